@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * The RMID metadata tracker: who owned RMID r at time t?
+ *
+ * Pure: no descriptor, no clock.  Events are queued in any order within the
+ * window, applied in order of time by cmt_tracker_advance().  An owner's
+ * metadata outlives its FREE until the RMID is handed out again, so that a
+ * reading that comes in the same slot as the FREE still finds its name.
+ * Memory is bounded by nr_rmids and the events queued between two advances.
+ */
+#ifndef CMT_TRACKER_H
+#define CMT_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmt/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cmt_tracker;
+
+/** Who an RMID belonged to. */
+struct cmt_owner {
+	uint64_t since;		/**< ts of the ALLOC */
+	uint64_t until;		/**< ts of the FREE, if freed */
+	uint64_t cgroup_id;	/**< cgroup v2 id (inode number) */
+	uint64_t residual_bytes;/**< cache the RMID held when allocated */
+	uint32_t rmid;
+	uint32_t generation;
+	uint32_t tgid;
+	bool freed;
+	char comm[CMT_COMM_LEN + 1];	/**< always terminated, raw bytes */
+};
+
+/**
+ * @nr_rmids: RMID numbers are below this (cmt_info.nr_rmids), 1..65536
+ * Returns 0, -EINVAL or -ENOMEM.
+ */
+int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids);
+void cmt_tracker_free(struct cmt_tracker *tracker);
+
+/**
+ * Queue an allocation.  @owner: since, rmid, generation and metadata; freed and
+ * until are ignored.  Returns 0, -EINVAL (rmid out of range or 0), -ESTALE
+ * (before the last advance; not queued) or -ENOMEM.
+ */
+int cmt_tracker_alloc(struct cmt_tracker *tracker,
+		      const struct cmt_owner *owner);
+
+/** Queue a free of @rmid at @ts.  Returns as cmt_tracker_alloc(). */
+int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
+			uint32_t generation, uint64_t ts);
+
+/**
+ * Queue whatever a lifecycle record says (ALLOC, FREE, UPDATE, EXISTING).
+ * Returns 1 (queued), 0 (not a lifecycle record of an RMID) or as
+ * cmt_tracker_alloc().
+ */
+int cmt_tracker_record(struct cmt_tracker *tracker,
+		       const struct cmt_record *record);
+
+/**
+ * Replace all state by a snapshot; queued events up to snapshot->as_of are
+ * dropped, later ones stay, and events up to as_of that are queued
+ * from now on are ignored (they count as queued).  Owners that the snapshot does not have are
+ * freed at as_of.  Returns 0, -EINVAL or -ENOMEM (state unchanged).
+ */
+int cmt_tracker_sync(struct cmt_tracker *tracker,
+		     const struct cmt_snapshot *snapshot);
+
+/** Apply all events with a time up to and at @ts, in order of time. */
+void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
+
+/**
+ * Who owns @rmid at @ts, or did last before it; queued events are looked at
+ * too.  NULL: nobody is known.  @ts: not more than the tracker's memory ago,
+ * which is the last advance.  The owner stays the tracker's and is valid until
+ * its next call.
+ */
+const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
+					   uint32_t rmid, uint64_t ts);
+
+/** Queued events. */
+size_t cmt_tracker_queued(const struct cmt_tracker *tracker);
+
+/** RMIDs with an owner that is not freed, as of the last advance. */
+uint32_t cmt_tracker_active(const struct cmt_tracker *tracker);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A backend is what an RMID is made of: MSRs (hw.c) or a model (emulated.c).
+ * It knows registers and nothing of owners, records or rings.  Its readings
+ * are raw counter units; counter.c makes bytes of them.
+ */
+#ifndef CMT_BACKEND_H
+#define CMT_BACKEND_H
+
+#include <linux/types.h>
+
+struct task_struct;
+
+/* IA32_QM_EVTSEL event ids, SDM vol. 3B 18.18.5.2 "Monitoring resource types" */
+enum cmt_event {
+	CMT_EVENT_OCCUPANCY	= 1,
+	CMT_EVENT_MBM_TOTAL	= 2,
+	CMT_EVENT_MBM_LOCAL	= 3,
+};
+
+#define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
+#define CMT_MAX_RMIDS		1024	/* IA32_PQR_ASSOC holds 10 bits */
+
+/* What a backend says of itself; constant once init() has returned 0. */
+struct cmt_backend_caps {
+	u32 backend;		/* CMT_BACKEND_* */
+	u32 vendor;		/* CMT_VENDOR_* */
+	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
+	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS */
+	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
+	u32 upscale_bytes;	/* bytes per counter unit, not 0 */
+	u32 counter_bits;	/* of the MBM counters, 24..62 */
+	u32 mbm_correct_above;	/* MBM of RMIDs above this one is corrected: */
+	u32 mbm_correct_factor;	/* units * factor >> 20; above == U32_MAX: none */
+	bool shared_evtsel;	/* one reader per domain (AMD) */
+	u64 l3_bytes;		/* of one domain; 0: unknown */
+	char reason[64];	/* why this backend, for people */
+};
+
+/*
+ * Unless said otherwise a function is called on the CPU it is about with
+ * interrupts off, from any context down to the switch path with the run-queue
+ * lock held: it takes raw spinlocks only, and never waits long.
+ */
+struct cmt_backend {
+	/*
+	 * Process context.  Look whether the machine has what it takes and
+	 * fill *caps.  -ENODEV: it does not, and caps->reason says why.
+	 */
+	int (*init)(struct cmt_backend_caps *caps);
+	/* Process context.  After the last cpu_down() and read(). */
+	void (*exit)(void);
+
+	/*
+	 * This CPU begins and ends to be ours.  @domain is its domain's index,
+	 * below CMT_MAX_DOMAINS.  cpu_down() leaves the CPU as cpu_up() found
+	 * it.
+	 */
+	void (*cpu_up)(u32 domain);
+	void (*cpu_down)(void);
+
+	/* From here on this CPU's cache fills belong to @rmid.  Keeps CLOSID. */
+	void (*set_rmid)(u32 rmid);
+	/* Is @rmid still what this CPU has?  false: another agent changed it. */
+	bool (*check_rmid)(u32 rmid);
+
+	/*
+	 * @task has run here under @rmid since the last call on this CPU;
+	 * called when it leaves the CPU, and at ticks.  NULL: nobody needs it.
+	 */
+	void (*account)(struct task_struct *task, u32 rmid);
+
+	/*
+	 * A burst of reads of this CPU's domain: read_begin(), any number of
+	 * read(), read_end().  Other agents' use of the registers is undisturbed
+	 * after read_end().
+	 */
+	void (*read_begin)(void);
+	void (*read_end)(void);
+	/*
+	 * One raw counter value of this CPU's domain.
+	 * -EIO: the E bit; -ENODATA: the U bit; -EOPNOTSUPP: no such event.
+	 * *raw is written on success only.
+	 */
+	int (*read)(u32 rmid, enum cmt_event event, u64 *raw);
+};
+
+extern const struct cmt_backend cmt_hw_backend;
+extern const struct cmt_backend cmt_emulated_backend;
+
+/* The L3 domain id of the CPU this runs on, as resctrl numbers domains. */
+u32 cmt_topology_l3_id(void);
+/* The size of the L3 of the CPU this runs on; 0: CPUID does not tell. */
+u64 cmt_topology_l3_bytes(void);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR MIT */
+/*
+ * /dev/cmt: what the cmt kernel module and user space say to each other.
+ *
+ * Contract
+ * ========
+ *
+ * Records.  One record is 64 bytes (struct cmt_record), little endian as the
+ * machine is, the same for 32- and 64-bit programs.  Times are CLOCK_MONOTONIC
+ * nanoseconds, sizes are bytes.  A reader skips record types it does not know.
+ *
+ * Rings.  Every possible CPU has one ring: a header page (struct
+ * cmt_ring_header) and cmt_info.ring_records slots.  The kernel overwrites the
+ * oldest record and never waits.  A ring is mapped read-only with
+ *
+ *	mmap(NULL, info.ring_bytes, PROT_READ, MAP_SHARED, fd,
+ *	     cpu * info.ring_bytes)
+ *
+ * Any other length or offset is EINVAL, PROT_WRITE is EPERM (EACCES on a
+ * read-only descriptor).  The data pages of a ring whose state is
+ * CMT_RING_ABSENT do not exist yet; touching them raises SIGBUS, and there is
+ * nothing to read there: head is 0.
+ *
+ * Reading.  head counts the records ever written to the ring; record i is in
+ * slot i & (records - 1).  A reader at position pos
+ *
+ *	1. loads head with acquire; pos..head-1 are published
+ *	2. copies some of them
+ *	3. issues a load barrier and loads head again
+ *	4. keeps record i only if i > head - records (in the integers, not
+ *	   modulo 2^64); the others may have been overwritten while they were
+ *	   copied and are lost, exactly
+ *
+ * so that records emitted = delivered + lost, for every reader and ring.
+ *
+ * Order.  Timestamps within a ring never go back.  Lifecycle records (ALLOC,
+ * FREE, UPDATE, ALLOC_FAIL) have strictly increasing timestamps over all
+ * rings.  Once a ring shows a record of time t it will never show one of an
+ * earlier time; TICK records say so at every interval while somebody reads.
+ *
+ * Sampling runs while at least one descriptor that has mapped a ring is open.
+ *
+ * ioctls.  Every argument starts with its size in bytes, set by the caller,
+ * and flags, which must be 0.  A size below the structure's first published
+ * one, unknown flags, or a larger structure whose unknown tail is not zero is
+ * EINVAL, and nothing has changed.  The kernel writes back no more than the
+ * caller's size and sets size to what it wrote.  A command this module does
+ * not know is ENOTTY.
+ */
+#ifndef _UAPI_CMT_H
+#define _UAPI_CMT_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define CMT_ABI_MAJOR	1	/* another major number: do not talk */
+#define CMT_ABI_MINOR	0	/* a higher minor number only adds */
+#define CMT_ABI_VERSION	((CMT_ABI_MAJOR << 16) | CMT_ABI_MINOR)
+
+#define CMT_COMM_LEN	16	/* as TASK_COMM_LEN, NUL padded */
+#define CMT_RMID_NONE	0	/* idle, kernel threads and all unmonitored */
+
+/* cmt_record.type */
+enum {
+	CMT_REC_PAD		= 0,	/* never written */
+	/* RMID lifecycle: payload is cmt_record.owner */
+	CMT_REC_ALLOC		= 1,	/* the owner got this RMID */
+	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
+	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
+	CMT_REC_UPDATE		= 4,	/* a new name or cgroup */
+	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid is 0 */
+	/* readings */
+	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
+	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
+	/* what the ring itself went through: no payload */
+	CMT_REC_CPU_ONLINE	= 32,
+	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
+};
+
+/* cmt_record.flags */
+#define CMT_F_EMULATED		(1U << 0)  /* from the model, not measured */
+#define CMT_F_PQR_OVERWRITTEN	(1U << 1)  /* TICK: another agent changed this
+					    * CPU's RMID since the last tick
+					    */
+/* SAMPLE: which values are measurements; a value without its flag is 0 */
+#define CMT_F_OCCUPANCY		(1U << 4)
+#define CMT_F_MBM_TOTAL		(1U << 5)
+#define CMT_F_MBM_LOCAL		(1U << 6)
+/* SAMPLE: why one is missing, or not comparable with the one before */
+#define CMT_F_ERROR		(1U << 8)  /* QM_CTR bit 63 */
+#define CMT_F_UNAVAILABLE	(1U << 9)  /* QM_CTR bit 62 */
+#define CMT_F_REBASED		(1U << 10) /* MBM traffic before this sample is
+					    * unknown: first reading, a pause in
+					    * sampling, or a reading was missing
+					    */
+
+/*
+ * One record.  rmid and generation name an owner: generation changes whenever
+ * the RMID is handed out again, and is 0 for RMID 0.
+ */
+struct cmt_record {
+	__aligned_u64 ts;	/* CLOCK_MONOTONIC, ns */
+	__u16 type;		/* CMT_REC_* */
+	__u16 flags;		/* CMT_F_* */
+	__u32 cpu;		/* the CPU whose ring this is */
+	__u32 rmid;		/* TICK: the RMID running on the CPU */
+	__u32 generation;
+	__u32 domain;		/* L3 domain id, as resctrl numbers them */
+	union {
+		__u32 tgid;		/* lifecycle: the process */
+		__u32 interval_ns;	/* TICK: interval in force */
+		__u32 reserved;		/* otherwise 0 */
+	};
+	union {
+		struct {
+			__aligned_u64 cgroup_id;	/* cgroup v2 inode number */
+			__aligned_u64 residual_bytes;	/* ALLOC, EXISTING: cache the
+							 * RMID held when allocated,
+							 * all domains
+							 */
+			char comm[CMT_COMM_LEN];	/* not always terminated */
+		} owner;
+		struct {
+			__aligned_u64 occupancy_bytes;	/* L3 now, residue included */
+			__aligned_u64 mbm_total_bytes;	/* since the allocation, */
+			__aligned_u64 mbm_local_bytes;	/* never decreasing */
+			__aligned_u64 residual_bytes;	/* held in this domain when
+							 * this owner was first seen
+							 * here
+							 */
+		} sample;
+		struct {
+			__aligned_u64 missed;	/* ticks missed on this CPU */
+			__aligned_u64 deferred;	/* samples put off to a later tick */
+			__aligned_u64 busy_ns;	/* spent in ticks on this CPU */
+			__aligned_u64 samples;	/* SAMPLE records of this CPU */
+		} tick;				/* all since the module was loaded */
+		__u8 payload[32];
+	};
+};
+
+/* cmt_ring_header.state */
+enum {
+	CMT_RING_ABSENT		= 0,	/* the CPU has never been online */
+	CMT_RING_ONLINE		= 1,
+	CMT_RING_OFFLINE	= 2,	/* may come back */
+};
+
+#define CMT_RING_MAGIC		0x524d5443U	/* "CTMR" in memory */
+#define CMT_RING_DATA_OFFSET	4096U
+
+/* The first page of a ring.  All but state and head is constant. */
+struct cmt_ring_header {
+	__u32 magic;		/* CMT_RING_MAGIC */
+	__u32 abi_version;	/* CMT_ABI_VERSION */
+	__aligned_u64 instance;	/* as cmt_info.instance */
+	__u32 cpu;
+	__u32 records;		/* capacity, a power of two */
+	__u32 record_bytes;	/* sizeof(struct cmt_record) */
+	__u32 data_offset;	/* of slot 0 from the start of the header */
+	__u32 state;		/* CMT_RING_* */
+	__u32 reserved[7];
+	__aligned_u64 head;	/* own cache line; records ever written */
+	__aligned_u64 reserved2[7];
+};
+
+/* cmt_info.backend */
+enum {
+	CMT_BACKEND_HARDWARE	= 1,
+	CMT_BACKEND_EMULATED	= 2,
+};
+
+/* cmt_info.vendor */
+enum {
+	CMT_VENDOR_OTHER	= 0,
+	CMT_VENDOR_INTEL	= 1,
+	CMT_VENDOR_AMD		= 2,
+	CMT_VENDOR_HYGON	= 3,
+};
+
+/* cmt_info.scope: what an RMID's owner is */
+enum {
+	CMT_SCOPE_PROCESS	= 1,
+};
+
+/* CMT_IOC_GET_INFO: constant while the module is loaded, but for interval */
+struct cmt_info {
+	__u32 size;
+	__u32 flags;
+	__u32 abi_version;
+	__u32 backend;		/* CMT_BACKEND_* */
+	__u32 vendor;		/* CMT_VENDOR_* */
+	__u32 scope;		/* CMT_SCOPE_* */
+	__aligned_u64 instance;	/* random, another one at every load */
+	__u32 nr_cpus;		/* rings: CPU numbers are below this */
+	__u32 nr_rmids;		/* RMID numbers are below this */
+	__u32 rmids_usable;	/* how many can have an owner at once */
+	__u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
+	__u32 upscale_bytes;	/* bytes per counter unit (CPUID 0xF.1 EBX) */
+	__u32 counter_bits;	/* width of the MBM counters */
+	__u32 ring_records;
+	__u32 interval_ns;
+	__u32 interval_min_ns;
+	__u32 interval_max_ns;
+	__aligned_u64 ring_bytes;	/* length of one ring's mapping */
+	__aligned_u64 limbo_ns;		/* least time between FREE and ALLOC */
+	__aligned_u64 l3_bytes;		/* of one domain; 0: unknown */
+	char module_version[16];
+	char reason[64];	/* why this backend, for people */
+};
+
+/* CMT_IOC_GET_STATS: sums over all CPUs since the module was loaded */
+struct cmt_stats {
+	__u32 size;
+	__u32 flags;
+	__u32 rmids_active;	/* now: they have an owner */
+	__u32 rmids_limbo;	/* now: freed less than limbo_ns ago */
+	__u32 rmids_free;	/* now: can be handed out */
+	__u32 waiting;		/* now: processes without an RMID */
+	__u32 readers;		/* now: descriptors that mapped a ring */
+	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
+	__aligned_u64 allocs;
+	__aligned_u64 frees;
+	__aligned_u64 alloc_fails;	/* processes that had to wait */
+	__aligned_u64 served;		/* of these, got one later */
+	__aligned_u64 records;		/* written to all rings */
+	__aligned_u64 ticks;
+	__aligned_u64 missed;
+	__aligned_u64 deferred;
+	__aligned_u64 samples;
+	__aligned_u64 switches;		/* context switches seen */
+	__aligned_u64 pqr_writes;	/* of these, changed the CPU's RMID */
+	__aligned_u64 pqr_overwritten;	/* found changed by another agent */
+	__aligned_u64 read_errors;	/* QM_CTR bit 63 */
+	__aligned_u64 read_unavailable;	/* QM_CTR bit 62 */
+	__aligned_u64 busy_ns;		/* spent in ticks */
+};
+
+/*
+ * CMT_IOC_GET_RMIDS: the assignments at one instant, as CMT_REC_EXISTING
+ * records in the order of their allocation.  count: in, the room at records;
+ * out, how many there are.  When there are more than there is room for, the
+ * call fails with ENOSPC and count says how much room it takes.  Lifecycle
+ * records with ts <= as_of are in the snapshot, those after are not.
+ */
+struct cmt_rmids {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 reserved;
+	__aligned_u64 as_of;
+	__aligned_u64 records;	/* user address of struct cmt_record[count] */
+};
+
+/*
+ * CMT_IOC_SET_INTERVAL: for everybody.  Needs a descriptor open for writing
+ * (EBADF) and CAP_SYS_ADMIN or CAP_PERFMON (EPERM).
+ */
+struct cmt_interval {
+	__u32 size;
+	__u32 flags;
+	__u32 interval_ns;	/* interval_min_ns .. interval_max_ns */
+	__u32 reserved;
+};
+
+/*
+ * CMT_IOC_SET_WATERMARK: poll() on this descriptor reports POLLIN when some
+ * ring has at least this many records more than when poll() last did so.
+ * 1 .. ring_records / 2; 1 is what a new descriptor has.
+ */
+struct cmt_watermark {
+	__u32 size;
+	__u32 flags;
+	__u32 records;
+	__u32 reserved;
+};
+
+/* The size in a command's number is that of the first published structure. */
+#define CMT_IOC_TYPE		0xCE
+#define CMT_IOC_GET_INFO	_IOWR(CMT_IOC_TYPE, 1, struct cmt_info)
+#define CMT_IOC_GET_STATS	_IOWR(CMT_IOC_TYPE, 2, struct cmt_stats)
+#define CMT_IOC_GET_RMIDS	_IOWR(CMT_IOC_TYPE, 3, struct cmt_rmids)
+#define CMT_IOC_SET_INTERVAL	_IOW(CMT_IOC_TYPE, 4, struct cmt_interval)
+#define CMT_IOC_SET_WATERMARK	_IOW(CMT_IOC_TYPE, 5, struct cmt_watermark)
+
+/* Layout is ABI: what the compiler made of it is checked wherever it is used. */
+#if defined(__cplusplus)
+#define CMT_ABI_ASSERT(cond)	static_assert(cond, #cond)
+#else
+#define CMT_ABI_ASSERT(cond)	_Static_assert(cond, #cond)
+#endif
+#define CMT_ABI_SIZE(type, bytes) \
+	CMT_ABI_ASSERT(sizeof(struct type) == (bytes))
+#define CMT_ABI_AT(type, member, offset) \
+	CMT_ABI_ASSERT(__builtin_offsetof(struct type, member) == (offset))
+
+CMT_ABI_SIZE(cmt_record, 64);
+CMT_ABI_AT(cmt_record, ts, 0);
+CMT_ABI_AT(cmt_record, type, 8);
+CMT_ABI_AT(cmt_record, flags, 10);
+CMT_ABI_AT(cmt_record, cpu, 12);
+CMT_ABI_AT(cmt_record, rmid, 16);
+CMT_ABI_AT(cmt_record, generation, 20);
+CMT_ABI_AT(cmt_record, domain, 24);
+CMT_ABI_AT(cmt_record, tgid, 28);
+CMT_ABI_AT(cmt_record, interval_ns, 28);
+CMT_ABI_AT(cmt_record, owner.cgroup_id, 32);
+CMT_ABI_AT(cmt_record, owner.residual_bytes, 40);
+CMT_ABI_AT(cmt_record, owner.comm, 48);
+CMT_ABI_AT(cmt_record, sample.occupancy_bytes, 32);
+CMT_ABI_AT(cmt_record, sample.mbm_total_bytes, 40);
+CMT_ABI_AT(cmt_record, sample.mbm_local_bytes, 48);
+CMT_ABI_AT(cmt_record, sample.residual_bytes, 56);
+CMT_ABI_AT(cmt_record, tick.missed, 32);
+CMT_ABI_AT(cmt_record, tick.deferred, 40);
+CMT_ABI_AT(cmt_record, tick.busy_ns, 48);
+CMT_ABI_AT(cmt_record, tick.samples, 56);
+CMT_ABI_AT(cmt_record, payload, 32);
+
+CMT_ABI_SIZE(cmt_ring_header, 128);
+CMT_ABI_AT(cmt_ring_header, magic, 0);
+CMT_ABI_AT(cmt_ring_header, abi_version, 4);
+CMT_ABI_AT(cmt_ring_header, instance, 8);
+CMT_ABI_AT(cmt_ring_header, cpu, 16);
+CMT_ABI_AT(cmt_ring_header, records, 20);
+CMT_ABI_AT(cmt_ring_header, record_bytes, 24);
+CMT_ABI_AT(cmt_ring_header, data_offset, 28);
+CMT_ABI_AT(cmt_ring_header, state, 32);
+CMT_ABI_AT(cmt_ring_header, head, 64);
+
+CMT_ABI_SIZE(cmt_info, 176);
+CMT_ABI_AT(cmt_info, abi_version, 8);
+CMT_ABI_AT(cmt_info, instance, 24);
+CMT_ABI_AT(cmt_info, nr_cpus, 32);
+CMT_ABI_AT(cmt_info, interval_ns, 60);
+CMT_ABI_AT(cmt_info, ring_bytes, 72);
+CMT_ABI_AT(cmt_info, limbo_ns, 80);
+CMT_ABI_AT(cmt_info, l3_bytes, 88);
+CMT_ABI_AT(cmt_info, module_version, 96);
+CMT_ABI_AT(cmt_info, reason, 112);
+
+CMT_ABI_SIZE(cmt_stats, 152);
+CMT_ABI_AT(cmt_stats, rmids_active, 8);
+CMT_ABI_AT(cmt_stats, waiting, 20);
+CMT_ABI_AT(cmt_stats, allocs, 32);
+CMT_ABI_AT(cmt_stats, records, 64);
+CMT_ABI_AT(cmt_stats, switches, 104);
+CMT_ABI_AT(cmt_stats, busy_ns, 144);
+
+CMT_ABI_SIZE(cmt_rmids, 32);
+CMT_ABI_AT(cmt_rmids, count, 8);
+CMT_ABI_AT(cmt_rmids, as_of, 16);
+CMT_ABI_AT(cmt_rmids, records, 24);
+
+CMT_ABI_SIZE(cmt_interval, 16);
+CMT_ABI_AT(cmt_interval, interval_ns, 8);
+
+CMT_ABI_SIZE(cmt_watermark, 16);
+CMT_ABI_AT(cmt_watermark, records, 8);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The one version number: the module, CMake and dkms.conf all read it here. */
+#ifndef CMT_VERSION_H
+#define CMT_VERSION_H
+
+#define CMT_VERSION "0.1.0"
+
+#endif
