@@ -16,7 +16,8 @@
  *	mmap(NULL, info.ring_bytes, PROT_READ, MAP_SHARED, fd,
  *	     cpu * info.ring_bytes)
  *
- * Any other length or offset is EINVAL, PROT_WRITE is EPERM (EACCES on a
+ * Any other length or offset is EINVAL, a CPU number that cannot be is ENXIO
+ * (there may be gaps below info.nr_cpus), PROT_WRITE is EPERM (EACCES on a
  * read-only descriptor).  The data pages of a ring whose state is
  * CMT_RING_ABSENT do not exist yet; touching them raises SIGBUS, and there is
  * nothing to read there: head is 0.
@@ -86,6 +87,7 @@ enum {
 #define CMT_F_OCCUPANCY		(1U << 4)
 #define CMT_F_MBM_TOTAL		(1U << 5)
 #define CMT_F_MBM_LOCAL		(1U << 6)
+#define CMT_F_RESIDUAL		(1U << 7)  /* residual_bytes */
 /* SAMPLE: why one is missing, or not comparable with the one before */
 #define CMT_F_ERROR		(1U << 8)  /* QM_CTR bit 63 */
 #define CMT_F_UNAVAILABLE	(1U << 9)  /* QM_CTR bit 62 */
@@ -105,7 +107,9 @@ struct cmt_record {
 	__u32 cpu;		/* the CPU whose ring this is */
 	__u32 rmid;		/* TICK: the RMID running on the CPU */
 	__u32 generation;
-	__u32 domain;		/* L3 domain id, as resctrl numbers them */
+	__u32 domain;		/* L3 domain id, as resctrl numbers them;
+				 * lifecycle: where the RMID was allocated
+				 */
 	union {
 		__u32 tgid;		/* lifecycle: the process */
 		__u32 interval_ns;	/* TICK: interval in force */
@@ -114,9 +118,8 @@ struct cmt_record {
 	union {
 		struct {
 			__aligned_u64 cgroup_id;	/* cgroup v2 inode number */
-			__aligned_u64 residual_bytes;	/* ALLOC, EXISTING: cache the
-							 * RMID held when allocated,
-							 * all domains
+			__aligned_u64 residual_bytes;	/* cache the RMID held in
+							 * the domain when allocated
 							 */
 			char comm[CMT_COMM_LEN];	/* not always terminated */
 		} owner;
@@ -124,9 +127,9 @@ struct cmt_record {
 			__aligned_u64 occupancy_bytes;	/* L3 now, residue included */
 			__aligned_u64 mbm_total_bytes;	/* since the allocation, */
 			__aligned_u64 mbm_local_bytes;	/* never decreasing */
-			__aligned_u64 residual_bytes;	/* held in this domain when
-							 * this owner was first seen
-							 * here
+			__aligned_u64 residual_bytes;	/* of occupancy: left here by
+							 * owners before this one,
+							 * an upper bound
 							 */
 		} sample;
 		struct {
