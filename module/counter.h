@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From raw counter values to bytes: what is known of one RMID in one L3
+ * domain.  Pure; locking is the caller's (sampler.c).
+ */
+#ifndef CMT_COUNTER_H
+#define CMT_COUNTER_H
+
+#include <linux/types.h>
+
+#include "backend.h"
+#include "uapi/cmt.h"
+
+/*
+ * An MBM counter that is read at least once a second wraps at most once
+ * between two readings (SDM vol. 3B 18.18.6.1); a tenth more is given for the
+ * lateness of a timer.
+ */
+#define CMT_COUNTER_GAP_NS	1100000000ULL
+
+/* The result of one read of a backend: raw is valid when status is 0. */
+struct cmt_raw {
+	u64 raw;
+	int status;		/* 0, -EIO, -ENODATA or -EOPNOTSUPP */
+};
+
+/* One reading of an RMID: all its events, as good as at one time. */
+struct cmt_reading {
+	u64 ts;
+	struct cmt_raw occupancy;
+	struct cmt_raw total;
+	struct cmt_raw local;
+};
+
+struct cmt_mbm {
+	u64 prev;		/* raw */
+	u64 units;		/* since the owner began, unwrapped */
+	bool based;		/* prev is the previous reading */
+};
+
+struct cmt_counter {
+	u32 generation;		/* whose values these are */
+	bool begun;
+	bool residual_known;
+	u64 residual_bytes;
+	u64 ts;			/* of the last reading */
+	struct cmt_mbm total;
+	struct cmt_mbm local;
+};
+
+/*
+ * A new owner begins with what the counters say now: its traffic is counted
+ * from here.  @fresh: it has not run in this domain before this reading, so
+ * the occupancy is residue.
+ */
+void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
+		       const struct cmt_reading *reading,
+		       const struct cmt_backend_caps *caps, bool fresh);
+
+/*
+ * Account a reading of RMID @rmid and make a SAMPLE of it: ts, type, flags,
+ * rmid, generation and values; the rest of *sample is zeroed.  Call
+ * cmt_counter_begin() first when the generation is a new one.
+ */
+void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,
+			const struct cmt_reading *reading,
+			const struct cmt_backend_caps *caps,
+			struct cmt_record *sample);
+
+#endif
