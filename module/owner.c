@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An owner is a process (scope CMT_SCOPE_PROCESS): the table below says, for a
+ * thread group id, which RMID it has.  The table is indexed by the id itself,
+ * so that the switch path needs one load, no lock and no retry; the choice is
+ * explained in docs/decisions/0003-owner-table.md.
+ *
+ * A process is admitted where it first shows: in its fork, or, for those that
+ * were there before and those that found no RMID, in a walk over all
+ * processes (cmt_owners_adopt()).  Both go through owner_admit() under one
+ * lock, so it does not matter which of them sees a process first, and a dying
+ * process is recognised there by its count of live threads: do_exit()
+ * decrements it before the exit probe takes the lock, so either the probe
+ * finds the RMID that was given and frees it, or owner_admit() finds no live
+ * thread and gives none.
+ */
+#include <linux/cgroup.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include "cmt.h"
+#include "compat.h"
+#include "rmid.h"
+
+/* In the table: a process that found no RMID and waits for one. */
+#define OWNER_WAITING	U16_MAX
+
+static u16 *owner_table;	/* by tgid: RMID, OWNER_WAITING or 0 */
+
+static DEFINE_RAW_SPINLOCK(owner_lock);	/* all below, and writes to the table */
+static struct cmt_pool pool;
+static u64 last_ts;		/* of the last lifecycle record */
+static u64 last_serve;		/* when the last walk began */
+static u32 waiting;
+static u64 allocs;
+static u64 frees;
+static u64 alloc_fails;
+static u64 served;
+
+/* Serves those who wait, when the next limbo ends. */
+static struct hrtimer serve_timer;
+static struct work_struct serve_work;
+static bool stopping;
+
+u32 cmt_owner_rmid(const struct task_struct *task)
+{
+	u16 rmid = READ_ONCE(owner_table[task->tgid]);
+
+	return rmid == OWNER_WAITING ? CMT_RMID_NONE : rmid;
+}
+
+u32 cmt_owner_generation(u32 rmid)
+{
+	return READ_ONCE(pool.live[rmid]);
+}
+
+u64 cmt_owner_since(u32 rmid)
+{
+	return READ_ONCE(pool.rmids[rmid].since);
+}
+
+/*
+ * The time of a lifecycle event.  Taken under the lock and never twice, so that
+ * the order of time is the order of events, whichever rings they go to.
+ */
+static u64 owner_now(void)
+{
+	lockdep_assert_held(&owner_lock);
+	last_ts = max(ktime_get_ns(), last_ts + 1);
+	return last_ts;
+}
+
+static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
+		       const struct cmt_rmid *r)
+{
+	memset(record, 0, sizeof(*record));
+	record->ts = ts;
+	record->type = type;
+	record->flags = cmt_caps.record_flags;
+	record->rmid = cmt_pool_number(&pool, r);
+	record->generation = r->generation;
+	record->tgid = r->tgid;
+	record->domain = r->domain;
+	record->owner.cgroup_id = r->cgroup_id;
+	record->owner.residual_bytes = r->residual_bytes;
+	memcpy(record->owner.comm, r->comm, CMT_COMM_LEN);
+}
+
+static void owner_emit(u16 type, u64 ts, const struct cmt_rmid *r)
+{
+	struct cmt_record record;
+
+	owner_fill(&record, type, ts, r);
+	cmt_emit(&record);
+}
+
+static u64 owner_cgroup(struct task_struct *task)
+{
+	u64 id;
+
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(task));
+	rcu_read_unlock();
+	return id;
+}
+
+/* No RMID: say so once, and remember that the process waits. */
+static void owner_queue(struct task_struct *leader)
+{
+	struct cmt_record record = {
+		.ts = owner_now(),
+		.type = CMT_REC_ALLOC_FAIL,
+		.flags = cmt_caps.record_flags,
+		.tgid = leader->tgid,
+		.domain = cmt_cpu_domain_id(),
+		.owner.cgroup_id = owner_cgroup(leader),
+	};
+
+	WRITE_ONCE(owner_table[leader->tgid], OWNER_WAITING);
+	waiting++;
+	alloc_fails++;
+	strscpy_pad(record.owner.comm, leader->comm, CMT_COMM_LEN);
+	cmt_emit(&record);
+}
+
+static void owner_give(struct task_struct *leader, struct cmt_rmid *r)
+{
+	u32 rmid = cmt_pool_number(&pool, r);
+
+	r->tgid = leader->tgid;
+	r->cgroup_id = owner_cgroup(leader);
+	strscpy_pad(r->comm, leader->comm, CMT_COMM_LEN);
+	r->domain = cmt_cpu_domain_id();
+	r->residual_bytes = cmt_sampler_begin(rmid, r->generation);
+	allocs++;
+	WRITE_ONCE(owner_table[leader->tgid], rmid);
+	owner_emit(CMT_REC_ALLOC, r->since, r);
+}
+
+enum admission {
+	ADMIT_NOTHING,		/* it has an RMID, or is dying */
+	ADMIT_GIVEN,
+	ADMIT_QUEUED,		/* found none and waits from now on */
+	ADMIT_WAITS,		/* waited before, and still does */
+};
+
+/*
+ * Give a process its RMID.  @walk: called for all processes in the order of
+ * their age, so that who has waited longest is served first; a fork has to
+ * stand in line behind those who wait.
+ */
+static enum admission owner_admit(struct task_struct *leader, bool walk)
+{
+	u16 old = owner_table[leader->tgid];
+	struct cmt_rmid *r = NULL;
+
+	lockdep_assert_held(&owner_lock);
+	if (old && old != OWNER_WAITING)
+		return ADMIT_NOTHING;
+	if (!atomic_read(&leader->signal->live))
+		return ADMIT_NOTHING;
+
+	if (walk || !waiting)
+		r = cmt_pool_alloc(&pool, owner_now());
+	if (!r && old)
+		return ADMIT_WAITS;
+	if (!r) {
+		owner_queue(leader);
+		return ADMIT_QUEUED;
+	}
+	if (old) {
+		waiting--;
+		served++;
+	}
+	owner_give(leader, r);
+	return ADMIT_GIVEN;
+}
+
+/*
+ * Somebody waits: look again when the next limbo ends, but not more often than
+ * every limbo time, for one who waits may be dying and take its time.
+ */
+static void owner_serve_later(void)
+{
+	unsigned long flags;
+	u64 next = U64_MAX;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	if (waiting && !stopping)
+		next = pool.nr_free ? 0 : cmt_pool_next_settle(&pool);
+	if (next != U64_MAX)
+		next = max(next, last_serve + CMT_LIMBO_NS);
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+
+	if (next != U64_MAX && !hrtimer_is_queued(&serve_timer))
+		hrtimer_start(&serve_timer, ns_to_ktime(next),
+			      HRTIMER_MODE_ABS_HARD);
+}
+
+static enum hrtimer_restart serve_expired(struct hrtimer *timer)
+{
+	queue_work(system_unbound_wq, &serve_work);
+	return HRTIMER_NORESTART;
+}
+
+static enum admission owner_adopt(struct task_struct *leader)
+{
+	enum admission admission;
+	unsigned long flags;
+
+	if (leader->flags & PF_KTHREAD)
+		return ADMIT_NOTHING;
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	admission = owner_admit(leader, true);
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+	return admission;
+}
+
+void cmt_owners_adopt(void)
+{
+	enum admission admission;
+	struct task_struct *leader;
+	bool given = false;
+
+	WRITE_ONCE(last_serve, ktime_get_ns());
+
+	rcu_read_lock();
+	for_each_process(leader) {
+		admission = owner_adopt(leader);
+		given |= admission == ADMIT_GIVEN;
+		/* those behind are younger, so they wait too */
+		if (admission == ADMIT_WAITS)
+			break;
+	}
+	rcu_read_unlock();
+
+	if (given)
+		cmt_cpus_refresh();
+	owner_serve_later();
+}
+
+static void serve(struct work_struct *work)
+{
+	cmt_owners_adopt();
+}
+
+void cmt_owner_fork(struct task_struct *child)
+{
+	enum admission admission;
+	unsigned long flags;
+
+	if (!thread_group_leader(child) || child->flags & PF_KTHREAD)
+		return;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	admission = owner_admit(child, false);
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+
+	if (admission != ADMIT_QUEUED)
+		return;
+	pr_warn_ratelimited("no RMID for process %d (%s): %u have an owner, %u processes wait\n",
+			    child->tgid, child->comm, READ_ONCE(pool.nr_active),
+			    READ_ONCE(waiting));
+	owner_serve_later();
+}
+
+/* The last thread has gone. */
+static void owner_release(u32 tgid)
+{
+	u16 rmid = owner_table[tgid];
+	u64 now = owner_now();
+
+	WRITE_ONCE(owner_table[tgid], 0);
+	if (rmid == OWNER_WAITING) {
+		waiting--;
+	} else if (rmid && !cmt_pool_free(&pool, rmid, now)) {
+		frees++;
+		owner_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
+		cmt_cpu_refresh();
+	}
+}
+
+void cmt_owner_exit(struct task_struct *task)
+{
+	unsigned long flags;
+
+	if (atomic_read(&task->signal->live))
+		return;
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	owner_release(task->tgid);
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+
+	if (READ_ONCE(waiting))
+		owner_serve_later();
+}
+
+/* The owner's entry, or NULL. */
+static struct cmt_rmid *owner_of(const struct task_struct *task)
+{
+	u32 rmid = cmt_owner_rmid(task);
+
+	lockdep_assert_held(&owner_lock);
+	return rmid ? &pool.rmids[rmid] : NULL;
+}
+
+void cmt_owner_rename(struct task_struct *task, const char *comm)
+{
+	char name[CMT_COMM_LEN];
+	struct cmt_rmid *r;
+	unsigned long flags;
+
+	if (!thread_group_leader(task))
+		return;
+	strscpy_pad(name, comm, sizeof(name));
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	r = owner_of(task);
+	if (r && memcmp(r->comm, name, sizeof(name))) {
+		memcpy(r->comm, name, sizeof(name));
+		owner_emit(CMT_REC_UPDATE, owner_now(), r);
+	}
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+}
+
+void cmt_owner_move(struct task_struct *task, u64 cgroup_id)
+{
+	struct cmt_rmid *r;
+	unsigned long flags;
+
+	if (!thread_group_leader(task))
+		return;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	r = owner_of(task);
+	if (r && r->cgroup_id != cgroup_id) {
+		r->cgroup_id = cgroup_id;
+		owner_emit(CMT_REC_UPDATE, owner_now(), r);
+	}
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+}
+
+static int record_cmp(const void *a, const void *b)
+{
+	const struct cmt_record *x = a, *y = b;
+
+	if (x->ts == y->ts)
+		return 0;
+	return x->ts < y->ts ? -1 : 1;
+}
+
+u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of)
+{
+	unsigned long flags;
+	u32 rmid, n = 0;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	for (rmid = 1; rmid < pool.nr; rmid++) {
+		struct cmt_rmid *r = &pool.rmids[rmid];
+
+		if (r->state == CMT_RMID_ACTIVE)
+			owner_fill(&records[n++], CMT_REC_EXISTING, r->since, r);
+	}
+	*as_of = owner_now();
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+
+	sort(records, n, sizeof(*records), record_cmp, NULL);
+	return n;
+}
+
+void cmt_owners_stats(struct cmt_stats *stats)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	cmt_pool_settle(&pool, ktime_get_ns());
+	stats->rmids_active = pool.nr_active;
+	stats->rmids_limbo = pool.nr_limbo;
+	stats->rmids_free = pool.nr_free;
+	stats->waiting = waiting;
+	stats->allocs = allocs;
+	stats->frees = frees;
+	stats->alloc_fails = alloc_fails;
+	stats->served = served;
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+}
+
+int cmt_owners_init(void)
+{
+	u32 nr = cmt_caps.nr_rmids;
+	struct cmt_rmid *rmids = vcalloc(nr, sizeof(*rmids));
+	u32 *live = vcalloc(nr, sizeof(*live));
+
+	owner_table = vcalloc(PID_MAX_LIMIT, sizeof(*owner_table));
+	if (!rmids || !live || !owner_table) {
+		vfree(owner_table);
+		vfree(live);
+		vfree(rmids);
+		return -ENOMEM;
+	}
+	cmt_pool_init(&pool, rmids, live, nr, CMT_LIMBO_NS);
+	cmt_hrtimer_setup(&serve_timer, serve_expired, HRTIMER_MODE_ABS_HARD);
+	INIT_WORK(&serve_work, serve);
+	return 0;
+}
+
+void cmt_owners_stop(void)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	stopping = true;
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+
+	/* a serve() under way may have started the timer again, just before */
+	hrtimer_cancel(&serve_timer);
+	cancel_work_sync(&serve_work);
+	hrtimer_cancel(&serve_timer);
+	cancel_work_sync(&serve_work);
+}
+
+void cmt_owners_exit(void)
+{
+	vfree(owner_table);
+	vfree(pool.live);
+	vfree(pool.rmids);
+}
