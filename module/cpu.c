@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A CPU's ring is made before the CPU comes online for the first time and
+ * stays until the module goes, so that a reader's mapping and what it has not
+ * read yet survive the CPU.  CPU_ONLINE and CPU_OFFLINE are written while the
+ * CPU is dead, by the CPU that steers the change: nothing can follow
+ * CPU_OFFLINE, and no record precedes CPU_ONLINE.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+#include "cmt.h"
+
+DEFINE_PER_CPU(struct cmt_cpu, cmt_cpus);
+
+static u32 ring_records;
+static enum cpuhp_state prepare_state;
+static enum cpuhp_state online_state;
+
+/* Domain ids by index; changed by hotplug callbacks only, one at a time. */
+static u32 domain_ids[CMT_MAX_DOMAINS];
+static u32 nr_domains;
+
+u32 cmt_ring_records(void)
+{
+	return ring_records;
+}
+
+u64 cmt_ring_bytes(void)
+{
+	return CMT_RING_DATA_OFFSET +
+	       PAGE_ALIGN((u64)ring_records * sizeof(struct cmt_record));
+}
+
+struct page *cmt_ring_page(u32 cpu, unsigned long pgoff)
+{
+	const struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+	/* pairs with cmt_ring_set_state(): slots are there when it says so */
+	u32 state = smp_load_acquire(&ring->header->state);
+	u64 offset = (u64)pgoff << PAGE_SHIFT;
+
+	if (offset < CMT_RING_DATA_OFFSET)
+		return virt_to_page(ring->header);
+	if (state == CMT_RING_ABSENT || offset >= cmt_ring_bytes())
+		return NULL;
+	return vmalloc_to_page((u8 *)ring->slots + offset - CMT_RING_DATA_OFFSET);
+}
+
+u32 cmt_cpu_domain_id(void)
+{
+	return this_cpu_read(cmt_cpus.domain_id);
+}
+
+void cmt_emit(const struct cmt_record *record)
+{
+	lockdep_assert_irqs_disabled();
+	cmt_ring_write(this_cpu_ptr(&cmt_cpus.ring), record);
+}
+
+static void cpu_run(struct cmt_cpu *cpu, struct task_struct *prev, u32 rmid)
+{
+	if (cmt_backend->account)
+		cmt_backend->account(prev, cpu->rmid);
+	if (rmid == cpu->rmid)
+		return;
+	cpu->rmid = rmid;
+	cpu->pqr_writes++;
+	cmt_backend->set_rmid(rmid);
+}
+
+void cmt_cpu_switch(struct task_struct *prev, u32 rmid)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	if (unlikely(!cpu->up))
+		return;
+	cpu->switches++;
+	cpu_run(cpu, prev, rmid);
+}
+
+void cmt_cpu_refresh(void)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	lockdep_assert_irqs_disabled();
+	if (cpu->up)
+		cpu_run(cpu, current, cmt_owner_rmid(current));
+}
+
+static void cpu_refresh_ipi(void *unused)
+{
+	cmt_cpu_refresh();
+}
+
+void cmt_cpus_refresh(void)
+{
+	on_each_cpu(cpu_refresh_ipi, NULL, true);
+}
+
+/* The index of a domain, a new one for an id that is new; or -errno. */
+static int domain_index(u32 id)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < nr_domains; i++)
+		if (domain_ids[i] == id)
+			return i;
+	if (nr_domains == CMT_MAX_DOMAINS) {
+		pr_err("more than %d L3 domains\n", CMT_MAX_DOMAINS);
+		return -ENOSPC;
+	}
+	ret = cmt_sampler_add_domain(nr_domains);
+	if (ret)
+		return ret;
+	domain_ids[nr_domains] = id;
+	return nr_domains++;
+}
+
+/*
+ * Deal the RMIDs of a domain out to its CPUs that are up.  A CPU in the middle
+ * of a tick may still use its old share: an RMID is then read twice or not at
+ * all in this interval, and sampler.c's lock keeps the two readings apart.
+ */
+static void domain_share_out(u32 domain)
+{
+	u32 step = 0, first = 0;
+	u32 cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		step += c->up && c->domain == domain;
+	}
+	if (cmt_caps.shared_evtsel)
+		step = min(step, 1U);
+	for_each_possible_cpu(cpu) {
+		struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		if (!c->up || c->domain != domain)
+			continue;
+		WRITE_ONCE(c->share, first < step ? first << 16 | step : 0);
+		first++;
+	}
+}
+
+static void emit_state(unsigned int cpu, u16 type)
+{
+	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	struct cmt_record record = {
+		.ts = ktime_get_ns(),
+		.type = type,
+		.flags = cmt_caps.record_flags,
+		.domain = c->domain_id,
+	};
+
+	cmt_ring_write(&c->ring, &record);
+}
+
+/* The CPU is dead, or has nothing to do with us yet. */
+static int cmt_cpu_prepare(unsigned int cpu)
+{
+	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	void *slots;
+
+	if (!c->ring.slots) {
+		slots = vzalloc_node(cmt_ring_bytes() - CMT_RING_DATA_OFFSET,
+				     cpu_to_node(cpu));
+		if (!slots)
+			return -ENOMEM;
+		cmt_ring_open(&c->ring, slots);
+	}
+	emit_state(cpu, CMT_REC_CPU_ONLINE);
+	cmt_ring_set_state(&c->ring, CMT_RING_ONLINE);
+	return 0;
+}
+
+static int cmt_cpu_dead(unsigned int cpu)
+{
+	emit_state(cpu, CMT_REC_CPU_OFFLINE);
+	cmt_ring_set_state(&per_cpu(cmt_cpus, cpu).ring, CMT_RING_OFFLINE);
+	return 0;
+}
+
+/* On the CPU itself, in process context. */
+static int cmt_cpu_up(unsigned int cpu)
+{
+	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
+	u32 id = cmt_topology_l3_id();
+	int index = domain_index(id);
+	unsigned long flags;
+
+	if (index < 0)
+		return index;
+
+	local_irq_save(flags);
+	c->domain_id = id;
+	c->domain = index;
+	c->rmid = CMT_RMID_NONE;
+	c->cursor = 0;
+	cmt_backend->cpu_up(c->domain);
+	c->up = true;
+	cmt_cpu_refresh();
+	local_irq_restore(flags);
+
+	domain_share_out(c->domain);
+	cmt_sampler_cpu_up(c);
+	return 0;
+}
+
+static int cmt_cpu_down(unsigned int cpu)
+{
+	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
+	unsigned long flags;
+
+	cmt_sampler_cpu_down(c);
+
+	local_irq_save(flags);
+	c->up = false;
+	cmt_backend->cpu_down();
+	c->rmid = CMT_RMID_NONE;
+	local_irq_restore(flags);
+
+	domain_share_out(c->domain);
+	return 0;
+}
+
+static void cpu_wake(struct irq_work *work)
+{
+	wake_up_all(&cmt_pollers);
+}
+
+/*
+ * Room for a quarter of a second: an RMID in each share and a few lifecycle
+ * records every default interval.
+ */
+static u32 ring_records_auto(void)
+{
+	u32 per_tick = DIV_ROUND_UP(cmt_caps.nr_rmids, num_online_cpus()) + 4;
+
+	return clamp_t(u32, roundup_pow_of_two(per_tick * 256), 4096,
+		       CMT_RING_RECORDS_MAX);
+}
+
+static int cmt_cpu_init(unsigned int cpu)
+{
+	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	struct cmt_ring_header *header;
+
+	header = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!header)
+		return -ENOMEM;
+	cmt_ring_init(&c->ring, header, cpu, ring_records, cmt_instance);
+	c->wake_at = U64_MAX;
+	init_irq_work(&c->wake, cpu_wake);
+	return 0;
+}
+
+static void cpus_free(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		irq_work_sync(&c->wake);
+		vfree(c->ring.slots);
+		free_page((unsigned long)c->ring.header);
+	}
+}
+
+int cmt_cpus_init(u32 records)
+{
+	unsigned int cpu;
+	int ret = 0;
+
+	ring_records = records ?: ring_records_auto();
+	for_each_possible_cpu(cpu) {
+		ret = cmt_cpu_init(cpu);
+		if (ret)
+			goto err_free;
+	}
+
+	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "cmt:prepare",
+				cmt_cpu_prepare, cmt_cpu_dead);
+	if (ret < 0)
+		goto err_free;
+	prepare_state = ret;
+
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "cmt:online",
+				cmt_cpu_up, cmt_cpu_down);
+	if (ret < 0)
+		goto err_prepare;
+	online_state = ret;
+	return 0;
+
+err_prepare:
+	cpuhp_remove_state(prepare_state);
+err_free:
+	cpus_free();
+	return ret;
+}
+
+void cmt_cpus_exit(void)
+{
+	cpuhp_remove_state(online_state);
+	cpuhp_remove_state(prepare_state);
+	cpus_free();
+}
