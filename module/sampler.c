@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One pinned timer per CPU fires on the boundaries of CLOCK_MONOTONIC that
+ * divide by the interval, on all CPUs at once.  Each CPU reads its share of its
+ * domain's RMIDs, so that no reading needs another CPU, and no tick is longer
+ * than a part of the interval: what does not fit is deferred, counted, and
+ * comes first in the next tick.
+ */
+#include <linux/cpu.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+#include "cmt.h"
+#include "compat.h"
+#include "counter.h"
+
+/* A tick reads for at most this part of the interval. */
+#define TICK_BUDGET_DIVISOR	4
+
+/* What is known of one RMID in one domain, and who may touch it. */
+struct reading_state {
+	raw_spinlock_t lock;
+	struct cmt_counter counter;
+};
+
+static struct reading_state *states[CMT_MAX_DOMAINS];	/* by index; by RMID */
+static DEFINE_MUTEX(sampler_mutex);	/* readers, running, and the timers */
+static u32 readers;
+static bool running;
+static u32 interval;			/* ns; WRITE_ONCE under sampler_mutex */
+
+static struct reading_state *state_of(u32 domain, u32 rmid)
+{
+	return &states[domain][rmid];
+}
+
+static struct cmt_raw read_event(u32 rmid, enum cmt_event event, u16 flag)
+{
+	struct cmt_raw raw = { .status = -EOPNOTSUPP };
+
+	if (cmt_caps.events & flag)
+		raw.status = cmt_backend->read(rmid, event, &raw.raw);
+	return raw;
+}
+
+/* Between read_begin() and read_end(). */
+static void read_rmid(struct cmt_cpu *cpu, u32 rmid, struct cmt_reading *reading)
+{
+	int errors, unavailable;
+
+	reading->ts = ktime_get_ns();
+	reading->occupancy = read_event(rmid, CMT_EVENT_OCCUPANCY,
+					CMT_F_OCCUPANCY);
+	reading->total = read_event(rmid, CMT_EVENT_MBM_TOTAL,
+				    CMT_F_MBM_TOTAL);
+	reading->local = read_event(rmid, CMT_EVENT_MBM_LOCAL,
+				    CMT_F_MBM_LOCAL);
+
+	errors = (reading->occupancy.status == -EIO) +
+		 (reading->total.status == -EIO) +
+		 (reading->local.status == -EIO);
+	unavailable = (reading->occupancy.status == -ENODATA) +
+		      (reading->total.status == -ENODATA) +
+		      (reading->local.status == -ENODATA);
+	cpu->read_errors += errors;
+	cpu->read_unavailable += unavailable;
+}
+
+u64 cmt_sampler_begin(u32 rmid, u32 generation)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct reading_state *state;
+	struct cmt_reading reading;
+	u64 residual_bytes;
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->up)
+		return 0;
+	state = state_of(cpu->domain, rmid);
+
+	cmt_backend->read_begin();
+	read_rmid(cpu, rmid, &reading);
+	cmt_backend->read_end();
+
+	raw_spin_lock(&state->lock);
+	cmt_counter_begin(&state->counter, generation, &reading, &cmt_caps,
+			  true);
+	residual_bytes = state->counter.residual_bytes;
+	raw_spin_unlock(&state->lock);
+	return residual_bytes;
+}
+
+/*
+ * A generation that is new in this domain.  Within two intervals of the
+ * allocation the occupancy is as good as residue; later it may be the
+ * owner's own, and the residue is not known.
+ */
+static void state_begin(struct reading_state *state, u32 rmid, u32 generation,
+			const struct cmt_reading *reading)
+{
+	bool fresh = generation && reading->ts - cmt_owner_since(rmid) <=
+				   2ULL * READ_ONCE(interval);
+
+	cmt_counter_begin(&state->counter, generation, reading, &cmt_caps,
+			  fresh);
+}
+
+/*
+ * Read one RMID and write its record.  false: it has to wait, because it is
+ * being read elsewhere, or its owner has changed meanwhile.
+ */
+static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
+{
+	struct reading_state *state = state_of(cpu->domain, rmid);
+	struct cmt_reading reading;
+	struct cmt_record record;
+
+	if (!raw_spin_trylock(&state->lock))
+		return false;
+	read_rmid(cpu, rmid, &reading);
+	*now = reading.ts;
+	if (!state->counter.begun || state->counter.generation != generation)
+		state_begin(state, rmid, generation, &reading);
+	cmt_counter_sample(&state->counter, rmid, &reading, &cmt_caps, &record);
+	raw_spin_unlock(&state->lock);
+
+	/* a virtual CPU can stand still for longer than limbo lasts */
+	if (rmid && cmt_owner_generation(rmid) != generation)
+		return false;
+	record.domain = cpu->domain_id;
+	cmt_emit(&record);
+	cpu->samples++;
+	return true;
+}
+
+/* Read this CPU's share, from @now to @deadline. */
+static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
+{
+	u32 share = READ_ONCE(cpu->share);
+	u32 first = share >> 16, step = share & 0xffff;
+	u32 count, i, at;
+
+	if (!step || first >= cmt_caps.nr_rmids)
+		return;
+	count = DIV_ROUND_UP(cmt_caps.nr_rmids - first, step);
+	at = cpu->cursor < count ? cpu->cursor : 0;
+
+	cmt_backend->read_begin();
+	for (i = 0; i < count; i++) {
+		u32 rmid = first + at * step;
+		u32 generation = rmid ? cmt_owner_generation(rmid) : 0;
+
+		if ((generation || !rmid) &&
+		    (now >= deadline ||
+		     !sample_rmid(cpu, rmid, generation, &now)))
+			break;
+		at = at + 1 < count ? at + 1 : 0;
+	}
+	cmt_backend->read_end();
+
+	cpu->cursor = at;
+	for (; i < count; i++) {
+		u32 rmid = first + at * step;
+
+		cpu->deferred += !rmid || cmt_owner_generation(rmid);
+		at = at + 1 < count ? at + 1 : 0;
+	}
+}
+
+/* Did another agent change this CPU's RMID?  Then take it back. */
+static u16 check_pqr(struct cmt_cpu *cpu)
+{
+	if (cmt_backend->check_rmid(cpu->rmid))
+		return 0;
+	cpu->pqr_overwritten++;
+	cmt_backend->set_rmid(cpu->rmid);
+	return CMT_F_PQR_OVERWRITTEN;
+}
+
+static void emit_tick(struct cmt_cpu *cpu, u32 interval_ns, u16 flags)
+{
+	struct cmt_record record = {
+		.ts = ktime_get_ns(),
+		.type = CMT_REC_TICK,
+		.flags = cmt_caps.record_flags | flags,
+		.rmid = cpu->rmid,
+		.generation = cmt_owner_generation(cpu->rmid),
+		.domain = cpu->domain_id,
+		.interval_ns = interval_ns,
+		.tick.missed = cpu->missed,
+		.tick.deferred = cpu->deferred,
+		.tick.busy_ns = cpu->busy_ns,
+		.tick.samples = cpu->samples,
+	};
+
+	cmt_emit(&record);
+}
+
+static void wake_pollers(struct cmt_cpu *cpu)
+{
+	/* pairs with cmt_poll() in chardev.c: head first, then wake_at */
+	smp_mb();
+	if (cpu->ring.head < READ_ONCE(cpu->wake_at))
+		return;
+	WRITE_ONCE(cpu->wake_at, U64_MAX);
+	irq_work_queue(&cpu->wake);
+}
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct cmt_cpu *cpu = container_of(timer, struct cmt_cpu, timer);
+	u32 interval_ns = READ_ONCE(interval);
+	u64 start = ktime_get_ns();
+	u64 periods = hrtimer_forward(timer, start, interval_ns);
+	u16 flags;
+
+	cpu->ticks++;
+	if (periods > 1)
+		cpu->missed += periods - 1;
+
+	flags = check_pqr(cpu);
+	cmt_cpu_refresh();
+	sample_share(cpu, start, start + interval_ns / TICK_BUDGET_DIVISOR);
+	emit_tick(cpu, interval_ns, flags);
+	wake_pollers(cpu);
+
+	cpu->busy_ns += ktime_get_ns() - start;
+	return HRTIMER_RESTART;
+}
+
+/* On the CPU itself. */
+static void timer_start(void *unused)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	u32 interval_ns = READ_ONCE(interval);
+	u64 next = div_u64(ktime_get_ns(), interval_ns) + 1;
+
+	if (cpu->up)
+		hrtimer_start(&cpu->timer, ns_to_ktime(next * interval_ns),
+			      HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static void timers_start(void)
+{
+	lockdep_assert_held(&sampler_mutex);
+	running = true;
+	on_each_cpu(timer_start, NULL, true);
+}
+
+static void timers_stop(void)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&sampler_mutex);
+	running = false;
+	for_each_online_cpu(cpu)
+		hrtimer_cancel(&per_cpu(cmt_cpus, cpu).timer);
+}
+
+void cmt_sampler_get(void)
+{
+	cpus_read_lock();
+	mutex_lock(&sampler_mutex);
+	if (!readers++)
+		timers_start();
+	mutex_unlock(&sampler_mutex);
+	cpus_read_unlock();
+}
+
+void cmt_sampler_put(void)
+{
+	cpus_read_lock();
+	mutex_lock(&sampler_mutex);
+	if (!--readers)
+		timers_stop();
+	mutex_unlock(&sampler_mutex);
+	cpus_read_unlock();
+}
+
+u32 cmt_sampler_readers(void)
+{
+	return READ_ONCE(readers);
+}
+
+u32 cmt_sampler_interval(void)
+{
+	return READ_ONCE(interval);
+}
+
+void cmt_sampler_set_interval(u32 interval_ns)
+{
+	cpus_read_lock();
+	mutex_lock(&sampler_mutex);
+	if (running)
+		timers_stop();
+	WRITE_ONCE(interval, interval_ns);
+	if (readers)
+		timers_start();
+	mutex_unlock(&sampler_mutex);
+	cpus_read_unlock();
+}
+
+/* From a hotplug callback: nobody else holds cpus_read_lock, running is stable. */
+void cmt_sampler_cpu_up(struct cmt_cpu *cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (running)
+		timer_start(NULL);
+	local_irq_restore(flags);
+}
+
+void cmt_sampler_cpu_down(struct cmt_cpu *cpu)
+{
+	hrtimer_cancel(&cpu->timer);
+}
+
+int cmt_sampler_add_domain(u32 domain)
+{
+	struct reading_state *domain_states;
+	u32 rmid;
+
+	if (states[domain])
+		return 0;
+	domain_states = vcalloc(cmt_caps.nr_rmids, sizeof(*domain_states));
+	if (!domain_states)
+		return -ENOMEM;
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
+		raw_spin_lock_init(&domain_states[rmid].lock);
+	states[domain] = domain_states;
+	return 0;
+}
+
+void cmt_sampler_init(u32 interval_ns)
+{
+	unsigned int cpu;
+
+	interval = interval_ns;
+	for_each_possible_cpu(cpu)
+		cmt_hrtimer_setup(&per_cpu(cmt_cpus, cpu).timer, tick,
+				  HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+void cmt_sampler_exit(void)
+{
+	u32 domain;
+
+	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++)
+		vfree(states[domain]);
+}
