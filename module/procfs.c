@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/cmt, for people and for collectors that start late.  Readable by root
+ * alone: it names processes that hidepid may hide.  Others have /dev/cmt.
+ */
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/string_helpers.h>
+#include <linux/vmalloc.h>
+
+#include "cmt.h"
+
+static struct proc_dir_entry *dir;
+
+static int rmids_show(struct seq_file *m, void *unused)
+{
+	struct cmt_record *records;
+	u32 i, count;
+	u64 as_of;
+
+	records = vcalloc(cmt_caps.nr_rmids, sizeof(*records));
+	if (!records)
+		return -ENOMEM;
+	count = cmt_owners_snapshot(records, &as_of);
+
+	seq_printf(m, "# as_of_ns %llu\n", as_of);
+	seq_puts(m, "# rmid generation tgid cgroup_id since_ns residual_bytes comm\n");
+	for (i = 0; i < count; i++) {
+		const struct cmt_record *r = &records[i];
+		char comm[CMT_COMM_LEN + 1] = { };
+
+		memcpy(comm, r->owner.comm, CMT_COMM_LEN);
+		seq_printf(m, "%u %u %u %llu %llu %llu ", r->rmid,
+			   r->generation, r->tgid, r->owner.cgroup_id, r->ts,
+			   r->owner.residual_bytes);
+		seq_escape_str(m, comm, ESCAPE_SPACE | ESCAPE_SPECIAL |
+			       ESCAPE_NP, NULL);
+		seq_putc(m, '\n');
+	}
+	vfree(records);
+	return 0;
+}
+
+static int stats_show(struct seq_file *m, void *unused)
+{
+	struct cmt_stats s;
+
+	cmt_stats_fill(&s);
+	seq_printf(m, "rmids_active %u\n", s.rmids_active);
+	seq_printf(m, "rmids_limbo %u\n", s.rmids_limbo);
+	seq_printf(m, "rmids_free %u\n", s.rmids_free);
+	seq_printf(m, "waiting %u\n", s.waiting);
+	seq_printf(m, "readers %u\n", s.readers);
+	seq_printf(m, "cpus_online %u\n", s.cpus_online);
+	seq_printf(m, "allocs %llu\n", s.allocs);
+	seq_printf(m, "frees %llu\n", s.frees);
+	seq_printf(m, "alloc_fails %llu\n", s.alloc_fails);
+	seq_printf(m, "served %llu\n", s.served);
+	seq_printf(m, "records %llu\n", s.records);
+	seq_printf(m, "ticks %llu\n", s.ticks);
+	seq_printf(m, "missed %llu\n", s.missed);
+	seq_printf(m, "deferred %llu\n", s.deferred);
+	seq_printf(m, "samples %llu\n", s.samples);
+	seq_printf(m, "switches %llu\n", s.switches);
+	seq_printf(m, "pqr_writes %llu\n", s.pqr_writes);
+	seq_printf(m, "pqr_overwritten %llu\n", s.pqr_overwritten);
+	seq_printf(m, "read_errors %llu\n", s.read_errors);
+	seq_printf(m, "read_unavailable %llu\n", s.read_unavailable);
+	seq_printf(m, "busy_ns %llu\n", s.busy_ns);
+	return 0;
+}
+
+int cmt_procfs_init(void)
+{
+	dir = proc_mkdir("cmt", NULL);
+	if (!dir)
+		return -ENOMEM;
+	if (proc_create_single("rmids", 0400, dir, rmids_show) &&
+	    proc_create_single("stats", 0400, dir, stats_show))
+		return 0;
+	proc_remove(dir);
+	return -ENOMEM;
+}
+
+void cmt_procfs_exit(void)
+{
+	proc_remove(dir);
+}
