@@ -45,16 +45,18 @@ struct cmt_backend_caps {
 struct cmt_backend {
 	/*
 	 * Process context.  Look whether the machine has what it takes and
-	 * fill *caps.  -ENODEV: it does not, and caps->reason says why.
+	 * fill *caps.  -ENODEV: it does not, and caps->reason says why; given
+	 * the same *caps, the emulated backend keeps that as its own reason.
 	 */
 	int (*init)(struct cmt_backend_caps *caps);
 	/* Process context.  After the last cpu_down() and read(). */
 	void (*exit)(void);
 
 	/*
-	 * This CPU begins and ends to be ours.  @domain is its domain's index,
-	 * below CMT_MAX_DOMAINS.  cpu_down() leaves the CPU as cpu_up() found
-	 * it.
+	 * This CPU begins and ends to be ours.  @domain is its domain's index;
+	 * indices are given from 0 upwards as domains are found, so they are
+	 * below CMT_MAX_DOMAINS and below the number of possible CPUs.
+	 * cpu_down() leaves the CPU as cpu_up() found it.
 	 */
 	void (*cpu_up)(u32 domain);
 	void (*cpu_down)(void);
@@ -66,7 +68,8 @@ struct cmt_backend {
 
 	/*
 	 * @task has run here under @rmid since the last call on this CPU;
-	 * called when it leaves the CPU, and at ticks.  NULL: nobody needs it.
+	 * called whenever a task leaves the CPU, whatever its RMID, and at
+	 * ticks for the current one.  NULL: nobody needs it.
 	 */
 	void (*account)(struct task_struct *task, u32 rmid);
 
@@ -88,6 +91,8 @@ struct cmt_backend {
 extern const struct cmt_backend cmt_hw_backend;
 extern const struct cmt_backend cmt_emulated_backend;
 
+/* CMT_VENDOR_* of this machine. */
+u32 cmt_topology_vendor(void);
 /* The L3 domain id of the CPU this runs on, as resctrl numbers domains. */
 u32 cmt_topology_l3_id(void);
 /* The size of the L3 of the CPU this runs on; 0: CPUID does not tell. */

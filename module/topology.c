@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What CPUID says of the CPU this runs on: its L3 and who made it.  The
+ * kernel's own cacheinfo holds the same but is not exported to modules.
+ */
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/log2.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+#include <linux/types.h>
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+
+#include "backend.h"
+#include "uapi/cmt.h"
+
+/*
+ * Deterministic cache parameters: Intel leaf 4 (SDM vol. 2A, CPUID), AMD and
+ * Hygon leaf 0x8000001D (APM vol. 3, E.4.15).  Same layout in both.
+ */
+#define CPUID_CACHES_INTEL	0x4
+#define CPUID_CACHES_AMD	0x8000001d
+#define CPUID_CACHES_MAX	16	/* subleaves looked at */
+
+#define CACHE_EAX_TYPE(eax)	((eax) & GENMASK(4, 0))		/* 0: no more */
+#define CACHE_EAX_LEVEL(eax)	(((eax) & GENMASK(7, 5)) >> 5)
+#define CACHE_EAX_SHARING(eax)	((((eax) & GENMASK(25, 14)) >> 14) + 1)
+#define CACHE_EBX_LINE(ebx)	(((ebx) & GENMASK(11, 0)) + 1)
+#define CACHE_EBX_PARTS(ebx)	((((ebx) & GENMASK(21, 12)) >> 12) + 1)
+#define CACHE_EBX_WAYS(ebx)	((((ebx) & GENMASK(31, 22)) >> 22) + 1)
+
+#define CPUID_X2APIC		0xb
+
+/* The leaf which lists this machine's caches, 0: it has none. */
+static u32 topology_cache_leaf(void)
+{
+	switch (cmt_topology_vendor()) {
+	case CMT_VENDOR_AMD:
+	case CMT_VENDOR_HYGON:
+		return boot_cpu_has(X86_FEATURE_TOPOEXT) ? CPUID_CACHES_AMD : 0;
+	default:
+		return cpuid_eax(0) >= CPUID_CACHES_INTEL ?
+			CPUID_CACHES_INTEL : 0;
+	}
+}
+
+/* Find this CPU's L3: *eax, *ebx and *sets as its subleaf gives them. */
+static bool topology_find_l3(u32 *eax, u32 *ebx, u32 *sets)
+{
+	u32 leaf = topology_cache_leaf();
+	u32 i, edx;
+
+	if (!leaf)
+		return false;
+	for (i = 0; i < CPUID_CACHES_MAX; i++) {
+		cpuid_count(leaf, i, eax, ebx, sets, &edx);
+		if (!CACHE_EAX_TYPE(*eax))
+			return false;
+		if (CACHE_EAX_LEVEL(*eax) == 3)
+			return true;
+	}
+	return false;
+}
+
+static u32 topology_apic_id(void)
+{
+	u32 eax, ebx, ecx, edx;
+
+	if (cpuid_eax(0) >= CPUID_X2APIC) {
+		cpuid_count(CPUID_X2APIC, 0, &eax, &ebx, &ecx, &edx);
+		if (ebx & GENMASK(15, 0))	/* else the leaf is not there */
+			return edx;
+	}
+	return cpuid_ebx(1) >> 24;
+}
+
+u32 cmt_topology_vendor(void)
+{
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_INTEL:
+		return CMT_VENDOR_INTEL;
+	case X86_VENDOR_AMD:
+		return CMT_VENDOR_AMD;
+	case X86_VENDOR_HYGON:
+		return CMT_VENDOR_HYGON;
+	default:
+		return CMT_VENDOR_OTHER;
+	}
+}
+
+/*
+ * As cacheinfo numbers L3 caches, and resctrl with it: the APIC id without
+ * the bits which tell the threads under one cache apart.
+ */
+u32 cmt_topology_l3_id(void)
+{
+	u32 eax, ebx, sets;
+
+	if (topology_find_l3(&eax, &ebx, &sets))
+		return topology_apic_id() >>
+			order_base_2(CACHE_EAX_SHARING(eax));
+	return topology_physical_package_id(raw_smp_processor_id());
+}
+
+u64 cmt_topology_l3_bytes(void)
+{
+	u32 eax, ebx, sets;
+
+	if (!topology_find_l3(&eax, &ebx, &sets))
+		return 0;
+	return (u64)CACHE_EBX_LINE(ebx) * CACHE_EBX_PARTS(ebx) *
+	       CACHE_EBX_WAYS(ebx) * ((u64)sets + 1);
+}
