@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The emulated backend: a model of one shared cache per L3 domain, for
+ * machines without L3 monitoring.  Its readings carry CMT_F_EMULATED; they are
+ * plausible, reproducible in kind, and measured nowhere.
+ *
+ * The model
+ * =========
+ *
+ * - A process touches CMT_MODEL_FILL_BYTES_PER_NS bytes of its resident set in
+ *   every nanosecond it runs, and all of the set in turn.
+ * - What it touches is brought into the cache under its RMID until it holds
+ *   min(resident set, cache size).  An RMID shared by several processes has
+ *   the resident set of the one that ran last.
+ * - When the owners of a cache hold more than its size, all shrink in
+ *   proportion to what they hold, whoever brought the last bytes in.  Owners
+ *   which stay hungry so end up with shares like their running times.
+ * - Lines outlive their owner: what a freed RMID holds stays under its number
+ *   until others evict it.
+ * - Memory traffic is what was brought in, plus, for a set larger than the
+ *   cache, that share of the bytes touched afterwards which cannot be cached.
+ *   All of it is local.  Nothing is written back.
+ * - RMID 0 (idle, kernel threads, unmonitored) brings in nothing.
+ *
+ * It is not a simulation: it sees no access, no set or way, no sharing of
+ * pages between processes, no prefetch, no huge difference between a process
+ * which sweeps its memory and one which computes in registers.
+ *
+ * Its clockwork
+ * =============
+ *
+ * The switch path adds running time to arrays of its own CPU and takes no
+ * lock.  read_begin() settles: it folds this CPU's arrays into the domain's
+ * model under the domain's lock.  Nothing is lost or overflows while nobody
+ * reads; the model then catches up in one step.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/bug.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+#include <linux/types.h>
+
+#include "backend.h"
+#include "model.h"
+#include "uapi/cmt.h"
+
+#define EMULATED_COUNTER_BITS		32
+#define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* CPUID tells no size */
+#define EMULATED_MIN_CACHE_KIB		1024
+#define EMULATED_MAX_CACHE_KIB		((uint)(CMT_MODEL_MAX_CACHE_BYTES >> 10))
+
+static uint emulated_rmids = 256;
+module_param(emulated_rmids, uint, 0444);
+MODULE_PARM_DESC(emulated_rmids,
+		 "RMIDs of the emulated backend, RMID 0 included: 2..1024 (default 256)");
+
+static uint emulated_cache_kib;
+module_param(emulated_cache_kib, uint, 0444);
+MODULE_PARM_DESC(emulated_cache_kib,
+		 "cache size of the emulated backend in KiB: 1024..1048576, or 0 for that of the machine's L3 (default 0)");
+
+struct emulated_domain {
+	raw_spinlock_t lock;	/* protects model and its owners; a leaf */
+	struct cmt_model model;
+};
+
+struct emulated_pending {
+	u64 ns;			/* ran on this CPU since the last settlement */
+	u64 rss_bytes;		/* when it last ran here */
+};
+
+/* Touched by its own CPU only, interrupts off, between cpu_up and cpu_down. */
+struct emulated_cpu {
+	struct emulated_domain *domain;
+	struct emulated_pending *pending;	/* by RMID */
+	unsigned long *touched;			/* RMIDs with pending time */
+	u64 accounted_until;			/* local_clock() */
+};
+
+static DEFINE_PER_CPU(struct emulated_cpu, emulated_cpus);
+
+/* Constant after init(). */
+static struct emulated_domain *emulated_domains;
+static u32 emulated_nr_domains;
+static u32 emulated_nr_rmids;
+
+static void emulated_exit(void)
+{
+	u32 i;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct emulated_cpu *ec = per_cpu_ptr(&emulated_cpus, cpu);
+
+		kvfree(ec->pending);
+		kfree(ec->touched);
+		memset(ec, 0, sizeof(*ec));
+	}
+	for (i = 0; i < emulated_nr_domains; i++)
+		kvfree(emulated_domains[i].model.owners);
+	kfree(emulated_domains);
+	emulated_domains = NULL;
+	emulated_nr_domains = 0;
+}
+
+static int emulated_alloc_cpus(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct emulated_cpu *ec = per_cpu_ptr(&emulated_cpus, cpu);
+
+		ec->pending = kvcalloc(emulated_nr_rmids,
+				       sizeof(*ec->pending), GFP_KERNEL);
+		ec->touched = kcalloc(BITS_TO_LONGS(emulated_nr_rmids),
+				      sizeof(*ec->touched), GFP_KERNEL);
+		if (!ec->pending || !ec->touched)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Domains are found as CPUs come up, when nothing can be allocated. */
+static int emulated_alloc_domains(u64 cache_bytes)
+{
+	u32 nr = min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS);
+	u32 i;
+
+	emulated_domains = kcalloc(nr, sizeof(*emulated_domains), GFP_KERNEL);
+	if (!emulated_domains)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		struct emulated_domain *domain = &emulated_domains[i];
+		struct cmt_model_owner *owners;
+
+		owners = kvcalloc(emulated_nr_rmids, sizeof(*owners),
+				  GFP_KERNEL);
+		if (!owners)
+			return -ENOMEM;
+		raw_spin_lock_init(&domain->lock);
+		cmt_model_init(&domain->model, owners, emulated_nr_rmids,
+			       cache_bytes);
+		emulated_nr_domains = i + 1;
+	}
+	return 0;
+}
+
+static int emulated_check_params(void)
+{
+	if (emulated_rmids < 2 || emulated_rmids > CMT_MAX_RMIDS) {
+		pr_err("emulated_rmids=%u is not in 2..%u\n", emulated_rmids,
+		       CMT_MAX_RMIDS);
+		return -EINVAL;
+	}
+	if (emulated_cache_kib &&
+	    (emulated_cache_kib < EMULATED_MIN_CACHE_KIB ||
+	     emulated_cache_kib > EMULATED_MAX_CACHE_KIB)) {
+		pr_err("emulated_cache_kib=%u is neither 0 nor in %u..%u\n",
+		       emulated_cache_kib, EMULATED_MIN_CACHE_KIB,
+		       EMULATED_MAX_CACHE_KIB);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static u64 emulated_cache_bytes(void)
+{
+	u64 bytes;
+
+	if (emulated_cache_kib)
+		return (u64)emulated_cache_kib << 10;
+	bytes = cmt_topology_l3_bytes();
+	if (!bytes)
+		return EMULATED_DEFAULT_CACHE_BYTES;
+	return min_t(u64, bytes, CMT_MODEL_MAX_CACHE_BYTES);
+}
+
+/* Never -ENODEV.  Leaves a reason that *caps already has. */
+static int emulated_init(struct cmt_backend_caps *caps)
+{
+	u64 cache_bytes = emulated_cache_bytes();
+	int err;
+
+	err = emulated_check_params();
+	if (err)
+		return err;
+
+	emulated_nr_rmids = emulated_rmids;
+	err = emulated_alloc_domains(cache_bytes);
+	if (!err)
+		err = emulated_alloc_cpus();
+	if (err) {
+		emulated_exit();
+		return err;
+	}
+
+	caps->backend = CMT_BACKEND_EMULATED;
+	caps->vendor = cmt_topology_vendor();
+	caps->record_flags = CMT_F_EMULATED;
+	caps->nr_rmids = emulated_nr_rmids;
+	caps->events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	caps->upscale_bytes = CMT_MODEL_LINE_BYTES;
+	caps->counter_bits = EMULATED_COUNTER_BITS;
+	caps->mbm_correct_above = U32_MAX;
+	caps->mbm_correct_factor = 1U << 20;
+	caps->shared_evtsel = false;
+	caps->l3_bytes = cache_bytes;
+	if (!caps->reason[0])
+		strscpy(caps->reason, "a model of a shared cache",
+			sizeof(caps->reason));
+	return 0;
+}
+
+/* Fold what ran on this CPU since the last time into its domain's model. */
+static void emulated_settle(struct emulated_cpu *ec)
+{
+	struct emulated_domain *domain = ec->domain;
+	unsigned long rmid;
+
+	raw_spin_lock(&domain->lock);
+	for_each_set_bit(rmid, ec->touched, emulated_nr_rmids) {
+		struct emulated_pending *pending = &ec->pending[rmid];
+
+		cmt_model_run(&domain->model, rmid, pending->ns,
+			      pending->rss_bytes);
+		pending->ns = 0;
+	}
+	cmt_model_evict(&domain->model);
+	raw_spin_unlock(&domain->lock);
+
+	bitmap_zero(ec->touched, emulated_nr_rmids);
+}
+
+static void emulated_cpu_up(u32 domain)
+{
+	struct emulated_cpu *ec = this_cpu_ptr(&emulated_cpus);
+
+	lockdep_assert_irqs_disabled();
+
+	if (WARN_ON_ONCE(domain >= emulated_nr_domains))
+		domain = 0;
+	ec->domain = &emulated_domains[domain];
+	ec->accounted_until = local_clock();
+}
+
+static void emulated_cpu_down(void)
+{
+	lockdep_assert_irqs_disabled();
+
+	emulated_settle(this_cpu_ptr(&emulated_cpus));
+}
+
+static void emulated_set_rmid(u32 rmid)
+{
+	/* Time is charged by account(), afterwards. */
+}
+
+static bool emulated_check_rmid(u32 rmid)
+{
+	return true;	/* nobody else knows of this cache */
+}
+
+/*
+ * @task is current, or is just being switched away from on this CPU.  Its mm
+ * pointer is changed by itself alone and with interrupts off (exec_mmap,
+ * exit_mm), so the mm it shows here is alive.
+ */
+static void emulated_account(struct task_struct *task, u32 rmid)
+{
+	struct emulated_cpu *ec = this_cpu_ptr(&emulated_cpus);
+	struct emulated_pending *pending;
+	u64 now = local_clock();
+	u64 ns = now - ec->accounted_until;
+
+	lockdep_assert_irqs_disabled();
+
+	ec->accounted_until = now;
+	if (rmid == CMT_RMID_NONE || rmid >= emulated_nr_rmids || !task->mm)
+		return;
+
+	pending = &ec->pending[rmid];
+	pending->ns += ns;
+	pending->rss_bytes = (u64)get_mm_rss(task->mm) << PAGE_SHIFT;
+	__set_bit(rmid, ec->touched);
+}
+
+static void emulated_read_begin(void)
+{
+	lockdep_assert_irqs_disabled();
+
+	emulated_settle(this_cpu_ptr(&emulated_cpus));
+}
+
+static void emulated_read_end(void)
+{
+	/* No register was borrowed. */
+}
+
+static int emulated_read(u32 rmid, enum cmt_event event, u64 *raw)
+{
+	struct emulated_domain *domain = this_cpu_ptr(&emulated_cpus)->domain;
+	struct cmt_model_owner owner;
+
+	lockdep_assert_irqs_disabled();
+
+	if (rmid >= emulated_nr_rmids)
+		return -EIO;
+	raw_spin_lock(&domain->lock);
+	owner = domain->model.owners[rmid];
+	raw_spin_unlock(&domain->lock);
+
+	switch (event) {
+	case CMT_EVENT_OCCUPANCY:
+		*raw = owner.occupancy_bytes / CMT_MODEL_LINE_BYTES;
+		return 0;
+	case CMT_EVENT_MBM_TOTAL:
+	case CMT_EVENT_MBM_LOCAL:
+		*raw = owner.traffic_bytes / CMT_MODEL_LINE_BYTES &
+		       GENMASK_ULL(EMULATED_COUNTER_BITS - 1, 0);
+		return 0;
+	}
+	return -EOPNOTSUPP;
+}
+
+const struct cmt_backend cmt_emulated_backend = {
+	.init		= emulated_init,
+	.exit		= emulated_exit,
+	.cpu_up		= emulated_cpu_up,
+	.cpu_down	= emulated_cpu_down,
+	.set_rmid	= emulated_set_rmid,
+	.check_rmid	= emulated_check_rmid,
+	.account	= emulated_account,
+	.read_begin	= emulated_read_begin,
+	.read_end	= emulated_read_end,
+	.read		= emulated_read,
+};
