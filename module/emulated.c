@@ -34,8 +34,6 @@
  * model under the domain's lock.  Nothing is lost or overflows while nobody
  * reads; the model then catches up in one step.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include <linux/string.h>
+
+#include "cmt.h"
+#include "version.h"
+
+const struct cmt_backend *cmt_backend;
+struct cmt_backend_caps cmt_caps;
+u64 cmt_instance;
+
+static char *backend = "auto";
+module_param(backend, charp, 0444);
+MODULE_PARM_DESC(backend, "auto (default), hw, or emulated: a model, nothing is measured");
+
+static unsigned int interval_us = 1000;
+module_param(interval_us, uint, 0444);
+MODULE_PARM_DESC(interval_us, "sampling interval at load, microseconds, 100 to 1000000 (default 1000)");
+
+static unsigned int ring_records;
+module_param(ring_records, uint, 0444);
+MODULE_PARM_DESC(ring_records, "records in each CPU's ring, a power of two, 256 to 65536 (default 0: a quarter of a second's)");
+
+static int __init check_params(void)
+{
+	if (interval_us < CMT_INTERVAL_MIN_NS / 1000 ||
+	    interval_us > CMT_INTERVAL_MAX_NS / 1000) {
+		pr_err("interval_us=%u is out of range: 100 to 1000000\n",
+		       interval_us);
+		return -EINVAL;
+	}
+	if (ring_records && (!is_power_of_2(ring_records) ||
+			     ring_records < CMT_RING_RECORDS_MIN ||
+			     ring_records > CMT_RING_RECORDS_MAX)) {
+		pr_err("ring_records=%u must be 0 or a power of two, %d to %d\n",
+		       ring_records, CMT_RING_RECORDS_MIN,
+		       CMT_RING_RECORDS_MAX);
+		return -EINVAL;
+	}
+	if (strcmp(backend, "auto") && strcmp(backend, "hw") &&
+	    strcmp(backend, "emulated")) {
+		pr_err("backend=%s must be auto, hw or emulated\n", backend);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init try_backend(const struct cmt_backend *candidate)
+{
+	cmt_backend = candidate;
+	return cmt_backend->init(&cmt_caps);
+}
+
+/* With auto, what the hardware lacks is the reason given for the model. */
+static int __init choose_backend(void)
+{
+	int ret;
+
+	if (!strcmp(backend, "emulated")) {
+		strscpy(cmt_caps.reason, "backend=emulated",
+			sizeof(cmt_caps.reason));
+		return try_backend(&cmt_emulated_backend);
+	}
+	ret = try_backend(&cmt_hw_backend);
+	if (ret == -ENODEV && !strcmp(backend, "auto"))
+		return try_backend(&cmt_emulated_backend);
+	if (ret)
+		pr_err("no RDT monitoring: %s\n", cmt_caps.reason);
+	return ret;
+}
+
+static int __init cmt_init(void)
+{
+	int ret;
+
+	ret = check_params();
+	if (ret)
+		return ret;
+	cmt_instance = get_random_u64();
+
+	ret = choose_backend();
+	if (ret)
+		return ret;
+	ret = cmt_owners_init();
+	if (ret)
+		goto err_backend;
+	cmt_sampler_init(interval_us * 1000);
+	ret = cmt_cpus_init(ring_records);
+	if (ret)
+		goto err_sampler;
+	ret = cmt_probes_init();
+	if (ret)
+		goto err_cpus;
+	cmt_owners_adopt();
+	ret = cmt_procfs_init();
+	if (ret)
+		goto err_probes;
+	ret = cmt_chardev_init();
+	if (ret)
+		goto err_procfs;
+
+	pr_info("%s, %s, %u RMIDs (%s)\n", CMT_VERSION,
+		cmt_caps.backend == CMT_BACKEND_HARDWARE ? "hardware" :
+		"EMULATED: nothing is measured", cmt_caps.nr_rmids,
+		cmt_caps.reason);
+	return 0;
+
+err_procfs:
+	cmt_procfs_exit();
+err_probes:
+	cmt_probes_exit();
+	cmt_owners_stop();
+err_cpus:
+	cmt_cpus_exit();
+err_sampler:
+	cmt_sampler_exit();
+	cmt_owners_exit();
+err_backend:
+	cmt_backend->exit();
+	return ret;
+}
+
+static void __exit cmt_exit(void)
+{
+	cmt_chardev_exit();
+	cmt_procfs_exit();
+	cmt_probes_exit();
+	cmt_owners_stop();
+	cmt_cpus_exit();
+	cmt_sampler_exit();
+	cmt_owners_exit();
+	cmt_backend->exit();
+}
+
+module_init(cmt_init);
+module_exit(cmt_exit);
+
+MODULE_DESCRIPTION("L3 cache occupancy and memory bandwidth by RMID, in shared-memory rings");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(CMT_VERSION);
