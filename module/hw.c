@@ -378,8 +378,11 @@ static void hw_cpu_up(u32 domain)
 	cpu->domain = domain;
 	cpu->evtsel_saved = false;
 	cpu->found = !cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr);
-	if (cpu->found)
-		cpu->found_rmid = pqr & PQR_RMID_HALF;
+	if (!cpu->found)
+		return;
+	cpu->found_rmid = pqr & PQR_RMID_HALF;
+	if (cpu->found_rmid != CMT_RMID_NONE)
+		hw_write_rmid(CMT_RMID_NONE);
 }
 
 static void hw_cpu_down(void)
