@@ -97,6 +97,9 @@ void cmt_cpu_refresh(void);
 /* All CPUs: the same, before this returns.  Process context. */
 void cmt_cpus_refresh(void);
 
+/* All CPUs: their RMIDs are not what they were told.  Process context. */
+void cmt_cpus_reset(void);
+
 /* chardev.c: pollers sleep here, cmt_cpu.wake wakes them */
 extern wait_queue_head_t cmt_pollers;
 
@@ -150,7 +153,7 @@ void cmt_procfs_exit(void);
 
 /* sampler.c: the ticks and the readings */
 
-void cmt_sampler_init(u32 interval_ns);
+int cmt_sampler_init(u32 interval_ns);
 void cmt_sampler_exit(void);
 
 /* Before the first CPU of a domain comes up.  Process context. */

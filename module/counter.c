@@ -67,6 +67,7 @@ void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
 	counter->generation = generation;
 	counter->begun = true;
 	counter->ts = reading->ts;
+	counter->epoch = reading->epoch;
 	if (fresh) {
 		mbm_base(&counter->total, &reading->total);
 		mbm_base(&counter->local, &reading->local);
@@ -83,7 +84,8 @@ void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample)
 {
-	bool gap = reading->ts - counter->ts > CMT_COUNTER_GAP_NS;
+	bool gap = reading->ts - counter->ts > CMT_COUNTER_GAP_NS ||
+		   reading->epoch != counter->epoch;
 	u16 flags = caps->record_flags;
 
 	flags |= raw_flags(&reading->occupancy, CMT_F_OCCUPANCY);
@@ -96,6 +98,7 @@ void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,
 	if (counter->residual_known)
 		flags |= CMT_F_RESIDUAL;
 	counter->ts = reading->ts;
+	counter->epoch = reading->epoch;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->ts = reading->ts;

@@ -27,6 +27,7 @@ struct cmt_raw {
 /* One reading of an RMID: all its events, as good as at one time. */
 struct cmt_reading {
 	u64 ts;
+	u32 epoch;		/* another one: the counters may have been reset */
 	struct cmt_raw occupancy;
 	struct cmt_raw total;
 	struct cmt_raw local;
@@ -40,6 +41,7 @@ struct cmt_mbm {
 
 struct cmt_counter {
 	u32 generation;		/* whose values these are */
+	u32 epoch;		/* of the last reading */
 	bool begun;
 	bool residual_known;
 	u64 residual_bytes;

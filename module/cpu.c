@@ -104,6 +104,19 @@ void cmt_cpus_refresh(void)
 	on_each_cpu(cpu_refresh_ipi, NULL, true);
 }
 
+static void cpu_reset_ipi(void *unused)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	if (cpu->up)
+		cmt_backend->set_rmid(cpu->rmid);
+}
+
+void cmt_cpus_reset(void)
+{
+	on_each_cpu(cpu_reset_ipi, NULL, true);
+}
+
 /* The index of a domain, a new one for an id that is new; or -errno. */
 static int domain_index(u32 id)
 {

@@ -87,7 +87,9 @@ static int __init cmt_init(void)
 	ret = cmt_owners_init();
 	if (ret)
 		goto err_backend;
-	cmt_sampler_init(interval_us * 1000);
+	ret = cmt_sampler_init(interval_us * 1000);
+	if (ret)
+		goto err_owners;
 	ret = cmt_cpus_init(ring_records);
 	if (ret)
 		goto err_sampler;
@@ -117,6 +119,7 @@ err_cpus:
 	cmt_cpus_exit();
 err_sampler:
 	cmt_sampler_exit();
+err_owners:
 	cmt_owners_exit();
 err_backend:
 	cmt_backend->exit();

@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/suspend.h>
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
@@ -32,6 +33,7 @@ static DEFINE_MUTEX(sampler_mutex);	/* readers, running, and the timers */
 static u32 readers;
 static bool running;
 static u32 interval;			/* ns; WRITE_ONCE under sampler_mutex */
+static u32 epoch;			/* grows with every resume */
 
 static struct reading_state *state_of(u32 domain, u32 rmid)
 {
@@ -53,6 +55,7 @@ static void read_rmid(struct cmt_cpu *cpu, u32 rmid, struct cmt_reading *reading
 	int errors, unavailable;
 
 	reading->ts = ktime_get_ns();
+	reading->epoch = READ_ONCE(epoch);
 	reading->occupancy = read_event(rmid, CMT_EVENT_OCCUPANCY,
 					CMT_F_OCCUPANCY);
 	reading->total = read_event(rmid, CMT_EVENT_MBM_TOTAL,
@@ -320,6 +323,24 @@ void cmt_sampler_cpu_down(struct cmt_cpu *cpu)
 	hrtimer_cancel(&cpu->timer);
 }
 
+/*
+ * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go
+ * through hotplug; CLOCK_MONOTONIC stands still meanwhile, so that no gap shows.
+ */
+static int sampler_pm(struct notifier_block *nb, unsigned long action,
+		      void *unused)
+{
+	if (action == PM_POST_SUSPEND || action == PM_POST_HIBERNATION) {
+		WRITE_ONCE(epoch, epoch + 1);
+		cmt_cpus_reset();
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sampler_pm_nb = {
+	.notifier_call = sampler_pm,
+};
+
 int cmt_sampler_add_domain(u32 domain)
 {
 	struct reading_state *domain_states;
@@ -336,7 +357,7 @@ int cmt_sampler_add_domain(u32 domain)
 	return 0;
 }
 
-void cmt_sampler_init(u32 interval_ns)
+int cmt_sampler_init(u32 interval_ns)
 {
 	unsigned int cpu;
 
@@ -344,12 +365,14 @@ void cmt_sampler_init(u32 interval_ns)
 	for_each_possible_cpu(cpu)
 		cmt_hrtimer_setup(&per_cpu(cmt_cpus, cpu).timer, tick,
 				  HRTIMER_MODE_ABS_PINNED_HARD);
+	return register_pm_notifier(&sampler_pm_nb);
 }
 
 void cmt_sampler_exit(void)
 {
 	u32 domain;
 
+	unregister_pm_notifier(&sampler_pm_nb);
 	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++)
 		vfree(states[domain]);
 }
