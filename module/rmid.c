@@ -95,7 +95,7 @@ int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now)
 
 void cmt_pool_settle(struct cmt_pool *pool, u64 now)
 {
-	while (cmt_pool_next_settle(pool) <= now) {
+	while (pool->first_limbo && cmt_pool_next_settle(pool) <= now) {
 		struct cmt_rmid *r = &pool->rmids[pool->first_limbo];
 
 		r->state = CMT_RMID_FREE;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The RMID pool, module/rmid.c, with a time of its own. */
+#include <check.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rmid.h"
+
+#define NR	8
+#define LIMBO	CMT_LIMBO_NS
+
+static struct cmt_rmid rmids[NR];
+static u32 live[NR];
+static struct cmt_pool pool;
+
+static void setup(void)
+{
+	memset(rmids, 0, sizeof(rmids));
+	memset(live, 0, sizeof(live));
+	cmt_pool_init(&pool, rmids, live, NR, LIMBO);
+}
+
+/* The number of the RMID that is handed out, 0: none. */
+static u32 take(u64 now)
+{
+	struct cmt_rmid *r = cmt_pool_alloc(&pool, now);
+
+	return r ? cmt_pool_number(&pool, r) : 0;
+}
+
+static void assert_conserved(void)
+{
+	ck_assert_uint_eq(pool.nr_free + pool.nr_limbo + pool.nr_active, NR - 1);
+}
+
+START_TEST(test_alloc_highest_first)
+{
+	u32 rmid;
+
+	for (rmid = NR - 1; rmid; rmid--)
+		ck_assert_uint_eq(take(0), rmid);
+	ck_assert_uint_eq(take(UINT64_MAX), 0);
+	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_alloc_never_gives_rmid_0)
+{
+	u64 now = 0;
+	int i;
+
+	for (i = 0; i < 1000; i++, now += LIMBO) {
+		u32 rmid = take(now);
+
+		ck_assert_uint_ne(rmid, 0);
+		ck_assert_int_eq(cmt_pool_free(&pool, rmid, now), 0);
+	}
+	ck_assert_int_eq(rmids[0].state, CMT_RMID_RESERVED);
+	ck_assert_uint_eq(live[0], 0);
+}
+END_TEST
+
+START_TEST(test_free_is_fifo)
+{
+	static const u32 order[] = { 3, 7, 1, 5, 2, 6, 4 };
+	size_t i;
+
+	while (take(0))
+		;
+	for (i = 0; i < NR - 1; i++)
+		ck_assert_int_eq(cmt_pool_free(&pool, order[i], 100 + i), 0);
+	for (i = 0; i < NR - 1; i++)
+		ck_assert_uint_eq(take(10 * LIMBO), order[i]);
+	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_limbo_lasts_to_the_nanosecond)
+{
+	while (take(0))
+		;
+	cmt_pool_free(&pool, 5, 1000);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 1000 + LIMBO);
+	ck_assert_uint_eq(take(1000 + LIMBO - 1), 0);
+	ck_assert_int_eq(rmids[5].state, CMT_RMID_LIMBO);
+	ck_assert_uint_eq(take(1000 + LIMBO), 5);
+	ck_assert_int_eq(rmids[5].state, CMT_RMID_ACTIVE);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(test_never_used_ones_go_first)
+{
+	u32 rmid = take(0);
+
+	cmt_pool_free(&pool, rmid, 0);
+	ck_assert_uint_eq(take(LIMBO), rmid - 1);
+	ck_assert_uint_eq(pool.nr_limbo, 0);
+	ck_assert_uint_eq(pool.nr_free, NR - 2);
+}
+END_TEST
+
+START_TEST(test_settle_moves_only_those_whose_time_is_up)
+{
+	while (take(0))
+		;
+	cmt_pool_free(&pool, 2, 10);
+	cmt_pool_free(&pool, 3, 20);
+	cmt_pool_free(&pool, 4, 30);
+	cmt_pool_settle(&pool, 20 + LIMBO);
+	ck_assert_uint_eq(pool.nr_free, 2);
+	ck_assert_uint_eq(pool.nr_limbo, 1);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 30 + LIMBO);
+	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_generation_changes_at_every_alloc)
+{
+	u64 now = 0;
+	u32 rmid, generation = 0;
+	int i;
+
+	while (take(now))
+		;
+	for (i = 0; i < 100; i++, now += LIMBO) {
+		cmt_pool_free(&pool, 5, now);
+		ck_assert_uint_eq(live[5], 0);
+		rmid = take(now + LIMBO);
+		ck_assert_uint_eq(rmid, 5);
+		ck_assert_uint_ne(rmids[5].generation, generation);
+		generation = rmids[5].generation;
+		ck_assert_uint_eq(live[5], generation);
+	}
+}
+END_TEST
+
+START_TEST(test_generation_is_never_0)
+{
+	rmids[NR - 1].generation = UINT32_MAX;
+	ck_assert_uint_eq(take(0), NR - 1);
+	ck_assert_uint_eq(rmids[NR - 1].generation, 1);
+}
+END_TEST
+
+START_TEST(test_metadata_outlives_free_and_not_alloc)
+{
+	struct cmt_rmid *r = cmt_pool_alloc(&pool, 7);
+	u32 rmid = cmt_pool_number(&pool, r);
+
+	r->tgid = 42;
+	r->cgroup_id = 43;
+	r->residual_bytes = 44;
+	strcpy(r->comm, "owner");
+	cmt_pool_free(&pool, rmid, 100);
+	ck_assert_uint_eq(r->tgid, 42);
+	ck_assert_uint_eq(r->since, 7);
+	ck_assert_str_eq(r->comm, "owner");
+
+	while (take(100 + LIMBO) != rmid)
+		;
+	ck_assert_uint_eq(r->tgid, 0);
+	ck_assert_uint_eq(r->cgroup_id, 0);
+	ck_assert_uint_eq(r->residual_bytes, 0);
+	ck_assert_str_eq(r->comm, "");
+}
+END_TEST
+
+START_TEST(test_free_refuses_what_is_not_active)
+{
+	u32 rmid = take(0);
+
+	ck_assert_int_eq(cmt_pool_free(&pool, NR, 0), -EINVAL);
+	ck_assert_int_eq(cmt_pool_free(&pool, 0, 0), -EINVAL);
+	ck_assert_int_eq(cmt_pool_free(&pool, rmid - 1, 0), -EINVAL);
+	ck_assert_int_eq(cmt_pool_free(&pool, rmid, 0), 0);
+	ck_assert_int_eq(cmt_pool_free(&pool, rmid, 0), -EINVAL);
+	assert_conserved();
+}
+END_TEST
+
+/* Against a model: a list of free times in order. */
+START_TEST(test_random_walk_keeps_fifo_limbo_and_count)
+{
+	u64 now = 0, freed[NR] = { 0 }, last_freed = 0;
+	bool used[NR] = { false };
+	unsigned int seed = 1;
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		u32 rmid;
+
+		now += rand_r(&seed) % (LIMBO / 2);
+		rmid = 1 + rand_r(&seed) % (NR - 1);
+		if (rand_r(&seed) & 1) {
+			rmid = take(now);
+			if (!rmid)
+				continue;
+			ck_assert(!used[rmid]);
+			ck_assert(!freed[rmid] || now - freed[rmid] >= LIMBO);
+			ck_assert_uint_ge(freed[rmid], last_freed);
+			last_freed = freed[rmid];
+			used[rmid] = true;
+		} else if (used[rmid]) {
+			ck_assert_int_eq(cmt_pool_free(&pool, rmid, now), 0);
+			freed[rmid] = now;
+			used[rmid] = false;
+		}
+		assert_conserved();
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("rmid");
+	TCase *tc = tcase_create("pool");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, test_alloc_highest_first);
+	tcase_add_test(tc, test_alloc_never_gives_rmid_0);
+	tcase_add_test(tc, test_free_is_fifo);
+	tcase_add_test(tc, test_limbo_lasts_to_the_nanosecond);
+	tcase_add_test(tc, test_never_used_ones_go_first);
+	tcase_add_test(tc, test_settle_moves_only_those_whose_time_is_up);
+	tcase_add_test(tc, test_generation_changes_at_every_alloc);
+	tcase_add_test(tc, test_generation_is_never_0);
+	tcase_add_test(tc, test_metadata_outlives_free_and_not_alloc);
+	tcase_add_test(tc, test_free_refuses_what_is_not_active);
+	tcase_add_test(tc, test_random_walk_keeps_fifo_limbo_and_count);
+	suite_add_tcase(suite, tc);
+
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
