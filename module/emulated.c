@@ -30,14 +30,20 @@
  * =============
  *
  * The switch path adds running time to arrays of its own CPU and takes no
- * lock.  read_begin() settles: it folds this CPU's arrays into the domain's
- * model under the domain's lock.  Nothing is lost or overflows while nobody
- * reads; the model then catches up in one step.
+ * lock.  read_begin() settles: it folds the arrays of all CPUs of the domain
+ * into the domain's model.  CPUs tick at the same instants, so the first to
+ * come settles for all, and what punctual CPUs read in one tick is one state,
+ * whose sum is within the cache.
+ *
+ * Nothing is lost or overflows while nobody reads.  The reading at an RMID's
+ * allocation settles too, so that the time of its former owner in this domain
+ * is not charged to the new one.
  */
-#include <linux/bitmap.h>
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/bug.h>
+#include <linux/compiler.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
@@ -53,13 +59,15 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/topology.h>
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 
 #include "backend.h"
 #include "model.h"
 #include "uapi/cmt.h"
 
+/* Half of the shortest interval: readings closer than this see one state. */
+#define EMULATED_SETTLE_NS		50000
 #define EMULATED_COUNTER_BITS		32
 #define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* CPUID tells no size */
 #define EMULATED_MIN_CACHE_KIB		1024
@@ -77,20 +85,21 @@ MODULE_PARM_DESC(emulated_cache_kib,
 
 struct emulated_domain {
 	raw_spinlock_t lock;	/* protects model and its owners; a leaf */
+	u64 settled_at;		/* CLOCK_MONOTONIC ns; written under the lock */
 	struct cmt_model model;
 };
 
+/* Its CPU adds, whoever settles takes. */
 struct emulated_pending {
-	u64 ns;			/* ran on this CPU since the last settlement */
+	atomic64_t ns;		/* ran on this CPU since the last settlement */
 	u64 rss_bytes;		/* when it last ran here */
 };
 
-/* Touched by its own CPU only, interrupts off, between cpu_up and cpu_down. */
 struct emulated_cpu {
-	struct emulated_domain *domain;
+	struct emulated_domain *domain;		/* NULL: never up */
 	struct emulated_pending *pending;	/* by RMID */
 	unsigned long *touched;			/* RMIDs with pending time */
-	u64 accounted_until;			/* local_clock() */
+	u64 accounted_until;			/* local_clock(); own CPU only */
 };
 
 static DEFINE_PER_CPU(struct emulated_cpu, emulated_cpus);
@@ -227,24 +236,55 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	return 0;
 }
 
-/* Fold what ran on this CPU since the last time into its domain's model. */
-static void emulated_settle(struct emulated_cpu *ec)
+/*
+ * Fold what ran on a CPU into the model.  account() adds the time before it
+ * sets the bit, here the bit is cleared before the time is taken: time that
+ * comes in between is found now or next time.
+ */
+static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
 {
-	struct emulated_domain *domain = ec->domain;
 	unsigned long rmid;
 
-	raw_spin_lock(&domain->lock);
 	for_each_set_bit(rmid, ec->touched, emulated_nr_rmids) {
 		struct emulated_pending *pending = &ec->pending[rmid];
 
-		cmt_model_run(&domain->model, rmid, pending->ns,
-			      pending->rss_bytes);
-		pending->ns = 0;
+		clear_bit(rmid, ec->touched);
+		/* pairs with the one in emulated_account() */
+		smp_mb__after_atomic();
+		cmt_model_run(model, rmid, atomic64_xchg(&pending->ns, 0),
+			      READ_ONCE(pending->rss_bytes));
 	}
-	cmt_model_evict(&domain->model);
-	raw_spin_unlock(&domain->lock);
+}
 
-	bitmap_zero(ec->touched, emulated_nr_rmids);
+/* A CPU that waited for the lock may find that it was settled after @now. */
+static bool emulated_is_settled(const struct emulated_domain *domain, u64 now)
+{
+	s64 age = now - READ_ONCE(domain->settled_at);
+
+	return age < EMULATED_SETTLE_NS;
+}
+
+static void emulated_settle(struct emulated_domain *domain)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	int cpu;
+
+	if (emulated_is_settled(domain, now))
+		return;
+
+	raw_spin_lock(&domain->lock);
+	if (!emulated_is_settled(domain, now)) {
+		for_each_possible_cpu(cpu) {
+			struct emulated_cpu *ec = per_cpu_ptr(&emulated_cpus,
+							      cpu);
+
+			if (READ_ONCE(ec->domain) == domain)
+				emulated_fold(&domain->model, ec);
+		}
+		cmt_model_evict(&domain->model);
+		WRITE_ONCE(domain->settled_at, now);
+	}
+	raw_spin_unlock(&domain->lock);
 }
 
 static void emulated_cpu_up(u32 domain)
@@ -255,15 +295,13 @@ static void emulated_cpu_up(u32 domain)
 
 	if (WARN_ON_ONCE(domain >= emulated_nr_domains))
 		domain = 0;
-	ec->domain = &emulated_domains[domain];
+	WRITE_ONCE(ec->domain, &emulated_domains[domain]);
 	ec->accounted_until = local_clock();
 }
 
 static void emulated_cpu_down(void)
 {
-	lockdep_assert_irqs_disabled();
-
-	emulated_settle(this_cpu_ptr(&emulated_cpus));
+	/* What is pending here is settled by the domain's other CPUs. */
 }
 
 static void emulated_set_rmid(u32 rmid)
@@ -295,16 +333,19 @@ static void emulated_account(struct task_struct *task, u32 rmid)
 		return;
 
 	pending = &ec->pending[rmid];
-	pending->ns += ns;
-	pending->rss_bytes = (u64)get_mm_rss(task->mm) << PAGE_SHIFT;
-	__set_bit(rmid, ec->touched);
+	WRITE_ONCE(pending->rss_bytes, (u64)get_mm_rss(task->mm) << PAGE_SHIFT);
+	atomic64_add(ns, &pending->ns);
+	/* time before bit: pairs with the one in emulated_fold() */
+	smp_mb__after_atomic();
+	if (!test_bit(rmid, ec->touched))
+		set_bit(rmid, ec->touched);
 }
 
 static void emulated_read_begin(void)
 {
 	lockdep_assert_irqs_disabled();
 
-	emulated_settle(this_cpu_ptr(&emulated_cpus));
+	emulated_settle(this_cpu_ptr(&emulated_cpus)->domain);
 }
 
 static void emulated_read_end(void)

@@ -247,7 +247,7 @@ static const char *hw_refusal(const struct hw_leaves *leaves)
 	/* Counts of early Skylake servers are wrong beyond correction. */
 	if (hw_is_intel_model(MODEL_SKYLAKE_X) &&
 	    boot_cpu_data.x86_stepping <= SKYLAKE_LAST_BAD_STEPPING)
-		return "erratum: monitoring is broken on this Skylake stepping";
+		return "erratum: monitoring is wrong on this Skylake stepping";
 	if (!leaves->upscale)
 		return "CPUID leaf 0xF gives no counter unit";
 	if (!leaves->max_rmid)

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include <linux/lockdep.h>
+
+#include "fake.h"
+
+struct fake_machine fake;
+struct cpuinfo_x86 boot_cpu_data;
+u32 fake_cpu;
+
+static u64 *fake_evtsel(void)
+{
+	return &fake.evtsel[fake.shared_evtsel ? 0 : fake_cpu];
+}
+
+static void fake_meddle(void)
+{
+	if (fake.meddle)
+		fake.meddle();
+}
+
+static u64 fake_read_ctr(void)
+{
+	u64 evtsel;
+	u32 rmid, event;
+
+	fake_meddle();
+	fake.ctr_reads++;
+	evtsel = *fake_evtsel();
+	rmid = evtsel >> 32;
+	event = evtsel & 0xff;
+	if (rmid >= FAKE_RMIDS || event >= FAKE_EVENTS)
+		return 1ULL << 63;
+	return fake.ctr[rmid][event];
+}
+
+int cmt_rdmsr_safe(u32 msr, u64 *value)
+{
+	if (msr == fake.faulting_msr)
+		return -EIO;
+	switch (msr) {
+	case FAKE_MSR_EVTSEL:
+		*value = *fake_evtsel();
+		return 0;
+	case FAKE_MSR_CTR:
+		*value = fake_read_ctr();
+		return 0;
+	case FAKE_MSR_PQR:
+		*value = fake.pqr[fake_cpu];
+		return 0;
+	}
+	return -EIO;
+}
+
+int cmt_wrmsr_safe(u32 msr, u64 value)
+{
+	if (msr == fake.faulting_msr)
+		return -EIO;
+	switch (msr) {
+	case FAKE_MSR_EVTSEL:
+		*fake_evtsel() = value;
+		fake.evtsel_writes++;
+		return 0;
+	case FAKE_MSR_PQR:
+		fake.pqr[fake_cpu] = value;
+		return 0;
+	}
+	return -EIO;
+}
+
+void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const struct fake_cpuid *id = &fake.cpuid[fake_cpu];
+
+	*eax = *ebx = *ecx = *edx = 0;
+	if (leaf < 0x80000000 && leaf > id->max_leaf)
+		return;
+	switch (leaf) {
+	case 0x0:
+		*eax = id->max_leaf;
+		break;
+	case 0x1:
+		*ebx = id->apic_id << 24;
+		break;
+	case 0x4:
+	case 0x8000001d:
+		if (subleaf < 3)
+			*eax = 1 | subleaf << 5;	/* a smaller cache */
+		if (subleaf != 3 || !id->cache_eax)
+			break;
+		*eax = id->cache_eax;
+		*ebx = id->cache_ebx;
+		*ecx = id->cache_ecx;
+		break;
+	case 0x7:
+		*ebx = id->pqm_ebx;
+		break;
+	case 0xb:
+		*ebx = 2;
+		*edx = id->apic_id;
+		break;
+	case 0xf:
+		*ebx = subleaf ? id->l3_ebx : id->mon_ebx;
+		*edx = subleaf ? id->l3_edx : id->mon_edx;
+		*eax = subleaf ? id->l3_eax : 0;
+		*ecx = subleaf ? id->l3_ecx : 0;
+		break;
+	}
+}
+
+u32 cpuid_eax(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx);
+	return eax;
+}
+
+u32 cpuid_ebx(u32 leaf)
+{
+	u32 eax, ebx, ecx, edx;
+
+	cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx);
+	return ebx;
+}
+
+void on_each_cpu(void (*function)(void *), void *arg, int wait)
+{
+	u32 here = fake_cpu;
+	bool irqs_off = shim_irqs_off;
+
+	(void)wait;
+	shim_irqs_off = true;
+	for (fake_cpu = 0; fake_cpu < fake.nr_cpus; fake_cpu++)
+		function(arg);
+	fake_cpu = here;
+	shim_irqs_off = irqs_off;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A machine for the backends to run on in user space: its CPUs, their CPUID
+ * and their monitoring MSRs, its clock.  One thread; fake_cpu is where it runs.
+ * Tests include it by name, the code under test through the kernel's headers
+ * and, for compat.h, by the compiler's -include.
+ */
+#ifndef SHIM_FAKE_H
+#define SHIM_FAKE_H
+
+#include <linux/types.h>
+
+/* Of module/compat.h only the MSR accessors are wanted; they are below. */
+#define CMT_COMPAT_H
+
+#define FAKE_CPUS	4
+#define FAKE_RMIDS	256
+#define FAKE_EVENTS	4
+
+#define FAKE_MSR_EVTSEL	0xc8d
+#define FAKE_MSR_CTR	0xc8e
+#define FAKE_MSR_PQR	0xc8f
+
+/* What CPUID of one CPU says; leaves that are not here read as 0. */
+struct fake_cpuid {
+	u32 max_leaf;
+	u32 apic_id;
+	u32 pqm_ebx;		/* 7.0 */
+	u32 mon_ebx, mon_edx;	/* 0xF.0 */
+	u32 l3_eax, l3_ebx, l3_ecx, l3_edx;	/* 0xF.1 */
+	u32 cache_eax, cache_ebx, cache_ecx;	/* L3: 4.3 or 0x8000001D.3 */
+};
+
+struct fake_machine {
+	u32 nr_cpus;
+	struct fake_cpuid cpuid[FAKE_CPUS];
+	u32 package[FAKE_CPUS];
+	unsigned int features;	/* bits FAKE_FEATURE_* */
+	bool shared_evtsel;	/* CPU 0's pair is everybody's */
+
+	u64 pqr[FAKE_CPUS];
+	u64 evtsel[FAKE_CPUS];
+	u64 ctr[FAKE_RMIDS][FAKE_EVENTS];
+	u32 faulting_msr;	/* reads and writes of this one fail */
+	/* Another agent: called before CTR and after EVTSEL is accessed. */
+	void (*meddle)(void);
+
+	u32 evtsel_writes;
+	u32 ctr_reads;
+
+	u64 clock_ns;
+};
+
+extern struct fake_machine fake;
+extern u32 fake_cpu;
+
+int cmt_rdmsr_safe(u32 msr, u64 *value);
+int cmt_wrmsr_safe(u32 msr, u64 value);
+
+/* asm/processor.h */
+enum {
+	X86_VENDOR_INTEL	= 0,
+	X86_VENDOR_AMD		= 2,
+	X86_VENDOR_HYGON	= 9,
+	X86_VENDOR_UNKNOWN	= 0xff,
+};
+
+struct cpuinfo_x86 {
+	u8 x86;
+	u8 x86_vendor;
+	u8 x86_model;
+	u8 x86_stepping;
+};
+
+extern struct cpuinfo_x86 boot_cpu_data;
+
+void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx,
+		 u32 *edx);
+u32 cpuid_eax(u32 leaf);
+u32 cpuid_ebx(u32 leaf);
+
+/* asm/cpufeature.h */
+enum {
+	X86_FEATURE_CQM,
+	X86_FEATURE_CQM_LLC,
+	X86_FEATURE_CQM_OCCUP_LLC,
+	X86_FEATURE_CQM_MBM_TOTAL,
+	X86_FEATURE_CQM_MBM_LOCAL,
+	X86_FEATURE_HYPERVISOR,
+	X86_FEATURE_TOPOEXT,
+};
+
+#define boot_cpu_has(feature)	(!!(fake.features & (1U << (feature))))
+
+/* linux/percpu.h */
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name[FAKE_CPUS]
+#define this_cpu_ptr(pointer)		(&(*(pointer))[fake_cpu])
+#define per_cpu_ptr(pointer, cpu)	(&(*(pointer))[cpu])
+
+/* linux/cpumask.h */
+#define num_possible_cpus()		fake.nr_cpus
+#define for_each_possible_cpu(cpu) \
+	for ((cpu) = 0; (u32)(cpu) < fake.nr_cpus; (cpu)++)
+
+/* linux/sched/clock.h, linux/timekeeping.h */
+#define local_clock()			fake.clock_ns
+#define ktime_get_mono_fast_ns()	fake.clock_ns
+
+/* linux/sched.h, linux/mm.h */
+#define PAGE_SHIFT	12
+
+struct mm_struct {
+	unsigned long rss_pages;
+};
+
+struct task_struct {
+	struct mm_struct *mm;
+};
+
+#define get_mm_rss(mm_of_task)	((mm_of_task)->rss_pages)
+
+/* linux/smp.h, linux/topology.h */
+#define raw_smp_processor_id()			fake_cpu
+#define topology_physical_package_id(cpu)	fake.package[cpu]
+
+void on_each_cpu(void (*function)(void *), void *arg, int wait);
+
+#endif

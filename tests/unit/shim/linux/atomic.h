@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SHIM_LINUX_ATOMIC_H
+#define SHIM_LINUX_ATOMIC_H
+
+#include <linux/types.h>
+
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
+static inline void atomic64_add(s64 value, atomic64_t *v)
+{
+	__atomic_fetch_add(&v->counter, value, __ATOMIC_RELAXED);
+}
+
+static inline s64 atomic64_xchg(atomic64_t *v, s64 value)
+{
+	return __atomic_exchange_n(&v->counter, value, __ATOMIC_SEQ_CST);
+}
+
+#define smp_mb__after_atomic()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SHIM_LINUX_COMPILER_H
+#define SHIM_LINUX_COMPILER_H
+
+#define READ_ONCE(x) \
+	__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value) \
+	__atomic_store_n(&(x), (value), __ATOMIC_RELAXED)
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SHIM_LINUX_SLAB_H
+#define SHIM_LINUX_SLAB_H
+
+#include <stdlib.h>
+
+#define GFP_KERNEL	0
+
+/* Allocations fail once this many have succeeded; negative: never. */
+__attribute__((weak)) int shim_allocs_left = -1;
+/* Those not freed.  Check's forked children end without a leak report. */
+__attribute__((weak)) int shim_allocs_live;
+
+static inline void *kcalloc(size_t n, size_t size, int gfp)
+{
+	(void)gfp;
+	if (!shim_allocs_left)
+		return NULL;
+	if (shim_allocs_left > 0)
+		shim_allocs_left--;
+	shim_allocs_live++;
+	return calloc(n, size);
+}
+
+static inline void kfree(void *p)
+{
+	shim_allocs_live -= !!p;
+	free(p);
+}
+
+#define kvcalloc(n, size, gfp)	kcalloc(n, size, gfp)
+#define kvfree(p)		kfree(p)
+
+#endif

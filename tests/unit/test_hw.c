@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The hardware backend and the topology (module/hw.c, topology.c). */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/limits.h>
+#include <linux/lockdep.h>
+#include <linux/spinlock.h>
+
+#include "backend.h"
+#include "fake.h"
+#include "uapi/cmt.h"
+
+#define ARRAY_LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define CTR_E			(1ULL << 63)
+#define CTR_U			(1ULL << 62)
+#define CTR_OVERFLOW		(1ULL << 61)
+
+#define ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+#define OTHERS_EVTSEL	0x0000000900000001ULL	/* another agent's */
+#define LATER_EVTSEL	0x0000000700000002ULL	/* and what it changes to */
+
+static const struct cmt_backend *hw = &cmt_hw_backend;
+static struct cmt_backend_caps caps;
+static u32 meddle_calls, meddle_times;
+
+/* Four CPUs in two packages, 16 MiB of L3 each, 200 RMIDs, all events. */
+static void set_up(void)
+{
+	u32 i;
+
+	memset(&fake, 0, sizeof(fake));
+	memset(&boot_cpu_data, 0, sizeof(boot_cpu_data));
+	memset(&caps, 0xff, sizeof(caps));
+	fake_cpu = 0;
+	shim_irqs_off = false;
+	meddle_calls = 0;
+	meddle_times = 0;
+
+	boot_cpu_data.x86 = 6;
+	boot_cpu_data.x86_vendor = X86_VENDOR_INTEL;
+	boot_cpu_data.x86_model = 0x6a;
+	fake.nr_cpus = FAKE_CPUS;
+	fake.features = 1U << X86_FEATURE_CQM |
+			1U << X86_FEATURE_CQM_LLC |
+			1U << X86_FEATURE_CQM_OCCUP_LLC |
+			1U << X86_FEATURE_CQM_MBM_TOTAL |
+			1U << X86_FEATURE_CQM_MBM_LOCAL;
+	for (i = 0; i < FAKE_CPUS; i++) {
+		fake.cpuid[i] = (struct fake_cpuid) {
+			.max_leaf = 0x14,
+			.apic_id = i / 2 * 16 + i % 2,
+			.pqm_ebx = 1U << 12,
+			.mon_ebx = 255,
+			.mon_edx = 1U << 1,
+			.l3_ebx = 90112,
+			.l3_ecx = 199,
+			.l3_edx = 7,
+			/* unified, level 3, 16 threads share it */
+			.cache_eax = 3 | 3 << 5 | 15 << 14,
+			/* 16 ways, 1 partition, 64 bytes; 16384 sets */
+			.cache_ebx = 15U << 22 | 63,
+			.cache_ecx = 16383,
+		};
+		fake.package[i] = i / 2;
+		fake.pqr[i] = 0x0000000300000000ULL;
+		fake.evtsel[i] = OTHERS_EVTSEL;
+	}
+}
+
+static void tear_down(void)
+{
+	ck_assert_uint_eq(shim_locks_held, 0);
+}
+
+static void start(void)
+{
+	ck_assert_int_eq(hw->init(&caps), 0);
+	shim_irqs_off = true;
+	hw->cpu_up(0);
+}
+
+static void set_up_started(void)
+{
+	set_up();
+	start();
+}
+
+static void set_up_amd(void)
+{
+	set_up();
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	fake.features |= 1U << X86_FEATURE_TOPOEXT;
+	fake.shared_evtsel = true;
+	start();
+}
+
+static void assert_refused(const char *reason)
+{
+	ck_assert_int_eq(hw->init(&caps), -ENODEV);
+	ck_assert_str_eq(caps.reason, reason);
+}
+
+/* init */
+
+START_TEST(test_init_intel)
+{
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.backend, CMT_BACKEND_HARDWARE);
+	ck_assert_uint_eq(caps.vendor, CMT_VENDOR_INTEL);
+	ck_assert_uint_eq(caps.record_flags, 0);
+	ck_assert_uint_eq(caps.nr_rmids, 200);
+	ck_assert_uint_eq(caps.events, ALL_EVENTS);
+	ck_assert_uint_eq(caps.upscale_bytes, 90112);
+	ck_assert_uint_eq(caps.counter_bits, 24);
+	ck_assert_uint_eq(caps.mbm_correct_above, U32_MAX);
+	ck_assert(!caps.shared_evtsel);
+	ck_assert_uint_eq(caps.l3_bytes, 16ULL << 20);
+	ck_assert_str_eq(caps.reason, "L3 monitoring in CPUID leaf 0xF");
+}
+END_TEST
+
+START_TEST(test_init_least_rmid_of_all_cpus)
+{
+	fake.cpuid[2].l3_ecx = 143;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.nr_rmids, 144);
+	fake.cpuid[1].mon_ebx = 63;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.nr_rmids, 64);
+}
+END_TEST
+
+START_TEST(test_init_more_rmids_than_pqr_holds)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++) {
+		fake.cpuid[i].mon_ebx = U32_MAX;
+		fake.cpuid[i].l3_ecx = U32_MAX;
+	}
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.nr_rmids, CMT_MAX_RMIDS);
+}
+END_TEST
+
+START_TEST(test_init_events_all_cpus_have)
+{
+	fake.cpuid[3].l3_edx = 5;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.events, CMT_F_OCCUPANCY | CMT_F_MBM_LOCAL);
+}
+END_TEST
+
+START_TEST(test_init_events_the_kernel_allows)
+{
+	fake.features &= ~(1U << X86_FEATURE_CQM_MBM_LOCAL);
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.events, CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL);
+}
+END_TEST
+
+static const struct {
+	u8 vendor;
+	u32 eax, bits, vendor_id;
+	bool shared;
+} widths[] = {
+	{ X86_VENDOR_INTEL,      0, 24, CMT_VENDOR_INTEL, false },
+	{ X86_VENDOR_INTEL,      8, 32, CMT_VENDOR_INTEL, false },
+	{ X86_VENDOR_INTEL,     38, 62, CMT_VENDOR_INTEL, false },
+	/* bit 61 is the overflow bit */
+	{ X86_VENDOR_INTEL,  0x126, 61, CMT_VENDOR_INTEL, false },
+	{ X86_VENDOR_INTEL,  0x100, 24, CMT_VENDOR_INTEL, false },
+	{ X86_VENDOR_AMD,        0, 44, CMT_VENDOR_AMD, true },
+	{ X86_VENDOR_AMD,        8, 32, CMT_VENDOR_AMD, true },
+	{ X86_VENDOR_HYGON,      0, 32, CMT_VENDOR_HYGON, true },
+	{ X86_VENDOR_UNKNOWN,    0, 24, CMT_VENDOR_OTHER, false },
+};
+
+START_TEST(test_init_width)
+{
+	u32 i;
+
+	boot_cpu_data.x86_vendor = widths[_i].vendor;
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].l3_eax = widths[_i].eax;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.counter_bits, widths[_i].bits);
+	ck_assert_uint_eq(caps.vendor, widths[_i].vendor_id);
+	ck_assert(caps.shared_evtsel == widths[_i].shared);
+}
+END_TEST
+
+START_TEST(test_init_width_impossible)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].l3_eax = 39;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.counter_bits, 24);
+	ck_assert_str_eq(caps.reason,
+			 "CPUID leaf 0xF; impossible counter width 24+39 ignored");
+}
+END_TEST
+
+static const struct {
+	u8 model, stepping;
+	u32 max_rmid, above, millionths;
+} corrections[] = {
+	{ 0x4f, 1,   7, U32_MAX, 1000000 },
+	{ 0x4f, 1,  23,  15,  969650 },
+	{ 0x4f, 1,  39,  31, 1066667 },
+	{ 0x55, 5, 135, 127, 1254863 },
+	{ 0x55, 7, 143, 127, 1185255 },	/* Cascade Lake, 144 RMIDs */
+	{ 0x55, 7, 191, 127,  969744 },
+	{ 0x55, 7, 199, 191, 1280246 },
+	{ 0x55, 7, 215, U32_MAX, 1000000 },
+	{ 0x55, 7, 223, 191, 1143118 },
+	{ 0x55, 7, 231, U32_MAX, 1000000 },	/* beyond the table */
+	{ 0x55, 7,   6, U32_MAX, 1000000 },
+	{ 0x6a, 6, 143, U32_MAX, 1000000 },	/* Ice Lake: no erratum */
+};
+
+START_TEST(test_init_mbm_correction)
+{
+	double factor;
+	u32 i;
+
+	boot_cpu_data.x86_model = corrections[_i].model;
+	boot_cpu_data.x86_stepping = corrections[_i].stepping;
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].l3_ecx = corrections[_i].max_rmid;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.mbm_correct_above, corrections[_i].above);
+	factor = corrections[_i].millionths * 1048576.0 / 1000000 + 0.5;
+	ck_assert_uint_eq(caps.mbm_correct_factor, (u32)factor);
+}
+END_TEST
+
+START_TEST(test_init_no_leaf)
+{
+	fake.cpuid[0].max_leaf = 0xd;
+	assert_refused("no CPUID leaf 0xF");
+}
+END_TEST
+
+START_TEST(test_init_no_leaf_in_vm)
+{
+	fake.cpuid[0].max_leaf = 0xd;
+	fake.features |= 1U << X86_FEATURE_HYPERVISOR;
+	assert_refused("no CPUID leaf 0xF (in a VM)");
+}
+END_TEST
+
+START_TEST(test_init_no_pqm)
+{
+	fake.cpuid[0].pqm_ebx = ~(1U << 12);
+	assert_refused("no RDT monitoring in CPUID leaf 7");
+}
+END_TEST
+
+/* EBX alone, the largest RMID, does not say that there is L3 monitoring. */
+START_TEST(test_init_no_l3)
+{
+	fake.cpuid[0].mon_edx = ~(1U << 1);
+	assert_refused("no L3 monitoring in CPUID leaf 0xF");
+}
+END_TEST
+
+START_TEST(test_init_one_cpu_without)
+{
+	fake.cpuid[3].mon_edx = 0;
+	assert_refused("no L3 monitoring in CPUID leaf 0xF");
+}
+END_TEST
+
+START_TEST(test_init_cpus_differ)
+{
+	fake.cpuid[1].l3_ebx = 65536;
+	assert_refused("CPUs differ in counter unit or width");
+}
+END_TEST
+
+static void on_all_cpus_l3(u32 ebx, u32 ecx, u32 edx)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++) {
+		fake.cpuid[i].l3_ebx = ebx;
+		fake.cpuid[i].l3_ecx = ecx;
+		fake.cpuid[i].l3_edx = edx;
+	}
+}
+
+START_TEST(test_init_no_unit)
+{
+	on_all_cpus_l3(0, 199, 7);
+	assert_refused("CPUID leaf 0xF gives no counter unit");
+}
+END_TEST
+
+START_TEST(test_init_no_rmid)
+{
+	on_all_cpus_l3(65536, 0, 7);
+	assert_refused("CPUID leaf 0xF gives no RMID but 0");
+}
+END_TEST
+
+START_TEST(test_init_no_event)
+{
+	on_all_cpus_l3(65536, 199, 0xf8);
+	assert_refused("CPUID leaf 0xF lists no event");
+}
+END_TEST
+
+START_TEST(test_init_kernel_disabled)
+{
+	fake.features &= ~(1U << X86_FEATURE_CQM_LLC);
+	assert_refused("the kernel has disabled L3 monitoring");
+}
+END_TEST
+
+START_TEST(test_init_skylake_erratum)
+{
+	boot_cpu_data.x86_model = 0x55;
+	boot_cpu_data.x86_stepping = 4;
+	fake.features |= 1U << X86_FEATURE_HYPERVISOR;
+	assert_refused("erratum: monitoring is wrong on this Skylake stepping (in a VM)");
+	boot_cpu_data.x86_stepping = 5;
+	ck_assert_int_eq(hw->init(&caps), 0);
+}
+END_TEST
+
+/* PQR_ASSOC */
+
+START_TEST(test_set_rmid_keeps_closid)
+{
+	hw->set_rmid(0x155);
+	ck_assert_uint_eq(fake.pqr[0], 0x0000000300000155ULL);
+	hw->set_rmid(0);
+	ck_assert_uint_eq(fake.pqr[0], 0x0000000300000000ULL);
+	ck_assert_uint_eq(fake.pqr[1], 0x0000000300000000ULL);
+}
+END_TEST
+
+START_TEST(test_check_rmid)
+{
+	hw->set_rmid(17);
+	ck_assert(hw->check_rmid(17));
+	ck_assert(!hw->check_rmid(18));
+	fake.pqr[0] = 0x0000000500000011ULL;	/* only the CLOSID changed */
+	ck_assert(hw->check_rmid(17));
+	fake.pqr[0] = 0x0000000300000002ULL;
+	ck_assert(!hw->check_rmid(17));
+	fake.faulting_msr = FAKE_MSR_PQR;
+	ck_assert(!hw->check_rmid(2));
+}
+END_TEST
+
+START_TEST(test_cpu_down_restores_rmid_and_keeps_new_closid)
+{
+	fake.pqr[0] = 0x0000000300000009ULL;
+	hw->cpu_up(0);
+	hw->set_rmid(17);
+	fake.pqr[0] = 0x0000000600000011ULL;
+	hw->cpu_down();
+	ck_assert_uint_eq(fake.pqr[0], 0x0000000600000009ULL);
+}
+END_TEST
+
+/* What was not seen at cpu_up() cannot be put back, and is not made up. */
+START_TEST(test_cpu_down_after_fault)
+{
+	fake.faulting_msr = FAKE_MSR_PQR;
+	hw->cpu_up(0);
+	fake.faulting_msr = 0;
+	hw->set_rmid(17);
+	hw->cpu_down();
+	ck_assert_uint_eq(fake.pqr[0], 0x0000000300000011ULL);
+}
+END_TEST
+
+/* reads */
+
+static int read_one(u32 rmid, enum cmt_event event, u64 *raw)
+{
+	int err;
+
+	hw->read_begin();
+	err = hw->read(rmid, event, raw);
+	hw->read_end();
+	return err;
+}
+
+START_TEST(test_read_value)
+{
+	u64 raw = 0;
+
+	fake.ctr[42][CMT_EVENT_MBM_TOTAL] = 0x123456789abULL;
+	fake.ctr[42][CMT_EVENT_MBM_LOCAL] = 0x3ULL;
+	ck_assert_int_eq(read_one(42, CMT_EVENT_MBM_TOTAL, &raw), 0);
+	ck_assert_uint_eq(raw, 0x123456789abULL);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_MBM_LOCAL, &raw), 0);
+	ck_assert_uint_eq(raw, 3);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+END_TEST
+
+/* One save and one restore for the burst, nothing in between. */
+START_TEST(test_read_burst_restores_once)
+{
+	u64 raw;
+	u32 i;
+
+	hw->read_begin();
+	for (i = 0; i < 10; i++)
+		ck_assert_int_eq(hw->read(i, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_uint_eq(fake.evtsel_writes, 10);
+	hw->read_end();
+	ck_assert_uint_eq(fake.evtsel_writes, 11);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	ck_assert_uint_eq(fake.ctr_reads, 10);
+}
+END_TEST
+
+START_TEST(test_read_error_bit)
+{
+	u64 raw = 77;
+
+	fake.ctr[5][CMT_EVENT_OCCUPANCY] = CTR_E | 1234;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	fake.ctr[5][CMT_EVENT_OCCUPANCY] = CTR_E | CTR_U;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(raw, 77);
+	/* EVTSEL was ours: repeating would not help */
+	ck_assert_uint_eq(fake.ctr_reads, 2);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_unavailable_bit)
+{
+	u64 raw = 77;
+
+	fake.ctr[5][CMT_EVENT_OCCUPANCY] = CTR_U | 1234;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -ENODATA);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_bounds)
+{
+	u64 raw = 77;
+
+	ck_assert_int_eq(read_one(200, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_int_eq(read_one(1, (enum cmt_event)9, &raw), -EOPNOTSUPP);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.ctr_reads, 0);
+}
+END_TEST
+
+START_TEST(test_read_missing_event)
+{
+	u64 raw;
+
+	on_all_cpus_l3(65536, 199, 1);
+	start();
+	ck_assert_int_eq(read_one(1, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_int_eq(read_one(1, CMT_EVENT_MBM_TOTAL, &raw), -EOPNOTSUPP);
+	ck_assert_int_eq(read_one(1, CMT_EVENT_MBM_LOCAL, &raw), -EOPNOTSUPP);
+}
+END_TEST
+
+START_TEST(test_read_overflow_bit_masked)
+{
+	u64 raw;
+	u32 i;
+
+	fake.ctr[1][CMT_EVENT_MBM_TOTAL] = CTR_OVERFLOW | 1000;
+	ck_assert_int_eq(read_one(1, CMT_EVENT_MBM_TOTAL, &raw), 0);
+	ck_assert_uint_eq(raw, CTR_OVERFLOW | 1000);
+
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].l3_eax = 0x108;
+	start();
+	ck_assert_int_eq(read_one(1, CMT_EVENT_MBM_TOTAL, &raw), 0);
+	ck_assert_uint_eq(raw, 1000);
+}
+END_TEST
+
+START_TEST(test_read_faults)
+{
+	u64 raw = 77;
+
+	fake.faulting_msr = FAKE_MSR_CTR;
+	ck_assert_int_eq(read_one(1, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	fake.faulting_msr = FAKE_MSR_EVTSEL;
+	ck_assert_int_eq(read_one(1, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.ctr_reads, 0);
+}
+END_TEST
+
+/* The other agent selects its own between our EVTSEL and our CTR. */
+static void change_evtsel(void)
+{
+	if (meddle_calls++ < meddle_times)
+		fake.evtsel[0] = LATER_EVTSEL;
+}
+
+static void prepare_meddling(u32 times, u64 others_ctr)
+{
+	fake.ctr[7][CMT_EVENT_MBM_TOTAL] = others_ctr;
+	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4242;
+	meddle_times = times;
+	fake.meddle = change_evtsel;
+}
+
+START_TEST(test_read_retries_when_evtsel_changed)
+{
+	u64 raw;
+
+	prepare_meddling(3, CTR_E);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_uint_eq(raw, 4242);
+	ck_assert_uint_eq(fake.ctr_reads, 4);
+	/* what it wrote last is what it gets back */
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_retries_are_bounded)
+{
+	u64 raw = 77;
+
+	prepare_meddling(U32_MAX, CTR_E);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.ctr_reads, 4);
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+/* AMD: the pair is shared, so a good-looking value may be another RMID's. */
+
+START_TEST(test_read_shared_restores_each_time)
+{
+	u64 raw;
+
+	fake_cpu = 1;
+	hw->cpu_up(0);
+	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4242;
+	hw->read_begin();
+	ck_assert_uint_eq(fake.evtsel_writes, 0);
+	ck_assert_int_eq(hw->read(42, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_uint_eq(raw, 4242);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	ck_assert_uint_eq(fake.evtsel_writes, 2);
+	/* between two reads the register is another agent's */
+	fake.evtsel[0] = LATER_EVTSEL;
+	hw->read_end();
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_shared_detects_foreign_value)
+{
+	u64 raw;
+
+	prepare_meddling(2, 999);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_uint_eq(raw, 4242);
+	ck_assert_uint_eq(fake.ctr_reads, 3);
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_shared_never_ours)
+{
+	u64 raw = 77;
+
+	prepare_meddling(U32_MAX, 999);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.ctr_reads, 4);
+	/* four tries wrote it four times; the other agent's was not undone */
+	ck_assert_uint_eq(fake.evtsel_writes, 4);
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_shared_error_bit_restores)
+{
+	u64 raw = 77;
+
+	fake.ctr[5][CMT_EVENT_OCCUPANCY] = CTR_E;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	fake.ctr[5][CMT_EVENT_OCCUPANCY] = CTR_U;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -ENODATA);
+	ck_assert_uint_eq(raw, 77);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+END_TEST
+
+START_TEST(test_read_shared_fault_unlocks)
+{
+	u64 raw;
+
+	fake.faulting_msr = FAKE_MSR_EVTSEL;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(shim_locks_held, 0);
+	fake.faulting_msr = FAKE_MSR_CTR;
+	ck_assert_int_eq(read_one(5, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+	ck_assert_uint_eq(shim_locks_held, 0);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+END_TEST
+
+/* topology */
+
+START_TEST(test_topology_l3_id_drops_thread_bits)
+{
+	for (fake_cpu = 0; fake_cpu < FAKE_CPUS; fake_cpu++)
+		ck_assert_uint_eq(cmt_topology_l3_id(), fake_cpu / 2);
+	fake_cpu = 0;
+	fake.cpuid[0].apic_id = 0x35;
+	/* 12 threads take four bits, as 16 do */
+	fake.cpuid[0].cache_eax = 3 | 3 << 5 | 11 << 14;
+	ck_assert_uint_eq(cmt_topology_l3_id(), 3);
+	fake.cpuid[0].cache_eax = 3 | 3 << 5;
+	ck_assert_uint_eq(cmt_topology_l3_id(), 0x35);
+}
+END_TEST
+
+START_TEST(test_topology_without_x2apic_leaf)
+{
+	fake.cpuid[0].max_leaf = 0x4;
+	fake.cpuid[0].apic_id = 0x35;
+	ck_assert_uint_eq(cmt_topology_l3_id(), 3);
+}
+END_TEST
+
+START_TEST(test_topology_without_l3)
+{
+	fake.cpuid[3].cache_eax = 0;
+	fake.package[3] = 9;
+	fake_cpu = 3;
+	ck_assert_uint_eq(cmt_topology_l3_id(), 9);
+	ck_assert_uint_eq(cmt_topology_l3_bytes(), 0);
+}
+END_TEST
+
+START_TEST(test_topology_amd_needs_topoext)
+{
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	ck_assert_uint_eq(cmt_topology_l3_bytes(), 0);
+	fake.features |= 1U << X86_FEATURE_TOPOEXT;
+	ck_assert_uint_eq(cmt_topology_l3_bytes(), 16ULL << 20);
+}
+END_TEST
+
+/* 4 GiB: the product does not fit in 32 bits. */
+START_TEST(test_topology_l3_bytes_large)
+{
+	fake.cpuid[0].cache_ebx = 15U << 22 | 3 << 12 | 63;
+	fake.cpuid[0].cache_ecx = (1U << 20) - 1;
+	ck_assert_uint_eq(cmt_topology_l3_bytes(), 4ULL << 30);
+}
+END_TEST
+
+static TCase *init_tests(void)
+{
+	TCase *tcase = tcase_create("init");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, test_init_intel);
+	tcase_add_test(tcase, test_init_least_rmid_of_all_cpus);
+	tcase_add_test(tcase, test_init_more_rmids_than_pqr_holds);
+	tcase_add_test(tcase, test_init_events_all_cpus_have);
+	tcase_add_test(tcase, test_init_events_the_kernel_allows);
+	tcase_add_loop_test(tcase, test_init_width, 0, ARRAY_LENGTH(widths));
+	tcase_add_test(tcase, test_init_width_impossible);
+	tcase_add_loop_test(tcase, test_init_mbm_correction, 0,
+			    ARRAY_LENGTH(corrections));
+	tcase_add_test(tcase, test_init_no_leaf);
+	tcase_add_test(tcase, test_init_no_leaf_in_vm);
+	tcase_add_test(tcase, test_init_no_pqm);
+	tcase_add_test(tcase, test_init_no_l3);
+	tcase_add_test(tcase, test_init_one_cpu_without);
+	tcase_add_test(tcase, test_init_cpus_differ);
+	tcase_add_test(tcase, test_init_no_unit);
+	tcase_add_test(tcase, test_init_no_rmid);
+	tcase_add_test(tcase, test_init_no_event);
+	tcase_add_test(tcase, test_init_kernel_disabled);
+	tcase_add_test(tcase, test_init_skylake_erratum);
+	tcase_add_test(tcase, test_topology_l3_id_drops_thread_bits);
+	tcase_add_test(tcase, test_topology_without_x2apic_leaf);
+	tcase_add_test(tcase, test_topology_without_l3);
+	tcase_add_test(tcase, test_topology_amd_needs_topoext);
+	tcase_add_test(tcase, test_topology_l3_bytes_large);
+	return tcase;
+}
+
+static TCase *private_tests(void)
+{
+	TCase *tcase = tcase_create("private registers");
+
+	tcase_add_checked_fixture(tcase, set_up_started, tear_down);
+	tcase_add_test(tcase, test_set_rmid_keeps_closid);
+	tcase_add_test(tcase, test_check_rmid);
+	tcase_add_test(tcase, test_cpu_down_restores_rmid_and_keeps_new_closid);
+	tcase_add_test(tcase, test_cpu_down_after_fault);
+	tcase_add_test(tcase, test_read_value);
+	tcase_add_test(tcase, test_read_burst_restores_once);
+	tcase_add_test(tcase, test_read_error_bit);
+	tcase_add_test(tcase, test_read_unavailable_bit);
+	tcase_add_test(tcase, test_read_bounds);
+	tcase_add_test(tcase, test_read_missing_event);
+	tcase_add_test(tcase, test_read_overflow_bit_masked);
+	tcase_add_test(tcase, test_read_faults);
+	tcase_add_test(tcase, test_read_retries_when_evtsel_changed);
+	tcase_add_test(tcase, test_read_retries_are_bounded);
+	return tcase;
+}
+
+static TCase *shared_tests(void)
+{
+	TCase *tcase = tcase_create("shared registers");
+
+	tcase_add_checked_fixture(tcase, set_up_amd, tear_down);
+	tcase_add_test(tcase, test_read_shared_restores_each_time);
+	tcase_add_test(tcase, test_read_shared_detects_foreign_value);
+	tcase_add_test(tcase, test_read_shared_never_ours);
+	tcase_add_test(tcase, test_read_shared_error_bit_restores);
+	tcase_add_test(tcase, test_read_shared_fault_unlocks);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("hw");
+	SRunner *runner;
+	int failed;
+
+	suite_add_tcase(suite, init_tests());
+	suite_add_tcase(suite, private_tests());
+	suite_add_tcase(suite, shared_tests());
+
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
