@@ -11,9 +11,10 @@
  *	                               |
  *	            chardev.c, procfs.c (what user space sees)
  *
- * Locks, outermost first: cpus_read_lock, sampler mutex, owner lock (raw),
- * an RMID's reading lock (raw), a backend's (raw).  The switch path takes none
- * of them, and the tick only tries an RMID's reading lock.
+ * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
+ * ones: owner lock, an RMID's reading lock, a backend's.  mmap_lock is held
+ * around the first two, so cpus_read_lock is taken inside neither.  The switch
+ * path takes no lock, and the tick only tries an RMID's reading lock.
  */
 #ifndef CMT_CMT_H
 #define CMT_CMT_H
@@ -159,7 +160,10 @@ void cmt_sampler_exit(void);
 /* Before the first CPU of a domain comes up.  Process context. */
 int cmt_sampler_add_domain(u32 domain);
 
-/* A reader comes and goes; ticks run while there is one.  Process context. */
+/*
+ * A reader comes and goes; ticks run while there is one.  Process context,
+ * mmap_lock may be held.
+ */
 void cmt_sampler_get(void);
 void cmt_sampler_put(void);
 u32 cmt_sampler_readers(void);
@@ -174,8 +178,8 @@ void cmt_sampler_cpu_down(struct cmt_cpu *cpu);
 
 /*
  * A new owner begins on this CPU: read what @rmid holds in this CPU's domain.
- * Interrupts off.  Returns the residue in bytes, 0 if it cannot be read.
+ * Interrupts off.  Returns whether *residual_bytes could be read.
  */
-u64 cmt_sampler_begin(u32 rmid, u32 generation);
+bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
 
 #endif

@@ -60,23 +60,30 @@ static u16 raw_flags(const struct cmt_raw *raw, u16 valid)
 }
 
 void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
-		       const struct cmt_reading *reading,
-		       const struct cmt_backend_caps *caps, bool fresh)
+		       const struct cmt_reading *reading)
 {
 	memset(counter, 0, sizeof(*counter));
 	counter->generation = generation;
 	counter->begun = true;
 	counter->ts = reading->ts;
 	counter->epoch = reading->epoch;
-	if (fresh) {
-		mbm_base(&counter->total, &reading->total);
-		mbm_base(&counter->local, &reading->local);
-	}
-	if (fresh && !reading->occupancy.status) {
-		counter->residual_known = true;
-		counter->residual_bytes = reading->occupancy.raw *
-					  caps->upscale_bytes;
-	}
+}
+
+void cmt_counter_set_residue(struct cmt_counter *counter,
+			     const struct cmt_reading *reading,
+			     const struct cmt_backend_caps *caps)
+{
+	if (reading->occupancy.status)
+		return;
+	counter->residual_known = true;
+	counter->residual_bytes = reading->occupancy.raw * caps->upscale_bytes;
+}
+
+void cmt_counter_set_base(struct cmt_counter *counter,
+			  const struct cmt_reading *reading)
+{
+	mbm_base(&counter->total, &reading->total);
+	mbm_base(&counter->local, &reading->local);
 }
 
 void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,

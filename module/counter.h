@@ -50,14 +50,18 @@ struct cmt_counter {
 	struct cmt_mbm local;
 };
 
-/*
- * A new owner begins with what the counters say now: its traffic is counted
- * from here.  @fresh: it has not run in this domain before this reading, so
- * the occupancy is residue.
- */
+/* A new owner begins in this domain, and nothing is known of it yet. */
 void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
-		       const struct cmt_reading *reading,
-		       const struct cmt_backend_caps *caps, bool fresh);
+		       const struct cmt_reading *reading);
+
+/* It holds nothing here yet: what @reading finds is left from others. */
+void cmt_counter_set_residue(struct cmt_counter *counter,
+			     const struct cmt_reading *reading,
+			     const struct cmt_backend_caps *caps);
+
+/* It has had no traffic here yet: its own is counted from @reading on. */
+void cmt_counter_set_base(struct cmt_counter *counter,
+			  const struct cmt_reading *reading);
 
 /*
  * Account a reading of RMID @rmid and make a SAMPLE of it: ts, type, flags,

@@ -85,6 +85,8 @@ static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
 	record->ts = ts;
 	record->type = type;
 	record->flags = cmt_caps.record_flags;
+	if (r->residual_known)
+		record->flags |= CMT_F_RESIDUAL;
 	record->rmid = cmt_pool_number(&pool, r);
 	record->generation = r->generation;
 	record->tgid = r->tgid;
@@ -139,7 +141,8 @@ static void owner_give(struct task_struct *leader, struct cmt_rmid *r)
 	r->cgroup_id = owner_cgroup(leader);
 	strscpy_pad(r->comm, leader->comm, CMT_COMM_LEN);
 	r->domain = cmt_cpu_domain_id();
-	r->residual_bytes = cmt_sampler_begin(rmid, r->generation);
+	r->residual_known = cmt_sampler_begin(rmid, r->generation,
+					      &r->residual_bytes);
 	allocs++;
 	WRITE_ONCE(owner_table[leader->tgid], rmid);
 	owner_emit(CMT_REC_ALLOC, r->since, r);

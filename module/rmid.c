@@ -66,6 +66,7 @@ struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
 		r->generation = 1;
 	r->tgid = 0;
 	r->cgroup_id = 0;
+	r->residual_known = false;
 	r->residual_bytes = 0;
 	memset(r->comm, 0, sizeof(r->comm));
 	WRITE_ONCE(pool->live[rmid], r->generation);

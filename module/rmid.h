@@ -31,6 +31,7 @@ struct cmt_rmid {
 	u32 next;		/* in the queue; 0: last */
 	u32 tgid;
 	u32 domain;		/* the L3 domain id residual_bytes is of */
+	bool residual_known;
 	u64 cgroup_id;
 	u64 residual_bytes;
 	u64 since;		/* ns, when it became ACTIVE */

@@ -6,7 +6,7 @@
  * than a part of the interval: what does not fit is deferred, counted, and
  * comes first in the next tick.
  */
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
@@ -22,6 +22,9 @@
 /* A tick reads for at most this part of the interval. */
 #define TICK_BUDGET_DIVISOR	4
 
+/* How long after an allocation occupancy in another domain is residue. */
+#define RESIDUE_WINDOW_NS	2000000ULL
+
 /* What is known of one RMID in one domain, and who may touch it. */
 struct reading_state {
 	raw_spinlock_t lock;
@@ -29,8 +32,9 @@ struct reading_state {
 };
 
 static struct reading_state *states[CMT_MAX_DOMAINS];	/* by index; by RMID */
-static DEFINE_MUTEX(sampler_mutex);	/* readers, running, and the timers */
+static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start and stop */
 static u32 readers;
+static DEFINE_RAW_SPINLOCK(running_lock);	/* running, starting a timer */
 static bool running;
 static u32 interval;			/* ns; WRITE_ONCE under sampler_mutex */
 static u32 epoch;			/* grows with every resume */
@@ -73,16 +77,16 @@ static void read_rmid(struct cmt_cpu *cpu, u32 rmid, struct cmt_reading *reading
 	cpu->read_unavailable += unavailable;
 }
 
-u64 cmt_sampler_begin(u32 rmid, u32 generation)
+bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
 	struct reading_state *state;
 	struct cmt_reading reading;
-	u64 residual_bytes;
+	bool known;
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->up)
-		return 0;
+		return false;
 	state = state_of(cpu->domain, rmid);
 
 	cmt_backend->read_begin();
@@ -90,26 +94,28 @@ u64 cmt_sampler_begin(u32 rmid, u32 generation)
 	cmt_backend->read_end();
 
 	raw_spin_lock(&state->lock);
-	cmt_counter_begin(&state->counter, generation, &reading, &cmt_caps,
-			  true);
-	residual_bytes = state->counter.residual_bytes;
+	cmt_counter_begin(&state->counter, generation, &reading);
+	cmt_counter_set_residue(&state->counter, &reading, &cmt_caps);
+	cmt_counter_set_base(&state->counter, &reading);
+	*residual_bytes = state->counter.residual_bytes;
+	known = state->counter.residual_known;
 	raw_spin_unlock(&state->lock);
-	return residual_bytes;
+	return known;
 }
 
 /*
- * A generation that is new in this domain.  Within two intervals of the
- * allocation the occupancy is as good as residue; later it may be the
- * owner's own, and the residue is not known.
+ * A generation that is new in this domain: the owner was allocated in another
+ * one.  What traffic it has had here is not known.  Shortly after the
+ * allocation the occupancy is as good as residue; later it may be the owner's
+ * own.
  */
 static void state_begin(struct reading_state *state, u32 rmid, u32 generation,
 			const struct cmt_reading *reading)
 {
-	bool fresh = generation && reading->ts - cmt_owner_since(rmid) <=
-				   2ULL * READ_ONCE(interval);
-
-	cmt_counter_begin(&state->counter, generation, reading, &cmt_caps,
-			  fresh);
+	cmt_counter_begin(&state->counter, generation, reading);
+	if (generation &&
+	    reading->ts - cmt_owner_since(rmid) <= RESIDUE_WINDOW_NS)
+		cmt_counter_set_residue(&state->counter, reading, &cmt_caps);
 }
 
 /*
@@ -235,22 +241,39 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* On the CPU itself. */
+/*
+ * On the CPU itself, interrupts off.  Either it sees that the sampler runs and
+ * timers_stop() finds its timer, or it sees that it does not.
+ */
 static void timer_start(void *unused)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
 	u32 interval_ns = READ_ONCE(interval);
 	u64 next = div_u64(ktime_get_ns(), interval_ns) + 1;
 
-	if (cpu->up)
+	raw_spin_lock(&running_lock);
+	if (running && cpu->up)
 		hrtimer_start(&cpu->timer, ns_to_ktime(next * interval_ns),
 			      HRTIMER_MODE_ABS_PINNED_HARD);
+	raw_spin_unlock(&running_lock);
 }
 
+static void set_running(bool value)
+{
+	raw_spin_lock_irq(&running_lock);
+	running = value;
+	raw_spin_unlock_irq(&running_lock);
+}
+
+/*
+ * Neither takes cpus_read_lock, because a reader starts the sampler in mmap(),
+ * under mmap_lock, which the kernel takes inside cpus_read_lock elsewhere
+ * (cpuset).  A CPU that is coming up starts its timer itself.
+ */
 static void timers_start(void)
 {
 	lockdep_assert_held(&sampler_mutex);
-	running = true;
+	set_running(true);
 	on_each_cpu(timer_start, NULL, true);
 }
 
@@ -259,29 +282,25 @@ static void timers_stop(void)
 	unsigned int cpu;
 
 	lockdep_assert_held(&sampler_mutex);
-	running = false;
-	for_each_online_cpu(cpu)
+	set_running(false);
+	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&per_cpu(cmt_cpus, cpu).timer);
 }
 
 void cmt_sampler_get(void)
 {
-	cpus_read_lock();
 	mutex_lock(&sampler_mutex);
 	if (!readers++)
 		timers_start();
 	mutex_unlock(&sampler_mutex);
-	cpus_read_unlock();
 }
 
 void cmt_sampler_put(void)
 {
-	cpus_read_lock();
 	mutex_lock(&sampler_mutex);
 	if (!--readers)
 		timers_stop();
 	mutex_unlock(&sampler_mutex);
-	cpus_read_unlock();
 }
 
 u32 cmt_sampler_readers(void)
@@ -296,25 +315,21 @@ u32 cmt_sampler_interval(void)
 
 void cmt_sampler_set_interval(u32 interval_ns)
 {
-	cpus_read_lock();
 	mutex_lock(&sampler_mutex);
-	if (running)
+	if (readers)
 		timers_stop();
 	WRITE_ONCE(interval, interval_ns);
 	if (readers)
 		timers_start();
 	mutex_unlock(&sampler_mutex);
-	cpus_read_unlock();
 }
 
-/* From a hotplug callback: nobody else holds cpus_read_lock, running is stable. */
 void cmt_sampler_cpu_up(struct cmt_cpu *cpu)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (running)
-		timer_start(NULL);
+	timer_start(NULL);
 	local_irq_restore(flags);
 }
 

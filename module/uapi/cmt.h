@@ -73,7 +73,7 @@ enum {
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
-	/* what the ring itself went through: no payload */
+	/* what the ring itself went through: no payload, no domain */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
 };
@@ -87,7 +87,7 @@ enum {
 #define CMT_F_OCCUPANCY		(1U << 4)
 #define CMT_F_MBM_TOTAL		(1U << 5)
 #define CMT_F_MBM_LOCAL		(1U << 6)
-#define CMT_F_RESIDUAL		(1U << 7)  /* residual_bytes */
+#define CMT_F_RESIDUAL		(1U << 7)  /* also of lifecycle records */
 /* SAMPLE: why one is missing, or not comparable with the one before */
 #define CMT_F_ERROR		(1U << 8)  /* QM_CTR bit 63 */
 #define CMT_F_UNAVAILABLE	(1U << 9)  /* QM_CTR bit 62 */
@@ -232,7 +232,7 @@ struct cmt_stats {
 	__aligned_u64 deferred;
 	__aligned_u64 samples;
 	__aligned_u64 switches;		/* context switches seen */
-	__aligned_u64 pqr_writes;	/* of these, changed the CPU's RMID */
+	__aligned_u64 pqr_writes;	/* a CPU's RMID was changed */
 	__aligned_u64 pqr_overwritten;	/* found changed by another agent */
 	__aligned_u64 read_errors;	/* QM_CTR bit 63 */
 	__aligned_u64 read_unavailable;	/* QM_CTR bit 62 */

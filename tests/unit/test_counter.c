@@ -33,9 +33,14 @@ static struct cmt_reading at(u64 ts, u64 occupancy, u64 total, u64 local)
 	};
 }
 
+/* As at an allocation (fresh), or where the owner is found later. */
 static void begin(struct cmt_reading r, bool fresh)
 {
-	cmt_counter_begin(&counter, 9, &r, &caps, fresh);
+	cmt_counter_begin(&counter, 9, &r);
+	if (!fresh)
+		return;
+	cmt_counter_set_residue(&counter, &r, &caps);
+	cmt_counter_set_base(&counter, &r);
 }
 
 static void take(struct cmt_reading r)
@@ -71,6 +76,18 @@ START_TEST(test_unfresh_owner_has_no_residue_and_is_rebased)
 	take(at(MS, 30, 1001, 500));
 	ck_assert(!(sample.flags & CMT_F_REBASED));
 	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 100);
+}
+END_TEST
+
+START_TEST(test_unreadable_residue_is_not_known)
+{
+	struct cmt_reading r = at(0, 30, 1, 1);
+
+	r.occupancy.status = -ENODATA;
+	begin(r, true);
+	take(at(MS, 30, 1, 1));
+	ck_assert(!(sample.flags & CMT_F_RESIDUAL));
+	ck_assert_uint_eq(sample.sample.residual_bytes, 0);
 }
 END_TEST
 
@@ -211,6 +228,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_fresh_owner_counts_from_its_begin);
 	tcase_add_test(tc, test_unfresh_owner_has_no_residue_and_is_rebased);
+	tcase_add_test(tc, test_unreadable_residue_is_not_known);
 	tcase_add_test(tc, test_mbm_unwraps_at_the_counter_width);
 	tcase_add_test(tc, test_mbm_unwraps_at_62_bits);
 	tcase_add_test(tc, test_error_is_no_number);
