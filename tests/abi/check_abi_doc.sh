@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Is docs/abi.md what the compilers make of module/uapi/cmt.h?
+#
+# The layout is dumped by programs built as 64- and 32-bit C and C++; they
+# must agree with each other and with the tables of the document, structure
+# sizes, members and constants, each way.  Lines that differ are printed:
+# "-" is what the document says, "+" what is so.
+#
+# CC and CXX name other compilers.  Exit 0: all agree; 1: not; 2: usage.
+set -euo pipefail
+
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
+abi=$top/tests/abi
+passed=0
+failed=0
+
+case "${1:-}" in
+-h | --help)
+	echo "Usage: $0   compares docs/abi.md with module/uapi/cmt.h"
+	exit 0 ;;
+?*)	echo "Usage: $0" >&2
+	exit 2 ;;
+esac
+
+tmp=$(mktemp -d)
+trap 'rm -rf -- "$tmp"' EXIT
+
+# result STATUS NAME
+result()
+{
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+		echo "ok - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok - $2"
+	fi
+}
+
+# dump NAME MACHINE COMPILER OPTION...: the layout, sorted, in $tmp/NAME.
+# Linked as C: no C++ runtime is needed, and so none for 32 bits.
+dump()
+{
+	local name=$1 machine=$2
+	shift 2
+
+	"$@" "$machine" -Wall -Wextra -Werror -I "$top/module" -I "$tmp" \
+		-c -o "$tmp/$name.o" "$abi/dump_abi.c" &&
+		"${CC:-gcc}" "$machine" -o "$tmp/$name.bin" "$tmp/$name.o" &&
+		"$tmp/$name.bin" | LC_ALL=C sort >"$tmp/$name"
+}
+
+compare()
+{
+	diff -U0 "$1" "$2" | sed '/^\(---\|+++\|@@\)/d; s/^/    /'
+	cmp -s "$1" "$2"
+}
+
+layout()
+{
+	local rc=0
+
+	dump "$@" && compare "$tmp/doc" "$tmp/$1" || rc=1
+	result "$rc" "$1: docs/abi.md is its layout"
+}
+
+# A header that fields.awk cannot read would agree with an empty document.
+not_empty()
+{
+	local rc=0 structs fields constants
+
+	structs=$(grep -c '^STRUCT' "$tmp/abi_fields.h" || true)
+	fields=$(grep -c '^FIELD' "$tmp/abi_fields.h" || true)
+	constants=$(grep -c '^CONSTANT' "$tmp/abi_fields.h" || true)
+	[ "$structs" -eq "$(grep -c '^struct .*{' "$top/module/uapi/cmt.h")" ] &&
+		[ "$fields" -gt "$structs" ] && [ "$constants" -gt 0 ] || rc=1
+	result "$rc" "header: $structs structures, $fields members, $constants constants"
+}
+
+awk -f "$abi/fields.awk" "$top/module/uapi/cmt.h" >"$tmp/abi_fields.h"
+awk -f "$abi/doc.awk" "$top/docs/abi.md" | LC_ALL=C sort >"$tmp/doc"
+
+not_empty
+layout c-64 -m64 "${CC:-gcc}" -std=gnu11
+layout c-32 -m32 "${CC:-gcc}" -std=gnu11
+if command -v "${CXX:-g++}" >/dev/null; then
+	layout c++-64 -m64 "${CXX:-g++}" -x c++ -std=c++17 -fno-exceptions
+	layout c++-32 -m32 "${CXX:-g++}" -x c++ -std=c++17 -fno-exceptions
+else
+	echo "skip - c++: no ${CXX:-g++}"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Do the documents still say what is so?  What can be compared is compared:
+# the module's messages and parameters with cmt(4), the README's example with
+# the headers, and the names of files with the tree.
+#
+# CC names another compiler.  Exit 0: all agree; 1: not; 2: usage.
+set -euo pipefail
+
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
+passed=0
+failed=0
+
+case "${1:-}" in
+-h | --help)
+	echo "Usage: $0   compares the documents with the sources"
+	exit 0 ;;
+?*)	echo "Usage: $0" >&2
+	exit 2 ;;
+esac
+
+tmp=$(mktemp -d)
+trap 'rm -rf -- "$tmp"' EXIT
+cd -- "$top"
+
+# check NAME COMMAND...
+check()
+{
+	local name=$1
+	shift
+
+	if "$@" >"$tmp/log" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok - $name"
+	else
+		failed=$((failed + 1))
+		sed 's/^/    /' "$tmp/log"
+		echo "not ok - $name"
+	fi
+}
+
+# same EXPECTED ACTUAL: two lists, neither of them empty
+same()
+{
+	[ -s "$1" ] && [ -s "$2" ] && diff -U0 "$1" "$2"
+}
+
+# "-": only in cmt(4); "+": only in the module
+messages()
+{
+	sed -n 's/^\.It "\(.*\)"$/\1/p' docs/man/cmt.4 |
+		sed 's/^%s, [a-zA-Z]*[^%]*, %u/%s, %s, %u/' | sort -u >"$tmp/man"
+	cat module/*.c | tr '\n' ' ' |
+		grep -oE 'pr_(err|warn|notice|info)(_[a-z]+)?\([[:space:]]*"[^"]*"' |
+		sed 's/^[^"]*"\(.*\)\\n"$/\1/' | sort -u >"$tmp/module"
+	same "$tmp/man" "$tmp/module"
+}
+
+parameters()
+{
+	sed -n 's/^\.It Cm \([a-z_]*\) Ns = Ns Ar.*/\1/p' docs/man/cmt.4 |
+		sort >"$tmp/man"
+	sed -n 's/^module_param(\([a-z_]*\),.*/\1/p' module/*.c |
+		sort >"$tmp/module"
+	same "$tmp/man" "$tmp/module"
+}
+
+example()
+{
+	sed -n '/^    #include <cmt\/cmt.h>/,/^    }/s/^    //p' README.md \
+		>"$tmp/example.c"
+	[ -s "$tmp/example.c" ] &&
+		"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -Ilibcmt/include \
+			-Imodule -c -o "$tmp/example.o" "$tmp/example.c"
+}
+
+# Files of the module and the documents that are named anywhere.
+names()
+{
+	local name rc=0
+
+	grep -rIhoE '(module|docs)/[a-z0-9_/.-]+\.(c|h|md|[1-8])\b' \
+		README.md docs module libcmt tests | sort -u >"$tmp/names"
+	[ -s "$tmp/names" ] || return 1
+	while read -r name; do
+		[ -e "$name" ] && continue
+		echo "no such file: $name"
+		rc=1
+	done <"$tmp/names"
+	return $rc
+}
+
+decisions()
+{
+	local n rc=0
+
+	grep -hoE 'decision [0-9]{4}' README.md docs/*.md docs/decisions/*.md |
+		sort -u >"$tmp/decisions"
+	[ -s "$tmp/decisions" ] || return 1
+	while read -r _ n; do
+		compgen -G "docs/decisions/$n-*.md" >"$tmp/found" && continue
+		echo "no such decision: $n"
+		rc=1
+	done <"$tmp/decisions"
+	return $rc
+}
+
+check "cmt(4) has the module's messages" messages
+check "cmt(4) has the module's parameters" parameters
+check "README's example compiles" example
+check "files that are named exist" names
+check "decisions that are named exist" decisions
+for page in docs/man/*; do
+	check "$page: mandoc" mandoc -Tlint -W warning "$page"
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
