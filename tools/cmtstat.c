@@ -210,7 +210,9 @@ static int run_session(struct session *session, struct cmt_device *dev)
 		terminal_enter();
 	else if (config->output == OUTPUT_CSV)
 		view_csv_header(stdout, config->by);
-	ret = run(session);
+	ret = flush_output();
+	if (!ret)
+		ret = run(session);
 	leave_screen(session);
 	if (!ret)
 		ret = flush_output();
