@@ -146,29 +146,35 @@ void aggregate_free(struct aggregate *agg)
 	free(agg);
 }
 
-/* The name of a cgroup; asked for once as long as somebody is in it. */
+/*
+ * The name of a cgroup; asked for once as long as somebody is in it, or, while
+ * it is not to be found, by every owner in it once an interval.
+ */
 static const struct cmt_container *name_of(struct aggregate *agg,
 					   uint64_t cgroup_id)
 {
-	struct group *group;
+	struct group *group = NULL;
 	uint32_t i;
 
 	for (i = 0; i < agg->nr_groups; i++) {
 		group = &agg->groups[i];
 		if (group->cgroup_id == cgroup_id) {
 			group->seen_ns = agg->last_ns;
-			return group->container;
+			break;
 		}
 	}
-	if (grow(&agg->groups, agg->nr_groups, &agg->room_groups,
-		 sizeof(*agg->groups))) {
-		agg->err = -ENOMEM;
-		return NULL;
+	if (i == agg->nr_groups) {
+		if (grow(&agg->groups, agg->nr_groups, &agg->room_groups,
+			 sizeof(*agg->groups))) {
+			agg->err = -ENOMEM;
+			return NULL;
+		}
+		group = &agg->groups[agg->nr_groups++];
+		*group = (struct group){ .cgroup_id = cgroup_id,
+					 .seen_ns = agg->last_ns };
 	}
-	group = &agg->groups[agg->nr_groups++];
-	group->cgroup_id = cgroup_id;
-	group->seen_ns = agg->last_ns;
-	group->container = agg->opts.lookup(agg->opts.ctx, cgroup_id);
+	if (!group->container || !group->container->path)
+		group->container = agg->opts.lookup(agg->opts.ctx, cgroup_id);
 	return group->container;
 }
 

@@ -10,6 +10,9 @@
 
 #define MAX_COLUMNS 24
 #define LINE_LEN 1024
+#define WIDE 100	/* a screen that has room for the date, too */
+#define DATE_LEN 11	/* "2026-03-01T" */
+#define DATE_TIME_LEN 19
 #define NAME_LEAST 8	/* a name is not cut shorter than this */
 
 static const char BOLD[] = "\033[1m";
@@ -68,9 +71,11 @@ static void put_machine(FILE *out, const struct report *report,
 
 	if (info->l3_bytes)
 		format_bytes(l3, info->l3_bytes);
+	format_time(time, report->realtime_ns);
+	time[DATE_TIME_LEN] = '\0';
 	put_format(out, opts, BOLD,
-		   "%.19sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use, %u waiting",
-		   format_time(time, report->realtime_ns),
+		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use, %u waiting",
+		   opts->width && opts->width < WIDE ? time + DATE_LEN : time,
 		   info->backend == CMT_BACKEND_HARDWARE ? "hardware" :
 							   "emulated",
 		   vendor_name(info->vendor), report->frame.nr_domains, l3,

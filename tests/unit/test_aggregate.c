@@ -40,6 +40,7 @@ static void begin(enum aggregate_by by)
 	for (i = 0; i < 8; i++) {
 		names[i].cgroup_id = 10 + i;
 		names[i].runtime = CMT_RUNTIME_DOCKER;
+		names[i].path = "/c";
 		snprintf(names[i].name, sizeof(names[i].name), "c%u", i);
 		snprintf(names[i].id, sizeof(names[i].id), "id%u", i ? i : 1);
 	}
@@ -406,6 +407,28 @@ START_TEST(test_aggregate_names_bounded)
 }
 END_TEST
 
+/* A cgroup may be found later, and is then called by its name. */
+START_TEST(test_aggregate_asks_again_for_missing_names)
+{
+	struct cmt_owner a = owner_of(1, 12);
+
+	begin(BY_CONTAINER);
+	names[2].path = NULL;
+	feed_one(entry_of(&a, 0, MS, 1, 0));
+	feed_one(entry_of(&a, 0, 2 * MS, 1, 0));
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 1);
+	feed_one(entry_of(&a, 0, 3 * MS, 1, 0));
+	names[2].path = "/c";
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 2);
+	feed_one(entry_of(&a, 0, 4 * MS, 1, 0));
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 2);
+	end();
+}
+END_TEST
+
 START_TEST(test_rows_select_filter_and_top)
 {
 	struct cmt_owner a = owner_of(1, 12), b = owner_of(2, 13);
@@ -457,6 +480,7 @@ int main(void)
 	tcase_add_test(tc, test_aggregate_foreign_numbers_skipped);
 	tcase_add_test(tc, test_aggregate_empty_interval_has_no_end);
 	tcase_add_test(tc, test_aggregate_names_bounded);
+	tcase_add_test(tc, test_aggregate_asks_again_for_missing_names);
 	tcase_add_test(tc, test_rows_select_filter_and_top);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
