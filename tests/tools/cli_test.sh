@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cmtstat and cmtctl where there is no device: usage, errors, exit statuses.
+# usage: cli_test.sh DIRECTORY_OF_THE_PROGRAMS
+set -u
+bin=$1
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+for tool in cmtstat cmtctl; do
+	run 0 "$bin/$tool" --help
+	has out "usage: $tool "
+	run 0 "$bin/$tool" -h
+	run 0 "$bin/$tool" --version
+	has out "$tool "
+	run 2 "$bin/$tool" --nonsense
+	has err "$tool: --nonsense: no such option"
+	has err "usage: $tool "
+	lacks out "usage"
+	run 2 "$bin/$tool" --device
+	has err "needs a value"
+done
+
+# The first operand is a command of cmtctl, and nothing to cmtstat.
+run 2 "$bin/cmtstat" info
+has err "info: takes no operands"
+run 2 "$bin/cmtctl"
+has err "no command"
+run 2 "$bin/cmtctl" nonsense
+has err "nonsense: no such command"
+run 2 "$bin/cmtctl" info 1ms
+has err "info: too many operands"
+run 2 "$bin/cmtctl" interval 1ms 2ms
+has err "interval: too many operands"
+run 2 "$bin/cmtctl" interval 1
+has err "'1' is not a number with ns, us, ms or s"
+
+for option in "-i 0" "-i 4000" "-i x" "-n 0" "-n -1" "--by pod" "-s size" \
+	"--json --csv" "-t 0"; do
+	# shellcheck disable=SC2086 # two words on purpose
+	run 2 "$bin/cmtstat" $option
+	has err "usage: cmtstat "
+done
+
+missing=$scratch/missing
+run 1 "$bin/cmtstat" --device "$missing"
+has err "cmtstat: $missing: not there: the cmt module is not loaded"
+has err "modprobe cmt"
+for command in info rmids stats interval "interval 1ms"; do
+	# shellcheck disable=SC2086
+	run 1 "$bin/cmtctl" -d "$missing" $command
+	has err "cmtctl: $missing: not there"
+	has err "modprobe cmt"
+done
+
+for other in /dev/null "$scratch/file"; do
+	: >>"$scratch/file"
+	run 1 "$bin/cmtstat" -d "$other"
+	has err "cmtstat: $other: not a cmt device"
+	run 1 "$bin/cmtctl" -d "$other" info
+	has err "cmtctl: $other: not a cmt device"
+done
+
+# A file that may not be read: whose group to join.  Root may read them all,
+# so this part is another user's.
+: >"$scratch/secret"
+chmod 755 "$scratch"
+chmod 000 "$scratch/secret"
+if [ "$(id -u)" -ne 0 ]; then
+	run 1 "$bin/cmtstat" -d "$scratch/secret"
+	has err "permission denied"
+	has err "Only root may read it"
+elif command -v setpriv >/dev/null; then
+	group=$(getent group 1 | cut -d: -f1)
+	chown 0:1 "$scratch/secret"
+	chmod 640 "$scratch/secret"
+	as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	# shellcheck disable=SC2086
+	if $as test -x "$bin/cmtstat"; then
+		run 1 $as "$bin/cmtstat" -d "$scratch/secret"
+		has err "permission denied"
+		has err "It belongs to group '$group'"
+		has err "usermod -aG $group USER"
+		run 1 $as "$bin/cmtctl" -d "$scratch/secret" interval 1ms
+		has err "Only root may change it"
+	fi
+fi
+
+# Output that cannot be written is a failure; a reader that left is none.
+run 1 sh -c "exec $bin/cmtstat --help >/dev/full"
+run 1 sh -c "exec $bin/cmtctl --help >/dev/full"
+has err "No space left"
+run 0 sh -c "{ $bin/cmtctl --help; echo \$? >$scratch/status; } | true"
+checks=$((checks + 1))
+[ "$(cat "$scratch/status")" = 0 ] || fail "cmtctl --help | true"
+
+finish

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A device made up for testing the tools: the library's device and reader,
+ * with the library's own slots, tracker and containers behind them.
+ *
+ * RMID 1 ("web") holds 4 MiB and moves exactly 1 MB/s; RMID 2 has a name that
+ * would turn a terminal red, holds 1 MiB and moves nothing; every reading of
+ * RMID 3 ("broken") fails.  Words in CMT_FAKE change that: "hardware" (not
+ * emulated), "lost" (the counts say so), "gone" (the device goes away),
+ * "caps" (say on standard error which capabilities the first read has).
+ */
+#include <cmt/cmt.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS 1000000ULL
+#define NR_RMIDS 4		/* and RMID 0 is one of them */
+
+struct cmt_device {
+	struct cmt_info info;
+	int pipe[2];
+	uint32_t interval_ns;
+	unsigned int flags;
+};
+
+struct cmt_reader {
+	struct cmt_device *dev;
+	uint64_t next_ms;
+	unsigned int step;	/* of the records of one millisecond */
+	unsigned int reads;
+	uint64_t lost;
+};
+
+static int fake(const char *word)
+{
+	const char *words = getenv("CMT_FAKE");
+
+	return words && strstr(words, word);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+int cmt_device_open(struct cmt_device **result, const char *path,
+		    unsigned int flags)
+{
+	struct cmt_device *dev = calloc(1, sizeof(*dev));
+
+	(void)path;
+	if (!dev)
+		return -ENOMEM;
+	if (pipe2(dev->pipe, O_CLOEXEC)) {
+		free(dev);
+		return -errno;
+	}
+	dev->info = (struct cmt_info){
+		.size = sizeof(dev->info),
+		.abi_version = CMT_ABI_VERSION,
+		.backend = fake("hardware") ? CMT_BACKEND_HARDWARE :
+					      CMT_BACKEND_EMULATED,
+		.vendor = CMT_VENDOR_INTEL, .scope = CMT_SCOPE_PROCESS,
+		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
+		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
+		.ring_records = 4096, .interval_ns = MS,
+		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
+		.l3_bytes = 16 << 20, .limbo_ns = 2 * MS,
+		.module_version = "0.0.0", .reason = "made up \033[31m",
+	};
+	dev->interval_ns = MS;
+	dev->flags = flags;
+	*result = dev;
+	return 0;
+}
+
+void cmt_device_close(struct cmt_device *dev)
+{
+	close(dev->pipe[0]);
+	close(dev->pipe[1]);
+	free(dev);
+}
+
+int cmt_device_abi(const char *path, uint32_t *abi)
+{
+	(void)path;
+	*abi = CMT_ABI_VERSION;
+	return 0;
+}
+
+int cmt_device_fd(const struct cmt_device *dev)
+{
+	return dev->pipe[0];
+}
+
+const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
+{
+	return &dev->info;
+}
+
+int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
+{
+	(void)dev;
+	*stats = (struct cmt_stats){
+		.size = sizeof(*stats), .rmids_active = 3, .waiting = 2,
+	};
+	return 0;
+}
+
+static void set_owner(struct cmt_record *record, uint32_t rmid,
+		      const char *comm)
+{
+	*record = (struct cmt_record){
+		.ts = MS, .type = CMT_REC_EXISTING, .rmid = rmid,
+		.generation = 1, .tgid = 1000 + rmid,
+		.owner.cgroup_id = 1ULL << 60 | rmid,
+	};
+	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
+}
+
+int cmt_device_snapshot(const struct cmt_device *dev,
+			struct cmt_snapshot **result)
+{
+	struct cmt_snapshot *snapshot;
+
+	(void)dev;
+	snapshot = calloc(1, sizeof(*snapshot) + 3 * sizeof(struct cmt_record));
+	if (!snapshot)
+		return -ENOMEM;
+	snapshot->as_of = now_ns();
+	snapshot->count = 3;
+	set_owner(&snapshot->records[0], 1, "web");
+	set_owner(&snapshot->records[1], 2, "\033[31mred");
+	set_owner(&snapshot->records[2], 3, "broken");
+	*result = snapshot;
+	return 0;
+}
+
+int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
+{
+	*interval_ns = dev->interval_ns;
+	return 0;
+}
+
+int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
+{
+	if (!(dev->flags & CMT_OPEN_CONTROL))
+		return -EBADF;
+	if (interval_ns < dev->info.interval_min_ns ||
+	    interval_ns > dev->info.interval_max_ns)
+		return -EINVAL;
+	dev->interval_ns = interval_ns;
+	return 0;
+}
+
+int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
+		   const struct cmt_reader_opts *opts)
+{
+	struct cmt_reader *reader = calloc(1, sizeof(*reader));
+
+	(void)opts;
+	if (!reader)
+		return -ENOMEM;
+	reader->dev = dev;
+	reader->next_ms = now_ns() / MS;
+	*result = reader;
+	return 0;
+}
+
+void cmt_reader_free(struct cmt_reader *reader)
+{
+	free(reader);
+}
+
+static void say_caps(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (!strncmp(line, "Cap", 3) || !strncmp(line, "NoNew", 5))
+			fputs(line, stderr);
+	if (status)
+		fclose(status);
+}
+
+/* Step 0 is the tick, 1..4 are the samples of RMIDs 0..3. */
+static void make(struct cmt_reader *reader, struct cmt_record *record)
+{
+	uint16_t emulated = fake("hardware") ? 0 : CMT_F_EMULATED;
+
+	*record = (struct cmt_record){
+		.ts = reader->next_ms * MS, .type = CMT_REC_SAMPLE,
+		.flags = emulated,
+	};
+	if (reader->step == 0) {
+		record->type = CMT_REC_TICK;
+		record->rmid = 1;
+		record->generation = 1;
+		record->interval_ns = MS;
+		return;
+	}
+	record->rmid = reader->step - 1;
+	record->generation = record->rmid ? 1 : 0;
+	if (record->rmid == 3) {
+		record->flags |= CMT_F_ERROR;
+		return;
+	}
+	record->flags |= CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	if (record->rmid == 1) {
+		record->sample.occupancy_bytes = 4 << 20;
+		record->sample.mbm_total_bytes = reader->next_ms * 1000;
+		record->sample.mbm_local_bytes = reader->next_ms * 500;
+	} else if (record->rmid == 2) {
+		record->sample.occupancy_bytes = 1 << 20;
+	}
+}
+
+int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
+		    unsigned int n)
+{
+	uint64_t now_ms = now_ns() / MS;
+	unsigned int i;
+
+	if (!reader->reads++ && fake("caps"))
+		say_caps();
+	if (reader->reads > 3 && fake("gone") && reader->dev->pipe[1] >= 0) {
+		close(reader->dev->pipe[1]);
+		reader->dev->pipe[1] = -1;
+	}
+	for (i = 0; i < n && reader->next_ms < now_ms; i++) {
+		make(reader, &records[i]);
+		if (++reader->step > NR_RMIDS) {
+			reader->step = 0;
+			reader->next_ms++;
+		}
+	}
+	if (i && fake("lost"))
+		reader->lost = 7;
+	return (int)i;
+}
+
+void cmt_reader_counts(const struct cmt_reader *reader,
+		       struct cmt_reader_counts *counts)
+{
+	*counts = (struct cmt_reader_counts){ .lost = reader->lost };
+}
+
+int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
+			  struct cmt_reader_counts *counts)
+{
+	if (cpu)
+		return -EINVAL;
+	cmt_reader_counts(reader, counts);
+	return 0;
+}

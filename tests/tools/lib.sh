@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Sourced by the tests of this directory: checks that count.
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+checks=0
+failures=0
+
+fail() {
+	failures=$((failures + 1))
+	echo "FAIL: $*"
+	sed 's/^/    out: /' "$scratch/out" 2>/dev/null
+	sed 's/^/    err: /' "$scratch/err" 2>/dev/null
+}
+
+# run EXPECTED_STATUS COMMAND...: output in $scratch/out and $scratch/err
+run() {
+	expected=$1
+	shift
+	checks=$((checks + 1))
+	status=0
+	timeout 30 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null ||
+		status=$?
+	[ "$status" -eq "$expected" ] ||
+		fail "$*: exit status $status, not $expected"
+}
+
+# has out|err TEXT, lacks out|err TEXT: in what the last run printed
+has() {
+	checks=$((checks + 1))
+	grep -qF -e "$2" "$scratch/$1" || fail "no '$2' in $1"
+}
+
+lacks() {
+	checks=$((checks + 1))
+	! grep -qF -e "$2" "$scratch/$1" || fail "'$2' in $1"
+}
+
+finish() {
+	echo "$checks checks, $failures failures"
+	[ "$failures" -eq 0 ]
+	exit
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows.h"
+
+#define MS 1000000ULL
+#define ALL (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+
+static struct aggregate *agg;
+static struct frame frame;
+static struct cmt_container names[8];
+static unsigned int lookups, forgotten;
+
+/* Ids 10..17; 10 and 11 are two cgroups of one container; others no name. */
+static const struct cmt_container *lookup(void *ctx, uint64_t id)
+{
+	(void)ctx;
+	lookups++;
+	return id >= 10 && id < 18 ? &names[id - 10] : NULL;
+}
+
+static void forget(void *ctx, uint64_t id)
+{
+	(void)ctx;
+	(void)id;
+	forgotten++;
+}
+
+static void begin(enum aggregate_by by)
+{
+	struct aggregate_opts opts = {
+		.by = by, .nr_rmids = 64, .nr_cpus = 4, .l3_bytes = 1000,
+		.lookup = lookup, .forget = forget,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		names[i].cgroup_id = 10 + i;
+		names[i].runtime = CMT_RUNTIME_DOCKER;
+		names[i].path = "/c";
+		snprintf(names[i].name, sizeof(names[i].name), "c%u", i);
+		snprintf(names[i].id, sizeof(names[i].id), "id%u", i ? i : 1);
+	}
+	lookups = forgotten = 0;
+	ck_assert_int_eq(aggregate_new(&agg, &opts), 0);
+}
+
+static void end(void)
+{
+	aggregate_free(agg);
+	agg = NULL;
+}
+
+static struct cmt_owner owner_of(uint32_t rmid, uint64_t cgroup_id)
+{
+	struct cmt_owner owner = {
+		.rmid = rmid, .generation = 1, .tgid = 100 + rmid,
+		.cgroup_id = cgroup_id,
+	};
+
+	snprintf(owner.comm, sizeof(owner.comm), "p%u", rmid);
+	return owner;
+}
+
+static struct cmt_slot_entry entry_of(const struct cmt_owner *owner,
+				      uint32_t domain, uint64_t ts,
+				      uint64_t occupancy, uint64_t mbm)
+{
+	return (struct cmt_slot_entry){
+		.rmid = owner ? owner->rmid : 0,
+		.generation = owner ? owner->generation : 0,
+		.domain = domain, .samples = 1, .ts = ts, .flags = ALL,
+		.occupancy_bytes = occupancy, .mbm_total_bytes = mbm,
+		.mbm_local_bytes = mbm / 2, .owner = owner,
+	};
+}
+
+static void feed(const struct cmt_slot_entry *entries, uint32_t nr)
+{
+	struct cmt_slot slot = { .nr_entries = nr, .entries = entries };
+
+	aggregate_slot(agg, &slot);
+}
+
+static void feed_one(struct cmt_slot_entry entry)
+{
+	feed(&entry, 1);
+}
+
+static void feed_cpu(struct cmt_slot_cpu cpu)
+{
+	struct cmt_slot slot = { .nr_cpus = 1, .cpus = &cpu };
+
+	aggregate_slot(agg, &slot);
+}
+
+static const struct row *close_rows(uint32_t expected)
+{
+	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
+	rows_select(&frame, SORT_DEFAULT, NULL, 0);
+	ck_assert_uint_eq(frame.nr_rows, expected);
+	return frame.rows;
+}
+
+START_TEST(test_aggregate_sums_container)
+{
+	struct cmt_owner a = owner_of(1, 10), b = owner_of(2, 11);
+	struct cmt_owner c = owner_of(3, 12);
+	struct cmt_slot_entry entries[] = {
+		entry_of(&a, 0, MS, 100, 0), entry_of(&a, 1, MS, 50, 0),
+		entry_of(&b, 0, MS, 10, 0), entry_of(&c, 0, MS, 500, 0),
+	};
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	feed(entries, 4);
+	entries[0] = entry_of(&a, 0, 2 * MS, 200, 0);
+	feed(entries, 1);
+	rows = close_rows(2);
+	/* the last reading of each, not the mean; largest row first */
+	ck_assert(rows[0].occupancy.known && !rows[0].occupancy.partial);
+	ck_assert_double_eq(rows[0].occupancy.value, 500);
+	ck_assert_double_eq(rows[1].occupancy.value, 260);
+	ck_assert_uint_eq(rows[1].rmids, 2);
+	ck_assert_uint_eq(rows[1].l3_bytes, 2000);
+	ck_assert_uint_eq(frame.nr_domains, 2);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_bandwidth_over_actual_time)
+{
+	struct cmt_owner a = owner_of(1, 10);
+	const struct row *rows;
+
+	begin(BY_PROCESS);
+	feed_one(entry_of(&a, 0, 10 * MS, 1, 1000));
+	rows = close_rows(1);
+	ck_assert(!rows[0].total.known);
+	ck_assert_uint_eq(rows[0].why, WHY_FIRST);
+	/* late by half: the interval was to be 10 ms and took 15 */
+	feed_one(entry_of(&a, 0, 20 * MS, 1, 31000));
+	feed_one(entry_of(&a, 0, 25 * MS, 1, 31000));
+	rows = close_rows(1);
+	ck_assert(rows[0].total.known && !rows[0].total.partial);
+	ck_assert_double_eq(rows[0].total.value, 30000 * 1e9 / (15 * MS));
+	ck_assert_double_eq(rows[0].local.value, 15000 * 1e9 / (15 * MS));
+	ck_assert_uint_eq(frame.elapsed_ns, 15 * MS);
+	ck_assert_uint_eq(frame.end_ns, 25 * MS);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_short_life_spreads_over_interval)
+{
+	struct cmt_owner a = owner_of(1, 12), b = owner_of(2, 13);
+	const struct row *rows;
+
+	begin(BY_PROCESS);
+	feed_one(entry_of(&a, 0, MS, 9, 0));
+	close_rows(1);
+	/* b moves 1000 bytes in 1 of the 10 ms */
+	feed_one(entry_of(&b, 0, 2 * MS, 5, 0));
+	b.freed = true;
+	feed_one(entry_of(&b, 0, 3 * MS, 5, 1000));
+	feed_one(entry_of(&a, 0, 11 * MS, 9, 0));
+	rows = close_rows(2);
+	ck_assert_uint_eq(rows[1].rmid, 2);
+	ck_assert_double_eq(rows[1].total.value, 1000 * 1e9 / (10 * MS));
+	ck_assert(!rows[1].occupancy.known);
+	ck_assert(rows[1].why & WHY_ENDED);
+	ck_assert_uint_eq(rows[1].rmids, 0);
+	/* and it is gone afterwards */
+	feed_one(entry_of(&a, 0, 12 * MS, 9, 0));
+	close_rows(1);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_reused_rmid_counts_once)
+{
+	struct cmt_owner old = owner_of(1, 12), new = owner_of(1, 13);
+	const struct row *rows;
+
+	begin(BY_DOMAIN);
+	new.generation = 2;
+	feed_one(entry_of(&old, 0, MS, 700, 500));
+	feed_one(entry_of(&new, 0, 5 * MS, 600, 0));
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].occupancy.value, 600);
+	ck_assert_uint_eq(rows[0].rmids, 1);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_failed_reading_is_no_zero)
+{
+	struct cmt_owner a = owner_of(1, 12), b = owner_of(2, 12);
+	struct cmt_slot_entry bad = { .rmid = 1, .generation = 1, .ts = MS,
+				      .flags = CMT_F_ERROR, .owner = &a };
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	feed_one(bad);
+	rows = close_rows(1);
+	ck_assert(!rows[0].occupancy.known && !rows[0].total.known);
+	ck_assert(!rows[0].occupancy.partial);
+	ck_assert_uint_eq(rows[0].why, WHY_ERROR);
+	/* beside a good one the sum is a lower bound */
+	bad.ts = 2 * MS;
+	bad.flags = CMT_F_UNAVAILABLE;
+	feed_one(bad);
+	feed_one(entry_of(&b, 0, 2 * MS, 40, 0));
+	rows = close_rows(1);
+	ck_assert(rows[0].occupancy.known && rows[0].occupancy.partial);
+	ck_assert_double_eq(rows[0].occupancy.value, 40);
+	ck_assert(rows[0].why & WHY_UNAVAILABLE);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_rebase_is_a_gap)
+{
+	struct cmt_owner a = owner_of(1, 12);
+	struct cmt_slot_entry rebased = entry_of(&a, 0, 6 * MS, 1, 90000);
+	const struct row *rows;
+
+	begin(BY_PROCESS);
+	rebased.flags |= CMT_F_REBASED;
+	feed_one(entry_of(&a, 0, MS, 1, 1000));
+	close_rows(1);
+	feed_one(entry_of(&a, 0, 2 * MS, 1, 2000));
+	feed_one(rebased);
+	feed_one(entry_of(&a, 0, 11 * MS, 1, 93000));
+	rows = close_rows(1);
+	/* 1000 + 3000 bytes are known of 10 ms; the jump is nobody's guess */
+	ck_assert(rows[0].total.known && rows[0].total.partial);
+	ck_assert_double_eq(rows[0].total.value, 4000 * 1e9 / (10 * MS));
+	ck_assert(rows[0].why & WHY_GAP);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_first_rebase_is_no_gap)
+{
+	struct cmt_owner a = owner_of(1, 12);
+	struct cmt_slot_entry first = entry_of(&a, 0, MS, 1, 500);
+	const struct row *rows;
+
+	begin(BY_PROCESS);
+	first.flags |= CMT_F_REBASED;
+	feed_one(first);
+	feed_one(entry_of(&a, 0, 3 * MS, 1, 2500));
+	rows = close_rows(1);
+	ck_assert(rows[0].total.known && !rows[0].total.partial);
+	ck_assert_double_eq(rows[0].total.value, 2000 * 1e9 / (2 * MS));
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_missing_reading_breaks_the_base)
+{
+	struct cmt_owner a = owner_of(1, 12);
+	struct cmt_slot_entry hole = { .rmid = 1, .generation = 1,
+				       .ts = 2 * MS, .owner = &a,
+				       .flags = CMT_F_OCCUPANCY };
+	const struct row *rows;
+
+	begin(BY_PROCESS);
+	feed_one(entry_of(&a, 0, MS, 1, 1000));
+	feed_one(hole);
+	feed_one(entry_of(&a, 0, 3 * MS, 1, 9000));
+	feed_one(entry_of(&a, 0, 5 * MS, 1, 9400));
+	rows = close_rows(1);
+	ck_assert(rows[0].total.partial);
+	ck_assert_double_eq(rows[0].total.value, 400 * 1e9 / (4 * MS));
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_nobody_and_unknown)
+{
+	struct cmt_owner a = owner_of(1, 99);
+	struct cmt_slot_entry unknown = entry_of(&a, 0, MS, 300, 0);
+	struct cmt_slot_entry nobody = entry_of(NULL, 0, MS, 900, 0);
+	char buf[CONTAINER_LABEL_LEN];
+	struct cmt_owner b = owner_of(2, 99);
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	unknown.owner = NULL;
+	feed_one(nobody);
+	feed_one(unknown);
+	feed_one(entry_of(&b, 0, MS, 1, 0));
+	rows = close_rows(3);
+	ck_assert_str_eq(container_label(buf, &rows[0]), "cgroup:99");
+	ck_assert_str_eq(container_label(buf, &rows[1]), "(unknown)");
+	ck_assert_str_eq(container_label(buf, &rows[2]), "(nobody)");
+	ck_assert_double_eq(rows[2].occupancy.value, 900);
+	ck_assert_uint_eq(rows[2].rmids, 0);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_cgroups_without_id_stay_apart)
+{
+	struct cmt_owner a = owner_of(1, 14), b = owner_of(2, 15);
+
+	begin(BY_CONTAINER);
+	names[4].id[0] = names[5].id[0] = '\0';
+	strcpy(names[5].name, names[4].name);
+	feed_one(entry_of(&a, 0, MS, 1, 0));
+	feed_one(entry_of(&b, 0, MS, 1, 0));
+	close_rows(2);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_cpu_deltas)
+{
+	struct cmt_owner a = owner_of(1, 12);
+	struct cmt_slot_cpu cpu = {
+		.cpu = 2, .domain = 1, .ticks = 4, .busy_ticks = 3, .rmid = 1,
+		.generation = 1, .missed = 10, .busy_ns = 1000, .owner = &a,
+		.interval_ns = MS, .flags = CMT_F_EMULATED,
+	};
+	const struct row *rows;
+
+	begin(BY_CPU);
+	aggregate_lost(agg, 2, 5);
+	feed_cpu(cpu);
+	rows = close_rows(1);
+	ck_assert_uint_eq(rows[0].missed, 0);
+	ck_assert_uint_eq(rows[0].lost, 5);
+	ck_assert(frame.emulated);
+	cpu.missed = 17;
+	cpu.busy_ns = 4000;
+	cpu.flags = CMT_F_PQR_OVERWRITTEN;
+	feed_cpu(cpu);
+	rows = close_rows(1);
+	ck_assert_uint_eq(rows[0].cpu, 2);
+	ck_assert_uint_eq(rows[0].missed, 7);
+	ck_assert_uint_eq(rows[0].busy_ns, 3000);
+	ck_assert_uint_eq(rows[0].lost, 0);
+	ck_assert_uint_eq(rows[0].ticks, 4);
+	ck_assert_uint_eq(rows[0].busy_ticks, 3);
+	ck_assert_uint_eq(rows[0].pid, 101);
+	ck_assert_uint_eq(rows[0].why, WHY_OVERWRITTEN);
+	ck_assert_uint_eq(frame.interval_ns, MS);
+	ck_assert(!frame.emulated);
+	close_rows(0);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_foreign_numbers_skipped)
+{
+	struct cmt_owner a = owner_of(64, 12);
+
+	begin(BY_PROCESS);
+	feed_one(entry_of(&a, 0, MS, 1, 0));
+	feed_cpu((struct cmt_slot_cpu){ .cpu = 4, .ticks = 1 });
+	close_rows(0);
+	end();
+}
+END_TEST
+
+START_TEST(test_aggregate_empty_interval_has_no_end)
+{
+	struct cmt_owner a = owner_of(1, 12);
+
+	begin(BY_CONTAINER);
+	close_rows(0);
+	ck_assert_uint_eq(frame.end_ns, 0);
+	feed_one(entry_of(&a, 0, MS, 1, 0));
+	close_rows(1);
+	ck_assert_uint_eq(frame.end_ns, MS);
+	close_rows(0);
+	ck_assert_uint_eq(frame.end_ns, 0);
+	ck_assert_uint_eq(frame.elapsed_ns, 0);
+	end();
+}
+END_TEST
+
+/* Names are asked for once, and given back a minute after the last use. */
+START_TEST(test_aggregate_names_bounded)
+{
+	struct cmt_owner a = owner_of(1, 12), b = owner_of(2, 13);
+	unsigned int i;
+
+	begin(BY_CONTAINER);
+	feed_one(entry_of(&b, 0, MS, 1, 0));
+	for (i = 0; i < 100; i++)
+		feed_one(entry_of(&a, 0, (2 + i) * MS, 1, 0));
+	close_rows(2);
+	ck_assert_uint_eq(lookups, 2);
+	for (i = 1; i < 40; i++) {
+		feed_one(entry_of(&a, 0, i * 2000 * MS, 1, 0));
+		close_rows(1);
+	}
+	ck_assert_uint_eq(forgotten, 1);
+	ck_assert_uint_eq(lookups, 2);
+	end();
+}
+END_TEST
+
+/* A cgroup may be found later, and is then called by its name. */
+START_TEST(test_aggregate_asks_again_for_missing_names)
+{
+	struct cmt_owner a = owner_of(1, 12);
+
+	begin(BY_CONTAINER);
+	names[2].path = NULL;
+	feed_one(entry_of(&a, 0, MS, 1, 0));
+	feed_one(entry_of(&a, 0, 2 * MS, 1, 0));
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 1);
+	feed_one(entry_of(&a, 0, 3 * MS, 1, 0));
+	names[2].path = "/c";
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 2);
+	feed_one(entry_of(&a, 0, 4 * MS, 1, 0));
+	close_rows(1);
+	ck_assert_uint_eq(lookups, 2);
+	end();
+}
+END_TEST
+
+START_TEST(test_rows_select_filter_and_top)
+{
+	struct cmt_owner a = owner_of(1, 12), b = owner_of(2, 13);
+	struct cmt_owner c = owner_of(3, 14);
+	char buf[CONTAINER_LABEL_LEN];
+
+	begin(BY_CONTAINER);
+	feed_one(entry_of(NULL, 0, MS, 900, 0));
+	feed_one(entry_of(&a, 0, MS, 10, 0));
+	feed_one(entry_of(&b, 0, MS, 30, 0));
+	feed_one(entry_of(&c, 0, MS, 20, 0));
+	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
+	rows_select(&frame, SORT_NAME, NULL, 0);
+	ck_assert_uint_eq(frame.nr_rows, 4);
+	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c2");
+	rows_select(&frame, SORT_OCCUPANCY, NULL, 2);
+	ck_assert_uint_eq(frame.nr_rows, 3);
+	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c3");
+	ck_assert_int_eq(frame.rows[2].kind, OWNER_NOBODY);
+	rows_select(&frame, SORT_OCCUPANCY, "c[4]", 0);
+	ck_assert_uint_eq(frame.nr_rows, 1);
+	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c4");
+	rows_select(&frame, SORT_OCCUPANCY, "docker:*", 0);
+	ck_assert_uint_eq(frame.nr_rows, 1);
+	rows_select(&frame, SORT_OCCUPANCY, "none", 0);
+	ck_assert_uint_eq(frame.nr_rows, 0);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("aggregate");
+	TCase *tc = tcase_create("aggregate");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, test_aggregate_sums_container);
+	tcase_add_test(tc, test_aggregate_bandwidth_over_actual_time);
+	tcase_add_test(tc, test_aggregate_short_life_spreads_over_interval);
+	tcase_add_test(tc, test_aggregate_reused_rmid_counts_once);
+	tcase_add_test(tc, test_aggregate_failed_reading_is_no_zero);
+	tcase_add_test(tc, test_aggregate_rebase_is_a_gap);
+	tcase_add_test(tc, test_aggregate_first_rebase_is_no_gap);
+	tcase_add_test(tc, test_aggregate_missing_reading_breaks_the_base);
+	tcase_add_test(tc, test_aggregate_nobody_and_unknown);
+	tcase_add_test(tc, test_aggregate_cgroups_without_id_stay_apart);
+	tcase_add_test(tc, test_aggregate_cpu_deltas);
+	tcase_add_test(tc, test_aggregate_foreign_numbers_skipped);
+	tcase_add_test(tc, test_aggregate_empty_interval_has_no_end);
+	tcase_add_test(tc, test_aggregate_names_bounded);
+	tcase_add_test(tc, test_aggregate_asks_again_for_missing_names);
+	tcase_add_test(tc, test_rows_select_filter_and_top);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

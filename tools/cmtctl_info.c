@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtctl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fields.h"
+#include "format.h"
+
+static const char *backend_name(uint32_t backend)
+{
+	return backend == CMT_BACKEND_HARDWARE ? "hardware" : "emulated";
+}
+
+static const char *vendor_name(uint32_t vendor)
+{
+	static const char *const names[] = { "other", "intel", "amd", "hygon" };
+
+	return vendor < 4 ? names[vendor] : "unknown";
+}
+
+/* The module's texts need not be terminated. */
+static void add_text(struct fields *fields, const char *name, const char *text,
+		     size_t size)
+{
+	char copy[65];
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)size, text);
+	fields_text(fields, name, copy);
+}
+
+static void add_machine(struct fields *fields, const struct cmt_info *info)
+{
+	char abi[32], l3[FORMAT_LEN];
+
+	snprintf(abi, sizeof(abi), "%u.%u", info->abi_version >> 16,
+		 info->abi_version & 0xffff);
+	add_text(fields, "module_version", info->module_version,
+		 sizeof(info->module_version));
+	fields_text(fields, "abi", abi);
+	fields_text(fields, "library_version", cmt_version());
+	fields_bool(fields, "emulated",
+		    info->backend == CMT_BACKEND_EMULATED);
+	fields_text(fields, "backend", backend_name(info->backend));
+	add_text(fields, "reason", info->reason, sizeof(info->reason));
+	fields_text(fields, "vendor", vendor_name(info->vendor));
+	fields_text(fields, "scope", info->scope == CMT_SCOPE_PROCESS ?
+				     "process" : "unknown");
+	if (info->l3_bytes)
+		fields_number(fields, "l3_bytes", info->l3_bytes,
+			      format_bytes(l3, info->l3_bytes));
+	else
+		fields_text(fields, "l3_bytes", NULL);
+}
+
+static void add_events(struct fields *fields, uint32_t events)
+{
+	fields_bool(fields, "occupancy", events & CMT_F_OCCUPANCY);
+	fields_bool(fields, "mbm_total", events & CMT_F_MBM_TOTAL);
+	fields_bool(fields, "mbm_local", events & CMT_F_MBM_LOCAL);
+}
+
+static void add_sampling(struct fields *fields, const struct cmt_info *info,
+			 uint32_t interval_ns)
+{
+	char text[FORMAT_LEN];
+
+	fields_number(fields, "upscale_bytes", info->upscale_bytes, NULL);
+	fields_number(fields, "counter_bits", info->counter_bits, NULL);
+	fields_number(fields, "cpus", info->nr_cpus, NULL);
+	fields_number(fields, "rmids", info->nr_rmids, NULL);
+	fields_number(fields, "rmids_usable", info->rmids_usable, NULL);
+	fields_number(fields, "ring_records", info->ring_records, NULL);
+	fields_number(fields, "limbo_ns", info->limbo_ns,
+		      format_duration(text, info->limbo_ns));
+	fields_number(fields, "interval_ns", interval_ns,
+		      format_duration(text, interval_ns));
+	fields_number(fields, "interval_min_ns", info->interval_min_ns,
+		      format_duration(text, info->interval_min_ns));
+	fields_number(fields, "interval_max_ns", info->interval_max_ns,
+		      format_duration(text, info->interval_max_ns));
+}
+
+int ctl_info(const struct ctl *ctl, const char **what)
+{
+	const struct cmt_info *info = cmt_device_info(ctl->dev);
+	struct fields fields;
+	uint32_t interval_ns;
+	int ret;
+
+	*what = "cannot read the interval";
+	ret = cmt_device_interval(ctl->dev, &interval_ns);
+	if (ret)
+		return ret;
+	*what = "cannot print";
+	ret = fields_begin(&fields, ctl->json);
+	if (ret)
+		return ret;
+	add_machine(&fields, info);
+	add_events(&fields, info->events);
+	add_sampling(&fields, info, interval_ns);
+	return fields_end(&fields);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtctl.h"
+
+#include "fields.h"
+#include "format.h"
+
+static int print_interval(const struct ctl *ctl, uint32_t interval_ns)
+{
+	char text[FORMAT_LEN];
+	struct fields fields;
+	int ret;
+
+	format_duration(text, interval_ns);
+	if (!ctl->json) {
+		printf("%s\n", text);
+		return 0;
+	}
+	ret = fields_begin(&fields, true);
+	if (ret)
+		return ret;
+	fields_number(&fields, "interval_ns", interval_ns, NULL);
+	return fields_end(&fields);
+}
+
+/* The operand was checked to be a duration; its range is the module's matter. */
+int ctl_interval(const struct ctl *ctl, const char **what)
+{
+	uint64_t wanted_ns;
+	uint32_t interval_ns;
+	int ret;
+
+	if (ctl->operand) {
+		*what = "cannot set the interval";
+		ret = parse_duration(ctl->operand, &wanted_ns);
+		if (!ret)
+			ret = cmt_device_set_interval(ctl->dev,
+				wanted_ns > UINT32_MAX ? UINT32_MAX :
+							 (uint32_t)wanted_ns);
+		if (ret)
+			return ret;
+	}
+	*what = "cannot read the interval";
+	ret = cmt_device_interval(ctl->dev, &interval_ns);
+	if (ret)
+		return ret;
+	*what = "cannot print";
+	return print_interval(ctl, interval_ns);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rows.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	enum sort_key key;
+} sort_names[] = {
+	{ "occupancy", SORT_OCCUPANCY },
+	{ "total", SORT_TOTAL },
+	{ "local", SORT_LOCAL },
+	{ "name", SORT_NAME },
+	{ "number", SORT_NUMBER },
+	{ "rmids", SORT_RMIDS },
+	{ "busy", SORT_BUSY },
+};
+
+int sort_key_parse(const char *name, enum sort_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
+		if (!strcmp(name, sort_names[i].name)) {
+			*key = sort_names[i].key;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *container_label(char buf[CONTAINER_LABEL_LEN],
+			    const struct row *row)
+{
+	const struct cmt_container *c = row->container;
+	const char *runtime;
+
+	if (row->kind == OWNER_NOBODY)
+		return "(nobody)";
+	if (row->kind == OWNER_UNKNOWN)
+		return "(unknown)";
+	if (!c) {
+		snprintf(buf, CONTAINER_LABEL_LEN, "cgroup:%" PRIu64,
+			 row->cgroup_id);
+		return buf;
+	}
+	runtime = cmt_runtime_name(c->runtime);
+	snprintf(buf, CONTAINER_LABEL_LEN, "%s%s%s", runtime,
+		 *runtime ? ":" : "", c->name);
+	return buf;
+}
+
+/* What the view calls a row, for --filter and for sorting by name. */
+static const char *row_name(char buf[CONTAINER_LABEL_LEN],
+			    const struct frame *frame, const struct row *row)
+{
+	switch (frame->by) {
+	case BY_CPU:
+		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->cpu);
+		return buf;
+	case BY_DOMAIN:
+		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->domain);
+		return buf;
+	case BY_PROCESS:
+		if (row->kind == OWNER_KNOWN)
+			return row->comm;
+		break;
+	case BY_CONTAINER:
+		break;
+	}
+	return container_label(buf, row);
+}
+
+static uint32_t row_number(const struct frame *frame, const struct row *row)
+{
+	switch (frame->by) {
+	case BY_CPU:
+		return row->cpu;
+	case BY_DOMAIN:
+		return row->domain;
+	default:
+		return row->pid;
+	}
+}
+
+static double busy_share(const struct row *row)
+{
+	return row->ticks ? (double)row->busy_ticks / row->ticks : 0;
+}
+
+static int cmp_down(double a, double b)
+{
+	return a > b ? -1 : a < b;
+}
+
+/* Largest first; a value that is not known after all that are. */
+static int cmp_measure(const struct measure *a, const struct measure *b)
+{
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	return a->known ? cmp_down(a->value, b->value) : 0;
+}
+
+struct order {
+	const struct frame *frame;
+	enum sort_key key;
+};
+
+static int cmp_number(const struct order *order, const struct row *a,
+		      const struct row *b)
+{
+	uint32_t x = row_number(order->frame, a);
+	uint32_t y = row_number(order->frame, b);
+
+	return x < y ? -1 : x > y;
+}
+
+static int cmp_name(const struct order *order, const struct row *a,
+		    const struct row *b)
+{
+	char x[CONTAINER_LABEL_LEN], y[CONTAINER_LABEL_LEN];
+
+	if (order->frame->by == BY_CPU || order->frame->by == BY_DOMAIN)
+		return cmp_number(order, a, b);
+	return strcmp(row_name(x, order->frame, a),
+		      row_name(y, order->frame, b));
+}
+
+static int cmp_key(const struct order *order, const struct row *a,
+		   const struct row *b)
+{
+	switch (order->key) {
+	case SORT_TOTAL:
+		return cmp_measure(&a->total, &b->total);
+	case SORT_LOCAL:
+		return cmp_measure(&a->local, &b->local);
+	case SORT_NAME:
+		return cmp_name(order, a, b);
+	case SORT_NUMBER:
+		return cmp_number(order, a, b);
+	case SORT_RMIDS:
+		return cmp_down(a->rmids, b->rmids);
+	case SORT_BUSY:
+		return cmp_down(busy_share(a), busy_share(b));
+	default:
+		return cmp_measure(&a->occupancy, &b->occupancy);
+	}
+}
+
+/* A strict order, so that equal rows keep their places on the screen. */
+static int cmp_row(const void *pa, const void *pb, void *ctx)
+{
+	const struct row *a = pa, *b = pb;
+	const struct order *order = ctx;
+	int ret;
+
+	if (order->frame->by != BY_CPU && a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	ret = cmp_key(order, a, b);
+	if (!ret)
+		ret = cmp_name(order, a, b);
+	if (!ret)
+		ret = cmp_number(order, a, b);
+	if (!ret && a->cgroup_id != b->cgroup_id)
+		ret = a->cgroup_id < b->cgroup_id ? -1 : 1;
+	return ret;
+}
+
+/* The whole name, or a container's name without its runtime. */
+static bool matches(const struct frame *frame, const struct row *row,
+		    const char *filter)
+{
+	char buf[CONTAINER_LABEL_LEN];
+
+	if (!fnmatch(filter, row_name(buf, frame, row), 0))
+		return true;
+	return frame->by == BY_CONTAINER && row->kind == OWNER_KNOWN &&
+	       row->container && !fnmatch(filter, row->container->name, 0);
+}
+
+void rows_select(struct frame *frame, enum sort_key key, const char *filter,
+		 uint32_t top)
+{
+	struct order order = { .frame = frame, .key = key };
+	uint32_t i, kept = 0, counted = 0;
+
+	if (key == SORT_DEFAULT && (frame->by == BY_CPU || frame->by == BY_DOMAIN))
+		order.key = SORT_NUMBER;
+	if (frame->nr_rows)
+		qsort_r(frame->rows, frame->nr_rows, sizeof(*frame->rows),
+			cmp_row, &order);
+	for (i = 0; i < frame->nr_rows; i++) {
+		bool nobody = frame->by != BY_CPU &&
+			      frame->rows[i].kind == OWNER_NOBODY;
+
+		if (filter && !matches(frame, &frame->rows[i], filter))
+			continue;
+		if (!nobody && top && counted++ >= top)
+			continue;
+		frame->rows[kept++] = frame->rows[i];
+	}
+	frame->nr_rows = kept;
+}

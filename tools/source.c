@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BATCH 512
+#define PUMP_NS 200000000ULL
+
+uint64_t clock_ns(int clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Without cgroup v2 there are no names: rows are called by cgroup id. */
+static const struct cmt_container *lookup(void *ctx, uint64_t cgroup_id)
+{
+	const struct source *source = ctx;
+
+	if (!source->containers)
+		return NULL;
+	return cmt_containers_lookup(source->containers, cgroup_id);
+}
+
+static void forget(void *ctx, uint64_t cgroup_id)
+{
+	const struct source *source = ctx;
+
+	if (source->containers)
+		cmt_containers_forget(source->containers, cgroup_id);
+}
+
+/*
+ * Who owns what now.  Needed at the start, and whenever records were lost:
+ * there may have been lifecycle records among them.
+ */
+static int resync(struct source *source)
+{
+	struct cmt_snapshot *snapshot;
+	int ret = cmt_device_snapshot(source->dev, &snapshot);
+
+	if (ret)
+		return ret;
+	ret = cmt_tracker_sync(cmt_slots_tracker(source->slots), snapshot);
+	free(snapshot);
+	return ret;
+}
+
+static int open_aggregate(struct source *source, enum aggregate_by by)
+{
+	const struct cmt_info *info = cmt_device_info(source->dev);
+	struct aggregate_opts opts = {
+		.by = by,
+		.nr_rmids = info->nr_rmids,
+		.nr_cpus = info->nr_cpus,
+		.l3_bytes = info->l3_bytes,
+		.lookup = lookup,
+		.forget = forget,
+		.ctx = source,
+	};
+
+	return aggregate_new(&source->agg, &opts);
+}
+
+static int open_slots(struct source *source)
+{
+	const struct cmt_info *info = cmt_device_info(source->dev);
+	struct cmt_slots_opts opts = {
+		.sz = sizeof(opts),
+		.nr_rmids = info->nr_rmids,
+		.nr_cpus = info->nr_cpus,
+	};
+
+	return cmt_slots_new(&source->slots, &opts, aggregate_slot,
+			     source->agg);
+}
+
+/*
+ * The reader before the snapshot: what happens between the two is in both,
+ * and the tracker knows what to do with it; the other way round it would be in
+ * neither.
+ */
+int source_open(struct source *source, struct cmt_device *dev,
+		enum aggregate_by by, const char **what)
+{
+	int ret;
+
+	*source = (struct source){ .dev = dev };
+	*what = "cannot find container names";
+	ret = cmt_containers_new(&source->containers, NULL);
+	if (ret && ret != -ENOENT)
+		goto err;
+	*what = "cannot prepare the table";
+	ret = open_aggregate(source, by);
+	if (!ret)
+		ret = open_slots(source);
+	if (ret)
+		goto err;
+	*what = "cannot map the rings";
+	ret = cmt_reader_new(&source->reader, dev, NULL);
+	if (ret)
+		goto err;
+	*what = "cannot read who owns the RMIDs";
+	ret = resync(source);
+	if (!ret)
+		return 0;
+err:
+	source_close(source);
+	return ret;
+}
+
+void source_close(struct source *source)
+{
+	cmt_reader_free(source->reader);
+	cmt_slots_free(source->slots);
+	aggregate_free(source->agg);
+	cmt_containers_free(source->containers);
+	*source = (struct source){ 0 };
+}
+
+/*
+ * One snapshot makes good for all losses of a batch: it is taken after the
+ * last record of the batch was written.
+ */
+static int add_batch(struct source *source, const struct cmt_record *records,
+		     int n)
+{
+	bool synced = false;
+	int i, ret;
+
+	for (i = 0; i < n; i++) {
+		if (cmt_record_lost(&records[i]) && !synced) {
+			ret = resync(source);
+			if (ret)
+				return ret;
+			synced = true;
+		}
+		ret = cmt_slots_add(source->slots, &records[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int source_pump(struct source *source)
+{
+	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + PUMP_NS;
+	struct cmt_record records[BATCH];
+	int n, ret;
+
+	do {
+		n = cmt_reader_read(source->reader, records, BATCH);
+		if (n <= 0)
+			return n;
+		ret = add_batch(source, records, n);
+		if (ret)
+			return ret;
+	} while (clock_ns(CLOCK_MONOTONIC) < deadline_ns);
+	return 0;
+}
+
+static void report_losses(struct source *source, struct report *report)
+{
+	struct cmt_reader_counts reader;
+	struct cmt_slots_counts slots;
+
+	cmt_reader_counts(source->reader, &reader);
+	cmt_slots_counts(source->slots, &slots);
+	report->lost_ever = reader.lost;
+	report->lost = reader.lost - source->lost;
+	report->dropped_ever = reader.late + reader.malformed + slots.late +
+			       slots.malformed;
+	report->dropped = report->dropped_ever - source->dropped;
+	source->lost = report->lost_ever;
+	source->dropped = report->dropped_ever;
+}
+
+static void feed_cpu_losses(struct source *source)
+{
+	uint32_t cpu, nr_cpus = cmt_device_info(source->dev)->nr_cpus;
+	struct cmt_reader_counts counts;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (!cmt_reader_cpu_counts(source->reader, cpu, &counts))
+			aggregate_lost(source->agg, cpu, counts.lost);
+}
+
+int source_report(struct source *source, struct report *report)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t age;
+	int ret;
+
+	report->info = cmt_device_info(source->dev);
+	ret = cmt_device_stats(source->dev, &report->stats);
+	if (ret)
+		return ret;
+	feed_cpu_losses(source);
+	report_losses(source, report);
+	ret = aggregate_close(source->agg, &report->frame);
+	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
+	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);
+	report->emulated = report->frame.emulated ||
+			   report->info->backend == CMT_BACKEND_EMULATED;
+	return ret;
+}
