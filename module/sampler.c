@@ -138,7 +138,7 @@ static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
 	raw_spin_unlock(&state->lock);
 
 	/* a virtual CPU can stand still for longer than limbo lasts */
-	if (rmid && cmt_owner_generation(rmid) != generation)
+	if (cmt_owner_generation(rmid) != generation)
 		return false;
 	record.domain = cpu->domain_id;
 	cmt_emit(&record);
@@ -161,7 +161,7 @@ static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
 	cmt_backend->read_begin();
 	for (i = 0; i < count; i++) {
 		u32 rmid = first + at * step;
-		u32 generation = rmid ? cmt_owner_generation(rmid) : 0;
+		u32 generation = cmt_owner_generation(rmid);
 
 		if ((generation || !rmid) &&
 		    (now >= deadline ||
