@@ -67,9 +67,9 @@ struct cmt_backend {
 	bool (*check_rmid)(u32 rmid);
 
 	/*
-	 * @task has run here under @rmid since the last call on this CPU;
-	 * called whenever a task leaves the CPU, whatever its RMID, and at
-	 * ticks for the current one.  NULL: nobody needs it.
+	 * @task, or others of its RMID, have run here under @rmid since the
+	 * last call on this CPU; called when the CPU changes its RMID, and at
+	 * ticks.  NULL: nobody needs it.
 	 */
 	void (*account)(struct task_struct *task, u32 rmid);
 

@@ -42,6 +42,11 @@ extern u64 cmt_instance;
 
 /* cpu.c: the CPUs, their rings, their domains, and the RMID each one runs */
 
+/* RMIDs from @first to before @end, read and written at once */
+#define CMT_SHARE(first, end)	((first) << 16 | (end))
+#define CMT_SHARE_FIRST(share)	((share) >> 16)
+#define CMT_SHARE_END(share)	((share) & 0xffff)
+
 /*
  * Counters are written by the CPU itself with interrupts off, and read by
  * anybody: each is exact, a set of them is not of one instant.
@@ -55,10 +60,8 @@ struct cmt_cpu {
 	u32 rmid;		/* what set_rmid() was last told */
 	u32 domain;		/* index */
 	u32 domain_id;
-	u32 share;		/* of the domain's RMIDs: first << 16 | step;
-				 * step 0: none
-				 */
-	u32 cursor;		/* where in the share the next tick begins */
+	u32 share;		/* of the domain's RMIDs: CMT_SHARE() */
+	u32 cursor;		/* where in it the next tick begins */
 	struct hrtimer timer;
 
 	u64 switches;
@@ -123,6 +126,9 @@ u32 cmt_owner_rmid(const struct task_struct *task);
 
 /* The generation of an RMID while it has an owner, else 0.  Any context. */
 u32 cmt_owner_generation(u32 rmid);
+
+/* The RMIDs to read, one bit each: 0, and those with an owner.  Racy. */
+const unsigned long *cmt_owner_readable(void);
 
 /* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
 u64 cmt_owner_since(u32 rmid);

@@ -64,12 +64,14 @@ void cmt_emit(const struct cmt_record *record)
 	cmt_ring_write(this_cpu_ptr(&cmt_cpus.ring), record);
 }
 
-static void cpu_run(struct cmt_cpu *cpu, struct task_struct *prev, u32 rmid)
+static void cpu_account(struct cmt_cpu *cpu, struct task_struct *task)
 {
 	if (cmt_backend->account)
-		cmt_backend->account(prev, cpu->rmid);
-	if (rmid == cpu->rmid)
-		return;
+		cmt_backend->account(task, cpu->rmid);
+}
+
+static void cpu_set_rmid(struct cmt_cpu *cpu, u32 rmid)
+{
 	cpu->rmid = rmid;
 	cpu->pqr_writes++;
 	cmt_backend->set_rmid(rmid);
@@ -82,16 +84,23 @@ void cmt_cpu_switch(struct task_struct *prev, u32 rmid)
 	if (unlikely(!cpu->up))
 		return;
 	cpu->switches++;
-	cpu_run(cpu, prev, rmid);
+	if (rmid == cpu->rmid)
+		return;
+	cpu_account(cpu, prev);
+	cpu_set_rmid(cpu, rmid);
 }
 
 void cmt_cpu_refresh(void)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	u32 rmid = cmt_owner_rmid(current);
 
 	lockdep_assert_irqs_disabled();
-	if (cpu->up)
-		cpu_run(cpu, current, cmt_owner_rmid(current));
+	if (!cpu->up)
+		return;
+	cpu_account(cpu, current);
+	if (rmid != cpu->rmid)
+		cpu_set_rmid(cpu, rmid);
 }
 
 static void cpu_refresh_ipi(void *unused)
@@ -138,29 +147,31 @@ static int domain_index(u32 id)
 }
 
 /*
- * Deal the RMIDs of a domain out to its CPUs that are up.  A CPU in the middle
- * of a tick may still use its old share: an RMID is then read twice or not at
- * all in this interval, and sampler.c's lock keeps the two readings apart.
+ * Deal the RMIDs of a domain out to its CPUs that are up: a range each.  A CPU
+ * in the middle of a tick may still use its old range: an RMID is then read
+ * twice or not at all in this interval, and sampler.c's lock keeps the two
+ * readings apart.
  */
 static void domain_share_out(u32 domain)
 {
-	u32 step = 0, first = 0;
-	u32 cpu;
+	u32 nr = cmt_caps.nr_rmids, cpus = 0, i = 0;
+	struct cmt_cpu *c;
+	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
-
-		step += c->up && c->domain == domain;
+		c = &per_cpu(cmt_cpus, cpu);
+		cpus += c->up && c->domain == domain;
 	}
 	if (cmt_caps.shared_evtsel)
-		step = min(step, 1U);
+		cpus = min(cpus, 1U);
 	for_each_possible_cpu(cpu) {
-		struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
-
+		c = &per_cpu(cmt_cpus, cpu);
 		if (!c->up || c->domain != domain)
 			continue;
-		WRITE_ONCE(c->share, first < step ? first << 16 | step : 0);
-		first++;
+		WRITE_ONCE(c->share, i < cpus ? CMT_SHARE(i * nr / cpus,
+							  (i + 1) * nr / cpus) :
+			   CMT_SHARE(0, 0));
+		i++;
 	}
 }
 

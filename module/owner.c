@@ -62,6 +62,11 @@ u32 cmt_owner_generation(u32 rmid)
 	return READ_ONCE(pool.live[rmid]);
 }
 
+const unsigned long *cmt_owner_readable(void)
+{
+	return pool.readable;
+}
+
 u64 cmt_owner_since(u32 rmid)
 {
 	return READ_ONCE(pool.rmids[rmid].since);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/bitops.h>
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -38,6 +39,7 @@ void cmt_pool_init(struct cmt_pool *pool, struct cmt_rmid *rmids, u32 *live,
 	pool->live = live;
 	pool->nr = nr;
 	pool->limbo_ns = limbo_ns;
+	set_bit(0, pool->readable);
 
 	for (rmid = nr - 1; rmid; rmid--) {
 		rmids[rmid].state = CMT_RMID_FREE;
@@ -70,6 +72,7 @@ struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
 	r->residual_bytes = 0;
 	memset(r->comm, 0, sizeof(r->comm));
 	WRITE_ONCE(pool->live[rmid], r->generation);
+	set_bit(rmid, pool->readable);
 	return r;
 }
 
@@ -83,6 +86,7 @@ int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now)
 	if (WARN_ON_ONCE(r->state != CMT_RMID_ACTIVE))
 		return -EINVAL;
 
+	clear_bit(rmid, pool->readable);
 	WRITE_ONCE(pool->live[rmid], 0);
 	r->state = CMT_RMID_LIMBO;
 	r->freed = now;

@@ -12,8 +12,10 @@
 #ifndef CMT_RMID_H
 #define CMT_RMID_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
+#include "backend.h"
 #include "uapi/cmt.h"
 
 #define CMT_LIMBO_NS	2000000ULL	/* twice the default interval */
@@ -45,6 +47,8 @@ struct cmt_pool {
 				 * written under the caller's lock, read with
 				 * READ_ONCE by anybody
 				 */
+	unsigned long readable[BITS_TO_LONGS(CMT_MAX_RMIDS)];
+				/* RMID 0 and those ACTIVE, read by anybody */
 	u32 nr;
 	u32 head;		/* queue: FREE ones, then LIMBO ones */
 	u32 tail;

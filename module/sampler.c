@@ -6,6 +6,7 @@
  * than a part of the interval: what does not fit is deferred, counted, and
  * comes first in the next tick.
  */
+#include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -146,38 +147,55 @@ static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
 	return true;
 }
 
-/* Read this CPU's share, from @now to @deadline. */
+/* Read from @rmid to before @end; returns the first one that has to wait. */
+static u32 sample_range(struct cmt_cpu *cpu, u32 rmid, u32 end, u64 *now,
+			u64 deadline)
+{
+	const unsigned long *readable = cmt_owner_readable();
+
+	for_each_set_bit_from(rmid, readable, end) {
+		u32 generation = cmt_owner_generation(rmid);
+
+		if (rmid && !generation)
+			continue;
+		if (*now >= deadline ||
+		    !sample_rmid(cpu, rmid, generation, now))
+			break;
+	}
+	return min(rmid, end);
+}
+
+static u32 count_range(u32 rmid, u32 end)
+{
+	u32 count = 0;
+
+	for_each_set_bit_from(rmid, cmt_owner_readable(), end)
+		count++;
+	return count;
+}
+
+/* Read this CPU's share, from where the last tick stopped, until @deadline. */
 static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
 {
 	u32 share = READ_ONCE(cpu->share);
-	u32 first = share >> 16, step = share & 0xffff;
-	u32 count, i, at;
+	u32 first = CMT_SHARE_FIRST(share), end = CMT_SHARE_END(share);
+	u32 start = clamp(cpu->cursor, first, end);
+	u32 stop;
 
-	if (!step || first >= cmt_caps.nr_rmids)
+	if (first == end)
 		return;
-	count = DIV_ROUND_UP(cmt_caps.nr_rmids - first, step);
-	at = cpu->cursor < count ? cpu->cursor : 0;
 
 	cmt_backend->read_begin();
-	for (i = 0; i < count; i++) {
-		u32 rmid = first + at * step;
-		u32 generation = cmt_owner_generation(rmid);
-
-		if ((generation || !rmid) &&
-		    (now >= deadline ||
-		     !sample_rmid(cpu, rmid, generation, &now)))
-			break;
-		at = at + 1 < count ? at + 1 : 0;
+	stop = sample_range(cpu, start, end, &now, deadline);
+	if (stop < end) {
+		cpu->deferred += count_range(stop, end) +
+				 count_range(first, start);
+	} else {
+		stop = sample_range(cpu, first, start, &now, deadline);
+		cpu->deferred += count_range(stop, start);
 	}
 	cmt_backend->read_end();
-
-	cpu->cursor = at;
-	for (; i < count; i++) {
-		u32 rmid = first + at * step;
-
-		cpu->deferred += !rmid || cmt_owner_generation(rmid);
-		at = at + 1 < count ? at + 1 : 0;
-	}
+	cpu->cursor = stop;
 }
 
 /* Did another agent change this CPU's RMID?  Then take it back. */
