@@ -4,7 +4,7 @@
  * advances by one nanosecond per instruction, so that all times in it are
  * instruction counts, the same at every run.
  *
- *	count.c		the clock, medians, what is printed
+ *	count.c		the clock, the scheduler, medians, what is printed
  *	module.c	the module: load, unload, /dev/cmt
  *	ring.c		module/ring.c, compiled for user space
  *	sched.c		context switches, fork and exit
@@ -14,6 +14,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,13 @@ static inline void spin(uint64_t n)
 
 /* Ends the program unless the clock counts instructions. */
 void check_clock(void);
+
+/*
+ * Before all that the guest does besides; a stock kernel tests its ciphers or
+ * frees memory for seconds after its boot.  What is forked then has the same
+ * priority.
+ */
+void real_time(bool on);
 
 void module_load(const char *params);
 void module_unload(void);

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,17 +19,20 @@
 #define CYCLES		3	/* without, with: so often */
 #define ROUNDS		15	/* of each kind in each half of a cycle */
 #define ROUND_TRIPS	200	/* in a round: less than 4 ms for most */
-#define FORKS		10	/* in a round */
+#define FORKS		200	/* in each half of a cycle */
+#define FORKS_WARM_UP	20
 
 struct pair {
 	int ping[2], pong[2];
 };
 
-enum kind { SAME_RMID, OTHER_RMID, FORK_EXIT, KINDS };
+enum kind { SAME_RMID, OTHER_RMID, KINDS };
 
 struct results {
-	double v[KINDS][CYCLES * ROUNDS];
-	size_t n;
+	double switches[KINDS][CYCLES * ROUNDS];
+	size_t n;		/* of each kind */
+	double forks[CYCLES * FORKS];
+	size_t nr_forks;
 };
 
 static void pair_init(struct pair *pair)
@@ -97,23 +99,6 @@ static double ping_pong(struct pair *pair)
 	return (double)(instructions() - start) / switches;
 }
 
-static void real_time(bool on)
-{
-	struct sched_param param = { .sched_priority = on ? 1 : 0 };
-
-	if (sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param))
-		die_errno("sched_setscheduler");
-}
-
-/* Without it a real-time process is stopped for 50 ms in a second. */
-static void real_time_unlimited(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/sched_rt_runtime_us", "w");
-
-	if (!file || fputs("-1\n", file) < 0 || fclose(file))
-		die_errno("sched_rt_runtime_us");
-}
-
 /* The module must have done in this round what the figure is said to be of. */
 static void check_switches(struct pair *pair, bool changed)
 {
@@ -141,7 +126,8 @@ static void rounds(struct results *results, enum kind kind, struct pair *pair,
 
 	ping_pong(pair);
 	for (i = 0; i < ROUNDS; i++)
-		results->v[kind][results->n + i] = ping_pong(pair);
+		results->switches[kind][results->n + i] =
+			ping_pong(pair);
 	if (loaded)
 		check_switches(pair, kind == OTHER_RMID);
 	ask(pair, 0);
@@ -190,61 +176,84 @@ static void switch_other(struct results *results, bool loaded)
 static double fork_exit(void)
 {
 	uint64_t start = instructions();
-	pid_t pid;
-	int i;
+	pid_t pid = vfork();
 
-	for (i = 0; i < FORKS; i++) {
-		pid = vfork();
-		if (pid < 0)
-			die_errno("vfork");
-		if (!pid)
-			_exit(0);
-		if (waitpid(pid, NULL, 0) != pid)
-			die_errno("waitpid");
-	}
-	return (double)(instructions() - start) / FORKS;
+	if (pid < 0)
+		die_errno("vfork");
+	if (!pid)
+		_exit(0);
+	if (waitpid(pid, NULL, 0) != pid)
+		die_errno("waitpid");
+	return instructions() - start;
 }
 
-static void forks(struct results *results)
+/* The module must have given and taken an RMID. */
+static void check_fork(void)
+{
+	struct cmt_stats before, after;
+	int fd = device_open();
+
+	device_stats(fd, &before);
+	fork_exit();
+	device_stats(fd, &after);
+	close(fd);
+	if (after.allocs == before.allocs || after.frees == before.frees)
+		die("a fork and exit without ALLOC or FREE");
+}
+
+/*
+ * One by one: what the kernel frees later, in batches, then falls to a few of
+ * them, and the median does not see it.
+ */
+static void forks(struct results *results, bool loaded)
 {
 	int i;
 
-	fork_exit();
-	for (i = 0; i < ROUNDS; i++)
-		results->v[FORK_EXIT][results->n + i] = fork_exit();
+	for (i = 0; i < FORKS_WARM_UP; i++)
+		fork_exit();
+	for (i = 0; i < FORKS; i++)
+		results->forks[results->nr_forks++] = fork_exit();
+	if (loaded)
+		check_fork();
 }
 
 static void half_cycle(struct results *results, bool loaded)
 {
 	switch_same(results, loaded);
 	switch_other(results, loaded);
-	forks(results);
+	forks(results, loaded);
 	results->n += ROUNDS;
+}
+
+/* @key: "_without" and "_added" are put to it */
+static void report(const char *key, double without, double with)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_without", key);
+	figure(name, without);
+	snprintf(name, sizeof(name), "%s_added", key);
+	figure(name, with - without);
 }
 
 void bench_sched(const char *params)
 {
-	static const struct {
-		const char *without, *added;
-	} keys[KINDS] = {
-		[SAME_RMID] = { "switch_same_without", "switch_same_added" },
-		[OTHER_RMID] = { "switch_other_without", "switch_other_added" },
-		[FORK_EXIT] = { "fork_exit_without", "fork_exit_added" },
+	static const char *const keys[KINDS] = {
+		[SAME_RMID] = "switch_same",
+		[OTHER_RMID] = "switch_other",
 	};
 	static struct results without, with;
 	int i;
 
-	real_time_unlimited();
 	for (i = 0; i < CYCLES; i++) {
 		half_cycle(&without, false);
 		module_load(params);
 		half_cycle(&with, true);
 		module_unload();
 	}
-	for (i = 0; i < KINDS; i++) {
-		double base = median(without.v[i], without.n);
-
-		figure(keys[i].without, base);
-		figure(keys[i].added, median(with.v[i], with.n) - base);
-	}
+	for (i = 0; i < KINDS; i++)
+		report(keys[i], median(without.switches[i], without.n),
+		       median(with.switches[i], with.n));
+	report("fork_exit", median(without.forks, without.nr_forks),
+	       median(with.forks, with.nr_forks));
 }
