@@ -4,6 +4,10 @@
 #	figure KEY VALUE
 #	text KEY TEXT
 #
+# and, of the host, records per second and ns per record
+#
+#	rings=N ... mrec_per_s=X ... memcpy_ns=Y ...
+#
 # and checks every figure: it must be there, above 0, and within its limit.
 # Variables: json, host (not empty: yes), failed (why, or empty).
 
@@ -50,6 +54,19 @@ $1 == "text" && NF >= 3 {
 	key = $2
 	sub(/^text [^ ]+ /, "")
 	texts[key] = $0
+	next
+}
+
+$1 ~ /^rings=[0-9]+$/ {
+	delete member
+	for (i = 1; i <= NF; i++)
+		if (split($i, pair, "=") == 2)
+			member[pair[1]] = pair[2]
+	key = "host_" member["rings"]
+	if (member["mrec_per_s"] > 0)
+		value[key "_records"] = member["mrec_per_s"] * 1e6
+	if (member["memcpy_ns"] > 0)
+		value[key "_memcpy"] = 1e9 / member["memcpy_ns"]
 	next
 }
 
@@ -152,7 +169,7 @@ function members(which,	i, key, sep, s)
 		key = order[i]
 		if (part[key] != which)
 			continue
-		s = s sep quoted(key) ":" (key in value ? value[key] : "null")
+		s = s sep quoted(key) ":" (key in value ? sprintf("%.1f", value[key]) : "null")
 		sep = ","
 	}
 	return "{" s "}"
