@@ -83,7 +83,7 @@ static int walk_child(struct walk *walk, int dir_fd, const char *name,
 	size_t len = walk->len, add = strlen(name);
 	int fd, err;
 
-	if (depth == DEPTH_MAX || len + 1 + add >= sizeof(walk->path))
+	if (depth > DEPTH_MAX || len + 1 + add >= sizeof(walk->path))
 		return 0;
 	fd = open_dir(dir_fd, name, O_NOFOLLOW);
 	if (fd < 0)
