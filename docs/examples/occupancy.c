@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints what each container holds of the cache, every 10 ms, till ^C. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmt/cmt.h>
 
+/* The cgroup of an entry whose occupancy is known; 0: not known. */
+static uint64_t cgroup(const struct cmt_slot_entry *entry)
+{
+	if (!entry->owner || !(entry->flags & CMT_F_OCCUPANCY))
+		return 0;
+	return entry->owner->cgroup_id;
+}
+
 static void print_slot(void *ctx, const struct cmt_slot *slot)
 {
+	for (uint32_t i = 0; i < slot->nr_entries; i++) {
+		uint64_t id = cgroup(&slot->entries[i]), bytes = 0;
+		const struct cmt_container *container;
+		uint32_t first = i;
+
+		for (uint32_t k = 0; k < slot->nr_entries; k++) {
+			if (cgroup(&slot->entries[k]) != id)
+				continue;
+			bytes += slot->entries[k].occupancy_bytes;
+			if (k < first)
+				first = k;
+		}
+		if (!id || first < i)
+			continue;
+		container = cmt_containers_lookup(ctx, id);
+		printf("%" PRIu64 " %s %" PRIu64 " bytes%s\n", slot->start_ns,
+		       container ? container->name : "?", bytes,
+		       slot->entries[i].flags & CMT_F_EMULATED ?
+		       " (emulated)" : "");
+	}
 	if (slot->lost)
 		printf("%" PRIu64 " records lost\n", slot->lost);
-	for (uint32_t i = 0; i < slot->nr_entries; i++) {
-		const struct cmt_slot_entry *entry = &slot->entries[i];
-		const struct cmt_container *container;
-
-		if (!entry->owner || !(entry->flags & CMT_F_OCCUPANCY))
-			continue;
-		container = cmt_containers_lookup(ctx, entry->owner->cgroup_id);
-		printf("%" PRIu64 " %s %.16s domain %" PRIu32 " %" PRIu64
-		       " bytes%s\n", slot->start_ns,
-		       container ? container->name : "?", entry->owner->comm,
-		       entry->domain, entry->occupancy_bytes,
-		       entry->flags & CMT_F_EMULATED ? " (emulated)" : "");
-	}
 }
 
 static int check(int result, const char *what)
@@ -37,7 +53,10 @@ static int check(int result, const char *what)
 
 int main(void)
 {
-	struct cmt_slots_opts opts = { .sz = sizeof(opts), .slot_ns = 10000000 };
+	struct cmt_slots_opts opts = {
+		.sz = sizeof(opts),
+		.slot_ns = 10000000,
+	};
 	struct cmt_containers *containers;
 	struct cmt_snapshot *snapshot;
 	struct cmt_record records[256];
