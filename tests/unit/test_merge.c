@@ -261,6 +261,13 @@ START_TEST(test_lost_told_and_counted)
 	ck_assert_uint_eq(counts(1).lost, 100 - (RECORDS - 1));
 	ck_assert_uint_eq(counts(1).delivered, 1 + RECORDS - 1);
 	ck_assert_uint_eq(counts(1).pending, 0);
+	/* The next loss is told alone. */
+	for (uint64_t i = 0; i < RECORDS; i++)
+		tick(1, T0 + 300 + i);
+	ck_assert_int_gt(read_at(T0 + 400), 1);
+	ck_assert_uint_eq(out[0].type, CMT_REC_LOST);
+	ck_assert_uint_eq(out[0].ts, T0 + 100);
+	ck_assert_uint_eq(cmt_record_lost(&out[0]), 1);
 	stop();
 }
 END_TEST

@@ -18,6 +18,7 @@ static struct out {
 	struct cmt_slot_entry entries[16];
 	struct cmt_slot_cpu cpus[8];
 	struct cmt_owner owners[16];
+	uint32_t active;	/* RMIDs, as the tracker says then */
 } outs[OUT_MAX];
 static unsigned int nr_outs;
 
@@ -28,6 +29,7 @@ static void collect(void *ctx, const struct cmt_slot *slot)
 	ck_assert_ptr_eq(ctx, &slots);
 	ck_assert_uint_le(nr_outs, OUT_MAX);
 	out->slot = *slot;
+	out->active = cmt_tracker_active(cmt_slots_tracker(slots));
 	for (uint32_t i = 0; i < slot->nr_entries && i < 16; i++) {
 		out->entries[i] = slot->entries[i];
 		if (slot->entries[i].owner)
@@ -204,9 +206,9 @@ START_TEST(test_entries_sorted_and_last_value)
 		{ 100, 3, 1 },
 	};
 
+	add(sample(10 * MS, 1, 1, 4000000000U, 3));
 	add(sample(10 * MS, 100, 1, 3, 1));
 	add(sample(10 * MS, 7, 3, 0, 2));
-	add(sample(10 * MS, 1, 1, 4000000000U, 3));
 	add(sample(10 * MS, 7, 2, 0, 4));
 	add(sample(10 * MS, 1, 1, 0, 5));
 	add(sample(10 * MS + 2, 1, 1, 0, 6));
@@ -276,6 +278,18 @@ START_TEST(test_owner_of_the_time)
 }
 END_TEST
 
+/* One jump retires three slots; the tracker goes along one by one. */
+START_TEST(test_tracker_advances_with_slots)
+{
+	for (uint64_t ms = 10; ms < 13; ms++)
+		event(CMT_REC_ALLOC, ms * MS, (uint32_t)ms, 1);
+	add(sample(100 * MS, 1, 1, 0, 1));
+	ck_assert_uint_eq(nr_outs, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(outs[i].active, i);
+}
+END_TEST
+
 START_TEST(test_existing_before_window)
 {
 	event(CMT_REC_EXISTING, 1, 5, 1);
@@ -314,6 +328,7 @@ START_TEST(test_cpus)
 	tick(20 * MS, 1, 0, 0);
 	cmt_slots_flush(slots);
 	ck_assert_uint_eq(outs[1].slot.nr_cpus, 1);
+	ck_assert_uint_eq(outs[1].cpus[0].cpu, 1);
 	ck_assert_uint_eq(outs[1].slot.nr_entries, 0);
 }
 END_TEST
@@ -443,6 +458,7 @@ int main(void)
 	tcase_add_test(tcase, test_entries_sorted_and_last_value);
 	tcase_add_test(tcase, test_flags_of_any_sample);
 	tcase_add_test(tcase, test_owner_of_the_time);
+	tcase_add_test(tcase, test_tracker_advances_with_slots);
 	tcase_add_test(tcase, test_existing_before_window);
 	tcase_add_test(tcase, test_cpus);
 	tcase_add_test(tcase, test_lost_always_told);
