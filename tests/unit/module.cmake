@@ -8,22 +8,22 @@ set(CMT_SHIM_DIR ${PROJECT_SOURCE_DIR}/tests/unit/shim)
 # kernel does not warn of unused parameters and mixed signs in comparisons.
 function(cmt_module_test name)
 	cmt_unit_test(${name} ${ARGN})
-	target_include_directories(${name} BEFORE PRIVATE
+	target_include_directories(test_${name} BEFORE PRIVATE
 		${CMT_SHIM_DIR} ${CMT_MODULE_DIR})
-	target_compile_options(${name} PRIVATE
+	target_compile_options(test_${name} PRIVATE
 		-Wno-unused-parameter -Wno-sign-compare)
 endfunction()
 
-cmt_module_test(test_model test_model.c ${CMT_MODULE_DIR}/model.c)
+cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/model.c)
 
-cmt_module_test(test_hw test_hw.c ${CMT_SHIM_DIR}/fake.c
+cmt_module_test(hw test_hw.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/hw.c ${CMT_MODULE_DIR}/topology.c)
 target_compile_options(test_hw PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
-cmt_module_test(test_emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
+cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/emulated.c ${CMT_MODULE_DIR}/model.c
 	${CMT_MODULE_DIR}/topology.c)
 
-cmt_module_test(test_rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
-cmt_module_test(test_ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)
-cmt_module_test(test_counter test_counter.c ${CMT_MODULE_DIR}/counter.c)
+cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
+cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)
+cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/counter.c)

@@ -14,7 +14,7 @@
  *
  * Rules that hold everywhere:
  *  - an int function returns 0 or a count on success and -errno on failure;
- *    errno itself is neither set nor read;
+ *    errno carries no meaning;
  *  - *_new() stores the object only on success; *_free(NULL) does nothing;
  *  - an object is used by one thread at a time; different objects are
  *    independent, there is no global state, no thread, no signal, no output;
@@ -25,6 +25,7 @@
 #ifndef CMT_CMT_H
 #define CMT_CMT_H
 
+#include <cmt/api.h>
 #include <cmt/containers.h>
 #include <cmt/device.h>
 #include <cmt/reader.h>
@@ -36,7 +37,7 @@ extern "C" {
 #endif
 
 /** The library's version, such as "0.1.0".  Never NULL, never freed. */
-const char *cmt_version(void);
+CMT_API const char *cmt_version(void);
 
 #ifdef __cplusplus
 }

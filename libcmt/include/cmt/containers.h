@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cmt/api.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,15 +33,15 @@ enum cmt_runtime {
 };
 
 /** "docker", "containerd", ...; "" for CMT_RUNTIME_NONE.  Never NULL. */
-const char *cmt_runtime_name(enum cmt_runtime runtime);
+CMT_API const char *cmt_runtime_name(enum cmt_runtime runtime);
 
 #define CMT_CONTAINER_NAME_LEN 64
 
 struct cmt_container {
 	uint64_t cgroup_id;		/**< as asked */
 	enum cmt_runtime runtime;
-	char name[CMT_CONTAINER_NAME_LEN];	/**< short, printable: control
-						 *   bytes are replaced by '?'
+	char name[CMT_CONTAINER_NAME_LEN];	/**< short, printable ASCII: any
+						 *   other byte became '?'
 						 */
 	char id[CMT_CONTAINER_NAME_LEN + 1];	/**< container id, "" if none */
 	char pod[40];			/**< pod uid, "" if none */
@@ -54,29 +56,32 @@ struct cmt_container {
  * nested inside a container's belongs to that container.  @path "" or "/" is
  * the root cgroup.  Touches nothing else of @container; never fails.
  */
-void cmt_container_name(const char *path, struct cmt_container *container);
+CMT_API void cmt_container_name(const char *path,
+				struct cmt_container *container);
 
 /**
  * @cgroup_root: where cgroup v2 is mounted; NULL finds it
  *               (/sys/fs/cgroup, or what /proc/self/mounts says)
  * Returns 0, -ENOENT (no cgroup v2 mount) or -ENOMEM.
  */
-int cmt_containers_new(struct cmt_containers **containers,
-		       const char *cgroup_root);
-void cmt_containers_free(struct cmt_containers *containers);
+CMT_API int cmt_containers_new(struct cmt_containers **containers,
+			       const char *cgroup_root);
+CMT_API void cmt_containers_free(struct cmt_containers *containers);
 
 /**
  * Look a cgroup up.  The answer is cached and kept after the cgroup is gone.
- * An id that cannot be found is named "cgroup:<id>", path NULL.
+ * An id that cannot be found is named "cgroup:<id>", path NULL; a later lookup
+ * may find it, and then changes the answer in place.  How often the cgroup
+ * tree is walked for ids that are not found is limited.
  * Never NULL but for -ENOMEM; it stays the cache's, until cmt_containers_free()
  * or a cmt_containers_forget() of the same id.
  */
-const struct cmt_container *
+CMT_API const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id);
 
 /** Drop one id from the cache. */
-void cmt_containers_forget(struct cmt_containers *containers,
-			   uint64_t cgroup_id);
+CMT_API void cmt_containers_forget(struct cmt_containers *containers,
+				   uint64_t cgroup_id);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cmt/api.h>
 #include "uapi/cmt.h"
 
 #ifdef __cplusplus
@@ -32,27 +33,28 @@ struct cmt_device;
  * (the module's answers contradict each other), -ENOMEM, or what open(2) and
  * ioctl(2) say.
  */
-int cmt_device_open(struct cmt_device **dev, const char *path,
-		    unsigned int flags);
+CMT_API int cmt_device_open(struct cmt_device **dev, const char *path,
+			    unsigned int flags);
 
 /** Close.  Readers made from the device must have been freed before. */
-void cmt_device_close(struct cmt_device *dev);
+CMT_API void cmt_device_close(struct cmt_device *dev);
 
 /**
  * Ask a device for its ABI version, whichever it is, to explain
  * -EPROTONOSUPPORT.  @abi is as CMT_ABI_VERSION: major << 16 | minor.
  * Returns 0 or as cmt_device_open().
  */
-int cmt_device_abi(const char *path, uint32_t *abi);
+CMT_API int cmt_device_abi(const char *path, uint32_t *abi);
 
 /** The descriptor, for poll(2).  It stays the device's. */
-int cmt_device_fd(const struct cmt_device *dev);
+CMT_API int cmt_device_fd(const struct cmt_device *dev);
 
 /** What the module said at open.  Owned by the device; never NULL. */
-const struct cmt_info *cmt_device_info(const struct cmt_device *dev);
+CMT_API const struct cmt_info *cmt_device_info(const struct cmt_device *dev);
 
 /** Read the module's counters now.  Returns 0 or -errno of ioctl(2). */
-int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats);
+CMT_API int cmt_device_stats(const struct cmt_device *dev,
+			     struct cmt_stats *stats);
 
 /** The RMID assignments at one instant. */
 struct cmt_snapshot {
@@ -67,11 +69,12 @@ struct cmt_snapshot {
  * Take a snapshot.  Free it with free(3).  Feed it to cmt_tracker_sync() when
  * starting late or after losing records.  Returns 0, -ENOMEM or -errno.
  */
-int cmt_device_snapshot(const struct cmt_device *dev,
-			struct cmt_snapshot **snapshot);
+CMT_API int cmt_device_snapshot(const struct cmt_device *dev,
+				struct cmt_snapshot **snapshot);
 
 /** The sampling interval in force, nanoseconds, read now.  0 or -errno. */
-int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns);
+CMT_API int cmt_device_interval(const struct cmt_device *dev,
+				uint32_t *interval_ns);
 
 /**
  * Set the sampling interval for everybody.  Range: interval_min_ns to
@@ -79,7 +82,8 @@ int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns);
  * CMT_OPEN_CONTROL), -EPERM (neither CAP_SYS_ADMIN nor CAP_PERFMON) or -EINVAL
  * (out of range; nothing changed).
  */
-int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns);
+CMT_API int cmt_device_set_interval(struct cmt_device *dev,
+				    uint32_t interval_ns);
 
 #ifdef __cplusplus
 }

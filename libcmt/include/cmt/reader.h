@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cmt/api.h>
 #include <cmt/device.h>
 
 #ifdef __cplusplus
@@ -16,15 +17,16 @@ struct cmt_reader;
 
 /**
  * A record type of the library's own, put into the stream where records of
- * CPU record.cpu were lost; sample.occupancy_bytes is not touched, read the
- * count with cmt_record_lost().  Its ts is that of the last record delivered
- * before it, so that order holds.  After one, lifecycle records may
+ * CPU record.cpu were lost; read the count with cmt_record_lost().  Its ts is
+ * that of the last record delivered before it (0: none was), so that order
+ * holds.  It does not count as delivered.  After one, lifecycle records may
  * be among the lost: take a cmt_device_snapshot() and cmt_tracker_sync() it.
+ * The same goes for records that were late (cmt_reader_counts.late).
  */
 #define CMT_REC_LOST 0xff00
 
 /** How many records a CMT_REC_LOST stands for; 0 for any other type. */
-uint64_t cmt_record_lost(const struct cmt_record *record);
+CMT_API uint64_t cmt_record_lost(const struct cmt_record *record);
 
 struct cmt_reader_opts {
 	size_t sz;		/**< sizeof(struct cmt_reader_opts) */
@@ -50,15 +52,15 @@ struct cmt_reader_opts {
  * @dev:    must outlive the reader; one reader per device
  * @opts:   NULL for defaults
  *
- * Returns 0, -EINVAL (options, or a ring that contradicts the device's info),
- * -EPROTO (a ring of another module instance), -EBUSY (the device has a
- * reader), -ENOMEM or -errno of mmap(2).
+ * Returns 0, -EINVAL (options), -EPROTO (a ring that contradicts the device's
+ * info, or is another module instance's), -EBUSY (the device has a reader),
+ * -ENOMEM or -errno of mmap(2).
  */
-int cmt_reader_new(struct cmt_reader **reader, struct cmt_device *dev,
-		   const struct cmt_reader_opts *opts);
+CMT_API int cmt_reader_new(struct cmt_reader **reader, struct cmt_device *dev,
+			   const struct cmt_reader_opts *opts);
 
 /** Unmap and free.  Sampling stops with the last reader's cmt_device_close(). */
-void cmt_reader_free(struct cmt_reader *reader);
+CMT_API void cmt_reader_free(struct cmt_reader *reader);
 
 /**
  * Take up to @n records in strict order of (ts, cpu, index in the ring).
@@ -69,18 +71,18 @@ void cmt_reader_free(struct cmt_reader *reader);
  * Returns how many were stored; 0: none is ready now.  -EPROTO: a ring's head
  * or header makes no sense; the reader is of no further use.
  */
-int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
-		    unsigned int n);
+CMT_API int cmt_reader_read(struct cmt_reader *reader,
+			    struct cmt_record *records, unsigned int n);
 
 /**
  * Sleep until cmt_reader_read() has something to do: the watermark, or
  * @timeout_ms (-1: no limit).  Returns 1 (watermark), 0 (timeout), -EINTR,
  * -ENODEV (the device is gone) or -errno of poll(2).
  */
-int cmt_reader_wait(struct cmt_reader *reader, int timeout_ms);
+CMT_API int cmt_reader_wait(struct cmt_reader *reader, int timeout_ms);
 
-/** Where every record went.  For each CPU and in sum, once all are read:
- *  emitted = delivered + lost + late + malformed.
+/** Where every record went.  For each CPU and in sum, at any time:
+ *  emitted = delivered + lost + late + malformed + pending.
  */
 struct cmt_reader_counts {
 	uint64_t emitted;	/**< by the kernel since this reader began */
@@ -88,16 +90,16 @@ struct cmt_reader_counts {
 	uint64_t lost;		/**< overwritten before they were read */
 	uint64_t late;		/**< came after latency_ns, dropped */
 	uint64_t malformed;	/**< impossible, dropped */
-	uint64_t pending;	/**< copied or published, not yet delivered */
+	uint64_t pending;	/**< published, its fate not yet known */
 };
 
 /** Sum over all CPUs. */
-void cmt_reader_counts(const struct cmt_reader *reader,
-		       struct cmt_reader_counts *counts);
+CMT_API void cmt_reader_counts(const struct cmt_reader *reader,
+			       struct cmt_reader_counts *counts);
 
 /** One CPU.  -EINVAL: no such ring. */
-int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
-			  struct cmt_reader_counts *counts);
+CMT_API int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
+				  struct cmt_reader_counts *counts);
 
 #ifdef __cplusplus
 }

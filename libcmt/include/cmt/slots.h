@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cmt/api.h>
 #include <cmt/tracker.h>
 
 #ifdef __cplusplus
@@ -64,14 +65,19 @@ struct cmt_slot_cpu {
 struct cmt_slot {
 	uint64_t start_ns;
 	uint64_t end_ns;	/**< exclusive */
-	uint64_t lost;		/**< records lost (CMT_REC_LOST) in the slot */
+	uint64_t lost;		/**< records lost (CMT_REC_LOST) in the slot;
+				 *   in the next one if theirs was retired
+				 */
 	uint32_t nr_entries;	/**< by (rmid, domain, generation), ascending */
 	uint32_t nr_cpus;	/**< by cpu, ascending */
 	const struct cmt_slot_entry *entries;
 	const struct cmt_slot_cpu *cpus;
 };
 
-/** Called for every slot with a record in it, in order, once. */
+/**
+ * Called for every slot with a record in it, in order, once.  It may use the
+ * tracker, but must not add, flush or free.
+ */
 typedef void (*cmt_slot_fn)(void *ctx, const struct cmt_slot *slot);
 
 struct cmt_slots_opts {
@@ -87,34 +93,40 @@ struct cmt_slots_opts {
  * @fn:   called from cmt_slots_add() and cmt_slots_flush()
  * Returns 0, -EINVAL or -ENOMEM.
  */
-int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
-		  cmt_slot_fn fn, void *ctx);
-void cmt_slots_free(struct cmt_slots *slots);
+CMT_API int cmt_slots_new(struct cmt_slots **slots,
+			  const struct cmt_slots_opts *opts, cmt_slot_fn fn,
+			  void *ctx);
+CMT_API void cmt_slots_free(struct cmt_slots *slots);
 
 /**
  * Add one record: lifecycle records go to the tracker, SAMPLE and TICK into
  * their slot.  Late, malformed and unknown ones are counted and skipped.
  * Returns 0 or -ENOMEM.
  */
-int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record);
+CMT_API int cmt_slots_add(struct cmt_slots *slots,
+			  const struct cmt_record *record);
 
-/** Retire all open slots, oldest first. */
-void cmt_slots_flush(struct cmt_slots *slots);
+/** Retire all open slots, oldest first.  Records up to the newest of them are
+ *  late from then on.
+ */
+CMT_API void cmt_slots_flush(struct cmt_slots *slots);
 
 /** The tracker, for cmt_tracker_sync() and lookups.  It stays the slots'. */
-struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots);
+CMT_API struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots);
 
 /** What was skipped, by kind, since cmt_slots_new(). */
 struct cmt_slots_counts {
 	uint64_t added;
 	uint64_t late;		/**< their slot was retired already */
-	uint64_t malformed;	/**< impossible RMID, CPU or generation */
+	uint64_t malformed;	/**< impossible RMID, CPU, generation, or more
+				 *   domains than 64
+				 */
 	uint64_t unknown;	/**< a type this library does not know */
 	uint64_t retired;	/**< slots */
 };
 
-void cmt_slots_counts(const struct cmt_slots *slots,
-		      struct cmt_slots_counts *counts);
+CMT_API void cmt_slots_counts(const struct cmt_slots *slots,
+			      struct cmt_slots_counts *counts);
 
 #ifdef __cplusplus
 }

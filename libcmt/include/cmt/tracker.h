@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cmt/api.h>
 #include <cmt/device.h>
 
 #ifdef __cplusplus
@@ -40,40 +41,44 @@ struct cmt_owner {
  * @nr_rmids: RMID numbers are below this (cmt_info.nr_rmids), 1..65536
  * Returns 0, -EINVAL or -ENOMEM.
  */
-int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids);
-void cmt_tracker_free(struct cmt_tracker *tracker);
+CMT_API int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids);
+CMT_API void cmt_tracker_free(struct cmt_tracker *tracker);
 
 /**
  * Queue an allocation.  @owner: since, rmid, generation and metadata; freed and
  * until are ignored.  Returns 0, -EINVAL (rmid out of range or 0), -ESTALE
  * (before the last advance; not queued) or -ENOMEM.
  */
-int cmt_tracker_alloc(struct cmt_tracker *tracker,
-		      const struct cmt_owner *owner);
+CMT_API int cmt_tracker_alloc(struct cmt_tracker *tracker,
+			      const struct cmt_owner *owner);
 
 /** Queue a free of @rmid at @ts.  Returns as cmt_tracker_alloc(). */
-int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
-			uint32_t generation, uint64_t ts);
+CMT_API int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
+				uint32_t generation, uint64_t ts);
 
 /**
  * Queue whatever a lifecycle record says (ALLOC, FREE, UPDATE, EXISTING).
+ * A FREE of another generation than the owner's is ignored; an UPDATE of
+ * another one tells of an owner whose ALLOC was lost.  An EXISTING from before
+ * the last advance is taken at once, unless a later owner is known.
  * Returns 1 (queued), 0 (not a lifecycle record of an RMID) or as
  * cmt_tracker_alloc().
  */
-int cmt_tracker_record(struct cmt_tracker *tracker,
-		       const struct cmt_record *record);
+CMT_API int cmt_tracker_record(struct cmt_tracker *tracker,
+			       const struct cmt_record *record);
 
 /**
- * Replace all state by a snapshot; queued events up to snapshot->as_of are
- * dropped, later ones stay, and events up to as_of that are queued
- * from now on are ignored (they count as queued).  Owners that the snapshot does not have are
- * freed at as_of.  Returns 0, -EINVAL or -ENOMEM (state unchanged).
+ * Replace all state by a snapshot and advance to its as_of.  Queued events
+ * after as_of stay; events up to as_of that are queued from now on are ignored
+ * (they count as queued).  Owners that the snapshot does not have are freed at
+ * as_of.  Where the tracker, advanced past as_of, knows of something later,
+ * that stays.  Returns 0 or -EINVAL (an impossible snapshot; state unchanged).
  */
-int cmt_tracker_sync(struct cmt_tracker *tracker,
-		     const struct cmt_snapshot *snapshot);
+CMT_API int cmt_tracker_sync(struct cmt_tracker *tracker,
+			     const struct cmt_snapshot *snapshot);
 
 /** Apply all events with a time up to and at @ts, in order of time. */
-void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
+CMT_API void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
 
 /**
  * Who owns @rmid at @ts, or did last before it; queued events are looked at
@@ -81,14 +86,14 @@ void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
  * which is the last advance.  The owner stays the tracker's and is valid until
  * its next call.
  */
-const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
-					   uint32_t rmid, uint64_t ts);
+CMT_API const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
+						   uint32_t rmid, uint64_t ts);
 
 /** Queued events. */
-size_t cmt_tracker_queued(const struct cmt_tracker *tracker);
+CMT_API size_t cmt_tracker_queued(const struct cmt_tracker *tracker);
 
 /** RMIDs with an owner that is not freed, as of the last advance. */
-uint32_t cmt_tracker_active(const struct cmt_tracker *tracker);
+CMT_API uint32_t cmt_tracker_active(const struct cmt_tracker *tracker);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,10 @@
 #ifndef SHIM_LINUX_PRINTK_H
 #define SHIM_LINUX_PRINTK_H
 
+#ifndef pr_fmt
+#define pr_fmt(fmt)	"cmt: " fmt
+#endif
+
 #include <stdio.h>
 
 /* What was printed last, and how many lines in all. */

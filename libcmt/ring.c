@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ring.h"
+
+#include "barrier.h"
+
+/* The oldest record that is surely not being overwritten: i > head - records */
+static uint64_t ring_oldest(const struct cmt_ring *ring, uint64_t head)
+{
+	return head < ring->capacity ? 0 : head - ring->capacity + 1;
+}
+
+static int ring_set_head(struct cmt_ring *ring, uint64_t head)
+{
+	if (head < ring->head || head > CMT_RING_HEAD_MAX)
+		return -EPROTO;
+	ring->head = head;
+	return 0;
+}
+
+/*
+ * State before head: when the state is OFFLINE, head covers all records up to
+ * CPU_OFFLINE.  An ABSENT ring whose head moved came online in between.
+ */
+int cmt_ring_refresh(struct cmt_ring *ring)
+{
+	uint64_t head;
+
+	/* Both pair with cmt_ring_write() in module/ring.c: ONLINE is stored
+	 * before the first head, OFFLINE after the last.
+	 */
+	ring->state = cmt_load_acquire32(&ring->header->state);
+	head = cmt_load_acquire64(&ring->header->head);
+	if (ring->state == CMT_RING_ABSENT && head)
+		ring->state = cmt_load_acquire32(&ring->header->state);
+
+	if (ring->state > CMT_RING_OFFLINE ||
+	    (ring->state == CMT_RING_ABSENT && head))
+		return -EPROTO;
+	return ring_set_head(ring, head);
+}
+
+static bool header_matches(const struct cmt_ring_header *header, size_t bytes,
+			   const struct cmt_info *info, uint32_t cpu)
+{
+	return header->magic == CMT_RING_MAGIC &&
+	       header->abi_version == info->abi_version &&
+	       header->instance == info->instance &&
+	       header->cpu == cpu &&
+	       header->records == info->ring_records &&
+	       header->records >= 2 &&
+	       !(header->records & (header->records - 1)) &&
+	       header->record_bytes == sizeof(struct cmt_record) &&
+	       header->data_offset == CMT_RING_DATA_OFFSET &&
+	       header->records <= (bytes - CMT_RING_DATA_OFFSET) /
+				  sizeof(struct cmt_record);
+}
+
+int cmt_ring_init(struct cmt_ring *ring, const void *image, size_t bytes,
+		  const struct cmt_info *info, uint32_t cpu, bool oldest)
+{
+	int err;
+
+	memset(ring, 0, sizeof(*ring));
+	if (bytes < CMT_RING_DATA_OFFSET ||
+	    !header_matches(image, bytes, info, cpu))
+		return -EPROTO;
+
+	ring->header = image;
+	ring->slots = (const void *)((const char *)image +
+				     CMT_RING_DATA_OFFSET);
+	ring->capacity = info->ring_records;
+	err = cmt_ring_refresh(ring);
+	if (err)
+		return err;
+	ring->start = oldest ? ring_oldest(ring, ring->head) : ring->head;
+	ring->pos = ring->start;
+	return 0;
+}
+
+/* The kernel may be writing to what we copy; ring_copy() drops what it hit. */
+static void copy_slots(const struct cmt_ring *ring, struct cmt_record *records,
+		       uint64_t first, uint64_t n)
+{
+	uint64_t slot = first & (ring->capacity - 1);
+	uint64_t straight = ring->capacity - slot;
+
+	if (straight > n)
+		straight = n;
+	memcpy(records, ring->slots + slot, straight * sizeof(*records));
+	memcpy(records + straight, ring->slots,
+	       (n - straight) * sizeof(*records));
+}
+
+int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
+		  unsigned int n, uint64_t *lost)
+{
+	uint64_t first = ring_oldest(ring, ring->head), end, oldest;
+	int err;
+
+	*lost = 0;
+	if (first < ring->pos)
+		first = ring->pos;
+	end = ring->head - first < n ? ring->head : first + n;
+	copy_slots(ring, records, first, end - first);
+
+	/*
+	 * Pairs with the write barrier between head and the next slot in
+	 * cmt_ring_write() in module/ring.c: had we copied a part of a newer
+	 * record, we would now see the head that came before it.
+	 */
+	cmt_load_barrier();
+	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head));
+	if (err)
+		return err;
+
+	oldest = ring_oldest(ring, ring->head);
+	if (oldest < first)
+		oldest = first;
+	*lost = oldest - ring->pos;
+	if (oldest >= end) {
+		ring->pos = oldest;
+		return 0;
+	}
+	memmove(records, records + (oldest - first),
+		(end - oldest) * sizeof(*records));
+	ring->pos = end;
+	return (int)(end - oldest);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * RMIDs have nothing to do with each other, so each has its own queue of
+ * events, sorted by time; events of one time stay in the order they came in.
+ * An event is mostly the newest of its RMID, so it is inserted from the back.
+ */
+#include <cmt/tracker.h>
+
+#include <stdlib.h>
+
+#include "internal.h"
+
+#define RMIDS_MAX	65536
+
+enum event_type {
+	EVENT_ALLOC,
+	EVENT_FREE,
+	EVENT_UPDATE,
+};
+
+struct event {
+	struct event *prev, *next;	/* next also links the free ones */
+	uint64_t ts;
+	enum event_type type;
+	struct cmt_owner owner;		/* FREE: rmid and generation only */
+};
+
+struct rmid {
+	struct cmt_owner owner;		/* as of the last advance */
+	bool known;			/* owner is set */
+	uint32_t busy;			/* 1 + place in tracker->busy, or 0 */
+	struct event *first, *last;
+};
+
+struct cmt_tracker {
+	uint32_t nr_rmids;
+	uint32_t active;
+	uint64_t advanced;	/* to this time */
+	bool has_advanced;
+	uint64_t as_of;		/* events up to it are in the snapshot */
+	bool synced;		/* as_of is set */
+	size_t queued;
+	struct event *unused;
+	uint32_t nr_busy;
+	uint32_t *busy;		/* RMIDs with events, in any order */
+	struct cmt_owner found;	/* what lookup gave out */
+	struct rmid rmids[];
+};
+
+int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids)
+{
+	struct cmt_tracker *t;
+
+	if (nr_rmids < 1 || nr_rmids > RMIDS_MAX)
+		return -EINVAL;
+	t = calloc(1, sizeof(*t) + nr_rmids * sizeof(t->rmids[0]));
+	if (!t)
+		return -ENOMEM;
+	t->busy = calloc(nr_rmids, sizeof(*t->busy));
+	if (!t->busy) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->nr_rmids = nr_rmids;
+	*tracker = t;
+	return 0;
+}
+
+static void free_events(struct event *event)
+{
+	while (event) {
+		struct event *next = event->next;
+
+		free(event);
+		event = next;
+	}
+}
+
+void cmt_tracker_free(struct cmt_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	for (uint32_t i = 0; i < tracker->nr_busy; i++)
+		free_events(tracker->rmids[tracker->busy[i]].first);
+	free_events(tracker->unused);
+	free(tracker->busy);
+	free(tracker);
+}
+
+/* The RMID's name, as a record has it or an UPDATE changes it. */
+static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
+{
+	owner->tgid = to->tgid;
+	owner->cgroup_id = to->cgroup_id;
+	memcpy(owner->comm, to->comm, sizeof(owner->comm));
+}
+
+/*
+ * A FREE of another generation is stale.  An UPDATE of another one means that
+ * its ALLOC was lost: who has the RMID now is known all the same.
+ */
+static void apply(struct cmt_owner *owner, bool *known,
+		  const struct event *event)
+{
+	bool same = *known && owner->generation == event->owner.generation;
+
+	switch (event->type) {
+	case EVENT_FREE:
+		if (same && !owner->freed) {
+			owner->freed = true;
+			owner->until = event->ts;
+		}
+		break;
+	case EVENT_UPDATE:
+		if (same) {
+			owner_rename(owner, &event->owner);
+			break;
+		}
+		/* fall through */
+	case EVENT_ALLOC:
+		*owner = event->owner;
+		*known = true;
+		break;
+	}
+}
+
+static bool owned(const struct rmid *rmid)
+{
+	return rmid->known && !rmid->owner.freed;
+}
+
+static void rmid_apply(struct cmt_tracker *tracker, struct rmid *rmid,
+		       const struct event *event)
+{
+	tracker->active -= owned(rmid);
+	apply(&rmid->owner, &rmid->known, event);
+	tracker->active += owned(rmid);
+}
+
+static void set_busy(struct cmt_tracker *tracker, struct rmid *rmid)
+{
+	if (rmid->busy)
+		return;
+	tracker->busy[tracker->nr_busy++] = (uint32_t)(rmid - tracker->rmids);
+	rmid->busy = tracker->nr_busy;
+}
+
+static void clear_busy(struct cmt_tracker *tracker, struct rmid *rmid)
+{
+	uint32_t place = rmid->busy - 1;
+	uint32_t moved = tracker->busy[--tracker->nr_busy];
+
+	tracker->busy[place] = moved;
+	tracker->rmids[moved].busy = place + 1;
+	rmid->busy = 0;
+}
+
+static struct event *event_new(struct cmt_tracker *tracker)
+{
+	struct event *event = tracker->unused;
+
+	if (event)
+		tracker->unused = event->next;
+	else
+		event = malloc(sizeof(*event));
+	return event;
+}
+
+static void insert(struct cmt_tracker *tracker, struct rmid *rmid,
+		   struct event *event)
+{
+	struct event *after = rmid->last;
+
+	while (after && cmt_ts_before(event->ts, after->ts))
+		after = after->prev;
+	event->prev = after;
+	event->next = after ? after->next : rmid->first;
+	if (event->next)
+		event->next->prev = event;
+	else
+		rmid->last = event;
+	if (after)
+		after->next = event;
+	else
+		rmid->first = event;
+	tracker->queued++;
+	set_busy(tracker, rmid);
+}
+
+/* Take the first event of @rmid off its queue. */
+static void drop_first(struct cmt_tracker *tracker, struct rmid *rmid)
+{
+	struct event *event = rmid->first;
+
+	rmid->first = event->next;
+	if (rmid->first)
+		rmid->first->prev = NULL;
+	else
+		rmid->last = NULL;
+	event->next = tracker->unused;
+	tracker->unused = event;
+	tracker->queued--;
+}
+
+static int queue(struct cmt_tracker *tracker, enum event_type type,
+		 const struct cmt_owner *owner, uint64_t ts)
+{
+	struct event *event;
+
+	if (owner->rmid == CMT_RMID_NONE || owner->rmid >= tracker->nr_rmids)
+		return -EINVAL;
+	if (tracker->synced && !cmt_ts_before(tracker->as_of, ts))
+		return 0;
+	if (tracker->has_advanced && cmt_ts_before(ts, tracker->advanced))
+		return -ESTALE;
+	event = event_new(tracker);
+	if (!event)
+		return -ENOMEM;
+	event->ts = ts;
+	event->type = type;
+	event->owner = *owner;
+	event->owner.freed = false;
+	event->owner.until = 0;
+	event->owner.comm[CMT_COMM_LEN] = '\0';
+	insert(tracker, &tracker->rmids[owner->rmid], event);
+	return 0;
+}
+
+int cmt_tracker_alloc(struct cmt_tracker *tracker,
+		      const struct cmt_owner *owner)
+{
+	return queue(tracker, EVENT_ALLOC, owner, owner->since);
+}
+
+int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
+			uint32_t generation, uint64_t ts)
+{
+	struct cmt_owner owner = { .rmid = rmid, .generation = generation };
+
+	return queue(tracker, EVENT_FREE, &owner, ts);
+}
+
+static void owner_from_record(struct cmt_owner *owner,
+			      const struct cmt_record *record)
+{
+	memset(owner, 0, sizeof(*owner));
+	owner->since = record->ts;
+	owner->cgroup_id = record->owner.cgroup_id;
+	owner->residual_bytes = record->owner.residual_bytes;
+	owner->rmid = record->rmid;
+	owner->generation = record->generation;
+	owner->tgid = record->tgid;
+	memcpy(owner->comm, record->owner.comm, CMT_COMM_LEN);
+}
+
+/*
+ * EXISTING is a state, not an event: it is older than the stream it comes in.
+ * Behind the last advance it is taken at once, unless more is known already.
+ */
+static int queue_existing(struct cmt_tracker *tracker,
+			  const struct cmt_owner *owner)
+{
+	struct event event = { .type = EVENT_ALLOC, .owner = *owner };
+	int err = cmt_tracker_alloc(tracker, owner);
+	struct rmid *rmid;
+
+	if (err != -ESTALE)
+		return err;
+	rmid = &tracker->rmids[owner->rmid];
+	if (!rmid->known || cmt_ts_before(rmid->owner.since, owner->since))
+		rmid_apply(tracker, rmid, &event);
+	return 0;
+}
+
+int cmt_tracker_record(struct cmt_tracker *tracker,
+		       const struct cmt_record *record)
+{
+	struct cmt_owner owner;
+	int err;
+
+	if (record->type < CMT_REC_ALLOC || record->type > CMT_REC_UPDATE)
+		return 0;
+	owner_from_record(&owner, record);
+	if (record->type == CMT_REC_FREE)
+		err = queue(tracker, EVENT_FREE, &owner, record->ts);
+	else if (record->type == CMT_REC_UPDATE)
+		err = queue(tracker, EVENT_UPDATE, &owner, record->ts);
+	else if (record->type == CMT_REC_EXISTING)
+		err = queue_existing(tracker, &owner);
+	else
+		err = queue(tracker, EVENT_ALLOC, &owner, record->ts);
+	return err ? err : 1;
+}
+
+void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts)
+{
+	if (tracker->has_advanced && cmt_ts_before(ts, tracker->advanced))
+		return;
+	tracker->advanced = ts;
+	tracker->has_advanced = true;
+	/* From the back: clear_busy() moves the last one into the hole. */
+	for (uint32_t i = tracker->nr_busy; i-- > 0;) {
+		struct rmid *rmid = &tracker->rmids[tracker->busy[i]];
+
+		while (rmid->first && !cmt_ts_before(ts, rmid->first->ts)) {
+			rmid_apply(tracker, rmid, rmid->first);
+			drop_first(tracker, rmid);
+		}
+		if (!rmid->first)
+			clear_busy(tracker, rmid);
+	}
+}
+
+static bool sync_possible(const struct cmt_tracker *tracker,
+			  const struct cmt_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		const struct cmt_record *record = &snapshot->records[i];
+
+		if (record->type != CMT_REC_EXISTING ||
+		    record->rmid == CMT_RMID_NONE ||
+		    record->rmid >= tracker->nr_rmids)
+			return false;
+	}
+	return true;
+}
+
+/* A snapshot may be older than the last advance: then some know better. */
+static bool newer_than(const struct rmid *rmid, uint64_t as_of)
+{
+	return rmid->known &&
+	       (cmt_ts_before(as_of, rmid->owner.since) ||
+		(rmid->owner.freed && cmt_ts_before(as_of, rmid->owner.until)));
+}
+
+/*
+ * An owner that the snapshot does not have was freed some time before; it is
+ * kept as the last owner of its RMID.
+ */
+static void free_missing(struct cmt_tracker *tracker, uint64_t as_of)
+{
+	for (uint32_t i = 1; i < tracker->nr_rmids; i++) {
+		struct rmid *rmid = &tracker->rmids[i];
+
+		if (!owned(rmid) || newer_than(rmid, as_of))
+			continue;
+		rmid->owner.freed = true;
+		rmid->owner.until = as_of;
+		tracker->active--;
+	}
+}
+
+static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
+		     const struct cmt_record *record)
+{
+	struct rmid *rmid = &tracker->rmids[record->rmid];
+
+	if (newer_than(rmid, as_of))
+		return;
+	tracker->active -= owned(rmid);
+	owner_from_record(&rmid->owner, record);
+	rmid->known = true;
+	tracker->active++;
+}
+
+/* Queued events up to as_of go first: they tell who had the RMIDs before. */
+int cmt_tracker_sync(struct cmt_tracker *tracker,
+		     const struct cmt_snapshot *snapshot)
+{
+	uint64_t as_of = snapshot->as_of;
+
+	if (!sync_possible(tracker, snapshot))
+		return -EINVAL;
+	cmt_tracker_advance(tracker, as_of);
+	free_missing(tracker, as_of);
+	for (uint32_t i = 0; i < snapshot->count; i++)
+		sync_one(tracker, as_of, &snapshot->records[i]);
+	if (!tracker->synced || cmt_ts_before(tracker->as_of, as_of))
+		tracker->as_of = as_of;
+	tracker->synced = true;
+	return 0;
+}
+
+const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
+					   uint32_t rmid, uint64_t ts)
+{
+	const struct event *event;
+	const struct rmid *r;
+	bool known;
+
+	if (rmid == CMT_RMID_NONE || rmid >= tracker->nr_rmids)
+		return NULL;
+	r = &tracker->rmids[rmid];
+	known = r->known && !cmt_ts_before(ts, r->owner.since);
+	if (known)
+		tracker->found = r->owner;
+	for (event = r->first; event && !cmt_ts_before(ts, event->ts);
+	     event = event->next)
+		apply(&tracker->found, &known, event);
+	return known ? &tracker->found : NULL;
+}
+
+size_t cmt_tracker_queued(const struct cmt_tracker *tracker)
+{
+	return tracker->queued;
+}
+
+uint32_t cmt_tracker_active(const struct cmt_tracker *tracker)
+{
+	return tracker->active;
+}

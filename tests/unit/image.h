@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ring images in memory, written as the module writes them. */
+#ifndef TEST_IMAGE_H
+#define TEST_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/cmt.h"
+
+#define IMAGE_INSTANCE 0x1122334455667788ULL
+
+/* Info of a plausible machine. */
+void image_info(struct cmt_info *info, uint32_t nr_cpus, uint32_t records);
+/* Write the header of an online, empty ring to info->ring_bytes of memory. */
+void image_init(void *image, const struct cmt_info *info, uint32_t cpu);
+struct cmt_ring_header *image_header(void *image);
+struct cmt_record *image_slots(void *image);
+/* Publish one record. */
+void image_put(void *image, const struct cmt_record *record);
+
+struct cmt_record image_tick(uint32_t cpu, uint64_t ts);
+struct cmt_record image_sample(uint32_t cpu, uint64_t ts, uint32_t rmid,
+			       uint32_t generation);
+struct cmt_record image_event(uint16_t type, uint32_t cpu, uint64_t ts,
+			      uint32_t rmid, uint32_t generation);
+
+#endif

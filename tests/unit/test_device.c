@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The device: errors, answers that contradict each other, what is sent. */
+#include <cmt/device.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "fake_device.h"
+#include "unit.h"
+
+static struct cmt_device *dev;
+
+static void setup(void)
+{
+	fake_setup(2, 64);
+	dev = NULL;
+}
+
+static void teardown(void)
+{
+	cmt_device_close(dev);
+	fake_teardown();
+}
+
+static void open_ok(unsigned int flags)
+{
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, flags), 0);
+}
+
+/* Opening fails with @err and stores nothing. */
+static void open_fails(int err)
+{
+	struct cmt_device *d = NULL;
+
+	ck_assert_int_eq(cmt_device_open(&d, NULL, 0), err);
+	ck_assert_ptr_null(d);
+}
+
+START_TEST(test_open_modes)
+{
+	open_ok(0);
+	ck_assert_int_eq(fake.open_flags & O_ACCMODE, O_RDONLY);
+	ck_assert(fake.open_flags & O_CLOEXEC);
+	ck_assert_int_ge(cmt_device_fd(dev), 0);
+	ck_assert_uint_eq(cmt_device_info(dev)->nr_cpus, 2);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(fake.open_flags & O_ACCMODE, O_RDWR);
+	cmt_device_close(NULL);
+}
+END_TEST
+
+START_TEST(test_open_errors)
+{
+	struct cmt_device *d = NULL;
+
+	ck_assert_int_eq(cmt_device_open(&d, NULL, 2), -EINVAL);
+	fake.open_errno = EACCES;
+	open_fails(-EACCES);
+	fake.open_errno = ENOENT;
+	open_fails(-ENOENT);
+	fake.open_errno = 0;
+	fake.ioctl_errno = ENOTTY;
+	open_fails(-ENOTTY);
+	fake.ioctl_errno = ENODEV;
+	open_fails(-ENODEV);
+	ck_assert_int_eq(cmt_device_open(&d, "/nonexistent", 0), -ENOENT);
+	ck_assert_ptr_null(d);
+}
+END_TEST
+
+START_TEST(test_abi_mismatch)
+{
+	uint32_t abi = 0;
+
+	fake.info.abi_version = (CMT_ABI_MAJOR + 1) << 16 | 3;
+	open_fails(-EPROTONOSUPPORT);
+	ck_assert_int_eq(cmt_device_abi(NULL, &abi), 0);
+	ck_assert_uint_eq(abi, (CMT_ABI_MAJOR + 1) << 16 | 3);
+	/* A higher minor number only adds. */
+	fake.info.abi_version = CMT_ABI_VERSION + 1;
+	open_ok(0);
+	fake.ioctl_errno = ENOTTY;
+	ck_assert_int_eq(cmt_device_abi(NULL, &abi), -ENOTTY);
+	fake.open_errno = EACCES;
+	ck_assert_int_eq(cmt_device_abi(NULL, &abi), -EACCES);
+}
+END_TEST
+
+#define INFO(field, value) { #field, offsetof(struct cmt_info, field), \
+	sizeof(((struct cmt_info *)0)->field), value }
+
+static const struct {
+	const char *name;
+	size_t offset, size;
+	uint64_t value;
+} contradictions[] = {
+	INFO(size, 8),
+	INFO(nr_cpus, 0),
+	INFO(nr_cpus, 65537),
+	INFO(nr_rmids, 1),
+	INFO(nr_rmids, 65537),
+	INFO(rmids_usable, 64),
+	INFO(ring_records, 0),
+	INFO(ring_records, 1),
+	INFO(ring_records, 63),
+	INFO(ring_records, 128),
+	INFO(ring_records, 131072),
+	INFO(ring_bytes, 0),
+	INFO(ring_bytes, 4096),
+	INFO(ring_bytes, 1ULL << 40),
+	INFO(interval_min_ns, 0),
+	INFO(interval_max_ns, 5),
+};
+
+START_TEST(test_info_contradictions)
+{
+	for (size_t i = 0; i < sizeof(contradictions) /
+			       sizeof(contradictions[0]); i++) {
+		struct cmt_info good = fake.info;
+		struct cmt_device *d = NULL;
+
+		memcpy((char *)&fake.info + contradictions[i].offset,
+		       &contradictions[i].value, contradictions[i].size);
+		ck_assert_msg(cmt_device_open(&d, NULL, 0) == -EPROTO,
+			      "%s", contradictions[i].name);
+		fake.info = good;
+	}
+	open_ok(0);
+}
+END_TEST
+
+START_TEST(test_info_strings_terminated)
+{
+	memset(fake.info.reason, 'x', sizeof(fake.info.reason));
+	memset(fake.info.module_version, 'x',
+	       sizeof(fake.info.module_version));
+	open_ok(0);
+	ck_assert_uint_eq(strlen(cmt_device_info(dev)->reason), 63);
+	ck_assert_uint_eq(strlen(cmt_device_info(dev)->module_version), 15);
+}
+END_TEST
+
+START_TEST(test_stats)
+{
+	struct cmt_stats stats;
+
+	fake.stats.allocs = 42;
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_stats(dev, &stats), 0);
+	ck_assert_uint_eq(stats.allocs, 42);
+	fake.ioctl_errno = ENODEV;
+	ck_assert_int_eq(cmt_device_stats(dev, &stats), -ENODEV);
+}
+END_TEST
+
+START_TEST(test_interval)
+{
+	uint32_t ns = 0;
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_set_interval(dev, 2000000), -EBADF);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_device_set_interval(dev, 5), -EINVAL);
+	ck_assert_int_eq(cmt_device_set_interval(dev, 2000000), 0);
+	ck_assert_int_eq(cmt_device_interval(dev, &ns), 0);
+	ck_assert_uint_eq(ns, 2000000);
+	fake.ioctl_errno = EPERM;
+	ck_assert_int_eq(cmt_device_set_interval(dev, 2000000), -EPERM);
+	ck_assert_int_eq(cmt_device_interval(dev, &ns), -EPERM);
+}
+END_TEST
+
+START_TEST(test_snapshot)
+{
+	struct cmt_snapshot *s = NULL;
+
+	fake.nr_existing = 2;
+	fake.as_of = 77;
+	for (uint32_t i = 0; i < 2; i++)
+		fake.existing[i] = (struct cmt_record){
+			.type = CMT_REC_EXISTING,
+			.rmid = i + 1,
+			.generation = 1,
+		};
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), 0);
+	ck_assert_uint_eq(s->as_of, 77);
+	ck_assert_uint_eq(s->count, 2);
+	ck_assert_uint_eq(s->records[1].rmid, 2);
+	free(s);
+	s = NULL;
+
+	fake.existing[1].rmid = 64;
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), -EPROTO);
+	fake.existing[1].rmid = 2;
+	fake.existing[1].type = CMT_REC_ALLOC;
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), -EPROTO);
+	fake.nr_existing = 65;
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), -EPROTO);
+	fake.ioctl_errno = ENODEV;
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), -ENODEV);
+	ck_assert_ptr_null(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("device");
+	TCase *tcase = tcase_create("device");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_open_modes);
+	tcase_add_test(tcase, test_open_errors);
+	tcase_add_test(tcase, test_abi_mismatch);
+	tcase_add_test(tcase, test_info_contradictions);
+	tcase_add_test(tcase, test_info_strings_terminated);
+	tcase_add_test(tcase, test_stats);
+	tcase_add_test(tcase, test_interval);
+	tcase_add_test(tcase, test_snapshot);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

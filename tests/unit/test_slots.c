@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records folded into windows of time. */
+#include <cmt/reader.h>
+#include <cmt/slots.h>
+#include <errno.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define MS 1000000ULL
+#define OUT_MAX 256
+
+static struct cmt_slots *slots;
+
+/* What was handed out, copied: it is not valid afterwards. */
+static struct out {
+	struct cmt_slot slot;
+	struct cmt_slot_entry entries[16];
+	struct cmt_slot_cpu cpus[8];
+	struct cmt_owner owners[16];
+	uint32_t active;	/* RMIDs, as the tracker says then */
+} outs[OUT_MAX];
+static unsigned int nr_outs;
+
+static void collect(void *ctx, const struct cmt_slot *slot)
+{
+	struct out *out = &outs[nr_outs++];
+
+	ck_assert_ptr_eq(ctx, &slots);
+	ck_assert_uint_le(nr_outs, OUT_MAX);
+	out->slot = *slot;
+	out->active = cmt_tracker_active(cmt_slots_tracker(slots));
+	for (uint32_t i = 0; i < slot->nr_entries && i < 16; i++) {
+		out->entries[i] = slot->entries[i];
+		if (slot->entries[i].owner)
+			out->owners[i] = *slot->entries[i].owner;
+	}
+	for (uint32_t i = 0; i < slot->nr_cpus && i < 8; i++)
+		out->cpus[i] = slot->cpus[i];
+}
+
+static void start(uint64_t slot_ns, uint32_t window)
+{
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts),
+		.slot_ns = slot_ns,
+		.window = window,
+		.nr_rmids = 128,
+		.nr_cpus = 4,
+	};
+
+	cmt_slots_free(slots);
+	nr_outs = 0;
+	ck_assert_int_eq(cmt_slots_new(&slots, &opts, collect, &slots), 0);
+}
+
+static void setup(void)
+{
+	start(0, 0);
+}
+
+static void teardown(void)
+{
+	cmt_slots_free(slots);
+	slots = NULL;
+}
+
+static struct cmt_record sample(uint64_t ts, uint32_t rmid,
+				uint32_t generation, uint32_t domain,
+				uint64_t bytes)
+{
+	return (struct cmt_record){
+		.ts = ts,
+		.type = CMT_REC_SAMPLE,
+		.flags = CMT_F_OCCUPANCY,
+		.rmid = rmid,
+		.generation = generation,
+		.domain = domain,
+		.sample.occupancy_bytes = bytes,
+		.sample.residual_bytes = bytes / 2,
+	};
+}
+
+static void add(struct cmt_record record)
+{
+	ck_assert_int_eq(cmt_slots_add(slots, &record), 0);
+}
+
+static void event(uint16_t type, uint64_t ts, uint32_t rmid,
+		  uint32_t generation)
+{
+	struct cmt_record record = {
+		.ts = ts,
+		.type = type,
+		.rmid = rmid,
+		.generation = generation,
+		.tgid = generation * 10,
+	};
+
+	add(record);
+}
+
+static void tick(uint64_t ts, uint32_t cpu, uint32_t rmid, uint64_t missed)
+{
+	struct cmt_record record = {
+		.ts = ts,
+		.type = CMT_REC_TICK,
+		.cpu = cpu,
+		.rmid = rmid,
+		.generation = rmid ? 1 : 0,
+		.interval_ns = 1000000,
+		.tick.missed = missed,
+	};
+
+	add(record);
+}
+
+static struct cmt_slots_counts counts(void)
+{
+	struct cmt_slots_counts c;
+
+	cmt_slots_counts(slots, &c);
+	return c;
+}
+
+START_TEST(test_new_options)
+{
+	struct { struct cmt_slots_opts o; uint64_t tail; } big = {
+		.o = { .sz = sizeof(big), .nr_rmids = 8, .nr_cpus = 1 },
+	};
+	struct cmt_slots_opts o = {
+		.sz = sizeof(o), .nr_rmids = 8, .nr_cpus = 1,
+	};
+	struct cmt_slots *s;
+
+	ck_assert_int_eq(cmt_slots_new(&s, NULL, collect, NULL), -EINVAL);
+	ck_assert_int_eq(cmt_slots_new(&s, &o, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(cmt_slots_new(&s, &big.o, collect, NULL), 0);
+	cmt_slots_free(s);
+	big.tail = 1;
+	ck_assert_int_eq(cmt_slots_new(&s, &big.o, collect, NULL), -EINVAL);
+	o.slot_ns = 9999;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	o.slot_ns = 10000000001;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	o.slot_ns = 0;
+	o.window = 1;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	o.window = 65;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	o.window = 2;
+	o.nr_rmids = 0;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	o.nr_rmids = 8;
+	o.nr_cpus = 0;
+	ck_assert_int_eq(cmt_slots_new(&s, &o, collect, NULL), -EINVAL);
+	cmt_slots_free(NULL);
+}
+END_TEST
+
+START_TEST(test_window_retires_oldest)
+{
+	for (uint64_t ms = 10; ms < 14; ms++)
+		add(sample(ms * MS + 5, 1, 1, 0, ms));
+	ck_assert_uint_eq(nr_outs, 0);
+	add(sample(14 * MS, 1, 1, 0, 14));
+	ck_assert_uint_eq(nr_outs, 1);
+	ck_assert_uint_eq(outs[0].slot.start_ns, 10 * MS);
+	ck_assert_uint_eq(outs[0].slot.end_ns, 11 * MS);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 1);
+	ck_assert_uint_eq(outs[0].entries[0].occupancy_bytes, 10);
+	/* A gap retires all, and slots without a record are not handed out. */
+	add(sample(100 * MS, 1, 1, 0, 100));
+	ck_assert_uint_eq(nr_outs, 5);
+	ck_assert_uint_eq(outs[4].slot.start_ns, 14 * MS);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 6);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 6);
+	ck_assert_uint_eq(counts().retired, 6);
+	ck_assert_uint_eq(counts().added, 6);
+}
+END_TEST
+
+START_TEST(test_out_of_order_and_late)
+{
+	add(sample(13 * MS, 1, 1, 0, 13));
+	add(sample(10 * MS, 1, 1, 0, 10));
+	add(sample(10 * MS - 1, 1, 1, 0, 9));
+	ck_assert_uint_eq(counts().late, 1);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 2);
+	ck_assert_uint_eq(outs[0].slot.start_ns, 10 * MS);
+	add(sample(13 * MS + 1, 1, 1, 0, 13));
+	ck_assert_uint_eq(counts().late, 2);
+	add(sample(14 * MS, 1, 1, 0, 14));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 3);
+}
+END_TEST
+
+START_TEST(test_entries_sorted_and_last_value)
+{
+	const uint32_t order[][3] = {	/* rmid, domain, generation */
+		{ 1, 0, 1 }, { 1, 4000000000U, 1 }, { 7, 0, 2 }, { 7, 0, 3 },
+		{ 100, 3, 1 },
+	};
+
+	add(sample(10 * MS, 1, 1, 4000000000U, 3));
+	add(sample(10 * MS, 100, 1, 3, 1));
+	add(sample(10 * MS, 7, 3, 0, 2));
+	add(sample(10 * MS, 7, 2, 0, 4));
+	add(sample(10 * MS, 1, 1, 0, 5));
+	add(sample(10 * MS + 2, 1, 1, 0, 6));
+	add(sample(10 * MS + 1, 1, 1, 0, 7));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 1);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 5);
+	for (int i = 0; i < 5; i++) {
+		ck_assert_uint_eq(outs[0].entries[i].rmid, order[i][0]);
+		ck_assert_uint_eq(outs[0].entries[i].domain, order[i][1]);
+		ck_assert_uint_eq(outs[0].entries[i].generation, order[i][2]);
+	}
+	/* The latest in time, not the last to come. */
+	ck_assert_uint_eq(outs[0].entries[0].occupancy_bytes, 6);
+	ck_assert_uint_eq(outs[0].entries[0].residual_bytes, 3);
+	ck_assert_uint_eq(outs[0].entries[0].samples, 3);
+}
+END_TEST
+
+START_TEST(test_flags_of_any_sample)
+{
+	struct cmt_record bad = sample(10 * MS, 1, 1, 0, 0);
+
+	bad.flags = CMT_F_ERROR | CMT_F_EMULATED;
+	add(bad);
+	add(sample(10 * MS + 1, 1, 1, 0, 5));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].entries[0].flags,
+			  CMT_F_OCCUPANCY | CMT_F_ERROR);
+
+	add(sample(20 * MS, 1, 1, 0, 5));
+	bad.ts = 20 * MS + 1;
+	add(bad);
+	cmt_slots_flush(slots);
+	/* The last one has no value: none is shown. */
+	ck_assert_uint_eq(outs[1].entries[0].flags,
+			  CMT_F_ERROR | CMT_F_EMULATED);
+	ck_assert_uint_eq(outs[1].entries[0].occupancy_bytes, 0);
+}
+END_TEST
+
+START_TEST(test_owner_of_the_time)
+{
+	start(10 * MS, 2);
+	event(CMT_REC_ALLOC, 100 * MS, 5, 1);
+	add(sample(101 * MS, 5, 1, 0, 1));
+	event(CMT_REC_FREE, 102 * MS, 5, 1);
+	add(sample(103 * MS, 5, 1, 0, 2));
+	event(CMT_REC_ALLOC, 105 * MS, 5, 2);
+	add(sample(106 * MS, 5, 2, 0, 3));
+	add(sample(106 * MS, 6, 1, 0, 3));	/* nobody is known */
+	add(sample(106 * MS, 5, 3, 0, 3));	/* not this owner */
+	tick(107 * MS, 1, 5, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 1);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 4);
+	ck_assert_ptr_nonnull(outs[0].entries[0].owner);
+	ck_assert_uint_eq(outs[0].owners[0].tgid, 10);
+	ck_assert(outs[0].owners[0].freed);
+	ck_assert_uint_eq(outs[0].owners[1].tgid, 20);
+	ck_assert_ptr_null(outs[0].entries[2].owner);
+	ck_assert_ptr_null(outs[0].entries[3].owner);
+	/* The tick says generation 1, which had gone by then. */
+	ck_assert_ptr_null(outs[0].cpus[0].owner);
+	ck_assert_uint_eq(cmt_tracker_queued(cmt_slots_tracker(slots)), 0);
+	ck_assert_uint_eq(cmt_tracker_active(cmt_slots_tracker(slots)), 1);
+}
+END_TEST
+
+/* One jump retires three slots; the tracker goes along one by one. */
+START_TEST(test_tracker_advances_with_slots)
+{
+	for (uint64_t ms = 10; ms < 13; ms++)
+		event(CMT_REC_ALLOC, ms * MS, (uint32_t)ms, 1);
+	add(sample(100 * MS, 1, 1, 0, 1));
+	ck_assert_uint_eq(nr_outs, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(outs[i].active, i);
+}
+END_TEST
+
+START_TEST(test_existing_before_window)
+{
+	event(CMT_REC_EXISTING, 1, 5, 1);
+	add(sample(500 * MS, 5, 1, 0, 1));
+	event(CMT_REC_EXISTING, 2, 6, 1);
+	add(sample(600 * MS, 5, 1, 0, 1));
+	event(CMT_REC_EXISTING, 3, 7, 1);
+	add(sample(600 * MS, 7, 1, 0, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].owners[0].tgid, 10);
+	ck_assert_uint_eq(outs[1].owners[1].tgid, 10);
+	ck_assert_uint_eq(outs[1].entries[1].rmid, 7);
+	ck_assert_uint_eq(counts().late, 0);
+}
+END_TEST
+
+START_TEST(test_cpus)
+{
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	tick(10 * MS, 3, 5, 1);
+	tick(10 * MS + 200, 3, 0, 2);
+	tick(10 * MS + 100, 3, 5, 9);
+	tick(10 * MS, 0, 5, 7);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].slot.nr_cpus, 2);
+	ck_assert_uint_eq(outs[0].cpus[0].cpu, 0);
+	ck_assert_uint_eq(outs[0].cpus[0].missed, 7);
+	ck_assert_ptr_nonnull(outs[0].cpus[0].owner);
+	ck_assert_uint_eq(outs[0].cpus[1].cpu, 3);
+	ck_assert_uint_eq(outs[0].cpus[1].ticks, 3);
+	ck_assert_uint_eq(outs[0].cpus[1].busy_ticks, 2);
+	ck_assert_uint_eq(outs[0].cpus[1].missed, 2);
+	ck_assert_uint_eq(outs[0].cpus[1].rmid, 0);
+	ck_assert_ptr_null(outs[0].cpus[1].owner);
+	/* Nothing is left of it in the next one. */
+	tick(20 * MS, 1, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[1].slot.nr_cpus, 1);
+	ck_assert_uint_eq(outs[1].cpus[0].cpu, 1);
+	ck_assert_uint_eq(outs[1].slot.nr_entries, 0);
+}
+END_TEST
+
+static void lost(uint64_t ts, uint64_t n)
+{
+	struct cmt_record record = { .ts = ts, .type = CMT_REC_LOST };
+
+	memcpy(record.payload, &n, sizeof(n));
+	add(record);
+}
+
+START_TEST(test_lost_always_told)
+{
+	lost(0, 1000);			/* before anything */
+	add(sample(10 * MS, 1, 1, 0, 1));
+	lost(10 * MS, 3);
+	lost(2 * MS, 5);		/* its slot is gone */
+	add(sample(12 * MS, 1, 1, 0, 1));
+	lost(12 * MS, 7);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 2);
+	ck_assert_uint_eq(outs[0].slot.lost, 1008);
+	ck_assert_uint_eq(outs[1].slot.lost, 7);
+	lost(12 * MS, 9);		/* no slot is open */
+	add(sample(30 * MS, 1, 1, 0, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[2].slot.lost, 9);
+}
+END_TEST
+
+START_TEST(test_counts_by_kind)
+{
+	struct cmt_record record = sample(10 * MS, 128, 1, 0, 0);
+
+	add(record);			/* RMID */
+	record = sample(10 * MS, 1, 0, 0, 0);
+	add(record);			/* generation */
+	record = sample(10 * MS, 1, 1, 0, 0);
+	record.cpu = 4;
+	add(record);			/* CPU */
+	record.type = CMT_REC_PAD;
+	add(record);
+	record = sample(99 * MS, 1, 1, 0, 0);
+	record.type = 77;
+	add(record);
+	ck_assert_uint_eq(counts().malformed, 4);
+	ck_assert_uint_eq(counts().unknown, 1);
+	ck_assert_uint_eq(counts().added, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 0);
+}
+END_TEST
+
+START_TEST(test_corrupt_stream_bounded)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		add(sample(10 * MS, 1, 1, i, 0));
+	ck_assert_uint_eq(counts().added, 64);
+	ck_assert_uint_eq(counts().malformed, 936);
+	for (uint32_t i = 1; i <= 1000; i++)
+		add(sample(10 * MS, 2, i, 0, 0));
+	ck_assert_uint_eq(counts().added, 64 + 3);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 67);
+}
+END_TEST
+
+START_TEST(test_time_wraps)
+{
+	uint64_t t = UINT64_MAX - 3 * MS;
+
+	for (uint64_t i = 0; i < 60; i++)
+		add(sample(t + i * MS / 8, 1, 1, 0, i));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(counts().late, 0);
+	ck_assert_uint_eq(counts().added, 60);
+	uint64_t samples = 0;
+	for (unsigned int i = 0; i < nr_outs; i++) {
+		samples += outs[i].entries[0].samples;
+		if (i)
+			ck_assert_int_gt((int64_t)(outs[i].slot.start_ns -
+					 outs[i - 1].slot.start_ns), 0);
+	}
+	ck_assert_uint_eq(samples, 60);
+}
+END_TEST
+
+/* Any bytes at all: nothing breaks, everything is counted. */
+START_TEST(test_random_bytes)
+{
+	unsigned int seed = 3;
+	uint64_t n = 20000;
+
+	start(10000, 64);
+	for (uint64_t i = 0; i < n; i++) {
+		struct cmt_record record;
+		unsigned char *bytes = (unsigned char *)&record;
+
+		for (size_t k = 0; k < sizeof(record); k++)
+			bytes[k] = (unsigned char)rand_r(&seed);
+		record.type %= 40;
+		record.cpu %= 5;
+		record.rmid %= 130;
+		record.ts = 1000 * MS + record.ts % (20 * i + 1);
+		add(record);
+		if (nr_outs > OUT_MAX - 70)
+			nr_outs = 0;
+	}
+	struct cmt_slots_counts c = counts();
+
+	ck_assert_uint_eq(c.added + c.late + c.malformed + c.unknown, n);
+	ck_assert_uint_gt(c.added, 0);
+	ck_assert_uint_gt(c.malformed, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slots");
+	TCase *tcase = tcase_create("slots");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_new_options);
+	tcase_add_test(tcase, test_window_retires_oldest);
+	tcase_add_test(tcase, test_out_of_order_and_late);
+	tcase_add_test(tcase, test_entries_sorted_and_last_value);
+	tcase_add_test(tcase, test_flags_of_any_sample);
+	tcase_add_test(tcase, test_owner_of_the_time);
+	tcase_add_test(tcase, test_tracker_advances_with_slots);
+	tcase_add_test(tcase, test_existing_before_window);
+	tcase_add_test(tcase, test_cpus);
+	tcase_add_test(tcase, test_lost_always_told);
+	tcase_add_test(tcase, test_counts_by_kind);
+	tcase_add_test(tcase, test_corrupt_stream_bounded);
+	tcase_add_test(tcase, test_time_wraps);
+	tcase_add_test(tcase, test_random_bytes);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

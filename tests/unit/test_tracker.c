@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who owned an RMID at a time. */
+#include <cmt/tracker.h>
+#include <errno.h>
+#include <string.h>
+
+#include "unit.h"
+
+static struct cmt_tracker *tracker;
+
+static void setup(void)
+{
+	ck_assert_int_eq(cmt_tracker_new(&tracker, 16), 0);
+}
+
+static void teardown(void)
+{
+	cmt_tracker_free(tracker);
+}
+
+static int alloc(uint32_t rmid, uint32_t generation, uint64_t ts)
+{
+	struct cmt_owner owner = {
+		.since = ts,
+		.rmid = rmid,
+		.generation = generation,
+		.tgid = generation * 100,
+		.comm = "one",
+	};
+
+	return cmt_tracker_alloc(tracker, &owner);
+}
+
+static int record(uint16_t type, uint32_t rmid, uint32_t generation,
+		  uint64_t ts, const char *comm)
+{
+	struct cmt_record r = {
+		.ts = ts,
+		.type = type,
+		.rmid = rmid,
+		.generation = generation,
+		.tgid = generation * 100,
+	};
+
+	memcpy(r.owner.comm, comm, strlen(comm));
+	return cmt_tracker_record(tracker, &r);
+}
+
+/* The generation of the owner of @rmid at @ts; 0: none. */
+static uint32_t who(uint32_t rmid, uint64_t ts)
+{
+	const struct cmt_owner *owner = cmt_tracker_lookup(tracker, rmid, ts);
+
+	return owner ? owner->generation : 0;
+}
+
+START_TEST(test_new_limits)
+{
+	struct cmt_tracker *t = NULL;
+
+	ck_assert_int_eq(cmt_tracker_new(&t, 0), -EINVAL);
+	ck_assert_int_eq(cmt_tracker_new(&t, 65537), -EINVAL);
+	ck_assert_ptr_null(t);
+	ck_assert_int_eq(cmt_tracker_new(&t, 65536), 0);
+	cmt_tracker_free(t);
+	cmt_tracker_free(NULL);
+}
+END_TEST
+
+START_TEST(test_lookup_queued_and_applied)
+{
+	ck_assert_int_eq(alloc(3, 1, 100), 0);
+	ck_assert_uint_eq(who(3, 99), 0);
+	ck_assert_uint_eq(who(3, 100), 1);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	cmt_tracker_advance(tracker, 100);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(who(3, 150), 1);
+	ck_assert_uint_eq(who(4, 150), 0);
+	ck_assert_uint_eq(who(0, 150), 0);
+	ck_assert_uint_eq(who(16, 150), 0);
+}
+END_TEST
+
+START_TEST(test_metadata_outlives_free)
+{
+	const struct cmt_owner *owner;
+
+	alloc(3, 1, 100);
+	ck_assert_int_eq(cmt_tracker_release(tracker, 3, 1, 200), 0);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, 199)->freed);
+	owner = cmt_tracker_lookup(tracker, 3, 250);
+	ck_assert(owner->freed);
+	ck_assert_uint_eq(owner->until, 200);
+	ck_assert_str_eq(owner->comm, "one");
+	cmt_tracker_advance(tracker, 1000);
+	ck_assert_uint_eq(who(3, 1000), 1);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	alloc(3, 2, 2000);
+	ck_assert_uint_eq(who(3, 1999), 1);
+	ck_assert_uint_eq(who(3, 2000), 2);
+}
+END_TEST
+
+START_TEST(test_any_order_within_window)
+{
+	alloc(3, 2, 300);
+	cmt_tracker_release(tracker, 3, 1, 200);
+	alloc(3, 1, 100);
+	cmt_tracker_release(tracker, 3, 2, 400);
+	ck_assert_uint_eq(who(3, 150), 1);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 250)->freed);
+	ck_assert_uint_eq(who(3, 350), 2);
+	cmt_tracker_advance(tracker, 350);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 400)->freed);
+}
+END_TEST
+
+START_TEST(test_same_time_in_order_queued)
+{
+	alloc(3, 1, 100);
+	cmt_tracker_release(tracker, 3, 1, 100);
+	alloc(3, 2, 100);
+	cmt_tracker_advance(tracker, 100);
+	ck_assert_uint_eq(who(3, 100), 2);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, 100)->freed);
+}
+END_TEST
+
+START_TEST(test_stale_and_invalid)
+{
+	ck_assert_int_eq(alloc(0, 1, 100), -EINVAL);
+	ck_assert_int_eq(alloc(16, 1, 100), -EINVAL);
+	ck_assert_int_eq(cmt_tracker_release(tracker, 16, 1, 100), -EINVAL);
+	cmt_tracker_advance(tracker, 100);
+	ck_assert_int_eq(alloc(3, 1, 99), -ESTALE);
+	ck_assert_int_eq(cmt_tracker_release(tracker, 3, 1, 99), -ESTALE);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
+	ck_assert_int_eq(alloc(3, 1, 100), 0);
+	cmt_tracker_advance(tracker, 50);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+}
+END_TEST
+
+START_TEST(test_free_other_generation_ignored)
+{
+	alloc(3, 2, 100);
+	cmt_tracker_release(tracker, 3, 1, 150);
+	cmt_tracker_release(tracker, 4, 1, 150);
+	cmt_tracker_advance(tracker, 200);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, 200)->freed);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(who(4, 200), 0);
+}
+END_TEST
+
+START_TEST(test_time_wraps)
+{
+	uint64_t t = UINT64_MAX - 10;
+
+	alloc(3, 1, t);
+	cmt_tracker_release(tracker, 3, 1, t + 20);
+	alloc(3, 2, t + 30);
+	cmt_tracker_advance(tracker, t + 5);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 2);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, t + 19)->freed);
+	ck_assert(cmt_tracker_lookup(tracker, 3, t + 20)->freed);
+	ck_assert_uint_eq(who(3, t + 30), 2);
+	cmt_tracker_advance(tracker, t + 40);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
+	ck_assert_uint_eq(who(3, t + 40), 2);
+	ck_assert_int_eq(alloc(4, 1, t), -ESTALE);
+}
+END_TEST
+
+START_TEST(test_record_types)
+{
+	const struct cmt_owner *owner;
+
+	ck_assert_int_eq(record(CMT_REC_ALLOC, 5, 1, 100, "sh"), 1);
+	ck_assert_int_eq(record(CMT_REC_UPDATE, 5, 1, 110,
+				"sixteen_bytes_xx"), 1);
+	ck_assert_int_eq(record(CMT_REC_FREE, 5, 1, 120, ""), 1);
+	ck_assert_int_eq(record(CMT_REC_SAMPLE, 5, 1, 100, ""), 0);
+	ck_assert_int_eq(record(CMT_REC_TICK, 5, 1, 100, ""), 0);
+	ck_assert_int_eq(record(CMT_REC_ALLOC_FAIL, 0, 0, 100, ""), 0);
+	ck_assert_int_eq(record(CMT_REC_ALLOC, 99, 1, 100, ""), -EINVAL);
+	ck_assert_str_eq(cmt_tracker_lookup(tracker, 5, 105)->comm, "sh");
+	owner = cmt_tracker_lookup(tracker, 5, 115);
+	ck_assert_str_eq(owner->comm, "sixteen_bytes_xx");
+	ck_assert_uint_eq(owner->since, 100);
+	cmt_tracker_advance(tracker, 130);
+	owner = cmt_tracker_lookup(tracker, 5, 130);
+	ck_assert_str_eq(owner->comm, "sixteen_bytes_xx");
+	ck_assert(owner->freed);
+	ck_assert_int_eq(record(CMT_REC_ALLOC, 5, 2, 129, ""), -ESTALE);
+}
+END_TEST
+
+START_TEST(test_update_teaches_lost_alloc)
+{
+	record(CMT_REC_ALLOC, 5, 1, 100, "old");
+	record(CMT_REC_UPDATE, 5, 2, 200, "new");
+	record(CMT_REC_UPDATE, 6, 7, 200, "other");
+	cmt_tracker_advance(tracker, 200);
+	ck_assert_str_eq(cmt_tracker_lookup(tracker, 5, 200)->comm, "new");
+	ck_assert_uint_eq(who(6, 200), 7);
+	ck_assert_uint_eq(who(6, 199), 0);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+}
+END_TEST
+
+START_TEST(test_existing_behind_advance)
+{
+	cmt_tracker_advance(tracker, 1000);
+	ck_assert_int_eq(record(CMT_REC_EXISTING, 5, 3, 10, "old"), 1);
+	ck_assert_uint_eq(who(5, 1000), 3);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_int_eq(record(CMT_REC_EXISTING, 5, 2, 5, "older"), 1);
+	ck_assert_uint_eq(who(5, 1000), 3);
+}
+END_TEST
+
+static struct cmt_snapshot *snapshot_new(uint64_t as_of, uint32_t count)
+{
+	struct cmt_snapshot *s = calloc(1, sizeof(*s) +
+					count * sizeof(s->records[0]));
+
+	s->as_of = as_of;
+	s->count = count;
+	for (uint32_t i = 0; i < count; i++)
+		s->records[i] = (struct cmt_record){
+			.ts = 50 + i,
+			.type = CMT_REC_EXISTING,
+			.rmid = i + 1,
+			.generation = 9,
+			.owner.comm = "snap",
+		};
+	return s;
+}
+
+START_TEST(test_sync_replaces)
+{
+	struct cmt_snapshot *s = snapshot_new(500, 2);
+
+	alloc(1, 8, 20);	/* replaced */
+	alloc(3, 1, 20);	/* the snapshot does not have it */
+	alloc(4, 1, 600);	/* after it */
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+	ck_assert_uint_eq(who(1, 500), 9);
+	ck_assert_uint_eq(who(2, 500), 9);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 500)->freed);
+	ck_assert_uint_eq(cmt_tracker_lookup(tracker, 3, 500)->until, 500);
+	ck_assert_uint_eq(who(4, 599), 0);
+	ck_assert_uint_eq(who(4, 600), 1);
+	/* What the snapshot already knows comes again with the stream. */
+	ck_assert_int_eq(record(CMT_REC_FREE, 1, 9, 500, ""), 1);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_int_eq(record(CMT_REC_FREE, 1, 9, 501, ""), 1);
+	cmt_tracker_advance(tracker, 700);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+	free(s);
+}
+END_TEST
+
+START_TEST(test_sync_older_than_advance)
+{
+	struct cmt_snapshot *s = snapshot_new(500, 3);
+
+	alloc(1, 10, 600);
+	record(CMT_REC_ALLOC, 2, 9, 51, "x");
+	record(CMT_REC_FREE, 2, 9, 700, "");
+	cmt_tracker_advance(tracker, 1000);
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
+	ck_assert_uint_eq(who(1, 1000), 10);
+	ck_assert(cmt_tracker_lookup(tracker, 2, 1000)->freed);
+	ck_assert_uint_eq(who(3, 1000), 9);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+	free(s);
+}
+END_TEST
+
+START_TEST(test_sync_impossible_unchanged)
+{
+	struct cmt_snapshot *s = snapshot_new(500, 2);
+
+	alloc(3, 1, 20);
+	s->records[1].rmid = 16;
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), -EINVAL);
+	s->records[1].rmid = 0;
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), -EINVAL);
+	s->records[1].rmid = 2;
+	s->records[1].type = CMT_REC_ALLOC;
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), -EINVAL);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(who(1, 500), 0);
+	free(s);
+}
+END_TEST
+
+/* Against a model that remembers everything. */
+START_TEST(test_random_against_model)
+{
+	enum { N = 4000 };
+	static struct { uint32_t rmid, generation; uint64_t alloc, free; } m[N];
+	uint64_t busy_until[16] = { 0 }, t = 1000;
+	uint32_t generation[16] = { 0 };
+	unsigned int seed = 7, n = 0;
+
+	for (; n < N; t += 1 + (unsigned int)rand_r(&seed) % 20) {
+		uint32_t rmid = 1 + (uint32_t)rand_r(&seed) % 15;
+
+		if (busy_until[rmid] >= t)
+			continue;
+		m[n].rmid = rmid;
+		m[n].generation = ++generation[rmid];
+		m[n].alloc = t;
+		m[n].free = t + 1 + (unsigned int)rand_r(&seed) % 200;
+		busy_until[rmid] = m[n].free + 2;
+		/* The free is queued before the alloc now and then. */
+		if (n % 3)
+			alloc(rmid, m[n].generation, t);
+		cmt_tracker_release(tracker, rmid, m[n].generation, m[n].free);
+		if (!(n % 3))
+			alloc(rmid, m[n].generation, t);
+		ck_assert_uint_eq(who(rmid, t), m[n].generation);
+		if (n > 30) {
+			unsigned int k = n - (unsigned int)rand_r(&seed) % 3;
+
+			ck_assert_uint_eq(who(m[k].rmid, m[k].free),
+					  m[k].generation);
+			cmt_tracker_advance(tracker, m[n - 3].alloc);
+		}
+		n++;
+	}
+	cmt_tracker_advance(tracker, t + 1000);
+	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
+	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	for (uint32_t rmid = 1; rmid < 16; rmid++)
+		ck_assert_uint_eq(who(rmid, t + 1000), generation[rmid]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tracker");
+	TCase *tcase = tcase_create("tracker");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_new_limits);
+	tcase_add_test(tcase, test_lookup_queued_and_applied);
+	tcase_add_test(tcase, test_metadata_outlives_free);
+	tcase_add_test(tcase, test_any_order_within_window);
+	tcase_add_test(tcase, test_same_time_in_order_queued);
+	tcase_add_test(tcase, test_stale_and_invalid);
+	tcase_add_test(tcase, test_free_other_generation_ignored);
+	tcase_add_test(tcase, test_time_wraps);
+	tcase_add_test(tcase, test_record_types);
+	tcase_add_test(tcase, test_update_teaches_lost_alloc);
+	tcase_add_test(tcase, test_existing_behind_advance);
+	tcase_add_test(tcase, test_sync_replaces);
+	tcase_add_test(tcase, test_sync_older_than_advance);
+	tcase_add_test(tcase, test_sync_impossible_unchanged);
+	tcase_add_test(tcase, test_random_against_model);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* main() of a test program with one suite. */
+#ifndef TEST_UNIT_H
+#define TEST_UNIT_H
+
+#include <check.h>
+#include <stdlib.h>
+
+#define UNIT_CASE(suite, test) do {			\
+	TCase *tcase_ = tcase_create(#test);		\
+							\
+	tcase_add_test(tcase_, test);			\
+	suite_add_tcase(suite, tcase_);			\
+} while (0)
+
+static inline int unit_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed, run;
+
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	run = srunner_ntests_run(runner);
+	srunner_free(runner);
+	return failed || !run ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
