@@ -23,8 +23,7 @@
 #define DOMAINS_MAX	64
 
 struct entry {
-	struct cmt_slot_entry out;
-	uint64_t ts;		/* of the sample that the values are from */
+	struct cmt_slot_entry out;	/* ts: of the sample with its values */
 	uint32_t older;		/* 1 + index of this RMID's entry of another */
 	uint32_t generations;	/* generation, or 0; how many there are */
 };
@@ -199,7 +198,7 @@ static uint32_t emit_rmid(struct cmt_slots *slots, const struct slot *slot,
 		slots->entries[i].owner =
 			find_owner(slots, &slots->owners[at - 1],
 				   entry->out.rmid, entry->out.generation,
-				   entry->ts);
+				   entry->out.ts);
 	}
 	return n;
 }
@@ -424,7 +423,7 @@ static int new_entry(struct cmt_slots *slots, struct slot *slot,
 	entry->out.rmid = record->rmid;
 	entry->out.generation = record->generation;
 	entry->out.domain = record->domain;
-	entry->ts = record->ts;
+	entry->out.ts = record->ts;
 	entry->older = *at;
 	entry->generations = 1;
 	if (*at)
@@ -479,8 +478,8 @@ static int add_sample(struct cmt_slots *slots, struct slot *slot,
 		return err;
 	entry->out.samples++;
 	sticky = (entry->out.flags | record->flags) & STICKY;
-	if (!cmt_ts_before(record->ts, entry->ts)) {
-		entry->ts = record->ts;
+	if (!cmt_ts_before(record->ts, entry->out.ts)) {
+		entry->out.ts = record->ts;
 		entry->out.flags = record->flags;
 		entry->out.occupancy_bytes = record->sample.occupancy_bytes;
 		entry->out.residual_bytes = record->sample.residual_bytes;

@@ -29,6 +29,7 @@ struct cmt_slot_entry {
 	uint32_t generation;
 	uint32_t domain;
 	uint32_t samples;	/**< SAMPLE records in the slot */
+	uint64_t ts;		/**< of the last sample */
 	uint16_t flags;		/**< CMT_F_* of the last sample; values are only
 				 *   valid with their CMT_F_OCCUPANCY, ... flag;
 				 *   CMT_F_ERROR, _UNAVAILABLE, _REBASED of any
