@@ -23,7 +23,7 @@
 #define DOMAINS_MAX	64
 
 struct entry {
-	struct cmt_slot_entry out;
+	struct cmt_slot_entry out;	/* ts: of the sample with its values */
 	uint32_t older;		/* 1 + index of this RMID's entry of another */
 	uint32_t generations;	/* generation, or 0; how many there are */
 };

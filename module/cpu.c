@@ -201,8 +201,9 @@ static int cmt_cpu_prepare(unsigned int cpu)
 			return -ENOMEM;
 		cmt_ring_open(&c->ring, slots);
 	}
-	emit_state(cpu, CMT_REC_CPU_ONLINE);
+	/* in this order: who sees no ring here misses no record yet */
 	cmt_ring_set_state(&c->ring, CMT_RING_ONLINE);
+	emit_state(cpu, CMT_REC_CPU_ONLINE);
 	return 0;
 }
 

@@ -208,14 +208,16 @@ static u16 check_pqr(struct cmt_cpu *cpu)
 	return CMT_F_PQR_OVERWRITTEN;
 }
 
+/* An owner that ends on another CPU right now runs here as nobody. */
 static void emit_tick(struct cmt_cpu *cpu, u32 interval_ns, u16 flags)
 {
+	u32 generation = cmt_owner_generation(cpu->rmid);
 	struct cmt_record record = {
 		.ts = ktime_get_ns(),
 		.type = CMT_REC_TICK,
 		.flags = cmt_caps.record_flags | flags,
-		.rmid = cpu->rmid,
-		.generation = cmt_owner_generation(cpu->rmid),
+		.rmid = generation ? cpu->rmid : CMT_RMID_NONE,
+		.generation = generation,
 		.domain = cpu->domain_id,
 		.interval_ns = interval_ns,
 		.tick.missed = cpu->missed,

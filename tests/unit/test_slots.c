@@ -224,6 +224,7 @@ START_TEST(test_entries_sorted_and_last_value)
 	/* The latest in time, not the last to come. */
 	ck_assert_uint_eq(outs[0].entries[0].occupancy_bytes, 6);
 	ck_assert_uint_eq(outs[0].entries[0].residual_bytes, 3);
+	ck_assert_uint_eq(outs[0].entries[0].ts, 10 * MS + 2);
 	ck_assert_uint_eq(outs[0].entries[0].samples, 3);
 }
 END_TEST
