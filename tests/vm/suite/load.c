@@ -295,7 +295,7 @@ static void load_finds_newborn(void)
 	pid_t churn;
 	int i;
 
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 5; i++) {
 		churn = start_churn();
 		CHECK(!module_load(""), "load");
 		dev_open(&dev, O_RDONLY);

@@ -131,7 +131,7 @@ static void map_store_faults(void)
 	dev_close(&dev);
 }
 
-/* The guest is started with one CPU more than it has: its ring is empty. */
+/* The guest is started with room for more CPUs than it has: empty rings. */
 static void map_absent_cpu(void)
 {
 	uint32_t cpu, absent = 0;
@@ -148,8 +148,8 @@ static void map_absent_cpu(void)
 		CHECK(!ring_head(r), "ring %u: absent, with records", cpu);
 		expect_signal(SIGBUS, load_byte, (char *)r->slots);
 	}
-	CHECK(absent == 1, "%u absent CPUs", absent);
-	CHECK(dev_stats(&dev).cpus_online == dev.info.nr_cpus - 1,
+	CHECK(absent, "no absent CPU: nothing was tested");
+	CHECK(dev_stats(&dev).cpus_online == dev.info.nr_cpus - absent,
 	      "%u CPUs online", dev_stats(&dev).cpus_online);
 	dev_close(&dev);
 }
