@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What all test and demo scripts share.  Source it; it sets:
+#   CMT_TOP    the top of the source tree
+#   CMT_CACHE  downloads and unpacked kernels, kept between runs
+#   CMT_OUT    build output and logs of the tests, ignored by git
+# Everything meant for people goes to stderr, stdout is for results.
+
+set -euo pipefail
+
+CMT_TOP=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
+CMT_CACHE=${CMT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cmt-lab}
+CMT_OUT=${CMT_OUT:-$CMT_TOP/build-tests}
+# One clock for a script and all that it starts.
+export CMT_START=${CMT_START:-$(date +%s)}
+export CMT_CACHE CMT_OUT
+mkdir -p "$CMT_CACHE" "$CMT_OUT"
+
+# say TEXT...: one line with the time since the start of the run
+say()
+{
+	local t=$(($(date +%s) - CMT_START))
+
+	printf '[%2d:%02d] %s\n' $((t / 60)) $((t % 60)) "$*" >&2
+}
+
+# die WHAT [WHAT TO DO]: the end of the script, status 1
+die()
+{
+	printf '%s: error: %s\n' "${0##*/}" "$1" >&2
+	if [ $# -gt 1 ]; then
+		printf '%s: %s\n' "${0##*/}" "$2" >&2
+	fi
+	exit 1
+}
+
+# usage_error WHAT: for options and names that do not exist, status 2
+usage_error()
+{
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	printf 'Try: %s --help\n' "$0" >&2
+	exit 2
+}
+
+# log_tail FILE [LINES]: the end of a log, set off from our own lines
+log_tail()
+{
+	printf -- '----- last lines of %s\n' "$1" >&2
+	tail -n "${2:-25}" -- "$1" | sed 's/^/    /' >&2
+	printf -- '-----\n' >&2
+}
+
+# Nothing of the caller's stays open in it: neither a pipe whose reader waits
+# for the end of file, nor a lock (descriptor 9 by convention).
+heartbeat()
+{
+	exec </dev/null >/dev/null 9>&-
+	trap 'kill "$!"; exit' TERM
+	while :; do
+		sleep 15 2>/dev/null &
+		wait "$!"
+		say "$1: going on"
+	done
+}
+
+# step LOG TEXT COMMAND...: run it with its output in LOG; say so when it
+# begins, every 15 s, and when it has ended.  The status is the command's.
+step()
+{
+	local log=$1 text=$2 start beat rc=0
+	shift 2
+
+	mkdir -p "$(dirname -- "$log")"
+	start=$(date +%s)
+	say "$text"
+	heartbeat "$text" &
+	beat=$!
+	"$@" >"$log" 2>&1 </dev/null || rc=$?
+	kill "$beat" 2>/dev/null || true
+	wait "$beat" 2>/dev/null || true
+	if [ "$rc" -ne 0 ]; then
+		say "$text: failed, status $rc, after $(($(date +%s) - start)) s"
+		log_tail "$log"
+		return "$rc"
+	fi
+	say "$text: done in $(($(date +%s) - start)) s"
+}
+
+# as_root COMMAND...
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		die "root is needed for: $*" \
+			"run it as root, or install sudo"
+	fi
+}
+
+apt_update()
+{
+	step "$CMT_OUT/apt-update.log" "refreshing the package lists" \
+		as_root apt-get update -q ||
+		die "apt-get update failed" \
+			"check the network and /etc/apt/sources.list"
+}
+
+# apt_lists: refresh the package lists when there are none, or they are too
+# old to be trusted to name files the mirror still has.
+apt_lists()
+{
+	if [ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' \
+			-print -quit 2>/dev/null)" ]; then
+		apt_update
+	fi
+}
+
+missing_packages()
+{
+	local p
+
+	for p in "$@"; do
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+			grep -q '^install ok installed$' || printf '%s\n' "$p"
+	done
+}
+
+apt_install()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+		--no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# need PACKAGE...: install those that are missing
+need()
+{
+	local missing log=$CMT_OUT/apt-install.log
+
+	mapfile -t missing < <(missing_packages "$@")
+	[ "${#missing[@]}" -eq 0 ] && return 0
+	command -v apt-get >/dev/null ||
+		die "missing: ${missing[*]}" \
+			"this machine has no apt: install them by hand"
+	apt_lists
+	if ! step "$log" "installing ${missing[*]}" \
+			apt_install "${missing[@]}"; then
+		# The lists may name versions that the mirror has replaced.
+		apt_update
+		step "$log" "installing again" apt_install "${missing[@]}" ||
+			die "could not install ${missing[*]}" "see $log"
+	fi
+}

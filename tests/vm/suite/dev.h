@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /dev/cmt by the letter of uapi/cmt.h, written again and not shared with
+ * libcmt, so that an error in one is not an error in both.
+ */
+#ifndef CMT_SUITE_DEV_H
+#define CMT_SUITE_DEV_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/cmt.h"
+
+#define DEV_PATH "/dev/cmt"
+#define MAX_RMIDS 1024
+
+struct ring {
+	const struct cmt_ring_header *header;
+	const struct cmt_record *slots;
+	uint64_t records;	/* capacity */
+	uint64_t begin;		/* index this reader began at */
+	uint64_t pos;		/* index of the next record */
+	uint64_t delivered;
+	uint64_t lost;
+	uint64_t last_ts;
+};
+
+struct dev {
+	int fd;
+	struct cmt_info info;
+	struct ring *rings;	/* info.nr_cpus of them; NULL: not mapped */
+};
+
+enum dev_from { FROM_OLDEST, FROM_NOW };
+
+void dev_open(struct dev *dev, int flags);
+void dev_map(struct dev *dev, enum dev_from from);
+void dev_unmap(struct dev *dev);
+void dev_close(struct dev *dev);
+
+uint64_t ring_head(const struct ring *ring);
+uint32_t ring_state(const struct ring *ring);
+
+/*
+ * One batch by the protocol: up to max records, of which the first has index
+ * ring->pos - (what is returned).  Every record is checked for what must hold
+ * of all records.
+ */
+unsigned int ring_take(const struct dev *dev, struct ring *ring,
+		       struct cmt_record *records, unsigned int max);
+
+struct cmt_stats dev_stats(const struct dev *dev);
+void dev_set_interval(const struct dev *dev, uint32_t ns);
+
+struct snapshot {
+	uint64_t as_of;
+	uint32_t count;
+	struct cmt_record records[MAX_RMIDS];
+};
+
+void dev_snapshot(const struct dev *dev, struct snapshot *snapshot);
+const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
+				       uint32_t tgid);
+
+/* Everything a device said, in memory. */
+struct log {
+	struct cmt_record *records;
+	uint64_t *indices;	/* of each in its ring */
+	size_t count;
+	size_t room;
+};
+
+void log_add(struct log *log, const struct cmt_record *record, uint64_t index);
+void log_sort(struct log *log);		/* by (ts, cpu, index) */
+void log_free(struct log *log);
+bool is_lifecycle(const struct cmt_record *record);
+
+/* Take all that is there now. */
+void dev_drain(struct dev *dev, struct log *log);
+/* The same, of lifecycle and CPU records only. */
+void dev_drain_events(struct dev *dev, struct log *log);
+
+/* A thread that drains a device's events from now until it is told to stop. */
+struct recorder {
+	struct dev *dev;
+	struct log log;
+	pthread_t thread;
+	bool stop;
+	bool samples;		/* record them, too */
+};
+
+void recorder_start(struct recorder *recorder, struct dev *dev, bool samples);
+/* The log is sorted then, and nothing in it was lost. */
+void recorder_stop(struct recorder *recorder);
+
+/* The first record of a type and tgid at or after log index from, or NULL. */
+const struct cmt_record *log_find(const struct log *log, size_t from,
+				  uint16_t type, uint32_t tgid);
+size_t log_count(const struct log *log, uint16_t type);
+
+/*
+ * Replay a complete history, from the load of the module on, against the
+ * rules of the pool: one owner at a time, FIFO, limbo, generations, strict
+ * order of time.  Then the snapshot must be what the history leads to.
+ */
+struct history {
+	uint32_t allocs;
+	uint32_t frees;
+	uint32_t fails;
+	uint32_t reused;	/* ALLOCs of an RMID that had an owner before */
+	uint64_t least_limbo_ns;
+	uint32_t owner[MAX_RMIDS];	/* tgid, 0: none */
+	uint32_t generation[MAX_RMIDS];
+};
+
+void history_replay(struct history *history, const struct log *log,
+		    const struct cmt_info *info);
+void history_matches(const struct history *history,
+		     const struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A second opinion on the pool, from nothing but its records. */
+#include <string.h>
+
+#include "dev.h"
+#include "suite.h"
+
+struct replay {
+	struct history *history;
+	const struct cmt_info *info;
+	uint64_t freed_at[MAX_RMIDS];	/* 0: never had an owner */
+	uint32_t queue[MAX_RMIDS];	/* freed, in order */
+	unsigned int head;
+	unsigned int queued;
+};
+
+static void replay_reuse(struct replay *p, const struct cmt_record *r)
+{
+	struct history *h = p->history;
+	uint64_t limbo_ns = r->ts - p->freed_at[r->rmid];
+	uint32_t oldest = p->queue[p->head];
+
+	CHECK(p->queued && oldest == r->rmid,
+	      "not FIFO: RMID %u handed out, %u was freed before", r->rmid,
+	      oldest);
+	p->head = (p->head + 1) % MAX_RMIDS;
+	p->queued--;
+	CHECK(limbo_ns >= p->info->limbo_ns,
+	      "RMID %u: only %llu ns in limbo", r->rmid,
+	      (unsigned long long)limbo_ns);
+	if (!h->reused++ || limbo_ns < h->least_limbo_ns)
+		h->least_limbo_ns = limbo_ns;
+}
+
+static void replay_alloc(struct replay *p, const struct cmt_record *r)
+{
+	struct history *h = p->history;
+
+	CHECK(!h->owner[r->rmid], "RMID %u given to %u while %u has it",
+	      r->rmid, r->tgid, h->owner[r->rmid]);
+	if (p->freed_at[r->rmid])
+		replay_reuse(p, r);
+	else
+		CHECK(!h->reused, "not FIFO: RMID %u was free all the time",
+		      r->rmid);
+	CHECK(r->generation != h->generation[r->rmid],
+	      "RMID %u: generation %u twice", r->rmid, r->generation);
+	h->owner[r->rmid] = r->tgid;
+	h->generation[r->rmid] = r->generation;
+	h->allocs++;
+}
+
+static void replay_owned(struct replay *p, const struct cmt_record *r)
+{
+	struct history *h = p->history;
+
+	CHECK(h->owner[r->rmid] == r->tgid &&
+	      h->generation[r->rmid] == r->generation,
+	      "type %u: RMID %u is of %u generation %u, not of %u generation %u",
+	      r->type, r->rmid, h->owner[r->rmid], h->generation[r->rmid],
+	      r->tgid, r->generation);
+	if (r->type != CMT_REC_FREE)
+		return;
+	h->owner[r->rmid] = 0;
+	h->frees++;
+	p->freed_at[r->rmid] = r->ts;
+	p->queue[(p->head + p->queued++) % MAX_RMIDS] = r->rmid;
+}
+
+void history_replay(struct history *history, const struct log *log,
+		    const struct cmt_info *info)
+{
+	struct replay p = { .history = history, .info = info };
+	uint64_t last = 0;
+	size_t i;
+
+	memset(history, 0, sizeof(*history));
+	CHECK(info->limbo_ns >= 2000000, "limbo is %llu ns",
+	      (unsigned long long)info->limbo_ns);
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (!is_lifecycle(r))
+			continue;
+		CHECK(r->ts > last, "two lifecycle records at %llu",
+		      (unsigned long long)r->ts);
+		last = r->ts;
+		if (r->type == CMT_REC_ALLOC)
+			replay_alloc(&p, r);
+		else if (r->type == CMT_REC_ALLOC_FAIL)
+			history->fails++;
+		else
+			replay_owned(&p, r);
+	}
+}
+
+void history_matches(const struct history *history,
+		     const struct snapshot *snapshot)
+{
+	uint32_t i, active = history->allocs - history->frees;
+
+	CHECK(snapshot->count == active, "snapshot has %u, the records say %u",
+	      snapshot->count, active);
+	for (i = 0; i < snapshot->count; i++) {
+		const struct cmt_record *r = &snapshot->records[i];
+
+		CHECK(history->owner[r->rmid] == r->tgid &&
+		      history->generation[r->rmid] == r->generation,
+		      "snapshot: RMID %u is of %u, the records say %u",
+		      r->rmid, r->tgid, history->owner[r->rmid]);
+	}
+}

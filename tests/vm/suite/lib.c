@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The same kernel, through libcmt. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmt/cmt.h>
+
+#include "suite.h"
+
+struct side {
+	struct cmt_device *dev;
+	struct cmt_reader *reader;
+	uint64_t got;		/* records of the kernel's */
+	uint64_t lost;		/* that CMT_REC_LOST records spoke of */
+	uint64_t lifecycle;
+	struct cmt_record last;
+};
+
+static void side_open(struct side *s, uint32_t flags)
+{
+	struct cmt_reader_opts opts = { .sz = sizeof(opts), .flags = flags };
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = cmt_device_open(&s->dev, NULL, 0);
+	CHECK(!err, "cmt_device_open: %s", strerror(-err));
+	err = cmt_reader_new(&s->reader, s->dev, &opts);
+	CHECK(!err, "cmt_reader_new: %s", strerror(-err));
+}
+
+static void side_close(struct side *s)
+{
+	cmt_reader_free(s->reader);
+	cmt_device_close(s->dev);
+}
+
+static void side_take(struct side *s, const struct cmt_record *r)
+{
+	if (r->type == CMT_REC_LOST) {
+		CHECK(cmt_record_lost(r), "a loss of nothing");
+		s->lost += cmt_record_lost(r);
+		return;
+	}
+	CHECK(r->ts >= s->last.ts, "time goes back by %llu ns",
+	      (unsigned long long)(s->last.ts - r->ts));
+	CHECK(r->ts > s->last.ts || r->cpu >= s->last.cpu,
+	      "a tie is not in the order of CPUs");
+	CHECK(r->flags & CMT_F_EMULATED, "flags %#x", r->flags);
+	s->got++;
+	s->lifecycle += r->type <= CMT_REC_ALLOC_FAIL;
+	s->last = *r;
+}
+
+/* Read what is ready; returns how much that was. */
+static int side_read(struct side *s)
+{
+	struct cmt_record batch[128];
+	int i, n, sum = 0;
+
+	do {
+		n = cmt_reader_read(s->reader, batch, 128);
+		CHECK(n >= 0, "cmt_reader_read: %s", strerror(-n));
+		for (i = 0; i < n; i++)
+			side_take(s, &batch[i]);
+		sum += n;
+	} while (n == 128);
+	return sum;
+}
+
+static void check_counts(const struct side *s)
+{
+	const struct cmt_info *info = cmt_device_info(s->dev);
+	struct cmt_reader_counts c, sum = { }, one;
+	uint32_t cpu;
+
+	cmt_reader_counts(s->reader, &c);
+	CHECK(c.emitted == c.delivered + c.lost + c.late + c.malformed +
+	      c.pending, "emitted %llu, delivered %llu, lost %llu, late %llu, malformed %llu, pending %llu",
+	      (unsigned long long)c.emitted, (unsigned long long)c.delivered,
+	      (unsigned long long)c.lost, (unsigned long long)c.late,
+	      (unsigned long long)c.malformed, (unsigned long long)c.pending);
+	CHECK(!c.malformed, "%llu malformed", (unsigned long long)c.malformed);
+	CHECK(c.delivered == s->got, "delivered %llu, got %llu",
+	      (unsigned long long)c.delivered, (unsigned long long)s->got);
+	for (cpu = 0; cpu < info->nr_cpus; cpu++) {
+		if (cmt_reader_cpu_counts(s->reader, cpu, &one))
+			continue;
+		sum.emitted += one.emitted;
+		sum.delivered += one.delivered;
+		sum.lost += one.lost;
+	}
+	CHECK(sum.emitted == c.emitted && sum.delivered == c.delivered &&
+	      sum.lost == c.lost, "the CPUs' counts are not the sum");
+}
+
+static void lib_conservation(void)
+{
+	struct side fast, fast2, slow;
+	struct cmt_reader_counts c;
+	uint64_t end;
+	pid_t victim;
+	int i;
+
+	side_open(&fast, 0);
+	side_open(&fast2, 0);
+	side_open(&slow, 0);
+	victim = fork();
+	if (victim == 0) {
+		struct side s;
+
+		side_open(&s, 0);
+		for (;;)
+			side_read(&s);
+	}
+	for (i = 0, end = now_ns() + 1500000000ULL; now_ns() < end; i++) {
+		side_read(&fast);
+		side_read(&fast2);
+		if (i == 20)
+			reap(victim, SIGKILL);
+		cmt_reader_wait(fast.reader, 5);
+	}
+	side_read(&slow);
+	check_counts(&fast);
+	check_counts(&fast2);
+	check_counts(&slow);
+	cmt_reader_counts(slow.reader, &c);
+	CHECK(c.lost, "the slow reader lost nothing: no test");
+	CHECK(slow.lost == c.lost, "told of %llu lost, counted %llu",
+	      (unsigned long long)slow.lost, (unsigned long long)c.lost);
+	CHECK(fast.got > 1000, "only %llu records",
+	      (unsigned long long)fast.got);
+	note("fast: %llu delivered; slow: %llu delivered, %llu lost",
+	     (unsigned long long)fast.got, (unsigned long long)slow.got,
+	     (unsigned long long)c.lost);
+	side_close(&fast);
+	side_close(&fast2);
+	side_close(&slow);
+}
+
+static const struct cmt_owner *find_owner(struct cmt_tracker *tracker,
+					  uint32_t nr_rmids, pid_t pid,
+					  uint64_t ts)
+{
+	const struct cmt_owner *owner;
+	uint32_t rmid;
+
+	for (rmid = 1; rmid < nr_rmids; rmid++) {
+		owner = cmt_tracker_lookup(tracker, rmid, ts);
+		if (owner && !owner->freed && owner->tgid == (uint32_t)pid)
+			return owner;
+	}
+	return NULL;
+}
+
+/* Late: the snapshot says who was there, the records who came and went. */
+static void lib_late_reader(void)
+{
+	struct cmt_snapshot *snapshot;
+	struct cmt_tracker *tracker;
+	const struct cmt_owner *owner;
+	struct cmt_record batch[128];
+	pid_t before, dies, after;
+	uint32_t nr_rmids;
+	struct side s;
+	uint64_t end;
+	int err, i, n;
+
+	before = park(2, "was-before");
+	dies = park(0, "dies");
+	side_open(&s, 0);
+	nr_rmids = cmt_device_info(s.dev)->nr_rmids;
+	err = cmt_tracker_new(&tracker, nr_rmids);
+	CHECK(!err, "cmt_tracker_new: %s", strerror(-err));
+	err = cmt_device_snapshot(s.dev, &snapshot);
+	CHECK(!err, "cmt_device_snapshot: %s", strerror(-err));
+	err = cmt_tracker_sync(tracker, snapshot);
+	CHECK(!err, "cmt_tracker_sync: %s", strerror(-err));
+	free(snapshot);
+
+	after = park(1, "comes-after");
+	reap(dies, SIGKILL);
+	end = now_ns();
+	do {
+		n = cmt_reader_read(s.reader, batch, 128);
+		CHECK(n >= 0, "cmt_reader_read: %s", strerror(-n));
+		for (i = 0; i < n; i++) {
+			err = cmt_tracker_record(tracker, &batch[i]);
+			CHECK(err >= 0, "cmt_tracker_record: %s",
+			      strerror(-err));
+			s.last = batch[i];
+		}
+		CHECK(now_ns() < end + 10000000000ULL, "no records");
+	} while (s.last.ts < end);
+	cmt_tracker_advance(tracker, end);
+
+	owner = find_owner(tracker, nr_rmids, before, end);
+	CHECK(owner && !strcmp(owner->comm, "was-before"),
+	      "who was there before is not known");
+	owner = find_owner(tracker, nr_rmids, after, end);
+	CHECK(owner && !strcmp(owner->comm, "comes-after"),
+	      "who came after is not known");
+	CHECK(!find_owner(tracker, nr_rmids, dies, end), "the dead live on");
+	cmt_tracker_free(tracker);
+	side_close(&s);
+}
+
+struct folded {
+	uint64_t slots, entries, named, last_start;
+};
+
+static void fold(void *ctx, const struct cmt_slot *slot)
+{
+	struct folded *f = ctx;
+	uint32_t i;
+
+	CHECK(slot->end_ns - slot->start_ns == 1000000, "a slot of %llu ns",
+	      (unsigned long long)(slot->end_ns - slot->start_ns));
+	CHECK(!f->slots || slot->start_ns > f->last_start, "slots out of order");
+	f->last_start = slot->start_ns;
+	f->slots++;
+	for (i = 0; i < slot->nr_entries; i++) {
+		const struct cmt_slot_entry *e = &slot->entries[i];
+
+		f->entries += e->rmid != 0;
+		f->named += e->rmid && e->owner &&
+			e->owner->generation == e->generation;
+	}
+}
+
+static void lib_slots(void)
+{
+	struct cmt_slots_opts opts = { .sz = sizeof(opts) };
+	struct cmt_slots_counts counts;
+	struct cmt_snapshot *snapshot;
+	struct cmt_record batch[128];
+	struct folded f = { };
+	struct cmt_slots *slots;
+	struct side s;
+	uint64_t end;
+	int err, i, n;
+
+	for (i = 0; i < 10; i++)
+		park(0, NULL);
+	side_open(&s, 0);
+	opts.nr_rmids = cmt_device_info(s.dev)->nr_rmids;
+	opts.nr_cpus = cmt_device_info(s.dev)->nr_cpus;
+	err = cmt_slots_new(&slots, &opts, fold, &f);
+	CHECK(!err, "cmt_slots_new: %s", strerror(-err));
+	err = cmt_device_snapshot(s.dev, &snapshot);
+	CHECK(!err, "cmt_device_snapshot: %s", strerror(-err));
+	cmt_tracker_sync(cmt_slots_tracker(slots), snapshot);
+	free(snapshot);
+
+	for (end = now_ns() + 1000000000ULL; now_ns() < end;) {
+		n = cmt_reader_read(s.reader, batch, 128);
+		CHECK(n >= 0, "cmt_reader_read: %s", strerror(-n));
+		for (i = 0; i < n; i++)
+			CHECK(!cmt_slots_add(slots, &batch[i]), "slots_add");
+		if (!n)
+			cmt_reader_wait(s.reader, 10);
+	}
+	cmt_slots_flush(slots);
+	cmt_slots_counts(slots, &counts);
+	CHECK(!counts.malformed && !counts.unknown, "%llu malformed, %llu unknown",
+	      (unsigned long long)counts.malformed,
+	      (unsigned long long)counts.unknown);
+	CHECK(f.slots == counts.retired && f.slots > 50, "%llu slots",
+	      (unsigned long long)f.slots);
+	CHECK(f.entries > 500 && f.named == f.entries,
+	      "%llu of %llu readings have an owner",
+	      (unsigned long long)f.named, (unsigned long long)f.entries);
+	cmt_slots_free(slots);
+	side_close(&s);
+}
+
+static void lib_no_module(void)
+{
+	struct cmt_device *dev;
+
+	CHECK(cmt_device_open(&dev, NULL, 0) == -ENOENT, "not ENOENT");
+	CHECK(cmt_device_open(&dev, "/dev/null", 0) == -ENOTTY, "not ENOTTY");
+}
+
+static void lib_control(void)
+{
+	struct cmt_device *ro, *rw;
+	uint32_t ns;
+
+	CHECK(!cmt_device_open(&ro, NULL, 0), "open");
+	CHECK(!cmt_device_open(&rw, NULL, CMT_OPEN_CONTROL), "open");
+	CHECK(cmt_device_set_interval(ro, 2000000) == -EBADF, "not EBADF");
+	CHECK(cmt_device_set_interval(rw, 1) == -EINVAL, "not EINVAL");
+	CHECK(!cmt_device_set_interval(rw, 2000000), "refused");
+	CHECK(!cmt_device_interval(ro, &ns) && ns == 2000000, "%u ns", ns);
+	cmt_device_close(ro);
+	cmt_device_close(rw);
+}
+
+const struct test lib_tests[] = {
+	{ "lib_no_module", lib_no_module, NULL, 0 },
+	{ "lib_control", lib_control, "", 0 },
+	{ "lib_conservation", lib_conservation, "ring_records=1024", 40 },
+	{ "lib_late_reader", lib_late_reader, "", 0 },
+	{ "lib_slots", lib_slots, "", 40 },
+	{ }
+};

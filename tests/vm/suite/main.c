@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+const char *suite_path;
+
+static const struct test *const suites[] = {
+#ifdef CMT_SUITE_LIB
+	lib_tests,
+#else
+	load_tests, ioctl_tests, map_tests, ring_tests, lifecycle_tests,
+	pool_tests, sample_tests, hotplug_tests,
+#endif
+};
+
+#define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
+#define TIMEOUT_S 20
+
+/* Calls fn for every test whose name begins with prefix. */
+static unsigned int for_each_test(const char *prefix,
+				  bool (*fn)(const struct test *test),
+				  unsigned int *passed)
+{
+	unsigned int i, n = 0;
+	const struct test *t;
+
+	for (i = 0; i < NR_SUITES; i++) {
+		for (t = suites[i]; t->name; t++) {
+			if (strncmp(t->name, prefix, strlen(prefix)))
+				continue;
+			n++;
+			if (!fn)
+				continue;
+			if (fn(t)) {
+				printf("ok %u - %s\n", n, t->name);
+				++*passed;
+			} else {
+				printf("not ok %u - %s\n", n, t->name);
+			}
+			fflush(stdout);
+		}
+	}
+	return n;
+}
+
+/* Wait for the test's process alone; false: time is up. */
+static bool wait_test(pid_t pid, unsigned int timeout_s, int *status)
+{
+	uint64_t end = now_ns() + timeout_s * 1000000000ULL;
+
+	while (now_ns() < end) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		sleep_ms(2);
+	}
+	return false;
+}
+
+/* The test's children become ours when it ends: the subreaper's. */
+static void kill_leftovers(pid_t group)
+{
+	kill(-group, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+static bool run_process(const struct test *test)
+{
+	unsigned int timeout_s = test->timeout_s ? test->timeout_s : TIMEOUT_S;
+	int status = 0;
+	bool in_time;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		test->fn();
+		_exit(0);
+	}
+	setpgid(pid, pid);
+	in_time = wait_test(pid, timeout_s, &status);
+	kill_leftovers(pid);
+	if (!in_time)
+		note("no end within %u s", timeout_s);
+	else if (WIFSIGNALED(status))
+		note("killed by signal %d", WTERMSIG(status));
+	return in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool run_test(const struct test *test)
+{
+	uint64_t begin = now_ns();
+	bool passed;
+	int err;
+
+	err = test->params ? module_load(test->params) : 0;
+	if (err) {
+		note("the module does not load: %s", strerror(-err));
+		return false;
+	}
+	passed = run_process(test);
+	if (module_present()) {
+		err = module_unload();
+		if (err)
+			note("the module does not unload: %s", strerror(-err));
+		if (err || !test->params)
+			passed = false;
+	}
+	note("%s: %llu ms", test->name,
+	     (unsigned long long)(now_ns() - begin) / 1000000);
+	return passed;
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
+		"  --bare  run in this process, with the module as it is\n");
+}
+
+static bool run_bare(const struct test *test)
+{
+	test->fn();
+	return true;
+}
+
+static bool list_test(const struct test *test)
+{
+	note("%s", test->name);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	bool (*run)(const struct test *test) = run_test;
+	unsigned int plan, passed = 0;
+	const char *prefix = "";
+	int i;
+
+	suite_path = argv[0];
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--true")) {
+			return 0;
+		} else if (!strcmp(argv[i], "--pause")) {
+			pause();
+			return 0;
+		} else if (!strcmp(argv[i], "--bare")) {
+			run = run_bare;
+		} else if (!strcmp(argv[i], "--list")) {
+			run = list_test;
+		} else if (!strcmp(argv[i], "--run") && i + 1 < argc) {
+			prefix = argv[++i];
+		} else {
+			usage(stderr);
+			return 2;
+		}
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	plan = for_each_test(prefix, NULL, NULL);
+	printf("1..%u\n", plan);
+	for_each_test(prefix, run, &passed);
+	return plan && passed == plan ? 0 : 1;
+}

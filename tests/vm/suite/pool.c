@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Many processes, few RMIDs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "suite.h"
+
+#define STORM_WORKERS	4
+#define STORM_EACH	2500	/* processes by each worker: 10,000 */
+#define STORM_FEW	300	/* where most have to wait for an RMID */
+
+/* What holds of the pool whenever nobody is being born or dying. */
+static void check_conservation(const struct dev *dev,
+			       const struct snapshot *snapshot)
+{
+	struct cmt_stats s = dev_stats(dev);
+	uint32_t i;
+
+	CHECK(s.allocs - s.frees == s.rmids_active,
+	      "%llu allocations, %llu frees, %u active",
+	      (unsigned long long)s.allocs, (unsigned long long)s.frees,
+	      s.rmids_active);
+	CHECK(s.rmids_active + s.rmids_limbo + s.rmids_free ==
+	      dev->info.rmids_usable, "%u active, %u in limbo, %u free of %u",
+	      s.rmids_active, s.rmids_limbo, s.rmids_free,
+	      dev->info.rmids_usable);
+	CHECK(snapshot->count == s.rmids_active, "snapshot of %u, %u active",
+	      snapshot->count, s.rmids_active);
+	for (i = 0; i < snapshot->count; i++) {
+		uint32_t tgid = snapshot->records[i].tgid;
+
+		CHECK(!kill(tgid, 0), "RMID %u is of %u, which is gone",
+		      snapshot->records[i].rmid, tgid);
+	}
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* One life in several styles. */
+static void storm_child(unsigned int style)
+{
+	pthread_t t[2];
+
+	switch (style % 10) {
+	case 0:
+		execl(suite_path, "suite", "--true", NULL);
+		_exit(1);
+	case 1:
+	case 2:
+		/* threads that outlive the call, and the leader's exit */
+		if (pthread_create(&t[0], NULL, nothing, NULL) ||
+		    pthread_create(&t[1], NULL, nothing, NULL))
+			_exit(1);
+		if (style % 10 == 1)
+			pthread_join(t[0], NULL);
+		_exit(0);
+	default:
+		_exit(0);
+	}
+}
+
+static pid_t vfork_and_exit(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(0);
+	return pid;
+}
+
+static pid_t fork_child(unsigned int style)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		storm_child(style);
+	return pid;
+}
+
+static void storm_worker(unsigned int seed, unsigned int each)
+{
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	for (i = 0; i < each; i++) {
+		pid = i % 4 == 3 ? vfork_and_exit() : fork_child(i + seed);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void storm(unsigned int each)
+{
+	static struct snapshot snapshot;
+	struct history history;
+	pid_t workers[STORM_WORKERS];
+	struct recorder rec;
+	struct dev dev;
+	unsigned int i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < STORM_WORKERS; i++) {
+		workers[i] = fork();
+		if (workers[i] == 0)
+			storm_worker(i, each);
+	}
+	for (i = 0; i < STORM_WORKERS; i++)
+		expect_exit_0(workers[i], "storm worker");
+	recorder_stop(&rec);
+
+	dev_snapshot(&dev, &snapshot);
+	check_conservation(&dev, &snapshot);
+	history_replay(&history, &rec.log, &dev.info);
+	history_matches(&history, &snapshot);
+	CHECK(history.allocs == dev_stats(&dev).allocs, "%u ALLOC records",
+	      history.allocs);
+	CHECK(history.allocs + history.fails >= STORM_WORKERS * each,
+	      "only %u processes seen", history.allocs);
+	CHECK(history.reused > each / 2, "only %u RMIDs used again",
+	      history.reused);
+	CHECK(!dev_stats(&dev).waiting, "%u wait for ever",
+	      dev_stats(&dev).waiting);
+	note("%u allocations, %u reused, shortest limbo %llu us, %u failed",
+	     history.allocs, history.reused,
+	     (unsigned long long)history.least_limbo_ns / 1000, history.fails);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+static void pool_storm(void)
+{
+	storm(STORM_EACH);
+}
+
+static void pool_storm_few_rmids(void)
+{
+	storm(STORM_FEW);
+}
+
+#define CROWD 60
+
+static unsigned int count_owners(const struct dev *dev, const pid_t *pids)
+{
+	static struct snapshot snapshot;
+	unsigned int i, n = 0;
+
+	dev_snapshot(dev, &snapshot);
+	for (i = 0; i < CROWD; i++)
+		n += pids[i] && snapshot_find(&snapshot, pids[i]);
+	return n;
+}
+
+/* End n of the crowd that have, or have not, an RMID. */
+static void end_some(const struct dev *dev, pid_t *pids, unsigned int n,
+		     bool owners)
+{
+	static struct snapshot snapshot;
+	unsigned int i;
+
+	dev_snapshot(dev, &snapshot);
+	for (i = 0; i < CROWD && n; i++) {
+		if (!pids[i] || !snapshot_find(&snapshot, pids[i]) == owners)
+			continue;
+		reap(pids[i], SIGKILL);
+		pids[i] = 0;
+		n--;
+	}
+	CHECK(!n, "%u too few to end", n);
+}
+
+static void pool_exhaustion(void)
+{
+	static struct snapshot snapshot;
+	struct history history;
+	struct recorder rec;
+	struct cmt_stats s;
+	pid_t pids[CROWD];
+	unsigned int i, owners;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.rmids_usable == 15, "%u RMIDs", dev.info.rmids_usable);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < CROWD; i++)
+		pids[i] = park(i % 3, NULL);
+
+	owners = count_owners(&dev, pids);
+	s = dev_stats(&dev);
+	CHECK(s.rmids_active == 15, "%u of 15 RMIDs given", s.rmids_active);
+	CHECK(s.waiting == CROWD - owners && s.alloc_fails == s.waiting,
+	      "%u have one, %u wait, %llu failed", owners, s.waiting,
+	      (unsigned long long)s.alloc_fails);
+
+	/* those who wait may go without ever having had one */
+	end_some(&dev, pids, 5, false);
+	CHECK(dev_stats(&dev).waiting == s.waiting - 5,
+	      "the dead still wait: %u", dev_stats(&dev).waiting);
+	CHECK(!dev_stats(&dev).served, "served without an RMID to give");
+
+	end_some(&dev, pids, 8, true);
+	WAIT_FOR(dev_stats(&dev).served == 8, 5000, "%llu of 8 served",
+		 (unsigned long long)dev_stats(&dev).served);
+	CHECK(dev_stats(&dev).waiting == s.waiting - 13, "%u wait",
+	      dev_stats(&dev).waiting);
+	CHECK(count_owners(&dev, pids) == owners, "%u of %u have an RMID",
+	      count_owners(&dev, pids), owners);
+
+	/* until all of the rest had their turn */
+	while (dev_stats(&dev).waiting) {
+		unsigned int left = dev_stats(&dev).waiting;
+
+		end_some(&dev, pids, 1, true);
+		WAIT_FOR(dev_stats(&dev).waiting < left, 5000,
+			 "%u wait, nobody is served", left);
+	}
+	for (i = 0; i < CROWD; i++)
+		if (pids[i])
+			reap(pids[i], SIGKILL);
+	recorder_stop(&rec);
+
+	s = dev_stats(&dev);
+	CHECK(s.served + 5 == s.alloc_fails, "%llu failed, %llu served, 5 died",
+	      (unsigned long long)s.alloc_fails, (unsigned long long)s.served);
+	dev_snapshot(&dev, &snapshot);
+	check_conservation(&dev, &snapshot);
+	history_replay(&history, &rec.log, &dev.info);
+	history_matches(&history, &snapshot);
+	CHECK(history.fails == s.alloc_fails, "%u ALLOC_FAIL records",
+	      history.fails);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* More processes than RMIDs at load: the same queue. */
+static void pool_exhausted_at_load(void)
+{
+	static struct snapshot snapshot;
+	struct cmt_stats s;
+	pid_t pids[CROWD];
+	struct dev dev;
+	int i;
+
+	for (i = 0; i < CROWD; i++)
+		pids[i] = park(0, NULL);
+	CHECK(!module_load("emulated_rmids=16 interval_us=10000"), "load");
+	dev_open(&dev, O_RDONLY);
+	s = dev_stats(&dev);
+	CHECK(s.rmids_active == 15 && s.waiting >= CROWD - 15 &&
+	      s.alloc_fails == s.waiting, "%u active, %u wait", s.rmids_active,
+	      s.waiting);
+	for (i = 0; i < CROWD; i++)
+		reap(pids[i], SIGKILL);
+	WAIT_FOR(!dev_stats(&dev).waiting, 5000, "%u wait",
+		 dev_stats(&dev).waiting);
+	dev_snapshot(&dev, &snapshot);
+	check_conservation(&dev, &snapshot);
+	CHECK(snapshot_find(&snapshot, getpid()), "this test has no RMID");
+	CHECK(snapshot_find(&snapshot, 1), "init has no RMID");
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
+/* Two RMIDs' numbers, so one owner: the smallest pool there is. */
+static void pool_of_one(void)
+{
+	static struct snapshot snapshot;
+	struct dev dev;
+	int i;
+
+	dev_open(&dev, O_RDONLY);
+	for (i = 0; i < 20; i++) {
+		reap(park(1, NULL), SIGKILL);
+		dev_snapshot(&dev, &snapshot);
+		check_conservation(&dev, &snapshot);
+	}
+	CHECK(snapshot.count == 1, "%u owners of one RMID", snapshot.count);
+	dev_close(&dev);
+}
+
+/* Unload with processes waiting, the timer that serves them armed. */
+static void pool_unload_while_waiting(void)
+{
+	pid_t pids[20];
+	int i, round;
+
+	for (round = 0; round < 5; round++) {
+		CHECK(!module_load("emulated_rmids=4"), "load");
+		for (i = 0; i < 20; i++)
+			pids[i] = park(0, NULL);
+		for (i = 0; i < 20; i++)
+			reap(pids[i], SIGKILL);
+		CHECK(!module_unload(), "unload");
+	}
+}
+
+const struct test pool_tests[] = {
+	{ "pool_storm", pool_storm,
+	  "interval_us=10000 ring_records=65536", 120 },
+	{ "pool_storm_few_rmids", pool_storm_few_rmids,
+	  "interval_us=10000 ring_records=65536 emulated_rmids=24", 120 },
+	{ "pool_exhaustion", pool_exhaustion,
+	  "emulated_rmids=16 interval_us=10000 ring_records=16384", 0 },
+	{ "pool_exhausted_at_load", pool_exhausted_at_load, NULL, 0 },
+	{ "pool_of_one", pool_of_one, "emulated_rmids=2", 0 },
+	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
+	{ }
+};

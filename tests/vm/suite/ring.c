@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rings: what is emitted is delivered or counted as lost, to everybody. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "suite.h"
+
+#define RUN_MS 1500
+
+/*
+ * A reader in a thread: keeps all it was given, by index, so that two readers
+ * can be compared record by record.
+ */
+struct reader {
+	struct dev dev;
+	struct log log;
+	unsigned int pause_ms;	/* between two rounds */
+	uint64_t end_ns;
+	pthread_t thread;
+};
+
+static void *reader_main(void *arg)
+{
+	struct reader *r = arg;
+
+	while (now_ns() < r->end_ns) {
+		dev_drain(&r->dev, &r->log);
+		sleep_ms(r->pause_ms);
+	}
+	return NULL;
+}
+
+static void reader_start(struct reader *r, unsigned int pause_ms,
+			 unsigned int run_ms)
+{
+	memset(r, 0, sizeof(*r));
+	r->pause_ms = pause_ms;
+	r->end_ns = now_ns() + run_ms * 1000000ULL;
+	dev_open(&r->dev, O_RDONLY);
+	dev_map(&r->dev, FROM_NOW);
+	CHECK(!pthread_create(&r->thread, NULL, reader_main, r),
+	      "pthread_create");
+}
+
+/* Ends with every record accounted for; returns how many were lost. */
+static uint64_t reader_stop(struct reader *r)
+{
+	uint64_t lost = 0, delivered = 0;
+	uint32_t cpu;
+
+	pthread_join(r->thread, NULL);
+	dev_drain(&r->dev, &r->log);
+	for (cpu = 0; cpu < r->dev.info.nr_cpus; cpu++) {
+		const struct ring *ring = &r->dev.rings[cpu];
+
+		CHECK(ring->pos - ring->begin == ring->delivered + ring->lost,
+		      "ring %u: emitted %llu, delivered %llu, lost %llu", cpu,
+		      (unsigned long long)(ring->pos - ring->begin),
+		      (unsigned long long)ring->delivered,
+		      (unsigned long long)ring->lost);
+		lost += ring->lost;
+		delivered += ring->delivered;
+	}
+	CHECK(delivered == r->log.count, "counted %llu, has %zu",
+	      (unsigned long long)delivered, r->log.count);
+	CHECK(delivered, "a reader read nothing");
+	return lost;
+}
+
+static void reader_free(struct reader *r)
+{
+	log_free(&r->log);
+	dev_close(&r->dev);
+}
+
+/* Whatever two readers both got at an index of a ring is the same record. */
+static void readers_agree(const struct dev *dev, const struct log *fast,
+			  const struct log *slow)
+{
+	size_t i, j, common = 0;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++) {
+		for (i = 0, j = 0; i < fast->count && j < slow->count;) {
+			if (fast->records[i].cpu != cpu ||
+			    (slow->records[j].cpu == cpu &&
+			     fast->indices[i] < slow->indices[j])) {
+				i++;
+				continue;
+			}
+			if (slow->records[j].cpu != cpu ||
+			    slow->indices[j] < fast->indices[i]) {
+				j++;
+				continue;
+			}
+			CHECK(!memcmp(&fast->records[i], &slow->records[j],
+				      sizeof(struct cmt_record)),
+			      "ring %u: two records have index %llu", cpu,
+			      (unsigned long long)fast->indices[i]);
+			common++;
+			i++;
+			j++;
+		}
+	}
+	CHECK(common, "the readers have nothing in common");
+}
+
+/*
+ * A check from inside the records: between two TICKs of a ring that nothing
+ * was lost between, there are as many SAMPLEs as the TICKs' counters say.
+ */
+static void samples_add_up(const struct dev *dev, const struct log *log)
+{
+	uint64_t samples, tick_samples, next;
+	unsigned int checked = 0;
+	bool have_tick;
+	uint32_t cpu;
+	size_t i;
+
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++) {
+		have_tick = false;
+		samples = tick_samples = next = 0;
+		for (i = 0; i < log->count; i++) {
+			const struct cmt_record *r = &log->records[i];
+
+			if (r->cpu != cpu)
+				continue;
+			if (log->indices[i] != next)
+				have_tick = false;
+			next = log->indices[i] + 1;
+			samples += r->type == CMT_REC_SAMPLE;
+			if (r->type != CMT_REC_TICK)
+				continue;
+			CHECK(!have_tick ||
+			      r->tick.samples == tick_samples + samples,
+			      "ring %u: TICK says %llu samples, there are %llu",
+			      cpu, (unsigned long long)(r->tick.samples -
+			      tick_samples), (unsigned long long)samples);
+			checked += have_tick;
+			have_tick = true;
+			tick_samples = r->tick.samples;
+			samples = 0;
+		}
+	}
+	CHECK(checked > 10, "only %u ticks in a row", checked);
+}
+
+/* Reads until it is killed, in a process of its own. */
+static pid_t start_victim(void)
+{
+	struct reader victim;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	reader_start(&victim, 0, 60000);
+	pthread_join(victim.thread, NULL);
+	_exit(1);
+}
+
+static void ring_conservation(void)
+{
+	struct reader fast, fast2, slow;
+	uint64_t fast_lost, slow_lost;
+	struct cmt_stats s;
+	pid_t victim;
+
+	reader_start(&fast, 1, RUN_MS);
+	reader_start(&fast2, 3, RUN_MS);
+	reader_start(&slow, 400, RUN_MS);
+	victim = start_victim();
+	WAIT_FOR(dev_stats(&fast.dev).readers == 4, 5000, "%u readers",
+		 dev_stats(&fast.dev).readers);
+	sleep_ms(RUN_MS / 3);
+	reap(victim, SIGKILL);
+	CHECK(dev_stats(&fast.dev).readers == 3, "the dead still reads");
+
+	fast_lost = reader_stop(&fast);
+	reader_stop(&fast2);
+	slow_lost = reader_stop(&slow);
+	CHECK(slow_lost > 0, "the slow reader lost nothing: no test");
+	readers_agree(&fast.dev, &fast.log, &slow.log);
+	readers_agree(&fast.dev, &fast.log, &fast2.log);
+	samples_add_up(&fast.dev, &fast.log);
+	s = dev_stats(&fast.dev);
+	CHECK(s.records >= fast.log.count + fast_lost, "%llu records",
+	      (unsigned long long)s.records);
+	note("fast: %zu delivered, %llu lost; slow: %zu delivered, %llu lost",
+	     fast.log.count, (unsigned long long)fast_lost, slow.log.count,
+	     (unsigned long long)slow_lost);
+	reader_free(&fast);
+	reader_free(&fast2);
+	reader_free(&slow);
+}
+
+static uint64_t sum_of_heads(const struct dev *dev)
+{
+	uint64_t sum = 0;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++)
+		sum += ring_head(&dev->rings[cpu]);
+	return sum;
+}
+
+static void ring_only_while_read(void)
+{
+	struct dev idle, reader;
+	uint64_t ticks;
+
+	dev_open(&idle, O_RDONLY);
+	CHECK(!dev_stats(&idle).readers, "a reader without a map");
+	ticks = dev_stats(&idle).ticks;
+	sleep_ms(50);
+	CHECK(dev_stats(&idle).ticks == ticks, "ticks without a reader");
+
+	dev_open(&reader, O_RDONLY);
+	dev_map(&reader, FROM_NOW);
+	CHECK(dev_stats(&idle).readers == 1, "no reader, or several");
+	WAIT_FOR(dev_stats(&idle).ticks > ticks + 10, 5000, "no ticks");
+	/* the map alone, without the descriptor, goes on reading */
+	close(reader.fd);
+	ticks = dev_stats(&idle).ticks;
+	WAIT_FOR(dev_stats(&idle).ticks > ticks + 10, 5000,
+		 "ticks ended with the descriptor");
+	dev_unmap(&reader);
+	CHECK(!dev_stats(&idle).readers, "a reader is left");
+	ticks = dev_stats(&idle).ticks;
+	sleep_ms(50);
+	CHECK(dev_stats(&idle).ticks == ticks, "ticks after the last close");
+
+	/* ... and they come back */
+	dev_map(&idle, FROM_NOW);
+	WAIT_FOR(dev_stats(&idle).ticks > ticks + 10, 5000, "no ticks");
+	CHECK(dev_stats(&idle).records <= sum_of_heads(&idle) &&
+	      sum_of_heads(&idle) <= dev_stats(&idle).records,
+	      "the heads are not the records");
+	dev_close(&idle);
+}
+
+static void set_watermark(const struct dev *dev, uint32_t records)
+{
+	struct cmt_watermark arg = { .size = sizeof(arg), .records = records };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_WATERMARK, &arg),
+	      "SET_WATERMARK %u: %m", records);
+}
+
+static uint64_t most_since(const struct dev *dev, uint64_t *heads)
+{
+	uint64_t head, most = 0;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++) {
+		head = ring_head(&dev->rings[cpu]);
+		if (head - heads[cpu] > most)
+			most = head - heads[cpu];
+		heads[cpu] = head;
+	}
+	return most;
+}
+
+static void ring_poll_watermark(void)
+{
+	struct pollfd p = { .events = POLLIN };
+	uint64_t heads[64], most;
+	struct dev dev;
+	uint32_t mark;
+	int i, n;
+
+	dev_open(&dev, O_RDWR);
+	CHECK(dev.info.nr_cpus <= 64, "%u CPUs", dev.info.nr_cpus);
+	dev_map(&dev, FROM_NOW);
+	p.fd = dev.fd;
+	for (mark = 1; mark <= 256; mark *= 16) {
+		set_watermark(&dev, mark);
+		/* from here on the kernel's count is no older than ours */
+		CHECK(poll(&p, 1, 10000) == 1, "watermark %u: no wake-up",
+		      mark);
+		most_since(&dev, heads);
+		for (i = 0; i < 5; i++) {
+			n = poll(&p, 1, 10000);
+			most = most_since(&dev, heads);
+			CHECK(n == 1 && p.revents & POLLIN,
+			      "watermark %u: poll %d, revents %#x", mark, n,
+			      p.revents);
+			/* head may have grown between poll() and our look */
+			CHECK(most + 64 >= mark,
+			      "watermark %u: woken after %llu", mark,
+			      (unsigned long long)most);
+		}
+	}
+	/* a wait for what does not come ends by its time-out */
+	set_watermark(&dev, dev.info.ring_records / 2);
+	dev_set_interval(&dev, 1000000000);
+	while (poll(&p, 1, 0) == 1)
+		;
+	CHECK(poll(&p, 1, 100) == 0, "woken early");
+	dev_close(&dev);
+}
+
+/* Ticks and the ticks they say they missed fill the time, slot by slot. */
+static void check_slots(const struct dev *dev, const struct log *log,
+			uint64_t from, uint32_t interval_ns)
+{
+	const struct cmt_record *first, *last, *r;
+	uint64_t ticks, slots, missed;
+	uint32_t cpu;
+	size_t i;
+
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++) {
+		first = last = NULL;
+		ticks = 0;
+		for (i = 0; i < log->count; i++) {
+			r = &log->records[i];
+			if (r->type != CMT_REC_TICK || r->cpu != cpu ||
+			    r->interval_ns != interval_ns || r->ts < from)
+				continue;
+			first = first ? first : r;
+			last = r;
+			ticks++;
+		}
+		if (ring_state(&dev->rings[cpu]) != CMT_RING_ONLINE)
+			continue;
+		CHECK(ticks > 5, "CPU %u: %llu ticks of %u ns", cpu,
+		      (unsigned long long)ticks, interval_ns);
+		slots = last->ts / interval_ns - first->ts / interval_ns + 1;
+		missed = last->tick.missed - first->tick.missed;
+		/* a tick at the end of its slot may be written in the next */
+		CHECK(ticks + missed + 1 >= slots && ticks + missed <= slots + 1,
+		      "CPU %u: %llu slots of %u ns, %llu ticks, %llu missed",
+		      cpu, (unsigned long long)slots, interval_ns,
+		      (unsigned long long)ticks, (unsigned long long)missed);
+	}
+}
+
+static void ring_interval_change(void)
+{
+	static const uint32_t intervals[] = { 5000000, 500000, 20000000 };
+	struct recorder rec;
+	uint32_t last;
+	uint64_t set_at[3];
+	struct dev dev;
+	unsigned int i;
+	size_t k;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	recorder_start(&rec, &dev, true);
+	sleep_ms(200);
+	for (i = 0; i < 3; i++) {
+		dev_set_interval(&dev, intervals[i]);
+		set_at[i] = now_ns();
+		sleep_ms(300);
+	}
+	recorder_stop(&rec);
+
+	check_slots(&dev, &rec.log, 0, 1000000);
+	for (i = 0; i < 3; i++)
+		check_slots(&dev, &rec.log, 0, intervals[i]);
+	/* no tick of the old interval once the call has returned */
+	for (k = 0, i = 0, last = 1000000; k < rec.log.count; k++) {
+		const struct cmt_record *r = &rec.log.records[k];
+
+		if (r->type != CMT_REC_TICK)
+			continue;
+		while (i < 3 && r->ts > set_at[i])
+			last = intervals[i++];
+		CHECK(r->interval_ns == last ||
+		      (i < 3 && r->interval_ns == intervals[i]),
+		      "a tick of %u ns, %u is in force", r->interval_ns, last);
+	}
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* CLOCK_MONOTONIC is one clock for all CPUs here, or no test of order holds. */
+static void ring_clock(void)
+{
+	uint64_t last = 0, now;
+	cpu_set_t set;
+	int i;
+
+	for (i = 0; i < 400; i++) {
+		CPU_ZERO(&set);
+		CPU_SET(i % sysconf(_SC_NPROCESSORS_ONLN), &set);
+		CHECK(!sched_setaffinity(0, sizeof(set), &set), "affinity: %m");
+		now = now_ns();
+		CHECK(now >= last, "the guest's clock went back by %llu ns",
+		      (unsigned long long)(last - now));
+		last = now;
+	}
+}
+
+/* Interval at its least, ring at its least, for a while: nothing breaks. */
+static void ring_hammer(void)
+{
+	struct reader fast, slow;
+
+	reader_start(&fast, 0, 1000);
+	reader_start(&slow, 50, 1000);
+	reader_stop(&fast);
+	CHECK(reader_stop(&slow) > 0, "the slow reader lost nothing");
+	readers_agree(&fast.dev, &fast.log, &slow.log);
+	reader_free(&fast);
+	reader_free(&slow);
+}
+
+const struct test ring_tests[] = {
+	{ "ring_clock", ring_clock, "", 0 },
+	{ "ring_conservation", ring_conservation, "ring_records=1024", 40 },
+	{ "ring_hammer", ring_hammer, "ring_records=256 interval_us=100", 40 },
+	{ "ring_only_while_read", ring_only_while_read, "", 0 },
+	{ "ring_poll_watermark", ring_poll_watermark, "ring_records=4096", 40 },
+	{ "ring_interval_change", ring_interval_change, "", 0 },
+	{ }
+};

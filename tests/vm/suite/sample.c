@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The readings. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "suite.h"
+
+#define MIB (1024 * 1024)
+
+/* Touches so many bytes over and over. */
+static pid_t walk(size_t bytes)
+{
+	pid_t pid = fork();
+	volatile char *p;
+	size_t i;
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		_exit(1);
+	for (;;)
+		for (i = 0; i < bytes; i += 64)
+			p[i]++;
+}
+
+static void check_flags(const struct cmt_record *r)
+{
+	CHECK(r->flags & CMT_F_OCCUPANCY || !r->sample.occupancy_bytes,
+	      "an occupancy that is none: flags %#x", r->flags);
+	CHECK(r->flags & CMT_F_MBM_TOTAL || !r->sample.mbm_total_bytes,
+	      "a total that is none: flags %#x", r->flags);
+	CHECK(r->flags & CMT_F_MBM_LOCAL || !r->sample.mbm_local_bytes,
+	      "a local that is none: flags %#x", r->flags);
+	CHECK(!(r->flags & (CMT_F_ERROR | CMT_F_UNAVAILABLE)),
+	      "the model has no errors: flags %#x", r->flags);
+}
+
+/*
+ * One CPU reads all RMIDs in one tick with interrupts off, so that the sum of
+ * a tick's samples is of one instant and must hold without a tolerance.
+ */
+static void sample_sum_within_cache(void)
+{
+	static const size_t sizes[] = { 1, 2, 8 };
+	uint64_t sum = 0, most = 0, deferred = 0, samples = 0;
+	pid_t walkers[3];
+	struct recorder rec;
+	bool whole = false;
+	struct dev dev;
+	size_t i;
+
+	CHECK(!write_file("/sys/devices/system/cpu/cpu1/online", "0"),
+	      "CPU 1 does not go offline");
+	CHECK(!module_load("emulated_cache_kib=2048 interval_us=2000 "
+			   "ring_records=16384"), "load");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	CHECK(dev.info.l3_bytes == 2 * MIB, "cache of %llu",
+	      (unsigned long long)dev.info.l3_bytes);
+	for (i = 0; i < 3; i++)
+		walkers[i] = walk(sizes[i] * MIB);
+	recorder_start(&rec, &dev, true);
+	sleep_ms(3000);
+	recorder_stop(&rec);
+
+	for (i = 0; i < rec.log.count; i++) {
+		const struct cmt_record *r = &rec.log.records[i];
+
+		if (r->type == CMT_REC_SAMPLE) {
+			check_flags(r);
+			sum += r->sample.occupancy_bytes;
+			samples++;
+		}
+		if (r->type != CMT_REC_TICK)
+			continue;
+		whole = whole && r->tick.deferred == deferred;
+		CHECK(!whole || sum <= dev.info.l3_bytes,
+		      "%llu bytes in a cache of %llu",
+		      (unsigned long long)sum,
+		      (unsigned long long)dev.info.l3_bytes);
+		if (whole && sum > most)
+			most = sum;
+		whole = true;
+		deferred = r->tick.deferred;
+		sum = 0;
+	}
+	note("%llu samples, at most %llu KiB of 2048 in use",
+	     (unsigned long long)samples, (unsigned long long)most >> 10);
+	CHECK(most > dev.info.l3_bytes / 2, "the cache does not fill: %llu",
+	      (unsigned long long)most);
+	log_free(&rec.log);
+	/* they have inherited the descriptor */
+	for (i = 0; i < 3; i++)
+		reap(walkers[i], SIGKILL);
+	dev_close(&dev);
+	CHECK(!write_file("/sys/devices/system/cpu/cpu1/online", "1"),
+	      "CPU 1 does not come back");
+	CHECK(!module_unload(), "unload");
+}
+
+struct traffic {
+	uint32_t generation;
+	uint64_t total, local, residual;
+};
+
+/* By domain and RMID; the guest has few of both. */
+static struct traffic traffic[4][MAX_RMIDS];
+
+static void check_traffic(const struct cmt_record *r)
+{
+	struct traffic *t;
+
+	CHECK(r->domain < 4, "domain %u", r->domain);
+	t = &traffic[r->domain][r->rmid];
+	CHECK(r->sample.mbm_local_bytes <= r->sample.mbm_total_bytes,
+	      "RMID %u: more local than total", r->rmid);
+	if (t->generation == r->generation) {
+		CHECK(r->sample.mbm_total_bytes >= t->total &&
+		      r->sample.mbm_local_bytes >= t->local,
+		      "RMID %u: traffic decreases", r->rmid);
+		CHECK(r->sample.residual_bytes == t->residual,
+		      "RMID %u: the residue changes", r->rmid);
+	}
+	t->generation = r->generation;
+	t->total = r->sample.mbm_total_bytes;
+	t->local = r->sample.mbm_local_bytes;
+	t->residual = r->sample.residual_bytes;
+}
+
+static void sample_traffic(void)
+{
+	struct recorder rec;
+	uint64_t most = 0;
+	struct dev dev;
+	int i;
+	size_t k;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	recorder_start(&rec, &dev, true);
+	/* several generations of the same RMIDs: the pool has six */
+	for (i = 0; i < 8; i++) {
+		pid_t a = walk(4 * MIB), b = walk(1 * MIB);
+
+		sleep_ms(150);
+		reap(a, SIGKILL);
+		reap(b, SIGKILL);
+	}
+	recorder_stop(&rec);
+	for (k = 0; k < rec.log.count; k++) {
+		const struct cmt_record *r = &rec.log.records[k];
+
+		if (r->type != CMT_REC_SAMPLE)
+			continue;
+		check_flags(r);
+		check_traffic(r);
+		if (r->rmid && r->sample.mbm_total_bytes > most)
+			most = r->sample.mbm_total_bytes;
+	}
+	CHECK(most > MIB, "a walk moves only %llu bytes",
+	      (unsigned long long)most);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* Every SAMPLE is of an owner that had the RMID at that time. */
+static void sample_owner_alive(void)
+{
+	struct recorder rec;
+	uint32_t generation[MAX_RMIDS] = { };
+	uint64_t strays = 0, samples = 0;
+	struct dev dev;
+	size_t k;
+	int i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, true);
+	for (i = 0; i < 100; i++)
+		reap(park(i % 3, NULL), SIGKILL);
+	recorder_stop(&rec);
+	for (k = 0; k < rec.log.count; k++) {
+		const struct cmt_record *r = &rec.log.records[k];
+
+		if (r->type == CMT_REC_ALLOC)
+			generation[r->rmid] = r->generation;
+		if (r->type != CMT_REC_SAMPLE || !r->rmid)
+			continue;
+		samples++;
+		strays += generation[r->rmid] != r->generation;
+	}
+	CHECK(samples > 100, "only %llu samples", (unsigned long long)samples);
+	CHECK(!strays, "%llu of %llu samples carry the wrong generation",
+	      (unsigned long long)strays, (unsigned long long)samples);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+static uint64_t proc_value(const char *text, const char *name)
+{
+	char key[64];
+	const char *p;
+
+	snprintf(key, sizeof(key), "%s ", name);
+	p = strncmp(text, key, strlen(key)) ? strstr(text, key) : text;
+	CHECK(p && (p == text || p[-1] == '\n'), "no %s in the text", name);
+	return strtoull(p + strlen(key), NULL, 10);
+}
+
+static void proc_agrees(void)
+{
+	static struct snapshot snapshot;
+	static char text[65536];
+	struct cmt_stats s;
+	struct dev dev;
+	uint32_t i;
+	char line[64];
+	pid_t pid;
+
+	pid = park(0, "odd name\n\\");
+	dev_open(&dev, O_RDONLY);
+	dev_snapshot(&dev, &snapshot);
+	read_file("/proc/cmt/rmids", text, sizeof(text));
+	CHECK(text[0] == '#', "/proc/cmt/rmids is empty");
+	for (i = 0; i < snapshot.count; i++) {
+		const struct cmt_record *r = &snapshot.records[i];
+
+		snprintf(line, sizeof(line), "\n%u %u %u ", r->rmid,
+			 r->generation, r->tgid);
+		CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s",
+		      line);
+	}
+	CHECK(strstr(text, " odd name\\n\\"),
+	      "/proc/cmt/rmids: a name breaks the line");
+	reap(pid, SIGKILL);
+
+	s = dev_stats(&dev);
+	read_file("/proc/cmt/stats", text, sizeof(text));
+	CHECK(proc_value(text, "allocs") == s.allocs &&
+	      proc_value(text, "frees") == s.frees &&
+	      proc_value(text, "rmids_active") == s.rmids_active &&
+	      proc_value(text, "ticks") == s.ticks &&
+	      proc_value(text, "cpus_online") == s.cpus_online,
+	      "/proc/cmt/stats is not GET_STATS");
+	dev_close(&dev);
+}
+
+const struct test sample_tests[] = {
+	{ "sample_sum_within_cache", sample_sum_within_cache, NULL, 0 },
+	{ "sample_traffic", sample_traffic,
+	  "emulated_rmids=12 ring_records=16384 emulated_cache_kib=2048", 0 },
+	{ "sample_owner_alive", sample_owner_alive,
+	  "emulated_rmids=12 ring_records=65536", 0 },
+	{ "proc_agrees", proc_agrees, "", 0 },
+	{ }
+};

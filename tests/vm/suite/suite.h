@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tests that run inside a guest, against the kernel's contract
+ * (uapi/cmt.h) and nothing else.
+ *
+ * Every test runs in a process of its own, in a process group of its own, with
+ * the module loaded afresh for it and unloaded after it: what a test leaves
+ * behind, or an unload that is refused, is that test's failure.
+ */
+#ifndef CMT_SUITE_H
+#define CMT_SUITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct test {
+	const char *name;
+	void (*fn)(void);
+	const char *params;	/* of the module; NULL: the test loads it */
+	unsigned int timeout_s;	/* 0: 20 */
+};
+
+extern const struct test load_tests[];
+extern const struct test lifecycle_tests[];
+extern const struct test pool_tests[];
+extern const struct test ring_tests[];
+extern const struct test map_tests[];
+extern const struct test ioctl_tests[];
+extern const struct test sample_tests[];
+extern const struct test hotplug_tests[];
+#ifdef CMT_SUITE_LIB
+extern const struct test lib_tests[];
+#endif
+
+/* The end of the test: it failed, here, and this is why. */
+void fail_at(const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), noreturn));
+#define FAIL(...) fail_at(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(cond, ...) do { if (!(cond)) FAIL(__VA_ARGS__); } while (0)
+
+/* A line of explanation in the test's output. */
+void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* CLOCK_MONOTONIC, ns */
+uint64_t now_ns(void);
+void sleep_ms(unsigned int ms);
+
+/*
+ * Wait until cond holds, look every millisecond; a failure when it does not
+ * within ms milliseconds.  The deadline is there to end a hang, not to judge
+ * speed: QEMU may be scheduled late.
+ */
+#define WAIT_FOR(cond, ms, ...) do {					\
+	uint64_t end_ = now_ns() + (ms) * 1000000ULL;			\
+	while (!(cond)) {						\
+		CHECK(now_ns() < end_, __VA_ARGS__);			\
+		sleep_ms(1);						\
+	}								\
+} while (0)
+
+/* The module */
+int module_load(const char *params);	/* 0 or -errno */
+int module_unload(void);		/* 0 or -errno, does not wait */
+bool module_present(void);		/* in /proc/modules */
+
+/* Files: the whole text, at most size - 1 bytes; "" if it cannot be read. */
+char *read_file(const char *path, char *text, size_t size);
+int write_file(const char *path, const char *text);	/* 0 or -errno */
+
+/* Processes.  All are children of the test, killed at its end. */
+#define MAX_PARKED 64
+pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
+void reap(pid_t pid, int signal);	/* 0: it ends by itself */
+void expect_exit_0(pid_t pid, const char *who);
+bool process_is(pid_t pid, char state);	/* as in /proc/PID/stat */
+bool process_is_kernel(pid_t pid);
+
+/* The path of this program, for those who exec it: /bin/suite --true */
+extern const char *suite_path;
+
+#endif

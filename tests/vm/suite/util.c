@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#define MODULE_PATH "/lib/cmt.ko"
+
+void note(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	printf("# %s\n", text);
+	fflush(stdout);
+}
+
+void fail_at(const char *file, int line, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	printf("# %s:%d: %s\n", file, line, text);
+	fflush(stdout);
+	_exit(1);
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+void sleep_ms(unsigned int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+int module_load(const char *params)
+{
+	int fd = open(MODULE_PATH, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int module_unload(void)
+{
+	return syscall(SYS_delete_module, "cmt", O_NONBLOCK) ? -errno : 0;
+}
+
+bool module_present(void)
+{
+	char text[4096];
+
+	read_file("/proc/modules", text, sizeof(text));
+	return !strncmp(text, "cmt ", 4) || strstr(text, "\ncmt ");
+}
+
+char *read_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t done = 0;
+	ssize_t n;
+
+	while (fd >= 0 && done < size - 1) {
+		n = read(fd, text + done, size - 1 - done);
+		if (n <= 0)
+			break;
+		done += n;
+	}
+	text[done] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static void *park_thread(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Returns when the child and all its threads are there. */
+pid_t park(unsigned int threads, const char *comm)
+{
+	int ready[2];
+	pthread_t t;
+	char byte;
+	pid_t pid;
+
+	CHECK(!pipe(ready), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (comm)
+			prctl(PR_SET_NAME, comm);
+		while (threads--)
+			CHECK(!pthread_create(&t, NULL, park_thread, NULL),
+			      "pthread_create");
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CHECK(read(ready[0], &byte, 1) == 1, "a child did not start");
+	close(ready[0]);
+	return pid;
+}
+
+void reap(pid_t pid, int signal)
+{
+	if (signal)
+		kill(pid, signal);
+	CHECK(waitpid(pid, NULL, 0) == pid, "waitpid %d: %m", pid);
+}
+
+void expect_exit_0(pid_t pid, const char *who)
+{
+	int status;
+
+	CHECK(waitpid(pid, &status, 0) == pid, "waitpid %s: %m", who);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status),
+	      "%s ended with status %#x", who, status);
+}
+
+/* What follows the comm in /proc/PID/stat, which may hold any byte. */
+static char *stat_fields(pid_t pid, char *text, size_t size)
+{
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	read_file(path, text, size);
+	p = strrchr(text, ')');
+	return p && p[1] ? p + 2 : NULL;
+}
+
+bool process_is(pid_t pid, char state)
+{
+	char text[1024], *p = stat_fields(pid, text, sizeof(text));
+
+	return p && *p == state;
+}
+
+bool process_is_kernel(pid_t pid)
+{
+	char text[1024], *p = stat_fields(pid, text, sizeof(text));
+	unsigned int flags = 0;
+
+	/* state ppid pgrp session tty tpgid flags; PF_KTHREAD */
+	return p && sscanf(p, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+		flags & 0x00200000;
+}
