@@ -97,21 +97,24 @@ struct aggregate {
 	uint64_t closed_ns;	/* last_ns of the interval before */
 };
 
-/* Room for one more in the array at @array (a pointer to its pointer). */
-static int grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+/*
+ * Room for one more in an array of @nr.  Returns where the array is now, or
+ * NULL: it is where it was, and agg->err says why.
+ */
+static void *grow(struct aggregate *agg, void *array, uint32_t nr,
+		  uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? 2 * *room : 64;
-	void *old, *new;
+	void *new;
 
 	if (nr < *room)
-		return 0;
-	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, more, size);
-	if (!new)
-		return -ENOMEM;
-	memcpy(array, &new, sizeof(new));
-	*room = more;
-	return 0;
+		return array;
+	new = reallocarray(array, more, size);
+	if (new)
+		*room = more;
+	else
+		agg->err = -ENOMEM;
+	return new;
 }
 
 int aggregate_new(struct aggregate **result, const struct aggregate_opts *opts)
@@ -153,7 +156,7 @@ void aggregate_free(struct aggregate *agg)
 static const struct cmt_container *name_of(struct aggregate *agg,
 					   uint64_t cgroup_id)
 {
-	struct group *group = NULL;
+	struct group *group = NULL, *groups;
 	uint32_t i;
 
 	for (i = 0; i < agg->nr_groups; i++) {
@@ -164,11 +167,11 @@ static const struct cmt_container *name_of(struct aggregate *agg,
 		}
 	}
 	if (i == agg->nr_groups) {
-		if (grow(&agg->groups, agg->nr_groups, &agg->room_groups,
-			 sizeof(*agg->groups))) {
-			agg->err = -ENOMEM;
+		groups = grow(agg, agg->groups, agg->nr_groups,
+			      &agg->room_groups, sizeof(*groups));
+		if (!groups)
 			return NULL;
-		}
+		agg->groups = groups;
 		group = &agg->groups[agg->nr_groups++];
 		*group = (struct group){ .cgroup_id = cgroup_id,
 					 .seen_ns = agg->last_ns };
@@ -180,16 +183,16 @@ static const struct cmt_container *name_of(struct aggregate *agg,
 
 static void note_domain(struct aggregate *agg, uint32_t domain)
 {
-	uint32_t i;
+	uint32_t i, *domains;
 
 	for (i = 0; i < agg->nr_domains; i++)
 		if (agg->domains[i] == domain)
 			return;
-	if (grow(&agg->domains, agg->nr_domains, &agg->room_domains,
-		 sizeof(*agg->domains))) {
-		agg->err = -ENOMEM;
+	domains = grow(agg, agg->domains, agg->nr_domains, &agg->room_domains,
+		       sizeof(*domains));
+	if (!domains)
 		return;
-	}
+	agg->domains = domains;
 	agg->domains[agg->nr_domains++] = domain;
 }
 
@@ -219,13 +222,13 @@ static void traffic_add(struct traffic *t, uint16_t flags, uint16_t bit,
 static struct holding *new_holding(struct aggregate *agg,
 				   const struct cmt_slot_entry *e)
 {
-	struct holding *h;
+	struct holding *h, *holdings;
 
-	if (grow(&agg->holdings, agg->nr_holdings, &agg->room_holdings,
-		 sizeof(*agg->holdings))) {
-		agg->err = -ENOMEM;
+	holdings = grow(agg, agg->holdings, agg->nr_holdings,
+			&agg->room_holdings, sizeof(*holdings));
+	if (!holdings)
 		return NULL;
-	}
+	agg->holdings = holdings;
 	h = &agg->holdings[agg->nr_holdings];
 	memset(h, 0, sizeof(*h));
 	h->rmid = e->rmid;
@@ -438,13 +441,13 @@ static int cmp_holding(const void *pa, const void *pb, void *ctx)
 
 static struct row *new_row(struct aggregate *agg)
 {
-	struct row *row;
+	struct row *row, *rows;
 
-	if (grow(&agg->rows, agg->nr_rows, &agg->room_rows,
-		 sizeof(*agg->rows))) {
-		agg->err = -ENOMEM;
+	rows = grow(agg, agg->rows, agg->nr_rows, &agg->room_rows,
+		    sizeof(*rows));
+	if (!rows)
 		return NULL;
-	}
+	agg->rows = rows;
 	row = &agg->rows[agg->nr_rows++];
 	memset(row, 0, sizeof(*row));
 	return row;

@@ -51,7 +51,7 @@ static void say_abi(FILE *out, const char *program, const char *path)
 		fprintf(out, "the module speaks ABI %u.%u", abi >> 16,
 			abi & 0xffff);
 	fprintf(out,
-		", this program ABI %u.%u\n"
+		", this program ABI %d.%d\n"
 		"Install the module and the tools of one release, then reload the module\n",
 		CMT_ABI_MAJOR, CMT_ABI_MINOR);
 }

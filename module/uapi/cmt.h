@@ -79,22 +79,22 @@ enum {
 };
 
 /* cmt_record.flags */
-#define CMT_F_EMULATED		(1U << 0)  /* from the model, not measured */
-#define CMT_F_PQR_OVERWRITTEN	(1U << 1)  /* TICK: another agent changed this
-					    * CPU's RMID since the last tick
-					    */
+#define CMT_F_EMULATED		0x0001U	/* from the model, not measured */
+#define CMT_F_PQR_OVERWRITTEN	0x0002U	/* TICK: another agent changed this
+					 * CPU's RMID since the last tick
+					 */
 /* SAMPLE: which values are measurements; a value without its flag is 0 */
-#define CMT_F_OCCUPANCY		(1U << 4)
-#define CMT_F_MBM_TOTAL		(1U << 5)
-#define CMT_F_MBM_LOCAL		(1U << 6)
-#define CMT_F_RESIDUAL		(1U << 7)  /* also of lifecycle records */
+#define CMT_F_OCCUPANCY		0x0010U
+#define CMT_F_MBM_TOTAL		0x0020U
+#define CMT_F_MBM_LOCAL		0x0040U
+#define CMT_F_RESIDUAL		0x0080U	/* also of lifecycle records */
 /* SAMPLE: why one is missing, or not comparable with the one before */
-#define CMT_F_ERROR		(1U << 8)  /* QM_CTR bit 63 */
-#define CMT_F_UNAVAILABLE	(1U << 9)  /* QM_CTR bit 62 */
-#define CMT_F_REBASED		(1U << 10) /* MBM traffic before this sample is
-					    * unknown: first reading, a pause in
-					    * sampling, or a reading was missing
-					    */
+#define CMT_F_ERROR		0x0100U	/* QM_CTR bit 63 */
+#define CMT_F_UNAVAILABLE	0x0200U	/* QM_CTR bit 62 */
+#define CMT_F_REBASED		0x0400U	/* MBM traffic before this sample is
+					 * unknown: first reading, a pause in
+					 * sampling, or a reading was missing
+					 */
 
 /*
  * One record.  rmid and generation name an owner: generation changes whenever
