@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The module comes, goes, and refuses to. */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,20 +54,11 @@ static void load_twenty_times(void)
 	}
 }
 
-/*
- * Forks, execs and exits without end, two processes at a time.  All on the CPU
- * that loads the module: QEMU 7.2, translating code on one CPU while another
- * patches a tracepoint's jump into it, may keep the breakpoint that stood there
- * for a moment, and that CPU then never gets past it.
- */
+/* Forks, execs and exits without end, two processes at a time. */
 static pid_t start_churn(void)
 {
-	cpu_set_t set;
 	pid_t pid;
 
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set), "affinity: %m");
 	pid = fork();
 	CHECK(pid >= 0, "fork: %m");
 	if (pid)
