@@ -278,6 +278,47 @@ static void pool_exhausted_at_load(void)
 	CHECK(!module_unload(), "unload");
 }
 
+/*
+ * One RMID for whoever comes next, and many who come fast: it would be handed
+ * out again at once, were it not for limbo.
+ */
+static void pool_limbo(void)
+{
+	static struct snapshot snapshot;
+	struct history history;
+	struct recorder rec;
+	char params[64];
+	struct dev dev;
+	int i;
+
+	CHECK(!module_load(""), "load");
+	dev_open(&dev, O_RDONLY);
+	dev_snapshot(&dev, &snapshot);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+	snprintf(params, sizeof(params),
+		 "emulated_rmids=%u interval_us=10000 ring_records=16384",
+		 snapshot.count + 2);
+
+	CHECK(!module_load(params), "load with %s", params);
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < 300; i++)
+		CHECK(waitpid(vfork_and_exit(), NULL, 0) > 0, "vfork: %m");
+	recorder_stop(&rec);
+	dev_snapshot(&dev, &snapshot);
+	check_conservation(&dev, &snapshot);
+	history_replay(&history, &rec.log, &dev.info);
+	history_matches(&history, &snapshot);
+	note("%u reused, %u failed, shortest limbo %llu us", history.reused,
+	     history.fails, (unsigned long long)history.least_limbo_ns / 1000);
+	CHECK(history.reused > 10, "only %u RMIDs used again", history.reused);
+	log_free(&rec.log);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
 /* Two RMIDs' numbers, so one owner: the smallest pool there is. */
 static void pool_of_one(void)
 {
@@ -319,6 +360,7 @@ const struct test pool_tests[] = {
 	{ "pool_exhaustion", pool_exhaustion,
 	  "emulated_rmids=16 interval_us=10000 ring_records=16384", 0 },
 	{ "pool_exhausted_at_load", pool_exhausted_at_load, NULL, 0 },
+	{ "pool_limbo", pool_limbo, NULL, 0 },
 	{ "pool_of_one", pool_of_one, "emulated_rmids=2", 0 },
 	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
 	{ }
