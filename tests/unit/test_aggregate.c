@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rows.h"
+#include "unit.h"
 
 #define MS 1000000ULL
 #define ALL (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
@@ -463,8 +464,6 @@ int main(void)
 {
 	Suite *suite = suite_create("aggregate");
 	TCase *tc = tcase_create("aggregate");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, test_aggregate_sums_container);
 	tcase_add_test(tc, test_aggregate_bandwidth_over_actual_time);
@@ -483,9 +482,5 @@ int main(void)
 	tcase_add_test(tc, test_aggregate_asks_again_for_missing_names);
 	tcase_add_test(tc, test_rows_select_filter_and_top);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

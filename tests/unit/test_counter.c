@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counter.h"
+#include "unit.h"
 
 #define MS	1000000ULL
 
@@ -222,8 +223,6 @@ int main(void)
 {
 	Suite *suite = suite_create("counter");
 	TCase *tc = tcase_create("counter");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_fresh_owner_counts_from_its_begin);
@@ -239,10 +238,5 @@ int main(void)
 	tcase_add_test(tc, test_correction_is_monotonic_and_above_its_threshold);
 	tcase_add_test(tc, test_emulated_flag_is_kept);
 	suite_add_tcase(suite, tc);
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

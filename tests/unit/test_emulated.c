@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "fake.h"
 #include "uapi/cmt.h"
+#include "unit.h"
 
 #define MIB	(1ULL << 20)
 #define MS	1000000ULL
@@ -299,15 +300,8 @@ static TCase *run_tests(void)
 int main(void)
 {
 	Suite *suite = suite_create("emulated");
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, init_tests());
 	suite_add_tcase(suite, run_tests());
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

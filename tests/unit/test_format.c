@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "unit.h"
 
 START_TEST(test_format_bytes_units)
 {
@@ -126,8 +127,6 @@ int main(void)
 {
 	Suite *suite = suite_create("format");
 	TCase *tc = tcase_create("format");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, test_format_bytes_units);
 	tcase_add_test(tc, test_format_bytes_rounds_into_next_unit);
@@ -139,9 +138,5 @@ int main(void)
 	tcase_add_test(tc, test_escape_text_bad_utf8);
 	tcase_add_test(tc, test_escape_text_cut_whole);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "backend.h"
 #include "fake.h"
 #include "uapi/cmt.h"
+#include "unit.h"
 
 #define ARRAY_LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -745,16 +746,9 @@ static TCase *shared_tests(void)
 int main(void)
 {
 	Suite *suite = suite_create("hw");
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, init_tests());
 	suite_add_tcase(suite, private_tests());
 	suite_add_tcase(suite, shared_tests());
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

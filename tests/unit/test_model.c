@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "unit.h"
 
 #define MIB		(1ULL << 20)
 #define MS		1000000ULL
@@ -221,8 +222,6 @@ int main(void)
 {
 	Suite *suite = suite_create("model");
 	TCase *tcase = tcase_create("model");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, test_run_fills_at_its_rate);
@@ -240,10 +239,5 @@ int main(void)
 	tcase_add_test(tcase, test_init_limits_the_cache);
 	tcase_add_test(tcase, test_evict_largest_cache);
 	suite_add_tcase(suite, tcase);
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

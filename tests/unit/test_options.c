@@ -8,6 +8,7 @@
 
 #include "cmtctl.h"
 #include "cmtstat.h"
+#include "unit.h"
 
 static char *said;
 static size_t said_len;
@@ -162,8 +163,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options");
 	TCase *tc = tcase_create("options");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, test_options_parse_defaults);
 	tcase_add_test(tc, test_options_parse_all);
@@ -175,9 +174,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_parse_duration_bad, 0,
 			    sizeof(bad_durations) / sizeof(bad_durations[0]));
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

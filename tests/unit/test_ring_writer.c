@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ring.h"
+#include "unit.h"
 
 #define RECORDS	256
 
@@ -102,8 +103,6 @@ int main(void)
 {
 	Suite *suite = suite_create("ring_writer");
 	TCase *tc = tcase_create("write");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_init_describes_the_ring);
@@ -113,10 +112,5 @@ int main(void)
 	tcase_add_test(tc, test_time_never_goes_back);
 	tcase_add_test(tc, test_head_is_not_read_back);
 	suite_add_tcase(suite, tc);
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rmid.h"
+#include "unit.h"
 
 #define NR	8
 #define LIMBO	CMT_LIMBO_NS
@@ -229,8 +230,6 @@ int main(void)
 {
 	Suite *suite = suite_create("rmid");
 	TCase *tc = tcase_create("pool");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_alloc_highest_first);
@@ -245,10 +244,5 @@ int main(void)
 	tcase_add_test(tc, test_free_refuses_what_is_not_active);
 	tcase_add_test(tc, test_random_walk_keeps_fifo_limbo_and_count);
 	suite_add_tcase(suite, tc);
-
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_run(suite);
 }

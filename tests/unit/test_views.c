@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "view.h"
+#include "unit.h"
 
 static struct cmt_container container;
 static struct cmt_info info;
@@ -259,8 +260,7 @@ int main(void)
 {
 	Suite *suite = suite_create("views");
 	TCase *tc = tcase_create("views");
-	SRunner *runner;
-	int failed;
+	int status;
 
 	tcase_add_test(tc, test_view_table_values);
 	tcase_add_test(tc, test_view_table_banners);
@@ -272,10 +272,7 @@ int main(void)
 			    BY_CONTAINER, BY_DOMAIN + 1);
 	tcase_add_test(tc, test_view_csv_values);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	status = unit_run(suite);
 	free(text);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }
