@@ -10,6 +10,11 @@
 
 #include "cmt.h"
 
+/* What would break a line, a terminal, or the way back from the escape. */
+#define COMM_ESCAPED \
+	"\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017" \
+	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177\\"
+
 static struct proc_dir_entry *dir;
 
 static int rmids_show(struct seq_file *m, void *unused)
@@ -33,8 +38,7 @@ static int rmids_show(struct seq_file *m, void *unused)
 		seq_printf(m, "%u %u %u %llu %llu %llu ", r->rmid,
 			   r->generation, r->tgid, r->owner.cgroup_id, r->ts,
 			   r->owner.residual_bytes);
-		seq_escape_str(m, comm, ESCAPE_SPACE | ESCAPE_SPECIAL |
-			       ESCAPE_NP, NULL);
+		seq_escape_str(m, comm, ESCAPE_HEX, COMM_ESCAPED);
 		seq_putc(m, '\n');
 	}
 	vfree(records);

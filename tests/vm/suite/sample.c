@@ -241,8 +241,8 @@ static void proc_agrees(void)
 		CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s",
 		      line);
 	}
-	CHECK(strstr(text, " odd name\\n\\"),
-	      "/proc/cmt/rmids: a name breaks the line");
+	CHECK(strstr(text, " odd name\\x0a\\x5c\n"),
+	      "/proc/cmt/rmids: a name is not escaped");
 	reap(pid, SIGKILL);
 
 	s = dev_stats(&dev);
