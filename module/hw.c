@@ -12,12 +12,12 @@
  * read interrupted between EVTSEL and CTR then goes on as if nothing was.
  *
  * EVTSEL and CTR are one pair per logical CPU on Intel.  With interrupts off
- * nobody else gets at it, so one burst saves and restores EVTSEL once.  On AMD
- * all CPUs of an L3 domain share one pair.  There every single read takes the
- * domain's lock, saves, reads, verifies and restores: a CPU which must read at
+ * the kernel does not get at it, so one burst saves and restores EVTSEL once.
+ * On AMD all CPUs of an L3 domain share one pair.  There every single read
+ * takes the domain's lock, saves, reads and restores: a CPU which must read at
  * an RMID's allocation waits for one read of the sampler's CPU and not for its
  * burst, and resctrl on another CPU, which knows nothing of our lock, has the
- * smallest window in which it could meet us.  Verifying finds what it wrote.
+ * smallest window in which it could meet us.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -437,19 +437,16 @@ static void hw_read_end(void)
 
 /*
  * -EAGAIN: EVTSEL was changed under us, *ctr is anybody's and *others is what
- * the other agent wrote.  On a private pair that is only looked for when CTR
- * shows an error.
+ * the other agent wrote.  That is looked for on a private pair too: firmware
+ * and a hypervisor get at it whatever we do with interrupts.
  */
 static int hw_try_read(u64 evtsel, u64 *ctr, u64 *others)
 {
 	u64 evtsel_now;
 
 	if (cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, evtsel) ||
-	    cmt_rdmsr_safe(HW_MSR_QM_CTR, ctr))
-		return -EIO;
-	if (!hw.shared_evtsel && !(*ctr & CTR_ERROR))
-		return 0;
-	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &evtsel_now))
+	    cmt_rdmsr_safe(HW_MSR_QM_CTR, ctr) ||
+	    cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &evtsel_now))
 		return -EIO;
 	if (evtsel_now == evtsel)
 		return 0;

@@ -536,6 +536,18 @@ START_TEST(test_read_retries_when_evtsel_changed)
 }
 END_TEST
 
+/* No error bit, and a value that is another RMID's. */
+START_TEST(test_read_private_detects_foreign_value)
+{
+	u64 raw;
+
+	prepare_meddling(2, 999);
+	ck_assert_int_eq(read_one(42, CMT_EVENT_OCCUPANCY, &raw), 0);
+	ck_assert_uint_eq(raw, 4242);
+	ck_assert_uint_eq(fake.ctr_reads, 3);
+}
+END_TEST
+
 START_TEST(test_read_retries_are_bounded)
 {
 	u64 raw = 77;
@@ -726,6 +738,7 @@ static TCase *private_tests(void)
 	tcase_add_test(tcase, test_read_overflow_bit_masked);
 	tcase_add_test(tcase, test_read_faults);
 	tcase_add_test(tcase, test_read_retries_when_evtsel_changed);
+	tcase_add_test(tcase, test_read_private_detects_foreign_value);
 	tcase_add_test(tcase, test_read_retries_are_bounded);
 	return tcase;
 }
