@@ -133,6 +133,11 @@ apt_install()
 		--no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 }
 
+# What a build of the module needs: kernel-doc (W=1) is perl, and BTF is made by
+# pahole where the headers have a vmlinux, as Debian's 6.12 do.
+# shellcheck disable=SC2034
+module_packages=(make gcc-12 gcc libelf1 perl pahole)
+
 # need PACKAGE...: install those that are missing
 need()
 {
