@@ -154,6 +154,7 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_SPACE_NEW:
         answer[0] = lab_space_new(lab_root(env->cr[3]));
+        qatomic_set(&lab.expected[answer[0]], 0);
         break;
     case LAB_SPACE_SELF:
         answer[0] = lab_cpu_space(cpu, env);

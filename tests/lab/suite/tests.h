@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CMT_LAB_TESTS_H
+#define CMT_LAB_TESTS_H
+
+#include "../../vm/suite/suite.h"
+
+extern const struct test occupancy_tests[];
+extern const struct test churn_tests[];
+extern const struct test fault_tests[];
+extern const struct test traffic_tests[];
+
+#endif
