@@ -8,6 +8,7 @@
 #include "cmt-lab-int.h"
 
 #define LEVEL_MIN      0x10
+#define XLEVEL_MIN_AMD 0x8000001e
 #define LEAF7_EBX_PQM  (1U << 12)
 #define LEAF7_EBX_PQE  (1U << 15)
 #define ECX_TOPOEXT    (1U << 22)
@@ -95,6 +96,9 @@ void cmt_lab_realize(X86CPU *cpu)
         lab_init(text);
     }
     set_vendor(&cpu->env);
+    if (lab.o.amd) {
+        cpu->env.cpuid_xlevel = MAX(cpu->env.cpuid_xlevel, XLEVEL_MIN_AMD);
+    }
 }
 
 /* Memory is only known when all of the machine is. */

@@ -25,6 +25,17 @@ static void walk(volatile char *memory, size_t bytes)
 		memory[i]++;
 }
 
+/* Under what does this process run? */
+static void worker_look(struct worker *worker)
+{
+	uint64_t pqr = lab_get(LAB_PQR, 0);
+
+	__atomic_fetch_or(&worker->closids, 1U << (pqr >> 32 & 31),
+			  __ATOMIC_RELAXED);
+	if ((uint32_t)pqr == __atomic_load_n(&worker->rmid, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&worker->with_rmid, 1, __ATOMIC_RELAXED);
+}
+
 static void worker_main(struct worker *worker)
 {
 	char *memory = mmap(NULL, worker->bytes, PROT_READ | PROT_WRITE,
@@ -43,6 +54,7 @@ static void worker_main(struct worker *worker)
 			continue;
 		}
 		walk(memory, worker->bytes);
+		worker_look(worker);
 		__atomic_fetch_add(&worker->walks, 1, __ATOMIC_RELEASE);
 	}
 }

@@ -26,6 +26,8 @@ struct worker {
 	uint32_t space;		/* of the worker, in the model */
 	uint32_t rmid;		/* of the worker, by the module */
 	uint32_t generation;
+	uint32_t closids;	/* seen in PQR_ASSOC while it ran: bits */
+	uint64_t with_rmid;	/* walks after which PQR_ASSOC had rmid */
 	uint64_t walks;		/* how often it has touched all its bytes */
 	bool ready;
 	bool go;		/* what it is told, */
@@ -81,7 +83,7 @@ const struct reading *reading_of(const struct readings *readings, size_t *at,
 /* Bytes per unit of QM_CTR. */
 uint64_t lab_unit(void);
 
-/* The last SAMPLE of an RMID in the log, or NULL. */
+/* The last SAMPLE of an RMID in the log, of any domain, or NULL. */
 const struct cmt_record *last_sample(const struct log *log, uint32_t rmid);
 
 #endif

@@ -244,7 +244,7 @@ static void test_gp(void)
 	plant_reads(LAB_FAULT_GP);
 }
 
-const struct test fault_tests[] = {
+const struct test faults_tests[] = {
 	{ "fault_error_is_flagged", test_error, "", 120 },
 	{ "fault_unavailable_is_flagged", test_unavailable, "", 120 },
 	{ "fault_evtsel_error_is_retried", test_evtsel_error, "", 120 },
