@@ -18,10 +18,11 @@
 
 #define WALKERS		8
 #define WALKER_BYTES	(512 << 10)
-#define SLICE_LINES	128	/* walked between two switches */
+#define SLICE_LINES	64	/* walked between two switches */
 #define TURNS		300	/* in a walker's life */
 #define SECONDS		3	/* at least, */
 #define FORKS		24	/* and at least so many forks */
+#define SWITCHES	3000
 #define LINE		64
 
 struct walker {
@@ -189,8 +190,10 @@ static void test_churn(void)
 	     (unsigned long long)(churn.sum / churn.looks),
 	     (unsigned long long)churn.looks,
 	     (unsigned long long)churn.worst_none);
-	CHECK(per_second >= 1000, "only %llu switches a second",
-	      (unsigned long long)per_second);
+	/* A busy host slows all down alike: by its clock nothing is required. */
+	CHECK(switches >= 2 * churn.looks && switches >= SWITCHES,
+	      "only %llu switches in %llu looks", (unsigned long long)switches,
+	      (unsigned long long)churn.looks);
 	CHECK(churn.worst * 100 <= size, "more than 1 %% of the cache");
 	dev_close(&dev);
 }
