@@ -20,7 +20,8 @@
 #define EVTSEL_RMID(v)     ((uint32_t)((v) >> 32 & 0x3ff))
 #define EVTSEL_RESERVED    (~0x3ff000000ffULL)
 #define EVTSEL_NO_EVENT    0xffULL
-#define EVTSEL_OF_AGENT    1ULL /* RMID 0, occupancy */
+/* RMID 0, occupancy; or total, where that would change nothing */
+#define EVTSEL_OF_AGENT(v) ((v) == 1 ? 2ULL : 1ULL)
 #define PQR_CLOSID(v)      ((uint32_t)((v) >> 32))
 #define PQR_RMID(v)        ((uint32_t)(v))
 
@@ -80,11 +81,12 @@ static uint64_t planted(struct lab_cpu *cpu, uint64_t clean,
                         enum lab_fault *fault)
 {
     uint64_t *selected = evtsel(cpu);
+    uint64_t agents = EVTSEL_OF_AGENT(qatomic_read(selected));
 
     if (lab_fault_due(LAB_FAULT_EVTSEL)) {
         *fault = LAB_FAULT_EVTSEL;
-        qatomic_set(selected, EVTSEL_OF_AGENT);
-        return counter(units(cpu->l3, EVTSEL_OF_AGENT));
+        qatomic_set(selected, agents);
+        return exists(agents) ? counter(units(cpu->l3, agents)) : CTR_ERROR;
     }
     if (lab_fault_due(LAB_FAULT_EVTSEL_ERROR)) {
         *fault = LAB_FAULT_EVTSEL_ERROR;

@@ -11,7 +11,7 @@
 #define PLANTED		10000
 #define FAULT_PERIOD	3
 #define TRIES		4		/* the module reads so often */
-#define CLOCKS_NS	500000		/* between clocks, at the very most */
+#define CLOCKS_NS	2000000		/* between clocks, at the very most */
 
 /* What a flagged value was last time, so that the next can be checked. */
 struct previous {
@@ -29,7 +29,7 @@ struct verdicts {
 };
 
 /* The reading behind a value: the first good one of the module's tries. */
-static const struct reading *good_reading(const struct readings *readings,
+static const struct reading *good_reading(struct readings *readings,
 					  size_t *at,
 					  const struct cmt_record *r,
 					  uint32_t event)
@@ -42,6 +42,7 @@ static const struct reading *good_reading(const struct readings *readings,
 		if (p->rmid != r->rmid || p->event != event ||
 		    p->l3 != r->domain)
 			continue;
+		readings->next[r->rmid][event] = p - readings->all + 1;
 		if (p->fault == LAB_FAULT_NONE)
 			return p;
 		tries++;
@@ -49,10 +50,18 @@ static const struct reading *good_reading(const struct readings *readings,
 	return NULL;
 }
 
-static void judge(struct verdicts *v, bool right)
+#define BAD_SHOWN 5
+
+static void judge(struct verdicts *v, const struct cmt_record *r,
+		  uint64_t said, const struct reading *reading, bool right)
 {
 	v->values++;
-	v->bad += !right;
+	if (right || v->bad++ >= BAD_SHOWN)
+		return;
+	note("RMID %u generation %u flags %#x says %llu; the reading %lld ns later ought to give %llu units",
+	     r->rmid, r->generation, r->flags, (unsigned long long)said,
+	     reading ? (long long)(reading->ns - r->ts) : -1LL,
+	     reading ? (unsigned long long)reading->ought : 0);
 }
 
 static void judge_mbm(struct verdicts *v, struct previous *prev,
@@ -63,16 +72,16 @@ static void judge_mbm(struct verdicts *v, struct previous *prev,
 	bool comparable = prev->known && prev->generation == r->generation &&
 			  !(r->flags & CMT_F_REBASED);
 
-	judge(v, reading && (!comparable || said - prev->said ==
-			     ((reading->ought - prev->units) & mask) *
-			     lab_unit()));
+	judge(v, r, said, reading, reading && (!comparable ||
+	      said - prev->said == ((reading->ought - prev->units) & mask) *
+				   lab_unit()));
 	prev->known = reading;
 	prev->said = said;
 	prev->units = reading ? reading->ought : 0;
 	prev->generation = r->generation;
 }
 
-static void judge_sample(struct verdicts *v, const struct readings *readings,
+static void judge_sample(struct verdicts *v, struct readings *readings,
 			 size_t *at, const struct cmt_record *r)
 {
 	static struct previous previous[MAX_RMIDS][2];
@@ -89,8 +98,9 @@ static void judge_sample(struct verdicts *v, const struct readings *readings,
 	if (r->flags & CMT_F_OCCUPANCY) {
 		from = *at;
 		reading = good_reading(readings, &from, r, 1);
-		judge(v, reading && r->sample.occupancy_bytes ==
-			 reading->ought * lab_unit());
+		judge(v, r, r->sample.occupancy_bytes, reading,
+		      reading && r->sample.occupancy_bytes ==
+				 reading->ought * lab_unit());
 	}
 	if (r->flags & CMT_F_MBM_TOTAL) {
 		from = *at;
@@ -107,7 +117,7 @@ static void judge_sample(struct verdicts *v, const struct readings *readings,
 }
 
 /* Skip readings that are older than a sample; samples come in order of time. */
-static void skip_old(const struct readings *readings, size_t *at, uint64_t ts)
+static void skip_old(struct readings *readings, size_t *at, uint64_t ts)
 {
 	while (*at < readings->count &&
 	       readings->all[*at].ns + CLOCKS_NS < ts)
@@ -115,7 +125,7 @@ static void skip_old(const struct readings *readings, size_t *at, uint64_t ts)
 }
 
 static struct verdicts judge_all(const struct log *log,
-				 const struct readings *readings)
+				 struct readings *readings)
 {
 	struct verdicts v = { 0 };
 	size_t at = 0, i;
