@@ -207,19 +207,17 @@ void readings_free(struct readings *readings)
 
 /*
  * A record's time is taken just before the register is read; so much is given
- * for the two clocks, which are a virtual CPU's.  Ticks are further apart, but
- * for those after a late one.
+ * for the two clocks, and it is far below the time between two ticks.
  */
-#define CLOCK_ERROR_NS 300000
+#define CLOCK_ERROR_NS 50000
 
-const struct reading *reading_of(struct readings *readings, size_t *at,
+const struct reading *reading_of(const struct readings *readings, size_t *at,
 				 const struct cmt_record *sample,
 				 uint32_t event)
 {
-	size_t *next = &readings->next[sample->rmid][event];
 	size_t i;
 
-	for (i = *at > *next ? *at : *next; i < readings->count; i++) {
+	for (i = *at; i < readings->count; i++) {
 		const struct reading *r = &readings->all[i];
 
 		if (r->ns + CLOCK_ERROR_NS < sample->ts)
@@ -227,7 +225,6 @@ const struct reading *reading_of(struct readings *readings, size_t *at,
 		if (r->rmid == sample->rmid && r->event == event &&
 		    r->l3 == sample->domain) {
 			*at = i;
-			*next = i + 1;
 			return r;
 		}
 	}

@@ -64,7 +64,6 @@ struct readings {
 	size_t count;
 	uint64_t from;		/* its number in the log */
 	uint64_t tsc, ns;	/* when it began */
-	size_t next[MAX_RMIDS][4];	/* by RMID and event: not yet matched */
 };
 
 /* From here on. */
@@ -75,10 +74,9 @@ void readings_free(struct readings *readings);
 
 /*
  * The reading of @event that a SAMPLE was made of: the first one of its RMID
- * after its time which no sample before had.  NULL: there is none.  *@at: where
- * to look from; it is moved.  Of one RMID, samples come in order of time.
+ * after its time.  NULL: there is none.  *@at: where to look from; it is moved.
  */
-const struct reading *reading_of(struct readings *readings, size_t *at,
+const struct reading *reading_of(const struct readings *readings, size_t *at,
 				 const struct cmt_record *sample,
 				 uint32_t event);
 

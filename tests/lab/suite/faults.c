@@ -29,7 +29,7 @@ struct verdicts {
 };
 
 /* The reading behind a value: the first good one of the module's tries. */
-static const struct reading *good_reading(struct readings *readings,
+static const struct reading *good_reading(const struct readings *readings,
 					  size_t *at,
 					  const struct cmt_record *r,
 					  uint32_t event)
@@ -42,7 +42,6 @@ static const struct reading *good_reading(struct readings *readings,
 		if (p->rmid != r->rmid || p->event != event ||
 		    p->l3 != r->domain)
 			continue;
-		readings->next[r->rmid][event] = p - readings->all + 1;
 		if (p->fault == LAB_FAULT_NONE)
 			return p;
 		tries++;
@@ -81,7 +80,7 @@ static void judge_mbm(struct verdicts *v, struct previous *prev,
 	prev->generation = r->generation;
 }
 
-static void judge_sample(struct verdicts *v, struct readings *readings,
+static void judge_sample(struct verdicts *v, const struct readings *readings,
 			 size_t *at, const struct cmt_record *r)
 {
 	static struct previous previous[MAX_RMIDS][2];
@@ -117,7 +116,7 @@ static void judge_sample(struct verdicts *v, struct readings *readings,
 }
 
 /* Skip readings that are older than a sample; samples come in order of time. */
-static void skip_old(struct readings *readings, size_t *at, uint64_t ts)
+static void skip_old(const struct readings *readings, size_t *at, uint64_t ts)
 {
 	while (*at < readings->count &&
 	       readings->all[*at].ns + CLOCKS_NS < ts)
@@ -125,7 +124,7 @@ static void skip_old(struct readings *readings, size_t *at, uint64_t ts)
 }
 
 static struct verdicts judge_all(const struct log *log,
-				 struct readings *readings)
+				 const struct readings *readings)
 {
 	struct verdicts v = { 0 };
 	size_t at = 0, i;

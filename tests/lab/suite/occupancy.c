@@ -35,7 +35,7 @@ static void test_caps(void)
 
 /* Every SAMPLE with an occupancy is what QM_CTR gave; how many there were. */
 static size_t samples_match(const struct log *log,
-			    struct readings *readings, uint32_t rmid)
+			    const struct readings *readings, uint32_t rmid)
 {
 	uint64_t unit = lab_unit();
 	size_t at = 0, matched = 0, i;
