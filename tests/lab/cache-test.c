@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The cache of the lab processor against another one, written to be obvious:
+ * a list per set in the order of use, counts made by counting.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qemu/cmt-lab-cache.h"
+
+#define SETS	8
+#define WAYS	4
+#define LINE	64
+#define RMIDS	6
+#define SPACES	5
+#define LINES	(SETS * WAYS * 3)
+#define STEPS	200000
+#define THREADS	4
+
+struct entry {
+	uint32_t line, rmid, space;
+	int dirty, local;
+};
+
+struct list {
+	struct entry e[WAYS];	/* the last used first */
+	int n;
+};
+
+static struct list lists[SETS];
+static uint64_t total[RMIDS], local_bytes[RMIDS], writebacks;
+
+static unsigned int failed, passed;
+
+static void expect(const char *what, uint64_t got, uint64_t want)
+{
+	if (got != want && !failed++)
+		printf("# %s: %llu, not %llu\n", what,
+		       (unsigned long long)got, (unsigned long long)want);
+}
+
+static void move(const struct entry *e)
+{
+	total[e->rmid] += LINE;
+	local_bytes[e->rmid] += e->local ? LINE : 0;
+}
+
+static void drop(struct list *l, int i, int keep)
+{
+	if (l->e[i].dirty) {
+		writebacks++;
+		move(&l->e[i]);
+		l->e[i].dirty = 0;
+	}
+	if (!keep)
+		memmove(&l->e[i], &l->e[i + 1],
+			(--l->n - i) * sizeof(l->e[0]));
+}
+
+static int at(const struct list *l, uint32_t line)
+{
+	int i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->e[i].line == line)
+			return i;
+	return -1;
+}
+
+static enum lab_hit model_access(struct entry new, int write)
+{
+	struct list *l = &lists[new.line % SETS];
+	int i = at(l, new.line);
+	enum lab_hit hit = LAB_MISS;
+
+	if (i >= 0) {
+		new = l->e[i];
+		hit = write && !new.dirty ? LAB_HIT_DIRTIED : LAB_HIT;
+		memmove(&l->e[1], &l->e[0], i * sizeof(new));
+	} else {
+		if (l->n == WAYS)
+			drop(l, WAYS - 1, 0);
+		memmove(&l->e[1], &l->e[0], l->n++ * sizeof(new));
+		move(&new);
+	}
+	new.dirty |= write;
+	l->e[0] = new;
+	return hit;
+}
+
+static void model_snoop(uint32_t line, int keep)
+{
+	struct list *l = &lists[line % SETS];
+	int i = at(l, line);
+
+	if (i >= 0)
+		drop(l, i, keep);
+}
+
+static uint64_t model_count(int rmid, int space)
+{
+	uint64_t n = 0;
+	int s, i;
+
+	for (s = 0; s < SETS; s++)
+		for (i = 0; i < lists[s].n; i++)
+			n += (rmid < 0 || (int)lists[s].e[i].rmid == rmid) &&
+			     (space < 0 || (int)lists[s].e[i].space == space);
+	return n * LINE;
+}
+
+static void compare(struct lab_cache *c)
+{
+	int r, s;
+
+	for (r = 0; r < RMIDS; r++) {
+		struct lab_traffic t = lab_cache_traffic(c, r);
+
+		expect("of RMID", lab_cache_of_rmid(c, r), model_count(r, -1));
+		expect("total", t.total, total[r]);
+		expect("local", t.local, local_bytes[r]);
+		for (s = 0; s < SPACES; s++)
+			expect("of pair", lab_cache_of_pair(c, r, s),
+			       model_count(r, s));
+	}
+	for (s = 0; s < SPACES; s++)
+		expect("of space", lab_cache_of_space(c, s),
+		       model_count(-1, s));
+	expect("write-backs", lab_cache_writebacks(c), writebacks);
+}
+
+static void step(struct lab_cache *c, unsigned int *seed)
+{
+	uint32_t line = rand_r(seed) % LINES;
+	int write = rand_r(seed) % 3 == 0, local = line & 1;
+	struct lab_filler who = {
+		.rmid = rand_r(seed) % RMIDS, .space = rand_r(seed) % SPACES,
+		.way_mask = ~0U,
+	};
+	struct entry e = { line, who.rmid, who.space, 0, local };
+	enum lab_hit hit;
+
+	if (rand_r(seed) % 50 == 0) {
+		lab_cache_snoop(c, line, write);
+		model_snoop(line, write);
+		return;
+	}
+	hit = lab_cache_touch(c, line, write);
+	expect("hit", hit, model_access(e, write));
+	if (hit == LAB_MISS)
+		lab_cache_fill(c, line, write, local, &who);
+}
+
+static void result(const char *name)
+{
+	printf("%s - %s\n", failed ? "not ok" : "ok", name);
+	passed += !failed;
+}
+
+static void test_model(void)
+{
+	struct lab_cache *c = lab_cache_new(SETS, WAYS, LINE, RMIDS, SPACES);
+	unsigned int seed = 1;
+	int i;
+
+	for (i = 0; i < STEPS && !failed; i++) {
+		step(c, &seed);
+		if (i % 97 == 0)
+			compare(c);
+	}
+	lab_cache_flush(c);
+	for (i = 0; i < SETS; i++)
+		while (lists[i].n)
+			drop(&lists[i], 0, 0);
+	compare(c);
+	lab_cache_free(c);
+	result("the cache is what an obvious one is");
+}
+
+static void test_way_mask(void)
+{
+	struct lab_cache *c = lab_cache_new(SETS, WAYS, LINE, RMIDS, SPACES);
+	struct lab_filler one = { 1, 1, 1 }, rest = { 2, 2, 0xe };
+	uint32_t i;
+
+	for (i = 0; i < 10 * SETS * WAYS; i++) {
+		if (lab_cache_touch(c, i, false) == LAB_MISS)
+			lab_cache_fill(c, i, false, true, i % 2 ? &one : &rest);
+	}
+	for (i = 0; i < 10 * SETS * WAYS; i++)
+		lab_cache_fill(c, 1000000 + i, false, true,
+			       i / SETS % 2 ? &one : &rest);
+	expect("one way", lab_cache_of_rmid(c, 1), SETS * LINE);
+	expect("three ways", lab_cache_of_rmid(c, 2), 3 * SETS * LINE);
+	lab_cache_free(c);
+	result("a filler stays in its ways");
+}
+
+static void *hammer(void *arg)
+{
+	struct lab_cache *c = arg;
+	unsigned int seed = (uintptr_t)&seed;
+	int i;
+
+	for (i = 0; i < STEPS; i++) {
+		uint32_t line = rand_r(&seed) % LINES;
+		struct lab_filler who = {
+			rand_r(&seed) % RMIDS, rand_r(&seed) % SPACES, ~0U,
+		};
+
+		if (lab_cache_touch(c, line, i & 1) == LAB_MISS)
+			lab_cache_fill(c, line, i & 1, true, &who);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct lab_cache *c = lab_cache_new(SETS, WAYS, LINE, RMIDS, SPACES);
+	uint64_t by_rmid = 0, by_space = 0, traffic = 0;
+	pthread_t threads[THREADS];
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, hammer, c);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < RMIDS; i++) {
+		by_rmid += lab_cache_of_rmid(c, i);
+		traffic += lab_cache_traffic(c, i).total;
+	}
+	for (i = 0; i < SPACES; i++)
+		by_space += lab_cache_of_space(c, i);
+	expect("all lines by RMID", by_rmid, SETS * WAYS * LINE);
+	expect("all lines by space", by_space, SETS * WAYS * LINE);
+	expect("traffic", traffic,
+	       LINE * (lab_cache_fills(c) + lab_cache_writebacks(c)));
+	lab_cache_free(c);
+	result("no line is lost between threads");
+}
+
+int main(void)
+{
+	printf("1..3\n");
+	test_model();
+	test_way_mask();
+	test_threads();
+	printf("%u passed, %u failed\n", passed, 3 - passed);
+	return passed == 3 ? 0 : 1;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The side channel of the lab processor: what a test asks the model, without
+ * any help of the guest's kernel and without touching what it measures.
+ *
+ * It is a range of CPUID leaves no processor has, so that any program in the
+ * guest can use it.  EAX = LAB_LEAF + command, ECX = argument; the answer is
+ * two 64-bit values, EBX:EAX and EDX:ECX.  A machine without the model answers
+ * LAB_INFO with something else than LAB_MAGIC.
+ *
+ * Used by QEMU (struct-free, no code of it) and by programs in the guest.
+ *
+ * L3s are numbered by socket.  RMIDs are the physical ones.  Spaces are the
+ * model's names for address spaces (page-table roots): 0 is "unknown", others
+ * are given at the first cache fill of a root, or by LAB_SPACE_NEW.  A root is
+ * a page which the kernel uses again, so that a process whose truth is asked
+ * for must begin with LAB_SPACE_NEW; fork() and execve() make a new root.
+ */
+#ifndef CMT_LAB_H
+#define CMT_LAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAB_LEAF	0x434d5400U	/* "CMT", command */
+#define LAB_LEAVES	0x100U
+#define LAB_MAGIC	0x42414c544d43ULL	/* "CMTLAB" */
+
+/* Arguments which name an L3, an RMID and a space; or an event for a space. */
+#define LAB_ARG(l3, rmid, space) \
+	((uint32_t)(l3) << 26 | (uint32_t)(rmid) << 16 | (uint32_t)(space))
+#define LAB_ARG_L3(arg)		((arg) >> 26)
+#define LAB_ARG_RMID(arg)	((arg) >> 16 & 0x3ff)
+#define LAB_ARG_SPACE(arg)	((arg) & 0xffff)
+
+enum lab_command {
+	LAB_INFO	= 0x00,	/* -> LAB_MAGIC; 1: the model is on */
+	LAB_CONFIG	= 0x01,	/* enum lab_config -> its value */
+	/*
+	 * 0 or 1: the model off or on, within microseconds: wait for LAB_INFO.
+	 * Off, nothing is filled; what was counted stays.
+	 */
+	LAB_SWITCH	= 0x02,
+	LAB_FLUSH	= 0x03,	/* write back and drop every line of every L3 */
+
+	LAB_SPACE_NEW	= 0x04,	/* a new space for the caller's root -> it */
+	LAB_SPACE_SELF	= 0x05,	/* -> the caller's space, its root */
+	/* LAB_ARG(0, rmid, space): the RMID that the space ought to have */
+	LAB_EXPECT	= 0x06,
+
+	/* truth: bytes in the cache now */
+	LAB_OF_SPACE	= 0x10,	/* LAB_ARG(l3, 0, space) -> bytes */
+	LAB_OF_RMID	= 0x11,	/* LAB_ARG(l3, rmid, 0) -> bytes, unit-less */
+	LAB_OF_PAIR	= 0x12,	/* LAB_ARG(l3, rmid, space) -> bytes of both */
+	/*
+	 * LAB_ARG(l3, 0, 0), over all spaces with LAB_EXPECT: -> bytes they
+	 * filled under an RMID that is neither theirs nor 0; bytes they filled
+	 * under RMID 0.  Of one instant.
+	 */
+	LAB_WRONG	= 0x13,
+	/* LAB_ARG(l3, rmid, 0) -> bytes to and from memory; of these, local */
+	LAB_TRAFFIC	= 0x14,
+	LAB_PQR		= 0x15,	/* -> this CPU's PQR_ASSOC; its L3 */
+	LAB_STAT	= 0x16,	/* enum lab_stat -> its value */
+
+	/*
+	 * LAB_ARG(l3, rmid, event): the last reading of QM_CTR -> what it gave;
+	 * its number in the log + 1, 0: there was none
+	 */
+	LAB_LAST	= 0x20,
+	LAB_LOG_HEAD	= 0x21,	/* -> readings so far; how many are kept */
+	/* number of a reading (modulo 2^32); all ones: it is not kept */
+	LAB_LOG_VALUE	= 0x22,	/* -> what QM_CTR gave; what it ought to give */
+	LAB_LOG_WHAT	= 0x23,	/* -> the TSC then; LAB_LOG_* below */
+
+	/* faults, see CMT_LAB in docs/lab.md */
+	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
+	LAB_FAULT_COUNT	= 0x31,	/* kind -> planted so far; occasions so far */
+};
+
+/* LAB_LOG_WHAT, second value */
+#define LAB_LOG_RMID(what)	((uint32_t)((what) & 0x3ff))
+#define LAB_LOG_EVENT(what)	((uint32_t)((what) >> 16 & 0xff))
+#define LAB_LOG_FAULT(what)	((uint32_t)((what) >> 24 & 0xff))	/* 0: none */
+#define LAB_LOG_CPU(what)	((uint32_t)((what) >> 32 & 0xffff))
+#define LAB_LOG_L3(what)	((uint32_t)((what) >> 48 & 0xff))
+
+enum lab_config {
+	LAB_C_RMIDS,		/* CPUID's largest RMID + 1 */
+	LAB_C_WIDTH,		/* of the MBM counters, bits */
+	LAB_C_UPSCALE,		/* bytes per unit, as CPUID says */
+	LAB_C_EVENTS,
+	LAB_C_SIZE,		/* of one L3, bytes */
+	LAB_C_WAYS,
+	LAB_C_LINE,
+	LAB_C_AMD,
+	LAB_C_CLOSIDS,
+	LAB_C_SNC,
+	LAB_C_L3S,
+	LAB_C_SPACES,
+};
+
+enum lab_stat {
+	LAB_S_ACCESSES,		/* lines touched by loads and stores */
+	LAB_S_FILLS,
+	LAB_S_WRITEBACKS,
+	LAB_S_UNRESOLVED,	/* accesses whose address was not to be had */
+	LAB_S_SPACES_LOST,	/* spaces that had to be called unknown */
+	LAB_S_PQR_WRITES,
+	LAB_S_CTR_READS,
+};
+
+/* Planted faults.  Of "period" occasions the first "burst" have the fault. */
+enum lab_fault {
+	LAB_FAULT_NONE,
+	LAB_FAULT_ERROR,	/* QM_CTR reads: E set, data garbage */
+	LAB_FAULT_UNAVAILABLE,	/* QM_CTR reads: U set, data garbage */
+	LAB_FAULT_EVTSEL,	/* QM_CTR reads: another agent had selected
+				 * something else just before
+				 */
+	LAB_FAULT_EVTSEL_ERROR,	/* the same, something that does not exist */
+	LAB_FAULT_PQR,		/* PQR_ASSOC writes: another agent overwrites
+				 * the RMID at once
+				 */
+	LAB_FAULT_PQR_TIMER,	/* period in microseconds: on all CPUs */
+	LAB_FAULT_GP,		/* accesses to the monitoring MSRs: #GP */
+	LAB_FAULTS,
+};
+
+#define LAB_FAULT(kind, burst, period) \
+	((uint32_t)(kind) << 28 | (uint32_t)(burst) << 20 | (uint32_t)(period))
+#define LAB_FAULT_KIND(arg)	((arg) >> 28)
+#define LAB_FAULT_BURST(arg)	((arg) >> 20 & 0xff)
+#define LAB_FAULT_PERIOD(arg)	((arg) & 0xfffff)
+
+#ifndef LAB_IN_QEMU
+
+struct lab_answer {
+	uint64_t first;
+	uint64_t second;
+};
+
+static inline struct lab_answer lab_ask(enum lab_command command, uint32_t arg)
+{
+	uint32_t eax = LAB_LEAF + command, ebx, ecx = arg, edx;
+
+	__asm__ volatile("cpuid"
+			 : "+a" (eax), "=b" (ebx), "+c" (ecx), "=d" (edx)
+			 : : "memory");
+	return (struct lab_answer) {
+		(uint64_t)ebx << 32 | eax,
+		(uint64_t)edx << 32 | ecx,
+	};
+}
+
+static inline uint64_t lab_get(enum lab_command command, uint32_t arg)
+{
+	return lab_ask(command, arg).first;
+}
+
+static inline bool lab_present(void)
+{
+	return lab_get(LAB_INFO, 0) == LAB_MAGIC;
+}
+
+/* Returns once it is so. */
+static inline void lab_switch(bool on)
+{
+	lab_ask(LAB_SWITCH, on);
+	while (lab_ask(LAB_INFO, 0).second != on)
+		;
+}
+
+#endif
+#endif

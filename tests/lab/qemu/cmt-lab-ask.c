@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The side channel: the commands of tests/lab/lab.h. */
+#include "qemu/osdep.h"
+#include "exec/exec-all.h"
+
+#include "cmt-lab-int.h"
+
+static void do_switch(CPUState *cs, run_on_cpu_data on)
+{
+    cmt_lab_tracing = on.host_int;
+    tb_flush(cs);
+}
+
+static uint64_t config(uint32_t which)
+{
+    switch (which) {
+    case LAB_C_RMIDS:   return lab.o.rmids;
+    case LAB_C_WIDTH:   return lab.o.width;
+    case LAB_C_UPSCALE: return lab.o.upscale;
+    case LAB_C_EVENTS:  return lab.o.events;
+    case LAB_C_SIZE:    return lab.o.size;
+    case LAB_C_WAYS:    return lab.o.ways;
+    case LAB_C_LINE:    return lab.o.line;
+    case LAB_C_AMD:     return lab.o.amd;
+    case LAB_C_CLOSIDS: return lab.o.closids;
+    case LAB_C_SNC:     return lab.o.snc;
+    case LAB_C_L3S:     return lab.nr_l3s;
+    case LAB_C_SPACES:  return lab.o.spaces;
+    }
+    return 0;
+}
+
+static uint64_t statistic(uint32_t which)
+{
+    uint64_t sum = 0;
+    uint32_t i;
+
+    switch (which) {
+    case LAB_S_ACCESSES:
+    case LAB_S_UNRESOLVED:
+        for (i = 0; i < LAB_CPUS_MAX; i++) {
+            sum += which == LAB_S_ACCESSES
+                       ? qatomic_read(&lab.cpus[i].accesses)
+                       : qatomic_read(&lab.cpus[i].unresolved);
+        }
+        break;
+    case LAB_S_FILLS:
+    case LAB_S_WRITEBACKS:
+        for (i = 0; i < lab.nr_l3s; i++) {
+            sum += which == LAB_S_FILLS
+                       ? lab_cache_fills(lab.l3s[i].cache)
+                       : lab_cache_writebacks(lab.l3s[i].cache);
+        }
+        break;
+    case LAB_S_SPACES_LOST:
+        return lab_spaces_lost();
+    case LAB_S_PQR_WRITES:
+        return qatomic_read(&lab.pqr_writes);
+    case LAB_S_CTR_READS:
+        return lab_log_head();
+    }
+    return sum;
+}
+
+static void flush(void)
+{
+    uint32_t i;
+
+    for (i = 0; i < lab.nr_l3s; i++) {
+        lab_cache_flush(lab.l3s[i].cache);
+    }
+}
+
+static void last(struct lab_l3 *l3, uint32_t arg, uint64_t answer[2])
+{
+    uint32_t event = LAB_ARG_SPACE(arg);
+
+    if (event > LAB_EVENTS_MAX) {
+        return;
+    }
+    qemu_mutex_lock(&l3->last_lock);
+    answer[0] = l3->last[LAB_ARG_RMID(arg)][event].value;
+    answer[1] = l3->last[LAB_ARG_RMID(arg)][event].number;
+    qemu_mutex_unlock(&l3->last_lock);
+}
+
+/* What is asked of one L3, RMID and space. */
+static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
+{
+    uint32_t rmid = LAB_ARG_RMID(arg), space = LAB_ARG_SPACE(arg);
+    struct lab_traffic traffic;
+    struct lab_l3 *l3;
+
+    if (LAB_ARG_L3(arg) >= lab.nr_l3s) {
+        return;
+    }
+    l3 = &lab.l3s[LAB_ARG_L3(arg)];
+    switch (command) {
+    case LAB_OF_SPACE:
+        answer[0] = lab_cache_of_space(l3->cache, space);
+        break;
+    case LAB_OF_RMID:
+        answer[0] = lab_cache_of_rmid(l3->cache, rmid);
+        break;
+    case LAB_OF_PAIR:
+        answer[0] = lab_cache_of_pair(l3->cache, rmid, space);
+        break;
+    case LAB_WRONG:
+        lab_cache_wrong(l3->cache, lab.expected, &answer[0], &answer[1]);
+        break;
+    case LAB_TRAFFIC:
+        traffic = lab_cache_traffic(l3->cache, rmid);
+        answer[0] = traffic.total;
+        answer[1] = traffic.local;
+        break;
+    case LAB_LAST:
+        last(l3, arg, answer);
+        break;
+    }
+}
+
+static void ask_log(uint32_t command, uint32_t number, uint64_t answer[2])
+{
+    struct lab_reading reading;
+
+    answer[0] = answer[1] = UINT64_MAX;
+    if (!lab_log_get(number, &reading)) {
+        return;
+    }
+    answer[0] = command == LAB_LOG_VALUE ? reading.gave : reading.tsc;
+    answer[1] = command == LAB_LOG_VALUE ? reading.ought : reading.what;
+}
+
+void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
+             uint64_t answer[2])
+{
+    struct lab_cpu *cpu = lab_cpu(env);
+
+    answer[0] = answer[1] = 0;
+    switch (command) {
+    case LAB_INFO:
+        answer[0] = LAB_MAGIC;
+        answer[1] = cmt_lab_tracing;
+        break;
+    case LAB_CONFIG:
+        answer[0] = config(arg);
+        break;
+    case LAB_SWITCH:
+        async_safe_run_on_cpu(env_cpu(env), do_switch,
+                              RUN_ON_CPU_HOST_INT(arg & 1));
+        break;
+    case LAB_FLUSH:
+        flush();
+        break;
+    case LAB_SPACE_NEW:
+        answer[0] = lab_space_new(lab_root(env->cr[3]));
+        qatomic_set(&lab.expected[answer[0]], 0);
+        break;
+    case LAB_SPACE_SELF:
+        answer[0] = lab_cpu_space(cpu, env);
+        answer[1] = lab_root(env->cr[3]);
+        break;
+    case LAB_EXPECT:
+        if (LAB_ARG_SPACE(arg) < lab.o.spaces) {
+            qatomic_set(&lab.expected[LAB_ARG_SPACE(arg)], LAB_ARG_RMID(arg));
+        }
+        break;
+    case LAB_PQR:
+        answer[0] = qatomic_read(&cpu->pqr);
+        answer[1] = cpu->l3_index;
+        break;
+    case LAB_STAT:
+        answer[0] = statistic(arg);
+        break;
+    case LAB_LOG_HEAD:
+        answer[0] = lab_log_head();
+        answer[1] = lab_log_kept();
+        break;
+    case LAB_LOG_VALUE:
+    case LAB_LOG_WHAT:
+        ask_log(command, arg, answer);
+        break;
+    case LAB_FAULT_SET:
+        lab_fault_set(LAB_FAULT_KIND(arg), LAB_FAULT_PERIOD(arg),
+                      LAB_FAULT_BURST(arg));
+        break;
+    case LAB_FAULT_COUNT:
+        answer[0] = lab_fault_planted(arg);
+        answer[1] = lab_fault_occasions(arg);
+        break;
+    default:
+        ask_l3(command, arg, answer);
+    }
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmt-lab-cache.h"
+
+/*
+ * A set's most recent line, and whether it is dirty: touching that line again
+ * changes nothing, and is answered without the lock.
+ */
+#define RECENT(line, dirty) ((uint64_t)(line) << 1 | (dirty))
+#define RECENT_NONE         UINT64_MAX
+
+struct lab_set {
+    uint64_t recent; /* RECENT(); read without the lock */
+    uint32_t lock;   /* protects the set's ways; outside the counts' */
+    uint32_t clock;  /* the largest in used[] */
+};
+
+struct lab_way {
+    uint16_t rmid;
+    uint16_t space;
+    bool dirty;
+    bool local;
+};
+
+struct lab_cache {
+    uint32_t nr_sets;
+    uint32_t nr_ways;
+    uint32_t line_bytes;
+    uint32_t nr_rmids;
+    uint32_t nr_spaces;
+    struct lab_set *sets;
+    uint32_t *tags; /* by set and way: line + 1; 0: empty */
+    uint32_t *used; /* by set and way: the set's clock at its last use */
+    struct lab_way *ways;
+
+    uint32_t lock;       /* protects the counts */
+    uint32_t *of_rmid;   /* lines */
+    uint32_t *of_space;
+    uint32_t *of_pair;   /* by RMID and space */
+    struct lab_traffic *traffic;
+    uint64_t fills;
+    uint64_t writebacks;
+};
+
+/* A virtual CPU may lose its host's CPU with a lock: do not spin for long. */
+static void lock(uint32_t *word)
+{
+    int tries = 0;
+
+    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(word, __ATOMIC_RELAXED)) {
+            if (++tries > 100) {
+                sched_yield();
+            }
+        }
+    }
+}
+
+static void unlock(uint32_t *word)
+{
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+static void set_recent(struct lab_set *set, uint64_t recent)
+{
+    __atomic_store_n(&set->recent, recent, __ATOMIC_RELAXED);
+}
+
+static void *table(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+
+    if (!p) {
+        abort();
+    }
+    return p;
+}
+
+struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,
+                                uint32_t line_bytes, uint32_t rmids,
+                                uint32_t spaces)
+{
+    struct lab_cache *c = table(1, sizeof(*c));
+    size_t lines = (size_t)sets * ways;
+    uint32_t i;
+
+    c->nr_sets = sets;
+    c->nr_ways = ways;
+    c->line_bytes = line_bytes;
+    c->nr_rmids = rmids;
+    c->nr_spaces = spaces;
+    c->sets = table(sets, sizeof(*c->sets));
+    c->tags = table(lines, sizeof(*c->tags));
+    c->used = table(lines, sizeof(*c->used));
+    c->ways = table(lines, sizeof(*c->ways));
+    c->of_rmid = table(rmids, sizeof(*c->of_rmid));
+    c->of_space = table(spaces, sizeof(*c->of_space));
+    c->of_pair = table((size_t)rmids * spaces, sizeof(*c->of_pair));
+    c->traffic = table(rmids, sizeof(*c->traffic));
+    for (i = 0; i < sets; i++) {
+        c->sets[i].recent = RECENT_NONE;
+    }
+    return c;
+}
+
+void lab_cache_free(struct lab_cache *c)
+{
+    free(c->sets);
+    free(c->tags);
+    free(c->used);
+    free(c->ways);
+    free(c->of_rmid);
+    free(c->of_space);
+    free(c->of_pair);
+    free(c->traffic);
+    free(c);
+}
+
+/* The way of a line in its set, or nr_ways. */
+static uint32_t find(const struct lab_cache *c, size_t base, uint32_t line)
+{
+    const uint32_t *tags = c->tags + base;
+    uint32_t way;
+
+    for (way = 0; way < c->nr_ways; way++) {
+        if (tags[way] == line + 1) {
+            break;
+        }
+    }
+    return way;
+}
+
+/* The clock is full: keep the order, with numbers from 1. */
+static void renumber(struct lab_cache *c, struct lab_set *set, size_t base)
+{
+    uint32_t rank[LAB_CACHE_WAYS_MAX];
+    uint32_t i, j;
+
+    for (i = 0; i < c->nr_ways; i++) {
+        rank[i] = 1;
+        for (j = 0; j < c->nr_ways; j++) {
+            rank[i] += c->used[base + j] < c->used[base + i];
+        }
+    }
+    memcpy(c->used + base, rank, c->nr_ways * sizeof(rank[0]));
+    set->clock = c->nr_ways;
+}
+
+static void use(struct lab_cache *c, struct lab_set *set, size_t base,
+                uint32_t way, bool write)
+{
+    struct lab_way *w = &c->ways[base + way];
+
+    if (set->clock == UINT32_MAX) {
+        renumber(c, set, base);
+    }
+    c->used[base + way] = ++set->clock;
+    w->dirty |= write;
+    set_recent(set, RECENT(c->tags[base + way] - 1, w->dirty));
+}
+
+enum lab_hit lab_cache_touch(struct lab_cache *c, uint32_t line, bool write)
+{
+    uint32_t index = line & (c->nr_sets - 1);
+    struct lab_set *set = &c->sets[index];
+    size_t base = (size_t)index * c->nr_ways;
+    uint64_t recent = __atomic_load_n(&set->recent, __ATOMIC_RELAXED);
+    enum lab_hit hit = LAB_MISS;
+    uint32_t way;
+
+    if (recent == RECENT(line, true) ||
+        (!write && recent == RECENT(line, false))) {
+        return LAB_HIT;
+    }
+    lock(&set->lock);
+    way = find(c, base, line);
+    if (way < c->nr_ways) {
+        hit = write && !c->ways[base + way].dirty ? LAB_HIT_DIRTIED : LAB_HIT;
+        use(c, set, base, way, write);
+    }
+    unlock(&set->lock);
+    return hit;
+}
+
+/* The counts' lock is held. */
+static void count_line(struct lab_cache *c, const struct lab_way *w, int by)
+{
+    c->of_rmid[w->rmid] += by;
+    c->of_space[w->space] += by;
+    c->of_pair[(size_t)w->rmid * c->nr_spaces + w->space] += by;
+}
+
+static void count_traffic(struct lab_cache *c, const struct lab_way *w)
+{
+    c->traffic[w->rmid].total += c->line_bytes;
+    if (w->local) {
+        c->traffic[w->rmid].local += c->line_bytes;
+    }
+}
+
+/* A write-back is the traffic of who filled the line. */
+static void count_writeback(struct lab_cache *c, const struct lab_way *w)
+{
+    c->writebacks++;
+    count_traffic(c, w);
+}
+
+static uint32_t victim(const struct lab_cache *c, size_t base, uint32_t mask)
+{
+    uint32_t best = c->nr_ways;
+    uint32_t way;
+
+    for (way = 0; way < c->nr_ways; way++) {
+        if (!(mask >> way & 1)) {
+            continue;
+        }
+        if (!c->tags[base + way]) {
+            return way;
+        }
+        if (best == c->nr_ways || c->used[base + way] < c->used[base + best]) {
+            best = way;
+        }
+    }
+    return best;
+}
+
+/* The set's lock is held. */
+static void replace(struct lab_cache *c, size_t at, uint32_t line,
+                    const struct lab_way *new)
+{
+    struct lab_way *w = &c->ways[at];
+
+    lock(&c->lock);
+    if (c->tags[at]) {
+        count_line(c, w, -1);
+        if (w->dirty) {
+            count_writeback(c, w);
+        }
+    }
+    *w = *new;
+    c->tags[at] = line + 1;
+    c->fills++;
+    count_line(c, w, 1);
+    count_traffic(c, w);
+    unlock(&c->lock);
+}
+
+void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
+                    const struct lab_filler *who)
+{
+    uint32_t index = line & (c->nr_sets - 1);
+    struct lab_set *set = &c->sets[index];
+    size_t base = (size_t)index * c->nr_ways;
+    struct lab_way new = {
+        .rmid = who->rmid, .space = who->space, .local = local,
+    };
+    uint32_t way;
+
+    lock(&set->lock);
+    way = find(c, base, line); /* another CPU may have been faster */
+    if (way == c->nr_ways) {
+        way = victim(c, base, who->way_mask);
+        if (way < c->nr_ways) {
+            replace(c, base + way, line, &new);
+        }
+    }
+    if (way < c->nr_ways) {
+        use(c, set, base, way, write);
+    }
+    unlock(&set->lock);
+}
+
+/* The set's lock is held. */
+static void clean(struct lab_cache *c, size_t at, bool keep)
+{
+    struct lab_way *w = &c->ways[at];
+
+    lock(&c->lock);
+    if (w->dirty) {
+        count_writeback(c, w);
+    }
+    w->dirty = false;
+    if (!keep) {
+        count_line(c, w, -1);
+        c->tags[at] = 0;
+        c->used[at] = 0;
+    }
+    unlock(&c->lock);
+}
+
+void lab_cache_snoop(struct lab_cache *c, uint32_t line, bool keep)
+{
+    uint32_t index = line & (c->nr_sets - 1);
+    struct lab_set *set = &c->sets[index];
+    size_t base = (size_t)index * c->nr_ways;
+    uint32_t way;
+
+    lock(&set->lock);
+    way = find(c, base, line);
+    if (way < c->nr_ways && (!keep || c->ways[base + way].dirty)) {
+        clean(c, base + way, keep);
+        set_recent(set, RECENT_NONE);
+    }
+    unlock(&set->lock);
+}
+
+void lab_cache_flush(struct lab_cache *c)
+{
+    uint32_t index, way;
+
+    for (index = 0; index < c->nr_sets; index++) {
+        struct lab_set *set = &c->sets[index];
+        size_t base = (size_t)index * c->nr_ways;
+
+        lock(&set->lock);
+        for (way = 0; way < c->nr_ways; way++) {
+            if (c->tags[base + way]) {
+                clean(c, base + way, false);
+            }
+        }
+        set_recent(set, RECENT_NONE);
+        unlock(&set->lock);
+    }
+}
+
+static uint64_t bytes(struct lab_cache *c, const uint32_t *lines)
+{
+    uint64_t n;
+
+    lock(&c->lock);
+    n = *lines;
+    unlock(&c->lock);
+    return n * c->line_bytes;
+}
+
+uint64_t lab_cache_of_rmid(struct lab_cache *c, uint32_t rmid)
+{
+    return rmid < c->nr_rmids ? bytes(c, &c->of_rmid[rmid]) : 0;
+}
+
+uint64_t lab_cache_of_space(struct lab_cache *c, uint32_t space)
+{
+    return space < c->nr_spaces ? bytes(c, &c->of_space[space]) : 0;
+}
+
+uint64_t lab_cache_of_pair(struct lab_cache *c, uint32_t rmid, uint32_t space)
+{
+    if (rmid >= c->nr_rmids || space >= c->nr_spaces) {
+        return 0;
+    }
+    return bytes(c, &c->of_pair[(size_t)rmid * c->nr_spaces + space]);
+}
+
+struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid)
+{
+    struct lab_traffic t = { 0, 0 };
+
+    if (rmid < c->nr_rmids) {
+        lock(&c->lock);
+        t = c->traffic[rmid];
+        unlock(&c->lock);
+    }
+    return t;
+}
+
+uint64_t lab_cache_fills(struct lab_cache *c)
+{
+    return __atomic_load_n(&c->fills, __ATOMIC_RELAXED);
+}
+
+uint64_t lab_cache_writebacks(struct lab_cache *c)
+{
+    return __atomic_load_n(&c->writebacks, __ATOMIC_RELAXED);
+}
+
+void lab_cache_wrong(struct lab_cache *c, const uint16_t *expected,
+                     uint64_t *wrong, uint64_t *none)
+{
+    uint64_t lines_wrong = 0, lines_none = 0;
+    uint32_t space;
+
+    lock(&c->lock);
+    for (space = 1; space < c->nr_spaces; space++) {
+        uint32_t of_none = c->of_pair[space];
+        uint32_t right;
+
+        if (!expected[space] || expected[space] >= c->nr_rmids) {
+            continue;
+        }
+        right = c->of_pair[(size_t)expected[space] * c->nr_spaces + space];
+        lines_none += of_none;
+        lines_wrong += c->of_space[space] - right - of_none;
+    }
+    unlock(&c->lock);
+    *wrong = lines_wrong * c->line_bytes;
+    *none = lines_none * c->line_bytes;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One last-level cache: set-associative, write-back, write-allocate, exact
+ * LRU.  Every line carries the RMID and the address space that filled it, and
+ * every count is of these tags.  Knows nothing of QEMU or of x86.
+ *
+ * Any number of threads may call at the same time.  Counts agree with the
+ * lines and with each other at every instant.
+ */
+#ifndef CMT_LAB_CACHE_H
+#define CMT_LAB_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAB_CACHE_WAYS_MAX 32
+
+struct lab_cache;
+
+/* Who fills a line. */
+struct lab_filler {
+    uint16_t rmid;
+    uint16_t space;
+    uint32_t way_mask; /* where it may fill */
+};
+
+struct lab_traffic {
+    uint64_t total; /* bytes */
+    uint64_t local;
+};
+
+struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,
+                                uint32_t line_bytes, uint32_t rmids,
+                                uint32_t spaces);
+void lab_cache_free(struct lab_cache *c);
+
+enum lab_hit {
+    LAB_MISS,        /* not there: lab_cache_fill() it */
+    LAB_HIT,
+    LAB_HIT_DIRTIED, /* was clean, so that others may have it */
+};
+
+/* Lines are addresses divided by the line size. */
+enum lab_hit lab_cache_touch(struct lab_cache *c, uint32_t line, bool write);
+/* @local: of the line's memory.  A line that is there is only touched. */
+void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
+                    const struct lab_filler *who);
+
+/* Another cache wants the line: write it back, and keep a copy or do not. */
+void lab_cache_snoop(struct lab_cache *c, uint32_t line, bool keep);
+void lab_cache_flush(struct lab_cache *c);
+
+uint64_t lab_cache_of_rmid(struct lab_cache *c, uint32_t rmid);
+uint64_t lab_cache_of_space(struct lab_cache *c, uint32_t space);
+uint64_t lab_cache_of_pair(struct lab_cache *c, uint32_t rmid, uint32_t space);
+struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid);
+uint64_t lab_cache_fills(struct lab_cache *c);
+uint64_t lab_cache_writebacks(struct lab_cache *c);
+
+/*
+ * Bytes of spaces with expected[space] != 0, by RMIDs that are neither the
+ * expected one nor 0 (*wrong), and by RMID 0 (*none).
+ */
+void lab_cache_wrong(struct lab_cache *c, const uint16_t *expected,
+                     uint64_t *wrong, uint64_t *none);
+
+#endif

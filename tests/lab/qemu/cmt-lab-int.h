@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the lab processor share. */
+#ifndef CMT_LAB_INT_H
+#define CMT_LAB_INT_H
+
+#include "cpu.h"
+
+#include "cmt-lab-cache.h"
+#include "cmt-lab-options.h"
+#include "cmt-lab-space.h"
+#include "cmt-lab.h"
+
+#define LAB_L3S_MAX    64
+#define LAB_CPUS_MAX   256
+#define LAB_RMIDS_MAX  1024
+#define LAB_EVENTS_MAX 3
+
+#define CTR_ERROR       (1ULL << 63)
+#define CTR_UNAVAILABLE (1ULL << 62)
+#define CTR_OVERFLOW    (1ULL << 61)
+
+/* What QM_CTR last gave for an RMID and event. */
+struct lab_last {
+    uint64_t value;
+    uint64_t units; /* not cut to the counter's width */
+    uint64_t number; /* in the log + 1; 0: never read */
+};
+
+struct lab_l3 {
+    struct lab_cache *cache;
+    uint64_t evtsel;     /* AMD: one for all CPUs of the L3 */
+    uint64_t snc_config; /* MSR 0xCA0 */
+    uint64_t masks[LAB_CLOSIDS_MAX];
+    QemuMutex last_lock;
+    struct lab_last last[LAB_RMIDS_MAX][LAB_EVENTS_MAX + 1];
+};
+
+/* Written by its own CPU's thread, but for pqr and evtsel. */
+struct lab_cpu {
+    struct lab_l3 *l3; /* NULL: not yet set up */
+    uint32_t l3_index;
+    uint32_t node;     /* of the socket's, 0 without SNC */
+    uint64_t pqr;      /* the fault timer writes it too */
+    uint64_t evtsel;   /* Intel */
+
+    /* what cr3 was found to be */
+    uint64_t cr3;
+    uint32_t epoch;
+    uint32_t space;
+
+    uint64_t accesses;
+    uint64_t unresolved;
+} QEMU_ALIGNED(64);
+
+struct lab {
+    bool present; /* CMT_LAB was set: all below is valid */
+    struct lab_options o;
+    uint32_t nr_l3s;
+    uint64_t below_4g;
+    uint64_t node_bytes; /* memory of one node */
+    uint64_t pqr_writes;
+    struct lab_l3 l3s[LAB_L3S_MAX];
+    struct lab_cpu cpus[LAB_CPUS_MAX];
+    uint16_t *expected; /* by space, see LAB_EXPECT */
+};
+
+extern struct lab lab;
+
+/* The CPU's state, set up at its first use. */
+struct lab_cpu *lab_cpu(CPUX86State *env);
+/* Of the page tables in use. */
+uint32_t lab_cpu_space(struct lab_cpu *cpu, CPUX86State *env);
+uint64_t lab_root(uint64_t cr3);
+
+/* The RMID whose counts a CPU's logical one goes to. */
+uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
+/* What QM_CTR counts in. */
+uint32_t lab_unit(void);
+
+/* cmt-lab-fault.c */
+
+void lab_faults_init(void);
+/* One more occasion: is the fault planted here? */
+bool lab_fault_due(enum lab_fault fault);
+void lab_fault_set(enum lab_fault fault, uint32_t period, uint32_t burst);
+uint64_t lab_fault_planted(uint32_t fault);
+uint64_t lab_fault_occasions(uint32_t fault);
+/* Another agent writes its RMID to this CPU's PQR_ASSOC. */
+void lab_overwrite_pqr(struct lab_cpu *cpu);
+
+/* cmt-lab-log.c: the readings of QM_CTR */
+
+struct lab_reading {
+    uint64_t gave;
+    uint64_t ought; /* to have given */
+    uint64_t tsc;
+    uint64_t what;  /* LAB_LOG_* */
+};
+
+void lab_log_init(void);
+/* Returns the reading's number. */
+uint64_t lab_log_add(const struct lab_reading *reading);
+uint64_t lab_log_head(void);
+uint32_t lab_log_kept(void);
+/* @number: modulo 2^32. */
+bool lab_log_get(uint32_t number, struct lab_reading *reading);
+
+/* cmt-lab-ask.c */
+
+void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
+             uint64_t answer[2]);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lab processor: RDT monitoring and allocation for TCG's x86 CPUs.  What
+ * QEMU's own files call.
+ */
+#ifndef CMT_LAB_QEMU_H
+#define CMT_LAB_QEMU_H
+
+/* Set while the model is on; changes only while no CPU runs. */
+extern bool cmt_lab_tracing;
+
+struct ArchCPU;
+struct CPUState;
+struct CPUArchState;
+
+/* A CPU is made.  Reads the options at the first; bad ones end QEMU. */
+void cmt_lab_realize(struct ArchCPU *cpu);
+
+/* After QEMU's own CPUID: what the lab processor says instead. */
+void cmt_lab_cpuid(struct CPUArchState *env, uint32_t leaf, uint32_t subleaf,
+                   uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+
+/* false: not one of its registers.  #GP is raised with @ra. */
+bool cmt_lab_wrmsr(struct CPUArchState *env, uint32_t msr, uint64_t value,
+                   uintptr_t ra);
+bool cmt_lab_rdmsr(struct CPUArchState *env, uint32_t msr, uint64_t *value,
+                   uintptr_t ra);
+
+/* The CPU has just loaded (1), stored (2) or both (3) at @addr. */
+void cmt_lab_access(struct CPUArchState *env, uint64_t addr, uint32_t oi,
+                    uint32_t rw);
+
+static inline void cmt_lab_trace(struct CPUArchState *env, uint64_t addr,
+                                 uint32_t oi, uint32_t rw)
+{
+    if (cmt_lab_tracing) {
+        cmt_lab_access(env, addr, oi, rw);
+    }
+}
+
+#endif

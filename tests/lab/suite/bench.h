@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the lab's tests share: workers whose cache is known, and the readings
+ * that the processor gave.  Built with the guest suite of tests/vm, whose
+ * rules they follow.
+ */
+#ifndef CMT_LAB_BENCH_H
+#define CMT_LAB_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../lab.h"
+#include "../../vm/suite/dev.h"
+#include "../../vm/suite/suite.h"
+
+/* The only L3 of the tests that have one. */
+#define L3 0
+
+/* Lives in memory that the worker and the test share. */
+struct worker {
+	pid_t pid;
+	size_t bytes;
+	uint32_t space;		/* of the worker, in the model */
+	uint32_t rmid;		/* of the worker, by the module */
+	uint32_t generation;
+	uint32_t closids;	/* seen in PQR_ASSOC while it ran: bits */
+	uint64_t with_rmid;	/* walks after which PQR_ASSOC had rmid */
+	uint64_t walks;		/* how often it has touched all its bytes */
+	bool ready;
+	bool go;		/* what it is told, */
+	bool going;		/* and does */
+	bool stop;
+};
+
+/* The model on, the cache empty. */
+void model_begin(void);
+
+/* Returns when the worker has touched its memory for the first time. */
+struct worker *worker_start(size_t bytes);
+/* Fill in rmid; a failure when the module has none for it. */
+void worker_identify(struct worker *worker, const struct dev *dev);
+/* Walk, or rest; returns when it does. */
+void worker_go(struct worker *worker, bool go);
+/* Wait until it has walked @walks times more. */
+void worker_wait(struct worker *worker, uint64_t walks);
+void worker_stop(struct worker *worker);
+
+/* What QM_CTR gave, from the processor's log. */
+struct reading {
+	uint64_t ns;		/* CLOCK_MONOTONIC */
+	uint64_t gave;
+	uint64_t ought;
+	uint32_t rmid;
+	uint32_t event;
+	uint32_t l3;
+	uint32_t fault;		/* enum lab_fault */
+};
+
+struct readings {
+	struct reading *all;
+	size_t count;
+	uint64_t from;		/* its number in the log */
+	uint64_t tsc, ns;	/* when it began */
+};
+
+/* From here on. */
+void readings_begin(struct readings *readings);
+/* Until here. */
+void readings_end(struct readings *readings);
+void readings_free(struct readings *readings);
+
+/*
+ * The reading of @event that a SAMPLE was made of: the first one of its RMID
+ * after its time.  NULL: there is none.  *@at: where to look from; it is moved.
+ */
+const struct reading *reading_of(const struct readings *readings, size_t *at,
+				 const struct cmt_record *sample,
+				 uint32_t event);
+
+/* Bytes per unit of QM_CTR. */
+uint64_t lab_unit(void);
+
+/* The last SAMPLE of an RMID in the log, of any domain, or NULL. */
+const struct cmt_record *last_sample(const struct log *log, uint32_t rmid);
+
+#endif

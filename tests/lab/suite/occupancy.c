@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the module says of occupancy, against the model and the truth. */
+#include <fcntl.h>
+
+#include "bench.h"
+#include "tests.h"
+
+/* What the processor is must be what the module found. */
+static void test_caps(void)
+{
+	struct dev dev;
+
+	CHECK(lab_present(), "this is not the lab processor");
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.backend == CMT_BACKEND_HARDWARE, "backend %u: %s",
+	      dev.info.backend, dev.info.reason);
+	CHECK(dev.info.nr_rmids == lab_get(LAB_CONFIG, LAB_C_RMIDS) /
+	      lab_get(LAB_CONFIG, LAB_C_SNC), "%u RMIDs", dev.info.nr_rmids);
+	CHECK(dev.info.upscale_bytes == lab_unit(), "%u bytes a unit",
+	      dev.info.upscale_bytes);
+	CHECK(dev.info.counter_bits == lab_get(LAB_CONFIG, LAB_C_WIDTH),
+	      "%u bits", dev.info.counter_bits);
+	CHECK(dev.info.events == lab_get(LAB_CONFIG, LAB_C_EVENTS) << 4,
+	      "events %#x", dev.info.events);
+	CHECK(dev.info.l3_bytes == lab_get(LAB_CONFIG, LAB_C_SIZE),
+	      "L3 of %llu", (unsigned long long)dev.info.l3_bytes);
+	CHECK(dev.info.vendor == (lab_get(LAB_CONFIG, LAB_C_AMD) ?
+				  CMT_VENDOR_AMD : CMT_VENDOR_INTEL),
+	      "vendor %u", dev.info.vendor);
+	note("%u RMIDs, %u bytes a unit, %u bits, events %#x",
+	     dev.info.nr_rmids, dev.info.upscale_bytes, dev.info.counter_bits,
+	     dev.info.events);
+	dev_close(&dev);
+}
+
+/* Every SAMPLE with an occupancy is what QM_CTR gave; how many there were. */
+static size_t samples_match(const struct log *log,
+			    const struct readings *readings, uint32_t rmid)
+{
+	uint64_t unit = lab_unit();
+	size_t at = 0, matched = 0, i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+		const struct reading *reading;
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid ||
+		    r->ts < readings->ns)
+			continue;
+		CHECK(r->flags & CMT_F_OCCUPANCY, "flags %#x", r->flags);
+		reading = reading_of(readings, &at, r, 1);
+		CHECK(reading, "a SAMPLE without a reading");
+		CHECK(reading->gave == reading->ought &&
+		      r->sample.occupancy_bytes == reading->ought * unit,
+		      "SAMPLE says %llu, the counter %llu units",
+		      (unsigned long long)r->sample.occupancy_bytes,
+		      (unsigned long long)reading->ought);
+		matched++;
+	}
+	return matched;
+}
+
+/*
+ * Idle and kernel threads borrow the page tables of the process before them
+ * and run under RMID 0: what they fill is in its space and is not its own.
+ * They must not be what hides that a process ran without its RMID.
+ */
+#define BORROWED_MAX (96 << 10)
+
+static uint64_t own_truth(const struct worker *worker)
+{
+	uint64_t all = lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space));
+	uint64_t none = lab_get(LAB_OF_PAIR, LAB_ARG(L3, 0, worker->space));
+
+	CHECK(none <= BORROWED_MAX, "%llu of %llu bytes were filled under RMID 0",
+	      (unsigned long long)none, (unsigned long long)all);
+	note("in the worker's space %llu bytes, of these under RMID 0 %llu",
+	     (unsigned long long)all, (unsigned long long)none);
+	return all - none;
+}
+
+static void occupancy(size_t bytes)
+{
+	struct worker *worker = worker_start(bytes);
+	struct recorder recorder;
+	struct readings readings;
+	const struct cmt_record *r;
+	uint64_t truth, said, off;
+	size_t matched;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 3);
+
+	recorder_start(&recorder, &dev, true);
+	readings_begin(&readings);
+	sleep_ms(200);
+	truth = own_truth(worker);
+	recorder_stop(&recorder);
+	readings_end(&readings);
+	lab_switch(false);
+
+	matched = samples_match(&recorder.log, &readings, worker->rmid);
+	r = last_sample(&recorder.log, worker->rmid);
+	CHECK(r && matched >= 50, "only %zu samples", matched);
+	said = r->sample.occupancy_bytes;
+	off = said > truth ? said - truth : truth - said;
+	note("%zu bytes walked: truth %llu, said %llu, off by %.2f %%; %zu samples equal the counter",
+	     bytes, (unsigned long long)truth, (unsigned long long)said,
+	     100.0 * off / truth, matched);
+	CHECK(truth >= bytes - bytes / 50, "only %llu bytes are in the cache",
+	      (unsigned long long)truth);
+	CHECK(off * 50 <= truth, "more than 2 %% off");
+	readings_free(&readings);
+	log_free(&recorder.log);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
+static void test_1m(void)
+{
+	occupancy(1 << 20);
+}
+
+static void test_2m(void)
+{
+	occupancy(2 << 20);
+}
+
+static void test_4m(void)
+{
+	occupancy(4 << 20);
+}
+
+const struct test occupancy_tests[] = {
+	{ "caps_are_the_processors", test_caps, "", 0 },
+	{ "occupancy_1m_is_true", test_1m, "", 60 },
+	{ "occupancy_2m_is_true", test_2m, "", 60 },
+	{ "occupancy_4m_is_true", test_4m, "", 60 },
+	{ 0 }
+};

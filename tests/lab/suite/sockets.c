@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two sockets: every L3 has counts of its own, and is read by its own CPUs. */
+#include <fcntl.h>
+#include <sched.h>
+
+#include "bench.h"
+#include "tests.h"
+
+#define SOCKETS	2
+#define BYTES	(1 << 20)
+
+static void run_on(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
+}
+
+static const struct cmt_record *last_of(const struct log *log, uint32_t rmid,
+					uint32_t domain)
+{
+	size_t i = log->count;
+
+	while (i--) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid &&
+		    r->domain == domain)
+			return r;
+	}
+	return NULL;
+}
+
+/* What is said of a domain now is what the model counts there, in units. */
+static void check_domain(const struct log *log, const struct worker *worker,
+			 uint32_t domain)
+{
+	const struct cmt_record *r = last_of(log, worker->rmid, domain);
+	uint64_t truth = lab_get(LAB_OF_PAIR, LAB_ARG(domain, worker->rmid,
+						      worker->space));
+	uint64_t said, off;
+
+	CHECK(r, "no sample of domain %u", domain);
+	CHECK(r->flags & CMT_F_OCCUPANCY, "flags %#x", r->flags);
+	said = r->sample.occupancy_bytes;
+	off = said > truth ? said - truth : truth - said;
+	note("domain %u: truth %llu, said %llu; traffic %llu, local %llu",
+	     domain, (unsigned long long)truth, (unsigned long long)said,
+	     (unsigned long long)r->sample.mbm_total_bytes,
+	     (unsigned long long)r->sample.mbm_local_bytes);
+	CHECK(off <= truth / 50 + 16 * lab_unit(), "domain %u is %llu off",
+	      domain, (unsigned long long)off);
+	CHECK(r->sample.mbm_local_bytes <= r->sample.mbm_total_bytes +
+	      16 * lab_unit(), "more local than there is");
+}
+
+static void test_two(void)
+{
+	struct worker *worker = worker_start(BYTES);
+	struct recorder recorder;
+	struct dev dev;
+	uint32_t l3;
+
+	CHECK(lab_get(LAB_CONFIG, LAB_C_L3S) == SOCKETS, "not two sockets");
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	recorder_start(&recorder, &dev, true);
+	for (l3 = 0; l3 < SOCKETS; l3++) {
+		run_on(worker->pid, l3);
+		worker_go(worker, true);
+		worker_wait(worker, 3);
+		worker_go(worker, false);
+		CHECK(lab_get(LAB_OF_SPACE, LAB_ARG(l3, 0, worker->space)) >=
+		      BYTES * 9 / 10, "socket %u does not hold it", l3);
+	}
+	sleep_ms(50);
+	recorder_stop(&recorder);
+	for (l3 = 0; l3 < SOCKETS; l3++)
+		check_domain(&recorder.log, worker, l3);
+	lab_switch(false);
+	log_free(&recorder.log);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
+const struct test sockets_tests[] = {
+	{ "two_sockets_count_apart", test_two, "", 60 },
+	{ 0 }
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CMT_LAB_TESTS_H
+#define CMT_LAB_TESTS_H
+
+#include "../../vm/suite/suite.h"
+
+extern const struct test occupancy_tests[];
+extern const struct test churn_tests[];
+extern const struct test sockets_tests[];
+extern const struct test resctrl_tests[];
+extern const struct test faults_tests[];
+extern const struct test traffic_tests[];
+
+#endif

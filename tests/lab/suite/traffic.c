@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory traffic across counter wraps, and RMIDs that had an owner before. */
+#include <fcntl.h>
+
+#include "bench.h"
+#include "tests.h"
+
+#define WRAPS		20
+#define WALK_BYTES	(32U << 20)	/* more than the cache */
+#define RESIDUE_BYTES	(2U << 20)
+#define OWN_BYTES	(1U << 20)
+#define REUSE_TRIES	300
+
+/* Samples of an RMID never go back, and say when they are not comparable. */
+static void check_monotonic(const struct log *log, const struct worker *worker)
+{
+	uint64_t total = 0, local = 0;
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != worker->rmid ||
+		    r->generation != worker->generation)
+			continue;
+		if (r->flags & CMT_F_MBM_TOTAL) {
+			CHECK(r->sample.mbm_total_bytes >= total,
+			      "the total went back");
+			total = r->sample.mbm_total_bytes;
+		}
+		if (r->flags & CMT_F_MBM_LOCAL) {
+			CHECK(r->sample.mbm_local_bytes >= local,
+			      "the local went back");
+			local = r->sample.mbm_local_bytes;
+		}
+	}
+}
+
+static size_t count_rebased(const struct log *log, uint32_t rmid)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < log->count; i++)
+		n += log->records[i].type == CMT_REC_SAMPLE &&
+			log->records[i].rmid == rmid &&
+			log->records[i].flags & CMT_F_REBASED;
+	return n;
+}
+
+/* One that was made after this was called. */
+static struct cmt_record sample_now(struct dev *dev, uint32_t rmid)
+{
+	struct log log = { 0 };
+	const struct cmt_record *r;
+	struct cmt_record copy;
+
+	dev_drain(dev, &log);
+	log_free(&log);
+	WAIT_FOR((dev_drain(dev, &log), last_sample(&log, rmid)), 5000,
+		 "no sample of RMID %u", rmid);
+	r = last_sample(&log, rmid);
+	copy = *r;
+	log_free(&log);
+	return copy;
+}
+
+static void test_wraps(void)
+{
+	uint64_t wrap = lab_unit() << lab_get(LAB_CONFIG, LAB_C_WIDTH);
+	struct worker *worker = worker_start(WALK_BYTES);
+	struct lab_answer from, to;
+	struct recorder recorder;
+	struct cmt_record first;
+	const struct cmt_record *last;
+	uint64_t truth, said, off;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 1);
+	worker_go(worker, false);
+	sleep_ms(20);
+	first = sample_now(&dev, worker->rmid);
+	from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+
+	recorder_start(&recorder, &dev, true);
+	worker_go(worker, true);
+	WAIT_FOR(lab_get(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0)) -
+		 from.first >= (WRAPS + 1) * wrap, 120000, "too slow");
+	worker_go(worker, false);
+	sleep_ms(50);
+	to = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	sleep_ms(20);
+	recorder_stop(&recorder);
+	lab_switch(false);
+
+	check_monotonic(&recorder.log, worker);
+	last = last_sample(&recorder.log, worker->rmid);
+	CHECK(last, "no sample");
+	truth = to.first - from.first;
+	said = last->sample.mbm_total_bytes - first.sample.mbm_total_bytes;
+	off = said > truth ? said - truth : truth - said;
+	note("%llu wraps: truth %llu bytes, said %llu, off by %.3f %%; %zu samples not comparable",
+	     (unsigned long long)(truth / wrap), (unsigned long long)truth,
+	     (unsigned long long)said, 100.0 * off / truth,
+	     count_rebased(&recorder.log, worker->rmid));
+	CHECK(truth / wrap >= WRAPS, "only %llu wraps",
+	      (unsigned long long)(truth / wrap));
+	CHECK(off * 100 <= truth, "more than 1 %% off");
+	log_free(&recorder.log);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
+/* Processes come and go until one of them has @rmid. */
+static struct worker *worker_with(uint32_t rmid, const struct dev *dev)
+{
+	struct worker *worker;
+	int i;
+
+	for (i = 0; i < REUSE_TRIES; i++) {
+		worker = worker_start(OWN_BYTES);
+		worker_identify(worker, dev);
+		if (worker->rmid == rmid)
+			return worker;
+		worker_stop(worker);
+		sleep_ms(3);
+	}
+	FAIL("RMID %u was not handed out again", rmid);
+}
+
+static void test_reuse(void)
+{
+	struct worker *before = worker_start(RESIDUE_BYTES), *after;
+	uint64_t residue, own, none, growth;
+	uint32_t rmid, space;
+	struct cmt_record r;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(before, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(before, true);
+	worker_wait(before, 2);
+	rmid = before->rmid;
+	space = before->space;
+	worker_stop(before);
+
+	/* Only the model knows that these lines are not the new owner's. */
+	lab_switch(false);
+	after = worker_with(rmid, &dev);
+	lab_switch(true);
+	worker_go(after, true);
+	worker_wait(after, 3);
+	sleep_ms(20);
+	r = sample_now(&dev, rmid);
+	residue = lab_get(LAB_OF_PAIR, LAB_ARG(L3, rmid, space));
+	own = lab_get(LAB_OF_PAIR, LAB_ARG(L3, rmid, after->space));
+	none = lab_get(LAB_OF_PAIR, LAB_ARG(L3, 0, after->space));
+	lab_switch(false);
+
+	CHECK(r.generation == after->generation, "a sample of another owner");
+	CHECK(r.flags & CMT_F_RESIDUAL, "the residue is not known: flags %#x",
+	      r.flags);
+	growth = r.sample.occupancy_bytes - r.sample.residual_bytes;
+	note("residue: truth %llu, said %llu; the owner's own: truth %llu (%llu under RMID 0), said %llu",
+	     (unsigned long long)residue,
+	     (unsigned long long)r.sample.residual_bytes,
+	     (unsigned long long)own, (unsigned long long)none,
+	     (unsigned long long)growth);
+	CHECK(residue >= RESIDUE_BYTES / 2, "there is no residue to speak of");
+	CHECK(r.sample.residual_bytes + lab_unit() > residue,
+	      "the residue is more than was said");
+	CHECK(growth <= own + lab_unit(), "the growth has residue in it");
+	CHECK(growth * 100 >= own * 90, "the growth is too small");
+	worker_stop(after);
+	dev_close(&dev);
+}
+
+const struct test traffic_tests[] = {
+	{ "mbm_is_true_across_wraps", test_wraps, "", 180 },
+	{ "reuse_shows_no_residue_as_growth", test_reuse, "", 120 },
+	{ 0 }
+};
