@@ -465,7 +465,8 @@ static int find_entry(struct cmt_slots *slots, struct slot *slot,
 	return err;
 }
 
-#define STICKY (CMT_F_ERROR | CMT_F_UNAVAILABLE | CMT_F_REBASED)
+#define STICKY (CMT_F_ERROR | CMT_F_UNAVAILABLE | CMT_F_REBASED | \
+		CMT_F_PQR_OVERWRITTEN)
 
 static int add_sample(struct cmt_slots *slots, struct slot *slot,
 		      const struct cmt_record *record)

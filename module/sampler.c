@@ -29,6 +29,7 @@
 /* What is known of one RMID in one domain, and who may touch it. */
 struct reading_state {
 	raw_spinlock_t lock;
+	bool overwritten;	/* found so since its last sample; any CPU */
 	struct cmt_counter counter;
 };
 
@@ -136,6 +137,10 @@ static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
 	if (!state->counter.begun || state->counter.generation != generation)
 		state_begin(state, rmid, generation, &reading);
 	cmt_counter_sample(&state->counter, rmid, &reading, &cmt_caps, &record);
+	if (READ_ONCE(state->overwritten)) {
+		WRITE_ONCE(state->overwritten, false);
+		record.flags |= CMT_F_PQR_OVERWRITTEN;
+	}
 	raw_spin_unlock(&state->lock);
 
 	/* a virtual CPU can stand still for longer than limbo lasts */
@@ -198,12 +203,17 @@ static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
 	cpu->cursor = stop;
 }
 
-/* Did another agent change this CPU's RMID?  Then take it back. */
+/*
+ * Did another agent change this CPU's RMID?  Then take it back, and say so in
+ * the next sample of the one that should have run here: some of what it did
+ * counts elsewhere.
+ */
 static u16 check_pqr(struct cmt_cpu *cpu)
 {
 	if (cmt_backend->check_rmid(cpu->rmid))
 		return 0;
 	cpu->pqr_overwritten++;
+	WRITE_ONCE(state_of(cpu->domain, cpu->rmid)->overwritten, true);
 	cmt_backend->set_rmid(cpu->rmid);
 	return CMT_F_PQR_OVERWRITTEN;
 }

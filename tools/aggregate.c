@@ -283,7 +283,8 @@ static void holding_owner(struct aggregate *agg, struct holding *h,
 static uint32_t why_of(uint16_t flags)
 {
 	return (flags & CMT_F_ERROR ? WHY_ERROR : 0) |
-	       (flags & CMT_F_UNAVAILABLE ? WHY_UNAVAILABLE : 0);
+	       (flags & CMT_F_UNAVAILABLE ? WHY_UNAVAILABLE : 0) |
+	       (flags & CMT_F_PQR_OVERWRITTEN ? WHY_OVERWRITTEN : 0);
 }
 
 static void add_entry(struct aggregate *agg, const struct cmt_slot_entry *e)
@@ -365,8 +366,7 @@ static void add_cpu(struct aggregate *agg, const struct cmt_slot_cpu *c)
 	cpu->missed = c->missed;
 	cpu->busy_ns = c->busy_ns;
 	cpu->emulated |= !!(c->flags & CMT_F_EMULATED);
-	if (c->flags & CMT_F_PQR_OVERWRITTEN)
-		cpu->why |= WHY_OVERWRITTEN;
+	cpu->why |= why_of(c->flags);
 }
 
 void aggregate_slot(void *ctx, const struct cmt_slot *slot)

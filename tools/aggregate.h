@@ -64,7 +64,7 @@ struct measure {
 #define WHY_GAP		(1U << 2)	/* traffic that nobody counted */
 #define WHY_FIRST	(1U << 3)	/* one reading makes no bandwidth */
 #define WHY_ENDED	(1U << 4)	/* all owners of the row ended */
-#define WHY_OVERWRITTEN	(1U << 5)	/* CPU: another agent set its RMID */
+#define WHY_OVERWRITTEN	(1U << 5)	/* another agent set a CPU's RMID */
 
 struct row {
 	enum owner_kind kind;

@@ -80,8 +80,9 @@ enum {
 
 /* cmt_record.flags */
 #define CMT_F_EMULATED		0x0001U	/* from the model, not measured */
-#define CMT_F_PQR_OVERWRITTEN	0x0002U	/* TICK: another agent changed this
-					 * CPU's RMID since the last tick
+#define CMT_F_PQR_OVERWRITTEN	0x0002U	/* TICK: another agent had changed this
+					 * CPU's RMID; SAMPLE: such a CPU should
+					 * have run under this one
 					 */
 /* SAMPLE: which values are measurements; a value without its flag is 0 */
 #define CMT_F_OCCUPANCY		0x0010U

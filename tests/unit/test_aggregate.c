@@ -212,13 +212,14 @@ START_TEST(test_aggregate_failed_reading_is_no_zero)
 	ck_assert_uint_eq(rows[0].why, WHY_ERROR);
 	/* beside a good one the sum is a lower bound */
 	bad.ts = 2 * MS;
-	bad.flags = CMT_F_UNAVAILABLE;
+	bad.flags = CMT_F_UNAVAILABLE | CMT_F_PQR_OVERWRITTEN;
 	feed_one(bad);
 	feed_one(entry_of(&b, 0, 2 * MS, 40, 0));
 	rows = close_rows(1);
 	ck_assert(rows[0].occupancy.known && rows[0].occupancy.partial);
 	ck_assert_double_eq(rows[0].occupancy.value, 40);
-	ck_assert(rows[0].why & WHY_UNAVAILABLE);
+	ck_assert_uint_eq(rows[0].why, WHY_UNAVAILABLE | WHY_OVERWRITTEN |
+			  WHY_FIRST);
 	end();
 }
 END_TEST

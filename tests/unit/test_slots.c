@@ -233,12 +233,12 @@ START_TEST(test_flags_of_any_sample)
 {
 	struct cmt_record bad = sample(10 * MS, 1, 1, 0, 0);
 
-	bad.flags = CMT_F_ERROR | CMT_F_EMULATED;
+	bad.flags = CMT_F_ERROR | CMT_F_EMULATED | CMT_F_PQR_OVERWRITTEN;
 	add(bad);
 	add(sample(10 * MS + 1, 1, 1, 0, 5));
 	cmt_slots_flush(slots);
-	ck_assert_uint_eq(outs[0].entries[0].flags,
-			  CMT_F_OCCUPANCY | CMT_F_ERROR);
+	ck_assert_uint_eq(outs[0].entries[0].flags, CMT_F_OCCUPANCY |
+			  CMT_F_ERROR | CMT_F_PQR_OVERWRITTEN);
 
 	add(sample(20 * MS, 1, 1, 0, 5));
 	bad.ts = 20 * MS + 1;
@@ -246,7 +246,7 @@ START_TEST(test_flags_of_any_sample)
 	cmt_slots_flush(slots);
 	/* The last one has no value: none is shown. */
 	ck_assert_uint_eq(outs[1].entries[0].flags,
-			  CMT_F_ERROR | CMT_F_EMULATED);
+			  bad.flags);
 	ck_assert_uint_eq(outs[1].entries[0].occupancy_bytes, 0);
 }
 END_TEST

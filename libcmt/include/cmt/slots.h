@@ -32,8 +32,8 @@ struct cmt_slot_entry {
 	uint64_t ts;		/**< of the last sample */
 	uint16_t flags;		/**< CMT_F_* of the last sample; values are only
 				 *   valid with their CMT_F_OCCUPANCY, ... flag;
-				 *   CMT_F_ERROR, _UNAVAILABLE, _REBASED of any
-				 *   sample in the slot
+				 *   CMT_F_ERROR, _UNAVAILABLE, _REBASED,
+				 *   _PQR_OVERWRITTEN of any sample in the slot
 				 */
 	uint16_t reserved;
 	uint64_t occupancy_bytes;	/**< last in the slot */
