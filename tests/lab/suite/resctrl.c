@@ -140,12 +140,12 @@ static void test_mounted_later(void)
 	with_us(false, "");
 }
 
-static size_t count_flagged(const struct log *log)
+static size_t count_flagged(const struct log *log, uint16_t type)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < log->count; i++)
-		n += log->records[i].type == CMT_REC_TICK &&
+		n += log->records[i].type == type &&
 			log->records[i].flags & CMT_F_PQR_OVERWRITTEN;
 	return n;
 }
@@ -174,11 +174,12 @@ static void test_mon_group(void)
 	wrong = wrong_reads("/mon_groups/g", GROUP_RMID);
 	stats = dev_stats(&dev);
 	recorder_stop(&recorder);
-	note("%u of %u readings of the group are not the model's; under cmt's RMID %llu of %llu walks; %llu overwritten, %zu ticks say so; space %llu bytes: cmt's RMID %llu, the group's %llu",
+	note("%u of %u readings of the group are not the model's; under cmt's RMID %llu of %llu walks; %llu overwritten, %zu ticks and %zu samples say so; space %llu bytes: cmt's RMID %llu, the group's %llu",
 	     wrong, LOOKS, (unsigned long long)worker->with_rmid,
 	     (unsigned long long)worker->walks,
 	     (unsigned long long)stats.pqr_overwritten,
-	     count_flagged(&recorder.log),
+	     count_flagged(&recorder.log, CMT_REC_TICK),
+	     count_flagged(&recorder.log, CMT_REC_SAMPLE),
 	     (unsigned long long)lab_get(LAB_OF_SPACE,
 		LAB_ARG(L3, 0, worker->space)),
 	     (unsigned long long)lab_get(LAB_OF_PAIR,
@@ -189,6 +190,9 @@ static void test_mon_group(void)
 	CHECK(!wrong, "resctrl reads wrong numbers");
 	CHECK(worker->with_rmid == worker->walks || stats.pqr_overwritten,
 	      "overwritten associations are not counted");
+	CHECK(!count_flagged(&recorder.log, CMT_REC_TICK) ==
+	      !count_flagged(&recorder.log, CMT_REC_SAMPLE),
+	      "ticks and samples do not agree on them");
 	log_free(&recorder.log);
 	worker_stop(worker);
 	dev_close(&dev);
