@@ -163,10 +163,12 @@ int source_pump(struct source *source)
 	return 0;
 }
 
-static void report_losses(struct source *source, struct report *report)
+/* Records that came too late are not in the stream; they may have been owners. */
+static int report_losses(struct source *source, struct report *report)
 {
 	struct cmt_reader_counts reader;
 	struct cmt_slots_counts slots;
+	bool resync_now;
 
 	cmt_reader_counts(source->reader, &reader);
 	cmt_slots_counts(source->slots, &slots);
@@ -177,6 +179,9 @@ static void report_losses(struct source *source, struct report *report)
 	report->dropped = report->dropped_ever - source->dropped;
 	source->lost = report->lost_ever;
 	source->dropped = report->dropped_ever;
+	resync_now = reader.late != source->late;
+	source->late = reader.late;
+	return resync_now ? resync(source) : 0;
 }
 
 static void feed_cpu_losses(struct source *source)
@@ -200,7 +205,9 @@ int source_report(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	feed_cpu_losses(source);
-	report_losses(source, report);
+	ret = report_losses(source, report);
+	if (ret)
+		return ret;
 	ret = aggregate_close(source->agg, &report->frame);
 	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
 	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);

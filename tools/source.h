@@ -11,7 +11,7 @@ struct source {
 	struct cmt_slots *slots;
 	struct cmt_containers *containers;
 	struct aggregate *agg;
-	uint64_t lost, dropped;		/* as of the last report */
+	uint64_t lost, late, dropped;		/* as of the last report */
 };
 
 /*
