@@ -148,6 +148,7 @@ static void owner_give(struct task_struct *leader, struct cmt_rmid *r)
 	r->domain = cmt_cpu_domain_id();
 	r->residual_known = cmt_sampler_begin(rmid, r->generation,
 					      &r->residual_bytes);
+	cmt_pool_publish(&pool, r);
 	allocs++;
 	WRITE_ONCE(owner_table[leader->tgid], rmid);
 	owner_emit(CMT_REC_ALLOC, r->since, r);

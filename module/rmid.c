@@ -71,9 +71,15 @@ struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
 	r->residual_known = false;
 	r->residual_bytes = 0;
 	memset(r->comm, 0, sizeof(r->comm));
+	return r;
+}
+
+void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r)
+{
+	u32 rmid = cmt_pool_number(pool, r);
+
 	WRITE_ONCE(pool->live[rmid], r->generation);
 	set_bit(rmid, pool->readable);
-	return r;
 }
 
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now)

@@ -43,12 +43,12 @@ struct cmt_rmid {
 
 struct cmt_pool {
 	struct cmt_rmid *rmids;	/* nr of them, by number */
-	u32 *live;		/* by number: generation while ACTIVE, else 0;
+	u32 *live;		/* by number: generation while published, else 0;
 				 * written under the caller's lock, read with
 				 * READ_ONCE by anybody
 				 */
 	unsigned long readable[BITS_TO_LONGS(CMT_MAX_RMIDS)];
-				/* RMID 0 and those ACTIVE, read by anybody */
+				/* RMID 0 and those published, read by anybody */
 	u32 nr;
 	u32 head;		/* queue: FREE ones, then LIMBO ones */
 	u32 tail;
@@ -69,8 +69,12 @@ void cmt_pool_init(struct cmt_pool *pool, struct cmt_rmid *rmids, u32 *live,
 /*
  * Take the RMID that has been free for the longest time.  Returns it with
  * since and generation set and no metadata, or NULL when none is FREE at @now.
+ * Nobody reads it before cmt_pool_publish().
  */
 struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now);
+
+/* What the RMID holds at its beginning is noted: it may be read from now on. */
+void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r);
 
 /* Send an ACTIVE RMID to LIMBO; its metadata stays.  -EINVAL: it is not ACTIVE. */
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now);

@@ -28,7 +28,10 @@ static u32 take(u64 now)
 {
 	struct cmt_rmid *r = cmt_pool_alloc(&pool, now);
 
-	return r ? cmt_pool_number(&pool, r) : 0;
+	if (!r)
+		return 0;
+	cmt_pool_publish(&pool, r);
+	return cmt_pool_number(&pool, r);
 }
 
 static void assert_conserved(void)
@@ -150,6 +153,19 @@ START_TEST(test_generation_changes_at_every_alloc)
 }
 END_TEST
 
+START_TEST(test_alloc_is_not_read_before_it_is_published)
+{
+	struct cmt_rmid *r = cmt_pool_alloc(&pool, 0);
+	u32 rmid = cmt_pool_number(&pool, r);
+
+	ck_assert_uint_eq(live[rmid], 0);
+	ck_assert(!(pool.readable[0] >> rmid & 1));
+	cmt_pool_publish(&pool, r);
+	ck_assert_uint_eq(live[rmid], r->generation);
+	assert_conserved();
+}
+END_TEST
+
 START_TEST(test_generation_is_never_0)
 {
 	rmids[NR - 1].generation = UINT32_MAX;
@@ -239,6 +255,7 @@ int main(void)
 	tcase_add_test(tc, test_never_used_ones_go_first);
 	tcase_add_test(tc, test_settle_moves_only_those_whose_time_is_up);
 	tcase_add_test(tc, test_generation_changes_at_every_alloc);
+	tcase_add_test(tc, test_alloc_is_not_read_before_it_is_published);
 	tcase_add_test(tc, test_generation_is_never_0);
 	tcase_add_test(tc, test_metadata_outlives_free_and_not_alloc);
 	tcase_add_test(tc, test_free_refuses_what_is_not_active);

@@ -123,9 +123,10 @@ static void check_traffic(const struct cmt_record *r)
 
 	CHECK(r->domain < 4, "domain %u", r->domain);
 	t = &traffic[r->domain][r->rmid];
-	CHECK(r->sample.mbm_local_bytes <= r->sample.mbm_total_bytes,
-	      "RMID %u: more local than total", r->rmid);
 	if (t->generation == r->generation) {
+		/* total is read before local: compare with the next one */
+		CHECK(t->local <= r->sample.mbm_total_bytes,
+		      "RMID %u: more local than total", r->rmid);
 		CHECK(r->sample.mbm_total_bytes >= t->total &&
 		      r->sample.mbm_local_bytes >= t->local,
 		      "RMID %u: traffic decreases", r->rmid);
