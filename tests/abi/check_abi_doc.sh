@@ -88,7 +88,7 @@ if command -v "${CXX:-g++}" >/dev/null; then
 	layout c++-64 -m64 "${CXX:-g++}" -x c++ -std=c++17 -fno-exceptions
 	layout c++-32 -m32 "${CXX:-g++}" -x c++ -std=c++17 -fno-exceptions
 else
-	echo "skip - c++: no ${CXX:-g++}"
+	result 1 "c++: there is no ${CXX:-g++}"
 fi
 
 echo "$passed passed, $failed failed"

@@ -5,11 +5,10 @@
 # the headers, and the names of files with the tree.
 #
 # CC names another compiler.  Exit 0: all agree; 1: not; 2: usage.
-set -euo pipefail
-
-top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
-passed=0
-failed=0
+# shellcheck source=tests/lib/common.sh
+. "$(dirname -- "$0")/../lib/common.sh"
+# shellcheck source=tests/lib/count.sh
+. "$CMT_TOP/tests/lib/count.sh"
 
 case "${1:-}" in
 -h | --help)
@@ -21,23 +20,7 @@ esac
 
 tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
-cd -- "$top"
-
-# check NAME COMMAND...
-check()
-{
-	local name=$1
-	shift
-
-	if "$@" >"$tmp/log" 2>&1; then
-		passed=$((passed + 1))
-		echo "ok - $name"
-	else
-		failed=$((failed + 1))
-		sed 's/^/    /' "$tmp/log"
-		echo "not ok - $name"
-	fi
-}
+cd -- "$CMT_TOP"
 
 # same EXPECTED ACTUAL: two lists, neither of them empty
 same()
@@ -114,5 +97,4 @@ for page in docs/man/*; do
 	check "$page: mandoc" mandoc -Tlint -W warning "$page"
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
