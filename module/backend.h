@@ -33,6 +33,8 @@ struct cmt_backend_caps {
 	u32 mbm_correct_above;	/* MBM of RMIDs above this one is corrected: */
 	u32 mbm_correct_factor;	/* units * factor >> 20; above == U32_MAX: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
+	bool shared_rmids;	/* resctrl hands out the same RMIDs */
+	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */
 };
@@ -63,8 +65,8 @@ struct cmt_backend {
 
 	/* From here on this CPU's cache fills belong to @rmid.  Keeps CLOSID. */
 	void (*set_rmid)(u32 rmid);
-	/* Is @rmid still what this CPU has?  false: another agent changed it. */
-	bool (*check_rmid)(u32 rmid);
+	/* The RMID this CPU has; -EIO: it cannot be read. */
+	int (*get_rmid)(u32 *rmid);
 
 	/*
 	 * @task, or others of its RMID, have run here under @rmid since the
@@ -93,8 +95,10 @@ extern const struct cmt_backend cmt_emulated_backend;
 
 /* CMT_VENDOR_* of this machine. */
 u32 cmt_topology_vendor(void);
-/* The L3 domain id of the CPU this runs on, as resctrl numbers domains. */
+/* The id of the L3 of the CPU this runs on, as resctrl numbers domains. */
 u32 cmt_topology_l3_id(void);
+/* The NUMA nodes that share an L3, of those with CPUs online.  Process context. */
+u32 cmt_topology_nodes_per_l3(void);
 /* The size of the L3 of the CPU this runs on; 0: CPUID does not tell. */
 u64 cmt_topology_l3_bytes(void);
 

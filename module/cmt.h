@@ -58,6 +58,8 @@ struct cmt_cpu {
 
 	bool up;		/* between cpu_up() and cpu_down() */
 	u32 rmid;		/* what set_rmid() was last told */
+	u32 own;		/* the owner's that runs; not rmid: resctrl's is */
+	bool overwritten;	/* own was, since the last tick */
 	u32 domain;		/* index */
 	u32 domain_id;
 	u32 share;		/* of the domain's RMIDs: CMT_SHARE() */
@@ -92,13 +94,20 @@ u32 cmt_cpu_domain_id(void);
 /* Append to this CPU's ring.  Interrupts off. */
 void cmt_emit(const struct cmt_record *record);
 
-/* The switch path: @prev leaves this CPU, what comes next runs under @rmid. */
-void cmt_cpu_switch(struct task_struct *prev, u32 rmid);
+/* The switch path: @prev leaves this CPU, @next comes. */
+void cmt_cpu_switch(struct task_struct *prev, struct task_struct *next);
 
 /* This CPU: run what runs under the RMID it has now.  Interrupts off. */
 void cmt_cpu_refresh(void);
 
-/* All CPUs: the same, before this returns.  Process context. */
+/*
+ * This CPU: look whether another agent changed its RMID since the last time,
+ * take it back, and refresh.  Returns whether what ran here ran under another
+ * agent's RMID at any time since then.  Interrupts off.
+ */
+bool cmt_cpu_check(void);
+
+/* All CPUs: refresh, before this returns.  Process context. */
 void cmt_cpus_refresh(void);
 
 /* All CPUs: their RMIDs are not what they were told.  Process context. */
@@ -134,7 +143,7 @@ const unsigned long *cmt_owner_readable(void);
 u64 cmt_owner_since(u32 rmid);
 
 /* What the tracepoints report.  Preemption off. */
-void cmt_owner_fork(struct task_struct *child);
+void cmt_owner_fork(struct task_struct *parent, struct task_struct *child);
 void cmt_owner_exit(struct task_struct *task);
 void cmt_owner_rename(struct task_struct *task, const char *comm);
 void cmt_owner_move(struct task_struct *task, u64 cgroup_id);
@@ -144,6 +153,9 @@ void cmt_owner_move(struct task_struct *task, u64 cgroup_id);
  * @records: room for as many as there are RMIDs.  Returns their number.
  */
 u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
+
+/* Another agent uses this RMID.  Any context. */
+void cmt_owner_foreign(u32 rmid);
 
 /* Fill the pool's part of the statistics. */
 void cmt_owners_stats(struct cmt_stats *stats);
@@ -157,6 +169,27 @@ void cmt_probes_exit(void);
 
 int cmt_procfs_init(void);
 void cmt_procfs_exit(void);
+
+/* resctrl.c: what resctrl and we tell each other of a task's RMID */
+
+/*
+ * What @task is to run under from now on, @own being its owner's RMID or none:
+ * resctrl's, if resctrl gave it one, else @own, which resctrl is told of.
+ * It is current, or next on this CPU.  Preemption off.
+ */
+u32 cmt_resctrl_rmid(struct task_struct *task, u32 own);
+
+/* A new process, of which nobody knows yet, and the RMID of who forked it. */
+void cmt_resctrl_fork(struct task_struct *child, u32 parents);
+
+/* The threads of this process, which have @rmid from us, have none any more. */
+void cmt_resctrl_withdraw(u32 tgid, u32 rmid);
+
+/* The same for all processes.  No probe runs any more. */
+void cmt_resctrl_withdraw_all(void);
+
+/* The RMIDs that threads have from resctrl: set their bits in @rmids. */
+void cmt_resctrl_scan(unsigned long *rmids);
 
 /* sampler.c: the ticks and the readings */
 
@@ -181,6 +214,12 @@ void cmt_sampler_set_interval(u32 interval_ns);
 /* This CPU joins or leaves the ticks, on itself, in process context. */
 void cmt_sampler_cpu_up(struct cmt_cpu *cpu);
 void cmt_sampler_cpu_down(struct cmt_cpu *cpu);
+
+/*
+ * In this CPU's domain some of what the owner of @rmid did counts elsewhere:
+ * its next sample says so.  Preemption off.
+ */
+void cmt_sampler_overwritten(u32 rmid);
 
 /*
  * A new owner begins on this CPU: read what @rmid holds in this CPU's domain.

@@ -8,6 +8,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/version.h>
 #include <asm/msr.h>
 
@@ -56,6 +57,16 @@ cmt_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
+#endif
+}
+
+/* The RMID that resctrl gave to a task; NULL: this kernel has no resctrl. */
+static inline u32 *cmt_task_rmid(struct task_struct *task)
+{
+#ifdef CONFIG_X86_CPU_RESCTRL
+	return &task->rmid;
+#else
+	return NULL;
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/topology.h>
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
@@ -77,13 +78,35 @@ static void cpu_set_rmid(struct cmt_cpu *cpu, u32 rmid)
 	cmt_backend->set_rmid(rmid);
 }
 
-void cmt_cpu_switch(struct task_struct *prev, u32 rmid)
+/* What cpu->own does counts elsewhere, or has so since we looked last. */
+static void cpu_overwritten(struct cmt_cpu *cpu)
+{
+	cpu->pqr_overwritten++;
+	cpu->overwritten = true;
+	cmt_sampler_overwritten(cpu->own);
+}
+
+/* The RMID for @task, which comes or is here. */
+static u32 cpu_rmid_of(struct cmt_cpu *cpu, struct task_struct *task)
+{
+	u32 rmid;
+
+	cpu->own = cmt_owner_rmid(task);
+	rmid = cmt_resctrl_rmid(task, cpu->own);
+	if (unlikely(rmid != cpu->own) && cpu->own != CMT_RMID_NONE)
+		cpu_overwritten(cpu);
+	return rmid;
+}
+
+void cmt_cpu_switch(struct task_struct *prev, struct task_struct *next)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	u32 rmid;
 
 	if (unlikely(!cpu->up))
 		return;
 	cpu->switches++;
+	rmid = cpu_rmid_of(cpu, next);
 	if (rmid == cpu->rmid)
 		return;
 	cpu_account(cpu, prev);
@@ -93,14 +116,40 @@ void cmt_cpu_switch(struct task_struct *prev, u32 rmid)
 void cmt_cpu_refresh(void)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
-	u32 rmid = cmt_owner_rmid(current);
+	u32 rmid;
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->up)
 		return;
 	cpu_account(cpu, current);
+	rmid = cpu_rmid_of(cpu, current);
 	if (rmid != cpu->rmid)
 		cpu_set_rmid(cpu, rmid);
+}
+
+/* Did another agent change the RMID?  Then take it back. */
+static void cpu_check_rmid(struct cmt_cpu *cpu)
+{
+	u32 found = CMT_RMID_NONE;
+
+	if (!cmt_backend->get_rmid(&found) && found == cpu->rmid)
+		return;
+	cpu_overwritten(cpu);
+	cmt_owner_foreign(found);
+	cmt_backend->set_rmid(cpu->rmid);
+}
+
+bool cmt_cpu_check(void)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	bool overwritten;
+
+	lockdep_assert_irqs_disabled();
+	cpu_check_rmid(cpu);
+	cmt_cpu_refresh();
+	overwritten = cpu->overwritten;
+	cpu->overwritten = false;
+	return overwritten;
 }
 
 static void cpu_refresh_ipi(void *unused)
@@ -124,6 +173,14 @@ static void cpu_reset_ipi(void *unused)
 void cmt_cpus_reset(void)
 {
 	on_each_cpu(cpu_reset_ipi, NULL, true);
+}
+
+/* As resctrl numbers them: L3s, or with sub-NUMA clusters NUMA nodes. */
+static u32 domain_id(void)
+{
+	if (cmt_caps.nodes_per_l3 > 1)
+		return cpu_to_node(smp_processor_id());
+	return cmt_topology_l3_id();
 }
 
 /* The index of a domain, a new one for an id that is new; or -errno. */
@@ -218,7 +275,7 @@ static int cmt_cpu_dead(unsigned int cpu)
 static int cmt_cpu_up(unsigned int cpu)
 {
 	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
-	u32 id = cmt_topology_l3_id();
+	u32 id = domain_id();
 	int index = domain_index(id);
 	unsigned long flags;
 
@@ -229,6 +286,8 @@ static int cmt_cpu_up(unsigned int cpu)
 	c->domain_id = id;
 	c->domain = index;
 	c->rmid = CMT_RMID_NONE;
+	c->own = CMT_RMID_NONE;
+	c->overwritten = false;
 	c->cursor = 0;
 	cmt_backend->cpu_up(c->domain);
 	c->up = true;

@@ -100,6 +100,7 @@ struct emulated_cpu {
 	struct emulated_pending *pending;	/* by RMID */
 	unsigned long *touched;			/* RMIDs with pending time */
 	u64 accounted_until;			/* local_clock(); own CPU only */
+	u32 rmid;				/* own CPU only */
 };
 
 static DEFINE_PER_CPU(struct emulated_cpu, emulated_cpus);
@@ -225,6 +226,7 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	caps->nr_rmids = emulated_nr_rmids;
 	caps->events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	caps->upscale_bytes = CMT_MODEL_LINE_BYTES;
+	caps->nodes_per_l3 = 1;
 	caps->counter_bits = EMULATED_COUNTER_BITS;
 	caps->mbm_correct_above = U32_MAX;
 	caps->mbm_correct_factor = 1U << 20;
@@ -297,6 +299,7 @@ static void emulated_cpu_up(u32 domain)
 		domain = 0;
 	WRITE_ONCE(ec->domain, &emulated_domains[domain]);
 	ec->accounted_until = local_clock();
+	ec->rmid = CMT_RMID_NONE;
 }
 
 static void emulated_cpu_down(void)
@@ -307,11 +310,13 @@ static void emulated_cpu_down(void)
 static void emulated_set_rmid(u32 rmid)
 {
 	/* Time is charged by account(), afterwards. */
+	this_cpu_ptr(&emulated_cpus)->rmid = rmid;
 }
 
-static bool emulated_check_rmid(u32 rmid)
+static int emulated_get_rmid(u32 *rmid)
 {
-	return true;	/* nobody else knows of this cache */
+	*rmid = this_cpu_ptr(&emulated_cpus)->rmid;
+	return 0;
 }
 
 /*
@@ -385,7 +390,7 @@ const struct cmt_backend cmt_emulated_backend = {
 	.cpu_up		= emulated_cpu_up,
 	.cpu_down	= emulated_cpu_down,
 	.set_rmid	= emulated_set_rmid,
-	.check_rmid	= emulated_check_rmid,
+	.get_rmid	= emulated_get_rmid,
 	.account	= emulated_account,
 	.read_begin	= emulated_read_begin,
 	.read_end	= emulated_read_end,

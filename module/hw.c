@@ -11,6 +11,13 @@
  * half of PQR_ASSOC is never changed here, and EVTSEL is put back: a resctrl
  * read interrupted between EVTSEL and CTR then goes on as if nothing was.
  *
+ * With sub-NUMA clusters (SNC) an L3 counts for each of its NUMA nodes by
+ * itself, and a node is a domain.  The RMIDs of CPUID are divided among the
+ * nodes: PQR_ASSOC takes a number below the quotient, and EVTSEL wants the
+ * node's part added to it ("RMID sharing mode", Intel RDT Architecture
+ * Specification).  Kernels before 6.11 do not know of that mode, so it is
+ * switched on here where it is off, and off again at the end.
+ *
  * EVTSEL and CTR are one pair per logical CPU on Intel.  With interrupts off
  * the kernel does not get at it, so one burst saves and restores EVTSEL once.
  * On AMD all CPUs of an L3 domain share one pair.  There every single read
@@ -21,6 +28,7 @@
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -31,6 +39,7 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/topology.h>
 #include <linux/types.h>
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
@@ -42,6 +51,9 @@
 #define HW_MSR_QM_EVTSEL	0xc8d
 #define HW_MSR_QM_CTR		0xc8e
 #define HW_MSR_PQR_ASSOC	0xc8f
+#define HW_MSR_RMID_SNC_CONFIG	0xca0
+
+#define SNC_NOT_SHARING		BIT_ULL(0)
 
 #define EVTSEL_RMID_SHIFT	32	/* RMID 41:32, event 7:0 */
 
@@ -98,6 +110,7 @@ struct hw_cpu {
 	u64 evtsel;		/* another agent's, to be put back */
 	u32 found_rmid;		/* RMID half of PQR_ASSOC at cpu_up() */
 	u32 domain;
+	u32 rmid_base;		/* of its node's RMIDs in EVTSEL */
 	bool evtsel_saved;
 	bool found;		/* found_rmid is valid */
 };
@@ -108,6 +121,8 @@ static struct {
 	u32 events;
 	u64 data_mask;		/* of CTR */
 	bool shared_evtsel;
+	u32 nodes_per_l3;
+	bool snc_was_off;	/* the sharing mode; set by any CPU */
 } hw __read_mostly;
 
 static struct hw_domain hw_domains[CMT_MAX_DOMAINS];
@@ -295,6 +310,34 @@ static void hw_fill_correction(struct cmt_backend_caps *caps, u32 max_rmid)
 		(((u64)millionths << 20) + MBM_EXACT / 2) / MBM_EXACT;
 }
 
+/* How many nodes an L3 counts for, each by itself. */
+static u32 hw_nodes_per_l3(void)
+{
+	u64 config;
+
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL ||
+	    cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config))
+		return 1;
+	return cmt_topology_nodes_per_l3();
+}
+
+static void hw_fill_snc(struct cmt_backend_caps *caps)
+{
+	u32 nodes = hw_nodes_per_l3();
+
+	caps->nodes_per_l3 = 1;
+	if (nodes == 1 || caps->nr_rmids / nodes < 2 ||
+	    caps->upscale_bytes < nodes)
+		return;
+	caps->nodes_per_l3 = nodes;
+	caps->nr_rmids /= nodes;
+	caps->upscale_bytes /= nodes;
+	caps->l3_bytes /= nodes;
+	snprintf(caps->reason, sizeof(caps->reason),
+		 "L3 monitoring in CPUID leaf 0xF, %u nodes per L3 (SNC)",
+		 nodes);
+}
+
 static void hw_fill_caps(struct cmt_backend_caps *caps,
 			 const struct hw_leaves *leaves)
 {
@@ -305,6 +348,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->upscale_bytes = leaves->upscale;
 	caps->shared_evtsel = caps->vendor == CMT_VENDOR_AMD ||
 			      caps->vendor == CMT_VENDOR_HYGON;
+	caps->shared_rmids = true;
 	caps->l3_bytes = cmt_topology_l3_bytes();
 	hw_fill_correction(caps, leaves->max_rmid);
 
@@ -322,6 +366,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 			 "CPUID leaf 0xF; impossible counter width 24+%u ignored",
 			 leaves->width_offset);
 	}
+	hw_fill_snc(caps);
 }
 
 static int hw_init(struct cmt_backend_caps *caps)
@@ -345,6 +390,8 @@ static int hw_init(struct cmt_backend_caps *caps)
 	hw.nr_rmids = caps->nr_rmids;
 	hw.events = caps->events;
 	hw.shared_evtsel = caps->shared_evtsel;
+	hw.nodes_per_l3 = caps->nodes_per_l3;
+	hw.snc_was_off = false;
 	hw.data_mask = ~(CTR_ERROR | CTR_UNAVAILABLE);
 	if (probe.leaves.overflow_bit)
 		hw.data_mask &= ~CTR_OVERFLOW;
@@ -353,9 +400,31 @@ static int hw_init(struct cmt_backend_caps *caps)
 	return 0;
 }
 
+static void hw_snc_restore(void *unused)
+{
+	u64 config;
+
+	if (!cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config))
+		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config | SNC_NOT_SHARING);
+}
+
+/* cpu_down() has put back what each CPU has for itself; this is a package's. */
 static void hw_exit(void)
 {
-	/* Nothing is held: cpu_down() has put every CPU's registers back. */
+	if (hw.snc_was_off)
+		on_each_cpu(hw_snc_restore, NULL, true);
+}
+
+/* Any CPU of the package may come first. */
+static void hw_snc_share(void)
+{
+	u64 config;
+
+	if (cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config) ||
+	    !(config & SNC_NOT_SHARING))
+		return;
+	WRITE_ONCE(hw.snc_was_off, true);
+	cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config & ~SNC_NOT_SHARING);
 }
 
 /* The CLOSID half is read at every write: resctrl changes it at any time. */
@@ -376,6 +445,12 @@ static void hw_cpu_up(u32 domain)
 	lockdep_assert_irqs_disabled();
 
 	cpu->domain = domain;
+	cpu->rmid_base = 0;
+	if (hw.nodes_per_l3 > 1) {
+		hw_snc_share();
+		cpu->rmid_base = cpu_to_node(smp_processor_id()) %
+				 hw.nodes_per_l3 * hw.nr_rmids;
+	}
 	cpu->evtsel_saved = false;
 	cpu->found = !cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr);
 	if (!cpu->found)
@@ -402,15 +477,16 @@ static void hw_set_rmid(u32 rmid)
 	hw_write_rmid(rmid);
 }
 
-static bool hw_check_rmid(u32 rmid)
+static int hw_get_rmid(u32 *rmid)
 {
 	u64 pqr;
 
 	lockdep_assert_irqs_disabled();
 
 	if (cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr))
-		return false;
-	return (pqr & PQR_RMID_HALF) == rmid;
+		return -EIO;
+	*rmid = pqr & PQR_RMID_HALF;
+	return 0;
 }
 
 static void hw_read_begin(void)
@@ -496,7 +572,7 @@ static bool hw_has_event(enum cmt_event event)
 static int hw_read(u32 rmid, enum cmt_event event, u64 *raw)
 {
 	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-	u64 evtsel = (u64)rmid << EVTSEL_RMID_SHIFT | event;
+	u64 evtsel = (u64)(cpu->rmid_base + rmid) << EVTSEL_RMID_SHIFT | event;
 	u64 ctr;
 	int err;
 
@@ -526,7 +602,7 @@ const struct cmt_backend cmt_hw_backend = {
 	.cpu_up		= hw_cpu_up,
 	.cpu_down	= hw_cpu_down,
 	.set_rmid	= hw_set_rmid,
-	.check_rmid	= hw_check_rmid,
+	.get_rmid	= hw_get_rmid,
 	.account	= NULL,
 	.read_begin	= hw_read_begin,
 	.read_end	= hw_read_end,

@@ -115,6 +115,7 @@ err_procfs:
 err_probes:
 	cmt_probes_exit();
 	cmt_owners_stop();
+	cmt_resctrl_withdraw_all();
 err_cpus:
 	cmt_cpus_exit();
 err_sampler:
@@ -132,6 +133,7 @@ static void __exit cmt_exit(void)
 	cmt_procfs_exit();
 	cmt_probes_exit();
 	cmt_owners_stop();
+	cmt_resctrl_withdraw_all();
 	cmt_cpus_exit();
 	cmt_sampler_exit();
 	cmt_owners_exit();

@@ -14,9 +14,12 @@
  * finds the RMID that was given and frees it, or owner_admit() finds no live
  * thread and gives none.
  */
+#include <linux/bitmap.h>
 #include <linux/cgroup.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/ktime.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -33,6 +36,9 @@
 /* In the table: a process that found no RMID and waits for one. */
 #define OWNER_WAITING	U16_MAX
 
+/* How often one looks whether others still use what they used. */
+#define FOREIGN_LOOK	HZ
+
 static u16 *owner_table;	/* by tgid: RMID, OWNER_WAITING or 0 */
 
 static DEFINE_RAW_SPINLOCK(owner_lock);	/* all below, and writes to the table */
@@ -44,6 +50,15 @@ static u64 allocs;
 static u64 frees;
 static u64 alloc_fails;
 static u64 served;
+
+/*
+ * RMIDs that another agent was seen to use.  Anybody sets a bit; foreign_work
+ * takes them out of the pool, looks every second which are still in use, and
+ * clears the bits of the others.
+ */
+static unsigned long foreign[BITS_TO_LONGS(CMT_MAX_RMIDS)];
+static struct irq_work foreign_noticed;
+static struct delayed_work foreign_work;
 
 /* Serves those who wait, when the next limbo ends. */
 static struct hrtimer serve_timer;
@@ -261,13 +276,14 @@ static void serve(struct work_struct *work)
 	cmt_owners_adopt();
 }
 
-void cmt_owner_fork(struct task_struct *child)
+void cmt_owner_fork(struct task_struct *parent, struct task_struct *child)
 {
 	enum admission admission;
 	unsigned long flags;
 
 	if (!thread_group_leader(child) || child->flags & PF_KTHREAD)
 		return;
+	cmt_resctrl_fork(child, cmt_owner_rmid(parent));
 
 	raw_spin_lock_irqsave(&owner_lock, flags);
 	admission = owner_admit(child, false);
@@ -281,7 +297,7 @@ void cmt_owner_fork(struct task_struct *child)
 	owner_serve_later();
 }
 
-/* The last thread has gone. */
+/* From here on the process has no RMID and does not wait for one. */
 static void owner_release(u32 tgid)
 {
 	u16 rmid = owner_table[tgid];
@@ -309,6 +325,92 @@ void cmt_owner_exit(struct task_struct *task)
 
 	if (READ_ONCE(waiting))
 		owner_serve_later();
+}
+
+void cmt_owner_foreign(u32 rmid)
+{
+	if (rmid == CMT_RMID_NONE || rmid >= cmt_caps.nr_rmids)
+		return;
+	if (!test_bit(rmid, foreign) && !test_and_set_bit(rmid, foreign))
+		irq_work_queue(&foreign_noticed);
+}
+
+static void notice_foreign(struct irq_work *work)
+{
+	mod_delayed_work(system_unbound_wq, &foreign_work, 0);
+}
+
+/* What the process had of its RMID ends here, and it stands in line for another. */
+static void owner_evict(u32 tgid)
+{
+	struct task_struct *leader;
+
+	lockdep_assert_held(&owner_lock);
+	owner_release(tgid);
+	rcu_read_lock();
+	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
+	if (leader)
+		owner_admit(leader, true);
+	rcu_read_unlock();
+}
+
+/* Take an RMID out of the pool; returns who had to leave it, 0: nobody. */
+static u32 foreign_begin(u32 rmid)
+{
+	unsigned long flags;
+	u32 tgid = 0;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	if (pool.rmids[rmid].state == CMT_RMID_ACTIVE) {
+		tgid = pool.rmids[rmid].tgid;
+		owner_evict(tgid);
+	}
+	cmt_pool_exclude(&pool, rmid);
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+	return tgid;
+}
+
+static void foreign_end(u32 rmid)
+{
+	unsigned long flags;
+
+	clear_bit(rmid, foreign);
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	cmt_pool_include(&pool, rmid, owner_now());
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+}
+
+static bool is_foreign(u32 rmid)
+{
+	return READ_ONCE(pool.rmids[rmid].state) == CMT_RMID_FOREIGN;
+}
+
+/* Only here do RMIDs become FOREIGN and cease to be. */
+static void settle_foreign(struct work_struct *work)
+{
+	DECLARE_BITMAP(seen, CMT_MAX_RMIDS) = {};
+	u32 rmid, tgid;
+
+	cmt_resctrl_scan(seen);
+	bitmap_or(foreign, foreign, seen, CMT_MAX_RMIDS);
+
+	for_each_set_bit(rmid, foreign, pool.nr) {
+		if (is_foreign(rmid) && !test_bit(rmid, seen))
+			foreign_end(rmid);
+		if (is_foreign(rmid) || !test_bit(rmid, foreign))
+			continue;
+		tgid = foreign_begin(rmid);
+		if (!tgid)
+			continue;
+		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: process %u had to give it up\n",
+				      rmid, tgid);
+		cmt_resctrl_withdraw(tgid, rmid);
+		cmt_cpus_refresh();
+	}
+	owner_serve_later();
+	if (!bitmap_empty(foreign, pool.nr))
+		queue_delayed_work(system_unbound_wq, &foreign_work,
+				   FOREIGN_LOOK);
 }
 
 /* The owner's entry, or NULL. */
@@ -393,6 +495,7 @@ void cmt_owners_stats(struct cmt_stats *stats)
 	stats->rmids_active = pool.nr_active;
 	stats->rmids_limbo = pool.nr_limbo;
 	stats->rmids_free = pool.nr_free;
+	stats->rmids_foreign = pool.nr_foreign;
 	stats->waiting = waiting;
 	stats->allocs = allocs;
 	stats->frees = frees;
@@ -417,6 +520,8 @@ int cmt_owners_init(void)
 	cmt_pool_init(&pool, rmids, live, nr, CMT_LIMBO_NS);
 	cmt_hrtimer_setup(&serve_timer, serve_expired, HRTIMER_MODE_ABS_HARD);
 	INIT_WORK(&serve_work, serve);
+	foreign_noticed = IRQ_WORK_INIT(notice_foreign);
+	INIT_DELAYED_WORK(&foreign_work, settle_foreign);
 	return 0;
 }
 
@@ -428,6 +533,8 @@ void cmt_owners_stop(void)
 	stopping = true;
 	raw_spin_unlock_irqrestore(&owner_lock, flags);
 
+	irq_work_sync(&foreign_noticed);
+	cancel_delayed_work_sync(&foreign_work);
 	/* a serve() under way may have started the timer again, just before */
 	hrtimer_cancel(&serve_timer);
 	cancel_work_sync(&serve_work);

@@ -15,13 +15,13 @@
 static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
-	cmt_cpu_switch(prev, cmt_owner_rmid(next));
+	cmt_cpu_switch(prev, next);
 }
 
 static void probe_fork(void *data, struct task_struct *parent,
 		       struct task_struct *child)
 {
-	cmt_owner_fork(child);
+	cmt_owner_fork(parent, child);
 }
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)

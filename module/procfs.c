@@ -53,6 +53,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "rmids_active %u\n", s.rmids_active);
 	seq_printf(m, "rmids_limbo %u\n", s.rmids_limbo);
 	seq_printf(m, "rmids_free %u\n", s.rmids_free);
+	seq_printf(m, "rmids_foreign %u\n", s.rmids_foreign);
 	seq_printf(m, "waiting %u\n", s.waiting);
 	seq_printf(m, "readers %u\n", s.readers);
 	seq_printf(m, "cpus_online %u\n", s.cpus_online);

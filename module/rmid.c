@@ -29,6 +29,37 @@ static u32 pool_pop(struct cmt_pool *pool)
 	return rmid;
 }
 
+/* Take one out of the middle. */
+static void pool_unlink(struct cmt_pool *pool, u32 rmid)
+{
+	u32 next = pool->rmids[rmid].next, prev;
+
+	if (pool->first_limbo == rmid)
+		pool->first_limbo = next;
+	if (pool->head == rmid) {
+		pool_pop(pool);
+		return;
+	}
+	for (prev = pool->head; pool->rmids[prev].next != rmid;)
+		prev = pool->rmids[prev].next;
+	pool->rmids[prev].next = next;
+	if (!next)
+		pool->tail = prev;
+	pool->rmids[rmid].next = 0;
+}
+
+static void pool_push_limbo(struct cmt_pool *pool, u32 rmid, u64 now)
+{
+	struct cmt_rmid *r = &pool->rmids[rmid];
+
+	r->state = CMT_RMID_LIMBO;
+	r->freed = now;
+	pool_push(pool, rmid);
+	if (!pool->first_limbo)
+		pool->first_limbo = rmid;
+	pool->nr_limbo++;
+}
+
 void cmt_pool_init(struct cmt_pool *pool, struct cmt_rmid *rmids, u32 *live,
 		   u32 nr, u64 limbo_ns)
 {
@@ -94,13 +125,40 @@ int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now)
 
 	clear_bit(rmid, pool->readable);
 	WRITE_ONCE(pool->live[rmid], 0);
-	r->state = CMT_RMID_LIMBO;
-	r->freed = now;
-	pool_push(pool, rmid);
-	if (!pool->first_limbo)
-		pool->first_limbo = rmid;
 	pool->nr_active--;
-	pool->nr_limbo++;
+	pool_push_limbo(pool, rmid, now);
+	return 0;
+}
+
+int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid)
+{
+	struct cmt_rmid *r;
+
+	if (WARN_ON_ONCE(!rmid || rmid >= pool->nr))
+		return -EINVAL;
+	r = &pool->rmids[rmid];
+	if (r->state == CMT_RMID_ACTIVE)
+		return -EBUSY;
+	if (r->state == CMT_RMID_FOREIGN)
+		return 0;
+
+	if (r->state == CMT_RMID_FREE)
+		pool->nr_free--;
+	else
+		pool->nr_limbo--;
+	pool_unlink(pool, rmid);
+	r->state = CMT_RMID_FOREIGN;
+	pool->nr_foreign++;
+	return 0;
+}
+
+int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now)
+{
+	if (WARN_ON_ONCE(rmid >= pool->nr) ||
+	    pool->rmids[rmid].state != CMT_RMID_FOREIGN)
+		return -EINVAL;
+	pool->nr_foreign--;
+	pool_push_limbo(pool, rmid, now);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * Pure: time is an argument, locking is the caller's (owner.c).
  *
  *	FREE --alloc--> ACTIVE --free--> LIMBO --limbo_ns--> FREE
+ *	FREE or LIMBO --exclude--> FOREIGN --include--> LIMBO
  *
  * The free ones stand in one queue, in the order in which they were freed, so
  * that the one handed out next is the one whose cache lines had the longest
@@ -25,6 +26,7 @@ enum cmt_rmid_state {
 	CMT_RMID_FREE,
 	CMT_RMID_ACTIVE,
 	CMT_RMID_LIMBO,
+	CMT_RMID_FOREIGN,	/* another agent uses it */
 };
 
 struct cmt_rmid {
@@ -56,6 +58,7 @@ struct cmt_pool {
 	u32 nr_free;
 	u32 nr_limbo;
 	u32 nr_active;
+	u32 nr_foreign;
 	u64 limbo_ns;
 };
 
@@ -78,6 +81,15 @@ void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r);
 
 /* Send an ACTIVE RMID to LIMBO; its metadata stays.  -EINVAL: it is not ACTIVE. */
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now);
+
+/*
+ * Another agent uses an RMID: it is not handed out.  -EBUSY: it is ACTIVE, and
+ * its owner must give it up first.  Nothing happens to one that is FOREIGN.
+ */
+int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid);
+
+/* Nobody uses a FOREIGN RMID any more: to LIMBO.  -EINVAL: it is not FOREIGN. */
+int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now);
 
 /* Let those whose limbo is over at @now be FREE. */
 void cmt_pool_settle(struct cmt_pool *pool, u64 now);

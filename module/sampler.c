@@ -203,30 +203,22 @@ static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
 	cpu->cursor = stop;
 }
 
-/*
- * Did another agent change this CPU's RMID?  Then take it back, and say so in
- * the next sample of the one that should have run here: some of what it did
- * counts elsewhere.
- */
-static u16 check_pqr(struct cmt_cpu *cpu)
+void cmt_sampler_overwritten(u32 rmid)
 {
-	if (cmt_backend->check_rmid(cpu->rmid))
-		return 0;
-	cpu->pqr_overwritten++;
-	WRITE_ONCE(state_of(cpu->domain, cpu->rmid)->overwritten, true);
-	cmt_backend->set_rmid(cpu->rmid);
-	return CMT_F_PQR_OVERWRITTEN;
+	u32 domain = this_cpu_read(cmt_cpus.domain);
+
+	WRITE_ONCE(state_of(domain, rmid)->overwritten, true);
 }
 
 /* An owner that ends on another CPU right now runs here as nobody. */
 static void emit_tick(struct cmt_cpu *cpu, u32 interval_ns, u16 flags)
 {
-	u32 generation = cmt_owner_generation(cpu->rmid);
+	u32 generation = cmt_owner_generation(cpu->own);
 	struct cmt_record record = {
 		.ts = ktime_get_ns(),
 		.type = CMT_REC_TICK,
 		.flags = cmt_caps.record_flags | flags,
-		.rmid = generation ? cpu->rmid : CMT_RMID_NONE,
+		.rmid = generation ? cpu->own : CMT_RMID_NONE,
 		.generation = generation,
 		.domain = cpu->domain_id,
 		.interval_ns = interval_ns,
@@ -255,14 +247,14 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	u32 interval_ns = READ_ONCE(interval);
 	u64 start = ktime_get_ns();
 	u64 periods = hrtimer_forward(timer, start, interval_ns);
-	u16 flags;
+	u16 flags = 0;
 
 	cpu->ticks++;
 	if (periods > 1)
 		cpu->missed += periods - 1;
 
-	flags = check_pqr(cpu);
-	cmt_cpu_refresh();
+	if (cmt_cpu_check())
+		flags = CMT_F_PQR_OVERWRITTEN;
 	sample_share(cpu, start, start + interval_ns / TICK_BUDGET_DIVISOR);
 	emit_tick(cpu, interval_ns, flags);
 	wake_pollers(cpu);

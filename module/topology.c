@@ -5,7 +5,12 @@
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/nodemask.h>
+#include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/types.h>
@@ -111,4 +116,36 @@ u64 cmt_topology_l3_bytes(void)
 		return 0;
 	return (u64)CACHE_EBX_LINE(ebx) * CACHE_EBX_PARTS(ebx) *
 	       CACHE_EBX_WAYS(ebx) * ((u64)sets + 1);
+}
+
+static DEFINE_PER_CPU(u32, topology_l3_ids);
+
+static void topology_note_l3(void *unused)
+{
+	*this_cpu_ptr(&topology_l3_ids) = cmt_topology_l3_id();
+}
+
+static u32 topology_nodes_of_l3(u32 l3_id)
+{
+	nodemask_t nodes = NODE_MASK_NONE;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (per_cpu(topology_l3_ids, cpu) == l3_id)
+			node_set(cpu_to_node(cpu), nodes);
+	return nodes_weight(nodes);
+}
+
+u32 cmt_topology_nodes_per_l3(void)
+{
+	unsigned int cpu;
+	u32 most = 1;
+
+	cpus_read_lock();
+	on_each_cpu(topology_note_l3, NULL, true);
+	for_each_online_cpu(cpu)
+		most = max(most,
+			   topology_nodes_of_l3(per_cpu(topology_l3_ids, cpu)));
+	cpus_read_unlock();
+	return most;
 }

@@ -8,6 +8,7 @@ static void add_now(struct fields *fields, const struct cmt_stats *stats)
 	fields_number(fields, "rmids_active", stats->rmids_active, NULL);
 	fields_number(fields, "rmids_limbo", stats->rmids_limbo, NULL);
 	fields_number(fields, "rmids_free", stats->rmids_free, NULL);
+	fields_number(fields, "rmids_foreign", stats->rmids_foreign, NULL);
 	fields_number(fields, "waiting", stats->waiting, NULL);
 	fields_number(fields, "readers", stats->readers, NULL);
 	fields_number(fields, "cpus_online", stats->cpus_online, NULL);

@@ -223,6 +223,8 @@ struct cmt_stats {
 	__u32 waiting;		/* now: processes without an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
+	__u32 rmids_foreign;	/* now: another agent uses them */
+	__u32 reserved;
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
 	__aligned_u64 alloc_fails;	/* processes that had to wait */
@@ -234,7 +236,7 @@ struct cmt_stats {
 	__aligned_u64 samples;
 	__aligned_u64 switches;		/* context switches seen */
 	__aligned_u64 pqr_writes;	/* a CPU's RMID was changed */
-	__aligned_u64 pqr_overwritten;	/* found changed by another agent */
+	__aligned_u64 pqr_overwritten;	/* an owner ran under another agent's */
 	__aligned_u64 read_errors;	/* QM_CTR bit 63 */
 	__aligned_u64 read_unavailable;	/* QM_CTR bit 62 */
 	__aligned_u64 busy_ns;		/* spent in ticks */
@@ -343,13 +345,14 @@ CMT_ABI_AT(cmt_info, l3_bytes, 88);
 CMT_ABI_AT(cmt_info, module_version, 96);
 CMT_ABI_AT(cmt_info, reason, 112);
 
-CMT_ABI_SIZE(cmt_stats, 152);
+CMT_ABI_SIZE(cmt_stats, 160);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);
 CMT_ABI_AT(cmt_stats, waiting, 20);
-CMT_ABI_AT(cmt_stats, allocs, 32);
-CMT_ABI_AT(cmt_stats, records, 64);
-CMT_ABI_AT(cmt_stats, switches, 104);
-CMT_ABI_AT(cmt_stats, busy_ns, 144);
+CMT_ABI_AT(cmt_stats, rmids_foreign, 32);
+CMT_ABI_AT(cmt_stats, allocs, 40);
+CMT_ABI_AT(cmt_stats, records, 72);
+CMT_ABI_AT(cmt_stats, switches, 112);
+CMT_ABI_AT(cmt_stats, busy_ns, 152);
 
 CMT_ABI_SIZE(cmt_rmids, 32);
 CMT_ABI_AT(cmt_rmids, count, 8);

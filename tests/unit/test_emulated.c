@@ -257,13 +257,15 @@ END_TEST
 START_TEST(test_read_bounds)
 {
 	u64 raw = 77;
+	u32 rmid;
 
 	ck_assert_int_eq(emulated->read(256, CMT_EVENT_OCCUPANCY, &raw), -EIO);
 	ck_assert_int_eq(emulated->read(1, (enum cmt_event)9, &raw),
 			 -EOPNOTSUPP);
 	ck_assert_uint_eq(raw, 77);
 	emulated->set_rmid(5);
-	ck_assert(emulated->check_rmid(5));
+	ck_assert_int_eq(emulated->get_rmid(&rmid), 0);
+	ck_assert_uint_eq(rmid, 5);
 }
 END_TEST
 

@@ -348,17 +348,18 @@ START_TEST(test_set_rmid_keeps_closid)
 }
 END_TEST
 
-START_TEST(test_check_rmid)
+START_TEST(test_get_rmid)
 {
+	u32 rmid = 99;
+
 	hw->set_rmid(17);
-	ck_assert(hw->check_rmid(17));
-	ck_assert(!hw->check_rmid(18));
-	fake.pqr[0] = 0x0000000500000011ULL;	/* only the CLOSID changed */
-	ck_assert(hw->check_rmid(17));
-	fake.pqr[0] = 0x0000000300000002ULL;
-	ck_assert(!hw->check_rmid(17));
+	ck_assert_int_eq(hw->get_rmid(&rmid), 0);
+	ck_assert_uint_eq(rmid, 17);
+	fake.pqr[0] = 0x0000000500000002ULL;	/* another agent, both halves */
+	ck_assert_int_eq(hw->get_rmid(&rmid), 0);
+	ck_assert_uint_eq(rmid, 2);
 	fake.faulting_msr = FAKE_MSR_PQR;
-	ck_assert(!hw->check_rmid(2));
+	ck_assert_int_eq(hw->get_rmid(&rmid), -EIO);
 }
 END_TEST
 
@@ -720,13 +721,129 @@ static TCase *init_tests(void)
 	return tcase;
 }
 
+/* Sub-NUMA clusters: CPUs 0 and 1 are a node each of one L3, 2 and 3 of another. */
+
+#define SNC_OFF	0x8000000000000001ULL	/* and a bit that is none of ours */
+
+static void set_up_snc(void)
+{
+	u32 i;
+
+	set_up();
+	fake.has_snc = true;
+	for (i = 0; i < FAKE_CPUS; i++) {
+		fake.node[i] = i;
+		fake.snc[fake.package[i]] = SNC_OFF;
+		fake.ctr[7][CMT_EVENT_OCCUPANCY] = 70;
+		fake.ctr[107][CMT_EVENT_OCCUPANCY] = 1070;
+	}
+}
+
+START_TEST(test_snc_divides_what_cpuid_says)
+{
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.nodes_per_l3, 2);
+	ck_assert_uint_eq(caps.nr_rmids, 100);
+	ck_assert_uint_eq(caps.upscale_bytes, 45056);
+	ck_assert_uint_eq(caps.l3_bytes, 8ULL << 20);
+	ck_assert_str_eq(caps.reason,
+			 "L3 monitoring in CPUID leaf 0xF, 2 nodes per L3 (SNC)");
+}
+END_TEST
+
+START_TEST(test_snc_reads_the_nodes_own_rmids)
+{
+	static const u64 expected[FAKE_CPUS] = { 70, 1070, 70, 1070 };
+	u64 raw;
+
+	ck_assert_int_eq(hw->init(&caps), 0);
+	shim_irqs_off = true;
+	for (fake_cpu = 0; fake_cpu < FAKE_CPUS; fake_cpu++) {
+		hw->cpu_up(fake_cpu);
+		hw->set_rmid(7);
+		ck_assert_uint_eq((u32)fake.pqr[fake_cpu], 7);
+		hw->read_begin();
+		ck_assert_int_eq(hw->read(7, CMT_EVENT_OCCUPANCY, &raw), 0);
+		ck_assert_int_eq(hw->read(100, CMT_EVENT_OCCUPANCY, &raw), -EIO);
+		hw->read_end();
+		ck_assert_uint_eq(raw, expected[fake_cpu]);
+	}
+}
+END_TEST
+
+START_TEST(test_snc_mode_is_put_back)
+{
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+	shim_irqs_off = true;
+	for (fake_cpu = 0; fake_cpu < FAKE_CPUS; fake_cpu++)
+		hw->cpu_up(fake_cpu);
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
+	ck_assert_uint_eq(fake.snc[1], SNC_OFF - 1);
+	for (fake_cpu = 0; fake_cpu < FAKE_CPUS; fake_cpu++)
+		hw->cpu_down();
+	fake_cpu = 0;
+	shim_irqs_off = false;
+	ck_assert_uint_eq(fake.snc[1], SNC_OFF - 1);
+	hw->exit();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+	ck_assert_uint_eq(fake.snc[1], SNC_OFF);
+}
+END_TEST
+
+START_TEST(test_snc_mode_of_a_newer_kernel_stays)
+{
+	fake.snc[0] = fake.snc[1] = SNC_OFF - 1;
+	start();
+	ck_assert_uint_eq(caps.nodes_per_l3, 2);
+	hw->cpu_down();
+	hw->exit();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
+}
+END_TEST
+
+START_TEST(test_snc_needs_its_register)
+{
+	fake.has_snc = false;
+	start();
+	ck_assert_uint_eq(caps.nodes_per_l3, 1);
+	ck_assert_uint_eq(caps.nr_rmids, 200);
+}
+END_TEST
+
+START_TEST(test_snc_one_node_per_l3)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.node[i] = fake.package[i];
+	start();
+	ck_assert_uint_eq(caps.nodes_per_l3, 1);
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+}
+END_TEST
+
+static TCase *snc_tests(void)
+{
+	TCase *tcase = tcase_create("sub-NUMA clusters");
+
+	tcase_add_checked_fixture(tcase, set_up_snc, tear_down);
+	tcase_add_test(tcase, test_snc_divides_what_cpuid_says);
+	tcase_add_test(tcase, test_snc_reads_the_nodes_own_rmids);
+	tcase_add_test(tcase, test_snc_mode_is_put_back);
+	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
+	tcase_add_test(tcase, test_snc_needs_its_register);
+	tcase_add_test(tcase, test_snc_one_node_per_l3);
+	return tcase;
+}
+
 static TCase *private_tests(void)
 {
 	TCase *tcase = tcase_create("private registers");
 
 	tcase_add_checked_fixture(tcase, set_up_started, tear_down);
 	tcase_add_test(tcase, test_set_rmid_keeps_closid);
-	tcase_add_test(tcase, test_check_rmid);
+	tcase_add_test(tcase, test_get_rmid);
 	tcase_add_test(tcase, test_cpu_down_restores_rmid_and_keeps_new_closid);
 	tcase_add_test(tcase, test_cpu_down_after_fault);
 	tcase_add_test(tcase, test_read_value);
@@ -762,6 +879,7 @@ int main(void)
 
 	suite_add_tcase(suite, init_tests());
 	suite_add_tcase(suite, private_tests());
+	suite_add_tcase(suite, snc_tests());
 	suite_add_tcase(suite, shared_tests());
 	return unit_run(suite);
 }

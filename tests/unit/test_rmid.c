@@ -38,7 +38,8 @@ static void assert_conserved(void)
 {
 	u32 rmid, active = 0;
 
-	ck_assert_uint_eq(pool.nr_free + pool.nr_limbo + pool.nr_active, NR - 1);
+	ck_assert_uint_eq(pool.nr_free + pool.nr_limbo + pool.nr_active +
+			  pool.nr_foreign, NR - 1);
 	ck_assert(pool.readable[0] & 1);
 	for (rmid = 1; rmid < NR; rmid++) {
 		bool is_active = rmids[rmid].state == CMT_RMID_ACTIVE;
@@ -210,11 +211,49 @@ START_TEST(test_free_refuses_what_is_not_active)
 }
 END_TEST
 
+START_TEST(test_foreign_is_not_handed_out)
+{
+	u32 rmid;
+
+	/* the first, one in the middle and the last of the queue */
+	ck_assert_int_eq(cmt_pool_exclude(&pool, NR - 1), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 3), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 1), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 1), 0);
+	ck_assert_uint_eq(pool.nr_foreign, 3);
+	for (rmid = NR - 2; rmid > 1; rmid--)
+		if (rmid != 3)
+			ck_assert_uint_eq(take(0), rmid);
+	ck_assert_uint_eq(take(UINT64_MAX), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 2), -EBUSY);
+	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_foreign_comes_back_through_limbo)
+{
+	u32 rmid = take(0);
+
+	ck_assert_int_eq(cmt_pool_free(&pool, rmid, 5), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, rmid), 0);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+	ck_assert_int_eq(cmt_pool_include(&pool, rmid, 100), 0);
+	ck_assert_int_eq(cmt_pool_include(&pool, rmid, 100), -EINVAL);
+	ck_assert_int_eq(cmt_pool_include(&pool, 1, 100), -EINVAL);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 100 + LIMBO);
+	while (pool.nr_free)
+		take(100);
+	ck_assert_uint_eq(take(100 + LIMBO - 1), 0);
+	ck_assert_uint_eq(take(100 + LIMBO), rmid);
+	assert_conserved();
+}
+END_TEST
+
 /* Against a model: a list of free times in order. */
 START_TEST(test_random_walk_keeps_fifo_limbo_and_count)
 {
 	u64 now = 0, freed[NR] = { 0 }, last_freed = 0;
-	bool used[NR] = { false };
+	bool used[NR] = { false }, foreign[NR] = { false };
 	unsigned int seed = 1;
 	int i;
 
@@ -227,7 +266,7 @@ START_TEST(test_random_walk_keeps_fifo_limbo_and_count)
 			rmid = take(now);
 			if (!rmid)
 				continue;
-			ck_assert(!used[rmid]);
+			ck_assert(!used[rmid] && !foreign[rmid]);
 			ck_assert(!freed[rmid] || now - freed[rmid] >= LIMBO);
 			ck_assert_uint_ge(freed[rmid], last_freed);
 			last_freed = freed[rmid];
@@ -236,6 +275,13 @@ START_TEST(test_random_walk_keeps_fifo_limbo_and_count)
 			ck_assert_int_eq(cmt_pool_free(&pool, rmid, now), 0);
 			freed[rmid] = now;
 			used[rmid] = false;
+		} else if (foreign[rmid]) {
+			ck_assert_int_eq(cmt_pool_include(&pool, rmid, now), 0);
+			freed[rmid] = now;
+			foreign[rmid] = false;
+		} else if (rand_r(&seed) % 8 == 0) {
+			ck_assert_int_eq(cmt_pool_exclude(&pool, rmid), 0);
+			foreign[rmid] = true;
 		}
 		assert_conserved();
 	}
@@ -259,6 +305,8 @@ int main(void)
 	tcase_add_test(tc, test_generation_is_never_0);
 	tcase_add_test(tc, test_metadata_outlives_free_and_not_alloc);
 	tcase_add_test(tc, test_free_refuses_what_is_not_active);
+	tcase_add_test(tc, test_foreign_is_not_handed_out);
+	tcase_add_test(tc, test_foreign_comes_back_through_limbo);
 	tcase_add_test(tc, test_random_walk_keeps_fifo_limbo_and_count);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);

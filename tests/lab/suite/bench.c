@@ -46,6 +46,7 @@ static void worker_look(struct worker *worker)
 
 	__atomic_fetch_or(&worker->closids, 1U << (pqr >> 32 & 31),
 			  __ATOMIC_RELAXED);
+	__atomic_store_n(&worker->seen_rmid, (uint32_t)pqr, __ATOMIC_RELAXED);
 	if ((uint32_t)pqr == __atomic_load_n(&worker->rmid, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&worker->with_rmid, 1, __ATOMIC_RELAXED);
 }

@@ -27,6 +27,7 @@ struct worker {
 	uint32_t rmid;		/* of the worker, by the module */
 	uint32_t generation;
 	uint32_t closids;	/* seen in PQR_ASSOC while it ran: bits */
+	uint32_t seen_rmid;	/* the RMID that was there the last time */
 	uint64_t with_rmid;	/* walks after which PQR_ASSOC had rmid */
 	uint64_t walks;		/* how often it has touched all its bytes */
 	bool ready;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The kernel's own user of the registers, beside us. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -14,7 +17,6 @@
 #define ROOT		"/sys/fs/resctrl"
 #define DOMAIN		"/mon_data/mon_L3_00/"
 #define LOOKS		300
-#define GROUP_RMID	1	/* resctrl's first */
 #define GROUP_CLOSID	1
 
 static void resctrl_mount(void)
@@ -150,54 +152,108 @@ static size_t count_flagged(const struct log *log, uint16_t type)
 	return n;
 }
 
-/* A process that is in a monitoring group of resctrl, and has an RMID of ours. */
+
+/* Of @walks walks from now on, how many a worker ended under @rmid, in percent. */
+static unsigned int percent_under(struct worker *worker, uint32_t rmid,
+				  uint64_t walks)
+{
+	uint64_t with, all;
+
+	__atomic_store_n(&worker->rmid, rmid, __ATOMIC_RELAXED);
+	worker_wait(worker, 2);
+	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED);
+	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
+	worker_wait(worker, walks);
+	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED) - with;
+	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED) - all;
+	/* the two are not read at once */
+	return with >= all ? 100 : with * 100 / all;
+}
+
+/* What resctrl gave to the group of this worker, which is neither 0 nor ours. */
+static uint32_t group_rmid(struct worker *worker, uint32_t ours)
+{
+	uint32_t rmid = 0;
+
+	WAIT_FOR((rmid = __atomic_load_n(&worker->seen_rmid, __ATOMIC_RELAXED),
+		  rmid && rmid != ours), 10000, "resctrl gave no RMID");
+	return rmid;
+}
+
+/* Bytes that @rmid is said to hold are what the worker's space has, by 2 %. */
+static void check_truth(const struct worker *worker, const char *who,
+			uint64_t said)
+{
+	uint64_t truth = lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space));
+	uint64_t off = said > truth ? said - truth : truth - said;
+
+	note("%s says %llu bytes, truth %llu, off by %.2f %%", who,
+	     (unsigned long long)said, (unsigned long long)truth,
+	     100.0 * off / truth);
+	/* what idle and kernel threads fill with its page tables is not its */
+	CHECK(off * 50 <= truth + 50 * (96 << 10), "%s is off", who);
+}
+
+#define GROUP_BYTES	(1 << 20)
+
+/*
+ * A process that is in a monitoring group of resctrl, and has an RMID of ours:
+ * resctrl measures it, and we say that we do not.
+ */
 static void test_mon_group(void)
 {
-	struct worker *worker;
+	unsigned int wrong, percent;
 	struct recorder recorder;
+	struct worker *worker;
 	struct cmt_stats stats;
-	unsigned int wrong;
+	uint32_t own, group;
+	uint64_t ours;
 	struct dev dev;
 
 	resctrl_mount();
 	CHECK(!module_load(""), "the module does not load");
 	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
-	worker = worker_start(1 << 20);
+	worker = worker_start(GROUP_BYTES);
 	dev_open(&dev, O_RDONLY);
 	worker_identify(worker, &dev);
+	own = worker->rmid;
 	dev_map(&dev, FROM_NOW);
 	resctrl_add("mon_groups/g", worker->pid);
 	model_begin();
 	recorder_start(&recorder, &dev, true);
 	worker_go(worker, true);
-	worker_wait(worker, 2);
-	wrong = wrong_reads("/mon_groups/g", GROUP_RMID);
+	group = group_rmid(worker, own);
+	percent = percent_under(worker, group, 50);
+	wrong = wrong_reads("/mon_groups/g", group);
+	check_truth(worker, "resctrl",
+		    resctrl_read("/mon_groups/g", "llc_occupancy"));
+	ours = lab_get(LAB_OF_PAIR, LAB_ARG(L3, own, worker->space));
 	stats = dev_stats(&dev);
 	recorder_stop(&recorder);
-	note("%u of %u readings of the group are not the model's; under cmt's RMID %llu of %llu walks; %llu overwritten, %zu ticks and %zu samples say so; space %llu bytes: cmt's RMID %llu, the group's %llu",
-	     wrong, LOOKS, (unsigned long long)worker->with_rmid,
-	     (unsigned long long)worker->walks,
+	note("%u of %u readings of the group are not the model's; under the group's RMID %u %% of walks; %llu bytes under ours; %llu overwritten, %zu ticks and %zu samples say so, %u foreign",
+	     wrong, LOOKS, percent, (unsigned long long)ours,
 	     (unsigned long long)stats.pqr_overwritten,
 	     count_flagged(&recorder.log, CMT_REC_TICK),
-	     count_flagged(&recorder.log, CMT_REC_SAMPLE),
-	     (unsigned long long)lab_get(LAB_OF_SPACE,
-		LAB_ARG(L3, 0, worker->space)),
-	     (unsigned long long)lab_get(LAB_OF_PAIR,
-		LAB_ARG(L3, worker->rmid, worker->space)),
-	     (unsigned long long)lab_get(LAB_OF_PAIR,
-		LAB_ARG(L3, GROUP_RMID, worker->space)));
-	CHECK(worker->rmid != GROUP_RMID, "cmt gave away resctrl's RMID");
+	     count_flagged(&recorder.log, CMT_REC_SAMPLE), stats.rmids_foreign);
 	CHECK(!wrong, "resctrl reads wrong numbers");
-	CHECK(worker->with_rmid == worker->walks || stats.pqr_overwritten,
-	      "overwritten associations are not counted");
-	CHECK(!count_flagged(&recorder.log, CMT_REC_TICK) ==
-	      !count_flagged(&recorder.log, CMT_REC_SAMPLE),
-	      "ticks and samples do not agree on them");
+	CHECK(percent == 100, "the worker ran under something else");
+	CHECK(ours <= 64 << 10, "lines of the worker are ours");
+	CHECK(stats.pqr_overwritten && stats.rmids_foreign == 1,
+	      "it is not counted");
+	CHECK(count_flagged(&recorder.log, CMT_REC_TICK) >= 50 &&
+	      count_flagged(&recorder.log, CMT_REC_SAMPLE) >= 50,
+	      "it is not flagged");
+
+	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	percent = percent_under(worker, own, 50);
+	CHECK(percent >= 99, "without the group, under its own for %u %%",
+	      percent);
+	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000,
+		 "the group's RMID does not come back");
 	log_free(&recorder.log);
 	worker_stop(worker);
 	dev_close(&dev);
 	lab_switch(false);
-	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
 	CHECK(!module_unload(), "the module does not unload");
 	resctrl_umount();
 }
@@ -210,52 +266,195 @@ static uint32_t closids_of(struct worker *worker)
 	return __atomic_load_n(&worker->closids, __ATOMIC_RELAXED);
 }
 
-/* A process in an allocation group of resctrl keeps its CLOSID whatever we do. */
+/*
+ * A process in an allocation group of resctrl keeps its CLOSID whatever we do,
+ * and one beside it, in no group, its RMID, and what we say of it is true.
+ */
 static void test_cat_group(void)
 {
-	uint32_t before, loaded, running, after;
+	uint32_t before, loaded, running, after, own, group;
+	const struct cmt_record *sample;
 	struct worker *worker, *other;
-	uint64_t with_rmid, walks;
 	struct recorder recorder;
+	unsigned int percent;
 	struct dev dev;
 
 	resctrl_mount();
 	CHECK(!mkdir(ROOT "/c", 0755), "mkdir: %m (closids= is not set?)");
 	CHECK(!write_file(ROOT "/c/schemata", "L3:0=f\n"), "schemata");
 	worker = worker_start(64 << 10);
-	other = worker_start(64 << 10);
+	other = worker_start(GROUP_BYTES);
 	resctrl_add("c", worker->pid);
 	worker_go(worker, true);
 	worker_go(other, true);
-	sleep_ms(20);
+	worker_wait(worker, 2);
 	before = closids_of(worker);
+	group = group_rmid(worker, 0);
 	CHECK(!module_load(""), "the module does not load");
 	loaded = closids_of(worker);
 	dev_open(&dev, O_RDONLY);
-	worker_identify(worker, &dev);
+	worker_identify(other, &dev);
+	own = other->rmid;
 	dev_map(&dev, FROM_NOW);
+	model_begin();
 	recorder_start(&recorder, &dev, true);
-	with_rmid = worker->with_rmid;
-	walks = worker->walks;
 	running = closids_of(worker);
-	note("under cmt's RMID %llu of %llu walks, %llu overwritten",
-	     (unsigned long long)(worker->with_rmid - with_rmid),
-	     (unsigned long long)(worker->walks - walks),
-	     (unsigned long long)dev_stats(&dev).pqr_overwritten);
+	percent = percent_under(worker, group, 100);
+	CHECK(percent == 100, "in the group, under its RMID for %u %%", percent);
+	percent = percent_under(other, own, 50);
+	sleep_ms(20);
 	recorder_stop(&recorder);
+	sample = last_sample(&recorder.log, own);
+	CHECK(sample, "no sample");
+	check_truth(other, "cmt", sample->sample.occupancy_bytes);
+	note("beside the group, under its own RMID for %u %% of walks; %llu overwritten",
+	     percent, (unsigned long long)dev_stats(&dev).pqr_overwritten);
+	CHECK(percent == 100, "the one beside the group lost its RMID");
+	CHECK(closids_of(other) == 1, "a CLOSID that nobody gave");
+	lab_switch(false);
 	dev_close(&dev);
 	CHECK(!module_unload(), "the module does not unload");
 	after = closids_of(worker);
-	note("CLOSIDs seen: before %#x, loaded %#x, running %#x, after %#x; the other's %#x",
-	     before, loaded, running, after, closids_of(other));
+	note("CLOSIDs seen: before %#x, loaded %#x, running %#x, after %#x",
+	     before, loaded, running, after);
 	CHECK(before == 1U << GROUP_CLOSID, "resctrl did not set its CLOSID");
 	CHECK(loaded == before && running == before && after == before,
 	      "the CLOSID did not survive");
-	CHECK(closids_of(other) == 1, "a CLOSID that nobody gave");
+	CHECK(percent_under(other, 0, 50) == 100, "an RMID of ours was left");
+	CHECK(percent_under(worker, group, 50) == 100,
+	      "resctrl's RMID was not left");
 	worker_stop(worker);
 	worker_stop(other);
 	log_free(&recorder.log);
 	CHECK(!rmdir(ROOT "/c"), "rmdir: %m");
+	resctrl_umount();
+}
+
+#define CROWD	80		/* more than there are RMIDs */
+
+static void start_crowd(pid_t *pids)
+{
+	size_t i;
+
+	for (i = 0; i < CROWD; i++) {
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+	}
+}
+
+static void stop_crowd(const pid_t *pids)
+{
+	size_t i;
+
+	for (i = 0; i < CROWD; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+}
+
+/* What happened to an RMID last: CMT_REC_ALLOC, CMT_REC_FREE or 0. */
+static uint16_t last_lifecycle(const struct log *log, uint32_t rmid)
+{
+	size_t i = log->count;
+
+	while (i--) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->rmid == rmid && (r->type == CMT_REC_ALLOC ||
+					r->type == CMT_REC_FREE))
+			return r->type;
+	}
+	return 0;
+}
+
+/* All RMIDs have an owner when resctrl gives one of them to a group. */
+static void test_taken_rmid(void)
+{
+	static struct snapshot snapshot;
+	struct recorder recorder;
+	struct worker *worker;
+	struct cmt_stats stats;
+	pid_t crowd[CROWD];
+	uint32_t i, group;
+	struct dev dev;
+
+	resctrl_mount();
+	CHECK(!module_load(""), "the module does not load");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	start_crowd(crowd);
+	stats = dev_stats(&dev);
+	CHECK(!stats.rmids_free && stats.waiting, "RMIDs are left");
+	worker = worker_start(GROUP_BYTES);
+	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	recorder_start(&recorder, &dev, true);
+	resctrl_add("mon_groups/g", worker->pid);
+	worker_go(worker, true);
+	WAIT_FOR(dev_stats(&dev).rmids_foreign == 1, 10000,
+		 "the group's RMID is not noticed");
+	group = group_rmid(worker, 0);
+	CHECK(percent_under(worker, group, 50) == 100,
+	      "the worker does not have the group's RMID");
+	dev_snapshot(&dev, &snapshot);
+	for (i = 0; i < snapshot.count; i++)
+		CHECK(snapshot.records[i].rmid != group,
+		      "%u has resctrl's RMID", snapshot.records[i].tgid);
+	stop_crowd(crowd);
+	dev_snapshot(&dev, &snapshot);
+	stats = dev_stats(&dev);
+	recorder_stop(&recorder);
+	note("RMID %u is the group's; %u active, %u in limbo, %u free, %u foreign",
+	     group, stats.rmids_active, stats.rmids_limbo, stats.rmids_free,
+	     stats.rmids_foreign);
+	CHECK(last_lifecycle(&recorder.log, group) == CMT_REC_FREE,
+	      "its owner was not told");
+	CHECK(stats.rmids_active + stats.rmids_limbo + stats.rmids_free +
+	      stats.rmids_foreign == dev.info.rmids_usable, "RMIDs are lost");
+	log_free(&recorder.log);
+	worker_stop(worker);
+	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	resctrl_umount();
+}
+
+/* With a group about, so that resctrl writes PQR_ASSOC, a fork has its own. */
+static void test_fork_has_its_own(void)
+{
+	struct worker *parent, *child;
+	unsigned int percent;
+	struct dev dev;
+
+	resctrl_mount();
+	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	CHECK(!module_load(""), "the module does not load");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	/* this process has run since, so its RMID is in its task */
+	parent = worker_start(64 << 10);
+	child = worker_start(64 << 10);
+	worker_identify(parent, &dev);
+	worker_identify(child, &dev);
+	CHECK(parent->rmid != child->rmid, "two of one RMID");
+	resctrl_add("mon_groups/g", parent->pid);
+	worker_go(parent, true);
+	worker_go(child, true);
+	percent = percent_under(child, child->rmid, 200);
+	CHECK(percent == 100, "under its own for %u %%", percent);
+	percent = percent_under(parent, group_rmid(parent, parent->rmid), 200);
+	CHECK(percent == 100, "under the group's for %u %%", percent);
+	CHECK(dev_stats(&dev).rmids_foreign == 1, "%u RMIDs are foreign",
+	      dev_stats(&dev).rmids_foreign);
+	worker_stop(parent);
+	worker_stop(child);
+	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
 	resctrl_umount();
 }
 
@@ -264,5 +463,7 @@ const struct test resctrl_tests[] = {
 	{ "resctrl_mounted_after_us", test_mounted_later, NULL, 120 },
 	{ "resctrl_monitoring_group", test_mon_group, NULL, 120 },
 	{ "resctrl_allocation_group", test_cat_group, NULL, 120 },
+	{ "resctrl_takes_an_rmid_in_use", test_taken_rmid, NULL, 120 },
+	{ "resctrl_fork_has_its_own", test_fork_has_its_own, NULL, 120 },
 	{ 0 }
 };

@@ -49,6 +49,9 @@ int cmt_rdmsr_safe(u32 msr, u64 *value)
 	case FAKE_MSR_PQR:
 		*value = fake.pqr[fake_cpu];
 		return 0;
+	case FAKE_MSR_SNC:
+		*value = fake.snc[fake.package[fake_cpu]];
+		return fake.has_snc ? 0 : -EIO;
 	}
 	return -EIO;
 }
@@ -65,6 +68,9 @@ int cmt_wrmsr_safe(u32 msr, u64 value)
 	case FAKE_MSR_PQR:
 		fake.pqr[fake_cpu] = value;
 		return 0;
+	case FAKE_MSR_SNC:
+		fake.snc[fake.package[fake_cpu]] = value;
+		return fake.has_snc ? 0 : -EIO;
 	}
 	return -EIO;
 }

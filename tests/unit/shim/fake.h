@@ -20,6 +20,7 @@
 #define FAKE_MSR_EVTSEL	0xc8d
 #define FAKE_MSR_CTR	0xc8e
 #define FAKE_MSR_PQR	0xc8f
+#define FAKE_MSR_SNC	0xca0
 
 /* What CPUID of one CPU says; leaves that are not here read as 0. */
 struct fake_cpuid {
@@ -35,11 +36,14 @@ struct fake_machine {
 	u32 nr_cpus;
 	struct fake_cpuid cpuid[FAKE_CPUS];
 	u32 package[FAKE_CPUS];
+	u32 node[FAKE_CPUS];
 	unsigned int features;	/* bits FAKE_FEATURE_* */
 	bool shared_evtsel;	/* CPU 0's pair is everybody's */
 
 	u64 pqr[FAKE_CPUS];
 	u64 evtsel[FAKE_CPUS];
+	bool has_snc;		/* there is such an MSR, one in each package */
+	u64 snc[FAKE_CPUS];	/* by package */
 	u64 ctr[FAKE_RMIDS][FAKE_EVENTS];
 	u32 faulting_msr;	/* reads and writes of this one fail */
 	/* Another agent: called before CTR and after EVTSEL is accessed. */
@@ -96,11 +100,23 @@ enum {
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name[FAKE_CPUS]
 #define this_cpu_ptr(pointer)		(&(*(pointer))[fake_cpu])
 #define per_cpu_ptr(pointer, cpu)	(&(*(pointer))[cpu])
+#define per_cpu(name, cpu)		(name[cpu])
 
 /* linux/cpumask.h */
 #define num_possible_cpus()		fake.nr_cpus
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (u32)(cpu) < fake.nr_cpus; (cpu)++)
+#define for_each_online_cpu(cpu)	for_each_possible_cpu(cpu)
+
+/* linux/cpu.h */
+#define cpus_read_lock()		((void)0)
+#define cpus_read_unlock()		((void)0)
+
+/* linux/nodemask.h */
+typedef u64 nodemask_t;
+#define NODE_MASK_NONE			0
+#define node_set(node, nodes)		((nodes) |= 1ULL << (node))
+#define nodes_weight(nodes)		((u32)__builtin_popcountll(nodes))
 
 /* linux/sched/clock.h, linux/timekeeping.h */
 #define local_clock()			fake.clock_ns
@@ -121,6 +137,8 @@ struct task_struct {
 
 /* linux/smp.h, linux/topology.h */
 #define raw_smp_processor_id()			fake_cpu
+#define smp_processor_id()			fake_cpu
+#define cpu_to_node(cpu)			fake.node[cpu]
 #define topology_physical_package_id(cpu)	fake.package[cpu]
 
 void on_each_cpu(void (*function)(void *), void *arg, int wait);

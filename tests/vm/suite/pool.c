@@ -30,9 +30,10 @@ static void check_conservation(const struct dev *dev,
 	      "%llu allocations, %llu frees, %u active",
 	      (unsigned long long)s.allocs, (unsigned long long)s.frees,
 	      s.rmids_active);
-	CHECK(s.rmids_active + s.rmids_limbo + s.rmids_free ==
-	      dev->info.rmids_usable, "%u active, %u in limbo, %u free of %u",
-	      s.rmids_active, s.rmids_limbo, s.rmids_free,
+	CHECK(s.rmids_active + s.rmids_limbo + s.rmids_free +
+	      s.rmids_foreign == dev->info.rmids_usable,
+	      "%u active, %u in limbo, %u free, %u foreign of %u",
+	      s.rmids_active, s.rmids_limbo, s.rmids_free, s.rmids_foreign,
 	      dev->info.rmids_usable);
 	CHECK(snapshot->count == s.rmids_active, "snapshot of %u, %u active",
 	      snapshot->count, s.rmids_active);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's resctrl keeps an RMID for every task, and writes it to PQR_ASSOC
+ * after our probe has run, whenever it differs from what it wrote last.  So
+ * while resctrl is in use our own write does not last, and a task runs under
+ * what is in task_struct::rmid.  We go along with that: where resctrl left 0,
+ * our RMID is put there, and resctrl itself makes it the CPU's at every switch,
+ * together with the CLOSID, which stays resctrl's.  What resctrl put there is
+ * never changed.  docs/decisions/0012-resctrl.md has the reasons.
+ *
+ * An RMID of ours is put there when the task is switched to, which is soon
+ * enough, and which needs no walk over threads when an owner gets an RMID.
+ * It must be gone before it is somebody else's:
+ *
+ *	the process ends	an exiting task is put back to 0 once its process
+ *				has no RMID any more
+ *	a child is forked	its task is a copy: cmt_resctrl_fork()
+ *	resctrl wants it	cmt_resctrl_withdraw()
+ *	the module goes		cmt_resctrl_withdraw_all()
+ *
+ * So an RMID in a task that is neither 0 nor its owner's was given by resctrl.
+ */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "cmt.h"
+#include "compat.h"
+
+/* Nothing is put where nothing is read: another backend, or no resctrl. */
+static u32 *task_rmid(struct task_struct *task)
+{
+	return cmt_caps.shared_rmids ? cmt_task_rmid(task) : NULL;
+}
+
+/* resctrl may write at the same time; then it has the last word. */
+static void take_back(struct task_struct *task, u32 rmid)
+{
+	cmpxchg(task_rmid(task), rmid, CMT_RMID_NONE);
+}
+
+u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
+{
+	u32 *rmid = task_rmid(task);
+	u32 has;
+
+	if (!rmid)
+		return own;
+	has = READ_ONCE(*rmid);
+	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
+		has = cmpxchg(rmid, CMT_RMID_NONE, own) ?: own;
+	if (likely(has == own))
+		return own;
+	/* what it had from us went back when its last thread began to exit */
+	if (own == CMT_RMID_NONE && task->flags & PF_EXITING) {
+		take_back(task, has);
+		return own;
+	}
+	cmt_owner_foreign(has);
+	return has;
+}
+
+void cmt_resctrl_fork(struct task_struct *child, u32 parents)
+{
+	if (parents != CMT_RMID_NONE && task_rmid(child))
+		take_back(child, parents);
+}
+
+void cmt_resctrl_withdraw(u32 tgid, u32 rmid)
+{
+	struct task_struct *leader, *task;
+
+	rcu_read_lock();
+	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
+	if (leader && task_rmid(leader)) {
+		for_each_thread(leader, task)
+			take_back(task, rmid);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * A task that was being copied when its parent was looked at here is not in
+ * any list yet.  Its fork began before the probes ended, which takes long.
+ */
+void cmt_resctrl_withdraw_all(void)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		u32 rmid = cmt_owner_rmid(task);
+
+		if (rmid != CMT_RMID_NONE && task_rmid(task))
+			take_back(task, rmid);
+	}
+	rcu_read_unlock();
+}
+
+void cmt_resctrl_scan(unsigned long *rmids)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		u32 *rmid = task_rmid(task);
+		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
+
+		if (has != CMT_RMID_NONE && has < cmt_caps.nr_rmids &&
+		    has != cmt_owner_rmid(task) && !(task->flags & PF_EXITING))
+			set_bit(has, rmids);
+	}
+	rcu_read_unlock();
+}
