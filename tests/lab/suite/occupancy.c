@@ -22,7 +22,8 @@ static void test_caps(void)
 	      "%u bits", dev.info.counter_bits);
 	CHECK(dev.info.events == lab_get(LAB_CONFIG, LAB_C_EVENTS) << 4,
 	      "events %#x", dev.info.events);
-	CHECK(dev.info.l3_bytes == lab_get(LAB_CONFIG, LAB_C_SIZE),
+	CHECK(dev.info.l3_bytes == lab_get(LAB_CONFIG, LAB_C_SIZE) /
+	      lab_get(LAB_CONFIG, LAB_C_SNC),
 	      "L3 of %llu", (unsigned long long)dev.info.l3_bytes);
 	CHECK(dev.info.vendor == (lab_get(LAB_CONFIG, LAB_C_AMD) ?
 				  CMT_VENDOR_AMD : CMT_VENDOR_INTEL),

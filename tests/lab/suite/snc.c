@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sub-NUMA clusters: one L3, which counts for each of its nodes by itself. */
+#include <fcntl.h>
+#include <sched.h>
+
+#include "bench.h"
+#include "tests.h"
+
+#define NODES	2	/* of one CPU each, CPU n in node n */
+
+static void pin(const struct worker *worker, unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(worker->pid, sizeof(set), &set),
+	      "sched_setaffinity: %m");
+}
+
+/* The last SAMPLE of an RMID in one domain. */
+static const struct cmt_record *last_in(const struct log *log, uint32_t rmid,
+					uint32_t domain)
+{
+	size_t i = log->count;
+
+	while (i--) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid &&
+		    r->domain == domain)
+			return r;
+	}
+	return NULL;
+}
+
+/* What QM_CTR gives for a worker's RMID in a node. */
+static uint64_t counter(const struct worker *worker, uint32_t node)
+{
+	uint32_t physical = worker->rmid +
+		node * lab_get(LAB_CONFIG, LAB_C_RMIDS) / NODES;
+
+	return lab_get(LAB_OF_RMID, LAB_ARG(L3, physical, 0)) / lab_unit() *
+	       lab_unit();
+}
+
+static void check_worker(const struct log *log, const struct worker *worker,
+			 uint32_t node)
+{
+	const struct cmt_record *here = last_in(log, worker->rmid, node);
+	const struct cmt_record *there = last_in(log, worker->rmid, !node);
+	uint64_t truth = lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space));
+
+	CHECK(here && there, "RMID %u has no sample in a domain", worker->rmid);
+	note("RMID %u walks %zu bytes in node %u: SAMPLE says %llu there, %llu in the other; truth %llu",
+	     worker->rmid, worker->bytes, node,
+	     (unsigned long long)here->sample.occupancy_bytes,
+	     (unsigned long long)there->sample.occupancy_bytes,
+	     (unsigned long long)truth);
+	CHECK(here->sample.occupancy_bytes == counter(worker, node) &&
+	      there->sample.occupancy_bytes == counter(worker, !node),
+	      "the counters have %llu and %llu",
+	      (unsigned long long)counter(worker, node),
+	      (unsigned long long)counter(worker, !node));
+	CHECK(here->sample.occupancy_bytes + worker->bytes / 50 >=
+	      worker->bytes, "its lines are missing");
+	CHECK(there->sample.occupancy_bytes * 50 <= worker->bytes,
+	      "lines of another node");
+}
+
+/* Two processes, one in each node: their lines are in their node's domain. */
+static void test_nodes(void)
+{
+	struct worker *workers[NODES];
+	struct recorder recorder;
+	struct dev dev;
+	uint32_t node;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (node = 0; node < NODES; node++) {
+		workers[node] = worker_start((node + 1) << 20);
+		worker_identify(workers[node], &dev);
+		pin(workers[node], node);
+		worker_go(workers[node], true);
+		worker_wait(workers[node], 1);
+	}
+	model_begin();
+	for (node = 0; node < NODES; node++)
+		worker_wait(workers[node], 3);
+	/* at rest, so that the model stands still while it is asked */
+	for (node = 0; node < NODES; node++)
+		worker_go(workers[node], false);
+	lab_switch(false);
+	recorder_start(&recorder, &dev, true);
+	sleep_ms(50);
+	recorder_stop(&recorder);
+	for (node = 0; node < NODES; node++) {
+		check_worker(&recorder.log, workers[node], node);
+		worker_stop(workers[node]);
+	}
+	log_free(&recorder.log);
+	dev_close(&dev);
+}
+
+const struct test snc_tests[] = {
+	{ "snc_nodes_have_counts_of_their_own", test_nodes, "", 120 },
+	{ 0 }
+};
