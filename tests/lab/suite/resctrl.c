@@ -19,14 +19,22 @@
 #define LOOKS		300
 #define GROUP_CLOSID	1
 
+/*
+ * Both patch the kernel's switch path, which QEMU does not follow on a second
+ * CPU (tests/vm/init): there is none then.
+ */
 static void resctrl_mount(void)
 {
+	cpu_online(1, false);
 	CHECK(!mount("resctrl", ROOT, "resctrl", 0, NULL), "mount: %m");
+	cpu_online(1, true);
 }
 
 static void resctrl_umount(void)
 {
+	cpu_online(1, false);
 	CHECK(!umount(ROOT), "umount: %m");
+	cpu_online(1, true);
 }
 
 static void resctrl_add(const char *group, pid_t pid)

@@ -12,17 +12,6 @@
 
 #define ROUNDS 4
 
-static void cpu_online(int cpu, bool online)
-{
-	char path[64];
-	int err;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	err = write_file(path, online ? "1" : "0");
-	CHECK(!err, "%s: %s", path, strerror(-err));
-}
-
 /* The ring's CPU and state records, in order, and what stands between. */
 static void check_ring_log(const struct log *log, uint32_t cpu, int rounds)
 {

@@ -67,6 +67,7 @@ bool module_present(void);		/* in /proc/modules */
 /* Files: the whole text, at most size - 1 bytes; "" if it cannot be read. */
 char *read_file(const char *path, char *text, size_t size);
 int write_file(const char *path, const char *text);	/* 0 or -errno */
+void cpu_online(int cpu, bool online);
 
 /* Processes.  All are children of the test, killed at its end. */
 #define MAX_PARKED 64

@@ -114,6 +114,17 @@ int write_file(const char *path, const char *text)
 	return err;
 }
 
+void cpu_online(int cpu, bool online)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	err = write_file(path, online ? "1" : "0");
+	CHECK(!err, "%s: %s", path, strerror(-err));
+}
+
 static void *park_thread(void *arg)
 {
 	(void)arg;
