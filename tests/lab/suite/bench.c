@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,16 @@ void worker_identify(struct worker *worker, const struct dev *dev)
 	CHECK(r, "process %d has no RMID", worker->pid);
 	worker->rmid = r->rmid;
 	worker->generation = r->generation;
+}
+
+void worker_pin(const struct worker *worker, unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(worker->pid, sizeof(set), &set),
+	      "sched_setaffinity: %m");
 }
 
 void worker_go(struct worker *worker, bool go)

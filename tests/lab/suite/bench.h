@@ -43,6 +43,8 @@ void model_begin(void);
 struct worker *worker_start(size_t bytes);
 /* Fill in rmid; a failure when the module has none for it. */
 void worker_identify(struct worker *worker, const struct dev *dev);
+/* From now on on this CPU only. */
+void worker_pin(const struct worker *worker, unsigned int cpu);
 /* Walk, or rest; returns when it does. */
 void worker_go(struct worker *worker, bool go);
 /* Wait until it has walked @walks times more. */

@@ -292,6 +292,9 @@ static void test_cat_group(void)
 	CHECK(!write_file(ROOT "/c/schemata", "L3:0=f\n"), "schemata");
 	worker = worker_start(64 << 10);
 	other = worker_start(GROUP_BYTES);
+	/* on one CPU, so that resctrl changes its registers at every switch */
+	worker_pin(worker, 1);
+	worker_pin(other, 1);
 	resctrl_add("c", worker->pid);
 	worker_go(worker, true);
 	worker_go(other, true);
@@ -423,6 +426,7 @@ static void test_taken_rmid(void)
 	      "its owner was not told");
 	CHECK(stats.rmids_active + stats.rmids_limbo + stats.rmids_free +
 	      stats.rmids_foreign == dev.info.rmids_usable, "RMIDs are lost");
+	CHECK(stats.rmids_foreign == 1, "RMIDs of the dead are called foreign");
 	log_free(&recorder.log);
 	worker_stop(worker);
 	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");

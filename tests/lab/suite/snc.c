@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sub-NUMA clusters: one L3, which counts for each of its nodes by itself. */
 #include <fcntl.h>
-#include <sched.h>
 
 #include "bench.h"
 #include "tests.h"
 
 #define NODES	2	/* of one CPU each, CPU n in node n */
-
-static void pin(const struct worker *worker, unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(worker->pid, sizeof(set), &set),
-	      "sched_setaffinity: %m");
-}
 
 /* The last SAMPLE of an RMID in one domain. */
 static const struct cmt_record *last_in(const struct log *log, uint32_t rmid,
@@ -81,7 +70,7 @@ static void test_nodes(void)
 	for (node = 0; node < NODES; node++) {
 		workers[node] = worker_start((node + 1) << 20);
 		worker_identify(workers[node], &dev);
-		pin(workers[node], node);
+		worker_pin(workers[node], node);
 		worker_go(workers[node], true);
 		worker_wait(workers[node], 1);
 	}
