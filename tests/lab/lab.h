@@ -78,6 +78,7 @@ enum lab_command {
 	LAB_WRONG_RESET	= 0x19,
 	LAB_EVTSEL	= 0x1a,	/* -> this CPU's QM_EVTSEL (AMD: its L3's) */
 	LAB_EVTSEL_SET	= 0x1b,	/* LAB_ARG(0, rmid, event): write it */
+	LAB_CLOSID_SET	= 0x1c,	/* CLOSID: write it to this CPU's PQR_ASSOC */
 
 	/*
 	 * LAB_ARG(l3, rmid, event): the last reading of QM_CTR -> what it gave;

@@ -200,6 +200,9 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         qatomic_set(lab_evtsel(cpu), (uint64_t)LAB_ARG_RMID(arg) << 32 |
                                      LAB_ARG_SPACE(arg));
         break;
+    case LAB_CLOSID_SET:
+        lab_overwrite_closid(cpu, arg);
+        break;
     case LAB_STAT:
         answer[0] = statistic(arg);
         break;

@@ -87,8 +87,9 @@ bool lab_fault_due(enum lab_fault fault);
 void lab_fault_set(enum lab_fault fault, uint32_t period, uint32_t burst);
 uint64_t lab_fault_planted(uint32_t fault);
 uint64_t lab_fault_occasions(uint32_t fault);
-/* Another agent writes its RMID to this CPU's PQR_ASSOC. */
+/* Another agent writes its RMID, or a CLOSID, to this CPU's PQR_ASSOC. */
 void lab_overwrite_pqr(struct lab_cpu *cpu);
+void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid);
 
 /* cmt-lab-log.c: the readings of QM_CTR */
 

@@ -153,8 +153,15 @@ void worker_wait(struct worker *worker, uint64_t walks)
 		 walks, 30000, "a worker stands still");
 }
 
+void worker_halt(const struct worker *worker)
+{
+	CHECK(!kill(worker->pid, SIGSTOP), "SIGSTOP: %m");
+	WAIT_FOR(process_is(worker->pid, 'T'), 30000, "a worker does not halt");
+}
+
 void worker_stop(struct worker *worker)
 {
+	kill(worker->pid, SIGCONT);
 	__atomic_store_n(&worker->stop, true, __ATOMIC_RELEASE);
 	expect_exit_0(worker->pid, "a worker");
 	munmap(worker, sizeof(*worker));

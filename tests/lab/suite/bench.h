@@ -50,6 +50,12 @@ void worker_identify(struct worker *worker, const struct dev *dev);
 void worker_go(struct worker *worker, bool go);
 /* Wait until it has walked @walks times more. */
 void worker_wait(struct worker *worker, uint64_t walks);
+/*
+ * It does not run any more, until worker_stop(), so that the cache has what it
+ * had.  As long as it runs, its part grows by all that interrupts touch on top
+ * of it, among that every record of ours.
+ */
+void worker_halt(const struct worker *worker);
 void worker_stop(struct worker *worker);
 
 /*

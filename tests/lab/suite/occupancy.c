@@ -89,8 +89,9 @@ static void occupancy(size_t bytes)
 	readings_begin(&readings);
 	for (i = 0; i < SAMPLES; i++)
 		wait_read(L3, worker->rmid);
-	truth = own_truth(worker);
+	worker_halt(worker);
 	wait_read(L3, worker->rmid);
+	truth = own_truth(worker);
 	recorder_stop(&recorder);
 	readings_end(&readings);
 	lab_switch(false);

@@ -9,6 +9,9 @@
 #define BYTES		(1 << 20)
 #define WALK_BYTES	(16 << 20)	/* more than the cache */
 #define MILLION		1000000
+#define CPUS		2
+#define CLOSID(cpu)	((uint32_t)(cpu) + 1)
+#define PQR_WRITES	500
 
 /* Samples of an RMID that has no counters: no numbers, and a reason. */
 static size_t samples_refused(const struct log *log, uint32_t rmid)
@@ -191,6 +194,62 @@ static void test_reset(void)
 	      lab_get(LAB_CONFIG, LAB_C_LINE), "booting filled too little");
 }
 
+static uint32_t closid_of_cpu(int cpu)
+{
+	run_on(0, cpu);
+	return lab_get(LAB_PQR, 0) >> 32;
+}
+
+static void check_closids(const char *when)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		CHECK(closid_of_cpu(cpu) == CLOSID(cpu),
+		      "%s: CPU %d has CLOSID %u, not %u", when, cpu,
+		      closid_of_cpu(cpu), CLOSID(cpu));
+}
+
+/*
+ * A CPU has a CLOSID of somebody else's, which stays through everything that
+ * this module does with the other half of the register.
+ */
+static void test_closid(void)
+{
+	struct worker *workers[2 * CPUS];
+	struct cmt_stats stats;
+	struct dev dev;
+	int i;
+
+	CHECK(lab_get(LAB_CONFIG, LAB_C_CLOSIDS) > CLOSID(CPUS - 1),
+	      "too few CLOSIDs");
+	for (i = 0; i < CPUS; i++) {
+		run_on(0, i);
+		lab_ask(LAB_CLOSID_SET, CLOSID(i));
+	}
+	CHECK(!module_load(""), "the module does not load");
+	check_closids("loaded");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < 2 * CPUS; i++) {
+		workers[i] = worker_start(64 << 10);
+		run_on(workers[i]->pid, i % CPUS);
+		worker_go(workers[i], true);
+	}
+	stats = dev_stats(&dev);
+	WAIT_FOR((check_closids("running"),
+		  dev_stats(&dev).pqr_writes - stats.pqr_writes >= PQR_WRITES),
+		 30000, "too few switches");
+	for (i = 0; i < 2 * CPUS; i++)
+		worker_stop(workers[i]);
+	dev_close(&dev);
+	check_closids("idle");
+	CHECK(!module_unload(), "the module does not unload");
+	check_closids("unloaded");
+	note("%u PQR writes and more, and every CLOSID is what it was",
+	     PQR_WRITES);
+}
+
 const struct test limit_tests[] = {
 	{ "limit_is_survived", test_limit, "", 120 },
 	{ 0 }
@@ -203,6 +262,11 @@ const struct test correction_tests[] = {
 
 const struct test erratum_tests[] = {
 	{ "erratum_is_refused", test_erratum, "", 60 },
+	{ 0 }
+};
+
+const struct test closid_tests[] = {
+	{ "closid_is_kept", test_closid, NULL, 60 },
 	{ 0 }
 };
 

@@ -83,6 +83,7 @@ static void test_two(void)
 		CHECK(lab_get(LAB_OF_SPACE, LAB_ARG(l3, 0, worker->space)) >=
 		      BYTES * 9 / 10, "socket %u does not hold it", l3);
 	}
+	worker_halt(worker);
 	for (l3 = 0; l3 < SOCKETS; l3++)
 		wait_read(l3, worker->rmid);
 	recorder_stop(&recorder);

@@ -180,6 +180,7 @@ static void test_reuse(void)
 	lab_switch(true);
 	worker_go(after, true);
 	worker_wait(after, 3);
+	worker_halt(after);
 	wait_read(L3, rmid);
 	r = sample_now(&dev, rmid);
 	residue = lab_get(LAB_OF_PAIR, LAB_ARG(L3, rmid, space));
@@ -199,7 +200,8 @@ static void test_reuse(void)
 	CHECK(residue >= RESIDUE_BYTES / 2, "there is no residue to speak of");
 	CHECK(r.sample.residual_bytes + lab_unit() > residue,
 	      "the residue is more than was said");
-	CHECK(growth <= own + lab_unit(), "the growth has residue in it");
+	/* at a switch the RMID changes before the page tables do */
+	CHECK(growth * 100 <= own * 102, "the growth has residue in it");
 	CHECK(growth * 100 >= own * 90, "the growth is too small");
 	worker_stop(after);
 	dev_close(&dev);
