@@ -427,14 +427,20 @@ static void hw_snc_share(void)
 	cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config & ~SNC_NOT_SHARING);
 }
 
-/* The CLOSID half is read at every write: resctrl changes it at any time. */
+/*
+ * The CLOSID half is read at every write: resctrl changes it at any time.  Who
+ * has an RMID that the processor refuses runs as nobody, and not as the one
+ * that ran before.
+ */
 static void hw_write_rmid(u32 rmid)
 {
 	u64 pqr;
 
 	if (cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr))
 		return;
-	cmt_wrmsr_safe(HW_MSR_PQR_ASSOC, (pqr & ~PQR_RMID_HALF) | rmid);
+	pqr &= ~PQR_RMID_HALF;
+	if (cmt_wrmsr_safe(HW_MSR_PQR_ASSOC, pqr | rmid))
+		cmt_wrmsr_safe(HW_MSR_PQR_ASSOC, pqr | CMT_RMID_NONE);
 }
 
 static void hw_cpu_up(u32 domain)

@@ -21,7 +21,7 @@
 
 struct entry {
 	uint32_t line, rmid, space;
-	int dirty, local;
+	int dirty, local, user;
 };
 
 struct list {
@@ -31,6 +31,8 @@ struct list {
 
 static struct list lists[SETS];
 static uint64_t total[RMIDS], local_bytes[RMIDS], writebacks;
+static uint32_t expected[SPACES];
+static uint64_t wrong_most;
 
 static unsigned int failed, passed;
 
@@ -111,8 +113,39 @@ static uint64_t model_count(int rmid, int space)
 	return n * LINE;
 }
 
+static uint64_t model_user(int rmid, int space)
+{
+	uint64_t n = 0;
+	int s, i;
+
+	for (s = 0; s < SETS; s++)
+		for (i = 0; i < lists[s].n; i++)
+			n += lists[s].e[i].user &&
+			     (rmid < 0 || (int)lists[s].e[i].rmid == rmid) &&
+			     (int)lists[s].e[i].space == space;
+	return n * LINE;
+}
+
+static uint64_t model_wrong(void)
+{
+	uint64_t n = 0;
+	int s, i;
+
+	for (s = 0; s < SETS; s++) {
+		for (i = 0; i < lists[s].n; i++) {
+			const struct entry *e = &lists[s].e[i];
+
+			n += expected[e->space] &&
+			     e->rmid != expected[e->space] &&
+			     (e->rmid != 0 || e->user);
+		}
+	}
+	return n * LINE;
+}
+
 static void compare(struct lab_cache *c)
 {
+	uint64_t all;
 	int r, s;
 
 	for (r = 0; r < RMIDS; r++) {
@@ -121,14 +154,31 @@ static void compare(struct lab_cache *c)
 		expect("of RMID", lab_cache_of_rmid(c, r), model_count(r, -1));
 		expect("total", t.total, total[r]);
 		expect("local", t.local, local_bytes[r]);
-		for (s = 0; s < SPACES; s++)
+		for (s = 0; s < SPACES; s++) {
 			expect("of pair", lab_cache_of_pair(c, r, s),
 			       model_count(r, s));
+			expect("of user", lab_cache_of_user(c, r, s, &all),
+			       model_user(r, s));
+			expect("of all user", all, model_user(-1, s));
+		}
 	}
 	for (s = 0; s < SPACES; s++)
 		expect("of space", lab_cache_of_space(c, s),
 		       model_count(-1, s));
 	expect("write-backs", lab_cache_writebacks(c), writebacks);
+	expect("wrong", lab_cache_wrong(c).now, model_wrong());
+	expect("most wrong", lab_cache_wrong(c).most, wrong_most);
+}
+
+/* What is wrong at most is that at every step. */
+static void note_wrong(struct lab_cache *c, int reset)
+{
+	uint64_t now = model_wrong();
+
+	if (reset)
+		lab_cache_wrong_reset(c);
+	if (reset || now > wrong_most)
+		wrong_most = now;
 }
 
 static void step(struct lab_cache *c, unsigned int *seed)
@@ -137,11 +187,16 @@ static void step(struct lab_cache *c, unsigned int *seed)
 	int write = rand_r(seed) % 3 == 0, local = line & 1;
 	struct lab_filler who = {
 		.rmid = rand_r(seed) % RMIDS, .space = rand_r(seed) % SPACES,
-		.way_mask = ~0U,
+		.way_mask = ~0U, .user = rand_r(seed) & 1,
 	};
-	struct entry e = { line, who.rmid, who.space, 0, local };
+	struct entry e = { line, who.rmid, who.space, 0, local, who.user };
 	enum lab_hit hit;
 
+	if (rand_r(seed) % 100 == 0) {
+		expected[who.space] = who.rmid;
+		lab_cache_expect(c, who.space, who.rmid);
+		return;
+	}
 	if (rand_r(seed) % 50 == 0) {
 		lab_cache_snoop(c, line, write);
 		model_snoop(line, write);
@@ -167,6 +222,7 @@ static void test_model(void)
 
 	for (i = 0; i < STEPS && !failed; i++) {
 		step(c, &seed);
+		note_wrong(c, i % 1009 == 0);
 		if (i % 97 == 0)
 			compare(c);
 	}
@@ -182,7 +238,7 @@ static void test_model(void)
 static void test_way_mask(void)
 {
 	struct lab_cache *c = lab_cache_new(SETS, WAYS, LINE, RMIDS, SPACES);
-	struct lab_filler one = { 1, 1, 1 }, rest = { 2, 2, 0xe };
+	struct lab_filler one = { 1, 1, 1, 0 }, rest = { 2, 2, 0xe, 0 };
 	uint32_t i;
 
 	for (i = 0; i < 10 * SETS * WAYS; i++) {
@@ -207,7 +263,7 @@ static void *hammer(void *arg)
 	for (i = 0; i < STEPS; i++) {
 		uint32_t line = rand_r(&seed) % LINES;
 		struct lab_filler who = {
-			rand_r(&seed) % RMIDS, rand_r(&seed) % SPACES, ~0U,
+			rand_r(&seed) % RMIDS, rand_r(&seed) % SPACES, ~0U, 0,
 		};
 
 		if (lab_cache_touch(c, line, i & 1) == LAB_MISS)

@@ -53,15 +53,32 @@ enum lab_command {
 	LAB_OF_RMID	= 0x11,	/* LAB_ARG(l3, rmid, 0) -> bytes, unit-less */
 	LAB_OF_PAIR	= 0x12,	/* LAB_ARG(l3, rmid, space) -> bytes of both */
 	/*
-	 * LAB_ARG(l3, 0, 0), over all spaces with LAB_EXPECT: -> bytes they
-	 * filled under an RMID that is neither theirs nor 0; bytes they filled
-	 * under RMID 0.  Of one instant.
+	 * LAB_ARG(l3, 0, 0), over all spaces with LAB_EXPECT: -> bytes with a
+	 * wrong RMID; bytes with RMID 0 that are not wrong.  Of one instant.
+	 * RMID 0 is wrong where the line was filled through an address of user
+	 * space; where it was the kernel's, this can be a kernel thread, which
+	 * borrows the page tables of the process that ran before it.
 	 */
 	LAB_WRONG	= 0x13,
 	/* LAB_ARG(l3, rmid, 0) -> bytes to and from memory; of these, local */
 	LAB_TRAFFIC	= 0x14,
 	LAB_PQR		= 0x15,	/* -> this CPU's PQR_ASSOC; its L3 */
 	LAB_STAT	= 0x16,	/* enum lab_stat -> its value */
+	/*
+	 * LAB_ARG(l3, rmid, space) -> bytes of both that were filled through
+	 * addresses of user space, that is by the process itself or for it; the
+	 * same under whatever RMID
+	 */
+	LAB_OF_USER	= 0x17,
+	/*
+	 * LAB_ARG(l3, 0, 0) -> the most that LAB_WRONG was at any instant since
+	 * LAB_WRONG_RESET; fills of spaces with LAB_EXPECT since then
+	 */
+	LAB_WRONG_MOST	= 0x18,
+	LAB_WRONG_RESET	= 0x19,
+	LAB_EVTSEL	= 0x1a,	/* -> this CPU's QM_EVTSEL (AMD: its L3's) */
+	LAB_EVTSEL_SET	= 0x1b,	/* LAB_ARG(0, rmid, event): write it */
+	LAB_CLOSID_SET	= 0x1c,	/* CLOSID: write it to this CPU's PQR_ASSOC */
 
 	/*
 	 * LAB_ARG(l3, rmid, event): the last reading of QM_CTR -> what it gave;
@@ -71,7 +88,8 @@ enum lab_command {
 	LAB_LOG_HEAD	= 0x21,	/* -> readings so far; how many are kept */
 	/* number of a reading (modulo 2^32); all ones: it is not kept */
 	LAB_LOG_VALUE	= 0x22,	/* -> what QM_CTR gave; what it ought to give */
-	LAB_LOG_WHAT	= 0x23,	/* -> the TSC then; LAB_LOG_* below */
+	/* -> what the CPU last read from its TSC; LAB_LOG_* below */
+	LAB_LOG_WHAT	= 0x23,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
@@ -98,6 +116,9 @@ enum lab_config {
 	LAB_C_SNC,
 	LAB_C_L3S,
 	LAB_C_SPACES,
+	LAB_C_LIMIT,
+	LAB_C_OVERFLOW,
+	LAB_C_PTI,
 };
 
 enum lab_stat {

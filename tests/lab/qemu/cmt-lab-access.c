@@ -13,6 +13,7 @@
 
 #define ACCESS_STORE 2
 #define GIB_4        (1ULL << 32)
+#define ADDRESS_OF_KERNEL (1ULL << 63)
 #define CR3_ADDRESS  0x000ffffffffff000ULL
 #define CR3_PTI_USER 0x1000ULL
 
@@ -43,13 +44,14 @@ static uint32_t home(uint64_t phys)
 }
 
 static void fill(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
-                 bool write)
+                 bool write, bool user)
 {
     uint64_t pqr = qatomic_read(&cpu->pqr);
     struct lab_filler who = {
         .rmid = lab_physical_rmid(cpu, (uint32_t)pqr),
         .space = lab_cpu_space(cpu, env),
         .way_mask = qatomic_read(&cpu->l3->masks[pqr >> 32]),
+        .user = user,
     };
     bool local = home((uint64_t)line * lab.o.line) ==
                  cpu->l3_index * lab.o.snc + cpu->node;
@@ -70,7 +72,7 @@ static void snoop(const struct lab_cpu *cpu, uint32_t line, bool write)
 }
 
 static void touch(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
-                  bool write)
+                  bool write, bool user)
 {
     enum lab_hit hit = lab_cache_touch(cpu->l3->cache, line, write);
 
@@ -80,7 +82,7 @@ static void touch(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
     }
     snoop(cpu, line, write);
     if (hit == LAB_MISS) {
-        fill(env, cpu, line, write);
+        fill(env, cpu, line, write, user);
     }
 }
 
@@ -108,6 +110,7 @@ void cmt_lab_access(CPUX86State *env, uint64_t addr, uint32_t oi, uint32_t rw)
     uint32_t idx = get_mmuidx(oi);
     uint32_t last = memop_size(get_memop(oi)) - 1;
     bool write = rw & ACCESS_STORE;
+    bool user = !(addr & ADDRESS_OF_KERNEL);
     struct lab_cpu *cpu = lab_cpu(env);
     uint32_t shift = ctz32(lab.o.line);
     uint64_t phys;
@@ -115,10 +118,10 @@ void cmt_lab_access(CPUX86State *env, uint64_t addr, uint32_t oi, uint32_t rw)
     if (!physical(env, cpu, addr, idx, write, &phys)) {
         return;
     }
-    touch(env, cpu, phys >> shift, write);
+    touch(env, cpu, phys >> shift, write, user);
     if (unlikely(((addr + last) ^ addr) >> shift) &&
         physical(env, cpu, addr + last, idx, write, &phys)) {
-        touch(env, cpu, phys >> shift, write);
+        touch(env, cpu, phys >> shift, write, user);
     }
 }
 
@@ -126,4 +129,11 @@ void HELPER(cmt_lab_access)(CPUX86State *env, target_ulong addr, uint32_t oi,
                             uint32_t rw)
 {
     cmt_lab_access(env, addr, oi, rw);
+}
+
+void cmt_lab_rdtsc(CPUX86State *env, uint64_t value)
+{
+    if (lab.present) {
+        lab_cpu(env)->tsc = value;
+    }
 }

@@ -26,6 +26,9 @@ static uint64_t config(uint32_t which)
     case LAB_C_SNC:     return lab.o.snc;
     case LAB_C_L3S:     return lab.nr_l3s;
     case LAB_C_SPACES:  return lab.o.spaces;
+    case LAB_C_LIMIT:   return lab.o.limit;
+    case LAB_C_OVERFLOW: return lab.o.overflow;
+    case LAB_C_PTI:     return lab.o.pti;
     }
     return 0;
 }
@@ -71,6 +74,15 @@ static void flush(void)
     }
 }
 
+static void expect(uint32_t space, uint32_t rmid)
+{
+    uint32_t i;
+
+    for (i = 0; i < lab.nr_l3s; i++) {
+        lab_cache_expect(lab.l3s[i].cache, space, rmid);
+    }
+}
+
 static void last(struct lab_l3 *l3, uint32_t arg, uint64_t answer[2])
 {
     uint32_t event = LAB_ARG_SPACE(arg);
@@ -89,6 +101,7 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
 {
     uint32_t rmid = LAB_ARG_RMID(arg), space = LAB_ARG_SPACE(arg);
     struct lab_traffic traffic;
+    struct lab_wrong wrong;
     struct lab_l3 *l3;
 
     if (LAB_ARG_L3(arg) >= lab.nr_l3s) {
@@ -105,8 +118,21 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
     case LAB_OF_PAIR:
         answer[0] = lab_cache_of_pair(l3->cache, rmid, space);
         break;
+    case LAB_OF_USER:
+        answer[0] = lab_cache_of_user(l3->cache, rmid, space, &answer[1]);
+        break;
     case LAB_WRONG:
-        lab_cache_wrong(l3->cache, lab.expected, &answer[0], &answer[1]);
+        wrong = lab_cache_wrong(l3->cache);
+        answer[0] = wrong.now;
+        answer[1] = wrong.borrowed;
+        break;
+    case LAB_WRONG_MOST:
+        wrong = lab_cache_wrong(l3->cache);
+        answer[0] = wrong.most;
+        answer[1] = wrong.judged;
+        break;
+    case LAB_WRONG_RESET:
+        lab_cache_wrong_reset(l3->cache);
         break;
     case LAB_TRAFFIC:
         traffic = lab_cache_traffic(l3->cache, rmid);
@@ -154,20 +180,28 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_SPACE_NEW:
         answer[0] = lab_space_new(lab_root(env->cr[3]));
-        qatomic_set(&lab.expected[answer[0]], 0);
+        expect(answer[0], 0);
         break;
     case LAB_SPACE_SELF:
         answer[0] = lab_cpu_space(cpu, env);
         answer[1] = lab_root(env->cr[3]);
         break;
     case LAB_EXPECT:
-        if (LAB_ARG_SPACE(arg) < lab.o.spaces) {
-            qatomic_set(&lab.expected[LAB_ARG_SPACE(arg)], LAB_ARG_RMID(arg));
-        }
+        expect(LAB_ARG_SPACE(arg), LAB_ARG_RMID(arg));
         break;
     case LAB_PQR:
         answer[0] = qatomic_read(&cpu->pqr);
         answer[1] = cpu->l3_index;
+        break;
+    case LAB_EVTSEL:
+        answer[0] = qatomic_read(lab_evtsel(cpu));
+        break;
+    case LAB_EVTSEL_SET:
+        qatomic_set(lab_evtsel(cpu), (uint64_t)LAB_ARG_RMID(arg) << 32 |
+                                     LAB_ARG_SPACE(arg));
+        break;
+    case LAB_CLOSID_SET:
+        lab_overwrite_closid(cpu, arg);
         break;
     case LAB_STAT:
         answer[0] = statistic(arg);

@@ -23,6 +23,7 @@ struct lab_way {
     uint16_t space;
     bool dirty;
     bool local;
+    bool user;
 };
 
 struct lab_cache {
@@ -40,6 +41,11 @@ struct lab_cache {
     uint32_t *of_rmid;   /* lines */
     uint32_t *of_space;
     uint32_t *of_pair;   /* by RMID and space */
+    uint32_t *of_user;   /* by both, filled through user addresses */
+    uint16_t *expected;  /* RMID, by space; 0: none in particular */
+    uint64_t wrong;      /* lines that have another one than expected */
+    uint64_t wrong_most;
+    uint64_t judged;     /* fills of spaces with an expected one */
     struct lab_traffic *traffic;
     uint64_t fills;
     uint64_t writebacks;
@@ -99,6 +105,8 @@ struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,
     c->of_rmid = table(rmids, sizeof(*c->of_rmid));
     c->of_space = table(spaces, sizeof(*c->of_space));
     c->of_pair = table((size_t)rmids * spaces, sizeof(*c->of_pair));
+    c->of_user = table((size_t)rmids * spaces, sizeof(*c->of_user));
+    c->expected = table(spaces, sizeof(*c->expected));
     c->traffic = table(rmids, sizeof(*c->traffic));
     for (i = 0; i < sets; i++) {
         c->sets[i].recent = RECENT_NONE;
@@ -115,6 +123,8 @@ void lab_cache_free(struct lab_cache *c)
     free(c->of_rmid);
     free(c->of_space);
     free(c->of_pair);
+    free(c->of_user);
+    free(c->expected);
     free(c->traffic);
     free(c);
 }
@@ -185,12 +195,41 @@ enum lab_hit lab_cache_touch(struct lab_cache *c, uint32_t line, bool write)
     return hit;
 }
 
+static size_t pair(const struct lab_cache *c, uint32_t rmid, uint32_t space)
+{
+    return (size_t)rmid * c->nr_spaces + space;
+}
+
+/* See lab_cache_expect(). */
+static bool is_wrong(const struct lab_cache *c, const struct lab_way *w)
+{
+    uint32_t expected = c->expected[w->space];
+
+    return expected && w->rmid != expected && (w->rmid || w->user);
+}
+
+static void note_most(struct lab_cache *c)
+{
+    if (c->wrong > c->wrong_most) {
+        c->wrong_most = c->wrong;
+    }
+}
+
 /* The counts' lock is held. */
 static void count_line(struct lab_cache *c, const struct lab_way *w, int by)
 {
+    size_t i = pair(c, w->rmid, w->space);
+
     c->of_rmid[w->rmid] += by;
     c->of_space[w->space] += by;
-    c->of_pair[(size_t)w->rmid * c->nr_spaces + w->space] += by;
+    c->of_pair[i] += by;
+    if (w->user) {
+        c->of_user[i] += by;
+    }
+    if (is_wrong(c, w)) {
+        c->wrong += by;
+        note_most(c);
+    }
 }
 
 static void count_traffic(struct lab_cache *c, const struct lab_way *w)
@@ -243,6 +282,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     *w = *new;
     c->tags[at] = line + 1;
     c->fills++;
+    c->judged += c->expected[w->space] != 0;
     count_line(c, w, 1);
     count_traffic(c, w);
     unlock(&c->lock);
@@ -256,6 +296,7 @@ void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
     size_t base = (size_t)index * c->nr_ways;
     struct lab_way new = {
         .rmid = who->rmid, .space = who->space, .local = local,
+        .user = who->user,
     };
     uint32_t way;
 
@@ -351,7 +392,7 @@ uint64_t lab_cache_of_pair(struct lab_cache *c, uint32_t rmid, uint32_t space)
     if (rmid >= c->nr_rmids || space >= c->nr_spaces) {
         return 0;
     }
-    return bytes(c, &c->of_pair[(size_t)rmid * c->nr_spaces + space]);
+    return bytes(c, &c->of_pair[pair(c, rmid, space)]);
 }
 
 struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid)
@@ -376,25 +417,79 @@ uint64_t lab_cache_writebacks(struct lab_cache *c)
     return __atomic_load_n(&c->writebacks, __ATOMIC_RELAXED);
 }
 
-void lab_cache_wrong(struct lab_cache *c, const uint16_t *expected,
-                     uint64_t *wrong, uint64_t *none)
+uint64_t lab_cache_of_user(struct lab_cache *c, uint32_t rmid, uint32_t space,
+                           uint64_t *all)
 {
-    uint64_t lines_wrong = 0, lines_none = 0;
+    uint64_t lines, sum = 0;
+    uint32_t i;
+
+    *all = 0;
+    if (rmid >= c->nr_rmids || space >= c->nr_spaces) {
+        return 0;
+    }
+    lock(&c->lock);
+    lines = c->of_user[pair(c, rmid, space)];
+    for (i = 0; i < c->nr_rmids; i++) {
+        sum += c->of_user[pair(c, i, space)];
+    }
+    unlock(&c->lock);
+    *all = sum * c->line_bytes;
+    return lines * c->line_bytes;
+}
+
+/* The counts' lock is held. */
+static uint64_t borrowed_lines(const struct lab_cache *c, uint32_t space)
+{
+    if (!c->expected[space]) {
+        return 0;
+    }
+    return c->of_pair[pair(c, 0, space)] - c->of_user[pair(c, 0, space)];
+}
+
+static uint64_t wrong_lines(const struct lab_cache *c, uint32_t space)
+{
+    uint32_t rmid = c->expected[space];
+
+    if (!rmid) {
+        return 0;
+    }
+    return c->of_space[space] - c->of_pair[pair(c, rmid, space)] -
+           borrowed_lines(c, space);
+}
+
+void lab_cache_expect(struct lab_cache *c, uint32_t space, uint32_t rmid)
+{
+    if (space >= c->nr_spaces || rmid >= c->nr_rmids) {
+        return;
+    }
+    lock(&c->lock);
+    c->wrong -= wrong_lines(c, space);
+    c->expected[space] = rmid;
+    c->wrong += wrong_lines(c, space);
+    note_most(c);
+    unlock(&c->lock);
+}
+
+struct lab_wrong lab_cache_wrong(struct lab_cache *c)
+{
+    struct lab_wrong w = { 0, 0, 0, 0 };
     uint32_t space;
 
     lock(&c->lock);
-    for (space = 1; space < c->nr_spaces; space++) {
-        uint32_t of_none = c->of_pair[space];
-        uint32_t right;
-
-        if (!expected[space] || expected[space] >= c->nr_rmids) {
-            continue;
-        }
-        right = c->of_pair[(size_t)expected[space] * c->nr_spaces + space];
-        lines_none += of_none;
-        lines_wrong += c->of_space[space] - right - of_none;
+    for (space = 0; space < c->nr_spaces; space++) {
+        w.borrowed += borrowed_lines(c, space) * c->line_bytes;
     }
+    w.now = c->wrong * c->line_bytes;
+    w.most = c->wrong_most * c->line_bytes;
+    w.judged = c->judged;
     unlock(&c->lock);
-    *wrong = lines_wrong * c->line_bytes;
-    *none = lines_none * c->line_bytes;
+    return w;
+}
+
+void lab_cache_wrong_reset(struct lab_cache *c)
+{
+    lock(&c->lock);
+    c->wrong_most = c->wrong;
+    c->judged = 0;
+    unlock(&c->lock);
 }

@@ -22,6 +22,7 @@ struct lab_filler {
     uint16_t rmid;
     uint16_t space;
     uint32_t way_mask; /* where it may fill */
+    bool user;         /* through an address of user space */
 };
 
 struct lab_traffic {
@@ -57,11 +58,25 @@ struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid);
 uint64_t lab_cache_fills(struct lab_cache *c);
 uint64_t lab_cache_writebacks(struct lab_cache *c);
 
+/* Bytes of both that were filled through user addresses; *all: of any RMID. */
+uint64_t lab_cache_of_user(struct lab_cache *c, uint32_t rmid, uint32_t space,
+                           uint64_t *all);
+
 /*
- * Bytes of spaces with expected[space] != 0, by RMIDs that are neither the
- * expected one nor 0 (*wrong), and by RMID 0 (*none).
+ * The lines of @space ought to have @rmid; 0: whatever they have.  Wrong are
+ * those that have another one; but for RMID 0 only those filled through user
+ * addresses: a kernel thread borrows page tables, and fills under RMID 0.
  */
-void lab_cache_wrong(struct lab_cache *c, const uint16_t *expected,
-                     uint64_t *wrong, uint64_t *none);
+void lab_cache_expect(struct lab_cache *c, uint32_t space, uint32_t rmid);
+
+struct lab_wrong {
+    uint64_t now;      /* bytes */
+    uint64_t most;     /* at any instant since the reset */
+    uint64_t judged;   /* fills of spaces of which a RMID is expected, since */
+    uint64_t borrowed; /* bytes under RMID 0 which are not wrong, now */
+};
+
+struct lab_wrong lab_cache_wrong(struct lab_cache *c);
+void lab_cache_wrong_reset(struct lab_cache *c);
 
 #endif

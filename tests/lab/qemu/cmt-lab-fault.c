@@ -29,15 +29,26 @@ bool lab_fault_due(enum lab_fault fault)
     return true;
 }
 
-void lab_overwrite_pqr(struct lab_cpu *cpu)
+static void overwrite(struct lab_cpu *cpu, uint64_t keep, uint64_t with)
 {
-    uint64_t old, new, seen = qatomic_read(&cpu->pqr);
+    uint64_t old, seen = qatomic_read(&cpu->pqr);
 
     do {
         old = seen;
-        new = (old & ~PQR_RMID) | lab.o.agent_rmid;
-        seen = qatomic_cmpxchg(&cpu->pqr, old, new);
+        seen = qatomic_cmpxchg(&cpu->pqr, old, (old & keep) | with);
     } while (seen != old);
+}
+
+void lab_overwrite_pqr(struct lab_cpu *cpu)
+{
+    overwrite(cpu, ~PQR_RMID, lab.o.agent_rmid);
+}
+
+void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid)
+{
+    if (closid < MAX(lab.o.closids, 1)) {
+        overwrite(cpu, PQR_RMID, (uint64_t)closid << 32);
+    }
 }
 
 static void pqr_timer_arm(void)

@@ -42,6 +42,7 @@ struct lab_cpu {
     uint32_t node;     /* of the socket's, 0 without SNC */
     uint64_t pqr;      /* the fault timer writes it too */
     uint64_t evtsel;   /* Intel */
+    uint64_t tsc;      /* what it last read */
 
     /* what cr3 was found to be */
     uint64_t cr3;
@@ -61,7 +62,6 @@ struct lab {
     uint64_t pqr_writes;
     struct lab_l3 l3s[LAB_L3S_MAX];
     struct lab_cpu cpus[LAB_CPUS_MAX];
-    uint16_t *expected; /* by space, see LAB_EXPECT */
 };
 
 extern struct lab lab;
@@ -74,6 +74,8 @@ uint64_t lab_root(uint64_t cr3);
 
 /* The RMID whose counts a CPU's logical one goes to. */
 uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
+/* Where this CPU selects what QM_CTR counts. */
+uint64_t *lab_evtsel(struct lab_cpu *cpu);
 /* What QM_CTR counts in. */
 uint32_t lab_unit(void);
 
@@ -85,15 +87,16 @@ bool lab_fault_due(enum lab_fault fault);
 void lab_fault_set(enum lab_fault fault, uint32_t period, uint32_t burst);
 uint64_t lab_fault_planted(uint32_t fault);
 uint64_t lab_fault_occasions(uint32_t fault);
-/* Another agent writes its RMID to this CPU's PQR_ASSOC. */
+/* Another agent writes its RMID, or a CLOSID, to this CPU's PQR_ASSOC. */
 void lab_overwrite_pqr(struct lab_cpu *cpu);
+void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid);
 
 /* cmt-lab-log.c: the readings of QM_CTR */
 
 struct lab_reading {
     uint64_t gave;
     uint64_t ought; /* to have given */
-    uint64_t tsc;
+    uint64_t tsc;   /* see LAB_LOG_WHAT */
     uint64_t what;  /* LAB_LOG_* */
 };
 

@@ -4,7 +4,6 @@
  * and RMID_SNC_CONFIG (SDM vol. 3B 18.18 and 18.19).
  */
 #include "qemu/osdep.h"
-#include "sysemu/cpu-timers.h"
 #include "exec/exec-all.h"
 #include "tcg/helper-tcg.h"
 
@@ -29,7 +28,7 @@
 #define EVENT_TOTAL     2
 #define GARBAGE         0x2badbadbadULL
 
-static uint64_t *evtsel(struct lab_cpu *cpu)
+uint64_t *lab_evtsel(struct lab_cpu *cpu)
 {
     return lab.o.amd ? &cpu->l3->evtsel : &cpu->evtsel;
 }
@@ -80,7 +79,7 @@ static uint64_t ought(struct lab_l3 *l3, uint64_t selection, uint64_t now)
 static uint64_t planted(struct lab_cpu *cpu, uint64_t clean,
                         enum lab_fault *fault)
 {
-    uint64_t *selected = evtsel(cpu);
+    uint64_t *selected = lab_evtsel(cpu);
     uint64_t agents = EVTSEL_OF_AGENT(qatomic_read(selected));
 
     if (lab_fault_due(LAB_FAULT_EVTSEL)) {
@@ -116,7 +115,7 @@ static uint64_t what(CPUX86State *env, const struct lab_cpu *cpu,
 
 static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
 {
-    uint64_t selection = qatomic_read(evtsel(cpu));
+    uint64_t selection = qatomic_read(lab_evtsel(cpu));
     struct lab_l3 *l3 = cpu->l3;
     struct lab_reading reading = { .ought = CTR_ERROR };
     bool good = exists(selection);
@@ -129,7 +128,7 @@ static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
         reading.ought = ought(l3, selection, now);
     }
     reading.gave = planted(cpu, reading.ought, &fault);
-    reading.tsc = cpus_get_elapsed_ticks() + env->tsc_offset;
+    reading.tsc = cpu->tsc;
     reading.what = what(env, cpu, selection, fault);
     if (good) {
         l3->last[EVTSEL_RMID(selection)][EVTSEL_EVENT(selection)] =
@@ -188,7 +187,7 @@ static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
         if (value & EVTSEL_RESERVED) {
             return false;
         }
-        qatomic_set(evtsel(cpu), value);
+        qatomic_set(lab_evtsel(cpu), value);
         return true;
     case QM_CTR:
         return false;
@@ -214,7 +213,7 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
     }
     switch (msr) {
     case QM_EVTSEL:
-        *value = qatomic_read(evtsel(cpu));
+        *value = qatomic_read(lab_evtsel(cpu));
         break;
     case QM_CTR:
         *value = read_ctr(env, cpu);

@@ -63,7 +63,6 @@ static void lab_init(const char *text)
                      LAB_CPUS_MAX);
         exit(1);
     }
-    lab.expected = g_new0(uint16_t, lab.o.spaces);
     for (i = 0; i < lab.nr_l3s; i++) {
         l3_init(&lab.l3s[i]);
     }

@@ -26,6 +26,9 @@ bool cmt_lab_wrmsr(struct CPUArchState *env, uint32_t msr, uint64_t value,
 bool cmt_lab_rdmsr(struct CPUArchState *env, uint32_t msr, uint64_t *value,
                    uintptr_t ra);
 
+/* The CPU has just read its TSC. */
+void cmt_lab_rdtsc(struct CPUArchState *env, uint64_t value);
+
 /* The CPU has just loaded (1), stored (2) or both (3) at @addr. */
 void cmt_lab_access(struct CPUArchState *env, uint64_t addr, uint32_t oi,
                     uint32_t rw);

@@ -32,6 +32,15 @@ void model_begin(void)
 	lab_ask(LAB_FLUSH, 0);
 }
 
+void run_on(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
+}
+
 static void walk(volatile char *memory, size_t bytes)
 {
 	size_t i;
@@ -50,6 +59,25 @@ static void worker_look(struct worker *worker)
 	__atomic_store_n(&worker->seen_rmid, (uint32_t)pqr, __ATOMIC_RELAXED);
 	if ((uint32_t)pqr == __atomic_load_n(&worker->rmid, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&worker->with_rmid, 1, __ATOMIC_RELAXED);
+}
+
+/* The number of its last reading of an event + 1. */
+static uint64_t last_read(uint32_t l3, uint32_t rmid, uint32_t event)
+{
+	return lab_ask(LAB_LAST, LAB_ARG(l3, rmid, event)).second;
+}
+
+/*
+ * A counter may be read late, or not for a long time, because the host does not
+ * run the guest's CPU that ought to read it: wait for it.
+ */
+static void worker_pace(const struct worker *worker)
+{
+	uint64_t seen = last_read(L3, worker->rmid, 2);
+
+	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE) &&
+	       last_read(L3, worker->rmid, 2) == seen)
+		sched_yield();
 }
 
 static void worker_main(struct worker *worker)
@@ -71,6 +99,8 @@ static void worker_main(struct worker *worker)
 		}
 		walk(memory, worker->bytes);
 		worker_look(worker);
+		if (__atomic_load_n(&worker->paced, __ATOMIC_ACQUIRE))
+			worker_pace(worker);
 		__atomic_fetch_add(&worker->walks, 1, __ATOMIC_RELEASE);
 	}
 }
@@ -134,11 +164,46 @@ void worker_wait(struct worker *worker, uint64_t walks)
 		 walks, 30000, "a worker stands still");
 }
 
+void worker_halt(const struct worker *worker)
+{
+	CHECK(!kill(worker->pid, SIGSTOP), "SIGSTOP: %m");
+	WAIT_FOR(process_is(worker->pid, 'T'), 30000, "a worker does not halt");
+}
+
 void worker_stop(struct worker *worker)
 {
+	kill(worker->pid, SIGCONT);
 	__atomic_store_n(&worker->stop, true, __ATOMIC_RELEASE);
 	expect_exit_0(worker->pid, "a worker");
 	munmap(worker, sizeof(*worker));
+}
+
+void wait_read(uint32_t l3, uint32_t rmid)
+{
+	uint64_t seen;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		seen = last_read(l3, rmid, 1);
+		WAIT_FOR(last_read(l3, rmid, 1) != seen, 30000,
+			 "RMID %u is not read", rmid);
+	}
+}
+
+struct worker *worker_below(uint32_t rmid, size_t bytes, const struct dev *dev)
+{
+	struct worker *worker;
+	int i;
+
+	for (i = 0; i < MAX_PARKED; i++) {
+		worker = worker_start(bytes);
+		worker_identify(worker, dev);
+		if (worker->rmid < rmid)
+			return worker;
+		worker_stop(worker);
+		park(0, NULL);
+	}
+	FAIL("no RMID below %u is handed out", rmid);
 }
 
 static uint64_t tsc(void)
@@ -170,8 +235,8 @@ static void clocks(uint64_t *at_tsc, uint64_t *at_ns)
 void readings_begin(struct readings *readings)
 {
 	memset(readings, 0, sizeof(*readings));
-	clocks(&readings->tsc, &readings->ns);
 	readings->from = lab_get(LAB_LOG_HEAD, 0);
+	clocks(&readings->tsc, &readings->ns);
 }
 
 static struct reading fetch(uint64_t number, const struct readings *readings,
@@ -182,6 +247,8 @@ static struct reading fetch(uint64_t number, const struct readings *readings,
 
 	CHECK(what.second != UINT64_MAX, "the processor's log was too short");
 	return (struct reading) {
+		.number = number,
+		.tsc = what.first,
 		.ns = readings->ns + (int64_t)((double)(int64_t)
 			(what.first - readings->tsc) * ns_per_tick),
 		.gave = value.first,
@@ -189,8 +256,18 @@ static struct reading fetch(uint64_t number, const struct readings *readings,
 		.rmid = LAB_LOG_RMID(what.second),
 		.event = LAB_LOG_EVENT(what.second),
 		.l3 = LAB_LOG_L3(what.second),
+		.cpu = LAB_LOG_CPU(what.second),
 		.fault = LAB_LOG_FAULT(what.second),
 	};
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct reading *one = a, *other = b;
+
+	if (one->cpu != other->cpu)
+		return one->cpu < other->cpu ? -1 : 1;
+	return one->number < other->number ? -1 : one->number > other->number;
 }
 
 void readings_end(struct readings *readings)
@@ -209,6 +286,7 @@ void readings_end(struct readings *readings)
 	for (i = 0; i < readings->count; i++)
 		readings->all[i] = fetch(readings->from + i, readings,
 					 ns_per_tick);
+	qsort(readings->all, readings->count, sizeof(*readings->all), by_cpu);
 }
 
 void readings_free(struct readings *readings)
@@ -218,29 +296,86 @@ void readings_free(struct readings *readings)
 }
 
 /*
- * A record's time is taken just before the register is read; so much is given
- * for the two clocks, and it is far below the time between two ticks.
+ * What two clocks differ by is far below this, and two samples of one RMID are
+ * farther apart: between them a timer's interrupt ends and another one begins.
  */
-#define CLOCK_ERROR_NS 50000
+#define CLOCK_ERROR_NS 2000
 
-const struct reading *reading_of(const struct readings *readings, size_t *at,
+static bool is_of(const struct reading *r, const struct cmt_record *sample,
+		  uint32_t event)
+{
+	return r->cpu == sample->cpu && r->rmid == sample->rmid &&
+	       r->l3 == sample->domain && r->event == event;
+}
+
+/* The index of the first reading of a CPU that is not before @ns. */
+static size_t first_at(const struct readings *readings, uint32_t cpu,
+		       uint64_t ns)
+{
+	size_t from = 0, to = readings->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct reading *r = &readings->all[middle];
+
+		if (r->cpu < cpu || (r->cpu == cpu && r->ns < ns))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+const struct reading *reading_of(const struct readings *readings,
 				 const struct cmt_record *sample,
 				 uint32_t event)
 {
-	size_t i;
+	const struct reading *best = NULL;
+	size_t i = first_at(readings, sample->cpu, sample->ts - CLOCK_ERROR_NS);
 
-	for (i = *at; i < readings->count; i++) {
+	for (; i < readings->count; i++) {
 		const struct reading *r = &readings->all[i];
 
-		if (r->ns + CLOCK_ERROR_NS < sample->ts)
-			continue;
-		if (r->rmid == sample->rmid && r->event == event &&
-		    r->l3 == sample->domain) {
-			*at = i;
-			return r;
-		}
+		if (r->cpu != sample->cpu ||
+		    r->ns > sample->ts + CLOCK_ERROR_NS)
+			break;
+		if (is_of(r, sample, event) &&
+		    (!best || r->tsc == best->tsc ||
+		     apart(r->ns, sample->ts) < apart(best->ns, sample->ts)))
+			best = r;
 	}
-	return NULL;
+	return best;
+}
+
+size_t samples_match(const struct log *log, const struct readings *readings,
+		     uint32_t rmid)
+{
+	uint64_t unit = lab_unit();
+	size_t matched = 0, i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+		const struct reading *reading;
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid ||
+		    r->ts < readings->ns)
+			continue;
+		CHECK(r->flags & CMT_F_OCCUPANCY, "flags %#x", r->flags);
+		reading = reading_of(readings, r, 1);
+		CHECK(reading, "a SAMPLE without a reading");
+		CHECK(reading->gave == reading->ought &&
+		      r->sample.occupancy_bytes == reading->ought * unit,
+		      "SAMPLE says %llu, the counter %llu units",
+		      (unsigned long long)r->sample.occupancy_bytes,
+		      (unsigned long long)reading->ought);
+		matched++;
+	}
+	return matched;
 }
 
 uint64_t lab_unit(void)

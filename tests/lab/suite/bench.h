@@ -31,10 +31,14 @@ struct worker {
 	uint64_t with_rmid;	/* walks after which PQR_ASSOC had rmid */
 	uint64_t walks;		/* how often it has touched all its bytes */
 	bool ready;
+	bool paced;		/* it walks on when its traffic has been read */
 	bool go;		/* what it is told, */
 	bool going;		/* and does */
 	bool stop;
 };
+
+/* A process, 0: this one, on one CPU only. */
+void run_on(pid_t pid, int cpu);
 
 /* The model on, the cache empty. */
 void model_begin(void);
@@ -49,21 +53,38 @@ void worker_pin(const struct worker *worker, unsigned int cpu);
 void worker_go(struct worker *worker, bool go);
 /* Wait until it has walked @walks times more. */
 void worker_wait(struct worker *worker, uint64_t walks);
+/*
+ * It does not run any more, until worker_stop(), so that the cache has what it
+ * had.  As long as it runs, its part grows by all that interrupts touch on top
+ * of it, among that every record of ours.
+ */
+void worker_halt(const struct worker *worker);
 void worker_stop(struct worker *worker);
+
+/*
+ * Wait until the module has read an RMID twice: the SAMPLE of the first reading
+ * is in its ring then.
+ */
+void wait_read(uint32_t l3, uint32_t rmid);
+/* Processes come until one has an RMID below @rmid; they stay. */
+struct worker *worker_below(uint32_t rmid, size_t bytes, const struct dev *dev);
 
 /* What QM_CTR gave, from the processor's log. */
 struct reading {
-	uint64_t ns;		/* CLOCK_MONOTONIC */
+	uint64_t number;	/* in the log */
+	uint64_t tsc;		/* what its CPU had last read there */
+	uint64_t ns;		/* the same as CLOCK_MONOTONIC */
 	uint64_t gave;
 	uint64_t ought;
 	uint32_t rmid;
 	uint32_t event;
 	uint32_t l3;
+	uint32_t cpu;
 	uint32_t fault;		/* enum lab_fault */
 };
 
 struct readings {
-	struct reading *all;
+	struct reading *all;	/* by CPU, then in their order */
 	size_t count;
 	uint64_t from;		/* its number in the log */
 	uint64_t tsc, ns;	/* when it began */
@@ -76,12 +97,23 @@ void readings_end(struct readings *readings);
 void readings_free(struct readings *readings);
 
 /*
- * The reading of @event that a SAMPLE was made of: the first one of its RMID
- * after its time.  NULL: there is none.  *@at: where to look from; it is moved.
+ * The reading of @event that a SAMPLE was made of, NULL: there is none.
+ *
+ * The kernel reads the TSC for a record's time, and then the counters on the
+ * same CPU.  With every reading the log has what the CPU last read from its TSC:
+ * that names the record, however long the reading itself had to wait for the
+ * host.  Of readings that were repeated, which all have the same, it is the last.
  */
-const struct reading *reading_of(const struct readings *readings, size_t *at,
+const struct reading *reading_of(const struct readings *readings,
 				 const struct cmt_record *sample,
 				 uint32_t event);
+
+/*
+ * Every SAMPLE of @rmid has an occupancy, and it is what QM_CTR gave and what it
+ * ought to give; returns how many there were.
+ */
+size_t samples_match(const struct log *log, const struct readings *readings,
+		     uint32_t rmid);
 
 /* Bytes per unit of QM_CTR. */
 uint64_t lab_unit(void);

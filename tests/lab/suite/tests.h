@@ -11,5 +11,10 @@ extern const struct test snc_tests[];
 extern const struct test resctrl_tests[];
 extern const struct test faults_tests[];
 extern const struct test traffic_tests[];
+extern const struct test limit_tests[];
+extern const struct test correction_tests[];
+extern const struct test erratum_tests[];
+extern const struct test reset_tests[];
+extern const struct test closid_tests[];
 
 #endif
