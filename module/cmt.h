@@ -107,6 +107,13 @@ void cmt_cpu_refresh(void);
  */
 bool cmt_cpu_check(void);
 
+/*
+ * What runs on this CPU between these is nobody's: what a tick reads and writes
+ * would otherwise fill the cache for whoever it interrupts.  Interrupts off.
+ */
+void cmt_cpu_tick_begin(void);
+void cmt_cpu_tick_end(void);
+
 /* All CPUs: refresh, before this returns.  Process context. */
 void cmt_cpus_refresh(void);
 

@@ -152,6 +152,23 @@ bool cmt_cpu_check(void)
 	return overwritten;
 }
 
+void cmt_cpu_tick_begin(void)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	lockdep_assert_irqs_disabled();
+	if (cpu->rmid != CMT_RMID_NONE)
+		cmt_backend->set_rmid(CMT_RMID_NONE);
+}
+
+void cmt_cpu_tick_end(void)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	if (cpu->rmid != CMT_RMID_NONE)
+		cmt_backend->set_rmid(cpu->rmid);
+}
+
 static void cpu_refresh_ipi(void *unused)
 {
 	cmt_cpu_refresh();

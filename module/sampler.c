@@ -255,9 +255,11 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 
 	if (cmt_cpu_check())
 		flags = CMT_F_PQR_OVERWRITTEN;
+	cmt_cpu_tick_begin();
 	sample_share(cpu, start, start + interval_ns / TICK_BUDGET_DIVISOR);
 	emit_tick(cpu, interval_ns, flags);
 	wake_pollers(cpu);
+	cmt_cpu_tick_end();
 
 	cpu->busy_ns += ktime_get_ns() - start;
 	return HRTIMER_RESTART;

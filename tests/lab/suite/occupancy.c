@@ -128,10 +128,53 @@ static void test_4m(void)
 	occupancy(4 << 20);
 }
 
+#define MANY_SAMPLES	1500
+#define TICK_LINES_MAX	(128 << 10)
+
+/*
+ * A tick writes its samples on top of whoever it interrupts.  These lines are
+ * not the interrupted one's: rings are large beside a small working set.
+ */
+static void test_ticks_are_nobodys(void)
+{
+	struct worker *worker = worker_start(1 << 20);
+	struct recorder recorder;
+	struct lab_answer user;
+	uint64_t all, records;
+	struct dev dev;
+	size_t i;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	recorder_start(&recorder, &dev, true);
+	records = dev_stats(&dev).records;
+	for (i = 0; i < MANY_SAMPLES; i++)
+		wait_read(L3, worker->rmid);
+	worker_halt(worker);
+	records = dev_stats(&dev).records - records;
+	all = lab_get(LAB_OF_RMID, LAB_ARG(L3, worker->rmid, 0));
+	user = lab_ask(LAB_OF_USER, LAB_ARG(L3, worker->rmid, worker->space));
+	lab_switch(false);
+	recorder_stop(&recorder);
+	note("%llu bytes of records written; the worker's RMID has %llu, %llu of them by its own addresses",
+	     (unsigned long long)records * sizeof(struct cmt_record),
+	     (unsigned long long)all, (unsigned long long)user.first);
+	CHECK(records * sizeof(struct cmt_record) > 4 * TICK_LINES_MAX,
+	      "too few to tell");
+	CHECK(all - user.first <= TICK_LINES_MAX, "the ticks' lines are its");
+	log_free(&recorder.log);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
 const struct test occupancy_tests[] = {
 	{ "caps_are_the_processors", test_caps, "", 0 },
 	{ "occupancy_1m_is_true", test_1m, "", 60 },
 	{ "occupancy_2m_is_true", test_2m, "", 60 },
 	{ "occupancy_4m_is_true", test_4m, "", 60 },
+	{ "ticks_are_nobodys", test_ticks_are_nobodys, "", 60 },
 	{ 0 }
 };
