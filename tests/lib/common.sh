@@ -99,10 +99,18 @@ as_root()
 	fi
 }
 
+# apt_get ARG...: as root, and one at a time: two that run at once fail.  What
+# apt starts does not inherit the lock.
+apt_get()
+{
+	(flock 8 && as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q "$@" 8>&-) 8>"$CMT_CACHE/apt.lock"
+}
+
 apt_update()
 {
 	step "$CMT_OUT/apt-update.log" "refreshing the package lists" \
-		as_root apt-get update -q ||
+		apt_get update ||
 		die "apt-get update failed" \
 			"check the network and /etc/apt/sources.list"
 }
@@ -129,8 +137,8 @@ missing_packages()
 
 apt_install()
 {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-		--no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+	apt_get install -y --no-install-recommends \
+		-o DPkg::Lock::Timeout=300 "$@"
 }
 
 # What a build of the module needs: kernel-doc (W=1) is perl, and BTF is made by

@@ -49,7 +49,7 @@ static void side_take(struct side *s, const struct cmt_record *r)
 	      (unsigned long long)(s->last.ts - r->ts));
 	CHECK(r->ts > s->last.ts || r->cpu >= s->last.cpu,
 	      "a tie is not in the order of CPUs");
-	CHECK(r->flags & CMT_F_EMULATED, "flags %#x", r->flags);
+	CHECK(!(r->flags & CMT_F_EMULATED) == has_hw, "flags %#x", r->flags);
 	s->got++;
 	s->lifecycle += r->type <= CMT_REC_ALLOC_FAIL;
 	s->last = *r;

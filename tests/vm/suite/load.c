@@ -160,9 +160,11 @@ static void load_bad_params(void)
 		"ring_records=1", "ring_records=128", "ring_records=255",
 		"ring_records=257", "ring_records=1000",
 		"ring_records=131072", "ring_records=2147483648",
-		"emulated_rmids=0", "emulated_rmids=1", "emulated_rmids=1025",
-		"emulated_cache_kib=1", "emulated_cache_kib=1023",
-		"emulated_cache_kib=1048577",
+		EMULATED "emulated_rmids=0", EMULATED "emulated_rmids=1",
+		EMULATED "emulated_rmids=1025",
+		EMULATED "emulated_cache_kib=1",
+		EMULATED "emulated_cache_kib=1023",
+		EMULATED "emulated_cache_kib=1048577",
 	};
 	unsigned int i;
 
@@ -174,9 +176,33 @@ static void load_bad_params(void)
 	check_traces(false);
 }
 
-static void load_no_hardware(void)
+static void load_hardware(void)
 {
-	check_refused("backend=hw", -ENODEV);
+	struct dev dev;
+
+	if (!has_hw) {
+		check_refused("backend=hw", -ENODEV);
+		return;
+	}
+	CHECK(!module_load("backend=hw"), "load");
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.backend == CMT_BACKEND_HARDWARE, "backend %u",
+	      dev.info.backend);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
+static void load_auto(void)
+{
+	struct dev dev;
+
+	CHECK(!module_load("backend=auto"), "load");
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.backend == (has_hw ? CMT_BACKEND_HARDWARE :
+				   CMT_BACKEND_EMULATED), "backend %u: %s",
+	      dev.info.backend, dev.info.reason);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
 }
 
 static void load_limits(void)
@@ -186,15 +212,15 @@ static void load_limits(void)
 		uint32_t interval_us, records, rmids;
 		uint64_t cache_kib;
 	} t[] = {
-		{ "interval_us=100 ring_records=256", 100, 256, 256, 0 },
-		{ "interval_us=1000000 ring_records=65536", 1000000, 65536,
-		  256, 0 },
-		{ "emulated_rmids=2", 1000, 0, 2, 0 },
-		{ "emulated_rmids=1024 emulated_cache_kib=1048576", 1000, 0,
-		  1024, 1048576 },
-		{ "backend=emulated emulated_cache_kib=1024", 1000, 0, 256,
-		  1024 },
-		{ "backend=auto", 1000, 0, 256, 0 },
+		{ EMULATED "interval_us=100 ring_records=256", 100, 256, 256,
+		  0 },
+		{ EMULATED "interval_us=1000000 ring_records=65536", 1000000,
+		  65536, 256, 0 },
+		{ EMULATED "emulated_rmids=2", 1000, 0, 2, 0 },
+		{ EMULATED "emulated_rmids=1024 emulated_cache_kib=1048576",
+		  1000, 0, 1024, 1048576 },
+		{ EMULATED "emulated_cache_kib=1024", 1000, 0, 256, 1024 },
+		{ "backend=emulated", 1000, 0, 256, 0 },
 	};
 	unsigned int i;
 	struct dev dev;
@@ -304,7 +330,8 @@ const struct test load_tests[] = {
 	{ "load_amid_churn", load_amid_churn, NULL, 40 },
 	{ "load_unload_refused_while_open", unload_refused_while_open, "", 0 },
 	{ "load_bad_params", load_bad_params, NULL, 0 },
-	{ "load_no_hardware", load_no_hardware, NULL, 0 },
+	{ "load_hardware", load_hardware, NULL, 0 },
+	{ "load_auto", load_auto, NULL, 0 },
 	{ "load_limits", load_limits, NULL, 0 },
 	{ "load_finds_everybody", load_finds_everybody, NULL, 0 },
 	{ "load_finds_newborn", load_finds_newborn, NULL, 40 },

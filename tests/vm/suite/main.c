@@ -11,6 +11,9 @@
 #include "suite.h"
 
 const char *suite_path;
+unsigned int slowness = 1;
+bool has_hw;
+static bool debug;
 
 static const struct test *const suites[] = {
 #ifdef CMT_SUITE_LIB
@@ -19,6 +22,7 @@ static const struct test *const suites[] = {
 	load_tests, ioctl_tests, map_tests, ring_tests, lifecycle_tests,
 	pool_tests, sample_tests, hotplug_tests,
 #endif
+	debug_tests,	/* the last: what all the others led to */
 };
 
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
@@ -32,9 +36,10 @@ static unsigned int for_each_test(const char *prefix,
 	unsigned int i, n = 0;
 	const struct test *t;
 
-	for (i = 0; i < NR_SUITES; i++) {
+	for (i = 0; i < NR_SUITES - !debug; i++) {
 		for (t = suites[i]; t->name; t++) {
-			if (strncmp(t->name, prefix, strlen(prefix)))
+			if (suites[i] != debug_tests &&
+			    strncmp(t->name, prefix, strlen(prefix)))
 				continue;
 			n++;
 			if (!fn)
@@ -79,6 +84,7 @@ static bool run_process(const struct test *test)
 	bool in_time;
 	pid_t pid;
 
+	timeout_s *= slowness;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
@@ -123,7 +129,9 @@ static bool run_test(const struct test *test)
 static void usage(FILE *to)
 {
 	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
-		"  --bare  run in this process, with the module as it is\n");
+		"             [--slow N] [--hw] [--debug]\n"
+		"  --bare  run in this process, with the module as it is\n"
+		"  others  see suite.h\n");
 }
 
 static bool run_bare(const struct test *test)
@@ -154,6 +162,13 @@ int main(int argc, char **argv)
 			return 0;
 		} else if (!strcmp(argv[i], "--bare")) {
 			run = run_bare;
+		} else if (!strcmp(argv[i], "--hw")) {
+			has_hw = true;
+		} else if (!strcmp(argv[i], "--debug")) {
+			debug = true;
+		} else if (!strcmp(argv[i], "--slow") && i + 1 < argc &&
+			   atoi(argv[i + 1]) > 0) {
+			slowness = atoi(argv[++i]);
 		} else if (!strcmp(argv[i], "--list")) {
 			run = list_test;
 		} else if (!strcmp(argv[i], "--run") && i + 1 < argc) {

@@ -147,12 +147,12 @@ static void storm(unsigned int each)
 
 static void pool_storm(void)
 {
-	storm(STORM_EACH);
+	storm(STORM_EACH / slowness);
 }
 
 static void pool_storm_few_rmids(void)
 {
-	storm(STORM_FEW);
+	storm(STORM_FEW / slowness);
 }
 
 #define CROWD 60
@@ -261,7 +261,8 @@ static void pool_exhausted_at_load(void)
 
 	for (i = 0; i < CROWD; i++)
 		pids[i] = park(0, NULL);
-	CHECK(!module_load("emulated_rmids=16 interval_us=10000"), "load");
+	CHECK(!module_load(EMULATED "emulated_rmids=16 interval_us=10000"),
+	      "load");
 	dev_open(&dev, O_RDONLY);
 	s = dev_stats(&dev);
 	CHECK(s.rmids_active == 15 && s.waiting >= CROWD - 15 &&
@@ -288,7 +289,7 @@ static void pool_limbo(void)
 	static struct snapshot snapshot;
 	struct history history;
 	struct recorder rec;
-	char params[64];
+	char params[96];
 	struct dev dev;
 	int i;
 
@@ -298,6 +299,7 @@ static void pool_limbo(void)
 	dev_close(&dev);
 	CHECK(!module_unload(), "unload");
 	snprintf(params, sizeof(params),
+		 EMULATED
 		 "emulated_rmids=%u interval_us=10000 ring_records=16384",
 		 snapshot.count + 2);
 
@@ -344,7 +346,7 @@ static void pool_unload_while_waiting(void)
 	int i, round;
 
 	for (round = 0; round < 5; round++) {
-		CHECK(!module_load("emulated_rmids=4"), "load");
+		CHECK(!module_load(EMULATED "emulated_rmids=4"), "load");
 		for (i = 0; i < 20; i++)
 			pids[i] = park(0, NULL);
 		for (i = 0; i < 20; i++)
@@ -357,12 +359,13 @@ const struct test pool_tests[] = {
 	{ "pool_storm", pool_storm,
 	  "interval_us=10000 ring_records=65536", 120 },
 	{ "pool_storm_few_rmids", pool_storm_few_rmids,
-	  "interval_us=10000 ring_records=65536 emulated_rmids=24", 120 },
+	  EMULATED "interval_us=10000 ring_records=65536 emulated_rmids=24",
+	  120 },
 	{ "pool_exhaustion", pool_exhaustion,
-	  "emulated_rmids=16 interval_us=10000 ring_records=16384", 0 },
+	  EMULATED "emulated_rmids=16 interval_us=10000 ring_records=16384", 0 },
 	{ "pool_exhausted_at_load", pool_exhausted_at_load, NULL, 0 },
 	{ "pool_limbo", pool_limbo, NULL, 0 },
-	{ "pool_of_one", pool_of_one, "emulated_rmids=2", 0 },
+	{ "pool_of_one", pool_of_one, EMULATED "emulated_rmids=2", 0 },
 	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
 	{ }
 };

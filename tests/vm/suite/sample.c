@@ -62,8 +62,8 @@ static void sample_sum_within_cache(void)
 
 	CHECK(!write_file("/sys/devices/system/cpu/cpu1/online", "0"),
 	      "CPU 1 does not go offline");
-	CHECK(!module_load("emulated_cache_kib=2048 interval_us=2000 "
-			   "ring_records=16384"), "load");
+	CHECK(!module_load(EMULATED "emulated_cache_kib=2048 "
+			   "interval_us=2000 ring_records=16384"), "load");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
 	CHECK(dev.info.l3_bytes == 2 * MIB, "cache of %llu",
@@ -260,9 +260,10 @@ static void proc_agrees(void)
 const struct test sample_tests[] = {
 	{ "sample_sum_within_cache", sample_sum_within_cache, NULL, 0 },
 	{ "sample_traffic", sample_traffic,
-	  "emulated_rmids=12 ring_records=16384 emulated_cache_kib=2048", 0 },
+	  EMULATED "emulated_rmids=12 ring_records=16384 "
+	  "emulated_cache_kib=2048", 0 },
 	{ "sample_owner_alive", sample_owner_alive,
-	  "emulated_rmids=12 ring_records=65536", 0 },
+	  EMULATED "emulated_rmids=12 ring_records=65536", 0 },
 	{ "proc_agrees", proc_agrees, "", 0 },
 	{ }
 };

@@ -29,9 +29,23 @@ extern const struct test map_tests[];
 extern const struct test ioctl_tests[];
 extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
+extern const struct test debug_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];
 #endif
+
+/*
+ * What the one who starts the suite knows:
+ *
+ *	--slow N  this kernel is N times slower than a stock one: what counts
+ *		  thousands does 1/N of it, and every limit of time is N times
+ *		  as long
+ *	--hw      the processor has L3 monitoring, and the module must find it
+ *	--debug   the kernel is tests/vm/debug-kernel: after the other tests it
+ *		  is asked what it found
+ */
+extern unsigned int slowness;	/* 1: it is not */
+extern bool has_hw;
 
 /* The end of the test: it failed, here, and this is why. */
 void fail_at(const char *file, int line, const char *fmt, ...)
@@ -52,14 +66,15 @@ void sleep_ms(unsigned int ms);
  * speed: QEMU may be scheduled late.
  */
 #define WAIT_FOR(cond, ms, ...) do {					\
-	uint64_t end_ = now_ns() + (ms) * 1000000ULL;			\
+	uint64_t end_ = now_ns() + slowness * (ms) * 1000000ULL;	\
 	while (!(cond)) {						\
 		CHECK(now_ns() < end_, __VA_ARGS__);			\
 		sleep_ms(1);						\
 	}								\
 } while (0)
 
-/* The module */
+/* The module, and what comes first where a test is about the model of a cache */
+#define EMULATED "backend=emulated "
 int module_load(const char *params);	/* 0 or -errno */
 int module_unload(void);		/* 0 or -errno, does not wait */
 bool module_present(void);		/* in /proc/modules */
