@@ -28,19 +28,17 @@ static int open_resolved(int at, const char *path, int flags, uint64_t resolve)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The next component of @path into @name; its length, or -errno. */
+/* The next component of @path into @name. */
 static int next_name(const char **path, char name[NAME_MAX + 1])
 {
-	size_t n;
+	size_t n = strcspn(*path, "/");
 
-	*path += strspn(*path, "/");
-	n = strcspn(*path, "/");
 	if (n > NAME_MAX)
 		return -ENAMETOOLONG;
 	memcpy(name, *path, n);
 	name[n] = '\0';
 	*path += n;
-	return strcmp(name, ".") && strcmp(name, "..") ? (int)n : -EXDEV;
+	return strcmp(name, ".") && strcmp(name, "..") ? 0 : -EXDEV;
 }
 
 static bool same_device(int a, int b)
@@ -76,18 +74,16 @@ static int open_steps(int at, const char *path, int flags, bool one_device)
 
 	if (fd < 0)
 		return -errno;
-	for (;;) {
-		int n = next_name(&path, name);
-		bool last = !path[strspn(path, "/")];
+	while (fd >= 0 && *(path += strspn(path, "/"))) {
+		int err = next_name(&path, name);
 
-		if (n <= 0) {
+		if (err) {
 			close(fd);
-			return n ? n : -ENOENT;
+			return err;
 		}
-		fd = step(fd, name, last ? flags : DIR_FLAGS, one_device);
-		if (fd < 0 || last)
-			return fd;
+		fd = step(fd, name, *path ? DIR_FLAGS : flags, one_device);
 	}
+	return fd;
 }
 
 static bool no_openat2(int err)

@@ -266,21 +266,31 @@ START_TEST(test_ask_user_docker)
 }
 END_TEST
 
-/* An id goes into a path: it has to be one. */
+/* An id goes into a path: it has to be one, even if there is such a path. */
 START_TEST(test_ask_bad_ids)
 {
 	static const char *const ids[] = {
-		"", "../../../../etc", "0c7f30f462d66b3d/../x", "0C7F30F462D6",
-		"0c7f30f462d",
+		"", ".", "..", "../containers", "0C7F30F462D6", "0c7f30f462d",
+		"0c7f30f462d6/../0c7f30f462d6", "0c7f30f462d6/",
+		"0c7f30f462d6",
 	};
+	const size_t n = sizeof(ids) / sizeof(ids[0]);
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct cmt_container c = { .runtime = CMT_RUNTIME_DOCKER,
 					   .path = "/" };
 		struct cmt_state s;
+		char path[512];
 
+		snprintf(path, sizeof(path), "mkdir -p "
+			 "'%s/var/lib/docker/containers/%s'", root, ids[i]);
+		shell(path);
+		snprintf(path, sizeof(path), "/var/lib/docker/containers/"
+			 "%s/config.v2.json", ids[i]);
+		write_text(path, "{\"Name\":\"/bad\"}");
 		strcpy(c.id, ids[i]);
-		ck_assert_int_eq(cmt_runtime_ask(root_fd, &c, &s), -ENOENT);
+		ck_assert_int_eq(cmt_runtime_ask(root_fd, &c, &s),
+				 i == n - 1 ? 0 : -ENOENT);
 	}
 }
 END_TEST
@@ -368,6 +378,22 @@ START_TEST(test_file_dots)
 	free(bytes);
 	ck_assert_int_lt(cmt_file_read(root_fd, "/etc", "", CMT_ANY_OWNER,
 				       &bytes, &size), 0);
+}
+END_TEST
+
+START_TEST(test_file_other_filesystem)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY);
+	char *bytes;
+	size_t size;
+
+	deny_openat2 = _i;
+	ck_assert_int_eq(cmt_file_read(fd, "/", "proc/version", CMT_ANY_OWNER,
+				       &bytes, &size), -EXDEV);
+	/* There, it is but of no size. */
+	ck_assert_int_eq(cmt_file_read(fd, "/proc", "version", CMT_ANY_OWNER,
+				       &bytes, &size), -EFBIG);
+	close(fd);
 }
 END_TEST
 
@@ -487,6 +513,7 @@ START_TEST(test_parse_many_values)
 	const size_t head = strlen("{\"Name\":\"a\",\"x\":[");
 	static char text[CMT_STATE_MAX] = "{\"Name\":\"a\",\"x\":[";
 	struct cmt_state s;
+	size_t size;
 
 	for (int n = 10000; n <= 100000; n *= 10) {
 		for (int i = 0; i < n; i++)
@@ -496,9 +523,10 @@ START_TEST(test_parse_many_values)
 				 n == 10000 ? 0 : -EINVAL);
 	}
 	/* In a string they are no values, whatever quotes are in it. */
-	strcpy(text, "{\"Name\":\"a\",\"x\":\"\\\"\\\\\\\"");
-	memset(text + strlen(text), ',', 100000);
-	strcat(text, "\"}");
+	strcpy(text, "{\"Name\":\"a\",\"x\":\"\\\"\\\\");
+	size = strlen(text);
+	memset(text + size, ',', 100000);
+	strcpy(text + size + 100000, "\"}");
 	ck_assert_int_eq(parse(&s, CMT_STATE_DOCKER, text), 0);
 }
 END_TEST
@@ -641,6 +669,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_file_symlinked_directory, 0, 2);
 	tcase_add_test(tcase, test_file_state_directory_moved);
 	tcase_add_loop_test(tcase, test_file_dots, 0, 2);
+	tcase_add_loop_test(tcase, test_file_other_filesystem, 0, 2);
 	tcase_add_loop_test(tcase, test_file_fifo, 0, 2);
 	tcase_add_test(tcase, test_file_directory);
 	tcase_add_test(tcase, test_file_size);
