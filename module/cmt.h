@@ -130,8 +130,14 @@ void cmt_owners_exit(void);
 /* Give every process that has none an RMID, as far as they go. */
 void cmt_owners_adopt(void);
 
-/* The RMID of a task, CMT_RMID_NONE if it has none.  One load; any context. */
+/*
+ * The RMID of a task, that of the rest while it waits for one, CMT_RMID_NONE if
+ * it has none.  One load; any context.
+ */
 u32 cmt_owner_rmid(const struct task_struct *task);
+
+/* Is this the RMID of those who wait?  RMID 0 may be. */
+bool cmt_owner_is_rest(u32 rmid);
 
 /* The generation of an RMID while it has an owner, else 0.  Any context. */
 u32 cmt_owner_generation(u32 rmid);

@@ -36,6 +36,9 @@
 /* In the table: a process that found no RMID and waits for one. */
 #define OWNER_WAITING	U16_MAX
 
+/* With fewer RMIDs, none is kept for those who wait. */
+#define REST_MIN_RMIDS	8
+
 /* How often one looks whether others still use what they used. */
 #define FOREIGN_LOOK	HZ
 
@@ -46,6 +49,7 @@ static struct cmt_pool pool;
 static u64 last_ts;		/* of the last lifecycle record */
 static u64 last_serve;		/* when the last walk began */
 static u32 waiting;
+static u32 rest;		/* the RMID of all who wait; 0: there is none */
 static u64 allocs;
 static u64 frees;
 static u64 alloc_fails;
@@ -69,7 +73,12 @@ u32 cmt_owner_rmid(const struct task_struct *task)
 {
 	u16 rmid = READ_ONCE(owner_table[task->tgid]);
 
-	return rmid == OWNER_WAITING ? CMT_RMID_NONE : rmid;
+	return unlikely(rmid == OWNER_WAITING) ? READ_ONCE(rest) : rmid;
+}
+
+bool cmt_owner_is_rest(u32 rmid)
+{
+	return rmid == READ_ONCE(rest);
 }
 
 u32 cmt_owner_generation(u32 rmid)
@@ -104,7 +113,7 @@ static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
 	memset(record, 0, sizeof(*record));
 	record->ts = ts;
 	record->type = type;
-	record->flags = cmt_caps.record_flags;
+	record->flags = cmt_caps.record_flags | r->flags;
 	if (r->residual_known)
 		record->flags |= CMT_F_RESIDUAL;
 	record->rmid = cmt_pool_number(&pool, r);
@@ -134,13 +143,15 @@ static u64 owner_cgroup(struct task_struct *task)
 	return id;
 }
 
-/* No RMID: say so once, and remember that the process waits. */
+/* No RMID of its own: say so once, and remember that the process waits. */
 static void owner_queue(struct task_struct *leader)
 {
 	struct cmt_record record = {
 		.ts = owner_now(),
 		.type = CMT_REC_ALLOC_FAIL,
 		.flags = cmt_caps.record_flags,
+		.rmid = rest,
+		.generation = cmt_owner_generation(rest),
 		.tgid = leader->tgid,
 		.domain = cmt_cpu_domain_id(),
 		.owner.cgroup_id = owner_cgroup(leader),
@@ -153,20 +164,44 @@ static void owner_queue(struct task_struct *leader)
 	cmt_emit(&record);
 }
 
-static void owner_give(struct task_struct *leader, struct cmt_rmid *r)
+/* Whose it is is known: from here on the RMID is read. */
+static void owner_begin(struct cmt_rmid *r)
 {
-	u32 rmid = cmt_pool_number(&pool, r);
-
-	r->tgid = leader->tgid;
-	r->cgroup_id = owner_cgroup(leader);
-	strscpy_pad(r->comm, leader->comm, CMT_COMM_LEN);
 	r->domain = cmt_cpu_domain_id();
-	r->residual_known = cmt_sampler_begin(rmid, r->generation,
+	r->residual_known = cmt_sampler_begin(cmt_pool_number(&pool, r),
+					      r->generation,
 					      &r->residual_bytes);
 	cmt_pool_publish(&pool, r);
 	allocs++;
-	WRITE_ONCE(owner_table[leader->tgid], rmid);
 	owner_emit(CMT_REC_ALLOC, r->since, r);
+}
+
+static void owner_give(struct task_struct *leader, struct cmt_rmid *r)
+{
+	r->tgid = leader->tgid;
+	r->cgroup_id = owner_cgroup(leader);
+	strscpy_pad(r->comm, leader->comm, CMT_COMM_LEN);
+	owner_begin(r);
+	WRITE_ONCE(owner_table[leader->tgid], cmt_pool_number(&pool, r));
+}
+
+/*
+ * All who wait run under one RMID of their own, so that what they hold shows.
+ * Where RMIDs are very few, one is not worth that: those who wait have RMID 0.
+ */
+static void owner_take_rest(void)
+{
+	struct cmt_rmid *r = NULL;
+
+	lockdep_assert_held(&owner_lock);
+	if (!rest && pool.nr >= REST_MIN_RMIDS)
+		r = cmt_pool_alloc(&pool, owner_now());
+	if (!r)
+		return;
+	r->flags = CMT_F_OWNER_REST;
+	strscpy_pad(r->comm, "rest", CMT_COMM_LEN);
+	owner_begin(r);
+	WRITE_ONCE(rest, cmt_pool_number(&pool, r));
 }
 
 enum admission {
@@ -254,7 +289,12 @@ void cmt_owners_adopt(void)
 	struct task_struct *leader;
 	bool given = false;
 
+	unsigned long flags;
+
 	WRITE_ONCE(last_serve, ktime_get_ns());
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	owner_take_rest();
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
 
 	rcu_read_lock();
 	for_each_process(leader) {
@@ -297,6 +337,16 @@ void cmt_owner_fork(struct task_struct *parent, struct task_struct *child)
 	owner_serve_later();
 }
 
+/* Nobody is told any more to run under it, but on other CPUs some still may. */
+static void owner_free(u32 rmid, u64 now)
+{
+	if (cmt_pool_free(&pool, rmid, now))
+		return;
+	frees++;
+	owner_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
+	cmt_cpu_refresh();
+}
+
 /* From here on the process has no RMID and does not wait for one. */
 static void owner_release(u32 tgid)
 {
@@ -304,13 +354,10 @@ static void owner_release(u32 tgid)
 	u64 now = owner_now();
 
 	WRITE_ONCE(owner_table[tgid], 0);
-	if (rmid == OWNER_WAITING) {
+	if (rmid == OWNER_WAITING)
 		waiting--;
-	} else if (rmid && !cmt_pool_free(&pool, rmid, now)) {
-		frees++;
-		owner_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
-		cmt_cpu_refresh();
-	}
+	else if (rmid)
+		owner_free(rmid, now);
 }
 
 void cmt_owner_exit(struct task_struct *task)
@@ -354,20 +401,34 @@ static void owner_evict(u32 tgid)
 	rcu_read_unlock();
 }
 
-/* Take an RMID out of the pool; returns who had to leave it, 0: nobody. */
-static u32 foreign_begin(u32 rmid)
+/* Those who wait get another RMID in common, or have none until one is free. */
+static void owner_evict_rest(void)
 {
+	u64 now = owner_now();
+	u32 old = rest;
+
+	WRITE_ONCE(rest, CMT_RMID_NONE);
+	owner_free(old, now);
+	owner_take_rest();
+}
+
+/* Take an RMID out of the pool; returns whether somebody had to leave it. */
+static bool foreign_begin(u32 rmid, u32 *tgid)
+{
+	struct cmt_rmid *r = &pool.rmids[rmid];
 	unsigned long flags;
-	u32 tgid = 0;
+	bool active;
 
 	raw_spin_lock_irqsave(&owner_lock, flags);
-	if (pool.rmids[rmid].state == CMT_RMID_ACTIVE) {
-		tgid = pool.rmids[rmid].tgid;
-		owner_evict(tgid);
-	}
+	active = r->state == CMT_RMID_ACTIVE;
+	*tgid = r->tgid;
+	if (active && rmid == rest)
+		owner_evict_rest();
+	else if (active)
+		owner_evict(*tgid);
 	cmt_pool_exclude(&pool, rmid);
 	raw_spin_unlock_irqrestore(&owner_lock, flags);
-	return tgid;
+	return active;
 }
 
 static void foreign_end(u32 rmid)
@@ -399,8 +460,7 @@ static void settle_foreign(struct work_struct *work)
 			foreign_end(rmid);
 		if (is_foreign(rmid) || !test_bit(rmid, foreign))
 			continue;
-		tgid = foreign_begin(rmid);
-		if (!tgid)
+		if (!foreign_begin(rmid, &tgid))
 			continue;
 		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: process %u had to give it up\n",
 				      rmid, tgid);
@@ -413,13 +473,13 @@ static void settle_foreign(struct work_struct *work)
 				   FOREIGN_LOOK);
 }
 
-/* The owner's entry, or NULL. */
+/* What is known of the RMID that is this process's own, or NULL. */
 static struct cmt_rmid *owner_of(const struct task_struct *task)
 {
-	u32 rmid = cmt_owner_rmid(task);
+	u16 rmid = owner_table[task->tgid];
 
 	lockdep_assert_held(&owner_lock);
-	return rmid ? &pool.rmids[rmid] : NULL;
+	return rmid && rmid != OWNER_WAITING ? &pool.rmids[rmid] : NULL;
 }
 
 void cmt_owner_rename(struct task_struct *task, const char *comm)

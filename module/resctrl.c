@@ -18,6 +18,9 @@
  *	resctrl wants it	cmt_resctrl_withdraw()
  *	the module goes		cmt_resctrl_withdraw_all()
  *
+ * The RMID of those who wait for one is not put there: they may be many, and
+ * it had to be taken back from every one that is served.
+ *
  * So an RMID in a task that is neither 0 nor its owner's was given by resctrl.
  */
 #include <linux/atomic.h>
@@ -50,6 +53,8 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 	if (!rmid)
 		return own;
 	has = READ_ONCE(*rmid);
+	if (has == CMT_RMID_NONE && cmt_owner_is_rest(own))
+		return own;
 	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
 		has = cmpxchg(rmid, CMT_RMID_NONE, own) ?: own;
 	if (likely(has == own))

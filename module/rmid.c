@@ -97,6 +97,7 @@ struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
 	r->since = now;
 	if (!++r->generation)
 		r->generation = 1;
+	r->flags = 0;
 	r->tgid = 0;
 	r->cgroup_id = 0;
 	r->residual_known = false;

@@ -33,6 +33,7 @@ struct cmt_rmid {
 	enum cmt_rmid_state state;
 	u32 generation;		/* of the last owner; 0: there was none */
 	u32 next;		/* in the queue; 0: last */
+	u16 flags;		/* CMT_F_OWNER_*, CMT_F_ATTACHED: what has it */
 	u32 tgid;
 	u32 domain;		/* the L3 domain id residual_bytes is of */
 	bool residual_known;
