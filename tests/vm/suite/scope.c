@@ -384,8 +384,14 @@ static void scope_overcommit(void)
 		 "who is attached is not the next");
 	wait_tick(&dev, 0, owner_find(&dev, CMT_OWNER_CGROUP,
 				      ids[CROWD - 1])->rmid);
+	/* also who comes only now */
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, getpid(), 0, NULL), "attach");
+	group_remove(container(6));
+	WAIT_FOR(owner_find(&dev, CMT_OWNER_PROCESS, getpid()), 5000,
+		 "who is attached last is not the next");
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, getpid()), "detach");
 	reap(pid, SIGKILL);
-	for (i = CROWD - 1; i > 5; i--)
+	for (i = CROWD - 1; i > 6; i--)
 		group_remove(container(i));
 	CHECK(!dev_stats(&dev).waiting, "%u wait", dev_stats(&dev).waiting);
 	CHECK(dev_stats(&dev).rmids_active == 1, "%u active",
