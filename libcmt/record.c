@@ -23,7 +23,6 @@ static bool type_possible(const struct cmt_record *record, uint32_t nr_rmids)
 		return record->rmid != CMT_RMID_NONE &&
 		       owner_possible(record, nr_rmids);
 	case CMT_REC_ALLOC_FAIL:
-		return record->rmid == CMT_RMID_NONE;
 	case CMT_REC_SAMPLE:
 	case CMT_REC_TICK:
 		return owner_possible(record, nr_rmids);

@@ -68,8 +68,8 @@ enum {
 	CMT_REC_ALLOC		= 1,	/* the owner got this RMID */
 	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
-	CMT_REC_UPDATE		= 4,	/* a new name or cgroup */
-	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid is 0 */
+	CMT_REC_UPDATE		= 4,	/* a new name or cgroup, attached or not */
+	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid: of the rest */
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
@@ -97,6 +97,12 @@ enum {
 					 * sampling, or a reading was missing
 					 */
 
+/* Lifecycle: what the owner is; a process, when none of the first three is set */
+#define CMT_F_OWNER_CGROUP	0x1000U	/* and all cgroups below it; no tgid */
+#define CMT_F_OWNER_CPU		0x2000U	/* whatever runs there; owner_cpu */
+#define CMT_F_OWNER_REST	0x4000U	/* all who wait for an RMID; no tgid */
+#define CMT_F_ATTACHED		0x8000U	/* by CMT_IOC_ATTACH */
+
 /*
  * One record.  rmid and generation name an owner: generation changes whenever
  * the RMID is handed out again, and is 0 for RMID 0.
@@ -113,6 +119,7 @@ struct cmt_record {
 				 */
 	union {
 		__u32 tgid;		/* lifecycle: the process */
+		__u32 owner_cpu;	/* lifecycle of CMT_F_OWNER_CPU */
 		__u32 interval_ns;	/* TICK: interval in force */
 		__u32 reserved;		/* otherwise 0 */
 	};
@@ -184,17 +191,20 @@ enum {
 
 /* cmt_info.scope: what an RMID's owner is */
 enum {
-	CMT_SCOPE_PROCESS	= 1,
+	CMT_SCOPE_PROCESS	= 1,	/* a process, with all its threads */
+	CMT_SCOPE_CONTAINER	= 2,	/* a container's cgroup, with those below */
+	CMT_SCOPE_CPU		= 3,	/* a CPU, whatever runs there */
+	CMT_SCOPE_MANUAL	= 4,	/* only what was attached */
 };
 
-/* CMT_IOC_GET_INFO: constant while the module is loaded, but for interval */
+/* CMT_IOC_GET_INFO: constant while loaded, but for interval and scope */
 struct cmt_info {
 	__u32 size;
 	__u32 flags;
 	__u32 abi_version;
 	__u32 backend;		/* CMT_BACKEND_* */
 	__u32 vendor;		/* CMT_VENDOR_* */
-	__u32 scope;		/* CMT_SCOPE_* */
+	__u32 scope;		/* CMT_SCOPE_*; 0 while it is being changed */
 	__aligned_u64 instance;	/* random, another one at every load */
 	__u32 nr_cpus;		/* rings: CPU numbers are below this */
 	__u32 nr_rmids;		/* RMID numbers are below this */
@@ -220,14 +230,14 @@ struct cmt_stats {
 	__u32 rmids_active;	/* now: they have an owner */
 	__u32 rmids_limbo;	/* now: freed less than limbo_ns ago */
 	__u32 rmids_free;	/* now: can be handed out */
-	__u32 waiting;		/* now: processes without an RMID */
+	__u32 waiting;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
 	__u32 rmids_foreign;	/* now: another agent uses them */
 	__u32 reserved;
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
-	__aligned_u64 alloc_fails;	/* processes that had to wait */
+	__aligned_u64 alloc_fails;	/* owners that had to wait */
 	__aligned_u64 served;		/* of these, got one later */
 	__aligned_u64 records;		/* written to all rings */
 	__aligned_u64 ticks;
@@ -281,6 +291,80 @@ struct cmt_watermark {
 	__u32 reserved;
 };
 
+/*
+ * CMT_IOC_SET_SCOPE: for everybody.  Every owner's RMID is given back (FREE),
+ * what was attached is forgotten, and the owners of the new scope get theirs
+ * (ALLOC).  Rights as for CMT_IOC_SET_INTERVAL.
+ *
+ * Patterns say which cgroups are containers.  They are separated by white
+ * space; each is one or more components of a path, with '/' in between, which
+ * the last components down to the container's must match.  In a component '*'
+ * is any text, and "<id>" 12 to 64 hexadecimal digits in lower case.  A pattern
+ * that begins with '!' says that what matches is none.  At each component, from
+ * the root down, the first pattern that matches decides; the first container
+ * found is the owner of all below it.
+ */
+struct cmt_scope {
+	__u32 size;
+	__u32 flags;
+	__u32 scope;		/* CMT_SCOPE_* */
+	__u32 patterns_bytes;	/* 0: the patterns in force stay */
+	__aligned_u64 patterns;	/* user address of the text, not terminated */
+	__u32 bad_at;		/* out, with EINVAL: the byte of the text that
+				 * is wrong; ~0: not the text
+				 */
+	__u32 reserved;
+};
+
+#define CMT_PATTERNS_MAX	4096U	/* bytes */
+
+/*
+ * CMT_IOC_GET_PATTERNS: those in force, one to a line.  bytes: in, the room; out,
+ * the length.  ENOSPC: it takes more room, bytes says how much.
+ */
+struct cmt_patterns {
+	__u32 size;
+	__u32 flags;
+	__u32 bytes;
+	__u32 reserved;
+	__aligned_u64 text;	/* user address */
+};
+
+/* cmt_attach.kind */
+enum {
+	CMT_OWNER_PROCESS	= 1,
+	CMT_OWNER_CGROUP	= 2,
+	CMT_OWNER_CPU		= 3,
+};
+
+/* cmt_attach.options */
+#define CMT_ATTACH_CHILDREN	0x1U	/* and all processes it forks from now on,
+					 * and theirs: they share its RMID
+					 */
+
+/*
+ * CMT_IOC_ATTACH: give an owner of its own to a process, a cgroup or a CPU,
+ * whatever the scope.  It goes before those who wait, and waits itself when no
+ * RMID is free.  An attached process is no part of its container any more, and
+ * an attached cgroup none of one above it; an attached CPU counts what runs
+ * there and has no other owner.  Rights as for CMT_IOC_SET_INTERVAL.  ESRCH: no
+ * such process; ENOENT: no such cgroup; ENXIO: no such CPU, or it is offline;
+ * EEXIST: it is attached; ENOSPC: too many are.
+ *
+ * CMT_IOC_DETACH: the end of that; options must be 0.  ENOENT: not attached.
+ */
+struct cmt_attach {
+	__u32 size;
+	__u32 flags;
+	__u32 kind;		/* CMT_OWNER_* */
+	__u32 options;		/* CMT_ATTACH_* */
+	__aligned_u64 id;	/* process id in the caller's namespace; cgroup
+				 * v2 inode number; CPU number
+				 */
+	__u32 rmid;		/* out; when it waits, that of the rest */
+	__u32 generation;	/* out */
+};
+
 /* The size in a command's number is that of the first published structure. */
 #define CMT_IOC_TYPE		0xCE
 #define CMT_IOC_GET_INFO	_IOWR(CMT_IOC_TYPE, 1, struct cmt_info)
@@ -288,6 +372,12 @@ struct cmt_watermark {
 #define CMT_IOC_GET_RMIDS	_IOWR(CMT_IOC_TYPE, 3, struct cmt_rmids)
 #define CMT_IOC_SET_INTERVAL	_IOW(CMT_IOC_TYPE, 4, struct cmt_interval)
 #define CMT_IOC_SET_WATERMARK	_IOW(CMT_IOC_TYPE, 5, struct cmt_watermark)
+#define CMT_IOC_SET_SCOPE	_IOWR(CMT_IOC_TYPE, 6, struct cmt_scope)
+#define CMT_IOC_GET_PATTERNS	_IOWR(CMT_IOC_TYPE, 7, struct cmt_patterns)
+#define CMT_IOC_ATTACH		_IOWR(CMT_IOC_TYPE, 8, struct cmt_attach)
+#define CMT_IOC_DETACH		_IOW(CMT_IOC_TYPE, 9, struct cmt_attach)
+/* As CMT_IOC_GET_RMIDS, of those who wait for an RMID: ALLOC_FAIL records. */
+#define CMT_IOC_GET_WAITING	_IOWR(CMT_IOC_TYPE, 10, struct cmt_rmids)
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -364,5 +454,22 @@ CMT_ABI_AT(cmt_interval, interval_ns, 8);
 
 CMT_ABI_SIZE(cmt_watermark, 16);
 CMT_ABI_AT(cmt_watermark, records, 8);
+
+CMT_ABI_SIZE(cmt_scope, 32);
+CMT_ABI_AT(cmt_scope, scope, 8);
+CMT_ABI_AT(cmt_scope, patterns_bytes, 12);
+CMT_ABI_AT(cmt_scope, patterns, 16);
+CMT_ABI_AT(cmt_scope, bad_at, 24);
+
+CMT_ABI_SIZE(cmt_patterns, 24);
+CMT_ABI_AT(cmt_patterns, bytes, 8);
+CMT_ABI_AT(cmt_patterns, text, 16);
+
+CMT_ABI_SIZE(cmt_attach, 32);
+CMT_ABI_AT(cmt_attach, kind, 8);
+CMT_ABI_AT(cmt_attach, options, 12);
+CMT_ABI_AT(cmt_attach, id, 16);
+CMT_ABI_AT(cmt_attach, rmid, 24);
+CMT_ABI_AT(cmt_attach, generation, 28);
 
 #endif
