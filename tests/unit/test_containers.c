@@ -375,6 +375,20 @@ START_TEST(test_walk_depth_limited)
 }
 END_TEST
 
+START_TEST(test_free_closes)
+{
+	struct cmt_containers *c;
+	int fds = unit_open_fds();
+
+	ck_assert_int_eq(cmt_containers_new(&c, root), 0);
+	ck_assert_int_eq(cmt_containers_set_root(c, FIXTURES), 0);
+	ck_assert_str_eq(cmt_containers_lookup(c, make("/docker/" DOCKER_ID))
+			 ->name, "shop-web");
+	cmt_containers_free(c);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
 START_TEST(test_new_no_such_root)
 {
 	struct cmt_containers *c = NULL;
@@ -408,6 +422,7 @@ int main(void)
 	tcase_add_test(tcase, test_state_other_roots);
 	tcase_add_test(tcase, test_walk_counts_and_stops);
 	tcase_add_test(tcase, test_walk_depth_limited);
+	tcase_add_test(tcase, test_free_closes);
 	tcase_add_test(tcase, test_new_no_such_root);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

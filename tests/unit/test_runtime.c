@@ -217,12 +217,19 @@ END_TEST
 
 START_TEST(test_ask_user)
 {
+	int fds = unit_open_fds();
+	char cgroup[256];
+
 	deny_openat2 = _i;
 	ck_assert(user_named(alice, "libpod-" ALICE_ID, "my-web"));
-	/* Nobody in /etc/passwd, and a number that is none. */
+	/* Nobody in /etc/passwd, and what is no user's slice. */
 	ck_assert(!user_named(alice + 1, "libpod-" ALICE_ID, ""));
 	ck_assert(!named("/user.slice/user-.slice/libpod-" ALICE_ID ".scope",
 			 ""));
+	snprintf(cgroup, sizeof(cgroup), "/user.slice/user-%u-x.slice/libpod-"
+		 ALICE_ID ".scope", alice);
+	ck_assert(!named(cgroup, ""));
+	ck_assert_int_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -314,6 +321,7 @@ static bool docker_named(void)
 
 START_TEST(test_file_symlink)
 {
+	int fds = unit_open_fds();
 	char from[512];
 
 	deny_openat2 = _i;
@@ -328,6 +336,7 @@ START_TEST(test_file_symlink)
 	ck_assert_int_eq(symlink("/var/lib/docker/containers/" DOCKER_ID
 				 "/other", from), 0);
 	ck_assert(!docker_named());
+	ck_assert_int_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -383,16 +392,18 @@ END_TEST
 
 START_TEST(test_file_other_filesystem)
 {
-	int fd = open("/", O_PATH | O_DIRECTORY);
+	int fd = open("/", O_PATH | O_DIRECTORY), fds;
 	char *bytes;
 	size_t size;
 
+	fds = unit_open_fds();
 	deny_openat2 = _i;
 	ck_assert_int_eq(cmt_file_read(fd, "/", "proc/version", CMT_ANY_OWNER,
 				       &bytes, &size), -EXDEV);
 	/* There, it is but of no size. */
 	ck_assert_int_eq(cmt_file_read(fd, "/proc", "version", CMT_ANY_OWNER,
 				       &bytes, &size), -EFBIG);
+	ck_assert_int_eq(unit_open_fds(), fds);
 	close(fd);
 }
 END_TEST
@@ -419,12 +430,15 @@ END_TEST
 START_TEST(test_file_size)
 {
 	static char bytes[CMT_STATE_MAX + 1] = "{\"Name\":\"/shop-web\"}";
+	struct cmt_state s;
 
 	memset(bytes + strlen(bytes), ' ', sizeof(bytes) - strlen(bytes));
 	write_file(DOCKER_FILE, bytes, CMT_STATE_MAX);
 	ck_assert(docker_named());
 	write_file(DOCKER_FILE, bytes, CMT_STATE_MAX + 1);
 	ck_assert(!docker_named());
+	ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_DOCKER, bytes,
+					 sizeof(bytes), "x"), -EINVAL);
 	/* Nothing of a gigabyte is read or allocated. */
 	ck_assert_int_eq(truncate(in_root(DOCKER_FILE), 1LL << 40), 0);
 	ck_assert(!docker_named());
