@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/capability.h>
 #include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -148,11 +147,7 @@ static __poll_t cmt_poll(struct file *file, poll_table *wait)
 	return ready ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-/*
- * Copy an ioctl argument of known size @ksize in, as the caller's size says.
- * The rules are in uapi/cmt.h; every structure begins with size and flags.
- */
-static int arg_get(void *arg, size_t ksize, const void __user *uarg)
+int cmt_arg_get(void *arg, size_t ksize, const void __user *uarg)
 {
 	u32 *head = arg;
 	u32 usize;
@@ -168,7 +163,7 @@ static int arg_get(void *arg, size_t ksize, const void __user *uarg)
 	return head[1] ? -EINVAL : 0;
 }
 
-static int arg_put(void __user *uarg, void *arg, size_t ksize)
+int cmt_arg_put(void __user *uarg, void *arg, size_t ksize)
 {
 	*(u32 *)arg = ksize;
 	return copy_to_user(uarg, arg, ksize) ? -EFAULT : 0;
@@ -177,7 +172,7 @@ static int arg_put(void __user *uarg, void *arg, size_t ksize)
 static long ioctl_get_info(struct cmt_file *f, void __user *uarg)
 {
 	struct cmt_info info;
-	int ret = arg_get(&info, sizeof(info), uarg);
+	int ret = cmt_arg_get(&info, sizeof(info), uarg);
 
 	if (ret)
 		return ret;
@@ -185,7 +180,7 @@ static long ioctl_get_info(struct cmt_file *f, void __user *uarg)
 		.abi_version = CMT_ABI_VERSION,
 		.backend = cmt_caps.backend,
 		.vendor = cmt_caps.vendor,
-		.scope = CMT_SCOPE_PROCESS,
+		.scope = cmt_scope(),
 		.instance = cmt_instance,
 		.nr_cpus = nr_cpu_ids,
 		.nr_rmids = cmt_caps.nr_rmids,
@@ -203,7 +198,7 @@ static long ioctl_get_info(struct cmt_file *f, void __user *uarg)
 	};
 	strscpy(info.module_version, CMT_VERSION, sizeof(info.module_version));
 	strscpy(info.reason, cmt_caps.reason, sizeof(info.reason));
-	return arg_put(uarg, &info, sizeof(info));
+	return cmt_arg_put(uarg, &info, sizeof(info));
 }
 
 static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
@@ -237,12 +232,12 @@ void cmt_stats_fill(struct cmt_stats *stats)
 static long ioctl_get_stats(struct cmt_file *f, void __user *uarg)
 {
 	struct cmt_stats stats;
-	int ret = arg_get(&stats, sizeof(stats), uarg);
+	int ret = cmt_arg_get(&stats, sizeof(stats), uarg);
 
 	if (ret)
 		return ret;
 	cmt_stats_fill(&stats);
-	return arg_put(uarg, &stats, sizeof(stats));
+	return cmt_arg_put(uarg, &stats, sizeof(stats));
 }
 
 static long ioctl_get_rmids(struct cmt_file *f, void __user *uarg)
@@ -250,7 +245,7 @@ static long ioctl_get_rmids(struct cmt_file *f, void __user *uarg)
 	struct cmt_record *records;
 	struct cmt_rmids rmids;
 	u32 count;
-	int ret = arg_get(&rmids, sizeof(rmids), uarg);
+	int ret = cmt_arg_get(&rmids, sizeof(rmids), uarg);
 
 	if (ret)
 		return ret;
@@ -271,20 +266,17 @@ static long ioctl_get_rmids(struct cmt_file *f, void __user *uarg)
 		return ret;
 
 	rmids.count = count;
-	return arg_put(uarg, &rmids, sizeof(rmids)) ?: ret;
+	return cmt_arg_put(uarg, &rmids, sizeof(rmids)) ?: ret;
 }
 
 static long ioctl_set_interval(struct file *file, void __user *uarg)
 {
 	struct cmt_interval arg;
-	int ret = arg_get(&arg, sizeof(arg), uarg);
+	int ret = cmt_arg_get(&arg, sizeof(arg), uarg);
 
+	ret = ret ?: cmt_may_control(file);
 	if (ret)
 		return ret;
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EBADF;
-	if (!perfmon_capable())
-		return -EPERM;
 	if (arg.reserved || arg.interval_ns < CMT_INTERVAL_MIN_NS ||
 	    arg.interval_ns > CMT_INTERVAL_MAX_NS)
 		return -EINVAL;
@@ -295,7 +287,7 @@ static long ioctl_set_interval(struct file *file, void __user *uarg)
 static long ioctl_set_watermark(struct cmt_file *f, void __user *uarg)
 {
 	struct cmt_watermark arg;
-	int ret = arg_get(&arg, sizeof(arg), uarg);
+	int ret = cmt_arg_get(&arg, sizeof(arg), uarg);
 
 	if (ret)
 		return ret;
@@ -325,6 +317,16 @@ static long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_set_interval(file, uarg);
 	case CMT_IOC_SET_WATERMARK:
 		return ioctl_set_watermark(f, uarg);
+	case CMT_IOC_SET_SCOPE:
+		return cmt_ioctl_set_scope(file, uarg);
+	case CMT_IOC_GET_PATTERNS:
+		return cmt_ioctl_get_patterns(uarg);
+	case CMT_IOC_ATTACH:
+		return cmt_ioctl_attach(file, uarg);
+	case CMT_IOC_DETACH:
+		return cmt_ioctl_detach(file, uarg);
+	case CMT_IOC_GET_WAITING:
+		return cmt_ioctl_get_waiting(uarg);
 	default:
 		return -ENOTTY;
 	}

@@ -2,7 +2,9 @@
 /*
  * What the parts of the module offer each other, by the file that does it.
  *
- *	probes.c -> owner.c -> rmid.c
+ *	probes.c -> scope.c, container.c, attach.c, serve.c, foreign.c
+ *	              |
+ *	            owner.c, object.c -> rmid.c
  *	              |          (lifecycle records)
  *	              v
  *	           cpu.c -> backend -> counter.c <- sampler.c
@@ -13,8 +15,10 @@
  *
  * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
  * ones: owner lock, an RMID's reading lock, a backend's.  mmap_lock is held
- * around the first two, so cpus_read_lock is taken inside neither.  The switch
- * path takes no lock, and the tick only tries an RMID's reading lock.
+ * around the first two, so cpus_read_lock is taken inside neither.  Apart from
+ * these two, and around cpus_read_lock and the raw ones: the scope mutex, under
+ * which no user memory is touched, and which no hotplug callback takes.  The
+ * switch path takes no lock, and the tick only tries an RMID's reading lock.
  */
 #ifndef CMT_CMT_H
 #define CMT_CMT_H
@@ -29,7 +33,9 @@
 #include "ring.h"
 #include "uapi/cmt.h"
 
-struct cmt_pool;
+struct cgroup;
+struct cmt_pattern_set;
+struct file;
 struct task_struct;
 
 #define CMT_INTERVAL_MIN_NS	100000
@@ -59,6 +65,9 @@ struct cmt_cpu {
 	bool up;		/* between cpu_up() and cpu_down() */
 	u32 rmid;		/* what set_rmid() was last told */
 	u32 own;		/* the owner's that runs; not rmid: resctrl's is */
+	u16 owner;		/* of what runs here and has no other one; as in
+				 * owner.h, written with the owner lock
+				 */
 	bool overwritten;	/* own was, since the last tick */
 	u32 domain;		/* index */
 	u32 domain_id;
@@ -120,18 +129,38 @@ int cmt_chardev_init(void);
 void cmt_chardev_exit(void);
 void cmt_stats_fill(struct cmt_stats *stats);
 
-/* owner.c: which RMID a task has; the only place that gives and takes one */
+/*
+ * Copy an ioctl argument of known size @ksize in, as the caller's size says.
+ * The rules are in uapi/cmt.h; every structure begins with size and flags.
+ */
+int cmt_arg_get(void *arg, size_t ksize, const void __user *uarg);
+int cmt_arg_put(void __user *uarg, void *arg, size_t ksize);
+
+/* control.c: may who opened this change what all see? */
+int cmt_may_control(const struct file *file);
+
+long cmt_ioctl_set_scope(struct file *file, void __user *uarg);
+long cmt_ioctl_get_patterns(void __user *uarg);
+long cmt_ioctl_attach(struct file *file, void __user *uarg);
+long cmt_ioctl_detach(struct file *file, void __user *uarg);
+long cmt_ioctl_get_waiting(void __user *uarg);
+
+/* owner.c: which RMID a task has */
 
 int cmt_owners_init(void);
 /* After the probes are gone: nobody is given an RMID any more. */
 void cmt_owners_stop(void);
 void cmt_owners_exit(void);
 
-/* Give every process that has none an RMID, as far as they go. */
-void cmt_owners_adopt(void);
-
-/* The RMID of a task, CMT_RMID_NONE if it has none.  One load; any context. */
+/*
+ * The RMID of a task, that of the rest while it waits for one, CMT_RMID_NONE if
+ * it has none.  One load; any context.
+ */
 u32 cmt_owner_rmid(const struct task_struct *task);
+
+/* Is this the RMID of those who wait?  RMID 0 may be. */
+bool cmt_owner_is_rest(u32 rmid);
+u32 cmt_owner_rest(void);
 
 /* The generation of an RMID while it has an owner, else 0.  Any context. */
 u32 cmt_owner_generation(u32 rmid);
@@ -142,11 +171,52 @@ const unsigned long *cmt_owner_readable(void);
 /* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
 u64 cmt_owner_since(u32 rmid);
 
+/* What a CPU's own RMID is, as for a task.  Any context. */
+u32 cmt_owner_cpu_rmid(const struct cmt_cpu *cpu);
+
+/*
+ * Are RMIDs being taken away from owners that live on?  Then a thread may have
+ * one that was its owner's: cmt_owner_was_left().  Any context.
+ */
+bool cmt_owner_settling(void);
+bool cmt_owner_was_left(u32 rmid);
+
+/* How many RMIDs have an owner.  Racy. */
+u32 cmt_owners_active(void);
+
+/* scope.c: who is an owner */
+
+/* CMT_SCOPE_*, or 0 while it changes */
+u32 cmt_scope(void);
+
+/*
+ * All owners give up their RMIDs, those of the new scope get theirs.  @set: the
+ * patterns from now on, kvmalloc()ed, belong to container.c then; NULL: as they are.
+ * Process context.
+ */
+void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
+
+/* container.c: copies the patterns, at most CMT_PATTERNS_MAX bytes; returns their length. */
+u32 cmt_containers_patterns(char *text);
+
+/*
+ * attach.c: CMT_IOC_ATTACH and CMT_IOC_DETACH, and their errors.  kind and
+ * options are in order.  Process context.
+ */
+int cmt_attach(struct cmt_attach *arg);
+int cmt_detach(const struct cmt_attach *arg);
+
+/* The CPU joins or leaves, on itself, in process context. */
+void cmt_scope_cpu_up(unsigned int cpu);
+void cmt_scope_cpu_down(unsigned int cpu);
+
 /* What the tracepoints report.  Preemption off. */
 void cmt_owner_fork(struct task_struct *parent, struct task_struct *child);
 void cmt_owner_exit(struct task_struct *task);
 void cmt_owner_rename(struct task_struct *task, const char *comm);
 void cmt_owner_move(struct task_struct *task, u64 cgroup_id);
+void cmt_owner_mkdir(struct cgroup *cgroup);
+void cmt_owner_rmdir(struct cgroup *cgroup);
 
 /*
  * The assignments at one instant, as EXISTING records, oldest first.
@@ -154,8 +224,16 @@ void cmt_owner_move(struct task_struct *task, u64 cgroup_id);
  */
 u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
 
-/* Another agent uses this RMID.  Any context. */
+/*
+ * How many wait, and serve.c: those who do, as ALLOC_FAIL records, in the order in which they
+ * will be served.  At most @room are copied.  Returns their number.
+ */
+u32 cmt_owner_waiting(void);
+u32 cmt_waiting_snapshot(struct cmt_record *records, u32 room, u64 *as_of);
+
+/* foreign.c: RMIDs that another agent uses.  Any context. */
 void cmt_owner_foreign(u32 rmid);
+bool cmt_owner_is_foreign(u32 rmid);
 
 /* Fill the pool's part of the statistics. */
 void cmt_owners_stats(struct cmt_stats *stats);
@@ -179,13 +257,16 @@ void cmt_procfs_exit(void);
  */
 u32 cmt_resctrl_rmid(struct task_struct *task, u32 own);
 
-/* A new process, of which nobody knows yet, and the RMID of who forked it. */
-void cmt_resctrl_fork(struct task_struct *child, u32 parents);
+/* A new thread, which nobody has run yet, and who forked it: current. */
+void cmt_resctrl_fork(struct task_struct *parent, struct task_struct *child);
 
 /* The threads of this process, which have @rmid from us, have none any more. */
 void cmt_resctrl_withdraw(u32 tgid, u32 rmid);
 
-/* The same for all processes.  No probe runs any more. */
+/* All threads: what they have from us of owners they had before. */
+void cmt_resctrl_withdraw_left(void);
+
+/* All processes: what they have from us.  No probe runs any more. */
 void cmt_resctrl_withdraw_all(void);
 
 /* The RMIDs that threads have from resctrl: set their bits in @rmids. */

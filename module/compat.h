@@ -6,6 +6,7 @@
 #ifndef CMT_COMPAT_H
 #define CMT_COMPAT_H
 
+#include <linux/cgroup.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -67,6 +68,16 @@ static inline u32 *cmt_task_rmid(struct task_struct *task)
 	return &task->rmid;
 #else
 	return NULL;
+#endif
+}
+
+/* 6.15 (741c10b096bc): the name of a kernfs node is under RCU; v2 renames none */
+static inline const char *cmt_cgroup_name(struct cgroup *cgroup)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	return rcu_dereference_check(cgroup->kn->name, true);
+#else
+	return cgroup->kn->name;
 #endif
 }
 

@@ -89,11 +89,16 @@ static void cpu_overwritten(struct cmt_cpu *cpu)
 /* The RMID for @task, which comes or is here. */
 static u32 cpu_rmid_of(struct cmt_cpu *cpu, struct task_struct *task)
 {
-	u32 rmid;
+	u32 own = cmt_owner_rmid(task);
+	u32 rmid = cmt_resctrl_rmid(task, own);
 
-	cpu->own = cmt_owner_rmid(task);
-	rmid = cmt_resctrl_rmid(task, cpu->own);
-	if (unlikely(rmid != cpu->own) && cpu->own != CMT_RMID_NONE)
+	/* the CPU's is not resctrl's to write: tasks go to other CPUs */
+	if (own == CMT_RMID_NONE && cpu->owner)
+		own = cmt_owner_cpu_rmid(cpu);
+	if (rmid == CMT_RMID_NONE)
+		rmid = own;
+	cpu->own = own;
+	if (unlikely(rmid != own) && own != CMT_RMID_NONE)
 		cpu_overwritten(cpu);
 	return rmid;
 }
@@ -295,6 +300,7 @@ static int cmt_cpu_up(unsigned int cpu)
 	local_irq_restore(flags);
 
 	domain_share_out(c->domain);
+	cmt_scope_cpu_up(cpu);
 	cmt_sampler_cpu_up(c);
 	return 0;
 }
@@ -305,6 +311,7 @@ static int cmt_cpu_down(unsigned int cpu)
 	unsigned long flags;
 
 	cmt_sampler_cpu_down(c);
+	cmt_scope_cpu_down(cpu);
 
 	local_irq_save(flags);
 	c->up = false;

@@ -3,9 +3,11 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "cmt.h"
+#include "pattern.h"
 #include "version.h"
 
 const struct cmt_backend *cmt_backend;
@@ -23,6 +25,40 @@ MODULE_PARM_DESC(interval_us, "sampling interval at load, microseconds, 100 to 1
 static unsigned int ring_records;
 module_param(ring_records, uint, 0444);
 MODULE_PARM_DESC(ring_records, "records in each CPU's ring, a power of two, 256 to 65536 (default 0: a quarter of a second's)");
+
+static char *scope = "process";
+module_param(scope, charp, 0444);
+MODULE_PARM_DESC(scope, "who is an owner at load: process (default), container, cpu or manual");
+
+static char *containers;
+module_param(containers, charp, 0444);
+MODULE_PARM_DESC(containers, "patterns of the cgroups that are containers, instead of those built in");
+
+static const char *const scopes[] = {
+	[0] = "",
+	[CMT_SCOPE_PROCESS] = "process",
+	[CMT_SCOPE_CONTAINER] = "container",
+	[CMT_SCOPE_CPU] = "cpu",
+	[CMT_SCOPE_MANUAL] = "manual",
+};
+
+/* Read containers= into a new set, which belongs to who called. */
+static int __init make_patterns(struct cmt_pattern_set **set)
+{
+	const char *text = containers ?: cmt_pattern_defaults;
+	u32 bad_at = CMT_PATTERNS_MAX;
+	int ret;
+
+	*set = kvmalloc(sizeof(**set), GFP_KERNEL);
+	if (!*set)
+		return -ENOMEM;
+	ret = cmt_pattern_parse(*set, text, strlen(text), &bad_at);
+	if (!ret)
+		return 0;
+	pr_err("containers=%s: byte %u is wrong\n", text, bad_at);
+	kvfree(*set);
+	return -EINVAL;
+}
 
 static int __init check_params(void)
 {
@@ -43,6 +79,11 @@ static int __init check_params(void)
 	if (strcmp(backend, "auto") && strcmp(backend, "hw") &&
 	    strcmp(backend, "emulated")) {
 		pr_err("backend=%s must be auto, hw or emulated\n", backend);
+		return -EINVAL;
+	}
+	if (match_string(scopes, ARRAY_SIZE(scopes), scope) <= 0) {
+		pr_err("scope=%s must be process, container, cpu or manual\n",
+		       scope);
 		return -EINVAL;
 	}
 	return 0;
@@ -74,16 +115,17 @@ static int __init choose_backend(void)
 
 static int __init cmt_init(void)
 {
+	struct cmt_pattern_set *patterns;
 	int ret;
 
-	ret = check_params();
+	ret = check_params() ?: make_patterns(&patterns);
 	if (ret)
 		return ret;
 	cmt_instance = get_random_u64();
 
 	ret = choose_backend();
 	if (ret)
-		return ret;
+		goto err_patterns;
 	ret = cmt_owners_init();
 	if (ret)
 		goto err_backend;
@@ -96,7 +138,8 @@ static int __init cmt_init(void)
 	ret = cmt_probes_init();
 	if (ret)
 		goto err_cpus;
-	cmt_owners_adopt();
+	cmt_scope_set(match_string(scopes, ARRAY_SIZE(scopes), scope), patterns);
+	patterns = NULL;
 	ret = cmt_procfs_init();
 	if (ret)
 		goto err_probes;
@@ -124,6 +167,8 @@ err_owners:
 	cmt_owners_exit();
 err_backend:
 	cmt_backend->exit();
+err_patterns:
+	kvfree(patterns);
 	return ret;
 }
 

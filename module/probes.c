@@ -42,6 +42,22 @@ static void probe_attach(void *data, struct cgroup *cgroup, const char *path,
 		cmt_owner_move(task, cgroup_id(cgroup));
 }
 
+/*
+ * They are called with interrupts off, except on PREEMPT_RT, and with a lock held
+ * under which kernfs makes paths: those must not be asked for.
+ */
+static void probe_mkdir(void *data, struct cgroup *cgroup, const char *path)
+{
+	if (cgroup->root == &cgrp_dfl_root)
+		cmt_owner_mkdir(cgroup);
+}
+
+static void probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
+{
+	if (cgroup->root == &cgrp_dfl_root)
+		cmt_owner_rmdir(cgroup);
+}
+
 static struct probe {
 	const char *name;
 	void *function;
@@ -52,6 +68,10 @@ static struct probe {
 	{ .name = "sched_process_exit", .function = probe_exit },
 	{ .name = "task_rename", .function = probe_rename },
 	{ .name = "cgroup_attach_task", .function = probe_attach },
+	{ .name = "cgroup_rmdir", .function = probe_rmdir },
+	/* of one whose mkdir fails in the end, there is no other sign */
+	{ .name = "cgroup_release", .function = probe_rmdir },
+	{ .name = "cgroup_mkdir", .function = probe_mkdir },
 	{ .name = "sched_process_fork", .function = probe_fork },
 };
 

@@ -14,9 +14,13 @@
  *
  *	the process ends	an exiting task is put back to 0 once its process
  *				has no RMID any more
+ *	the owner changes	cmt_resctrl_withdraw_left()
  *	a child is forked	its task is a copy: cmt_resctrl_fork()
  *	resctrl wants it	cmt_resctrl_withdraw()
  *	the module goes		cmt_resctrl_withdraw_all()
+ *
+ * The RMID of those who wait for one is not put there: they may be many, and
+ * it had to be taken back from every one that is served.
  *
  * So an RMID in a task that is neither 0 nor its owner's was given by resctrl.
  */
@@ -42,6 +46,20 @@ static void take_back(struct task_struct *task, u32 rmid)
 	cmpxchg(task_rmid(task), rmid, CMT_RMID_NONE);
 }
 
+/*
+ * Is what the task has from us, of an owner it had before?  It is gone when they
+ * have settled, so it is looked at again after that was asked.
+ */
+static bool is_stale(struct task_struct *task, u32 has)
+{
+	if (cmt_owner_is_foreign(has))
+		return false;
+	if (cmt_owner_settling())
+		return true;
+	smp_rmb();	/* pairs with cmpxchg() in take_back() */
+	return READ_ONCE(*task_rmid(task)) != has;
+}
+
 u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 {
 	u32 *rmid = task_rmid(task);
@@ -50,6 +68,8 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 	if (!rmid)
 		return own;
 	has = READ_ONCE(*rmid);
+	if (has == CMT_RMID_NONE && cmt_owner_is_rest(own))
+		return own;
 	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
 		has = cmpxchg(rmid, CMT_RMID_NONE, own) ?: own;
 	if (likely(has == own))
@@ -59,14 +79,26 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 		take_back(task, has);
 		return own;
 	}
+	if (is_stale(task, has))
+		return own;
 	cmt_owner_foreign(has);
 	return has;
 }
 
-void cmt_resctrl_fork(struct task_struct *child, u32 parents)
+/*
+ * The copy may be of what the parent had when its owner was another one.  But
+ * what resctrl gave to the parent, the child is to have.
+ */
+void cmt_resctrl_fork(struct task_struct *parent, struct task_struct *child)
 {
-	if (parents != CMT_RMID_NONE && task_rmid(child))
-		take_back(child, parents);
+	u32 *rmid = task_rmid(child);
+	u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
+
+	if (has == CMT_RMID_NONE)
+		return;
+	cmt_resctrl_rmid(parent, cmt_owner_rmid(parent));
+	if (!cmt_owner_is_foreign(has))
+		take_back(child, has);
 }
 
 void cmt_resctrl_withdraw(u32 tgid, u32 rmid)
@@ -78,6 +110,22 @@ void cmt_resctrl_withdraw(u32 tgid, u32 rmid)
 	if (leader && task_rmid(leader)) {
 		for_each_thread(leader, task)
 			take_back(task, rmid);
+	}
+	rcu_read_unlock();
+}
+
+void cmt_resctrl_withdraw_left(void)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		u32 *rmid = task_rmid(task);
+		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
+
+		if (has != CMT_RMID_NONE && cmt_owner_was_left(has) &&
+		    has != cmt_owner_rmid(task) && !cmt_owner_is_foreign(has))
+			take_back(task, has);
 	}
 	rcu_read_unlock();
 }
@@ -110,7 +158,8 @@ void cmt_resctrl_scan(unsigned long *rmids)
 		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
 
 		if (has != CMT_RMID_NONE && has < cmt_caps.nr_rmids &&
-		    has != cmt_owner_rmid(task) && !(task->flags & PF_EXITING))
+		    has != cmt_owner_rmid(task) &&
+		    !(task->flags & PF_EXITING) && !is_stale(task, has))
 			set_bit(has, rmids);
 	}
 	rcu_read_unlock();

@@ -70,6 +70,7 @@ void cmt_pool_init(struct cmt_pool *pool, struct cmt_rmid *rmids, u32 *live,
 	pool->live = live;
 	pool->nr = nr;
 	pool->limbo_ns = limbo_ns;
+	pool->hold = U64_MAX;
 	set_bit(0, pool->readable);
 
 	for (rmid = nr - 1; rmid; rmid--) {
@@ -97,6 +98,8 @@ struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
 	r->since = now;
 	if (!++r->generation)
 		r->generation = 1;
+	r->flags = 0;
+	r->object = NULL;
 	r->tgid = 0;
 	r->cgroup_id = 0;
 	r->residual_known = false;
@@ -164,7 +167,9 @@ int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now)
 
 void cmt_pool_settle(struct cmt_pool *pool, u64 now)
 {
-	while (pool->first_limbo && cmt_pool_next_settle(pool) <= now) {
+	u64 next;
+
+	while ((next = cmt_pool_next_settle(pool)) != U64_MAX && next <= now) {
 		struct cmt_rmid *r = &pool->rmids[pool->first_limbo];
 
 		r->state = CMT_RMID_FREE;
@@ -176,7 +181,9 @@ void cmt_pool_settle(struct cmt_pool *pool, u64 now)
 
 u64 cmt_pool_next_settle(const struct cmt_pool *pool)
 {
-	if (!pool->first_limbo)
+	u32 first = pool->first_limbo;
+
+	if (!first || pool->rmids[first].freed > pool->hold)
 		return U64_MAX;
-	return pool->rmids[pool->first_limbo].freed + pool->limbo_ns;
+	return pool->rmids[first].freed + pool->limbo_ns;
 }

@@ -29,10 +29,14 @@ enum cmt_rmid_state {
 	CMT_RMID_FOREIGN,	/* another agent uses it */
 };
 
+struct cmt_object;
+
 struct cmt_rmid {
 	enum cmt_rmid_state state;
 	u32 generation;		/* of the last owner; 0: there was none */
 	u32 next;		/* in the queue; 0: last */
+	u16 flags;		/* CMT_F_OWNER_*, CMT_F_ATTACHED: what has it */
+	struct cmt_object *object;	/* the caller's: who has it */
 	u32 tgid;
 	u32 domain;		/* the L3 domain id residual_bytes is of */
 	bool residual_known;
@@ -60,6 +64,7 @@ struct cmt_pool {
 	u32 nr_active;
 	u32 nr_foreign;
 	u64 limbo_ns;
+	u64 hold;		/* ns: what was freed later stays in LIMBO */
 };
 
 /*
@@ -94,7 +99,7 @@ int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now);
 /* Let those whose limbo is over at @now be FREE. */
 void cmt_pool_settle(struct cmt_pool *pool, u64 now);
 
-/* When the next LIMBO ends, ns; U64_MAX: nobody is in LIMBO. */
+/* When the next LIMBO ends, ns; U64_MAX: nobody is in LIMBO, or all are held. */
 u64 cmt_pool_next_settle(const struct cmt_pool *pool);
 
 /* The number of an RMID of the pool. */

@@ -69,7 +69,7 @@ enum {
 	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
 	CMT_REC_UPDATE		= 4,	/* a new name or cgroup */
-	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid is 0 */
+	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid: of the rest */
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */

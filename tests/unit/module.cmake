@@ -27,3 +27,4 @@ cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
 cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
 cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)
 cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/counter.c)
+cmt_module_test(pattern test_pattern.c ${CMT_MODULE_DIR}/pattern.c)

@@ -108,6 +108,23 @@ START_TEST(test_limbo_lasts_to_the_nanosecond)
 }
 END_TEST
 
+START_TEST(test_hold_keeps_in_limbo)
+{
+	while (take(0))
+		;
+	cmt_pool_free(&pool, 5, 1000);
+	pool.hold = 1000;
+	cmt_pool_free(&pool, 3, 1001);
+	ck_assert_uint_eq(take(UINT64_MAX - 1), 5);
+	ck_assert_uint_eq(take(UINT64_MAX - 1), 0);
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+	assert_conserved();
+	pool.hold = UINT64_MAX;
+	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 1001 + LIMBO);
+	ck_assert_uint_eq(take(1001 + LIMBO), 3);
+}
+END_TEST
+
 START_TEST(test_never_used_ones_go_first)
 {
 	u32 rmid = take(0);
@@ -298,6 +315,7 @@ int main(void)
 	tcase_add_test(tc, test_alloc_never_gives_rmid_0);
 	tcase_add_test(tc, test_free_is_fifo);
 	tcase_add_test(tc, test_limbo_lasts_to_the_nanosecond);
+	tcase_add_test(tc, test_hold_keeps_in_limbo);
 	tcase_add_test(tc, test_never_used_ones_go_first);
 	tcase_add_test(tc, test_settle_moves_only_those_whose_time_is_up);
 	tcase_add_test(tc, test_generation_changes_at_every_alloc);

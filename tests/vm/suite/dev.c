@@ -110,6 +110,29 @@ static bool type_is_known(uint16_t type)
 	return false;
 }
 
+/* Is the owner what its flags say? */
+static void owner_check(const struct cmt_record *r)
+{
+	switch (r->flags & OWNER_KINDS) {
+	case 0:
+		CHECK(r->tgid, "type %u: a process without an id", r->type);
+		break;
+	case CMT_F_OWNER_CGROUP:
+		CHECK(!r->tgid && r->owner.cgroup_id, "type %u: cgroup %llu, tgid %u",
+		      r->type, (unsigned long long)r->owner.cgroup_id, r->tgid);
+		break;
+	case CMT_F_OWNER_CPU:
+		CHECK(!r->owner.cgroup_id, "type %u: a CPU in a cgroup", r->type);
+		break;
+	case CMT_F_OWNER_REST:
+		CHECK(!r->tgid && !r->owner.cgroup_id, "type %u: the rest is %u",
+		      r->type, r->tgid);
+		break;
+	default:
+		FAIL("type %u: flags %#x", r->type, r->flags);
+	}
+}
+
 /* What holds of every record of a ring, whatever a test is about. */
 static void record_check(const struct dev *dev, struct ring *ring,
 			 const struct cmt_record *r, uint64_t index)
@@ -129,12 +152,11 @@ static void record_check(const struct dev *dev, struct ring *ring,
 	      r->rmid);
 	CHECK(!r->rmid == !r->generation, "type %u: RMID %u, generation %u",
 	      r->type, r->rmid, r->generation);
-	if (r->type == CMT_REC_ALLOC_FAIL)
-		CHECK(!r->rmid && r->tgid, "ALLOC_FAIL: RMID %u, tgid %u",
-		      r->rmid, r->tgid);
-	else if (is_lifecycle(r))
-		CHECK(r->rmid && r->tgid, "type %u: RMID %u, tgid %u", r->type,
-		      r->rmid, r->tgid);
+	if (!is_lifecycle(r))
+		return;
+	CHECK(r->rmid || r->type == CMT_REC_ALLOC_FAIL, "type %u: RMID 0",
+	      r->type);
+	owner_check(r);
 }
 
 unsigned int ring_take(const struct dev *dev, struct ring *ring,
@@ -205,10 +227,10 @@ void dev_snapshot(const struct dev *dev, struct snapshot *snapshot)
 
 		CHECK(r->type == CMT_REC_EXISTING, "snapshot: type %u",
 		      r->type);
-		CHECK(r->rmid && r->rmid < dev->info.nr_rmids &&
-		      r->generation && r->tgid,
-		      "snapshot: RMID %u, generation %u, tgid %u", r->rmid,
-		      r->generation, r->tgid);
+		CHECK(r->rmid && r->rmid < dev->info.nr_rmids && r->generation,
+		      "snapshot: RMID %u, generation %u", r->rmid,
+		      r->generation);
+		owner_check(r);
 		CHECK(r->ts <= arg.as_of, "snapshot: allocated after as_of");
 		CHECK(!i || r->ts > r[-1].ts, "snapshot: not oldest first");
 		CHECK(!!(r->flags & CMT_F_EMULATED) ==
@@ -224,7 +246,8 @@ const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
 	uint32_t i;
 
 	for (i = 0; i < snapshot->count; i++) {
-		if (snapshot->records[i].tgid != tgid)
+		if (snapshot->records[i].tgid != tgid ||
+		    snapshot->records[i].flags & OWNER_KINDS)
 			continue;
 		CHECK(!found, "process %u has two RMIDs", tgid);
 		found = &snapshot->records[i];
@@ -348,6 +371,20 @@ void recorder_stop(struct recorder *recorder)
 		CHECK(!dev->rings[cpu].lost, "ring %u: %llu records lost", cpu,
 		      (unsigned long long)dev->rings[cpu].lost);
 	log_sort(&recorder->log);
+}
+
+const struct cmt_record *snapshot_rest(const struct snapshot *snapshot)
+{
+	const struct cmt_record *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < snapshot->count; i++) {
+		if (!(snapshot->records[i].flags & CMT_F_OWNER_REST))
+			continue;
+		CHECK(!found, "two RMIDs of the rest");
+		found = &snapshot->records[i];
+	}
+	return found;
 }
 
 const struct cmt_record *log_find(const struct log *log, size_t from,

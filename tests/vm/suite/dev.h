@@ -16,6 +16,12 @@
 #define DEV_PATH "/dev/cmt"
 #define MAX_RMIDS 1024
 
+/* What an owner is; none of these: a process */
+#define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | CMT_F_OWNER_REST)
+
+/* With fewer RMIDs, those who wait have RMID 0 and none of their own. */
+#define REST_MIN_RMIDS 8
+
 struct ring {
 	const struct cmt_ring_header *header;
 	const struct cmt_record *slots;
@@ -64,6 +70,9 @@ void dev_snapshot(const struct dev *dev, struct snapshot *snapshot);
 const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
 				       uint32_t tgid);
 
+/* Those who wait, NULL: they have no RMID in common */
+const struct cmt_record *snapshot_rest(const struct snapshot *snapshot);
+
 /* Everything a device said, in memory. */
 struct log {
 	struct cmt_record *records;
@@ -111,9 +120,12 @@ struct history {
 	uint32_t fails;
 	uint32_t reused;	/* ALLOCs of an RMID that had an owner before */
 	uint64_t least_limbo_ns;
-	uint32_t owner[MAX_RMIDS];	/* tgid, 0: none */
+	uint64_t owner[MAX_RMIDS];	/* owner_key(), 0: none */
 	uint32_t generation[MAX_RMIDS];
 };
+
+/* What tells owners apart, and is never 0. */
+uint64_t owner_key(const struct cmt_record *record);
 
 void history_replay(struct history *history, const struct log *log,
 		    const struct cmt_info *info);

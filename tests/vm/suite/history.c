@@ -14,6 +14,15 @@ struct replay {
 	unsigned int queued;
 };
 
+uint64_t owner_key(const struct cmt_record *r)
+{
+	uint64_t kind = r->flags & OWNER_KINDS;
+
+	if (kind == CMT_F_OWNER_CGROUP)
+		return kind << 48 | r->owner.cgroup_id;
+	return kind << 48 | (uint64_t)r->tgid << 1 | 1;
+}
+
 static void replay_reuse(struct replay *p, const struct cmt_record *r)
 {
 	struct history *h = p->history;
@@ -36,8 +45,8 @@ static void replay_alloc(struct replay *p, const struct cmt_record *r)
 {
 	struct history *h = p->history;
 
-	CHECK(!h->owner[r->rmid], "RMID %u given to %u while %u has it",
-	      r->rmid, r->tgid, h->owner[r->rmid]);
+	CHECK(!h->owner[r->rmid], "RMID %u given to %u while %#llx has it",
+	      r->rmid, r->tgid, (unsigned long long)h->owner[r->rmid]);
 	if (p->freed_at[r->rmid])
 		replay_reuse(p, r);
 	else
@@ -45,7 +54,7 @@ static void replay_alloc(struct replay *p, const struct cmt_record *r)
 		      r->rmid);
 	CHECK(r->generation != h->generation[r->rmid],
 	      "RMID %u: generation %u twice", r->rmid, r->generation);
-	h->owner[r->rmid] = r->tgid;
+	h->owner[r->rmid] = owner_key(r);
 	h->generation[r->rmid] = r->generation;
 	h->allocs++;
 }
@@ -54,11 +63,11 @@ static void replay_owned(struct replay *p, const struct cmt_record *r)
 {
 	struct history *h = p->history;
 
-	CHECK(h->owner[r->rmid] == r->tgid &&
+	CHECK(h->owner[r->rmid] == owner_key(r) &&
 	      h->generation[r->rmid] == r->generation,
-	      "type %u: RMID %u is of %u generation %u, not of %u generation %u",
-	      r->type, r->rmid, h->owner[r->rmid], h->generation[r->rmid],
-	      r->tgid, r->generation);
+	      "type %u: RMID %u is of %#llx generation %u, not of %u generation %u",
+	      r->type, r->rmid, (unsigned long long)h->owner[r->rmid],
+	      h->generation[r->rmid], r->tgid, r->generation);
 	if (r->type != CMT_REC_FREE)
 		return;
 	h->owner[r->rmid] = 0;
@@ -104,9 +113,10 @@ void history_matches(const struct history *history,
 	for (i = 0; i < snapshot->count; i++) {
 		const struct cmt_record *r = &snapshot->records[i];
 
-		CHECK(history->owner[r->rmid] == r->tgid &&
+		CHECK(history->owner[r->rmid] == owner_key(r) &&
 		      history->generation[r->rmid] == r->generation,
-		      "snapshot: RMID %u is of %u, the records say %u",
-		      r->rmid, r->tgid, history->owner[r->rmid]);
+		      "snapshot: RMID %u is of %u, the records say %#llx",
+		      r->rmid, r->tgid,
+		      (unsigned long long)history->owner[r->rmid]);
 	}
 }

@@ -17,7 +17,8 @@ static const struct test *const suites[] = {
 	lib_tests,
 #else
 	load_tests, ioctl_tests, map_tests, ring_tests, lifecycle_tests,
-	pool_tests, sample_tests, hotplug_tests,
+	pool_tests, sample_tests, hotplug_tests, scope_tests,
+	attach_tests,
 #endif
 };
 

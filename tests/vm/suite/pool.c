@@ -40,6 +40,8 @@ static void check_conservation(const struct dev *dev,
 	for (i = 0; i < snapshot->count; i++) {
 		uint32_t tgid = snapshot->records[i].tgid;
 
+		if (snapshot->records[i].flags & CMT_F_OWNER_REST)
+			continue;
 		CHECK(!kill(tgid, 0), "RMID %u is of %u, which is gone",
 		      snapshot->records[i].rmid, tgid);
 	}
@@ -334,6 +336,72 @@ static void pool_of_one(void)
 		check_conservation(&dev, &snapshot);
 	}
 	CHECK(snapshot.count == 1, "%u owners of one RMID", snapshot.count);
+	CHECK(!snapshot_rest(&snapshot), "the only RMID is kept for the rest");
+	dev_close(&dev);
+}
+
+/* Runs for ever, and touches so much that it shows. */
+static pid_t spin(void)
+{
+	static char bytes[1 << 20];
+	size_t i;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	while (pid == 0)
+		for (i = 0; i < sizeof(bytes); i += 64)
+			((volatile char *)bytes)[i]++;
+	return pid;
+}
+
+/* Those who wait share one RMID, which is seen to run and to fill. */
+static void pool_rest(void)
+{
+	static struct snapshot snapshot;
+	const struct cmt_record *r, *rest;
+	uint64_t most = 0, ticks = 0;
+	struct recorder rec;
+	pid_t pids[10];
+	struct dev dev;
+	size_t i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	for (i = 0; i < 9; i++)
+		pids[i] = park(0, NULL);
+	recorder_start(&rec, &dev, true);
+	pids[9] = spin();
+	dev_snapshot(&dev, &snapshot);
+	CHECK(!snapshot_find(&snapshot, pids[9]), "an RMID was free");
+	sleep_ms(300);
+	recorder_stop(&rec);
+
+	rest = snapshot_rest(&snapshot);
+	CHECK(rest, "no RMID for those who wait");
+	r = log_find(&rec.log, 0, CMT_REC_ALLOC_FAIL, pids[9]);
+	CHECK(r && r->rmid == rest->rmid && r->generation == rest->generation,
+	      "ALLOC_FAIL says RMID %u, the rest is %u", r ? r->rmid : 0,
+	      rest->rmid);
+	for (i = 0; i < rec.log.count; i++) {
+		r = &rec.log.records[i];
+		if (r->rmid != rest->rmid || r->generation != rest->generation)
+			continue;
+		if (r->type == CMT_REC_TICK)
+			ticks++;
+		if (r->type == CMT_REC_SAMPLE && r->sample.occupancy_bytes > most)
+			most = r->sample.occupancy_bytes;
+	}
+	note("the rest: %llu ticks, %llu KiB", (unsigned long long)ticks,
+	     (unsigned long long)most >> 10);
+	CHECK(ticks && most >= 256 << 10, "who waits does not run under it");
+	log_free(&rec.log);
+	for (i = 0; i < 10; i++)
+		reap(pids[i], SIGKILL);
+	WAIT_FOR(!dev_stats(&dev).waiting, 5000, "%u wait",
+		 dev_stats(&dev).waiting);
+	dev_snapshot(&dev, &snapshot);
+	check_conservation(&dev, &snapshot);
+	CHECK(snapshot_rest(&snapshot), "the rest is gone");
 	dev_close(&dev);
 }
 
@@ -363,6 +431,8 @@ const struct test pool_tests[] = {
 	{ "pool_exhausted_at_load", pool_exhausted_at_load, NULL, 0 },
 	{ "pool_limbo", pool_limbo, NULL, 0 },
 	{ "pool_of_one", pool_of_one, "emulated_rmids=2", 0 },
+	{ "pool_rest", pool_rest,
+	  "emulated_rmids=8 interval_us=2000 ring_records=16384", 0 },
 	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
 	{ }
 };

@@ -29,6 +29,8 @@ extern const struct test map_tests[];
 extern const struct test ioctl_tests[];
 extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
+extern const struct test scope_tests[];
+extern const struct test attach_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];
 #endif

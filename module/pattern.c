@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "pattern.h"
+
+#define ID		"<id>"
+#define ID_LEN		4
+#define ID_MIN		12
+#define ID_MAX		64
+
+/*
+ * What libcmt/name.c takes for a container.  With systemd a runtime makes
+ * scopes, without it directories of the same name or in one of its own.
+ */
+const char cmt_pattern_defaults[] =
+	"docker-<id>.scope docker-<id> docker/<id> "
+	"cri-containerd-<id>.scope cri-containerd-<id> *:cri-containerd:<id> "
+	"nerdctl-<id>.scope nerdctl-<id> "
+	"crio-<id>.scope crio-<id> "
+	"libpod-<id>.scope libpod-<id> "
+	"*kubepods*/pod*/<id> *kubepods*/*/pod*/<id> *kubepods*-pod*.slice/<id> "
+	"lxc.payload.* lxc.payload/* lxc/* "
+	"machine-*.scope systemd-nspawn@*.service "
+	"*.libvirt-qemu *.libvirt-lxc";
+
+/* A piece of a pattern, or of a path: bytes, not terminated. */
+struct span {
+	const char *s;
+	u32 n;
+};
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+static bool is_id(const struct span *p)
+{
+	return p->n >= ID_LEN && !memcmp(p->s, ID, ID_LEN);
+}
+
+static void skip(struct span *span, u32 n)
+{
+	span->s += n;
+	span->n -= n;
+}
+
+/* How many bytes one element of a pattern can be; 0: it is not in order. */
+static u32 element_len(const struct span *p)
+{
+	u8 c = *p->s;
+
+	if (is_id(p))
+		return ID_LEN;
+	return c >= ' ' && c != 0x7f && c != '<' && c != '>';
+}
+
+/* Where in a word the first error is; its length: there is none. */
+static u32 word_check(struct span word)
+{
+	u32 bytes = word.n;
+	bool empty = true;	/* the component so far */
+	u32 n;
+
+	if (*word.s == '!')
+		skip(&word, 1);
+	for (; word.n; skip(&word, n)) {
+		n = element_len(&word);
+		if (!n || (*word.s == '/' && empty))
+			return bytes - word.n;
+		empty = *word.s == '/';
+	}
+	return empty ? bytes - 1 : bytes;
+}
+
+static u32 word_len(const char *text, u32 bytes)
+{
+	u32 n = 0;
+
+	while (n < bytes && !is_space(text[n]))
+		n++;
+	return n;
+}
+
+static void set_add(struct cmt_pattern_set *set, const struct span *word)
+{
+	if (set->bytes)
+		set->text[set->bytes++] = '\n';
+	memcpy(set->text + set->bytes, word->s, word->n);
+	set->bytes += word->n;
+}
+
+int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
+		      u32 *bad_at)
+{
+	u32 at, good;
+
+	set->bytes = 0;
+	if (bytes > CMT_PATTERNS_MAX)
+		return -E2BIG;
+	for (at = 0; at < bytes;) {
+		struct span word = { text + at, word_len(text + at, bytes - at) };
+
+		if (!word.n) {
+			at++;
+			continue;
+		}
+		good = word_check(word);
+		if (good < word.n) {
+			*bad_at = at + good;
+			return -EINVAL;
+		}
+		set_add(set, &word);
+		at += word.n;
+	}
+	*bad_at = 0;
+	return set->bytes ? 0 : -EINVAL;
+}
+
+/*
+ * Take from @name what the first element of @p stands for, which is no '*'.  An
+ * id takes all digits that stand there: so what comes first ends first, and
+ * component_matches() needs to go back to the last '*' only.
+ */
+static bool take_element(struct span *p, struct span *name)
+{
+	u32 n = 0;
+
+	if (is_id(p)) {
+		while (n < name->n && is_hex(name->s[n]))
+			n++;
+		if (n < ID_MIN || n > ID_MAX)
+			return false;
+		skip(p, ID_LEN);
+		skip(name, n);
+		return true;
+	}
+	if (!name->n || *name->s != *p->s)
+		return false;
+	skip(p, 1);
+	skip(name, 1);
+	return true;
+}
+
+static bool component_matches(struct span p, struct span name)
+{
+	struct span star = {}, from = {};	/* behind the last '*' */
+
+	while (p.n || name.n) {
+		if (p.n && *p.s == '*') {
+			skip(&p, 1);
+			star = p;
+			from = name;
+			continue;
+		}
+		if (p.n && take_element(&p, &name))
+			continue;
+		if (!star.s || !from.n)
+			return false;
+		/* it stands for one byte more than it was thought to */
+		skip(&from, 1);
+		p = star;
+		name = from;
+	}
+	return true;
+}
+
+/* Take the last component of a pattern off it. */
+static struct span last_component(struct span *p)
+{
+	struct span last = { p->s + p->n, 0 };
+
+	while (p->n && last.s[-1] != '/') {
+		last.s--;
+		last.n++;
+		p->n--;
+	}
+	if (p->n)
+		p->n--;
+	return last;
+}
+
+static bool word_matches(struct span word, const char *const *names, u32 depth)
+{
+	for (; word.n; depth--) {
+		struct span p = last_component(&word);
+
+		if (!depth)
+			return false;
+		if (!component_matches(p, (struct span){ names[depth - 1],
+						strlen(names[depth - 1]) }))
+			return false;
+	}
+	return true;
+}
+
+/* Is the last of @depth components a container, whatever is above it? */
+static bool is_container(const struct cmt_pattern_set *set,
+			 const char *const *names, u32 depth)
+{
+	u32 at = 0;
+
+	while (at < set->bytes) {
+		struct span word = {
+			set->text + at, word_len(set->text + at, set->bytes - at)
+		};
+		bool not = *word.s == '!';
+
+		at += word.n + 1;
+		skip(&word, not);
+		if (word_matches(word, names, depth))
+			return !not;
+	}
+	return false;
+}
+
+u32 cmt_pattern_first(const struct cmt_pattern_set *set,
+		      const char *const *names, u32 depth)
+{
+	u32 n;
+
+	for (n = 1; n <= depth; n++)
+		if (is_container(set, names, n))
+			return n;
+	return 0;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who is an owner: what was attached.  And the arguments of all that. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control.h"
+
+#define MANUAL "scope=manual ring_records=16384"
+
+/* Forks a child that spins on CPU 1 when it is told to. */
+static pid_t start_parent(int go[2], bool leave)
+{
+	char byte;
+	pid_t pid;
+
+	CHECK(!pipe(go), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	if (read(go[0], &byte, 1) != 1)
+		_exit(1);
+	if (fork() == 0) {
+		/* a grandchild */
+		pid = spin_on(1);
+		for (;;)
+			pause();
+	}
+	if (leave)
+		_exit(0);
+	for (;;)
+		pause();
+}
+
+static void attach_process(void)
+{
+	const struct cmt_record *r;
+	struct cmt_attach out;
+	struct dev dev;
+	int go[2];
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(dev_stats(&dev).rmids_active == 1, "owners that nobody asked for");
+	pid = spin_on(1);
+	wait_tick(&dev, 1, 0);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &out), "attach: %m");
+	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	CHECK(r && r->flags & CMT_F_ATTACHED && r->rmid == out.rmid &&
+	      r->generation == out.generation, "not an owner, or another RMID");
+	wait_tick(&dev, 1, out.rmid);
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, pid, 0, NULL) == -EEXIST, "twice");
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pid), "detach");
+	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, pid), "not freed");
+	wait_tick(&dev, 1, 0);
+	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "detach, twice");
+	reap(pid, SIGKILL);
+
+	/* alone: its children are nobody's */
+	pid = start_parent(go, false);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &out), "attach");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	WAIT_FOR(dev_stats(&dev).switches, 1000, "no switches");
+	wait_tick(&dev, 1, 0);
+	CHECK(dev_stats(&dev).rmids_active == 2, "its children have RMIDs");
+	kill(pid, SIGKILL);
+	reap(pid, 0);
+	CHECK(dev_stats(&dev).rmids_active == 1, "not freed at its exit");
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+static void attach_children(void)
+{
+	struct cmt_attach out;
+	struct dev dev;
+	int go[2];
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	pid = start_parent(go, true);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, CMT_ATTACH_CHILDREN, &out),
+	      "attach");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	wait_tick(&dev, 1, out.rmid);
+	/* the parent goes, they go on, and share its RMID */
+	reap(pid, 0);
+	wait_tick(&dev, 1, out.rmid);
+	CHECK(owner_find(&dev, CMT_OWNER_PROCESS, pid), "freed with children left");
+	CHECK(dev_stats(&dev).rmids_active == 2, "%u owners",
+	      dev_stats(&dev).rmids_active);
+	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT,
+	      "the process is gone, its id is not");
+	scope_set(&dev, CMT_SCOPE_MANUAL);
+	CHECK(dev_stats(&dev).rmids_active == 1, "a scope forgets nobody");
+	wait_tick(&dev, 1, 0);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* In process scope it keeps what it has, and its children share it. */
+static void attach_in_process_scope(void)
+{
+	uint32_t rmid, generation;
+	const struct cmt_record *r;
+	struct cmt_attach out;
+	struct dev dev;
+	int go[2];
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	pid = start_parent(go, false);
+	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	CHECK(r && !(r->flags & CMT_F_ATTACHED), "no RMID");
+	rmid = r->rmid;
+	generation = r->generation;
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, CMT_ATTACH_CHILDREN, &out),
+	      "attach");
+	CHECK(out.rmid == rmid && out.generation == generation, "another RMID");
+	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	CHECK(r && r->flags & CMT_F_ATTACHED, "not marked");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	wait_tick(&dev, 1, rmid);
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pid), "detach");
+	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	CHECK(r && r->rmid != rmid && !(r->flags & CMT_F_ATTACHED),
+	      "no RMID by the scope afterwards");
+	check_pool(&dev);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+static void attach_cgroup(void)
+{
+	struct cmt_attach outer, inner;
+	const struct cmt_record *r;
+	uint64_t id, id2;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	id = group_make("plain");
+	id2 = group_make("plain/below");
+	pid = spin_on(1);
+	group_enter("plain/below", pid);
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, id, 0, &outer), "attach");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && r->rmid == outer.rmid && r->flags & CMT_F_ATTACHED &&
+	      !strncmp(r->owner.comm, "plain", CMT_COMM_LEN), "no owner");
+	wait_tick(&dev, 1, outer.rmid);
+	/* the nearest decides */
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, id2, 0, &inner), "attach below");
+	wait_tick(&dev, 1, inner.rmid);
+	CHECK(attach(&dev, CMT_OWNER_CGROUP, id, 0, NULL) == -EEXIST, "twice");
+	CHECK(!detach(&dev, CMT_OWNER_CGROUP, id2), "detach");
+	wait_tick(&dev, 1, outer.rmid);
+	CHECK(detach(&dev, CMT_OWNER_CGROUP, id2) == -ENOENT, "detach, twice");
+	reap(pid, SIGKILL);
+	group_remove("plain/below");
+	CHECK(attach(&dev, CMT_OWNER_CGROUP, id2, 0, NULL) == -ENOENT, "removed");
+	group_remove("plain");
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, id), "not freed at rmdir");
+	CHECK(detach(&dev, CMT_OWNER_CGROUP, id) == -ENOENT, "removed");
+	CHECK(attach(&dev, CMT_OWNER_CGROUP, 1ULL << 60, 0, NULL) == -ENOENT,
+	      "no such cgroup");
+
+	/* a container that is attached, too, stays one */
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	id = group_make(container(1));
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && !(r->flags & CMT_F_ATTACHED), "no container");
+	CHECK(detach(&dev, CMT_OWNER_CGROUP, id) == -ENOENT, "not attached");
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, id, 0, &outer), "attach");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && r->rmid == outer.rmid && r->flags & CMT_F_ATTACHED, "no mark");
+	CHECK(!detach(&dev, CMT_OWNER_CGROUP, id), "detach");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && r->rmid == outer.rmid && !(r->flags & CMT_F_ATTACHED),
+	      "a container no more");
+	group_remove(container(1));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+static void attach_cpu(void)
+{
+	const struct cmt_record *r;
+	struct cmt_attach out, own;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, &out), "attach");
+	r = owner_find(&dev, CMT_OWNER_CPU, 1);
+	CHECK(r && r->rmid == out.rmid && r->flags & CMT_F_ATTACHED, "no owner");
+	wait_tick(&dev, 1, out.rmid);
+	CHECK(attach(&dev, CMT_OWNER_CPU, 1, 0, NULL) == -EEXIST, "twice");
+	pid = spin_on(1);
+	wait_tick(&dev, 1, out.rmid);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &own), "attach");
+	wait_tick(&dev, 1, own.rmid);
+	reap(pid, SIGKILL);
+	CHECK(detach(&dev, CMT_OWNER_CPU, 0) == -ENOENT, "CPU 0 is not");
+	CHECK(!detach(&dev, CMT_OWNER_CPU, 1), "detach");
+	wait_tick(&dev, 1, 0);
+	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, NULL), "attach again");
+	cpu_online(1, false);
+	CHECK(!owner_find(&dev, CMT_OWNER_CPU, 1), "an offline CPU has an RMID");
+	CHECK(attach(&dev, CMT_OWNER_CPU, 1, 0, NULL) == -ENXIO, "offline");
+	CHECK(detach(&dev, CMT_OWNER_CPU, 1) == -ENOENT, "it is forgotten");
+	cpu_online(1, true);
+	CHECK(attach(&dev, CMT_OWNER_CPU, dev.info.nr_cpus, 0, NULL) == -ENXIO &&
+	      attach(&dev, CMT_OWNER_CPU, 1ULL << 32, 0, NULL) == -ENXIO,
+	      "no such CPU");
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* No RMID is free: it waits, under the rest, and is told so. */
+static void attach_waits(void)
+{
+	struct cmt_record records[4];
+	struct cmt_attach out, got;
+	pid_t pids[8];
+	struct dev dev;
+	int i;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < 8; i++)
+		pids[i] = i == 7 ? spin_on(1) : park(0, NULL);
+	for (i = 0; i < 6; i++)
+		CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[i], 0, NULL),
+		      "attach %d", i);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[6], 0, &out), "the seventh");
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[7], 0, &got), "the eighth");
+	CHECK(out.rmid && out.rmid == got.rmid, "RMIDs %u and %u are the rest's",
+	      out.rmid, got.rmid);
+	CHECK(waiting_get(&dev, records, 4) == 2 &&
+	      records[0].tgid == (uint32_t)pids[6] &&
+	      records[1].tgid == (uint32_t)pids[7] &&
+	      records[1].flags & CMT_F_ATTACHED, "they do not wait");
+	wait_tick(&dev, 1, out.rmid);
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pids[6]), "detach who waits");
+	CHECK(dev_stats(&dev).waiting == 1, "%u wait", dev_stats(&dev).waiting);
+	reap(pids[0], SIGKILL);
+	WAIT_FOR(owner_find(&dev, CMT_OWNER_PROCESS, pids[7]), 5000,
+		 "not served");
+	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_PROCESS, pids[7])->rmid);
+	for (i = 1; i < 8; i++)
+		reap(pids[i], SIGKILL);
+	CHECK(!dev_stats(&dev).waiting && dev_stats(&dev).rmids_active == 1,
+	      "%u wait", dev_stats(&dev).waiting);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+static void attach_bad(void)
+{
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = park(0, NULL);
+	reap(pid, SIGKILL);
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, pid, 0, NULL) == -ESRCH, "dead");
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, 0, 0, NULL) == -ESRCH, "0");
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, 1ULL << 32 | 1, 0, NULL) == -ESRCH,
+	      "a number with more bits than an id");
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, 2, 0, NULL) == -ESRCH,
+	      "a kernel thread");
+	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "detach dead");
+	CHECK(attach(&dev, 0, 1, 0, NULL) == -EINVAL &&
+	      attach(&dev, 4, 1, 0, NULL) == -EINVAL, "no such kind");
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, 1, 2, NULL) == -EINVAL,
+	      "no such option");
+	CHECK(attach(&dev, CMT_OWNER_CPU, 1, CMT_ATTACH_CHILDREN, NULL) ==
+	      -EINVAL, "children of a CPU");
+	CHECK(dev_stats(&dev).rmids_active == 1, "an owner by mistake");
+	dev_close(&dev);
+}
+
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = {
+		{ 1U << CAP_DAC_OVERRIDE, 1U << CAP_DAC_OVERRIDE, 0 },
+	};
+
+	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
+}
+
+static void attach_rights(void)
+{
+	struct dev ro, rw;
+
+	dev_open(&ro, O_RDONLY);
+	dev_open(&rw, O_RDWR);
+	CHECK(scope_try(&ro, CMT_SCOPE_CPU, NULL, NULL) == -EBADF &&
+	      attach(&ro, CMT_OWNER_CPU, 0, 0, NULL) == -EBADF &&
+	      detach(&ro, CMT_OWNER_CPU, 0) == -EBADF, "a read-only descriptor");
+	drop_capabilities();
+	CHECK(scope_try(&rw, CMT_SCOPE_CPU, NULL, NULL) == -EPERM &&
+	      attach(&rw, CMT_OWNER_CPU, 0, 0, NULL) == -EPERM &&
+	      detach(&rw, CMT_OWNER_CPU, 0) == -EPERM, "without a capability");
+	CHECK(scope_try(&ro, CMT_SCOPE_CPU, NULL, NULL) == -EBADF,
+	      "EBADF comes first");
+	dev_close(&rw);
+	dev_open(&rw, O_RDONLY);
+	CHECK(rw.info.scope == CMT_SCOPE_MANUAL &&
+	      dev_stats(&rw).rmids_active == 1, "something has changed");
+	dev_close(&rw);
+	dev_close(&ro);
+}
+
+const struct test attach_tests[] = {
+	{ "attach_process", attach_process, MANUAL, 0 },
+	{ "attach_children", attach_children, MANUAL, 0 },
+	{ "attach_in_process_scope", attach_in_process_scope,
+	  "ring_records=16384", 0 },
+	{ "attach_cgroup", attach_cgroup, MANUAL, 0 },
+	{ "attach_cpu", attach_cpu, MANUAL, 0 },
+	{ "attach_waits", attach_waits, MANUAL " emulated_rmids=8", 0 },
+	{ "attach_bad", attach_bad, MANUAL, 0 },
+	{ "attach_rights", attach_rights, MANUAL, 0 },
+	{ }
+};

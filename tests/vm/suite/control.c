@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control.h"
+
+int scope_try(const struct dev *dev, uint32_t scope, const char *patterns,
+	      uint32_t *bad_at)
+{
+	struct cmt_scope arg = {
+		.size = sizeof(arg),
+		.scope = scope,
+		.patterns_bytes = patterns ? strlen(patterns) : 0,
+		.patterns = (uintptr_t)patterns,
+	};
+	int err = ioctl(dev->fd, CMT_IOC_SET_SCOPE, &arg) ? -errno : 0;
+
+	if (bad_at)
+		*bad_at = arg.bad_at;
+	return err;
+}
+
+void scope_set(const struct dev *dev, uint32_t scope)
+{
+	int err = scope_try(dev, scope, NULL, NULL);
+
+	CHECK(!err, "SET_SCOPE %u: %s", scope, strerror(-err));
+}
+
+int attach(const struct dev *dev, uint32_t kind, uint64_t id, uint32_t options,
+	   struct cmt_attach *out)
+{
+	struct cmt_attach arg = {
+		.size = sizeof(arg), .kind = kind, .options = options, .id = id,
+	};
+
+	if (ioctl(dev->fd, CMT_IOC_ATTACH, &arg))
+		return -errno;
+	if (out)
+		*out = arg;
+	return 0;
+}
+
+int detach(const struct dev *dev, uint32_t kind, uint64_t id)
+{
+	struct cmt_attach arg = {
+		.size = sizeof(arg), .kind = kind, .id = id,
+	};
+
+	return ioctl(dev->fd, CMT_IOC_DETACH, &arg) ? -errno : 0;
+}
+
+uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,
+		     uint32_t room)
+{
+	struct cmt_rmids arg = {
+		.size = sizeof(arg), .count = room,
+		.records = (uintptr_t)records,
+	};
+	uint32_t i;
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_GET_WAITING, &arg), "GET_WAITING: %m");
+	for (i = 0; i < arg.count; i++)
+		CHECK(records[i].type == CMT_REC_ALLOC_FAIL &&
+		      records[i].ts <= arg.as_of, "record %u: type %u", i,
+		      records[i].type);
+	return arg.count;
+}
+
+static const char *group_path(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), CGROUPS "/%s", name);
+	return path;
+}
+
+uint64_t group_make(const char *name)
+{
+	const char *path = group_path(name);
+	struct stat st;
+
+	CHECK(!mkdir(path, 0755), "mkdir %s: %m", path);
+	CHECK(!stat(path, &st), "stat %s: %m", path);
+	return st.st_ino;
+}
+
+/* A process that was reaped may be on its way out of it. */
+void group_remove(const char *name)
+{
+	const char *path = group_path(name);
+
+	WAIT_FOR(!rmdir(path) || errno != EBUSY, 5000, "rmdir %s: %m", path);
+}
+
+void group_enter(const char *name, pid_t pid)
+{
+	char file[300], text[16];
+	int err;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", group_path(name));
+	snprintf(text, sizeof(text), "%d", pid);
+	err = write_file(file, text);
+	CHECK(!err, "%s: %s", file, strerror(-err));
+}
+
+const char *container(unsigned int i)
+{
+	static char names[4][96];
+	static unsigned int n;
+	char *name = names[n++ % 4];
+
+	snprintf(name, sizeof(names[0]), "docker-%064x.scope", i);
+	return name;
+}
+
+const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
+				    uint64_t id)
+{
+	static struct snapshot snapshot;
+	const struct cmt_record *r;
+
+	dev_snapshot(dev, &snapshot);
+	for (r = snapshot.records; r < snapshot.records + snapshot.count; r++) {
+		uint32_t what = r->flags & OWNER_KINDS;
+
+		if (kind == CMT_OWNER_PROCESS && !what && r->tgid == id)
+			return r;
+		if (kind == CMT_OWNER_CGROUP && what == CMT_F_OWNER_CGROUP &&
+		    r->owner.cgroup_id == id)
+			return r;
+		if (kind == CMT_OWNER_CPU && what == CMT_F_OWNER_CPU &&
+		    r->owner_cpu == id)
+			return r;
+	}
+	return NULL;
+}
+
+pid_t spin_on(int cpu)
+{
+	static char bytes[1 << 20];
+	cpu_set_t set;
+	size_t i;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	for (;;)
+		for (i = 0; i < sizeof(bytes); i += 64)
+			((volatile char *)bytes)[i]++;
+}
+
+static bool saw_tick(struct dev *dev, uint32_t cpu, uint32_t rmid)
+{
+	struct log log = { };
+	bool saw = false;
+	size_t i;
+
+	dev_drain(dev, &log);
+	for (i = 0; i < log.count; i++)
+		saw |= log.records[i].type == CMT_REC_TICK &&
+		       log.records[i].cpu == cpu && log.records[i].rmid == rmid;
+	log_free(&log);
+	return saw;
+}
+
+void wait_tick(struct dev *dev, uint32_t cpu, uint32_t rmid)
+{
+	saw_tick(dev, cpu, rmid);	/* what was before */
+	WAIT_FOR(saw_tick(dev, cpu, rmid), 5000,
+		 "CPU %u does not run under RMID %u", cpu, rmid);
+}
+
+void check_pool(const struct dev *dev)
+{
+	struct cmt_stats s = dev_stats(dev);
+
+	CHECK(s.allocs - s.frees == s.rmids_active,
+	      "%llu allocations, %llu frees, %u active",
+	      (unsigned long long)s.allocs, (unsigned long long)s.frees,
+	      s.rmids_active);
+	CHECK(s.rmids_active + s.rmids_limbo + s.rmids_free + s.rmids_foreign ==
+	      dev->info.rmids_usable, "%u active, %u in limbo, %u free of %u",
+	      s.rmids_active, s.rmids_limbo, s.rmids_free,
+	      dev->info.rmids_usable);
+}

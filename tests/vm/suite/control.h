@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Scopes, attaching and cgroups, for the tests of both. */
+#ifndef CMT_SUITE_CONTROL_H
+#define CMT_SUITE_CONTROL_H
+
+#include "dev.h"
+#include "suite.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+
+/* 0 or -errno; patterns NULL: as they are */
+int scope_try(const struct dev *dev, uint32_t scope, const char *patterns,
+	      uint32_t *bad_at);
+void scope_set(const struct dev *dev, uint32_t scope);
+
+/* 0 or -errno; out may be NULL */
+int attach(const struct dev *dev, uint32_t kind, uint64_t id, uint32_t options,
+	   struct cmt_attach *out);
+int detach(const struct dev *dev, uint32_t kind, uint64_t id);
+
+/* Those who wait; returns how many */
+uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,
+		     uint32_t room);
+
+/* Directories below CGROUPS.  A container is called as docker calls it. */
+uint64_t group_make(const char *name);
+void group_remove(const char *name);
+void group_enter(const char *name, pid_t pid);
+const char *container(unsigned int i);	/* valid until the fourth call after */
+
+/* The owner of this kind and id, NULL: none, or it waits. */
+const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
+				    uint64_t id);
+
+/* Runs for ever on one CPU, and touches a MiB. */
+pid_t spin_on(int cpu);
+
+/* Until a tick of the CPU says that it runs under this RMID. */
+void wait_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
+
+/* What holds of the pool whenever nobody comes or goes. */
+void check_pool(const struct dev *dev);
+
+#endif

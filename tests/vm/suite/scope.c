@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who is an owner: scopes. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control.h"
+
+#define CONTAINERS "scope=container ring_records=16384"
+
+static void scope_patterns(void)
+{
+	static const struct {
+		const char *text;
+		uint32_t bad_at;
+	} bad[] = {
+		{ "a//b", 2 }, { "ok <i>", 3 }, { " ", 0 }, { "!", 0 },
+		{ "a\001", 1 },
+	};
+	static char text[CMT_PATTERNS_MAX + 2], after[CMT_PATTERNS_MAX];
+	struct cmt_patterns arg = { .size = sizeof(arg) };
+	uint32_t bad_at, before;
+	struct dev dev;
+	size_t i;
+
+	dev_open(&dev, O_RDWR);
+	CHECK(ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &arg) && errno == ENOSPC,
+	      "no room, but %m");
+	before = arg.bytes;
+	arg.text = (uintptr_t)text;
+	CHECK(!ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &arg) &&
+	      arg.bytes == before && memmem(text, before, "\ndocker-<id>\n", 13),
+	      "the patterns built in: %u bytes", arg.bytes);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(scope_try(&dev, CMT_SCOPE_CONTAINER, bad[i].text,
+				&bad_at) == -EINVAL && bad_at == bad[i].bad_at,
+		      "'%s': byte %u", bad[i].text, bad_at);
+	}
+	memset(text, 'a', sizeof(text) - 1);
+	CHECK(scope_try(&dev, CMT_SCOPE_CONTAINER, text, &bad_at) == -EINVAL &&
+	      bad_at == CMT_PATTERNS_MAX, "too long: byte %u", bad_at);
+	CHECK(scope_try(&dev, 0, NULL, &bad_at) == -EINVAL &&
+	      bad_at == UINT32_MAX, "scope 0: byte %u", bad_at);
+	CHECK(scope_try(&dev, 5, "a", &bad_at) == -EINVAL &&
+	      bad_at == UINT32_MAX, "scope 5: byte %u", bad_at);
+	dev_close(&dev);
+
+	dev_open(&dev, O_RDWR);
+	CHECK(dev.info.scope == CMT_SCOPE_PROCESS, "scope %u", dev.info.scope);
+	arg.text = (uintptr_t)after;
+	CHECK(!ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &arg) && arg.bytes == before,
+	      "what was refused is in force: %u bytes", arg.bytes);
+	CHECK(!scope_try(&dev, CMT_SCOPE_MANUAL, " a/b\t!c ", NULL), "good ones");
+	arg.bytes = sizeof(after);
+	CHECK(!ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &arg) && arg.bytes == 6 &&
+	      !memcmp(after, "a/b\n!c", 6), "GET_PATTERNS: %u bytes", arg.bytes);
+	scope_set(&dev, CMT_SCOPE_CPU);
+	arg.bytes = sizeof(after);
+	CHECK(!ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &arg) && arg.bytes == 6,
+	      "they do not stay: %u bytes", arg.bytes);
+	dev_close(&dev);
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.scope == CMT_SCOPE_CPU, "scope %u", dev.info.scope);
+	dev_close(&dev);
+}
+
+static void scope_containers(void)
+{
+	const struct cmt_record *r;
+	uint64_t id, nested;
+	char inner[160];
+	uint32_t rmid;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	CHECK(dev.info.scope == CMT_SCOPE_CONTAINER, "scope %u", dev.info.scope);
+	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, getpid()), "a process's RMID");
+	id = group_make(container(1));
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && !strncmp(r->owner.comm, "docker-00000000", CMT_COMM_LEN),
+	      "no ALLOC at mkdir, or not by its name");
+	rmid = r->rmid;
+	snprintf(inner, sizeof(inner), "%s/%s", container(1), container(2));
+	nested = group_make(inner);
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, nested),
+	      "one in a container is one of its own");
+
+	pid = spin_on(1);
+	wait_tick(&dev, 1, 0);
+	group_enter(container(1), pid);
+	wait_tick(&dev, 1, rmid);
+	group_enter("", pid);
+	wait_tick(&dev, 1, 0);
+	group_enter(inner, pid);
+	wait_tick(&dev, 1, rmid);
+	reap(pid, SIGKILL);
+	CHECK(owner_find(&dev, CMT_OWNER_CGROUP, id), "freed while it is there");
+	group_remove(inner);
+	CHECK(owner_find(&dev, CMT_OWNER_CGROUP, id), "freed with what is in it");
+	group_remove(container(1));
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, id), "not freed");
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* A child of a process in a container, and who is born into one. */
+static void scope_forks(void)
+{
+	const struct cmt_record *r;
+	struct dev dev;
+	uint32_t rmid;
+	uint64_t id;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	id = group_make(container(1));
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r, "no ALLOC");
+	rmid = r->rmid;
+	pid = fork();
+	if (pid == 0) {
+		group_enter(container(1), getpid());
+		reap(spin_on(1), 0);
+		_exit(0);
+	}
+	wait_tick(&dev, 1, rmid);
+	/* the child of the child is the subreaper's when its parent is gone */
+	CHECK(write_file(CGROUPS "/docker-00000000000000000000000000000000"
+			 "00000000000000000000000000000001.scope/cgroup.kill",
+			 "1") == 0, "cgroup.kill");
+	reap(pid, 0);
+	wait_tick(&dev, 1, 0);
+	group_remove(container(1));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* What was there before the scope was. */
+static void scope_finds_containers(void)
+{
+	const struct cmt_record *r;
+	uint64_t id, other;
+	struct dev dev;
+	pid_t pid;
+
+	id = group_make(container(1));
+	other = group_make("not-a-container");
+	pid = spin_on(1);
+	group_enter(container(1), pid);
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(owner_find(&dev, CMT_OWNER_PROCESS, pid), "process scope");
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, pid), "its RMID stays");
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, other), "anything goes");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r, "no RMID for what was there");
+	wait_tick(&dev, 1, r->rmid);
+	CHECK(!scope_try(&dev, CMT_SCOPE_CONTAINER, "not-*", NULL), "SET_SCOPE");
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, id), "old patterns");
+	CHECK(owner_find(&dev, CMT_OWNER_CGROUP, other), "new patterns");
+	wait_tick(&dev, 1, 0);
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	CHECK(r, "no RMID in process scope");
+	wait_tick(&dev, 1, r->rmid);
+	reap(pid, SIGKILL);
+	group_remove(container(1));
+	group_remove("not-a-container");
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* The first record of this type and cgroup, or NULL. */
+static const struct cmt_record *log_group(const struct log *log, uint16_t type,
+					  uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < log->count; i++)
+		if (log->records[i].type == type &&
+		    log->records[i].owner.cgroup_id == id)
+			return &log->records[i];
+	return NULL;
+}
+
+static bool was_sampled(const struct log *log, const struct cmt_record *alloc)
+{
+	size_t i;
+
+	for (i = 0; i < log->count; i++)
+		if (log->records[i].type == CMT_REC_SAMPLE &&
+		    log->records[i].rmid == alloc->rmid &&
+		    log->records[i].generation == alloc->generation)
+			return true;
+	return false;
+}
+
+/* Born and gone within 5 ms: it shows all the same. */
+static void scope_short_life(void)
+{
+	const struct cmt_record *alloc, *gone;
+	uint64_t id, life, shortest = UINT64_MAX;
+	struct recorder rec;
+	bool sampled = false;
+	struct dev dev;
+	int i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	recorder_start(&rec, &dev, true);
+	/* the guest is not always as fast as that */
+	for (i = 0; i < 200 && !sampled; i++) {
+		id = group_make(container(i));
+		sleep_ms(2);
+		group_remove(container(i));
+		recorder_stop(&rec);
+		alloc = log_group(&rec.log, CMT_REC_ALLOC, id);
+		gone = log_group(&rec.log, CMT_REC_FREE, id);
+		CHECK(alloc && gone && alloc->rmid == gone->rmid &&
+		      alloc->generation == gone->generation &&
+		      alloc->ts < gone->ts, "no ALLOC and FREE");
+		life = gone->ts - alloc->ts;
+		if (life < shortest)
+			shortest = life;
+		sampled = life < 5000000 && was_sampled(&rec.log, alloc);
+		log_free(&rec.log);
+		recorder_start(&rec, &dev, true);
+	}
+	recorder_stop(&rec);
+	note("round %d, shortest life %llu us", i,
+	     (unsigned long long)shortest / 1000);
+	CHECK(sampled, "never sampled within 5 ms");
+	dev_close(&dev);
+}
+
+static void scope_thousand(void)
+{
+	static struct snapshot snapshot;
+	struct history history;
+	struct recorder rec;
+	struct cmt_stats s;
+	struct dev dev;
+	int i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < 1000; i++) {
+		group_make(container(i));
+		group_remove(container(i));
+	}
+	recorder_stop(&rec);
+	s = dev_stats(&dev);
+	CHECK(s.rmids_active == 1 && s.allocs == 1001 && s.frees == 1000 &&
+	      !s.alloc_fails, "%u active, %llu allocations, %llu frees",
+	      s.rmids_active, (unsigned long long)s.allocs,
+	      (unsigned long long)s.frees);
+	check_pool(&dev);
+	dev_snapshot(&dev, &snapshot);
+	history_replay(&history, &rec.log, &dev.info);
+	history_matches(&history, &snapshot);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+#define CROWD	200
+#define FEW	64		/* RMIDs, RMID 0 included */
+
+/*
+ * Every tick reads every RMID that has an owner once, the rest and RMID 0
+ * included, and no other: the sum over the rows is that over the RMIDs.  One CPU
+ * is online, so that a tick is all there is.
+ */
+static void check_ticks(struct dev *dev, uint32_t rmids, uint64_t *most)
+{
+	uint64_t sum = 0, deferred = 0;
+	bool seen[MAX_RMIDS] = { };
+	struct log log = { };
+	unsigned int whole = 0;
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < dev->info.nr_cpus; i++)
+		dev->rings[i].pos = ring_head(&dev->rings[i]);
+	sleep_ms(500);
+	dev_drain(dev, &log);
+	for (i = 0; i < log.count; i++) {
+		const struct cmt_record *r = &log.records[i];
+
+		if (r->type == CMT_REC_SAMPLE) {
+			CHECK(!seen[r->rmid], "RMID %u twice in a tick", r->rmid);
+			seen[r->rmid] = true;
+			sum += r->sample.occupancy_bytes;
+			n++;
+		}
+		if (r->type != CMT_REC_TICK)
+			continue;
+		/* what was put off is in the next tick */
+		if (deferred && deferred == r->tick.deferred + 1) {
+			CHECK(n == rmids && sum <= dev->info.l3_bytes,
+			      "%u of %u RMIDs, %llu bytes", n, rmids,
+			      (unsigned long long)sum);
+			*most = sum > *most ? sum : *most;
+			whole++;
+		}
+		deferred = r->tick.deferred + 1;
+		memset(seen, 0, sizeof(seen));
+		sum = n = 0;
+	}
+	log_free(&log);
+	CHECK(whole > 3, "only %u ticks read all", whole);
+}
+
+static void check_waiting(const struct dev *dev, const uint64_t *ids,
+			  uint32_t first)
+{
+	static struct cmt_record records[CROWD];
+	uint32_t i, n = waiting_get(dev, records, CROWD);
+
+	CHECK(n == CROWD - first, "%u wait, not %u", n, CROWD - first);
+	for (i = 0; i < n; i++)
+		CHECK(records[i].flags & CMT_F_OWNER_CGROUP &&
+		      records[i].owner.cgroup_id == ids[first + i],
+		      "in place %u waits %llu", i,
+		      (unsigned long long)records[i].owner.cgroup_id);
+}
+
+static void scope_overcommit(void)
+{
+	struct cmt_rmids room = { .size = sizeof(room) };
+	static struct snapshot snapshot;
+	const struct cmt_record *rest;
+	uint64_t ids[CROWD], most = 0;
+	struct dev dev;
+	uint32_t i;
+	pid_t pid;
+
+	cpu_online(1, false);
+	CHECK(!module_load("scope=container emulated_rmids=64 interval_us=5000 "
+			   "ring_records=65536 emulated_cache_kib=2048"), "load");
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < CROWD; i++)
+		ids[i] = group_make(container(i));
+	pid = spin_on(0);
+	group_enter(container(CROWD - 1), pid);
+	dev_snapshot(&dev, &snapshot);
+	rest = snapshot_rest(&snapshot);
+	CHECK(snapshot.count == FEW - 1 && rest, "%u owners", snapshot.count);
+	for (i = 0; i < CROWD; i++)
+		CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, ids[i]) ==
+		      (i >= FEW - 2), "container %u", i);
+	check_waiting(&dev, ids, FEW - 2);
+	CHECK(ioctl(dev.fd, CMT_IOC_GET_WAITING, &room) && errno == ENOSPC &&
+	      room.count == CROWD - FEW + 2, "no room: %m, %u", room.count);
+	wait_tick(&dev, 0, rest->rmid);
+	check_ticks(&dev, FEW, &most);
+	note("at most %llu KiB of 2048 in use", (unsigned long long)most >> 10);
+	CHECK(most > 512 << 10, "the sum is not what the rest holds");
+
+	/* one goes, the oldest of those who wait comes; one who waits goes */
+	for (i = 0; i < 5; i++) {
+		group_remove(container(i));
+		WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, ids[FEW - 2 + i]),
+			 5000, "%u is not served", FEW - 2 + i);
+	}
+	check_waiting(&dev, ids, FEW - 2 + 5);
+	/* attached: before the others */
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[CROWD - 1], 0, NULL), "attach");
+	group_remove(container(5));
+	WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, ids[CROWD - 1]), 5000,
+		 "who is attached is not the next");
+	wait_tick(&dev, 0, owner_find(&dev, CMT_OWNER_CGROUP,
+				      ids[CROWD - 1])->rmid);
+	reap(pid, SIGKILL);
+	for (i = CROWD - 1; i > 5; i--)
+		group_remove(container(i));
+	CHECK(!dev_stats(&dev).waiting, "%u wait", dev_stats(&dev).waiting);
+	CHECK(dev_stats(&dev).rmids_active == 1, "%u active",
+	      dev_stats(&dev).rmids_active);
+	check_pool(&dev);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+	cpu_online(1, true);
+}
+
+#define CHANGES		1000
+#define LOAD_GROUPS	3
+
+/* Forks, execs, and moves itself from container to container. */
+static pid_t start_load(unsigned int seed)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	while (pid == 0) {
+		seed = seed * 1103515245 + 12345;
+		if (seed >> 16 & 4)
+			group_enter("", getpid());
+		else
+			group_enter(container((seed >> 16) % LOAD_GROUPS), getpid());
+		if (fork() == 0) {
+			if (seed >> 16 & 8)
+				execl(suite_path, suite_path, "--true", NULL);
+			_exit(0);
+		}
+		while (waitpid(-1, NULL, 0) > 0)
+			;
+	}
+	return pid;
+}
+
+/* Is everybody an owner who is to be, and nobody else? */
+static void check_scope(const struct dev *dev, uint32_t scope,
+			const uint64_t *ids)
+{
+	static struct snapshot snapshot;
+	unsigned int by_kind[3] = { };
+	uint32_t i, k;
+
+	dev_snapshot(dev, &snapshot);
+	for (i = 0; i < snapshot.count; i++) {
+		const struct cmt_record *r = &snapshot.records[i];
+
+		by_kind[0] += !(r->flags & OWNER_KINDS);
+		by_kind[2] += !!(r->flags & CMT_F_OWNER_CPU);
+		if (!(r->flags & CMT_F_OWNER_CGROUP))
+			continue;
+		by_kind[1]++;
+		for (k = 0; k < LOAD_GROUPS; k++)
+			if (r->owner.cgroup_id == ids[k])
+				break;
+		CHECK(k < LOAD_GROUPS, "a cgroup that is no container");
+	}
+	CHECK(!!by_kind[0] == (scope == CMT_SCOPE_PROCESS) &&
+	      by_kind[1] == (scope == CMT_SCOPE_CONTAINER ? LOAD_GROUPS : 0) &&
+	      by_kind[2] == (scope == CMT_SCOPE_CPU ? 2 : 0),
+	      "scope %u: %u processes, %u cgroups, %u CPUs", scope, by_kind[0],
+	      by_kind[1], by_kind[2]);
+}
+
+static void scope_changes(void)
+{
+	static struct snapshot snapshot;
+	struct history history;
+	uint64_t ids[LOAD_GROUPS];
+	struct recorder rec;
+	uint32_t i, scope;
+	struct dev dev;
+	pid_t load[2];
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < LOAD_GROUPS; i++)
+		ids[i] = group_make(container(i));
+	for (i = 0; i < 2; i++)
+		load[i] = start_load(i);
+	for (i = 0; i < CHANGES; i++) {
+		scope = 1 + i % 4;
+		scope_set(&dev, scope);
+		check_scope(&dev, scope, ids);
+		check_pool(&dev);
+	}
+	for (i = 0; i < 2; i++)
+		reap(load[i], SIGKILL);
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+
+	/* and who is whose in the end */
+	load[0] = spin_on(1);
+	group_enter(container(0), load[0]);
+	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[0])->rmid);
+	group_enter(container(1), load[0]);
+	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[1])->rmid);
+	reap(load[0], SIGKILL);
+	for (i = 0; i < LOAD_GROUPS; i++)
+		group_remove(container(i));
+	recorder_stop(&rec);
+	CHECK(dev_stats(&dev).rmids_active == 1, "%u active",
+	      dev_stats(&dev).rmids_active);
+	CHECK(!dev_stats(&dev).waiting, "%u wait", dev_stats(&dev).waiting);
+	check_pool(&dev);
+	dev_snapshot(&dev, &snapshot);
+	history_replay(&history, &rec.log, &dev.info);
+	history_matches(&history, &snapshot);
+	note("%u allocations, %u failed", history.allocs, history.fails);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+static void scope_cpus(void)
+{
+	const struct cmt_record *r;
+	uint32_t rmid, generation;
+	struct dev dev;
+	pid_t pid;
+	int i;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < 2; i++) {
+		r = owner_find(&dev, CMT_OWNER_CPU, i);
+		CHECK(r, "CPU %d has no RMID", i);
+		wait_tick(&dev, i, r->rmid);
+	}
+	pid = spin_on(1);
+	r = owner_find(&dev, CMT_OWNER_CPU, 1);
+	rmid = r->rmid;
+	generation = r->generation;
+	wait_tick(&dev, 1, rmid);
+	reap(pid, SIGKILL);
+	cpu_online(1, false);
+	CHECK(!owner_find(&dev, CMT_OWNER_CPU, 1), "an offline CPU has an RMID");
+	CHECK(owner_find(&dev, CMT_OWNER_CPU, 0), "the other one has none");
+	cpu_online(1, true);
+	r = owner_find(&dev, CMT_OWNER_CPU, 1);
+	CHECK(r && (r->rmid != rmid || r->generation != generation),
+	      "the CPU is back, a new RMID is not");
+	wait_tick(&dev, 1, r->rmid);
+	scope_set(&dev, CMT_SCOPE_MANUAL);
+	CHECK(dev_stats(&dev).rmids_active == 1, "%u active",
+	      dev_stats(&dev).rmids_active);
+	wait_tick(&dev, 0, 0);
+	wait_tick(&dev, 1, 0);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+const struct test scope_tests[] = {
+	{ "scope_patterns", scope_patterns, "", 0 },
+	{ "scope_containers", scope_containers, CONTAINERS, 0 },
+	{ "scope_forks", scope_forks, CONTAINERS, 0 },
+	{ "scope_finds_containers", scope_finds_containers,
+	  "ring_records=16384", 0 },
+	{ "scope_short_life", scope_short_life, CONTAINERS, 60 },
+	{ "scope_thousand", scope_thousand,
+	  "scope=container interval_us=10000 ring_records=16384", 60 },
+	{ "scope_overcommit", scope_overcommit, NULL, 60 },
+	{ "scope_changes", scope_changes,
+	  "interval_us=10000 ring_records=65536 emulated_rmids=64", 120 },
+	{ "scope_cpus", scope_cpus, "scope=cpu ring_records=16384", 0 },
+	{ }
+};
