@@ -96,6 +96,16 @@ int cgroup_id(const char *mount, const char *path, uint64_t *id)
 	return ret;
 }
 
+void cgroup_of_container(char to[PATH_MAX], const char *path, const char *id)
+{
+	const char *found = *id ? strstr(path, id) : NULL;
+	size_t len = strlen(path);
+
+	if (found)
+		len = (size_t)(found - path) + strcspn(found, "/");
+	snprintf(to, PATH_MAX, "%.*s", (int)len, path);
+}
+
 /* A line each.  A cgroup of threads has no list: its processes are above. */
 static uint32_t count_lines(int dir)
 {

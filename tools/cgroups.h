@@ -37,6 +37,12 @@ void cgroup_find(struct cgroup_mount *mount);
 int cgroup_id(const char *mount, const char *path, uint64_t *id);
 
 /*
+ * The path of the container with this id ("": it has none), from that of a
+ * cgroup which may be below its own: up to the first component with the id.
+ */
+void cgroup_of_container(char to[PATH_MAX], const char *path, const char *id);
+
+/*
  * How many processes are in the cgroup @path (as the kernel has it, with a
  * leading slash), and with @below in all below it, too.  Returns 0 or -errno.
  */

@@ -19,7 +19,7 @@
 static const struct reason attach_reasons[] = {
 	{ -EPERM, "not permitted", SAY_CONTROL },
 	{ -ESRCH, "there is no such process",
-	  "It has ended, or the number is that of one of its threads" },
+	  "It has ended, or the number is that of a thread or of the kernel" },
 	{ -ENOENT, "there is no such cgroup", NULL },
 	{ -ENXIO, "there is no such CPU, or it is offline",
 	  "Those that are online are in /sys/devices/system/cpu/online" },

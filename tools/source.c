@@ -198,22 +198,6 @@ static void feed_cpu_losses(struct source *source)
 			aggregate_lost(source->agg, cpu, counts.lost);
 }
 
-/*
- * The cgroup that is the container's, which @path may be below of: that of the
- * first component that has its id.
- */
-static void container_path(char *to, size_t size,
-			   const struct cmt_container *container)
-{
-	const char *path = container->path, *id;
-	size_t len = strlen(path);
-
-	id = container->id[0] ? strstr(path, container->id) : NULL;
-	if (id)
-		len = (size_t)(id - path) + strcspn(id, "/");
-	snprintf(to, size, "%.*s", (int)len, path);
-}
-
 static void count_row(const struct source *source, const struct row *row,
 		      struct head_count *count)
 {
@@ -221,9 +205,11 @@ static void count_row(const struct source *source, const struct row *row,
 	char path[PATH_MAX];
 
 	*count = (struct head_count){ .cgroup_id = row->cgroup_id };
-	if (!container || !container->path || !source->mount.path[0])
+	/* the root's are the kernel's threads, too */
+	if (!container || !container->path || !strcmp(container->path, "/") ||
+	    !source->mount.path[0])
 		return;
-	container_path(path, sizeof(path), container);
+	cgroup_of_container(path, container->path, container->id);
 	count->known = !cgroup_processes(source->mount.path, path,
 					 row->whole || container->id[0],
 					 &count->processes);
