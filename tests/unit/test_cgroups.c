@@ -40,6 +40,7 @@ static void setup(void)
 	make_dir("mount/a");
 	make_dir("mount/a/b");
 	make_dir("mount/a/c");
+	make_dir("mount/ed");
 	make_dir("mounted");
 	write_file("mount/cgroup.procs", "1\n2\n");
 	write_file("mount/a/cgroup.procs", "3\n");
