@@ -41,6 +41,7 @@ static u64 served;
 static u64 settle_since[CMT_NR_SETTLERS] = {
 	[0 ... CMT_NR_SETTLERS - 1] = U64_MAX
 };
+
 static unsigned long left[BITS_TO_LONGS(CMT_MAX_RMIDS)];
 
 static u32 entry_rmid(u16 entry)
@@ -171,7 +172,7 @@ struct cmt_rmid *cmt_owner_take(void)
 	return cmt_pool_alloc(&pool, cmt_owner_now());
 }
 
-/* Whose it is is known: from here on the RMID is read. */
+/* The owner is noted: from here on the RMID is read. */
 u32 cmt_owner_begin(struct cmt_rmid *r)
 {
 	r->domain = cmt_cpu_domain_id();

@@ -15,14 +15,14 @@
  * scopes, without it directories of the same name or in one of its own.
  */
 const char cmt_pattern_defaults[] =
-	"docker-<id>.scope docker-<id> docker/<id> "
-	"cri-containerd-<id>.scope cri-containerd-<id> *:cri-containerd:<id> "
-	"nerdctl-<id>.scope nerdctl-<id> "
-	"crio-<id>.scope crio-<id> "
-	"libpod-<id>.scope libpod-<id> "
-	"*kubepods*/pod*/<id> *kubepods*/*/pod*/<id> *kubepods*-pod*.slice/<id> "
-	"lxc.payload.* lxc.payload/* lxc/* "
-	"machine-*.scope systemd-nspawn@*.service "
+	"docker-<id>.scope docker-<id> docker/<id>\n"
+	"cri-containerd-<id>.scope cri-containerd-<id> *:cri-containerd:<id>\n"
+	"nerdctl-<id>.scope nerdctl-<id>\n"
+	"crio-<id>.scope crio-<id>\n"
+	"libpod-<id>.scope libpod-<id>\n"
+	"*kubepods*/pod*/<id> *kubepods*/*/pod*/<id> *kubepods*-pod*.slice/<id>\n"
+	"lxc.payload.* lxc.payload/* lxc/*\n"
+	"machine-*.scope systemd-nspawn@*.service\n"
 	"*.libvirt-qemu *.libvirt-lxc";
 
 /* A piece of a pattern, or of a path: bytes, not terminated. */
@@ -190,12 +190,13 @@ static struct span last_component(struct span *p)
 static bool word_matches(struct span word, const char *const *names, u32 depth)
 {
 	for (; word.n; depth--) {
-		struct span p = last_component(&word);
+		struct span p = last_component(&word), name;
 
 		if (!depth)
 			return false;
-		if (!component_matches(p, (struct span){ names[depth - 1],
-						strlen(names[depth - 1]) }))
+		name.s = names[depth - 1];
+		name.n = strlen(name.s);
+		if (!component_matches(p, name))
 			return false;
 	}
 	return true;

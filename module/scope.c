@@ -32,7 +32,7 @@
 /* While the scope changes: nobody is an owner. */
 #define SCOPE_NONE	0
 
-DEFINE_MUTEX(cmt_scope_mutex);
+DEFINE_MUTEX(cmt_scope_mutex);	/* whoever looks at all processes */
 
 /* Written with cmt_scope_mutex and cmt_owner_lock */
 static u32 scope = SCOPE_NONE;

@@ -68,7 +68,7 @@ enum {
 	CMT_REC_ALLOC		= 1,	/* the owner got this RMID */
 	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
-	CMT_REC_UPDATE		= 4,	/* a new name or cgroup */
+	CMT_REC_UPDATE		= 4,	/* a new name or cgroup, attached or not */
 	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid: of the rest */
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
@@ -197,14 +197,14 @@ enum {
 	CMT_SCOPE_MANUAL	= 4,	/* only what was attached */
 };
 
-/* CMT_IOC_GET_INFO: constant while the module is loaded, but for interval */
+/* CMT_IOC_GET_INFO: constant while loaded, but for interval and scope */
 struct cmt_info {
 	__u32 size;
 	__u32 flags;
 	__u32 abi_version;
 	__u32 backend;		/* CMT_BACKEND_* */
 	__u32 vendor;		/* CMT_VENDOR_* */
-	__u32 scope;		/* CMT_SCOPE_* */
+	__u32 scope;		/* CMT_SCOPE_*; 0 while it is being changed */
 	__aligned_u64 instance;	/* random, another one at every load */
 	__u32 nr_cpus;		/* rings: CPU numbers are below this */
 	__u32 nr_rmids;		/* RMID numbers are below this */
@@ -230,14 +230,14 @@ struct cmt_stats {
 	__u32 rmids_active;	/* now: they have an owner */
 	__u32 rmids_limbo;	/* now: freed less than limbo_ns ago */
 	__u32 rmids_free;	/* now: can be handed out */
-	__u32 waiting;		/* now: processes without an RMID */
+	__u32 waiting;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
 	__u32 rmids_foreign;	/* now: another agent uses them */
 	__u32 reserved;
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
-	__aligned_u64 alloc_fails;	/* processes that had to wait */
+	__aligned_u64 alloc_fails;	/* owners that had to wait */
 	__aligned_u64 served;		/* of these, got one later */
 	__aligned_u64 records;		/* written to all rings */
 	__aligned_u64 ticks;
@@ -291,7 +291,6 @@ struct cmt_watermark {
 	__u32 reserved;
 };
 
-/* The size in a command's number is that of the first published structure. */
 /*
  * CMT_IOC_SET_SCOPE: for everybody.  Every owner's RMID is given back (FREE),
  * what was attached is forgotten, and the owners of the new scope get theirs
@@ -366,6 +365,7 @@ struct cmt_attach {
 	__u32 generation;	/* out */
 };
 
+/* The size in a command's number is that of the first published structure. */
 #define CMT_IOC_TYPE		0xCE
 #define CMT_IOC_GET_INFO	_IOWR(CMT_IOC_TYPE, 1, struct cmt_info)
 #define CMT_IOC_GET_STATS	_IOWR(CMT_IOC_TYPE, 2, struct cmt_stats)
@@ -454,5 +454,22 @@ CMT_ABI_AT(cmt_interval, interval_ns, 8);
 
 CMT_ABI_SIZE(cmt_watermark, 16);
 CMT_ABI_AT(cmt_watermark, records, 8);
+
+CMT_ABI_SIZE(cmt_scope, 32);
+CMT_ABI_AT(cmt_scope, scope, 8);
+CMT_ABI_AT(cmt_scope, patterns_bytes, 12);
+CMT_ABI_AT(cmt_scope, patterns, 16);
+CMT_ABI_AT(cmt_scope, bad_at, 24);
+
+CMT_ABI_SIZE(cmt_patterns, 24);
+CMT_ABI_AT(cmt_patterns, bytes, 8);
+CMT_ABI_AT(cmt_patterns, text, 16);
+
+CMT_ABI_SIZE(cmt_attach, 32);
+CMT_ABI_AT(cmt_attach, kind, 8);
+CMT_ABI_AT(cmt_attach, options, 12);
+CMT_ABI_AT(cmt_attach, id, 16);
+CMT_ABI_AT(cmt_attach, rmid, 24);
+CMT_ABI_AT(cmt_attach, generation, 28);
 
 #endif

@@ -70,8 +70,10 @@ static void attach_process(void)
 	pid = start_parent(go, false);
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &out), "attach");
 	CHECK(write(go[1], "x", 1) == 1, "write: %m");
-	WAIT_FOR(dev_stats(&dev).switches, 1000, "no switches");
-	wait_tick(&dev, 1, 0);
+	wait_spin();
+	saw_tick(&dev, 1, 0);	/* what was before */
+	wait_spin();
+	CHECK(!saw_tick(&dev, 1, out.rmid), "its child runs under its RMID");
 	CHECK(dev_stats(&dev).rmids_active == 2, "its children have RMIDs");
 	kill(pid, SIGKILL);
 	reap(pid, 0);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -145,6 +146,21 @@ const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
 	return NULL;
 }
 
+static volatile unsigned int *laps;	/* shared with all children */
+
+static void __attribute__((constructor)) share_laps(void)
+{
+	laps = mmap(NULL, sizeof(*laps), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+void wait_spin(void)
+{
+	unsigned int from = *laps;
+
+	WAIT_FOR(*laps - from > 50, 5000, "nobody spins");
+}
+
 pid_t spin_on(int cpu)
 {
 	static char bytes[1 << 20];
@@ -159,12 +175,12 @@ pid_t spin_on(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	for (;;)
+	for (;; ++*laps)
 		for (i = 0; i < sizeof(bytes); i += 64)
 			((volatile char *)bytes)[i]++;
 }
 
-static bool saw_tick(struct dev *dev, uint32_t cpu, uint32_t rmid)
+bool saw_tick(struct dev *dev, uint32_t cpu, uint32_t rmid)
 {
 	struct log log = { };
 	bool saw = false;

@@ -35,6 +35,12 @@ const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
 /* Runs for ever on one CPU, and touches a MiB. */
 pid_t spin_on(int cpu);
 
+/* Until those that spin, wherever they were started, have gone on spinning. */
+void wait_spin(void);
+
+/* Was there a tick of the CPU under this RMID since one looked? */
+bool saw_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
+
 /* Until a tick of the CPU says that it runs under this RMID. */
 void wait_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
 

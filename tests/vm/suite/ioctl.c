@@ -21,14 +21,26 @@ static const struct command {
 	unsigned long number;
 	uint32_t size;
 	uint32_t value;		/* of the first field after flags */
+	int error;		/* what a good call may say, too */
+	unsigned int reserved;	/* the word that must be 0; 0: there is none */
 } commands[] = {
-	{ "GET_INFO", CMT_IOC_GET_INFO, sizeof(struct cmt_info), 0 },
-	{ "GET_STATS", CMT_IOC_GET_STATS, sizeof(struct cmt_stats), 0 },
-	{ "GET_RMIDS", CMT_IOC_GET_RMIDS, sizeof(struct cmt_rmids), 0 },
+	{ "GET_INFO", CMT_IOC_GET_INFO, sizeof(struct cmt_info), 0, 0, 0 },
+	{ "GET_STATS", CMT_IOC_GET_STATS, sizeof(struct cmt_stats), 0, 0, 0 },
+	{ "GET_RMIDS", CMT_IOC_GET_RMIDS, sizeof(struct cmt_rmids), 0, -ENOSPC, 3 },
 	{ "SET_INTERVAL", CMT_IOC_SET_INTERVAL, sizeof(struct cmt_interval),
-	  2000000 },
+	  2000000, 0, 3 },
 	{ "SET_WATERMARK", CMT_IOC_SET_WATERMARK,
-	  sizeof(struct cmt_watermark), 7 },
+	  sizeof(struct cmt_watermark), 7, 0, 3 },
+	{ "SET_SCOPE", CMT_IOC_SET_SCOPE, sizeof(struct cmt_scope),
+	  CMT_SCOPE_PROCESS, 0, 7 },
+	{ "GET_PATTERNS", CMT_IOC_GET_PATTERNS, sizeof(struct cmt_patterns), 0,
+	  -ENOSPC, 3 },
+	{ "ATTACH", CMT_IOC_ATTACH, sizeof(struct cmt_attach), CMT_OWNER_CPU,
+	  -EEXIST, 3 },
+	{ "DETACH", CMT_IOC_DETACH, sizeof(struct cmt_attach), CMT_OWNER_CPU,
+	  -ENOENT, 3 },
+	{ "GET_WAITING", CMT_IOC_GET_WAITING, sizeof(struct cmt_rmids), 0, 0,
+	  3 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -93,9 +105,8 @@ static void ioctl_size(void)
 		/* larger: a program from the future that asks for nothing new */
 		arg = argument(c, c->size + 24);
 		err = call(&dev, c->number, arg);
-		CHECK(!err || (err == -ENOSPC &&
-			       c->number == CMT_IOC_GET_RMIDS),
-		      "%s with a zero tail: %s", c->name, strerror(-err));
+		CHECK(!err || err == c->error, "%s with a zero tail: %s",
+		      c->name, strerror(-err));
 		CHECK(!(c->number & (unsigned long)_IOC_READ << _IOC_DIRSHIFT) ||
 		      arg[0] == c->size, "%s: size %u written back", c->name,
 		      arg[0]);
@@ -124,11 +135,11 @@ static void ioctl_flags(void)
 			CHECK(err == -EINVAL, "%s, flag %d: %s", c->name, bit,
 			      strerror(-err));
 		}
-		if (c->number == CMT_IOC_GET_INFO ||
-		    c->number == CMT_IOC_GET_STATS)
+		if (!c->reserved)
 			continue;
 		arg = argument(c, c->size);
-		arg[3] = 1;
+		/* a bit that is no option of ATTACH either */
+		arg[c->reserved] = 2;
 		err = call(&dev, c->number, arg);
 		CHECK(err == -EINVAL, "%s, reserved field set: %s", c->name,
 		      strerror(-err));

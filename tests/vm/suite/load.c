@@ -163,6 +163,8 @@ static void load_bad_params(void)
 		"emulated_rmids=0", "emulated_rmids=1", "emulated_rmids=1025",
 		"emulated_cache_kib=1", "emulated_cache_kib=1023",
 		"emulated_cache_kib=1048577",
+		"scope=", "scope=Process", "scope=containers", "containers=",
+		"containers=a//b", "scope=container containers=<x>",
 	};
 	unsigned int i;
 

@@ -223,7 +223,7 @@ static void scope_short_life(void)
 	/* the guest is not always as fast as that */
 	for (i = 0; i < 200 && !sampled; i++) {
 		id = group_make(container(i));
-		sleep_ms(2);
+		sleep_ms(1);
 		group_remove(container(i));
 		recorder_stop(&rec);
 		alloc = log_group(&rec.log, CMT_REC_ALLOC, id);
@@ -544,7 +544,8 @@ const struct test scope_tests[] = {
 	{ "scope_forks", scope_forks, CONTAINERS, 0 },
 	{ "scope_finds_containers", scope_finds_containers,
 	  "ring_records=16384", 0 },
-	{ "scope_short_life", scope_short_life, CONTAINERS, 60 },
+	{ "scope_short_life", scope_short_life,
+	  CONTAINERS " interval_us=500", 60 },
 	{ "scope_thousand", scope_thousand,
 	  "scope=container interval_us=10000 ring_records=16384", 60 },
 	{ "scope_overcommit", scope_overcommit, NULL, 60 },
