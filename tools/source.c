@@ -303,7 +303,8 @@ static void count_owners(const struct cmt_snapshot *snapshot, uint32_t scope,
 
 /*
  * In process scope the statistics say how many wait: there may be thousands,
- * and to name them the module would have to look at every process.
+ * and to name them the module would have to look at every process.  They say
+ * so, too, while more come than can be asked for.
  */
 static int take_census(struct source *source, struct report *report)
 {
@@ -320,6 +321,8 @@ static int take_census(struct source *source, struct report *report)
 	if (report->scope == CMT_SCOPE_PROCESS)
 		return 0;
 	ret = cmt_device_waiting(source->dev, &snapshot);
+	if (ret == -EAGAIN)
+		return 0;
 	if (ret)
 		return ret;
 	census->waiting = 0;

@@ -8,7 +8,8 @@
  * RMID 3 ("broken") fails.  Words in CMT_FAKE change that: "hardware" (not
  * emulated), "lost" (the counts say so), "gone" (the device goes away),
  * "caps" (say on standard error which capabilities the first read has),
- * "denied" (nothing may be changed), "old" (a module that knows no scopes).
+ * "denied" (nothing may be changed), "old" (a module that knows no scopes),
+ * "churn" (those who wait are ever more).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the rest, where
@@ -211,8 +212,8 @@ int cmt_device_waiting(const struct cmt_device *dev,
 	struct cmt_snapshot *waiting;
 	uint32_t i;
 
-	if (fake("old"))
-		return -ENOTTY;
+	if (fake("old") || fake("churn"))
+		return fake("old") ? -ENOTTY : -EAGAIN;
 	waiting = calloc(1, sizeof(*waiting) + 2 * sizeof(struct cmt_record));
 	if (!waiting)
 		return -ENOMEM;

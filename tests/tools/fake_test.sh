@@ -97,6 +97,8 @@ has out "(nobody)"
 lacks out "to expand"
 checks=$((checks + 1))
 grep -q 'no RMID.* 3\.0 MiB *18\.8 ' "$scratch/out" || fail "the rest's cache"
+in_containers container,churn --plain
+has out "container scope: 2 of 4 containers individually monitored"
 in_containers container --expand
 has out "container scope: only attached processes have RMIDs of their own to expand"
 in_containers container --json
