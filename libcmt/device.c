@@ -8,6 +8,9 @@
 
 #include "internal.h"
 
+/* More processes, cgroups and CPUs than a kernel has process ids. */
+#define WAITING_MAX	(8U << 20)
+
 static bool power_of_two(uint32_t n)
 {
 	return n && !(n & (n - 1));
@@ -139,49 +142,79 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 }
 
 static bool snapshot_possible(const struct cmt_snapshot *snapshot,
-			      const struct cmt_info *info)
+			      uint16_t type, const struct cmt_info *info)
 {
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		const struct cmt_record *record = &snapshot->records[i];
 
-		if (record->type != CMT_REC_EXISTING ||
+		if (record->type != type ||
 		    !cmt_record_possible(record, info->nr_cpus, info->nr_rmids))
 			return false;
 	}
 	return true;
 }
 
+/*
+ * Records of @type into a snapshot with room for @room of them.  -ENOSPC: *room
+ * is what it takes.
+ */
+static int take_snapshot(const struct cmt_device *dev, unsigned long command,
+			 uint16_t type, uint32_t *room,
+			 struct cmt_snapshot **snapshot)
+{
+	struct cmt_rmids rmids = { .size = sizeof(rmids), .count = *room };
+	struct cmt_snapshot *s;
+	int err;
+
+	s = calloc(1, sizeof(*s) + (size_t)*room * sizeof(s->records[0]));
+	if (!s)
+		return -ENOMEM;
+	rmids.records = (uintptr_t)s->records;
+	err = device_ioctl(dev->fd, command, &rmids);
+	if (!err && rmids.count > *room)
+		err = -EPROTO;
+	*room = rmids.count;
+	if (!err) {
+		s->as_of = rmids.as_of;
+		s->count = rmids.count;
+		if (!snapshot_possible(s, type, &dev->info))
+			err = -EPROTO;
+	}
+	if (err)
+		free(s);
+	else
+		*snapshot = s;
+	return err;
+}
+
 /* Room for every RMID once is always enough. */
 int cmt_device_snapshot(const struct cmt_device *dev,
 			struct cmt_snapshot **snapshot)
 {
-	struct cmt_rmids rmids = {
-		.size = sizeof(rmids),
-		.count = dev->info.nr_rmids,
-	};
-	struct cmt_snapshot *s;
-	int err;
+	uint32_t room = dev->info.nr_rmids;
+	int err = take_snapshot(dev, CMT_IOC_GET_RMIDS, CMT_REC_EXISTING, &room,
+				snapshot);
 
-	s = calloc(1, sizeof(*s) + rmids.count * sizeof(s->records[0]));
-	if (!s)
-		return -ENOMEM;
-	rmids.records = (uintptr_t)s->records;
-	err = device_ioctl(dev->fd, CMT_IOC_GET_RMIDS, &rmids);
-	if (!err && rmids.count > dev->info.nr_rmids)
-		err = -EPROTO;
-	if (err) {
-		free(s);
-		return err == -ENOSPC ? -EPROTO : err;
-	}
+	return err == -ENOSPC ? -EPROTO : err;
+}
 
-	s->as_of = rmids.as_of;
-	s->count = rmids.count;
-	if (!snapshot_possible(s, &dev->info)) {
-		free(s);
-		return -EPROTO;
+/* How many wait is not known before, and may grow while we ask. */
+int cmt_device_waiting(const struct cmt_device *dev,
+		       struct cmt_snapshot **waiting)
+{
+	uint32_t room = 64;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		int err = take_snapshot(dev, CMT_IOC_GET_WAITING,
+					CMT_REC_ALLOC_FAIL, &room, waiting);
+
+		if (err != -ENOSPC)
+			return err;
+		if (room > WAITING_MAX)
+			return -EPROTO;
+		room += room / 4;
 	}
-	*snapshot = s;
-	return 0;
+	return -EAGAIN;
 }
 
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
@@ -202,4 +235,95 @@ int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
 	};
 
 	return device_ioctl(dev->fd, CMT_IOC_SET_INTERVAL, &interval);
+}
+
+int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
+{
+	struct cmt_info info;
+	int err = get_info(dev->fd, &info);
+
+	if (!err)
+		*scope = info.scope;
+	return err;
+}
+
+/*
+ * Nothing at all would mean "as they are" to the module, and it says no more of
+ * a text that is too long than that it is.
+ */
+static int check_patterns(const char *patterns, uint32_t *bad_at)
+{
+	size_t bytes = strlen(patterns);
+
+	if (bytes && bytes <= CMT_PATTERNS_MAX)
+		return 0;
+	*bad_at = bytes ? CMT_PATTERNS_MAX : 0;
+	return -EINVAL;
+}
+
+int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
+			 const char *patterns, uint32_t *bad_at)
+{
+	struct cmt_scope arg = { .size = sizeof(arg), .scope = scope };
+	int err = 0;
+
+	arg.bad_at = UINT32_MAX;
+	if (patterns)
+		err = check_patterns(patterns, &arg.bad_at);
+	if (!err) {
+		arg.patterns = (uintptr_t)patterns;
+		arg.patterns_bytes = patterns ? (uint32_t)strlen(patterns) : 0;
+		err = device_ioctl(dev->fd, CMT_IOC_SET_SCOPE, &arg);
+	}
+	if (bad_at)
+		*bad_at = arg.bad_at;
+	return err;
+}
+
+/* Each separator may become a line's end, and one more ends the last line. */
+int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
+{
+	struct cmt_patterns arg = {
+		.size = sizeof(arg),
+		.bytes = CMT_PATTERNS_MAX + 1,
+	};
+	char *text = calloc(1, arg.bytes + 1);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	arg.text = (uintptr_t)text;
+	err = device_ioctl(dev->fd, CMT_IOC_GET_PATTERNS, &arg);
+	if (err == -ENOSPC || (!err && arg.bytes > CMT_PATTERNS_MAX + 1))
+		err = -EPROTO;
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[arg.bytes] = '\0';
+	*patterns = text;
+	return 0;
+}
+
+int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
+		      uint32_t options, struct cmt_attached *attached)
+{
+	struct cmt_attach arg = {
+		.size = sizeof(arg),
+		.kind = kind,
+		.options = options,
+		.id = id,
+	};
+	int err = device_ioctl(dev->fd, CMT_IOC_ATTACH, &arg);
+
+	if (!err && attached)
+		*attached = (struct cmt_attached){ arg.rmid, arg.generation };
+	return err;
+}
+
+int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
+{
+	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
+
+	return device_ioctl(dev->fd, CMT_IOC_DETACH, &arg);
 }

@@ -11,6 +11,15 @@ static bool owner_possible(const struct cmt_record *record, uint32_t nr_rmids)
 	       (record->rmid == CMT_RMID_NONE) == (record->generation == 0);
 }
 
+/* An owner is one thing. */
+static bool kind_possible(const struct cmt_record *record)
+{
+	uint16_t kind = record->flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |
+					 CMT_F_OWNER_REST);
+
+	return !(kind & (kind - 1));
+}
+
 static bool type_possible(const struct cmt_record *record, uint32_t nr_rmids)
 {
 	switch (record->type) {
@@ -20,9 +29,10 @@ static bool type_possible(const struct cmt_record *record, uint32_t nr_rmids)
 	case CMT_REC_FREE:
 	case CMT_REC_EXISTING:
 	case CMT_REC_UPDATE:
-		return record->rmid != CMT_RMID_NONE &&
+		return record->rmid != CMT_RMID_NONE && kind_possible(record) &&
 		       owner_possible(record, nr_rmids);
 	case CMT_REC_ALLOC_FAIL:
+		return kind_possible(record) && owner_possible(record, nr_rmids);
 	case CMT_REC_SAMPLE:
 	case CMT_REC_TICK:
 		return owner_possible(record, nr_rmids);

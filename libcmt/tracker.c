@@ -90,7 +90,10 @@ void cmt_tracker_free(struct cmt_tracker *tracker)
 /* The RMID's name, as a record has it or an UPDATE changes it. */
 static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 {
+	owner->kind = to->kind;
 	owner->tgid = to->tgid;
+	owner->cpu = to->cpu;
+	owner->attached = to->attached;
 	owner->cgroup_id = to->cgroup_id;
 	memcpy(owner->comm, to->comm, sizeof(owner->comm));
 }
@@ -240,6 +243,15 @@ int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
 	return queue(tracker, EVENT_FREE, &owner, ts);
 }
 
+static uint32_t kind_of(uint16_t flags)
+{
+	if (flags & CMT_F_OWNER_CGROUP)
+		return CMT_OWNER_CGROUP;
+	if (flags & CMT_F_OWNER_CPU)
+		return CMT_OWNER_CPU;
+	return flags & CMT_F_OWNER_REST ? CMT_OWNER_REST : CMT_OWNER_PROCESS;
+}
+
 static void owner_from_record(struct cmt_owner *owner,
 			      const struct cmt_record *record)
 {
@@ -249,8 +261,21 @@ static void owner_from_record(struct cmt_owner *owner,
 	owner->residual_bytes = record->owner.residual_bytes;
 	owner->rmid = record->rmid;
 	owner->generation = record->generation;
-	owner->tgid = record->tgid;
+	owner->kind = kind_of(record->flags);
+	owner->attached = record->flags & CMT_F_ATTACHED;
+	if (owner->kind == CMT_OWNER_PROCESS)
+		owner->tgid = record->tgid;
+	else if (owner->kind == CMT_OWNER_CPU)
+		owner->cpu = record->owner_cpu;
 	memcpy(owner->comm, record->owner.comm, CMT_COMM_LEN);
+}
+
+int cmt_record_owner(const struct cmt_record *record, struct cmt_owner *owner)
+{
+	if (record->type < CMT_REC_ALLOC || record->type > CMT_REC_ALLOC_FAIL)
+		return -EINVAL;
+	owner_from_record(owner, record);
+	return 0;
 }
 
 /*

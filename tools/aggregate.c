@@ -33,7 +33,10 @@ struct holding {
 	uint32_t domain;
 	uint32_t next;		/* in the chain of this RMID */
 	enum owner_kind kind;
+	uint32_t owner;		/* CMT_OWNER_* */
+	bool attached;
 	uint32_t tgid;
+	uint32_t cpu;
 	char comm[CMT_COMM_LEN + 1];
 	uint64_t cgroup_id;
 	const struct cmt_container *container;
@@ -69,12 +72,18 @@ struct cpu_state {
 	uint32_t generation;
 	uint32_t tgid;
 	enum owner_kind kind;
+	uint32_t owner;		/* CMT_OWNER_* */
 	char comm[CMT_COMM_LEN + 1];
 	uint64_t cgroup_id;
 	const struct cmt_container *container;
 	uint64_t missed, missed_base;
 	uint64_t busy_ns, busy_base;
 	uint64_t lost, lost_base;
+};
+
+struct rows {
+	struct row *rows;
+	uint32_t nr, room;
 };
 
 struct aggregate {
@@ -89,8 +98,8 @@ struct aggregate {
 	uint32_t *domains;
 	uint32_t nr_domains, room_domains;
 	struct cpu_state *cpus;		/* opts.nr_cpus of them */
-	struct row *rows;
-	uint32_t nr_rows, room_rows;
+	struct rows rows, children;
+	struct row *flat;
 	uint32_t interval_ns;
 	uint64_t first_ns;	/* first reading ever */
 	uint64_t last_ns;	/* last reading so far */
@@ -145,7 +154,9 @@ void aggregate_free(struct aggregate *agg)
 	free(agg->groups);
 	free(agg->domains);
 	free(agg->cpus);
-	free(agg->rows);
+	free(agg->rows.rows);
+	free(agg->children.rows);
+	free(agg->flat);
 	free(agg);
 }
 
@@ -265,14 +276,30 @@ static struct holding *holding_of(struct aggregate *agg,
 	return found ? found : new_holding(agg, e);
 }
 
+/* Those who wait, and CPUs, are in no cgroup that would have a name. */
+static bool in_cgroup(const struct cmt_owner *owner)
+{
+	return owner->kind != CMT_OWNER_REST && owner->kind != CMT_OWNER_CPU;
+}
+
 static void holding_owner(struct aggregate *agg, struct holding *h,
 			  const struct cmt_owner *owner)
 {
 	if (h->rmid == CMT_RMID_NONE || !owner)
 		return;
+	h->owner = owner->kind;
+	h->attached = owner->attached;
 	h->tgid = owner->tgid;
+	h->cpu = owner->cpu;
 	memcpy(h->comm, owner->comm, sizeof(h->comm));
 	h->ended |= owner->freed;
+	if (!in_cgroup(owner)) {
+		h->kind = owner->kind == CMT_OWNER_REST ? OWNER_REST :
+							  OWNER_KNOWN;
+		h->container = NULL;
+		h->cgroup_id = 0;
+		return;
+	}
 	if (h->kind != OWNER_KNOWN || h->cgroup_id != owner->cgroup_id ||
 	    !h->seen)
 		h->container = name_of(agg, owner->cgroup_id);
@@ -330,16 +357,20 @@ static void cpu_owner(struct aggregate *agg, struct cpu_state *cpu,
 	cpu->comm[0] = '\0';
 	cpu->tgid = 0;
 	cpu->cgroup_id = 0;
+	cpu->owner = 0;
 	cpu->kind = OWNER_NOBODY;
 	if (c->rmid == CMT_RMID_NONE)
 		return;
 	cpu->kind = OWNER_UNKNOWN;
 	if (!c->owner)
 		return;
-	cpu->kind = OWNER_KNOWN;
+	cpu->kind = c->owner->kind == CMT_OWNER_REST ? OWNER_REST : OWNER_KNOWN;
+	cpu->owner = c->owner->kind;
 	cpu->tgid = c->owner->tgid;
-	cpu->cgroup_id = c->owner->cgroup_id;
 	memcpy(cpu->comm, c->owner->comm, sizeof(cpu->comm));
+	if (!in_cgroup(c->owner))
+		return;
+	cpu->cgroup_id = c->owner->cgroup_id;
 	cpu->container = name_of(agg, c->owner->cgroup_id);
 }
 
@@ -398,7 +429,11 @@ static int cmp_u64(uint64_t a, uint64_t b)
 static int cmp_container(const struct holding *a, const struct holding *b)
 {
 	const struct cmt_container *x = a->container, *y = b->container;
+	bool a_cpu = a->owner == CMT_OWNER_CPU, b_cpu = b->owner == CMT_OWNER_CPU;
 
+	if (a_cpu || b_cpu)
+		return a_cpu && b_cpu ? cmp_u64(a->cpu, b->cpu) :
+					a_cpu ? 1 : -1;
 	if (x && y && x->id[0] && y->id[0]) {
 		if (x->runtime != y->runtime)
 			return x->runtime < y->runtime ? -1 : 1;
@@ -439,16 +474,15 @@ static int cmp_holding(const void *pa, const void *pb, void *ctx)
 	return ret ? ret : cmp_u64(a->domain, b->domain);
 }
 
-static struct row *new_row(struct aggregate *agg)
+static struct row *new_row(struct aggregate *agg, struct rows *to)
 {
 	struct row *row, *rows;
 
-	rows = grow(agg, agg->rows, agg->nr_rows, &agg->room_rows,
-		    sizeof(*rows));
+	rows = grow(agg, to->rows, to->nr, &to->room, sizeof(*rows));
 	if (!rows)
 		return NULL;
-	agg->rows = rows;
-	row = &agg->rows[agg->nr_rows++];
+	to->rows = rows;
+	row = &to->rows[to->nr++];
 	memset(row, 0, sizeof(*row));
 	return row;
 }
@@ -494,6 +528,9 @@ static void row_traffic(struct row *row, struct measure *m,
 static void row_identity(struct row *row, const struct holding *h)
 {
 	row->kind = h->kind;
+	row->owner = h->owner;
+	row->attached = h->attached;
+	row->cpu = h->cpu;
 	row->seen = true;
 	row->cgroup_id = h->cgroup_id;
 	row->container = h->container;
@@ -538,22 +575,29 @@ static void row_settle(struct aggregate *agg, struct row *row, bool alive)
 		row->kind = OWNER_KNOWN;
 }
 
-/* One row from the run of holdings at @first; returns the run's length. */
-static uint32_t build_row(struct aggregate *agg, uint32_t first, uint32_t nr,
-			  uint64_t elapsed_ns)
+/* How many holdings from @run on, of @nr, are one row. */
+static uint32_t run_length(enum aggregate_by by, struct holding *const *run,
+			   uint32_t nr)
 {
-	struct holding **run = agg->sorted + first;
-	struct row *row = new_row(agg);
+	uint32_t n = 1;
+
+	while (n < nr && !cmp_row(by, run[0], run[n]))
+		n++;
+	return n;
+}
+
+/* One row from a run of @n holdings. */
+static void fill_row(struct aggregate *agg, struct row *row,
+		     struct holding *const *run, uint32_t n,
+		     uint64_t elapsed_ns)
+{
 	bool alive = false;
 	uint32_t i;
 
-	if (!row)
-		return nr - first;
 	row_identity(row, run[0]);
-	for (i = 0; first + i < nr; i++) {
-		if (cmp_row(agg->opts.by, run[0], run[i]))
-			break;
+	for (i = 0; i < n; i++) {
 		row_add(row, run[i], elapsed_ns);
+		row->whole |= run[i]->owner == CMT_OWNER_CGROUP;
 		if (run[i]->ended)
 			continue;
 		if (!alive || run[i]->rmid != run[i - 1]->rmid ||
@@ -562,7 +606,55 @@ static uint32_t build_row(struct aggregate *agg, uint32_t first, uint32_t nr,
 		alive = true;
 	}
 	row_settle(agg, row, alive);
-	return i;
+}
+
+/* The processes of a container that have an RMID of their own. */
+static void build_children(struct aggregate *agg, struct row *row,
+			   struct holding *const *run, uint32_t n,
+			   uint64_t elapsed_ns)
+{
+	uint32_t i, length;
+
+	row->first_child = agg->children.nr;
+	for (i = 0; i < n; i += length) {
+		struct row *child;
+
+		length = run_length(BY_PROCESS, run + i, n - i);
+		if (run[i]->owner != CMT_OWNER_PROCESS)
+			continue;
+		child = new_row(agg, &agg->children);
+		if (!child)
+			return;
+		fill_row(agg, child, run + i, length, elapsed_ns);
+		child->child = true;
+	}
+	row->nr_children = agg->children.nr - row->first_child;
+}
+
+/* The row that begins with the holding @first; returns how many it has. */
+static uint32_t build_row(struct aggregate *agg, uint32_t first, uint32_t nr,
+			  uint64_t elapsed_ns)
+{
+	struct holding **run = agg->sorted + first;
+	uint32_t n = run_length(agg->opts.by, run, nr - first);
+	struct row *row = new_row(agg, &agg->rows);
+
+	if (!row)
+		return n;
+	fill_row(agg, row, run, n, elapsed_ns);
+	if (agg->opts.by != BY_CONTAINER || !row_in_cgroup(row))
+		return n;
+	row->owner = CMT_OWNER_CGROUP;
+	row->attached = false;
+	build_children(agg, row, run, n, elapsed_ns);
+	return n;
+}
+
+/* A CPU's own RMID, which the row of the CPU has. */
+static bool in_cpu_row(const struct aggregate *agg, uint32_t i)
+{
+	return agg->opts.by == BY_CPU && agg->holdings[i].kind == OWNER_KNOWN &&
+	       agg->holdings[i].owner == CMT_OWNER_CPU;
 }
 
 static void build_rows(struct aggregate *agg, uint64_t elapsed_ns)
@@ -578,11 +670,32 @@ static void build_rows(struct aggregate *agg, uint64_t elapsed_ns)
 	}
 	agg->sorted = sorted;
 	for (i = 0; i < agg->nr_holdings; i++)
-		if (agg->holdings[i].seen)
+		if (agg->holdings[i].seen && !in_cpu_row(agg, i))
 			sorted[nr++] = &agg->holdings[i];
 	qsort_r(sorted, nr, sizeof(*sorted), cmp_holding, agg);
 	for (i = 0; i < nr; )
 		i += build_row(agg, i, nr, elapsed_ns);
+}
+
+/* What the RMID of a CPU held; false: it has none. */
+static bool add_cpu_values(struct aggregate *agg, struct row *row,
+			   uint64_t elapsed_ns)
+{
+	bool alive = false, any = false;
+	uint32_t i;
+
+	for (i = 0; i < agg->nr_holdings; i++) {
+		const struct holding *h = &agg->holdings[i];
+
+		if (!h->seen || !in_cpu_row(agg, i) || h->cpu != row->cpu)
+			continue;
+		row_add(row, h, elapsed_ns);
+		alive |= !h->ended;
+		any = true;
+	}
+	if (any)
+		row_settle(agg, row, alive);
+	return any;
 }
 
 static void build_cpu_row(struct aggregate *agg, uint32_t number)
@@ -592,9 +705,10 @@ static void build_cpu_row(struct aggregate *agg, uint32_t number)
 
 	if (!cpu->seen && cpu->lost == cpu->lost_base)
 		return;
-	row = new_row(agg);
+	row = new_row(agg, &agg->rows);
 	if (!row)
 		return;
+	row->is_cpu = true;
 	row->cpu = number;
 	row->kind = OWNER_UNKNOWN;
 	row->lost = cpu->lost - cpu->lost_base;
@@ -602,6 +716,7 @@ static void build_cpu_row(struct aggregate *agg, uint32_t number)
 		return;
 	row->seen = true;
 	row->kind = cpu->kind;
+	row->owner = cpu->owner;
 	row->domain = cpu->domain;
 	row->rmid = cpu->rmid;
 	row->generation = cpu->generation;
@@ -615,6 +730,40 @@ static void build_cpu_row(struct aggregate *agg, uint32_t number)
 	row->busy_ticks = cpu->busy_ticks;
 	row->missed = cpu->missed - cpu->missed_base;
 	row->busy_ns = cpu->busy_ns - cpu->busy_base;
+}
+
+/*
+ * The CPUs, and where CPUs have RMIDs of their own whatever else there is, so
+ * that all rows are the cache.
+ */
+static void build_cpu_rows(struct aggregate *agg, uint64_t elapsed_ns)
+{
+	bool owners = false;
+	uint32_t i;
+
+	for (i = 0; i < agg->opts.nr_cpus; i++)
+		build_cpu_row(agg, i);
+	for (i = 0; i < agg->rows.nr; i++)
+		owners |= add_cpu_values(agg, &agg->rows.rows[i], elapsed_ns);
+	if (owners)
+		build_rows(agg, elapsed_ns);
+}
+
+/* Where rows_select() puts rows and children in one order. */
+static void reserve_flat(struct aggregate *agg, struct frame *frame)
+{
+	struct row *flat = reallocarray(agg->flat,
+					agg->rows.nr + agg->children.nr + 1,
+					sizeof(*flat));
+
+	if (flat)
+		agg->flat = flat;
+	else
+		agg->err = -ENOMEM;
+	frame->rows = agg->rows.rows;
+	frame->nr_rows = flat ? agg->rows.nr : 0;
+	frame->children = agg->children.rows;
+	frame->flat = agg->flat;
 }
 
 static void close_traffic(struct traffic *t)
@@ -724,7 +873,6 @@ static void sum_cpus(const struct aggregate *agg, struct frame *frame)
 int aggregate_close(struct aggregate *agg, struct frame *frame)
 {
 	uint64_t since = agg->closed_ns ? agg->closed_ns : agg->first_ns;
-	uint32_t i;
 	int err;
 
 	*frame = (struct frame){
@@ -738,14 +886,13 @@ int aggregate_close(struct aggregate *agg, struct frame *frame)
 	forget_groups(agg);
 	sum_cpus(agg, frame);
 	frame->ticks_ns = frame->elapsed_ns * frame->nr_cpus;
-	agg->nr_rows = 0;
+	agg->rows.nr = 0;
+	agg->children.nr = 0;
 	if (agg->opts.by == BY_CPU)
-		for (i = 0; i < agg->opts.nr_cpus; i++)
-			build_cpu_row(agg, i);
+		build_cpu_rows(agg, frame->elapsed_ns);
 	else
 		build_rows(agg, frame->elapsed_ns);
-	frame->rows = agg->rows;
-	frame->nr_rows = agg->nr_rows;
+	reserve_flat(agg, frame);
 	close_holdings(agg);
 	close_cpus(agg);
 	agg->closed_ns = agg->last_ns;

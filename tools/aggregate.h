@@ -49,6 +49,7 @@ struct aggregate_opts {
 enum owner_kind {
 	OWNER_KNOWN,
 	OWNER_UNKNOWN,		/* an RMID whose owner's record was lost */
+	OWNER_REST,		/* the RMID of all who wait for their own */
 	OWNER_NOBODY,		/* RMID 0: idle, kernel, not monitored */
 };
 
@@ -68,8 +69,13 @@ struct measure {
 
 struct row {
 	enum owner_kind kind;
+	uint32_t owner;		/* CMT_OWNER_*, of OWNER_KNOWN.  A container's
+				 * row is a cgroup, whatever it sums up.
+				 */
+	bool whole;		/* BY_CONTAINER: one RMID is all of a cgroup */
+	bool attached;
 	bool seen;		/* BY_CPU: false: only its losses are known */
-	uint64_t cgroup_id;
+	uint64_t cgroup_id;	/* 0: in none, such as a CPU */
 	const struct cmt_container *container;	/* NULL: no name */
 	char comm[CMT_COMM_LEN + 1];		/* raw bytes */
 	uint32_t pid;
@@ -86,8 +92,21 @@ struct row {
 					 * there before the owners were
 					 */
 	uint64_t l3_bytes;	/* what 100 % is; 0: unknown */
-	/* BY_CPU only */
-	uint32_t cpu;
+	/* BY_CONTAINER: its rows of processes with an RMID, frame.children */
+	uint32_t first_child;
+	uint32_t nr_children;
+	bool child;		/* it is one of them */
+	/* What the cgroups say, not the RMIDs: set by who knows */
+	bool processes_known;
+	uint32_t processes;
+	/* OWNER_REST: how many of what wait; NULL: not asked */
+	const char *waits;
+	uint64_t waiting;
+	uint32_t cpu;		/* of CMT_OWNER_CPU, and BY_CPU */
+	/* BY_CPU only: the row is a CPU's; others are there in CPU scope, for
+	 * what belongs to none
+	 */
+	bool is_cpu;
 	uint32_t ticks;
 	uint32_t busy_ticks;
 	uint64_t missed;
@@ -108,7 +127,15 @@ struct frame {
 	uint64_t ticks_ns;	/* CPU time that busy_ns is a part of */
 	uint32_t nr_rows;
 	struct row *rows;
+	struct row *children;
+	struct row *flat;	/* room for all rows and children */
 };
+
+/* Has it a cgroup?  A CPU and the rest have none. */
+static inline bool row_in_cgroup(const struct row *row)
+{
+	return row->kind == OWNER_KNOWN && row->owner != CMT_OWNER_CPU;
+}
 
 struct aggregate;
 

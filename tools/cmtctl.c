@@ -11,17 +11,29 @@
 #include "errors.h"
 #include "format.h"
 
+/* Options that only some commands know. */
+#define KNOWS_CHILDREN	(1U << 0)
+#define KNOWS_PATTERNS	(1U << 1)
+#define KNOWS_FORCE	(1U << 2)
+
 struct command {
 	const char *name;
 	int (*run)(const struct ctl *ctl, const char **what);
-	bool operand;		/* may have one */
+	int (*operands)(struct ctl *ctl, char **operands, int nr);
+	int max;		/* how many operands */
+	unsigned int knows;
 };
 
 static const struct command commands[] = {
-	{ "info", ctl_info, false },
-	{ "rmids", ctl_rmids, false },
-	{ "stats", ctl_stats, false },
-	{ "interval", ctl_interval, true },
+	{ "info", ctl_info, NULL, 0, 0 },
+	{ "rmids", ctl_rmids, NULL, 0, 0 },
+	{ "show", ctl_show, NULL, 0, 0 },
+	{ "stats", ctl_stats, NULL, 0, 0 },
+	{ "interval", ctl_interval, ctl_interval_operands, 1, 0 },
+	{ "scope", ctl_scope, ctl_scope_operands, 1,
+	  KNOWS_PATTERNS | KNOWS_FORCE },
+	{ "attach", ctl_attach, ctl_attach_operands, 2, KNOWS_CHILDREN },
+	{ "detach", ctl_detach, ctl_attach_operands, 2, 0 },
 };
 
 static const struct command *find_command(const char *name)
@@ -34,52 +46,73 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* The command and its operand, or NULL with what is wrong said. */
+/* The name of an option that was given and is not for @command, or NULL. */
+static const char *misplaced(const struct command *command,
+			     const struct ctl_config *config)
+{
+	if (config->children && !(command->knows & KNOWS_CHILDREN))
+		return "children";
+	if (config->patterns_given && !(command->knows & KNOWS_PATTERNS))
+		return "patterns";
+	if (config->file && !(command->knows & KNOWS_PATTERNS))
+		return "file";
+	if (config->force && !(command->knows & KNOWS_FORCE))
+		return "force";
+	return NULL;
+}
+
+/* The command, or NULL with what is wrong with it said. */
 static const struct command *parse_command(int argc, char **argv,
-					   const char **operand)
+					   struct ctl *ctl)
 {
 	const struct command *command;
-	uint64_t ns;
-	int nr = argc - optind;
+	const char *option;
+	int nr = argc - optind - 1;
 
-	if (!nr) {
+	if (nr < 0) {
 		options_usage(&cmtctl_program, stderr, "no command");
 		return NULL;
 	}
 	command = find_command(argv[optind]);
-	*operand = nr > 1 ? argv[optind + 1] : NULL;
 	if (!command) {
 		options_usage(&cmtctl_program, stderr, "%s: no such command",
 			      argv[optind]);
 		return NULL;
 	}
-	if (nr > 1 + command->operand) {
+	if (nr > command->max) {
 		options_usage(&cmtctl_program, stderr, "%s: too many operands",
 			      command->name);
 		return NULL;
 	}
-	if (*operand && parse_duration(*operand, &ns)) {
-		options_usage(&cmtctl_program, stderr,
-			      "'%s' is not a number with ns, us, ms or s",
-			      *operand);
+	option = misplaced(command, ctl->config);
+	if (option) {
+		options_usage(&cmtctl_program, stderr, "--%s: not with %s",
+			      option, command->name);
 		return NULL;
 	}
+	if (command->operands &&
+	    command->operands(ctl, argv + optind + 1, nr))
+		return NULL;
 	return command;
 }
 
+static const struct reason reasons[] = {
+	{ -EPERM, "not permitted",
+	  "It takes CAP_SYS_ADMIN or CAP_PERFMON: run cmtctl as root" },
+	{ -ENOTTY, "the module is older than this program",
+	  "Install the module and the tools of one release, then reload the module" },
+	{ 0, NULL, NULL },
+};
+
 /* What a refused interval wants to hear; other errors speak for themselves. */
-static void explain(const struct ctl *ctl, const char *what, int err)
+static void explain(const struct command *command, const struct ctl *ctl,
+		    const char *what, int err)
 {
 	const struct cmt_info *info = cmt_device_info(ctl->dev);
 	char min[FORMAT_LEN], max[FORMAT_LEN];
 
-	error_plain(stderr, "cmtctl", what, err);
-	if (!ctl->operand)
-		return;
-	if (err == -EPERM)
-		fprintf(stderr,
-			"Setting it takes CAP_SYS_ADMIN or CAP_PERFMON: run cmtctl as root\n");
-	else if (err == -EINVAL)
+	error_reason(stderr, "cmtctl", what, err, reasons);
+	if (command->run == ctl_interval && err == -EINVAL)
 		fprintf(stderr, "It must be from %s to %s\n",
 			format_duration(min, info->interval_min_ns),
 			format_duration(max, info->interval_max_ns));
@@ -95,29 +128,42 @@ static int finish_output(void)
 	return EXIT_RUNTIME;
 }
 
-/* Only setting the interval keeps the capabilities that it takes. */
+/* Only what changes something keeps the capabilities that it takes. */
 static int run_command(const struct command *command, const struct ctl *ctl)
 {
 	const char *what = "cannot drop capabilities";
-	int ret = caps_drop(ctl->operand != NULL);
+	int ret = caps_drop(ctl->control);
 
 	if (!ret)
 		ret = command->run(ctl, &what);
 	if (!ret)
 		return finish_output();
-	explain(ctl, what, ret);
+	if (ret < 0)
+		explain(command, ctl, what, ret);
 	return EXIT_RUNTIME;
 }
 
-int main(int argc, char **argv)
+static int open_and_run(const struct command *command, struct ctl *ctl)
 {
-	struct ctl_config config = { 0 };
-	const struct command *command;
-	struct ctl ctl = { 0 };
-	int ret;
+	const char *path = ctl->config->device;
+	int ret = cmt_device_open(&ctl->dev, path,
+				  ctl->control ? CMT_OPEN_CONTROL : 0);
 
-	signal(SIGPIPE, SIG_IGN);
-	switch (options_parse(&cmtctl_program, &config, argc, argv, stderr)) {
+	if (ret) {
+		error_open(stderr, "cmtctl", path, ctl->control, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = run_command(command, ctl);
+	cmt_device_close(ctl->dev);
+	return ret;
+}
+
+static int parse_and_run(struct ctl_config *config, int argc, char **argv)
+{
+	struct ctl ctl = { .config = config };
+	const struct command *command;
+
+	switch (options_parse(&cmtctl_program, config, argc, argv, stderr)) {
 	case OPTIONS_HELP:
 		options_help(&cmtctl_program, stdout);
 		return finish_output();
@@ -129,18 +175,18 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	command = parse_command(argc, argv, &ctl.operand);
-	if (!command)
-		return EXIT_USAGE;
-	ctl.json = config.json;
-	ret = cmt_device_open(&ctl.dev, config.device,
-			      ctl.operand ? CMT_OPEN_CONTROL : 0);
-	if (ret) {
-		error_open(stderr, "cmtctl", config.device,
-			   ctl.operand != NULL, ret);
-		return EXIT_RUNTIME;
-	}
-	ret = run_command(command, &ctl);
-	cmt_device_close(ctl.dev);
+	ctl.json = config->json;
+	command = parse_command(argc, argv, &ctl);
+	return command ? open_and_run(command, &ctl) : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl_config config = { 0 };
+	int ret;
+
+	signal(SIGPIPE, SIG_IGN);
+	ret = parse_and_run(&config, argc, argv);
+	patterns_free(&config.patterns);
 	return ret;
 }

@@ -7,27 +7,52 @@
 #include <stdbool.h>
 
 #include "options.h"
+#include "patterns.h"
 
 struct ctl_config {
 	const char *device;	/* NULL: the default */
 	bool json;
+	bool children;
+	bool force;
+	bool patterns_given;
+	struct patterns patterns;	/* of --patterns */
+	const char *file;		/* NULL: none */
 };
 
 extern const struct program cmtctl_program;
 
 struct ctl {
 	struct cmt_device *dev;
+	struct ctl_config *config;
 	bool json;
-	const char *operand;	/* NULL: none was given */
+	bool control;		/* it changes something */
+	/* What the operands were checked to be. */
+	uint64_t interval_ns;
+	uint32_t scope;		/* CMT_SCOPE_*; 0: none was given */
+	uint32_t kind;		/* CMT_OWNER_*, of attach and detach */
+	const char *id;
 };
 
 /*
- * Each does its work on an open device and returns 0, or -errno with @what
- * saying what failed.  Output goes to standard output.
+ * Check the operands, and say what is wrong with them.  Returns 0 or
+ * EXIT_USAGE.  Sets control.
+ */
+int ctl_interval_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_scope_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_attach_operands(struct ctl *ctl, char **operands, int nr);
+
+/*
+ * Each does its work on an open device and returns 0, -errno with @what
+ * saying what failed, or EXIT_RUNTIME: all was said.  Output goes to standard
+ * output.
  */
 int ctl_info(const struct ctl *ctl, const char **what);
 int ctl_rmids(const struct ctl *ctl, const char **what);
 int ctl_stats(const struct ctl *ctl, const char **what);
 int ctl_interval(const struct ctl *ctl, const char **what);
+int ctl_scope(const struct ctl *ctl, const char **what);
+int ctl_show(const struct ctl *ctl, const char **what);
+int ctl_attach(const struct ctl *ctl, const char **what);
+int ctl_detach(const struct ctl *ctl, const char **what);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "fields.h"
 #include "format.h"
+#include "rows.h"
 
 static const char *backend_name(uint32_t backend)
 {
@@ -29,7 +30,8 @@ static void add_text(struct fields *fields, const char *name, const char *text,
 	fields_text(fields, name, copy);
 }
 
-static void add_machine(struct fields *fields, const struct cmt_info *info)
+static void add_machine(struct fields *fields, const struct cmt_info *info,
+			uint32_t scope)
 {
 	char abi[32], l3[FORMAT_LEN];
 
@@ -44,8 +46,7 @@ static void add_machine(struct fields *fields, const struct cmt_info *info)
 	fields_text(fields, "backend", backend_name(info->backend));
 	add_text(fields, "reason", info->reason, sizeof(info->reason));
 	fields_text(fields, "vendor", vendor_name(info->vendor));
-	fields_text(fields, "scope", info->scope == CMT_SCOPE_PROCESS ?
-				     "process" : "unknown");
+	fields_text(fields, "scope", scope_name(scope));
 	if (info->l3_bytes)
 		fields_number(fields, "l3_bytes", info->l3_bytes,
 			      format_bytes(l3, info->l3_bytes));
@@ -85,18 +86,22 @@ int ctl_info(const struct ctl *ctl, const char **what)
 {
 	const struct cmt_info *info = cmt_device_info(ctl->dev);
 	struct fields fields;
-	uint32_t interval_ns;
+	uint32_t interval_ns, scope;
 	int ret;
 
 	*what = "cannot read the interval";
 	ret = cmt_device_interval(ctl->dev, &interval_ns);
+	if (!ret) {
+		*what = "cannot read the scope";
+		ret = cmt_device_scope(ctl->dev, &scope);
+	}
 	if (ret)
 		return ret;
 	*what = "cannot print";
 	ret = fields_begin(&fields, ctl->json);
 	if (ret)
 		return ret;
-	add_machine(&fields, info);
+	add_machine(&fields, info, scope);
 	add_events(&fields, info->events);
 	add_sampling(&fields, info, interval_ns);
 	return fields_end(&fields);

@@ -4,6 +4,16 @@
 #include "fields.h"
 #include "format.h"
 
+int ctl_interval_operands(struct ctl *ctl, char **operands, int nr)
+{
+	ctl->control = nr > 0;
+	if (!nr || !parse_duration(operands[0], &ctl->interval_ns))
+		return 0;
+	return options_usage(&cmtctl_program, stderr,
+			     "'%s' is not a number with ns, us, ms or s",
+			     operands[0]);
+}
+
 static int print_interval(const struct ctl *ctl, uint32_t interval_ns)
 {
 	char text[FORMAT_LEN];
@@ -22,20 +32,18 @@ static int print_interval(const struct ctl *ctl, uint32_t interval_ns)
 	return fields_end(&fields);
 }
 
-/* The operand was checked to be a duration; its range is the module's matter. */
+/* Its range is the module's matter. */
 int ctl_interval(const struct ctl *ctl, const char **what)
 {
-	uint64_t wanted_ns;
+	uint64_t wanted_ns = ctl->interval_ns;
 	uint32_t interval_ns;
 	int ret;
 
-	if (ctl->operand) {
+	if (ctl->control) {
 		*what = "cannot set the interval";
-		ret = parse_duration(ctl->operand, &wanted_ns);
-		if (!ret)
-			ret = cmt_device_set_interval(ctl->dev,
-				wanted_ns > UINT32_MAX ? UINT32_MAX :
-							 (uint32_t)wanted_ns);
+		ret = cmt_device_set_interval(ctl->dev,
+			wanted_ns > UINT32_MAX ? UINT32_MAX :
+						 (uint32_t)wanted_ns);
 		if (ret)
 			return ret;
 	}

@@ -4,27 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fields.h"
 #include "format.h"
 #include "rows.h"
-
-static void row_of(struct row *row, const struct cmt_record *record,
-		   struct cmt_containers *containers)
-{
-	*row = (struct row){
-		.kind = OWNER_KNOWN,
-		.cgroup_id = record->owner.cgroup_id,
-		.rmid = record->rmid,
-		.generation = record->generation,
-		.pid = record->tgid,
-	};
-	memcpy(row->comm, record->owner.comm, CMT_COMM_LEN);
-	if (containers)
-		row->container = cmt_containers_lookup(containers,
-						       row->cgroup_id);
-}
 
 static bool emulated(const struct ctl *ctl)
 {
@@ -44,7 +27,11 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 	fields_bool(&fields, "emulated", emulated(ctl));
 	fields_number(&fields, "rmid", row->rmid, NULL);
 	fields_number(&fields, "generation", row->generation, NULL);
-	fields_number(&fields, "pid", row->pid, NULL);
+	fields_text(&fields, "kind", row_kind(row));
+	if (row->pid)
+		fields_number(&fields, "pid", row->pid, NULL);
+	else
+		fields_text(&fields, "pid", NULL);
 	fields_text(&fields, "comm", row->comm);
 	fields_text(&fields, "container", container_label(label, row));
 	fields_text(&fields, "cgroup", c ? c->path : NULL);
@@ -60,13 +47,15 @@ static void print_text(const struct row *row, const struct cmt_record *record,
 		       uint64_t as_of)
 {
 	char comm[4 * CMT_COMM_LEN + 1], name[4 * CONTAINER_LABEL_LEN];
-	char label[CONTAINER_LABEL_LEN], residue[FORMAT_LEN];
+	char label[CONTAINER_LABEL_LEN], residue[FORMAT_LEN], pid[16] = "-";
 
 	escape_text(comm, sizeof(comm), row->comm, ESCAPE_ASCII);
 	escape_text(name, sizeof(name), container_label(label, row),
 		    ESCAPE_ASCII);
-	printf("%4u %10u %7u %-15s %10.3f %10s %s\n", row->rmid,
-	       row->generation, row->pid, comm,
+	if (row->pid)
+		snprintf(pid, sizeof(pid), "%u", row->pid);
+	printf("%4u %10u %7s %-15s %10.3f %10s %s\n", row->rmid,
+	       row->generation, pid, comm,
 	       (double)(as_of - record->ts) / 1e9,
 	       format_bytes(residue, record->owner.residual_bytes), name);
 }
@@ -74,6 +63,7 @@ static void print_text(const struct row *row, const struct cmt_record *record,
 static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 		     struct cmt_containers *containers)
 {
+	struct cmt_owner owner;
 	struct row row;
 	uint32_t i;
 	int ret = 0;
@@ -87,7 +77,10 @@ static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 	for (i = 0; !ret && i < snapshot->count; i++) {
 		const struct cmt_record *record = &snapshot->records[i];
 
-		row_of(&row, record, containers);
+		ret = cmt_record_owner(record, &owner);
+		if (ret)
+			break;
+		row_owner(&row, &owner, containers);
 		if (ctl->json)
 			ret = print_json(ctl, &row, record, snapshot->as_of);
 		else

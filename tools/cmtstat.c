@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 
 struct session {
 	const struct config *config;
+	enum aggregate_by by;
+	bool expand;
 	struct source source;
 	struct report report;
 	bool shown;		/* report holds one */
@@ -93,13 +96,18 @@ static int show(struct session *session)
 
 static int report(struct session *session)
 {
-	const struct config *config = session->config;
+	const struct selection selection = {
+		.key = session->config->sort,
+		.filter = session->config->filter,
+		.top = (uint32_t)session->config->top,
+		.expand = session->expand,
+	};
 	int ret = source_report(&session->source, &session->report);
 
 	if (ret)
 		return ret;
-	rows_select(&session->report.frame, config->sort, config->filter,
-		    (uint32_t)config->top);
+	session->report.expand = session->expand;
+	rows_select(&session->report.frame, &selection);
 	session->shown = true;
 	return show(session);
 }
@@ -118,6 +126,18 @@ static int attend(struct session *session)
 	return session->shown ? show(session) : 0;
 }
 
+/* An expanded table, or one no more, is the next one. */
+static void read_keys(struct session *session)
+{
+	char keys[TERMINAL_KEYS];
+	const char *key;
+
+	session->keys = !terminal_keys(keys);
+	session->quit = strchr(keys, 'q') != NULL;
+	for (key = keys; *key; key++)
+		session->expand ^= *key == 'e' && session->by == BY_CONTAINER;
+}
+
 /* Wait for records, a key, a signal, or the end of the interval. */
 static int wait_for(struct session *session, uint64_t until_ns)
 {
@@ -127,7 +147,7 @@ static int wait_for(struct session *session, uint64_t until_ns)
 		{ .fd = session->keys ? STDIN_FILENO : -1, .events = POLLIN },
 	};
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	int ret, key;
+	int ret;
 
 	ret = signals_poll(fds, NR_WATCHED, until_ns > now ? until_ns - now : 0);
 	if (ret < 0)
@@ -136,11 +156,8 @@ static int wait_for(struct session *session, uint64_t until_ns)
 		return -ENODEV;
 	if (fds[WATCH_OUTPUT].revents & (POLLERR | POLLHUP | POLLNVAL))
 		return -EPIPE;
-	if (fds[WATCH_KEYS].revents) {
-		key = terminal_keys();
-		session->quit = key > 0;
-		session->keys = key >= 0;
-	}
+	if (fds[WATCH_KEYS].revents)
+		read_keys(session);
 	return 0;
 }
 
@@ -188,12 +205,26 @@ static void leave_screen(struct session *session)
 		print_plain(session);
 }
 
+/* Where CPUs are what is measured, there is little to see of containers. */
+static enum aggregate_by view_of(const struct config *config,
+				 const struct cmt_device *dev)
+{
+	bool cpus = cmt_device_info(dev)->scope == CMT_SCOPE_CPU;
+
+	return cpus && !config->by_given && !config->expand ? BY_CPU :
+							      config->by;
+}
+
 /* Open what the session needs, run it, and put everything back. */
 static int run_session(struct session *session, struct cmt_device *dev)
 {
 	const struct config *config = session->config;
 	const char *what;
-	int ret = source_open(&session->source, dev, config->by, &what);
+	int ret;
+
+	session->by = view_of(config, dev);
+	session->expand = config->expand;
+	ret = source_open(&session->source, dev, session->by, &what);
 
 	if (ret) {
 		error_plain(stderr, "cmtstat", what, ret);
@@ -209,7 +240,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	if (session->screen)
 		terminal_enter();
 	else if (config->output == OUTPUT_CSV)
-		view_csv_header(stdout, config->by);
+		view_csv_header(stdout, session->by);
 	ret = flush_output();
 	if (!ret)
 		ret = run(session);
@@ -246,6 +277,9 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		return options_usage(&cmtstat_program, stderr,
 				     "%s: takes no operands", argv[optind]);
+	if (config.expand && config.by != BY_CONTAINER)
+		return options_usage(&cmtstat_program, stderr,
+				     "--expand: only --by container");
 	ret = cmt_device_open(&dev, config.device, 0);
 	if (ret) {
 		error_open(stderr, "cmtstat", config.device, false, ret);

@@ -14,6 +14,8 @@ enum output {
 
 struct config {
 	enum aggregate_by by;
+	bool by_given;		/* else the scope may know better */
+	bool expand;
 	enum output output;
 	enum sort_key sort;
 	bool plain;

@@ -15,7 +15,15 @@ const struct config cmtstat_defaults = {
 
 static int set_by(void *config, const char *value)
 {
+	((struct config *)config)->by_given = true;
 	return by_parse(value, &((struct config *)config)->by);
+}
+
+static int set_expand(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->expand = true;
+	return 0;
 }
 
 static int set_interval(void *config, const char *value)
@@ -84,6 +92,8 @@ static int set_device(void *config, const char *value)
 static const struct option_spec options[] = {
 	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain",
 	  "container, process, cpu or domain", set_by },
+	{ 'e', "expand", NULL, "show the processes of each container",
+	  NULL, set_expand },
 	{ 'i', "interval", "SECONDS", "time between tables, 0.001 to 3600, default 1",
 	  "a number of seconds from 0.001 to 3600", set_interval },
 	{ 'n', "count", "N", "end after N tables",
@@ -113,5 +123,5 @@ const struct program cmtstat_program = {
 	.synopsis = "[options]",
 	.about = "Show who holds how much last-level cache and uses how much memory bandwidth.\n",
 	.options = options,
-	.more = "On a terminal, q quits.  A value with > before it is a lower bound, - is not measured.\n",
+	.more = "On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
 };

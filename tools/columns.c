@@ -2,6 +2,7 @@
 #include "columns.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void set_text(struct cell *cell, const char *text)
@@ -76,6 +77,55 @@ static void get_image(const struct row *row, struct cell *cell)
 		set_text(cell, row->container->image);
 }
 
+/* A process of a container stands below it, whose name need not be said. */
+static void get_shown_name(const struct row *row, struct cell *cell)
+{
+	const char *text = cell->buf;
+
+	if (row->child)
+		snprintf(cell->buf, sizeof(cell->buf), "  %u %s", row->pid,
+			 row->comm);
+	else if (row->container)
+		text = row->container->name;
+	else
+		text = container_label(cell->buf, row);
+	set_text(cell, text);
+}
+
+static void get_shown_runtime(const struct row *row, struct cell *cell)
+{
+	if (row->child)
+		set_text(cell, "");
+	else
+		get_runtime(row, cell);
+}
+
+static void get_shown_pod(const struct row *row, struct cell *cell)
+{
+	const struct cmt_container *c = row->container;
+
+	if (!row->child && c && (c->pod_name || c->pod[0]))
+		set_text(cell, c->pod_name ? c->pod_name : c->pod);
+}
+
+static void get_kind(const struct row *row, struct cell *cell)
+{
+	if (row->seen)
+		set_text(cell, row_kind(row));
+}
+
+static void get_attached(const struct row *row, struct cell *cell)
+{
+	if (row->kind == OWNER_KNOWN)
+		set_bool(cell, row->attached);
+}
+
+static void get_processes(const struct row *row, struct cell *cell)
+{
+	if (row->processes_known)
+		set_number(cell, row->processes);
+}
+
 static void get_cgroup(const struct row *row, struct cell *cell)
 {
 	if (row->container && row->container->path)
@@ -84,7 +134,7 @@ static void get_cgroup(const struct row *row, struct cell *cell)
 
 static void get_cgroup_id(const struct row *row, struct cell *cell)
 {
-	if (row->kind == OWNER_KNOWN)
+	if (row_in_cgroup(row))
 		set_number(cell, row->cgroup_id);
 }
 
@@ -96,13 +146,13 @@ static void get_rmids(const struct row *row, struct cell *cell)
 
 static void get_pid(const struct row *row, struct cell *cell)
 {
-	if (row->kind == OWNER_KNOWN)
+	if (row->kind == OWNER_KNOWN && row->owner == CMT_OWNER_PROCESS)
 		set_number(cell, row->pid);
 }
 
 static void get_comm(const struct row *row, struct cell *cell)
 {
-	if (row->kind == OWNER_KNOWN)
+	if (row->kind == OWNER_KNOWN && row->comm[0])
 		set_text(cell, row->comm);
 }
 
@@ -210,7 +260,15 @@ static void get_reason(const struct row *row, struct cell *cell)
 
 static void get_cpu(const struct row *row, struct cell *cell)
 {
-	set_number(cell, row->cpu);
+	if (row->is_cpu)
+		set_number(cell, row->cpu);
+}
+
+/* What is no CPU may hold cache in every domain. */
+static void get_cpu_domain(const struct row *row, struct cell *cell)
+{
+	if (row->is_cpu && row->seen)
+		set_number(cell, row->domain);
 }
 
 static void get_busy(const struct row *row, struct cell *cell)
@@ -223,94 +281,113 @@ static void get_busy(const struct row *row, struct cell *cell)
 
 static void get_ticks(const struct row *row, struct cell *cell)
 {
-	set_number(cell, row->ticks);
+	if (row->is_cpu)
+		set_number(cell, row->ticks);
 }
 
 static void get_missed(const struct row *row, struct cell *cell)
 {
-	if (row->seen)
+	if (row->is_cpu && row->seen)
 		set_number(cell, row->missed);
 }
 
 static void get_lost(const struct row *row, struct cell *cell)
 {
-	set_number(cell, row->lost);
+	if (row->is_cpu)
+		set_number(cell, row->lost);
 }
 
 static void get_sampler(const struct row *row, struct cell *cell)
 {
-	if (row->seen)
+	if (row->is_cpu && row->seen)
 		set_number(cell, row->busy_ns);
 }
 
-#define NAME_FIELDS \
-	{ NULL, "runtime", 0, true, get_runtime }, \
-	{ NULL, "name", 0, true, get_name }, \
-	{ NULL, "id", 0, true, get_id }, \
-	{ NULL, "pod", 0, true, get_pod }, \
-	{ NULL, "container_name", 0, true, get_container_name }, \
-	{ NULL, "pod_name", 0, true, get_pod_name }, \
-	{ NULL, "namespace", 0, true, get_namespace }, \
-	{ NULL, "image", 0, true, get_image }, \
-	{ NULL, "cgroup", 0, true, get_cgroup }, \
-	{ NULL, "cgroup_id", 0, false, get_cgroup_id }
+#define FIELD(name, get) { NULL, name, 0, true, false, get }
 
-#define VALUE_COLUMNS \
-	{ "OCCUPANCY", "occupancy_bytes", 11, false, get_occupancy }, \
-	{ "% L3", "occupancy_percent", 6, false, get_percent }, \
-	{ "MBM TOTAL", "mbm_total_bytes_per_s", 12, false, get_total }, \
-	{ "MBM LOCAL", "mbm_local_bytes_per_s", 12, false, get_local }
+#define NAME_FIELDS_BUT_RUNTIME \
+	FIELD("name", get_name), \
+	FIELD("id", get_id), \
+	FIELD("pod", get_pod), \
+	FIELD("container_name", get_container_name), \
+	FIELD("pod_name", get_pod_name), \
+	FIELD("namespace", get_namespace), \
+	FIELD("image", get_image), \
+	FIELD("cgroup", get_cgroup), \
+	FIELD("cgroup_id", get_cgroup_id)
+
+#define NAME_FIELDS \
+	FIELD("runtime", get_runtime), \
+	NAME_FIELDS_BUT_RUNTIME
+
+#define VALUE_COLUMNS(optional) \
+	{ "OCCUPANCY", "occupancy_bytes", 11, false, optional, get_occupancy }, \
+	{ "% L3", "occupancy_percent", 6, false, optional, get_percent }, \
+	{ "MBM TOTAL", "mbm_total_bytes_per_s", 12, false, optional, \
+	  get_total }, \
+	{ "MBM LOCAL", "mbm_local_bytes_per_s", 12, false, optional, get_local }
 
 #define PARTIAL_COLUMNS \
-	{ NULL, "occupancy_partial", 0, false, get_occupancy_partial }, \
-	{ NULL, "mbm_total_partial", 0, false, get_total_partial }, \
-	{ NULL, "mbm_local_partial", 0, false, get_local_partial }, \
-	{ "NOTE", "reason", 4, true, get_reason }, \
+	FIELD("occupancy_partial", get_occupancy_partial), \
+	FIELD("mbm_total_partial", get_total_partial), \
+	FIELD("mbm_local_partial", get_local_partial), \
+	{ "NOTE", "reason", 4, true, false, get_reason }, \
 	{ .get = NULL }
 
 static const struct column container_columns[] = {
-	{ "CONTAINER", "container", 20, true, get_container },
-	NAME_FIELDS,
-	{ "PROCS", "rmids", 5, false, get_rmids },
-	VALUE_COLUMNS,
-	{ NULL, "residual_bytes", 0, false, get_residual },
+	FIELD("container", get_container),
+	FIELD("kind", get_kind),
+	FIELD("runtime", get_runtime),
+	{ "RUNTIME", NULL, 8, true, false, get_shown_runtime },
+	{ "NAME", NULL, 16, true, false, get_shown_name },
+	{ "POD", NULL, 8, true, true, get_shown_pod },
+	NAME_FIELDS_BUT_RUNTIME,
+	FIELD("pid", get_pid),
+	FIELD("comm", get_comm),
+	{ "PROCS", "processes", 5, false, false, get_processes },
+	FIELD("rmids", get_rmids),
+	VALUE_COLUMNS(false),
+	FIELD("residual_bytes", get_residual),
 	PARTIAL_COLUMNS
 };
 
 static const struct column process_columns[] = {
-	{ "PID", "pid", 7, false, get_pid },
-	{ "COMM", "comm", 15, true, get_comm },
-	{ "CONTAINER", "container", 12, true, get_container },
+	{ "PID", "pid", 7, false, false, get_pid },
+	{ "COMM", "comm", 15, true, false, get_comm },
+	{ "CONTAINER", "container", 12, true, false, get_container },
+	FIELD("kind", get_kind),
+	FIELD("attached", get_attached),
 	NAME_FIELDS,
-	{ "RMID", "rmid", 4, false, get_rmid },
-	{ NULL, "generation", 0, false, get_generation },
-	VALUE_COLUMNS,
-	{ "RESIDUE", "residual_bytes", 10, false, get_residual },
+	{ "RMID", "rmid", 4, false, false, get_rmid },
+	FIELD("generation", get_generation),
+	VALUE_COLUMNS(false),
+	{ "RESIDUE", "residual_bytes", 10, false, false, get_residual },
 	PARTIAL_COLUMNS
 };
 
 static const struct column domain_columns[] = {
-	{ "DOMAIN", "domain", 6, false, get_domain },
-	{ "RMIDS", "rmids", 5, false, get_rmids },
-	VALUE_COLUMNS,
+	{ "DOMAIN", "domain", 6, false, false, get_domain },
+	{ "RMIDS", "rmids", 5, false, false, get_rmids },
+	VALUE_COLUMNS(false),
 	PARTIAL_COLUMNS
 };
 
 static const struct column cpu_columns[] = {
-	{ "CPU", "cpu", 3, false, get_cpu },
-	{ "DOMAIN", "domain", 6, false, get_domain },
-	{ "BUSY %", "busy_percent", 6, false, get_busy },
-	{ "RMID", "rmid", 4, false, get_rmid },
-	{ "PID", "pid", 7, false, get_pid },
-	{ "COMM", "comm", 15, true, get_comm },
-	{ "CONTAINER", "container", 12, true, get_container },
+	{ "CPU", "cpu", 3, false, false, get_cpu },
+	{ "DOMAIN", "domain", 6, false, false, get_cpu_domain },
+	{ "BUSY %", "busy_percent", 6, false, false, get_busy },
+	{ "RMID", "rmid", 4, false, false, get_rmid },
+	{ "PID", "pid", 7, false, true, get_pid },
+	{ "COMM", "comm", 15, true, true, get_comm },
+	{ "CONTAINER", "container", 12, true, false, get_container },
+	FIELD("kind", get_kind),
 	NAME_FIELDS,
-	{ "TICKS", "ticks", 6, false, get_ticks },
-	{ "MISSED", "missed", 6, false, get_missed },
-	{ "LOST", "cpu_lost", 6, false, get_lost },
-	{ NULL, "sampler_ns", 0, false, get_sampler },
-	{ "NOTE", "reason", 4, true, get_reason },
-	{ .get = NULL }
+	VALUE_COLUMNS(true),
+	{ "TICKS", "ticks", 6, false, false, get_ticks },
+	{ "MISSED", "missed", 6, false, false, get_missed },
+	{ "LOST", "cpu_lost", 6, false, false, get_lost },
+	FIELD("sampler_ns", get_sampler),
+	PARTIAL_COLUMNS
 };
 
 static const struct {

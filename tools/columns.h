@@ -32,6 +32,7 @@ struct column {
 	const char *field;	/* NULL: on the screen only */
 	int width;		/* least width on the screen */
 	bool left;		/* text */
+	bool optional;		/* left off the screen if no row has it */
 	void (*get)(const struct row *row, struct cell *cell);
 };
 

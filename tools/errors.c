@@ -12,6 +12,20 @@ void error_plain(FILE *out, const char *program, const char *what, int err)
 	fprintf(out, "%s: %s: %s\n", program, what, strerror(-err));
 }
 
+void error_reason(FILE *out, const char *program, const char *what, int err,
+		  const struct reason *reasons)
+{
+	while (reasons->err && reasons->err != err)
+		reasons++;
+	if (!reasons->err) {
+		error_plain(out, program, what, err);
+		return;
+	}
+	fprintf(out, "%s: %s: %s\n", program, what, reasons->why);
+	if (reasons->todo)
+		fprintf(out, "%s\n", reasons->todo);
+}
+
 static void say_missing(FILE *out, const char *program, const char *path)
 {
 	fprintf(out,

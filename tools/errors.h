@@ -16,4 +16,15 @@ void error_open(FILE *out, const char *program, const char *path, bool control,
 /* "program: what: reason" for any other -errno. */
 void error_plain(FILE *out, const char *program, const char *what, int err);
 
+/* What an -errno means in one place, better than strerror() could know. */
+struct reason {
+	int err;		/* 0 ends a table */
+	const char *why;
+	const char *todo;	/* a line of its own; NULL: none */
+};
+
+/* As error_plain(), in the words of @reasons where they have some for @err. */
+void error_reason(FILE *out, const char *program, const char *what, int err,
+		  const struct reason *reasons);
+
 #endif

@@ -60,6 +60,41 @@ void fields_text(struct fields *fields, const char *name, const char *text)
 		print(name, text ? escaped : "-");
 }
 
+/* Takes @value over. */
+static void append(struct fields *fields, struct json_object *list,
+		   struct json_object *value)
+{
+	if (value && !json_object_array_add(list, value))
+		return;
+	json_object_put(value);
+	fields->err = -ENOMEM;
+}
+
+void fields_list(struct fields *fields, const char *name,
+		 const char *const *texts, unsigned int nr)
+{
+	struct json_object *list = NULL;
+	char escaped[TEXT_LEN];
+	unsigned int i;
+
+	if (fields->object) {
+		list = json_object_new_array();
+		add(fields, name, list);
+		if (!list)
+			fields->err = -ENOMEM;
+	} else if (!nr) {
+		print(name, "-");
+	}
+	for (i = 0; i < nr && !fields->err; i++) {
+		escape_text(escaped, sizeof(escaped), texts[i],
+			    fields->object ? 0 : ESCAPE_ASCII);
+		if (list)
+			append(fields, list, json_object_new_string(escaped));
+		else
+			print(i ? "" : name, escaped);
+	}
+}
+
 void fields_bool(struct fields *fields, const char *name, bool value)
 {
 	if (fields->object)

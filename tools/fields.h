@@ -22,6 +22,10 @@ void fields_number(struct fields *fields, const char *name, uint64_t value,
 /* @text is escaped here; NULL is absent ("-", null). */
 void fields_text(struct fields *fields, const char *name, const char *text);
 
+/* Texts under one name: an array, or lines below each other. */
+void fields_list(struct fields *fields, const char *name,
+		 const char *const *texts, unsigned int nr);
+
 void fields_bool(struct fields *fields, const char *name, bool value);
 
 /* Print the object.  Returns 0 or the first error of all calls. */

@@ -34,6 +34,100 @@ int sort_key_parse(const char *name, enum sort_key *key)
 	return -EINVAL;
 }
 
+static const struct {
+	const char *name;
+	uint32_t scope;
+	const char *one, *many;
+} scope_names[] = {
+	{ "process", CMT_SCOPE_PROCESS, "process", "processes" },
+	{ "container", CMT_SCOPE_CONTAINER, "container", "containers" },
+	{ "cpu", CMT_SCOPE_CPU, "CPU", "CPUs" },
+	{ "manual", CMT_SCOPE_MANUAL, "attached owner", "attached owners" },
+};
+
+const char *scope_name(uint32_t scope)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(scope_names) / sizeof(scope_names[0]); i++)
+		if (scope == scope_names[i].scope)
+			return scope_names[i].name;
+	return "unknown";
+}
+
+const char *scope_noun(uint32_t scope, uint64_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(scope_names) / sizeof(scope_names[0]); i++)
+		if (scope == scope_names[i].scope)
+			return nr == 1 ? scope_names[i].one :
+					 scope_names[i].many;
+	return "owners";
+}
+
+int scope_parse(const char *name, uint32_t *scope)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(scope_names) / sizeof(scope_names[0]); i++) {
+		if (!strcmp(name, scope_names[i].name)) {
+			*scope = scope_names[i].scope;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *row_kind(const struct row *row)
+{
+	if (row->kind == OWNER_NOBODY)
+		return "nobody";
+	if (row->kind == OWNER_REST)
+		return "rest";
+	if (row->kind == OWNER_UNKNOWN)
+		return "unknown";
+	switch (row->owner) {
+	case CMT_OWNER_CGROUP:
+		return "cgroup";
+	case CMT_OWNER_CPU:
+		return "cpu";
+	default:
+		return "process";
+	}
+}
+
+void row_owner(struct row *row, const struct cmt_owner *owner,
+	       struct cmt_containers *containers)
+{
+	*row = (struct row){
+		.kind = owner->kind == CMT_OWNER_REST ? OWNER_REST :
+							OWNER_KNOWN,
+		.owner = owner->kind,
+		.attached = owner->attached,
+		.seen = true,
+		.cgroup_id = owner->cgroup_id,
+		.rmid = owner->rmid,
+		.generation = owner->generation,
+		.pid = owner->tgid,
+		.cpu = owner->cpu,
+	};
+	memcpy(row->comm, owner->comm, sizeof(row->comm));
+	if (containers && row_in_cgroup(row))
+		row->container = cmt_containers_lookup(containers,
+						       row->cgroup_id);
+}
+
+/* How many are in it is not always asked for. */
+static void rest_label(char buf[CONTAINER_LABEL_LEN], const struct row *row)
+{
+	if (row->waits)
+		snprintf(buf, CONTAINER_LABEL_LEN, "(no RMID: %" PRIu64 " %s)",
+			 row->waiting, row->waits);
+	else
+		snprintf(buf, CONTAINER_LABEL_LEN, "(no RMID)");
+}
+
 const char *container_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct row *row)
 {
@@ -44,6 +138,14 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 		return "(nobody)";
 	if (row->kind == OWNER_UNKNOWN)
 		return "(unknown)";
+	if (row->kind == OWNER_REST) {
+		rest_label(buf, row);
+		return buf;
+	}
+	if (row->owner == CMT_OWNER_CPU) {
+		snprintf(buf, CONTAINER_LABEL_LEN, "cpu:%u", row->cpu);
+		return buf;
+	}
 	if (!c) {
 		snprintf(buf, CONTAINER_LABEL_LEN, "cgroup:%" PRIu64,
 			 row->cgroup_id);
@@ -61,16 +163,20 @@ static const char *row_name(char buf[CONTAINER_LABEL_LEN],
 {
 	switch (frame->by) {
 	case BY_CPU:
+		if (!row->is_cpu)
+			break;
 		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->cpu);
 		return buf;
 	case BY_DOMAIN:
 		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->domain);
 		return buf;
 	case BY_PROCESS:
-		if (row->kind == OWNER_KNOWN)
+		if (row->kind == OWNER_KNOWN && row->comm[0])
 			return row->comm;
 		break;
 	case BY_CONTAINER:
+		if (row->child)
+			return row->comm;
 		break;
 	}
 	return container_label(buf, row);
@@ -159,7 +265,9 @@ static int cmp_row(const void *pa, const void *pb, void *ctx)
 	const struct order *order = ctx;
 	int ret;
 
-	if (order->frame->by != BY_CPU && a->kind != b->kind)
+	if (a->is_cpu != b->is_cpu)
+		return a->is_cpu ? -1 : 1;
+	if (!a->is_cpu && a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	ret = cmp_key(order, a, b);
 	if (!ret)
@@ -168,6 +276,8 @@ static int cmp_row(const void *pa, const void *pb, void *ctx)
 		ret = cmp_number(order, a, b);
 	if (!ret && a->cgroup_id != b->cgroup_id)
 		ret = a->cgroup_id < b->cgroup_id ? -1 : 1;
+	if (!ret && a->rmid != b->rmid)
+		ret = a->rmid < b->rmid ? -1 : 1;
 	return ret;
 }
 
@@ -179,30 +289,56 @@ static bool matches(const struct frame *frame, const struct row *row,
 
 	if (!fnmatch(filter, row_name(buf, frame, row), 0))
 		return true;
-	return frame->by == BY_CONTAINER && row->kind == OWNER_KNOWN &&
-	       row->container && !fnmatch(filter, row->container->name, 0);
+	return frame->by == BY_CONTAINER && row->container && !fnmatch(filter, row->container->name, 0);
 }
 
-void rows_select(struct frame *frame, enum sort_key key, const char *filter,
-		 uint32_t top)
+/* Sum rows that make the others complete, whichever are shown. */
+static bool is_remainder(const struct row *row)
 {
-	struct order order = { .frame = frame, .key = key };
+	return !row->is_cpu &&
+	       (row->kind == OWNER_NOBODY || row->kind == OWNER_REST);
+}
+
+static void sort_rows(struct row *rows, uint32_t nr, struct order *order)
+{
+	if (nr)
+		qsort_r(rows, nr, sizeof(*rows), cmp_row, order);
+}
+
+/* Put a row behind those kept, and its children behind it. */
+static void keep_row(struct frame *frame, const struct row *row, uint32_t *kept,
+		     struct order *order, bool expand)
+{
+	struct row *children = frame->children + row->first_child;
+	uint32_t nr = expand ? row->nr_children : 0;
+
+	frame->flat[(*kept)++] = *row;
+	if (!nr)
+		return;
+	sort_rows(children, nr, order);
+	memcpy(&frame->flat[*kept], children, nr * sizeof(*children));
+	*kept += nr;
+}
+
+void rows_select(struct frame *frame, const struct selection *selection)
+{
+	struct order order = { .frame = frame, .key = selection->key };
 	uint32_t i, kept = 0, counted = 0;
 
-	if (key == SORT_DEFAULT && (frame->by == BY_CPU || frame->by == BY_DOMAIN))
+	if (order.key == SORT_DEFAULT &&
+	    (frame->by == BY_CPU || frame->by == BY_DOMAIN))
 		order.key = SORT_NUMBER;
-	if (frame->nr_rows)
-		qsort_r(frame->rows, frame->nr_rows, sizeof(*frame->rows),
-			cmp_row, &order);
+	sort_rows(frame->rows, frame->nr_rows, &order);
 	for (i = 0; i < frame->nr_rows; i++) {
-		bool nobody = frame->by != BY_CPU &&
-			      frame->rows[i].kind == OWNER_NOBODY;
+		const struct row *row = &frame->rows[i];
 
-		if (filter && !matches(frame, &frame->rows[i], filter))
+		if (selection->filter && !matches(frame, row, selection->filter))
 			continue;
-		if (!nobody && top && counted++ >= top)
+		if (!is_remainder(row) && selection->top &&
+		    counted++ >= selection->top)
 			continue;
-		frame->rows[kept++] = frame->rows[i];
+		keep_row(frame, row, &kept, &order, selection->expand);
 	}
+	frame->rows = frame->flat;
 	frame->nr_rows = kept;
 }

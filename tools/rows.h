@@ -22,15 +22,37 @@ enum sort_key {
 const char *container_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct row *row);
 
+/* "process", "cgroup", "cpu", "rest", "unknown" or "nobody" */
+const char *row_kind(const struct row *row);
+
+/* Who a row is of, with the name from @containers (NULL: there are none). */
+void row_owner(struct row *row, const struct cmt_owner *owner,
+	       struct cmt_containers *containers);
+
+/* "process", "container", "cpu", "manual" or "unknown", of CMT_SCOPE_* */
+const char *scope_name(uint32_t scope);
+
+/* What @nr things of a scope are called: "containers", "CPU" and so on. */
+const char *scope_noun(uint32_t scope, uint64_t nr);
+
+/* 0 or -EINVAL. */
+int scope_parse(const char *name, uint32_t *scope);
+
 /* 0 or -EINVAL. */
 int sort_key_parse(const char *name, enum sort_key *key);
 
+struct selection {
+	enum sort_key key;
+	const char *filter;	/* a glob; NULL: all */
+	uint32_t top;		/* 0: all */
+	bool expand;		/* children behind their rows */
+};
+
 /*
- * Keep the rows whose name matches @filter (a glob; NULL: all), in order of
- * @key, at most @top of them (0: all).  What belongs to nobody comes last and
- * does not count for @top.
+ * Keep the rows whose name matches, in order of the key, at most so many of
+ * them.  Those without an RMID and what belongs to nobody come last and do not
+ * count; nor do children, which go with their row.
  */
-void rows_select(struct frame *frame, enum sort_key key, const char *filter,
-		 uint32_t top);
+void rows_select(struct frame *frame, const struct selection *selection);
 
 #endif

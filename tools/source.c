@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BATCH 512
 #define PUMP_NS 200000000ULL
+#define COUNT_NS 900000000ULL	/* processes are counted no more often */
 
 uint64_t clock_ns(int clock)
 {
@@ -90,6 +92,7 @@ int source_open(struct source *source, struct cmt_device *dev,
 	int ret;
 
 	*source = (struct source){ .dev = dev };
+	cgroup_find(&source->mount);
 	*what = "cannot find container names";
 	ret = cmt_containers_new(&source->containers, NULL);
 	if (ret && ret != -ENOENT)
@@ -119,6 +122,7 @@ void source_close(struct source *source)
 	cmt_slots_free(source->slots);
 	aggregate_free(source->agg);
 	cmt_containers_free(source->containers);
+	free(source->counts);
 	*source = (struct source){ 0 };
 }
 
@@ -194,6 +198,168 @@ static void feed_cpu_losses(struct source *source)
 			aggregate_lost(source->agg, cpu, counts.lost);
 }
 
+static void count_row(const struct source *source, const struct row *row,
+		      struct head_count *count)
+{
+	const struct cmt_container *container = row->container;
+	char path[PATH_MAX];
+
+	*count = (struct head_count){ .cgroup_id = row->cgroup_id };
+	/* the root's are the kernel's threads, too */
+	if (!container || !container->path || !strcmp(container->path, "/") ||
+	    !source->mount.path[0])
+		return;
+	cgroup_of_container(path, container->path, container->id);
+	count->known = !cgroup_processes(source->mount.path, path,
+					 row->whole || container->id[0],
+					 &count->processes);
+}
+
+static int cmp_count(const void *pa, const void *pb)
+{
+	const struct head_count *a = pa, *b = pb;
+
+	return a->cgroup_id < b->cgroup_id ? -1 : a->cgroup_id > b->cgroup_id;
+}
+
+static int count_processes(struct source *source, const struct frame *frame)
+{
+	struct head_count *counts;
+	uint32_t i;
+
+	counts = reallocarray(source->counts, frame->nr_rows + 1,
+			      sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	source->counts = counts;
+	source->nr_counts = 0;
+	for (i = 0; i < frame->nr_rows; i++)
+		if (row_in_cgroup(&frame->rows[i]))
+			count_row(source, &frame->rows[i],
+				  &counts[source->nr_counts++]);
+	qsort(counts, source->nr_counts, sizeof(*counts), cmp_count);
+	return 0;
+}
+
+/* Reading them costs more than a short interval is worth. */
+static int add_processes(struct source *source, const struct frame *frame)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret;
+	uint32_t i;
+
+	if (!source->counts || now - source->counted_ns >= COUNT_NS) {
+		ret = count_processes(source, frame);
+		if (ret)
+			return ret;
+		source->counted_ns = now;
+	}
+	for (i = 0; i < frame->nr_rows; i++) {
+		struct row *row = &frame->rows[i];
+		struct head_count key = { .cgroup_id = row->cgroup_id };
+		const struct head_count *found;
+
+		if (!row_in_cgroup(row))
+			continue;
+		found = bsearch(&key, source->counts, source->nr_counts,
+				sizeof(key), cmp_count);
+		row->processes_known = found && found->known;
+		row->processes = found ? found->processes : 0;
+	}
+	return 0;
+}
+
+/* Is an owner what the scope is about? */
+static bool in_scope(uint32_t scope, const struct cmt_owner *owner)
+{
+	switch (scope) {
+	case CMT_SCOPE_PROCESS:
+		return owner->kind == CMT_OWNER_PROCESS;
+	case CMT_SCOPE_CONTAINER:
+		return owner->kind == CMT_OWNER_CGROUP;
+	case CMT_SCOPE_CPU:
+		return owner->kind == CMT_OWNER_CPU;
+	default:
+		return true;
+	}
+}
+
+static void count_owners(const struct cmt_snapshot *snapshot, uint32_t scope,
+			 uint32_t *inside, uint32_t *others)
+{
+	struct cmt_owner owner;
+	uint32_t i;
+
+	for (i = 0; i < snapshot->count; i++) {
+		if (cmt_record_owner(&snapshot->records[i], &owner) ||
+		    owner.kind == CMT_OWNER_REST)
+			continue;
+		if (in_scope(scope, &owner))
+			++*inside;
+		else
+			++*others;
+	}
+}
+
+/*
+ * In process scope the statistics say how many wait: there may be thousands,
+ * and to name them the module would have to look at every process.  They say
+ * so, too, while more come than can be asked for.
+ */
+static int take_census(struct source *source, struct report *report)
+{
+	struct census *census = &report->census;
+	struct cmt_snapshot *snapshot;
+	int ret = cmt_device_snapshot(source->dev, &snapshot);
+
+	*census = (struct census){ .waiting = report->stats.waiting };
+	if (ret)
+		return ret;
+	count_owners(snapshot, report->scope, &census->monitored,
+		     &census->others);
+	free(snapshot);
+	if (report->scope == CMT_SCOPE_PROCESS)
+		return 0;
+	ret = cmt_device_waiting(source->dev, &snapshot);
+	if (ret == -EAGAIN)
+		return 0;
+	if (ret)
+		return ret;
+	census->waiting = 0;
+	count_owners(snapshot, report->scope, &census->waiting,
+		     &census->others);
+	free(snapshot);
+	return 0;
+}
+
+static void name_rest(const struct report *report)
+{
+	uint32_t i;
+
+	for (i = 0; i < report->frame.nr_rows; i++) {
+		struct row *row = &report->frame.rows[i];
+
+		if (row->kind != OWNER_REST || row->is_cpu)
+			continue;
+		row->waiting = report->census.waiting;
+		row->waits = scope_noun(report->scope, row->waiting);
+	}
+}
+
+static int report_owners(struct source *source, struct report *report)
+{
+	int ret = cmt_device_scope(source->dev, &report->scope);
+
+	if (!ret)
+		ret = take_census(source, report);
+	if (ret)
+		return ret;
+	name_rest(report);
+	if (report->frame.by != BY_CONTAINER)
+		return 0;
+	return add_processes(source, &report->frame);
+}
+
 int source_report(struct source *source, struct report *report)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -209,6 +375,8 @@ int source_report(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	ret = aggregate_close(source->agg, &report->frame);
+	if (!ret)
+		ret = report_owners(source, report);
 	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
 	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);
 	report->emulated = report->frame.emulated ||

@@ -3,7 +3,15 @@
 #ifndef TOOLS_SOURCE_H
 #define TOOLS_SOURCE_H
 
+#include "cgroups.h"
 #include "view.h"
+
+/* How many processes the container of a cgroup had. */
+struct head_count {
+	uint64_t cgroup_id;
+	bool known;
+	uint32_t processes;
+};
 
 struct source {
 	struct cmt_device *dev;
@@ -11,6 +19,10 @@ struct source {
 	struct cmt_slots *slots;
 	struct cmt_containers *containers;
 	struct aggregate *agg;
+	struct cgroup_mount mount;
+	struct head_count *counts;		/* by cgroup_id, ascending */
+	uint32_t nr_counts;
+	uint64_t counted_ns;
 	uint64_t lost, late, dropped;		/* as of the last report */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,17 +91,21 @@ void terminal_draw(const char *text, size_t len)
 	fwrite(ERASE_BELOW, 1, sizeof(ERASE_BELOW) - 1, stdout);
 }
 
-int terminal_keys(void)
+int terminal_keys(char keys[TERMINAL_KEYS])
 {
-	char keys[64];
-	ssize_t n;
+	ssize_t i, n;
 
+	keys[0] = '\0';
 	/* not ours to read, and unread input would wake poll() for ever */
 	if (!keys_changed)
 		return -ENODEV;
-	n = read(STDIN_FILENO, keys, sizeof(keys));
-	if (n < 0)
+	n = read(STDIN_FILENO, keys, TERMINAL_KEYS - 1);
+	if (n < 0) {
+		keys[0] = '\0';
 		return errno == EAGAIN || errno == EINTR ? 0 : -ENODEV;
-	return n && (memchr(keys, 'q', (size_t)n) ||
-		     memchr(keys, 'Q', (size_t)n));
+	}
+	for (i = 0; i < n; i++)
+		keys[i] = (char)tolower((unsigned char)keys[i]);
+	keys[n] = '\0';
+	return 0;
 }

@@ -27,9 +27,10 @@ void terminal_size(unsigned int *width, unsigned int *height);
 void terminal_draw(const char *text, size_t len);
 
 /*
- * Read the keys pressed so far: 1 if one of them means quit, 0 if none does,
- * -ENODEV when there are no more to come.
+ * Read the keys pressed so far into @keys, lower case and terminated.  Returns
+ * 0, or -ENODEV when there are no more to come.
  */
-int terminal_keys(void);
+#define TERMINAL_KEYS 64
+int terminal_keys(char keys[TERMINAL_KEYS]);
 
 #endif

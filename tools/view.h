@@ -7,10 +7,20 @@
 
 #include "columns.h"
 
+/* Owners of the scope's kind, and others that were attached to an RMID. */
+struct census {
+	uint32_t monitored;	/* have an RMID of their own */
+	uint32_t waiting;	/* share that of the rest */
+	uint32_t others;
+};
+
 struct report {
 	const struct cmt_info *info;
 	struct cmt_stats stats;
 	struct frame frame;
+	uint32_t scope;		/* CMT_SCOPE_* */
+	struct census census;
+	bool expand;		/* processes of containers are wanted */
 	int64_t realtime_ns;	/* of the interval's end */
 	bool emulated;		/* the backend is, or a record said so */
 	uint64_t lost;		/* records overwritten before they were read, */

@@ -81,6 +81,12 @@ static int json_common(struct json_object *object, const struct report *report)
 		     json_object_new_uint64(frame->elapsed_ns)) ||
 	    json_add(object, "by",
 		     json_object_new_string(by_name(frame->by))) ||
+	    json_add(object, "scope",
+		     json_object_new_string(scope_name(report->scope))) ||
+	    json_add(object, "monitored",
+		     json_object_new_uint64(report->census.monitored)) ||
+	    json_add(object, "waiting",
+		     json_object_new_uint64(report->census.waiting)) ||
 	    json_add(object, "emulated",
 		     json_object_new_boolean(report->emulated)) ||
 	    json_add(object, "lost", json_object_new_uint64(report->lost)) ||
@@ -145,7 +151,7 @@ void view_csv_header(FILE *out, enum aggregate_by by)
 {
 	const struct column *column;
 
-	fputs("time,end_ns,elapsed_ns,by,emulated,lost,dropped", out);
+	fputs("time,end_ns,elapsed_ns,by,scope,monitored,waiting,emulated,lost,dropped", out);
 	for (column = columns_of(by); column->get; column++)
 		if (column->field)
 			fprintf(out, ",%s", column->field);
@@ -159,9 +165,11 @@ static void csv_row(FILE *out, const struct report *report,
 	const struct column *column = columns_of(frame->by);
 	char text[TEXT_LEN];
 
-	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64,
-		format_time(text, report->realtime_ns), frame->end_ns,
+	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,%u,%u,%s,%" PRIu64 ",%"
+		PRIu64, format_time(text, report->realtime_ns), frame->end_ns,
 		frame->elapsed_ns, by_name(frame->by),
+		scope_name(report->scope), report->census.monitored,
+		report->census.waiting,
 		report->emulated ? "true" : "false", report->lost,
 		report->dropped);
 	for (; column->get; column++) {

@@ -74,13 +74,44 @@ static void put_machine(FILE *out, const struct report *report,
 	format_time(time, report->realtime_ns);
 	time[DATE_TIME_LEN] = '\0';
 	put_format(out, opts, BOLD,
-		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use, %u waiting",
+		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use",
 		   opts->width && opts->width < WIDE ? time + DATE_LEN : time,
 		   info->backend == CMT_BACKEND_HARDWARE ? "hardware" :
 							   "emulated",
 		   vendor_name(info->vendor), report->frame.nr_domains, l3,
-		   report->stats.rmids_active, info->rmids_usable,
-		   report->stats.waiting);
+		   report->stats.rmids_active, info->rmids_usable);
+}
+
+/* How much of what the scope is about has an RMID of its own. */
+static void put_scope(FILE *out, const struct report *report,
+		      const struct table_opts *opts)
+{
+	const struct census *census = &report->census;
+	char others[48] = "";
+
+	if (census->others)
+		snprintf(others, sizeof(others), ", and %u attached",
+			 census->others);
+	put_format(out, opts, NULL,
+		   "%s scope: %u of %u %s individually monitored%s",
+		   scope_name(report->scope), census->monitored,
+		   census->monitored + census->waiting,
+		   scope_noun(report->scope,
+			      census->monitored + census->waiting), others);
+}
+
+static bool cannot_expand(const struct report *report)
+{
+	return report->expand && report->scope != CMT_SCOPE_PROCESS;
+}
+
+static void put_expand(FILE *out, const struct report *report,
+		       const struct table_opts *opts)
+{
+	if (cannot_expand(report))
+		put_format(out, opts, NULL,
+			   "%s scope: only attached processes have RMIDs of their own to expand",
+			   scope_name(report->scope));
 }
 
 static void put_sampling(FILE *out, const struct report *report,
@@ -136,8 +167,8 @@ static void put_banner(FILE *out, const struct report *report,
 /* Lines put above the table's titles. */
 static unsigned int header_lines(const struct report *report)
 {
-	return 2 + !!report->lost_ever + !!report->dropped_ever +
-	       report->emulated;
+	return 3 + cannot_expand(report) + !!report->lost_ever +
+	       !!report->dropped_ever + report->emulated;
 }
 
 static void cell_text(char *buf, size_t size, const struct cell *cell)
@@ -212,27 +243,39 @@ static void layout_shrink(struct layout *layout, int width)
 	}
 }
 
+/* The least width that @column needs; 0: no row has it. */
+static int column_width(const struct column *column, const struct frame *frame)
+{
+	int width = column->optional ? 0 : column->width;
+	char text[LINE_LEN];
+	uint32_t i;
+
+	for (i = 0; i < frame->nr_rows; i++) {
+		get_text(text, sizeof(text), column, &frame->rows[i]);
+		if (column->optional && !width && !strcmp(text, "-"))
+			continue;
+		if (width < column->width)
+			width = column->width;
+		if ((int)strlen(text) > width)
+			width = (int)strlen(text);
+	}
+	return width;
+}
+
 static void layout_make(struct layout *layout, const struct report *report,
 			const struct table_opts *opts)
 {
 	const struct column *column = columns_of(report->frame.by);
-	char text[LINE_LEN];
-	uint32_t row;
+	int width;
 
 	layout->nr = 0;
 	for (; column->get; column++) {
-		int *width = &layout->width[layout->nr];
-
-		if (!column->title)
+		width = column->title ? column_width(column, &report->frame) :
+					0;
+		if (!width)
 			continue;
-		layout->columns[layout->nr++] = column;
-		*width = column->width;
-		for (row = 0; row < report->frame.nr_rows; row++) {
-			get_text(text, sizeof(text), column,
-				 &report->frame.rows[row]);
-			if ((int)strlen(text) > *width)
-				*width = (int)strlen(text);
-		}
+		layout->columns[layout->nr] = column;
+		layout->width[layout->nr++] = width;
 	}
 	if (opts->width)
 		layout_shrink(layout, (int)opts->width);
@@ -288,7 +331,9 @@ void view_table(FILE *out, const struct report *report,
 	if (opts->height && above + shown > opts->height)
 		shown = opts->height > above ? opts->height - above : 0;
 	put_machine(out, report, opts);
+	put_scope(out, report, opts);
 	put_sampling(out, report, opts);
+	put_expand(out, report, opts);
 	put_losses(out, report, opts);
 	put_banner(out, report, opts);
 	layout_make(&layout, report, opts);

@@ -35,6 +35,46 @@ has err "interval: too many operands"
 run 2 "$bin/cmtctl" interval 1
 has err "'1' is not a number with ns, us, ms or s"
 
+# What scope, attach and detach do not take.
+run 2 "$bin/cmtctl" scope pod
+has err "'pod' is not process, container, cpu or manual"
+run 2 "$bin/cmtctl" scope cpu manual
+has err "scope: too many operands"
+for option in "--patterns x" "--file x" --force; do
+	# shellcheck disable=SC2086
+	run 2 "$bin/cmtctl" scope $option
+	has err "take a scope to set"
+	# shellcheck disable=SC2086
+	run 2 "$bin/cmtctl" attach pid 1 $option
+	has err "not with attach"
+done
+for verb in attach detach; do
+	run 2 "$bin/cmtctl" $verb
+	has err "pid NUMBER, cgroup PATH or cpu NUMBER"
+	run 2 "$bin/cmtctl" $verb pid
+	has err "pid NUMBER, cgroup PATH or cpu NUMBER"
+	run 2 "$bin/cmtctl" $verb pid 1 2
+	has err "$verb: too many operands"
+	run 2 "$bin/cmtctl" $verb process 1
+	has err "'process' is not pid, cgroup or cpu"
+	for id in 0 -1 1x "" 2147483648; do
+		run 2 "$bin/cmtctl" $verb -- pid "$id"
+		has err "'$id' is not a process id"
+	done
+	run 2 "$bin/cmtctl" $verb cpu 4294967296
+	has err "'4294967296' is not a CPU number"
+	run 2 "$bin/cmtctl" $verb cgroup ""
+	has err "'' is not a path"
+done
+run 2 "$bin/cmtctl" attach cpu 0 --children
+has err "only a process has children"
+run 2 "$bin/cmtctl" detach pid 1 --children
+has err "--children: not with detach"
+run 2 "$bin/cmtctl" show --children
+has err "--children: not with show"
+run 2 "$bin/cmtstat" --expand --by process
+has err "--expand: only --by container"
+
 for option in "-i 0" "-i 4000" "-i x" "-n 0" "-n -1" "--by pod" "-s size" \
 	"--json --csv" "-t 0"; do
 	# shellcheck disable=SC2086 # two words on purpose
@@ -46,7 +86,8 @@ missing=$scratch/missing
 run 1 "$bin/cmtstat" --device "$missing"
 has err "cmtstat: $missing: not there: the cmt module is not loaded"
 has err "modprobe cmt"
-for command in info rmids stats interval "interval 1ms"; do
+for command in info rmids show stats interval "interval 1ms" scope \
+	"scope cpu" "attach pid 1" "detach cpu 0"; do
 	# shellcheck disable=SC2086
 	run 1 "$bin/cmtctl" -d "$missing" $command
 	has err "cmtctl: $missing: not there"
@@ -81,8 +122,11 @@ elif command -v setpriv >/dev/null; then
 		has err "permission denied"
 		has err "It belongs to group '$group'"
 		has err "usermod -aG $group USER"
-		run 1 $as "$bin/cmtctl" -d "$scratch/secret" interval 1ms
-		has err "Only root may change it"
+		for command in "interval 1ms" "scope cpu" "attach pid 1" \
+			"detach pid 1"; do
+			run 1 $as "$bin/cmtctl" -d "$scratch/secret" $command
+			has err "Only root may change it"
+		done
 	fi
 fi
 

@@ -7,7 +7,15 @@
  * would turn a terminal red, holds 1 MiB and moves nothing; every reading of
  * RMID 3 ("broken") fails.  Words in CMT_FAKE change that: "hardware" (not
  * emulated), "lost" (the counts say so), "gone" (the device goes away),
- * "caps" (say on standard error which capabilities the first read has).
+ * "caps" (say on standard error which capabilities the first read has),
+ * "denied" (nothing may be changed), "old" (a module that knows no scopes),
+ * "churn" (those who wait are ever more).
+ *
+ * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
+ * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the rest, where
+ * two wait, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
+ * cgroups is mounted at CMT_FAKE_MOUNT, but for the words "v1", "hybrid" and
+ * "nocgroup".
  */
 #include <cmt/cmt.h>
 #include <errno.h>
@@ -16,7 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "cgroups.h"
 
 #define MS 1000000ULL
 #define NR_RMIDS 4		/* and RMID 0 is one of them */
@@ -25,6 +36,8 @@ struct cmt_device {
 	struct cmt_info info;
 	int pipe[2];
 	uint32_t interval_ns;
+	uint32_t scope;
+	char patterns[CMT_PATTERNS_MAX + 1];
 	unsigned int flags;
 };
 
@@ -51,6 +64,27 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
+static uint32_t fake_scope(void)
+{
+	return fake("container") ? CMT_SCOPE_CONTAINER :
+	       fake("cpu") ? CMT_SCOPE_CPU :
+	       fake("manual") ? CMT_SCOPE_MANUAL : CMT_SCOPE_PROCESS;
+}
+
+void cgroup_find(struct cgroup_mount *mount)
+{
+	const char *path = getenv("CMT_FAKE_MOUNT");
+
+	*mount = (struct cgroup_mount){
+		.mode = fake("hybrid") ? CGROUPS_HYBRID :
+			fake("v1") ? CGROUPS_V1 :
+			fake("nocgroup") ? CGROUPS_NONE : CGROUPS_V2,
+	};
+	if (mount->mode == CGROUPS_V2 || mount->mode == CGROUPS_HYBRID)
+		snprintf(mount->path, sizeof(mount->path), "%s",
+			 path ? path : "/sys/fs/cgroup");
+}
+
 int cmt_device_open(struct cmt_device **result, const char *path,
 		    unsigned int flags)
 {
@@ -68,7 +102,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.abi_version = CMT_ABI_VERSION,
 		.backend = fake("hardware") ? CMT_BACKEND_HARDWARE :
 					      CMT_BACKEND_EMULATED,
-		.vendor = CMT_VENDOR_INTEL, .scope = CMT_SCOPE_PROCESS,
+		.vendor = CMT_VENDOR_INTEL, .scope = fake_scope(),
 		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
 		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
 		.ring_records = 4096, .interval_ns = MS,
@@ -77,6 +111,8 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.module_version = "0.0.0", .reason = "made up \033[31m",
 	};
 	dev->interval_ns = MS;
+	dev->scope = dev->info.scope;
+	strcpy(dev->patterns, "docker-<id>.scope\n!x\n");
 	dev->flags = flags;
 	*result = dev;
 	return 0;
@@ -115,14 +151,28 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 	return 0;
 }
 
+static uint64_t fake_cgroup(uint32_t rmid)
+{
+	const char *path = getenv("CMT_FAKE_CGROUP");
+	struct stat st;
+
+	return rmid == 1 && path && !stat(path, &st) ? st.st_ino :
+						       1ULL << 60 | rmid;
+}
+
 static void set_owner(struct cmt_record *record, uint32_t rmid,
-		      const char *comm)
+		      uint16_t flags, const char *comm)
 {
 	*record = (struct cmt_record){
 		.ts = MS, .type = CMT_REC_EXISTING, .rmid = rmid,
-		.generation = 1, .tgid = 1000 + rmid,
-		.owner.cgroup_id = 1ULL << 60 | rmid,
+		.flags = flags, .generation = 1,
 	};
+	if (!flags || flags == CMT_F_ATTACHED)
+		record->tgid = 1000 + rmid;
+	if (flags & CMT_F_OWNER_CPU)
+		record->owner_cpu = rmid - 1;
+	else if (!(flags & CMT_F_OWNER_REST))
+		record->owner.cgroup_id = fake_cgroup(rmid);
 	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
 }
 
@@ -130,18 +180,141 @@ int cmt_device_snapshot(const struct cmt_device *dev,
 			struct cmt_snapshot **result)
 {
 	struct cmt_snapshot *snapshot;
+	struct cmt_record *records;
 
-	(void)dev;
 	snapshot = calloc(1, sizeof(*snapshot) + 3 * sizeof(struct cmt_record));
 	if (!snapshot)
 		return -ENOMEM;
+	records = snapshot->records;
 	snapshot->as_of = now_ns();
 	snapshot->count = 3;
-	set_owner(&snapshot->records[0], 1, "web");
-	set_owner(&snapshot->records[1], 2, "\033[31mred");
-	set_owner(&snapshot->records[2], 3, "broken");
+	if (dev->scope == CMT_SCOPE_PROCESS) {
+		set_owner(&records[0], 1, 0, "web");
+		set_owner(&records[1], 2, 0, "\033[31mred");
+		set_owner(&records[2], 3, 0, "broken");
+	} else if (dev->scope == CMT_SCOPE_CPU) {
+		set_owner(&records[0], 1, CMT_F_OWNER_CPU, "");
+		set_owner(&records[1], 2, CMT_F_ATTACHED, "\033[31mred");
+		set_owner(&records[2], 3, CMT_F_OWNER_REST, "");
+	} else {
+		set_owner(&records[0], 1, CMT_F_OWNER_CGROUP, "web");
+		set_owner(&records[1], 2, CMT_F_OWNER_CGROUP | CMT_F_ATTACHED,
+			  "\033[31mred");
+		set_owner(&records[2], 3, CMT_F_OWNER_REST, "");
+	}
 	*result = snapshot;
 	return 0;
+}
+
+int cmt_device_waiting(const struct cmt_device *dev,
+		       struct cmt_snapshot **result)
+{
+	struct cmt_snapshot *waiting;
+	uint32_t i;
+
+	if (fake("old") || fake("churn"))
+		return fake("old") ? -ENOTTY : -EAGAIN;
+	waiting = calloc(1, sizeof(*waiting) + 2 * sizeof(struct cmt_record));
+	if (!waiting)
+		return -ENOMEM;
+	waiting->as_of = now_ns();
+	if (dev->scope == CMT_SCOPE_CONTAINER) {
+		waiting->count = 2;
+		set_owner(&waiting->records[0], 3, CMT_F_OWNER_CGROUP,
+			  "waits\033]0;");
+		set_owner(&waiting->records[1], 3,
+			  CMT_F_OWNER_CGROUP | CMT_F_ATTACHED, "db");
+		waiting->records[0].owner.cgroup_id++;
+	}
+	for (i = 0; i < waiting->count; i++)
+		waiting->records[i].type = CMT_REC_ALLOC_FAIL;
+	*result = waiting;
+	return 0;
+}
+
+/* As the kernel's: whether it may be changed, and who may. */
+static int may_change(const struct cmt_device *dev)
+{
+	if (!(dev->flags & CMT_OPEN_CONTROL))
+		return -EBADF;
+	return fake("old") ? -ENOTTY : fake("denied") ? -EPERM : 0;
+}
+
+int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
+{
+	*scope = dev->scope;
+	return 0;
+}
+
+/* "ix>" is what this module does not like. */
+int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
+			 const char *patterns, uint32_t *bad_at)
+{
+	const char *bad = patterns ? strstr(patterns, "ix>") : NULL;
+	int err = may_change(dev);
+
+	*bad_at = UINT32_MAX;
+	if (err)
+		return err;
+	if (patterns && (bad || !*patterns)) {
+		*bad_at = bad ? (uint32_t)(bad - patterns) : 0;
+		return -EINVAL;
+	}
+	dev->scope = scope;
+	if (patterns)
+		snprintf(dev->patterns, sizeof(dev->patterns), "%s\n",
+			 patterns);
+	return 0;
+}
+
+int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
+{
+	if (fake("old"))
+		return -ENOTTY;
+	*patterns = strdup(dev->patterns);
+	return *patterns ? 0 : -ENOMEM;
+}
+
+/* What each process id has happen to it; 2 waits, and others get RMID 1. */
+static const struct {
+	uint64_t pid;
+	int attach, detach;
+} fates[] = {
+	{ 3, -ESRCH, -ESRCH }, { 4, -EEXIST, -ENOENT }, { 5, -ENOSPC, 0 },
+	{ 6, -EINVAL, 0 },
+};
+
+static int fate(const struct cmt_device *dev, uint32_t kind, uint64_t id,
+		int attach)
+{
+	int err = may_change(dev);
+	size_t i;
+
+	if (err)
+		return err;
+	if (kind == CMT_OWNER_CPU)
+		return id < dev->info.nr_cpus ? 0 : attach ? -ENXIO : -ENOENT;
+	if (kind == CMT_OWNER_CGROUP)
+		return id == fake_cgroup(1) ? 0 : -ENOENT;
+	for (i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+		if (fates[i].pid == id)
+			return attach ? fates[i].attach : fates[i].detach;
+	return 0;
+}
+
+int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
+		      uint32_t options, struct cmt_attached *attached)
+{
+	*attached = (struct cmt_attached){
+		.rmid = id == 2 ? 3 : 1,
+		.generation = options & CMT_ATTACH_CHILDREN ? 99 : 1,
+	};
+	return fate(dev, kind, id, 1);
+}
+
+int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
+{
+	return fate(dev, kind, id, 0);
 }
 
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
@@ -210,7 +383,7 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 	}
 	record->rmid = reader->step - 1;
 	record->generation = record->rmid ? 1 : 0;
-	if (record->rmid == 3) {
+	if (record->rmid == 3 && fake_scope() == CMT_SCOPE_PROCESS) {
 		record->flags |= CMT_F_ERROR;
 		return;
 	}
@@ -219,8 +392,9 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->sample.occupancy_bytes = 4 << 20;
 		record->sample.mbm_total_bytes = reader->next_ms * 1000;
 		record->sample.mbm_local_bytes = reader->next_ms * 500;
-	} else if (record->rmid == 2) {
-		record->sample.occupancy_bytes = 1 << 20;
+	} else if (record->rmid) {
+		record->sample.occupancy_bytes = record->rmid == 2 ? 1 << 20 :
+								    3 << 20;
 	}
 }
 

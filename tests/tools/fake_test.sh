@@ -15,7 +15,8 @@ unset NO_COLOR CMT_FAKE
 run 0 "$stat" -i 0.1 -n 2 --by process
 has out "EMULATED: these values come from a model, not from hardware"
 has out "1 x 16.0 MiB"
-has out "3 of 3 in use, 2 waiting"
+has out "3 of 3 in use"
+has out "process scope: 3 of 5 processes individually monitored"
 has out "4.0 MiB"
 has out "1.0 MB/s"
 has out "500.0 kB/s"
@@ -31,7 +32,7 @@ grep -q '^ *1003 broken .* - *- *- *- .* error$' "$scratch/out" ||
 	fail "a failed reading is not shown as -"
 
 run 0 "$stat" -i 0.1 -n 1
-has out "CONTAINER"
+has out "RUNTIME"
 has out "(nobody)"
 run 0 "$stat" -i 0.1 -n 1 --by domain
 has out "DOMAIN"
@@ -55,7 +56,7 @@ has out '"lost":0'
 has out '\\x1b[31mred'
 lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
-has out "time,end_ns,elapsed_ns,by,emulated,lost,dropped,pid,comm,"
+has out "time,end_ns,elapsed_ns,by,scope,monitored,waiting,emulated,lost,dropped,pid,comm,"
 has out ",4194304,25.000,1000000,500000,"
 has out ",,,,,,false,false,false,error"
 lacks out "$escape"
@@ -69,7 +70,59 @@ has out ",web,"
 lacks out ",broken,"
 run 0 "$stat" -i 0.1 -n 1 --by process --top 1 --sort occupancy --csv
 has out ",web,"
-lacks out "red"
+lacks out "31mred"
+
+# The processes of a container, where they have RMIDs.
+run 0 "$stat" -i 0.1 -n 1 --expand
+has out "  1001 web "
+has out '  1002 \x1b[31mred '
+lacks out "$escape"
+lacks out "to expand"
+run 0 "$stat" -i 0.1 -n 1 --expand --json
+has out '"kind":"process","runtime":null'
+has out '"pid":1002,"comm":"\\x1b[31mred"'
+
+# Container scope: a row is a container, one is all that have no RMID.
+mkdir -p "$scratch/mount/web/a" "$scratch/mount/web/b"
+echo 11 >"$scratch/mount/web/a/cgroup.procs"
+echo 12 >"$scratch/mount/web/b/cgroup.procs"
+in_containers() {
+	run 0 env CMT_FAKE="$1" CMT_FAKE_MOUNT="$scratch/mount" \
+		CMT_FAKE_CGROUP="$scratch/mount/web" "$stat" -i 0.1 -n 1 "$2"
+}
+in_containers container,hardware --plain
+has out "container scope: 2 of 4 containers individually monitored"
+has out "(no RMID: 2 containers) "
+has out "(nobody)"
+lacks out "to expand"
+checks=$((checks + 1))
+grep -q 'no RMID.* 3\.0 MiB *18\.8 ' "$scratch/out" || fail "the rest's cache"
+in_containers container,churn --plain
+has out "container scope: 2 of 4 containers individually monitored"
+in_containers container --expand
+has out "container scope: only attached processes have RMIDs of their own to expand"
+in_containers container --json
+has out '"scope":"container","monitored":2,"waiting":2,'
+has out '"container":"(no RMID: 2 containers)","kind":"rest",'
+has out '"cgroup_id":null'
+has out '"kind":"cgroup"'
+lacks out '"kind":"process"'
+
+# CPU scope: the view is that of the CPUs, unless another is asked for.
+run 0 env CMT_FAKE=cpu "$stat" -i 0.1 -n 1
+has out "cpu scope: 1 of 1 CPU individually monitored, and 1 attached"
+has out "BUSY %"
+has out "cpu:0"
+has out "(no RMID: 0 CPUs)"
+has out "(nobody)"
+checks=$((checks + 1))
+grep -q '^  0 .* cpu:0 .* 4\.0 MiB *25\.0 ' "$scratch/out" ||
+	fail "the CPU's cache"
+run 0 env CMT_FAKE=cpu "$stat" -i 0.1 -n 1 --by container
+lacks out "BUSY %"
+has out "cpu:0"
+run 0 env CMT_FAKE=cpu "$stat" -i 0.1 -n 1 --expand
+lacks out "BUSY %"
 
 # All capabilities are gone before the first byte is read.
 run 0 env CMT_FAKE=caps "$stat" -i 0.1 -n 1
@@ -126,6 +179,155 @@ has err "It must be from 100 us to 1 s"
 run 1 "$ctl" interval 5s
 has err "It must be from 100 us to 1 s"
 
+# cmtctl scope
+run 0 "$ctl" scope
+has out "scope              process"
+has out "cgroups            v2"
+has out "patterns           docker-<id>.scope"
+has out "                   !x"
+run 0 "$ctl" scope --json
+has out '{"scope":"process","cgroups":"v2","patterns":["docker-<id>.scope","!x"]}'
+for scope in process container cpu manual; do
+	run 0 "$ctl" scope "$scope" --json
+	has out "{\"scope\":\"$scope\",\"cgroups\":\"v2\",\"patterns\":[\"docker-"
+	run 0 env CMT_FAKE="$scope" "$ctl" info
+	has out "scope              $scope"
+done
+printf '# mine\na-<id>\n\n!b # not b\n' >"$scratch/patterns"
+run 0 "$ctl" scope cpu -p "x  y" -p z -f "$scratch/patterns" --json
+has out '"patterns":["x","y","z","a-<id>","!b"]}'
+run 0 sh -c "$ctl scope cpu --file - --json <$scratch/patterns"
+has out '"patterns":["a-<id>","!b"]}'
+
+# A pattern that is wrong is shown, and where.
+run 1 "$ctl" scope cpu -p "good docker-<ix>.scope"
+has err "cmtctl: cannot set the scope: the patterns do not parse"
+has err "Pattern 'docker-<ix>.scope' is wrong at byte 9"
+printf 'good\n\n\033[2Jx-<ix>\n' >"$scratch/patterns"
+run 1 "$ctl" scope cpu -f "$scratch/patterns"
+has err "Pattern '\x1b[2Jx-<ix>' of line 3 is wrong at byte 8"
+lacks err "$escape"
+lacks out "scope"
+printf '# none\n' >"$scratch/patterns"
+run 1 "$ctl" scope cpu -f "$scratch/patterns"
+has err "There is no pattern"
+run 1 "$ctl" scope cpu -p ""
+has err "There is no pattern"
+run 1 "$ctl" scope cpu -f "$scratch/missing"
+has err "cannot read the file of patterns: No such file"
+run 1 "$ctl" scope cpu -f "$scratch"
+has err "cannot read the file of patterns: Is a directory"
+
+# Without version 2 of cgroups no container can be seen: not by mistake.
+for mode in v1 hybrid nocgroup; do
+	case $mode in
+	v1)	says="there is only cgroup version 1 here" name=v1 ;;
+	hybrid)	says="cgroup versions 1 and 2 are in use side by side" \
+			name=hybrid ;;
+	*)	says="no cgroup hierarchy is mounted here" name=none ;;
+	esac
+	run 1 env CMT_FAKE=$mode "$ctl" scope container
+	has err "cmtctl: $says"
+	has err "Scopes process, cpu and manual work."
+	lacks out "scope"
+	run 0 env CMT_FAKE=$mode "$ctl" scope container --force --json
+	has err "cmtctl: $says"
+	lacks err "Scopes process"
+	has out "{\"scope\":\"container\",\"cgroups\":\"$name\","
+	for scope in process cpu manual; do
+		run 0 env CMT_FAKE=$mode "$ctl" scope $scope
+		lacks err "cgroup"
+	done
+done
+
+# cmtctl attach, detach: what happened, or why not and what to do.
+attach() {
+	# shellcheck disable=SC2086 # words on purpose
+	run "$1" env CMT_FAKE="$2" CMT_FAKE_MOUNT="$scratch/mount" \
+		CMT_FAKE_CGROUP="$scratch/mount/web" "$ctl" $3
+}
+attach 0 container "attach pid 1"
+has out "pid 1: RMID 1, generation 1"
+attach 0 container "attach pid 1 --children"
+has out "pid 1: RMID 1, generation 99"
+attach 0 container "attach pid 2"
+has out "pid 2: waits for an RMID, and counts in RMID 3 until then"
+attach 0 container "attach pid 2 --json"
+has out '{"kind":"process","id":2,"attached":true,"rmid":3,"generation":1,"waiting":true}'
+attach 0 container "attach cpu 0"
+has out "cpu 0: RMID 1, generation 1"
+for path in web /web "$scratch/mount/web" "$scratch/mount//web/"; do
+	attach 0 container "attach cgroup $path"
+	has out "cgroup $path: RMID 1, generation 1"
+	attach 0 container "detach cgroup $path"
+	has out "cgroup $path: detached"
+done
+attach 0 container "detach pid 1 --json"
+has out '{"kind":"process","id":1,"attached":false}'
+attach 1 container "attach pid 3"
+has err "cmtctl: cannot attach pid 3: there is no such process"
+attach 1 container "attach pid 4"
+has err "cannot attach pid 4: it is attached already"
+attach 1 container "attach pid 5"
+has err "too many owners are attached"
+has err "cmtctl show"
+attach 1 container "attach pid 6"
+has err "the module cannot attach this"
+attach 1 container "attach cpu 1"
+has err "cannot attach cpu 1: there is no such CPU, or it is offline"
+attach 1 container "attach cgroup web/a"
+has err "cannot attach cgroup web/a: there is no such cgroup"
+attach 1 container "attach cgroup none"
+has err "cannot attach cgroup none: there is no such cgroup"
+has err "/proc/PID/cgroup"
+attach 1 container "attach cgroup ../mount"
+has err "it is not below the cgroup version 2 mount"
+attach 1 v1 "attach cgroup web"
+has err "cgroup version 2 is not mounted"
+attach 1 container "detach pid 4"
+has err "cannot detach pid 4: it is not attached"
+has err "cmtctl show says what is"
+attach 1 container "detach pid 3"
+has err "there is no such process"
+run 1 env CMT_FAKE=container "$ctl" attach cgroup "${escape}[2J"
+has err 'cannot attach cgroup \x1b[2J: there is no such cgroup'
+lacks err "$escape"
+
+# Who may not, and who asks a module that cannot.
+for command in "scope cpu" "attach pid 1" "detach pid 1"; do
+	attach 1 denied "$command"
+	has err "not permitted"
+	has err "It takes CAP_SYS_ADMIN or CAP_PERFMON: run cmtctl as root"
+	attach 1 old "$command"
+	has err "the module is older than this program"
+done
+attach 1 old scope
+has err "the module is older than this program"
+
+# cmtctl show
+attach 0 container show
+has out "(no RMID: 2 waiting)"
+has out "2 without an RMID of their own, counted in that of the rest:"
+has out 'waits\x1b]0;'
+lacks out "$escape"
+checks=$((checks + 1))
+grep -q '^cgroup .* \\x1b\[31mred  *2  *1 .* yes ' "$scratch/out" ||
+	fail "an attached cgroup"
+attach 0 container "show --json"
+has out '"kind":"rest","id":null,"name":null,"container":"(no RMID: 2 waiting)"'
+has out '"name":"db","container":"cgroup:'
+has out '"attached":true,"waiting":true}'
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/out")" = 5 ] || fail "not five owners"
+attach 0 cpu "show --json"
+has out '"kind":"cpu","id":0,'
+attach 0 process show
+lacks out "counted in"
+attach 0 container rmids
+has out "(no RMID)"
+attach 0 container "rmids --json"
+has out '"kind":"cgroup","pid":null'
+
 # A terminal: redrawn, restored, without attributes where they are not wanted.
 if ! command -v script >/dev/null; then
 	echo "no script(1): the terminal is not tested"
@@ -150,6 +352,21 @@ on_terminal "TERM=dumb $stat -i 0.1 -n 1" </dev/null >"$scratch/out"
 lacks out "$escape"
 on_terminal "$stat --plain -i 0.1 -n 1" </dev/null >"$scratch/out"
 lacks out "$escape"
+
+# e expands the next table.
+on_screen() {
+	for _ in $(seq 200); do
+		! grep -q "$1" "$scratch/screen" 2>/dev/null || return 0
+		sleep 0.05
+	done
+}
+{ on_screen "cgroup:"
+	printf e
+	on_screen "1001 web"
+	printf q; } |
+	timeout 30 script -qfec "$stat -i 0.1" "$scratch/screen" >/dev/null
+cp "$scratch/screen" "$scratch/out"
+has out "1001 web"
 
 # q quits, long before the interval's end.
 checks=$((checks + 1))

@@ -113,6 +113,68 @@ static int get_rmids(struct cmt_rmids *rmids)
 	return 0;
 }
 
+static int get_waiting(struct cmt_rmids *rmids)
+{
+	uint32_t room = rmids->count;
+
+	if (rmids->size != sizeof(*rmids) || rmids->flags || rmids->reserved)
+		return fail(EINVAL);
+	rmids->count = fake.nr_waiting;
+	fake.nr_waiting += fake.nr_waiting * fake.more_waiting / 100;
+	if (room < rmids->count)
+		return fail(ENOSPC);
+	memcpy((void *)(uintptr_t)rmids->records, fake.waiting,
+	       rmids->count * sizeof(fake.waiting[0]));
+	rmids->as_of = fake.as_of;
+	return 0;
+}
+
+static int set_scope(struct cmt_scope *scope)
+{
+	if (scope->size != sizeof(*scope) || scope->flags || scope->reserved)
+		return fail(EINVAL);
+	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
+		return fail(EBADF);
+	scope->bad_at = fake.bad_at ? fake.bad_at : UINT32_MAX;
+	if (fake.bad_at || scope->scope > CMT_SCOPE_MANUAL)
+		return fail(EINVAL);
+	if (scope->patterns_bytes) {
+		memcpy(fake.patterns, (void *)(uintptr_t)scope->patterns,
+		       scope->patterns_bytes);
+		fake.patterns[scope->patterns_bytes] = '\0';
+	}
+	fake.info.scope = scope->scope;
+	return 0;
+}
+
+static int get_patterns(struct cmt_patterns *patterns)
+{
+	uint32_t room = patterns->bytes;
+
+	if (patterns->size != sizeof(*patterns) || patterns->flags ||
+	    patterns->reserved)
+		return fail(EINVAL);
+	patterns->bytes = (uint32_t)strlen(fake.patterns);
+	if (room < patterns->bytes)
+		return fail(ENOSPC);
+	memcpy((void *)(uintptr_t)patterns->text, fake.patterns,
+	       patterns->bytes);
+	return 0;
+}
+
+static int attach(struct cmt_attach *attach, unsigned long command)
+{
+	if (attach->size != sizeof(*attach) || attach->flags)
+		return fail(EINVAL);
+	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
+		return fail(EBADF);
+	fake.attach = *attach;
+	fake.attach_command = command;
+	attach->rmid = 7;
+	attach->generation = 70;
+	return 0;
+}
+
 static int set_interval(const struct cmt_interval *interval)
 {
 	if (interval->size != sizeof(*interval) || interval->flags ||
@@ -159,6 +221,15 @@ int __wrap_ioctl(int fd, unsigned long command, ...)
 		return set_interval(arg);
 	case CMT_IOC_SET_WATERMARK:
 		return set_watermark(arg);
+	case CMT_IOC_GET_WAITING:
+		return get_waiting(arg);
+	case CMT_IOC_SET_SCOPE:
+		return set_scope(arg);
+	case CMT_IOC_GET_PATTERNS:
+		return get_patterns(arg);
+	case CMT_IOC_ATTACH:
+	case CMT_IOC_DETACH:
+		return attach(arg, command);
 	default:
 		return fail(ENOTTY);
 	}

@@ -18,7 +18,14 @@ struct fake {
 	struct cmt_stats stats;
 	struct cmt_record existing[8];
 	uint32_t nr_existing;
+	struct cmt_record waiting[256];
+	uint32_t nr_waiting;
+	uint32_t more_waiting;	/* per cent, after each question */
 	uint64_t as_of;
+	char patterns[CMT_PATTERNS_MAX + 64];
+	uint32_t bad_at;	/* fail for the text's sake, if not 0 */
+	struct cmt_attach attach;	/* the last one asked for */
+	unsigned long attach_command;
 	uint32_t interval_ns;
 	uint32_t watermark;
 	uint64_t now;		/* CLOCK_MONOTONIC; 0: the real one */

@@ -14,6 +14,7 @@ static struct aggregate *agg;
 static struct frame frame;
 static struct cmt_container names[8];
 static unsigned int lookups, forgotten;
+static bool expand;
 
 /* Ids 10..17; 10 and 11 are two cgroups of one container; others no name. */
 static const struct cmt_container *lookup(void *ctx, uint64_t id)
@@ -58,13 +59,34 @@ static void end(void)
 static struct cmt_owner owner_of(uint32_t rmid, uint64_t cgroup_id)
 {
 	struct cmt_owner owner = {
-		.rmid = rmid, .generation = 1, .tgid = 100 + rmid,
-		.cgroup_id = cgroup_id,
+		.rmid = rmid, .generation = 1, .kind = CMT_OWNER_PROCESS,
+		.tgid = 100 + rmid, .cgroup_id = cgroup_id,
 	};
 
 	snprintf(owner.comm, sizeof(owner.comm), "p%u", rmid);
 	return owner;
 }
+
+static struct cmt_owner cgroup_of(uint32_t rmid, uint64_t cgroup_id)
+{
+	struct cmt_owner owner = owner_of(rmid, cgroup_id);
+
+	owner.kind = CMT_OWNER_CGROUP;
+	owner.tgid = 0;
+	return owner;
+}
+
+static struct cmt_owner cpu_of(uint32_t rmid, uint32_t cpu)
+{
+	return (struct cmt_owner){
+		.rmid = rmid, .generation = 1, .kind = CMT_OWNER_CPU,
+		.cpu = cpu,
+	};
+}
+
+static const struct cmt_owner rest = {
+	.rmid = 63, .generation = 1, .kind = CMT_OWNER_REST,
+};
 
 static struct cmt_slot_entry entry_of(const struct cmt_owner *owner,
 				      uint32_t domain, uint64_t ts,
@@ -98,10 +120,30 @@ static void feed_cpu(struct cmt_slot_cpu cpu)
 	aggregate_slot(agg, &slot);
 }
 
+static void choose(enum sort_key key, const char *filter, uint32_t top)
+{
+	const struct selection selection = {
+		.key = key, .filter = filter, .top = top, .expand = expand,
+	};
+
+	rows_select(&frame, &selection);
+}
+
+static double sum_of_rows(void)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < frame.nr_rows; i++)
+		if (!frame.rows[i].child)
+			sum += frame.rows[i].occupancy.value;
+	return sum;
+}
+
 static const struct row *close_rows(uint32_t expected)
 {
 	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
-	rows_select(&frame, SORT_DEFAULT, NULL, 0);
+	choose(SORT_DEFAULT, NULL, 0);
 	ck_assert_uint_eq(frame.nr_rows, expected);
 	return frame.rows;
 }
@@ -443,20 +485,198 @@ START_TEST(test_rows_select_filter_and_top)
 	feed_one(entry_of(&b, 0, MS, 30, 0));
 	feed_one(entry_of(&c, 0, MS, 20, 0));
 	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
-	rows_select(&frame, SORT_NAME, NULL, 0);
+	choose(SORT_NAME, NULL, 0);
 	ck_assert_uint_eq(frame.nr_rows, 4);
 	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c2");
-	rows_select(&frame, SORT_OCCUPANCY, NULL, 2);
+	choose(SORT_OCCUPANCY, NULL, 2);
 	ck_assert_uint_eq(frame.nr_rows, 3);
 	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c3");
 	ck_assert_int_eq(frame.rows[2].kind, OWNER_NOBODY);
-	rows_select(&frame, SORT_OCCUPANCY, "c[4]", 0);
+	choose(SORT_OCCUPANCY, "c[4]", 0);
 	ck_assert_uint_eq(frame.nr_rows, 1);
 	ck_assert_str_eq(container_label(buf, &frame.rows[0]), "docker:c4");
-	rows_select(&frame, SORT_OCCUPANCY, "docker:*", 0);
+	choose(SORT_OCCUPANCY, "docker:*", 0);
 	ck_assert_uint_eq(frame.nr_rows, 1);
-	rows_select(&frame, SORT_OCCUPANCY, "none", 0);
+	choose(SORT_OCCUPANCY, "none", 0);
 	ck_assert_uint_eq(frame.nr_rows, 0);
+	end();
+}
+END_TEST
+
+/* Container scope: an RMID is a container, or the rest; all rows are all. */
+START_TEST(test_aggregate_containers_and_rest)
+{
+	struct cmt_owner a = cgroup_of(1, 12), b = cgroup_of(2, 13);
+	struct cmt_slot_entry entries[] = {
+		entry_of(NULL, 0, MS, 900, 0), entry_of(&a, 0, MS, 10, 0),
+		entry_of(&b, 0, MS, 30, 0), entry_of(&rest, 0, MS, 500, 0),
+		entry_of(&rest, 1, MS, 7, 0),
+	};
+	char buf[CONTAINER_LABEL_LEN];
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	feed(entries, 5);
+	rows = close_rows(4);
+	ck_assert_double_eq(sum_of_rows(), 1447);
+	ck_assert_str_eq(container_label(buf, &rows[0]), "docker:c3");
+	ck_assert_str_eq(row_kind(&rows[0]), "cgroup");
+	ck_assert_uint_eq(rows[0].rmids, 1);
+	ck_assert(rows[0].whole);
+	ck_assert_str_eq(row_kind(&rows[2]), "rest");
+	ck_assert_str_eq(container_label(buf, &rows[2]), "(no RMID)");
+	ck_assert_double_eq(rows[2].occupancy.value, 507);
+	frame.rows[2].waits = "containers";
+	frame.rows[2].waiting = 137;
+	ck_assert_str_eq(container_label(buf, &rows[2]),
+			 "(no RMID: 137 containers)");
+	ck_assert_str_eq(row_kind(&rows[3]), "nobody");
+	ck_assert_uint_eq(lookups, 2);
+	/* what is not the biggest is not shown, but what is left always */
+	feed(entries, 5);
+	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
+	choose(SORT_DEFAULT, NULL, 1);
+	ck_assert_uint_eq(frame.nr_rows, 3);
+	end();
+}
+END_TEST
+
+/* A process with an RMID of its own is still in its container. */
+START_TEST(test_aggregate_attached_process_in_container)
+{
+	struct cmt_owner a = cgroup_of(1, 10), b = owner_of(2, 11);
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	b.attached = true;
+	feed_one(entry_of(&a, 0, MS, 100, 0));
+	feed_one(entry_of(&b, 0, MS, 11, 0));
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].occupancy.value, 111);
+	ck_assert_uint_eq(rows[0].nr_children, 1);
+	ck_assert(!rows[0].attached);
+	expand = true;
+	feed_one(entry_of(&a, 0, 2 * MS, 100, 0));
+	feed_one(entry_of(&b, 0, 2 * MS, 11, 0));
+	rows = close_rows(2);
+	expand = false;
+	ck_assert(rows[1].child && rows[1].attached);
+	ck_assert_uint_eq(rows[1].pid, 102);
+	ck_assert_double_eq(rows[1].occupancy.value, 11);
+	end();
+}
+END_TEST
+
+/* Children follow their row in the same order, and are neither matched nor
+ * counted by themselves.
+ */
+START_TEST(test_aggregate_expand)
+{
+	static const uint32_t pids[] = { 0, 103, 0, 102, 101 };
+	struct cmt_owner a = owner_of(1, 10), b = owner_of(2, 11);
+	struct cmt_owner c = owner_of(3, 12);
+	struct cmt_slot_entry entries[] = {
+		entry_of(&a, 0, MS, 10, 0), entry_of(&a, 1, MS, 5, 0),
+		entry_of(&b, 0, MS, 20, 0), entry_of(&c, 0, MS, 500, 0),
+	};
+	const struct row *rows;
+	uint32_t i;
+
+	begin(BY_CONTAINER);
+	expand = true;
+	feed(entries, 4);
+	rows = close_rows(5);
+	ck_assert_double_eq(sum_of_rows(), 535);
+	for (i = 0; i < 5; i++) {
+		ck_assert(rows[i].child == (pids[i] != 0));
+		ck_assert_str_eq(row_kind(&rows[i]),
+				 pids[i] ? "process" : "cgroup");
+		if (pids[i])
+			ck_assert_uint_eq(rows[i].pid, pids[i]);
+	}
+	ck_assert_double_eq(rows[4].occupancy.value, 15);
+	feed(entries, 4);
+	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
+	choose(SORT_DEFAULT, "c3", 0);
+	ck_assert_uint_eq(frame.nr_rows, 0);
+	feed(entries, 4);
+	ck_assert_int_eq(aggregate_close(agg, &frame), 0);
+	choose(SORT_OCCUPANCY, NULL, 1);
+	ck_assert_uint_eq(frame.nr_rows, 2);
+	expand = false;
+	end();
+}
+END_TEST
+
+/* A CPU is in no container, and its number is its name. */
+START_TEST(test_aggregate_cpus_among_containers)
+{
+	struct cmt_owner a = cpu_of(1, 3), b = cpu_of(2, 0);
+	struct cmt_owner c = cgroup_of(3, 12);
+	char buf[CONTAINER_LABEL_LEN];
+	const struct row *rows;
+
+	begin(BY_CONTAINER);
+	feed_one(entry_of(&a, 0, MS, 100, 0));
+	feed_one(entry_of(&a, 1, MS, 1, 0));
+	feed_one(entry_of(&b, 0, MS, 200, 0));
+	feed_one(entry_of(&c, 0, MS, 50, 0));
+	rows = close_rows(3);
+	ck_assert_str_eq(container_label(buf, &rows[0]), "cpu:0");
+	ck_assert_str_eq(container_label(buf, &rows[1]), "cpu:3");
+	ck_assert_str_eq(row_kind(&rows[1]), "cpu");
+	ck_assert_double_eq(rows[1].occupancy.value, 101);
+	ck_assert_uint_eq(rows[0].nr_children, 0);
+	ck_assert_uint_eq(lookups, 1);
+	end();
+}
+END_TEST
+
+/* CPU scope: a CPU's row has what its RMID holds, and others have the rest. */
+START_TEST(test_aggregate_cpu_view_has_values)
+{
+	struct cmt_owner a = cpu_of(1, 0), b = cpu_of(2, 1);
+	struct cmt_owner p = owner_of(3, 12);
+	const struct row *rows;
+
+	begin(BY_CPU);
+	feed_cpu((struct cmt_slot_cpu){ .cpu = 0, .ticks = 1, .rmid = 1,
+					.generation = 1, .owner = &a });
+	feed_cpu((struct cmt_slot_cpu){ .cpu = 1, .ticks = 1, .rmid = 3,
+					.generation = 1, .owner = &p });
+	feed_one(entry_of(NULL, 0, MS, 5, 0));
+	feed_one(entry_of(&a, 0, MS, 100, 0));
+	feed_one(entry_of(&a, 1, MS, 20, 0));
+	feed_one(entry_of(&b, 0, MS, 1000, 0));
+	feed_one(entry_of(&p, 0, MS, 300, 0));
+	feed_one(entry_of(&rest, 0, MS, 7, 0));
+	rows = close_rows(5);
+	ck_assert_double_eq(sum_of_rows(), 1432);
+	ck_assert(rows[0].is_cpu && rows[1].is_cpu && !rows[2].is_cpu);
+	ck_assert_double_eq(rows[0].occupancy.value, 120);
+	ck_assert_str_eq(row_kind(&rows[0]), "cpu");
+	ck_assert_double_eq(rows[1].occupancy.value, 1000);
+	ck_assert_str_eq(row_kind(&rows[1]), "process");
+	ck_assert_uint_eq(rows[2].pid, 103);
+	ck_assert_int_eq(rows[3].kind, OWNER_REST);
+	ck_assert_int_eq(rows[4].kind, OWNER_NOBODY);
+	end();
+}
+END_TEST
+
+/* Where no CPU has an RMID, the rows are CPUs alone, and hold nothing. */
+START_TEST(test_aggregate_cpu_view_of_processes)
+{
+	struct cmt_owner p = owner_of(3, 12);
+	const struct row *rows;
+
+	begin(BY_CPU);
+	feed_cpu((struct cmt_slot_cpu){ .cpu = 1, .ticks = 1, .rmid = 63,
+					.generation = 1, .owner = &rest });
+	feed_one(entry_of(&p, 0, MS, 300, 0));
+	rows = close_rows(1);
+	ck_assert(!rows[0].occupancy.known);
+	ck_assert_str_eq(row_kind(&rows[0]), "rest");
 	end();
 }
 END_TEST
@@ -467,6 +687,12 @@ int main(void)
 	TCase *tc = tcase_create("aggregate");
 
 	tcase_add_test(tc, test_aggregate_sums_container);
+	tcase_add_test(tc, test_aggregate_containers_and_rest);
+	tcase_add_test(tc, test_aggregate_attached_process_in_container);
+	tcase_add_test(tc, test_aggregate_expand);
+	tcase_add_test(tc, test_aggregate_cpus_among_containers);
+	tcase_add_test(tc, test_aggregate_cpu_view_has_values);
+	tcase_add_test(tc, test_aggregate_cpu_view_of_processes);
 	tcase_add_test(tc, test_aggregate_bandwidth_over_actual_time);
 	tcase_add_test(tc, test_aggregate_short_life_spreads_over_interval);
 	tcase_add_test(tc, test_aggregate_reused_rmid_counts_once);

@@ -206,6 +206,144 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* As many as there are, however many come while we ask, but for ever. */
+START_TEST(test_waiting)
+{
+	struct cmt_snapshot *s = NULL;
+
+	for (uint32_t i = 0; i < 256; i++)
+		fake.waiting[i] = (struct cmt_record){
+			.type = CMT_REC_ALLOC_FAIL,
+			.ts = i,
+			.rmid = 5,
+			.generation = 1,
+		};
+	fake.as_of = 77;
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), 0);
+	ck_assert_uint_eq(s->count, 0);
+	free(s);
+	fake.nr_waiting = 200;
+	fake.more_waiting = 1;
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), 0);
+	ck_assert_uint_eq(s->as_of, 77);
+	ck_assert_uint_eq(s->count, 202);
+	ck_assert_uint_eq(s->records[201].ts, 201);
+	free(s);
+	s = NULL;
+	fake.more_waiting = 100;
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EAGAIN);
+	fake.nr_waiting = UINT32_MAX;
+	fake.more_waiting = 0;
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EPROTO);
+	fake.nr_waiting = 2;
+	fake.waiting[1].type = CMT_REC_EXISTING;
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EPROTO);
+	fake.ioctl_errno = ENOTTY;
+	ck_assert_int_eq(cmt_device_waiting(dev, &s), -ENOTTY);
+	ck_assert_ptr_null(s);
+}
+END_TEST
+
+START_TEST(test_scope)
+{
+	uint32_t scope = 0, bad_at = 0;
+	char *patterns = NULL;
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, NULL, NULL),
+			 -EBADF);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CONTAINER, "a b",
+					      &bad_at), 0);
+	ck_assert_int_eq(cmt_device_scope(dev, &scope), 0);
+	ck_assert_uint_eq(scope, CMT_SCOPE_CONTAINER);
+	ck_assert_int_eq(cmt_device_patterns(dev, &patterns), 0);
+	ck_assert_str_eq(patterns, "a b");
+	free(patterns);
+	patterns = NULL;
+	/* NULL: as they are */
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, NULL, NULL),
+			 0);
+	ck_assert_int_eq(cmt_device_patterns(dev, &patterns), 0);
+	ck_assert_str_eq(patterns, "a b");
+	free(patterns);
+	ck_assert_int_eq(cmt_device_set_scope(dev, 9, "c", &bad_at), -EINVAL);
+	ck_assert_uint_eq(bad_at, UINT32_MAX);
+	fake.bad_at = 2;
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, "c !",
+					      &bad_at), -EINVAL);
+	ck_assert_uint_eq(bad_at, 2);
+	fake.ioctl_errno = EPERM;
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, NULL, NULL),
+			 -EPERM);
+	ck_assert_int_eq(cmt_device_scope(dev, &scope), -EPERM);
+}
+END_TEST
+
+/* An empty text would mean to keep what there is; a long one is cut nowhere. */
+START_TEST(test_patterns_length)
+{
+	static char text[CMT_PATTERNS_MAX + 2];
+	char *patterns = NULL;
+	uint32_t bad_at = 7;
+
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, "", &bad_at),
+			 -EINVAL);
+	ck_assert_uint_eq(bad_at, 0);
+	memset(text, 'x', CMT_PATTERNS_MAX);
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, text,
+					      &bad_at), 0);
+	ck_assert_int_eq(cmt_device_patterns(dev, &patterns), 0);
+	ck_assert_str_eq(patterns, text);
+	free(patterns);
+	patterns = NULL;
+	text[CMT_PATTERNS_MAX] = 'x';
+	ck_assert_int_eq(cmt_device_set_scope(dev, CMT_SCOPE_CPU, text,
+					      &bad_at), -EINVAL);
+	ck_assert_uint_eq(bad_at, CMT_PATTERNS_MAX);
+	memset(fake.patterns, 'x', CMT_PATTERNS_MAX + 2);
+	ck_assert_int_eq(cmt_device_patterns(dev, &patterns), -EPROTO);
+	fake.ioctl_errno = ENOTTY;
+	ck_assert_int_eq(cmt_device_patterns(dev, &patterns), -ENOTTY);
+	ck_assert_ptr_null(patterns);
+}
+END_TEST
+
+START_TEST(test_attach)
+{
+	struct cmt_attached attached = { 0, 0 };
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0, NULL),
+			 -EBADF);
+	ck_assert_int_eq(cmt_device_detach(dev, CMT_OWNER_CPU, 1), -EBADF);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_PROCESS, 1ULL << 40,
+					   CMT_ATTACH_CHILDREN, &attached), 0);
+	ck_assert_uint_eq(fake.attach_command, CMT_IOC_ATTACH);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_PROCESS);
+	ck_assert_uint_eq(fake.attach.id, 1ULL << 40);
+	ck_assert_uint_eq(fake.attach.options, CMT_ATTACH_CHILDREN);
+	ck_assert_uint_eq(attached.rmid, 7);
+	ck_assert_uint_eq(attached.generation, 70);
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0, NULL), 0);
+	ck_assert_int_eq(cmt_device_detach(dev, CMT_OWNER_CGROUP, 9), 0);
+	ck_assert_uint_eq(fake.attach_command, CMT_IOC_DETACH);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_CGROUP);
+	ck_assert_uint_eq(fake.attach.id, 9);
+	ck_assert_uint_eq(fake.attach.options, 0);
+	fake.ioctl_errno = EEXIST;
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0, &attached),
+			 -EEXIST);
+	fake.ioctl_errno = ENOENT;
+	ck_assert_int_eq(cmt_device_detach(dev, CMT_OWNER_CPU, 1), -ENOENT);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("device");
@@ -220,6 +358,10 @@ int main(void)
 	tcase_add_test(tcase, test_stats);
 	tcase_add_test(tcase, test_interval);
 	tcase_add_test(tcase, test_snapshot);
+	tcase_add_test(tcase, test_waiting);
+	tcase_add_test(tcase, test_scope);
+	tcase_add_test(tcase, test_patterns_length);
+	tcase_add_test(tcase, test_attach);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -29,6 +29,7 @@ static const struct {
 	{ CMT_REC_ALLOC_FAIL, 1, 0, 0, true, true },
 	{ CMT_REC_ALLOC_FAIL, 1, 3, 1, true, true },
 	{ CMT_REC_ALLOC_FAIL, 1, 3, 0, false, false },
+	{ CMT_REC_ALLOC_FAIL, 1, 16, 1, false, false },
 	{ CMT_REC_SAMPLE, 1, 0, 0, true, true },
 	{ CMT_REC_SAMPLE, 1, 0, 1, false, false },
 	{ CMT_REC_SAMPLE, 1, 5, 0, false, false },
@@ -61,6 +62,33 @@ START_TEST(test_possible_table)
 }
 END_TEST
 
+/* An owner cannot be two things at once. */
+START_TEST(test_possible_kinds)
+{
+	static const uint16_t kinds[] = {
+		CMT_F_OWNER_CGROUP, CMT_F_OWNER_CPU, CMT_F_OWNER_REST,
+	};
+	static const uint16_t types[] = {
+		CMT_REC_ALLOC, CMT_REC_FREE, CMT_REC_EXISTING, CMT_REC_UPDATE,
+		CMT_REC_ALLOC_FAIL,
+	};
+	struct cmt_record record = { .rmid = 1, .generation = 1 };
+
+	for (size_t i = 0; i < 5; i++) {
+		record.type = types[i];
+		for (size_t k = 0; k < 3; k++) {
+			record.flags = kinds[k] | CMT_F_ATTACHED;
+			ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
+			record.flags |= kinds[(k + 1) % 3];
+			ck_assert(!cmt_record_possible(&record, CPUS, RMIDS));
+		}
+	}
+	/* These flags are those of lifecycle records. */
+	record.type = CMT_REC_SAMPLE;
+	ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
+}
+END_TEST
+
 START_TEST(test_lost_other_types_zero)
 {
 	struct cmt_record record = { .type = CMT_REC_SAMPLE };
@@ -90,6 +118,7 @@ int main(void)
 	Suite *suite = suite_create("record");
 
 	UNIT_CASE(suite, test_possible_table);
+	UNIT_CASE(suite, test_possible_kinds);
 	UNIT_CASE(suite, test_lost_other_types_zero);
 	UNIT_CASE(suite, test_opts_sizes);
 	return unit_run(suite);

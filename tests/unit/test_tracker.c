@@ -347,6 +347,73 @@ START_TEST(test_random_against_model)
 }
 END_TEST
 
+static const struct {
+	uint16_t flags;
+	uint32_t kind, tgid, cpu;
+} kinds[] = {
+	{ 0, CMT_OWNER_PROCESS, 17, 0 },
+	{ CMT_F_OWNER_CGROUP, CMT_OWNER_CGROUP, 0, 0 },
+	{ CMT_F_OWNER_CPU, CMT_OWNER_CPU, 0, 17 },
+	{ CMT_F_OWNER_REST, CMT_OWNER_REST, 0, 0 },
+};
+
+/* What an owner is goes along, and may change with an UPDATE. */
+START_TEST(test_owner_kinds)
+{
+	struct cmt_record r = {
+		.type = CMT_REC_ALLOC, .rmid = 3, .generation = 1, .tgid = 17,
+		.owner.cgroup_id = 5, .ts = 100,
+	};
+	const struct cmt_owner *owner;
+	struct cmt_owner told;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		r.ts++;
+		r.generation++;
+		r.flags = kinds[i].flags;
+		ck_assert_int_eq(cmt_record_owner(&r, &told), 0);
+		ck_assert_uint_eq(told.kind, kinds[i].kind);
+		ck_assert_int_eq(cmt_tracker_record(tracker, &r), 1);
+		owner = cmt_tracker_lookup(tracker, 3, r.ts);
+		ck_assert_uint_eq(owner->kind, kinds[i].kind);
+		ck_assert_uint_eq(owner->tgid, kinds[i].tgid);
+		ck_assert_uint_eq(owner->cpu, kinds[i].cpu);
+		ck_assert_uint_eq(owner->cgroup_id, 5);
+		ck_assert(!owner->attached);
+	}
+	r.type = CMT_REC_UPDATE;
+	r.flags = CMT_F_OWNER_CGROUP | CMT_F_ATTACHED;
+	ck_assert_int_eq(cmt_tracker_record(tracker, &r), 1);
+	owner = cmt_tracker_lookup(tracker, 3, r.ts);
+	ck_assert_uint_eq(owner->kind, CMT_OWNER_CGROUP);
+	ck_assert(owner->attached);
+	ck_assert_uint_eq(owner->since, r.ts);
+}
+END_TEST
+
+START_TEST(test_record_owner)
+{
+	struct cmt_record r = {
+		.type = CMT_REC_ALLOC_FAIL, .rmid = 9, .generation = 1,
+		.flags = CMT_F_OWNER_CGROUP | CMT_F_ATTACHED, .ts = 100,
+		.owner.comm = "0123456789abcde", .owner.residual_bytes = 3,
+	};
+	struct cmt_owner owner;
+
+	r.owner.comm[CMT_COMM_LEN - 1] = 'f';
+	ck_assert_int_eq(cmt_record_owner(&r, &owner), 0);
+	ck_assert_uint_eq(owner.rmid, 9);
+	ck_assert_uint_eq(owner.since, 100);
+	ck_assert_uint_eq(owner.residual_bytes, 3);
+	ck_assert(owner.attached);
+	ck_assert_str_eq(owner.comm, "0123456789abcdef");
+	r.type = CMT_REC_SAMPLE;
+	ck_assert_int_eq(cmt_record_owner(&r, &owner), -EINVAL);
+	r.type = CMT_REC_PAD;
+	ck_assert_int_eq(cmt_record_owner(&r, &owner), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tracker");
@@ -368,6 +435,8 @@ int main(void)
 	tcase_add_test(tcase, test_sync_older_than_advance);
 	tcase_add_test(tcase, test_sync_impossible_unchanged);
 	tcase_add_test(tcase, test_random_against_model);
+	tcase_add_test(tcase, test_owner_kinds);
+	tcase_add_test(tcase, test_record_owner);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

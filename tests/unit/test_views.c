@@ -30,19 +30,21 @@ static void prepare(void)
 		.reason = "CPUID 0xF",
 	};
 	rows[0] = (struct row){
-		.seen = true, .container = &container, .cgroup_id = 7,
-		.pid = 42, .comm = "nginx", .rmid = 3, .generation = 9,
+		.seen = true, .owner = CMT_OWNER_PROCESS,
+		.container = &container, .cgroup_id = 7, .pid = 42, .comm = "nginx", .rmid = 3, .generation = 9,
 		.rmids = 2, .occupancy = { true, true, 1 << 20 },
 		.total = { true, false, 12345678 }, .l3_bytes = 32 << 20,
 		.why = WHY_ERROR,
 	};
 	rows[1] = (struct row){
-		.seen = true, .cgroup_id = 8, .pid = 43,
+		.seen = true, .owner = CMT_OWNER_PROCESS, .cgroup_id = 8,
+		.pid = 43,
 		.comm = "\033[31m\"\\\xff",
 	};
 	rows[2] = (struct row){ .seen = true, .kind = OWNER_NOBODY };
 	report = (struct report){
-		.info = &info,
+		.info = &info, .scope = CMT_SCOPE_PROCESS,
+		.census = { .monitored = 63, .waiting = 137 },
 		.frame = { .by = BY_PROCESS, .end_ns = 5, .elapsed_ns = 1e9,
 			   .nr_domains = 1, .nr_rows = 3, .rows = rows,
 			   .interval_ns = 1000000, .nr_cpus = 2,
@@ -119,6 +121,7 @@ START_TEST(test_view_table_values)
 	assert_has("\\x1b[31m\"\\\\\\xff");
 	assert_has("(nobody)");
 	assert_has("costs 1.00 % of 2 CPUs");
+	assert_has("process scope: 63 of 200 processes individually monitored\n");
 	assert_lacks("0 B/s");
 	assert_lacks("EMULATED");
 	assert_lacks("LOST");
@@ -147,13 +150,13 @@ START_TEST(test_view_table_fits_screen)
 
 	prepare();
 	memset(container.name, 'n', sizeof(container.name) - 1);
-	print_table((struct table_opts){ .width = 80, .height = 4 });
+	print_table((struct table_opts){ .width = 80, .height = 5 });
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		ck_assert_uint_le(strlen(line), 80);
 		lines++;
 	}
-	/* two of the header, the titles, one row */
-	ck_assert_uint_eq(lines, 4);
+	/* three of the header, the titles, one row */
+	ck_assert_uint_eq(lines, 5);
 }
 END_TEST
 
@@ -174,6 +177,72 @@ START_TEST(test_view_table_empty_interval)
 	report.frame.nr_rows = 0;
 	print_table((struct table_opts){ 0 });
 	assert_has("no readings in this interval");
+}
+END_TEST
+
+/* A container with a process below it, the rest, and nobody's. */
+static void prepare_containers(void)
+{
+	prepare();
+	report.frame.by = BY_CONTAINER;
+	report.scope = CMT_SCOPE_CONTAINER;
+	report.frame.nr_rows = 3;
+	strcpy(container.name, "a\033[31m");
+	rows[1] = rows[0];
+	rows[0].owner = CMT_OWNER_CGROUP;
+	rows[0].processes_known = true;
+	rows[0].processes = 17;
+	rows[1].child = true;
+	strcpy(rows[1].comm, "\033]0;");
+	rows[2] = (struct row){
+		.seen = true, .kind = OWNER_REST, .waits = "containers",
+		.waiting = 137,
+	};
+}
+
+START_TEST(test_view_container_table)
+{
+	prepare_containers();
+	report.census.others = 2;
+	print_table((struct table_opts){ 0 });
+	assert_tame();
+	assert_has("container scope: 63 of 200 containers individually monitored, and 2 attached\n");
+	assert_has("\nRUNTIME  NAME");
+	assert_has(" POD ");
+	assert_has("\ndocker   a\\x1b[31m ");
+	assert_has(" web-0    ");
+	assert_has("    17    >1.0 MiB ");
+	assert_has("\n           42 \\x1b]0; ");
+	assert_has("(no RMID: 137 containers) ");
+	assert_lacks("to expand");
+	report.expand = true;
+	print_table((struct table_opts){ 0 });
+	assert_has("container scope: only attached processes have RMIDs of their own to expand\n");
+	report.scope = CMT_SCOPE_PROCESS;
+	print_table((struct table_opts){ 0 });
+	assert_lacks("to expand");
+}
+END_TEST
+
+/* A column that no row has anything for takes no place. */
+START_TEST(test_view_optional_columns)
+{
+	prepare_containers();
+	container.pod_name = NULL;
+	print_table((struct table_opts){ 0 });
+	assert_lacks(" POD ");
+	strcpy(container.pod, "0123-45");
+	print_table((struct table_opts){ 0 });
+	assert_has(" POD ");
+	assert_has(" 0123-45 ");
+	prepare();
+	report.frame.by = BY_CPU;
+	memset(&rows[0].occupancy, 0, sizeof(rows[0].occupancy));
+	print_table((struct table_opts){ 0 });
+	assert_lacks("OCCUPANCY");
+	rows[0].occupancy.known = true;
+	print_table((struct table_opts){ 0 });
+	assert_has("OCCUPANCY");
 }
 END_TEST
 
@@ -258,6 +327,38 @@ START_TEST(test_view_csv_same_fields_in_all_lines)
 }
 END_TEST
 
+START_TEST(test_view_json_containers)
+{
+	struct json_object *first, *second, *third;
+
+	prepare_containers();
+	print_json();
+	assert_tame();
+	first = json_tokener_parse(strtok(text, "\n"));
+	second = json_tokener_parse(strtok(NULL, "\n"));
+	third = json_tokener_parse(strtok(NULL, "\n"));
+	ck_assert_str_eq(json_object_get_string(member(first, "scope")),
+			 "container");
+	ck_assert_int_eq(json_object_get_int(member(first, "monitored")), 63);
+	ck_assert_int_eq(json_object_get_int(member(first, "waiting")), 137);
+	ck_assert_str_eq(json_object_get_string(member(first, "kind")),
+			 "cgroup");
+	ck_assert_int_eq(json_object_get_int(member(first, "processes")), 17);
+	ck_assert_ptr_null(member(first, "pid"));
+	ck_assert_str_eq(json_object_get_string(member(second, "kind")),
+			 "process");
+	ck_assert_int_eq(json_object_get_int(member(second, "pid")), 42);
+	ck_assert_str_eq(json_object_get_string(member(second, "container")),
+			 "docker:a\\x1b[31m");
+	ck_assert_str_eq(json_object_get_string(member(third, "kind")),
+			 "rest");
+	ck_assert_ptr_null(member(third, "cgroup_id"));
+	json_object_put(first);
+	json_object_put(second);
+	json_object_put(third);
+}
+END_TEST
+
 START_TEST(test_view_csv_values)
 {
 	prepare();
@@ -283,6 +384,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_view_csv_same_fields_in_all_lines,
 			    BY_CONTAINER, BY_DOMAIN + 1);
 	tcase_add_test(tc, test_view_csv_values);
+	tcase_add_test(tc, test_view_container_table);
+	tcase_add_test(tc, test_view_optional_columns);
+	tcase_add_test(tc, test_view_json_containers);
 	suite_add_tcase(suite, tc);
 	status = unit_run(suite);
 	free(text);

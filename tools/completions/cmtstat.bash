@@ -17,7 +17,7 @@ _cmtstat() {
 		COMPREPLY=() ;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W \
-			"--by --interval --count --json --csv --plain --sort \
+			"--by --expand --interval --count --json --csv --plain --sort \
 			--top --filter --device --help --version" -- "$cur") ;;
 	esac
 }

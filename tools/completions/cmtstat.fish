@@ -2,6 +2,7 @@
 # fish completion for cmtstat(1)
 complete -c cmtstat -f
 complete -c cmtstat -s b -l by -x -a 'container process cpu domain' -d 'Rows are'
+complete -c cmtstat -s e -l expand -d 'Show the processes of containers'
 complete -c cmtstat -s i -l interval -x -d 'Seconds between tables'
 complete -c cmtstat -s n -l count -x -d 'End after N tables'
 complete -c cmtstat -s j -l json -d 'Print JSON'

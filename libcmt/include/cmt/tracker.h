@@ -24,18 +24,32 @@ extern "C" {
 
 struct cmt_tracker;
 
+/** cmt_owner.kind: CMT_OWNER_PROCESS, _CGROUP, _CPU of uapi/cmt.h, or this */
+#define CMT_OWNER_REST 0x100	/**< all who wait for an RMID; not attachable */
+
 /** Who an RMID belonged to. */
 struct cmt_owner {
 	uint64_t since;		/**< ts of the ALLOC */
 	uint64_t until;		/**< ts of the FREE, if freed */
-	uint64_t cgroup_id;	/**< cgroup v2 id (inode number) */
+	uint64_t cgroup_id;	/**< cgroup v2 id (inode number); 0: none */
 	uint64_t residual_bytes;/**< cache the RMID held when allocated */
 	uint32_t rmid;
 	uint32_t generation;
-	uint32_t tgid;
+	uint32_t kind;		/**< CMT_OWNER_* */
+	uint32_t tgid;		/**< of a process, else 0 */
+	uint32_t cpu;		/**< of a CPU, else 0 */
+	bool attached;		/**< by cmt_device_attach() */
 	bool freed;
 	char comm[CMT_COMM_LEN + 1];	/**< always terminated, raw bytes */
 };
+
+/**
+ * What a lifecycle record says of an owner; since is the record's time.  An
+ * ALLOC_FAIL tells of one who waits: rmid and generation are those of the rest.
+ * Returns 0, or -EINVAL when @record is no lifecycle record.
+ */
+CMT_API int cmt_record_owner(const struct cmt_record *record,
+			     struct cmt_owner *owner);
 
 /**
  * @nr_rmids: RMID numbers are below this (cmt_info.nr_rmids), 1..65536
