@@ -118,6 +118,8 @@ void cmt_resctrl_withdraw_left(void)
 {
 	struct task_struct *process, *task;
 
+	if (!cmt_caps.shared_rmids)
+		return;
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
 		u32 *rmid = task_rmid(task);

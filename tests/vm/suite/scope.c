@@ -403,6 +403,41 @@ static void scope_overcommit(void)
 	cpu_online(1, true);
 }
 
+#define OBJECTS		16384	/* that the module has room for */
+
+/* One container more than can be followed: it is none, until one goes. */
+static void scope_full(void)
+{
+	struct dev dev;
+	uint32_t i;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i <= OBJECTS; i++)
+		group_make(container(i));
+	CHECK(dev_stats(&dev).waiting == OBJECTS - 6, "%u wait",
+	      dev_stats(&dev).waiting);
+	pid = spin_on(1);
+	group_enter(container(OBJECTS), pid);
+	wait_tick(&dev, 1, 0);
+	reap(pid, SIGKILL);
+	group_remove(container(OBJECTS));
+	group_remove(container(OBJECTS - 1));
+	CHECK(dev_stats(&dev).waiting == OBJECTS - 7, "%u wait",
+	      dev_stats(&dev).waiting);
+	group_make(container(OBJECTS));
+	CHECK(dev_stats(&dev).waiting == OBJECTS - 6, "%u wait",
+	      dev_stats(&dev).waiting);
+	group_remove(container(OBJECTS));
+	for (i = OBJECTS - 1; i--; )
+		group_remove(container(i));
+	CHECK(!dev_stats(&dev).waiting && dev_stats(&dev).rmids_active == 1,
+	      "%u wait", dev_stats(&dev).waiting);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 #define CHANGES		1000
 #define LOAD_GROUPS	3
 
@@ -556,6 +591,8 @@ const struct test scope_tests[] = {
 	{ "scope_thousand", scope_thousand,
 	  "scope=container interval_us=10000 ring_records=16384", 60 },
 	{ "scope_overcommit", scope_overcommit, NULL, 60 },
+	{ "scope_full", scope_full,
+	  "scope=container emulated_rmids=8 ring_records=16384", 90 },
 	{ "scope_changes", scope_changes,
 	  EMULATED "interval_us=10000 ring_records=65536 emulated_rmids=64",
 	  120 },
