@@ -9,9 +9,14 @@
  * that does not find what it was made for doubles the number of misses up to
  * the next one, one that does sets it back; and an id that walks did not find
  * TRIES_MAX times is believed gone and is no miss any more.
+ *
+ * The walk reads no more than the tree.  What a runtime says of a container is
+ * read when the container is looked up, once: it was on disk before there was
+ * a cgroup.
  */
 #include <cmt/containers.h>
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +25,7 @@
 
 #include "cgroup.h"
 #include "internal.h"
+#include "runtime.h"
 
 #define TABLE_MIN	64	/* a power of two */
 #define BACKOFF_MAX	64	/* misses per walk, at most */
@@ -30,10 +36,13 @@ struct item {
 	struct cmt_container container;
 	uint32_t tries;		/* walks that did not find it */
 	char *path;
+	bool asked;		/* the runtime's state was looked for */
+	struct cmt_state *state;	/* NULL: it said nothing */
 };
 
 struct cmt_containers {
-	int root_fd;
+	int root_fd;		/* of the cgroup tree */
+	int host_fd;		/* what the runtimes' state is below, or -1 */
 	uint32_t misses;	/* since the last walk */
 	uint32_t backoff;
 	size_t nr_items, nr_buckets;
@@ -117,7 +126,59 @@ static void item_drop(struct cmt_containers *containers, struct item **link)
 	*link = item->next;
 	containers->nr_items--;
 	free(item->path);
+	free(item->state);
 	free(item);
+}
+
+static const char *told(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+/* A pod's name is cut before its container's is. */
+static void item_take(struct item *item, struct cmt_state *state)
+{
+	struct cmt_container *c = &item->container;
+
+	item->state = state;
+	c->image = told(state->image);
+	c->pod_name = told(state->pod_name);
+	c->pod_namespace = told(state->pod_namespace);
+	c->container_name = told(c->pod_name ? state->pod_container :
+					       state->name);
+	if (!c->pod[0])
+		memcpy(c->pod, state->pod, sizeof(c->pod));
+	if (c->pod_name)
+		snprintf(c->name, sizeof(c->name), "%s%s%.127s%s%s",
+			 state->pod_namespace, c->pod_namespace ? "/" : "",
+			 c->pod_name, c->container_name ? "/" : "",
+			 state->pod_container);
+	else if (c->container_name)
+		memcpy(c->name, state->name, sizeof(c->name));
+}
+
+static void item_ask(const struct cmt_containers *containers,
+		     struct item *item)
+{
+	struct cmt_state *state;
+
+	item->asked = true;
+	if (containers->host_fd < 0 || !item->container.id[0])
+		return;
+	state = malloc(sizeof(*state));
+	if (!state)
+		return;
+	if (cmt_runtime_ask(containers->host_fd, &item->container, state))
+		free(state);
+	else
+		item_take(item, state);
+}
+
+static int open_host(const char *root)
+{
+	int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
 int cmt_containers_new(struct cmt_containers **containers,
@@ -138,7 +199,23 @@ int cmt_containers_new(struct cmt_containers **containers,
 		free(c);
 		return err;
 	}
+	c->host_fd = open_host("/");
 	*containers = c;
+	return 0;
+}
+
+int cmt_containers_set_root(struct cmt_containers *containers, const char *root)
+{
+	int fd = -1;
+
+	if (root) {
+		fd = open_host(root);
+		if (fd < 0)
+			return fd;
+	}
+	if (containers->host_fd >= 0)
+		close(containers->host_fd);
+	containers->host_fd = fd;
 	return 0;
 }
 
@@ -150,6 +227,7 @@ void cmt_containers_free(struct cmt_containers *containers)
 		while (containers->buckets[i])
 			item_drop(containers, &containers->buckets[i]);
 	}
+	cmt_containers_set_root(containers, NULL);
 	close(containers->root_fd);
 	free(containers->buckets);
 	free(containers);
@@ -207,7 +285,11 @@ cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id)
 		else if (!item)
 			item = item_new(containers, cgroup_id);
 	}
-	return item ? &item->container : NULL;
+	if (!item)
+		return NULL;
+	if (item->path && !item->asked)
+		item_ask(containers, item);
+	return &item->container;
 }
 
 void cmt_containers_forget(struct cmt_containers *containers,

@@ -53,6 +53,12 @@ bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
 bool cmt_record_possible_in_ring(const struct cmt_record *record, uint32_t cpu,
 				 uint32_t nr_rmids);
 
+/*
+ * @n bytes of @from into @to, which has @size, and NUL: names go to terminals,
+ * so what is not printable ASCII becomes '?'.
+ */
+void cmt_printable(char *to, size_t size, const char *from, size_t n);
+
 /* @info: could a module have said that? */
 bool cmt_info_possible(const struct cmt_info *info);
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "internal.h"
+
 #define ID_MIN		12	/* hex digits of an id behind a prefix, */
 #define ID_MAX		64	/* of one that stands alone */
 #define SHORT_ID	12	/* what runtimes themselves print */
@@ -62,14 +64,18 @@ static bool is_id(struct span span, size_t min)
 	return true;
 }
 
-/* Names go to terminals. */
+void cmt_printable(char *to, size_t size, const char *from, size_t n)
+{
+	if (n > size - 1)
+		n = size - 1;
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] >= 0x20 && from[i] < 0x7f ? from[i] : '?';
+	to[n] = '\0';
+}
+
 static void put(char *to, size_t size, struct span span)
 {
-	size_t n = span.n < size - 1 ? span.n : size - 1;
-
-	for (size_t i = 0; i < n; i++)
-		to[i] = span.s[i] >= 0x20 && span.s[i] < 0x7f ? span.s[i] : '?';
-	to[n] = '\0';
+	cmt_printable(to, size, span.s, span.n);
 }
 
 static void set_name(struct cmt_container *c, enum cmt_runtime runtime,

@@ -52,6 +52,30 @@ static void get_pod(const struct row *row, struct cell *cell)
 		set_text(cell, row->container->pod);
 }
 
+static void get_container_name(const struct row *row, struct cell *cell)
+{
+	if (row->container && row->container->container_name)
+		set_text(cell, row->container->container_name);
+}
+
+static void get_pod_name(const struct row *row, struct cell *cell)
+{
+	if (row->container && row->container->pod_name)
+		set_text(cell, row->container->pod_name);
+}
+
+static void get_namespace(const struct row *row, struct cell *cell)
+{
+	if (row->container && row->container->pod_namespace)
+		set_text(cell, row->container->pod_namespace);
+}
+
+static void get_image(const struct row *row, struct cell *cell)
+{
+	if (row->container && row->container->image)
+		set_text(cell, row->container->image);
+}
+
 static void get_cgroup(const struct row *row, struct cell *cell)
 {
 	if (row->container && row->container->path)
@@ -224,6 +248,10 @@ static void get_sampler(const struct row *row, struct cell *cell)
 	{ NULL, "name", 0, true, get_name }, \
 	{ NULL, "id", 0, true, get_id }, \
 	{ NULL, "pod", 0, true, get_pod }, \
+	{ NULL, "container_name", 0, true, get_container_name }, \
+	{ NULL, "pod_name", 0, true, get_pod_name }, \
+	{ NULL, "namespace", 0, true, get_namespace }, \
+	{ NULL, "image", 0, true, get_image }, \
 	{ NULL, "cgroup", 0, true, get_cgroup }, \
 	{ NULL, "cgroup_id", 0, false, get_cgroup_id }
 

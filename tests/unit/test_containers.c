@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cache of containers, over a tree of plain directories. */
+/* The cache of containers, over trees of plain directories. */
 #include <cmt/containers.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,10 @@
 #include "unit.h"
 
 #define ID "4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a"
+#define DOCKER_ID "0c7f30f462d66b3d044efa41d0601ff09af0bbaef30bbff31453821e908bdd5a"
+#define CRI_ID "5d0a7b6c4f3e2d1c0b9a8f7e6d5c4b3a29181706f5e4d3c2b1a0f9e8d7c6b5a4"
+#define PAUSE_ID "be11c0ffee0123456789abcdef0123456789abcdef0123456789abcdef012345"
+#define POD "6f1c6b5e-33c1-4d2e-9d7a-0a1b2c3d4e5f"
 /* More looks than it takes to get to the next walk. */
 #define LOOKS 200
 
@@ -41,6 +45,7 @@ static void setup(void)
 	make("/system.slice");
 	make("/system.slice/ssh.service");
 	ck_assert_int_eq(cmt_containers_new(&containers, root), 0);
+	ck_assert_int_eq(cmt_containers_set_root(containers, FIXTURES), 0);
 }
 
 static void teardown(void)
@@ -179,6 +184,150 @@ START_TEST(test_symlinks_not_followed)
 }
 END_TEST
 
+START_TEST(test_state_docker)
+{
+	const struct cmt_container *c = look(make("/docker/" DOCKER_ID));
+
+	ck_assert_str_eq(c->name, "shop-web");
+	ck_assert_str_eq(c->container_name, "shop-web");
+	ck_assert_str_eq(c->image, "localhost/web:1.0");
+	ck_assert_str_eq(c->id, DOCKER_ID);
+	ck_assert_ptr_null(c->pod_name);
+	ck_assert_ptr_null(c->pod_namespace);
+	ck_assert_str_eq(c->pod, "");
+	/* No such state: the short id */
+	c = look(make("/docker/" ID));
+	ck_assert_str_eq(c->name, "4a5f0e6f9c3d");
+	ck_assert_ptr_null(c->container_name);
+	ck_assert_ptr_null(c->image);
+}
+END_TEST
+
+START_TEST(test_state_pod)
+{
+	const struct cmt_container *c;
+
+	make("/kubepods");
+	make("/kubepods/pod" POD);
+	c = look(make("/kubepods/pod" POD "/" CRI_ID));
+	ck_assert_int_eq(c->runtime, CMT_RUNTIME_CONTAINERD);
+	ck_assert_str_eq(c->name, "shop/web-0/nginx");
+	ck_assert_str_eq(c->pod_namespace, "shop");
+	ck_assert_str_eq(c->pod_name, "web-0");
+	ck_assert_str_eq(c->container_name, "nginx");
+	ck_assert_str_eq(c->pod, POD);
+	c = look(make("/kubepods/pod" POD "/" PAUSE_ID));
+	ck_assert_str_eq(c->name, "shop/web-0");
+	ck_assert_ptr_null(c->container_name);
+	/* Outside of the pod's cgroup the state tells which pod it is. */
+	c = look(make("/cri-containerd-" CRI_ID ".scope"));
+	ck_assert_str_eq(c->pod, POD);
+}
+END_TEST
+
+/* A host whose only container has the annotations @text. */
+static void host_says(const char *host, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "mkdir -p %s/run/containerd/"
+		 "io.containerd.runtime.v2.task/default/" ID, host);
+	ck_assert_int_eq(system(path), 0);
+	snprintf(path, sizeof(path), "%s/run/containerd/"
+		 "io.containerd.runtime.v2.task/default/" ID "/config.json",
+		 host);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "{\"annotations\":{%s}}", text);
+	ck_assert_int_eq(fclose(file), 0);
+	ck_assert_int_eq(cmt_containers_set_root(containers, host), 0);
+}
+
+/* The longest names that Kubernetes has: the container's is not lost. */
+START_TEST(test_state_long_names)
+{
+	const struct cmt_container *c;
+	char host[64], text[1024];
+
+	snprintf(host, sizeof(host), "%s/docker", root);
+	snprintf(text, sizeof(text),
+		 "\"io.kubernetes.cri.sandbox-namespace\":\"%063d\","
+		 "\"io.kubernetes.cri.sandbox-name\":\"%0253d\","
+		 "\"io.kubernetes.cri.container-name\":\"%063d\"", 1, 2, 3);
+	host_says(host, text);
+	c = look(make("/nerdctl-" ID ".scope"));
+	ck_assert_uint_eq(strlen(c->name), CMT_CONTAINER_NAME_LEN - 1);
+	ck_assert_str_eq(c->name + CMT_CONTAINER_NAME_LEN - 3, "03");
+	ck_assert_uint_eq(strlen(c->pod_name), 253);
+	host_says(host, "\"io.kubernetes.cri.sandbox-name\":\"web\"");
+	cmt_containers_forget(containers, c->cgroup_id);
+	ck_assert_str_eq(look(make("/nerdctl-" ID ".scope"))->name, "web");
+}
+END_TEST
+
+/* What was read once stays, whatever becomes of cgroup and state. */
+START_TEST(test_state_kept_until_forgotten)
+{
+	const struct cmt_container *c;
+	char host[64], command[128];
+	uint64_t id;
+
+	snprintf(host, sizeof(host), "%s/docker", root);
+	host_says(host, "\"nerdctl/name\":\"first\"");
+	id = make("/nerdctl-" ID ".scope");
+	c = look(id);
+	ck_assert_str_eq(c->name, "first");
+	host_says(host, "\"nerdctl/name\":\"second\"");
+	ck_assert_str_eq(look(id)->name, "first");
+	cmt_containers_forget(containers, id);
+	c = look(id);
+	ck_assert_str_eq(c->name, "second");
+	snprintf(command, sizeof(command), "rm -r %s/run %s/nerdctl*", host,
+		 root);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_ptr_eq(look(id), c);
+	ck_assert_str_eq(c->name, "second");
+	ck_assert_str_eq(c->container_name, "second");
+}
+END_TEST
+
+/* Readers that may not see the state do without, and say nothing. */
+START_TEST(test_state_not_permitted)
+{
+	char host[64], path[128];
+	uint64_t id;
+
+	snprintf(host, sizeof(host), "%s/docker", root);
+	host_says(host, "\"nerdctl/name\":\"secret\"");
+	snprintf(path, sizeof(path), "%s/run/containerd", host);
+	ck_assert_int_eq(chmod(path, 0), 0);
+	id = make("/nerdctl-" ID ".scope");
+	/* Found by a walk as root, but not asked for yet */
+	look(make("/docker"));
+	if (!getuid())
+		ck_assert_int_eq(seteuid(4711), 0);
+	ck_assert_str_eq(look(id)->path, "/nerdctl-" ID ".scope");
+	ck_assert_str_eq(look(id)->name, "4a5f0e6f9c3d");
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+}
+END_TEST
+
+START_TEST(test_state_other_roots)
+{
+	uint64_t id = make("/docker/" DOCKER_ID);
+
+	ck_assert_int_eq(cmt_containers_set_root(containers, "/nonexistent"),
+			 -ENOENT);
+	ck_assert_str_eq(look(id)->name, "shop-web");
+	cmt_containers_forget(containers, id);
+	ck_assert_int_eq(cmt_containers_set_root(containers, NULL), 0);
+	ck_assert_str_eq(look(id)->name, "0c7f30f462d6");
+	ck_assert_ptr_null(look(id)->container_name);
+}
+END_TEST
+
 static int count(void *ctx, uint64_t id, const char *path)
 {
 	(void)id;
@@ -226,6 +375,20 @@ START_TEST(test_walk_depth_limited)
 }
 END_TEST
 
+START_TEST(test_free_closes)
+{
+	struct cmt_containers *c;
+	int fds = unit_open_fds();
+
+	ck_assert_int_eq(cmt_containers_new(&c, root), 0);
+	ck_assert_int_eq(cmt_containers_set_root(c, FIXTURES), 0);
+	ck_assert_str_eq(cmt_containers_lookup(c, make("/docker/" DOCKER_ID))
+			 ->name, "shop-web");
+	cmt_containers_free(c);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
 START_TEST(test_new_no_such_root)
 {
 	struct cmt_containers *c = NULL;
@@ -251,8 +414,15 @@ int main(void)
 	tcase_add_test(tcase, test_walks_limited);
 	tcase_add_test(tcase, test_dead_id_until_forgotten);
 	tcase_add_test(tcase, test_symlinks_not_followed);
+	tcase_add_test(tcase, test_state_docker);
+	tcase_add_test(tcase, test_state_pod);
+	tcase_add_test(tcase, test_state_long_names);
+	tcase_add_test(tcase, test_state_kept_until_forgotten);
+	tcase_add_test(tcase, test_state_not_permitted);
+	tcase_add_test(tcase, test_state_other_roots);
 	tcase_add_test(tcase, test_walk_counts_and_stops);
 	tcase_add_test(tcase, test_walk_depth_limited);
+	tcase_add_test(tcase, test_free_closes);
 	tcase_add_test(tcase, test_new_no_such_root);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

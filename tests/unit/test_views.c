@@ -21,6 +21,8 @@ static void prepare(void)
 	container = (struct cmt_container){
 		.runtime = CMT_RUNTIME_DOCKER, .name = "web",
 		.path = "/system.slice/x,\"y\"\n",
+		.container_name = "nginx", .pod_name = "web-0",
+		.pod_namespace = "shop", .image = "localhost/web:1.0",
 	};
 	info = (struct cmt_info){
 		.backend = CMT_BACKEND_HARDWARE, .vendor = CMT_VENDOR_INTEL,
@@ -208,6 +210,16 @@ START_TEST(test_view_json_values)
 	ck_assert_ptr_null(member(first, "mbm_local_bytes_per_s"));
 	ck_assert_str_eq(json_object_get_string(member(first, "reason")),
 			 "error");
+	ck_assert_str_eq(json_object_get_string(member(first,
+						       "container_name")),
+			 "nginx");
+	ck_assert_str_eq(json_object_get_string(member(first, "pod_name")),
+			 "web-0");
+	ck_assert_str_eq(json_object_get_string(member(first, "namespace")),
+			 "shop");
+	ck_assert_str_eq(json_object_get_string(member(first, "image")),
+			 "localhost/web:1.0");
+	ck_assert_ptr_null(member(second, "image"));
 	ck_assert_str_eq(json_object_get_string(member(first, "cgroup")),
 			 "/system.slice/x,\"y\"\\x0a");
 	ck_assert_ptr_null(member(second, "occupancy_bytes"));

@@ -4,6 +4,7 @@
 #define TEST_UNIT_H
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #define UNIT_CASE(suite, test) do {			\
@@ -12,6 +13,16 @@
 	tcase_add_test(tcase_, test);			\
 	suite_add_tcase(suite, tcase_);			\
 } while (0)
+
+/* How many descriptors are open, for tests of leaks. */
+static inline int unit_open_fds(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
 
 static inline int unit_run(Suite *suite)
 {

@@ -3,7 +3,8 @@
  * Containers: from a cgroup id to a path and a name people know.
  *
  * cmt_container_name() is pure text.  struct cmt_containers is the cache that
- * looks paths up below a cgroup v2 mount; it reads nothing else.
+ * looks paths up below a cgroup v2 mount, and names in the files in which
+ * runtimes keep their state.  It asks no daemon.
  */
 #ifndef CMT_CONTAINERS_H
 #define CMT_CONTAINERS_H
@@ -35,20 +36,33 @@ enum cmt_runtime {
 /** "docker", "containerd", ...; "" for CMT_RUNTIME_NONE.  Never NULL. */
 CMT_API const char *cmt_runtime_name(enum cmt_runtime runtime);
 
-#define CMT_CONTAINER_NAME_LEN 64
+#define CMT_CONTAINER_NAME_LEN 256
+#define CMT_CONTAINER_ID_LEN 65
 
+/**
+ * All text but the path is printable ASCII: any other byte became '?'.  What
+ * is too long is cut.
+ */
 struct cmt_container {
 	uint64_t cgroup_id;		/**< as asked */
 	enum cmt_runtime runtime;
-	char name[CMT_CONTAINER_NAME_LEN];	/**< short, printable ASCII: any
-						 *   other byte became '?'
+	char name[CMT_CONTAINER_NAME_LEN];	/**< to be shown, the best there
+						 *   is: "namespace/pod/container",
+						 *   "namespace/pod" for a pod's
+						 *   own container, the runtime's
+						 *   name, or a short id
 						 */
-	char id[CMT_CONTAINER_NAME_LEN + 1];	/**< container id, "" if none */
+	char id[CMT_CONTAINER_ID_LEN];	/**< container id, "" if none */
 	char pod[40];			/**< pod uid, "" if none */
 	const char *path;		/**< cgroup path from the cgroup root,
 					 *   "/" for the root, raw bytes; NULL:
 					 *   the cgroup is not known
 					 */
+	/* What the runtime's state says; NULL: nothing. */
+	const char *container_name;	/**< in its pod, or the runtime's own */
+	const char *pod_name;
+	const char *pod_namespace;
+	const char *image;		/**< "docker.io/library/nginx:1.25" */
 };
 
 /**
@@ -69,7 +83,11 @@ CMT_API int cmt_containers_new(struct cmt_containers **containers,
 CMT_API void cmt_containers_free(struct cmt_containers *containers);
 
 /**
- * Look a cgroup up.  The answer is cached and kept after the cgroup is gone.
+ * Look a cgroup up.  The answer is cached and kept after the cgroup and its
+ * container are gone.  The first lookup of a container reads a state file or
+ * a few, which may wait for a disk.  What may not be read, is no state file
+ * or is larger than 1 MiB is as if it were not there, and the name is the one
+ * that the cgroup tells.
  * An id that cannot be found is named "cgroup:<id>", path NULL; a later lookup
  * may find it, and then changes the answer in place.  How often the cgroup
  * tree is walked for ids that are not found is limited.
@@ -78,6 +96,16 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
  */
 CMT_API const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id);
+
+/**
+ * Look for the state of runtimes below the directory @root instead of "/":
+ * where a container has mounted the host's root, say.  NULL: read no state,
+ * names are those that cgroups tell.  Holds for what is looked up from now on
+ * and is not in the cache.
+ * Returns 0 or -errno of opening @root; then nothing has changed.
+ */
+CMT_API int cmt_containers_set_root(struct cmt_containers *containers,
+				    const char *root);
 
 /** Drop one id from the cache. */
 CMT_API void cmt_containers_forget(struct cmt_containers *containers,

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where runtimes keep what they know of a container.
+ *
+ * The directories are those that runtimes are built with; where an
+ * administrator moved them, the container keeps the name its cgroup gives it.
+ * A user can make cgroups of any name below the user's own slice.  What is
+ * there is looked for in the user's home and nowhere else, so that nobody gets
+ * the name of a container of somebody else.
+ */
+#include "runtime.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define ID_MIN	12	/* of an id in a cgroup's name */
+
+/* The file is below @dir, at @before[id/]@after. */
+struct place {
+	enum cmt_runtime runtime;
+	enum cmt_state_kind kind;
+	const char *dir;	/* NULL: the user's home */
+	const char *before;
+	const char *after;
+};
+
+#define STORAGE(dir, before) \
+	{ CMT_RUNTIME_PODMAN, CMT_STATE_STORAGE, dir, before, \
+	  "containers.json" }, \
+	{ CMT_RUNTIME_PODMAN, CMT_STATE_STORAGE, dir, before, \
+	  "volatile-containers.json" }
+#define TASKS "io.containerd.runtime.v2.task/"
+#define HOME_STORAGE ".local/share/containers/storage/"
+
+static const struct place places[] = {
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/containerd",
+	  TASKS "k8s.io/", "config.json" },
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/k3s/containerd",
+	  TASKS "k8s.io/", "config.json" },
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/containerd",
+	  TASKS "default/", "config.json" },
+	{ CMT_RUNTIME_CRIO, CMT_STATE_OCI, "/run/containers/storage",
+	  "overlay-containers/", "userdata/config.json" },
+	{ CMT_RUNTIME_CRIO, CMT_STATE_OCI, "/var/lib/containers/storage",
+	  "overlay-containers/", "userdata/config.json" },
+	{ CMT_RUNTIME_DOCKER, CMT_STATE_DOCKER, "/var/lib/docker",
+	  "containers/", "config.v2.json" },
+	{ CMT_RUNTIME_DOCKER, CMT_STATE_DOCKER, NULL,
+	  ".local/share/docker/containers/", "config.v2.json" },
+	STORAGE("/var/lib/containers/storage", "overlay-containers/"),
+	STORAGE("/var/lib/containers/storage", "vfs-containers/"),
+	STORAGE("/var/lib/containers/storage", "btrfs-containers/"),
+	STORAGE(NULL, HOME_STORAGE "overlay-containers/"),
+	STORAGE(NULL, HOME_STORAGE "vfs-containers/"),
+	STORAGE(NULL, HOME_STORAGE "btrfs-containers/"),
+};
+
+/* A user's slice is the user's to fill; 0 is root, who needs no home. */
+static uid_t user_of(const char *path)
+{
+	static const char prefix[] = "/user.slice/user-";
+	unsigned long uid;
+	char *end;
+
+	if (!path || strncmp(path, prefix, sizeof(prefix) - 1))
+		return 0;
+	path += sizeof(prefix) - 1;
+	uid = strtoul(path, &end, 10);
+	if (end == path || strncmp(end, ".slice/", 7) || uid >= UINT32_MAX)
+		return 0;
+	return (uid_t)uid;
+}
+
+/* name:password:uid:gid:gecos:home:shell */
+static bool home_in_line(const char *line, size_t n, uid_t uid, char *home,
+			 size_t size)
+{
+	const char *end = line + n, *field[7] = { line };
+	size_t nr = 1, len;
+
+	for (const char *p = line; p < end && nr < 7; p++) {
+		if (*p == ':')
+			field[nr++] = p + 1;
+	}
+	if (nr < 7 || field[2][0] < '0' || field[2][0] > '9' ||
+	    strtoul(field[2], NULL, 10) != uid)
+		return false;
+	len = (size_t)(field[6] - field[5]) - 1;
+	if (!len || len >= size)
+		return false;
+	memcpy(home, field[5], len);
+	home[len] = '\0';
+	return true;
+}
+
+/* Not getpwuid(), which may ask a daemon, and knows another root's users. */
+static int home_of(int root_fd, uid_t uid, char *home, size_t size)
+{
+	char *bytes, *line, *end;
+	int err = -ENOENT;
+	size_t n;
+
+	if (cmt_file_read(root_fd, "/etc", "passwd", CMT_ANY_OWNER, &bytes,
+			  &n))
+		return -ENOENT;
+	for (line = bytes; err && line < bytes + n; line = end + 1) {
+		end = memchr(line, '\n', (size_t)(bytes + n - line));
+		if (!end)
+			break;
+		if (home_in_line(line, (size_t)(end - line), uid, home, size))
+			err = 0;
+	}
+	free(bytes);
+	return err;
+}
+
+static bool is_id(const char *id)
+{
+	size_t n = strspn(id, "0123456789abcdef");
+
+	return n >= ID_MIN && !id[n];
+}
+
+/* A pod's container may be of any runtime that Kubernetes can use. */
+static bool fits(const struct place *place, enum cmt_runtime runtime, uid_t uid)
+{
+	if (!place->dir != (uid != 0))
+		return false;
+	return place->runtime == runtime ||
+	       (runtime == CMT_RUNTIME_KUBEPODS &&
+		place->kind != CMT_STATE_STORAGE);
+}
+
+static int ask_place(int root_fd, const struct place *place, const char *home,
+		     uid_t uid, const char *id, struct cmt_state *state)
+{
+	bool list = place->kind == CMT_STATE_STORAGE;
+	char path[PATH_MAX], *bytes;
+	size_t size;
+	int err;
+
+	snprintf(path, sizeof(path), "%s%s%s%s", place->before, list ? "" : id,
+		 list ? "" : "/", place->after);
+	err = cmt_file_read(root_fd, place->dir ? place->dir : home, path,
+			    place->dir ? CMT_ANY_OWNER : uid, &bytes, &size);
+	if (err)
+		return err;
+	err = cmt_state_parse(state, place->kind, bytes, size, id);
+	free(bytes);
+	return err;
+}
+
+/* Whatever stands in the way, a container without a name is no error. */
+int cmt_runtime_ask(int root_fd, struct cmt_container *container,
+		    struct cmt_state *state)
+{
+	uid_t uid = user_of(container->path);
+	char home[PATH_MAX] = "";
+
+	if (!is_id(container->id) ||
+	    (uid && home_of(root_fd, uid, home, sizeof(home))))
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!fits(&places[i], container->runtime, uid) ||
+		    ask_place(root_fd, &places[i], home, uid, container->id,
+			      state))
+			continue;
+		container->runtime = places[i].runtime;
+		return 0;
+	}
+	return -ENOENT;
+}

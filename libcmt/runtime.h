@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What container runtimes keep on disk about a container: where it is, how it
+ * is read, what it says.  No daemon is asked.
+ */
+#ifndef LIBCMT_RUNTIME_H
+#define LIBCMT_RUNTIME_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <cmt/containers.h>
+
+#define CMT_STATE_MAX	(1u << 20)	/* bytes; no larger file is read */
+#define CMT_ANY_OWNER	((uid_t)-1)
+
+/* What a file says: printable ASCII, cut to fit; "": nothing. */
+struct cmt_state {
+	char name[CMT_CONTAINER_NAME_LEN];	/* the runtime's own */
+	char image[CMT_CONTAINER_NAME_LEN];
+	char pod[40];				/* uid */
+	char pod_name[CMT_CONTAINER_NAME_LEN];
+	char pod_namespace[64];
+	char pod_container[64];			/* its name in the pod */
+};
+
+enum cmt_state_kind {
+	CMT_STATE_DOCKER,	/* config.v2.json */
+	CMT_STATE_OCI,		/* config.json with annotations */
+	CMT_STATE_STORAGE,	/* containers.json: one list of all */
+};
+
+/*
+ * Pure: bytes in, fields out.  Returns 0, -ENOENT if the file is good and says
+ * nothing of the container @id, or -EINVAL if it is not what it should be.
+ */
+int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
+		    const char *bytes, size_t size, const char *id);
+
+/*
+ * Read the regular file @path below the directory @dir, and nothing else: no
+ * symbolic link below @dir is followed, no other file system entered, nothing
+ * waited for.  @dir is found below @root_fd; links on the way to it are the
+ * administrator's and are followed, but not out of the root.
+ * @owner: whose the file must be, or CMT_ANY_OWNER.
+ * Returns 0 and @bytes to free(), or -errno.
+ */
+int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
+		  char **bytes, size_t *size);
+
+/*
+ * Ask the state files of @container's runtime, or of the user's runtime if the
+ * cgroup is below a user's slice.  A runtime that the path did not tell is put
+ * into @container.  Returns 0 or -ENOENT.
+ */
+int cmt_runtime_ask(int root_fd, struct cmt_container *container,
+		    struct cmt_state *state);
+
+#endif

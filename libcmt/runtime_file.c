@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Files of others: in a state directory may be whatever its owner likes, such
+ * as a link to somewhere else, a FIFO that nobody writes, or a gigabyte.
+ */
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DIR_FLAGS	(O_PATH | O_DIRECTORY | O_CLOEXEC)
+#define FILE_FLAGS	(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+static int open_resolved(int at, const char *path, int flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = (uint64_t)flags, .resolve = resolve };
+	long fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The next component of @path into @name. */
+static int next_name(const char **path, char name[NAME_MAX + 1])
+{
+	size_t n = strcspn(*path, "/");
+
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(name, *path, n);
+	name[n] = '\0';
+	*path += n;
+	return strcmp(name, ".") && strcmp(name, "..") ? 0 : -EXDEV;
+}
+
+static bool same_device(int a, int b)
+{
+	struct stat x, y;
+
+	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev;
+}
+
+/* One step from @from, which is closed. */
+static int step(int from, const char *name, int flags, bool one_device)
+{
+	int fd = openat(from, name, flags | O_NOFOLLOW), err = 0;
+
+	if (fd < 0)
+		err = -errno;
+	else if (one_device && !same_device(from, fd))
+		err = -EXDEV;
+	close(from);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/*
+ * Where openat2() is not to be had (a seccomp filter): one component at a
+ * time, and no link anywhere.
+ */
+static int open_steps(int at, const char *path, int flags, bool one_device)
+{
+	int fd = openat(at, ".", DIR_FLAGS);
+	char name[NAME_MAX + 1];
+
+	if (fd < 0)
+		return -errno;
+	while (fd >= 0 && *(path += strspn(path, "/"))) {
+		int err = next_name(&path, name);
+
+		if (err) {
+			close(fd);
+			return err;
+		}
+		fd = step(fd, name, *path ? DIR_FLAGS : flags, one_device);
+	}
+	return fd;
+}
+
+static bool no_openat2(int err)
+{
+	return err == -ENOSYS || err == -EPERM;
+}
+
+static int open_dir(int root_fd, const char *dir)
+{
+	int fd = open_resolved(root_fd, dir, DIR_FLAGS,
+			       RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+	return no_openat2(fd) ? open_steps(root_fd, dir, DIR_FLAGS, false) : fd;
+}
+
+static int open_file(int dir_fd, const char *path)
+{
+	int fd = open_resolved(dir_fd, path, FILE_FLAGS,
+			       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+			       RESOLVE_NO_XDEV);
+
+	return no_openat2(fd) ? open_steps(dir_fd, path, FILE_FLAGS, true) : fd;
+}
+
+/* Up to @size bytes; fewer if the file has become shorter. */
+static int read_bytes(int fd, char *bytes, size_t *size)
+{
+	size_t got = 0;
+
+	while (got < *size) {
+		ssize_t n = read(fd, bytes + got, *size - got);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (!n)
+			break;
+		got += n > 0 ? (size_t)n : 0;
+	}
+	*size = got;
+	return 0;
+}
+
+static int read_file(int fd, uid_t owner, char **bytes, size_t *size)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) ||
+	    (owner != CMT_ANY_OWNER && st.st_uid != owner))
+		return -EACCES;
+	if (st.st_size <= 0 || st.st_size > (off_t)CMT_STATE_MAX)
+		return -EFBIG;
+	*size = (size_t)st.st_size;
+	*bytes = malloc(*size);
+	if (!*bytes)
+		return -ENOMEM;
+	err = read_bytes(fd, *bytes, size);
+	if (err)
+		free(*bytes);
+	return err;
+}
+
+int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
+		  char **bytes, size_t *size)
+{
+	int dir_fd = open_dir(root_fd, dir), fd, err;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	fd = open_file(dir_fd, path);
+	close(dir_fd);
+	if (fd < 0)
+		return fd;
+	err = read_file(fd, owner, bytes, size);
+	close(fd);
+	return err;
+}
