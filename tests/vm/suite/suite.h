@@ -32,6 +32,7 @@ extern const struct test hotplug_tests[];
 extern const struct test debug_tests[];
 extern const struct test scope_tests[];
 extern const struct test attach_tests[];
+extern const struct test full_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];
 #endif
