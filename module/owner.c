@@ -199,8 +199,9 @@ void cmt_owner_queue(struct task_struct *leader)
 {
 	struct cmt_record record;
 
-	cmt_owner_fill_process(&record, cmt_owner_now(), leader);
+	/* the last one of an object that has ended is a FREE, with its time */
 	cmt_table_set(leader->tgid, CMT_WAITS_ALONE);
+	cmt_owner_fill_process(&record, cmt_owner_now(), leader);
 	alloc_fails++;
 	cmt_emit(&record);
 }

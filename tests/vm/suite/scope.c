@@ -501,7 +501,7 @@ static void scope_changes(void)
 	uint64_t ids[LOAD_GROUPS];
 	struct recorder rec;
 	uint32_t i, scope;
-	struct dev dev;
+	struct dev dev, look;
 	pid_t load[2];
 
 	dev_open(&dev, O_RDWR);
@@ -521,12 +521,15 @@ static void scope_changes(void)
 		reap(load[i], SIGKILL);
 	scope_set(&dev, CMT_SCOPE_CONTAINER);
 
-	/* and who is whose in the end */
+	/* and who is whose in the end; the recorder reads the rings of dev */
+	dev_open(&look, O_RDONLY);
+	dev_map(&look, FROM_NOW);
 	load[0] = spin_on(1);
 	group_enter(container(0), load[0]);
-	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[0])->rmid);
+	wait_tick(&look, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[0])->rmid);
 	group_enter(container(1), load[0]);
-	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[1])->rmid);
+	wait_tick(&look, 1, owner_find(&dev, CMT_OWNER_CGROUP, ids[1])->rmid);
+	dev_close(&look);
 	reap(load[0], SIGKILL);
 	for (i = 0; i < LOAD_GROUPS; i++)
 		group_remove(container(i));
