@@ -394,3 +394,18 @@ const struct cmt_record *last_sample(const struct log *log, uint32_t rmid)
 			return &log->records[i];
 	return NULL;
 }
+
+const struct cmt_record *last_sample_in(const struct log *log, uint32_t rmid,
+					uint32_t domain)
+{
+	size_t i = log->count;
+
+	while (i--) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid &&
+		    r->domain == domain)
+			return r;
+	}
+	return NULL;
+}

@@ -121,4 +121,8 @@ uint64_t lab_unit(void);
 /* The last SAMPLE of an RMID in the log, of any domain, or NULL. */
 const struct cmt_record *last_sample(const struct log *log, uint32_t rmid);
 
+/* The same, of one domain. */
+const struct cmt_record *last_sample_in(const struct log *log, uint32_t rmid,
+					uint32_t domain);
+
 #endif

@@ -7,22 +7,6 @@
 
 #define NODES	2	/* of one CPU each, CPU n in node n */
 
-/* The last SAMPLE of an RMID in one domain. */
-static const struct cmt_record *last_in(const struct log *log, uint32_t rmid,
-					uint32_t domain)
-{
-	size_t i = log->count;
-
-	while (i--) {
-		const struct cmt_record *r = &log->records[i];
-
-		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid &&
-		    r->domain == domain)
-			return r;
-	}
-	return NULL;
-}
-
 /* What QM_CTR gives for a worker's RMID in a node. */
 static uint64_t counter(const struct worker *worker, uint32_t node)
 {
@@ -36,8 +20,8 @@ static uint64_t counter(const struct worker *worker, uint32_t node)
 static void check_worker(const struct log *log, const struct worker *worker,
 			 uint32_t node)
 {
-	const struct cmt_record *here = last_in(log, worker->rmid, node);
-	const struct cmt_record *there = last_in(log, worker->rmid, !node);
+	const struct cmt_record *here = last_sample_in(log, worker->rmid, node);
+	const struct cmt_record *there = last_sample_in(log, worker->rmid, !node);
 	uint64_t truth = lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space));
 
 	CHECK(here && there, "RMID %u has no sample in a domain", worker->rmid);

@@ -8,21 +8,6 @@
 #define SOCKETS	2
 #define BYTES	(1 << 20)
 
-static const struct cmt_record *last_of(const struct log *log, uint32_t rmid,
-					uint32_t domain)
-{
-	size_t i = log->count;
-
-	while (i--) {
-		const struct cmt_record *r = &log->records[i];
-
-		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid &&
-		    r->domain == domain)
-			return r;
-	}
-	return NULL;
-}
-
 /* The model was off when the RMID was given: all its traffic is the worker's. */
 static void check_traffic(uint32_t domain, uint32_t rmid, const char *what,
 			  uint64_t said, uint64_t truth)
@@ -39,7 +24,7 @@ static void check_traffic(uint32_t domain, uint32_t rmid, const char *what,
 static void check_domain(const struct log *log, const struct worker *worker,
 			 uint32_t domain)
 {
-	const struct cmt_record *r = last_of(log, worker->rmid, domain);
+	const struct cmt_record *r = last_sample_in(log, worker->rmid, domain);
 	uint64_t truth = lab_get(LAB_OF_PAIR, LAB_ARG(domain, worker->rmid,
 						      worker->space));
 	struct lab_answer traffic = lab_ask(LAB_TRAFFIC,
