@@ -293,91 +293,9 @@ static void test_churn_of_containers(void)
 		group_remove(container(i));
 }
 
-/* In each, two processes of this size, and twice as much in the next one. */
-#define TRUE_CONTAINERS	3
-#define PER_CONTAINER	2
-#define TRUE_BYTES	(256 << 10)
-
-/* What a container's processes have, but for what others filled with them. */
-static uint64_t container_truth(struct worker *const *workers)
-{
-	uint64_t truth = 0;
-	unsigned int i;
-
-	for (i = 0; i < PER_CONTAINER; i++) {
-		uint32_t space = workers[i]->space;
-
-		truth += lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, space)) -
-			 lab_get(LAB_OF_PAIR, LAB_ARG(L3, 0, space));
-	}
-	return truth;
-}
-
-static void check_container(const struct log *log, uint32_t rmid,
-			    struct worker *const *workers)
-{
-	const struct cmt_record *r = last_sample(log, rmid);
-	uint64_t truth = container_truth(workers), said, off;
-
-	CHECK(r, "RMID %u has no sample", rmid);
-	said = r->sample.occupancy_bytes;
-	off = said > truth ? said - truth : truth - said;
-	note("RMID %u: %u processes of %zu bytes; truth %llu, said %llu, off by %.2f %%",
-	     rmid, PER_CONTAINER, workers[0]->bytes, (unsigned long long)truth,
-	     (unsigned long long)said, 100.0 * off / truth);
-	CHECK(truth >= PER_CONTAINER * workers[0]->bytes * 98 / 100,
-	      "its memory is not in the cache");
-	CHECK(off * 50 <= truth || off <= lab_unit(), "more than 2 %% off");
-}
-
-static void test_containers(void)
-{
-	struct worker *workers[TRUE_CONTAINERS][PER_CONTAINER];
-	uint32_t rmids[TRUE_CONTAINERS];
-	struct recorder recorder;
-	unsigned int i, k;
-	uint64_t id;
-
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
-	for (i = 0; i < TRUE_CONTAINERS; i++) {
-		id = group_make(container(i));
-		rmids[i] = owner_find(&dev, CMT_OWNER_CGROUP, id)->rmid;
-		for (k = 0; k < PER_CONTAINER; k++) {
-			workers[i][k] = worker_start((size_t)TRUE_BYTES << i);
-			group_enter(container(i), workers[i][k]->pid);
-		}
-	}
-	model_begin();
-	recorder_start(&recorder, &dev, true);
-	for (i = 0; i < TRUE_CONTAINERS; i++)
-		for (k = 0; k < PER_CONTAINER; k++)
-			worker_go(workers[i][k], true);
-	for (i = 0; i < TRUE_CONTAINERS; i++)
-		for (k = 0; k < PER_CONTAINER; k++)
-			worker_wait(workers[i][k], 3);
-	for (i = 0; i < TRUE_CONTAINERS; i++)
-		for (k = 0; k < PER_CONTAINER; k++)
-			worker_halt(workers[i][k]);
-	for (i = 0; i < TRUE_CONTAINERS; i++)
-		wait_read(L3, rmids[i]);
-	recorder_stop(&recorder);
-	for (i = 0; i < TRUE_CONTAINERS; i++)
-		check_container(&recorder.log, rmids[i], workers[i]);
-	lab_switch(false);
-	log_free(&recorder.log);
-	for (i = 0; i < TRUE_CONTAINERS; i++) {
-		for (k = 0; k < PER_CONTAINER; k++)
-			worker_stop(workers[i][k]);
-		group_remove(container(i));
-	}
-	dev_close(&dev);
-}
-
 const struct test churn_tests[] = {
 	{ "churn_lines_have_their_owners", test_churn, "", 120 },
 	{ "churn_lines_have_their_containers", test_churn_of_containers,
 	  "scope=container", 120 },
-	{ "containers_are_true", test_containers, "scope=container", 120 },
 	{ 0 }
 };
