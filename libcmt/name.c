@@ -12,8 +12,14 @@
 
 #include "internal.h"
 
-#define ID_MIN		12	/* hex digits of an id behind a prefix, */
-#define ID_MAX		64	/* of one that stands alone */
+/*
+ * Hex digits of an id, the same as in the module's patterns, so that what is a
+ * container there is one here.  docker, CRI, CRI-O, podman and nerdctl all make
+ * 64, but clients of containerd and crun may call a container as they like: 12
+ * are what people know of an id, and make no word.
+ */
+#define ID_MIN		12
+#define ID_MAX		64
 #define SHORT_ID	12	/* what runtimes themselves print */
 
 /* A piece of a path: bytes, not terminated. */
@@ -53,9 +59,9 @@ static bool take_suffix(struct span *span, const char *suffix)
 	return true;
 }
 
-static bool is_id(struct span span, size_t min)
+static bool is_id(struct span span)
 {
-	if (span.n < min || span.n > ID_MAX)
+	if (span.n < ID_MIN || span.n > ID_MAX)
 		return false;
 	for (size_t i = 0; i < span.n; i++) {
 		if (!is_hex(span.s[i]))
@@ -172,7 +178,7 @@ static bool parse_prefixed(struct cmt_container *c, struct span span)
 		struct span id = span;
 
 		if (take_prefix(&id, id_prefixes[i].prefix) &&
-		    is_id(id, ID_MIN)) {
+		    is_id(id)) {
 			set_id(c, id_prefixes[i].runtime, id);
 			return true;
 		}
@@ -194,7 +200,7 @@ static bool parse_colons(struct cmt_container *c, struct span span)
 		return false;
 	id.s = at + sizeof(infix) - 1;
 	id.n = (size_t)(span.s + span.n - id.s);
-	if (!is_id(id, ID_MIN))
+	if (!is_id(id))
 		return false;
 	parse_pod(c, (struct span){ span.s, (size_t)(at - span.s) }, false);
 	set_id(c, CMT_RUNTIME_CONTAINERD, id);
@@ -278,7 +284,7 @@ static bool parse_container(struct cmt_container *c, struct span span,
 	if (parse_prefixed(c, span) || parse_colons(c, span) ||
 	    parse_lxc(c, span, parent) || parse_machine(c, span))
 		return true;
-	if (!is_id(span, ID_MAX))
+	if (!is_id(span))
 		return false;
 	if (span_is(parent, "docker"))
 		set_id(c, CMT_RUNTIME_DOCKER, span);

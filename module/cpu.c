@@ -140,7 +140,9 @@ static void cpu_check_rmid(struct cmt_cpu *cpu)
 	if (!cmt_backend->get_rmid(&found) && found == cpu->rmid)
 		return;
 	cpu_overwritten(cpu);
-	cmt_owner_foreign(found);
+	/* or resctrl wrote what a task has from us of the owner it had before */
+	if (!cmt_owner_settling())
+		cmt_owner_foreign(found);
 	cmt_backend->set_rmid(cpu->rmid);
 }
 

@@ -271,7 +271,8 @@ void cmt_owner_include(u32 rmid)
 	cmt_pool_include(&pool, rmid, cmt_owner_now());
 }
 
-void cmt_owner_left(u16 entry)
+/* A process does not have this entry any more, its threads may. */
+static void owner_left(u16 entry)
 {
 	if (entry && !(entry & CMT_WAITS))
 		set_bit(entry, left);
@@ -302,7 +303,7 @@ void cmt_table_set(u32 tgid, u16 entry)
 		return;
 	WRITE_ONCE(owner_table[tgid], entry);
 	if (cmt_owner_settling())
-		cmt_owner_left(old);
+		owner_left(old);
 	if (to)
 		cmt_object_join(to);
 	if (entry == CMT_WAITS_ALONE)

@@ -128,9 +128,6 @@ enum cmt_settler {
 void cmt_owner_settle(enum cmt_settler who, u64 since);
 u64 cmt_owner_settles(enum cmt_settler who);
 
-/* A process does not have this entry any more, its threads may. */
-void cmt_owner_left(u16 entry);
-
 /* object.c: objects; they are never allocated, there is a number of them */
 
 int cmt_objects_init(void);

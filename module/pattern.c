@@ -7,7 +7,7 @@
 
 #define ID		"<id>"
 #define ID_LEN		4
-#define ID_MIN		12
+#define ID_MIN		12	/* digits; libcmt/name.c says why */
 #define ID_MAX		64
 
 /*

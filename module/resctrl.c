@@ -130,6 +130,8 @@ void cmt_resctrl_withdraw_left(void)
 			take_back(task, has);
 	}
 	rcu_read_unlock();
+	/* on some CPUs resctrl wrote that after us, and will not do so again */
+	cmt_cpus_reset();
 }
 
 /*

@@ -304,26 +304,37 @@ static void note_cgroup(u32 tgid, u64 cgroup_id)
 	}
 }
 
+/*
+ * Settling begins before the process is in its place: who sees it there, and what
+ * its task has from us of the place before, must not take that for resctrl's.
+ */
+static enum cmt_place place_moved(struct task_struct *leader, bool *settle)
+{
+	bool settling = cmt_owner_settles(CMT_SETTLE_MOVES) != U64_MAX;
+	enum cmt_place place;
+
+	if (!settling)
+		cmt_owner_settle(CMT_SETTLE_MOVES, cmt_owner_now());
+	place = cmt_scope_place(leader, false);
+	*settle = place == CMT_PLACE_CHANGED || place == CMT_PLACE_QUEUED;
+	if (!*settle && !settling)
+		cmt_owner_settle(CMT_SETTLE_MOVES, U64_MAX);
+	return place;
+}
+
 void cmt_owner_move(struct task_struct *task, u64 cgroup_id)
 {
 	enum cmt_place place;
 	unsigned long flags;
 	bool settle;
-	u16 old;
 
 	if (!thread_group_leader(task) || task->flags & PF_KTHREAD)
 		return;
 
 	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	old = cmt_table_get(task->tgid);
-	place = cmt_scope_place(task, false);
+	place = place_moved(task, &settle);
 	note_cgroup(task->tgid, cgroup_id);
 	cmt_cpu_refresh();
-	settle = place == CMT_PLACE_CHANGED || place == CMT_PLACE_QUEUED;
-	if (settle && cmt_owner_settles(CMT_SETTLE_MOVES) == U64_MAX)
-		cmt_owner_settle(CMT_SETTLE_MOVES, cmt_owner_now());
-	if (settle)
-		cmt_owner_left(old);
 	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
 
 	if (settle)

@@ -102,6 +102,7 @@ struct row {
 	/* OWNER_REST: how many of what wait; NULL: not asked */
 	const char *waits;
 	uint64_t waiting;
+	uint32_t waiting_attached;	/* and others that were attached */
 	uint32_t cpu;		/* of CMT_OWNER_CPU, and BY_CPU */
 	/* BY_CPU only: the row is a CPU's; others are there in CPU scope, for
 	 * what belongs to none

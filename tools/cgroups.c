@@ -2,6 +2,7 @@
 #include "cgroups.h"
 
 #include <dirent.h>
+#include <cmt/containers.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -104,6 +105,33 @@ void cgroup_of_container(char to[PATH_MAX], const char *path, const char *id)
 	if (found)
 		len = (size_t)(found - path) + strcspn(found, "/");
 	snprintf(to, PATH_MAX, "%.*s", (int)len, path);
+}
+
+/* In a container, or one. */
+static bool has_container(const char *path)
+{
+	struct cmt_container container;
+
+	cmt_container_name(path, &container);
+	switch (container.runtime) {
+	case CMT_RUNTIME_NONE:
+	case CMT_RUNTIME_SYSTEMD:
+		return false;
+	case CMT_RUNTIME_KUBEPODS:
+		return container.id[0];
+	default:
+		return true;
+	}
+}
+
+bool cgroup_is_container(const char *path)
+{
+	const char *last = strrchr(path, '/');
+	char above[PATH_MAX];
+
+	snprintf(above, sizeof(above), "%.*s", last ? (int)(last - path) : 0,
+		 path);
+	return has_container(path) && !has_container(above);
 }
 
 /* A line each.  A cgroup of threads has no list: its processes are above. */

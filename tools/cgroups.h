@@ -43,6 +43,12 @@ int cgroup_id(const char *mount, const char *path, uint64_t *id);
 void cgroup_of_container(char to[PATH_MAX], const char *path, const char *id);
 
 /*
+ * Is this cgroup's path that of a container, as libcmt/name.c knows them, and not
+ * of something in one?  A pod is none, and neither is a service.
+ */
+bool cgroup_is_container(const char *path);
+
+/*
  * How many processes are in the cgroup @path (as the kernel has it, with a
  * leading slash), and with @below in all below it, too.  Returns 0 or -errno.
  */

@@ -121,7 +121,11 @@ void row_owner(struct row *row, const struct cmt_owner *owner,
 /* How many are in it is not always asked for. */
 static void rest_label(char buf[CONTAINER_LABEL_LEN], const struct row *row)
 {
-	if (row->waits)
+	if (row->waiting_attached)
+		snprintf(buf, CONTAINER_LABEL_LEN,
+			 "(no RMID: %" PRIu64 " %s, %" PRIu32 " attached)",
+			 row->waiting, row->waits, row->waiting_attached);
+	else if (row->waits)
 		snprintf(buf, CONTAINER_LABEL_LEN, "(no RMID: %" PRIu64 " %s)",
 			 row->waiting, row->waits);
 	else

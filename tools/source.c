@@ -19,13 +19,17 @@ uint64_t clock_ns(int clock)
 }
 
 /* Without cgroup v2 there are no names: rows are called by cgroup id. */
-static const struct cmt_container *lookup(void *ctx, uint64_t cgroup_id)
+static const struct cmt_container *find(const struct source *source,
+					uint64_t cgroup_id)
 {
-	const struct source *source = ctx;
-
 	if (!source->containers)
 		return NULL;
 	return cmt_containers_lookup(source->containers, cgroup_id);
+}
+
+static const struct cmt_container *lookup(void *ctx, uint64_t cgroup_id)
+{
+	return find(ctx, cgroup_id);
 }
 
 static void forget(void *ctx, uint64_t cgroup_id)
@@ -269,14 +273,32 @@ static int add_processes(struct source *source, const struct frame *frame)
 	return 0;
 }
 
+/*
+ * A container may be attached as well, and any other cgroup: the record is the
+ * same, and only the name tells.  One that patterns of the user's own make a
+ * container counts as attached then, which it is.
+ */
+static bool is_container(const struct source *source,
+			 const struct cmt_owner *owner)
+{
+	const struct cmt_container *container;
+
+	if (owner->kind != CMT_OWNER_CGROUP || !owner->attached)
+		return owner->kind == CMT_OWNER_CGROUP;
+	container = find(source, owner->cgroup_id);
+	return container && container->path &&
+	       cgroup_is_container(container->path);
+}
+
 /* Is an owner what the scope is about? */
-static bool in_scope(uint32_t scope, const struct cmt_owner *owner)
+static bool in_scope(const struct source *source, uint32_t scope,
+		     const struct cmt_owner *owner)
 {
 	switch (scope) {
 	case CMT_SCOPE_PROCESS:
 		return owner->kind == CMT_OWNER_PROCESS;
 	case CMT_SCOPE_CONTAINER:
-		return owner->kind == CMT_OWNER_CGROUP;
+		return is_container(source, owner);
 	case CMT_SCOPE_CPU:
 		return owner->kind == CMT_OWNER_CPU;
 	default:
@@ -284,7 +306,8 @@ static bool in_scope(uint32_t scope, const struct cmt_owner *owner)
 	}
 }
 
-static void count_owners(const struct cmt_snapshot *snapshot, uint32_t scope,
+static void count_owners(const struct source *source,
+			 const struct cmt_snapshot *snapshot, uint32_t scope,
 			 uint32_t *inside, uint32_t *others)
 {
 	struct cmt_owner owner;
@@ -294,7 +317,7 @@ static void count_owners(const struct cmt_snapshot *snapshot, uint32_t scope,
 		if (cmt_record_owner(&snapshot->records[i], &owner) ||
 		    owner.kind == CMT_OWNER_REST)
 			continue;
-		if (in_scope(scope, &owner))
+		if (in_scope(source, scope, &owner))
 			++*inside;
 		else
 			++*others;
@@ -315,8 +338,8 @@ static int take_census(struct source *source, struct report *report)
 	*census = (struct census){ .waiting = report->stats.waiting };
 	if (ret)
 		return ret;
-	count_owners(snapshot, report->scope, &census->monitored,
-		     &census->others);
+	count_owners(source, snapshot, report->scope, &census->monitored,
+		     &census->attached);
 	free(snapshot);
 	if (report->scope == CMT_SCOPE_PROCESS)
 		return 0;
@@ -326,8 +349,8 @@ static int take_census(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	census->waiting = 0;
-	count_owners(snapshot, report->scope, &census->waiting,
-		     &census->others);
+	count_owners(source, snapshot, report->scope, &census->waiting,
+		     &census->attached_waiting);
 	free(snapshot);
 	return 0;
 }
@@ -343,6 +366,7 @@ static void name_rest(const struct report *report)
 			continue;
 		row->waiting = report->census.waiting;
 		row->waits = scope_noun(report->scope, row->waiting);
+		row->waiting_attached = report->census.attached_waiting;
 	}
 }
 

@@ -7,11 +7,12 @@
 
 #include "columns.h"
 
-/* Owners of the scope's kind, and others that were attached to an RMID. */
+/* Owners of the scope's kind, and others that were attached. */
 struct census {
 	uint32_t monitored;	/* have an RMID of their own */
 	uint32_t waiting;	/* share that of the rest */
-	uint32_t others;
+	uint32_t attached;	/* others: have one, */
+	uint32_t attached_waiting;	/* share that of the rest */
 };
 
 struct report {

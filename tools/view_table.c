@@ -87,17 +87,21 @@ static void put_scope(FILE *out, const struct report *report,
 		      const struct table_opts *opts)
 {
 	const struct census *census = &report->census;
-	char others[48] = "";
+	char attached[48] = "";
 
-	if (census->others)
-		snprintf(others, sizeof(others), ", and %u attached",
-			 census->others);
+	if (census->attached_waiting)
+		snprintf(attached, sizeof(attached), ", and %u of %u attached",
+			 census->attached,
+			 census->attached + census->attached_waiting);
+	else if (census->attached)
+		snprintf(attached, sizeof(attached), ", and %u attached",
+			 census->attached);
 	put_format(out, opts, NULL,
 		   "%s scope: %u of %u %s individually monitored%s",
 		   scope_name(report->scope), census->monitored,
 		   census->monitored + census->waiting,
 		   scope_noun(report->scope,
-			      census->monitored + census->waiting), others);
+			      census->monitored + census->waiting), attached);
 }
 
 static bool cannot_expand(const struct report *report)

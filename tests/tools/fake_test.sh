@@ -91,19 +91,20 @@ in_containers() {
 		CMT_FAKE_CGROUP="$scratch/mount/web" "$stat" -i 0.1 -n 1 "$2"
 }
 in_containers container,hardware --plain
-has out "container scope: 2 of 4 containers individually monitored"
-has out "(no RMID: 2 containers) "
+# An attached cgroup that nothing says is a container is none.
+has out "container scope: 1 of 2 containers individually monitored, and 1 of 2 attached"
+has out "(no RMID: 1 container, 1 attached) "
 has out "(nobody)"
 lacks out "to expand"
 checks=$((checks + 1))
 grep -q 'no RMID.* 3\.0 MiB *18\.8 ' "$scratch/out" || fail "the rest's cache"
 in_containers container,churn --plain
-has out "container scope: 2 of 4 containers individually monitored"
+has out "container scope: 1 of 3 containers individually monitored, and 1 attached"
 in_containers container --expand
 has out "container scope: only attached processes have RMIDs of their own to expand"
 in_containers container --json
-has out '"scope":"container","monitored":2,"waiting":2,'
-has out '"container":"(no RMID: 2 containers)","kind":"rest",'
+has out '"scope":"container","monitored":1,"waiting":1,'
+has out '"container":"(no RMID: 1 container, 1 attached)","kind":"rest",'
 has out '"cgroup_id":null'
 has out '"kind":"cgroup"'
 lacks out '"kind":"process"'

@@ -203,6 +203,34 @@ START_TEST(test_container_above)
 }
 END_TEST
 
+START_TEST(test_is_container)
+{
+	static const char id[] = "0123456789ab";
+	static const struct {
+		const char *format;
+		bool is;
+	} paths[] = {
+		{ "/", false }, { "/batch", false }, { "/docker", false },
+		{ "/docker/%s", true }, { "/docker/%s/init", false },
+		{ "/system.slice/docker-%s.scope", true },
+		{ "/docker/%s/docker/%s", false },
+		{ "/system.slice/ssh.service", false },
+		{ "/kubepods/podab", false }, { "/kubepods/podab/%s", true },
+		{ "/lxc/box", true }, { "/lxc/box/init.scope", false },
+		{ "/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", true },
+		{ "/machine.slice/machine-qemu\\x2d1\\x2dvm.scope/libvirt",
+		  false },
+	};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(path, sizeof(path), paths[i].format, id, id);
+		ck_assert_msg(cgroup_is_container(path) == paths[i].is, "%s",
+			      path);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cgroups");
@@ -214,6 +242,7 @@ int main(void)
 	tcase_add_test(tcase, test_id_outside_refused);
 	tcase_add_test(tcase, test_processes_counted);
 	tcase_add_test(tcase, test_container_above);
+	tcase_add_test(tcase, test_is_container);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -203,7 +203,7 @@ static void prepare_containers(void)
 START_TEST(test_view_container_table)
 {
 	prepare_containers();
-	report.census.others = 2;
+	report.census.attached = 2;
 	print_table((struct table_opts){ 0 });
 	assert_tame();
 	assert_has("container scope: 63 of 200 containers individually monitored, and 2 attached\n");
@@ -215,6 +215,11 @@ START_TEST(test_view_container_table)
 	assert_has("\n           42 \\x1b]0; ");
 	assert_has("(no RMID: 137 containers) ");
 	assert_lacks("to expand");
+	report.census.attached_waiting = 1;
+	rows[2].waiting_attached = 1;
+	print_table((struct table_opts){ 0 });
+	assert_has(" individually monitored, and 2 of 3 attached\n");
+	assert_has("(no RMID: 137 containers, 1 attached) ");
 	report.expand = true;
 	print_table((struct table_opts){ 0 });
 	assert_has("container scope: only attached processes have RMIDs of their own to expand\n");

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../vm/suite/control.h"
 #include "bench.h"
 #include "tests.h"
 
@@ -172,9 +173,9 @@ static unsigned int percent_under(struct worker *worker, uint32_t rmid,
 	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED);
 	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
 	worker_wait(worker, walks);
+	/* the two are not read at once: a walk too few must not look wrong */
+	all = __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE) - all;
 	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED) - with;
-	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED) - all;
-	/* the two are not read at once */
 	return with >= all ? 100 : with * 100 / all;
 }
 
@@ -474,6 +475,132 @@ static void test_fork_has_its_own(void)
 	resctrl_umount();
 }
 
+#define MOVES	20
+
+/*
+ * It does, soon, and then in all of its walks.  Until a move has settled, resctrl
+ * writes what the task has of its former owner, and each tick takes it back.
+ */
+static void check_under(struct worker *worker, const char *who, uint32_t rmid)
+{
+	unsigned int percent;
+
+	WAIT_FOR(percent_under(worker, rmid, 10) == 100, 10000,
+		 "%s does not come under RMID %u", who, rmid);
+	percent = percent_under(worker, rmid, 10);
+	CHECK(percent == 100, "%s is under RMID %u for %u %%", who, rmid,
+	      percent);
+}
+
+/* The last move is into container 1, of which this is said then. */
+static void check_moves(struct worker *mover, struct worker *grouped,
+			const uint32_t *rmids, uint32_t theirs)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOVES; i++) {
+		unsigned int to = (i + 1) % 2;
+
+		if (i == MOVES - 1)
+			to = 1;
+		group_enter(container(to), mover->pid);
+		check_under(mover, "the one that moves", rmids[to]);
+		check_under(grouped, "the one in the group", theirs);
+	}
+}
+
+/* What the container says of a process that is alone in it, from now on. */
+static void check_container_truth(struct dev *dev, struct worker *worker,
+				  uint32_t rmid)
+{
+	const struct cmt_record *sample;
+	struct recorder recorder;
+
+	lab_ask(LAB_FLUSH, 0);
+	worker_wait(worker, 3);
+	recorder_start(&recorder, dev, true);
+	wait_read(L3, rmid);
+	recorder_stop(&recorder);
+	sample = last_sample(&recorder.log, rmid);
+	CHECK(sample, "no sample");
+	check_truth(worker, "cmt", sample->sample.occupancy_bytes);
+	log_free(&recorder.log);
+}
+
+/*
+ * In container scope, one process of a container is in a group of resctrl, too,
+ * which has it; another one beside it, on the same CPU, goes from container to
+ * container.  What it has of the one it left is nobody else's.
+ */
+static void containers_beside(const char *group, uint32_t closids)
+{
+	struct worker *grouped, *mover;
+	uint32_t rmids[2], theirs;
+	struct dev dev;
+	unsigned int i;
+
+	CHECK(!module_load("scope=container"), "the module does not load");
+	/* they must not keep the device open */
+	grouped = worker_start(64 << 10);
+	mover = worker_start(GROUP_BYTES);
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < 2; i++)
+		rmids[i] = owner_find(&dev, CMT_OWNER_CGROUP,
+				      group_make(container(i)))->rmid;
+	worker_pin(grouped, 1);
+	worker_pin(mover, 1);
+	group_enter(container(0), grouped->pid);
+	group_enter(container(0), mover->pid);
+	resctrl_add(group, grouped->pid);
+	model_begin();
+	worker_go(grouped, true);
+	worker_go(mover, true);
+	theirs = group_rmid(grouped, rmids[0]);
+	CHECK(theirs != rmids[1], "the group has container 1's RMID");
+	check_moves(mover, grouped, rmids, theirs);
+	check_container_truth(&dev, mover, rmids[1]);
+	CHECK(dev_stats(&dev).rmids_foreign == 1, "%u RMIDs are foreign",
+	      dev_stats(&dev).rmids_foreign);
+	CHECK(closids_of(grouped) == closids && closids_of(mover) == 1,
+	      "the CLOSID did not survive");
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	worker_identify(mover, &dev);
+	check_under(mover, "the one that moved", mover->rmid);
+	check_under(grouped, "the one in the group", theirs);
+	CHECK(dev_stats(&dev).rmids_foreign == 1, "%u RMIDs are foreign",
+	      dev_stats(&dev).rmids_foreign);
+	check_pool(&dev);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	check_under(mover, "the one that moved", 0);
+	check_under(grouped, "the one in the group", theirs);
+	lab_switch(false);
+	worker_stop(grouped);
+	worker_stop(mover);
+	for (i = 0; i < 2; i++)
+		group_remove(container(i));
+}
+
+static void test_containers_beside_cat(void)
+{
+	resctrl_mount();
+	CHECK(!mkdir(ROOT "/c", 0755), "mkdir: %m (closids= is not set?)");
+	CHECK(!write_file(ROOT "/c/schemata", "L3:0=f\n"), "schemata");
+	containers_beside("c", 1U << GROUP_CLOSID);
+	CHECK(!rmdir(ROOT "/c"), "rmdir: %m");
+	resctrl_umount();
+}
+
+static void test_containers_beside_mon(void)
+{
+	resctrl_mount();
+	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	containers_beside("mon_groups/g", 1);
+	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	resctrl_umount();
+}
+
 const struct test resctrl_tests[] = {
 	{ "resctrl_mounted_before_us", test_mounted_first, NULL, 120 },
 	{ "resctrl_mounted_after_us", test_mounted_later, NULL, 120 },
@@ -481,5 +608,9 @@ const struct test resctrl_tests[] = {
 	{ "resctrl_allocation_group", test_cat_group, NULL, 120 },
 	{ "resctrl_takes_an_rmid_in_use", test_taken_rmid, NULL, 120 },
 	{ "resctrl_fork_has_its_own", test_fork_has_its_own, NULL, 120 },
+	{ "resctrl_group_beside_containers", test_containers_beside_cat, NULL,
+	  120 },
+	{ "resctrl_monitoring_beside_containers", test_containers_beside_mon,
+	  NULL, 120 },
 	{ 0 }
 };

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -240,4 +241,68 @@ void check_pool(const struct dev *dev)
 	      dev->info.rmids_usable, "%u active, %u in limbo, %u free of %u",
 	      s.rmids_active, s.rmids_limbo, s.rmids_free,
 	      dev->info.rmids_usable);
+}
+
+pid_t load_start(unsigned int seed)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	while (pid == 0) {
+		seed = seed * 1103515245 + 12345;
+		if (seed >> 16 & 4)
+			group_enter("", getpid());
+		else
+			group_enter(container((seed >> 16) % LOAD_GROUPS), getpid());
+		if (fork() == 0) {
+			if (seed >> 16 & 8)
+				execl(suite_path, suite_path, "--true", NULL);
+			_exit(0);
+		}
+		while (waitpid(-1, NULL, 0) > 0)
+			;
+	}
+	return pid;
+}
+
+/* How many owners are processes, cgroups and CPUs. */
+static void count_kinds(const struct dev *dev, const uint64_t *ids,
+			unsigned int by_kind[3])
+{
+	static struct snapshot snapshot;
+	uint32_t i, k;
+
+	dev_snapshot(dev, &snapshot);
+	memset(by_kind, 0, 3 * sizeof(by_kind[0]));
+	for (i = 0; i < snapshot.count; i++) {
+		const struct cmt_record *r = &snapshot.records[i];
+
+		by_kind[0] += !(r->flags & OWNER_KINDS);
+		by_kind[2] += !!(r->flags & CMT_F_OWNER_CPU);
+		if (!(r->flags & CMT_F_OWNER_CGROUP))
+			continue;
+		by_kind[1]++;
+		for (k = 0; k < LOAD_GROUPS; k++)
+			if (r->owner.cgroup_id == ids[k])
+				break;
+		CHECK(k < LOAD_GROUPS, "a cgroup that is no container");
+	}
+}
+
+void check_scope(const struct dev *dev, uint32_t scope, const uint64_t *ids)
+{
+	unsigned int groups = scope == CMT_SCOPE_CONTAINER ? LOAD_GROUPS : 0;
+	unsigned int cpus = scope == CMT_SCOPE_CPU ? 2 : 0;
+	unsigned int by_kind[3];
+
+	count_kinds(dev, ids, by_kind);
+	CHECK(!by_kind[0] == (scope != CMT_SCOPE_PROCESS) &&
+	      by_kind[1] <= groups && by_kind[2] <= cpus,
+	      "scope %u: %u processes, %u cgroups, %u CPUs", scope, by_kind[0],
+	      by_kind[1], by_kind[2]);
+	/* all may still be in limbo, of processes that have just been many */
+	WAIT_FOR((count_kinds(dev, ids, by_kind),
+		  by_kind[1] == groups && by_kind[2] == cpus), 5000,
+		 "scope %u: %u cgroups, %u CPUs", scope, by_kind[1],
+		 by_kind[2]);
 }

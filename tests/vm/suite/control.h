@@ -44,6 +44,18 @@ bool saw_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
 /* Until a tick of the CPU says that it runs under this RMID. */
 void wait_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
 
+/*
+ * A process that forks, executes and goes from container to container, of
+ * LOAD_GROUPS, for ever.  Until it ends, only these are containers:
+ */
+#define LOAD_GROUPS	3
+
+pid_t load_start(unsigned int seed);
+
+/* Is everybody an owner who is to be in this scope, and nobody else? */
+void check_scope(const struct dev *dev, uint32_t scope,
+		 const uint64_t *ids);
+
 /* What holds of the pool whenever nobody comes or goes. */
 void check_pool(const struct dev *dev);
 

@@ -441,59 +441,6 @@ static void scope_full(void)
 }
 
 #define CHANGES		1000
-#define LOAD_GROUPS	3
-
-/* Forks, execs, and moves itself from container to container. */
-static pid_t start_load(unsigned int seed)
-{
-	pid_t pid = fork();
-
-	CHECK(pid >= 0, "fork: %m");
-	while (pid == 0) {
-		seed = seed * 1103515245 + 12345;
-		if (seed >> 16 & 4)
-			group_enter("", getpid());
-		else
-			group_enter(container((seed >> 16) % LOAD_GROUPS), getpid());
-		if (fork() == 0) {
-			if (seed >> 16 & 8)
-				execl(suite_path, suite_path, "--true", NULL);
-			_exit(0);
-		}
-		while (waitpid(-1, NULL, 0) > 0)
-			;
-	}
-	return pid;
-}
-
-/* Is everybody an owner who is to be, and nobody else? */
-static void check_scope(const struct dev *dev, uint32_t scope,
-			const uint64_t *ids)
-{
-	static struct snapshot snapshot;
-	unsigned int by_kind[3] = { };
-	uint32_t i, k;
-
-	dev_snapshot(dev, &snapshot);
-	for (i = 0; i < snapshot.count; i++) {
-		const struct cmt_record *r = &snapshot.records[i];
-
-		by_kind[0] += !(r->flags & OWNER_KINDS);
-		by_kind[2] += !!(r->flags & CMT_F_OWNER_CPU);
-		if (!(r->flags & CMT_F_OWNER_CGROUP))
-			continue;
-		by_kind[1]++;
-		for (k = 0; k < LOAD_GROUPS; k++)
-			if (r->owner.cgroup_id == ids[k])
-				break;
-		CHECK(k < LOAD_GROUPS, "a cgroup that is no container");
-	}
-	CHECK(!!by_kind[0] == (scope == CMT_SCOPE_PROCESS) &&
-	      by_kind[1] == (scope == CMT_SCOPE_CONTAINER ? LOAD_GROUPS : 0) &&
-	      by_kind[2] == (scope == CMT_SCOPE_CPU ? 2 : 0),
-	      "scope %u: %u processes, %u cgroups, %u CPUs", scope, by_kind[0],
-	      by_kind[1], by_kind[2]);
-}
 
 static void scope_changes(void)
 {
@@ -511,7 +458,7 @@ static void scope_changes(void)
 	for (i = 0; i < LOAD_GROUPS; i++)
 		ids[i] = group_make(container(i));
 	for (i = 0; i < 2; i++)
-		load[i] = start_load(i);
+		load[i] = load_start(i);
 	for (i = 0; i < CHANGES / slowness; i++) {
 		scope = 1 + i % 4;
 		scope_set(&dev, scope);

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is said of containers, against the truth: summed over their processes,
+ * more of them than there are RMIDs, and while the scope changes.
+ */
+#include <cmt/cmt.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "../../../tools/aggregate.h"
+#include "../../vm/suite/control.h"
+#include "bench.h"
+#include "tests.h"
+
+static struct dev dev;
+
+/* In each, two processes of this size, and twice as much in the next one. */
+#define TRUE_CONTAINERS	3
+#define PER_CONTAINER	2
+#define TRUE_BYTES	(256 << 10)
+
+/* What a process has, but for what others filled with its page tables. */
+static uint64_t worker_truth(const struct worker *worker)
+{
+	return lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space)) -
+	       lab_get(LAB_OF_PAIR, LAB_ARG(L3, 0, worker->space));
+}
+
+static uint64_t container_truth(struct worker *const *workers)
+{
+	uint64_t truth = 0;
+	unsigned int i;
+
+	for (i = 0; i < PER_CONTAINER; i++)
+		truth += worker_truth(workers[i]);
+	return truth;
+}
+
+static void check_container(const struct log *log, uint32_t rmid,
+			    struct worker *const *workers)
+{
+	const struct cmt_record *r = last_sample(log, rmid);
+	uint64_t truth = container_truth(workers), said, off;
+
+	CHECK(r, "RMID %u has no sample", rmid);
+	said = r->sample.occupancy_bytes;
+	off = said > truth ? said - truth : truth - said;
+	note("RMID %u: %u processes of %zu bytes; truth %llu, said %llu, off by %.2f %%",
+	     rmid, PER_CONTAINER, workers[0]->bytes, (unsigned long long)truth,
+	     (unsigned long long)said, 100.0 * off / truth);
+	CHECK(truth >= PER_CONTAINER * workers[0]->bytes * 98 / 100,
+	      "its memory is not in the cache");
+	CHECK(off * 50 <= truth || off <= lab_unit(), "more than 2 %% off");
+}
+
+static void test_containers(void)
+{
+	struct worker *workers[TRUE_CONTAINERS][PER_CONTAINER];
+	uint32_t rmids[TRUE_CONTAINERS];
+	struct recorder recorder;
+	unsigned int i, k;
+	uint64_t id;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < TRUE_CONTAINERS; i++) {
+		id = group_make(container(i));
+		rmids[i] = owner_find(&dev, CMT_OWNER_CGROUP, id)->rmid;
+		for (k = 0; k < PER_CONTAINER; k++) {
+			workers[i][k] = worker_start((size_t)TRUE_BYTES << i);
+			group_enter(container(i), workers[i][k]->pid);
+		}
+	}
+	model_begin();
+	recorder_start(&recorder, &dev, true);
+	for (i = 0; i < TRUE_CONTAINERS; i++)
+		for (k = 0; k < PER_CONTAINER; k++)
+			worker_go(workers[i][k], true);
+	for (i = 0; i < TRUE_CONTAINERS; i++)
+		for (k = 0; k < PER_CONTAINER; k++)
+			worker_wait(workers[i][k], 3);
+	for (i = 0; i < TRUE_CONTAINERS; i++)
+		for (k = 0; k < PER_CONTAINER; k++)
+			worker_halt(workers[i][k]);
+	for (i = 0; i < TRUE_CONTAINERS; i++)
+		wait_read(L3, rmids[i]);
+	recorder_stop(&recorder);
+	for (i = 0; i < TRUE_CONTAINERS; i++)
+		check_container(&recorder.log, rmids[i], workers[i]);
+	lab_switch(false);
+	log_free(&recorder.log);
+	for (i = 0; i < TRUE_CONTAINERS; i++) {
+		for (k = 0; k < PER_CONTAINER; k++)
+			worker_stop(workers[i][k]);
+		group_remove(container(i));
+	}
+	dev_close(&dev);
+}
+
+#define CROWD		200
+#define OVERCOMMIT	"scope=container interval_us=20000 ring_records=65536"
+#define WHOLE_TICKS	10
+#define TICK_BYTES	(64 << 10)	/* that a tick itself may fill */
+
+/* In these containers is a process: the first ones have an RMID, with 64. */
+static const unsigned int inhabited[] = { 0, 30, 61, 62, 120, 199 };
+
+#define INHABITED	(sizeof(inhabited) / sizeof(inhabited[0]))
+#define ALONE		3	/* of them have an RMID */
+#define CROWD_BYTES	(128 << 10)	/* of the first; then always so much more */
+
+/* The way to cmtstat's rows. */
+struct table {
+	struct cmt_slots *slots;
+	struct aggregate *agg;
+};
+
+static const struct cmt_container *no_name(void *ctx, uint64_t cgroup_id)
+{
+	(void)ctx;
+	(void)cgroup_id;
+	return NULL;
+}
+
+static void table_open(struct table *table)
+{
+	struct aggregate_opts opts = {
+		.by = BY_CONTAINER,
+		.nr_rmids = dev.info.nr_rmids,
+		.nr_cpus = dev.info.nr_cpus,
+		.l3_bytes = dev.info.l3_bytes,
+		.lookup = no_name,
+	};
+	struct cmt_slots_opts slots = {
+		.sz = sizeof(slots),
+		.slot_ns = 10000,	/* none has records of two ticks */
+		.nr_rmids = dev.info.nr_rmids,
+		.nr_cpus = dev.info.nr_cpus,
+	};
+	static struct snapshot snapshot;
+	struct cmt_snapshot *owners;
+
+	CHECK(!aggregate_new(&table->agg, &opts) &&
+	      !cmt_slots_new(&table->slots, &slots, aggregate_slot, table->agg),
+	      "no memory");
+	dev_snapshot(&dev, &snapshot);
+	owners = calloc(1, sizeof(*owners) +
+			snapshot.count * sizeof(snapshot.records[0]));
+	CHECK(owners, "no memory");
+	owners->as_of = snapshot.as_of;
+	owners->count = snapshot.count;
+	memcpy(owners->records, snapshot.records,
+	       snapshot.count * sizeof(snapshot.records[0]));
+	CHECK(!cmt_tracker_sync(cmt_slots_tracker(table->slots), owners),
+	      "sync");
+	free(owners);
+}
+
+static void table_close(struct table *table)
+{
+	cmt_slots_free(table->slots);
+	aggregate_free(table->agg);
+}
+
+/* What cmtstat says of one tick: all rows, and of them that of the rest. */
+static uint64_t table_sum(struct table *table, uint64_t *rest)
+{
+	struct frame frame;
+	uint64_t sum = 0;
+	uint32_t i, rests = 0;
+
+	cmt_slots_flush(table->slots);
+	CHECK(!aggregate_close(table->agg, &frame), "no memory");
+	CHECK(frame.nr_rows == dev.info.nr_rmids, "%u rows for %u RMIDs",
+	      frame.nr_rows, dev.info.nr_rmids);
+	for (i = 0; i < frame.nr_rows; i++) {
+		const struct row *row = &frame.rows[i];
+
+		CHECK(row->occupancy.known && !row->occupancy.partial,
+		      "a row without occupancy");
+		sum += (uint64_t)row->occupancy.value;
+		if (row->kind != OWNER_REST)
+			continue;
+		*rest = (uint64_t)row->occupancy.value;
+		rests++;
+	}
+	CHECK(rests == 1, "%u rows of those who wait", rests);
+	return sum;
+}
+
+/* The samples of the log that end before @end, which are all of one tick. */
+static uint64_t counters_sum(const struct log *log, size_t from, size_t end,
+			     const struct readings *readings)
+{
+	bool seen[MAX_RMIDS] = { };
+	const struct reading *reading;
+	uint64_t sum = 0;
+
+	for (; from < end; from++) {
+		const struct cmt_record *r = &log->records[from];
+
+		if (r->type != CMT_REC_SAMPLE)
+			continue;
+		reading = reading_of(readings, r, 1);
+		CHECK(reading && reading->gave == reading->ought,
+		      "a SAMPLE without a reading");
+		CHECK(!seen[r->rmid], "RMID %u twice in a tick", r->rmid);
+		seen[r->rmid] = true;
+		sum += reading->ought * lab_unit();
+	}
+	return sum;
+}
+
+static size_t samples_between(const struct log *log, size_t from, size_t end)
+{
+	size_t n = 0;
+
+	for (; from < end; from++)
+		n += log->records[from].type == CMT_REC_SAMPLE;
+	return n;
+}
+
+/*
+ * What the rows of one tick are together is what the counters gave, and that is
+ * the cache, which is full.  A counter leaves out what is less than a unit.
+ */
+static void check_sum(uint64_t rows, uint64_t counters)
+{
+	uint64_t size = lab_get(LAB_CONFIG, LAB_C_SIZE);
+
+	CHECK(rows == counters, "the rows are %llu bytes, the counters %llu",
+	      (unsigned long long)rows, (unsigned long long)counters);
+	CHECK(rows <= size + TICK_BYTES &&
+	      rows + dev.info.nr_rmids * lab_unit() + TICK_BYTES >= size,
+	      "the rows are %llu bytes, the cache %llu",
+	      (unsigned long long)rows, (unsigned long long)size);
+}
+
+/*
+ * Tick by tick, of those that had the time to read all RMIDs.  One CPU is online,
+ * so that a tick is all there is.  Returns what the last one said of the rest.
+ */
+static uint64_t check_rows(const struct log *log,
+			   const struct readings *readings)
+{
+	uint64_t sum = 0, counters, rest = 0;
+	unsigned int whole = 0;
+	struct table table;
+	size_t from = 0, i;
+
+	table_open(&table);
+	for (i = 0; i < log->count; i++) {
+		if (log->records[i].type != CMT_REC_TICK)
+			continue;
+		if (log->records[from].ts >= readings->ns &&
+		    samples_between(log, from, i) == dev.info.nr_rmids) {
+			for (size_t k = from; k <= i; k++)
+				CHECK(!cmt_slots_add(table.slots,
+						     &log->records[k]), "add");
+			counters = counters_sum(log, from, i, readings);
+			sum = table_sum(&table, &rest);
+			check_sum(sum, counters);
+			whole++;
+		}
+		from = i + 1;
+	}
+	CHECK(whole >= WHOLE_TICKS, "only %u ticks read all", whole);
+	note("%u ticks: the rows are what the counters gave, the last %llu bytes",
+	     whole, (unsigned long long)sum);
+	table_close(&table);
+	return rest;
+}
+
+/* Those who have an RMID came first, and all others are said to wait. */
+static void check_crowd(const uint64_t *ids, uint32_t alone)
+{
+	static struct cmt_record waiting[CROWD];
+	uint32_t i, n = waiting_get(&dev, waiting, CROWD);
+
+	CHECK(n == CROWD - alone, "%u wait, not %u", n, CROWD - alone);
+	for (i = 0; i < CROWD; i++)
+		CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, ids[i]) == (i >= alone),
+		      "container %u", i);
+	for (i = 0; i < n; i++)
+		CHECK(waiting[i].owner.cgroup_id == ids[alone + i],
+		      "in place %u waits %llu", i,
+		      (unsigned long long)waiting[i].owner.cgroup_id);
+}
+
+static void check_near(const char *who, uint64_t truth, uint64_t said)
+{
+	uint64_t off = said > truth ? said - truth : truth - said;
+
+	note("%s: truth %llu, said %llu, off by %.2f %%", who,
+	     (unsigned long long)truth, (unsigned long long)said,
+	     100.0 * off / truth);
+	CHECK(off * 50 <= truth || off <= lab_unit(), "more than 2 %% off");
+}
+
+/* Every line of the cache has something, so that all RMIDs are its size. */
+static void fill_cache(void)
+{
+	size_t bytes = 2 * lab_get(LAB_CONFIG, LAB_C_SIZE), i;
+	volatile char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED, "mmap: %m");
+	for (i = 0; i < bytes; i += lab_get(LAB_CONFIG, LAB_C_LINE))
+		memory[i]++;
+	munmap((void *)(uintptr_t)memory, bytes);
+}
+
+static void check_inhabited(const struct log *log, const uint64_t *ids,
+			    const uint64_t *truth, uint64_t rest)
+{
+	uint64_t waiting = 0;
+	unsigned int i;
+
+	for (i = 0; i < INHABITED; i++) {
+		uint32_t rmid;
+
+		if (i >= ALONE) {
+			waiting += truth[i];
+			continue;
+		}
+		rmid = owner_find(&dev, CMT_OWNER_CGROUP,
+				  ids[inhabited[i]])->rmid;
+		check_near("one of its own", truth[i],
+			   last_sample(log, rmid)->sample.occupancy_bytes);
+	}
+	check_near("the rest", waiting, rest);
+}
+
+static void test_overcommit(void)
+{
+	uint64_t ids[CROWD], truth[INHABITED], rest;
+	struct worker *workers[INHABITED];
+	struct readings readings;
+	struct recorder recorder;
+	unsigned int i;
+
+	cpu_online(1, false);
+	CHECK(!module_load(OVERCOMMIT), "the module does not load");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < CROWD; i++)
+		ids[i] = group_make(container(i));
+	check_crowd(ids, dev.info.rmids_usable - 1);
+	for (i = 0; i < INHABITED; i++) {
+		workers[i] = worker_start((size_t)CROWD_BYTES * (i + 1));
+		group_enter(container(inhabited[i]), workers[i]->pid);
+	}
+	model_begin();
+	fill_cache();
+	for (i = 0; i < INHABITED; i++)
+		worker_go(workers[i], true);
+	for (i = 0; i < INHABITED; i++)
+		worker_wait(workers[i], 3);
+	recorder_start(&recorder, &dev, true);
+	readings_begin(&readings);
+	for (i = 0; i < WHOLE_TICKS; i++)
+		wait_read(L3, 0);
+	for (i = 0; i < INHABITED; i++)
+		worker_halt(workers[i]);
+	wait_read(L3, 0);
+	/* soon: what is filled from here on evicts what they have */
+	for (i = 0; i < INHABITED; i++)
+		truth[i] = worker_truth(workers[i]);
+	for (i = 0; i < INHABITED; i++)
+		CHECK(truth[i] >= workers[i]->bytes * 98 / 100,
+		      "the memory of number %u is not in the cache", i);
+	recorder_stop(&recorder);
+	readings_end(&readings);
+	rest = check_rows(&recorder.log, &readings);
+	check_inhabited(&recorder.log, ids, truth, rest);
+	check_crowd(ids, dev.info.rmids_usable - 1);
+	lab_switch(false);
+	log_free(&recorder.log);
+	readings_free(&readings);
+	for (i = 0; i < INHABITED; i++)
+		worker_stop(workers[i]);
+	for (i = 0; i < CROWD; i++)
+		group_remove(container(i));
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	cpu_online(1, true);
+}
+
+#define CHANGES		1000
+#define JUDGED		40	/* of them also by the cache, which is slow */
+#define RESIDENTS	2	/* one to a CPU, in a container each */
+#define RESIDENT_BYTES	(32 << 10)
+
+/* Who a resident belongs to in this scope; NULL: it waits for an RMID. */
+static const struct cmt_record *resident_owner(uint32_t scope, unsigned int i,
+					       uint64_t id, pid_t pid)
+{
+	if (scope == CMT_SCOPE_PROCESS)
+		return owner_find(&dev, CMT_OWNER_PROCESS, pid);
+	if (scope == CMT_SCOPE_CONTAINER)
+		return owner_find(&dev, CMT_OWNER_CGROUP, id);
+	return owner_find(&dev, CMT_OWNER_CPU, i);
+}
+
+/* By what the module says; false: somebody waits. */
+static bool residents_rmids(uint32_t scope, const uint64_t *ids,
+			    struct worker *const *workers, uint32_t *rmids)
+{
+	const struct cmt_record *r;
+	unsigned int i;
+
+	for (i = 0; i < RESIDENTS; i++) {
+		rmids[i] = 0;
+		if (scope == CMT_SCOPE_MANUAL)
+			continue;
+		r = resident_owner(scope, i, ids[i], workers[i]->pid);
+		if (!r)
+			return false;
+		rmids[i] = r->rmid;
+	}
+	return true;
+}
+
+static uint32_t seen_rmid(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->seen_rmid, __ATOMIC_RELAXED);
+}
+
+/*
+ * Whoever has an RMID has it on all CPUs when the scope has changed.  Where there
+ * was none left, those who waited have it soon after it is said that they do.
+ */
+static void residents_settle(uint32_t scope, const uint64_t *ids,
+			     struct worker *const *workers, uint32_t *rmids)
+{
+	unsigned int i;
+
+	if (residents_rmids(scope, ids, workers, rmids))
+		return;
+	WAIT_FOR(residents_rmids(scope, ids, workers, rmids), 5000,
+		 "scope %u: a resident has no RMID", scope);
+	for (i = 0; i < RESIDENTS; i++)
+		WAIT_FOR(seen_rmid(workers[i]) == rmids[i], 5000,
+			 "scope %u: resident %u does not come under %u", scope,
+			 i, rmids[i]);
+}
+
+/* Since the cache was emptied, it has filled lines under this RMID alone. */
+static void check_lines(const struct worker *worker, uint32_t rmid)
+{
+	struct lab_answer user = lab_ask(LAB_OF_USER,
+					 LAB_ARG(L3, rmid, worker->space));
+
+	CHECK(user.second >= worker->bytes && user.first == user.second,
+	      "of %llu bytes %llu are RMID %u's",
+	      (unsigned long long)user.second, (unsigned long long)user.first,
+	      rmid);
+}
+
+static uint64_t walks_of(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE);
+}
+
+/* Each of them has begun a walk, and ended it. */
+static void wait_residents(struct worker *const *workers)
+{
+	uint64_t from[RESIDENTS];
+	unsigned int i;
+
+	for (i = 0; i < RESIDENTS; i++)
+		from[i] = walks_of(workers[i]);
+	for (i = 0; i < RESIDENTS; i++)
+		WAIT_FOR(walks_of(workers[i]) - from[i] >= 2, 30000,
+			 "resident %u stands still", i);
+}
+
+/* What they run under from here on, before the scope changes again. */
+static void check_residents(uint32_t scope, const uint64_t *ids,
+			    struct worker *const *workers, bool lines)
+{
+	uint32_t rmids[RESIDENTS];
+	unsigned int i;
+
+	residents_settle(scope, ids, workers, rmids);
+	if (lines)
+		lab_ask(LAB_FLUSH, 0);
+	wait_residents(workers);
+	for (i = 0; i < RESIDENTS; i++) {
+		CHECK(seen_rmid(workers[i]) == rmids[i],
+		      "scope %u: resident %u runs under %u, not %u", scope, i,
+		      seen_rmid(workers[i]), rmids[i]);
+		if (lines)
+			check_lines(workers[i], rmids[i]);
+	}
+}
+
+/* Nothing is left in the pool, and all that was said of it is in order. */
+static void check_history(struct recorder *recorder)
+{
+	static struct snapshot snapshot;
+	struct history history;
+
+	CHECK(dev_stats(&dev).rmids_active == 1 && !dev_stats(&dev).waiting &&
+	      !dev_stats(&dev).rmids_foreign, "RMIDs are left");
+	check_pool(&dev);
+	dev_snapshot(&dev, &snapshot);
+	history_replay(&history, &recorder->log, &dev.info);
+	history_matches(&history, &snapshot);
+	note("%u allocations, %u failed", history.allocs, history.fails);
+}
+
+static void test_scope_changes(void)
+{
+	struct worker *workers[RESIDENTS];
+	uint64_t ids[LOAD_GROUPS];
+	struct recorder recorder;
+	uint32_t i, scope;
+	pid_t load[2];
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&recorder, &dev, false);
+	for (i = 0; i < LOAD_GROUPS; i++)
+		ids[i] = group_make(container(i));
+	for (i = 0; i < RESIDENTS; i++) {
+		workers[i] = worker_start(RESIDENT_BYTES);
+		worker_pin(workers[i], i);
+		group_enter(container(i), workers[i]->pid);
+	}
+	for (i = 0; i < 2; i++)
+		load[i] = load_start(i);
+	model_begin();
+	for (i = 0; i < RESIDENTS; i++)
+		worker_go(workers[i], true);
+	/* who looks need not stand in line for a CPU with who is looked at */
+	CHECK(!setpriority(PRIO_PROCESS, 0, -20), "setpriority: %m");
+	for (i = 0; i < CHANGES; i++) {
+		if (i == JUDGED)
+			lab_switch(false);
+		scope = 1 + i % 4;
+		scope_set(&dev, scope);
+		check_scope(&dev, scope, ids);
+		check_residents(scope, ids, workers, i < JUDGED);
+		check_pool(&dev);
+	}
+	for (i = 0; i < 2; i++)
+		reap(load[i], SIGKILL);
+	for (i = 0; i < RESIDENTS; i++)
+		worker_stop(workers[i]);
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	for (i = 0; i < LOAD_GROUPS; i++)
+		group_remove(container(i));
+	recorder_stop(&recorder);
+	check_history(&recorder);
+	log_free(&recorder.log);
+	dev_close(&dev);
+}
+
+const struct test containers_tests[] = {
+	{ "containers_are_true", test_containers, "scope=container", 120 },
+	{ "containers_more_than_rmids", test_overcommit, NULL, 120 },
+	{ "containers_while_scope_changes", test_scope_changes,
+	  "interval_us=10000 ring_records=65536", 300 },
+	{ 0 }
+};
