@@ -46,9 +46,11 @@ static void print_slot(void *ctx, const struct cmt_slot *slot)
 	const char *who;
 	uint32_t n = 0, t;
 
+	if (stop)
+		return;
 	totals = calloc(slot->nr_entries + 1, sizeof(*totals));
 	check(totals ? 0 : -ENOMEM, "totals");
-	for (uint32_t i = 0; i < slot->nr_entries && !stop; i++) {
+	for (uint32_t i = 0; i < slot->nr_entries; i++) {
 		const struct cmt_slot_entry *entry = &slot->entries[i];
 
 		if (!entry->owner || !(entry->flags & CMT_F_OCCUPANCY))
