@@ -21,7 +21,7 @@ static int check(int result, const char *what)
 {
 	if (result >= 0 || result == -EINTR)
 		return result;
-	fprintf(stderr, "agent: %s: %s%s\n", what, strerror(-result),
+	fprintf(stderr, "%s: %s%s\n", what, strerror(-result),
 		result == -ENOENT ? ": is the module loaded? (modprobe cmt)" :
 		result == -EACCES ? ": the group cmt may read it" : "");
 	exit(EXIT_FAILURE);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	opts.nr_cpus = info->nr_cpus;
 	if (info->backend == CMT_BACKEND_EMULATED) {
 		emulated = " EMULATED";
-		fprintf(stderr, "agent: nothing is measured: %s\n", info->reason);
+		fprintf(stderr, "nothing is measured: %s\n", info->reason);
 	}
 	check(cmt_slots_new(&slots, &opts, print_slot, emulated), "slots");
 	check(cmt_reader_new(&reader, dev, NULL), "reader");

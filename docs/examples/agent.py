@@ -30,8 +30,7 @@ def follow(rounds: int | None) -> None:
           cmt.Slots(device, slot_ns=10_000_000) as slots,
           cmt.Reader(device) as reader):
         if device.info.emulated:
-            print(f"agent: nothing is measured: {device.info.reason}",
-                  file=sys.stderr)
+            print("nothing is measured:", device.info.reason, file=sys.stderr)
         emulated = " EMULATED" if device.info.emulated else ""
         for slot in itertools.islice(slots.follow(reader), rounds):
             print_slot(slot, containers, emulated)
@@ -42,7 +41,7 @@ def main() -> None:
     try:
         follow(int(sys.argv[1]) if sys.argv[1:] else None)
     except cmt.Error as error:
-        sys.exit(f"agent: {error.strerror}")
+        sys.exit(error.strerror)
     except KeyboardInterrupt:
         pass
 
