@@ -239,6 +239,8 @@ int __wrap_ioctl(int fd, unsigned long command, ...)
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	(void)timeout;
+	if (fake.on_poll)
+		fake.on_poll();
 	if (fake.poll_errno)
 		return fail(fake.poll_errno);
 	fds->revents = fake.poll_revents;
