@@ -97,12 +97,37 @@ uint64_t group_make(const char *name)
 	return st.st_ino;
 }
 
+/* Who is in it, with what the scheduler says of them. */
+static void group_note(const char *name)
+{
+	char file[300], pids[256], path[64], stat[256], *pid, *rest;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", group_path(name));
+	read_file(file, pids, sizeof(pids));
+	for (pid = strtok_r(pids, "\n", &rest); pid;
+	     pid = strtok_r(NULL, "\n", &rest)) {
+		snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+		note("%s: %s", name, read_file(path, stat, sizeof(stat)));
+	}
+}
+
+static bool group_gone(const char *name)
+{
+	return !rmdir(group_path(name)) || errno != EBUSY;
+}
+
 /* A process that was reaped may be on its way out of it. */
 void group_remove(const char *name)
 {
-	const char *path = group_path(name);
+	struct patience patience = patience_of(5000);
 
-	WAIT_FOR(!rmdir(path) || errno != EBUSY, 5000, "rmdir %s: %m", path);
+	while (!group_gone(name)) {
+		if (!patience_left(&patience)) {
+			group_note(name);
+			FAIL("%s stays", group_path(name));
+		}
+		sleep_ms(1);
+	}
 }
 
 void group_enter(const char *name, pid_t pid)

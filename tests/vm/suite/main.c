@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "suite.h"
 
 const char *suite_path;
@@ -70,14 +75,14 @@ static unsigned int for_each_test(const char *prefix,
 /* Wait for the test's process alone; false: time is up. */
 static bool wait_test(pid_t pid, unsigned int timeout_s, int *status)
 {
-	uint64_t end = now_ns() + timeout_s * 1000000000ULL;
+	struct patience patience = patience_of(timeout_s * 1000);
 
-	while (now_ns() < end) {
-		if (waitpid(pid, status, WNOHANG) == pid)
-			return true;
+	while (waitpid(pid, status, WNOHANG) != pid) {
+		if (!patience_left(&patience))
+			return false;
 		sleep_ms(2);
 	}
-	return false;
+	return true;
 }
 
 /* The test's children become ours when it ends: the subreaper's. */
@@ -88,6 +93,22 @@ static void kill_leftovers(pid_t group)
 		;
 }
 
+static int remove_group(const char *path, const struct stat *st, int type,
+			struct FTW *ftw)
+{
+	(void)st;
+	if (type == FTW_DP && ftw->level && rmdir(path))
+		note("rmdir %s: %m", path);
+	return 0;
+}
+
+/* One that failed in the middle must not make those after it fail. */
+static void tidy_up(void)
+{
+	write_file("/sys/devices/system/cpu/cpu1/online", "1");
+	nftw(CGROUPS, remove_group, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 static bool run_process(const struct test *test)
 {
 	unsigned int timeout_s = test->timeout_s ? test->timeout_s : TIMEOUT_S;
@@ -95,7 +116,6 @@ static bool run_process(const struct test *test)
 	bool in_time;
 	pid_t pid;
 
-	timeout_s *= slowness;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
@@ -107,10 +127,13 @@ static bool run_process(const struct test *test)
 	in_time = wait_test(pid, timeout_s, &status);
 	kill_leftovers(pid);
 	if (!in_time)
-		note("no end within %u s", timeout_s);
+		note("no end within %u s", timeout_s * slowness);
 	else if (WIFSIGNALED(status))
 		note("killed by signal %d", WTERMSIG(status));
-	return in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return true;
+	tidy_up();
+	return false;
 }
 
 static bool run_test(const struct test *test)

@@ -134,8 +134,9 @@ static void scope_forks(void)
 		reap(spin_on(1), 0);
 		_exit(0);
 	}
+	wait_spin();	/* the child of the child, not the child on its way */
 	wait_tick(&dev, 1, rmid);
-	/* the child of the child is the subreaper's when its parent is gone */
+	/* it is the subreaper's when its parent is gone */
 	CHECK(write_file(CGROUPS "/docker-00000000000000000000000000000000"
 			 "00000000000000000000000000000001.scope/cgroup.kill",
 			 "1") == 0, "cgroup.kill");

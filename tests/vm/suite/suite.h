@@ -65,16 +65,20 @@ void sleep_ms(unsigned int ms);
 
 /*
  * Wait until cond holds, look every millisecond; a failure when it does not
- * within ms milliseconds.  The deadline is there to end a hang, not to judge
- * speed: QEMU may be scheduled late.
+ * within ms milliseconds.  The limit is there to end a hang, not to judge
+ * speed: a guest that was not run for a while has not waited meanwhile.
  */
 #define WAIT_FOR(cond, ms, ...) do {					\
-	uint64_t end_ = now_ns() + slowness * (ms) * 1000000ULL;	\
+	struct patience patience_ = patience_of(ms);			\
 	while (!(cond)) {						\
-		CHECK(now_ns() < end_, __VA_ARGS__);			\
+		CHECK(patience_left(&patience_), __VA_ARGS__);		\
 		sleep_ms(1);						\
 	}								\
 } while (0)
+
+struct patience { uint64_t left_ns, asked_ns; };
+struct patience patience_of(unsigned int ms);	/* times slowness */
+bool patience_left(struct patience *patience);
 
 /* The module, and what comes first where a test is about the model of a cache */
 #define EMULATED "backend=emulated "

@@ -58,6 +58,26 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
+struct patience patience_of(unsigned int ms)
+{
+	return (struct patience){ slowness * ms * 1000000ULL, now_ns() };
+}
+
+/* Who asks every few milliseconds, and now after seconds, was not run. */
+bool patience_left(struct patience *patience)
+{
+	const uint64_t most = 200 * 1000000ULL;
+	uint64_t now = now_ns(), spent = now - patience->asked_ns;
+
+	patience->asked_ns = now;
+	if (spent > most)
+		spent = most;
+	if (spent > patience->left_ns)
+		return false;
+	patience->left_ns -= spent;
+	return true;
+}
+
 int module_load(const char *params)
 {
 	int fd = open(MODULE_PATH, O_RDONLY | O_CLOEXEC);
