@@ -41,21 +41,33 @@ static int next_name(const char **path, char name[NAME_MAX + 1])
 	return strcmp(name, ".") && strcmp(name, "..") ? 0 : -EXDEV;
 }
 
-static bool same_device(int a, int b)
+static bool get_mount(int fd, uint64_t *id)
 {
-	struct stat x, y;
+	struct statx st;
 
-	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) ||
+	    !(st.stx_mask & STATX_MNT_ID))
+		return false;
+	*id = st.stx_mnt_id;
+	return true;
+}
+
+/* Not the device: an overlay's directories have another than its files. */
+static bool same_mount(int a, int b)
+{
+	uint64_t x, y;
+
+	return get_mount(a, &x) && get_mount(b, &y) && x == y;
 }
 
 /* One step from @from, which is closed. */
-static int step(int from, const char *name, int flags, bool one_device)
+static int step(int from, const char *name, int flags, bool one_mount)
 {
 	int fd = openat(from, name, flags | O_NOFOLLOW), err = 0;
 
 	if (fd < 0)
 		err = -errno;
-	else if (one_device && !same_device(from, fd))
+	else if (one_mount && !same_mount(from, fd))
 		err = -EXDEV;
 	close(from);
 	if (err && fd >= 0)
@@ -67,7 +79,7 @@ static int step(int from, const char *name, int flags, bool one_device)
  * Where openat2() is not to be had (a seccomp filter): one component at a
  * time, and no link anywhere.
  */
-static int open_steps(int at, const char *path, int flags, bool one_device)
+static int open_steps(int at, const char *path, int flags, bool one_mount)
 {
 	int fd = openat(at, ".", DIR_FLAGS);
 	char name[NAME_MAX + 1];
@@ -81,7 +93,7 @@ static int open_steps(int at, const char *path, int flags, bool one_device)
 			close(fd);
 			return err;
 		}
-		fd = step(fd, name, *path ? DIR_FLAGS : flags, one_device);
+		fd = step(fd, name, *path ? DIR_FLAGS : flags, one_mount);
 	}
 	return fd;
 }

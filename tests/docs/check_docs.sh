@@ -62,7 +62,7 @@ names()
 {
 	local name rc=0
 
-	grep -rIhoE '(module|docs)/[a-z0-9_/.-]+\.(c|h|md|[1-8])\b' \
+	grep -rIhoP '(?<!tests/)(module|docs)/[a-z0-9_/.-]+\.(c|h|md|py|yaml|[1-8])\b' \
 		README.md docs module libcmt tests | sort -u >"$tmp/names"
 	[ -s "$tmp/names" ] || return 1
 	while read -r name; do
@@ -88,11 +88,53 @@ decisions()
 	return $rc
 }
 
+# The udev rule is where people read it what the package installs.
+rule()
+{
+	local file
+
+	grep -v '^#' debian/cmt-dkms.udev >"$tmp/rule"
+	[ -s "$tmp/rule" ] || return 1
+	for file in README.md docs/install.md; do
+		grep -oE 'KERNEL==[^'"'"']*' "$file" | sort -u >"$tmp/written"
+		same "$tmp/rule" "$tmp/written" || { echo "$file"; return 1; }
+	done
+}
+
+# The version in commands is the module's.
+version()
+{
+	sed -n 's/^#define CMT_VERSION "\(.*\)"$/\1/p' module/version.h \
+		>"$tmp/version"
+	grep -hoE '\bcmt[/-][0-9]+\.[0-9.]+[0-9]' README.md docs/install.md |
+		sed 's/^cmt.//' | sort -u >"$tmp/written"
+	same "$tmp/version" "$tmp/written"
+}
+
+# Links of a page in docs/ to files of the tree.
+links()
+{
+	local name rc=0
+
+	grep -oE '\]\([a-z][^):#]*\)' docs/install.md | tr -d '])(' >"$tmp/links"
+	[ -s "$tmp/links" ] || return 1
+	while read -r name; do
+		[ -e "docs/$name" ] || { echo "no such file: docs/$name"; rc=1; }
+	done <"$tmp/links"
+	return $rc
+}
+
+need mandoc python3-kubernetes python3-yaml
 check "cmt(4) has the module's messages" messages
 check "cmt(4) has the module's parameters" parameters
 check "README's example compiles" example
 check "files that are named exist" names
 check "decisions that are named exist" decisions
+check "the udev rule is the package's" rule
+check "the version in commands is the module's" version
+check "links of docs/install.md" links
+check "the Kubernetes manifest" /usr/bin/python3 tests/docs/manifest.py \
+	docs/examples/cmt-agent-daemonset.yaml
 for page in docs/man/*; do
 	check "$page: mandoc" mandoc -Tlint -W warning "$page"
 done

@@ -25,6 +25,7 @@ int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
+int __wrap___open64_2(const char *path, int flags);
 int __wrap_ioctl(int fd, unsigned long command, ...);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
@@ -238,6 +239,8 @@ int __wrap_ioctl(int fd, unsigned long command, ...)
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	(void)timeout;
+	if (fake.on_poll)
+		fake.on_poll();
 	if (fake.poll_errno)
 		return fail(fake.poll_errno);
 	fds->revents = fake.poll_revents;
@@ -265,6 +268,12 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 
 /* What they are called with large files. */
 int __wrap_open64(const char *path, int flags, ...)
+{
+	return __wrap_open(path, flags, 0);
+}
+
+/* With _FORTIFY_SOURCE, where the flags are not constant. */
+int __wrap___open64_2(const char *path, int flags)
 {
 	return __wrap_open(path, flags, 0);
 }

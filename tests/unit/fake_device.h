@@ -35,6 +35,7 @@ struct fake {
 	int nr_maps;
 	int poll_errno;
 	short poll_revents;
+	void (*on_poll)(void);	/* called by each poll(), if not NULL */
 	int open_flags;		/* of the last open */
 	int fd;			/* the memfd; the library's is a dup */
 };

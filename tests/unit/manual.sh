@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# manual.sh SOURCE: libcmt(3) shows docs/examples/occupancy.c as it is, has
+# manual.sh SOURCE: libcmt(3) shows docs/examples/agent.c as it is, has
 # every exported function, and mandoc has nothing to say against it.
 set -eu
 page=$1/docs/man/libcmt.3
-example=$1/docs/examples/occupancy.c
+example=$1/docs/examples/agent.c
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 fail=0

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* agent [ROUNDS]: what each container holds of the cache, every 10 ms, till ^C. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmt/cmt.h>
+
+static volatile sig_atomic_t stop;
+static struct cmt_containers *containers;
+static unsigned long rounds;	/* 0: no end */
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+static int check(int result, const char *what)
+{
+	if (result >= 0 || result == -EINTR)
+		return result;
+	fprintf(stderr, "%s: %s%s\n", what, strerror(-result),
+		result == -ENOENT ? ": is the module loaded? (modprobe cmt)" :
+		result == -EACCES ? ": the group cmt may read it" : "");
+	exit(EXIT_FAILURE);
+}
+
+/* Without a cgroup: a CPU, or all who wait for an RMID. */
+static const char *name(const struct cmt_owner *owner)
+{
+	const struct cmt_container *container;
+
+	if (!owner->cgroup_id)
+		return "(others)";
+	container = cmt_containers_lookup(containers, owner->cgroup_id);
+	check(container ? 0 : -ENOMEM, "containers");
+	return container->name;
+}
+
+/* A container has many processes, maybe in cgroups of their own: add them up. */
+static void print_slot(void *ctx, const struct cmt_slot *slot)
+{
+	struct total { const char *name; uint64_t bytes; } *totals;
+	const char *who;
+	uint32_t n = 0, t;
+
+	if (stop)
+		return;
+	totals = calloc(slot->nr_entries + 1, sizeof(*totals));
+	check(totals ? 0 : -ENOMEM, "totals");
+	for (uint32_t i = 0; i < slot->nr_entries; i++) {
+		const struct cmt_slot_entry *entry = &slot->entries[i];
+
+		if (!entry->owner || !(entry->flags & CMT_F_OCCUPANCY))
+			continue;
+		who = name(entry->owner);
+		for (t = 0; t < n && strcmp(totals[t].name, who);)
+			t++;
+		n += t == n;
+		totals[t].name = who;
+		totals[t].bytes += entry->occupancy_bytes;
+	}
+	for (t = 0; t < n; t++)
+		printf("%.2f s %10.1f KiB%s  %s\n", slot->start_ns / 1e9,
+		       totals[t].bytes / 1024.0, (char *)ctx, totals[t].name);
+	if (slot->lost)
+		printf("%llu records lost\n", (unsigned long long)slot->lost);
+	free(totals);
+	stop |= rounds && !--rounds;
+}
+
+/* Who has an RMID already. */
+static void sync_owners(struct cmt_device *dev, struct cmt_slots *slots)
+{
+	struct cmt_snapshot *snapshot;
+
+	check(cmt_device_snapshot(dev, &snapshot), "snapshot");
+	check(cmt_tracker_sync(cmt_slots_tracker(slots), snapshot), "sync");
+	free(snapshot);
+}
+
+int main(int argc, char **argv)
+{
+	struct cmt_slots_opts opts = { sizeof(opts), .slot_ns = 10000000 };
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct cmt_reader_counts counts;
+	struct cmt_record records[256];
+	const struct cmt_info *info;
+	struct cmt_reader *reader;
+	char *emulated = "";
+	struct cmt_device *dev;
+	struct cmt_slots *slots;
+
+	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	sigaction(SIGINT, &action, NULL);
+	check(cmt_device_open(&dev, NULL, 0), CMT_DEVICE_PATH);
+	check(cmt_containers_new(&containers, NULL), "cgroups");
+	info = cmt_device_info(dev);
+	opts.nr_rmids = info->nr_rmids;
+	opts.nr_cpus = info->nr_cpus;
+	if (info->backend == CMT_BACKEND_EMULATED) {
+		emulated = " EMULATED";
+		fprintf(stderr, "nothing is measured: %s\n", info->reason);
+	}
+	check(cmt_slots_new(&slots, &opts, print_slot, emulated), "slots");
+	check(cmt_reader_new(&reader, dev, NULL), "reader");
+
+	/* Again when what was missed may have told of owners. */
+	for (uint64_t missed = UINT64_MAX; !stop;) {
+		cmt_reader_counts(reader, &counts);
+		if (missed != counts.lost + counts.late)
+			sync_owners(dev, slots);
+		missed = counts.lost + counts.late;
+		int n = check(cmt_reader_read(reader, records, 256), "read");
+
+		for (int i = 0; i < n; i++)
+			check(cmt_slots_add(slots, &records[i]), "slots");
+		if (!n)
+			check(cmt_reader_wait(reader, 10), "wait");
+	}
+	cmt_reader_free(reader);
+	cmt_slots_free(slots);
+	cmt_containers_free(containers);
+	cmt_device_close(dev);
+	return check(fflush(stdout) ? -EIO : 0, "output");
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a call that fails raises."""
+import os
+
+
+class Error(OSError):
+    """
+    A call of libcmt failed.
+
+    errno is a number of the module errno, strerror a text that says what
+    failed and, where that is known, what helps.
+    """
+
+
+class PatternError(Error):
+    """The patterns of Device.set_scope() are wrong at byte bad_at of their text."""
+
+    def __init__(self, errno: int, text: str, bad_at: int) -> None:
+        super().__init__(errno, text)
+        self.bad_at = bad_at
+
+
+def check(result: int, what: str) -> int:
+    """Pass on what a function of the library returned, unless it is -errno."""
+    if result < 0:
+        raise Error(-result, f"{what}: {os.strerror(-result)}")
+    return result

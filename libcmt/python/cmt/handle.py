@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the objects share that hold one of the library's."""
+from typing import Any, Callable, TypeVar
+
+from ._libcmt import ffi
+
+Self = TypeVar("Self", bound="Handle")
+
+
+class Handle:
+    """Holds an object of the library's until close(), or until it is collected."""
+
+    def __init__(self, pointer: Any, free: Callable[[Any], None]) -> None:
+        self._held: Any = ffi.gc(pointer, free)
+
+    @property
+    def pointer(self) -> Any:
+        """The object; ValueError when it was closed."""
+        if self._held is None:
+            raise ValueError(f"{type(self).__name__} is closed")
+        return self._held
+
+    def close(self) -> None:
+        """Give back what this holds.  Closing twice does nothing."""
+        held, self._held = self._held, None
+        if held is not None:
+            ffi.release(held)
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Numbers that have names, owners, and texts to and from C."""
+import os
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from ._libcmt import ffi, lib
+
+
+class _Open(IntEnum):
+    """A newer module may know values that are not listed: UNKNOWN_<value>."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "_Open":
+        if not isinstance(value, int):
+            raise ValueError(f"{value!r} is no {cls.__name__}")
+        member = int.__new__(cls, value)
+        member._name_ = f"UNKNOWN_{value}"
+        member._value_ = value
+        return member
+
+
+class Backend(_Open):
+    """Where values come from."""
+
+    HARDWARE = lib.CMT_BACKEND_HARDWARE  #: measured
+    EMULATED = lib.CMT_BACKEND_EMULATED  #: from a model; nothing is measured
+
+
+class Vendor(_Open):
+    """Whose processor it is."""
+
+    OTHER = lib.CMT_VENDOR_OTHER
+    INTEL = lib.CMT_VENDOR_INTEL
+    AMD = lib.CMT_VENDOR_AMD
+    HYGON = lib.CMT_VENDOR_HYGON
+
+
+class Scope(_Open):
+    """What an RMID's owner is."""
+
+    CHANGING = 0  #: another one is being set right now
+    PROCESS = lib.CMT_SCOPE_PROCESS  #: a process, with all its threads
+    CONTAINER = lib.CMT_SCOPE_CONTAINER  #: a container's cgroup, with those below it
+    CPU = lib.CMT_SCOPE_CPU  #: a CPU, whatever runs there
+    MANUAL = lib.CMT_SCOPE_MANUAL  #: only what was attached
+
+
+class OwnerKind(_Open):
+    """What an owner is.  REST: all who wait for an RMID; it cannot be attached."""
+
+    PROCESS = lib.CMT_OWNER_PROCESS
+    CGROUP = lib.CMT_OWNER_CGROUP
+    CPU = lib.CMT_OWNER_CPU
+    REST = lib.CMT_OWNER_REST
+
+
+class RecordType(_Open):
+    """Record.type."""
+
+    ALLOC = lib.CMT_REC_ALLOC  #: the owner got this RMID
+    FREE = lib.CMT_REC_FREE  #: the owner is gone
+    EXISTING = lib.CMT_REC_EXISTING  #: in snapshots only
+    UPDATE = lib.CMT_REC_UPDATE  #: a new name or cgroup, attached or not
+    ALLOC_FAIL = lib.CMT_REC_ALLOC_FAIL  #: no RMID was to be had
+    SAMPLE = lib.CMT_REC_SAMPLE
+    TICK = lib.CMT_REC_TICK
+    CPU_ONLINE = lib.CMT_REC_CPU_ONLINE
+    CPU_OFFLINE = lib.CMT_REC_CPU_OFFLINE
+    LOST = lib.CMT_REC_LOST  #: records were overwritten before they were read
+
+
+class Flag(IntFlag):
+    """What is said beside a value; unknown bits are kept."""
+
+    EMULATED = lib.CMT_F_EMULATED  #: from a model, not measured
+    PQR_OVERWRITTEN = lib.CMT_F_PQR_OVERWRITTEN  #: another agent had changed a CPU's RMID
+    OCCUPANCY = lib.CMT_F_OCCUPANCY  #: the value is a measurement (or the model's)
+    MBM_TOTAL = lib.CMT_F_MBM_TOTAL
+    MBM_LOCAL = lib.CMT_F_MBM_LOCAL
+    RESIDUAL = lib.CMT_F_RESIDUAL
+    ERROR = lib.CMT_F_ERROR  #: the processor reported an error
+    UNAVAILABLE = lib.CMT_F_UNAVAILABLE  #: the processor had no value
+    REBASED = lib.CMT_F_REBASED  #: traffic before this sample is unknown
+    OWNER_CGROUP = lib.CMT_F_OWNER_CGROUP
+    OWNER_CPU = lib.CMT_F_OWNER_CPU
+    OWNER_REST = lib.CMT_F_OWNER_REST
+    ATTACHED = lib.CMT_F_ATTACHED
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who an RMID belongs or belonged to."""
+
+    kind: OwnerKind
+    rmid: int
+    generation: int  #: another one whenever the RMID is handed out again
+    since_ns: int  #: since when it owns the RMID; in waiting(): it waits
+    until_ns: int | None  #: when it was gone; None: it is there
+    pid: int | None  #: of a process
+    cpu: int | None  #: of a CPU
+    cgroup_id: int  #: cgroup v2 inode number; 0: none
+    residual_bytes: int  #: cache that the RMID held when it was handed out
+    attached: bool
+    comm: str  #: the process's name; bytes that are not UTF-8 are escaped
+
+
+def make_owner(owner: Any) -> Owner | None:
+    """An Owner of a struct cmt_owner; None of NULL."""
+    if not owner:
+        return None
+    kind = OwnerKind(owner.kind)
+    return Owner(
+        kind=kind,
+        rmid=owner.rmid,
+        generation=owner.generation,
+        since_ns=owner.since,
+        until_ns=owner.until if owner.freed else None,
+        pid=owner.tgid if kind == OwnerKind.PROCESS else None,
+        cpu=owner.cpu if kind == OwnerKind.CPU else None,
+        cgroup_id=owner.cgroup_id,
+        residual_bytes=owner.residual_bytes,
+        attached=bool(owner.attached),
+        comm=text(owner.comm),
+    )
+
+
+def text(array: Any) -> str:
+    """A char array or pointer of C."""
+    data: bytes = ffi.string(array)
+    return data.decode("utf-8", "backslashreplace")
+
+
+def measured(flags: int, flag: Flag, value: int) -> int | None:
+    """A value is one only with its flag."""
+    return value if flags & flag else None
+
+
+def c_text(value: str | os.PathLike[str] | None) -> Any:
+    """What C takes for a text or a path; NULL for None."""
+    if value is None:
+        return ffi.NULL
+    data = os.fsencode(value)
+    if b"\0" in data:
+        raise ValueError("embedded null byte")
+    return data
