@@ -42,6 +42,20 @@ usage_error()
 	exit 2
 }
 
+# tracked: the files of the tree that git knows or would add.  A copy without
+# history has no git: then all files but build output count.
+tracked()
+{
+	(cd "$CMT_TOP" && if [ -e .git ]; then
+		git ls-files --cached --others --exclude-standard |
+			while read -r f; do
+				[ ! -e "$f" ] || printf '%s\n' "$f"
+			done
+	else
+		find . -type f ! -path './build*' ! -name '.*' -printf '%P\n'
+	fi)
+}
+
 # log_tail FILE [LINES]: the end of a log, set off from our own lines
 log_tail()
 {

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What is shared by those who install a Debian 12 into a directory.  Source it
+# after common.sh.
+
+join()
+{
+	local IFS=,
+
+	echo "$*"
+}
+
+# debian_sources: lines for sources.list, as this machine gets its Debian 12,
+# and from nowhere else
+debian_sources()
+{
+	local list
+
+	# the names are apt's to expand
+	# shellcheck disable=SC2016
+	list=$(apt-get indextargets \
+			--format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+			"Created-By: Packages" |
+		awk '$2 ~ /^bookworm(-security|-updates)?$/ && $3 == "main" {
+			print "deb", $1, $2, $3 }' | sort -u)
+	[ -n "$list" ] || die "this machine's apt has no Debian 12 (bookworm)" \
+		"add it to /etc/apt/sources.list"
+	printf '%s\n' "$list"
+}
+
+# package_versions PACKAGE...: what a cache's name may depend on
+package_versions()
+{
+	apt-cache show --no-all-versions "$@" | grep -E '^(Package|Version):'
+}
