@@ -84,7 +84,8 @@ static void sync_owners(struct cmt_device *dev, struct cmt_slots *slots)
 int main(int argc, char **argv)
 {
 	struct cmt_slots_opts opts = { sizeof(opts), .slot_ns = 10000000 };
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = { .sa_handler = on_signal,
+					  .sa_flags = SA_RESTART };
 	struct cmt_reader_counts counts;
 	struct cmt_record records[256];
 	const struct cmt_info *info;
@@ -124,5 +125,6 @@ int main(int argc, char **argv)
 	cmt_slots_free(slots);
 	cmt_containers_free(containers);
 	cmt_device_close(dev);
-	return check(fflush(stdout) ? -EIO : 0, "output");
+	return check(fflush(stdout) || ferror(stdout) ? -EIO : 0,
+		     "output");
 }
