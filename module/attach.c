@@ -55,7 +55,7 @@ static int attach_process(struct task_struct *leader, u32 options)
 		return 0;
 	}
 	cmt_object_assign(object);
-	cmt_table_set(leader->tgid, cmt_object_entry(object));
+	cmt_entry_set(leader->tgid, cmt_object_entry(object));
 	return 0;
 }
 
@@ -84,8 +84,8 @@ static void tell(u32 kind, u64 id, struct cmt_attach *arg)
 {
 	struct cmt_object *object = cmt_object_find(kind, id);
 
-	arg->rmid = object->rmid ?: cmt_owner_rest();
-	arg->generation = cmt_owner_generation(arg->rmid);
+	arg->rmid = object->rmid ?: cmt_table_rest();
+	arg->generation = cmt_table_generation(arg->rmid);
 }
 
 static int do_process(struct cmt_attach *arg)
@@ -123,7 +123,7 @@ static int do_cgroup(struct cmt_attach *arg)
 	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
 	cgroup_put(cgroup);
 	if (!ret)
-		cmt_scope_place_all(false);
+		cmt_place_all(false);
 	return ret;
 }
 
@@ -206,7 +206,7 @@ int cmt_detach(const struct cmt_attach *arg)
 	ret = detach_object(arg->kind, id);
 	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
 	if (!ret)
-		cmt_scope_place_all(false);
+		cmt_place_all(false);
 	cmt_settle_end();
 	mutex_unlock(&cmt_scope_mutex);
 	return ret;

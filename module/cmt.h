@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the module offer each other, by the file that does it.
+ * What the parts of the module offer each other, by the file that does it.  Each
+ * calls those below it, and none above:
  *
- *	probes.c -> scope.c, container.c, attach.c, serve.c, foreign.c
- *	              |
- *	            owner.c, object.c -> rmid.c
- *	              |          (lifecycle records)
- *	              v
- *	           cpu.c -> backend -> counter.c <- sampler.c
- *	              |                               |  (samples, ticks)
- *	              +------------> ring.c <---------+
- *	                               |
- *	            chardev.c, procfs.c (what user space sees)
+ *	main.c		   chardev.c, control.c, procfs.c
+ *	probes.c, hotplug.c
+ *	attach.c, evict.c, scope.c -> container.c
+ *	serve.c		   those who wait
+ *	place.c		   to whom a process belongs
+ *	object.c	   containers, CPUs, what was attached
+ *	owner.c		   RMIDs given and taken back (lifecycle records)
+ *	sampler.c	   the ticks (samples, ticks) -> counter.c
+ *	cpu.c		   the switch path -> resctrl.c, foreign.c
+ *	table.c -> rmid.c  what these read without a lock
+ *	ring.c		   backend.c -> hw.c, emulated.c
  *
  * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
  * ones: owner lock, an RMID's reading lock, a backend's.  mmap_lock is held
@@ -41,10 +43,12 @@ struct task_struct;
 #define CMT_INTERVAL_MIN_NS	100000
 #define CMT_INTERVAL_MAX_NS	1000000000
 
-/* main.c: constant once the module is loaded */
+/* backend.c: constant once the module is loaded */
 extern const struct cmt_backend *cmt_backend;
 extern struct cmt_backend_caps cmt_caps;
-extern u64 cmt_instance;
+
+/* @name: auto, hw or emulated */
+int cmt_backend_init(const char *name);
 
 /* cpu.c: the CPUs, their rings, their domains, and the RMID each one runs */
 
@@ -89,6 +93,10 @@ struct cmt_cpu {
 
 DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
 
+/* Of this load of the module, in all rings. */
+extern u64 cmt_instance;
+
+/* Memory for the rings; the CPUs come by hotplug.c. */
 int cmt_cpus_init(u32 ring_records);
 void cmt_cpus_exit(void);
 u32 cmt_ring_records(void);
@@ -96,6 +104,14 @@ u64 cmt_ring_bytes(void);
 
 /* A page of a ring's mapping; NULL: there is none, or not yet. */
 struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
+
+/* The CPU is dead, or has nothing to do with us yet. */
+int cmt_cpu_prepare(unsigned int cpu);
+int cmt_cpu_dead(unsigned int cpu);
+
+/* This CPU, in process context.  @domain is an index. */
+void cmt_cpu_up(u32 domain, u32 domain_id);
+void cmt_cpu_down(void);
 
 /* The L3 domain id of this CPU.  Preemption off. */
 u32 cmt_cpu_domain_id(void);
@@ -123,6 +139,12 @@ bool cmt_cpu_check(void);
 void cmt_cpu_tick_begin(void);
 void cmt_cpu_tick_end(void);
 
+/*
+ * Did in this CPU's domain, since this was asked last, some of what the owner of
+ * @rmid did count elsewhere?  Interrupts off.
+ */
+bool cmt_cpu_was_overwritten(const struct cmt_cpu *cpu, u32 rmid);
+
 /* All CPUs: refresh, before this returns.  Process context. */
 void cmt_cpus_refresh(void);
 
@@ -137,7 +159,7 @@ void cmt_chardev_exit(void);
 void cmt_stats_fill(struct cmt_stats *stats);
 
 /*
- * Copy an ioctl argument of known size @ksize in, as the caller's size says.
+ * arg.c: copy an ioctl argument of known size @ksize in, as the caller's size says.
  * The rules are in uapi/cmt.h; every structure begins with size and flags.
  */
 int cmt_arg_get(void *arg, size_t ksize, const void __user *uarg);
@@ -152,49 +174,63 @@ long cmt_ioctl_attach(struct file *file, void __user *uarg);
 long cmt_ioctl_detach(struct file *file, void __user *uarg);
 long cmt_ioctl_get_waiting(void __user *uarg);
 
-/* owner.c: which RMID a task has */
+/* table.c: which RMID a task has */
 
-int cmt_owners_init(void);
-/* After the probes are gone: nobody is given an RMID any more. */
-void cmt_owners_stop(void);
-void cmt_owners_exit(void);
+int cmt_table_init(void);
+void cmt_table_exit(void);
 
 /*
  * The RMID of a task, that of the rest while it waits for one, CMT_RMID_NONE if
  * it has none.  One load; any context.
  */
-u32 cmt_owner_rmid(const struct task_struct *task);
-
-/* Is this the RMID of those who wait?  RMID 0 may be. */
-bool cmt_owner_is_rest(u32 rmid);
-u32 cmt_owner_rest(void);
-
-/* The generation of an RMID while it has an owner, else 0.  Any context. */
-u32 cmt_owner_generation(u32 rmid);
-
-/* The RMIDs to read, one bit each: 0, and those with an owner.  Racy. */
-const unsigned long *cmt_owner_readable(void);
-
-/* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
-u64 cmt_owner_since(u32 rmid);
+u32 cmt_table_rmid(const struct task_struct *task);
 
 /* What a CPU's own RMID is, as for a task.  Any context. */
-u32 cmt_owner_cpu_rmid(const struct cmt_cpu *cpu);
+u32 cmt_table_cpu_rmid(const struct cmt_cpu *cpu);
+
+/* Is this the RMID of those who wait?  RMID 0 may be. */
+bool cmt_table_is_rest(u32 rmid);
+u32 cmt_table_rest(void);
+
+/* The generation of an RMID while it has an owner, else 0.  Any context. */
+u32 cmt_table_generation(u32 rmid);
+
+/* The RMIDs to read, one bit each: 0, and those with an owner.  Racy. */
+const unsigned long *cmt_table_readable(void);
+
+/* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
+u64 cmt_table_since(u32 rmid);
 
 /*
  * Are RMIDs being taken away from owners that live on?  Then a thread may have
- * one that was its owner's: cmt_owner_was_left().  Any context.
+ * one that was its owner's: cmt_table_was_left().  Any context.
  */
-bool cmt_owner_settling(void);
-bool cmt_owner_was_left(u32 rmid);
+bool cmt_table_settling(void);
+bool cmt_table_was_left(u32 rmid);
 
-/* How many RMIDs have an owner.  Racy. */
+/* owner.c: what is told of all of them */
+
+/* How many RMIDs have an owner, and how many wait for one.  Racy. */
 u32 cmt_owners_active(void);
+u32 cmt_owner_waiting(void);
+
+/*
+ * The assignments at one instant, as EXISTING records, oldest first.
+ * @records: room for as many as there are RMIDs.  Returns their number.
+ */
+u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
+
+/* Fill the pool's part of the statistics. */
+void cmt_owners_stats(struct cmt_stats *stats);
+
+/* place.c: CMT_SCOPE_*, or CMT_SCOPE_NONE while it changes */
+u32 cmt_scope(void);
 
 /* scope.c: who is an owner */
 
-/* CMT_SCOPE_*, or 0 while it changes */
-u32 cmt_scope(void);
+void cmt_scope_init(void);
+/* After the probes are gone. */
+void cmt_scope_stop(void);
 
 /*
  * All owners give up their RMIDs, those of the new scope get theirs.  @set: the
@@ -202,6 +238,10 @@ u32 cmt_scope(void);
  * Process context.
  */
 void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
+
+/* The CPU joins or leaves, on itself, in process context. */
+void cmt_scope_cpu_up(unsigned int cpu);
+void cmt_scope_cpu_down(unsigned int cpu);
 
 /* container.c: copies the patterns, at most CMT_PATTERNS_MAX bytes; returns their length. */
 u32 cmt_containers_patterns(char *text);
@@ -213,42 +253,33 @@ u32 cmt_containers_patterns(char *text);
 int cmt_attach(struct cmt_attach *arg);
 int cmt_detach(const struct cmt_attach *arg);
 
-/* The CPU joins or leaves, on itself, in process context. */
-void cmt_scope_cpu_up(unsigned int cpu);
-void cmt_scope_cpu_down(unsigned int cpu);
-
-/* What the tracepoints report.  Preemption off. */
-void cmt_owner_fork(struct task_struct *parent, struct task_struct *child);
-void cmt_owner_exit(struct task_struct *task);
-void cmt_owner_rename(struct task_struct *task, const char *comm);
-void cmt_owner_move(struct task_struct *task, u64 cgroup_id);
-void cmt_owner_mkdir(struct cgroup *cgroup);
-void cmt_owner_rmdir(struct cgroup *cgroup);
+/* What the tracepoints report: scope.c and container.c.  Preemption off. */
+void cmt_scope_fork(struct task_struct *parent, struct task_struct *child);
+void cmt_scope_exit(struct task_struct *task);
+void cmt_scope_rename(struct task_struct *task, const char *comm);
+void cmt_scope_move(struct task_struct *task, u64 cgroup_id);
+void cmt_container_mkdir(struct cgroup *cgroup);
+void cmt_container_rmdir(struct cgroup *cgroup);
 
 /*
- * The assignments at one instant, as EXISTING records, oldest first.
- * @records: room for as many as there are RMIDs.  Returns their number.
+ * serve.c: those who wait, as ALLOC_FAIL records, in the order in which they will
+ * be served.  At most @room are copied.  Returns their number.
  */
-u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
-
-/*
- * How many wait, and serve.c: those who do, as ALLOC_FAIL records, in the order in which they
- * will be served.  At most @room are copied.  Returns their number.
- */
-u32 cmt_owner_waiting(void);
 u32 cmt_waiting_snapshot(struct cmt_record *records, u32 room, u64 *as_of);
 
 /* foreign.c: RMIDs that another agent uses.  Any context. */
-void cmt_owner_foreign(u32 rmid);
-bool cmt_owner_is_foreign(u32 rmid);
-
-/* Fill the pool's part of the statistics. */
-void cmt_owners_stats(struct cmt_stats *stats);
+void cmt_foreign_seen(u32 rmid);
+bool cmt_foreign_is(u32 rmid);
 
 /* probes.c: the tracepoints */
 
 int cmt_probes_init(void);
 void cmt_probes_exit(void);
+
+/* hotplug.c: the CPUs that are there, and those that come and go */
+
+int cmt_hotplug_init(void);
+void cmt_hotplug_exit(void);
 
 /* procfs.c: /proc/cmt */
 
@@ -300,14 +331,8 @@ u32 cmt_sampler_interval(void);
 void cmt_sampler_set_interval(u32 interval_ns);
 
 /* This CPU joins or leaves the ticks, on itself, in process context. */
-void cmt_sampler_cpu_up(struct cmt_cpu *cpu);
-void cmt_sampler_cpu_down(struct cmt_cpu *cpu);
-
-/*
- * In this CPU's domain some of what the owner of @rmid did counts elsewhere:
- * its next sample says so.  Preemption off.
- */
-void cmt_sampler_overwritten(u32 rmid);
+void cmt_sampler_cpu_up(void);
+void cmt_sampler_cpu_down(void);
 
 /*
  * A new owner begins on this CPU: read what @rmid holds in this CPU's domain.

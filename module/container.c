@@ -69,7 +69,7 @@ static void container_add(struct cgroup *cgroup,
 			       cmt_cgroup_name(cgroup));
 }
 
-void cmt_owner_mkdir(struct cgroup *cgroup)
+void cmt_container_mkdir(struct cgroup *cgroup)
 {
 	const struct cmt_pattern_set *set;
 
@@ -82,7 +82,7 @@ void cmt_owner_mkdir(struct cgroup *cgroup)
 	rcu_read_unlock();
 }
 
-void cmt_owner_rmdir(struct cgroup *cgroup)
+void cmt_container_rmdir(struct cgroup *cgroup)
 {
 	struct cmt_object *object;
 	unsigned long flags;

@@ -2,32 +2,29 @@
 /*
  * A CPU's ring is made before the CPU comes online for the first time and
  * stays until the module goes, so that a reader's mapping and what it has not
- * read yet survive the CPU.  CPU_ONLINE and CPU_OFFLINE are written while the
- * CPU is dead, by the CPU that steers the change: nothing can follow
- * CPU_OFFLINE, and no record precedes CPU_ONLINE.
+ * read yet survive the CPU.  Who calls what when a CPU comes and goes is
+ * hotplug.c's.
  */
-#include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
+#include <linux/bitmap.h>
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/topology.h>
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
 
 DEFINE_PER_CPU(struct cmt_cpu, cmt_cpus);
 
+u64 cmt_instance;
 static u32 ring_records;
-static enum cpuhp_state prepare_state;
-static enum cpuhp_state online_state;
 
-/* Domain ids by index; changed by hotplug callbacks only, one at a time. */
-static u32 domain_ids[CMT_MAX_DOMAINS];
-static u32 nr_domains;
+/* By domain: whose next sample is to say that some of it counts elsewhere. */
+static unsigned long overwritten[CMT_MAX_DOMAINS][BITS_TO_LONGS(CMT_MAX_RMIDS)];
 
 u32 cmt_ring_records(void)
 {
@@ -83,18 +80,25 @@ static void cpu_overwritten(struct cmt_cpu *cpu)
 {
 	cpu->pqr_overwritten++;
 	cpu->overwritten = true;
-	cmt_sampler_overwritten(cpu->own);
+	set_bit(cpu->own, overwritten[cpu->domain]);
+}
+
+bool cmt_cpu_was_overwritten(const struct cmt_cpu *cpu, u32 rmid)
+{
+	unsigned long *rmids = overwritten[cpu->domain];
+
+	return test_bit(rmid, rmids) && test_and_clear_bit(rmid, rmids);
 }
 
 /* The RMID for @task, which comes or is here. */
 static u32 cpu_rmid_of(struct cmt_cpu *cpu, struct task_struct *task)
 {
-	u32 own = cmt_owner_rmid(task);
+	u32 own = cmt_table_rmid(task);
 	u32 rmid = cmt_resctrl_rmid(task, own);
 
 	/* the CPU's is not resctrl's to write: tasks go to other CPUs */
 	if (own == CMT_RMID_NONE && cpu->owner)
-		own = cmt_owner_cpu_rmid(cpu);
+		own = cmt_table_cpu_rmid(cpu);
 	if (rmid == CMT_RMID_NONE)
 		rmid = own;
 	cpu->own = own;
@@ -141,8 +145,8 @@ static void cpu_check_rmid(struct cmt_cpu *cpu)
 		return;
 	cpu_overwritten(cpu);
 	/* or resctrl wrote what a task has from us of the owner it had before */
-	if (!cmt_owner_settling())
-		cmt_owner_foreign(found);
+	if (!cmt_table_settling())
+		cmt_foreign_seen(found);
 	cmt_backend->set_rmid(cpu->rmid);
 }
 
@@ -199,63 +203,6 @@ void cmt_cpus_reset(void)
 	on_each_cpu(cpu_reset_ipi, NULL, true);
 }
 
-/* As resctrl numbers them: L3s, or with sub-NUMA clusters NUMA nodes. */
-static u32 domain_id(void)
-{
-	if (cmt_caps.nodes_per_l3 > 1)
-		return cpu_to_node(smp_processor_id());
-	return cmt_topology_l3_id();
-}
-
-/* The index of a domain, a new one for an id that is new; or -errno. */
-static int domain_index(u32 id)
-{
-	u32 i;
-	int ret;
-
-	for (i = 0; i < nr_domains; i++)
-		if (domain_ids[i] == id)
-			return i;
-	if (nr_domains == CMT_MAX_DOMAINS) {
-		pr_err("more than %d L3 domains\n", CMT_MAX_DOMAINS);
-		return -ENOSPC;
-	}
-	ret = cmt_sampler_add_domain(nr_domains);
-	if (ret)
-		return ret;
-	domain_ids[nr_domains] = id;
-	return nr_domains++;
-}
-
-/*
- * Deal the RMIDs of a domain out to its CPUs that are up: a range each.  A CPU
- * in the middle of a tick may still use its old range: an RMID is then read
- * twice or not at all in this interval, and sampler.c's lock keeps the two
- * readings apart.
- */
-static void domain_share_out(u32 domain)
-{
-	u32 nr = cmt_caps.nr_rmids, cpus = 0, i = 0;
-	struct cmt_cpu *c;
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		c = &per_cpu(cmt_cpus, cpu);
-		cpus += c->up && c->domain == domain;
-	}
-	if (cmt_caps.shared_evtsel)
-		cpus = min(cpus, 1U);
-	for_each_possible_cpu(cpu) {
-		c = &per_cpu(cmt_cpus, cpu);
-		if (!c->up || c->domain != domain)
-			continue;
-		WRITE_ONCE(c->share, i < cpus ? CMT_SHARE(i * nr / cpus,
-							  (i + 1) * nr / cpus) :
-			   CMT_SHARE(0, 0));
-		i++;
-	}
-}
-
 static void emit_state(unsigned int cpu, u16 type)
 {
 	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
@@ -269,8 +216,7 @@ static void emit_state(unsigned int cpu, u16 type)
 	cmt_ring_write(&c->ring, &record);
 }
 
-/* The CPU is dead, or has nothing to do with us yet. */
-static int cmt_cpu_prepare(unsigned int cpu)
+int cmt_cpu_prepare(unsigned int cpu)
 {
 	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
 	void *slots;
@@ -288,58 +234,41 @@ static int cmt_cpu_prepare(unsigned int cpu)
 	return 0;
 }
 
-static int cmt_cpu_dead(unsigned int cpu)
+int cmt_cpu_dead(unsigned int cpu)
 {
 	emit_state(cpu, CMT_REC_CPU_OFFLINE);
 	cmt_ring_set_state(&per_cpu(cmt_cpus, cpu).ring, CMT_RING_OFFLINE);
 	return 0;
 }
 
-/* On the CPU itself, in process context. */
-static int cmt_cpu_up(unsigned int cpu)
+void cmt_cpu_up(u32 domain, u32 domain_id)
 {
 	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
-	u32 id = domain_id();
-	int index = domain_index(id);
 	unsigned long flags;
 
-	if (index < 0)
-		return index;
-
 	local_irq_save(flags);
-	c->domain_id = id;
-	c->domain = index;
+	c->domain_id = domain_id;
+	c->domain = domain;
 	c->rmid = CMT_RMID_NONE;
 	c->own = CMT_RMID_NONE;
 	c->overwritten = false;
 	c->cursor = 0;
-	cmt_backend->cpu_up(c->domain);
+	cmt_backend->cpu_up(domain);
 	c->up = true;
 	cmt_cpu_refresh();
 	local_irq_restore(flags);
-
-	domain_share_out(c->domain);
-	cmt_scope_cpu_up(cpu);
-	cmt_sampler_cpu_up(c);
-	return 0;
 }
 
-static int cmt_cpu_down(unsigned int cpu)
+void cmt_cpu_down(void)
 {
 	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
 	unsigned long flags;
-
-	cmt_sampler_cpu_down(c);
-	cmt_scope_cpu_down(cpu);
 
 	local_irq_save(flags);
 	c->up = false;
 	cmt_backend->cpu_down();
 	c->rmid = CMT_RMID_NONE;
 	local_irq_restore(flags);
-
-	domain_share_out(c->domain);
-	return 0;
 }
 
 static void cpu_wake(struct irq_work *work)
@@ -373,7 +302,7 @@ static int cmt_cpu_init(unsigned int cpu)
 	return 0;
 }
 
-static void cpus_free(void)
+void cmt_cpus_exit(void)
 {
 	unsigned int cpu;
 
@@ -389,38 +318,16 @@ static void cpus_free(void)
 int cmt_cpus_init(u32 records)
 {
 	unsigned int cpu;
-	int ret = 0;
+	int ret;
 
+	cmt_instance = get_random_u64();
 	ring_records = records ?: ring_records_auto();
 	for_each_possible_cpu(cpu) {
 		ret = cmt_cpu_init(cpu);
-		if (ret)
-			goto err_free;
+		if (ret) {
+			cmt_cpus_exit();
+			return ret;
+		}
 	}
-
-	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "cmt:prepare",
-				cmt_cpu_prepare, cmt_cpu_dead);
-	if (ret < 0)
-		goto err_free;
-	prepare_state = ret;
-
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "cmt:online",
-				cmt_cpu_up, cmt_cpu_down);
-	if (ret < 0)
-		goto err_prepare;
-	online_state = ret;
 	return 0;
-
-err_prepare:
-	cpuhp_remove_state(prepare_state);
-err_free:
-	cpus_free();
-	return ret;
-}
-
-void cmt_cpus_exit(void)
-{
-	cpuhp_remove_state(online_state);
-	cpuhp_remove_state(prepare_state);
-	cpus_free();
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RMIDs that another agent was seen to use.  Anybody sets a bit; the work takes
- * them out of the pool, looks every second which are still in use, and clears
- * the bits of the others.
+ * RMIDs that another agent was seen to use: anybody sets a bit.  What follows
+ * from it is evict.c's.
  */
 #include <linux/bitmap.h>
 #include <linux/irq_work.h>
-#include <linux/pid.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 
 #include "cmt.h"
@@ -18,20 +13,20 @@
 /* How often one looks whether others still use what they used. */
 #define FOREIGN_LOOK	HZ
 
-static unsigned long foreign[BITS_TO_LONGS(CMT_MAX_RMIDS)];
+unsigned long cmt_foreign[BITS_TO_LONGS(CMT_MAX_RMIDS)];
 static struct irq_work foreign_noticed;
 static struct delayed_work foreign_work;
 
-bool cmt_owner_is_foreign(u32 rmid)
+bool cmt_foreign_is(u32 rmid)
 {
-	return rmid >= cmt_caps.nr_rmids || test_bit(rmid, foreign);
+	return rmid >= cmt_caps.nr_rmids || test_bit(rmid, cmt_foreign);
 }
 
-void cmt_owner_foreign(u32 rmid)
+void cmt_foreign_seen(u32 rmid)
 {
 	if (rmid == CMT_RMID_NONE || rmid >= cmt_caps.nr_rmids)
 		return;
-	if (!test_bit(rmid, foreign) && !test_and_set_bit(rmid, foreign))
+	if (!test_bit(rmid, cmt_foreign) && !test_and_set_bit(rmid, cmt_foreign))
 		irq_work_queue(&foreign_noticed);
 }
 
@@ -40,141 +35,17 @@ static void notice(struct irq_work *work)
 	mod_delayed_work(system_unbound_wq, &foreign_work, 0);
 }
 
-/* What the process had of its RMID ends here, and it stands in line for another. */
-static void evict_process(u32 tgid)
+void cmt_foreign_look_again(void)
 {
-	struct task_struct *leader;
-
-	cmt_table_set(tgid, 0);
-	rcu_read_lock();
-	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
-	if (leader)
-		cmt_scope_place(leader, true);
-	rcu_read_unlock();
-}
-
-/* Threads of the object's processes have the RMID from us. */
-static void withdraw_from(const struct cmt_object *object, u32 rmid)
-{
-	struct task_struct *leader;
-
-	rcu_read_lock();
-	for_each_process(leader) {
-		u16 entry = cmt_table_get(leader->tgid);
-
-		if (cmt_entry_object(entry) == object)
-			cmt_resctrl_withdraw(leader->tgid, rmid);
-	}
-	rcu_read_unlock();
-}
-
-/* It has another one from now on, and its members follow. */
-static void evict_object(struct cmt_object *object, u32 rmid)
-{
-	struct cmt_rmid *r = cmt_owner_rmid_of(rmid);
-	unsigned long flags;
-
-	cmt_scope_place_all(false);
-	cmt_cpus_refresh();
-	withdraw_from(object, rmid);
-
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	if (r->state == CMT_RMID_ACTIVE)
-		cmt_owner_free(rmid);
-	cmt_owner_exclude(rmid);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-}
-
-static const char *kind_of(const struct cmt_rmid *r)
-{
-	if (r->flags & CMT_F_OWNER_REST)
-		return "those who wait";
-	if (r->flags & CMT_F_OWNER_CGROUP)
-		return "cgroup";
-	return r->flags & CMT_F_OWNER_CPU ? "CPU" : "process";
-}
-
-static void warn(u32 rmid, const struct cmt_rmid *was)
-{
-	u64 id = was->flags & CMT_F_OWNER_CGROUP ? was->cgroup_id : was->tgid;
-
-	pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: %s %llu had to give it up\n",
-			      rmid, kind_of(was), id);
-}
-
-/* Take an RMID out of the pool, and away from who has it. */
-static void foreign_begin(u32 rmid)
-{
-	struct cmt_rmid *r = cmt_owner_rmid_of(rmid), was;
-	struct cmt_object *object;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	was = *r;
-	object = was.state == CMT_RMID_ACTIVE ? was.object : NULL;
-	if (object && !object->ending)
-		cmt_object_assign(object);
-	else if (was.state == CMT_RMID_ACTIVE && cmt_owner_is_rest(rmid))
-		cmt_owner_evict_rest();
-	else if (was.state == CMT_RMID_ACTIVE && !object)
-		evict_process(was.tgid);
-	if (!object)
-		cmt_owner_exclude(rmid);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-
-	if (was.state != CMT_RMID_ACTIVE)
-		return;
-	warn(rmid, &was);
-	if (object)
-		evict_object(object, rmid);
-	else
-		cmt_resctrl_withdraw(was.tgid, rmid);
-	cmt_cpus_refresh();
-}
-
-static void foreign_end(u32 rmid)
-{
-	unsigned long flags;
-
-	clear_bit(rmid, foreign);
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_owner_include(rmid);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-}
-
-static bool is_excluded(u32 rmid)
-{
-	return READ_ONCE(cmt_owner_rmid_of(rmid)->state) == CMT_RMID_FOREIGN;
-}
-
-/* Only here do RMIDs become FOREIGN and cease to be. */
-static void settle_foreign(struct work_struct *work)
-{
-	DECLARE_BITMAP(seen, CMT_MAX_RMIDS) = {};
-	u32 rmid;
-
-	mutex_lock(&cmt_scope_mutex);
-	cmt_resctrl_scan(seen);
-	bitmap_or(foreign, foreign, seen, CMT_MAX_RMIDS);
-
-	for_each_set_bit(rmid, foreign, cmt_caps.nr_rmids) {
-		if (is_excluded(rmid) && !test_bit(rmid, seen))
-			foreign_end(rmid);
-		if (is_excluded(rmid) || !test_bit(rmid, foreign))
-			continue;
-		foreign_begin(rmid);
-	}
-	mutex_unlock(&cmt_scope_mutex);
-	cmt_serve_later();
-	if (!bitmap_empty(foreign, cmt_caps.nr_rmids))
+	if (!bitmap_empty(cmt_foreign, cmt_caps.nr_rmids))
 		queue_delayed_work(system_unbound_wq, &foreign_work,
 				   FOREIGN_LOOK);
 }
 
-void cmt_foreign_init(void)
+void cmt_foreign_init(work_func_t look)
 {
 	foreign_noticed = IRQ_WORK_INIT(notice);
-	INIT_DELAYED_WORK(&foreign_work, settle_foreign);
+	INIT_DELAYED_WORK(&foreign_work, look);
 }
 
 void cmt_foreign_stop(void)

@@ -2,17 +2,13 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "cmt.h"
+#include "owner.h"
 #include "pattern.h"
 #include "version.h"
-
-const struct cmt_backend *cmt_backend;
-struct cmt_backend_caps cmt_caps;
-u64 cmt_instance;
 
 static char *backend = "auto";
 module_param(backend, charp, 0444);
@@ -89,28 +85,37 @@ static int __init check_params(void)
 	return 0;
 }
 
-static int __init try_backend(const struct cmt_backend *candidate)
+/* Nobody is given an RMID any more.  After the probes are gone. */
+static void owners_stop(void)
 {
-	cmt_backend = candidate;
-	return cmt_backend->init(&cmt_caps);
+	cmt_scope_stop();
+	cmt_foreign_stop();
+	cmt_serve_stop();
+	cmt_resctrl_withdraw_all();
 }
 
-/* With auto, what the hardware lacks is the reason given for the model. */
-static int __init choose_backend(void)
+static void owners_exit(void)
 {
-	int ret;
+	cmt_containers_exit();
+	cmt_objects_exit();
+	cmt_table_exit();
+}
 
-	if (!strcmp(backend, "emulated")) {
-		strscpy(cmt_caps.reason, "backend=emulated",
-			sizeof(cmt_caps.reason));
-		return try_backend(&cmt_emulated_backend);
-	}
-	ret = try_backend(&cmt_hw_backend);
-	if (ret == -ENODEV && !strcmp(backend, "auto"))
-		return try_backend(&cmt_emulated_backend);
+static int __init owners_init(void)
+{
+	int ret = cmt_table_init();
+
 	if (ret)
-		pr_err("no RDT monitoring: %s\n", cmt_caps.reason);
-	return ret;
+		return ret;
+	ret = cmt_objects_init();
+	if (ret) {
+		cmt_table_exit();
+		return ret;
+	}
+	cmt_serve_init();
+	cmt_evict_init();
+	cmt_scope_init();
+	return 0;
 }
 
 static int __init cmt_init(void)
@@ -121,12 +126,11 @@ static int __init cmt_init(void)
 	ret = check_params() ?: make_patterns(&patterns);
 	if (ret)
 		return ret;
-	cmt_instance = get_random_u64();
 
-	ret = choose_backend();
+	ret = cmt_backend_init(backend);
 	if (ret)
 		goto err_patterns;
-	ret = cmt_owners_init();
+	ret = owners_init();
 	if (ret)
 		goto err_backend;
 	ret = cmt_sampler_init(interval_us * 1000);
@@ -135,9 +139,12 @@ static int __init cmt_init(void)
 	ret = cmt_cpus_init(ring_records);
 	if (ret)
 		goto err_sampler;
-	ret = cmt_probes_init();
+	ret = cmt_hotplug_init();
 	if (ret)
 		goto err_cpus;
+	ret = cmt_probes_init();
+	if (ret)
+		goto err_hotplug;
 	cmt_scope_set(match_string(scopes, ARRAY_SIZE(scopes), scope), patterns);
 	patterns = NULL;
 	ret = cmt_procfs_init();
@@ -157,14 +164,15 @@ err_procfs:
 	cmt_procfs_exit();
 err_probes:
 	cmt_probes_exit();
-	cmt_owners_stop();
-	cmt_resctrl_withdraw_all();
+	owners_stop();
+err_hotplug:
+	cmt_hotplug_exit();
 err_cpus:
 	cmt_cpus_exit();
 err_sampler:
 	cmt_sampler_exit();
 err_owners:
-	cmt_owners_exit();
+	owners_exit();
 err_backend:
 	cmt_backend->exit();
 err_patterns:
@@ -177,11 +185,11 @@ static void __exit cmt_exit(void)
 	cmt_chardev_exit();
 	cmt_procfs_exit();
 	cmt_probes_exit();
-	cmt_owners_stop();
-	cmt_resctrl_withdraw_all();
+	owners_stop();
+	cmt_hotplug_exit();
 	cmt_cpus_exit();
 	cmt_sampler_exit();
-	cmt_owners_exit();
+	owners_exit();
 	cmt_backend->exit();
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects, and the lines of those who wait.  A probe can make one, so they are
- * allocated when the module is loaded.
+ * Objects, the lines of those who wait, and the entries of the table that lead
+ * to them.  A probe can make an object, so they are allocated when the module is
+ * loaded.
+ *
+ * Every change of an entry goes through cmt_entry_set(), which knows when an
+ * RMID has nobody any more.  So nothing is freed that is still in the table.
  */
 #include <linux/hash.h>
 #include <linux/limits.h>
@@ -95,7 +99,7 @@ static void tell_cpu(const struct cmt_object *object, u16 entry)
 		WRITE_ONCE(per_cpu(cmt_cpus, object->id).owner, entry);
 }
 
-u16 cmt_object_flags(const struct cmt_object *object)
+static u16 flags_of(const struct cmt_object *object)
 {
 	static const u16 flags[] = {
 		[CMT_OWNER_PROCESS] = 0,
@@ -109,7 +113,7 @@ u16 cmt_object_flags(const struct cmt_object *object)
 static void set_rmid(struct cmt_object *object, struct cmt_rmid *r)
 {
 	r->object = object;
-	r->flags = cmt_object_flags(object);
+	r->flags = flags_of(object);
 	r->tgid = object->kind == CMT_OWNER_CGROUP ? 0 : object->id;
 	r->cgroup_id = object->cgroup_id;
 	memcpy(r->comm, object->comm, CMT_COMM_LEN);
@@ -119,7 +123,7 @@ void cmt_object_give(struct cmt_object *object, struct cmt_rmid *r)
 {
 	if (is_waiting(object)) {
 		list_del_init(&object->list);
-		cmt_owner_gave_up();
+		cmt_owner_waits_no_more();
 		cmt_owner_served();
 	}
 	set_rmid(object, r);
@@ -127,12 +131,26 @@ void cmt_object_give(struct cmt_object *object, struct cmt_rmid *r)
 	tell_cpu(object, object->rmid);
 }
 
+static void fill_fail(struct cmt_record *record,
+		      const struct cmt_object *object)
+{
+	cmt_owner_fill_fail(record, object->waits_since,
+			    flags_of(object),
+			    object->kind == CMT_OWNER_CGROUP ? 0 : object->id,
+			    object->cgroup_id, object->comm);
+}
+
 static void queue(struct cmt_object *object)
 {
+	struct cmt_record record;
+
 	object->rmid = CMT_RMID_NONE;
 	list_add_tail(&object->list, object->attached ? &waiting_attached :
 							&waiting_scoped);
-	object->waits_since = cmt_owner_fail(object);
+	object->waits_since = cmt_owner_now();
+	cmt_owner_waits();
+	fill_fail(&record, object);
+	cmt_owner_fail(&record);
 	tell_cpu(object, cmt_object_entry(object));
 }
 
@@ -188,20 +206,15 @@ void cmt_object_release(struct cmt_object *object)
 	cmt_object_forget_id(object);
 	if (is_waiting(object)) {
 		list_del_init(&object->list);
-		cmt_owner_gave_up();
+		cmt_owner_waits_no_more();
 	}
 	tell_cpu(object, 0);
 	if (!object->members)
 		end(object);
 }
 
-void cmt_object_join(struct cmt_object *object)
-{
-	object->members++;
-}
-
 /* A cgroup and a CPU may be empty; an attached process may not. */
-void cmt_object_leave(struct cmt_object *object)
+static void leave(struct cmt_object *object)
 {
 	if (--object->members)
 		return;
@@ -214,6 +227,37 @@ void cmt_object_leave(struct cmt_object *object)
 u16 cmt_object_entry(const struct cmt_object *object)
 {
 	return object->rmid ?: CMT_WAITS | (object - objects);
+}
+
+struct cmt_object *cmt_entry_object(u16 entry)
+{
+	if (entry == CMT_WAITS_ALONE)
+		return NULL;
+	if (entry & CMT_WAITS)
+		return cmt_object_at(entry & ~CMT_WAITS);
+	return READ_ONCE(cmt_owner_rmid_of(entry)->object);
+}
+
+void cmt_entry_set(u32 tgid, u16 entry)
+{
+	u16 old = cmt_table_get(tgid);
+	struct cmt_object *from = cmt_entry_object(old);
+	struct cmt_object *to = cmt_entry_object(entry);
+
+	lockdep_assert_held(&cmt_owner_lock);
+	if (old == entry)
+		return;
+	cmt_table_write(tgid, entry);
+	if (to)
+		to->members++;
+	if (entry == CMT_WAITS_ALONE)
+		cmt_owner_waits();
+	if (from)
+		leave(from);
+	else if (old == CMT_WAITS_ALONE)
+		cmt_owner_waits_no_more();
+	else if (old)
+		cmt_owner_free(old);
 }
 
 struct cmt_object *cmt_object_first_waiting(void)
@@ -234,7 +278,7 @@ static u32 copy_waiting(const struct list_head *line,
 
 	list_for_each_entry(object, line, list) {
 		if (n < room)
-			cmt_owner_fill_object(&records[n], object);
+			fill_fail(&records[n], object);
 		n++;
 	}
 	return n;

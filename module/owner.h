@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What owner.c offers the files that decide who gets an RMID: scope.c, serve.c,
- * attach.c and foreign.c.  Others use what is in cmt.h.
+ * What the files offer each other that decide who gets an RMID: from table.c up
+ * to scope.c.  Others use what is in cmt.h.
  *
  * cmt_owner_lock is held around all of it, unless it says otherwise.
  */
@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "pattern.h"
 #include "rmid.h"
@@ -44,42 +45,37 @@ struct cmt_object {
 	char comm[CMT_COMM_LEN];
 };
 
+/* table.c: what is read without the lock, and written with it */
+
 extern raw_spinlock_t cmt_owner_lock;
-
-/*
- * Held around all that looks at all processes, so that only one does and the
- * scope stays what it is meanwhile.  Process context; outside cmt_owner_lock.
- */
-extern struct mutex cmt_scope_mutex;
-
-/* owner.c: the table */
+extern struct cmt_pool cmt_pool;
 
 u16 cmt_table_get(u32 tgid);
 
-/*
- * The process has another entry from now on.  What it leaves is freed if nobody
- * else has it: an RMID that was its own, an object without members.
- */
-void cmt_table_set(u32 tgid, u16 entry);
+/* For cmt_entry_set() */
+void cmt_table_write(u32 tgid, u16 entry);
 
-/* The object that an entry leads to, or NULL.  Any context, racy. */
-struct cmt_object *cmt_entry_object(u16 entry);
-u16 cmt_object_entry(const struct cmt_object *object);
-u16 cmt_object_flags(const struct cmt_object *object);
+void cmt_table_set_rest(u32 rmid);
+
+/* While something is settled, see cmt_settle_begin() */
+enum cmt_settler {
+	CMT_SETTLE_ALL,		/* who holds cmt_scope_mutex */
+	CMT_SETTLE_MOVES,	/* processes moved by probes, */
+	CMT_SETTLE_MOVED,	/* those that are being settled */
+	CMT_NR_SETTLERS
+};
+
+/* @since: ns, U64_MAX: it is over */
+void cmt_table_settle(enum cmt_settler who, u64 since);
+u64 cmt_table_settles(enum cmt_settler who);
 
 /* owner.c: RMIDs */
 
-/* Nobody has it yet: cmt_object_give() or cmt_owner_give(); NULL: none is free. */
+/* Nobody has it yet: cmt_owner_begin() is to follow; NULL: none is free. */
 struct cmt_rmid *cmt_owner_take(void);
 
 /* The owner is noted: tell everybody.  Returns the RMID's number. */
 u32 cmt_owner_begin(struct cmt_rmid *r);
-
-/* To a process, alone.  It is not dying. */
-void cmt_owner_give(struct task_struct *leader, struct cmt_rmid *r);
-
-/* It finds none: say so once, and remember that the process waits. */
-void cmt_owner_queue(struct task_struct *leader);
 
 /* Back to the pool; nobody is told any more to run under it. */
 void cmt_owner_free(u32 rmid);
@@ -96,37 +92,21 @@ void cmt_owner_update(struct cmt_rmid *r);
 void cmt_owner_take_rest(void);
 void cmt_owner_evict_rest(void);
 
-/* An object finds no RMID; returns since when it waits, ns. */
-u64 cmt_owner_fail(const struct cmt_object *object);
+/* Somebody finds no RMID, as the record says. */
+void cmt_owner_fail(const struct cmt_record *record);
+void cmt_owner_fill_fail(struct cmt_record *record, u64 ts, u16 flags, u32 tgid,
+			 u64 cgroup_id, const char *comm);
 
-/* It has one, or does not want one any more. */
+/* One more waits; one less does; for it got one. */
+void cmt_owner_waits(void);
+void cmt_owner_waits_no_more(void);
 void cmt_owner_served(void);
-void cmt_owner_gave_up(void);
 
 u64 cmt_owner_now(void);
 u64 cmt_owner_cgroup(struct task_struct *task);
 
 /* When an RMID can be had for those who wait; U64_MAX: not as things are. */
 u64 cmt_owner_next_free(void);
-
-/* ALLOC_FAIL of an object that waits, and of a process. */
-void cmt_owner_fill_object(struct cmt_record *record,
-			   const struct cmt_object *object);
-void cmt_owner_fill_process(struct cmt_record *record, u64 ts,
-			    struct task_struct *leader);
-
-/* owner.c: while something is settled, see cmt_settle_begin() */
-
-enum cmt_settler {
-	CMT_SETTLE_ALL,		/* who holds cmt_scope_mutex */
-	CMT_SETTLE_MOVES,	/* processes moved by probes, */
-	CMT_SETTLE_MOVED,	/* those that are being settled */
-	CMT_NR_SETTLERS
-};
-
-/* @since: ns, U64_MAX: it is over */
-void cmt_owner_settle(enum cmt_settler who, u64 since);
-u64 cmt_owner_settles(enum cmt_settler who);
 
 /* object.c: objects; they are never allocated, there is a number of them */
 
@@ -161,17 +141,38 @@ void cmt_object_release(struct cmt_object *object);
 /* Not found by its id any more, for that belongs to somebody else now. */
 void cmt_object_forget_id(struct cmt_object *object);
 
-/* For cmt_table_set() */
-void cmt_object_join(struct cmt_object *object);
-void cmt_object_leave(struct cmt_object *object);
-
 /* The first of those who wait, attached ones before others, or NULL. */
 struct cmt_object *cmt_object_first_waiting(void);
 
-/* Copy up to @room records; returns how many there are. */
+/* Copy up to @room ALLOC_FAIL records; returns how many there are. */
 u32 cmt_objects_waiting(struct cmt_record *records, u32 room);
 
-/* scope.c */
+/* The object that an entry of the table leads to, or NULL.  Any context, racy. */
+struct cmt_object *cmt_entry_object(u16 entry);
+u16 cmt_object_entry(const struct cmt_object *object);
+
+/*
+ * The process has another entry from now on.  What it leaves is freed if nobody
+ * else has it: an RMID that was its own, an object without members.
+ */
+void cmt_entry_set(u32 tgid, u16 entry);
+
+/* place.c */
+
+/*
+ * Held around all that looks at all processes, so that only one does and the
+ * scope stays what it is meanwhile.  Process context; outside cmt_owner_lock.
+ */
+extern struct mutex cmt_scope_mutex;
+
+/* While the scope changes: nobody is an owner. */
+#define CMT_SCOPE_NONE	0
+
+/* Without cmt_owner_lock, with cmt_scope_mutex. */
+void cmt_scope_switch(u32 to);
+
+/* When that was, ns */
+u64 cmt_scope_since(void);
 
 /* Where the process belongs.  @walk: by one who looks at all of them. */
 enum cmt_place {
@@ -181,14 +182,41 @@ enum cmt_place {
 	CMT_PLACE_WAITS,	/* the same, and did so before */
 };
 
-enum cmt_place cmt_scope_place(struct task_struct *leader, bool walk);
+enum cmt_place cmt_place(struct task_struct *leader, bool walk);
+
+/* It belongs there, whatever cmt_place() would say. */
+enum cmt_place cmt_place_at(struct task_struct *leader, u16 entry);
+
+/* An object that was attached as a process, and has its processes for good? */
+bool cmt_holds(const struct cmt_object *object);
 
 /*
  * Place all processes; returns whether one has changed.  @until_waits: the rest
  * are not looked at when one of them finds no RMID.  Without cmt_owner_lock,
  * with cmt_scope_mutex.
  */
-bool cmt_scope_place_all(bool until_waits);
+bool cmt_place_all(bool until_waits);
+
+/* ALLOC_FAIL of a process that waits alone since @ts, ns */
+void cmt_place_fill_fail(struct cmt_record *record, u64 ts,
+			 struct task_struct *leader);
+
+/* serve.c: those who wait; without cmt_owner_lock, any context */
+void cmt_serve_init(void);
+void cmt_serve_stop(void);
+void cmt_serve_later(void);
+void cmt_serve_warn(const char *kind, u64 id, const char *comm);
+
+/* container.c: with cmt_scope_mutex */
+
+/* @set is container.c's from now on. */
+void cmt_containers_set(struct cmt_pattern_set *set);
+
+/* Those that are there. */
+void cmt_containers_add(void);
+void cmt_containers_exit(void);
+
+/* scope.c */
 
 /*
  * While RMIDs are taken away from owners that live on, threads of theirs may
@@ -200,29 +228,18 @@ bool cmt_scope_place_all(bool until_waits);
 void cmt_settle_begin(void);
 void cmt_settle_end(void);
 
-/* When the scope was last changed, ns */
-u64 cmt_scope_since(void);
-
-void cmt_scope_init(void);
-void cmt_scope_stop(void);
-
-/* container.c: with cmt_scope_mutex */
-
-/* @set is container.c's from now on. */
-void cmt_containers_set(struct cmt_pattern_set *set);
-
-/* Those that are there. */
-void cmt_containers_add(void);
-void cmt_containers_exit(void);
-
-/* serve.c: those who wait; without cmt_owner_lock, any context */
-void cmt_serve_init(void);
-void cmt_serve_stop(void);
-void cmt_serve_later(void);
-void cmt_serve_warn(const char *kind, u64 id, const char *comm);
-
 /* foreign.c */
-void cmt_foreign_init(void);
+
+extern unsigned long cmt_foreign[];	/* bits of RMIDs seen; evict.c clears */
+
+/* @look: what to do when one was seen, and then every second */
+void cmt_foreign_init(work_func_t look);
 void cmt_foreign_stop(void);
+
+/* For @look, at its end */
+void cmt_foreign_look_again(void);
+
+/* evict.c */
+void cmt_evict_init(void);
 
 #endif

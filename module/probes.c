@@ -21,25 +21,25 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 static void probe_fork(void *data, struct task_struct *parent,
 		       struct task_struct *child)
 {
-	cmt_owner_fork(parent, child);
+	cmt_scope_fork(parent, child);
 }
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)
 {
-	cmt_owner_exit(task);
+	cmt_scope_exit(task);
 }
 
 /* exec renames the process too, after it has made its thread the leader. */
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
-	cmt_owner_rename(task, comm);
+	cmt_scope_rename(task, comm);
 }
 
 static void probe_attach(void *data, struct cgroup *cgroup, const char *path,
 			 struct task_struct *task, bool threadgroup)
 {
 	if (cgroup->root == &cgrp_dfl_root)
-		cmt_owner_move(task, cgroup_id(cgroup));
+		cmt_scope_move(task, cgroup_id(cgroup));
 }
 
 /*
@@ -49,13 +49,13 @@ static void probe_attach(void *data, struct cgroup *cgroup, const char *path,
 static void probe_mkdir(void *data, struct cgroup *cgroup, const char *path)
 {
 	if (cgroup->root == &cgrp_dfl_root)
-		cmt_owner_mkdir(cgroup);
+		cmt_container_mkdir(cgroup);
 }
 
 static void probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 {
 	if (cgroup->root == &cgrp_dfl_root)
-		cmt_owner_rmdir(cgroup);
+		cmt_container_rmdir(cgroup);
 }
 
 static struct probe {

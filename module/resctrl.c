@@ -52,9 +52,9 @@ static void take_back(struct task_struct *task, u32 rmid)
  */
 static bool is_stale(struct task_struct *task, u32 has)
 {
-	if (cmt_owner_is_foreign(has))
+	if (cmt_foreign_is(has))
 		return false;
-	if (cmt_owner_settling())
+	if (cmt_table_settling())
 		return true;
 	smp_rmb();	/* pairs with cmpxchg() in take_back() */
 	return READ_ONCE(*task_rmid(task)) != has;
@@ -68,7 +68,7 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 	if (!rmid)
 		return own;
 	has = READ_ONCE(*rmid);
-	if (has == CMT_RMID_NONE && cmt_owner_is_rest(own))
+	if (has == CMT_RMID_NONE && cmt_table_is_rest(own))
 		return own;
 	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
 		has = cmpxchg(rmid, CMT_RMID_NONE, own) ?: own;
@@ -81,7 +81,7 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 	}
 	if (is_stale(task, has))
 		return own;
-	cmt_owner_foreign(has);
+	cmt_foreign_seen(has);
 	return has;
 }
 
@@ -96,8 +96,8 @@ void cmt_resctrl_fork(struct task_struct *parent, struct task_struct *child)
 
 	if (has == CMT_RMID_NONE)
 		return;
-	cmt_resctrl_rmid(parent, cmt_owner_rmid(parent));
-	if (!cmt_owner_is_foreign(has))
+	cmt_resctrl_rmid(parent, cmt_table_rmid(parent));
+	if (!cmt_foreign_is(has))
 		take_back(child, has);
 }
 
@@ -125,8 +125,8 @@ void cmt_resctrl_withdraw_left(void)
 		u32 *rmid = task_rmid(task);
 		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
 
-		if (has != CMT_RMID_NONE && cmt_owner_was_left(has) &&
-		    has != cmt_owner_rmid(task) && !cmt_owner_is_foreign(has))
+		if (has != CMT_RMID_NONE && cmt_table_was_left(has) &&
+		    has != cmt_table_rmid(task) && !cmt_foreign_is(has))
 			take_back(task, has);
 	}
 	rcu_read_unlock();
@@ -144,7 +144,7 @@ void cmt_resctrl_withdraw_all(void)
 
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
-		u32 rmid = cmt_owner_rmid(task);
+		u32 rmid = cmt_table_rmid(task);
 
 		if (rmid != CMT_RMID_NONE && task_rmid(task))
 			take_back(task, rmid);
@@ -162,7 +162,7 @@ void cmt_resctrl_scan(unsigned long *rmids)
 		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
 
 		if (has != CMT_RMID_NONE && has < cmt_caps.nr_rmids &&
-		    has != cmt_owner_rmid(task) &&
+		    has != cmt_table_rmid(task) &&
 		    !(task->flags & PF_EXITING) && !is_stale(task, has))
 			set_bit(has, rmids);
 	}

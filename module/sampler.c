@@ -29,7 +29,6 @@
 /* What is known of one RMID in one domain, and who may touch it. */
 struct reading_state {
 	raw_spinlock_t lock;
-	bool overwritten;	/* found so since its last sample; any CPU */
 	struct cmt_counter counter;
 };
 
@@ -116,7 +115,7 @@ static void state_begin(struct reading_state *state, u32 rmid, u32 generation,
 {
 	cmt_counter_begin(&state->counter, generation, reading);
 	if (generation &&
-	    reading->ts - cmt_owner_since(rmid) <= RESIDUE_WINDOW_NS)
+	    reading->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
 		cmt_counter_set_residue(&state->counter, reading, &cmt_caps);
 }
 
@@ -137,14 +136,12 @@ static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
 	if (!state->counter.begun || state->counter.generation != generation)
 		state_begin(state, rmid, generation, &reading);
 	cmt_counter_sample(&state->counter, rmid, &reading, &cmt_caps, &record);
-	if (READ_ONCE(state->overwritten)) {
-		WRITE_ONCE(state->overwritten, false);
+	if (cmt_cpu_was_overwritten(cpu, rmid))
 		record.flags |= CMT_F_PQR_OVERWRITTEN;
-	}
 	raw_spin_unlock(&state->lock);
 
 	/* a virtual CPU can stand still for longer than limbo lasts */
-	if (cmt_owner_generation(rmid) != generation)
+	if (cmt_table_generation(rmid) != generation)
 		return false;
 	record.domain = cpu->domain_id;
 	cmt_emit(&record);
@@ -156,10 +153,10 @@ static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
 static u32 sample_range(struct cmt_cpu *cpu, u32 rmid, u32 end, u64 *now,
 			u64 deadline)
 {
-	const unsigned long *readable = cmt_owner_readable();
+	const unsigned long *readable = cmt_table_readable();
 
 	for_each_set_bit_from(rmid, readable, end) {
-		u32 generation = cmt_owner_generation(rmid);
+		u32 generation = cmt_table_generation(rmid);
 
 		if (rmid && !generation)
 			continue;
@@ -174,7 +171,7 @@ static u32 count_range(u32 rmid, u32 end)
 {
 	u32 count = 0;
 
-	for_each_set_bit_from(rmid, cmt_owner_readable(), end)
+	for_each_set_bit_from(rmid, cmt_table_readable(), end)
 		count++;
 	return count;
 }
@@ -203,17 +200,10 @@ static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
 	cpu->cursor = stop;
 }
 
-void cmt_sampler_overwritten(u32 rmid)
-{
-	u32 domain = this_cpu_read(cmt_cpus.domain);
-
-	WRITE_ONCE(state_of(domain, rmid)->overwritten, true);
-}
-
 /* An owner that ends on another CPU right now runs here as nobody. */
 static void emit_tick(struct cmt_cpu *cpu, u32 interval_ns, u16 flags)
 {
-	u32 generation = cmt_owner_generation(cpu->own);
+	u32 generation = cmt_table_generation(cpu->own);
 	struct cmt_record record = {
 		.ts = ktime_get_ns(),
 		.type = CMT_REC_TICK,
@@ -348,7 +338,7 @@ void cmt_sampler_set_interval(u32 interval_ns)
 	mutex_unlock(&sampler_mutex);
 }
 
-void cmt_sampler_cpu_up(struct cmt_cpu *cpu)
+void cmt_sampler_cpu_up(void)
 {
 	unsigned long flags;
 
@@ -357,9 +347,9 @@ void cmt_sampler_cpu_up(struct cmt_cpu *cpu)
 	local_irq_restore(flags);
 }
 
-void cmt_sampler_cpu_down(struct cmt_cpu *cpu)
+void cmt_sampler_cpu_down(void)
 {
-	hrtimer_cancel(&cpu->timer);
+	hrtimer_cancel(this_cpu_ptr(&cmt_cpus.timer));
 }
 
 /*

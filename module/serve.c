@@ -80,7 +80,7 @@ static void serve(struct work_struct *work)
 
 	given = serve_objects();
 	/* those behind the first that goes on waiting are younger */
-	if (cmt_scope_place_all(!given) || given)
+	if (cmt_place_all(!given) || given)
 		cmt_cpus_refresh();
 	mutex_unlock(&cmt_scope_mutex);
 	cmt_serve_later();
@@ -97,8 +97,9 @@ void cmt_serve_warn(const char *kind, u64 id, const char *comm)
 /* It waits since its birth, or since processes are owners. */
 static void fill_process(struct cmt_record *record, struct task_struct *leader)
 {
-	cmt_owner_fill_process(record, max(leader->start_time,
-					   cmt_scope_since()), leader);
+	u64 since = max(leader->start_time, cmt_scope_since());
+
+	cmt_place_fill_fail(record, since, leader);
 }
 
 u32 cmt_waiting_snapshot(struct cmt_record *records, u32 room, u64 *as_of)
