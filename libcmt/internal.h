@@ -59,6 +59,14 @@ bool cmt_record_possible_in_ring(const struct cmt_record *record, uint32_t cpu,
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
+struct cmt_slots;
+
+/* Tell the slots who owns what, when @late records had come too late. */
+int cmt_slots_sync(struct cmt_slots *slots, const struct cmt_snapshot *snapshot,
+		   uint64_t late);
+/* Has that been done since there were @late of them? */
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t late);
+
 /* @info: could a module have said that? */
 bool cmt_info_possible(const struct cmt_info *info);
 

@@ -2,6 +2,7 @@
 /* The reader: a device's rings mapped, merged, and the clock. */
 #include <cmt/reader.h>
 
+#include <cmt/slots.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include "internal.h"
 #include "merge.h"
 
+#define FEED_RECORDS		512
 #define LATENCY_DEFAULT_NS	500000000ULL
 /* Far below 2^63, where differences of times change their sign. */
 #define LATENCY_MAX_NS		(1ULL << 62)
@@ -134,6 +136,70 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
 	return cmt_merge_read(reader->merge, records, n, now_ns());
+}
+
+static uint64_t count_late(const struct cmt_reader *reader)
+{
+	struct cmt_reader_counts counts;
+
+	cmt_reader_counts(reader, &counts);
+	return counts.late;
+}
+
+/*
+ * The rings are mapped already.  What happens between this and the next record
+ * is in both, and the tracker knows what to do with that.
+ */
+static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	uint64_t late = count_late(reader);
+	struct cmt_snapshot *snapshot;
+	int err = cmt_device_snapshot(reader->dev, &snapshot);
+
+	if (err)
+		return err;
+	err = cmt_slots_sync(slots, snapshot, late);
+	free(snapshot);
+	return err;
+}
+
+/*
+ * One snapshot makes good for all losses of a batch: it is taken after the last
+ * record of the batch was written.
+ */
+static int feed(struct cmt_reader *reader, struct cmt_slots *slots,
+		const struct cmt_record *records, int n)
+{
+	bool synced = false;
+
+	for (int i = 0; i < n; i++) {
+		int err = 0;
+
+		if (cmt_record_lost(&records[i]) && !synced) {
+			err = sync_owners(reader, slots);
+			synced = true;
+		}
+		if (!err)
+			err = cmt_slots_add(slots, &records[i]);
+		if (err)
+			return err;
+	}
+	return n;
+}
+
+int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	struct cmt_record records[FEED_RECORDS];
+	int n, err;
+
+	/* what came too late is not in the stream, and may have told of owners */
+	if (!cmt_slots_synced(slots, count_late(reader))) {
+		err = sync_owners(reader, slots);
+		if (err)
+			return err;
+	}
+	n = cmt_reader_read(reader, records, FEED_RECORDS);
+	return n > 0 ? feed(reader, slots, records, n) : n;
 }
 
 int cmt_reader_wait(struct cmt_reader *reader, int timeout_ms)

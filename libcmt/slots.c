@@ -57,6 +57,7 @@ struct cmt_slots {
 	uint64_t newest;	/* start of the newest slot, */
 	bool started;		/* if these two are set */
 	uint64_t lost;		/* not in any slot yet */
+	uint64_t synced;	/* 1 + @late of the last cmt_slots_sync() */
 	uint32_t nr_domains, last_domain;
 	uint32_t domains[DOMAINS_MAX];	/* ids; the index is for the tables */
 	uint8_t sorted[DOMAINS_MAX];	/* indices by ascending id */
@@ -594,6 +595,21 @@ void cmt_slots_flush(struct cmt_slots *slots)
 {
 	if (slots->started)
 		raise_floor(slots, slots->newest + slots->slot_ns);
+}
+
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t late)
+{
+	return slots->synced == late + 1;
+}
+
+int cmt_slots_sync(struct cmt_slots *slots, const struct cmt_snapshot *snapshot,
+		   uint64_t late)
+{
+	int err = cmt_tracker_sync(slots->tracker, snapshot);
+
+	if (!err)
+		slots->synced = late + 1;
+	return err;
 }
 
 struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH 512
 #define PUMP_NS 200000000ULL
 #define COUNT_NS 900000000ULL	/* processes are counted no more often */
 
@@ -40,22 +39,6 @@ static void forget(void *ctx, uint64_t cgroup_id)
 		cmt_containers_forget(source->containers, cgroup_id);
 }
 
-/*
- * Who owns what now.  Needed at the start, and whenever records were lost:
- * there may have been lifecycle records among them.
- */
-static int resync(struct source *source)
-{
-	struct cmt_snapshot *snapshot;
-	int ret = cmt_device_snapshot(source->dev, &snapshot);
-
-	if (ret)
-		return ret;
-	ret = cmt_tracker_sync(cmt_slots_tracker(source->slots), snapshot);
-	free(snapshot);
-	return ret;
-}
-
 static int open_aggregate(struct source *source, enum aggregate_by by)
 {
 	const struct cmt_info *info = cmt_device_info(source->dev);
@@ -85,11 +68,6 @@ static int open_slots(struct source *source)
 			     source->agg);
 }
 
-/*
- * The reader before the snapshot: what happens between the two is in both,
- * and the tracker knows what to do with it; the other way round it would be in
- * neither.
- */
 int source_open(struct source *source, struct cmt_device *dev,
 		enum aggregate_by by, const char **what)
 {
@@ -112,8 +90,8 @@ int source_open(struct source *source, struct cmt_device *dev,
 	if (ret)
 		goto err;
 	*what = "cannot read who owns the RMIDs";
-	ret = resync(source);
-	if (!ret)
+	ret = cmt_reader_feed(source->reader, source->slots);
+	if (ret >= 0)
 		return 0;
 err:
 	source_close(source);
@@ -130,53 +108,23 @@ void source_close(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/*
- * One snapshot makes good for all losses of a batch: it is taken after the
- * last record of the batch was written.
- */
-static int add_batch(struct source *source, const struct cmt_record *records,
-		     int n)
-{
-	bool synced = false;
-	int i, ret;
-
-	for (i = 0; i < n; i++) {
-		if (cmt_record_lost(&records[i]) && !synced) {
-			ret = resync(source);
-			if (ret)
-				return ret;
-			synced = true;
-		}
-		ret = cmt_slots_add(source->slots, &records[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 int source_pump(struct source *source)
 {
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + PUMP_NS;
-	struct cmt_record records[BATCH];
-	int n, ret;
+	int n;
 
 	do {
-		n = cmt_reader_read(source->reader, records, BATCH);
+		n = cmt_reader_feed(source->reader, source->slots);
 		if (n <= 0)
 			return n;
-		ret = add_batch(source, records, n);
-		if (ret)
-			return ret;
 	} while (clock_ns(CLOCK_MONOTONIC) < deadline_ns);
 	return 0;
 }
 
-/* Records that came too late are not in the stream; they may have been owners. */
-static int report_losses(struct source *source, struct report *report)
+static void report_losses(struct source *source, struct report *report)
 {
 	struct cmt_reader_counts reader;
 	struct cmt_slots_counts slots;
-	bool resync_now;
 
 	cmt_reader_counts(source->reader, &reader);
 	cmt_slots_counts(source->slots, &slots);
@@ -187,9 +135,6 @@ static int report_losses(struct source *source, struct report *report)
 	report->dropped = report->dropped_ever - source->dropped;
 	source->lost = report->lost_ever;
 	source->dropped = report->dropped_ever;
-	resync_now = reader.late != source->late;
-	source->late = reader.late;
-	return resync_now ? resync(source) : 0;
 }
 
 static void feed_cpu_losses(struct source *source)
@@ -395,9 +340,7 @@ int source_report(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	feed_cpu_losses(source);
-	ret = report_losses(source, report);
-	if (ret)
-		return ret;
+	report_losses(source, report);
 	ret = aggregate_close(source->agg, &report->frame);
 	if (!ret)
 		ret = report_owners(source, report);

@@ -23,7 +23,7 @@ struct source {
 	struct head_count *counts;		/* by cgroup_id, ascending */
 	uint32_t nr_counts;
 	uint64_t counted_ns;
-	uint64_t lost, late, dropped;		/* as of the last report */
+	uint64_t lost, dropped;		/* as of the last report */
 };
 
 /*

@@ -30,55 +30,39 @@ static int check(int result, const char *what)
 /* Without a cgroup: a CPU, or all who wait for an RMID. */
 static const char *name(const struct cmt_owner *owner)
 {
-	const struct cmt_container *container;
+	const struct cmt_container *c = NULL;
 
-	if (!owner->cgroup_id)
-		return "(others)";
-	container = cmt_containers_lookup(containers, owner->cgroup_id);
-	check(container ? 0 : -ENOMEM, "containers");
-	return container->name;
+	if (owner->cgroup_id)
+		c = cmt_containers_lookup(containers, owner->cgroup_id);
+	return c ? c->name : "(others)";
 }
 
-/* A container has many processes, maybe in cgroups of their own: add them up. */
-static void print_slot(void *ctx, const struct cmt_slot *slot)
+/* Processes of a container may each have an RMID: add them up. */
+static void print_slot(void *emulated, const struct cmt_slot *slot)
 {
-	struct total { const char *name; uint64_t bytes; } *totals;
-	const char *who;
+	struct { const char *name; uint64_t bytes; } totals[slot->nr_entries + 1];
 	uint32_t n = 0, t;
 
 	if (stop)
 		return;
-	totals = calloc(slot->nr_entries + 1, sizeof(*totals));
-	check(totals ? 0 : -ENOMEM, "totals");
 	for (uint32_t i = 0; i < slot->nr_entries; i++) {
 		const struct cmt_slot_entry *entry = &slot->entries[i];
 
 		if (!entry->owner || !(entry->flags & CMT_F_OCCUPANCY))
 			continue;
-		who = name(entry->owner);
-		for (t = 0; t < n && strcmp(totals[t].name, who);)
+		totals[n].name = name(entry->owner);
+		totals[n].bytes = 0;
+		for (t = 0; strcmp(totals[t].name, totals[n].name);)
 			t++;
-		n += t == n;
-		totals[t].name = who;
 		totals[t].bytes += entry->occupancy_bytes;
+		n += t == n;
 	}
 	for (t = 0; t < n; t++)
 		printf("%.2f s %10.1f KiB%s  %s\n", slot->start_ns / 1e9,
-		       totals[t].bytes / 1024.0, (char *)ctx, totals[t].name);
+		       totals[t].bytes / 1024.0, (char *)emulated, totals[t].name);
 	if (slot->lost)
 		printf("%llu records lost\n", (unsigned long long)slot->lost);
-	free(totals);
 	stop |= rounds && !--rounds;
-}
-
-/* Who has an RMID already. */
-static void sync_owners(struct cmt_device *dev, struct cmt_slots *slots)
-{
-	struct cmt_snapshot *snapshot;
-
-	check(cmt_device_snapshot(dev, &snapshot), "snapshot");
-	check(cmt_tracker_sync(cmt_slots_tracker(slots), snapshot), "sync");
-	free(snapshot);
 }
 
 int main(int argc, char **argv)
@@ -86,45 +70,31 @@ int main(int argc, char **argv)
 	struct cmt_slots_opts opts = { sizeof(opts), .slot_ns = 10000000 };
 	const struct sigaction action = { .sa_handler = on_signal,
 					  .sa_flags = SA_RESTART };
-	struct cmt_reader_counts counts;
-	struct cmt_record records[256];
-	const struct cmt_info *info;
 	struct cmt_reader *reader;
-	char *emulated = "";
 	struct cmt_device *dev;
 	struct cmt_slots *slots;
+	const struct cmt_info *info;
+	char *emulated = "";
 
 	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	sigaction(SIGINT, &action, NULL);
 	check(cmt_device_open(&dev, NULL, 0), CMT_DEVICE_PATH);
-	check(cmt_containers_new(&containers, NULL), "cgroups");
 	info = cmt_device_info(dev);
-	opts.nr_rmids = info->nr_rmids;
-	opts.nr_cpus = info->nr_cpus;
 	if (info->backend == CMT_BACKEND_EMULATED) {
 		emulated = " EMULATED";
 		fprintf(stderr, "nothing is measured: %s\n", info->reason);
 	}
+	opts.nr_rmids = info->nr_rmids;
+	opts.nr_cpus = info->nr_cpus;
+	check(cmt_containers_new(&containers, NULL), "cgroups");
 	check(cmt_slots_new(&slots, &opts, print_slot, emulated), "slots");
 	check(cmt_reader_new(&reader, dev, NULL), "reader");
-
-	/* Again when what was missed may have told of owners. */
-	for (uint64_t missed = UINT64_MAX; !stop;) {
-		cmt_reader_counts(reader, &counts);
-		if (missed != counts.lost + counts.late)
-			sync_owners(dev, slots);
-		missed = counts.lost + counts.late;
-		int n = check(cmt_reader_read(reader, records, 256), "read");
-
-		for (int i = 0; i < n; i++)
-			check(cmt_slots_add(slots, &records[i]), "slots");
-		if (!n)
+	while (!stop)
+		if (!check(cmt_reader_feed(reader, slots), "read"))
 			check(cmt_reader_wait(reader, 10), "wait");
-	}
 	cmt_reader_free(reader);
 	cmt_slots_free(slots);
 	cmt_containers_free(containers);
 	cmt_device_close(dev);
-	return check(fflush(stdout) || ferror(stdout) ? -EIO : 0,
-		     "output");
+	return check(fflush(stdout) || ferror(stdout) ? -EIO : 0, "output");
 }

@@ -186,6 +186,7 @@ int cmt_reader_new(struct cmt_reader **, struct cmt_device *,
 		   const struct cmt_reader_opts *);
 void cmt_reader_free(struct cmt_reader *);
 int cmt_reader_read(struct cmt_reader *, struct cmt_record *, unsigned int);
+int cmt_reader_feed(struct cmt_reader *, struct cmt_slots *);
 int cmt_reader_wait(struct cmt_reader *, int);
 void cmt_reader_counts(const struct cmt_reader *, struct cmt_reader_counts *);
 int cmt_reader_cpu_counts(const struct cmt_reader *, uint32_t,
@@ -209,7 +210,6 @@ struct cmt_owner {
 };
 
 int cmt_record_owner(const struct cmt_record *, struct cmt_owner *);
-int cmt_tracker_sync(struct cmt_tracker *, const struct cmt_snapshot *);
 const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *, uint32_t,
 					   uint64_t);
 
@@ -306,31 +306,12 @@ cmt_containers_lookup(struct cmt_containers *, uint64_t);
 void cmt_containers_forget(struct cmt_containers *, uint64_t);
 
 void free(void *);
-int feed(struct cmt_reader *, struct cmt_slots *);
 extern "Python" void retired(void *, const struct cmt_slot *);
 """
 
 SOURCE = """
 #include <stdlib.h>
 #include <cmt/cmt.h>
-
-/*
- * A batch of what is ready goes into the slots without becoming Python objects.
- * Returns how many records that were, or -errno.
- */
-static int feed(struct cmt_reader *reader, struct cmt_slots *slots)
-{
-	struct cmt_record records[256];
-	int n = cmt_reader_read(reader, records, 256);
-
-	for (int i = 0; i < n; i++) {
-		int err = cmt_slots_add(slots, &records[i]);
-
-		if (err)
-			return err;
-	}
-	return n;
-}
 """
 
 builder = FFI()

@@ -425,7 +425,6 @@ class SlotsTest(FakeCase):
         for i in range(1, 101):
             tick(0, T0 + i)
         tick(1, T0 + 100)
-        self.slots.feed(self.reader)
         self.assertIsNone(self.slots.owner(6, T0 + 100))
         self.slots.feed(self.reader)
         self.assertEqual(self.slots.owner(6, T0 + 100).pid, 1006)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reader, by way of a device whose rings are really mapped. */
 #include <cmt/reader.h>
+#include <cmt/slots.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -209,6 +210,79 @@ START_TEST(test_maps_read_only)
 }
 END_TEST
 
+static void on_slot(void *ctx, const struct cmt_slot *slot)
+{
+	(void)slot;
+	++*(int *)ctx;
+}
+
+/* RMID 3 belongs to this process from now on, as the device says it. */
+static void owner_is(uint32_t generation)
+{
+	fake.existing[0] = image_event(CMT_REC_EXISTING, 0, T0 - 100 + generation,
+				       3, generation);
+	fake.nr_existing = 1;
+	fake.as_of = fake.now;
+}
+
+static uint32_t owner(struct cmt_slots *slots)
+{
+	const struct cmt_owner *o;
+
+	o = cmt_tracker_lookup(cmt_slots_tracker(slots), 3, fake.now);
+	return o ? o->generation : 0;
+}
+
+/* Owners are asked for at the start, and when records were lost or late. */
+START_TEST(test_feed_asks_for_owners)
+{
+	struct cmt_slots_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = fake.info.nr_rmids, .nr_cpus = 2,
+	};
+	struct cmt_slots *slots;
+	int retired = 0;
+
+	ck_assert_int_eq(cmt_slots_new(&slots, &opts, on_slot, &retired), 0);
+	ck_assert_int_eq(cmt_reader_new(&reader, dev, NULL), 0);
+	owner_is(1);
+	fake.ioctl_errno = ENODEV;
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), -ENODEV);
+	fake.ioctl_errno = 0;
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), 0);
+	ck_assert_uint_eq(owner(slots), 1);
+
+	owner_is(2);
+	for (uint64_t i = 0; i < 10; i++) {
+		tick(0, T0 + i * 1000000);
+		tick(1, T0 + i * 1000000);
+	}
+	fake.now = T0 + 10000000;
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), 19);
+	ck_assert_int_gt(retired, 0);
+	ck_assert_uint_eq(owner(slots), 1);
+
+	/* CPU 1 tells of a time that is over */
+	tick(0, fake.now);
+	fake.now += 500000000;
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), 2);
+	tick(1, fake.now - 500000001);
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), 0);
+	ck_assert_uint_eq(owner(slots), 1);
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), 0);
+	ck_assert_uint_eq(owner(slots), 2);
+
+	owner_is(3);
+	for (uint64_t i = 0; i < 2 * RECORDS; i++)
+		tick(0, fake.now + i);
+	fake.now += 1000000000;
+	ck_assert_int_ge(cmt_reader_feed(reader, slots), RECORDS / 2);
+	ck_assert_uint_eq(owner(slots), 3);
+	image_header(fake_ring(0))->head = 0;
+	ck_assert_int_eq(cmt_reader_feed(reader, slots), -EPROTO);
+	cmt_slots_free(slots);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reader");
@@ -224,6 +298,7 @@ int main(void)
 	tcase_add_test(tcase, test_read_corrupt_while_reading);
 	tcase_add_test(tcase, test_wait_results);
 	tcase_add_test(tcase, test_maps_read_only);
+	tcase_add_test(tcase, test_feed_asks_for_owners);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

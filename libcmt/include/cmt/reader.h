@@ -74,6 +74,20 @@ CMT_API void cmt_reader_free(struct cmt_reader *reader);
 CMT_API int cmt_reader_read(struct cmt_reader *reader,
 			    struct cmt_record *records, unsigned int n);
 
+struct cmt_slots;
+
+/**
+ * Take a batch of what is ready into @slots, which call back meanwhile.  Who owns
+ * what is asked of the device the first time, and whenever records were missed.
+ * Does not block.  Ordering: as cmt_reader_read(), of which it is a call: the
+ * records go to @slots and to nobody else.
+ * Returns how many there were, 0: none is ready; or -errno of cmt_reader_read(),
+ * cmt_device_snapshot() or cmt_slots_add(): then some records may not be in
+ * @slots, and it is best to begin again with new ones.
+ */
+CMT_API int cmt_reader_feed(struct cmt_reader *reader,
+			    struct cmt_slots *slots);
+
 /**
  * Sleep until cmt_reader_read() has something to do: the watermark, or
  * @timeout_ms (-1: no limit).  Returns 1 (watermark), 0 (timeout), -EINTR,

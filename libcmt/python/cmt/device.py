@@ -142,7 +142,9 @@ class Device(Handle):
 
     def snapshot(self) -> Snapshot:
         """Who has an RMID at this instant."""
-        return _make_snapshot(self.raw_snapshot())
+        store = ffi.new("struct cmt_snapshot **")
+        check(lib.cmt_device_snapshot(self.pointer, store), "snapshot")
+        return _make_snapshot(ffi.gc(store[0], lib.free))
 
     def waiting(self) -> Snapshot:
         """
@@ -154,12 +156,6 @@ class Device(Handle):
         store = ffi.new("struct cmt_snapshot **")
         check(lib.cmt_device_waiting(self.pointer, store), "who waits")
         return _make_snapshot(ffi.gc(store[0], lib.free))
-
-    def raw_snapshot(self) -> Any:
-        """snapshot() as the library's own, for Slots."""
-        store = ffi.new("struct cmt_snapshot **")
-        check(lib.cmt_device_snapshot(self.pointer, store), "snapshot")
-        return ffi.gc(store[0], lib.free)
 
     def interval_ns(self) -> int:
         """The sampling interval in force."""

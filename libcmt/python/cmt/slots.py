@@ -80,16 +80,14 @@ class Slots(Handle):
     Slots of slot_ns, of which window are open at once.
 
     A record newer than all of them retires the oldest, which is handed out once.
-    device: whose owners they are; it is asked at the start and whenever records
-    were missed.
+    device: whose owners they are; a reader of it asks it for them, at the start
+    and whenever records were missed.
     slot_ns: 10 us to 10 s.  window: 2 to 64.
     Error: EINVAL (out of range), ENOMEM.
     """
 
     def __init__(self, device: Device, *, slot_ns: int = 1_000_000,
                  window: int = 4) -> None:
-        self._device = device
-        self._missed: int | None = None
         self._retired: list[Slot] = []
         self._failed: BaseException | None = None
         self._handle = ffi.new_handle(self)
@@ -146,16 +144,7 @@ class Slots(Handle):
                              for f in fields(SlotCounts)})
 
     def _feed(self, reader: Reader) -> int:
-        counts = reader.counts()
-        if self._missed != counts.lost + counts.late:
-            self._sync()
-            self._missed = counts.lost + counts.late
-        return check(lib.feed(reader.pointer, self.pointer), "slots")
-
-    def _sync(self) -> None:
-        # Records that were missed may have told of owners.
-        check(lib.cmt_tracker_sync(lib.cmt_slots_tracker(self.pointer),
-                                   self._device.raw_snapshot()), "owners")
+        return check(lib.cmt_reader_feed(reader.pointer, self.pointer), "feed")
 
     def _take(self) -> list[Slot]:
         failed, self._failed = self._failed, None
