@@ -304,7 +304,13 @@ void cmt_resctrl_withdraw(u32 tgid, u32 rmid);
 /* All threads: what they have from us of owners they had before. */
 void cmt_resctrl_withdraw_left(void);
 
-/* All processes: what they have from us.  No probe runs any more. */
+/*
+ * Before the probes go, one after the other: what a task has that is forked
+ * meanwhile is not what its owner has, and is not resctrl's.
+ */
+void cmt_resctrl_stop(void);
+
+/* All threads: what they have from us.  No probe runs any more. */
 void cmt_resctrl_withdraw_all(void);
 
 /* The RMIDs that threads have from resctrl: set their bits in @rmids. */

@@ -163,6 +163,7 @@ static int __init cmt_init(void)
 err_procfs:
 	cmt_procfs_exit();
 err_probes:
+	cmt_resctrl_stop();
 	cmt_probes_exit();
 	owners_stop();
 err_hotplug:
@@ -184,6 +185,7 @@ static void __exit cmt_exit(void)
 {
 	cmt_chardev_exit();
 	cmt_procfs_exit();
+	cmt_resctrl_stop();
 	cmt_probes_exit();
 	owners_stop();
 	cmt_hotplug_exit();

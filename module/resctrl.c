@@ -26,6 +26,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -33,6 +34,11 @@
 
 #include "cmt.h"
 #include "compat.h"
+
+/* It takes less to end the probes, and then to look at all tasks. */
+#define FORK_WINDOW_NS	(5ULL * NSEC_PER_SEC)
+
+static bool stopping;	/* nothing is put into a task, or learnt from one */
 
 /* Nothing is put where nothing is read: another backend, or no resctrl. */
 static u32 *task_rmid(struct task_struct *task)
@@ -68,6 +74,10 @@ u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
 	if (!rmid)
 		return own;
 	has = READ_ONCE(*rmid);
+	if (likely(has == own))
+		return own;
+	if (unlikely(READ_ONCE(stopping)))
+		return own;
 	if (has == CMT_RMID_NONE && cmt_table_is_rest(own))
 		return own;
 	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
@@ -135,21 +145,44 @@ void cmt_resctrl_withdraw_left(void)
 }
 
 /*
- * A task that was being copied when its parent was looked at here is not in
- * any list yet.  Its fork began before the probes ended, which takes long.
+ * Is it a copy of what the parent has from us?  Then it was forked when the probe
+ * of fork was gone, which would have taken that back, and the parent's was still
+ * to be withdrawn.  What resctrl gave to the parent is known, for that has run.
  */
+static bool is_late_copy(struct task_struct *task, u32 has)
+{
+	return !cmt_foreign_is(has) &&
+	       task->start_time + FORK_WINDOW_NS >= ktime_get_ns();
+}
+
 void cmt_resctrl_withdraw_all(void)
 {
 	struct task_struct *process, *task;
 
+	if (!cmt_caps.shared_rmids)
+		return;
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
-		u32 rmid = cmt_table_rmid(task);
+		u32 *rmid = task_rmid(task);
+		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
 
-		if (rmid != CMT_RMID_NONE && task_rmid(task))
-			take_back(task, rmid);
+		if (has != CMT_RMID_NONE && (has == cmt_table_rmid(task) ||
+					     is_late_copy(task, has)))
+			take_back(task, has);
 	}
 	rcu_read_unlock();
+}
+
+/*
+ * From here on no parent has anything to copy.  A fork that is under way is seen
+ * by the probe, which still is there, or by cmt_resctrl_withdraw_all() at the
+ * end, when the probes have ended, which takes long.
+ */
+void cmt_resctrl_stop(void)
+{
+	WRITE_ONCE(stopping, true);
+	synchronize_rcu();	/* who has not seen it is done */
+	cmt_resctrl_withdraw_all();
 }
 
 void cmt_resctrl_scan(unsigned long *rmids)

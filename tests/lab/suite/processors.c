@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Processors that are not what they say, or need something done about them. */
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "tests.h"
@@ -273,6 +276,67 @@ const struct test erratum_tests[] = {
 
 const struct test closid_tests[] = {
 	{ "closid_is_kept", test_closid, NULL, 60 },
+	{ 0 }
+};
+
+#define RELOADS		5
+#define STORM		150	/* children */
+
+/* Forks while the module goes; its children run now and then, till the end. */
+static pid_t fork_storm(void)
+{
+	pid_t pid = fork();
+	int i;
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	for (i = 0; i < STORM; i++) {
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				sleep_ms(20);
+		}
+		sleep_ms(2);
+	}
+	for (;;)
+		pause();
+}
+
+/*
+ * A task that was being forked while the module went has nothing of it: what the
+ * next one found there, it would take for resctrl's.
+ */
+static void test_forks_while_unloading(void)
+{
+	struct cmt_stats stats;
+	struct dev dev;
+	int i;
+
+	for (i = 0; i < RELOADS; i++) {
+		pid_t pid;
+
+		CHECK(!module_load(""), "the module does not load");
+		pid = fork_storm();
+		sleep_ms(20);	/* of the storm's own time */
+		WAIT_FOR(!module_unload(), 5000, "the module does not unload");
+		CHECK(!module_load(""), "the module does not load again");
+		dev_open(&dev, O_RDONLY);
+		dev_map(&dev, FROM_NOW);
+		sleep_ms(100);
+		stats = dev_stats(&dev);
+		dev_close(&dev);
+		reap(pid, SIGKILL);
+		CHECK(!stats.rmids_foreign && !stats.pqr_overwritten,
+		      "load %d: %u RMIDs and %llu switches are said to be another agent's",
+		      i, stats.rmids_foreign,
+		      (unsigned long long)stats.pqr_overwritten);
+		WAIT_FOR(!module_unload(), 5000, "the module does not unload");
+	}
+}
+
+const struct test unload_tests[] = {
+	{ "forks_while_unloading", test_forks_while_unloading, NULL, 60 },
 	{ 0 }
 };
 

@@ -16,6 +16,7 @@ extern const struct test limit_tests[];
 extern const struct test correction_tests[];
 extern const struct test erratum_tests[];
 extern const struct test reset_tests[];
+extern const struct test unload_tests[];
 extern const struct test closid_tests[];
 
 #endif
