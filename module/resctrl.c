@@ -17,7 +17,7 @@
  *	the owner changes	cmt_resctrl_withdraw_left()
  *	a child is forked	its task is a copy: cmt_resctrl_fork()
  *	resctrl wants it	cmt_resctrl_withdraw()
- *	the module goes		cmt_resctrl_withdraw_all()
+ *	the module goes		cmt_resctrl_stop(), cmt_resctrl_withdraw_all()
  *
  * The RMID of those who wait for one is not put there: they may be many, and
  * it had to be taken back from every one that is served.
