@@ -29,8 +29,6 @@ def follow(rounds: int | None) -> None:
     with (cmt.Device() as device, cmt.Containers() as containers,
           cmt.Slots(device, slot_ns=10_000_000) as slots,
           cmt.Reader(device) as reader):
-        if device.info.emulated:
-            print("nothing is measured:", device.info.reason, file=sys.stderr)
         emulated = " EMULATED" if device.info.emulated else ""
         for slot in itertools.islice(slots.follow(reader), rounds):
             print_slot(slot, containers, emulated)
