@@ -6,6 +6,7 @@
 #include "tests.h"
 
 #define WRAPS		20
+#define WRAP_TRIES	3
 #define WALK_BYTES	(32U << 20)	/* more than the cache */
 #define RESIDUE_BYTES	(2U << 20)
 #define OWN_BYTES	(1U << 20)
@@ -83,30 +84,23 @@ static void check_overflow(const struct readings *readings, uint32_t rmid)
 		CHECK(!said, "an overflow bit that was not announced");
 }
 
-static void test_wraps(void)
+/*
+ * False when the host did not run the guest for longer than a wrap can be told:
+ * then the module starts the counter anew, and says so.
+ */
+static bool wraps_counted(struct dev *dev, struct worker *worker)
 {
 	uint64_t wrap = lab_unit() << lab_get(LAB_CONFIG, LAB_C_WIDTH);
-	struct worker *worker = worker_start(WALK_BYTES);
+	struct cmt_record first = sample_now(dev, worker->rmid);
 	struct lab_answer from, to;
 	struct recorder recorder;
 	struct readings readings;
-	struct cmt_record first;
 	const struct cmt_record *last;
 	uint64_t truth, said, off;
-	struct dev dev;
+	size_t rebased;
 
-	dev_open(&dev, O_RDONLY);
-	worker_identify(worker, &dev);
-	dev_map(&dev, FROM_NOW);
-	model_begin();
-	worker_go(worker, true);
-	worker_wait(worker, 1);
-	worker_go(worker, false);
-	wait_read(L3, worker->rmid);
-	first = sample_now(&dev, worker->rmid);
 	from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
-
-	recorder_start(&recorder, &dev, true);
+	recorder_start(&recorder, dev, true);
 	readings_begin(&readings);
 	__atomic_store_n(&worker->paced, true, __ATOMIC_RELEASE);
 	worker_go(worker, true);
@@ -117,7 +111,6 @@ static void test_wraps(void)
 	wait_read(L3, worker->rmid);
 	recorder_stop(&recorder);
 	readings_end(&readings);
-	lab_switch(false);
 
 	check_monotonic(&recorder.log, worker);
 	last = last_sample(&recorder.log, worker->rmid);
@@ -125,16 +118,36 @@ static void test_wraps(void)
 	truth = to.first - from.first;
 	said = last->sample.mbm_total_bytes - first.sample.mbm_total_bytes;
 	off = said > truth ? said - truth : truth - said;
+	rebased = count_rebased(&recorder.log, worker->rmid);
 	note("%llu wraps: truth %llu bytes, said %llu, off by %.3f %%; %zu samples not comparable",
 	     (unsigned long long)(truth / wrap), (unsigned long long)truth,
-	     (unsigned long long)said, 100.0 * off / truth,
-	     count_rebased(&recorder.log, worker->rmid));
+	     (unsigned long long)said, 100.0 * off / truth, rebased);
 	CHECK(truth / wrap >= WRAPS, "only %llu wraps",
 	      (unsigned long long)(truth / wrap));
-	CHECK(off * 100 <= truth, "more than 1 %% off");
+	CHECK(rebased || off * 100 <= truth, "more than 1 %% off");
 	check_overflow(&readings, worker->rmid);
 	readings_free(&readings);
 	log_free(&recorder.log);
+	return !rebased;
+}
+
+static void test_wraps(void)
+{
+	struct worker *worker = worker_start(WALK_BYTES);
+	struct dev dev;
+	int i = 1;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 1);
+	worker_go(worker, false);
+	wait_read(L3, worker->rmid);
+	while (!wraps_counted(&dev, worker))
+		CHECK(i++ < WRAP_TRIES, "the counter started anew each time");
+	lab_switch(false);
 	worker_stop(worker);
 	dev_close(&dev);
 }
@@ -208,7 +221,7 @@ static void test_reuse(void)
 }
 
 const struct test traffic_tests[] = {
-	{ "mbm_is_true_across_wraps", test_wraps, "", 180 },
+	{ "mbm_is_true_across_wraps", test_wraps, "", 400 },
 	{ "reuse_shows_no_residue_as_growth", test_reuse, "", 120 },
 	{ 0 }
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,7 @@ static void tidy_up(void)
 {
 	write_file("/sys/devices/system/cpu/cpu1/online", "1");
 	nftw(CGROUPS, remove_group, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	umount("/sys/fs/resctrl");
 }
 
 static bool run_process(const struct test *test)
