@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	setlinebuf(stdout);	/* whole lines, whatever ends it */
 	check(cmt_device_open(&dev, NULL, 0), CMT_DEVICE_PATH
-	      " (modprobe cmt makes it, its group cmt may read it)");
+	      ": modprobe cmt makes it, its group cmt may read it");
 	opts.nr_rmids = cmt_device_info(dev)->nr_rmids;
 	opts.nr_cpus = cmt_device_info(dev)->nr_cpus;
 	check(cmt_containers_new(&containers, NULL), "cgroups");
