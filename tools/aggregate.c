@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An interval: its CPUs, its cgroups, its beginning and its end. */
+/* An interval: its CPUs, its beginning and its end. */
 #include "aggregate_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FORGET_NS 60000000000ULL	/* a cgroup unseen for so long goes */
-
-void *aggregate_grow(struct aggregate *agg, void *array, uint32_t nr,
-		     uint32_t *room, size_t size)
-{
-	uint32_t more = *room ? 2 * *room : 64;
-	void *new;
-
-	if (nr < *room)
-		return array;
-	new = reallocarray(array, more, size);
-	if (new)
-		*room = more;
-	else
-		agg->err = -ENOMEM;
-	return new;
-}
 
 int aggregate_new(struct aggregate **result, const struct aggregate_opts *opts)
 {
@@ -56,49 +38,6 @@ void aggregate_free(struct aggregate *agg)
 	free(agg->children.rows);
 	free(agg->flat);
 	free(agg);
-}
-
-const struct cmt_container *aggregate_name(struct aggregate *agg,
-					   uint64_t cgroup_id)
-{
-	struct group *group = NULL, *groups;
-	uint32_t i;
-
-	for (i = 0; i < agg->nr_groups; i++) {
-		group = &agg->groups[i];
-		if (group->cgroup_id == cgroup_id) {
-			group->seen_ns = agg->last_ns;
-			break;
-		}
-	}
-	if (i == agg->nr_groups) {
-		groups = aggregate_grow(agg, agg->groups, agg->nr_groups,
-					&agg->room_groups, sizeof(*groups));
-		if (!groups)
-			return NULL;
-		agg->groups = groups;
-		group = &agg->groups[agg->nr_groups++];
-		*group = (struct group){ .cgroup_id = cgroup_id,
-					 .seen_ns = agg->last_ns };
-	}
-	if (!group->container || !group->container->path)
-		group->container = agg->opts.lookup(agg->opts.ctx, cgroup_id);
-	return group->container;
-}
-
-void aggregate_domain(struct aggregate *agg, uint32_t domain)
-{
-	uint32_t i, *domains;
-
-	for (i = 0; i < agg->nr_domains; i++)
-		if (agg->domains[i] == domain)
-			return;
-	domains = aggregate_grow(agg, agg->domains, agg->nr_domains,
-				 &agg->room_domains, sizeof(*domains));
-	if (!domains)
-		return;
-	agg->domains = domains;
-	agg->domains[agg->nr_domains++] = domain;
 }
 
 static void cpu_owner(struct aggregate *agg, struct cpu_state *cpu,
@@ -174,41 +113,6 @@ void aggregate_lost(struct aggregate *agg, uint32_t cpu, uint64_t total)
 		agg->cpus[cpu].lost = total;
 }
 
-static bool group_in_use(const struct aggregate *agg, uint64_t cgroup_id)
-{
-	uint32_t i;
-
-	for (i = 0; i < agg->nr_holdings; i++)
-		if (agg->holdings[i].kind == OWNER_KNOWN &&
-		    agg->holdings[i].cgroup_id == cgroup_id)
-			return true;
-	for (i = 0; i < agg->opts.nr_cpus; i++)
-		if (agg->cpus[i].seen && agg->cpus[i].cgroup_id == cgroup_id)
-			return true;
-	return false;
-}
-
-/*
- * Memory stays bounded by the cgroups of the last minute.  Before the rows of
- * an interval are built, so that none of them loses its name.
- */
-static void forget_groups(struct aggregate *agg)
-{
-	uint32_t i, kept = 0;
-
-	for (i = 0; i < agg->nr_groups; i++) {
-		struct group *group = &agg->groups[i];
-
-		if (agg->last_ns - group->seen_ns <= FORGET_NS ||
-		    group_in_use(agg, group->cgroup_id)) {
-			agg->groups[kept++] = *group;
-		} else if (agg->opts.forget) {
-			agg->opts.forget(agg->opts.ctx, group->cgroup_id);
-		}
-	}
-	agg->nr_groups = kept;
-}
-
 static void close_cpus(struct aggregate *agg)
 {
 	uint32_t i;
@@ -257,7 +161,7 @@ int aggregate_close(struct aggregate *agg, struct frame *frame)
 	};
 	if (agg->last_ns != agg->closed_ns)
 		frame->end_ns = agg->last_ns;
-	forget_groups(agg);
+	aggregate_forget(agg);
 	sum_cpus(agg, frame);
 	frame->ticks_ns = frame->elapsed_ns * frame->nr_cpus;
 	aggregate_rows(agg, frame);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an aggregate knows, for its own files: aggregate.c has the interval, the
- * CPUs and the names of cgroups, aggregate_holdings.c who held what, and
- * aggregate_rows.c makes the rows of both.
+ * What an aggregate knows, for its own files: aggregate.c has the interval and
+ * the CPUs, aggregate_holdings.c who held what, and aggregate_rows.c makes the
+ * rows of both.  Below all of them is aggregate_names.c.
  */
 #ifndef TOOLS_AGGREGATE_STATE_H
 #define TOOLS_AGGREGATE_STATE_H
@@ -122,6 +122,12 @@ const struct cmt_container *aggregate_name(struct aggregate *agg,
 
 /* There is an L3 domain of this number. */
 void aggregate_domain(struct aggregate *agg, uint32_t domain);
+
+/*
+ * Memory stays bounded by the cgroups of the last minute.  Before the rows of
+ * an interval are built, so that none of them loses its name.
+ */
+void aggregate_forget(struct aggregate *agg);
 
 /* Those who wait, and CPUs, are in no cgroup that would have a name. */
 static inline bool owner_in_cgroup(const struct cmt_owner *owner)
