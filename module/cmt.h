@@ -301,8 +301,11 @@ void cmt_resctrl_fork(struct task_struct *parent, struct task_struct *child);
 /* The threads of this process, which have @rmid from us, have none any more. */
 void cmt_resctrl_withdraw(u32 tgid, u32 rmid);
 
-/* All threads: what they have from us of owners they had before. */
-void cmt_resctrl_withdraw_left(void);
+/*
+ * All threads: what they have from us of owners they had before.  True: on some
+ * CPUs resctrl may have written that after us, and will not write again.
+ */
+bool cmt_resctrl_withdraw_left(void);
 
 /*
  * Before the probes go, one after the other: what a task has that is forked

@@ -124,12 +124,12 @@ void cmt_resctrl_withdraw(u32 tgid, u32 rmid)
 	rcu_read_unlock();
 }
 
-void cmt_resctrl_withdraw_left(void)
+bool cmt_resctrl_withdraw_left(void)
 {
 	struct task_struct *process, *task;
 
 	if (!cmt_caps.shared_rmids)
-		return;
+		return false;
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
 		u32 *rmid = task_rmid(task);
@@ -140,8 +140,7 @@ void cmt_resctrl_withdraw_left(void)
 			take_back(task, has);
 	}
 	rcu_read_unlock();
-	/* on some CPUs resctrl wrote that after us, and will not do so again */
-	cmt_cpus_reset();
+	return true;
 }
 
 /*

@@ -33,7 +33,8 @@ static void settle_end(enum cmt_settler who)
 
 	/* a switch that began before the table was changed is over then, too */
 	cmt_cpus_refresh();
-	cmt_resctrl_withdraw_left();
+	if (cmt_resctrl_withdraw_left())
+		cmt_cpus_reset();
 	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
 	cmt_table_settle(who, U64_MAX);
 	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
