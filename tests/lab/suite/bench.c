@@ -97,6 +97,9 @@ static void worker_main(struct worker *worker)
 			sleep_ms(1);
 			continue;
 		}
+		if (__atomic_exchange_n(&worker->huge, false, __ATOMIC_ACQUIRE))
+			CHECK(!madvise(memory, worker->bytes, MADV_HUGEPAGE),
+			      "madvise: %m");
 		walk(memory, worker->bytes);
 		worker_look(worker);
 		if (__atomic_load_n(&worker->paced, __ATOMIC_ACQUIRE))

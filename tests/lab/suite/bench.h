@@ -32,6 +32,7 @@ struct worker {
 	uint64_t walks;		/* how often it has touched all its bytes */
 	bool ready;
 	bool paced;		/* it walks on when its traffic has been read */
+	bool huge;		/* it asks for huge pages, once */
 	bool go;		/* what it is told, */
 	bool going;		/* and does */
 	bool stop;

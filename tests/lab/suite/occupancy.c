@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the module says of occupancy, against the model and the truth. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -170,11 +171,68 @@ static void test_ticks_are_nobodys(void)
 	dev_close(&dev);
 }
 
+#define HUGE_PAGES	"/sys/kernel/mm/transparent_hugepage/"
+#define HUGE_BYTES	(2U << 20)
+#define HUGE_WALKS	20
+
+static unsigned long collapsed(void)
+{
+	static char text[16384];
+	const char *at;
+
+	at = strstr(read_file("/proc/vmstat", text, sizeof(text)),
+		    "\nthp_collapse_alloc ");
+	CHECK(at, "the kernel does not count huge pages");
+	return strtoul(strchr(at, ' '), NULL, 10);
+}
+
+/*
+ * khugepaged runs under RMID 0, and so the lines of what it copies are nobody's,
+ * for as long as the process that uses them finds them in the cache.
+ */
+static void test_copies_are_nobodys(void)
+{
+	struct worker *worker = worker_start(2 * HUGE_BYTES);
+	uint64_t none, traffic;
+	unsigned long before;
+	struct dev dev;
+
+	CHECK(!write_file(HUGE_PAGES "enabled", "madvise") &&
+	      !write_file(HUGE_PAGES "khugepaged/scan_sleep_millisecs", "10"),
+	      "no khugepaged");
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	before = collapsed();
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 3);
+	none = lab_get(LAB_OF_RMID, LAB_ARG(L3, 0, 0));
+	__atomic_store_n(&worker->huge, true, __ATOMIC_RELEASE);
+	WAIT_FOR(collapsed() > before, 60000, "khugepaged does nothing");
+	worker_wait(worker, 2);
+	traffic = lab_get(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	worker_wait(worker, HUGE_WALKS);
+	traffic = lab_get(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0)) - traffic;
+	none = lab_get(LAB_OF_RMID, LAB_ARG(L3, 0, 0)) - none;
+	lab_switch(false);
+	CHECK(!write_file(HUGE_PAGES "enabled", "never"), "khugepaged stays");
+	note("%lu huge pages: RMID 0 has %llu bytes more; the worker's traffic in %d walks after that: %llu",
+	     collapsed() - before, (unsigned long long)none, HUGE_WALKS,
+	     (unsigned long long)traffic);
+	CHECK(none >= HUGE_BYTES - HUGE_BYTES / 10,
+	      "the copies' lines are not RMID 0's");
+	CHECK(traffic < HUGE_BYTES, "the worker does not use them");
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
 const struct test occupancy_tests[] = {
 	{ "caps_are_the_processors", test_caps, "", 0 },
 	{ "occupancy_1m_is_true", test_1m, "", 60 },
 	{ "occupancy_2m_is_true", test_2m, "", 60 },
 	{ "occupancy_4m_is_true", test_4m, "", 60 },
 	{ "ticks_are_nobodys", test_ticks_are_nobodys, "", 60 },
+	{ "copies_are_nobodys", test_copies_are_nobodys, "", 120 },
 	{ 0 }
 };
