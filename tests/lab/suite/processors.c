@@ -323,8 +323,8 @@ static void test_forks_while_unloading(void)
 		CHECK(!module_load(""), "the module does not load again");
 		dev_open(&dev, O_RDONLY);
 		dev_map(&dev, FROM_NOW);
-		sleep_ms(100);
-		stats = dev_stats(&dev);
+		WAIT_FOR((stats = dev_stats(&dev)).switches >= 10 * STORM, 30000,
+			 "the storm does not run");
 		dev_close(&dev);
 		reap(pid, SIGKILL);
 		CHECK(!stats.rmids_foreign && !stats.pqr_overwritten,

@@ -7,6 +7,7 @@
 
 #define WRAPS		20
 #define WRAP_TRIES	3
+#define GAP_NS		1100000000ULL	/* CMT_COUNTER_GAP_NS */
 #define WALK_BYTES	(32U << 20)	/* more than the cache */
 #define RESIDUE_BYTES	(2U << 20)
 #define OWN_BYTES	(1U << 20)
@@ -38,14 +39,27 @@ static void check_monotonic(const struct log *log, const struct worker *worker)
 	}
 }
 
-static size_t count_rebased(const struct log *log, uint32_t rmid)
+/*
+ * How often the counter was started anew since @ts, that of the sample before.
+ * It must have been for want of a reading, and for nothing else.
+ */
+static size_t count_rebased(const struct log *log, uint32_t rmid, uint64_t ts)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < log->count; i++)
-		n += log->records[i].type == CMT_REC_SAMPLE &&
-			log->records[i].rmid == rmid &&
-			log->records[i].flags & CMT_F_REBASED;
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid || r->ts <= ts)
+			continue;
+		if (r->flags & CMT_F_REBASED) {
+			CHECK(r->ts - ts > GAP_NS,
+			      "started anew after %llu ns",
+			      (unsigned long long)(r->ts - ts));
+			n++;
+		}
+		ts = r->ts;
+	}
 	return n;
 }
 
@@ -118,7 +132,7 @@ static bool wraps_counted(struct dev *dev, struct worker *worker)
 	truth = to.first - from.first;
 	said = last->sample.mbm_total_bytes - first.sample.mbm_total_bytes;
 	off = said > truth ? said - truth : truth - said;
-	rebased = count_rebased(&recorder.log, worker->rmid);
+	rebased = count_rebased(&recorder.log, worker->rmid, first.ts);
 	note("%llu wraps: truth %llu bytes, said %llu, off by %.3f %%; %zu samples not comparable",
 	     (unsigned long long)(truth / wrap), (unsigned long long)truth,
 	     (unsigned long long)said, 100.0 * off / truth, rebased);
