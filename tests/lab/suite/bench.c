@@ -58,7 +58,9 @@ static void worker_look(struct worker *worker)
 			  __ATOMIC_RELAXED);
 	__atomic_store_n(&worker->seen_rmid, (uint32_t)pqr, __ATOMIC_RELAXED);
 	if ((uint32_t)pqr == __atomic_load_n(&worker->rmid, __ATOMIC_RELAXED))
-		__atomic_fetch_add(&worker->with_rmid, 1, __ATOMIC_RELAXED);
+		return;
+	__atomic_store_n(&worker->other_rmid, (uint32_t)pqr, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&worker->elsewhere, 1, __ATOMIC_RELAXED);
 }
 
 /* The number of its last reading of an event + 1. */

@@ -28,8 +28,9 @@ struct worker {
 	uint32_t generation;
 	uint32_t closids;	/* seen in PQR_ASSOC while it ran: bits */
 	uint32_t seen_rmid;	/* the RMID that was there the last time */
-	uint64_t with_rmid;	/* walks after which PQR_ASSOC had rmid */
 	uint64_t walks;		/* how often it has touched all its bytes */
+	uint64_t elsewhere;	/* after so many PQR_ASSOC did not have rmid; */
+	uint32_t other_rmid;	/* but this, the last time */
 	bool ready;
 	bool paced;		/* it walks on when its traffic has been read */
 	bool huge;		/* it asks for huge pages, once */

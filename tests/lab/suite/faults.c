@@ -189,7 +189,7 @@ static void test_evtsel_error(void)
 static void test_pqr(void)
 {
 	struct worker *worker = worker_start(1 << 20);
-	uint64_t flagged = 0, before, taken, ticks, with_rmid;
+	uint64_t flagged = 0, before, taken, ticks;
 	struct cmt_stats from, to;
 	struct recorder recorder;
 	struct dev dev;
@@ -227,9 +227,9 @@ static void test_pqr(void)
 	 */
 	CHECK(flagged * 4 >= (taken < ticks ? taken : ticks),
 	      "most were not noticed");
-	with_rmid = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED);
-	WAIT_FOR(__atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED) !=
-		 with_rmid, 30000, "the worker did not get its RMID back");
+	worker_wait(worker, 2);
+	WAIT_FOR(__atomic_load_n(&worker->seen_rmid, __ATOMIC_RELAXED) ==
+		 worker->rmid, 30000, "the worker did not get its RMID back");
 	log_free(&recorder.log);
 	worker_stop(worker);
 	dev_close(&dev);

@@ -126,13 +126,13 @@ static void with_us(bool mounted_first, const char *group)
 	model_begin();
 	worker_go(worker, true);
 	wrong = wrong_reads(group, 0);
-	note("%s first: %u of %u readings of resctrl are not the model's; the worker ran %llu of %llu walks under its RMID",
+	note("%s first: %u of %u readings of resctrl are not the model's; the worker ran %llu of %llu walks under another RMID",
 	     mounted_first ? "resctrl" : "cmt", wrong, LOOKS,
-	     (unsigned long long)worker->with_rmid,
+	     (unsigned long long)worker->elsewhere,
 	     (unsigned long long)worker->walks);
 	CHECK(!wrong, "resctrl reads wrong numbers");
 	check_growth(group, 0);
-	CHECK(worker->with_rmid * 100 >= worker->walks * 99,
+	CHECK(worker->elsewhere * 100 <= worker->walks,
 	      "the worker lost its RMID");
 	lab_switch(false);
 	worker_stop(worker);
@@ -166,17 +166,21 @@ static size_t count_flagged(const struct log *log, uint16_t type)
 static unsigned int percent_under(struct worker *worker, uint32_t rmid,
 				  uint64_t walks)
 {
-	uint64_t with, all;
+	uint64_t elsewhere, all;
 
 	__atomic_store_n(&worker->rmid, rmid, __ATOMIC_RELAXED);
 	worker_wait(worker, 2);
-	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED);
+	elsewhere = __atomic_load_n(&worker->elsewhere, __ATOMIC_RELAXED);
 	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
 	worker_wait(worker, walks);
-	/* the two are not read at once: a walk too few must not look wrong */
+	/*
+	 * The two are not read at once, and a worker may stand between them.
+	 * So walks that went wrong are counted, of which there are none then.
+	 */
 	all = __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE) - all;
-	with = __atomic_load_n(&worker->with_rmid, __ATOMIC_RELAXED) - with;
-	return with >= all ? 100 : with * 100 / all;
+	elsewhere = __atomic_load_n(&worker->elsewhere, __ATOMIC_RELAXED) -
+		    elsewhere;
+	return elsewhere >= all ? 0 : 100 - (elsewhere * 100 + all - 1) / all;
 }
 
 /* What resctrl gave to the group of this worker, which is neither 0 nor ours. */
@@ -488,8 +492,8 @@ static void check_under(struct worker *worker, const char *who, uint32_t rmid)
 	WAIT_FOR(percent_under(worker, rmid, 10) == 100, 10000,
 		 "%s does not come under RMID %u", who, rmid);
 	percent = percent_under(worker, rmid, 10);
-	CHECK(percent == 100, "%s is under RMID %u for %u %%", who, rmid,
-	      percent);
+	CHECK(percent == 100, "%s is under RMID %u for %u %%, then %u", who,
+	      rmid, percent, worker->other_rmid);
 }
 
 /* The last move is into container 1, of which this is said then. */
