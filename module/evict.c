@@ -4,6 +4,7 @@
  * them; look every second which are still in use, and give back the others.
  */
 #include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -128,7 +129,9 @@ static void look(struct work_struct *work)
 
 	mutex_lock(&cmt_scope_mutex);
 	cmt_resctrl_scan(seen);
-	bitmap_or(cmt_foreign, cmt_foreign, seen, CMT_MAX_RMIDS);
+	/* one by one: switches set bits at the same time */
+	for_each_set_bit(rmid, seen, cmt_caps.nr_rmids)
+		set_bit(rmid, cmt_foreign);
 
 	for_each_set_bit(rmid, cmt_foreign, cmt_caps.nr_rmids) {
 		if (is_excluded(rmid) && !test_bit(rmid, seen))
