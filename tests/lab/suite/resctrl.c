@@ -212,6 +212,7 @@ static void check_truth(const struct worker *worker, const char *who,
 }
 
 #define GROUP_BYTES	(1 << 20)
+#define FLAGGED		50	/* ticks, and samples, of 8 times as many ticks */
 
 /*
  * A process that is in a monitoring group of resctrl, and has an RMID of ours:
@@ -245,7 +246,8 @@ static void test_mon_group(void)
 	check_truth(worker, "resctrl",
 		    resctrl_read("/mon_groups/g", "llc_occupancy"));
 	ours = lab_get(LAB_OF_PAIR, LAB_ARG(L3, own, worker->space));
-	stats = dev_stats(&dev);
+	WAIT_FOR((stats = dev_stats(&dev)).ticks >= 8 * FLAGGED, 30000,
+		 "there are no ticks");
 	recorder_stop(&recorder);
 	note("%u of %u readings of the group are not the model's; under the group's RMID %u %% of walks; %llu bytes under ours; %llu overwritten, %zu ticks and %zu samples say so, %u foreign",
 	     wrong, LOOKS, percent, (unsigned long long)ours,
@@ -257,8 +259,8 @@ static void test_mon_group(void)
 	CHECK(ours <= 64 << 10, "lines of the worker are ours");
 	CHECK(stats.pqr_overwritten && stats.rmids_foreign == 1,
 	      "it is not counted");
-	CHECK(count_flagged(&recorder.log, CMT_REC_TICK) >= 50 &&
-	      count_flagged(&recorder.log, CMT_REC_SAMPLE) >= 50,
+	CHECK(count_flagged(&recorder.log, CMT_REC_TICK) >= FLAGGED &&
+	      count_flagged(&recorder.log, CMT_REC_SAMPLE) >= FLAGGED,
 	      "it is not flagged");
 
 	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
@@ -322,7 +324,7 @@ static void test_cat_group(void)
 	percent = percent_under(worker, group, 100);
 	CHECK(percent == 100, "in the group, under its RMID for %u %%", percent);
 	percent = percent_under(other, own, 50);
-	sleep_ms(20);
+	wait_read(L3, own);
 	recorder_stop(&recorder);
 	sample = last_sample(&recorder.log, own);
 	CHECK(sample, "no sample");

@@ -7,14 +7,17 @@
 
 #define NODES	2	/* of one CPU each, CPU n in node n */
 
-/* What QM_CTR gives for a worker's RMID in a node. */
+/* The processor's number for a worker's RMID in a node. */
+static uint32_t physical(const struct worker *worker, uint32_t node)
+{
+	return worker->rmid + node * lab_get(LAB_CONFIG, LAB_C_RMIDS) / NODES;
+}
+
+/* What QM_CTR gives for it. */
 static uint64_t counter(const struct worker *worker, uint32_t node)
 {
-	uint32_t physical = worker->rmid +
-		node * lab_get(LAB_CONFIG, LAB_C_RMIDS) / NODES;
-
-	return lab_get(LAB_OF_RMID, LAB_ARG(L3, physical, 0)) / lab_unit() *
-	       lab_unit();
+	return lab_get(LAB_OF_RMID, LAB_ARG(L3, physical(worker, node), 0)) /
+	       lab_unit() * lab_unit();
 }
 
 static void check_worker(const struct log *log, const struct worker *worker,
@@ -47,7 +50,7 @@ static void test_nodes(void)
 	struct worker *workers[NODES];
 	struct recorder recorder;
 	struct dev dev;
-	uint32_t node;
+	uint32_t node, i;
 
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
@@ -66,7 +69,9 @@ static void test_nodes(void)
 		worker_go(workers[node], false);
 	lab_switch(false);
 	recorder_start(&recorder, &dev, true);
-	sleep_ms(50);
+	for (node = 0; node < NODES; node++)
+		for (i = 0; i < NODES; i++)
+			wait_read(L3, physical(workers[node], i));
 	recorder_stop(&recorder);
 	for (node = 0; node < NODES; node++) {
 		check_worker(&recorder.log, workers[node], node);
