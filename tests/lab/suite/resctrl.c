@@ -132,7 +132,7 @@ static void with_us(bool mounted_first, const char *group)
 	     (unsigned long long)worker->walks);
 	CHECK(!wrong, "resctrl reads wrong numbers");
 	check_growth(group, 0);
-	CHECK(worker->elsewhere * 100 <= worker->walks,
+	CHECK(worker->walks && worker->elsewhere * 100 <= worker->walks,
 	      "the worker lost its RMID");
 	lab_switch(false);
 	worker_stop(worker);
