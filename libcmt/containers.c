@@ -1,133 +1,85 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cache of containers by cgroup id.  An id leads to no path but by looking
- * at all of them (open_by_handle_at() needs CAP_DAC_READ_SEARCH), so one walk
- * fills the cache with all cgroups there are.
+ * The cache of containers by cgroup id.
  *
- * A stream of ids that are gone already must not walk each time, and a new
- * container must be found soon all the same.  So misses are counted: a walk
- * that does not find what it was made for doubles the number of misses up to
- * the next one, one that does sets it back; and an id that walks did not find
- * TRIES_MAX times is believed gone and is no miss any more.
+ * The kernel tells the path of an id (CMT_IOC_PATH_OF_CGROUP).  In a cgroup
+ * namespace it tells none outside of it, and without a device there is nobody
+ * to ask: then the tree that is mounted is walked, for the ids that are wanted
+ * and no others, at most for 1/20 of a CPU.
  *
- * The walk reads no more than the tree.  What a runtime says of a container is
- * read when the container is looked up, once: it was on disk before there was
- * a cgroup.
+ * All waiting is in lookups.  What is not found is looked for again after a
+ * time, however often it is asked for: a container that has just been made may
+ * have no state file yet.
  */
 #include <cmt/containers.h>
 
+#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "containers_cache.h"
 #include "internal.h"
+#include "names_file.h"
 #include "runtime.h"
 
-#define TABLE_MIN	64	/* a power of two */
-#define BACKOFF_MAX	64	/* misses per walk, at most */
-#define TRIES_MAX	3
+#define MAX_DEFAULT	4096
+#define MAX_LEAST	16
+#define MAX_MOST	(1U << 20)
+#define RETRY_NS	1000000000ULL
+#define RETRY_MAX_NS	(1ULL << 62)
+#define BACKOFF_MAX	64	/* times retry_ns, between looks at state files */
+#define WALK_SHARE	20
+#define WALK_AHEAD_NS	1000000000ULL
 
-struct item {
-	struct item *next;	/* in its bucket */
-	struct cmt_container container;
-	uint32_t tries;		/* walks that did not find it */
-	char *path;
-	bool asked;		/* the runtime's state was looked for */
-	struct cmt_state *state;	/* NULL: it said nothing */
-};
+/* The kernel's number of the first cgroup namespace (PROC_CGROUP_INIT_INO). */
+#define FIRST_CGROUP_NS	0xeffffffbU
 
 struct cmt_containers {
-	int root_fd;		/* of the cgroup tree */
+	const struct cmt_device *device;
+	bool given;
+	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
 	int host_fd;		/* what the runtimes' state is below, or -1 */
-	uint32_t misses;	/* since the last walk */
-	uint32_t backoff;
-	size_t nr_items, nr_buckets;
-	struct item **buckets;
+	uint64_t retry_ns;
+	uint64_t walks_paid;	/* by this time walks have taken their share */
+	bool runtimes_only;	/* what cmt-names(8) wrote is not read */
+	struct cmt_names names;
+	struct cmt_cache cache;
 };
 
-static size_t hash(const struct cmt_containers *containers, uint64_t id)
+static uint64_t clock_ns(clockid_t clock)
 {
-	return (size_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) &
-	       (containers->nr_buckets - 1);
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* The link that points to the item of @id, or to NULL. */
-static struct item **find(const struct cmt_containers *containers, uint64_t id)
+static bool is_due(uint64_t due, uint64_t now)
 {
-	struct item **link = &containers->buckets[hash(containers, id)];
-
-	while (*link && (*link)->container.cgroup_id != id)
-		link = &(*link)->next;
-	return link;
-}
-
-/* A table that cannot grow gets slower, that is all. */
-static void grow(struct cmt_containers *containers)
-{
-	struct cmt_containers bigger = *containers;
-
-	bigger.nr_buckets = containers->nr_buckets * 2;
-	bigger.buckets = calloc(bigger.nr_buckets, sizeof(*bigger.buckets));
-	if (!bigger.buckets)
-		return;
-	for (size_t i = 0; i < containers->nr_buckets; i++) {
-		struct item *item, *next;
-
-		for (item = containers->buckets[i]; item; item = next) {
-			size_t to = hash(&bigger, item->container.cgroup_id);
-
-			next = item->next;
-			item->next = bigger.buckets[to];
-			bigger.buckets[to] = item;
-		}
-	}
-	free(containers->buckets);
-	*containers = bigger;
+	return !due || !cmt_ts_before(now, due);
 }
 
 /* In place: who asked before keeps a pointer to the container. */
-static int item_name(struct item *item, const char *path)
+static int item_path(struct cmt_item *item, const char *path)
 {
-	item->path = strdup(path);
-	if (!item->path)
+	char *copy = strdup(path);
+
+	if (!copy)
 		return -ENOMEM;
-	item->container.path = item->path;
-	cmt_container_name(item->path, &item->container);
-	return 0;
-}
-
-static struct item *item_new(struct cmt_containers *containers, uint64_t id)
-{
-	struct item *item = calloc(1, sizeof(*item));
-	struct item **link;
-
-	if (!item)
-		return NULL;
-	item->container.cgroup_id = id;
-	snprintf(item->container.name, sizeof(item->container.name),
-		 "cgroup:%" PRIu64, id);
-	if (containers->nr_items >= containers->nr_buckets)
-		grow(containers);
-	link = &containers->buckets[hash(containers, id)];
-	item->next = *link;
-	*link = item;
-	containers->nr_items++;
-	return item;
-}
-
-static void item_drop(struct cmt_containers *containers, struct item **link)
-{
-	struct item *item = *link;
-
-	*link = item->next;
-	containers->nr_items--;
 	free(item->path);
-	free(item->state);
-	free(item);
+	item->path = copy;
+	item->serial++;
+	item->container.path = copy;
+	cmt_container_name(copy, &item->container);
+	return 0;
 }
 
 static const char *told(const char *text)
@@ -136,10 +88,11 @@ static const char *told(const char *text)
 }
 
 /* A pod's name is cut before its container's is. */
-static void item_take(struct item *item, struct cmt_state *state)
+static void item_take(struct cmt_item *item, struct cmt_state *state)
 {
 	struct cmt_container *c = &item->container;
 
+	free(item->state);
 	item->state = state;
 	c->image = told(state->image);
 	c->pod_name = told(state->pod_name);
@@ -155,23 +108,250 @@ static void item_take(struct item *item, struct cmt_state *state)
 			 state->pod_container);
 	else if (c->container_name)
 		memcpy(c->name, state->name, sizeof(c->name));
+	if (c->pod_name || c->container_name)
+		cmt_name_overhead(c);
 }
 
-static void item_ask(const struct cmt_containers *containers,
-		     struct item *item)
+/*
+ * The runtimes' own files come first: they are newer.  A user's cgroup has the name
+ * that the user's files tell, and never that of root's container.
+ * Returns 0, -ENOENT or an error that passes.
+ */
+static int ask_files(struct cmt_containers *containers,
+		     struct cmt_container *container, struct cmt_state *state)
+{
+	int err = cmt_runtime_ask(containers->host_fd, container, state);
+
+	if (err != -ENOENT || containers->runtimes_only || container->uid)
+		return err;
+	return cmt_names_find(&containers->names, containers->host_fd,
+			      container, state);
+}
+
+/* Returns 0, -ENOENT or an error that passes. */
+static int ask_runtime(struct cmt_containers *containers,
+		       struct cmt_item *item)
 {
 	struct cmt_state *state;
+	int err;
 
-	item->asked = true;
-	if (containers->host_fd < 0 || !item->container.id[0])
-		return;
+	if (containers->host_fd < 0 || !item->container.id[0]) {
+		item->named = true;
+		return -ENOENT;
+	}
 	state = malloc(sizeof(*state));
 	if (!state)
-		return;
-	if (cmt_runtime_ask(containers->host_fd, &item->container, state))
+		return -ENOMEM;
+	err = ask_files(containers, &item->container, state);
+	if (err) {
 		free(state);
-	else
-		item_take(item, state);
+		return err;
+	}
+	item_take(item, state);
+	item->named = true;
+	return 0;
+}
+
+/* True: the item has a name now. */
+static bool name_item(struct cmt_containers *containers,
+		      struct cmt_item *item, uint64_t now)
+{
+	int err;
+
+	if (item->named || !is_due(item->name_due, now))
+		return false;
+	err = ask_runtime(containers, item);
+	if (err != -ENOENT || !item->name_wait)
+		item->name_wait = containers->retry_ns;
+	else if (item->name_wait < BACKOFF_MAX * containers->retry_ns)
+		item->name_wait *= 2;
+	item->name_due = now + item->name_wait;
+	return !err;
+}
+
+/* An id that is in no item is nobody's wish. */
+static int walk_fn(void *ctx, uint64_t id, const char *path)
+{
+	struct cmt_containers *containers = ctx;
+	struct cmt_item *item = cmt_cache_find(&containers->cache, id);
+
+	return item && !item->path && !item->given ? item_path(item, path) : 0;
+}
+
+/*
+ * Walks may take 1/WALK_SHARE of a CPU, and WALK_AHEAD_NS of what is to come.  Time
+ * in which others had the CPU is not theirs.  Returns when it is of use to come again.
+ */
+static uint64_t walk(struct cmt_containers *containers, uint64_t now)
+{
+	uint64_t paid = containers->walks_paid, began;
+
+	if (cmt_ts_before(paid, now))
+		paid = now;
+	if (paid - now > WALK_AHEAD_NS)
+		return paid - WALK_AHEAD_NS;
+	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	/* What a walk that fails half-way has not seen is tried again. */
+	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
+	containers->walks_paid = paid + WALK_SHARE *
+		(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
+	return now + containers->retry_ns;
+}
+
+static int ask_kernel(const struct cmt_containers *containers,
+		      struct cmt_item *item)
+{
+	char path[PATH_MAX];
+	int err = cmt_device_cgroup_path(containers->device,
+					 item->container.cgroup_id, path,
+					 sizeof(path));
+
+	return err ? err : item_path(item, path);
+}
+
+static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
+		      uint64_t now)
+{
+	int err = -ENOENT;
+
+	if (!is_due(item->path_due, now))
+		return false;
+	item->path_due = now + containers->retry_ns;
+	if (containers->device)
+		err = ask_kernel(containers, item);
+	if (err == -ENOENT && containers->root_fd >= 0)
+		item->path_due = walk(containers, now);
+	return item->path;
+}
+
+bool cmt_containers_refresh(struct cmt_containers *containers,
+			    struct cmt_item *item)
+{
+	bool found = false;
+	uint64_t now;
+
+	if (containers->given || item->given || (item->path && item->named))
+		return false;
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (!item->path)
+		found = find_path(containers, item, now);
+	if (item->path)
+		found |= name_item(containers, item, now);
+	return found;
+}
+
+const struct cmt_container *
+cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id)
+{
+	struct cmt_item *item = cmt_cache_get(&containers->cache, cgroup_id);
+
+	if (!item)
+		return NULL;
+	cmt_containers_refresh(containers, item);
+	return &item->container;
+}
+
+const struct cmt_container *
+cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,
+			 const char *path)
+{
+	struct cmt_item *item = cmt_cache_get(&containers->cache, cgroup_id);
+
+	if (!item || (!item->path && item_path(item, path)))
+		return NULL;
+	containers->runtimes_only = true;
+	cmt_containers_refresh(containers, item);
+	return &item->container;
+}
+
+const struct cmt_container *
+cmt_containers_find(struct cmt_containers *containers, uint64_t cgroup_id)
+{
+	struct cmt_item *item = cmt_cache_find(&containers->cache, cgroup_id);
+
+	if (!item)
+		return NULL;
+	cmt_cache_use(&containers->cache, item);
+	return &item->container;
+}
+
+struct cmt_item *cmt_containers_pin(struct cmt_containers *containers,
+				    uint64_t id)
+{
+	struct cmt_item *item = cmt_cache_get(&containers->cache, id);
+
+	if (item)
+		item->pins++;
+	return item;
+}
+
+void cmt_containers_unpin(struct cmt_containers *containers,
+			  struct cmt_item *item)
+{
+	item->pins--;
+	if (containers->cache.nr_items > containers->cache.max && !item->pins)
+		cmt_cache_drop(&containers->cache, item);
+}
+
+static void put_text(char *to, size_t size, const char *from)
+{
+	if (from && *from)
+		cmt_printable(to, size, from, strlen(from));
+}
+
+/* The texts of @from that a state file would tell. */
+static struct cmt_state *given_state(const struct cmt_container *from)
+{
+	struct cmt_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	put_text(state->name, sizeof(state->name), from->container_name);
+	put_text(state->pod_container, sizeof(state->pod_container),
+		 from->container_name);
+	put_text(state->pod_name, sizeof(state->pod_name), from->pod_name);
+	put_text(state->pod_namespace, sizeof(state->pod_namespace),
+		 from->pod_namespace);
+	put_text(state->image, sizeof(state->image), from->image);
+	return state;
+}
+
+static void put_own(struct cmt_container *to, const struct cmt_container *from)
+{
+	if (from->name[0])
+		cmt_printable(to->name, sizeof(to->name), from->name,
+			      strnlen(from->name, sizeof(from->name)));
+	if (!from->id[0])
+		return;
+	to->runtime = from->runtime;
+	cmt_printable(to->id, sizeof(to->id), from->id,
+		      strnlen(from->id, sizeof(from->id)));
+	if (from->pod[0])
+		cmt_printable(to->pod, sizeof(to->pod), from->pod,
+			      strnlen(from->pod, sizeof(from->pod)));
+}
+
+int cmt_containers_put(struct cmt_containers *containers,
+		       const struct cmt_container *container)
+{
+	struct cmt_state *state;
+	struct cmt_item *item;
+	int err;
+
+	if (container->sz < sizeof(*container) || !container->path)
+		return -EINVAL;
+	state = given_state(container);
+	item = state ? cmt_cache_get(&containers->cache,
+				     container->cgroup_id) : NULL;
+	err = item ? item_path(item, container->path) : -ENOMEM;
+	if (err) {
+		free(state);
+		return err;
+	}
+	item->given = true;
+	item_take(item, state);
+	put_own(&item->container, container);
+	return 0;
 }
 
 static int open_host(const char *root)
@@ -181,25 +361,69 @@ static int open_host(const char *root)
 	return fd < 0 ? -errno : fd;
 }
 
-int cmt_containers_new(struct cmt_containers **containers,
-		       const char *cgroup_root)
+/* In a cgroup namespace the kernel answers for what is below it, no more. */
+static bool in_namespace(void)
 {
-	struct cmt_containers *c = calloc(1, sizeof(*c));
+	struct stat st;
 
+	return stat("/proc/self/ns/cgroup", &st) || st.st_ino != FIRST_CGROUP_NS;
+}
+
+static int containers_opts(struct cmt_containers_opts *opts,
+			   const struct cmt_containers_opts *from)
+{
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
+
+	if (err)
+		return err;
+	if (!opts->max)
+		opts->max = MAX_DEFAULT;
+	if (!opts->retry_ns)
+		opts->retry_ns = RETRY_NS;
+	if (opts->max < MAX_LEAST || opts->max > MAX_MOST ||
+	    opts->retry_ns > RETRY_MAX_NS / BACKOFF_MAX ||
+	    (opts->flags & ~CMT_CONTAINERS_GIVEN))
+		return -EINVAL;
+	return 0;
+}
+
+static int open_roots(struct cmt_containers *c,
+		      const struct cmt_containers_opts *opts)
+{
+	if (c->given)
+		return 0;
+	if (!c->device || opts->cgroup_root || in_namespace())
+		c->root_fd = cmt_cgroup_open(opts->cgroup_root);
+	if (c->root_fd < 0 && opts->cgroup_root)
+		return c->root_fd;
+	c->host_fd = open_host(opts->state_root ? opts->state_root : "/");
+	return c->host_fd < 0 && opts->state_root ? c->host_fd : 0;
+}
+
+int cmt_containers_new(struct cmt_containers **containers,
+		       const struct cmt_containers_opts *opts)
+{
+	struct cmt_containers_opts o;
+	struct cmt_containers *c;
+	int err = containers_opts(&o, opts);
+
+	if (err)
+		return err;
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	c->backoff = 1;
-	c->nr_buckets = TABLE_MIN;
-	c->buckets = calloc(c->nr_buckets, sizeof(*c->buckets));
-	c->root_fd = c->buckets ? cmt_cgroup_open(cgroup_root) : -ENOMEM;
-	if (c->root_fd < 0) {
-		int err = c->root_fd;
-
-		free(c->buckets);
-		free(c);
+	c->device = o.device;
+	c->given = o.flags & CMT_CONTAINERS_GIVEN;
+	c->retry_ns = o.retry_ns;
+	c->root_fd = -1;
+	c->host_fd = -1;
+	err = cmt_cache_init(&c->cache, o.max);
+	if (!err)
+		err = open_roots(c, &o);
+	if (err) {
+		cmt_containers_free(c);
 		return err;
 	}
-	c->host_fd = open_host("/");
 	*containers = c;
 	return 0;
 }
@@ -216,6 +440,7 @@ int cmt_containers_set_root(struct cmt_containers *containers, const char *root)
 	if (containers->host_fd >= 0)
 		close(containers->host_fd);
 	containers->host_fd = fd;
+	cmt_names_destroy(&containers->names);
 	return 0;
 }
 
@@ -223,80 +448,18 @@ void cmt_containers_free(struct cmt_containers *containers)
 {
 	if (!containers)
 		return;
-	for (size_t i = 0; i < containers->nr_buckets; i++) {
-		while (containers->buckets[i])
-			item_drop(containers, &containers->buckets[i]);
-	}
+	cmt_cache_destroy(&containers->cache);
 	cmt_containers_set_root(containers, NULL);
-	close(containers->root_fd);
-	free(containers->buckets);
+	if (containers->root_fd >= 0)
+		close(containers->root_fd);
 	free(containers);
-}
-
-static int walk_fn(void *ctx, uint64_t id, const char *path)
-{
-	struct cmt_containers *containers = ctx;
-	struct item *item = *find(containers, id);
-
-	if (!item)
-		item = item_new(containers, id);
-	if (!item)
-		return -ENOMEM;
-	return item->path ? 0 : item_name(item, path);
-}
-
-/* Is it time for a walk?  Called once for every miss. */
-static bool may_walk(struct cmt_containers *containers)
-{
-	if (++containers->misses < containers->backoff)
-		return false;
-	containers->misses = 0;
-	return true;
-}
-
-static struct item *walk_for(struct cmt_containers *containers, uint64_t id)
-{
-	struct item *item;
-
-	/* What a walk that fails half-way has not seen is tried again. */
-	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
-	item = *find(containers, id);
-	if (item && item->path) {
-		containers->backoff = 1;
-		return item;
-	}
-	if (containers->backoff < BACKOFF_MAX)
-		containers->backoff *= 2;
-	if (!item)
-		item = item_new(containers, id);
-	if (item)
-		item->tries++;
-	return item;
-}
-
-const struct cmt_container *
-cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id)
-{
-	struct item *item = *find(containers, cgroup_id);
-
-	if (!item || (!item->path && item->tries < TRIES_MAX)) {
-		if (may_walk(containers))
-			item = walk_for(containers, cgroup_id);
-		else if (!item)
-			item = item_new(containers, cgroup_id);
-	}
-	if (!item)
-		return NULL;
-	if (item->path && !item->asked)
-		item_ask(containers, item);
-	return &item->container;
 }
 
 void cmt_containers_forget(struct cmt_containers *containers,
 			   uint64_t cgroup_id)
 {
-	struct item **link = find(containers, cgroup_id);
+	struct cmt_item *item = cmt_cache_find(&containers->cache, cgroup_id);
 
-	if (*link)
-		item_drop(containers, link);
+	if (item && !item->pins)
+		cmt_cache_drop(&containers->cache, item);
 }

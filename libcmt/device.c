@@ -9,7 +9,7 @@
 #include "internal.h"
 
 /* More processes, cgroups and CPUs than a kernel has process ids. */
-#define WAITING_MAX	(8U << 20)
+#define PENDING_MAX	(8U << 20)
 
 static bool power_of_two(uint32_t n)
 {
@@ -25,7 +25,7 @@ bool cmt_info_possible(const struct cmt_info *info)
 	return info->nr_cpus >= 1 && info->nr_cpus <= 65536 &&
 	       info->nr_rmids >= 2 && info->nr_rmids <= 65536 &&
 	       info->rmids_usable < info->nr_rmids &&
-	       info->ring_records >= 2 && info->ring_records <= 65536 &&
+	       info->ring_records >= 2 && info->ring_records <= 1U << 22 &&
 	       power_of_two(info->ring_records) &&
 	       info->ring_bytes >= ring && info->ring_bytes <= 1U << 30 &&
 	       info->interval_min_ns >= 1 &&
@@ -37,16 +37,43 @@ static int device_ioctl(int fd, unsigned long command, void *arg)
 	return ioctl(fd, command, arg) < 0 ? -errno : 0;
 }
 
-static int get_info(int fd, struct cmt_info *info)
+/* An older module wrote less than was asked for: what it does not know is 0. */
+int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
+		   uint32_t size)
 {
+	uint32_t written;
 	int err;
 
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
-	err = device_ioctl(fd, CMT_IOC_GET_INFO, info);
+	memset(arg, 0, size);
+	memcpy(arg, &size, sizeof(size));
+	err = device_ioctl(fd, command, arg);
+	memcpy(&written, arg, sizeof(written));
+	if (err)
+		return err;
+	if (written < least || written > size)
+		return -EPROTO;
+	memset((char *)arg + written, 0, size - written);
+	return 0;
+}
+
+/* A module of another major version may answer in another size. */
+#define ABI_KNOWN	(offsetof(struct cmt_info, abi_version) + sizeof(uint32_t))
+
+/* @size: bytes of room at @info, sizeof(*info) or more */
+static int get_info(int fd, struct cmt_info *info, uint32_t size)
+{
+	int err = cmt_device_ask(fd, CMT_IOC_GET_INFO, info, ABI_KNOWN, size);
+
+	if (err)
+		return err;
+	if (info->abi_version >> 16 != CMT_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (info->size < CMT_INFO_SIZE || !cmt_info_possible(info))
+		return -EPROTO;
 	info->module_version[sizeof(info->module_version) - 1] = '\0';
 	info->reason[sizeof(info->reason) - 1] = '\0';
-	return err;
+	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
+	return 0;
 }
 
 /*
@@ -59,15 +86,6 @@ static int open_path(const char *path, int mode)
 		      mode | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	return fd < 0 ? -errno : fd;
-}
-
-static int check_info(const struct cmt_info *info)
-{
-	if (info->abi_version >> 16 != CMT_ABI_MAJOR)
-		return -EPROTONOSUPPORT;
-	if (info->size != sizeof(*info) || !cmt_info_possible(info))
-		return -EPROTO;
-	return 0;
 }
 
 int cmt_device_open(struct cmt_device **dev, const char *path,
@@ -87,9 +105,7 @@ int cmt_device_open(struct cmt_device **dev, const char *path,
 		err = d->fd;
 		goto err_free;
 	}
-	err = get_info(d->fd, &d->info);
-	if (!err)
-		err = check_info(&d->info);
+	err = get_info(d->fd, &d->info, sizeof(d->info_room));
 	if (err)
 		goto err_close;
 	*dev = d;
@@ -117,7 +133,8 @@ int cmt_device_abi(const char *path, uint32_t *abi)
 
 	if (fd < 0)
 		return fd;
-	err = get_info(fd, &info);
+	err = cmt_device_ask(fd, CMT_IOC_GET_INFO, &info, ABI_KNOWN,
+			     sizeof(info));
 	close(fd);
 	if (!err)
 		*abi = info.abi_version;
@@ -129,6 +146,11 @@ int cmt_device_fd(const struct cmt_device *dev)
 	return dev->fd;
 }
 
+int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info)
+{
+	return get_info(dev->fd, info, sizeof(*info));
+}
+
 const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
 {
 	return &dev->info;
@@ -136,16 +158,20 @@ const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
 
 int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 {
-	memset(stats, 0, sizeof(*stats));
-	stats->size = sizeof(*stats);
-	return device_ioctl(dev->fd, CMT_IOC_GET_STATS, stats);
+	uint32_t size = stats->size;
+
+	/* of a caller that is older or newer than this library */
+	if (size < CMT_STATS_SIZE)
+		return -EINVAL;
+	return cmt_device_ask(dev->fd, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE,
+			      size);
 }
 
 static bool snapshot_possible(const struct cmt_snapshot *snapshot,
 			      uint16_t type, const struct cmt_info *info)
 {
 	for (uint32_t i = 0; i < snapshot->count; i++) {
-		const struct cmt_record *record = &snapshot->records[i];
+		const struct cmt_record *record = cmt_snapshot_at(snapshot, i);
 
 		if (record->type != type ||
 		    !cmt_record_possible(record, info->nr_cpus, info->nr_rmids))
@@ -163,10 +189,9 @@ static int take_snapshot(const struct cmt_device *dev, unsigned long command,
 			 struct cmt_snapshot **snapshot)
 {
 	struct cmt_rmids rmids = { .size = sizeof(rmids), .count = *room };
-	struct cmt_snapshot *s;
+	struct cmt_snapshot *s = cmt_snapshot_alloc(*room);
 	int err;
 
-	s = calloc(1, sizeof(*s) + (size_t)*room * sizeof(s->records[0]));
 	if (!s)
 		return -ENOMEM;
 	rmids.records = (uintptr_t)s->records;
@@ -181,7 +206,7 @@ static int take_snapshot(const struct cmt_device *dev, unsigned long command,
 			err = -EPROTO;
 	}
 	if (err)
-		free(s);
+		cmt_snapshot_free(s);
 	else
 		*snapshot = s;
 	return err;
@@ -198,19 +223,19 @@ int cmt_device_snapshot(const struct cmt_device *dev,
 	return err == -ENOSPC ? -EPROTO : err;
 }
 
-/* How many wait is not known before, and may grow while we ask. */
-int cmt_device_waiting(const struct cmt_device *dev,
-		       struct cmt_snapshot **waiting)
+/* How many owners are pending is not known before, and may grow meanwhile. */
+int cmt_device_pending(const struct cmt_device *dev,
+		       struct cmt_snapshot **pending)
 {
 	uint32_t room = 64;
 
 	for (unsigned int i = 0; i < 8; i++) {
-		int err = take_snapshot(dev, CMT_IOC_GET_WAITING,
-					CMT_REC_ALLOC_FAIL, &room, waiting);
+		int err = take_snapshot(dev, CMT_IOC_GET_PENDING,
+					CMT_REC_ALLOC_FAIL, &room, pending);
 
 		if (err != -ENOSPC)
 			return err;
-		if (room > WAITING_MAX)
+		if (room > PENDING_MAX)
 			return -EPROTO;
 		room += room / 4;
 	}
@@ -220,7 +245,7 @@ int cmt_device_waiting(const struct cmt_device *dev,
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
 {
 	struct cmt_info info;
-	int err = get_info(dev->fd, &info);
+	int err = cmt_device_info_now(dev, &info);
 
 	if (!err)
 		*interval_ns = info.interval_ns;
@@ -240,7 +265,7 @@ int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
 int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
 {
 	struct cmt_info info;
-	int err = get_info(dev->fd, &info);
+	int err = cmt_device_info_now(dev, &info);
 
 	if (!err)
 		*scope = info.scope;
@@ -314,11 +339,17 @@ int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
 		.options = options,
 		.id = id,
 	};
-	int err = device_ioctl(dev->fd, CMT_IOC_ATTACH, &arg);
+	struct cmt_attached known = { .sz = sizeof(known) };
+	int err;
 
-	if (!err && attached)
-		*attached = (struct cmt_attached){ arg.rmid, arg.generation };
-	return err;
+	if (attached && !cmt_sz_possible(attached->sz))
+		return -EINVAL;
+	err = device_ioctl(dev->fd, CMT_IOC_ATTACH, &arg);
+	if (err || !attached)
+		return err;
+	known.rmid = arg.rmid;
+	known.generation = arg.generation;
+	return cmt_out_copy(attached, &known, sizeof(known));
 }
 
 int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
@@ -326,4 +357,44 @@ int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
 	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
 
 	return device_ioctl(dev->fd, CMT_IOC_DETACH, &arg);
+}
+
+int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
+		       bool *mounted)
+{
+	struct cmt_info info;
+	int err = cmt_device_info_now(dev, &info);
+
+	if (err)
+		return err;
+	*mode = info.resctrl;
+	if (mounted)
+		*mounted = info.resctrl_mounted;
+	return 0;
+}
+
+int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
+{
+	struct cmt_resctrl arg = { .size = sizeof(arg), .mode = mode };
+
+	return device_ioctl(dev->fd, CMT_IOC_SET_RESCTRL, &arg);
+}
+
+int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
+			   char *path, size_t size)
+{
+	struct cmt_cgroup_path arg = {
+		.size = sizeof(arg),
+		.cgroup_id = cgroup_id,
+		.path = (uintptr_t)path,
+		.bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+	};
+	uint32_t room = arg.bytes;
+	int err = device_ioctl(dev->fd, CMT_IOC_PATH_OF_CGROUP, &arg);
+
+	if (err)
+		return err;
+	if (!arg.bytes || arg.bytes > room || path[arg.bytes - 1])
+		return -EPROTO;
+	return 0;
 }

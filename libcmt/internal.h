@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the library's parts share and nobody else sees. */
+/* Private to the library: what its parts share. */
 #ifndef LIBCMT_INTERNAL_H
 #define LIBCMT_INTERNAL_H
 
@@ -10,13 +10,24 @@
 
 #include <cmt/device.h>
 
+struct cmt_container;
 struct cmt_reader;
 
+/*
+ * @fd and @info are constant from cmt_device_open() to cmt_device_close(), so that
+ * threads share a device without a lock.
+ */
 struct cmt_device {
 	int fd;
-	struct cmt_info info;
+	union {
+		struct cmt_info info;
+		char info_room[CMT_INFO_ROOM];
+	};
 	struct cmt_reader *reader;	/* the one there may be */
 };
+
+/* Kept out of the caller, whose usual path then saves no registers for it. */
+#define CMT_APART __attribute__((noinline))
 
 /* Is @a before @b?  Modulo 2^64: right while they are less than 2^63 apart. */
 static inline bool cmt_ts_before(uint64_t a, uint64_t b)
@@ -24,22 +35,60 @@ static inline bool cmt_ts_before(uint64_t a, uint64_t b)
 	return (int64_t)(a - b) < 0;
 }
 
+#define CMT_SZ_MAX	4096U	/* more than any public structure will have */
+
 /*
- * Copy a caller's options of any size over @opts, which has @known bytes.
- * What the caller knows and we do not must be zero.
+ * Public structures that programs fill in or provide begin with size_t sz, the
+ * size that the program was built with.  Alignment makes sizes multiples.
  */
-static inline int cmt_opts_copy(void *opts, size_t known, const void *from,
-				size_t sz)
+static inline bool cmt_sz_possible(size_t sz)
+{
+	return sz >= sizeof(sz) && sz <= CMT_SZ_MAX && sz % sizeof(sz) == 0;
+}
+
+/*
+ * Copy the options @from, of which a program set sz, to @opts, which has @known
+ * bytes.  An older program has fewer members: the others are 0, which asks for the
+ * default.  A newer program may have more members, if all of them are 0.  @from
+ * NULL: all are 0.
+ */
+static inline int cmt_opts_copy(void *opts, size_t known, const void *from)
 {
 	const unsigned char *bytes = from;
+	size_t sz;
 
-	if (sz < known)
+	if (!from) {
+		memset(opts, 0, known);
+		return 0;
+	}
+	memcpy(&sz, from, sizeof(sz));
+	if (!cmt_sz_possible(sz))
 		return -EINVAL;
 	for (size_t i = known; i < sz; i++) {
 		if (bytes[i])
 			return -EINVAL;
 	}
-	memcpy(opts, from, known);
+	memset(opts, 0, known);
+	memcpy(opts, from, sz < known ? sz : known);
+	return 0;
+}
+
+/*
+ * Copy @from, which has @known bytes, to @out, of which a program set sz.  An
+ * older program gets what it knows; to a newer program the other members are 0.
+ * sz stays as it is.
+ */
+static inline int cmt_out_copy(void *out, const void *from, size_t known)
+{
+	size_t sz, n;
+
+	memcpy(&sz, out, sizeof(sz));
+	if (!cmt_sz_possible(sz))
+		return -EINVAL;
+	n = sz < known ? sz : known;
+	memset(out, 0, sz);
+	memcpy(out, from, n);
+	memcpy(out, &sz, sizeof(sz));
 	return 0;
 }
 
@@ -49,9 +98,6 @@ static inline int cmt_opts_copy(void *opts, size_t known, const void *from,
  */
 bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
 			 uint32_t nr_rmids);
-/* As above, and can it be in the ring of @cpu? */
-bool cmt_record_possible_in_ring(const struct cmt_record *record, uint32_t cpu,
-				 uint32_t nr_rmids);
 
 /*
  * @n bytes of @from into @to, which has @size, and NUL: names go to terminals,
@@ -59,13 +105,24 @@ bool cmt_record_possible_in_ring(const struct cmt_record *record, uint32_t cpu,
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
-struct cmt_slots;
+/* Mark the name of a container whose flags have CMT_CONTAINER_OVERHEAD. */
+void cmt_name_overhead(struct cmt_container *container);
 
-/* Tell the slots who owns what, when @late records had come too late. */
-int cmt_slots_sync(struct cmt_slots *slots, const struct cmt_snapshot *snapshot,
-		   uint64_t late);
-/* Has that been done since there were @late of them? */
-bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t late);
+/* Are the @n bytes of @id an id, as runtimes give containers? */
+bool cmt_is_id(const char *id, size_t n);
+
+/* A snapshot with room for @room records, or NULL. */
+struct cmt_snapshot *cmt_snapshot_alloc(uint32_t room);
+
+/*
+ * Ask for @arg, a structure that begins with its size, of which this program
+ * knows @size bytes and every module of this major version at least @least.
+ */
+int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
+		   uint32_t size);
+
+/* What the module says of itself now. */
+int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info);
 
 /* @info: could a module have said that? */
 bool cmt_info_possible(const struct cmt_info *info);

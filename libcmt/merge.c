@@ -4,174 +4,134 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "barrier.h"
-#include "ring.h"
+#include "record.h"
 
-/* Records copied at a time, so that all rings' buffers stay in the cache. */
+/* Records copied at a time: of all rings 1 MiB, of one ring a few pages at most. */
 #define BATCH_ALL	16384
-#define BATCH_MIN	64
+#define BATCH_MIN	32
 #define BATCH_MAX	256
 
-/* A record's place among other rings' records. */
-struct key {
-	uint64_t ts;
-	uint32_t cpu;
-};
-
-struct source {
-	struct cmt_ring ring;
-	struct cmt_record *buffer;	/* merge->batch records */
-	uint32_t next, end;		/* of the buffer: not delivered yet */
-	uint64_t last_ts;		/* no later record is before it */
-	bool started;			/* last_ts and last_type are set */
-	uint16_t last_type;
-	uint64_t ahead;			/* 1 + index of a record from the */
-	uint64_t ahead_now;		/* future, and the time then */
-	uint64_t gap;			/* lost, CMT_REC_LOST to be delivered */
-	struct cmt_reader_counts counts;	/* not emitted and pending */
-};
+/*
+ * A key is a time since base and a CPU, so that one comparison, without a branch,
+ * orders both.  48 bits of time are 78 hours; what is later has the last time
+ * there is, and before such a key wins, the tree is built with another base.
+ */
+#define KEY_CPU_BITS	16
+#define KEY_TIME_MAX	((1ULL << 48) - 1)
+#define KEY_LATEST	(KEY_TIME_MAX << KEY_CPU_BITS)
 
 struct cmt_merge {
-	struct cmt_info info;
-	uint64_t latency_ns;
-	uint64_t now;
-	uint32_t nr_sources;
+	struct cmt_sources *sources;
+	uint32_t nr;		/* of rings; that of leaf i is i */
 	uint32_t batch;
 	int error;
-	struct key last;	/* delivered */
-	bool delivered;		/* last is set */
-	struct key frontier;	/* what comes out is before it, */
-	bool bounded;		/* if this is set */
-	uint32_t nr_heap;	/* sources with records in their buffer, */
-	struct key *heap;	/* by the first of them */
+	bool valid;		/* the tree is */
+	uint64_t base;
+	uint64_t last_ts;	/* of what was delivered last, */
+	uint32_t last_cpu;
+	bool delivered;		/* if this is set */
 	uint32_t nr_gaps;
-	uint32_t *gaps;		/* sources with a gap */
+	uint32_t *gaps;		/* rings with a gap */
 	struct cmt_record *buffers;
-	struct source sources[];
+	uint64_t winner;	/* keys: */
+	uint64_t *losers;	/* [1..nr-1]; the parent of i is i / 2 */
+	uint64_t *ahead;	/* of the record after each ring's first */
+	uint64_t *built;	/* [1..2nr-1]: winners, while the tree is built */
 };
 
-static inline bool key_before(struct key a, struct key b)
+static inline uint64_t make_key(uint64_t base, uint64_t ts, uint32_t cpu)
 {
-	return a.ts == b.ts ? a.cpu < b.cpu : cmt_ts_before(a.ts, b.ts);
+	uint64_t time = ts - base;
+
+	if (time > KEY_TIME_MAX)
+		time = cmt_ts_before(ts, base) ? 0 : KEY_TIME_MAX;
+	return time << KEY_CPU_BITS | cpu;
 }
 
-/* Put @key where the hole at @i is, or below it. */
-static void heap_down(struct cmt_merge *merge, uint32_t i, struct key key)
+static inline uint32_t key_cpu(uint64_t key)
 {
-	struct key *heap = merge->heap;
-	uint32_t n = merge->nr_heap, child;
-
-	while ((child = 2 * i + 1) < n) {
-		if (child + 1 < n && key_before(heap[child + 1], heap[child]))
-			child++;
-		if (!key_before(heap[child], key))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = key;
+	return key & ((1U << KEY_CPU_BITS) - 1);
 }
 
-static void heap_push(struct cmt_merge *merge, struct key key)
+/* Of its first record, or of what it can still show. */
+static uint64_t source_time(const struct cmt_merge *merge,
+			    const struct cmt_source *source)
 {
-	struct key *heap = merge->heap;
-	uint32_t i = merge->nr_heap++, parent;
-
-	while (i && key_before(key, heap[parent = (i - 1) / 2])) {
-		heap[i] = heap[parent];
-		i = parent;
-	}
-	heap[i] = key;
+	return source->next != source->end ?
+	       source->buffer[source->next].ts :
+	       cmt_source_bound(merge->sources, source);
 }
 
-static void heap_pop(struct cmt_merge *merge)
+static uint64_t source_key(const struct cmt_merge *merge,
+			   const struct cmt_source *source)
 {
-	merge->nr_heap--;
-	if (merge->nr_heap)
-		heap_down(merge, 0, merge->heap[merge->nr_heap]);
-}
-
-static struct key source_key(const struct cmt_merge *merge,
-			     const struct source *source)
-{
-	return (struct key){ source->buffer[source->next].ts,
-			     (uint32_t)(source - merge->sources) };
-}
-
-static void source_gap(struct cmt_merge *merge, struct source *source,
-		       uint64_t lost)
-{
-	if (!lost)
-		return;
-	source->counts.lost += lost;
-	if (!source->gap)
-		merge->gaps[merge->nr_gaps++] =
-			(uint32_t)(source - merge->sources);
-	source->gap += lost;
-}
-
-/* From the future: now that is, and still when asked again later. */
-enum { NOT_AHEAD, AHEAD, ALWAYS_AHEAD };
-
-static int source_ahead(struct source *source, uint64_t ts, uint64_t index,
-			uint64_t now)
-{
-	if (!cmt_ts_before(now + CMT_MERGE_AHEAD_NS, ts))
-		return NOT_AHEAD;
-	if (source->ahead == index + 1 && source->ahead_now != now)
-		return ALWAYS_AHEAD;
-	source->ahead = index + 1;
-	source->ahead_now = now;
-	return AHEAD;
-}
-
-static bool source_malformed(const struct cmt_merge *merge,
-			     const struct source *source,
-			     const struct cmt_record *record)
-{
-	uint32_t cpu = (uint32_t)(source - merge->sources);
-
-	return !cmt_record_possible_in_ring(record, cpu,
-					    merge->info.nr_rmids) ||
-	       (source->started && cmt_ts_before(record->ts, source->last_ts));
+	return make_key(merge->base, source_time(merge, source), source->cpu);
 }
 
 /*
- * Keep, of the @n records just copied, those that can be and are not late.
- * A record from the future stops it: that one and the rest stay in the ring.
+ * Of the record after the first one, so that when this is delivered, no load from
+ * the buffer stands between two replays.  Anything if there is none: the buffer
+ * has one record more than it is filled with.
  */
-static void source_sift(struct cmt_merge *merge, struct source *source,
-			uint32_t n)
+static inline uint64_t key_ahead(uint64_t base, const struct cmt_source *source)
 {
-	uint64_t index = source->ring.pos - n;
-	struct key key = { 0, (uint32_t)(source - merge->sources) };
+	return make_key(base, source->buffer[source->next + 1].ts, source->cpu);
+}
 
-	source->next = 0;
-	source->end = 0;
-	for (uint32_t i = 0; i < n; i++, index++) {
-		struct cmt_record *record = &source->buffer[i];
-		int ahead = source_ahead(source, record->ts, index, merge->now);
+static void find_base(struct cmt_merge *merge)
+{
+	merge->base = source_time(merge, &merge->sources->all[0]);
+	for (uint32_t i = 1; i < merge->nr; i++) {
+		uint64_t ts = source_time(merge, &merge->sources->all[i]);
 
-		if (ahead == AHEAD) {
-			source->ring.pos = index;
-			return;
-		}
-		if (ahead || source_malformed(merge, source, record)) {
-			source->counts.malformed++;
-			continue;
-		}
-		source->started = true;
-		source->last_ts = record->ts;
-		source->last_type = record->type;
-		key.ts = record->ts;
-		if (merge->delivered && key_before(key, merge->last)) {
-			source->counts.late++;
-			continue;
-		}
-		if (source->end != i)
-			source->buffer[source->end] = *record;
-		source->end++;
+		if (cmt_ts_before(ts, merge->base))
+			merge->base = ts;
 	}
+}
+
+static void tree_build(struct cmt_merge *merge)
+{
+	uint64_t *built = merge->built;
+	uint32_t n = merge->nr;
+
+	find_base(merge);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cmt_source *source = &merge->sources->all[i];
+
+		built[n + i] = source_key(merge, source);
+		merge->ahead[i] = key_ahead(merge->base, source);
+	}
+	for (uint32_t i = n - 1; i; i--) {
+		bool right = built[2 * i + 1] < built[2 * i];
+
+		built[i] = built[2 * i + right];
+		merge->losers[i] = built[2 * i + !right];
+	}
+	merge->winner = built[1];
+	merge->valid = true;
+}
+
+/*
+ * The ring of the last winner has @key now; returns the key that wins.  Whatever
+ * is not less is the sum of both without it: one comparison a level.
+ */
+static inline uint64_t tree_replay(uint64_t *losers, uint32_t nr, uint64_t key)
+{
+	for (size_t i = (key_cpu(key) + nr) / 2; i; i /= 2) {
+		uint64_t sum = losers[i] + key;
+
+		key = losers[i] < key ? losers[i] : key;
+		losers[i] = sum - key;
+	}
+	return key;
+}
+
+static void list_gap(struct cmt_merge *merge, struct cmt_source *source)
+{
+	if (!cmt_source_gap(source) || source->listed)
+		return;
+	source->listed = true;
+	merge->gaps[merge->nr_gaps++] = source->cpu;
 }
 
 /*
@@ -179,185 +139,210 @@ static void source_sift(struct cmt_merge *merge, struct source *source,
  * takes several turns; their number is bounded because the kernel may write as
  * fast as we read.
  */
-static int source_refill(struct cmt_merge *merge, struct source *source)
+static int source_refill(struct cmt_merge *merge, struct cmt_source *source)
 {
-	uint64_t turns = source->ring.capacity / merge->batch + 2, lost;
-	int n = cmt_ring_refresh(&source->ring);
+	uint64_t turns = source->ring.capacity / merge->batch + 2;
+	struct cmt_take take = {
+		.floored = merge->delivered,
+		.floor = merge->last_ts + (source->cpu < merge->last_cpu),
+	};
+	int n;
 
 	source->next = 0;
 	source->end = 0;
-	while (n >= 0 && !source->end && turns-- &&
-	       source->ring.pos != source->ring.head) {
-		n = cmt_ring_copy(&source->ring, source->buffer, merge->batch,
-				  &lost);
-		if (n < 0)
-			break;
-		source_gap(merge, source, lost);
-		source_sift(merge, source, (uint32_t)n);
-		if (source->ahead_now == merge->now &&
-		    source->ahead == source->ring.pos + 1)
-			break;
-	}
-	return n < 0 ? n : 0;
-}
-
-/* Nothing is on its way from this ring. */
-static bool source_quiet(const struct source *source)
-{
-	const struct cmt_ring *ring = &source->ring;
-
-	if (ring->pos != ring->head)
-		return false;
-	return ring->state == CMT_RING_ABSENT ||
-	       (ring->state == CMT_RING_OFFLINE &&
-		(!source->started ||
-		 source->last_type == CMT_REC_CPU_OFFLINE));
-}
-
-/* The buffer of @source is empty: nothing at or after its bound comes out. */
-static void source_bound(struct cmt_merge *merge, const struct source *source)
-{
-	struct key key = {
-		source_quiet(source) ? merge->now :
-				       merge->now - merge->latency_ns,
-		(uint32_t)(source - merge->sources)
-	};
-
-	if (source->started && cmt_ts_before(key.ts, source->last_ts))
-		key.ts = source->last_ts;
-	if (!merge->bounded || key_before(key, merge->frontier))
-		merge->frontier = key;
-	merge->bounded = true;
+	do {
+		n = cmt_source_take(merge->sources, source, source->buffer,
+				    merge->batch, &take);
+	} while (!n && take.stop == CMT_STOP_BATCH && --turns);
+	if (n < 0)
+		return n;
+	source->end = (uint32_t)n;
+	list_gap(merge, source);
+	return 0;
 }
 
 /* Look into all rings of which nothing is buffered. */
 static int merge_refresh(struct cmt_merge *merge)
 {
-	merge->bounded = false;
-	for (uint32_t i = 0; i < merge->nr_sources; i++) {
-		struct source *source = &merge->sources[i];
-		int err;
+	struct cmt_sources *sources = merge->sources;
 
-		if (source->next != source->end)
-			continue;
-		err = source_refill(merge, source);
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		struct cmt_source *source = &sources->all[i];
+		int err = source->next == source->end ?
+			  source_refill(merge, source) : 0;
+
 		if (err)
 			return err;
-		if (source->end)
-			heap_push(merge, source_key(merge, source));
-		else
-			source_bound(merge, source);
 	}
+	tree_build(merge);
 	return 0;
 }
 
-/* The first in the heap was delivered: on to the next of its ring. */
-static int merge_step(struct cmt_merge *merge)
+/* Something is held: is a ring full meanwhile? */
+static int merge_press(struct cmt_merge *merge)
 {
-	struct source *source = &merge->sources[merge->heap[0].cpu];
+	struct cmt_sources *sources = merge->sources;
+	int err;
 
-	if (++source->next == source->end) {
-		int err = source_refill(merge, source);
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		struct cmt_source *source = &sources->all[i];
 
-		if (err || !source->end) {
-			heap_pop(merge);
-			source_bound(merge, source);
+		err = source->next != source->end ?
+		      cmt_ring_refresh(&source->ring) : 0;
+		if (err)
 			return err;
-		}
 	}
-	heap_down(merge, 0, source_key(merge, source));
-	return 0;
+	err = cmt_sources_press(sources);
+	if (!err && sources->pressed)
+		tree_build(merge);
+	return err;
 }
 
-/* In front of the records after the gap; they are not in the heap's order. */
-static void merge_deliver_gap(struct cmt_merge *merge,
-			      struct cmt_record *record)
+/* In front of the records after the gap; not in the tree's order. */
+static void deliver_gap(struct cmt_merge *merge, struct cmt_record *record)
 {
 	uint32_t cpu = merge->gaps[--merge->nr_gaps];
-	struct source *source = &merge->sources[cpu];
+	struct cmt_source *source = &merge->sources->all[cpu];
+	const struct cmt_gap gap = {
+		.lost = source->gap,
+		.begin = source->gap_begin,
+		.end = source->gap_end,
+	};
 
 	memset(record, 0, sizeof(*record));
-	record->ts = merge->delivered ? merge->last.ts : 0;
+	record->ts = merge->delivered ? merge->last_ts : 0;
 	record->type = CMT_REC_LOST;
 	record->cpu = cpu;
-	memcpy(record->payload, &source->gap, sizeof(source->gap));
+	memcpy(record->payload, &gap, sizeof(gap));
 	source->gap = 0;
+	source->listed = false;
+}
+
+static void set_last(struct cmt_merge *merge, const struct cmt_record *record)
+{
+	merge->last_ts = record->ts;
+	merge->last_cpu = record->cpu;
+	merge->delivered = true;
+}
+
+/*
+ * Deliver records up to @end, until there is something else to do: the bound of a
+ * ring wins, a gap goes before the next record, the tree is to be built, or an
+ * error.  Returns where it stopped.
+ *
+ * The order of two records is known when one comparison for each level of the tree
+ * has been made after the other.  All else must not be in their way: what they
+ * take is in registers, and comes from two small arrays.
+ */
+static struct cmt_record *deliver(struct cmt_merge *merge,
+				  struct cmt_record *to, struct cmt_record *end)
+{
+	struct cmt_source *sources = merge->sources->all;
+	uint64_t *losers = merge->losers, *ahead = merge->ahead;
+	uint64_t base = merge->base, key = merge->winner;
+	uint32_t nr = merge->nr;
+
+	while (to != end && key < KEY_LATEST) {
+		uint32_t cpu = key_cpu(key);
+		struct cmt_source *source = &sources[cpu];
+
+		if (source->next == source->end)
+			break;
+		*to++ = source->buffer[source->next++];
+		source->counts.delivered++;
+		cmt_ring_prefetch_at(&source->ring, source->next - 1);
+		key = ahead[cpu];
+		if (source->next == source->end) {
+			set_last(merge, to - 1);
+			merge->error = source_refill(merge, source);
+			if (merge->error || merge->nr_gaps)
+				end = to;
+			key = source_key(merge, source);
+		}
+		ahead[cpu] = key_ahead(base, source);
+		key = tree_replay(losers, nr, key);
+	}
+	merge->winner = key;
+	merge->valid = key < KEY_LATEST;
+	return to;
 }
 
 /* Deliver what may come out now. */
 static unsigned int merge_drain(struct cmt_merge *merge,
 				struct cmt_record *records, unsigned int n)
 {
-	unsigned int done = 0;
+	struct cmt_record *to = records, *end = records + n, *from;
 
-	while (done < n && !merge->error) {
-		struct source *source;
-
+	while (to != end && !merge->error) {
 		if (merge->nr_gaps) {
-			merge_deliver_gap(merge, &records[done++]);
+			deliver_gap(merge, to++);
 			continue;
 		}
-		if (!merge->nr_heap ||
-		    (merge->bounded &&
-		     !key_before(merge->heap[0], merge->frontier)))
+		if (!merge->valid)
+			tree_build(merge);
+		from = to;
+		to = deliver(merge, from, end);
+		if (to == from)
 			break;
-		source = &merge->sources[merge->heap[0].cpu];
-		records[done++] = source->buffer[source->next];
-		source->counts.delivered++;
-		merge->last = merge->heap[0];
-		merge->delivered = true;
-		merge->error = merge_step(merge);
+		set_last(merge, to - 1);
+	}
+	return (unsigned int)(to - records);
+}
+
+/* Until what time is nothing ready? */
+static void merge_hold(struct cmt_merge *merge)
+{
+	struct cmt_sources *sources = merge->sources;
+
+	sources->held = false;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct cmt_source *source = &sources->all[i];
+		uint64_t ts;
+
+		if (source->next == source->end)
+			continue;
+		ts = source->buffer[source->next].ts + 1;
+		if (!sources->held || cmt_ts_before(ts, sources->held_ts))
+			sources->held_ts = ts;
+		sources->held = true;
+	}
+}
+
+/* The rings as they are now, and, should one be full, without waiting. */
+static unsigned int merge_more(struct cmt_merge *merge,
+			       struct cmt_record *records, unsigned int n)
+{
+	unsigned int done;
+
+	merge->error = merge_refresh(merge);
+	done = merge_drain(merge, records, n);
+	if (done || merge->error)
+		return done;
+	merge_hold(merge);
+	if (merge->sources->held && !merge->sources->pressed) {
+		merge->error = merge_press(merge);
+		done = merge_drain(merge, records, n);
 	}
 	return done;
 }
 
 int cmt_merge_read(struct cmt_merge *merge, struct cmt_record *records,
-		   unsigned int n, uint64_t now)
+		   unsigned int n)
 {
-	unsigned int done;
+	unsigned int done = 0;
 
-	if (merge->error)
-		return merge->error;
 	if (n > INT_MAX)
 		n = INT_MAX;
-	merge->now = now;
-	done = merge_drain(merge, records, n);
-	if (done < n && !merge->error) {
-		merge->error = merge_refresh(merge);
-		done += merge_drain(merge, records + done, n - done);
-	}
+	if (merge->valid)
+		done = merge_drain(merge, records, n);
+	if (done < n && !merge->error)
+		done += merge_more(merge, records + done, n - done);
 	return done ? (int)done : merge->error;
 }
 
-void cmt_merge_counts(const struct cmt_merge *merge, uint32_t cpu,
-		      struct cmt_reader_counts *counts)
+void cmt_merge_restart(struct cmt_merge *merge)
 {
-	const struct source *source = &merge->sources[cpu];
-	const struct cmt_ring *ring = &source->ring;
-	/* Pairs with cmt_ring_write() in module/ring.c; only counted here. */
-	uint64_t head = cmt_load_acquire64(&ring->header->head);
-
-	if (head < ring->head || head > CMT_RING_HEAD_MAX)
-		head = ring->head;
-	*counts = source->counts;
-	counts->emitted = head - ring->start;
-	counts->pending = head - ring->pos + source->end - source->next;
-}
-
-int cmt_merge_add(struct cmt_merge *merge, const void *image, size_t bytes,
-		  bool oldest)
-{
-	uint32_t cpu = merge->nr_sources;
-	struct source *source = &merge->sources[cpu];
-	int err;
-
-	err = cmt_ring_init(&source->ring, image, bytes, &merge->info, cpu,
-			    oldest);
-	if (err)
-		return err;
-	source->buffer = merge->buffers + (size_t)cpu * merge->batch;
-	merge->nr_sources++;
-	return 0;
+	merge->valid = false;
 }
 
 static uint32_t batch_size(const struct cmt_info *info)
@@ -371,25 +356,28 @@ static uint32_t batch_size(const struct cmt_info *info)
 	return batch < info->ring_records ? batch : info->ring_records;
 }
 
-int cmt_merge_new(struct cmt_merge **merge, const struct cmt_info *info,
-		  uint64_t latency_ns)
+int cmt_merge_new(struct cmt_merge **merge, struct cmt_sources *sources)
 {
-	size_t n = info->nr_cpus;
-	struct cmt_merge *m;
+	size_t n = sources->info.nr_cpus;
+	struct cmt_merge *m = calloc(1, sizeof(*m));
 
-	m = calloc(1, sizeof(*m) + n * sizeof(m->sources[0]));
 	if (!m)
 		return -ENOMEM;
-	m->info = *info;
-	m->latency_ns = latency_ns;
-	m->batch = batch_size(info);
-	m->heap = calloc(n, sizeof(*m->heap));
+	m->sources = sources;
+	m->nr = sources->info.nr_cpus;
+	m->batch = batch_size(&sources->info);
 	m->gaps = calloc(n, sizeof(*m->gaps));
-	m->buffers = calloc(n * m->batch, sizeof(*m->buffers));
-	if (!m->heap || !m->gaps || !m->buffers) {
+	m->buffers = calloc(n * (m->batch + 1), sizeof(*m->buffers));
+	m->losers = calloc(n, sizeof(*m->losers));
+	m->ahead = calloc(n, sizeof(*m->ahead));
+	m->built = calloc(2 * n, sizeof(*m->built));
+	if (!m->gaps || !m->buffers || !m->losers || !m->ahead || !m->built) {
 		cmt_merge_free(m);
 		return -ENOMEM;
 	}
+	for (uint32_t cpu = 0; cpu < m->nr; cpu++)
+		sources->all[cpu].buffer =
+			m->buffers + (size_t)cpu * (m->batch + 1);
 	*merge = m;
 	return 0;
 }
@@ -398,8 +386,10 @@ void cmt_merge_free(struct cmt_merge *merge)
 {
 	if (!merge)
 		return;
+	free(merge->built);
+	free(merge->ahead);
+	free(merge->losers);
 	free(merge->buffers);
 	free(merge->gaps);
-	free(merge->heap);
 	free(merge);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -59,12 +60,12 @@ static bool take_suffix(struct span *span, const char *suffix)
 	return true;
 }
 
-static bool is_id(struct span span)
+bool cmt_is_id(const char *id, size_t n)
 {
-	if (span.n < ID_MIN || span.n > ID_MAX)
+	if (n < ID_MIN || n > ID_MAX)
 		return false;
-	for (size_t i = 0; i < span.n; i++) {
-		if (!is_hex(span.s[i]))
+	for (size_t i = 0; i < n; i++) {
+		if (!is_hex(id[i]))
 			return false;
 	}
 	return true;
@@ -178,7 +179,7 @@ static bool parse_prefixed(struct cmt_container *c, struct span span)
 		struct span id = span;
 
 		if (take_prefix(&id, id_prefixes[i].prefix) &&
-		    is_id(id)) {
+		    cmt_is_id(id.s, id.n)) {
 			set_id(c, id_prefixes[i].runtime, id);
 			return true;
 		}
@@ -200,7 +201,7 @@ static bool parse_colons(struct cmt_container *c, struct span span)
 		return false;
 	id.s = at + sizeof(infix) - 1;
 	id.n = (size_t)(span.s + span.n - id.s);
-	if (!is_id(id))
+	if (!cmt_is_id(id.s, id.n))
 		return false;
 	parse_pod(c, (struct span){ span.s, (size_t)(at - span.s) }, false);
 	set_id(c, CMT_RUNTIME_CONTAINERD, id);
@@ -277,14 +278,39 @@ static bool next_component(const char **path, struct span *span)
 	return span->n > 0;
 }
 
+/*
+ * Kata Containers, by its sources.  A sandbox's cgroup is called as the engine asks,
+ * with kata_ before it where systemd does not manage cgroups.  What runs the VM but
+ * for its vCPUs can be in /kata_overhead/<id>.  Which engine it is, none of them tells.
+ */
+static bool parse_kata(struct cmt_container *c, struct span span,
+		       struct span parent)
+{
+	bool prefixed = take_prefix(&span, "kata_");
+
+	if (prefixed && take_prefix(&span, "crio-") &&
+	    cmt_is_id(span.s, span.n)) {
+		set_id(c, CMT_RUNTIME_CRIO, span);
+		return true;
+	}
+	if ((!prefixed && !span_is(parent, "kata_overhead") &&
+	     !span_is(parent, "kata_sandboxed_pod")) ||
+	    !cmt_is_id(span.s, span.n))
+		return false;
+	set_id(c, span_is(parent, "docker") ? CMT_RUNTIME_DOCKER :
+					      CMT_RUNTIME_KUBEPODS, span);
+	return true;
+}
+
 /* Is this component, in its place, a container? */
 static bool parse_container(struct cmt_container *c, struct span span,
 			    struct span parent, bool kubepods)
 {
 	if (parse_prefixed(c, span) || parse_colons(c, span) ||
-	    parse_lxc(c, span, parent) || parse_machine(c, span))
+	    parse_kata(c, span, parent) || parse_lxc(c, span, parent) ||
+	    parse_machine(c, span))
 		return true;
-	if (!is_id(span))
+	if (!cmt_is_id(span.s, span.n))
 		return false;
 	if (span_is(parent, "docker"))
 		set_id(c, CMT_RUNTIME_DOCKER, span);
@@ -295,14 +321,23 @@ static bool parse_container(struct cmt_container *c, struct span span,
 	return true;
 }
 
-static bool find_container(struct cmt_container *c, const char *path)
+/* The container's own path ends at @rest, where what is nested in it begins. */
+static void set_own(struct cmt_container *c, const char *path, const char *rest)
+{
+	c->own_len = (uint32_t)(rest - path);
+}
+
+static bool find_container(struct cmt_container *c, const char *whole)
 {
 	struct span span, parent = { "", 0 };
+	const char *path = whole;
 	bool kubepods = false;
 
 	for (; next_component(&path, &span); parent = span) {
-		if (parse_container(c, span, parent, kubepods))
+		if (parse_container(c, span, parent, kubepods)) {
+			set_own(c, whole, path);
 			return true;
+		}
 		if (memmem(span.s, span.n, "kubepods", 8))
 			kubepods = true;
 		if (!c->pod[0])
@@ -315,8 +350,9 @@ static bool find_container(struct cmt_container *c, const char *path)
  * The first service below nothing but slices.  A user's manager is no service
  * that people know: what runs in it is the user's session.
  */
-static bool find_service(struct cmt_container *c, const char *path)
+static bool find_service(struct cmt_container *c, const char *whole)
 {
+	const char *path = whole;
 	struct span span;
 
 	while (next_component(&path, &span)) {
@@ -328,6 +364,7 @@ static bool find_service(struct cmt_container *c, const char *path)
 		    (take_prefix(&span, "user@")))
 			return false;
 		set_name(c, CMT_RUNTIME_SYSTEMD, name);
+		set_own(c, whole, path);
 		return true;
 	}
 	return false;
@@ -338,6 +375,7 @@ static void name_plain(struct cmt_container *c, const char *path)
 {
 	struct span span, last = { "/", 1 };
 
+	set_own(c, path, path + strlen(path));
 	if (c->pod[0]) {
 		c->runtime = CMT_RUNTIME_KUBEPODS;
 		snprintf(c->name, sizeof(c->name), "pod-%.8s", c->pod);
@@ -348,13 +386,57 @@ static void name_plain(struct cmt_container *c, const char *path)
 	set_name(c, CMT_RUNTIME_NONE, last);
 }
 
+/* Only root makes cgroups at the top, so that no user can claim to be overhead. */
+static void find_overhead(struct cmt_container *c, const char *path)
+{
+	static const char prefix[] = "/kata_overhead/";
+
+	if (!c->id[0] || strncmp(path, prefix, sizeof(prefix) - 1))
+		return;
+	c->flags |= CMT_CONTAINER_OVERHEAD;
+	cmt_name_overhead(c);
+}
+
+void cmt_name_overhead(struct cmt_container *c)
+{
+	static const char suffix[] = " (overhead)";
+	size_t n = strlen(c->name), most = sizeof(c->name) - sizeof(suffix);
+
+	if (c->flags & CMT_CONTAINER_OVERHEAD)
+		memcpy(c->name + (n < most ? n : most), suffix, sizeof(suffix));
+}
+
+/* A user's slice is the user's to fill. */
+static void find_user(struct cmt_container *c, const char *path)
+{
+	static const char prefix[] = "/user.slice/user-";
+	unsigned long uid;
+	char *end;
+
+	c->flags = 0;
+	c->uid = 0;
+	if (strncmp(path, prefix, sizeof(prefix) - 1))
+		return;
+	path += sizeof(prefix) - 1;
+	if (*path < '0' || *path > '9')
+		return;
+	uid = strtoul(path, &end, 10);
+	if (strncmp(end, ".slice", 6) || (end[6] && end[6] != '/') ||
+	    uid >= UINT32_MAX)
+		return;
+	c->flags = CMT_CONTAINER_OF_USER;
+	c->uid = (uint32_t)uid;
+}
+
 void cmt_container_name(const char *path, struct cmt_container *container)
 {
 	container->id[0] = '\0';
 	container->pod[0] = '\0';
+	find_user(container, path);
 	if (!find_container(container, path) &&
 	    (container->pod[0] || !find_service(container, path)))
 		name_plain(container, path);
+	find_overhead(container, path);
 }
 
 const char *cmt_runtime_name(enum cmt_runtime runtime)

@@ -19,7 +19,8 @@ static int ring_set_head(struct cmt_ring *ring, uint64_t head)
 
 /*
  * State before head: when the state is OFFLINE, head covers all records up to
- * CPU_OFFLINE.  An ABSENT ring whose head moved came online in between.
+ * CPU_OFFLINE.  An ABSENT ring whose head moved came online in between.  Of a
+ * state that a newer module has, nothing is known but that records may come.
  */
 int cmt_ring_refresh(struct cmt_ring *ring)
 {
@@ -33,8 +34,7 @@ int cmt_ring_refresh(struct cmt_ring *ring)
 	if (ring->state == CMT_RING_ABSENT && head)
 		ring->state = cmt_load_acquire32(&ring->header->state);
 
-	if (ring->state > CMT_RING_OFFLINE ||
-	    (ring->state == CMT_RING_ABSENT && head))
+	if (ring->state == CMT_RING_ABSENT && head)
 		return -EPROTO;
 	return ring_set_head(ring, head);
 }
@@ -46,8 +46,8 @@ static bool header_matches(const struct cmt_ring_header *header, size_t bytes,
 	       header->abi_version == info->abi_version &&
 	       header->instance == info->instance &&
 	       header->cpu == cpu &&
-	       header->records == info->ring_records &&
 	       header->records >= 2 &&
+	       header->records <= info->ring_records &&
 	       !(header->records & (header->records - 1)) &&
 	       header->record_bytes == sizeof(struct cmt_record) &&
 	       header->data_offset == CMT_RING_DATA_OFFSET &&
@@ -68,13 +68,26 @@ int cmt_ring_init(struct cmt_ring *ring, const void *image, size_t bytes,
 	ring->header = image;
 	ring->slots = (const void *)((const char *)image +
 				     CMT_RING_DATA_OFFSET);
-	ring->capacity = info->ring_records;
+	ring->capacity = ring->header->records;
 	err = cmt_ring_refresh(ring);
 	if (err)
 		return err;
 	ring->start = oldest ? ring_oldest(ring, ring->head) : ring->head;
 	ring->pos = ring->start;
 	return 0;
+}
+
+/*
+ * In pieces of some KiB a loop is faster than memcpy(), which takes "rep movs".
+ * The barrier keeps the compiler from making it that.
+ */
+static void copy_straight(struct cmt_record *to, const struct cmt_record *from,
+			  uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" : : : "memory");
+	}
 }
 
 /* The kernel may be writing to what we copy; ring_copy() drops what it hit. */
@@ -86,9 +99,8 @@ static void copy_slots(const struct cmt_ring *ring, struct cmt_record *records,
 
 	if (straight > n)
 		straight = n;
-	memcpy(records, ring->slots + slot, straight * sizeof(*records));
-	memcpy(records + straight, ring->slots,
-	       (n - straight) * sizeof(*records));
+	copy_straight(records, ring->slots + slot, straight);
+	copy_straight(records + straight, ring->slots, n - straight);
 }
 
 int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
@@ -121,8 +133,22 @@ int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 		ring->pos = oldest;
 		return 0;
 	}
-	memmove(records, records + (oldest - first),
-		(end - oldest) * sizeof(*records));
+	if (oldest != first)
+		memmove(records, records + (oldest - first),
+			(end - oldest) * sizeof(*records));
 	ring->pos = end;
 	return (int)(end - oldest);
+}
+
+int cmt_ring_ts_at(struct cmt_ring *ring, uint64_t index, uint64_t *ts)
+{
+	int err;
+
+	*ts = ring->slots[index & (ring->capacity - 1)].ts;
+	/* As in cmt_ring_copy(). */
+	cmt_load_barrier();
+	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head));
+	if (err)
+		return err;
+	return index >= ring_oldest(ring, ring->head);
 }

@@ -46,4 +46,41 @@ int cmt_ring_refresh(struct cmt_ring *ring);
 int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 		  unsigned int n, uint64_t *lost);
 
+/*
+ * GCC takes a function that only prefetches for one that does nothing, and drops
+ * the call; hence the statement that it keeps.
+ */
+static inline void cmt_prefetch(const void *p)
+{
+	__builtin_prefetch(p);
+	__asm__ volatile("");
+}
+
+/* The record @n after the next one is wanted soon, if it is there. */
+static inline void cmt_ring_prefetch_at(const struct cmt_ring *ring, uint64_t n)
+{
+	uint64_t index = ring->pos + n;
+
+	/* An older record's cache line is the writer's. */
+	if (index < ring->head)
+		cmt_prefetch(&ring->slots[index & (ring->capacity - 1)]);
+}
+
+/* The next @n records are wanted soon. */
+static inline void cmt_ring_prefetch(const struct cmt_ring *ring, uint64_t n)
+{
+	uint64_t mask = ring->capacity - 1;
+
+	if (n > ring->head - ring->pos)
+		n = ring->head - ring->pos;
+	for (uint64_t i = 0; i < n; i++)
+		cmt_prefetch(&ring->slots[(ring->pos + i) & mask]);
+}
+
+/*
+ * The time of the record @index, which is below head.  Returns 1, 0 (it may have
+ * been overwritten, *@ts is anything) or -EPROTO.
+ */
+int cmt_ring_ts_at(struct cmt_ring *ring, uint64_t index, uint64_t *ts);
+
 #endif

@@ -20,8 +20,6 @@
 
 #include "internal.h"
 
-#define ID_MIN	12	/* of an id in a cgroup's name */
-
 /* The file is below @dir, at @before[id/]@after. */
 struct place {
 	enum cmt_runtime runtime;
@@ -62,22 +60,6 @@ static const struct place places[] = {
 	STORAGE(NULL, HOME_STORAGE "btrfs-containers/"),
 };
 
-/* A user's slice is the user's to fill; 0 is root, who needs no home. */
-static uid_t user_of(const char *path)
-{
-	static const char prefix[] = "/user.slice/user-";
-	unsigned long uid;
-	char *end;
-
-	if (!path || strncmp(path, prefix, sizeof(prefix) - 1))
-		return 0;
-	path += sizeof(prefix) - 1;
-	uid = strtoul(path, &end, 10);
-	if (end == path || strncmp(end, ".slice/", 7) || uid >= UINT32_MAX)
-		return 0;
-	return (uid_t)uid;
-}
-
 /* name:password:uid:gid:gecos:home:shell */
 static bool home_in_line(const char *line, size_t n, uid_t uid, char *home,
 			 size_t size)
@@ -104,12 +86,14 @@ static bool home_in_line(const char *line, size_t n, uid_t uid, char *home,
 static int home_of(int root_fd, uid_t uid, char *home, size_t size)
 {
 	char *bytes, *line, *end;
-	int err = -ENOENT;
+	int err;
 	size_t n;
 
-	if (cmt_file_read(root_fd, "/etc", "passwd", CMT_ANY_OWNER, &bytes,
-			  &n))
-		return -ENOENT;
+	err = cmt_file_read(root_fd, "/etc", "passwd", CMT_ANY_OWNER, &bytes,
+			    &n);
+	if (err)
+		return err;
+	err = -ENOENT;
 	for (line = bytes; err && line < bytes + n; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(bytes + n - line));
 		if (!end)
@@ -119,13 +103,6 @@ static int home_of(int root_fd, uid_t uid, char *home, size_t size)
 	}
 	free(bytes);
 	return err;
-}
-
-static bool is_id(const char *id)
-{
-	size_t n = strspn(id, "0123456789abcdef");
-
-	return n >= ID_MIN && !id[n];
 }
 
 /* A pod's container may be of any runtime that Kubernetes can use. */
@@ -146,6 +123,9 @@ static int ask_place(int root_fd, const struct place *place, const char *home,
 	size_t size;
 	int err;
 
+	/* a home may be on a server, which may be gone */
+	if (!place->dir && !cmt_dir_is_local(root_fd, home))
+		return -ENOENT;
 	snprintf(path, sizeof(path), "%s%s%s%s", place->before, list ? "" : id,
 		 list ? "" : "/", place->after);
 	err = cmt_file_read(root_fd, place->dir ? place->dir : home, path,
@@ -157,23 +137,59 @@ static int ask_place(int root_fd, const struct place *place, const char *home,
 	return err;
 }
 
-/* Whatever stands in the way, a container without a name is no error. */
-int cmt_runtime_ask(int root_fd, struct cmt_container *container,
-		    struct cmt_state *state)
+bool cmt_error_passes(int err)
 {
-	uid_t uid = user_of(container->path);
-	char home[PATH_MAX] = "";
+	switch (-err) {
+	case EAGAIN:
+	case EBUSY:
+	case EINTR:
+	case EIO:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ESTALE:
+	case ETIMEDOUT:
+		return true;
+	default:
+		return false;
+	}
+}
 
-	if (!is_id(container->id) ||
-	    (uid && home_of(root_fd, uid, home, sizeof(home))))
-		return -ENOENT;
+static int ask_places(int root_fd, struct cmt_container *container,
+		      const char *home, uid_t uid, struct cmt_state *state)
+{
+	int err, result = -ENOENT;
+
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!fits(&places[i], container->runtime, uid) ||
-		    ask_place(root_fd, &places[i], home, uid, container->id,
-			      state))
+		if (!fits(&places[i], container->runtime, uid))
+			continue;
+		err = ask_place(root_fd, &places[i], home, uid, container->id,
+				state);
+		if (cmt_error_passes(err))
+			result = err;
+		if (err)
 			continue;
 		container->runtime = places[i].runtime;
 		return 0;
 	}
-	return -ENOENT;
+	return result;
+}
+
+/* But for errors that pass, a container without a name is no error. */
+int cmt_runtime_ask(int root_fd, struct cmt_container *container,
+		    struct cmt_state *state)
+{
+	/* root needs no home */
+	uid_t uid = container->uid;
+	char home[PATH_MAX] = "";
+	int err;
+
+	if (!cmt_is_id(container->id, strlen(container->id)))
+		return -ENOENT;
+	if (uid) {
+		err = home_of(root_fd, uid, home, sizeof(home));
+		if (err)
+			return cmt_error_passes(err) ? err : -ENOENT;
+	}
+	return ask_places(root_fd, container, home, uid, state);
 }

@@ -6,7 +6,10 @@
 #ifndef LIBCMT_RUNTIME_H
 #define LIBCMT_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cmt/containers.h>
@@ -38,20 +41,44 @@ int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 		    const char *bytes, size_t size, const char *id);
 
 /*
- * Read the regular file @path below the directory @dir, and nothing else: no
- * symbolic link below @dir is followed, no other file system entered, nothing
- * waited for.  @dir is found below @root_fd; links on the way to it are the
- * administrator's and are followed, but not out of the root.
- * @owner: whose the file must be, or CMT_ANY_OWNER.
- * Returns 0 and @bytes to free(), or -errno.
+ * Open @path below the directory @dir to read it: no symbolic link below @dir is
+ * followed, no other file system entered, nothing waited for.  @dir is found below
+ * @root_fd; links on the way to it are the administrator's and are followed, but not
+ * out of the root.  Returns a descriptor, which may be of any kind of file, or -errno.
+ */
+int cmt_file_open(int root_fd, const char *dir, const char *path);
+
+/*
+ * All of the file @fd, which is as @st says: up to CMT_STATE_MAX bytes.  Returns 0
+ * and @bytes to free(), or -errno.
+ */
+int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size);
+
+/*
+ * Read the regular file @path below @dir, opened as above.  @owner: whose the file
+ * must be, or CMT_ANY_OWNER.  Returns 0 and @bytes to free(), or -errno.
  */
 int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
 		  char **bytes, size_t *size);
 
 /*
+ * Is the directory @dir below @root_fd, with all that its path leads through,
+ * on file systems of this machine?  Enters none that is not, so a server that
+ * does not answer is not waited for.
+ */
+bool cmt_dir_is_local(int root_fd, const char *dir);
+
+/* The same of the mount that @path is in, by a list as /proc/self/mountinfo. */
+bool cmt_mount_is_local(FILE *mounts, const char *path);
+
+/* Says @err nothing of what is on disk (EMFILE, ENOMEM, EIO and the like)? */
+bool cmt_error_passes(int err);
+
+/*
  * Ask the state files of @container's runtime, or of the user's runtime if the
  * cgroup is below a user's slice.  A runtime that the path did not tell is put
- * into @container.  Returns 0 or -ENOENT.
+ * into @container.  Returns 0, -ENOENT, or -errno of an error that passes
+ * (EMFILE, ENOMEM, EIO and the like), after which it is worth asking again.
  */
 int cmt_runtime_ask(int root_fd, struct cmt_container *container,
 		    struct cmt_state *state);

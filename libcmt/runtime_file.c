@@ -138,19 +138,13 @@ static int read_bytes(int fd, char *bytes, size_t *size)
 	return 0;
 }
 
-static int read_file(int fd, uid_t owner, char **bytes, size_t *size)
+int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size)
 {
-	struct stat st;
 	int err;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) ||
-	    (owner != CMT_ANY_OWNER && st.st_uid != owner))
-		return -EACCES;
-	if (st.st_size <= 0 || st.st_size > (off_t)CMT_STATE_MAX)
+	if (st->st_size <= 0 || st->st_size > (off_t)CMT_STATE_MAX)
 		return -EFBIG;
-	*size = (size_t)st.st_size;
+	*size = (size_t)st->st_size;
 	*bytes = malloc(*size);
 	if (!*bytes)
 		return -ENOMEM;
@@ -160,15 +154,34 @@ static int read_file(int fd, uid_t owner, char **bytes, size_t *size)
 	return err;
 }
 
-int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
-		  char **bytes, size_t *size)
+static int read_file(int fd, uid_t owner, char **bytes, size_t *size)
 {
-	int dir_fd = open_dir(root_fd, dir), fd, err;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) ||
+	    (owner != CMT_ANY_OWNER && st.st_uid != owner))
+		return -EACCES;
+	return cmt_file_bytes(fd, &st, bytes, size);
+}
+
+int cmt_file_open(int root_fd, const char *dir, const char *path)
+{
+	int dir_fd = open_dir(root_fd, dir), fd;
 
 	if (dir_fd < 0)
 		return dir_fd;
 	fd = open_file(dir_fd, path);
 	close(dir_fd);
+	return fd;
+}
+
+int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
+		  char **bytes, size_t *size)
+{
+	int fd = cmt_file_open(root_fd, dir, path), err;
+
 	if (fd < 0)
 		return fd;
 	err = read_file(fd, owner, bytes, size);

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Every slot has, for each L3 domain seen so far, a table from RMID to the
- * newest entry of that RMID, and a bitmap of the RMIDs in it: a sample finds
- * its entry at once, and a retired slot yields its entries in order without
- * sorting.  Slots are found by their start and reused.
+ * The window of open slots: which slot a time is in, what else than readings is
+ * in it (entries.h has those), and when it is retired.  Slots are found by their
+ * start and reused.
+ *
+ * The window moves in one of two ways.  cmt_slots_add() moves it to a record that
+ * is newer than all slots: records come in order, or nearly so.  The feed moves it
+ * by cmt_slots_raise(): records come in any order within the window, and no
+ * earlier one follows.
  */
-#include <cmt/slots.h>
+#include "slots.h"
 
 #include <cmt/reader.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "entries.h"
+#include "record.h"
 
 #define SLOT_DEFAULT_NS	1000000ULL
 #define SLOT_MIN_NS	10000ULL
@@ -19,14 +24,6 @@
 #define WINDOW_MAX	64
 #define RMIDS_MAX	65536
 #define CPUS_MAX	65536
-/* Domain ids are arbitrary, but few; a stream with more of them is corrupt. */
-#define DOMAINS_MAX	64
-
-struct entry {
-	struct cmt_slot_entry out;	/* ts: of the sample with its values */
-	uint32_t older;		/* 1 + index of this RMID's entry of another */
-	uint32_t generations;	/* generation, or 0; how many there are */
-};
 
 struct cpu {
 	struct cmt_slot_cpu out;
@@ -34,55 +31,45 @@ struct cpu {
 };
 
 struct slot {
+	uint32_t number;	/* of the slot in cmt_entries */
 	uint64_t start;
 	bool open;
 	uint64_t lost;
-	uint32_t nr_entries, room;
-	struct entry *entries;
-	uint64_t *rmids;	/* bitmap: in some table */
-	uint32_t *tables[DOMAINS_MAX];	/* [rmid]: 1 + index of an entry */
 	uint32_t nr_cpus;
 	struct cpu *cpus;	/* [cpu], with ticks if it said something */
+};
+
+/* The slots that overlap [begin, end] lack records of the CPU. */
+struct gap {
+	uint64_t begin, end;
+	bool open;		/* in some slot that is not retired */
 };
 
 struct cmt_slots {
 	uint64_t slot_ns;
 	uint32_t window, nr_rmids, nr_cpus;
-	uint32_t generations_max;	/* of one RMID in one slot */
 	cmt_slot_fn fn;
 	void *ctx;
 	struct cmt_tracker *tracker;
+	struct cmt_entries *entries;
 	struct cmt_slots_counts counts;
 	uint64_t floor;		/* what is before it is late, */
 	uint64_t newest;	/* start of the newest slot, */
 	bool started;		/* if these two are set */
 	uint64_t lost;		/* not in any slot yet */
-	uint64_t synced;	/* 1 + @late of the last cmt_slots_sync() */
-	uint32_t nr_domains, last_domain;
-	uint32_t domains[DOMAINS_MAX];	/* ids; the index is for the tables */
-	uint8_t sorted[DOMAINS_MAX];	/* indices by ascending id */
-	/* What a callback sees; room for the largest slot. */
-	uint32_t room;
-	struct cmt_slot_entry *entries;
-	struct cmt_owner *owners;	/* of entries, then of cpus */
-	struct cmt_slot_cpu *cpus;
+	uint32_t nr_gaps;	/* open ones */
+	struct gap *gaps;	/* [cpu] */
+	uint64_t synced;	/* 1 + @missed of the last cmt_slots_sync() */
+	struct cmt_snapshot *snapshot;	/* waits for the floor, or NULL */
 	struct slot *last;		/* found */
 	struct slot slots[];
 };
 
-static size_t bitmap_words(const struct cmt_slots *slots)
-{
-	return (slots->nr_rmids + 63) / 64;
-}
-
 static int slots_opts(struct cmt_slots_opts *opts,
 		      const struct cmt_slots_opts *from)
 {
-	int err;
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
 
-	if (!from)
-		return -EINVAL;
-	err = cmt_opts_copy(opts, sizeof(*opts), from, from->sz);
 	if (err)
 		return err;
 	if (!opts->slot_ns)
@@ -99,19 +86,22 @@ static int slots_opts(struct cmt_slots_opts *opts,
 
 static int slots_alloc(struct cmt_slots *s)
 {
-	s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
-	s->owners = calloc(s->nr_cpus, sizeof(*s->owners));
-	if (!s->cpus || !s->owners)
+	/* An RMID is in limbo for 2 ms before it is handed out again. */
+	uint32_t generations_max = 2 + (uint32_t)(s->slot_ns / 1000000);
+	int err;
+
+	s->gaps = calloc(s->nr_cpus, sizeof(*s->gaps));
+	if (!s->gaps)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->window; i++) {
-		struct slot *slot = &s->slots[i];
-
-		slot->cpus = calloc(s->nr_cpus, sizeof(*slot->cpus));
-		slot->rmids = calloc(bitmap_words(s), sizeof(*slot->rmids));
-		if (!slot->cpus || !slot->rmids)
+		s->slots[i].number = i;
+		s->slots[i].cpus = calloc(s->nr_cpus, sizeof(struct cpu));
+		if (!s->slots[i].cpus)
 			return -ENOMEM;
 	}
-	return cmt_tracker_new(&s->tracker, s->nr_rmids);
+	err = cmt_tracker_new(&s->tracker, s->nr_rmids);
+	return err ? err : cmt_entries_new(&s->entries, s->tracker, s->nr_rmids,
+					   s->window, generations_max);
 }
 
 int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
@@ -131,8 +121,6 @@ int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
 	s->window = o.window;
 	s->nr_rmids = o.nr_rmids;
 	s->nr_cpus = o.nr_cpus;
-	/* An RMID is in limbo for 2 ms before it is handed out again. */
-	s->generations_max = 2 + (uint32_t)(o.slot_ns / 1000000);
 	s->fn = fn;
 	s->ctx = ctx;
 	s->last = &s->slots[0];
@@ -149,161 +137,144 @@ void cmt_slots_free(struct cmt_slots *slots)
 {
 	if (!slots)
 		return;
-	for (uint32_t i = 0; i < slots->window; i++) {
-		struct slot *slot = &slots->slots[i];
-
-		for (uint32_t d = 0; d < slots->nr_domains; d++)
-			free(slot->tables[d]);
-		free(slot->entries);
-		free(slot->rmids);
-		free(slot->cpus);
-	}
+	for (uint32_t i = 0; i < slots->window; i++)
+		free(slots->slots[i].cpus);
+	cmt_entries_free(slots->entries);
 	cmt_tracker_free(slots->tracker);
-	free(slots->entries);
-	free(slots->owners);
-	free(slots->cpus);
+	cmt_snapshot_free(slots->snapshot);
+	free(slots->gaps);
 	free(slots);
 }
 
-/* The owner of @generation at @ts, copied to @room; NULL if not known. */
-static const struct cmt_owner *find_owner(struct cmt_slots *slots,
-					  struct cmt_owner *room, uint32_t rmid,
-					  uint32_t generation, uint64_t ts)
+/* Those that said something, moved together; all of them is the usual case. */
+static void emit_cpus(struct cmt_slots *slots, struct slot *slot)
 {
-	const struct cmt_owner *owner;
-
-	owner = cmt_tracker_lookup(slots->tracker, rmid, ts);
-	if (!owner || owner->generation != generation)
-		return NULL;
-	*room = *owner;
-	return room;
-}
-
-/* All generations of one RMID in one domain, ascending. */
-static uint32_t emit_rmid(struct cmt_slots *slots, const struct slot *slot,
-			  uint32_t at, uint32_t n)
-{
-	uint32_t first = n;
-
-	for (; at; at = slot->entries[at - 1].older) {
-		const struct entry *entry = &slot->entries[at - 1];
-		uint32_t i = n++;
-
-		while (i > first && slots->entries[i - 1].generation >
-				    entry->out.generation) {
-			slots->entries[i] = slots->entries[i - 1];
-			i--;
-		}
-		slots->entries[i] = entry->out;
-		/* Owners stand in the order of slot->entries. */
-		slots->entries[i].owner =
-			find_owner(slots, &slots->owners[at - 1],
-				   entry->out.rmid, entry->out.generation,
-				   entry->out.ts);
-	}
-	return n;
-}
-
-static void emit_entries(struct cmt_slots *slots, struct slot *slot)
-{
+	const struct cmt_hot *hot = cmt_tracker_hot(slots->tracker);
 	uint32_t n = 0;
 
-	for (size_t word = 0; word < bitmap_words(slots); word++) {
-		uint64_t bits = slot->rmids[word];
-
-		for (; bits; bits &= bits - 1) {
-			uint32_t rmid = (uint32_t)word * 64 +
-					(uint32_t)__builtin_ctzll(bits);
-
-			for (uint32_t d = 0; d < slots->nr_domains; d++) {
-				uint32_t *table =
-					slot->tables[slots->sorted[d]];
-
-				if (!table || !table[rmid])
-					continue;
-				n = emit_rmid(slots, slot, table[rmid], n);
-				table[rmid] = 0;
-			}
-		}
-		slot->rmids[word] = 0;
-	}
-}
-
-static uint32_t emit_cpus(struct cmt_slots *slots, struct slot *slot)
-{
-	struct cmt_owner *owners = slots->owners + slots->room;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; slot->nr_cpus; i++) {
+	for (uint32_t i = 0; n < slot->nr_cpus; i++) {
 		struct cpu *cpu = &slot->cpus[i];
 
 		if (!cpu->out.ticks)
 			continue;
-		slots->cpus[n] = cpu->out;
-		slots->cpus[n].owner = find_owner(slots, &owners[n],
+		cpu->out.owner = cmt_tracker_find(slots->tracker, hot,
 						  cpu->out.rmid,
 						  cpu->out.generation, cpu->ts);
-		cpu->out.ticks = 0;
-		slot->nr_cpus--;
+		if (n != i) {
+			slot->cpus[n] = *cpu;
+			cpu->out.ticks = 0;
+		}
 		n++;
+	}
+}
+
+/* On how many CPUs is a gap in the slot?  Gaps that end in it are done with. */
+static uint32_t count_gaps(struct cmt_slots *slots, const struct slot *slot)
+{
+	uint64_t end = slot->start + slots->slot_ns;
+	uint32_t n = 0;
+
+	for (uint32_t cpu = 0; slots->nr_gaps && cpu < slots->nr_cpus; cpu++) {
+		struct gap *gap = &slots->gaps[cpu];
+
+		if (!gap->open)
+			continue;
+		n += cmt_ts_before(gap->begin, end) &&
+		     !cmt_ts_before(gap->end, slot->start);
+		if (cmt_ts_before(gap->end, end)) {
+			gap->open = false;
+			slots->nr_gaps--;
+		}
 	}
 	return n;
 }
 
-static void retire(struct cmt_slots *slots, struct slot *slot)
+/* A snapshot counts when all slots before it are retired. */
+static void use_snapshot(struct cmt_slots *slots, uint64_t ts)
+{
+	struct cmt_snapshot *snapshot = slots->snapshot;
+
+	if (!snapshot || cmt_ts_before(ts, snapshot->as_of))
+		return;
+	/* It was checked when it came. */
+	cmt_tracker_sync(slots->tracker, snapshot);
+	cmt_snapshot_free(snapshot);
+	slots->snapshot = NULL;
+}
+
+static void advance(struct cmt_slots *slots, uint64_t ts)
+{
+	cmt_tracker_advance(slots->tracker, ts);
+	use_snapshot(slots, ts);
+}
+
+/* Returns what the callback did. */
+static int retire(struct cmt_slots *slots, struct slot *slot)
 {
 	struct cmt_slot out = {
 		.start_ns = slot->start,
 		.end_ns = slot->start + slots->slot_ns,
 		.lost = slot->lost,
-		.nr_entries = slot->nr_entries,
-		.entries = slots->entries,
-		.cpus = slots->cpus,
+		.nr_cpus = slot->nr_cpus,
+		.cpus = &slot->cpus[0].out,
+		.cpu_size = sizeof(slot->cpus[0]),
+		.gaps = count_gaps(slots, slot),
 	};
+	int ret;
 
-	emit_entries(slots, slot);
-	out.nr_cpus = emit_cpus(slots, slot);
-	slot->nr_entries = 0;
+	out.nr_entries = cmt_entries_emit(slots->entries, slot->number,
+					  out.end_ns, &out.entries);
+	emit_cpus(slots, slot);
 	slot->lost = 0;
 	slot->open = false;
 	slots->counts.retired++;
-	slots->fn(slots->ctx, &out);
-	cmt_tracker_advance(slots->tracker, out.end_ns - 1);
+	ret = slots->fn(slots->ctx, &out);
+	for (; slot->nr_cpus; slot->nr_cpus--)
+		slot->cpus[slot->nr_cpus - 1].out.ticks = 0;
+	advance(slots, out.end_ns - 1);
+	return ret;
 }
 
-static struct slot *oldest_open(struct cmt_slots *slots)
+static struct slot *oldest_open(const struct cmt_slots *slots)
 {
-	struct slot *oldest = NULL;
+	const struct slot *oldest = NULL;
 
 	for (uint32_t i = 0; i < slots->window; i++) {
-		struct slot *slot = &slots->slots[i];
+		const struct slot *slot = &slots->slots[i];
 
 		if (slot->open &&
 		    (!oldest || cmt_ts_before(slot->start, oldest->start)))
 			oldest = slot;
 	}
-	return oldest;
+	return (struct slot *)oldest;
 }
 
-/* Retire what is before @floor, in order. */
-static void raise_floor(struct cmt_slots *slots, uint64_t floor)
+/* Retire what is before @floor, in order, until the callback stops that. */
+static int raise_floor(struct cmt_slots *slots, uint64_t floor)
 {
 	struct slot *slot;
+	int ret;
 
 	if (!cmt_ts_before(slots->floor, floor))
-		return;
+		return 0;
 	for (;;) {
 		slot = oldest_open(slots);
 		if (!slot || !cmt_ts_before(slot->start, floor))
 			break;
-		retire(slots, slot);
+		ret = retire(slots, slot);
+		slots->floor = slot->start + slots->slot_ns;
+		if (ret)
+			return ret;
 	}
 	slots->floor = floor;
-	cmt_tracker_advance(slots->tracker, floor - 1);
+	advance(slots, floor - 1);
+	return 0;
 }
 
-static void move_window(struct cmt_slots *slots, uint64_t start)
+static int move_window(struct cmt_slots *slots, uint64_t start)
 {
+	int ret = 0;
+
 	uint64_t floor = start - (slots->window - 1) * slots->slot_ns;
 
 	if (!slots->started) {
@@ -311,185 +282,95 @@ static void move_window(struct cmt_slots *slots, uint64_t start)
 		slots->newest = start;
 		slots->floor = floor;
 	} else if (cmt_ts_before(slots->newest, start)) {
-		slots->newest = start;
-		raise_floor(slots, floor);
+		ret = raise_floor(slots, floor);
+		if (!ret)
+			slots->newest = start;
 	}
+	return ret;
 }
 
-/* There is a closed one: no more than window starts are in the window. */
-static struct slot *open_slot(struct cmt_slots *slots, uint64_t start)
+static struct slot *find_open(struct cmt_slots *slots, uint64_t ts)
+{
+	for (uint32_t i = 0; i < slots->window; i++) {
+		struct slot *slot = &slots->slots[i];
+
+		if (slot->open && ts - slot->start < slots->slot_ns)
+			return slot;
+	}
+	return NULL;
+}
+
+/*
+ * Open the slot at @start, which is not.  There is a closed one: no more than
+ * window starts are in the window.  Returns 0, or what the callback did.
+ */
+static int open_slot(struct cmt_slots *slots, uint64_t start,
+		     struct slot **found)
 {
 	struct slot *closed = NULL;
+	int ret;
 
 	for (uint32_t i = 0; i < slots->window; i++) {
 		struct slot *slot = &slots->slots[i];
 
-		if (slot->open && slot->start == start)
-			return slot;
 		if (!slot->open)
 			closed = slot;
 	}
 	/* But where 2^64 is no multiple of slot_ns, once in 584 years. */
 	if (!closed) {
 		closed = oldest_open(slots);
-		retire(slots, closed);
+		ret = retire(slots, closed);
 		slots->floor = closed->start + slots->slot_ns;
+		if (ret)
+			return ret;
 	}
 	closed->open = true;
 	closed->start = start;
 	closed->lost = slots->lost;
 	slots->lost = 0;
-	return closed;
-}
-
-/* The slot of @ts, the window moved if need be; NULL: late. */
-static struct slot *find_slot(struct cmt_slots *slots, uint64_t ts)
-{
-	struct slot *last = slots->last;
-	uint64_t start;
-
-	if (last->open && ts - last->start < slots->slot_ns)
-		return last;
-	start = ts - ts % slots->slot_ns;
-	move_window(slots, start);
-	if (cmt_ts_before(start, slots->floor))
-		return NULL;
-	slots->last = open_slot(slots, start);
-	return slots->last;
-}
-
-/* The index of a domain id, a new one if need be; DOMAINS_MAX: none left. */
-static uint32_t find_domain(struct cmt_slots *slots, uint32_t id)
-{
-	uint32_t d, i;
-
-	if (slots->nr_domains && slots->domains[slots->last_domain] == id)
-		return slots->last_domain;
-	for (d = 0; d < slots->nr_domains; d++) {
-		if (slots->domains[d] == id)
-			break;
-	}
-	if (d == DOMAINS_MAX)
-		return d;
-	if (d == slots->nr_domains) {
-		slots->domains[d] = id;
-		for (i = slots->nr_domains++;
-		     i && slots->domains[slots->sorted[i - 1]] > id; i--)
-			slots->sorted[i] = slots->sorted[i - 1];
-		slots->sorted[i] = (uint8_t)d;
-	}
-	slots->last_domain = d;
-	return d;
-}
-
-/* Grow what callbacks see along with the slot: retiring cannot fail. */
-static int grow(struct cmt_slots *slots, struct slot *slot)
-{
-	uint32_t room = slot->room ? slot->room * 2 : 64;
-	void *p;
-
-	if (room > slots->room) {
-		p = realloc(slots->entries, room * sizeof(*slots->entries));
-		if (!p)
-			return -ENOMEM;
-		slots->entries = p;
-		p = realloc(slots->owners, ((size_t)room + slots->nr_cpus) *
-					   sizeof(*slots->owners));
-		if (!p)
-			return -ENOMEM;
-		slots->owners = p;
-		slots->room = room;
-	}
-	p = realloc(slot->entries, room * sizeof(*slot->entries));
-	if (!p)
-		return -ENOMEM;
-	slot->entries = p;
-	slot->room = room;
+	*found = closed;
 	return 0;
 }
 
-static int new_entry(struct cmt_slots *slots, struct slot *slot,
-		     uint32_t *at, const struct cmt_record *record)
+/* Records come in runs: mostly of one slot, else of the next. */
+static uint64_t slot_start(const struct cmt_slots *slots, uint64_t ts)
 {
-	struct entry *entry;
+	uint64_t next = slots->last->start + slots->slot_ns;
 
-	if (slot->nr_entries == slot->room) {
-		int err = grow(slots, slot);
+	if (slots->last->open && ts - next < slots->slot_ns)
+		return next;
+	return ts - ts % slots->slot_ns;
+}
 
-		if (err)
-			return err;
-	}
-	entry = &slot->entries[slot->nr_entries++];
-	memset(entry, 0, sizeof(*entry));
-	entry->out.rmid = record->rmid;
-	entry->out.generation = record->generation;
-	entry->out.domain = record->domain;
-	entry->out.ts = record->ts;
-	entry->older = *at;
-	entry->generations = 1;
-	if (*at)
-		entry->generations += slot->entries[*at - 1].generations;
-	*at = slot->nr_entries;
-	slot->rmids[record->rmid / 64] |= 1ULL << (record->rmid % 64);
-	return 0;
+static bool in_last_slot(const struct cmt_slots *slots, uint64_t ts)
+{
+	const struct slot *last = slots->last;
+
+	return last->open && ts - last->start < slots->slot_ns;
 }
 
 /*
- * The entry of a sample.  0: *entry is set; 1: too many domains or
- * generations, the sample cannot be; -ENOMEM.
+ * The slot of @ts, the window moved if need be.  0: *found is set, NULL: late;
+ * otherwise what the callback returned.
  */
-static int find_entry(struct cmt_slots *slots, struct slot *slot,
-		      const struct cmt_record *record, struct entry **entry)
+static int find_slot(struct cmt_slots *slots, uint64_t ts, struct slot **found)
 {
-	uint32_t d = find_domain(slots, record->domain), *newest, at;
-	int err;
+	uint64_t start;
+	int ret;
 
-	if (d == DOMAINS_MAX)
-		return 1;
-	if (!slot->tables[d]) {
-		slot->tables[d] = calloc(slots->nr_rmids, sizeof(uint32_t));
-		if (!slot->tables[d])
-			return -ENOMEM;
+	*found = in_last_slot(slots, ts) ? slots->last : find_open(slots, ts);
+	if (*found) {
+		slots->last = *found;
+		return 0;
 	}
-	newest = &slot->tables[d][record->rmid];
-	for (at = *newest; at; at = slot->entries[at - 1].older) {
-		*entry = &slot->entries[at - 1];
-		if ((*entry)->out.generation == record->generation)
-			return 0;
-	}
-	if (*newest && slot->entries[*newest - 1].generations >=
-		       slots->generations_max)
-		return 1;
-	err = new_entry(slots, slot, newest, record);
-	if (!err)
-		*entry = &slot->entries[slot->nr_entries - 1];
-	return err;
-}
-
-#define STICKY (CMT_F_ERROR | CMT_F_UNAVAILABLE | CMT_F_REBASED | \
-		CMT_F_PQR_OVERWRITTEN)
-
-static int add_sample(struct cmt_slots *slots, struct slot *slot,
-		      const struct cmt_record *record)
-{
-	struct entry *entry;
-	uint16_t sticky;
-	int err = find_entry(slots, slot, record, &entry);
-
-	if (err)
-		return err;
-	entry->out.samples++;
-	sticky = (entry->out.flags | record->flags) & STICKY;
-	if (!cmt_ts_before(record->ts, entry->out.ts)) {
-		entry->out.ts = record->ts;
-		entry->out.flags = record->flags;
-		entry->out.occupancy_bytes = record->sample.occupancy_bytes;
-		entry->out.residual_bytes = record->sample.residual_bytes;
-		entry->out.mbm_total_bytes = record->sample.mbm_total_bytes;
-		entry->out.mbm_local_bytes = record->sample.mbm_local_bytes;
-	}
-	entry->out.flags |= sticky;
-	return 0;
+	start = slot_start(slots, ts);
+	ret = move_window(slots, start);
+	if (ret || cmt_ts_before(start, slots->floor))
+		return ret;
+	ret = open_slot(slots, start, found);
+	if (!ret)
+		slots->last = *found;
+	return ret;
 }
 
 static void add_tick(struct slot *slot, const struct cmt_record *record)
@@ -515,45 +396,86 @@ static void add_tick(struct slot *slot, const struct cmt_record *record)
 	cpu->out.missed = record->tick.missed;
 	cpu->out.deferred = record->tick.deferred;
 	cpu->out.busy_ns = record->tick.busy_ns;
-	cpu->out.samples = record->tick.samples;
+	cpu->out.read = record->tick.read;
+	cpu->out.waiting = record->tick.waiting;
 }
 
-/* Losses are told even when their slot is gone: in the oldest one there is. */
-static void add_lost(struct cmt_slots *slots, const struct cmt_record *record)
+/*
+ * A new gap of a CPU that still has one is taken together with it: both are in
+ * the window, or between it and what the feed reads.
+ */
+static void add_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
+		    uint64_t end)
 {
-	struct slot *slot = NULL;
+	struct gap *gap;
 
-	if (slots->started && !cmt_ts_before(record->ts, slots->floor))
-		slot = find_slot(slots, record->ts);
+	if (cpu >= slots->nr_cpus || cmt_ts_before(end, begin))
+		return;
+	gap = &slots->gaps[cpu];
+	if (gap->open) {
+		if (cmt_ts_before(begin, gap->begin))
+			gap->begin = begin;
+		if (cmt_ts_before(gap->end, end))
+			gap->end = end;
+		return;
+	}
+	*gap = (struct gap){ .begin = begin, .end = end, .open = true };
+	slots->nr_gaps++;
+}
+
+/* A loss whose slot is retired is reported in the oldest one there is. */
+static void count_lost(struct cmt_slots *slots, struct slot *slot, uint64_t lost)
+{
 	if (!slot)
 		slot = oldest_open(slots);
 	if (slot)
-		slot->lost += cmt_record_lost(record);
+		slot->lost += lost;
 	else
-		slots->lost += cmt_record_lost(record);
+		slots->lost += lost;
+}
+
+static int add_lost(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	struct slot *slot = NULL;
+	uint64_t begin, end;
+
+	if (slots->started && !cmt_ts_before(record->ts, slots->floor)) {
+		int ret = find_slot(slots, record->ts, &slot);
+
+		if (ret)
+			return ret;
+	}
+	count_lost(slots, slot, cmt_record_lost(record));
+	cmt_record_gap(record, &begin, &end);
+	add_gap(slots, record->cpu, begin, end);
 	slots->counts.added++;
+	return 0;
 }
 
 static bool known_type(uint16_t type)
 {
 	return (type >= CMT_REC_ALLOC && type <= CMT_REC_ALLOC_FAIL) ||
 	       type == CMT_REC_SAMPLE || type == CMT_REC_TICK ||
-	       type == CMT_REC_CPU_ONLINE || type == CMT_REC_CPU_OFFLINE;
+	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
+}
+
+static int add_sample(struct cmt_slots *slots, const struct slot *slot,
+		      const struct cmt_record *record)
+{
+	return cmt_entries_add(slots->entries, slot->number, record);
+}
+
+static int add_event(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	int err = cmt_tracker_record(slots->tracker, record);
+
+	return err < 0 ? err : 0;
 }
 
 /* 0: added; 1: malformed; or -errno, -ESTALE being late. */
-static int add_known(struct cmt_slots *slots, const struct cmt_record *record)
+static int add_known(struct cmt_slots *slots, struct slot *slot,
+		     const struct cmt_record *record)
 {
-	struct slot *slot = NULL;
-	int err;
-
-	/* A state and not an event: it may be as old as it likes. */
-	if (record->type != CMT_REC_EXISTING) {
-		slot = find_slot(slots, record->ts);
-		if (!slot)
-			return -ESTALE;
-	}
-
 	switch (record->type) {
 	case CMT_REC_SAMPLE:
 		return add_sample(slots, slot, record);
@@ -561,25 +483,12 @@ static int add_known(struct cmt_slots *slots, const struct cmt_record *record)
 		add_tick(slot, record);
 		return 0;
 	default:
-		err = cmt_tracker_record(slots->tracker, record);
-		return err < 0 ? err : 0;
+		return add_event(slots, record);
 	}
 }
 
-int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
+static int count_added(struct cmt_slots *slots, int err)
 {
-	int err = 1;
-
-	if (record->type == CMT_REC_LOST) {
-		add_lost(slots, record);
-		return 0;
-	}
-	if (record->type != CMT_REC_PAD && !known_type(record->type)) {
-		slots->counts.unknown++;
-		return 0;
-	}
-	if (cmt_record_possible(record, slots->nr_cpus, slots->nr_rmids))
-		err = add_known(slots, record);
 	if (err == -ENOMEM)
 		return err;
 	if (err == -ESTALE)
@@ -591,25 +500,203 @@ int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
 	return 0;
 }
 
-void cmt_slots_flush(struct cmt_slots *slots)
+/* An EXISTING is a state and not an event: it may be as old as it likes. */
+static int add_possible(struct cmt_slots *slots,
+			const struct cmt_record *record)
 {
+	struct slot *slot;
+	int err;
+
+	if (record->type == CMT_REC_EXISTING)
+		return count_added(slots, add_event(slots, record));
+	err = find_slot(slots, record->ts, &slot);
+	if (err)
+		return err;
+	return count_added(slots, slot ? add_known(slots, slot, record) :
+				  -ESTALE);
+}
+
+CMT_APART static int add_closely(struct cmt_slots *slots,
+				 const struct cmt_record *record)
+{
+	if (record->type == CMT_REC_LOST)
+		return add_lost(slots, record);
+	if (record->type != CMT_REC_PAD && !known_type(record->type))
+		slots->counts.unknown++;
+	else if (!cmt_record_possible(record, slots->nr_cpus, slots->nr_rmids))
+		slots->counts.malformed++;
+	else
+		return add_possible(slots, record);
+	return 0;
+}
+
+/* Nearly every record is a SAMPLE of the slot of the record before it. */
+int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	int err;
+
+	if (record->type != CMT_REC_SAMPLE || record->cpu >= slots->nr_cpus ||
+	    !cmt_record_owner_possible(record, slots->nr_rmids) ||
+	    !in_last_slot(slots, record->ts))
+		return add_closely(slots, record);
+	err = add_sample(slots, slots->last, record);
+	if (err)
+		return count_added(slots, err);
+	slots->counts.added++;
+	return 0;
+}
+
+int cmt_slots_flush(struct cmt_slots *slots)
+{
+	if (!slots->started)
+		return 0;
+	return raise_floor(slots, slots->newest + slots->slot_ns);
+}
+
+bool cmt_slots_started(const struct cmt_slots *slots)
+{
+	return slots->started;
+}
+
+uint64_t cmt_slots_floor(const struct cmt_slots *slots)
+{
+	return slots->floor;
+}
+
+uint64_t cmt_slots_limit(const struct cmt_slots *slots)
+{
+	return slots->floor + slots->window * slots->slot_ns;
+}
+
+uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts)
+{
+	return ts - ts % slots->slot_ns -
+	       (slots->window - 1) * slots->slot_ns;
+}
+
+int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
+{
+	uint64_t floor = ts - ts % slots->slot_ns;
+
 	if (slots->started)
-		raise_floor(slots, slots->newest + slots->slot_ns);
+		return raise_floor(slots, floor);
+	slots->started = true;
+	slots->newest = floor;
+	slots->floor = floor;
+	return 0;
 }
 
-bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t late)
+bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end)
 {
-	return slots->synced == late + 1;
+	const struct slot *slot = oldest_open(slots);
+
+	if (slot)
+		*end = slot->start + slots->slot_ns;
+	return slot;
 }
 
-int cmt_slots_sync(struct cmt_slots *slots, const struct cmt_snapshot *snapshot,
-		   uint64_t late)
+/* The slot of @ts, which is in the window. */
+static int slot_in_window(struct cmt_slots *slots, uint64_t ts)
 {
-	int err = cmt_tracker_sync(slots->tracker, snapshot);
+	struct slot *found = find_open(slots, ts);
+	uint64_t start;
 
-	if (!err)
-		slots->synced = late + 1;
+	if (found) {
+		slots->last = found;
+		return 0;
+	}
+	start = slot_start(slots, ts);
+	if (cmt_ts_before(slots->newest, start))
+		slots->newest = start;
+	return open_slot(slots, start, &slots->last);
+}
+
+/* Neither SAMPLE nor TICK. */
+static int add_other(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	if (known_type(record->type))
+		return count_added(slots, add_known(slots, slots->last, record));
+	slots->counts.unknown++;
+	return 0;
+}
+
+static int add_checked(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	if (record->type == CMT_REC_SAMPLE)
+		return count_added(slots, add_sample(slots, slots->last, record));
+	if (record->type != CMT_REC_TICK)
+		return add_other(slots, record);
+	add_tick(slots->last, record);
+	slots->counts.added++;
+	return 0;
+}
+
+/* To the last slot.  Returns how many of the first records are SAMPLEs of it. */
+static uint32_t add_samples(struct cmt_slots *slots,
+			    const struct cmt_record *records, uint32_t n)
+{
+	const struct slot *last = slots->last;
+	uint32_t added = cmt_entries_add_run(slots->entries, last->number,
+					     records, n, last->start,
+					     slots->slot_ns);
+
+	slots->counts.added += added;
+	return added;
+}
+
+int cmt_slots_add_checked(struct cmt_slots *slots,
+			  const struct cmt_record *records, uint32_t n)
+{
+	uint32_t i = 0, added;
+	int err = 0;
+
+	while (!err && i < n) {
+		if (!in_last_slot(slots, records[i].ts))
+			err = slot_in_window(slots, records[i].ts);
+		if (err)
+			break;
+		added = add_samples(slots, &records[i], n - i);
+		if (!added)
+			err = add_checked(slots, &records[i++]);
+		i += added;
+	}
 	return err;
+}
+
+void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
+		   uint64_t end, uint64_t lost)
+{
+	struct slot *slot = NULL;
+
+	if (slots->started && !cmt_ts_before(begin, slots->floor) &&
+	    cmt_ts_before(begin, cmt_slots_limit(slots)) &&
+	    !slot_in_window(slots, begin))
+		slot = slots->last;
+	count_lost(slots, slot, lost);
+	add_gap(slots, cpu, begin, end);
+}
+
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed)
+{
+	return slots->snapshot || slots->synced == missed + 1;
+}
+
+int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
+		   uint64_t missed)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; err >= 0 && i < snapshot->count; i++)
+		err = cmt_tracker_record(slots->tracker, &snapshot->records[i]);
+	if (err < 0) {
+		cmt_snapshot_free(snapshot);
+		return err;
+	}
+	slots->snapshot = snapshot;
+	slots->synced = missed + 1;
+	if (slots->started)
+		use_snapshot(slots, slots->floor - 1);
+	return 0;
 }
 
 struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)
@@ -617,8 +704,8 @@ struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)
 	return slots->tracker;
 }
 
-void cmt_slots_counts(const struct cmt_slots *slots,
-		      struct cmt_slots_counts *counts)
+int cmt_slots_counts(const struct cmt_slots *slots,
+		     struct cmt_slots_counts *counts)
 {
-	*counts = slots->counts;
+	return cmt_out_copy(counts, &slots->counts, sizeof(slots->counts));
 }

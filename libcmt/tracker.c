@@ -4,11 +4,9 @@
  * events, sorted by time; events of one time stay in the order they came in.
  * An event is mostly the newest of its RMID, so it is inserted from the back.
  */
-#include <cmt/tracker.h>
+#include "tracker.h"
 
 #include <stdlib.h>
-
-#include "internal.h"
 
 #define RMIDS_MAX	65536
 
@@ -22,7 +20,8 @@ struct event {
 	struct event *prev, *next;	/* next also links the free ones */
 	uint64_t ts;
 	enum event_type type;
-	struct cmt_owner owner;		/* FREE: rmid and generation only */
+	struct cmt_owner owner;		/* of a FREE, rmid and generation count */
+	struct cmt_owner after;		/* the RMID's, as of the last lookup */
 };
 
 struct rmid {
@@ -34,16 +33,15 @@ struct rmid {
 
 struct cmt_tracker {
 	uint32_t nr_rmids;
-	uint32_t active;
 	uint64_t advanced;	/* to this time */
 	bool has_advanced;
 	uint64_t as_of;		/* events up to it are in the snapshot */
 	bool synced;		/* as_of is set */
-	size_t queued;
 	struct event *unused;
 	uint32_t nr_busy;
 	uint32_t *busy;		/* RMIDs with events, in any order */
-	struct cmt_owner found;	/* what lookup gave out */
+	struct cmt_hot *hot;	/* by RMID */
+	uint64_t *changed;	/* bitmap of RMIDs: see cmt_tracker_changed() */
 	struct rmid rmids[];
 };
 
@@ -56,12 +54,14 @@ int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids)
 	t = calloc(1, sizeof(*t) + nr_rmids * sizeof(t->rmids[0]));
 	if (!t)
 		return -ENOMEM;
+	t->nr_rmids = nr_rmids;
 	t->busy = calloc(nr_rmids, sizeof(*t->busy));
-	if (!t->busy) {
-		free(t);
+	t->hot = calloc(nr_rmids, sizeof(*t->hot));
+	t->changed = calloc((nr_rmids + 63) / 64, sizeof(*t->changed));
+	if (!t->busy || !t->hot || !t->changed) {
+		cmt_tracker_free(t);
 		return -ENOMEM;
 	}
-	t->nr_rmids = nr_rmids;
 	*tracker = t;
 	return 0;
 }
@@ -84,6 +84,8 @@ void cmt_tracker_free(struct cmt_tracker *tracker)
 		free_events(tracker->rmids[tracker->busy[i]].first);
 	free_events(tracker->unused);
 	free(tracker->busy);
+	free(tracker->hot);
+	free(tracker->changed);
 	free(tracker);
 }
 
@@ -100,7 +102,7 @@ static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 
 /*
  * A FREE of another generation is stale.  An UPDATE of another one means that
- * its ALLOC was lost: who has the RMID now is known all the same.
+ * its ALLOC was lost: the owner of the RMID is known all the same.
  */
 static void apply(struct cmt_owner *owner, bool *known,
 		  const struct event *event)
@@ -132,16 +134,36 @@ static bool owned(const struct rmid *rmid)
 	return rmid->known && !rmid->owner.freed;
 }
 
+static void set_changed(struct cmt_tracker *tracker, const struct rmid *rmid)
+{
+	size_t i = (size_t)(rmid - tracker->rmids);
+
+	tracker->changed[i / 64] |= 1ULL << (i % 64);
+}
+
+/* The hot table is a part of @rmid, which has changed. */
+static void warm(struct cmt_tracker *tracker, const struct rmid *rmid)
+{
+	struct cmt_hot *hot = &tracker->hot[rmid - tracker->rmids];
+
+	hot->owner = rmid->known ? &rmid->owner : NULL;
+	hot->generation = rmid->known ? rmid->owner.generation : 0;
+	hot->freed = rmid->owner.freed;
+	hot->events = rmid->first;
+	set_changed(tracker, rmid);
+}
+
 static void rmid_apply(struct cmt_tracker *tracker, struct rmid *rmid,
 		       const struct event *event)
 {
-	tracker->active -= owned(rmid);
 	apply(&rmid->owner, &rmid->known, event);
-	tracker->active += owned(rmid);
+	warm(tracker, rmid);
 }
 
 static void set_busy(struct cmt_tracker *tracker, struct rmid *rmid)
 {
+	tracker->hot[rmid - tracker->rmids].events = true;
+	set_changed(tracker, rmid);
 	if (rmid->busy)
 		return;
 	tracker->busy[tracker->nr_busy++] = (uint32_t)(rmid - tracker->rmids);
@@ -156,6 +178,7 @@ static void clear_busy(struct cmt_tracker *tracker, struct rmid *rmid)
 	tracker->busy[place] = moved;
 	tracker->rmids[moved].busy = place + 1;
 	rmid->busy = 0;
+	warm(tracker, rmid);
 }
 
 static struct event *event_new(struct cmt_tracker *tracker)
@@ -186,7 +209,6 @@ static void insert(struct cmt_tracker *tracker, struct rmid *rmid,
 		after->next = event;
 	else
 		rmid->first = event;
-	tracker->queued++;
 	set_busy(tracker, rmid);
 }
 
@@ -202,7 +224,6 @@ static void drop_first(struct cmt_tracker *tracker, struct rmid *rmid)
 		rmid->last = NULL;
 	event->next = tracker->unused;
 	tracker->unused = event;
-	tracker->queued--;
 }
 
 static int queue(struct cmt_tracker *tracker, enum event_type type,
@@ -222,43 +243,33 @@ static int queue(struct cmt_tracker *tracker, enum event_type type,
 	event->ts = ts;
 	event->type = type;
 	event->owner = *owner;
-	event->owner.freed = false;
-	event->owner.until = 0;
-	event->owner.comm[CMT_COMM_LEN] = '\0';
 	insert(tracker, &tracker->rmids[owner->rmid], event);
 	return 0;
 }
 
-int cmt_tracker_alloc(struct cmt_tracker *tracker,
-		      const struct cmt_owner *owner)
-{
-	return queue(tracker, EVENT_ALLOC, owner, owner->since);
-}
-
-int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
-			uint32_t generation, uint64_t ts)
-{
-	struct cmt_owner owner = { .rmid = rmid, .generation = generation };
-
-	return queue(tracker, EVENT_FREE, &owner, ts);
-}
-
-static uint32_t kind_of(uint16_t flags)
+static uint32_t kind_of(uint32_t flags)
 {
 	if (flags & CMT_F_OWNER_CGROUP)
 		return CMT_OWNER_CGROUP;
 	if (flags & CMT_F_OWNER_CPU)
 		return CMT_OWNER_CPU;
-	return flags & CMT_F_OWNER_REST ? CMT_OWNER_REST : CMT_OWNER_PROCESS;
+	if (flags & CMT_F_OWNER_OVERFLOW)
+		return CMT_OWNER_OVERFLOW;
+	return flags & CMT_F_OWNER_RESCTRL ? CMT_OWNER_RESCTRL :
+					     CMT_OWNER_PROCESS;
 }
 
 static void owner_from_record(struct cmt_owner *owner,
 			      const struct cmt_record *record)
 {
 	memset(owner, 0, sizeof(*owner));
+	owner->sz = sizeof(*owner);
 	owner->since = record->ts;
 	owner->cgroup_id = record->owner.cgroup_id;
-	owner->residual_bytes = record->owner.residual_bytes;
+	if (record->type == CMT_REC_ALLOC_FAIL)
+		owner->why = (uint32_t)record->owner.why;
+	else
+		owner->residual_bytes = record->owner.residual_bytes;
 	owner->rmid = record->rmid;
 	owner->generation = record->generation;
 	owner->kind = kind_of(record->flags);
@@ -272,10 +283,12 @@ static void owner_from_record(struct cmt_owner *owner,
 
 int cmt_record_owner(const struct cmt_record *record, struct cmt_owner *owner)
 {
+	struct cmt_owner known;
+
 	if (record->type < CMT_REC_ALLOC || record->type > CMT_REC_ALLOC_FAIL)
 		return -EINVAL;
-	owner_from_record(owner, record);
-	return 0;
+	owner_from_record(&known, record);
+	return cmt_out_copy(owner, &known, sizeof(known));
 }
 
 /*
@@ -286,7 +299,7 @@ static int queue_existing(struct cmt_tracker *tracker,
 			  const struct cmt_owner *owner)
 {
 	struct event event = { .type = EVENT_ALLOC, .owner = *owner };
-	int err = cmt_tracker_alloc(tracker, owner);
+	int err = queue(tracker, EVENT_ALLOC, owner, owner->since);
 	struct rmid *rmid;
 
 	if (err != -ESTALE)
@@ -371,7 +384,7 @@ static void free_missing(struct cmt_tracker *tracker, uint64_t as_of)
 			continue;
 		rmid->owner.freed = true;
 		rmid->owner.until = as_of;
-		tracker->active--;
+		warm(tracker, rmid);
 	}
 }
 
@@ -382,10 +395,9 @@ static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
 
 	if (newer_than(rmid, as_of))
 		return;
-	tracker->active -= owned(rmid);
 	owner_from_record(&rmid->owner, record);
 	rmid->known = true;
-	tracker->active++;
+	warm(tracker, rmid);
 }
 
 /* Queued events up to as_of go first: they tell who had the RMIDs before. */
@@ -406,31 +418,38 @@ int cmt_tracker_sync(struct cmt_tracker *tracker,
 	return 0;
 }
 
+/*
+ * Each event keeps the owner as it was after it, so that what was handed out
+ * stays when another time is asked for.
+ */
 const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 					   uint32_t rmid, uint64_t ts)
 {
-	const struct event *event;
-	const struct rmid *r;
+	const struct cmt_owner *owner;
+	struct event *event;
+	struct rmid *r;
 	bool known;
 
 	if (rmid == CMT_RMID_NONE || rmid >= tracker->nr_rmids)
 		return NULL;
 	r = &tracker->rmids[rmid];
-	known = r->known && !cmt_ts_before(ts, r->owner.since);
-	if (known)
-		tracker->found = r->owner;
+	owner = &r->owner;
+	known = r->known && !cmt_ts_before(ts, owner->since);
 	for (event = r->first; event && !cmt_ts_before(ts, event->ts);
-	     event = event->next)
-		apply(&tracker->found, &known, event);
-	return known ? &tracker->found : NULL;
+	     event = event->next) {
+		event->after = *owner;
+		apply(&event->after, &known, event);
+		owner = &event->after;
+	}
+	return known ? owner : NULL;
 }
 
-size_t cmt_tracker_queued(const struct cmt_tracker *tracker)
+uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker)
 {
-	return tracker->queued;
+	return tracker->changed;
 }
 
-uint32_t cmt_tracker_active(const struct cmt_tracker *tracker)
+const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker)
 {
-	return tracker->active;
+	return tracker->hot;
 }

@@ -14,6 +14,7 @@
 #include "cmt.h"
 #include "compat.h"
 #include "owner.h"
+#include "scope.h"
 
 /* The process with this id where the caller lives, or NULL. */
 static struct task_struct *get_process(u64 id)
@@ -33,133 +34,126 @@ static struct task_struct *get_process(u64 id)
 	return leader;
 }
 
-/* Nobody has this id yet.  The scope may have given the process an RMID. */
+/* The scope may have made it an owner already. */
+static struct cmt_owner *attach_owner(u32 kind, u64 id, u64 cgroup_id,
+				      const char *name)
+{
+	struct cmt_owner *owner = cmt_owner_find(kind, id);
+
+	if (owner && owner->attached)
+		return ERR_PTR(-EEXIST);
+	if (owner) {
+		cmt_owner_attach(owner, true);
+		return owner;
+	}
+	owner = cmt_owner_new(kind, id, cgroup_id, name, true);
+	return owner ?: ERR_PTR(-ENOSPC);
+}
+
 static int attach_process(struct task_struct *leader, u32 options)
 {
-	u16 entry = cmt_table_get(leader->tgid);
-	struct cmt_object *object;
+	struct cmt_owner *owner;
 
 	if (!atomic_read(&leader->signal->live))
 		return -ESRCH;
-	if (cmt_object_find(CMT_OWNER_PROCESS, leader->tgid))
-		return -EEXIST;
-	object = cmt_object_new(CMT_OWNER_PROCESS, leader->tgid);
-	if (!object)
-		return -ENOSPC;
-	object->attached = true;
-	object->children = options & CMT_ATTACH_CHILDREN;
-	object->cgroup_id = cmt_owner_cgroup(leader);
-	strscpy_pad(object->comm, leader->comm, CMT_COMM_LEN);
-	if (entry && !(entry & CMT_WAITS) && !cmt_entry_object(entry)) {
-		cmt_object_adopt(object, cmt_owner_rmid_of(entry));
-		return 0;
-	}
-	cmt_object_assign(object);
-	cmt_entry_set(leader->tgid, cmt_object_entry(object));
+	owner = attach_owner(CMT_OWNER_PROCESS, leader->tgid,
+			     cmt_scope_cgroup_of(leader), leader->comm);
+	if (IS_ERR(owner))
+		return PTR_ERR(owner);
+	owner->children = options & CMT_ATTACH_CHILDREN;
+	cmt_owner_join(leader->tgid, owner);
 	return 0;
 }
 
-/* A cgroup or a CPU; the scope may have made it an owner already. */
-static int attach_object(u32 kind, u64 id, const char *name)
+static int attach_by_pid(u64 *id, u32 options)
 {
-	struct cmt_object *object = cmt_object_find(kind, id);
-
-	if (object && object->attached)
-		return -EEXIST;
-	if (object) {
-		cmt_object_attach(object, true);
-		return 0;
-	}
-	object = cmt_object_new(kind, id);
-	if (!object)
-		return -ENOSPC;
-	object->attached = true;
-	strscpy_pad(object->comm, name, CMT_COMM_LEN);
-	cmt_object_assign(object);
-	return 0;
-}
-
-/* What the caller is told, of an owner that is there. */
-static void tell(u32 kind, u64 id, struct cmt_attach *arg)
-{
-	struct cmt_object *object = cmt_object_find(kind, id);
-
-	arg->rmid = object->rmid ?: cmt_table_rest();
-	arg->generation = cmt_table_generation(arg->rmid);
-}
-
-static int do_process(struct cmt_attach *arg)
-{
-	struct task_struct *leader = get_process(arg->id);
+	struct task_struct *leader = get_process(*id);
 	unsigned long flags;
 	int ret;
 
 	if (!leader)
 		return -ESRCH;
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	ret = attach_process(leader, arg->options);
-	if (!ret)
-		tell(CMT_OWNER_PROCESS, leader->tgid, arg);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	*id = leader->tgid;
+	flags = cmt_owners_lock();
+	ret = attach_process(leader, options);
+	/* pairs with the exit probe, as in scope.c */
+	smp_mb();
+	if (!ret && !atomic_read(&leader->signal->live)) {
+		cmt_owner_join(leader->tgid, NULL);
+		ret = -ESRCH;
+	}
+	cmt_owners_unlock(flags);
 	put_task_struct(leader);
 	return ret;
 }
 
-static int do_cgroup(struct cmt_attach *arg)
+static int attach_cgroup(u64 id)
 {
-	struct cgroup *cgroup = cgroup_get_from_id(arg->id);
+	struct cgroup *cgroup = cgroup_get_from_id(id);
 	unsigned long flags;
-	int ret = -ENOENT;
+	struct cmt_owner *owner = ERR_PTR(-ENOENT);
+	const char *name;
 
 	if (IS_ERR(cgroup))
 		return -ENOENT;
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
+	name = cgroup->level ? cmt_cgroup_name(cgroup) : "/";
+	flags = cmt_owners_lock();
 	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
 	if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE)
-		ret = attach_object(CMT_OWNER_CGROUP, arg->id,
-				    cgroup->level ? cmt_cgroup_name(cgroup) : "/");
-	if (!ret)
-		tell(CMT_OWNER_CGROUP, arg->id, arg);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+		owner = attach_owner(CMT_OWNER_CGROUP, id, id, name);
+	cmt_owners_unlock(flags);
 	cgroup_put(cgroup);
-	if (!ret)
-		cmt_place_all(false);
-	return ret;
+	if (!IS_ERR(owner))
+		cmt_scope_resolve_all();
+	return PTR_ERR_OR_ZERO(owner);
 }
 
-static int do_cpu(struct cmt_attach *arg)
+static int attach_cpu(u64 cpu)
 {
 	char name[CMT_COMM_LEN];
+	struct cmt_owner *owner = ERR_PTR(-ENXIO);
 	unsigned long flags;
-	int ret = -ENXIO;
 
-	if (arg->id >= nr_cpu_ids)
+	if (cpu >= nr_cpu_ids)
 		return -ENXIO;
-	snprintf(name, sizeof(name), "cpu%llu", arg->id);
+	snprintf(name, sizeof(name), "cpu%llu", cpu);
 	cpus_read_lock();
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	if (cpu_online(arg->id))
-		ret = attach_object(CMT_OWNER_CPU, arg->id, name);
-	if (!ret)
-		tell(CMT_OWNER_CPU, arg->id, arg);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	flags = cmt_owners_lock();
+	if (cpu_online(cpu))
+		owner = attach_owner(CMT_OWNER_CPU, cpu, 0, name);
+	cmt_owners_unlock(flags);
 	cpus_read_unlock();
-	return ret;
+	return PTR_ERR_OR_ZERO(owner);
+}
+
+/* Which RMID the owner has now; that of an owner that has ended already: none. */
+static void attach_fill(u64 id, struct cmt_attach *arg)
+{
+	unsigned long flags = cmt_owners_lock();
+	struct cmt_owner *owner = cmt_owner_find(arg->kind, id);
+
+	arg->rmid = owner ? cmt_owner_rmid(cmt_owner_number(owner)) :
+			    CMT_RMID_NONE;
+	arg->generation = cmt_table_generation(arg->rmid);
+	cmt_owners_unlock(flags);
 }
 
 int cmt_attach(struct cmt_attach *arg)
 {
-	int ret = -EINVAL;
+	u64 id = arg->id;
+	int ret;
 
 	mutex_lock(&cmt_scope_mutex);
-	cmt_settle_begin();
 	if (arg->kind == CMT_OWNER_PROCESS)
-		ret = do_process(arg);
+		ret = attach_by_pid(&id, arg->options);
 	else if (arg->kind == CMT_OWNER_CGROUP)
-		ret = do_cgroup(arg);
-	else if (arg->kind == CMT_OWNER_CPU)
-		ret = do_cpu(arg);
-	cmt_settle_end();
+		ret = attach_cgroup(id);
+	else
+		ret = attach_cpu(id);
+	if (!ret) {
+		cmt_pending_run();
+		attach_fill(id, arg);
+	}
 	mutex_unlock(&cmt_scope_mutex);
 	return ret;
 }
@@ -181,16 +175,17 @@ static u64 id_of(const struct cmt_attach *arg)
 }
 
 /* What the scope makes an owner stays one. */
-static int detach_object(u32 kind, u64 id)
+static int detach(u32 kind, u64 id)
 {
-	struct cmt_object *object = cmt_object_find(kind, id);
+	struct cmt_owner *owner = cmt_owner_find(kind, id);
 
-	if (!object || !object->attached)
+	if (!owner || !owner->attached)
 		return -ENOENT;
-	if (object->scoped)
-		cmt_object_attach(object, false);
+	owner->children = false;
+	if (owner->scoped)
+		cmt_owner_attach(owner, false);
 	else
-		cmt_object_release(object);
+		cmt_owner_release(owner);
 	return 0;
 }
 
@@ -201,13 +196,13 @@ int cmt_detach(const struct cmt_attach *arg)
 	int ret;
 
 	mutex_lock(&cmt_scope_mutex);
-	cmt_settle_begin();
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	ret = detach_object(arg->kind, id);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-	if (!ret)
-		cmt_place_all(false);
-	cmt_settle_end();
+	flags = cmt_owners_lock();
+	ret = detach(arg->kind, id);
+	cmt_owners_unlock(flags);
+	if (!ret) {
+		cmt_scope_resolve_all();
+		cmt_pending_run();
+	}
 	mutex_unlock(&cmt_scope_mutex);
 	return ret;
 }

@@ -10,6 +10,15 @@
 const struct cmt_backend *cmt_backend;
 struct cmt_backend_caps cmt_caps;
 
+u32 cmt_backend_events(void)
+{
+	const char *reason = READ_ONCE(cmt_caps.mbm_reason);
+
+	if (reason && reason[0])
+		return cmt_caps.events & CMT_F_OCCUPANCY;
+	return cmt_caps.events;
+}
+
 static int __init try_backend(const struct cmt_backend *candidate)
 {
 	cmt_backend = candidate;

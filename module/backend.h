@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+struct cmt_burst;
+struct cmt_raws;
 struct task_struct;
 
 /* IA32_QM_EVTSEL event ids, SDM vol. 3B 18.18.5.2 "Monitoring resource types" */
@@ -21,7 +23,7 @@ enum cmt_event {
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
 #define CMT_MAX_RMIDS		1024	/* IA32_PQR_ASSOC holds 10 bits */
 
-/* What a backend says of itself; constant once init() has returned 0. */
+/* What a backend says of itself; but for mbm_reason constant after init(). */
 struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
@@ -30,6 +32,7 @@ struct cmt_backend_caps {
 	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
 	u32 upscale_bytes;	/* bytes per counter unit, not 0 */
 	u32 counter_bits;	/* of the MBM counters, 24..62 */
+	u64 data_mask;		/* of a raw value without its status bits */
 	u32 mbm_correct_above;	/* MBM of RMIDs above this one is corrected: */
 	u32 mbm_correct_factor;	/* units * factor >> 20; above == U32_MAX: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
@@ -37,6 +40,11 @@ struct cmt_backend_caps {
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */
+	const char *mbm_reason;	/* why there are no MBM events; empty: there are.
+				 * Changes when AMD's assignable counters are
+				 * switched on or off: not empty, the MBM events
+				 * of events are unavailable
+				 */
 };
 
 /*
@@ -55,39 +63,28 @@ struct cmt_backend {
 	void (*exit)(void);
 
 	/*
-	 * This CPU begins and ends to be ours.  @domain is its domain's index;
-	 * indices are given from 0 upwards as domains are found, so they are
-	 * below CMT_MAX_DOMAINS and below the number of possible CPUs.
-	 * cpu_down() leaves the CPU as cpu_up() found it.
+	 * This CPU begins to be cmt's.  @domain is its domain's index; indices
+	 * are given from 0 upwards as domains are found, so they are below
+	 * CMT_MAX_DOMAINS and below the number of possible CPUs.
 	 */
 	void (*cpu_up)(u32 domain);
-	void (*cpu_down)(void);
-
-	/* From here on this CPU's cache fills belong to @rmid.  Keeps CLOSID. */
-	void (*set_rmid)(u32 rmid);
-	/* The RMID this CPU has; -EIO: it cannot be read. */
-	int (*get_rmid)(u32 *rmid);
 
 	/*
 	 * @task, or others of its RMID, have run here under @rmid since the
 	 * last call on this CPU; called when the CPU changes its RMID, and at
-	 * ticks.  NULL: nobody needs it.
+	 * ticks.  NULL where PQR_ASSOC is, which cpu.c loads.
 	 */
 	void (*account)(struct task_struct *task, u32 rmid);
 
 	/*
-	 * A burst of reads of this CPU's domain: read_begin(), any number of
-	 * read(), read_end().  Other agents' use of the registers is undisturbed
-	 * after read_end().
+	 * Read what the burst asks for (burst.h), in this CPU's domain.  Other
+	 * agents' use of the registers is undisturbed afterwards.  -EAGAIN:
+	 * another agent changed the registers meanwhile; -EIO: an access
+	 * failed.  Nothing of what was read may be used then.
 	 */
-	void (*read_begin)(void);
-	void (*read_end)(void);
-	/*
-	 * One raw counter value of this CPU's domain.
-	 * -EIO: the E bit; -ENODATA: the U bit; -EOPNOTSUPP: no such event.
-	 * *raw is written on success only.
-	 */
-	int (*read)(u32 rmid, enum cmt_event event, u64 *raw);
+	int (*sample)(struct cmt_burst *burst);
+	/* Read one RMID, with every access checked; what fails is CMT_RAW_ERROR. */
+	void (*read)(u32 rmid, struct cmt_raws *raws);
 };
 
 extern const struct cmt_backend cmt_hw_backend;
@@ -97,6 +94,8 @@ extern const struct cmt_backend cmt_emulated_backend;
 u32 cmt_topology_vendor(void);
 /* The id of the L3 of the CPU this runs on, as resctrl numbers domains. */
 u32 cmt_topology_l3_id(void);
+/* The domain of the CPU this runs on: its L3, or with sub-NUMA clusters its node. */
+u32 cmt_topology_domain_id(u32 nodes_per_l3);
 /* The NUMA nodes that share an L3, of those with CPUs online.  Process context. */
 u32 cmt_topology_nodes_per_l3(void);
 /* The size of the L3 of the CPU this runs on; 0: CPUID does not tell. */

@@ -8,32 +8,117 @@
 
 #include <linux/cgroup.h>
 #include <linux/hrtimer.h>
+#include <linux/jump_label.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
 #include <linux/version.h>
-#include <asm/msr.h>
+#include <linux/workqueue.h>
+#include <asm/asm.h>
+#include <asm/processor.h>
 
-/* 6.16 (c435e608cf59): rdmsrl_safe() is named rdmsrq_safe(), wrmsrl_safe() too */
-static inline int cmt_rdmsr_safe(u32 msr, u64 *value)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
-	return rdmsrq_safe(msr, value);
-#else
-	unsigned long long v = 0;
-	int ret = rdmsrl_safe(msr, &v);
-
-	*value = v;
-	return ret;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "cmt needs Linux 6.1 or newer"
 #endif
+
+/* 6.16: cpuid_count() and its like have moved here */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <asm/cpuid/api.h>
+#endif
+
+/*
+ * An MSR and the TSC without a call and without the hooks of paravirtualization,
+ * which has no RDT monitoring.  A #GP, which the exception table catches, sets
+ * *fault and is otherwise free: *fault can be looked at once for many accesses.
+ */
+static __always_inline void cmt_rdmsr_halves(u32 msr, u32 *low, u32 *high,
+					     int *fault)
+{
+	asm volatile("1: rdmsr\n"
+		     "2:\n"
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_RDMSR_SAFE, "%[fault]")
+		     : "=a" (*low), "=d" (*high), [fault] "+r" (*fault)
+		     : "c" (msr));
 }
 
-static inline int cmt_wrmsr_safe(u32 msr, u64 value)
+static __always_inline void cmt_wrmsr_halves(u32 msr, u32 low, u32 high,
+					     int *fault)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
-	return wrmsrq_safe(msr, value);
-#else
-	return wrmsrl_safe(msr, value);
-#endif
+	asm volatile("1: wrmsr\n"
+		     "2:\n"
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_WRMSR_SAFE, "%[fault]")
+		     : [fault] "+r" (*fault)
+		     : "c" (msr), "a" (low), "d" (high));
+}
+
+/* 0 or -EIO; *value is 0 then */
+static __always_inline int cmt_rdmsr_safe(u32 msr, u64 *value)
+{
+	u32 low, high;
+	int fault = 0;
+
+	cmt_rdmsr_halves(msr, &low, &high, &fault);
+	*value = low | (u64)high << 32;
+	return fault;
+}
+
+static __always_inline int cmt_wrmsr_safe(u32 msr, u64 value)
+{
+	int fault = 0;
+
+	cmt_wrmsr_halves(msr, value, value >> 32, &fault);
+	return fault;
+}
+
+/*
+ * Write the two halves to MSR @select, then read MSR @ctr into them, and add the
+ * bits of the high half to @highs.  A #GP sets nearly all bits of @highs, the two
+ * highest ones among them.  One block, since the compiler would move registers
+ * in between.
+ */
+#define cmt_msr_select_read(select, ctr, low, high, highs) ({			\
+	asm volatile("mov %[sel], %%ecx\n"					\
+		     "1: wrmsr\n"						\
+		     "2: mov %[ct], %%ecx\n"					\
+		     "3: rdmsr\n"						\
+		     "4: or %%edx, %[all]\n"					\
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_WRMSR_SAFE, "%[all]") \
+		     _ASM_EXTABLE_TYPE_REG(3b, 4b, EX_TYPE_RDMSR_SAFE, "%[all]") \
+		     : "+a" (low), "+d" (high), [all] "+r" (highs)		\
+		     : [sel] "i" (select), [ct] "i" (ctr) : "ecx");		\
+})
+
+static __always_inline u32 cmt_rdtsc_low(void)
+{
+	u32 low;
+
+	asm volatile("rdtsc" : "=a" (low) : : "edx");
+	return low;
+}
+
+static __always_inline u64 cmt_rdtsc(void)
+{
+	u32 low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+	return low | (u64)high << 32;
+}
+
+/* Where the kernel does not know the TSC's frequency, a cycle is a nanosecond. */
+DECLARE_STATIC_KEY_FALSE(cmt_no_tsc);
+
+static __always_inline u64 cmt_cycles(void)
+{
+	if (static_branch_unlikely(&cmt_no_tsc))
+		return ktime_get_mono_fast_ns();
+	return cmt_rdtsc();
+}
+
+static __always_inline u32 cmt_cycles_low(void)
+{
+	if (static_branch_unlikely(&cmt_no_tsc))
+		return ktime_get_mono_fast_ns();
+	return cmt_rdtsc_low();
 }
 
 /* 6.3 (bc292ab00f6c): vm_flags is changed through functions */
@@ -61,13 +146,27 @@ cmt_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* The RMID that resctrl gave to a task; NULL: this kernel has no resctrl. */
-static inline u32 *cmt_task_rmid(struct task_struct *task)
+/* 6.17 (128ea9f6ccfb): its name now; newer kernels complain of the old one */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define system_dfl_wq	system_unbound_wq
+#endif
+
+/* The RMID and CLOSID that resctrl gave to a task; 0: none, or no resctrl. */
+static inline u32 cmt_task_rmid(const struct task_struct *task)
 {
 #ifdef CONFIG_X86_CPU_RESCTRL
-	return &task->rmid;
+	return READ_ONCE(task->rmid);
 #else
-	return NULL;
+	return 0;
+#endif
+}
+
+static inline u32 cmt_task_closid(const struct task_struct *task)
+{
+#ifdef CONFIG_X86_CPU_RESCTRL
+	return READ_ONCE(task->closid);
+#else
+	return 0;
 #endif
 }
 

@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "owner.h"
 #include "pattern.h"
+#include "scope.h"
 
 /* Components of a path that patterns are tried on. */
 #define MAX_DEPTH	64
@@ -33,47 +34,42 @@ static bool is_container(const struct cmt_pattern_set *set,
 	return cmt_pattern_first(set, names, cgroup->level) == cgroup->level;
 }
 
-/* false: it has to wait for an RMID. */
+/* True: the container is a new owner. */
 static bool add_container(struct cgroup *cgroup)
 {
 	u64 id = cgroup_id(cgroup);
-	struct cmt_object *object = cmt_object_find(CMT_OWNER_CGROUP, id);
 
 	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
-	if (object || !(READ_ONCE(cgroup->self.flags) & CSS_ONLINE))
-		return true;
-	object = cmt_object_new(CMT_OWNER_CGROUP, id);
-	if (!object)
-		return true;
-	object->scoped = true;
-	strscpy_pad(object->comm, cmt_cgroup_name(cgroup), CMT_COMM_LEN);
-	return cmt_object_assign(object);
+	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE) ||
+	    cmt_owner_find(CMT_OWNER_CGROUP, id))
+		return false;
+	return cmt_owner_new(CMT_OWNER_CGROUP, id, id, cmt_cgroup_name(cgroup),
+			     false);
 }
 
 /*
- * Who sees a cgroup first, this or the walk over all of them, adds it.  When the
- * patterns have been changed in between, the walk is still to come.
+ * The probe and the walk over all cgroups both add: whichever sees a cgroup
+ * first.  When the patterns have been changed in between, the walk is still to
+ * come.
  */
 static void container_add(struct cgroup *cgroup,
 			  const struct cmt_pattern_set *set)
 {
-	unsigned long flags;
-	bool given = true;
+	unsigned long flags = cmt_owners_lock();
+	bool added = false;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
 	if (cmt_scope() == CMT_SCOPE_CONTAINER && set == rcu_access_pointer(patterns))
-		given = add_container(cgroup);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-	if (!given)
-		cmt_serve_warn("cgroup", cgroup_id(cgroup),
-			       cmt_cgroup_name(cgroup));
+		added = add_container(cgroup);
+	cmt_owners_unlock(flags);
+	if (added && !cmt_pending_serve(1))
+		cmt_pending_later();
 }
 
-void cmt_container_mkdir(struct cgroup *cgroup)
+void cmt_probe_mkdir(void *data, struct cgroup *cgroup, const char *path)
 {
 	const struct cmt_pattern_set *set;
 
-	if (cmt_scope() != CMT_SCOPE_CONTAINER)
+	if (cgroup->root != &cgrp_dfl_root || cmt_scope() != CMT_SCOPE_CONTAINER)
 		return;
 	rcu_read_lock();
 	set = rcu_dereference(patterns);
@@ -82,19 +78,21 @@ void cmt_container_mkdir(struct cgroup *cgroup)
 	rcu_read_unlock();
 }
 
-void cmt_container_rmdir(struct cgroup *cgroup)
+void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 {
-	struct cmt_object *object;
+	struct cmt_owner *owner;
 	unsigned long flags;
+	bool freed = false;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	object = cmt_object_find(CMT_OWNER_CGROUP, cgroup_id(cgroup));
-	if (object)
-		cmt_object_release(object);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-
-	if (object && cmt_owner_waiting())
-		cmt_serve_later();
+	if (cgroup->root != &cgrp_dfl_root)
+		return;
+	flags = cmt_owners_lock();
+	owner = cmt_owner_find(CMT_OWNER_CGROUP, cgroup_id(cgroup));
+	if (owner)
+		freed = cmt_owner_release(owner);
+	cmt_owners_unlock(flags);
+	if (freed)
+		cmt_rmids_freed();
 }
 
 void cmt_containers_add(void)

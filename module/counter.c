@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/errno.h>
-#include <linux/limits.h>
 #include <linux/math64.h>
-#include <linux/string.h>
 
 #include "counter.h"
 
-/* Units between two readings of a counter that is @bits wide. */
-static u64 mbm_delta(u64 prev, u64 cur, u32 bits)
-{
-	u32 shift = 64 - bits;
+#define ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
-	return ((cur << shift) - (prev << shift)) >> shift;
+/* Units between two readings. */
+static u64 mbm_delta(u64 prev, u64 raw, u32 bits)
+{
+	return (raw - prev) & (~0ULL >> (64 - bits));
 }
 
 /* Bytes of @units; monotonic in @units. */
@@ -22,105 +19,152 @@ static u64 mbm_bytes(u64 units, u32 rmid, const struct cmt_backend_caps *caps)
 	return units * caps->upscale_bytes;
 }
 
-static void mbm_base(struct cmt_mbm *mbm, const struct cmt_raw *raw)
+/* The flag of a value that is there, or why it is not; 0: no such event. */
+static u32 raw_flags(u64 raw, u32 event, const struct cmt_backend_caps *caps)
 {
-	mbm->based = !raw->status;
-	if (mbm->based)
-		mbm->prev = raw->raw;
+	if (!(caps->events & event))
+		return 0;
+	if (raw & CMT_RAW_ERROR)
+		return CMT_F_ERROR;
+	if (raw & CMT_RAW_UNAVAILABLE)
+		return CMT_F_UNAVAILABLE;
+	return event;
+}
+
+static bool raw_is_data(u64 raw, u32 event, const struct cmt_backend_caps *caps)
+{
+	return raw_flags(raw, event, caps) == event;
+}
+
+/* From now on @raw, if it is data, is what the next reading continues. */
+static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
+		     u64 based, bool data)
+{
+	counter->key &= ~based;
+	if (!data)
+		return;
+	counter->key |= based;
+	mbm->prev = raw;
 }
 
 /*
  * Account a reading.  A missing one, or one whose predecessor is missing or
  * too old, adds nothing: traffic that is not known is not guessed.
  */
-static u16 mbm_add(struct cmt_mbm *mbm, const struct cmt_raw *raw, bool gap,
-		   u32 bits)
+static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
+		   u64 based, u32 event, const struct cmt_backend_caps *caps)
 {
-	bool rebased = !mbm->based || gap;
+	bool data = raw_is_data(raw, event, caps);
+	bool rebased = !(counter->key & based);
 
-	if (!raw->status && !rebased)
-		mbm->units += mbm_delta(mbm->prev, raw->raw, bits);
-	mbm_base(mbm, raw);
-	return !raw->status && rebased ? CMT_F_REBASED : 0;
+	if (data && !rebased)
+		mbm->units += mbm_delta(mbm->prev, raw, caps->counter_bits);
+	mbm_base(counter, mbm, raw, based, data);
+	return data && rebased ? CMT_F_REBASED : 0;
 }
 
-/* The flag of a value that is there, or why it is not. */
-static u16 raw_flags(const struct cmt_raw *raw, u16 valid)
+/* A key that is the generation alone says that both counters have their base. */
+static void key_expand(struct cmt_counter *counter)
 {
-	switch (raw->status) {
-	case 0:
-		return valid;
-	case -EIO:
-		return CMT_F_ERROR;
-	case -ENODATA:
-		return CMT_F_UNAVAILABLE;
-	default:
-		return 0;
-	}
+	counter->key &= ~CMT_KEY_NEW;
+	if (!(counter->key & CMT_KEY_SLOW))
+		counter->key |= CMT_KEY_SLOW | CMT_KEY_BEGUN | CMT_KEY_BASED;
 }
 
-void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
-		       const struct cmt_reading *reading)
+static void key_reduce(struct cmt_counter *counter, bool all,
+		       const struct cmt_backend_caps *caps)
+{
+	u32 rmid = (u32)counter->name;
+
+	if (all && (counter->key & CMT_KEY_BASED) == CMT_KEY_BASED &&
+	    (counter->key & CMT_KEY_BEGUN) && rmid <= caps->mbm_correct_above)
+		counter->key = (u32)counter->key;
+}
+
+void cmt_counter_reset(struct cmt_counter *counter)
 {
 	memset(counter, 0, sizeof(*counter));
-	counter->generation = generation;
-	counter->begun = true;
-	counter->ts = reading->ts;
-	counter->epoch = reading->epoch;
+	counter->key = CMT_KEY_SLOW;
+}
+
+void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
+		       const struct cmt_backend_caps *caps)
+{
+	counter->flags = caps->record_flags | ALL_EVENTS;
+	counter->key = CMT_KEY_SLOW | CMT_KEY_BEGUN | CMT_KEY_NEW | generation;
+	counter->name = (u64)generation << 32 | rmid;
+	memset(&counter->total, 0, sizeof(counter->total));
+	memset(&counter->local, 0, sizeof(counter->local));
+	counter->residual_bytes = 0;
 }
 
 void cmt_counter_set_residue(struct cmt_counter *counter,
-			     const struct cmt_reading *reading,
+			     const struct cmt_raws *raws,
 			     const struct cmt_backend_caps *caps)
 {
-	if (reading->occupancy.status)
+	if (!raw_is_data(raws->occupancy, CMT_F_OCCUPANCY, caps))
 		return;
-	counter->residual_known = true;
-	counter->residual_bytes = reading->occupancy.raw * caps->upscale_bytes;
+	counter->flags |= CMT_F_RESIDUAL;
+	counter->residual_bytes = (raws->occupancy & caps->data_mask) *
+				  caps->upscale_bytes;
 }
 
 void cmt_counter_set_base(struct cmt_counter *counter,
-			  const struct cmt_reading *reading)
+			  const struct cmt_raws *raws,
+			  const struct cmt_backend_caps *caps)
 {
-	mbm_base(&counter->total, &reading->total);
-	mbm_base(&counter->local, &reading->local);
+	key_expand(counter);
+	mbm_base(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
+		 raw_is_data(raws->total, CMT_F_MBM_TOTAL, caps));
+	mbm_base(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
+		 raw_is_data(raws->local, CMT_F_MBM_LOCAL, caps));
+	key_reduce(counter, true, caps);
 }
 
-void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,
-			const struct cmt_reading *reading,
+void cmt_counter_lose_base(struct cmt_counter *counter)
+{
+	if (!(counter->key & CMT_KEY_SLOW))
+		counter->key |= CMT_KEY_SLOW | CMT_KEY_BEGUN;
+	counter->key &= ~CMT_KEY_BASED;
+}
+
+/* The values of a SAMPLE whose flags are there; one without its flag is 0. */
+static void fill_values(const struct cmt_counter *counter, u64 occupancy,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample)
 {
-	bool gap = reading->ts - counter->ts > CMT_COUNTER_GAP_NS ||
-		   reading->epoch != counter->epoch;
-	u16 flags = caps->record_flags;
-
-	flags |= raw_flags(&reading->occupancy, CMT_F_OCCUPANCY);
-	flags |= raw_flags(&reading->total, CMT_F_MBM_TOTAL);
-	flags |= raw_flags(&reading->local, CMT_F_MBM_LOCAL);
-	flags |= mbm_add(&counter->total, &reading->total, gap,
-			 caps->counter_bits);
-	flags |= mbm_add(&counter->local, &reading->local, gap,
-			 caps->counter_bits);
-	if (counter->residual_known)
-		flags |= CMT_F_RESIDUAL;
-	counter->ts = reading->ts;
-	counter->epoch = reading->epoch;
-
-	memset(sample, 0, sizeof(*sample));
-	sample->ts = reading->ts;
-	sample->type = CMT_REC_SAMPLE;
-	sample->flags = flags;
-	sample->rmid = rmid;
-	sample->generation = counter->generation;
-	if (flags & CMT_F_OCCUPANCY)
-		sample->sample.occupancy_bytes = reading->occupancy.raw *
+	memset(sample->payload, 0, sizeof(sample->payload));
+	if (sample->flags & CMT_F_OCCUPANCY)
+		sample->sample.occupancy_bytes = (occupancy & caps->data_mask) *
 						 caps->upscale_bytes;
-	if (flags & CMT_F_MBM_TOTAL)
+	if (sample->flags & CMT_F_MBM_TOTAL)
 		sample->sample.mbm_total_bytes =
-			mbm_bytes(counter->total.units, rmid, caps);
-	if (flags & CMT_F_MBM_LOCAL)
+			mbm_bytes(counter->total.units, sample->rmid, caps);
+	if (sample->flags & CMT_F_MBM_LOCAL)
 		sample->sample.mbm_local_bytes =
-			mbm_bytes(counter->local.units, rmid, caps);
+			mbm_bytes(counter->local.units, sample->rmid, caps);
 	sample->sample.residual_bytes = counter->residual_bytes;
+}
+
+void cmt_counter_sample(struct cmt_counter *counter,
+			const struct cmt_raws *raws,
+			const struct cmt_backend_caps *caps,
+			struct cmt_record *sample)
+{
+	u32 flags;
+
+	key_expand(counter);
+	flags = raw_flags(raws->occupancy, CMT_F_OCCUPANCY, caps) |
+		raw_flags(raws->total, CMT_F_MBM_TOTAL, caps) |
+		raw_flags(raws->local, CMT_F_MBM_LOCAL, caps);
+	/* bits of an event's own flag alone say that the value is there */
+	flags |= mbm_add(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
+			 CMT_F_MBM_TOTAL, caps);
+	flags |= mbm_add(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
+			 CMT_F_MBM_LOCAL, caps);
+	key_reduce(counter, (flags & ALL_EVENTS) == ALL_EVENTS, caps);
+
+	sample->flags = flags | (counter->flags & ~ALL_EVENTS);
+	cmt_record_put64(&sample->rmid, counter->name);
+	fill_values(counter, raws->occupancy, caps, sample);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * From raw counter values to bytes: what is known of one RMID in one L3
- * domain.  Pure; locking is the caller's (sampler.c).
+ * domain.  Pure; exclusion is the caller's (cmt_counter.seen, burst.h).
  */
 #ifndef CMT_COUNTER_H
 #define CMT_COUNTER_H
 
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "backend.h"
+#include "ring.h"
 #include "uapi/cmt.h"
 
 /*
@@ -18,59 +22,119 @@
  */
 #define CMT_COUNTER_GAP_NS	1100000000ULL
 
-/* The result of one read of a backend: raw is valid when status is 0. */
-struct cmt_raw {
-	u64 raw;
-	int status;		/* 0, -EIO, -ENODATA or -EOPNOTSUPP */
-};
+/* QM_CTR's own bits, kept in a raw value; the data is below them. */
+#define CMT_RAW_ERROR		BIT_ULL(63)
+#define CMT_RAW_UNAVAILABLE	BIT_ULL(62)
 
 /* One reading of an RMID: all its events, as good as at one time. */
-struct cmt_reading {
-	u64 ts;
-	u32 epoch;		/* another one: the counters may have been reset */
-	struct cmt_raw occupancy;
-	struct cmt_raw total;
-	struct cmt_raw local;
+struct cmt_raws {
+	u64 occupancy;
+	u64 total;
+	u64 local;
 };
 
 struct cmt_mbm {
 	u64 prev;		/* raw */
 	u64 units;		/* since the owner began, unwrapped */
-	bool based;		/* prev is the previous reading */
 };
-
-struct cmt_counter {
-	u32 generation;		/* whose values these are */
-	u32 epoch;		/* of the last reading */
-	bool begun;
-	bool residual_known;
-	u64 residual_bytes;
-	u64 ts;			/* of the last reading */
-	struct cmt_mbm total;
-	struct cmt_mbm local;
-};
-
-/* A new owner begins in this domain, and nothing is known of it yet. */
-void cmt_counter_begin(struct cmt_counter *counter, u32 generation,
-		       const struct cmt_reading *reading);
-
-/* It holds nothing here yet: what @reading finds is left from others. */
-void cmt_counter_set_residue(struct cmt_counter *counter,
-			     const struct cmt_reading *reading,
-			     const struct cmt_backend_caps *caps);
-
-/* It has had no traffic here yet: its own is counted from @reading on. */
-void cmt_counter_set_base(struct cmt_counter *counter,
-			  const struct cmt_reading *reading);
 
 /*
- * Account a reading of RMID @rmid and make a SAMPLE of it: ts, type, flags,
- * rmid, generation and values; the rest of *sample is zeroed.  Call
- * cmt_counter_begin() first when the generation is a new one.
+ * cmt_counter.key: the generation of the owner, and nothing else while the next
+ * reading continues the last one in all events.  Otherwise CMT_KEY_SLOW, and
+ * what is known nevertheless.
  */
-void cmt_counter_sample(struct cmt_counter *counter, u32 rmid,
-			const struct cmt_reading *reading,
+#define CMT_KEY_SLOW		BIT_ULL(32)
+#define CMT_KEY_BEGUN		BIT_ULL(33)	/* the generation is valid */
+#define CMT_KEY_TOTAL		BIT_ULL(34)	/* total.prev is the last reading */
+#define CMT_KEY_LOCAL		BIT_ULL(35)
+#define CMT_KEY_NEW		BIT_ULL(36)	/* begun, and not read yet */
+#define CMT_KEY_BASED		(CMT_KEY_TOTAL | CMT_KEY_LOCAL)
+
+/* One cache line, so that a sample touches one. */
+struct cmt_counter {
+	u32 seen;		/* the tick of the last reading: burst.h */
+	u32 flags;		/* of a sample with all its values */
+	u64 key;
+	u64 name;		/* rmid and generation, as a record has them */
+	struct cmt_mbm total;
+	struct cmt_mbm local;
+	u64 residual_bytes;
+};
+
+/* What is the same for all samples of a burst. */
+struct cmt_scale {
+	u64 mbm_mask;
+	u64 upscale_bytes;
+};
+
+/* Nothing is known of the RMID in this domain. */
+void cmt_counter_reset(struct cmt_counter *counter);
+
+/* A new owner begins in this domain, and nothing is known of the owner yet. */
+void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
+		       const struct cmt_backend_caps *caps);
+
+/* The owner holds nothing here yet: what is found is left from others. */
+void cmt_counter_set_residue(struct cmt_counter *counter,
+			     const struct cmt_raws *raws,
+			     const struct cmt_backend_caps *caps);
+
+/* The owner has had no traffic here yet: it is counted from @raws on. */
+void cmt_counter_set_base(struct cmt_counter *counter,
+			  const struct cmt_raws *raws,
+			  const struct cmt_backend_caps *caps);
+
+/* The counters have been reset, or not been read for too long. */
+void cmt_counter_lose_base(struct cmt_counter *counter);
+
+/* Is what is known that of @generation? */
+static inline bool cmt_counter_is_of(const struct cmt_counter *counter,
+				     u32 generation)
+{
+	return (u32)counter->key == generation &&
+	       (!(counter->key & CMT_KEY_SLOW) || counter->key & CMT_KEY_BEGUN);
+}
+
+/*
+ * Account a reading and fill a SAMPLE: flags, rmid, generation and the payload.
+ * For any reading; cmt_counter_continue() is the same for most.
+ */
+void cmt_counter_sample(struct cmt_counter *counter,
+			const struct cmt_raws *raws,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample);
+
+/* The owner has begun, and no reading has been accounted since. */
+static inline bool cmt_counter_is_new(const struct cmt_counter *counter)
+{
+	return counter->key & CMT_KEY_NEW;
+}
+
+static __always_inline u64 cmt_mbm_add(struct cmt_mbm *mbm, u64 raw,
+				       const struct cmt_scale *scale)
+{
+	mbm->units += (raw - mbm->prev) & scale->mbm_mask;
+	mbm->prev = raw;
+	return mbm->units * scale->upscale_bytes;
+}
+
+/*
+ * All three values are data and nothing else, the key is the generation, and no correction
+ * applies to the RMID.
+ */
+static __always_inline void
+cmt_counter_continue(struct cmt_counter *counter, const struct cmt_raws *raws,
+		     const struct cmt_scale *scale, struct cmt_record *sample)
+{
+	sample->flags = counter->flags;
+	cmt_record_put64(&sample->rmid, counter->name);
+	sample->sample.occupancy_bytes = raws->occupancy *
+					 scale->upscale_bytes;
+	sample->sample.mbm_total_bytes = cmt_mbm_add(&counter->total,
+						     raws->total, scale);
+	sample->sample.mbm_local_bytes = cmt_mbm_add(&counter->local,
+						     raws->local, scale);
+	sample->sample.residual_bytes = counter->residual_bytes;
+}
 
 #endif

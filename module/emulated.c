@@ -30,7 +30,7 @@
  * =============
  *
  * The switch path adds running time to arrays of its own CPU and takes no
- * lock.  read_begin() settles: it folds the arrays of all CPUs of the domain
+ * lock.  A burst settles first: it folds the arrays of all CPUs of the domain
  * into the domain's model.  CPUs tick at the same instants, so the first to
  * come settles for all, and what punctual CPUs read in one tick is one state,
  * whose sum is within the cache.
@@ -63,6 +63,7 @@
 #include <linux/types.h>
 
 #include "backend.h"
+#include "burst.h"
 #include "model.h"
 #include "uapi/cmt.h"
 
@@ -100,7 +101,6 @@ struct emulated_cpu {
 	struct emulated_pending *pending;	/* by RMID */
 	unsigned long *touched;			/* RMIDs with pending time */
 	u64 accounted_until;			/* local_clock(); own CPU only */
-	u32 rmid;				/* own CPU only */
 };
 
 static DEFINE_PER_CPU(struct emulated_cpu, emulated_cpus);
@@ -108,7 +108,6 @@ static DEFINE_PER_CPU(struct emulated_cpu, emulated_cpus);
 /* Constant after init(). */
 static struct emulated_domain *emulated_domains;
 static u32 emulated_nr_domains;
-static u32 emulated_nr_rmids;
 
 static void emulated_exit(void)
 {
@@ -136,9 +135,9 @@ static int emulated_alloc_cpus(void)
 	for_each_possible_cpu(cpu) {
 		struct emulated_cpu *ec = per_cpu_ptr(&emulated_cpus, cpu);
 
-		ec->pending = kvcalloc(emulated_nr_rmids,
+		ec->pending = kvcalloc(emulated_rmids,
 				       sizeof(*ec->pending), GFP_KERNEL);
-		ec->touched = kcalloc(BITS_TO_LONGS(emulated_nr_rmids),
+		ec->touched = kcalloc(BITS_TO_LONGS(emulated_rmids),
 				      sizeof(*ec->touched), GFP_KERNEL);
 		if (!ec->pending || !ec->touched)
 			return -ENOMEM;
@@ -159,12 +158,12 @@ static int emulated_alloc_domains(u64 cache_bytes)
 		struct emulated_domain *domain = &emulated_domains[i];
 		struct cmt_model_owner *owners;
 
-		owners = kvcalloc(emulated_nr_rmids, sizeof(*owners),
+		owners = kvcalloc(emulated_rmids, sizeof(*owners),
 				  GFP_KERNEL);
 		if (!owners)
 			return -ENOMEM;
 		raw_spin_lock_init(&domain->lock);
-		cmt_model_init(&domain->model, owners, emulated_nr_rmids,
+		cmt_model_init(&domain->model, owners, emulated_rmids,
 			       cache_bytes);
 		emulated_nr_domains = i + 1;
 	}
@@ -211,7 +210,6 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	if (err)
 		return err;
 
-	emulated_nr_rmids = emulated_rmids;
 	err = emulated_alloc_domains(cache_bytes);
 	if (!err)
 		err = emulated_alloc_cpus();
@@ -223,11 +221,13 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	caps->backend = CMT_BACKEND_EMULATED;
 	caps->vendor = cmt_topology_vendor();
 	caps->record_flags = CMT_F_EMULATED;
-	caps->nr_rmids = emulated_nr_rmids;
+	caps->nr_rmids = emulated_rmids;
 	caps->events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	caps->upscale_bytes = CMT_MODEL_LINE_BYTES;
 	caps->nodes_per_l3 = 1;
 	caps->counter_bits = EMULATED_COUNTER_BITS;
+	caps->data_mask = GENMASK_ULL(61, 0);
+	caps->mbm_reason = "";
 	caps->mbm_correct_above = U32_MAX;
 	caps->mbm_correct_factor = 1U << 20;
 	caps->shared_evtsel = false;
@@ -247,7 +247,7 @@ static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
 {
 	unsigned long rmid;
 
-	for_each_set_bit(rmid, ec->touched, emulated_nr_rmids) {
+	for_each_set_bit(rmid, ec->touched, emulated_rmids) {
 		struct emulated_pending *pending = &ec->pending[rmid];
 
 		clear_bit(rmid, ec->touched);
@@ -299,24 +299,6 @@ static void emulated_cpu_up(u32 domain)
 		domain = 0;
 	WRITE_ONCE(ec->domain, &emulated_domains[domain]);
 	ec->accounted_until = local_clock();
-	ec->rmid = CMT_RMID_NONE;
-}
-
-static void emulated_cpu_down(void)
-{
-	/* What is pending here is settled by the domain's other CPUs. */
-}
-
-static void emulated_set_rmid(u32 rmid)
-{
-	/* Time is charged by account(), afterwards. */
-	this_cpu_ptr(&emulated_cpus)->rmid = rmid;
-}
-
-static int emulated_get_rmid(u32 *rmid)
-{
-	*rmid = this_cpu_ptr(&emulated_cpus)->rmid;
-	return 0;
 }
 
 /*
@@ -334,7 +316,7 @@ static void emulated_account(struct task_struct *task, u32 rmid)
 	lockdep_assert_irqs_disabled();
 
 	ec->accounted_until = now;
-	if (rmid == CMT_RMID_NONE || rmid >= emulated_nr_rmids || !task->mm)
+	if (rmid == CMT_RMID_NONE || rmid >= emulated_rmids || !task->mm)
 		return;
 
 	pending = &ec->pending[rmid];
@@ -346,53 +328,49 @@ static void emulated_account(struct task_struct *task, u32 rmid)
 		set_bit(rmid, ec->touched);
 }
 
-static void emulated_read_begin(void)
+static __always_inline void emulated_burst_read(void *context, u32 rmid,
+						struct cmt_raws *raws)
 {
-	lockdep_assert_irqs_disabled();
-
-	emulated_settle(this_cpu_ptr(&emulated_cpus)->domain);
-}
-
-static void emulated_read_end(void)
-{
-	/* No register was borrowed. */
-}
-
-static int emulated_read(u32 rmid, enum cmt_event event, u64 *raw)
-{
-	struct emulated_domain *domain = this_cpu_ptr(&emulated_cpus)->domain;
+	struct emulated_domain *domain = context;
 	struct cmt_model_owner owner;
 
-	lockdep_assert_irqs_disabled();
-
-	if (rmid >= emulated_nr_rmids)
-		return -EIO;
 	raw_spin_lock(&domain->lock);
 	owner = domain->model.owners[rmid];
 	raw_spin_unlock(&domain->lock);
 
-	switch (event) {
-	case CMT_EVENT_OCCUPANCY:
-		*raw = owner.occupancy_bytes / CMT_MODEL_LINE_BYTES;
-		return 0;
-	case CMT_EVENT_MBM_TOTAL:
-	case CMT_EVENT_MBM_LOCAL:
-		*raw = owner.traffic_bytes / CMT_MODEL_LINE_BYTES &
-		       GENMASK_ULL(EMULATED_COUNTER_BITS - 1, 0);
-		return 0;
-	}
-	return -EOPNOTSUPP;
+	raws->occupancy = owner.occupancy_bytes / CMT_MODEL_LINE_BYTES;
+	raws->total = owner.traffic_bytes / CMT_MODEL_LINE_BYTES &
+		      GENMASK_ULL(EMULATED_COUNTER_BITS - 1, 0);
+	raws->local = raws->total;
+}
+
+static int emulated_sample(struct cmt_burst *burst)
+{
+	struct emulated_domain *domain = this_cpu_ptr(&emulated_cpus)->domain;
+
+	lockdep_assert_irqs_disabled();
+
+	emulated_settle(domain);
+	cmt_burst_run(burst, emulated_burst_read, domain);
+	burst->flawed = false;
+	return 0;
+}
+
+static void emulated_read(u32 rmid, struct cmt_raws *raws)
+{
+	struct emulated_domain *domain = this_cpu_ptr(&emulated_cpus)->domain;
+
+	lockdep_assert_irqs_disabled();
+
+	emulated_settle(domain);
+	emulated_burst_read(domain, rmid, raws);
 }
 
 const struct cmt_backend cmt_emulated_backend = {
 	.init		= emulated_init,
 	.exit		= emulated_exit,
 	.cpu_up		= emulated_cpu_up,
-	.cpu_down	= emulated_cpu_down,
-	.set_rmid	= emulated_set_rmid,
-	.get_rmid	= emulated_get_rmid,
 	.account	= emulated_account,
-	.read_begin	= emulated_read_begin,
-	.read_end	= emulated_read_end,
+	.sample		= emulated_sample,
 	.read		= emulated_read,
 };

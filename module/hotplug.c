@@ -3,14 +3,28 @@
  * CPUs that come and go, and their domains.  CPU_ONLINE and CPU_OFFLINE are
  * written while the CPU is dead, by the CPU that steers the change: nothing can
  * follow CPU_OFFLINE, and no record precedes CPU_ONLINE.
+ *
+ * A CPU for which there is no memory, or no domain, comes up all the same.  It
+ * has no ticks, and no RMID is loaded there.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/delay.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/smp.h>
-#include <linux/topology.h>
 
 #include "cmt.h"
+#include "rings.h"
+#include "sampler.h"
+#include "scope.h"
+
+/* A test build makes windows wide in which CPUs meet. */
+#ifdef CMT_TEST_DELAY
+#define test_delay()	mdelay(CMT_TEST_DELAY)
+#else
+#define test_delay()	do { } while (0)
+#endif
 
 static enum cpuhp_state prepare_state;
 static enum cpuhp_state online_state;
@@ -18,14 +32,6 @@ static enum cpuhp_state online_state;
 /* Domain ids by index; changed by hotplug callbacks only, one at a time. */
 static u32 domain_ids[CMT_MAX_DOMAINS];
 static u32 nr_domains;
-
-/* As resctrl numbers them: L3s, or with sub-NUMA clusters NUMA nodes. */
-static u32 domain_id(void)
-{
-	if (cmt_caps.nodes_per_l3 > 1)
-		return cpu_to_node(smp_processor_id());
-	return cmt_topology_l3_id();
-}
 
 /* The index of a domain, a new one for an id that is new; or -errno. */
 static int domain_index(u32 id)
@@ -37,7 +43,8 @@ static int domain_index(u32 id)
 		if (domain_ids[i] == id)
 			return i;
 	if (nr_domains == CMT_MAX_DOMAINS) {
-		pr_err("more than %d L3 domains\n", CMT_MAX_DOMAINS);
+		pr_warn_once("CPUs in more than %d L3 domains: the others' are not sampled\n",
+			     CMT_MAX_DOMAINS);
 		return -ENOSPC;
 	}
 	ret = cmt_sampler_add_domain(nr_domains);
@@ -47,57 +54,138 @@ static int domain_index(u32 id)
 	return nr_domains++;
 }
 
-/*
- * Deal the RMIDs of a domain out to its CPUs that are up: a range each.  A CPU
- * in the middle of a tick may still use its old range: an RMID is then read
- * twice or not at all in this interval, and sampler.c's lock keeps the two
- * readings apart.
- */
-static void domain_share_out(u32 domain)
+/* All CPUs that were online at load are up, and no unload has begun. */
+static bool loaded;
+
+static void domain_warn(u32 domain, unsigned int reader)
 {
-	u32 nr = cmt_caps.nr_rmids, cpus = 0, i = 0;
-	struct cmt_cpu *c;
+	pr_warn("all CPUs of L3 domain %u are excluded: CPU %u reads\n",
+		domain_ids[domain], reader);
+}
+
+static bool is_up_in(unsigned int cpu, u32 domain)
+{
+	const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+	return c->up && c->domain == domain;
+}
+
+/*
+ * The CPUs of a domain that read: all that are up and not excluded, or one where
+ * they share their registers.  If all are excluded, the first reads.
+ */
+static u32 domain_readers(u32 domain, struct cpumask *mask)
+{
+	unsigned int cpu, first = nr_cpu_ids;
+	u32 n = 0;
+
+	cpumask_clear(mask);
+	for_each_possible_cpu(cpu) {
+		if (!is_up_in(cpu, domain))
+			continue;
+		first = min(first, cpu);
+		if (cmt_is_excluded(cpu) || (n && cmt_caps.shared_evtsel))
+			continue;
+		cpumask_set_cpu(cpu, mask);
+		n++;
+	}
+	if (n || first == nr_cpu_ids)
+		return n;
+	if (loaded)
+		domain_warn(domain, first);
+	cpumask_set_cpu(first, mask);
+	return 1;
+}
+
+/*
+ * Partition the idle RMIDs of a domain across the CPUs that read.  A CPU in the
+ * middle of a tick may still use its old part: an RMID can then have its turn
+ * twice or not at all within 32 ticks, once.
+ */
+static void domain_partition(u32 domain)
+{
+	static struct cpumask reading;	/* hotplug callbacks come one by one */
+	u32 readers = domain_readers(domain, &reading), i = 0;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		c = &per_cpu(cmt_cpus, cpu);
-		cpus += c->up && c->domain == domain;
-	}
-	if (cmt_caps.shared_evtsel)
-		cpus = min(cpus, 1U);
-	for_each_possible_cpu(cpu) {
-		c = &per_cpu(cmt_cpus, cpu);
-		if (!c->up || c->domain != domain)
+		bool reads = cpumask_test_cpu(cpu, &reading);
+		bool ticks = reads || !cmt_is_excluded(cpu);
+
+		if (!is_up_in(cpu, domain))
 			continue;
-		WRITE_ONCE(c->share, i < cpus ? CMT_SHARE(i * nr / cpus,
-							  (i + 1) * nr / cpus) :
-			   CMT_SHARE(0, 0));
-		i++;
+		cmt_ring_set_quiet(cpu, !ticks);
+		cmt_sampler_assign(cpu, domain, ticks, reads ? i++ : 0,
+				   reads ? readers : 0);
 	}
+}
+
+/* The ring comes last: with slots, the CPU is prepared. */
+static int cpu_prepare(unsigned int cpu)
+{
+	return cmt_sampler_prepare(cpu) ?: cmt_ring_prepare(cpu);
+}
+
+/* Want of memory keeps no CPU offline: hotplug_up() tries again. */
+static int hotplug_prepare(unsigned int cpu)
+{
+	cpu_prepare(cpu);
+	return 0;
+}
+
+static int hotplug_dead(unsigned int cpu)
+{
+	cmt_ring_dead(cpu);
+	return 0;
 }
 
 /* On the CPU itself, in process context. */
 static int hotplug_up(unsigned int cpu)
 {
-	u32 id = domain_id();
+	u32 id = cmt_topology_domain_id(cmt_caps.nodes_per_l3);
 	int domain = domain_index(id);
 
-	if (domain < 0)
-		return domain;
+	if (domain == -ENOSPC)
+		return 0;
+	if (domain < 0 ||
+	    (!this_cpu_read(cmt_cpus.ring.slots) && cpu_prepare(cpu))) {
+		pr_warn_once("no memory for CPU %u: it is not sampled\n", cpu);
+		return 0;
+	}
 	cmt_cpu_up(domain, id);
-	domain_share_out(domain);
+	domain_partition(domain);
 	cmt_scope_cpu_up(cpu);
-	cmt_sampler_cpu_up();
 	return 0;
 }
 
 static int hotplug_down(unsigned int cpu)
 {
-	cmt_sampler_cpu_down();
+	u32 domain = this_cpu_read(cmt_cpus.domain);
+
+	if (!this_cpu_read(cmt_cpus.up))
+		return 0;
 	cmt_scope_cpu_down(cpu);
 	cmt_cpu_down();
-	domain_share_out(this_cpu_read(cmt_cpus.domain));
+	test_delay();
+	cmt_sampler_cpu_down(domain);
+	domain_partition(domain);
 	return 0;
+}
+
+/* While the CPUs come up one by one, a domain may have excluded ones only. */
+static void warn_of_domains(void)
+{
+	struct cmt_cpu *c;
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		c = &per_cpu(cmt_cpus, cpu);
+		if (c->up && cmt_is_excluded(cpu) && cmt_sampler_has_ticks(cpu))
+			domain_warn(c->domain, cpu);
+	}
+	loaded = true;
+	cpus_read_unlock();
 }
 
 int cmt_hotplug_init(void)
@@ -105,7 +193,7 @@ int cmt_hotplug_init(void)
 	int ret;
 
 	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "cmt:prepare",
-				cmt_cpu_prepare, cmt_cpu_dead);
+				hotplug_prepare, hotplug_dead);
 	if (ret < 0)
 		return ret;
 	prepare_state = ret;
@@ -117,11 +205,13 @@ int cmt_hotplug_init(void)
 		return ret;
 	}
 	online_state = ret;
+	warn_of_domains();
 	return 0;
 }
 
 void cmt_hotplug_exit(void)
 {
+	loaded = false;
 	cpuhp_remove_state(online_state);
 	cpuhp_remove_state(prepare_state);
 }

@@ -8,8 +8,7 @@
  *
  * Other agents use the same registers.  resctrl writes PQR_ASSOC at context
  * switches and CPU hotplug, and reads counters from work items.  Its CLOSID
- * half of PQR_ASSOC is never changed here, and EVTSEL is put back: a resctrl
- * read interrupted between EVTSEL and CTR then goes on as if nothing was.
+ * half of PQR_ASSOC is never changed here.  The counters are read in hw_read.c.
  *
  * With sub-NUMA clusters (SNC) an L3 counts for each of its NUMA nodes by
  * itself, and a node is a domain.  The RMIDs of CPUID are divided among the
@@ -17,14 +16,6 @@
  * node's part added to it ("RMID sharing mode", Intel RDT Architecture
  * Specification).  Kernels before 6.11 do not know of that mode, so it is
  * switched on here where it is off, and off again at the end.
- *
- * EVTSEL and CTR are one pair per logical CPU on Intel.  With interrupts off
- * the kernel does not get at it, so one burst saves and restores EVTSEL once.
- * On AMD all CPUs of an L3 domain share one pair.  There every single read
- * takes the domain's lock, saves, reads and restores: a CPU which must read at
- * an RMID's allocation waits for one read of the sampler's CPU and not for its
- * burst, and resctrl on another CPU, which knows nothing of our lock, has the
- * smallest window in which it could meet us.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -46,23 +37,18 @@
 
 #include "backend.h"
 #include "compat.h"
+#include "hw.h"
 #include "uapi/cmt.h"
 
-#define HW_MSR_QM_EVTSEL	0xc8d
-#define HW_MSR_QM_CTR		0xc8e
-#define HW_MSR_PQR_ASSOC	0xc8f
 #define HW_MSR_RMID_SNC_CONFIG	0xca0
 
 #define SNC_NOT_SHARING		BIT_ULL(0)
 
-#define EVTSEL_RMID_SHIFT	32	/* RMID 41:32, event 7:0 */
-
-#define CTR_ERROR		BIT_ULL(63)
-#define CTR_UNAVAILABLE		BIT_ULL(62)
-#define CTR_DATA_BITS		62
+#define CTR_DATA_BITS		62	/* CMT_RAW_ERROR and _UNAVAILABLE above */
 #define CTR_OVERFLOW		BIT_ULL(61)	/* where CPUID announces it */
 
-#define PQR_RMID_HALF		GENMASK_ULL(31, 0)	/* RMID 9:0, else 0 */
+#define CPUID_AMD_QOS		0x80000020
+#define AMD_QOS_EBX_ABMC	BIT(5)
 
 #define CPUID_RDT_MON		0xf
 #define RDT_LEAF7_EBX_PQM	BIT(12)
@@ -80,10 +66,13 @@
 
 #define MODEL_BROADWELL_X	0x4f
 #define MODEL_SKYLAKE_X		0x55	/* Skylake, Cascade and Cooper Lake */
+#define MODEL_ICELAKE_X		0x6a
+#define MODEL_SAPPHIRERAPIDS_X	0x8f
+#define MODEL_GRANITERAPIDS_X	0xad
+#define MODEL_CRESTMONT_X	0xaf	/* Sierra Forest */
+#define MODEL_EMERALDRAPIDS_X	0xcf
+#define MODEL_DARKMONT_X	0xdd	/* Clearwater Forest */
 #define SKYLAKE_LAST_BAD_STEPPING	4
-
-/* How often a read is repeated when another agent changed EVTSEL meanwhile. */
-#define HW_READ_TRIES		4
 
 /* What CPUID says of one CPU, or of the least capable of several. */
 struct hw_leaves {
@@ -101,32 +90,8 @@ struct hw_probe {
 	struct hw_leaves leaves;
 };
 
-struct hw_domain {
-	raw_spinlock_t lock;	/* the shared EVTSEL and CTR, AMD only; a leaf */
-} ____cacheline_aligned_in_smp;
-
-/* Touched by its own CPU only, interrupts off. */
-struct hw_cpu {
-	u64 evtsel;		/* another agent's, to be put back */
-	u32 found_rmid;		/* RMID half of PQR_ASSOC at cpu_up() */
-	u32 domain;
-	u32 rmid_base;		/* of its node's RMIDs in EVTSEL */
-	bool evtsel_saved;
-	bool found;		/* found_rmid is valid */
-};
-
-/* Constant after init(). */
-static struct {
-	u32 nr_rmids;
-	u32 events;
-	u64 data_mask;		/* of CTR */
-	bool shared_evtsel;
-	u32 nodes_per_l3;
-	bool snc_was_off;	/* the sharing mode; set by any CPU */
-} hw __read_mostly;
-
-static struct hw_domain hw_domains[CMT_MAX_DOMAINS];
-static DEFINE_PER_CPU(struct hw_cpu, hw_cpus);
+struct hw hw __read_mostly;
+DEFINE_PER_CPU(struct hw_cpu, hw_cpus);
 
 /*
  * MBM counts are off by a factor on Broadwell and Skylake servers, depending
@@ -310,12 +275,28 @@ static void hw_fill_correction(struct cmt_backend_caps *caps, u32 max_rmid)
 		(((u64)millionths << 20) + MBM_EXACT / 2) / MBM_EXACT;
 }
 
+/* The models of which Linux knows what MSR 0xca0 is (resctrl's snc_cpu_ids). */
+static const u8 hw_snc_models[] = {
+	MODEL_ICELAKE_X, MODEL_SAPPHIRERAPIDS_X, MODEL_EMERALDRAPIDS_X,
+	MODEL_GRANITERAPIDS_X, MODEL_CRESTMONT_X, MODEL_DARKMONT_X,
+};
+
+static bool hw_is_snc_model(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hw_snc_models); i++)
+		if (hw_is_intel_model(hw_snc_models[i]))
+			return true;
+	return false;
+}
+
 /* How many nodes an L3 counts for, each by itself. */
 static u32 hw_nodes_per_l3(void)
 {
 	u64 config;
 
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL ||
+	if (!hw_is_snc_model() ||
 	    cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config))
 		return 1;
 	return cmt_topology_nodes_per_l3();
@@ -336,6 +317,16 @@ static void hw_fill_snc(struct cmt_backend_caps *caps)
 	snprintf(caps->reason, sizeof(caps->reason),
 		 "L3 monitoring in CPUID leaf 0xF, %u nodes per L3 (SNC)",
 		 nodes);
+}
+
+static const char *hw_mbm_reason(const struct hw_leaves *leaves,
+				 const struct cmt_backend_caps *caps)
+{
+	if (caps->events & HW_MBM_EVENTS)
+		return "";
+	if (leaves->events & HW_MBM_EVENTS)
+		return "the kernel has disabled MBM";
+	return "CPUID leaf 0xF lists no MBM event";
 }
 
 static void hw_fill_caps(struct cmt_backend_caps *caps,
@@ -366,13 +357,28 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 			 "CPUID leaf 0xF; impossible counter width 24+%u ignored",
 			 leaves->width_offset);
 	}
+	caps->data_mask = GENMASK_ULL(CTR_DATA_BITS - 1, 0);
+	if (leaves->overflow_bit)
+		caps->data_mask &= ~CTR_OVERFLOW;
 	hw_fill_snc(caps);
+	caps->mbm_reason = hw_mbm_reason(leaves, caps);
+}
+
+/* AMD's assignable counters (ABMC): hw_read.c looks whether they are switched on. */
+static bool hw_has_abmc(void)
+{
+	u32 eax, ebx, ecx, edx;
+
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_AMD ||
+	    cpuid_eax(0x80000000) < CPUID_AMD_QOS)
+		return false;
+	cpuid_count(CPUID_AMD_QOS, 0, &eax, &ebx, &ecx, &edx);
+	return ebx & AMD_QOS_EBX_ABMC;
 }
 
 static int hw_init(struct cmt_backend_caps *caps)
 {
 	struct hw_probe probe = {};
-	u32 i;
 
 	memset(caps, 0, sizeof(*caps));
 	raw_spin_lock_init(&probe.lock);
@@ -387,16 +393,15 @@ static int hw_init(struct cmt_backend_caps *caps)
 	}
 
 	hw_fill_caps(caps, &probe.leaves);
-	hw.nr_rmids = caps->nr_rmids;
-	hw.events = caps->events;
-	hw.shared_evtsel = caps->shared_evtsel;
-	hw.nodes_per_l3 = caps->nodes_per_l3;
-	hw.snc_was_off = false;
-	hw.data_mask = ~(CTR_ERROR | CTR_UNAVAILABLE);
-	if (probe.leaves.overflow_bit)
-		hw.data_mask &= ~CTR_OVERFLOW;
-	for (i = 0; i < CMT_MAX_DOMAINS; i++)
-		raw_spin_lock_init(&hw_domains[i].lock);
+	hw = (struct hw) {
+		.caps = caps,
+		.nr_rmids = caps->nr_rmids,
+		.events = caps->events,
+		.shared_evtsel = caps->shared_evtsel,
+		.nodes_per_l3 = caps->nodes_per_l3,
+		.has_abmc = hw_has_abmc(),
+	};
+	hw_read_init();
 	return 0;
 }
 
@@ -408,7 +413,7 @@ static void hw_snc_restore(void *unused)
 		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config | SNC_NOT_SHARING);
 }
 
-/* cpu_down() has put back what each CPU has for itself; this is a package's. */
+/* cpu_down() has restored what is a CPU's; this is a package's. */
 static void hw_exit(void)
 {
 	if (hw.snc_was_off)
@@ -427,26 +432,9 @@ static void hw_snc_share(void)
 	cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config & ~SNC_NOT_SHARING);
 }
 
-/*
- * The CLOSID half is read at every write: resctrl changes it at any time.  Who
- * has an RMID that the processor refuses runs as nobody, and not as the one
- * that ran before.
- */
-static void hw_write_rmid(u32 rmid)
-{
-	u64 pqr;
-
-	if (cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr))
-		return;
-	pqr &= ~PQR_RMID_HALF;
-	if (cmt_wrmsr_safe(HW_MSR_PQR_ASSOC, pqr | rmid))
-		cmt_wrmsr_safe(HW_MSR_PQR_ASSOC, pqr | CMT_RMID_NONE);
-}
-
 static void hw_cpu_up(u32 domain)
 {
 	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-	u64 pqr;
 
 	lockdep_assert_irqs_disabled();
 
@@ -457,160 +445,13 @@ static void hw_cpu_up(u32 domain)
 		cpu->rmid_base = cpu_to_node(smp_processor_id()) %
 				 hw.nodes_per_l3 * hw.nr_rmids;
 	}
-	cpu->evtsel_saved = false;
-	cpu->found = !cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr);
-	if (!cpu->found)
-		return;
-	cpu->found_rmid = pqr & PQR_RMID_HALF;
-	if (cpu->found_rmid != CMT_RMID_NONE)
-		hw_write_rmid(CMT_RMID_NONE);
-}
-
-static void hw_cpu_down(void)
-{
-	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-
-	lockdep_assert_irqs_disabled();
-
-	if (cpu->found)
-		hw_write_rmid(cpu->found_rmid);
-}
-
-static void hw_set_rmid(u32 rmid)
-{
-	lockdep_assert_irqs_disabled();
-
-	hw_write_rmid(rmid);
-}
-
-static int hw_get_rmid(u32 *rmid)
-{
-	u64 pqr;
-
-	lockdep_assert_irqs_disabled();
-
-	if (cmt_rdmsr_safe(HW_MSR_PQR_ASSOC, &pqr))
-		return -EIO;
-	*rmid = pqr & PQR_RMID_HALF;
-	return 0;
-}
-
-static void hw_read_begin(void)
-{
-	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-
-	lockdep_assert_irqs_disabled();
-
-	if (!hw.shared_evtsel)
-		cpu->evtsel_saved = !cmt_rdmsr_safe(HW_MSR_QM_EVTSEL,
-						    &cpu->evtsel);
-}
-
-static void hw_read_end(void)
-{
-	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-
-	lockdep_assert_irqs_disabled();
-
-	if (cpu->evtsel_saved)
-		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, cpu->evtsel);
-	cpu->evtsel_saved = false;
-}
-
-/*
- * -EAGAIN: EVTSEL was changed under us, *ctr is anybody's and *others is what
- * the other agent wrote.  That is looked for on a private pair too: firmware
- * and a hypervisor get at it whatever we do with interrupts.
- */
-static int hw_try_read(u64 evtsel, u64 *ctr, u64 *others)
-{
-	u64 evtsel_now;
-
-	if (cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, evtsel) ||
-	    cmt_rdmsr_safe(HW_MSR_QM_CTR, ctr) ||
-	    cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &evtsel_now))
-		return -EIO;
-	if (evtsel_now == evtsel)
-		return 0;
-	*others = evtsel_now;
-	return -EAGAIN;
-}
-
-/* -EAGAIN: EVTSEL did not stay ours in any try, and is not ours now. */
-static int hw_read_ctr(u64 evtsel, u64 *ctr, u64 *others)
-{
-	int i, err = -EAGAIN;
-
-	for (i = 0; i < HW_READ_TRIES && err == -EAGAIN; i++)
-		err = hw_try_read(evtsel, ctr, others);
-	return err;
-}
-
-/* The same where the pair is the whole domain's; leaves it as it was. */
-static int hw_read_ctr_shared(u64 evtsel, u64 *ctr, raw_spinlock_t *lock)
-{
-	u64 others;
-	int err = -EIO;
-
-	raw_spin_lock(lock);
-	if (!cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others)) {
-		err = hw_read_ctr(evtsel, ctr, &others);
-		if (err != -EAGAIN)
-			cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
-	}
-	raw_spin_unlock(lock);
-	return err;
-}
-
-static bool hw_has_event(enum cmt_event event)
-{
-	switch (event) {
-	case CMT_EVENT_OCCUPANCY:
-		return hw.events & CMT_F_OCCUPANCY;
-	case CMT_EVENT_MBM_TOTAL:
-		return hw.events & CMT_F_MBM_TOTAL;
-	case CMT_EVENT_MBM_LOCAL:
-		return hw.events & CMT_F_MBM_LOCAL;
-	}
-	return false;
-}
-
-static int hw_read(u32 rmid, enum cmt_event event, u64 *raw)
-{
-	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
-	u64 evtsel = (u64)(cpu->rmid_base + rmid) << EVTSEL_RMID_SHIFT | event;
-	u64 ctr;
-	int err;
-
-	lockdep_assert_irqs_disabled();
-
-	if (!hw_has_event(event))
-		return -EOPNOTSUPP;
-	if (rmid >= hw.nr_rmids)
-		return -EIO;
-
-	if (hw.shared_evtsel)
-		err = hw_read_ctr_shared(evtsel, &ctr,
-					 &hw_domains[cpu->domain].lock);
-	else
-		err = hw_read_ctr(evtsel, &ctr, &cpu->evtsel);
-	if (err || (ctr & CTR_ERROR))
-		return -EIO;
-	if (ctr & CTR_UNAVAILABLE)
-		return -ENODATA;
-	*raw = ctr & hw.data_mask;
-	return 0;
+	hw_look_at_abmc();
 }
 
 const struct cmt_backend cmt_hw_backend = {
 	.init		= hw_init,
 	.exit		= hw_exit,
 	.cpu_up		= hw_cpu_up,
-	.cpu_down	= hw_cpu_down,
-	.set_rmid	= hw_set_rmid,
-	.get_rmid	= hw_get_rmid,
-	.account	= NULL,
-	.read_begin	= hw_read_begin,
-	.read_end	= hw_read_end,
+	.sample		= hw_sample,
 	.read		= hw_read,
 };

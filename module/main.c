@@ -8,6 +8,10 @@
 #include "cmt.h"
 #include "owner.h"
 #include "pattern.h"
+#include "resctrl.h"
+#include "rings.h"
+#include "sampler.h"
+#include "scope.h"
 #include "version.h"
 
 static char *backend = "auto";
@@ -30,6 +34,16 @@ static char *containers;
 module_param(containers, charp, 0444);
 MODULE_PARM_DESC(containers, "patterns of the cgroups that are containers, instead of those built in");
 
+static char *resctrl = "respect";
+module_param(resctrl, charp, 0444);
+MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group runs with: respect (default): resctrl's, or take: cmt's");
+
+static const char *const resctrl_modes[] = {
+	[0] = "",
+	[CMT_RESCTRL_RESPECT] = "respect",
+	[CMT_RESCTRL_TAKE] = "take",
+};
+
 static const char *const scopes[] = {
 	[0] = "",
 	[CMT_SCOPE_PROCESS] = "process",
@@ -38,7 +52,10 @@ static const char *const scopes[] = {
 	[CMT_SCOPE_MANUAL] = "manual",
 };
 
-/* Read containers= into a new set, which belongs to who called. */
+/* What resctrl= and scope= say: check_params(). */
+static int resctrl_mode, scope_at_load;
+
+/* Read containers= into a new set, the caller's. */
 static int __init make_patterns(struct cmt_pattern_set **set)
 {
 	const char *text = containers ?: cmt_pattern_defaults;
@@ -77,7 +94,14 @@ static int __init check_params(void)
 		pr_err("backend=%s must be auto, hw or emulated\n", backend);
 		return -EINVAL;
 	}
-	if (match_string(scopes, ARRAY_SIZE(scopes), scope) <= 0) {
+	resctrl_mode = match_string(resctrl_modes, ARRAY_SIZE(resctrl_modes),
+				    resctrl);
+	if (resctrl_mode <= 0) {
+		pr_err("resctrl=%s must be respect or take\n", resctrl);
+		return -EINVAL;
+	}
+	scope_at_load = match_string(scopes, ARRAY_SIZE(scopes), scope);
+	if (scope_at_load <= 0) {
 		pr_err("scope=%s must be process, container, cpu or manual\n",
 		       scope);
 		return -EINVAL;
@@ -85,114 +109,109 @@ static int __init check_params(void)
 	return 0;
 }
 
-/* Nobody is given an RMID any more.  After the probes are gone. */
-static void owners_stop(void)
+static int __init backend_init(void)
 {
-	cmt_scope_stop();
-	cmt_foreign_stop();
-	cmt_serve_stop();
-	cmt_resctrl_withdraw_all();
+	return cmt_backend_init(backend);
 }
 
-static void owners_exit(void)
+static void backend_exit(void)
 {
-	cmt_containers_exit();
-	cmt_objects_exit();
-	cmt_table_exit();
+	cmt_backend->exit();
 }
 
-static int __init owners_init(void)
+static int __init sampler_init(void)
 {
-	int ret = cmt_table_init();
+	return cmt_sampler_init(interval_us * 1000);
+}
+
+static int __init rings_init(void)
+{
+	return cmt_rings_init(ring_records, interval_us * 1000);
+}
+
+static int __init containers_init(void)
+{
+	struct cmt_pattern_set *patterns;
+	int ret = make_patterns(&patterns);
 
 	if (ret)
 		return ret;
-	ret = cmt_objects_init();
-	if (ret) {
-		cmt_table_exit();
-		return ret;
-	}
-	cmt_serve_init();
-	cmt_evict_init();
-	cmt_scope_init();
+	mutex_lock(&cmt_scope_mutex);
+	cmt_containers_set(patterns);
+	mutex_unlock(&cmt_scope_mutex);
 	return 0;
+}
+
+static void containers_exit(void)
+{
+	cmt_scope_stop();
+	cmt_containers_exit();
+}
+
+static int __init resctrl_init(void)
+{
+	return cmt_resctrl_init(resctrl_mode);
+}
+
+static int __init scope_init(void)
+{
+	cmt_scope_set(scope_at_load, NULL);
+	return 0;
+}
+
+/*
+ * Exit undoes init in exactly the reverse order, that of a failed init too.
+ * NULL: nothing to undo.
+ */
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} steps[] = {
+	{ backend_init,		backend_exit },
+	{ cmt_owners_init,	cmt_owners_exit },
+	{ sampler_init,		cmt_sampler_exit },
+	{ rings_init,		cmt_rings_exit },
+	{ cmt_cpus_init,	cmt_cpus_exit },
+	{ cmt_pending_init,	cmt_pending_stop },
+	{ containers_init,	containers_exit },
+	{ cmt_hotplug_init,	cmt_hotplug_exit },
+	{ resctrl_init,		cmt_resctrl_stop },
+	{ cmt_probes_init,	cmt_probes_exit },
+	{ scope_init,		NULL },
+	{ cmt_procfs_init,	cmt_procfs_exit },
+	{ cmt_device_init,	cmt_device_exit },
+};
+
+static void steps_undo(size_t n)
+{
+	while (n--)
+		if (steps[n].exit)
+			steps[n].exit();
 }
 
 static int __init cmt_init(void)
 {
-	struct cmt_pattern_set *patterns;
-	int ret;
+	size_t i;
+	int ret = check_params();
 
-	ret = check_params() ?: make_patterns(&patterns);
+	for (i = 0; !ret && i < ARRAY_SIZE(steps); i++) {
+		ret = steps[i].init();
+		if (ret)
+			steps_undo(i);
+	}
 	if (ret)
 		return ret;
-
-	ret = cmt_backend_init(backend);
-	if (ret)
-		goto err_patterns;
-	ret = owners_init();
-	if (ret)
-		goto err_backend;
-	ret = cmt_sampler_init(interval_us * 1000);
-	if (ret)
-		goto err_owners;
-	ret = cmt_cpus_init(ring_records);
-	if (ret)
-		goto err_sampler;
-	ret = cmt_hotplug_init();
-	if (ret)
-		goto err_cpus;
-	ret = cmt_probes_init();
-	if (ret)
-		goto err_hotplug;
-	cmt_scope_set(match_string(scopes, ARRAY_SIZE(scopes), scope), patterns);
-	patterns = NULL;
-	ret = cmt_procfs_init();
-	if (ret)
-		goto err_probes;
-	ret = cmt_chardev_init();
-	if (ret)
-		goto err_procfs;
 
 	pr_info("%s, %s, %u RMIDs (%s)\n", CMT_VERSION,
 		cmt_caps.backend == CMT_BACKEND_HARDWARE ? "hardware" :
 		"EMULATED: nothing is measured", cmt_caps.nr_rmids,
 		cmt_caps.reason);
 	return 0;
-
-err_procfs:
-	cmt_procfs_exit();
-err_probes:
-	cmt_resctrl_stop();
-	cmt_probes_exit();
-	owners_stop();
-err_hotplug:
-	cmt_hotplug_exit();
-err_cpus:
-	cmt_cpus_exit();
-err_sampler:
-	cmt_sampler_exit();
-err_owners:
-	owners_exit();
-err_backend:
-	cmt_backend->exit();
-err_patterns:
-	kvfree(patterns);
-	return ret;
 }
 
 static void __exit cmt_exit(void)
 {
-	cmt_chardev_exit();
-	cmt_procfs_exit();
-	cmt_resctrl_stop();
-	cmt_probes_exit();
-	owners_stop();
-	cmt_hotplug_exit();
-	cmt_cpus_exit();
-	cmt_sampler_exit();
-	owners_exit();
-	cmt_backend->exit();
+	steps_undo(ARRAY_SIZE(steps));
 }
 
 module_init(cmt_init);

@@ -1,43 +1,173 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RMIDs given and taken back, and the lifecycle records that say so: the one
- * place that does either.  All is done under cmt_owner_lock.  Who gets what is
- * decided above: object.c, place.c.
+ * Owners, the two arrays that lead from a process to an RMID, and the lifecycle
+ * records: the one place where an RMID is given to an owner or taken from it.
+ * All of it is written with the owner lock.  Which owner a process has is decided
+ * above: scope.c.
  */
-#include <linux/cgroup.h>
+#include <linux/bitmap.h>
+#include <linux/hashtable.h>
 #include <linux/ktime.h>
-#include <linux/rcupdate.h>
+#include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/threads.h>
+#include <linux/vmalloc.h>
+#include <asm/tsc.h>
 
 #include "cmt.h"
 #include "owner.h"
 
-/* With fewer RMIDs, none is kept for those who wait. */
-#define REST_MIN_RMIDS	8
+#define OVERFLOW_MIN_RMIDS	8	/* with fewer, none is kept for overflow */
+#define SNAPSHOT_CHUNK		16	/* RMIDs copied in one hold of the lock */
 
-/* All with cmt_owner_lock */
+u16 *cmt_owner_table;
+u16 cmt_owner_rmids[CMT_NR_OWNERS];
+
+static DEFINE_RAW_SPINLOCK(owner_lock);
+static struct cmt_pool pool;
+static struct cmt_owner *owners;
+static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
+static LIST_HEAD(unused);
+static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
+
+/* The pending queue: the overflow owner, attached owners, those of the scope. */
+enum { QUEUE_OVERFLOW, QUEUE_ATTACHED, QUEUE_SCOPED, NR_QUEUES };
+static struct list_head queues[NR_QUEUES];
+static u32 nr_pending;
+static u32 nr_giving;		/* RMIDs that are taken and not given yet */
+
 static u64 last_ts;		/* of the last lifecycle record */
-static u32 waiting;
+static u64 last_drain;
 static u64 allocs;
 static u64 frees;
 static u64 alloc_fails;
 static u64 served;
+static u64 locked_at;		/* TSC */
+static u64 locked_longest;	/* TSC cycles */
 
-/*
- * The time of a lifecycle event.  Taken under the lock and never twice, so that
- * the order of time is the order of events, whichever rings they go to.
- */
+/* RMIDs of the last lifecycle events, by number of the event, for snapshots. */
+static u16 events[SNAPSHOT_CHUNK];
+static u64 nr_events;
+
+unsigned long cmt_owners_lock(void)
+	__acquires(&owner_lock)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&owner_lock, flags);
+	locked_at = rdtsc();
+	return flags;
+}
+
+void cmt_owners_unlock(unsigned long flags)
+	__releases(&owner_lock)
+{
+	u64 held = rdtsc() - locked_at;
+
+	if (unlikely(held > locked_longest))
+		locked_longest = held;
+	raw_spin_unlock_irqrestore(&owner_lock, flags);
+}
+
 u64 cmt_owner_now(void)
 {
-	lockdep_assert_held(&cmt_owner_lock);
+	lockdep_assert_held(&owner_lock);
 	last_ts = max(ktime_get_ns(), last_ts + 1);
 	return last_ts;
 }
 
-static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
-		       const struct cmt_rmid *r)
+u32 cmt_owner_rmid_number(const struct cmt_rmid *r)
+{
+	return cmt_pool_number(&pool, r);
+}
+
+u32 cmt_owner_number(const struct cmt_owner *owner)
+{
+	return owner ? owner - owners : 0;
+}
+
+struct cmt_owner *cmt_owner_at(u32 number)
+{
+	return number && number < CMT_NR_OWNERS ? &owners[number] : NULL;
+}
+
+static struct cmt_owner *overflow_owner(void)
+{
+	return &owners[CMT_OVERFLOW_OWNER];
+}
+
+static bool is_overflow(const struct cmt_owner *owner)
+{
+	return owner == overflow_owner();
+}
+
+struct cmt_owner *cmt_owner_of(u32 tgid)
+{
+	return cmt_owner_at(READ_ONCE(cmt_owner_table[tgid]));
+}
+
+static u64 hash_key(u32 kind, u64 id)
+{
+	return id ^ (u64)kind << 56;
+}
+
+struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
+{
+	struct cmt_owner *owner;
+
+	lockdep_assert_held(&owner_lock);
+	hash_for_each_possible(owner_hash, owner, hash, hash_key(kind, id))
+		if (owner->kind == kind && owner->id == id)
+			return owner;
+	return NULL;
+}
+
+bool cmt_owners_any(u32 kind)
+{
+	return nr_hashed[kind];
+}
+
+void cmt_owner_forget_id(struct cmt_owner *owner)
+{
+	lockdep_assert_held(&owner_lock);
+	if (!hash_hashed(&owner->hash))
+		return;
+	hash_del(&owner->hash);
+	nr_hashed[owner->kind]--;
+}
+
+static u32 owner_flags(const struct cmt_owner *owner)
+{
+	static const u32 flags[] = {
+		[CMT_OWNER_OVERFLOW] = CMT_F_OWNER_OVERFLOW,
+		[CMT_OWNER_PROCESS] = 0,
+		[CMT_OWNER_CGROUP] = CMT_F_OWNER_CGROUP,
+		[CMT_OWNER_CPU] = CMT_F_OWNER_CPU,
+	};
+
+	return flags[owner->kind] | (owner->attached ? CMT_F_ATTACHED : 0);
+}
+
+/* cmt_record.tgid or owner_cpu */
+static u32 owner_tgid(const struct cmt_owner *owner)
+{
+	return owner->kind == CMT_OWNER_CGROUP ? 0 : owner->id;
+}
+
+static void rmid_describe(struct cmt_rmid *r, const struct cmt_owner *owner)
+{
+	r->flags = owner_flags(owner);
+	r->tgid = owner_tgid(owner);
+	r->cgroup_id = owner->cgroup_id;
+	memcpy(r->comm, owner->comm, CMT_COMM_LEN);
+}
+
+static void rmid_fill(struct cmt_record *record, u16 type, u64 ts,
+		      const struct cmt_rmid *r)
 {
 	memset(record, 0, sizeof(*record));
 	record->ts = ts;
@@ -45,7 +175,7 @@ static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
 	record->flags = cmt_caps.record_flags | r->flags;
 	if (r->residual_known)
 		record->flags |= CMT_F_RESIDUAL;
-	record->rmid = cmt_pool_number(&cmt_pool, r);
+	record->rmid = cmt_pool_number(&pool, r);
 	record->generation = r->generation;
 	record->tgid = r->tgid;
 	record->domain = r->domain;
@@ -54,155 +184,333 @@ static void owner_fill(struct cmt_record *record, u16 type, u64 ts,
 	memcpy(record->owner.comm, r->comm, CMT_COMM_LEN);
 }
 
-static void owner_emit(u16 type, u64 ts, const struct cmt_rmid *r)
+static void rmid_emit(u16 type, u64 ts, const struct cmt_rmid *r)
 {
 	struct cmt_record record;
 
-	owner_fill(&record, type, ts, r);
+	events[nr_events++ % ARRAY_SIZE(events)] = cmt_pool_number(&pool, r);
+	rmid_fill(&record, type, ts, r);
 	cmt_emit(&record);
 }
 
-void cmt_owner_update(struct cmt_rmid *r)
+void cmt_owner_fill_fail(struct cmt_record *record,
+			 const struct cmt_owner *owner, u32 why)
 {
-	owner_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
-}
-
-void cmt_owner_fill_fail(struct cmt_record *record, u64 ts, u16 flags, u32 tgid,
-			 u64 cgroup_id, const char *comm)
-{
-	u32 rest = cmt_table_rest();
+	u32 rmid = overflow_owner()->rmid;
 
 	*record = (struct cmt_record) {
-		.ts = ts,
+		.ts = owner->pending_since,
 		.type = CMT_REC_ALLOC_FAIL,
-		.flags = cmt_caps.record_flags | flags,
-		.rmid = rest,
-		.generation = cmt_table_generation(rest),
-		.tgid = tgid,
+		.flags = cmt_caps.record_flags | owner_flags(owner),
+		.rmid = rmid,
+		.generation = cmt_table_generation(rmid),
+		.tgid = owner_tgid(owner),
 		.domain = cmt_cpu_domain_id(),
-		.owner.cgroup_id = cgroup_id,
+		.owner.cgroup_id = owner->cgroup_id,
+		.owner.why = why,
 	};
-	strscpy_pad(record->owner.comm, comm, CMT_COMM_LEN);
+	memcpy(record->owner.comm, owner->comm, CMT_COMM_LEN);
 }
 
-u64 cmt_owner_cgroup(struct task_struct *task)
+static void owner_fail(struct cmt_owner *owner, u32 why)
 {
-	u64 id;
+	struct cmt_record record;
 
-	rcu_read_lock();
-	id = cgroup_id(task_dfl_cgroup(task));
-	rcu_read_unlock();
-	return id;
-}
-
-struct cmt_rmid *cmt_owner_take(void)
-{
-	return cmt_pool_alloc(&cmt_pool, cmt_owner_now());
-}
-
-/* The owner is noted: from here on the RMID is read. */
-u32 cmt_owner_begin(struct cmt_rmid *r)
-{
-	r->domain = cmt_cpu_domain_id();
-	r->residual_known = cmt_sampler_begin(cmt_pool_number(&cmt_pool, r),
-					      r->generation,
-					      &r->residual_bytes);
-	cmt_pool_publish(&cmt_pool, r);
-	allocs++;
-	owner_emit(CMT_REC_ALLOC, r->since, r);
-	return cmt_pool_number(&cmt_pool, r);
-}
-
-void cmt_owner_fail(const struct cmt_record *record)
-{
+	owner->failed = true;
+	owner->pending_since = cmt_owner_now();
+	if (is_overflow(owner))
+		return;
 	alloc_fails++;
-	cmt_emit(record);
+	cmt_owner_fill_fail(&record, owner, why);
+	cmt_emit(&record);
 }
 
-void cmt_owner_waits(void)
+static struct list_head *queue_of(const struct cmt_owner *owner)
 {
-	waiting++;
+	if (is_overflow(owner))
+		return &queues[QUEUE_OVERFLOW];
+	return &queues[owner->attached ? QUEUE_ATTACHED : QUEUE_SCOPED];
 }
 
-void cmt_owner_served(void)
+static void pending_add(struct cmt_owner *owner)
 {
-	served++;
+	list_add_tail(&owner->list, queue_of(owner));
+	owner->pending = true;
+	owner->failed = false;
+	if (!is_overflow(owner))
+		WRITE_ONCE(nr_pending, nr_pending + 1);
 }
 
-void cmt_owner_waits_no_more(void)
+static void pending_del(struct cmt_owner *owner)
 {
-	waiting--;
+	list_del_init(&owner->list);
+	owner->pending = false;
+	if (!is_overflow(owner))
+		WRITE_ONCE(nr_pending, nr_pending - 1);
 }
 
-u32 cmt_owner_waiting(void)
+static struct cmt_owner *pending_first(void)
 {
-	return READ_ONCE(waiting);
+	int i;
+
+	for (i = 0; i < NR_QUEUES; i++)
+		if (!list_empty(&queues[i]))
+			return list_first_entry(&queues[i], struct cmt_owner,
+						list);
+	return NULL;
 }
 
-u64 cmt_owner_next_free(void)
+/* Until it has an RMID of its own, an owner shares that of the overflow owner. */
+static void owner_want(struct cmt_owner *owner, u32 why)
 {
-	return cmt_pool.nr_free ? 0 : cmt_pool_next_settle(&cmt_pool);
+	u32 shared = is_overflow(owner) ? CMT_RMID_NONE : CMT_RMID_OVERFLOW;
+
+	lockdep_assert_held(&owner_lock);
+	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], shared);
+	owner->pending_since = cmt_owner_now();
+	pending_add(owner);
+	cmt_pool_expire(&pool, last_ts);
+	if (nr_pending > pool.nr_free)
+		owner_fail(owner, why);
 }
 
-/* On other CPUs some may still run under it, for less than it is in LIMBO. */
-void cmt_owner_free(u32 rmid)
+struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
+				const char *comm, bool attached)
+{
+	struct cmt_owner *owner;
+
+	lockdep_assert_held(&owner_lock);
+	owner = list_first_entry_or_null(&unused, struct cmt_owner, list);
+	if (!owner)
+		return NULL;
+	list_del_init(&owner->list);
+	*owner = (struct cmt_owner) {
+		.list = LIST_HEAD_INIT(owner->list),
+		.kind = kind,
+		.id = id,
+		.cgroup_id = cgroup_id,
+		.attached = attached,
+		.scoped = !attached,
+	};
+	strscpy_pad(owner->comm, comm, CMT_COMM_LEN);
+	hash_add(owner_hash, &owner->hash, hash_key(kind, id));
+	nr_hashed[kind]++;
+	if (kind == CMT_OWNER_CPU)
+		WRITE_ONCE(per_cpu(cmt_cpus, id).owner, cmt_owner_number(owner));
+	owner_want(owner, CMT_WHY_NO_RMID);
+	return owner;
+}
+
+struct cmt_owner *cmt_owner_take(struct cmt_rmid **r)
+{
+	struct cmt_owner *owner = pending_first();
+
+	lockdep_assert_held(&owner_lock);
+	if (!owner)
+		return NULL;
+	*r = cmt_pool_alloc(&pool, cmt_owner_now());
+	if (!*r) {
+		if (!owner->failed)
+			owner_fail(owner, CMT_WHY_NO_RMID);
+		return NULL;
+	}
+	pending_del(owner);
+	owner->giving = true;
+	nr_giving++;
+	(*r)->owner = owner;
+	return owner;
+}
+
+/* An owner whose number can be used again. */
+static void owner_end(struct cmt_owner *owner)
+{
+	if (owner->members || owner->giving)
+		return;
+	owner->kind = 0;
+	list_add_tail(&owner->list, &unused);
+}
+
+bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
+{
+	u32 rmid = cmt_pool_number(&pool, r);
+
+	lockdep_assert_held(&owner_lock);
+	owner->giving = false;
+	nr_giving--;
+	if (owner->released) {
+		cmt_pool_return(&pool, r);
+		owner_end(owner);
+		return false;
+	}
+	rmid_describe(r, owner);
+	r->domain = cmt_cpu_domain_id();
+	r->since = cmt_owner_now();
+	owner->rmid = rmid;
+	cmt_pool_publish(&pool, r);
+	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], rmid);
+	allocs++;
+	served += owner->failed && !is_overflow(owner);
+	owner->failed = false;
+	rmid_emit(CMT_REC_ALLOC, r->since, r);
+	return true;
+}
+
+/* The owner has no RMID any more, and is not pending. */
+static bool owner_clear(struct cmt_owner *owner)
+{
+	struct cmt_rmid *r = &pool.rmids[owner->rmid];
+	u64 now;
+
+	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], CMT_RMID_NONE);
+	if (owner->pending)
+		pending_del(owner);
+	if (!owner->rmid)
+		return false;
+	now = cmt_owner_now();
+	cmt_pool_free(&pool, owner->rmid, now);
+	owner->rmid = CMT_RMID_NONE;
+	r->owner = NULL;
+	frees++;
+	rmid_emit(CMT_REC_FREE, now, r);
+	return true;
+}
+
+bool cmt_owner_release(struct cmt_owner *owner)
+{
+	bool freed;
+
+	lockdep_assert_held(&owner_lock);
+	if (!owner->kind || owner->released)
+		return false;
+	owner->released = true;
+	cmt_owner_forget_id(owner);
+	if (owner->kind == CMT_OWNER_CPU)
+		WRITE_ONCE(per_cpu(cmt_cpus, owner->id).owner, 0);
+	freed = owner_clear(owner);
+	owner_end(owner);
+	return freed;
+}
+
+/* A cgroup and a CPU can be without members; a process can not. */
+static bool owner_leave(struct cmt_owner *owner)
+{
+	if (--owner->members || is_overflow(owner))
+		return false;
+	if (owner->released)
+		owner_end(owner);
+	else if (owner->kind == CMT_OWNER_PROCESS)
+		return cmt_owner_release(owner);
+	return false;
+}
+
+bool cmt_owner_join(u32 tgid, struct cmt_owner *owner)
+{
+	struct cmt_owner *from = cmt_owner_of(tgid);
+
+	lockdep_assert_held(&owner_lock);
+	if (from == owner)
+		return false;
+	WRITE_ONCE(cmt_owner_table[tgid], cmt_owner_number(owner));
+	if (owner)
+		owner->members++;
+	return from && owner_leave(from);
+}
+
+bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm)
+{
+	struct cmt_owner process = {
+		.kind = CMT_OWNER_PROCESS,
+		.id = tgid,
+		.cgroup_id = cgroup_id,
+	};
+
+	if (is_overflow(cmt_owner_of(tgid)))
+		return false;
+	strscpy_pad(process.comm, comm, CMT_COMM_LEN);
+	owner_fail(&process, CMT_WHY_NO_OWNER);
+	return cmt_owner_join(tgid, overflow_owner());
+}
+
+void cmt_owner_update(struct cmt_owner *owner)
+{
+	struct cmt_rmid *r = &pool.rmids[owner->rmid];
+
+	lockdep_assert_held(&owner_lock);
+	if (!owner->rmid)
+		return;
+	rmid_describe(r, owner);
+	rmid_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
+}
+
+void cmt_owner_attach(struct cmt_owner *owner, bool attached)
+{
+	lockdep_assert_held(&owner_lock);
+	owner->attached = attached;
+	if (owner->pending)
+		list_move_tail(&owner->list, queue_of(owner));
+	cmt_owner_update(owner);
+}
+
+bool cmt_rmid_is_foreign(u32 rmid)
+{
+	return READ_ONCE(pool.rmids[rmid].state) == CMT_RMID_FOREIGN;
+}
+
+int cmt_rmid_exclude(u32 rmid)
+{
+	struct cmt_rmid *r = &pool.rmids[rmid];
+	struct cmt_owner *owner = r->owner;
+	bool had_owner = r->state == CMT_RMID_ACTIVE;
+
+	lockdep_assert_held(&owner_lock);
+	if (had_owner && owner->rmid != rmid)
+		return -EAGAIN;		/* taken and not given yet */
+	if (had_owner) {
+		owner_clear(owner);
+		owner_want(owner, CMT_WHY_RECLAIMED);
+	}
+	if (cmt_pool_exclude(&pool, rmid, cmt_owner_now()))
+		return had_owner;
+	r->flags = CMT_F_OWNER_RESCTRL;
+	r->domain = cmt_cpu_domain_id();
+	strscpy_pad(r->comm, "resctrl", CMT_COMM_LEN);
+	cmt_pool_publish(&pool, r);
+	rmid_emit(CMT_REC_ALLOC, r->since, r);
+	return had_owner;
+}
+
+void cmt_rmid_include(u32 rmid)
 {
 	u64 now = cmt_owner_now();
 
-	if (cmt_pool_free(&cmt_pool, rmid, now))
-		return;
-	cmt_pool.rmids[rmid].object = NULL;
-	frees++;
-	owner_emit(CMT_REC_FREE, now, &cmt_pool.rmids[rmid]);
-	cmt_cpu_refresh();
-}
-
-struct cmt_rmid *cmt_owner_rmid_of(u32 rmid)
-{
-	return &cmt_pool.rmids[rmid];
-}
-
-u32 cmt_owner_number(const struct cmt_rmid *r)
-{
-	return cmt_pool_number(&cmt_pool, r);
-}
-
-void cmt_owner_exclude(u32 rmid)
-{
-	cmt_pool_exclude(&cmt_pool, rmid);
-}
-
-void cmt_owner_include(u32 rmid)
-{
-	cmt_pool_include(&cmt_pool, rmid, cmt_owner_now());
+	if (!cmt_pool_include(&pool, rmid, now))
+		rmid_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
 }
 
 /*
- * All who wait run under one RMID of their own, so that what they hold shows.
- * Where RMIDs are very few, one is not worth that: those who wait have RMID 0.
+ * With pending owners, when the next limbo ends; without, when more RMIDs are in
+ * limbo than are free.  But every CPU is asked at most once in a limbo.
  */
-void cmt_owner_take_rest(void)
+u64 cmt_owners_due(void)
 {
-	struct cmt_rmid *r = NULL;
+	u64 next = cmt_pool_next_expiry(&pool);
 
-	lockdep_assert_held(&cmt_owner_lock);
-	if (!cmt_table_rest() && cmt_pool.nr >= REST_MIN_RMIDS)
-		r = cmt_owner_take();
-	if (!r)
-		return;
-	r->flags = CMT_F_OWNER_REST;
-	strscpy_pad(r->comm, "rest", CMT_COMM_LEN);
-	cmt_table_set_rest(cmt_owner_begin(r));
+	lockdep_assert_held(&owner_lock);
+	if (pending_first() && pool.nr_free)
+		return 0;
+	if (!pending_first() && pool.nr_limbo <= pool.nr_free)
+		return U64_MAX;
+	return next == U64_MAX ? next : max(next, last_drain + CMT_LIMBO_NS);
 }
 
-/* They get another RMID in common, or have none until one is free. */
-void cmt_owner_evict_rest(void)
+void cmt_owners_drained(u64 until)
 {
-	u32 old = cmt_table_rest();
-
-	cmt_table_set_rest(CMT_RMID_NONE);
-	cmt_owner_free(old);
-	cmt_owner_take_rest();
+	lockdep_assert_held(&owner_lock);
+	if (until <= last_drain)
+		return;
+	last_drain = until;
+	cmt_pool_drained(&pool, until);
+	cmt_pool_expire(&pool, cmt_owner_now());
 }
 
 static int record_cmp(const void *a, const void *b)
@@ -214,44 +522,151 @@ static int record_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
+/* Of an RMID without an owner the record has type 0. */
+static void snapshot_copy(struct cmt_record *records, u32 rmid)
+{
+	const struct cmt_rmid *r = &pool.rmids[rmid];
+
+	if (pool.live[rmid])
+		rmid_fill(&records[rmid], CMT_REC_EXISTING, r->since, r);
+	else
+		records[rmid].type = CMT_REC_PAD;
+}
+
+/* All, a few at a time.  Returns the number of the first event that is not in it. */
+static u64 snapshot_pass(struct cmt_record *records)
+{
+	unsigned long flags = cmt_owners_lock();
+	u64 from = nr_events;
+	u32 rmid = 0;
+
+	for (;;) {
+		u32 end = min(rmid + SNAPSHOT_CHUNK, pool.nr);
+
+		for (; rmid < end; rmid++)
+			snapshot_copy(records, rmid);
+		cmt_owners_unlock(flags);
+		if (rmid == pool.nr)
+			return from;
+		flags = cmt_owners_lock();
+	}
+}
+
+/* What has changed meanwhile.  False: too much. */
+static bool snapshot_catch_up(struct cmt_record *records, u64 from, u64 *as_of)
+{
+	unsigned long flags = cmt_owners_lock();
+	bool done = nr_events - from <= ARRAY_SIZE(events);
+
+	for (; done && from < nr_events; from++)
+		snapshot_copy(records, events[from % ARRAY_SIZE(events)]);
+	*as_of = cmt_owner_now();
+	cmt_owners_unlock(flags);
+	return done;
+}
+
 u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of)
 {
-	unsigned long flags;
 	u32 rmid, n = 0;
+	u64 from;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	for (rmid = 1; rmid < cmt_pool.nr; rmid++) {
-		struct cmt_rmid *r = &cmt_pool.rmids[rmid];
+	do {
+		from = snapshot_pass(records);
+	} while (!snapshot_catch_up(records, from, as_of));
 
-		if (r->state == CMT_RMID_ACTIVE)
-			owner_fill(&records[n++], CMT_REC_EXISTING, r->since, r);
-	}
-	*as_of = cmt_owner_now();
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-
+	for (rmid = 0; rmid < pool.nr; rmid++)
+		if (records[rmid].type == CMT_REC_EXISTING)
+			records[n++] = records[rmid];
 	sort(records, n, sizeof(*records), record_cmp, NULL);
 	return n;
 }
 
 void cmt_owners_stats(struct cmt_stats *stats)
 {
-	unsigned long flags;
+	unsigned long flags = cmt_owners_lock();
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_pool_settle(&cmt_pool, ktime_get_ns());
-	stats->rmids_active = cmt_pool.nr_active;
-	stats->rmids_limbo = cmt_pool.nr_limbo;
-	stats->rmids_free = cmt_pool.nr_free;
-	stats->rmids_foreign = cmt_pool.nr_foreign;
-	stats->waiting = waiting;
+	cmt_pool_expire(&pool, ktime_get_ns());
+	stats->rmids_active = pool.nr_active - nr_giving;
+	stats->rmids_limbo = pool.nr_limbo;
+	stats->rmids_free = pool.nr_free + nr_giving;
+	stats->rmids_foreign = pool.nr_foreign;
+	stats->pending = nr_pending + overflow_owner()->members;
 	stats->allocs = allocs;
 	stats->frees = frees;
 	stats->alloc_fails = alloc_fails;
 	stats->served = served;
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	stats->lock_held_ns = mul_u64_u32_div(locked_longest, 1000000,
+					      tsc_khz ?: 1000000);
+	cmt_owners_unlock(flags);
 }
 
 u32 cmt_owners_active(void)
 {
-	return READ_ONCE(cmt_pool.nr_active);
+	return READ_ONCE(pool.nr_active);
+}
+
+u32 cmt_owners_pending(void)
+{
+	return READ_ONCE(nr_pending);
+}
+
+u32 cmt_owners_unnumbered(void)
+{
+	return READ_ONCE(overflow_owner()->members);
+}
+
+const unsigned long *cmt_table_readable(void)
+{
+	return pool.readable;
+}
+
+u32 cmt_table_generation(u32 rmid)
+{
+	return READ_ONCE(pool.live[rmid]);
+}
+
+const u32 *cmt_table_generations(void)
+{
+	return pool.live;
+}
+
+u64 cmt_table_since(u32 rmid)
+{
+	return READ_ONCE(pool.rmids[rmid].since);
+}
+
+static void overflow_init(void)
+{
+	struct cmt_owner *owner = overflow_owner();
+
+	INIT_LIST_HEAD(&owner->list);
+	owner->kind = CMT_OWNER_OVERFLOW;
+	strscpy_pad(owner->comm, "overflow", CMT_COMM_LEN);
+	if (pool.nr >= OVERFLOW_MIN_RMIDS)
+		pending_add(owner);
+}
+
+void cmt_owners_exit(void)
+{
+	vfree(cmt_owner_table);
+	vfree(owners);
+}
+
+int cmt_owners_init(void)
+{
+	u32 i;
+
+	owners = vcalloc(CMT_NR_OWNERS, sizeof(*owners));
+	cmt_owner_table = vcalloc(PID_MAX_LIMIT, sizeof(*cmt_owner_table));
+	if (!owners || !cmt_owner_table) {
+		cmt_owners_exit();
+		return -ENOMEM;
+	}
+	cmt_pool_init(&pool, cmt_caps.nr_rmids);
+	for (i = 0; i < NR_QUEUES; i++)
+		INIT_LIST_HEAD(&queues[i]);
+	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++)
+		list_add_tail(&owners[i].list, &unused);
+	overflow_init();
+	return 0;
 }

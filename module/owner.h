@@ -1,245 +1,216 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files offer each other that decide who gets an RMID: from table.c up
- * to scope.c.  Others use what is in cmt.h.
+ * Owners: what RMIDs are given to.  An owner is a process, a cgroup with all
+ * below it, or a CPU.  Owners are numbered, and never allocated: a probe can make
+ * one.  Two arrays say with which RMID a process runs:
  *
- * cmt_owner_lock is held around all of it, unless it says otherwise.
+ *	process id -> owner number	cmt_owner_table, written where membership
+ *					changes: fork, exit, moves, scope, attach
+ *	owner number -> RMID		cmt_owner_rmids, written where RMIDs are
+ *					given and taken: one store, and no walk
+ *
+ * Owner 0 is none.  Owner 1 is the overflow owner: pending owners, which wait for
+ * a dedicated RMID, share its RMID.
  */
 #ifndef CMT_OWNER_H
 #define CMT_OWNER_H
 
+#include <linux/compiler.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
-#include "pattern.h"
 #include "rmid.h"
 #include "uapi/cmt.h"
 
-/*
- * An entry of the owner table, and what a CPU has: an RMID; or one of these,
- * for who waits for one; or 0.
- */
-#define CMT_WAITS	0x8000U		/* | number of the object */
-#define CMT_WAITS_ALONE	0xffffU		/* a process that is no object's */
+#define CMT_NR_OWNERS		16384U
+#define CMT_OVERFLOW_OWNER	1U
+#define CMT_OWNER_OVERFLOW	0U	/* cmt_owner.kind, beside CMT_OWNER_* */
 
-/*
- * An owner that is more than a process: a cgroup, a CPU, or what was attached.
- * A process that has its RMID by the scope alone is in the table alone.
- */
-struct cmt_object {
-	struct hlist_node hash;	/* unhashed: not found by its id any more */
-	struct list_head list;	/* of those who wait, or of the unused ones */
-	u32 kind;		/* CMT_OWNER_* */
+/* An element of cmt_owner_rmids: the RMID of the overflow owner */
+#define CMT_RMID_OVERFLOW	0xffffU
+
+/* Written with cmt_owner_lock, read in any context. */
+extern u16 *cmt_owner_table;
+extern u16 cmt_owner_rmids[CMT_NR_OWNERS];
+
+/* The RMID of an owner, 0: none. */
+static __always_inline u32 cmt_owner_rmid(u32 owner)
+{
+	u32 rmid = READ_ONCE(cmt_owner_rmids[owner]);
+
+	if (unlikely(rmid == CMT_RMID_OVERFLOW))
+		rmid = READ_ONCE(cmt_owner_rmids[CMT_OVERFLOW_OWNER]);
+	return rmid;
+}
+
+struct cmt_owner {
+	struct hlist_node hash;	/* by kind and id; unhashed: released */
+	struct list_head list;	/* pending, unused, or in no list */
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
-	u64 waits_since;	/* ns */
-	u32 rmid;		/* 0: it waits */
-	u32 members;		/* entries of the table that lead here */
-	bool attached;		/* CMT_IOC_ATTACH made it, */
-	bool scoped;		/* the scope, or both */
-	bool children;		/* what its processes fork is in it */
-	bool ending;		/* when its last member goes, it is gone */
+	u64 pending_since;	/* ns */
+	u32 kind;		/* CMT_OWNER_*; 0 too while the number is not used */
+	u32 rmid;		/* dedicated; 0: none */
+	u32 members;		/* processes in cmt_owner_table with this owner */
+	bool attached;		/* by CMT_IOC_ATTACH, */
+	bool scoped;		/* by the scope, or by both */
+	bool children;		/* children that members fork are members */
+	bool pending;		/* in the pending queue */
+	bool failed;		/* the pending owner has its ALLOC_FAIL */
+	bool giving;		/* an RMID is taken for the owner, not given yet */
+	bool released;		/* ends with its last member */
 	char comm[CMT_COMM_LEN];
 };
 
-/* table.c: what is read without the lock, and written with it */
+int cmt_owners_init(void);
+void cmt_owners_exit(void);
 
-extern raw_spinlock_t cmt_owner_lock;
-extern struct cmt_pool cmt_pool;
+/*
+ * The owner lock: the pool, the owners, both arrays, the scope.  No MSR is read
+ * or written under it, nothing is printed, and nothing is walked.  Returns the
+ * interrupt flags.
+ */
+unsigned long cmt_owners_lock(void);
+void cmt_owners_unlock(unsigned long flags);
 
-u16 cmt_table_get(u32 tgid);
+/* With the owner lock, from here on. */
 
-/* For cmt_entry_set() */
-void cmt_table_write(u32 tgid, u16 entry);
-
-void cmt_table_set_rest(u32 rmid);
-
-/* While something is settled, see cmt_settle_begin() */
-enum cmt_settler {
-	CMT_SETTLE_ALL,		/* who holds cmt_scope_mutex */
-	CMT_SETTLE_MOVES,	/* processes moved by probes, */
-	CMT_SETTLE_MOVED,	/* those that are being settled */
-	CMT_NR_SETTLERS
-};
-
-/* @since: ns, U64_MAX: it is over */
-void cmt_table_settle(enum cmt_settler who, u64 since);
-u64 cmt_table_settles(enum cmt_settler who);
-
-/* owner.c: RMIDs */
-
-/* Nobody has it yet: cmt_owner_begin() is to follow; NULL: none is free. */
-struct cmt_rmid *cmt_owner_take(void);
-
-/* The owner is noted: tell everybody.  Returns the RMID's number. */
-u32 cmt_owner_begin(struct cmt_rmid *r);
-
-/* Back to the pool; nobody is told any more to run under it. */
-void cmt_owner_free(u32 rmid);
-
-struct cmt_rmid *cmt_owner_rmid_of(u32 rmid);
-u32 cmt_owner_number(const struct cmt_rmid *r);
-void cmt_owner_exclude(u32 rmid);
-void cmt_owner_include(u32 rmid);
-
-/* Something of the owner has changed. */
-void cmt_owner_update(struct cmt_rmid *r);
-
-/* Give those who wait an RMID in common, if they have none and one is free. */
-void cmt_owner_take_rest(void);
-void cmt_owner_evict_rest(void);
-
-/* Somebody finds no RMID, as the record says. */
-void cmt_owner_fail(const struct cmt_record *record);
-void cmt_owner_fill_fail(struct cmt_record *record, u64 ts, u16 flags, u32 tgid,
-			 u64 cgroup_id, const char *comm);
-
-/* One more waits; one less does; for it got one. */
-void cmt_owner_waits(void);
-void cmt_owner_waits_no_more(void);
-void cmt_owner_served(void);
-
+/*
+ * The time of a lifecycle event: strictly increasing, so that the order of time
+ * is the order of events, whichever rings they go to.
+ */
 u64 cmt_owner_now(void);
-u64 cmt_owner_cgroup(struct task_struct *task);
 
-/* When an RMID can be had for those who wait; U64_MAX: not as things are. */
-u64 cmt_owner_next_free(void);
+struct cmt_owner *cmt_owner_find(u32 kind, u64 id);
 
-/* object.c: objects; they are never allocated, there is a number of them */
-
-int cmt_objects_init(void);
-void cmt_objects_exit(void);
-
-/* The @i-th, whether in use or not; NULL: there are no more.  Any context. */
-struct cmt_object *cmt_object_at(u32 i);
-
-struct cmt_object *cmt_object_find(u32 kind, u64 id);
-bool cmt_objects_any(u32 kind);
-
-/* A new one, which has no RMID and does not wait for one; NULL: all are used. */
-struct cmt_object *cmt_object_new(u32 kind, u64 id);
+/* How many owners of a kind can be found: are there any? */
+bool cmt_owners_any(u32 kind);
 
 /*
- * Give it an RMID, another one if it has one, or let it stand in line; false:
- * it waits.
+ * A pending owner without members, of the scope or @attached; NULL: all numbers
+ * are used.  @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to
+ * follow.
  */
-bool cmt_object_assign(struct cmt_object *object);
-void cmt_object_give(struct cmt_object *object, struct cmt_rmid *r);
+struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
+				const char *comm, bool attached);
 
-/* The RMID of the only member becomes the object's. */
-void cmt_object_adopt(struct cmt_object *object, struct cmt_rmid *r);
+/* The owner's number is found in any context; NULL for number 0. */
+struct cmt_owner *cmt_owner_at(u32 number);
+u32 cmt_owner_number(const struct cmt_owner *owner);
 
-/* Is attached from now on, or is not. */
-void cmt_object_attach(struct cmt_object *object, bool attached);
-
-/* From now on nobody finds it; it is gone with its last member. */
-void cmt_object_release(struct cmt_object *object);
-
-/* Not found by its id any more, for that belongs to somebody else now. */
-void cmt_object_forget_id(struct cmt_object *object);
-
-/* The first of those who wait, attached ones before others, or NULL. */
-struct cmt_object *cmt_object_first_waiting(void);
-
-/* Copy up to @room ALLOC_FAIL records; returns how many there are. */
-u32 cmt_objects_waiting(struct cmt_record *records, u32 room);
-
-/* The object that an entry of the table leads to, or NULL.  Any context, racy. */
-struct cmt_object *cmt_entry_object(u16 entry);
-u16 cmt_object_entry(const struct cmt_object *object);
+/* The owner of a process, NULL: none. */
+struct cmt_owner *cmt_owner_of(u32 tgid);
 
 /*
- * The process has another entry from now on.  What it leaves is freed if nobody
- * else has it: an RMID that was its own, an object without members.
+ * The process belongs to @owner from now on, or to none.  The owner that the
+ * process leaves ends with its last member, if it is released or a process.
+ * Returns whether an RMID was freed: cmt_rmids_freed() is to follow.
  */
-void cmt_entry_set(u32 tgid, u16 entry);
+bool cmt_owner_join(u32 tgid, struct cmt_owner *owner);
 
-/* place.c */
+/* A process that finds no owner number: it counts under the overflow RMID. */
+bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm);
+
+/* The owner is attached from now on, or is not. */
+void cmt_owner_attach(struct cmt_owner *owner, bool attached);
+
+/* The name or cgroup of the owner has changed. */
+void cmt_owner_update(struct cmt_owner *owner);
 
 /*
- * Held around all that looks at all processes, so that only one does and the
- * scope stays what it is meanwhile.  Process context; outside cmt_owner_lock.
+ * The owner is found no more and loses its RMID; its number is used again when
+ * its last member has left.  Nothing happens to the overflow owner, and to a
+ * number that is not used.  Returns as cmt_owner_join().
  */
-extern struct mutex cmt_scope_mutex;
+bool cmt_owner_release(struct cmt_owner *owner);
 
-/* While the scope changes: nobody is an owner. */
-#define CMT_SCOPE_NONE	0
-
-/* Without cmt_owner_lock, with cmt_scope_mutex. */
-void cmt_scope_switch(u32 to);
-
-/* When that was, ns */
-u64 cmt_scope_since(void);
-
-/* Where the process belongs.  @walk: by one who looks at all of them. */
-enum cmt_place {
-	CMT_PLACE_SAME,		/* it is where it was, or is dying */
-	CMT_PLACE_CHANGED,
-	CMT_PLACE_QUEUED,	/* it found no RMID and waits from now on */
-	CMT_PLACE_WAITS,	/* the same, and did so before */
-};
-
-enum cmt_place cmt_place(struct task_struct *leader, bool walk);
-
-/* It belongs there, whatever cmt_place() would say. */
-enum cmt_place cmt_place_at(struct task_struct *leader, u16 entry);
-
-/* An object that was attached as a process, and has its processes for good? */
-bool cmt_holds(const struct cmt_object *object);
+/* The process id of the owner belongs to another process from now on. */
+void cmt_owner_forget_id(struct cmt_owner *owner);
 
 /*
- * Place all processes; returns whether one has changed.  @until_waits: the rest
- * are not looked at when one of them finds no RMID.  Without cmt_owner_lock,
- * with cmt_scope_mutex.
+ * resctrl or another agent uses this RMID: an owner that has it becomes pending.
+ * Returns 1 where an owner lost it, 0, or -EAGAIN: look again.
  */
-bool cmt_place_all(bool until_waits);
+int cmt_rmid_exclude(u32 rmid);
+/* No other agent uses the RMID any more. */
+void cmt_rmid_include(u32 rmid);
+bool cmt_rmid_is_foreign(u32 rmid);
 
-/* ALLOC_FAIL of a process that waits alone since @ts, ns */
-void cmt_place_fill_fail(struct cmt_record *record, u64 ts,
-			 struct task_struct *leader);
+/* For pending.c: the owner that is served next, and an RMID for it, or NULL. */
+struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
+/* The residue is noted in the RMID: its owner has it.  False: the owner is gone. */
+bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
+/* The number of an RMID. */
+u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
+/* When cmt_pending_run() has something to do, ns; U64_MAX: it has not. */
+u64 cmt_owners_due(void);
+/* Every CPU has refreshed since @until. */
+void cmt_owners_drained(u64 until);
+/* ALLOC_FAIL of a pending owner. */
+void cmt_owner_fill_fail(struct cmt_record *record,
+			 const struct cmt_owner *owner, u32 why);
 
-/* serve.c: those who wait; without cmt_owner_lock, any context */
-void cmt_serve_init(void);
-void cmt_serve_stop(void);
-void cmt_serve_later(void);
-void cmt_serve_warn(const char *kind, u64 id, const char *comm);
+/* Without the owner lock, from here on. */
 
-/* container.c: with cmt_scope_mutex */
+/* Racy, in any context. */
+u32 cmt_owners_active(void);
+u32 cmt_owners_pending(void);
+/* Processes that found no owner number. */
+u32 cmt_owners_unnumbered(void);
 
-/* @set is container.c's from now on. */
-void cmt_containers_set(struct cmt_pattern_set *set);
-
-/* Those that are there. */
-void cmt_containers_add(void);
-void cmt_containers_exit(void);
-
-/* scope.c */
+/* Fill the pool's part of the statistics. */
+void cmt_owners_stats(struct cmt_stats *stats);
 
 /*
- * While RMIDs are taken away from owners that live on, threads of theirs may
- * still have them in task_struct::rmid, and CPUs may run under them.  From
- * begin to end nothing that was freed meanwhile is handed out again, and what a
- * thread has of that is not taken for resctrl's.  cmt_settle_end() makes the
- * CPUs and threads let go.  Process context, cmt_scope_mutex held.
+ * The assignments at one instant, as EXISTING records, oldest first.
+ * @records: room for as many as there are RMIDs.  Returns their number.
  */
-void cmt_settle_begin(void);
-void cmt_settle_end(void);
+u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
 
-/* foreign.c */
+/* The RMIDs to read, one bit each: 0, and published RMIDs.  Racy. */
+const unsigned long *cmt_table_readable(void);
 
-extern unsigned long cmt_foreign[];	/* bits of RMIDs seen; evict.c clears */
+/* The generation of an RMID while it has an owner, else 0.  Any context. */
+u32 cmt_table_generation(u32 rmid);
 
-/* @look: what to do when one was seen, and then every second */
-void cmt_foreign_init(work_func_t look);
-void cmt_foreign_stop(void);
+/* By RMID: what cmt_table_generation() says. */
+const u32 *cmt_table_generations(void);
 
-/* For @look, at its end */
-void cmt_foreign_look_again(void);
+/* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
+u64 cmt_table_since(u32 rmid);
 
-/* evict.c */
-void cmt_evict_init(void);
+/* pending.c: who waits for an RMID */
+
+int cmt_pending_init(void);
+/* After the probes are gone. */
+void cmt_pending_stop(void);
+
+/*
+ * Give free RMIDs to pending owners, at most @max: read what each RMID holds, and
+ * tell the owner.  Any context, interrupts as they are.  Returns their number.
+ */
+u32 cmt_pending_serve(u32 max);
+
+/* Serve those who are pending, now, or when the next limbo ends.  Any context. */
+void cmt_pending_later(void);
+
+/*
+ * Processes have another owner, or owners another RMID: let every CPU look, soon.
+ * Any context.
+ */
+void cmt_refresh_later(void);
+
+/* The same on this CPU, at once. */
+void cmt_refresh_this_cpu(void);
+
+/* An RMID was freed.  Any context, without the owner lock. */
+void cmt_rmids_freed(void);
+
+/* The same at once, and serve.  Process context. */
+void cmt_pending_run(void);
+
+/* The pending owners, in the order in which they are served.  Process context. */
+u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of);
 
 #endif

@@ -21,6 +21,7 @@ const char cmt_pattern_defaults[] =
 	"crio-<id>.scope crio-<id>\n"
 	"libpod-<id>.scope libpod-<id>\n"
 	"*kubepods*/pod*/<id> *kubepods*/*/pod*/<id> *kubepods*-pod*.slice/<id>\n"
+	"kata_<id> kata_crio-<id> kata_overhead/<id> kata_sandboxed_pod/<id>\n"
 	"lxc.payload.* lxc.payload/* lxc/*\n"
 	"machine-*.scope systemd-nspawn@*.service\n"
 	"*.libvirt-qemu *.libvirt-lxc";

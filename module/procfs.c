@@ -9,6 +9,7 @@
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
+#include "owner.h"
 
 /* What would break a line, a terminal, or the way back from the escape. */
 #define COMM_ESCAPED \
@@ -16,6 +17,31 @@
 	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177\\"
 
 static struct proc_dir_entry *dir;
+
+static const char *kind_name(u32 flags)
+{
+	if (flags & CMT_F_OWNER_CGROUP)
+		return "cgroup";
+	if (flags & CMT_F_OWNER_CPU)
+		return "cpu";
+	if (flags & CMT_F_OWNER_OVERFLOW)
+		return "overflow";
+	if (flags & CMT_F_OWNER_RESCTRL)
+		return "resctrl";
+	return "process";
+}
+
+static void rmid_show(struct seq_file *m, const struct cmt_record *r)
+{
+	char comm[CMT_COMM_LEN + 1] = { };
+
+	memcpy(comm, r->owner.comm, CMT_COMM_LEN);
+	seq_printf(m, "%u %u %s %u %llu %llu %llu ", r->rmid, r->generation,
+		   kind_name(r->flags), r->tgid, r->owner.cgroup_id, r->ts,
+		   r->owner.residual_bytes);
+	seq_escape_str(m, comm, ESCAPE_HEX, COMM_ESCAPED);
+	seq_putc(m, '\n');
+}
 
 static int rmids_show(struct seq_file *m, void *unused)
 {
@@ -29,32 +55,24 @@ static int rmids_show(struct seq_file *m, void *unused)
 	count = cmt_owners_snapshot(records, &as_of);
 
 	seq_printf(m, "# as_of_ns %llu\n", as_of);
-	seq_puts(m, "# rmid generation tgid cgroup_id since_ns residual_bytes comm\n");
-	for (i = 0; i < count; i++) {
-		const struct cmt_record *r = &records[i];
-		char comm[CMT_COMM_LEN + 1] = { };
-
-		memcpy(comm, r->owner.comm, CMT_COMM_LEN);
-		seq_printf(m, "%u %u %u %llu %llu %llu ", r->rmid,
-			   r->generation, r->tgid, r->owner.cgroup_id, r->ts,
-			   r->owner.residual_bytes);
-		seq_escape_str(m, comm, ESCAPE_HEX, COMM_ESCAPED);
-		seq_putc(m, '\n');
-	}
+	/* id: the process, or the CPU; 0 for other kinds */
+	seq_puts(m, "# rmid generation kind id cgroup_id since_ns residual_bytes comm\n");
+	for (i = 0; i < count; i++)
+		rmid_show(m, &records[i]);
 	vfree(records);
 	return 0;
 }
 
 static int stats_show(struct seq_file *m, void *unused)
 {
-	struct cmt_stats s;
+	struct cmt_stats s = { };
 
 	cmt_stats_fill(&s);
 	seq_printf(m, "rmids_active %u\n", s.rmids_active);
 	seq_printf(m, "rmids_limbo %u\n", s.rmids_limbo);
 	seq_printf(m, "rmids_free %u\n", s.rmids_free);
 	seq_printf(m, "rmids_foreign %u\n", s.rmids_foreign);
-	seq_printf(m, "waiting %u\n", s.waiting);
+	seq_printf(m, "pending %u\n", s.pending);
 	seq_printf(m, "readers %u\n", s.readers);
 	seq_printf(m, "cpus_online %u\n", s.cpus_online);
 	seq_printf(m, "allocs %llu\n", s.allocs);
@@ -72,6 +90,8 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "read_errors %llu\n", s.read_errors);
 	seq_printf(m, "read_unavailable %llu\n", s.read_unavailable);
 	seq_printf(m, "busy_ns %llu\n", s.busy_ns);
+	seq_printf(m, "irqs_off_ns %llu\n", s.irqs_off_ns);
+	seq_printf(m, "lock_held_ns %llu\n", s.lock_held_ns);
 	return 0;
 }
 

@@ -1,202 +1,205 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's resctrl keeps an RMID for every task, and writes it to PQR_ASSOC
- * after our probe has run, whenever it differs from what it wrote last.  So
- * while resctrl is in use our own write does not last, and a task runs under
- * what is in task_struct::rmid.  We go along with that: where resctrl left 0,
- * our RMID is put there, and resctrl itself makes it the CPU's at every switch,
- * together with the CLOSID, which stays resctrl's.  What resctrl put there is
- * never changed.  docs/decisions/0012-resctrl.md has the reasons.
+ * resctrl hands RMIDs out too, and tells nobody which.  An RMID that a task has
+ * from resctrl, or that a CPU has and cmt did not load, is foreign: it has no
+ * owner of cmt's, and is sampled as an owner of its own kind.  While resctrl is
+ * mounted a foreign RMID stays foreign: its group may live on without tasks.
+ * Otherwise it goes back to the pool when no CPU has it for a second.
  *
- * An RMID of ours is put there when the task is switched to, which is soon
- * enough, and which needs no walk over threads when an owner gets an RMID.
- * It must be gone before it is somebody else's:
- *
- *	the process ends	an exiting task is put back to 0 once its process
- *				has no RMID any more
- *	the owner changes	cmt_resctrl_withdraw_left()
- *	a child is forked	its task is a copy: cmt_resctrl_fork()
- *	resctrl wants it	cmt_resctrl_withdraw()
- *	the module goes		cmt_resctrl_stop(), cmt_resctrl_withdraw_all()
- *
- * The RMID of those who wait for one is not put there: they may be many, and
- * it had to be taken back from every one that is served.
- *
- * So an RMID in a task that is neither 0 nor its owner's was given by resctrl.
+ * A mount has no event to wait for, so a work item looks once a second; and at
+ * once when a tick finds an association that is not cmt's.
  */
-#include <linux/atomic.h>
-#include <linux/bitops.h>
-#include <linux/ktime.h>
-#include <linux/pid.h>
+#include <linux/bitmap.h>
+#include <linux/fs.h>
+#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/workqueue.h>
 
 #include "cmt.h"
 #include "compat.h"
+#include "owner.h"
+#include "resctrl.h"
 
-/* It takes less to end the probes, and then to look at all tasks. */
-#define FORK_WINDOW_NS	(5ULL * NSEC_PER_SEC)
+#define LOOK_INTERVAL	HZ
+#define LOOK_AGAIN	1	/* jiffies: an RMID was being given */
 
-static bool stopping;	/* nothing is put into a task, or learnt from one */
+DEFINE_STATIC_KEY_FALSE(cmt_resctrl_key);
 
-/* Nothing is put where nothing is read: another backend, or no resctrl. */
-static u32 *task_rmid(struct task_struct *task)
+static struct file_system_type *fs_type;	/* NULL: no resctrl here */
+static unsigned long seen[BITS_TO_LONGS(CMT_MAX_RMIDS)];
+static u32 mode = CMT_RESCTRL_RESPECT;
+static bool started;
+
+u32 cmt_resctrl_mode(void)
 {
-	return cmt_caps.shared_rmids ? cmt_task_rmid(task) : NULL;
+	return READ_ONCE(mode);
 }
 
-/* resctrl may write at the same time; then it has the last word. */
-static void take_back(struct task_struct *task, u32 rmid)
+bool cmt_resctrl_mounted(void)
 {
-	cmpxchg(task_rmid(task), rmid, CMT_RMID_NONE);
+	return static_key_enabled(&cmt_resctrl_key);
 }
 
-/*
- * Is what the task has from us, of an owner it had before?  It is gone when they
- * have settled, so it is looked at again after that was asked.
- */
-static bool is_stale(struct task_struct *task, u32 has)
+void cmt_resctrl_set_mode(u32 to)
 {
-	if (cmt_foreign_is(has))
-		return false;
-	if (cmt_table_settling())
-		return true;
-	smp_rmb();	/* pairs with cmpxchg() in take_back() */
-	return READ_ONCE(*task_rmid(task)) != has;
+	WRITE_ONCE(mode, to);
+	cmt_cpus_refresh();
+	cmt_state_emit();
 }
 
-u32 cmt_resctrl_rmid(struct task_struct *task, u32 own)
-{
-	u32 *rmid = task_rmid(task);
-	u32 has;
+static void look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look);
 
-	if (!rmid)
-		return own;
-	has = READ_ONCE(*rmid);
-	if (likely(has == own))
-		return own;
-	if (unlikely(READ_ONCE(stopping)))
-		return own;
-	if (has == CMT_RMID_NONE && cmt_table_is_rest(own))
-		return own;
-	if (has == CMT_RMID_NONE && own != CMT_RMID_NONE)
-		has = cmpxchg(rmid, CMT_RMID_NONE, own) ?: own;
-	if (likely(has == own))
-		return own;
-	/* what it had from us went back when its last thread began to exit */
-	if (own == CMT_RMID_NONE && task->flags & PF_EXITING) {
-		take_back(task, has);
-		return own;
-	}
-	if (is_stale(task, has))
-		return own;
-	cmt_foreign_seen(has);
-	return has;
+static void look_now_fn(struct irq_work *work)
+{
+	mod_delayed_work(system_dfl_wq, &look_work, 0);
 }
 
-/*
- * The copy may be of what the parent had when its owner was another one.  But
- * what resctrl gave to the parent, the child is to have.
- */
-void cmt_resctrl_fork(struct task_struct *parent, struct task_struct *child)
-{
-	u32 *rmid = task_rmid(child);
-	u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
+static struct irq_work look_now = IRQ_WORK_INIT(look_now_fn);
 
-	if (has == CMT_RMID_NONE)
+void cmt_resctrl_look(void)
+{
+	if (READ_ONCE(started))
+		irq_work_queue(&look_now);
+}
+
+void cmt_resctrl_seen(u32 rmid)
+{
+	if (rmid == CMT_RMID_NONE || rmid >= cmt_caps.nr_rmids ||
+	    test_bit(rmid, seen) || test_and_set_bit(rmid, seen))
 		return;
-	cmt_resctrl_rmid(parent, cmt_table_rmid(parent));
-	if (!cmt_foreign_is(has))
-		take_back(child, has);
+	if (!cmt_rmid_is_foreign(rmid))
+		cmt_resctrl_look();
 }
 
-void cmt_resctrl_withdraw(u32 tgid, u32 rmid)
+static void super_found(struct super_block *sb, void *found)
 {
-	struct task_struct *leader, *task;
-
-	rcu_read_lock();
-	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
-	if (leader && task_rmid(leader)) {
-		for_each_thread(leader, task)
-			take_back(task, rmid);
-	}
-	rcu_read_unlock();
+	*(bool *)found = true;
 }
 
-bool cmt_resctrl_withdraw_left(void)
+static bool is_mounted(void)
+{
+	bool found = false;
+
+	if (fs_type)
+		iterate_supers_type(fs_type, super_found, &found);
+	return found;
+}
+
+/* From here on no switch loses what resctrl does; what was before is scanned. */
+static void follow_mount(bool mounted)
+{
+	if (mounted == cmt_resctrl_mounted())
+		return;
+	if (mounted)
+		static_branch_enable(&cmt_resctrl_key);
+	else
+		static_branch_disable(&cmt_resctrl_key);
+	cmt_cpus_refresh();
+	cmt_state_emit();
+}
+
+static void note(u32 rmid)
+{
+	if (rmid != CMT_RMID_NONE && rmid < cmt_caps.nr_rmids)
+		set_bit(rmid, seen);
+}
+
+static void scan_tasks(void)
 {
 	struct task_struct *process, *task;
 
-	if (!cmt_caps.shared_rmids)
-		return false;
 	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		u32 *rmid = task_rmid(task);
-		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
-
-		if (has != CMT_RMID_NONE && cmt_table_was_left(has) &&
-		    has != cmt_table_rmid(task) && !cmt_foreign_is(has))
-			take_back(task, has);
-	}
-	rcu_read_unlock();
-	return true;
-}
-
-/*
- * Is it a copy of what the parent has from us?  Then it was forked when the probe
- * of fork was gone, which would have taken that back, and the parent's was still
- * to be withdrawn.  What resctrl gave to the parent is known, for that has run.
- */
-static bool is_late_copy(struct task_struct *task, u32 has)
-{
-	return !cmt_foreign_is(has) &&
-	       task->start_time + FORK_WINDOW_NS >= ktime_get_ns();
-}
-
-void cmt_resctrl_withdraw_all(void)
-{
-	struct task_struct *process, *task;
-
-	if (!cmt_caps.shared_rmids)
-		return;
-	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		u32 *rmid = task_rmid(task);
-		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
-
-		if (has != CMT_RMID_NONE && (has == cmt_table_rmid(task) ||
-					     is_late_copy(task, has)))
-			take_back(task, has);
-	}
+	for_each_process_thread(process, task)
+		note(cmt_task_rmid(task));
 	rcu_read_unlock();
 }
 
-/*
- * From here on no parent has anything to copy.  A fork that is under way is seen
- * by the probe, which still is there, or by cmt_resctrl_withdraw_all() at the
- * end, when the probes have ended, which takes long.
- */
+/* A CPU without an owner keeps the RMID that another agent gave it. */
+static void scan_cpus(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		note(READ_ONCE(per_cpu(cmt_cpus, cpu).base));
+}
+
+/* True: the RMID was being given, and has to be looked at again. */
+static bool exclude(u32 rmid)
+{
+	unsigned long flags = cmt_owners_lock();
+	int ret = cmt_rmid_exclude(rmid);
+
+	cmt_owners_unlock(flags);
+	if (ret > 0) {
+		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner waits for another one\n",
+				      rmid);
+		cmt_pending_run();
+	}
+	return ret < 0;
+}
+
+static void include(u32 rmid)
+{
+	unsigned long flags = cmt_owners_lock();
+
+	cmt_rmid_include(rmid);
+	cmt_owners_unlock(flags);
+	cmt_pending_later();
+}
+
+static bool update_foreign(bool mounted)
+{
+	bool again = false;
+	u32 rmid;
+
+	for (rmid = 1; rmid < cmt_caps.nr_rmids; rmid++) {
+		bool used = test_bit(rmid, seen);
+
+		if (used && !cmt_rmid_is_foreign(rmid))
+			again |= exclude(rmid);
+		else if (!used && cmt_rmid_is_foreign(rmid))
+			include(rmid);
+		if (used && !mounted)
+			clear_bit(rmid, seen);
+	}
+	return again;
+}
+
+static void look(struct work_struct *work)
+{
+	bool mounted = is_mounted();
+	bool again;
+
+	follow_mount(mounted);
+	if (mounted)
+		scan_tasks();
+	scan_cpus();
+	again = update_foreign(mounted);
+	queue_delayed_work(system_dfl_wq, &look_work,
+			   again ? LOOK_AGAIN : LOOK_INTERVAL);
+}
+
+/* When all CPUs are up: a look writes records. */
+int cmt_resctrl_init(u32 initial_mode)
+{
+	mode = initial_mode;
+	if (!cmt_caps.shared_rmids)
+		return 0;
+	fs_type = get_fs_type("resctrl");
+	WRITE_ONCE(started, true);
+	mod_delayed_work(system_dfl_wq, &look_work, 0);
+	return 0;
+}
+
+/* Looks are asked for with interrupts off: after RCU's grace period by nobody. */
 void cmt_resctrl_stop(void)
 {
-	WRITE_ONCE(stopping, true);
-	synchronize_rcu();	/* who has not seen it is done */
-	cmt_resctrl_withdraw_all();
-}
-
-void cmt_resctrl_scan(unsigned long *rmids)
-{
-	struct task_struct *process, *task;
-
-	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		u32 *rmid = task_rmid(task);
-		u32 has = rmid ? READ_ONCE(*rmid) : CMT_RMID_NONE;
-
-		if (has != CMT_RMID_NONE && has < cmt_caps.nr_rmids &&
-		    has != cmt_table_rmid(task) &&
-		    !(task->flags & PF_EXITING) && !is_stale(task, has))
-			set_bit(has, rmids);
-	}
-	rcu_read_unlock();
+	WRITE_ONCE(started, false);
+	synchronize_rcu();
+	irq_work_sync(&look_now);
+	cancel_delayed_work_sync(&look_work);
+	if (cmt_resctrl_mounted())
+		static_branch_disable(&cmt_resctrl_key);
 }

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/compiler.h>
-#include <asm/barrier.h>
-
 #include "ring.h"
 
 void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
@@ -16,16 +13,7 @@ void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
 	header->data_offset = CMT_RING_DATA_OFFSET;
 	header->state = CMT_RING_ABSENT;
 
-	ring->header = header;
-	ring->slots = NULL;
-	ring->head = 0;
-	ring->last_ts = 0;
-	ring->mask = records - 1;
-}
-
-void cmt_ring_open(struct cmt_ring *ring, struct cmt_record *slots)
-{
-	ring->slots = slots;
+	*ring = (struct cmt_ring) { .header = header, .mask = records - 1 };
 }
 
 void cmt_ring_set_state(struct cmt_ring *ring, u32 state)
@@ -40,26 +28,12 @@ void cmt_ring_set_state(struct cmt_ring *ring, u32 state)
 
 void cmt_ring_write(struct cmt_ring *ring, const struct cmt_record *record)
 {
-	struct cmt_record *slot = &ring->slots[ring->head & ring->mask];
+	struct cmt_record *slot = cmt_ring_slot(ring);
 
 	*slot = *record;
 	slot->cpu = ring->header->cpu;
 	if (slot->ts < ring->last_ts)
 		slot->ts = ring->last_ts;
 	ring->last_ts = slot->ts;
-	ring->head++;
-
-	/*
-	 * Publish.  Pairs with the reader's acquire load of head: who sees
-	 * this head sees the record.
-	 */
-	smp_store_release(&ring->header->head, ring->head);
-
-	/*
-	 * Order this head before the next write to a slot.  Pairs with the
-	 * load barrier between the reader's copy and its second load of head:
-	 * who copied a byte of the record after this one sees this head, and
-	 * so discards the record that was there.
-	 */
-	smp_wmb();
+	cmt_ring_publish(ring);
 }

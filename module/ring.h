@@ -6,7 +6,9 @@
 #ifndef CMT_RING_H
 #define CMT_RING_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 
 #include "uapi/cmt.h"
 
@@ -28,16 +30,51 @@ struct cmt_ring {
 
 /*
  * Begin an empty ring in state CMT_RING_ABSENT.  @header: a zeroed page;
- * @records: a power of two.  Slots come with cmt_ring_open().
+ * @records: a power of two.  The slots are set later, once.
  */
 void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
 		   u32 cpu, u32 records, u64 instance);
 
-/* Give the ring its slots, once; it stays what it is but for the state. */
-void cmt_ring_open(struct cmt_ring *ring, struct cmt_record *slots);
-
 /* Publish @state (CMT_RING_*). */
 void cmt_ring_set_state(struct cmt_ring *ring, u32 state);
+
+/* Two or more members of a record by one store: those from @member on. */
+typedef u64 __attribute__((__may_alias__)) cmt_ring_u64;
+typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
+
+#define cmt_record_put64(member, value) (*(cmt_ring_u64 *)(member) = (value))
+#define cmt_record_put32(member, value) (*(cmt_ring_u32 *)(member) = (value))
+
+/*
+ * The slot of the next record, to be filled in place, and its publication.
+ *
+ * Every record is published by itself.  A reader keeps record i only if
+ * i > head - records, so that one slot beyond head may be half written, and no
+ * more: a burst that filled several slots before it published them would
+ * overwrite records that readers believe to be whole.  On x86 a publication is
+ * one store; what a burst has to hold back, it holds back before it writes.
+ */
+static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
+{
+	return &ring->slots[ring->head & ring->mask];
+}
+
+static __always_inline void cmt_ring_publish(struct cmt_ring *ring)
+{
+	/*
+	 * Pairs with the reader's acquire load of head: who sees this head
+	 * sees the record.
+	 */
+	smp_store_release(&ring->header->head, ++ring->head);
+
+	/*
+	 * Order this head before the next write to a slot.  Pairs with the
+	 * load barrier between the reader's copy and its second load of head:
+	 * who copied a byte of the record after this one sees this head, and
+	 * so discards the record that was there.
+	 */
+	smp_wmb();
+}
 
 /*
  * Append one record.  Its cpu is the ring's, and its ts is raised to that of

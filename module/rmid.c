@@ -8,104 +8,78 @@
 
 #include "rmid.h"
 
-static void pool_push(struct cmt_pool *pool, u32 rmid)
-{
-	pool->rmids[rmid].next = 0;
-	if (pool->tail)
-		pool->rmids[pool->tail].next = rmid;
-	else
-		pool->head = rmid;
-	pool->tail = rmid;
-}
-
-static u32 pool_pop(struct cmt_pool *pool)
-{
-	u32 rmid = pool->head;
-
-	pool->head = pool->rmids[rmid].next;
-	if (!pool->head)
-		pool->tail = 0;
-	pool->rmids[rmid].next = 0;
-	return rmid;
-}
-
-/* Take one out of the middle. */
-static void pool_unlink(struct cmt_pool *pool, u32 rmid)
-{
-	u32 next = pool->rmids[rmid].next, prev;
-
-	if (pool->first_limbo == rmid)
-		pool->first_limbo = next;
-	if (pool->head == rmid) {
-		pool_pop(pool);
-		return;
-	}
-	for (prev = pool->head; pool->rmids[prev].next != rmid;)
-		prev = pool->rmids[prev].next;
-	pool->rmids[prev].next = next;
-	if (!next)
-		pool->tail = prev;
-	pool->rmids[rmid].next = 0;
-}
-
 static void pool_push_limbo(struct cmt_pool *pool, u32 rmid, u64 now)
 {
 	struct cmt_rmid *r = &pool->rmids[rmid];
 
 	r->state = CMT_RMID_LIMBO;
 	r->freed = now;
-	pool_push(pool, rmid);
-	if (!pool->first_limbo)
-		pool->first_limbo = rmid;
+	list_add_tail(&r->list, &pool->limbo);
 	pool->nr_limbo++;
 }
 
-void cmt_pool_init(struct cmt_pool *pool, struct cmt_rmid *rmids, u32 *live,
-		   u32 nr, u64 limbo_ns)
+void cmt_pool_init(struct cmt_pool *pool, u32 nr)
 {
 	u32 rmid;
 
 	memset(pool, 0, sizeof(*pool));
-	pool->rmids = rmids;
-	pool->live = live;
 	pool->nr = nr;
-	pool->limbo_ns = limbo_ns;
-	pool->hold = U64_MAX;
+	pool->nr_free = nr - 1;
+	INIT_LIST_HEAD(&pool->free);
+	INIT_LIST_HEAD(&pool->limbo);
 	set_bit(0, pool->readable);
 
-	for (rmid = nr - 1; rmid; rmid--) {
-		rmids[rmid].state = CMT_RMID_FREE;
-		pool_push(pool, rmid);
-		pool->nr_free++;
+	for (rmid = 1; rmid < nr; rmid++) {
+		pool->rmids[rmid].state = CMT_RMID_FREE;
+		list_add(&pool->rmids[rmid].list, &pool->free);
 	}
 }
 
-struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
+/* A new owner: nothing of the one before stays but the number. */
+static void pool_begin(struct cmt_rmid *r, enum cmt_rmid_state state, u64 now)
 {
-	struct cmt_rmid *r;
-	u32 rmid;
-
-	cmt_pool_settle(pool, now);
-	if (!pool->nr_free)
-		return NULL;
-
-	rmid = pool_pop(pool);
-	r = &pool->rmids[rmid];
-	pool->nr_free--;
-	pool->nr_active++;
-
-	r->state = CMT_RMID_ACTIVE;
+	r->state = state;
 	r->since = now;
 	if (!++r->generation)
 		r->generation = 1;
 	r->flags = 0;
-	r->object = NULL;
+	r->owner = NULL;
 	r->tgid = 0;
 	r->cgroup_id = 0;
 	r->residual_known = false;
 	r->residual_bytes = 0;
 	memset(r->comm, 0, sizeof(r->comm));
+}
+
+static void pool_unpublish(struct cmt_pool *pool, u32 rmid)
+{
+	clear_bit(rmid, pool->readable);
+	WRITE_ONCE(pool->live[rmid], 0);
+}
+
+struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now)
+{
+	struct cmt_rmid *r;
+
+	cmt_pool_expire(pool, now);
+	if (!pool->nr_free)
+		return NULL;
+
+	r = list_first_entry(&pool->free, struct cmt_rmid, list);
+	list_del(&r->list);
+	pool->nr_free--;
+	pool->nr_active++;
+	pool_begin(r, CMT_RMID_ACTIVE, now);
 	return r;
+}
+
+void cmt_pool_return(struct cmt_pool *pool, struct cmt_rmid *r)
+{
+	r->state = CMT_RMID_FREE;
+	r->owner = NULL;
+	list_add(&r->list, &pool->free);
+	pool->nr_active--;
+	pool->nr_free++;
 }
 
 void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r)
@@ -118,22 +92,17 @@ void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r)
 
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now)
 {
-	struct cmt_rmid *r;
-
-	if (WARN_ON_ONCE(rmid >= pool->nr))
-		return -EINVAL;
-	r = &pool->rmids[rmid];
-	if (WARN_ON_ONCE(r->state != CMT_RMID_ACTIVE))
+	if (WARN_ON_ONCE(rmid >= pool->nr ||
+			 pool->rmids[rmid].state != CMT_RMID_ACTIVE))
 		return -EINVAL;
 
-	clear_bit(rmid, pool->readable);
-	WRITE_ONCE(pool->live[rmid], 0);
+	pool_unpublish(pool, rmid);
 	pool->nr_active--;
 	pool_push_limbo(pool, rmid, now);
 	return 0;
 }
 
-int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid)
+int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid, u64 now)
 {
 	struct cmt_rmid *r;
 
@@ -143,14 +112,14 @@ int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid)
 	if (r->state == CMT_RMID_ACTIVE)
 		return -EBUSY;
 	if (r->state == CMT_RMID_FOREIGN)
-		return 0;
+		return -EALREADY;
 
 	if (r->state == CMT_RMID_FREE)
 		pool->nr_free--;
 	else
 		pool->nr_limbo--;
-	pool_unlink(pool, rmid);
-	r->state = CMT_RMID_FOREIGN;
+	list_del(&r->list);
+	pool_begin(r, CMT_RMID_FOREIGN, now);
 	pool->nr_foreign++;
 	return 0;
 }
@@ -160,30 +129,50 @@ int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now)
 	if (WARN_ON_ONCE(rmid >= pool->nr) ||
 	    pool->rmids[rmid].state != CMT_RMID_FOREIGN)
 		return -EINVAL;
+	pool_unpublish(pool, rmid);
 	pool->nr_foreign--;
 	pool_push_limbo(pool, rmid, now);
 	return 0;
 }
 
-void cmt_pool_settle(struct cmt_pool *pool, u64 now)
+void cmt_pool_drained(struct cmt_pool *pool, u64 until)
 {
-	u64 next;
+	pool->drained = until;
+}
 
-	while ((next = cmt_pool_next_settle(pool)) != U64_MAX && next <= now) {
-		struct cmt_rmid *r = &pool->rmids[pool->first_limbo];
+static struct cmt_rmid *pool_first_limbo(struct cmt_pool *pool)
+{
+	return list_first_entry_or_null(&pool->limbo, struct cmt_rmid, list);
+}
 
+static bool pool_is_over(const struct cmt_pool *pool, const struct cmt_rmid *r,
+			 u64 now)
+{
+	return r->freed <= pool->drained && r->freed + CMT_LIMBO_NS <= now;
+}
+
+/* A few at a time: the caller has interrupts off. */
+#define EXPIRE_MAX	16
+
+void cmt_pool_expire(struct cmt_pool *pool, u64 now)
+{
+	struct cmt_rmid *r;
+	u32 n;
+
+	for (n = 0; n < EXPIRE_MAX; n++) {
+		r = pool_first_limbo(pool);
+		if (!r || !pool_is_over(pool, r, now))
+			return;
 		r->state = CMT_RMID_FREE;
-		pool->first_limbo = r->next;
+		list_move_tail(&r->list, &pool->free);
 		pool->nr_limbo--;
 		pool->nr_free++;
 	}
 }
 
-u64 cmt_pool_next_settle(const struct cmt_pool *pool)
+u64 cmt_pool_next_expiry(struct cmt_pool *pool)
 {
-	u32 first = pool->first_limbo;
+	const struct cmt_rmid *r = pool_first_limbo(pool);
 
-	if (!first || pool->rmids[first].freed > pool->hold)
-		return U64_MAX;
-	return pool->rmids[first].freed + pool->limbo_ns;
+	return r ? r->freed + CMT_LIMBO_NS : U64_MAX;
 }

@@ -1,257 +1,415 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One pinned timer per CPU fires on the boundaries of CLOCK_MONOTONIC that
- * divide by the interval, on all CPUs at once.  Each CPU reads its share of its
- * domain's RMIDs, so that no reading needs another CPU, and no tick is longer
- * than a part of the interval: what does not fit is deferred, counted, and
- * comes first in the next tick.
+ * divide by the interval, on all CPUs at once.  A tick is one burst (burst.h) and
+ * a TICK record.  No reading needs another CPU, and a tick is no longer than its
+ * budget: what does not fit is deferred, counted, and comes first in the next
+ * tick.
+ *
+ * Time.  A tick reads CLOCK_MONOTONIC once.  The times of its readings are that
+ * plus what the TSC has advanced since, rounded down, so that no record is ahead
+ * of CLOCK_MONOTONIC, which NTP slews by 0.05 % at most.
  */
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include <linux/vmalloc.h>
+#include <asm/tsc.h>
 
 #include "cmt.h"
 #include "compat.h"
 #include "counter.h"
-
-/* A tick reads for at most this part of the interval. */
-#define TICK_BUDGET_DIVISOR	4
+#include "owner.h"
+#include "pqr.h"
+#include "rings.h"
+#include "sampler.h"
+#include "waiter.h"
 
 /* How long after an allocation occupancy in another domain is residue. */
 #define RESIDUE_WINDOW_NS	2000000ULL
 
-/* What is known of one RMID in one domain, and who may touch it. */
-struct reading_state {
-	raw_spinlock_t lock;
-	struct cmt_counter counter;
+/*
+ * A virtual CPU can stand still in a burst for longer than limbo lasts, and RMIDs
+ * have other owners then.  A burst that took half of that is discarded.
+ */
+#define BURST_MAX_NS		1000000U
+
+/* TSC and CLOCK_MONOTONIC are read within this; else again, so often. */
+#define CLOCK_APART_NS		2000U
+#define CLOCK_TRIES		4
+
+#define BUDGET_MIN_US		5
+#define BUDGET_MAX_US		100
+
+/* Of a tick's longest time: for the records, which are written after the reads */
+#define TICK_WRITE_US		20
+
+static unsigned int budget_us = 20;
+module_param(budget_us, uint, 0444);
+MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microseconds, 5 to 100 (default 20)");
+
+DEFINE_STATIC_KEY_FALSE(cmt_no_tsc);
+DEFINE_PER_CPU(struct cmt_marks, cmt_marks);
+
+struct sampler_domain {
+	struct cmt_counter *counters;	/* by RMID */
+	/* by CPUs that do not read, for the first reader */
+	unsigned long forwarded[CMT_RMID_WORDS];
+	bool overwritten_any;
+	unsigned long overwritten[CMT_RMID_WORDS];
+	struct cpumask forwarders;	/* whose RMIDs the first reader reads */
+	bool forwarding;		/* there are such */
 };
 
-static struct reading_state *states[CMT_MAX_DOMAINS];	/* by index; by RMID */
+/* Who reads what: index << 16 | readers, written and read at once. */
+#define PART(index, readers)	((index) << 16 | (readers))
+#define PART_INDEX(part)	((part) >> 16)
+#define PART_READERS(part)	((part) & 0xffff)
+
+/* Touched by its own CPU with interrupts off, but for part and ticks. */
+struct sampler_cpu {
+	struct hrtimer timer;
+	struct sampler_domain *domain;
+	u64 tick;		/* number of the last boundary */
+	u64 longest_ns;
+	u32 part;		/* of the idle RMIDs */
+	bool ticks;		/* its timer runs while there is a reader */
+	bool careful;		/* the next burst checks every access */
+	struct cmt_burst burst;
+	struct cmt_reading readings[CMT_BURST_MAX];
+};
+
+/* Cycles to ns, rounded down; written while there are no ticks. */
+static struct {
+	u32 mult;
+	u32 khz;
+	u32 budget;		/* cycles */
+	u32 burst_max;
+	u32 apart;
+} clock;
+
+#define CLOCK_SHIFT	24
+
+static struct sampler_domain *domains[CMT_MAX_DOMAINS];	/* by index */
+static DEFINE_PER_CPU(struct sampler_cpu *, sampler_cpus);
+
 static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start and stop */
 static u32 readers;
+static bool suspended;			/* between the two notifications */
+static u64 stopped_at;			/* ns */
 static DEFINE_RAW_SPINLOCK(running_lock);	/* running, starting a timer */
 static bool running;
 static u32 interval;			/* ns; WRITE_ONCE under sampler_mutex */
-static u32 epoch;			/* grows with every resume */
+static struct cmt_scale scale;		/* constant */
 
-static struct reading_state *state_of(u32 domain, u32 rmid)
+static __always_inline u64 cycles_to_ns(u64 cycles)
 {
-	return &states[domain][rmid];
+	return cycles * clock.mult >> CLOCK_SHIFT;
 }
 
-static struct cmt_raw read_event(u32 rmid, enum cmt_event event, u16 flag)
+static u32 ns_to_cycles(u32 ns)
 {
-	struct cmt_raw raw = { .status = -EOPNOTSUPP };
-
-	if (cmt_caps.events & flag)
-		raw.status = cmt_backend->read(rmid, event, &raw.raw);
-	return raw;
+	return div_u64((u64)ns * clock.khz, 1000000);
 }
 
-/* Between read_begin() and read_end(). */
-static void read_rmid(struct cmt_cpu *cpu, u32 rmid, struct cmt_reading *reading)
+/* The kernel refines tsc_khz in the first seconds: at every start. */
+static void clock_init(void)
 {
-	int errors, unavailable;
+	u32 us = min_t(u32, budget_us, CMT_TICK_MAX_US - TICK_WRITE_US);
 
-	reading->ts = ktime_get_ns();
-	reading->epoch = READ_ONCE(epoch);
-	reading->occupancy = read_event(rmid, CMT_EVENT_OCCUPANCY,
-					CMT_F_OCCUPANCY);
-	reading->total = read_event(rmid, CMT_EVENT_MBM_TOTAL,
-				    CMT_F_MBM_TOTAL);
-	reading->local = read_event(rmid, CMT_EVENT_MBM_LOCAL,
-				    CMT_F_MBM_LOCAL);
-
-	errors = (reading->occupancy.status == -EIO) +
-		 (reading->total.status == -EIO) +
-		 (reading->local.status == -EIO);
-	unavailable = (reading->occupancy.status == -ENODATA) +
-		      (reading->total.status == -ENODATA) +
-		      (reading->local.status == -ENODATA);
-	cpu->read_errors += errors;
-	cpu->read_unavailable += unavailable;
-}
-
-bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
-{
-	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
-	struct reading_state *state;
-	struct cmt_reading reading;
-	bool known;
-
-	lockdep_assert_irqs_disabled();
-	if (!cpu->up)
-		return false;
-	state = state_of(cpu->domain, rmid);
-
-	cmt_backend->read_begin();
-	read_rmid(cpu, rmid, &reading);
-	cmt_backend->read_end();
-
-	raw_spin_lock(&state->lock);
-	cmt_counter_begin(&state->counter, generation, &reading);
-	cmt_counter_set_residue(&state->counter, &reading, &cmt_caps);
-	cmt_counter_set_base(&state->counter, &reading);
-	*residual_bytes = state->counter.residual_bytes;
-	known = state->counter.residual_known;
-	raw_spin_unlock(&state->lock);
-	return known;
-}
-
-/*
- * A generation that is new in this domain: the owner was allocated in another
- * one.  What traffic it has had here is not known.  Shortly after the
- * allocation the occupancy is as good as residue; later it may be the owner's
- * own.
- */
-static void state_begin(struct reading_state *state, u32 rmid, u32 generation,
-			const struct cmt_reading *reading)
-{
-	cmt_counter_begin(&state->counter, generation, reading);
-	if (generation &&
-	    reading->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
-		cmt_counter_set_residue(&state->counter, reading, &cmt_caps);
-}
-
-/*
- * Read one RMID and write its record.  false: it has to wait, because it is
- * being read elsewhere, or its owner has changed meanwhile.
- */
-static bool sample_rmid(struct cmt_cpu *cpu, u32 rmid, u32 generation, u64 *now)
-{
-	struct reading_state *state = state_of(cpu->domain, rmid);
-	struct cmt_reading reading;
-	struct cmt_record record;
-
-	if (!raw_spin_trylock(&state->lock))
-		return false;
-	read_rmid(cpu, rmid, &reading);
-	*now = reading.ts;
-	if (!state->counter.begun || state->counter.generation != generation)
-		state_begin(state, rmid, generation, &reading);
-	cmt_counter_sample(&state->counter, rmid, &reading, &cmt_caps, &record);
-	if (cmt_cpu_was_overwritten(cpu, rmid))
-		record.flags |= CMT_F_PQR_OVERWRITTEN;
-	raw_spin_unlock(&state->lock);
-
-	/* a virtual CPU can stand still for longer than limbo lasts */
-	if (cmt_table_generation(rmid) != generation)
-		return false;
-	record.domain = cpu->domain_id;
-	cmt_emit(&record);
-	cpu->samples++;
-	return true;
-}
-
-/* Read from @rmid to before @end; returns the first one that has to wait. */
-static u32 sample_range(struct cmt_cpu *cpu, u32 rmid, u32 end, u64 *now,
-			u64 deadline)
-{
-	const unsigned long *readable = cmt_table_readable();
-
-	for_each_set_bit_from(rmid, readable, end) {
-		u32 generation = cmt_table_generation(rmid);
-
-		if (rmid && !generation)
-			continue;
-		if (*now >= deadline ||
-		    !sample_rmid(cpu, rmid, generation, now))
-			break;
+	clock.khz = tsc_khz;
+	if (!clock.khz) {
+		static_branch_enable(&cmt_no_tsc);
+		clock.khz = 1000000;
 	}
-	return min(rmid, end);
+	clock.mult = div_u64(1000000ULL << CLOCK_SHIFT, clock.khz);
+	clock.mult -= clock.mult >> 10;
+	clock.budget = ns_to_cycles(us * 1000);
+	clock.burst_max = ns_to_cycles(BURST_MAX_NS);
+	clock.apart = ns_to_cycles(CLOCK_APART_NS);
 }
 
-static u32 count_range(u32 rmid, u32 end)
+/*
+ * CLOCK_MONOTONIC, and in *@cycles a TSC that is not earlier, and as good as the
+ * same: low halves, as everything of a tick is.
+ */
+static __always_inline u64 clock_read(u32 *entered, u32 *cycles)
 {
-	u32 count = 0;
+	u32 before = cmt_cycles_low();
+	int tries = CLOCK_TRIES;
+	u64 now;
 
-	for_each_set_bit_from(rmid, cmt_table_readable(), end)
-		count++;
-	return count;
+	*entered = before;
+	for (;;) {
+		now = ktime_get_ns();
+		*cycles = cmt_cycles_low();
+		if (likely(*cycles - before <= clock.apart) || !--tries)
+			return now;
+		before = cmt_cycles_low();
+	}
 }
 
-/* Read this CPU's share, from where the last tick stopped, until @deadline. */
-static void sample_share(struct cmt_cpu *cpu, u64 now, u64 deadline)
+void cmt_sampler_overwritten(u32 domain, u32 rmid)
 {
-	u32 share = READ_ONCE(cpu->share);
-	u32 first = CMT_SHARE_FIRST(share), end = CMT_SHARE_END(share);
-	u32 start = clamp(cpu->cursor, first, end);
-	u32 stop;
+	set_bit(rmid, domains[domain]->overwritten);
+	WRITE_ONCE(domains[domain]->overwritten_any, true);
+}
 
-	if (first == end)
+/* The first reader of a domain reads what runs on the CPUs that do not read. */
+static void forwarded_take(struct sampler_cpu *s)
+{
+	struct sampler_domain *domain = s->domain;
+	u32 word, cpu;
+
+	for (word = 0; word < s->burst.words; word++)
+		if (READ_ONCE(domain->forwarded[word]))
+			s->burst.hot.rmids[word] |=
+				xchg(&domain->forwarded[word], 0);
+	for_each_cpu(cpu, &domain->forwarders)
+		__set_bit(READ_ONCE(per_cpu(cmt_cpus, cpu).rmid),
+			  s->burst.hot.rmids);
+}
+
+static __always_inline void turns_take(struct sampler_cpu *s, u64 tick,
+				       u32 part)
+{
+	u32 n = PART_READERS(part), first = 0;
+
+	if (n > 1)
+		first = (PART_INDEX(part) + (u32)(tick / CMT_TURN_TICKS)) % n;
+	cmt_burst_add_turns(&s->burst, tick, first, n);
+}
+
+/* Before the last one @missed ticks were missed, and their turns. */
+static noinline void turns_catch_up(struct sampler_cpu *s, u64 missed, u32 part)
+{
+	u64 i;
+
+	for (i = min_t(u64, missed, CMT_TURN_TICKS - 1); i; i--)
+		turns_take(s, s->tick - i, part);
+}
+
+/* Any sample: flags, values, and who the owner is, as it is. */
+static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
+				 const struct cmt_reading *reading)
+{
+	struct sampler_domain *domain = s->domain;
+	struct cmt_counter *counter = reading->counter;
+	u32 rmid = counter - domain->counters;
+
+	/*
+	 * The owner was allocated in another domain.  Its traffic here is not
+	 * known.  Shortly after the allocation the occupancy is as good as
+	 * residue; later it may be the owner's own.
+	 */
+	if (cmt_counter_is_new(counter) && rmid &&
+	    slot->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
+		cmt_counter_set_residue(counter, &reading->raws, &cmt_caps);
+	cmt_counter_sample(counter, &reading->raws, &cmt_caps, slot);
+	if (test_bit(rmid, domain->overwritten) &&
+	    test_and_clear_bit(rmid, domain->overwritten))
+		slot->flags |= CMT_F_PQR_OVERWRITTEN;
+}
+
+static noinline void count_flaws(struct cmt_cpu *cpu, const struct cmt_raws *raws)
+{
+	const u64 values[] = { raws->occupancy, raws->total, raws->local };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		if (values[i] & CMT_RAW_ERROR)
+			cpu->read_errors++;
+		else if (values[i] & CMT_RAW_UNAVAILABLE &&
+			 cmt_caps.events & (CMT_F_OCCUPANCY << i))
+			cpu->read_unavailable++;
+	}
+}
+
+/*
+ * Account what was read, and write its records.  @plain: there is no reason to
+ * look at each.
+ */
+static __always_inline void samples_write(struct sampler_cpu *s,
+					  struct cmt_cpu *cpu, u64 now,
+					  bool plain)
+{
+	const struct cmt_reading *reading = s->burst.readings;
+	const struct cmt_reading *end = s->burst.end;
+	const struct cmt_scale by = scale;
+	struct cmt_ring ring = cpu->ring;
+	u32 type = CMT_REC_SAMPLE | smp_processor_id() << 16;
+	u32 mark = s->burst.mark, mult = clock.mult, start = s->burst.start;
+	u64 domain = cpu->domain_id;
+	u64 base = max(now, ring.last_ts);
+	struct cmt_record *slot = cmt_ring_slot(&ring);
+	struct cmt_record *slots_end = ring.slots + ring.mask + 1;
+
+	cpu->samples += end - reading;
+	for (; reading != end; reading++) {
+		struct cmt_counter *counter = reading->counter;
+
+		ring.last_ts = base +
+			       ((u64)(reading->cycles - start) * mult >>
+				CLOCK_SHIFT);
+		slot->ts = ring.last_ts;
+		cmt_record_put32(&slot->type, type);
+		cmt_record_put64(&slot->domain, domain);
+		if (!plain)
+			count_flaws(cpu, &reading->raws);
+		if (plain && likely(!(counter->key & CMT_KEY_SLOW)))
+			cmt_counter_continue(counter, &reading->raws, &by, slot);
+		else
+			sample_fill(s, slot, reading);
+		cmt_ring_publish(&ring);
+		if (unlikely(++slot == slots_end))
+			slot = ring.slots;
+		cmt_claim_release(counter, mark);
+	}
+	cpu->ring.head = ring.head;
+	cpu->ring.last_ts = ring.last_ts;
+}
+
+static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
+{
+	struct sampler_domain *domain = s->domain;
+	u64 begin = cmt_cycles();
+	int err = cmt_backend->sample(&s->burst);
+
+	if (unlikely(err)) {
+		s->careful = err == -EIO;
+		cpu->read_errors += s->burst.end - s->burst.readings;
+	}
+	if (unlikely(err || cmt_cycles() - begin > clock.burst_max)) {
+		cmt_burst_discard(&s->burst);
 		return;
-
-	cmt_backend->read_begin();
-	stop = sample_range(cpu, start, end, &now, deadline);
-	if (stop < end) {
-		cpu->deferred += count_range(stop, end) +
-				 count_range(first, start);
-	} else {
-		stop = sample_range(cpu, first, start, &now, deadline);
-		cpu->deferred += count_range(stop, start);
 	}
-	cmt_backend->read_end();
-	cpu->cursor = stop;
+	s->careful = false;
+	if (likely(!s->burst.flawed && !domain->overwritten_any))
+		return samples_write(s, cpu, now, true);
+	WRITE_ONCE(domain->overwritten_any, false);
+	samples_write(s, cpu, now, false);
+	if (!bitmap_empty(domain->overwritten, CMT_MAX_RMIDS))
+		WRITE_ONCE(domain->overwritten_any, true);
+}
+
+/* Returns how many RMIDs are due and have to wait. */
+static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
+		      u64 boundary, u64 ticks)
+{
+	u32 part = READ_ONCE(s->part);
+
+	if (!PART_READERS(part))
+		return 0;
+	__set_bit(cpu->rmid, s->burst.hot.rmids);
+	if (unlikely(s->domain->forwarding) && !PART_INDEX(part))
+		forwarded_take(s);
+	/* RMID 0 has its turn, and is not hot wherever a CPU is idle */
+	s->burst.hot.rmids[0] &= ~BIT(CMT_RMID_NONE);
+	turns_take(s, s->tick, part);
+	if (unlikely(ticks > 1))
+		turns_catch_up(s, ticks - 1, part);
+	if (!cmt_burst_is_due(&s->burst))
+		return 0;
+	s->burst.mark = cmt_mark(boundary);
+	s->burst.careful = s->careful;
+	sample(s, cpu, now);
+	if (likely(!s->burst.cut && !s->burst.busy))
+		return 0;
+	return cmt_burst_waiting(&s->burst);
 }
 
 /* An owner that ends on another CPU right now runs here as nobody. */
-static void emit_tick(struct cmt_cpu *cpu, u32 interval_ns, u16 flags)
+static __always_inline void emit_tick(struct sampler_cpu *s,
+				      struct cmt_cpu *cpu, u64 now,
+				      u32 interval_ns, u32 flags, u32 waiting,
+				      u32 read)
 {
-	u32 generation = cmt_table_generation(cpu->own);
-	struct cmt_record record = {
-		.ts = ktime_get_ns(),
-		.type = CMT_REC_TICK,
-		.flags = cmt_caps.record_flags | flags,
-		.rmid = generation ? cpu->own : CMT_RMID_NONE,
-		.generation = generation,
-		.domain = cpu->domain_id,
-		.interval_ns = interval_ns,
-		.tick.missed = cpu->missed,
-		.tick.deferred = cpu->deferred,
-		.tick.busy_ns = cpu->busy_ns,
-		.tick.samples = cpu->samples,
-	};
+	struct cmt_record *slot = cmt_ring_slot(&cpu->ring);
+	u32 generation = s->burst.generations[cpu->rmid];
+	u64 ts = now + cycles_to_ns(cmt_cycles_low() - s->burst.start);
 
-	cmt_emit(&record);
+	ts = max(ts, cpu->ring.last_ts);
+	cpu->ring.last_ts = ts;
+	slot->ts = ts;
+	cmt_record_put32(&slot->type, CMT_REC_TICK | smp_processor_id() << 16);
+	slot->flags = cmt_caps.record_flags | flags;
+	slot->rmid = generation ? cpu->rmid : CMT_RMID_NONE;
+	slot->generation = generation;
+	slot->domain = cpu->domain_id;
+	slot->interval_ns = interval_ns;
+	slot->tick.missed = cpu->missed;
+	slot->tick.deferred = cpu->deferred;
+	slot->tick.busy_ns = cpu->busy_ns;
+	slot->tick.read = read;
+	slot->tick.waiting = waiting;
+	cmt_ring_publish(&cpu->ring);
 }
 
-static void wake_pollers(struct cmt_cpu *cpu)
+/* @entered: cycles, when the tick began */
+static void count_busy(struct sampler_cpu *s, struct cmt_cpu *cpu, u32 entered)
 {
-	/* pairs with cmt_poll() in chardev.c: head first, then wake_at */
-	smp_mb();
-	if (cpu->ring.head < READ_ONCE(cpu->wake_at))
-		return;
-	WRITE_ONCE(cpu->wake_at, U64_MAX);
-	irq_work_queue(&cpu->wake);
+	u64 ns = cycles_to_ns(cmt_cycles_low() - entered);
+
+	cpu->busy_ns += ns;
+	if (unlikely(ns > s->longest_ns))
+		WRITE_ONCE(s->longest_ns, ns);
 }
 
-static enum hrtimer_restart tick(struct hrtimer *timer)
+/*
+ * As hrtimer_forward(), without a call where no tick was missed.  Returns the
+ * number of boundaries since the last tick; *boundary is the last of them.
+ */
+static __always_inline u64 timer_forward(struct hrtimer *timer, u64 now,
+					 u32 interval_ns, u64 *boundary)
 {
-	struct cmt_cpu *cpu = container_of(timer, struct cmt_cpu, timer);
-	u32 interval_ns = READ_ONCE(interval);
-	u64 start = ktime_get_ns();
-	u64 periods = hrtimer_forward(timer, start, interval_ns);
-	u16 flags = 0;
+	u64 expires = ktime_to_ns(hrtimer_get_expires(timer)), ticks;
 
+	if (likely(now - expires < interval_ns)) {
+		*boundary = expires;
+		hrtimer_add_expires_ns(timer, interval_ns);
+		return 1;
+	}
+	ticks = hrtimer_forward(timer, ns_to_ktime(now), interval_ns);
+	*boundary = ktime_to_ns(hrtimer_get_expires(timer)) - interval_ns;
+	return ticks;
+}
+
+static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
+{
+	struct sampler_cpu *s = container_of(timer, struct sampler_cpu, timer);
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	u32 interval_ns = READ_ONCE(interval), entered, flags, waiting;
+	u64 now = clock_read(&entered, &s->burst.start);
+	u64 samples = cpu->samples, boundary;
+	u64 ticks = timer_forward(timer, now, interval_ns, &boundary);
+
+	if (WARN_ON_ONCE(s != this_cpu_read(sampler_cpus)))
+		return HRTIMER_NORESTART;
+	if (unlikely(!cpu->up || !READ_ONCE(s->ticks)))
+		return HRTIMER_NORESTART;
+	if (unlikely(!ticks))
+		return HRTIMER_RESTART;
 	cpu->ticks++;
-	if (periods > 1)
-		cpu->missed += periods - 1;
+	cpu->missed += ticks - 1;
+	s->tick += ticks;
 
-	if (cmt_cpu_check())
-		flags = CMT_F_PQR_OVERWRITTEN;
-	cmt_cpu_tick_begin();
-	sample_share(cpu, start, start + interval_ns / TICK_BUDGET_DIVISOR);
-	emit_tick(cpu, interval_ns, flags);
-	wake_pollers(cpu);
-	cmt_cpu_tick_end();
-
-	cpu->busy_ns += ktime_get_ns() - start;
+	flags = cmt_cpu_tick_begin(cpu);
+	waiting = sample_due(s, cpu, now, boundary, ticks);
+	cpu->deferred += waiting;
+	emit_tick(s, cpu, now, interval_ns, flags, waiting,
+		  cpu->samples - samples);
+	/* all that the tick has written */
+	cmt_waiters_check(cpu->ring.head);
+	cmt_cpu_tick_end(cpu);
+	count_busy(s, cpu, entered);
 	return HRTIMER_RESTART;
 }
 
@@ -261,22 +419,49 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
  */
 static void timer_start(void *unused)
 {
-	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct sampler_cpu *s = this_cpu_read(sampler_cpus);
 	u32 interval_ns = READ_ONCE(interval);
-	u64 next = div_u64(ktime_get_ns(), interval_ns) + 1;
+	u64 tick = div_u64(ktime_get_ns(), interval_ns);
 
+	if (!s)
+		return;
 	raw_spin_lock(&running_lock);
-	if (running && cpu->up)
-		hrtimer_start(&cpu->timer, ns_to_ktime(next * interval_ns),
+	if (running && this_cpu_read(cmt_cpus.up) && READ_ONCE(s->ticks)) {
+		s->tick = tick;
+		s->burst.budget = clock.budget;
+		s->burst.room = cmt_ring_cap(smp_processor_id(), interval_ns);
+		hrtimer_start(&s->timer, ns_to_ktime((tick + 1) * interval_ns),
 			      HRTIMER_MODE_ABS_PINNED_HARD);
+	}
 	raw_spin_unlock(&running_lock);
 }
 
 static void set_running(bool value)
 {
 	raw_spin_lock_irq(&running_lock);
-	running = value;
+	WRITE_ONCE(running, value);
 	raw_spin_unlock_irq(&running_lock);
+}
+
+/*
+ * No reading continues the one before: the counters have been reset, or may have
+ * wrapped.  There are no ticks.
+ */
+static void counters_lose_base(void)
+{
+	u32 seen = cmt_mark(ktime_get_ns()) - 2;
+	u32 domain, rmid;
+
+	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
+		if (!READ_ONCE(domains[domain]))
+			continue;
+		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
+			struct cmt_counter *c = &domains[domain]->counters[rmid];
+
+			cmt_counter_lose_base(c);
+			c->seen = seen;
+		}
+	}
 }
 
 /*
@@ -287,6 +472,11 @@ static void set_running(bool value)
 static void timers_start(void)
 {
 	lockdep_assert_held(&sampler_mutex);
+	if (!readers || suspended)
+		return;
+	clock_init();
+	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
+		counters_lose_base();
 	set_running(true);
 	on_each_cpu(timer_start, NULL, true);
 }
@@ -296,9 +486,13 @@ static void timers_stop(void)
 	unsigned int cpu;
 
 	lockdep_assert_held(&sampler_mutex);
+	if (!running)
+		return;
 	set_running(false);
 	for_each_possible_cpu(cpu)
-		hrtimer_cancel(&per_cpu(cmt_cpus, cpu).timer);
+		if (per_cpu(sampler_cpus, cpu))
+			hrtimer_cancel(&per_cpu(sampler_cpus, cpu)->timer);
+	stopped_at = ktime_get_ns();
 }
 
 void cmt_sampler_get(void)
@@ -327,42 +521,135 @@ u32 cmt_sampler_interval(void)
 	return READ_ONCE(interval);
 }
 
+u32 cmt_sampler_budget_ns(void)
+{
+	return budget_us * 1000;
+}
+
 void cmt_sampler_set_interval(u32 interval_ns)
 {
 	mutex_lock(&sampler_mutex);
-	if (readers)
-		timers_stop();
+	timers_stop();
 	WRITE_ONCE(interval, interval_ns);
-	if (readers)
-		timers_start();
+	timers_start();
 	mutex_unlock(&sampler_mutex);
 }
 
-void cmt_sampler_cpu_up(void)
+u64 cmt_sampler_longest_ns(void)
 {
-	unsigned long flags;
+	u64 longest = 0;
+	unsigned int cpu;
 
-	local_irq_save(flags);
-	timer_start(NULL);
-	local_irq_restore(flags);
+	for_each_possible_cpu(cpu) {
+		struct sampler_cpu *s = per_cpu(sampler_cpus, cpu);
+
+		if (s)
+			longest = max(longest, READ_ONCE(s->longest_ns));
+	}
+	return longest;
 }
 
-void cmt_sampler_cpu_down(void)
+/* Read an RMID that no tick is reading; false: one is. */
+static bool counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation)
 {
-	hrtimer_cancel(this_cpu_ptr(&cmt_cpus.timer));
+	u32 seen = READ_ONCE(counter->seen);
+	struct cmt_raws raws;
+
+	if (seen & 1 || !try_cmpxchg(&counter->seen, &seen, seen | 1))
+		return false;
+	cmt_backend->read(rmid, &raws);
+	cmt_counter_begin(counter, rmid, generation, &cmt_caps);
+	cmt_counter_set_residue(counter, &raws, &cmt_caps);
+	cmt_counter_set_base(counter, &raws, &cmt_caps);
+	cmt_claim_release(counter, cmt_mark(ktime_get_ns()) - 2);
+	return true;
+}
+
+bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct cmt_counter *counter;
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->up || !READ_ONCE(running))
+		return false;
+	counter = &domains[cpu->domain]->counters[rmid];
+	if (!counter_begin(counter, rmid, generation))
+		return false;
+	*residual_bytes = counter->residual_bytes;
+	return counter->flags & CMT_F_RESIDUAL;
+}
+
+void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
+			u32 parts)
+{
+	struct sampler_cpu *s = per_cpu(sampler_cpus, cpu);
+	struct sampler_domain *d = domains[domain];
+	bool start = ticks && !s->ticks;
+
+	s->domain = d;
+	s->burst.counters = d->counters;
+	WRITE_ONCE(s->part, PART(index, parts));
+	WRITE_ONCE(per_cpu(cmt_marks, cpu).forward, parts ? NULL : d->forwarded);
+	if (parts)
+		cpumask_clear_cpu(cpu, &d->forwarders);
+	else
+		cpumask_set_cpu(cpu, &d->forwarders);
+	WRITE_ONCE(d->forwarding, !cpumask_empty(&d->forwarders));
+	WRITE_ONCE(s->ticks, ticks);
+	if (start)
+		smp_call_function_single(cpu, timer_start, NULL, true);
+}
+
+bool cmt_sampler_has_ticks(unsigned int cpu)
+{
+	return READ_ONCE(per_cpu(sampler_cpus, cpu)->ticks);
+}
+
+/*
+ * The CPU is not up any more, so that nothing starts its timer again: a timer
+ * that ran on would migrate to another CPU.
+ */
+void cmt_sampler_cpu_down(u32 domain)
+{
+	struct sampler_cpu *s = this_cpu_read(sampler_cpus);
+	struct sampler_domain *d = domains[domain];
+
+	WARN_ON_ONCE(this_cpu_read(cmt_cpus.up));
+	WRITE_ONCE(s->ticks, false);
+	WRITE_ONCE(s->part, 0);
+	hrtimer_cancel(&s->timer);
+	memset(&s->burst.hot, 0, sizeof(s->burst.hot));
+	memset(&s->burst.turn, 0, sizeof(s->burst.turn));
+	cpumask_clear_cpu(smp_processor_id(), &d->forwarders);
+	WRITE_ONCE(d->forwarding, !cpumask_empty(&d->forwarders));
 }
 
 /*
  * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go
  * through hotplug; CLOCK_MONOTONIC stands still meanwhile, so that no gap shows.
+ * So there are no ticks from before the tasks are frozen until they are thawed,
+ * and then no reading continues the one before.
  */
 static int sampler_pm(struct notifier_block *nb, unsigned long action,
 		      void *unused)
 {
-	if (action == PM_POST_SUSPEND || action == PM_POST_HIBERNATION) {
-		WRITE_ONCE(epoch, epoch + 1);
+	mutex_lock(&sampler_mutex);
+	switch (action) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+		suspended = true;
+		timers_stop();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
 		cmt_cpus_reset();
+		counters_lose_base();
+		suspended = false;
+		timers_start();
+		break;
 	}
+	mutex_unlock(&sampler_mutex);
 	return NOTIFY_DONE;
 }
 
@@ -372,36 +659,80 @@ static struct notifier_block sampler_pm_nb = {
 
 int cmt_sampler_add_domain(u32 domain)
 {
-	struct reading_state *domain_states;
+	u32 seen = cmt_mark(ktime_get_ns()) - 2;
+	struct sampler_domain *d;
 	u32 rmid;
 
-	if (states[domain])
+	if (domains[domain])
 		return 0;
-	domain_states = vcalloc(cmt_caps.nr_rmids, sizeof(*domain_states));
-	if (!domain_states)
+	d = kzalloc(sizeof(*d), GFP_KERNEL);
+	if (!d)
 		return -ENOMEM;
-	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-		raw_spin_lock_init(&domain_states[rmid].lock);
-	states[domain] = domain_states;
+	d->counters = vzalloc(array_size(cmt_caps.nr_rmids,
+					 sizeof(*d->counters)));
+	if (!d->counters) {
+		kfree(d);
+		return -ENOMEM;
+	}
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
+		cmt_counter_reset(&d->counters[rmid]);
+		d->counters[rmid].seen = seen;
+	}
+	WRITE_ONCE(domains[domain], d);
 	return 0;
 }
 
-int cmt_sampler_init(u32 interval_ns)
+int cmt_sampler_prepare(unsigned int cpu)
 {
-	unsigned int cpu;
+	struct sampler_cpu *s;
 
+	if (per_cpu(sampler_cpus, cpu))
+		return 0;
+	s = kzalloc_node(sizeof(*s), GFP_KERNEL, cpu_to_node(cpu));
+	if (!s)
+		return -ENOMEM;
+	cmt_hrtimer_setup(&s->timer, sampler_tick, HRTIMER_MODE_ABS_PINNED_HARD);
+	s->burst.generations = cmt_table_generations();
+	s->burst.readable = cmt_table_readable();
+	s->burst.caps = &cmt_caps;
+	s->burst.words = BITS_TO_LONGS(cmt_caps.nr_rmids);
+	s->burst.readings = s->readings;
+	per_cpu(cmt_marks, cpu).hot = s->burst.hot.rmids;
+	per_cpu(sampler_cpus, cpu) = s;
+	return 0;
+}
+
+int __init cmt_sampler_init(u32 interval_ns)
+{
+	int ret = cmt_exclude_init();
+
+	if (ret)
+		return ret;
+	if (budget_us < BUDGET_MIN_US || budget_us > BUDGET_MAX_US) {
+		pr_err("budget_us=%u is out of range: %d to %d\n", budget_us,
+		       BUDGET_MIN_US, BUDGET_MAX_US);
+		return -EINVAL;
+	}
 	interval = interval_ns;
-	for_each_possible_cpu(cpu)
-		cmt_hrtimer_setup(&per_cpu(cmt_cpus, cpu).timer, tick,
-				  HRTIMER_MODE_ABS_PINNED_HARD);
+	scale = (struct cmt_scale) {
+		.mbm_mask = GENMASK_ULL(cmt_caps.counter_bits - 1, 0),
+		.upscale_bytes = cmt_caps.upscale_bytes,
+	};
 	return register_pm_notifier(&sampler_pm_nb);
 }
 
 void cmt_sampler_exit(void)
 {
+	unsigned int cpu;
 	u32 domain;
 
 	unregister_pm_notifier(&sampler_pm_nb);
-	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++)
-		vfree(states[domain]);
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu(sampler_cpus, cpu));
+	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
+		if (!domains[domain])
+			continue;
+		vfree(domains[domain]->counters);
+		kfree(domains[domain]);
+	}
 }

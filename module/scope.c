@@ -1,231 +1,337 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is an owner: what the scope makes one, and what the probes of processes
- * and the hotplug callbacks say of those that are.
+ * Which owner a process has.  This is, in this order,
+ *
+ *	the owner that was attached as a process: this one, or the process that
+ *		forked it, if that was attached with its children
+ *	the nearest cgroup above the process that is an owner: a container, or
+ *		attached
+ *	the process, in process scope
+ *	none: the process runs with the RMID of its CPU
+ *
+ * process_resolve() says which, from the owners and the process's cgroup alone.
+ * It is called whenever one of these changes, and for all processes by whoever
+ * holds cmt_scope_mutex.  So it does not matter which of them sees a process
+ * first.
+ *
+ * A dying process is recognised by its count of live threads, which do_exit()
+ * decrements before the exit probe.  The probe reads the process's entry after
+ * that; process_join() writes the entry and then reads the count.  So one of the
+ * two sees the other, and no entry outlives its process.
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
-#include <linux/limits.h>
-#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "cmt.h"
+#include "compat.h"
 #include "owner.h"
+#include "scope.h"
 
-static struct work_struct settle_work;
+#define RESCAN_DELAY	(HZ / 10)
 
-void cmt_settle_begin(void)
+/* What follows from a look at a process: an RMID was freed, an owner wants one. */
+#define RESOLVED_FREED	0x1
+#define RESOLVED_WANTS	0x2
+
+DEFINE_MUTEX(cmt_scope_mutex);	/* whoever looks at all processes */
+
+static u32 scope = CMT_SCOPE_NONE;	/* with the mutex and the owner lock */
+
+static void rescan(struct work_struct *work);
+static DECLARE_DELAYED_WORK(rescan_work, rescan);
+
+u32 cmt_scope(void)
 {
-	unsigned long flags;
-
-	lockdep_assert_held(&cmt_scope_mutex);
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_table_settle(CMT_SETTLE_ALL, cmt_owner_now());
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	return READ_ONCE(scope);
 }
 
-static void settle_end(enum cmt_settler who)
+u64 cmt_scope_cgroup_of(struct task_struct *task)
 {
-	unsigned long flags;
+	u64 id;
 
-	/* a switch that began before the table was changed is over then, too */
-	cmt_cpus_refresh();
-	if (cmt_resctrl_withdraw_left())
-		cmt_cpus_reset();
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_table_settle(who, U64_MAX);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-	cmt_serve_later();
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(task));
+	rcu_read_unlock();
+	return id;
 }
 
-void cmt_settle_end(void)
+/*
+ * The cgroup of a process.  That of a leader that is exiting does not follow
+ * the other threads any more.  Under RCU.
+ */
+static struct cgroup *process_cgroup(struct task_struct *leader)
 {
-	lockdep_assert_held(&cmt_scope_mutex);
-	settle_end(CMT_SETTLE_ALL);
+	struct task_struct *task;
+
+	if (likely(!(leader->flags & PF_EXITING)))
+		return task_dfl_cgroup(leader);
+	for_each_thread(leader, task)
+		if (!(task->flags & PF_EXITING))
+			return task_dfl_cgroup(task);
+	return task_dfl_cgroup(leader);
 }
 
-/* Processes have been moved by probes, which cannot wait for other CPUs. */
-static void settle_moves(struct work_struct *work)
+static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
 {
-	unsigned long flags;
+	struct cmt_owner *owner = NULL;
+	struct cgroup *cgroup;
+	int level;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_table_settle(CMT_SETTLE_MOVED,
-			 cmt_table_settles(CMT_SETTLE_MOVES));
-	cmt_table_settle(CMT_SETTLE_MOVES, U64_MAX);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-	settle_end(CMT_SETTLE_MOVED);
+	if (!cmt_owners_any(CMT_OWNER_CGROUP))
+		return NULL;
+	rcu_read_lock();
+	cgroup = process_cgroup(leader);
+	for (level = cgroup->level; !owner && level >= 0; level--)
+		owner = cmt_owner_find(CMT_OWNER_CGROUP,
+				       cgroup_id(cgroup->ancestors[level]));
+	rcu_read_unlock();
+	return owner;
 }
 
-void cmt_scope_fork(struct task_struct *parent, struct task_struct *child)
+/* An owner that was attached as a process keeps its processes. */
+static bool is_attached_process(const struct cmt_owner *owner)
 {
-	enum cmt_place place;
-	struct cmt_object *object;
-	unsigned long flags;
+	return owner && owner->kind == CMT_OWNER_PROCESS && owner->attached &&
+	       !owner->released;
+}
 
-	if (child->flags & PF_KTHREAD)
+/* The process as an owner in process scope; NULL: all owner numbers are used. */
+static struct cmt_owner *process_owner(struct task_struct *leader)
+{
+	struct cmt_owner *owner;
+
+	owner = cmt_owner_find(CMT_OWNER_PROCESS, leader->tgid);
+	return owner ?: cmt_owner_new(CMT_OWNER_PROCESS, leader->tgid,
+				      cmt_scope_cgroup_of(leader),
+				      leader->comm, false);
+}
+
+/* What the process joins now. */
+static u32 process_join(struct task_struct *leader, struct cmt_owner *owner)
+{
+	bool freed = cmt_owner_join(leader->tgid, owner);
+
+	smp_mb();	/* pairs with atomic_dec_and_test() in do_exit() */
+	if (unlikely(owner && !atomic_read(&leader->signal->live)))
+		freed |= cmt_owner_join(leader->tgid, NULL);
+	return freed ? RESOLVED_FREED : 0;
+}
+
+static u32 process_join_own(struct task_struct *leader)
+{
+	struct cmt_owner *owner = process_owner(leader);
+	u64 cgroup_id;
+	bool freed;
+
+	if (owner)
+		return process_join(leader, owner) |
+		       (owner->pending ? RESOLVED_WANTS : 0);
+	cgroup_id = cmt_scope_cgroup_of(leader);
+	freed = cmt_owner_join_overflow(leader->tgid, cgroup_id, leader->comm);
+	return freed ? RESOLVED_FREED : 0;
+}
+
+static u32 process_resolve(struct task_struct *leader)
+{
+	struct cmt_owner *owner = cmt_owner_of(leader->tgid);
+
+	if (!atomic_read(&leader->signal->live))
+		return 0;
+	if (scope == CMT_SCOPE_NONE)
+		return process_join(leader, NULL);
+	if (is_attached_process(owner))
+		return 0;
+	owner = nearest_cgroup(leader);
+	if (owner || scope != CMT_SCOPE_PROCESS)
+		return process_join(leader, owner);
+	return process_join_own(leader);
+}
+
+/* After a probe has changed what processes belong to. */
+static void probe_done(u32 resolved)
+{
+	if (resolved & RESOLVED_FREED)
+		cmt_rmids_freed();
+	if (resolved & RESOLVED_WANTS && cmt_pending_serve(2) < 2 &&
+	    cmt_owners_pending())
+		cmt_pending_later();
+	if (unlikely(cmt_owners_unnumbered()))
+		queue_delayed_work(system_dfl_wq, &rescan_work,
+				   RESCAN_DELAY);
+}
+
+void cmt_probe_fork(void *data, struct task_struct *parent,
+		    struct task_struct *child)
+{
+	struct cmt_owner *owner;
+	unsigned long flags;
+	u32 resolved;
+
+	if (child->flags & PF_KTHREAD || !thread_group_leader(child))
 		return;
-	cmt_resctrl_fork(parent, child);
-	if (!thread_group_leader(child))
-		return;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	object = cmt_entry_object(cmt_table_get(parent->tgid));
-	if (cmt_holds(object) && object->children)
-		place = cmt_place_at(child, cmt_object_entry(object));
+	flags = cmt_owners_lock();
+	owner = cmt_owner_of(parent->tgid);
+	if (is_attached_process(owner) && owner->children)
+		resolved = process_join(child, owner);
 	else
-		place = cmt_place(child, false);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
-
-	if (place == CMT_PLACE_QUEUED)
-		cmt_serve_warn("process", child->tgid, child->comm);
+		resolved = process_resolve(child);
+	cmt_owners_unlock(flags);
+	if (resolved)
+		probe_done(resolved);
 }
 
 void cmt_scope_exit(struct task_struct *task)
 {
-	struct cmt_object *object;
+	struct cmt_owner *owner;
 	unsigned long flags;
+	bool freed;
 
-	if (atomic_read(&task->signal->live))
+	/* the count first: pairs with process_join() */
+	if (atomic_read(&task->signal->live) ||
+	    !READ_ONCE(cmt_owner_table[task->tgid]))
 		return;
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	object = cmt_entry_object(cmt_table_get(task->tgid));
-	/* its children live on, its id may be another process's soon */
-	if (cmt_holds(object) && object->id == task->tgid)
-		cmt_object_forget_id(object);
-	cmt_entry_set(task->tgid, 0);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
 
-	if (cmt_owner_waiting())
-		cmt_serve_later();
+	flags = cmt_owners_lock();
+	owner = cmt_owner_of(task->tgid);
+	/* children live on, and the id may be another process's soon */
+	if (owner && owner->kind == CMT_OWNER_PROCESS &&
+	    owner->id == task->tgid)
+		cmt_owner_forget_id(owner);
+	freed = cmt_owner_join(task->tgid, NULL);
+	cmt_owners_unlock(flags);
+	if (freed || unlikely(cmt_owners_unnumbered()))
+		probe_done(freed ? RESOLVED_FREED : 0);
 }
 
-/* What is known of the process as an owner: its RMID, if it has one of its own. */
-static struct cmt_rmid *own_rmid(u32 tgid, struct cmt_object **object)
+/* The process as an owner of its own, NULL: it is none.  With the owner lock. */
+static struct cmt_owner *own_owner(u32 tgid)
 {
-	u16 entry = cmt_table_get(tgid);
+	struct cmt_owner *owner = cmt_owner_of(tgid);
 
-	*object = cmt_entry_object(entry);
-	if (*object && ((*object)->kind != CMT_OWNER_PROCESS ||
-			(*object)->id != tgid))
-		*object = NULL;
-	else if (entry && !(entry & CMT_WAITS))
-		return cmt_owner_rmid_of(entry);
+	if (owner && owner->kind == CMT_OWNER_PROCESS && owner->id == tgid)
+		return owner;
 	return NULL;
 }
 
-void cmt_scope_rename(struct task_struct *task, const char *comm)
+/* exec renames the process too, after it has made its thread the leader. */
+void cmt_probe_rename(void *data, struct task_struct *task, const char *comm)
 {
 	char name[CMT_COMM_LEN];
-	struct cmt_object *object;
-	struct cmt_rmid *r;
+	struct cmt_owner *owner;
 	unsigned long flags;
 
-	if (!thread_group_leader(task))
+	if (!thread_group_leader(task) ||
+	    !READ_ONCE(cmt_owner_table[task->tgid]))
 		return;
 	strscpy_pad(name, comm, sizeof(name));
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	r = own_rmid(task->tgid, &object);
-	if (object)
-		memcpy(object->comm, name, sizeof(name));
-	if (r && memcmp(r->comm, name, sizeof(name))) {
-		memcpy(r->comm, name, sizeof(name));
-		cmt_owner_update(r);
+	flags = cmt_owners_lock();
+	owner = own_owner(task->tgid);
+	if (owner && memcmp(owner->comm, name, sizeof(name))) {
+		memcpy(owner->comm, name, sizeof(name));
+		cmt_owner_update(owner);
 	}
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	cmt_owners_unlock(flags);
 }
 
-/* Its own RMID, if it has one, is in another cgroup. */
 static void note_cgroup(u32 tgid, u64 cgroup_id)
 {
-	struct cmt_object *object;
-	struct cmt_rmid *r = own_rmid(tgid, &object);
+	struct cmt_owner *owner = own_owner(tgid);
 
-	if (object)
-		object->cgroup_id = cgroup_id;
-	if (r && r->cgroup_id != cgroup_id) {
-		r->cgroup_id = cgroup_id;
-		cmt_owner_update(r);
-	}
+	if (!owner || owner->cgroup_id == cgroup_id)
+		return;
+	owner->cgroup_id = cgroup_id;
+	cmt_owner_update(owner);
 }
 
-/*
- * Settling begins before the process is in its place: who sees it there, and what
- * its task has from us of the place before, must not take that for resctrl's.
- */
-static enum cmt_place place_moved(struct task_struct *leader, bool *settle)
+void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
+		      struct task_struct *task, bool threadgroup)
 {
-	bool settling = cmt_table_settles(CMT_SETTLE_MOVES) != U64_MAX;
-	enum cmt_place place;
-
-	if (!settling)
-		cmt_table_settle(CMT_SETTLE_MOVES, cmt_owner_now());
-	place = cmt_place(leader, false);
-	*settle = place == CMT_PLACE_CHANGED || place == CMT_PLACE_QUEUED;
-	if (!*settle && !settling)
-		cmt_table_settle(CMT_SETTLE_MOVES, U64_MAX);
-	return place;
-}
-
-void cmt_scope_move(struct task_struct *task, u64 cgroup_id)
-{
-	enum cmt_place place;
+	const struct cmt_owner *before;
 	unsigned long flags;
-	bool settle;
+	u32 resolved;
+	bool moved;
 
-	if (!thread_group_leader(task) || task->flags & PF_KTHREAD)
+	if (to->root != &cgrp_dfl_root || !thread_group_leader(task) ||
+	    task->flags & PF_KTHREAD)
 		return;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	place = place_moved(task, &settle);
-	note_cgroup(task->tgid, cgroup_id);
-	cmt_cpu_refresh();
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	flags = cmt_owners_lock();
+	before = cmt_owner_of(task->tgid);
+	resolved = process_resolve(task);
+	moved = before != cmt_owner_of(task->tgid);
+	note_cgroup(task->tgid, cgroup_id(to));
+	cmt_owners_unlock(flags);
 
-	if (settle)
-		queue_work(system_unbound_wq, &settle_work);
-	if (place == CMT_PLACE_QUEUED)
-		cmt_serve_warn("process", task->tgid, task->comm);
+	/* its threads may be running on other CPUs, with the RMID of @before */
+	if (!moved)
+		return;
+	cmt_refresh_later();
+	cmt_refresh_this_cpu();
+	probe_done(resolved);
+}
+
+void cmt_scope_resolve_all(void)
+{
+	struct task_struct *leader;
+	unsigned long flags;
+
+	lockdep_assert_held(&cmt_scope_mutex);
+	rcu_read_lock();
+	for_each_process(leader) {
+		if (leader->flags & PF_KTHREAD)
+			continue;
+		flags = cmt_owners_lock();
+		process_resolve(leader);
+		cmt_owners_unlock(flags);
+	}
+	rcu_read_unlock();
+}
+
+/* Owner numbers are free again: processes that found none look once more. */
+static void rescan(struct work_struct *work)
+{
+	mutex_lock(&cmt_scope_mutex);
+	cmt_scope_resolve_all();
+	cmt_pending_run();
+	mutex_unlock(&cmt_scope_mutex);
 }
 
 static void scope_add_cpu(unsigned int cpu)
 {
-	struct cmt_object *object;
+	char name[CMT_COMM_LEN];
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	if (cmt_scope() == CMT_SCOPE_CPU && !cmt_object_find(CMT_OWNER_CPU, cpu)) {
-		object = cmt_object_new(CMT_OWNER_CPU, cpu);
-		if (object) {
-			object->scoped = true;
-			snprintf(object->comm, CMT_COMM_LEN, "cpu%u", cpu);
-			cmt_object_assign(object);
-		}
-	}
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	flags = cmt_owners_lock();
+	if (scope == CMT_SCOPE_CPU && !cmt_owner_find(CMT_OWNER_CPU, cpu))
+		cmt_owner_new(CMT_OWNER_CPU, cpu, 0, name, false);
+	cmt_owners_unlock(flags);
 }
 
 void cmt_scope_cpu_up(unsigned int cpu)
 {
 	scope_add_cpu(cpu);
-	if (cmt_owner_waiting())
-		cmt_serve_later();
+	cmt_pending_serve(1);
+	cmt_refresh_this_cpu();
+	cmt_pending_later();
 }
 
 void cmt_scope_cpu_down(unsigned int cpu)
 {
-	struct cmt_object *object;
-	unsigned long flags;
+	unsigned long flags = cmt_owners_lock();
+	struct cmt_owner *owner = cmt_owner_find(CMT_OWNER_CPU, cpu);
 
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	object = cmt_object_find(CMT_OWNER_CPU, cpu);
-	if (object)
-		cmt_object_release(object);
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	if (owner)
+		cmt_owner_release(owner);
+	cmt_owners_unlock(flags);
+	cmt_pending_later();
 }
 
 static void scope_add_cpus(void)
@@ -238,55 +344,52 @@ static void scope_add_cpus(void)
 	cpus_read_unlock();
 }
 
-/* Nobody but the rest has an RMID then. */
+static void scope_switch(u32 to)
+{
+	unsigned long flags = cmt_owners_lock();
+
+	WRITE_ONCE(scope, to);
+	cmt_owners_unlock(flags);
+}
+
+/* Only the overflow owner has an RMID then. */
 static void scope_close(void)
 {
-	struct cmt_object *object;
 	unsigned long flags;
 	u32 i;
 
-	cmt_scope_switch(CMT_SCOPE_NONE);
-	for (i = 0; (object = cmt_object_at(i)); i++) {
-		raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-		cmt_object_release(object);
-		raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
+	scope_switch(CMT_SCOPE_NONE);
+	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++) {
+		flags = cmt_owners_lock();
+		cmt_owner_release(cmt_owner_at(i));
+		cmt_owners_unlock(flags);
 	}
-	cmt_place_all(false);
+	cmt_scope_resolve_all();
 }
 
 static void scope_open(u32 to)
 {
-	cmt_scope_switch(to);
+	scope_switch(to);
 	if (to == CMT_SCOPE_CONTAINER)
 		cmt_containers_add();
 	else if (to == CMT_SCOPE_CPU)
 		scope_add_cpus();
-	cmt_place_all(false);
+	cmt_scope_resolve_all();
 }
 
 void cmt_scope_set(u32 to, struct cmt_pattern_set *set)
 {
-	unsigned long flags;
-
 	mutex_lock(&cmt_scope_mutex);
-	cmt_settle_begin();
 	scope_close();
-	raw_spin_lock_irqsave(&cmt_owner_lock, flags);
-	cmt_owner_take_rest();
-	raw_spin_unlock_irqrestore(&cmt_owner_lock, flags);
 	if (set)
 		cmt_containers_set(set);
 	scope_open(to);
-	cmt_settle_end();
+	cmt_pending_run();
+	cmt_state_emit();
 	mutex_unlock(&cmt_scope_mutex);
-}
-
-void cmt_scope_init(void)
-{
-	INIT_WORK(&settle_work, settle_moves);
 }
 
 void cmt_scope_stop(void)
 {
-	cancel_work_sync(&settle_work);
+	cancel_delayed_work_sync(&rescan_work);
 }

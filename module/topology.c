@@ -18,6 +18,7 @@
 #include <asm/processor.h>
 
 #include "backend.h"
+#include "compat.h"
 #include "uapi/cmt.h"
 
 /*
@@ -106,6 +107,13 @@ u32 cmt_topology_l3_id(void)
 		return topology_apic_id() >>
 			order_base_2(CACHE_EAX_SHARING(eax));
 	return topology_physical_package_id(raw_smp_processor_id());
+}
+
+u32 cmt_topology_domain_id(u32 nodes_per_l3)
+{
+	if (nodes_per_l3 > 1)
+		return cpu_to_node(smp_processor_id());
+	return cmt_topology_l3_id();
 }
 
 u64 cmt_topology_l3_bytes(void)

@@ -16,7 +16,7 @@ run_example()
 		return
 	fi
 	! "$1" >out 2>err || fail "$1 needs no device"
-	grep -q '^/dev/cmt: .*modprobe cmt' err ||
+	grep -q '^\(.*: \)\?/dev/cmt: .*modprobe cmt' err ||
 		fail "$1 without a device: $(cat err)"
 	[ ! -s out ] || fail "$1 printed without a device: $(cat out)"
 }

@@ -1,43 +1,30 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""agent [ROUNDS]: what each container holds of the cache, every 10 ms, till ^C."""
+"""agent [ROUNDS]: cache and bandwidth of each container, every 10 ms, till ^C."""
 import itertools
 import sys
-from collections import Counter
 
 import cmt
 
 
-def print_slot(slot: cmt.Slot, containers: cmt.Containers, emulated: str) -> None:
-    """A container has many processes, maybe in cgroups of their own: add them up."""
-    totals: Counter[str] = Counter()
-    for entry in slot.entries:
-        if entry.owner is None or entry.occupancy_bytes is None:
-            continue
-        name = "(others)"  # without a cgroup: a CPU, or all who wait for an RMID
-        if entry.owner.cgroup_id:
-            name = containers.lookup(entry.owner.cgroup_id).name
-        totals[name] += entry.occupancy_bytes
-    for name, size in totals.items():
-        print(f"{slot.start_ns / 1e9:.2f} s {size / 1024:10.1f} KiB{emulated}  {name}")
-    if slot.lost:
-        print(f"{slot.lost} records lost")
-
-
-def follow(rounds: int | None) -> None:
-    """Print so many slots, or all there are."""
-    with (cmt.Device() as device, cmt.Containers() as containers,
-          cmt.Slots(device, slot_ns=10_000_000) as slots,
-          cmt.Reader(device) as reader):
-        emulated = " EMULATED" if device.info.emulated else ""
-        for slot in itertools.islice(slots.follow(reader), rounds):
-            print_slot(slot, containers, emulated)
+def print_row(frame: cmt.Frame, row: cmt.Row) -> None:
+    """One line; "-" is what is not known."""
+    name = row.container.name if row.container else "(no container)"
+    held, rate = row.occupancy.last_bytes, row.total.rate
+    print(f"{frame.start_ns / 1e9:.2f} s "
+          f"{'-' if held is None else f'{held / 1024:.1f}':>10} KiB"
+          f"{' EMULATED' if row.emulated else ''} "
+          f"{'-' if rate is None else f'{rate / 1e6:.1f}':>8} MB/s  {name}")
 
 
 def main() -> None:
     """Errors say what helps: the module is not loaded, or no permission."""
+    rounds = int(sys.argv[1]) if sys.argv[1:] else None
     try:
-        follow(int(sys.argv[1]) if sys.argv[1:] else None)
+        with cmt.Device() as device, cmt.Usage(device, interval_ns=10_000_000) as usage:
+            for frame in itertools.islice(usage, rounds):
+                for row in frame.rows:
+                    print_row(frame, row)
     except cmt.Error as error:
         sys.exit(error.strerror)
     except KeyboardInterrupt:

@@ -3,12 +3,21 @@
 What of libcmt the binding calls, as cffi takes it.
 
 The compiler sees <cmt/cmt.h> itself, which pkg-config finds: it fills in what
-stands here as "..." and does not compile what contradicts the header.
+stands here as "..." and does not compile what contradicts the header.  blocks.h,
+and with blocks.c the code that copies what the library hands out, is compiled
+together with what cffi makes.
 """
+from pathlib import Path
+
 from cffi import FFI
+
+HERE = Path(__file__).resolve().parent
+BLOCKS = (HERE / "blocks.h").read_text()
 
 DECLARATIONS = """
 #define CMT_OPEN_CONTROL ...
+#define CMT_CALL_OPEN ...
+#define CMT_CALL_OPEN_CONTROL ...
 #define CMT_READER_OLDEST ...
 #define CMT_ATTACH_CHILDREN ...
 
@@ -24,10 +33,16 @@ DECLARATIONS = """
 #define CMT_SCOPE_CONTAINER ...
 #define CMT_SCOPE_CPU ...
 #define CMT_SCOPE_MANUAL ...
+#define CMT_RESCTRL_RESPECT ...
+#define CMT_RESCTRL_TAKE ...
+#define CMT_WHY_NO_RMID ...
+#define CMT_WHY_RECLAIMED ...
+#define CMT_WHY_NO_OWNER ...
 #define CMT_OWNER_PROCESS ...
 #define CMT_OWNER_CGROUP ...
 #define CMT_OWNER_CPU ...
-#define CMT_OWNER_REST ...
+#define CMT_OWNER_OVERFLOW ...
+#define CMT_OWNER_RESCTRL ...
 #define CMT_REC_ALLOC ...
 #define CMT_REC_FREE ...
 #define CMT_REC_EXISTING ...
@@ -37,6 +52,7 @@ DECLARATIONS = """
 #define CMT_REC_TICK ...
 #define CMT_REC_CPU_ONLINE ...
 #define CMT_REC_CPU_OFFLINE ...
+#define CMT_REC_STATE ...
 #define CMT_REC_LOST ...
 #define CMT_F_EMULATED ...
 #define CMT_F_PQR_OVERWRITTEN ...
@@ -49,20 +65,55 @@ DECLARATIONS = """
 #define CMT_F_REBASED ...
 #define CMT_F_OWNER_CGROUP ...
 #define CMT_F_OWNER_CPU ...
-#define CMT_F_OWNER_REST ...
+#define CMT_F_OWNER_OVERFLOW ...
 #define CMT_F_ATTACHED ...
+#define CMT_F_OWNER_RESCTRL ...
+#define CMT_CONTAINER_OF_USER ...
+#define CMT_USAGE_CHILDREN ...
+#define CMT_USAGE_NAMES ...
+#define CMT_USAGE_PENDING ...
+#define CMT_USAGE_WHY_ERROR ...
+#define CMT_USAGE_WHY_UNAVAILABLE ...
+#define CMT_USAGE_WHY_GAP ...
+#define CMT_USAGE_WHY_FIRST ...
+#define CMT_USAGE_WHY_ENDED ...
+#define CMT_USAGE_WHY_OVERWRITTEN ...
+#define CMT_USAGE_WHY_OLD ...
+#define CMT_USAGE_WHY_PENDING ...
+#define CMT_USAGE_ROW_EMULATED ...
+#define CMT_USAGE_ROW_WHOLE ...
+#define CMT_USAGE_ROW_ATTACHED ...
+#define CMT_USAGE_ROW_CPU ...
+#define CMT_USAGE_ROW_SEEN ...
+#define CMT_USAGE_ROW_BORROWED_ID ...
+
+enum cmt_usage_by {
+	CMT_USAGE_BY_CONTAINER,
+	CMT_USAGE_BY_PROCESS,
+	CMT_USAGE_BY_CPU,
+	CMT_USAGE_BY_DOMAIN,
+	...
+};
+enum cmt_usage_kind {
+	CMT_USAGE_OWNER,
+	CMT_USAGE_UNKNOWN,
+	CMT_USAGE_OVERFLOW,
+	CMT_USAGE_UNATTRIBUTED,
+	...
+};
 
 struct cmt_device;
 struct cmt_reader;
 struct cmt_slots;
 struct cmt_tracker;
 struct cmt_containers;
+struct cmt_usage;
 
 struct cmt_record {
 	uint64_t ts;
 	uint16_t type;
-	uint16_t flags;
-	uint32_t cpu;
+	uint16_t cpu;
+	uint32_t flags;
 	uint32_t rmid;
 	uint32_t generation;
 	uint32_t domain;
@@ -81,8 +132,15 @@ struct cmt_record {
 			uint64_t missed;
 			uint64_t deferred;
 			uint64_t busy_ns;
-			uint64_t samples;
+			uint32_t read;
+			uint32_t waiting;
 		} tick;
+		struct {
+			uint32_t scope;
+			uint32_t interval_ns;
+			uint32_t resctrl;
+			uint32_t resctrl_mounted;
+		} state;
 	};
 };
 
@@ -102,16 +160,21 @@ struct cmt_info {
 	uint32_t interval_max_ns;
 	uint64_t limbo_ns;
 	uint64_t l3_bytes;
+	uint64_t ring_hold_ns;
+	uint32_t budget_ns;
+	uint32_t idle_ticks;
 	char module_version[...];
 	char reason[...];
+	char mbm_reason[...];
 	...;
 };
 
 struct cmt_stats {
+	uint32_t size;
 	uint32_t rmids_active;
 	uint32_t rmids_limbo;
 	uint32_t rmids_free;
-	uint32_t waiting;
+	uint32_t pending;
 	uint32_t readers;
 	uint32_t cpus_online;
 	uint32_t rmids_foreign;
@@ -130,22 +193,36 @@ struct cmt_stats {
 	uint64_t read_errors;
 	uint64_t read_unavailable;
 	uint64_t busy_ns;
+	uint64_t irqs_off_ns;
+	uint64_t lock_held_ns;
 	...;
 };
 
 struct cmt_snapshot {
 	uint64_t as_of;
 	uint32_t count;
-	struct cmt_record records[];
+	...;
+};
+struct cmt_record *cmt_snapshot_at(const struct cmt_snapshot *, uint32_t);
+void cmt_snapshot_free(struct cmt_snapshot *);
+
+struct cmt_attached {
+	size_t sz;
+	uint32_t rmid;
+	uint32_t generation;
 	...;
 };
 
-struct cmt_attached {
-	uint32_t rmid;
-	uint32_t generation;
+struct cmt_error {
+	size_t sz;
+	char reason[...];
+	char remedy[...];
+	...;
 };
 
 const char *cmt_version(void);
+const char *cmt_strerror(int);
+int cmt_error_explain(struct cmt_error *, uint32_t, int, const char *);
 int cmt_device_open(struct cmt_device **, const char *, unsigned int);
 void cmt_device_close(struct cmt_device *);
 int cmt_device_abi(const char *, uint32_t *);
@@ -153,7 +230,7 @@ int cmt_device_fd(const struct cmt_device *);
 const struct cmt_info *cmt_device_info(const struct cmt_device *);
 int cmt_device_stats(const struct cmt_device *, struct cmt_stats *);
 int cmt_device_snapshot(const struct cmt_device *, struct cmt_snapshot **);
-int cmt_device_waiting(const struct cmt_device *, struct cmt_snapshot **);
+int cmt_device_pending(const struct cmt_device *, struct cmt_snapshot **);
 int cmt_device_interval(const struct cmt_device *, uint32_t *);
 int cmt_device_set_interval(struct cmt_device *, uint32_t);
 int cmt_device_scope(const struct cmt_device *, uint32_t *);
@@ -163,6 +240,9 @@ int cmt_device_patterns(const struct cmt_device *, char **);
 int cmt_device_attach(struct cmt_device *, uint32_t, uint64_t, uint32_t,
 		      struct cmt_attached *);
 int cmt_device_detach(struct cmt_device *, uint32_t, uint64_t);
+int cmt_device_resctrl(const struct cmt_device *, uint32_t *, _Bool *);
+int cmt_device_set_resctrl(struct cmt_device *, uint32_t);
+int cmt_device_cgroup_path(const struct cmt_device *, uint64_t, char *, size_t);
 
 struct cmt_reader_opts {
 	size_t sz;
@@ -173,6 +253,7 @@ struct cmt_reader_opts {
 };
 
 struct cmt_reader_counts {
+	size_t sz;
 	uint64_t emitted;
 	uint64_t delivered;
 	uint64_t lost;
@@ -188,12 +269,13 @@ void cmt_reader_free(struct cmt_reader *);
 int cmt_reader_read(struct cmt_reader *, struct cmt_record *, unsigned int);
 int cmt_reader_feed(struct cmt_reader *, struct cmt_slots *);
 int cmt_reader_wait(struct cmt_reader *, int);
-void cmt_reader_counts(const struct cmt_reader *, struct cmt_reader_counts *);
+int cmt_reader_counts(const struct cmt_reader *, struct cmt_reader_counts *);
 int cmt_reader_cpu_counts(const struct cmt_reader *, uint32_t,
 			  struct cmt_reader_counts *);
 uint64_t cmt_record_lost(const struct cmt_record *);
 
 struct cmt_owner {
+	size_t sz;
 	uint64_t since;
 	uint64_t until;
 	uint64_t cgroup_id;
@@ -203,6 +285,7 @@ struct cmt_owner {
 	uint32_t kind;
 	uint32_t tgid;
 	uint32_t cpu;
+	uint32_t why;
 	_Bool attached;
 	_Bool freed;
 	char comm[...];
@@ -212,49 +295,6 @@ struct cmt_owner {
 int cmt_record_owner(const struct cmt_record *, struct cmt_owner *);
 const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *, uint32_t,
 					   uint64_t);
-
-struct cmt_slot_entry {
-	uint32_t rmid;
-	uint32_t generation;
-	uint32_t domain;
-	uint32_t samples;
-	uint64_t ts;
-	uint16_t flags;
-	uint64_t occupancy_bytes;
-	uint64_t residual_bytes;
-	uint64_t mbm_total_bytes;
-	uint64_t mbm_local_bytes;
-	const struct cmt_owner *owner;
-	...;
-};
-
-struct cmt_slot_cpu {
-	uint32_t cpu;
-	uint32_t domain;
-	uint32_t ticks;
-	uint32_t busy_ticks;
-	uint32_t rmid;
-	uint32_t generation;
-	uint16_t flags;
-	uint32_t interval_ns;
-	uint64_t missed;
-	uint64_t deferred;
-	uint64_t busy_ns;
-	uint64_t samples;
-	const struct cmt_owner *owner;
-	...;
-};
-
-struct cmt_slot {
-	uint64_t start_ns;
-	uint64_t end_ns;
-	uint64_t lost;
-	uint32_t nr_entries;
-	uint32_t nr_cpus;
-	const struct cmt_slot_entry *entries;
-	const struct cmt_slot_cpu *cpus;
-	...;
-};
 
 struct cmt_slots_opts {
 	size_t sz;
@@ -266,6 +306,7 @@ struct cmt_slots_opts {
 };
 
 struct cmt_slots_counts {
+	size_t sz;
 	uint64_t added;
 	uint64_t late;
 	uint64_t malformed;
@@ -274,15 +315,12 @@ struct cmt_slots_counts {
 	...;
 };
 
-typedef void (*cmt_slot_fn)(void *, const struct cmt_slot *);
-int cmt_slots_new(struct cmt_slots **, const struct cmt_slots_opts *,
-		  cmt_slot_fn, void *);
-void cmt_slots_free(struct cmt_slots *);
-void cmt_slots_flush(struct cmt_slots *);
+int cmt_slots_flush(struct cmt_slots *);
 struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *);
-void cmt_slots_counts(const struct cmt_slots *, struct cmt_slots_counts *);
+int cmt_slots_counts(const struct cmt_slots *, struct cmt_slots_counts *);
 
 struct cmt_container {
+	size_t sz;
 	uint64_t cgroup_id;
 	int runtime;
 	char name[...];
@@ -293,26 +331,135 @@ struct cmt_container {
 	const char *pod_name;
 	const char *pod_namespace;
 	const char *image;
+	uint32_t own_len;
+	uint32_t flags;
+	uint32_t uid;
 	...;
 };
 
 const char *cmt_runtime_name(int);
 void cmt_container_name(const char *, struct cmt_container *);
-int cmt_containers_new(struct cmt_containers **, const char *);
+struct cmt_containers_opts {
+	size_t sz;
+	const struct cmt_device *device;
+	const char *cgroup_root;
+	...;
+};
+int cmt_containers_new(struct cmt_containers **,
+		       const struct cmt_containers_opts *);
 int cmt_containers_set_root(struct cmt_containers *, const char *);
 void cmt_containers_free(struct cmt_containers *);
 const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *, uint64_t);
 void cmt_containers_forget(struct cmt_containers *, uint64_t);
 
+struct cmt_usage_opts {
+	size_t sz;
+	struct cmt_device *device;
+	uint32_t by;
+	uint32_t flags;
+	uint64_t interval_ns;
+	uint64_t slot_ns;
+	...;
+};
+
+struct cmt_usage_occupancy {
+	_Bool known;
+	_Bool partial;
+	uint32_t why;
+	uint64_t last_bytes;
+	uint64_t least_bytes;
+	uint64_t most_bytes;
+	uint64_t mean_bytes;
+	uint64_t residual_bytes;
+	uint64_t age_ns;
+	uint32_t slots;
+	...;
+};
+
+struct cmt_usage_rate {
+	_Bool known;
+	_Bool partial;
+	uint32_t why;
+	uint64_t bytes;
+	double rate;
+	double lo, hi;
+	...;
+};
+
+struct cmt_usage_row {
+	enum cmt_usage_kind kind;
+	uint32_t owner;
+	uint32_t flags;
+	uint32_t why;
+	uint64_t cgroup_id;
+	char comm[...];
+	uint32_t pid;
+	uint32_t rmid;
+	uint32_t generation;
+	uint32_t domain;
+	uint32_t cpu;
+	uint32_t rmids;
+	uint32_t pending;
+	uint64_t l3_bytes;
+	struct cmt_usage_occupancy occupancy;
+	struct cmt_usage_rate total;
+	struct cmt_usage_rate local;
+	uint32_t first_child;
+	uint32_t nr_children;
+	uint32_t ticks;
+	uint32_t busy_ticks;
+	uint64_t missed;
+	uint64_t busy_ns;
+	uint64_t lost;
+	...;
+};
+
+struct cmt_usage_frame {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t last_ns;
+	uint64_t elapsed_ns;
+	uint32_t by;
+	uint32_t nr_rows;
+	uint32_t nr_children;
+	_Bool emulated;
+	_Bool pending_known;
+	uint32_t nr_cpus;
+	uint32_t nr_domains;
+	uint32_t sampling_ns;
+	uint64_t busy_ns;
+	uint64_t missed;
+	uint64_t pending_ns;
+	uint32_t pending;
+	uint64_t lost;
+	uint64_t lost_ever;
+	uint64_t dropped;
+	uint64_t dropped_ever;
+	uint32_t nr_slots;
+	uint32_t nr_gaps;
+	...;
+};
+
+int cmt_usage_new(struct cmt_usage **, const struct cmt_usage_opts *);
+void cmt_usage_free(struct cmt_usage *);
+int cmt_usage_next(struct cmt_usage *, const struct cmt_usage_frame **);
+int cmt_usage_peek(struct cmt_usage *, const struct cmt_usage_frame **);
+int cmt_usage_timeout(const struct cmt_usage *);
+int cmt_usage_wait(struct cmt_usage *, int);
+int cmt_usage_refresh(struct cmt_usage *, unsigned int);
+""" + BLOCKS + """
+int slot_queue_new(struct slot_queue **, const struct cmt_slots_opts *);
+void slot_queue_free(struct slot_queue *);
+int slot_queue_feed(struct slot_queue *, struct cmt_reader *);
+struct slot_block *slot_queue_take(struct slot_queue *);
+struct cmt_slots *slot_queue_slots(struct slot_queue *);
+size_t container_put(char *, const struct cmt_container *);
+struct usage_block *usage_block_copy(const struct cmt_usage_frame *);
 void free(void *);
-extern "Python" void retired(void *, const struct cmt_slot *);
 """
 
-SOURCE = """
-#include <stdlib.h>
-#include <cmt/cmt.h>
-"""
+SOURCE = (HERE / "blocks.c").read_text().replace('#include "blocks.h"\n', BLOCKS)
 
 builder = FFI()
 builder.cdef(DECLARATIONS)

@@ -41,12 +41,23 @@
  *
  * Sampling runs while at least one descriptor that has mapped a ring is open.
  *
+ * Waiting.  poll() reports POLLIN while some ring has at least the watermark's
+ * number of records (CMT_IOC_SET_WATERMARK) more than at this descriptor's last
+ * read().  It is level-triggered: POLLIN stays until read(), however often and by
+ * whatever means it is asked for.  read() of 8 bytes or more puts a __u64 there,
+ * the number of records written to all rings since the last read(); with less
+ * than the watermark in every ring it waits, or is EAGAIN with O_NONBLOCK.  Less
+ * than 8 bytes is EINVAL.  A reader calls read() first and empties the rings
+ * then: what comes in between raises POLLIN again, and nothing is slept over.
+ *
  * ioctls.  Every argument starts with its size in bytes, set by the caller,
- * and flags, which must be 0.  A size below the structure's first published
- * one, unknown flags, or a larger structure whose unknown tail is not zero is
- * EINVAL, and nothing has changed.  The kernel writes back no more than the
- * caller's size and sets size to what it wrote.  A command this module does
- * not know is ENOTTY.
+ * and flags, which must be 0.  Structures grow at their end, on either side:
+ * of a smaller one than the module knows, the rest counts as 0; of a larger
+ * one, the tail that the module does not know must be 0.  A size below the
+ * structure's first published one (CMT_..._SIZE), a tail that is not 0, unknown
+ * flags, or a reserved member that is not 0 is EINVAL, and nothing has changed.
+ * The kernel writes back no more than the caller's size, and sets size to what
+ * it wrote.  A command that this module does not know is ENOTTY.
  */
 #ifndef _UAPI_CMT_H
 #define _UAPI_CMT_H
@@ -54,7 +65,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define CMT_ABI_MAJOR	1	/* another major number: do not talk */
+#define CMT_ABI_MAJOR	2	/* another major number: incompatible, refuse */
 #define CMT_ABI_MINOR	0	/* a higher minor number only adds */
 #define CMT_ABI_VERSION	((CMT_ABI_MAJOR << 16) | CMT_ABI_MINOR)
 
@@ -69,39 +80,46 @@ enum {
 	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
 	CMT_REC_UPDATE		= 4,	/* a new name or cgroup, attached or not */
-	CMT_REC_ALLOC_FAIL	= 5,	/* no RMID was to be had; rmid: of the rest */
+	CMT_REC_ALLOC_FAIL	= 5,	/* the owner is pending; rmid: what it is
+					 * counted under meanwhile
+					 */
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
 	/* what the ring itself went through: no payload, no domain */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
+	/* what all readers share has changed: payload is cmt_record.state */
+	CMT_REC_STATE		= 34,
 };
 
 /* cmt_record.flags */
-#define CMT_F_EMULATED		0x0001U	/* from the model, not measured */
-#define CMT_F_PQR_OVERWRITTEN	0x0002U	/* TICK: another agent had changed this
-					 * CPU's RMID; SAMPLE: such a CPU should
-					 * have run under this one
-					 */
+#define CMT_F_EMULATED		0x00000001U	/* from the model, not measured */
+/* TICK: another agent had changed this CPU's RMID; SAMPLE: such a CPU should have
+ * run with this one
+ */
+#define CMT_F_PQR_OVERWRITTEN	0x00000002U
 /* SAMPLE: which values are measurements; a value without its flag is 0 */
-#define CMT_F_OCCUPANCY		0x0010U
-#define CMT_F_MBM_TOTAL		0x0020U
-#define CMT_F_MBM_LOCAL		0x0040U
-#define CMT_F_RESIDUAL		0x0080U	/* also of lifecycle records */
+#define CMT_F_OCCUPANCY		0x00000010U
+#define CMT_F_MBM_TOTAL		0x00000020U
+#define CMT_F_MBM_LOCAL		0x00000040U
+#define CMT_F_RESIDUAL		0x00000080U	/* also of lifecycle records */
 /* SAMPLE: why one is missing, or not comparable with the one before */
-#define CMT_F_ERROR		0x0100U	/* QM_CTR bit 63 */
-#define CMT_F_UNAVAILABLE	0x0200U	/* QM_CTR bit 62 */
-#define CMT_F_REBASED		0x0400U	/* MBM traffic before this sample is
-					 * unknown: first reading, a pause in
-					 * sampling, or a reading was missing
-					 */
+#define CMT_F_ERROR		0x00000100U	/* QM_CTR bit 63 */
+#define CMT_F_UNAVAILABLE	0x00000200U	/* QM_CTR bit 62 */
+/* MBM traffic before this sample is unknown: first reading, a pause in sampling, or
+ * a reading was missing
+ */
+#define CMT_F_REBASED		0x00000400U
 
-/* Lifecycle: what the owner is; a process, when none of the first three is set */
-#define CMT_F_OWNER_CGROUP	0x1000U	/* and all cgroups below it; no tgid */
-#define CMT_F_OWNER_CPU		0x2000U	/* whatever runs there; owner_cpu */
-#define CMT_F_OWNER_REST	0x4000U	/* all who wait for an RMID; no tgid */
-#define CMT_F_ATTACHED		0x8000U	/* by CMT_IOC_ATTACH */
+/* Lifecycle: what the owner is; a process, when no CMT_F_OWNER_* is set */
+#define CMT_F_OWNER_CGROUP	0x00001000U	/* and all cgroups below it; no tgid */
+#define CMT_F_OWNER_CPU		0x00002000U	/* whatever runs there; owner_cpu */
+#define CMT_F_OWNER_OVERFLOW	0x00004000U	/* all pending owners; no tgid */
+#define CMT_F_ATTACHED		0x00008000U	/* by CMT_IOC_ATTACH */
+#define CMT_F_OWNER_RESCTRL	0x00010000U	/* what resctrl, or another agent,
+						 * counts under this RMID; no tgid
+						 */
 
 /*
  * One record.  rmid and generation name an owner: generation changes whenever
@@ -110,8 +128,8 @@ enum {
 struct cmt_record {
 	__aligned_u64 ts;	/* CLOCK_MONOTONIC, ns */
 	__u16 type;		/* CMT_REC_* */
-	__u16 flags;		/* CMT_F_* */
-	__u32 cpu;		/* the CPU whose ring this is */
+	__u16 cpu;		/* the CPU whose ring this is */
+	__u32 flags;		/* CMT_F_* */
 	__u32 rmid;		/* TICK: the RMID running on the CPU */
 	__u32 generation;
 	__u32 domain;		/* L3 domain id, as resctrl numbers them;
@@ -126,9 +144,11 @@ struct cmt_record {
 	union {
 		struct {
 			__aligned_u64 cgroup_id;	/* cgroup v2 inode number */
-			__aligned_u64 residual_bytes;	/* cache the RMID held in
-							 * the domain when allocated
-							 */
+			union {
+				/* cache the RMID held in the domain when allocated */
+				__aligned_u64 residual_bytes;
+				__aligned_u64 why;	/* ALLOC_FAIL: CMT_WHY_* */
+			};
 			char comm[CMT_COMM_LEN];	/* not always terminated */
 		} owner;
 		struct {
@@ -141,13 +161,31 @@ struct cmt_record {
 							 */
 		} sample;
 		struct {
-			__aligned_u64 missed;	/* ticks missed on this CPU */
-			__aligned_u64 deferred;	/* samples put off to a later tick */
-			__aligned_u64 busy_ns;	/* spent in ticks on this CPU */
-			__aligned_u64 samples;	/* SAMPLE records of this CPU */
-		} tick;				/* all since the module was loaded */
+			/* since the module was loaded, on this CPU: */
+			__aligned_u64 missed;	/* ticks missed */
+			__aligned_u64 deferred;	/* readings put off to a later tick */
+			__aligned_u64 busy_ns;	/* spent in ticks */
+			/* in this tick: */
+			__u32 read;		/* RMIDs read: SAMPLE records */
+			__u32 waiting;		/* RMIDs due here and not read: they
+						 * come first in the next tick
+						 */
+		} tick;
+		struct {
+			__u32 scope;		/* CMT_SCOPE_* */
+			__u32 interval_ns;
+			__u32 resctrl;		/* CMT_RESCTRL_* */
+			__u32 resctrl_mounted;	/* 0 or 1 */
+		} state;
 		__u8 payload[32];
 	};
+};
+
+/* cmt_record.owner.why, of ALLOC_FAIL */
+enum {
+	CMT_WHY_NO_RMID		= 1,	/* all have an owner or are in limbo */
+	CMT_WHY_RECLAIMED	= 2,	/* resctrl or another agent took its RMID */
+	CMT_WHY_NO_OWNER	= 3,	/* more owners than the module can note */
 };
 
 /* cmt_ring_header.state */
@@ -155,12 +193,19 @@ enum {
 	CMT_RING_ABSENT		= 0,	/* the CPU has never been online */
 	CMT_RING_ONLINE		= 1,
 	CMT_RING_OFFLINE	= 2,	/* may come back */
+	CMT_RING_QUIET		= 3,	/* online, without TICKs: the CPU is excluded.
+					 * A record comes here at most a tick's
+					 * time after its timestamp
+					 */
 };
 
 #define CMT_RING_MAGIC		0x524d5443U	/* "CTMR" in memory */
 #define CMT_RING_DATA_OFFSET	4096U
 
-/* The first page of a ring.  All but state and head is constant. */
+/*
+ * The first page of a ring.  All but state and head is constant.  records is this
+ * ring's: rings of CPUs that read less are smaller.
+ */
 struct cmt_ring_header {
 	__u32 magic;		/* CMT_RING_MAGIC */
 	__u32 abi_version;	/* CMT_ABI_VERSION */
@@ -197,7 +242,18 @@ enum {
 	CMT_SCOPE_MANUAL	= 4,	/* only what was attached */
 };
 
-/* CMT_IOC_GET_INFO: constant while loaded, but for interval and scope */
+/* cmt_info.resctrl: whose RMID a task has that resctrl gave one, too */
+enum {
+	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's; it is sampled as an owner of its
+					 * own kind (CMT_F_OWNER_RESCTRL)
+					 */
+	CMT_RESCTRL_TAKE	= 2,	/* cmt's; the CLOSID stays resctrl's */
+};
+
+/*
+ * CMT_IOC_GET_INFO: constant while loaded, but for interval, scope, resctrl,
+ * resctrl_mounted, ring_hold_ns and events
+ */
 struct cmt_info {
 	__u32 size;
 	__u32 flags;
@@ -212,15 +268,25 @@ struct cmt_info {
 	__u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
 	__u32 upscale_bytes;	/* bytes per counter unit (CPUID 0xF.1 EBX) */
 	__u32 counter_bits;	/* width of the MBM counters */
-	__u32 ring_records;
+	__u32 ring_records;	/* of the largest ring */
 	__u32 interval_ns;
 	__u32 interval_min_ns;
 	__u32 interval_max_ns;
 	__aligned_u64 ring_bytes;	/* length of one ring's mapping */
 	__aligned_u64 limbo_ns;		/* least time between FREE and ALLOC */
 	__aligned_u64 l3_bytes;		/* of one domain; 0: unknown */
+	__aligned_u64 ring_hold_ns;	/* every ring holds the records of at least
+					 * this long, at the worst rate of samples
+					 */
+	__u32 budget_ns;	/* a tick reads for about this long at most */
+	__u32 idle_ticks;	/* an RMID that has an owner and did not run is read
+				 * once in so many ticks, as the budget allows
+				 */
+	__u32 resctrl;		/* CMT_RESCTRL_* */
+	__u32 resctrl_mounted;	/* 0 or 1, as of the last look */
 	char module_version[16];
 	char reason[64];	/* why this backend, for people */
+	char mbm_reason[64];	/* why there are no MBM events; empty: there are */
 };
 
 /* CMT_IOC_GET_STATS: sums over all CPUs since the module was loaded */
@@ -230,26 +296,28 @@ struct cmt_stats {
 	__u32 rmids_active;	/* now: they have an owner */
 	__u32 rmids_limbo;	/* now: freed less than limbo_ns ago */
 	__u32 rmids_free;	/* now: can be handed out */
-	__u32 waiting;		/* now: owners that wait for an RMID */
+	__u32 pending;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
-	__u32 rmids_foreign;	/* now: another agent uses them */
+	__u32 rmids_foreign;	/* now: resctrl or another agent uses them */
 	__u32 reserved;
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
-	__aligned_u64 alloc_fails;	/* owners that had to wait */
+	__aligned_u64 alloc_fails;	/* owners that became pending */
 	__aligned_u64 served;		/* of these, got one later */
 	__aligned_u64 records;		/* written to all rings */
 	__aligned_u64 ticks;
 	__aligned_u64 missed;
 	__aligned_u64 deferred;
 	__aligned_u64 samples;
-	__aligned_u64 switches;		/* context switches seen */
+	__aligned_u64 switches;		/* context switches to another process */
 	__aligned_u64 pqr_writes;	/* a CPU's RMID was changed */
 	__aligned_u64 pqr_overwritten;	/* an owner ran under another agent's */
 	__aligned_u64 read_errors;	/* QM_CTR bit 63 */
 	__aligned_u64 read_unavailable;	/* QM_CTR bit 62 */
 	__aligned_u64 busy_ns;		/* spent in ticks */
+	__aligned_u64 irqs_off_ns;	/* the longest that interrupts were off */
+	__aligned_u64 lock_held_ns;	/* the longest that the owner lock was held */
 };
 
 /*
@@ -280,9 +348,9 @@ struct cmt_interval {
 };
 
 /*
- * CMT_IOC_SET_WATERMARK: poll() on this descriptor reports POLLIN when some
- * ring has at least this many records more than when poll() last did so.
- * 1 .. ring_records / 2; 1 is what a new descriptor has.
+ * CMT_IOC_SET_WATERMARK: how many records in one ring make poll() report and
+ * wake this descriptor's reader, and no other one.  1 .. ring_records / 2 of the
+ * smallest ring; 1 is what a new descriptor has.
  */
 struct cmt_watermark {
 	__u32 size;
@@ -344,8 +412,9 @@ enum {
 
 /*
  * CMT_IOC_ATTACH: give an owner of its own to a process, a cgroup or a CPU,
- * whatever the scope.  It goes before those who wait, and waits itself when no
- * RMID is free.  An attached process is no part of its container any more, and
+ * whatever the scope.  It goes before the pending owners of the scope, and is
+ * pending itself when no RMID is free.  An attached process is no part of its
+ * container any more, and
  * an attached cgroup none of one above it; an attached CPU counts what runs
  * there and has no other owner.  Rights as for CMT_IOC_SET_INTERVAL.  ESRCH: no
  * such process; ENOENT: no such cgroup; ENXIO: no such CPU, or it is offline;
@@ -361,23 +430,68 @@ struct cmt_attach {
 	__aligned_u64 id;	/* process id in the caller's namespace; cgroup
 				 * v2 inode number; CPU number
 				 */
-	__u32 rmid;		/* out; when it waits, that of the rest */
+	__u32 rmid;		/* out; of a pending owner, the overflow RMID */
 	__u32 generation;	/* out */
 };
 
-/* The size in a command's number is that of the first published structure. */
-#define CMT_IOC_TYPE		0xCE
-#define CMT_IOC_GET_INFO	_IOWR(CMT_IOC_TYPE, 1, struct cmt_info)
-#define CMT_IOC_GET_STATS	_IOWR(CMT_IOC_TYPE, 2, struct cmt_stats)
-#define CMT_IOC_GET_RMIDS	_IOWR(CMT_IOC_TYPE, 3, struct cmt_rmids)
-#define CMT_IOC_SET_INTERVAL	_IOW(CMT_IOC_TYPE, 4, struct cmt_interval)
-#define CMT_IOC_SET_WATERMARK	_IOW(CMT_IOC_TYPE, 5, struct cmt_watermark)
-#define CMT_IOC_SET_SCOPE	_IOWR(CMT_IOC_TYPE, 6, struct cmt_scope)
-#define CMT_IOC_GET_PATTERNS	_IOWR(CMT_IOC_TYPE, 7, struct cmt_patterns)
-#define CMT_IOC_ATTACH		_IOWR(CMT_IOC_TYPE, 8, struct cmt_attach)
-#define CMT_IOC_DETACH		_IOW(CMT_IOC_TYPE, 9, struct cmt_attach)
-/* As CMT_IOC_GET_RMIDS, of those who wait for an RMID: ALLOC_FAIL records. */
-#define CMT_IOC_GET_WAITING	_IOWR(CMT_IOC_TYPE, 10, struct cmt_rmids)
+/*
+ * CMT_IOC_SET_RESCTRL: for everybody; CMT_RESCTRL_*.  Rights as for
+ * CMT_IOC_SET_INTERVAL.
+ */
+struct cmt_resctrl {
+	__u32 size;
+	__u32 flags;
+	__u32 mode;
+	__u32 reserved;
+};
+
+/*
+ * CMT_IOC_PATH_OF_CGROUP: where a cgroup of the v2 hierarchy is, from the root
+ * of the hierarchy ("/" is the root itself), terminated.  bytes: in, the room at
+ * path; out, the length with the terminator.  ENOENT: no such cgroup, or not
+ * below the caller's cgroup namespace; ENOSPC: it takes more room, bytes says
+ * how much; ENAMETOOLONG: it is longer than PATH_MAX.
+ */
+struct cmt_cgroup_path {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 cgroup_id;
+	__aligned_u64 path;	/* user address */
+	__u32 bytes;
+	__u32 reserved;
+};
+
+/*
+ * Type and numbers are free in the kernel's list (ioctl-number.rst).  The
+ * numbers hold no size: structures grow, commands do not change.
+ */
+#define CMT_IOC_TYPE		0xD4
+#define CMT_IOC(nr)		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE, nr, 0)
+#define CMT_IOC_GET_INFO	CMT_IOC(0x00)	/* struct cmt_info */
+#define CMT_IOC_GET_STATS	CMT_IOC(0x01)	/* struct cmt_stats */
+#define CMT_IOC_GET_RMIDS	CMT_IOC(0x02)	/* struct cmt_rmids */
+/* As CMT_IOC_GET_RMIDS, of the pending owners: ALLOC_FAIL records. */
+#define CMT_IOC_GET_PENDING	CMT_IOC(0x03)	/* struct cmt_rmids */
+#define CMT_IOC_SET_INTERVAL	CMT_IOC(0x04)	/* struct cmt_interval */
+#define CMT_IOC_SET_WATERMARK	CMT_IOC(0x05)	/* struct cmt_watermark */
+#define CMT_IOC_SET_SCOPE	CMT_IOC(0x06)	/* struct cmt_scope */
+#define CMT_IOC_GET_PATTERNS	CMT_IOC(0x07)	/* struct cmt_patterns */
+#define CMT_IOC_ATTACH		CMT_IOC(0x08)	/* struct cmt_attach */
+#define CMT_IOC_DETACH		CMT_IOC(0x09)	/* struct cmt_attach */
+#define CMT_IOC_SET_RESCTRL	CMT_IOC(0x0a)	/* struct cmt_resctrl */
+#define CMT_IOC_PATH_OF_CGROUP	CMT_IOC(0x0b)	/* struct cmt_cgroup_path */
+
+/* The least size that a caller may give: what was published first. */
+#define CMT_INFO_SIZE		264U
+#define CMT_STATS_SIZE		176U
+#define CMT_RMIDS_SIZE		32U
+#define CMT_INTERVAL_SIZE	16U
+#define CMT_WATERMARK_SIZE	16U
+#define CMT_SCOPE_SIZE		32U
+#define CMT_PATTERNS_SIZE	24U
+#define CMT_ATTACH_SIZE		32U
+#define CMT_RESCTRL_SIZE	16U
+#define CMT_CGROUP_PATH_SIZE	32U
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -393,8 +507,8 @@ struct cmt_attach {
 CMT_ABI_SIZE(cmt_record, 64);
 CMT_ABI_AT(cmt_record, ts, 0);
 CMT_ABI_AT(cmt_record, type, 8);
-CMT_ABI_AT(cmt_record, flags, 10);
-CMT_ABI_AT(cmt_record, cpu, 12);
+CMT_ABI_AT(cmt_record, cpu, 10);
+CMT_ABI_AT(cmt_record, flags, 12);
 CMT_ABI_AT(cmt_record, rmid, 16);
 CMT_ABI_AT(cmt_record, generation, 20);
 CMT_ABI_AT(cmt_record, domain, 24);
@@ -402,6 +516,7 @@ CMT_ABI_AT(cmt_record, tgid, 28);
 CMT_ABI_AT(cmt_record, interval_ns, 28);
 CMT_ABI_AT(cmt_record, owner.cgroup_id, 32);
 CMT_ABI_AT(cmt_record, owner.residual_bytes, 40);
+CMT_ABI_AT(cmt_record, owner.why, 40);
 CMT_ABI_AT(cmt_record, owner.comm, 48);
 CMT_ABI_AT(cmt_record, sample.occupancy_bytes, 32);
 CMT_ABI_AT(cmt_record, sample.mbm_total_bytes, 40);
@@ -410,7 +525,10 @@ CMT_ABI_AT(cmt_record, sample.residual_bytes, 56);
 CMT_ABI_AT(cmt_record, tick.missed, 32);
 CMT_ABI_AT(cmt_record, tick.deferred, 40);
 CMT_ABI_AT(cmt_record, tick.busy_ns, 48);
-CMT_ABI_AT(cmt_record, tick.samples, 56);
+CMT_ABI_AT(cmt_record, tick.read, 56);
+CMT_ABI_AT(cmt_record, tick.waiting, 60);
+CMT_ABI_AT(cmt_record, state.scope, 32);
+CMT_ABI_AT(cmt_record, state.resctrl_mounted, 44);
 CMT_ABI_AT(cmt_record, payload, 32);
 
 CMT_ABI_SIZE(cmt_ring_header, 128);
@@ -424,7 +542,7 @@ CMT_ABI_AT(cmt_ring_header, data_offset, 28);
 CMT_ABI_AT(cmt_ring_header, state, 32);
 CMT_ABI_AT(cmt_ring_header, head, 64);
 
-CMT_ABI_SIZE(cmt_info, 176);
+CMT_ABI_SIZE(cmt_info, CMT_INFO_SIZE);
 CMT_ABI_AT(cmt_info, abi_version, 8);
 CMT_ABI_AT(cmt_info, instance, 24);
 CMT_ABI_AT(cmt_info, nr_cpus, 32);
@@ -432,44 +550,58 @@ CMT_ABI_AT(cmt_info, interval_ns, 60);
 CMT_ABI_AT(cmt_info, ring_bytes, 72);
 CMT_ABI_AT(cmt_info, limbo_ns, 80);
 CMT_ABI_AT(cmt_info, l3_bytes, 88);
-CMT_ABI_AT(cmt_info, module_version, 96);
-CMT_ABI_AT(cmt_info, reason, 112);
+CMT_ABI_AT(cmt_info, ring_hold_ns, 96);
+CMT_ABI_AT(cmt_info, budget_ns, 104);
+CMT_ABI_AT(cmt_info, resctrl_mounted, 116);
+CMT_ABI_AT(cmt_info, module_version, 120);
+CMT_ABI_AT(cmt_info, reason, 136);
+CMT_ABI_AT(cmt_info, mbm_reason, 200);
 
-CMT_ABI_SIZE(cmt_stats, 160);
+CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);
-CMT_ABI_AT(cmt_stats, waiting, 20);
+CMT_ABI_AT(cmt_stats, pending, 20);
 CMT_ABI_AT(cmt_stats, rmids_foreign, 32);
 CMT_ABI_AT(cmt_stats, allocs, 40);
 CMT_ABI_AT(cmt_stats, records, 72);
 CMT_ABI_AT(cmt_stats, switches, 112);
 CMT_ABI_AT(cmt_stats, busy_ns, 152);
+CMT_ABI_AT(cmt_stats, irqs_off_ns, 160);
+CMT_ABI_AT(cmt_stats, lock_held_ns, 168);
 
-CMT_ABI_SIZE(cmt_rmids, 32);
+CMT_ABI_SIZE(cmt_rmids, CMT_RMIDS_SIZE);
 CMT_ABI_AT(cmt_rmids, count, 8);
 CMT_ABI_AT(cmt_rmids, as_of, 16);
 CMT_ABI_AT(cmt_rmids, records, 24);
 
-CMT_ABI_SIZE(cmt_interval, 16);
+CMT_ABI_SIZE(cmt_interval, CMT_INTERVAL_SIZE);
 CMT_ABI_AT(cmt_interval, interval_ns, 8);
 
-CMT_ABI_SIZE(cmt_watermark, 16);
+CMT_ABI_SIZE(cmt_watermark, CMT_WATERMARK_SIZE);
 CMT_ABI_AT(cmt_watermark, records, 8);
 
-CMT_ABI_SIZE(cmt_scope, 32);
+CMT_ABI_SIZE(cmt_scope, CMT_SCOPE_SIZE);
 CMT_ABI_AT(cmt_scope, scope, 8);
 CMT_ABI_AT(cmt_scope, patterns_bytes, 12);
 CMT_ABI_AT(cmt_scope, patterns, 16);
 CMT_ABI_AT(cmt_scope, bad_at, 24);
 
-CMT_ABI_SIZE(cmt_patterns, 24);
+CMT_ABI_SIZE(cmt_patterns, CMT_PATTERNS_SIZE);
 CMT_ABI_AT(cmt_patterns, bytes, 8);
 CMT_ABI_AT(cmt_patterns, text, 16);
 
-CMT_ABI_SIZE(cmt_attach, 32);
+CMT_ABI_SIZE(cmt_attach, CMT_ATTACH_SIZE);
 CMT_ABI_AT(cmt_attach, kind, 8);
 CMT_ABI_AT(cmt_attach, options, 12);
 CMT_ABI_AT(cmt_attach, id, 16);
 CMT_ABI_AT(cmt_attach, rmid, 24);
 CMT_ABI_AT(cmt_attach, generation, 28);
+
+CMT_ABI_SIZE(cmt_resctrl, CMT_RESCTRL_SIZE);
+CMT_ABI_AT(cmt_resctrl, mode, 8);
+
+CMT_ABI_SIZE(cmt_cgroup_path, CMT_CGROUP_PATH_SIZE);
+CMT_ABI_AT(cmt_cgroup_path, cgroup_id, 8);
+CMT_ABI_AT(cmt_cgroup_path, path, 16);
+CMT_ABI_AT(cmt_cgroup_path, bytes, 24);
 
 #endif

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records per second through merge, tracker and slots, on the host, beside a
- * plain memcpy of the same bytes in the same run.
+ * What reading costs on the host, beside a plain memcpy of the same bytes in the
+ * same run.  Everything goes through a reader, whose device is fake_device.c: the
+ * rings are mapped, their heads are loaded, and owners are asked for.
  *
- * The rings are images in memory with one reading of traffic as it is: per
- * millisecond and CPU one TICK and the CPU's share of samples, and a process
- * that ends and another that begins now and then.  Every figure is the best of
- * some passes: noise of the machine only ever adds time.
+ *	feed	cmt_reader_feed() into slots
+ *	read	cmt_reader_read(), in order
+ *	replay	cmt_reader_read(), then cmt_slots_add() of each record
  *
- * Output, one line per number of rings, times in ns per record:
- *   rings=8 records=... mrec_per_s=... ns=... merge_ns=... memcpy_ns=... ratio=...
- * ratio is ns / memcpy_ns.  Exit status 0, or 1 if a record went missing.
+ * The rings have one reading of traffic as it is: per millisecond and CPU one TICK
+ * and the CPU's share of samples, and a process that ends and another that begins
+ * now and then.  Every figure is the best of many passes, and memcpy has its turn
+ * in each: noise of the machine only ever adds time.
+ *
+ * Output: lines "figure KEY VALUE" for report.awk.  memcpy is in ns per record, the
+ * others are multiples of it.  The time is the process's own, on a CPU.  Exit status 0, or 1 if a record went missing.
  */
 #include <cmt/cmt.h>
 #include <stdio.h>
@@ -18,20 +22,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "fake_device.h"
 #include "image.h"
-#include "merge.h"
 
 #define MS		1000000ULL
 #define T0		(1000 * MS)
 #define TOTAL		(1U << 19)	/* records in all rings */
 #define RMIDS		256
 #define SAMPLES		7		/* per CPU and tick */
-#define PASSES		7
+#define PASSES		25
 #define BATCH		1024
 
 struct bench {
-	struct cmt_info info;
-	char *images;
 	uint64_t records;	/* in all rings */
 	uint64_t end;		/* the last time in them */
 	uint64_t delivered, slots, entries;
@@ -43,22 +45,18 @@ static void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
+/* Of this process: others run on the machine, too. */
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-static void *image(const struct bench *b, uint32_t cpu)
-{
-	return b->images + cpu * b->info.ring_bytes;
 }
 
 static void put(struct bench *b, struct cmt_record record)
 {
-	image_put(image(b, record.cpu), &record);
+	image_put(fake_ring(record.cpu), &record);
 	b->records++;
 }
 
@@ -88,7 +86,7 @@ static void put_tick(struct bench *b, uint32_t cpu, uint64_t ms)
 	uint32_t domain = cpu / 64;
 	uint32_t rmid = 1 + (uint32_t)((cpu * SAMPLES + ms) % (RMIDS - 8));
 
-	if (ms % b->info.nr_cpus == cpu)
+	if (ms % fake.nr_rings == cpu)
 		put_change(b, cpu, ts - 50000, ms);
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		struct cmt_record record =
@@ -111,99 +109,123 @@ static void bench_fill(struct bench *b, uint32_t rings)
 		capacity = 65536;
 	ticks = (capacity - 1) / (SAMPLES + 1 + 1);
 	memset(b, 0, sizeof(*b));
-	image_info(&b->info, rings, capacity);
-	b->info.nr_rmids = RMIDS;
-	b->images = calloc(rings, b->info.ring_bytes);
-	if (!b->images)
-		die("no memory");
-	for (uint32_t cpu = 0; cpu < rings; cpu++)
-		image_init(image(b, cpu), &b->info, cpu);
+	fake_setup(rings, capacity);
+	fake.info.nr_rmids = RMIDS;
+	/* as after the first time around a ring */
+	fake.populate = true;
 	for (uint64_t ms = 1; ms <= ticks; ms++) {
 		for (uint32_t cpu = 0; cpu < rings; cpu++)
 			put_tick(b, cpu, ms);
 	}
+	/* Late enough for the last tick of every ring to come out. */
+	fake.now = b->end + 10 * MS;
 }
 
-static void on_slot(void *ctx, const struct cmt_slot *slot)
+static int on_slot(void *ctx, const struct cmt_slot *slot)
 {
 	struct bench *b = ctx;
 
 	b->slots++;
 	b->entries += slot->nr_entries;
+	return 0;
 }
 
-static struct cmt_merge *new_merge(const struct bench *b)
+static struct cmt_slots *new_slots(struct bench *b)
 {
-	struct cmt_merge *merge;
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts),
+		.nr_rmids = RMIDS,
+		.nr_cpus = fake.nr_rings,
+	};
+	struct cmt_slots *slots;
 
-	if (cmt_merge_new(&merge, &b->info, MS))
+	if (cmt_slots_new(&slots, &opts, on_slot, b))
 		die("no memory");
-	for (uint32_t cpu = 0; cpu < b->info.nr_cpus; cpu++) {
-		if (cmt_merge_add(merge, image(b, cpu), b->info.ring_bytes,
-				  true))
-			die("a ring is wrong");
-	}
-	return merge;
+	return slots;
 }
 
-/* @slots NULL: the merge alone.  Returns the time it took. */
-static uint64_t run(struct bench *b, struct cmt_slots *slots)
+enum way { FEED, READ, REPLAY };
+
+static const char *const names[] = { "feed", "read", "replay" };
+
+static uint64_t feed(struct cmt_reader *reader, struct cmt_slots *slots)
 {
-	static struct cmt_record records[BATCH];
-	struct cmt_merge *merge = new_merge(b);
-	uint64_t begin = now_ns();
+	uint64_t total = 0;
 	int n;
 
-	b->delivered = 0;
-	/* Late enough for the last tick of every ring to come out. */
-	while ((n = cmt_merge_read(merge, records, BATCH, b->end + 2 * MS)) > 0) {
-		b->delivered += (uint64_t)n;
+	while ((n = cmt_reader_feed(reader, slots)) > 0)
+		total += (unsigned int)n;
+	return n ? 0 : total;
+}
+
+static uint64_t read_all(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	static struct cmt_record records[BATCH];
+	uint64_t total = 0;
+	int n;
+
+	while ((n = cmt_reader_read(reader, records, BATCH)) > 0) {
+		total += (unsigned int)n;
 		for (int i = 0; slots && i < n; i++) {
 			if (cmt_slots_add(slots, &records[i]))
 				die("no memory");
 		}
 	}
-	if (slots)
-		cmt_slots_flush(slots);
+	return n ? 0 : total;
+}
+
+/* Returns the time it took. */
+static uint64_t run_on(struct bench *b, struct cmt_reader *reader, enum way way)
+{
+	struct cmt_slots *slots = way == READ ? NULL : new_slots(b);
+	struct cmt_slots_counts counts = {
+		.sz = sizeof(counts), .added = b->records,
+	};
+	uint64_t begin = now_ns(), total;
+
+	total = way == FEED ? feed(reader, slots) : read_all(reader, slots);
+	if (slots && cmt_slots_flush(slots))
+		die("a slot was refused");
 	begin = now_ns() - begin;
-	cmt_merge_free(merge);
-	if (n < 0 || b->delivered != b->records)
+	if (slots)
+		cmt_slots_counts(slots, &counts);
+	cmt_slots_free(slots);
+	if (total != b->records || counts.added != b->records)
 		die("records are missing");
 	return begin;
 }
 
-static uint64_t run_all(struct bench *b)
+static uint64_t run(struct bench *b, enum way way)
 {
-	const struct cmt_slots_opts opts = {
+	const struct cmt_reader_opts opts = {
 		.sz = sizeof(opts),
-		.nr_rmids = b->info.nr_rmids,
-		.nr_cpus = b->info.nr_cpus,
+		.latency_ns = MS,
+		.flags = CMT_READER_OLDEST,
 	};
-	struct cmt_slots_counts counts;
-	struct cmt_slots *slots;
+	struct cmt_reader *reader;
+	struct cmt_device *dev;
 	uint64_t ns;
 
-	if (cmt_slots_new(&slots, &opts, on_slot, b))
-		die("no memory");
-	ns = run(b, slots);
-	cmt_slots_counts(slots, &counts);
-	if (counts.added != b->records)
-		die("the slots did not take all records");
-	cmt_slots_free(slots);
+	if (cmt_device_open(&dev, NULL, 0) ||
+	    cmt_reader_new(&reader, dev, &opts))
+		die("no reader");
+	ns = run_on(b, reader, way);
+	cmt_reader_free(reader);
+	cmt_device_close(dev);
 	return ns;
 }
 
-static uint64_t run_memcpy(const struct bench *b)
+static uint64_t run_memcpy(void)
 {
 	static struct cmt_record records[BATCH];
 	uint64_t begin = now_ns();
 
-	for (uint32_t cpu = 0; cpu < b->info.nr_cpus; cpu++) {
-		uint64_t n = image_header(image(b, cpu))->head, i, k;
+	for (uint32_t cpu = 0; cpu < fake.nr_rings; cpu++) {
+		uint64_t n = image_header(fake_ring(cpu))->head, i, k;
 
 		for (i = 0; i < n; i += k) {
 			k = n - i < BATCH ? n - i : BATCH;
-			memcpy(records, image_slots(image(b, cpu)) + i,
+			memcpy(records, image_slots(fake_ring(cpu)) + i,
 			       k * sizeof(records[0]));
 			/* The copy is wanted. */
 			__asm__ volatile("" : : "r"(records) : "memory");
@@ -220,22 +242,22 @@ static void least(uint64_t *best, uint64_t ns)
 
 static void bench(uint32_t rings)
 {
-	uint64_t all = 0, merge = 0, copy = 0;
+	uint64_t best[REPLAY + 1] = { 0 }, copy = 0;
 	struct bench b;
 	double n;
 
 	bench_fill(&b, rings);
-	for (int pass = 0; pass < PASSES; pass++) {
-		least(&copy, run_memcpy(&b));
-		least(&merge, run(&b, NULL));
-		least(&all, run_all(&b));
-	}
 	n = (double)b.records;
-	printf("rings=%u records=%.0f mrec_per_s=%.1f ns=%.1f merge_ns=%.1f memcpy_ns=%.1f ratio=%.1f\n",
-	       rings, n, n / (double)all * 1000, (double)all / n,
-	       (double)merge / n, (double)copy / n,
-	       (double)all / (double)copy);
-	free(b.images);
+	for (int pass = 0; pass < PASSES; pass++) {
+		least(&copy, run_memcpy());
+		for (enum way way = FEED; way <= REPLAY; way++)
+			least(&best[way], run(&b, way));
+	}
+	printf("figure host_memcpy_%u %.2f\n", rings, (double)copy / n);
+	for (enum way way = FEED; way <= REPLAY; way++)
+		printf("figure host_%s_%u %.2f\n", names[way], rings,
+		       (double)best[way] / (double)copy);
+	fake_teardown();
 }
 
 int main(void)

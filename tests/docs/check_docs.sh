@@ -53,8 +53,9 @@ example()
 	sed -n '/^    #include <cmt\/cmt.h>/,/^    }/s/^    //p' README.md \
 		>"$tmp/example.c"
 	[ -s "$tmp/example.c" ] &&
+		version_header "$tmp/include" &&
 		"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -Ilibcmt/include \
-			-Imodule -c -o "$tmp/example.o" "$tmp/example.c"
+			-I"$tmp/include" -Imodule -c -o "$tmp/example.o" "$tmp/example.c"
 }
 
 # Files of the module and the documents that are named anywhere.

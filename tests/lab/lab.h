@@ -79,6 +79,18 @@ enum lab_command {
 	LAB_EVTSEL	= 0x1a,	/* -> this CPU's QM_EVTSEL (AMD: its L3's) */
 	LAB_EVTSEL_SET	= 0x1b,	/* LAB_ARG(0, rmid, event): write it */
 	LAB_CLOSID_SET	= 0x1c,	/* CLOSID: write it to this CPU's PQR_ASSOC */
+	/*
+	 * LAB_ARG(l3, 0, on): AMD's assignable counters off or on, which is bit 0
+	 * of L3_QOS_EXT_CFG -> what the register has now; all ones: the processor
+	 * has no assignable counters.  on > 1 only asks.
+	 */
+	LAB_ABMC_SET	= 0x1d,
+	/*
+	 * In so many microseconds, 0: now, the MBM counters of all RMIDs begin at
+	 * 0 again, as after a resume.  What LAB_TRAFFIC counts does not.
+	 * -> LAB_S_MBM_RESETS
+	 */
+	LAB_MBM_RESET	= 0x1e,
 
 	/*
 	 * LAB_ARG(l3, rmid, event): the last reading of QM_CTR -> what it gave;
@@ -119,6 +131,7 @@ enum lab_config {
 	LAB_C_LIMIT,
 	LAB_C_OVERFLOW,
 	LAB_C_PTI,
+	LAB_C_ABMC,		/* 1: AMD's assignable counters exist */
 };
 
 enum lab_stat {
@@ -129,6 +142,13 @@ enum lab_stat {
 	LAB_S_SPACES_LOST,	/* spaces that had to be called unknown */
 	LAB_S_PQR_WRITES,
 	LAB_S_CTR_READS,
+	/* accesses to MSRs by all CPUs, refused ones (#GP) included */
+	LAB_S_PQR_RDMSR,	/* PQR_ASSOC */
+	LAB_S_PQR_WRMSR,
+	LAB_S_EVTSEL_RDMSR,	/* QM_EVTSEL */
+	LAB_S_EVTSEL_WRMSR,
+	LAB_S_CTR_RDMSR,	/* QM_CTR */
+	LAB_S_MBM_RESETS,	/* LAB_MBM_RESET was done */
 };
 
 /* Planted faults.  Of "period" occasions the first "burst" have the fault. */

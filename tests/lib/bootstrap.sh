@@ -28,6 +28,24 @@ debian_sources()
 	printf '%s\n' "$list"
 }
 
+# suite_sources SUITE: the same for another release of Debian, or for its
+# backports, from the mirrors that this machine uses
+suite_sources()
+{
+	local suite=$1 base=${1%-backports} list main security
+
+	list=$(debian_sources)
+	main=$(awk '$3 == "bookworm" { print $2; exit }' <<<"$list")
+	security=$(awk '$3 == "bookworm-security" { print $2; exit }' <<<"$list")
+	[ -n "$main" ] || die "this machine's apt has no archive of Debian 12" \
+		"add it to /etc/apt/sources.list"
+	echo "deb $main $base main"
+	[ "$base" != sid ] || return 0
+	echo "deb $main $base-updates main"
+	[ -z "$security" ] || echo "deb $security $base-security main"
+	[ "$suite" = "$base" ] || echo "deb $main $suite main"
+}
+
 # package_versions PACKAGE...: what a cache's name may depend on
 package_versions()
 {

@@ -56,6 +56,28 @@ tracked()
 	fi)
 }
 
+# cmt_version: of the module, the library and the tools
+cmt_version()
+{
+	sed -n 's/^#define CMT_VERSION "\(.*\)"$/\1/p' "$CMT_TOP/module/version.h"
+}
+
+# version_header DIR: DIR/cmt/version.h, which cmake makes elsewhere, for those who
+# compile without it
+version_header()
+{
+	local version major minor patch
+
+	version=$(cmt_version)
+	IFS=. read -r major minor patch <<<"$version"
+	mkdir -p "$1/cmt"
+	sed "s/@PROJECT_VERSION@/$version/
+		s/@PROJECT_VERSION_MAJOR@/$major/
+		s/@PROJECT_VERSION_MINOR@/$minor/
+		s/@PROJECT_VERSION_PATCH@/$patch/" \
+		"$CMT_TOP/libcmt/version.h.in" >"$1/cmt/version.h"
+}
+
 # log_tail FILE [LINES]: the end of a log, set off from our own lines
 log_tail()
 {

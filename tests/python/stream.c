@@ -28,14 +28,18 @@ void test_fail(int open_errno, int ioctl_errno, int poll_errno);
 void test_abi(uint32_t abi);
 void test_now(uint64_t now);
 void test_tick(uint32_t cpu, uint64_t ts);
+void test_busy_tick(uint32_t cpu, uint64_t ts, uint32_t rmid,
+		    uint32_t generation);
 void test_event(uint16_t type, uint32_t cpu, uint64_t ts, uint32_t rmid,
-		uint32_t generation, uint16_t flags);
+		uint32_t generation, uint32_t flags);
 void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
-		 uint16_t flags, const uint64_t *values);
+		 uint32_t flags, const uint64_t *values);
 void test_other(uint16_t type, uint32_t cpu, uint64_t ts);
+void test_load(uint32_t rmids, uint32_t ms);
 void test_existing(uint64_t since, uint32_t rmid, uint32_t generation,
-		   uint16_t flags);
-void test_waiting(uint64_t since, uint16_t flags);
+		   uint32_t flags);
+void test_pending(uint64_t since, uint32_t flags);
+void test_state(uint32_t cpu, uint64_t ts);
 void test_as_of(uint64_t ts);
 void test_bad_at(uint32_t byte);
 int test_open_flags(void);
@@ -45,6 +49,7 @@ const struct cmt_attach *test_attach(void);
 void test_setup(uint32_t nr_cpus, uint32_t records)
 {
 	fake_setup(nr_cpus, records);
+	fake.level = true;
 	strcpy(fake.patterns, "docker-<id>.scope\n!x\n");
 }
 
@@ -83,12 +88,23 @@ void test_tick(uint32_t cpu, uint64_t ts)
 	record.tick.missed = 11;
 	record.tick.deferred = 12;
 	record.tick.busy_ns = 13;
-	record.tick.samples = 14;
+	record.tick.read = 14;
+	record.tick.waiting = 15;
+	image_put(fake_ring(cpu), &record);
+}
+
+void test_busy_tick(uint32_t cpu, uint64_t ts, uint32_t rmid,
+		    uint32_t generation)
+{
+	struct cmt_record record = image_tick(cpu, ts);
+
+	record.rmid = rmid;
+	record.generation = generation;
 	image_put(fake_ring(cpu), &record);
 }
 
 void test_event(uint16_t type, uint32_t cpu, uint64_t ts, uint32_t rmid,
-		uint32_t generation, uint16_t flags)
+		uint32_t generation, uint32_t flags)
 {
 	struct cmt_record record = image_event(type, cpu, ts, rmid, generation);
 
@@ -97,7 +113,7 @@ void test_event(uint16_t type, uint32_t cpu, uint64_t ts, uint32_t rmid,
 }
 
 void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
-		 uint16_t flags, const uint64_t *values)
+		 uint32_t flags, const uint64_t *values)
 {
 	struct cmt_record record = image_sample(cpu, ts, rmid, generation);
 
@@ -114,7 +130,7 @@ void test_other(uint16_t type, uint32_t cpu, uint64_t ts)
 }
 
 void test_existing(uint64_t since, uint32_t rmid, uint32_t generation,
-		   uint16_t flags)
+		   uint32_t flags)
 {
 	struct cmt_record *record = &fake.existing[fake.nr_existing++];
 
@@ -122,12 +138,25 @@ void test_existing(uint64_t since, uint32_t rmid, uint32_t generation,
 	record->flags = flags;
 }
 
-void test_waiting(uint64_t since, uint16_t flags)
+void test_pending(uint64_t since, uint32_t flags)
 {
-	struct cmt_record *record = &fake.waiting[fake.nr_waiting++];
+	struct cmt_record *record = &fake.pending[fake.nr_pending++];
 
 	*record = image_event(CMT_REC_ALLOC_FAIL, 0, since, 9, 90);
+	record->owner.why = CMT_WHY_RECLAIMED;
 	record->flags = flags;
+}
+
+void test_state(uint32_t cpu, uint64_t ts)
+{
+	struct cmt_record record = {
+		.ts = ts,
+		.type = CMT_REC_STATE,
+		.cpu = (uint16_t)cpu,
+		.state = { CMT_SCOPE_CONTAINER, MS, CMT_RESCTRL_TAKE, 1 },
+	};
+
+	image_put(fake_ring(cpu), &record);
 }
 
 void test_as_of(uint64_t ts)
@@ -155,9 +184,57 @@ const struct cmt_attach *test_attach(void)
 	return &fake.attach;
 }
 
+static void load_sample(uint32_t cpu, uint64_t ts, uint32_t rmid,
+			uint32_t generation)
+{
+	struct cmt_record record = image_sample(cpu, ts, rmid, generation);
+
+	record.domain = cpu;
+	record.flags |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL | CMT_F_RESIDUAL;
+	image_put(fake_ring(cpu), &record);
+}
+
+/* A process ends in each millisecond, and another one gets its RMID. */
+static void load_change(uint64_t ts, uint32_t rmid, uint32_t generation)
+{
+	struct cmt_record record =
+		image_event(CMT_REC_FREE, 0, ts, rmid, generation);
+
+	if (generation)
+		image_put(fake_ring(0), &record);
+	record = image_event(CMT_REC_ALLOC, 0, ts, rmid, generation + 1);
+	image_put(fake_ring(0), &record);
+}
+
+/*
+ * What a busy machine writes in @ms milliseconds: each CPU is an L3 domain of its
+ * own and reads @rmids RMIDs, from 1 on, in each of them.
+ */
+void test_load(uint32_t rmids, uint32_t ms)
+{
+	fake.info.nr_rmids = rmids + 2;
+	/* as after the first time around a ring */
+	fake.populate = true;
+	for (uint32_t rmid = 1; rmid <= rmids; rmid++)
+		load_change(T0, rmid, 0);
+	for (uint32_t n = 0; n < ms; n++) {
+		uint64_t ts = T0 + n * MS;
+
+		load_change(ts + 1, 1 + n % rmids, 1 + n / rmids);
+		for (uint32_t cpu = 0; cpu < fake.nr_rings; cpu++) {
+			for (uint32_t rmid = 1; rmid <= rmids; rmid++)
+				load_sample(cpu, ts + rmid + 1, rmid,
+					    1 + n / rmids +
+					    (rmid <= 1 + n % rmids));
+			test_tick(cpu, ts + rmids + 2);
+		}
+	}
+	fake.now = T0 + ms * MS + 10 * MS;
+}
+
 static void stream_sample(uint64_t ms, uint32_t rmid, uint64_t bytes)
 {
-	uint16_t flags = CMT_F_EMULATED;
+	uint32_t flags = CMT_F_EMULATED;
 	uint64_t values[4] = { bytes };
 
 	if (rmid != 2 || ms % 2)

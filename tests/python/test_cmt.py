@@ -3,14 +3,22 @@
 import ctypes
 import errno
 import gc
+import itertools
+import math
 import os
 import select
 import sys
 import tempfile
+import threading
 import unittest
 import weakref
 
 import cmt
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 FAKE = ctypes.CDLL("libcmt.so.1")
 U64 = ctypes.c_uint64
@@ -67,7 +75,7 @@ class DeviceTest(FakeCase):
     def test_info(self):
         FAKE.test_info(2, U64(0))
         info = self.open().info
-        self.assertEqual(info.abi, (1, 0))
+        self.assertEqual(info.abi, (2, 0))
         self.assertIs(info.backend, cmt.Backend.EMULATED)
         self.assertTrue(info.emulated)
         self.assertEqual(info.reason, "test")
@@ -80,6 +88,8 @@ class DeviceTest(FakeCase):
         self.assertEqual(info.interval_min_ns, 100_000)
         self.assertEqual(info.interval_max_ns, 1_000_000_000)
         self.assertEqual(info.limbo_ns, 2 * MS)
+        self.assertEqual((info.ring_hold_ns, info.budget_ns), (2000 * MS, 20_000))
+        self.assertEqual((info.idle_ticks, info.mbm_reason), (32, ""))
         self.assertIsNone(info.l3_bytes)
 
     def test_hardware(self):
@@ -101,9 +111,9 @@ class DeviceTest(FakeCase):
         self.assertIn("not a cmt device", self.raises(errno.ENOTTY, cmt.Device).strerror)
 
     def test_other_abi(self):
-        FAKE.test_abi(0x20003)
+        FAKE.test_abi(0x30003)
         error = self.raises(errno.EPROTONOSUPPORT, cmt.Device)
-        self.assertIn("the module speaks ABI 2.3, this library 1.0", error.strerror)
+        self.assertIn("the module speaks ABI 3.3, this library ABI 2.0", error.strerror)
 
     def test_other_path(self):
         with tempfile.NamedTemporaryFile() as file:
@@ -140,7 +150,7 @@ class DeviceTest(FakeCase):
 
     def test_stats(self):
         stats = self.open().stats()
-        self.assertEqual((stats.allocs, stats.busy_ns), (0, 0))
+        self.assertEqual((stats.allocs, stats.busy_ns, stats.lock_held_ns), (0, 0, 0))
         FAKE.test_fail(0, errno.EIO, 0)
         self.assertIn("statistics", self.raises(errno.EIO, cmt.Device.stats, self.device()).strerror)
 
@@ -154,11 +164,12 @@ class DeviceTest(FakeCase):
         FAKE.test_existing(U64(T0 - 9), 3, 30, 0)
         FAKE.test_existing(U64(T0 - 8), 4, 40, int(cmt.Flag.OWNER_CGROUP | cmt.Flag.ATTACHED))
         FAKE.test_existing(U64(T0 - 7), 5, 50, int(cmt.Flag.OWNER_CPU))
-        FAKE.test_existing(U64(T0 - 6), 6, 60, int(cmt.Flag.OWNER_REST))
+        FAKE.test_existing(U64(T0 - 6), 6, 60, int(cmt.Flag.OWNER_OVERFLOW))
+        FAKE.test_existing(U64(T0 - 5), 7, 70, int(cmt.Flag.OWNER_RESCTRL))
         FAKE.test_as_of(U64(T0 - 1))
         snapshot = self.open().snapshot()
         self.assertEqual(snapshot.as_of_ns, T0 - 1)
-        process, cgroup, cpu, rest = snapshot.owners
+        process, cgroup, cpu, overflow, resctrl = snapshot.owners
         self.assertEqual(process, cmt.Owner(
             kind=cmt.OwnerKind.PROCESS, rmid=3, generation=30, since_ns=T0 - 9,
             until_ns=None, pid=1003, cpu=None, cgroup_id=7003,
@@ -166,12 +177,15 @@ class DeviceTest(FakeCase):
         self.assertEqual((cgroup.kind, cgroup.attached), (cmt.OwnerKind.CGROUP, True))
         self.assertEqual((cgroup.pid, cgroup.cgroup_id), (None, 7004))
         self.assertEqual((cpu.kind, cpu.cpu, cpu.pid), (cmt.OwnerKind.CPU, 1005, None))
-        self.assertEqual(rest.kind, cmt.OwnerKind.REST)
+        self.assertEqual(overflow.kind, cmt.OwnerKind.OVERFLOW)
+        self.assertEqual((resctrl.kind, resctrl.pid), (cmt.OwnerKind.RESCTRL, None))
 
-    def test_waiting(self):
-        FAKE.test_waiting(U64(T0 - 5), 0)
-        (owner,) = self.open().waiting().owners
+    def test_pending(self):
+        FAKE.test_pending(U64(T0 - 5), 0)
+        (owner,) = self.open().pending().owners
         self.assertEqual((owner.since_ns, owner.rmid, owner.pid), (T0 - 5, 9, 1009))
+        self.assertIs(owner.why, cmt.Why.RECLAIMED)
+        self.assertEqual(owner.residual_bytes, 0)
 
     def test_interval(self):
         device = self.open(control=True)
@@ -226,6 +240,19 @@ class DeviceTest(FakeCase):
         self.assertEqual((asked.kind, asked.id, asked.options), (3, 1, 0))
         self.raises(errno.EBADF, self.open().attach, cmt.OwnerKind.CPU, 1)
 
+    def test_resctrl(self):
+        device = self.open(control=True)
+        self.assertEqual(device.resctrl(), (cmt.ResctrlMode.RESPECT, False))
+        device.set_resctrl(cmt.ResctrlMode.TAKE)
+        self.assertEqual(device.resctrl(), (cmt.ResctrlMode.TAKE, False))
+        self.raises(errno.EINVAL, device.set_resctrl, 9)
+        self.raises(errno.EBADF, self.open().set_resctrl, cmt.ResctrlMode.TAKE)
+
+    def test_cgroup_path(self):
+        device = self.open()
+        self.assertEqual(device.cgroup_path(7001), "/a/b")
+        self.assertIn("cgroup 7002", self.raises(errno.ENOENT, device.cgroup_path, 7002).strerror)
+
     def test_unknown_numbers(self):
         self.assertEqual(cmt.Scope(9), 9)
         self.assertEqual(cmt.Scope(9).name, "UNKNOWN_9")
@@ -254,7 +281,7 @@ class ReaderTest(FakeCase):
                 T0 + 2, cmt.RecordType.SAMPLE, VALUES, 1, 5, 50, 0,
                 4 * MIB, 300, 200, 100))
             self.assertEqual((first.interval_ns, first.missed, first.deferred), (MS, 11, 12))
-            self.assertEqual((first.busy_ns, first.samples), (13, 14))
+            self.assertEqual((first.busy_ns, first.read, first.waiting), (13, 14, 15))
             self.assertEqual(online.type, cmt.RecordType.CPU_ONLINE)
             self.assertIs(type(other), cmt.Record)
             self.assertEqual(other.type, 99)
@@ -316,6 +343,31 @@ class ReaderTest(FakeCase):
             FAKE.test_now(U64(T0 + 1001))
             self.assertEqual(len(reader.read()), 1)
 
+    def test_state(self):
+        with cmt.Reader(self.open()) as reader:
+            FAKE.test_state(0, U64(T0 + 1))
+            tick(0, T0 + 9)
+            tick(1, T0 + 9)
+            state = reader.read()[0]
+            self.assertEqual(state, cmt.State(
+                T0 + 1, cmt.RecordType.STATE, cmt.Flag(0), 0, 0, 0, 0,
+                cmt.Scope.CONTAINER, MS, cmt.ResctrlMode.TAKE, True))
+
+    def test_poll(self):
+        device = self.open()
+        poll = select.poll()
+        poll.register(device, select.POLLIN)
+        with cmt.Reader(device, watermark=1) as reader:
+            tick(0, T0 + 1)
+            tick(1, T0 + 2)
+            self.assertTrue(reader.wait(0))
+            self.assertFalse(reader.wait(0))
+            while reader.read():
+                pass
+            self.assertFalse(reader.wait(0))
+            tick(0, T0 + 3)
+            self.assertTrue(reader.wait(0))
+
     def test_wait(self):
         with cmt.Reader(self.open()) as reader:
             self.assertIs(reader.wait(0), False)
@@ -374,39 +426,147 @@ class SlotsTest(FakeCase):
         tick(1, ts + 3)
         FAKE.test_now(U64(ts + 4))
 
+    def all(self):
+        """The slots that are retired by all there is."""
+        slots = []
+        while more := self.slots.feed(self.reader):
+            slots += more
+        return slots
+
     def test_slots(self):
         self.assertEqual(self.slots.feed(self.reader), [])
         for number in range(8):
             self.millisecond(number)
-        slots = self.slots.feed(self.reader)
-        self.assertEqual([s.start_ns for s in slots], [T0 + i * MS for i in range(4)])
-        self.assertEqual((slots[0].end_ns, slots[0].lost), (T0 + MS, 0))
-        (entry,) = slots[0].entries
-        self.assertEqual(entry, cmt.Entry(
-            5, 50, 0, 1, T0 + 1, VALUES, 4 * MIB, 100, 300, 200, entry.owner))
-        self.assertEqual((entry.owner.pid, entry.owner.comm), (1005, "name"))
-        self.assertFalse(entry.emulated)
-        cpu = slots[0].cpus[0]
-        self.assertEqual((cpu.cpu, cpu.ticks, cpu.busy_ticks), (0, 1, 0))
-        self.assertEqual((cpu.interval_ns, cpu.missed, cpu.deferred), (MS, 11, 12))
-        self.assertEqual((cpu.busy_ns, cpu.samples, cpu.owner), (13, 14, None))
-        self.assertEqual(len(self.slots.flush()), 4)
+        slots = self.all()
+        self.assertEqual([s.start_ns for s in slots], [T0 + i * MS for i in range(7)])
+        self.assertEqual((slots[0].end_ns, slots[0].lost, slots[0].gaps), (T0 + MS, 0, 0))
+        self.assertEqual(rows_of(slots[0].entries), [{
+            "rmid": 5, "generation": 50, "domain": 0, "samples": 1, "ts_ns": T0 + 1,
+            "flags": VALUES, "cpu": 0, "occupancy_bytes": 4 * MIB, "residual_bytes": 100,
+            "mbm_total_bytes": 300, "mbm_local_bytes": 200, "owner": 0,
+            "cgroup_id": 7005, "pid": 1005}])
+        (owner,) = slots[0].owners
+        self.assertEqual((owner.pid, owner.comm), (1005, "name"))
+        self.assertEqual(rows_of(slots[0].cpus)[1], {
+            "cpu": 1, "domain": 0, "ticks": 1, "busy_ticks": 0, "rmid": 0,
+            "generation": 0, "flags": 0, "interval_ns": MS, "missed": 11,
+            "deferred": 12, "busy_ns": 13, "read": 14, "waiting": 15, "owner": -1})
+        self.assertEqual(len(self.slots.flush()), 1)
         counts = self.slots.counts()
         self.assertEqual((counts.retired, counts.late), (8, 0))
 
+    def test_order_and_owners(self):
+        for rmid in (6, 7):
+            event(cmt.RecordType.ALLOC, 0, T0 + rmid, rmid)
+        for ts, rmid in enumerate((7, 0, 6, 5), T0 + 10):
+            sample(0, ts, rmid, values=(rmid, 0, 0, 0))
+        FAKE.test_busy_tick(1, U64(T0 + 20), 7, 70)
+        tick(0, T0 + 20)
+        self.slots.feed(self.reader)
+        (slot,) = self.slots.flush()
+        entries = slot.entries
+        self.assertEqual(entries.rmid.tolist(), [0, 5, 6, 7])
+        self.assertEqual(entries.occupancy_bytes.tolist(), [0, 5, 6, 7])
+        self.assertEqual(entries.owner.tolist(), [-1, 0, 1, 2])
+        self.assertEqual(entries.pid.tolist(), [0, 1005, 1006, 1007])
+        self.assertEqual([o.rmid for o in slot.owners], [5, 6, 7])
+        self.assertEqual(slot.cpus.owner.tolist(), [-1, 2])
+
+    def test_cpu_of_an_owner_without_reading(self):
+        tick(0, T0 + 20)
+        FAKE.test_busy_tick(1, U64(T0 + 20), 5, 50)
+        self.slots.feed(self.reader)
+        (slot,) = self.slots.flush()
+        self.assertEqual((len(slot.entries), len(slot.entries.rmid)), (0, 0))
+        self.assertEqual(slot.cpus.owner.tolist(), [-1, 0])
+        self.assertEqual(slot.owners[0].rmid, 5)
+
+    def test_owners_are_the_same_objects(self):
+        for number in range(4):
+            self.millisecond(number)
+        event(cmt.RecordType.ALLOC, 0, T0 + 4 * MS, 8)
+        for number in (4, 5):
+            sample(0, T0 + number * MS + 1, 8)
+            self.millisecond(number)
+        slots = self.all() + self.slots.flush()
+        self.assertEqual(len(slots), 6)
+        self.assertIs(slots[0].owners, slots[3].owners)
+        self.assertEqual([o.rmid for o in slots[5].owners], [5, 8])
+        self.assertIs(slots[5].owners[0], slots[0].owners[0])
+        self.assertIs(slots[5].owners, slots[4].owners)
+        self.assertEqual(slots[1].owners, slots[0].owners)
+
+    def test_columns_stay(self):
+        for number in range(8):
+            self.millisecond(number)
+        slot = self.slots.feed(self.reader)[1]
+        held, ticks = slot.entries.occupancy_bytes, slot.cpus.ticks
+        late = slot.cpus
+        self.assertIs(slot.entries.occupancy_bytes, held)
+        self.slots.close()
+        self.device.close()
+        del slot
+        gc.collect()
+        self.assertEqual((held.tolist(), held.format, held.itemsize), ([4 * MIB], "q", 8))
+        self.assertEqual((ticks.tolist(), late.cpu.tolist()), ([1, 1], [0, 1]))
+        with self.assertRaises(TypeError):
+            held[0] = 1
+
+    def test_blocks_are_freed(self):
+        self.millisecond(0)
+        self.slots.feed(self.reader)
+        (slot,) = self.slots.flush()
+        column, gone = slot.entries.rmid, weakref.ref(slot._block)
+        del slot
+        gc.collect()
+        self.assertIsNone(gone())
+        self.assertEqual(column.tolist(), [5])
+
+    def test_numpy(self):
+        if not numpy:
+            return
+        for rmid in range(5, 9):
+            sample(0, T0 + rmid, rmid, values=(rmid * MIB, 0, 0, 0))
+        tick(0, T0 + 20)
+        tick(1, T0 + 20)
+        self.slots.feed(self.reader)
+        (slot,) = self.slots.flush()
+        held = numpy.asarray(slot.entries.occupancy_bytes)
+        self.assertEqual((held.dtype, held.sum()), (numpy.int64, 26 * MIB))
+        self.assertFalse(held.flags.owndata)
+        self.assertFalse(held.flags.writeable)
+        self.assertTrue(held.flags.c_contiguous)
+        rmid = numpy.asarray(slot.entries.rmid)
+        self.assertEqual((rmid.dtype, rmid.tolist()), (numpy.uint32, [5, 6, 7, 8]))
+
+    def test_carried(self):
+        self.millisecond(0)
+        for number in (1, 2):
+            tick(0, T0 + number * MS)
+            tick(1, T0 + number * MS)
+        FAKE.test_now(U64(T0 + 1000 * MS))
+        first, _, last = self.all()
+        self.assertEqual(first.entries.samples[0], 1)
+        entries = last.entries
+        self.assertEqual(entries.samples[0], 0)
+        self.assertEqual((entries.ts_ns[0], entries.occupancy_bytes[0]), (T0 + 1, 4 * MIB))
+        self.assertEqual(last.end_ns - entries.ts_ns[0], 3 * MS - 1)
+
     def test_nothing_measured(self):
-        sample(0, T0 + 1, 6, cmt.Flag.UNAVAILABLE | cmt.Flag.EMULATED, (0, 0, 0, 0))
+        flags = cmt.Flag.UNAVAILABLE | cmt.Flag.EMULATED
+        sample(0, T0 + 1, 6, flags, (0, 0, 0, 0))
+        sample(0, T0 + 1, 7, VALUES, (1 << 63, 1, 0, (1 << 64) - 1))
         tick(0, T0 + 2)
         tick(1, T0 + 2)
         self.slots.feed(self.reader)
         (slot,) = self.slots.flush()
-        (entry,) = slot.entries
-        self.assertIsNone(entry.owner)
-        self.assertTrue(entry.emulated)
-        self.assertIn(cmt.Flag.UNAVAILABLE, entry.flags)
-        for value in (entry.occupancy_bytes, entry.residual_bytes,
-                      entry.mbm_total_bytes, entry.mbm_local_bytes):
-            self.assertIsNone(value)
+        nothing, most = rows_of(slot.entries)
+        self.assertEqual((nothing["owner"], nothing["flags"]), (-1, flags))
+        for name in ("occupancy_bytes", "residual_bytes", "mbm_total_bytes", "mbm_local_bytes"):
+            self.assertEqual(nothing[name], -1)
+        # what no cache holds is still no value that was not measured
+        self.assertEqual((most["occupancy_bytes"], most["residual_bytes"]), ((1 << 63) - 1,) * 2)
+        self.assertEqual((most["mbm_total_bytes"], most["mbm_local_bytes"]), (1, 0))
 
     def test_owner(self):
         event(cmt.RecordType.FREE, 0, T0 + 1, 5)
@@ -439,18 +599,15 @@ class SlotsTest(FakeCase):
         self.assertEqual(next(follow).start_ns, T0)
         self.assertEqual(next(follow).start_ns, T0 + MS)
 
-    def test_exception_in_the_callback(self):
-        def fail(_raw):
-            raise KeyboardInterrupt
-        original = cmt.slots._make_slot
-        self.addCleanup(setattr, cmt.slots, "_make_slot", original)
-        cmt.slots._make_slot = fail
-        self.millisecond(0)
-        self.slots.feed(self.reader)
-        with self.assertRaises(KeyboardInterrupt):
-            self.slots.flush()
-        cmt.slots._make_slot = original
-        self.assertEqual(self.slots.flush(), [])
+    def test_exception_in_a_loop(self):
+        for number in range(8):
+            self.millisecond(number)
+        with self.assertRaises(KeyError):
+            for slot in self.slots.follow(self.reader):
+                raise KeyError(slot.start_ns)
+        # nothing is lost with it: the next one follows
+        self.assertEqual(next(self.slots.follow(self.reader)).start_ns, T0 + MS)
+        self.slots.close()
 
     def test_options(self):
         self.raises(errno.EINVAL, cmt.Slots, self.device, slot_ns=1)
@@ -472,6 +629,315 @@ class SlotsTest(FakeCase):
         cmt.Reader(self.device).close()
 
 
+def rows_of(columns):
+    """All columns, as one dictionary for each row."""
+    kind = type(columns)
+    names = [n for n in vars(kind) if not n.startswith("_") and n not in ("layout", "strided")]
+    taken = {name: getattr(columns, name).tolist() for name in names}
+    for column in taken.values():
+        assert len(column) == len(columns)
+    return [{n: taken[n][i] for n in names} for i in range(len(columns))]
+
+
+class UsageTest(FakeCase):
+    """Frames of 5 ms, of slots of 1 ms."""
+
+    def setUp(self):
+        super().setUp()
+        for rmid in (1, 5):
+            FAKE.test_existing(U64(T0 - 9), rmid, 10 * rmid, 0)
+        FAKE.test_as_of(U64(T0 - 1))
+        FAKE.test_info(2, U64(32 * MIB))
+        self.device = self.open()
+
+    def usage(self, **options):
+        usage = cmt.Usage(self.device, **{"interval_ns": 5 * MS, **options})
+        self.addCleanup(usage.close)
+        return usage
+
+    def milliseconds(self, begin, end, flags=VALUES | cmt.Flag.EMULATED):
+        """RMID 1 holds 1 MiB more each time, and moves 3 MiB, 2 of them local."""
+        for n in range(begin, end):
+            ts = T0 + n * MS
+            sample(0, ts + 1, 1, flags, ((n + 1) * MIB, n * 3 * MIB, n * 2 * MIB, 100))
+            sample(1, ts + 1, 5, flags, (8 * MIB, 0, 0, 0))
+            tick(0, ts + 2)
+            tick(1, ts + 3)
+            FAKE.test_now(U64(ts + 4))
+
+    def frame(self, **options):
+        """The first frame of 10 ms, and the usage."""
+        usage = self.usage(**options)
+        self.milliseconds(0, 12)
+        frame = usage.next()
+        self.assertIsNotNone(frame)
+        return frame, usage
+
+    def row(self, frame, **members):
+        (row,) = [r for r in frame.rows
+                  if all(getattr(r, name) == value for name, value in members.items())]
+        return row
+
+    def test_default(self):
+        with cmt.Usage(self.device) as usage:
+            self.assertIsNone(usage.next())
+            self.assertLessEqual(usage.timeout_ms(), 110)
+            self.assertGreater(usage.timeout_ms(), 90)
+
+    def test_frame(self):
+        frame, usage = self.frame(by=cmt.By.PROCESS)
+        self.assertEqual((frame.start_ns, frame.end_ns), (T0, T0 + 5 * MS))
+        self.assertEqual((frame.by, frame.emulated), (cmt.By.PROCESS, True))
+        self.assertEqual((frame.nr_slots, frame.nr_gaps, frame.nr_cpus), (5, 0, 2))
+        self.assertEqual((frame.lost, frame.dropped, frame.sampling_ns), (0, 0, MS))
+        self.assertEqual(frame.last_ns, T0 + 4 * MS + 1)
+        row = self.row(frame, pid=1001)
+        self.assertEqual((row.kind, row.owner), (cmt.RowKind.OWNER, cmt.OwnerKind.PROCESS))
+        self.assertEqual((row.comm, row.rmid, row.generation), ("name", 1, 10))
+        self.assertEqual((row.cgroup_id, row.rmids, row.l3_bytes), (7001, 1, 32 * MIB))
+        self.assertTrue(row.emulated)
+        held = row.occupancy
+        self.assertEqual((held.known, held.partial, held.why), (True, False, 0))
+        self.assertEqual((held.last_bytes, held.least_bytes), (5 * MIB, MIB))
+        self.assertEqual((held.most_bytes, held.mean_bytes), (5 * MIB, 3 * MIB))
+        self.assertEqual(held.slots, 5)
+        self.assertEqual((held.residual_bytes, held.age_ns), (100, 0))
+        second = self.row(usage.next(), pid=1001)
+        for rate, moved in ((second.total, 15 * MIB), (second.local, 10 * MIB)):
+            self.assertEqual((rate.known, rate.partial), (True, False))
+            self.assertEqual(rate.bytes, moved)
+            self.assertAlmostEqual(rate.rate, moved / 0.005)
+            self.assertLess(rate.lo, rate.rate)
+            self.assertLess(rate.rate, rate.hi)
+        self.assertIsNone(usage.next())
+
+    def test_columns_are_the_rows(self):
+        frame, usage = self.frame(by=cmt.By.PROCESS)
+        frame = usage.next()
+        self.assertEqual(len(frame.columns), len(frame.rows))
+        groups = {"least_bytes": "occupancy", "mean_bytes": "occupancy",
+                  "most_bytes": "occupancy", "residual_bytes": "occupancy",
+                  "age_ns": "occupancy"}
+        for columns, row in zip(rows_of(frame.columns), frame.rows):
+            for name, value in columns.items():
+                group, _, member = name.partition("_")
+                if name in groups:
+                    expected = getattr(row.occupancy, name)
+                elif name == "occupancy_bytes":
+                    expected = row.occupancy.last_bytes
+                elif group in ("occupancy", "total", "local"):
+                    expected = getattr(getattr(row, group), member)
+                else:
+                    expected = getattr(row, name)
+                if name != "pending":
+                    self.assertEqual(value, expected, name)
+
+    def test_not_known(self):
+        usage = self.usage(by=cmt.By.PROCESS)
+        self.milliseconds(0, 7, cmt.Flag.UNAVAILABLE)
+        frame = usage.next()
+        row = self.row(frame, pid=1001)
+        self.assertFalse(row.occupancy.known or row.total.known or row.local.known)
+        self.assertIn(cmt.UsageWhy.UNAVAILABLE, row.occupancy.why)
+        self.assertIn(cmt.UsageWhy.UNAVAILABLE, row.why)
+        for value in (row.occupancy.last_bytes, row.occupancy.least_bytes,
+                      row.occupancy.mean_bytes, row.occupancy.residual_bytes,
+                      row.occupancy.age_ns, row.total.bytes, row.total.rate,
+                      row.local.lo, row.local.hi, row.pending):
+            self.assertIsNone(value)
+        self.assertEqual(row.occupancy.slots, 0)
+        columns = rows_of(frame.columns)[0]
+        for name in ("occupancy_bytes", "least_bytes", "mean_bytes", "residual_bytes",
+                     "age_ns", "total_bytes", "local_bytes"):
+            self.assertEqual(columns[name], -1, name)
+        for name in ("total_rate", "total_lo", "total_hi", "local_rate"):
+            self.assertTrue(math.isnan(columns[name]), name)
+        self.assertIs(columns["occupancy_known"], False)
+
+    def test_spread_of_no_slot(self):
+        usage = self.usage(by=cmt.By.DOMAIN)
+        for n in range(7):
+            ts = T0 + n * MS
+            sample(0, ts + 1, 1, VALUES, (MIB, 0, 0, 0))
+            sample(1, ts + 1, 5, cmt.Flag.UNAVAILABLE, (0, 0, 0, 0))
+            tick(0, ts + 2)
+            tick(1, ts + 3)
+            FAKE.test_now(U64(ts + 4))
+        frame = usage.next()
+        (row,) = frame.rows
+        held = row.occupancy
+        self.assertEqual((held.known, held.partial, held.slots), (True, True, 0))
+        self.assertEqual((held.least_bytes, held.mean_bytes), (None, None))
+        self.assertEqual((held.last_bytes, held.most_bytes), (MIB, MIB))
+        columns = rows_of(frame.columns)[0]
+        self.assertEqual((columns["least_bytes"], columns["mean_bytes"]), (-1, -1))
+
+    def test_containers(self):
+        usage = self.usage(children=True)
+        self.milliseconds(0, 12)
+        first, second = itertools.islice(usage, 2)
+        row = self.row(first, cgroup_id=7001)
+        self.assertEqual((row.owner, row.pid), (cmt.OwnerKind.CGROUP, 0))
+        self.assertEqual((row.container.path, row.container.own_path), ("/a/b", "/a/b"))
+        self.assertIsNone(row.container.uid)
+        other = self.row(first, cgroup_id=7005)
+        self.assertEqual((other.container.name, other.container.path), ("cgroup:7005", None))
+        self.assertEqual([child.pid for child in row.children], [1001])
+        self.assertEqual(row.children[0].occupancy.last_bytes, row.occupancy.last_bytes)
+        self.assertIs(self.row(second, cgroup_id=7001).container, row.container)
+        self.assertEqual(sorted(first.child_columns.pid), [1001, 1005])
+
+    def test_names_come_with_a_refresh(self):
+        frame, usage = self.frame()
+        self.assertIsNone(self.row(frame, cgroup_id=7001).container.path)
+        usage.refresh(pending=False)
+        self.assertEqual(self.row(usage.next(), cgroup_id=7001).container.path, "/a/b")
+
+    def test_by(self):
+        frame, _usage = self.frame(by=cmt.By.DOMAIN)
+        self.assertEqual([(r.domain, r.occupancy.last_bytes) for r in frame.rows],
+                         [(0, 13 * MIB)])
+
+    def test_by_cpu(self):
+        frame, _usage = self.frame(by=cmt.By.CPU)
+        row = self.row(frame, cpu=1, flags=cmt.RowFlag.CPU | cmt.RowFlag.SEEN)
+        self.assertEqual((row.ticks, row.busy_ticks), (5, 0))
+
+    def test_pending(self):
+        usage = self.usage()
+        FAKE.test_pending(U64(T0 - 5), 0)
+        self.milliseconds(0, 7)
+        usage.refresh(names=False)
+        frame = usage.next()
+        self.assertEqual(frame.pending, 1)
+        self.assertEqual(self.row(frame, cgroup_id=7001).pending, 0)
+        FAKE.test_fail(0, errno.EIO, 0)
+        error = self.raises(errno.EIO, usage.refresh)
+        self.assertIn("names and counts", error.strerror)
+        usage.refresh(names=False, pending=False)
+
+    def test_iteration_counts_pending(self):
+        usage = self.usage()
+        FAKE.test_pending(U64(T0 - 5), 0)
+        self.milliseconds(0, 12)
+        frames = iter(usage)
+        next(frames)
+        self.assertEqual(next(frames).pending, 1)
+
+    def test_lost(self):
+        usage = self.usage()
+        self.milliseconds(0, 70)
+        frame = usage.next()
+        while frame and not frame.lost:
+            frame = usage.next()
+        self.assertGreater(frame.lost, 0)
+        self.assertEqual(frame.lost_ever, frame.lost)
+
+    def test_peek(self):
+        usage = self.usage(by=cmt.By.PROCESS)
+        self.milliseconds(0, 4)
+        self.assertIsNone(usage.next())
+        frame = usage.peek()
+        self.assertEqual((frame.start_ns, frame.end_ns), (T0, T0 + 3 * MS))
+        self.assertEqual((frame.nr_slots, len(frame.rows)), (3, 2))
+
+    def test_data_stays(self):
+        frame, usage = self.frame(by=cmt.By.PROCESS)
+        held, known = frame.columns.occupancy_bytes, frame.columns.occupancy_known
+        at = frame.columns.pid.tolist().index(1001)
+        usage.next()
+        usage.close()
+        self.device.close()
+        self.assertEqual(self.row(frame, pid=1001).container.name, "cgroup:7001")
+        gone = weakref.ref(frame._block)
+        del frame
+        gc.collect()
+        self.assertIsNone(gone())
+        self.assertEqual((held[at], held.format, known[at]), (5 * MIB, "q", True))
+        with self.assertRaises(TypeError):
+            held[at] = 1
+
+    def test_numpy(self):
+        if not numpy:
+            return
+        frame, usage = self.frame(by=cmt.By.PROCESS)
+        columns = usage.next().columns
+        held, rate = numpy.asarray(columns.occupancy_bytes), numpy.asarray(columns.total_rate)
+        known = numpy.asarray(columns.total_known)
+        del frame, columns
+        gc.collect()
+        self.assertEqual((held.dtype, rate.dtype, known.dtype), ("int64", "float64", "bool"))
+        self.assertFalse(held.flags.owndata)
+        self.assertEqual(sorted(held.tolist()), [8 * MIB, 10 * MIB])
+        self.assertEqual(rate[known].sum(), 3 * MIB * 1000)
+
+    def test_exception_in_a_loop(self):
+        usage = self.usage()
+        self.milliseconds(0, 12)
+        for error in (KeyError, KeyboardInterrupt):
+            with self.assertRaises(error):
+                for frame in usage:
+                    raise error(frame.start_ns)
+        self.assertIsNone(usage.next())
+        usage.close()
+        with self.assertRaisesRegex(ValueError, "Usage is closed"):
+            usage.next()
+        with self.assertRaisesRegex(ValueError, "Usage is closed"):
+            next(iter(usage))
+
+    def test_wait(self):
+        usage = self.usage()
+        self.assertIs(usage.wait(0), False)
+        FAKE.test_fail(0, 0, errno.EINTR)
+        self.assertIs(usage.wait(0), False)
+        FAKE.test_fail(0, 0, errno.ENODEV)
+        error = self.raises(errno.ENODEV, usage.wait, 0)
+        self.assertEqual(error.strerror, "wait: " + cmt.errors.why(-errno.ENODEV))
+
+    def test_options(self):
+        for options in ({"interval_ns": 1}, {"by": 9}, {"slot_ns": 1}):
+            self.raises(errno.EINVAL, cmt.Usage, self.device, **options)
+        with self.assertRaises(OverflowError):
+            cmt.Usage(self.device, interval_ns=-1)
+        self.usage()
+        error = self.raises(errno.EBUSY, cmt.Reader, self.device)
+        self.assertIn(cmt.errors.why(-errno.EBUSY), error.strerror)
+        self.raises(errno.EBUSY, cmt.Usage, self.device)
+
+    def test_device_closes_all_that_uses_it(self):
+        usage, names = self.usage(), cmt.Containers(self.device)
+        self.assertEqual(names.lookup(7001).path, "/a/b")
+        self.device.close()
+        with self.assertRaisesRegex(ValueError, "Usage is closed"):
+            usage.next()
+        with self.assertRaisesRegex(ValueError, "Containers is closed"):
+            names.lookup(7001)
+        with self.assertRaisesRegex(ValueError, "Device is closed"):
+            cmt.Usage(self.device)
+
+    def test_users_keep_the_device(self):
+        for user, use in ((cmt.Usage, cmt.Usage.next),
+                          (cmt.Containers, lambda names: names.lookup(7001))):
+            device = cmt.Device()
+            held = user(device)
+            number = device.fileno()
+            del device
+            gc.collect()
+            use(held)
+            del held
+            gc.collect()
+            with self.assertRaises(OSError):
+                os.fstat(number)
+
+    def test_columns_in_another_thread(self):
+        frame, _usage = self.frame(by=cmt.By.PROCESS)
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(frame.rows))
+        thread.start()
+        thread.join()
+        self.assertIs(seen[0], frame.rows)
+
+
 class ContainersTest(unittest.TestCase):
     ID = "0c7f30f462d66b3d044efa41d0601ff09af0bbaef30bbff31453821e908bdd5a"
 
@@ -484,19 +950,20 @@ class ContainersTest(unittest.TestCase):
         self.inode = os.stat(directory.name + self.path).st_ino
 
     def test_lookup(self):
-        with cmt.Containers(self.root) as containers:
+        with cmt.Containers(cgroup_root=self.root) as containers:
             containers.set_root(None)
             found = containers.lookup(self.inode)
             self.assertEqual(found, cmt.Container(
                 self.inode, "docker", self.ID[:12], self.ID, "", self.path,
-                None, None, None, None))
+                self.path, None, None, None, None, None))
+            self.assertIs(containers.lookup(self.inode), found)
             os.rmdir(self.root + self.path)
             self.assertEqual(containers.lookup(self.inode), found)
             containers.forget(self.inode)
             self.assertIsNone(containers.lookup(self.inode).path)
 
     def test_state(self):
-        with cmt.Containers(self.root) as containers:
+        with cmt.Containers(cgroup_root=self.root) as containers:
             containers.set_root(os.environ["CMT_TEST_FIXTURES"])
             found = containers.lookup(self.inode)
             self.assertEqual(found.name, found.container_name)
@@ -508,18 +975,18 @@ class ContainersTest(unittest.TestCase):
             self.assertIn("/nonexistent", caught.exception.strerror)
 
     def test_unknown(self):
-        with cmt.Containers(self.root) as containers:
+        with cmt.Containers(cgroup_root=self.root) as containers:
             found = containers.lookup(12345678901)
             self.assertEqual((found.name, found.path), ("cgroup:12345678901", None))
             self.assertEqual(found.runtime, "")
 
     def test_no_cgroups(self):
         with self.assertRaises(cmt.Error) as caught:
-            cmt.Containers("/nonexistent")
+            cmt.Containers(cgroup_root="/nonexistent")
         self.assertEqual(caught.exception.errno, errno.ENOENT)
 
     def test_closed(self):
-        containers = cmt.Containers(self.root)
+        containers = cmt.Containers(cgroup_root=self.root)
         containers.close()
         with self.assertRaisesRegex(ValueError, "Containers is closed"):
             containers.lookup(1)
@@ -527,6 +994,11 @@ class ContainersTest(unittest.TestCase):
     def test_name(self):
         found = cmt.container_name(self.path)
         self.assertEqual((found.runtime, found.id, found.path), ("docker", self.ID, self.path))
+        self.assertEqual(found.own_path, self.path)
+        nested = cmt.container_name(self.path + "/init.scope")
+        self.assertEqual((nested.id, nested.own_path), (self.ID, self.path))
+        user = cmt.container_name("/user.slice/user-1000.slice/docker-x.scope")
+        self.assertEqual((user.uid, found.uid), (1000, None))
         self.assertEqual(cmt.container_name("/a\udcff").name, "a?")
         with self.assertRaises(ValueError):
             cmt.container_name("/a\0b")
@@ -536,7 +1008,8 @@ class PackageTest(unittest.TestCase):
     def test_layouts(self):
         # What the declarations say is compared with the compiler's at first use.
         ffi = cmt.types.ffi
-        opaque = {f"cmt_{n}" for n in ("device", "reader", "slots", "tracker", "containers")}
+        opaque = {f"cmt_{n}" for n in ("device", "reader", "slots", "tracker", "containers",
+                                       "usage")} | {"slot_queue"}
         structs = set(ffi.list_types()[1])
         self.assertTrue(structs > opaque)
         for name in structs - opaque:

@@ -110,7 +110,7 @@ chmod 000 "$scratch/secret"
 if [ "$(id -u)" -ne 0 ]; then
 	run 1 "$bin/cmtstat" -d "$scratch/secret"
 	has err "permission denied"
-	has err "Only root may read it"
+	has err "Only root may read the device"
 elif command -v setpriv >/dev/null; then
 	group=$(getent group 1 | cut -d: -f1)
 	chown 0:1 "$scratch/secret"
@@ -120,15 +120,59 @@ elif command -v setpriv >/dev/null; then
 	if $as test -x "$bin/cmtstat"; then
 		run 1 $as "$bin/cmtstat" -d "$scratch/secret"
 		has err "permission denied"
-		has err "It belongs to group '$group'"
+		has err "The device belongs to group '$group'"
 		has err "usermod -aG $group USER"
+		# one that has no name there, and would have to be asked for
+		chown 0:54321 "$scratch/secret"
+		run 1 $as "$bin/cmtstat" -d "$scratch/secret"
+		has err "The device belongs to group 54321, which /etc/group does not name"
 		for command in "interval 1ms" "scope cpu" "attach pid 1" \
 			"detach pid 1"; do
 			run 1 $as "$bin/cmtctl" -d "$scratch/secret" $command
-			has err "Only root may change it"
+			has err "Only root may change the device"
 		done
 	fi
 fi
+
+# cmt-names: once, into another tree; a directory that is missing is not made.
+id=0c7f30f462d66b3d044efa41d0601ff09af0bbaef30bbff31453821e908bdd5a
+host=$scratch/host
+mkdir -p "$host/sys/fs/cgroup/docker/$id/nested"
+cp -r "$(dirname "$0")/../unit/fixtures/host/." "$host"
+run 1 "$bin/cmt-names" --once --root "$host"
+has err "cannot write /run/cmt/names: No such file or directory"
+mkdir "$host/run/cmt"
+run 0 "$bin/cmt-names" --once --root "$host"
+run 0 cat "$host/run/cmt/names"
+has out "$id	docker	shop-web				localhost/web:1.0"
+checks=$((checks + 1))
+[ "$(wc -l <"$host/run/cmt/names")" -eq 3 ] || fail "not one line for one container"
+run 2 "$bin/cmt-names" again
+has err "again: takes no operand"
+run 2 "$bin/cmt-names" --root
+run 1 "$bin/cmt-names" --once --root "$host/none"
+has err "No such file"
+
+# file_has PATTERN: half a minute at most
+file_has() {
+	for _ in $(seq 300); do
+		grep -qs -e "$1" "$host/run/cmt/names" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# As a service it writes at its start, and again when a container has come.
+mv "$host/sys/fs/cgroup/docker/$id" "$scratch/later"
+rm "$host/run/cmt/names"
+"$bin/cmt-names" --root "$host" 2>"$scratch/err" &
+service=$!
+checks=$((checks + 2))
+file_has "^end" || fail "cmt-names does not write at its start"
+mv "$scratch/later" "$host/sys/fs/cgroup/docker/$id"
+file_has "shop-web" || fail "cmt-names does not see a container come"
+kill "$service"
+wait "$service" 2>/dev/null
 
 # Output that cannot be written is a failure; a reader that left is none.
 run 1 sh -c "exec $bin/cmtstat --help >/dev/full"

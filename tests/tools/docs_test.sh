@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What --help, the manual pages and the completions say is the same: all come
-# down to the one option table of each program, which --help is printed from.
+# The manual pages say what --help does, and the completions offer it: --help
+# and they are printed from the tables of each program.
 # usage: docs_test.sh DIRECTORY_OF_THE_PROGRAMS
 set -u
 bin=$1
@@ -17,7 +17,7 @@ equal() {
 
 for tool in cmtstat cmtctl; do
 	man=$top/docs/man/$tool.1
-	dir=$top/tools/completions
+	dir=$bin/completions.d
 
 	# "b by", one line an option, from each source.
 	"$bin/$tool" --help |
@@ -42,8 +42,24 @@ for tool in cmtstat cmtctl; do
 		sort -u >"$scratch/bash"
 	equal "$tool: bash completion and --help differ" "$scratch/long" \
 		"$scratch/bash"
-	checks=$((checks + 1))
-	bash -n "$dir/$tool.bash" 2>"$scratch/err" || fail "$tool.bash"
+	for file in "$tool.bash" "_$tool" "$tool.fish"; do
+		"$bin/$tool" --help | sed -n 's/^usage: .*\] //p' |
+			tr -d '|' | tr ' ' '\n' | while read -r command; do
+			grep -qw "$command" "$dir/$file" || echo "$command"
+		done >"$scratch/missing"
+		equal "$file: lacks commands" /dev/null "$scratch/missing"
+	done
+	for shell in bash zsh fish; do
+		command -v $shell >/dev/null || continue
+		checks=$((checks + 1))
+		case $shell in
+		bash)	file=$dir/$tool.bash ;;
+		zsh)	file=$dir/_$tool ;;
+		fish)	file=$dir/$tool.fish ;;
+		esac
+		HOME=$scratch $shell -n "$file" 2>"$scratch/err" ||
+			fail "$file does not parse"
+	done
 
 	if command -v mandoc >/dev/null; then
 		checks=$((checks + 1))
@@ -55,6 +71,45 @@ for tool in cmtstat cmtctl; do
 		grep -q "^\.Sh $section" "$man" || fail "$man: no $section"
 	done
 done
+
+# A service has no completion.
+"$bin/cmt-names" --help | sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' |
+	sort >"$scratch/help"
+sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' \
+	"$top/docs/man/cmt-names.8" | sort >"$scratch/man"
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-names --help: no options"
+equal "cmt-names: manual page and --help differ" "$scratch/help" "$scratch/man"
+
+# completes "WORDS" EXPECTED: what bash offers after the words, the last of which
+# is being typed; EXPECTED is the beginning.
+completes() {
+	checks=$((checks + 1))
+	# shellcheck disable=SC2016 # the other bash expands it
+	bash -c 'tool=${2%% *}
+		. "$1/$tool.bash" && read -ra COMP_WORDS <<<"$2."
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		COMP_WORDS[COMP_CWORD]=${COMP_WORDS[COMP_CWORD]%.}
+		"_$tool" && echo "${COMPREPLY[@]}"' \
+		bash "$bin/completions.d" "$1" >"$scratch/out" 2>"$scratch/err"
+	case "$(cat "$scratch/out")" in
+	"$2"*)	;;
+	*)	fail "'$1' is not completed to '$2'" ;;
+	esac
+}
+completes "cmtstat --b" "--by"
+completes "cmtstat --by " "container process cpu domain"
+completes "cmtstat -s bu" "busy"
+completes "cmtstat -i " ""
+completes "cmtctl " "--json --children --patterns --file --force --device --help --version info rmids show stats interval scope resctrl attach detach"
+completes "cmtctl res" "resctrl"
+completes "cmtctl scope " "process container cpu manual"
+completes "cmtctl --json attach c" "cgroup cpu"
+completes "cmtctl attach pid $$" "$$"
+[ ! -d /sys/devices/system/cpu/cpu0 ] || completes "cmtctl attach cpu 0" "0"
+completes "cmtctl scope cpu --js" "--json"
+completes "cmtctl -d /proc/sel" "/proc/self"
+completes "cmtctl --file /proc/moun" "/proc/mounts"
 
 # Every field of the machine formats is in the manual page.
 for by in container process cpu domain; do

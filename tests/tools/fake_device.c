@@ -9,11 +9,14 @@
  * emulated), "lost" (the counts say so), "gone" (the device goes away),
  * "caps" (say on standard error which capabilities the first read has),
  * "denied" (nothing may be changed), "old" (a module that knows no scopes),
- * "churn" (those who wait are ever more).
+ * "churn" (ever more owners are pending), "refuse" (no mode is good), "nombm"
+ * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
+ * (RMID 2 is resctrl's), "slow" (the module says that it samples once a second),
+ * "timens" (a time namespace).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
- * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the rest, where
- * two wait, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
+ * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
+ * RMID, where two are pending, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
  * cgroups is mounted at CMT_FAKE_MOUNT, but for the words "v1", "hybrid" and
  * "nocgroup".
  */
@@ -37,6 +40,7 @@ struct cmt_device {
 	int pipe[2];
 	uint32_t interval_ns;
 	uint32_t scope;
+	uint32_t resctrl;
 	char patterns[CMT_PATTERNS_MAX + 1];
 	unsigned int flags;
 };
@@ -46,6 +50,7 @@ struct cmt_reader {
 	uint64_t next_ms;
 	unsigned int step;	/* of the records of one millisecond */
 	unsigned int reads;
+	bool synced;
 	uint64_t lost;
 };
 
@@ -71,7 +76,9 @@ static uint32_t fake_scope(void)
 	       fake("manual") ? CMT_SCOPE_MANUAL : CMT_SCOPE_PROCESS;
 }
 
-void cgroup_find(struct cgroup_mount *mount)
+void __wrap_cgroup_find(struct cgroup_mount *mount);
+
+void __wrap_cgroup_find(struct cgroup_mount *mount)
 {
 	const char *path = getenv("CMT_FAKE_MOUNT");
 
@@ -105,13 +112,21 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.vendor = CMT_VENDOR_INTEL, .scope = fake_scope(),
 		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
 		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
-		.ring_records = 4096, .interval_ns = MS,
+		.ring_records = 4096,
+		.interval_ns = fake("slow") ? 1000 * MS : MS,
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
 		.l3_bytes = 16 << 20, .limbo_ns = 2 * MS,
+		.ring_hold_ns = 250 * MS, .budget_ns = 20000, .idle_ticks = 32,
+		.resctrl = CMT_RESCTRL_RESPECT, .resctrl_mounted = 1,
 		.module_version = "0.0.0", .reason = "made up \033[31m",
 	};
-	dev->interval_ns = MS;
+	dev->interval_ns = dev->info.interval_ns;
 	dev->scope = dev->info.scope;
+	dev->resctrl = dev->info.resctrl;
+	if (fake("nombm")) {
+		dev->info.events = CMT_F_OCCUPANCY;
+		strcpy(dev->info.mbm_reason, "counters are \033[31massigned");
+	}
 	strcpy(dev->patterns, "docker-<id>.scope\n!x\n");
 	dev->flags = flags;
 	*result = dev;
@@ -146,7 +161,7 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 {
 	(void)dev;
 	*stats = (struct cmt_stats){
-		.size = sizeof(*stats), .rmids_active = 3, .waiting = 2,
+		.size = sizeof(*stats), .rmids_active = 3, .pending = 2,
 	};
 	return 0;
 }
@@ -161,7 +176,7 @@ static uint64_t fake_cgroup(uint32_t rmid)
 }
 
 static void set_owner(struct cmt_record *record, uint32_t rmid,
-		      uint16_t flags, const char *comm)
+		      uint32_t flags, const char *comm)
 {
 	*record = (struct cmt_record){
 		.ts = MS, .type = CMT_REC_EXISTING, .rmid = rmid,
@@ -171,7 +186,7 @@ static void set_owner(struct cmt_record *record, uint32_t rmid,
 		record->tgid = 1000 + rmid;
 	if (flags & CMT_F_OWNER_CPU)
 		record->owner_cpu = rmid - 1;
-	else if (!(flags & CMT_F_OWNER_REST))
+	else if (!(flags & (CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)))
 		record->owner.cgroup_id = fake_cgroup(rmid);
 	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
 }
@@ -179,15 +194,8 @@ static void set_owner(struct cmt_record *record, uint32_t rmid,
 int cmt_device_snapshot(const struct cmt_device *dev,
 			struct cmt_snapshot **result)
 {
-	struct cmt_snapshot *snapshot;
-	struct cmt_record *records;
+	struct cmt_record records[3] = { 0 };
 
-	snapshot = calloc(1, sizeof(*snapshot) + 3 * sizeof(struct cmt_record));
-	if (!snapshot)
-		return -ENOMEM;
-	records = snapshot->records;
-	snapshot->as_of = now_ns();
-	snapshot->count = 3;
 	if (dev->scope == CMT_SCOPE_PROCESS) {
 		set_owner(&records[0], 1, 0, "web");
 		set_owner(&records[1], 2, 0, "\033[31mred");
@@ -195,41 +203,39 @@ int cmt_device_snapshot(const struct cmt_device *dev,
 	} else if (dev->scope == CMT_SCOPE_CPU) {
 		set_owner(&records[0], 1, CMT_F_OWNER_CPU, "");
 		set_owner(&records[1], 2, CMT_F_ATTACHED, "\033[31mred");
-		set_owner(&records[2], 3, CMT_F_OWNER_REST, "");
+		set_owner(&records[2], 3, CMT_F_OWNER_OVERFLOW, "");
 	} else {
 		set_owner(&records[0], 1, CMT_F_OWNER_CGROUP, "web");
 		set_owner(&records[1], 2, CMT_F_OWNER_CGROUP | CMT_F_ATTACHED,
 			  "\033[31mred");
-		set_owner(&records[2], 3, CMT_F_OWNER_REST, "");
+		set_owner(&records[2], 3, CMT_F_OWNER_OVERFLOW, "");
 	}
-	*result = snapshot;
-	return 0;
+	if (fake("groups"))
+		set_owner(&records[1], 2, CMT_F_OWNER_RESCTRL, "");
+	return cmt_snapshot_new(result, now_ns(), records, 3);
 }
 
-int cmt_device_waiting(const struct cmt_device *dev,
+int cmt_device_pending(const struct cmt_device *dev,
 		       struct cmt_snapshot **result)
 {
-	struct cmt_snapshot *waiting;
-	uint32_t i;
+	struct cmt_record records[2] = { 0 };
+	uint32_t i, count = 0;
 
 	if (fake("old") || fake("churn"))
 		return fake("old") ? -ENOTTY : -EAGAIN;
-	waiting = calloc(1, sizeof(*waiting) + 2 * sizeof(struct cmt_record));
-	if (!waiting)
-		return -ENOMEM;
-	waiting->as_of = now_ns();
 	if (dev->scope == CMT_SCOPE_CONTAINER) {
-		waiting->count = 2;
-		set_owner(&waiting->records[0], 3, CMT_F_OWNER_CGROUP,
+		count = 2;
+		set_owner(&records[0], 3, CMT_F_OWNER_CGROUP,
 			  "waits\033]0;");
-		set_owner(&waiting->records[1], 3,
+		set_owner(&records[1], 3,
 			  CMT_F_OWNER_CGROUP | CMT_F_ATTACHED, "db");
-		waiting->records[0].owner.cgroup_id++;
+		records[0].owner.cgroup_id++;
 	}
-	for (i = 0; i < waiting->count; i++)
-		waiting->records[i].type = CMT_REC_ALLOC_FAIL;
-	*result = waiting;
-	return 0;
+	for (i = 0; i < count; i++) {
+		records[i].type = CMT_REC_ALLOC_FAIL;
+		records[i].owner.why = CMT_WHY_NO_RMID;
+	}
+	return cmt_snapshot_new(result, now_ns(), records, count);
 }
 
 /* As the kernel's: whether it may be changed, and who may. */
@@ -275,7 +281,26 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 	return *patterns ? 0 : -ENOMEM;
 }
 
-/* What each process id has happen to it; 2 waits, and others get RMID 1. */
+int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
+		       bool *mounted)
+{
+	*mode = dev->resctrl;
+	*mounted = dev->info.resctrl_mounted;
+	return 0;
+}
+
+int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
+{
+	int err = may_change(dev);
+
+	if (!err)
+		err = fake("refuse") ? -EINVAL : 0;
+	if (!err)
+		dev->resctrl = mode;
+	return err;
+}
+
+/* What happens to each process id; 2 is pending, and others get RMID 1. */
 static const struct {
 	uint64_t pid;
 	int attach, detach;
@@ -305,16 +330,25 @@ static int fate(const struct cmt_device *dev, uint32_t kind, uint64_t id,
 int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
 		      uint32_t options, struct cmt_attached *attached)
 {
-	*attached = (struct cmt_attached){
-		.rmid = id == 2 ? 3 : 1,
-		.generation = options & CMT_ATTACH_CHILDREN ? 99 : 1,
-	};
+	attached->rmid = id == 2 ? 3 : 1;
+	attached->generation = options & CMT_ATTACH_CHILDREN ? 99 : 1;
 	return fate(dev, kind, id, 1);
 }
 
 int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
 {
 	return fate(dev, kind, id, 0);
+}
+
+/* The cgroups are none of this machine's. */
+int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
+			   char *path, size_t size)
+{
+	(void)dev;
+	(void)cgroup_id;
+	(void)path;
+	(void)size;
+	return -ENOENT;
 }
 
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
@@ -337,9 +371,12 @@ int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
 int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 		   const struct cmt_reader_opts *opts)
 {
-	struct cmt_reader *reader = calloc(1, sizeof(*reader));
+	struct cmt_reader *reader;
 
 	(void)opts;
+	if (fake("timens"))
+		return -EXDEV;
+	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
 	reader->dev = dev;
@@ -368,7 +405,7 @@ static void say_caps(void)
 /* Step 0 is the tick, 1..4 are the samples of RMIDs 0..3. */
 static void make(struct cmt_reader *reader, struct cmt_record *record)
 {
-	uint16_t emulated = fake("hardware") ? 0 : CMT_F_EMULATED;
+	uint32_t emulated = fake("hardware") ? 0 : CMT_F_EMULATED;
 
 	*record = (struct cmt_record){
 		.ts = reader->next_ms * MS, .type = CMT_REC_SAMPLE,
@@ -398,6 +435,13 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 	}
 }
 
+/* Is the RMID of the next sample one that did not run, and not due? */
+static int is_idle(const struct cmt_reader *reader)
+{
+	return fake("idle") && reader->step && reader->step != 2 &&
+	       reader->next_ms % 32;
+}
+
 int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
@@ -412,20 +456,54 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	}
 	for (i = 0; i < n && reader->next_ms < now_ms; i++) {
 		make(reader, &records[i]);
-		if (++reader->step > NR_RMIDS) {
-			reader->step = 0;
-			reader->next_ms++;
-		}
+		do {
+			if (++reader->step > NR_RMIDS) {
+				reader->step = 0;
+				reader->next_ms++;
+			}
+		} while (is_idle(reader));
 	}
 	if (i && fake("lost"))
 		reader->lost = 7;
 	return (int)i;
 }
 
-void cmt_reader_counts(const struct cmt_reader *reader,
-		       struct cmt_reader_counts *counts)
+static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
 {
-	*counts = (struct cmt_reader_counts){ .lost = reader->lost };
+	struct cmt_snapshot *snapshot;
+	int ret;
+
+	if (reader->synced)
+		return 0;
+	ret = cmt_device_snapshot(reader->dev, &snapshot);
+	if (ret)
+		return ret;
+	ret = cmt_tracker_sync(cmt_slots_tracker(slots), snapshot);
+	cmt_snapshot_free(snapshot);
+	reader->synced = !ret;
+	return ret;
+}
+
+int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	struct cmt_record records[512];
+	int i, n, ret = sync_owners(reader, slots);
+
+	if (ret)
+		return ret;
+	n = cmt_reader_read(reader, records, 512);
+	for (i = 0; i < n && !ret; i++)
+		ret = cmt_slots_add(slots, &records[i]);
+	return ret ? ret : n;
+}
+
+int cmt_reader_counts(const struct cmt_reader *reader,
+		      struct cmt_reader_counts *counts)
+{
+	*counts = (struct cmt_reader_counts){
+		.sz = counts->sz, .lost = reader->lost,
+	};
+	return 0;
 }
 
 int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
@@ -433,6 +511,5 @@ int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
 {
 	if (cpu)
 		return -EINVAL;
-	cmt_reader_counts(reader, counts);
-	return 0;
+	return cmt_reader_counts(reader, counts);
 }

@@ -16,7 +16,7 @@ run 0 "$stat" -i 0.1 -n 2 --by process
 has out "EMULATED: these values come from a model, not from hardware"
 has out "1 x 16.0 MiB"
 has out "3 of 3 in use"
-has out "process scope: 3 of 5 processes individually monitored"
+has out "process scope: 3 of 5 processes with a dedicated RMID"
 has out "4.0 MiB"
 has out "1.0 MB/s"
 has out "500.0 kB/s"
@@ -33,7 +33,7 @@ grep -q '^ *1003 broken .* - *- *- *- .* error$' "$scratch/out" ||
 
 run 0 "$stat" -i 0.1 -n 1
 has out "RUNTIME"
-has out "(nobody)"
+has out "(unattributed)"
 run 0 "$stat" -i 0.1 -n 1 --by domain
 has out "DOMAIN"
 run 0 "$stat" -i 0.1 -n 1 --by cpu
@@ -44,6 +44,33 @@ run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1
 lacks out "EMULATED"
 has out "LOST 7"
 
+# RMIDs that did not run are read once in 32 ms.  In intervals of 8 ms most have no
+# reading of them: what they held stays, as old as it is, and is never 0 or gone.
+run 0 env CMT_FAKE=idle "$stat" -i 0.008 -n 40 --by process --json
+grep '"pid":1002' "$scratch/out" >"$scratch/idle" || true
+checks=$((checks + 4))
+[ "$(wc -l <"$scratch/idle")" -ge 30 ] || fail "an idle process has no row"
+! grep -v '"occupancy_bytes":1048576' "$scratch/idle" >"$scratch/out" ||
+	fail "what an idle process holds flickers"
+grep -q '"age_ms":[1-9][0-9]*,.*"reason":"old"' "$scratch/idle" ||
+	fail "an old value does not say so"
+! grep '"age_ms":\(3[3-9]\|[4-9][0-9]\|[0-9]\{3\}\)' "$scratch/idle" >"$scratch/out" ||
+	fail "a value is older than 32 ms"
+run 0 env CMT_FAKE=idle "$stat" -i 0.2 -n 2 --by process --csv
+has out ",age_ms,"
+has out ",1048576,6.250,0,0,"
+run 0 env CMT_FAKE=idle "$stat" -i 0.2 -n 2 --by container
+has out " 1.0 MiB    6.2        0 B/s"
+
+# What resctrl counts is an owner, in no container.
+run 0 env CMT_FAKE=groups "$stat" -i 0.1 -n 1 --json
+has out '"container":"resctrl:2","kind":"resctrl",'
+has out '"monitored":2,'
+run 0 env CMT_FAKE=groups "$ctl" show --json
+has out '{"kind":"resctrl","id":null,"name":null,"container":"resctrl:2","cgroup":null,"cgroup_hex":null,'
+run 0 env CMT_FAKE=groups "$ctl" rmids
+has out "resctrl:2"
+
 # Machine formats: raw numbers, nothing for what is not known.
 run 0 "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":true'
@@ -53,16 +80,19 @@ has out '"comm":"broken"'
 has out '"occupancy_bytes":null'
 has out '"reason":"error"'
 has out '"lost":0'
-has out '\\x1b[31mred'
+has out '{"record":"interval","time":"2'
+has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"cpus":1,"domains":1,"rows":4}'
+has out '{"record":"row","end_ns":'
+has out '"comm":"\u001b[31mred"'
 lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
-has out "time,end_ns,elapsed_ns,by,scope,monitored,waiting,emulated,lost,dropped,pid,comm,"
+has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,pid,comm,"
 has out ",4194304,25.000,1000000,500000,"
 has out ",,,,,,false,false,false,error"
 lacks out "$escape"
 run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":false'
-lacks out '"lost":0'
+has out '"lost":7,'
 
 # Which rows.
 run 0 "$stat" -i 0.1 -n 1 --by process --filter 'w*' --csv
@@ -80,7 +110,7 @@ lacks out "$escape"
 lacks out "to expand"
 run 0 "$stat" -i 0.1 -n 1 --expand --json
 has out '"kind":"process","runtime":null'
-has out '"pid":1002,"comm":"\\x1b[31mred"'
+has out '"pid":1002,"comm":"\u001b[31mred"'
 
 # Container scope: a row is a container, one is all that have no RMID.
 mkdir -p "$scratch/mount/web/a" "$scratch/mount/web/b"
@@ -92,30 +122,30 @@ in_containers() {
 }
 in_containers container,hardware --plain
 # An attached cgroup that nothing says is a container is none.
-has out "container scope: 1 of 2 containers individually monitored, and 1 of 2 attached"
-has out "(no RMID: 1 container, 1 attached) "
-has out "(nobody)"
+has out "container scope: 1 of 2 containers with a dedicated RMID, and 1 of 2 attached"
+has out "(overflow: 1 container, 1 attached) "
+has out "(unattributed)"
 lacks out "to expand"
 checks=$((checks + 1))
-grep -q 'no RMID.* 3\.0 MiB *18\.8 ' "$scratch/out" || fail "the rest's cache"
+grep -q 'overflow.* 3\.0 MiB *18\.8 ' "$scratch/out" || fail "the overflow RMID's cache"
 in_containers container,churn --plain
-has out "container scope: 1 of 3 containers individually monitored, and 1 attached"
+has out "container scope: 1 of 3 containers with a dedicated RMID, and 1 attached"
 in_containers container --expand
-has out "container scope: only attached processes have RMIDs of their own to expand"
+has out "container scope: only attached processes have dedicated RMIDs to expand"
 in_containers container --json
-has out '"scope":"container","monitored":1,"waiting":1,'
-has out '"container":"(no RMID: 1 container, 1 attached)","kind":"rest",'
+has out '"scope":"container","monitored":1,"pending":1,'
+has out '"container":"(overflow: 1 container, 1 attached)","kind":"overflow",'
 has out '"cgroup_id":null'
 has out '"kind":"cgroup"'
 lacks out '"kind":"process"'
 
 # CPU scope: the view is that of the CPUs, unless another is asked for.
 run 0 env CMT_FAKE=cpu "$stat" -i 0.1 -n 1
-has out "cpu scope: 1 of 1 CPU individually monitored, and 1 attached"
+has out "cpu scope: 1 of 1 CPU with a dedicated RMID, and 1 attached"
 has out "BUSY %"
 has out "cpu:0"
-has out "(no RMID: 0 CPUs)"
-has out "(nobody)"
+has out "(overflow: 0 CPUs)"
+has out "(unattributed)"
 checks=$((checks + 1))
 grep -q '^  0 .* cpu:0 .* 4\.0 MiB *25\.0 ' "$scratch/out" ||
 	fail "the CPU's cache"
@@ -133,6 +163,9 @@ done
 has err "NoNewPrivs:	1"
 [ "$(id -u)" -ne 0 ] || has err "CapBnd:	0000000000000000"
 
+run 1 env CMT_FAKE=timens "$stat" -i 0.05
+has err "cmtstat: cannot read the device: this process is in a time namespace"
+has err "nsenter"
 run 1 env CMT_FAKE=gone "$stat" -i 0.05
 has err "the device is gone"
 
@@ -150,6 +183,46 @@ run 0 sh -c "$stat -i 3600 --csv >$scratch/csv & pid=\$!
 	until [ -s $scratch/csv ]; do sleep 0.02; done
 	kill -TERM \$pid; wait \$pid"
 
+# The same where its output blocks: nobody reads the pipe, which is full.
+mkfifo "$scratch/pipe"
+exec 3<>"$scratch/pipe"
+dd if=/dev/zero of="$scratch/pipe" bs=4096 oflag=nonblock 2>/dev/null
+catches_term() {
+	[ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 0x4000)) -ne 0 ]
+}
+# block OPTIONS: a writer into the full pipe, $pid.  A shell's background job
+# ignores some signals.
+block() {
+	# shellcheck disable=SC2086 # words on purpose
+	env --default-signal $stat $1 >"$scratch/pipe" 2>"$scratch/err" 3>&- &
+	pid=$!
+	until catches_term "$pid"; do sleep 0.02; done
+}
+# ends WHAT: the status of the writer; it has to end
+ends() {
+	checks=$((checks + 1))
+	for _ in $(seq 500); do
+		! kill -0 "$pid" 2>/dev/null || sleep 0.02
+	done
+	! kill -KILL "$pid" 2>/dev/null || fail "$1: a blocked writer goes on"
+	wait "$pid" || fail "$1: status $?"
+}
+for signal in TERM INT HUP QUIT; do
+	block "-i 0.001 --json"
+	kill -s $signal "$pid"
+	ends "SIG$signal"
+done
+for options in "-i 0.001 --csv" "-i 0.001" "-i 0.001 -n 9 --json"; do
+	block "$options"
+	kill -TERM "$pid"
+	ends "$options"
+done
+# The reader leaves: no signal is needed.
+block "-i 0.001 --json"
+exec 3>&-
+ends "a closed pipe"
+lacks err "cmtstat: stopped"
+
 # cmtctl
 run 0 "$ctl" info
 has out "made up \\x1b[31m"
@@ -158,6 +231,16 @@ lacks out "$escape"
 run 0 "$ctl" info --json
 has out '"emulated":true'
 has out '"interval_min_ns":100000'
+has out '"resctrl":"respect","resctrl_mounted":true,'
+has out '"mbm_reason":null,'
+has out '"ring_hold_ns":250000000,"budget_ns":20000,"idle_ticks":32,'
+run 0 env CMT_FAKE=nombm "$ctl" info
+has out "mbm_total          no"
+has out 'mbm_reason         counters are \x1b[31massigned'
+has out "ring_hold_ns       250 ms"
+has out "budget_ns          20 us"
+has out "resctrl_mounted    yes"
+lacks out "$escape"
 run 0 "$ctl" rmids
 has out "EMULATED"
 has out '\x1b[31mred'
@@ -166,9 +249,11 @@ run 0 "$ctl" rmids --json
 has out '"comm":"web"'
 has out '"container":"cgroup:'
 run 0 "$ctl" stats
-has out "waiting            2"
+has out "pending            2"
 run 0 "$ctl" stats --json
 has out '"rmids_active":3'
+has out '"pending":2,'
+has out '"irqs_off_ns":0,"lock_held_ns":0}'
 run 0 "$ctl" interval
 has out "1 ms"
 run 0 "$ctl" interval 500us
@@ -176,9 +261,9 @@ has out "500 us"
 run 0 "$ctl" --json interval 0.5s
 has out '{"interval_ns":500000000}'
 run 1 "$ctl" interval 99us
-has err "It must be from 100 us to 1 s"
+has err "The sampling interval must be from 100 us to 1 s"
 run 1 "$ctl" interval 5s
-has err "It must be from 100 us to 1 s"
+has err "The sampling interval must be from 100 us to 1 s"
 
 # cmtctl scope
 run 0 "$ctl" scope
@@ -199,6 +284,26 @@ run 0 "$ctl" scope cpu -p "x  y" -p z -f "$scratch/patterns" --json
 has out '"patterns":["x","y","z","a-<id>","!b"]}'
 run 0 sh -c "$ctl scope cpu --file - --json <$scratch/patterns"
 has out '"patterns":["a-<id>","!b"]}'
+
+# cmtctl resctrl
+run 0 "$ctl" resctrl
+has out "resctrl            respect"
+has out "resctrl_mounted    yes"
+run 0 "$ctl" resctrl take --json
+has out '{"resctrl":"take","resctrl_mounted":true}'
+run 0 "$ctl" resctrl respect
+has out "resctrl            respect"
+run 1 env CMT_FAKE=denied "$ctl" resctrl take
+has err "cmtctl: cannot take the RMIDs of tasks in resctrl groups: not permitted"
+has err "This takes CAP_SYS_ADMIN or CAP_PERFMON, which root has"
+run 1 env CMT_FAKE=old "$ctl" resctrl respect
+has err "the module is older than this program"
+run 1 env CMT_FAKE=refuse "$ctl" resctrl take
+has err "the module does not know this mode"
+run 2 "$ctl" resctrl mine
+has err "'mine' is not respect or take"
+run 2 "$ctl" resctrl take take
+has err "resctrl: too many operands"
 
 # A pattern that is wrong is shown, and where.
 run 1 "$ctl" scope cpu -p "good docker-<ix>.scope"
@@ -252,9 +357,9 @@ has out "pid 1: RMID 1, generation 1"
 attach 0 container "attach pid 1 --children"
 has out "pid 1: RMID 1, generation 99"
 attach 0 container "attach pid 2"
-has out "pid 2: waits for an RMID, and counts in RMID 3 until then"
+has out "pid 2: pending, and counts in RMID 3 until an RMID is free"
 attach 0 container "attach pid 2 --json"
-has out '{"kind":"process","id":2,"attached":true,"rmid":3,"generation":1,"waiting":true}'
+has out '{"kind":"process","id":2,"attached":true,"rmid":3,"generation":1,"pending":true}'
 attach 0 container "attach cpu 0"
 has out "cpu 0: RMID 1, generation 1"
 for path in web /web "$scratch/mount/web" "$scratch/mount//web/"; do
@@ -268,14 +373,14 @@ has out '{"kind":"process","id":1,"attached":false}'
 attach 1 container "attach pid 3"
 has err "cmtctl: cannot attach pid 3: there is no such process"
 attach 1 container "attach pid 4"
-has err "cannot attach pid 4: it is attached already"
+has err "cannot attach pid 4: already attached"
 attach 1 container "attach pid 5"
 has err "too many owners are attached"
 has err "cmtctl show"
 attach 1 container "attach pid 6"
 has err "the module cannot attach this"
 attach 1 container "attach cpu 1"
-has err "cannot attach cpu 1: there is no such CPU, or it is offline"
+has err "cannot attach cpu 1: there is no such CPU, or the CPU is offline"
 attach 1 container "attach cgroup web/a"
 has err "cannot attach cgroup web/a: there is no such cgroup"
 attach 1 container "attach cgroup none"
@@ -286,8 +391,8 @@ has err "it is not below the cgroup version 2 mount"
 attach 1 v1 "attach cgroup web"
 has err "cgroup version 2 is not mounted"
 attach 1 container "detach pid 4"
-has err "cannot detach pid 4: it is not attached"
-has err "cmtctl show says what is"
+has err "cannot detach pid 4: not attached"
+has err "cmtctl show lists what is attached"
 attach 1 container "detach pid 3"
 has err "there is no such process"
 run 1 env CMT_FAKE=container "$ctl" attach cgroup "${escape}[2J"
@@ -298,7 +403,7 @@ lacks err "$escape"
 for command in "scope cpu" "attach pid 1" "detach pid 1"; do
 	attach 1 denied "$command"
 	has err "not permitted"
-	has err "It takes CAP_SYS_ADMIN or CAP_PERFMON: run cmtctl as root"
+	has err "This takes CAP_SYS_ADMIN or CAP_PERFMON, which root has"
 	attach 1 old "$command"
 	has err "the module is older than this program"
 done
@@ -307,17 +412,17 @@ has err "the module is older than this program"
 
 # cmtctl show
 attach 0 container show
-has out "(no RMID: 2 waiting)"
-has out "2 without an RMID of their own, counted in that of the rest:"
+has out "(overflow: 2 pending)"
+has out "2 pending, counted in the overflow RMID:"
 has out 'waits\x1b]0;'
 lacks out "$escape"
 checks=$((checks + 1))
 grep -q '^cgroup .* \\x1b\[31mred  *2  *1 .* yes ' "$scratch/out" ||
 	fail "an attached cgroup"
 attach 0 container "show --json"
-has out '"kind":"rest","id":null,"name":null,"container":"(no RMID: 2 waiting)"'
+has out '"kind":"overflow","id":null,"name":null,"container":"(overflow: 2 pending)"'
 has out '"name":"db","container":"cgroup:'
-has out '"attached":true,"waiting":true}'
+has out '"attached":true,"pending":true,"why":"no-rmid"}'
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/out")" = 5 ] || fail "not five owners"
 attach 0 cpu "show --json"
@@ -325,7 +430,7 @@ has out '"kind":"cpu","id":0,'
 attach 0 process show
 lacks out "counted in"
 attach 0 container rmids
-has out "(no RMID)"
+has out "(overflow)"
 attach 0 container "rmids --json"
 has out '"kind":"cgroup","pid":null'
 

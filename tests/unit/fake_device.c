@@ -3,36 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "fake_calls.h"
 #include "image.h"
 
 struct fake fake;
 static char *rings;
-
-int __real_open(const char *path, int flags, ...);
-int __real_ioctl(int fd, unsigned long command, ...);
-int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
-void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
-		  off_t offset);
-int __real_clock_gettime(clockid_t clock, struct timespec *ts);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap___open64_2(const char *path, int flags);
-int __wrap_ioctl(int fd, unsigned long command, ...);
-int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
-void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
-		  off_t offset);
-void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd,
-		    off_t offset);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 
 static int fail(int err)
 {
@@ -55,6 +37,7 @@ void fake_setup(uint32_t nr_cpus, uint32_t records)
 			    fake.fd, 0);
 	if (rings == MAP_FAILED)
 		abort();
+	fake.nr_rings = nr_cpus;
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++)
 		image_init(fake_ring(cpu), &fake.info, cpu);
 }
@@ -86,53 +69,118 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags, mode);
 }
 
-/* The size rule of the ABI, for what the library may send. */
-static int copy_out(void *arg, const void *from, size_t size)
-{
-	uint32_t asked, flags;
+/* Arguments, as this module knows them. */
+static const struct known {
+	unsigned long command;
+	uint32_t least, size;
+} commands[] = {
+	{ CMT_IOC_GET_INFO, CMT_INFO_SIZE, sizeof(struct cmt_info) },
+	{ CMT_IOC_GET_STATS, CMT_STATS_SIZE, sizeof(struct cmt_stats) },
+	{ CMT_IOC_GET_RMIDS, CMT_RMIDS_SIZE, sizeof(struct cmt_rmids) },
+	{ CMT_IOC_GET_PENDING, CMT_RMIDS_SIZE, sizeof(struct cmt_rmids) },
+	{ CMT_IOC_SET_INTERVAL, CMT_INTERVAL_SIZE,
+	  sizeof(struct cmt_interval) },
+	{ CMT_IOC_SET_WATERMARK, CMT_WATERMARK_SIZE,
+	  sizeof(struct cmt_watermark) },
+	{ CMT_IOC_SET_SCOPE, CMT_SCOPE_SIZE, sizeof(struct cmt_scope) },
+	{ CMT_IOC_GET_PATTERNS, CMT_PATTERNS_SIZE,
+	  sizeof(struct cmt_patterns) },
+	{ CMT_IOC_ATTACH, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
+	{ CMT_IOC_DETACH, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
+	{ CMT_IOC_SET_RESCTRL, CMT_RESCTRL_SIZE, sizeof(struct cmt_resctrl) },
+	{ CMT_IOC_PATH_OF_CGROUP, CMT_CGROUP_PATH_SIZE,
+	  sizeof(struct cmt_cgroup_path) },
+};
 
-	memcpy(&asked, arg, sizeof(asked));
-	memcpy(&flags, (char *)arg + 4, sizeof(flags));
-	if (asked != size || flags)
-		return fail(EINVAL);
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* The beginning of every argument. */
+struct arg_head {
+	uint32_t size, flags;
+};
+
+/* The size rules of the ABI; with fake.more this module is a newer one. */
+static int arg_get(void *arg, const struct known *known, const void *from)
+{
+	const struct arg_head *head = from;
+	uint32_t size = known->size + fake.more;
+
+	if (head->size < known->least || head->size > 4096 || head->flags)
+		return EINVAL;
+	for (uint32_t i = size; i < head->size; i++)
+		if (((const char *)from)[i])
+			return EINVAL;
+	memset(arg, 0, size);
+	memcpy(arg, from, head->size < size ? head->size : size);
+	return 0;
+}
+
+/* The module may say that it wrote less. */
+static void arg_put(void *to, struct arg_head *arg, const struct known *known)
+{
+	uint32_t size = known->size + fake.more, asked;
+
+	memcpy(&asked, to, sizeof(asked));
+	if (size > asked)
+		size = asked;
+	if (arg->size > size)
+		arg->size = size;
+	memcpy(to, arg, size);
+}
+
+/* What only a newer module knows is 0xee. */
+static int answer(struct arg_head *arg, const void *from, uint32_t size)
+{
+	memset((char *)arg + size, 0xee, fake.more);
 	memcpy(arg, from, size);
 	return 0;
+}
+
+static uint64_t as_of(void)
+{
+	struct timespec ts;
+
+	if (fake.as_of)
+		return fake.as_of;
+	__wrap_clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static int get_rmids(struct cmt_rmids *rmids)
 {
 	uint32_t room = rmids->count;
 
-	if (rmids->size != sizeof(*rmids) || rmids->flags || rmids->reserved)
+	fake.nr_snapshots++;
+	if (rmids->reserved)
 		return fail(EINVAL);
 	rmids->count = fake.nr_existing;
 	if (room < fake.nr_existing)
 		return fail(ENOSPC);
 	memcpy((void *)(uintptr_t)rmids->records, fake.existing,
-	       sizeof(fake.existing));
-	rmids->as_of = fake.as_of;
+	       fake.nr_existing * sizeof(fake.existing[0]));
+	rmids->as_of = as_of();
 	return 0;
 }
 
-static int get_waiting(struct cmt_rmids *rmids)
+static int get_pending(struct cmt_rmids *rmids)
 {
 	uint32_t room = rmids->count;
 
-	if (rmids->size != sizeof(*rmids) || rmids->flags || rmids->reserved)
+	if (rmids->reserved)
 		return fail(EINVAL);
-	rmids->count = fake.nr_waiting;
-	fake.nr_waiting += fake.nr_waiting * fake.more_waiting / 100;
+	rmids->count = fake.nr_pending;
+	fake.nr_pending += fake.nr_pending * fake.more_pending / 100;
 	if (room < rmids->count)
 		return fail(ENOSPC);
-	memcpy((void *)(uintptr_t)rmids->records, fake.waiting,
-	       rmids->count * sizeof(fake.waiting[0]));
-	rmids->as_of = fake.as_of;
+	memcpy((void *)(uintptr_t)rmids->records, fake.pending,
+	       rmids->count * sizeof(fake.pending[0]));
+	rmids->as_of = as_of();
 	return 0;
 }
 
 static int set_scope(struct cmt_scope *scope)
 {
-	if (scope->size != sizeof(*scope) || scope->flags || scope->reserved)
+	if (scope->reserved)
 		return fail(EINVAL);
 	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
 		return fail(EBADF);
@@ -152,8 +200,7 @@ static int get_patterns(struct cmt_patterns *patterns)
 {
 	uint32_t room = patterns->bytes;
 
-	if (patterns->size != sizeof(*patterns) || patterns->flags ||
-	    patterns->reserved)
+	if (patterns->reserved)
 		return fail(EINVAL);
 	patterns->bytes = (uint32_t)strlen(fake.patterns);
 	if (room < patterns->bytes)
@@ -165,8 +212,6 @@ static int get_patterns(struct cmt_patterns *patterns)
 
 static int attach(struct cmt_attach *attach, unsigned long command)
 {
-	if (attach->size != sizeof(*attach) || attach->flags)
-		return fail(EINVAL);
 	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
 		return fail(EBADF);
 	fake.attach = *attach;
@@ -176,10 +221,38 @@ static int attach(struct cmt_attach *attach, unsigned long command)
 	return 0;
 }
 
+static int set_resctrl(const struct cmt_resctrl *resctrl)
+{
+	if (resctrl->reserved || resctrl->mode < CMT_RESCTRL_RESPECT ||
+	    resctrl->mode > CMT_RESCTRL_TAKE)
+		return fail(EINVAL);
+	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
+		return fail(EBADF);
+	fake.info.resctrl = resctrl->mode;
+	return 0;
+}
+
+static int path_of_cgroup(struct cmt_cgroup_path *path)
+{
+	char text[FAKE_PATH_MAX] = "/a/b";
+	uint32_t room = path->bytes;
+
+	if (path->reserved)
+		return fail(EINVAL);
+	if (fake.path_of ? !fake.path_of(path->cgroup_id, text) :
+			   path->cgroup_id != 7001)
+		return fail(ENOENT);
+	path->bytes = (uint32_t)strlen(text) + 1;
+	if (room < path->bytes)
+		return fail(ENOSPC);
+	memcpy((void *)(uintptr_t)path->path, text, path->bytes);
+	path->bytes += fake.path_lies;
+	return 0;
+}
+
 static int set_interval(const struct cmt_interval *interval)
 {
-	if (interval->size != sizeof(*interval) || interval->flags ||
-	    interval->interval_ns < fake.info.interval_min_ns ||
+	if (interval->interval_ns < fake.info.interval_min_ns ||
 	    interval->interval_ns > fake.info.interval_max_ns)
 		return fail(EINVAL);
 	if ((fake.open_flags & O_ACCMODE) != O_RDWR)
@@ -190,40 +263,31 @@ static int set_interval(const struct cmt_interval *interval)
 
 static int set_watermark(const struct cmt_watermark *watermark)
 {
-	if (watermark->size != sizeof(*watermark) || watermark->flags ||
-	    !watermark->records ||
+	if (!watermark->records ||
 	    watermark->records > fake.info.ring_records / 2)
 		return fail(EINVAL);
 	fake.watermark = watermark->records;
 	return 0;
 }
 
-int __wrap_ioctl(int fd, unsigned long command, ...)
+static int dispatch(unsigned long command, void *arg)
 {
-	va_list args;
-	void *arg;
-
-	(void)fd;
-	va_start(args, command);
-	arg = va_arg(args, void *);
-	va_end(args);
-	if (fake.ioctl_errno)
-		return fail(fake.ioctl_errno);
 	switch (command) {
 	case CMT_IOC_GET_INFO:
 		fake.info.interval_ns = fake.interval_ns;
-		return copy_out(arg, &fake.info, sizeof(fake.info));
+		return answer(arg, &fake.info, sizeof(fake.info));
 	case CMT_IOC_GET_STATS:
-		fake.stats.size = sizeof(fake.stats);
-		return copy_out(arg, &fake.stats, sizeof(fake.stats));
+		fake.stats.size = fake.stats_size ? fake.stats_size :
+				  (uint32_t)sizeof(fake.stats) + fake.more;
+		return answer(arg, &fake.stats, sizeof(fake.stats));
 	case CMT_IOC_GET_RMIDS:
 		return get_rmids(arg);
 	case CMT_IOC_SET_INTERVAL:
 		return set_interval(arg);
 	case CMT_IOC_SET_WATERMARK:
 		return set_watermark(arg);
-	case CMT_IOC_GET_WAITING:
-		return get_waiting(arg);
+	case CMT_IOC_GET_PENDING:
+		return get_pending(arg);
 	case CMT_IOC_SET_SCOPE:
 		return set_scope(arg);
 	case CMT_IOC_GET_PATTERNS:
@@ -231,9 +295,80 @@ int __wrap_ioctl(int fd, unsigned long command, ...)
 	case CMT_IOC_ATTACH:
 	case CMT_IOC_DETACH:
 		return attach(arg, command);
+	case CMT_IOC_SET_RESCTRL:
+		return set_resctrl(arg);
 	default:
-		return fail(ENOTTY);
+		return path_of_cgroup(arg);
 	}
+}
+
+int __wrap_ioctl(int fd, unsigned long command, ...)
+{
+	const struct known *known = commands;
+	uint64_t arg[1024] = { 0 };
+	va_list args;
+	void *user;
+	int ret;
+
+	(void)fd;
+	va_start(args, command);
+	user = va_arg(args, void *);
+	va_end(args);
+	if (fake.ioctl_errno)
+		return fail(fake.ioctl_errno);
+	while (known < commands + NR_COMMANDS && known->command != command)
+		known++;
+	if (known == commands + NR_COMMANDS)
+		return fail(ENOTTY);
+	ret = arg_get(arg, known, user);
+	if (ret)
+		return fail(ret);
+	ret = dispatch(command, arg);
+	arg_put(user, (struct arg_head *)arg, known);
+	return ret;
+}
+
+/* What the library has open are dups of the memfd: their file is the same. */
+static int is_fake(int fd)
+{
+	struct stat st, rings_st;
+
+	return fake.nr_rings && !fstat(fd, &st) && !fstat(fake.fd, &rings_st) &&
+	       st.st_ino == rings_st.st_ino && st.st_dev == rings_st.st_dev;
+}
+
+/* Has a ring the watermark's number of records more than at the last read()? */
+static int is_ready(void)
+{
+	for (uint32_t cpu = 0; cpu < fake.nr_rings; cpu++) {
+		if (image_header(fake_ring(cpu))->head - fake.read_at[cpu] >=
+		    fake.watermark)
+			return 1;
+	}
+	return 0;
+}
+
+ssize_t __wrap_read(int fd, void *buf, size_t n)
+{
+	uint64_t records = 0;
+
+	if (!is_fake(fd))
+		return __real_read(fd, buf, n);
+	fake.nr_reads++;
+	if (fake.read_errno)
+		return fail(fake.read_errno);
+	if (n < sizeof(records))
+		return fail(EINVAL);
+	if (!is_ready())
+		return fail(EAGAIN);
+	for (uint32_t cpu = 0; cpu < fake.nr_rings; cpu++) {
+		uint64_t head = image_header(fake_ring(cpu))->head;
+
+		records += head - fake.read_at[cpu];
+		fake.read_at[cpu] = head;
+	}
+	memcpy(buf, &records, sizeof(records));
+	return sizeof(records);
 }
 
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -244,6 +379,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (fake.poll_errno)
 		return fail(fake.poll_errno);
 	fds->revents = fake.poll_revents;
+	if (fake.level && is_ready())
+		fds->revents |= POLLIN;
 	return n == 1 && fds->revents ? 1 : 0;
 }
 
@@ -251,9 +388,11 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t offset)
 {
 	if (!(flags & MAP_ANONYMOUS) && ++fake.nr_maps == fake.mmap_fails_at) {
-		errno = ENOMEM;
+		errno = fake.mmap_errno ? fake.mmap_errno : ENOMEM;
 		return MAP_FAILED;
 	}
+	if (fake.populate)
+		flags |= MAP_POPULATE;
 	return __real_mmap(addr, len, prot, flags, fd, offset);
 }
 

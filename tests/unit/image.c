@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void image_info(struct cmt_info *info, uint32_t nr_cpus, uint32_t records)
@@ -26,6 +27,10 @@ void image_info(struct cmt_info *info, uint32_t nr_cpus, uint32_t records)
 		.interval_max_ns = 1000000000,
 		.ring_bytes = (bytes + 4095) / 4096 * 4096,
 		.limbo_ns = 2000000,
+		.ring_hold_ns = 2000000000,
+		.budget_ns = 20000,
+		.idle_ticks = 32,
+		.resctrl = CMT_RESCTRL_RESPECT,
 		.module_version = "0.1.0",
 		.reason = "test",
 	};
@@ -54,6 +59,27 @@ void image_init(void *image, const struct cmt_info *info, uint32_t cpu)
 	header->record_bytes = sizeof(struct cmt_record);
 	header->data_offset = CMT_RING_DATA_OFFSET;
 	header->state = CMT_RING_ONLINE;
+}
+
+void *image_ring(const struct image_rings *rings, uint32_t cpu)
+{
+	return rings->bytes + cpu * rings->info.ring_bytes;
+}
+
+void image_rings_new(struct image_rings *rings, uint32_t nr_cpus, uint32_t records)
+{
+	image_info(&rings->info, nr_cpus, records);
+	rings->bytes = calloc(nr_cpus, rings->info.ring_bytes);
+	if (!rings->bytes)
+		abort();
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++)
+		image_init(image_ring(rings, cpu), &rings->info, cpu);
+}
+
+void image_rings_free(struct image_rings *rings)
+{
+	free(rings->bytes);
+	rings->bytes = NULL;
 }
 
 void image_put(void *image, const struct cmt_record *record)

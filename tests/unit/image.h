@@ -16,6 +16,17 @@ void image_info(struct cmt_info *info, uint32_t nr_cpus, uint32_t records);
 void image_init(void *image, const struct cmt_info *info, uint32_t cpu);
 struct cmt_ring_header *image_header(void *image);
 struct cmt_record *image_slots(void *image);
+/* The rings of all CPUs of one machine. */
+struct image_rings {
+	struct cmt_info info;
+	char *bytes;
+};
+
+/* Of image_info(), online and empty; to be freed with image_rings_free(). */
+void image_rings_new(struct image_rings *rings, uint32_t nr_cpus, uint32_t records);
+void image_rings_free(struct image_rings *rings);
+/* The ring of one CPU. */
+void *image_ring(const struct image_rings *rings, uint32_t cpu);
 /* Publish one record. */
 void image_put(void *image, const struct cmt_record *record);
 

@@ -17,12 +17,20 @@ endfunction()
 cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/model.c)
 
 cmt_module_test(hw test_hw.c ${CMT_SHIM_DIR}/fake.c
-	${CMT_MODULE_DIR}/hw.c ${CMT_MODULE_DIR}/topology.c)
+	${CMT_MODULE_DIR}/hw.c ${CMT_MODULE_DIR}/hw_read.c
+	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c
+	${CMT_MODULE_DIR}/topology.c)
 target_compile_options(test_hw PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/emulated.c ${CMT_MODULE_DIR}/model.c
+	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c
 	${CMT_MODULE_DIR}/topology.c)
+target_compile_options(test_emulated PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
+
+cmt_module_test(burst test_burst.c ${CMT_SHIM_DIR}/fake.c
+	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c)
+target_compile_options(test_burst PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
 cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)

@@ -185,24 +185,6 @@ START_TEST(test_processes_counted)
 }
 END_TEST
 
-START_TEST(test_container_above)
-{
-	static const char *const paths[][3] = {
-		{ "/a/docker-12ab.scope/init", "12ab", "/a/docker-12ab.scope" },
-		{ "/a/12ab", "12ab", "/a/12ab" },
-		{ "/pod12ab/12ab/x", "12ab", "/pod12ab" },
-		{ "/a/b", "12ab", "/a/b" },
-		{ "/a/b", "", "/a/b" },
-	};
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		cgroup_of_container(path, paths[i][0], paths[i][1]);
-		ck_assert_str_eq(path, paths[i][2]);
-	}
-}
-END_TEST
-
 START_TEST(test_is_container)
 {
 	static const char id[] = "0123456789ab";
@@ -241,7 +223,6 @@ int main(void)
 	tcase_add_test(tcase, test_id_of_paths);
 	tcase_add_test(tcase, test_id_outside_refused);
 	tcase_add_test(tcase, test_processes_counted);
-	tcase_add_test(tcase, test_container_above);
 	tcase_add_test(tcase, test_is_container);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -134,24 +134,114 @@ END_TEST
 START_TEST(test_info_strings_terminated)
 {
 	memset(fake.info.reason, 'x', sizeof(fake.info.reason));
+	memset(fake.info.mbm_reason, 'x', sizeof(fake.info.mbm_reason));
 	memset(fake.info.module_version, 'x',
 	       sizeof(fake.info.module_version));
 	open_ok(0);
 	ck_assert_uint_eq(strlen(cmt_device_info(dev)->reason), 63);
+	ck_assert_uint_eq(strlen(cmt_device_info(dev)->mbm_reason), 63);
 	ck_assert_uint_eq(strlen(cmt_device_info(dev)->module_version), 15);
 }
 END_TEST
 
 START_TEST(test_stats)
 {
-	struct cmt_stats stats;
+	struct cmt_stats stats = { .size = sizeof(stats) };
 
 	fake.stats.allocs = 42;
 	open_ok(0);
 	ck_assert_int_eq(cmt_device_stats(dev, &stats), 0);
 	ck_assert_uint_eq(stats.allocs, 42);
+	ck_assert_uint_eq(stats.size, sizeof(stats));
 	fake.ioctl_errno = ENODEV;
 	ck_assert_int_eq(cmt_device_stats(dev, &stats), -ENODEV);
+	stats.size = CMT_STATS_SIZE - 1;
+	ck_assert_int_eq(cmt_device_stats(dev, &stats), -EINVAL);
+}
+END_TEST
+
+/* The module is older than this program: what it does not know is 0. */
+START_TEST(test_older_module)
+{
+	struct {
+		struct cmt_stats known;
+		uint64_t newer[4];
+	} stats;
+
+	open_ok(0);
+	memset(&stats, 0xff, sizeof(stats));
+	stats.known.size = sizeof(stats);
+	fake.stats.lock_held_ns = 7;
+	ck_assert_int_eq(cmt_device_stats(dev, &stats.known), 0);
+	ck_assert_uint_eq(stats.known.size, CMT_STATS_SIZE);
+	ck_assert_uint_eq(stats.known.lock_held_ns, 7);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(stats.newer[i], 0);
+
+	/* it says that it wrote less than what was there from the first on */
+	fake.stats_size = CMT_STATS_SIZE - 8;
+	ck_assert_int_eq(cmt_device_stats(dev, &stats.known), -EPROTO);
+}
+END_TEST
+
+/* The module is newer: it writes no more than this program knows. */
+START_TEST(test_newer_module)
+{
+	struct {
+		struct cmt_stats stats;
+		uint64_t behind;
+	} known = { .stats.size = CMT_STATS_SIZE, .behind = 0x55 };
+
+	fake.more = 16;
+	open_ok(0);
+	fake.stats.lock_held_ns = 7;
+	ck_assert_int_eq(cmt_device_stats(dev, &known.stats), 0);
+	ck_assert_uint_eq(known.stats.lock_held_ns, 7);
+	ck_assert_uint_eq(known.stats.size, CMT_STATS_SIZE);
+	ck_assert_uint_eq(known.behind, 0x55);
+}
+END_TEST
+
+START_TEST(test_resctrl)
+{
+	uint32_t mode = 0;
+	bool mounted = true;
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_set_resctrl(dev, CMT_RESCTRL_TAKE), -EBADF);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_device_resctrl(dev, &mode, &mounted), 0);
+	ck_assert_uint_eq(mode, CMT_RESCTRL_RESPECT);
+	ck_assert(!mounted);
+	ck_assert_int_eq(cmt_device_set_resctrl(dev, 0), -EINVAL);
+	ck_assert_int_eq(cmt_device_set_resctrl(dev, CMT_RESCTRL_TAKE), 0);
+	fake.info.resctrl_mounted = 1;
+	ck_assert_int_eq(cmt_device_resctrl(dev, &mode, &mounted), 0);
+	ck_assert_uint_eq(mode, CMT_RESCTRL_TAKE);
+	ck_assert(mounted);
+	ck_assert_int_eq(cmt_device_resctrl(dev, &mode, NULL), 0);
+	fake.ioctl_errno = EPERM;
+	ck_assert_int_eq(cmt_device_set_resctrl(dev, CMT_RESCTRL_TAKE), -EPERM);
+	ck_assert_int_eq(cmt_device_resctrl(dev, &mode, NULL), -EPERM);
+}
+END_TEST
+
+START_TEST(test_cgroup_path)
+{
+	char path[8] = "xxxxxxx";
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_cgroup_path(dev, 7001, path, 5), 0);
+	ck_assert_str_eq(path, "/a/b");
+	ck_assert_int_eq(cmt_device_cgroup_path(dev, 7001, path, 4), -ENOSPC);
+	ck_assert_int_eq(cmt_device_cgroup_path(dev, 7002, path, 8), -ENOENT);
+	/* not terminated, or longer than there is room */
+	path[5] = 'x';
+	fake.path_lies = 1;
+	ck_assert_int_eq(cmt_device_cgroup_path(dev, 7001, path, 8), -EPROTO);
+	fake.path_lies = 100;
+	ck_assert_int_eq(cmt_device_cgroup_path(dev, 7001, path, 8), -EPROTO);
 }
 END_TEST
 
@@ -189,8 +279,8 @@ START_TEST(test_snapshot)
 	ck_assert_int_eq(cmt_device_snapshot(dev, &s), 0);
 	ck_assert_uint_eq(s->as_of, 77);
 	ck_assert_uint_eq(s->count, 2);
-	ck_assert_uint_eq(s->records[1].rmid, 2);
-	free(s);
+	ck_assert_uint_eq(cmt_snapshot_at(s, 1)->rmid, 2);
+	cmt_snapshot_free(s);
 	s = NULL;
 
 	fake.existing[1].rmid = 64;
@@ -207,12 +297,12 @@ START_TEST(test_snapshot)
 END_TEST
 
 /* As many as there are, however many come while we ask, but for ever. */
-START_TEST(test_waiting)
+START_TEST(test_pending)
 {
 	struct cmt_snapshot *s = NULL;
 
 	for (uint32_t i = 0; i < 256; i++)
-		fake.waiting[i] = (struct cmt_record){
+		fake.pending[i] = (struct cmt_record){
 			.type = CMT_REC_ALLOC_FAIL,
 			.ts = i,
 			.rmid = 5,
@@ -220,27 +310,27 @@ START_TEST(test_waiting)
 		};
 	fake.as_of = 77;
 	open_ok(0);
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), 0);
+	ck_assert_int_eq(cmt_device_pending(dev, &s), 0);
 	ck_assert_uint_eq(s->count, 0);
-	free(s);
-	fake.nr_waiting = 200;
-	fake.more_waiting = 1;
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), 0);
+	cmt_snapshot_free(s);
+	fake.nr_pending = 200;
+	fake.more_pending = 1;
+	ck_assert_int_eq(cmt_device_pending(dev, &s), 0);
 	ck_assert_uint_eq(s->as_of, 77);
 	ck_assert_uint_eq(s->count, 202);
-	ck_assert_uint_eq(s->records[201].ts, 201);
-	free(s);
+	ck_assert_uint_eq(cmt_snapshot_at(s, 201)->ts, 201);
+	cmt_snapshot_free(s);
 	s = NULL;
-	fake.more_waiting = 100;
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EAGAIN);
-	fake.nr_waiting = UINT32_MAX;
-	fake.more_waiting = 0;
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EPROTO);
-	fake.nr_waiting = 2;
-	fake.waiting[1].type = CMT_REC_EXISTING;
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), -EPROTO);
+	fake.more_pending = 100;
+	ck_assert_int_eq(cmt_device_pending(dev, &s), -EAGAIN);
+	fake.nr_pending = UINT32_MAX;
+	fake.more_pending = 0;
+	ck_assert_int_eq(cmt_device_pending(dev, &s), -EPROTO);
+	fake.nr_pending = 2;
+	fake.pending[1].type = CMT_REC_EXISTING;
+	ck_assert_int_eq(cmt_device_pending(dev, &s), -EPROTO);
 	fake.ioctl_errno = ENOTTY;
-	ck_assert_int_eq(cmt_device_waiting(dev, &s), -ENOTTY);
+	ck_assert_int_eq(cmt_device_pending(dev, &s), -ENOTTY);
 	ck_assert_ptr_null(s);
 }
 END_TEST
@@ -314,7 +404,7 @@ END_TEST
 
 START_TEST(test_attach)
 {
-	struct cmt_attached attached = { 0, 0 };
+	struct cmt_attached attached = { .sz = sizeof(attached) };
 
 	open_ok(0);
 	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0, NULL),
@@ -344,6 +434,98 @@ START_TEST(test_attach)
 }
 END_TEST
 
+/* A program is older or newer than the library: sz says what it knows. */
+START_TEST(test_attached_sizes)
+{
+	struct {
+		struct cmt_attached known;
+		uint64_t newer;
+	} attached = { { offsetof(struct cmt_attached, generation), 1, 1 }, 1 };
+
+	open_ok(CMT_OPEN_CONTROL);
+	/* not a size that a structure can have: nothing is attached */
+	attached.known.sz = 3;
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0,
+					   &attached.known), -EINVAL);
+	ck_assert_uint_eq(fake.attach_command, 0);
+	attached.known.sz = sizeof(attached);
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0,
+					   &attached.known), 0);
+	ck_assert_uint_eq(attached.known.sz, sizeof(attached));
+	ck_assert_uint_eq(attached.known.rmid, 7);
+	ck_assert_uint_eq(attached.known.generation, 70);
+	ck_assert_uint_eq(attached.newer, 0);
+	attached.known.sz = sizeof(size_t);
+	attached.known.rmid = 1;
+	ck_assert_int_eq(cmt_device_attach(dev, CMT_OWNER_CPU, 1, 0,
+					   &attached.known), 0);
+	ck_assert_uint_eq(attached.known.rmid, 1);
+}
+END_TEST
+
+/* All bytes that the library promises are those of the module, or 0. */
+START_TEST(test_info_room)
+{
+	const unsigned char *room;
+
+	open_ok(0);
+	room = (const unsigned char *)cmt_device_info(dev);
+	ck_assert_uint_eq(cmt_device_info(dev)->size, sizeof(struct cmt_info));
+	for (size_t i = sizeof(struct cmt_info); i < CMT_INFO_ROOM; i++)
+		ck_assert_uint_eq(room[i], 0);
+	cmt_device_close(dev);
+	fake.more = 16;
+	fake.info.size += 16;
+	open_ok(0);
+	room = (const unsigned char *)cmt_device_info(dev);
+	ck_assert_uint_eq(cmt_device_info(dev)->size,
+			  sizeof(struct cmt_info) + 16);
+	for (size_t i = sizeof(struct cmt_info); i < CMT_INFO_ROOM; i++)
+		ck_assert_uint_eq(room[i], i < sizeof(struct cmt_info) + 16 ?
+				  0xee : 0);
+}
+END_TEST
+
+START_TEST(test_snapshot_new)
+{
+	struct cmt_record records[2] = { { .rmid = 1 }, { .rmid = 2 } };
+	struct cmt_snapshot *s = NULL;
+
+	ck_assert_int_eq(cmt_snapshot_new(&s, 77, records, 2), 0);
+	records[1].rmid = 9;	/* it has copies */
+	ck_assert_uint_eq(s->as_of, 77);
+	ck_assert_uint_eq(s->count, 2);
+	ck_assert_uint_eq(s->entry_size, sizeof(struct cmt_record));
+	ck_assert_uint_eq(cmt_snapshot_at(s, 0)->rmid, 1);
+	ck_assert_uint_eq(cmt_snapshot_at(s, 1)->rmid, 2);
+	cmt_snapshot_free(s);
+	s = NULL;
+	ck_assert_int_eq(cmt_snapshot_new(&s, 0, NULL, 3), 0);
+	ck_assert_uint_eq(s->count, 3);
+	ck_assert_uint_eq(cmt_snapshot_at(s, 2)->rmid, 0);
+	cmt_snapshot_free(s);
+	s = NULL;
+	ck_assert_int_eq(cmt_snapshot_new(&s, 0, records, UINT32_MAX), -EINVAL);
+	ck_assert_ptr_null(s);
+	cmt_snapshot_free(NULL);
+}
+END_TEST
+
+/* The stride is the library's, which may be newer than this program. */
+START_TEST(test_snapshot_stride)
+{
+	struct cmt_record records[3] = { { .rmid = 1 }, { .rmid = 2 },
+					 { .rmid = 3 } };
+	const struct cmt_snapshot s = {
+		.count = 2,
+		.entry_size = 2 * sizeof(records[0]),
+		.records = records,
+	};
+
+	ck_assert_uint_eq(cmt_snapshot_at(&s, 1)->rmid, 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("device");
@@ -356,9 +538,17 @@ int main(void)
 	tcase_add_test(tcase, test_info_contradictions);
 	tcase_add_test(tcase, test_info_strings_terminated);
 	tcase_add_test(tcase, test_stats);
+	tcase_add_test(tcase, test_older_module);
+	tcase_add_test(tcase, test_info_room);
+	tcase_add_test(tcase, test_attached_sizes);
+	tcase_add_test(tcase, test_snapshot_new);
+	tcase_add_test(tcase, test_snapshot_stride);
+	tcase_add_test(tcase, test_newer_module);
+	tcase_add_test(tcase, test_resctrl);
+	tcase_add_test(tcase, test_cgroup_path);
 	tcase_add_test(tcase, test_interval);
 	tcase_add_test(tcase, test_snapshot);
-	tcase_add_test(tcase, test_waiting);
+	tcase_add_test(tcase, test_pending);
 	tcase_add_test(tcase, test_scope);
 	tcase_add_test(tcase, test_patterns_length);
 	tcase_add_test(tcase, test_attach);

@@ -7,6 +7,38 @@
 #include "format.h"
 #include "unit.h"
 
+START_TEST(test_format_short)
+{
+	static const struct {
+		double value;
+		const char *bytes, *rate;
+	} cases[] = {
+		{ 0, "0", "0" },
+		{ 999, "999", "999" },
+		{ 1000, "1000", "1.0k" },
+		{ 1023, "1023", "1.0k" },
+		{ 1024, "1.0Ki", "1.0k" },
+		{ 99.9 * 1024, "99.9Ki", "102k" },
+		{ 99.96 * 1024, "100Ki", "102k" },
+		{ 1023.4 * 1024, "1023Ki", "1.0M" },
+		{ 1023.6 * 1024, "1.0Mi", "1.0M" },
+		{ 999499, "976Ki", "999k" },
+		{ 999501, "976Ki", "1.0M" },
+		{ 18446744073709549568.0, "16.0Ei", "18.4E" },
+	};
+	char buf[FORMAT_LEN];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_str_eq(format_bytes_short(buf,
+					(uint64_t)cases[i].value),
+				 cases[i].bytes);
+		ck_assert_str_eq(format_rate_short(buf, cases[i].value),
+				 cases[i].rate);
+	}
+}
+END_TEST
+
 START_TEST(test_format_bytes_units)
 {
 	char buf[FORMAT_LEN];
@@ -128,6 +160,7 @@ int main(void)
 	Suite *suite = suite_create("format");
 	TCase *tc = tcase_create("format");
 
+	tcase_add_test(tc, test_format_short);
 	tcase_add_test(tc, test_format_bytes_units);
 	tcase_add_test(tc, test_format_bytes_rounds_into_next_unit);
 	tcase_add_test(tc, test_format_rate_units);

@@ -11,43 +11,38 @@
 #define T0		5000000000ULL	/* well after the first latency */
 #define OUT_MAX		65536
 
-static struct cmt_info info;
-static char *images;
+static struct image_rings rings;
+static struct cmt_sources *sources;
 static struct cmt_merge *merge;
 static struct cmt_record *out;
 
-static void *image(uint32_t cpu)
+static void setup(uint32_t nr_cpus, uint32_t records)
 {
-	return images + cpu * info.ring_bytes;
-}
-
-static void rings_new(uint32_t nr_cpus, uint32_t records)
-{
-	image_info(&info, nr_cpus, records);
-	images = calloc(nr_cpus, info.ring_bytes);
+	image_rings_new(&rings, nr_cpus, records);
 	out = calloc(OUT_MAX, sizeof(*out));
-	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++)
-		image_init(image(cpu), &info, cpu);
 }
 
 static void merge_start(bool oldest)
 {
-	ck_assert_int_eq(cmt_merge_new(&merge, &info, LATENCY), 0);
-	for (uint32_t cpu = 0; cpu < info.nr_cpus; cpu++)
-		ck_assert_int_eq(cmt_merge_add(merge, image(cpu),
-					       info.ring_bytes, oldest), 0);
+	ck_assert_int_eq(cmt_sources_new(&sources, &rings.info, LATENCY), 0);
+	ck_assert_int_eq(cmt_merge_new(&merge, sources), 0);
+	for (uint32_t cpu = 0; cpu < rings.info.nr_cpus; cpu++)
+		ck_assert_int_eq(cmt_sources_add(sources,
+						 image_ring(&rings, cpu),
+						 rings.info.ring_bytes, oldest), 0);
 }
 
 static void start(uint32_t nr_cpus)
 {
-	rings_new(nr_cpus, RECORDS);
+	setup(nr_cpus, RECORDS);
 	merge_start(false);
 }
 
 static void stop(void)
 {
 	cmt_merge_free(merge);
-	free(images);
+	cmt_sources_free(sources);
+	image_rings_free(&rings);
 	free(out);
 }
 
@@ -55,33 +50,39 @@ static void tick(uint32_t cpu, uint64_t ts)
 {
 	struct cmt_record record = image_tick(cpu, ts);
 
-	image_put(image(cpu), &record);
+	image_put(image_ring(&rings, cpu), &record);
 }
 
 static void sample(uint32_t cpu, uint64_t ts)
 {
 	struct cmt_record record = image_sample(cpu, ts, 1, 1);
 
-	image_put(image(cpu), &record);
+	image_put(image_ring(&rings, cpu), &record);
 }
 
 static void event(uint16_t type, uint32_t cpu, uint64_t ts)
 {
 	struct cmt_record record = image_event(type, cpu, ts, 0, 0);
 
-	image_put(image(cpu), &record);
+	image_put(image_ring(&rings, cpu), &record);
+}
+
+static int read_n_at(unsigned int n, uint64_t now)
+{
+	cmt_sources_now(sources, now);
+	return cmt_merge_read(merge, out, n);
 }
 
 static int read_at(uint64_t now)
 {
-	return cmt_merge_read(merge, out, OUT_MAX, now);
+	return read_n_at(OUT_MAX, now);
 }
 
 static struct cmt_reader_counts counts(uint32_t cpu)
 {
 	struct cmt_reader_counts c;
 
-	cmt_merge_counts(merge, cpu, &c);
+	cmt_sources_counts(sources, cpu, &c);
 	ck_assert_uint_eq(c.emitted, c.delivered + c.lost + c.late +
 			  c.malformed + c.pending);
 	return c;
@@ -191,12 +192,12 @@ START_TEST(test_offline_not_waited_for)
 {
 	start(2);
 	event(CMT_REC_CPU_OFFLINE, 1, T0);
-	image_header(image(1))->state = CMT_RING_OFFLINE;
+	image_header(image_ring(&rings, 1))->state = CMT_RING_OFFLINE;
 	sample(0, T0 + 5);
 	ck_assert_int_eq(read_at(T0 + 10), 2);
 	ck_assert_uint_eq(out[1].ts, T0 + 5);
 
-	image_header(image(1))->state = CMT_RING_ONLINE;
+	image_header(image_ring(&rings, 1))->state = CMT_RING_ONLINE;
 	event(CMT_REC_CPU_ONLINE, 1, T0 + 20);
 	sample(0, T0 + 30);
 	ck_assert_int_eq(read_at(T0 + 40), 1);
@@ -210,7 +211,7 @@ START_TEST(test_offline_last_record_awaited)
 {
 	start(2);
 	tick(1, T0);
-	image_header(image(1))->state = CMT_RING_OFFLINE;
+	image_header(image_ring(&rings, 1))->state = CMT_RING_OFFLINE;
 	sample(0, T0 + 5);
 	ck_assert_int_eq(read_at(T0 + 10), 1);
 	event(CMT_REC_CPU_OFFLINE, 1, T0 + 4);
@@ -220,16 +221,34 @@ START_TEST(test_offline_last_record_awaited)
 }
 END_TEST
 
+/* No TICK comes from an excluded CPU: it is not waited for as long as others. */
+START_TEST(test_quiet_waited_for_shortly)
+{
+	start(2);
+	image_header(image_ring(&rings, 1))->state = CMT_RING_QUIET;
+	sample(0, T0);
+	ck_assert_int_eq(read_at(T0 + CMT_QUIET_NS - 1), 0);
+	sample(1, T0 - 1);
+	ck_assert_int_eq(read_at(T0 + CMT_QUIET_NS), 2);
+	ck_assert_uint_eq(out[0].ts, T0 - 1);
+	/* an online one is */
+	image_header(image_ring(&rings, 1))->state = CMT_RING_ONLINE;
+	sample(0, T0 + 20);
+	ck_assert_int_eq(read_at(T0 + 2 * CMT_QUIET_NS), 0);
+	stop();
+}
+END_TEST
+
 START_TEST(test_absent_picked_up_in_order)
 {
 	start(2);
-	image_header(image(1))->state = CMT_RING_ABSENT;
+	image_header(image_ring(&rings, 1))->state = CMT_RING_ABSENT;
 	sample(0, T0);
 	sample(0, T0 + 50);
 	/* Not T0 + 50: the absent ring is complete up to the clock only. */
 	ck_assert_int_eq(read_at(T0 + 20), 1);
 
-	image_header(image(1))->state = CMT_RING_ONLINE;
+	image_header(image_ring(&rings, 1))->state = CMT_RING_ONLINE;
 	event(CMT_REC_CPU_ONLINE, 1, T0 + 30);
 	tick(1, T0 + 60);
 	ck_assert_int_eq(read_at(T0 + 70), 2);
@@ -277,7 +296,7 @@ START_TEST(test_lost_at_start_ts_zero)
 	start(1);
 	for (uint64_t i = 0; i < 2 * RECORDS; i++)
 		tick(0, T0 + i);
-	ck_assert_int_eq(cmt_merge_read(merge, out, 1, T0 + 2 * RECORDS), 1);
+	ck_assert_int_eq(read_n_at(1, T0 + 2 * RECORDS), 1);
 	ck_assert_uint_eq(out[0].type, CMT_REC_LOST);
 	ck_assert_uint_eq(out[0].ts, 0);
 	ck_assert_uint_eq(cmt_record_lost(&out[0]), RECORDS + 1);
@@ -292,19 +311,19 @@ START_TEST(test_malformed_skipped)
 	start(1);
 	tick(0, T0);
 	bad = image_tick(3, T0 + 1);		/* another CPU */
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	bad = image_sample(0, T0 + 1, 64, 1);	/* RMID out of range */
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	bad = image_tick(0, T0 - 1);		/* back in time */
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	bad = (struct cmt_record){ 0 };		/* never written */
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	bad = image_tick(0, T0 + 1);		/* the library's own type */
 	bad.type = CMT_REC_LOST;
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	bad = image_tick(0, T0 + 1);		/* unknown: not malformed */
 	bad.type = 999;
-	image_put(image(0), &bad);
+	image_put(image_ring(&rings, 0), &bad);
 	tick(0, T0 + 2);
 	ck_assert_int_eq(read_at(T0 + 10), 3);
 	ck_assert_uint_eq(out[1].type, 999);
@@ -335,7 +354,7 @@ END_TEST
 /* The clock was read long before the copy: the record is good, and waits. */
 START_TEST(test_future_record_waits_for_clock)
 {
-	uint64_t later = T0 + 2 * CMT_MERGE_AHEAD_NS;
+	uint64_t later = T0 + 2 * CMT_AHEAD_NS;
 
 	start(1);
 	tick(0, later);
@@ -353,9 +372,9 @@ START_TEST(test_corrupt_head_sticky)
 	tick(0, T0);
 	tick(1, T0);
 	ck_assert_int_eq(read_at(T0), 1);
-	image_header(image(0))->head = 0;
+	image_header(image_ring(&rings, 0))->head = 0;
 	ck_assert_int_eq(read_at(T0), -EPROTO);
-	image_header(image(0))->head = 1;
+	image_header(image_ring(&rings, 0))->head = 1;
 	ck_assert_int_eq(read_at(T0), -EPROTO);
 	stop();
 }
@@ -365,9 +384,9 @@ END_TEST
 START_TEST(test_corrupt_junk_ends)
 {
 	start(2);
-	memset(image_slots(image(1)), 0xa5,
+	memset(image_slots(image_ring(&rings, 1)), 0xa5,
 	       RECORDS * sizeof(struct cmt_record));
-	image_header(image(1))->head = 1000000;
+	image_header(image_ring(&rings, 1))->head = 1000000;
 	tick(0, T0);
 	ck_assert_int_eq(read_at(T0), 1);
 	ck_assert_uint_eq(out[0].type, CMT_REC_LOST);
@@ -395,22 +414,86 @@ START_TEST(test_ts_wraps_modulo)
 }
 END_TEST
 
+/* Keys hold 78 hours: what is later waits for a tree with another base. */
+START_TEST(test_ts_far_apart)
+{
+	const uint64_t far = 1ULL << 48;
+
+	start(3);
+	for (uint64_t i = 0; i < 12; i++) {
+		uint64_t ts = T0 + i / 3 * far + i;
+
+		tick((uint32_t)(i * 2 % 3), ts);
+	}
+	tick(0, T0 + 9 * far);
+	ck_assert_int_eq(read_at(T0 + 10 * far), 13);
+	for (uint64_t i = 0; i < 12; i++)
+		ck_assert_uint_eq(out[i].ts, T0 + i / 3 * far + i);
+	ck_assert_uint_eq(out[12].ts, T0 + 9 * far);
+	stop();
+}
+END_TEST
+
+static int by_ts_and_cpu(const void *p, const void *q)
+{
+	const struct cmt_record *a = p, *b = q;
+
+	if (a->ts != b->ts)
+		return a->ts < b->ts ? -1 : 1;
+	return (int)a->cpu - (int)b->cpu;
+}
+
+/* Many batches of every ring, times that are equal, and readings of any size. */
+START_TEST(test_random_parts)
+{
+	enum { CPUS = 5, EACH = 1000 };
+	static struct cmt_record want[CPUS * EACH];
+	unsigned int seed = 7, got = 0;
+	const uint64_t end = T0 + 4 * EACH;
+
+	setup(CPUS, 1024);
+	merge_start(false);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		uint64_t ts = T0;
+
+		for (uint32_t i = 0; i < EACH; i++) {
+			ts += (unsigned int)rand_r(&seed) % 4;
+			want[cpu * EACH + i] = image_tick(cpu, ts);
+			image_put(image_ring(&rings, cpu),
+				  &want[cpu * EACH + i]);
+		}
+	}
+	qsort(want, CPUS * EACH, sizeof(want[0]), by_ts_and_cpu);
+	while (got < CPUS * EACH) {
+		unsigned int n = 1 + (unsigned int)rand_r(&seed) % 300;
+		int ret = read_n_at(n, end + LATENCY + 1);
+
+		ck_assert_int_gt(ret, 0);
+		ck_assert_int_eq(memcmp(out, want + got,
+					(unsigned int)ret * sizeof(*out)), 0);
+		got += (unsigned int)ret;
+	}
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		ck_assert_uint_eq(counts(cpu).delivered, EACH);
+	stop();
+}
+END_TEST
+
 START_TEST(test_read_small_buffers)
 {
-	struct cmt_record one;
 	uint64_t last = 0;
 	int n = 0;
 
 	start(4);
 	for (uint64_t i = 0; i < 160; i++)
 		tick(i & 3, T0 + i / 3);
-	while (cmt_merge_read(merge, &one, 1, T0 + 1000) == 1) {
-		ck_assert_uint_le(last, one.ts);
-		last = one.ts;
+	while (read_n_at(1, T0 + 1000) == 1) {
+		ck_assert_uint_le(last, out[0].ts);
+		last = out[0].ts;
 		n++;
 	}
 	ck_assert_int_ge(n, 150);
-	ck_assert_int_eq(cmt_merge_read(merge, &one, 0, T0 + 1000), 0);
+	ck_assert_int_eq(read_n_at(0, T0 + 1000), 0);
 	stop();
 }
 END_TEST
@@ -421,7 +504,7 @@ START_TEST(test_random_256_rings)
 	uint64_t now = T0, last = 0, total = 0, got = 0;
 	unsigned int seed = 42;
 
-	rings_new(256, 1024);
+	setup(256, 1024);
 	merge_start(false);
 	for (int round = 0; round < 50; round++) {
 		for (uint32_t cpu = 0; cpu < 256; cpu++) {
@@ -462,6 +545,7 @@ int main(void)
 	UNIT_CASE(suite, test_late_not_by_own_sleep);
 	UNIT_CASE(suite, test_offline_not_waited_for);
 	UNIT_CASE(suite, test_offline_last_record_awaited);
+	UNIT_CASE(suite, test_quiet_waited_for_shortly);
 	UNIT_CASE(suite, test_absent_picked_up_in_order);
 	UNIT_CASE(suite, test_lost_told_and_counted);
 	UNIT_CASE(suite, test_lost_at_start_ts_zero);
@@ -471,6 +555,8 @@ int main(void)
 	UNIT_CASE(suite, test_corrupt_head_sticky);
 	UNIT_CASE(suite, test_corrupt_junk_ends);
 	UNIT_CASE(suite, test_ts_wraps_modulo);
+	UNIT_CASE(suite, test_ts_far_apart);
+	UNIT_CASE(suite, test_random_parts);
 	UNIT_CASE(suite, test_read_small_buffers);
 	UNIT_CASE(suite, test_random_256_rings);
 	return unit_run(suite);

@@ -75,6 +75,28 @@ static const struct {
 	{ "/system.slice/containerd.service/kubepods-burstable-pod" POD_
 	  ".slice:cri-containerd:" ID, CMT_RUNTIME_CONTAINERD, SHORT, ID,
 	  POD },
+	/* Kata Containers */
+	{ "/kubepods/burstable/pod" POD "/kata_" ID, CMT_RUNTIME_KUBEPODS,
+	  SHORT, ID, POD },
+	{ "/kubepods/pod" POD "/kata_crio-" ID, CMT_RUNTIME_CRIO, SHORT, ID,
+	  POD },
+	{ KUBE "/cri-containerd-" ID ".scope/sandbox", CMT_RUNTIME_CONTAINERD,
+	  SHORT, ID, POD },
+	{ "/kubepods-burstable-pod" POD_ ".slice:cri-containerd:" ID,
+	  CMT_RUNTIME_CONTAINERD, SHORT, ID, POD },
+	{ "/docker/kata_" ID, CMT_RUNTIME_DOCKER, SHORT, ID, "" },
+	{ "/default/kata_" ID, CMT_RUNTIME_KUBEPODS, SHORT, ID, "" },
+	{ "/kata_sandboxed_pod/" ID "/overhead", CMT_RUNTIME_KUBEPODS, SHORT,
+	  ID, "" },
+	{ "/kata_overhead/" ID, CMT_RUNTIME_KUBEPODS, SHORT " (overhead)", ID,
+	  "" },
+	{ "/kata_overhead/" ID "/x", CMT_RUNTIME_KUBEPODS, SHORT " (overhead)",
+	  ID, "" },
+	{ USER "/kata_overhead/" ID, CMT_RUNTIME_KUBEPODS, SHORT, ID, "" },
+	{ "/kata_overhead/abc", CMT_RUNTIME_NONE, "abc", "", "" },
+	{ "/kata_abc", CMT_RUNTIME_NONE, "kata_abc", "", "" },
+	{ "/kata_crio-abc", CMT_RUNTIME_NONE, "kata_crio-abc", "", "" },
+	{ "/kata_overhead", CMT_RUNTIME_NONE, "kata_overhead", "", "" },
 	/* podman */
 	{ "/machine.slice/libpod-" ID ".scope", CMT_RUNTIME_PODMAN, SHORT, ID,
 	  "" },
@@ -154,6 +176,51 @@ START_TEST(test_name_touches_nothing_else)
 }
 END_TEST
 
+/* What is the container's own path, and whose slice it is in. */
+START_TEST(test_name_own_path)
+{
+	static const struct {
+		const char *path;
+		uint32_t own_len, flags, uid;
+	} owns[] = {
+		{ "", 0, 0, 0 },
+		{ "/", 1, 0, 0 },
+		{ "/docker/" ID, 72, 0, 0 },
+		{ "/docker/" ID "/", 72, 0, 0 },
+		{ "/docker/" ID "/docker-" SHORT ".scope", 72, 0, 0 },
+		{ "/system.slice/ssh.service/a/b", 25, 0, 0 },
+		{ "/lxc.payload.a/init.scope", 14, 0, 0 },
+		{ "/kubepods/pod" POD, 49, 0, 0 },
+		{ "/a/b/c", 6, 0, 0 },
+		{ "/user.slice/user-1000.slice/docker-" SHORT ".scope/x", 53,
+		  CMT_CONTAINER_OF_USER, 1000 },
+		{ "/kata_overhead/" ID "/x", 79, CMT_CONTAINER_OVERHEAD, 0 },
+		{ "/kata_overhead/x", 16, 0, 0 },
+		{ "/x/kata_overhead/" ID, 81, 0, 0 },
+		{ "/user.slice/user-1000.slice/kata_overhead/" SHORT, 54,
+		  CMT_CONTAINER_OF_USER, 1000 },
+		{ "/user.slice/user-7.slice", 24, CMT_CONTAINER_OF_USER, 7 },
+		{ "/user.slice/user-0.slice/a", 26, CMT_CONTAINER_OF_USER, 0 },
+		{ "/user.slice/user-7.slicex/a", 27, 0, 0 },
+		{ "/user.slice/user--7.slice/a", 27, 0, 0 },
+		{ "/user.slice/user-4294967295.slice/a", 35, 0, 0 },
+		{ "/a/user.slice/user-7.slice/a", 28, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++) {
+		struct cmt_container c;
+
+		memset(&c, 0x5a, sizeof(c));
+		cmt_container_name(owns[i].path, &c);
+		ck_assert_msg(c.own_len == owns[i].own_len, "%s: %u bytes",
+			      owns[i].path, c.own_len);
+		ck_assert_msg(c.flags == owns[i].flags && c.uid == owns[i].uid,
+			      "%s: flags %#x, user %u", owns[i].path, c.flags,
+			      c.uid);
+	}
+}
+END_TEST
+
 START_TEST(test_name_truncated)
 {
 	struct cmt_container c;
@@ -199,6 +266,7 @@ START_TEST(test_name_random_pieces)
 		ck_assert_uint_lt(strnlen(c.name, sizeof(c.name)),
 				  sizeof(c.name));
 		ck_assert_uint_gt(strlen(c.name), 0);
+		ck_assert_uint_le(c.own_len, strlen(path));
 		ck_assert_uint_lt(strnlen(c.id, sizeof(c.id)), sizeof(c.id));
 		ck_assert_uint_lt(strnlen(c.pod, sizeof(c.pod)),
 				  sizeof(c.pod));
@@ -221,6 +289,7 @@ int main(void)
 
 	UNIT_CASE(suite, test_name_table);
 	UNIT_CASE(suite, test_name_touches_nothing_else);
+	UNIT_CASE(suite, test_name_own_path);
 	UNIT_CASE(suite, test_name_truncated);
 	UNIT_CASE(suite, test_name_random_pieces);
 	UNIT_CASE(suite, test_runtime_names);

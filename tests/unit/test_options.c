@@ -38,7 +38,7 @@ START_TEST(test_options_parse_defaults)
 	struct config config;
 
 	ck_assert_int_eq(parse(&config, ""), OPTIONS_RUN);
-	ck_assert_int_eq(config.by, BY_CONTAINER);
+	ck_assert_int_eq(config.by, CMT_USAGE_BY_CONTAINER);
 	ck_assert_int_eq(config.output, OUTPUT_TABLE);
 	ck_assert_uint_eq(config.interval_ns, 1000000000);
 	ck_assert_uint_eq(config.count, 0);
@@ -52,7 +52,7 @@ START_TEST(test_options_parse_all)
 
 	ck_assert_int_eq(parse(&config, "--by=process -i 0.25 -n3 --json -s "
 			       "total -t 5 --device /x -p"), OPTIONS_RUN);
-	ck_assert_int_eq(config.by, BY_PROCESS);
+	ck_assert_int_eq(config.by, CMT_USAGE_BY_PROCESS);
 	ck_assert_uint_eq(config.interval_ns, 250000000);
 	ck_assert_uint_eq(config.count, 3);
 	ck_assert_int_eq(config.output, OUTPUT_JSON);

@@ -175,6 +175,11 @@ static const char *const paths[] = {
 	"/system.slice/containerd.service/"
 		"kubepods-burstable-pod1_2.slice:cri-containerd:" ID64,
 	"/system.slice/x:cri-containerd:" ID64, "/x:cri-containerd:zz",
+	"/kubepods/pod1-2/kata_" ID64, "/kubepods/pod1-2/kata_crio-" ID64,
+	"/kubepods/pod1-2/kata_abc", "/docker/kata_" ID64, "/default/kata_" ID64,
+	"/kata_overhead", "/kata_overhead/" ID64, "/kata_overhead/abc",
+	"/x/kata_overhead/" ID64, "/kata_sandboxed_pod/" ID64 "/sandbox",
+	"/kubepods/pod1-2/" ID64 "/overhead", "/kata_crio-abc",
 	"/lxc/box", "/lxc", "/lxc.payload/box", "/lxc.payload.box/init",
 	"/lxc.monitor.box", "/lxc.monitor/box",
 	"/machine.slice/machine-box.scope/payload",

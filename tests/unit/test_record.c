@@ -2,7 +2,7 @@
 /* Which records can be, and which can be in a ring. */
 #include <cmt/reader.h>
 
-#include "internal.h"
+#include "record.h"
 #include "unit.h"
 
 #define CPUS	4
@@ -65,8 +65,9 @@ END_TEST
 /* An owner cannot be two things at once. */
 START_TEST(test_possible_kinds)
 {
-	static const uint16_t kinds[] = {
-		CMT_F_OWNER_CGROUP, CMT_F_OWNER_CPU, CMT_F_OWNER_REST,
+	static const uint32_t kinds[] = {
+		CMT_F_OWNER_CGROUP, CMT_F_OWNER_CPU, CMT_F_OWNER_OVERFLOW,
+		CMT_F_OWNER_RESCTRL,
 	};
 	static const uint16_t types[] = {
 		CMT_REC_ALLOC, CMT_REC_FREE, CMT_REC_EXISTING, CMT_REC_UPDATE,
@@ -76,10 +77,10 @@ START_TEST(test_possible_kinds)
 
 	for (size_t i = 0; i < 5; i++) {
 		record.type = types[i];
-		for (size_t k = 0; k < 3; k++) {
+		for (size_t k = 0; k < 4; k++) {
 			record.flags = kinds[k] | CMT_F_ATTACHED;
 			ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
-			record.flags |= kinds[(k + 1) % 3];
+			record.flags |= kinds[(k + 1) % 4];
 			ck_assert(!cmt_record_possible(&record, CPUS, RMIDS));
 		}
 	}
@@ -100,16 +101,91 @@ START_TEST(test_lost_other_types_zero)
 }
 END_TEST
 
-START_TEST(test_opts_sizes)
-{
-	struct { size_t sz; uint64_t a; } opts, big[2] = { { 32, 7 }, { 0, 0 } };
+struct versions {
+	size_t sz;
+	uint64_t first, second, third;
+};
 
-	ck_assert_int_eq(cmt_opts_copy(&opts, sizeof(opts), big, 32), 0);
-	ck_assert_uint_eq(opts.a, 7);
-	big[1].a = 1ULL << 56;
-	ck_assert_int_eq(cmt_opts_copy(&opts, sizeof(opts), big, 32), -EINVAL);
-	ck_assert_int_eq(cmt_opts_copy(&opts, sizeof(opts), big,
-				       sizeof(opts) - 1), -EINVAL);
+#define FIRST offsetof(struct versions, second)	/* sizes of three versions */
+#define SECOND offsetof(struct versions, third)
+#define THIRD sizeof(struct versions)
+
+/* The library knows the second version. */
+static int opts_copy(struct versions *opts, const struct versions *from)
+{
+	return cmt_opts_copy(opts, SECOND, from);
+}
+
+START_TEST(test_opts_older_program)
+{
+	struct versions from = { FIRST, 7, 8, 9 }, opts = { 1, 1, 1, 1 };
+
+	ck_assert_int_eq(opts_copy(&opts, &from), 0);
+	ck_assert_uint_eq(opts.first, 7);
+	ck_assert_uint_eq(opts.second, 0);
+	ck_assert_uint_eq(opts.third, 1);
+}
+END_TEST
+
+START_TEST(test_opts_newer_program)
+{
+	struct versions from = { THIRD, 7, 8, 0 }, opts = { 1, 1, 1, 1 };
+
+	ck_assert_int_eq(opts_copy(&opts, &from), 0);
+	ck_assert_uint_eq(opts.first, 7);
+	ck_assert_uint_eq(opts.second, 8);
+	ck_assert_uint_eq(opts.third, 1);
+	from.third = 1ULL << 56;
+	ck_assert_int_eq(opts_copy(&opts, &from), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_opts_none)
+{
+	struct versions opts = { 1, 1, 1, 1 };
+
+	ck_assert_int_eq(opts_copy(&opts, NULL), 0);
+	ck_assert_uint_eq(opts.sz, 0);
+	ck_assert_uint_eq(opts.first, 0);
+	ck_assert_uint_eq(opts.second, 0);
+	ck_assert_uint_eq(opts.third, 1);
+}
+END_TEST
+
+static const size_t impossible_sizes[] = {
+	0, 1, sizeof(size_t) - 1, SECOND - 1, SECOND + 1, 4096 + sizeof(size_t),
+	SIZE_MAX, SIZE_MAX - 7,
+};
+
+START_TEST(test_sizes_impossible)
+{
+	struct versions from = { 0, 7, 8, 9 }, to = { 1, 1, 1, 1 };
+
+	for (size_t i = 0; i < sizeof(impossible_sizes) / sizeof(size_t); i++) {
+		from.sz = to.sz = impossible_sizes[i];
+		ck_assert_int_eq(opts_copy(&to, &from), -EINVAL);
+		ck_assert_int_eq(cmt_out_copy(&to, &from, SECOND), -EINVAL);
+		ck_assert_uint_eq(to.sz, impossible_sizes[i]);
+		ck_assert_uint_eq(to.first, 1);
+	}
+}
+END_TEST
+
+START_TEST(test_out_sizes)
+{
+	struct versions known = { SECOND, 7, 8, 9 }, out = { FIRST, 1, 1, 1 };
+
+	ck_assert_int_eq(cmt_out_copy(&out, &known, SECOND), 0);
+	ck_assert_uint_eq(out.sz, FIRST);
+	ck_assert_uint_eq(out.first, 7);
+	ck_assert_uint_eq(out.second, 1);
+
+	out = (struct versions){ THIRD, 1, 1, 1 };
+	ck_assert_int_eq(cmt_out_copy(&out, &known, SECOND), 0);
+	ck_assert_uint_eq(out.sz, THIRD);
+	ck_assert_uint_eq(out.first, 7);
+	ck_assert_uint_eq(out.second, 8);
+	ck_assert_uint_eq(out.third, 0);
 }
 END_TEST
 
@@ -120,6 +196,10 @@ int main(void)
 	UNIT_CASE(suite, test_possible_table);
 	UNIT_CASE(suite, test_possible_kinds);
 	UNIT_CASE(suite, test_lost_other_types_zero);
-	UNIT_CASE(suite, test_opts_sizes);
+	UNIT_CASE(suite, test_opts_older_program);
+	UNIT_CASE(suite, test_opts_newer_program);
+	UNIT_CASE(suite, test_opts_none);
+	UNIT_CASE(suite, test_sizes_impossible);
+	UNIT_CASE(suite, test_out_sizes);
 	return unit_run(suite);
 }

@@ -12,15 +12,13 @@
 #define NR	8
 #define LIMBO	CMT_LIMBO_NS
 
-static struct cmt_rmid rmids[NR];
-static u32 live[NR];
 static struct cmt_pool pool;
+static struct cmt_rmid *const rmids = pool.rmids;
 
 static void setup(void)
 {
-	memset(rmids, 0, sizeof(rmids));
-	memset(live, 0, sizeof(live));
-	cmt_pool_init(&pool, rmids, live, NR, LIMBO);
+	cmt_pool_init(&pool, NR);
+	cmt_pool_drained(&pool, UINT64_MAX);
 }
 
 /* The number of the RMID that is handed out, 0: none. */
@@ -45,7 +43,7 @@ static void assert_conserved(void)
 		bool is_active = rmids[rmid].state == CMT_RMID_ACTIVE;
 
 		ck_assert_uint_eq(pool.readable[0] >> rmid & 1, is_active);
-		ck_assert_uint_eq(live[rmid],
+		ck_assert_uint_eq(pool.live[rmid],
 				  is_active ? rmids[rmid].generation : 0);
 		active += is_active;
 	}
@@ -75,7 +73,7 @@ START_TEST(test_alloc_never_gives_rmid_0)
 		ck_assert_int_eq(cmt_pool_free(&pool, rmid, now), 0);
 	}
 	ck_assert_int_eq(rmids[0].state, CMT_RMID_RESERVED);
-	ck_assert_uint_eq(live[0], 0);
+	ck_assert_uint_eq(pool.live[0], 0);
 }
 END_TEST
 
@@ -99,28 +97,31 @@ START_TEST(test_limbo_lasts_to_the_nanosecond)
 	while (take(0))
 		;
 	cmt_pool_free(&pool, 5, 1000);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 1000 + LIMBO);
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), 1000 + LIMBO);
 	ck_assert_uint_eq(take(1000 + LIMBO - 1), 0);
 	ck_assert_int_eq(rmids[5].state, CMT_RMID_LIMBO);
 	ck_assert_uint_eq(take(1000 + LIMBO), 5);
 	ck_assert_int_eq(rmids[5].state, CMT_RMID_ACTIVE);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), UINT64_MAX);
 }
 END_TEST
 
-START_TEST(test_hold_keeps_in_limbo)
+START_TEST(test_what_is_not_drained_stays_in_limbo)
 {
 	while (take(0))
 		;
 	cmt_pool_free(&pool, 5, 1000);
-	pool.hold = 1000;
+	cmt_pool_drained(&pool, 999);
+	ck_assert_uint_eq(take(UINT64_MAX), 0);
+	cmt_pool_drained(&pool, 1000);
 	cmt_pool_free(&pool, 3, 1001);
-	ck_assert_uint_eq(take(UINT64_MAX - 1), 5);
-	ck_assert_uint_eq(take(UINT64_MAX - 1), 0);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+	ck_assert_uint_eq(take(UINT64_MAX), 5);
+	ck_assert_uint_eq(take(UINT64_MAX), 0);
 	assert_conserved();
-	pool.hold = UINT64_MAX;
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 1001 + LIMBO);
+	/* its time is known all the same: that is when to drain */
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), 1001 + LIMBO);
+	cmt_pool_drained(&pool, 1001);
+	ck_assert_uint_eq(take(1001 + LIMBO - 1), 0);
 	ck_assert_uint_eq(take(1001 + LIMBO), 3);
 }
 END_TEST
@@ -136,17 +137,17 @@ START_TEST(test_never_used_ones_go_first)
 }
 END_TEST
 
-START_TEST(test_settle_moves_only_those_whose_time_is_up)
+START_TEST(test_expire_moves_only_those_whose_time_is_up)
 {
 	while (take(0))
 		;
 	cmt_pool_free(&pool, 2, 10);
 	cmt_pool_free(&pool, 3, 20);
 	cmt_pool_free(&pool, 4, 30);
-	cmt_pool_settle(&pool, 20 + LIMBO);
+	cmt_pool_expire(&pool, 20 + LIMBO);
 	ck_assert_uint_eq(pool.nr_free, 2);
 	ck_assert_uint_eq(pool.nr_limbo, 1);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 30 + LIMBO);
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), 30 + LIMBO);
 	assert_conserved();
 }
 END_TEST
@@ -161,12 +162,12 @@ START_TEST(test_generation_changes_at_every_alloc)
 		;
 	for (i = 0; i < 100; i++, now += LIMBO) {
 		cmt_pool_free(&pool, 5, now);
-		ck_assert_uint_eq(live[5], 0);
+		ck_assert_uint_eq(pool.live[5], 0);
 		rmid = take(now + LIMBO);
 		ck_assert_uint_eq(rmid, 5);
 		ck_assert_uint_ne(rmids[5].generation, generation);
 		generation = rmids[5].generation;
-		ck_assert_uint_eq(live[5], generation);
+		ck_assert_uint_eq(pool.live[5], generation);
 	}
 }
 END_TEST
@@ -176,11 +177,29 @@ START_TEST(test_alloc_is_not_read_before_it_is_published)
 	struct cmt_rmid *r = cmt_pool_alloc(&pool, 0);
 	u32 rmid = cmt_pool_number(&pool, r);
 
-	ck_assert_uint_eq(live[rmid], 0);
+	ck_assert_uint_eq(pool.live[rmid], 0);
 	ck_assert(!(pool.readable[0] >> rmid & 1));
 	cmt_pool_publish(&pool, r);
-	ck_assert_uint_eq(live[rmid], r->generation);
+	ck_assert_uint_eq(pool.live[rmid], r->generation);
 	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_what_is_returned_is_the_next)
+{
+	struct cmt_rmid *r;
+	u32 i;
+
+	/* the only one of the queue, and the first of several */
+	for (i = 0; i < 2; i++) {
+		r = cmt_pool_alloc(&pool, 0);
+		cmt_pool_return(&pool, r);
+		assert_conserved();
+		ck_assert_uint_eq(take(0), cmt_pool_number(&pool, r));
+		while (!i && pool.nr_free > 1)
+			take(0);
+	}
+	ck_assert_uint_eq(take(0), 0);
 }
 END_TEST
 
@@ -233,16 +252,17 @@ START_TEST(test_foreign_is_not_handed_out)
 	u32 rmid;
 
 	/* the first, one in the middle and the last of the queue */
-	ck_assert_int_eq(cmt_pool_exclude(&pool, NR - 1), 0);
-	ck_assert_int_eq(cmt_pool_exclude(&pool, 3), 0);
-	ck_assert_int_eq(cmt_pool_exclude(&pool, 1), 0);
-	ck_assert_int_eq(cmt_pool_exclude(&pool, 1), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, NR - 1, 7), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 3, 7), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 1, 7), 0);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 1, 8), -EALREADY);
+	ck_assert_uint_eq(rmids[1].since, 7);
 	ck_assert_uint_eq(pool.nr_foreign, 3);
 	for (rmid = NR - 2; rmid > 1; rmid--)
 		if (rmid != 3)
 			ck_assert_uint_eq(take(0), rmid);
 	ck_assert_uint_eq(take(UINT64_MAX), 0);
-	ck_assert_int_eq(cmt_pool_exclude(&pool, 2), -EBUSY);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 2, 7), -EBUSY);
 	assert_conserved();
 }
 END_TEST
@@ -252,16 +272,35 @@ START_TEST(test_foreign_comes_back_through_limbo)
 	u32 rmid = take(0);
 
 	ck_assert_int_eq(cmt_pool_free(&pool, rmid, 5), 0);
-	ck_assert_int_eq(cmt_pool_exclude(&pool, rmid), 0);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), UINT64_MAX);
+	ck_assert_int_eq(cmt_pool_exclude(&pool, rmid, 7), 0);
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), UINT64_MAX);
 	ck_assert_int_eq(cmt_pool_include(&pool, rmid, 100), 0);
 	ck_assert_int_eq(cmt_pool_include(&pool, rmid, 100), -EINVAL);
 	ck_assert_int_eq(cmt_pool_include(&pool, 1, 100), -EINVAL);
-	ck_assert_uint_eq(cmt_pool_next_settle(&pool), 100 + LIMBO);
+	ck_assert_uint_eq(cmt_pool_next_expiry(&pool), 100 + LIMBO);
 	while (pool.nr_free)
 		take(100);
 	ck_assert_uint_eq(take(100 + LIMBO - 1), 0);
 	ck_assert_uint_eq(take(100 + LIMBO), rmid);
+	assert_conserved();
+}
+END_TEST
+
+START_TEST(test_foreign_is_read_once_it_is_published)
+{
+	u32 generation;
+
+	rmids[3].tgid = 42;
+	ck_assert_int_eq(cmt_pool_exclude(&pool, 3, 7), 0);
+	generation = rmids[3].generation;
+	ck_assert_uint_ne(generation, 0);
+	ck_assert_uint_eq(rmids[3].tgid, 0);
+	ck_assert_uint_eq(pool.live[3], 0);
+	cmt_pool_publish(&pool, &rmids[3]);
+	ck_assert_uint_eq(pool.live[3], generation);
+	ck_assert(pool.readable[0] >> 3 & 1);
+	ck_assert_int_eq(cmt_pool_include(&pool, 3, 8), 0);
+	ck_assert_uint_eq(pool.live[3], 0);
 	assert_conserved();
 }
 END_TEST
@@ -297,7 +336,7 @@ START_TEST(test_random_walk_keeps_fifo_limbo_and_count)
 			freed[rmid] = now;
 			foreign[rmid] = false;
 		} else if (rand_r(&seed) % 8 == 0) {
-			ck_assert_int_eq(cmt_pool_exclude(&pool, rmid), 0);
+			ck_assert_int_eq(cmt_pool_exclude(&pool, rmid, 7), 0);
 			foreign[rmid] = true;
 		}
 		assert_conserved();
@@ -315,16 +354,18 @@ int main(void)
 	tcase_add_test(tc, test_alloc_never_gives_rmid_0);
 	tcase_add_test(tc, test_free_is_fifo);
 	tcase_add_test(tc, test_limbo_lasts_to_the_nanosecond);
-	tcase_add_test(tc, test_hold_keeps_in_limbo);
+	tcase_add_test(tc, test_what_is_not_drained_stays_in_limbo);
 	tcase_add_test(tc, test_never_used_ones_go_first);
-	tcase_add_test(tc, test_settle_moves_only_those_whose_time_is_up);
+	tcase_add_test(tc, test_expire_moves_only_those_whose_time_is_up);
 	tcase_add_test(tc, test_generation_changes_at_every_alloc);
 	tcase_add_test(tc, test_alloc_is_not_read_before_it_is_published);
+	tcase_add_test(tc, test_what_is_returned_is_the_next);
 	tcase_add_test(tc, test_generation_is_never_0);
 	tcase_add_test(tc, test_metadata_outlives_free_and_not_alloc);
 	tcase_add_test(tc, test_free_refuses_what_is_not_active);
 	tcase_add_test(tc, test_foreign_is_not_handed_out);
 	tcase_add_test(tc, test_foreign_comes_back_through_limbo);
+	tcase_add_test(tc, test_foreign_is_read_once_it_is_published);
 	tcase_add_test(tc, test_random_walk_keeps_fifo_limbo_and_count);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);

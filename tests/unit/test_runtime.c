@@ -58,17 +58,9 @@ long __wrap_syscall(long nr, ...)
 			      arg[5]);
 }
 
-static void shell(const char *command)
-{
-	ck_assert_msg(!system(command), "%s", command);
-}
-
 static const char *in_root(const char *path)
 {
-	static char full[512];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return full;
+	return unit_path(root, path);
 }
 
 static void write_file(const char *path, const void *bytes, size_t n)
@@ -94,7 +86,7 @@ static void setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	snprintf(text, sizeof(text), "cp -r %s/. %s && mkdir %s/etc", FIXTURES,
 		 root, root);
-	shell(text);
+	unit_shell(text);
 	alice = getuid() ? getuid() : 4711;
 	if (!getuid())
 		ck_assert_int_eq(chown(in_root(ALICE_FILE), alice, alice), 0);
@@ -112,7 +104,7 @@ static void teardown(void)
 
 	close(root_fd);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
-	shell(command);
+	unit_shell(command);
 }
 
 /* A whole file of the fixtures. */
@@ -265,7 +257,7 @@ START_TEST(test_ask_user_docker)
 
 	snprintf(command, sizeof(command), "mkdir -p %s/home/alice/.local/share"
 		 "/docker/containers/" DOCKER_ID, root);
-	shell(command);
+	unit_shell(command);
 	write_text(file, "{\"Name\":\"/mine\"}");
 	if (!getuid())
 		ck_assert_int_eq(chown(in_root(file), alice, alice), 0);
@@ -291,7 +283,7 @@ START_TEST(test_ask_bad_ids)
 
 		snprintf(path, sizeof(path), "mkdir -p "
 			 "'%s/var/lib/docker/containers/%s'", root, ids[i]);
-		shell(path);
+		unit_shell(path);
 		snprintf(path, sizeof(path), "/var/lib/docker/containers/"
 			 "%s/config.v2.json", ids[i]);
 		write_text(path, "{\"Name\":\"/bad\"}");

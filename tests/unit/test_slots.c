@@ -3,12 +3,15 @@
 #include <cmt/reader.h>
 #include <cmt/slots.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tracker.h"
 #include "unit.h"
 
 #define MS 1000000ULL
 #define OUT_MAX 256
+#define NR_RMIDS 128
 
 static struct cmt_slots *slots;
 
@@ -21,22 +24,35 @@ static struct out {
 	uint32_t active;	/* RMIDs, as the tracker says then */
 } outs[OUT_MAX];
 static unsigned int nr_outs;
+static unsigned int stop_at;	/* the callback returns 42 then; 0: never */
 
-static void collect(void *ctx, const struct cmt_slot *slot)
+/* RMIDs with an owner that is not freed, as of the tracker's last advance. */
+static uint32_t nr_active(void)
+{
+	const struct cmt_hot *hot = cmt_tracker_hot(cmt_slots_tracker(slots));
+	uint32_t n = 0;
+
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
+		n += hot[rmid].owner && !hot[rmid].freed;
+	return n;
+}
+
+static int collect(void *ctx, const struct cmt_slot *slot)
 {
 	struct out *out = &outs[nr_outs++];
 
 	ck_assert_ptr_eq(ctx, &slots);
 	ck_assert_uint_le(nr_outs, OUT_MAX);
 	out->slot = *slot;
-	out->active = cmt_tracker_active(cmt_slots_tracker(slots));
+	out->active = nr_active();
 	for (uint32_t i = 0; i < slot->nr_entries && i < 16; i++) {
-		out->entries[i] = slot->entries[i];
-		if (slot->entries[i].owner)
-			out->owners[i] = *slot->entries[i].owner;
+		out->entries[i] = *cmt_slot_entry_at(slot, i);
+		if (out->entries[i].owner)
+			out->owners[i] = *out->entries[i].owner;
 	}
 	for (uint32_t i = 0; i < slot->nr_cpus && i < 8; i++)
-		out->cpus[i] = slot->cpus[i];
+		out->cpus[i] = *cmt_slot_cpu_at(slot, i);
+	return stop_at && nr_outs == stop_at ? 42 : 0;
 }
 
 static void start(uint64_t slot_ns, uint32_t window)
@@ -45,12 +61,13 @@ static void start(uint64_t slot_ns, uint32_t window)
 		.sz = sizeof(opts),
 		.slot_ns = slot_ns,
 		.window = window,
-		.nr_rmids = 128,
+		.nr_rmids = NR_RMIDS,
 		.nr_cpus = 4,
 	};
 
 	cmt_slots_free(slots);
 	nr_outs = 0;
+	stop_at = 0;
 	ck_assert_int_eq(cmt_slots_new(&slots, &opts, collect, &slots), 0);
 }
 
@@ -117,9 +134,9 @@ static void tick(uint64_t ts, uint32_t cpu, uint32_t rmid, uint64_t missed)
 
 static struct cmt_slots_counts counts(void)
 {
-	struct cmt_slots_counts c;
+	struct cmt_slots_counts c = { .sz = sizeof(c) };
 
-	cmt_slots_counts(slots, &c);
+	ck_assert_int_eq(cmt_slots_counts(slots, &c), 0);
 	return c;
 }
 
@@ -179,6 +196,43 @@ START_TEST(test_window_retires_oldest)
 	ck_assert_uint_eq(nr_outs, 6);
 	ck_assert_uint_eq(counts().retired, 6);
 	ck_assert_uint_eq(counts().added, 6);
+}
+END_TEST
+
+/* What the callback returned comes back, and nothing is lost or told twice. */
+START_TEST(test_callback_stops)
+{
+	struct cmt_record far = sample(100 * MS, 1, 1, 0, 100);
+
+	for (uint64_t ms = 10; ms < 14; ms++)
+		add(sample(ms * MS + 5, 1, 1, 0, ms));
+	for (stop_at = 1; stop_at < 5; stop_at++) {
+		ck_assert_int_eq(cmt_slots_add(slots, &far), 42);
+		ck_assert_uint_eq(nr_outs, stop_at);
+		ck_assert_uint_eq(counts().added, 4);
+	}
+	ck_assert_int_eq(cmt_slots_add(slots, &far), 0);
+	ck_assert_uint_eq(counts().added, 5);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(outs[i].entries[0].occupancy_bytes, 10 + i);
+	ck_assert_int_eq(cmt_slots_flush(slots), 42);
+	ck_assert_int_eq(cmt_slots_flush(slots), 0);
+	ck_assert_uint_eq(nr_outs, 5);
+	ck_assert_uint_eq(outs[4].slot.start_ns, 100 * MS);
+}
+END_TEST
+
+/* A library that is newer than the program has larger elements. */
+START_TEST(test_stride)
+{
+	struct { struct cmt_slot_cpu cpu; uint64_t more; } cpus[2] = {
+		[1].cpu.cpu = 5,
+	};
+	const struct cmt_slot slot = {
+		.nr_cpus = 2, .cpus = &cpus[0].cpu, .cpu_size = sizeof(cpus[0]),
+	};
+
+	ck_assert_ptr_eq(cmt_slot_cpu_at(&slot, 1), &cpus[1].cpu);
 }
 END_TEST
 
@@ -244,10 +298,38 @@ START_TEST(test_flags_of_any_sample)
 	bad.ts = 20 * MS + 1;
 	add(bad);
 	cmt_slots_flush(slots);
-	/* The last one has no value: none is shown. */
-	ck_assert_uint_eq(outs[1].entries[0].flags,
-			  bad.flags);
-	ck_assert_uint_eq(outs[1].entries[0].occupancy_bytes, 0);
+	/* The last one has no value: that before it is shown. */
+	ck_assert_uint_eq(outs[1].entries[0].flags, CMT_F_OCCUPANCY |
+			  CMT_F_ERROR | CMT_F_PQR_OVERWRITTEN);
+	ck_assert_uint_eq(outs[1].entries[0].occupancy_bytes, 5);
+	ck_assert_uint_eq(outs[1].entries[0].ts, 20 * MS);
+}
+END_TEST
+
+/* Whatever order samples come in, one of them counts, and all are counted. */
+START_TEST(test_order_of_samples)
+{
+	struct cmt_record samples[] = {
+		sample(10 * MS, 1, 1, 0, 1), sample(10 * MS + 1, 1, 1, 0, 2),
+		sample(10 * MS + 1, 1, 1, 0, 3), sample(10 * MS + 5, 1, 1, 0, 4),
+	};
+	static const int orders[][4] = {
+		{ 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 }, { 1, 3, 0, 2 },
+	};
+
+	samples[2].cpu = 3;
+	samples[3].flags = CMT_F_UNAVAILABLE;
+	for (int k = 0; k < 4; k++) {
+		start(0, 0);
+		for (int i = 0; i < 4; i++)
+			add(samples[orders[k][i]]);
+		cmt_slots_flush(slots);
+		ck_assert_uint_eq(outs[0].entries[0].occupancy_bytes, 3);
+		ck_assert_uint_eq(outs[0].entries[0].cpu, 3);
+		ck_assert_uint_eq(outs[0].entries[0].samples, 4);
+		ck_assert_uint_eq(outs[0].entries[0].flags,
+				  CMT_F_OCCUPANCY | CMT_F_UNAVAILABLE);
+	}
 }
 END_TEST
 
@@ -260,7 +342,7 @@ START_TEST(test_owner_of_the_time)
 	add(sample(103 * MS, 5, 1, 0, 2));
 	event(CMT_REC_ALLOC, 105 * MS, 5, 2);
 	add(sample(106 * MS, 5, 2, 0, 3));
-	add(sample(106 * MS, 6, 1, 0, 3));	/* nobody is known */
+	add(sample(106 * MS, 6, 1, 0, 3));	/* no owner is known */
 	add(sample(106 * MS, 5, 3, 0, 3));	/* not this owner */
 	tick(107 * MS, 1, 5, 0);
 	cmt_slots_flush(slots);
@@ -274,8 +356,9 @@ START_TEST(test_owner_of_the_time)
 	ck_assert_ptr_null(outs[0].entries[3].owner);
 	/* The tick says generation 1, which had gone by then. */
 	ck_assert_ptr_null(outs[0].cpus[0].owner);
-	ck_assert_uint_eq(cmt_tracker_queued(cmt_slots_tracker(slots)), 0);
-	ck_assert_uint_eq(cmt_tracker_active(cmt_slots_tracker(slots)), 1);
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
+		ck_assert(!cmt_tracker_hot(cmt_slots_tracker(slots))[rmid].events);
+	ck_assert_uint_eq(nr_active(), 1);
 }
 END_TEST
 
@@ -418,6 +501,295 @@ START_TEST(test_time_wraps)
 }
 END_TEST
 
+/* Slot @ms has entry @i with the values of a sample at @ts, and how many. */
+static void assert_entry(unsigned int out, uint32_t i, uint64_t ts,
+			 uint32_t samples, uint64_t bytes)
+{
+	const struct cmt_slot_entry *entry = &outs[out].entries[i];
+
+	ck_assert_uint_lt(out, nr_outs);
+	ck_assert_uint_lt(i, outs[out].slot.nr_entries);
+	ck_assert_uint_eq(entry->ts, ts);
+	ck_assert_uint_eq(entry->samples, samples);
+	ck_assert_uint_eq(entry->occupancy_bytes, bytes);
+}
+
+/* A value that was not read in a slot is carried as it was, and ages. */
+START_TEST(test_carried_and_aged)
+{
+	struct cmt_record first = sample(10 * MS, 5, 1, 0, 7);
+
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	first.flags = CMT_F_OCCUPANCY | CMT_F_RESIDUAL | CMT_F_MBM_TOTAL |
+		      CMT_F_EMULATED | CMT_F_REBASED | CMT_F_PQR_OVERWRITTEN;
+	first.sample.mbm_total_bytes = 1000;
+	add(first);
+	for (uint64_t ms = 11; ms < 14; ms++)
+		tick(ms * MS, 0, 0, 0);
+	add(sample(14 * MS, 5, 1, 0, 8));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 6);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 0);
+	assert_entry(1, 0, 10 * MS, 1, 7);
+	for (unsigned int i = 2; i < 5; i++) {
+		assert_entry(i, 0, 10 * MS, 0, 7);
+		ck_assert_uint_eq(outs[i].slot.end_ns - outs[i].entries[0].ts,
+				  i * MS);
+		ck_assert_uint_eq(outs[i].entries[0].residual_bytes, 3);
+		ck_assert_uint_eq(outs[i].entries[0].mbm_total_bytes, 1000);
+		/* what happened before the sample was told with it */
+		ck_assert_uint_eq(outs[i].entries[0].flags,
+				  first.flags & ~(CMT_F_REBASED |
+						  CMT_F_PQR_OVERWRITTEN));
+		ck_assert_ptr_nonnull(outs[i].entries[0].owner);
+		ck_assert_uint_eq(outs[i].owners[0].tgid, 10);
+	}
+	assert_entry(5, 0, 14 * MS, 1, 8);
+}
+END_TEST
+
+/* A reading that failed, and no other in its slot: older ones are not shown. */
+START_TEST(test_carried_without_value)
+{
+	struct cmt_record bad = sample(11 * MS, 5, 1, 0, 0);
+
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	bad.flags = CMT_F_UNAVAILABLE;
+	add(sample(10 * MS, 5, 1, 0, 7));
+	add(bad);
+	tick(12 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	assert_entry(3, 0, 11 * MS, 0, 0);
+	ck_assert_uint_eq(outs[3].entries[0].flags, CMT_F_UNAVAILABLE);
+}
+END_TEST
+
+START_TEST(test_carried_until_free)
+{
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	tick(11 * MS, 0, 0, 0);
+	event(CMT_REC_FREE, 12 * MS + 1, 5, 1);
+	tick(13 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	assert_entry(2, 0, 10 * MS, 0, 7);
+	ck_assert_uint_eq(outs[3].slot.start_ns, 12 * MS);
+	ck_assert_uint_eq(outs[3].slot.nr_entries, 0);
+	ck_assert_uint_eq(outs[4].slot.nr_entries, 0);
+}
+END_TEST
+
+/* The RMID has another owner: nothing is known of it before its first sample. */
+START_TEST(test_carried_until_reallocated)
+{
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	event(CMT_REC_FREE, 11 * MS, 5, 1);
+	event(CMT_REC_ALLOC, 11 * MS + 2, 5, 2);
+	tick(12 * MS, 0, 0, 0);
+	add(sample(13 * MS, 5, 2, 0, 9));
+	tick(14 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[2].slot.nr_entries, 0);
+	ck_assert_uint_eq(outs[3].slot.nr_entries, 0);
+	assert_entry(4, 0, 13 * MS, 1, 9);
+	assert_entry(5, 0, 13 * MS, 0, 9);
+	ck_assert_uint_eq(outs[5].entries[0].generation, 2);
+	ck_assert_uint_eq(outs[5].owners[0].tgid, 20);
+}
+END_TEST
+
+/* FREE and ALLOC were lost: the snapshot that follows ends it. */
+START_TEST(test_carried_and_lost_records)
+{
+	struct cmt_snapshot *snapshot = NULL;
+	const struct cmt_record existing = {
+		.type = CMT_REC_EXISTING, .ts = 12 * MS, .rmid = 5,
+		.generation = 2, .tgid = 20,
+	};
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, 12 * MS + 5, &existing, 1),
+			 0);
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	event(CMT_REC_ALLOC, 9 * MS + 1, 6, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	add(sample(10 * MS, 6, 1, 0, 8));
+	tick(11 * MS, 0, 0, 0);
+	lost(11 * MS, 3);
+	ck_assert_int_eq(cmt_tracker_sync(cmt_slots_tracker(slots), snapshot),
+			 0);
+	tick(13 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 4);
+	ck_assert_uint_eq(outs[3].slot.start_ns, 13 * MS);
+	ck_assert_uint_eq(outs[3].slot.nr_entries, 0);
+	cmt_snapshot_free(snapshot);
+}
+END_TEST
+
+/* A reading that failed in a slot is no flag of the value that is carried from it. */
+START_TEST(test_carried_flags_of_value)
+{
+	struct cmt_record failed = sample(10 * MS + 5, 5, 1, 0, 0);
+
+	failed.flags = CMT_F_ERROR;
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	add(failed);
+	tick(11 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	assert_entry(0, 0, 10 * MS, 2, 7);
+	ck_assert_uint_eq(outs[0].entries[0].flags,
+			  CMT_F_OCCUPANCY | CMT_F_ERROR);
+	assert_entry(1, 0, 10 * MS, 0, 7);
+	ck_assert_uint_eq(outs[1].entries[0].flags, CMT_F_OCCUPANCY);
+}
+END_TEST
+
+/* A domain that is seen later, and comes before the others. */
+START_TEST(test_carried_and_new_domain)
+{
+	for (uint32_t rmid = 1; rmid < 4; rmid++)
+		event(CMT_REC_ALLOC, 10 * MS, rmid, 1);
+	for (uint32_t rmid = 1; rmid < 4; rmid++)
+		add(sample(10 * MS, rmid, 1, 5, 10 + rmid));
+	tick(14 * MS, 0, 0, 0);
+	ck_assert_uint_eq(nr_outs, 1);
+	add(sample(14 * MS, 2, 1, 3, 20));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[1].slot.nr_entries, 4);
+	assert_entry(1, 0, 10 * MS, 0, 11);
+	assert_entry(1, 1, 14 * MS, 1, 20);
+	assert_entry(1, 2, 10 * MS, 0, 12);
+	assert_entry(1, 3, 10 * MS, 0, 13);
+}
+END_TEST
+
+/* An event is known long before the slot that it is in is open. */
+START_TEST(test_carried_until_known_free)
+{
+	const struct cmt_record gone = {
+		.ts = 20 * MS + 5, .type = CMT_REC_FREE, .rmid = 5,
+		.generation = 1,
+	};
+
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	ck_assert_int_eq(cmt_tracker_record(cmt_slots_tracker(slots), &gone),
+			 1);
+	for (uint64_t ms = 11; ms <= 20; ms++)
+		tick(ms * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	assert_entry(9, 0, 10 * MS, 0, 7);
+	ck_assert_uint_eq(outs[10].slot.start_ns, 20 * MS);
+	ck_assert_uint_eq(outs[10].slot.nr_entries, 0);
+}
+END_TEST
+
+/* The ALLOC comes last of all, and is applied two slots before the second sample. */
+START_TEST(test_owner_after_samples)
+{
+	add(sample(10 * MS + 5, 5, 1, 0, 7));
+	tick(11 * MS, 0, 0, 0);
+	add(sample(12 * MS, 5, 1, 0, 8));
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(outs[i].slot.nr_entries, 1);
+		ck_assert_ptr_nonnull(outs[i].entries[0].owner);
+		ck_assert_uint_eq(outs[i].owners[0].tgid, 10);
+	}
+}
+END_TEST
+
+/* What came too late for its slot is not carried either. */
+START_TEST(test_carried_and_late_record)
+{
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	tick(15 * MS, 0, 0, 0);
+	add(sample(11 * MS, 5, 1, 0, 9));
+	ck_assert_uint_eq(counts().late, 1);
+	cmt_slots_flush(slots);
+	assert_entry(2, 0, 10 * MS, 0, 7);
+}
+END_TEST
+
+/* Slots are retired in order: a newer sample that came first is not carried back. */
+START_TEST(test_carried_out_of_order)
+{
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	add(sample(12 * MS, 5, 1, 0, 9));
+	tick(11 * MS, 0, 0, 0);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	cmt_slots_flush(slots);
+	assert_entry(1, 0, 10 * MS, 1, 7);
+	assert_entry(2, 0, 10 * MS, 0, 7);
+	assert_entry(3, 0, 12 * MS, 1, 9);
+}
+END_TEST
+
+/* RMID 0 has no owner that could go; of unknown owners it is not known. */
+START_TEST(test_carried_whose_owner)
+{
+	add(sample(10 * MS, 0, 0, 0, 7));
+	add(sample(10 * MS, 6, 1, 0, 8));
+	tick(11 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 2);
+	ck_assert_uint_eq(outs[1].slot.nr_entries, 1);
+	assert_entry(1, 0, 10 * MS, 0, 7);
+	ck_assert_uint_eq(outs[1].entries[0].rmid, 0);
+	ck_assert_ptr_null(outs[1].entries[0].owner);
+}
+END_TEST
+
+/* Each domain by itself, and the order of entries holds. */
+START_TEST(test_carried_by_domain)
+{
+	for (uint32_t rmid = 1; rmid < 4; rmid++)
+		event(CMT_REC_ALLOC, 9 * MS, rmid, 1);
+	add(sample(10 * MS, 3, 1, 0, 30));
+	add(sample(10 * MS, 1, 1, 9, 19));
+	add(sample(10 * MS, 1, 1, 2, 12));
+	add(sample(11 * MS, 1, 1, 2, 13));
+	add(sample(11 * MS, 2, 1, 0, 20));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[2].slot.nr_entries, 4);
+	assert_entry(2, 0, 11 * MS, 1, 13);
+	assert_entry(2, 1, 10 * MS, 0, 19);
+	assert_entry(2, 2, 11 * MS, 1, 20);
+	assert_entry(2, 3, 10 * MS, 0, 30);
+}
+END_TEST
+
+/* More is handed out than any slot has samples: there is room for it. */
+START_TEST(test_carried_many)
+{
+	for (uint32_t rmid = 1; rmid < 128; rmid++)
+		event(CMT_REC_ALLOC, 9 * MS, rmid, 1);
+	for (uint32_t rmid = 1; rmid < 128; rmid++)
+		add(sample((10 + rmid) * MS, rmid, 1, rmid % 8, rmid));
+	tick(200 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[nr_outs - 1].slot.nr_entries, 127);
+	assert_entry(nr_outs - 1, 15, 26 * MS, 0, 16);
+}
+END_TEST
+
+START_TEST(test_state_is_known)
+{
+	event(CMT_REC_STATE, 10 * MS, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(counts().added, 1);
+	ck_assert_uint_eq(counts().unknown, 0);
+	ck_assert_uint_eq(nr_outs, 1);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 0);
+	ck_assert_uint_eq(outs[0].slot.nr_cpus, 0);
+}
+END_TEST
+
 /* Any bytes at all: nothing breaks, everything is counted. */
 START_TEST(test_random_bytes)
 {
@@ -455,9 +827,12 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_new_options);
 	tcase_add_test(tcase, test_window_retires_oldest);
+	tcase_add_test(tcase, test_callback_stops);
+	tcase_add_test(tcase, test_stride);
 	tcase_add_test(tcase, test_out_of_order_and_late);
 	tcase_add_test(tcase, test_entries_sorted_and_last_value);
 	tcase_add_test(tcase, test_flags_of_any_sample);
+	tcase_add_test(tcase, test_order_of_samples);
 	tcase_add_test(tcase, test_owner_of_the_time);
 	tcase_add_test(tcase, test_tracker_advances_with_slots);
 	tcase_add_test(tcase, test_existing_before_window);
@@ -466,6 +841,21 @@ int main(void)
 	tcase_add_test(tcase, test_counts_by_kind);
 	tcase_add_test(tcase, test_corrupt_stream_bounded);
 	tcase_add_test(tcase, test_time_wraps);
+	tcase_add_test(tcase, test_carried_and_aged);
+	tcase_add_test(tcase, test_carried_without_value);
+	tcase_add_test(tcase, test_carried_until_free);
+	tcase_add_test(tcase, test_carried_until_reallocated);
+	tcase_add_test(tcase, test_carried_and_lost_records);
+	tcase_add_test(tcase, test_carried_flags_of_value);
+	tcase_add_test(tcase, test_carried_and_new_domain);
+	tcase_add_test(tcase, test_carried_until_known_free);
+	tcase_add_test(tcase, test_owner_after_samples);
+	tcase_add_test(tcase, test_carried_and_late_record);
+	tcase_add_test(tcase, test_carried_out_of_order);
+	tcase_add_test(tcase, test_carried_whose_owner);
+	tcase_add_test(tcase, test_carried_by_domain);
+	tcase_add_test(tcase, test_carried_many);
+	tcase_add_test(tcase, test_state_is_known);
 	tcase_add_test(tcase, test_random_bytes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

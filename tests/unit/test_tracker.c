@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who owned an RMID at a time. */
-#include <cmt/tracker.h>
 #include <errno.h>
 #include <string.h>
 
+#include "tracker.h"
 #include "unit.h"
+
+#define NR_RMIDS 16
 
 static struct cmt_tracker *tracker;
 
 static void setup(void)
 {
-	ck_assert_int_eq(cmt_tracker_new(&tracker, 16), 0);
+	ck_assert_int_eq(cmt_tracker_new(&tracker, NR_RMIDS), 0);
 }
 
 static void teardown(void)
 {
 	cmt_tracker_free(tracker);
-}
-
-static int alloc(uint32_t rmid, uint32_t generation, uint64_t ts)
-{
-	struct cmt_owner owner = {
-		.since = ts,
-		.rmid = rmid,
-		.generation = generation,
-		.tgid = generation * 100,
-		.comm = "one",
-	};
-
-	return cmt_tracker_alloc(tracker, &owner);
 }
 
 static int record(uint16_t type, uint32_t rmid, uint32_t generation,
@@ -46,12 +35,44 @@ static int record(uint16_t type, uint32_t rmid, uint32_t generation,
 	return cmt_tracker_record(tracker, &r);
 }
 
+static int alloc(uint32_t rmid, uint32_t generation, uint64_t ts)
+{
+	return record(CMT_REC_ALLOC, rmid, generation, ts, "one");
+}
+
+static int release(uint32_t rmid, uint32_t generation, uint64_t ts)
+{
+	return record(CMT_REC_FREE, rmid, generation, ts, "");
+}
+
 /* The generation of the owner of @rmid at @ts; 0: none. */
 static uint32_t who(uint32_t rmid, uint64_t ts)
 {
 	const struct cmt_owner *owner = cmt_tracker_lookup(tracker, rmid, ts);
 
 	return owner ? owner->generation : 0;
+}
+
+/* RMIDs with queued events. */
+static unsigned int nr_queued(void)
+{
+	const struct cmt_hot *hot = cmt_tracker_hot(tracker);
+	unsigned int n = 0;
+
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
+		n += hot[rmid].events;
+	return n;
+}
+
+/* RMIDs with an owner that is not freed, as of the last advance. */
+static unsigned int nr_active(void)
+{
+	const struct cmt_hot *hot = cmt_tracker_hot(tracker);
+	unsigned int n = 0;
+
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
+		n += hot[rmid].owner && !hot[rmid].freed;
+	return n;
 }
 
 START_TEST(test_new_limits)
@@ -69,14 +90,14 @@ END_TEST
 
 START_TEST(test_lookup_queued_and_applied)
 {
-	ck_assert_int_eq(alloc(3, 1, 100), 0);
+	ck_assert_int_eq(alloc(3, 1, 100), 1);
 	ck_assert_uint_eq(who(3, 99), 0);
 	ck_assert_uint_eq(who(3, 100), 1);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	ck_assert_uint_eq(nr_queued(), 1);
+	ck_assert_uint_eq(nr_active(), 0);
 	cmt_tracker_advance(tracker, 100);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(nr_queued(), 0);
+	ck_assert_uint_eq(nr_active(), 1);
 	ck_assert_uint_eq(who(3, 150), 1);
 	ck_assert_uint_eq(who(4, 150), 0);
 	ck_assert_uint_eq(who(0, 150), 0);
@@ -89,7 +110,7 @@ START_TEST(test_metadata_outlives_free)
 	const struct cmt_owner *owner;
 
 	alloc(3, 1, 100);
-	ck_assert_int_eq(cmt_tracker_release(tracker, 3, 1, 200), 0);
+	ck_assert_int_eq(release(3, 1, 200), 1);
 	ck_assert(!cmt_tracker_lookup(tracker, 3, 199)->freed);
 	owner = cmt_tracker_lookup(tracker, 3, 250);
 	ck_assert(owner->freed);
@@ -97,7 +118,7 @@ START_TEST(test_metadata_outlives_free)
 	ck_assert_str_eq(owner->comm, "one");
 	cmt_tracker_advance(tracker, 1000);
 	ck_assert_uint_eq(who(3, 1000), 1);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	ck_assert_uint_eq(nr_active(), 0);
 	alloc(3, 2, 2000);
 	ck_assert_uint_eq(who(3, 1999), 1);
 	ck_assert_uint_eq(who(3, 2000), 2);
@@ -107,15 +128,15 @@ END_TEST
 START_TEST(test_any_order_within_window)
 {
 	alloc(3, 2, 300);
-	cmt_tracker_release(tracker, 3, 1, 200);
+	release(3, 1, 200);
 	alloc(3, 1, 100);
-	cmt_tracker_release(tracker, 3, 2, 400);
+	release(3, 2, 400);
 	ck_assert_uint_eq(who(3, 150), 1);
 	ck_assert(cmt_tracker_lookup(tracker, 3, 250)->freed);
 	ck_assert_uint_eq(who(3, 350), 2);
 	cmt_tracker_advance(tracker, 350);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(nr_queued(), 1);
+	ck_assert_uint_eq(nr_active(), 1);
 	ck_assert(cmt_tracker_lookup(tracker, 3, 400)->freed);
 }
 END_TEST
@@ -123,7 +144,7 @@ END_TEST
 START_TEST(test_same_time_in_order_queued)
 {
 	alloc(3, 1, 100);
-	cmt_tracker_release(tracker, 3, 1, 100);
+	release(3, 1, 100);
 	alloc(3, 2, 100);
 	cmt_tracker_advance(tracker, 100);
 	ck_assert_uint_eq(who(3, 100), 2);
@@ -135,25 +156,25 @@ START_TEST(test_stale_and_invalid)
 {
 	ck_assert_int_eq(alloc(0, 1, 100), -EINVAL);
 	ck_assert_int_eq(alloc(16, 1, 100), -EINVAL);
-	ck_assert_int_eq(cmt_tracker_release(tracker, 16, 1, 100), -EINVAL);
+	ck_assert_int_eq(release(16, 1, 100), -EINVAL);
 	cmt_tracker_advance(tracker, 100);
 	ck_assert_int_eq(alloc(3, 1, 99), -ESTALE);
-	ck_assert_int_eq(cmt_tracker_release(tracker, 3, 1, 99), -ESTALE);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
-	ck_assert_int_eq(alloc(3, 1, 100), 0);
+	ck_assert_int_eq(release(3, 1, 99), -ESTALE);
+	ck_assert_uint_eq(nr_queued(), 0);
+	ck_assert_int_eq(alloc(3, 1, 100), 1);
 	cmt_tracker_advance(tracker, 50);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(nr_queued(), 1);
 }
 END_TEST
 
 START_TEST(test_free_other_generation_ignored)
 {
 	alloc(3, 2, 100);
-	cmt_tracker_release(tracker, 3, 1, 150);
-	cmt_tracker_release(tracker, 4, 1, 150);
+	release(3, 1, 150);
+	release(4, 1, 150);
 	cmt_tracker_advance(tracker, 200);
 	ck_assert(!cmt_tracker_lookup(tracker, 3, 200)->freed);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(nr_active(), 1);
 	ck_assert_uint_eq(who(4, 200), 0);
 }
 END_TEST
@@ -163,15 +184,15 @@ START_TEST(test_time_wraps)
 	uint64_t t = UINT64_MAX - 10;
 
 	alloc(3, 1, t);
-	cmt_tracker_release(tracker, 3, 1, t + 20);
+	release(3, 1, t + 20);
 	alloc(3, 2, t + 30);
 	cmt_tracker_advance(tracker, t + 5);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 2);
+	ck_assert_uint_eq(nr_queued(), 1);
 	ck_assert(!cmt_tracker_lookup(tracker, 3, t + 19)->freed);
 	ck_assert(cmt_tracker_lookup(tracker, 3, t + 20)->freed);
 	ck_assert_uint_eq(who(3, t + 30), 2);
 	cmt_tracker_advance(tracker, t + 40);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
+	ck_assert_uint_eq(nr_queued(), 0);
 	ck_assert_uint_eq(who(3, t + 40), 2);
 	ck_assert_int_eq(alloc(4, 1, t), -ESTALE);
 }
@@ -210,7 +231,7 @@ START_TEST(test_update_teaches_lost_alloc)
 	ck_assert_str_eq(cmt_tracker_lookup(tracker, 5, 200)->comm, "new");
 	ck_assert_uint_eq(who(6, 200), 7);
 	ck_assert_uint_eq(who(6, 199), 0);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+	ck_assert_uint_eq(nr_active(), 2);
 }
 END_TEST
 
@@ -219,7 +240,7 @@ START_TEST(test_existing_behind_advance)
 	cmt_tracker_advance(tracker, 1000);
 	ck_assert_int_eq(record(CMT_REC_EXISTING, 5, 3, 10, "old"), 1);
 	ck_assert_uint_eq(who(5, 1000), 3);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 1);
+	ck_assert_uint_eq(nr_active(), 1);
 	ck_assert_int_eq(record(CMT_REC_EXISTING, 5, 2, 5, "older"), 1);
 	ck_assert_uint_eq(who(5, 1000), 3);
 }
@@ -227,19 +248,18 @@ END_TEST
 
 static struct cmt_snapshot *snapshot_new(uint64_t as_of, uint32_t count)
 {
-	struct cmt_snapshot *s = calloc(1, sizeof(*s) +
-					count * sizeof(s->records[0]));
+	struct cmt_record records[4];
+	struct cmt_snapshot *s = NULL;
 
-	s->as_of = as_of;
-	s->count = count;
 	for (uint32_t i = 0; i < count; i++)
-		s->records[i] = (struct cmt_record){
+		records[i] = (struct cmt_record){
 			.ts = 50 + i,
 			.type = CMT_REC_EXISTING,
 			.rmid = i + 1,
 			.generation = 9,
 			.owner.comm = "snap",
 		};
+	ck_assert_int_eq(cmt_snapshot_new(&s, as_of, records, count), 0);
 	return s;
 }
 
@@ -251,8 +271,8 @@ START_TEST(test_sync_replaces)
 	alloc(3, 1, 20);	/* the snapshot does not have it */
 	alloc(4, 1, 600);	/* after it */
 	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
+	ck_assert_uint_eq(nr_queued(), 1);
+	ck_assert_uint_eq(nr_active(), 2);
 	ck_assert_uint_eq(who(1, 500), 9);
 	ck_assert_uint_eq(who(2, 500), 9);
 	ck_assert(cmt_tracker_lookup(tracker, 3, 500)->freed);
@@ -261,11 +281,11 @@ START_TEST(test_sync_replaces)
 	ck_assert_uint_eq(who(4, 600), 1);
 	/* What the snapshot already knows comes again with the stream. */
 	ck_assert_int_eq(record(CMT_REC_FREE, 1, 9, 500, ""), 1);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(nr_queued(), 1);
 	ck_assert_int_eq(record(CMT_REC_FREE, 1, 9, 501, ""), 1);
 	cmt_tracker_advance(tracker, 700);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
-	free(s);
+	ck_assert_uint_eq(nr_active(), 2);
+	cmt_snapshot_free(s);
 }
 END_TEST
 
@@ -281,8 +301,8 @@ START_TEST(test_sync_older_than_advance)
 	ck_assert_uint_eq(who(1, 1000), 10);
 	ck_assert(cmt_tracker_lookup(tracker, 2, 1000)->freed);
 	ck_assert_uint_eq(who(3, 1000), 9);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 2);
-	free(s);
+	ck_assert_uint_eq(nr_active(), 2);
+	cmt_snapshot_free(s);
 }
 END_TEST
 
@@ -298,9 +318,9 @@ START_TEST(test_sync_impossible_unchanged)
 	s->records[1].rmid = 2;
 	s->records[1].type = CMT_REC_ALLOC;
 	ck_assert_int_eq(cmt_tracker_sync(tracker, s), -EINVAL);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 1);
+	ck_assert_uint_eq(nr_queued(), 1);
 	ck_assert_uint_eq(who(1, 500), 0);
-	free(s);
+	cmt_snapshot_free(s);
 }
 END_TEST
 
@@ -326,7 +346,7 @@ START_TEST(test_random_against_model)
 		/* The free is queued before the alloc now and then. */
 		if (n % 3)
 			alloc(rmid, m[n].generation, t);
-		cmt_tracker_release(tracker, rmid, m[n].generation, m[n].free);
+		release(rmid, m[n].generation, m[n].free);
 		if (!(n % 3))
 			alloc(rmid, m[n].generation, t);
 		ck_assert_uint_eq(who(rmid, t), m[n].generation);
@@ -340,21 +360,22 @@ START_TEST(test_random_against_model)
 		n++;
 	}
 	cmt_tracker_advance(tracker, t + 1000);
-	ck_assert_uint_eq(cmt_tracker_queued(tracker), 0);
-	ck_assert_uint_eq(cmt_tracker_active(tracker), 0);
+	ck_assert_uint_eq(nr_queued(), 0);
+	ck_assert_uint_eq(nr_active(), 0);
 	for (uint32_t rmid = 1; rmid < 16; rmid++)
 		ck_assert_uint_eq(who(rmid, t + 1000), generation[rmid]);
 }
 END_TEST
 
 static const struct {
-	uint16_t flags;
+	uint32_t flags;
 	uint32_t kind, tgid, cpu;
 } kinds[] = {
 	{ 0, CMT_OWNER_PROCESS, 17, 0 },
 	{ CMT_F_OWNER_CGROUP, CMT_OWNER_CGROUP, 0, 0 },
 	{ CMT_F_OWNER_CPU, CMT_OWNER_CPU, 0, 17 },
-	{ CMT_F_OWNER_REST, CMT_OWNER_REST, 0, 0 },
+	{ CMT_F_OWNER_OVERFLOW, CMT_OWNER_OVERFLOW, 0, 0 },
+	{ CMT_F_OWNER_RESCTRL, CMT_OWNER_RESCTRL, 0, 0 },
 };
 
 /* What an owner is goes along, and may change with an UPDATE. */
@@ -365,7 +386,7 @@ START_TEST(test_owner_kinds)
 		.owner.cgroup_id = 5, .ts = 100,
 	};
 	const struct cmt_owner *owner;
-	struct cmt_owner told;
+	struct cmt_owner told = { .sz = sizeof(told) };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		r.ts++;
@@ -375,6 +396,7 @@ START_TEST(test_owner_kinds)
 		ck_assert_uint_eq(told.kind, kinds[i].kind);
 		ck_assert_int_eq(cmt_tracker_record(tracker, &r), 1);
 		owner = cmt_tracker_lookup(tracker, 3, r.ts);
+		ck_assert_uint_eq(owner->sz, sizeof(*owner));
 		ck_assert_uint_eq(owner->kind, kinds[i].kind);
 		ck_assert_uint_eq(owner->tgid, kinds[i].tgid);
 		ck_assert_uint_eq(owner->cpu, kinds[i].cpu);
@@ -396,21 +418,53 @@ START_TEST(test_record_owner)
 	struct cmt_record r = {
 		.type = CMT_REC_ALLOC_FAIL, .rmid = 9, .generation = 1,
 		.flags = CMT_F_OWNER_CGROUP | CMT_F_ATTACHED, .ts = 100,
-		.owner.comm = "0123456789abcde", .owner.residual_bytes = 3,
+		.owner.comm = "0123456789abcde", .owner.why = CMT_WHY_RECLAIMED,
 	};
-	struct cmt_owner owner;
+	struct cmt_owner owner = { .sz = sizeof(owner) };
 
 	r.owner.comm[CMT_COMM_LEN - 1] = 'f';
 	ck_assert_int_eq(cmt_record_owner(&r, &owner), 0);
 	ck_assert_uint_eq(owner.rmid, 9);
 	ck_assert_uint_eq(owner.since, 100);
-	ck_assert_uint_eq(owner.residual_bytes, 3);
+	ck_assert_uint_eq(owner.why, CMT_WHY_RECLAIMED);
+	ck_assert_uint_eq(owner.residual_bytes, 0);
 	ck_assert(owner.attached);
 	ck_assert_str_eq(owner.comm, "0123456789abcdef");
+	r.type = CMT_REC_ALLOC;
+	r.owner.residual_bytes = 3;
+	ck_assert_int_eq(cmt_record_owner(&r, &owner), 0);
+	ck_assert_uint_eq(owner.why, 0);
+	ck_assert_uint_eq(owner.residual_bytes, 3);
 	r.type = CMT_REC_SAMPLE;
 	ck_assert_int_eq(cmt_record_owner(&r, &owner), -EINVAL);
 	r.type = CMT_REC_PAD;
 	ck_assert_int_eq(cmt_record_owner(&r, &owner), -EINVAL);
+}
+END_TEST
+
+/* An older program has fewer members, a newer one more. */
+START_TEST(test_record_owner_sizes)
+{
+	const struct cmt_record r = {
+		.type = CMT_REC_ALLOC, .rmid = 9, .generation = 1, .ts = 100,
+	};
+	struct { struct cmt_owner owner; uint64_t next, behind; } more;
+	size_t older = offsetof(struct cmt_owner, cgroup_id);
+
+	memset(&more, 0xff, sizeof(more));
+	more.owner.sz = older;
+	ck_assert_int_eq(cmt_record_owner(&r, &more.owner), 0);
+	ck_assert_uint_eq(more.owner.sz, older);
+	ck_assert_uint_eq(more.owner.since, 100);
+	ck_assert_uint_eq(more.owner.cgroup_id, UINT64_MAX);
+	more.owner.sz = offsetof(__typeof__(more), behind);
+	ck_assert_int_eq(cmt_record_owner(&r, &more.owner), 0);
+	ck_assert_uint_eq(more.owner.sz, offsetof(__typeof__(more), behind));
+	ck_assert_uint_eq(more.owner.rmid, 9);
+	ck_assert_uint_eq(more.next, 0);
+	ck_assert_uint_eq(more.behind, UINT64_MAX);
+	more.owner.sz = 0;
+	ck_assert_int_eq(cmt_record_owner(&r, &more.owner), -EINVAL);
 }
 END_TEST
 
@@ -437,6 +491,7 @@ int main(void)
 	tcase_add_test(tcase, test_random_against_model);
 	tcase_add_test(tcase, test_owner_kinds);
 	tcase_add_test(tcase, test_record_owner);
+	tcase_add_test(tcase, test_record_owner_sizes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

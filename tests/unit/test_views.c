@@ -15,7 +15,7 @@ static struct report report;
 static char *text;
 static size_t text_len;
 
-/* A good row, one whose name and values are hostile, and nobody's. */
+/* A good row, one whose name and values are hostile, and RMID 0's. */
 static void prepare(void)
 {
 	container = (struct cmt_container){
@@ -34,18 +34,18 @@ static void prepare(void)
 		.container = &container, .cgroup_id = 7, .pid = 42, .comm = "nginx", .rmid = 3, .generation = 9,
 		.rmids = 2, .occupancy = { true, true, 1 << 20 },
 		.total = { true, false, 12345678 }, .l3_bytes = 32 << 20,
-		.why = WHY_ERROR,
+		.why = CMT_USAGE_WHY_ERROR, .age_ns = 17999999,
 	};
 	rows[1] = (struct row){
 		.seen = true, .owner = CMT_OWNER_PROCESS, .cgroup_id = 8,
 		.pid = 43,
 		.comm = "\033[31m\"\\\xff",
 	};
-	rows[2] = (struct row){ .seen = true, .kind = OWNER_NOBODY };
+	rows[2] = (struct row){ .seen = true, .kind = CMT_USAGE_UNATTRIBUTED };
 	report = (struct report){
 		.info = &info, .scope = CMT_SCOPE_PROCESS,
-		.census = { .monitored = 63, .waiting = 137 },
-		.frame = { .by = BY_PROCESS, .end_ns = 5, .elapsed_ns = 1e9,
+		.census = { .monitored = 63, .pending = 137 },
+		.frame = { .by = CMT_USAGE_BY_PROCESS, .end_ns = 5, .elapsed_ns = 1e9,
 			   .nr_domains = 1, .nr_rows = 3, .rows = rows,
 			   .interval_ns = 1000000, .nr_cpus = 2,
 			   .ticks_ns = 2000000000, .busy_ns = 20000000 },
@@ -119,9 +119,9 @@ START_TEST(test_view_table_values)
 	assert_has("docker:web");
 	assert_has(" error\n");
 	assert_has("\\x1b[31m\"\\\\\\xff");
-	assert_has("(nobody)");
-	assert_has("costs 1.00 % of 2 CPUs");
-	assert_has("process scope: 63 of 200 processes individually monitored\n");
+	assert_has("(unattributed)");
+	assert_has("sampling overhead: 2.00 % of one CPU (2 online)");
+	assert_has("process scope: 63 of 200 processes with a dedicated RMID\n");
 	assert_lacks("0 B/s");
 	assert_lacks("EMULATED");
 	assert_lacks("LOST");
@@ -143,20 +143,225 @@ START_TEST(test_view_table_banners)
 }
 END_TEST
 
-START_TEST(test_view_table_fits_screen)
+/* What a number may look like on a screen of any width, with its unit. */
+static const char *const whole_numbers[] = {
+	"512.0 KiB", "512Ki", "1.5 GiB", "1.5Gi", "1023.0 B", "1023 B", "1023",
+	"500.0 kB/s", "500k", "123.5 MB/s", "123M", "9.9 GB/s", "9.9G", "1.6", "100.0",
+	"4800.0", "0.0", "4194304", "17", "250", "42", "0", "1", "2", "3",
+};
+
+static void assert_whole(const char *number, const char *line)
 {
-	unsigned int lines = 0;
-	char *line;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(whole_numbers) / sizeof(char *); i++) {
+		len = strlen(whole_numbers[i]);
+		if (!strncmp(number, whole_numbers[i], len) &&
+		    strchr(" \n", number[len]))
+			return;
+	}
+	ck_abort_msg("cut: '%.20s' in\n%s\n%s", number, line, text);
+}
+
+/* Every number in the rows below the titles. */
+static void assert_no_number_is_cut(void)
+{
+	const char *line = strstr(text, "OCC"), *byte;
+
+	for (byte = line ? strchr(line, '\n') + 1 : ""; *byte; byte++)
+		if (strchr("0123456789", *byte) &&
+		    strchr(" >\n", byte[-1]))
+			assert_whole(byte, byte);
+}
+
+static void prepare_numbers(enum cmt_usage_by by)
+{
+	uint32_t i;
 
 	prepare();
-	memset(container.name, 'n', sizeof(container.name) - 1);
-	print_table((struct table_opts){ .width = 80, .height = 5 });
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		ck_assert_uint_le(strlen(line), 80);
-		lines++;
+	report.frame.by = by;
+	strcpy(container.name, "shop/checkout-of-a-long-name/payment");
+	container.pod_name = "checkout-of-a-long-name";
+	rows[0].is_cpu = by == CMT_USAGE_BY_CPU;
+	rows[0].ticks = rows[0].busy_ticks = 250;
+	rows[0].processes_known = true;
+	rows[0].processes = 17;
+	rows[0].occupancy.value = 512 << 10;
+	rows[0].total.value = 500e3;
+	rows[0].local = (struct measure){ true, true, 123456789 };
+	rows[0].residual_bytes = 1023;
+	rows[1].pid = 4194304;
+	strcpy(rows[1].comm, "a-long-command");
+	rows[1].occupancy = (struct measure){ true, true, 3ULL << 29 };
+	rows[1].total = (struct measure){ true, true, 9.9e9 };
+	rows[1].l3_bytes = 32 << 20;
+	rows[1].why = CMT_USAGE_WHY_OVERWRITTEN;
+	rows[1].residual_bytes = 3ULL << 29;
+	rows[2].total = (struct measure){ true, false, 0 };
+	for (i = 0; i < 3; i++)
+		rows[i].rmids = rows[i].rmid = i;
+	report.frame.nr_domains = 2;
+}
+
+static void assert_fits(unsigned int width)
+{
+	const char *line, *end;
+
+	for (line = text; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		ck_assert_msg((size_t)(end - line) <= width,
+			      "longer than %u:\n%s", width, text);
 	}
-	/* three of the header, the titles, one row */
-	ck_assert_uint_eq(lines, 5);
+}
+
+/* 80, 60 and 40 columns are among them. */
+START_TEST(test_view_table_cuts_no_number)
+{
+	unsigned int width;
+
+	for (width = 28; width <= 200; width++) {
+		prepare_numbers((enum cmt_usage_by)_i);
+		print_table((struct table_opts){ .width = width });
+		assert_fits(width);
+		assert_no_number_is_cut();
+		assert_has(width > 180 ? "OCCUPANCY" : "OCC");
+	}
+}
+END_TEST
+
+/* Numbers get shorter before columns go, and columns before names. */
+START_TEST(test_view_table_narrows)
+{
+	prepare_numbers(CMT_USAGE_BY_CONTAINER);
+	print_table((struct table_opts){ .width = 140 });
+	assert_has("512.0 KiB");
+	assert_has("123.5 MB/s");
+	assert_has(" shop/checkout-of-a-long-name/payment ");
+	print_table((struct table_opts){ .width = 80 });
+	assert_has(" >512Ki ");
+	assert_has("500k >123M ");
+	assert_has("  17 ");
+	assert_has(" rmid-overwritten\n");
+	assert_lacks(" POD ");
+	print_table((struct table_opts){ .width = 60 });
+	assert_has("\nshop/checkout-of-a-long");
+	assert_has(" 500k");
+	assert_lacks("LOC/s");
+	print_table((struct table_opts){ .width = 40 });
+	assert_has("\nshop/checkout-of");
+	assert_has(" >512Ki");
+	assert_has(" 500k");
+}
+END_TEST
+
+/* The header goes on in another line, and is not cut either. */
+START_TEST(test_view_header_wraps)
+{
+	prepare();
+	report.census.attached = 12345;
+	print_table((struct table_opts){ .width = 40 });
+	assert_has("Z  hardware (Intel)\nL3: 1 x 32.0 MiB  RMIDs: 0 of 55 in use\n");
+	assert_has("RMID, and 12345 attached\n");
+	assert_has("sampling overhead: 2.00 %");
+	assert_fits(40);
+}
+END_TEST
+
+/* A container with a process below it, the overflow RMID, and RMID 0. */
+static void prepare_containers(void)
+{
+	prepare();
+	report.frame.by = CMT_USAGE_BY_CONTAINER;
+	report.scope = CMT_SCOPE_CONTAINER;
+	report.frame.nr_rows = 3;
+	strcpy(container.name, "a\033[31m");
+	rows[1] = rows[0];
+	rows[0].owner = CMT_OWNER_CGROUP;
+	rows[0].processes_known = true;
+	rows[0].processes = 17;
+	rows[1].child = true;
+	strcpy(rows[1].comm, "\033]0;");
+	rows[2] = (struct row){
+		.seen = true, .kind = CMT_USAGE_OVERFLOW, .pending_noun = "containers",
+		.pending = 137,
+	};
+}
+
+static void prepare_many(struct row many[], uint32_t nr)
+{
+	uint32_t i;
+
+	prepare_containers();
+	for (i = 0; i < nr; i++) {
+		many[i] = rows[0];
+		many[i].container = NULL;
+		many[i].cgroup_id = 1000 + i;
+	}
+	many[nr - 2] = rows[2];
+	many[nr - 1] = (struct row){
+		.seen = true, .kind = CMT_USAGE_UNATTRIBUTED,
+	};
+	report.frame.rows = many;
+	report.frame.nr_rows = nr;
+}
+
+static unsigned int count_lines(void)
+{
+	unsigned int lines = 0;
+	size_t i;
+
+	for (i = 0; i < text_len; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+/* What does not fit is counted, and what makes the sum complete goes last. */
+START_TEST(test_view_table_counts_rows_that_do_not_fit)
+{
+	struct row many[40];
+
+	prepare_many(many, 40);
+	print_table((struct table_opts){ .width = 120, .height = 20 });
+	ck_assert_uint_eq(count_lines(), 20);
+	assert_has("cgroup:1012 ");
+	assert_lacks("cgroup:1013 ");
+	assert_has("\n+25 rows\n");
+	assert_has("(overflow: 137 containers)");
+	assert_has("(unattributed)");
+	print_table((struct table_opts){ .width = 120, .height = 44 });
+	ck_assert_uint_eq(count_lines(), 44);
+	assert_lacks("\n+");
+	print_table((struct table_opts){ .width = 120, .height = 43 });
+	assert_has("\n+2 rows\n");
+	prepare_many(many, 4);
+	print_table((struct table_opts){ .width = 120, .height = 7 });
+	assert_has("\n+2 rows\n");
+	assert_has("(overflow");
+	report.emulated = true;
+	print_table((struct table_opts){ .width = 120, .height = 5 });
+	ck_assert_uint_eq(count_lines(), 5);
+	assert_has("EMULATED");
+	assert_lacks("(overflow");
+	assert_has("\n+3 rows\n");
+	assert_has("(unattributed)");
+}
+END_TEST
+
+START_TEST(test_view_table_fits_screen)
+{
+	unsigned int height;
+
+	for (height = 3; height < 12; height++) {
+		prepare();
+		report.emulated = true;
+		report.lost_ever = 1;
+		memset(container.name, 'n', sizeof(container.name) - 1);
+		print_table((struct table_opts){ .width = 40,
+						 .height = height });
+		assert_fits(40);
+		ck_assert_uint_le(count_lines(), height);
+		assert_has("EMULATED");
+	}
 }
 END_TEST
 
@@ -180,49 +385,29 @@ START_TEST(test_view_table_empty_interval)
 }
 END_TEST
 
-/* A container with a process below it, the rest, and nobody's. */
-static void prepare_containers(void)
-{
-	prepare();
-	report.frame.by = BY_CONTAINER;
-	report.scope = CMT_SCOPE_CONTAINER;
-	report.frame.nr_rows = 3;
-	strcpy(container.name, "a\033[31m");
-	rows[1] = rows[0];
-	rows[0].owner = CMT_OWNER_CGROUP;
-	rows[0].processes_known = true;
-	rows[0].processes = 17;
-	rows[1].child = true;
-	strcpy(rows[1].comm, "\033]0;");
-	rows[2] = (struct row){
-		.seen = true, .kind = OWNER_REST, .waits = "containers",
-		.waiting = 137,
-	};
-}
-
 START_TEST(test_view_container_table)
 {
 	prepare_containers();
 	report.census.attached = 2;
 	print_table((struct table_opts){ 0 });
 	assert_tame();
-	assert_has("container scope: 63 of 200 containers individually monitored, and 2 attached\n");
+	assert_has("container scope: 63 of 200 containers with a dedicated RMID, and 2 attached\n");
 	assert_has("\nRUNTIME  NAME");
 	assert_has(" POD ");
 	assert_has("\ndocker   a\\x1b[31m ");
 	assert_has(" web-0    ");
 	assert_has("    17    >1.0 MiB ");
 	assert_has("\n           42 \\x1b]0; ");
-	assert_has("(no RMID: 137 containers) ");
+	assert_has("(overflow: 137 containers) ");
 	assert_lacks("to expand");
-	report.census.attached_waiting = 1;
-	rows[2].waiting_attached = 1;
+	report.census.attached_pending = 1;
+	rows[2].pending_attached = 1;
 	print_table((struct table_opts){ 0 });
-	assert_has(" individually monitored, and 2 of 3 attached\n");
-	assert_has("(no RMID: 137 containers, 1 attached) ");
+	assert_has(" with a dedicated RMID, and 2 of 3 attached\n");
+	assert_has("(overflow: 137 containers, 1 attached) ");
 	report.expand = true;
 	print_table((struct table_opts){ 0 });
-	assert_has("container scope: only attached processes have RMIDs of their own to expand\n");
+	assert_has("container scope: only attached processes have dedicated RMIDs to expand\n");
 	report.scope = CMT_SCOPE_PROCESS;
 	print_table((struct table_opts){ 0 });
 	assert_lacks("to expand");
@@ -241,7 +426,7 @@ START_TEST(test_view_optional_columns)
 	assert_has(" POD ");
 	assert_has(" 0123-45 ");
 	prepare();
-	report.frame.by = BY_CPU;
+	report.frame.by = CMT_USAGE_BY_CPU;
 	memset(&rows[0].occupancy, 0, sizeof(rows[0].occupancy));
 	print_table((struct table_opts){ 0 });
 	assert_lacks("OCCUPANCY");
@@ -260,47 +445,156 @@ static struct json_object *member(struct json_object *object, const char *key)
 	return value;
 }
 
+/* Line @n of the output, from 0; freed by the caller. */
+static struct json_object *parse_line(unsigned int n)
+{
+	struct json_object *object;
+	const char *line = text;
+	char *copy;
+
+	while (n--) {
+		line = strchr(line, '\n') + 1;
+		ck_assert(*line);
+	}
+	copy = strndup(line, strcspn(line, "\n"));
+	object = json_tokener_parse(copy);
+	ck_assert_msg(object != NULL, "no JSON: %s", copy);
+	free(copy);
+	return object;
+}
+
+static void assert_text(struct json_object *object, const char *key,
+			const char *expected)
+{
+	struct json_object *value = member(object, key);
+
+	ck_assert(expected || !value);
+	if (expected)
+		ck_assert_str_eq(json_object_get_string(value), expected);
+}
+
+static void assert_number(struct json_object *object, const char *key,
+			  int64_t expected)
+{
+	ck_assert_int_eq(json_object_get_int64(member(object, key)), expected);
+}
+
+START_TEST(test_view_json_interval)
+{
+	struct json_object *interval;
+
+	prepare();
+	report.emulated = true;
+	report.lost = 3;
+	report.frame.missed = 4;
+	report.census.attached = 5;
+	print_json();
+	interval = parse_line(0);
+	assert_text(interval, "record", "interval");
+	assert_text(interval, "by", "process");
+	assert_text(interval, "scope", "process");
+	assert_number(interval, "end_ns", 5);
+	assert_number(interval, "elapsed_ns", 1000000000);
+	assert_number(interval, "monitored", 63);
+	assert_number(interval, "pending", 137);
+	assert_number(interval, "attached", 5);
+	assert_number(interval, "emulated", 1);
+	assert_number(interval, "lost", 3);
+	assert_number(interval, "missed", 4);
+	assert_number(interval, "sampling_interval_ns", 1000000);
+	assert_number(interval, "sampling_ns", 20000000);
+	assert_number(interval, "cpus", 2);
+	assert_number(interval, "rows", 3);
+	json_object_put(interval);
+}
+END_TEST
+
+/* An interval without readings is one record, too. */
+START_TEST(test_view_json_empty_interval)
+{
+	struct json_object *interval;
+
+	prepare();
+	report.frame.end_ns = 0;
+	report.frame.nr_rows = 0;
+	print_json();
+	interval = parse_line(0);
+	assert_number(interval, "rows", 0);
+	ck_assert_ptr_eq(strchr(text, '\n'), text + text_len - 1);
+	json_object_put(interval);
+}
+END_TEST
+
 START_TEST(test_view_json_values)
 {
-	struct json_object *first, *second;
-	char *line;
+	struct json_object *first, *second, *value;
 
 	prepare();
 	report.emulated = true;
 	print_json();
-	assert_tame();
-	line = strtok(text, "\n");
-	first = json_tokener_parse(line);
-	line = strtok(NULL, "\n");
-	second = json_tokener_parse(line);
-	ck_assert(first && second);
-	ck_assert(json_object_get_boolean(member(first, "emulated")));
-	ck_assert_int_eq(json_object_get_int64(member(first,
-						      "occupancy_bytes")),
-			 1 << 20);
-	ck_assert(json_object_get_boolean(member(first, "occupancy_partial")));
+	first = parse_line(1);
+	second = parse_line(2);
+	assert_text(first, "record", "row");
+	assert_number(first, "end_ns", 5);
+	assert_number(first, "emulated", 1);
+	assert_number(first, "occupancy_bytes", 1 << 20);
+	assert_number(first, "occupancy_partial", 1);
+	assert_number(first, "age_ms", 17);
 	ck_assert_double_eq(json_object_get_double(member(first,
 					"mbm_total_bytes_per_s")), 12345678);
 	ck_assert_ptr_null(member(first, "mbm_local_bytes_per_s"));
-	ck_assert_str_eq(json_object_get_string(member(first, "reason")),
-			 "error");
-	ck_assert_str_eq(json_object_get_string(member(first,
-						       "container_name")),
-			 "nginx");
-	ck_assert_str_eq(json_object_get_string(member(first, "pod_name")),
-			 "web-0");
-	ck_assert_str_eq(json_object_get_string(member(first, "namespace")),
-			 "shop");
-	ck_assert_str_eq(json_object_get_string(member(first, "image")),
-			 "localhost/web:1.0");
+	assert_text(first, "reason", "error");
+	assert_text(first, "container_name", "nginx");
+	assert_text(first, "pod_name", "web-0");
+	assert_text(first, "namespace", "shop");
+	assert_text(first, "image", "localhost/web:1.0");
+	ck_assert(!json_object_object_get_ex(first, "lost", &value));
+	ck_assert(!json_object_object_get_ex(first, "scope", &value));
 	ck_assert_ptr_null(member(second, "image"));
-	ck_assert_str_eq(json_object_get_string(member(first, "cgroup")),
-			 "/system.slice/x,\"y\"\\x0a");
 	ck_assert_ptr_null(member(second, "occupancy_bytes"));
-	ck_assert_str_eq(json_object_get_string(member(second, "comm")),
-			 "\\x1b[31m\"\\\\\\xff");
 	json_object_put(first);
 	json_object_put(second);
+}
+END_TEST
+
+/* A path opens as it is read, and is in hexadecimal where it is no text. */
+static const struct {
+	const char *path, *read, *hex;
+} paths[] = {
+	{ "/system.slice/dev-disk-by\\x2duuid.swap",
+	  "/system.slice/dev-disk-by\\x2duuid.swap", NULL },
+	{ "/x,\"y\"\n\t\033[31m", "/x,\"y\"\n\t\033[31m", NULL },
+	{ "/caf\xc3\xa9\xc2\x9b\xe2\x80\xae\x7f",
+	  "/caf\xc3\xa9\xc2\x9b\xe2\x80\xae\x7f", NULL },
+	{ "/a\xff" "b\xc3", "/a\xef\xbf\xbd" "b\xef\xbf\xbd", "2f61ff62c3" },
+};
+
+static void assert_no_control(void)
+{
+	const char *byte;
+
+	for (byte = text; *byte; byte++) {
+		ck_assert((unsigned char)*byte >= 0x20 || *byte == '\n');
+		ck_assert(*byte != 0x7f);
+	}
+	assert_lacks("\xc2\x9b");
+	assert_lacks("\xe2\x80\xae");
+}
+
+START_TEST(test_view_json_paths)
+{
+	struct json_object *row;
+
+	prepare();
+	container.path = paths[_i].path;
+	strcpy(rows[0].comm, "\\\xff");
+	print_json();
+	assert_no_control();
+	row = parse_line(1);
+	assert_text(row, "cgroup", paths[_i].read);
+	assert_text(row, "cgroup_hex", paths[_i].hex);
+	assert_text(row, "comm", "\\\xef\xbf\xbd");
+	json_object_put(row);
 }
 END_TEST
 
@@ -322,7 +616,7 @@ START_TEST(test_view_csv_same_fields_in_all_lines)
 	unsigned int nr;
 
 	prepare();
-	report.frame.by = (enum aggregate_by)_i;
+	report.frame.by = (enum cmt_usage_by)_i;
 	print_csv();
 	assert_tame();
 	nr = commas(text);
@@ -338,25 +632,16 @@ START_TEST(test_view_json_containers)
 
 	prepare_containers();
 	print_json();
-	assert_tame();
-	first = json_tokener_parse(strtok(text, "\n"));
-	second = json_tokener_parse(strtok(NULL, "\n"));
-	third = json_tokener_parse(strtok(NULL, "\n"));
-	ck_assert_str_eq(json_object_get_string(member(first, "scope")),
-			 "container");
-	ck_assert_int_eq(json_object_get_int(member(first, "monitored")), 63);
-	ck_assert_int_eq(json_object_get_int(member(first, "waiting")), 137);
-	ck_assert_str_eq(json_object_get_string(member(first, "kind")),
-			 "cgroup");
-	ck_assert_int_eq(json_object_get_int(member(first, "processes")), 17);
+	first = parse_line(1);
+	second = parse_line(2);
+	third = parse_line(3);
+	assert_text(first, "kind", "cgroup");
+	assert_number(first, "processes", 17);
 	ck_assert_ptr_null(member(first, "pid"));
-	ck_assert_str_eq(json_object_get_string(member(second, "kind")),
-			 "process");
-	ck_assert_int_eq(json_object_get_int(member(second, "pid")), 42);
-	ck_assert_str_eq(json_object_get_string(member(second, "container")),
-			 "docker:a\\x1b[31m");
-	ck_assert_str_eq(json_object_get_string(member(third, "kind")),
-			 "rest");
+	assert_text(second, "kind", "process");
+	assert_number(second, "pid", 42);
+	assert_text(second, "container", "docker:a\033[31m");
+	assert_text(third, "kind", "overflow");
 	ck_assert_ptr_null(member(third, "cgroup_id"));
 	json_object_put(first);
 	json_object_put(second);
@@ -369,7 +654,7 @@ START_TEST(test_view_csv_values)
 	prepare();
 	print_csv();
 	assert_has(",\"/system.slice/x,\"\"y\"\"\\x0a\",");
-	assert_has(",1048576,3.125,12345678,,0,true,false,false,error\n");
+	assert_has(",1048576,3.125,12345678,,0,17,true,false,false,error\n");
 	assert_has(",\"\\x1b[31m\"\"\\\\\\xff\",");
 }
 END_TEST
@@ -383,11 +668,20 @@ int main(void)
 	tcase_add_test(tc, test_view_table_values);
 	tcase_add_test(tc, test_view_table_banners);
 	tcase_add_test(tc, test_view_table_fits_screen);
+	tcase_add_loop_test(tc, test_view_table_cuts_no_number, CMT_USAGE_BY_CONTAINER,
+			    CMT_USAGE_BY_DOMAIN + 1);
+	tcase_add_test(tc, test_view_table_narrows);
+	tcase_add_test(tc, test_view_header_wraps);
+	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);
 	tcase_add_test(tc, test_view_table_attributes_only_when_allowed);
 	tcase_add_test(tc, test_view_table_empty_interval);
+	tcase_add_test(tc, test_view_json_interval);
+	tcase_add_test(tc, test_view_json_empty_interval);
 	tcase_add_test(tc, test_view_json_values);
+	tcase_add_loop_test(tc, test_view_json_paths, 0,
+			    sizeof(paths) / sizeof(paths[0]));
 	tcase_add_loop_test(tc, test_view_csv_same_fields_in_all_lines,
-			    BY_CONTAINER, BY_DOMAIN + 1);
+			    CMT_USAGE_BY_CONTAINER, CMT_USAGE_BY_DOMAIN + 1);
 	tcase_add_test(tc, test_view_csv_values);
 	tcase_add_test(tc, test_view_container_table);
 	tcase_add_test(tc, test_view_optional_columns);

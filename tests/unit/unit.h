@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define UNIT_CASE(suite, test) do {			\
@@ -22,6 +23,20 @@ static inline int unit_open_fds(void)
 	for (int fd = 0; fd < 1024; fd++)
 		n += fcntl(fd, F_GETFD) >= 0;
 	return n;
+}
+
+static inline void unit_shell(const char *command)
+{
+	ck_assert_msg(!system(command), "%s", command);
+}
+
+/* @path below the directory @root; valid until the next call. */
+static inline const char *unit_path(const char *root, const char *path)
+{
+	static char full[512];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return full;
 }
 
 static inline int unit_run(Suite *suite)

@@ -48,6 +48,14 @@ user_is_up()
 		until_true test -S /run/user/1000/bus
 }
 
+# The service cmt-names runs, and what it wrote is the group's to read.
+names_are_served()
+{
+	systemctl start cmt-names && until_true test -e /run/cmt/names &&
+		[ "$(stat -c '%U:%G %a' /run/cmt)" = "root:cmt 750" ] &&
+		[ "$(stat -c '%U:%G %a' /run/cmt/names)" = "root:cmt 640" ]
+}
+
 # make_rootfs DIR: what a container of busybox sees
 make_rootfs()
 {

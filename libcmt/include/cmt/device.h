@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/** The device: /dev/cmt opened, and what it answers without a ring. */
+/**
+ * The device: /dev/cmt opened, and what it answers without a ring.
+ *
+ * Thread-safety: several threads may use one device at once.  Only
+ * cmt_device_close() must be the last call, and cmt_reader_new() and
+ * cmt_reader_free() of a device must not overlap.  What is changed for everybody
+ * (interval, scope, resctrl, attachments) the kernel changes in some order.  A
+ * snapshot is used by one thread at a time, or read by several.
+ */
 #ifndef CMT_DEVICE_H
 #define CMT_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,11 +24,12 @@ extern "C" {
 
 #define CMT_DEVICE_PATH "/dev/cmt"
 
-struct cmt_device;
+struct cmt_device;	/**< opaque; a program has pointers only */
 
 /** cmt_device_open() flags */
-#define CMT_OPEN_CONTROL (1U << 0) /**< read-write: may change the interval and
-				    *   the scope, attach and detach
+#define CMT_OPEN_CONTROL (1U << 0) /**< read-write: may change the interval,
+				    *   the scope and the resctrl mode, attach
+				    *   and detach
 				    */
 
 /**
@@ -29,7 +39,7 @@ struct cmt_device;
  * @path:  NULL for CMT_DEVICE_PATH
  * @flags: 0 or CMT_OPEN_CONTROL
  *
- * Returns 0 or: -ENOENT (module not loaded), -EACCES (not in the group that
+ * Thread-safe.  Returns 0 or: -ENOENT (module not loaded), -EACCES (not in the group that
  * owns the device), -ENOTTY (not a cmt device), -EPROTONOSUPPORT (another
  * major ABI version: see cmt_device_abi()), -EINVAL (unknown flags), -EPROTO
  * (the module's answers contradict each other), -ENOMEM, or what open(2) and
@@ -38,69 +48,118 @@ struct cmt_device;
 CMT_API int cmt_device_open(struct cmt_device **dev, const char *path,
 			    unsigned int flags);
 
-/** Close.  Readers made from the device must have been freed before. */
+/**
+ * Close and free @dev; NULL: do nothing.  Readers made from the device must have
+ * been freed before, and no other thread may use the device.
+ */
 CMT_API void cmt_device_close(struct cmt_device *dev);
 
 /**
  * Ask a device for its ABI version, whichever it is, to explain
  * -EPROTONOSUPPORT.  @abi is as CMT_ABI_VERSION: major << 16 | minor.
- * Returns 0 or as cmt_device_open().
+ * Thread-safe.  Returns 0 or as cmt_device_open().
  */
 CMT_API int cmt_device_abi(const char *path, uint32_t *abi);
 
-/** The descriptor, for poll(2).  It stays the device's. */
+/**
+ * The descriptor, for poll(2).  The device closes it.  Thread-safe; never fails.
+ */
 CMT_API int cmt_device_fd(const struct cmt_device *dev);
 
+/** Bytes that cmt_device_info() always returns. */
+#define CMT_INFO_ROOM 1024
+
 /**
- * What the module said at open.  Owned by the device; never NULL.  Interval and
- * scope may have changed since: see cmt_device_interval(), cmt_device_scope().
+ * What the module said at open.  Owned by the device, constant until
+ * cmt_device_close(); never NULL.  There are CMT_INFO_ROOM bytes: a member that
+ * the module does not know is 0, also a member of a header that is newer than the
+ * library.  Interval, scope and resctrl may have changed since: see
+ * cmt_device_interval(), cmt_device_scope(), cmt_device_resctrl().  Thread-safe.
  */
 CMT_API const struct cmt_info *cmt_device_info(const struct cmt_device *dev);
 
-/** Read the module's counters now.  Returns 0 or -errno of ioctl(2). */
+/**
+ * Read the module's counters now.  The caller sets @stats->size to
+ * sizeof(struct cmt_stats), since the structure grows; what the module does not
+ * know is 0, and size is then the bytes that the module does know.  Thread-safe.
+ * Returns 0, -EINVAL (size below CMT_STATS_SIZE) or -errno of ioctl(2).
+ */
 CMT_API int cmt_device_stats(const struct cmt_device *dev,
 			     struct cmt_stats *stats);
 
-/** The RMID assignments at one instant. */
+/** Records that were true at one instant.  Made by the library only. */
 struct cmt_snapshot {
 	uint64_t as_of;			/**< lifecycle records up to and at this
 					 *   time are included
 					 */
-	uint32_t count;
-	struct cmt_record records[];	/**< oldest first; see cmt_record_owner() */
+	uint32_t count;			/**< of records */
+	uint32_t entry_size;		/**< bytes from one record to the next */
+	struct cmt_record *records;	/**< see cmt_snapshot_at() */
 };
 
+/** Record @i, below count, of a snapshot; see cmt_record_owner(). */
+static inline struct cmt_record *
+cmt_snapshot_at(const struct cmt_snapshot *snapshot, uint32_t i)
+{
+	return (struct cmt_record *)(void *)((char *)snapshot->records +
+					     (size_t)i * snapshot->entry_size);
+}
+
 /**
- * Take a snapshot: CMT_REC_EXISTING records.  Free it with free(3).  Feed it to
- * cmt_tracker_sync() when starting late or after losing records.  Returns 0,
- * -ENOMEM or -errno.
+ * Make a snapshot from recorded records, for a replay.
+ *
+ * @snapshot: where the snapshot is stored; free it with cmt_snapshot_free()
+ * @as_of:    the instant, CLOCK_MONOTONIC ns
+ * @records:  @count records, which are copied and not checked; NULL: they are
+ *            zero, to be filled in
+ *
+ * Thread-safe.  Returns 0, -EINVAL (more than 2^24 records) or -ENOMEM.
+ */
+CMT_API int cmt_snapshot_new(struct cmt_snapshot **snapshot, uint64_t as_of,
+			     const struct cmt_record *records, uint32_t count);
+
+/** Free a snapshot; NULL: do nothing. */
+CMT_API void cmt_snapshot_free(struct cmt_snapshot *snapshot);
+
+/**
+ * Take a snapshot of the RMID assignments: CMT_REC_EXISTING records, oldest
+ * first.  Free it with cmt_snapshot_free().  Feed it to cmt_tracker_sync() when
+ * starting late or after losing records.  Thread-safe.  Returns 0, -ENOMEM,
+ * -EPROTO (impossible records) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_snapshot(const struct cmt_device *dev,
 				struct cmt_snapshot **snapshot);
 
 /**
- * Who waits for an RMID at one instant: CMT_REC_ALLOC_FAIL records, whose ts is
- * since when.  Until one is free they count in the RMID of the rest.  Free it
- * with free(3); a tracker wants none of it.  Returns 0, -ENOMEM, -EAGAIN (more
- * came to wait whenever there was room for all) or -errno of ioctl(2).
+ * The pending owners at one instant: CMT_REC_ALLOC_FAIL records, whose ts is
+ * since when.  Until an RMID is free, pending owners count in the overflow RMID.
+ * Free it with cmt_snapshot_free(); no tracker takes it.  Thread-safe.  Returns 0,
+ * -ENOMEM, -EAGAIN (more owners became pending whenever there was room for all),
+ * -EPROTO (impossible records) or -errno of ioctl(2).
  */
-CMT_API int cmt_device_waiting(const struct cmt_device *dev,
-			       struct cmt_snapshot **waiting);
+CMT_API int cmt_device_pending(const struct cmt_device *dev,
+			       struct cmt_snapshot **pending);
 
-/** The sampling interval in force, nanoseconds, read now.  0 or -errno. */
+/**
+ * The sampling interval in force, nanoseconds, read now.  Thread-safe.  Returns 0
+ * or -errno of ioctl(2).
+ */
 CMT_API int cmt_device_interval(const struct cmt_device *dev,
 				uint32_t *interval_ns);
 
 /**
  * Set the sampling interval for everybody.  Range: interval_min_ns to
- * interval_max_ns of struct cmt_info.  Returns 0, -EBADF (not opened with
+ * interval_max_ns of struct cmt_info.  Thread-safe.  Returns 0, -EBADF (not opened with
  * CMT_OPEN_CONTROL), -EPERM (neither CAP_SYS_ADMIN nor CAP_PERFMON) or -EINVAL
  * (out of range; nothing changed).
  */
 CMT_API int cmt_device_set_interval(struct cmt_device *dev,
 				    uint32_t interval_ns);
 
-/** What an RMID's owner is, CMT_SCOPE_*, read now.  0 or -errno. */
+/**
+ * What an RMID's owner is, CMT_SCOPE_*, read now; 0 while the scope is being
+ * changed.  Thread-safe.  Returns 0 or -errno of ioctl(2).
+ */
 CMT_API int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope);
 
 /**
@@ -113,8 +172,8 @@ CMT_API int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope);
  * @bad_at:   with -EINVAL: the byte of @patterns that is wrong, UINT32_MAX: it
  *            is not the patterns; may be NULL
  *
- * Returns 0, -EBADF (not opened with CMT_OPEN_CONTROL), -EPERM (neither
- * CAP_SYS_ADMIN nor CAP_PERFMON), -EINVAL (unknown scope, or patterns that are
+ * Thread-safe.  Returns 0, -EBADF (not opened with CMT_OPEN_CONTROL), -EPERM
+ * (neither CAP_SYS_ADMIN nor CAP_PERFMON), -EINVAL (unknown scope, or patterns that are
  * wrong, empty, or longer than CMT_PATTERNS_MAX bytes; nothing changed) or
  * -errno of ioctl(2).
  */
@@ -123,41 +182,81 @@ CMT_API int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
 
 /**
  * The patterns in force, one to a line, in any scope.  Free @patterns with
- * free(3).  Returns 0, -ENOMEM, -EPROTO or -errno of ioctl(2).
+ * free(3).  Thread-safe.  Returns 0, -ENOMEM, -EPROTO or -errno of ioctl(2).
  */
 CMT_API int cmt_device_patterns(const struct cmt_device *dev, char **patterns);
 
 /** What cmt_device_attach() gave. */
 struct cmt_attached {
-	uint32_t rmid;		/**< while it waits, that of the rest */
+	size_t sz;		/**< sizeof(struct cmt_attached), by the caller */
+	uint32_t rmid;		/**< of a pending owner, the overflow RMID */
 	uint32_t generation;
 };
 
 /**
- * Give an owner of its own to a process, a cgroup or a CPU, whatever the scope.
- * It goes before those who wait, and waits itself when no RMID is free.
+ * Make a process, a cgroup or a CPU an owner, whatever the scope.  It goes before
+ * the pending owners of the scope, and is pending itself when no RMID is free.
  *
  * @kind:     CMT_OWNER_PROCESS, _CGROUP or _CPU
  * @id:       process id in the caller's namespace, cgroup v2 inode number, or
  *            CPU number
  * @options:  0 or CMT_ATTACH_CHILDREN
- * @attached: may be NULL
+ * @attached: the caller sets sz; may be NULL
  *
- * Returns 0, -EBADF and -EPERM as cmt_device_set_interval(), -ESRCH (no such
+ * Thread-safe.  Returns 0, -EBADF and -EPERM as cmt_device_set_interval(), -ESRCH (no such
  * process), -ENOENT (no such cgroup), -ENXIO (no such CPU, or it is offline),
  * -EEXIST (it is attached), -ENOSPC (too many are), -EINVAL (unknown kind or
- * options, or options that the kind does not have) or -errno of ioctl(2).
+ * options, options that the kind does not have, or an impossible sz; nothing was
+ * attached) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_attach(struct cmt_device *dev, uint32_t kind,
 			      uint64_t id, uint32_t options,
 			      struct cmt_attached *attached);
 
 /**
- * The end of that.  Returns 0, -EBADF, -EPERM and -EINVAL as
+ * End an attachment.  Thread-safe.  Returns 0, -EBADF, -EPERM and -EINVAL as
  * cmt_device_attach(), -ENOENT (it is not attached) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_detach(struct cmt_device *dev, uint32_t kind,
 			      uint64_t id);
+
+/**
+ * Whose RMID a task has that resctrl gave one, too: CMT_RESCTRL_*, and whether
+ * resctrl is mounted, both read now.
+ *
+ * @mounted: may be NULL
+ *
+ * Thread-safe.  Returns 0 or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
+			       bool *mounted);
+
+/**
+ * Change the resctrl mode for everybody.
+ *
+ * @mode: CMT_RESCTRL_RESPECT: such a task keeps resctrl's RMID, which is sampled
+ *        as an owner of the kind CMT_OWNER_RESCTRL.  CMT_RESCTRL_TAKE: it has
+ *        cmt's RMID.  Its CLOSID stays resctrl's in both.
+ *
+ * Thread-safe.  Returns 0, -EBADF and -EPERM as cmt_device_set_interval(), -EINVAL
+ * (unknown mode; nothing changed) or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode);
+
+/**
+ * Ask the kernel where a cgroup of the v2 hierarchy is.
+ *
+ * @cgroup_id: inode number of its directory
+ * @path:      the path from the root of the hierarchy, terminated; "/" is the
+ *             root itself
+ * @size:      bytes of room at @path; PATH_MAX is always enough
+ *
+ * Thread-safe.  Returns 0, -ENOENT (no such cgroup, or none below the caller's cgroup
+ * namespace), -ENOSPC (@size is too small), -ENAMETOOLONG (the path is longer
+ * than PATH_MAX), -ENOMEM or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_cgroup_path(const struct cmt_device *dev,
+				   uint64_t cgroup_id, char *path, size_t size);
 
 #ifdef __cplusplus
 }

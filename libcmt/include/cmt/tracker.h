@@ -24,11 +24,23 @@ extern "C" {
 
 struct cmt_tracker;
 
-/** cmt_owner.kind: CMT_OWNER_PROCESS, _CGROUP, _CPU of uapi/cmt.h, or this */
-#define CMT_OWNER_REST 0x100	/**< all who wait for an RMID; not attachable */
+/** cmt_owner.kind: CMT_OWNER_PROCESS, _CGROUP, _CPU of uapi/cmt.h, or one of
+ *  these, which cannot be attached
+ */
+#define CMT_OWNER_OVERFLOW 0x100	/**< all pending owners together */
+#define CMT_OWNER_RESCTRL 0x101		/**< what resctrl, or another agent,
+					 *   counts under this RMID
+					 */
 
-/** Who an RMID belonged to. */
+/**
+ * Who an RMID belonged to.  Of cmt_record_owner() the program's.  All others, which
+ * cmt_tracker_lookup() returns and slots point to, are the library's: a later
+ * version appends members, and a member that is not within sz is not there.
+ */
 struct cmt_owner {
+	size_t sz;		/**< sizeof(struct cmt_owner), by the caller; of
+				 *   the library's: the bytes that there are
+				 */
 	uint64_t since;		/**< ts of the ALLOC */
 	uint64_t until;		/**< ts of the FREE, if freed */
 	uint64_t cgroup_id;	/**< cgroup v2 id (inode number); 0: none */
@@ -38,6 +50,7 @@ struct cmt_owner {
 	uint32_t kind;		/**< CMT_OWNER_* */
 	uint32_t tgid;		/**< of a process, else 0 */
 	uint32_t cpu;		/**< of a CPU, else 0 */
+	uint32_t why;		/**< of a pending owner: CMT_WHY_*, else 0 */
 	bool attached;		/**< by cmt_device_attach() */
 	bool freed;
 	char comm[CMT_COMM_LEN + 1];	/**< always terminated, raw bytes */
@@ -45,8 +58,12 @@ struct cmt_owner {
 
 /**
  * What a lifecycle record says of an owner; since is the record's time.  An
- * ALLOC_FAIL tells of one who waits: rmid and generation are those of the rest.
- * Returns 0, or -EINVAL when @record is no lifecycle record.
+ * ALLOC_FAIL tells of a pending owner, and why it is: rmid and generation are
+ * those of the overflow RMID.
+ *
+ * @owner: the caller sets sz
+ *
+ * Returns 0, or -EINVAL (@record is no lifecycle record, or sz).
  */
 CMT_API int cmt_record_owner(const struct cmt_record *record,
 			     struct cmt_owner *owner);
@@ -59,24 +76,12 @@ CMT_API int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids);
 CMT_API void cmt_tracker_free(struct cmt_tracker *tracker);
 
 /**
- * Queue an allocation.  @owner: since, rmid, generation and metadata; freed and
- * until are ignored.  Returns 0, -EINVAL (rmid out of range or 0), -ESTALE
- * (before the last advance; not queued) or -ENOMEM.
- */
-CMT_API int cmt_tracker_alloc(struct cmt_tracker *tracker,
-			      const struct cmt_owner *owner);
-
-/** Queue a free of @rmid at @ts.  Returns as cmt_tracker_alloc(). */
-CMT_API int cmt_tracker_release(struct cmt_tracker *tracker, uint32_t rmid,
-				uint32_t generation, uint64_t ts);
-
-/**
  * Queue whatever a lifecycle record says (ALLOC, FREE, UPDATE, EXISTING).
  * A FREE of another generation than the owner's is ignored; an UPDATE of
  * another one tells of an owner whose ALLOC was lost.  An EXISTING from before
  * the last advance is taken at once, unless a later owner is known.
- * Returns 1 (queued), 0 (not a lifecycle record of an RMID) or as
- * cmt_tracker_alloc().
+ * Returns 1 (queued), 0 (not a lifecycle record of an RMID), -EINVAL (rmid out of
+ * range or 0), -ESTALE (before the last advance; not queued) or -ENOMEM.
  */
 CMT_API int cmt_tracker_record(struct cmt_tracker *tracker,
 			       const struct cmt_record *record);
@@ -96,18 +101,13 @@ CMT_API void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
 
 /**
  * Who owns @rmid at @ts, or did last before it; queued events are looked at
- * too.  NULL: nobody is known.  @ts: not more than the tracker's memory ago,
- * which is the last advance.  The owner stays the tracker's and is valid until
- * its next call.
+ * too.  NULL: no owner is known.  @ts: not more than the tracker's memory ago,
+ * which is the last advance.  The library owns what is returned, whose members end
+ * at its sz: a later version appends some.  It is valid until an event is queued or
+ * applied.
  */
 CMT_API const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 						   uint32_t rmid, uint64_t ts);
-
-/** Queued events. */
-CMT_API size_t cmt_tracker_queued(const struct cmt_tracker *tracker);
-
-/** RMIDs with an owner that is not freed, as of the last advance. */
-CMT_API uint32_t cmt_tracker_active(const struct cmt_tracker *tracker);
 
 #ifdef __cplusplus
 }

@@ -2,54 +2,63 @@
 """
 Cache occupancy and memory bandwidth, per container, from the cmt kernel module.
 
-A reading goes one way:
+What each container holds and moves, ten times a second:
 
-    Device -> Reader -> Slots -> Containers
+    with cmt.Device() as device, cmt.Usage(device) as usage:
+        for frame in usage:
+            for row in frame.rows:
+                print(row.container and row.container.name,
+                      row.occupancy.last_bytes, row.total.rate, row.why)
 
-The device opens /dev/cmt and asks it questions; the reader maps its rings and
-gives all CPUs' records back in one order of time; the slots fold records into
-windows of equal length and know who an RMID belonged to; the containers turn a
-cgroup id into a name.  What each container holds, every 10 ms:
+The device opens /dev/cmt and asks it questions; the usage reads its records and
+makes frames of them, one for each interval, with rows by container, process, CPU
+or L3 domain.  frame.columns has the same rows as columns, for NumPy and others.
+
+Below that are the readings themselves, every millisecond, by column:
 
     with (cmt.Device() as device, cmt.Reader(device) as reader,
-          cmt.Slots(device, slot_ns=10_000_000) as slots,
-          cmt.Containers() as containers):
+          cmt.Slots(device) as slots):
         for slot in slots.follow(reader):
-            for entry in slot.entries:
-                if entry.owner and entry.occupancy_bytes is not None:
-                    name = containers.lookup(entry.owner.cgroup_id).name
-                    print(name, entry.occupancy_bytes, entry.emulated)
+            held = numpy.asarray(slot.entries.occupancy_bytes)
+            print(slot.start_ns, held[held >= 0].sum())
+
+and the records, one by one: for record in reader.
 
 Rules that hold everywhere:
 
 - Times are nanoseconds of CLOCK_MONOTONIC (time.monotonic_ns()), sizes are bytes.
-- A value that was not measured is None, never 0.  A value with the flag
-  EMULATED comes from a model, and nothing was measured.
+- A value that was not measured is None, never 0; in a column -1, or NaN.  A value
+  with the flag EMULATED comes from a model, and nothing was measured.
 - A call that fails raises Error, an OSError with errno and a text; a wrong
   argument that no call of the library sees, ValueError or OverflowError.
-- Device, Reader, Slots and Containers hold something of the library's: they are
-  context managers, close() may be called twice, and any other call after it is a
-  ValueError.  One thread at a time uses such an object, with the device and the
-  reader that it uses.  All else is plain data of its own, that stays valid.
+- Device, Usage, Reader, Slots and Containers hold something of the library's:
+  they are context managers, close() may be called twice, and any other call after
+  it is a ValueError.  Several threads may use one Device at once; one at a time
+  uses one of the others.  All else is plain data of its own, that stays valid.
 
 libcmt(3) and cmt(4) say more.
 """
 from ._libcmt import ffi as _ffi
 from ._libcmt import lib as _lib
+from .columns import Columns
 from .containers import Container, Containers, container_name
 from .device import Attached, Device, Info, Snapshot, Stats
 from .errors import Error, PatternError
-from .reader import Counts, Lifecycle, Lost, Reader, Record, Sample, Tick
-from .slots import Entry, Slot, SlotCounts, SlotCpu, Slots
-from .types import Backend, Flag, Owner, OwnerKind, RecordType, Scope, Vendor
+from .reader import (Counts, Lifecycle, Lost, Reader, Record, Sample, State,
+                     Tick)
+from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
+from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
+                    RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
+from .usage import Frame, Occupancy, Rate, Row, Rows, Usage
 
 #: The version of libcmt that is in use, such as "0.1.0".
 __version__: str = _ffi.string(_lib.cmt_version()).decode()
 
 __all__ = [
-    "Attached", "Backend", "Container", "Containers", "Counts", "Device",
-    "Entry", "Error", "Flag", "Info", "Lifecycle", "Lost", "Owner", "OwnerKind",
-    "PatternError", "Reader", "Record", "RecordType", "Sample", "Scope", "Slot",
-    "SlotCounts", "SlotCpu", "Slots", "Snapshot", "Stats", "Tick", "Vendor",
-    "container_name",
+    "Attached", "Backend", "By", "Columns", "Container", "Containers", "Counts",
+    "Device", "Entries", "Error", "Flag", "Frame", "Info", "Lifecycle", "Lost",
+    "Occupancy", "Owner", "OwnerKind", "PatternError", "Rate", "Reader", "Record",
+    "RecordType", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
+    "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
+    "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "Why", "container_name",
 ]

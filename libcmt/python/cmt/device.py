@@ -10,17 +10,10 @@ from typing import Any
 from ._libcmt import ffi, lib
 from .errors import Error, PatternError, check
 from .handle import Handle
-from .types import (Backend, Flag, Owner, OwnerKind, Scope, Vendor, c_text,
-                    make_owner, text)
+from .types import (Backend, Flag, Owner, OwnerKind, ResctrlMode, Scope, Vendor,
+                    c_text, make_owner, text)
 
 PATH = "/dev/cmt"
-
-_WHY = {
-    errno.ENOENT: "not there: the cmt module is not loaded (modprobe cmt)",
-    errno.EACCES: "permission denied: root and the device's group may open it",
-    errno.ENOTTY: "not a cmt device",
-    errno.EPROTO: "the module's answers contradict each other",
-}
 
 
 @dataclass(frozen=True)
@@ -38,12 +31,16 @@ class Info:
     events: Flag  #: OCCUPANCY, MBM_TOTAL, MBM_LOCAL: what there is
     upscale_bytes: int  #: bytes per unit of the counters
     counter_bits: int  #: width of the traffic counters
-    ring_records: int  #: records in one CPU's ring
+    ring_records: int  #: records in the largest ring
+    ring_hold_ns: int  #: all rings hold at least so much time, when opened
+    budget_ns: int  #: a tick reads for about this long at most
+    idle_ticks: int  #: an RMID that did not run is read once in so many ticks
     interval_min_ns: int
     interval_max_ns: int
     limbo_ns: int  #: least time between two owners of an RMID
     l3_bytes: int | None  #: size of one L3 domain; None: unknown
     module_version: str
+    mbm_reason: str  #: why there is no MBM_TOTAL and MBM_LOCAL, for people
 
     @property
     def emulated(self) -> bool:
@@ -58,25 +55,27 @@ class Stats:
     rmids_active: int  #: now: they have an owner
     rmids_limbo: int  #: now: freed less than limbo_ns ago
     rmids_free: int  #: now: can be handed out
-    waiting: int  #: now: owners that wait for an RMID
+    pending: int  #: now: owners that wait for an RMID
     readers: int  #: now: descriptors that mapped a ring
     cpus_online: int  #: now
     rmids_foreign: int  #: now: another agent uses them
     allocs: int
     frees: int
-    alloc_fails: int  #: owners that had to wait
+    alloc_fails: int  #: owners that became pending
     served: int  #: of these, got one later
     records: int  #: written to all rings
     ticks: int
     missed: int  #: ticks
     deferred: int  #: samples put off to a later tick
     samples: int
-    switches: int  #: context switches seen
+    switches: int  #: context switches to another process
     pqr_writes: int  #: a CPU's RMID was changed
     pqr_overwritten: int  #: an owner ran under another agent's RMID
     read_errors: int
     read_unavailable: int
     busy_ns: int  #: spent in ticks, all CPUs
+    irqs_off_ns: int  #: the longest that interrupts were off
+    lock_held_ns: int  #: the longest that the owner lock was held
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Attached:
-    """The RMID that Device.attach() gave; while the owner waits, the rest's."""
+    """The RMID that Device.attach() gave; of a pending owner, the overflow RMID."""
 
     rmid: int
     generation: int
@@ -100,8 +99,8 @@ class Device(Handle):
     /dev/cmt, opened.
 
     path: another one than /dev/cmt.
-    control: open it for writing: set_interval(), set_scope(), attach() and
-    detach() take that, and CAP_PERFMON or CAP_SYS_ADMIN.
+    control: open it for writing: set_interval(), set_scope(), set_resctrl(),
+    attach() and detach() take that, and CAP_PERFMON or CAP_SYS_ADMIN.
 
     Error: ENOENT (the module is not loaded), EACCES (not in the group that owns
     the device), ENOTTY (not a cmt device), EPROTONOSUPPORT (the module is of
@@ -116,17 +115,16 @@ class Device(Handle):
         err = lib.cmt_device_open(store, name,
                                   lib.CMT_OPEN_CONTROL if control else 0)
         if err:
-            raise _open_error(os.fspath(path or PATH), name, -err)
+            raise _open_error(os.fspath(path or PATH), name, -err, control)
         super().__init__(store[0], lib.cmt_device_close)
         #: What the module said of itself.
         self.info: Info = _make_info(lib.cmt_device_info(store[0]))
-        self._reader: weakref.ref[Handle] | None = None
+        self._users: weakref.WeakSet[Handle] = weakref.WeakSet()
 
     def close(self) -> None:
-        """Close the device, and its reader before it."""
-        reader = self._reader and self._reader()
-        if reader:
-            reader.close()
+        """Close the device, and what uses it before it."""
+        for user in list(self._users):
+            user.close()
         super().close()
 
     def fileno(self) -> int:
@@ -135,7 +133,7 @@ class Device(Handle):
 
     def stats(self) -> Stats:
         """Read the module's counters now."""
-        raw = ffi.new("struct cmt_stats *")
+        raw = ffi.new("struct cmt_stats *", {"size": ffi.sizeof("struct cmt_stats")})
         check(lib.cmt_device_stats(self.pointer, raw), "statistics")
         return Stats(**{f.name: int(getattr(raw, f.name))
                         for f in fields(Stats)})
@@ -144,18 +142,18 @@ class Device(Handle):
         """Who has an RMID at this instant."""
         store = ffi.new("struct cmt_snapshot **")
         check(lib.cmt_device_snapshot(self.pointer, store), "snapshot")
-        return _make_snapshot(ffi.gc(store[0], lib.free))
+        return _make_snapshot(ffi.gc(store[0], lib.cmt_snapshot_free))
 
-    def waiting(self) -> Snapshot:
+    def pending(self) -> Snapshot:
         """
-        Who waits for an RMID at this instant, and since when.
+        The pending owners at this instant, and since when.
 
-        They count in the RMID of the rest.  Error: EAGAIN (more came to wait
+        They count in the overflow RMID.  Error: EAGAIN (more became pending
         whenever there was room for all).
         """
         store = ffi.new("struct cmt_snapshot **")
-        check(lib.cmt_device_waiting(self.pointer, store), "who waits")
-        return _make_snapshot(ffi.gc(store[0], lib.free))
+        check(lib.cmt_device_pending(self.pointer, store), "pending owners")
+        return _make_snapshot(ffi.gc(store[0], lib.cmt_snapshot_free))
 
     def interval_ns(self) -> int:
         """The sampling interval in force."""
@@ -199,6 +197,34 @@ class Device(Handle):
                                int(bad_at[0]))
         check(err, f"scope {Scope(scope).name}")
 
+    def resctrl(self) -> tuple[ResctrlMode, bool]:
+        """Whose RMID a task in a resctrl group has; is resctrl mounted?  Now."""
+        mode, mounted = ffi.new("uint32_t *"), ffi.new("_Bool *")
+        check(lib.cmt_device_resctrl(self.pointer, mode, mounted), "resctrl")
+        return ResctrlMode(mode[0]), bool(mounted[0])
+
+    def set_resctrl(self, mode: ResctrlMode) -> None:
+        """
+        Change that for everybody.
+
+        Error: EBADF (not opened with control), EPERM (no CAP_PERFMON),
+        EINVAL (unknown mode; nothing changed).
+        """
+        check(lib.cmt_device_set_resctrl(self.pointer, mode),
+              f"resctrl {ResctrlMode(mode).name}")
+
+    def cgroup_path(self, cgroup_id: int) -> str:
+        """
+        Where a cgroup is, from the root of the v2 hierarchy; "/" is the root.
+
+        Error: ENOENT (no such cgroup, or none below the caller's cgroup
+        namespace).
+        """
+        room = ffi.new("char[]", 4096)
+        check(lib.cmt_device_cgroup_path(self.pointer, cgroup_id, room, 4096),
+              f"cgroup {cgroup_id}")
+        return os.fsdecode(ffi.string(room))
+
     def patterns(self) -> list[str]:
         """Which cgroups are containers, in the order in which they are tried."""
         store = ffi.new("char **")
@@ -208,16 +234,18 @@ class Device(Handle):
     def attach(self, kind: OwnerKind, number: int, *,
                children: bool = False) -> Attached:
         """
-        Give an owner of its own to a process, a cgroup or a CPU, in any scope.
+        Make a process, a cgroup or a CPU an owner, in any scope.
 
         number: process id, cgroup v2 inode number, or CPU number.
         children: with all processes that the process forks from now on.
-        It goes before those who wait, and waits itself when no RMID is free.
+        It goes before the pending owners of the scope, and is pending itself
+        when no RMID is free.
         Error: EBADF (not opened with control), EPERM (no CAP_PERFMON), ESRCH,
         ENOENT, ENXIO (no such process, cgroup, CPU), EEXIST (it is attached),
         ENOSPC (too many are), EINVAL (another kind; children of no process).
         """
-        attached = ffi.new("struct cmt_attached *")
+        attached = ffi.new("struct cmt_attached *",
+                           {"sz": ffi.sizeof("struct cmt_attached")})
         check(lib.cmt_device_attach(self.pointer, kind, number,
                                     lib.CMT_ATTACH_CHILDREN if children else 0,
                                     attached), f"attaching {number}")
@@ -225,33 +253,33 @@ class Device(Handle):
 
     def detach(self, kind: OwnerKind, number: int) -> None:
         """
-        The end of that.
+        End an attachment.
 
         Error: EBADF, EPERM and EINVAL as attach(), ENOENT (it is not attached).
         """
         check(lib.cmt_device_detach(self.pointer, kind, number),
               f"detaching {number}")
 
-    def adopt(self, reader: Handle) -> None:
-        """The reader to be closed before the device."""
-        self._reader = weakref.ref(reader)
+    def adopt(self, user: Handle) -> None:
+        """What uses the device, to be closed before it."""
+        self._users.add(user)
 
 
-def _open_error(path: str, name: Any, err: int) -> Error:
-    why = _WHY.get(err, os.strerror(err))
-    abi = ffi.new("uint32_t *")
-    if err == errno.EPROTONOSUPPORT and not lib.cmt_device_abi(name, abi):
-        ours = lib.CMT_ABI_VERSION
-        why = (f"the module speaks ABI {abi[0] >> 16}.{abi[0] & 0xFFFF}, this "
-               f"library {ours >> 16}.{ours & 0xFFFF}: install both of one release")
-    return Error(err, f"{path}: {why}")
+def _open_error(path: str, name: Any, err: int, control: bool) -> Error:
+    error = ffi.new("struct cmt_error *", {"sz": ffi.sizeof("struct cmt_error")})
+    call = lib.CMT_CALL_OPEN_CONTROL if control else lib.CMT_CALL_OPEN
+    lib.cmt_error_explain(error, call, -err, name)
+    said = f"{path}: {text(error.reason)}"
+    if error.remedy[0] != b"\0":
+        said += f". {text(error.remedy)}"
+    return Error(err, said)
 
 
 def _make_info(raw: Any) -> Info:
     numbers = {name: int(getattr(raw, name)) for name in (
         "instance", "nr_cpus", "nr_rmids", "rmids_usable", "upscale_bytes",
         "counter_bits", "ring_records", "interval_min_ns", "interval_max_ns",
-        "limbo_ns")}
+        "limbo_ns", "ring_hold_ns", "budget_ns", "idle_ticks")}
     return Info(
         abi=(raw.abi_version >> 16, raw.abi_version & 0xFFFF),
         backend=Backend(raw.backend),
@@ -260,15 +288,16 @@ def _make_info(raw: Any) -> Info:
         events=Flag(raw.events),
         l3_bytes=raw.l3_bytes or None,
         module_version=text(raw.module_version),
+        mbm_reason=text(raw.mbm_reason),
         **numbers,
     )
 
 
 def _make_snapshot(raw: Any) -> Snapshot:
     owners = []
-    store = ffi.new("struct cmt_owner *")
+    store = ffi.new("struct cmt_owner *", {"sz": ffi.sizeof("struct cmt_owner")})
     for i in range(raw.count):
-        check(lib.cmt_record_owner(ffi.addressof(raw.records[i]), store),
+        check(lib.cmt_record_owner(lib.cmt_snapshot_at(raw, i), store),
               "snapshot")
         owner = make_owner(store)
         assert owner

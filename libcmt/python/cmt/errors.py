@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a call that fails raises."""
-import os
+from ._libcmt import ffi, lib
+
+
+def why(err: int) -> str:
+    """What -errno means to the library."""
+    said: bytes = ffi.string(lib.cmt_strerror(err))
+    return said.decode()
 
 
 class Error(OSError):
@@ -23,5 +29,5 @@ class PatternError(Error):
 def check(result: int, what: str) -> int:
     """Pass on what a function of the library returned, unless it is -errno."""
     if result < 0:
-        raise Error(-result, f"{what}: {os.strerror(-result)}")
+        raise Error(-result, f"{what}: {why(result)}")
     return result

@@ -9,7 +9,8 @@ from ._libcmt import ffi, lib
 from .device import Device
 from .errors import check
 from .handle import Handle
-from .types import Flag, Owner, RecordType, make_owner, measured
+from .types import (Flag, Owner, RecordType, ResctrlMode, Scope, make_owner,
+                    measured)
 
 
 @dataclass(frozen=True)
@@ -18,14 +19,14 @@ class Record:
     What the module wrote.
 
     Its subclasses have a payload: Sample, Tick, Lifecycle (ALLOC, FREE, UPDATE,
-    ALLOC_FAIL) and Lost.  Types that are not known are plain Records.
+    ALLOC_FAIL), State and Lost.  Types that are not known are plain Records.
     """
 
     ts_ns: int
     type: RecordType
     flags: Flag
     cpu: int  #: whose ring it was in
-    rmid: int  #: 0: nobody's
+    rmid: int  #: 0: not attributed to an owner
     generation: int  #: with the RMID it names an owner
     domain: int  #: L3 domain, as resctrl numbers them
 
@@ -42,20 +43,31 @@ class Sample(Record):
 
 @dataclass(frozen=True)
 class Tick(Record):
-    """One CPU's sampling timer; all counts are since the module was loaded."""
+    """One CPU's sampling timer; missed to busy_ns are since the module was loaded."""
 
     interval_ns: int  #: in force
     missed: int  #: ticks
     deferred: int  #: samples put off to a later tick
     busy_ns: int  #: spent in ticks
-    samples: int
+    read: int  #: RMIDs read in this tick
+    waiting: int  #: RMIDs due in this tick and not read
 
 
 @dataclass(frozen=True)
 class Lifecycle(Record):
-    """An RMID was handed out or given back, or its owner has a new name."""
+    """An RMID was handed out or released, or its owner has a new name."""
 
     owner: Owner
+
+
+@dataclass(frozen=True)
+class State(Record):
+    """What all readers share has changed to this."""
+
+    scope: Scope
+    interval_ns: int
+    resctrl: ResctrlMode
+    resctrl_mounted: bool
 
 
 @dataclass(frozen=True)
@@ -85,8 +97,9 @@ class Reader(Handle):
     The device's rings, mapped.  Sampling starts if it was off.
 
     device: has one reader at a time; it is kept while the reader is.
-    latency_ns: wait at most so long for a CPU that says nothing; 0: 500 ms.
-    watermark: records in one ring that end wait(); 0: a quarter of the ring.
+    latency_ns: wait at most so long for a CPU that says nothing; 0: 13/16 of
+    info.ring_hold_ns, at most 500 ms.
+    watermark: records in one ring that end wait(); 0: an eighth of the smallest.
     oldest: begin with the oldest record that is still there, not with the next.
 
     Error: EBUSY (the device has a reader), EPROTO (a ring contradicts what the
@@ -116,8 +129,9 @@ class Reader(Handle):
         """
         Take up to n records in strict order of time, CPU and place in the ring.
 
-        Does not block; none: nothing is ready.  Error: EPROTO (a ring makes no
-        sense; the reader is of no further use).
+        Does not block; none: nothing is ready.  A program that waits
+        for Device.fileno() calls this until there is none.  Error: EPROTO (a ring makes no sense; the
+        reader is of no further use).
         """
         raw = ffi.new("struct cmt_record[]", n)
         count = check(lib.cmt_reader_read(self.pointer, raw, n), "read")
@@ -126,19 +140,21 @@ class Reader(Handle):
     def wait(self, timeout_ms: int = -1) -> bool:
         """
         Sleep until a ring has watermark new records, for at most timeout_ms.
+        Then call read() until it returns none.
 
         -1: no limit.  Other threads go on meanwhile.  False: the time is over,
         or a signal came.  Error: ENODEV (the device is gone), or what poll(2)
-        says.
+        and read(2) say.
         """
         result = lib.cmt_reader_wait(self.pointer, timeout_ms)
         return result != -errno.EINTR and check(result, "wait") > 0
 
     def counts(self, cpu: int | None = None) -> Counts:
         """The sum over all CPUs, or one.  Error: EINVAL (no such CPU)."""
-        raw = ffi.new("struct cmt_reader_counts *")
+        raw = ffi.new("struct cmt_reader_counts *",
+                      {"sz": ffi.sizeof("struct cmt_reader_counts")})
         if cpu is None:
-            lib.cmt_reader_counts(self.pointer, raw)
+            check(lib.cmt_reader_counts(self.pointer, raw), "counts")
         else:
             check(lib.cmt_reader_cpu_counts(self.pointer, cpu, raw),
                   f"CPU {cpu}")
@@ -173,13 +189,18 @@ def _make_record(raw: Any) -> Record:
     if kind == RecordType.TICK:
         tick = raw.tick
         return Tick(*common, raw.interval_ns, tick.missed, tick.deferred,
-                    tick.busy_ns, tick.samples)
+                    tick.busy_ns, tick.read, tick.waiting)
     if kind in _LIFECYCLE:
-        store = ffi.new("struct cmt_owner *")
+        store = ffi.new("struct cmt_owner *",
+                        {"sz": ffi.sizeof("struct cmt_owner")})
         check(lib.cmt_record_owner(ffi.addressof(raw), store), "owner")
         owner = make_owner(store)
         assert owner
         return Lifecycle(*common, owner)
+    if kind == RecordType.STATE:
+        state = raw.state
+        return State(*common, Scope(state.scope), state.interval_ns,
+                     ResctrlMode(state.resctrl), bool(state.resctrl_mounted))
     if kind == RecordType.LOST:
         return Lost(*common, lib.cmt_record_lost(ffi.addressof(raw)))
     return Record(*common)

@@ -1,67 +1,115 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Time slots: records folded into windows of equal length, with their owners."""
+"""Time slots: readings in windows of equal length, with their owners, by column."""
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ._libcmt import ffi, lib
+from .columns import Block, Cache, Column, Columns
 from .device import Device
 from .errors import check
 from .handle import Handle
 from .reader import Reader
-from .types import Flag, Owner, make_owner, measured
+from .types import Owner, make_owner
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One RMID in one L3 domain in one slot.  None: not measured."""
+class Entries(Columns):
+    """
+    The readings of a slot: one row for each RMID in each L3 domain.
 
-    rmid: int
-    generation: int
-    domain: int
-    samples: int  #: in the slot
-    ts_ns: int  #: of the last of them
-    flags: Flag
-    occupancy_bytes: int | None  #: the last in the slot
-    residual_bytes: int | None  #: of it: left by owners before, at most
-    mbm_total_bytes: int | None  #: since the RMID was handed out
-    mbm_local_bytes: int | None
-    owner: Owner | None  #: None: RMID 0, or nobody is known
+    Rows are by RMID, domain and generation.  Bytes that were not measured are -1,
+    and flags (Flag) say why.  samples 0: no value was read in the slot; the
+    values are those of the last sample, from ts_ns, before the slot.
+    """
 
-    @property
-    def emulated(self) -> bool:
-        """Do the values come from a model?"""
-        return Flag.EMULATED in self.flags
-
-
-@dataclass(frozen=True)
-class SlotCpu:
-    """What one CPU said in one slot."""
-
-    cpu: int
-    domain: int
-    ticks: int
-    busy_ticks: int  #: of these, with an RMID other than 0
-    rmid: int  #: at the last tick
-    generation: int
-    flags: Flag  #: of any tick
-    interval_ns: int
-    missed: int  #: this and what follows: since the module was loaded
-    deferred: int
-    busy_ns: int
-    samples: int
-    owner: Owner | None  #: of rmid
+    layout = "struct entry_columns"
+    rmid = Column()
+    generation = Column()
+    domain = Column()
+    samples = Column()  #: in the slot; 0: the values are older than the slot
+    ts_ns = Column()  #: of the last sample
+    flags = Column()  #: Flag
+    cpu = Column()  #: that read the sample
+    occupancy_bytes = Column()  #: the last in the slot
+    residual_bytes = Column()  #: of it: left by owners before, at most
+    mbm_total_bytes = Column()  #: since the RMID was handed out
+    mbm_local_bytes = Column()
+    owner = Column()  #: place in Slot.owners; -1: RMID 0, or the owner is not known
+    cgroup_id = Column()  #: of the owner; 0: none
+    pid = Column()  #: of the owner, if it is a process; else 0
 
 
-@dataclass(frozen=True)
+class SlotCpus(Columns):
+    """What CPUs said in a slot: one row for each, by CPU."""
+
+    layout = "struct cpu_columns"
+    cpu = Column()
+    domain = Column()
+    ticks = Column()
+    busy_ticks = Column()  #: of these, with an RMID other than 0
+    rmid = Column()  #: at the last tick
+    generation = Column()
+    flags = Column()  #: Flag, of any tick
+    interval_ns = Column()
+    missed = Column()  #: this and what follows: since the module was loaded
+    deferred = Column()
+    busy_ns = Column()
+    read = Column()  #: RMIDs read in the last tick
+    waiting = Column()  #: RMIDs due in the last tick and not read
+    owner = Column()  #: of rmid: place in Slot.owners; -1: none, or not known
+
+
+class _Owners:
+    """Owners of slots: mostly those of the slot before."""
+
+    def __init__(self) -> None:
+        self._cache: Cache[Owner] = Cache(_owner)
+        self._last: tuple[int, tuple[Owner, ...]] = (0, ())
+
+    def of(self, block: Block) -> tuple[Owner, ...]:
+        """The owners in a block, the same objects again where nothing has changed."""
+        serial, owners = self._last
+        if serial != block.head.owners_serial:
+            owners = tuple(self._cache.take(_keys(block)))
+            self._last = (block.head.owners_serial, owners)
+        return owners
+
+
+def _keys(block: Block) -> Iterator[bytes]:
+    size = ffi.sizeof("struct cmt_owner")
+    at = block.head.owners_at
+    for i in range(block.head.nr_owners):
+        yield bytes(block.data[at + i * size:at + (i + 1) * size])
+
+
+def _owner(key: bytes) -> Owner:
+    owner = make_owner(ffi.from_buffer("struct cmt_owner *", key))
+    assert owner
+    return owner
+
+
 class Slot:
     """What was recorded from start_ns on and before end_ns."""
 
-    start_ns: int
-    end_ns: int
-    lost: int  #: records that were overwritten before they were read
-    entries: tuple[Entry, ...]  #: by RMID, domain, generation
-    cpus: tuple[SlotCpu, ...]  #: by CPU
+    def __init__(self, block: Block, owners: _Owners) -> None:
+        head = block.head
+        self._block, self._all = block, owners
+        self._owners: tuple[Owner, ...] | None = None
+        self.start_ns: int = head.start_ns
+        self.end_ns: int = head.end_ns
+        #: Records that were overwritten before they were read.
+        self.lost: int = head.lost
+        #: CPUs of which records in this slot's time are lost: it may lack readings.
+        self.gaps: int = head.gaps
+        self.entries = Entries(block, head.entries_at, head.nr_entries)
+        self.cpus = SlotCpus(block, head.cpus_at, head.nr_cpus)
+
+    @property
+    def owners(self) -> tuple[Owner, ...]:
+        """What the columns owner are places in."""
+        if self._owners is None:
+            self._owners = self._all.of(self._block)
+        return self._owners
 
 
 @dataclass(frozen=True)
@@ -88,11 +136,9 @@ class Slots(Handle):
 
     def __init__(self, device: Device, *, slot_ns: int = 1_000_000,
                  window: int = 4) -> None:
-        self._retired: list[Slot] = []
-        self._failed: BaseException | None = None
-        self._handle = ffi.new_handle(self)
+        self._owners = _Owners()
         self._wait_ms = max(1, slot_ns // 1_000_000)
-        store = ffi.new("struct cmt_slots **")
+        store = ffi.new("struct slot_queue **")
         opts = ffi.new("struct cmt_slots_opts *", {
             "sz": ffi.sizeof("struct cmt_slots_opts"),
             "slot_ns": slot_ns,
@@ -100,19 +146,19 @@ class Slots(Handle):
             "nr_rmids": device.info.nr_rmids,
             "nr_cpus": device.info.nr_cpus,
         })
-        check(lib.cmt_slots_new(store, opts, lib.retired, self._handle),
-              "slots")
-        super().__init__(store[0], lib.cmt_slots_free)
+        check(lib.slot_queue_new(store, opts), "slots")
+        super().__init__(store[0], lib.slot_queue_free)
 
     def feed(self, reader: Reader) -> list[Slot]:
         """
-        Take a batch of the records that are ready.  Does not block.
+        Take what is ready until it retires slots, and return these, in order.
 
-        The slots that were retired by them, in order.  Error: as Reader.read(),
-        Device.snapshot(), or ENOMEM.
+        Does not block; none: nothing more is ready, or it takes long.  A program
+        that waits for Device.fileno() calls this until there is none.  Error: as
+        Reader.read(), Device.snapshot(), or ENOMEM.
         """
         self._feed(reader)
-        return self._take()
+        return list(self._take())
 
     def follow(self, reader: Reader) -> Iterator[Slot]:
         """Slots without end, in order, as they are retired; waits meanwhile."""
@@ -124,8 +170,8 @@ class Slots(Handle):
 
     def flush(self) -> list[Slot]:
         """Retire all open slots.  Records for them are late from then on."""
-        lib.cmt_slots_flush(self.pointer)
-        return self._take()
+        check(lib.cmt_slots_flush(self._slots()), "flush")
+        return list(self._take())
 
     def owner(self, rmid: int, ts_ns: int) -> Owner | None:
         """
@@ -134,59 +180,23 @@ class Slots(Handle):
         ts_ns: not before the last slot that was retired.
         """
         return make_owner(lib.cmt_tracker_lookup(
-            lib.cmt_slots_tracker(self.pointer), rmid, ts_ns))
+            lib.cmt_slots_tracker(self._slots()), rmid, ts_ns))
 
     def counts(self) -> SlotCounts:
         """What became of the records that were fed."""
-        raw = ffi.new("struct cmt_slots_counts *")
-        lib.cmt_slots_counts(self.pointer, raw)
+        raw = ffi.new("struct cmt_slots_counts *",
+                      {"sz": ffi.sizeof("struct cmt_slots_counts")})
+        check(lib.cmt_slots_counts(self._slots(), raw), "counts")
         return SlotCounts(**{f.name: int(getattr(raw, f.name))
                              for f in fields(SlotCounts)})
 
+    def _slots(self) -> Any:
+        return lib.slot_queue_slots(self.pointer)
+
     def _feed(self, reader: Reader) -> int:
-        return check(lib.cmt_reader_feed(reader.pointer, self.pointer), "feed")
+        return check(lib.slot_queue_feed(self.pointer, reader.pointer), "feed")
 
-    def _take(self) -> list[Slot]:
-        failed, self._failed = self._failed, None
-        if failed:
-            raise failed
-        slots, self._retired = self._retired, []
-        return slots
-
-    def retire(self, raw: Any) -> None:
-        """Called through the library, which an exception must not cross."""
-        try:
-            self._retired.append(_make_slot(raw))
-        except BaseException as error:  # pylint: disable=broad-except
-            self._failed = error
-
-
-@ffi.def_extern()  # type: ignore[misc]
-def retired(ctx: Any, raw: Any) -> None:
-    """The library's callback: its context is the Slots."""
-    ffi.from_handle(ctx).retire(raw)
-
-
-def _make_entry(raw: Any) -> Entry:
-    flags = Flag(raw.flags)
-    return Entry(
-        raw.rmid, raw.generation, raw.domain, raw.samples, raw.ts, flags,
-        measured(flags, Flag.OCCUPANCY, raw.occupancy_bytes),
-        measured(flags, Flag.RESIDUAL, raw.residual_bytes),
-        measured(flags, Flag.MBM_TOTAL, raw.mbm_total_bytes),
-        measured(flags, Flag.MBM_LOCAL, raw.mbm_local_bytes),
-        make_owner(raw.owner))
-
-
-def _make_cpu(raw: Any) -> SlotCpu:
-    return SlotCpu(
-        raw.cpu, raw.domain, raw.ticks, raw.busy_ticks, raw.rmid,
-        raw.generation, Flag(raw.flags), raw.interval_ns, raw.missed,
-        raw.deferred, raw.busy_ns, raw.samples, make_owner(raw.owner))
-
-
-def _make_slot(raw: Any) -> Slot:
-    return Slot(
-        raw.start_ns, raw.end_ns, raw.lost,
-        tuple(_make_entry(raw.entries[i]) for i in range(raw.nr_entries)),
-        tuple(_make_cpu(raw.cpus[i]) for i in range(raw.nr_cpus)))
+    def _take(self) -> Iterator[Slot]:
+        """What is not taken stays for the next call."""
+        while block := lib.slot_queue_take(self.pointer):
+            yield Slot(Block(block), self._owners)

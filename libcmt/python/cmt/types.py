@@ -47,13 +47,29 @@ class Scope(_Open):
     MANUAL = lib.CMT_SCOPE_MANUAL  #: only what was attached
 
 
+class ResctrlMode(_Open):
+    """Whose RMID a task has that resctrl gave one, too."""
+
+    RESPECT = lib.CMT_RESCTRL_RESPECT  #: resctrl's, sampled as an OwnerKind.RESCTRL
+    TAKE = lib.CMT_RESCTRL_TAKE  #: cmt's; the CLOSID stays resctrl's
+
+
+class Why(_Open):
+    """Why an owner is pending."""
+
+    NO_RMID = lib.CMT_WHY_NO_RMID  #: every RMID has an owner or is in limbo
+    RECLAIMED = lib.CMT_WHY_RECLAIMED  #: another agent took its RMID
+    NO_OWNER = lib.CMT_WHY_NO_OWNER  #: more owners than the module can note
+
+
 class OwnerKind(_Open):
-    """What an owner is.  REST: all who wait for an RMID; it cannot be attached."""
+    """What an owner is.  OVERFLOW and RESCTRL cannot be attached."""
 
     PROCESS = lib.CMT_OWNER_PROCESS
     CGROUP = lib.CMT_OWNER_CGROUP
     CPU = lib.CMT_OWNER_CPU
-    REST = lib.CMT_OWNER_REST
+    OVERFLOW = lib.CMT_OWNER_OVERFLOW  #: all pending owners together
+    RESCTRL = lib.CMT_OWNER_RESCTRL  #: what resctrl, or another agent, counts
 
 
 class RecordType(_Open):
@@ -63,11 +79,12 @@ class RecordType(_Open):
     FREE = lib.CMT_REC_FREE  #: the owner is gone
     EXISTING = lib.CMT_REC_EXISTING  #: in snapshots only
     UPDATE = lib.CMT_REC_UPDATE  #: a new name or cgroup, attached or not
-    ALLOC_FAIL = lib.CMT_REC_ALLOC_FAIL  #: no RMID was to be had
+    ALLOC_FAIL = lib.CMT_REC_ALLOC_FAIL  #: the owner is pending
     SAMPLE = lib.CMT_REC_SAMPLE
     TICK = lib.CMT_REC_TICK
     CPU_ONLINE = lib.CMT_REC_CPU_ONLINE
     CPU_OFFLINE = lib.CMT_REC_CPU_OFFLINE
+    STATE = lib.CMT_REC_STATE  #: scope, interval or resctrl has changed
     LOST = lib.CMT_REC_LOST  #: records were overwritten before they were read
 
 
@@ -85,8 +102,52 @@ class Flag(IntFlag):
     REBASED = lib.CMT_F_REBASED  #: traffic before this sample is unknown
     OWNER_CGROUP = lib.CMT_F_OWNER_CGROUP
     OWNER_CPU = lib.CMT_F_OWNER_CPU
-    OWNER_REST = lib.CMT_F_OWNER_REST
+    OWNER_OVERFLOW = lib.CMT_F_OWNER_OVERFLOW
     ATTACHED = lib.CMT_F_ATTACHED
+    OWNER_RESCTRL = lib.CMT_F_OWNER_RESCTRL
+
+
+class By(_Open):
+    """What a row of a Frame is."""
+
+    CONTAINER = lib.CMT_USAGE_BY_CONTAINER
+    PROCESS = lib.CMT_USAGE_BY_PROCESS  #: or whatever else has an RMID
+    CPU = lib.CMT_USAGE_BY_CPU
+    DOMAIN = lib.CMT_USAGE_BY_DOMAIN  #: an L3 domain
+
+
+class RowKind(_Open):
+    """Whose a row is."""
+
+    OWNER = lib.CMT_USAGE_OWNER
+    UNKNOWN = lib.CMT_USAGE_UNKNOWN  #: an RMID whose owner's record was lost
+    OVERFLOW = lib.CMT_USAGE_OVERFLOW  #: the overflow RMID: all pending owners
+    UNATTRIBUTED = lib.CMT_USAGE_UNATTRIBUTED  #: RMID 0: idle, kernel, not monitored
+
+
+class UsageWhy(IntFlag):
+    """What kept a value from being known, or complete; unknown bits are kept."""
+
+    ERROR = lib.CMT_USAGE_WHY_ERROR  #: the hardware said error
+    UNAVAILABLE = lib.CMT_USAGE_WHY_UNAVAILABLE  #: it said unavailable
+    GAP = lib.CMT_USAGE_WHY_GAP  #: traffic was not counted
+    FIRST = lib.CMT_USAGE_WHY_FIRST  #: one reading makes no rate
+    ENDED = lib.CMT_USAGE_WHY_ENDED  #: all owners of the row ended
+    OVERWRITTEN = lib.CMT_USAGE_WHY_OVERWRITTEN  #: another agent set a CPU's RMID
+    OLD = lib.CMT_USAGE_WHY_OLD  #: no reading in the interval
+    PENDING = lib.CMT_USAGE_WHY_PENDING  #: the overflow RMID has a part
+
+
+class RowFlag(IntFlag):
+    """What is said of a row; unknown bits are kept."""
+
+    EMULATED = lib.CMT_USAGE_ROW_EMULATED  #: values of a model
+    WHOLE = lib.CMT_USAGE_ROW_WHOLE  #: by container: one RMID is all of a cgroup
+    ATTACHED = lib.CMT_USAGE_ROW_ATTACHED
+    CPU = lib.CMT_USAGE_ROW_CPU  #: by CPU: it is a CPU's
+    SEEN = lib.CMT_USAGE_ROW_SEEN  #: not set: only a CPU's losses are known
+    BORROWED_ID = lib.CMT_USAGE_ROW_BORROWED_ID  #: another row has the same
+    #: container id, and this one may have borrowed it
 
 
 @dataclass(frozen=True)
@@ -96,7 +157,7 @@ class Owner:
     kind: OwnerKind
     rmid: int
     generation: int  #: another one whenever the RMID is handed out again
-    since_ns: int  #: since when it owns the RMID; in waiting(): it waits
+    since_ns: int  #: since when it owns the RMID; in pending(): is pending
     until_ns: int | None  #: when it was gone; None: it is there
     pid: int | None  #: of a process
     cpu: int | None  #: of a CPU
@@ -104,6 +165,7 @@ class Owner:
     residual_bytes: int  #: cache that the RMID held when it was handed out
     attached: bool
     comm: str  #: the process's name; bytes that are not UTF-8 are escaped
+    why: Why | None = None  #: why the owner is pending; None: it is not
 
 
 def make_owner(owner: Any) -> Owner | None:
@@ -123,6 +185,7 @@ def make_owner(owner: Any) -> Owner | None:
         residual_bytes=owner.residual_bytes,
         attached=bool(owner.attached),
         comm=text(owner.comm),
+        why=Why(owner.why) if owner.why else None,
     )
 
 

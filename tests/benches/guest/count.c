@@ -44,6 +44,18 @@ void text(const char *key, const char *value)
 	fflush(stdout);
 }
 
+void missing(const char *key, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("missing %s ", key);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -59,12 +71,30 @@ double median(double *values, size_t n)
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-static double monotonic(void)
+double most_frequent(double *values, size_t n)
+{
+	size_t i, end, best = 0, most = 0;
+
+	if (!n)
+		die("the most frequent of nothing");
+	qsort(values, n, sizeof(*values), compare);
+	for (i = 0; i < n; i = end) {
+		for (end = i; end < n && values[end] == values[i]; end++)
+			;
+		if (end - i > most) {
+			most = end - i;
+			best = i;
+		}
+	}
+	return values[best];
+}
+
+uint64_t now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
 /* Without it a real-time process is stopped for 50 ms in a second. */
@@ -101,15 +131,15 @@ static void check_ratio(const char *what, double *counts)
 void check_clock(void)
 {
 	double tsc[CLOCK_ROUNDS], ns[CLOCK_ROUNDS];
-	uint64_t start;
+	uint64_t start, start_ns;
 	int i;
 
 	for (i = 0; i < CLOCK_ROUNDS; i++) {
-		ns[i] = monotonic();
+		start_ns = now_ns();
 		start = instructions();
 		spin(CLOCK_SPINS);
 		tsc[i] = instructions() - start;
-		ns[i] = monotonic() - ns[i];
+		ns[i] = now_ns() - start_ns;
 	}
 	check_ratio("the TSC", tsc);
 	check_ratio("CLOCK_MONOTONIC", ns);

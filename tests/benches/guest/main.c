@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench [MODULE-PARAMETERS]; see bench.h and tests/bench */
+/*
+ * bench costs|scale [MODULE-PARAMETERS]; see bench.h and tests/bench.  costs is of
+ * any number of RMIDs, scale wants more than a thousand.
+ */
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,20 +29,57 @@ static void bench_getppid(void)
 	figure("getppid", median(v, ROUNDS));
 }
 
-int main(int argc, char **argv)
+static void report_guest(const char *rmids_key)
 {
-	const char *params = argc > 1 ? argv[1] : "";
 	struct utsname name;
+	struct cmt_info info;
+	int fd = device_open();
 
 	uname(&name);
 	text("kernel", name.release);
-	check_clock();
+	device_info(fd, &info);
+	close(fd);
+	text("backend", info.backend == CMT_BACKEND_HARDWARE ? "hardware" :
+							       "emulated");
+	text("vendor", info.vendor == CMT_VENDOR_INTEL ? "Intel" : "other");
+	figure(rmids_key, info.nr_rmids);
+}
+
+static void costs(const char *params)
+{
 	bench_getppid();
 	bench_ring();
 	bench_sched(params);
 	module_load(params);
-	bench_sample();
+	report_guest("rmids");
+	bench_sample("");
 	module_unload();
 	bench_resctrl();
+	text("msr", msrs_counted() ? "counted" : "not counted");
+}
+
+static void scale(const char *params)
+{
+	struct costs measured;
+
+	module_load(params);
+	report_guest("rmids_scale");
+	measured = bench_sample("_scale");
+	module_unload();
+	bench_longest(params);
+	bench_hot(params, &measured);
+}
+
+int main(int argc, char **argv)
+{
+	const char *params = argc > 2 ? argv[2] : "";
+
+	check_clock();
+	if (argc > 1 && !strcmp(argv[1], "costs"))
+		costs(params);
+	else if (argc > 1 && !strcmp(argv[1], "scale"))
+		scale(params);
+	else
+		die("costs or scale?");
 	return 0;
 }

@@ -1,201 +1,249 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ticks and samples.  Processes that only sleep are added, so that every tick
- * takes more samples; the line through
+ * Ticks and samples.  Every tick reads another number of RMIDs, because another
+ * number of processes ran before it, and because there are more of them each
+ * time.  The line through
  *
- *	busy_ns per tick = ns per tick + ns per sample * samples per tick
+ *	instructions of a tick = tick with a burst + sample * samples
  *
- * at none and at many of them gives both, and a number in between must lie on
- * it.  busy_ns is the module's own and begins in its timer's function; what the
- * whole interrupt costs is seen from outside, by a loop that it interrupts.
+ * gives both, the same line through the MSR accesses theirs.  A sample is what
+ * the interrupted loop sees, the tick with a burst what the module counts
+ * (busy_ns), which begins and ends in the timer's function.  The slopes of both
+ * must be the same.
+ *
+ * A tick without samples is one in which nothing is due: in manual scope this
+ * process has no owner, and most ticks read no RMID.  Such ticks are measured as
+ * they are.  What a burst adds, before its first sample, is the difference.
  */
 #include <math.h>
-#include <sched.h>
-#include <signal.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
 
+/* No multiple of the 4 ms of the kernel's own tick: the two come together seldom. */
+#define INTERVAL_NS	3100000
+#define WARM_UP_TICKS	34	/* more than idle_ticks */
+#define POPULATIONS	3
+#define SHARES		7	/* of a population: 0/6 to 6/6 of it run */
+#define REPEATS		6
+#define TICKS		(POPULATIONS * SHARES * REPEATS)
+
 /*
- * About 10 ms, but no multiple of the 4 ms of the kernel's own tick: the two
- * come together seldom.
+ * A burst of up to 40 readings (half of CMT_BURST_MAX in module/burst.h) is one pass
+ * over the RMIDs.  A larger one costs another pass, which is no part of a sample.
  */
-#define INTERVAL_NS	9700000
-#define WARM_UP_TICKS	3
-#define TICKS		30
+#define RUNNERS_MOST	28
+#define RUNNERS_LEAST	20	/* fewer make no line */
+#define ROOM_SPARE	4
 
-#define SLEEPERS_MAX	150
-#define SPINS		100	/* between two looks at the clock */
-#define GAP_MIN		600	/* more than such a round takes undisturbed */
-#define TIMER_LATE_NS	10000	/* an interrupt is at most so late */
-
-/* Share of the line's value by which the middle may be off it */
+/*
+ * Off the line by this share, and by so many instructions, is no line: less than a
+ * sample, and what one more word of the bitmap of RMIDs costs.
+ */
 #define LINE_TOLERANCE	0.02
+#define LINE_SLACK	100
+#define MSR_SLACK	0.01
 
-struct point {
-	double samples;		/* per tick */
-	double busy;		/* instructions per tick, by the module */
-	double whole;		/* by the interrupted loop */
+/* One value of all ticks. */
+struct series {
+	struct point points[TICKS];
 };
 
-static pid_t sleepers[SLEEPERS_MAX];
-static unsigned int nr_sleepers;
+struct measured {
+	struct series whole, busy, msrs;
+	size_t n;
+	unsigned int incomplete;	/* SAMPLE records without all values */
+};
 
-static void sleepers_add(unsigned int up_to)
+/* Every share as often as any other, in no order of size. */
+static unsigned int share_of(unsigned int population, unsigned int i)
 {
-	while (nr_sleepers < up_to) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die_errno("fork");
-		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				pause();
-		}
-		sleepers[nr_sleepers++] = pid;
-	}
-	/* they have our priority, and now their turn */
-	sched_yield();
+	return population * (i * 3 % SHARES) / (SHARES - 1);
 }
 
-static void sleepers_end(void)
+static void warm_up(struct records *records, int fd, unsigned int population)
 {
-	while (nr_sleepers) {
-		nr_sleepers--;
-		kill(sleepers[nr_sleepers], SIGKILL);
-		waitpid(sleepers[nr_sleepers], NULL, 0);
+	struct tick tick;
+	int i;
+
+	for (i = 0; i < WARM_UP_TICKS; i++) {
+		runners_wake(population);
+		tick_await(records, fd, &tick);
 	}
 }
 
-static uint64_t now_ns(void)
+static void note(struct measured *m, const struct tick *tick)
 {
-	struct timespec ts;
+	double x = tick->read;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	if (tick->missed)
+		die("a tick was missed");
+	m->whole.points[m->n] = (struct point){ x, tick->whole };
+	m->busy.points[m->n] = (struct point){ x, tick->busy };
+	m->msrs.points[m->n] = (struct point){ x, tick->msrs.all };
+	m->n++;
+	m->incomplete += tick->read - tick->complete;
 }
 
-/* Was the interruption of the last @ns due at a boundary of the interval? */
-static int boundary_in(uint64_t ns)
+static void population_measure(struct records *records, int fd,
+			       unsigned int population, struct measured *m)
 {
-	uint64_t now = now_ns();
+	struct tick tick;
+	unsigned int i;
 
-	ns += TIMER_LATE_NS;
-	return now / INTERVAL_NS != (now - ns) / INTERVAL_NS;
+	runners_add(population);
+	warm_up(records, fd, population);
+	for (i = 0; i < SHARES * REPEATS; i++) {
+		runners_wake(share_of(population, i));
+		tick_await(records, fd, &tick);
+		note(m, &tick);
+	}
 }
 
-/*
- * Compute for @ticks intervals.  Returns the median of the instructions that
- * an interruption at a boundary took.
- */
-static double interrupted(unsigned int ticks)
+/* @unit: of the value, where it is not instructions */
+static void figure_of(const char *key, const char *suffix, const char *unit,
+		      double value)
 {
-	uint64_t end = instructions() + (uint64_t)ticks * INTERVAL_NS;
-	uint64_t last = instructions(), now, undisturbed = UINT64_MAX;
-	double gaps[TICKS + 1];
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", key, suffix, unit);
+	figure(name, value);
+}
+
+static void missing_of(const char *key, const char *suffix, const char *why)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s", key, suffix);
+	missing(name, "%s", why);
+}
+
+/* For whoever looks for the reason, in the file of the figures. */
+static void print_points(const char *key, const char *suffix,
+			 const struct series *series, size_t n)
+{
+	size_t i;
+
+	printf("text points_%s%s", key, suffix);
+	for (i = 0; i < n; i++)
+		printf(" %.0f:%.0f", series->points[i].x, series->points[i].y);
+	printf(" .\n");
+}
+
+static bool fit(const char *key, const char *suffix, struct series *series,
+		size_t n, double tolerance, double slack, struct line *line)
+{
+	const char *why = line_fit(series->points, n, tolerance, slack, line);
+
+	if (!why)
+		return true;
+	missing_of(key, suffix, why);
+	print_points(key, suffix, series, line->n);
+	return false;
+}
+
+static void report_msrs(struct measured *m, const char *suffix)
+{
+	struct line line;
+	char of_msrs[32];
+
+	if (!msrs_counted())
+		return;
+	snprintf(of_msrs, sizeof(of_msrs), "%s_msr", suffix);
+	if (!fit("sample", of_msrs, &m->msrs, m->n, 0, MSR_SLACK, &line))
+		return;
+	figure_of("sample", suffix, "_msr", line.slope);
+	figure_of("burst", suffix, "_msr", line.at_0);
+}
+
+#define IDLE_TICKS	60
+
+/* Ticks in which nothing is due. */
+static void idle_measure(struct records *records, int fd, const char *suffix)
+{
+	static double busy[IDLE_TICKS], whole[IDLE_TICKS], msrs[IDLE_TICKS];
+	struct tick tick;
 	size_t n = 0;
+	int i;
 
-	for (; last < end; last = now) {
-		spin(SPINS);
-		now = instructions();
-		if (now - last < undisturbed)
-			undisturbed = now - last;
-		if (now - last < GAP_MIN)
+	device_scope(fd, CMT_SCOPE_MANUAL, NULL);
+	for (i = 0; i < WARM_UP_TICKS; i++)
+		tick_await(records, fd, &tick);
+	for (i = 0; i < 2 * IDLE_TICKS && n < IDLE_TICKS; i++) {
+		tick_await(records, fd, &tick);
+		if (tick.missed)
+			die("a tick was missed");
+		if (tick.read)
 			continue;
-		if (boundary_in(now - last) && n <= ticks)
-			gaps[n++] = now - last;
-		now = instructions();
+		busy[n] = tick.busy;
+		whole[n] = tick.whole;
+		msrs[n++] = tick.msrs.all;
 	}
-	if (2 * n < ticks)
-		die("saw %zu of %u ticks", n, ticks);
-	return median(gaps, n) - undisturbed;
+	if (n < IDLE_TICKS)
+		die("only %zu ticks without samples", n);
+	figure_of("tick", suffix, "", median(busy, n));
+	figure_of("tick_whole", suffix, "", median(whole, n));
+	if (msrs_counted())
+		figure_of("tick", suffix, "_msr", median(msrs, n));
 }
 
-static void point(int fd, unsigned int nr, struct point *p)
+static void report_costs(const struct line *whole, const struct line *busy,
+			 const char *suffix)
 {
-	struct cmt_stats before, after;
-	double ticks;
-
-	sleepers_add(nr);
-	interrupted(WARM_UP_TICKS);
-	device_stats(fd, &before);
-	p->whole = interrupted(TICKS);
-	device_stats(fd, &after);
-
-	if (after.waiting || after.deferred != before.deferred ||
-	    after.missed != before.missed)
-		die("%u processes wait, %llu samples deferred, %llu ticks missed",
-		    after.waiting, after.deferred - before.deferred,
-		    after.missed - before.missed);
-	ticks = after.ticks - before.ticks;
-	if (fabs(ticks - TICKS) > 1)
-		die("%.0f ticks in %d intervals", ticks, TICKS);
-	p->samples = (after.samples - before.samples) / ticks;
-	p->busy = (after.busy_ns - before.busy_ns) / ticks;
-	if (p->samples < nr)
-		die("%.1f samples per tick of %u sleepers", p->samples, nr);
+	/* whole instructions, which the slope gives to a few tenths */
+	figure_of("sample", suffix, "", round(whole->slope));
+	figure_of("sample_by_module", suffix, "",
+		  100 * busy->slope / whole->slope);
+	figure_of("burst", suffix, "", busy->at_0);
 }
 
-/* How many sleepers can have an RMID, with some to spare. */
-static unsigned int room(int fd, const struct cmt_info *info)
+static struct costs report(struct measured *m, const char *suffix)
 {
-	struct cmt_stats stats;
-	unsigned int free;
+	struct line whole, busy;
+	bool is_line;
 
-	device_stats(fd, &stats);
-	free = info->rmids_usable - stats.rmids_active;
-	if (free < 8)
-		die("only %u RMIDs are free", free);
-	free -= 4;
-	return free < SLEEPERS_MAX ? free : SLEEPERS_MAX;
+	if (m->incomplete)
+		missing_of("sample", suffix, "samples lack a value");
+	is_line = fit("sample", suffix, &m->whole, m->n, LINE_TOLERANCE,
+		      LINE_SLACK, &whole);
+	is_line &= fit("burst", suffix, &m->busy, m->n, LINE_TOLERANCE,
+		       LINE_SLACK, &busy);
+	if (is_line && !m->incomplete)
+		report_costs(&whole, &busy, suffix);
+	report_msrs(m, suffix);
+	return (struct costs){ .sample = whole.slope, .tick = busy.at_0 };
 }
 
-static void report(const struct point *p)
+struct costs bench_sample(const char *suffix)
 {
-	double sample = (p[2].busy - p[0].busy) / (p[2].samples - p[0].samples);
-	double tick = p[0].busy - sample * p[0].samples;
-	double line = tick + sample * p[1].samples;
-
-	if (fabs(p[1].busy - line) > LINE_TOLERANCE * line)
-		die("no line: %.0f at %.1f samples, not %.0f", p[1].busy,
-		    p[1].samples, line);
-	figure("sample", sample);
-	figure("tick", tick);
-	figure("tick_whole", p[0].whole - sample * p[0].samples);
-}
-
-void bench_sample(void)
-{
+	static struct measured m;
+	struct records records;
 	struct cmt_info info;
-	struct point points[3];
-	unsigned int most;
 	int fd = device_open();
-	void *map;
+	unsigned int i, most;
 
+	memset(&m, 0, sizeof(m));
 	device_info(fd, &info);
-	text("backend", info.backend == CMT_BACKEND_HARDWARE ? "hardware" :
-							       "emulated");
-	figure("rmids", info.nr_rmids);
+	device_scope(fd, CMT_SCOPE_PROCESS, NULL);
 	device_interval(fd, INTERVAL_NS);
-	/* sampling begins with the first mapping */
-	map = mmap(NULL, info.ring_bytes, PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		die_errno("mmap");
+	most = device_room(fd, &info);
+	if (most < RUNNERS_LEAST + ROOM_SPARE)
+		die("only %u RMIDs are free", most);
+	most -= ROOM_SPARE;
+	if (most > RUNNERS_MOST)
+		most = RUNNERS_MOST;
 
-	most = room(fd, &info);
+	records_open(&records, fd, &info);
 	real_time(true);
-	point(fd, 0, &points[0]);
-	point(fd, most / 3, &points[1]);
-	point(fd, most, &points[2]);
-	sleepers_end();
+	idle_measure(&records, fd, suffix);
+	device_scope(fd, CMT_SCOPE_PROCESS, NULL);
+	for (i = 1; i <= POPULATIONS; i++)
+		population_measure(&records, fd, most * i / POPULATIONS, &m);
+	runners_end();
 	real_time(false);
-	munmap(map, info.ring_bytes);
+	records_close(&records);
 	close(fd);
-	report(points);
+	return report(&m, suffix);
 }

@@ -2,7 +2,15 @@
 /*
  * What the module adds to a context switch and to fork and exit: the same work
  * with and without it, in one boot, loading and unloading it several times.
- * Nobody reads, so that no tick of the module's comes in between.
+ * A reader has a ring mapped, so that the switch path does all that a sampler
+ * asks of it, and is a process by itself, so that a fork copies no descriptor
+ * more; the longest interval keeps ticks out of nearly all rounds, and medians
+ * leave the others out.  A module with empty probes is measured like the
+ * module itself.
+ *
+ * Two threads, two processes of one container, or two processes that are owners
+ * play ping-pong over pipes.  Container scope: the one container is this
+ * program's cgroup, and all that it forks is in it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -11,28 +19,37 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
 
-#define CYCLES		3	/* without, with: so often */
-#define ROUNDS		15	/* of each kind in each half of a cycle */
-#define ROUND_TRIPS	200	/* in a round: less than 4 ms for most */
-#define FORKS		200	/* in each half of a cycle */
+#define CYCLES		3	/* without, with empty probes, with: so often */
+#define ROUNDS		40	/* of each kind in each part of a cycle */
+#define ROUND_TRIPS	50	/* in a round: few rounds meet one of the kernel's ticks */
+#define OTHERS_US	2000	/* before each round, for all else that wants to run */
+#define FORKS		200	/* in each part of a cycle */
 #define FORKS_WARM_UP	20
+#define FORKS_CHECKED	10
+
+#define CGROUP		"/sys/fs/cgroup/bench-container"
+#define PATTERN		"bench-container"
+#define TICK_NS		1000000	/* interval of the ticks that tell an RMID */
 
 struct pair {
 	int ping[2], pong[2];
 };
 
-enum kind { SAME_RMID, OTHER_RMID, KINDS };
+enum kind { THREAD, MEMBER, OTHER, KINDS };
+enum fork_kind { FORK_OWNER, FORK_MEMBER, FORK_KINDS };
 
 struct results {
 	double switches[KINDS][CYCLES * ROUNDS];
-	size_t n;		/* of each kind */
-	double forks[CYCLES * FORKS];
-	size_t nr_forks;
+	size_t nr_switches[KINDS];
+	double forks[FORK_KINDS][CYCLES * FORKS];
+	size_t nr_forks[FORK_KINDS];
+	double switch_msrs[KINDS], fork_msrs[FORK_KINDS];
 };
 
 static void pair_init(struct pair *pair)
@@ -99,41 +116,61 @@ static double ping_pong(struct pair *pair)
 	return (double)(instructions() - start) / switches;
 }
 
-/* The module must have done in this round what the figure is said to be of. */
-static void check_switches(struct pair *pair, bool changed)
+/*
+ * The module must have done in this round what the figure is said to be of.
+ * Returns MSR accesses per switch.
+ */
+static double check_switches(struct pair *pair, enum kind kind)
 {
 	struct cmt_stats before, after;
 	double switches, writes;
 	int fd = device_open();
+	struct msrs msrs;
 
 	device_stats(fd, &before);
+	msrs = msrs_now();
 	ping_pong(pair);
+	msrs = msrs_since(&msrs);
 	device_stats(fd, &after);
 	close(fd);
 	switches = after.switches - before.switches;
 	writes = after.pqr_writes - before.pqr_writes;
-	if (switches < 2 * ROUND_TRIPS)
+	/* the module does not count switches between threads */
+	if (kind != THREAD && switches < 2 * ROUND_TRIPS)
 		die("the module saw %.0f of %d switches", switches,
 		    2 * ROUND_TRIPS);
-	if (changed ? writes < 0.9 * switches : writes > 0.1 * switches)
-		die("%.0f of %.0f switches changed the RMID", writes, switches);
+	if (kind == OTHER ? writes < 2 * ROUND_TRIPS : writes > 0.1 * ROUND_TRIPS)
+		die("%d switches, %.0f of them changed the RMID",
+		    2 * ROUND_TRIPS, writes);
+	return msrs.all / (2 * ROUND_TRIPS);
+}
+
+/*
+ * A task that waits for the CPU behind the real-time ones changes the path of
+ * each of their wake-ups, by a dozen instructions.
+ */
+static void let_others_run(void)
+{
+	usleep(OTHERS_US);
 }
 
 static void rounds(struct results *results, enum kind kind, struct pair *pair,
 		   bool loaded)
 {
+	size_t *n = &results->nr_switches[kind];
 	int i;
 
 	ping_pong(pair);
-	for (i = 0; i < ROUNDS; i++)
-		results->switches[kind][results->n + i] =
-			ping_pong(pair);
+	for (i = 0; i < ROUNDS; i++) {
+		let_others_run();
+		results->switches[kind][(*n)++] = ping_pong(pair);
+	}
 	if (loaded)
-		check_switches(pair, kind == OTHER_RMID);
+		results->switch_msrs[kind] = check_switches(pair, kind);
 	ask(pair, 0);
 }
 
-static void switch_same(struct results *results, bool loaded)
+static void switch_thread(struct results *results, bool loaded)
 {
 	pthread_t thread;
 	struct pair pair;
@@ -142,13 +179,14 @@ static void switch_same(struct results *results, bool loaded)
 	real_time(true);
 	if (pthread_create(&thread, NULL, answer, &pair))
 		die("pthread_create");
-	rounds(results, SAME_RMID, &pair, loaded);
+	rounds(results, THREAD, &pair, loaded);
 	pthread_join(thread, NULL);
 	real_time(false);
 	pair_close(&pair);
 }
 
-static void switch_other(struct results *results, bool loaded)
+static void switch_process(struct results *results, enum kind kind,
+			   bool loaded)
 {
 	struct pair pair;
 	pid_t pid;
@@ -163,7 +201,7 @@ static void switch_other(struct results *results, bool loaded)
 		answer(&pair);
 		_exit(0);
 	}
-	rounds(results, OTHER_RMID, &pair, loaded);
+	rounds(results, kind, &pair, loaded);
 	waitpid(pid, NULL, 0);
 	real_time(false);
 	pair_close(&pair);
@@ -187,73 +225,253 @@ static double fork_exit(void)
 	return instructions() - start;
 }
 
-/* The module must have given and taken an RMID. */
-static void check_fork(void)
+/*
+ * The module must have given an RMID to each owner, and none to a member.
+ * Returns MSR accesses per fork and exit.
+ */
+static double check_forks(enum fork_kind kind)
 {
 	struct cmt_stats before, after;
-	int fd = device_open();
+	int i, fd = device_open();
+	double accesses[FORKS_CHECKED];
+	struct msrs msrs;
+	uint64_t allocs;
 
 	device_stats(fd, &before);
-	fork_exit();
+	for (i = 0; i < FORKS_CHECKED; i++) {
+		msrs = msrs_now();
+		fork_exit();
+		accesses[i] = msrs_since(&msrs).all;
+	}
 	device_stats(fd, &after);
 	close(fd);
-	if (after.allocs == before.allocs || after.frees == before.frees)
-		die("a fork and exit without ALLOC or FREE");
+	allocs = after.allocs - before.allocs;
+	if (kind == FORK_OWNER ? allocs < FORKS_CHECKED : allocs > 0)
+		die("%d forks, %llu RMIDs given", FORKS_CHECKED,
+		    (unsigned long long)allocs);
+	/* a kernel thread that runs in between has RMID 0 */
+	return most_frequent(accesses, FORKS_CHECKED);
 }
 
 /*
  * One by one: what the kernel frees later, in batches, then falls to a few of
  * them, and the median does not see it.
  */
-static void forks(struct results *results, bool loaded)
+static void forks(struct results *results, enum fork_kind kind, bool loaded)
 {
 	int i;
 
 	for (i = 0; i < FORKS_WARM_UP; i++)
 		fork_exit();
 	for (i = 0; i < FORKS; i++)
-		results->forks[results->nr_forks++] = fork_exit();
+		results->forks[kind][results->nr_forks[kind]++] = fork_exit();
 	if (loaded)
-		check_fork();
+		results->fork_msrs[kind] = check_forks(kind);
 }
 
-static void half_cycle(struct results *results, bool loaded)
+/* This program and all that it forks from now on. */
+static void enter_cgroup(void)
 {
-	switch_same(results, loaded);
-	switch_other(results, loaded);
-	forks(results, loaded);
-	results->n += ROUNDS;
+	FILE *file;
+
+	if (mkdir(CGROUP, 0755))
+		die_errno(CGROUP);
+	file = fopen(CGROUP "/cgroup.procs", "w");
+	if (!file || fprintf(file, "%d", getpid()) < 0 || fclose(file))
+		die_errno(CGROUP "/cgroup.procs");
 }
 
-/* @key: "_without" and "_added" are put to it */
-static void report(const char *key, double without, double with)
+static uint64_t cgroup_id(void)
 {
+	struct stat st;
+
+	if (stat(CGROUP, &st))
+		die_errno(CGROUP);
+	return st.st_ino;
+}
+
+/* This program runs with its container's RMID: ticks say so. */
+static void check_member(int fd, const struct cmt_info *info)
+{
+	uint32_t rmid = device_rmid_of(fd, CMT_F_OWNER_CGROUP, cgroup_id());
+	struct records records;
+	struct tick tick;
+
+	if (rmid == CMT_RMID_NONE)
+		die("the container has no RMID");
+	records_open(&records, fd, info);
+	real_time(true);
+	device_interval(fd, TICK_NS);
+	tick_await(&records, fd, &tick);
+	tick_await(&records, fd, &tick);
+	device_interval(fd, info->interval_max_ns);
+	real_time(false);
+	records_close(&records);
+	if (tick.rmid != rmid)
+		die("RMID %u runs where the container has %u", tick.rmid, rmid);
+}
+
+static void scope_process(void)
+{
+	struct cmt_info info;
+	int fd = device_open();
+
+	device_info(fd, &info);
+	device_interval(fd, info.interval_max_ns);
+	device_scope(fd, CMT_SCOPE_PROCESS, NULL);
+	close(fd);
+}
+
+static void scope_container(void)
+{
+	struct cmt_info info;
+	int fd = device_open();
+
+	device_info(fd, &info);
+	device_scope(fd, CMT_SCOPE_CONTAINER, PATTERN);
+	check_member(fd, &info);
+	close(fd);
+}
+
+static void part_of_cycle(struct results *results, bool loaded)
+{
+	if (loaded)
+		scope_process();
+	switch_thread(results, loaded);
+	switch_process(results, OTHER, loaded);
+	forks(results, FORK_OWNER, loaded);
+	if (loaded)
+		scope_container();
+	switch_process(results, MEMBER, loaded);
+	forks(results, FORK_MEMBER, loaded);
+}
+
+static void __attribute__((noreturn)) read_until_killed(int ready)
+{
+	int fd = device_open();
+	struct records records;
+	struct cmt_info info;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	device_info(fd, &info);
+	records_open(&records, fd, &info);
+	if (write(ready, "", 1) != 1)
+		die_errno("pipe");
+	for (;;)
+		pause();
+}
+
+static pid_t reader_start(void)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		die_errno("pipe");
+	pid = fork();
+	if (pid < 0)
+		die_errno("fork");
+	if (!pid)
+		read_until_killed(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		die_errno("pipe");
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void part_of_cycle_with(struct results *results, const char *params)
+{
+	pid_t reader;
+
+	module_load(params);
+	reader = reader_start();
+	part_of_cycle(results, true);
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
+	module_unload();
+}
+
+static void part_of_cycle_probe(struct results *results)
+{
+	probe_load();
+	part_of_cycle(results, false);
+	probe_unload();
+}
+
+/* One figure of three parts. */
+struct three {
+	double without, probe, with, msrs;
+};
+
+/* "_without", "_probe", "_added", "_own" and "_msr" are put to @key. */
+static void report(const char *key, const struct three *three)
+{
+	const struct {
+		const char *suffix;
+		double value;
+	} figures[] = {
+		{ "without", three->without },
+		{ "probe", three->probe - three->without },
+		{ "added", three->with - three->without },
+		{ "own", three->with - three->probe },
+		{ "added_msr", three->msrs },
+	};
+	size_t i, n = sizeof(figures) / sizeof(figures[0]);
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s_without", key);
-	figure(name, without);
-	snprintf(name, sizeof(name), "%s_added", key);
-	figure(name, with - without);
+	for (i = 0; i < n - !msrs_counted(); i++) {
+		snprintf(name, sizeof(name), "%s_%s", key, figures[i].suffix);
+		figure(name, figures[i].value);
+	}
+}
+
+static double switch_of(struct results *results, enum kind kind)
+{
+	return median(results->switches[kind], results->nr_switches[kind]);
+}
+
+/* Medians would be between two of the few values that there are. */
+static double fork_of(struct results *results, enum fork_kind kind)
+{
+	return most_frequent(results->forks[kind], results->nr_forks[kind]);
+}
+
+static void report_all(struct results *without, struct results *probe,
+		       struct results *with)
+{
+	static const char *const switches[KINDS] = {
+		[THREAD] = "switch_thread",
+		[MEMBER] = "switch_member",
+		[OTHER] = "switch_other",
+	};
+	static const char *const forks[FORK_KINDS] = {
+		[FORK_OWNER] = "fork_owner",
+		[FORK_MEMBER] = "fork_member",
+	};
+	int i;
+
+	for (i = 0; i < KINDS; i++)
+		report(switches[i], &(struct three){
+			switch_of(without, i), switch_of(probe, i),
+			switch_of(with, i), with->switch_msrs[i] });
+	for (i = 0; i < FORK_KINDS; i++)
+		report(forks[i], &(struct three){
+			fork_of(without, i), fork_of(probe, i),
+			fork_of(with, i), with->fork_msrs[i] });
 }
 
 void bench_sched(const char *params)
 {
-	static const char *const keys[KINDS] = {
-		[SAME_RMID] = "switch_same",
-		[OTHER_RMID] = "switch_other",
-	};
-	static struct results without, with;
+	static struct results without, probe, with;
 	int i;
 
+	enter_cgroup();
 	for (i = 0; i < CYCLES; i++) {
-		half_cycle(&without, false);
-		module_load(params);
-		half_cycle(&with, true);
-		module_unload();
+		part_of_cycle(&without, false);
+		part_of_cycle_probe(&probe);
+		part_of_cycle_with(&with, params);
 	}
-	for (i = 0; i < KINDS; i++)
-		report(keys[i], median(without.switches[i], without.n),
-		       median(with.switches[i], with.n));
-	report("fork_exit", median(without.forks, without.nr_forks),
-	       median(with.forks, with.nr_forks));
+	report_all(&without, &probe, &with);
 }

@@ -29,6 +29,7 @@ static uint64_t config(uint32_t which)
     case LAB_C_LIMIT:   return lab.o.limit;
     case LAB_C_OVERFLOW: return lab.o.overflow;
     case LAB_C_PTI:     return lab.o.pti;
+    case LAB_C_ABMC:    return !!lab.o.abmc;
     }
     return 0;
 }
@@ -61,6 +62,18 @@ static uint64_t statistic(uint32_t which)
         return qatomic_read(&lab.pqr_writes);
     case LAB_S_CTR_READS:
         return lab_log_head();
+    case LAB_S_PQR_RDMSR:
+        return qatomic_read(&lab.msr_reads[LAB_MSR_PQR]);
+    case LAB_S_PQR_WRMSR:
+        return qatomic_read(&lab.msr_writes[LAB_MSR_PQR]);
+    case LAB_S_EVTSEL_RDMSR:
+        return qatomic_read(&lab.msr_reads[LAB_MSR_EVTSEL]);
+    case LAB_S_EVTSEL_WRMSR:
+        return qatomic_read(&lab.msr_writes[LAB_MSR_EVTSEL]);
+    case LAB_S_CTR_RDMSR:
+        return qatomic_read(&lab.msr_reads[LAB_MSR_CTR]);
+    case LAB_S_MBM_RESETS:
+        return lab_mbm_resets();
     }
     return sum;
 }
@@ -142,6 +155,9 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
     case LAB_LAST:
         last(l3, arg, answer);
         break;
+    case LAB_ABMC_SET:
+        answer[0] = lab_abmc_set(l3, space);
+        break;
     }
 }
 
@@ -202,6 +218,9 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_CLOSID_SET:
         lab_overwrite_closid(cpu, arg);
+        break;
+    case LAB_MBM_RESET:
+        answer[0] = lab_mbm_reset(arg);
         break;
     case LAB_STAT:
         answer[0] = statistic(arg);

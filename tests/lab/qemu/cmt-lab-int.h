@@ -19,6 +19,9 @@
 #define CTR_UNAVAILABLE (1ULL << 62)
 #define CTR_OVERFLOW    (1ULL << 61)
 
+/* The monitoring registers, which are counted; QM_EVTSEL is MSR 0xc8d. */
+enum lab_msr { LAB_MSR_EVTSEL, LAB_MSR_CTR, LAB_MSR_PQR, LAB_MSRS };
+
 /* What QM_CTR last gave for an RMID and event. */
 struct lab_last {
     uint64_t value;
@@ -31,7 +34,9 @@ struct lab_l3 {
     uint64_t evtsel;     /* AMD: one for all CPUs of the L3 */
     uint64_t snc_config; /* MSR 0xCA0 */
     uint64_t masks[LAB_CLOSIDS_MAX];
-    QemuMutex last_lock;
+    uint64_t ext_cfg;    /* AMD: MSR L3_QOS_EXT_CFG */
+    QemuMutex last_lock; /* of all below */
+    struct lab_traffic reset_at[LAB_RMIDS_MAX]; /* of LAB_MBM_RESET */
     struct lab_last last[LAB_RMIDS_MAX][LAB_EVENTS_MAX + 1];
 };
 
@@ -60,6 +65,8 @@ struct lab {
     uint64_t below_4g;
     uint64_t node_bytes; /* memory of one node */
     uint64_t pqr_writes;
+    uint64_t msr_reads[LAB_MSRS]; /* executed, refused ones included */
+    uint64_t msr_writes[LAB_MSRS];
     struct lab_l3 l3s[LAB_L3S_MAX];
     struct lab_cpu cpus[LAB_CPUS_MAX];
 };
@@ -78,6 +85,12 @@ uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
 uint64_t *lab_evtsel(struct lab_cpu *cpu);
 /* What QM_CTR counts in. */
 uint32_t lab_unit(void);
+void lab_msr_init(void);
+/* All MBM counters of all L3s begin at 0 again; returns how often they did. */
+uint64_t lab_mbm_reset(uint32_t in_us);
+uint64_t lab_mbm_resets(void);
+/* Assignable counters on or off; the register's value, all ones: not there. */
+uint64_t lab_abmc_set(struct lab_l3 *l3, uint32_t on);
 
 /* cmt-lab-fault.c */
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The registers: IA32_QM_EVTSEL, IA32_QM_CTR, IA32_PQR_ASSOC, the L3 masks
- * and RMID_SNC_CONFIG (SDM vol. 3B 18.18 and 18.19).
+ * and RMID_SNC_CONFIG (SDM vol. 3B 18.18 and 18.19); L3_QOS_EXT_CFG and
+ * L3_QOS_ABMC_CFG (AMD's APM vol. 2 19.3.3).
  */
 #include "qemu/osdep.h"
+#include "qemu/timer.h"
 #include "exec/exec-all.h"
 #include "tcg/helper-tcg.h"
 
@@ -14,6 +16,9 @@
 #define PQR_ASSOC       0xc8f
 #define L3_MASK_0       0xc90
 #define RMID_SNC_CONFIG 0xca0
+#define L3_QOS_ABMC_CFG 0xc00003fd
+#define L3_QOS_EXT_CFG  0xc00003ff
+#define EXT_CFG_ABMC    1ULL
 
 #define EVTSEL_EVENT(v)    ((uint32_t)((v) & 0xff))
 #define EVTSEL_RMID(v)     ((uint32_t)((v) >> 32 & 0x3ff))
@@ -51,10 +56,72 @@ static uint64_t units(struct lab_l3 *l3, uint64_t selection)
     if (EVTSEL_EVENT(selection) == EVENT_OCCUPANCY) {
         return lab_cache_of_rmid(l3->cache, rmid) / lab_unit();
     }
+    if (qatomic_read(&l3->ext_cfg) & EXT_CFG_ABMC) {
+        return 0; /* counted are the assigned ones only: there are none */
+    }
     traffic = lab_cache_traffic(l3->cache, rmid);
-    return (EVTSEL_EVENT(selection) == EVENT_TOTAL ? traffic.total
-                                                   : traffic.local) /
+    return (EVTSEL_EVENT(selection) == EVENT_TOTAL
+                ? traffic.total - l3->reset_at[rmid].total
+                : traffic.local - l3->reset_at[rmid].local) /
            lab_unit();
+}
+
+static void mbm_reset_l3(struct lab_l3 *l3)
+{
+    uint32_t rmid, event;
+
+    qemu_mutex_lock(&l3->last_lock);
+    for (rmid = 0; rmid < lab.o.rmids; rmid++) {
+        l3->reset_at[rmid] = lab_cache_traffic(l3->cache, rmid);
+        for (event = EVENT_TOTAL; event <= LAB_EVENTS_MAX; event++) {
+            l3->last[rmid][event].units = 0;
+        }
+    }
+    qemu_mutex_unlock(&l3->last_lock);
+}
+
+static QEMUTimer *mbm_timer;
+static uint64_t mbm_resets;
+
+static void mbm_reset_now(void *opaque)
+{
+    uint32_t i;
+
+    for (i = 0; i < lab.nr_l3s; i++) {
+        mbm_reset_l3(&lab.l3s[i]);
+    }
+    qatomic_inc(&mbm_resets);
+}
+
+uint64_t lab_mbm_reset(uint32_t in_us)
+{
+    if (in_us) {
+        timer_mod(mbm_timer, qemu_clock_get_us(QEMU_CLOCK_VIRTUAL) + in_us);
+    } else {
+        mbm_reset_now(NULL);
+    }
+    return lab_mbm_resets();
+}
+
+uint64_t lab_mbm_resets(void)
+{
+    return qatomic_read(&mbm_resets);
+}
+
+void lab_msr_init(void)
+{
+    mbm_timer = timer_new_us(QEMU_CLOCK_VIRTUAL, mbm_reset_now, NULL);
+}
+
+uint64_t lab_abmc_set(struct lab_l3 *l3, uint32_t on)
+{
+    if (!lab.o.abmc) {
+        return UINT64_MAX;
+    }
+    if (on <= 1) {
+        qatomic_set(&l3->ext_cfg, on * EXT_CFG_ABMC);
+    }
+    return qatomic_read(&l3->ext_cfg);
 }
 
 static uint64_t counter(uint64_t units)
@@ -170,16 +237,26 @@ static bool is_mask(uint32_t msr)
     return msr - L3_MASK_0 < lab.o.closids;
 }
 
+static bool is_abmc(uint32_t msr)
+{
+    return lab.o.abmc && (msr == L3_QOS_ABMC_CFG || msr == L3_QOS_EXT_CFG);
+}
+
+static bool is_monitoring(uint32_t msr)
+{
+    return msr >= QM_EVTSEL && msr <= PQR_ASSOC;
+}
+
 static bool is_ours(uint32_t msr)
 {
-    return msr == QM_EVTSEL || msr == QM_CTR || msr == PQR_ASSOC ||
-           is_mask(msr) || (msr == RMID_SNC_CONFIG && lab.o.snc > 1);
+    return is_monitoring(msr) || is_mask(msr) || is_abmc(msr) ||
+           (msr == RMID_SNC_CONFIG && lab.o.snc > 1);
 }
 
 /* false: #GP */
 static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
 {
-    if (msr <= PQR_ASSOC && lab_fault_due(LAB_FAULT_GP)) {
+    if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
     switch (msr) {
@@ -196,6 +273,11 @@ static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
     case RMID_SNC_CONFIG:
         qatomic_set(&cpu->l3->snc_config, value);
         return true;
+    case L3_QOS_ABMC_CFG:
+        return true; /* no counter is assigned here */
+    case L3_QOS_EXT_CFG:
+        qatomic_set(&cpu->l3->ext_cfg, value);
+        return true;
     default:
         if (!good_mask(value)) {
             return false;
@@ -208,7 +290,7 @@ static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
 static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
                      uint64_t *value)
 {
-    if (msr <= PQR_ASSOC && lab_fault_due(LAB_FAULT_GP)) {
+    if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
     switch (msr) {
@@ -224,6 +306,12 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
     case RMID_SNC_CONFIG:
         *value = qatomic_read(&cpu->l3->snc_config);
         break;
+    case L3_QOS_ABMC_CFG:
+        *value = 0;
+        break;
+    case L3_QOS_EXT_CFG:
+        *value = qatomic_read(&cpu->l3->ext_cfg);
+        break;
     default:
         *value = qatomic_read(&cpu->l3->masks[msr - L3_MASK_0]);
     }
@@ -234,6 +322,9 @@ bool cmt_lab_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value, uintptr_t ra)
 {
     if (!lab.present || !is_ours(msr)) {
         return false;
+    }
+    if (is_monitoring(msr)) {
+        qatomic_inc(&lab.msr_writes[msr - QM_EVTSEL]);
     }
     if (!try_write(lab_cpu(env), msr, value)) {
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
@@ -246,6 +337,9 @@ bool cmt_lab_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value,
 {
     if (!lab.present || !is_ours(msr)) {
         return false;
+    }
+    if (is_monitoring(msr)) {
+        qatomic_inc(&lab.msr_reads[msr - QM_EVTSEL]);
     }
     if (!try_read(env, lab_cpu(env), msr, value)) {
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);

@@ -31,6 +31,7 @@ static const struct {
     NUMBER(pti, 0, 1),
     NUMBER(on, 0, 1),
     NUMBER(overflow, 0, 1),
+    NUMBER(abmc, 0, 2),
 #undef NUMBER
 };
 
@@ -164,6 +165,9 @@ static const char *contradiction(const struct lab_options *o)
     }
     if (o->amd && (o->snc > 1 || o->overflow)) {
         return "snc and overflow are Intel's";
+    }
+    if (o->abmc && !o->amd) {
+        return "abmc is AMD's";
     }
     return NULL;
 }

@@ -37,6 +37,7 @@ struct lab_options {
     uint32_t amd;
     uint32_t pti;        /* user space's root is the kernel's with bit 12 set */
     uint32_t on;         /* the model is on from reset */
+    uint32_t abmc;       /* AMD's assignable counters: 1 there, 2 and on */
     uint32_t overflow;   /* CTR bit 61: the counter has wrapped */
     struct lab_plan plans[LAB_FAULTS];
 };

@@ -9,6 +9,9 @@
 
 #define LEVEL_MIN      0x10
 #define XLEVEL_MIN_AMD 0x8000001e
+#define LEAF_AMD_QOS   0x80000020
+#define QOS_EBX_ABMC   (1U << 5)
+#define ABMC_COUNTERS  32
 #define LEAF7_EBX_PQM  (1U << 12)
 #define LEAF7_EBX_PQE  (1U << 15)
 #define ECX_TOPOEXT    (1U << 22)
@@ -41,6 +44,7 @@ static void l3_init(struct lab_l3 *l3)
     l3->cache = lab_cache_new(lab.o.size / lab.o.line / lab.o.ways, lab.o.ways,
                               lab.o.line, lab.o.rmids, lab.o.spaces);
     l3->snc_config = 1;
+    l3->ext_cfg = lab.o.abmc == 2;
     for (i = 0; i < LAB_CLOSIDS_MAX; i++) {
         l3->masks[i] = MAKE_64BIT_MASK(0, lab.o.ways);
     }
@@ -69,6 +73,7 @@ static void lab_init(const char *text)
     lab_spaces_init(lab.o.spaces, space_in_use);
     lab_log_init();
     lab_faults_init();
+    lab_msr_init();
     cmt_lab_tracing = lab.o.on;
     lab.present = true;
 }
@@ -96,7 +101,9 @@ void cmt_lab_realize(X86CPU *cpu)
     }
     set_vendor(&cpu->env);
     if (lab.o.amd) {
-        cpu->env.cpuid_xlevel = MAX(cpu->env.cpuid_xlevel, XLEVEL_MIN_AMD);
+        cpu->env.cpuid_xlevel = MAX(cpu->env.cpuid_xlevel,
+                                    lab.o.abmc ? LEAF_AMD_QOS
+                                               : XLEVEL_MIN_AMD);
     }
 }
 
@@ -184,6 +191,19 @@ static void cpuid_allocation(uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
     }
 }
 
+/* AMD's extended features: what they are, and how many counters there are. */
+static void cpuid_amd_qos(uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
+                          uint32_t *ecx, uint32_t *edx)
+{
+    *eax = *ebx = *ecx = *edx = 0;
+    if (subleaf == 0) {
+        *ebx = QOS_EBX_ABMC;
+    } else if (subleaf == 5) {
+        *eax = AMD_WIDTH - 24;
+        *ebx = ABMC_COUNTERS - 1;
+    }
+}
+
 /* QEMU's own description of an L3, of another size. */
 static void cpuid_cache(uint32_t eax, uint32_t *ebx, uint32_t *ecx)
 {
@@ -243,6 +263,11 @@ void cmt_lab_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
         break;
     case 0x10:
         cpuid_allocation(subleaf, eax, ebx, ecx, edx);
+        break;
+    case LEAF_AMD_QOS:
+        if (lab.o.abmc) {
+            cpuid_amd_qos(subleaf, eax, ebx, ecx, edx);
+        }
         break;
     }
 }

@@ -82,11 +82,12 @@ static void worker_pace(const struct worker *worker)
 		sched_yield();
 }
 
-static void worker_main(struct worker *worker)
+static void worker_main(struct worker *worker, char *memory)
 {
-	char *memory = mmap(NULL, worker->bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
+	if (!memory)
+		memory = mmap(NULL, worker->bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+			      -1, 0);
 	CHECK(memory != MAP_FAILED, "mmap: %m");
 	worker->space = lab_get(LAB_SPACE_NEW, 0);
 	CHECK(worker->space, "the model has no space left");
@@ -110,7 +111,7 @@ static void worker_main(struct worker *worker)
 	}
 }
 
-struct worker *worker_start(size_t bytes)
+struct worker *worker_start_in(char *memory, size_t bytes)
 {
 	struct worker *worker = mmap(NULL, sizeof(*worker),
 				     PROT_READ | PROT_WRITE,
@@ -123,13 +124,18 @@ struct worker *worker_start(size_t bytes)
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		worker_main(worker);
+		worker_main(worker, memory);
 		_exit(0);
 	}
 	worker->pid = pid;
 	WAIT_FOR(__atomic_load_n(&worker->ready, __ATOMIC_ACQUIRE), 10000,
 		 "a worker did not start");
 	return worker;
+}
+
+struct worker *worker_start(size_t bytes)
+{
+	return worker_start_in(NULL, bytes);
 }
 
 void worker_identify(struct worker *worker, const struct dev *dev)
@@ -336,6 +342,12 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* Was @b, which follows @a in the log of their CPU, read again for @a? */
+static bool is_repeat(const struct reading *a, const struct reading *b)
+{
+	return b->tsc == a->tsc;
+}
+
 const struct reading *reading_of(const struct readings *readings,
 				 const struct cmt_record *sample,
 				 uint32_t event)
@@ -345,12 +357,13 @@ const struct reading *reading_of(const struct readings *readings,
 
 	for (; i < readings->count; i++) {
 		const struct reading *r = &readings->all[i];
+		bool at = r->ns <= sample->ts + CLOCK_ERROR_NS;
 
-		if (r->cpu != sample->cpu ||
-		    r->ns > sample->ts + CLOCK_ERROR_NS)
+		if (r->cpu != sample->cpu || (best && !at &&
+					      !is_repeat(best, r)))
 			break;
 		if (is_of(r, sample, event) &&
-		    (!best || r->tsc == best->tsc ||
+		    (!best || is_repeat(best, r) ||
 		     apart(r->ns, sample->ts) < apart(best->ns, sample->ts)))
 			best = r;
 	}

@@ -19,6 +19,9 @@
 /* The only L3 of the tests that have one. */
 #define L3 0
 
+/* The scope of most tests, whatever the module's default is. */
+#define PROCESS "scope=process"
+
 /* Lives in memory that the worker and the test share. */
 struct worker {
 	pid_t pid;
@@ -47,6 +50,8 @@ void model_begin(void);
 
 /* Returns when the worker has touched its memory for the first time. */
 struct worker *worker_start(size_t bytes);
+/* The same in shared memory of the test's, which outlives the worker. */
+struct worker *worker_start_in(char *memory, size_t bytes);
 /* Fill in rmid; a failure when the module has none for it. */
 void worker_identify(struct worker *worker, const struct dev *dev);
 /* From now on on this CPU only. */
@@ -101,10 +106,11 @@ void readings_free(struct readings *readings);
 /*
  * The reading of @event that a SAMPLE was made of, NULL: there is none.
  *
- * The kernel reads the TSC for a record's time, and then the counters on the
- * same CPU.  With every reading the log has what the CPU last read from its TSC:
- * that names the record, however long the reading itself had to wait for the
- * host.  Of readings that were repeated, which all have the same, it is the last.
+ * The kernel reads the TSC for the time of a record, or of all records of a tick,
+ * and then the counters on the same CPU.  With every reading the log has what the
+ * CPU last read from its TSC, which is not before the time of the record, however
+ * long the host let the reading wait.  So the reading is the one at the record's
+ * time, or the first one after it.  Of repeated readings it is the last.
  */
 const struct reading *reading_of(const struct readings *readings,
 				 const struct cmt_record *sample,

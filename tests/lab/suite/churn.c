@@ -294,7 +294,7 @@ static void test_churn_of_containers(void)
 }
 
 const struct test churn_tests[] = {
-	{ "churn_lines_have_their_owners", test_churn, "", 120 },
+	{ "churn_lines_have_their_owners", test_churn, PROCESS, 120 },
 	{ "churn_lines_have_their_containers", test_churn_of_containers,
 	  "scope=container", 120 },
 	{ 0 }

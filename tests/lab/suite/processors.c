@@ -236,7 +236,7 @@ static void test_closid(void)
 		run_on(0, i);
 		lab_ask(LAB_CLOSID_SET, CLOSID(i));
 	}
-	CHECK(!module_load(""), "the module does not load");
+	CHECK(!module_load(PROCESS), "the module does not load");
 	check_closids("loaded");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
@@ -260,17 +260,17 @@ static void test_closid(void)
 }
 
 const struct test limit_tests[] = {
-	{ "limit_is_survived", test_limit, "", 120 },
+	{ "limit_is_survived", test_limit, PROCESS, 120 },
 	{ 0 }
 };
 
 const struct test correction_tests[] = {
-	{ "correction_is_applied", test_correction, "", 120 },
+	{ "correction_is_applied", test_correction, PROCESS, 120 },
 	{ 0 }
 };
 
 const struct test erratum_tests[] = {
-	{ "erratum_is_refused", test_erratum, "", 60 },
+	{ "erratum_is_refused", test_erratum, PROCESS, 60 },
 	{ 0 }
 };
 
@@ -316,11 +316,11 @@ static void test_forks_while_unloading(void)
 	for (i = 0; i < RELOADS; i++) {
 		pid_t pid;
 
-		CHECK(!module_load(""), "the module does not load");
+		CHECK(!module_load(PROCESS), "the module does not load");
 		pid = fork_storm();
 		sleep_ms(20);	/* of the storm's own time */
 		WAIT_FOR(!module_unload(), 5000, "the module does not unload");
-		CHECK(!module_load(""), "the module does not load again");
+		CHECK(!module_load(PROCESS), "the module does not load again");
 		dev_open(&dev, O_RDONLY);
 		dev_map(&dev, FROM_NOW);
 		WAIT_FOR((stats = dev_stats(&dev)).switches >= 10 * STORM, 30000,
@@ -341,6 +341,6 @@ const struct test unload_tests[] = {
 };
 
 const struct test reset_tests[] = {
-	{ "model_is_on_from_reset", test_reset, "", 60 },
+	{ "model_is_on_from_reset", test_reset, PROCESS, 60 },
 	{ 0 }
 };

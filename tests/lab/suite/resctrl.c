@@ -13,83 +13,10 @@
 
 #include "../../vm/suite/control.h"
 #include "bench.h"
+#include "rdtgroup.h"
 #include "tests.h"
 
-#define ROOT		"/sys/fs/resctrl"
-#define DOMAIN		"/mon_data/mon_L3_00/"
-#define LOOKS		300
 #define GROUP_CLOSID	1
-
-/*
- * Both patch the kernel's switch path, which QEMU does not follow on a second
- * CPU (tests/vm/init): there is none then.
- */
-static void resctrl_mount(void)
-{
-	cpu_online(1, false);
-	CHECK(!mount("resctrl", ROOT, "resctrl", 0, NULL), "mount: %m");
-	cpu_online(1, true);
-}
-
-static void resctrl_umount(void)
-{
-	cpu_online(1, false);
-	CHECK(!umount(ROOT), "umount: %m");
-	cpu_online(1, true);
-}
-
-static void resctrl_add(const char *group, pid_t pid)
-{
-	char path[128], text[16];
-
-	snprintf(path, sizeof(path), ROOT "/%s/tasks", group);
-	snprintf(text, sizeof(text), "%d", pid);
-	CHECK(!write_file(path, text), "%s", path);
-}
-
-static uint64_t resctrl_read(const char *group, const char *event)
-{
-	char path[128], text[64];
-	uint64_t value;
-
-	snprintf(path, sizeof(path), ROOT "%s" DOMAIN "%s", group, event);
-	read_file(path, text, sizeof(text));
-	CHECK(sscanf(text, "%lu", &value) == 1, "%s: %s", path, text);
-	return value;
-}
-
-/* Did QM_CTR give @units for RMID and event, from reading @from on? */
-static bool was_given(uint64_t from, uint32_t rmid, uint32_t event,
-		      uint64_t units)
-{
-	uint64_t head = lab_get(LAB_LOG_HEAD, 0);
-
-	for (; from < head; from++) {
-		struct lab_answer what = lab_ask(LAB_LOG_WHAT, from);
-		struct lab_answer value = lab_ask(LAB_LOG_VALUE, from);
-
-		if (LAB_LOG_RMID(what.second) == rmid &&
-		    LAB_LOG_EVENT(what.second) == event &&
-		    value.first == value.second && value.second == units)
-			return true;
-	}
-	return false;
-}
-
-/* Of LOOKS readings of a group's occupancy, how many are not the model's. */
-static unsigned int wrong_reads(const char *group, uint32_t rmid)
-{
-	unsigned int i, wrong = 0;
-
-	for (i = 0; i < LOOKS; i++) {
-		uint64_t from = lab_get(LAB_LOG_HEAD, 0);
-		uint64_t said = resctrl_read(group, "llc_occupancy");
-
-		wrong += said % lab_unit() ||
-			!was_given(from, rmid, 1, said / lab_unit());
-	}
-	return wrong;
-}
 
 /* A total that is right at two times grew by what the model counted. */
 static void check_growth(const char *group, uint32_t rmid)
@@ -116,7 +43,7 @@ static void with_us(bool mounted_first, const char *group)
 
 	if (mounted_first)
 		resctrl_mount();
-	CHECK(!module_load(""), "the module does not load");
+	CHECK(!module_load(PROCESS), "the module does not load");
 	if (!mounted_first)
 		resctrl_mount();
 	worker = worker_start(1 << 20);
@@ -127,7 +54,7 @@ static void with_us(bool mounted_first, const char *group)
 	worker_go(worker, true);
 	wrong = wrong_reads(group, 0);
 	note("%s first: %u of %u readings of resctrl are not the model's; the worker ran %llu of %llu walks under another RMID",
-	     mounted_first ? "resctrl" : "cmt", wrong, LOOKS,
+	     mounted_first ? "resctrl" : "cmt", wrong, RESCTRL_LOOKS,
 	     (unsigned long long)worker->elsewhere,
 	     (unsigned long long)worker->walks);
 	CHECK(!wrong, "resctrl reads wrong numbers");
@@ -162,37 +89,6 @@ static size_t count_flagged(const struct log *log, uint16_t type)
 }
 
 
-/* Of @walks walks from now on, how many a worker ended under @rmid, in percent. */
-static unsigned int percent_under(struct worker *worker, uint32_t rmid,
-				  uint64_t walks)
-{
-	uint64_t elsewhere, all;
-
-	__atomic_store_n(&worker->rmid, rmid, __ATOMIC_RELAXED);
-	worker_wait(worker, 2);
-	elsewhere = __atomic_load_n(&worker->elsewhere, __ATOMIC_RELAXED);
-	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
-	worker_wait(worker, walks);
-	/*
-	 * The two are not read at once, and a worker may stand between them.
-	 * So walks that went wrong are counted, of which there are none then.
-	 */
-	all = __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE) - all;
-	elsewhere = __atomic_load_n(&worker->elsewhere, __ATOMIC_RELAXED) -
-		    elsewhere;
-	return elsewhere >= all ? 0 : 100 - (elsewhere * 100 + all - 1) / all;
-}
-
-/* What resctrl gave to the group of this worker, which is neither 0 nor ours. */
-static uint32_t group_rmid(struct worker *worker, uint32_t ours)
-{
-	uint32_t rmid = 0;
-
-	WAIT_FOR((rmid = __atomic_load_n(&worker->seen_rmid, __ATOMIC_RELAXED),
-		  rmid && rmid != ours), 10000, "resctrl gave no RMID");
-	return rmid;
-}
-
 /*
  * Bytes that are said to be a worker's are what its space has, by 2 %; but for
  * what ticks, idle and kernel threads fill with its page tables, under RMID 0.
@@ -215,8 +111,9 @@ static void check_truth(const struct worker *worker, const char *who,
 #define FLAGGED		50	/* ticks, and samples, of 8 times as many ticks */
 
 /*
- * A process that is in a monitoring group of resctrl, and has an RMID of ours:
- * resctrl measures it, and we say that we do not.
+ * A process that is in a monitoring group of resctrl, and has an RMID of cmt's:
+ * resctrl measures the process, and the samples of its RMID of cmt's are flagged.
+ * The group's RMID is resctrl's until resctrl is unmounted.
  */
 static void test_mon_group(void)
 {
@@ -229,8 +126,8 @@ static void test_mon_group(void)
 	struct dev dev;
 
 	resctrl_mount();
-	CHECK(!module_load(""), "the module does not load");
-	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	CHECK(!module_load(PROCESS), "the module does not load");
+	resctrl_make("mon_groups/g");
 	worker = worker_start(GROUP_BYTES);
 	dev_open(&dev, O_RDONLY);
 	worker_identify(worker, &dev);
@@ -242,15 +139,15 @@ static void test_mon_group(void)
 	worker_go(worker, true);
 	group = group_rmid(worker, own);
 	percent = percent_under(worker, group, 50);
-	wrong = wrong_reads("/mon_groups/g", group);
+	wrong = wrong_reads("mon_groups/g", group);
 	check_truth(worker, "resctrl",
-		    resctrl_read("/mon_groups/g", "llc_occupancy"));
+		    resctrl_read("mon_groups/g", "llc_occupancy"));
 	ours = lab_get(LAB_OF_PAIR, LAB_ARG(L3, own, worker->space));
 	WAIT_FOR((stats = dev_stats(&dev)).ticks >= 8 * FLAGGED, 30000,
 		 "there are no ticks");
 	recorder_stop(&recorder);
 	note("%u of %u readings of the group are not the model's; under the group's RMID %u %% of walks; %llu bytes under ours; %llu overwritten, %zu ticks and %zu samples say so, %u foreign",
-	     wrong, LOOKS, percent, (unsigned long long)ours,
+	     wrong, RESCTRL_LOOKS, percent, (unsigned long long)ours,
 	     (unsigned long long)stats.pqr_overwritten,
 	     count_flagged(&recorder.log, CMT_REC_TICK),
 	     count_flagged(&recorder.log, CMT_REC_SAMPLE), stats.rmids_foreign);
@@ -263,10 +160,13 @@ static void test_mon_group(void)
 	      count_flagged(&recorder.log, CMT_REC_SAMPLE) >= FLAGGED,
 	      "it is not flagged");
 
-	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	resctrl_remove("mon_groups/g");
 	percent = percent_under(worker, own, 50);
 	CHECK(percent >= 99, "without the group, under its own for %u %%",
 	      percent);
+	CHECK(dev_stats(&dev).rmids_foreign == 1,
+	      "the group's RMID is not resctrl's any more");
+	resctrl_umount();
 	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000,
 		 "the group's RMID does not come back");
 	log_free(&recorder.log);
@@ -274,15 +174,6 @@ static void test_mon_group(void)
 	dev_close(&dev);
 	lab_switch(false);
 	CHECK(!module_unload(), "the module does not unload");
-	resctrl_umount();
-}
-
-/* What a worker has run under since the last time this was asked. */
-static uint32_t closids_of(struct worker *worker)
-{
-	__atomic_store_n(&worker->closids, 0, __ATOMIC_RELAXED);
-	worker_wait(worker, 200);
-	return __atomic_load_n(&worker->closids, __ATOMIC_RELAXED);
 }
 
 /*
@@ -299,8 +190,8 @@ static void test_cat_group(void)
 	struct dev dev;
 
 	resctrl_mount();
-	CHECK(!mkdir(ROOT "/c", 0755), "mkdir: %m (closids= is not set?)");
-	CHECK(!write_file(ROOT "/c/schemata", "L3:0=f\n"), "schemata");
+	resctrl_make("c");
+	CHECK(!write_file(RESCTRL "/c/schemata", "L3:0=f\n"), "schemata");
 	worker = worker_start(64 << 10);
 	other = worker_start(GROUP_BYTES);
 	/* on one CPU, so that resctrl changes its registers at every switch */
@@ -312,7 +203,7 @@ static void test_cat_group(void)
 	worker_wait(worker, 2);
 	before = closids_of(worker);
 	group = group_rmid(worker, 0);
-	CHECK(!module_load(""), "the module does not load");
+	CHECK(!module_load(PROCESS), "the module does not load");
 	loaded = closids_of(worker);
 	dev_open(&dev, O_RDONLY);
 	worker_identify(other, &dev);
@@ -348,7 +239,7 @@ static void test_cat_group(void)
 	worker_stop(worker);
 	worker_stop(other);
 	log_free(&recorder.log);
-	CHECK(!rmdir(ROOT "/c"), "rmdir: %m");
+	resctrl_remove("c");
 	resctrl_umount();
 }
 
@@ -379,19 +270,23 @@ static void stop_crowd(const pid_t *pids)
 	}
 }
 
-/* What happened to an RMID last: CMT_REC_ALLOC, CMT_REC_FREE or 0. */
-static uint16_t last_lifecycle(const struct log *log, uint32_t rmid)
+/* Has an RMID been taken from an owner of cmt's, and resctrl become its owner? */
+static bool was_taken(const struct log *log, uint32_t rmid)
 {
-	size_t i = log->count;
+	bool freed = false;
+	size_t i;
 
-	while (i--) {
+	for (i = 0; i < log->count; i++) {
 		const struct cmt_record *r = &log->records[i];
 
-		if (r->rmid == rmid && (r->type == CMT_REC_ALLOC ||
-					r->type == CMT_REC_FREE))
-			return r->type;
+		if (r->rmid != rmid)
+			continue;
+		freed |= r->type == CMT_REC_FREE &&
+			 !(r->flags & CMT_F_OWNER_RESCTRL);
+		if (freed && r->type == CMT_REC_ALLOC)
+			return r->flags & CMT_F_OWNER_RESCTRL;
 	}
-	return 0;
+	return false;
 }
 
 /* All RMIDs have an owner when resctrl gives one of them to a group. */
@@ -406,14 +301,14 @@ static void test_taken_rmid(void)
 	struct dev dev;
 
 	resctrl_mount();
-	CHECK(!module_load(""), "the module does not load");
+	CHECK(!module_load(PROCESS), "the module does not load");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
 	start_crowd(crowd);
 	stats = dev_stats(&dev);
-	CHECK(!stats.rmids_free && stats.waiting, "RMIDs are left");
+	CHECK(!stats.rmids_free && stats.pending, "RMIDs are left");
 	worker = worker_start(GROUP_BYTES);
-	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	resctrl_make("mon_groups/g");
 	recorder_start(&recorder, &dev, true);
 	resctrl_add("mon_groups/g", worker->pid);
 	worker_go(worker, true);
@@ -424,7 +319,8 @@ static void test_taken_rmid(void)
 	      "the worker does not have the group's RMID");
 	dev_snapshot(&dev, &snapshot);
 	for (i = 0; i < snapshot.count; i++)
-		CHECK(snapshot.records[i].rmid != group,
+		CHECK(snapshot.records[i].rmid != group ||
+		      snapshot.records[i].flags & CMT_F_OWNER_RESCTRL,
 		      "%u has resctrl's RMID", snapshot.records[i].tgid);
 	stop_crowd(crowd);
 	dev_snapshot(&dev, &snapshot);
@@ -433,14 +329,14 @@ static void test_taken_rmid(void)
 	note("RMID %u is the group's; %u active, %u in limbo, %u free, %u foreign",
 	     group, stats.rmids_active, stats.rmids_limbo, stats.rmids_free,
 	     stats.rmids_foreign);
-	CHECK(last_lifecycle(&recorder.log, group) == CMT_REC_FREE,
-	      "its owner was not told");
+	CHECK(was_taken(&recorder.log, group),
+	      "FREE of the owner and ALLOC of resctrl are not told");
 	CHECK(stats.rmids_active + stats.rmids_limbo + stats.rmids_free +
 	      stats.rmids_foreign == dev.info.rmids_usable, "RMIDs are lost");
 	CHECK(stats.rmids_foreign == 1, "RMIDs of the dead are called foreign");
 	log_free(&recorder.log);
 	worker_stop(worker);
-	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	resctrl_remove("mon_groups/g");
 	dev_close(&dev);
 	CHECK(!module_unload(), "the module does not unload");
 	resctrl_umount();
@@ -454,8 +350,8 @@ static void test_fork_has_its_own(void)
 	struct dev dev;
 
 	resctrl_mount();
-	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
-	CHECK(!module_load(""), "the module does not load");
+	resctrl_make("mon_groups/g");
+	CHECK(!module_load(PROCESS), "the module does not load");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
 	/* this process has run since, so its RMID is in its task */
@@ -475,28 +371,13 @@ static void test_fork_has_its_own(void)
 	      dev_stats(&dev).rmids_foreign);
 	worker_stop(parent);
 	worker_stop(child);
-	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	resctrl_remove("mon_groups/g");
 	dev_close(&dev);
 	CHECK(!module_unload(), "the module does not unload");
 	resctrl_umount();
 }
 
 #define MOVES	20
-
-/*
- * It does, soon, and then in all of its walks.  Until a move has settled, resctrl
- * writes what the task has of its former owner, and each tick takes it back.
- */
-static void check_under(struct worker *worker, const char *who, uint32_t rmid)
-{
-	unsigned int percent;
-
-	WAIT_FOR(percent_under(worker, rmid, 10) == 100, 10000,
-		 "%s does not come under RMID %u", who, rmid);
-	percent = percent_under(worker, rmid, 10);
-	CHECK(percent == 100, "%s is under RMID %u for %u %%, then %u", who,
-	      rmid, percent, worker->other_rmid);
-}
 
 /* The last move is into container 1, of which this is said then. */
 static void check_moves(struct worker *mover, struct worker *grouped,
@@ -591,19 +472,19 @@ static void containers_beside(const char *group, uint32_t closids)
 static void test_containers_beside_cat(void)
 {
 	resctrl_mount();
-	CHECK(!mkdir(ROOT "/c", 0755), "mkdir: %m (closids= is not set?)");
-	CHECK(!write_file(ROOT "/c/schemata", "L3:0=f\n"), "schemata");
+	resctrl_make("c");
+	CHECK(!write_file(RESCTRL "/c/schemata", "L3:0=f\n"), "schemata");
 	containers_beside("c", 1U << GROUP_CLOSID);
-	CHECK(!rmdir(ROOT "/c"), "rmdir: %m");
+	resctrl_remove("c");
 	resctrl_umount();
 }
 
 static void test_containers_beside_mon(void)
 {
 	resctrl_mount();
-	CHECK(!mkdir(ROOT "/mon_groups/g", 0755), "mkdir: %m");
+	resctrl_make("mon_groups/g");
 	containers_beside("mon_groups/g", 1);
-	CHECK(!rmdir(ROOT "/mon_groups/g"), "rmdir: %m");
+	resctrl_remove("mon_groups/g");
 	resctrl_umount();
 }
 

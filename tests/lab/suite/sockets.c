@@ -85,6 +85,6 @@ static void test_two(void)
 }
 
 const struct test sockets_tests[] = {
-	{ "two_sockets_count_apart", test_two, "", 60 },
+	{ "two_sockets_count_apart", test_two, PROCESS, 60 },
 	{ 0 }
 };

@@ -18,5 +18,12 @@ extern const struct test erratum_tests[];
 extern const struct test reset_tests[];
 extern const struct test unload_tests[];
 extern const struct test closid_tests[];
+extern const struct test groups_tests[];
+extern const struct test readers_tests[];
+extern const struct test abmc_tests[];
+extern const struct test abmc_later_tests[];
+extern const struct test resume_tests[];
+extern const struct test bound_tests[];
+extern const struct test code_tests[];
 
 #endif

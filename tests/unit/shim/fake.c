@@ -35,8 +35,15 @@ static u64 fake_read_ctr(void)
 	return fake.ctr[rmid][event];
 }
 
+u32 cmt_cycles_low(void)
+{
+	fake.cycles += fake.cycles_step;
+	return fake.cycles;
+}
+
 int cmt_rdmsr_safe(u32 msr, u64 *value)
 {
+	fake.msr_accesses++;
 	if (msr == fake.faulting_msr)
 		return -EIO;
 	switch (msr) {
@@ -52,12 +59,16 @@ int cmt_rdmsr_safe(u32 msr, u64 *value)
 	case FAKE_MSR_SNC:
 		*value = fake.snc[fake.package[fake_cpu]];
 		return fake.has_snc ? 0 : -EIO;
+	case FAKE_MSR_EXT_CFG:
+		*value = fake.abmc;
+		return 0;
 	}
 	return -EIO;
 }
 
 int cmt_wrmsr_safe(u32 msr, u64 value)
 {
+	fake.msr_accesses++;
 	if (msr == fake.faulting_msr)
 		return -EIO;
 	switch (msr) {
@@ -85,6 +96,12 @@ void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 	switch (leaf) {
 	case 0x0:
 		*eax = id->max_leaf;
+		break;
+	case 0x80000000:
+		*eax = 0x80000020;
+		break;
+	case 0x80000020:
+		*ebx = id->amd_qos_ebx;
 		break;
 	case 0x1:
 		*ebx = id->apic_id << 24;

@@ -21,6 +21,7 @@
 #define FAKE_MSR_CTR	0xc8e
 #define FAKE_MSR_PQR	0xc8f
 #define FAKE_MSR_SNC	0xca0
+#define FAKE_MSR_EXT_CFG	0xc00003ff
 
 /* What CPUID of one CPU says; leaves that are not here read as 0. */
 struct fake_cpuid {
@@ -30,6 +31,7 @@ struct fake_cpuid {
 	u32 mon_ebx, mon_edx;	/* 0xF.0 */
 	u32 l3_eax, l3_ebx, l3_ecx, l3_edx;	/* 0xF.1 */
 	u32 cache_eax, cache_ebx, cache_ecx;	/* L3: 4.3 or 0x8000001D.3 */
+	u32 amd_qos_ebx;	/* 0x80000020.0 */
 };
 
 struct fake_machine {
@@ -49,10 +51,15 @@ struct fake_machine {
 	/* Another agent: called before CTR and after EVTSEL is accessed. */
 	void (*meddle)(void);
 
+	u64 abmc;		/* L3_QOS_EXT_CFG */
+
 	u32 evtsel_writes;
 	u32 ctr_reads;
+	u32 msr_accesses;
 
 	u64 clock_ns;
+	u32 cycles;
+	u32 cycles_step;	/* at every look at them */
 };
 
 extern struct fake_machine fake;
@@ -60,6 +67,18 @@ extern u32 fake_cpu;
 
 int cmt_rdmsr_safe(u32 msr, u64 *value);
 int cmt_wrmsr_safe(u32 msr, u64 value);
+u32 cmt_cycles_low(void);
+
+#define cmt_msr_select_read(select, ctr, low, high, highs) do {		\
+	u64 fake_value = (u64)(high) << 32 | (low);			\
+									\
+	if (cmt_wrmsr_safe(select, fake_value) ||			\
+	    cmt_rdmsr_safe(ctr, &fake_value))				\
+		(highs) = (u32)-5;					\
+	(low) = fake_value;						\
+	(high) = fake_value >> 32;					\
+	(highs) |= (high);						\
+} while (0)
 
 /* asm/processor.h */
 enum {
@@ -98,6 +117,7 @@ enum {
 
 /* linux/percpu.h */
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name[FAKE_CPUS]
+#define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name[FAKE_CPUS]
 #define this_cpu_ptr(pointer)		(&(*(pointer))[fake_cpu])
 #define per_cpu_ptr(pointer, cpu)	(&(*(pointer))[cpu])
 #define per_cpu(name, cpu)		(name[cpu])

@@ -111,12 +111,16 @@ static void attach_children(void)
 	dev_close(&dev);
 }
 
-/* In process scope it keeps what it has, and its children share it. */
+/*
+ * In process scope a process keeps its RMID when it is attached and detached, and
+ * its children share the RMID in between.
+ */
 static void attach_in_process_scope(void)
 {
 	uint32_t rmid, generation;
 	const struct cmt_record *r;
 	struct cmt_attach out;
+	uint64_t frees;
 	struct dev dev;
 	int go[2];
 	pid_t pid;
@@ -135,10 +139,12 @@ static void attach_in_process_scope(void)
 	CHECK(r && r->flags & CMT_F_ATTACHED, "not marked");
 	CHECK(write(go[1], "x", 1) == 1, "write: %m");
 	wait_tick(&dev, 1, rmid);
+	frees = dev_stats(&dev).frees;
 	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pid), "detach");
 	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
-	CHECK(r && r->rmid != rmid && !(r->flags & CMT_F_ATTACHED),
-	      "no RMID by the scope afterwards");
+	CHECK(r && r->rmid == rmid && r->generation == generation &&
+	      !(r->flags & CMT_F_ATTACHED), "no owner by the scope afterwards");
+	CHECK(dev_stats(&dev).frees == frees, "an RMID was freed");
 	check_pool(&dev);
 	reap(pid, SIGKILL);
 	dev_close(&dev);
@@ -258,15 +264,15 @@ static void attach_waits(void)
 	      records[1].flags & CMT_F_ATTACHED, "they do not wait");
 	wait_tick(&dev, 1, out.rmid);
 	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pids[6]), "detach who waits");
-	CHECK(dev_stats(&dev).waiting == 1, "%u wait", dev_stats(&dev).waiting);
+	CHECK(dev_stats(&dev).pending == 1, "%u wait", dev_stats(&dev).pending);
 	reap(pids[0], SIGKILL);
 	WAIT_FOR(owner_find(&dev, CMT_OWNER_PROCESS, pids[7]), 5000,
 		 "not served");
 	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_PROCESS, pids[7])->rmid);
 	for (i = 1; i < 8; i++)
 		reap(pids[i], SIGKILL);
-	CHECK(!dev_stats(&dev).waiting && dev_stats(&dev).rmids_active == 1,
-	      "%u wait", dev_stats(&dev).waiting);
+	CHECK(!dev_stats(&dev).pending && dev_stats(&dev).rmids_active == 1,
+	      "%u wait", dev_stats(&dev).pending);
 	check_pool(&dev);
 	dev_close(&dev);
 }

@@ -72,7 +72,7 @@ uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,
 	};
 	uint32_t i;
 
-	CHECK(!ioctl(dev->fd, CMT_IOC_GET_WAITING, &arg), "GET_WAITING: %m");
+	CHECK(!ioctl(dev->fd, CMT_IOC_GET_PENDING, &arg), "GET_WAITING: %m");
 	for (i = 0; i < arg.count; i++)
 		CHECK(records[i].type == CMT_REC_ALLOC_FAIL &&
 		      records[i].ts <= arg.as_of, "record %u: type %u", i,

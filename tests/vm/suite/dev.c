@@ -40,7 +40,7 @@ static void ring_map(struct dev *dev, uint32_t cpu, enum dev_from from)
 	CHECK(ring->header->abi_version == info->abi_version &&
 	      ring->header->instance == info->instance &&
 	      ring->header->cpu == cpu &&
-	      ring->header->records == info->ring_records &&
+	      ring->header->records <= info->ring_records &&
 	      ring->header->record_bytes == sizeof(struct cmt_record) &&
 	      ring->header->data_offset == CMT_RING_DATA_OFFSET,
 	      "ring %u: its header contradicts GET_INFO", cpu);
@@ -105,6 +105,7 @@ static bool type_is_known(uint16_t type)
 	case CMT_REC_TICK:
 	case CMT_REC_CPU_ONLINE:
 	case CMT_REC_CPU_OFFLINE:
+	case CMT_REC_STATE:
 		return true;
 	}
 	return false;
@@ -124,9 +125,10 @@ static void owner_check(const struct cmt_record *r)
 	case CMT_F_OWNER_CPU:
 		CHECK(!r->owner.cgroup_id, "type %u: a CPU in a cgroup", r->type);
 		break;
-	case CMT_F_OWNER_REST:
-		CHECK(!r->tgid && !r->owner.cgroup_id, "type %u: the rest is %u",
-		      r->type, r->tgid);
+	case CMT_F_OWNER_OVERFLOW:
+	case CMT_F_OWNER_RESCTRL:
+		CHECK(!r->tgid && !r->owner.cgroup_id, "type %u: flags %#x, tgid %u",
+		      r->type, r->flags, r->tgid);
 		break;
 	default:
 		FAIL("type %u: flags %#x", r->type, r->flags);
@@ -379,7 +381,7 @@ const struct cmt_record *snapshot_rest(const struct snapshot *snapshot)
 	uint32_t i;
 
 	for (i = 0; i < snapshot->count; i++) {
-		if (!(snapshot->records[i].flags & CMT_F_OWNER_REST))
+		if (!(snapshot->records[i].flags & CMT_F_OWNER_OVERFLOW))
 			continue;
 		CHECK(!found, "two RMIDs of the rest");
 		found = &snapshot->records[i];

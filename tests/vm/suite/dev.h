@@ -17,10 +17,11 @@
 #define MAX_RMIDS 1024
 
 /* What an owner is; none of these: a process */
-#define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | CMT_F_OWNER_REST)
+#define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | \
+		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)
 
 /* With fewer RMIDs, those who wait have RMID 0 and none of their own. */
-#define REST_MIN_RMIDS 8
+#define OVERFLOW_MIN_RMIDS 8
 
 struct ring {
 	const struct cmt_ring_header *header;

@@ -19,19 +19,34 @@ uint64_t owner_key(const struct cmt_record *r)
 	uint64_t kind = r->flags & OWNER_KINDS;
 
 	if (kind == CMT_F_OWNER_CGROUP)
-		return kind << 48 | r->owner.cgroup_id;
-	return kind << 48 | (uint64_t)r->tgid << 1 | 1;
+		return kind << 47 | r->owner.cgroup_id;
+	return kind << 47 | (uint64_t)r->tgid << 1 | 1;
+}
+
+/*
+ * RMIDs are taken in the order of the queue.  Each CPU reads what its RMID holds
+ * before it writes the ALLOC, so those of two CPUs may come in either order.
+ */
+#define AT_ONCE 4
+
+static uint32_t *queue_at(struct replay *p, unsigned int i)
+{
+	return &p->queue[(p->head + i) % MAX_RMIDS];
 }
 
 static void replay_reuse(struct replay *p, const struct cmt_record *r)
 {
 	struct history *h = p->history;
 	uint64_t limbo_ns = r->ts - p->freed_at[r->rmid];
-	uint32_t oldest = p->queue[p->head];
+	unsigned int i = 0;
 
-	CHECK(p->queued && oldest == r->rmid,
-	      "not FIFO: RMID %u handed out, %u was freed before", r->rmid,
-	      oldest);
+	while (i < p->queued && *queue_at(p, i) != r->rmid)
+		i++;
+	CHECK(i < p->queued && i < AT_ONCE,
+	      "not FIFO: RMID %u handed out, %u others were freed before it",
+	      r->rmid, i);
+	for (; i; i--)
+		*queue_at(p, i) = *queue_at(p, i - 1);
 	p->head = (p->head + 1) % MAX_RMIDS;
 	p->queued--;
 	CHECK(limbo_ns >= p->info->limbo_ns,
@@ -50,8 +65,8 @@ static void replay_alloc(struct replay *p, const struct cmt_record *r)
 	if (p->freed_at[r->rmid])
 		replay_reuse(p, r);
 	else
-		CHECK(!h->reused, "not FIFO: RMID %u was free all the time",
-		      r->rmid);
+		CHECK(h->reused < AT_ONCE,
+		      "not FIFO: RMID %u was free all the time", r->rmid);
 	CHECK(r->generation != h->generation[r->rmid],
 	      "RMID %u: generation %u twice", r->rmid, r->generation);
 	h->owner[r->rmid] = owner_key(r);

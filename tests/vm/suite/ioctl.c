@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arguments as they should not be. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,37 +17,51 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "dev.h"
 #include "suite.h"
 
 static const struct command {
 	const char *name;
 	unsigned long number;
-	uint32_t size;
+	uint32_t least;
+	bool grows;		/* in tests/abi/next */
 	uint32_t value;		/* of the first field after flags */
 	int error;		/* what a good call may say, too */
 	unsigned int reserved;	/* the word that must be 0; 0: there is none */
 } commands[] = {
-	{ "GET_INFO", CMT_IOC_GET_INFO, sizeof(struct cmt_info), 0, 0, 0 },
-	{ "GET_STATS", CMT_IOC_GET_STATS, sizeof(struct cmt_stats), 0, 0, 0 },
-	{ "GET_RMIDS", CMT_IOC_GET_RMIDS, sizeof(struct cmt_rmids), 0, -ENOSPC, 3 },
-	{ "SET_INTERVAL", CMT_IOC_SET_INTERVAL, sizeof(struct cmt_interval),
-	  2000000, 0, 3 },
-	{ "SET_WATERMARK", CMT_IOC_SET_WATERMARK,
-	  sizeof(struct cmt_watermark), 7, 0, 3 },
-	{ "SET_SCOPE", CMT_IOC_SET_SCOPE, sizeof(struct cmt_scope),
-	  CMT_SCOPE_PROCESS, 0, 7 },
-	{ "GET_PATTERNS", CMT_IOC_GET_PATTERNS, sizeof(struct cmt_patterns), 0,
-	  -ENOSPC, 3 },
-	{ "ATTACH", CMT_IOC_ATTACH, sizeof(struct cmt_attach), CMT_OWNER_CPU,
-	  -EEXIST, 3 },
-	{ "DETACH", CMT_IOC_DETACH, sizeof(struct cmt_attach), CMT_OWNER_CPU,
-	  -ENOENT, 3 },
-	{ "GET_WAITING", CMT_IOC_GET_WAITING, sizeof(struct cmt_rmids), 0, 0,
+	{ "GET_INFO", CMT_IOC_GET_INFO, CMT_INFO_SIZE, true, 0, 0, 0 },
+	{ "GET_STATS", CMT_IOC_GET_STATS, CMT_STATS_SIZE, true, 0, 0, 0 },
+	{ "GET_RMIDS", CMT_IOC_GET_RMIDS, CMT_RMIDS_SIZE, false, 0, -ENOSPC,
 	  3 },
+	{ "SET_INTERVAL", CMT_IOC_SET_INTERVAL, CMT_INTERVAL_SIZE, false,
+	  2000000, 0, 3 },
+	{ "SET_WATERMARK", CMT_IOC_SET_WATERMARK, CMT_WATERMARK_SIZE, false, 7,
+	  0, 3 },
+	{ "SET_SCOPE", CMT_IOC_SET_SCOPE, CMT_SCOPE_SIZE, false,
+	  CMT_SCOPE_PROCESS, 0, 7 },
+	{ "GET_PATTERNS", CMT_IOC_GET_PATTERNS, CMT_PATTERNS_SIZE, false, 0,
+	  -ENOSPC, 3 },
+	{ "ATTACH", CMT_IOC_ATTACH, CMT_ATTACH_SIZE, true, CMT_OWNER_CPU,
+	  -EEXIST, 3 },
+	{ "DETACH", CMT_IOC_DETACH, CMT_ATTACH_SIZE, true, CMT_OWNER_CPU,
+	  -ENOENT, 3 },
+	{ "GET_PENDING", CMT_IOC_GET_PENDING, CMT_RMIDS_SIZE, false, 0, 0, 3 },
+	{ "SET_RESCTRL", CMT_IOC_SET_RESCTRL, CMT_RESCTRL_SIZE, false,
+	  CMT_RESCTRL_RESPECT, 0, 3 },
+	{ "PATH_OF_CGROUP", CMT_IOC_PATH_OF_CGROUP, CMT_CGROUP_PATH_SIZE, false,
+	  1 /* the root */, -ENOSPC, 7 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define ARG_MAX_BYTES 4096U	/* a size above it is refused */
+#define TEST_GROWN 8U		/* bytes that tests/abi/next appends */
+
+/* As the module was built, which is not always as this program was. */
+static uint32_t size_of(const struct command *c)
+{
+	return c->least + (c->grows && module_is_next ? TEST_GROWN : 0);
+}
 
 /* An argument with a valid beginning; all behind it is zero. */
 static uint32_t *argument(const struct command *c, uint32_t size)
@@ -67,8 +85,11 @@ static void ioctl_unknown(void)
 		0, _IO(CMT_IOC_TYPE, 1), _IOW(CMT_IOC_TYPE, 1, struct cmt_info),
 		_IOWR(CMT_IOC_TYPE, 0, struct cmt_info),
 		_IOWR(CMT_IOC_TYPE, 6, struct cmt_info),
-		_IOWR(0xCF, 1, struct cmt_info),
-		_IOWR(CMT_IOC_TYPE, 1, struct cmt_stats), 0xffffffff,
+		_IOWR(CMT_IOC_TYPE, 1, struct cmt_stats),
+		_IOC(_IOC_READ, CMT_IOC_TYPE, 0, 0),
+		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE - 1, 0, 0),
+		_IOC(_IOC_READ | _IOC_WRITE, 0xCE, 1, 0),
+		CMT_IOC(0x0c), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
 	};
 	struct dev dev;
 	unsigned int i;
@@ -76,46 +97,123 @@ static void ioctl_unknown(void)
 
 	dev_open(&dev, O_RDWR);
 	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
-		err = call(&dev, unknown[i], argument(&commands[0], 176));
+		err = call(&dev, unknown[i], argument(&commands[0],
+						      CMT_INFO_SIZE));
 		CHECK(err == -ENOTTY, "command %#lx: %s", unknown[i],
 		      strerror(-err));
 	}
 	dev_close(&dev);
 }
 
+static void check_refused_size(const struct dev *dev, const struct command *c,
+			       uint32_t size)
+{
+	int err = call(dev, c->number, argument(c, size));
+
+	CHECK(err == -EINVAL, "%s, size %u: %s", c->name, size, strerror(-err));
+}
+
+/* No byte behind the caller's size is written, and no more is said to be. */
+static void check_good_size(const struct dev *dev, const struct command *c,
+			    uint32_t size)
+{
+	uint32_t known = size_of(c), want = size < known ? size : known, i;
+	uint32_t *arg = argument(c, size);
+	uint8_t *bytes = (uint8_t *)arg;
+	int err;
+
+	memset(bytes + size, 0xa5, 64);
+	err = call(dev, c->number, arg);
+	CHECK(!err || err == c->error, "%s, size %u: %s", c->name, size,
+	      strerror(-err));
+	for (i = size; i < size + 64; i++)
+		CHECK(bytes[i] == 0xa5, "%s, size %u: wrote byte %u", c->name,
+		      size, i);
+	for (i = want; i < size; i++)
+		CHECK(!bytes[i], "%s, size %u: wrote byte %u of a tail",
+		      c->name, size, i);
+	if (!err || err == -ENOSPC)
+		CHECK(arg[0] == want, "%s, size %u: %u written back", c->name,
+		      size, arg[0]);
+}
+
+static void check_tail(const struct dev *dev, const struct command *c,
+		       uint32_t size, uint32_t at)
+{
+	uint32_t *arg = argument(c, size);
+	int err;
+
+	((uint8_t *)arg)[at] = 1;
+	err = call(dev, c->number, arg);
+	CHECK(err == -EINVAL, "%s, size %u, byte %u set: %s", c->name, size, at,
+	      strerror(-err));
+}
+
 static void ioctl_size(void)
 {
-	static const uint32_t bad[] = { 0, 4, 8, 0xffffffff, 0x80000000 };
 	const struct command *c;
 	struct dev dev;
-	unsigned int i;
-	uint32_t *arg;
-	int err;
+	uint32_t size;
 
 	dev_open(&dev, O_RDWR);
 	for (c = commands; c < commands + NR_COMMANDS; c++) {
-		err = call(&dev, c->number, argument(c, c->size - 1));
-		CHECK(err == -EINVAL, "%s, one byte short: %s", c->name,
-		      strerror(-err));
-		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-			err = call(&dev, c->number, argument(c, bad[i]));
-			CHECK(err == -EINVAL, "%s, size %u: %s", c->name,
-			      bad[i], strerror(-err));
-		}
-		/* larger: a program from the future that asks for nothing new */
-		arg = argument(c, c->size + 24);
-		err = call(&dev, c->number, arg);
-		CHECK(!err || err == c->error, "%s with a zero tail: %s",
-		      c->name, strerror(-err));
-		CHECK(!(c->number & (unsigned long)_IOC_READ << _IOC_DIRSHIFT) ||
-		      arg[0] == c->size, "%s: size %u written back", c->name,
-		      arg[0]);
-		arg = argument(c, c->size + 24);
-		arg[c->size / 4 + 5] = 1;
-		err = call(&dev, c->number, arg);
-		CHECK(err == -EINVAL, "%s with a tail: %s", c->name,
-		      strerror(-err));
+		for (size = 0; size < c->least; size++)
+			check_refused_size(&dev, c, size);
+		for (size = c->least; size <= c->least + 2 * TEST_GROWN; size++)
+			check_good_size(&dev, c, size);
+		check_good_size(&dev, c, ARG_MAX_BYTES - 1);
+		check_good_size(&dev, c, ARG_MAX_BYTES);
+		check_refused_size(&dev, c, ARG_MAX_BYTES + 1);
+		check_refused_size(&dev, c, 0x80000000);
+		check_refused_size(&dev, c, 0xffffffff);
+		/* a program from the future that asks for something new */
+		size = size_of(c);
+		check_tail(&dev, c, size + 1, size);
+		check_tail(&dev, c, size + 24, size + 23);
+		check_tail(&dev, c, ARG_MAX_BYTES, ARG_MAX_BYTES - 1);
 	}
+	dev_close(&dev);
+}
+
+/*
+ * A program and a module of different versions: what one side does not know, the
+ * other does without.
+ */
+static void ioctl_growth(void)
+{
+	struct cmt_attach arg = { .size = sizeof(arg), .kind = CMT_OWNER_CPU };
+	struct cmt_stats stats;
+	struct dev dev;
+	int err;
+
+	dev_open(&dev, O_RDWR);
+	stats = dev_stats(&dev);
+	CHECK(stats.cpus_online == 2, "%u CPUs", stats.cpus_online);
+#ifdef CMT_TEST_NEXT
+	CHECK(dev.info.size == CMT_INFO_SIZE +
+	      (module_is_next ? TEST_GROWN : 0), "size %u", dev.info.size);
+	CHECK(dev.info.test_next == (module_is_next ? CMT_TEST_NEXT : 0) &&
+	      stats.test_next == dev.info.test_next, "%#llx, %#llx",
+	      (unsigned long long)dev.info.test_next,
+	      (unsigned long long)stats.test_next);
+	/* what only the newer module can do, an older one must refuse to do */
+	arg.test_in = 1;
+	err = call(&dev, CMT_IOC_ATTACH, &arg);
+	if (module_is_next) {
+		CHECK(!err && arg.test_out == 2 && arg.rmid, "%s, out %u",
+		      strerror(-err), arg.test_out);
+	} else {
+		CHECK(err == -EINVAL, "attached without: %s", strerror(-err));
+		arg.test_in = 0;
+		err = call(&dev, CMT_IOC_ATTACH, &arg);
+		CHECK(!err && arg.size == CMT_ATTACH_SIZE && arg.rmid &&
+		      !arg.test_out, "%s, size %u", strerror(-err), arg.size);
+	}
+#else
+	err = call(&dev, CMT_IOC_ATTACH, &arg);
+	CHECK(!err && arg.rmid && arg.size == sizeof(arg), "%s, size %u",
+	      strerror(-err), arg.size);
+#endif
 	dev_close(&dev);
 }
 
@@ -129,7 +227,7 @@ static void ioctl_flags(void)
 	dev_open(&dev, O_RDWR);
 	for (c = commands; c < commands + NR_COMMANDS; c++) {
 		for (bit = 0; bit < 32; bit++) {
-			arg = argument(c, c->size);
+			arg = argument(c, c->least);
 			arg[1] = 1U << bit;
 			err = call(&dev, c->number, arg);
 			CHECK(err == -EINVAL, "%s, flag %d: %s", c->name, bit,
@@ -137,7 +235,7 @@ static void ioctl_flags(void)
 		}
 		if (!c->reserved)
 			continue;
-		arg = argument(c, c->size);
+		arg = argument(c, c->least);
 		/* a bit that is no option of ATTACH either */
 		arg[c->reserved] = 2;
 		err = call(&dev, c->number, arg);
@@ -170,14 +268,12 @@ static void ioctl_pointer(void)
 		      strerror(-err));
 		/* the size can be read, what follows cannot */
 		edge = (uint32_t *)(map + page) - 1;
-		*edge = c->size;
+		*edge = c->least;
 		err = call(&dev, c->number, edge);
 		CHECK(err == -EFAULT, "%s across the edge: %s", c->name,
 		      strerror(-err));
 		/* can be read, but not written back */
-		if (!(_IOC_DIR(c->number) & _IOC_READ))
-			continue;
-		memcpy(map, argument(c, c->size), c->size);
+		memcpy(map, argument(c, c->least), c->least);
 		mprotect(map, page, PROT_READ);
 		err = call(&dev, c->number, map);
 		CHECK(err == -EFAULT, "%s, read-only: %s", c->name,
@@ -330,7 +426,9 @@ static void ioctl_info(void)
 
 	dev_open(&dev, O_RDONLY);
 	i = &dev.info;
-	CHECK(i->size == sizeof(*i) && !i->flags, "size and flags");
+	CHECK(i->size == (sizeof(*i) < size_of(&commands[0]) ? sizeof(*i) :
+			  size_of(&commands[0])) && !i->flags,
+	      "size %u, flags %#x", i->size, i->flags);
 	CHECK(i->scope == CMT_SCOPE_PROCESS, "scope %u", i->scope);
 	CHECK(i->nr_cpus >= (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 	      "%u rings", i->nr_cpus);
@@ -345,28 +443,341 @@ static void ioctl_info(void)
 	CHECK(i->upscale_bytes && i->counter_bits >= 24 && i->l3_bytes,
 	      "counter geometry");
 	CHECK(strnlen(i->module_version, 16) < 16 && i->module_version[0] &&
-	      strnlen(i->reason, 64) < 64, "strings not terminated");
+	      strnlen(i->reason, 64) < 64 && strnlen(i->mbm_reason, 64) < 64,
+	      "strings not terminated");
+	CHECK(!i->mbm_reason[0], "MBM, and a reason against it: %s",
+	      i->mbm_reason);
+	CHECK(i->ring_hold_ns && i->budget_ns && i->idle_ticks,
+	      "rings hold %llu ns, budget %u ns, %u idle ticks",
+	      (unsigned long long)i->ring_hold_ns, i->budget_ns, i->idle_ticks);
+	CHECK(i->resctrl == CMT_RESCTRL_RESPECT && !i->resctrl_mounted,
+	      "resctrl %u, mounted %u", i->resctrl, i->resctrl_mounted);
+	dev_close(&dev);
+}
+
+static int set_resctrl(const struct dev *dev, uint32_t mode)
+{
+	struct cmt_resctrl arg = { .size = sizeof(arg), .mode = mode };
+
+	return call(dev, CMT_IOC_SET_RESCTRL, &arg);
+}
+
+static void check_resctrl(uint32_t mode)
+{
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.resctrl == mode, "mode %u, not %u", dev.info.resctrl,
+	      mode);
+	dev_close(&dev);
+}
+
+static void ioctl_resctrl_mode(void)
+{
+	static const uint32_t bad[] = { 0, 3, 4, 0x80000001, UINT32_MAX };
+	struct dev ro, rw;
+	unsigned int i;
+
+	dev_open(&ro, O_RDONLY);
+	dev_open(&rw, O_RDWR);
+	CHECK(!set_resctrl(&rw, CMT_RESCTRL_TAKE), "TAKE refused");
+	check_resctrl(CMT_RESCTRL_TAKE);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(set_resctrl(&rw, bad[i]) == -EINVAL, "mode %u taken",
+		      bad[i]);
+	CHECK(set_resctrl(&ro, CMT_RESCTRL_RESPECT) == -EBADF,
+	      "read-only descriptor");
+	check_resctrl(CMT_RESCTRL_TAKE);
+	set_caps(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
+	CHECK(!set_resctrl(&rw, CMT_RESCTRL_RESPECT), "RESPECT refused");
+	set_caps(1ULL << CAP_DAC_OVERRIDE);
+	CHECK(set_resctrl(&rw, CMT_RESCTRL_TAKE) == -EPERM,
+	      "no capability needed");
+	check_resctrl(CMT_RESCTRL_RESPECT);
+	dev_close(&ro);
+	dev_close(&rw);
+}
+
+static bool saw_state(struct dev *dev, uint32_t interval_ns)
+{
+	struct log log = { };
+	bool saw = false;
+	size_t i;
+
+	dev_drain_events(dev, &log);
+	for (i = 0; i < log.count; i++) {
+		const struct cmt_record *r = &log.records[i];
+
+		if (r->type != CMT_REC_STATE)
+			continue;
+		CHECK(r->state.scope == dev->info.scope &&
+		      r->state.resctrl == CMT_RESCTRL_RESPECT &&
+		      !r->state.resctrl_mounted, "scope %u, resctrl %u",
+		      r->state.scope, r->state.resctrl);
+		saw |= r->state.interval_ns == interval_ns;
+	}
+	log_free(&log);
+	return saw;
+}
+
+static void ioctl_state_record(void)
+{
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!set_interval(&dev, 2345678), "SET_INTERVAL");
+	CHECK(saw_state(&dev, 2345678), "no STATE of the new interval");
+	CHECK(set_interval(&dev, 1) == -EINVAL, "1 ns taken");
+	CHECK(!saw_state(&dev, 2345678), "a STATE, and nothing has changed");
+	dev_close(&dev);
+}
+
+static int path_of(const struct dev *dev, uint64_t id, char *path,
+		   uint32_t *bytes)
+{
+	struct cmt_cgroup_path arg = {
+		.size = sizeof(arg),
+		.cgroup_id = id,
+		.path = (uintptr_t)path,
+		.bytes = *bytes,
+	};
+	int err = call(dev, CMT_IOC_PATH_OF_CGROUP, &arg);
+
+	CHECK(arg.size == sizeof(arg) && arg.cgroup_id == id,
+	      "the argument has changed");
+	*bytes = arg.bytes;
+	return err;
+}
+
+static void check_path(const struct dev *dev, uint64_t id, const char *want)
+{
+	uint32_t length = strlen(want) + 1, bytes = 4096;
+	char path[4096];
+	int err;
+
+	memset(path, 'x', sizeof(path));
+	err = path_of(dev, id, path, &bytes);
+	CHECK(!err && bytes == length && !memcmp(path, want, length) &&
+	      path[length] == 'x', "%s: %s, %u bytes", want, strerror(-err),
+	      bytes);
+
+	memset(path, 'x', sizeof(path));
+	err = path_of(dev, id, path, &bytes);
+	CHECK(!err && bytes == length && path[length] == 'x',
+	      "%s, just enough: %s", want, strerror(-err));
+
+	memset(path, 'x', sizeof(path));
+	bytes--;
+	err = path_of(dev, id, path, &bytes);
+	CHECK(err == -ENOSPC && bytes == length && path[0] == 'x',
+	      "%s, one too little: %s, %u bytes", want, strerror(-err), bytes);
+	bytes = 0;
+	err = path_of(dev, id, NULL, &bytes);
+	CHECK(err == -ENOSPC && bytes == length, "%s, no room: %s", want,
+	      strerror(-err));
+}
+
+static void check_no_path(const struct dev *dev, uint64_t id, int error)
+{
+	char path[4096] = "x";
+	uint32_t bytes = sizeof(path);
+	int err = path_of(dev, id, path, &bytes);
+
+	CHECK(err == error && bytes == sizeof(path) && path[0] == 'x',
+	      "cgroup %llu: %s, %.40s", (unsigned long long)id, strerror(-err),
+	      path);
+}
+
+static uint64_t id_of_path(const char *path)
+{
+	struct stat st;
+
+	CHECK(!stat(path, &st), "stat %s: %m", path);
+	return st.st_ino;
+}
+
+static void ioctl_cgroup_path(void)
+{
+	uint64_t root = id_of_path(CGROUPS), outer, inner;
+	uint32_t bytes = 4096;
+	struct dev dev;
+	int err;
+
+	outer = group_make("outer");
+	inner = group_make("outer/in ner");
+	dev_open(&dev, O_RDONLY);
+	check_path(&dev, root, "/");
+	check_path(&dev, outer, "/outer");
+	check_path(&dev, inner, "/outer/in ner");
+	err = path_of(&dev, inner, (char *)8, &bytes);
+	CHECK(err == -EFAULT && bytes == 4096, "bad path: %s", strerror(-err));
+	err = path_of(&dev, inner, (char *)-4096L, &bytes);
+	CHECK(err == -EFAULT, "path in the kernel: %s", strerror(-err));
+	check_no_path(&dev, 0, -ENOENT);
+	check_no_path(&dev, UINT64_MAX, -ENOENT);
+	check_no_path(&dev, inner | 1ULL << 32, -ENOENT);
+	check_no_path(&dev, inner + 12345, -ENOENT);
+	group_remove("outer/in ner");
+	check_no_path(&dev, inner, -ENOENT);
+	check_path(&dev, outer, "/outer");
+	group_remove("outer");
+	check_no_path(&dev, outer, -ENOENT);
+	set_caps(0);	/* any reader may ask */
+	check_path(&dev, root, "/");
+	dev_close(&dev);
+}
+
+/* A process that was not waited for keeps its cgroup in memory. */
+static void ioctl_cgroup_path_dead(void)
+{
+	uint64_t id = group_make("dead");
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	pid = park(0, NULL);
+	group_enter("dead", pid);
+	check_path(&dev, id, "/dead");
+	kill(pid, SIGKILL);
+	WAIT_FOR(process_is(pid, 'Z'), 5000, "process %d lives", pid);
+	group_remove("dead");
+	check_no_path(&dev, id, -ENOENT);
+	reap(pid, 0);
+	dev_close(&dev);
+}
+
+static void ioctl_cgroup_path_namespace(void)
+{
+	uint64_t root = id_of_path(CGROUPS), mine, below, other;
+	struct dev dev;
+	pid_t pid;
+
+	mine = group_make("mine");
+	below = group_make("mine/below");
+	other = group_make("mine2");
+	dev_open(&dev, O_RDONLY);
+	pid = fork();
+	if (pid == 0) {
+		group_enter("mine", getpid());
+		CHECK(!unshare(CLONE_NEWCGROUP), "unshare: %m");
+		check_path(&dev, mine, "/mine");
+		check_path(&dev, below, "/mine/below");
+		check_no_path(&dev, other, -ENOENT);
+		check_no_path(&dev, root, -ENOENT);
+		_exit(0);
+	}
+	expect_exit_0(pid, "who has a namespace");
+	group_remove("mine2");
+	group_remove("mine/below");
+	group_remove("mine");
+	dev_close(&dev);
+}
+
+#define LONG_LEVELS 17	/* of 250 bytes: more than PATH_MAX */
+
+static void ioctl_cgroup_path_long(void)
+{
+	char name[251];
+	struct dev dev;
+	uint64_t id;
+	int i;
+
+	memset(name, 'n', 250);
+	name[250] = '\0';
+	dev_open(&dev, O_RDONLY);
+	CHECK(!chdir(CGROUPS), "chdir: %m");
+	for (i = 0; i < LONG_LEVELS; i++)
+		CHECK(!mkdir(name, 0755) && !chdir(name), "level %d: %m", i);
+	id = id_of_path(".");
+	check_no_path(&dev, id, -ENAMETOOLONG);
+	for (i = 0; i < LONG_LEVELS; i++) {
+		CHECK(!chdir(".."), "chdir: %m");
+		WAIT_FOR(!rmdir(name), 5000, "level %d: %m", i);
+	}
+	check_no_path(&dev, id, -ENOENT);
+	dev_close(&dev);
+}
+
+/* Arguments from a random generator: errors, and nothing but errors. */
+static void ioctl_random(void)
+{
+	static uint32_t words[ARG_MAX_BYTES / 4];
+	const struct command *c;
+	unsigned int i, k;
+	struct dev dev;
+	int err;
+
+	dev_open(&dev, O_RDONLY);
+	srandom(1);
+	for (i = 0; i < 20000 / slowness; i++) {
+		c = &commands[random() % NR_COMMANDS];
+		for (k = 0; k < c->least / 4 + 4; k++)
+			words[k] = random() % 4 ? 0 : random();
+		words[0] = random() % 4 ? c->least : random() % (2 * c->least);
+		err = call(&dev, c->number, words);
+		CHECK(!err || err == -EINVAL || err == -EFAULT ||
+		      err == -EBADF || err == -ENOENT || err == -ENOSPC,
+		      "%s: %s", c->name, strerror(-err));
+	}
+	dev_close(&dev);
+}
+
+static void check_proc_line(const struct cmt_attach *owner, const char *rest)
+{
+	static char text[65536];
+	char line[128];
+
+	snprintf(line, sizeof(line), "\n%u %u %s", owner->rmid,
+		 owner->generation, rest);
+	read_file("/proc/cmt/rmids", text, sizeof(text));
+	CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s", line);
+}
+
+/* The number of a CPU is no process id. */
+static void proc_kinds(void)
+{
+	uint64_t id = group_make("kind");
+	struct cmt_attach owner;
+	char rest[64];
+	struct dev dev;
+	pid_t pid;
+
+	pid = park(0, NULL);
+	dev_open(&dev, O_RDWR);
+	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, &owner), "ATTACH CPU");
+	check_proc_line(&owner, "cpu 1 0 ");
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, id, 0, &owner), "ATTACH cgroup");
+	snprintf(rest, sizeof(rest), "cgroup 0 %llu ", (unsigned long long)id);
+	check_proc_line(&owner, rest);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &owner), "ATTACH");
+	snprintf(rest, sizeof(rest), "process %d ", pid);
+	check_proc_line(&owner, rest);
+	group_remove("kind");
 	dev_close(&dev);
 }
 
 /* The same, and the maps, as a 32-bit program sees them. */
 static void compat_32bit(void)
 {
-	static const char *const prefixes[] = { "ioctl_", "map_" };
-	unsigned int i;
-	pid_t pid;
+	run_suite("/bin/suite32", NULL, "ioctl_");
+	run_suite("/bin/suite32", NULL, "map_");
+}
 
-	for (i = 0; i < 2; i++) {
-		pid = fork();
-		if (pid == 0) {
-			if (!freopen("/tmp/compat.log", "w", stdout))
-				_exit(1);
-			execl("/bin/suite32", "suite32", "--run", prefixes[i],
-			      NULL);
-			_exit(127);
-		}
-		expect_exit_0(pid, "suite32");
-	}
+/* The same, with a program and a module of different versions. */
+static void abi_older_program(void)
+{
+	run_suite("/bin/suite", "--module-next", "ioctl_");
+}
+
+static void abi_newer_program(void)
+{
+	run_suite("/bin/suite-next", NULL, "ioctl_");
+}
+
+static void abi_newer_both(void)
+{
+	run_suite("/bin/suite-next", "--module-next", "ioctl_");
 }
 
 const struct test ioctl_tests[] = {
@@ -379,6 +790,18 @@ const struct test ioctl_tests[] = {
 	{ "ioctl_interval_rights", ioctl_interval_rights, "", 0 },
 	{ "ioctl_watermark_range", ioctl_watermark_range, "", 0 },
 	{ "ioctl_info", ioctl_info, "", 0 },
-	{ "compat_32bit", compat_32bit, NULL, 40 },
+	{ "ioctl_growth", ioctl_growth, "scope=process", 0 },
+	{ "ioctl_resctrl_mode", ioctl_resctrl_mode, "", 0 },
+	{ "ioctl_state_record", ioctl_state_record, "", 0 },
+	{ "ioctl_cgroup_path", ioctl_cgroup_path, "", 0 },
+	{ "ioctl_cgroup_path_dead", ioctl_cgroup_path_dead, "", 0 },
+	{ "ioctl_cgroup_path_namespace", ioctl_cgroup_path_namespace, "", 0 },
+	{ "ioctl_cgroup_path_long", ioctl_cgroup_path_long, "", 0 },
+	{ "ioctl_random", ioctl_random, "", 0 },
+	{ "proc_kinds", proc_kinds, "scope=manual", 0 },
+	{ "compat_32bit", compat_32bit, NULL, 60 },
+	{ "abi_older_program", abi_older_program, NULL, 40 },
+	{ "abi_newer_program", abi_newer_program, NULL, 40 },
+	{ "abi_newer_both", abi_newer_both, NULL, 40 },
 	{ }
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmt/cmt.h>
@@ -87,11 +88,11 @@ static void check_sum(const struct cmt_reader_counts *c, const char *of)
 static void check_counts(const struct side *s)
 {
 	const struct cmt_info *info = cmt_device_info(s->dev);
-	struct cmt_reader_counts c, one;
+	struct cmt_reader_counts c = { .sz = sizeof(c) }, one = { .sz = sizeof(one) };
 	uint64_t delivered = 0;
 	uint32_t cpu;
 
-	cmt_reader_counts(s->reader, &c);
+	CHECK(!cmt_reader_counts(s->reader, &c), "cmt_reader_counts");
 	check_sum(&c, "all CPUs");
 	CHECK(c.delivered == s->got, "delivered %llu, got %llu",
 	      (unsigned long long)c.delivered, (unsigned long long)s->got);
@@ -109,7 +110,7 @@ static void check_counts(const struct side *s)
 static void lib_conservation(void)
 {
 	struct side fast, fast2, slow;
-	struct cmt_reader_counts c;
+	struct cmt_reader_counts c = { .sz = sizeof(c) };
 	uint64_t end;
 	pid_t victim;
 	int i;
@@ -136,7 +137,7 @@ static void lib_conservation(void)
 	check_counts(&fast);
 	check_counts(&fast2);
 	check_counts(&slow);
-	cmt_reader_counts(slow.reader, &c);
+	CHECK(!cmt_reader_counts(slow.reader, &c), "cmt_reader_counts");
 	CHECK(c.lost, "the slow reader lost nothing: no test");
 	/* lost since the last read is counted, and told by the next one */
 	CHECK(slow.lost && slow.lost <= c.lost, "told of %llu lost, counted %llu",
@@ -189,7 +190,7 @@ static void lib_late_reader(void)
 	CHECK(!err, "cmt_device_snapshot: %s", strerror(-err));
 	err = cmt_tracker_sync(tracker, snapshot);
 	CHECK(!err, "cmt_tracker_sync: %s", strerror(-err));
-	free(snapshot);
+	cmt_snapshot_free(snapshot);
 
 	after = park(1, "comes-after");
 	reap(dies, SIGKILL);
@@ -219,10 +220,10 @@ static void lib_late_reader(void)
 }
 
 struct folded {
-	uint64_t slots, entries, named, last_start;
+	uint64_t slots, entries, named, carried, oldest_ns, last_start;
 };
 
-static void fold(void *ctx, const struct cmt_slot *slot)
+static int fold(void *ctx, const struct cmt_slot *slot)
 {
 	struct folded *f = ctx;
 	uint32_t i;
@@ -233,18 +234,25 @@ static void fold(void *ctx, const struct cmt_slot *slot)
 	f->last_start = slot->start_ns;
 	f->slots++;
 	for (i = 0; i < slot->nr_entries; i++) {
-		const struct cmt_slot_entry *e = &slot->entries[i];
+		const struct cmt_slot_entry *e = cmt_slot_entry_at(slot, i);
 
 		f->entries += e->rmid != 0;
 		f->named += e->rmid && e->owner &&
 			e->owner->generation == e->generation;
+		if (e->samples)
+			continue;
+		CHECK(e->ts < slot->start_ns, "carried from its own slot");
+		f->carried++;
+		if (f->oldest_ns < slot->end_ns - e->ts)
+			f->oldest_ns = slot->end_ns - e->ts;
 	}
+	return 0;
 }
 
 static void lib_slots(void)
 {
 	struct cmt_slots_opts opts = { .sz = sizeof(opts) };
-	struct cmt_slots_counts counts;
+	struct cmt_slots_counts counts = { .sz = sizeof(counts) };
 	struct cmt_snapshot *snapshot;
 	struct cmt_record batch[128];
 	struct folded f = { };
@@ -263,7 +271,7 @@ static void lib_slots(void)
 	err = cmt_device_snapshot(s.dev, &snapshot);
 	CHECK(!err, "cmt_device_snapshot: %s", strerror(-err));
 	cmt_tracker_sync(cmt_slots_tracker(slots), snapshot);
-	free(snapshot);
+	cmt_snapshot_free(snapshot);
 
 	for (end = now_ns() + 1000000000ULL; now_ns() < end;) {
 		n = cmt_reader_read(s.reader, batch, 128);
@@ -274,7 +282,7 @@ static void lib_slots(void)
 			cmt_reader_wait(s.reader, 10);
 	}
 	cmt_slots_flush(slots);
-	cmt_slots_counts(slots, &counts);
+	CHECK(!cmt_slots_counts(slots, &counts), "cmt_slots_counts");
 	CHECK(!counts.malformed && !counts.unknown, "%llu malformed, %llu unknown",
 	      (unsigned long long)counts.malformed,
 	      (unsigned long long)counts.unknown);
@@ -283,6 +291,12 @@ static void lib_slots(void)
 	CHECK(f.entries > 500 && f.named == f.entries,
 	      "%llu of %llu readings have an owner",
 	      (unsigned long long)f.named, (unsigned long long)f.entries);
+	/* the processes sleep, and so are not read in every slot */
+	CHECK(f.carried > 100, "%llu values were carried",
+	      (unsigned long long)f.carried);
+	note("%llu of %llu values were carried, for %llu ms at most",
+	     (unsigned long long)f.carried, (unsigned long long)f.entries,
+	     (unsigned long long)f.oldest_ns / 1000000);
 	cmt_slots_free(slots);
 	side_close(&s);
 }
@@ -310,11 +324,100 @@ static void lib_control(void)
 	cmt_device_close(rw);
 }
 
+/* Of what one side does not know, nothing is written and nothing is made up. */
+static void lib_sizes(void)
+{
+	struct { struct cmt_stats stats; uint64_t behind; } room;
+	const struct cmt_info *info;
+	struct cmt_device *dev;
+	uint32_t known = sizeof(struct cmt_stats);
+
+	memset(&room, 0xff, sizeof(room));
+	room.stats.size = known;
+	CHECK(!cmt_device_open(&dev, NULL, 0), "open");
+	CHECK(!cmt_device_stats(dev, &room.stats), "stats");
+	CHECK(room.behind == ~0ULL, "written behind the structure");
+	info = cmt_device_info(dev);
+	CHECK(info->size >= CMT_INFO_SIZE && info->size <= CMT_INFO_ROOM,
+	      "info of %u bytes", info->size);
+	CHECK(room.stats.size >= CMT_STATS_SIZE && room.stats.size <= known,
+	      "stats of %u bytes", room.stats.size);
+#ifdef CMT_TEST_NEXT
+	/* of a program that is newer than its module, or as new */
+	CHECK(info->test_next == (info->size == sizeof(*info) ?
+				  CMT_TEST_NEXT : 0), "info made up");
+	CHECK(room.stats.test_next == (room.stats.size == known ?
+				       CMT_TEST_NEXT : 0), "stats made up");
+#endif
+	cmt_device_close(dev);
+}
+
+static void lib_resctrl(void)
+{
+	struct cmt_device *ro, *rw;
+	uint32_t mode;
+	bool mounted;
+
+	CHECK(!cmt_device_open(&ro, NULL, 0), "open");
+	CHECK(!cmt_device_open(&rw, NULL, CMT_OPEN_CONTROL), "open");
+	CHECK(!cmt_device_resctrl(ro, &mode, &mounted) &&
+	      mode == CMT_RESCTRL_RESPECT && !mounted, "mode %u", mode);
+	CHECK(cmt_device_set_resctrl(ro, CMT_RESCTRL_TAKE) == -EBADF,
+	      "not EBADF");
+	CHECK(cmt_device_set_resctrl(rw, 3) == -EINVAL, "not EINVAL");
+	CHECK(!cmt_device_set_resctrl(rw, CMT_RESCTRL_TAKE), "refused");
+	CHECK(!cmt_device_resctrl(ro, &mode, NULL) && mode == CMT_RESCTRL_TAKE,
+	      "mode %u", mode);
+	cmt_device_close(ro);
+	cmt_device_close(rw);
+}
+
+static void lib_cgroup_path(void)
+{
+	struct cmt_device *dev;
+	char path[4096];
+	struct stat st;
+	uint64_t id;
+
+	CHECK(!mkdir("/sys/fs/cgroup/path-of", 0755), "mkdir: %m");
+	CHECK(!stat("/sys/fs/cgroup/path-of", &st), "stat: %m");
+	id = st.st_ino;
+	CHECK(!cmt_device_open(&dev, NULL, 0), "open");
+	CHECK(!cmt_device_cgroup_path(dev, id, path, sizeof(path)) &&
+	      !strcmp(path, "/path-of"), "it is at %s", path);
+	CHECK(!cmt_device_cgroup_path(dev, id, path, sizeof("/path-of")),
+	      "no room for just the path");
+	CHECK(cmt_device_cgroup_path(dev, id, path, sizeof("/path-of") - 1) ==
+	      -ENOSPC, "not ENOSPC");
+	CHECK(cmt_device_cgroup_path(dev, 1ULL << 60, path, sizeof(path)) ==
+	      -ENOENT, "not ENOENT");
+	CHECK(!rmdir("/sys/fs/cgroup/path-of"), "rmdir: %m");
+	CHECK(cmt_device_cgroup_path(dev, id, path, sizeof(path)) == -ENOENT,
+	      "it is gone, and has a path");
+	cmt_device_close(dev);
+}
+
+/* The library and the module are of different minor versions. */
+static void abi_older_library(void)
+{
+	run_suite("/bin/suite", "--module-next", "lib_");
+}
+
+static void abi_newer_library(void)
+{
+	run_suite("/bin/suite-lib-next", NULL, "lib_");
+}
+
 const struct test lib_tests[] = {
 	{ "lib_no_module", lib_no_module, NULL, 0 },
 	{ "lib_control", lib_control, "", 0 },
+	{ "lib_sizes", lib_sizes, "", 0 },
+	{ "lib_resctrl", lib_resctrl, "", 0 },
+	{ "lib_cgroup_path", lib_cgroup_path, "", 0 },
 	{ "lib_conservation", lib_conservation, "ring_records=1024", 40 },
 	{ "lib_late_reader", lib_late_reader, "", 0 },
 	{ "lib_slots", lib_slots, "", 40 },
+	{ "abi_older_library", abi_older_library, NULL, 120 },
+	{ "abi_newer_library", abi_newer_library, NULL, 120 },
 	{ }
 };

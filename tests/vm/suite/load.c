@@ -271,7 +271,7 @@ static void check_everybody(const struct dev *dev)
 	}
 	closedir(proc);
 	for (i = 0; i < snapshot.count; i++)
-		CHECK(snapshot.records[i].flags & CMT_F_OWNER_REST ||
+		CHECK(snapshot.records[i].flags & CMT_F_OWNER_OVERFLOW ||
 		      !kill(snapshot.records[i].tgid, 0),
 		      "RMID %u is of %u, which is gone",
 		      snapshot.records[i].rmid, snapshot.records[i].tgid);

@@ -19,14 +19,15 @@
 const char *suite_path;
 unsigned int slowness = 1;
 bool has_hw;
+bool module_is_next;
 static bool debug;
 
 static const struct test *const suites[] = {
 #ifdef CMT_SUITE_LIB
 	lib_tests,
 #else
-	load_tests, ioctl_tests, map_tests, ring_tests, lifecycle_tests,
-	pool_tests, sample_tests, hotplug_tests, scope_tests,
+	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
+	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
 	attach_tests, full_tests,
 #endif
 	debug_tests,	/* the last: what all the others led to */
@@ -165,7 +166,7 @@ static bool run_test(const struct test *test)
 static void usage(FILE *to)
 {
 	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
-		"             [--slow N] [--hw] [--debug]\n"
+		"             [--slow N] [--hw] [--module-next] [--debug]\n"
 		"  --bare  run in this process, with the module as it is\n"
 		"  others  see suite.h\n");
 }
@@ -200,6 +201,8 @@ int main(int argc, char **argv)
 			run = run_bare;
 		} else if (!strcmp(argv[i], "--hw")) {
 			has_hw = true;
+		} else if (!strcmp(argv[i], "--module-next")) {
+			module_is_next = true;
 		} else if (!strcmp(argv[i], "--debug")) {
 			debug = true;
 		} else if (!strcmp(argv[i], "--slow") && i + 1 < argc &&

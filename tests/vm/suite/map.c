@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -196,11 +197,179 @@ static void map_juggling(void)
 	dev_close(&dev);
 }
 
+#define PAGE 4096UL
+
+/* A ring that stands still for a second at a time, no two pages of it alike. */
+static char *map_still(struct dev *dev, unsigned long *pages)
+{
+	dev_open(dev, O_RDWR);
+	dev_map(dev, FROM_NOW);
+	*pages = dev->info.ring_bytes / PAGE;
+	WAIT_FOR(ring_head(&dev->rings[1]) > dev->info.ring_records, 10000,
+		 "ring 1 does not fill");
+	dev_set_interval(dev, 1000000000);
+	return mmap(NULL, dev->info.ring_bytes, PROT_READ, MAP_SHARED, dev->fd,
+		    dev->info.ring_bytes);
+}
+
+static bool same_page(const char *a, const char *b)
+{
+	return !memcmp(a, b, PAGE);
+}
+
+/* Pages from first on show what a whole map shows; a tick may come between. */
+static void check_pages(const struct dev *dev, const char *at,
+			unsigned long first, unsigned long count)
+{
+	const char *whole = (const char *)dev->rings[1].header;
+	unsigned long i;
+
+	for (i = 0; i < count; i++)
+		WAIT_FOR(same_page(at + i * PAGE, whole + (first + i) * PAGE),
+			 3000, "page %lu is another one", first + i);
+}
+
+/* The check itself: pages differ, and so do rings. */
+static void map_pages_differ(void)
+{
+	unsigned long pages, i;
+	struct dev dev;
+	char *map;
+
+	map = map_still(&dev, &pages);
+	CHECK(map != MAP_FAILED, "mmap: %m");
+	check_pages(&dev, map, 0, pages);
+	for (i = 0; i + 1 < pages; i++)
+		CHECK(!same_page(map + i * PAGE, map + (i + 1) * PAGE) &&
+		      !same_page(map + i * PAGE,
+				 (char *)dev.rings[0].header + i * PAGE),
+		      "page %lu is as another one", i);
+	dev_close(&dev);
+}
+
+static void map_cut(void)
+{
+	unsigned long pages, middle;
+	struct dev dev;
+	char *map;
+
+	map = map_still(&dev, &pages);
+	CHECK(map != MAP_FAILED, "mmap: %m");
+	middle = pages / 2;
+	CHECK(!munmap(map, PAGE), "munmap of the first page: %m");
+	check_pages(&dev, map + PAGE, 1, pages - 1);
+	CHECK(!munmap(map + middle * PAGE, PAGE), "munmap in the middle: %m");
+	/* what was touched is in the page tables: ask the module again */
+	CHECK(!madvise(map + PAGE, (middle - 1) * PAGE, MADV_DONTNEED) &&
+	      !madvise(map + (middle + 1) * PAGE, (pages - middle - 1) * PAGE,
+		       MADV_DONTNEED), "madvise: %m");
+	check_pages(&dev, map + PAGE, 1, middle - 1);
+	check_pages(&dev, map + (middle + 1) * PAGE, middle + 1,
+		    pages - middle - 1);
+	CHECK(!munmap(map + (pages - 1) * PAGE, PAGE), "munmap at the end: %m");
+	check_pages(&dev, map + (middle + 1) * PAGE, middle + 1,
+		    pages - middle - 2);
+	munmap(map, pages * PAGE);
+	dev_close(&dev);
+}
+
+static void map_moved(void)
+{
+	unsigned long pages;
+	char *map, *to;
+	struct dev dev;
+
+	map = map_still(&dev, &pages);
+	CHECK(map != MAP_FAILED, "mmap: %m");
+	/* a part, before anything of it was touched */
+	to = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		  0);
+	CHECK(to != MAP_FAILED, "mmap: %m");
+	CHECK(mremap(map + 3 * PAGE, 4 * PAGE, 4 * PAGE,
+		     MREMAP_MAYMOVE | MREMAP_FIXED, to) == to, "mremap: %m");
+	check_pages(&dev, to, 3, 4);
+	check_pages(&dev, map, 0, 3);
+	check_pages(&dev, map + 7 * PAGE, 7, pages - 7);
+	/* the part again, touched, and what remains of it when it shrinks */
+	CHECK(mremap(to, 4 * PAGE, 2 * PAGE, 0) == to, "shrink: %m");
+	CHECK(mremap(to + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		     map + 5 * PAGE) == map + 5 * PAGE, "back: %m");
+	check_pages(&dev, map + 5 * PAGE, 4, 1);
+	CHECK(!madvise(map + 5 * PAGE, PAGE, MADV_DONTNEED), "madvise: %m");
+	check_pages(&dev, map + 5 * PAGE, 4, 1);
+	/* none grows, and none is doubled */
+	CHECK(mremap(to, PAGE, 2 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED,
+	      "a part grew");
+	CHECK(mremap(map + 7 * PAGE, (pages - 7) * PAGE, (pages - 6) * PAGE,
+		     MREMAP_MAYMOVE) == MAP_FAILED, "the end grew");
+	CHECK(mremap(to, 0, PAGE, MREMAP_MAYMOVE) == MAP_FAILED,
+	      "a part was doubled");
+	munmap(to, PAGE);
+	munmap(map, pages * PAGE);
+	dev_close(&dev);
+}
+
+static void map_locked(void)
+{
+	unsigned long pages;
+	struct dev dev;
+	char *map;
+
+	map = map_still(&dev, &pages);
+	CHECK(map != MAP_FAILED, "mmap: %m");
+	CHECK(!mlock(map + 2 * PAGE, 3 * PAGE), "mlock: %m");
+	CHECK(!munmap(map, PAGE), "munmap: %m");
+	check_pages(&dev, map + PAGE, 1, pages - 1);
+	CHECK(!munlock(map + 3 * PAGE, PAGE), "munlock: %m");
+	CHECK(!mlockall(MCL_CURRENT | MCL_FUTURE), "mlockall: %m");
+	check_pages(&dev, map + PAGE, 1, pages - 1);
+	CHECK(!munlockall(), "munlockall: %m");
+	CHECK(!mprotect(map + 4 * PAGE, PAGE, PROT_NONE), "mprotect: %m");
+	expect_signal(SIGSEGV, load_byte, map + 4 * PAGE);
+	CHECK(!mprotect(map + 4 * PAGE, PAGE, PROT_READ), "mprotect: %m");
+	check_pages(&dev, map + PAGE, 1, pages - 1);
+	munmap(map, pages * PAGE);
+	dev_close(&dev);
+}
+
+#define ADVICE_MAX 26	/* and 100, 101: memory failures, made on purpose */
+
+/* Whatever is advised of a part, no page is another one or can be written. */
+static void map_advised(void)
+{
+	unsigned long pages;
+	struct dev dev;
+	char *map;
+	int advice;
+
+	map = map_still(&dev, &pages);
+	CHECK(map != MAP_FAILED, "mmap: %m");
+	CHECK(!munmap(map, PAGE), "munmap: %m");
+	for (advice = 0; advice < ADVICE_MAX; advice++) {
+		madvise(map + 2 * PAGE, 3 * PAGE, advice);
+		/* not of the forked ones that look for a signal */
+		madvise(map + 2 * PAGE, 3 * PAGE, MADV_DOFORK);
+		check_pages(&dev, map + PAGE, 1, pages - 1);
+		expect_signal(SIGSEGV, store_byte, map + 3 * PAGE);
+		CHECK(mprotect(map + 3 * PAGE, PAGE, PROT_READ | PROT_WRITE) &&
+		      errno == EACCES, "advice %d made it writable", advice);
+	}
+	munmap(map, pages * PAGE);
+	dev_close(&dev);
+}
+
+#define STILL "ring_records=1024 interval_us=200"
+
 const struct test map_tests[] = {
 	{ "map_not_writable", map_not_writable, "ring_records=1024", 0 },
 	{ "map_bad_geometry", map_bad_geometry, "ring_records=1024", 0 },
 	{ "map_store_faults", map_store_faults, "ring_records=1024", 0 },
 	{ "map_absent_cpu", map_absent_cpu, NULL, 0 },
 	{ "map_juggling", map_juggling, "ring_records=1024", 0 },
+	{ "map_pages_differ", map_pages_differ, STILL, 0 },
+	{ "map_cut", map_cut, STILL, 40 },
+	{ "map_moved", map_moved, STILL, 40 },
+	{ "map_locked", map_locked, STILL, 40 },
+	{ "map_advised", map_advised, STILL, 60 },
 	{ }
 };

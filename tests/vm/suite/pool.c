@@ -40,7 +40,7 @@ static void check_conservation(const struct dev *dev,
 	for (i = 0; i < snapshot->count; i++) {
 		uint32_t tgid = snapshot->records[i].tgid;
 
-		if (snapshot->records[i].flags & CMT_F_OWNER_REST)
+		if (snapshot->records[i].flags & CMT_F_OWNER_OVERFLOW)
 			continue;
 		CHECK(!kill(tgid, 0), "RMID %u is of %u, which is gone",
 		      snapshot->records[i].rmid, tgid);
@@ -138,8 +138,8 @@ static void storm(unsigned int each)
 	      "only %u processes seen", history.allocs);
 	CHECK(history.reused > each / 2, "only %u RMIDs used again",
 	      history.reused);
-	CHECK(!dev_stats(&dev).waiting, "%u wait for ever",
-	      dev_stats(&dev).waiting);
+	CHECK(!dev_stats(&dev).pending, "%u wait for ever",
+	      dev_stats(&dev).pending);
 	note("%u allocations, %u reused, shortest limbo %llu us, %u failed",
 	     history.allocs, history.reused,
 	     (unsigned long long)history.least_limbo_ns / 1000, history.fails);
@@ -208,30 +208,30 @@ static void pool_exhaustion(void)
 	owners = count_owners(&dev, pids);
 	s = dev_stats(&dev);
 	CHECK(s.rmids_active == 15, "%u of 15 RMIDs given", s.rmids_active);
-	CHECK(s.waiting == CROWD - owners && s.alloc_fails == s.waiting,
-	      "%u have one, %u wait, %llu failed", owners, s.waiting,
+	CHECK(s.pending == CROWD - owners && s.alloc_fails == s.pending,
+	      "%u have one, %u wait, %llu failed", owners, s.pending,
 	      (unsigned long long)s.alloc_fails);
 
 	/* those who wait may go without ever having had one */
 	end_some(&dev, pids, 5, false);
-	CHECK(dev_stats(&dev).waiting == s.waiting - 5,
-	      "the dead still wait: %u", dev_stats(&dev).waiting);
+	CHECK(dev_stats(&dev).pending == s.pending - 5,
+	      "the dead still wait: %u", dev_stats(&dev).pending);
 	CHECK(!dev_stats(&dev).served, "served without an RMID to give");
 
 	end_some(&dev, pids, 8, true);
 	WAIT_FOR(dev_stats(&dev).served == 8, 5000, "%llu of 8 served",
 		 (unsigned long long)dev_stats(&dev).served);
-	CHECK(dev_stats(&dev).waiting == s.waiting - 13, "%u wait",
-	      dev_stats(&dev).waiting);
+	CHECK(dev_stats(&dev).pending == s.pending - 13, "%u wait",
+	      dev_stats(&dev).pending);
 	CHECK(count_owners(&dev, pids) == owners, "%u of %u have an RMID",
 	      count_owners(&dev, pids), owners);
 
 	/* until all of the rest had their turn */
-	while (dev_stats(&dev).waiting) {
-		unsigned int left = dev_stats(&dev).waiting;
+	while (dev_stats(&dev).pending) {
+		unsigned int left = dev_stats(&dev).pending;
 
 		end_some(&dev, pids, 1, true);
-		WAIT_FOR(dev_stats(&dev).waiting < left, 5000,
+		WAIT_FOR(dev_stats(&dev).pending < left, 5000,
 			 "%u wait, nobody is served", left);
 	}
 	for (i = 0; i < CROWD; i++)
@@ -267,13 +267,13 @@ static void pool_exhausted_at_load(void)
 	      "load");
 	dev_open(&dev, O_RDONLY);
 	s = dev_stats(&dev);
-	CHECK(s.rmids_active == 15 && s.waiting >= CROWD - 15 &&
-	      s.alloc_fails == s.waiting, "%u active, %u wait", s.rmids_active,
-	      s.waiting);
+	CHECK(s.rmids_active == 15 && s.pending >= CROWD - 15 &&
+	      s.alloc_fails == s.pending, "%u active, %u wait", s.rmids_active,
+	      s.pending);
 	for (i = 0; i < CROWD; i++)
 		reap(pids[i], SIGKILL);
-	WAIT_FOR(!dev_stats(&dev).waiting, 5000, "%u wait",
-		 dev_stats(&dev).waiting);
+	WAIT_FOR(!dev_stats(&dev).pending, 5000, "%u wait",
+		 dev_stats(&dev).pending);
 	dev_snapshot(&dev, &snapshot);
 	check_conservation(&dev, &snapshot);
 	CHECK(snapshot_find(&snapshot, getpid()), "this test has no RMID");
@@ -399,8 +399,8 @@ static void pool_rest(void)
 	log_free(&rec.log);
 	for (i = 0; i < 10; i++)
 		reap(pids[i], SIGKILL);
-	WAIT_FOR(!dev_stats(&dev).waiting, 5000, "%u wait",
-		 dev_stats(&dev).waiting);
+	WAIT_FOR(!dev_stats(&dev).pending, 5000, "%u wait",
+		 dev_stats(&dev).pending);
 	dev_snapshot(&dev, &snapshot);
 	check_conservation(&dev, &snapshot);
 	CHECK(snapshot_rest(&snapshot), "the rest is gone");

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The readings. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +66,7 @@ static void sample_sum_within_cache(void)
 
 	CHECK(!write_file("/sys/devices/system/cpu/cpu1/online", "0"),
 	      "CPU 1 does not go offline");
-	CHECK(!module_load(EMULATED "emulated_cache_kib=2048 "
+	CHECK(!module_load(EMULATED "emulated_cache_kib=2048 budget_us=100 "
 			   "interval_us=2000 ring_records=16384"), "load");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
@@ -208,6 +212,87 @@ static void sample_owner_alive(void)
 	dev_close(&dev);
 }
 
+/* No CPU reads, or a CPU that cannot be: refused, and the load fails. */
+static void sample_exclude_bad(void)
+{
+	static const char *const bad[] = { "0-3", "0-1000", "99", "1,99", "x",
+					   "1-", "\"\"" };
+	char params[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(params, sizeof(params), EMULATED "exclude_cpus=%s",
+			 bad[i]);
+		CHECK(module_load(params) == -EINVAL,
+		      "exclude_cpus=%s is not refused", bad[i]);
+	}
+	CHECK(!module_load(EMULATED "exclude_cpus=none"), "none is refused");
+	CHECK(!module_unload(), "unload");
+	CHECK(module_load(EMULATED "budget_us=4") == -EINVAL &&
+	      module_load(EMULATED "budget_us=101") == -EINVAL,
+	      "budget_us is not checked");
+}
+
+/* CPU 1 has no ticks, and what runs there is in every whole tick of CPU 0. */
+static void sample_exclude(void)
+{
+	uint64_t ticks = 0, samples = 0, quiet = 0, deferred = 0, before;
+	static struct snapshot snapshot;
+	const struct cmt_record *owner;
+	struct recorder rec;
+	bool seen = false;
+	struct dev dev;
+	cpu_set_t set;
+	pid_t pid;
+	size_t i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	CHECK(ring_state(&dev.rings[1]) == CMT_RING_QUIET, "state %u",
+	      ring_state(&dev.rings[1]));
+	CHECK(dev_stats(&dev).cpus_online == 2, "%u CPUs online",
+	      dev_stats(&dev).cpus_online);
+	pid = walk(MIB);
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
+	before = dev_stats(&dev).ticks;
+	WAIT_FOR(dev_stats(&dev).ticks > before + 10, 10000, "no ticks");
+	dev_snapshot(&dev, &snapshot);
+	owner = snapshot_find(&snapshot, pid);
+	CHECK(owner, "the process has no RMID");
+	recorder_start(&rec, &dev, true);
+	before = dev_stats(&dev).ticks;
+	WAIT_FOR(dev_stats(&dev).ticks > before + 200, 20000, "no ticks");
+	recorder_stop(&rec);
+	for (i = 0; i < rec.log.count; i++) {
+		const struct cmt_record *r = &rec.log.records[i];
+
+		quiet += r->cpu == 1 && (r->type == CMT_REC_TICK ||
+					 r->type == CMT_REC_SAMPLE);
+		seen |= r->type == CMT_REC_SAMPLE && r->rmid == owner->rmid;
+		if (r->type != CMT_REC_TICK)
+			continue;
+		if (r->tick.deferred == deferred) {
+			ticks++;
+			samples += seen;
+		}
+		deferred = r->tick.deferred;
+		seen = false;
+	}
+	note("%llu whole ticks of CPU 0, the process on CPU 1 in %llu",
+	     (unsigned long long)ticks, (unsigned long long)samples);
+	CHECK(!quiet, "%llu ticks and samples of CPU 1",
+	      (unsigned long long)quiet);
+	/* one that has not run would be in one of CMT_TURN_TICKS */
+	CHECK(samples > ticks / 2, "in %llu of %llu ticks",
+	      (unsigned long long)samples, (unsigned long long)ticks);
+	log_free(&rec.log);
+	reap(pid, SIGKILL);
+
+	dev_close(&dev);
+}
+
 static uint64_t proc_value(const char *text, const char *name)
 {
 	char key[64];
@@ -217,6 +302,12 @@ static uint64_t proc_value(const char *text, const char *name)
 	p = strncmp(text, key, strlen(key)) ? strstr(text, key) : text;
 	CHECK(p && (p == text || p[-1] == '\n'), "no %s in the text", name);
 	return strtoull(p + strlen(key), NULL, 10);
+}
+
+/* As /proc/cmt/rmids calls the owner's kind */
+static const char *kind_name(const struct cmt_record *r)
+{
+	return r->flags & CMT_F_OWNER_OVERFLOW ? "overflow" : "process";
 }
 
 static void proc_agrees(void)
@@ -237,8 +328,8 @@ static void proc_agrees(void)
 	for (i = 0; i < snapshot.count; i++) {
 		const struct cmt_record *r = &snapshot.records[i];
 
-		snprintf(line, sizeof(line), "\n%u %u %u ", r->rmid,
-			 r->generation, r->tgid);
+		snprintf(line, sizeof(line), "\n%u %u %s %u ", r->rmid,
+			 r->generation, kind_name(r), r->tgid);
 		CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s",
 		      line);
 	}
@@ -264,6 +355,9 @@ const struct test sample_tests[] = {
 	  "emulated_cache_kib=2048", 0 },
 	{ "sample_owner_alive", sample_owner_alive,
 	  EMULATED "emulated_rmids=12 ring_records=65536", 0 },
+	{ "sample_exclude_bad", sample_exclude_bad, NULL, 0 },
+	{ "sample_exclude", sample_exclude,
+	  EMULATED "exclude_cpus=1 ring_records=16384 budget_us=100", 60 },
 	{ "proc_agrees", proc_agrees, "", 0 },
 	{ }
 };

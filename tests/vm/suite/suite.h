@@ -27,6 +27,7 @@ extern const struct test pool_tests[];
 extern const struct test ring_tests[];
 extern const struct test map_tests[];
 extern const struct test ioctl_tests[];
+extern const struct test poll_tests[];
 extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
 extern const struct test debug_tests[];
@@ -44,11 +45,16 @@ extern const struct test lib_tests[];
  *		  thousands does 1/N of it, and every limit of time is N times
  *		  as long
  *	--hw      the processor has L3 monitoring, and the module must find it
+ *	--module-next
+ *		  the module is the next version of tests/abi/next
  *	--debug   the kernel is tests/vm/debug-kernel: after the other tests it
  *		  is asked what it found
  */
 extern unsigned int slowness;	/* 1: it is not */
 extern bool has_hw;
+
+/* The module is the next version of tests/abi/next. */
+extern bool module_is_next;
 
 /* The end of the test: it failed, here, and this is why. */
 void fail_at(const char *file, int line, const char *fmt, ...)
@@ -96,6 +102,12 @@ void cpu_online(int cpu, bool online);
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
 void reap(pid_t pid, int signal);	/* 0: it ends by itself */
 void expect_exit_0(pid_t pid, const char *who);
+
+/*
+ * Run the tests of another program of these, which must pass, by their prefix;
+ * @option: of suite.h, or NULL
+ */
+void run_suite(const char *program, const char *option, const char *prefix);
 bool process_is(pid_t pid, char state);	/* as in /proc/PID/stat */
 bool process_is_kernel(pid_t pid);
 

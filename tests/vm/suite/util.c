@@ -16,6 +16,7 @@
 #include "suite.h"
 
 #define MODULE_PATH "/lib/cmt.ko"
+#define MODULE_NEXT_PATH "/lib/cmt-next.ko"
 
 void note(const char *fmt, ...)
 {
@@ -80,7 +81,8 @@ bool patience_left(struct patience *patience)
 
 int module_load(const char *params)
 {
-	int fd = open(MODULE_PATH, O_RDONLY | O_CLOEXEC);
+	int fd = open(module_is_next ? MODULE_NEXT_PATH : MODULE_PATH,
+		      O_RDONLY | O_CLOEXEC);
 	int err;
 
 	if (fd < 0)
@@ -224,4 +226,47 @@ bool process_is_kernel(pid_t pid)
 	/* state ppid pgrp session tty tpgid flags; PF_KTHREAD */
 	return p && sscanf(p, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
 		flags & 0x00200000;
+}
+
+#define INNER_LOG "/tmp/inner.log"
+
+/* What the inner suite said, but for what passed. */
+static void show_inner(void)
+{
+	FILE *log = fopen(INNER_LOG, "r");
+	char line[512];
+
+	CHECK(log, INNER_LOG ": %m");
+	while (fgets(line, sizeof(line), log)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "ok ", 3))
+			note("  %s", line);
+	}
+	fclose(log);
+}
+
+void run_suite(const char *program, const char *option, const char *prefix)
+{
+	char slow[16];
+	const char *args[8] = { program, "--run", prefix, "--slow", slow };
+	unsigned int n = 5;
+	pid_t pid = fork();
+	int status;
+
+	/* what this suite was told of the guest */
+	snprintf(slow, sizeof(slow), "%u", slowness);
+	if (has_hw)
+		args[n++] = "--hw";
+	args[n] = option;
+	if (pid == 0) {
+		if (!freopen(INNER_LOG, "w", stdout))
+			_exit(1);
+		execv(program, (char *const *)args);
+		_exit(127);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid, "waitpid: %m");
+	if (!status)
+		return;
+	show_inner();
+	FAIL("%s ended with status %#x", program, status);
 }

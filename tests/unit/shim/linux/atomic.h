@@ -18,6 +18,10 @@ static inline s64 atomic64_xchg(atomic64_t *v, s64 value)
 	return __atomic_exchange_n(&v->counter, value, __ATOMIC_SEQ_CST);
 }
 
+#define try_cmpxchg(p, old, new)					\
+	__atomic_compare_exchange_n(p, old, new, 0, __ATOMIC_SEQ_CST,	\
+				    __ATOMIC_RELAXED)
+
 #define smp_mb__after_atomic()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #endif

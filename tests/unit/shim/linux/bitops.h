@@ -6,6 +6,7 @@
 
 #include <linux/bits.h>
 
+#define BITS_PER_LONG		64
 #define BITS_TO_LONGS(bits)	(((bits) + 63) / 64)
 
 static inline bool test_bit(unsigned long nr, const unsigned long *bits)
@@ -17,6 +18,15 @@ static inline void set_bit(unsigned long nr, unsigned long *bits)
 {
 	__atomic_fetch_or(&bits[nr / 64], BIT(nr % 64), __ATOMIC_RELAXED);
 }
+
+static inline void __set_bit(unsigned long nr, unsigned long *bits)
+{
+	bits[nr / 64] |= BIT(nr % 64);
+}
+
+#define __ffs(word)		((unsigned long)__builtin_ctzl(word))
+#define hweight_long(word)	((unsigned long)__builtin_popcountl(word))
+#define ror32(word, shift)	((word) >> (shift) | (word) << (32 - (shift)))
 
 static inline void clear_bit(unsigned long nr, unsigned long *bits)
 {

@@ -7,6 +7,11 @@
 #define WRITE_ONCE(x, value) \
 	__atomic_store_n(&(x), (value), __ATOMIC_RELAXED)
 
+#undef __always_inline
+#define __always_inline	inline __attribute__((__always_inline__))
+
+#define OPTIMIZER_HIDE_VAR(var)	__asm__("" : "=r" (var) : "0" (var))
+
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 

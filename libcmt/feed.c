@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "feed.h"
+
+/*
+ * Records that a ring gives in one turn: 1 KiB.  More of them open more slots at
+ * once, and the entries of these no longer fit the nearest caches.
+ */
+#define TURN		16
+/* More than last time, should the window have stopped it. */
+#define TURN_MORE	2
+
+static void round_bound(struct cmt_round *round, uint64_t bound, bool *first)
+{
+	if (*first || cmt_ts_before(bound, round->floor))
+		round->floor = bound;
+	*first = false;
+}
+
+static void round_stop(struct cmt_round *round, uint64_t ts)
+{
+	if (!round->stopped || cmt_ts_before(ts, round->stop_ts))
+		round->stop_ts = ts;
+	round->stopped = true;
+}
+
+static void feed_take(struct cmt_take *take, const struct cmt_slots *slots)
+{
+	*take = (struct cmt_take){ .closed = !cmt_slots_started(slots) };
+	if (take->closed)
+		return;
+	take->floored = true;
+	take->floor = cmt_slots_floor(slots);
+	take->limited = true;
+	take->limit = cmt_slots_limit(slots);
+}
+
+/* What the merge had copied and not delivered; in order, and checked. */
+static int feed_buffered(struct cmt_source *source, struct cmt_slots *slots,
+			 const struct cmt_take *take, unsigned int *added)
+{
+	uint32_t first = source->next;
+	int err;
+
+	while (!take->closed && source->next != source->end &&
+	       cmt_ts_before(source->buffer[source->next].ts, take->limit)) {
+		const struct cmt_record *record = &source->buffer[source->next];
+
+		if (cmt_ts_before(record->ts, take->floor)) {
+			source->counts.late++;
+		} else {
+			err = cmt_slots_add_checked(slots, record, 1);
+			if (err)
+				return err;
+			source->counts.delivered++;
+		}
+		source->next++;
+	}
+	*added = source->next - first;
+	return 0;
+}
+
+static int feed_ring(struct cmt_sources *sources, struct cmt_source *source,
+		     struct cmt_slots *slots, struct cmt_take *take)
+{
+	struct cmt_record records[TURN];
+	int n, err;
+
+	n = cmt_source_take(sources, source, records,
+			    source->want ? source->want : TURN, take);
+	if (n < 0)
+		return n;
+	source->want = take->stop == CMT_STOP_LIMIT && n &&
+		       n + TURN_MORE < TURN ? (uint32_t)n + TURN_MORE : TURN;
+	if (cmt_source_gap(source)) {
+		cmt_slots_gap(slots, source->cpu, source->gap_begin,
+			      source->gap_end, source->gap);
+		source->gap = 0;
+	}
+	err = cmt_slots_add_checked(slots, records, (uint32_t)n);
+	source->counts.delivered += (unsigned int)n;
+	return err ? err : n;
+}
+
+/* What @source can still show, as far as that is known. */
+static bool feed_bound(const struct cmt_sources *sources,
+		       const struct cmt_source *source,
+		       const struct cmt_take *take, uint64_t *bound)
+{
+	if (take->stop == CMT_STOP_LIMIT)
+		*bound = take->stop_ts;
+	else if (take->stop == CMT_STOP_DRAINED)
+		*bound = cmt_source_bound(sources, source);
+	else if (source->started)
+		*bound = source->last_ts;
+	else
+		return false;
+	return true;
+}
+
+static uint64_t nr_dropped(const struct cmt_source *source)
+{
+	return source->counts.late + source->counts.malformed;
+}
+
+static int feed_source(struct cmt_sources *sources, struct cmt_source *source,
+		       struct cmt_slots *slots, struct cmt_take *take,
+		       struct cmt_round *round)
+{
+	uint64_t dropped = nr_dropped(source);
+	unsigned int added;
+	int n;
+
+	if (source->next != source->end) {
+		n = feed_buffered(source, slots, take, &added);
+		if (n)
+			return n;
+		round->added += added;
+	}
+	if (source->next != source->end) {
+		take->stop = CMT_STOP_LIMIT;
+		take->stop_ts = source->buffer[source->next].ts;
+	} else {
+		n = feed_ring(sources, source, slots, take);
+		if (n < 0)
+			return n;
+		round->added += (unsigned int)n;
+	}
+	round->dropped |= nr_dropped(source) != dropped;
+	return 0;
+}
+
+int cmt_feed_round(struct cmt_sources *sources, struct cmt_slots *slots,
+		   struct cmt_round *round)
+{
+	struct cmt_take take;
+	bool first = true;
+	uint64_t bound;
+	int err;
+
+	*round = (struct cmt_round){ .bounded = true };
+	feed_take(&take, slots);
+	for (uint32_t i = 0; i < sources->nr; i++) {
+		struct cmt_source *source = &sources->all[i];
+
+		if (i + 1 < sources->nr)
+			cmt_ring_prefetch(&source[1].ring, TURN);
+		err = feed_source(sources, source, slots, &take, round);
+		if (err)
+			return err;
+		if (take.stop == CMT_STOP_LIMIT)
+			round_stop(round, take.stop_ts);
+		if (feed_bound(sources, source, &take, &bound))
+			round_bound(round, bound, &first);
+		else
+			round->bounded = false;
+	}
+	return 0;
+}
+
+int cmt_feed_raise(struct cmt_slots *slots, const struct cmt_round *round,
+		   bool *moved)
+{
+	bool started = cmt_slots_started(slots);
+	uint64_t floor = cmt_slots_floor(slots);
+	int ret;
+
+	*moved = false;
+	if (!round->bounded)
+		return 0;
+	ret = cmt_slots_raise(slots, round->floor);
+	*moved = !started || cmt_slots_floor(slots) != floor;
+	return ret;
+}
+
+void cmt_feed_hold(struct cmt_sources *sources, const struct cmt_slots *slots,
+		   const struct cmt_round *round)
+{
+	sources->held = true;
+	if (cmt_slots_oldest(slots, &sources->held_ts))
+		return;
+	sources->held = round->stopped;
+	sources->held_ts = cmt_slots_reach(slots, round->stop_ts);
+}

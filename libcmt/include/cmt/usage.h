@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * Usage: who held how much cache and caused how much memory traffic, per
+ * interval, and how sure that is.  The layer that most programs need.
+ *
+ *	struct cmt_usage_opts opts = { .sz = sizeof(opts), .device = dev };
+ *
+ *	cmt_usage_new(&usage, &opts);
+ *	for (;;) {
+ *		while (cmt_usage_next(usage, &frame) > 0)
+ *			for (i = 0; i < frame->nr_rows; i++)
+ *				use(cmt_usage_row_at(frame, i));
+ *		cmt_usage_refresh(usage, CMT_USAGE_NAMES);
+ *		cmt_usage_wait(usage, -1);
+ *	}
+ *
+ * Occupancy is the sum over the RMIDs and L3 domains of a row.  The last value is
+ * that of the last readings of the interval; an owner that ended in the interval
+ * holds none at its end: what it left is unattributed, and the next owner of its
+ * RMID reads it as residue.  An RMID that did not run is not read at every tick:
+ * its last reading counts, as old as it is.
+ *
+ * Bandwidth is traffic over the time in which it was counted: for an owner that
+ * lived throughout, from its last reading of the interval before to its last of
+ * this one; for one that came, ended or has a gap, the interval.  What an owner
+ * moved between its ALLOC and its first reading counts, in the domain in which it
+ * was allocated; what it moved before its first reading in another domain is not
+ * known, and the value is partial (CMT_USAGE_WHY_GAP).
+ *
+ * A value is known or not.  A known value is partial when it leaves something
+ * out: it is a lower bound.
+ *
+ * A row by container is the cgroup of one container, service or other cgroup with
+ * all that is nested in it: cgroups are in one row exactly if their paths begin
+ * with the same cgroup of a container (cmt_container.own_len).  Names and ids are
+ * text that users can choose, and join nothing.
+ */
+#ifndef CMT_USAGE_H
+#define CMT_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmt/api.h>
+#include <cmt/containers.h>
+#include <cmt/device.h>
+#include <cmt/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cmt_usage;
+
+/** What a row is. */
+enum cmt_usage_by {
+	CMT_USAGE_BY_CONTAINER,
+	CMT_USAGE_BY_PROCESS,	/**< or whatever else has an RMID */
+	CMT_USAGE_BY_CPU,
+	CMT_USAGE_BY_DOMAIN,
+};
+
+struct cmt_usage_opts {
+	size_t sz;		/**< sizeof(struct cmt_usage_opts) */
+	struct cmt_device *device;	/**< read with a reader of its own, must
+					 *   outlive the usage; NULL: records
+					 *   come by cmt_usage_add()
+					 */
+	const struct cmt_reader_opts *reader;	/**< NULL for defaults; used
+						 *   during cmt_usage_new() only
+						 */
+	struct cmt_containers *containers;	/**< names; must outlive the usage.
+						 *   NULL: a cache of its own:
+						 *   cmt_usage_containers()
+						 */
+	uint32_t by;		/**< enum cmt_usage_by */
+	uint32_t flags;		/**< CMT_USAGE_CHILDREN or 0 */
+	uint64_t interval_ns;	/**< of a frame, 0: 1 s; slot_ns .. 1 h */
+	uint64_t slot_ns;	/**< time slots that least, most and mean are
+				 *   of; 0: 1 ms; 10 us .. 10 s
+				 */
+	/* Without a device; with one these are the device's. */
+	uint32_t nr_rmids;	/**< cmt_info.nr_rmids */
+	uint32_t nr_cpus;	/**< cmt_info.nr_cpus */
+	uint64_t l3_bytes;	/**< cmt_info.l3_bytes, 0: unknown */
+	uint32_t unit_bytes;	/**< cmt_info.upscale_bytes, 0: bytes */
+};
+
+/** By container: each row has rows of its processes, cmt_usage_frame.children. */
+#define CMT_USAGE_CHILDREN (1U << 0)
+
+/** Whose a row is. */
+enum cmt_usage_kind {
+	CMT_USAGE_OWNER,
+	CMT_USAGE_UNKNOWN,	/**< an RMID whose owner's record was lost */
+	CMT_USAGE_OVERFLOW,	/**< the overflow RMID: all pending owners */
+	CMT_USAGE_UNATTRIBUTED,	/**< RMID 0: idle, kernel, not monitored */
+};
+
+/** why: what kept a value from being known, or complete. */
+#define CMT_USAGE_WHY_ERROR	(1U << 0)	/**< the hardware said error */
+#define CMT_USAGE_WHY_UNAVAILABLE (1U << 1)	/**< it said unavailable */
+#define CMT_USAGE_WHY_GAP	(1U << 2)	/**< traffic was not counted */
+#define CMT_USAGE_WHY_FIRST	(1U << 3)	/**< one reading makes no rate */
+#define CMT_USAGE_WHY_ENDED	(1U << 4)	/**< all owners of the row ended */
+#define CMT_USAGE_WHY_OVERWRITTEN (1U << 5)	/**< another agent set a CPU's RMID */
+#define CMT_USAGE_WHY_OLD	(1U << 6)	/**< no reading in the interval */
+#define CMT_USAGE_WHY_PENDING	(1U << 7)	/**< owners of the row are pending:
+						 *   the overflow RMID has theirs
+						 */
+
+/*
+ * Rows have these structures as members, so that they cannot grow: a later version
+ * uses what is reserved, and until then that is 0.
+ */
+struct cmt_usage_occupancy {
+	bool known;
+	bool partial;
+	uint32_t why;		/**< CMT_USAGE_WHY_* */
+	uint64_t last_bytes;	/**< at the end of the interval */
+	uint64_t least_bytes;	/**< of the time slots in which all RMIDs of the
+				 *   row were known; so the mean
+				 */
+	uint64_t most_bytes;	/**< of all time slots, also of an owner that
+				 *   ended (known is false then)
+				 */
+	uint64_t mean_bytes;
+	uint64_t residual_bytes;	/**< of last_bytes at most this was there
+					 *   before the owners were
+					 */
+	uint64_t age_ns;	/**< of the oldest value in last_bytes, where it
+				 *   is older than the last slot; else 0
+				 */
+	uint32_t slots;		/**< least and mean are of so many time slots; 0:
+				 *   there was none, and they say nothing
+				 */
+	uint64_t reserved[2];	/**< 0 */
+};
+
+struct cmt_usage_rate {
+	bool known;
+	bool partial;
+	uint32_t why;		/**< CMT_USAGE_WHY_* */
+	uint64_t bytes;		/**< counted in the interval */
+	double rate;		/**< bytes a second; NAN: not known */
+	double lo, hi;		/**< it lies between these, by the unit of the
+				 *   counters and the times of the readings; hi is
+				 *   INFINITY where the value is partial or not
+				 *   known
+				 */
+	uint64_t reserved[2];	/**< 0 */
+};
+
+/** cmt_usage_row.flags */
+#define CMT_USAGE_ROW_EMULATED	(1U << 0)	/**< values of a model */
+#define CMT_USAGE_ROW_WHOLE	(1U << 1)	/**< by container: one RMID is all
+						 *   of a cgroup
+						 */
+#define CMT_USAGE_ROW_ATTACHED	(1U << 2)
+#define CMT_USAGE_ROW_CPU	(1U << 3)	/**< by CPU: the row is a CPU's;
+						 *   others have what no CPU has
+						 */
+#define CMT_USAGE_ROW_SEEN	(1U << 4)	/**< not set: only a CPU's losses
+						 *   are known
+						 */
+#define CMT_USAGE_ROW_BORROWED_ID (1U << 5)	/**< another row has the same
+						 *   container id, and this one
+						 *   is in a user's slice, or
+						 *   neither or both are
+						 */
+
+struct cmt_usage_row {
+	enum cmt_usage_kind kind;
+	uint32_t owner;		/**< CMT_OWNER_*, of CMT_USAGE_OWNER.  By container
+				 *   CMT_OWNER_CGROUP, whatever the row sums up.
+				 */
+	uint32_t flags;		/**< CMT_USAGE_ROW_* */
+	uint32_t why;		/**< of all its values */
+	uint64_t cgroup_id;	/**< 0: in none, such as a CPU.  By container: that of
+				 *   one of the cgroups in the row.
+				 */
+	const struct cmt_container *container;	/**< NULL: in no cgroup, or no
+						 *   memory.  path NULL: not
+						 *   known, or not yet: see
+						 *   cmt_usage_refresh()
+						 */
+	char comm[CMT_COMM_LEN + 1];	/**< raw bytes, terminated; "" of a
+					 *   container's row
+					 */
+	uint32_t pid;		/**< of a process, else 0 */
+	uint32_t rmid;		/**< by CPU: at the last tick; 0 of a container's row */
+	uint32_t generation;
+	uint32_t domain;	/**< by domain and by CPU */
+	uint32_t cpu;		/**< of CMT_OWNER_CPU, and by CPU */
+	uint32_t rmids;		/**< coverage: owners in the row with a dedicated
+				 *   RMID, ended ones not counted
+				 */
+	uint32_t pending;	/**< coverage: owners of the row that share the
+				 *   overflow RMID, as of frame.pending_ns.  By
+				 *   container a row may have no other owners, and
+				 *   then has no value.
+				 */
+	uint64_t l3_bytes;	/**< what 100 % is; 0: unknown */
+	struct cmt_usage_occupancy occupancy;
+	struct cmt_usage_rate total;
+	struct cmt_usage_rate local;
+	uint32_t first_child;	/**< its rows in frame.children */
+	uint32_t nr_children;
+	/* Of a CPU. */
+	uint32_t ticks;
+	uint32_t busy_ticks;	/**< with an RMID other than 0 */
+	uint64_t missed;	/**< ticks that did not happen */
+	uint64_t busy_ns;	/**< spent in ticks */
+	uint64_t lost;		/**< records */
+};
+
+/** One interval.  The library owns it: a later version appends members. */
+struct cmt_usage_frame {
+	uint64_t start_ns;	/**< CLOCK_MONOTONIC, multiples of the interval
+				 *   after the first one's
+				 */
+	uint64_t end_ns;	/**< exclusive */
+	uint64_t last_ns;	/**< of the last reading, 0: there was none */
+	uint64_t elapsed_ns;	/**< since the last reading of the frame before */
+	uint32_t by;		/**< enum cmt_usage_by */
+	uint32_t nr_rows;	/**< in no order of use */
+	uint32_t nr_children;
+	uint32_t row_size;	/**< bytes from one row to the next */
+	const struct cmt_usage_row *rows;
+	const struct cmt_usage_row *children;
+	bool emulated;
+	bool pending_known;	/**< cmt_usage_row.pending can be relied on */
+	uint32_t nr_cpus;	/**< that ticked in the interval */
+	uint32_t nr_domains;	/**< seen so far */
+	uint32_t sampling_ns;	/**< sampling interval in force; 0: no tick */
+	uint64_t busy_ns;	/**< spent sampling, all CPUs */
+	uint64_t missed;	/**< ticks that did not happen, all CPUs */
+	uint64_t pending_ns;	/**< when the pending owners were counted */
+	uint32_t pending;	/**< how many there were */
+	uint64_t lost;		/**< records overwritten before they were read, */
+	uint64_t lost_ever;	/**< in the interval, and since the start */
+	uint64_t dropped;	/**< records late or malformed, likewise */
+	uint64_t dropped_ever;
+	uint32_t nr_slots;	/**< time slots with a record */
+	uint32_t nr_gaps;	/**< of these, with records lost in their time: rows
+				 *   may be older, or missing
+				 */
+};
+
+/** Row @i of @frame, below nr_rows. */
+static inline const struct cmt_usage_row *
+cmt_usage_row_at(const struct cmt_usage_frame *frame, uint32_t i)
+{
+	return (const struct cmt_usage_row *)
+		((const char *)frame->rows + (size_t)i * frame->row_size);
+}
+
+/** Child @i of @frame, first_child of a row and the nr_children from there. */
+static inline const struct cmt_usage_row *
+cmt_usage_child_at(const struct cmt_usage_frame *frame, uint32_t i)
+{
+	return (const struct cmt_usage_row *)
+		((const char *)frame->children + (size_t)i * frame->row_size);
+}
+
+/**
+ * Begin to read a device, or to take records.  The first interval begins now, or
+ * with the first record.
+ *
+ * Returns 0, -EINVAL (options), -ENOMEM, or with a device as cmt_reader_new() and
+ * cmt_reader_feed().
+ */
+CMT_API int cmt_usage_new(struct cmt_usage **usage,
+			  const struct cmt_usage_opts *opts);
+CMT_API void cmt_usage_free(struct cmt_usage *usage);
+
+/**
+ * The next interval that is complete.  With a device, takes in what there is to
+ * read, for a bounded time; never blocks, and reads no file.
+ *
+ * @frame: valid, with its rows and their containers, until this function or
+ *         cmt_usage_peek() stores another, or cmt_usage_free(); a
+ *         cmt_usage_refresh() may complete the names in it
+ *
+ * An interval in which nothing was read makes a frame without rows with a device,
+ * and none without.
+ *
+ * Returns 1, 0: none is complete yet, or -errno of cmt_reader_feed() or -ENOMEM:
+ * the interval may lack records, and it is best to begin again.
+ */
+CMT_API int cmt_usage_next(struct cmt_usage *usage,
+			   const struct cmt_usage_frame **frame);
+
+/**
+ * The interval that goes on, as far as cmt_usage_next() has taken it in; it is not
+ * ended.  @frame: as of cmt_usage_next(), which it replaces.  Does not block.
+ * Returns 0 or -ENOMEM.
+ */
+CMT_API int cmt_usage_peek(struct cmt_usage *usage,
+			   const struct cmt_usage_frame **frame);
+
+/**
+ * For loops with poll(2) or epoll(7) on cmt_device_fd(): wait no longer than this
+ * before the next cmt_usage_next(), in milliseconds; 0: call it now, -1: only
+ * cmt_usage_add() brings the next frame.
+ */
+CMT_API int cmt_usage_timeout(const struct cmt_usage *usage);
+
+/**
+ * Sleep until cmt_usage_next() has something to do, at most @timeout_ms (-1: no
+ * limit).  Returns as cmt_reader_wait(), or -EINVAL without a device.
+ */
+CMT_API int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms);
+
+#define CMT_USAGE_NAMES	  (1U << 0) /**< of the cgroups that rows have or will have:
+				     *   asks the kernel, and reads state files,
+				     *   which may wait for a disk
+				     */
+#define CMT_USAGE_PENDING (1U << 1) /**< count pending owners: for that the module
+				     *   looks at every process, in process scope.
+				     *   Without it cmt_usage_row.pending is 0.
+				     */
+
+/**
+ * Renew what is not in the records.  Counts hold from the next frame on, and so
+ * does what names join; names also for the frame that the caller has.
+ *
+ * @what: CMT_USAGE_NAMES | CMT_USAGE_PENDING, or one of these
+ *
+ * Returns 0, -EINVAL, -ENOMEM, or -errno of cmt_device_pending() but -EAGAIN:
+ * then frame.pending_known is false.
+ */
+CMT_API int cmt_usage_refresh(struct cmt_usage *usage, unsigned int what);
+
+/**
+ * Without a device: add a record.  Ordering: as cmt_slots_add(); CMT_REC_LOST
+ * counts as lost.  Returns 0, -EINVAL (there is a device) or -ENOMEM.
+ */
+CMT_API int cmt_usage_add(struct cmt_usage *usage,
+			  const struct cmt_record *record);
+
+/** Without a device: who owns what, as cmt_tracker_sync(), whose errors it returns,
+ *  or -EINVAL (there is a device).
+ */
+CMT_API int cmt_usage_sync(struct cmt_usage *usage,
+			   const struct cmt_snapshot *snapshot);
+
+/**
+ * The pending owners, as cmt_device_pending() gives them; NULL: not known.
+ * Returns 0, -EINVAL (a record that is none of an owner) or -ENOMEM.
+ */
+CMT_API int cmt_usage_set_pending(struct cmt_usage *usage,
+				  const struct cmt_snapshot *pending);
+
+/** End the interval now, with what was read: cmt_usage_next() has a frame, unless
+ *  there was nothing.  The next interval begins.  Returns 0 or -ENOMEM.
+ */
+CMT_API int cmt_usage_flush(struct cmt_usage *usage);
+
+/** The cache of names, for cmt_containers_put() and lookups.  It stays the usage's,
+ *  unless it was given in the options.
+ */
+CMT_API struct cmt_containers *cmt_usage_containers(struct cmt_usage *usage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Is a directory on a file system of this machine?  A server that is gone, or
+ * a program behind FUSE, makes whoever walks into its mount wait for ever; so
+ * the list of mounts is asked, and no mount is entered that is not known to be
+ * local.
+ */
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINKS_MAX 16
+
+/* \040 and the like, in place. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*to++ = (char)((text[1] - '0') << 6 |
+				       (text[2] - '0') << 3 | (text[3] - '0'));
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* Is @path that of @mount, or below it? */
+static bool is_below(const char *path, const char *mount)
+{
+	size_t len = strlen(mount);
+
+	if (!strcmp(mount, "/"))
+		return true;
+	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
+}
+
+/* Either on a block device, or one of those that have none and no server. */
+static bool is_local_type(unsigned int major, const char *type)
+{
+	static const char *const types[] = {
+		"bcachefs", "btrfs", "overlay", "ramfs", "rootfs", "squashfs",
+		"tmpfs", "ubifs", "zfs",
+	};
+
+	if (major)
+		return strncmp(type, "fuse", 4) != 0;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!strcmp(type, types[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "36 35 8:1 / /home rw,noatime shared:1 - ext4 /dev/sda1 rw" */
+static bool parse_mount(char *line, unsigned int *major, char **mount,
+			char **type)
+{
+	char *save, *field;
+
+	if (!strtok_r(line, " ", &save) || !strtok_r(NULL, " ", &save))
+		return false;
+	field = strtok_r(NULL, " ", &save);
+	if (!field || sscanf(field, "%u:", major) != 1 ||
+	    !strtok_r(NULL, " ", &save))
+		return false;
+	*mount = strtok_r(NULL, " ", &save);
+	do {
+		field = strtok_r(NULL, " ", &save);
+	} while (field && strcmp(field, "-"));
+	*type = strtok_r(NULL, " \n", &save);
+	return *mount && *type;
+}
+
+bool cmt_mount_is_local(FILE *mounts, const char *path)
+{
+	size_t size = 0, longest = 0;
+	bool local = false;
+	char *line = NULL;
+
+	rewind(mounts);
+	while (getline(&line, &size, mounts) > 0) {
+		char *mount, *type;
+		unsigned int major;
+
+		if (!parse_mount(line, &major, &mount, &type))
+			continue;
+		unescape(mount);
+		if (!is_below(path, mount) || strlen(mount) < longest)
+			continue;
+		/* of two at one place the later one is on top */
+		longest = strlen(mount);
+		local = is_local_type(major, type);
+	}
+	free(line);
+	return local;
+}
+
+/* A path below @root_fd, as the list of mounts has it. */
+static int full_path(char full[PATH_MAX], int root_fd, const char *path)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", root_fd);
+	n = readlink(link, full, PATH_MAX - 1);
+	if (n < 0)
+		return -errno;
+	if (n == 1 && *full == '/')
+		n = 0;
+	if ((size_t)n + strlen(path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	strcpy(full + n, path);
+	return 0;
+}
+
+/* Take the last component off. */
+static void go_up(char *path)
+{
+	char *last = strrchr(path, '/');
+
+	if (last)
+		*last = '\0';
+}
+
+/* What is still to be walked, with the target of a link put before it. */
+static int follow(char done[PATH_MAX], char rest[PATH_MAX], const char *target)
+{
+	char copy[PATH_MAX];
+
+	if (snprintf(copy, sizeof(copy), "%s/%s", target, rest) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	strcpy(rest, copy);
+	if (*target == '/')
+		*done = '\0';
+	else
+		go_up(done);
+	return 0;
+}
+
+/*
+ * One component from @rest to @done, which has no links.  Nothing is looked at
+ * before the mount that it is in is known to be local.
+ */
+static int walk(int root_fd, FILE *mounts, char done[PATH_MAX],
+		char rest[PATH_MAX], unsigned int *links)
+{
+	char full[PATH_MAX], target[PATH_MAX];
+	size_t len = strcspn(rest, "/");
+	size_t used = strlen(done);
+	ssize_t n;
+	int err;
+
+	if (len == 2 && !strncmp(rest, "..", 2)) {
+		go_up(done);
+	} else if (len && !(len == 1 && *rest == '.')) {
+		if (used + len + 2 > PATH_MAX)
+			return -ENAMETOOLONG;
+		snprintf(done + used, PATH_MAX - used, "/%.*s", (int)len, rest);
+	}
+	memmove(rest, rest + len, strlen(rest + len) + 1);
+	memmove(rest, rest + strspn(rest, "/"),
+		strlen(rest + strspn(rest, "/")) + 1);
+	err = full_path(full, root_fd, *done ? done : "/");
+	if (err)
+		return err;
+	if (!cmt_mount_is_local(mounts, full))
+		return -EXDEV;
+	n = *done ? readlinkat(root_fd, done + 1, target, sizeof(target) - 1) :
+		    -1;
+	if (n < 0)
+		return 0;
+	target[n] = '\0';
+	return ++*links > LINKS_MAX ? -ELOOP : follow(done, rest, target);
+}
+
+bool cmt_dir_is_local(int root_fd, const char *dir)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char done[PATH_MAX] = "", rest[PATH_MAX];
+	unsigned int links = 0;
+	int err = -ENAMETOOLONG;
+
+	if (!mounts)
+		return false;
+	if ((size_t)snprintf(rest, sizeof(rest), "%s", dir) < sizeof(rest)) {
+		do {
+			err = walk(root_fd, mounts, done, rest, &links);
+		} while (!err && *rest);
+	}
+	fclose(mounts);
+	return !err;
+}

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Usage: who held how much cache and caused how much traffic, per interval."""
+import errno
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ._libcmt import ffi, lib
+from .columns import Block, Cache, Column, Columns
+from .containers import Container, make_container
+from .device import Device
+from .errors import check
+from .handle import Handle
+from .types import By, OwnerKind, RowFlag, RowKind, UsageWhy, text
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Cache that a row holds, in bytes.  None: not known, why says what for."""
+
+    known: bool
+    partial: bool  #: known, and something is left out: a lower bound
+    why: UsageWhy
+    last_bytes: int | None  #: at the end of the interval
+    least_bytes: int | None  #: of the slots; None: slots is 0
+    mean_bytes: int | None  #: likewise
+    most_bytes: int  #: of all time slots, also of an owner that has ended
+    residual_bytes: int | None  #: of last_bytes, left by owners before, at most
+    age_ns: int | None  #: of the oldest part, if older than the last slot; else 0
+    slots: int  #: time slots in which all was known, which least and mean are of
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Memory traffic of a row.  None: not known, why says what for."""
+
+    known: bool
+    partial: bool  #: known, and something is left out: a lower bound
+    why: UsageWhy
+    bytes: int | None  #: in the interval
+    rate: float | None  #: bytes a second
+    lo: float | None  #: it lies between these, by the unit of the counters and
+    hi: float | None  #: the times of the readings; hi is inf where it is partial
+
+
+@dataclass(frozen=True)
+class Row:
+    """One container, process, CPU or L3 domain in one interval."""
+
+    kind: RowKind
+    owner: OwnerKind | None  #: None: it is no owner's
+    flags: RowFlag
+    why: UsageWhy  #: of all its values
+    container: Container | None  #: None: in no cgroup
+    cgroup_id: int  #: 0: in none
+    comm: str  #: the process's name; "" of a container; escaped, if not UTF-8
+    pid: int  #: of a process, else 0
+    rmid: int  #: by CPU: at the last tick; 0 of a container's row
+    generation: int
+    domain: int  #: by domain and by CPU
+    cpu: int  #: of OwnerKind.CPU, and by CPU
+    rmids: int  #: coverage: owners in the row with a dedicated RMID
+    pending: int | None  #: coverage: owners that share the overflow RMID
+    l3_bytes: int | None  #: what 100 % is
+    occupancy: Occupancy
+    total: Rate
+    local: Rate
+    children: "tuple[Row, ...]"  #: its processes, by Usage(children=True)
+    ticks: int  #: this and what follows: of a CPU
+    busy_ticks: int  #: with an RMID other than 0
+    missed: int  #: ticks that did not happen
+    busy_ns: int  #: spent in ticks
+    lost: int  #: records
+
+    @property
+    def emulated(self) -> bool:
+        """Do the values come from a model?"""
+        return RowFlag.EMULATED in self.flags
+
+
+class Rows(Columns):
+    """
+    The rows of a frame by column; the names are those of Row.
+
+    What is not known is -1, or NaN in a rate; the columns ..._known tell, too.
+    """
+
+    layout = "struct cmt_usage_row"
+    strided = True
+    kind = Column(form="I")  #: RowKind
+    owner = Column()  #: OwnerKind, 0: none
+    flags = Column()  #: RowFlag
+    why = Column()  #: UsageWhy
+    cgroup_id = Column()
+    pid = Column()
+    rmid = Column()
+    generation = Column()
+    domain = Column()
+    cpu = Column()
+    rmids = Column()
+    pending = Column()  #: 0, too, where Frame.pending is None
+    l3_bytes = Column()  #: 0: not known
+    occupancy_known = Column("occupancy", "known")
+    occupancy_partial = Column("occupancy", "partial")
+    occupancy_why = Column("occupancy", "why")
+    occupancy_bytes = Column("occupancy", "last_bytes", form="q")
+    least_bytes = Column("occupancy", "least_bytes", form="q")
+    mean_bytes = Column("occupancy", "mean_bytes", form="q")
+    most_bytes = Column("occupancy", "most_bytes", form="q")
+    occupancy_slots = Column("occupancy", "slots")
+    residual_bytes = Column("occupancy", "residual_bytes", form="q")
+    age_ns = Column("occupancy", "age_ns", form="q")
+    total_known = Column("total", "known")
+    total_partial = Column("total", "partial")
+    total_why = Column("total", "why")
+    total_bytes = Column("total", "bytes", form="q")
+    total_rate = Column("total", "rate")
+    total_lo = Column("total", "lo")
+    total_hi = Column("total", "hi")
+    local_known = Column("local", "known")
+    local_partial = Column("local", "partial")
+    local_why = Column("local", "why")
+    local_bytes = Column("local", "bytes", form="q")
+    local_rate = Column("local", "rate")
+    local_lo = Column("local", "lo")
+    local_hi = Column("local", "hi")
+    ticks = Column()
+    busy_ticks = Column()
+    missed = Column()
+    busy_ns = Column()
+    lost = Column()
+
+
+class Frame:
+    """
+    One interval.
+
+    rows are objects, made when they are asked for; columns the same as memory.
+    Both are in no order of use, and in the same.
+    """
+
+    def __init__(self, block: Block, containers: Cache[Container]) -> None:
+        raw = block.head.frame
+        self._block, self._containers = block, containers
+        self._rows: tuple[Row, ...] | None = None
+        self.start_ns: int = raw.start_ns
+        self.end_ns: int = raw.end_ns  #: exclusive
+        #: Of the last reading.
+        self.last_ns: int | None = raw.last_ns or None
+        #: Since the last reading of the frame before.
+        self.elapsed_ns: int = raw.elapsed_ns
+        self.by = By(raw.by)
+        self.emulated: bool = raw.emulated
+        self.nr_cpus: int = raw.nr_cpus  #: that ticked in the interval
+        self.nr_domains: int = raw.nr_domains  #: seen so far
+        self.sampling_ns: int = raw.sampling_ns  #: in force; 0: no tick
+        self.busy_ns: int = raw.busy_ns  #: spent sampling, all CPUs
+        self.missed: int = raw.missed  #: ticks that did not happen, all CPUs
+        #: Pending owners; None: not counted, and not known.
+        self.pending: int | None = raw.pending if raw.pending_known else None
+        #: Records overwritten before they were read, in the interval ...
+        self.lost: int = raw.lost
+        self.lost_ever: int = raw.lost_ever  #: ... and since the start
+        self.dropped: int = raw.dropped  #: records late or malformed, likewise
+        self.dropped_ever: int = raw.dropped_ever
+        self.nr_slots: int = raw.nr_slots  #: time slots with a record
+        #: Of these, with records lost in their time: rows may lack something.
+        self.nr_gaps: int = raw.nr_gaps
+        self.columns = Rows(block, block.head.rows_at, raw.nr_rows)
+        #: Of all rows' children together.
+        self.child_columns = Rows(
+            block, block.head.rows_at + raw.nr_rows * _ROW, raw.nr_children)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows, each with its children."""
+        if self._rows is None:
+            self._rows = self._make_rows()
+        return self._rows
+
+    def _make_rows(self) -> tuple[Row, ...]:
+        head, data = self._block.head, self._block.data
+        raw = ffi.from_buffer(
+            "struct cmt_usage_row[]",
+            data[head.rows_at:head.rows_at + head.nr * _ROW])
+        ends = data[head.names_at:head.names_at + (head.nr + 1) * 8].cast("Q")
+        keys = [bytes(data[ends[i]:ends[i + 1]]) for i in range(head.nr)]
+        names = self._containers.take(key for key in keys if key)
+        found = iter(names)
+        containers = [next(found) if key else None for key in keys]
+        first = head.frame.nr_rows
+        known = self.pending is not None
+        children = [_make_row(raw[i], containers[i], (), known)
+                    for i in range(first, head.nr)]
+        return tuple(
+            _make_row(raw[i], containers[i], tuple(
+                children[raw[i].first_child:
+                         raw[i].first_child + raw[i].nr_children]), known)
+            for i in range(first))
+
+
+_ROW = ffi.sizeof("struct cmt_usage_row")
+
+
+class Usage(Handle):
+    """
+    The usage of a device: an iterator over intervals without end.
+
+    by: what a row is.  children: by container, with rows of its processes.
+    interval_ns: of a frame, slot_ns to 1 h.
+    slot_ns: time slots that least, mean and most are of, 10 us to 10 s.
+    device: has one reader at a time, and this is one; it is kept meanwhile.
+
+    An iteration waits for each interval, and renews names and, once a second,
+    the count of pending owners.  A program with a loop of its own polls
+    Device.fileno() for timeout_ms(), and calls next() until that is None and,
+    now and then, refresh().
+
+    Error: EINVAL (an option), ENOMEM, or as Reader().
+    """
+
+    def __init__(self, device: Device, *, by: By = By.CONTAINER,
+                 interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
+                 children: bool = False) -> None:
+        held = device.pointer
+        store = ffi.new("struct cmt_usage **")
+        opts = ffi.new("struct cmt_usage_opts *", {
+            "sz": ffi.sizeof("struct cmt_usage_opts"),
+            "device": held,
+            "by": by,
+            "flags": lib.CMT_USAGE_CHILDREN if children else 0,
+            "interval_ns": interval_ns,
+            "slot_ns": slot_ns,
+        })
+        check(lib.cmt_usage_new(store, opts), "usage")
+
+        def free(pointer: Any, _device: Any = held) -> None:
+            # The device outlives the usage, whatever is collected first.
+            lib.cmt_usage_free(pointer)
+
+        super().__init__(store[0], free)
+        device.adopt(self)
+        self._containers: Cache[Container] = Cache(make_container)
+        self._count_at = 0.0
+
+    def next(self) -> Frame | None:
+        """
+        The next interval that is complete; None: there is none yet.
+
+        Takes in what there is to read, for a bounded time; never blocks, and
+        reads no file.  Error: EPROTO (a ring makes no sense) or ENOMEM: the
+        interval may lack records, and it is best to begin again.
+        """
+        raw = self._next()
+        return None if raw is None else self._copy(raw)
+
+    def peek(self) -> Frame:
+        """The interval that goes on, as far as next() has taken it in."""
+        store = ffi.new("const struct cmt_usage_frame **")
+        check(lib.cmt_usage_peek(self.pointer, store), "usage")
+        return self._copy(store[0])
+
+    def refresh(self, *, names: bool = True, pending: bool = True) -> None:
+        """
+        Renew what is not in the records; it holds from the next frame on.
+
+        names: of cgroups, which asks the kernel, and reads state files, which
+        may wait for a disk.  pending: count pending owners, for which the
+        module looks at every process.  Error: what ioctl(2) says.
+        """
+        what = (lib.CMT_USAGE_NAMES if names else 0) | (
+            lib.CMT_USAGE_PENDING if pending else 0)
+        if what:
+            check(lib.cmt_usage_refresh(self.pointer, what), "names and counts")
+
+    def timeout_ms(self) -> int:
+        """For poll(): call next() after this time at the latest; 0: now."""
+        return int(lib.cmt_usage_timeout(self.pointer))
+
+    def wait(self, timeout_ms: int = -1) -> bool:
+        """
+        Sleep until next() has something to do, for at most timeout_ms.
+
+        -1: no limit.  Other threads go on meanwhile.  False: the time is over,
+        or a signal came.  Error: ENODEV (the device is gone), or what poll(2)
+        and read(2) say.
+        """
+        result = lib.cmt_usage_wait(self.pointer, timeout_ms)
+        return result != -errno.EINTR and check(result, "wait") > 0
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Intervals without end, in order; waits for them."""
+        while True:
+            raw = self._next()
+            self._renew()
+            if raw is None:
+                self.wait()
+            else:
+                # Copied here: what was renewed is in it.
+                yield self._copy(raw)
+
+    def _next(self) -> Any:
+        store = ffi.new("const struct cmt_usage_frame **")
+        found = check(lib.cmt_usage_next(self.pointer, store), "usage")
+        return store[0] if found else None
+
+    def _renew(self) -> None:
+        now = time.monotonic()
+        self.refresh(pending=now >= self._count_at)
+        if now >= self._count_at:
+            self._count_at = now + 1
+
+    def _copy(self, raw: Any) -> Frame:
+        return Frame(Block(lib.usage_block_copy(raw)), self._containers)
+
+
+def _known(known: bool, value: Any) -> Any:
+    return value if known else None
+
+
+def _make_occupancy(raw: Any) -> Occupancy:
+    known, slots = raw.known, raw.slots
+    return Occupancy(
+        known, raw.partial, UsageWhy(raw.why), _known(known, raw.last_bytes),
+        _known(slots > 0, raw.least_bytes), _known(slots > 0, raw.mean_bytes),
+        raw.most_bytes, _known(known, raw.residual_bytes),
+        _known(known, raw.age_ns), slots)
+
+
+def _make_rate(raw: Any) -> Rate:
+    known = raw.known
+    return Rate(known, raw.partial, UsageWhy(raw.why), _known(known, raw.bytes),
+                _known(known, raw.rate), _known(known, raw.lo),
+                _known(known, raw.hi))
+
+
+def _make_row(raw: Any, container: Container | None, children: tuple[Row, ...],
+              pending_known: bool) -> Row:
+    return Row(
+        kind=RowKind(raw.kind),
+        owner=OwnerKind(raw.owner) if raw.owner else None,
+        flags=RowFlag(raw.flags),
+        why=UsageWhy(raw.why),
+        container=container,
+        cgroup_id=raw.cgroup_id,
+        comm=text(raw.comm),
+        pid=raw.pid,
+        rmid=raw.rmid,
+        generation=raw.generation,
+        domain=raw.domain,
+        cpu=raw.cpu,
+        rmids=raw.rmids,
+        pending=raw.pending if pending_known else None,
+        l3_bytes=raw.l3_bytes or None,
+        occupancy=_make_occupancy(raw.occupancy),
+        total=_make_rate(raw.total),
+        local=_make_rate(raw.local),
+        children=children,
+        ticks=raw.ticks,
+        busy_ticks=raw.busy_ticks,
+        missed=raw.missed,
+        busy_ns=raw.busy_ns,
+        lost=raw.lost,
+    )

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which records are possible; inline, because every record passes here. */
+#ifndef LIBCMT_RECORD_H
+#define LIBCMT_RECORD_H
+
+#include <cmt/reader.h>
+
+#include "internal.h"
+
+/* The payload of a CMT_REC_LOST. */
+struct cmt_gap {
+	uint64_t lost;
+	uint64_t begin, end;	/* the CPU's records before and after it */
+	uint64_t reserved;
+};
+
+/* RMID and generation name an owner, or both are 0. */
+static inline bool cmt_record_owner_possible(const struct cmt_record *record,
+					     uint32_t nr_rmids)
+{
+	if (record->rmid == CMT_RMID_NONE)
+		return !record->generation;
+	return record->rmid < nr_rmids && record->generation;
+}
+
+/* Can a record of this type be, its CPU aside? */
+bool cmt_record_type_possible(const struct cmt_record *record,
+			      uint32_t nr_rmids);
+
+/* Can this record be in the ring of @cpu? */
+static inline bool cmt_record_possible_in_ring(const struct cmt_record *record,
+					       uint32_t cpu,
+					       uint32_t nr_rmids)
+{
+	if (record->cpu != cpu)
+		return false;
+	if (record->type == CMT_REC_SAMPLE || record->type == CMT_REC_TICK)
+		return cmt_record_owner_possible(record, nr_rmids);
+	/* EXISTING is for snapshots, 0xff00 and up are the library's own. */
+	return record->type != CMT_REC_EXISTING &&
+	       record->type < CMT_REC_LOST &&
+	       cmt_record_type_possible(record, nr_rmids);
+}
+
+/* Does it say who owns an RMID? */
+static inline bool cmt_record_is_lifecycle(const struct cmt_record *record)
+{
+	return record->type >= CMT_REC_ALLOC && record->type <= CMT_REC_UPDATE;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the feed does with slots: the window moves by an explicit floor. */
+#ifndef LIBCMT_SLOTS_H
+#define LIBCMT_SLOTS_H
+
+#include <cmt/slots.h>
+
+#include "internal.h"
+
+/* The floor has been raised once, or a record was added. */
+bool cmt_slots_started(const struct cmt_slots *slots);
+
+/* If started: what is before the floor is late, what is not before the limit is
+ * beyond the window.
+ */
+uint64_t cmt_slots_floor(const struct cmt_slots *slots);
+uint64_t cmt_slots_limit(const struct cmt_slots *slots);
+
+/* Is a slot open?  Then *@end is where the oldest one ends. */
+bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end);
+
+/* From what floor on is @ts in the window? */
+uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts);
+
+/*
+ * No record before @ts follows: retire the slots that end before it.  Returns 0
+ * or what the callback did.
+ */
+int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts);
+
+/*
+ * Add @n records that can be, of one ring and in its order, none before the floor
+ * and all before the limit.  Returns 0 or -ENOMEM: some were not added.
+ */
+int cmt_slots_add_checked(struct cmt_slots *slots,
+			  const struct cmt_record *records, uint32_t n);
+
+/* @lost records of @cpu are missing from @begin to @end. */
+void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
+		   uint64_t end, uint64_t lost);
+
+/*
+ * Tell the slots who owns what, when records had been missed @missed times.
+ * @snapshot becomes the slots', also on error.  It is in force from its as_of on;
+ * until the floor is there no other one is wanted.  Returns 0, -EINVAL or -ENOMEM.
+ */
+int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
+		   uint64_t missed);
+/* Has that been done since, or is it on its way? */
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed);
+
+#endif

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Intervals: records go into slots, slots into an interval, and an interval that
+ * is over into a frame that waits to be taken.
+ *
+ * The interval is over when a slot after it is retired.  Where nothing is retired
+ * (no CPU ticks, or one says nothing), the clock says so, after the time that the
+ * reader waits for a CPU at most; what comes later counts in the next interval.
+ */
+#include <cmt/usage.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+#include "source.h"
+#include "usage_state.h"
+
+#define INTERVAL_DEFAULT	1000000000ULL
+#define INTERVAL_MAX		3600000000000ULL
+#define SLOT_DEFAULT		1000000ULL
+#define LATE_MAX_NS		500000000ULL
+#define FEEDS			64	/* in one call */
+#define POLL_MS			5	/* while a frame is overdue */
+#define AHEAD			8	/* entries of a slot, to be prefetched */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void frame_release(struct cmt_usage *usage, struct usage_frame *frame)
+{
+	uint32_t i;
+
+	for (i = 0; i < frame->nr_items; i++)
+		cmt_containers_unpin(usage->containers, frame->items[i]);
+	frame->nr_items = 0;
+	frame->rows.nr = 0;
+	frame->children.nr = 0;
+	frame->next = usage->spare;
+	usage->spare = frame;
+}
+
+static void frames_free(struct usage_frame *frame)
+{
+	while (frame) {
+		struct usage_frame *next = frame->next;
+
+		free(frame->rows.rows);
+		free(frame->children.rows);
+		free(frame->items);
+		free(frame);
+		frame = next;
+	}
+}
+
+static struct usage_frame *frame_new(struct cmt_usage *usage)
+{
+	struct usage_frame *frame = usage->spare;
+
+	if (!frame)
+		return calloc(1, sizeof(*frame));
+	usage->spare = frame->next;
+	return frame;
+}
+
+static void count_losses(const struct cmt_usage *usage,
+			 struct cmt_usage_frame *frame)
+{
+	struct cmt_reader_counts reader = {
+		.sz = sizeof(reader), .lost = usage->lost,
+	};
+	struct cmt_slots_counts slots = { .sz = sizeof(slots) };
+
+	if (usage->reader)
+		cmt_reader_counts(usage->reader, &reader);
+	cmt_slots_counts(usage->slots, &slots);
+	frame->lost_ever = reader.lost;
+	frame->lost = reader.lost - usage->lost_base;
+	frame->dropped_ever = reader.late + reader.malformed + slots.late +
+			      slots.malformed;
+	frame->dropped = frame->dropped_ever - usage->dropped_base;
+}
+
+static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
+			uint64_t end_ns)
+{
+	uint64_t since = usage->closed_ns ? usage->closed_ns : usage->first_ns;
+
+	to->next = NULL;
+	to->frame = (struct cmt_usage_frame){
+		.start_ns = usage->start_ns,
+		.end_ns = end_ns,
+		.last_ns = usage->last_ns != usage->closed_ns ?
+			   usage->last_ns : 0,
+		.elapsed_ns = usage->last_ns - since,
+		.by = usage->by,
+		.row_size = sizeof(struct cmt_usage_row),
+		.pending_known = usage->pending_known,
+		.nr_domains = usage->nr_domains,
+		.sampling_ns = usage->sampling_ns,
+		.pending_ns = usage->pending_ns,
+		.pending = usage->nr_pending,
+		.nr_slots = usage->slots_now,
+		.nr_gaps = usage->gaps_now,
+	};
+	usage_cpus_lost(usage);
+	usage_cpus_sum(usage, &to->frame);
+	count_losses(usage, &to->frame);
+}
+
+static void interval_close(struct cmt_usage *usage,
+			   const struct cmt_usage_frame *frame)
+{
+	if (frame) {
+		usage->lost_base = frame->lost_ever;
+		usage->dropped_base = frame->dropped_ever;
+	}
+	usage->slots_now = 0;
+	usage->gaps_now = 0;
+	usage_holdings_close(usage);
+	usage_cpus_close(usage);
+	usage_groups_close(usage);
+	usage->closed_ns = usage->last_ns;
+}
+
+/* The frame of the interval so far; NULL: no memory. */
+static struct usage_frame *frame_build(struct cmt_usage *usage, uint64_t end_ns)
+{
+	struct usage_frame *to = frame_new(usage);
+
+	if (!to)
+		return NULL;
+	frame_begin(usage, to, end_ns);
+	if (usage_rows(usage, to)) {
+		frame_release(usage, to);
+		return NULL;
+	}
+	to->frame.rows = to->rows.rows;
+	to->frame.nr_rows = to->rows.nr;
+	to->frame.children = to->children.rows;
+	to->frame.nr_children = to->children.nr;
+	return to;
+}
+
+/* End the interval at @end_ns; the next one is that in which @now lies. */
+static int end_interval(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
+{
+	struct usage_frame *to = frame_build(usage, end_ns);
+
+	interval_close(usage, to ? &to->frame : NULL);
+	if (!cmt_ts_before(now, end_ns))
+		end_ns += (now - end_ns) / usage->interval_ns *
+			  usage->interval_ns;
+	usage->start_ns = end_ns;
+	usage->end_ns = end_ns + usage->interval_ns;
+	if (!to)
+		return -ENOMEM;
+	*usage->last = to;
+	usage->last = &to->next;
+	return 0;
+}
+
+static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
+{
+	uint32_t i;
+	int err = 0;
+
+	usage->nr_slots++;
+	usage->slots_now++;
+	usage->gaps_now += slot->gaps != 0;
+	for (i = 0; !err && i < slot->nr_entries; i++) {
+		/* most are carried over, and were last looked at a slot ago */
+		if (i + AHEAD < slot->nr_entries)
+			__builtin_prefetch(cmt_slot_entry_at(slot, i + AHEAD));
+		err = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
+					slot->end_ns);
+	}
+	usage_sum_close(usage);
+	for (i = 0; i < slot->nr_cpus; i++)
+		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
+	return err;
+}
+
+static int add_slot(void *ctx, const struct cmt_slot *slot)
+{
+	struct cmt_usage *usage = ctx;
+	int err = 0, ret;
+
+	if (!usage->started) {
+		usage->started = true;
+		usage->origin_ns = slot->start_ns;
+		usage->start_ns = slot->start_ns;
+		usage->end_ns = slot->start_ns + usage->interval_ns;
+	}
+	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
+		err = end_interval(usage, usage->end_ns, slot->start_ns);
+	usage->slot_end_ns = slot->end_ns;
+	ret = add_entries(usage, slot);
+	return err ? err : ret;
+}
+
+static int check_opts(const struct cmt_usage_opts *o)
+{
+	if (o->by > CMT_USAGE_BY_DOMAIN || (o->flags & ~CMT_USAGE_CHILDREN) ||
+	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
+		return -EINVAL;
+	return o->device || (o->nr_rmids && o->nr_cpus) ? 0 : -EINVAL;
+}
+
+static int usage_opts(struct cmt_usage_opts *opts,
+		      const struct cmt_usage_opts *from)
+{
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
+	const struct cmt_info *info;
+
+	if (err)
+		return err;
+	if (!opts->slot_ns)
+		opts->slot_ns = SLOT_DEFAULT;
+	if (!opts->interval_ns)
+		opts->interval_ns = INTERVAL_DEFAULT;
+	err = check_opts(opts);
+	if (err || !opts->device)
+		return err;
+	info = cmt_device_info(opts->device);
+	opts->nr_rmids = info->nr_rmids;
+	opts->nr_cpus = info->nr_cpus;
+	opts->l3_bytes = info->l3_bytes;
+	opts->unit_bytes = info->upscale_bytes;
+	return 0;
+}
+
+/* How long after its time a record may come: see cmt_reader_opts.latency_ns. */
+static uint64_t lateness(const struct cmt_usage_opts *opts)
+{
+	uint64_t late;
+
+	late = cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
+	if (opts->reader && opts->reader->latency_ns)
+		late = opts->reader->latency_ns;
+	if (!late || late > LATE_MAX_NS)
+		late = LATE_MAX_NS;
+	return late + 2 * opts->slot_ns;
+}
+
+static int open_containers(struct cmt_usage *usage,
+			   const struct cmt_usage_opts *from)
+{
+	const struct cmt_containers_opts opts = {
+		.sz = sizeof(opts), .device = from->device,
+		.flags = from->device ? 0 : CMT_CONTAINERS_GIVEN,
+	};
+	int err;
+
+	usage->containers = from->containers;
+	if (usage->containers)
+		return 0;
+	err = cmt_containers_new(&usage->own_containers, &opts);
+	usage->containers = usage->own_containers;
+	return err;
+}
+
+static int open_slots(struct cmt_usage *usage)
+{
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts), .slot_ns = usage->slot_ns,
+		.nr_rmids = usage->nr_rmids, .nr_cpus = usage->nr_cpus,
+	};
+
+	usage->cpus = calloc(usage->nr_cpus, sizeof(*usage->cpus));
+	if (!usage->cpus)
+		return -ENOMEM;
+	return cmt_slots_new(&usage->slots, &opts, add_slot, usage);
+}
+
+/* What owns RMIDs now is asked at once, so that names can be refreshed. */
+static int open_reader(struct cmt_usage *usage,
+		       const struct cmt_usage_opts *opts)
+{
+	int ret;
+
+	if (!opts->device)
+		return 0;
+	usage->late_ns = lateness(opts);
+	usage->started = true;
+	usage->origin_ns = now_ns();
+	usage->start_ns = usage->origin_ns;
+	usage->end_ns = usage->start_ns + usage->interval_ns;
+	ret = cmt_reader_new(&usage->reader, opts->device, opts->reader);
+	if (!ret)
+		ret = cmt_reader_feed(usage->reader, usage->slots);
+	return ret < 0 ? ret : 0;
+}
+
+int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
+{
+	struct cmt_usage_opts o;
+	struct cmt_usage *u;
+	int err;
+
+	err = usage_opts(&o, opts);
+	if (err)
+		return err;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return -ENOMEM;
+	u->by = o.by;
+	u->flags = o.flags;
+	u->nr_rmids = o.nr_rmids;
+	u->nr_cpus = o.nr_cpus;
+	u->unit_bytes = o.unit_bytes;
+	u->l3_bytes = o.l3_bytes;
+	u->interval_ns = o.interval_ns;
+	u->slot_ns = o.slot_ns;
+	u->device = o.device;
+	u->last = &u->first;
+	err = open_containers(u, &o);
+	if (!err)
+		err = open_slots(u);
+	if (!err)
+		err = open_reader(u, &o);
+	if (err) {
+		cmt_usage_free(u);
+		return err;
+	}
+	*usage = u;
+	return 0;
+}
+
+void cmt_usage_free(struct cmt_usage *usage)
+{
+	uint32_t d;
+
+	if (!usage)
+		return;
+	cmt_reader_free(usage->reader);
+	cmt_slots_free(usage->slots);
+	while (usage->first) {
+		struct usage_frame *frame = usage->first;
+
+		usage->first = frame->next;
+		frame_release(usage, frame);
+	}
+	if (usage->taken)
+		frame_release(usage, usage->taken);
+	frames_free(usage->spare);
+	usage_groups_free(usage);
+	for (d = 0; d < USAGE_DOMAINS; d++)
+		free(usage->chains[d]);
+	free(usage->holdings);
+	free(usage->sorted);
+	free(usage->by_id);
+	free(usage->cpus);
+	free(usage->pending_ids);
+	cmt_containers_free(usage->own_containers);
+	free(usage);
+}
+
+/* Feed until an interval is complete, or nothing is there, or it takes too long. */
+static int feed(struct cmt_usage *usage)
+{
+	int i, n;
+
+	usage->more = false;
+	for (i = 0; i < FEEDS && !usage->first; i++) {
+		n = cmt_reader_feed(usage->reader, usage->slots);
+		if (n <= 0)
+			return n;
+	}
+	usage->more = true;
+	return 0;
+}
+
+static int take_in(struct cmt_usage *usage)
+{
+	uint64_t now;
+	int err;
+
+	if (!usage->device)
+		return 0;
+	err = feed(usage);
+	if (err || usage->first || usage->more)
+		return err;
+	now = now_ns();
+	if (cmt_ts_before(now, usage->end_ns + usage->late_ns))
+		return 0;
+	return end_interval(usage, usage->end_ns, now - usage->late_ns);
+}
+
+static void release_taken(struct cmt_usage *usage)
+{
+	if (usage->taken)
+		frame_release(usage, usage->taken);
+	usage->taken = NULL;
+}
+
+int cmt_usage_next(struct cmt_usage *usage,
+		   const struct cmt_usage_frame **frame)
+{
+	int err;
+
+	if (!usage->first) {
+		err = take_in(usage);
+		if (err)
+			return err;
+	}
+	if (!usage->first)
+		return 0;
+	release_taken(usage);
+	usage->taken = usage->first;
+	usage->first = usage->taken->next;
+	if (!usage->first)
+		usage->last = &usage->first;
+	*frame = &usage->taken->frame;
+	return 1;
+}
+
+int cmt_usage_peek(struct cmt_usage *usage,
+		   const struct cmt_usage_frame **frame)
+{
+	struct usage_frame *to;
+
+	to = frame_build(usage, usage->slots_now ? usage->slot_end_ns :
+						   usage->start_ns);
+	if (!to)
+		return -ENOMEM;
+	release_taken(usage);
+	usage->taken = to;
+	*frame = &to->frame;
+	return 0;
+}
+
+int cmt_usage_timeout(const struct cmt_usage *usage)
+{
+	uint64_t due, now, ms;
+
+	if (usage->first || usage->more)
+		return 0;
+	if (!usage->device)
+		return -1;
+	/* the interval ends with the first slot after it */
+	due = usage->end_ns + 2 * usage->slot_ns + usage->sampling_ns;
+	now = now_ns();
+	if (!cmt_ts_before(now, due))
+		return POLL_MS;
+	ms = (due - now + 999999) / 1000000;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms)
+{
+	int own = cmt_usage_timeout(usage);
+
+	if (!usage->reader)
+		return -EINVAL;
+	if (own >= 0 && (timeout_ms < 0 || own < timeout_ms))
+		timeout_ms = own;
+	return cmt_reader_wait(usage->reader, timeout_ms);
+}
+
+static void refresh_names(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_cgroups; i++)
+		if (usage->cgroups[i].item)
+			cmt_containers_refresh(usage->containers,
+					       usage->cgroups[i].item);
+}
+
+static int refresh_pending(struct cmt_usage *usage)
+{
+	struct cmt_snapshot *pending;
+	int err = cmt_device_pending(usage->device, &pending);
+
+	if (err)
+		cmt_usage_set_pending(usage, NULL);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	err = cmt_usage_set_pending(usage, pending);
+	cmt_snapshot_free(pending);
+	return err;
+}
+
+int cmt_usage_refresh(struct cmt_usage *usage, unsigned int what)
+{
+	if (!what || (what & ~(CMT_USAGE_NAMES | CMT_USAGE_PENDING)) ||
+	    ((what & CMT_USAGE_PENDING) && !usage->device))
+		return -EINVAL;
+	if (what & CMT_USAGE_NAMES)
+		refresh_names(usage);
+	return what & CMT_USAGE_PENDING ? refresh_pending(usage) : 0;
+}
+
+int cmt_usage_set_pending(struct cmt_usage *usage,
+			  const struct cmt_snapshot *pending)
+{
+	uint64_t *ids = NULL;
+	struct cmt_owner owner = { .sz = sizeof(owner) };
+	uint32_t i;
+
+	if (pending) {
+		ids = malloc((pending->count + 1) * sizeof(*ids));
+		if (!ids)
+			return -ENOMEM;
+		for (i = 0; i < pending->count; i++) {
+			if (cmt_record_owner(cmt_snapshot_at(pending, i), &owner)) {
+				free(ids);
+				return -EINVAL;
+			}
+			ids[i] = owner.cgroup_id;
+		}
+	}
+	free(usage->pending_ids);
+	usage->pending_ids = ids;
+	usage->pending_known = pending;
+	usage->nr_pending = pending ? pending->count : 0;
+	usage->pending_ns = pending ? pending->as_of : 0;
+	return 0;
+}
+
+int cmt_usage_add(struct cmt_usage *usage, const struct cmt_record *record)
+{
+	uint64_t lost = cmt_record_lost(record);
+
+	if (usage->device)
+		return -EINVAL;
+	if (lost && record->cpu < usage->nr_cpus)
+		usage->cpus[record->cpu].lost += lost;
+	usage->lost += lost;
+	return cmt_slots_add(usage->slots, record);
+}
+
+int cmt_usage_sync(struct cmt_usage *usage, const struct cmt_snapshot *snapshot)
+{
+	if (usage->device)
+		return -EINVAL;
+	return cmt_tracker_sync(cmt_slots_tracker(usage->slots), snapshot);
+}
+
+int cmt_usage_flush(struct cmt_usage *usage)
+{
+	int err = cmt_slots_flush(usage->slots);
+
+	if (err || !usage->nr_slots ||
+	    !cmt_ts_before(usage->start_ns, usage->slot_end_ns))
+		return err;
+	return end_interval(usage, usage->slot_end_ns, usage->slot_end_ns);
+}
+
+struct cmt_containers *cmt_usage_containers(struct cmt_usage *usage)
+{
+	return usage->containers;
+}

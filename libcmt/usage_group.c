@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which holdings are one row.  Two cgroups are one container exactly if their
+ * paths begin with the same cgroup of a container: what the kernel says of where
+ * they are, and not what they are called, joins them.
+ */
+#include "usage_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_KIND,		/* a: enum cmt_usage_kind */
+	KEY_OWN,		/* own: the path of a container */
+	KEY_CGROUP,		/* a: an id, whose path is not known */
+	KEY_CPU,		/* a: its number */
+	KEY_RESCTRL,		/* a: the RMID */
+	KEY_RMID,		/* a: the RMID, b: its generation */
+	KEY_DOMAIN,		/* a: its number */
+};
+
+int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+{
+	uint32_t more = *room ? 2 * *room : 64;
+	void *old, *new;
+
+	if (nr < *room)
+		return 0;
+	memcpy(&old, array, sizeof(old));
+	new = reallocarray(old, more, size);
+	if (!new)
+		return -ENOMEM;
+	memcpy(array, &new, sizeof(new));
+	*room = more;
+	/* cppcheck-suppress memleak ; it is in the array */
+	return 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 29);
+}
+
+static uint64_t hash_of(const struct usage_key *key)
+{
+	uint64_t hash = mix(mix(mix(1, key->type), key->a), key->b);
+	const char *p;
+
+	for (p = key->own; p && *p; p++)
+		hash = mix(hash, (unsigned char)*p);
+	return hash;
+}
+
+static bool same_key(const struct usage_key *a, const struct usage_key *b)
+{
+	return a->type == b->type && a->a == b->a && a->b == b->b &&
+	       !a->own == !b->own && (!a->own || !strcmp(a->own, b->own));
+}
+
+static void index_clear(struct usage_index *index)
+{
+	if (index->size)
+		memset(index->at, 0xff, index->size * sizeof(*index->at));
+}
+
+static void index_put(struct usage_index *index, uint64_t hash, uint32_t number)
+{
+	uint32_t i = (uint32_t)hash & (index->size - 1);
+
+	while (index->at[i] != USAGE_NONE)
+		i = (i + 1) & (index->size - 1);
+	index->at[i] = number;
+}
+
+/* Room for @nr and one more.  @cleared: it is larger, and empty. */
+static int index_room(struct usage_index *index, uint32_t nr, bool *cleared)
+{
+	uint32_t size = index->size ? index->size * 2 : 64;
+	uint32_t *at;
+
+	*cleared = false;
+	if (nr < index->size / 2)
+		return 0;
+	at = malloc(size * sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	free(index->at);
+	index->at = at;
+	index->size = size;
+	index_clear(index);
+	*cleared = true;
+	return 0;
+}
+
+static void index_cgroups(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_cgroups; i++)
+		index_put(&usage->cgroup_index, mix(1, usage->cgroups[i].id), i);
+}
+
+static uint32_t find_cgroup(const struct cmt_usage *usage, uint64_t id)
+{
+	const struct usage_index *index = &usage->cgroup_index;
+	uint32_t i = (uint32_t)mix(1, id) & (index->size - 1), number;
+
+	if (!index->size)
+		return USAGE_NONE;
+	while ((number = index->at[i]) != USAGE_NONE &&
+	       usage->cgroups[number].id != id)
+		i = (i + 1) & (index->size - 1);
+	return number;
+}
+
+static int new_cgroup(struct cmt_usage *usage, uint64_t id)
+{
+	struct usage_cgroup *cgroup;
+	bool cleared;
+
+	if (usage_grow(&usage->cgroups, usage->nr_cgroups,
+		       &usage->room_cgroups, sizeof(*cgroup)) ||
+	    index_room(&usage->cgroup_index, usage->nr_cgroups, &cleared))
+		return -ENOMEM;
+	if (cleared)
+		index_cgroups(usage);
+	cgroup = &usage->cgroups[usage->nr_cgroups];
+	*cgroup = (struct usage_cgroup){
+		.id = id, .group = USAGE_NONE,
+		.item = cmt_containers_pin(usage->containers, id),
+	};
+	index_put(&usage->cgroup_index, mix(1, id), usage->nr_cgroups++);
+	return 0;
+}
+
+/* As of now: a path that comes later joins from the next interval on. */
+static void cgroup_own(struct usage_cgroup *cgroup)
+{
+	const struct cmt_item *item = cgroup->item;
+
+	if (!item || !item->path || (cgroup->own && cgroup->own_serial == item->serial))
+		return;
+	free(cgroup->own);
+	cgroup->own = strndup(item->path, item->container.own_len);
+	cgroup->own_serial = item->serial;
+}
+
+uint32_t usage_cgroup(struct cmt_usage *usage, uint64_t id)
+{
+	uint32_t number = find_cgroup(usage, id);
+
+	if (number == USAGE_NONE) {
+		if (new_cgroup(usage, id))
+			return USAGE_NONE;
+		number = usage->nr_cgroups - 1;
+	}
+	usage->cgroups[number].used = true;
+	return number;
+}
+
+static void index_groups(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_groups; i++)
+		index_put(&usage->group_index, hash_of(&usage->groups[i].key),
+			  i);
+}
+
+static uint32_t find_group(const struct cmt_usage *usage,
+			   const struct usage_key *key, uint64_t hash)
+{
+	const struct usage_index *index = &usage->group_index;
+	uint32_t i = (uint32_t)hash & (index->size - 1), number;
+
+	if (!index->size)
+		return USAGE_NONE;
+	while ((number = index->at[i]) != USAGE_NONE &&
+	       !same_key(&usage->groups[number].key, key))
+		i = (i + 1) & (index->size - 1);
+	return number;
+}
+
+/* USAGE_NONE: no memory. */
+static uint32_t get_group(struct cmt_usage *usage, const struct usage_key *key,
+			  uint32_t cgroup)
+{
+	uint64_t hash = hash_of(key);
+	uint32_t number = find_group(usage, key, hash);
+	bool cleared;
+
+	if (number != USAGE_NONE)
+		return number;
+	if (usage_grow(&usage->groups, usage->nr_groups, &usage->room_groups,
+		       sizeof(*usage->groups)) ||
+	    usage_grow(&usage->touched, usage->nr_groups, &usage->room_touched,
+		       sizeof(*usage->touched)) ||
+	    index_room(&usage->group_index, usage->nr_groups, &cleared))
+		return USAGE_NONE;
+	if (cleared)
+		index_groups(usage);
+	usage->groups[usage->nr_groups] = (struct usage_group){
+		.key = *key, .cgroup = cgroup,
+	};
+	index_put(&usage->group_index, hash, usage->nr_groups);
+	return usage->nr_groups++;
+}
+
+static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
+{
+	uint32_t number = usage_cgroup(usage, id);
+	struct usage_key key = { .type = KEY_CGROUP, .a = id };
+	struct usage_cgroup *cgroup;
+
+	if (number == USAGE_NONE)
+		return USAGE_NONE;
+	cgroup = &usage->cgroups[number];
+	if (cgroup->group != USAGE_NONE)
+		return cgroup->group;
+	cgroup_own(cgroup);
+	if (cgroup->own)
+		key = (struct usage_key){ .type = KEY_OWN, .own = cgroup->own };
+	cgroup->group = get_group(usage, &key, number);
+	return cgroup->group;
+}
+
+static uint32_t rmid_group(struct cmt_usage *usage,
+			   const struct usage_holding *h)
+{
+	struct usage_key key = {
+		.type = KEY_RMID, .a = h->rmid, .b = h->generation,
+	};
+	uint32_t cgroup = USAGE_NONE;
+
+	if (usage_in_cgroup(h->kind, h->owner))
+		cgroup = usage_cgroup(usage, h->cgroup_id);
+	return get_group(usage, &key, cgroup);
+}
+
+/* Only an owner that is neither a process nor a cgroup has no container. */
+static uint32_t container_group(struct cmt_usage *usage,
+				const struct usage_holding *h)
+{
+	struct usage_key key = { .type = KEY_KIND, .a = h->kind };
+
+	if (usage_in_cgroup(h->kind, h->owner))
+		return cgroup_group(usage, h->cgroup_id);
+	if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
+		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
+	else if (h->kind == CMT_USAGE_OWNER)
+		key = (struct usage_key){ .type = KEY_RESCTRL, .a = h->rmid };
+	return get_group(usage, &key, USAGE_NONE);
+}
+
+static uint32_t group_of(struct cmt_usage *usage, const struct usage_holding *h)
+{
+	struct usage_key key = { .type = KEY_DOMAIN, .a = h->domain };
+
+	switch (usage->by) {
+	case CMT_USAGE_BY_CONTAINER:
+		return container_group(usage, h);
+	case CMT_USAGE_BY_DOMAIN:
+		return get_group(usage, &key, USAGE_NONE);
+	case CMT_USAGE_BY_CPU:
+		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
+		if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
+			return get_group(usage, &key, USAGE_NONE);
+		break;
+	}
+	return rmid_group(usage, h);
+}
+
+int usage_group(struct cmt_usage *usage, struct usage_holding *h)
+{
+	h->group = group_of(usage, h);
+	h->child = USAGE_NONE;
+	if (h->group == USAGE_NONE)
+		return -ENOMEM;
+	if (usage->by != CMT_USAGE_BY_CONTAINER ||
+	    !(usage->flags & CMT_USAGE_CHILDREN) ||
+	    h->kind != CMT_USAGE_OWNER || h->owner != CMT_OWNER_PROCESS)
+		return 0;
+	h->child = rmid_group(usage, h);
+	return h->child == USAGE_NONE ? -ENOMEM : 0;
+}
+
+int usage_group_pending(struct cmt_usage *usage)
+{
+	uint32_t i, group;
+
+	/* a frame may have been made of the interval before */
+	for (i = 0; i < usage->nr_groups; i++) {
+		usage->groups[i].pending = 0;
+		usage->groups[i].measured = false;
+	}
+	if (usage->by != CMT_USAGE_BY_CONTAINER || !usage->pending_known)
+		return 0;
+	for (i = 0; i < usage->nr_pending; i++) {
+		if (!usage->pending_ids[i])
+			continue;
+		group = cgroup_group(usage, usage->pending_ids[i]);
+		if (group == USAGE_NONE)
+			return -ENOMEM;
+		usage->groups[group].pending++;
+	}
+	return 0;
+}
+
+void usage_sum_add(struct cmt_usage *usage, uint32_t group, bool known,
+		   uint64_t bytes)
+{
+	struct usage_sum *sum = &usage->groups[group].sum;
+
+	if (sum->slot != usage->nr_slots) {
+		sum->slot = usage->nr_slots;
+		sum->now = 0;
+		sum->incomplete = false;
+		usage->touched[usage->nr_touched++] = group;
+	}
+	sum->now += bytes;
+	sum->incomplete |= !known;
+}
+
+/* An incomplete sum is a lower bound: of use for the most, and for nothing else. */
+static void sum_close(struct usage_sum *sum)
+{
+	if (sum->now > sum->most)
+		sum->most = sum->now;
+	if (sum->incomplete)
+		return;
+	if (!sum->nr || sum->now < sum->least)
+		sum->least = sum->now;
+	sum->total += sum->now;
+	sum->nr++;
+}
+
+void usage_sum_close(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_touched; i++)
+		sum_close(&usage->groups[usage->touched[i]].sum);
+	usage->nr_touched = 0;
+}
+
+static void cgroup_free(struct cmt_usage *usage, struct usage_cgroup *cgroup)
+{
+	if (cgroup->item)
+		cmt_containers_unpin(usage->containers, cgroup->item);
+	free(cgroup->own);
+}
+
+void usage_groups_close(struct cmt_usage *usage)
+{
+	uint32_t i, kept = 0;
+
+	usage->nr_groups = 0;
+	index_clear(&usage->group_index);
+	for (i = 0; i < usage->nr_cgroups; i++) {
+		struct usage_cgroup cgroup = usage->cgroups[i];
+
+		if (!cgroup.used) {
+			cgroup_free(usage, &cgroup);
+			continue;
+		}
+		cgroup.used = false;
+		cgroup.group = USAGE_NONE;
+		usage->cgroups[kept++] = cgroup;
+	}
+	usage->nr_cgroups = kept;
+	index_clear(&usage->cgroup_index);
+	index_cgroups(usage);
+}
+
+void usage_groups_free(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_cgroups; i++)
+		cgroup_free(usage, &usage->cgroups[i]);
+	free(usage->cgroups);
+	free(usage->cgroup_index.at);
+	free(usage->groups);
+	free(usage->group_index.at);
+	free(usage->touched);
+}

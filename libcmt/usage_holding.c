@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Who held how much, and moved how much, in each L3 domain. */
+#include "usage_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define FORGET_NS 2000000000ULL	/* an owner in no slot for so long goes */
+
+static void traffic_count(struct usage_traffic *t, uint64_t from,
+			  uint64_t from_ts, uint64_t to, uint64_t to_ts)
+{
+	t->known = true;
+	t->bytes += to - from;
+	t->covered_ns += to_ts - from_ts;
+	t->chains += !t->linked;
+	t->linked = true;
+}
+
+/*
+ * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the
+ * ALLOC of an owner that came in our time, from which on the counter counts in the
+ * domain of the ALLOC; 0: another owner.  One that was allocated before what is
+ * forgotten may have been counted already.
+ */
+static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
+			uint32_t bit, uint64_t value, uint64_t since)
+{
+	bool first = !t->ever && since;
+
+	if (!(h->flags & bit)) {
+		t->gap |= t->ever;
+		t->based = false;
+		t->linked = false;
+		return;
+	}
+	if (!(h->flags & CMT_F_REBASED) && first &&
+	    h->ts - since < FORGET_NS) {
+		traffic_count(t, 0, since, value, h->ts);
+	} else if (!(h->flags & CMT_F_REBASED) && t->based && value >= t->base) {
+		if (cmt_ts_before(t->base_ts, h->ts))
+			traffic_count(t, t->base, t->base_ts, value, h->ts);
+	} else {
+		t->gap |= t->ever || first;
+		t->linked = false;
+	}
+	t->ever = true;
+	t->read = true;
+	t->based = true;
+	t->base = value;
+	t->base_ts = h->ts;
+}
+
+uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
+{
+	uint32_t i;
+
+	if (usage->nr_domains && usage->domains[usage->last_domain] == domain)
+		return usage->last_domain;
+	/* entries come by RMID, then domain */
+	i = usage->last_domain + 1;
+	if (i < usage->nr_domains && usage->domains[i] == domain)
+		return usage->last_domain = i;
+	for (i = 0; i < usage->nr_domains; i++)
+		if (usage->domains[i] == domain)
+			break;
+	if (i == usage->nr_domains) {
+		if (i == USAGE_DOMAINS)
+			return USAGE_NONE;
+		usage->domains[usage->nr_domains++] = domain;
+	}
+	usage->last_domain = i;
+	return i;
+}
+
+static uint32_t *make_chains(struct cmt_usage *usage, uint32_t domain)
+{
+	size_t bytes = usage->nr_rmids * sizeof(uint32_t);
+
+	if (!usage->chains[domain]) {
+		usage->chains[domain] = malloc(bytes);
+		if (usage->chains[domain])
+			memset(usage->chains[domain], 0xff, bytes);
+	}
+	return usage->chains[domain];
+}
+
+static struct usage_holding *new_holding(struct cmt_usage *usage,
+					 const struct cmt_slot_entry *e,
+					 uint32_t *newest)
+{
+	struct usage_holding *h;
+
+	if (usage_grow(&usage->holdings, usage->nr_holdings,
+		       &usage->room_holdings, sizeof(*h)))
+		return NULL;
+	h = &usage->holdings[usage->nr_holdings];
+	*h = (struct usage_holding){
+		.rmid = e->rmid, .generation = e->generation,
+		.domain = e->domain, .older = *newest, .born = true,
+		.alone = *newest == USAGE_NONE,
+		.kind = e->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
+						   CMT_USAGE_UNKNOWN,
+		.group = USAGE_NONE, .child = USAGE_NONE,
+	};
+	if (!h->alone)
+		usage->holdings[*newest].alone = false;
+	*newest = usage->nr_holdings++;
+	return h;
+}
+
+/*
+ * The holding of an entry.  An older generation of the same RMID in the same
+ * domain has ended when a new one reports.
+ */
+static struct usage_holding *holding_of(struct cmt_usage *usage,
+					const struct cmt_slot_entry *e,
+					uint32_t *newest)
+{
+	struct usage_holding *found = NULL;
+	uint32_t i;
+
+	for (i = *newest; i != USAGE_NONE; i = usage->holdings[i].older) {
+		struct usage_holding *h = &usage->holdings[i];
+
+		if (h->generation == e->generation)
+			found = h;
+		else if (!cmt_ts_before(e->ts, h->ts))
+			h->ended = true;
+	}
+	return found ? found : new_holding(usage, e, newest);
+}
+
+static void holding_owner(struct usage_holding *h,
+			  const struct cmt_owner *owner)
+{
+	enum cmt_usage_kind kind = CMT_USAGE_OWNER;
+
+	if (h->rmid == CMT_RMID_NONE || !owner)
+		return;
+	if (owner->kind == CMT_OWNER_OVERFLOW)
+		kind = CMT_USAGE_OVERFLOW;
+	h->attached = owner->attached;
+	h->tgid = owner->tgid;
+	memcpy(h->comm, owner->comm, sizeof(h->comm));
+	h->absent = owner->freed;
+	if (h->kind != kind || h->owner != owner->kind ||
+	    h->cpu != owner->cpu || h->cgroup_id != owner->cgroup_id)
+		h->group = USAGE_NONE;
+	h->kind = kind;
+	h->owner = owner->kind;
+	h->cpu = owner->cpu;
+	h->cgroup_id = owner->cgroup_id;
+}
+
+/* The ALLOC of an owner whose whole traffic is of our time; 0: it is not. */
+static uint64_t allocated(const struct cmt_usage *usage,
+			  const struct cmt_slot_entry *e)
+{
+	if (!e->owner || cmt_ts_before(e->owner->since, usage->origin_ns))
+		return 0;
+	return e->owner->since;
+}
+
+/* Does a reading with these flags, and no less, continue both counters as they are? */
+static bool is_steady(const struct usage_holding *h)
+{
+	return h->flags & CMT_F_OCCUPANCY && !(h->flags & CMT_F_REBASED) &&
+	       !(h->flags & CMT_F_MBM_TOTAL) == !h->total.linked &&
+	       !(h->flags & CMT_F_MBM_LOCAL) == !h->local.linked;
+}
+
+/* Traffic is the difference of two readings: a value carried over is neither. */
+static void traffic_settle(struct usage_holding *h, uint64_t since)
+{
+	traffic_add(&h->total, h, CMT_F_MBM_TOTAL, h->mbm_total, since);
+	traffic_add(&h->local, h, CMT_F_MBM_LOCAL, h->mbm_local, since);
+	h->kept = false;
+}
+
+/* What every entry brings that is not what the one before brought. */
+static void value_take(struct cmt_usage *usage, struct usage_holding *h,
+		       const struct cmt_slot_entry *e)
+{
+	if (e->ts > usage->last_ns)
+		usage->last_ns = e->ts;
+	h->ts = e->ts;
+	h->mbm_total = e->mbm_total_bytes;
+	h->mbm_local = e->mbm_local_bytes;
+	if (e->flags & CMT_F_OCCUPANCY) {
+		h->occupancy_ts = e->ts;
+		h->occupancy = e->occupancy_bytes;
+		h->residual = e->residual_bytes;
+	}
+}
+
+static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
+			 const struct cmt_slot_entry *e)
+{
+	uint64_t since = allocated(usage, e);
+
+	if (!usage->first_ns)
+		usage->first_ns = since ? since : e->ts;
+	h->flags = e->flags;
+	h->read = true;
+	traffic_settle(h, since);
+	h->steady = is_steady(h);
+}
+
+static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
+			  const struct cmt_slot_entry *e)
+{
+	if (h->kept)
+		traffic_settle(h, 0);
+	value_take(usage, h, e);
+	h->seen = true;
+	h->emulated |= !!(e->flags & CMT_F_EMULATED);
+	h->occupancy_known |= !!(e->flags & CMT_F_OCCUPANCY);
+	h->why |= usage_why(e->flags);
+	if (e->samples)
+		holding_read(usage, h, e);
+	holding_owner(h, e->owner);
+	return h->group == USAGE_NONE ? usage_group(usage, h) : 0;
+}
+
+static void sum_add(struct cmt_usage *usage, const struct usage_holding *h,
+		    const struct cmt_slot_entry *e)
+{
+	bool known = e->flags & CMT_F_OCCUPANCY;
+
+	usage_sum_add(usage, h->group, known, e->occupancy_bytes);
+	if (h->child != USAGE_NONE)
+		usage_sum_add(usage, h->child, known, e->occupancy_bytes);
+}
+
+static bool same_owner(const struct usage_holding *h,
+		       const struct cmt_owner *owner)
+{
+	if (!owner)
+		return h->rmid == CMT_RMID_NONE;
+	return owner->kind == h->owner && owner->cgroup_id == h->cgroup_id &&
+	       owner->tgid == h->tgid && owner->attached == h->attached &&
+	       !owner->freed && !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
+}
+
+/*
+ * A value carried over, or a reading that goes on where the last one was, of an owner
+ * that is the same: there is nothing to be thought about.
+ */
+static bool goes_on(const struct usage_holding *h,
+		    const struct cmt_slot_entry *e)
+{
+	if (!h->seen || usage_ended(h) || h->group == USAGE_NONE ||
+	    !same_owner(h, e->owner))
+		return false;
+	return !e->samples ||
+	       (h->steady && e->flags == h->flags &&
+		cmt_ts_before(h->ts, e->ts) &&
+		e->mbm_total_bytes >= h->mbm_total &&
+		e->mbm_local_bytes >= h->mbm_local);
+}
+
+/* Entries come in the same order in every slot, mostly. */
+static struct usage_holding *holding_expected(struct cmt_usage *usage,
+					      const struct cmt_slot_entry *e)
+{
+	struct usage_holding *h;
+
+	if (usage->expected >= usage->nr_holdings)
+		return NULL;
+	h = &usage->holdings[usage->expected];
+	return h->alone && h->rmid == e->rmid && h->domain == e->domain &&
+	       h->generation == e->generation ? h : NULL;
+}
+
+static struct usage_holding *holding_find(struct cmt_usage *usage,
+					  const struct cmt_slot_entry *e,
+					  uint32_t domain)
+{
+	uint32_t *chains = make_chains(usage, domain);
+
+	return chains ? holding_of(usage, e, &chains[e->rmid]) : NULL;
+}
+
+int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
+		      uint64_t end_ns)
+{
+	struct usage_holding *h = holding_expected(usage, e);
+
+	if (!h) {
+		uint32_t domain = usage_domain(usage, e->domain);
+
+		if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
+			return 0;
+		h = holding_find(usage, e, domain);
+		if (!h)
+			return -ENOMEM;
+	}
+	usage->expected = (uint32_t)(h - usage->holdings) + 1;
+	h->seen_ns = end_ns;
+	if (!goes_on(h, e)) {
+		int err = holding_update(usage, h, e);
+
+		if (err || usage_ended(h))
+			return err;
+	} else if (e->samples) {
+		value_take(usage, h, e);
+		h->kept = true;
+	}
+	sum_add(usage, h, e);
+	return 0;
+}
+
+static void traffic_close(struct usage_traffic *t)
+{
+	t->known = false;
+	t->read = false;
+	t->gap = false;
+	t->linked = false;
+	t->chains = 0;
+	t->bytes = 0;
+	t->covered_ns = 0;
+}
+
+/*
+ * Slots carry the values of every owner that is alive, so one that is not in the
+ * last slot has ended: its FREE came after its last reading.  Or what was known of
+ * it was lost: it is remembered for a while, so that no traffic counts twice.
+ */
+void usage_holdings_end(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_holdings; i++) {
+		struct usage_holding *h = &usage->holdings[i];
+
+		if (h->kept)
+			traffic_settle(h, 0);
+		h->absent |= h->seen && h->kind != CMT_USAGE_UNKNOWN &&
+			     h->seen_ns != usage->slot_end_ns;
+	}
+}
+
+static void clear_chains(struct cmt_usage *usage)
+{
+	uint32_t d;
+
+	for (d = 0; d < usage->nr_domains; d++)
+		if (usage->chains[d])
+			memset(usage->chains[d], 0xff,
+			       usage->nr_rmids * sizeof(uint32_t));
+}
+
+static void keep(struct cmt_usage *usage, struct usage_holding *to,
+		 const struct usage_holding *from, uint32_t number)
+{
+	uint32_t *newest;
+
+	newest = &usage->chains[usage_domain(usage, from->domain)][from->rmid];
+	*to = *from;
+	if (to->kept)
+		traffic_settle(to, 0);
+	to->born = false;
+	to->absent = false;
+	to->seen = false;
+	to->read = false;
+	to->emulated = false;
+	to->why = 0;
+	to->occupancy_known = false;
+	to->group = USAGE_NONE;
+	to->child = USAGE_NONE;
+	traffic_close(&to->total);
+	traffic_close(&to->local);
+	to->steady = false;
+	to->older = *newest;
+	to->alone = *newest == USAGE_NONE;
+	if (!to->alone)
+		usage->holdings[*newest].alone = false;
+	*newest = number;
+}
+
+void usage_holdings_close(struct cmt_usage *usage)
+{
+	uint32_t i, kept = 0;
+
+	clear_chains(usage);
+	for (i = 0; i < usage->nr_holdings; i++) {
+		const struct usage_holding *h = &usage->holdings[i];
+
+		if (h->ended || usage->slot_end_ns > h->seen_ns + FORGET_NS)
+			continue;
+		keep(usage, &usage->holdings[kept], h, kept);
+		kept++;
+	}
+	usage->nr_holdings = kept;
+}

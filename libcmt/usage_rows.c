@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From what was held, and from the CPUs, to rows. */
+#include "usage_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a reading may be off.  The difference of two is of two values that the
+ * hardware gives in its unit, times the correction of the MBM counters, which is
+ * below 2.  The values of an RMID are read one after the other within this time of
+ * the record's.
+ */
+#define READ_UNITS	2
+#define READ_NS		20000
+
+static int cmp_holding(const void *pa, const void *pb)
+{
+	const struct usage_holding *a = *(struct usage_holding *const *)pa;
+	const struct usage_holding *b = *(struct usage_holding *const *)pb;
+	int ret = usage_cmp(a->group, b->group);
+
+	if (!ret)
+		ret = usage_cmp(a->rmid, b->rmid);
+	if (!ret)
+		ret = usage_cmp(a->generation, b->generation);
+	return ret ? ret : usage_cmp(a->domain, b->domain);
+}
+
+static struct cmt_usage_row *new_row(struct usage_rows *to)
+{
+	struct cmt_usage_row *row;
+
+	if (usage_grow(&to->rows, to->nr, &to->room, sizeof(*row)))
+		return NULL;
+	row = &to->rows[to->nr++];
+	memset(row, 0, sizeof(*row));
+	return row;
+}
+
+/* How old a value is that no reading of the last slot has renewed. */
+static uint64_t occupancy_age(const struct cmt_usage *usage,
+			      const struct usage_holding *h)
+{
+	uint64_t age = usage->slot_end_ns - h->occupancy_ts;
+
+	return age > usage->slot_ns ? age : 0;
+}
+
+static void row_occupancy(const struct cmt_usage *usage,
+			  struct cmt_usage_row *row,
+			  const struct usage_holding *h)
+{
+	struct cmt_usage_occupancy *o = &row->occupancy;
+	uint64_t age = occupancy_age(usage, h);
+
+	if (!h->read && !usage_ended(h))
+		o->why |= CMT_USAGE_WHY_OLD;
+	if (usage_ended(h))
+		return;
+	if (!h->occupancy_known) {
+		o->partial = true;
+		o->why |= h->why & (CMT_USAGE_WHY_ERROR |
+				    CMT_USAGE_WHY_UNAVAILABLE);
+		return;
+	}
+	o->known = true;
+	o->last_bytes += h->occupancy;
+	o->residual_bytes += h->residual;
+	if (age > o->age_ns)
+		o->age_ns = age;
+}
+
+/*
+ * Over how long traffic spreads: of an owner that was not there all the time over
+ * the interval, as the others' does, or longer where it was counted longer.
+ */
+static uint64_t traffic_span(const struct usage_holding *h,
+			     const struct usage_traffic *t, uint64_t elapsed_ns)
+{
+	if ((!h->born && !usage_ended(h) && !t->gap) || t->covered_ns > elapsed_ns)
+		return t->covered_ns;
+	return elapsed_ns;
+}
+
+static double rate_of(uint64_t bytes, uint64_t ns)
+{
+	return (double)bytes * 1e9 / (double)ns;
+}
+
+static void rate_add(const struct cmt_usage *usage, struct cmt_usage_rate *r,
+		     const struct usage_traffic *t, uint64_t span)
+{
+	uint64_t slack = (uint64_t)t->chains * READ_UNITS * usage->unit_bytes;
+
+	r->known = true;
+	r->bytes += t->bytes;
+	r->rate += rate_of(t->bytes, span);
+	if (t->bytes > slack)
+		r->lo += rate_of(t->bytes - slack, span + 2 * READ_NS);
+	if (span > 2 * READ_NS)
+		r->hi += rate_of(t->bytes + slack, span - 2 * READ_NS);
+	else
+		r->hi = INFINITY;
+}
+
+static void row_traffic(const struct cmt_usage *usage,
+			struct cmt_usage_rate *r, const struct usage_holding *h,
+			const struct usage_traffic *t, uint64_t elapsed_ns)
+{
+	uint64_t span = traffic_span(h, t, elapsed_ns);
+
+	if (t->gap)
+		r->why |= CMT_USAGE_WHY_GAP;
+	if (!t->read && !h->read)
+		r->why |= usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD;
+	else if (!t->read)
+		r->why |= h->why & (CMT_USAGE_WHY_ERROR |
+				    CMT_USAGE_WHY_UNAVAILABLE);
+	r->why |= h->why & CMT_USAGE_WHY_OVERWRITTEN;
+	if (t->gap || !t->read)
+		r->partial = true;
+	if (t->known && span)
+		rate_add(usage, r, t, span);
+	else if (t->read)
+		r->why |= CMT_USAGE_WHY_FIRST;
+}
+
+static const struct cmt_container *
+container_of(const struct cmt_usage *usage, struct usage_frame *to,
+	     uint32_t cgroup)
+{
+	struct cmt_item *item;
+
+	if (cgroup == USAGE_NONE)
+		return NULL;
+	item = usage->cgroups[cgroup].item;
+	if (!item || usage_grow(&to->items, to->nr_items, &to->room_items,
+				sizeof(struct cmt_item *)))
+		return NULL;
+	item->pins++;
+	to->items[to->nr_items++] = item;
+	return &item->container;
+}
+
+static void row_identity(struct cmt_usage_row *row,
+			 const struct usage_holding *h)
+{
+	row->kind = h->kind;
+	row->owner = h->owner;
+	row->flags |= CMT_USAGE_ROW_SEEN;
+	if (h->attached)
+		row->flags |= CMT_USAGE_ROW_ATTACHED;
+	row->cpu = h->cpu;
+	row->cgroup_id = h->cgroup_id;
+	memcpy(row->comm, h->comm, sizeof(row->comm));
+	row->pid = h->tgid;
+	row->rmid = h->rmid;
+	row->generation = h->generation;
+	row->domain = h->domain;
+}
+
+/* What is of one of the things that a container's row sums up is not the row's. */
+static void row_of_container(struct cmt_usage_row *row)
+{
+	row->owner = CMT_OWNER_CGROUP;
+	if (row->container)
+		row->cgroup_id = row->container->cgroup_id;
+	row->flags &= ~CMT_USAGE_ROW_ATTACHED;
+	memset(row->comm, 0, sizeof(row->comm));
+	row->pid = 0;
+	row->rmid = 0;
+	row->generation = 0;
+	row->domain = 0;
+	row->cpu = 0;
+}
+
+static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
+		    const struct usage_holding *h, uint64_t elapsed_ns)
+{
+	row->why |= h->why;
+	if (h->emulated)
+		row->flags |= CMT_USAGE_ROW_EMULATED;
+	row_occupancy(usage, row, h);
+	row_traffic(usage, &row->total, h, &h->total, elapsed_ns);
+	row_traffic(usage, &row->local, h, &h->local, elapsed_ns);
+}
+
+static void rate_settle(struct cmt_usage_rate *r, bool pending)
+{
+	/* explains a missing value only: others of the row have theirs */
+	if (r->known)
+		r->why &= ~CMT_USAGE_WHY_FIRST;
+	if (pending) {
+		r->why |= CMT_USAGE_WHY_PENDING;
+		r->partial = true;
+	}
+	/* a value that is not known has no bound either */
+	r->partial &= r->known;
+	if (!r->known)
+		r->rate = NAN;
+	if (!r->known || r->partial)
+		r->hi = INFINITY;
+}
+
+static void occupancy_settle(struct cmt_usage_occupancy *o, bool pending)
+{
+	if (pending) {
+		o->why |= CMT_USAGE_WHY_PENDING;
+		o->partial = true;
+	}
+	o->partial &= o->known;
+}
+
+static void row_settle(const struct cmt_usage *usage,
+		       struct cmt_usage_row *row, bool alive)
+{
+	bool pending = row->pending != 0;
+
+	if (!alive)
+		row->occupancy.why |= CMT_USAGE_WHY_ENDED;
+	occupancy_settle(&row->occupancy, pending);
+	rate_settle(&row->total, pending);
+	rate_settle(&row->local, pending);
+	row->why |= row->occupancy.why | row->total.why | row->local.why;
+	if (row->total.known)
+		row->why &= ~CMT_USAGE_WHY_FIRST;
+	row->l3_bytes = usage->l3_bytes;
+	if (usage->by != CMT_USAGE_BY_DOMAIN)
+		row->l3_bytes *= usage->nr_domains;
+	else
+		row->kind = CMT_USAGE_OWNER;
+}
+
+static void row_spread(struct cmt_usage_row *row, const struct usage_sum *sum)
+{
+	row->occupancy.least_bytes = sum->least;
+	row->occupancy.most_bytes = sum->most;
+	row->occupancy.mean_bytes = sum->nr ? sum->total / sum->nr : 0;
+	row->occupancy.slots = sum->nr;
+}
+
+/* One row from a run of @n holdings, of the group @number. */
+static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
+		     struct cmt_usage_row *row,
+		     struct usage_holding *const *run, uint32_t n,
+		     uint32_t number)
+{
+	const struct usage_group *group = &usage->groups[number];
+	bool alive = false;
+	uint32_t i;
+
+	row_identity(row, run[0]);
+	row->container = container_of(usage, to, group->cgroup);
+	row->pending = group->pending;
+	row_spread(row, &group->sum);
+	for (i = 0; i < n; i++) {
+		row_add(usage, row, run[i], to->frame.elapsed_ns);
+		if (run[i]->owner == CMT_OWNER_CGROUP)
+			row->flags |= CMT_USAGE_ROW_WHOLE;
+		if (usage_ended(run[i]))
+			continue;
+		if (!alive || run[i]->rmid != run[i - 1]->rmid ||
+		    run[i]->generation != run[i - 1]->generation)
+			row->rmids += run[i]->rmid != CMT_RMID_NONE;
+		alive = true;
+	}
+	row_settle(usage, row, alive);
+}
+
+/* How many holdings of @run, of @nr, are of the same process as the first. */
+static uint32_t process_length(struct usage_holding *const *run, uint32_t nr)
+{
+	uint32_t n = 1;
+
+	while (n < nr && run[n]->rmid == run[0]->rmid &&
+	       run[n]->generation == run[0]->generation)
+		n++;
+	return n;
+}
+
+/* The processes of a container that have a dedicated RMID. */
+static int build_children(const struct cmt_usage *usage, struct usage_frame *to,
+			  uint32_t parent, struct usage_holding *const *run,
+			  uint32_t n)
+{
+	uint32_t i, length, first = to->children.nr;
+
+	for (i = 0; i < n; i += length) {
+		struct cmt_usage_row *child;
+
+		length = process_length(run + i, n - i);
+		if (run[i]->child == USAGE_NONE)
+			continue;
+		child = new_row(&to->children);
+		if (!child)
+			return -ENOMEM;
+		fill_row(usage, to, child, run + i, length, run[i]->child);
+	}
+	to->rows.rows[parent].first_child = first;
+	to->rows.rows[parent].nr_children = to->children.nr - first;
+	return 0;
+}
+
+static int build_row(struct cmt_usage *usage, struct usage_frame *to,
+		     struct usage_holding *const *run, uint32_t n)
+{
+	struct cmt_usage_row *row = new_row(&to->rows);
+
+	if (!row)
+		return -ENOMEM;
+	usage->groups[run[0]->group].measured = true;
+	fill_row(usage, to, row, run, n, run[0]->group);
+	if (usage->by != CMT_USAGE_BY_CONTAINER ||
+	    !usage_in_cgroup(row->kind, row->owner))
+		return 0;
+	row_of_container(row);
+	return build_children(usage, to, to->rows.nr - 1, run, n);
+}
+
+/* A CPU's own RMID, which the row of the CPU has. */
+static bool in_cpu_row(const struct cmt_usage *usage,
+		       const struct usage_holding *h)
+{
+	return usage->by == CMT_USAGE_BY_CPU && h->kind == CMT_USAGE_OWNER &&
+	       h->owner == CMT_OWNER_CPU;
+}
+
+static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
+{
+	struct usage_holding **sorted;
+	uint32_t i, n, nr = 0;
+	int err = 0;
+
+	sorted = reallocarray(usage->sorted, usage->nr_holdings + 1,
+			      sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	usage->sorted = sorted;
+	for (i = 0; i < usage->nr_holdings; i++)
+		if (usage->holdings[i].seen &&
+		    !in_cpu_row(usage, &usage->holdings[i]))
+			sorted[nr++] = &usage->holdings[i];
+	qsort(sorted, nr, sizeof(*sorted), cmp_holding);
+	for (i = 0; !err && i < nr; i += n) {
+		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
+			n++;
+		err = build_row(usage, to, sorted + i, n);
+	}
+	return err;
+}
+
+/* A container whose owners are all pending: how many, and nothing that they hold. */
+static int build_pending_row(const struct cmt_usage *usage,
+			     struct usage_frame *to,
+			     const struct usage_group *group)
+{
+	struct cmt_usage_row *row = new_row(&to->rows);
+
+	if (!row)
+		return -ENOMEM;
+	row->kind = CMT_USAGE_OWNER;
+	row->owner = CMT_OWNER_CGROUP;
+	row->flags |= CMT_USAGE_ROW_SEEN;
+	if (to->frame.emulated)
+		row->flags |= CMT_USAGE_ROW_EMULATED;
+	row->cgroup_id = usage->cgroups[group->cgroup].id;
+	row->container = container_of(usage, to, group->cgroup);
+	row->pending = group->pending;
+	row_settle(usage, row, true);
+	return 0;
+}
+
+/* Only groups of cgroups have pending owners, and only by container. */
+static int build_pending_rows(const struct cmt_usage *usage,
+			      struct usage_frame *to)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < usage->nr_groups; i++)
+		if (usage->groups[i].pending && !usage->groups[i].measured)
+			err = build_pending_row(usage, to, &usage->groups[i]);
+	return err;
+}
+
+/* What the RMID of a CPU held; false: it has none. */
+static bool add_cpu_values(const struct cmt_usage *usage,
+			   struct cmt_usage_row *row, uint64_t elapsed_ns)
+{
+	bool alive = false, any = false;
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_holdings; i++) {
+		const struct usage_holding *h = &usage->holdings[i];
+
+		if (!h->seen || !in_cpu_row(usage, h) || h->cpu != row->cpu)
+			continue;
+		row_add(usage, row, h, elapsed_ns);
+		row_spread(row, &usage->groups[h->group].sum);
+		alive |= !usage_ended(h);
+		any = true;
+	}
+	if (any) {
+		row_settle(usage, row, alive);
+	} else {
+		rate_settle(&row->total, false);
+		rate_settle(&row->local, false);
+	}
+	return any;
+}
+
+static void cpu_identity(struct cmt_usage *usage, struct usage_frame *to,
+			 struct cmt_usage_row *row, const struct usage_cpu *cpu)
+{
+	row->flags |= CMT_USAGE_ROW_SEEN;
+	if (cpu->emulated)
+		row->flags |= CMT_USAGE_ROW_EMULATED;
+	row->kind = cpu->kind;
+	row->owner = cpu->owner;
+	row->domain = cpu->domain;
+	row->rmid = cpu->rmid;
+	row->generation = cpu->generation;
+	row->pid = cpu->tgid;
+	row->cgroup_id = cpu->cgroup_id;
+	if (cpu->cgroup_id)
+		row->container = container_of(usage, to,
+					      usage_cgroup(usage, cpu->cgroup_id));
+	memcpy(row->comm, cpu->comm, sizeof(row->comm));
+	row->why = cpu->why;
+	row->ticks = cpu->ticks;
+	row->busy_ticks = cpu->busy_ticks;
+	row->missed = cpu->missed - cpu->missed_base;
+	row->busy_ns = cpu->busy_ns - cpu->busy_base;
+}
+
+static int build_cpu_row(struct cmt_usage *usage, struct usage_frame *to,
+			 uint32_t number)
+{
+	const struct usage_cpu *cpu = &usage->cpus[number];
+	struct cmt_usage_row *row;
+
+	if (!cpu->seen && cpu->lost == cpu->lost_base)
+		return 0;
+	row = new_row(&to->rows);
+	if (!row)
+		return -ENOMEM;
+	row->flags = CMT_USAGE_ROW_CPU;
+	row->cpu = number;
+	row->kind = CMT_USAGE_UNKNOWN;
+	row->lost = cpu->lost - cpu->lost_base;
+	if (cpu->seen)
+		cpu_identity(usage, to, row, cpu);
+	return 0;
+}
+
+/*
+ * The CPUs, and where CPUs have RMIDs of their own whatever else there is, so
+ * that all rows are the cache.
+ */
+static int build_cpu_rows(struct cmt_usage *usage, struct usage_frame *to)
+{
+	bool owners = false;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < usage->nr_cpus; i++)
+		err = build_cpu_row(usage, to, i);
+	for (i = 0; i < to->rows.nr; i++)
+		owners |= add_cpu_values(usage, &to->rows.rows[i],
+					 to->frame.elapsed_ns);
+	return !err && owners ? build_rows(usage, to) : err;
+}
+
+static int cmp_id(const void *pa, const void *pb)
+{
+	const struct cmt_usage_row *a = *(struct cmt_usage_row *const *)pa;
+	const struct cmt_usage_row *b = *(struct cmt_usage_row *const *)pb;
+
+	return strcmp(a->container->id, b->container->id);
+}
+
+static bool of_user(const struct cmt_usage_row *row)
+{
+	return row->container->flags & CMT_CONTAINER_OF_USER;
+}
+
+static bool of_overhead(const struct cmt_usage_row *row)
+{
+	return row->container->flags & CMT_CONTAINER_OVERHEAD;
+}
+
+/*
+ * Rows of one id.  Where one of them is outside of users' slices, it is the
+ * container, and the users' have borrowed its id; otherwise there is no telling.
+ * A container's overhead has the id by right.
+ */
+static void mark_same_id(struct cmt_usage_row *const *rows, uint32_t n)
+{
+	uint32_t i, system = 0;
+
+	for (i = 0; i < n; i++)
+		system += !of_user(rows[i]) && !of_overhead(rows[i]);
+	for (i = 0; n > 1 && i < n; i++)
+		if ((system != 1 || of_user(rows[i])) && !of_overhead(rows[i]))
+			rows[i]->flags |= CMT_USAGE_ROW_BORROWED_ID;
+}
+
+static int mark_borrowed(struct cmt_usage *usage, struct usage_frame *to)
+{
+	struct cmt_usage_row **rows;
+	uint32_t i, n, nr = 0;
+
+	if (usage->by != CMT_USAGE_BY_CONTAINER)
+		return 0;
+	rows = reallocarray(usage->by_id, to->rows.nr + 1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	usage->by_id = rows;
+	for (i = 0; i < to->rows.nr; i++)
+		if (to->rows.rows[i].container &&
+		    to->rows.rows[i].container->id[0])
+			rows[nr++] = &to->rows.rows[i];
+	qsort(rows, nr, sizeof(*rows), cmp_id);
+	for (i = 0; i < nr; i += n) {
+		for (n = 1; i + n < nr && !cmp_id(&rows[i], &rows[i + n]);)
+			n++;
+		mark_same_id(rows + i, n);
+	}
+	return 0;
+}
+
+int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
+{
+	uint32_t i;
+	int err = usage_group_pending(usage);
+
+	usage_holdings_end(usage);
+	for (i = 0; i < usage->nr_holdings; i++)
+		to->frame.emulated |= usage->holdings[i].emulated;
+	if (!err)
+		err = usage->by == CMT_USAGE_BY_CPU ?
+		      build_cpu_rows(usage, to) : build_rows(usage, to);
+	if (!err)
+		err = build_pending_rows(usage, to);
+	return err ? err : mark_borrowed(usage, to);
+}

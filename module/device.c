@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/cpumask.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "cmt.h"
+#include "rings.h"
+#include "sampler.h"
+#include "compat.h"
+#include "waiter.h"
+
+static int cmt_open(struct inode *inode, struct file *file)
+{
+	file->private_data = cmt_waiter_new();
+	return file->private_data ? nonseekable_open(inode, file) : -ENOMEM;
+}
+
+static int cmt_release(struct inode *inode, struct file *file)
+{
+	struct cmt_waiter *waiter = file->private_data;
+
+	if (waiter->reading)
+		cmt_sampler_put();
+	cmt_waiter_free(waiter);
+	return 0;
+}
+
+static unsigned long ring_pages(void)
+{
+	return cmt_ring_bytes() >> PAGE_SHIFT;
+}
+
+/*
+ * Rings are mapped page by page, on demand: the slots of a CPU that has never
+ * been online do not exist.  vmf->pgoff is the offset of the page in the file, also
+ * after a part of the mapping was unmapped or moved.
+ */
+static vm_fault_t cmt_fault(struct vm_fault *vmf)
+{
+	unsigned long cpu = vmf->pgoff / ring_pages();
+	struct page *page;
+
+	/* cmt_mmap() refuses such an offset, and no mapping grows */
+	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
+		return VM_FAULT_SIGBUS;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	page = cmt_ring_page(cpu, vmf->pgoff % ring_pages());
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	get_page(page);
+	vmf->page = page;
+	return 0;
+}
+
+static const struct vm_operations_struct cmt_vm_ops = {
+	.fault = cmt_fault,
+};
+
+static int cmt_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct cmt_waiter *waiter = file->private_data;
+	unsigned long cpu = vma->vm_pgoff / ring_pages();
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	if (vma_pages(vma) != ring_pages() || vma->vm_pgoff % ring_pages() ||
+	    cpu >= nr_cpu_ids)
+		return -EINVAL;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return -ENXIO;
+
+	cmt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
+	vma->vm_ops = &cmt_vm_ops;
+
+	mutex_lock(&waiter->lock);
+	if (!waiter->reading)
+		cmt_sampler_get();
+	waiter->reading = true;
+	mutex_unlock(&waiter->lock);
+	return 0;
+}
+
+static __poll_t cmt_poll(struct file *file, poll_table *wait)
+{
+	struct cmt_waiter *waiter = file->private_data;
+
+	poll_wait(file, &waiter->queue, wait);
+	return cmt_waiter_poll(waiter) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* Sleep until the waiter is due or a signal is pending. */
+static int read_wait(struct cmt_waiter *waiter, u64 *records)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int ret = 0;
+
+	add_wait_queue(&waiter->queue, &wait);
+	while (!(*records = cmt_waiter_take(waiter))) {
+		if (signal_pending(current)) {
+			ret = -ERESTARTSYS;
+			break;
+		}
+		if (!cmt_waiter_poll(waiter))
+			wait_woken(&wait, TASK_INTERRUPTIBLE,
+				   MAX_SCHEDULE_TIMEOUT);
+	}
+	remove_wait_queue(&waiter->queue, &wait);
+	return ret;
+}
+
+static ssize_t cmt_read(struct file *file, char __user *ubuf, size_t bytes,
+			loff_t *pos)
+{
+	struct cmt_waiter *waiter = file->private_data;
+	u64 records;
+	int ret = 0;
+
+	if (bytes < sizeof(records))
+		return -EINVAL;
+	records = cmt_waiter_take(waiter);
+	if (!records && file->f_flags & O_NONBLOCK)
+		return -EAGAIN;
+	if (!records)
+		ret = read_wait(waiter, &records);
+	if (ret)
+		return ret;
+	/* edge-triggered epoll calls poll() only after it was woken */
+	cmt_waiter_changed(waiter);
+	return copy_to_user(ubuf, &records, sizeof(records)) ? -EFAULT :
+	       sizeof(records);
+}
+
+void cmt_device_set_watermark(struct file *file, u32 records)
+{
+	struct cmt_waiter *waiter = file->private_data;
+
+	WRITE_ONCE(waiter->watermark, records);
+	cmt_waiter_changed(waiter);
+}
+
+static const struct file_operations cmt_fops = {
+	.owner = THIS_MODULE,
+	.open = cmt_open,
+	.release = cmt_release,
+	.mmap = cmt_mmap,
+	.read = cmt_read,
+	.poll = cmt_poll,
+	.unlocked_ioctl = cmt_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice cmt_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "cmt",
+	.fops = &cmt_fops,
+	.mode = 0640,
+};
+
+int cmt_device_init(void)
+{
+	cmt_waiters_init();
+	return misc_register(&cmt_misc);
+}
+
+void cmt_device_exit(void)
+{
+	misc_deregister(&cmt_misc);
+	cmt_waiters_stop();
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What hw.c and hw_read.c share. */
+#ifndef CMT_HW_H
+#define CMT_HW_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "backend.h"
+#include "uapi/cmt.h"
+
+#define HW_MSR_QM_EVTSEL	0xc8d
+#define HW_MSR_QM_CTR		0xc8e
+#define HW_MSR_L3_QOS_EXT_CFG	0xc00003ff	/* AMD */
+
+#define HW_EXT_CFG_ABMC		1ULL
+
+#define HW_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+#define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | HW_MBM_EVENTS)
+
+/* Constant after init(), except where it says otherwise. */
+struct hw {
+	struct cmt_backend_caps *caps;
+	u32 nr_rmids;
+	u32 events;		/* without ABMC */
+	bool shared_evtsel;
+	bool has_abmc;
+	bool abmc;		/* switched on; any CPU writes it */
+	u32 nodes_per_l3;
+	bool snc_was_off;	/* the sharing mode; any CPU writes it */
+};
+
+/* Touched by its own CPU only, interrupts off. */
+struct hw_cpu {
+	u32 domain;
+	u32 rmid_base;		/* of its node's RMIDs in EVTSEL */
+};
+
+extern struct hw hw;
+DECLARE_PER_CPU(struct hw_cpu, hw_cpus);
+
+/* hw_read.c: the counters */
+void hw_read_init(void);
+int hw_sample(struct cmt_burst *burst);
+void hw_read(u32 rmid, struct cmt_raws *raws);
+
+/*
+ * AMD, this CPU: what a plain RMID reads while assignable counters are switched
+ * on is not known, and is not presented.  Returns whether they are.
+ */
+bool hw_look_at_abmc(void);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counters of the hardware backend: IA32_QM_EVTSEL selects RMID and event,
+ * IA32_QM_CTR gives the value.
+ *
+ * Intel has one pair of the two per logical CPU.  With interrupts off the kernel
+ * does not get at it, so a burst saves EVTSEL once, and restores it at the end: a
+ * reading of resctrl's that the tick interrupted goes on as if nothing was.
+ * Before that the burst looks once whether EVTSEL is what the burst wrote last.
+ * Only firmware or a hypervisor can have changed it; then the whole burst is
+ * discarded.  docs/decisions/0016-burst.md says what that does not see.
+ *
+ * AMD and Hygon have one pair for all CPUs of a domain, and resctrl on another
+ * CPU may write EVTSEL at any time.  So every single reading takes the domain's
+ * lock, saves, reads, looks again, and restores.
+ */
+#include <linux/bits.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "backend.h"
+#include "burst.h"
+#include "compat.h"
+#include "hw.h"
+
+#define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
+
+/* How often a reading is repeated when another agent changed EVTSEL meanwhile. */
+#define HW_READ_TRIES	4
+
+/* A raw value is stored as RDMSR gives it, in halves. */
+typedef u32 __attribute__((__may_alias__)) cmt_raw_half;
+
+struct hw_domain {
+	raw_spinlock_t lock;	/* the shared EVTSEL and CTR, AMD only; a leaf */
+} ____cacheline_aligned_in_smp;
+
+static struct hw_domain hw_domains[CMT_MAX_DOMAINS];
+
+void hw_read_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < CMT_MAX_DOMAINS; i++)
+		raw_spin_lock_init(&hw_domains[i].lock);
+}
+
+static u64 hw_evtsel(u32 rmid, enum cmt_event event)
+{
+	return (u64)rmid << 32 | event;
+}
+
+/* Intel, the burst: what failed is looked at once, when all is read. */
+struct hw_burst {
+	u32 rmid_base;
+	u32 last;		/* RMID in EVTSEL */
+	u32 highs;		/* halves of all values */
+};
+
+static __always_inline void hw_burst_event(struct hw_burst *b,
+					   enum cmt_event event, u64 *raw)
+{
+	u32 low = event, high = b->last;
+
+	cmt_msr_select_read(HW_MSR_QM_EVTSEL, HW_MSR_QM_CTR, low, high,
+			    b->highs);
+	((cmt_raw_half *)raw)[0] = low;
+	((cmt_raw_half *)raw)[1] = high;
+}
+
+static __always_inline void hw_burst_read(void *context, u32 rmid,
+					  struct cmt_raws *raws)
+{
+	struct hw_burst *b = context;
+
+	b->last = b->rmid_base + rmid;
+	hw_burst_event(b, CMT_EVENT_OCCUPANCY, &raws->occupancy);
+	hw_burst_event(b, CMT_EVENT_MBM_TOTAL, &raws->total);
+	hw_burst_event(b, CMT_EVENT_MBM_LOCAL, &raws->local);
+}
+
+/* -EAGAIN: EVTSEL is not @evtsel any more, and *ctr is of what it was then. */
+static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
+{
+	if (cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, evtsel) ||
+	    cmt_rdmsr_safe(HW_MSR_QM_CTR, ctr) ||
+	    cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, now))
+		return -EIO;
+	return *now == evtsel ? 0 : -EAGAIN;
+}
+
+/*
+ * One event with everything looked at, EVTSEL saved and restored.  In the end
+ * EVTSEL is what the other agent wrote last.
+ */
+static u64 hw_read_event(u32 rmid, enum cmt_event event)
+{
+	u64 ctr = 0, others, now, evtsel = hw_evtsel(rmid, event);
+	int i, err = -EAGAIN;
+
+	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others))
+		return CMT_RAW_ERROR;
+	for (i = 0; i < HW_READ_TRIES && err == -EAGAIN; i++) {
+		err = hw_try_read(evtsel, &ctr, &now);
+		if (err == -EAGAIN)
+			others = now;
+	}
+	if (err != -EAGAIN)
+		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
+	return err ? CMT_RAW_ERROR : ctr;
+}
+
+static u64 hw_read_event_shared(u32 rmid, enum cmt_event event,
+				raw_spinlock_t *lock)
+{
+	u64 raw;
+
+	raw_spin_lock(lock);
+	raw = hw_read_event(rmid, event);
+	raw_spin_unlock(lock);
+	return raw;
+}
+
+/* An event that the machine does not have is not looked at by counter.c. */
+static u64 hw_read_one(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
+		       u32 flag)
+{
+	if (!(hw.events & flag))
+		return CMT_RAW_UNAVAILABLE;
+	if (hw.shared_evtsel)
+		return hw_read_event_shared(rmid, event,
+					    &hw_domains[cpu->domain].lock);
+	return hw_read_event(rmid, event);
+}
+
+bool hw_look_at_abmc(void)
+{
+	u64 config;
+	bool on;
+
+	if (!hw.has_abmc)
+		return false;
+	on = !cmt_rdmsr_safe(HW_MSR_L3_QOS_EXT_CFG, &config) &&
+	     (config & HW_EXT_CFG_ABMC);
+	if (on != READ_ONCE(hw.abmc)) {
+		WRITE_ONCE(hw.abmc, on);
+		WRITE_ONCE(hw.caps->mbm_reason, on ?
+			   "AMD's assignable counters (ABMC) are switched on" :
+			   "");
+	}
+	return on;
+}
+
+/* An MBM event is unavailable while assignable counters are switched on. */
+static void hw_read_checked(u32 rmid, struct cmt_raws *raws, bool abmc)
+{
+	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
+
+	raws->total = CMT_RAW_UNAVAILABLE;
+	raws->local = CMT_RAW_UNAVAILABLE;
+	rmid += cpu->rmid_base;
+	raws->occupancy = hw_read_one(cpu, rmid, CMT_EVENT_OCCUPANCY,
+				      CMT_F_OCCUPANCY);
+	if (abmc)
+		return;
+	raws->total = hw_read_one(cpu, rmid, CMT_EVENT_MBM_TOTAL,
+				  CMT_F_MBM_TOTAL);
+	raws->local = hw_read_one(cpu, rmid, CMT_EVENT_MBM_LOCAL,
+				  CMT_F_MBM_LOCAL);
+}
+
+void hw_read(u32 rmid, struct cmt_raws *raws)
+{
+	lockdep_assert_irqs_disabled();
+
+	hw_read_checked(rmid, raws, hw_look_at_abmc());
+}
+
+static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
+{
+	const bool *abmc = context;
+
+	hw_read_checked(rmid, raws, *abmc);
+}
+
+/* Every access by itself: AMD, missing events, and after an access failed. */
+static int hw_sample_checked(struct cmt_burst *burst)
+{
+	bool abmc = hw_look_at_abmc();
+
+	cmt_burst_run(burst, hw_checked_read, &abmc);
+	burst->flawed = true;
+	return 0;
+}
+
+/*
+ * Both status bits can be of two readings, or of an access that failed.  Then the
+ * next burst looks at every access.
+ */
+static bool hw_burst_failed(const struct hw_burst *b)
+{
+	return (b->highs & CTR_HIGH_STATUS) == CTR_HIGH_STATUS;
+}
+
+/* What another agent has changed EVTSEL to stays. */
+static int hw_burst_end(const struct hw_burst *b, u64 saved)
+{
+	bool failed = hw_burst_failed(b);
+	u64 now;
+
+	if (!failed)
+		failed = cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &now);
+	if (!failed && now != hw_evtsel(b->last, CMT_EVENT_MBM_LOCAL))
+		return -EAGAIN;
+	return cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, saved) ?: failed ? -EIO : 0;
+}
+
+int hw_sample(struct cmt_burst *burst)
+{
+	struct hw_burst b = {
+		.rmid_base = this_cpu_ptr(&hw_cpus)->rmid_base,
+	};
+	u64 saved;
+
+	lockdep_assert_irqs_disabled();
+
+	if (hw.shared_evtsel || burst->careful || hw.events != HW_ALL_EVENTS)
+		return hw_sample_checked(burst);
+	burst->end = burst->readings;
+	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &saved))
+		return -EIO;
+	cmt_burst_run(burst, hw_burst_read, &b);
+	burst->flawed = b.highs & ~(hw.caps->data_mask >> 32);
+	if (burst->end == burst->readings)
+		return 0;
+	return hw_burst_end(&b, saved);
+}

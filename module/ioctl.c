@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/capability.h>
+#include <linux/cgroup.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "cmt.h"
+#include "owner.h"
+#include "pattern.h"
+#include "resctrl.h"
+#include "rings.h"
+#include "sampler.h"
+#include "scope.h"
+#include "version.h"
+
+/* The beginning of every argument. */
+struct arg_head {
+	u32 size;	/* the caller's, until arg_put() */
+	u32 flags;
+};
+
+/*
+ * Copy an argument in, whose size is @least or more: what is missing of @ksize
+ * bytes is 0, what is beyond must be 0.
+ */
+static int arg_get(void *arg, size_t ksize, size_t least,
+		   const void __user *uarg)
+{
+	struct arg_head *head = arg;
+	u32 usize;
+	int ret;
+
+	if (get_user(usize, (const u32 __user *)uarg))
+		return -EFAULT;
+	if (usize < least || usize > PAGE_SIZE)
+		return -EINVAL;
+	ret = copy_struct_from_user(arg, ksize, uarg, usize);
+	if (ret)
+		return ret == -E2BIG ? -EINVAL : ret;
+	/* another thread may have changed size between the two copies */
+	head->size = usize;
+	return head->flags ? -EINVAL : 0;
+}
+
+/* Copy out the part of an argument that both sides know. */
+static int arg_put(void __user *uarg, void *arg, size_t ksize)
+{
+	struct arg_head *head = arg;
+
+	head->size = min_t(size_t, head->size, ksize);
+	return copy_to_user(uarg, arg, head->size) ? -EFAULT : 0;
+}
+
+/* May the opener of @file change what all readers share? */
+static int may_control(const struct file *file)
+{
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	return perfmon_capable() ? 0 : -EPERM;
+}
+
+static const char *info_mbm_reason(u32 events)
+{
+	const char *reason = READ_ONCE(cmt_caps.mbm_reason);
+
+	if (events & (CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL))
+		return "";
+	return reason && reason[0] ? reason :
+	       "the processor does not count memory traffic";
+}
+
+static void info_fill(struct cmt_info *info)
+{
+	u32 interval_ns = cmt_sampler_interval();
+	u32 events = cmt_backend_events();
+
+	*info = (struct cmt_info) {
+		.size = info->size,
+		.abi_version = CMT_ABI_VERSION,
+		.backend = cmt_caps.backend,
+		.vendor = cmt_caps.vendor,
+		.scope = cmt_scope(),
+		.instance = cmt_instance,
+		.nr_cpus = nr_cpu_ids,
+		.nr_rmids = cmt_caps.nr_rmids,
+		.rmids_usable = cmt_caps.nr_rmids - 1,
+		.events = events,
+		.upscale_bytes = cmt_caps.upscale_bytes,
+		.counter_bits = cmt_caps.counter_bits,
+		.ring_records = cmt_ring_records,
+		.interval_ns = interval_ns,
+		.interval_min_ns = CMT_INTERVAL_MIN_NS,
+		.interval_max_ns = CMT_INTERVAL_MAX_NS,
+		.ring_bytes = cmt_ring_bytes(),
+		.limbo_ns = CMT_LIMBO_NS,
+		.l3_bytes = cmt_caps.l3_bytes,
+		.ring_hold_ns = cmt_rings_hold_ns(interval_ns),
+		.budget_ns = cmt_sampler_budget_ns(),
+		.idle_ticks = CMT_TURN_TICKS,
+		.resctrl = cmt_resctrl_mode(),
+		.resctrl_mounted = cmt_resctrl_mounted(),
+	};
+	strscpy(info->module_version, CMT_VERSION, sizeof(info->module_version));
+	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
+	strscpy(info->mbm_reason, info_mbm_reason(events), sizeof(info->mbm_reason));
+}
+
+static long ioctl_get_info(void __user *uarg)
+{
+	struct cmt_info info;
+	int ret = arg_get(&info, sizeof(info), CMT_INFO_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	info_fill(&info);
+	return arg_put(uarg, &info, sizeof(info));
+}
+
+static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
+{
+	u32 state = READ_ONCE(cpu->ring.header->state);
+
+	stats->cpus_online += state == CMT_RING_ONLINE ||
+			      state == CMT_RING_QUIET;
+	stats->records += READ_ONCE(cpu->ring.header->head);
+	stats->ticks += READ_ONCE(cpu->ticks);
+	stats->missed += READ_ONCE(cpu->missed);
+	stats->deferred += READ_ONCE(cpu->deferred);
+	stats->samples += READ_ONCE(cpu->samples);
+	stats->switches += READ_ONCE(cpu->switches);
+	stats->pqr_writes += READ_ONCE(cpu->pqr_writes);
+	stats->pqr_overwritten += READ_ONCE(cpu->pqr_overwritten);
+	stats->read_errors += READ_ONCE(cpu->read_errors);
+	stats->read_unavailable += READ_ONCE(cpu->read_unavailable);
+	stats->busy_ns += READ_ONCE(cpu->busy_ns);
+}
+
+void cmt_stats_fill(struct cmt_stats *stats)
+{
+	unsigned int cpu;
+
+	*stats = (struct cmt_stats) { .size = stats->size };
+	cmt_owners_stats(stats);
+	stats->readers = cmt_sampler_readers();
+	stats->irqs_off_ns = cmt_sampler_longest_ns();
+	for_each_possible_cpu(cpu)
+		stats_add_cpu(stats, &per_cpu(cmt_cpus, cpu));
+}
+
+static long ioctl_get_stats(void __user *uarg)
+{
+	struct cmt_stats stats;
+	int ret = arg_get(&stats, sizeof(stats), CMT_STATS_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	cmt_stats_fill(&stats);
+	return arg_put(uarg, &stats, sizeof(stats));
+}
+
+/* Copy @bytes to a user's buffer that has @room, or -ENOSPC. */
+static int buffer_put(u64 to, u64 room, const void *from, u64 bytes)
+{
+	if (bytes > room)
+		return -ENOSPC;
+	return copy_to_user(u64_to_user_ptr(to), from, bytes) ? -EFAULT : 0;
+}
+
+/* @ret: of buffer_put(); @arg says how much room it takes. */
+static long sized_put(void __user *uarg, void *arg, size_t ksize, long ret)
+{
+	return ret == -EFAULT ? ret : arg_put(uarg, arg, ksize) ?: ret;
+}
+
+/* More pending owners than were counted before the copy: that is ENOSPC, too. */
+static long ioctl_get_rmids(void __user *uarg, bool pending)
+{
+	struct cmt_record *records;
+	struct cmt_rmids arg;
+	u32 room;
+	long ret = arg_get(&arg, sizeof(arg), CMT_RMIDS_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved)
+		return -EINVAL;
+	room = pending ? min(arg.count, cmt_owners_pending() + 256) :
+			 cmt_caps.nr_rmids;
+	records = kvcalloc(room + 1, sizeof(*records), GFP_KERNEL);
+	if (!records)
+		return -ENOMEM;
+	room = min(room, arg.count);
+	arg.count = pending ? cmt_pending_snapshot(records, room, &arg.as_of) :
+			      cmt_owners_snapshot(records, &arg.as_of);
+	ret = buffer_put(arg.records, room * sizeof(*records), records,
+			 arg.count * sizeof(*records));
+	kvfree(records);
+	return sized_put(uarg, &arg, sizeof(arg), ret);
+}
+
+static long ioctl_set_interval(const struct file *file, void __user *uarg)
+{
+	struct cmt_interval arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_INTERVAL_SIZE, uarg);
+
+	ret = ret ?: may_control(file);
+	if (ret)
+		return ret;
+	if (arg.reserved || arg.interval_ns < CMT_INTERVAL_MIN_NS ||
+	    arg.interval_ns > CMT_INTERVAL_MAX_NS)
+		return -EINVAL;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (ret)
+		return ret;
+	cmt_sampler_set_interval(arg.interval_ns);
+	cmt_state_emit();
+	return 0;
+}
+
+static long ioctl_set_watermark(struct file *file, void __user *uarg)
+{
+	struct cmt_watermark arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_WATERMARK_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved || !arg.records ||
+	    arg.records > cmt_ring_records_least / 2)
+		return -EINVAL;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (!ret)
+		cmt_device_set_watermark(file, arg.records);
+	return ret;
+}
+
+/* The patterns of the argument; NULL: those in force stay. */
+static struct cmt_pattern_set *patterns_get(struct cmt_scope *arg)
+{
+	struct cmt_pattern_set *set;
+	char *text;
+	int ret;
+
+	if (!arg->patterns_bytes)
+		return NULL;
+	if (arg->patterns_bytes > CMT_PATTERNS_MAX) {
+		arg->bad_at = CMT_PATTERNS_MAX;
+		return ERR_PTR(-EINVAL);
+	}
+	text = memdup_user(u64_to_user_ptr(arg->patterns), arg->patterns_bytes);
+	if (IS_ERR(text))
+		return ERR_CAST(text);
+	set = kvmalloc(sizeof(*set), GFP_KERNEL);
+	ret = set ? cmt_pattern_parse(set, text, arg->patterns_bytes,
+				      &arg->bad_at) : -ENOMEM;
+	kfree(text);
+	if (!ret)
+		return set;
+	kvfree(set);
+	return ERR_PTR(ret);
+}
+
+static int scope_change(struct cmt_scope *arg)
+{
+	struct cmt_pattern_set *set;
+
+	if (arg->scope < CMT_SCOPE_PROCESS || arg->scope > CMT_SCOPE_MANUAL ||
+	    arg->reserved)
+		return -EINVAL;
+	set = patterns_get(arg);
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	cmt_scope_set(arg->scope, set);
+	return 0;
+}
+
+static long ioctl_set_scope(const struct file *file, void __user *uarg)
+{
+	struct cmt_scope arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_SCOPE_SIZE, uarg);
+
+	ret = ret ?: may_control(file);
+	if (ret)
+		return ret;
+	arg.bad_at = U32_MAX;
+	ret = scope_change(&arg);
+	if (ret && ret != -EINVAL)
+		return ret;
+	return arg_put(uarg, &arg, sizeof(arg)) ?: ret;
+}
+
+static long ioctl_get_patterns(void __user *uarg)
+{
+	struct cmt_patterns arg;
+	char *text;
+	u32 bytes;
+	long ret = arg_get(&arg, sizeof(arg), CMT_PATTERNS_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved)
+		return -EINVAL;
+	text = kvmalloc(CMT_PATTERNS_MAX, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	bytes = cmt_containers_patterns(text);
+	ret = buffer_put(arg.text, arg.bytes, text, bytes);
+	kvfree(text);
+	arg.bytes = bytes;
+	return sized_put(uarg, &arg, sizeof(arg), ret);
+}
+
+/* @options: those that a process may have. */
+static int attach_get(struct cmt_attach *arg, const struct file *file,
+		      u32 options, const void __user *uarg)
+{
+	int ret = arg_get(arg, sizeof(*arg), CMT_ATTACH_SIZE, uarg);
+
+	ret = ret ?: may_control(file);
+	if (ret)
+		return ret;
+	if (arg->kind < CMT_OWNER_PROCESS || arg->kind > CMT_OWNER_CPU)
+		return -EINVAL;
+	if (arg->options & ~(arg->kind == CMT_OWNER_PROCESS ? options : 0))
+		return -EINVAL;
+	if (arg->kind == CMT_OWNER_CPU && arg->id < nr_cpu_ids)
+		arg->id = array_index_nospec(arg->id, nr_cpu_ids);
+	return 0;
+}
+
+static long ioctl_attach(const struct file *file, void __user *uarg)
+{
+	struct cmt_attach arg;
+	int ret = attach_get(&arg, file, CMT_ATTACH_CHILDREN, uarg);
+
+	ret = ret ?: cmt_attach(&arg);
+	if (ret)
+		return ret;
+	return arg_put(uarg, &arg, sizeof(arg));
+}
+
+static long ioctl_detach(const struct file *file, void __user *uarg)
+{
+	struct cmt_attach arg;
+	int ret = attach_get(&arg, file, 0, uarg);
+
+	ret = ret ?: arg_put(uarg, &arg, sizeof(arg));
+	return ret ?: cmt_detach(&arg);
+}
+
+static long ioctl_set_resctrl(const struct file *file, void __user *uarg)
+{
+	struct cmt_resctrl arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_RESCTRL_SIZE, uarg);
+
+	ret = ret ?: may_control(file);
+	if (ret)
+		return ret;
+	if (arg.reserved || (arg.mode != CMT_RESCTRL_RESPECT &&
+			     arg.mode != CMT_RESCTRL_TAKE))
+		return -EINVAL;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (!ret)
+		cmt_resctrl_set_mode(arg.mode);
+	return ret;
+}
+
+/* With one byte more than PATH_MAX a truncated path is longer than PATH_MAX. */
+#define PATH_ROOM	(PATH_MAX + 1)
+
+/* @path has PATH_ROOM bytes.  Returns the length with the terminator, or -errno. */
+static int path_of_cgroup(u64 id, char *path)
+{
+	/* fails for a cgroup outside the caller's namespace */
+	struct cgroup *cgroup = cgroup_get_from_id(id);
+	int length = -ENOENT;
+
+	if (IS_ERR(cgroup))
+		return -ENOENT;
+	/* a removed cgroup stays while a page or a zombie refers to the cgroup */
+	if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE)
+		length = cgroup_path(cgroup, path, PATH_ROOM);
+	cgroup_put(cgroup);
+	/* by kernel: the complete length, the truncated length, or E2BIG */
+	if (length == -E2BIG || length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return length < 0 ? -ENOENT : length + 1;
+}
+
+static long cgroup_path_put(struct cmt_cgroup_path *arg, char *path,
+			    void __user *uarg)
+{
+	int bytes = path_of_cgroup(arg->cgroup_id, path);
+	long ret;
+
+	if (bytes < 0)
+		return bytes;
+	ret = buffer_put(arg->path, arg->bytes, path, bytes);
+	arg->bytes = bytes;
+	return sized_put(uarg, arg, sizeof(*arg), ret);
+}
+
+static long ioctl_path_of_cgroup(void __user *uarg)
+{
+	struct cmt_cgroup_path arg;
+	char *path;
+	long ret = arg_get(&arg, sizeof(arg), CMT_CGROUP_PATH_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved)
+		return -EINVAL;
+	path = kmalloc(PATH_ROOM, GFP_KERNEL);
+	if (!path)
+		return -ENOMEM;
+	ret = cgroup_path_put(&arg, path, uarg);
+	kfree(path);
+	return ret;
+}
+
+long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *uarg = (void __user *)arg;
+
+	switch (cmd) {
+	case CMT_IOC_GET_INFO:
+		return ioctl_get_info(uarg);
+	case CMT_IOC_GET_STATS:
+		return ioctl_get_stats(uarg);
+	case CMT_IOC_GET_RMIDS:
+		return ioctl_get_rmids(uarg, false);
+	case CMT_IOC_GET_PENDING:
+		return ioctl_get_rmids(uarg, true);
+	case CMT_IOC_SET_INTERVAL:
+		return ioctl_set_interval(file, uarg);
+	case CMT_IOC_SET_WATERMARK:
+		return ioctl_set_watermark(file, uarg);
+	case CMT_IOC_SET_SCOPE:
+		return ioctl_set_scope(file, uarg);
+	case CMT_IOC_GET_PATTERNS:
+		return ioctl_get_patterns(uarg);
+	case CMT_IOC_ATTACH:
+		return ioctl_attach(file, uarg);
+	case CMT_IOC_DETACH:
+		return ioctl_detach(file, uarg);
+	case CMT_IOC_SET_RESCTRL:
+		return ioctl_set_resctrl(file, uarg);
+	case CMT_IOC_PATH_OF_CGROUP:
+		return ioctl_path_of_cgroup(uarg);
+	default:
+		return -ENOTTY;
+	}
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pending owners and free RMIDs.  An RMID is given in three steps: it is taken
+ * from the pool, what it holds is read, and its owner is told.  The reading needs
+ * MSRs, so it is done without the owner lock; an owner that ends meanwhile leaves
+ * the RMID to the pool.
+ *
+ * An RMID leaves limbo when every CPU has looked up what it runs with since the
+ * RMID was freed.  One work item asks the CPUs, and serves: when an owner is
+ * pending, when few RMIDs are free, and when a probe has changed the owner of
+ * processes that run on other CPUs.
+ */
+#include <linux/hrtimer.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/workqueue.h>
+
+#include "cmt.h"
+#include "sampler.h"
+#include "compat.h"
+#include "owner.h"
+
+#define SNAPSHOT_CHUNK	32	/* owners looked at in one hold of the lock */
+
+static struct hrtimer pending_timer;	/* when the next limbo ends */
+static void pending_work_fn(struct work_struct *work);
+static DECLARE_WORK(pending_work, pending_work_fn);
+static DEFINE_RAW_SPINLOCK(stopping_lock);	/* stopping, queueing the two */
+static bool stopping;
+static bool refresh;			/* a probe wants every CPU to look */
+
+/* Interrupts off: the residue is of this CPU's domain. */
+static bool serve_one(void)
+{
+	struct cmt_owner *owner;
+	struct cmt_rmid *r;
+	unsigned long flags;
+	u64 residue = 0;
+	bool known;
+
+	flags = cmt_owners_lock();
+	owner = cmt_owner_take(&r);
+	cmt_owners_unlock(flags);
+	if (!owner)
+		return false;
+
+	known = cmt_sampler_begin(cmt_owner_rmid_number(r), r->generation,
+				  &residue);
+
+	flags = cmt_owners_lock();
+	r->residual_known = known;
+	r->residual_bytes = residue;
+	cmt_owner_give(owner, r);
+	cmt_owners_unlock(flags);
+	return true;
+}
+
+u32 cmt_pending_serve(u32 max)
+{
+	unsigned long flags;
+	u32 n = 0;
+
+	local_irq_save(flags);
+	while (n < max && serve_one())
+		n++;
+	local_irq_restore(flags);
+	return n;
+}
+
+static void queue_now(void)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&stopping_lock, flags);
+	if (!stopping)
+		queue_work(system_dfl_wq, &pending_work);
+	raw_spin_unlock_irqrestore(&stopping_lock, flags);
+}
+
+static void queue_at(u64 at)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&stopping_lock, flags);
+	if (!stopping && !hrtimer_is_queued(&pending_timer))
+		hrtimer_start(&pending_timer, ns_to_ktime(at),
+			      HRTIMER_MODE_ABS_HARD);
+	raw_spin_unlock_irqrestore(&stopping_lock, flags);
+}
+
+void cmt_pending_later(void)
+{
+	unsigned long flags = cmt_owners_lock();
+	u64 due = cmt_owners_due();
+
+	cmt_owners_unlock(flags);
+	if (!due)
+		queue_now();
+	else if (due != U64_MAX)
+		queue_at(due);
+}
+
+void cmt_refresh_later(void)
+{
+	WRITE_ONCE(refresh, true);
+	queue_now();
+}
+
+void cmt_refresh_this_cpu(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	cmt_cpu_refresh();
+	local_irq_restore(flags);
+}
+
+void cmt_rmids_freed(void)
+{
+	cmt_refresh_this_cpu();
+	cmt_pending_later();
+}
+
+static enum hrtimer_restart pending_expired(struct hrtimer *timer)
+{
+	queue_now();
+	return HRTIMER_NORESTART;
+}
+
+/* All that was freed before is on no CPU any more. */
+static void drain(void)
+{
+	unsigned long flags = cmt_owners_lock();
+	u64 until = cmt_owner_now();
+
+	cmt_owners_unlock(flags);
+	cmt_cpus_refresh();
+	flags = cmt_owners_lock();
+	cmt_owners_drained(until);
+	cmt_owners_unlock(flags);
+}
+
+/* Once each time that RMIDs run out. */
+static void warn_pending(void)
+{
+	static bool warned;
+	u32 pending = cmt_owners_pending();
+
+	if (pending && !warned)
+		pr_warn_ratelimited("no RMID for %u owners, %u RMIDs have one: pending owners are counted together\n",
+				    pending, cmt_owners_active());
+	warned = pending;
+}
+
+void cmt_pending_run(void)
+{
+	bool given = false;
+
+	drain();
+	while (cmt_pending_serve(1))
+		given = true;
+	if (given)
+		cmt_cpus_refresh();
+	warn_pending();
+	cmt_pending_later();
+}
+
+static bool is_due(void)
+{
+	unsigned long flags = cmt_owners_lock();
+	u64 due = cmt_owners_due();
+
+	cmt_owners_unlock(flags);
+	return due <= ktime_get_ns();
+}
+
+static void pending_work_fn(struct work_struct *work)
+{
+	if (xchg(&refresh, false) || is_due())
+		cmt_pending_run();
+	else
+		cmt_pending_later();
+}
+
+static int fail_cmp(const void *a, const void *b)
+{
+	const struct cmt_record *x = a, *y = b;
+	bool first = x->flags & CMT_F_ATTACHED;
+
+	if (first != !!(y->flags & CMT_F_ATTACHED))
+		return first ? -1 : 1;
+	if (x->ts == y->ts)
+		return 0;
+	return x->ts < y->ts ? -1 : 1;
+}
+
+/* A chunk of the owners from @i on. */
+static u32 snapshot_chunk(u32 i, struct cmt_record *records, u32 n, u32 room)
+{
+	unsigned long flags = cmt_owners_lock();
+	u32 end = min(i + SNAPSHOT_CHUNK, CMT_NR_OWNERS);
+
+	for (; i < end; i++) {
+		const struct cmt_owner *owner = cmt_owner_at(i);
+
+		if (!owner || !owner->pending || i == CMT_OVERFLOW_OWNER)
+			continue;
+		if (n < room)
+			cmt_owner_fill_fail(&records[n], owner,
+					    CMT_WHY_NO_RMID);
+		n++;
+	}
+	cmt_owners_unlock(flags);
+	return n;
+}
+
+/* An owner that is served while the chunks are copied is in it, or is not. */
+u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of)
+{
+	unsigned long flags;
+	u32 i, n = 0;
+
+	for (i = 0; i < CMT_NR_OWNERS; i += SNAPSHOT_CHUNK)
+		n = snapshot_chunk(i, records, n, room);
+	sort(records, min(n, room), sizeof(*records), fail_cmp, NULL);
+	flags = cmt_owners_lock();
+	*as_of = cmt_owner_now();
+	cmt_owners_unlock(flags);
+	return n;
+}
+
+int cmt_pending_init(void)
+{
+	cmt_hrtimer_setup(&pending_timer, pending_expired,
+			  HRTIMER_MODE_ABS_HARD);
+	return 0;
+}
+
+void cmt_pending_stop(void)
+{
+	raw_spin_lock_irq(&stopping_lock);
+	stopping = true;
+	raw_spin_unlock_irq(&stopping_lock);
+
+	hrtimer_cancel(&pending_timer);
+	cancel_work_sync(&pending_work);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which RMID a CPU is to run with, and PQR_ASSOC in a tick.  Inlined where every
+ * instruction counts: the switch path (cpu.c) and the tick (sampler.c).
+ */
+#ifndef CMT_PQR_H
+#define CMT_PQR_H
+
+#include <linux/bits.h>
+#include <linux/lockdep.h>
+#include <linux/sched.h>
+
+#include "backend.h"
+#include "cmt.h"
+#include "compat.h"
+#include "owner.h"
+#include "resctrl.h"
+
+#define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
+#define CMT_PQR_CLOSID		GENMASK_ULL(63, 32)
+#define CMT_PQR_RMID		GENMASK_ULL(9, 0)	/* CMT_MAX_RMIDS of them */
+
+static_assert(CMT_PQR_RMID == CMT_MAX_RMIDS - 1);
+
+/* Another agent may have any RMID there, also one that cmt does not hand out. */
+static __always_inline u32 pqr_rmid(u64 pqr)
+{
+	return pqr & CMT_PQR_RMID;
+}
+
+/* PQR_ASSOC has an RMID that cmt did not load.  Interrupts off. */
+void cmt_cpu_found(struct cmt_cpu *cpu, u32 found);
+
+/* The processor refuses the RMID of the CPU: RMID 0 is loaded.  Interrupts off. */
+void cmt_cpu_refused(struct cmt_cpu *cpu);
+
+/* resctrl has written PQR_ASSOC after a switch.  Interrupts off. */
+void cmt_cpu_reload(struct cmt_cpu *cpu);
+
+/* As cpu_rmid_of(), while resctrl is mounted. */
+u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
+				const struct task_struct *task);
+
+/* The RMID of the owner of @task, or of the CPU; 0: neither has one. */
+static __always_inline u32 cpu_own(const struct cmt_cpu *cpu,
+				   const struct task_struct *task)
+{
+	u32 own = cmt_owner_rmid(READ_ONCE(cmt_owner_table[task->tgid]));
+
+	return own ?: cmt_owner_rmid(READ_ONCE(cpu->owner));
+}
+
+/* The RMID that @task, which is current or next here, is to run with. */
+static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
+				       const struct task_struct *task)
+{
+	if (static_branch_unlikely(&cmt_resctrl_key))
+		return cmt_cpu_rmid_beside_resctrl(cpu, task);
+	return cpu_own(cpu, task) ?: cpu->base;
+}
+
+/* PQR_ASSOC: what is there, and RMID 0 instead; false: no access. */
+static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
+{
+	u64 pqr;
+
+	if (unlikely(cpu->reloading))
+		cmt_cpu_reload(cpu);
+	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
+		return false;
+	cpu->tick_closid = pqr & CMT_PQR_CLOSID;
+	if (unlikely(pqr_rmid(pqr) != cpu->rmid))
+		cmt_cpu_found(cpu, pqr_rmid(pqr));
+	return pqr_rmid(pqr) == CMT_RMID_NONE ||
+	       !cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC, cpu->tick_closid);
+}
+
+/*
+ * What runs on this CPU between these has RMID 0: what a tick reads and writes
+ * would otherwise fill the cache for the task that it interrupts.  begin() looks
+ * for associations that another agent has changed; it returns
+ * CMT_F_PQR_OVERWRITTEN if an owner ran with another agent's RMID since the last
+ * tick, or 0.  end() loads what current runs with.  Interrupts off.
+ */
+static __always_inline u32 cmt_cpu_tick_begin(struct cmt_cpu *cpu)
+{
+	bool loads = true;
+
+	lockdep_assert_irqs_disabled();
+	if (likely(cmt_caps.shared_rmids))
+		loads = cpu_tick_begin_pqr(cpu);
+	else
+		cmt_backend->account(current, cpu->rmid);
+	cpu->tick_loads = loads;
+	if (likely(loads))
+		cpu->rmid = cpu_rmid_of(cpu, current);
+	if (likely(!cpu->overwritten))
+		return 0;
+	cpu->overwritten = false;
+	return CMT_F_PQR_OVERWRITTEN;
+}
+
+static __always_inline void cmt_cpu_tick_end(struct cmt_cpu *cpu)
+{
+	if (!cmt_caps.shared_rmids || !cpu->tick_loads ||
+	    cpu->rmid == CMT_RMID_NONE)
+		return;
+	if (unlikely(cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
+				    cpu->tick_closid | cpu->rmid)))
+		cmt_cpu_refused(cpu);
+}
+
+#endif

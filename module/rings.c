@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+#include "burst.h"
+#include "cmt.h"
+#include "rings.h"
+#include "sampler.h"
+#include "waiter.h"
+
+#define HOLD_NS		(250 * NSEC_PER_MSEC)
+
+/* Of a tick's records: TICK, and room for lifecycles */
+#define TICK_RECORDS	4
+
+/* However short the interval is, so many samples are in a tick. */
+#define CAP_MIN		4
+
+/* What a ring is made for: an interval, and samples a tick. */
+#define INTERVAL_DEFAULT_NS	1000000
+#define CAP_DEFAULT_MIN	12
+#define CAP_DEFAULT_MAX	CMT_BURST_MAX
+
+u64 cmt_instance;
+u32 cmt_ring_records, cmt_ring_records_least;
+
+static DEFINE_PER_CPU(u32, domain_ids);	/* at load, of CPUs that were online */
+
+static u64 data_bytes(u32 records)
+{
+	return PAGE_ALIGN((u64)records * sizeof(struct cmt_record));
+}
+
+u64 cmt_ring_bytes(void)
+{
+	return CMT_RING_DATA_OFFSET + data_bytes(cmt_ring_records);
+}
+
+static u32 records_of(unsigned int cpu)
+{
+	return per_cpu(cmt_cpus, cpu).ring.mask + 1;
+}
+
+static u32 cap_of(u32 records, u32 interval_ns)
+{
+	u64 per_tick = div_u64((u64)records * interval_ns, HOLD_NS);
+
+	return clamp_t(u64, per_tick, CAP_MIN + TICK_RECORDS,
+		       CMT_BURST_MAX + TICK_RECORDS) - TICK_RECORDS;
+}
+
+u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns)
+{
+	return cap_of(records_of(cpu), interval_ns);
+}
+
+static u64 hold_of(u32 records, u32 interval_ns)
+{
+	u32 per_tick = cap_of(records, interval_ns) + TICK_RECORDS;
+
+	return (u64)(records / per_tick) * interval_ns;
+}
+
+u64 cmt_rings_hold_ns(u32 interval_ns)
+{
+	u64 hold = U64_MAX;
+	u32 records;
+
+	for (records = cmt_ring_records_least; records <= cmt_ring_records;
+	     records *= 2)
+		hold = min(hold, hold_of(records, interval_ns));
+	return hold;
+}
+
+struct page *cmt_ring_page(u32 cpu, unsigned long pgoff)
+{
+	const struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+	/* pairs with cmt_ring_set_state(): slots are there when it says so */
+	u32 state = smp_load_acquire(&ring->header->state);
+	u64 offset = (u64)pgoff << PAGE_SHIFT;
+
+	if (offset < CMT_RING_DATA_OFFSET)
+		return virt_to_page(ring->header);
+	offset -= CMT_RING_DATA_OFFSET;
+	if (state == CMT_RING_ABSENT || offset >= data_bytes(ring->mask + 1))
+		return NULL;
+	return vmalloc_to_page((u8 *)ring->slots + offset);
+}
+
+static void emit_state(unsigned int cpu, u16 type)
+{
+	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	struct cmt_record record = {
+		.ts = ktime_get_ns(),
+		.type = type,
+		.flags = cmt_caps.record_flags,
+		.domain = c->domain_id,
+	};
+
+	cmt_ring_write(&c->ring, &record);
+	cmt_waiters_check_cpu(cpu, c->ring.head);
+}
+
+int cmt_ring_prepare(unsigned int cpu)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+	void *slots = ring->slots;
+	unsigned long flags;
+
+	if (!slots)
+		slots = vzalloc_node(data_bytes(ring->mask + 1),
+				     cpu_to_node(cpu));
+	if (!slots)
+		return -ENOMEM;
+	/* on the CPU itself, its own records wait */
+	local_irq_save(flags);
+	ring->slots = slots;
+	/* in this order: a reader that sees no ring here misses no record yet */
+	cmt_ring_set_quiet(cpu, true);
+	emit_state(cpu, CMT_REC_CPU_ONLINE);
+	local_irq_restore(flags);
+	return 0;
+}
+
+void cmt_ring_dead(unsigned int cpu)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+
+	if (!ring->slots)
+		return;
+	emit_state(cpu, CMT_REC_CPU_OFFLINE);
+	cmt_ring_set_state(ring, CMT_RING_OFFLINE);
+}
+
+void cmt_ring_set_quiet(unsigned int cpu, bool quiet)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+
+	if (ring->slots)
+		cmt_ring_set_state(ring, quiet ? CMT_RING_QUIET :
+						 CMT_RING_ONLINE);
+}
+
+static void note_domain(void *unused)
+{
+	this_cpu_write(domain_ids,
+		       cmt_topology_domain_id(cmt_caps.nodes_per_l3));
+}
+
+/*
+ * The CPUs that read in turn in the domain of @cpu, which is online; 0: @cpu does
+ * not read.  Where one CPU reads for all, it is the first one.
+ */
+static u32 readers_with(unsigned int cpu)
+{
+	u32 domain = per_cpu(domain_ids, cpu), n = 0;
+	unsigned int other;
+
+	if (cmt_is_excluded(cpu))
+		return 0;
+	for_each_online_cpu(other) {
+		if (cmt_is_excluded(other) ||
+		    per_cpu(domain_ids, other) != domain)
+			continue;
+		if (cmt_caps.shared_evtsel)
+			return other == cpu;
+		n++;
+	}
+	return n;
+}
+
+static u32 records_for(u32 cap, u32 interval_ns)
+{
+	u64 records = div_u64((u64)(cap + TICK_RECORDS) * HOLD_NS, interval_ns);
+
+	return clamp_t(u64, roundup_pow_of_two(records + 1), 4096,
+		       CMT_RING_RECORDS_MAX);
+}
+
+/* @readers: CPUs that read an RMID of this one's domain in turn; 0: not this one */
+static u32 records_auto(u32 readers, u32 interval_ns)
+{
+	u32 cap = CAP_DEFAULT_MIN;
+
+	if (readers)
+		cap = clamp_t(u32, 2 * DIV_ROUND_UP(cmt_caps.nr_rmids, readers),
+			      CAP_DEFAULT_MIN, CAP_DEFAULT_MAX);
+	return records_for(cap, interval_ns);
+}
+
+static int ring_init(unsigned int cpu, u32 records)
+{
+	struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	struct cmt_ring_header *header = (void *)get_zeroed_page(GFP_KERNEL);
+
+	if (!header)
+		return -ENOMEM;
+	cmt_ring_init(&c->ring, header, cpu, records, cmt_instance);
+	return 0;
+}
+
+/* A CPU that is not online may become the only reader of its domain. */
+static u32 records_wanted(unsigned int cpu, u32 interval_ns)
+{
+	return records_auto(cpu_online(cpu) ? readers_with(cpu) : 1, interval_ns);
+}
+
+int cmt_rings_init(u32 records, u32 interval_ns)
+{
+	unsigned int cpu;
+	u32 wanted;
+	int ret;
+
+	interval_ns = min_t(u32, interval_ns, INTERVAL_DEFAULT_NS);
+	cmt_instance = get_random_u64();
+	cmt_ring_records = 0;
+	cmt_ring_records_least = U32_MAX;
+	on_each_cpu(note_domain, NULL, true);
+	for_each_possible_cpu(cpu) {
+		wanted = records ?: records_wanted(cpu, interval_ns);
+		cmt_ring_records = max(cmt_ring_records, wanted);
+		cmt_ring_records_least = min(cmt_ring_records_least, wanted);
+		ret = ring_init(cpu, wanted);
+		if (ret) {
+			cmt_rings_exit();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void cmt_rings_exit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct cmt_ring *ring = &per_cpu(cmt_cpus, cpu).ring;
+
+		vfree(ring->slots);
+		free_page((unsigned long)ring->header);
+	}
+}

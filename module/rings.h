@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory of the rings, and how large each is.  A CPU's ring is made before
+ * the CPU comes online for the first time and stays until the module goes, so
+ * that a reader's mapping and what it has not read yet survive the CPU.
+ *
+ * A ring holds a quarter of a second at the most that its CPU writes: so a tick
+ * takes no more samples than its CPU's ring has room for (cmt_ring_cap()).
+ */
+#ifndef CMT_RINGS_H
+#define CMT_RINGS_H
+
+#include <linux/types.h>
+
+struct page;
+
+/* @records: of every ring, a power of two; 0: as large as needed */
+int cmt_rings_init(u32 records, u32 interval_ns);
+void cmt_rings_exit(void);
+
+/* Of the largest ring, and of the smallest; constant after init(). */
+extern u32 cmt_ring_records, cmt_ring_records_least;
+
+/* Of the mapping of any ring. */
+u64 cmt_ring_bytes(void);
+
+/* Every ring holds the records of so long a time, at @interval_ns. */
+u64 cmt_rings_hold_ns(u32 interval_ns);
+
+/* The most samples in a tick of @cpu. */
+u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns);
+
+/* A page of a ring's mapping; NULL: there is none, or not yet. */
+struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
+
+/*
+ * The CPU is dead, or not cmt's yet: it is about to come, and it has gone.
+ * -ENOMEM: it has no ring, and its records go nowhere.
+ */
+int cmt_ring_prepare(unsigned int cpu);
+void cmt_ring_dead(unsigned int cpu);
+
+/* The CPU is up, and has ticks or not. */
+void cmt_ring_set_quiet(unsigned int cpu, bool quiet);
+
+#endif

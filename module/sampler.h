@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The ticks: one timer per CPU that reads the counters of the CPU's domain.
+ * What is read, and in which order, is described in burst.h.
+ */
+#ifndef CMT_SAMPLER_H
+#define CMT_SAMPLER_H
+
+#include <linux/bitops.h>
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "burst.h"
+
+/* A tick has interrupts off for no longer, whatever the parameters. */
+#define CMT_TICK_MAX_US		100
+
+/*
+ * Which RMIDs were loaded on a CPU since its last tick.  A CPU that does not
+ * read, or has no ticks, marks them for the CPU of the domain that reads in its
+ * place: then @forward is not NULL.
+ */
+struct cmt_marks {
+	unsigned long *hot;
+	unsigned long *forward;
+};
+
+DECLARE_PER_CPU(struct cmt_marks, cmt_marks);
+
+/* @rmid is loaded on this CPU, which is up.  Interrupts off. */
+static __always_inline void cmt_sampler_mark(u32 rmid)
+{
+	struct cmt_marks *marks = this_cpu_ptr(&cmt_marks);
+
+	if (!marks->forward)
+		__set_bit(rmid, marks->hot);
+	else if (!test_bit(rmid, marks->forward))
+		set_bit(rmid, marks->forward);
+}
+
+int cmt_sampler_init(u32 interval_ns);
+void cmt_sampler_exit(void);
+
+/* Before the first CPU of a domain comes up; 0 or -ENOMEM.  Process context. */
+int cmt_sampler_add_domain(u32 domain);
+
+/* Before the CPU comes up; 0 or -ENOMEM.  Process context. */
+int cmt_sampler_prepare(unsigned int cpu);
+
+/*
+ * A reader comes and goes; ticks run while there is one.  Process context,
+ * mmap_lock may be held.
+ */
+void cmt_sampler_get(void);
+void cmt_sampler_put(void);
+u32 cmt_sampler_readers(void);
+
+u32 cmt_sampler_interval(void);
+/* @interval_ns is in range.  Process context. */
+void cmt_sampler_set_interval(u32 interval_ns);
+u32 cmt_sampler_budget_ns(void);
+
+/* The longest that a tick had interrupts off, on any CPU, ns. */
+u64 cmt_sampler_longest_ns(void);
+
+/*
+ * CPU @cpu of domain @domain, which is up, has ticks or not, and reads the
+ * @index-th part of @parts parts of the idle RMIDs; @parts 0: it reads none.  By
+ * hotplug.c, for all CPUs of a domain that are up.
+ */
+void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
+			u32 parts);
+
+bool cmt_sampler_has_ticks(unsigned int cpu);
+
+/* This CPU is not up any more.  On itself, in process context. */
+void cmt_sampler_cpu_down(u32 domain);
+
+/*
+ * A new owner begins on this CPU: read what @rmid holds in this CPU's domain.
+ * Interrupts off.  Returns whether *residual_bytes could be read; false while
+ * there are no ticks.  No tick samples @rmid for this owner before its
+ * generation is published.
+ */
+bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
+
+/*
+ * Some of what the owner of @rmid did in @domain counts elsewhere: its next sample
+ * there says so.  Any context.
+ */
+void cmt_sampler_overwritten(u32 domain, u32 rmid);
+
+/* exclude.c: CPUs without ticks; constant once init() has returned 0 */
+int cmt_exclude_init(void);
+bool cmt_is_excluded(unsigned int cpu);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What cmtstat costs, the whole program: it runs on the device of fake_device.c, on
+ * a machine of 64 CPUs and 8 L3 domains whose module reads 255 RMIDs in each domain,
+ * 200 of which are containers': each once a millisecond, or, with CMT_BENCH_HOT, two
+ * that run on each CPU, and each of the others once in 32 ms, as the module does.
+ *
+ * Time is made up: each ppoll() of the program writes what the CPUs would write until
+ * its watermark or its timeout, and sets the clock.  The process's own time, less
+ * that of the writing, over the time that went by is cmtstat's share of a CPU.
+ *
+ * At exit there are lines "figure KEY VALUE" in the file CMT_BENCH_FIGURES: the share in
+ * percent (cmtstat_all or cmtstat_hot), and the most of anonymous memory that the
+ * process had, in KiB: the maps of the rings are not in it.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake_device.h"
+#include "image.h"
+
+#define MS		1000000ULL
+#define T0		(1000 * MS)
+#define CPUS		64U
+#define DOMAINS		8U
+#define DOMAIN_CPUS	(CPUS / DOMAINS)
+#define RMIDS		256U
+#define CONTAINERS	200U
+#define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
+#define TURN_TICKS	32
+#define RING_RECORDS	16384
+
+static bool hot;		/* CMT_BENCH_HOT is set */
+static uint64_t ms;		/* written so far */
+static uint64_t written_ns;	/* the process's time of that */
+static unsigned long anonymous_kib;
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask);
+
+static uint64_t used_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static bool path_of(uint64_t cgroup_id, char path[FAKE_PATH_MAX])
+{
+	if (cgroup_id <= CGROUP || cgroup_id > CGROUP + CONTAINERS)
+		return false;
+	snprintf(path, FAKE_PATH_MAX, "/machine.slice/docker-%012llx%052d.scope",
+		 (unsigned long long)cgroup_id, 0);
+	return true;
+}
+
+static void own(uint32_t rmid)
+{
+	struct cmt_record *record = &fake.existing[fake.nr_existing++];
+
+	*record = image_event(CMT_REC_EXISTING, 0, T0, rmid, 1);
+	record->owner.cgroup_id = 0;
+	if (rmid > CONTAINERS)
+		return;
+	record->flags |= CMT_F_OWNER_CGROUP;
+	record->tgid = 0;
+	record->owner.cgroup_id = CGROUP + rmid;
+}
+
+__attribute__((constructor)) static void load_begin(void)
+{
+	hot = getenv("CMT_BENCH_HOT");
+	fake_setup(CPUS, RING_RECORDS);
+	fake.info.nr_rmids = RMIDS;
+	fake.info.rmids_usable = RMIDS - 1;
+	fake.info.scope = CMT_SCOPE_CONTAINER;
+	fake.info.events |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	fake.level = true;
+	fake.path_of = path_of;
+	fake.now = T0;
+	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
+		own(rmid);
+}
+
+/* Is it read by its CPU in this millisecond? */
+static bool is_read(uint32_t rmid)
+{
+	return !hot || rmid <= 2 * DOMAIN_CPUS || (rmid + ms) % TURN_TICKS == 0;
+}
+
+/* A domain's RMIDs are spread over its CPUs. */
+static void write_tick(uint32_t cpu, uint64_t ts)
+{
+	void *ring = fake_ring(cpu);
+	struct cmt_record record;
+
+	for (uint32_t rmid = 1 + cpu % DOMAIN_CPUS; rmid < RMIDS;
+	     rmid += DOMAIN_CPUS) {
+		if (!is_read(rmid))
+			continue;
+		record = image_sample(cpu, ts++, rmid, 1);
+		record.flags |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+		record.domain = cpu / DOMAIN_CPUS;
+		record.sample.occupancy_bytes = 65536 * (rmid + ms % 16);
+		record.sample.mbm_total_bytes = 65536 * rmid * ms;
+		record.sample.mbm_local_bytes = 32768 * rmid * ms;
+		image_put(ring, &record);
+	}
+	record = image_tick(cpu, ts);
+	record.domain = cpu / DOMAIN_CPUS;
+	image_put(ring, &record);
+}
+
+static void write_ms(void)
+{
+	ms++;
+	/* CPUs fire a little apart */
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		write_tick(cpu, T0 + ms * MS + 1000 * cpu);
+}
+
+static void look_at_memory(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long kib;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "RssAnon: %lu", &kib) == 1 &&
+		    kib > anonymous_kib)
+			anonymous_kib = kib;
+	if (file)
+		fclose(file);
+}
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	uint64_t begin = used_ns(), until = UINT64_MAX;
+
+	(void)mask;
+	if (timeout)
+		until = fake.now + (uint64_t)timeout->tv_sec * 1000 * MS +
+			(uint64_t)timeout->tv_nsec;
+	for (nfds_t i = 1; i < n; i++)
+		fds[i].revents = 0;
+	while (!poll(fds, 1, 0) && T0 + (ms + 1) * MS <= until) {
+		write_ms();
+		fake.now = T0 + ms * MS + MS / 2;
+	}
+	if (!fds[0].revents)
+		fake.now = until;
+	look_at_memory();
+	written_ns += used_ns() - begin;
+	return fds[0].revents ? 1 : 0;
+}
+
+__attribute__((destructor)) static void load_end(void)
+{
+	const char *path = getenv("CMT_BENCH_FIGURES");
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (!file || !ms)
+		return;
+	fprintf(file, "figure cmtstat_%s %.2f\nfigure cmtstat_kib %lu\n",
+		hot ? "hot" : "all", 100.0 * (double)(used_ns() - written_ns) / (double)(ms * MS),
+		anonymous_kib);
+	fclose(file);
+}

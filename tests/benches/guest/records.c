@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The reader's side of the contract in uapi/cmt.h, for one ring and one CPU: the
+ * writer interrupts the reader, and is never seen at work.
+ */
+#include <sys/mman.h>
+
+#include "bench.h"
+
+void records_open(struct records *records, int fd, const struct cmt_info *info)
+{
+	void *map = mmap(NULL, info->ring_bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		die_errno("mmap");
+	records->header = map;
+	records->bytes = info->ring_bytes;
+	records_drop(records);
+}
+
+void records_close(struct records *records)
+{
+	munmap((void *)records->header, records->bytes);
+}
+
+void records_drop(struct records *records)
+{
+	records->pos = records->header->head;
+}
+
+bool records_next(struct records *records, struct cmt_record *record)
+{
+	const struct cmt_ring_header *header = records->header;
+	const struct cmt_record *slots =
+		(const void *)((const char *)header + header->data_offset);
+	uint64_t head = __atomic_load_n(&header->head, __ATOMIC_ACQUIRE);
+
+	if (records->pos == head)
+		return false;
+	*record = slots[records->pos & (header->records - 1)];
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&header->head, __ATOMIC_RELAXED);
+	if (head - records->pos >= header->records)
+		die("records were overwritten before they were read");
+	records->pos++;
+	return true;
+}

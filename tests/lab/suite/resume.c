@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A suspend may reset the counters.  What the difference to the reading before
+ * would be, near 2^width units, is no traffic: the first sample after it says
+ * that the counter begins anew.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "tests.h"
+
+#define BYTES		(32U << 20)	/* more than the cache: traffic */
+#define POWER		"/sys/power/"
+#define DELAY_S		"2"
+#define RESET_AFTER_US	1000000	/* everything is frozen then */
+
+/* Returns when the machine has resumed. */
+static void suspend(const char *level, const char *state)
+{
+	uint64_t resets = lab_get(LAB_MBM_RESET, RESET_AFTER_US);
+	int err;
+
+	CHECK(!write_file("/sys/module/suspend/parameters/pm_test_delay",
+			  DELAY_S),
+	      "pm_test_delay");
+	CHECK(!write_file(POWER "pm_test", level), "pm_test: %s", level);
+	err = write_file(POWER "state", state);
+	CHECK(!err, "%s to " POWER "state: %s", state, strerror(-err));
+	CHECK(!write_file(POWER "pm_test", "none"), "pm_test: none");
+	WAIT_FOR(lab_get(LAB_STAT, LAB_S_MBM_RESETS) > resets, 10000,
+		 "the counters were not reset");
+}
+
+/* No sample says more than there was; one at least says that it begins anew. */
+static size_t check_samples(const struct log *log, const struct worker *worker,
+			    const struct cmt_record *first, uint64_t truth)
+{
+	uint64_t total = first->sample.mbm_total_bytes;
+	size_t i, rebased = 0;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != worker->rmid ||
+		    r->ts <= first->ts)
+			continue;
+		rebased += !!(r->flags & CMT_F_REBASED);
+		if (!(r->flags & CMT_F_MBM_TOTAL))
+			continue;
+		CHECK(r->sample.mbm_total_bytes >= total,
+		      "the total goes back");
+		total = r->sample.mbm_total_bytes;
+		CHECK(total - first->sample.mbm_total_bytes <=
+		      truth + lab_unit(),
+		      "said %llu bytes, there were %llu; flags %#x",
+		      (unsigned long long)(total -
+					   first->sample.mbm_total_bytes),
+		      (unsigned long long)truth, r->flags);
+	}
+	return rebased;
+}
+
+static void resume(const char *level, const char *state)
+{
+	struct worker *worker = worker_start(BYTES);
+	const struct cmt_record *sample;
+	struct recorder recorder;
+	struct cmt_record first;
+	struct lab_answer from, to;
+	size_t rebased;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	dev_map(&dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 2);
+	recorder_start(&recorder, &dev, true);
+	from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	wait_read(L3, worker->rmid);
+	recorder_stop(&recorder);
+	sample = last_sample(&recorder.log, worker->rmid);
+	CHECK(sample && sample->flags & CMT_F_MBM_TOTAL, "no sample");
+	first = *sample;
+	log_free(&recorder.log);
+
+	recorder_start(&recorder, &dev, true);
+	suspend(level, state);
+	worker_wait(worker, 2);
+	wait_read(L3, worker->rmid);
+	recorder_stop(&recorder);
+	to = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	rebased = check_samples(&recorder.log, worker, &first,
+				to.first - from.first);
+	note("%s, tested by %s: %zu samples say that they begin anew", state,
+	     level, rebased);
+	CHECK(rebased, "it is not said that the counter began anew");
+	log_free(&recorder.log);
+	lab_switch(false);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
+static void test_freeze(void)
+{
+	resume("devices", "freeze");
+}
+
+static void test_mem(void)
+{
+	resume("core", "mem");
+}
+
+const struct test resume_tests[] = {
+	{ "resume_from_freeze_rebases", test_freeze, PROCESS, 120 },
+	{ "resume_from_memory_rebases", test_mem, PROCESS, 120 },
+	{ 0 }
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A storm: actors that do all at once what the module has to stand, each a process
+ * that draws its deeds from a seed, and checks of the whole afterwards.  Built with
+ * the guest suite of tests/vm, whose rules hold.
+ *
+ * Time passes in rounds.  A round loads the module, lets the actors loose, ends
+ * them, checks, and unloads the module.  The environment has
+ *
+ *	STORM_SEED	what all deeds are drawn from; the order in which the
+ *			actors run is the scheduler's
+ *	STORM_SECONDS	how long rounds begin
+ *	STORM_FAMINE	how long loads of the module fail, in seconds
+ *	STORM_WITHOUT	names of actors that stay away, with commas between
+ */
+#ifndef CMT_STORM_H
+#define CMT_STORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../vm/suite/control.h"
+#include "../vm/suite/dev.h"
+#include "../vm/suite/suite.h"
+
+/* What is counted, so that no actor that does nothing goes unnoticed */
+#define STORM_DEEDS(X)							\
+	X(forks) X(execs) X(threads) X(cgroups) X(moves) X(scopes)	\
+	X(intervals) X(modes) X(attaches) X(detaches) X(queries)	\
+	X(refusals) X(readers) X(records) X(stalls) X(polls) X(munmaps)	\
+	X(kills) X(offlines) X(mounts) X(groups) X(mon_groups)		\
+	X(tasks) X(looks) X(loads) X(busy) X(starved)
+#define STORM_DEED(name) DEED_##name,
+enum deed { STORM_DEEDS(STORM_DEED) NR_DEEDS };
+#undef STORM_DEED
+
+#define STORM_PIDS	32
+#define STORM_GROUPS	8
+#define WITNESSES	6
+
+#define NO_CLOSID	~0U	/* it is being changed */
+
+/* What a process saw of its own CPU's PQR_ASSOC */
+struct witness {
+	pid_t pid;
+	uint32_t closid;	/* what it ought to be */
+	uint64_t pqr;
+	uint64_t looks;		/* how often it looked, */
+	uint64_t wrong;		/* and how often it had another CLOSID: */
+	uint64_t wrong_pqr;	/* this, the last time */
+};
+
+/* Shared by all processes of the storm */
+struct storm {
+	uint64_t deeds[NR_DEEDS];
+	pid_t pids[STORM_PIDS];		/* processes that anybody may use */
+	uint64_t cgroups[STORM_GROUPS];	/* ids, 0: none */
+	struct witness witnesses[WITNESSES];
+	bool stop;			/* the historian's record is complete */
+	bool closing;			/* the module is to be unloaded */
+};
+
+extern struct storm *storm;
+void did(enum deed deed);
+
+struct rng { uint64_t state; };
+uint32_t rng_next(struct rng *rng);
+uint32_t rng_below(struct rng *rng, uint32_t n);	/* 0 .. n - 1 */
+bool rng_one_in(struct rng *rng, uint32_t n);
+
+/* fork(); the child ends with its parent. */
+pid_t storm_fork(void);
+/*
+ * Opens the device and asks for its properties; false: the module is not there, or
+ * is to be unloaded.
+ */
+bool storm_open(struct dev *dev, int flags);
+bool storm_closing(void);
+
+/* The actors: one deed each, called until the round ends */
+void act_tasks(struct rng *rng);
+void act_cgroups(struct rng *rng);
+void act_orders(struct rng *rng);
+void act_reader(struct rng *rng);
+void act_poller(struct rng *rng);
+void act_mapper(struct rng *rng);
+void act_hotplug(struct rng *rng);
+void act_resctrl(struct rng *rng);
+void act_loader(struct rng *rng);
+void act_procfs(struct rng *rng);
+
+/* The file system of resctrl */
+#define RESCTRL "/sys/fs/resctrl"
+bool resctrl_mounted(void);
+void resctrl_mount(void);
+void resctrl_umount(void);
+/* Every process but the witnesses is in the root group. */
+void check_outsiders(void);
+struct witness *witness_start(unsigned int i);
+/* What PQR_ASSOC is under a witness from now on */
+uint64_t witness_pqr(const struct witness *witness);
+
+#define PQR_CLOSID(pqr)	((uint32_t)((pqr) >> 32))
+#define PQR_RMID(pqr)	((uint32_t)(pqr) & 0x3ff)
+
+/* A process that keeps the history from the load on; its judgement at the end */
+pid_t historian_start(void);
+void historian_end(pid_t pid);
+
+/* At the end of a round */
+void check_loaded(struct rng *rng);
+void check_unloaded(void);
+void check_log(void);
+
+/* Allocations that fail, where the kernel can make them fail */
+bool famine_possible(void);
+void famine_prepare(void);
+void famine_everywhere(bool on);	/* for those who famine_join()ed */
+void famine_join(void);
+void famine_suspend(bool suspend);	/* for this process */
+void famine_load(void);
+void famine_calls(void);
+void famine_online(void);
+
+extern const struct test storm_tests[];
+
+#endif

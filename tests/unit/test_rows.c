@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which rows cmtstat shows, and what it calls them. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "frame.h"
+#include "unit.h"
+
+#define NR 8
+
+static struct cmt_container names[NR];
+static struct cmt_usage_row rows[NR], children[NR];
+static struct cmt_usage_frame from;
+static struct frame_room room;
+static struct frame frame;
+
+/* A row of the container "c<n>". */
+static struct cmt_usage_row *add(uint64_t bytes)
+{
+	struct cmt_usage_row *row = &rows[from.nr_rows];
+	struct cmt_container *name = &names[from.nr_rows++];
+
+	*name = (struct cmt_container){ .runtime = CMT_RUNTIME_DOCKER };
+	snprintf(name->name, sizeof(name->name), "c%u", from.nr_rows);
+	*row = (struct cmt_usage_row){
+		.owner = CMT_OWNER_CGROUP, .flags = CMT_USAGE_ROW_SEEN,
+		.cgroup_id = 10 + from.nr_rows, .container = name,
+		.occupancy = { .known = true, .last_bytes = bytes },
+	};
+	return row;
+}
+
+static void add_child(uint32_t pid, uint64_t bytes)
+{
+	children[from.nr_children++] = (struct cmt_usage_row){
+		.owner = CMT_OWNER_PROCESS, .flags = CMT_USAGE_ROW_SEEN,
+		.pid = pid, .occupancy = { .known = true, .last_bytes = bytes },
+	};
+}
+
+static void add_sum(enum cmt_usage_kind kind, uint64_t bytes)
+{
+	struct cmt_usage_row *row = add(bytes);
+
+	row->kind = kind;
+	row->container = NULL;
+	row->cgroup_id = 0;
+}
+
+static void begin(void)
+{
+	from = (struct cmt_usage_frame){
+		.by = CMT_USAGE_BY_CONTAINER, .rows = rows,
+		.children = children, .row_size = sizeof(rows[0]),
+	};
+}
+
+static void choose(enum sort_key key, const char *filter, uint32_t top,
+		   bool expand)
+{
+	const struct selection selection = {
+		.key = key, .filter = filter, .top = top, .expand = expand,
+	};
+
+	ck_assert_int_eq(frame_copy(&frame, &room, &from), 0);
+	rows_select(&frame, &selection);
+}
+
+static const char *label(uint32_t i)
+{
+	static char buf[CONTAINER_LABEL_LEN];
+
+	return container_label(buf, &frame.rows[i]);
+}
+
+START_TEST(test_select_filter_and_top)
+{
+	begin();
+	add_sum(CMT_USAGE_UNATTRIBUTED, 900);
+	add(10);
+	add(30);
+	add(20);
+	choose(SORT_NAME, NULL, 0, false);
+	ck_assert_uint_eq(frame.nr_rows, 4);
+	ck_assert_str_eq(label(0), "docker:c2");
+	choose(SORT_OCCUPANCY, NULL, 2, false);
+	ck_assert_uint_eq(frame.nr_rows, 3);
+	ck_assert_str_eq(label(0), "docker:c3");
+	ck_assert_str_eq(label(2), "(unattributed)");
+	choose(SORT_OCCUPANCY, "c[4]", 0, false);
+	ck_assert_uint_eq(frame.nr_rows, 1);
+	ck_assert_str_eq(label(0), "docker:c4");
+	choose(SORT_OCCUPANCY, "docker:*", 0, false);
+	ck_assert_uint_eq(frame.nr_rows, 3);
+	choose(SORT_OCCUPANCY, "none", 0, false);
+	ck_assert_uint_eq(frame.nr_rows, 0);
+	frame_room_free(&room);
+}
+END_TEST
+
+/*
+ * Children follow their row in the same order, and are neither matched nor counted
+ * by themselves.
+ */
+START_TEST(test_select_expand)
+{
+	static const uint32_t pids[] = { 0, 103, 0, 102, 101 };
+	uint32_t i;
+
+	begin();
+	add(35)->nr_children = 2;
+	add_child(101, 15);
+	add_child(102, 20);
+	add(500)->nr_children = 1;
+	rows[1].first_child = 2;
+	add_child(103, 500);
+	choose(SORT_DEFAULT, NULL, 0, true);
+	ck_assert_uint_eq(frame.nr_rows, 5);
+	for (i = 0; i < 5; i++) {
+		ck_assert(frame.rows[i].child == (pids[i] != 0));
+		ck_assert_uint_eq(frame.rows[i].pid, pids[i]);
+		ck_assert_str_eq(row_kind(&frame.rows[i]),
+				 pids[i] ? "process" : "cgroup");
+	}
+	choose(SORT_DEFAULT, "p3", 0, true);
+	ck_assert_uint_eq(frame.nr_rows, 0);
+	choose(SORT_OCCUPANCY, NULL, 1, true);
+	ck_assert_uint_eq(frame.nr_rows, 2);
+	frame_room_free(&room);
+}
+END_TEST
+
+START_TEST(test_labels)
+{
+	begin();
+	add(1)->owner = CMT_OWNER_CPU;
+	rows[0].cpu = 3;
+	add(2)->owner = CMT_OWNER_RESCTRL;
+	rows[1].rmid = 6;
+	add(3)->container = NULL;
+	add_sum(CMT_USAGE_UNKNOWN, 4);
+	add_sum(CMT_USAGE_OVERFLOW, 5);
+	choose(SORT_OCCUPANCY, NULL, 0, false);
+	ck_assert_str_eq(label(0), "cgroup:13");
+	ck_assert_str_eq(label(1), "resctrl:6");
+	ck_assert_str_eq(row_kind(&frame.rows[1]), "resctrl");
+	ck_assert(!row_in_cgroup(&frame.rows[1]));
+	ck_assert_str_eq(label(2), "cpu:3");
+	ck_assert_str_eq(row_kind(&frame.rows[2]), "cpu");
+	ck_assert_str_eq(label(3), "(unknown)");
+	ck_assert_str_eq(label(4), "(overflow)");
+	frame.rows[4].pending_noun = "containers";
+	frame.rows[4].pending = 137;
+	ck_assert_str_eq(label(4), "(overflow: 137 containers)");
+	frame_room_free(&room);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("rows");
+
+	UNIT_CASE(suite, test_select_filter_and_top);
+	UNIT_CASE(suite, test_select_expand);
+	UNIT_CASE(suite, test_labels);
+	return unit_run(suite);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Usage of a device whose rings are really mapped. */
+#include <cmt/cmt.h>
+#include <errno.h>
+#include <string.h>
+
+#include "fake_device.h"
+#include "image.h"
+#include "unit.h"
+
+#define RECORDS	64
+#define MS	1000000ULL
+#define T0	(5000 * MS)
+#define LATE	(502 * MS)	/* the reader's latency, and two slots */
+
+static struct cmt_device *dev;
+static struct cmt_usage *usage;
+static const struct cmt_usage_frame *frame;
+
+static struct cmt_usage_opts opts_of(uint32_t by)
+{
+	return (struct cmt_usage_opts){
+		.sz = sizeof(struct cmt_usage_opts), .device = dev, .by = by,
+		.interval_ns = 20 * MS,
+	};
+}
+
+/* RMID 1 is of process 1001 in the cgroup 7001, which is /a/b. */
+static void setup(void)
+{
+	struct cmt_usage_opts opts;
+
+	fake_setup(2, RECORDS);
+	fake.now = T0;
+	fake.existing[0] = image_event(CMT_REC_EXISTING, 0, 1, 1, 10);
+	fake.nr_existing = 1;
+	fake.as_of = T0;
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, 0), 0);
+	opts = opts_of(CMT_USAGE_BY_CONTAINER);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+}
+
+static void teardown(void)
+{
+	cmt_usage_free(usage);
+	cmt_device_close(dev);
+	fake_teardown();
+}
+
+/* A millisecond of both CPUs; the first reads RMID 1. */
+static void put_ms(uint64_t ms)
+{
+	struct cmt_record record;
+	uint32_t cpu;
+
+	record = image_sample(0, T0 + ms * MS, 1, 10);
+	record.sample.occupancy_bytes = 1000 + ms;
+	image_put(fake_ring(0), &record);
+	for (cpu = 0; cpu < 2; cpu++) {
+		record = image_tick(cpu, T0 + ms * MS + 10);
+		image_put(fake_ring(cpu), &record);
+	}
+	fake.now = T0 + ms * MS + 20;
+}
+
+/* The first of @nr. */
+static const struct cmt_usage_row *next_rows(uint32_t nr)
+{
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	ck_assert_uint_eq(frame->nr_rows, nr);
+	return cmt_usage_row_at(frame, 0);
+}
+
+static const struct cmt_usage_row *next_row(void)
+{
+	return next_rows(1);
+}
+
+static void nothing_yet(void)
+{
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 0);
+}
+
+START_TEST(test_frame_when_complete)
+{
+	const struct cmt_usage_row *row;
+
+	for (uint64_t ms = 0; ms < 21; ms++) {
+		put_ms(ms);
+		nothing_yet();
+	}
+	put_ms(21);
+	row = next_row();
+	ck_assert_uint_eq(frame->start_ns, T0);
+	ck_assert_uint_eq(frame->end_ns, T0 + 20 * MS);
+	ck_assert_uint_eq(row->occupancy.last_bytes, 1019);
+	ck_assert_uint_eq(row->occupancy.least_bytes, 1000);
+	ck_assert_uint_eq(frame->nr_cpus, 2);
+	ck_assert_uint_eq(frame->sampling_ns, MS);
+	ck_assert(!frame->lost && !frame->dropped);
+	nothing_yet();
+}
+END_TEST
+
+/* Not blocked by, and not waiting for ever for CPUs that say nothing. */
+START_TEST(test_silent_device)
+{
+	put_ms(0);
+	nothing_yet();
+	fake.now = T0 + 20 * MS + LATE - 1;
+	nothing_yet();
+	ck_assert_int_eq(cmt_usage_timeout(usage), 5);
+	fake.now++;
+	next_row();
+	ck_assert_uint_eq(frame->start_ns, T0);
+	ck_assert_uint_eq(frame->last_ns, T0);
+	nothing_yet();
+	fake.now += 20 * MS;
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	ck_assert_uint_eq(frame->start_ns, T0 + 20 * MS);
+	ck_assert_uint_eq(frame->nr_rows, 0);
+	ck_assert_uint_eq(frame->last_ns, 0);
+	nothing_yet();
+	/* a program that slept gets one frame, and the grid stays */
+	fake.now += 1010 * MS;
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	ck_assert_uint_eq(frame->start_ns, T0 + 40 * MS);
+	nothing_yet();
+	fake.now += 10 * MS;
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	ck_assert_uint_eq(frame->start_ns, T0 + 1040 * MS);
+}
+END_TEST
+
+START_TEST(test_timeout)
+{
+	ck_assert_int_eq(cmt_usage_timeout(usage), 22);
+	fake.now += 10 * MS + 1;
+	ck_assert_int_eq(cmt_usage_timeout(usage), 12);
+	fake.now = T0 + 25 * MS;
+	ck_assert_int_eq(cmt_usage_timeout(usage), 5);
+	ck_assert_int_eq(cmt_usage_wait(usage, -1), 0);
+	fake.poll_errno = EINTR;
+	ck_assert_int_eq(cmt_usage_wait(usage, 1), -EINTR);
+}
+END_TEST
+
+/* Names come when they are refreshed, also to the frame that is there. */
+START_TEST(test_refresh_names)
+{
+	const struct cmt_usage_row *row;
+
+	for (uint64_t ms = 0; ms < 26; ms++)
+		put_ms(ms % 26);
+	row = next_row();
+	ck_assert_str_eq(row->container->name, "cgroup:7001");
+	ck_assert_ptr_null(row->container->path);
+	ck_assert_int_eq(cmt_usage_refresh(usage, CMT_USAGE_NAMES), 0);
+	ck_assert_str_eq(row->container->path, "/a/b");
+}
+END_TEST
+
+START_TEST(test_refresh_pending)
+{
+	const struct cmt_usage_row *row;
+
+	fake.nr_pending = 2;
+	fake.pending[0] = image_event(CMT_REC_ALLOC_FAIL, 0, 1, 0, 0);
+	fake.pending[0].owner.cgroup_id = 7001;
+	fake.pending[1] = fake.pending[0];
+	fake.pending[1].owner.cgroup_id = 7002;
+	ck_assert_int_eq(cmt_usage_refresh(usage, CMT_USAGE_PENDING |
+						  CMT_USAGE_NAMES), 0);
+	for (uint64_t ms = 0; ms < 26; ms++)
+		put_ms(ms);
+	row = next_rows(2);
+	ck_assert_uint_eq(row->rmids, 1);
+	ck_assert_uint_eq(row->pending, 1);
+	ck_assert(row->occupancy.partial);
+	row = cmt_usage_row_at(frame, 1);
+	ck_assert_uint_eq(row->cgroup_id, 7002);
+	ck_assert_uint_eq(row->pending, 1);
+	ck_assert(!row->occupancy.known);
+	ck_assert_uint_eq(frame->pending, 2);
+	ck_assert_uint_eq(frame->pending_ns, T0);
+	/* ever more of them: not known, and no failure */
+	fake.nr_pending = 150;
+	fake.more_pending = 100;
+	ck_assert_int_eq(cmt_usage_refresh(usage, CMT_USAGE_PENDING), 0);
+	for (uint64_t ms = 26; ms < 46; ms++)
+		put_ms(ms);
+	row = next_row();
+	ck_assert(!frame->pending_known);
+	ck_assert_uint_eq(row->pending, 0);
+	fake.ioctl_errno = ENODEV;
+	ck_assert_int_eq(cmt_usage_refresh(usage, CMT_USAGE_PENDING), -ENODEV);
+	fake.ioctl_errno = 0;
+}
+END_TEST
+
+START_TEST(test_losses)
+{
+	uint64_t ms;
+
+	for (ms = 0; ms < 100; ms++)
+		put_ms(ms);
+	while (!cmt_usage_next(usage, &frame))
+		put_ms(ms++);
+	ck_assert_uint_gt(frame->lost, 0);
+	ck_assert_uint_eq(frame->lost, frame->lost_ever);
+}
+END_TEST
+
+/* Of a CPU its own; the records that are lost are counted with it. */
+START_TEST(test_losses_by_cpu)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CPU);
+	uint64_t ms;
+
+	cmt_usage_free(usage);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	for (ms = 0; ms < 50; ms++)
+		put_ms(ms);
+	while (!cmt_usage_next(usage, &frame))
+		put_ms(ms++);
+	ck_assert_uint_eq(frame->nr_rows, 2);
+	ck_assert_uint_gt(cmt_usage_row_at(frame, 0)->lost, 0);
+	ck_assert_uint_eq(cmt_usage_row_at(frame, 1)->lost, 0);
+}
+END_TEST
+
+START_TEST(test_not_for_records)
+{
+	struct cmt_record record = image_tick(0, T0);
+	struct cmt_snapshot snapshot = { .as_of = T0 };
+
+	ck_assert_int_eq(cmt_usage_add(usage, &record), -EINVAL);
+	ck_assert_int_eq(cmt_usage_sync(usage, &snapshot), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_new_fails)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_DOMAIN);
+	struct cmt_usage *other = NULL;
+	int fds = unit_open_fds();
+
+	ck_assert_int_eq(cmt_usage_new(&other, &opts), -EBUSY);
+	cmt_usage_free(usage);
+	usage = NULL;
+	fake.mmap_fails_at = fake.nr_maps + 2;
+	ck_assert_int_eq(cmt_usage_new(&other, &opts), -ENOMEM);
+	fake.ioctl_errno = ENOTTY;
+	ck_assert_int_eq(cmt_usage_new(&other, &opts), -ENOTTY);
+	fake.ioctl_errno = 0;
+	ck_assert_ptr_null(other);
+	ck_assert_int_le(unit_open_fds(), fds);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("usage_device");
+	TCase *tcase = tcase_create("usage_device");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_frame_when_complete);
+	tcase_add_test(tcase, test_silent_device);
+	tcase_add_test(tcase, test_timeout);
+	tcase_add_test(tcase, test_refresh_names);
+	tcase_add_test(tcase, test_refresh_pending);
+	tcase_add_test(tcase, test_losses);
+	tcase_add_test(tcase, test_losses_by_cpu);
+	tcase_add_test(tcase, test_not_for_records);
+	tcase_add_test(tcase, test_new_fails);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

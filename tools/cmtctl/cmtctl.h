@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands of cmtctl. */
+#ifndef TOOLS_CMTCTL_H
+#define TOOLS_CMTCTL_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+
+#include "options.h"
+#include "patterns.h"
+
+struct ctl_config {
+	const char *device;	/* NULL: the default */
+	bool json;
+	bool children;
+	bool force;
+	bool patterns_given;
+	struct patterns patterns;	/* of --patterns */
+	const char *file;		/* NULL: none */
+};
+
+extern const struct program cmtctl_program;
+
+/* In the order of cmtctl_program.commands. */
+enum ctl_command {
+	CTL_INFO,
+	CTL_RMIDS,
+	CTL_SHOW,
+	CTL_STATS,
+	CTL_INTERVAL,
+	CTL_SCOPE,
+	CTL_RESCTRL,
+	CTL_ATTACH,
+	CTL_DETACH,
+	NR_CTL_COMMANDS,
+};
+
+struct ctl {
+	struct cmt_device *dev;
+	struct ctl_config *config;
+	bool json;
+	bool control;		/* it changes something */
+	/* What the operands were checked to be. */
+	uint64_t interval_ns;
+	uint32_t scope;		/* CMT_SCOPE_*; 0: none was given */
+	uint32_t resctrl;	/* CMT_RESCTRL_*; 0: none was given */
+	uint32_t kind;		/* CMT_OWNER_*, of attach and detach */
+	const char *id;
+};
+
+/*
+ * Check the operands, and say what is wrong with them.  Returns 0 or
+ * EXIT_USAGE.  Sets control.
+ */
+int ctl_interval_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_scope_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_resctrl_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_attach_operands(struct ctl *ctl, char **operands, int nr);
+
+/* "respect" or "take", of CMT_RESCTRL_*. */
+const char *resctrl_name(uint32_t mode);
+
+/*
+ * Each does its work on an open device and returns 0, -errno with @what
+ * saying what failed, or EXIT_RUNTIME: all was said.  Output goes to standard
+ * output.
+ */
+int ctl_info(const struct ctl *ctl, const char **what);
+int ctl_rmids(const struct ctl *ctl, const char **what);
+int ctl_stats(const struct ctl *ctl, const char **what);
+int ctl_interval(const struct ctl *ctl, const char **what);
+int ctl_scope(const struct ctl *ctl, const char **what);
+int ctl_resctrl(const struct ctl *ctl, const char **what);
+int ctl_show(const struct ctl *ctl, const char **what);
+int ctl_attach(const struct ctl *ctl, const char **what);
+int ctl_detach(const struct ctl *ctl, const char **what);
+
+#endif

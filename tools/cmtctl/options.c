@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtctl.h"
+
+#include <errno.h>
+
+static int set_json(void *config, const char *value)
+{
+	(void)value;
+	((struct ctl_config *)config)->json = true;
+	return 0;
+}
+
+static int set_children(void *config, const char *value)
+{
+	(void)value;
+	((struct ctl_config *)config)->children = true;
+	return 0;
+}
+
+static int set_force(void *config, const char *value)
+{
+	(void)value;
+	((struct ctl_config *)config)->force = true;
+	return 0;
+}
+
+static int set_patterns(void *config, const char *value)
+{
+	((struct ctl_config *)config)->patterns_given = true;
+	return patterns_add(&((struct ctl_config *)config)->patterns, value);
+}
+
+static int set_file(void *config, const char *value)
+{
+	((struct ctl_config *)config)->file = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_device(void *config, const char *value)
+{
+	((struct ctl_config *)config)->device = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static const struct operand_spec owners[] = {
+	{ "pid", WORDS_PIDS },
+	{ "cgroup", WORDS_CGROUPS },
+	{ "cpu", WORDS_CPUS },
+	{ .word = NULL },
+};
+
+static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
+	[CTL_INFO] = { "info", NULL, "the machine, the backend, the limits" },
+	[CTL_RMIDS] = { "rmids", NULL,
+		"the owners of RMIDs, and what each RMID held before" },
+	[CTL_SHOW] = { "show", NULL,
+		"owners of RMIDs, pending and attached owners" },
+	[CTL_STATS] = { "stats", NULL,
+		"what the module counted since it was loaded" },
+	[CTL_INTERVAL] = { "interval", "[VALUE]",
+		"print or set the sampling interval: 500us, 1ms, 1s",
+		"100us 500us 1ms 10ms 100ms 1s" },
+	[CTL_SCOPE] = { "scope", "[SCOPE]",
+		"print or set what RMIDs are given to: process,\n"
+		"container, cpu, manual", "process container cpu manual" },
+	[CTL_RESCTRL] = { "resctrl", "[MODE]",
+		"print or set whose RMID tasks in resctrl groups have:\n"
+		"respect (resctrl's), take (cmt's)", "respect take" },
+	[CTL_ATTACH] = { "attach", "pid N | cgroup PATH | cpu N",
+		"give a process, cgroup or CPU a dedicated RMID",
+		"pid cgroup cpu", owners },
+	[CTL_DETACH] = { "detach", "pid N | cgroup PATH | cpu N",
+		"end the attachment", "pid cgroup cpu", owners },
+};
+
+static const struct option_spec options[] = {
+	{ 'j', "json", NULL, "print JSON", NULL, set_json, NULL },
+	{ 'c', "children", NULL, "attach pid: with all that it forks from now on",
+	  NULL, set_children, NULL },
+	{ 'p', "patterns", "TEXT", "scope: these cgroups are containers",
+	  "patterns that fit into memory", set_patterns, NULL },
+	{ 'f', "file", "PATH", "scope: read patterns from PATH, - is standard input",
+	  "a path", set_file, WORDS_FILES },
+	{ 'F', "force", NULL, "scope: container, even if none can be seen",
+	  NULL, set_force, NULL },
+	{ 'd', "device", "PATH", "ask PATH instead of /dev/cmt", "a path",
+	  set_device, WORDS_FILES },
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL,
+	  NULL },
+	{ .name = NULL },
+};
+
+const struct program cmtctl_program = {
+	.name = "cmtctl",
+	.synopsis = "[options]",
+	.about = "Ask the cmt module, and set what it measures.\n",
+	.commands = commands,
+	.options = options,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cmtstat was asked to do. */
+#ifndef TOOLS_CMTSTAT_H
+#define TOOLS_CMTSTAT_H
+
+#include "options.h"
+#include "rows.h"
+
+enum output {
+	OUTPUT_TABLE,
+	OUTPUT_JSON,
+	OUTPUT_CSV,
+};
+
+struct config {
+	enum cmt_usage_by by;
+	bool by_given;		/* else the scope may know better */
+	bool expand;
+	enum output output;
+	enum sort_key sort;
+	bool plain;
+	uint64_t interval_ns;
+	uint64_t count;		/* intervals; 0: no end */
+	uint64_t top;		/* rows; 0: all */
+	const char *filter;	/* NULL: all */
+	const char *device;	/* NULL: the default */
+};
+
+extern const struct config cmtstat_defaults;
+extern const struct program cmtstat_program;
+
+#endif

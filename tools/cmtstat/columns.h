@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the views show of a row: one table for each --by, read by the screen
+ * (the columns with a title) and by JSON and CSV (those with a field).
+ */
+#ifndef TOOLS_COLUMNS_H
+#define TOOLS_COLUMNS_H
+
+#include "rows.h"
+
+enum cell_kind {
+	CELL_ABSENT,	/* not measured, or there is no such thing here */
+	CELL_TEXT,	/* raw bytes: escape before printing */
+	CELL_NUMBER,
+	CELL_BYTES,
+	CELL_RATE,	/* bytes a second */
+	CELL_PERCENT,
+	CELL_BOOL,
+};
+
+struct cell {
+	enum cell_kind kind;
+	bool partial;		/* a lower bound */
+	const char *text;
+	uint64_t number;
+	double real;		/* CELL_RATE, CELL_PERCENT */
+	char buf[CONTAINER_LABEL_LEN];	/* where text may be */
+};
+
+struct column {
+	const char *title;	/* NULL: in machine formats only */
+	const char *brief;	/* title where numbers are short; NULL: title */
+	const char *field;	/* NULL: on the screen only */
+	int width;		/* least width on a wide screen */
+	bool left;		/* text */
+	bool optional;		/* left off the screen if no row has it */
+	int drop;		/* left off a narrow screen, the least first;
+				 * 0: never
+				 */
+	void (*get)(const struct row *row, struct cell *cell);
+};
+
+/* The columns of a view; the last has no get. */
+const struct column *columns_of(enum cmt_usage_by by);
+
+const char *by_name(enum cmt_usage_by by);
+
+/* 0 or -EINVAL. */
+int by_parse(const char *name, enum cmt_usage_by *by);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a frame of the library's to one that can be sorted and shown. */
+#ifndef TOOLS_FRAME_H
+#define TOOLS_FRAME_H
+
+#include "rows.h"
+
+/* Room for the rows of a frame; begins all 0. */
+struct frame_room {
+	struct row *rows;
+	uint32_t nr;
+};
+
+/*
+ * Copy @from; its containers stay the usage's.  @to is valid until the next copy to
+ * the same room.  Returns 0 or -ENOMEM.
+ */
+int frame_copy(struct frame *to, struct frame_room *room,
+	       const struct cmt_usage_frame *from);
+
+void frame_room_free(struct frame_room *room);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtstat.h"
+
+#include <errno.h>
+
+#include "columns.h"
+
+#define MIN_INTERVAL_NS 1000000ULL
+#define MAX_INTERVAL_NS 3600000000000ULL
+
+const struct config cmtstat_defaults = {
+	.by = CMT_USAGE_BY_CONTAINER,
+	.interval_ns = 1000000000,
+};
+
+static int set_by(void *config, const char *value)
+{
+	((struct config *)config)->by_given = true;
+	return by_parse(value, &((struct config *)config)->by);
+}
+
+static int set_expand(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->expand = true;
+	return 0;
+}
+
+static int set_interval(void *config, const char *value)
+{
+	return parse_seconds(value, MIN_INTERVAL_NS, MAX_INTERVAL_NS,
+			     &((struct config *)config)->interval_ns);
+}
+
+static int set_count(void *config, const char *value)
+{
+	return parse_u64(value, 1, UINT32_MAX,
+			 &((struct config *)config)->count);
+}
+
+/* One output format at a time; the same one twice does no harm. */
+static int set_output(struct config *config, enum output output)
+{
+	if (config->output != OUTPUT_TABLE && config->output != output)
+		return -EINVAL;
+	config->output = output;
+	return 0;
+}
+
+static int set_json(void *config, const char *value)
+{
+	(void)value;
+	return set_output(config, OUTPUT_JSON);
+}
+
+static int set_csv(void *config, const char *value)
+{
+	(void)value;
+	return set_output(config, OUTPUT_CSV);
+}
+
+static int set_plain(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->plain = true;
+	return 0;
+}
+
+static int set_sort(void *config, const char *value)
+{
+	return sort_key_parse(value, &((struct config *)config)->sort);
+}
+
+static int set_top(void *config, const char *value)
+{
+	return parse_u64(value, 1, UINT32_MAX,
+			 &((struct config *)config)->top);
+}
+
+static int set_filter(void *config, const char *value)
+{
+	((struct config *)config)->filter = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_device(void *config, const char *value)
+{
+	((struct config *)config)->device = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static const struct option_spec options[] = {
+	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain",
+	  "container, process, cpu or domain", set_by,
+	  "container process cpu domain" },
+	{ 'e', "expand", NULL, "show the processes of each container",
+	  NULL, set_expand, NULL },
+	{ 'i', "interval", "SECONDS", "time between tables, 0.001 to 3600, default 1",
+	  "a number of seconds from 0.001 to 3600", set_interval, NULL },
+	{ 'n', "count", "N", "end after N tables",
+	  "a whole number of at least 1", set_count, NULL },
+	{ 'j', "json", NULL, "print JSON: an object for each interval, then one for each row",
+	  "not together with --csv", set_json, NULL },
+	{ 'c', "csv", NULL, "print comma-separated values",
+	  "not together with --json", set_csv, NULL },
+	{ 'p', "plain", NULL, "never redraw the screen, print table after table",
+	  NULL, set_plain, NULL },
+	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy",
+	  "one of occupancy, total, local, name, number, rmids, busy",
+	  set_sort, "occupancy total local name number rmids busy" },
+	{ 't', "top", "N", "show the first N rows only",
+	  "a whole number of at least 1", set_top, NULL },
+	{ 'f', "filter", "GLOB", "show only rows whose name matches",
+	  "a pattern", set_filter, NULL },
+	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
+	  "a path", set_device, WORDS_FILES },
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
+	{ .name = NULL },
+};
+
+const struct program cmtstat_program = {
+	.name = "cmtstat",
+	.synopsis = "[options]",
+	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache.\n",
+	.options = options,
+	.more = "On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
+};

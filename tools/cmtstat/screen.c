@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "screen.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const char NORMAL[] = "\033[m";
+
+/* @len bytes of @line, without the spaces at its end. */
+static void put(struct screen *screen, enum attribute attribute,
+		const char *line, size_t len)
+{
+	static const char *const sequences[] = {
+		[ATTRIBUTE_NONE] = "",
+		[ATTRIBUTE_BOLD] = "\033[1m",
+		[ATTRIBUTE_REVERSE] = "\033[7m",
+	};
+	bool set = attribute && screen->opts->attributes;
+
+	while (len && line[len - 1] == ' ')
+		len--;
+	if (screen->most && screen->lines >= screen->most)
+		return;
+	screen->lines++;
+	fprintf(screen->out, "%s%.*s%s%s", set ? sequences[attribute] : "",
+		(int)len, line, set ? NORMAL : "", screen->opts->eol);
+}
+
+void screen_line(struct screen *screen, enum attribute attribute,
+		 const char *line)
+{
+	size_t len = strlen(line);
+
+	if (screen->opts->width && len > screen->opts->width)
+		len = screen->opts->width;
+	put(screen, attribute, line, len);
+}
+
+/*
+ * How much of @text is the first of its lines: up to the last comma or two
+ * spaces, or else a space; a word that is too long is cut.
+ */
+static size_t first_line(const char *text, size_t width)
+{
+	size_t i, space = 0, best = 0;
+
+	if (!width || strlen(text) <= width)
+		return strlen(text);
+	for (i = 1; i <= width; i++) {
+		if (text[i] != ' ')
+			continue;
+		space = i;
+		if (text[i - 1] == ',' || text[i + 1] == ' ')
+			best = i;
+	}
+	return best ? best : space ? space : width;
+}
+
+void screen_wrapped(struct screen *screen, enum attribute attribute,
+		    const char *format, ...)
+{
+	char text[LINE_LEN];
+	const char *rest = text;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	do {
+		size_t len = first_line(rest, screen->opts->width);
+
+		put(screen, attribute, rest, len);
+		rest += len;
+		rest += strspn(rest, " ");
+	} while (*rest);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lines that fit a screen, counted. */
+#ifndef TOOLS_SCREEN_H
+#define TOOLS_SCREEN_H
+
+#include <stdio.h>
+
+#include "view.h"
+
+#define LINE_LEN 1024
+
+enum attribute {
+	ATTRIBUTE_NONE,
+	ATTRIBUTE_BOLD,
+	ATTRIBUTE_REVERSE,
+};
+
+struct screen {
+	FILE *out;
+	const struct table_opts *opts;
+	unsigned int lines;	/* put so far */
+	unsigned int most;	/* those that follow are left out; 0: no limit */
+};
+
+/* One line.  Everything put is ASCII by now: one byte, one column. */
+void screen_line(struct screen *screen, enum attribute attribute,
+		 const char *line);
+
+/* A text that goes on in the next line where it does not fit. */
+void screen_wrapped(struct screen *screen, enum attribute attribute,
+		    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The lines above a table; @brief: only what must be said, and the machine. */
+void view_header(struct screen *screen, const struct report *report,
+		 bool brief);
+
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COUNT_NS 900000000ULL	/* processes are counted no more often */
+
+uint64_t clock_ns(int clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* May wait for a disk. */
+static const struct cmt_container *find(const struct source *source,
+					uint64_t cgroup_id)
+{
+	return cmt_containers_lookup(cmt_usage_containers(source->usage),
+				     cgroup_id);
+}
+
+/*
+ * In process scope, which containers have pending processes: the module looks at
+ * every process for it, so not often, and not when there are none.  What cannot be
+ * counted is not known, and no failure.
+ */
+static void refresh_pending(struct source *source)
+{
+	static const struct cmt_snapshot none;
+	struct cmt_stats stats = { .size = sizeof(stats) };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint32_t scope;
+
+	if (source->by != CMT_USAGE_BY_CONTAINER ||
+	    (source->pending_ns && now - source->pending_ns < COUNT_NS) ||
+	    cmt_device_scope(source->dev, &scope) ||
+	    scope != CMT_SCOPE_PROCESS ||
+	    cmt_device_stats(source->dev, &stats))
+		return;
+	source->pending_ns = now;
+	if (stats.pending)
+		cmt_usage_refresh(source->usage, CMT_USAGE_PENDING);
+	else
+		cmt_usage_set_pending(source->usage, &none);
+}
+
+static void refresh(struct source *source)
+{
+	cmt_usage_refresh(source->usage, CMT_USAGE_NAMES);
+	refresh_pending(source);
+}
+
+int source_open(struct source *source, struct cmt_device *dev,
+		enum cmt_usage_by by, uint64_t interval_ns)
+{
+	struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .device = dev, .by = by,
+		.interval_ns = interval_ns,
+		.flags = by == CMT_USAGE_BY_CONTAINER ? CMT_USAGE_CHILDREN : 0,
+	};
+	int ret;
+
+	*source = (struct source){ .dev = dev, .by = by };
+	cgroup_find(&source->mount);
+	ret = cmt_usage_new(&source->usage, &opts);
+	if (!ret)
+		refresh(source);
+	return ret;
+}
+
+void source_close(struct source *source)
+{
+	cmt_usage_free(source->usage);
+	frame_room_free(&source->room);
+	free(source->counts);
+	*source = (struct source){ 0 };
+}
+
+uint64_t source_wait_ns(const struct source *source)
+{
+	int ms = cmt_usage_timeout(source->usage);
+
+	return ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000;
+}
+
+int source_pump(struct source *source)
+{
+	const struct cmt_usage_frame *frame;
+	int ret = cmt_usage_next(source->usage, &frame);
+
+	refresh(source);
+	if (ret > 0)
+		source->frame = frame;
+	return ret;
+}
+
+static void report_losses(const struct cmt_usage_frame *frame,
+			  struct report *report)
+{
+	report->lost = frame->lost;
+	report->lost_ever = frame->lost_ever;
+	report->dropped = frame->dropped;
+	report->dropped_ever = frame->dropped_ever;
+}
+
+/* Whether the row is of a container or service, with all that is nested in it. */
+static bool counts_below(const struct row *row)
+{
+	const struct cmt_container *container = row->container;
+
+	return row->whole || container->id[0] ||
+	       (container->runtime != CMT_RUNTIME_NONE &&
+		container->runtime != CMT_RUNTIME_KUBEPODS);
+}
+
+static void count_row(const struct source *source, const struct row *row,
+		      struct head_count *count)
+{
+	const struct cmt_container *container = row->container;
+	char path[PATH_MAX];
+
+	*count = (struct head_count){ .cgroup_id = row->cgroup_id };
+	/* the root's are the kernel's threads, too */
+	if (!container || !container->path || !strcmp(container->path, "/") ||
+	    !source->mount.path[0])
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)container->own_len,
+		 container->path);
+	count->known = !cgroup_processes(source->mount.path, path,
+					 counts_below(row), &count->processes);
+}
+
+static int cmp_count(const void *pa, const void *pb)
+{
+	const struct head_count *a = pa, *b = pb;
+
+	return a->cgroup_id < b->cgroup_id ? -1 : a->cgroup_id > b->cgroup_id;
+}
+
+static int count_processes(struct source *source, const struct frame *frame)
+{
+	struct head_count *counts;
+	uint32_t i;
+
+	counts = reallocarray(source->counts, frame->nr_rows + 1,
+			      sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	source->counts = counts;
+	source->nr_counts = 0;
+	for (i = 0; i < frame->nr_rows; i++)
+		if (row_in_cgroup(&frame->rows[i]))
+			count_row(source, &frame->rows[i],
+				  &counts[source->nr_counts++]);
+	qsort(counts, source->nr_counts, sizeof(*counts), cmp_count);
+	return 0;
+}
+
+/* Reading them costs more than a short interval is worth. */
+static int add_processes(struct source *source, const struct frame *frame)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret;
+	uint32_t i;
+
+	if (!source->counts || now - source->counted_ns >= COUNT_NS) {
+		ret = count_processes(source, frame);
+		if (ret)
+			return ret;
+		source->counted_ns = now;
+	}
+	for (i = 0; i < frame->nr_rows; i++) {
+		struct row *row = &frame->rows[i];
+		struct head_count key = { .cgroup_id = row->cgroup_id };
+		const struct head_count *found;
+
+		if (!row_in_cgroup(row))
+			continue;
+		found = bsearch(&key, source->counts, source->nr_counts,
+				sizeof(key), cmp_count);
+		row->processes_known = found && found->known;
+		row->processes = found ? found->processes : 0;
+	}
+	return 0;
+}
+
+/*
+ * A container may be attached as well, and any other cgroup: the record is the
+ * same, and only the name tells.  One that patterns of the user's own make a
+ * container counts as attached then, which it is.
+ */
+static bool is_container(const struct source *source,
+			 const struct cmt_owner *owner)
+{
+	const struct cmt_container *container;
+
+	if (owner->kind != CMT_OWNER_CGROUP || !owner->attached)
+		return owner->kind == CMT_OWNER_CGROUP;
+	container = find(source, owner->cgroup_id);
+	return container && container->path &&
+	       cgroup_is_container(container->path);
+}
+
+/* Is an owner what the scope is about? */
+static bool in_scope(const struct source *source, uint32_t scope,
+		     const struct cmt_owner *owner)
+{
+	switch (scope) {
+	case CMT_SCOPE_PROCESS:
+		return owner->kind == CMT_OWNER_PROCESS;
+	case CMT_SCOPE_CONTAINER:
+		return is_container(source, owner);
+	case CMT_SCOPE_CPU:
+		return owner->kind == CMT_OWNER_CPU;
+	default:
+		return true;
+	}
+}
+
+static void count_owners(const struct source *source,
+			 const struct cmt_snapshot *snapshot, uint32_t scope,
+			 uint32_t *inside, uint32_t *others)
+{
+	struct cmt_owner owner = { .sz = sizeof(owner) };
+	uint32_t i;
+
+	for (i = 0; i < snapshot->count; i++) {
+		if (cmt_record_owner(cmt_snapshot_at(snapshot, i), &owner) ||
+		    owner.kind == CMT_OWNER_OVERFLOW ||
+		    owner.kind == CMT_OWNER_RESCTRL)
+			continue;
+		if (in_scope(source, scope, &owner))
+			++*inside;
+		else
+			++*others;
+	}
+}
+
+/*
+ * In process scope the statistics say how many are pending: there may be
+ * thousands, and to name them the module would have to look at every process.
+ * The statistics also serve while more become pending than can be asked for.
+ */
+static int take_census(struct source *source, struct report *report)
+{
+	struct census *census = &report->census;
+	struct cmt_snapshot *snapshot;
+	int ret = cmt_device_snapshot(source->dev, &snapshot);
+
+	*census = (struct census){ .pending = report->stats.pending };
+	if (ret)
+		return ret;
+	count_owners(source, snapshot, report->scope, &census->monitored,
+		     &census->attached);
+	cmt_snapshot_free(snapshot);
+	if (report->scope == CMT_SCOPE_PROCESS)
+		return 0;
+	ret = cmt_device_pending(source->dev, &snapshot);
+	if (ret == -EAGAIN)
+		return 0;
+	if (ret)
+		return ret;
+	cmt_usage_set_pending(source->usage, snapshot);
+	census->pending = 0;
+	count_owners(source, snapshot, report->scope, &census->pending,
+		     &census->attached_pending);
+	cmt_snapshot_free(snapshot);
+	return 0;
+}
+
+static void name_overflow(const struct report *report)
+{
+	uint32_t i;
+
+	for (i = 0; i < report->frame.nr_rows; i++) {
+		struct row *row = &report->frame.rows[i];
+
+		if (row->kind != CMT_USAGE_OVERFLOW || row->is_cpu)
+			continue;
+		row->pending = report->census.pending;
+		row->pending_noun = scope_noun(report->scope, row->pending);
+		row->pending_attached = report->census.attached_pending;
+	}
+}
+
+static int report_owners(struct source *source, struct report *report)
+{
+	int ret = cmt_device_scope(source->dev, &report->scope);
+
+	if (!ret)
+		ret = take_census(source, report);
+	if (ret)
+		return ret;
+	name_overflow(report);
+	if (report->frame.by != CMT_USAGE_BY_CONTAINER)
+		return 0;
+	return add_processes(source, &report->frame);
+}
+
+int source_report(struct source *source, uint64_t wanted_ns,
+		  struct report *report)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t age;
+	int ret;
+
+	report->wanted_ns = wanted_ns;
+	report->info = cmt_device_info(source->dev);
+	report->stats.size = sizeof(report->stats);
+	ret = cmt_device_stats(source->dev, &report->stats);
+	if (ret)
+		return ret;
+	if (report->wanted_ns)
+		ret = cmt_usage_peek(source->usage, &source->frame);
+	if (!ret)
+		ret = frame_copy(&report->frame, &source->room, source->frame);
+	if (ret)
+		return ret;
+	report_losses(source->frame, report);
+	ret = report_owners(source, report);
+	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
+	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);
+	report->emulated = report->frame.emulated ||
+			   report->info->backend == CMT_BACKEND_EMULATED;
+	return ret;
+}

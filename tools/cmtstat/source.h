@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where cmtstat's readings come from: device, usage, and what cgroups say. */
+#ifndef TOOLS_SOURCE_H
+#define TOOLS_SOURCE_H
+
+#include "cgroups.h"
+#include "frame.h"
+#include "view.h"
+
+/* How many processes the container of a cgroup had. */
+struct head_count {
+	uint64_t cgroup_id;
+	bool known;
+	uint32_t processes;
+};
+
+struct source {
+	struct cmt_device *dev;
+	struct cmt_usage *usage;
+	enum cmt_usage_by by;
+	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
+	struct frame_room room;			/* the rows of a report */
+	struct cgroup_mount mount;
+	struct head_count *counts;		/* by cgroup_id, ascending */
+	uint32_t nr_counts;
+	uint64_t counted_ns;
+	uint64_t pending_ns;		/* when pending owners were counted */
+};
+
+/* Begin to read @dev, which must outlive the source.  Returns 0 or -errno. */
+int source_open(struct source *source, struct cmt_device *dev,
+		enum cmt_usage_by by, uint64_t interval_ns);
+void source_close(struct source *source);
+
+/*
+ * Take in what there is to read, for a bounded time, and renew names.  Returns 1: an
+ * interval is complete, source_report() is of it; 0 or -errno.
+ */
+int source_pump(struct source *source);
+
+/* How long to wait for the device at most before source_pump(). */
+uint64_t source_wait_ns(const struct source *source);
+
+/*
+ * The interval that source_pump() has found complete, with the module's statistics.
+ * With @wanted_ns, its full length, the report is of the interval so far, which goes
+ * on.
+ */
+int source_report(struct source *source, uint64_t wanted_ns,
+		  struct report *report);
+
+uint64_t clock_ns(int clock);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "screen.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "format.h"
+#include "names.h"
+
+#define WIDE 100	/* a screen that has room for the date, too */
+#define DATE_LEN 11	/* "2026-03-01T" */
+#define DATE_TIME_LEN 19
+
+static void put_machine(struct screen *screen, const struct report *report)
+{
+	const struct cmt_info *info = report->info;
+	bool narrow = screen->opts->width && screen->opts->width < WIDE;
+	char time[FORMAT_LEN], l3[FORMAT_LEN] = "of unknown size";
+
+	if (info->l3_bytes)
+		format_bytes(l3, info->l3_bytes);
+	format_time(time, report->realtime_ns);
+	time[DATE_TIME_LEN] = '\0';
+	screen_wrapped(screen, ATTRIBUTE_BOLD,
+		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use",
+		   narrow ? time + DATE_LEN : time,
+		       backend_name(info->backend), vendor_title(info->vendor),
+		       report->frame.nr_domains, l3,
+		   report->stats.rmids_active, info->rmids_usable);
+}
+
+/* How many owners of the scope have a dedicated RMID. */
+static void put_scope(struct screen *screen, const struct report *report)
+{
+	const struct census *census = &report->census;
+	char attached[48] = "";
+
+	if (census->attached_pending)
+		snprintf(attached, sizeof(attached), ", and %u of %u attached",
+			 census->attached,
+			 census->attached + census->attached_pending);
+	else if (census->attached)
+		snprintf(attached, sizeof(attached), ", and %u attached",
+			 census->attached);
+	screen_wrapped(screen, ATTRIBUTE_NONE,
+		   "%s scope: %u of %u %s with a dedicated RMID%s",
+		   scope_name(report->scope), census->monitored,
+		   census->monitored + census->pending,
+		   scope_noun(report->scope,
+			      census->monitored + census->pending), attached);
+}
+
+static bool cannot_expand(const struct report *report)
+{
+	return report->expand && report->scope != CMT_SCOPE_PROCESS;
+}
+
+static void put_expand(struct screen *screen, const struct report *report)
+{
+	if (cannot_expand(report))
+		screen_wrapped(screen, ATTRIBUTE_NONE,
+			   "%s scope: only attached processes have dedicated RMIDs to expand",
+			   scope_name(report->scope));
+}
+
+static void put_sampling(struct screen *screen, const struct report *report)
+{
+	const struct frame *frame = &report->frame;
+	char cost[64] = "", every[FORMAT_LEN], so_far[48] = "";
+
+	if (report->wanted_ns)
+		snprintf(so_far, sizeof(so_far), " so far of %.3f s",
+			 (double)report->wanted_ns / 1e9);
+	if (!frame->end_ns) {
+		screen_wrapped(screen, ATTRIBUTE_NONE, "no readings in this interval%s",
+			   so_far);
+		return;
+	}
+	if (frame->ticks_ns)
+		snprintf(cost, sizeof(cost), ", sampling overhead: %.2f %% of one CPU (%u online)",
+			 100.0 * (double)frame->busy_ns * frame->nr_cpus /
+				 (double)frame->ticks_ns,
+			 frame->nr_cpus);
+	screen_wrapped(screen, ATTRIBUTE_NONE, "over %.3f s%s, sampled every %s%s",
+		   (double)frame->elapsed_ns / 1e9, so_far,
+		   frame->interval_ns ?
+			   format_duration(every, frame->interval_ns) : "?",
+		   cost);
+}
+
+static void put_losses(struct screen *screen, const struct report *report)
+{
+	if (report->lost_ever)
+		screen_wrapped(screen, ATTRIBUTE_BOLD,
+			   "LOST %" PRIu64 " records (%" PRIu64 " since the start)",
+			   report->lost, report->lost_ever);
+	if (report->dropped_ever)
+		screen_wrapped(screen, ATTRIBUTE_BOLD,
+			   "DROPPED %" PRIu64 " late or malformed records (%" PRIu64 " since the start)",
+			   report->dropped, report->dropped_ever);
+}
+
+static void put_banner(struct screen *screen, const struct report *report)
+{
+	char reason[sizeof(report->info->reason) + 1] = "";
+	char escaped[4 * sizeof(reason)];
+
+	if (!report->emulated)
+		return;
+	memcpy(reason, report->info->reason, sizeof(report->info->reason));
+	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);
+	screen_wrapped(screen, ATTRIBUTE_REVERSE,
+		   "EMULATED: these values come from a model, not from hardware (%s)",
+		   escaped);
+}
+
+void view_header(struct screen *screen, const struct report *report, bool brief)
+{
+	if (brief) {
+		put_banner(screen, report);
+		put_losses(screen, report);
+		put_machine(screen, report);
+		return;
+	}
+	put_machine(screen, report);
+	put_scope(screen, report);
+	put_sampling(screen, report);
+	put_expand(screen, report);
+	put_losses(screen, report);
+	put_banner(screen, report);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <string.h>
+
+#include "format.h"
+#include "json.h"
+
+#define TEXT_LEN (4 * PATH_MAX)
+
+/* A value as CSV has it, but for the quotes of a text. */
+static void machine_text(char *buf, size_t size, const struct cell *cell)
+{
+	switch (cell->kind) {
+	case CELL_ABSENT:
+		buf[0] = '\0';
+		break;
+	case CELL_TEXT:
+		escape_text(buf, size, cell->text, 0);
+		break;
+	case CELL_NUMBER:
+	case CELL_BYTES:
+		snprintf(buf, size, "%" PRIu64, cell->number);
+		break;
+	case CELL_RATE:
+		snprintf(buf, size, "%.0f", cell->real);
+		break;
+	case CELL_PERCENT:
+		snprintf(buf, size, "%.3f", cell->real);
+		break;
+	case CELL_BOOL:
+		snprintf(buf, size, "%s", cell->number ? "true" : "false");
+		break;
+	}
+}
+
+/* Returns 0, with NULL for what is not known, or -ENOMEM. */
+static int json_value(const struct cell *cell, struct json_object **value)
+{
+	char text[FORMAT_LEN];
+
+	*value = NULL;
+	switch (cell->kind) {
+	case CELL_ABSENT:
+		return 0;
+	case CELL_TEXT:
+		*value = json_text(cell->text);
+		break;
+	case CELL_NUMBER:
+	case CELL_BYTES:
+		*value = json_object_new_uint64(cell->number);
+		break;
+	case CELL_RATE:
+	case CELL_PERCENT:
+		machine_text(text, sizeof(text), cell);
+		*value = json_object_new_double_s(cell->real, text);
+		break;
+	case CELL_BOOL:
+		*value = json_object_new_boolean(cell->number != 0);
+		break;
+	}
+	return *value ? 0 : -ENOMEM;
+}
+
+static int add_number(struct json_object *object, const char *name,
+		      uint64_t number)
+{
+	return json_add(object, name, json_object_new_uint64(number));
+}
+
+static int add_bool(struct json_object *object, const char *name, bool value)
+{
+	return json_add(object, name, json_object_new_boolean(value));
+}
+
+/* Which owners there were, and when. */
+static int add_interval(struct json_object *object, const struct report *report)
+{
+	const struct frame *frame = &report->frame;
+	const struct census *census = &report->census;
+	char time[FORMAT_LEN];
+	int ret;
+
+	format_time(time, report->realtime_ns);
+	ret = json_add(object, "record", json_text("interval"));
+	ret = ret ? ret : json_add(object, "time", json_text(time));
+	ret = ret ? ret : add_number(object, "end_ns", frame->end_ns);
+	ret = ret ? ret : add_number(object, "elapsed_ns", frame->elapsed_ns);
+	ret = ret ? ret : json_add(object, "by", json_text(by_name(frame->by)));
+	ret = ret ? ret : json_add(object, "scope",
+				   json_text(scope_name(report->scope)));
+	ret = ret ? ret : add_number(object, "monitored", census->monitored);
+	ret = ret ? ret : add_number(object, "pending", census->pending);
+	ret = ret ? ret : add_number(object, "attached", census->attached);
+	ret = ret ? ret : add_number(object, "attached_pending",
+				     census->attached_pending);
+	return ret;
+}
+
+/* How it was measured, and what is missing in it. */
+static int add_sampling(struct json_object *object, const struct report *report)
+{
+	const struct frame *frame = &report->frame;
+	int ret = add_bool(object, "emulated", report->emulated);
+
+	ret = ret ? ret : add_number(object, "lost", report->lost);
+	ret = ret ? ret : add_number(object, "dropped", report->dropped);
+	ret = ret ? ret : add_number(object, "missed", frame->missed);
+	ret = ret ? ret : add_number(object, "sampling_interval_ns",
+				     frame->interval_ns);
+	ret = ret ? ret : add_number(object, "sampling_ns", frame->busy_ns);
+	ret = ret ? ret : add_number(object, "cpus", frame->nr_cpus);
+	ret = ret ? ret : add_number(object, "domains", frame->nr_domains);
+	ret = ret ? ret : add_number(object, "rows", frame->nr_rows);
+	return ret;
+}
+
+static int json_interval(FILE *out, const struct report *report)
+{
+	struct json_object *object = json_object_new_object();
+	int ret = object ? add_interval(object, report) : -ENOMEM;
+
+	if (!ret)
+		ret = add_sampling(object, report);
+	if (!ret)
+		ret = json_print(out, object);
+	json_object_put(object);
+	return ret;
+}
+
+static int add_columns(struct json_object *object, enum cmt_usage_by by,
+		       const struct row *row)
+{
+	const struct column *column = columns_of(by);
+	int ret = 0;
+
+	for (; !ret && column->get; column++) {
+		struct cell cell = { .kind = CELL_ABSENT };
+		struct json_object *value;
+
+		if (!column->field)
+			continue;
+		column->get(row, &cell);
+		ret = json_value(&cell, &value);
+		if (!ret)
+			ret = json_add(object, column->field, value);
+	}
+	return ret;
+}
+
+static int add_path(struct json_object *object, const struct row *row)
+{
+	const char *path = row->container ? row->container->path : NULL;
+	struct json_object *hex;
+	int ret = json_hex(path, &hex);
+
+	return ret ? ret : json_add(object, "cgroup_hex", hex);
+}
+
+static int json_row(FILE *out, const struct report *report,
+		    const struct row *row)
+{
+	const struct frame *frame = &report->frame;
+	struct json_object *object = json_object_new_object();
+	int ret = object ? json_add(object, "record", json_text("row")) :
+			   -ENOMEM;
+
+	if (!ret)
+		ret = add_number(object, "end_ns", frame->end_ns);
+	if (!ret)
+		ret = add_bool(object, "emulated", report->emulated);
+	if (!ret)
+		ret = add_columns(object, frame->by, row);
+	if (!ret && frame->by != CMT_USAGE_BY_DOMAIN)
+		ret = add_path(object, row);
+	if (!ret)
+		ret = json_print(out, object);
+	json_object_put(object);
+	return ret;
+}
+
+int view_json(FILE *out, const struct report *report)
+{
+	int ret = json_interval(out, report);
+	uint32_t i;
+
+	for (i = 0; !ret && i < report->frame.nr_rows; i++)
+		ret = json_row(out, report, &report->frame.rows[i]);
+	return ret;
+}
+
+/* RFC 4180: quotes around a text that needs them, a quote in it twice. */
+static void csv_put(FILE *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+void view_csv_header(FILE *out, enum cmt_usage_by by)
+{
+	const struct column *column;
+
+	fputs("time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped", out);
+	for (column = columns_of(by); column->get; column++)
+		if (column->field)
+			fprintf(out, ",%s", column->field);
+	fputc('\n', out);
+}
+
+static void csv_row(FILE *out, const struct report *report,
+		    const struct row *row)
+{
+	const struct frame *frame = &report->frame;
+	const struct column *column = columns_of(frame->by);
+	char text[TEXT_LEN];
+
+	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,%u,%u,%s,%" PRIu64 ",%"
+		PRIu64, format_time(text, report->realtime_ns), frame->end_ns,
+		frame->elapsed_ns, by_name(frame->by),
+		scope_name(report->scope), report->census.monitored,
+		report->census.pending,
+		report->emulated ? "true" : "false", report->lost,
+		report->dropped);
+	for (; column->get; column++) {
+		struct cell cell = { .kind = CELL_ABSENT };
+
+		if (!column->field)
+			continue;
+		column->get(row, &cell);
+		machine_text(text, sizeof(text), &cell);
+		fputc(',', out);
+		csv_put(out, text);
+	}
+	fputc('\n', out);
+}
+
+void view_csv(FILE *out, const struct report *report)
+{
+	uint32_t i;
+
+	for (i = 0; i < report->frame.nr_rows; i++)
+		csv_row(out, report, &report->frame.rows[i]);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What went wrong and what to do about it. */
+#ifndef TOOLS_ERRORS_H
+#define TOOLS_ERRORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Why cmt_device_open() of @path (NULL: the default) failed with @err, in one
+ * or two lines that say what to do.  @control: it was to be opened for writing.
+ */
+void error_open(FILE *out, const char *program, const char *path, bool control,
+		int err);
+
+/* Why the rings of a device that is open cannot be read. */
+void error_reader(FILE *out, const char *program, int err);
+
+/* "program: what: reason" for any other -errno. */
+void error_plain(FILE *out, const char *program, const char *what, int err);
+
+/* What an -errno means in one place, where the library does not know it. */
+struct reason {
+	int err;		/* 0 ends a table */
+	const char *why;
+	const char *todo;	/* a line of its own; NULL: none */
+};
+
+#define ERROR_RELEASE \
+	"Install the module and the tools of one release, then reload the module"
+
+/*
+ * As error_plain(), in the words of @reasons where they have some for @err, or else
+ * in those that libcmt has for @call, CMT_CALL_*.  @reasons: NULL for these alone.
+ */
+void error_reason(FILE *out, const char *program, const char *what,
+		  uint32_t call, int err, const struct reason *reasons);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What constants of the module are called. */
+#ifndef TOOLS_NAMES_H
+#define TOOLS_NAMES_H
+
+#include <stdint.h>
+
+/* "hardware" or "emulated", of CMT_BACKEND_* */
+const char *backend_name(uint32_t backend);
+
+/* "intel", "amd", "hygon" or "other", of CMT_VENDOR_*; and as people write it */
+const char *vendor_name(uint32_t vendor);
+const char *vendor_title(uint32_t vendor);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define MAX_OPTIONS 32
+#define HELP_COLUMN 26
+
+static void print_usage(const struct program *program, FILE *out)
+{
+	const struct command_spec *command = program->commands;
+
+	fprintf(out, "usage: %s %s", program->name, program->synopsis);
+	for (; command && command->name; command++)
+		fprintf(out, "%s %s", command == program->commands ? "" : " |",
+			command->name);
+	fputc('\n', out);
+}
+
+int options_usage(const struct program *program, FILE *err,
+		  const char *format, ...)
+{
+	va_list args;
+
+	fprintf(err, "%s: ", program->name);
+	va_start(args, format);
+	vfprintf(err, format, args);
+	va_end(args);
+	fputc('\n', err);
+	print_usage(program, err);
+	return EXIT_USAGE;
+}
+
+static void help_option(const struct option_spec *spec, FILE *out)
+{
+	char left[64];
+	int n = 0;
+
+	if (spec->key < OPTION_LONG_ONLY)
+		n = snprintf(left, sizeof(left), "-%c, ", spec->key);
+	else
+		n = snprintf(left, sizeof(left), "    ");
+	snprintf(left + n, sizeof(left) - n, "--%s%s%s", spec->name,
+		 spec->arg ? " " : "", spec->arg ? spec->arg : "");
+	fprintf(out, "  %-*s %s\n", HELP_COLUMN, left, spec->help);
+}
+
+/* Names and operands that are long have a line of their own. */
+static void help_command(const struct command_spec *command, FILE *out)
+{
+	const char *line = command->help, *end;
+	char left[64];
+
+	snprintf(left, sizeof(left), "%s%s%s", command->name,
+		 command->operands ? " " : "",
+		 command->operands ? command->operands : "");
+	if (strlen(left) > HELP_COLUMN) {
+		fprintf(out, "  %s\n", left);
+		left[0] = '\0';
+	}
+	for (; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		fprintf(out, "  %-*s %.*s\n", HELP_COLUMN, left,
+			(int)(end - line), line);
+		left[0] = '\0';
+	}
+}
+
+void options_help(const struct program *program, FILE *out)
+{
+	const struct command_spec *command = program->commands;
+	const struct option_spec *spec;
+
+	print_usage(program, out);
+	fprintf(out, "%s\n", program->about);
+	for (; command && command->name; command++)
+		help_command(command, out);
+	if (program->commands)
+		fputc('\n', out);
+	for (spec = program->options; spec->name; spec++)
+		help_option(spec, out);
+	if (program->more)
+		fprintf(out, "\n%s", program->more);
+}
+
+/* getopt_long()'s tables: @letters gets "+"-less ":"-led short options. */
+static void getopt_tables(const struct option_spec *spec, char *letters,
+			  struct option *longs)
+{
+	*letters++ = ':';
+	for (; spec->name; spec++, longs++) {
+		*longs = (struct option){
+			.name = spec->name,
+			.has_arg = spec->arg ? required_argument : no_argument,
+			.val = spec->key,
+		};
+		if (spec->key >= OPTION_LONG_ONLY)
+			continue;
+		*letters++ = (char)spec->key;
+		if (spec->arg)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	*longs = (struct option){ 0 };
+}
+
+static const struct option_spec *find(const struct option_spec *spec, int key)
+{
+	while (spec->name && spec->key != key)
+		spec++;
+	return spec->name ? spec : NULL;
+}
+
+/* What getopt_long() did not like: optopt is 0 for an unknown long option. */
+static enum options_result bad_option(const struct program *program, int why,
+				      char **argv, FILE *err)
+{
+	const struct option_spec *spec = find(program->options, optopt);
+
+	if (why == ':')
+		options_usage(program, err, "--%s: needs a value (%s)",
+			      spec->name, spec->arg);
+	else if (spec)
+		options_usage(program, err, "--%s: takes no value", spec->name);
+	else if (optopt)
+		options_usage(program, err, "-%c: no such option", optopt);
+	else
+		options_usage(program, err, "%s: no such option, or not clear which",
+			      argv[optind - 1]);
+	return OPTIONS_BAD;
+}
+
+enum options_result options_parse(const struct program *program, void *config,
+				  int argc, char **argv, FILE *err)
+{
+	char letters[2 * MAX_OPTIONS + 2];
+	struct option longs[MAX_OPTIONS + 1];
+	const struct option_spec *spec;
+	int key;
+
+	getopt_tables(program->options, letters, longs);
+	opterr = 0;
+	optind = 0;
+	while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (key == '?' || key == ':')
+			return bad_option(program, key, argv, err);
+		if (key == 'h')
+			return OPTIONS_HELP;
+		if (key == 'V')
+			return OPTIONS_VERSION;
+		spec = find(program->options, key);
+		if (!spec->set(config, optarg))
+			continue;
+		if (spec->arg)
+			options_usage(program, err, "--%s: '%s' is not %s",
+				      spec->name, optarg, spec->expects);
+		else
+			options_usage(program, err, "--%s: %s", spec->name,
+				      spec->expects);
+		return OPTIONS_BAD;
+	}
+	return OPTIONS_RUN;
+}
+
+int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	uint64_t n = 0;
+
+	if (!*text)
+		return -EINVAL;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' ||
+		    __builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
+			return -EINVAL;
+	}
+	if (n < min || n > max)
+		return -EINVAL;
+	*value = n;
+	return 0;
+}
+
+/*
+ * Decimal digits with at most one point, times @unit_ns.  Digits finer than
+ * a nanosecond are refused unless they are 0.  Sets *end behind the number.
+ */
+static int parse_decimal(const char *text, uint64_t unit_ns, const char **end,
+			 uint64_t *ns)
+{
+	uint64_t whole = 0, part = 0, scale = unit_ns;
+	bool digits = false, point = false;
+
+	for (;; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (*text == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9')
+			break;
+		digits = true;
+		if (!point) {
+			if (__builtin_mul_overflow(whole, 10, &whole) ||
+			    __builtin_add_overflow(whole, digit, &whole))
+				return -EINVAL;
+			continue;
+		}
+		if (digit && scale % 10)
+			return -EINVAL;
+		scale /= 10;
+		part += digit * scale;
+	}
+	if (!digits || __builtin_mul_overflow(whole, unit_ns, &whole) ||
+	    __builtin_add_overflow(whole, part, ns))
+		return -EINVAL;
+	*end = text;
+	return 0;
+}
+
+int parse_seconds(const char *text, uint64_t min_ns, uint64_t max_ns,
+		  uint64_t *ns)
+{
+	const char *end;
+	uint64_t value;
+
+	if (parse_decimal(text, 1000000000, &end, &value) || *end ||
+	    value < min_ns || value > max_ns)
+		return -EINVAL;
+	*ns = value;
+	return 0;
+}
+
+int parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+		{ "s", 1000000000 },
+	};
+	const char *unit = text + strspn(text, "0123456789.");
+	const char *end;
+	uint64_t value;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (!strcmp(unit, units[i].name))
+			break;
+	if (i == 4 || parse_decimal(text, units[i].ns, &end, &value) ||
+	    end != unit)
+		return -EINVAL;
+	*ns = value;
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of rows, and which rows are shown in what order.  Pure. */
+#ifndef TOOLS_ROWS_H
+#define TOOLS_ROWS_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct measure {
+	bool known;
+	bool partial;		/* a lower bound */
+	double value;		/* bytes, or bytes a second */
+};
+
+/* What is shown of a struct cmt_usage_row, and what the tool adds to it. */
+struct row {
+	enum cmt_usage_kind kind;
+	uint32_t owner;		/* CMT_OWNER_*, of CMT_USAGE_OWNER */
+	bool whole;		/* by container: one RMID is all of a cgroup */
+	bool attached;
+	bool borrowed;		/* the container id is another row's, too */
+	bool seen;		/* by CPU: false: only its losses are known */
+	uint64_t cgroup_id;	/* 0: in none, such as a CPU */
+	const struct cmt_container *container;	/* NULL: no name */
+	char comm[CMT_COMM_LEN + 1];		/* raw bytes */
+	uint32_t pid;
+	uint32_t rmid;		/* process: its RMID; CPU: at the last tick */
+	uint32_t generation;
+	uint32_t domain;
+	uint32_t rmids;		/* RMIDs in the row that have not ended */
+	uint32_t why;		/* CMT_USAGE_WHY_* */
+	bool emulated;
+	struct measure occupancy;	/* bytes */
+	struct measure total;		/* bytes a second */
+	struct measure local;
+	uint64_t residual_bytes;
+	uint64_t age_ns;
+	uint64_t l3_bytes;	/* what 100 % is; 0: unknown */
+	/* By container: its rows of processes with an RMID, frame.children */
+	uint32_t first_child;
+	uint32_t nr_children;
+	bool child;		/* it is one of them */
+	/* What the cgroups say, not the RMIDs: set by who knows */
+	bool processes_known;
+	uint32_t processes;
+	/* The overflow RMID: how many of what are pending; NULL: not asked */
+	const char *pending_noun;
+	uint64_t pending;
+	uint32_t pending_attached;	/* and others that were attached */
+	uint32_t cpu;
+	bool is_cpu;		/* by CPU: the row is a CPU's */
+	uint32_t ticks;
+	uint32_t busy_ticks;
+	uint64_t missed;
+	uint64_t busy_ns;
+	uint64_t lost;
+};
+
+/* One interval, as struct cmt_usage_frame. */
+struct frame {
+	enum cmt_usage_by by;
+	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; 0: none */
+	uint64_t elapsed_ns;	/* since the last reading of the one before */
+	bool emulated;
+	uint32_t nr_cpus;	/* that ticked in the interval */
+	uint32_t nr_domains;	/* seen so far */
+	uint32_t interval_ns;	/* sampling interval in force; 0: no tick */
+	uint64_t busy_ns;	/* spent sampling, all CPUs */
+	uint64_t missed;	/* ticks that did not happen, all CPUs */
+	uint64_t ticks_ns;	/* CPU time that busy_ns is a part of */
+	uint32_t nr_rows;
+	struct row *rows;
+	struct row *children;
+	struct row *flat;	/* room for all rows and children */
+};
+
+/* Has it a cgroup?  A CPU, the overflow RMID and resctrl's have none. */
+static inline bool row_in_cgroup(const struct row *row)
+{
+	return row->kind == CMT_USAGE_OWNER && row->owner != CMT_OWNER_CPU &&
+	       row->owner != CMT_OWNER_RESCTRL;
+}
+
+enum sort_key {
+	SORT_DEFAULT,	/* occupancy; number for CPUs and domains */
+	SORT_OCCUPANCY,
+	SORT_TOTAL,
+	SORT_LOCAL,
+	SORT_NAME,
+	SORT_NUMBER,	/* PID, CPU or domain */
+	SORT_RMIDS,
+	SORT_BUSY,
+};
+
+/* "docker:web", "cgroup:4711" and so on; raw bytes, at most this long. */
+#define CONTAINER_LABEL_LEN (CMT_CONTAINER_NAME_LEN + 16)
+
+const char *container_label(char buf[CONTAINER_LABEL_LEN],
+			    const struct row *row);
+
+/* "process", "cgroup", "cpu", "resctrl", "overflow", "unknown" or "unattributed" */
+const char *row_kind(const struct row *row);
+
+/* Who a row is of, with the name from @containers (NULL: there are none). */
+void row_owner(struct row *row, const struct cmt_owner *owner,
+	       struct cmt_containers *containers);
+
+/* "process", "container", "cpu", "manual" or "unknown", of CMT_SCOPE_* */
+const char *scope_name(uint32_t scope);
+
+/* What @nr things of a scope are called: "containers", "CPU" and so on. */
+const char *scope_noun(uint32_t scope, uint64_t nr);
+
+/* 0 or -EINVAL. */
+int scope_parse(const char *name, uint32_t *scope);
+
+/* 0 or -EINVAL. */
+int sort_key_parse(const char *name, enum sort_key *key);
+
+struct selection {
+	enum sort_key key;
+	const char *filter;	/* a glob; NULL: all */
+	uint32_t top;		/* 0: all */
+	bool expand;		/* children behind their rows */
+};
+
+/*
+ * Keep the rows whose name matches, in order of the key, at most so many of
+ * them.  The overflow RMID and what is unattributed come last and do not
+ * count; nor do children, which go with their row.
+ */
+void rows_select(struct frame *frame, const struct selection *selection);
+
+#endif
