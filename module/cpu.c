@@ -56,15 +56,22 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u32 found)
  * The CLOSID half is read at every write: resctrl changes it at any time.  With
  * an RMID that the processor refuses, RMID 0 is loaded, and not the one before.
  * Returns the RMID that is loaded then.
+ *
+ * What is found here may be what @next has to run with, and it is loaded at once:
+ * as long as cpu->rmid is what cpu_rmid_of() says, all that resctrl writes later
+ * is seen, also where it gives the CPU back RMID 0.
  */
-static u32 pqr_load(struct cmt_cpu *cpu, u32 rmid)
+static u32 pqr_load(struct cmt_cpu *cpu, const struct task_struct *next,
+		    u32 rmid)
 {
 	u64 pqr;
 
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
 		return cpu->rmid;
-	if (unlikely(pqr_rmid(pqr) != cpu->rmid))
+	if (unlikely(pqr_rmid(pqr) != cpu->rmid)) {
 		cmt_cpu_found(cpu, pqr_rmid(pqr));
+		rmid = cpu_rmid_of(cpu, next);
+	}
 	pqr &= CMT_PQR_CLOSID;
 	if (likely(!cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC, pqr | rmid)))
 		return rmid;
@@ -82,16 +89,17 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
 
 /* Where anything is not as usual.  @prev has run here with the RMID before. */
 static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
-				  u32 rmid)
+				  const struct task_struct *next, u32 rmid)
 {
 	if (cmt_caps.shared_rmids)
-		return pqr_load(cpu, rmid);
+		return pqr_load(cpu, next, rmid);
 	cmt_backend->account(prev, cpu->rmid);
 	return rmid;
 }
 
 static __always_inline void cpu_load(struct cmt_cpu *cpu,
-				     struct task_struct *prev, u32 rmid)
+				     struct task_struct *prev,
+				     const struct task_struct *next, u32 rmid)
 {
 	u64 pqr;
 
@@ -100,7 +108,7 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 		     pqr_rmid(pqr) != cpu->rmid ||
 		     cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
 				    (pqr & CMT_PQR_CLOSID) | rmid)))
-		rmid = cpu_load_slow(cpu, prev, rmid);
+		rmid = cpu_load_slow(cpu, prev, next, rmid);
 	cpu->rmid = rmid;
 	cpu->pqr_writes++;
 	cmt_sampler_mark(rmid);
@@ -127,7 +135,7 @@ static void cpu_load_if_other(struct cmt_cpu *cpu, struct task_struct *task)
 	u32 rmid = cpu_rmid_of(cpu, task);
 
 	if (rmid != cpu->rmid)
-		cpu_load(cpu, task, rmid);
+		cpu_load(cpu, task, task, rmid);
 }
 
 /*
@@ -194,7 +202,7 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 	rmid = cpu_own(cpu, next) ?: cpu->base;
 	cpu->switches++;
 	if (rmid != cpu->rmid && likely(cpu->up))
-		cpu_load(cpu, prev, rmid);
+		cpu_load(cpu, prev, next, rmid);
 }
 
 void cmt_cpu_refresh(void)

@@ -563,6 +563,58 @@ static void test_dying(void)
 	resctrl_umount();
 }
 
+#define CHANGES		20
+
+/* Of a process that has no owner; this one is back on CPU 1 then. */
+static uint32_t rmid_without_owner(int cpu)
+{
+	uint64_t pqr;
+
+	run_on(0, cpu);
+	pqr = lab_get(LAB_PQR, 0);
+	run_on(0, 1);
+	return pqr;
+}
+
+/*
+ * resctrl gives CPU 0 to a group while a container runs there, and takes it back
+ * while nobody does: what has no owner has the RMID that resctrl said last.
+ */
+static void test_cpus_under_an_owner(void)
+{
+	struct worker *worker;
+	struct dev dev;
+	unsigned int i;
+	uint32_t rmid;
+
+	resctrl_mount();
+	resctrl_make("mon_groups/g");
+	CHECK(!module_load("scope=container"), "the module does not load");
+	worker = worker_start(64 << 10);
+	worker_pin(worker, 0);
+	run_on(0, 1);
+	dev_open(&dev, O_RDWR);
+	group_make(container(0));
+	group_enter(container(0), worker->pid);
+	worker_go(worker, true);
+	for (i = 0; i < CHANGES; i++) {
+		worker_wait(worker, 2);
+		resctrl_cpus("mon_groups/g", "1");
+		worker_halt(worker);
+		resctrl_cpus("mon_groups/g", "0");
+		rmid = rmid_without_owner(0);
+		CHECK(!rmid, "RMID %u after change %u", rmid, i);
+		CHECK(!kill(worker->pid, SIGCONT), "SIGCONT: %m");
+	}
+	resctrl_remove("mon_groups/g");
+	resctrl_umount();
+	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
+	worker_stop(worker);
+	group_remove(container(0));
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+}
+
 const struct test groups_tests[] = {
 	{ "groups_keep_their_tasks", test_tasks_stay, NULL, 300 },
 	{ "groups_of_cpus_are_counted", test_cpus, NULL, 120 },
@@ -570,5 +622,7 @@ const struct test groups_tests[] = {
 	{ "groups_are_owners", test_owners, NULL, 120 },
 	{ "groups_take_from_the_dying", test_dying, NULL, 120 },
 	{ "groups_taken_and_respected", test_take, NULL, 120 },
+	{ "groups_of_cpus_change_under_an_owner", test_cpus_under_an_owner,
+	  NULL, 120 },
 	{ 0 }
 };
