@@ -139,34 +139,42 @@ static void cpu_load_if_other(struct cmt_cpu *cpu, struct task_struct *task)
 }
 
 /*
- * resctrl writes PQR_ASSOC in __switch_to(), after this probe.  Where it is to
- * write another RMID than @next runs with, a self-interrupt follows as soon as
- * the switch is over, and loads the right one.
+ * resctrl writes PQR_ASSOC in __switch_to(), after this probe.  Where it may, the
+ * register is left to it, and a self-interrupt follows as soon as the switch is
+ * over, which sees what is there, and loads what @next runs with.
  */
 static noinline void cpu_switch_resctrl(struct cmt_cpu *cpu,
 					struct task_struct *prev,
 					struct task_struct *next)
 {
-	cpu_load_if_other(cpu, next);
-	if (!cmt_resctrl_writes(prev, next))
+	if (!cmt_resctrl_writes(prev, next)) {
+		cpu_load_if_other(cpu, next);
 		return;
+	}
 	cpu->reloading = true;
 	irq_work_queue(&cpu->reload);
 }
 
-/* resctrl has written PQR_ASSOC as predicted: nothing was overwritten. */
+/*
+ * After a switch in which resctrl may have written: nothing was overwritten.  It
+ * writes no RMID that was there already, so one of its own is what it wants; for
+ * a task in no group that is what the CPU has.
+ */
 void cmt_cpu_reload(struct cmt_cpu *cpu)
 {
 	u64 pqr;
+	u32 rmid;
 
 	cpu->reloading = false;
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
 		return;
-	if (pqr_rmid(pqr) != cpu->rmid && !cmt_task_rmid(current)) {
-		cpu->base = pqr_rmid(pqr);
-		cmt_resctrl_seen(cpu->base);
+	rmid = pqr_rmid(pqr);
+	if (!cmt_task_rmid(current) &&
+	    (rmid != cpu->rmid || cmt_rmid_is_foreign(rmid))) {
+		cpu->base = rmid;
+		cmt_resctrl_seen(rmid);
 	}
-	cpu->rmid = pqr_rmid(pqr);
+	cpu->rmid = rmid;
 	cpu_load_if_other(cpu, current);
 }
 
@@ -205,13 +213,30 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 		cpu_load(cpu, prev, next, rmid);
 }
 
+/* What another agent has written since, as at a tick. */
+static void cpu_look(struct cmt_cpu *cpu)
+{
+	u64 pqr;
+
+	if (!cmt_caps.shared_rmids ||
+	    cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) ||
+	    pqr_rmid(pqr) == cpu->rmid)
+		return;
+	cmt_cpu_found(cpu, pqr_rmid(pqr));
+	cpu->rmid = pqr_rmid(pqr);
+}
+
 void cmt_cpu_refresh(void)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
 
 	lockdep_assert_irqs_disabled();
-	if (cpu->up)
-		cpu_load_if_other(cpu, current);
+	if (!cpu->up)
+		return;
+	if (cpu->reloading)
+		cmt_cpu_reload(cpu);
+	cpu_look(cpu);
+	cpu_load_if_other(cpu, current);
 }
 
 static void cpu_refresh_ipi(void *unused)

@@ -14,6 +14,7 @@
 #include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include "cmt.h"
@@ -116,13 +117,27 @@ static void scan_tasks(void)
 	rcu_read_unlock();
 }
 
-/* A CPU without an owner keeps the RMID that another agent gave it. */
-static void scan_cpus(void)
+static void refresh_ipi(void *unused)
+{
+	cmt_cpu_refresh();
+}
+
+/*
+ * A CPU without an owner keeps the RMID that another agent gave it.  Without a
+ * mount this ends with a write that nobody may look at: where no RMID changes
+ * there is no read in a switch, and without readers there are no ticks.
+ */
+static void scan_cpus(bool mounted)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu)
-		note(READ_ONCE(per_cpu(cmt_cpus, cpu).base));
+	for_each_online_cpu(cpu) {
+		const u32 *base = &per_cpu(cmt_cpus, cpu).base;
+
+		if (!mounted && READ_ONCE(*base))
+			smp_call_function_single(cpu, refresh_ipi, NULL, true);
+		note(READ_ONCE(*base));
+	}
 }
 
 /* True: the RMID was being given, and has to be looked at again. */
@@ -175,7 +190,7 @@ static void look(struct work_struct *work)
 	follow_mount(mounted);
 	if (mounted)
 		scan_tasks();
-	scan_cpus();
+	scan_cpus(mounted);
 	again = update_foreign(mounted);
 	queue_delayed_work(system_dfl_wq, &look_work,
 			   again ? LOOK_AGAIN : LOOK_INTERVAL);

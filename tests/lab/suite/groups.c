@@ -615,6 +615,60 @@ static void test_cpus_under_an_owner(void)
 	CHECK(!module_unload(), "the module does not unload");
 }
 
+/* The CPU of a process that is in a group is given to the same group. */
+static void test_cpus_under_a_member(void)
+{
+	struct worker *worker;
+	struct dev dev;
+	uint32_t rmid, group;
+
+	resctrl_mount();
+	resctrl_make("mon_groups/g");
+	CHECK(!module_load("scope=container"), "the module does not load");
+	worker = worker_start(64 << 10);
+	worker_pin(worker, 0);
+	run_on(0, 1);
+	dev_open(&dev, O_RDONLY);
+	resctrl_add("mon_groups/g", worker->pid);
+	worker_go(worker, true);
+	group = group_rmid(worker, 0);
+	WAIT_FOR(dev_stats(&dev).rmids_foreign == 1, 10000,
+		 "the group's RMID is not noticed");
+	resctrl_cpus("mon_groups/g", "1");
+	worker_halt(worker);
+	rmid = rmid_without_owner(0);
+	CHECK(rmid == group, "RMID %u on the CPU of RMID %u", rmid, group);
+	worker_stop(worker);
+	resctrl_remove("mon_groups/g");
+	rmid = rmid_without_owner(0);
+	CHECK(!rmid, "RMID %u on a CPU of no group", rmid);
+	resctrl_umount();
+	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+}
+
+/*
+ * In CPU scope no RMID changes, and without a reader there is no tick: nobody
+ * looks at what the unmount has written.
+ */
+static void test_cpus_at_unmount(void)
+{
+	struct dev dev;
+
+	resctrl_mount();
+	resctrl_make("mon_groups/g");
+	resctrl_cpus("mon_groups/g", "1");
+	CHECK(!module_load("scope=cpu"), "the module does not load");
+	dev_open(&dev, O_RDONLY);
+	WAIT_FOR(dev_stats(&dev).rmids_foreign == 1, 10000,
+		 "the group's RMID is not noticed");
+	resctrl_umount();
+	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+}
+
 const struct test groups_tests[] = {
 	{ "groups_keep_their_tasks", test_tasks_stay, NULL, 300 },
 	{ "groups_of_cpus_are_counted", test_cpus, NULL, 120 },
@@ -624,5 +678,9 @@ const struct test groups_tests[] = {
 	{ "groups_taken_and_respected", test_take, NULL, 120 },
 	{ "groups_of_cpus_change_under_an_owner", test_cpus_under_an_owner,
 	  NULL, 120 },
+	{ "groups_of_cpus_and_a_member_of_theirs", test_cpus_under_a_member,
+	  NULL, 120 },
+	{ "groups_of_cpus_end_at_the_unmount", test_cpus_at_unmount, NULL,
+	  120 },
 	{ 0 }
 };
