@@ -955,7 +955,7 @@ class ContainersTest(unittest.TestCase):
             found = containers.lookup(self.inode)
             self.assertEqual(found, cmt.Container(
                 self.inode, "docker", self.ID[:12], self.ID, "", self.path,
-                self.path, None, None, None, None, None))
+                self.path, None, False, None, None, None, None))
             self.assertIs(containers.lookup(self.inode), found)
             os.rmdir(self.root + self.path)
             self.assertEqual(containers.lookup(self.inode), found)
@@ -997,6 +997,10 @@ class ContainersTest(unittest.TestCase):
         self.assertEqual(found.own_path, self.path)
         nested = cmt.container_name(self.path + "/init.scope")
         self.assertEqual((nested.id, nested.own_path), (self.ID, self.path))
+        self.assertFalse(nested.overhead)
+        beside = cmt.container_name("/kata_overhead/" + self.ID)
+        self.assertTrue(beside.overhead)
+        self.assertEqual(beside.id, self.ID)
         user = cmt.container_name("/user.slice/user-1000.slice/docker-x.scope")
         self.assertEqual((user.uid, found.uid), (1000, None))
         self.assertEqual(cmt.container_name("/a\udcff").name, "a?")

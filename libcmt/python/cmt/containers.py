@@ -24,6 +24,8 @@ class Container:
     own_path: str | None  #: of path, what leads to the container's own cgroup
     uid: int | None  #: the cgroup is below this user's slice: runtime, id and
     #: name are that user's word, and the id may be another container's
+    overhead: bool  #: not the container's own cgroup, but threads that run its
+    #: VM, apart from it: Kata Containers' /kata_overhead/ID
     container_name: str | None  #: this and what follows: from the runtime's
     pod_name: str | None  #: state; None: it says nothing, or may not be read
     pod_namespace: str | None
@@ -138,6 +140,7 @@ def make_container(key: bytes) -> Container:
         path=path if path is None else os.fsdecode(path),
         own_path=path if path is None else os.fsdecode(path[:head.own_len]),
         uid=head.uid if head.flags & lib.CMT_CONTAINER_OF_USER else None,
+        overhead=bool(head.flags & lib.CMT_CONTAINER_OVERHEAD),
         **{member: entry if entry is None else entry.decode("ascii")
            for member, entry in zip(_STATE, state)},
     )
