@@ -293,6 +293,14 @@ static void note_tally(const char *who, const struct tally *tally)
 	     (unsigned long long)tally->refused);
 }
 
+static void note_progress(void)
+{
+	note("after %llu s", (unsigned long long)(now_ns() - begun_ns) /
+	     1000000000);
+	note_tally("resctrl", &theirs_tally);
+	note_tally("cmt", &our_tally);
+}
+
 /*
  * On AMD all CPUs of an L3 share one pair of EVTSEL and CTR, for which resctrl
  * has a mutex, and modules have nothing: a reading of resctrl on one CPU between
@@ -338,6 +346,8 @@ static void test_readers(void)
 		read_chunk(&dev, chunk);
 		if (chunk++ % 8 == 0)
 			feed_limbo(drifter);
+		if (wanted > READINGS && chunk % 100 == 0)
+			note_progress();
 	}
 	lab_switch(false);
 	note_tally("resctrl", &theirs_tally);
