@@ -576,6 +576,20 @@ static uint32_t rmid_without_owner(int cpu)
 	return pqr;
 }
 
+/* A group, the module, a worker on CPU 0, and this process on CPU 1 */
+static struct worker *begin_on_cpu_0(void)
+{
+	struct worker *worker;
+
+	resctrl_mount();
+	resctrl_make("mon_groups/g");
+	CHECK(!module_load("scope=container"), "the module does not load");
+	worker = worker_start(64 << 10);
+	worker_pin(worker, 0);
+	run_on(0, 1);
+	return worker;
+}
+
 /*
  * resctrl gives CPU 0 to a group while a container runs there, and takes it back
  * while nobody does: what has no owner has the RMID that resctrl said last.
@@ -587,12 +601,7 @@ static void test_cpus_under_an_owner(void)
 	unsigned int i;
 	uint32_t rmid;
 
-	resctrl_mount();
-	resctrl_make("mon_groups/g");
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_start(64 << 10);
-	worker_pin(worker, 0);
-	run_on(0, 1);
+	worker = begin_on_cpu_0();
 	dev_open(&dev, O_RDWR);
 	group_make(container(0));
 	group_enter(container(0), worker->pid);
@@ -622,12 +631,7 @@ static void test_cpus_under_a_member(void)
 	struct dev dev;
 	uint32_t rmid, group;
 
-	resctrl_mount();
-	resctrl_make("mon_groups/g");
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_start(64 << 10);
-	worker_pin(worker, 0);
-	run_on(0, 1);
+	worker = begin_on_cpu_0();
 	dev_open(&dev, O_RDONLY);
 	resctrl_add("mon_groups/g", worker->pid);
 	worker_go(worker, true);
