@@ -14,6 +14,12 @@ struct cmt_gap {
 	uint64_t reserved;
 };
 
+/* What a tick says: nearly every record. */
+static inline bool cmt_record_is_reading(const struct cmt_record *record)
+{
+	return record->type == CMT_REC_SAMPLE || record->type == CMT_REC_TICK;
+}
+
 /* RMID and generation name an owner, or both are 0. */
 static inline bool cmt_record_owner_possible(const struct cmt_record *record,
 					     uint32_t nr_rmids)
@@ -34,7 +40,7 @@ static inline bool cmt_record_possible_in_ring(const struct cmt_record *record,
 {
 	if (record->cpu != cpu)
 		return false;
-	if (record->type == CMT_REC_SAMPLE || record->type == CMT_REC_TICK)
+	if (cmt_record_is_reading(record))
 		return cmt_record_owner_possible(record, nr_rmids);
 	/* EXISTING is for snapshots, 0xff00 and up are the library's own. */
 	return record->type != CMT_REC_EXISTING &&

@@ -459,32 +459,11 @@ static bool known_type(uint16_t type)
 	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
 }
 
-static int add_sample(struct cmt_slots *slots, const struct slot *slot,
-		      const struct cmt_record *record)
-{
-	return cmt_entries_add(slots->entries, slot->number, record);
-}
-
 static int add_event(struct cmt_slots *slots, const struct cmt_record *record)
 {
 	int err = cmt_tracker_record(slots->tracker, record);
 
 	return err < 0 ? err : 0;
-}
-
-/* 0: added; 1: malformed; or -errno, -ESTALE being late. */
-static int add_known(struct cmt_slots *slots, struct slot *slot,
-		     const struct cmt_record *record)
-{
-	switch (record->type) {
-	case CMT_REC_SAMPLE:
-		return add_sample(slots, slot, record);
-	case CMT_REC_TICK:
-		add_tick(slot, record);
-		return 0;
-	default:
-		return add_event(slots, record);
-	}
 }
 
 static int count_added(struct cmt_slots *slots, int err)
@@ -500,6 +479,30 @@ static int count_added(struct cmt_slots *slots, int err)
 	return 0;
 }
 
+/* A reading that can be. */
+static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
+			      const struct cmt_record *record)
+{
+	int err = 0;
+
+	if (record->type == CMT_REC_SAMPLE)
+		err = cmt_entries_add(slots->entries, slot->number, record);
+	else
+		add_tick(slot, record);
+	if (err)
+		return count_added(slots, err);
+	slots->counts.added++;
+	return 0;
+}
+
+static int add_known(struct cmt_slots *slots, struct slot *slot,
+		     const struct cmt_record *record)
+{
+	return cmt_record_is_reading(record) ?
+	       add_reading(slots, slot, record) :
+	       count_added(slots, add_event(slots, record));
+}
+
 /* An EXISTING is a state and not an event: it may be as old as it likes. */
 static int add_possible(struct cmt_slots *slots,
 			const struct cmt_record *record)
@@ -512,8 +515,8 @@ static int add_possible(struct cmt_slots *slots,
 	err = find_slot(slots, record->ts, &slot);
 	if (err)
 		return err;
-	return count_added(slots, slot ? add_known(slots, slot, record) :
-				  -ESTALE);
+	return slot ? add_known(slots, slot, record) :
+		      count_added(slots, -ESTALE);
 }
 
 CMT_APART static int add_closely(struct cmt_slots *slots,
@@ -530,20 +533,14 @@ CMT_APART static int add_closely(struct cmt_slots *slots,
 	return 0;
 }
 
-/* Nearly every record is a SAMPLE of the slot of the record before it. */
+/* Nearly every record is a reading, in the slot of the record before it. */
 int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
 {
-	int err;
-
-	if (record->type != CMT_REC_SAMPLE || record->cpu >= slots->nr_cpus ||
+	if (!cmt_record_is_reading(record) || record->cpu >= slots->nr_cpus ||
 	    !cmt_record_owner_possible(record, slots->nr_rmids) ||
 	    !in_last_slot(slots, record->ts))
 		return add_closely(slots, record);
-	err = add_sample(slots, slots->last, record);
-	if (err)
-		return count_added(slots, err);
-	slots->counts.added++;
-	return 0;
+	return add_reading(slots, slots->last, record);
 }
 
 int cmt_slots_flush(struct cmt_slots *slots)
@@ -611,23 +608,12 @@ static int slot_in_window(struct cmt_slots *slots, uint64_t ts)
 	return open_slot(slots, start, &slots->last);
 }
 
-/* Neither SAMPLE nor TICK. */
-static int add_other(struct cmt_slots *slots, const struct cmt_record *record)
-{
-	if (known_type(record->type))
-		return count_added(slots, add_known(slots, slots->last, record));
-	slots->counts.unknown++;
-	return 0;
-}
-
+/* To the last slot. */
 static int add_checked(struct cmt_slots *slots, const struct cmt_record *record)
 {
-	if (record->type == CMT_REC_SAMPLE)
-		return count_added(slots, add_sample(slots, slots->last, record));
-	if (record->type != CMT_REC_TICK)
-		return add_other(slots, record);
-	add_tick(slots->last, record);
-	slots->counts.added++;
+	if (known_type(record->type))
+		return add_known(slots, slots->last, record);
+	slots->counts.unknown++;
 	return 0;
 }
 

@@ -218,8 +218,7 @@ static uint32_t sieve_run(const struct sieve *sieve,
 		uint64_t after = record->ts - low;
 
 		if (after < last || after >= span || record->cpu != sieve->cpu ||
-		    (record->type != CMT_REC_SAMPLE &&
-		     record->type != CMT_REC_TICK) ||
+		    !cmt_record_is_reading(record) ||
 		    !cmt_record_owner_possible(record, sieve->nr_rmids))
 			break;
 		last = after;
