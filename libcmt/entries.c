@@ -461,7 +461,8 @@ static uint32_t next_rmid(size_t word, uint64_t rmids)
 	return (uint32_t)word * 64 + (uint32_t)__builtin_ctzll(rmids);
 }
 
-static void find_owner(const struct emit *emit, struct entry *entry, uint64_t ts)
+static inline void find_owner(const struct emit *emit, struct entry *entry,
+			      uint64_t ts)
 {
 	struct cmt_slot_entry *out = &entry->out;
 
@@ -636,7 +637,8 @@ static void emit_several(struct emit *emit, uint32_t rmid)
 }
 
 /* What the @n RMIDs from @rmid on have; @full: an entry in every domain. */
-static void emit_rows(struct emit *emit, uint32_t rmid, uint32_t n, bool full)
+static inline void emit_rows(struct emit *emit, uint32_t rmid, uint32_t n,
+			     bool full)
 {
 	struct cmt_entries *e = emit->e;
 	struct entry *const *cells = cell_of(e, rmid, 0);

@@ -186,9 +186,9 @@ struct sieve {
 	uint32_t cpu, nr_rmids;
 };
 
-static struct sieve sieve_new(const struct cmt_sources *sources,
-			      const struct cmt_source *source,
-			      const struct cmt_take *take)
+static inline struct sieve sieve_new(const struct cmt_sources *sources,
+				     const struct cmt_source *source,
+				     const struct cmt_take *take)
 {
 	uint64_t stop = stop_at(sources, take);
 	struct sieve sieve = {
