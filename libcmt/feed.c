@@ -35,27 +35,26 @@ static void feed_take(struct cmt_take *take, const struct cmt_slots *slots)
 }
 
 /* What the merge had copied and not delivered; in order, and checked. */
-static int feed_buffered(struct cmt_source *source, struct cmt_slots *slots,
+static int feed_buffered(struct cmt_source *source,
+			 struct cmt_buffered *buffered, struct cmt_slots *slots,
 			 const struct cmt_take *take, unsigned int *added)
 {
-	uint32_t first = source->next;
+	const struct cmt_record *first = buffered->next;
 	int err;
 
-	while (!take->closed && source->next != source->end &&
-	       cmt_ts_before(source->buffer[source->next].ts, take->limit)) {
-		const struct cmt_record *record = &source->buffer[source->next];
-
-		if (cmt_ts_before(record->ts, take->floor)) {
+	while (!take->closed && buffered->next != buffered->end &&
+	       cmt_ts_before(buffered->next->ts, take->limit)) {
+		if (cmt_ts_before(buffered->next->ts, take->floor)) {
 			source->counts.late++;
+			source->counts.delivered--;
 		} else {
-			err = cmt_slots_add_checked(slots, record, 1);
+			err = cmt_slots_add_checked(slots, buffered->next, 1);
 			if (err)
 				return err;
-			source->counts.delivered++;
 		}
-		source->next++;
+		buffered->next++;
 	}
-	*added = source->next - first;
+	*added = (unsigned int)(buffered->next - first);
 	return 0;
 }
 
@@ -77,7 +76,6 @@ static int feed_ring(struct cmt_sources *sources, struct cmt_source *source,
 		source->gap = 0;
 	}
 	err = cmt_slots_add_checked(slots, records, (uint32_t)n);
-	source->counts.delivered += (unsigned int)n;
 	return err ? err : n;
 }
 
@@ -106,19 +104,20 @@ static int feed_source(struct cmt_sources *sources, struct cmt_source *source,
 		       struct cmt_slots *slots, struct cmt_take *take,
 		       struct cmt_round *round)
 {
+	struct cmt_buffered *buffered = &sources->buffered[source->cpu];
 	uint64_t dropped = nr_dropped(source);
 	unsigned int added;
 	int n;
 
-	if (source->next != source->end) {
-		n = feed_buffered(source, slots, take, &added);
+	if (buffered->next != buffered->end) {
+		n = feed_buffered(source, buffered, slots, take, &added);
 		if (n)
 			return n;
 		round->added += added;
 	}
-	if (source->next != source->end) {
+	if (buffered->next != buffered->end) {
 		take->stop = CMT_STOP_LIMIT;
-		take->stop_ts = source->buffer[source->next].ts;
+		take->stop_ts = buffered->next->ts;
 	} else {
 		n = feed_ring(sources, source, slots, take);
 		if (n < 0)

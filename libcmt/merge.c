@@ -11,6 +11,9 @@
 #define BATCH_MIN	32
 #define BATCH_MAX	256
 
+/* Records of a buffer behind those that it is filled with: never delivered. */
+#define SPARE		2
+
 /*
  * A key is a time since base and a CPU, so that one comparison, without a branch,
  * orders both.  48 bits of time are 78 hours; what is later has the last time
@@ -32,7 +35,7 @@ struct cmt_merge {
 	bool delivered;		/* if this is set */
 	uint32_t nr_gaps;
 	uint32_t *gaps;		/* rings with a gap */
-	struct cmt_record *buffers;
+	struct cmt_record *buffers;	/* of all rings: see buffer_of() */
 	uint64_t winner;	/* keys: */
 	uint64_t *losers;	/* [1..nr-1]; the parent of i is i / 2 */
 	uint64_t *ahead;	/* of the record after each ring's first */
@@ -48,41 +51,52 @@ static inline uint64_t make_key(uint64_t base, uint64_t ts, uint32_t cpu)
 	return time << KEY_CPU_BITS | cpu;
 }
 
+static struct cmt_record *buffer_of(const struct cmt_merge *merge, uint32_t cpu)
+{
+	return merge->buffers + (size_t)cpu * (merge->batch + SPARE);
+}
+
 static inline uint32_t key_cpu(uint64_t key)
 {
 	return key & ((1U << KEY_CPU_BITS) - 1);
 }
 
-/* Of its first record, or of what it can still show. */
-static uint64_t source_time(const struct cmt_merge *merge,
-			    const struct cmt_source *source)
+static bool none_buffered(const struct cmt_buffered *buffered)
 {
-	return source->next != source->end ?
-	       source->buffer[source->next].ts :
-	       cmt_source_bound(merge->sources, source);
+	return buffered->next == buffered->end;
 }
 
-static uint64_t source_key(const struct cmt_merge *merge,
-			   const struct cmt_source *source)
+/* Of its first record, or of what it can still show. */
+static uint64_t source_time(const struct cmt_merge *merge, uint32_t cpu)
 {
-	return make_key(merge->base, source_time(merge, source), source->cpu);
+	const struct cmt_buffered *buffered = &merge->sources->buffered[cpu];
+
+	return none_buffered(buffered) ?
+	       cmt_source_bound(merge->sources, &merge->sources->all[cpu]) :
+	       buffered->next->ts;
+}
+
+static uint64_t source_key(const struct cmt_merge *merge, uint32_t cpu)
+{
+	return make_key(merge->base, source_time(merge, cpu), cpu);
 }
 
 /*
  * Of the record after the first one, so that when this is delivered, no load from
- * the buffer stands between two replays.  Anything if there is none: the buffer
- * has one record more than it is filled with.
+ * the buffer stands between two replays.  Anything if there is none.
  */
-static inline uint64_t key_ahead(uint64_t base, const struct cmt_source *source)
+static inline uint64_t key_ahead(uint64_t base,
+				 const struct cmt_buffered *buffered,
+				 uint32_t cpu)
 {
-	return make_key(base, source->buffer[source->next + 1].ts, source->cpu);
+	return make_key(base, buffered->next[1].ts, cpu);
 }
 
 static void find_base(struct cmt_merge *merge)
 {
-	merge->base = source_time(merge, &merge->sources->all[0]);
+	merge->base = source_time(merge, 0);
 	for (uint32_t i = 1; i < merge->nr; i++) {
-		uint64_t ts = source_time(merge, &merge->sources->all[i]);
+		uint64_t ts = source_time(merge, i);
 
 		if (cmt_ts_before(ts, merge->base))
 			merge->base = ts;
@@ -96,10 +110,9 @@ static void tree_build(struct cmt_merge *merge)
 
 	find_base(merge);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct cmt_source *source = &merge->sources->all[i];
-
-		built[n + i] = source_key(merge, source);
-		merge->ahead[i] = key_ahead(merge->base, source);
+		built[n + i] = source_key(merge, i);
+		merge->ahead[i] = key_ahead(merge->base,
+					    &merge->sources->buffered[i], i);
 	}
 	for (uint32_t i = n - 1; i; i--) {
 		bool right = built[2 * i + 1] < built[2 * i];
@@ -139,24 +152,27 @@ static void list_gap(struct cmt_merge *merge, struct cmt_source *source)
  * takes several turns; their number is bounded because the kernel may write as
  * fast as we read.
  */
-static int source_refill(struct cmt_merge *merge, struct cmt_source *source)
+static int source_refill(struct cmt_merge *merge, uint32_t cpu)
 {
+	struct cmt_source *source = &merge->sources->all[cpu];
+	struct cmt_buffered *buffered = &merge->sources->buffered[cpu];
+	struct cmt_record *buffer = buffer_of(merge, cpu);
 	uint64_t turns = source->ring.capacity / merge->batch + 2;
 	struct cmt_take take = {
 		.floored = merge->delivered,
-		.floor = merge->last_ts + (source->cpu < merge->last_cpu),
+		.floor = merge->last_ts + (cpu < merge->last_cpu),
 	};
 	int n;
 
-	source->next = 0;
-	source->end = 0;
+	buffered->next = buffer;
+	buffered->end = buffer;
 	do {
-		n = cmt_source_take(merge->sources, source, source->buffer,
+		n = cmt_source_take(merge->sources, source, buffer,
 				    merge->batch, &take);
 	} while (!n && take.stop == CMT_STOP_BATCH && --turns);
 	if (n < 0)
 		return n;
-	source->end = (uint32_t)n;
+	buffered->end = buffer + n;
 	list_gap(merge, source);
 	return 0;
 }
@@ -167,9 +183,8 @@ static int merge_refresh(struct cmt_merge *merge)
 	struct cmt_sources *sources = merge->sources;
 
 	for (uint32_t i = 0; i < merge->nr; i++) {
-		struct cmt_source *source = &sources->all[i];
-		int err = source->next == source->end ?
-			  source_refill(merge, source) : 0;
+		int err = none_buffered(&sources->buffered[i]) ?
+			  source_refill(merge, i) : 0;
 
 		if (err)
 			return err;
@@ -185,10 +200,8 @@ static int merge_press(struct cmt_merge *merge)
 	int err;
 
 	for (uint32_t i = 0; i < merge->nr; i++) {
-		struct cmt_source *source = &sources->all[i];
-
-		err = source->next != source->end ?
-		      cmt_ring_refresh(&source->ring) : 0;
+		err = none_buffered(&sources->buffered[i]) ?
+		      0 : cmt_ring_refresh(&sources->all[i].ring);
 		if (err)
 			return err;
 	}
@@ -225,6 +238,16 @@ static void set_last(struct cmt_merge *merge, const struct cmt_record *record)
 	merge->delivered = true;
 }
 
+/* After a delivery: what the next key and the next refill of @cpu will read. */
+static inline void prefetch(const struct cmt_merge *merge,
+			    const struct cmt_buffered *buffered, uint32_t cpu)
+{
+	uint64_t done = (uint64_t)(buffered->next - buffer_of(merge, cpu));
+
+	cmt_ring_prefetch_at(&merge->sources->all[cpu].ring, done - 1);
+	cmt_prefetch(&buffered->next[2]);
+}
+
 /*
  * Deliver records up to @end, until there is something else to do: the bound of a
  * ring wins, a gap goes before the next record, the tree is to be built, or an
@@ -237,29 +260,28 @@ static void set_last(struct cmt_merge *merge, const struct cmt_record *record)
 static struct cmt_record *deliver(struct cmt_merge *merge,
 				  struct cmt_record *to, struct cmt_record *end)
 {
-	struct cmt_source *sources = merge->sources->all;
+	struct cmt_buffered *all = merge->sources->buffered;
 	uint64_t *losers = merge->losers, *ahead = merge->ahead;
 	uint64_t base = merge->base, key = merge->winner;
 	uint32_t nr = merge->nr;
 
 	while (to != end && key < KEY_LATEST) {
 		uint32_t cpu = key_cpu(key);
-		struct cmt_source *source = &sources[cpu];
+		struct cmt_buffered *buffered = &all[cpu];
 
-		if (source->next == source->end)
+		if (none_buffered(buffered))
 			break;
-		*to++ = source->buffer[source->next++];
-		source->counts.delivered++;
-		cmt_ring_prefetch_at(&source->ring, source->next - 1);
+		*to++ = *buffered->next++;
+		prefetch(merge, buffered, cpu);
 		key = ahead[cpu];
-		if (source->next == source->end) {
+		if (none_buffered(buffered)) {
 			set_last(merge, to - 1);
-			merge->error = source_refill(merge, source);
+			merge->error = source_refill(merge, cpu);
 			if (merge->error || merge->nr_gaps)
 				end = to;
-			key = source_key(merge, source);
+			key = source_key(merge, cpu);
 		}
-		ahead[cpu] = key_ahead(base, source);
+		ahead[cpu] = key_ahead(base, buffered, cpu);
 		key = tree_replay(losers, nr, key);
 	}
 	merge->winner = key;
@@ -296,12 +318,12 @@ static void merge_hold(struct cmt_merge *merge)
 
 	sources->held = false;
 	for (uint32_t i = 0; i < merge->nr; i++) {
-		const struct cmt_source *source = &sources->all[i];
+		const struct cmt_buffered *buffered = &sources->buffered[i];
 		uint64_t ts;
 
-		if (source->next == source->end)
+		if (none_buffered(buffered))
 			continue;
-		ts = source->buffer[source->next].ts + 1;
+		ts = buffered->next->ts + 1;
 		if (!sources->held || cmt_ts_before(ts, sources->held_ts))
 			sources->held_ts = ts;
 		sources->held = true;
@@ -367,7 +389,7 @@ int cmt_merge_new(struct cmt_merge **merge, struct cmt_sources *sources)
 	m->nr = sources->info.nr_cpus;
 	m->batch = batch_size(&sources->info);
 	m->gaps = calloc(n, sizeof(*m->gaps));
-	m->buffers = calloc(n * (m->batch + 1), sizeof(*m->buffers));
+	m->buffers = calloc(n * (m->batch + SPARE), sizeof(*m->buffers));
 	m->losers = calloc(n, sizeof(*m->losers));
 	m->ahead = calloc(n, sizeof(*m->ahead));
 	m->built = calloc(2 * n, sizeof(*m->built));
@@ -375,9 +397,10 @@ int cmt_merge_new(struct cmt_merge **merge, struct cmt_sources *sources)
 		cmt_merge_free(m);
 		return -ENOMEM;
 	}
-	for (uint32_t cpu = 0; cpu < m->nr; cpu++)
-		sources->all[cpu].buffer =
-			m->buffers + (size_t)cpu * (m->batch + 1);
+	for (uint32_t cpu = 0; cpu < m->nr; cpu++) {
+		sources->buffered[cpu].next = buffer_of(m, cpu);
+		sources->buffered[cpu].end = buffer_of(m, cpu);
+	}
 	*merge = m;
 	return 0;
 }

@@ -14,6 +14,11 @@ int cmt_sources_new(struct cmt_sources **sources, const struct cmt_info *info,
 	s = calloc(1, sizeof(*s) + info->nr_cpus * sizeof(s->all[0]));
 	if (!s)
 		return -ENOMEM;
+	s->buffered = calloc(info->nr_cpus, sizeof(s->buffered[0]));
+	if (!s->buffered) {
+		free(s);
+		return -ENOMEM;
+	}
 	s->info = *info;
 	s->latency_ns = latency_ns;
 	*sources = s;
@@ -22,6 +27,9 @@ int cmt_sources_new(struct cmt_sources **sources, const struct cmt_info *info,
 
 void cmt_sources_free(struct cmt_sources *sources)
 {
+	if (!sources)
+		return;
+	free(sources->buffered);
 	free(sources);
 }
 
@@ -80,6 +88,8 @@ void cmt_sources_counts(const struct cmt_sources *sources, uint32_t cpu,
 			struct cmt_reader_counts *counts)
 {
 	const struct cmt_source *source = &sources->all[cpu];
+	const struct cmt_buffered *buffered = &sources->buffered[cpu];
+	uint64_t nr_buffered = (uint64_t)(buffered->end - buffered->next);
 	const struct cmt_ring *ring = &source->ring;
 	/* Pairs with cmt_ring_write() in module/ring.c; only counted here. */
 	uint64_t head = cmt_load_acquire64(&ring->header->head);
@@ -88,7 +98,8 @@ void cmt_sources_counts(const struct cmt_sources *sources, uint32_t cpu,
 		head = ring->head;
 	*counts = source->counts;
 	counts->emitted = head - ring->start;
-	counts->pending = head - ring->pos + source->end - source->next;
+	counts->delivered -= nr_buffered;
+	counts->pending = head - ring->pos + nr_buffered;
 }
 
 static void source_lost(struct cmt_sources *sources, struct cmt_source *source,
@@ -311,6 +322,7 @@ int cmt_source_take(struct cmt_sources *sources, struct cmt_source *source,
 	if (ring->pos != ring->head)
 		take->stop = CMT_STOP_BATCH;
 	ret = source_sift(sources, source, records, (uint32_t)ret, take);
+	source->counts.delivered += (unsigned int)ret;
 	if (ret)
 		end_gap(source, records[0].ts);
 	else if (take->stop == CMT_STOP_DRAINED)
@@ -355,9 +367,12 @@ uint64_t cmt_source_bound(const struct cmt_sources *sources,
 	return bound;
 }
 
-static bool source_drained(const struct cmt_source *source)
+static bool source_drained(const struct cmt_sources *sources,
+			   const struct cmt_source *source)
 {
-	return source->next == source->end &&
+	const struct cmt_buffered *buffered = &sources->buffered[source->cpu];
+
+	return buffered->next == buffered->end &&
 	       source->ring.pos == source->ring.head;
 }
 
@@ -370,7 +385,7 @@ bool cmt_sources_due(const struct cmt_sources *sources, uint64_t *due)
 		const struct cmt_source *source = &sources->all[i];
 		uint64_t ts = sources->held_ts;
 
-		if (!source_drained(source) ||
+		if (!source_drained(sources, source) ||
 		    !cmt_ts_before(cmt_source_bound(sources, source), ts))
 			continue;
 		ts += source_lag(sources, source);

@@ -58,11 +58,18 @@ struct cmt_source {
 	uint64_t ahead_now;		/* future, and the time then */
 	uint64_t gap;			/* lost, not reported yet: */
 	uint64_t gap_begin, gap_end;	/* the times around them */
-	struct cmt_reader_counts counts;	/* not emitted and pending */
-	/* The merge's: */
-	struct cmt_record *buffer;
-	uint32_t next, end;		/* of the buffer: not delivered yet */
-	bool listed;			/* among the gaps to report */
+	struct cmt_reader_counts counts;	/* not emitted and pending;
+						 * delivered: buffered, too
+						 */
+	bool listed;			/* the merge's: a gap to report */
+};
+
+/*
+ * What the merge has taken from a ring and not delivered yet.  Those of all rings
+ * are side by side: the merge goes from one ring to another with every record.
+ */
+struct cmt_buffered {
+	const struct cmt_record *next, *end;
 };
 
 struct cmt_sources {
@@ -79,6 +86,7 @@ struct cmt_sources {
 				 */
 	bool state_changed;	/* a CMT_REC_STATE passed */
 	uint32_t nr;
+	struct cmt_buffered *buffered;	/* [cpu] */
 	struct cmt_source all[];
 };
 

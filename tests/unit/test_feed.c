@@ -467,6 +467,34 @@ START_TEST(test_after_merge)
 }
 END_TEST
 
+/* What the merge has copied, but is before the floor, counts as late only. */
+START_TEST(test_late_after_merge)
+{
+	struct cmt_merge *merge;
+	struct cmt_record record;
+
+	start(2);
+	ck_assert_int_eq(cmt_merge_new(&merge, sources), 0);
+	for (uint64_t ms = 0; ms < 20; ms++) {
+		tick(0, T0 + ms * MS);
+		tick(1, T0 + ms * MS);
+	}
+	cmt_sources_now(sources, T0 + 20 * MS);
+	ck_assert_int_eq(cmt_merge_read(merge, &record, 1), 1);
+	ck_assert_uint_eq(counts(0).delivered, 1);
+	ck_assert_uint_eq(counts(1).pending, 20);
+	ck_assert_int_eq(cmt_slots_raise(slots, T0 + 10 * MS), 0);
+	feed_at(T0 + 20 * MS);
+	ck_assert_uint_eq(counts(0).late, 9);
+	ck_assert_uint_eq(counts(1).late, 10);
+	ck_assert_uint_eq(counts(0).delivered, 11);
+	ck_assert_uint_eq(counts(1).delivered, 10);
+	ck_assert_uint_eq(slot_counts().added, 20);
+	cmt_merge_free(merge);
+	stop();
+}
+END_TEST
+
 /* Some of what the merge has copied was fed: what is left is in order. */
 START_TEST(test_between_merges)
 {
@@ -554,6 +582,7 @@ int main(void)
 	UNIT_CASE(suite, test_callback_stops);
 	UNIT_CASE(suite, test_same_as_merge);
 	UNIT_CASE(suite, test_after_merge);
+	UNIT_CASE(suite, test_late_after_merge);
 	UNIT_CASE(suite, test_between_merges);
 	UNIT_CASE(suite, test_corrupt_head);
 	UNIT_CASE(suite, test_random_bytes);
