@@ -439,8 +439,8 @@ START_TEST(test_same_as_merge)
 }
 END_TEST
 
-/* What the merge has copied and not delivered is fed, too. */
-START_TEST(test_after_merge)
+/* Two rings with 20 ticks each, of which the merge has delivered one */
+static struct cmt_merge *start_merged(void)
 {
 	struct cmt_merge *merge;
 	struct cmt_record record;
@@ -453,6 +453,15 @@ START_TEST(test_after_merge)
 	}
 	cmt_sources_now(sources, T0 + 20 * MS);
 	ck_assert_int_eq(cmt_merge_read(merge, &record, 1), 1);
+	return merge;
+}
+
+/* What the merge has copied and not delivered is fed, too. */
+START_TEST(test_after_merge)
+{
+	struct cmt_merge *merge = start_merged();
+	struct cmt_record record;
+
 	ck_assert_uint_eq(feed_at(T0 + 20 * MS), 39);
 	ck_assert_uint_eq(slot_counts().added, 39);
 	cmt_merge_restart(merge);
@@ -470,17 +479,8 @@ END_TEST
 /* What the merge has copied, but is before the floor, counts as late only. */
 START_TEST(test_late_after_merge)
 {
-	struct cmt_merge *merge;
-	struct cmt_record record;
+	struct cmt_merge *merge = start_merged();
 
-	start(2);
-	ck_assert_int_eq(cmt_merge_new(&merge, sources), 0);
-	for (uint64_t ms = 0; ms < 20; ms++) {
-		tick(0, T0 + ms * MS);
-		tick(1, T0 + ms * MS);
-	}
-	cmt_sources_now(sources, T0 + 20 * MS);
-	ck_assert_int_eq(cmt_merge_read(merge, &record, 1), 1);
 	ck_assert_uint_eq(counts(0).delivered, 1);
 	ck_assert_uint_eq(counts(1).pending, 20);
 	ck_assert_int_eq(cmt_slots_raise(slots, T0 + 10 * MS), 0);
