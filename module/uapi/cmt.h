@@ -86,6 +86,7 @@ enum {
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
+	CMT_REC_PERF		= 18,	/* payload is cmt_record.perf */
 	/* what the ring itself went through: no payload, no domain */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
@@ -111,6 +112,14 @@ enum {
  * a reading was missing
  */
 #define CMT_F_REBASED		0x00000400U
+
+/* PERF: which values are measurements: the counter ran all of the time in which the
+ * RMID did; a value without its flag is 0
+ */
+#define CMT_F_CYCLES		0x00100000U	/* unhalted */
+#define CMT_F_INSTRUCTIONS	0x00200000U	/* retired */
+#define CMT_F_LLC_MISSES	0x00400000U	/* architectural event 2EH, 41H */
+#define CMT_F_LLC_REFERENCES	0x00800000U	/* architectural event 2EH, 4FH */
 
 /* Lifecycle: what the owner is; a process, when no CMT_F_OWNER_* is set */
 #define CMT_F_OWNER_CGROUP	0x00001000U	/* and all cgroups below it; no tgid */
@@ -139,6 +148,9 @@ struct cmt_record {
 		__u32 tgid;		/* lifecycle: the process */
 		__u32 owner_cpu;	/* lifecycle of CMT_F_OWNER_CPU */
 		__u32 interval_ns;	/* TICK: interval in force */
+		__u32 ran_ns;		/* PERF: time on this CPU, since the last
+					 * PERF; of RMID 0 idle time included
+					 */
 		__u32 reserved;		/* otherwise 0 */
 	};
 	union {
@@ -171,11 +183,23 @@ struct cmt_record {
 						 * come first in the next tick
 						 */
 		} tick;
+		/*
+		 * What this CPU counted while the RMID was loaded, in user mode and
+		 * in the kernel, since the last PERF of this RMID and generation
+		 * here.  The records of all CPUs add up.
+		 */
+		struct {
+			__aligned_u64 cycles;
+			__aligned_u64 instructions;
+			__aligned_u64 llc_misses;
+			__aligned_u64 llc_references;
+		} perf;
 		struct {
 			__u32 scope;		/* CMT_SCOPE_* */
 			__u32 interval_ns;
 			__u32 resctrl;		/* CMT_RESCTRL_* */
 			__u32 resctrl_mounted;	/* 0 or 1 */
+			__u32 counters;		/* as cmt_info.counters */
 		} state;
 		__u8 payload[32];
 	};
@@ -252,7 +276,7 @@ enum {
 
 /*
  * CMT_IOC_GET_INFO: constant while loaded, but for interval, scope, resctrl,
- * resctrl_mounted, ring_hold_ns and events
+ * resctrl_mounted, ring_hold_ns, events, counters and perf_reason
  */
 struct cmt_info {
 	__u32 size;
@@ -287,6 +311,12 @@ struct cmt_info {
 	char module_version[16];
 	char reason[64];	/* why this backend, for people */
 	char mbm_reason[64];	/* why there are no MBM events; empty: there are */
+	__u32 counters;		/* CMT_F_CYCLES | ...: some descriptor asks for them
+				 * (CMT_IOC_SET_COUNTERS), and they are counted on
+				 * every CPU that has TICKs
+				 */
+	__u32 reserved;
+	char perf_reason[64];	/* why one that is asked for is not; empty: all are */
 };
 
 /* CMT_IOC_GET_STATS: sums over all CPUs since the module was loaded */
@@ -462,6 +492,21 @@ struct cmt_cgroup_path {
 };
 
 /*
+ * CMT_IOC_SET_COUNTERS: the values that this descriptor wants in PERF records;
+ * none is what a new one has.  They are counted on all CPUs that have TICKs while
+ * some descriptor wants them, by counters of the processor that nobody else has
+ * then; PERF records are written while the sampling runs.  A value that cannot be
+ * counted is no error: cmt_info.counters and perf_reason say so.  EINVAL: another
+ * bit is set.
+ */
+struct cmt_counters {
+	__u32 size;
+	__u32 flags;
+	__u32 counters;		/* CMT_F_CYCLES | ..., 0: none */
+	__u32 reserved;
+};
+
+/*
  * Type and numbers are free in the kernel's list (ioctl-number.rst).  The
  * numbers hold no size: structures grow, commands do not change.
  */
@@ -480,6 +525,7 @@ struct cmt_cgroup_path {
 #define CMT_IOC_DETACH		CMT_IOC(0x09)	/* struct cmt_attach */
 #define CMT_IOC_SET_RESCTRL	CMT_IOC(0x0a)	/* struct cmt_resctrl */
 #define CMT_IOC_PATH_OF_CGROUP	CMT_IOC(0x0b)	/* struct cmt_cgroup_path */
+#define CMT_IOC_SET_COUNTERS	CMT_IOC(0x0c)	/* struct cmt_counters */
 
 /* The least size that a caller may give: what was published first. */
 #define CMT_INFO_SIZE		264U
@@ -492,6 +538,7 @@ struct cmt_cgroup_path {
 #define CMT_ATTACH_SIZE		32U
 #define CMT_RESCTRL_SIZE	16U
 #define CMT_CGROUP_PATH_SIZE	32U
+#define CMT_COUNTERS_SIZE	16U
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -529,6 +576,12 @@ CMT_ABI_AT(cmt_record, tick.read, 56);
 CMT_ABI_AT(cmt_record, tick.waiting, 60);
 CMT_ABI_AT(cmt_record, state.scope, 32);
 CMT_ABI_AT(cmt_record, state.resctrl_mounted, 44);
+CMT_ABI_AT(cmt_record, state.counters, 48);
+CMT_ABI_AT(cmt_record, ran_ns, 28);
+CMT_ABI_AT(cmt_record, perf.cycles, 32);
+CMT_ABI_AT(cmt_record, perf.instructions, 40);
+CMT_ABI_AT(cmt_record, perf.llc_misses, 48);
+CMT_ABI_AT(cmt_record, perf.llc_references, 56);
 CMT_ABI_AT(cmt_record, payload, 32);
 
 CMT_ABI_SIZE(cmt_ring_header, 128);
@@ -542,7 +595,7 @@ CMT_ABI_AT(cmt_ring_header, data_offset, 28);
 CMT_ABI_AT(cmt_ring_header, state, 32);
 CMT_ABI_AT(cmt_ring_header, head, 64);
 
-CMT_ABI_SIZE(cmt_info, CMT_INFO_SIZE);
+CMT_ABI_SIZE(cmt_info, 336);
 CMT_ABI_AT(cmt_info, abi_version, 8);
 CMT_ABI_AT(cmt_info, instance, 24);
 CMT_ABI_AT(cmt_info, nr_cpus, 32);
@@ -556,6 +609,8 @@ CMT_ABI_AT(cmt_info, resctrl_mounted, 116);
 CMT_ABI_AT(cmt_info, module_version, 120);
 CMT_ABI_AT(cmt_info, reason, 136);
 CMT_ABI_AT(cmt_info, mbm_reason, 200);
+CMT_ABI_AT(cmt_info, counters, 264);
+CMT_ABI_AT(cmt_info, perf_reason, 272);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);
@@ -603,5 +658,8 @@ CMT_ABI_SIZE(cmt_cgroup_path, CMT_CGROUP_PATH_SIZE);
 CMT_ABI_AT(cmt_cgroup_path, cgroup_id, 8);
 CMT_ABI_AT(cmt_cgroup_path, path, 16);
 CMT_ABI_AT(cmt_cgroup_path, bytes, 24);
+
+CMT_ABI_SIZE(cmt_counters, CMT_COUNTERS_SIZE);
+CMT_ABI_AT(cmt_counters, counters, 8);
 
 #endif
