@@ -150,6 +150,7 @@ int cmt_attach(struct cmt_attach *arg)
 		ret = attach_cgroup(id);
 	else
 		ret = attach_cpu(id);
+	cmt_probes_update();
 	if (!ret) {
 		cmt_pending_run();
 		attach_fill(id, arg);
@@ -201,6 +202,7 @@ int cmt_detach(const struct cmt_attach *arg)
 	cmt_owners_unlock(flags);
 	if (!ret) {
 		cmt_scope_resolve_all();
+		cmt_probes_update();
 		cmt_pending_run();
 	}
 	mutex_unlock(&cmt_scope_mutex);

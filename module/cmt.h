@@ -81,6 +81,11 @@ void cmt_state_emit(void);
 int cmt_probes_init(void);
 /* When this returns, no probe runs. */
 void cmt_probes_exit(void);
+/*
+ * Owners, the scope or resctrl have changed: is a switch anything to cmt?  While it
+ * is not, sched_switch has no probe.  Process context.
+ */
+void cmt_probes_update(void);
 
 /* hotplug.c: the CPUs that are there, and those that come and go */
 int cmt_hotplug_init(void);

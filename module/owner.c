@@ -33,6 +33,7 @@ static struct cmt_owner *owners;
 static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
 static LIST_HEAD(unused);
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
+static u32 nr_joined;				/* processes that have an owner */
 
 /* The pending queue: the overflow owner, attached owners, those of the scope. */
 enum { QUEUE_OVERFLOW, QUEUE_ATTACHED, QUEUE_SCOPED, NR_QUEUES };
@@ -128,7 +129,12 @@ struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
 
 bool cmt_owners_any(u32 kind)
 {
-	return nr_hashed[kind];
+	return READ_ONCE(nr_hashed[kind]);
+}
+
+u32 cmt_owners_joined(void)
+{
+	return READ_ONCE(nr_joined);
 }
 
 void cmt_owner_forget_id(struct cmt_owner *owner)
@@ -413,6 +419,7 @@ bool cmt_owner_join(u32 tgid, struct cmt_owner *owner)
 	WRITE_ONCE(cmt_owner_table[tgid], cmt_owner_number(owner));
 	if (owner)
 		owner->members++;
+	WRITE_ONCE(nr_joined, nr_joined + !!owner - !!from);
 	return from && owner_leave(from);
 }
 

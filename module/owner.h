@@ -86,6 +86,8 @@ struct cmt_owner *cmt_owner_find(u32 kind, u64 id);
 
 /* How many owners of a kind can be found: are there any? */
 bool cmt_owners_any(u32 kind);
+/* How many processes have an owner; racy without the owner lock. */
+u32 cmt_owners_joined(void);
 
 /*
  * A pending owner without members, of the scope or @attached; NULL: all numbers

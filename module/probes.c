@@ -3,12 +3,19 @@
  * The tracepoints.  They are looked up by name at run time, because the kernel
  * exports none of them.  A probe runs with preemption off; that of
  * sched_switch also with interrupts off and the run-queue lock held.
+ *
+ * sched_switch has its probe only while a switch can change what a CPU runs with.
+ * Where all owners are CPUs it cannot, and the scheduler is left alone.
  */
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
 #include "cmt.h"
 #include "compat.h"
+#include "owner.h"
+#include "resctrl.h"
 #include "scope.h"
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)
@@ -21,7 +28,6 @@ static struct probe {
 	void *function;
 	struct tracepoint *tracepoint;
 } probes[] = {
-	{ .name = "sched_switch", .function = cmt_probe_switch },
 	{ .name = "sched_process_exit", .function = probe_exit },
 	{ .name = "task_rename", .function = cmt_probe_rename },
 	{ .name = "cgroup_attach_task", .function = cmt_probe_attach },
@@ -34,13 +40,75 @@ static struct probe {
 
 static size_t nr_registered;
 
+static struct tracepoint *switch_tracepoint;
+static DEFINE_MUTEX(switch_mutex);	/* inside the scope mutex */
+static bool switch_ready;		/* between init() and exit() */
+static bool switch_registered;
+
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	size_t i;
 
+	if (!strcmp(tracepoint->name, "sched_switch"))
+		switch_tracepoint = tracepoint;
 	for (i = 0; i < ARRAY_SIZE(probes); i++)
 		if (!strcmp(tracepoint->name, probes[i].name))
 			probes[i].tracepoint = tracepoint;
+}
+
+/* Processes come to an owner while its cgroup, or they, are there. */
+static bool switch_wanted(void)
+{
+	u32 scope = cmt_scope();
+
+	return switch_ready &&
+	       (scope == CMT_SCOPE_PROCESS || scope == CMT_SCOPE_CONTAINER ||
+		cmt_owners_joined() || cmt_owners_any(CMT_OWNER_PROCESS) ||
+		cmt_owners_any(CMT_OWNER_CGROUP) || cmt_resctrl_mounted());
+}
+
+/* Returns 0, 1: it is another way from now on, or -errno. */
+static int switch_update(void)
+{
+	bool wanted = switch_wanted();
+	int ret = 0;
+
+	lockdep_assert_held(&switch_mutex);
+	if (wanted == switch_registered)
+		return 0;
+	if (wanted)
+		ret = tracepoint_probe_register(switch_tracepoint,
+						cmt_probe_switch, NULL);
+	else
+		tracepoint_probe_unregister(switch_tracepoint,
+					    cmt_probe_switch, NULL);
+	if (ret)
+		return ret;
+	switch_registered = wanted;
+	return 1;
+}
+
+void cmt_probes_update(void)
+{
+	int ret;
+
+	mutex_lock(&switch_mutex);
+	ret = switch_update();
+	mutex_unlock(&switch_mutex);
+	/* switches were missed until now, or none comes any more */
+	if (ret > 0)
+		cmt_cpus_refresh();
+	else if (ret)
+		pr_err_ratelimited("tracepoint sched_switch: error %d: RMIDs are loaded by ticks only\n",
+				   ret);
+}
+
+static void switch_set_ready(bool ready)
+{
+	mutex_lock(&switch_mutex);
+	switch_ready = ready;
+	switch_update();
+	mutex_unlock(&switch_mutex);
 }
 
 int cmt_probes_init(void)
@@ -60,11 +128,18 @@ int cmt_probes_init(void)
 			return ret;
 		}
 	}
+	if (!switch_tracepoint) {
+		pr_err("tracepoint sched_switch: error %d\n", -ENOENT);
+		cmt_probes_exit();
+		return -ENOENT;
+	}
+	switch_set_ready(true);
 	return 0;
 }
 
 void cmt_probes_exit(void)
 {
+	switch_set_ready(false);
 	while (nr_registered) {
 		struct probe *p = &probes[--nr_registered];
 

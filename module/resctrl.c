@@ -97,6 +97,7 @@ static void follow_mount(bool mounted)
 		static_branch_enable(&cmt_resctrl_key);
 	else
 		static_branch_disable(&cmt_resctrl_key);
+	cmt_probes_update();
 	cmt_cpus_refresh();
 	cmt_state_emit();
 }

@@ -384,6 +384,7 @@ void cmt_scope_set(u32 to, struct cmt_pattern_set *set)
 	if (set)
 		cmt_containers_set(set);
 	scope_open(to);
+	cmt_probes_update();
 	cmt_pending_run();
 	cmt_state_emit();
 	mutex_unlock(&cmt_scope_mutex);

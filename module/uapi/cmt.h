@@ -340,7 +340,9 @@ struct cmt_stats {
 	__aligned_u64 missed;
 	__aligned_u64 deferred;
 	__aligned_u64 samples;
-	__aligned_u64 switches;		/* context switches to another process */
+	__aligned_u64 switches;		/* context switches to another process; not
+					 * counted while all owners are CPUs
+					 */
 	__aligned_u64 pqr_writes;	/* a CPU's RMID was changed */
 	__aligned_u64 pqr_overwritten;	/* an owner ran under another agent's */
 	__aligned_u64 read_errors;	/* QM_CTR bit 63 */

@@ -560,6 +560,42 @@ static void scope_cpus(void)
 	dev_close(&dev);
 }
 
+/* Counted on all CPUs, while two processes take turns. */
+static bool switches_count(const struct dev *dev)
+{
+	uint64_t before = dev_stats(dev).switches;
+
+	for (int i = 0; i < 20; i++)
+		sleep_ms(1);
+	return dev_stats(dev).switches != before;
+}
+
+/* Where all owners are CPUs, the scheduler is left alone. */
+static void scope_without_switches(void)
+{
+	struct dev dev;
+	uint64_t self = (uint64_t)getpid();
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!switches_count(&dev), "switches are counted, and CPUs are owners");
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, self, 0, NULL), "attach");
+	CHECK(switches_count(&dev), "a process is attached, and no switches");
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, self), "detach");
+	CHECK(!switches_count(&dev), "nobody is attached, but switches");
+	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, NULL), "attach a CPU");
+	CHECK(!switches_count(&dev), "CPUs are owners, but switches");
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, 1, 0, NULL), "attach /");
+	CHECK(switches_count(&dev), "a cgroup is attached, and no switches");
+	CHECK(!scope_try(&dev, CMT_SCOPE_PROCESS, NULL, NULL), "process");
+	CHECK(switches_count(&dev), "no switches of processes");
+	CHECK(!scope_try(&dev, CMT_SCOPE_MANUAL, NULL, NULL), "manual");
+	CHECK(!switches_count(&dev), "nobody is an owner, but switches");
+	CHECK(!scope_try(&dev, CMT_SCOPE_CONTAINER, NULL, NULL), "container");
+	CHECK(switches_count(&dev), "no switches of containers");
+	dev_close(&dev);
+}
+
 const struct test scope_tests[] = {
 	{ "scope_patterns", scope_patterns, "", 0 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
@@ -574,6 +610,7 @@ const struct test scope_tests[] = {
 	{ "scope_changes", scope_changes,
 	  EMULATED "interval_us=10000 ring_records=65536 emulated_rmids=64",
 	  120 },
+	{ "scope_without_switches", scope_without_switches, "scope=cpu", 0 },
 	{ "scope_cpus", scope_cpus, "scope=cpu ring_records=16384", 0 },
 	{ }
 };
