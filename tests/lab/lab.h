@@ -106,6 +106,18 @@ enum lab_command {
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
 	LAB_FAULT_COUNT	= 0x31,	/* kind -> planted so far; occasions so far */
+
+	/*
+	 * space -> the same above privilege level 0; at level 0.  Since
+	 * LAB_SPACE_NEW, on all CPUs, whatever the PMU is programmed to count.
+	 * 0 without pmu=1.  What the kernel executes with the page tables of a
+	 * process counts, idle and kernel threads that borrow them included.
+	 * The caller's own are exact up to and with this CPUID.
+	 */
+	LAB_SPACE_INSNS	= 0x40,	/* instructions retired */
+	LAB_SPACE_REFS	= 0x41,	/* LLC references: lines that accesses touch */
+	LAB_SPACE_MISSES = 0x42, /* LLC references that miss */
+	LAB_SPACE_CYCLES = 0x43, /* instructions + LAB_C_PENALTY * misses */
 };
 
 /* LAB_LOG_WHAT, second value */
@@ -132,6 +144,9 @@ enum lab_config {
 	LAB_C_OVERFLOW,
 	LAB_C_PTI,
 	LAB_C_ABMC,		/* 1: AMD's assignable counters exist */
+	LAB_C_PMU,		/* 1: the PMU exists */
+	LAB_C_COUNTERS,		/* programmable ones of it, for each CPU */
+	LAB_C_PENALTY,		/* cycles of an LLC miss */
 };
 
 enum lab_stat {

@@ -43,6 +43,11 @@ static uint32_t home(uint64_t phys)
     return MIN(phys / lab.node_bytes, lab.nr_l3s * lab.o.snc - 1);
 }
 
+static bool above_level_0(const CPUX86State *env)
+{
+    return env->hflags & HF_CPL_MASK;
+}
+
 static void fill(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
                  bool write, bool user)
 {
@@ -56,7 +61,9 @@ static void fill(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
     bool local = home((uint64_t)line * lab.o.line) ==
                  cpu->l3_index * lab.o.snc + cpu->node;
 
-    lab_cache_fill(cpu->l3->cache, line, write, local, &who);
+    if (lab_cache_fill(cpu->l3->cache, line, write, local, &who)) {
+        env->cmt_lab.misses[above_level_0(env)]++;
+    }
 }
 
 /* One writer at a time, or any number of readers. */
@@ -77,6 +84,7 @@ static void touch(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
     enum lab_hit hit = lab_cache_touch(cpu->l3->cache, line, write);
 
     cpu->accesses++;
+    env->cmt_lab.refs[above_level_0(env)]++;
     if (likely(hit == LAB_HIT)) {
         return;
     }

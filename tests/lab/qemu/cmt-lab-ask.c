@@ -30,6 +30,9 @@ static uint64_t config(uint32_t which)
     case LAB_C_OVERFLOW: return lab.o.overflow;
     case LAB_C_PTI:     return lab.o.pti;
     case LAB_C_ABMC:    return !!lab.o.abmc;
+    case LAB_C_PMU:     return lab.o.pmu;
+    case LAB_C_COUNTERS: return lab.o.counters;
+    case LAB_C_PENALTY: return lab.o.penalty;
     }
     return 0;
 }
@@ -196,6 +199,7 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_SPACE_NEW:
         answer[0] = lab_space_new(lab_root(env->cr[3]));
+        lab_counts_new(env, cpu, answer[0]);
         expect(answer[0], 0);
         break;
     case LAB_SPACE_SELF:
@@ -240,6 +244,13 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
     case LAB_FAULT_COUNT:
         answer[0] = lab_fault_planted(arg);
         answer[1] = lab_fault_occasions(arg);
+        break;
+    case LAB_SPACE_INSNS:
+    case LAB_SPACE_REFS:
+    case LAB_SPACE_MISSES:
+    case LAB_SPACE_CYCLES:
+        answer[0] = lab_count_of_space(arg, command - LAB_SPACE_INSNS, true);
+        answer[1] = lab_count_of_space(arg, command - LAB_SPACE_INSNS, false);
         break;
     default:
         ask_l3(command, arg, answer);

@@ -288,7 +288,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     unlock(&c->lock);
 }
 
-void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
+bool lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
                     const struct lab_filler *who)
 {
     uint32_t index = line & (c->nr_sets - 1);
@@ -299,10 +299,12 @@ void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
         .user = who->user,
     };
     uint32_t way;
+    bool miss;
 
     lock(&set->lock);
     way = find(c, base, line); /* another CPU may have been faster */
-    if (way == c->nr_ways) {
+    miss = way == c->nr_ways;
+    if (miss) {
         way = victim(c, base, who->way_mask);
         if (way < c->nr_ways) {
             replace(c, base + way, line, &new);
@@ -312,6 +314,7 @@ void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
         use(c, set, base, way, write);
     }
     unlock(&set->lock);
+    return miss;
 }
 
 /* The set's lock is held. */

@@ -43,8 +43,11 @@ enum lab_hit {
 
 /* Lines are addresses divided by the line size. */
 enum lab_hit lab_cache_touch(struct lab_cache *c, uint32_t line, bool write);
-/* @local: of the line's memory.  A line that is there is only touched. */
-void lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
+/*
+ * @local: of the line's memory.  A line that is there is only touched: false, it
+ * is no miss.
+ */
+bool lab_cache_fill(struct lab_cache *c, uint32_t line, bool write, bool local,
                     const struct lab_filler *who);
 
 /* Another cache wants the line: write it back, and keep a copy or do not. */

@@ -15,6 +15,10 @@
 #define LAB_RMIDS_MAX  1024
 #define LAB_EVENTS_MAX 3
 
+/* Counters of the PMU, by their bit in IA32_PERF_GLOBAL_CTRL. */
+#define LAB_PMU_FIXED  32
+#define LAB_PMU_BITS   35
+
 #define CTR_ERROR       (1ULL << 63)
 #define CTR_UNAVAILABLE (1ULL << 62)
 #define CTR_OVERFLOW    (1ULL << 61)
@@ -40,6 +44,21 @@ struct lab_l3 {
     struct lab_last last[LAB_RMIDS_MAX][LAB_EVENTS_MAX + 1];
 };
 
+/* value is what the counter had when what it counts was start. */
+struct lab_counter {
+    uint64_t value;
+    uint64_t start;
+};
+
+/* Accessed by its own CPU's thread only. */
+struct lab_pmu {
+    uint64_t evtsel[LAB_COUNTERS_MAX];
+    uint64_t fixed_ctrl;
+    uint64_t global_ctrl;
+    uint64_t global_status;
+    struct lab_counter counters[LAB_PMU_BITS];
+};
+
 /* Written by its own CPU's thread, but for pqr and evtsel. */
 struct lab_cpu {
     struct lab_l3 *l3; /* NULL: not yet set up */
@@ -56,6 +75,12 @@ struct lab_cpu {
 
     uint64_t accesses;
     uint64_t unresolved;
+
+    struct lab_pmu pmu;
+    /* cmt-lab-count.c: */
+    uint64_t count_root;
+    uint32_t count_space;
+    struct cmt_lab_counts counted; /* what spaces have of the CPU's counts */
 } QEMU_ALIGNED(64);
 
 struct lab {
@@ -120,6 +145,29 @@ uint64_t lab_log_head(void);
 uint32_t lab_log_kept(void);
 /* @number: modulo 2^32. */
 bool lab_log_get(uint32_t number, struct lab_reading *reading);
+
+/* cmt-lab-count.c: instructions, LLC references and misses, and cycles */
+
+enum lab_metric { LAB_INSNS, LAB_REFS, LAB_MISSES, LAB_CYCLES, LAB_METRICS };
+
+void lab_counts_init(void);
+uint64_t lab_count(const struct cmt_lab_counts *counts, enum lab_metric metric,
+                   bool user);
+/* From now on the counts of this CPU and its root are those of a new space. */
+void lab_counts_new(CPUX86State *env, struct lab_cpu *cpu, uint32_t space);
+/* Of all CPUs; those which run are at most one block of code ahead. */
+uint64_t lab_count_of_space(uint32_t space, enum lab_metric metric, bool user);
+
+/* cmt-lab-pmu.c */
+
+void lab_pmu_reset(struct lab_pmu *pmu);
+bool lab_pmu_is_msr(uint32_t msr);
+/* false: #GP */
+bool lab_pmu_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
+                   uint64_t value);
+bool lab_pmu_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
+                  uint64_t *value);
+void lab_pmu_cpuid(uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
 /* cmt-lab-ask.c */
 

@@ -250,12 +250,17 @@ static bool is_monitoring(uint32_t msr)
 static bool is_ours(uint32_t msr)
 {
     return is_monitoring(msr) || is_mask(msr) || is_abmc(msr) ||
+           lab_pmu_is_msr(msr) ||
            (msr == RMID_SNC_CONFIG && lab.o.snc > 1);
 }
 
 /* false: #GP */
-static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
+static bool try_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
+                      uint64_t value)
 {
+    if (lab_pmu_is_msr(msr)) {
+        return lab_pmu_write(env, cpu, msr, value);
+    }
     if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
@@ -290,6 +295,9 @@ static bool try_write(struct lab_cpu *cpu, uint32_t msr, uint64_t value)
 static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
                      uint64_t *value)
 {
+    if (lab_pmu_is_msr(msr)) {
+        return lab_pmu_read(env, cpu, msr, value);
+    }
     if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
@@ -326,7 +334,7 @@ bool cmt_lab_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value, uintptr_t ra)
     if (is_monitoring(msr)) {
         qatomic_inc(&lab.msr_writes[msr - QM_EVTSEL]);
     }
-    if (!try_write(lab_cpu(env), msr, value)) {
+    if (!try_write(env, lab_cpu(env), msr, value)) {
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
     }
     return true;

@@ -32,6 +32,9 @@ static const struct {
     NUMBER(on, 0, 1),
     NUMBER(overflow, 0, 1),
     NUMBER(abmc, 0, 2),
+    NUMBER(pmu, 0, 1),
+    NUMBER(counters, 1, LAB_COUNTERS_MAX),
+    NUMBER(penalty, 0, 100000),
 #undef NUMBER
 };
 
@@ -166,6 +169,9 @@ static const char *contradiction(const struct lab_options *o)
     if (o->amd && (o->snc > 1 || o->overflow)) {
         return "snc and overflow are Intel's";
     }
+    if (o->amd && o->pmu) {
+        return "pmu is Intel's";
+    }
     if (o->abmc && !o->amd) {
         return "abmc is AMD's";
     }
@@ -181,6 +187,7 @@ bool lab_options_parse(struct lab_options *o, const char *text, char *error,
     *o = (struct lab_options) {
         .rmids = 64, .width = 24, .upscale = 4096, .events = 7,
         .size = 8 << 20, .ways = 16, .line = 64, .snc = 1, .spaces = 4096,
+        .counters = 4, .penalty = 200,
     };
     while ((item = strsep(&rest, ","))) {
         char *value = strchr(item, '=');

@@ -13,7 +13,8 @@
 #define LAB_IN_QEMU
 #include "cmt-lab-abi.h"
 
-#define LAB_CLOSIDS_MAX 16
+#define LAB_CLOSIDS_MAX  16
+#define LAB_COUNTERS_MAX 8
 
 struct lab_plan {
     uint32_t period; /* 0: no such faults */
@@ -39,6 +40,9 @@ struct lab_options {
     uint32_t on;         /* the model is on from reset */
     uint32_t abmc;       /* AMD's assignable counters: 1 there, 2 and on */
     uint32_t overflow;   /* CTR bit 61: the counter has wrapped */
+    uint32_t pmu;        /* Intel's architectural PMU, version 2 */
+    uint32_t counters;   /* programmable ones of a CPU */
+    uint32_t penalty;    /* cycles of an LLC miss */
     struct lab_plan plans[LAB_FAULTS];
 };
 

@@ -65,6 +65,16 @@ uint32_t lab_space_of(uint64_t root)
     return space;
 }
 
+uint32_t lab_space_find(uint64_t root)
+{
+    uint32_t space;
+
+    qemu_mutex_lock(&spaces_lock);
+    space = GPOINTER_TO_UINT(g_hash_table_lookup(spaces, &root));
+    qemu_mutex_unlock(&spaces_lock);
+    return space;
+}
+
 uint32_t lab_space_new(uint64_t root)
 {
     uint32_t space;

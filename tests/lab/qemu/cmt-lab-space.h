@@ -11,6 +11,8 @@ void lab_spaces_init(uint32_t max, bool (*in_use)(uint32_t space));
 
 /* The space of a root, a new one if it has none; 0: there is none left. */
 uint32_t lab_space_of(uint64_t root);
+/* The space of a root; 0: it has none. */
+uint32_t lab_space_find(uint64_t root);
 /* From now on the root has a new space. */
 uint32_t lab_space_new(uint64_t root);
 /* Grows whenever a root's space may have changed. */

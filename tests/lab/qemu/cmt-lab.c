@@ -23,6 +23,7 @@
 #define VENDOR_ECX 2
 
 bool cmt_lab_tracing;
+bool cmt_lab_counting;
 struct lab lab;
 
 static bool space_in_use(uint32_t space)
@@ -74,6 +75,8 @@ static void lab_init(const char *text)
     lab_log_init();
     lab_faults_init();
     lab_msr_init();
+    lab_counts_init();
+    cmt_lab_counting = lab.o.pmu;
     cmt_lab_tracing = lab.o.on;
     lab.present = true;
 }
@@ -128,6 +131,7 @@ static void cpu_init(struct lab_cpu *cpu, CPUX86State *env)
     cpu->l3_index = MIN(socket, lab.nr_l3s - 1);
     cpu->node = MIN(core * lab.o.snc / cores, lab.o.snc - 1);
     cpu->epoch = lab_space_epoch() - 1;
+    lab_pmu_reset(&cpu->pmu);
     cpu->l3 = &lab.l3s[cpu->l3_index];
 }
 
@@ -248,6 +252,9 @@ void cmt_lab_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
         if (leaf != 1 && lab.o.amd) {
             *ecx |= ECX_TOPOEXT;
         }
+        if (leaf == 1 && lab.o.pmu) {
+            *ecx |= CPUID_EXT_PDCM;
+        }
         break;
     case 4:
     case 0x8000001d:
@@ -256,6 +263,11 @@ void cmt_lab_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
     case 7:
         if (subleaf == 0) {
             *ebx |= LEAF7_EBX_PQM | (lab.o.closids ? LEAF7_EBX_PQE : 0);
+        }
+        break;
+    case 0xa:
+        if (lab.o.pmu) {
+            lab_pmu_cpuid(eax, ebx, ecx, edx);
         }
         break;
     case 0xf:

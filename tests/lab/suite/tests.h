@@ -25,5 +25,8 @@ extern const struct test abmc_later_tests[];
 extern const struct test resume_tests[];
 extern const struct test bound_tests[];
 extern const struct test code_tests[];
+extern const struct test pmu_tests[];
+extern const struct test pmu_icount_tests[];
+extern const struct test pmu_off_tests[];
 
 #endif
