@@ -7,7 +7,7 @@
 #
 #
 # and checks every figure: it must be there, and within its limit.
-# Variables: json, host (not empty: yes), failed (why, or empty).  limits_only: print
+# Variables: json, host, counted (not empty: yes), failed (why, or empty).  limits_only: print
 # "KEY LIMIT" of all figures instead.
 #
 # A limit is an operator and a number: <=110, >=100, ==6.  A figure without a
@@ -64,6 +64,12 @@ BEGIN {
 	guest("switch_member_added", "<=45", "<=75", "==0", "  to a process with the same RMID")
 	guest("switch_other_added", "<=90", "<=310", "<=2", "  to another owner")
 	guest("switch_other_probe", "", "", "-", "  an empty probe")
+	if (counted) {
+		heading("the same with three counters:")
+		guest("counted_thread_more", "<=0", "<=0", "-", "  to another thread, more than without")
+		guest("counted_member_more", "<=0", "<=0", "-", "  to a process with the same RMID, more")
+		guest("counted_other_added", "<=350", "<=500", "-", "  to another owner")
+	}
 	heading("added to vfork and exit:")
 	guest("fork_member_added", "<=600", "<=1050", "==0", "  of a process that shares an RMID")
 	guest("fork_owner_added", "<=5000", "<=5000", "", "  of an owner")
@@ -161,7 +167,7 @@ function fault(key,	rule)
 		return why_missing[key]
 	if (!(key in value))
 		return "not measured"
-	if (key !~ /_msr$/ && value[key] <= 0)
+	if (key !~ /_(msr|more)$/ && value[key] <= 0)
 		return "not above 0"
 	if (rule != "" && !holds(value[key], rule))
 		return value[key] ", not " rule

@@ -96,6 +96,8 @@ int device_open(void);
 void device_info(int fd, struct cmt_info *info);
 void device_stats(int fd, struct cmt_stats *stats);
 void device_interval(int fd, uint32_t interval_ns);
+/* As long as @fd is open; dies where one of them is not counted. */
+void device_counters(int fd, uint32_t counters);
 /* @patterns NULL: the patterns stay. */
 void device_scope(int fd, uint32_t scope, const char *patterns);
 /* How many more owners can have an RMID. */
@@ -173,6 +175,8 @@ const char *line_fit(struct point *points, size_t n, double tolerance,
 void bench_ring(void);
 /* Loads and unloads the module; it is not loaded afterwards. */
 void bench_sched(const char *params);
+/* The same with and without three counters. */
+void bench_counted(const char *params);
 
 /*
  * The cost of a sample and of a tick without samples, in instructions.  Where they

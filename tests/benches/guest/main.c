@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench costs|scale [MODULE-PARAMETERS]; see bench.h and tests/bench.  costs is of
- * any number of RMIDs, scale wants more than a thousand.
+ * bench costs|scale|counted [MODULE-PARAMETERS]; see bench.h and tests/bench.  costs is of
+ * any number of RMIDs, scale wants more than a thousand, counted a PMU.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -79,7 +79,9 @@ int main(int argc, char **argv)
 		costs(params);
 	else if (argc > 1 && !strcmp(argv[1], "scale"))
 		scale(params);
+	else if (argc > 1 && !strcmp(argv[1], "counted"))
+		bench_counted(params);
 	else
-		die("costs or scale?");
+		die("costs, scale or counted?");
 	return 0;
 }

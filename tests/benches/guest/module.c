@@ -81,6 +81,19 @@ void device_interval(int fd, uint32_t interval_ns)
 		die_errno("CMT_IOC_SET_INTERVAL");
 }
 
+void device_counters(int fd, uint32_t counters)
+{
+	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+	struct cmt_info info;
+
+	if (ioctl(fd, CMT_IOC_SET_COUNTERS, &arg))
+		die_errno("SET_COUNTERS");
+	device_info(fd, &info);
+	if (info.counters != counters)
+		die("counters %#x of %#x: %s", info.counters, counters,
+		    info.perf_reason);
+}
+
 void device_scope(int fd, uint32_t scope, const char *patterns)
 {
 	struct cmt_scope arg = {

@@ -37,6 +37,8 @@
 #define PATTERN		"bench-container"
 #define TICK_NS		1000000	/* interval of the ticks that tell an RMID */
 
+#define THREE_COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
+
 struct pair {
 	int ping[2], pong[2];
 };
@@ -346,7 +348,8 @@ static void part_of_cycle(struct results *results, bool loaded)
 	forks(results, FORK_MEMBER, loaded);
 }
 
-static void __attribute__((noreturn)) read_until_killed(int ready)
+static void __attribute__((noreturn)) read_until_killed(int ready,
+							uint32_t counters)
 {
 	int fd = device_open();
 	struct records records;
@@ -354,6 +357,7 @@ static void __attribute__((noreturn)) read_until_killed(int ready)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	device_info(fd, &info);
+	device_counters(fd, counters);
 	records_open(&records, fd, &info);
 	if (write(ready, "", 1) != 1)
 		die_errno("pipe");
@@ -361,7 +365,7 @@ static void __attribute__((noreturn)) read_until_killed(int ready)
 		pause();
 }
 
-static pid_t reader_start(void)
+static pid_t reader_start(uint32_t counters)
 {
 	int ready[2];
 	pid_t pid;
@@ -373,7 +377,7 @@ static pid_t reader_start(void)
 	if (pid < 0)
 		die_errno("fork");
 	if (!pid)
-		read_until_killed(ready[1]);
+		read_until_killed(ready[1], counters);
 	if (read(ready[0], &c, 1) != 1)
 		die_errno("pipe");
 	close(ready[0]);
@@ -381,12 +385,13 @@ static pid_t reader_start(void)
 	return pid;
 }
 
-static void part_of_cycle_with(struct results *results, const char *params)
+static void part_of_cycle_with(struct results *results, const char *params,
+			       uint32_t counters)
 {
 	pid_t reader;
 
 	module_load(params);
-	reader = reader_start();
+	reader = reader_start(counters);
 	part_of_cycle(results, true);
 	kill(reader, SIGKILL);
 	waitpid(reader, NULL, 0);
@@ -471,7 +476,33 @@ void bench_sched(const char *params)
 	for (i = 0; i < CYCLES; i++) {
 		part_of_cycle(&without, false);
 		part_of_cycle_probe(&probe);
-		part_of_cycle_with(&with, params);
+		part_of_cycle_with(&with, params, 0);
 	}
 	report_all(&without, &probe, &with);
+}
+
+/* A switch inside of an owner with counters on, more than with them off. */
+static void report_counted(struct results *without, struct results *with,
+			   struct results *counted)
+{
+	figure("counted_thread_more", switch_of(counted, THREAD) -
+	       switch_of(with, THREAD));
+	figure("counted_member_more", switch_of(counted, MEMBER) -
+	       switch_of(with, MEMBER));
+	figure("counted_other_added", switch_of(counted, OTHER) -
+	       switch_of(without, OTHER));
+}
+
+void bench_counted(const char *params)
+{
+	static struct results without, with, counted;
+	int i;
+
+	enter_cgroup();
+	for (i = 0; i < CYCLES; i++) {
+		part_of_cycle(&without, false);
+		part_of_cycle_with(&with, params, 0);
+		part_of_cycle_with(&counted, params, THREE_COUNTERS);
+	}
+	report_counted(&without, &with, &counted);
 }
