@@ -4,6 +4,7 @@
 #define CMT_LAB_INT_H
 
 #include "cpu.h"
+#include "qemu/timer.h"
 
 #include "cmt-lab-cache.h"
 #include "cmt-lab-options.h"
@@ -57,6 +58,9 @@ struct lab_pmu {
     uint64_t global_ctrl;
     uint64_t global_status;
     struct lab_counter counters[LAB_PMU_BITS];
+    bool interrupt;   /* a counter with its interrupt on has overflowed */
+    bool look_queued;
+    QEMUTimer *timer; /* before the next overflow */
 };
 
 /* Written by its own CPU's thread, but for pqr and evtsel. */
@@ -160,7 +164,7 @@ uint64_t lab_count_of_space(uint32_t space, enum lab_metric metric, bool user);
 
 /* cmt-lab-pmu.c */
 
-void lab_pmu_reset(struct lab_pmu *pmu);
+void lab_pmu_init(CPUX86State *env, struct lab_pmu *pmu);
 bool lab_pmu_is_msr(uint32_t msr);
 /* false: #GP */
 bool lab_pmu_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,

@@ -3,9 +3,13 @@
  * Intel's architectural performance monitoring, version 2 (SDM vol. 3B 20.2),
  * with full-width writes.  A counter costs nothing while it runs: it has the
  * value of when it was last looked at, and what its event was at then.
+ *
+ * So an overflow is seen when somebody looks.  A timer does, ever closer to the
+ * overflow: the interrupt comes some ten microseconds late, never early.
  */
 #include "qemu/osdep.h"
 #include "exec/exec-all.h"
+#include "hw/i386/apic_internal.h"
 #include "tcg/helper-tcg.h"
 
 #include "cmt-lab-int.h"
@@ -31,32 +35,34 @@
 #define SEL_USR           (1ULL << 16)
 #define SEL_OS            (1ULL << 17)
 #define SEL_EDGE          (1ULL << 18)
+#define SEL_INT           (1ULL << 20)
 #define SEL_EN            (1ULL << 22)
 #define SEL_INV           (1ULL << 23)
 #define SEL_CMASK         0xff000000ULL
 #define FIXED_OS          1
 #define FIXED_USR         2
+#define FIXED_PMI         8
 #define FIXED_CTRL_BITS   0xfffULL
 #define OVF_CTRL_BITS     (3ULL << 62)
 
 #define RDPMC_FIXED       (1U << 30)
+
+#define LOOK_MIN_NS       10000
+#define LOOK_MAX_NS       1000000000
+#define NS_PER_MISS       10 /* at least, on the host */
 
 /* What a counter counts, and at which privilege levels; neither: nothing. */
 struct selection {
     enum lab_metric metric;
     bool os;
     bool usr;
+    bool interrupts;
 };
 
 static uint64_t present(void)
 {
     return MAKE_64BIT_MASK(0, lab.o.counters) |
            MAKE_64BIT_MASK(LAB_PMU_FIXED, FIXED);
-}
-
-void lab_pmu_reset(struct lab_pmu *pmu)
-{
-    pmu->global_ctrl = MAKE_64BIT_MASK(0, lab.o.counters);
 }
 
 void lab_pmu_cpuid(uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
@@ -89,6 +95,7 @@ static struct selection programmed(uint64_t sel)
     struct selection s = {
         .metric = metric_of_event(SEL_EVENT(sel)),
         .os = sel & SEL_OS, .usr = sel & SEL_USR,
+        .interrupts = sel & SEL_INT,
     };
 
     if (!(sel & SEL_EN) || sel & (SEL_EDGE | SEL_INV | SEL_CMASK) ||
@@ -111,6 +118,7 @@ static struct selection selection(const struct lab_pmu *pmu, uint32_t bit)
         s.metric = bit == LAB_PMU_FIXED ? LAB_INSNS : LAB_CYCLES;
         s.os = ctrl & FIXED_OS;
         s.usr = ctrl & FIXED_USR;
+        s.interrupts = ctrl & FIXED_PMI;
         return s;
     }
     return programmed(pmu->evtsel[bit]);
@@ -129,19 +137,113 @@ static void settle(CPUX86State *env, struct lab_pmu *pmu)
 
     for (bit = 0; bit < LAB_PMU_BITS; bit++) {
         struct lab_counter *c = &pmu->counters[bit];
+        struct selection s;
         uint64_t now;
 
         if (!(present() >> bit & 1)) {
             continue;
         }
-        now = counted(env, selection(pmu, bit));
+        s = selection(pmu, bit);
+        now = counted(env, s);
         c->value += now - c->start;
         c->start = now;
         if (c->value >> WIDTH) {
             c->value &= MAKE_64BIT_MASK(0, WIDTH);
             pmu->global_status |= 1ULL << bit;
+            pmu->interrupt |= s.interrupts;
         }
     }
+}
+
+/* The earliest that a counter can overflow, and interrupt. */
+static int64_t overflow_ns(const struct lab_pmu *pmu)
+{
+    int64_t least = INT64_MAX;
+    uint32_t bit;
+
+    for (bit = 0; bit < LAB_PMU_BITS; bit++) {
+        struct selection s = selection(pmu, bit);
+        int64_t ns;
+
+        if (!s.interrupts || !(s.os || s.usr)) {
+            continue;
+        }
+        /* an instruction takes the host a nanosecond or more */
+        ns = (1LL << WIDTH) - pmu->counters[bit].value;
+        if (s.metric == LAB_CYCLES && cmt_lab_tracing) {
+            ns /= 1 + lab.o.penalty / NS_PER_MISS;
+        }
+        least = MIN(least, ns);
+    }
+    return least;
+}
+
+/* When overflows are to be looked for, from now; INT64_MAX: never. */
+static int64_t look_in_ns(const struct lab_pmu *pmu)
+{
+    int64_t ns = overflow_ns(pmu);
+
+    if (ns == INT64_MAX) {
+        return ns;
+    }
+    return MAX(MIN(ns, LOOK_MAX_NS), LOOK_MIN_NS);
+}
+
+/* The local APIC's entry is masked by the interrupt, until it is handled. */
+static void interrupt(CPUState *cs)
+{
+    APICCommonState *apic = APIC_COMMON(X86_CPU(cs)->apic_state);
+    uint32_t *lvt = &apic->lvt[APIC_LVT_PERFORM];
+
+    if (!(*lvt & APIC_LVT_MASKED) && (*lvt >> 8 & 7) == APIC_DM_NMI) {
+        *lvt |= APIC_LVT_MASKED;
+        cpu_interrupt(cs, CPU_INTERRUPT_NMI);
+    }
+}
+
+/*
+ * On the CPU's thread, between two blocks of code: within one, icount does not
+ * let the clock be read.
+ */
+static void look(CPUState *cs, run_on_cpu_data unused)
+{
+    struct lab_pmu *pmu = &lab.cpus[cs->cpu_index].pmu;
+    int64_t ns;
+
+    pmu->look_queued = false;
+    settle(cs->env_ptr, pmu);
+    if (pmu->interrupt) {
+        pmu->interrupt = false;
+        interrupt(cs);
+    }
+    ns = look_in_ns(pmu);
+    if (ns < INT64_MAX) {
+        timer_mod(pmu->timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns);
+    }
+}
+
+static void on_timer(void *opaque)
+{
+    async_run_on_cpu(opaque, look, RUN_ON_CPU_NULL);
+}
+
+/* Counters that are far from an overflow need no more than a timer that runs. */
+static void queue_look(CPUX86State *env, struct lab_pmu *pmu)
+{
+    int64_t ns = look_in_ns(pmu);
+    bool due = pmu->interrupt || ns < LOOK_MAX_NS ||
+               (ns < INT64_MAX && !timer_pending(pmu->timer));
+
+    if (due && !pmu->look_queued) {
+        pmu->look_queued = true;
+        async_run_on_cpu(env_cpu(env), look, RUN_ON_CPU_NULL);
+    }
+}
+
+void lab_pmu_init(CPUX86State *env, struct lab_pmu *pmu)
+{
+    pmu->global_ctrl = MAKE_64BIT_MASK(0, lab.o.counters);
+    pmu->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_timer, env_cpu(env));
 }
 
 /* After a change of what is counted. */
@@ -152,6 +254,7 @@ static void restart(CPUX86State *env, struct lab_pmu *pmu)
     for (bit = 0; bit < LAB_PMU_BITS; bit++) {
         pmu->counters[bit].start = counted(env, selection(pmu, bit));
     }
+    queue_look(env, pmu);
 }
 
 /* The counter that an MSR reads and writes; NULL: it is none. */

@@ -131,7 +131,7 @@ static void cpu_init(struct lab_cpu *cpu, CPUX86State *env)
     cpu->l3_index = MIN(socket, lab.nr_l3s - 1);
     cpu->node = MIN(core * lab.o.snc / cores, lab.o.snc - 1);
     cpu->epoch = lab_space_epoch() - 1;
-    lab_pmu_reset(&cpu->pmu);
+    lab_pmu_init(env, &cpu->pmu);
     cpu->l3 = &lab.l3s[cpu->l3_index];
 }
 

@@ -5,7 +5,7 @@
  */
 #include <cpuid.h>
 #include <errno.h>
-#include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "event.h"
 #include "tests.h"
 
 #define LINE		64
@@ -25,117 +26,13 @@
 #define CACHE_BYTES	lab_get(LAB_CONFIG, LAB_C_SIZE)
 #define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define FIXED_COUNTERS	3
-#define COUNTERS_MAX	16
 #define LEAF1_ECX_PDCM	(1U << 15)
 
-enum { INSNS = PERF_COUNT_HW_INSTRUCTIONS,
-       CYCLES = PERF_COUNT_HW_CPU_CYCLES,
-       REF_CYCLES = PERF_COUNT_HW_REF_CPU_CYCLES,
-       REFS = PERF_COUNT_HW_CACHE_REFERENCES,
-       MISSES = PERF_COUNT_HW_CACHE_MISSES };
-
-enum { USER = 1, PINNED = 2 };
-
-static int event_try(unsigned int config, unsigned int flags, int group)
+/* Two instructions each time round. */
+static __attribute__((noinline)) void loop(uint64_t rounds)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = config,
-		.disabled = group < 0,
-		.pinned = !!(flags & PINNED),
-		.exclude_kernel = !!(flags & USER),
-		.read_format = PERF_FORMAT_GROUP |
-			       PERF_FORMAT_TOTAL_TIME_ENABLED |
-			       PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-
-	return syscall(SYS_perf_event_open, &attr, 0, -1, group,
-		       PERF_FLAG_FD_CLOEXEC);
+	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (rounds) : : "cc");
 }
-
-/* An event of this process, disabled; or one more of a group. */
-static int event_open(unsigned int config, unsigned int flags, int group)
-{
-	int fd = event_try(config, flags, group);
-
-	CHECK(fd >= 0, "perf_event_open(%u): %m", config);
-	return fd;
-}
-
-static void event_enable(int fd)
-{
-	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
-}
-
-static void event_disable(int fd)
-{
-	CHECK(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
-}
-
-struct counts {
-	uint64_t nr;
-	uint64_t enabled_ns;
-	uint64_t running_ns;
-	uint64_t values[COUNTERS_MAX];
-};
-
-/* false: a pinned event is in error state, because no counter was free. */
-static bool event_read(int fd, struct counts *counts)
-{
-	ssize_t n = read(fd, counts, sizeof(*counts));
-
-	CHECK(n >= 0, "read: %m");
-	return n > 0;
-}
-
-/* Of a group that was scheduled all the time. */
-static void event_read_all(int fd, struct counts *counts)
-{
-	CHECK(event_read(fd, counts), "the event is in error state");
-	CHECK(counts->running_ns && counts->running_ns == counts->enabled_ns,
-	      "the event shares a counter: %llu of %llu ns",
-	      (unsigned long long)counts->running_ns,
-	      (unsigned long long)counts->enabled_ns);
-}
-
-/* An event that this process reads with RDPMC. */
-static struct perf_event_mmap_page *event_map(int fd)
-{
-	struct perf_event_mmap_page *page;
-
-	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	CHECK(page != MAP_FAILED, "mmap of an event: %m");
-	event_enable(fd);
-	CHECK(page->cap_user_rdpmc && page->index,
-	      "RDPMC is not to be used: index %u", page->index);
-	return page;
-}
-
-/* The same instructions each time, unless a context switch comes between. */
-static __attribute__((noinline)) uint64_t
-event_rdpmc(const volatile struct perf_event_mmap_page *page)
-{
-	uint32_t seq, low, high;
-	uint64_t value;
-
-	do {
-		seq = page->lock;
-		__asm__ volatile("rdpmc" : "=a" (low), "=d" (high)
-				 : "c" (page->index - 1) : "memory");
-		value = (uint64_t)high << 32 | low;
-		value <<= 64 - page->pmc_width;
-		value = page->offset + ((int64_t)value >>
-					(64 - page->pmc_width));
-	} while (page->lock != seq);
-	return value;
-}
-
-/* 2 instructions each time round. */
-#define LOOP(n) do {							\
-	uint64_t left_ = (n);						\
-	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (left_) : : "cc");	\
-} while (0)
 
 /* Instructions of the process while it does something. */
 #define MEASURE(page, what) ({						\
@@ -147,21 +44,6 @@ event_rdpmc(const volatile struct perf_event_mmap_page *page)
 static uint64_t difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
-}
-
-/* What MEASURE() counts of nothing. */
-static uint64_t measure_constant(const struct perf_event_mmap_page *page)
-{
-	uint64_t least = UINT64_MAX;
-	int i;
-
-	for (i = 0; i < 100; i++) {
-		uint64_t n = MEASURE(page, );
-
-		if (n < least)
-			least = n;
-	}
-	return least;
 }
 
 static void check_lab(void)
@@ -180,7 +62,7 @@ static pid_t spin_on(int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	run_on(0, cpu);
 	for (;;)
-		LOOP(1000000);
+		loop(1000000);
 }
 
 /* Linux has written to every register, and read back what it wrote. */
@@ -197,21 +79,25 @@ static void test_found(void)
 	CHECK(!strstr(log, "Broken PMU"), "Linux has found a broken PMU");
 }
 
+/* What is measured of a loop of N rounds is 2 * N and a constant. */
 static void check_loops(const struct perf_event_mmap_page *page,
 			const char *who)
 {
-	static const uint64_t loops[] = { 1, 2, 1000, 12345, 20000000 };
-	uint64_t constant = measure_constant(page), n;
+	static const uint64_t rounds[] = { 1, 2, 1000, 12345, 20000000 };
+	uint64_t constant = 0, n;
 	size_t i;
 
-	for (i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
-		n = MEASURE(page, LOOP(loops[i]));
-		CHECK(n == 2 * loops[i] + 1 + constant,
-		      "%s: %llu instructions of a loop of 2 * %llu, constant %llu",
-		      who, (unsigned long long)n, (unsigned long long)loops[i],
-		      (unsigned long long)constant);
+	for (i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		n = MEASURE(page, loop(rounds[i])) - 2 * rounds[i];
+		if (!i)
+			constant = n;
+		CHECK(n == constant, "%s: %llu rounds: %lld off", who,
+		      (unsigned long long)rounds[i],
+		      (long long)(n - constant));
 	}
-	note("%s: loops of 2 to 40,000,000 instructions are counted exactly; reading the counter is %llu",
+	CHECK(constant < 50, "%s: %llu instructions too many", who,
+	      (unsigned long long)constant);
+	note("%s: loops of 2 to 40,000,000 instructions are counted exactly; %llu are the call's and the reading's",
 	     who, (unsigned long long)constant);
 }
 
@@ -252,8 +138,9 @@ static void test_loop_on_two_cpus(void)
 
 #define FAULTS 1000
 
-/* 4 instructions a page; the first one faults, in the middle of a block. */
-static void touch_pages(char *at, uint64_t pages)
+/* Five instructions a page; the second one faults, in the middle of a block. */
+static __attribute__((noinline)) void
+touch_pages(char *at, uint64_t pages)
 {
 	__asm__ volatile("1: nop\n\tmovb $1, (%0)\n\tadd $4096, %0\n\tdec %1\n\tjnz 1b"
 			 : "+r" (at), "+r" (pages) : : "cc", "memory");
@@ -262,7 +149,7 @@ static void touch_pages(char *at, uint64_t pages)
 static void test_faults(void)
 {
 	struct perf_event_mmap_page *page;
-	uint64_t constant, first, second;
+	uint64_t first, second;
 	char *memory;
 
 	check_lab();
@@ -271,23 +158,24 @@ static void test_faults(void)
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(memory != MAP_FAILED, "mmap: %m");
 	page = event_map(event_open(INSNS, USER | PINNED, -1));
-	constant = measure_constant(page);
-	first = MEASURE(page, touch_pages(memory, FAULTS)) - constant;
-	second = MEASURE(page, touch_pages(memory, FAULTS)) - constant;
+	first = MEASURE(page, touch_pages(memory, FAULTS));
+	second = MEASURE(page, touch_pages(memory, FAULTS));
 	note("%d pages: %llu instructions with a fault each, %llu without",
 	     FAULTS, (unsigned long long)first, (unsigned long long)second);
 	CHECK(first == second, "faults change the count");
-	CHECK(first - 5 * FAULTS < 8, "5 instructions a page are %llu",
+	CHECK(first - 5 * FAULTS < 50, "5 instructions a page are %llu",
 	      (unsigned long long)first);
 }
 
-static void store_string(char *at, uint64_t bytes)
+static __attribute__((noinline)) void
+store_string(char *at, uint64_t bytes)
 {
 	__asm__ volatile("rep stosb" : "+D" (at), "+c" (bytes)
 			 : "a" (1) : "memory");
 }
 
-static void scan_string(const char *at, uint64_t bytes)
+static __attribute__((noinline)) void
+scan_string(const char *at, uint64_t bytes)
 {
 	__asm__ volatile("repne scasb" : "+D" (at), "+c" (bytes)
 			 : "a" (7) : "cc", "memory");
@@ -296,7 +184,7 @@ static void scan_string(const char *at, uint64_t bytes)
 static void test_rep(void)
 {
 	static const uint64_t lengths[] = { 0, 1, 2, 100, 16 * PAGE };
-	uint64_t constant, store, scan, none = 0;
+	uint64_t store, scan, none = 0, none_scanned = 0;
 	struct perf_event_mmap_page *page;
 	char *memory;
 	size_t i;
@@ -304,24 +192,24 @@ static void test_rep(void)
 	check_lab();
 	run_on(0, 0);
 	page = event_map(event_open(INSNS, USER | PINNED, -1));
-	constant = measure_constant(page);
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		memory = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		CHECK(memory != MAP_FAILED, "mmap: %m");
-		store = MEASURE(page, store_string(memory, lengths[i])) -
-			constant;
+		store = MEASURE(page, store_string(memory, lengths[i]));
 		memory[50] = 7;
-		scan = MEASURE(page, scan_string(memory, lengths[i])) -
-		       constant;
-		if (!i)
+		scan = MEASURE(page, scan_string(memory, lengths[i]));
+		if (!i) {
 			none = store;
-		CHECK(store == none && scan == none,
-		      "REP of %llu bytes: %llu and %llu instructions, of 0 bytes %llu",
+			none_scanned = scan;
+		}
+		CHECK(store == none && scan == none_scanned,
+		      "REP of %llu bytes: %llu and %llu instructions, of 0 bytes %llu and %llu",
 		      (unsigned long long)lengths[i], (unsigned long long)store,
-		      (unsigned long long)scan, (unsigned long long)none);
+		      (unsigned long long)scan, (unsigned long long)none,
+		      (unsigned long long)none_scanned);
 	}
-	note("REP STOSB and REPNE SCASB of 0 to %d bytes, faults included: one instruction (%llu with their operands)",
+	note("REP STOSB and REPNE SCASB of 0 to %d bytes, faults included: one instruction each; %llu with the call and the reading",
 	     16 * PAGE, (unsigned long long)none);
 }
 
@@ -438,21 +326,28 @@ static uint64_t compared_off(const struct compared *c)
 
 static void compared_note(const char *who, const struct compared *c)
 {
-	note("%s: user %llu, truth %llu; with the kernel %llu, truth %llu: off by 0.%02llu %%",
+	note("%s: user %llu, truth %llu; with the kernel %llu, truth %llu: off by %llu.%02llu %%",
 	     who, (unsigned long long)c->user,
 	     (unsigned long long)c->truth.first, (unsigned long long)c->all,
 	     (unsigned long long)(c->truth.first + c->truth.second),
-	     (unsigned long long)compared_off(c));
+	     (unsigned long long)compared_off(c) / 100,
+	     (unsigned long long)compared_off(c) % 100);
 }
 
-/* @fn is done in an address space with a name of its own. */
+/*
+ * @fn is done in an address space with a name of its own.  Kernel threads borrow
+ * the page tables of whoever ran before them, so that the truth has what they do:
+ * the priority keeps them from running in between.
+ */
 static void compare(struct compared *c, void (*fn)(void *arg), void *arg)
 {
+	const struct sched_param priority = { .sched_priority = 1 };
 	int all = event_open(INSNS, 0, -1), user = event_open(INSNS, USER, -1);
 	uint32_t space = lab_get(LAB_SPACE_NEW, 0);
 	struct lab_answer from;
 	struct counts counts;
 
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &priority), "priority: %m");
 	event_enable(all);
 	from = lab_ask(LAB_SPACE_INSNS, space);
 	event_enable(user);
@@ -478,7 +373,7 @@ static void mixed_work(void *arg)
 	for (i = 0; i < ROUNDS; i++) {
 		char *memory = memory_new(PAGE);
 
-		LOOP(10000);
+		loop(10000);
 		syscall(SYS_getppid);
 		munmap(memory, PAGE);
 	}
@@ -494,11 +389,16 @@ static void test_truth(void)
 	compared_note("user code, system calls and faults", &c);
 	CHECK(difference(c.user, c.truth.first) <= ENDS,
 	      "user instructions are not the truth");
-	CHECK(compared_off(&c) <= 50, "more than 0.5 %% off");
+	CHECK(compared_off(&c) <= 100, "more than 1 %% off");
 }
 
-#define SLICES	400
-#define SLICE	300000	/* instructions: 1 ms of 300 million a second */
+/*
+ * With icount, or on a processor that executes 10^9 instructions a second, there
+ * are 1000 switches a second.
+ */
+#define SLICES		200
+#define SLICE_LONG	1200000
+#define SLICE_SHORT	800000
 
 struct partner {
 	int from, to;
@@ -516,7 +416,7 @@ static void take_turns(void *arg)
 	for (i = 0; i < SLICES; i++) {
 		if (i || !partner->first)
 			CHECK(read(partner->from, &token, 1) == 1, "read: %m");
-		LOOP(partner->slice / 2);
+		loop(partner->slice / 2);
 		CHECK(write(partner->to, &token, 1) == 1, "write: %m");
 	}
 }
@@ -537,7 +437,7 @@ static void test_switching(void)
 			.from = i ? there[0] : back[0],
 			.to = i ? back[1] : there[1],
 			.first = !i,
-			.slice = i ? SLICE : SLICE / 3,
+			.slice = i ? SLICE_LONG : SLICE_SHORT,
 		};
 
 		pids[i] = fork();
@@ -699,7 +599,7 @@ static void test_multiplexed(void)
 		event_enable(fds[i]);
 	begin = now_ns();
 	while (now_ns() - begin < 300000000)
-		LOOP(100000);
+		loop(100000);
 	for (i = 0; i < n; i++) {
 		CHECK(event_read(fds[i], &counts), "in error state");
 		CHECK(counts.running_ns, "event %u never had a counter", i);
@@ -708,6 +608,56 @@ static void test_multiplexed(void)
 	note("%u of %u events shared counters", shared, n);
 	CHECK(shared >= 3, "only %u events shared counters", shared);
 	close_all(fds, n);
+}
+
+#define RING_PAGES	16
+#define PERIOD		1000000
+#define PERIODS		200
+
+/* PERF_RECORD_SAMPLE in a ring that has not wrapped. */
+static unsigned int count_samples(const struct perf_event_mmap_page *page)
+{
+	const char *data = (const char *)page + PAGE;
+	uint64_t head = page->data_head, at = 0;
+	unsigned int n = 0;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	CHECK(head <= RING_PAGES * PAGE, "the ring has wrapped");
+	while (at < head) {
+		const struct perf_event_header *header =
+			(const void *)(data + at);
+
+		n += header->type == PERF_RECORD_SAMPLE;
+		at += header->size;
+	}
+	return n;
+}
+
+/* Each overflow interrupts, late, but never early. */
+static void test_interrupts(void)
+{
+	const struct perf_event_mmap_page *page;
+	unsigned int samples;
+	struct counts counts;
+	int fd;
+
+	check_lab();
+	run_on(0, 0);
+	fd = event_sample(INSNS, PERIOD);
+	page = mmap(NULL, (1 + RING_PAGES) * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
+	CHECK(page != MAP_FAILED, "mmap: %m");
+	event_enable(fd);
+	loop((uint64_t)PERIODS * PERIOD / 2);
+	event_disable(fd);
+	event_read_all(fd, &counts);
+	samples = count_samples(page);
+	note("%llu instructions, %u samples of %u",
+	     (unsigned long long)counts.values[0], samples, PERIOD);
+	CHECK(difference(counts.values[0], (uint64_t)PERIODS * PERIOD) <= ENDS,
+	      "sampling changes the count");
+	CHECK(samples <= PERIODS, "an interrupt without an overflow");
+	CHECK(samples >= PERIODS / 4, "interrupts are missing");
 }
 
 /* The clock advances one nanosecond for each instruction. */
@@ -720,7 +670,7 @@ static void test_icount(void)
 	check_lab();
 	event_enable(fd);
 	begin = now_ns();
-	LOOP(20000000);
+	loop(20000000);
 	ns = now_ns() - begin;
 	event_disable(fd);
 	event_read_all(fd, &counts);
@@ -728,6 +678,12 @@ static void test_icount(void)
 	note("%llu ns of one instruction each, %llu instructions counted",
 	     (unsigned long long)ns, (unsigned long long)counts.values[0]);
 	CHECK(off <= ns / 200, "more than 0.5 %% off");
+}
+
+/* A fault that is handled, so that the kernel's log does not have it. */
+static void on_fault(int signal)
+{
+	_exit(signal);
 }
 
 static void test_off(void)
@@ -748,10 +704,12 @@ static void test_off(void)
 	pid = fork();
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
+		signal(SIGSEGV, on_fault);
+		signal(SIGILL, on_fault);
 		__asm__ volatile("rdpmc" : "=a" (eax), "=d" (edx) : "c" (0));
 		_exit(0);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status),
+	CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status),
 	      "RDPMC is executed");
 }
 
@@ -768,6 +726,7 @@ const struct test pmu_tests[] = {
 	{ "pmu_cpi_rises_with_evictions", test_victim, NULL, 180 },
 	{ "pmu_counters_run_out", test_too_many, NULL, 60 },
 	{ "pmu_events_share_counters", test_multiplexed, NULL, 60 },
+	{ "pmu_interrupts_on_overflow", test_interrupts, NULL, 60 },
 	{ 0 }
 };
 
@@ -776,6 +735,8 @@ const struct test pmu_icount_tests[] = {
 	{ "pmu_counts_no_fault", test_faults, NULL, 20 },
 	{ "pmu_counts_rep_once", test_rep, NULL, 20 },
 	{ "pmu_says_the_truth", test_truth, NULL, 60 },
+	{ "pmu_says_the_truth_at_1_khz", test_switching, NULL, 120 },
+	{ "pmu_interrupts_on_overflow", test_interrupts, NULL, 60 },
 	{ "pmu_counts_what_icount_counts", test_icount, NULL, 60 },
 	{ 0 }
 };

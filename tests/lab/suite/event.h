@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events of perf_event_open(2) for the calling process. */
+#ifndef CMT_LAB_EVENT_H
+#define CMT_LAB_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COUNTERS_MAX	16
+
+enum { INSNS = PERF_COUNT_HW_INSTRUCTIONS,
+       CYCLES = PERF_COUNT_HW_CPU_CYCLES,
+       REF_CYCLES = PERF_COUNT_HW_REF_CPU_CYCLES,
+       REFS = PERF_COUNT_HW_CACHE_REFERENCES,
+       MISSES = PERF_COUNT_HW_CACHE_MISSES };
+
+enum { USER = 1, PINNED = 2 };
+
+struct counts {
+	uint64_t nr;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t values[COUNTERS_MAX];
+};
+
+/* An event, disabled; or one more of a group.  -1: errno says why. */
+int event_try(unsigned int config, unsigned int flags, int group);
+/* The same, a failure if there is none. */
+int event_open(unsigned int config, unsigned int flags, int group);
+/* One of user mode, with an empty sample for every @period. */
+int event_sample(unsigned int config, uint64_t period);
+void event_enable(int fd);
+void event_disable(int fd);
+
+/* false: a pinned event is in error state, because no counter was free. */
+bool event_read(int fd, struct counts *counts);
+/* Of a group that was scheduled all the time. */
+void event_read_all(int fd, struct counts *counts);
+
+/* Enable an event, and have this process read it with RDPMC. */
+struct perf_event_mmap_page *event_map(int fd);
+/* The same instructions each time, unless a context switch comes between. */
+uint64_t event_rdpmc(const volatile struct perf_event_mmap_page *page);
+
+#endif
