@@ -59,7 +59,7 @@ struct lab_pmu {
     uint64_t global_status;
     struct lab_counter counters[LAB_PMU_BITS];
     bool interrupt;   /* a counter with its interrupt on has overflowed */
-    bool look_queued;
+    bool check_queued;
     QEMUTimer *timer; /* before the next overflow */
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Intel's architectural performance monitoring, version 2 (SDM vol. 3B 20.2),
- * with full-width writes.  A counter costs nothing while it runs: it has the
- * value of when it was last looked at, and what its event was at then.
+ * with full-width writes.  A counter costs nothing while it runs: it holds the
+ * value of its last update, and what its event had counted by then.
  *
- * So an overflow is seen when somebody looks.  A timer does, ever closer to the
- * overflow: the interrupt comes some ten microseconds late, never early.
+ * So an overflow is found at an update only.  A timer updates, at ever shorter
+ * intervals before an overflow: the interrupt comes some ten microseconds late,
+ * never early.
  */
 #include "qemu/osdep.h"
 #include "exec/exec-all.h"
@@ -47,8 +48,9 @@
 
 #define RDPMC_FIXED       (1U << 30)
 
-#define LOOK_MIN_NS       10000
-#define LOOK_MAX_NS       1000000000
+#define CHECK_MIN_NS      10000
+#define CHECK_IDLE_NS     1000000 /* a halted CPU counts nothing */
+#define CHECK_MAX_NS      1000000000
 #define NS_PER_MISS       10 /* at least, on the host */
 
 /* What a counter counts, and at which privilege levels; neither: nothing. */
@@ -131,7 +133,7 @@ static uint64_t counted(CPUX86State *env, struct selection s)
 }
 
 /* The values of all counters, and the overflow bits, as of now. */
-static void settle(CPUX86State *env, struct lab_pmu *pmu)
+static void counters_update(CPUX86State *env, struct lab_pmu *pmu)
 {
     uint32_t bit;
 
@@ -155,7 +157,7 @@ static void settle(CPUX86State *env, struct lab_pmu *pmu)
     }
 }
 
-/* The earliest that a counter can overflow, and interrupt. */
+/* The least time in which a counter can overflow and interrupt. */
 static int64_t overflow_ns(const struct lab_pmu *pmu)
 {
     int64_t least = INT64_MAX;
@@ -178,19 +180,19 @@ static int64_t overflow_ns(const struct lab_pmu *pmu)
     return least;
 }
 
-/* When overflows are to be looked for, from now; INT64_MAX: never. */
-static int64_t look_in_ns(const struct lab_pmu *pmu)
+/* From now to the next check for overflows; INT64_MAX: none is needed. */
+static int64_t next_check_ns(const struct lab_pmu *pmu)
 {
     int64_t ns = overflow_ns(pmu);
 
     if (ns == INT64_MAX) {
         return ns;
     }
-    return MAX(MIN(ns, LOOK_MAX_NS), LOOK_MIN_NS);
+    return MAX(MIN(ns, CHECK_MAX_NS), CHECK_MIN_NS);
 }
 
 /* The local APIC's entry is masked by the interrupt, until it is handled. */
-static void interrupt(CPUState *cs)
+static void pmi_deliver(CPUState *cs)
 {
     APICCommonState *apic = APIC_COMMON(X86_CPU(cs)->apic_state);
     uint32_t *lvt = &apic->lvt[APIC_LVT_PERFORM];
@@ -205,18 +207,18 @@ static void interrupt(CPUState *cs)
  * On the CPU's thread, between two blocks of code: within one, icount does not
  * let the clock be read.
  */
-static void look(CPUState *cs, run_on_cpu_data unused)
+static void overflow_check(CPUState *cs, run_on_cpu_data unused)
 {
     struct lab_pmu *pmu = &lab.cpus[cs->cpu_index].pmu;
     int64_t ns;
 
-    pmu->look_queued = false;
-    settle(cs->env_ptr, pmu);
+    pmu->check_queued = false;
+    counters_update(cs->env_ptr, pmu);
     if (pmu->interrupt) {
         pmu->interrupt = false;
-        interrupt(cs);
+        pmi_deliver(cs);
     }
-    ns = look_in_ns(pmu);
+    ns = MAX(next_check_ns(pmu), cs->halted ? CHECK_IDLE_NS : 0);
     if (ns < INT64_MAX) {
         timer_mod(pmu->timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns);
     }
@@ -224,19 +226,19 @@ static void look(CPUState *cs, run_on_cpu_data unused)
 
 static void on_timer(void *opaque)
 {
-    async_run_on_cpu(opaque, look, RUN_ON_CPU_NULL);
+    async_run_on_cpu(opaque, overflow_check, RUN_ON_CPU_NULL);
 }
 
-/* Counters that are far from an overflow need no more than a timer that runs. */
-static void queue_look(CPUX86State *env, struct lab_pmu *pmu)
+/* Counters that are far from an overflow need only a timer that runs. */
+static void overflow_check_queue(CPUX86State *env, struct lab_pmu *pmu)
 {
-    int64_t ns = look_in_ns(pmu);
-    bool due = pmu->interrupt || ns < LOOK_MAX_NS ||
+    int64_t ns = next_check_ns(pmu);
+    bool due = pmu->interrupt || ns < CHECK_MAX_NS ||
                (ns < INT64_MAX && !timer_pending(pmu->timer));
 
-    if (due && !pmu->look_queued) {
-        pmu->look_queued = true;
-        async_run_on_cpu(env_cpu(env), look, RUN_ON_CPU_NULL);
+    if (due && !pmu->check_queued) {
+        pmu->check_queued = true;
+        async_run_on_cpu(env_cpu(env), overflow_check, RUN_ON_CPU_NULL);
     }
 }
 
@@ -246,15 +248,15 @@ void lab_pmu_init(CPUX86State *env, struct lab_pmu *pmu)
     pmu->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_timer, env_cpu(env));
 }
 
-/* After a change of what is counted. */
-static void restart(CPUX86State *env, struct lab_pmu *pmu)
+/* After a change of what is counted; the values are up to date. */
+static void counters_rebase(CPUX86State *env, struct lab_pmu *pmu)
 {
     uint32_t bit;
 
     for (bit = 0; bit < LAB_PMU_BITS; bit++) {
         pmu->counters[bit].start = counted(env, selection(pmu, bit));
     }
-    queue_look(env, pmu);
+    overflow_check_queue(env, pmu);
 }
 
 /* The counter that an MSR reads and writes; NULL: it is none. */
@@ -335,10 +337,10 @@ bool lab_pmu_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
     struct lab_counter *c = counter_of_msr(&cpu->pmu, msr);
     bool good;
 
-    settle(env, &cpu->pmu);
+    counters_update(env, &cpu->pmu);
     good = c ? write_counter(c, msr, value)
              : write_control(&cpu->pmu, msr, value);
-    restart(env, &cpu->pmu);
+    counters_rebase(env, &cpu->pmu);
     return good;
 }
 
@@ -348,7 +350,7 @@ bool lab_pmu_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
     struct lab_pmu *pmu = &cpu->pmu;
     struct lab_counter *c = counter_of_msr(pmu, msr);
 
-    settle(env, pmu);
+    counters_update(env, pmu);
     if (c) {
         *value = c->value;
         return true;
@@ -389,7 +391,7 @@ bool cmt_lab_rdpmc(CPUX86State *env, uint32_t index, uint64_t *value,
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
     }
     pmu = &lab_cpu(env)->pmu;
-    settle(env, pmu);
+    counters_update(env, pmu);
     *value = pmu->counters[index + (fixed ? LAB_PMU_FIXED : 0)].value;
     return true;
 }

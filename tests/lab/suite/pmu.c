@@ -389,7 +389,7 @@ static void test_truth(void)
 	compared_note("user code, system calls and faults", &c);
 	CHECK(difference(c.user, c.truth.first) <= ENDS,
 	      "user instructions are not the truth");
-	CHECK(compared_off(&c) <= 100, "more than 1 %% off");
+	CHECK(compared_off(&c) <= 50, "more than 0.5 %% off");
 }
 
 /*
