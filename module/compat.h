@@ -98,10 +98,10 @@ static __always_inline u32 cmt_rdtsc_low(void)
 
 static __always_inline u64 cmt_rdtsc(void)
 {
-	u32 low, high;
+	u64 low, high;
 
 	asm volatile("rdtsc" : "=a" (low), "=d" (high));
-	return low | (u64)high << 32;
+	return low | high << 32;
 }
 
 /* Where the kernel does not know the TSC's frequency, a cycle is a nanosecond. */

@@ -26,32 +26,30 @@
 #define RETRY_MS	1000
 #define REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 #define NS_SHIFT	24
+#define NO_GENERATION	U32_MAX	/* as good as that no owner has it: sums are empty */
 
 DEFINE_STATIC_KEY_FALSE(cmt_perf_key);
 
 /* What was counted under an RMID since its last PERF. */
 struct perf_sum {
-	u64 values[CMT_PERF_NR];
-	u64 ran;		/* cycles of the TSC */
-	u32 generation;
-	u32 missing;		/* CMT_F_*: not counted some of the time */
+	u64 values[CMT_PERF_NR];	/* as perf_cpu.events */
+	u64 ran;		/* cycles of the TSC; 0: nothing is due */
+	u32 generation;		/* 0: of RMID 0, and of no other */
+	u32 missing;		/* bits of values: not counted some of the time */
 };
 
-struct perf_counter {
-	struct perf_event *event;
-	u64 last;		/* its count at the last turn, */
-	bool counted;		/* if it did count then */
-	u32 index;		/* of values */
-};
-
-/* Touched by its own CPU with interrupts off, but for the counters' events. */
+/* Touched by its own CPU with interrupts off, but for the state of the events. */
 struct perf_cpu {
+	struct perf_sum *sum;	/* of what runs */
 	u64 since;		/* TSC at the last turn */
-	u32 slot;		/* RMID that runs; 0: it has no owner */
-	u32 generation;		/* of slot */
-	u32 nr;			/* of counters */
-	u32 wanted;		/* CMT_F_* */
-	struct perf_counter counters[CMT_PERF_NR];
+	/* What was counted since the last turn is in the event, and taken away. */
+	struct perf_event *events[CMT_PERF_NR];
+	void (*read)(struct perf_event *event);	/* all of one PMU */
+	u32 nr;			/* of events */
+	u32 out;		/* bits of events: without a counter then */
+	u32 in;			/* nr, or 0 where some are out */
+	u32 nr_rmids;
+	u32 index[CMT_PERF_NR];	/* of CMT_F_CYCLES << 0..3, by event */
 	const u32 *generations;
 	u32 cursor;		/* the RMID that is written first */
 	u32 nr_due;		/* bits in due */
@@ -87,71 +85,110 @@ static u32 value_flag(u32 index)
 
 /*
  * As perf_event_read_local() does, which no module may call: the event is this
- * CPU's own, and whoever takes it off the CPU has interrupts off.
+ * CPU's own, and whoever takes it off the CPU has interrupts off.  An NMI may add
+ * to the count meanwhile.  False: it has no counter.
  */
-static __always_inline void counter_turn(struct perf_counter *c,
-					 struct perf_sum *sum)
+static __always_inline bool event_take(const struct perf_cpu *p,
+				       struct perf_sum *sum, u32 i)
 {
-	struct perf_event *event = c->event;
-	bool counts = event->state == PERF_EVENT_STATE_ACTIVE;
-	u64 count = c->last;
+	struct perf_event *event = p->events[i];
 
-	if (likely(counts)) {
-		event->pmu->read(event);
-		count = local64_read(&event->count);
-	}
-	if (likely(counts && c->counted))
-		sum->values[c->index] += count - c->last;
-	else
-		sum->missing |= value_flag(c->index);
-	c->last = count;
-	c->counted = counts;
+	if (unlikely(event->state != PERF_EVENT_STATE_ACTIVE))
+		return false;
+	p->read(event);
+	sum->values[i] += local64_xchg(&event->count, 0);
+	return true;
+}
+
+/*
+ * The three counters that most ask for cost no loop.  One that was out at either
+ * end counted some of the time.
+ */
+static noinline void take_any(struct perf_cpu *p, struct perf_sum *sum)
+{
+	u32 was_out = p->out, i;
+
+	p->out = 0;
+	for (i = 0; i < p->nr; i++)
+		if (!event_take(p, sum, i))
+			p->out |= BIT(i);
+	sum->missing |= p->out | was_out;
+	p->in = p->out ? 0 : p->nr;
 }
 
 static void sum_fill(struct cmt_record *record, const struct perf_cpu *p,
-		     u32 rmid, struct perf_sum *sum)
+		     struct perf_sum *sum)
 {
 	u64 ns = mul_u64_u32_shr(sum->ran, ns_mult, NS_SHIFT);
+	u64 *values = &record->perf.cycles;
 	u32 i;
 
-	record->flags = p->wanted & ~sum->missing;
-	record->rmid = rmid;
+	record->flags = 0;
+	record->rmid = sum - p->sums;
 	record->generation = sum->generation;
 	record->ran_ns = min_t(u64, ns, U32_MAX);
 	for (i = 0; i < CMT_PERF_NR; i++)
-		(&record->perf.cycles)[i] = record->flags & value_flag(i) ?
-					    sum->values[i] : 0;
+		values[i] = 0;
+	for (i = 0; i < p->nr; i++) {
+		if (sum->missing & BIT(i))
+			continue;
+		record->flags |= value_flag(p->index[i]);
+		values[p->index[i]] = sum->values[i];
+	}
 	*sum = (struct perf_sum) { .generation = sum->generation };
 }
 
-static void due_set(struct perf_cpu *p, u32 rmid)
+static noinline void due_set(struct perf_cpu *p, const struct perf_sum *sum)
 {
-	p->nr_due += !__test_and_set_bit(rmid, p->due);
+	p->nr_due += !__test_and_set_bit(sum - p->sums, p->due);
 }
 
-/* The RMID has another owner than when the sum was begun. */
-static noinline void sum_next_owner(struct perf_cpu *p, struct perf_sum *sum)
+static void due_clear(struct perf_cpu *p, u32 rmid)
+{
+	__clear_bit(rmid, p->due);
+	p->nr_due--;
+}
+
+/* What the RMID's last owner has left here. */
+static void sum_emit(struct perf_cpu *p, struct perf_sum *sum)
 {
 	struct cmt_record record = {
+		.ts = ktime_get_ns(),
 		.type = CMT_REC_PERF,
 		.domain = cmt_cpu_domain_id(),
 	};
 
-	if (test_bit(p->slot, p->due)) {
-		record.ts = ktime_get_ns();
-		sum_fill(&record, p, p->slot, sum);
-		cmt_emit(&record);
-	}
-	sum->generation = p->generation;
+	due_clear(p, sum - p->sums);
+	sum_fill(&record, p, sum);
+	cmt_emit(&record);
+}
+
+/* The RMID has another owner than when the sum was begun, or has none. */
+static noinline struct perf_sum *sum_next_owner(struct perf_cpu *p,
+						struct perf_sum *sum,
+						u32 generation)
+{
+	if (!generation)
+		return p->sums;
+	if (sum->ran)
+		sum_emit(p, sum);
+	sum->generation = generation;
+	return sum;
 }
 
 /* An RMID without an owner counts as none: as TICK says it. */
-static __always_inline void slot_set(struct perf_cpu *p, u32 rmid)
+static __always_inline struct perf_sum *sum_of(struct perf_cpu *p, u32 rmid)
 {
-	if (unlikely(rmid >= cmt_caps.nr_rmids))
-		rmid = CMT_RMID_NONE;
-	p->generation = READ_ONCE(p->generations[rmid]);
-	p->slot = p->generation ? rmid : CMT_RMID_NONE;
+	struct perf_sum *sum;
+	u32 generation;
+
+	if (unlikely(rmid >= p->nr_rmids))
+		return p->sums;
+	sum = &p->sums[rmid];
+	generation = READ_ONCE(p->generations[rmid]);
+	if (unlikely(sum->generation != generation))
+		return sum_next_owner(p, sum, generation);
+	return sum;
 }
 
 void cmt_perf_turn(u32 rmid)
@@ -159,21 +196,20 @@ void cmt_perf_turn(u32 rmid)
 	struct perf_cpu *p = this_cpu_read(perf_cpus);
 	struct perf_sum *sum;
 	u64 now;
-	u32 i;
 
 	lockdep_assert_irqs_disabled();
 	if (unlikely(!p))
 		return;
-	sum = &p->sums[p->slot];
-	if (unlikely(sum->generation != p->generation))
-		sum_next_owner(p, sum);
+	sum = p->sum;
 	now = cmt_cycles();
+	if (!sum->ran)
+		due_set(p, sum);
 	sum->ran += now - p->since;
 	p->since = now;
-	for (i = 0; i < p->nr; i++)
-		counter_turn(&p->counters[i], sum);
-	due_set(p, p->slot);
-	slot_set(p, rmid);
+	if (unlikely(p->in != 3 || !event_take(p, sum, 0) ||
+		     !event_take(p, sum, 1) || !event_take(p, sum, 2)))
+		take_any(p, sum);
+	p->sum = sum_of(p, rmid);
 }
 
 void cmt_perf_begin(void)
@@ -207,8 +243,7 @@ static u32 due_take(struct perf_cpu *p)
 
 	if (rmid >= cmt_caps.nr_rmids)
 		rmid = find_first_bit(p->due, cmt_caps.nr_rmids);
-	__clear_bit(rmid, p->due);
-	p->nr_due--;
+	due_clear(p, rmid);
 	p->cursor = rmid + 1;
 	return rmid;
 }
@@ -223,13 +258,13 @@ void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room)
 		return;
 	for (n = min(p->nr_due, room); n; n--) {
 		struct cmt_record *slot = cmt_ring_slot(&cpu->ring);
-		u32 rmid = due_take(p);
+		struct perf_sum *sum = &p->sums[due_take(p)];
 
 		slot->ts = ts;
 		cmt_record_put32(&slot->type,
 				 CMT_REC_PERF | smp_processor_id() << 16);
 		slot->domain = cpu->domain_id;
-		sum_fill(slot, p, rmid, &p->sums[rmid]);
+		sum_fill(slot, p, sum);
 		cmt_ring_publish(&cpu->ring);
 	}
 	cpu->ring.last_ts = ts;
@@ -241,7 +276,7 @@ static void cpu_install(void *perf_cpu)
 	struct perf_cpu *p = perf_cpu;
 
 	p->since = cmt_cycles();
-	slot_set(p, this_cpu_read(cmt_cpus.rmid));
+	p->sum = p->sums;
 	this_cpu_write(perf_cpus, p);
 	cmt_perf_begin();
 }
@@ -256,7 +291,7 @@ static void perf_cpu_free(struct perf_cpu *p)
 	u32 i;
 
 	for (i = 0; i < p->nr; i++)
-		perf_event_release_kernel(p->counters[i].event);
+		perf_event_release_kernel(p->events[i]);
 	kvfree(p);
 }
 
@@ -320,11 +355,9 @@ static void counters_make(struct perf_cpu *p, unsigned int cpu)
 			note_reason(cpu, i, PTR_ERR(event));
 			continue;
 		}
-		p->counters[p->nr++] = (struct perf_counter) {
-			.event = event,
-			.index = i,
-		};
-		p->wanted |= value_flag(i);
+		p->read = event->pmu->read;
+		p->index[p->nr] = i;
+		p->events[p->nr++] = event;
 	}
 }
 
@@ -332,6 +365,7 @@ static void counters_make(struct perf_cpu *p, unsigned int cpu)
 static void cpu_start(unsigned int cpu)
 {
 	struct perf_cpu *p;
+	u32 rmid;
 
 	lockdep_assert_held(&perf_mutex);
 	if (per_cpu(perf_cpus, cpu))
@@ -342,6 +376,9 @@ static void cpu_start(unsigned int cpu)
 		strscpy(perf_reason, "no memory", sizeof(perf_reason));
 		return;
 	}
+	p->nr_rmids = cmt_caps.nr_rmids;
+	for (rmid = 1; rmid < p->nr_rmids; rmid++)
+		p->sums[rmid].generation = NO_GENERATION;
 	p->generations = cmt_table_generations();
 	counters_make(p, cpu);
 	smp_call_function_single(cpu, cpu_install, p, true);
@@ -383,25 +420,25 @@ static void perf_change(u32 now)
 }
 
 /* Another agent's pinned event has what this one needs. */
-static bool event_is_out(const struct perf_counter *c)
+static bool event_is_out(const struct perf_event *event)
 {
-	return READ_ONCE(c->event->state) == PERF_EVENT_STATE_ERROR;
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
 static u32 cpu_counted(unsigned int cpu, char *reason)
 {
 	const struct perf_cpu *p = per_cpu(perf_cpus, cpu);
-	u32 counted, i;
+	u32 counted = 0, i;
 
 	if (!p)
 		return 0;
-	counted = p->wanted;
 	for (i = 0; i < p->nr; i++) {
-		if (!event_is_out(&p->counters[i]))
-			continue;
-		counted &= ~value_flag(p->counters[i].index);
-		snprintf(reason, REASON_BYTES,
-			 "another agent has the counters of CPU %u", cpu);
+		if (!event_is_out(p->events[i]))
+			counted |= value_flag(p->index[i]);
+		else
+			snprintf(reason, REASON_BYTES,
+				 "another agent has the counters of CPU %u",
+				 cpu);
 	}
 	return counted;
 }
@@ -466,8 +503,8 @@ static void retry_all(void)
 		struct perf_cpu *p = per_cpu(perf_cpus, cpu);
 
 		for (i = 0; p && i < p->nr; i++)
-			if (event_is_out(&p->counters[i]))
-				perf_event_enable(p->counters[i].event);
+			if (event_is_out(p->events[i]))
+				perf_event_enable(p->events[i]);
 	}
 }
 

@@ -28,5 +28,6 @@ extern const struct test code_tests[];
 extern const struct test pmu_tests[];
 extern const struct test pmu_icount_tests[];
 extern const struct test pmu_off_tests[];
+extern const struct test perf_tests[];
 
 #endif

@@ -425,7 +425,7 @@ static void pool_unload_while_waiting(void)
 
 const struct test pool_tests[] = {
 	{ "pool_storm", pool_storm,
-	  "interval_us=10000 ring_records=65536", 120 },
+	  "interval_us=10000 ring_records=65536", 300 },
 	{ "pool_storm_few_rmids", pool_storm_few_rmids,
 	  EMULATED "interval_us=10000 ring_records=65536 emulated_rmids=24",
 	  120 },

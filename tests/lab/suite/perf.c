@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What PERF records say that owners cost, against what the processor executed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "event.h"
+#include "tests.h"
+
+#define LINE		64
+#define NR_VALUES	4
+#define COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+static const char *const names[NR_VALUES] = {
+	"cycles", "instructions", "LLC misses", "LLC references",
+};
+
+struct values {
+	uint64_t of[NR_VALUES];
+	uint32_t flags;		/* of all records */
+	size_t records;
+};
+
+static void want(const struct dev *dev, uint32_t counters)
+{
+	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg), "SET_COUNTERS: %m");
+}
+
+static struct cmt_info info_of(const struct dev *dev)
+{
+	struct cmt_info info = { .size = sizeof(info) };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_GET_INFO, &info), "GET_INFO: %m");
+	return info;
+}
+
+/* What was counted of an RMID and generation. */
+static struct values counted(const struct log *log, uint32_t rmid,
+			     uint32_t generation)
+{
+	struct values v = { .flags = COUNTERS };
+
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_PERF || r->rmid != rmid ||
+		    r->generation != generation)
+			continue;
+		v.flags &= r->flags;
+		v.records++;
+		v.of[0] += r->perf.cycles;
+		v.of[1] += r->perf.instructions;
+		v.of[2] += r->perf.llc_misses;
+		v.of[3] += r->perf.llc_references;
+	}
+	return v;
+}
+
+/* The same of an address space, since the model gave the space its name. */
+static struct values executed(uint32_t space)
+{
+	static const uint32_t asks[NR_VALUES] = {
+		LAB_SPACE_CYCLES, LAB_SPACE_INSNS, LAB_SPACE_MISSES,
+		LAB_SPACE_REFS,
+	};
+	struct values v = { .flags = COUNTERS };
+
+	for (int i = 0; i < NR_VALUES; i++) {
+		struct lab_answer answer = lab_ask(asks[i], space);
+
+		v.of[i] = answer.first + answer.second;
+	}
+	return v;
+}
+
+/* Two ticks, so that all that ran until now is written. */
+static void ticks_pass(const struct dev *dev)
+{
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		const struct ring *ring = &dev->rings[cpu];
+		uint64_t before = ring_head(ring);
+
+		/* of a CPU with nothing to do: TICK, PERF and SAMPLE of RMID 0 */
+		WAIT_FOR(ring_head(ring) > before + 12, 30000, "no ticks");
+	}
+}
+
+#define SLICES		300
+#define SLICE_BYTES	(64 << 10)
+#define SLICE_LOOPS	100000
+
+struct partner {
+	int from, to, done;
+	size_t bytes;		/* of its memory */
+	uint32_t space;
+	bool ready;
+};
+
+static __attribute__((noinline)) void loop(uint64_t rounds)
+{
+	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (rounds) : : "cc");
+}
+
+/* A slice of work, then the other one's turn. */
+static void partner_main(struct partner *p)
+{
+	volatile char *memory = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+				     -1, 0);
+	size_t at = 0;
+	char token;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 0);
+	CHECK(memory != MAP_FAILED, "mmap: %m");
+	p->space = lab_get(LAB_SPACE_NEW, 0);
+	__atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
+	for (int i = 0; i < SLICES; i++) {
+		CHECK(read(p->from, &token, 1) == 1, "read: %m");
+		loop(SLICE_LOOPS);
+		for (size_t n = 0; n < SLICE_BYTES; n += LINE)
+			memory[(at += LINE) % p->bytes]++;
+		CHECK(write(p->to, &token, 1) == 1, "write: %m");
+	}
+	CHECK(write(p->done, "", 1) == 1, "write: %m");
+	for (;;)
+		pause();
+}
+
+static void values_check(const char *who, const struct values *said,
+			 const struct values *truth)
+{
+	CHECK(said->records && said->flags == COUNTERS,
+	      "%s: %zu records, flags %#x", who, said->records, said->flags);
+	for (int i = 0; i < NR_VALUES; i++) {
+		uint64_t a = said->of[i], b = truth->of[i];
+		uint64_t off = a > b ? a - b : b - a;
+
+		note("%s: %s %llu, truth %llu: off by %.2f %%", who, names[i],
+		     (unsigned long long)a, (unsigned long long)b,
+		     100.0 * off / b);
+		/* idle's few lines in between are in the model the process's */
+		CHECK(off <= b / 100 + 2 * SLICES, "%s: %s more than 1 %% off",
+		      who, names[i]);
+	}
+}
+
+static struct values minus(struct values a, const struct values *b)
+{
+	for (int i = 0; i < NR_VALUES; i++)
+		a.of[i] -= b->of[i];
+	return a;
+}
+
+/*
+ * Two owners that take turns on one CPU, a thousand times a second and more; one
+ * of them finds its lines in the cache, the other one does not.  A tick's own work
+ * is RMID 0's, and in the model that of the process that it interrupts: ticks are
+ * 10 ms apart.
+ */
+static void perf_truth(void)
+{
+	struct partner *p = mmap(NULL, 2 * sizeof(*p), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int there[2], back[2], done[2];
+	struct values before[2], truth[2], said;
+	static struct snapshot snapshot;
+	struct log log = { };
+	struct dev dev;
+	uint64_t begin;
+	pid_t pids[2];
+	char c;
+
+	CHECK(p != MAP_FAILED && !pipe(there) && !pipe(back) && !pipe(done),
+	      "pipe: %m");
+	dev_open(&dev, O_RDONLY);
+	for (int i = 0; i < 2; i++) {
+		p[i] = (struct partner) {
+			.from = i ? there[0] : back[0],
+			.to = i ? back[1] : there[1],
+			.done = done[1],
+			.bytes = i ? 4 * lab_get(LAB_CONFIG, LAB_C_SIZE) :
+				     2 * SLICE_BYTES,
+		};
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (!pids[i])
+			partner_main(&p[i]);
+		WAIT_FOR(__atomic_load_n(&p[i].ready, __ATOMIC_ACQUIRE), 10000,
+			 "a partner does not start");
+	}
+	run_on(0, 1);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	CHECK(info_of(&dev).counters == COUNTERS, "counters %#x: %s",
+	      info_of(&dev).counters, info_of(&dev).perf_reason);
+	dev_snapshot(&dev, &snapshot);
+	model_begin();
+	ticks_pass(&dev);
+	dev_drain(&dev, &log);
+	log.count = 0;
+	for (int i = 0; i < 2; i++)
+		before[i] = executed(p[i].space);
+	begin = now_ns();
+	CHECK(write(back[1], "", 1) == 1, "write: %m");
+	for (int i = 0; i < 2; i++)
+		CHECK(read(done[0], &c, 1) == 1, "read: %m");
+	for (int i = 0; i < 2; i++)
+		truth[i] = executed(p[i].space);
+	note("%d switches in %llu ms", 2 * SLICES,
+	     (unsigned long long)(now_ns() - begin) / 1000000);
+	ticks_pass(&dev);
+	dev_drain(&dev, &log);
+	lab_switch(false);
+	for (int i = 0; i < 2; i++) {
+		const struct cmt_record *r = snapshot_find(&snapshot,
+							   (uint32_t)pids[i]);
+
+		CHECK(r, "a partner has no RMID");
+		said = counted(&log, r->rmid, r->generation);
+		truth[i] = minus(truth[i], &before[i]);
+		values_check(i ? "misses" : "finds its lines", &said, &truth[i]);
+	}
+	for (int i = 0; i < 2; i++)
+		reap(pids[i], SIGKILL);
+	log_free(&log);
+	dev_close(&dev);
+}
+
+/* Cycles of 1000 instructions while the worker makes its walks. */
+static uint64_t cpi_of(struct dev *dev, struct worker *worker)
+{
+	struct log log = { };
+	struct values v;
+
+	worker_wait(worker, 2);
+	dev_drain(dev, &log);
+	log.count = 0;
+	worker_wait(worker, 10);
+	dev_drain(dev, &log);
+	v = counted(&log, worker->rmid, worker->generation);
+	log_free(&log);
+	CHECK(v.records && v.flags == COUNTERS, "%zu records, flags %#x",
+	      v.records, v.flags);
+	return v.of[0] * 1000 / v.of[1];
+}
+
+/* The victim's cycles rise with its evictions, and nobody else's do. */
+static void perf_victim(void)
+{
+	size_t cache = lab_get(LAB_CONFIG, LAB_C_SIZE);
+	struct worker *victim = worker_start(cache / 4 * 3);
+	struct worker *neighbour = worker_start(4 * cache);
+	uint64_t alone, beside, after;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(victim, &dev);
+	worker_pin(victim, 0);
+	worker_pin(neighbour, 1);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	model_begin();
+	worker_go(victim, true);
+	alone = cpi_of(&dev, victim);
+	worker_go(neighbour, true);
+	worker_wait(neighbour, 1);
+	beside = cpi_of(&dev, victim);
+	worker_go(neighbour, false);
+	after = cpi_of(&dev, victim);
+	lab_switch(false);
+	note("cycles of 1000 instructions: %llu alone, %llu beside a neighbour, %llu after",
+	     (unsigned long long)alone, (unsigned long long)beside,
+	     (unsigned long long)after);
+	CHECK(beside > alone + alone / 2, "the victim does not suffer");
+	CHECK(after < alone + alone / 4, "the victim suffers on");
+	worker_stop(victim);
+	worker_stop(neighbour);
+	dev_close(&dev);
+}
+
+/* All counters of the CPU that this process runs on. */
+static unsigned int take_all(int *fds)
+{
+	static const unsigned int fixed[] = { INSNS, CYCLES, REF_CYCLES };
+	unsigned int n = lab_get(LAB_CONFIG, LAB_C_COUNTERS) + 3, i;
+
+	for (i = 0; i < n; i++)
+		fds[i] = event_open(i < 3 ? fixed[i] : MISSES, PINNED, -1);
+	for (i = 0; i < n; i++)
+		event_enable(fds[i]);
+	return n;
+}
+
+static uint32_t flags_on(struct dev *dev, uint32_t cpu)
+{
+	struct log log = { };
+	uint32_t flags = 0;
+
+	dev_drain(dev, &log);
+	log.count = 0;
+	ticks_pass(dev);
+	dev_drain(dev, &log);
+	for (size_t i = 0; i < log.count; i++) {
+		const struct cmt_record *r = &log.records[i];
+
+		if (r->type != CMT_REC_PERF || r->cpu != cpu)
+			continue;
+		flags |= r->flags;
+		CHECK(r->flags & CMT_F_CYCLES || !r->perf.cycles,
+		      "cycles without their flag");
+		CHECK(r->flags & CMT_F_LLC_MISSES || !r->perf.llc_misses,
+		      "misses without their flag");
+	}
+	log_free(&log);
+	return flags;
+}
+
+/* Who has the counters keeps them; a value that is not counted is none. */
+static void perf_taken(void)
+{
+	int fds[COUNTERS_MAX];
+	struct dev dev;
+	unsigned int n;
+
+	run_on(0, 0);
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
+	n = take_all(fds);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "ours went to another agent");
+	while (n--)
+		close(fds[n]);
+	dev_close(&dev);
+}
+
+const struct test perf_tests[] = {
+	{ "perf_says_the_truth", perf_truth, PROCESS " interval_us=10000", 180 },
+	{ "perf_of_a_victim", perf_victim, PROCESS, 180 },
+	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },
+	{ 0 }
+};
