@@ -155,7 +155,7 @@ START_TEST(test_nothing_is_read)
 	ck_assert(isnan(row->total.rate));
 	if (by == CMT_USAGE_BY_PROCESS)
 		ck_assert_uint_eq(row->pid, 1001);
-	/* the interval so far, and one more; then the owner ends */
+	/* the owner is in the interval so far, and ends in it */
 	ck_assert_int_eq(cmt_usage_peek(usage, &frame), 0);
 	for (; ms < 30; ms++)
 		put_ticks(ms);
@@ -163,9 +163,14 @@ START_TEST(test_nothing_is_read)
 	image_put(fake_ring(0), &record);
 	for (; ms < 42; ms++)
 		put_ticks(ms);
-	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	row = next_rows(nr);
 	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS);
-	ck_assert_uint_eq(frame->nr_rows, 0);
+	ck_assert(row->why & CMT_USAGE_WHY_ENDED);
+	ck_assert_uint_eq(row->rmids, 0);
+	for (; ms < 62; ms++)
+		put_ticks(ms);
+	next_rows(0);
+	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS);
 }
 END_TEST
 
