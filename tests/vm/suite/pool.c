@@ -437,7 +437,5 @@ const struct test pool_tests[] = {
 	{ "pool_rest", pool_rest,
 	  EMULATED "emulated_rmids=8 interval_us=2000 ring_records=16384", 0 },
 	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
-	{ "software_pool_storm", pool_storm,
-	  SOFTWARE "interval_us=10000 ring_records=65536", 120 },
 	{ }
 };

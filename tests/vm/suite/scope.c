@@ -575,8 +575,8 @@ const struct test scope_tests[] = {
 	  EMULATED "interval_us=10000 ring_records=65536 emulated_rmids=64",
 	  120 },
 	{ "scope_cpus", scope_cpus, "scope=cpu ring_records=16384", 0 },
-	{ "software_scope_changes", scope_changes,
-	  SOFTWARE "interval_us=10000 ring_records=65536", 120 },
+	{ "software_scope_thousand", scope_thousand,
+	  SOFTWARE "scope=container interval_us=10000 ring_records=16384", 60 },
 	{ "software_scope_cpus", scope_cpus,
 	  SOFTWARE "scope=cpu ring_records=16384", 0 },
 	{ }
