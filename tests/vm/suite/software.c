@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -144,6 +145,85 @@ static void software_ticks(void)
 	CHECK(!module_unload(), "unload");
 }
 
+#define TOOL_OUTPUT "/run/tool"
+
+/* What a program prints, which must end well. */
+static const char *output_of(const char *const argv[])
+{
+	static char text[1 << 18];
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid == 0) {
+		if (!freopen(TOOL_OUTPUT, "w", stdout))
+			_exit(1);
+		execv(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	expect_exit_0(pid, argv[0]);
+	return read_file(TOOL_OUTPUT, text, sizeof(text));
+}
+
+static void check_says(const char *text, const char *what)
+{
+	CHECK(strstr(text, what), "no '%s' in: %.800s", what, text);
+}
+
+static void check_json(const struct dev *dev, const char *text, pid_t pid)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "\"unavailable\":\"%s\"",
+		 dev->info.reason);
+	check_says(text, line);
+	snprintf(line, sizeof(line), "\"pid\":%d,\"comm\":\"listed\"", pid);
+	check_says(text, line);
+	check_says(text, "\"occupancy_bytes\":null");
+	check_says(text, "\"mbm_total_bytes_per_s\":null");
+	check_says(text, "\"reason\":\"unavailable\"");
+	CHECK(!strstr(text, "occupancy_bytes\":0"), "0 is a value");
+}
+
+/* The tools show owners, no values, and why there are none. */
+static void software_tools(void)
+{
+	static const char *const info[] = { "/bin/cmtctl", "info", NULL };
+	static const char *const rmids[] = { "/bin/cmtctl", "rmids", NULL };
+	static const char *const table[] = {
+		"/bin/cmtstat", "-i", "0.3", "-n", "1", "--by", "process", NULL
+	};
+	static const char *const json[] = {
+		"/bin/cmtstat", "-i", "0.3", "-n", "1", "--by", "process",
+		"--json", NULL
+	};
+	char line[160];
+	const char *text;
+	struct dev dev;
+	pid_t pid;
+
+	software_load(SOFTWARE, "backend=auto");
+	dev_open(&dev, O_RDONLY);
+	pid = park(0, "listed");
+	text = output_of(info);
+	check_says(text, "software");
+	check_says(text, dev.info.reason);
+	text = output_of(rmids);
+	check_says(text, "listed");
+	snprintf(line, sizeof(line), "UNAVAILABLE: cache occupancy: %s\n",
+		 dev.info.reason);
+	check_says(text, line);
+	text = output_of(table);
+	check_says(text, "listed");
+	snprintf(line, sizeof(line),
+		 "UNAVAILABLE: cache occupancy and memory bandwidth: %s\n",
+		 dev.info.reason);
+	check_says(text, line);
+	check_json(&dev, output_of(json), pid);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
 #define CROWD	(SOFTWARE_RMIDS + 50)
 
 /* Every RMID but 0 is used, one of them by the overflow owner. */
@@ -189,6 +269,7 @@ const struct test software_tests[] = {
 	{ "software_auto", software_auto, NULL, 0 },
 	{ "software_owners", software_owners, NULL, 0 },
 	{ "software_ticks", software_ticks, NULL, 40 },
+	{ "software_tools", software_tools, NULL, 40 },
 	{ "software_full", software_full, NULL, 90 },
 	{ }
 };
