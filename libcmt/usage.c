@@ -134,8 +134,11 @@ static void interval_close(struct cmt_usage *usage,
 /* The frame of the interval so far; NULL: no memory. */
 static struct usage_frame *frame_build(struct cmt_usage *usage, uint64_t end_ns)
 {
-	struct usage_frame *to = frame_new(usage);
+	struct usage_frame *to;
 
+	if (usage_holdings_unread(usage))
+		return NULL;
+	to = frame_new(usage);
 	if (!to)
 		return NULL;
 	frame_begin(usage, to, end_ns);
@@ -203,6 +206,8 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
 		err = end_interval(usage, usage->end_ns, slot->start_ns);
 	usage->slot_end_ns = slot->end_ns;
+	if (usage->unread && !usage->first_ns)
+		usage->first_ns = slot->start_ns;
 	ret = add_entries(usage, slot);
 	return err ? err : ret;
 }
@@ -321,6 +326,7 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->interval_ns = o.interval_ns;
 	u->slot_ns = o.slot_ns;
 	u->device = o.device;
+	u->unread = o.device && !cmt_device_info(o.device)->events;
 	u->last = &u->first;
 	err = open_containers(u, &o);
 	if (!err)

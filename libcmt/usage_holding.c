@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "tracker.h"
 
 #define FORGET_NS 2000000000ULL	/* an owner in no slot for so long goes */
 
@@ -312,6 +313,45 @@ int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 	}
 	sum_add(usage, h, e);
 	return 0;
+}
+
+/* A reading of the owner that says unavailable; by domain one in each. */
+static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
+{
+	struct cmt_slot_entry e = {
+		.ts = usage->slot_end_ns - 1, .samples = 1,
+		.flags = CMT_F_UNAVAILABLE, .rmid = owner->rmid,
+		.generation = owner->generation, .owner = owner,
+	};
+	uint32_t d, n = usage->by == CMT_USAGE_BY_DOMAIN ? usage->nr_domains : 1;
+	int err = 0;
+
+	for (d = 0; !err && d < n; d++) {
+		e.domain = usage->domains[d];
+		err = usage_holding_add(usage, &e, usage->slot_end_ns);
+	}
+	return err;
+}
+
+/*
+ * The owners are those of the tracker, as of the last slot.  The domains are known
+ * by the ticks.
+ */
+int usage_holdings_unread(struct cmt_usage *usage)
+{
+	const struct cmt_hot *hot;
+	uint32_t rmid;
+	int err = 0;
+
+	if (!usage->unread || !usage->slots_now || !usage->nr_domains)
+		return 0;
+	usage->last_ns = usage->slot_end_ns - 1;
+	hot = cmt_tracker_hot(cmt_slots_tracker(usage->slots));
+	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++)
+		if (hot[rmid].owner && !hot[rmid].freed)
+			err = add_unread(usage, hot[rmid].owner);
+	usage_sum_close(usage);
+	return err;
 }
 
 static void traffic_close(struct usage_traffic *t)

@@ -166,6 +166,7 @@ struct cmt_usage {
 	struct cmt_slots *slots;
 	struct cmt_containers *containers, *own_containers;
 	/* the interval */
+	bool unread;		/* the device reads nothing: usage_holdings_unread() */
 	bool started;
 	bool more;		/* the last call left something to read */
 	uint64_t origin_ns;	/* readings since then are ours */
@@ -253,6 +254,11 @@ void usage_groups_free(struct cmt_usage *usage);
 uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain);
 int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 		      uint64_t end_ns);
+/*
+ * Of a device that reads nothing, before a frame: all owners are in the interval,
+ * with values that are unavailable.  Returns 0 or -ENOMEM.
+ */
+int usage_holdings_unread(struct cmt_usage *usage);
 /* Before rows are made: settle traffic, and which owners are absent. */
 void usage_holdings_end(struct cmt_usage *usage);
 /* Holds an owner nothing any more? */

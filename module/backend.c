@@ -25,19 +25,26 @@ static int __init try_backend(const struct cmt_backend *candidate)
 	return cmt_backend->init(&cmt_caps);
 }
 
-/* With auto, what the hardware lacks is the reason given for the model. */
+/* A backend that was asked for by name has that as its reason. */
+static int __init try_named(const struct cmt_backend *candidate,
+			    const char *reason)
+{
+	strscpy(cmt_caps.reason, reason, sizeof(cmt_caps.reason));
+	return try_backend(candidate);
+}
+
+/* With auto, what the hardware lacks is the reason of the software backend. */
 int __init cmt_backend_init(const char *name)
 {
 	int ret;
 
-	if (!strcmp(name, "emulated")) {
-		strscpy(cmt_caps.reason, "backend=emulated",
-			sizeof(cmt_caps.reason));
-		return try_backend(&cmt_emulated_backend);
-	}
+	if (!strcmp(name, "emulated"))
+		return try_named(&cmt_emulated_backend, "backend=emulated");
+	if (!strcmp(name, "software"))
+		return try_named(&cmt_software_backend, "backend=software");
 	ret = try_backend(&cmt_hw_backend);
 	if (ret == -ENODEV && !strcmp(name, "auto"))
-		return try_backend(&cmt_emulated_backend);
+		return try_backend(&cmt_software_backend);
 	if (ret)
 		pr_err("no RDT monitoring: %s\n", cmt_caps.reason);
 	return ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A backend is what an RMID is made of: MSRs (hw.c) or a model (emulated.c).
+ * A backend is what an RMID is made of: MSRs (hw.c), a number and nothing else
+ * (software.c), or a model (emulated.c).
  * It knows registers and nothing of owners, records or rings.  Its readings
  * are raw counter units; counter.c makes bytes of them.
  */
@@ -21,15 +22,22 @@ enum cmt_event {
 };
 
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
-#define CMT_MAX_RMIDS		1024	/* IA32_PQR_ASSOC holds 10 bits */
+#define CMT_MAX_RMIDS		1024	/* that are read, or that another agent
+					 * may load: IA32_PQR_ASSOC holds 10 bits
+					 */
+#define CMT_SOFTWARE_RMIDS	4096	/* more only where nothing is read */
 
 /* What a backend says of itself; but for mbm_reason constant after init(). */
 struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
 	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
-	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS */
-	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
+	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS;
+				 * with no events CMT_SOFTWARE_RMIDS
+				 */
+	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL; 0:
+				 * nothing is read, and what is said of counters is 0
+				 */
 	u32 upscale_bytes;	/* bytes per counter unit, not 0 */
 	u32 counter_bits;	/* of the MBM counters, 24..62 */
 	u64 data_mask;		/* of a raw value without its status bits */
@@ -56,7 +64,7 @@ struct cmt_backend {
 	/*
 	 * Process context.  Look whether the machine has what it takes and
 	 * fill *caps.  -ENODEV: it does not, and caps->reason says why; given
-	 * the same *caps, the emulated backend keeps that as its own reason.
+	 * the same *caps, the software backend keeps that as its own reason.
 	 */
 	int (*init)(struct cmt_backend_caps *caps);
 	/* Process context.  After the last cpu_down() and read(). */
@@ -72,7 +80,8 @@ struct cmt_backend {
 	/*
 	 * @task, or others of its RMID, have run here under @rmid since the
 	 * last call on this CPU; called when the CPU changes its RMID, and at
-	 * ticks.  NULL where PQR_ASSOC is, which cpu.c loads.
+	 * ticks.  NULL where PQR_ASSOC is, which cpu.c loads, and where
+	 * nothing is counted.
 	 */
 	void (*account)(struct task_struct *task, u32 rmid);
 
@@ -80,7 +89,8 @@ struct cmt_backend {
 	 * Read what the burst asks for (burst.h), in this CPU's domain.  Other
 	 * agents' use of the registers is undisturbed afterwards.  -EAGAIN:
 	 * another agent changed the registers meanwhile; -EIO: an access
-	 * failed.  Nothing of what was read may be used then.
+	 * failed.  Nothing of what was read may be used then.  Not called, as
+	 * read(), with no events.
 	 */
 	int (*sample)(struct cmt_burst *burst);
 	/* Read one RMID, with every access checked; what fails is CMT_RAW_ERROR. */
@@ -88,6 +98,7 @@ struct cmt_backend {
 };
 
 extern const struct cmt_backend cmt_hw_backend;
+extern const struct cmt_backend cmt_software_backend;
 extern const struct cmt_backend cmt_emulated_backend;
 
 /* CMT_VENDOR_* of this machine. */

@@ -10,7 +10,7 @@
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
  *	cpu.c		   the switch path, PQR_ASSOC -> rings.c
  *	owner.c -> rmid.c  owners and their RMIDs (lifecycle records)
- *	ring.c		   backend.c -> hw.c -> hw_read.c; emulated.c
+ *	ring.c		   backend.c -> hw.c -> hw_read.c; software.c, emulated.c
  *
  * Three calls go up: cpu.c tells resctrl.c of an RMID that another agent has,
  * owner.c writes its records to the ring of the CPU, cpu.c's, and whoever changes
@@ -48,7 +48,13 @@ extern struct cmt_backend_caps cmt_caps;
 /* The events that can be read now. */
 u32 cmt_backend_events(void);
 
-/* @name: auto, hw or emulated */
+/* Is anything read?  If not, the ticks sample nothing. */
+static inline bool cmt_backend_samples(void)
+{
+	return cmt_caps.events;
+}
+
+/* @name: auto, hw, software or emulated */
 int cmt_backend_init(const char *name);
 
 /* What has no header of its own, because it is little: */

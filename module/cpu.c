@@ -102,7 +102,7 @@ static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
 {
 	if (cmt_caps.shared_rmids)
 		return pqr_load(cpu, next, rmid);
-	cmt_backend->account(prev, cpu->rmid);
+	cpu_account(cpu, prev);
 	return rmid;
 }
 

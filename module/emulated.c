@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The emulated backend: a model of one shared cache per L3 domain, for
- * machines without L3 monitoring.  Its readings carry CMT_F_EMULATED; they are
+ * The emulated backend: a model of one shared cache per L3 domain, for tests
+ * and demonstrations.  Its readings carry CMT_F_EMULATED; they are
  * plausible, reproducible in kind, and measured nowhere.
  *
  * The model

@@ -73,7 +73,8 @@ static bool is_up_in(unsigned int cpu, u32 domain)
 
 /*
  * The CPUs of a domain that read: all that are up and not excluded, or one where
- * they share their registers.  If all are excluded, the first reads.
+ * they share their registers.  If all are excluded, the first reads.  None, where
+ * the backend has nothing to read.
  */
 static u32 domain_readers(u32 domain, struct cpumask *mask)
 {
@@ -81,6 +82,8 @@ static u32 domain_readers(u32 domain, struct cpumask *mask)
 	u32 n = 0;
 
 	cpumask_clear(mask);
+	if (!cmt_backend_samples())
+		return 0;
 	for_each_possible_cpu(cpu) {
 		if (!is_up_in(cpu, domain))
 			continue;

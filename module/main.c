@@ -17,7 +17,7 @@
 
 static char *backend = "auto";
 module_param(backend, charp, 0444);
-MODULE_PARM_DESC(backend, "auto (default), hw, or emulated: a model, nothing is measured");
+MODULE_PARM_DESC(backend, "auto (default): hw, or else software; hw; software: no occupancy and no bandwidth; or emulated: a model, nothing is measured");
 
 static unsigned int interval_us = 1000;
 module_param(interval_us, uint, 0444);
@@ -38,6 +38,8 @@ MODULE_PARM_DESC(containers, "patterns of the cgroups that are containers, inste
 static char *resctrl = "respect";
 module_param(resctrl, charp, 0444);
 MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group runs with: respect (default): resctrl's, or take: cmt's");
+
+static const char *const backends[] = { "auto", "hw", "software", "emulated" };
 
 static const char *const resctrl_modes[] = {
 	[0] = "",
@@ -90,9 +92,9 @@ static int __init check_params(void)
 		       CMT_RING_RECORDS_MAX);
 		return -EINVAL;
 	}
-	if (strcmp(backend, "auto") && strcmp(backend, "hw") &&
-	    strcmp(backend, "emulated")) {
-		pr_err("backend=%s must be auto, hw or emulated\n", backend);
+	if (match_string(backends, ARRAY_SIZE(backends), backend) < 0) {
+		pr_err("backend=%s must be auto, hw, software or emulated\n",
+		       backend);
 		return -EINVAL;
 	}
 	resctrl_mode = match_string(resctrl_modes, ARRAY_SIZE(resctrl_modes),
@@ -193,6 +195,11 @@ static void steps_undo(size_t n)
 
 static int __init cmt_init(void)
 {
+	static const char *const kinds[] = {
+		[CMT_BACKEND_HARDWARE] = "hardware",
+		[CMT_BACKEND_EMULATED] = "EMULATED: nothing is measured",
+		[CMT_BACKEND_SOFTWARE] = "software: no occupancy and no bandwidth",
+	};
 	size_t i;
 	int ret = check_params();
 
@@ -205,9 +212,7 @@ static int __init cmt_init(void)
 		return ret;
 
 	pr_info("%s, %s, %u RMIDs (%s)\n", CMT_VERSION,
-		cmt_caps.backend == CMT_BACKEND_HARDWARE ? "hardware" :
-		"EMULATED: nothing is measured", cmt_caps.nr_rmids,
-		cmt_caps.reason);
+		kinds[cmt_caps.backend], cmt_caps.nr_rmids, cmt_caps.reason);
 	return 0;
 }
 

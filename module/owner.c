@@ -653,8 +653,21 @@ static void overflow_init(void)
 		pending_add(owner);
 }
 
+static bool pool_has_arrays(void)
+{
+	u32 room = cmt_pool_room(cmt_caps.nr_rmids);
+
+	pool.rmids = vcalloc(room, sizeof(*pool.rmids));
+	pool.live = vcalloc(room, sizeof(*pool.live));
+	pool.readable = vcalloc(BITS_TO_LONGS(room), sizeof(*pool.readable));
+	return pool.rmids && pool.live && pool.readable;
+}
+
 void cmt_owners_exit(void)
 {
+	vfree(pool.readable);
+	vfree(pool.live);
+	vfree(pool.rmids);
 	vfree(cmt_owner_table);
 	vfree(owners);
 }
@@ -665,7 +678,7 @@ int cmt_owners_init(void)
 
 	owners = vcalloc(CMT_NR_OWNERS, sizeof(*owners));
 	cmt_owner_table = vcalloc(PID_MAX_LIMIT, sizeof(*cmt_owner_table));
-	if (!owners || !cmt_owner_table) {
+	if (!owners || !cmt_owner_table || !pool_has_arrays()) {
 		cmt_owners_exit();
 		return -ENOMEM;
 	}

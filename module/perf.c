@@ -53,7 +53,7 @@ struct perf_cpu {
 	const u32 *generations;
 	u32 cursor;		/* the RMID that is written first */
 	u32 nr_due;		/* bits in due */
-	unsigned long due[CMT_RMID_WORDS];	/* RMIDs that have a sum */
+	unsigned long due[BITS_TO_LONGS(CMT_SOFTWARE_RMIDS)];	/* RMIDs */
 	struct perf_sum sums[];
 };
 
@@ -221,11 +221,11 @@ void cmt_perf_begin(void)
 	if (!p)
 		return;
 	cmt_perf_turn(this_cpu_read(cmt_cpus.rmid));
-	for_each_set_bit(rmid, p->due, CMT_MAX_RMIDS)
+	for_each_set_bit(rmid, p->due, p->nr_rmids)
 		p->sums[rmid] = (struct perf_sum) {
 			.generation = p->sums[rmid].generation,
 		};
-	bitmap_zero(p->due, CMT_MAX_RMIDS);
+	bitmap_zero(p->due, p->nr_rmids);
 	p->nr_due = 0;
 }
 
@@ -239,10 +239,10 @@ u32 cmt_perf_due(void)
 /* The next RMID that has something to write, from the cursor on and around. */
 static u32 due_take(struct perf_cpu *p)
 {
-	u32 rmid = find_next_bit(p->due, cmt_caps.nr_rmids, p->cursor);
+	u32 rmid = find_next_bit(p->due, p->nr_rmids, p->cursor);
 
-	if (rmid >= cmt_caps.nr_rmids)
-		rmid = find_first_bit(p->due, cmt_caps.nr_rmids);
+	if (rmid >= p->nr_rmids)
+		rmid = find_first_bit(p->due, p->nr_rmids);
 	due_clear(p, rmid);
 	p->cursor = rmid + 1;
 	return rmid;

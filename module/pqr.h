@@ -59,6 +59,14 @@ static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 	return cpu_own(cpu, task) ?: cpu->base;
 }
 
+/* @task has run here with the RMID of the CPU, and there is no PQR_ASSOC. */
+static __always_inline void cpu_account(const struct cmt_cpu *cpu,
+					struct task_struct *task)
+{
+	if (cmt_backend->account)
+		cmt_backend->account(task, cpu->rmid);
+}
+
 /* PQR_ASSOC: what is there, and RMID 0 instead; false: no access. */
 static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
 {
@@ -90,7 +98,7 @@ static __always_inline u32 cmt_cpu_tick_begin(struct cmt_cpu *cpu)
 	if (likely(cmt_caps.shared_rmids))
 		loads = cpu_tick_begin_pqr(cpu);
 	else
-		cmt_backend->account(current, cpu->rmid);
+		cpu_account(cpu, current);
 	cpu->tick_loads = loads;
 	if (likely(loads))
 		cpu->rmid = cpu_rmid_of(cpu, current);

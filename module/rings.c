@@ -189,7 +189,7 @@ static u32 records_auto(u32 readers, u32 interval_ns)
 {
 	u32 cap = CAP_DEFAULT_MIN;
 
-	if (readers)
+	if (readers && cmt_backend_samples())
 		cap = clamp_t(u32, 2 * DIV_ROUND_UP(cmt_caps.nr_rmids, readers),
 			      CAP_DEFAULT_MIN, CAP_DEFAULT_MAX);
 	return records_for(cap, interval_ns);

@@ -22,9 +22,13 @@ void cmt_pool_init(struct cmt_pool *pool, u32 nr)
 {
 	u32 rmid;
 
-	memset(pool, 0, sizeof(*pool));
-	pool->nr = nr;
-	pool->nr_free = nr - 1;
+	*pool = (struct cmt_pool){
+		.rmids = pool->rmids,
+		.live = pool->live,
+		.readable = pool->readable,
+		.nr = nr,
+		.nr_free = nr - 1,
+	};
 	INIT_LIST_HEAD(&pool->free);
 	INIT_LIST_HEAD(&pool->limbo);
 	set_bit(0, pool->readable);

@@ -52,14 +52,14 @@ struct cmt_rmid {
 };
 
 struct cmt_pool {
-	struct cmt_rmid rmids[CMT_MAX_RMIDS];	/* by number, nr of them */
-	u32 live[CMT_MAX_RMIDS];	/* by number: generation while published,
-					 * else 0, as of resctrl's RMIDs from nr
-					 * on; written under the caller's lock,
-					 * read with READ_ONCE in any context
-					 */
-	unsigned long readable[BITS_TO_LONGS(CMT_MAX_RMIDS)];
-				/* RMID 0 and the published RMIDs */
+	/* The caller's, with room for cmt_pool_room(nr) RMIDs: */
+	struct cmt_rmid *rmids;	/* by number */
+	u32 *live;		/* by number: generation while published, else 0,
+				 * as of resctrl's RMIDs from nr on; written under
+				 * the caller's lock, read with READ_ONCE in any
+				 * context
+				 */
+	unsigned long *readable;	/* RMID 0 and the published RMIDs */
 	u32 nr;
 	struct list_head free;	/* the next to be handed out first */
 	struct list_head limbo;	/* the oldest first */
@@ -70,9 +70,15 @@ struct cmt_pool {
 	u64 drained;		/* ns: what was freed later stays in LIMBO */
 };
 
+/* The elements of the arrays of a pool of @nr: another agent may have any RMID. */
+static inline u32 cmt_pool_room(u32 nr)
+{
+	return nr < CMT_MAX_RMIDS ? CMT_MAX_RMIDS : nr;
+}
+
 /*
  * Begin with all RMIDs below @nr but 0 free, the highest first: resctrl hands
- * RMIDs out from the bottom.
+ * RMIDs out from the bottom.  @pool has its arrays, which are zero.
  */
 void cmt_pool_init(struct cmt_pool *pool, u32 nr);
 

@@ -61,7 +61,7 @@ DEFINE_STATIC_KEY_FALSE(cmt_no_tsc);
 DEFINE_PER_CPU(struct cmt_marks, cmt_marks);
 
 struct sampler_domain {
-	struct cmt_counter *counters;	/* by RMID */
+	struct cmt_counter *counters;	/* by RMID; NULL: nothing is read */
 	/* by CPUs that do not read, for the first reader */
 	unsigned long forwarded[CMT_RMID_WORDS];
 	bool overwritten_any;
@@ -87,6 +87,7 @@ struct sampler_cpu {
 	bool careful;		/* the next burst checks every access */
 	struct cmt_burst burst;
 	struct cmt_reading readings[CMT_BURST_MAX];
+	unsigned long marks[];	/* where nothing is read, instead of the burst's */
 };
 
 /* Cycles to ns, rounded down; written while there are no ticks. */
@@ -464,6 +465,8 @@ static void counters_lose_base(void)
 	u32 seen = cmt_mark(ktime_get_ns()) - 2;
 	u32 domain, rmid;
 
+	if (!cmt_backend_samples())
+		return;
 	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
 		if (!READ_ONCE(domains[domain]))
 			continue;
@@ -583,7 +586,7 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 	struct cmt_counter *counter;
 
 	lockdep_assert_irqs_disabled();
-	if (!cpu->up || !READ_ONCE(running))
+	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples())
 		return false;
 	counter = &domains[cpu->domain]->counters[rmid];
 	if (!counter_begin(counter, rmid, generation))
@@ -598,15 +601,17 @@ void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 	struct sampler_cpu *s = per_cpu(sampler_cpus, cpu);
 	struct sampler_domain *d = domains[domain];
 	bool start = ticks && !s->ticks;
+	bool forwards = !parts && cmt_backend_samples();
 
 	s->domain = d;
 	s->burst.counters = d->counters;
 	WRITE_ONCE(s->part, PART(index, parts));
-	WRITE_ONCE(per_cpu(cmt_marks, cpu).forward, parts ? NULL : d->forwarded);
-	if (parts)
-		cpumask_clear_cpu(cpu, &d->forwarders);
-	else
+	WRITE_ONCE(per_cpu(cmt_marks, cpu).forward,
+		   forwards ? d->forwarded : NULL);
+	if (forwards)
 		cpumask_set_cpu(cpu, &d->forwarders);
+	else
+		cpumask_clear_cpu(cpu, &d->forwarders);
 	WRITE_ONCE(d->forwarding, !cpumask_empty(&d->forwarders));
 	WRITE_ONCE(s->ticks, ticks);
 	if (start)
@@ -669,47 +674,62 @@ static struct notifier_block sampler_pm_nb = {
 	.notifier_call = sampler_pm,
 };
 
-int cmt_sampler_add_domain(u32 domain)
+static int domain_add_counters(struct sampler_domain *d)
 {
 	u32 seen = cmt_mark(ktime_get_ns()) - 2;
-	struct sampler_domain *d;
 	u32 rmid;
+
+	d->counters = vzalloc(array_size(cmt_caps.nr_rmids,
+					 sizeof(*d->counters)));
+	if (!d->counters)
+		return -ENOMEM;
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
+		cmt_counter_reset(&d->counters[rmid]);
+		d->counters[rmid].seen = seen;
+	}
+	return 0;
+}
+
+int cmt_sampler_add_domain(u32 domain)
+{
+	struct sampler_domain *d;
 
 	if (domains[domain])
 		return 0;
 	d = kzalloc(sizeof(*d), GFP_KERNEL);
 	if (!d)
 		return -ENOMEM;
-	d->counters = vzalloc(array_size(cmt_caps.nr_rmids,
-					 sizeof(*d->counters)));
-	if (!d->counters) {
+	if (cmt_backend_samples() && domain_add_counters(d)) {
 		kfree(d);
 		return -ENOMEM;
-	}
-	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
-		cmt_counter_reset(&d->counters[rmid]);
-		d->counters[rmid].seen = seen;
 	}
 	WRITE_ONCE(domains[domain], d);
 	return 0;
 }
 
+/*
+ * The queues of a burst have room for CMT_MAX_RMIDS RMIDs.  Where there are more,
+ * nothing is read, and the switch path marks RMIDs in a bitmap that has room.
+ */
 int cmt_sampler_prepare(unsigned int cpu)
 {
+	u32 words = BITS_TO_LONGS(cmt_caps.nr_rmids);
+	bool samples = cmt_backend_samples();
 	struct sampler_cpu *s;
 
 	if (per_cpu(sampler_cpus, cpu))
 		return 0;
-	s = kzalloc_node(sizeof(*s), GFP_KERNEL, cpu_to_node(cpu));
+	s = kzalloc_node(struct_size(s, marks, samples ? 0 : words), GFP_KERNEL,
+			 cpu_to_node(cpu));
 	if (!s)
 		return -ENOMEM;
 	cmt_hrtimer_setup(&s->timer, sampler_tick, HRTIMER_MODE_ABS_PINNED_HARD);
 	s->burst.generations = cmt_table_generations();
 	s->burst.readable = cmt_table_readable();
 	s->burst.caps = &cmt_caps;
-	s->burst.words = BITS_TO_LONGS(cmt_caps.nr_rmids);
+	s->burst.words = samples ? words : 0;
 	s->burst.readings = s->readings;
-	per_cpu(cmt_marks, cpu).hot = s->burst.hot.rmids;
+	per_cpu(cmt_marks, cpu).hot = samples ? s->burst.hot.rmids : s->marks;
 	per_cpu(sampler_cpus, cpu) = s;
 	return 0;
 }
@@ -726,10 +746,11 @@ int __init cmt_sampler_init(u32 interval_ns)
 		return -EINVAL;
 	}
 	interval = interval_ns;
-	scale = (struct cmt_scale) {
-		.mbm_mask = GENMASK_ULL(cmt_caps.counter_bits - 1, 0),
-		.upscale_bytes = cmt_caps.upscale_bytes,
-	};
+	if (cmt_backend_samples())
+		scale = (struct cmt_scale) {
+			.mbm_mask = GENMASK_ULL(cmt_caps.counter_bits - 1, 0),
+			.upscale_bytes = cmt_caps.upscale_bytes,
+		};
 	return register_pm_notifier(&sampler_pm_nb);
 }
 

@@ -246,8 +246,11 @@ struct cmt_ring_header {
 
 /* cmt_info.backend */
 enum {
-	CMT_BACKEND_HARDWARE	= 1,
-	CMT_BACKEND_EMULATED	= 2,
+	CMT_BACKEND_HARDWARE	= 1,	/* RDT or PQoS */
+	CMT_BACKEND_EMULATED	= 2,	/* a model of a cache: nothing is measured */
+	CMT_BACKEND_SOFTWARE	= 3,	/* RMIDs are only numbers: events is 0, and
+					 * there are no SAMPLEs; reason says why
+					 */
 };
 
 /* cmt_info.vendor */
@@ -290,8 +293,10 @@ struct cmt_info {
 	__u32 nr_rmids;		/* RMID numbers are below this */
 	__u32 rmids_usable;	/* how many can have an owner at once */
 	__u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
-	__u32 upscale_bytes;	/* bytes per counter unit (CPUID 0xF.1 EBX) */
-	__u32 counter_bits;	/* width of the MBM counters */
+	__u32 upscale_bytes;	/* bytes per counter unit (CPUID 0xF.1 EBX); 0:
+				 * there are no counters
+				 */
+	__u32 counter_bits;	/* width of the MBM counters, likewise */
 	__u32 ring_records;	/* of the largest ring */
 	__u32 interval_ns;
 	__u32 interval_min_ns;

@@ -98,6 +98,12 @@ class DeviceTest(FakeCase):
         self.assertFalse(info.emulated)
         self.assertEqual(info.l3_bytes, 32 * MIB)
 
+    def test_software(self):
+        FAKE.test_info(3, U64(0))
+        info = self.open().info
+        self.assertIs(info.backend, cmt.Backend.SOFTWARE)
+        self.assertFalse(info.emulated)
+
     def test_open_says_why(self):
         for number, says in ((errno.ENOENT, "modprobe cmt"),
                              (errno.EACCES, "permission denied"),

@@ -12,7 +12,7 @@
  * "churn" (ever more owners are pending), "refuse" (no mode is good), "nombm"
  * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
  * (RMID 2 is resctrl's), "slow" (the module says that it samples once a second),
- * "timens" (a time namespace).
+ * "timens" (a time namespace), "software" (RMIDs are only numbers: nothing is read).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -108,6 +108,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.size = sizeof(dev->info),
 		.abi_version = CMT_ABI_VERSION,
 		.backend = fake("hardware") ? CMT_BACKEND_HARDWARE :
+			   fake("software") ? CMT_BACKEND_SOFTWARE :
 					      CMT_BACKEND_EMULATED,
 		.vendor = CMT_VENDOR_INTEL, .scope = fake_scope(),
 		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
@@ -126,6 +127,10 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 	if (fake("nombm")) {
 		dev->info.events = CMT_F_OCCUPANCY;
 		strcpy(dev->info.mbm_reason, "counters are \033[31massigned");
+	}
+	if (fake("software")) {
+		dev->info.events = 0;
+		strcpy(dev->info.mbm_reason, dev->info.reason);
 	}
 	strcpy(dev->patterns, "docker-<id>.scope\n!x\n");
 	dev->flags = flags;
@@ -405,7 +410,8 @@ static void say_caps(void)
 /* Step 0 is the tick, 1..4 are the samples of RMIDs 0..3. */
 static void make(struct cmt_reader *reader, struct cmt_record *record)
 {
-	uint32_t emulated = fake("hardware") ? 0 : CMT_F_EMULATED;
+	uint32_t emulated = fake("hardware") || fake("software") ? 0 :
+								 CMT_F_EMULATED;
 
 	*record = (struct cmt_record){
 		.ts = reader->next_ms * MS, .type = CMT_REC_SAMPLE,
@@ -457,7 +463,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	for (i = 0; i < n && reader->next_ms < now_ms; i++) {
 		make(reader, &records[i]);
 		do {
-			if (++reader->step > NR_RMIDS) {
+			if (++reader->step > (fake("software") ? 0 : NR_RMIDS)) {
 				reader->step = 0;
 				reader->next_ms++;
 			}

@@ -44,6 +44,43 @@ run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1
 lacks out "EMULATED"
 has out "LOST 7"
 
+# RMIDs that are only numbers: owners without values, and why on every screen.
+run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process
+has out "software (Intel)"
+has out 'UNAVAILABLE: cache occupancy and memory bandwidth: made up \x1b[31m'
+has out "over 0."
+lacks out "EMULATED"
+lacks out "0 B"
+checks=$((checks + 1))
+grep -q '^ *1001 web .* - *- *- *- .* unavailable$' "$scratch/out" ||
+	fail "an owner without values is not shown as -"
+run 0 env CMT_FAKE=software,container "$stat" -i 0.1 -n 1
+has out "unavailable"
+run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by cpu
+has out "UNAVAILABLE"
+run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by domain
+has out "unavailable"
+run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --json
+has out '"emulated":false,"unavailable":"made up \u001b[31m","lost":0,'
+has out '"occupancy_bytes":null,'
+has out '"reason":"unavailable"'
+lacks out '"occupancy_bytes":0'
+run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --csv
+has out ",1001,web,"
+has out ",,,,,,false,false,false,unavailable"
+run 0 env CMT_FAKE=software "$ctl" info
+has out "backend            software"
+has out 'reason             made up \x1b[31m'
+has out "occupancy          no"
+has out 'mbm_reason         made up \x1b[31m'
+has out "upscale_bytes      -"
+run 0 env CMT_FAKE=software "$ctl" rmids
+has out 'UNAVAILABLE: cache occupancy: made up \x1b[31m'
+lacks out "0 B"
+run 0 env CMT_FAKE=software "$ctl" rmids --json
+has out '"residual_bytes":null'
+lacks out "$escape"
+
 # RMIDs that did not run are read once in 32 ms.  In intervals of 8 ms most have no
 # reading of them: what they held stays, as old as it is, and is never 0 or gone.
 run 0 env CMT_FAKE=idle "$stat" -i 0.008 -n 40 --by process --json

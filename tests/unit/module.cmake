@@ -28,6 +28,10 @@ cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/topology.c)
 target_compile_options(test_emulated PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
+cmt_module_test(software test_software.c ${CMT_SHIM_DIR}/fake.c
+	${CMT_MODULE_DIR}/software.c ${CMT_MODULE_DIR}/topology.c)
+target_compile_options(test_software PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
+
 cmt_module_test(burst test_burst.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c)
 target_compile_options(test_burst PRIVATE -include ${CMT_SHIM_DIR}/fake.h)

@@ -2,6 +2,7 @@
 /* Usage of a device whose rings are really mapped. */
 #include <cmt/cmt.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "fake_device.h"
@@ -99,6 +100,77 @@ START_TEST(test_frame_when_complete)
 	ck_assert_uint_eq(frame->sampling_ns, MS);
 	ck_assert(!frame->lost && !frame->dropped);
 	nothing_yet();
+}
+END_TEST
+
+static void put_ticks(uint64_t ms)
+{
+	struct cmt_record record;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		record = image_tick(cpu, T0 + ms * MS + 10);
+		record.domain = cpu;
+		image_put(fake_ring(cpu), &record);
+	}
+	fake.now = T0 + ms * MS + 20;
+}
+
+/* A device without counters has its owners, and no value of any of them. */
+START_TEST(test_nothing_is_read)
+{
+	static const uint32_t bys[] = {
+		CMT_USAGE_BY_CONTAINER, CMT_USAGE_BY_PROCESS,
+		CMT_USAGE_BY_DOMAIN, CMT_USAGE_BY_CPU,
+	};
+	const uint32_t by = bys[_i];
+	const uint32_t nr = by == CMT_USAGE_BY_CONTAINER ||
+			    by == CMT_USAGE_BY_PROCESS ? 1 : 2;
+	const struct cmt_usage_row *row;
+	struct cmt_usage_opts opts;
+	struct cmt_record record;
+	uint64_t ms;
+
+	cmt_usage_free(usage);
+	cmt_device_close(dev);
+	fake.info.events = 0;
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, 0), 0);
+	opts = opts_of(by);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	for (ms = 0; ms < 22; ms++)
+		put_ticks(ms);
+	row = next_rows(nr);
+	ck_assert_uint_eq(frame->last_ns, T0 + 20 * MS - 1);
+	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS - 1);
+	ck_assert_uint_eq(frame->nr_domains, 2);
+	ck_assert(!frame->emulated);
+	ck_assert(!row->occupancy.known && !row->total.known &&
+		  !row->local.known);
+	ck_assert(!row->occupancy.slots && !row->occupancy.most_bytes);
+	if (by == CMT_USAGE_BY_CPU)
+		return;
+	ck_assert_uint_eq(row->why, CMT_USAGE_WHY_UNAVAILABLE);
+	ck_assert_uint_eq(row->occupancy.why, CMT_USAGE_WHY_UNAVAILABLE);
+	ck_assert_uint_eq(row->rmids, 1);
+	ck_assert(isnan(row->total.rate));
+	if (by == CMT_USAGE_BY_PROCESS)
+		ck_assert_uint_eq(row->pid, 1001);
+	/* the owner is in the interval so far, and ends in it */
+	ck_assert_int_eq(cmt_usage_peek(usage, &frame), 0);
+	for (; ms < 30; ms++)
+		put_ticks(ms);
+	record = image_event(CMT_REC_FREE, 0, T0 + 30 * MS, 1, 10);
+	image_put(fake_ring(0), &record);
+	for (; ms < 42; ms++)
+		put_ticks(ms);
+	row = next_rows(nr);
+	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS);
+	ck_assert(row->why & CMT_USAGE_WHY_ENDED);
+	ck_assert_uint_eq(row->rmids, 0);
+	for (; ms < 62; ms++)
+		put_ticks(ms);
+	next_rows(0);
+	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS);
 }
 END_TEST
 
@@ -265,6 +337,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_frame_when_complete);
+	tcase_add_loop_test(tcase, test_nothing_is_read, 0, 4);
 	tcase_add_test(tcase, test_silent_device);
 	tcase_add_test(tcase, test_timeout);
 	tcase_add_test(tcase, test_refresh_names);

@@ -26,6 +26,7 @@ static void prepare(void)
 	};
 	info = (struct cmt_info){
 		.backend = CMT_BACKEND_HARDWARE, .vendor = CMT_VENDOR_INTEL,
+		.events = CMT_F_OCCUPANCY,
 		.rmids_usable = 55, .l3_bytes = 32 << 20,
 		.reason = "CPUID 0xF",
 	};
@@ -479,6 +480,31 @@ static void assert_number(struct json_object *object, const char *key,
 	ck_assert_int_eq(json_object_get_int64(member(object, key)), expected);
 }
 
+/* RMIDs are only numbers: no value, and why. */
+START_TEST(test_view_unavailable)
+{
+	struct json_object *interval;
+
+	prepare();
+	print_table((struct table_opts){ 0 });
+	assert_lacks("UNAVAILABLE");
+	print_json();
+	assert_has("\"unavailable\":null,");
+	info.backend = CMT_BACKEND_SOFTWARE;
+	info.events = 0;
+	strcpy(info.reason, "no RDT \033[2J");
+	print_table((struct table_opts){ 0 });
+	assert_tame();
+	assert_has("software (Intel)");
+	assert_has("UNAVAILABLE: cache occupancy and memory bandwidth: no RDT \\x1b[2J");
+	assert_lacks("EMULATED");
+	print_json();
+	interval = parse_line(0);
+	assert_text(interval, "unavailable", "no RDT \033[2J");
+	json_object_put(interval);
+}
+END_TEST
+
 START_TEST(test_view_json_interval)
 {
 	struct json_object *interval;
@@ -675,6 +701,7 @@ int main(void)
 	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);
 	tcase_add_test(tc, test_view_table_attributes_only_when_allowed);
 	tcase_add_test(tc, test_view_table_empty_interval);
+	tcase_add_test(tc, test_view_unavailable);
 	tcase_add_test(tc, test_view_json_interval);
 	tcase_add_test(tc, test_view_json_empty_interval);
 	tcase_add_test(tc, test_view_json_values);

@@ -66,8 +66,13 @@ static void add_sampling(struct fields *fields, const struct cmt_info *info,
 {
 	char text[FORMAT_LEN];
 
-	fields_number(fields, "upscale_bytes", info->upscale_bytes, NULL);
-	fields_number(fields, "counter_bits", info->counter_bits, NULL);
+	if (info->events) {
+		fields_number(fields, "upscale_bytes", info->upscale_bytes, NULL);
+		fields_number(fields, "counter_bits", info->counter_bits, NULL);
+	} else {
+		fields_text(fields, "upscale_bytes", NULL);
+		fields_text(fields, "counter_bits", NULL);
+	}
 	fields_number(fields, "cpus", info->nr_cpus, NULL);
 	fields_number(fields, "rmids", info->nr_rmids, NULL);
 	fields_number(fields, "rmids_usable", info->rmids_usable, NULL);

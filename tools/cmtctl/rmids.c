@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fields.h"
 #include "format.h"
@@ -12,6 +13,11 @@
 static bool emulated(const struct ctl *ctl)
 {
 	return cmt_device_info(ctl->dev)->backend == CMT_BACKEND_EMULATED;
+}
+
+static bool has_residue(const struct ctl *ctl)
+{
+	return cmt_device_info(ctl->dev)->events & CMT_F_OCCUPANCY;
 }
 
 static int print_json(const struct ctl *ctl, const struct row *row,
@@ -38,26 +44,41 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 	fields_number(&fields, "cgroup_id", row->cgroup_id, NULL);
 	fields_number(&fields, "since_ns", record->ts, NULL);
 	fields_number(&fields, "age_ns", as_of - record->ts, NULL);
-	fields_number(&fields, "residual_bytes", record->owner.residual_bytes,
-		      NULL);
+	if (has_residue(ctl))
+		fields_number(&fields, "residual_bytes",
+			      record->owner.residual_bytes, NULL);
+	else
+		fields_text(&fields, "residual_bytes", NULL);
 	return fields_end(&fields);
 }
 
-static void print_text(const struct row *row, const struct cmt_record *record,
-		       uint64_t as_of)
+static void print_text(const struct ctl *ctl, const struct row *row,
+		       const struct cmt_record *record, uint64_t as_of)
 {
 	char comm[4 * CMT_COMM_LEN + 1], name[4 * CONTAINER_LABEL_LEN];
-	char label[CONTAINER_LABEL_LEN], residue[FORMAT_LEN], pid[16] = "-";
+	char label[CONTAINER_LABEL_LEN], residue[FORMAT_LEN] = "-";
+	char pid[16] = "-";
 
 	escape_text(comm, sizeof(comm), row->comm, ESCAPE_ASCII);
 	escape_text(name, sizeof(name), container_label(label, row),
 		    ESCAPE_ASCII);
 	if (row->pid)
 		snprintf(pid, sizeof(pid), "%u", row->pid);
+	if (has_residue(ctl))
+		format_bytes(residue, record->owner.residual_bytes);
 	printf("%4u %10u %7s %-15s %10.3f %10s %s\n", row->rmid,
 	       row->generation, pid, comm,
-	       (double)(as_of - record->ts) / 1e9,
-	       format_bytes(residue, record->owner.residual_bytes), name);
+	       (double)(as_of - record->ts) / 1e9, residue, name);
+}
+
+static void print_unavailable(const struct ctl *ctl)
+{
+	const struct cmt_info *info = cmt_device_info(ctl->dev);
+	char reason[sizeof(info->reason) + 1] = "", escaped[4 * sizeof(reason)];
+
+	memcpy(reason, info->reason, sizeof(info->reason));
+	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);
+	printf("UNAVAILABLE: cache occupancy: %s\n", escaped);
 }
 
 static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
@@ -70,6 +91,8 @@ static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 
 	if (!ctl->json && emulated(ctl))
 		printf("EMULATED: the cache sizes come from a model, not from hardware\n");
+	if (!ctl->json && !has_residue(ctl))
+		print_unavailable(ctl);
 	if (!ctl->json)
 		printf("%4s %10s %7s %-15s %10s %10s %s\n", "RMID",
 		       "GENERATION", "PID", "COMM", "AGE S", "RESIDUE",
@@ -84,7 +107,7 @@ static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 		if (ctl->json)
 			ret = print_json(ctl, &row, record, snapshot->as_of);
 		else
-			print_text(&row, record, snapshot->as_of);
+			print_text(ctl, &row, record, snapshot->as_of);
 	}
 	return ret;
 }

@@ -100,18 +100,22 @@ static void put_losses(struct screen *screen, const struct report *report)
 			   report->dropped, report->dropped_ever);
 }
 
+/* What the values are not, and why. */
 static void put_banner(struct screen *screen, const struct report *report)
 {
 	char reason[sizeof(report->info->reason) + 1] = "";
 	char escaped[4 * sizeof(reason)];
 
-	if (!report->emulated)
-		return;
 	memcpy(reason, report->info->reason, sizeof(report->info->reason));
 	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);
-	screen_wrapped(screen, ATTRIBUTE_REVERSE,
-		   "EMULATED: these values come from a model, not from hardware (%s)",
-		   escaped);
+	if (report->emulated)
+		screen_wrapped(screen, ATTRIBUTE_REVERSE,
+			   "EMULATED: these values come from a model, not from hardware (%s)",
+			   escaped);
+	else if (!report->info->events)
+		screen_wrapped(screen, ATTRIBUTE_BOLD,
+			   "UNAVAILABLE: cache occupancy and memory bandwidth: %s",
+			   escaped);
 }
 
 void view_header(struct screen *screen, const struct report *report, bool brief)

@@ -101,12 +101,27 @@ static int add_interval(struct json_object *object, const struct report *report)
 	return ret;
 }
 
+/* Why there is no occupancy and no bandwidth; null: there is. */
+static int add_unavailable(struct json_object *object,
+			   const struct report *report)
+{
+	char reason[sizeof(report->info->reason) + 1] = "";
+	struct json_object *value;
+
+	if (report->info->events)
+		return json_add(object, "unavailable", NULL);
+	memcpy(reason, report->info->reason, sizeof(report->info->reason));
+	value = json_text(reason);
+	return value ? json_add(object, "unavailable", value) : -ENOMEM;
+}
+
 /* How it was measured, and what is missing in it. */
 static int add_sampling(struct json_object *object, const struct report *report)
 {
 	const struct frame *frame = &report->frame;
 	int ret = add_bool(object, "emulated", report->emulated);
 
+	ret = ret ? ret : add_unavailable(object, report);
 	ret = ret ? ret : add_number(object, "lost", report->lost);
 	ret = ret ? ret : add_number(object, "dropped", report->dropped);
 	ret = ret ? ret : add_number(object, "missed", frame->missed);

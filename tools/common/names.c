@@ -12,9 +12,16 @@ static const struct {
 	[CMT_VENDOR_HYGON] = { "hygon", "Hygon" },
 };
 
+static const char *const backends[] = {
+	[CMT_BACKEND_HARDWARE] = "hardware",
+	[CMT_BACKEND_EMULATED] = "emulated",
+	[CMT_BACKEND_SOFTWARE] = "software",
+};
+
 const char *backend_name(uint32_t backend)
 {
-	return backend == CMT_BACKEND_HARDWARE ? "hardware" : "emulated";
+	return backend >= CMT_BACKEND_HARDWARE &&
+	       backend <= CMT_BACKEND_SOFTWARE ? backends[backend] : "unknown";
 }
 
 const char *vendor_name(uint32_t vendor)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* "hardware" or "emulated", of CMT_BACKEND_* */
+/* "hardware", "emulated", "software", or "unknown"; of CMT_BACKEND_* */
 const char *backend_name(uint32_t backend);
 
 /* "intel", "amd", "hygon" or "other", of CMT_VENDOR_*; and as people write it */

@@ -30,6 +30,10 @@
  * A value is known or not.  A known value is partial when it leaves something
  * out: it is a lower bound.
  *
+ * A device that reads nothing (cmt_info.events is 0: the software backend) has rows
+ * of all owners that are there at the end of an interval.  Their values are not
+ * known, for CMT_USAGE_WHY_UNAVAILABLE; cmt_info.reason says why.
+ *
  * A row by container is the cgroup of one container, service or other cgroup with
  * all that is nested in it: cgroups are in one row exactly if their paths begin
  * with the same cgroup of a container (cmt_container.own_len).  Names and ids are
@@ -100,7 +104,9 @@ enum cmt_usage_kind {
 
 /** why: what kept a value from being known, or complete. */
 #define CMT_USAGE_WHY_ERROR	(1U << 0)	/**< the hardware said error */
-#define CMT_USAGE_WHY_UNAVAILABLE (1U << 1)	/**< it said unavailable */
+#define CMT_USAGE_WHY_UNAVAILABLE (1U << 1)	/**< it said unavailable, or there
+						 *   are no counters
+						 */
 #define CMT_USAGE_WHY_GAP	(1U << 2)	/**< traffic was not counted */
 #define CMT_USAGE_WHY_FIRST	(1U << 3)	/**< one reading makes no rate */
 #define CMT_USAGE_WHY_ENDED	(1U << 4)	/**< all owners of the row ended */
@@ -221,7 +227,9 @@ struct cmt_usage_frame {
 				 *   after the first one's
 				 */
 	uint64_t end_ns;	/**< exclusive */
-	uint64_t last_ns;	/**< of the last reading, 0: there was none */
+	uint64_t last_ns;	/**< of the last reading, 0: there was none; of a
+				 *   device that reads nothing, of the last slot
+				 */
 	uint64_t elapsed_ns;	/**< since the last reading of the frame before */
 	uint32_t by;		/**< enum cmt_usage_by */
 	uint32_t nr_rows;	/**< in no order of use */

@@ -14,7 +14,7 @@
 #include "uapi/cmt.h"
 
 #define DEV_PATH "/dev/cmt"
-#define MAX_RMIDS 1024
+#define MAX_RMIDS 4096
 
 /* What an owner is; none of these: a process */
 #define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | \

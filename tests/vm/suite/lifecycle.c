@@ -296,5 +296,8 @@ const struct test lifecycle_tests[] = {
 	{ "lifecycle_leader_first", lifecycle_leader_first, QUIET, 0 },
 	{ "lifecycle_cgroup", lifecycle_cgroup, QUIET, 0 },
 	{ "lifecycle_late_reader", lifecycle_late_reader, QUIET, 0 },
+	{ "software_lifecycle_names", lifecycle_names, SOFTWARE QUIET, 0 },
+	{ "software_lifecycle_late_reader", lifecycle_late_reader,
+	  SOFTWARE QUIET, 0 },
 	{ }
 };

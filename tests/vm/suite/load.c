@@ -154,7 +154,7 @@ static void check_refused(const char *params, int err)
 static void load_bad_params(void)
 {
 	static const char *const bad[] = {
-		"backend=", "backend=foo", "backend=Emulated",
+		"backend=", "backend=foo", "backend=Emulated", "backend=Software",
 		"interval_us=0", "interval_us=99", "interval_us=1000001",
 		"interval_us=4294967295",
 		"ring_records=1", "ring_records=128", "ring_records=255",
@@ -201,7 +201,7 @@ static void load_auto(void)
 	CHECK(!module_load("backend=auto"), "load");
 	dev_open(&dev, O_RDONLY);
 	CHECK(dev.info.backend == (has_hw ? CMT_BACKEND_HARDWARE :
-				   CMT_BACKEND_EMULATED), "backend %u: %s",
+				   CMT_BACKEND_SOFTWARE), "backend %u: %s",
 	      dev.info.backend, dev.info.reason);
 	dev_close(&dev);
 	CHECK(!module_unload(), "unload");

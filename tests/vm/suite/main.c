@@ -19,6 +19,7 @@
 const char *suite_path;
 unsigned int slowness = 1;
 bool has_hw;
+bool wants_model;
 bool module_is_next;
 static bool debug;
 
@@ -28,7 +29,7 @@ static const struct test *const suites[] = {
 #else
 	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
 	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
-	attach_tests, perf_tests, full_tests,
+	attach_tests, perf_tests, software_tests, full_tests,
 #endif
 	debug_tests,	/* the last: what all the others led to */
 };
@@ -166,7 +167,7 @@ static bool run_test(const struct test *test)
 static void usage(FILE *to)
 {
 	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
-		"             [--slow N] [--hw] [--module-next] [--debug]\n"
+		"             [--slow N] [--hw | --emulated] [--module-next] [--debug]\n"
 		"  --bare  run in this process, with the module as it is\n"
 		"  others  see suite.h\n");
 }
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 			run = run_bare;
 		} else if (!strcmp(argv[i], "--hw")) {
 			has_hw = true;
+		} else if (!strcmp(argv[i], "--emulated")) {
+			wants_model = true;
 		} else if (!strcmp(argv[i], "--module-next")) {
 			module_is_next = true;
 		} else if (!strcmp(argv[i], "--debug")) {

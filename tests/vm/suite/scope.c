@@ -612,6 +612,10 @@ const struct test scope_tests[] = {
 	  120 },
 	{ "scope_without_switches", scope_without_switches, "scope=cpu", 0 },
 	{ "scope_cpus", scope_cpus, "scope=cpu ring_records=16384", 0 },
+	{ "software_scope_thousand", scope_thousand,
+	  SOFTWARE "scope=container interval_us=10000 ring_records=16384", 60 },
+	{ "software_scope_cpus", scope_cpus,
+	  SOFTWARE "scope=cpu ring_records=16384", 0 },
 	{ }
 };
 

@@ -34,6 +34,7 @@ extern const struct test perf_tests[];
 extern const struct test debug_tests[];
 extern const struct test scope_tests[];
 extern const struct test attach_tests[];
+extern const struct test software_tests[];
 extern const struct test full_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];
@@ -46,6 +47,9 @@ extern const struct test lib_tests[];
  *		  thousands does 1/N of it, and every limit of time is N times
  *		  as long
  *	--hw      the processor has L3 monitoring, and the module must find it
+ *	--emulated
+ *		  the processor has none: a test that names no backend asks for
+ *		  the model
  *	--module-next
  *		  the module is the next version of tests/abi/next
  *	--debug   the kernel is tests/vm/debug-kernel: after the other tests it
@@ -53,6 +57,7 @@ extern const struct test lib_tests[];
  */
 extern unsigned int slowness;	/* 1: it is not */
 extern bool has_hw;
+extern bool wants_model;
 
 /* The module is the next version of tests/abi/next. */
 extern bool module_is_next;
@@ -87,8 +92,9 @@ struct patience { uint64_t left_ns, asked_ns; };
 struct patience patience_of(unsigned int ms);	/* times slowness */
 bool patience_left(struct patience *patience);
 
-/* The module, and what comes first where a test is about the model of a cache */
+/* The module, and what comes first where a test is about one backend */
 #define EMULATED "backend=emulated "
+#define SOFTWARE "backend=software "
 int module_load(const char *params);	/* 0 or -errno */
 int module_unload(void);		/* 0 or -errno, does not wait */
 bool module_present(void);		/* in /proc/modules */

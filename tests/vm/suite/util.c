@@ -83,8 +83,13 @@ int module_load(const char *params)
 {
 	int fd = open(module_is_next ? MODULE_NEXT_PATH : MODULE_PATH,
 		      O_RDONLY | O_CLOEXEC);
+	char named[512];
 	int err;
 
+	if (wants_model && !strstr(params, "backend=")) {
+		snprintf(named, sizeof(named), EMULATED "%s", params);
+		params = named;
+	}
 	if (fd < 0)
 		return -errno;
 	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
@@ -248,7 +253,7 @@ static void show_inner(void)
 void run_suite(const char *program, const char *option, const char *prefix)
 {
 	char slow[16];
-	const char *args[8] = { program, "--run", prefix, "--slow", slow };
+	const char *args[9] = { program, "--run", prefix, "--slow", slow };
 	unsigned int n = 5;
 	pid_t pid = fork();
 	int status;
@@ -257,6 +262,8 @@ void run_suite(const char *program, const char *option, const char *prefix)
 	snprintf(slow, sizeof(slow), "%u", slowness);
 	if (has_hw)
 		args[n++] = "--hw";
+	if (wants_model)
+		args[n++] = "--emulated";
 	args[n] = option;
 	if (pid == 0) {
 		if (!freopen(INNER_LOG, "w", stdout))
