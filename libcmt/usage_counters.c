@@ -204,9 +204,11 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 	struct usage_counted *to;
 	uint32_t place = p->rmid;
 
+	if (p->cpu >= usage->nr_cpus || p->rmid >= usage->nr_rmids)
+		return 0;
 	if (usage->by == CMT_USAGE_BY_DOMAIN)
 		place = usage_domain(usage, p->domain);
-	if (p->cpu >= usage->nr_cpus || place >= nr_places(usage))
+	if (place == USAGE_NONE)
 		return 0;
 	to = usage->by == CMT_USAGE_BY_CPU ? &usage->cpus[p->cpu].counted :
 					     runner_counted(usage, p, place);

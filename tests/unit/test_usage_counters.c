@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #define MS 1000000ULL
-#define NR_RMIDS 64
+#define NR_RMIDS 128
 #define ALL (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | \
 	     CMT_F_LLC_REFERENCES)
 
@@ -237,10 +237,10 @@ END_TEST
 START_TEST(test_by_cpu)
 {
 	begin(CMT_USAGE_BY_CPU);
-	own(1, 10, 0);
+	own(100, 10, 0);
 	for (uint64_t ms = 10; ms < 20; ms++)
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
-			ran(cpu, ms * MS, 1, cpu ? 250 : 1000);
+			ran(cpu, ms * MS, 100, cpu ? 250 : 1000);
 			ran(cpu, ms * MS, 0, cpu ? 750 : 0);
 			tick(cpu, ms * MS);
 		}
@@ -259,12 +259,12 @@ END_TEST
 START_TEST(test_by_domain)
 {
 	begin(CMT_USAGE_BY_DOMAIN);
-	own(1, 10, 0);
+	own(100, 10, 0);
 	for (uint64_t ms = 10; ms < 20; ms++)
 		for (uint32_t cpu = 0; cpu < 4; cpu++) {
 			if (!cpu)
-				read_at(1, ms * MS);
-			ran(cpu, ms * MS, 1, cpu < 3 ? 1000 : 0);
+				read_at(100, ms * MS);
+			ran(cpu, ms * MS, 100, cpu < 3 ? 1000 : 0);
 			ran(cpu, ms * MS, 0, cpu < 3 ? 0 : 1000);
 		}
 	/* domain 1 has not been read */
