@@ -870,16 +870,17 @@ END_TEST
 /* A slot takes so many of them, and says how many there were more. */
 START_TEST(test_perf_bounded)
 {
-	const uint32_t max = 4 * 256;
+	const uint32_t max = 3 * 4 * 256;
 
+	start(3 * MS, 2);
 	for (uint32_t i = 0; i < max + 5; i++)
-		add(perf(10 * MS, i % 4, 5, 1 + i, 1));
+		add(perf(12 * MS, i % 4, 5, 1 + i, 1));
 	cmt_slots_flush(slots);
 	ck_assert_uint_eq(outs[0].slot.nr_perf, max);
 	ck_assert_uint_eq(outs[0].slot.perf_dropped, 5);
 	ck_assert_uint_eq(counts().added, max);
 	ck_assert_uint_eq(counts().perf_dropped, 5);
-	add(perf(11 * MS, 0, 5, 1, 1));
+	add(perf(15 * MS, 0, 5, 1, 1));
 	cmt_slots_flush(slots);
 	ck_assert_uint_eq(outs[1].slot.nr_perf, 1);
 	ck_assert_uint_eq(outs[1].slot.perf_dropped, 0);

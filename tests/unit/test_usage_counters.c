@@ -2,6 +2,7 @@
 /* What the processor counted, from records to rows, without a device. */
 #include <check.h>
 #include <cmt/cmt.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +367,8 @@ START_TEST(test_values)
 	c = &row_of(CMT_USAGE_OWNER, 1)->counters;
 	ck_assert(c->known && c->partial);
 	ck_assert_uint_eq(c->why, CMT_USAGE_WHY_NOT_COUNTED);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 1)->why &
+			  CMT_USAGE_WHY_NOT_COUNTED, 0);
 	ck_assert_uint_eq(c->values, CMT_F_CYCLES | CMT_F_INSTRUCTIONS);
 	ck_assert_uint_eq(c->bounds, CMT_F_INSTRUCTIONS);
 	ck_assert_uint_eq(c->cycles, 10000000);
@@ -483,6 +486,17 @@ START_TEST(test_unknown_owners)
 }
 END_TEST
 
+START_TEST(test_refuses)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = 8, .nr_cpus = 1,
+		.counters = CMT_F_CYCLES | CMT_F_ERROR,
+	};
+
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("usage_counters");
@@ -501,6 +515,7 @@ int main(void)
 	tcase_add_test(tcase, test_dropped_records);
 	tcase_add_test(tcase, test_pending);
 	tcase_add_test(tcase, test_unknown_owners);
+	tcase_add_test(tcase, test_refuses);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
