@@ -6,6 +6,7 @@
 
 #include "cmt.h"
 #include "owner.h"
+#include "perf.h"
 #include "pqr.h"
 #include "resctrl.h"
 #include "sampler.h"
@@ -87,6 +88,14 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
 	cpu->rmid = CMT_RMID_NONE;
 }
 
+/* What runs here has @rmid from now on. */
+static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
+{
+	if (static_branch_unlikely(&cmt_perf_key))
+		cmt_perf_turn(rmid);
+	cpu->rmid = rmid;
+}
+
 /* Where anything is not as usual.  @prev has run here with the RMID before. */
 static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
 				  const struct task_struct *next, u32 rmid)
@@ -109,7 +118,7 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 		     cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
 				    (pqr & CMT_PQR_CLOSID) | rmid)))
 		rmid = cpu_load_slow(cpu, prev, next, rmid);
-	cpu->rmid = rmid;
+	cpu_rmid_set(cpu, rmid);
 	cpu->pqr_writes++;
 	cmt_sampler_mark(rmid);
 }
@@ -174,7 +183,7 @@ void cmt_cpu_reload(struct cmt_cpu *cpu)
 		cpu->base = rmid;
 		cmt_resctrl_seen(rmid);
 	}
-	cpu->rmid = rmid;
+	cpu_rmid_set(cpu, rmid);
 	cpu_load_if_other(cpu, current);
 }
 
@@ -223,7 +232,7 @@ static void cpu_look(struct cmt_cpu *cpu)
 	    pqr_rmid(pqr) == cpu->rmid)
 		return;
 	cmt_cpu_found(cpu, pqr_rmid(pqr));
-	cpu->rmid = pqr_rmid(pqr);
+	cpu_rmid_set(cpu, pqr_rmid(pqr));
 }
 
 void cmt_cpu_refresh(void)

@@ -12,6 +12,7 @@
 #include <linux/wait.h>
 
 #include "cmt.h"
+#include "perf.h"
 #include "rings.h"
 #include "sampler.h"
 #include "compat.h"
@@ -27,6 +28,7 @@ static int cmt_release(struct inode *inode, struct file *file)
 {
 	struct cmt_waiter *waiter = file->private_data;
 
+	cmt_device_set_counters(file, 0);
 	if (waiter->reading)
 		cmt_sampler_put();
 	cmt_waiter_free(waiter);
@@ -145,6 +147,14 @@ void cmt_device_set_watermark(struct file *file, u32 records)
 
 	WRITE_ONCE(waiter->watermark, records);
 	cmt_waiter_changed(waiter);
+}
+
+void cmt_device_set_counters(struct file *file, u32 counters)
+{
+	struct cmt_waiter *waiter = file->private_data;
+
+	if (counters || READ_ONCE(waiter->counters))
+		cmt_perf_want(&waiter->counters, counters);
 }
 
 static const struct file_operations cmt_fops = {

@@ -15,6 +15,7 @@
 #include <linux/smp.h>
 
 #include "cmt.h"
+#include "perf.h"
 #include "rings.h"
 #include "sampler.h"
 #include "scope.h"
@@ -117,6 +118,7 @@ static void domain_partition(u32 domain)
 		cmt_ring_set_quiet(cpu, !ticks);
 		cmt_sampler_assign(cpu, domain, ticks, reads ? i++ : 0,
 				   reads ? readers : 0);
+		cmt_perf_cpu_up(cpu, ticks);
 	}
 }
 
@@ -164,6 +166,7 @@ static int hotplug_down(unsigned int cpu)
 
 	if (!this_cpu_read(cmt_cpus.up))
 		return 0;
+	cmt_perf_cpu_down(cpu);
 	cmt_scope_cpu_down(cpu);
 	cmt_cpu_down();
 	test_delay();

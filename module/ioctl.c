@@ -15,6 +15,7 @@
 #include "cmt.h"
 #include "owner.h"
 #include "pattern.h"
+#include "perf.h"
 #include "resctrl.h"
 #include "rings.h"
 #include "sampler.h"
@@ -111,6 +112,7 @@ static void info_fill(struct cmt_info *info)
 	strscpy(info->module_version, CMT_VERSION, sizeof(info->module_version));
 	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
 	strscpy(info->mbm_reason, info_mbm_reason(events), sizeof(info->mbm_reason));
+	info->counters = cmt_perf_look(info->perf_reason);
 }
 
 static long ioctl_get_info(void __user *uarg)
@@ -239,6 +241,23 @@ static long ioctl_set_watermark(struct file *file, void __user *uarg)
 	if (!ret)
 		cmt_device_set_watermark(file, arg.records);
 	return ret;
+}
+
+static long ioctl_set_counters(struct file *file, void __user *uarg)
+{
+	struct cmt_counters arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_COUNTERS_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved || arg.counters & ~CMT_PERF_ALL)
+		return -EINVAL;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (ret)
+		return ret;
+	cmt_device_set_counters(file, arg.counters);
+	cmt_state_emit();
+	return 0;
 }
 
 /* The patterns of the argument; NULL: those in force stay. */
@@ -454,6 +473,8 @@ long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_set_resctrl(file, uarg);
 	case CMT_IOC_PATH_OF_CGROUP:
 		return ioctl_path_of_cgroup(uarg);
+	case CMT_IOC_SET_COUNTERS:
+		return ioctl_set_counters(file, uarg);
 	default:
 		return -ENOTTY;
 	}

@@ -8,6 +8,7 @@
 #include "cmt.h"
 #include "owner.h"
 #include "pattern.h"
+#include "perf.h"
 #include "resctrl.h"
 #include "rings.h"
 #include "sampler.h"
@@ -161,7 +162,7 @@ static int __init scope_init(void)
 
 /*
  * Exit undoes init in exactly the reverse order, that of a failed init too.
- * NULL: nothing to undo.
+ * NULL: nothing to do, or to undo.
  */
 static const struct {
 	int (*init)(void);
@@ -175,6 +176,7 @@ static const struct {
 	{ cmt_pending_init,	cmt_pending_stop },
 	{ containers_init,	containers_exit },
 	{ cmt_hotplug_init,	cmt_hotplug_exit },
+	{ NULL,			cmt_perf_stop },
 	{ resctrl_init,		cmt_resctrl_stop },
 	{ cmt_probes_init,	cmt_probes_exit },
 	{ scope_init,		NULL },
@@ -195,7 +197,7 @@ static int __init cmt_init(void)
 	int ret = check_params();
 
 	for (i = 0; !ret && i < ARRAY_SIZE(steps); i++) {
-		ret = steps[i].init();
+		ret = steps[i].init ? steps[i].init() : 0;
 		if (ret)
 			steps_undo(i);
 	}

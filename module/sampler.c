@@ -28,6 +28,7 @@
 #include "compat.h"
 #include "counter.h"
 #include "owner.h"
+#include "perf.h"
 #include "pqr.h"
 #include "rings.h"
 #include "sampler.h"
@@ -81,6 +82,7 @@ struct sampler_cpu {
 	u64 tick;		/* number of the last boundary */
 	u64 longest_ns;
 	u32 part;		/* of the idle RMIDs */
+	u32 room;		/* for records of readings and counters, a tick */
 	bool ticks;		/* its timer runs while there is a reader */
 	bool careful;		/* the next burst checks every access */
 	struct cmt_burst burst;
@@ -318,6 +320,9 @@ static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		turns_catch_up(s, ticks - 1, part);
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
+	s->burst.room = s->room;
+	if (static_branch_unlikely(&cmt_perf_key))
+		s->burst.room -= min(cmt_perf_due(), s->room / 2);
 	s->burst.mark = cmt_mark(boundary);
 	s->burst.careful = s->careful;
 	sample(s, cpu, now);
@@ -402,13 +407,19 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 	s->tick += ticks;
 
 	flags = cmt_cpu_tick_begin(cpu);
+	if (static_branch_unlikely(&cmt_perf_key))
+		cmt_perf_turn(CMT_RMID_NONE);
 	waiting = sample_due(s, cpu, now, boundary, ticks);
 	cpu->deferred += waiting;
+	if (static_branch_unlikely(&cmt_perf_key))
+		cmt_perf_write(cpu, now, s->room - (cpu->samples - samples));
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
 	/* all that the tick has written */
 	cmt_waiters_check(cpu->ring.head);
 	cmt_cpu_tick_end(cpu);
+	if (static_branch_unlikely(&cmt_perf_key))
+		cmt_perf_turn(cpu->rmid);
 	count_busy(s, cpu, entered);
 	return HRTIMER_RESTART;
 }
@@ -429,7 +440,8 @@ static void timer_start(void *unused)
 	if (running && this_cpu_read(cmt_cpus.up) && READ_ONCE(s->ticks)) {
 		s->tick = tick;
 		s->burst.budget = clock.budget;
-		s->burst.room = cmt_ring_cap(smp_processor_id(), interval_ns);
+		s->room = cmt_ring_cap(smp_processor_id(), interval_ns);
+		cmt_perf_begin();
 		hrtimer_start(&s->timer, ns_to_ktime((tick + 1) * interval_ns),
 			      HRTIMER_MODE_ABS_PINNED_HARD);
 	}

@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 
 #include "cmt.h"
+#include "perf.h"
 #include "sampler.h"
 #include "resctrl.h"
 #include "scope.h"
@@ -16,6 +17,7 @@ void cmt_state_emit(void)
 		.state.interval_ns = cmt_sampler_interval(),
 		.state.resctrl = cmt_resctrl_mode(),
 		.state.resctrl_mounted = cmt_resctrl_mounted(),
+		.state.counters = cmt_perf_counts(),
 	};
 	unsigned long flags;
 

@@ -21,6 +21,7 @@ struct cmt_waiter {
 	struct mutex lock;	/* serialises read(), protects reading */
 	bool reading;		/* has mapped a ring: counts as a reader */
 	u32 watermark;
+	u32 counters;		/* cmt_perf_want() */
 	u64 seen[];		/* by CPU: head at the last read() */
 };
 

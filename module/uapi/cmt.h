@@ -528,7 +528,7 @@ struct cmt_counters {
 #define CMT_IOC_SET_COUNTERS	CMT_IOC(0x0c)	/* struct cmt_counters */
 
 /* The least size that a caller may give: what was published first. */
-#define CMT_INFO_SIZE		264U
+#define CMT_INFO_SIZE		336U
 #define CMT_STATS_SIZE		176U
 #define CMT_RMIDS_SIZE		32U
 #define CMT_INTERVAL_SIZE	16U
@@ -595,7 +595,7 @@ CMT_ABI_AT(cmt_ring_header, data_offset, 28);
 CMT_ABI_AT(cmt_ring_header, state, 32);
 CMT_ABI_AT(cmt_ring_header, head, 64);
 
-CMT_ABI_SIZE(cmt_info, 336);
+CMT_ABI_SIZE(cmt_info, CMT_INFO_SIZE);
 CMT_ABI_AT(cmt_info, abi_version, 8);
 CMT_ABI_AT(cmt_info, instance, 24);
 CMT_ABI_AT(cmt_info, nr_cpus, 32);

@@ -68,6 +68,19 @@ static void order_mode(struct rng *rng)
 	did(DEED_modes);
 }
 
+/* As long as the descriptor is open. */
+static void order_counters(struct rng *rng)
+{
+	struct cmt_counters arg = {
+		.size = sizeof(arg),
+		.counters = CMT_F_CYCLES * rng_below(rng, 16),
+	};
+	int err = ioctl(control.fd, CMT_IOC_SET_COUNTERS, &arg) ? -errno : 0;
+
+	check_errno("SET_COUNTERS", err, ALLOW(ENOTTY));
+	did(DEED_counters);
+}
+
 static uint64_t some_id(struct rng *rng, uint32_t kind)
 {
 	switch (kind) {
@@ -181,7 +194,8 @@ static void order_nonsense(struct rng *rng)
 void act_orders(struct rng *rng)
 {
 	static void (*const orders[])(struct rng *) = {
-		order_scope, order_interval, order_mode, order_attach,
+		order_scope, order_interval, order_mode, order_counters,
+		order_counters, order_attach,
 		order_attach, order_attach, order_detach, order_detach,
 		order_query, order_query, order_nonsense,
 	};

@@ -27,7 +27,7 @@
 /* What is counted, so that no actor that does nothing goes unnoticed */
 #define STORM_DEEDS(X)							\
 	X(forks) X(execs) X(threads) X(cgroups) X(moves) X(scopes)	\
-	X(intervals) X(modes) X(attaches) X(detaches) X(queries)	\
+	X(intervals) X(modes) X(counters) X(attaches) X(detaches) X(queries)	\
 	X(refusals) X(readers) X(records) X(stalls) X(polls) X(munmaps)	\
 	X(kills) X(offlines) X(mounts) X(groups) X(mon_groups)		\
 	X(tasks) X(looks) X(loads) X(busy) X(starved)

@@ -103,6 +103,7 @@ static bool type_is_known(uint16_t type)
 	case CMT_REC_ALLOC_FAIL:
 	case CMT_REC_SAMPLE:
 	case CMT_REC_TICK:
+	case CMT_REC_PERF:
 	case CMT_REC_CPU_ONLINE:
 	case CMT_REC_CPU_OFFLINE:
 	case CMT_REC_STATE:
@@ -148,7 +149,8 @@ static void record_check(const struct dev *dev, struct ring *ring,
 	      cpu, (unsigned long long)(ring->last_ts - r->ts));
 	ring->last_ts = r->ts;
 	CHECK(!!(r->flags & CMT_F_EMULATED) ==
-	      (dev->info.backend == CMT_BACKEND_EMULATED),
+	      (dev->info.backend == CMT_BACKEND_EMULATED &&
+	       r->type != CMT_REC_PERF),
 	      "type %u: EMULATED is wrong: flags %#x", r->type, r->flags);
 	CHECK(r->rmid < dev->info.nr_rmids, "type %u: RMID %u", r->type,
 	      r->rmid);

@@ -51,6 +51,8 @@ static const struct command {
 	  CMT_RESCTRL_RESPECT, 0, 3 },
 	{ "PATH_OF_CGROUP", CMT_IOC_PATH_OF_CGROUP, CMT_CGROUP_PATH_SIZE, false,
 	  1 /* the root */, -ENOSPC, 7 },
+	{ "SET_COUNTERS", CMT_IOC_SET_COUNTERS, CMT_COUNTERS_SIZE, false,
+	  CMT_F_CYCLES, 0, 3 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

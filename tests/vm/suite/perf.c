@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PERF records on a processor that has no counters: who ran, and how long.  What
+ * they count is for tests/lab/suite/perf.c.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "suite.h"
+
+#define MS 1000000ULL
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | \
+		  CMT_F_LLC_REFERENCES)
+
+static void want(const struct dev *dev, uint32_t counters)
+{
+	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg),
+	      "SET_COUNTERS %#x: %m", counters);
+}
+
+static struct cmt_info info_of(const struct dev *dev)
+{
+	struct cmt_info info = { .size = sizeof(info) };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_GET_INFO, &info), "GET_INFO: %m");
+	return info;
+}
+
+/* Records of the type on each CPU from now on. */
+static size_t count_in_ticks(struct dev *dev, uint16_t type, uint32_t cpu,
+			     unsigned int ticks)
+{
+	uint64_t before = ring_head(&dev->rings[cpu]);
+	struct log log = { };
+	size_t n = 0;
+
+	dev_drain(dev, &log);
+	log.count = 0;
+	WAIT_FOR(ring_head(&dev->rings[cpu]) >= before + ticks, 5000,
+		 "no ticks on CPU %u", cpu);
+	dev_drain(dev, &log);
+	for (size_t i = 0; i < log.count; i++)
+		n += log.records[i].cpu == cpu && log.records[i].type == type;
+	log_free(&log);
+	return n;
+}
+
+static void run_for(uint64_t ns)
+{
+	struct timespec ts;
+
+	do {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	} while ((uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec < ns);
+}
+
+static void pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(0, sizeof(set), &set), "affinity: %m");
+}
+
+/* There are none before a descriptor asks, and none when it is closed. */
+static void perf_when_asked(void)
+{
+	struct dev dev, asks, other;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 50), "PERF, unasked");
+	CHECK(!info_of(&dev).counters && !info_of(&dev).perf_reason[0],
+	      "counters %#x, reason %s", info_of(&dev).counters,
+	      info_of(&dev).perf_reason);
+	dev_open(&asks, O_RDONLY);
+	dev_open(&other, O_RDONLY);
+	want(&asks, CMT_F_CYCLES);
+	want(&other, CMT_F_INSTRUCTIONS);
+	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 50), "no PERF");
+	CHECK(count_in_ticks(&dev, CMT_REC_STATE, 1, 1) <= 2, "states");
+	dev_close(&asks);
+	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 50),
+	      "no PERF: another one asked, too");
+	want(&other, 0);
+	CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 50), "PERF, asked no more");
+	want(&other, COUNTERS);
+	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 50), "no PERF again");
+	dev_close(&other);
+	CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 50),
+	      "PERF, and who asked is gone");
+	dev_close(&dev);
+}
+
+/* A counter that the processor does not have is no value, and a reason. */
+static void perf_without_counters(void)
+{
+	struct log log = { };
+	struct cmt_info info;
+	struct dev dev;
+	size_t n = 0;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	info = info_of(&dev);
+	CHECK(!info.counters, "counters %#x", info.counters);
+	CHECK(strstr(info.perf_reason, "does not count cycles"), "reason: %s",
+	      info.perf_reason);
+	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 0, 20), "no PERF");
+	sleep_ms(50);
+	dev_drain(&dev, &log);
+	for (size_t i = 0; i < log.count; i++) {
+		const struct cmt_record *r = &log.records[i];
+
+		if (r->type != CMT_REC_PERF)
+			continue;
+		n++;
+		CHECK(!r->flags, "flags %#x", r->flags);
+		CHECK(!r->perf.cycles && !r->perf.instructions &&
+		      !r->perf.llc_misses && !r->perf.llc_references,
+		      "values without a flag");
+	}
+	CHECK(n, "no PERF");
+	log_free(&log);
+	dev_close(&dev);
+}
+
+/* On each CPU the times of all RMIDs are the time, whatever runs. */
+static void perf_time_adds_up(void)
+{
+	struct log log = { };
+	struct dev dev;
+	pid_t pids[6];
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	for (int i = 0; i < 6; i++) {
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (!pids[i])
+			for (;;)
+				sched_yield();
+	}
+	sleep_ms(500);
+	dev_drain(&dev, &log);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		uint64_t first = 0, last = 0, sum = 0, of_owners = 0, err;
+
+		for (size_t i = 0; i < log.count; i++) {
+			const struct cmt_record *r = &log.records[i];
+
+			if (r->cpu != cpu || r->type != CMT_REC_PERF)
+				continue;
+			if (!first)
+				first = r->ts;
+			/* what came with the first covers the time before */
+			if (r->ts == first)
+				continue;
+			last = r->ts;
+			sum += r->ran_ns;
+			of_owners += r->rmid ? r->ran_ns : 0;
+		}
+		CHECK(last > first + 200 * MS, "CPU %u: PERF for %llu ns", cpu,
+		      (unsigned long long)(last - first));
+		err = sum > last - first ? sum - (last - first) :
+					   last - first - sum;
+		note("CPU %u: %llu of %llu ns, owners %llu", cpu,
+		     (unsigned long long)sum, (unsigned long long)(last - first),
+		     (unsigned long long)of_owners);
+		/* a CPU may not be run between a tick's time and its turn */
+		CHECK(err < (last - first) / 100 + 3 * MS, "CPU %u: off by %llu",
+		      cpu, (unsigned long long)err);
+		CHECK(of_owners > sum / 2, "CPU %u: the owners ran for %llu",
+		      cpu, (unsigned long long)of_owners);
+	}
+	for (int i = 0; i < 6; i++)
+		reap(pids[i], SIGKILL);
+	log_free(&log);
+	dev_close(&dev);
+}
+
+static uint64_t ran_of(const struct log *log, uint32_t rmid,
+		       uint32_t generation)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_PERF && r->rmid == rmid &&
+		    r->generation == generation)
+			ns += r->ran_ns;
+	}
+	return ns;
+}
+
+struct life {
+	pid_t pid;
+	uint64_t ns;		/* as the kernel accounts it */
+};
+
+static struct life one_life(uint64_t ns)
+{
+	struct life life = { .pid = fork() };
+	struct rusage u;
+	int status;
+
+	CHECK(life.pid >= 0, "fork: %m");
+	if (!life.pid) {
+		run_for(ns);
+		_exit(0);
+	}
+	CHECK(wait4(life.pid, &status, 0, &u) == life.pid && !status, "wait4");
+	life.ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 * MS +
+		  (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+	return life;
+}
+
+/*
+ * What it ran with an RMID of its own, 0: it had none.  Before that the overflow
+ * RMID had it, and on its way out it runs on for a little without an owner.
+ */
+static uint64_t life_check(const struct log *log, const struct life *life)
+{
+	const struct cmt_record *begin, *end;
+	uint64_t ns;
+
+	begin = log_find(log, 0, CMT_REC_ALLOC, (uint32_t)life->pid);
+	end = log_find(log, 0, CMT_REC_FREE, (uint32_t)life->pid);
+	if (!begin || !end)
+		return 0;
+	ns = ran_of(log, end->rmid, end->generation);
+	CHECK(ns < end->ts - begin->ts + MS,
+	      "process %d: PERFs of %llu us, and it had the RMID for %llu",
+	      life->pid, (unsigned long long)ns / 1000,
+	      (unsigned long long)(end->ts - begin->ts) / 1000);
+	return ns;
+}
+
+/*
+ * Owners that follow each other on few RMIDs between two ticks, a second apart:
+ * each generation has its own time.
+ */
+static void perf_of_generations(void)
+{
+	enum { LIVES = 40 };
+	struct life lives[LIVES];
+	uint64_t ran = 0, cpu = 0;
+	struct recorder rec;
+	struct dev dev;
+	int i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	recorder_start(&rec, &dev, true);
+	pin(1);
+	for (i = 0; i < LIVES; i++)
+		lives[i] = one_life(10 * MS);
+	sleep_ms(2500);
+	recorder_stop(&rec);
+	for (i = 0; i < LIVES; i++) {
+		ran += life_check(&rec.log, &lives[i]);
+		cpu += lives[i].ns;
+	}
+	note("%d lives: %llu us on a CPU, PERFs of %llu", LIVES,
+	     (unsigned long long)cpu / 1000, (unsigned long long)ran / 1000);
+	CHECK(ran > cpu / 2, "%llu of %llu us are missing",
+	      (unsigned long long)(cpu - ran) / 1000,
+	      (unsigned long long)cpu / 1000);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* A CPU that goes takes nothing with it that comes back wrong. */
+static void perf_of_a_cpu_that_goes(void)
+{
+	struct log log = { };
+	struct dev dev;
+	uint64_t gone;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	for (int i = 0; i < 3; i++) {
+		CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 20), "no PERF");
+		cpu_online(1, false);
+		dev_drain(&dev, &log);
+		log.count = 0;
+		sleep_ms(200);
+		gone = now_ns();
+		cpu_online(1, true);
+		CHECK(count_in_ticks(&dev, CMT_REC_PERF, 0, 20),
+		      "no PERF on CPU 0");
+		WAIT_FOR(ring_state(&dev.rings[1]) == CMT_RING_ONLINE, 5000,
+			 "CPU 1 does not come back");
+		sleep_ms(50);
+		dev_drain(&dev, &log);
+		for (size_t k = 0; k < log.count; k++) {
+			const struct cmt_record *r = &log.records[k];
+
+			CHECK(r->type != CMT_REC_PERF || r->cpu != 1 ||
+			      r->ts >= gone + r->ran_ns,
+			      "%u ns while the CPU was away", r->ran_ns);
+		}
+		/* asked and unasked while it is away, too */
+		cpu_online(1, false);
+		want(&dev, 0);
+		cpu_online(1, true);
+		CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 20), "PERF");
+		cpu_online(1, false);
+		want(&dev, COUNTERS);
+		cpu_online(1, true);
+	}
+	log_free(&log);
+	dev_close(&dev);
+}
+
+static void perf_bad_input(void)
+{
+	struct cmt_counters arg = { .size = sizeof(arg) };
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		int bad;
+
+		arg.counters = 1U << bit;
+		bad = ioctl(dev.fd, CMT_IOC_SET_COUNTERS, &arg);
+		if (arg.counters & COUNTERS)
+			CHECK(!bad, "bit %u: %m", bit);
+		else
+			CHECK(bad && errno == EINVAL, "bit %u is accepted", bit);
+	}
+	CHECK(!info_of(&dev).counters, "counters without a processor's");
+	dev_close(&dev);
+}
+
+const struct test perf_tests[] = {
+	{ "perf_when_asked", perf_when_asked, "", 0 },
+	{ "perf_without_counters", perf_without_counters, "", 0 },
+	{ "perf_time_adds_up", perf_time_adds_up, "ring_records=16384", 0 },
+	{ "perf_of_generations", perf_of_generations,
+	  EMULATED "emulated_rmids=16 interval_us=1000000", 60 },
+	{ "perf_of_a_cpu_that_goes", perf_of_a_cpu_that_goes,
+	  "ring_records=16384", 40 },
+	{ "perf_bad_input", perf_bad_input, "", 0 },
+	{ }
+};
