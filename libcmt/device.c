@@ -388,6 +388,7 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 			char *reason)
 {
 	static const char OLD[CMT_REASON_LEN] = "the module is older and cannot count";
+	bool old = __atomic_load_n(&dev->cannot_count, __ATOMIC_RELAXED);
 	struct cmt_info info;
 	int err = cmt_device_info_now(dev, &info);
 
@@ -395,7 +396,7 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 		return err;
 	*counters = info.counters;
 	if (reason)
-		memcpy(reason, info.size < sizeof(info) ? OLD : info.perf_reason,
+		memcpy(reason, old ? OLD : info.perf_reason,
 		       CMT_REASON_LEN);
 	return 0;
 }
@@ -403,8 +404,11 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 {
 	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+	int err = device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
 
-	return device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
+	if (err == -ENOTTY)
+		__atomic_store_n(&dev->cannot_count, true, __ATOMIC_RELAXED);
+	return err;
 }
 
 int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,

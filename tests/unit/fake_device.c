@@ -322,14 +322,8 @@ static int dispatch(unsigned long command, void *arg)
 /* NULL: this module does not know it. */
 static const struct known *known_command(unsigned long command)
 {
-	static const struct known old_info = {
-		CMT_IOC_GET_INFO, CMT_INFO_SIZE, CMT_INFO_SIZE
-	};
-
 	if (fake.old && command == CMT_IOC_SET_COUNTERS)
 		return NULL;
-	if (fake.old && command == CMT_IOC_GET_INFO)
-		return &old_info;
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].command == command)
 			return &commands[i];

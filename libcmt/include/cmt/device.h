@@ -254,7 +254,8 @@ CMT_API int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode);
  * @reason:   CMT_REASON_LEN bytes for why something that was asked for is not counted,
  *            for people; "": all of it is, or nothing was asked for.  May be NULL
  *
- * A module that cannot count is no error: the reason says so.  Thread-safe.  Returns 0
+ * A module that is too old to count is no error: the reason says so from
+ * cmt_device_set_counters() on.  Thread-safe.  Returns 0
  * or -errno of ioctl(2).
  */
 CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
