@@ -73,6 +73,7 @@ static int get_info(int fd, struct cmt_info *info, uint32_t size)
 	info->module_version[sizeof(info->module_version) - 1] = '\0';
 	info->reason[sizeof(info->reason) - 1] = '\0';
 	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
+	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
 	return 0;
 }
 
@@ -378,6 +379,36 @@ int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
 	struct cmt_resctrl arg = { .size = sizeof(arg), .mode = mode };
 
 	return device_ioctl(dev->fd, CMT_IOC_SET_RESCTRL, &arg);
+}
+
+_Static_assert(sizeof(((struct cmt_info *)0)->perf_reason) == CMT_REASON_LEN,
+	       "a reason fits");
+
+int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
+			char *reason)
+{
+	static const char OLD[CMT_REASON_LEN] = "the module is older and cannot count";
+	bool old = __atomic_load_n(&dev->cannot_count, __ATOMIC_RELAXED);
+	struct cmt_info info;
+	int err = cmt_device_info_now(dev, &info);
+
+	if (err)
+		return err;
+	*counters = info.counters;
+	if (reason)
+		memcpy(reason, old ? OLD : info.perf_reason,
+		       CMT_REASON_LEN);
+	return 0;
+}
+
+int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
+{
+	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+	int err = device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
+
+	if (err == -ENOTTY)
+		__atomic_store_n(&dev->cannot_count, true, __ATOMIC_RELAXED);
+	return err;
 }
 
 int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,

@@ -14,8 +14,8 @@ struct cmt_container;
 struct cmt_reader;
 
 /*
- * @fd and @info are constant from cmt_device_open() to cmt_device_close(), so that
- * threads share a device without a lock.
+ * @fd and @info are constant from cmt_device_open() to cmt_device_close(), and
+ * @cannot_count is atomic, so that threads share a device without a lock.
  */
 struct cmt_device {
 	int fd;
@@ -24,6 +24,7 @@ struct cmt_device {
 		char info_room[CMT_INFO_ROOM];
 	};
 	struct cmt_reader *reader;	/* the one there may be */
+	bool cannot_count;		/* the module has said so */
 };
 
 /* Kept out of the caller, whose usual path then saves no registers for it. */

@@ -29,6 +29,7 @@ bool cmt_record_type_possible(const struct cmt_record *record,
 		       cmt_record_owner_possible(record, nr_rmids);
 	case CMT_REC_SAMPLE:
 	case CMT_REC_TICK:
+	case CMT_REC_PERF:
 		return cmt_record_owner_possible(record, nr_rmids);
 	default:
 		return true;

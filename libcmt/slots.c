@@ -14,6 +14,7 @@
 #include <cmt/reader.h>
 #include <stdlib.h>
 
+#include "counts.h"
 #include "entries.h"
 #include "record.h"
 
@@ -37,6 +38,7 @@ struct slot {
 	uint64_t lost;
 	uint32_t nr_cpus;
 	struct cpu *cpus;	/* [cpu], with ticks if it said something */
+	struct cmt_counts perf;
 };
 
 /* The slots that overlap [begin, end] lack records of the CPU. */
@@ -48,6 +50,7 @@ struct gap {
 struct cmt_slots {
 	uint64_t slot_ns;
 	uint32_t window, nr_rmids, nr_cpus;
+	uint32_t perf_max;	/* of a slot */
 	cmt_slot_fn fn;
 	void *ctx;
 	struct cmt_tracker *tracker;
@@ -121,6 +124,7 @@ int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
 	s->window = o.window;
 	s->nr_rmids = o.nr_rmids;
 	s->nr_cpus = o.nr_cpus;
+	s->perf_max = cmt_counts_max(o.nr_cpus, o.slot_ns);
 	s->fn = fn;
 	s->ctx = ctx;
 	s->last = &s->slots[0];
@@ -137,8 +141,10 @@ void cmt_slots_free(struct cmt_slots *slots)
 {
 	if (!slots)
 		return;
-	for (uint32_t i = 0; i < slots->window; i++)
+	for (uint32_t i = 0; i < slots->window; i++) {
 		free(slots->slots[i].cpus);
+		free(slots->slots[i].perf.all);
+	}
 	cmt_entries_free(slots->entries);
 	cmt_tracker_free(slots->tracker);
 	cmt_snapshot_free(slots->snapshot);
@@ -219,18 +225,24 @@ static int retire(struct cmt_slots *slots, struct slot *slot)
 		.cpus = &slot->cpus[0].out,
 		.cpu_size = sizeof(slot->cpus[0]),
 		.gaps = count_gaps(slots, slot),
+		.nr_perf = slot->perf.nr,
+		.perf_size = sizeof(slot->perf.all[0]),
+		.perf = slot->perf.all,
+		.perf_dropped = slot->perf.dropped,
 	};
 	int ret;
 
 	out.nr_entries = cmt_entries_emit(slots->entries, slot->number,
 					  out.end_ns, &out.entries);
 	emit_cpus(slots, slot);
+	cmt_counts_find_owners(&slot->perf, slots->tracker);
 	slot->lost = 0;
 	slot->open = false;
 	slots->counts.retired++;
 	ret = slots->fn(slots->ctx, &out);
 	for (; slot->nr_cpus; slot->nr_cpus--)
 		slot->cpus[slot->nr_cpus - 1].out.ticks = 0;
+	cmt_counts_clear(&slot->perf);
 	advance(slots, out.end_ns - 1);
 	return ret;
 }
@@ -455,7 +467,7 @@ static int add_lost(struct cmt_slots *slots, const struct cmt_record *record)
 static bool known_type(uint16_t type)
 {
 	return (type >= CMT_REC_ALLOC && type <= CMT_REC_ALLOC_FAIL) ||
-	       type == CMT_REC_SAMPLE || type == CMT_REC_TICK ||
+	       (type >= CMT_REC_SAMPLE && type <= CMT_REC_PERF) ||
 	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
 }
 
@@ -479,6 +491,27 @@ static int count_added(struct cmt_slots *slots, int err)
 	return 0;
 }
 
+/*
+ * Add PERFs that can be, from the first of @n records on.  Returns how many are done
+ * with, at least one, or -ENOMEM.
+ */
+CMT_APART static int add_perf(struct cmt_slots *slots, struct slot *slot,
+			      const struct cmt_record *records, uint32_t n)
+{
+	uint32_t added;
+
+	if (cmt_counts_room(&slot->perf, n, slots->perf_max))
+		return -ENOMEM;
+	added = cmt_counts_add_run(&slot->perf, records, n, slot->start,
+				   slots->slot_ns);
+	slots->counts.added += added;
+	if (added)
+		return (int)added;
+	slots->counts.perf_dropped++;
+	slot->perf.dropped++;
+	return 1;
+}
+
 /* A reading that can be. */
 static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
 			      const struct cmt_record *record)
@@ -487,8 +520,10 @@ static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
 
 	if (record->type == CMT_REC_SAMPLE)
 		err = cmt_entries_add(slots->entries, slot->number, record);
-	else
+	else if (record->type == CMT_REC_TICK)
 		add_tick(slot, record);
+	else
+		return add_perf(slots, slot, record, 1) < 0 ? -ENOMEM : 0;
 	if (err)
 		return count_added(slots, err);
 	slots->counts.added++;
@@ -608,13 +643,22 @@ static int slot_in_window(struct cmt_slots *slots, uint64_t ts)
 	return open_slot(slots, start, &slots->last);
 }
 
-/* To the last slot. */
-static int add_checked(struct cmt_slots *slots, const struct cmt_record *record)
+/*
+ * To the last slot: the first of @n records, and PERFs as far as they follow each other
+ * in it.  Returns how many are done with, or -ENOMEM.
+ */
+static int add_checked(struct cmt_slots *slots, const struct cmt_record *records,
+		       uint32_t n)
 {
-	if (known_type(record->type))
-		return add_known(slots, slots->last, record);
-	slots->counts.unknown++;
-	return 0;
+	int err = 0;
+
+	if (records->type == CMT_REC_PERF)
+		return add_perf(slots, slots->last, records, n);
+	if (known_type(records->type))
+		err = add_known(slots, slots->last, records);
+	else
+		slots->counts.unknown++;
+	return err ? err : 1;
 }
 
 /* To the last slot.  Returns how many of the first records are SAMPLEs of it. */
@@ -634,19 +678,24 @@ int cmt_slots_add_checked(struct cmt_slots *slots,
 			  const struct cmt_record *records, uint32_t n)
 {
 	uint32_t i = 0, added;
-	int err = 0;
+	int ret = 0;
 
-	while (!err && i < n) {
+	while (i < n) {
 		if (!in_last_slot(slots, records[i].ts))
-			err = slot_in_window(slots, records[i].ts);
-		if (err)
-			break;
+			ret = slot_in_window(slots, records[i].ts);
+		if (ret)
+			return ret;
 		added = add_samples(slots, &records[i], n - i);
-		if (!added)
-			err = add_checked(slots, &records[i++]);
+		if (!added) {
+			ret = add_checked(slots, &records[i], n - i);
+			if (ret < 0)
+				return ret;
+			added = (uint32_t)ret;
+			ret = 0;
+		}
 		i += added;
 	}
-	return err;
+	return 0;
 }
 
 void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,

@@ -29,6 +29,7 @@ struct rmid {
 	bool known;			/* owner is set */
 	uint32_t busy;			/* 1 + place in tracker->busy, or 0 */
 	struct event *first, *last;
+	struct cmt_owner before;	/* of owner; generation 0: not known */
 };
 
 struct cmt_tracker {
@@ -153,9 +154,18 @@ static void warm(struct cmt_tracker *tracker, const struct rmid *rmid)
 	set_changed(tracker, rmid);
 }
 
+/* The RMID is about to be @generation's. */
+static void keep_before(struct rmid *rmid, uint32_t generation)
+{
+	if (rmid->known && rmid->owner.generation != generation)
+		rmid->before = rmid->owner;
+}
+
 static void rmid_apply(struct cmt_tracker *tracker, struct rmid *rmid,
 		       const struct event *event)
 {
+	if (event->type != EVENT_FREE)
+		keep_before(rmid, event->owner.generation);
 	apply(&rmid->owner, &rmid->known, event);
 	warm(tracker, rmid);
 }
@@ -395,6 +405,7 @@ static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
 
 	if (newer_than(rmid, as_of))
 		return;
+	keep_before(rmid, record->generation);
 	owner_from_record(&rmid->owner, record);
 	rmid->known = true;
 	warm(tracker, rmid);
@@ -442,6 +453,29 @@ const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 		owner = &event->after;
 	}
 	return known ? owner : NULL;
+}
+
+const struct cmt_owner *
+cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
+			      uint32_t generation, uint64_t ts)
+{
+	const struct cmt_owner *found;
+	const struct event *event;
+	const struct rmid *r;
+
+	if (rmid == CMT_RMID_NONE || rmid >= tracker->nr_rmids || !generation)
+		return NULL;
+	/* fills in what each event made of the owner */
+	cmt_tracker_lookup(tracker, rmid, ts);
+	r = &tracker->rmids[rmid];
+	found = r->known && r->owner.generation == generation ? &r->owner : NULL;
+	if (r->before.generation == generation)
+		found = &r->before;
+	for (event = r->first; event && !cmt_ts_before(ts, event->ts);
+	     event = event->next)
+		if (event->after.generation == generation)
+			found = &event->after;
+	return found;
 }
 
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker)

@@ -27,6 +27,14 @@ const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker);
 
 /*
+ * Whose @generation of @rmid is, also of an owner that was freed before @ts, as long
+ * as no other two had the RMID since; NULL: not known.  Valid as cmt_tracker_find().
+ */
+const struct cmt_owner *
+cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
+			      uint32_t generation, uint64_t ts);
+
+/*
  * Who owned @rmid with @generation at @ts; NULL: not known.  Valid until the next
  * event is queued or applied.  @rmid: below the tracker's nr_rmids.
  */

@@ -27,6 +27,9 @@
 #define POLL_MS			5	/* while a frame is overdue */
 #define AHEAD			8	/* entries of a slot, to be prefetched */
 
+#define COUNTERS ((uint64_t)(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+			     CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES))
+
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -85,7 +88,7 @@ static void count_losses(const struct cmt_usage *usage,
 	frame->lost_ever = reader.lost;
 	frame->lost = reader.lost - usage->lost_base;
 	frame->dropped_ever = reader.late + reader.malformed + slots.late +
-			      slots.malformed;
+			      slots.malformed + slots.perf_dropped;
 	frame->dropped = frame->dropped_ever - usage->dropped_base;
 }
 
@@ -110,6 +113,8 @@ static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
 		.pending = usage->nr_pending,
 		.nr_slots = usage->slots_now,
 		.nr_gaps = usage->gaps_now,
+		.counted_ns = usage_counted_ns(usage),
+		.counters = usage->perf.values,
 	};
 	usage_cpus_lost(usage);
 	usage_cpus_sum(usage, &to->frame);
@@ -126,6 +131,7 @@ static void interval_close(struct cmt_usage *usage,
 	usage->slots_now = 0;
 	usage->gaps_now = 0;
 	usage_holdings_close(usage);
+	usage_perf_close(usage);
 	usage_cpus_close(usage);
 	usage_groups_close(usage);
 	usage->closed_ns = usage->last_ns;
@@ -189,6 +195,8 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 	usage_sum_close(usage);
 	for (i = 0; i < slot->nr_cpus; i++)
 		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
+	for (i = 0; !err && i < slot->nr_perf; i++)
+		err = usage_perf_add(usage, cmt_slot_perf_at(slot, i));
 	return err;
 }
 
@@ -215,6 +223,7 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 static int check_opts(const struct cmt_usage_opts *o)
 {
 	if (o->by > CMT_USAGE_BY_DOMAIN || (o->flags & ~CMT_USAGE_CHILDREN) ||
+	    (o->counters & ~COUNTERS) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
 	return o->device || (o->nr_rmids && o->nr_cpus) ? 0 : -EINVAL;
@@ -286,6 +295,19 @@ static int open_slots(struct cmt_usage *usage)
 	return cmt_slots_new(&usage->slots, &opts, add_slot, usage);
 }
 
+/* Before the reader starts the sampling.  A module that cannot count is an older one. */
+static int ask_counters(struct cmt_usage *usage,
+			const struct cmt_usage_opts *opts)
+{
+	int err;
+
+	if (!opts->device || !opts->counters)
+		return 0;
+	err = cmt_device_set_counters(opts->device, (uint32_t)opts->counters);
+	usage->counting = !err;
+	return err == -ENOTTY ? 0 : err;
+}
+
 /* What owns RMIDs now is asked at once, so that names can be refreshed. */
 static int open_reader(struct cmt_usage *usage,
 		       const struct cmt_usage_opts *opts)
@@ -332,6 +354,8 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	if (!err)
 		err = open_slots(u);
 	if (!err)
+		err = ask_counters(u, &o);
+	if (!err)
 		err = open_reader(u, &o);
 	if (err) {
 		cmt_usage_free(u);
@@ -348,6 +372,8 @@ void cmt_usage_free(struct cmt_usage *usage)
 	if (!usage)
 		return;
 	cmt_reader_free(usage->reader);
+	if (usage->counting)
+		cmt_device_set_counters(usage->device, 0);
 	cmt_slots_free(usage->slots);
 	while (usage->first) {
 		struct usage_frame *frame = usage->first;
@@ -359,6 +385,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 		frame_release(usage, usage->taken);
 	frames_free(usage->spare);
 	usage_groups_free(usage);
+	usage_perf_free(usage);
 	for (d = 0; d < USAGE_DOMAINS; d++)
 		free(usage->chains[d]);
 	free(usage->holdings);

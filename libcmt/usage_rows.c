@@ -180,6 +180,8 @@ static void row_of_container(struct cmt_usage_row *row)
 static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 		    const struct usage_holding *h, uint64_t elapsed_ns)
 {
+	if (h->blank)
+		return;
 	row->why |= h->why;
 	if (h->emulated)
 		row->flags |= CMT_USAGE_ROW_EMULATED;
@@ -242,6 +244,16 @@ static void row_spread(struct cmt_usage_row *row, const struct usage_sum *sum)
 	row->occupancy.slots = sum->nr;
 }
 
+/* Nothing of the row was read: it ran, and that is all. */
+static void row_blank(struct cmt_usage_row *row, bool alive)
+{
+	if (!alive)
+		return;
+	row->occupancy.why |= CMT_USAGE_WHY_OLD;
+	row->total.why |= CMT_USAGE_WHY_OLD;
+	row->local.why |= CMT_USAGE_WHY_OLD;
+}
+
 /* One row from a run of @n holdings, of the group @number. */
 static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
 		     struct cmt_usage_row *row,
@@ -249,7 +261,7 @@ static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
 		     uint32_t number)
 {
 	const struct usage_group *group = &usage->groups[number];
-	bool alive = false;
+	bool alive = false, blank = true;
 	uint32_t i;
 
 	row_identity(row, run[0]);
@@ -258,6 +270,7 @@ static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
 	row_spread(row, &group->sum);
 	for (i = 0; i < n; i++) {
 		row_add(usage, row, run[i], to->frame.elapsed_ns);
+		blank &= run[i]->blank;
 		if (run[i]->owner == CMT_OWNER_CGROUP)
 			row->flags |= CMT_USAGE_ROW_WHOLE;
 		if (usage_ended(run[i]))
@@ -267,7 +280,12 @@ static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
 			row->rmids += run[i]->rmid != CMT_RMID_NONE;
 		alive = true;
 	}
+	if (blank)
+		row_blank(row, alive);
 	row_settle(usage, row, alive);
+	usage_row_counters(usage, &to->frame, row,
+			   usage->by == CMT_USAGE_BY_CPU ? NULL :
+							   &group->counted);
 }
 
 /* How many holdings of @run, of @nr, are of the same process as the first. */
@@ -334,8 +352,8 @@ static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 	uint32_t i, n, nr = 0;
 	int err = 0;
 
-	sorted = reallocarray(usage->sorted, usage->nr_holdings + 1,
-			      sizeof(*sorted));
+	sorted = reallocarray(usage->sorted, usage->nr_holdings +
+			      usage->perf.nr_blanks + 1, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
 	usage->sorted = sorted;
@@ -343,6 +361,8 @@ static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 		if (usage->holdings[i].seen &&
 		    !in_cpu_row(usage, &usage->holdings[i]))
 			sorted[nr++] = &usage->holdings[i];
+	for (i = 0; i < usage->perf.nr_blanks; i++)
+		sorted[nr++] = &usage->perf.blanks[i];
 	qsort(sorted, nr, sizeof(*sorted), cmp_holding);
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
@@ -370,6 +390,7 @@ static int build_pending_row(const struct cmt_usage *usage,
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
 	row_settle(usage, row, true);
+	usage_row_counters(usage, &to->frame, row, NULL);
 	return 0;
 }
 
@@ -468,9 +489,13 @@ static int build_cpu_rows(struct cmt_usage *usage, struct usage_frame *to)
 
 	for (i = 0; !err && i < usage->nr_cpus; i++)
 		err = build_cpu_row(usage, to, i);
-	for (i = 0; i < to->rows.nr; i++)
-		owners |= add_cpu_values(usage, &to->rows.rows[i],
-					 to->frame.elapsed_ns);
+	for (i = 0; i < to->rows.nr; i++) {
+		struct cmt_usage_row *row = &to->rows.rows[i];
+
+		owners |= add_cpu_values(usage, row, to->frame.elapsed_ns);
+		usage_row_counters(usage, &to->frame, row,
+				   &usage->cpus[row->cpu].counted);
+	}
 	return !err && owners ? build_rows(usage, to) : err;
 }
 
@@ -538,6 +563,8 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
 	int err = usage_group_pending(usage);
 
 	usage_holdings_end(usage);
+	if (!err)
+		err = usage_perf_end(usage);
 	for (i = 0; i < usage->nr_holdings; i++)
 		to->frame.emulated |= usage->holdings[i].emulated;
 	if (!err)

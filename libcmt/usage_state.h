@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a usage knows, for its own files.  usage.c has the interface and the
- * intervals, usage_cpu.c the CPUs, usage_holding.c who held what, usage_rows.c
- * makes rows of both.  Below all of them is usage_group.c: which holdings are one
+ * intervals, usage_cpu.c the CPUs, usage_holding.c who held what, usage_counters.c
+ * what the processor counted, usage_rows.c makes rows of all three.  Below all of them is usage_group.c: which holdings are one
  * row.
  *
  * Groups and cgroups are of one interval: they are found when a holding is first
@@ -69,6 +69,7 @@ struct usage_holding {
 	uint64_t residual;
 	char comm[CMT_COMM_LEN + 1];
 	/* seldom touched */
+	bool blank;		/* no holding: an owner that ran, and was not read */
 	enum cmt_usage_kind kind;
 	bool born;		/* first seen in this interval */
 	bool read;		/* at least one reading in it */
@@ -78,6 +79,53 @@ struct usage_holding {
 	uint32_t cpu;
 	struct usage_traffic total;
 	struct usage_traffic local;
+};
+
+/* Sums over PERF records, in an interval. */
+struct usage_counted {
+	uint64_t nr;		/* of records */
+	uint32_t values;	/* CMT_F_CYCLES | ...: some record has them, */
+	uint32_t lacking;	/* and some have not */
+	uint64_t ran_ns;
+	uint64_t cycles, instructions, llc_misses, llc_references;
+	/* of the records that have both */
+	uint64_t ipc_instructions, ipc_cycles;
+	uint64_t mpki_misses, mpki_instructions;
+};
+
+/* An owner that ran in this interval; by domain: a domain in which some did. */
+struct usage_runner {
+	uint32_t rmid;
+	uint32_t generation;
+	uint32_t domain;
+	uint32_t older;		/* of the same RMID */
+	enum cmt_usage_kind kind;
+	uint32_t owner;		/* CMT_OWNER_* */
+	uint32_t tgid;
+	uint32_t cpu;
+	uint64_t cgroup_id;
+	bool attached;
+	bool freed;
+	char comm[CMT_COMM_LEN + 1];
+	struct usage_counted counted;
+	uint32_t group;		/* while rows are made */
+	uint32_t child;
+};
+
+/* The PERF records of all owners. */
+struct usage_perf {
+	/* of this interval */
+	uint64_t nr;
+	uint32_t values;
+	/* time: from first_ns on, or from where the interval before ended */
+	uint64_t first_ns, last_ns, closed_ns;
+	/* by RMID or domain: the newest runner; NULL: no record has come yet */
+	uint32_t *newest;
+	struct usage_runner *runners;
+	uint32_t nr_runners, room_runners;
+	/* runners without a holding, while rows are made */
+	struct usage_holding *blanks;
+	uint32_t nr_blanks, room_blanks;
 };
 
 /* A cgroup that something in this interval is in. */
@@ -113,6 +161,7 @@ struct usage_group {
 	uint32_t pending;	/* owners */
 	bool measured;		/* a row of the frame has its holdings */
 	struct usage_sum sum;
+	struct usage_counted counted;	/* while rows are made */
 };
 
 struct usage_cpu {
@@ -133,6 +182,7 @@ struct usage_cpu {
 	uint64_t missed, missed_base;
 	uint64_t busy_ns, busy_base;
 	uint64_t lost, lost_base;
+	struct usage_counted counted;
 };
 
 /* A growing array. */
@@ -201,6 +251,8 @@ struct cmt_usage {
 	struct usage_holding **sorted;
 	struct cmt_usage_row **by_id;
 	struct usage_cpu *cpus;		/* nr_cpus of them */
+	struct usage_perf perf;
+	bool counting;		/* the device was asked for counters */
 	struct usage_frame *first, **last;	/* complete */
 	struct usage_frame *taken, *spare;
 };
@@ -275,6 +327,25 @@ void usage_cpus_lost(struct cmt_usage *usage);
 void usage_cpus_sum(const struct cmt_usage *usage,
 		    struct cmt_usage_frame *frame);
 void usage_cpus_close(struct cmt_usage *usage);
+
+/* usage_counters.c: */
+
+/* Returns 0 or -ENOMEM. */
+int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p);
+/*
+ * Before rows are made, after usage_holdings_end(): sums by group, and blanks for those
+ * that ran and have no holding.  Returns 0 or -ENOMEM.
+ */
+int usage_perf_end(struct cmt_usage *usage);
+/* How long the records of this interval have counted. */
+uint64_t usage_counted_ns(const struct cmt_usage *usage);
+/* The counters of a row that is settled but for them; NULL: it has none. */
+void usage_row_counters(const struct cmt_usage *usage,
+			const struct cmt_usage_frame *frame,
+			struct cmt_usage_row *row,
+			const struct usage_counted *counted);
+void usage_perf_close(struct cmt_usage *usage);
+void usage_perf_free(struct cmt_usage *usage);
 
 /* usage_rows.c: the rows of the interval, in @to.  Returns 0 or -ENOMEM. */
 int usage_rows(struct cmt_usage *usage, struct usage_frame *to);

@@ -396,6 +396,22 @@ static void rate_hide(struct cmt_usage_rate *rate)
 	rate->hi = NAN;
 }
 
+static void counters_hide(struct cmt_usage_counters *counters)
+{
+	uint32_t values = counters->known ? counters->values : 0;
+
+	if (!counters->known)
+		counters->ran_ns = UINT64_MAX;
+	if (!(values & CMT_F_CYCLES))
+		counters->cycles = UINT64_MAX;
+	if (!(values & CMT_F_INSTRUCTIONS))
+		counters->instructions = UINT64_MAX;
+	if (!(values & CMT_F_LLC_MISSES))
+		counters->llc_misses = UINT64_MAX;
+	if (!(values & CMT_F_LLC_REFERENCES))
+		counters->llc_references = UINT64_MAX;
+}
+
 static void row_put(struct cmt_usage_row *to, const struct cmt_usage_frame *frame,
 		    const struct cmt_usage_row *row)
 {
@@ -414,6 +430,7 @@ static void row_put(struct cmt_usage_row *to, const struct cmt_usage_frame *fram
 	}
 	rate_hide(&to->total);
 	rate_hide(&to->local);
+	counters_hide(&to->counters);
 }
 
 static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)

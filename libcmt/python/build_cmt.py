@@ -51,6 +51,7 @@ DECLARATIONS = """
 #define CMT_REC_ALLOC_FAIL ...
 #define CMT_REC_SAMPLE ...
 #define CMT_REC_TICK ...
+#define CMT_REC_PERF ...
 #define CMT_REC_CPU_ONLINE ...
 #define CMT_REC_CPU_OFFLINE ...
 #define CMT_REC_STATE ...
@@ -64,6 +65,10 @@ DECLARATIONS = """
 #define CMT_F_ERROR ...
 #define CMT_F_UNAVAILABLE ...
 #define CMT_F_REBASED ...
+#define CMT_F_CYCLES ...
+#define CMT_F_INSTRUCTIONS ...
+#define CMT_F_LLC_MISSES ...
+#define CMT_F_LLC_REFERENCES ...
 #define CMT_F_OWNER_CGROUP ...
 #define CMT_F_OWNER_CPU ...
 #define CMT_F_OWNER_OVERFLOW ...
@@ -82,6 +87,7 @@ DECLARATIONS = """
 #define CMT_USAGE_WHY_OVERWRITTEN ...
 #define CMT_USAGE_WHY_OLD ...
 #define CMT_USAGE_WHY_PENDING ...
+#define CMT_USAGE_WHY_NOT_COUNTED ...
 #define CMT_USAGE_ROW_EMULATED ...
 #define CMT_USAGE_ROW_WHOLE ...
 #define CMT_USAGE_ROW_ATTACHED ...
@@ -122,6 +128,7 @@ struct cmt_record {
 	union {
 		uint32_t tgid;
 		uint32_t interval_ns;
+		uint32_t ran_ns;
 	};
 	union {
 		struct {
@@ -138,10 +145,17 @@ struct cmt_record {
 			uint32_t waiting;
 		} tick;
 		struct {
+			uint64_t cycles;
+			uint64_t instructions;
+			uint64_t llc_misses;
+			uint64_t llc_references;
+		} perf;
+		struct {
 			uint32_t scope;
 			uint32_t interval_ns;
 			uint32_t resctrl;
 			uint32_t resctrl_mounted;
+			uint32_t counters;
 		} state;
 	};
 };
@@ -168,6 +182,8 @@ struct cmt_info {
 	char module_version[...];
 	char reason[...];
 	char mbm_reason[...];
+	uint32_t counters;
+	char perf_reason[...];
 	...;
 };
 
@@ -244,6 +260,9 @@ int cmt_device_attach(struct cmt_device *, uint32_t, uint64_t, uint32_t,
 int cmt_device_detach(struct cmt_device *, uint32_t, uint64_t);
 int cmt_device_resctrl(const struct cmt_device *, uint32_t *, _Bool *);
 int cmt_device_set_resctrl(struct cmt_device *, uint32_t);
+#define CMT_REASON_LEN ...
+int cmt_device_counters(const struct cmt_device *, uint32_t *, char *);
+int cmt_device_set_counters(struct cmt_device *, uint32_t);
 int cmt_device_cgroup_path(const struct cmt_device *, uint64_t, char *, size_t);
 
 struct cmt_reader_opts {
@@ -362,6 +381,7 @@ struct cmt_usage_opts {
 	uint32_t flags;
 	uint64_t interval_ns;
 	uint64_t slot_ns;
+	uint64_t counters;
 	...;
 };
 
@@ -386,6 +406,23 @@ struct cmt_usage_rate {
 	uint64_t bytes;
 	double rate;
 	double lo, hi;
+	...;
+};
+
+struct cmt_usage_counters {
+	_Bool known;
+	_Bool partial;
+	uint32_t why;
+	uint32_t values;
+	uint32_t bounds;
+	uint64_t ran_ns;
+	uint64_t cycles;
+	uint64_t instructions;
+	uint64_t llc_misses;
+	uint64_t llc_references;
+	double cpu_share;
+	double ipc;
+	double mpki;
 	...;
 };
 
@@ -414,6 +451,7 @@ struct cmt_usage_row {
 	uint64_t missed;
 	uint64_t busy_ns;
 	uint64_t lost;
+	struct cmt_usage_counters counters;
 	...;
 };
 
@@ -440,6 +478,8 @@ struct cmt_usage_frame {
 	uint64_t dropped_ever;
 	uint32_t nr_slots;
 	uint32_t nr_gaps;
+	uint64_t counted_ns;
+	uint32_t counters;
 	...;
 };
 

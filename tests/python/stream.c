@@ -34,6 +34,10 @@ void test_event(uint16_t type, uint32_t cpu, uint64_t ts, uint32_t rmid,
 		uint32_t generation, uint32_t flags);
 void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 		 uint32_t flags, const uint64_t *values);
+void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
+	       uint32_t flags, const uint64_t *values);
+void test_uncounted(uint32_t counters);
+uint32_t test_counters(void);
 void test_other(uint16_t type, uint32_t cpu, uint64_t ts);
 void test_load(uint32_t rmids, uint32_t ms);
 void test_existing(uint64_t since, uint32_t rmid, uint32_t generation,
@@ -122,6 +126,27 @@ void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 	image_put(fake_ring(cpu), &record);
 }
 
+void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
+	       uint32_t flags, const uint64_t *values)
+{
+	struct cmt_record record = image_perf(cpu, ts, rmid, generation, 0);
+
+	record.flags = flags;
+	record.ran_ns = MS / 2;
+	memcpy(&record.perf, values, sizeof(record.perf));
+	image_put(fake_ring(cpu), &record);
+}
+
+void test_uncounted(uint32_t counters)
+{
+	fake.uncounted = counters;
+}
+
+uint32_t test_counters(void)
+{
+	return fake.counters;
+}
+
 void test_other(uint16_t type, uint32_t cpu, uint64_t ts)
 {
 	struct cmt_record record = { .ts = ts, .type = type, .cpu = cpu };
@@ -153,7 +178,8 @@ void test_state(uint32_t cpu, uint64_t ts)
 		.ts = ts,
 		.type = CMT_REC_STATE,
 		.cpu = (uint16_t)cpu,
-		.state = { CMT_SCOPE_CONTAINER, MS, CMT_RESCTRL_TAKE, 1 },
+		.state = { CMT_SCOPE_CONTAINER, MS, CMT_RESCTRL_TAKE, 1,
+			   CMT_F_CYCLES },
 	};
 
 	image_put(fake_ring(cpu), &record);

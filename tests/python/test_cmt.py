@@ -26,6 +26,8 @@ T0 = 5_000_000_000
 MS = 1_000_000
 MIB = 1 << 20
 VALUES = cmt.Flag.OCCUPANCY | cmt.Flag.MBM_TOTAL | cmt.Flag.MBM_LOCAL | cmt.Flag.RESIDUAL
+COUNTERS = (cmt.Flag.CYCLES | cmt.Flag.INSTRUCTIONS | cmt.Flag.LLC_MISSES |
+            cmt.Flag.LLC_REFERENCES)
 
 
 class Attach(ctypes.Structure):
@@ -45,6 +47,10 @@ def tick(cpu, ts):
 
 def sample(cpu, ts, rmid, flags=VALUES, values=(4 * MIB, 300, 200, 100)):
     FAKE.test_sample(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 4)(*values))
+
+
+def perf(cpu, ts, rmid, flags=COUNTERS, values=(1000, 500, 5, 8)):
+    FAKE.test_perf(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 4)(*values))
 
 
 def event(kind, cpu, ts, rmid, flags=0):
@@ -254,6 +260,18 @@ class DeviceTest(FakeCase):
         self.raises(errno.EINVAL, device.set_resctrl, 9)
         self.raises(errno.EBADF, self.open().set_resctrl, cmt.ResctrlMode.TAKE)
 
+    def test_counters(self):
+        device = self.open()
+        self.assertEqual(device.counters(), (cmt.Flag(0), ""))
+        self.assertEqual((device.info.counters, device.info.perf_reason), (0, ""))
+        FAKE.test_uncounted(int(cmt.Flag.LLC_MISSES))
+        device.set_counters(cmt.Flag.CYCLES | cmt.Flag.LLC_MISSES)
+        self.assertEqual(device.counters(), (cmt.Flag.CYCLES, "no such counter"))
+        self.raises(errno.EINVAL, device.set_counters, cmt.Flag.ERROR)
+        again = self.open().info
+        self.assertEqual((again.counters, again.perf_reason),
+                         (cmt.Flag.CYCLES, "no such counter"))
+
     def test_cgroup_path(self):
         device = self.open()
         self.assertEqual(device.cgroup_path(7001), "/a/b")
@@ -357,7 +375,21 @@ class ReaderTest(FakeCase):
             state = reader.read()[0]
             self.assertEqual(state, cmt.State(
                 T0 + 1, cmt.RecordType.STATE, cmt.Flag(0), 0, 0, 0, 0,
-                cmt.Scope.CONTAINER, MS, cmt.ResctrlMode.TAKE, True))
+                cmt.Scope.CONTAINER, MS, cmt.ResctrlMode.TAKE, True, cmt.Flag.CYCLES))
+
+    def test_perf(self):
+        with cmt.Reader(self.open()) as reader:
+            perf(0, T0 + 1, 5)
+            perf(0, T0 + 2, 0, cmt.Flag.CYCLES, (7, 0, 0, 0))
+            tick(0, T0 + 9)
+            tick(1, T0 + 9)
+            first, second = reader.read()[:2]
+            self.assertEqual(first, cmt.Perf(
+                T0 + 1, cmt.RecordType.PERF, COUNTERS, 0, 5, 50, 0,
+                MS // 2, 1000, 500, 5, 8))
+            self.assertEqual(second.cycles, 7)
+            self.assertEqual((second.instructions, second.llc_misses,
+                              second.llc_references), (None, None, None))
 
     def test_poll(self):
         device = self.open()
@@ -655,6 +687,7 @@ class UsageTest(FakeCase):
         FAKE.test_as_of(U64(T0 - 1))
         FAKE.test_info(2, U64(32 * MIB))
         self.device = self.open()
+        self.perf = False
 
     def usage(self, **options):
         usage = cmt.Usage(self.device, **{"interval_ns": 5 * MS, **options})
@@ -667,6 +700,9 @@ class UsageTest(FakeCase):
             ts = T0 + n * MS
             sample(0, ts + 1, 1, flags, ((n + 1) * MIB, n * 3 * MIB, n * 2 * MIB, 100))
             sample(1, ts + 1, 5, flags, (8 * MIB, 0, 0, 0))
+            if self.perf:
+                perf(0, ts + 2, 1)
+                perf(1, ts + 2, 5)
             tick(0, ts + 2)
             tick(1, ts + 3)
             FAKE.test_now(U64(ts + 4))
@@ -717,7 +753,33 @@ class UsageTest(FakeCase):
             self.assertLess(rate.rate, rate.hi)
         self.assertIsNone(usage.next())
 
+    def test_counters(self):
+        self.perf = True
+        frame, usage = self.frame(by=cmt.By.PROCESS, counters=COUNTERS)
+        self.assertEqual(FAKE.test_counters(), int(COUNTERS))
+        self.assertEqual(frame.counters, COUNTERS)
+        self.assertEqual(frame.counted_ns, 4 * MS + MS // 2)
+        counted = self.row(usage.next(), pid=1001).counters
+        self.assertEqual((counted.known, counted.partial, counted.why), (True, False, 0))
+        self.assertEqual((counted.cycles, counted.instructions), (5000, 2500))
+        self.assertEqual((counted.llc_misses, counted.llc_references), (25, 40))
+        self.assertEqual((counted.ran_ns, counted.bounds), (5 * MS // 2, 0))
+        self.assertEqual((counted.cpu_share, counted.ipc, counted.mpki), (0.5, 0.5, 10))
+        usage.close()
+        self.assertEqual(FAKE.test_counters(), 0)
+
+    def test_not_counted(self):
+        frame, _usage = self.frame(by=cmt.By.PROCESS)
+        self.assertEqual((frame.counters, frame.counted_ns), (0, 0))
+        self.assertEqual(frame.rows[0].counters, cmt.Counters(
+            False, False, cmt.UsageWhy.NOT_COUNTED, cmt.Flag(0), *[None] * 8))
+        for name in ("ran_ns", "cycles", "instructions", "llc_misses", "llc_references"):
+            self.assertEqual(getattr(frame.columns, name)[0], -1, name)
+        for name in ("cpu_share", "ipc", "mpki"):
+            self.assertTrue(math.isnan(getattr(frame.columns, name)[0]), name)
+
     def test_columns_are_the_rows(self):
+        self.perf = True
         frame, usage = self.frame(by=cmt.By.PROCESS)
         frame = usage.next()
         self.assertEqual(len(frame.columns), len(frame.rows))
@@ -731,7 +793,9 @@ class UsageTest(FakeCase):
                     expected = getattr(row.occupancy, name)
                 elif name == "occupancy_bytes":
                     expected = row.occupancy.last_bytes
-                elif group in ("occupancy", "total", "local"):
+                elif hasattr(row.counters, name) and not hasattr(row, name):
+                    expected = getattr(row.counters, name)
+                elif group in ("occupancy", "total", "local", "counters"):
                     expected = getattr(getattr(row, group), member)
                 else:
                     expected = getattr(row, name)

@@ -21,24 +21,24 @@ for tool in cmtstat cmtctl; do
 
 	# "b by", one line an option, from each source.
 	"$bin/$tool" --help |
-		sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' |
+		sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
 		sort >"$scratch/help"
 	checks=$((checks + 1))
 	[ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "$tool --help: no options"
-	sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' "$man" |
+	sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' "$man" |
 		sort >"$scratch/man"
 	equal "$tool: manual page and --help differ" "$scratch/help" \
 		"$scratch/man"
-	sed -n "s/.*'{-\(.\),--\([a-z]*\)}'.*/\1 \2/p" "$dir/_$tool" |
+	sed -n "s/.*'{-\(.\),--\([a-z-]*\)}'.*/\1 \2/p" "$dir/_$tool" |
 		sort >"$scratch/zsh"
 	equal "$tool: zsh completion and --help differ" "$scratch/help" \
 		"$scratch/zsh"
-	sed -n 's/.* -s \(.\) -l \([a-z]*\) .*/\1 \2/p' "$dir/$tool.fish" |
+	sed -n 's/.* -s \(.\) -l \([a-z-]*\) .*/\1 \2/p' "$dir/$tool.fish" |
 		sort >"$scratch/fish"
 	equal "$tool: fish completion and --help differ" "$scratch/help" \
 		"$scratch/fish"
 	cut -d' ' -f2 "$scratch/help" | sort >"$scratch/long"
-	grep -o -e '--[a-z][a-z]*' "$dir/$tool.bash" | sed 's/^--//' |
+	grep -o -e '--[a-z][a-z-]*' "$dir/$tool.bash" | sed 's/^--//' |
 		sort -u >"$scratch/bash"
 	equal "$tool: bash completion and --help differ" "$scratch/long" \
 		"$scratch/bash"
@@ -73,9 +73,9 @@ for tool in cmtstat cmtctl; do
 done
 
 # A service has no completion.
-"$bin/cmt-names" --help | sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' |
+"$bin/cmt-names" --help | sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
 	sort >"$scratch/help"
-sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' \
+sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
 	"$top/docs/man/cmt-names.8" | sort >"$scratch/man"
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-names --help: no options"

@@ -11,8 +11,10 @@
  * "denied" (nothing may be changed), "old" (a module that knows no scopes),
  * "churn" (ever more owners are pending), "refuse" (no mode is good), "nombm"
  * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
- * (RMID 2 is resctrl's), "slow" (the module says that it samples once a second),
- * "timens" (a time namespace), "software" (RMIDs are only numbers: nothing is read).
+ * (RMID 2 is resctrl's), "perf" (owners run all the time, RMID 1 with an IPC of 2 and
+ * 4 misses in 1,000 instructions), "nopmu" (there are no counters), "slow" (the module
+ * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
+ * are only numbers: nothing is read).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -41,6 +43,7 @@ struct cmt_device {
 	uint32_t interval_ns;
 	uint32_t scope;
 	uint32_t resctrl;
+	uint32_t counters;
 	char patterns[CMT_PATTERNS_MAX + 1];
 	unsigned int flags;
 };
@@ -305,6 +308,21 @@ int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
 	return err;
 }
 
+int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
+{
+	dev->counters = counters;
+	return 0;
+}
+
+int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
+			char *reason)
+{
+	*counters = fake("nopmu") ? dev->counters & CMT_F_CYCLES : dev->counters;
+	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && dev->counters ?
+		 "another program \033[31mhas them" : "");
+	return 0;
+}
+
 /* What happens to each process id; 2 is pending, and others get RMID 1. */
 static const struct {
 	uint64_t pid;
@@ -407,7 +425,23 @@ static void say_caps(void)
 		fclose(status);
 }
 
-/* Step 0 is the tick, 1..4 are the samples of RMIDs 0..3. */
+/* Each owner has a quarter of the CPU, and the idle task another one. */
+static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
+{
+	record->type = CMT_REC_PERF;
+	record->rmid = reader->step - NR_RMIDS - 1;
+	record->generation = record->rmid ? 1 : 0;
+	record->ran_ns = MS / 4;
+	record->flags |= reader->dev->counters;
+	record->perf.cycles = 500000;
+	record->perf.instructions = record->rmid == 1 ? 1000000 : 500000;
+	record->perf.llc_misses = record->rmid == 1 ? 4000 : 0;
+	record->perf.llc_references = 10000;
+}
+
+/*
+ * Step 0 is the tick, 1..4 are the samples of RMIDs 0..3, 5..8 what they counted.
+ */
 static void make(struct cmt_reader *reader, struct cmt_record *record)
 {
 	uint32_t emulated = fake("hardware") || fake("software") ? 0 :
@@ -422,6 +456,10 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->rmid = 1;
 		record->generation = 1;
 		record->interval_ns = MS;
+		return;
+	}
+	if (reader->step > NR_RMIDS) {
+		make_perf(reader, record);
 		return;
 	}
 	record->rmid = reader->step - 1;
@@ -452,8 +490,10 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
 	uint64_t now_ms = now_ns() / MS;
-	unsigned int i;
+	unsigned int i, last = fake("software") ? 0 : NR_RMIDS;
 
+	if (fake("perf") && reader->dev->counters)
+		last += NR_RMIDS;
 	if (!reader->reads++ && fake("caps"))
 		say_caps();
 	if (reader->reads > 3 && fake("gone") && reader->dev->pipe[1] >= 0) {
@@ -463,7 +503,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	for (i = 0; i < n && reader->next_ms < now_ms; i++) {
 		make(reader, &records[i]);
 		do {
-			if (++reader->step > (fake("software") ? 0 : NR_RMIDS)) {
+			if (++reader->step > last) {
 				reader->step = 0;
 				reader->next_ms++;
 			}

@@ -99,6 +99,26 @@ has out ",1048576,6.250,0,0,"
 run 0 env CMT_FAKE=idle "$stat" -i 0.2 -n 2 --by container
 has out " 1.0 MiB    6.2        0 B/s"
 
+# What the processor counted: columns where it did, and why where it did not.
+run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1
+has out " CPU %   IPC   MPKI NOTE"
+has out "  2.00   4.00"
+lacks out "not counted"
+run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1 --no-counters
+lacks out "IPC"
+run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1
+has out 'not counted: instructions, LLC misses, LLC references (another program \x1b[31mhas them)'
+lacks out "$escape"
+run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1 -C --json
+has out '"counters_reason":null,'
+run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1 --json
+has out '"counters_reason":"another program \u001b[31mhas them",'
+run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 2 --by process --sort mpki --json
+grep '"record":"row"' "$scratch/out" | head -n 1 >"$scratch/first"
+has first '"pid":1001,'
+has first '"ipc":2.000,"mpki":4.000,'
+has first '"counters_partial":false,'
+
 # What resctrl counts is an owner, in no container.
 run 0 env CMT_FAKE=groups "$stat" -i 0.1 -n 1 --json
 has out '"container":"resctrl:2","kind":"resctrl",'
@@ -118,14 +138,14 @@ has out '"occupancy_bytes":null'
 has out '"reason":"error"'
 has out '"lost":0'
 has out '{"record":"interval","time":"2'
-has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"cpus":1,"domains":1,"rows":4}'
+has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"counted_ns":0,"counters_reason":null,"cpus":1,"domains":1,"rows":4}'
 has out '{"record":"row","end_ns":'
 has out '"comm":"\u001b[31mred"'
 lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
 has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,pid,comm,"
 has out ",4194304,25.000,1000000,500000,"
-has out ",,,,,,false,false,false,error"
+has out ",,,,,,,,,,,,,,false,false,false,false,error"
 lacks out "$escape"
 run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":false'
@@ -278,6 +298,7 @@ has out "ring_hold_ns       250 ms"
 has out "budget_ns          20 us"
 has out "resctrl_mounted    yes"
 lacks out "$escape"
+has out "perf_reason        -"
 run 0 "$ctl" rmids
 has out "EMULATED"
 has out '\x1b[31mred'

@@ -30,6 +30,9 @@ struct fake {
 	unsigned long attach_command;
 	uint32_t stats_size;	/* that the module says it wrote; 0: all */
 	uint32_t more;		/* bytes that a newer module knows */
+	bool old;		/* the module does not know SET_COUNTERS */
+	uint32_t counters;	/* asked for */
+	uint32_t uncounted;	/* what this processor cannot count */
 	uint32_t path_lies;	/* bytes more than a path has */
 	uint32_t interval_ns;
 	uint32_t watermark;

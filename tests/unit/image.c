@@ -119,6 +119,22 @@ struct cmt_record image_sample(uint32_t cpu, uint64_t ts, uint32_t rmid,
 	};
 }
 
+struct cmt_record image_perf(uint32_t cpu, uint64_t ts, uint32_t rmid,
+			     uint32_t generation, uint64_t cycles)
+{
+	return (struct cmt_record){
+		.ts = ts,
+		.type = CMT_REC_PERF,
+		.flags = CMT_F_CYCLES | CMT_F_INSTRUCTIONS,
+		.cpu = cpu,
+		.rmid = rmid,
+		.generation = generation,
+		.ran_ns = 1000,
+		.perf.cycles = cycles,
+		.perf.instructions = cycles / 2,
+	};
+}
+
 struct cmt_record image_event(uint16_t type, uint32_t cpu, uint64_t ts,
 			      uint32_t rmid, uint32_t generation)
 {

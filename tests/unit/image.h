@@ -33,6 +33,9 @@ void image_put(void *image, const struct cmt_record *record);
 struct cmt_record image_tick(uint32_t cpu, uint64_t ts);
 struct cmt_record image_sample(uint32_t cpu, uint64_t ts, uint32_t rmid,
 			       uint32_t generation);
+/* @cycles, half as many instructions, and a microsecond. */
+struct cmt_record image_perf(uint32_t cpu, uint64_t ts, uint32_t rmid,
+			     uint32_t generation, uint64_t cycles);
 struct cmt_record image_event(uint16_t type, uint32_t cpu, uint64_t ts,
 			      uint32_t rmid, uint32_t generation);
 

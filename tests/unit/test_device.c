@@ -227,6 +227,54 @@ START_TEST(test_resctrl)
 }
 END_TEST
 
+START_TEST(test_counters)
+{
+	const uint32_t all = CMT_F_CYCLES | CMT_F_INSTRUCTIONS |
+			     CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES;
+	char reason[CMT_REASON_LEN];
+	uint32_t counters = 1;
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), 0);
+	ck_assert_uint_eq(counters, 0);
+	ck_assert_str_eq(reason, "");
+	fake.uncounted = CMT_F_LLC_MISSES;
+	ck_assert_int_eq(cmt_device_set_counters(dev, all), 0);
+	ck_assert_uint_eq(fake.counters, all);
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), 0);
+	ck_assert_uint_eq(counters, all & ~CMT_F_LLC_MISSES);
+	ck_assert_str_eq(reason, "no such counter");
+	ck_assert_int_eq(cmt_device_set_counters(dev, 1), -EINVAL);
+	ck_assert_uint_eq(fake.counters, all);
+	ck_assert_int_eq(cmt_device_set_counters(dev, 0), 0);
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, NULL), 0);
+	ck_assert_uint_eq(counters, 0);
+	memset(fake.info.perf_reason, 'x', sizeof(fake.info.perf_reason));
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), 0);
+	ck_assert_uint_eq(strlen(reason), CMT_REASON_LEN - 1);
+	fake.ioctl_errno = EPERM;
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), -EPERM);
+	ck_assert_int_eq(cmt_device_set_counters(dev, all), -EPERM);
+}
+END_TEST
+
+/* A module that is older cannot be asked, and cannot say why. */
+START_TEST(test_counters_of_older_module)
+{
+	char reason[CMT_REASON_LEN] = "";
+	uint32_t counters = 1;
+
+	fake.old = true;
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), 0);
+	ck_assert_str_eq(reason, "");
+	ck_assert_int_eq(cmt_device_set_counters(dev, CMT_F_CYCLES), -ENOTTY);
+	ck_assert_int_eq(cmt_device_counters(dev, &counters, reason), 0);
+	ck_assert_uint_eq(counters, 0);
+	ck_assert_str_eq(reason, "the module is older and cannot count");
+}
+END_TEST
+
 START_TEST(test_cgroup_path)
 {
 	char path[8] = "xxxxxxx";
@@ -545,6 +593,8 @@ int main(void)
 	tcase_add_test(tcase, test_snapshot_stride);
 	tcase_add_test(tcase, test_newer_module);
 	tcase_add_test(tcase, test_resctrl);
+	tcase_add_test(tcase, test_counters);
+	tcase_add_test(tcase, test_counters_of_older_module);
 	tcase_add_test(tcase, test_cgroup_path);
 	tcase_add_test(tcase, test_interval);
 	tcase_add_test(tcase, test_snapshot);

@@ -26,6 +26,7 @@ struct out {
 	struct cmt_slot_entry entries[64];
 	struct cmt_slot_cpu cpus[8];
 	uint64_t tgids;		/* of the owners, added up */
+	uint64_t nr_perf, cycles;
 };
 
 static struct out *outs;
@@ -54,6 +55,9 @@ static int collect(void *ctx, const struct cmt_slot *slot)
 		out->cpus[i] = *cmt_slot_cpu_at(slot, i);
 		out->cpus[i].owner = NULL;
 	}
+	out->nr_perf = slot->nr_perf;
+	for (uint32_t i = 0; i < slot->nr_perf; i++)
+		out->cycles += cmt_slot_perf_at(slot, i)->cycles;
 	return stop_at && nr_outs == stop_at ? -42 : 0;
 }
 
@@ -397,6 +401,7 @@ static void traffic(uint32_t nr_cpus, uint64_t ms, unsigned int *seed)
 				put(record);
 			}
 			tick(cpu, ts + 30 + (uint64_t)rand_r(seed) % 5);
+			put(image_perf(cpu, ts + 40, 1, 1, ts));
 		}
 	}
 }
@@ -435,6 +440,27 @@ START_TEST(test_same_as_merge)
 		ck_assert_msg(!memcmp(&fed[i], &outs[i], sizeof(outs[i])),
 			      "slot %u", i);
 	free(fed);
+	stop();
+}
+END_TEST
+
+/* A run of PERFs goes on in the next slot. */
+START_TEST(test_perf)
+{
+	start(1);
+	for (uint64_t ms = 0; ms < 20; ms++) {
+		put(image_perf(0, T0 + ms * MS, 1, 1, 1000));
+		put(image_perf(0, T0 + (ms + 1) * MS - 1, 1, 1, ms));
+	}
+	tick(0, T0 + 20 * MS);
+	feed_at(T0 + 30 * MS);
+	ck_assert_int_eq(cmt_slots_flush(slots), 0);
+	ck_assert_uint_eq(slot_counts().added, 41);
+	ck_assert_uint_eq(nr_outs, 21);
+	for (uint64_t ms = 0; ms < 20; ms++) {
+		ck_assert_uint_eq(outs[ms].nr_perf, 2);
+		ck_assert_uint_eq(outs[ms].cycles, 1000 + ms);
+	}
 	stop();
 }
 END_TEST
@@ -580,6 +606,7 @@ int main(void)
 	UNIT_CASE(suite, test_gap_in_every_slot);
 	UNIT_CASE(suite, test_gap_of_lost_record);
 	UNIT_CASE(suite, test_callback_stops);
+	UNIT_CASE(suite, test_perf);
 	UNIT_CASE(suite, test_same_as_merge);
 	UNIT_CASE(suite, test_after_merge);
 	UNIT_CASE(suite, test_late_after_merge);

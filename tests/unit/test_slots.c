@@ -21,6 +21,8 @@ static struct out {
 	struct cmt_slot_entry entries[16];
 	struct cmt_slot_cpu cpus[8];
 	struct cmt_owner owners[16];
+	struct cmt_slot_perf perf[8];
+	struct cmt_owner ran[8];	/* the owners of perf */
 	uint32_t active;	/* RMIDs, as the tracker says then */
 } outs[OUT_MAX];
 static unsigned int nr_outs;
@@ -52,6 +54,11 @@ static int collect(void *ctx, const struct cmt_slot *slot)
 	}
 	for (uint32_t i = 0; i < slot->nr_cpus && i < 8; i++)
 		out->cpus[i] = *cmt_slot_cpu_at(slot, i);
+	for (uint32_t i = 0; i < slot->nr_perf && i < 8; i++) {
+		out->perf[i] = *cmt_slot_perf_at(slot, i);
+		if (out->perf[i].owner)
+			out->ran[i] = *out->perf[i].owner;
+	}
 	return stop_at && nr_outs == stop_at ? 42 : 0;
 }
 
@@ -130,6 +137,25 @@ static void tick(uint64_t ts, uint32_t cpu, uint32_t rmid, uint64_t missed)
 	};
 
 	add(record);
+}
+
+static struct cmt_record perf(uint64_t ts, uint32_t cpu, uint32_t rmid,
+			      uint32_t generation, uint64_t cycles)
+{
+	return (struct cmt_record){
+		.ts = ts,
+		.type = CMT_REC_PERF,
+		.flags = CMT_F_CYCLES,
+		.cpu = (uint16_t)cpu,
+		.rmid = rmid,
+		.generation = generation,
+		.domain = 7,
+		.ran_ns = 500,
+		.perf.cycles = cycles,
+		.perf.instructions = 2,
+		.perf.llc_misses = 3,
+		.perf.llc_references = 4,
+	};
 }
 
 static struct cmt_slots_counts counts(void)
@@ -228,11 +254,16 @@ START_TEST(test_stride)
 	struct { struct cmt_slot_cpu cpu; uint64_t more; } cpus[2] = {
 		[1].cpu.cpu = 5,
 	};
+	struct { struct cmt_slot_perf perf; uint64_t more; } perf[2] = {
+		[1].perf.cpu = 5,
+	};
 	const struct cmt_slot slot = {
 		.nr_cpus = 2, .cpus = &cpus[0].cpu, .cpu_size = sizeof(cpus[0]),
+		.nr_perf = 2, .perf = &perf[0].perf, .perf_size = sizeof(perf[0]),
 	};
 
 	ck_assert_ptr_eq(cmt_slot_cpu_at(&slot, 1), &cpus[1].cpu);
+	ck_assert_ptr_eq(cmt_slot_perf_at(&slot, 1), &perf[1].perf);
 }
 END_TEST
 
@@ -778,6 +809,98 @@ START_TEST(test_carried_many)
 }
 END_TEST
 
+/* As they are, in their slots, whatever else is between them. */
+START_TEST(test_perf)
+{
+	add(perf(10 * MS, 3, 5, 1, 100));
+	add(sample(10 * MS, 5, 1, 0, 1));
+	add(perf(11 * MS, 1, 5, 1, 200));
+	add(perf(10 * MS + 1, 0, 0, 0, 300));
+	add(perf(20 * MS, 0, 0, 0, 400));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 3);
+	ck_assert_uint_eq(outs[0].slot.nr_perf, 2);
+	ck_assert_uint_eq(outs[0].slot.nr_entries, 1);
+	ck_assert_uint_eq(outs[0].perf[0].ts, 10 * MS);
+	ck_assert_uint_eq(outs[0].perf[0].cpu, 3);
+	ck_assert_uint_eq(outs[0].perf[0].flags, CMT_F_CYCLES);
+	ck_assert_uint_eq(outs[0].perf[0].rmid, 5);
+	ck_assert_uint_eq(outs[0].perf[0].generation, 1);
+	ck_assert_uint_eq(outs[0].perf[0].domain, 7);
+	ck_assert_uint_eq(outs[0].perf[0].ran_ns, 500);
+	ck_assert_uint_eq(outs[0].perf[0].cycles, 100);
+	ck_assert_uint_eq(outs[0].perf[0].instructions, 2);
+	ck_assert_uint_eq(outs[0].perf[0].llc_misses, 3);
+	ck_assert_uint_eq(outs[0].perf[0].llc_references, 4);
+	ck_assert_ptr_null(outs[0].perf[0].owner);
+	ck_assert_uint_eq(outs[0].perf[1].cycles, 300);
+	ck_assert_uint_eq(outs[1].slot.nr_perf, 1);
+	ck_assert_uint_eq(outs[1].perf[0].cycles, 200);
+	ck_assert_uint_eq(outs[2].slot.nr_perf, 1);
+	ck_assert_uint_eq(outs[2].perf[0].cycles, 400);
+	ck_assert_uint_eq(counts().added, 5);
+}
+END_TEST
+
+/* A CPU may say what an owner counted after its FREE, and after the next ALLOC. */
+START_TEST(test_perf_owner)
+{
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	event(CMT_REC_FREE, 11 * MS, 5, 1);
+	add(perf(12 * MS, 0, 5, 1, 1));
+	event(CMT_REC_ALLOC, 13 * MS, 5, 2);
+	add(perf(13 * MS + 1, 0, 5, 1, 2));
+	add(perf(13 * MS + 1, 0, 5, 2, 3));
+	add(perf(13 * MS + 1, 0, 5, 3, 4));
+	add(perf(30 * MS, 0, 5, 1, 5));
+	add(perf(30 * MS, 0, 5, 2, 6));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 5);
+	ck_assert_uint_eq(outs[2].ran[0].tgid, 10);
+	ck_assert(outs[2].ran[0].freed);
+	ck_assert_uint_eq(outs[3].slot.nr_perf, 3);
+	ck_assert_uint_eq(outs[3].ran[0].tgid, 10);
+	ck_assert_uint_eq(outs[3].ran[1].tgid, 20);
+	ck_assert_ptr_null(outs[3].perf[2].owner);
+	ck_assert_uint_eq(outs[4].ran[0].tgid, 10);
+	ck_assert_uint_eq(outs[4].ran[1].tgid, 20);
+}
+END_TEST
+
+/* A slot takes so many of them, and says how many there were more. */
+START_TEST(test_perf_bounded)
+{
+	const uint32_t max = 3 * 4 * 256;
+
+	start(3 * MS, 2);
+	for (uint32_t i = 0; i < max + 5; i++)
+		add(perf(12 * MS, i % 4, 5, 1 + i, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].slot.nr_perf, max);
+	ck_assert_uint_eq(outs[0].slot.perf_dropped, 5);
+	ck_assert_uint_eq(counts().added, max);
+	ck_assert_uint_eq(counts().perf_dropped, 5);
+	add(perf(15 * MS, 0, 5, 1, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[1].slot.nr_perf, 1);
+	ck_assert_uint_eq(outs[1].slot.perf_dropped, 0);
+}
+END_TEST
+
+START_TEST(test_perf_malformed)
+{
+	add(perf(10 * MS, 4, 5, 1, 1));
+	add(perf(10 * MS, 0, 128, 1, 1));
+	add(perf(10 * MS, 0, 5, 0, 1));
+	add(perf(10 * MS, 0, 0, 1, 1));
+	ck_assert_uint_eq(counts().malformed, 4);
+	add(perf(20 * MS, 0, 5, 1, 1));
+	add(perf(10 * MS, 0, 5, 1, 1));
+	ck_assert_uint_eq(counts().late, 1);
+	ck_assert_uint_eq(counts().added, 1);
+}
+END_TEST
+
 START_TEST(test_state_is_known)
 {
 	event(CMT_REC_STATE, 10 * MS, 0, 0);
@@ -813,7 +936,8 @@ START_TEST(test_random_bytes)
 	}
 	struct cmt_slots_counts c = counts();
 
-	ck_assert_uint_eq(c.added + c.late + c.malformed + c.unknown, n);
+	ck_assert_uint_eq(c.added + c.late + c.malformed + c.unknown +
+			  c.perf_dropped, n);
 	ck_assert_uint_gt(c.added, 0);
 	ck_assert_uint_gt(c.malformed, 0);
 }
@@ -855,6 +979,10 @@ int main(void)
 	tcase_add_test(tcase, test_carried_whose_owner);
 	tcase_add_test(tcase, test_carried_by_domain);
 	tcase_add_test(tcase, test_carried_many);
+	tcase_add_test(tcase, test_perf);
+	tcase_add_test(tcase, test_perf_owner);
+	tcase_add_test(tcase, test_perf_bounded);
+	tcase_add_test(tcase, test_perf_malformed);
 	tcase_add_test(tcase, test_state_is_known);
 	tcase_add_test(tcase, test_random_bytes);
 	suite_add_tcase(suite, tcase);

@@ -198,6 +198,41 @@ START_TEST(test_time_wraps)
 }
 END_TEST
 
+/* The generation that is found for one, whoever has the RMID now; 0: not known. */
+static uint32_t whose(uint32_t rmid, uint32_t generation, uint64_t ts)
+{
+	const struct cmt_owner *owner =
+		cmt_tracker_lookup_generation(tracker, rmid, generation, ts);
+
+	return owner ? owner->generation : 0;
+}
+
+/* As long as no other two had the RMID since. */
+START_TEST(test_generation_outlives_free)
+{
+	ck_assert_int_eq(alloc(3, 1, 10), 1);
+	ck_assert_int_eq(release(3, 1, 20), 1);
+	ck_assert_int_eq(alloc(3, 2, 30), 1);
+	for (uint64_t advanced = 5; advanced <= 35; advanced += 10) {
+		cmt_tracker_advance(tracker, advanced);
+		ck_assert_uint_eq(whose(3, 1, 25), 1);
+		ck_assert_uint_eq(whose(3, 1, 40), 1);
+		ck_assert_uint_eq(whose(3, 2, 40), 2);
+		ck_assert_uint_eq(whose(3, 3, 40), 0);
+	}
+	ck_assert(cmt_tracker_lookup_generation(tracker, 3, 1, 40)->freed);
+	ck_assert_uint_eq(whose(0, 0, 40), 0);
+	ck_assert_uint_eq(whose(4, 1, 40), 0);
+	ck_assert_uint_eq(whose(NR_RMIDS, 1, 40), 0);
+	ck_assert_int_eq(alloc(3, 4, 50), 1);
+	ck_assert_uint_eq(whose(3, 1, 60), 1);
+	cmt_tracker_advance(tracker, 60);
+	ck_assert_uint_eq(whose(3, 1, 60), 0);
+	ck_assert_uint_eq(whose(3, 2, 60), 2);
+	ck_assert_uint_eq(whose(3, 4, 60), 4);
+}
+END_TEST
+
 START_TEST(test_record_types)
 {
 	const struct cmt_owner *owner;
@@ -482,6 +517,7 @@ int main(void)
 	tcase_add_test(tcase, test_stale_and_invalid);
 	tcase_add_test(tcase, test_free_other_generation_ignored);
 	tcase_add_test(tcase, test_time_wraps);
+	tcase_add_test(tcase, test_generation_outlives_free);
 	tcase_add_test(tcase, test_record_types);
 	tcase_add_test(tcase, test_update_teaches_lost_alloc);
 	tcase_add_test(tcase, test_existing_behind_advance);

@@ -311,6 +311,65 @@ START_TEST(test_not_for_records)
 }
 END_TEST
 
+/* The device is asked as long as the usage lives. */
+START_TEST(test_asks_for_counters)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+
+	ck_assert_uint_eq(fake.counters, 0);
+	cmt_device_set_counters(dev, CMT_F_LLC_MISSES);
+	cmt_usage_free(usage);
+	ck_assert_uint_eq(fake.counters, CMT_F_LLC_MISSES);
+	opts.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	ck_assert_uint_eq(fake.counters, opts.counters);
+	cmt_usage_free(usage);
+	ck_assert_uint_eq(fake.counters, 0);
+	opts.counters = CMT_F_ERROR;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
+	/* an older module counts nothing, and that is all */
+	fake.old = true;
+	opts.counters = CMT_F_CYCLES;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	put_ms(1);
+	put_ms(25);
+	fake.now = T0 + 25 * MS + LATE;
+	next_row();
+	ck_assert_uint_eq(frame->counters, 0);
+	ck_assert(!cmt_usage_row_at(frame, 0)->counters.known);
+}
+END_TEST
+
+/* PERF records of the rings, the last of them after the owner's FREE. */
+START_TEST(test_counters_from_rings)
+{
+	const struct cmt_usage_counters *c;
+	struct cmt_record record;
+
+	for (uint64_t ms = 1; ms < 10; ms++) {
+		put_ms(ms);
+		record = image_perf(0, fake.now, 1, 10, 1000);
+		image_put(fake_ring(0), &record);
+		image_put(fake_ring(0), &record);
+	}
+	record = image_event(CMT_REC_FREE, 1, fake.now + 1, 1, 10);
+	image_put(fake_ring(1), &record);
+	put_ms(10);
+	record = image_perf(0, fake.now, 1, 10, 500);
+	image_put(fake_ring(0), &record);
+	put_ms(25);
+	fake.now = T0 + 25 * MS + LATE;
+	c = &next_row()->counters;
+	ck_assert(c->known && !c->partial);
+	ck_assert_uint_eq(c->cycles, 18500);
+	ck_assert_uint_eq(c->ran_ns, 19 * 1000);
+	ck_assert_uint_eq(frame->counters, CMT_F_CYCLES | CMT_F_INSTRUCTIONS);
+	ck_assert_uint_eq(frame->counted_ns, 9 * MS + 1000);
+	ck_assert_double_eq_tol(c->ipc, 0.5, 1e-9);
+	ck_assert(cmt_usage_row_at(frame, 0)->container);
+}
+END_TEST
+
 START_TEST(test_new_fails)
 {
 	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_DOMAIN);
@@ -345,6 +404,8 @@ int main(void)
 	tcase_add_test(tcase, test_losses);
 	tcase_add_test(tcase, test_losses_by_cpu);
 	tcase_add_test(tcase, test_not_for_records);
+	tcase_add_test(tcase, test_asks_for_counters);
+	tcase_add_test(tcase, test_counters_from_rings);
 	tcase_add_test(tcase, test_new_fails);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -36,6 +36,11 @@ static void prepare(void)
 		.rmids = 2, .occupancy = { true, true, 1 << 20 },
 		.total = { true, false, 12345678 }, .l3_bytes = 32 << 20,
 		.why = CMT_USAGE_WHY_ERROR, .age_ns = 17999999,
+		.cpu_share = { true, true, 2.5 }, .ipc = { true, false, 0.5 },
+		.counters = { .known = true, .partial = true,
+			      .values = CMT_F_CYCLES | CMT_F_INSTRUCTIONS,
+			      .ran_ns = 2500000000, .cycles = 8000,
+			      .instructions = 4000, .llc_misses = 77 },
 	};
 	rows[1] = (struct row){
 		.seen = true, .owner = CMT_OWNER_PROCESS, .cgroup_id = 8,
@@ -129,6 +134,26 @@ START_TEST(test_view_table_values)
 }
 END_TEST
 
+/* What no row has is no column. */
+START_TEST(test_view_table_counters)
+{
+	prepare();
+	print_table((struct table_opts){ 0 });
+	assert_has(" CPU %   IPC ");
+	assert_has(" >250.0  0.50 ");
+	assert_lacks("MPKI");
+	assert_lacks("not counted");
+	rows[1].mpki = (struct measure){ true, false, 12.345 };
+	report.uncounted = CMT_F_CYCLES | CMT_F_LLC_REFERENCES;
+	strcpy(report.counters_reason, "no\033[2J");
+	print_table((struct table_opts){ 0 });
+	assert_tame();
+	assert_has(" CPU %   IPC   MPKI ");
+	assert_has(" 12.35 ");
+	assert_has("not counted: cycles, LLC references (no\\x1b[2J)\n");
+}
+END_TEST
+
 START_TEST(test_view_table_banners)
 {
 	prepare();
@@ -149,6 +174,7 @@ static const char *const whole_numbers[] = {
 	"512.0 KiB", "512Ki", "1.5 GiB", "1.5Gi", "1023.0 B", "1023 B", "1023",
 	"500.0 kB/s", "500k", "123.5 MB/s", "123M", "9.9 GB/s", "9.9G", "1.6", "100.0",
 	"4800.0", "0.0", "4194304", "17", "250", "42", "0", "1", "2", "3",
+	"250.0", "2560.0", "0.50", "3.99", "123.45",
 };
 
 static void assert_whole(const char *number, const char *line)
@@ -175,7 +201,7 @@ static void assert_no_number_is_cut(void)
 			assert_whole(byte, byte);
 }
 
-static void prepare_numbers(enum cmt_usage_by by)
+static void prepare_numbers(enum cmt_usage_by by, bool counted)
 {
 	uint32_t i;
 
@@ -198,6 +224,11 @@ static void prepare_numbers(enum cmt_usage_by by)
 	rows[1].l3_bytes = 32 << 20;
 	rows[1].why = CMT_USAGE_WHY_OVERWRITTEN;
 	rows[1].residual_bytes = 3ULL << 29;
+	rows[0].cpu_share.known = counted;
+	rows[0].ipc.known = counted;
+	rows[1].cpu_share = (struct measure){ counted, true, 25.6 };
+	rows[1].ipc = (struct measure){ counted, false, 3.99 };
+	rows[1].mpki = (struct measure){ counted, false, 123.45 };
 	rows[2].total = (struct measure){ true, false, 0 };
 	for (i = 0; i < 3; i++)
 		rows[i].rmids = rows[i].rmid = i;
@@ -220,12 +251,12 @@ START_TEST(test_view_table_cuts_no_number)
 {
 	unsigned int width;
 
-	for (width = 28; width <= 200; width++) {
-		prepare_numbers((enum cmt_usage_by)_i);
+	for (width = 28; width <= 220; width++) {
+		prepare_numbers((enum cmt_usage_by)_i, width % 2);
 		print_table((struct table_opts){ .width = width });
 		assert_fits(width);
 		assert_no_number_is_cut();
-		assert_has(width > 180 ? "OCCUPANCY" : "OCC");
+		assert_has(width > 200 ? "OCCUPANCY" : "OCC");
 	}
 }
 END_TEST
@@ -233,7 +264,7 @@ END_TEST
 /* Numbers get shorter before columns go, and columns before names. */
 START_TEST(test_view_table_narrows)
 {
-	prepare_numbers(CMT_USAGE_BY_CONTAINER);
+	prepare_numbers(CMT_USAGE_BY_CONTAINER, false);
 	print_table((struct table_opts){ .width = 140 });
 	assert_has("512.0 KiB");
 	assert_has("123.5 MB/s");
@@ -680,7 +711,8 @@ START_TEST(test_view_csv_values)
 	prepare();
 	print_csv();
 	assert_has(",\"/system.slice/x,\"\"y\"\"\\x0a\",");
-	assert_has(",1048576,3.125,12345678,,0,17,true,false,false,error\n");
+	assert_has(",1048576,3.125,12345678,,250.000,0.500,,2500000000,"
+		   "8000,4000,,,0,17,true,false,false,true,error\n");
 	assert_has(",\"\\x1b[31m\"\"\\\\\\xff\",");
 }
 END_TEST
@@ -692,6 +724,7 @@ int main(void)
 	int status;
 
 	tcase_add_test(tc, test_view_table_values);
+	tcase_add_test(tc, test_view_table_counters);
 	tcase_add_test(tc, test_view_table_banners);
 	tcase_add_test(tc, test_view_table_fits_screen);
 	tcase_add_loop_test(tc, test_view_table_cuts_no_number, CMT_USAGE_BY_CONTAINER,

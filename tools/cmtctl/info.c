@@ -55,6 +55,17 @@ static void add_events(struct fields *fields, const struct cmt_info *info)
 		fields_text(fields, "mbm_reason", NULL);
 }
 
+/* The counters of the processor that somebody asked for. */
+static void add_counters(struct fields *fields, uint32_t counters,
+			 const char *reason)
+{
+	fields_bool(fields, "cycles", counters & CMT_F_CYCLES);
+	fields_bool(fields, "instructions", counters & CMT_F_INSTRUCTIONS);
+	fields_bool(fields, "llc_misses", counters & CMT_F_LLC_MISSES);
+	fields_bool(fields, "llc_references", counters & CMT_F_LLC_REFERENCES);
+	fields_text(fields, "perf_reason", reason[0] ? reason : NULL);
+}
+
 static void add_resctrl(struct fields *fields, uint32_t mode, bool mounted)
 {
 	fields_text(fields, "resctrl", resctrl_name(mode));
@@ -96,7 +107,8 @@ int ctl_info(const struct ctl *ctl, const char **what)
 {
 	const struct cmt_info *info = cmt_device_info(ctl->dev);
 	struct fields fields;
-	uint32_t interval_ns, scope, mode;
+	char reason[CMT_REASON_LEN];
+	uint32_t interval_ns, scope, mode, counters;
 	bool mounted;
 	int ret;
 
@@ -110,6 +122,10 @@ int ctl_info(const struct ctl *ctl, const char **what)
 		*what = "cannot read the resctrl mode";
 		ret = cmt_device_resctrl(ctl->dev, &mode, &mounted);
 	}
+	if (!ret) {
+		*what = "cannot read what is counted";
+		ret = cmt_device_counters(ctl->dev, &counters, reason);
+	}
 	if (ret)
 		return ret;
 	*what = "cannot print";
@@ -119,6 +135,7 @@ int ctl_info(const struct ctl *ctl, const char **what)
 	add_machine(&fields, info, scope);
 	add_resctrl(&fields, mode, mounted);
 	add_events(&fields, info);
+	add_counters(&fields, counters, reason);
 	add_sampling(&fields, info, interval_ns);
 	return fields_end(&fields);
 }

@@ -19,6 +19,7 @@ struct config {
 	enum output output;
 	enum sort_key sort;
 	bool plain;
+	uint32_t counters;	/* CMT_F_CYCLES | ...: to be counted */
 	uint64_t interval_ns;
 	uint64_t count;		/* intervals; 0: no end */
 	uint64_t top;		/* rows; 0: all */

@@ -226,6 +226,72 @@ static void get_local(const struct row *row, struct cell *cell)
 	set_rate(cell, &row->local);
 }
 
+static void get_cpu_percent(const struct row *row, struct cell *cell)
+{
+	if (!row->cpu_share.known)
+		return;
+	cell->kind = CELL_PERCENT;
+	cell->real = 100 * row->cpu_share.value;
+	cell->partial = row->cpu_share.partial;
+}
+
+static void set_ratio(struct cell *cell, const struct measure *m)
+{
+	if (!m->known)
+		return;
+	cell->kind = CELL_RATIO;
+	cell->real = m->value;
+	cell->partial = m->partial;
+}
+
+static void get_ipc(const struct row *row, struct cell *cell)
+{
+	set_ratio(cell, &row->ipc);
+}
+
+static void get_mpki(const struct row *row, struct cell *cell)
+{
+	set_ratio(cell, &row->mpki);
+}
+
+static void get_ran(const struct row *row, struct cell *cell)
+{
+	if (row->counters.known)
+		set_number(cell, row->counters.ran_ns);
+}
+
+static void set_sum(const struct row *row, struct cell *cell, uint32_t value,
+		    uint64_t sum)
+{
+	if (row->counters.known && (row->counters.values & value))
+		set_number(cell, sum);
+}
+
+static void get_cycles(const struct row *row, struct cell *cell)
+{
+	set_sum(row, cell, CMT_F_CYCLES, row->counters.cycles);
+}
+
+static void get_instructions(const struct row *row, struct cell *cell)
+{
+	set_sum(row, cell, CMT_F_INSTRUCTIONS, row->counters.instructions);
+}
+
+static void get_misses(const struct row *row, struct cell *cell)
+{
+	set_sum(row, cell, CMT_F_LLC_MISSES, row->counters.llc_misses);
+}
+
+static void get_references(const struct row *row, struct cell *cell)
+{
+	set_sum(row, cell, CMT_F_LLC_REFERENCES, row->counters.llc_references);
+}
+
+static void get_counters_partial(const struct row *row, struct cell *cell)
+{
+	set_bool(cell, row->counters.partial);
+}
+
 static void get_residual(const struct row *row, struct cell *cell)
 {
 	if (!row->occupancy.known)
@@ -357,11 +423,25 @@ static void get_sampler(const struct row *row, struct cell *cell)
 	{ "MBM LOCAL", "LOC/s", "mbm_local_bytes_per_s", 12, false, optional, \
 	  7, get_local }
 
+#define COUNTER_COLUMNS \
+	{ "CPU %", NULL, "cpu_percent", 6, false, true, 13, get_cpu_percent }, \
+	RATIO_COLUMNS
+
+#define RATIO_COLUMNS \
+	{ "IPC", NULL, "ipc", 5, false, true, 10, get_ipc }, \
+	{ "MPKI", NULL, "mpki", 6, false, true, 12, get_mpki }, \
+	FIELD("ran_ns", get_ran), \
+	FIELD("cycles", get_cycles), \
+	FIELD("instructions", get_instructions), \
+	FIELD("llc_misses", get_misses), \
+	FIELD("llc_references", get_references)
+
 #define PARTIAL_COLUMNS \
 	FIELD("age_ms", get_age), \
 	FIELD("occupancy_partial", get_occupancy_partial), \
 	FIELD("mbm_total_partial", get_total_partial), \
 	FIELD("mbm_local_partial", get_local_partial), \
+	FIELD("counters_partial", get_counters_partial), \
 	{ "NOTE", NULL, "reason", 4, true, false, 14, get_reason }, \
 	{ .get = NULL }
 
@@ -378,6 +458,7 @@ static const struct column container_columns[] = {
 	{ "PROCS", NULL, "processes", 5, false, false, 11, get_processes },
 	FIELD("rmids", get_rmids),
 	VALUE_COLUMNS(false),
+	COUNTER_COLUMNS,
 	FIELD("residual_bytes", get_residual),
 	PARTIAL_COLUMNS
 };
@@ -394,6 +475,7 @@ static const struct column process_columns[] = {
 	{ "RMID", NULL, "rmid", 4, false, false, 6, get_rmid },
 	FIELD("generation", get_generation),
 	VALUE_COLUMNS(false),
+	COUNTER_COLUMNS,
 	{ "RESIDUE", "RES", "residual_bytes", 10, false, false, 2, get_residual },
 	PARTIAL_COLUMNS
 };
@@ -402,6 +484,7 @@ static const struct column domain_columns[] = {
 	{ "DOMAIN", NULL, "domain", 6, false, false, 0, get_domain },
 	{ "RMIDS", NULL, "rmids", 5, false, false, 11, get_rmids },
 	VALUE_COLUMNS(false),
+	COUNTER_COLUMNS,
 	PARTIAL_COLUMNS
 };
 
@@ -416,6 +499,8 @@ static const struct column cpu_columns[] = {
 	FIELD("kind", get_kind),
 	NAME_FIELDS,
 	VALUE_COLUMNS(true),
+	FIELD("cpu_percent", get_cpu_percent),
+	RATIO_COLUMNS,
 	{ "TICKS", NULL, "ticks", 6, false, false, 1, get_ticks },
 	{ "MISSED", NULL, "missed", 6, false, false, 12, get_missed },
 	{ "LOST", NULL, "cpu_lost", 6, false, false, 16, get_lost },

@@ -15,6 +15,7 @@ enum cell_kind {
 	CELL_BYTES,
 	CELL_RATE,	/* bytes a second */
 	CELL_PERCENT,
+	CELL_RATIO,	/* two digits after the point */
 	CELL_BOOL,
 };
 
@@ -23,7 +24,7 @@ struct cell {
 	bool partial;		/* a lower bound */
 	const char *text;
 	uint64_t number;
-	double real;		/* CELL_RATE, CELL_PERCENT */
+	double real;		/* CELL_RATE, CELL_PERCENT, CELL_RATIO */
 	char buf[CONTAINER_LABEL_LEN];	/* where text may be */
 };
 

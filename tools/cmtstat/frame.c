@@ -2,12 +2,30 @@
 #include "frame.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct measure measure_rate(const struct cmt_usage_rate *rate)
 {
 	return (struct measure){ rate->known, rate->partial, rate->rate };
+}
+
+/* A ratio is of what was counted, and no bound of anything. */
+static struct measure measure_ratio(double value, bool partial)
+{
+	return (struct measure){ !isnan(value), partial, value };
+}
+
+static void copy_counters(struct row *to, const struct cmt_usage_counters *from)
+{
+	bool missing = from->why & (CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING);
+
+	to->counters = *from;
+	to->cpu_share = measure_ratio(from->known ? from->cpu_share : NAN,
+				      missing);
+	to->ipc = measure_ratio(from->known ? from->ipc : NAN, false);
+	to->mpki = measure_ratio(from->known ? from->mpki : NAN, false);
 }
 
 static void copy_values(struct row *to, const struct cmt_usage_row *from)
@@ -22,6 +40,7 @@ static void copy_values(struct row *to, const struct cmt_usage_row *from)
 	to->age_ns = occupancy->age_ns;
 	to->total = measure_rate(&from->total);
 	to->local = measure_rate(&from->local);
+	copy_counters(to, &from->counters);
 	to->why = from->why;
 	to->l3_bytes = from->l3_bytes;
 }
@@ -90,6 +109,7 @@ int frame_copy(struct frame *to, struct frame_room *room,
 		.busy_ns = from->busy_ns,
 		.missed = from->missed,
 		.ticks_ns = from->elapsed_ns * from->nr_cpus,
+		.counted_ns = from->counted_ns,
 		.nr_rows = from->nr_rows,
 		.rows = room->rows,
 		.children = room->rows + from->nr_rows,

@@ -302,7 +302,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	session->by = view_of(config, dev);
 	session->expand = config->expand;
 	ret = source_open(&session->source, dev, session->by,
-			  config->interval_ns);
+			  config->interval_ns, config->counters);
 	if (ret) {
 		error_reader(stderr, "cmtstat", ret);
 		return EXIT_RUNTIME;

@@ -10,6 +10,8 @@
 
 const struct config cmtstat_defaults = {
 	.by = CMT_USAGE_BY_CONTAINER,
+	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
+		    CMT_F_LLC_REFERENCES,
 	.interval_ns = 1000000000,
 };
 
@@ -66,6 +68,13 @@ static int set_plain(void *config, const char *value)
 	return 0;
 }
 
+static int set_no_counters(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->counters = 0;
+	return 0;
+}
+
 static int set_sort(void *config, const char *value)
 {
 	return sort_key_parse(value, &((struct config *)config)->sort);
@@ -105,13 +114,16 @@ static const struct option_spec options[] = {
 	  "not together with --json", set_csv, NULL },
 	{ 'p', "plain", NULL, "never redraw the screen, print table after table",
 	  NULL, set_plain, NULL },
-	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy",
-	  "one of occupancy, total, local, name, number, rmids, busy",
-	  set_sort, "occupancy total local name number rmids busy" },
+	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki",
+	  "one of occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki",
+	  set_sort, "occupancy total local name number rmids busy cpu ipc mpki" },
 	{ 't', "top", "N", "show the first N rows only",
 	  "a whole number of at least 1", set_top, NULL },
 	{ 'f', "filter", "GLOB", "show only rows whose name matches",
 	  "a pattern", set_filter, NULL },
+	{ 'C', "no-counters", NULL,
+	  "leave the processor's counters alone: no CPU %, IPC and MPKI",
+	  NULL, set_no_counters, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },

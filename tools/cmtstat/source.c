@@ -57,16 +57,18 @@ static void refresh(struct source *source)
 }
 
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns)
+		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters)
 {
 	struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = dev, .by = by,
-		.interval_ns = interval_ns,
+		.interval_ns = interval_ns, .counters = counters,
 		.flags = by == CMT_USAGE_BY_CONTAINER ? CMT_USAGE_CHILDREN : 0,
 	};
 	int ret;
 
-	*source = (struct source){ .dev = dev, .by = by };
+	*source = (struct source){
+		.dev = dev, .by = by, .counters = counters,
+	};
 	cgroup_find(&source->mount);
 	ret = cmt_usage_new(&source->usage, &opts);
 	if (!ret)
@@ -107,6 +109,23 @@ static void report_losses(const struct cmt_usage_frame *frame,
 	report->lost_ever = frame->lost_ever;
 	report->dropped = frame->dropped;
 	report->dropped_ever = frame->dropped_ever;
+}
+
+/* What is missing of the counters, read now: a CPU may have come online without them. */
+static int report_counters(const struct source *source, struct report *report)
+{
+	uint32_t counters;
+	int ret;
+
+	report->uncounted = 0;
+	report->counters_reason[0] = '\0';
+	if (!source->counters)
+		return 0;
+	ret = cmt_device_counters(source->dev, &counters,
+				  report->counters_reason);
+	if (!ret)
+		report->uncounted = source->counters & ~counters;
+	return ret;
 }
 
 /* Whether the row is of a container or service, with all that is nested in it. */
@@ -324,6 +343,8 @@ int source_report(struct source *source, uint64_t wanted_ns,
 		return ret;
 	report_losses(source->frame, report);
 	ret = report_owners(source, report);
+	if (!ret)
+		ret = report_counters(source, report);
 	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
 	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);
 	report->emulated = report->frame.emulated ||

@@ -18,6 +18,7 @@ struct source {
 	struct cmt_device *dev;
 	struct cmt_usage *usage;
 	enum cmt_usage_by by;
+	uint32_t counters;			/* that were asked for */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
 	struct frame_room room;			/* the rows of a report */
 	struct cgroup_mount mount;
@@ -27,9 +28,12 @@ struct source {
 	uint64_t pending_ns;		/* when pending owners were counted */
 };
 
-/* Begin to read @dev, which must outlive the source.  Returns 0 or -errno. */
+/*
+ * Begin to read @dev, which must outlive the source.  @counters: CMT_F_CYCLES | ..., to
+ * be counted; 0: none.  Returns 0 or -errno.
+ */
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns);
+		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters);
 void source_close(struct source *source);
 
 /*

@@ -26,6 +26,8 @@ struct report {
 				 * has ended
 				 */
 	int64_t realtime_ns;	/* of the interval's end */
+	uint32_t uncounted;	/* CMT_F_CYCLES | ...: asked for, and not counted */
+	char counters_reason[CMT_REASON_LEN];	/* why; "": nothing is missing */
 	bool emulated;		/* the backend is, or a record said so */
 	uint64_t lost;		/* records overwritten before they were read, */
 	uint64_t lost_ever;	/* in the interval and since the start */

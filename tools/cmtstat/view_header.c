@@ -88,6 +88,35 @@ static void put_sampling(struct screen *screen, const struct report *report)
 		   cost);
 }
 
+/* Which of the processor's counters are missing, and why. */
+static void put_counters(struct screen *screen, const struct report *report)
+{
+	static const struct {
+		uint32_t value;
+		const char *name;
+	} counters[] = {
+		{ CMT_F_CYCLES, "cycles" },
+		{ CMT_F_INSTRUCTIONS, "instructions" },
+		{ CMT_F_LLC_MISSES, "LLC misses" },
+		{ CMT_F_LLC_REFERENCES, "LLC references" },
+	};
+	char escaped[4 * sizeof(report->counters_reason)], names[64] = "";
+	size_t i, used = 0;
+
+	if (!report->counters_reason[0])
+		return;
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (report->uncounted & counters[i].value)
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used, "%s%s",
+						 used ? ", " : "",
+						 counters[i].name);
+	escape_text(escaped, sizeof(escaped), report->counters_reason,
+		    ESCAPE_ASCII);
+	screen_wrapped(screen, ATTRIBUTE_NONE, "not counted: %s (%s)", names,
+		       escaped);
+}
+
 static void put_losses(struct screen *screen, const struct report *report)
 {
 	if (report->lost_ever)
@@ -129,6 +158,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	put_machine(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);
+	put_counters(screen, report);
 	put_expand(screen, report);
 	put_losses(screen, report);
 	put_banner(screen, report);

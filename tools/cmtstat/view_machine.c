@@ -30,6 +30,7 @@ static void machine_text(char *buf, size_t size, const struct cell *cell)
 		snprintf(buf, size, "%.0f", cell->real);
 		break;
 	case CELL_PERCENT:
+	case CELL_RATIO:
 		snprintf(buf, size, "%.3f", cell->real);
 		break;
 	case CELL_BOOL:
@@ -56,6 +57,7 @@ static int json_value(const struct cell *cell, struct json_object **value)
 		break;
 	case CELL_RATE:
 	case CELL_PERCENT:
+	case CELL_RATIO:
 		machine_text(text, sizeof(text), cell);
 		*value = json_object_new_double_s(cell->real, text);
 		break;
@@ -128,6 +130,10 @@ static int add_sampling(struct json_object *object, const struct report *report)
 	ret = ret ? ret : add_number(object, "sampling_interval_ns",
 				     frame->interval_ns);
 	ret = ret ? ret : add_number(object, "sampling_ns", frame->busy_ns);
+	ret = ret ? ret : add_number(object, "counted_ns", frame->counted_ns);
+	ret = ret ? ret : json_add(object, "counters_reason",
+				   report->counters_reason[0] ?
+				   json_text(report->counters_reason) : NULL);
 	ret = ret ? ret : add_number(object, "cpus", frame->nr_cpus);
 	ret = ret ? ret : add_number(object, "domains", frame->nr_domains);
 	ret = ret ? ret : add_number(object, "rows", frame->nr_rows);

@@ -28,6 +28,9 @@ static void number_text(char *buf, size_t size, const struct cell *cell,
 		brief ? format_rate_short(number, cell->real) :
 			format_rate(number, cell->real);
 		break;
+	case CELL_RATIO:
+		snprintf(number, sizeof(number), "%.2f", cell->real);
+		break;
 	default:
 		snprintf(number, sizeof(number), "%.1f", cell->real);
 	}
@@ -50,6 +53,7 @@ static void cell_text(char *buf, size_t size, const struct cell *cell,
 	case CELL_BYTES:
 	case CELL_RATE:
 	case CELL_PERCENT:
+	case CELL_RATIO:
 		number_text(buf, size, cell, brief);
 		break;
 	case CELL_BOOL:

@@ -19,6 +19,9 @@ static const struct {
 	{ "number", SORT_NUMBER },
 	{ "rmids", SORT_RMIDS },
 	{ "busy", SORT_BUSY },
+	{ "cpu", SORT_CPU },
+	{ "ipc", SORT_IPC },
+	{ "mpki", SORT_MPKI },
 };
 
 int sort_key_parse(const char *name, enum sort_key *key)
@@ -263,6 +266,12 @@ static int cmp_key(const struct order *order, const struct row *a,
 		return cmp_down(a->rmids, b->rmids);
 	case SORT_BUSY:
 		return cmp_down(busy_share(a), busy_share(b));
+	case SORT_CPU:
+		return cmp_measure(&a->cpu_share, &b->cpu_share);
+	case SORT_IPC:
+		return cmp_measure(&a->ipc, &b->ipc);
+	case SORT_MPKI:
+		return cmp_measure(&a->mpki, &b->mpki);
 	default:
 		return cmp_measure(&a->occupancy, &b->occupancy);
 	}

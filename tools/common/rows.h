@@ -10,7 +10,7 @@
 struct measure {
 	bool known;
 	bool partial;		/* a lower bound */
-	double value;		/* bytes, or bytes a second */
+	double value;		/* bytes, bytes a second, or a ratio */
 };
 
 /* What is shown of a struct cmt_usage_row, and what the tool adds to it. */
@@ -34,6 +34,10 @@ struct row {
 	struct measure occupancy;	/* bytes */
 	struct measure total;		/* bytes a second */
 	struct measure local;
+	struct measure cpu_share;	/* 1: one CPU all the time */
+	struct measure ipc;
+	struct measure mpki;
+	struct cmt_usage_counters counters;
 	uint64_t residual_bytes;
 	uint64_t age_ns;
 	uint64_t l3_bytes;	/* what 100 % is; 0: unknown */
@@ -69,6 +73,7 @@ struct frame {
 	uint64_t busy_ns;	/* spent sampling, all CPUs */
 	uint64_t missed;	/* ticks that did not happen, all CPUs */
 	uint64_t ticks_ns;	/* CPU time that busy_ns is a part of */
+	uint64_t counted_ns;	/* time that counters are of; 0: none */
 	uint32_t nr_rows;
 	struct row *rows;
 	struct row *children;
@@ -91,6 +96,9 @@ enum sort_key {
 	SORT_NUMBER,	/* PID, CPU or domain */
 	SORT_RMIDS,
 	SORT_BUSY,
+	SORT_CPU,
+	SORT_IPC,
+	SORT_MPKI,
 };
 
 /* "docker:web", "cgroup:4711" and so on; raw bytes, at most this long. */

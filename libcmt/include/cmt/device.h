@@ -73,8 +73,9 @@ CMT_API int cmt_device_fd(const struct cmt_device *dev);
  * What the module said at open.  Owned by the device, constant until
  * cmt_device_close(); never NULL.  There are CMT_INFO_ROOM bytes: a member that
  * the module does not know is 0, also a member of a header that is newer than the
- * library.  Interval, scope and resctrl may have changed since: see
- * cmt_device_interval(), cmt_device_scope(), cmt_device_resctrl().  Thread-safe.
+ * library.  Interval, scope, resctrl and counters may have changed since: see
+ * cmt_device_interval(), cmt_device_scope(), cmt_device_resctrl(),
+ * cmt_device_counters().  Thread-safe.
  */
 CMT_API const struct cmt_info *cmt_device_info(const struct cmt_device *dev);
 
@@ -242,6 +243,38 @@ CMT_API int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
  * (unknown mode; nothing changed) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode);
+
+/** Bytes of a reason, its NUL included. */
+#define CMT_REASON_LEN 64
+
+/**
+ * What the processor's counters count for some descriptor, read now.
+ *
+ * @counters: where CMT_F_CYCLES | ... is stored; 0: nothing
+ * @reason:   CMT_REASON_LEN bytes for why something that was asked for is not counted,
+ *            for people; "": all of it is, or nothing was asked for.  May be NULL
+ *
+ * A module that is too old to count is no error: the reason says so from
+ * cmt_device_set_counters() on.  Thread-safe.  Returns 0
+ * or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
+				char *reason);
+
+/**
+ * Ask for PERF records with these values; a device that was just opened asks for
+ * none.  The counters of the processor that they take nobody else has meanwhile.
+ * They are free again when the last device that asks for them is closed, or asks for
+ * none.
+ *
+ * @counters: CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
+ *            CMT_F_LLC_REFERENCES, any of them, or 0: none
+ *
+ * A value that cannot be counted is no error: see cmt_device_counters().  Needs no
+ * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL (another bit), -ENOTTY (the
+ * module is older, and cannot count) or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters);
 
 /**
  * Ask the kernel where a cgroup of the v2 hierarchy is.

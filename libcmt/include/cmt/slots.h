@@ -79,9 +79,36 @@ struct cmt_slot_cpu {
 };
 
 /**
+ * What one RMID counted on one CPU while it was loaded there: a PERF record, as the
+ * CPU wrote it.  A slot may have several of one RMID and CPU; all of them add up.
+ */
+struct cmt_slot_perf {
+	uint64_t ts;
+	uint32_t cpu;		/**< that counted */
+	uint32_t flags;		/**< CMT_F_*; values are only valid with their
+				 *   CMT_F_CYCLES, ... flag
+				 */
+	uint32_t rmid;
+	uint32_t generation;
+	uint32_t domain;	/**< the CPU's */
+	uint32_t ran_ns;	/**< time with the RMID; of RMID 0 idle time
+				 *   included
+				 */
+	uint64_t cycles;
+	uint64_t instructions;
+	uint64_t llc_misses;
+	uint64_t llc_references;
+	const struct cmt_owner *owner;	/**< whose the generation is or was, also
+					 *   after its FREE; NULL: RMID 0 or
+					 *   unknown
+					 */
+};
+
+/**
  * A retired slot.  Valid, with all that it points to, during the callback.  The
- * library owns it: a later version appends members to it, to an entry and to a
- * CPU.  cmt_slot_entry_at() and cmt_slot_cpu_at() find an element all the same.
+ * library owns it: a later version appends members to it, to an entry, to a CPU and
+ * to a struct cmt_slot_perf.  cmt_slot_entry_at(), cmt_slot_cpu_at() and
+ * cmt_slot_perf_at() find an element all the same.
  */
 struct cmt_slot {
 	uint64_t start_ns;
@@ -99,6 +126,10 @@ struct cmt_slot {
 				 *   0: none.  A gap is in every slot from its
 				 *   begin to its end.
 				 */
+	uint32_t nr_perf;	/**< PERF records, in no order of use */
+	uint32_t perf_size;	/**< bytes from one of perf to the next */
+	const struct cmt_slot_perf *perf;	/**< the first of an array */
+	uint32_t perf_dropped;	/**< PERF records that were one too many */
 };
 
 /** Entry @i of @slot, below nr_entries. */
@@ -114,6 +145,14 @@ cmt_slot_cpu_at(const struct cmt_slot *slot, uint32_t i)
 {
 	return (const struct cmt_slot_cpu *)
 		((const char *)slot->cpus + (size_t)i * slot->cpu_size);
+}
+
+/** PERF record @i of @slot, below nr_perf. */
+static inline const struct cmt_slot_perf *
+cmt_slot_perf_at(const struct cmt_slot *slot, uint32_t i)
+{
+	return (const struct cmt_slot_perf *)
+		((const char *)slot->perf + (size_t)i * slot->perf_size);
 }
 
 /**
@@ -143,7 +182,7 @@ CMT_API int cmt_slots_new(struct cmt_slots **slots,
 CMT_API void cmt_slots_free(struct cmt_slots *slots);
 
 /**
- * Add one record: lifecycle records go to the tracker, SAMPLE and TICK into
+ * Add one record: lifecycle records go to the tracker, SAMPLE, TICK and PERF into
  * their slot; CPU_ONLINE, CPU_OFFLINE and STATE only move the time.  Late,
  * malformed and unknown ones are counted and skipped.
  * Returns 0, -ENOMEM or what the callback returned; unless 0, the record is not
@@ -172,6 +211,10 @@ struct cmt_slots_counts {
 				 */
 	uint64_t unknown;	/**< a type this library does not know */
 	uint64_t retired;	/**< slots */
+	uint64_t perf_dropped;	/**< PERF records beyond those that a slot has room
+				 *   for: 256 of each CPU in each millisecond, and
+				 *   2^18 at most
+				 */
 };
 
 /** @counts: the caller sets sz.  Returns 0 or -EINVAL (sz). */

@@ -27,6 +27,10 @@
  * was allocated; what it moved before its first reading in another domain is not
  * known, and the value is partial (CMT_USAGE_WHY_GAP).
  *
+ * Counters of the processor are counted while an owner's RMID is loaded, and only
+ * while some reader wants them (cmt_usage_opts.counters).  What an owner counted
+ * shortly before its end may show in the interval after it.
+ *
  * A value is known or not.  A known value is partial when it leaves something
  * out: it is a lower bound.
  *
@@ -89,6 +93,12 @@ struct cmt_usage_opts {
 	uint32_t nr_cpus;	/**< cmt_info.nr_cpus */
 	uint64_t l3_bytes;	/**< cmt_info.l3_bytes, 0: unknown */
 	uint32_t unit_bytes;	/**< cmt_info.upscale_bytes, 0: bytes */
+	uint64_t counters;	/**< CMT_F_CYCLES | ...: with a device, they are
+				 *   asked for with cmt_device_set_counters(), until
+				 *   cmt_usage_free(); 0: what was asked for stays.
+				 *   What cannot be counted is no error, nor is a
+				 *   module that cannot count.
+				 */
 };
 
 /** By container: each row has rows of its processes, cmt_usage_frame.children. */
@@ -114,6 +124,10 @@ enum cmt_usage_kind {
 #define CMT_USAGE_WHY_OLD	(1U << 6)	/**< no reading in the interval */
 #define CMT_USAGE_WHY_PENDING	(1U << 7)	/**< owners of the row are pending:
 						 *   the overflow RMID has theirs
+						 */
+#define CMT_USAGE_WHY_NOT_COUNTED (1U << 8)	/**< of counters only, and not in
+						 *   cmt_usage_row.why: PERF records
+						 *   lack a value, or there is none
 						 */
 
 /*
@@ -156,6 +170,35 @@ struct cmt_usage_rate {
 				 *   known
 				 */
 	uint64_t reserved[2];	/**< 0 */
+};
+
+/**
+ * What the processor counted while the RMIDs of the row were loaded, on all CPUs that
+ * are sampled.  A sum is 0 unless its CMT_F_* is in values.
+ */
+struct cmt_usage_counters {
+	bool known;		/**< ran_ns is */
+	bool partial;		/**< some of the sums are lower bounds */
+	uint32_t why;		/**< CMT_USAGE_WHY_* */
+	uint32_t values;	/**< CMT_F_CYCLES | ...: the sums that are known */
+	uint32_t bounds;	/**< CMT_F_CYCLES | ...: of these, lower bounds */
+	uint64_t ran_ns;	/**< CPU time; of RMID 0 with idle time.  By CPU and
+				 *   by domain that of all RMIDs but 0.
+				 */
+	uint64_t cycles;	/**< unhalted */
+	uint64_t instructions;	/**< retired */
+	uint64_t llc_misses;
+	uint64_t llc_references;
+	double cpu_share;	/**< CPUs used: ran_ns over cmt_usage_frame.counted_ns;
+				 *   1.0 is one CPU all the time.  NAN: not known; of
+				 *   RMID 0 it never is.
+				 */
+	double ipc;		/**< instructions per cycle; NAN: not known, or no
+				 *   cycle.  This and mpki are of the records that
+				 *   have both values.
+				 */
+	double mpki;		/**< LLC misses per 1,000 instructions; NAN likewise */
+	uint64_t reserved[4];	/**< 0 */
 };
 
 /** cmt_usage_row.flags */
@@ -219,6 +262,7 @@ struct cmt_usage_row {
 	uint64_t missed;	/**< ticks that did not happen */
 	uint64_t busy_ns;	/**< spent in ticks */
 	uint64_t lost;		/**< records */
+	struct cmt_usage_counters counters;
 };
 
 /** One interval.  The library owns it: a later version appends members. */
@@ -254,6 +298,11 @@ struct cmt_usage_frame {
 	uint32_t nr_gaps;	/**< of these, with records lost in their time: rows
 				 *   may be older, or missing
 				 */
+	uint64_t counted_ns;	/**< time that cmt_usage_row.counters are of; 0: none */
+	uint32_t counters;	/**< CMT_F_CYCLES | ...: what some PERF record of the
+				 *   interval has
+				 */
+	uint32_t reserved;	/**< 0 */
 };
 
 /** Row @i of @frame, below nr_rows. */
@@ -276,8 +325,8 @@ cmt_usage_child_at(const struct cmt_usage_frame *frame, uint32_t i)
  * Begin to read a device, or to take records.  The first interval begins now, or
  * with the first record.
  *
- * Returns 0, -EINVAL (options), -ENOMEM, or with a device as cmt_reader_new() and
- * cmt_reader_feed().
+ * Returns 0, -EINVAL (options), -ENOMEM, or with a device as cmt_reader_new(),
+ * cmt_reader_feed() and, but for -ENOTTY, cmt_device_set_counters().
  */
 CMT_API int cmt_usage_new(struct cmt_usage **usage,
 			  const struct cmt_usage_opts *opts);

@@ -41,6 +41,8 @@ class Info:
     l3_bytes: int | None  #: size of one L3 domain; None: unknown
     module_version: str
     mbm_reason: str  #: why there is no MBM_TOTAL and MBM_LOCAL, for people
+    counters: Flag  #: CYCLES, ...: what was counted then: see Device.counters()
+    perf_reason: str  #: why something asked for was not counted then, for people
 
     @property
     def emulated(self) -> bool:
@@ -213,6 +215,26 @@ class Device(Handle):
         check(lib.cmt_device_set_resctrl(self.pointer, mode),
               f"resctrl {ResctrlMode(mode).name}")
 
+    def counters(self) -> tuple[Flag, str]:
+        """
+        What the processor's counters count now, for whoever asked.
+
+        And why something that was asked for is not counted; "": nothing is missing.
+        """
+        store, reason = ffi.new("uint32_t *"), ffi.new("char[]", lib.CMT_REASON_LEN)
+        check(lib.cmt_device_counters(self.pointer, store, reason), "counters")
+        return Flag(store[0]), text(reason)
+
+    def set_counters(self, counters: Flag) -> None:
+        """
+        Ask for Perf records with CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES.
+
+        Any of these, or Flag(0): none, until the device is closed.  Nobody else has
+        the counters of the processor that they take.  What cannot be counted is no
+        error.  Error: EINVAL (another flag), ENOTTY (the module is older).
+        """
+        check(lib.cmt_device_set_counters(self.pointer, counters), "counters")
+
     def cgroup_path(self, cgroup_id: int) -> str:
         """
         Where a cgroup is, from the root of the v2 hierarchy; "/" is the root.
@@ -289,6 +311,8 @@ def _make_info(raw: Any) -> Info:
         l3_bytes=raw.l3_bytes or None,
         module_version=text(raw.module_version),
         mbm_reason=text(raw.mbm_reason),
+        counters=Flag(raw.counters),
+        perf_reason=text(raw.perf_reason),
         **numbers,
     )
 

@@ -18,7 +18,7 @@ class Record:
     """
     What the module wrote.
 
-    Its subclasses have a payload: Sample, Tick, Lifecycle (ALLOC, FREE, UPDATE,
+    Its subclasses have a payload: Sample, Tick, Perf, Lifecycle (ALLOC, FREE, UPDATE,
     ALLOC_FAIL), State and Lost.  Types that are not known are plain Records.
     """
 
@@ -54,6 +54,17 @@ class Tick(Record):
 
 
 @dataclass(frozen=True)
+class Perf(Record):
+    """What one RMID counted on this CPU since its last Perf there.  None: not counted."""
+
+    ran_ns: int  #: with the RMID; of RMID 0 with idle time
+    cycles: int | None  #: unhalted
+    instructions: int | None  #: retired
+    llc_misses: int | None
+    llc_references: int | None
+
+
+@dataclass(frozen=True)
 class Lifecycle(Record):
     """An RMID was handed out or released, or its owner has a new name."""
 
@@ -68,6 +79,7 @@ class State(Record):
     interval_ns: int
     resctrl: ResctrlMode
     resctrl_mounted: bool
+    counters: Flag  #: CYCLES, ...: what is counted
 
 
 @dataclass(frozen=True)
@@ -190,6 +202,14 @@ def _make_record(raw: Any) -> Record:
         tick = raw.tick
         return Tick(*common, raw.interval_ns, tick.missed, tick.deferred,
                     tick.busy_ns, tick.read, tick.waiting)
+    if kind == RecordType.PERF:
+        perf = raw.perf
+        return Perf(
+            *common, raw.ran_ns,
+            measured(flags, Flag.CYCLES, perf.cycles),
+            measured(flags, Flag.INSTRUCTIONS, perf.instructions),
+            measured(flags, Flag.LLC_MISSES, perf.llc_misses),
+            measured(flags, Flag.LLC_REFERENCES, perf.llc_references))
     if kind in _LIFECYCLE:
         store = ffi.new("struct cmt_owner *",
                         {"sz": ffi.sizeof("struct cmt_owner")})
@@ -200,7 +220,8 @@ def _make_record(raw: Any) -> Record:
     if kind == RecordType.STATE:
         state = raw.state
         return State(*common, Scope(state.scope), state.interval_ns,
-                     ResctrlMode(state.resctrl), bool(state.resctrl_mounted))
+                     ResctrlMode(state.resctrl), bool(state.resctrl_mounted),
+                     Flag(state.counters))
     if kind == RecordType.LOST:
         return Lost(*common, lib.cmt_record_lost(ffi.addressof(raw)))
     return Record(*common)

@@ -83,9 +83,10 @@ class RecordType(_Open):
     ALLOC_FAIL = lib.CMT_REC_ALLOC_FAIL  #: the owner is pending
     SAMPLE = lib.CMT_REC_SAMPLE
     TICK = lib.CMT_REC_TICK
+    PERF = lib.CMT_REC_PERF  #: what one RMID counted on a CPU
     CPU_ONLINE = lib.CMT_REC_CPU_ONLINE
     CPU_OFFLINE = lib.CMT_REC_CPU_OFFLINE
-    STATE = lib.CMT_REC_STATE  #: scope, interval or resctrl has changed
+    STATE = lib.CMT_REC_STATE  #: scope, interval, resctrl or what is counted changed
     LOST = lib.CMT_REC_LOST  #: records were overwritten before they were read
 
 
@@ -101,6 +102,10 @@ class Flag(IntFlag):
     ERROR = lib.CMT_F_ERROR  #: the processor reported an error
     UNAVAILABLE = lib.CMT_F_UNAVAILABLE  #: the processor had no value
     REBASED = lib.CMT_F_REBASED  #: traffic before this sample is unknown
+    CYCLES = lib.CMT_F_CYCLES  #: counted by the processor, as the next three
+    INSTRUCTIONS = lib.CMT_F_INSTRUCTIONS
+    LLC_MISSES = lib.CMT_F_LLC_MISSES
+    LLC_REFERENCES = lib.CMT_F_LLC_REFERENCES
     OWNER_CGROUP = lib.CMT_F_OWNER_CGROUP
     OWNER_CPU = lib.CMT_F_OWNER_CPU
     OWNER_OVERFLOW = lib.CMT_F_OWNER_OVERFLOW
@@ -137,6 +142,7 @@ class UsageWhy(IntFlag):
     OVERWRITTEN = lib.CMT_USAGE_WHY_OVERWRITTEN  #: another agent set a CPU's RMID
     OLD = lib.CMT_USAGE_WHY_OLD  #: no reading in the interval
     PENDING = lib.CMT_USAGE_WHY_PENDING  #: the overflow RMID has a part
+    NOT_COUNTED = lib.CMT_USAGE_WHY_NOT_COUNTED  #: of Counters: values are missing
 
 
 class RowFlag(IntFlag):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Usage: who held how much cache and caused how much traffic, per interval."""
 import errno
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from .containers import Container, make_container
 from .device import Device
 from .errors import check
 from .handle import Handle
-from .types import By, OwnerKind, RowFlag, RowKind, UsageWhy, text
+from .types import By, Flag, OwnerKind, RowFlag, RowKind, UsageWhy, measured, text
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,24 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Counters:
+    """What the processor counted for a row.  None: not known, why says what for."""
+
+    known: bool  #: ran_ns is
+    partial: bool  #: some of it are lower bounds: bounds
+    why: UsageWhy
+    bounds: Flag  #: CYCLES, ...
+    ran_ns: int | None  #: CPU time
+    cycles: int | None
+    instructions: int | None
+    llc_misses: int | None
+    llc_references: int | None
+    cpu_share: float | None  #: CPUs used; 1.0: one CPU all the time
+    ipc: float | None  #: instructions per cycle
+    mpki: float | None  #: LLC misses per 1,000 instructions
+
+
+@dataclass(frozen=True)
 class Row:
     """One container, process, CPU or L3 domain in one interval."""
 
@@ -72,6 +91,7 @@ class Row:
     missed: int  #: ticks that did not happen
     busy_ns: int  #: spent in ticks
     lost: int  #: records
+    counters: Counters  #: of every row
 
     @property
     def emulated(self) -> bool:
@@ -83,7 +103,7 @@ class Rows(Columns):
     """
     The rows of a frame by column; the names are those of Row.
 
-    What is not known is -1, or NaN in a rate; the columns ..._known tell, too.
+    What is not known is -1, or NaN in a rate or ratio; the columns ..._known tell, too.
     """
 
     layout = "struct cmt_usage_row"
@@ -130,6 +150,18 @@ class Rows(Columns):
     missed = Column()
     busy_ns = Column()
     lost = Column()
+    counters_known = Column("counters", "known")
+    counters_partial = Column("counters", "partial")
+    counters_why = Column("counters", "why")
+    counters_bounds = Column("counters", "bounds")
+    ran_ns = Column("counters", "ran_ns", form="q")
+    cycles = Column("counters", "cycles", form="q")
+    instructions = Column("counters", "instructions", form="q")
+    llc_misses = Column("counters", "llc_misses", form="q")
+    llc_references = Column("counters", "llc_references", form="q")
+    cpu_share = Column("counters", "cpu_share")
+    ipc = Column("counters", "ipc")
+    mpki = Column("counters", "mpki")
 
 
 class Frame:
@@ -167,6 +199,9 @@ class Frame:
         self.nr_slots: int = raw.nr_slots  #: time slots with a record
         #: Of these, with records lost in their time: rows may lack something.
         self.nr_gaps: int = raw.nr_gaps
+        self.counted_ns: int = raw.counted_ns  #: that counters are of; 0: none
+        #: CYCLES, ...: what some record of the interval has.
+        self.counters = Flag(raw.counters)
         self.columns = Rows(block, block.head.rows_at, raw.nr_rows)
         #: Of all rows' children together.
         self.child_columns = Rows(
@@ -210,6 +245,8 @@ class Usage(Handle):
     by: what a row is.  children: by container, with rows of its processes.
     interval_ns: of a frame, slot_ns to 1 h.
     slot_ns: time slots that least, mean and most are of, 10 us to 10 s.
+    counters: CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES: what the processor is to
+    count meanwhile, see Device.set_counters(); an older module counts nothing.
     device: has one reader at a time, and this is one; it is kept meanwhile.
 
     An iteration waits for each interval, and renews names and, once a second,
@@ -222,7 +259,7 @@ class Usage(Handle):
 
     def __init__(self, device: Device, *, by: By = By.CONTAINER,
                  interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
-                 children: bool = False) -> None:
+                 children: bool = False, counters: Flag = Flag(0)) -> None:
         held = device.pointer
         store = ffi.new("struct cmt_usage **")
         opts = ffi.new("struct cmt_usage_opts *", {
@@ -232,6 +269,7 @@ class Usage(Handle):
             "flags": lib.CMT_USAGE_CHILDREN if children else 0,
             "interval_ns": interval_ns,
             "slot_ns": slot_ns,
+            "counters": counters,
         })
         check(lib.cmt_usage_new(store, opts), "usage")
 
@@ -335,6 +373,22 @@ def _make_rate(raw: Any) -> Rate:
                 _known(known, raw.hi))
 
 
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _make_counters(raw: Any) -> Counters:
+    known, values = raw.known, raw.values if raw.known else 0
+    return Counters(
+        known, raw.partial, UsageWhy(raw.why), Flag(raw.bounds),
+        _known(known, raw.ran_ns),
+        measured(values, Flag.CYCLES, raw.cycles),
+        measured(values, Flag.INSTRUCTIONS, raw.instructions),
+        measured(values, Flag.LLC_MISSES, raw.llc_misses),
+        measured(values, Flag.LLC_REFERENCES, raw.llc_references),
+        _number(raw.cpu_share), _number(raw.ipc), _number(raw.mpki))
+
+
 def _make_row(raw: Any, container: Container | None, children: tuple[Row, ...],
               pending_known: bool) -> Row:
     return Row(
@@ -362,4 +416,5 @@ def _make_row(raw: Any, container: Container | None, children: tuple[Row, ...],
         missed=raw.missed,
         busy_ns=raw.busy_ns,
         lost=raw.lost,
+        counters=_make_counters(raw.counters),
     )
