@@ -129,7 +129,7 @@ int cmt_probes_init(void)
 		}
 	}
 	if (!switch_tracepoint) {
-		pr_err("tracepoint sched_switch: error %d\n", -ENOENT);
+		pr_err("tracepoint %s: error %d\n", "sched_switch", -ENOENT);
 		cmt_probes_exit();
 		return -ENOENT;
 	}

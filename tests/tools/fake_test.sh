@@ -67,7 +67,7 @@ has out '"reason":"unavailable"'
 lacks out '"occupancy_bytes":0'
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --csv
 has out ",1001,web,"
-has out ",,,,,,false,false,false,unavailable"
+has out ",,,,,,false,false,false,false,unavailable"
 run 0 env CMT_FAKE=software "$ctl" info
 has out "backend            software"
 has out 'reason             made up \x1b[31m'

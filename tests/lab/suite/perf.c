@@ -137,6 +137,9 @@ static void partner_main(struct partner *p)
 		pause();
 }
 
+/* What idle does in between with the page tables of a process, in a slice. */
+static const uint64_t slack[NR_VALUES] = { 0, 0, 2, 200 };
+
 static void values_check(const char *who, const struct values *said,
 			 const struct values *truth)
 {
@@ -149,9 +152,8 @@ static void values_check(const char *who, const struct values *said,
 		note("%s: %s %llu, truth %llu: off by %.2f %%", who, names[i],
 		     (unsigned long long)a, (unsigned long long)b,
 		     100.0 * off / b);
-		/* idle's few lines in between are in the model the process's */
-		CHECK(off <= b / 100 + 2 * SLICES, "%s: %s more than 1 %% off",
-		      who, names[i]);
+		CHECK(off <= b / 100 + slack[i] * SLICES,
+		      "%s: %s more than 1 %% off", who, names[i]);
 	}
 }
 
