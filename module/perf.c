@@ -474,24 +474,47 @@ u32 cmt_perf_counts(void)
 	return READ_ONCE(counts);
 }
 
-void cmt_perf_want(u32 *wanted_here, u32 wants)
+static u32 all_wants(void)
+{
+	u32 all = 0, i;
+
+	for (i = 0; i < CMT_PERF_NR; i++)
+		all |= nr_wanting[i] ? value_flag(i) : 0;
+	return all;
+}
+
+/*
+ * perf asks whether the current process may count on a CPU.  Who may read
+ * /dev/cmt may; so the kernel makes the events for it.
+ */
+static void perf_apply(struct work_struct *work)
 {
 	char reason[REASON_BYTES];
-	u32 now = 0, i;
 
 	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	if (all_wants() != wanted)
+		perf_change(all_wants());
+	look(reason);
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
+}
+
+static DECLARE_WORK(apply_work, perf_apply);
+
+void cmt_perf_want(u32 *wanted_here, u32 wants)
+{
+	u32 i;
+
 	mutex_lock(&perf_mutex);
 	for (i = 0; i < CMT_PERF_NR; i++) {
 		nr_wanting[i] += !!(wants & value_flag(i));
 		nr_wanting[i] -= !!(*wanted_here & value_flag(i));
-		now |= nr_wanting[i] ? value_flag(i) : 0;
 	}
 	*wanted_here = wants;
-	if (now != wanted)
-		perf_change(now);
-	look(reason);
 	mutex_unlock(&perf_mutex);
-	cpus_read_unlock();
+	queue_work(system_dfl_wq, &apply_work);
+	flush_work(&apply_work);
 }
 
 static void retry_all(void)

@@ -328,6 +328,26 @@ static uint32_t flags_on(struct dev *dev, uint32_t cpu)
 	return flags;
 }
 
+/* As cmtstat asks, which has no capability by then. */
+static void perf_unprivileged(void)
+{
+	char text[16];
+	struct dev dev;
+
+	CHECK(strtol(read_file("/proc/sys/kernel/perf_event_paranoid", text,
+			       sizeof(text)), NULL, 10) > 0,
+	      "everybody may count on a CPU: %s", text);
+	dev_open(&dev, O_RDONLY);
+	CHECK(!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534),
+	      "setuid: %m");
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	CHECK(info_of(&dev).counters == COUNTERS, "counters %#x: %s",
+	      info_of(&dev).counters, info_of(&dev).perf_reason);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
+	dev_close(&dev);
+}
+
 /* Who has the counters keeps them; a value that is not counted is none. */
 static void perf_taken(void)
 {
@@ -350,6 +370,7 @@ static void perf_taken(void)
 const struct test perf_tests[] = {
 	{ "perf_says_the_truth", perf_truth, PROCESS " interval_us=10000", 180 },
 	{ "perf_of_a_victim", perf_victim, PROCESS, 180 },
+	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
 	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },
 	{ 0 }
 };
