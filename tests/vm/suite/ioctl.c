@@ -91,7 +91,7 @@ static void ioctl_unknown(void)
 		_IOC(_IOC_READ, CMT_IOC_TYPE, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE - 1, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, 0xCE, 1, 0),
-		CMT_IOC(0x0c), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
+		CMT_IOC(0x0d), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
 	};
 	struct dev dev;
 	unsigned int i;
