@@ -722,7 +722,6 @@ const struct test pmu_tests[] = {
 	{ "pmu_misses_are_the_models", test_misses, NULL, 120 },
 	{ "pmu_misses_are_fills", test_misses_are_fills, NULL, 120 },
 	{ "pmu_says_the_truth", test_truth, NULL, 60 },
-	{ "pmu_says_the_truth_at_1_khz", test_switching, NULL, 120 },
 	{ "pmu_cpi_rises_with_evictions", test_victim, NULL, 180 },
 	{ "pmu_counters_run_out", test_too_many, NULL, 60 },
 	{ "pmu_events_share_counters", test_multiplexed, NULL, 60 },
