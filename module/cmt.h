@@ -35,6 +35,7 @@
 #include "ring.h"
 #include "uapi/cmt.h"
 
+struct cmt_perf;
 struct file;
 struct task_struct;
 
@@ -115,6 +116,7 @@ struct cmt_cpu {
 				 */
 	u32 rmid;		/* loaded: the RMID that PQR_ASSOC ought to have */
 	u32 base;		/* of all that has no owner, another agent's */
+	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
 	u64 switches;
 	u64 pqr_writes;
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */

@@ -91,9 +91,9 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
 /* What runs here has @rmid from now on. */
 static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 {
-	if (static_branch_unlikely(&cmt_perf_key))
-		cmt_perf_turn(rmid);
 	cpu->rmid = rmid;
+	if (unlikely(cpu->perf))
+		cmt_perf_turn(cpu->perf, rmid);
 }
 
 /* Where anything is not as usual.  @prev has run here with the RMID before. */
@@ -118,9 +118,9 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 		     cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
 				    (pqr & CMT_PQR_CLOSID) | rmid)))
 		rmid = cpu_load_slow(cpu, prev, next, rmid);
-	cpu_rmid_set(cpu, rmid);
 	cpu->pqr_writes++;
 	cmt_sampler_mark(rmid);
+	cpu_rmid_set(cpu, rmid);
 }
 
 /* The same while resctrl is mounted. */

@@ -28,8 +28,6 @@
 #define NS_SHIFT	24
 #define NO_GENERATION	U32_MAX	/* as good as that no owner has it: sums are empty */
 
-DEFINE_STATIC_KEY_FALSE(cmt_perf_key);
-
 /* What was counted under an RMID since its last PERF. */
 struct perf_sum {
 	u64 values[CMT_PERF_NR];	/* as perf_cpu.events */
@@ -39,7 +37,7 @@ struct perf_sum {
 };
 
 /* Touched by its own CPU with interrupts off, but for the state of the events. */
-struct perf_cpu {
+struct cmt_perf {
 	struct perf_sum *sum;	/* of what runs */
 	u64 since;		/* TSC at the last turn */
 	/* What was counted since the last turn is in the event, and taken away. */
@@ -48,13 +46,12 @@ struct perf_cpu {
 	u32 nr;			/* of events */
 	u32 out;		/* bits of events: without a counter then */
 	u32 in;			/* nr, or 0 where some are out */
-	u32 nr_rmids;
 	u32 index[CMT_PERF_NR];	/* of CMT_F_CYCLES << 0..3, by event */
 	const u32 *generations;
 	u32 cursor;		/* the RMID that is written first */
 	u32 nr_due;		/* bits in due */
 	unsigned long due[BITS_TO_LONGS(CMT_SOFTWARE_RMIDS)];	/* RMIDs */
-	struct perf_sum sums[];
+	struct perf_sum sums[];	/* cmt_pool_room() of them */
 };
 
 /* The kernel's names, in the order of values. */
@@ -64,8 +61,6 @@ static const u64 perf_configs[CMT_PERF_NR] = {
 	PERF_COUNT_HW_CACHE_MISSES,
 	PERF_COUNT_HW_CACHE_REFERENCES,
 };
-
-static DEFINE_PER_CPU(struct perf_cpu *, perf_cpus);
 
 /* Inside cpus_read_lock; its holder starts and stops counters. */
 static DEFINE_MUTEX(perf_mutex);
@@ -88,7 +83,7 @@ static u32 value_flag(u32 index)
  * CPU's own, and whoever takes it off the CPU has interrupts off.  An NMI may add
  * to the count meanwhile.  False: it has no counter.
  */
-static __always_inline bool event_take(const struct perf_cpu *p,
+static __always_inline bool event_take(const struct cmt_perf *p,
 				       struct perf_sum *sum, u32 i)
 {
 	struct perf_event *event = p->events[i];
@@ -104,7 +99,7 @@ static __always_inline bool event_take(const struct perf_cpu *p,
  * The three counters that most ask for cost no loop.  One that was out at either
  * end counted some of the time.
  */
-static noinline void take_any(struct perf_cpu *p, struct perf_sum *sum)
+static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 {
 	u32 was_out = p->out, i;
 
@@ -116,7 +111,7 @@ static noinline void take_any(struct perf_cpu *p, struct perf_sum *sum)
 	p->in = p->out ? 0 : p->nr;
 }
 
-static void sum_fill(struct cmt_record *record, const struct perf_cpu *p,
+static void sum_fill(struct cmt_record *record, const struct cmt_perf *p,
 		     struct perf_sum *sum)
 {
 	u64 ns = mul_u64_u32_shr(sum->ran, ns_mult, NS_SHIFT);
@@ -138,19 +133,19 @@ static void sum_fill(struct cmt_record *record, const struct perf_cpu *p,
 	*sum = (struct perf_sum) { .generation = sum->generation };
 }
 
-static noinline void due_set(struct perf_cpu *p, const struct perf_sum *sum)
+static noinline void due_set(struct cmt_perf *p, const struct perf_sum *sum)
 {
 	p->nr_due += !__test_and_set_bit(sum - p->sums, p->due);
 }
 
-static void due_clear(struct perf_cpu *p, u32 rmid)
+static void due_clear(struct cmt_perf *p, u32 rmid)
 {
 	__clear_bit(rmid, p->due);
 	p->nr_due--;
 }
 
 /* What the RMID's last owner has left here. */
-static void sum_emit(struct perf_cpu *p, struct perf_sum *sum)
+static void sum_emit(struct cmt_perf *p, struct perf_sum *sum)
 {
 	struct cmt_record record = {
 		.ts = ktime_get_ns(),
@@ -164,7 +159,7 @@ static void sum_emit(struct perf_cpu *p, struct perf_sum *sum)
 }
 
 /* The RMID has another owner than when the sum was begun, or has none. */
-static noinline struct perf_sum *sum_next_owner(struct perf_cpu *p,
+static noinline struct perf_sum *sum_next_owner(struct cmt_perf *p,
 						struct perf_sum *sum,
 						u32 generation)
 {
@@ -177,13 +172,11 @@ static noinline struct perf_sum *sum_next_owner(struct perf_cpu *p,
 }
 
 /* An RMID without an owner counts as none: as TICK says it. */
-static __always_inline struct perf_sum *sum_of(struct perf_cpu *p, u32 rmid)
+static __always_inline struct perf_sum *sum_of(struct cmt_perf *p, u32 rmid)
 {
 	struct perf_sum *sum;
 	u32 generation;
 
-	if (unlikely(rmid >= p->nr_rmids))
-		return p->sums;
 	sum = &p->sums[rmid];
 	generation = READ_ONCE(p->generations[rmid]);
 	if (unlikely(sum->generation != generation))
@@ -191,17 +184,12 @@ static __always_inline struct perf_sum *sum_of(struct perf_cpu *p, u32 rmid)
 	return sum;
 }
 
-void cmt_perf_turn(u32 rmid)
+void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 {
-	struct perf_cpu *p = this_cpu_read(perf_cpus);
-	struct perf_sum *sum;
-	u64 now;
+	struct perf_sum *sum = p->sum;
+	u64 now = cmt_cycles();
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely(!p))
-		return;
-	sum = p->sum;
-	now = cmt_cycles();
 	if (!sum->ran)
 		due_set(p, sum);
 	sum->ran += now - p->since;
@@ -214,35 +202,33 @@ void cmt_perf_turn(u32 rmid)
 
 void cmt_perf_begin(void)
 {
-	struct perf_cpu *p = this_cpu_read(perf_cpus);
+	struct cmt_perf *p = this_cpu_read(cmt_cpus.perf);
 	u32 rmid;
 
 	lockdep_assert_irqs_disabled();
 	if (!p)
 		return;
-	cmt_perf_turn(this_cpu_read(cmt_cpus.rmid));
-	for_each_set_bit(rmid, p->due, p->nr_rmids)
+	cmt_perf_turn(p, this_cpu_read(cmt_cpus.rmid));
+	for_each_set_bit(rmid, p->due, CMT_SOFTWARE_RMIDS)
 		p->sums[rmid] = (struct perf_sum) {
 			.generation = p->sums[rmid].generation,
 		};
-	bitmap_zero(p->due, p->nr_rmids);
+	bitmap_zero(p->due, CMT_SOFTWARE_RMIDS);
 	p->nr_due = 0;
 }
 
-u32 cmt_perf_due(void)
+u32 cmt_perf_due(const struct cmt_perf *p)
 {
-	const struct perf_cpu *p = this_cpu_read(perf_cpus);
-
-	return p ? p->nr_due : 0;
+	return p->nr_due;
 }
 
 /* The next RMID that has something to write, from the cursor on and around. */
-static u32 due_take(struct perf_cpu *p)
+static u32 due_take(struct cmt_perf *p)
 {
-	u32 rmid = find_next_bit(p->due, p->nr_rmids, p->cursor);
+	u32 rmid = find_next_bit(p->due, CMT_SOFTWARE_RMIDS, p->cursor);
 
-	if (rmid >= p->nr_rmids)
-		rmid = find_first_bit(p->due, p->nr_rmids);
+	if (rmid >= CMT_SOFTWARE_RMIDS)
+		rmid = find_first_bit(p->due, CMT_SOFTWARE_RMIDS);
 	due_clear(p, rmid);
 	p->cursor = rmid + 1;
 	return rmid;
@@ -250,12 +236,10 @@ static u32 due_take(struct perf_cpu *p)
 
 void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room)
 {
-	struct perf_cpu *p = this_cpu_read(perf_cpus);
+	struct cmt_perf *p = cpu->perf;
 	u64 ts = max(now, cpu->ring.last_ts);
 	u32 n;
 
-	if (!p)
-		return;
 	for (n = min(p->nr_due, room); n; n--) {
 		struct cmt_record *slot = cmt_ring_slot(&cpu->ring);
 		struct perf_sum *sum = &p->sums[due_take(p)];
@@ -273,20 +257,20 @@ void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room)
 /* On the CPU, interrupts off. */
 static void cpu_install(void *perf_cpu)
 {
-	struct perf_cpu *p = perf_cpu;
+	struct cmt_perf *p = perf_cpu;
 
 	p->since = cmt_cycles();
 	p->sum = p->sums;
-	this_cpu_write(perf_cpus, p);
+	this_cpu_write(cmt_cpus.perf, p);
 	cmt_perf_begin();
 }
 
 static void cpu_remove(void *unused)
 {
-	this_cpu_write(perf_cpus, NULL);
+	this_cpu_write(cmt_cpus.perf, NULL);
 }
 
-static void perf_cpu_free(struct perf_cpu *p)
+static void perf_cpu_free(struct cmt_perf *p)
 {
 	u32 i;
 
@@ -297,7 +281,7 @@ static void perf_cpu_free(struct perf_cpu *p)
 
 static void cpu_stop(unsigned int cpu)
 {
-	struct perf_cpu *p = per_cpu(perf_cpus, cpu);
+	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 
 	lockdep_assert_held(&perf_mutex);
 	if (!p)
@@ -342,7 +326,7 @@ static struct perf_event *event_new(unsigned int cpu, u32 index)
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
-static void counters_make(struct perf_cpu *p, unsigned int cpu)
+static void counters_make(struct cmt_perf *p, unsigned int cpu)
 {
 	struct perf_event *event;
 	u32 i;
@@ -364,20 +348,19 @@ static void counters_make(struct perf_cpu *p, unsigned int cpu)
 /* Without a counter the time on the CPU is counted all the same. */
 static void cpu_start(unsigned int cpu)
 {
-	struct perf_cpu *p;
-	u32 rmid;
+	u32 room = cmt_pool_room(cmt_caps.nr_rmids), rmid;
+	struct cmt_perf *p;
 
 	lockdep_assert_held(&perf_mutex);
-	if (per_cpu(perf_cpus, cpu))
+	if (per_cpu(cmt_cpus, cpu).perf)
 		return;
-	p = kvzalloc_node(struct_size(p, sums, cmt_caps.nr_rmids), GFP_KERNEL,
+	p = kvzalloc_node(struct_size(p, sums, room), GFP_KERNEL,
 			  cpu_to_node(cpu));
 	if (!p) {
 		strscpy(perf_reason, "no memory", sizeof(perf_reason));
 		return;
 	}
-	p->nr_rmids = cmt_caps.nr_rmids;
-	for (rmid = 1; rmid < p->nr_rmids; rmid++)
+	for (rmid = 1; rmid < room; rmid++)
 		p->sums[rmid].generation = NO_GENERATION;
 	p->generations = cmt_table_generations();
 	counters_make(p, cpu);
@@ -404,8 +387,6 @@ static void perf_change(u32 now)
 
 	for_each_online_cpu(cpu)
 		cpu_stop(cpu);
-	if (!now)
-		static_branch_disable_cpuslocked(&cmt_perf_key);
 	perf_reason[0] = '\0';
 	if (!wanted)
 		clock_init();
@@ -415,7 +396,6 @@ static void perf_change(u32 now)
 	for_each_online_cpu(cpu)
 		if (cpu_counts(cpu))
 			cpu_start(cpu);
-	static_branch_enable_cpuslocked(&cmt_perf_key);
 	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
@@ -427,7 +407,7 @@ static bool event_is_out(const struct perf_event *event)
 
 static u32 cpu_counted(unsigned int cpu, char *reason)
 {
-	const struct perf_cpu *p = per_cpu(perf_cpus, cpu);
+	const struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 	u32 counted = 0, i;
 
 	if (!p)
@@ -523,7 +503,7 @@ static void retry_all(void)
 	u32 i;
 
 	for_each_online_cpu(cpu) {
-		struct perf_cpu *p = per_cpu(perf_cpus, cpu);
+		struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 
 		for (i = 0; p && i < p->nr; i++)
 			if (event_is_out(p->events[i]))

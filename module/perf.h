@@ -10,35 +10,32 @@
 #ifndef CMT_PERF_H
 #define CMT_PERF_H
 
-#include <linux/jump_label.h>
 #include <linux/types.h>
 
 #include "uapi/cmt.h"
 
 struct cmt_cpu;
+struct cmt_perf;
 
 #define CMT_PERF_NR	4	/* CMT_F_CYCLES << 0..3 */
 #define CMT_PERF_ALL	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
-/* Some descriptor wants counters. */
-DECLARE_STATIC_KEY_FALSE(cmt_perf_key);
-
 /*
- * This CPU runs with @rmid from now on: what was counted belongs to the RMID of the
- * last call.  Interrupts off; the run-queue lock may be held.
+ * This CPU, whose @p is, runs with @rmid from now on: what was counted belongs to the
+ * RMID of the last call.  Interrupts off; the run-queue lock may be held.
  */
-void cmt_perf_turn(u32 rmid);
+void cmt_perf_turn(struct cmt_perf *p, u32 rmid);
 
 /* This CPU begins to have ticks: nothing was counted before.  Interrupts off. */
 void cmt_perf_begin(void);
 
 /* How many RMIDs have something to write on this CPU.  Interrupts off. */
-u32 cmt_perf_due(void);
+u32 cmt_perf_due(const struct cmt_perf *p);
 
 /*
  * Write PERF records to this CPU's ring, of the time @now, for at most @room RMIDs;
- * others come first in the next tick.  Interrupts off.
+ * others come first in the next tick.  @cpu has counters.  Interrupts off.
  */
 void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
 

@@ -322,8 +322,8 @@ static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
 	s->burst.room = s->room;
-	if (static_branch_unlikely(&cmt_perf_key))
-		s->burst.room -= min(cmt_perf_due(), s->room / 2);
+	if (unlikely(cpu->perf))
+		s->burst.room -= min(cmt_perf_due(cpu->perf), s->room / 2);
 	s->burst.mark = cmt_mark(boundary);
 	s->burst.careful = s->careful;
 	sample(s, cpu, now);
@@ -408,19 +408,19 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 	s->tick += ticks;
 
 	flags = cmt_cpu_tick_begin(cpu);
-	if (static_branch_unlikely(&cmt_perf_key))
-		cmt_perf_turn(CMT_RMID_NONE);
+	if (unlikely(cpu->perf))
+		cmt_perf_turn(cpu->perf, CMT_RMID_NONE);
 	waiting = sample_due(s, cpu, now, boundary, ticks);
 	cpu->deferred += waiting;
-	if (static_branch_unlikely(&cmt_perf_key))
+	if (unlikely(cpu->perf))
 		cmt_perf_write(cpu, now, s->room - (cpu->samples - samples));
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
 	/* all that the tick has written */
 	cmt_waiters_check(cpu->ring.head);
 	cmt_cpu_tick_end(cpu);
-	if (static_branch_unlikely(&cmt_perf_key))
-		cmt_perf_turn(cpu->rmid);
+	if (unlikely(cpu->perf))
+		cmt_perf_turn(cpu->perf, cpu->rmid);
 	count_busy(s, cpu, entered);
 	return HRTIMER_RESTART;
 }
