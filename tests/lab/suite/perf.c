@@ -137,8 +137,11 @@ static void partner_main(struct partner *p)
 		pause();
 }
 
-/* What idle does in between with the page tables of a process, in a slice. */
-static const uint64_t slack[NR_VALUES] = { 0, 0, 2, 200 };
+/*
+ * What idle and kernel threads do in between with the page tables of a process, in a
+ * slice: references, most of them.
+ */
+static const uint64_t slack[NR_VALUES] = { 0, 0, 2, 1000 };
 
 static void values_check(const char *who, const struct values *said,
 			 const struct values *truth)
