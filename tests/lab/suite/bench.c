@@ -355,6 +355,8 @@ const struct reading *reading_of(const struct readings *readings,
 	const struct reading *best = NULL;
 	size_t i = first_at(readings, sample->cpu, sample->ts - CLOCK_ERROR_NS);
 
+	if (sample->ts < readings->ns)
+		return NULL;
 	for (; i < readings->count; i++) {
 		const struct reading *r = &readings->all[i];
 		bool at = r->ns <= sample->ts + CLOCK_ERROR_NS;

@@ -104,7 +104,8 @@ void readings_end(struct readings *readings);
 void readings_free(struct readings *readings);
 
 /*
- * The reading of @event that a SAMPLE was made of, NULL: there is none.
+ * The reading of @event that a SAMPLE was made of, NULL: there is none, or it is
+ * older than the first.
  *
  * The kernel reads the TSC for the time of a record, or of all records of a tick,
  * and then the counters on the same CPU.  With every reading the log has what the
