@@ -20,7 +20,6 @@
 #include "owner.h"
 #include "perf.h"
 #include "sampler.h"
-#include "waiter.h"
 
 /* How often a counter that another agent has is tried again. */
 #define RETRY_MS	1000
@@ -30,7 +29,7 @@
 
 /* What was counted under an RMID since its last PERF. */
 struct perf_sum {
-	u64 values[CMT_PERF_NR];	/* as perf_cpu.events */
+	u64 values[CMT_PERF_NR];	/* as cmt_perf.events */
 	u64 ran;		/* cycles of the TSC; 0: nothing is due */
 	u32 generation;		/* 0: of RMID 0, and of no other */
 	u32 missing;		/* bits of values: not counted some of the time */
@@ -96,8 +95,8 @@ static __always_inline bool event_take(const struct cmt_perf *p,
 }
 
 /*
- * The three counters that most ask for cost no loop.  One that was out at either
- * end counted some of the time.
+ * Three counters, and the four that cmtstat asks for, cost no loop.  One that was out
+ * at either end counted some of the time.
  */
 static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 {
@@ -194,8 +193,9 @@ void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 		due_set(p, sum);
 	sum->ran += now - p->since;
 	p->since = now;
-	if (unlikely(p->in != 3 || !event_take(p, sum, 0) ||
-		     !event_take(p, sum, 1) || !event_take(p, sum, 2)))
+	if (unlikely(p->in < 3 || !event_take(p, sum, 0) ||
+		     !event_take(p, sum, 1) || !event_take(p, sum, 2) ||
+		     (p->in > 3 && !event_take(p, sum, 3))))
 		take_any(p, sum);
 	p->sum = sum_of(p, rmid);
 }
