@@ -160,7 +160,8 @@ static int name_any(struct cmt_hold *hold, u32 kind, u64 id, u32 options,
 static int name_done(int ret)
 {
 	cmt_probes_update();
-	if (!ret)
+	/* -ESRCH: the owner of a process that was exiting may have ended */
+	if (!ret || ret == -ESRCH)
 		cmt_pending_run();
 	return ret;
 }
@@ -258,6 +259,21 @@ void cmt_unhold(struct cmt_hold *hold)
 	mutex_unlock(&cmt_scope_mutex);
 }
 
+void cmt_unhold_all(struct list_head *holds)
+{
+	struct cmt_hold *hold;
+	bool ended = false;
+
+	if (list_empty(holds))
+		return;
+	mutex_lock(&cmt_scope_mutex);
+	list_for_each_entry(hold, holds, list)
+		ended |= hold_end(hold);
+	if (ended)
+		unname_done();
+	mutex_unlock(&cmt_scope_mutex);
+}
+
 /* The id under which the owner was attached; 0: there can be none. */
 static u64 id_of(const struct cmt_attach *arg)
 {
@@ -298,5 +314,26 @@ int cmt_detach(const struct cmt_attach *arg)
 	if (!ret)
 		unname_done();
 	mutex_unlock(&cmt_scope_mutex);
+	return ret;
+}
+
+int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation)
+{
+	const struct cmt_attach arg = { .kind = kind, .id = id };
+	struct cmt_owner *owner;
+	unsigned long flags;
+	int ret = -ENOENT;
+
+	id = id_of(&arg);
+	if (!id && kind == CMT_OWNER_PROCESS)
+		return -ESRCH;
+	flags = cmt_owners_lock();
+	owner = cmt_owner_find(kind, id);
+	if (owner) {
+		*rmid = owner->rmid;
+		*generation = cmt_table_generation(owner->rmid);
+		ret = owner->rmid ? 0 : -EAGAIN;
+	}
+	cmt_owners_unlock(flags);
 	return ret;
 }
