@@ -6,6 +6,7 @@
 #include <linux/string.h>
 
 #include "cmt.h"
+#include "cqm.h"
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
@@ -184,6 +185,7 @@ static const struct {
 	{ scope_init,		NULL },
 	{ cmt_procfs_init,	cmt_procfs_exit },
 	{ cmt_device_init,	cmt_device_exit },
+	{ cmt_cqm_init,		cmt_cqm_exit },
 };
 
 static void steps_undo(size_t n)

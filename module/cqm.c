@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What perf sees: the events in sysfs, and the callbacks of the PMU. */
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/topology.h>
+
+#include "cmt.h"
+#include "cqm.h"
+
+static bool intel_cqm = true;
+module_param(intel_cqm, bool, 0444);
+MODULE_PARM_DESC(intel_cqm, "register the perf PMU intel_cqm (default 1)");
+
+/* Without a newline: libvirt takes no number that has one. */
+static ssize_t text_show(struct device *dev, struct device_attribute *attr,
+			 char *page)
+{
+	struct perf_pmu_events_attr *event =
+		container_of(attr, struct perf_pmu_events_attr, attr);
+
+	return sysfs_emit(page, "%s", event->event_str);
+}
+
+#define TEXT(name, text) (&((struct perf_pmu_events_attr[]) { {		\
+	.attr = __ATTR(name, 0444, text_show, NULL),			\
+	.event_str = text,						\
+} })[0].attr.attr)
+
+/* In the order of enum cqm_value; .unit is for the value times .scale. */
+static struct attribute *event_attrs[] = {
+	TEXT(llc_occupancy, "event=0x01"),
+	TEXT(llc_occupancy.scale, "1"),
+	TEXT(llc_occupancy.unit, "Bytes"),
+	TEXT(llc_occupancy.snapshot, "1"),
+	TEXT(llc_occupancy.per-pkg, "1"),
+	TEXT(total_bytes, "event=0x02"),
+	TEXT(total_bytes.scale, "1e-6"),
+	TEXT(total_bytes.unit, "MB"),
+	TEXT(total_bytes.per-pkg, "1"),
+	TEXT(local_bytes, "event=0x03"),
+	TEXT(local_bytes.scale, "1e-6"),
+	TEXT(local_bytes.unit, "MB"),
+	TEXT(local_bytes.per-pkg, "1"),
+	NULL
+};
+
+static u32 event_flag(const char *name)
+{
+	if (name[0] == 't')
+		return CMT_F_MBM_TOTAL;
+	return strstarts(name, "local") ? CMT_F_MBM_LOCAL : CMT_F_OCCUPANCY;
+}
+
+static bool same_package(unsigned int a, unsigned int b)
+{
+	return topology_physical_package_id(a) ==
+	       topology_physical_package_id(b);
+}
+
+/*
+ * With .per-pkg, perf takes the first CPU of each package, and would drop the
+ * other domains of a package.
+ */
+static bool package_is_domain(void)
+{
+	const struct cmt_cpu *first;
+	unsigned int a, b;
+
+	for_each_online_cpu(a) {
+		for_each_online_cpu(b)
+			if (same_package(a, b))
+				break;
+		first = &per_cpu(cmt_cpus, b);
+		if (first->domain_id != per_cpu(cmt_cpus, a).domain_id)
+			return false;
+	}
+	return true;
+}
+
+static umode_t event_is_visible(struct kobject *kobj, struct attribute *attr,
+				int n)
+{
+	if (!(cmt_caps.events & event_flag(attr->name)))
+		return 0;
+	if (strstr(attr->name, ".per-pkg") && !package_is_domain())
+		return 0;
+	return attr->mode;
+}
+
+static const struct attribute_group events_group = {
+	.name = "events",
+	.attrs = event_attrs,
+	.is_visible = event_is_visible,
+};
+
+static struct attribute *format_attrs[] = {
+	TEXT(event, "config:0-7"),
+	NULL
+};
+
+static const struct attribute_group format_group = {
+	.name = "format",
+	.attrs = format_attrs,
+};
+
+static const struct attribute_group *attr_groups[] = {
+	&events_group,
+	&format_group,
+	NULL
+};
+
+/*
+ * An RMID is read, and does not overflow; it counts a process in all modes, and on
+ * all CPUs where it runs.
+ */
+static bool event_is_possible(const struct perf_event_attr *attr)
+{
+	if (!attr->config || attr->config > CQM_NR_VALUES)
+		return false;
+	if (!(cmt_caps.events & CMT_F_OCCUPANCY << (attr->config - 1)))
+		return false;
+	return !attr->config1 && !attr->config2 && !attr->sample_period &&
+	       !attr->freq && !attr->inherit_stat;
+}
+
+static void cqm_event_destroy(struct perf_event *event)
+{
+	cqm_unbind(event->pmu_private);
+}
+
+static int cqm_event_new(struct perf_event *event)
+{
+	enum cqm_value value = event->attr.config - 1;
+	struct cqm_event *e = kzalloc(sizeof(*e), GFP_KERNEL);
+	int ret;
+
+	if (!e)
+		return -ENOMEM;
+	e->event = event;
+	INIT_LIST_HEAD(&e->unsettled);
+	if (event->attach_state & PERF_ATTACH_TASK)
+		ret = cqm_bind_task(e, value, event->attr.inherit);
+	else
+		ret = cqm_bind_cpu(e, value);
+	if (ret) {
+		kfree(e);
+		return ret;
+	}
+	event->pmu_private = e;
+	event->destroy = cqm_event_destroy;
+	return 0;
+}
+
+/*
+ * Who may attach may have events: they change which owner a process has.  An
+ * inherited event counts nothing: its task shares the RMID of the first one.
+ */
+static int cqm_event_init(struct perf_event *event)
+{
+	bool task = event->attach_state & PERF_ATTACH_TASK;
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	if (!event_is_possible(&event->attr) ||
+	    event_has_any_exclude_flag(event) || (task && event->cpu >= 0))
+		return -EINVAL;
+	if (event->parent)
+		return 0;
+	if (!perfmon_capable())
+		return -EACCES;
+	return cqm_event_new(event);
+}
+
+static int cqm_add(struct perf_event *event, int flags)
+{
+	if (event->pmu_private)
+		cqm_event_begin(event->pmu_private);
+	return 0;
+}
+
+static void cqm_del(struct perf_event *event, int flags)
+{
+	if (event->pmu_private)
+		cqm_event_end(event->pmu_private);
+}
+
+/* perf calls these two for events that sample. */
+static void cqm_start(struct perf_event *event, int flags)
+{
+}
+
+static void cqm_stop(struct perf_event *event, int flags)
+{
+}
+
+static void cqm_read(struct perf_event *event)
+{
+	if (event->pmu_private)
+		cqm_event_update(event->pmu_private);
+}
+
+/* A software context has tasks, and room for all events at once. */
+static struct pmu cqm_pmu = {
+	.module = THIS_MODULE,
+	.task_ctx_nr = perf_sw_context,
+	.capabilities = PERF_PMU_CAP_NO_INTERRUPT,
+	.attr_groups = attr_groups,
+	.event_init = cqm_event_init,
+	.add = cqm_add,
+	.del = cqm_del,
+	.start = cqm_start,
+	.stop = cqm_stop,
+	.read = cqm_read,
+};
+
+static bool registered;
+
+int __init cmt_cqm_init(void)
+{
+	int ret;
+
+	if (!intel_cqm || !cmt_backend_samples())
+		return 0;
+	ret = cqm_read_init();
+	if (!ret)
+		ret = perf_pmu_register(&cqm_pmu, "intel_cqm", -1);
+	registered = !ret;
+	if (ret) {
+		cqm_read_exit();
+		pr_warn("perf PMU intel_cqm: error %d: perf has no such events\n",
+			ret);
+	}
+	return 0;
+}
+
+void cmt_cqm_exit(void)
+{
+	if (!registered)
+		return;
+	perf_pmu_unregister(&cqm_pmu);
+	cqm_read_exit();
+}
