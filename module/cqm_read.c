@@ -337,12 +337,21 @@ void cqm_event_begin(struct cqm_event *e)
 	raw_spin_unlock(&cqm_lock);
 }
 
+/*
+ * Traffic goes to the event that is being read: who reads one after the other gets
+ * it all.
+ */
 void cqm_event_update(struct cqm_event *e)
 {
+	struct cqm_set *set;
+
 	if (!event_lock())
 		return;
-	source_read_here(e->set->source);
-	set_update(e->set);
+	set = e->set;
+	source_read_here(set->source);
+	if (set->value != CQM_OCCUPANCY && e->settled)
+		set->reporter = e;
+	set_update(set);
 	raw_spin_unlock(&cqm_lock);
 }
 

@@ -31,6 +31,7 @@ extern const struct test poll_tests[];
 extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
 extern const struct test perf_tests[];
+extern const struct test cqm_tests[];
 extern const struct test debug_tests[];
 extern const struct test scope_tests[];
 extern const struct test attach_tests[];

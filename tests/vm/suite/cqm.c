@@ -1,0 +1,822 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The perf PMU intel_cqm, through perf_event_open(2) and sysfs as its clients use
+ * it, against CMT_IOC_READ.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control.h"
+
+#define PMU		"/sys/devices/intel_cqm/"
+#define SMALL		"emulated_cache_kib=1024"
+#define MANUAL		"scope=manual ring_records=16384 " SMALL
+#define MIB		(1024 * 1024ULL)
+#define MEMORY		(16 * MIB)	/* more than any cache of these tests */
+
+enum { OCCUPANCY = 1, TOTAL, LOCAL };
+enum { DISABLED = 1, INHERIT = 2 };
+
+static volatile char *memory_new(void)
+{
+	char *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	CHECK(memory != MAP_FAILED, "mmap: %m");
+	return memory;
+}
+
+/* Has traffic on one CPU for ever. */
+static pid_t walk_on(int cpu)
+{
+	volatile char *memory;
+	cpu_set_t set;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	memory = memory_new();
+	for (;;)
+		for (size_t i = 0; i < MEMORY; i += 64)
+			memory[i]++;
+}
+
+static bool pmu_present(void)
+{
+	return !access(PMU "type", F_OK);
+}
+
+static uint32_t pmu_type(void)
+{
+	char text[16];
+
+	return strtoul(read_file(PMU "type", text, sizeof(text)), NULL, 10);
+}
+
+static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+		      unsigned long flags)
+{
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_event(uint64_t config, pid_t pid, int cpu, unsigned int options,
+		     unsigned long flags)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type(),
+		.size = sizeof(attr),
+		.config = config,
+		.disabled = !!(options & DISABLED),
+		.inherit = !!(options & INHERIT),
+	};
+
+	return event_open(&attr, pid, cpu, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+static int task_event(uint64_t config, pid_t pid, unsigned int options)
+{
+	int fd = try_event(config, pid, -1, options, 0);
+
+	CHECK(fd >= 0, "event %llu of %d: %s", (unsigned long long)config, pid,
+	      strerror(-fd));
+	return fd;
+}
+
+static int cpu_event(uint64_t config, int cpu)
+{
+	int fd = try_event(config, -1, cpu, 0, 0);
+
+	CHECK(fd >= 0, "event %llu of CPU %d: %s", (unsigned long long)config,
+	      cpu, strerror(-fd));
+	return fd;
+}
+
+static uint64_t value(int fd)
+{
+	uint64_t bytes;
+
+	CHECK(read(fd, &bytes, sizeof(bytes)) == sizeof(bytes), "read: %m");
+	return bytes;
+}
+
+static uint64_t sum(const int *fds, int n)
+{
+	uint64_t bytes = 0;
+
+	while (n--)
+		bytes += value(*fds++);
+	return bytes;
+}
+
+/* Of an owner, now; or of all RMIDs with an owner.  One L3 domain. */
+static struct cmt_record truth(const struct dev *dev, uint32_t kind, uint64_t id)
+{
+	static struct cmt_record records[MAX_RMIDS];
+	struct cmt_read arg = {
+		.size = sizeof(arg), .kind = kind, .id = id,
+		.count = MAX_RMIDS, .records = (uintptr_t)records,
+	};
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_READ, &arg), "READ: %m");
+	CHECK(arg.count >= 1, "no record");
+	for (uint32_t i = 1; i < arg.count; i++)
+		records[0].sample.occupancy_bytes +=
+			records[i].sample.occupancy_bytes;
+	return records[0];
+}
+
+static bool is_between(uint64_t bytes, uint64_t a, uint64_t b, uint64_t room)
+{
+	uint64_t least = a < b ? a : b, most = a < b ? b : a;
+
+	return bytes + room >= least && bytes <= most + room;
+}
+
+/* What the event says is what is read before and after, at least once in many times. */
+static void check_occupancy(const struct dev *dev, const int *fds, int n,
+			    uint32_t kind, uint64_t id, uint64_t room)
+{
+	uint64_t before = 0, said = 0, after = 0;
+	struct patience patience = patience_of(5000);
+
+	do {
+		CHECK(patience_left(&patience), "said %llu, and it was %llu to %llu",
+		      (unsigned long long)said, (unsigned long long)before,
+		      (unsigned long long)after);
+		before = truth(dev, kind, id).sample.occupancy_bytes;
+		said = sum(fds, n);
+		after = truth(dev, kind, id).sample.occupancy_bytes;
+	} while (!said || !is_between(said, before, after, room));
+	note("said %llu, read %llu and %llu", (unsigned long long)said,
+	     (unsigned long long)before, (unsigned long long)after);
+}
+
+/* Until the counts are of readings that are later than the call. */
+static uint64_t sum_later(const int *fds, int n)
+{
+	for (int i = 0; i < 2; i++) {
+		uint64_t bytes = sum(fds, n);
+
+		WAIT_FOR(sum(fds, n) != bytes, 20000, "no traffic");
+	}
+	return sum(fds, n);
+}
+
+static uint64_t traffic(const struct dev *dev, pid_t pid)
+{
+	return truth(dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
+}
+
+/* Traffic from here to there, as the events and as readings around it say. */
+static void check_traffic(const struct dev *dev, const int *fds, int n, pid_t pid)
+{
+	uint64_t outer = traffic(dev, pid), said = sum_later(fds, n);
+	uint64_t inner = traffic(dev, pid), end;
+
+	WAIT_FOR(traffic(dev, pid) > inner + 4 * MIB, 20000, "no traffic");
+	end = traffic(dev, pid);
+	WAIT_FOR(sum(fds, n) - said >= end - inner, 5000,
+		 "said %llu, and it was %llu",
+		 (unsigned long long)(sum(fds, n) - said),
+		 (unsigned long long)(end - inner));
+	said = sum(fds, n) - said;
+	outer = traffic(dev, pid) - outer;
+	CHECK(said <= outer, "said %llu, and it was %llu",
+	      (unsigned long long)said, (unsigned long long)outer);
+}
+
+static uint64_t stop(const struct dev *dev, pid_t pid)
+{
+	kill(pid, SIGSTOP);
+	WAIT_FOR(process_is(pid, 'T'), 5000, "it does not stop");
+	return traffic(dev, pid);
+}
+
+/* Between two stops the count is what was read, to the byte. */
+static void check_exact(const struct dev *dev, pid_t pid)
+{
+	uint64_t from = stop(dev, pid), to;
+	int fd = task_event(TOTAL, pid, 0), other = task_event(LOCAL, pid, 0);
+
+	kill(pid, SIGCONT);
+	WAIT_FOR(traffic(dev, pid) > from + 4 * MIB, 20000, "no traffic");
+	to = stop(dev, pid);
+	WAIT_FOR(value(fd) == to - from, 5000, "said %llu, and it was %llu",
+		 (unsigned long long)value(fd), (unsigned long long)(to - from));
+	note("traffic of %llu bytes, as it was read",
+	     (unsigned long long)value(fd));
+	kill(pid, SIGCONT);
+	close(fd);
+	close(other);
+}
+
+static void check_text(const char *file, const char *text)
+{
+	char path[128], got[64];
+
+	snprintf(path, sizeof(path), PMU "%s", file);
+	read_file(path, got, sizeof(got));
+	CHECK(!strcmp(got, text), "%s: \"%s\"", file, got);
+}
+
+/* What pqos, libvirt and perf's tools read, and as they read it. */
+static void cqm_sysfs(void)
+{
+	CHECK(pmu_type() > PERF_TYPE_MAX - 1, "type %u", pmu_type());
+	CHECK(!access("/sys/bus/event_source/devices/intel_cqm/type", F_OK),
+	      "not among the event sources: %m");
+	check_text("events/llc_occupancy", "event=0x01");
+	check_text("events/llc_occupancy.scale", "1");
+	check_text("events/llc_occupancy.unit", "Bytes");
+	check_text("events/llc_occupancy.snapshot", "1");
+	check_text("events/llc_occupancy.per-pkg", "1");
+	check_text("events/total_bytes", "event=0x02");
+	check_text("events/total_bytes.scale", "1e-6");
+	check_text("events/total_bytes.unit", "MB");
+	check_text("events/total_bytes.per-pkg", "1");
+	check_text("events/local_bytes", "event=0x03");
+	check_text("events/local_bytes.scale", "1e-6");
+	check_text("events/local_bytes.unit", "MB");
+	check_text("events/local_bytes.per-pkg", "1");
+	check_text("format/event", "config:0-7");
+	CHECK(access(PMU "cpumask", F_OK), "a cpumask: perf -p opens by CPU");
+	CHECK(access(PMU "events/total_bytes.snapshot", F_OK), "a snapshot");
+}
+
+static void cqm_left_out(void)
+{
+	CHECK(!module_load("intel_cqm=0"), "load");
+	CHECK(!pmu_present(), "there, and it was left out");
+	CHECK(!module_unload(), "unload");
+	CHECK(!module_load(SOFTWARE), "load");
+	CHECK(!pmu_present(), "there, and there is nothing to read");
+	CHECK(!module_unload(), "unload");
+}
+
+static void expect_bad(const struct perf_event_attr *from, const char *what,
+		       int err)
+{
+	struct perf_event_attr attr = *from;
+	int fd = event_open(&attr, 0, -1, 0);
+
+	CHECK(fd == -err, "%s: %s", what, fd < 0 ? strerror(-fd) : "accepted");
+}
+
+#define EXPECT_BAD(err, ...) do {					\
+	struct perf_event_attr attr_ = {				\
+		.type = pmu_type(), .size = sizeof(attr_), .config = 1,	\
+	};								\
+	__typeof__(attr_) *a = &attr_;					\
+	__VA_ARGS__;							\
+	expect_bad(a, #__VA_ARGS__, err);				\
+} while (0)
+
+static void drop_rights(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = { };
+
+	CHECK(!syscall(SYS_capset, &head, data), "capset: %m");
+}
+
+static void cqm_bad_input(void)
+{
+	pid_t pid;
+
+	EXPECT_BAD(EINVAL, a->config = 0);
+	EXPECT_BAD(EINVAL, a->config = 4);
+	EXPECT_BAD(EINVAL, a->config = 0x101);
+	EXPECT_BAD(EINVAL, a->config = 1ULL << 32 | 1);
+	EXPECT_BAD(EINVAL, a->config1 = 1);
+	EXPECT_BAD(EINVAL, a->config2 = 1);
+	EXPECT_BAD(EINVAL, a->sample_period = 1);
+	EXPECT_BAD(EINVAL, a->sample_freq = 100; a->freq = 1);
+	EXPECT_BAD(EINVAL, a->exclude_user = 1);
+	EXPECT_BAD(EINVAL, a->exclude_kernel = 1);
+	EXPECT_BAD(EINVAL, a->exclude_hv = 1);
+	EXPECT_BAD(EINVAL, a->exclude_idle = 1);
+	EXPECT_BAD(EINVAL, a->exclude_host = 1);
+	EXPECT_BAD(EINVAL, a->exclude_guest = 1);
+	EXPECT_BAD(EINVAL, a->inherit = 1; a->inherit_stat = 1);
+	CHECK(try_event(OCCUPANCY, 0, 0, 0, 0) == -EINVAL,
+	      "a task's event of one CPU");
+	CHECK(try_event(OCCUPANCY, -1, 3, 0, 0) < 0, "a CPU that is not there");
+	CHECK(try_event(OCCUPANCY, 1 << 21, -1, 0, 0) == -ESRCH, "no such task");
+	CHECK(try_event(OCCUPANCY, 2, -1, 0, 0) == -ESRCH, "a kernel thread");
+	pid = fork();
+	if (!pid) {
+		drop_rights();
+		CHECK(try_event(OCCUPANCY, 0, -1, 0, 0) == -EACCES,
+		      "without rights");
+		_exit(0);
+	}
+	expect_exit_0(pid, "one without rights");
+}
+
+static bool is_owner(const struct dev *dev, uint32_t kind, uint64_t id)
+{
+	return owner_find(dev, kind, id);
+}
+
+static void cqm_task(void)
+{
+	struct dev dev;
+	pid_t pid;
+	int fds[3];
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	CHECK(!is_owner(&dev, CMT_OWNER_PROCESS, pid), "an owner before");
+	for (int i = 0; i < 3; i++)
+		fds[i] = task_event(OCCUPANCY + i, pid, 0);
+	CHECK(is_owner(&dev, CMT_OWNER_PROCESS, pid), "no owner");
+	check_occupancy(&dev, &fds[0], 1, CMT_OWNER_PROCESS, pid, 0);
+	check_traffic(&dev, &fds[1], 1, pid);
+	close(fds[1]);
+	check_exact(&dev, pid);
+	fds[1] = task_event(TOTAL, pid, 0);
+	CHECK(value(fds[2]), "no local traffic");
+	CHECK(module_unload() == -EWOULDBLOCK, "unloaded, and events are open");
+	close(fds[0]);
+	close(fds[1]);
+	CHECK(is_owner(&dev, CMT_OWNER_PROCESS, pid), "no owner with one left");
+	close(fds[2]);
+	WAIT_FOR(!is_owner(&dev, CMT_OWNER_PROCESS, pid), 5000, "not let go");
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+/* Of a process that sleeps, perf asks no PMU: the value comes by itself. */
+static void cqm_sleeper(void)
+{
+	struct dev dev;
+	pid_t pid;
+	int fd;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = task_event(OCCUPANCY, pid, DISABLED);
+	CHECK(!value(fd), "a value, and it is disabled");
+	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.occupancy_bytes,
+		 5000, "no occupancy");
+	kill(pid, SIGSTOP);
+	WAIT_FOR(process_is(pid, 'T'), 5000, "it does not stop");
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
+	check_occupancy(&dev, &fd, 1, CMT_OWNER_PROCESS, pid, 0);
+	reap(pid, SIGKILL);
+	close(fd);
+	dev_close(&dev);
+}
+
+#define THREADS 4
+
+static void *thread_main(void *memory_given)
+{
+	volatile char *memory = memory_given;
+
+	for (;;) {
+		for (size_t i = 0; i < MIB; i += 64)
+			memory[i]++;
+		memory = (char *)memory_given + rand() % 15 * MIB;
+	}
+	return NULL;
+}
+
+/* A process of THREADS that run and a leader that sleeps; @tids: of all. */
+static pid_t many_threads(pid_t tids[THREADS + 1])
+{
+	char path[64], text[16];
+	pthread_t thread;
+	int n = 0;
+	pid_t pid = fork(), tid;
+
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_create(&thread, NULL, thread_main,
+				       (void *)memory_new());
+		for (;;)
+			pause();
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, pid + THREADS);
+	WAIT_FOR(read_file(path, text, sizeof(text))[0], 5000, "no threads");
+	for (tid = pid; n <= THREADS && tid < pid + 100; tid++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+		if (read_file(path, text, sizeof(text))[0])
+			tids[n++] = tid;
+	}
+	CHECK(n == THREADS + 1, "%d threads", n);
+	return pid;
+}
+
+static int nonzero(const int *fds, int n)
+{
+	int found = 0;
+
+	while (n--)
+		found += !!value(*fds++);
+	return found;
+}
+
+/* As perf stat -p: an event for each thread, and one RMID of them all. */
+static void cqm_threads(void)
+{
+	int occupancy[THREADS + 1], total[THREADS + 1], i;
+	pid_t tids[THREADS + 1], pid;
+	uint64_t before, said;
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	pid = many_threads(tids);
+	for (i = 0; i <= THREADS; i++) {
+		occupancy[i] = task_event(OCCUPANCY, tids[i], 0);
+		total[i] = task_event(TOTAL, tids[i], 0);
+	}
+	check_occupancy(&dev, occupancy, THREADS + 1, CMT_OWNER_PROCESS, pid,
+			MIB / 8);
+	CHECK(nonzero(occupancy, THREADS + 1) == 1, "several report");
+	check_traffic(&dev, total, THREADS + 1, pid);
+	for (i = 0; i < THREADS; i++) {
+		before = sum(total + i, THREADS + 1 - i);
+		close(total[i]);
+		close(occupancy[i]);
+		said = sum(total + i + 1, THREADS - i);
+		CHECK(said >= before, "%llu after %llu: one was closed",
+		      (unsigned long long)said, (unsigned long long)before);
+		check_occupancy(&dev, occupancy + i + 1, THREADS - i,
+				CMT_OWNER_PROCESS, pid, MIB / 8);
+	}
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+static void cqm_enable(void)
+{
+	uint64_t first, then;
+	struct dev dev;
+	pid_t pid;
+	int fd;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = task_event(TOTAL, pid, DISABLED);
+	then = truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
+	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes >
+		 then + 4 * MIB, 20000, "no traffic");
+	CHECK(!value(fd), "%llu, and it is disabled",
+	      (unsigned long long)value(fd));
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
+	check_traffic(&dev, &fd, 1, pid);
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
+	first = value(fd);
+	then = truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
+	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes >
+		 then + 4 * MIB, 20000, "no traffic");
+	CHECK(value(fd) == first, "it counts, and it is disabled");
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_RESET, 0), "reset: %m");
+	CHECK(!value(fd), "reset");
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
+	check_traffic(&dev, &fd, 1, pid);
+	reap(pid, SIGKILL);
+	close(fd);
+	dev_close(&dev);
+}
+
+/* Who forks a child that spins, when a byte comes. */
+static pid_t forker(int go[2])
+{
+	char byte;
+	pid_t pid;
+
+	CHECK(!pipe(go), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(go[0], &byte, 1) != 1)
+		_exit(1);
+	walk_on(1);
+	if (read(go[0], &byte, 1) != 1)
+		_exit(1);
+	_exit(0);
+}
+
+static void cqm_inherit(void)
+{
+	struct dev dev;
+	uint64_t said;
+	int go[2], fds[2];
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = forker(go);
+	fds[0] = task_event(OCCUPANCY, pid, INHERIT);
+	fds[1] = task_event(TOTAL, pid, INHERIT);
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	check_occupancy(&dev, &fds[0], 1, CMT_OWNER_PROCESS, pid, MIB / 8);
+	check_traffic(&dev, &fds[1], 1, pid);
+	/* the child dies with its parent; the count stays */
+	said = value(fds[1]);
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	reap(pid, 0);
+	CHECK(value(fds[1]) >= said, "a step back at the exit");
+	close(fds[0]);
+	close(fds[1]);
+	dev_close(&dev);
+}
+
+static void cqm_exit(void)
+{
+	uint64_t said, last;
+	struct dev dev;
+	pid_t pid;
+	int fds[2];
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fds[0] = task_event(OCCUPANCY, pid, 0);
+	fds[1] = task_event(TOTAL, pid, 0);
+	WAIT_FOR(value(fds[0]) && value(fds[1]) > MIB, 20000, "no values");
+	said = value(fds[1]);
+	reap(pid, SIGKILL);
+	WAIT_FOR(!is_owner(&dev, CMT_OWNER_PROCESS, pid), 5000, "an owner");
+	last = value(fds[1]);
+	CHECK(last >= said && value(fds[0]), "a step back at the exit");
+	/* its RMID goes to others, and what they do is not its */
+	for (int i = 0; i < 20; i++) {
+		pid_t other = walk_on(1);
+		int fd = task_event(TOTAL, other, 0);
+
+		WAIT_FOR(value(fd), 5000, "no traffic");
+		reap(other, SIGKILL);
+		close(fd);
+	}
+	CHECK(value(fds[1]) == last, "others' traffic is in it: %llu, %llu",
+	      (unsigned long long)last, (unsigned long long)value(fds[1]));
+	close(fds[0]);
+	close(fds[1]);
+	dev_close(&dev);
+}
+
+static void client(pid_t pid, int done)
+{
+	int fds[2] = { task_event(OCCUPANCY, pid, 0), task_event(TOTAL, pid, 0) };
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	check_occupancy(&dev, &fds[0], 1, CMT_OWNER_PROCESS, pid, 0);
+	check_traffic(&dev, &fds[1], 1, pid);
+	CHECK(write(done, "x", 1) == 1, "write: %m");
+	for (;;)
+		pause();
+}
+
+/* Each one sees it all; one is killed. */
+static void cqm_clients(void)
+{
+	int done[2], fd;
+	char bytes[2];
+	pid_t pid, clients[2];
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = task_event(TOTAL, pid, 0);
+	CHECK(!pipe(done), "pipe: %m");
+	for (int i = 0; i < 2; i++) {
+		clients[i] = fork();
+		CHECK(clients[i] >= 0, "fork: %m");
+		if (!clients[i])
+			client(pid, done[1]);
+	}
+	close(done[1]);
+	for (int i = 0; i < 2; i++)
+		CHECK(read(done[0], &bytes[i], 1) == 1, "a client failed");
+	reap(clients[0], SIGKILL);
+	check_traffic(&dev, &fd, 1, pid);
+	reap(clients[1], SIGKILL);
+	close(fd);
+	WAIT_FOR(!is_owner(&dev, CMT_OWNER_PROCESS, pid), 5000, "not let go");
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+/* One CPU of a domain reports all of it, whoever has it. */
+static void cqm_cpus(void)
+{
+	uint64_t before, after;
+	int fds[2], total[2];
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		fds[cpu] = cpu_event(OCCUPANCY, cpu);
+		total[cpu] = cpu_event(TOTAL, cpu);
+	}
+	CHECK(value(fds[0]) && !value(fds[1]), "%llu and %llu",
+	      (unsigned long long)value(fds[0]),
+	      (unsigned long long)value(fds[1]));
+	check_occupancy(&dev, fds, 2, 0, 0, 4 * MIB);
+	WAIT_FOR(sum(total, 2) > 4 * MIB, 20000, "no traffic");
+	/* as perf -C 1 */
+	close(fds[0]);
+	check_occupancy(&dev, &fds[1], 1, 0, 0, 4 * MIB);
+	close(fds[1]);
+	before = sum(total, 2);
+	close(total[0]);
+	after = value(total[1]);
+	CHECK(after >= before, "%llu after %llu", (unsigned long long)after,
+	      (unsigned long long)before);
+	close(total[1]);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+/* The reporter's CPU goes: the other one reports, and nothing is counted again. */
+static void cqm_cpu_goes(void)
+{
+	uint64_t before;
+	int fds[2], total[2];
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(0);
+	for (int i = 0; i < 2; i++) {
+		fds[i] = cpu_event(OCCUPANCY, !i);
+		total[i] = cpu_event(TOTAL, !i);
+	}
+	WAIT_FOR(value(fds[0]) && sum(total, 2) > MIB, 20000, "no values");
+	cpu_online(1, false);
+	WAIT_FOR(value(fds[1]), 5000, "the other one does not report");
+	CHECK(!value(fds[0]), "two report");
+	before = sum(total, 2);
+	WAIT_FOR(sum(total, 2) > before + MIB, 20000, "no more traffic");
+	cpu_online(1, true);
+	before = sum(total, 2);
+	WAIT_FOR(sum(total, 2) > before + MIB, 20000, "no more traffic");
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
+static void cqm_cgroup(void)
+{
+	int cgroup, fds[2], total[2];
+	uint64_t id, before;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	/* the root's children have perf's implicit controller from a first write on */
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
+	id = group_make("cqm");
+	cgroup = open(CGROUPS "/cqm", O_RDONLY | O_CLOEXEC);
+	CHECK(cgroup >= 0, "open: %m");
+	for (int cpu = 0; cpu < 2; cpu++) {
+		fds[cpu] = try_event(OCCUPANCY, cgroup, cpu, 0,
+				     PERF_FLAG_PID_CGROUP);
+		total[cpu] = try_event(TOTAL, cgroup, cpu, 0,
+				       PERF_FLAG_PID_CGROUP);
+		CHECK(fds[cpu] >= 0 && total[cpu] >= 0, "a cgroup's: %s",
+		      strerror(-fds[cpu]));
+	}
+	WAIT_FOR(is_owner(&dev, CMT_OWNER_CGROUP, id), 5000, "no owner");
+	CHECK(!sum(fds, 2), "a value of an empty cgroup");
+	pid = walk_on(1);
+	group_enter("cqm", pid);
+	check_occupancy(&dev, fds, 2, CMT_OWNER_CGROUP, id, MIB / 8);
+	CHECK(nonzero(fds, 2) == 1, "two report");
+	before = sum(total, 2);
+	WAIT_FOR(sum(total, 2) > before + 4 * MIB, 20000, "no traffic");
+	reap(pid, SIGKILL);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		close(fds[cpu]);
+		close(total[cpu]);
+	}
+	close(cgroup);
+	WAIT_FOR(!is_owner(&dev, CMT_OWNER_CGROUP, id), 5000, "not let go");
+	group_remove("cqm");
+	dev_close(&dev);
+}
+
+/* The owner stays, whatever the scope. */
+static void cqm_scope(void)
+{
+	static const uint32_t scopes[] = {
+		CMT_SCOPE_CONTAINER, CMT_SCOPE_CPU, CMT_SCOPE_PROCESS,
+		CMT_SCOPE_MANUAL,
+	};
+	uint64_t last = 0, cpu_last = 0;
+	int fd, cpu_fd;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = task_event(TOTAL, pid, 0);
+	cpu_fd = cpu_event(TOTAL, 0);
+	for (int i = 0; i < 4; i++) {
+		scope_set(&dev, scopes[i]);
+		CHECK(value(fd) >= last && value(cpu_fd) >= cpu_last,
+		      "scope %u: a step back", scopes[i]);
+		check_traffic(&dev, &fd, 1, pid);
+		last = value(fd);
+		cpu_last = value(cpu_fd);
+	}
+	reap(pid, SIGKILL);
+	close(fd);
+	close(cpu_fd);
+	dev_close(&dev);
+}
+
+/* Without an RMID nothing would be measured, and perf cannot say so later. */
+static void cqm_no_rmid(void)
+{
+	pid_t pids[8], pid;
+	int fd = -1;
+
+	for (int i = 0; i < 8; i++)
+		pids[i] = park(0, NULL);
+	pid = park(0, NULL);
+	fd = try_event(OCCUPANCY, pid, -1, 0, 0);
+	CHECK(fd == -EBUSY, "%d", fd);
+	for (int i = 0; i < 8; i++)
+		reap(pids[i], SIGKILL);
+	reap(pid, SIGKILL);
+}
+
+/* As perf stat COMMAND: enabled at exec, of a process that ends. */
+static void cqm_exec(void)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type(), .size = sizeof(attr), .config = OCCUPANCY,
+		.disabled = 1, .enable_on_exec = 1, .inherit = 1,
+	};
+	int go[2], fd;
+	char byte;
+	pid_t pid;
+
+	CHECK(!pipe(go), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		if (read(go[0], &byte, 1) == 1)
+			execl(suite_path, suite_path, "--pause", NULL);
+		_exit(1);
+	}
+	fd = event_open(&attr, pid, -1, 0);
+	CHECK(fd >= 0, "open: %s", strerror(-fd));
+	CHECK(!value(fd), "a value before the exec");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	WAIT_FOR(value(fd), 5000, "no value after the exec");
+	reap(pid, SIGKILL);
+	close(fd);
+}
+
+const struct test cqm_tests[] = {
+	{ "cqm_sysfs", cqm_sysfs, "", 0 },
+	{ "cqm_left_out", cqm_left_out, NULL, 0 },
+	{ "cqm_bad_input", cqm_bad_input, "", 0 },
+	{ "cqm_task", cqm_task, MANUAL, 60 },
+	{ "cqm_sleeper", cqm_sleeper, MANUAL, 0 },
+	{ "cqm_threads", cqm_threads, MANUAL, 60 },
+	{ "cqm_enable", cqm_enable, MANUAL, 60 },
+	{ "cqm_inherit", cqm_inherit, MANUAL, 60 },
+	{ "cqm_exit", cqm_exit, MANUAL, 60 },
+	{ "cqm_exec", cqm_exec, MANUAL, 0 },
+	{ "cqm_clients", cqm_clients, MANUAL, 60 },
+	{ "cqm_cpus", cqm_cpus, SMALL, 60 },
+	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
+	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
+	{ "cqm_scope", cqm_scope, MANUAL, 90 },
+	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
+	{ }
+};
