@@ -2,7 +2,8 @@
 /*
  * The layers of the module.  Each calls those below it, and none above:
  *
- *	main.c		   device.c -> ioctl.c, waiter.c, hold.c; procfs.c; state.c
+ *	main.c		   device.c -> ioctl.c, waiter.c, hold.c; procfs.c; state.c;
+ *			   cqm.c -> cqm_set.c -> cqm_source.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
  *	resctrl.c	   foreign RMIDs, the mount

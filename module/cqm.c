@@ -18,36 +18,45 @@ static bool intel_cqm = true;
 module_param(intel_cqm, bool, 0444);
 MODULE_PARM_DESC(intel_cqm, "register the perf PMU intel_cqm (default 1)");
 
-/* Without a newline: libvirt takes no number that has one. */
+/*
+ * Without a newline: libvirt takes no number that has one.  perf shows the unit, so
+ * that a screen with the model's values says what they are.
+ */
 static ssize_t text_show(struct device *dev, struct device_attribute *attr,
 			 char *page)
 {
 	struct perf_pmu_events_attr *event =
 		container_of(attr, struct perf_pmu_events_attr, attr);
+	bool model = cmt_caps.backend == CMT_BACKEND_EMULATED;
 
-	return sysfs_emit(page, "%s", event->event_str);
+	return scnprintf(page, PAGE_SIZE, "%s%s", event->event_str,
+			 model && strstr(attr->attr.name, ".unit") ?
+			 " EMULATED" : "");
 }
 
-#define TEXT(name, text) (&((struct perf_pmu_events_attr[]) { {		\
-	.attr = __ATTR(name, 0444, text_show, NULL),			\
+#define TEXT(file, text) (&((struct perf_pmu_events_attr[]) { {		\
+	.attr = {							\
+		.attr = { .name = file, .mode = 0444 },			\
+		.show = text_show,					\
+	},								\
 	.event_str = text,						\
 } })[0].attr.attr)
 
 /* In the order of enum cqm_value; .unit is for the value times .scale. */
 static struct attribute *event_attrs[] = {
-	TEXT(llc_occupancy, "event=0x01"),
-	TEXT(llc_occupancy.scale, "1"),
-	TEXT(llc_occupancy.unit, "Bytes"),
-	TEXT(llc_occupancy.snapshot, "1"),
-	TEXT(llc_occupancy.per-pkg, "1"),
-	TEXT(total_bytes, "event=0x02"),
-	TEXT(total_bytes.scale, "1e-6"),
-	TEXT(total_bytes.unit, "MB"),
-	TEXT(total_bytes.per-pkg, "1"),
-	TEXT(local_bytes, "event=0x03"),
-	TEXT(local_bytes.scale, "1e-6"),
-	TEXT(local_bytes.unit, "MB"),
-	TEXT(local_bytes.per-pkg, "1"),
+	TEXT("llc_occupancy", "event=0x01"),
+	TEXT("llc_occupancy.scale", "1"),
+	TEXT("llc_occupancy.unit", "Bytes"),
+	TEXT("llc_occupancy.snapshot", "1"),
+	TEXT("llc_occupancy.per-pkg", "1"),
+	TEXT("total_bytes", "event=0x02"),
+	TEXT("total_bytes.scale", "1e-6"),
+	TEXT("total_bytes.unit", "MB"),
+	TEXT("total_bytes.per-pkg", "1"),
+	TEXT("local_bytes", "event=0x03"),
+	TEXT("local_bytes.scale", "1e-6"),
+	TEXT("local_bytes.unit", "MB"),
+	TEXT("local_bytes.per-pkg", "1"),
 	NULL
 };
 
@@ -101,7 +110,7 @@ static const struct attribute_group events_group = {
 };
 
 static struct attribute *format_attrs[] = {
-	TEXT(event, "config:0-7"),
+	TEXT("event", "config:0-7"),
 	NULL
 };
 
@@ -228,12 +237,12 @@ int __init cmt_cqm_init(void)
 
 	if (!intel_cqm || !cmt_backend_samples())
 		return 0;
-	ret = cqm_read_init();
+	ret = cqm_sources_init();
 	if (!ret)
 		ret = perf_pmu_register(&cqm_pmu, "intel_cqm", -1);
 	registered = !ret;
 	if (ret) {
-		cqm_read_exit();
+		cqm_sources_exit();
 		pr_warn("perf PMU intel_cqm: error %d: perf has no such events\n",
 			ret);
 	}
@@ -245,5 +254,6 @@ void cmt_cqm_exit(void)
 	if (!registered)
 		return;
 	perf_pmu_unregister(&cqm_pmu);
-	cqm_read_exit();
+	cqm_sets_exit();
+	cqm_sources_exit();
 }

@@ -243,6 +243,14 @@ static void check_text(const char *file, const char *text)
 	CHECK(!strcmp(got, text), "%s: \"%s\"", file, got);
 }
 
+static void check_unit(const char *file, const char *unit)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", unit, wants_model ? " EMULATED" : "");
+	check_text(file, text);
+}
+
 /* What pqos, libvirt and perf's tools read, and as they read it. */
 static void cqm_sysfs(void)
 {
@@ -251,16 +259,16 @@ static void cqm_sysfs(void)
 	      "not among the event sources: %m");
 	check_text("events/llc_occupancy", "event=0x01");
 	check_text("events/llc_occupancy.scale", "1");
-	check_text("events/llc_occupancy.unit", "Bytes");
+	check_unit("events/llc_occupancy.unit", "Bytes");
 	check_text("events/llc_occupancy.snapshot", "1");
 	check_text("events/llc_occupancy.per-pkg", "1");
 	check_text("events/total_bytes", "event=0x02");
 	check_text("events/total_bytes.scale", "1e-6");
-	check_text("events/total_bytes.unit", "MB");
+	check_unit("events/total_bytes.unit", "MB");
 	check_text("events/total_bytes.per-pkg", "1");
 	check_text("events/local_bytes", "event=0x03");
 	check_text("events/local_bytes.scale", "1e-6");
-	check_text("events/local_bytes.unit", "MB");
+	check_unit("events/local_bytes.unit", "MB");
 	check_text("events/local_bytes.per-pkg", "1");
 	check_text("format/event", "config:0-7");
 	CHECK(access(PMU "cpumask", F_OK), "a cpumask: perf -p opens by CPU");

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the events of intel_cqm count: sources, and the readings of their RMIDs.  A
+ * source adds up what its RMIDs count, from one reading to the next, so that its
+ * traffic never decreases, whichever RMID its owner has.
+ */
+#include <linux/bitmap.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+
+#include "cmt.h"
+#include "cqm.h"
+#include "owner.h"
+#include "sampler.h"
+
+#define NO_KEY		U64_MAX
+#define KEY(rmid, generation)	((u64)(rmid) << 32 | (generation))
+
+/* Readings of one domain, some at a time. */
+#define BATCH		32
+#define BATCH_NS	20000	/* for so long interrupts are off */
+#define BATCH_RETRIES	8	/* of counters that a tick reads just now */
+
+struct batch {
+	u32 domain;
+	u32 nr;
+	u32 at;
+	u32 retries;
+	struct reading {
+		struct cqm_source *source;
+		u32 rmid;
+		u32 generation;
+		int err;
+		struct cmt_record sample;
+	} readings[BATCH];
+};
+
+DEFINE_MUTEX(cqm_mutex);	/* sources, and binding */
+DEFINE_RAW_SPINLOCK(cqm_lock);
+LIST_HEAD(cqm_sources);
+static struct batch *batch;	/* cqm_mutex */
+
+static struct cqm_last *last_of(struct cqm_source *source, u32 rmid, u32 domain)
+{
+	return &source->lasts[source->of_owner ? domain : rmid];
+}
+
+static u64 difference(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
+{
+	if (value == CQM_OCCUPANCY)
+		return sample->sample.occupancy_bytes;
+	if (value == CQM_TOTAL)
+		return sample->sample.mbm_total_bytes;
+	return sample->sample.mbm_local_bytes;
+}
+
+/*
+ * All traffic of an RMID counts that was given after the source began; that of an
+ * older one counts from its first reading.
+ */
+static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
+		      const struct cmt_record *sample)
+{
+	bool fresh = cmt_table_since(sample->rmid) >= source->since;
+	bool same = last->key == key;
+	enum cqm_value i;
+
+	for (i = CQM_TOTAL; i < CQM_NR_VALUES; i++) {
+		u64 now = sample_value(sample, i);
+
+		if (!(sample->flags & CMT_F_OCCUPANCY << i)) {
+			if (!same)
+				last->values[i] = 0;
+			continue;
+		}
+		if (same || fresh)
+			source->values[i] +=
+				difference(same ? last->values[i] : 0, now);
+		last->values[i] = now;
+	}
+	if (sample->flags & CMT_F_OCCUPANCY)
+		last->values[CQM_OCCUPANCY] = sample->sample.occupancy_bytes;
+	else if (!same)
+		last->values[CQM_OCCUPANCY] = 0;
+	last->key = key;
+}
+
+static void source_take(struct cqm_source *source, u32 domain,
+			const struct cmt_record *sample)
+{
+	struct cqm_last *last = last_of(source, sample->rmid, domain);
+
+	lockdep_assert_held(&cqm_lock);
+	last_take(source, last, KEY(sample->rmid, sample->generation), sample);
+}
+
+/* An owner's: of all domains.  That of RMIDs without an owner is not known. */
+static void source_sum(struct cqm_source *source)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < source->nr_lasts; i++)
+		if (source->lasts[i].key != NO_KEY)
+			bytes += source->lasts[i].values[CQM_OCCUPANCY];
+	source->values[CQM_OCCUPANCY] = bytes;
+}
+
+void cqm_source_read_here(struct cqm_source *source)
+{
+	u32 domain = this_cpu_read(cmt_cpus.domain);
+	struct cmt_record sample;
+
+	lockdep_assert_held(&cqm_lock);
+	if (!source->of_owner || !source->generation ||
+	    (source->domain != CQM_ALL_DOMAINS && source->domain != domain))
+		return;
+	if (cmt_demand_read_here(source->rmid, source->generation, &sample))
+		return;
+	source_take(source, domain, &sample);
+	source_sum(source);
+	source->read_ns = local_clock();
+}
+
+/* On a CPU of the domain, interrupts off. */
+static void batch_read_here(void *unused)
+{
+	u64 begin = local_clock();
+
+	do {
+		struct reading *r = &batch->readings[batch->at];
+
+		r->err = cmt_demand_read_here(r->rmid, r->generation,
+					      &r->sample);
+		if (r->err == -EAGAIN && batch->retries) {
+			batch->retries--;
+			return;
+		}
+		batch->at++;
+	} while (batch->at < batch->nr && local_clock() - begin < BATCH_NS);
+}
+
+static void batch_flush(void)
+{
+	int cpu = cmt_sampler_reader(batch->domain);
+	unsigned long flags;
+	u32 i;
+
+	batch->at = 0;
+	batch->retries = BATCH_RETRIES;
+	while (cpu >= 0 && batch->at < batch->nr)
+		if (smp_call_function_single(cpu, batch_read_here, NULL, true))
+			break;
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	for (i = 0; i < batch->at; i++) {
+		const struct reading *r = &batch->readings[i];
+
+		if (!r->err)
+			source_take(r->source, batch->domain, &r->sample);
+	}
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+	batch->nr = 0;
+}
+
+static void batch_add(struct cqm_source *source, u32 rmid, u32 generation)
+{
+	struct reading *r = &batch->readings[batch->nr++];
+
+	r->source = source;
+	r->rmid = rmid;
+	r->generation = generation;
+	if (batch->nr == BATCH)
+		batch_flush();
+}
+
+static void source_batch(struct cqm_source *source)
+{
+	const unsigned long *readable = cmt_table_readable();
+	u32 rmid;
+
+	if (source->of_owner) {
+		if (source->generation)
+			batch_add(source, source->rmid, source->generation);
+		return;
+	}
+	for_each_set_bit(rmid, readable, source->nr_lasts)
+		batch_add(source, rmid, cmt_table_generation(rmid));
+}
+
+/* The RMID that the owner has now; no RMID: what was read last stands. */
+static void source_prepare(struct cqm_source *source)
+{
+	u32 rmid, generation, i;
+	unsigned long flags;
+
+	if (source->of_owner) {
+		if (cmt_hold_rmid(&source->hold, &rmid, &generation))
+			generation = 0;
+		raw_spin_lock_irqsave(&cqm_lock, flags);
+		source->rmid = rmid;
+		source->generation = generation;
+		raw_spin_unlock_irqrestore(&cqm_lock, flags);
+		return;
+	}
+	for (i = 0; i < source->nr_lasts; i++)
+		source->lasts[i].values[CQM_OCCUPANCY] = 0;
+}
+
+static void source_finish(struct cqm_source *source)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	source_sum(source);
+	source->read_ns = local_clock();
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+}
+
+void cqm_sources_read(struct cqm_source *only)
+{
+	struct cqm_source *source;
+	u32 domain;
+
+	lockdep_assert_held(&cqm_mutex);
+	list_for_each_entry(source, &cqm_sources, list)
+		if (!only || source == only)
+			source_prepare(source);
+	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
+		batch->domain = domain;
+		list_for_each_entry(source, &cqm_sources, list)
+			if ((!only || source == only) &&
+			    (source->domain == CQM_ALL_DOMAINS ||
+			     source->domain == domain))
+				source_batch(source);
+		if (batch->nr)
+			batch_flush();
+	}
+	list_for_each_entry(source, &cqm_sources, list)
+		if (!only || source == only)
+			source_finish(source);
+}
+
+static bool source_is(const struct cqm_source *source, const struct cmt_hold *hold,
+		      u32 domain)
+{
+	if (source->domain != domain || source->of_owner != !!hold)
+		return false;
+	return !hold || (source->hold.serial == hold->serial &&
+			 source->hold.number == hold->number);
+}
+
+struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
+				  u64 since)
+{
+	u32 n = hold ? CMT_MAX_DOMAINS : cmt_caps.nr_rmids, i;
+	struct cqm_source *source;
+
+	list_for_each_entry(source, &cqm_sources, list)
+		if (source_is(source, hold, domain))
+			return source;
+	source = kvzalloc(struct_size(source, lasts, n), GFP_KERNEL);
+	if (!source)
+		return NULL;
+	INIT_LIST_HEAD(&source->sets);
+	source->of_owner = hold;
+	if (hold)
+		source->hold = *hold;
+	source->domain = domain;
+	source->since = since;
+	source->nr_lasts = n;
+	for (i = 0; i < n; i++)
+		source->lasts[i].key = NO_KEY;
+	list_add_tail(&source->list, &cqm_sources);
+	cqm_sources_read(source);
+	return source;
+}
+
+void cqm_source_put(struct cqm_source *source)
+{
+	if (!list_empty(&source->sets))
+		return;
+	list_del(&source->list);
+	kvfree(source);
+}
+
+int __init cqm_sources_init(void)
+{
+	batch = kzalloc(sizeof(*batch), GFP_KERNEL);
+	return batch ? 0 : -ENOMEM;
+}
+
+void cqm_sources_exit(void)
+{
+	kfree(batch);
+}
