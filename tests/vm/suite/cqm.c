@@ -814,6 +814,78 @@ static void cqm_exec(void)
 	close(fd);
 }
 
+/* The last number that perf stat -x, says, in the unit that it shows. */
+static double perf_says(const char *options, unsigned int *lines)
+{
+	char command[256], line[256];
+	double number = -1;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "perf stat -x, %s sleep 1 2>&1",
+		 options);
+	pipe = popen(command, "r");
+	CHECK(pipe, "popen: %m");
+	*lines = 0;
+	while (fgets(line, sizeof(line), pipe)) {
+		const char *at = line;
+
+		note("perf: %.*s", (int)strcspn(line, "\n"), line);
+		/* with -I the time comes first */
+		if (strstr(options, "-I"))
+			at = strchr(line, ',') ? strchr(line, ',') + 1 : line;
+		if (sscanf(at, "%lf,", &number) == 1)
+			++*lines;
+	}
+	CHECK(!pclose(pipe) && *lines, "%s", command);
+	return number;
+}
+
+static void check_perf(const struct dev *dev, const char *options,
+		       unsigned int lines, uint32_t kind, pid_t pid)
+{
+	uint64_t before = truth(dev, kind, pid).sample.occupancy_bytes, after;
+	unsigned int said_lines;
+	double said = perf_says(options, &said_lines);
+
+	after = truth(dev, kind, pid).sample.occupancy_bytes;
+	CHECK(said_lines >= lines, "%u lines", said_lines);
+	CHECK(said > 0 && is_between(said, before, after, MIB),
+	      "%s: %.0f, and it was %llu to %llu", options, said,
+	      (unsigned long long)before, (unsigned long long)after);
+}
+
+/* Debian's perf, where there is one: its numbers are those of CMT_IOC_READ. */
+static void cqm_perf_tool(void)
+{
+	char options[128];
+	unsigned int lines;
+	struct dev dev;
+	pid_t pid;
+	int fd;
+
+	if (access("/bin/perf", X_OK)) {
+		note("there is no perf");
+		return;
+	}
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = task_event(TOTAL, pid, 0);
+	WAIT_FOR(value(fd) > MEMORY, 20000, "no traffic");
+	snprintf(options, sizeof(options),
+		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
+	check_perf(&dev, options, 1, CMT_OWNER_PROCESS, pid);
+	strcat(options, " -I 100");
+	check_perf(&dev, options, 5, CMT_OWNER_PROCESS, pid);
+	perf_says("-e intel_cqm/llc_occupancy/ -a", &lines);
+	perf_says("-e intel_cqm/llc_occupancy/ -C 1", &lines);
+	snprintf(options, sizeof(options),
+		 "-e intel_cqm/total_bytes/ -p %d", pid);
+	CHECK(perf_says(options, &lines) > 0, "no traffic");
+	reap(pid, SIGKILL);
+	close(fd);
+	dev_close(&dev);
+}
+
 const struct test cqm_tests[] = {
 	{ "cqm_sysfs", cqm_sysfs, "", 0 },
 	{ "cqm_left_out", cqm_left_out, NULL, 0 },
@@ -830,6 +902,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
+	{ "cqm_perf_tool", cqm_perf_tool, MANUAL, 60 },
 	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
 	{ }
 };
