@@ -6,6 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -419,13 +420,29 @@ static void *thread_main(void *memory_given)
 	return NULL;
 }
 
+/* Returns how many; @tids: the first THREADS + 1 of them. */
+static int threads_of(pid_t pid, pid_t *tids)
+{
+	const struct dirent *entry;
+	char path[64];
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	CHECK(dir, "%s: %m", path);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && n <= THREADS)
+			tids[n++] = atoi(entry->d_name);
+	closedir(dir);
+	return n;
+}
+
 /* A process of THREADS that run and a leader that sleeps; @tids: of all. */
 static pid_t many_threads(pid_t tids[THREADS + 1])
 {
-	char path[64], text[16];
 	pthread_t thread;
-	int n = 0;
-	pid_t pid = fork(), tid;
+	pid_t pid = fork();
 
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
@@ -436,14 +453,7 @@ static pid_t many_threads(pid_t tids[THREADS + 1])
 		for (;;)
 			pause();
 	}
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, pid + THREADS);
-	WAIT_FOR(read_file(path, text, sizeof(text))[0], 5000, "no threads");
-	for (tid = pid; n <= THREADS && tid < pid + 100; tid++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
-		if (read_file(path, text, sizeof(text))[0])
-			tids[n++] = tid;
-	}
-	CHECK(n == THREADS + 1, "%d threads", n);
+	WAIT_FOR(threads_of(pid, tids) == THREADS + 1, 5000, "no threads");
 	return pid;
 }
 
