@@ -446,14 +446,15 @@ static pid_t many_threads(pid_t tids[THREADS + 1])
 
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
+		void *memory = (void *)memory_new();
+
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int i = 0; i < THREADS; i++)
-			pthread_create(&thread, NULL, thread_main,
-				       (void *)memory_new());
+			pthread_create(&thread, NULL, thread_main, memory);
 		for (;;)
 			pause();
 	}
-	WAIT_FOR(threads_of(pid, tids) == THREADS + 1, 5000, "no threads");
+	WAIT_FOR(threads_of(pid, tids) == THREADS + 1, 15000, "no threads");
 	return pid;
 }
 
