@@ -145,16 +145,6 @@ static void source_update(struct cqm_source *source)
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 }
 
-/*
- * What perf calls: a switch does not wait, and the lock may be this CPU's already,
- * under a probe of BPF.
- */
-static bool event_lock(void)
-{
-	lockdep_assert_irqs_disabled();
-	return !in_nmi() && raw_spin_trylock(&cqm_lock);
-}
-
 static bool event_is_of_cgroup(const struct perf_event *event)
 {
 #ifdef CONFIG_CGROUP_PERF
@@ -164,12 +154,16 @@ static bool event_is_of_cgroup(const struct perf_event *event)
 #endif
 }
 
+/*
+ * What perf calls: a switch does not wait, and the lock may be this CPU's already,
+ * under a probe of BPF.
+ */
 void cqm_event_begin(struct cqm_event *e)
 {
 	struct cqm_set *set;
 
 	WRITE_ONCE(e->ran, true);
-	if (!event_lock())
+	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
 		return;
 	set = e->set;
 	if (!event_is_of_cgroup(e->event))
@@ -195,7 +189,7 @@ void cqm_event_update(struct cqm_event *e)
 {
 	struct cqm_set *set;
 
-	if (!event_lock())
+	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
 		return;
 	set = e->set;
 	cqm_source_read_here(set->source);
@@ -208,7 +202,7 @@ void cqm_event_update(struct cqm_event *e)
 /* It may be disabled now, and then it is not read again. */
 void cqm_event_end(struct cqm_event *e)
 {
-	if (!event_lock())
+	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
 		return;
 	if (local_clock() - e->set->source->read_ns >= END_NS) {
 		cqm_source_read_here(e->set->source);
