@@ -32,7 +32,7 @@ bool cmt_info_possible(const struct cmt_info *info)
 	       info->interval_min_ns <= info->interval_max_ns;
 }
 
-static int device_ioctl(int fd, unsigned long command, void *arg)
+int cmt_device_ioctl(int fd, unsigned long command, void *arg)
 {
 	return ioctl(fd, command, arg) < 0 ? -errno : 0;
 }
@@ -46,7 +46,7 @@ int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
 
 	memset(arg, 0, size);
 	memcpy(arg, &size, sizeof(size));
-	err = device_ioctl(fd, command, arg);
+	err = cmt_device_ioctl(fd, command, arg);
 	memcpy(&written, arg, sizeof(written));
 	if (err)
 		return err;
@@ -168,8 +168,8 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 			      size);
 }
 
-static bool snapshot_possible(const struct cmt_snapshot *snapshot,
-			      uint16_t type, const struct cmt_info *info)
+bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot,
+			   uint16_t type, const struct cmt_info *info)
 {
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		const struct cmt_record *record = cmt_snapshot_at(snapshot, i);
@@ -196,14 +196,14 @@ static int take_snapshot(const struct cmt_device *dev, unsigned long command,
 	if (!s)
 		return -ENOMEM;
 	rmids.records = (uintptr_t)s->records;
-	err = device_ioctl(dev->fd, command, &rmids);
+	err = cmt_device_ioctl(dev->fd, command, &rmids);
 	if (!err && rmids.count > *room)
 		err = -EPROTO;
 	*room = rmids.count;
 	if (!err) {
 		s->as_of = rmids.as_of;
 		s->count = rmids.count;
-		if (!snapshot_possible(s, type, &dev->info))
+		if (!cmt_snapshot_possible(s, type, &dev->info))
 			err = -EPROTO;
 	}
 	if (err)
@@ -260,7 +260,7 @@ int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
 		.interval_ns = interval_ns,
 	};
 
-	return device_ioctl(dev->fd, CMT_IOC_SET_INTERVAL, &interval);
+	return cmt_device_ioctl(dev->fd, CMT_IOC_SET_INTERVAL, &interval);
 }
 
 int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
@@ -299,7 +299,7 @@ int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
 	if (!err) {
 		arg.patterns = (uintptr_t)patterns;
 		arg.patterns_bytes = patterns ? (uint32_t)strlen(patterns) : 0;
-		err = device_ioctl(dev->fd, CMT_IOC_SET_SCOPE, &arg);
+		err = cmt_device_ioctl(dev->fd, CMT_IOC_SET_SCOPE, &arg);
 	}
 	if (bad_at)
 		*bad_at = arg.bad_at;
@@ -319,7 +319,7 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 	if (!text)
 		return -ENOMEM;
 	arg.text = (uintptr_t)text;
-	err = device_ioctl(dev->fd, CMT_IOC_GET_PATTERNS, &arg);
+	err = cmt_device_ioctl(dev->fd, CMT_IOC_GET_PATTERNS, &arg);
 	if (err == -ENOSPC || (!err && arg.bytes > CMT_PATTERNS_MAX + 1))
 		err = -EPROTO;
 	if (err) {
@@ -331,8 +331,10 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 	return 0;
 }
 
-int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
-		      uint32_t options, struct cmt_attached *attached)
+/* CMT_IOC_ATTACH or _REGISTER */
+static int make_owner(const struct cmt_device *dev, unsigned long command,
+		      uint32_t kind, uint64_t id, uint32_t options,
+		      struct cmt_attached *attached)
 {
 	struct cmt_attach arg = {
 		.size = sizeof(arg),
@@ -345,7 +347,7 @@ int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
 
 	if (attached && !cmt_sz_possible(attached->sz))
 		return -EINVAL;
-	err = device_ioctl(dev->fd, CMT_IOC_ATTACH, &arg);
+	err = cmt_device_ioctl(dev->fd, command, &arg);
 	if (err || !attached)
 		return err;
 	known.rmid = arg.rmid;
@@ -353,11 +355,30 @@ int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
 	return cmt_out_copy(attached, &known, sizeof(known));
 }
 
+int cmt_device_attach(struct cmt_device *dev, uint32_t kind, uint64_t id,
+		      uint32_t options, struct cmt_attached *attached)
+{
+	return make_owner(dev, CMT_IOC_ATTACH, kind, id, options, attached);
+}
+
 int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
 {
 	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
 
-	return device_ioctl(dev->fd, CMT_IOC_DETACH, &arg);
+	return cmt_device_ioctl(dev->fd, CMT_IOC_DETACH, &arg);
+}
+
+int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
+		 uint32_t options, struct cmt_attached *registered)
+{
+	return make_owner(dev, CMT_IOC_REGISTER, kind, id, options, registered);
+}
+
+int cmt_unregister(struct cmt_device *dev, uint32_t kind, uint64_t id)
+{
+	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
+
+	return cmt_device_ioctl(dev->fd, CMT_IOC_UNREGISTER, &arg);
 }
 
 int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
@@ -378,7 +399,7 @@ int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
 {
 	struct cmt_resctrl arg = { .size = sizeof(arg), .mode = mode };
 
-	return device_ioctl(dev->fd, CMT_IOC_SET_RESCTRL, &arg);
+	return cmt_device_ioctl(dev->fd, CMT_IOC_SET_RESCTRL, &arg);
 }
 
 _Static_assert(sizeof(((struct cmt_info *)0)->perf_reason) == CMT_REASON_LEN,
@@ -404,7 +425,7 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 {
 	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
-	int err = device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
+	int err = cmt_device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
 
 	if (err == -ENOTTY)
 		__atomic_store_n(&dev->cannot_count, true, __ATOMIC_RELAXED);
@@ -421,7 +442,7 @@ int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 		.bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
 	};
 	uint32_t room = arg.bytes;
-	int err = device_ioctl(dev->fd, CMT_IOC_PATH_OF_CGROUP, &arg);
+	int err = cmt_device_ioctl(dev->fd, CMT_IOC_PATH_OF_CGROUP, &arg);
 
 	if (err)
 		return err;

@@ -115,6 +115,13 @@ bool cmt_is_id(const char *id, size_t n);
 /* A snapshot with room for @room records, or NULL. */
 struct cmt_snapshot *cmt_snapshot_alloc(uint32_t room);
 
+/* Are the records what a module can have said, and all of @type? */
+bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot, uint16_t type,
+			   const struct cmt_info *info);
+
+/* Returns 0 or -errno. */
+int cmt_device_ioctl(int fd, unsigned long command, void *arg);
+
 /*
  * Ask for @arg, a structure that begins with its size, of which this program
  * knows @size bytes and every module of this major version at least @least.

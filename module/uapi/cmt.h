@@ -125,7 +125,9 @@ enum {
 #define CMT_F_OWNER_CGROUP	0x00001000U	/* and all cgroups below it; no tgid */
 #define CMT_F_OWNER_CPU		0x00002000U	/* whatever runs there; owner_cpu */
 #define CMT_F_OWNER_OVERFLOW	0x00004000U	/* all pending owners; no tgid */
-#define CMT_F_ATTACHED		0x00008000U	/* by CMT_IOC_ATTACH */
+#define CMT_F_ATTACHED		0x00008000U	/* asked for by name: CMT_IOC_ATTACH,
+						 * CMT_IOC_REGISTER
+						 */
 #define CMT_F_OWNER_RESCTRL	0x00010000U	/* what resctrl, or another agent,
 						 * counts under this RMID; no tgid
 						 */
@@ -150,6 +152,9 @@ struct cmt_record {
 		__u32 interval_ns;	/* TICK: interval in force */
 		__u32 ran_ns;		/* PERF: time on this CPU, since the last
 					 * PERF; of RMID 0 idle time included
+					 */
+		__u32 base;		/* SAMPLE of CMT_IOC_READ: how often the MBM
+					 * values began anew; in rings 0
 					 */
 		__u32 reserved;		/* otherwise 0 */
 	};
@@ -397,9 +402,9 @@ struct cmt_watermark {
 };
 
 /*
- * CMT_IOC_SET_SCOPE: for everybody.  Every owner's RMID is given back (FREE),
- * what was attached is forgotten, and the owners of the new scope get theirs
- * (ALLOC).  Rights as for CMT_IOC_SET_INTERVAL.
+ * CMT_IOC_SET_SCOPE: for everybody.  Every owner's RMID is given back (FREE), but
+ * those of registered owners; what was attached is forgotten, and the owners of the
+ * new scope get theirs (ALLOC).  Rights as for CMT_IOC_SET_INTERVAL.
  *
  * Patterns say which cgroups are containers.  They are separated by white
  * space; each is one or more components of a path, with '/' in between, which
@@ -472,6 +477,60 @@ struct cmt_attach {
 };
 
 /*
+ * CMT_IOC_REGISTER: as CMT_IOC_ATTACH, until CMT_IOC_UNREGISTER or the close of
+ * this descriptor, which the end of its last program is.  The owner may be
+ * attached, of the scope, or registered by other descriptors already: they all
+ * have the same RMID, and the owner ends when nobody has it any more.  Its RMID
+ * stays the same until then, also when the scope changes; but a process, a cgroup or a
+ * CPU that goes away takes its owner with it.  With CMT_ATTACH_CHILDREN its new
+ * children are members for as long as it is registered or attached at all.
+ * Errors as of CMT_IOC_ATTACH, but EEXIST: this descriptor has registered it;
+ * ENOSPC: also, the descriptor has registered CMT_REGISTER_MAX.
+ *
+ * CMT_IOC_UNREGISTER: the end of that, with the kind and id that were registered;
+ * options must be 0.  0 also when the owner has ended by itself; ENOENT: this
+ * descriptor has not registered it.
+ */
+#define CMT_REGISTER_MAX	1024U
+
+/*
+ * CMT_IOC_READ: read the counters now, whether there are ticks or not.  CMT_REC_SAMPLE
+ * records, by domain and then by RMID: one for each L3 domain that is known and
+ * each owner that is asked for.  No ring has them.  ts says when each was read; a
+ * reading by CMT_IOC_READ less than CMT_READ_FRESH_NS ago is given again.
+ *
+ * kind CMT_OWNER_*: that owner, whoever made it one (scope, attached, registered).
+ * ENOENT: it is none, or ended meanwhile; ESRCH: no such process; EAGAIN: the owner
+ * is pending, and shares the RMID of others.  kind 0, id 0: every RMID
+ * that has an owner, the overflow owner's and resctrl's too.
+ *
+ * A value without its flag is not known, and 0, as in rings: in a domain without
+ * a CPU online that can read, and with counters that stay busy, all are
+ * CMT_F_UNAVAILABLE; with the software backend there are no flags.
+ * CMT_F_PQR_OVERWRITTEN stays set until a ring has said so.
+ *
+ * MBM values continue a reading, by a tick or by CMT_IOC_READ, that is at most
+ * 1.1 s old; else they begin anew: CMT_F_REBASED.  Others' readings count, too: two
+ * records of one RMID, generation and domain can be subtracted if their base is
+ * the same.
+ *
+ * count: in, the room at records; out, how many there are.  ENOSPC: there are
+ * more than there is room for, and count says how much room it takes.  as_of: when
+ * the RMIDs were looked at, CLOCK_MONOTONIC.  Needs no more rights than a ring.
+ */
+struct cmt_read {
+	__u32 size;
+	__u32 flags;
+	__u32 kind;		/* CMT_OWNER_*; 0: all */
+	__u32 count;
+	__aligned_u64 id;	/* as cmt_attach.id; kind 0: 0 */
+	__aligned_u64 records;	/* user address of struct cmt_record[count] */
+	__aligned_u64 as_of;	/* out */
+};
+
+#define CMT_READ_FRESH_NS	100000U
+
+/*
  * CMT_IOC_SET_RESCTRL: for everybody; CMT_RESCTRL_*.  Rights as for
  * CMT_IOC_SET_INTERVAL.
  */
@@ -533,6 +592,9 @@ struct cmt_counters {
 #define CMT_IOC_SET_RESCTRL	CMT_IOC(0x0a)	/* struct cmt_resctrl */
 #define CMT_IOC_PATH_OF_CGROUP	CMT_IOC(0x0b)	/* struct cmt_cgroup_path */
 #define CMT_IOC_SET_COUNTERS	CMT_IOC(0x0c)	/* struct cmt_counters */
+#define CMT_IOC_REGISTER	CMT_IOC(0x0d)	/* struct cmt_attach */
+#define CMT_IOC_UNREGISTER	CMT_IOC(0x0e)	/* struct cmt_attach */
+#define CMT_IOC_READ		CMT_IOC(0x0f)	/* struct cmt_read */
 
 /* The least size that a caller may give: what was published first. */
 #define CMT_INFO_SIZE		336U
@@ -546,6 +608,7 @@ struct cmt_counters {
 #define CMT_RESCTRL_SIZE	16U
 #define CMT_CGROUP_PATH_SIZE	32U
 #define CMT_COUNTERS_SIZE	16U
+#define CMT_READ_SIZE		40U
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -568,6 +631,7 @@ CMT_ABI_AT(cmt_record, generation, 20);
 CMT_ABI_AT(cmt_record, domain, 24);
 CMT_ABI_AT(cmt_record, tgid, 28);
 CMT_ABI_AT(cmt_record, interval_ns, 28);
+CMT_ABI_AT(cmt_record, base, 28);
 CMT_ABI_AT(cmt_record, owner.cgroup_id, 32);
 CMT_ABI_AT(cmt_record, owner.residual_bytes, 40);
 CMT_ABI_AT(cmt_record, owner.why, 40);
@@ -668,5 +732,12 @@ CMT_ABI_AT(cmt_cgroup_path, bytes, 24);
 
 CMT_ABI_SIZE(cmt_counters, CMT_COUNTERS_SIZE);
 CMT_ABI_AT(cmt_counters, counters, 8);
+
+CMT_ABI_SIZE(cmt_read, CMT_READ_SIZE);
+CMT_ABI_AT(cmt_read, kind, 8);
+CMT_ABI_AT(cmt_read, count, 12);
+CMT_ABI_AT(cmt_read, id, 16);
+CMT_ABI_AT(cmt_read, records, 24);
+CMT_ABI_AT(cmt_read, as_of, 32);
 
 #endif

@@ -222,6 +222,58 @@ CMT_API int cmt_device_detach(struct cmt_device *dev, uint32_t kind,
 			      uint64_t id);
 
 /**
+ * Make a process, a cgroup or a CPU an owner for as long as @dev is open, or until
+ * cmt_unregister(); the kernel sees to it, so that it holds when the program is
+ * killed, too.  An owner that there is already, by the scope, attached or registered by
+ * other programs, is shared with them, and keeps its RMID until all have
+ * let it go.  Arguments as of cmt_device_attach(), but a child that was forked shares the
+ * device, and what it has registered.
+ *
+ * Thread-safe.  Returns as cmt_device_attach(), but -EEXIST (registered with @dev
+ * already), -ENOSPC (also: CMT_REGISTER_MAX are, with @dev), -ENOTTY (the module
+ * is older and has no such call).
+ */
+CMT_API int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
+			 uint32_t options, struct cmt_attached *registered);
+
+/**
+ * End what cmt_register() began, with the same @kind and @id; also of an owner that
+ * has ended meanwhile.  Thread-safe.  Returns 0, -EBADF, -EPERM and -EINVAL as
+ * cmt_device_attach(), -ENOENT (not registered with @dev), -ENOTTY or -errno of
+ * ioctl(2).
+ */
+CMT_API int cmt_unregister(struct cmt_device *dev, uint32_t kind, uint64_t id);
+
+/**
+ * Read the counters now, without a ring and without waiting for a tick.
+ *
+ * @kind:     CMT_OWNER_PROCESS, _CGROUP or _CPU: that owner, whoever made it one; 0:
+ *            every RMID that has an owner
+ * @id:       as of cmt_device_attach(); with @kind 0: 0
+ * @readings: CMT_REC_SAMPLE records, one for each L3 domain and RMID, by domain and
+ *            then by RMID; as_of is when the RMIDs were looked at, and ts of a
+ *            record when it was read.  Free it with cmt_snapshot_free()
+ *
+ * A value without its flag is not known.  MBM values of two records of one RMID,
+ * generation and domain may be subtracted if their base is the same: they begin
+ * anew (CMT_F_REBASED) when nobody read them for 1.1 s.  Needs no
+ * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -ENOENT (no owner, or it ended
+ * meanwhile), -ESRCH (no such process), -EAGAIN (the owner is pending: it shares the
+ * overflow RMID; or more RMIDs came whenever there was room for all), -EINVAL, -ENOMEM, -EPROTO
+ * (impossible records), -ENOTTY (the module is older) or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_read_now(const struct cmt_device *dev, uint32_t kind,
+				uint64_t id, struct cmt_snapshot **readings);
+
+/**
+ * The L3 occupancy of an owner now, bytes, in all L3 domains together; what owners
+ * before it left there is included.  Thread-safe.  Returns 0, -ENODATA (not known in some
+ * domain, *@bytes is as before), or as cmt_device_read_now() with a @kind other than 0.
+ */
+CMT_API int cmt_get_occupancy(const struct cmt_device *dev, uint32_t kind,
+			      uint64_t id, uint64_t *bytes);
+
+/**
  * Whose RMID a task has that resctrl gave one, too: CMT_RESCTRL_*, and whether
  * resctrl is mounted, both read now.
  *

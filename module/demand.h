@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Readings on demand, and owners that are held: what CMT_IOC_READ and
+ * CMT_IOC_REGISTER do, and what the kernel itself can do.
+ *
+ * A reading claims the counter as a tick does (burst.h), with interrupts off on a
+ * CPU of the domain that has ticks, and adds to the same sums.  So a tick of
+ * another CPU may find the counter busy, and reads it in its next tick.
+ */
+#ifndef CMT_DEMAND_H
+#define CMT_DEMAND_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "uapi/cmt.h"
+
+struct cmt_waiter;
+struct task_struct;
+
+/*
+ * One who holds an owner.  The owner may end before: a process that exits, a
+ * cgroup that is removed, a CPU that goes offline.  Then the hold is of nothing,
+ * also when the id is another's; it is let go as ever.
+ */
+struct cmt_hold {
+	struct list_head list;	/* the holder's, who may use it or not */
+	u64 serial;	/* of the owner */
+	u32 number;	/* of the owner; another owner's, if its serial differs */
+};
+
+/*
+ * attach.c.  Process context, neither under mmap_lock nor under cpus_read_lock: both
+ * may sleep long.  The caller keeps the module from being unloaded.
+ *
+ * @kind and @id as in CMT_IOC_REGISTER, a process id in the namespace of current;
+ * 0, -ESRCH, -ENOENT, -ENXIO, -ENOSPC as CMT_IOC_ATTACH.  @options:
+ * CMT_ATTACH_CHILDREN or 0.
+ */
+int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
+
+/* The process of @task, whichever of its threads that is.  -ESRCH: it has exited. */
+int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
+
+void cmt_unhold(struct cmt_hold *hold);
+/* All of a list, at the cost of one. */
+void cmt_unhold_all(struct list_head *holds);
+
+/*
+ * The owner's RMID and generation now; both change when resctrl takes the RMID.
+ * -ENOENT: the owner has ended; -EAGAIN: it is pending, and *rmid is the overflow
+ * owner's.  Any context but NMI.
+ */
+int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
+
+/*
+ * The dedicated RMID of an owner, whoever named it; @id in the namespace of
+ * current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: it is pending.
+ */
+int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation);
+
+/*
+ * hold.c: what a descriptor holds.  Errors as CMT_IOC_REGISTER and _UNREGISTER;
+ * kind and options are in order.  Process context, as cmt_hold().
+ */
+int cmt_register(struct cmt_waiter *waiter, struct cmt_attach *arg);
+int cmt_unregister(struct cmt_waiter *waiter, const struct cmt_attach *arg);
+/* The descriptor is being closed. */
+void cmt_unregister_all(struct cmt_waiter *waiter);
+
+/* demand.c */
+
+/*
+ * CMT_IOC_READ of one RMID, and of all that have an owner: SAMPLE records, by domain.
+ * @room: for so many; *count: how many there are.  Process context; may sleep.
+ * 0, -ENOSPC: there are more, -ENOENT: the generation of the one has ended, -ENOMEM,
+ * -EINTR.
+ */
+int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
+		   u32 room, u32 *count);
+int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
+
+/* The most records that there can be now, of one RMID or of all. */
+u32 cmt_demand_room(bool all);
+
+/*
+ * Read an RMID in the domain with index @domain, below cmt_sampler_domains():
+ * *@sample is a SAMPLE as CMT_IOC_READ gives it.  Process context; may sleep.
+ * 0, also when there are no values: the flags say so; -ENOENT: @generation of
+ * @rmid has ended; -EINTR.
+ */
+int cmt_demand_read(u32 rmid, u32 generation, u32 domain,
+		    struct cmt_record *sample);
+
+/*
+ * The same in the domain of this CPU, with interrupts off, not in an NMI.
+ * -EAGAIN: the counter is busy, for some microseconds; -ENXIO: this CPU is not
+ * up.
+ */
+int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample);
+
+#endif
