@@ -47,6 +47,8 @@ int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
 	if (kind == CMT_OWNER_CPU && id)
 		return -ENXIO;
 	registered = true;
+	if (!attached)
+		return 0;
 	attached->rmid = fake("waits") ? 3 : 5;
 	attached->generation = 7;
 	return 0;
@@ -56,6 +58,8 @@ static uint32_t flags(void)
 {
 	uint32_t values = CMT_F_OCCUPANCY;
 
+	if (fake("software"))
+		return 0;
 	if (!fake("nombm"))
 		values |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	return values | (fake("hardware") ? 0 : CMT_F_EMULATED);
@@ -66,6 +70,8 @@ static void set_sample(struct cmt_record *record, uint32_t rmid,
 {
 	uint64_t ts = now_ns();
 
+	if (fake("software"))
+		occupancy = 0;
 	*record = (struct cmt_record){
 		.ts = ts, .type = CMT_REC_SAMPLE, .flags = flags(),
 		.rmid = rmid, .generation = rmid == 5 ? 7 : 1,
@@ -74,7 +80,7 @@ static void set_sample(struct cmt_record *record, uint32_t rmid,
 	};
 	if (fake("paused") && reads == 5)
 		record->flags |= CMT_F_REBASED;
-	if (fake("nombm"))
+	if (fake("nombm") || fake("software"))
 		return;
 	record->sample.mbm_total_bytes = ts / 1000000 * per_s / 1000;
 	record->sample.mbm_local_bytes = record->sample.mbm_total_bytes / 2;

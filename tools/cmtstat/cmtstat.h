@@ -21,6 +21,7 @@ struct config {
 	bool plain;
 	uint32_t counters;	/* CMT_F_CYCLES | ...: to be counted */
 	uint64_t interval_ns;
+	bool interval_given;
 	uint64_t count;		/* intervals; 0: no end */
 	uint64_t top;		/* rows; 0: all */
 	const char *filter;	/* NULL: all */

@@ -2,13 +2,16 @@
 #include "cmtstat.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "caps.h"
+#include "command.h"
 #include "errors.h"
+#include "meter.h"
 #include "signals.h"
 #include "source.h"
 #include "terminal.h"
@@ -326,12 +329,71 @@ static int finish_output(void)
 	return fflush(stdout) || ferror(stdout) ? EXIT_RUNTIME : 0;
 }
 
+/* The table, or what stands in its place, until it ends. */
+static int show_device(const struct config *config)
+{
+	struct session session = { .config = config };
+	struct cmt_device *dev;
+	int ret = cmt_device_open(&dev, config->device, 0);
+
+	if (ret) {
+		error_open(stderr, "cmtstat", config->device, false, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = caps_drop(false);
+	if (ret) {
+		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
+		ret = EXIT_RUNTIME;
+	} else {
+		ret = run_session(&session, dev);
+	}
+	cmt_device_close(dev);
+	return ret;
+}
+
+/* What a command cannot have: NULL, or why. */
+static const char *misplaced(const struct config *config)
+{
+	if (config->interval_given && config->interval_ns > METER_READ_NS)
+		return "--interval: at most 0.5 with a command";
+	if (config->by_given || config->expand || config->count ||
+	    config->top || config->filter || config->plain ||
+	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
+		return "with a command, only --interval, --json and --device";
+	return NULL;
+}
+
+static int run_command(const struct config *config, char **argv)
+{
+	const char *why = misplaced(config);
+
+	if (why)
+		return options_usage(&cmtstat_program, stderr, "%s", why);
+	return command_measure(config, argv);
+}
+
+static int run_parsed(const struct config *config, int argc, char **argv)
+{
+	bool dashes = !strcmp(argv[optind - 1], "--");
+
+	if (optind < argc && dashes)
+		return run_command(config, argv + optind);
+	if (optind < argc)
+		return options_usage(&cmtstat_program, stderr,
+				     "%s: takes no operands; a command follows --",
+				     argv[optind]);
+	if (dashes)
+		return options_usage(&cmtstat_program, stderr,
+				     "--: no command follows");
+	if (config->expand && config->by != CMT_USAGE_BY_CONTAINER)
+		return options_usage(&cmtstat_program, stderr,
+				     "--expand: only --by container");
+	return show_device(config);
+}
+
 int main(int argc, char **argv)
 {
 	struct config config = cmtstat_defaults;
-	struct session session = { .config = &config };
-	struct cmt_device *dev;
-	int ret;
 
 	switch (options_parse(&cmtstat_program, &config, argc, argv, stderr)) {
 	case OPTIONS_HELP:
@@ -345,24 +407,5 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	if (optind < argc)
-		return options_usage(&cmtstat_program, stderr,
-				     "%s: takes no operands", argv[optind]);
-	if (config.expand && config.by != CMT_USAGE_BY_CONTAINER)
-		return options_usage(&cmtstat_program, stderr,
-				     "--expand: only --by container");
-	ret = cmt_device_open(&dev, config.device, 0);
-	if (ret) {
-		error_open(stderr, "cmtstat", config.device, false, ret);
-		return EXIT_RUNTIME;
-	}
-	ret = caps_drop(false);
-	if (ret) {
-		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
-		ret = EXIT_RUNTIME;
-	} else {
-		ret = run_session(&session, dev);
-	}
-	cmt_device_close(dev);
-	return ret;
+	return run_parsed(&config, argc, argv);
 }

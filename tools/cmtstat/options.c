@@ -30,6 +30,7 @@ static int set_expand(void *config, const char *value)
 
 static int set_interval(void *config, const char *value)
 {
+	((struct config *)config)->interval_given = true;
 	return parse_seconds(value, MIN_INTERVAL_NS, MAX_INTERVAL_NS,
 			     &((struct config *)config)->interval_ns);
 }
@@ -133,8 +134,11 @@ static const struct option_spec options[] = {
 
 const struct program cmtstat_program = {
 	.name = "cmtstat",
-	.synopsis = "[options]",
-	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache.\n",
+	.synopsis = "[options] [-- COMMAND [ARGS]]",
+	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache;\n"
+		 "or run COMMAND, and say at its end what it held and moved.\n",
+	.strict = true,
 	.options = options,
-	.more = "On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
+	.more = "With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
+		"On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
 };

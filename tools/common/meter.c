@@ -229,9 +229,11 @@ struct measure meter_occupancy(const struct meter *meter)
 
 struct measure meter_most(const struct meter *meter)
 {
+	bool known = meter->readings || meter->most;
+
 	return (struct measure){
-		.known = meter->readings || meter->most,
-		.partial = meter->incomplete,
+		.known = known,
+		.partial = known && meter->incomplete,
 		.value = (double)meter->most,
 	};
 }
