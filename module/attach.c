@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Owners that somebody asked for, CMT_IOC_ATTACH, beside those of the scope. */
+/*
+ * Owners that somebody asked for by name, beside those of the scope: attached, or
+ * held by a descriptor or by the kernel.
+ */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/limits.h>
+#include <linux/lockdep.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -13,6 +18,7 @@
 
 #include "cmt.h"
 #include "compat.h"
+#include "demand.h"
 #include "owner.h"
 #include "scope.h"
 
@@ -34,60 +40,73 @@ static struct task_struct *get_process(u64 id)
 	return leader;
 }
 
-/* The scope may have made it an owner already. */
-static struct cmt_owner *attach_owner(u32 kind, u64 id, u64 cgroup_id,
-				      const char *name)
+/* It may be an owner already.  Whose it is, is noted in *@hold. */
+static struct cmt_owner *name_owner(struct cmt_hold *hold, u32 kind, u64 id,
+				    u64 cgroup_id, const char *name,
+				    enum cmt_by by)
 {
 	struct cmt_owner *owner = cmt_owner_find(kind, id);
 
-	if (owner && owner->attached)
+	if (owner && owner->attached && by == CMT_BY_ATTACH)
 		return ERR_PTR(-EEXIST);
-	if (owner) {
-		cmt_owner_attach(owner, true);
-		return owner;
-	}
-	owner = cmt_owner_new(kind, id, cgroup_id, name, true);
-	return owner ?: ERR_PTR(-ENOSPC);
+	if (owner)
+		cmt_owner_want(owner, by);
+	else
+		owner = cmt_owner_new(kind, id, cgroup_id, name, by);
+	if (!owner)
+		return ERR_PTR(-ENOSPC);
+	hold->serial = owner->serial;
+	hold->number = cmt_owner_number(owner);
+	return owner;
 }
 
-static int attach_process(struct task_struct *leader, u32 options)
+static int name_process(struct cmt_hold *hold, struct task_struct *leader,
+			u32 options, enum cmt_by by)
 {
 	struct cmt_owner *owner;
 
 	if (!atomic_read(&leader->signal->live))
 		return -ESRCH;
-	owner = attach_owner(CMT_OWNER_PROCESS, leader->tgid,
-			     cmt_scope_cgroup_of(leader), leader->comm);
+	owner = name_owner(hold, CMT_OWNER_PROCESS, leader->tgid,
+			   cmt_scope_cgroup_of(leader), leader->comm, by);
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
-	owner->children = options & CMT_ATTACH_CHILDREN;
+	if (options & CMT_ATTACH_CHILDREN)
+		owner->children = true;
 	cmt_owner_join(leader->tgid, owner);
-	return 0;
+	/* pairs with the exit probe, as in scope.c */
+	smp_mb();
+	if (atomic_read(&leader->signal->live))
+		return 0;
+	cmt_owner_unwant(owner, by);
+	cmt_owner_join(leader->tgid, NULL);
+	return -ESRCH;
 }
 
-static int attach_by_pid(u64 *id, u32 options)
+static int name_leader(struct cmt_hold *hold, struct task_struct *leader,
+		       u32 options, enum cmt_by by)
 {
-	struct task_struct *leader = get_process(*id);
-	unsigned long flags;
+	unsigned long flags = cmt_owners_lock();
+	int ret = name_process(hold, leader, options, by);
+
+	cmt_owners_unlock(flags);
+	return ret;
+}
+
+static int name_by_pid(struct cmt_hold *hold, u64 id, u32 options,
+		       enum cmt_by by)
+{
+	struct task_struct *leader = get_process(id);
 	int ret;
 
 	if (!leader)
 		return -ESRCH;
-	*id = leader->tgid;
-	flags = cmt_owners_lock();
-	ret = attach_process(leader, options);
-	/* pairs with the exit probe, as in scope.c */
-	smp_mb();
-	if (!ret && !atomic_read(&leader->signal->live)) {
-		cmt_owner_join(leader->tgid, NULL);
-		ret = -ESRCH;
-	}
-	cmt_owners_unlock(flags);
+	ret = name_leader(hold, leader, options, by);
 	put_task_struct(leader);
 	return ret;
 }
 
-static int attach_cgroup(u64 id)
+static int name_cgroup(struct cmt_hold *hold, u64 id, enum cmt_by by)
 {
 	struct cgroup *cgroup = cgroup_get_from_id(id);
 	unsigned long flags;
@@ -100,7 +119,7 @@ static int attach_cgroup(u64 id)
 	flags = cmt_owners_lock();
 	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
 	if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE)
-		owner = attach_owner(CMT_OWNER_CGROUP, id, id, name);
+		owner = name_owner(hold, CMT_OWNER_CGROUP, id, id, name, by);
 	cmt_owners_unlock(flags);
 	cgroup_put(cgroup);
 	if (!IS_ERR(owner))
@@ -108,7 +127,7 @@ static int attach_cgroup(u64 id)
 	return PTR_ERR_OR_ZERO(owner);
 }
 
-static int attach_cpu(u64 cpu)
+static int name_cpu(struct cmt_hold *hold, u64 cpu, enum cmt_by by)
 {
 	char name[CMT_COMM_LEN];
 	struct cmt_owner *owner = ERR_PTR(-ENXIO);
@@ -120,43 +139,139 @@ static int attach_cpu(u64 cpu)
 	cpus_read_lock();
 	flags = cmt_owners_lock();
 	if (cpu_online(cpu))
-		owner = attach_owner(CMT_OWNER_CPU, cpu, 0, name);
+		owner = name_owner(hold, CMT_OWNER_CPU, cpu, 0, name, by);
 	cmt_owners_unlock(flags);
 	cpus_read_unlock();
 	return PTR_ERR_OR_ZERO(owner);
 }
 
-/* Which RMID the owner has now; that of an owner that has ended already: none. */
-static void attach_fill(u64 id, struct cmt_attach *arg)
+static int name_any(struct cmt_hold *hold, u32 kind, u64 id, u32 options,
+		    enum cmt_by by)
+{
+	lockdep_assert_held(&cmt_scope_mutex);
+	if (kind == CMT_OWNER_PROCESS)
+		return name_by_pid(hold, id, options, by);
+	if (kind == CMT_OWNER_CGROUP)
+		return name_cgroup(hold, id, by);
+	return name_cpu(hold, id, by);
+}
+
+/* After an owner has been named, or @ret says why not. */
+static int name_done(int ret)
+{
+	cmt_probes_update();
+	/* -ESRCH: the owner of a process that was exiting may have ended */
+	if (!ret || ret == -ESRCH)
+		cmt_pending_run();
+	return ret;
+}
+
+/* NULL: it has ended.  With the owner lock. */
+static struct cmt_owner *hold_owner(const struct cmt_hold *hold)
+{
+	struct cmt_owner *owner = cmt_owner_at(hold->number);
+
+	if (!owner || owner->serial != hold->serial || owner->released)
+		return NULL;
+	return owner;
+}
+
+int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation)
 {
 	unsigned long flags = cmt_owners_lock();
-	struct cmt_owner *owner = cmt_owner_find(arg->kind, id);
+	struct cmt_owner *owner = hold_owner(hold);
+	int ret = -ENOENT;
 
-	arg->rmid = owner ? cmt_owner_rmid(cmt_owner_number(owner)) :
-			    CMT_RMID_NONE;
-	arg->generation = cmt_table_generation(arg->rmid);
+	*rmid = owner ? cmt_owner_rmid(cmt_owner_number(owner)) : CMT_RMID_NONE;
+	*generation = cmt_table_generation(*rmid);
+	if (owner)
+		ret = owner->rmid ? 0 : -EAGAIN;
 	cmt_owners_unlock(flags);
+	return ret;
 }
 
 int cmt_attach(struct cmt_attach *arg)
 {
-	u64 id = arg->id;
+	struct cmt_hold made;
 	int ret;
 
 	mutex_lock(&cmt_scope_mutex);
-	if (arg->kind == CMT_OWNER_PROCESS)
-		ret = attach_by_pid(&id, arg->options);
-	else if (arg->kind == CMT_OWNER_CGROUP)
-		ret = attach_cgroup(id);
-	else
-		ret = attach_cpu(id);
-	cmt_probes_update();
-	if (!ret) {
-		cmt_pending_run();
-		attach_fill(id, arg);
-	}
+	ret = name_done(name_any(&made, arg->kind, arg->id, arg->options,
+				 CMT_BY_ATTACH));
+	if (!ret)
+		cmt_hold_rmid(&made, &arg->rmid, &arg->generation);
 	mutex_unlock(&cmt_scope_mutex);
 	return ret;
+}
+
+int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options)
+{
+	int ret;
+
+	mutex_lock(&cmt_scope_mutex);
+	ret = name_done(name_any(hold, kind, id, options, CMT_BY_HOLD));
+	mutex_unlock(&cmt_scope_mutex);
+	return ret;
+}
+
+int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
+{
+	struct task_struct *leader;
+	int ret = -ESRCH;
+
+	if (task->flags & PF_KTHREAD)
+		return ret;
+	rcu_read_lock();
+	leader = task->group_leader;
+	get_task_struct(leader);
+	rcu_read_unlock();
+	mutex_lock(&cmt_scope_mutex);
+	ret = name_done(name_leader(hold, leader, options, CMT_BY_HOLD));
+	mutex_unlock(&cmt_scope_mutex);
+	put_task_struct(leader);
+	return ret;
+}
+
+/* After owners have been let go: who was theirs has another owner, or none. */
+static void unname_done(void)
+{
+	cmt_scope_resolve_all();
+	cmt_probes_update();
+	cmt_pending_run();
+}
+
+static bool hold_end(const struct cmt_hold *hold)
+{
+	unsigned long flags = cmt_owners_lock();
+	struct cmt_owner *owner = hold_owner(hold);
+
+	if (owner)
+		cmt_owner_unwant(owner, CMT_BY_HOLD);
+	cmt_owners_unlock(flags);
+	return owner;
+}
+
+void cmt_unhold(struct cmt_hold *hold)
+{
+	mutex_lock(&cmt_scope_mutex);
+	if (hold_end(hold))
+		unname_done();
+	mutex_unlock(&cmt_scope_mutex);
+}
+
+void cmt_unhold_all(struct list_head *holds)
+{
+	struct cmt_hold *hold;
+	bool ended = false;
+
+	if (list_empty(holds))
+		return;
+	mutex_lock(&cmt_scope_mutex);
+	list_for_each_entry(hold, holds, list)
+		ended |= hold_end(hold);
+	if (ended)
+		unname_done();
+	mutex_unlock(&cmt_scope_mutex);
 }
 
 /* The id under which the owner was attached; 0: there can be none. */
@@ -175,18 +290,14 @@ static u64 id_of(const struct cmt_attach *arg)
 	return id;
 }
 
-/* What the scope makes an owner stays one. */
+/* What the scope makes an owner, or somebody holds, stays one. */
 static int detach(u32 kind, u64 id)
 {
 	struct cmt_owner *owner = cmt_owner_find(kind, id);
 
 	if (!owner || !owner->attached)
 		return -ENOENT;
-	owner->children = false;
-	if (owner->scoped)
-		cmt_owner_attach(owner, false);
-	else
-		cmt_owner_release(owner);
+	cmt_owner_unwant(owner, CMT_BY_ATTACH);
 	return 0;
 }
 
@@ -200,11 +311,29 @@ int cmt_detach(const struct cmt_attach *arg)
 	flags = cmt_owners_lock();
 	ret = detach(arg->kind, id);
 	cmt_owners_unlock(flags);
-	if (!ret) {
-		cmt_scope_resolve_all();
-		cmt_probes_update();
-		cmt_pending_run();
-	}
+	if (!ret)
+		unname_done();
 	mutex_unlock(&cmt_scope_mutex);
+	return ret;
+}
+
+int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation)
+{
+	const struct cmt_attach arg = { .kind = kind, .id = id };
+	struct cmt_owner *owner;
+	unsigned long flags;
+	int ret = -ENOENT;
+
+	id = id_of(&arg);
+	if (!id && kind == CMT_OWNER_PROCESS)
+		return -ESRCH;
+	flags = cmt_owners_lock();
+	owner = cmt_owner_find(kind, id);
+	if (owner) {
+		*rmid = owner->rmid;
+		*generation = cmt_table_generation(owner->rmid);
+		ret = owner->rmid ? 0 : -EAGAIN;
+	}
+	cmt_owners_unlock(flags);
 	return ret;
 }

@@ -141,6 +141,16 @@ void cmt_burst_discard(struct cmt_burst *burst);
 /* RMIDs left in the queues. */
 u32 cmt_burst_waiting(const struct cmt_burst *burst);
 
+/*
+ * Claim a counter that nobody reads, for what is no tick; false: somebody reads.
+ * *seen: for the release when nothing is read.
+ */
+static inline bool cmt_claim_any(struct cmt_counter *counter, u32 *seen)
+{
+	*seen = READ_ONCE(counter->seen);
+	return !(*seen & 1) && try_cmpxchg(&counter->seen, seen, *seen | 1);
+}
+
 /* Let the next tick read the RMID again. */
 static __always_inline void cmt_claim_release(struct cmt_counter *counter,
 					      u32 seen)

@@ -2,11 +2,12 @@
 /*
  * The layers of the module.  Each calls those below it, and none above:
  *
- *	main.c		   device.c -> ioctl.c, waiter.c; procfs.c; state.c
+ *	main.c		   device.c -> ioctl.c, waiter.c, hold.c; procfs.c; state.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
  *	resctrl.c	   foreign RMIDs, the mount
  *	pending.c	   pending owners and free RMIDs
+ *	demand.c	   readings without a tick
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
  *	cpu.c		   the switch path, PQR_ASSOC -> rings.c
  *	owner.c -> rmid.c  owners and their RMIDs (lifecycle records)
@@ -20,8 +21,8 @@
  * ones: owner lock, a backend's.  mmap_lock is held around the first two, so
  * cpus_read_lock is taken inside neither.  Apart from these two, and around
  * cpus_read_lock and the raw ones: the scope mutex, under which no user memory is
- * touched, and which no hotplug callback takes.  The switch path and the tick
- * take no lock.
+ * touched, and which no hotplug callback takes; hold.c's mutex is around that.  The
+ * switch path, the tick and a reading on demand take no lock.
  */
 #ifndef CMT_CMT_H
 #define CMT_CMT_H

@@ -37,14 +37,17 @@ static bool is_container(const struct cmt_pattern_set *set,
 /* True: the container is a new owner. */
 static bool add_container(struct cgroup *cgroup)
 {
+	struct cmt_owner *owner;
 	u64 id = cgroup_id(cgroup);
 
 	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
-	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE) ||
-	    cmt_owner_find(CMT_OWNER_CGROUP, id))
+	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE))
 		return false;
-	return cmt_owner_new(CMT_OWNER_CGROUP, id, id, cmt_cgroup_name(cgroup),
-			     false);
+	owner = cmt_owner_find(CMT_OWNER_CGROUP, id);
+	if (owner)
+		cmt_owner_want(owner, CMT_BY_SCOPE);
+	return !owner && cmt_owner_new(CMT_OWNER_CGROUP, id, id,
+				       cmt_cgroup_name(cgroup), CMT_BY_SCOPE);
 }
 
 /*

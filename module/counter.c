@@ -64,11 +64,16 @@ static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 }
 
 /* A key that is the generation alone says that both counters have their base. */
+void cmt_counter_make_slow(struct cmt_counter *counter)
+{
+	if (!(counter->key & CMT_KEY_SLOW))
+		counter->key |= CMT_KEY_SLOW | CMT_KEY_BEGUN | CMT_KEY_BASED;
+}
+
 static void key_expand(struct cmt_counter *counter)
 {
 	counter->key &= ~CMT_KEY_NEW;
-	if (!(counter->key & CMT_KEY_SLOW))
-		counter->key |= CMT_KEY_SLOW | CMT_KEY_BEGUN | CMT_KEY_BASED;
+	cmt_counter_make_slow(counter);
 }
 
 static void key_reduce(struct cmt_counter *counter, bool all,

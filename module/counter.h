@@ -87,6 +87,9 @@ void cmt_counter_set_base(struct cmt_counter *counter,
 /* The counters have been reset, or not been read for too long. */
 void cmt_counter_lose_base(struct cmt_counter *counter);
 
+/* The next reading is one for cmt_counter_sample(), whatever is known. */
+void cmt_counter_make_slow(struct cmt_counter *counter);
+
 /* Is what is known that of @generation? */
 static inline bool cmt_counter_is_of(const struct cmt_counter *counter,
 				     u32 generation)

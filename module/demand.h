@@ -10,10 +10,12 @@
 #ifndef CMT_DEMAND_H
 #define CMT_DEMAND_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 #include "uapi/cmt.h"
 
+struct cmt_waiter;
 struct task_struct;
 
 /*
@@ -22,6 +24,7 @@ struct task_struct;
  * also when the id is another's; it is let go as ever.
  */
 struct cmt_hold {
+	struct list_head list;	/* the holder's, who may use it or not */
 	u64 serial;	/* of the owner */
 	u32 number;	/* of the owner; another owner's, if its serial differs */
 };
@@ -40,6 +43,8 @@ int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
 int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
 
 void cmt_unhold(struct cmt_hold *hold);
+/* All of a list, at the cost of one. */
+void cmt_unhold_all(struct list_head *holds);
 
 /*
  * The owner's RMID and generation now; both change when resctrl takes the RMID.
@@ -48,14 +53,39 @@ void cmt_unhold(struct cmt_hold *hold);
  */
 int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
 
-/* demand.c */
-
-/* Domains that are known, by index; they never become fewer. */
-u32 cmt_demand_domains(void);
+/*
+ * The dedicated RMID of an owner, whoever named it; @id in the namespace of
+ * current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: it is pending.
+ */
+int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation);
 
 /*
- * Read an RMID in a domain: *@sample is a SAMPLE as CMT_IOC_READ gives it.
- * Process context; may sleep.  0, also when there are no values: flags;
+ * hold.c: what a descriptor holds.  Errors as CMT_IOC_REGISTER and _UNREGISTER;
+ * kind and options are in order.  Process context, as cmt_hold().
+ */
+int cmt_register(struct cmt_waiter *waiter, struct cmt_attach *arg);
+int cmt_unregister(struct cmt_waiter *waiter, const struct cmt_attach *arg);
+/* The descriptor is being closed. */
+void cmt_unregister_all(struct cmt_waiter *waiter);
+
+/* demand.c */
+
+/*
+ * CMT_IOC_READ of one RMID, and of all that have an owner: SAMPLE records, by domain.
+ * @room: for so many; *count: how many there are.  Process context; may sleep.
+ * 0, -ENOSPC: there are more, -ENOENT: the generation of the one has ended, -ENOMEM,
+ * -EINTR.
+ */
+int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
+		   u32 room, u32 *count);
+int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
+
+/* The most records that there can be now, of one RMID or of all. */
+u32 cmt_demand_room(bool all);
+
+/*
+ * Read an RMID in the domain with index @domain, below cmt_sampler_domains():
+ * *@sample is a SAMPLE as CMT_IOC_READ gives it.  Process context; may sleep.  0, also when there are no values: flags;
  * -ENOENT: @generation of @rmid has ended; -EINTR.
  */
 int cmt_demand_read(u32 rmid, u32 generation, u32 domain,

@@ -12,6 +12,7 @@
 #include <linux/wait.h>
 
 #include "cmt.h"
+#include "demand.h"
 #include "perf.h"
 #include "rings.h"
 #include "sampler.h"
@@ -29,6 +30,7 @@ static int cmt_release(struct inode *inode, struct file *file)
 	struct cmt_waiter *waiter = file->private_data;
 
 	cmt_device_set_counters(file, 0);
+	cmt_unregister_all(waiter);
 	if (waiter->reading)
 		cmt_sampler_put();
 	cmt_waiter_free(waiter);

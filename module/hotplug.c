@@ -48,7 +48,7 @@ static int domain_index(u32 id)
 			     CMT_MAX_DOMAINS);
 		return -ENOSPC;
 	}
-	ret = cmt_sampler_add_domain(nr_domains);
+	ret = cmt_sampler_add_domain(nr_domains, id);
 	if (ret)
 		return ret;
 	domain_ids[nr_domains] = id;

@@ -4,6 +4,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -13,6 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "cmt.h"
+#include "demand.h"
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
@@ -374,6 +376,70 @@ static long ioctl_detach(const struct file *file, void __user *uarg)
 	return ret ?: cmt_detach(&arg);
 }
 
+/* What could not be told to the caller is undone. */
+static long ioctl_register(const struct file *file, void __user *uarg)
+{
+	struct cmt_attach arg;
+	int ret = attach_get(&arg, file, CMT_ATTACH_CHILDREN, uarg);
+
+	ret = ret ?: cmt_register(file->private_data, &arg);
+	if (ret)
+		return ret;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (ret)
+		cmt_unregister(file->private_data, &arg);
+	return ret;
+}
+
+static long ioctl_unregister(const struct file *file, void __user *uarg)
+{
+	struct cmt_attach arg;
+	int ret = attach_get(&arg, file, 0, uarg);
+
+	ret = ret ?: arg_put(uarg, &arg, sizeof(arg));
+	return ret ?: cmt_unregister(file->private_data, &arg);
+}
+
+/* @room: records.  arg->count becomes how many there are. */
+static long read_now(struct cmt_read *arg, struct cmt_record *records, u32 room)
+{
+	u32 rmid, generation;
+	int ret;
+
+	arg->as_of = ktime_get_ns();
+	if (!arg->kind)
+		return cmt_demand_all(records, room, &arg->count);
+	ret = cmt_owner_rmid_of(arg->kind, arg->id, &rmid, &generation);
+	return ret ?: cmt_demand_one(rmid, generation, records, room,
+				     &arg->count);
+}
+
+/* -ENOSPC says how much room it takes; after other errors nothing is written. */
+static long ioctl_read(void __user *uarg)
+{
+	struct cmt_record *records;
+	struct cmt_read arg;
+	u32 room;
+	long ret = arg_get(&arg, sizeof(arg), CMT_READ_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.kind > CMT_OWNER_CPU || (!arg.kind && arg.id))
+		return -EINVAL;
+	room = min(arg.count, cmt_demand_room(!arg.kind));
+	records = kvcalloc(room + 1, sizeof(*records), GFP_KERNEL_ACCOUNT);
+	if (!records)
+		return -ENOMEM;
+	ret = read_now(&arg, records, room);
+	if (!ret)
+		ret = buffer_put(arg.records, room * sizeof(*records), records,
+				 arg.count * sizeof(*records));
+	kvfree(records);
+	if (ret && ret != -ENOSPC)
+		return ret;
+	return sized_put(uarg, &arg, sizeof(arg), ret);
+}
+
 static long ioctl_set_resctrl(const struct file *file, void __user *uarg)
 {
 	struct cmt_resctrl arg;
@@ -475,6 +541,12 @@ long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_path_of_cgroup(uarg);
 	case CMT_IOC_SET_COUNTERS:
 		return ioctl_set_counters(file, uarg);
+	case CMT_IOC_REGISTER:
+		return ioctl_register(file, uarg);
+	case CMT_IOC_UNREGISTER:
+		return ioctl_unregister(file, uarg);
+	case CMT_IOC_READ:
+		return ioctl_read(uarg);
 	default:
 		return -ENOTTY;
 	}

@@ -35,12 +35,13 @@ static LIST_HEAD(unused);
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
 static u32 nr_joined;				/* processes that have an owner */
 
-/* The pending queue: the overflow owner, attached owners, those of the scope. */
-enum { QUEUE_OVERFLOW, QUEUE_ATTACHED, QUEUE_SCOPED, NR_QUEUES };
+/* The pending queue: the overflow owner, owners by name, those of the scope. */
+enum { QUEUE_OVERFLOW, QUEUE_NAMED, QUEUE_SCOPED, NR_QUEUES };
 static struct list_head queues[NR_QUEUES];
 static u32 nr_pending;
 static u32 nr_giving;		/* RMIDs that are taken and not given yet */
 
+static u64 last_serial;
 static u64 last_ts;		/* of the last lifecycle record */
 static u64 last_drain;
 static u64 allocs;
@@ -155,7 +156,8 @@ static u32 owner_flags(const struct cmt_owner *owner)
 		[CMT_OWNER_CPU] = CMT_F_OWNER_CPU,
 	};
 
-	return flags[owner->kind] | (owner->attached ? CMT_F_ATTACHED : 0);
+	return flags[owner->kind] |
+	       (cmt_owner_is_named(owner) ? CMT_F_ATTACHED : 0);
 }
 
 /* cmt_record.tgid or owner_cpu */
@@ -235,7 +237,7 @@ static struct list_head *queue_of(const struct cmt_owner *owner)
 {
 	if (is_overflow(owner))
 		return &queues[QUEUE_OVERFLOW];
-	return &queues[owner->attached ? QUEUE_ATTACHED : QUEUE_SCOPED];
+	return &queues[cmt_owner_is_named(owner) ? QUEUE_NAMED : QUEUE_SCOPED];
 }
 
 static void pending_add(struct cmt_owner *owner)
@@ -267,7 +269,7 @@ static struct cmt_owner *pending_first(void)
 }
 
 /* Until it has an RMID of its own, an owner shares that of the overflow owner. */
-static void owner_want(struct cmt_owner *owner, u32 why)
+static void owner_queue(struct cmt_owner *owner, u32 why)
 {
 	u32 shared = is_overflow(owner) ? CMT_RMID_NONE : CMT_RMID_OVERFLOW;
 
@@ -281,7 +283,7 @@ static void owner_want(struct cmt_owner *owner, u32 why)
 }
 
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
-				const char *comm, bool attached)
+				const char *comm, enum cmt_by by)
 {
 	struct cmt_owner *owner;
 
@@ -295,15 +297,17 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 		.kind = kind,
 		.id = id,
 		.cgroup_id = cgroup_id,
-		.attached = attached,
-		.scoped = !attached,
+		.serial = ++last_serial,
+		.holders = by == CMT_BY_HOLD,
+		.attached = by == CMT_BY_ATTACH,
+		.scoped = by == CMT_BY_SCOPE,
 	};
 	strscpy_pad(owner->comm, comm, CMT_COMM_LEN);
 	hash_add(owner_hash, &owner->hash, hash_key(kind, id));
 	nr_hashed[kind]++;
 	if (kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpus, id).owner, cmt_owner_number(owner));
-	owner_want(owner, CMT_WHY_NO_RMID);
+	owner_queue(owner, CMT_WHY_NO_RMID);
 	return owner;
 }
 
@@ -449,13 +453,40 @@ void cmt_owner_update(struct cmt_owner *owner)
 	rmid_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
 }
 
-void cmt_owner_attach(struct cmt_owner *owner, bool attached)
+/* Where the owner waits and what is said of it depends on who wants it. */
+static void owner_set_by(struct cmt_owner *owner, enum cmt_by by, bool want)
 {
+	bool named = cmt_owner_is_named(owner);
+
 	lockdep_assert_held(&owner_lock);
-	owner->attached = attached;
+	if (by == CMT_BY_HOLD)
+		owner->holders += want ? 1 : -1;
+	else if (by == CMT_BY_ATTACH)
+		owner->attached = want;
+	else
+		owner->scoped = want;
+	if (named == cmt_owner_is_named(owner) || owner->released)
+		return;
 	if (owner->pending)
 		list_move_tail(&owner->list, queue_of(owner));
 	cmt_owner_update(owner);
+}
+
+void cmt_owner_want(struct cmt_owner *owner, enum cmt_by by)
+{
+	owner_set_by(owner, by, true);
+}
+
+bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by)
+{
+	bool last = owner->attached + owner->scoped + owner->holders == 1;
+
+	if (last)
+		return cmt_owner_release(owner);
+	owner_set_by(owner, by, false);
+	if (!cmt_owner_is_named(owner))
+		owner->children = false;
+	return false;
 }
 
 bool cmt_rmid_is_foreign(u32 rmid)
@@ -474,7 +505,7 @@ int cmt_rmid_exclude(u32 rmid)
 		return -EAGAIN;		/* taken and not given yet */
 	if (had_owner) {
 		owner_clear(owner);
-		owner_want(owner, CMT_WHY_RECLAIMED);
+		owner_queue(owner, CMT_WHY_RECLAIMED);
 	}
 	if (cmt_pool_exclude(&pool, rmid, cmt_owner_now()))
 		return had_owner;

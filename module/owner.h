@@ -44,17 +44,26 @@ static __always_inline u32 cmt_owner_rmid(u32 owner)
 	return rmid;
 }
 
+/* Who wants an owner: it ends when nobody does. */
+enum cmt_by {
+	CMT_BY_SCOPE,
+	CMT_BY_ATTACH,		/* CMT_IOC_ATTACH */
+	CMT_BY_HOLD,		/* cmt_hold(), any number of times */
+};
+
 struct cmt_owner {
 	struct hlist_node hash;	/* by kind and id; unhashed: released */
 	struct list_head list;	/* pending, unused, or in no list */
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
 	u64 pending_since;	/* ns */
+	u64 serial;		/* no other owner has had the same */
 	u32 kind;		/* CMT_OWNER_*; 0 too while the number is not used */
 	u32 rmid;		/* dedicated; 0: none */
 	u32 members;		/* processes in cmt_owner_table with this owner */
-	bool attached;		/* by CMT_IOC_ATTACH, */
-	bool scoped;		/* by the scope, or by both */
+	u32 holders;		/* CMT_BY_HOLD */
+	bool attached;
+	bool scoped;
 	bool children;		/* children that members fork are members */
 	bool pending;		/* in the pending queue */
 	bool failed;		/* the pending owner has its ALLOC_FAIL */
@@ -62,6 +71,12 @@ struct cmt_owner {
 	bool released;		/* ends with its last member */
 	char comm[CMT_COMM_LEN];
 };
+
+/* Asked for by name: served before those of the scope, and no part of others. */
+static inline bool cmt_owner_is_named(const struct cmt_owner *owner)
+{
+	return owner->attached || owner->holders;
+}
 
 int cmt_owners_init(void);
 void cmt_owners_exit(void);
@@ -90,12 +105,11 @@ bool cmt_owners_any(u32 kind);
 u32 cmt_owners_joined(void);
 
 /*
- * A pending owner without members, of the scope or @attached; NULL: all numbers
- * are used.  @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to
+ * A pending owner without members, wanted @by one; NULL: all numbers are used.  @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to
  * follow.
  */
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
-				const char *comm, bool attached);
+				const char *comm, enum cmt_by by);
 
 /* The owner's number is found in any context; NULL for number 0. */
 struct cmt_owner *cmt_owner_at(u32 number);
@@ -114,8 +128,14 @@ bool cmt_owner_join(u32 tgid, struct cmt_owner *owner);
 /* A process that finds no owner number: it counts under the overflow RMID. */
 bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm);
 
-/* The owner is attached from now on, or is not. */
-void cmt_owner_attach(struct cmt_owner *owner, bool attached);
+/* One more wants the owner. */
+void cmt_owner_want(struct cmt_owner *owner, enum cmt_by by);
+
+/*
+ * One of those who did wants it no more; with the last one it is released.  Returns
+ * as cmt_owner_join().
+ */
+bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by);
 
 /* The name or cgroup of the owner has changed. */
 void cmt_owner_update(struct cmt_owner *owner);

@@ -50,6 +50,9 @@
 #define BUDGET_MIN_US		5
 #define BUDGET_MAX_US		100
 
+/* Between a tick's look at the clock and its last claim; later ones are discarded. */
+#define TICK_LATE_NS		(2 * BURST_MAX_NS)
+
 /* Of a tick's longest time: for the records, which are written after the reads */
 #define TICK_WRITE_US		20
 
@@ -60,16 +63,6 @@ MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microsecon
 DEFINE_STATIC_KEY_FALSE(cmt_no_tsc);
 DEFINE_PER_CPU(struct cmt_marks, cmt_marks);
 
-struct sampler_domain {
-	struct cmt_counter *counters;	/* by RMID; NULL: nothing is read */
-	/* by CPUs that do not read, for the first reader */
-	unsigned long forwarded[CMT_RMID_WORDS];
-	bool overwritten_any;
-	unsigned long overwritten[CMT_RMID_WORDS];
-	struct cpumask forwarders;	/* whose RMIDs the first reader reads */
-	bool forwarding;		/* there are such */
-};
-
 /* Who reads what: index << 16 | readers, written and read at once. */
 #define PART(index, readers)	((index) << 16 | (readers))
 #define PART_INDEX(part)	((part) >> 16)
@@ -78,7 +71,7 @@ struct sampler_domain {
 /* Touched by its own CPU with interrupts off, but for part and ticks. */
 struct sampler_cpu {
 	struct hrtimer timer;
-	struct sampler_domain *domain;
+	struct cmt_domain *domain;
 	u64 tick;		/* number of the last boundary */
 	u64 longest_ns;
 	u32 part;		/* of the idle RMIDs */
@@ -101,7 +94,8 @@ static struct {
 
 #define CLOCK_SHIFT	24
 
-static struct sampler_domain *domains[CMT_MAX_DOMAINS];	/* by index */
+static struct cmt_domain *domains[CMT_MAX_DOMAINS];	/* by index, from 0 on */
+static u32 nr_domains;
 static DEFINE_PER_CPU(struct sampler_cpu *, sampler_cpus);
 
 static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start and stop */
@@ -169,7 +163,7 @@ void cmt_sampler_overwritten(u32 domain, u32 rmid)
 /* The first reader of a domain reads what runs on the CPUs that do not read. */
 static void forwarded_take(struct sampler_cpu *s)
 {
-	struct sampler_domain *domain = s->domain;
+	struct cmt_domain *domain = s->domain;
 	u32 word, cpu;
 
 	for (word = 0; word < s->burst.words; word++)
@@ -200,12 +194,9 @@ static noinline void turns_catch_up(struct sampler_cpu *s, u64 missed, u32 part)
 		turns_take(s, s->tick - i, part);
 }
 
-/* Any sample: flags, values, and who the owner is, as it is. */
-static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
-				 const struct cmt_reading *reading)
+void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
+			 const struct cmt_raws *raws, struct cmt_record *slot)
 {
-	struct sampler_domain *domain = s->domain;
-	struct cmt_counter *counter = reading->counter;
 	u32 rmid = counter - domain->counters;
 
 	/*
@@ -215,14 +206,31 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 	 */
 	if (cmt_counter_is_new(counter) && rmid &&
 	    slot->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
-		cmt_counter_set_residue(counter, &reading->raws, &cmt_caps);
-	cmt_counter_sample(counter, &reading->raws, &cmt_caps, slot);
+		cmt_counter_set_residue(counter, raws, &cmt_caps);
+	cmt_counter_sample(counter, raws, &cmt_caps, slot);
+	if (slot->flags & CMT_F_REBASED)
+		domain->demands[rmid].base++;
+}
+
+/* Any sample of a tick. */
+static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
+				 const struct cmt_reading *reading)
+{
+	struct cmt_domain *domain = s->domain;
+	u32 rmid = reading->counter - domain->counters;
+
+	cmt_sampler_account(domain, reading->counter, &reading->raws, slot);
+	if (domain->demands[rmid].owed) {
+		domain->demands[rmid].owed = false;
+		slot->flags |= CMT_F_REBASED;
+	}
 	if (test_bit(rmid, domain->overwritten) &&
 	    test_and_clear_bit(rmid, domain->overwritten))
 		slot->flags |= CMT_F_PQR_OVERWRITTEN;
 }
 
-static noinline void count_flaws(struct cmt_cpu *cpu, const struct cmt_raws *raws)
+noinline void cmt_sampler_count_flaws(struct cmt_cpu *cpu,
+				      const struct cmt_raws *raws)
 {
 	const u64 values[] = { raws->occupancy, raws->total, raws->local };
 	u32 i;
@@ -266,7 +274,7 @@ static __always_inline void samples_write(struct sampler_cpu *s,
 		cmt_record_put32(&slot->type, type);
 		cmt_record_put64(&slot->domain, domain);
 		if (!plain)
-			count_flaws(cpu, &reading->raws);
+			cmt_sampler_count_flaws(cpu, &reading->raws);
 		if (plain && likely(!(counter->key & CMT_KEY_SLOW)))
 			cmt_counter_continue(counter, &reading->raws, &by, slot);
 		else
@@ -282,7 +290,7 @@ static __always_inline void samples_write(struct sampler_cpu *s,
 
 static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 {
-	struct sampler_domain *domain = s->domain;
+	struct cmt_domain *domain = s->domain;
 	u64 begin = cmt_cycles();
 	int err = cmt_backend->sample(&s->burst);
 
@@ -357,6 +365,14 @@ static __always_inline void emit_tick(struct sampler_cpu *s,
 	slot->tick.read = read;
 	slot->tick.waiting = waiting;
 	cmt_ring_publish(&cpu->ring);
+}
+
+void cmt_sampler_note_ns(u64 ns)
+{
+	struct sampler_cpu *s = this_cpu_read(sampler_cpus);
+
+	if (ns > s->longest_ns)
+		WRITE_ONCE(s->longest_ns, ns);
 }
 
 /* @entered: cycles, when the tick began */
@@ -456,27 +472,39 @@ static void set_running(bool value)
 	raw_spin_unlock_irq(&running_lock);
 }
 
+/* A reading on demand may have the counter, for some microseconds. */
+static bool counter_lose_base(struct cmt_domain *domain, u32 rmid)
+{
+	struct cmt_counter *counter = &domain->counters[rmid];
+	unsigned long flags;
+	u32 seen;
+	bool claimed;
+
+	local_irq_save(flags);
+	claimed = cmt_claim_any(counter, &seen);
+	if (claimed) {
+		cmt_counter_lose_base(counter);
+		domain->demands[rmid].last.type = CMT_REC_PAD;
+		cmt_claim_release(counter, cmt_mark(ktime_get_ns()) - 2);
+	}
+	local_irq_restore(flags);
+	return claimed;
+}
+
 /*
  * No reading continues the one before: the counters have been reset, or may have
- * wrapped.  There are no ticks.
+ * wrapped.  There are no ticks.  Interrupts on.
  */
 static void counters_lose_base(void)
 {
-	u32 seen = cmt_mark(ktime_get_ns()) - 2;
 	u32 domain, rmid;
 
 	if (!cmt_backend_samples())
 		return;
-	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
-		if (!READ_ONCE(domains[domain]))
-			continue;
-		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
-			struct cmt_counter *c = &domains[domain]->counters[rmid];
-
-			cmt_counter_lose_base(c);
-			c->seen = seen;
-		}
-	}
+	for (domain = 0; domain < cmt_sampler_domains(); domain++)
+		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
+			while (!counter_lose_base(domains[domain], rmid))
+				cpu_relax();
 }
 
 /*
@@ -507,7 +535,61 @@ static void timers_stop(void)
 	for_each_possible_cpu(cpu)
 		if (per_cpu(sampler_cpus, cpu))
 			hrtimer_cancel(&per_cpu(sampler_cpus, cpu)->timer);
-	stopped_at = ktime_get_ns();
+	WRITE_ONCE(stopped_at, ktime_get_ns());
+}
+
+bool cmt_sampler_is_suspended(void)
+{
+	return READ_ONCE(suspended);
+}
+
+bool cmt_sampler_ran(u64 now)
+{
+	return READ_ONCE(running) ||
+	       (s64)(now - READ_ONCE(stopped_at)) <= (s64)CMT_COUNTER_GAP_NS;
+}
+
+/*
+ * While there are ticks: that of one that begins after @now is not in the interval
+ * before @now, but that of one which is under way may be.
+ */
+u32 cmt_sampler_mark_between(u64 now)
+{
+	u64 back = READ_ONCE(running) ? READ_ONCE(interval) + TICK_LATE_NS : 0;
+
+	return cmt_mark(now - back) - 2;
+}
+
+/* Domains are added from 0 on, and never go. */
+u32 cmt_sampler_domains(void)
+{
+	return smp_load_acquire(&nr_domains);
+}
+
+struct cmt_domain *cmt_sampler_domain(u32 index)
+{
+	return READ_ONCE(domains[index]);
+}
+
+/* Of those that are up, one that reads in ticks, this CPU first. */
+int cmt_sampler_reader(u32 domain)
+{
+	unsigned int cpu, any = nr_cpu_ids, reader = nr_cpu_ids;
+
+	for_each_possible_cpu(cpu) {
+		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		if (!READ_ONCE(c->up) || READ_ONCE(c->domain) != domain)
+			continue;
+		any = min(any, cpu);
+		if (!READ_ONCE(per_cpu(sampler_cpus, cpu)->part))
+			continue;
+		if (reader == nr_cpu_ids || cpu == raw_smp_processor_id())
+			reader = cpu;
+	}
+	if (reader == nr_cpu_ids)
+		reader = any;
+	return reader == nr_cpu_ids ? -ENXIO : reader;
 }
 
 void cmt_sampler_get(void)
@@ -564,14 +646,16 @@ u64 cmt_sampler_longest_ns(void)
 	return longest;
 }
 
-/* Read an RMID that no tick is reading; false: one is. */
-static bool counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation)
+/* Read an RMID that nobody else is reading; false: somebody is. */
+static bool counter_begin(struct cmt_domain *domain, u32 rmid, u32 generation)
 {
-	u32 seen = READ_ONCE(counter->seen);
+	struct cmt_counter *counter = &domain->counters[rmid];
 	struct cmt_raws raws;
+	u32 seen;
 
-	if (seen & 1 || !try_cmpxchg(&counter->seen, &seen, seen | 1))
+	if (!cmt_claim_any(counter, &seen))
 		return false;
+	domain->demands[rmid].owed = false;
 	cmt_backend->read(rmid, &raws);
 	cmt_counter_begin(counter, rmid, generation, &cmt_caps);
 	cmt_counter_set_residue(counter, &raws, &cmt_caps);
@@ -589,7 +673,7 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples())
 		return false;
 	counter = &domains[cpu->domain]->counters[rmid];
-	if (!counter_begin(counter, rmid, generation))
+	if (!counter_begin(domains[cpu->domain], rmid, generation))
 		return false;
 	*residual_bytes = counter->residual_bytes;
 	return counter->flags & CMT_F_RESIDUAL;
@@ -599,7 +683,7 @@ void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 			u32 parts)
 {
 	struct sampler_cpu *s = per_cpu(sampler_cpus, cpu);
-	struct sampler_domain *d = domains[domain];
+	struct cmt_domain *d = domains[domain];
 	bool start = ticks && !s->ticks;
 	bool forwards = !parts && cmt_backend_samples();
 
@@ -630,7 +714,7 @@ bool cmt_sampler_has_ticks(unsigned int cpu)
 void cmt_sampler_cpu_down(u32 domain)
 {
 	struct sampler_cpu *s = this_cpu_read(sampler_cpus);
-	struct sampler_domain *d = domains[domain];
+	struct cmt_domain *d = domains[domain];
 
 	WARN_ON_ONCE(this_cpu_read(cmt_cpus.up));
 	WRITE_ONCE(s->ticks, false);
@@ -655,14 +739,14 @@ static int sampler_pm(struct notifier_block *nb, unsigned long action,
 	switch (action) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
-		suspended = true;
+		WRITE_ONCE(suspended, true);
 		timers_stop();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 		cmt_cpus_reset();
 		counters_lose_base();
-		suspended = false;
+		WRITE_ONCE(suspended, false);
 		timers_start();
 		break;
 	}
@@ -674,14 +758,16 @@ static struct notifier_block sampler_pm_nb = {
 	.notifier_call = sampler_pm,
 };
 
-static int domain_add_counters(struct sampler_domain *d)
+static int domain_add_counters(struct cmt_domain *d)
 {
 	u32 seen = cmt_mark(ktime_get_ns()) - 2;
 	u32 rmid;
 
 	d->counters = vzalloc(array_size(cmt_caps.nr_rmids,
 					 sizeof(*d->counters)));
-	if (!d->counters)
+	d->demands = vzalloc(array_size(cmt_caps.nr_rmids,
+					sizeof(*d->demands)));
+	if (!d->counters || !d->demands)
 		return -ENOMEM;
 	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
 		cmt_counter_reset(&d->counters[rmid]);
@@ -690,20 +776,27 @@ static int domain_add_counters(struct sampler_domain *d)
 	return 0;
 }
 
-int cmt_sampler_add_domain(u32 domain)
+static void domain_free(struct cmt_domain *d)
 {
-	struct sampler_domain *d;
+	vfree(d->counters);
+	vfree(d->demands);
+	kfree(d);
+}
 
-	if (domains[domain])
-		return 0;
-	d = kzalloc(sizeof(*d), GFP_KERNEL);
+int cmt_sampler_add_domain(u32 domain, u32 id)
+{
+	struct cmt_domain *d = kzalloc(sizeof(*d), GFP_KERNEL);
+
 	if (!d)
 		return -ENOMEM;
+	d->id = id;
 	if (cmt_backend_samples() && domain_add_counters(d)) {
-		kfree(d);
+		domain_free(d);
 		return -ENOMEM;
 	}
 	WRITE_ONCE(domains[domain], d);
+	/* who sees the number sees the domain */
+	smp_store_release(&nr_domains, domain + 1);
 	return 0;
 }
 
@@ -762,10 +855,6 @@ void cmt_sampler_exit(void)
 	unregister_pm_notifier(&sampler_pm_nb);
 	for_each_possible_cpu(cpu)
 		kfree(per_cpu(sampler_cpus, cpu));
-	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
-		if (!domains[domain])
-			continue;
-		vfree(domains[domain]->counters);
-		kfree(domains[domain]);
-	}
+	for (domain = 0; domain < nr_domains; domain++)
+		domain_free(domains[domain]);
 }

@@ -13,6 +13,8 @@
 
 #include "burst.h"
 
+struct cmt_cpu;
+
 /* A tick has interrupts off for no longer, whatever the parameters. */
 #define CMT_TICK_MAX_US		100
 
@@ -39,11 +41,38 @@ static __always_inline void cmt_sampler_mark(u32 rmid)
 		set_bit(rmid, marks->forward);
 }
 
+/* What is known of an RMID in a domain beside its counter; by who has claimed it. */
+struct cmt_demand {
+	struct cmt_record last;	/* reading on demand; CMT_REC_PAD: none */
+	u32 base;		/* how often MBM began anew */
+	bool owed;		/* that, to the rings: their next sample says so */
+};
+
+/* An L3 domain; never freed before the module is unloaded. */
+struct cmt_domain {
+	struct cmt_counter *counters;	/* by RMID; NULL: nothing is read */
+	struct cmt_demand *demands;	/* likewise */
+	u32 id;
+	/* by CPUs that do not read, for the first reader */
+	unsigned long forwarded[CMT_RMID_WORDS];
+	bool overwritten_any;
+	unsigned long overwritten[CMT_RMID_WORDS];
+	struct cpumask forwarders;	/* whose RMIDs the first reader reads */
+	bool forwarding;		/* there are such */
+};
+
 int cmt_sampler_init(u32 interval_ns);
 void cmt_sampler_exit(void);
 
-/* Before the first CPU of a domain comes up; 0 or -ENOMEM.  Process context. */
-int cmt_sampler_add_domain(u32 domain);
+/*
+ * Before the first CPU of a domain comes up, which is the next one's index; 0 or
+ * -ENOMEM.  Process context.
+ */
+int cmt_sampler_add_domain(u32 domain, u32 id);
+
+/* How many there are, and one of them.  Any context. */
+u32 cmt_sampler_domains(void);
+struct cmt_domain *cmt_sampler_domain(u32 index);
 
 /* Before the CPU comes up; 0 or -ENOMEM.  Process context. */
 int cmt_sampler_prepare(unsigned int cpu);
@@ -90,6 +119,33 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
  * there says so.  Any context.
  */
 void cmt_sampler_overwritten(u32 domain, u32 rmid);
+
+/* For demand.c: */
+
+/* The CPU that is to read in the domain, -ENXIO: none is up.  Any context; racy. */
+int cmt_sampler_reader(u32 domain);
+
+/* Between suspend's notifications no reading continues another one. */
+bool cmt_sampler_is_suspended(void);
+
+/* Have there been ticks within the last CMT_COUNTER_GAP_NS? */
+bool cmt_sampler_ran(u64 now);
+
+/*
+ * The newest mark of a reading at @now, a past time of CLOCK_MONOTONIC, for which no
+ * tick that is still to read skips the RMID.
+ */
+u32 cmt_sampler_mark_between(u64 now);
+
+/* Account a reading of a claimed counter, and fill a SAMPLE, but for its head. */
+void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
+			 const struct cmt_raws *raws, struct cmt_record *slot);
+
+/* Count values that are none.  This CPU's, interrupts off; so the next one. */
+void cmt_sampler_count_flaws(struct cmt_cpu *cpu, const struct cmt_raws *raws);
+
+/* Interrupts were off for so long. */
+void cmt_sampler_note_ns(u64 ns);
 
 /* exclude.c: CPUs without ticks; constant once init() has returned 0 */
 int cmt_exclude_init(void);

@@ -2,10 +2,10 @@
 /*
  * Which owner a process has.  This is, in this order,
  *
- *	the owner that was attached as a process: this one, or the process that
- *		forked it, if that was attached with its children
+ *	the owner that was named as a process, which is attached or held: this one,
+ *		or the process that forked it, if that was named with its children
  *	the nearest cgroup above the process that is an owner: a container, or
- *		attached
+ *		named
  *	the process, in process scope
  *	none: the process runs with the RMID of its CPU
  *
@@ -93,11 +93,18 @@ static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
 	return owner;
 }
 
-/* An owner that was attached as a process keeps its processes. */
-static bool is_attached_process(const struct cmt_owner *owner)
+/* An owner that was named as a process keeps its processes. */
+static bool is_named_process(const struct cmt_owner *owner)
 {
-	return owner && owner->kind == CMT_OWNER_PROCESS && owner->attached &&
-	       !owner->released;
+	return owner && owner->kind == CMT_OWNER_PROCESS &&
+	       cmt_owner_is_named(owner) && !owner->released;
+}
+
+/* In process scope a process that was named is an owner by the scope, too. */
+static void named_resolve(struct cmt_owner *owner, u32 tgid)
+{
+	if (scope == CMT_SCOPE_PROCESS && owner->id == tgid && !owner->scoped)
+		cmt_owner_want(owner, CMT_BY_SCOPE);
 }
 
 /* The process as an owner in process scope; NULL: all owner numbers are used. */
@@ -108,7 +115,7 @@ static struct cmt_owner *process_owner(struct task_struct *leader)
 	owner = cmt_owner_find(CMT_OWNER_PROCESS, leader->tgid);
 	return owner ?: cmt_owner_new(CMT_OWNER_PROCESS, leader->tgid,
 				      cmt_scope_cgroup_of(leader),
-				      leader->comm, false);
+				      leader->comm, CMT_BY_SCOPE);
 }
 
 /* What the process joins now. */
@@ -142,10 +149,10 @@ static u32 process_resolve(struct task_struct *leader)
 
 	if (!atomic_read(&leader->signal->live))
 		return 0;
-	if (scope == CMT_SCOPE_NONE)
-		return process_join(leader, NULL);
-	if (is_attached_process(owner))
+	if (is_named_process(owner)) {
+		named_resolve(owner, leader->tgid);
 		return 0;
+	}
 	owner = nearest_cgroup(leader);
 	if (owner || scope != CMT_SCOPE_PROCESS)
 		return process_join(leader, owner);
@@ -177,7 +184,7 @@ void cmt_probe_fork(void *data, struct task_struct *parent,
 
 	flags = cmt_owners_lock();
 	owner = cmt_owner_of(parent->tgid);
-	if (is_attached_process(owner) && owner->children)
+	if (is_named_process(owner) && owner->children)
 		resolved = process_join(child, owner);
 	else
 		resolved = process_resolve(child);
@@ -306,12 +313,16 @@ static void rescan(struct work_struct *work)
 static void scope_add_cpu(unsigned int cpu)
 {
 	char name[CMT_COMM_LEN];
+	struct cmt_owner *owner;
 	unsigned long flags;
 
 	snprintf(name, sizeof(name), "cpu%u", cpu);
 	flags = cmt_owners_lock();
-	if (scope == CMT_SCOPE_CPU && !cmt_owner_find(CMT_OWNER_CPU, cpu))
-		cmt_owner_new(CMT_OWNER_CPU, cpu, 0, name, false);
+	owner = cmt_owner_find(CMT_OWNER_CPU, cpu);
+	if (scope == CMT_SCOPE_CPU && owner)
+		cmt_owner_want(owner, CMT_BY_SCOPE);
+	else if (scope == CMT_SCOPE_CPU)
+		cmt_owner_new(CMT_OWNER_CPU, cpu, 0, name, CMT_BY_SCOPE);
 	cmt_owners_unlock(flags);
 }
 
@@ -352,7 +363,20 @@ static void scope_switch(u32 to)
 	cmt_owners_unlock(flags);
 }
 
-/* Only the overflow owner has an RMID then. */
+/* The owner is left if it is held, and is released if not. */
+static void scope_leave(struct cmt_owner *owner)
+{
+	if (!owner->holders || owner->released) {
+		cmt_owner_release(owner);
+		return;
+	}
+	if (owner->scoped)
+		cmt_owner_unwant(owner, CMT_BY_SCOPE);
+	if (owner->attached)
+		cmt_owner_unwant(owner, CMT_BY_ATTACH);
+}
+
+/* Only the overflow owner and those that are held have an RMID then. */
 static void scope_close(void)
 {
 	unsigned long flags;
@@ -361,7 +385,7 @@ static void scope_close(void)
 	scope_switch(CMT_SCOPE_NONE);
 	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++) {
 		flags = cmt_owners_lock();
-		cmt_owner_release(cmt_owner_at(i));
+		scope_leave(cmt_owner_at(i));
 		cmt_owners_unlock(flags);
 	}
 	cmt_scope_resolve_all();

@@ -15,7 +15,7 @@ struct cmt_owner;
 struct cmt_pattern_set;
 struct task_struct;
 
-/* While the scope changes: no process has an owner. */
+/* While the scope changes: a process has no owner but one that is held. */
 #define CMT_SCOPE_NONE	0
 
 /* CMT_SCOPE_*.  Any context. */
@@ -28,9 +28,9 @@ u32 cmt_scope(void);
 extern struct mutex cmt_scope_mutex;
 
 /*
- * All owners lose their RMIDs, those of the new scope get theirs.  @set: the
- * patterns from now on, kvmalloc()ed, container.c's then; NULL: as they are.
- * Process context.
+ * All owners that are not held lose their RMIDs, those of the new scope get theirs.
+ * @set: the patterns from now on, kvmalloc()ed, container.c's then; NULL: as they
+ * are.  Process context.
  */
 void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
 

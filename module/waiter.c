@@ -205,6 +205,7 @@ struct cmt_waiter *cmt_waiter_new(void)
 		return NULL;
 	init_waitqueue_head(&waiter->queue);
 	INIT_LIST_HEAD(&waiter->armed);
+	INIT_LIST_HEAD(&waiter->holds);
 	mutex_init(&waiter->lock);
 	waiter->watermark = 1;
 	for_each_possible_cpu(cpu)

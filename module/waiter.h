@@ -22,6 +22,8 @@ struct cmt_waiter {
 	bool reading;		/* has mapped a ring: counts as a reader */
 	u32 watermark;
 	u32 counters;		/* cmt_perf_want() */
+	u32 nr_holds;		/* hold.c, as holds */
+	struct list_head holds;
 	u64 seen[];		/* by CPU: head at the last read() */
 };
 

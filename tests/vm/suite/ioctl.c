@@ -53,6 +53,11 @@ static const struct command {
 	  1 /* the root */, -ENOSPC, 7 },
 	{ "SET_COUNTERS", CMT_IOC_SET_COUNTERS, CMT_COUNTERS_SIZE, false,
 	  CMT_F_CYCLES, 0, 3 },
+	{ "REGISTER", CMT_IOC_REGISTER, CMT_ATTACH_SIZE, true, CMT_OWNER_CPU,
+	  -EEXIST, 3 },
+	{ "UNREGISTER", CMT_IOC_UNREGISTER, CMT_ATTACH_SIZE, true,
+	  CMT_OWNER_CPU, -ENOENT, 3 },
+	{ "READ", CMT_IOC_READ, CMT_READ_SIZE, false, 0, -ENOSPC, 0 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -91,7 +96,7 @@ static void ioctl_unknown(void)
 		_IOC(_IOC_READ, CMT_IOC_TYPE, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE - 1, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, 0xCE, 1, 0),
-		CMT_IOC(0x0d), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
+		CMT_IOC(0x10), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
 	};
 	struct dev dev;
 	unsigned int i;

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Readings on demand, CMT_IOC_READ.  A reading is made as one of a tick: on a CPU of
+ * the domain with interrupts off, with the counter claimed, added to the same
+ * sums.  Three things keep it from being seen in the rings:
+ *
+ *	the mark that it leaves is older than that of a tick that is still to read,
+ *		so that no tick skips the RMID;
+ *	what began anew with it, the next sample in a ring says, too
+ *		(cmt_demand.owed);
+ *	one RMID is read at most once in CMT_READ_FRESH_NS, however many ask: a
+ *		tick seldom finds the counter busy.
+ */
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/delay.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "cmt.h"
+#include "counter.h"
+#include "demand.h"
+#include "owner.h"
+#include "sampler.h"
+
+/* Interrupts are off for so long, and one reading, at most. */
+#define CALL_MAX_NS	50000U
+
+/* A reading that took longer may be another owner's: as BURST_MAX_NS of ticks. */
+#define READ_MAX_NS	1000000U
+
+/* How often a busy counter is tried, between sleeps of BUSY_US and more. */
+#define BUSY_TRIES	1000
+#define BUSY_US		20
+
+struct demand_key {
+	u32 rmid;
+	u32 generation;
+};
+
+static void sample_init(struct cmt_record *sample, const struct demand_key *key,
+			u32 cpu, u32 domain_id)
+{
+	*sample = (struct cmt_record) {
+		.ts = ktime_get_ns(),
+		.type = CMT_REC_SAMPLE,
+		.cpu = cpu,
+		.flags = cmt_caps.record_flags,
+		.rmid = key->rmid,
+		.generation = key->generation,
+		.domain = domain_id,
+	};
+}
+
+/* Does the generation last?  Then what was read before is its owner's. */
+static bool is_live(const struct demand_key *key)
+{
+	return cmt_table_generation(key->rmid) == key->generation &&
+	       (key->generation || !key->rmid);
+}
+
+static bool is_fresh(const struct cmt_record *last, const struct demand_key *key,
+		     u64 now)
+{
+	return last->type == CMT_REC_SAMPLE &&
+	       last->generation == key->generation &&
+	       now - last->ts < CMT_READ_FRESH_NS &&
+	       !cmt_sampler_is_suspended();
+}
+
+/* Does a reading at @now continue that of the counter's mark @seen? */
+static bool is_based(const struct cmt_demand *demand,
+		     const struct demand_key *key, u32 seen, u64 now)
+{
+	u32 age = cmt_mark(now) - seen;
+
+	if (cmt_sampler_is_suspended() ||
+	    (age > 2 * CMT_MARK_GAP && -age > 2 * CMT_MARK_GAP))
+		return false;
+	/* marks repeat every 39 hours */
+	return cmt_sampler_ran(now) ||
+	       (demand->last.type == CMT_REC_SAMPLE &&
+		demand->last.generation == key->generation &&
+		now - demand->last.ts <= CMT_COUNTER_GAP_NS);
+}
+
+/*
+ * What the claimed counter has to be before it is read.  Returns the mark after the
+ * reading; @seen is that before.
+ */
+static u32 counter_prepare(struct cmt_domain *domain,
+			   const struct demand_key *key, u32 seen, u64 now)
+{
+	struct cmt_counter *counter = &domain->counters[key->rmid];
+	struct cmt_demand *demand = &domain->demands[key->rmid];
+	u32 mark = cmt_sampler_mark_between(now);
+
+	if (!cmt_counter_is_of(counter, key->generation)) {
+		cmt_counter_begin(counter, key->rmid, key->generation,
+				  &cmt_caps);
+		demand->owed = false;
+		return mark;
+	}
+	if (!is_based(demand, key, seen, now)) {
+		cmt_counter_lose_base(counter);
+		return mark;
+	}
+	return (s32)(mark - seen) > 0 ? mark : seen;
+}
+
+static void sample_finish(struct cmt_domain *domain,
+			  const struct cmt_raws *raws, struct cmt_record *sample)
+{
+	u32 rmid = sample->rmid;
+	struct cmt_demand *demand = &domain->demands[rmid];
+	struct cmt_counter *counter = &domain->counters[rmid];
+
+	cmt_sampler_account(domain, counter, raws, sample);
+	cmt_sampler_count_flaws(this_cpu_ptr(&cmt_cpus), raws);
+	if (sample->flags & CMT_F_REBASED)
+		demand->owed = true;
+	if (demand->owed)
+		cmt_counter_make_slow(counter);
+	if (test_bit(rmid, domain->overwritten))
+		sample->flags |= CMT_F_PQR_OVERWRITTEN;
+	sample->base = demand->base;
+	demand->last = *sample;
+}
+
+/* The counter is claimed.  *seen: for its release, as it is if this fails. */
+static int claimed_read(struct cmt_domain *domain, const struct demand_key *key,
+			u32 *seen, struct cmt_record *sample)
+{
+	struct cmt_demand *demand = &domain->demands[key->rmid];
+	struct cmt_raws raws;
+	u32 mark;
+
+	/* after the claim: no later owner has begun here, and no time is later */
+	sample->ts = ktime_get_ns();
+	if (!is_live(key))
+		return -ENOENT;
+	if (is_fresh(&demand->last, key, sample->ts)) {
+		*sample = demand->last;
+		return 0;
+	}
+	mark = counter_prepare(domain, key, *seen, sample->ts);
+	cmt_backend->read(key->rmid, &raws);
+	if (ktime_get_ns() - sample->ts > READ_MAX_NS)
+		return -EAGAIN;
+	if (!is_live(key))
+		return -ENOENT;
+	sample_finish(domain, &raws, sample);
+	*seen = mark;
+	return 0;
+}
+
+static int read_here(const struct demand_key *key, struct cmt_record *sample)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct cmt_domain *domain;
+	u32 seen;
+	int ret;
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->up)
+		return -ENXIO;
+	if (key->rmid >= cmt_caps.nr_rmids || !is_live(key))
+		return -ENOENT;
+	sample_init(sample, key, smp_processor_id(), cpu->domain_id);
+	if (!cmt_backend_samples())
+		return 0;
+	domain = cmt_sampler_domain(cpu->domain);
+	if (!cmt_claim_any(&domain->counters[key->rmid], &seen))
+		return -EAGAIN;
+	ret = claimed_read(domain, key, &seen, sample);
+	cmt_claim_release(&domain->counters[key->rmid], seen);
+	return ret;
+}
+
+int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample)
+{
+	const struct demand_key key = { rmid, generation };
+
+	return read_here(&key, sample);
+}
+
+/* Some RMIDs in one domain. */
+struct demand_call {
+	const struct demand_key *keys;
+	struct cmt_record *records;	/* one each; CMT_REC_PAD: it has ended */
+	u32 n;
+	u32 done;
+	u32 domain;
+	int ret;	/* why no more are done */
+};
+
+/* On a CPU of the domain, interrupts off: as many as there is time for. */
+static void call_run(void *info)
+{
+	const struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct demand_call *call = info;
+	u64 start = ktime_get_ns(), ns = 0;
+	u32 limit = min(cmt_sampler_budget_ns(), CALL_MAX_NS);
+
+	call->ret = cpu->up && cpu->domain == call->domain ? 0 : -ENXIO;
+	while (!call->ret && call->done < call->n && ns < limit) {
+		struct cmt_record *record = &call->records[call->done];
+
+		call->ret = read_here(&call->keys[call->done], record);
+		if (call->ret == -ENOENT) {
+			record->type = CMT_REC_PAD;
+			call->ret = 0;
+		}
+		call->done += !call->ret;
+		ns = ktime_get_ns() - start;
+	}
+	if (ns)
+		cmt_sampler_note_ns(ns);
+}
+
+/* No CPU of the domain can read it, or what had the counter did not go on. */
+static void call_give_up(struct demand_call *call)
+{
+	struct cmt_record *record = &call->records[call->done];
+	const struct demand_key *key = &call->keys[call->done++];
+
+	sample_init(record, key, raw_smp_processor_id(),
+		    cmt_sampler_domain(call->domain)->id);
+	record->flags |= CMT_F_UNAVAILABLE;
+}
+
+/*
+ * One call to a CPU.  0, -ENXIO: no CPU of the domain is up; -EAGAIN: nothing was
+ * done, and soon may be.
+ */
+static int call_once(struct demand_call *call)
+{
+	u32 before = call->done;
+	int cpu = cmt_sampler_reader(call->domain);
+
+	if (cpu < 0)
+		return cpu;
+	smp_call_function_single(cpu, call_run, call, true);
+	return call->done > before ? 0 : -EAGAIN;
+}
+
+/* All of a domain.  Returns 0 or -EINTR. */
+static int call_all(struct demand_call *call)
+{
+	int ret, tries = 0;
+
+	while (call->done < call->n) {
+		ret = call_once(call);
+		if (!ret) {
+			tries = 0;
+			cond_resched();
+			continue;
+		}
+		if (signal_pending(current))
+			return -EINTR;
+		if (ret == -ENXIO || ++tries > BUSY_TRIES)
+			call_give_up(call);
+		else
+			usleep_range(BUSY_US, 2 * BUSY_US);
+	}
+	return 0;
+}
+
+int cmt_demand_read(u32 rmid, u32 generation, u32 domain,
+		    struct cmt_record *sample)
+{
+	const struct demand_key key = { rmid, generation };
+	struct demand_call call = {
+		.keys = &key,
+		.records = sample,
+		.n = 1,
+		.domain = domain,
+	};
+	int ret = call_all(&call);
+
+	if (ret)
+		return ret;
+	return sample->type == CMT_REC_PAD || !is_live(&key) ? -ENOENT : 0;
+}
+
+/* Those that have not ended come first, in the same order.  Returns their number. */
+static u32 records_pack(struct cmt_record *records, u32 n)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (records[i].type != CMT_REC_PAD)
+			records[kept++] = records[i];
+	return kept;
+}
+
+/* @n RMIDs in every domain; arguments as of cmt_demand_all(). */
+static int read_domains(const struct demand_key *keys, u32 n,
+			struct cmt_record *records, u32 room, u32 *count)
+{
+	struct demand_call call = { .keys = keys, .n = n };
+	u32 domains = cmt_sampler_domains(), kept = 0;
+	int ret = 0;
+
+	*count = n * domains;
+	if (*count > room)
+		return -ENOSPC;
+	for (; !ret && call.domain < domains; call.domain++) {
+		call.records = records + kept;
+		call.done = 0;
+		ret = call_all(&call);
+		kept += records_pack(call.records, n);
+	}
+	*count = kept;
+	return ret;
+}
+
+int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
+		   u32 room, u32 *count)
+{
+	const struct demand_key key = { rmid, generation };
+	int ret = read_domains(&key, 1, records, room, count);
+
+	return ret ?: is_live(&key) ? 0 : -ENOENT;
+}
+
+int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
+{
+	struct demand_key *keys;
+	u32 rmid, n = 0;
+	int ret;
+
+	keys = kvmalloc_array(cmt_caps.nr_rmids, sizeof(*keys), GFP_KERNEL);
+	if (!keys)
+		return -ENOMEM;
+	for (rmid = 1; rmid < cmt_caps.nr_rmids; rmid++) {
+		keys[n] = (struct demand_key) {
+			rmid, cmt_table_generation(rmid)
+		};
+		n += !!keys[n].generation;
+	}
+	ret = read_domains(keys, n, records, room, count);
+	kvfree(keys);
+	return ret;
+}
+
+u32 cmt_demand_room(bool all)
+{
+	return cmt_sampler_domains() * (all ? cmt_caps.nr_rmids : 1);
+}
