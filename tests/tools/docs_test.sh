@@ -43,7 +43,7 @@ for tool in cmtstat cmtctl; do
 	equal "$tool: bash completion and --help differ" "$scratch/long" \
 		"$scratch/bash"
 	for file in "$tool.bash" "_$tool" "$tool.fish"; do
-		"$bin/$tool" --help | sed -n 's/^usage: .*\] //p' |
+		"$bin/$tool" --help | sed -n 's/^usage: .*\] \([a-z]\)/\1/p' |
 			tr -d '|' | tr ' ' '\n' | while read -r command; do
 			grep -qw "$command" "$dir/$file" || echo "$command"
 		done >"$scratch/missing"

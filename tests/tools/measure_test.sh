@@ -71,6 +71,7 @@ has out '{"record":"ended","time":"2'
 sleep 100 &
 sleeper=$!
 checks=$((checks + 1))
+: >"$scratch/out"
 "$ctl" measure pid $sleeper >"$scratch/out" 2>"$scratch/err" &
 pid=$!
 until [ -s "$scratch/out" ]; do sleep 0.02; done
@@ -81,6 +82,7 @@ has out "pid $sleeper: ended"
 # A signal ends it, with what was read so far, and is no failure.
 for signal in INT TERM; do
 	checks=$((checks + 1))
+	: >"$scratch/out"
 	env --default-signal "$ctl" measure cpu 0 -i 3600 >"$scratch/out" &
 	pid=$!
 	until [ -s "$scratch/out" ]; do sleep 0.02; done
@@ -142,7 +144,7 @@ has out "--csv"
 
 # Why it is not complete.
 for word in twice halved waits served paused over nombm software; do
-	run 0 env CMT_FAKE=$word "$stat" -i 0.02 -- sleep 0.2
+	run 0 env CMT_FAKE=$word "$stat" -i 0.02 -- sleep 0.6
 	cp "$scratch/err" "$scratch/$word"
 done
 has twice "L3 0: 4.0 MiB  L3 3: 1.0 MiB"
@@ -219,6 +221,44 @@ checks=$((checks + 1))
 [ $left -eq 0 ] || fail "a process of cmtstat is left"
 for child in $children; do
 	kill "$child" 2>/dev/null
+done
+
+# cmtstat --light: the rows, and null for what only ticks know.
+run 0 "$stat" --light -i 0.2 -n 2 --by process
+has out "read on demand, without sampling"
+has out "(--light runs no ticks, which counting needs)"
+has out " 4.0 MiB "
+lacks out "(unattributed)"
+lacks out "sampled every"
+checks=$((checks + 2))
+[ "$(grep -c '^ *1001 web .* 4\.0 MiB .*B/s .*B/s' "$scratch/out")" = 2 ] ||
+	fail "not two complete rows"
+grep -q '^ *1003 broken .* - *- *- *- .* error$' "$scratch/out" ||
+	fail "a failed reading is not shown as -"
+run 0 "$stat" --light -i 0.1 -n 1 --json -b process
+has out '"missed":null,"sampling_interval_ns":null,"sampling_ns":null,"counted_ns":null,'
+has out '"cpus":null,"domains":1,"rows":3}'
+has out '"occupancy_bytes":4194304,'
+has out '"cycles":null,'
+run 0 "$stat" -l -i 0.1 -n 1 --csv -b domain
+has out ",0,3,5242880,"
+run 0 "$stat" --light -i 0.1 -n 1
+has out "RUNTIME"
+run 0 env CMT_FAKE=paused "$stat" --light -C -i 0.1 -n 3 --by process --json
+has out '"reason":"gap"'
+run 0 env CMT_FAKE=software "$stat" --light -i 0.1 -n 1 --by process
+has out "UNAVAILABLE: cache occupancy"
+lacks out " 0 B"
+run 0 env CMT_FAKE=cpu "$stat" --light -i 0.1 -n 1
+has out "cpu:0"
+lacks out "BUSY %"
+run 1 env CMT_FAKE=busy "$stat" --light
+has err "cannot read the device"
+run 2 "$stat" --light --by cpu
+has err "only ticks know"
+for interval in 0.01 1801; do
+	run 2 "$stat" --light -i $interval
+	has err "--light: an interval from 0.05 to 1800"
 done
 
 finish

@@ -19,6 +19,7 @@ struct config {
 	enum output output;
 	enum sort_key sort;
 	bool plain;
+	bool light;		/* readings on demand */
 	uint32_t counters;	/* CMT_F_CYCLES | ...: to be counted */
 	uint64_t interval_ns;
 	bool interval_given;

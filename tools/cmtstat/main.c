@@ -172,7 +172,7 @@ static uint64_t wait_limit(const struct session *session, uint64_t until_ns)
 static int wait_for(struct session *session, uint64_t until_ns)
 {
 	struct pollfd fds[NR_WATCHED] = {
-		{ .fd = cmt_device_fd(session->source.dev), .events = POLLIN },
+		{ .fd = source_fd(&session->source), .events = POLLIN },
 		{ .fd = STDOUT_FILENO },	/* only errors */
 		{ .fd = terminal_keys_fd(), .events = POLLIN },
 	};
@@ -266,13 +266,14 @@ static enum cmt_usage_by view_of(const struct config *config,
 {
 	bool cpus = cmt_device_info(dev)->scope == CMT_SCOPE_CPU;
 
-	return cpus && !config->by_given && !config->expand ? CMT_USAGE_BY_CPU :
-							      config->by;
+	if (!cpus || config->by_given || config->expand)
+		return config->by;
+	return config->light ? CMT_USAGE_BY_PROCESS : CMT_USAGE_BY_CPU;
 }
 
 static void print_hints(const struct session *session)
 {
-	if (session->config->interval_ns <
+	if (!session->config->light && session->config->interval_ns <
 	    cmt_device_info(session->source.dev)->interval_ns)
 		fprintf(stderr,
 			"cmtstat: the sampling interval is longer: see cmtctl interval\n");
@@ -305,9 +306,11 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	session->by = view_of(config, dev);
 	session->expand = config->expand;
 	ret = source_open(&session->source, dev, session->by,
-			  config->interval_ns, config->counters);
+			  config->interval_ns, config->counters,
+			  config->light);
 	if (ret) {
 		error_reader(stderr, "cmtstat", ret);
+		source_close(&session->source);
 		return EXIT_RUNTIME;
 	}
 	print_hints(session);
@@ -357,7 +360,7 @@ static const char *misplaced(const struct config *config)
 	if (config->interval_given && config->interval_ns > METER_READ_NS)
 		return "--interval: at most 0.5 with a command";
 	if (config->by_given || config->expand || config->count ||
-	    config->top || config->filter || config->plain ||
+	    config->top || config->filter || config->plain || config->light ||
 	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
 		return "with a command, only --interval, --json and --device";
 	return NULL;
@@ -372,9 +375,21 @@ static int run_command(const struct config *config, char **argv)
 	return command_measure(config, argv);
 }
 
+/* What there is not without ticks: NULL, or what is wrong. */
+static const char *not_light(const struct config *config)
+{
+	if (config->by == CMT_USAGE_BY_CPU)
+		return "--light: not --by cpu: what runs on a CPU only ticks know";
+	if (config->interval_ns < LIGHT_MIN_NS ||
+	    config->interval_ns > LIGHT_MAX_NS)
+		return "--light: an interval from 0.05 to 1800";
+	return NULL;
+}
+
 static int run_parsed(const struct config *config, int argc, char **argv)
 {
 	bool dashes = !strcmp(argv[optind - 1], "--");
+	const char *why = config->light ? not_light(config) : NULL;
 
 	if (optind < argc && dashes)
 		return run_command(config, argv + optind);
@@ -388,6 +403,8 @@ static int run_parsed(const struct config *config, int argc, char **argv)
 	if (config->expand && config->by != CMT_USAGE_BY_CONTAINER)
 		return options_usage(&cmtstat_program, stderr,
 				     "--expand: only --by container");
+	if (why)
+		return options_usage(&cmtstat_program, stderr, "%s", why);
 	return show_device(config);
 }
 

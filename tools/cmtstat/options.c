@@ -69,6 +69,13 @@ static int set_plain(void *config, const char *value)
 	return 0;
 }
 
+static int set_light(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->light = true;
+	return 0;
+}
+
 static int set_no_counters(void *config, const char *value)
 {
 	(void)value;
@@ -125,6 +132,9 @@ static const struct option_spec options[] = {
 	{ 'C', "no-counters", NULL,
 	  "leave the processor's counters alone: no CPU %, IPC and MPKI",
 	  NULL, set_no_counters, NULL },
+	{ 'l', "light", NULL,
+	  "read twice a second, or each -i, without any sampling",
+	  NULL, set_light, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },

@@ -132,6 +132,33 @@ static void measure_command(void)
 	dev_close(&dev);
 }
 
+/* The rows of cmtstat without a reader, and so without a tick. */
+static void measure_light(void)
+{
+	static const char *const argv[] = {
+		"/bin/cmtstat", "--light", "--by", "process", "-i", "0.2", "-n",
+		"3", "--json", NULL
+	};
+	struct cmt_stats before, after;
+	const char *text;
+	struct dev dev;
+	pid_t pid = park(0, "listed");
+
+	dev_open(&dev, O_RDONLY);
+	before = dev_stats(&dev);
+	text = run(argv, 0);
+	after = dev_stats(&dev);
+	has(text, "\"comm\":\"listed\"");
+	has(text, "\"sampling_interval_ns\":null");
+	has(text, "\"reason\":null,\"cgroup_hex\"");
+	CHECK(strstr(strstr(text, "\"comm\":\"listed\""), "\"mbm_total_partial\":false"),
+	      "%.800s", text);
+	CHECK(after.ticks == before.ticks, "%llu ticks ran",
+	      (unsigned long long)(after.ticks - before.ticks));
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
 /* A command and cmtstat itself are killed: nothing is left. */
 static void measure_killed(void)
 {
@@ -164,6 +191,7 @@ static void measure_killed(void)
 const struct test measure_tests[] = {
 	{ "measure_process", measure_process, MANUAL, 40 },
 	{ "measure_command", measure_command, MANUAL, 40 },
+	{ "measure_light", measure_light, "ring_records=16384", 40 },
 	{ "measure_killed", measure_killed, MANUAL, 40 },
 	{ }
 };
