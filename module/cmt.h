@@ -168,6 +168,12 @@ void cmt_cpu_refresh(void);
 /* All CPUs: refresh, before this returns.  Process context. */
 void cmt_cpus_refresh(void);
 
+/*
+ * All CPUs: a backend that counts by itself knows what has run until now.  Process
+ * context.
+ */
+void cmt_cpus_account(void);
+
 /* All CPUs: PQR_ASSOC may have been reset.  Process context. */
 void cmt_cpus_reset(void);
 

@@ -258,6 +258,20 @@ void cmt_cpus_refresh(void)
 	on_each_cpu(cpu_refresh_ipi, NULL, true);
 }
 
+static void cpu_account_ipi(void *unused)
+{
+	const struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	if (cpu->up)
+		cpu_account(cpu, current);
+}
+
+void cmt_cpus_account(void)
+{
+	if (cmt_backend->account)
+		on_each_cpu(cpu_account_ipi, NULL, true);
+}
+
 /* PQR_ASSOC has been reset. */
 static void cpu_reset_ipi(void *unused)
 {

@@ -254,6 +254,7 @@ static int call_all(struct demand_call *call)
 {
 	int ret, tries = 0;
 
+	cmt_cpus_account();
 	while (call->done < call->n) {
 		ret = call_once(call);
 		if (!ret) {

@@ -85,8 +85,9 @@ u32 cmt_demand_room(bool all);
 
 /*
  * Read an RMID in the domain with index @domain, below cmt_sampler_domains():
- * *@sample is a SAMPLE as CMT_IOC_READ gives it.  Process context; may sleep.  0, also when there are no values: flags;
- * -ENOENT: @generation of @rmid has ended; -EINTR.
+ * *@sample is a SAMPLE as CMT_IOC_READ gives it.  Process context; may sleep.
+ * 0, also when there are no values: the flags say so; -ENOENT: @generation of
+ * @rmid has ended; -EINTR.
  */
 int cmt_demand_read(u32 rmid, u32 generation, u32 domain,
 		    struct cmt_record *sample);

@@ -105,8 +105,8 @@ bool cmt_owners_any(u32 kind);
 u32 cmt_owners_joined(void);
 
 /*
- * A pending owner without members, wanted @by one; NULL: all numbers are used.  @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to
- * follow.
+ * A pending owner without members, wanted @by one; NULL: all numbers are used.
+ * @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to follow.
  */
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 				const char *comm, enum cmt_by by);

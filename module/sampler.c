@@ -563,6 +563,7 @@ u32 cmt_sampler_mark_between(u64 now)
 /* Domains are added from 0 on, and never go. */
 u32 cmt_sampler_domains(void)
 {
+	/* pairs with cmt_sampler_add_domain() */
 	return smp_load_acquire(&nr_domains);
 }
 

@@ -91,6 +91,9 @@ static const struct known {
 	{ CMT_IOC_PATH_OF_CGROUP, CMT_CGROUP_PATH_SIZE,
 	  sizeof(struct cmt_cgroup_path) },
 	{ CMT_IOC_SET_COUNTERS, CMT_COUNTERS_SIZE, sizeof(struct cmt_counters) },
+	{ CMT_IOC_REGISTER, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
+	{ CMT_IOC_UNREGISTER, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
+	{ CMT_IOC_READ, CMT_READ_SIZE, sizeof(struct cmt_read) },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -285,6 +288,20 @@ static int set_watermark(const struct cmt_watermark *watermark)
 	return 0;
 }
 
+static int read_now(struct cmt_read *arg)
+{
+	uint32_t room = arg->count;
+
+	fake.read = *arg;
+	arg->as_of = 5;
+	arg->count = fake.nr_readings;
+	if (room < arg->count)
+		return fail(ENOSPC);
+	memcpy((void *)(uintptr_t)arg->records, fake.readings,
+	       arg->count * sizeof(fake.readings[0]));
+	return 0;
+}
+
 static int dispatch(unsigned long command, void *arg)
 {
 	switch (command) {
@@ -309,11 +326,15 @@ static int dispatch(unsigned long command, void *arg)
 		return get_patterns(arg);
 	case CMT_IOC_ATTACH:
 	case CMT_IOC_DETACH:
+	case CMT_IOC_REGISTER:
+	case CMT_IOC_UNREGISTER:
 		return attach(arg, command);
 	case CMT_IOC_SET_RESCTRL:
 		return set_resctrl(arg);
 	case CMT_IOC_SET_COUNTERS:
 		return set_counters(arg);
+	case CMT_IOC_READ:
+		return read_now(arg);
 	default:
 		return path_of_cgroup(arg);
 	}
@@ -322,7 +343,7 @@ static int dispatch(unsigned long command, void *arg)
 /* NULL: this module does not know it. */
 static const struct known *known_command(unsigned long command)
 {
-	if (fake.old && command == CMT_IOC_SET_COUNTERS)
+	if (fake.old && command >= CMT_IOC_SET_COUNTERS)
 		return NULL;
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].command == command)

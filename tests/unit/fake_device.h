@@ -30,7 +30,12 @@ struct fake {
 	unsigned long attach_command;
 	uint32_t stats_size;	/* that the module says it wrote; 0: all */
 	uint32_t more;		/* bytes that a newer module knows */
-	bool old;		/* the module does not know SET_COUNTERS */
+	struct cmt_record readings[64];	/* of READ, whatever it asks for */
+	uint32_t nr_readings;
+	struct cmt_read read;		/* the last one asked for */
+	bool old;		/* the module does not know SET_COUNTERS and what came
+				 * later
+				 */
 	uint32_t counters;	/* asked for */
 	uint32_t uncounted;	/* what this processor cannot count */
 	uint32_t path_lies;	/* bytes more than a path has */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The device: errors, answers that contradict each other, what is sent. */
 #include <cmt/device.h>
+#include <cmt/pqos_cmt.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -482,6 +483,112 @@ START_TEST(test_attach)
 }
 END_TEST
 
+START_TEST(test_register)
+{
+	struct cmt_attached got = { .sz = sizeof(got) };
+
+	open_ok(0);
+	ck_assert_int_eq(cmt_register(dev, CMT_OWNER_CPU, 1, 0, NULL), -EBADF);
+	cmt_device_close(dev);
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(cmt_register(dev, CMT_OWNER_PROCESS, 1ULL << 40,
+				      CMT_ATTACH_CHILDREN, &got), 0);
+	ck_assert_uint_eq(fake.attach_command, CMT_IOC_REGISTER);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_PROCESS);
+	ck_assert_uint_eq(fake.attach.id, 1ULL << 40);
+	ck_assert_uint_eq(fake.attach.options, CMT_ATTACH_CHILDREN);
+	ck_assert_uint_eq(got.rmid, 7);
+	ck_assert_uint_eq(got.generation, 70);
+	ck_assert_int_eq(cmt_unregister(dev, CMT_OWNER_CGROUP, 9), 0);
+	ck_assert_uint_eq(fake.attach_command, CMT_IOC_UNREGISTER);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_CGROUP);
+	ck_assert_uint_eq(fake.attach.id, 9);
+	fake.ioctl_errno = EEXIST;
+	ck_assert_int_eq(cmt_register(dev, CMT_OWNER_CPU, 1, 0, &got), -EEXIST);
+	fake.ioctl_errno = 0;
+	fake.old = true;
+	ck_assert_int_eq(cmt_register(dev, CMT_OWNER_CPU, 1, 0, &got), -ENOTTY);
+}
+END_TEST
+
+static void add_reading(uint32_t domain, uint32_t flags, uint64_t bytes)
+{
+	fake.readings[fake.nr_readings++] = (struct cmt_record) {
+		.ts = 1, .type = CMT_REC_SAMPLE, .rmid = 3, .generation = 30,
+		.flags = flags, .domain = domain, .base = 2,
+		.sample.occupancy_bytes = bytes,
+	};
+}
+
+START_TEST(test_occupancy)
+{
+	uint64_t bytes = 1;
+
+	open_ok(0);
+	/* no domain at all */
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 1, &bytes),
+			 -ENODATA);
+	add_reading(0, CMT_F_OCCUPANCY, 1000);
+	add_reading(1, CMT_F_OCCUPANCY, 1ULL << 40);
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes), 0);
+	ck_assert_uint_eq(bytes, (1ULL << 40) + 1000);
+	ck_assert_uint_eq(fake.read.kind, CMT_OWNER_CPU);
+	ck_assert_uint_eq(fake.read.id, 4);
+	ck_assert_int_eq(cmt_get_occupancy(dev, 0, 0, &bytes), -EINVAL);
+	add_reading(2, CMT_F_UNAVAILABLE, 0);
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
+			 -ENODATA);
+	ck_assert_uint_eq(bytes, (1ULL << 40) + 1000);
+	fake.ioctl_errno = EAGAIN;
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
+			 -EAGAIN);
+	fake.ioctl_errno = 0;
+	fake.readings[1].type = CMT_REC_TICK;
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
+			 -EPROTO);
+	fake.old = true;
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
+			 -ENOTTY);
+}
+END_TEST
+
+/* More domains than a first guess has room for. */
+START_TEST(test_read_now)
+{
+	struct cmt_snapshot *readings;
+
+	open_ok(0);
+	for (uint32_t i = 0; i < 40; i++)
+		add_reading(i, CMT_F_OCCUPANCY, i);
+	ck_assert_int_eq(cmt_device_read_now(dev, CMT_OWNER_PROCESS, 1,
+					     &readings), 0);
+	ck_assert_uint_eq(readings->count, 40);
+	ck_assert_uint_eq(readings->as_of, 5);
+	ck_assert_uint_eq(cmt_snapshot_at(readings, 39)->domain, 39);
+	ck_assert_uint_eq(cmt_snapshot_at(readings, 39)->base, 2);
+	cmt_snapshot_free(readings);
+}
+END_TEST
+
+/* The calls of 2014 name a task or a CPU. */
+START_TEST(test_pqos)
+{
+	open_ok(CMT_OPEN_CONTROL);
+	ck_assert_int_eq(pqos_register_cmt(dev, 12, -1), 0);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_PROCESS);
+	ck_assert_uint_eq(fake.attach.id, 12);
+	ck_assert_int_eq(pqos_unregister_cmt(dev, -1, 0), 0);
+	ck_assert_uint_eq(fake.attach.kind, CMT_OWNER_CPU);
+	ck_assert_uint_eq(fake.attach.id, 0);
+	add_reading(0, CMT_F_OCCUPANCY, 4096);
+	ck_assert_int_eq(pqos_get_cmt_occupancy(dev, 12, -1), 4096);
+	ck_assert_uint_eq(fake.read.kind, CMT_OWNER_PROCESS);
+	ck_assert_int_eq(pqos_register_cmt(dev, 12, 1), -EINVAL);
+	ck_assert_int_eq(pqos_unregister_cmt(dev, -1, -1), -EINVAL);
+	ck_assert_int_eq(pqos_get_cmt_occupancy(dev, 0, -1), -EINVAL);
+}
+END_TEST
+
 /* A program is older or newer than the library: sz says what it knows. */
 START_TEST(test_attached_sizes)
 {
@@ -589,6 +696,10 @@ int main(void)
 	tcase_add_test(tcase, test_older_module);
 	tcase_add_test(tcase, test_info_room);
 	tcase_add_test(tcase, test_attached_sizes);
+	tcase_add_test(tcase, test_register);
+	tcase_add_test(tcase, test_occupancy);
+	tcase_add_test(tcase, test_read_now);
+	tcase_add_test(tcase, test_pqos);
 	tcase_add_test(tcase, test_snapshot_new);
 	tcase_add_test(tcase, test_snapshot_stride);
 	tcase_add_test(tcase, test_newer_module);

@@ -128,10 +128,9 @@ static void demand_process(void)
 	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	a = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	CHECK(reg(&dev, CMT_OWNER_PROCESS, pid, NULL) == -EEXIST, "twice");
-	if (dev.info.backend != CMT_BACKEND_SOFTWARE)
-		WAIT_FOR(read_one(&dev, CMT_OWNER_PROCESS, pid, &out)
-			 .sample.occupancy_bytes >= MIB / 2, 10000,
-			 "half of its MiB is not in the cache");
+	WAIT_FOR(read_one(&dev, CMT_OWNER_PROCESS, pid, &out)
+		 .sample.occupancy_bytes >= MIB / 2, 10000,
+		 "half of its MiB is not in the cache");
 	b = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	CHECK(b.ts > a.ts && b.sample.mbm_total_bytes >= a.sample.mbm_total_bytes,
 	      "time or traffic goes back");
@@ -247,10 +246,10 @@ static void demand_two_programs(void)
 	struct dev dev, own;
 
 	dev_open(&dev, O_RDONLY);
-	dev_open(&own, O_RDWR);
 	pid = walk(MIB);
 	first = program_start(pid);
 	second = program_start(pid);
+	dev_open(&own, O_RDWR);		/* they have no copy of it */
 	CHECK(!reg(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	CHECK(!is_gone(&dev, &out), "no owner");
 	reap(first, SIGKILL);
@@ -453,8 +452,8 @@ static void hammer_stop(struct hammer *h)
 	dev_close(&h->dev);
 }
 
-/* The model brings in no more than this in a nanosecond. */
-#define FILL_BYTES_PER_NS 4
+/* The model brings in 4 in a nanosecond, a quarter of which stays in 2 of 8 MiB. */
+#define FILL_BYTES_PER_NS 3
 
 /* Traffic of one RMID, in the order of time: never less, nor more than can be. */
 static void check_traffic(struct log *log, bool model)
@@ -476,7 +475,8 @@ static void check_traffic(struct log *log, bool model)
 	CHECK(last && last != first, "no samples");
 	bytes = last->sample.mbm_total_bytes - first->sample.mbm_total_bytes;
 	ns = last->ts - first->ts;
-	CHECK(bytes, "no traffic");
+	if (model)
+		CHECK(bytes, "no traffic");
 	if (model)
 		CHECK(bytes <= (ns + ns / 20) * FILL_BYTES_PER_NS,
 		      "%llu bytes in %llu ns", (unsigned long long)bytes,
@@ -776,13 +776,13 @@ static void demand_software(void)
 }
 
 const struct test demand_tests[] = {
-	{ "demand_process", demand_process, MANUAL, 0 },
-	{ "demand_cgroup", demand_cgroup, MANUAL, 0 },
-	{ "demand_cpu", demand_cpu, MANUAL, 0 },
+	{ "demand_process", demand_process, EMULATED MANUAL, 0 },
+	{ "demand_cgroup", demand_cgroup, EMULATED MANUAL, 0 },
+	{ "demand_cpu", demand_cpu, EMULATED MANUAL, 0 },
 	{ "demand_two_programs", demand_two_programs, MANUAL, 0 },
 	{ "demand_shared", demand_shared, MANUAL, 0 },
 	{ "demand_recycled", demand_recycled, MANUAL, 0 },
-	{ "demand_value", demand_value, MANUAL, 60 },
+	{ "demand_value", demand_value, EMULATED MANUAL, 60 },
 	{ "demand_beside_ticks", demand_beside_ticks,
 	  "scope=manual ring_records=65536", 30 },
 	{ "demand_beside_ticks_emulated", demand_beside_ticks,
