@@ -17,17 +17,18 @@
 /* Start a program whose output, standard error too, goes to OUTPUT. */
 static pid_t start(const char *const argv[])
 {
+	/* here, so that nobody waits for what the program before has said */
+	int fd = open(OUTPUT, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	pid_t pid = fork();
 
-	CHECK(pid >= 0, "fork: %m");
+	CHECK(fd >= 0 && pid >= 0, "fork: %m");
 	if (pid == 0) {
-		int fd = open(OUTPUT, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-
-		if (fd < 0 || dup2(fd, 1) != 1 || dup2(fd, 2) != 2)
+		if (dup2(fd, 1) != 1 || dup2(fd, 2) != 2)
 			_exit(99);
 		execv(argv[0], (char *const *)argv);
 		_exit(99);
 	}
+	close(fd);
 	return pid;
 }
 
