@@ -6,7 +6,7 @@
  * "full" (registering), "waits" (the owner is pending), "served" (it is pending in
  * the first 3 readings), "twice" (there are two L3 domains, and the second holds
  * 1 MiB), "halved" (the second has no values), "paused" (the traffic counters begin
- * anew at the 3rd reading), "over" (the owner ends after 4 readings), "busy" (no
+ * anew before the 3rd reading, which was another reader's to say), "over" (the owner ends after 4 readings), "busy" (no
  * call works).
  */
 #include <cmt/cmt.h>
@@ -78,8 +78,6 @@ static void set_sample(struct cmt_record *record, uint32_t rmid,
 		.base = fake("paused") && reads > 2 ? 2 : 1,
 		.sample.occupancy_bytes = occupancy,
 	};
-	if (fake("paused") && reads == 3)
-		record->flags |= CMT_F_REBASED;
 	if (fake("nombm") || fake("software"))
 		return;
 	record->sample.mbm_total_bytes = ts / 1000000 * per_s / 1000;

@@ -162,18 +162,21 @@ has software "UNAVAILABLE: cache occupancy and memory bandwidth: made up"
 lacks software " 0 B"
 
 # The command has what cmtstat had: no descriptor, signal or capability more or less.
-state="grep -E '^(Sig[BI]|Cap|NoNew|ShdPnd)' /proc/self/status; ls /proc/self/fd"
-sh -c "$state" >"$scratch/before" 2>/dev/null </dev/null
-run 0 "$stat" -- sh -c "$state"
-checks=$((checks + 1))
-diff "$scratch/before" "$scratch/out" >"$scratch/diff" ||
-	fail "the command's state: $(cat "$scratch/diff")"
-run 0 env --ignore-signal=INT --block-signal=USR1 sh -c "$state"
-cp "$scratch/out" "$scratch/before"
-run 0 env --ignore-signal=INT --block-signal=USR1 "$stat" -- sh -c "$state"
-checks=$((checks + 1))
-diff "$scratch/before" "$scratch/out" >"$scratch/diff" ||
-	fail "the command's signals: $(cat "$scratch/diff")"
+# A shell between would unblock signals.
+state='^(Sig[BI]|Cap|NoNew|ShdPnd)'
+# same WHAT COMMAND...: what it prints alone and under cmtstat, with these signals
+same() {
+	what=$1
+	shift
+	run 0 env --ignore-signal=INT --block-signal=USR1 "$@"
+	cp "$scratch/out" "$scratch/before"
+	run 0 env --ignore-signal=INT --block-signal=USR1 "$stat" -- "$@"
+	checks=$((checks + 1))
+	diff "$scratch/before" "$scratch/out" >"$scratch/diff" ||
+		fail "the command's $what: $(cat "$scratch/diff")"
+}
+same state grep -E "$state" /proc/self/status
+same descriptors ls /proc/self/fd
 
 # A command that cannot be measured does not run.
 run 1 env CMT_FAKE=denied "$stat" -- touch "$scratch/ran"
