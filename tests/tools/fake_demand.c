@@ -6,8 +6,8 @@
  * "full" (registering), "waits" (the owner is pending), "served" (it is pending in
  * the first 3 readings), "twice" (there are two L3 domains, and the second holds
  * 1 MiB), "halved" (the second has no values), "paused" (the traffic counters begin
- * anew before the 3rd reading, which was another reader's to say), "over" (the owner ends after 4 readings), "busy" (no
- * call works).
+ * anew before the 3rd reading, which was another reader's to say), "over" (the owner
+ * ends after 4 readings), "busy" (no call works).
  */
 #include <cmt/cmt.h>
 #include <errno.h>
