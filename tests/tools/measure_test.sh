@@ -139,7 +139,7 @@ has err '"status":5,"signal":null,"wall_ns":'
 has err '"mbm_total_partial":false,'
 run 137 "$stat" -j -- sh -c 'kill -KILL $$'
 has err '"status":null,"signal":9,'
-run 0 "$stat" -i 0.01 -- "$stat" -- sh -c 'echo "$1"' - --csv
+run 0 "$stat" -i 0.01 -- "$stat" -- echo --csv
 has out "--csv"
 
 # Why it is not complete.
