@@ -71,6 +71,7 @@ START_TEST(two_readings)
 	set(0, 13, 90, 7000);
 	set(1, 13, 0, 100);
 	add(2);
+	ck_assert(meter.domains[1].most_known);
 	check(meter_occupancy(&meter), true, false, 90);
 	check(meter_most(&meter), true, false, 210);
 	check(meter_mean(&meter), true, false, 150);

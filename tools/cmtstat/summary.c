@@ -68,7 +68,8 @@ static void put_domains(FILE *out, const struct meter *meter)
 	for (i = 0; meter->nr_domains > 1 && i < meter->nr_domains; i++) {
 		const struct meter_domain *domain = &meter->domains[i];
 		struct measure most = {
-			domain->most, meter->incomplete, (double)domain->most,
+			domain->most_known, meter->incomplete,
+			(double)domain->most,
 		};
 
 		most.partial &= most.known;

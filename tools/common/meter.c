@@ -85,6 +85,7 @@ static void add_sample(struct meter *meter, const struct cmt_record *record)
 	domain->seen = true;
 	domain->known = record->flags & CMT_F_OCCUPANCY;
 	domain->occupancy = record->sample.occupancy_bytes;
+	domain->most_known |= domain->known;
 	if (domain->known && domain->occupancy > domain->most)
 		domain->most = domain->occupancy;
 	add_traffic(meter, &domain->traffic[METER_TOTAL], METER_TOTAL, record,
@@ -189,6 +190,7 @@ void meter_begin(struct meter *meter)
 	for (i = 0; i < meter->nr_domains; i++) {
 		struct meter_domain *domain = &meter->domains[i];
 
+		domain->most_known = false;
 		domain->most = 0;
 		domain->traffic[METER_TOTAL].known = false;
 		domain->traffic[METER_TOTAL].bytes = 0;

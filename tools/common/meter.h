@@ -41,6 +41,7 @@ struct meter_domain {
 	bool seen;		/* in the last reading; known: with an occupancy */
 	bool known;
 	uint64_t occupancy;	/* bytes, then */
+	bool most_known;	/* some reading of the span has an occupancy */
 	uint64_t most;		/* bytes, in the span */
 	struct meter_traffic traffic[NR_METER_COUNTERS];
 };

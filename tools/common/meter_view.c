@@ -100,7 +100,7 @@ static int add_domain(struct json_object *list, const struct meter *meter,
 	struct json_object *object = json_object_new_object();
 	struct measure now = { domain->known, false, (double)domain->occupancy };
 	struct measure most = {
-		domain->most, meter->incomplete, (double)domain->most,
+		domain->most_known, meter->incomplete, (double)domain->most,
 	};
 	int ret = object ? add_number(object, "domain", domain->domain) : -ENOMEM;
 
