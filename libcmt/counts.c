@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
+#include "record.h"
 #include "tracker.h"
 
 #define ROOM_MIN	64
 
 /* An element begins as a copy of its record. */
 #define SAME_PLACE(member, of_record)					\
-	_Static_assert(offsetof(struct cmt_slot_perf, member) ==	\
-		       offsetof(struct cmt_record, of_record), #member)
+	CMT_SAME_PLACE(struct cmt_slot_perf, member, of_record)
 SAME_PLACE(ts, ts);
 SAME_PLACE(flags, flags);
 SAME_PLACE(rmid, rmid);

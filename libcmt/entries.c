@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "record.h"
+
 /* Domain ids are arbitrary, but few; a stream with more of them is corrupt. */
 #define DOMAINS_MAX	64
 #define POOL_MIN	256
@@ -26,8 +28,7 @@ _Static_assert(offsetof(struct entry, out) == 0, "out is first");
 
 /* An entry begins as a copy of its record: see entry_copy(). */
 #define SAME_PLACE(member, of_record)					\
-	_Static_assert(offsetof(struct cmt_slot_entry, member) ==	\
-		       offsetof(struct cmt_record, of_record), #member)
+	CMT_SAME_PLACE(struct cmt_slot_entry, member, of_record)
 SAME_PLACE(ts, ts);
 SAME_PLACE(flags, flags);
 SAME_PLACE(rmid, rmid);

@@ -383,6 +383,7 @@ int cmt_reader_counts(const struct cmt_reader *reader,
 		sum.late += one.late;
 		sum.malformed += one.malformed;
 		sum.pending += one.pending;
+		sum.quiet += one.quiet;
 	}
 	return cmt_out_copy(counts, &sum, sizeof(sum));
 }

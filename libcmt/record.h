@@ -3,6 +3,8 @@
 #ifndef LIBCMT_RECORD_H
 #define LIBCMT_RECORD_H
 
+#include <stddef.h>
+
 #include <cmt/reader.h>
 
 #include "internal.h"
@@ -13,6 +15,11 @@ struct cmt_gap {
 	uint64_t begin, end;	/* the CPU's records before and after it */
 	uint64_t reserved;
 };
+
+/* A structure that begins as a copy of a record has its members where that has them. */
+#define CMT_SAME_PLACE(type, member, of_record)				\
+	_Static_assert(offsetof(type, member) ==			\
+		       offsetof(struct cmt_record, of_record), #member)
 
 /* What a tick says: nearly every record.  One comparison: the types are in a row. */
 static inline bool cmt_record_is_reading(const struct cmt_record *record)

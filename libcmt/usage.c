@@ -27,9 +27,6 @@
 #define POLL_MS			5	/* while a frame is overdue */
 #define AHEAD			8	/* entries of a slot, to be prefetched */
 
-#define COUNTERS ((uint64_t)(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
-			     CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES))
-
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -223,7 +220,7 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 static int check_opts(const struct cmt_usage_opts *o)
 {
 	if (o->by > CMT_USAGE_BY_DOMAIN || (o->flags & ~CMT_USAGE_CHILDREN) ||
-	    (o->counters & ~COUNTERS) ||
+	    (o->counters & ~(uint64_t)USAGE_COUNTERS) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
 	return o->device || (o->nr_rmids && o->nr_cpus) ? 0 : -EINVAL;

@@ -13,8 +13,11 @@
 
 #include "internal.h"
 
-#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | \
-		  CMT_F_LLC_REFERENCES)
+/* Of a row with records there is more that has none. */
+#define MISSED	(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
+		 CMT_USAGE_WHY_EXCLUDED)
+
+#define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
 
 static bool has(uint32_t flags, uint32_t both)
 {
@@ -23,11 +26,11 @@ static bool has(uint32_t flags, uint32_t both)
 
 static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
 {
-	uint32_t flags = p->flags & COUNTERS;
+	uint32_t flags = p->flags & USAGE_COUNTERS;
 
 	to->nr++;
 	to->values |= flags;
-	to->lacking |= ~flags & COUNTERS;
+	to->lacking |= ~flags & USAGE_COUNTERS;
 	if (flags & CMT_F_CYCLES)
 		to->cycles += p->cycles;
 	if (flags & CMT_F_INSTRUCTIONS)
@@ -196,7 +199,7 @@ static void perf_time(struct usage_perf *perf, const struct cmt_slot_perf *p)
 		perf->first_ns = begin;
 	if (cmt_ts_before(perf->last_ns, p->ts))
 		perf->last_ns = p->ts;
-	perf->values |= p->flags & COUNTERS;
+	perf->values |= p->flags & USAGE_COUNTERS;
 }
 
 int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
@@ -281,6 +284,14 @@ static int runner_end(struct cmt_usage *usage, struct usage_runner *runner)
 	return 0;
 }
 
+static bool cpus_quiet(const struct cmt_usage *usage)
+{
+	struct cmt_reader_counts counts = { .sz = sizeof(counts) };
+
+	return usage->reader && !cmt_reader_counts(usage->reader, &counts) &&
+	       counts.quiet;
+}
+
 int usage_perf_end(struct cmt_usage *usage)
 {
 	struct usage_perf *perf = &usage->perf;
@@ -288,6 +299,7 @@ int usage_perf_end(struct cmt_usage *usage)
 	int err = 0;
 
 	perf->nr_blanks = 0;
+	perf->quiet = cpus_quiet(usage);
 	if (!perf->nr_runners)
 		return 0;
 	/* a frame may have been made of the interval before */
@@ -337,7 +349,18 @@ static void counters_sums(struct cmt_usage_counters *to,
 	to->mpki = 1000 * ratio(from->mpki_misses, from->mpki_instructions);
 }
 
-/* An owner without a record did not run: all that is counted is 0, and known. */
+/* It may have run, or have run more, on a CPU that has no TICKs, and no PERFs. */
+static bool ran_in_quiet(const struct cmt_usage *usage,
+			 const struct usage_counted *counted)
+{
+	return usage->perf.quiet &&
+	       !(usage->by == CMT_USAGE_BY_CPU && counted->nr);
+}
+
+/*
+ * An owner without a record did not run where it is counted: all is 0, and known if
+ * that is everywhere.
+ */
 static void counters_bounds(const struct cmt_usage *usage,
 			    const struct cmt_usage_frame *frame,
 			    const struct cmt_usage_row *row,
@@ -346,16 +369,15 @@ static void counters_bounds(const struct cmt_usage *usage,
 {
 	to->values = from->nr ? from->values : usage->perf.values;
 	to->bounds = to->values & from->lacking;
-	if (to->values != COUNTERS || to->bounds)
+	if (to->values != USAGE_COUNTERS || to->bounds)
 		to->why |= CMT_USAGE_WHY_NOT_COUNTED;
 	if (frame->nr_gaps || frame->dropped)
 		to->why |= CMT_USAGE_WHY_GAP;
 	if (row->pending)
 		to->why |= CMT_USAGE_WHY_PENDING;
-	if (to->why & (CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING))
+	if (to->why & MISSED)
 		to->bounds = to->values;
-	to->partial = to->bounds ||
-		      to->why & (CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING);
+	to->partial = to->bounds || to->why & MISSED;
 }
 
 void usage_row_counters(const struct cmt_usage *usage,
@@ -372,11 +394,15 @@ void usage_row_counters(const struct cmt_usage *usage,
 		to->why = CMT_USAGE_WHY_NOT_COUNTED;
 		return;
 	}
+	if (ran_in_quiet(usage, counted))
+		to->why = CMT_USAGE_WHY_EXCLUDED;
+	if (to->why && !counted->nr)
+		return;
 	to->known = true;
 	counters_sums(to, counted);
 	counters_bounds(usage, frame, row, to, counted);
 	to->cpu_share = cpu_share(usage, row, to->ran_ns);
-	row->why |= to->why & ~CMT_USAGE_WHY_NOT_COUNTED;
+	row->why |= to->why & ~COUNTERS_ONLY;
 }
 
 void usage_perf_close(struct cmt_usage *usage)

@@ -112,6 +112,9 @@ struct usage_runner {
 	uint32_t child;
 };
 
+#define USAGE_COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+			CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
 /* The PERF records of all owners. */
 struct usage_perf {
 	/* of this interval */
@@ -126,6 +129,7 @@ struct usage_perf {
 	/* runners without a holding, while rows are made */
 	struct usage_holding *blanks;
 	uint32_t nr_blanks, room_blanks;
+	bool quiet;		/* some CPU has no TICKs */
 };
 
 /* A cgroup that something in this interval is in. */

@@ -11,11 +11,11 @@
  *	one RMID is read at most once in CMT_READ_FRESH_NS, however many ask: a
  *		tick seldom finds the counter busy.
  */
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
-#include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -182,13 +182,6 @@ static int read_here(const struct demand_key *key, struct cmt_record *sample)
 	return ret;
 }
 
-int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample)
-{
-	const struct demand_key key = { rmid, generation };
-
-	return read_here(&key, sample);
-}
-
 /* Some RMIDs in one domain. */
 struct demand_call {
 	const struct demand_key *keys;
@@ -270,23 +263,6 @@ static int call_all(struct demand_call *call)
 			usleep_range(BUSY_US, 2 * BUSY_US);
 	}
 	return 0;
-}
-
-int cmt_demand_read(u32 rmid, u32 generation, u32 domain,
-		    struct cmt_record *sample)
-{
-	const struct demand_key key = { rmid, generation };
-	struct demand_call call = {
-		.keys = &key,
-		.records = sample,
-		.n = 1,
-		.domain = domain,
-	};
-	int ret = call_all(&call);
-
-	if (ret)
-		return ret;
-	return sample->type == CMT_REC_PAD || !is_live(&key) ? -ENOENT : 0;
 }
 
 /* Those that have not ended come first, in the same order.  Returns their number. */

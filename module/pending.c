@@ -23,7 +23,7 @@
 #include "compat.h"
 #include "owner.h"
 
-#define SNAPSHOT_CHUNK	32	/* owners looked at in one hold of the lock */
+#define SNAPSHOT_CHUNK	16	/* owners looked at in one hold of the lock */
 
 static struct hrtimer pending_timer;	/* when the next limbo ends */
 static void pending_work_fn(struct work_struct *work);

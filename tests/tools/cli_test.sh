@@ -23,7 +23,19 @@ done
 
 # The first operand is a command of cmtctl, and nothing to cmtstat.
 run 2 "$bin/cmtstat" info
+has err "info: takes no operands; a command follows --"
+run 2 "$bin/cmtstat" info -- true
 has err "info: takes no operands"
+run 2 "$bin/cmtstat" --
+has err "--: no command follows"
+for option in "--by cpu" --expand "-n 1" --csv --plain "-s name" "-t 1" "-f x" \
+	--light; do
+	# shellcheck disable=SC2086
+	run 2 "$bin/cmtstat" $option -- true
+	has err "with a command, only --interval, --json and --device"
+done
+run 2 "$bin/cmtstat" -i 0.6 -- true
+has err "--interval: at most 0.5 with a command"
 run 2 "$bin/cmtctl"
 has err "no command"
 run 2 "$bin/cmtctl" nonsense
@@ -48,7 +60,7 @@ for option in "--patterns x" "--file x" --force; do
 	run 2 "$bin/cmtctl" attach pid 1 $option
 	has err "not with attach"
 done
-for verb in attach detach; do
+for verb in attach detach measure; do
 	run 2 "$bin/cmtctl" $verb
 	has err "pid NUMBER, cgroup PATH or cpu NUMBER"
 	run 2 "$bin/cmtctl" $verb pid
@@ -68,6 +80,18 @@ for verb in attach detach; do
 done
 run 2 "$bin/cmtctl" attach cpu 0 --children
 has err "only a process has children"
+run 2 "$bin/cmtctl" measure cpu 0 --children
+has err "only a process has children"
+for option in "-i 1" "-n 1"; do
+	# shellcheck disable=SC2086
+	run 2 "$bin/cmtctl" attach pid 1 $option
+	has err "not with attach"
+done
+for option in "-i 0.001" "-i 4000" "-n 0" "--force"; do
+	# shellcheck disable=SC2086
+	run 2 "$bin/cmtctl" measure pid 1 $option
+	has err "usage: cmtctl "
+done
 run 2 "$bin/cmtctl" detach pid 1 --children
 has err "--children: not with detach"
 run 2 "$bin/cmtctl" show --children
@@ -87,12 +111,17 @@ run 1 "$bin/cmtstat" --device "$missing"
 has err "cmtstat: $missing: not there: the cmt module is not loaded"
 has err "modprobe cmt"
 for command in info rmids show stats interval "interval 1ms" scope \
-	"scope cpu" "attach pid 1" "detach cpu 0"; do
+	"scope cpu" "attach pid 1" "detach cpu 0" "measure cpu 0"; do
 	# shellcheck disable=SC2086
 	run 1 "$bin/cmtctl" -d "$missing" $command
 	has err "cmtctl: $missing: not there"
 	has err "modprobe cmt"
 done
+
+run 1 "$bin/cmtstat" -d "$missing" -- touch "$scratch/ran"
+has err "cmtstat: $missing: not there"
+checks=$((checks + 1))
+[ ! -e "$scratch/ran" ] || fail "a command ran without being measured"
 
 for other in /dev/null "$scratch/file"; do
 	: >>"$scratch/file"

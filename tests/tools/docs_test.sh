@@ -43,7 +43,7 @@ for tool in cmtstat cmtctl; do
 	equal "$tool: bash completion and --help differ" "$scratch/long" \
 		"$scratch/bash"
 	for file in "$tool.bash" "_$tool" "$tool.fish"; do
-		"$bin/$tool" --help | sed -n 's/^usage: .*\] //p' |
+		"$bin/$tool" --help | sed -n 's/^usage: .*\] \([a-z]\)/\1/p' |
 			tr -d '|' | tr ' ' '\n' | while read -r command; do
 			grep -qw "$command" "$dir/$file" || echo "$command"
 		done >"$scratch/missing"
@@ -101,11 +101,14 @@ completes "cmtstat --b" "--by"
 completes "cmtstat --by " "container process cpu domain"
 completes "cmtstat -s bu" "busy"
 completes "cmtstat -i " ""
-completes "cmtctl " "--json --children --patterns --file --force --device --help --version info rmids show stats interval scope resctrl attach detach"
+completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats interval scope resctrl attach detach measure"
 completes "cmtctl res" "resctrl"
 completes "cmtctl scope " "process container cpu manual"
 completes "cmtctl --json attach c" "cgroup cpu"
 completes "cmtctl attach pid $$" "$$"
+completes "cmtctl mea" "measure"
+completes "cmtctl -j measure c" "cgroup cpu"
+completes "cmtctl measure pid $$" "$$"
 [ ! -d /sys/devices/system/cpu/cpu0 ] || completes "cmtctl attach cpu 0" "0"
 completes "cmtctl scope cpu --js" "--json"
 completes "cmtctl -d /proc/sel" "/proc/self"
@@ -121,6 +124,23 @@ for by in container process cpu domain; do
 		checks=$((checks + 1))
 		grep -E "^\.(It )?Va" "$top/docs/man/cmtstat.1" |
 			grep -qw "$field" || fail "$field: not in cmtstat.1"
+	done <"$scratch/fields"
+done
+
+# So is every field of a measurement.
+for page in cmtctl cmtstat; do
+	if [ $page = cmtctl ]; then
+		CMT_FAKE=twice "$bin/cmtctl_fake" -j -n 1 -i 0.01 measure cpu 0
+	else
+		CMT_FAKE=twice "$bin/cmtstat_fake" -j -- true 2>&1
+	fi | grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$scratch/fields"
+	checks=$((checks + 1))
+	[ "$(wc -l <"$scratch/fields")" -ge 20 ] || fail "$page: no fields"
+	while read -r field; do
+		checks=$((checks + 1))
+		grep -hE "^\.(It )?Va" "$top/docs/man/cmtctl.1" \
+			"$top/docs/man/$page.1" | grep -qw "$field" ||
+			fail "$field: not in $page.1"
 	done <"$scratch/fields"
 done
 

@@ -59,6 +59,8 @@ START_TEST(test_options_parse_all)
 	ck_assert_int_eq(config.sort, SORT_TOTAL);
 	ck_assert_uint_eq(config.top, 5);
 	ck_assert(config.plain);
+	ck_assert(config.interval_given);
+	ck_assert(!config.light);
 }
 END_TEST
 
@@ -99,7 +101,7 @@ START_TEST(test_options_parse_bad)
 	ck_assert_int_eq(parse(&config, bad[_i][0]), OPTIONS_BAD);
 	ck_assert_msg(strstr(said, bad[_i][1]) != NULL, "%s: %s", bad[_i][0],
 		      said);
-	ck_assert_ptr_nonnull(strstr(said, "\nusage: cmtstat [options]\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\nusage: cmtstat [options] [-- COMMAND [ARGS]]\n"));
 }
 END_TEST
 

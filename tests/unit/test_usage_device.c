@@ -370,6 +370,70 @@ START_TEST(test_counters_from_rings)
 }
 END_TEST
 
+/*
+ * What runs on an excluded CPU has no PERF: an owner that has none may have run there,
+ * and one that has some may have run more.
+ */
+START_TEST(test_counters_beside_excluded)
+{
+	const struct cmt_usage_counters *c;
+	struct cmt_record record;
+	uint64_t ms;
+
+	record = image_event(CMT_REC_ALLOC, 0, T0, 2, 20);
+	image_put(fake_ring(0), &record);
+	image_header(fake_ring(1))->state = CMT_RING_QUIET;
+	for (ms = 1; ms < 10; ms++) {
+		put_ms(ms);
+		record = image_perf(0, fake.now, 2, 20, 1000);
+		image_put(fake_ring(0), &record);
+	}
+	put_ms(25);
+	fake.now += LATE;
+	next_rows(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		c = &cmt_usage_row_at(frame, i)->counters;
+		ck_assert_uint_eq(c->why & CMT_USAGE_WHY_EXCLUDED,
+				  CMT_USAGE_WHY_EXCLUDED);
+		ck_assert_uint_eq(cmt_usage_row_at(frame, i)->why &
+				  CMT_USAGE_WHY_EXCLUDED, 0);
+		if (cmt_usage_row_at(frame, i)->cgroup_id == 7002) {
+			ck_assert(c->known && c->partial);
+			ck_assert_uint_eq(c->bounds, c->values);
+			ck_assert_uint_gt(c->cycles, 0);
+		} else {
+			ck_assert(!c->known && isnan(c->cpu_share));
+		}
+	}
+}
+END_TEST
+
+/* Of a CPU that is counted all is, whatever the others are. */
+START_TEST(test_counters_of_cpus_beside_excluded)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CPU);
+	const struct cmt_usage_counters *c;
+	struct cmt_record record;
+
+	cmt_usage_free(usage);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	image_header(fake_ring(1))->state = CMT_RING_QUIET;
+	for (uint64_t ms = 1; ms < 10; ms++) {
+		put_ms(ms);
+		record = image_perf(0, fake.now, 1, 10, 1000);
+		image_put(fake_ring(0), &record);
+	}
+	put_ms(25);
+	fake.now += LATE;
+	next_rows(2);
+	c = &cmt_usage_row_at(frame, 0)->counters;
+	ck_assert(c->known && !c->partial);
+	c = &cmt_usage_row_at(frame, 1)->counters;
+	ck_assert(!c->known);
+	ck_assert_uint_eq(c->why, CMT_USAGE_WHY_EXCLUDED);
+}
+END_TEST
+
 START_TEST(test_new_fails)
 {
 	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_DOMAIN);
@@ -406,6 +470,8 @@ int main(void)
 	tcase_add_test(tcase, test_not_for_records);
 	tcase_add_test(tcase, test_asks_for_counters);
 	tcase_add_test(tcase, test_counters_from_rings);
+	tcase_add_test(tcase, test_counters_beside_excluded);
+	tcase_add_test(tcase, test_counters_of_cpus_beside_excluded);
 	tcase_add_test(tcase, test_new_fails);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

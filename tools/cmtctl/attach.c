@@ -30,9 +30,14 @@ static const struct {
 	{ "cpu", CMT_OWNER_CPU, 0, UINT32_MAX },
 };
 
-static const char *word_of(uint32_t kind)
+const char *owner_word(uint32_t kind)
 {
 	return kinds[kind - 1].word;
+}
+
+const char *owner_kind(uint32_t kind)
+{
+	return kind == CMT_OWNER_PROCESS ? "process" : owner_word(kind);
 }
 
 static int check_id(unsigned int kind, const char *id)
@@ -50,7 +55,7 @@ int ctl_attach_operands(struct ctl *ctl, char **operands, int nr)
 
 	if (nr < 2)
 		return options_usage(&cmtctl_program, stderr,
-			"attach and detach take pid NUMBER, cgroup PATH or cpu NUMBER");
+			"attach, detach and measure take pid NUMBER, cgroup PATH or cpu NUMBER");
 	for (i = 0; i < 3; i++)
 		if (!strcmp(operands[0], kinds[i].word))
 			break;
@@ -70,8 +75,7 @@ int ctl_attach_operands(struct ctl *ctl, char **operands, int nr)
 	return 0;
 }
 
-/* What the module is asked for. */
-static int find_id(const struct ctl *ctl, uint64_t *id)
+int owner_id(const struct ctl *ctl, uint64_t *id)
 {
 	struct cgroup_mount mount;
 
@@ -81,18 +85,27 @@ static int find_id(const struct ctl *ctl, uint64_t *id)
 	return mount.path[0] ? cgroup_id(mount.path, ctl->id, id) : -ENODEV;
 }
 
-/* "cannot attach cgroup /x", and why not.  Returns EXIT_RUNTIME. */
-static int refuse(const struct ctl *ctl, uint32_t call, int err,
-		  const struct reason *reasons)
+static int refuse(const struct ctl *ctl, const char *verb, uint32_t call,
+		  int err, const struct reason *reasons)
 {
-	const char *verb = call == CMT_CALL_ATTACH ? "attach" : "detach";
 	char what[4 * PATH_MAX + 64], id[4 * PATH_MAX];
 
 	escape_text(id, sizeof(id), ctl->id, ESCAPE_ASCII);
 	snprintf(what, sizeof(what), "cannot %s %s %s", verb,
-		 word_of(ctl->kind), id);
+		 owner_word(ctl->kind), id);
 	error_reason(stderr, "cmtctl", what, call, err, reasons);
 	return EXIT_RUNTIME;
+}
+
+int owner_refused(const struct ctl *ctl, const char *verb, uint32_t call,
+		  int err)
+{
+	return refuse(ctl, verb, call, err, NULL);
+}
+
+int owner_not_found(const struct ctl *ctl, const char *verb, int err)
+{
+	return refuse(ctl, verb, CMT_CALL_OTHER, err, cgroup_reasons);
 }
 
 /* A pending owner counts in the overflow RMID, or in RMID 0. */
@@ -124,8 +137,7 @@ static int print_json(const struct ctl *ctl, uint64_t id,
 
 	if (ret)
 		return ret;
-	fields_text(&fields, "kind", ctl->kind == CMT_OWNER_PROCESS ?
-				     "process" : word_of(ctl->kind));
+	fields_text(&fields, "kind", owner_kind(ctl->kind));
 	fields_number(&fields, "id", id, NULL);
 	fields_bool(&fields, "attached", attached != NULL);
 	if (attached) {
@@ -143,7 +155,7 @@ static void print_text(const struct ctl *ctl,
 	char id[4 * PATH_MAX];
 
 	escape_text(id, sizeof(id), ctl->id, ESCAPE_ASCII);
-	printf("%s %s: ", word_of(ctl->kind), id);
+	printf("%s %s: ", owner_word(ctl->kind), id);
 	if (!attached)
 		printf("detached\n");
 	else if (pending)
@@ -169,13 +181,13 @@ int ctl_attach(const struct ctl *ctl, const char **what)
 	struct cmt_attached attached = { .sz = sizeof(attached) };
 	bool pending;
 	uint64_t id;
-	int ret = find_id(ctl, &id);
+	int ret = owner_id(ctl, &id);
 
 	if (ret)
-		return refuse(ctl, CMT_CALL_ATTACH, ret, cgroup_reasons);
+		return owner_not_found(ctl, "attach", ret);
 	ret = cmt_device_attach(ctl->dev, ctl->kind, id, options, &attached);
 	if (ret)
-		return refuse(ctl, CMT_CALL_ATTACH, ret, NULL);
+		return owner_refused(ctl, "attach", CMT_CALL_ATTACH, ret);
 	*what = "attached, but cannot read the owners of RMIDs";
 	ret = find_pending(ctl, &attached, &pending);
 	if (ret)
@@ -187,13 +199,13 @@ int ctl_attach(const struct ctl *ctl, const char **what)
 int ctl_detach(const struct ctl *ctl, const char **what)
 {
 	uint64_t id;
-	int ret = find_id(ctl, &id);
+	int ret = owner_id(ctl, &id);
 
 	if (ret)
-		return refuse(ctl, CMT_CALL_DETACH, ret, cgroup_reasons);
+		return owner_not_found(ctl, "detach", ret);
 	ret = cmt_device_detach(ctl->dev, ctl->kind, id);
 	if (ret)
-		return refuse(ctl, CMT_CALL_DETACH, ret, NULL);
+		return owner_refused(ctl, "detach", CMT_CALL_DETACH, ret);
 	*what = "cannot print";
 	return print_result(ctl, id, NULL, false);
 }

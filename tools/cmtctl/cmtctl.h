@@ -14,6 +14,8 @@ struct ctl_config {
 	bool json;
 	bool children;
 	bool force;
+	uint64_t measure_ns;	/* --interval; 0: not given */
+	uint64_t count;		/* --count; 0: not given */
 	bool patterns_given;
 	struct patterns patterns;	/* of --patterns */
 	const char *file;		/* NULL: none */
@@ -32,6 +34,7 @@ enum ctl_command {
 	CTL_RESCTRL,
 	CTL_ATTACH,
 	CTL_DETACH,
+	CTL_MEASURE,
 	NR_CTL_COMMANDS,
 };
 
@@ -44,7 +47,7 @@ struct ctl {
 	uint64_t interval_ns;
 	uint32_t scope;		/* CMT_SCOPE_*; 0: none was given */
 	uint32_t resctrl;	/* CMT_RESCTRL_*; 0: none was given */
-	uint32_t kind;		/* CMT_OWNER_*, of attach and detach */
+	uint32_t kind;		/* CMT_OWNER_*, of attach, detach, measure */
 	const char *id;
 };
 
@@ -56,6 +59,21 @@ int ctl_interval_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_scope_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_resctrl_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_attach_operands(struct ctl *ctl, char **operands, int nr);
+
+/* "pid", "cgroup" or "cpu", as the operand has it; and as JSON has it. */
+const char *owner_word(uint32_t kind);
+const char *owner_kind(uint32_t kind);
+
+/* What the module is asked for.  Returns 0, or why there is no such cgroup. */
+int owner_id(const struct ctl *ctl, uint64_t *id);
+
+/*
+ * "cannot attach cgroup /x", and why not: @err of owner_id() or of @call,
+ * CMT_CALL_*.  Returns EXIT_RUNTIME.
+ */
+int owner_refused(const struct ctl *ctl, const char *verb, uint32_t call,
+		  int err);
+int owner_not_found(const struct ctl *ctl, const char *verb, int err);
 
 /* "respect" or "take", of CMT_RESCTRL_*. */
 const char *resctrl_name(uint32_t mode);
@@ -74,5 +92,6 @@ int ctl_resctrl(const struct ctl *ctl, const char **what);
 int ctl_show(const struct ctl *ctl, const char **what);
 int ctl_attach(const struct ctl *ctl, const char **what);
 int ctl_detach(const struct ctl *ctl, const char **what);
+int ctl_measure(const struct ctl *ctl, const char **what);
 
 #endif

@@ -15,6 +15,7 @@
 #define KNOWS_CHILDREN	(1U << 0)
 #define KNOWS_PATTERNS	(1U << 1)
 #define KNOWS_FORCE	(1U << 2)
+#define KNOWS_TIME	(1U << 3)
 
 struct command {
 	int (*run)(const struct ctl *ctl, const char **what);
@@ -34,6 +35,8 @@ static const struct command commands[NR_CTL_COMMANDS] = {
 	[CTL_RESCTRL] = { ctl_resctrl, ctl_resctrl_operands, 1, 0 },
 	[CTL_ATTACH] = { ctl_attach, ctl_attach_operands, 2, KNOWS_CHILDREN },
 	[CTL_DETACH] = { ctl_detach, ctl_attach_operands, 2, 0 },
+	[CTL_MEASURE] = { ctl_measure, ctl_attach_operands, 2,
+			  KNOWS_CHILDREN | KNOWS_TIME },
 };
 
 static const struct command *find_command(const char *name)
@@ -58,6 +61,10 @@ static const char *misplaced(const struct command *command,
 		return "file";
 	if (config->force && !(command->knows & KNOWS_FORCE))
 		return "force";
+	if (config->measure_ns && !(command->knows & KNOWS_TIME))
+		return "interval";
+	if (config->count && !(command->knows & KNOWS_TIME))
+		return "count";
 	return NULL;
 }
 

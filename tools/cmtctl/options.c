@@ -17,6 +17,18 @@ static int set_children(void *config, const char *value)
 	return 0;
 }
 
+static int set_interval(void *config, const char *value)
+{
+	return parse_seconds(value, 10000000, 3600000000000,
+			     &((struct ctl_config *)config)->measure_ns);
+}
+
+static int set_count(void *config, const char *value)
+{
+	return parse_u64(value, 1, UINT32_MAX,
+			 &((struct ctl_config *)config)->count);
+}
+
 static int set_force(void *config, const char *value)
 {
 	(void)value;
@@ -71,12 +83,19 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 		"pid cgroup cpu", owners },
 	[CTL_DETACH] = { "detach", "pid N | cgroup PATH | cpu N",
 		"end the attachment", "pid cgroup cpu", owners },
+	[CTL_MEASURE] = { "measure", "pid N | cgroup PATH | cpu N",
+		"measure a process, cgroup or CPU, without sampling,\n"
+		"until it ends or Ctrl-C is pressed", "pid cgroup cpu", owners },
 };
 
 static const struct option_spec options[] = {
 	{ 'j', "json", NULL, "print JSON", NULL, set_json, NULL },
-	{ 'c', "children", NULL, "attach pid: with all that it forks from now on",
+	{ 'c', "children", NULL, "attach, measure pid: with all that it forks from now on",
 	  NULL, set_children, NULL },
+	{ 'i', "interval", "SECONDS", "measure: time between lines, 0.01 to 3600, default 1",
+	  "a number of seconds from 0.01 to 3600", set_interval, NULL },
+	{ 'n', "count", "N", "measure: end after N lines",
+	  "a whole number of at least 1", set_count, NULL },
 	{ 'p', "patterns", "TEXT", "scope: these cgroups are containers",
 	  "patterns that fit into memory", set_patterns, NULL },
 	{ 'f', "file", "PATH", "scope: read patterns from PATH, - is standard input",

@@ -19,8 +19,10 @@ struct config {
 	enum output output;
 	enum sort_key sort;
 	bool plain;
+	bool light;		/* readings on demand */
 	uint32_t counters;	/* CMT_F_CYCLES | ...: to be counted */
 	uint64_t interval_ns;
+	bool interval_given;
 	uint64_t count;		/* intervals; 0: no end */
 	uint64_t top;		/* rows; 0: all */
 	const char *filter;	/* NULL: all */

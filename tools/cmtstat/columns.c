@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "names.h"
+
 static void set_text(struct cell *cell, const char *text)
 {
 	cell->kind = CELL_TEXT;
@@ -321,34 +323,12 @@ static void get_age(const struct row *row, struct cell *cell)
 		set_number(cell, row->age_ns / 1000000);
 }
 
-/* The first that applies: what says most about a value that is not there. */
 static void get_reason(const struct row *row, struct cell *cell)
 {
-	static const struct {
-		uint32_t why;
-		const char *name;
-	} reasons[] = {
-		{ CMT_USAGE_WHY_ERROR, "error" },
-		{ CMT_USAGE_WHY_UNAVAILABLE, "unavailable" },
-		{ CMT_USAGE_WHY_ENDED, "ended" },
-		{ CMT_USAGE_WHY_GAP, "gap" },
-		{ CMT_USAGE_WHY_FIRST, "first-reading" },
-		{ CMT_USAGE_WHY_PENDING, "pending" },
-		{ CMT_USAGE_WHY_OVERWRITTEN, "rmid-overwritten" },
-		{ CMT_USAGE_WHY_OLD, "old" },
-	};
-	unsigned int i;
+	const char *name = row->borrowed ? "borrowed-id" : usage_why_name(row->why);
 
-	if (row->borrowed) {
-		set_text(cell, "borrowed-id");
-		return;
-	}
-	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (row->why & reasons[i].why) {
-			set_text(cell, reasons[i].name);
-			return;
-		}
-	}
+	if (name)
+		set_text(cell, name);
 }
 
 static void get_cpu(const struct row *row, struct cell *cell)

@@ -2,13 +2,16 @@
 #include "cmtstat.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "caps.h"
+#include "command.h"
 #include "errors.h"
+#include "meter.h"
 #include "signals.h"
 #include "source.h"
 #include "terminal.h"
@@ -169,7 +172,7 @@ static uint64_t wait_limit(const struct session *session, uint64_t until_ns)
 static int wait_for(struct session *session, uint64_t until_ns)
 {
 	struct pollfd fds[NR_WATCHED] = {
-		{ .fd = cmt_device_fd(session->source.dev), .events = POLLIN },
+		{ .fd = source_fd(&session->source), .events = POLLIN },
 		{ .fd = STDOUT_FILENO },	/* only errors */
 		{ .fd = terminal_keys_fd(), .events = POLLIN },
 	};
@@ -263,13 +266,14 @@ static enum cmt_usage_by view_of(const struct config *config,
 {
 	bool cpus = cmt_device_info(dev)->scope == CMT_SCOPE_CPU;
 
-	return cpus && !config->by_given && !config->expand ? CMT_USAGE_BY_CPU :
-							      config->by;
+	if (!cpus || config->by_given || config->expand)
+		return config->by;
+	return config->light ? CMT_USAGE_BY_PROCESS : CMT_USAGE_BY_CPU;
 }
 
 static void print_hints(const struct session *session)
 {
-	if (session->config->interval_ns <
+	if (!session->config->light && session->config->interval_ns <
 	    cmt_device_info(session->source.dev)->interval_ns)
 		fprintf(stderr,
 			"cmtstat: the sampling interval is longer: see cmtctl interval\n");
@@ -302,9 +306,11 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	session->by = view_of(config, dev);
 	session->expand = config->expand;
 	ret = source_open(&session->source, dev, session->by,
-			  config->interval_ns, config->counters);
+			  config->interval_ns, config->counters,
+			  config->light);
 	if (ret) {
 		error_reader(stderr, "cmtstat", ret);
+		source_close(&session->source);
 		return EXIT_RUNTIME;
 	}
 	print_hints(session);
@@ -326,12 +332,85 @@ static int finish_output(void)
 	return fflush(stdout) || ferror(stdout) ? EXIT_RUNTIME : 0;
 }
 
+/* The table, or what stands in its place, until it ends. */
+static int show_device(const struct config *config)
+{
+	struct session session = { .config = config };
+	struct cmt_device *dev;
+	int ret = cmt_device_open(&dev, config->device, 0);
+
+	if (ret) {
+		error_open(stderr, "cmtstat", config->device, false, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = caps_drop(false);
+	if (ret) {
+		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
+		ret = EXIT_RUNTIME;
+	} else {
+		ret = run_session(&session, dev);
+	}
+	cmt_device_close(dev);
+	return ret;
+}
+
+/* What a command cannot have: NULL, or why. */
+static const char *misplaced(const struct config *config)
+{
+	if (config->interval_given && config->interval_ns > METER_READ_NS)
+		return "--interval: at most 0.5 with a command";
+	if (config->by_given || config->expand || config->count ||
+	    config->top || config->filter || config->plain || config->light ||
+	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
+		return "with a command, only --interval, --json and --device";
+	return NULL;
+}
+
+static int run_command(const struct config *config, char **argv)
+{
+	const char *why = misplaced(config);
+
+	if (why)
+		return options_usage(&cmtstat_program, stderr, "%s", why);
+	return command_measure(config, argv);
+}
+
+/* What there is not without ticks: NULL, or what is wrong. */
+static const char *not_light(const struct config *config)
+{
+	if (config->by == CMT_USAGE_BY_CPU)
+		return "--light: not --by cpu: what runs on a CPU only ticks know";
+	if (config->interval_ns < LIGHT_MIN_NS ||
+	    config->interval_ns > LIGHT_MAX_NS)
+		return "--light: an interval from 0.05 to 1800";
+	return NULL;
+}
+
+static int run_parsed(const struct config *config, int argc, char **argv)
+{
+	bool dashes = !strcmp(argv[optind - 1], "--");
+	const char *why = config->light ? not_light(config) : NULL;
+
+	if (optind < argc && dashes)
+		return run_command(config, argv + optind);
+	if (optind < argc)
+		return options_usage(&cmtstat_program, stderr,
+				     "%s: takes no operands; a command follows --",
+				     argv[optind]);
+	if (dashes)
+		return options_usage(&cmtstat_program, stderr,
+				     "--: no command follows");
+	if (config->expand && config->by != CMT_USAGE_BY_CONTAINER)
+		return options_usage(&cmtstat_program, stderr,
+				     "--expand: only --by container");
+	if (why)
+		return options_usage(&cmtstat_program, stderr, "%s", why);
+	return show_device(config);
+}
+
 int main(int argc, char **argv)
 {
 	struct config config = cmtstat_defaults;
-	struct session session = { .config = &config };
-	struct cmt_device *dev;
-	int ret;
 
 	switch (options_parse(&cmtstat_program, &config, argc, argv, stderr)) {
 	case OPTIONS_HELP:
@@ -345,24 +424,5 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	if (optind < argc)
-		return options_usage(&cmtstat_program, stderr,
-				     "%s: takes no operands", argv[optind]);
-	if (config.expand && config.by != CMT_USAGE_BY_CONTAINER)
-		return options_usage(&cmtstat_program, stderr,
-				     "--expand: only --by container");
-	ret = cmt_device_open(&dev, config.device, 0);
-	if (ret) {
-		error_open(stderr, "cmtstat", config.device, false, ret);
-		return EXIT_RUNTIME;
-	}
-	ret = caps_drop(false);
-	if (ret) {
-		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
-		ret = EXIT_RUNTIME;
-	} else {
-		ret = run_session(&session, dev);
-	}
-	cmt_device_close(dev);
-	return ret;
+	return run_parsed(&config, argc, argv);
 }

@@ -30,6 +30,7 @@ static int set_expand(void *config, const char *value)
 
 static int set_interval(void *config, const char *value)
 {
+	((struct config *)config)->interval_given = true;
 	return parse_seconds(value, MIN_INTERVAL_NS, MAX_INTERVAL_NS,
 			     &((struct config *)config)->interval_ns);
 }
@@ -65,6 +66,13 @@ static int set_plain(void *config, const char *value)
 {
 	(void)value;
 	((struct config *)config)->plain = true;
+	return 0;
+}
+
+static int set_light(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->light = true;
 	return 0;
 }
 
@@ -124,6 +132,9 @@ static const struct option_spec options[] = {
 	{ 'C', "no-counters", NULL,
 	  "leave the processor's counters alone: no CPU %, IPC and MPKI",
 	  NULL, set_no_counters, NULL },
+	{ 'l', "light", NULL,
+	  "read twice a second, or each -i, without any sampling",
+	  NULL, set_light, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
@@ -133,8 +144,11 @@ static const struct option_spec options[] = {
 
 const struct program cmtstat_program = {
 	.name = "cmtstat",
-	.synopsis = "[options]",
-	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache.\n",
+	.synopsis = "[options] [-- COMMAND [ARGS]]",
+	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache;\n"
+		 "or run COMMAND, and say at its end what it held and moved.\n",
+	.strict = true,
 	.options = options,
-	.more = "On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
+	.more = "With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
+		"On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
 };

@@ -25,6 +25,19 @@ static const struct cmt_container *find(const struct source *source,
 				     cgroup_id);
 }
 
+/* What cmt_usage_refresh() does for a usage that has a device. */
+static void ask_pending(struct source *source)
+{
+	struct cmt_snapshot *pending;
+
+	if (cmt_device_pending(source->dev, &pending)) {
+		cmt_usage_set_pending(source->usage, NULL);
+		return;
+	}
+	cmt_usage_set_pending(source->usage, pending);
+	cmt_snapshot_free(pending);
+}
+
 /*
  * In process scope, which containers have pending processes: the module looks at
  * every process for it, so not often, and not when there are none.  What cannot be
@@ -44,10 +57,12 @@ static void refresh_pending(struct source *source)
 	    cmt_device_stats(source->dev, &stats))
 		return;
 	source->pending_ns = now;
-	if (stats.pending)
-		cmt_usage_refresh(source->usage, CMT_USAGE_PENDING);
-	else
+	if (!stats.pending)
 		cmt_usage_set_pending(source->usage, &none);
+	else if (source->on_demand)
+		ask_pending(source);
+	else
+		cmt_usage_refresh(source->usage, CMT_USAGE_PENDING);
 }
 
 static void refresh(struct source *source)
@@ -57,7 +72,8 @@ static void refresh(struct source *source)
 }
 
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters)
+		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters,
+		bool on_demand)
 {
 	struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = dev, .by = by,
@@ -68,9 +84,15 @@ int source_open(struct source *source, struct cmt_device *dev,
 
 	*source = (struct source){
 		.dev = dev, .by = by, .counters = counters,
+		.on_demand = on_demand,
 	};
 	cgroup_find(&source->mount);
-	ret = cmt_usage_new(&source->usage, &opts);
+	if (on_demand) {
+		ret = light_open(&source->light, dev, &opts);
+		source->usage = source->light.usage;
+	} else {
+		ret = cmt_usage_new(&source->usage, &opts);
+	}
 	if (!ret)
 		refresh(source);
 	return ret;
@@ -78,23 +100,36 @@ int source_open(struct source *source, struct cmt_device *dev,
 
 void source_close(struct source *source)
 {
-	cmt_usage_free(source->usage);
+	if (source->on_demand)
+		light_close(&source->light);
+	else
+		cmt_usage_free(source->usage);
 	frame_room_free(&source->room);
 	free(source->counts);
 	*source = (struct source){ 0 };
 }
 
+/* Events are written to rings whether somebody reads them or not. */
+int source_fd(const struct source *source)
+{
+	return source->on_demand ? -1 : cmt_device_fd(source->dev);
+}
+
 uint64_t source_wait_ns(const struct source *source)
 {
-	int ms = cmt_usage_timeout(source->usage);
+	int ms;
 
+	if (source->on_demand)
+		return light_wait_ns(&source->light);
+	ms = cmt_usage_timeout(source->usage);
 	return ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000;
 }
 
 int source_pump(struct source *source)
 {
 	const struct cmt_usage_frame *frame;
-	int ret = cmt_usage_next(source->usage, &frame);
+	int ret = source->on_demand ? light_pump(&source->light, &frame) :
+				      cmt_usage_next(source->usage, &frame);
 
 	refresh(source);
 	if (ret > 0)
@@ -121,6 +156,11 @@ static int report_counters(const struct source *source, struct report *report)
 	report->counters_reason[0] = '\0';
 	if (!source->counters)
 		return 0;
+	if (source->on_demand) {
+		report->uncounted = source->counters;
+		strcpy(report->counters_reason, "--light runs no ticks, which counting needs");
+		return 0;
+	}
 	ret = cmt_device_counters(source->dev, &counters,
 				  report->counters_reason);
 	if (!ret)
@@ -329,6 +369,7 @@ int source_report(struct source *source, uint64_t wanted_ns,
 	uint64_t age;
 	int ret;
 
+	report->on_demand = source->on_demand;
 	report->wanted_ns = wanted_ns;
 	report->info = cmt_device_info(source->dev);
 	report->stats.size = sizeof(report->stats);

@@ -5,6 +5,7 @@
 
 #include "cgroups.h"
 #include "frame.h"
+#include "light.h"
 #include "view.h"
 
 /* How many processes the container of a cgroup had. */
@@ -16,7 +17,9 @@ struct head_count {
 
 struct source {
 	struct cmt_device *dev;
-	struct cmt_usage *usage;
+	struct cmt_usage *usage;	/* its own, or that of light */
+	bool on_demand;			/* light is what is read */
+	struct light light;
 	enum cmt_usage_by by;
 	uint32_t counters;			/* that were asked for */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
@@ -30,10 +33,12 @@ struct source {
 
 /*
  * Begin to read @dev, which must outlive the source.  @counters: CMT_F_CYCLES | ..., to
- * be counted; 0: none.  Returns 0 or -errno.
+ * be counted; 0: none.  @on_demand: without rings, and without the sampling.  Returns
+ * 0 or -errno; source_close() in any case.
  */
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters);
+		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters,
+		bool on_demand);
 void source_close(struct source *source);
 
 /*
@@ -41,6 +46,9 @@ void source_close(struct source *source);
  * interval is complete, source_report() is of it; 0 or -errno.
  */
 int source_pump(struct source *source);
+
+/* What poll(2) wakes for a source, or -1: there is nothing to wait for. */
+int source_fd(const struct source *source);
 
 /* How long to wait for the device at most before source_pump(). */
 uint64_t source_wait_ns(const struct source *source);

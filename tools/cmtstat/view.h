@@ -22,6 +22,7 @@ struct report {
 	uint32_t scope;		/* CMT_SCOPE_* */
 	struct census census;
 	bool expand;		/* processes of containers are wanted */
+	bool on_demand;		/* no ticks ran for it */
 	uint64_t wanted_ns;	/* the interval goes on to this length; 0: it
 				 * has ended
 				 */

@@ -63,10 +63,24 @@ static void put_expand(struct screen *screen, const struct report *report)
 			   scope_name(report->scope));
 }
 
+/* "sampled every 1 ms", but for the cost. */
+static const char *sampled(char buf[FORMAT_LEN + 32],
+			   const struct report *report)
+{
+	char every[FORMAT_LEN];
+
+	if (report->on_demand)
+		return "read on demand, without sampling";
+	snprintf(buf, FORMAT_LEN + 32, "sampled every %s",
+		 report->frame.interval_ns ?
+		 format_duration(every, report->frame.interval_ns) : "?");
+	return buf;
+}
+
 static void put_sampling(struct screen *screen, const struct report *report)
 {
 	const struct frame *frame = &report->frame;
-	char cost[64] = "", every[FORMAT_LEN], so_far[48] = "";
+	char cost[64] = "", how[FORMAT_LEN + 32], so_far[48] = "";
 
 	if (report->wanted_ns)
 		snprintf(so_far, sizeof(so_far), " so far of %.3f s",
@@ -81,11 +95,9 @@ static void put_sampling(struct screen *screen, const struct report *report)
 			 100.0 * (double)frame->busy_ns * frame->nr_cpus /
 				 (double)frame->ticks_ns,
 			 frame->nr_cpus);
-	screen_wrapped(screen, ATTRIBUTE_NONE, "over %.3f s%s, sampled every %s%s",
+	screen_wrapped(screen, ATTRIBUTE_NONE, "over %.3f s%s, %s%s",
 		   (double)frame->elapsed_ns / 1e9, so_far,
-		   frame->interval_ns ?
-			   format_duration(every, frame->interval_ns) : "?",
-		   cost);
+		   sampled(how, report), cost);
 }
 
 /* Which of the processor's counters are missing, and why. */

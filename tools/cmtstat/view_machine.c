@@ -117,6 +117,14 @@ static int add_unavailable(struct json_object *object,
 	return value ? json_add(object, "unavailable", value) : -ENOMEM;
 }
 
+/* What only ticks know: null where there were none to be. */
+static int add_of_ticks(struct json_object *object, const struct report *report,
+			const char *name, uint64_t number)
+{
+	return report->on_demand ? json_add(object, name, NULL) :
+				   add_number(object, name, number);
+}
+
 /* How it was measured, and what is missing in it. */
 static int add_sampling(struct json_object *object, const struct report *report)
 {
@@ -126,15 +134,17 @@ static int add_sampling(struct json_object *object, const struct report *report)
 	ret = ret ? ret : add_unavailable(object, report);
 	ret = ret ? ret : add_number(object, "lost", report->lost);
 	ret = ret ? ret : add_number(object, "dropped", report->dropped);
-	ret = ret ? ret : add_number(object, "missed", frame->missed);
-	ret = ret ? ret : add_number(object, "sampling_interval_ns",
-				     frame->interval_ns);
-	ret = ret ? ret : add_number(object, "sampling_ns", frame->busy_ns);
-	ret = ret ? ret : add_number(object, "counted_ns", frame->counted_ns);
+	ret = ret ? ret : add_of_ticks(object, report, "missed", frame->missed);
+	ret = ret ? ret : add_of_ticks(object, report, "sampling_interval_ns",
+				       frame->interval_ns);
+	ret = ret ? ret : add_of_ticks(object, report, "sampling_ns",
+				       frame->busy_ns);
+	ret = ret ? ret : add_of_ticks(object, report, "counted_ns",
+				       frame->counted_ns);
 	ret = ret ? ret : json_add(object, "counters_reason",
 				   report->counters_reason[0] ?
 				   json_text(report->counters_reason) : NULL);
-	ret = ret ? ret : add_number(object, "cpus", frame->nr_cpus);
+	ret = ret ? ret : add_of_ticks(object, report, "cpus", frame->nr_cpus);
 	ret = ret ? ret : add_number(object, "domains", frame->nr_domains);
 	ret = ret ? ret : add_number(object, "rows", frame->nr_rows);
 	return ret;

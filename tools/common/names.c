@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "names.h"
 
-#include <uapi/cmt.h>
+#include <cmt/cmt.h>
+#include <stddef.h>
 
 static const struct {
 	const char *name, *title;
@@ -32,4 +33,27 @@ const char *vendor_name(uint32_t vendor)
 const char *vendor_title(uint32_t vendor)
 {
 	return vendor <= CMT_VENDOR_HYGON ? vendors[vendor].title : "unknown";
+}
+
+const char *usage_why_name(uint32_t why)
+{
+	static const struct {
+		uint32_t why;
+		const char *name;
+	} reasons[] = {
+		{ CMT_USAGE_WHY_ERROR, "error" },
+		{ CMT_USAGE_WHY_UNAVAILABLE, "unavailable" },
+		{ CMT_USAGE_WHY_ENDED, "ended" },
+		{ CMT_USAGE_WHY_GAP, "gap" },
+		{ CMT_USAGE_WHY_FIRST, "first-reading" },
+		{ CMT_USAGE_WHY_PENDING, "pending" },
+		{ CMT_USAGE_WHY_OVERWRITTEN, "rmid-overwritten" },
+		{ CMT_USAGE_WHY_OLD, "old" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (why & reasons[i].why)
+			return reasons[i].name;
+	return NULL;
 }

@@ -12,4 +12,10 @@ const char *backend_name(uint32_t backend);
 const char *vendor_name(uint32_t vendor);
 const char *vendor_title(uint32_t vendor);
 
+/*
+ * Why a value is not known or not complete, of CMT_USAGE_WHY_*: the first that
+ * applies, which says most.  NULL: no bit is set.
+ */
+const char *usage_why_name(uint32_t why);
+
 #endif

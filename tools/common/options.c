@@ -87,10 +87,14 @@ void options_help(const struct program *program, FILE *out)
 		fprintf(out, "\n%s", program->more);
 }
 
-/* getopt_long()'s tables: @letters gets "+"-less ":"-led short options. */
-static void getopt_tables(const struct option_spec *spec, char *letters,
+/* getopt_long()'s tables: @letters begins with "+" where options come first. */
+static void getopt_tables(const struct program *program, char *letters,
 			  struct option *longs)
 {
+	const struct option_spec *spec = program->options;
+
+	if (program->strict)
+		*letters++ = '+';
 	*letters++ = ':';
 	for (; spec->name; spec++, longs++) {
 		*longs = (struct option){
@@ -137,12 +141,12 @@ static enum options_result bad_option(const struct program *program, int why,
 enum options_result options_parse(const struct program *program, void *config,
 				  int argc, char **argv, FILE *err)
 {
-	char letters[2 * MAX_OPTIONS + 2];
+	char letters[2 * MAX_OPTIONS + 3];
 	struct option longs[MAX_OPTIONS + 1];
 	const struct option_spec *spec;
 	int key;
 
-	getopt_tables(program->options, letters, longs);
+	getopt_tables(program, letters, longs);
 	opterr = 0;
 	optind = 0;
 	while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

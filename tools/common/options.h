@@ -6,6 +6,7 @@
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ struct program {
 	const struct command_spec *commands;	/* or NULL */
 	const struct option_spec *options;
 	const char *more;	/* for --help, below the options; or NULL */
+	bool strict;		/* options come before operands */
 };
 
 enum options_result {
@@ -71,7 +73,7 @@ enum options_result {
 
 /*
  * Parse argv.  Options -h and -V of the table have no set and end the parsing.
- * Options may follow operands.
+ * Options may follow operands, unless the program is strict.
  */
 enum options_result options_parse(const struct program *program, void *config,
 				  int argc, char **argv, FILE *err);

@@ -151,6 +151,7 @@ struct cmt_reader_counts {
 	uint64_t late;		/**< came after latency_ns, dropped */
 	uint64_t malformed;	/**< impossible, dropped */
 	uint64_t pending;	/**< published, its fate not yet known */
+	uint64_t quiet;		/**< CPUs that are excluded: online, no TICK, no PERF */
 };
 
 /** Sum over all CPUs.  @counts: the caller sets sz.  Returns 0 or -EINVAL (sz). */

@@ -129,6 +129,10 @@ enum cmt_usage_kind {
 						 *   cmt_usage_row.why: PERF records
 						 *   lack a value, or there is none
 						 */
+#define CMT_USAGE_WHY_EXCLUDED	(1U << 9)	/**< of counters only, as above: a CPU
+						 *   is excluded, and what ran there
+						 *   has no PERF records
+						 */
 
 /*
  * Rows have these structures as members, so that they cannot grow: a later version

@@ -102,6 +102,7 @@ class Counts:
     late: int  #: came after latency_ns, dropped
     malformed: int  #: impossible, dropped
     pending: int  #: their fate is not yet known
+    quiet: int  #: CPUs that are excluded: online, no TICK, no PERF
 
 
 class Reader(Handle):

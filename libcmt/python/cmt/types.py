@@ -143,6 +143,7 @@ class UsageWhy(IntFlag):
     OLD = lib.CMT_USAGE_WHY_OLD  #: no reading in the interval
     PENDING = lib.CMT_USAGE_WHY_PENDING  #: the overflow RMID has a part
     NOT_COUNTED = lib.CMT_USAGE_WHY_NOT_COUNTED  #: of Counters: values are missing
+    EXCLUDED = lib.CMT_USAGE_WHY_EXCLUDED  #: of Counters: a CPU is excluded
 
 
 class RowFlag(IntFlag):

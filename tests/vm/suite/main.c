@@ -29,7 +29,8 @@ static const struct test *const suites[] = {
 #else
 	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
 	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
-	attach_tests, demand_tests, perf_tests, cqm_tests, software_tests,
+	attach_tests, demand_tests, measure_tests, perf_tests, cqm_tests,
+	software_tests,
 	full_tests,
 #endif
 	debug_tests,	/* the last: what all the others led to */

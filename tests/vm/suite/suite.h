@@ -36,6 +36,7 @@ extern const struct test debug_tests[];
 extern const struct test scope_tests[];
 extern const struct test attach_tests[];
 extern const struct test demand_tests[];
+extern const struct test measure_tests[];
 extern const struct test software_tests[];
 extern const struct test full_tests[];
 #ifdef CMT_SUITE_LIB

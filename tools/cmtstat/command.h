@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Measuring one command, as perf stat does. */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include "cmtstat.h"
+
+/*
+ * Run @argv, and say on standard error what it held and moved.  Returns what to exit
+ * with: the command's status, 128 and the signal that ended it, 127 or 126 if there
+ * is no such command or it cannot be run, or EXIT_RUNTIME.
+ */
+int command_measure(const struct config *config, char **argv);
+
+#endif
