@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Owners that somebody asked for by name, beside those of the scope: attached, or
- * held by a descriptor.
+ * held by a descriptor or by the kernel.
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
@@ -10,6 +10,7 @@
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -210,6 +211,24 @@ int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options)
 	mutex_lock(&cmt_scope_mutex);
 	ret = name_done(name_any(hold, kind, id, options, CMT_BY_HOLD));
 	mutex_unlock(&cmt_scope_mutex);
+	return ret;
+}
+
+int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
+{
+	struct task_struct *leader;
+	int ret = -ESRCH;
+
+	if (task->flags & PF_KTHREAD)
+		return ret;
+	rcu_read_lock();
+	leader = task->group_leader;
+	get_task_struct(leader);
+	rcu_read_unlock();
+	mutex_lock(&cmt_scope_mutex);
+	ret = name_done(name_leader(hold, leader, options, CMT_BY_HOLD));
+	mutex_unlock(&cmt_scope_mutex);
+	put_task_struct(leader);
 	return ret;
 }
 

@@ -182,6 +182,13 @@ static int read_here(const struct demand_key *key, struct cmt_record *sample)
 	return ret;
 }
 
+int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample)
+{
+	const struct demand_key key = { rmid, generation };
+
+	return read_here(&key, sample);
+}
+
 /* Some RMIDs in one domain. */
 struct demand_call {
 	const struct demand_key *keys;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Readings on demand, and owners that are held: what CMT_IOC_READ and
- * CMT_IOC_REGISTER do.
+ * CMT_IOC_REGISTER do, and what the kernel itself can do.
  *
  * A reading claims the counter as a tick does (burst.h), with interrupts off on a
  * CPU of the domain that has ticks, and adds to the same sums.  So a tick of
@@ -16,6 +16,7 @@
 #include "uapi/cmt.h"
 
 struct cmt_waiter;
+struct task_struct;
 
 /*
  * One who holds an owner.  The owner may end before: a process that exits, a
@@ -37,6 +38,9 @@ struct cmt_hold {
  * CMT_ATTACH_CHILDREN or 0.
  */
 int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
+
+/* The process of @task, whichever of its threads that is.  -ESRCH: it has exited. */
+int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
 
 void cmt_unhold(struct cmt_hold *hold);
 /* All of a list, at the cost of one. */
@@ -78,5 +82,13 @@ int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
 
 /* The most records that there can be now, of one RMID or of all. */
 u32 cmt_demand_room(bool all);
+
+/*
+ * Read an RMID in the domain of this CPU, with interrupts off, not in an NMI:
+ * *@sample is a SAMPLE as CMT_IOC_READ gives it.  0, also when there are no values:
+ * the flags say so; -ENOENT: @generation of @rmid has ended; -EAGAIN: the counter
+ * is busy, for some microseconds; -ENXIO: this CPU is not up.
+ */
+int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample);
 
 #endif
