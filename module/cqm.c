@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What perf sees: the events in sysfs, and the callbacks of the PMU. */
 #include <linux/capability.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/module.h>
@@ -67,30 +68,25 @@ static u32 event_flag(const char *name)
 	return strstarts(name, "local") ? CMT_F_MBM_LOCAL : CMT_F_OCCUPANCY;
 }
 
-static bool same_package(unsigned int a, unsigned int b)
-{
-	return topology_physical_package_id(a) ==
-	       topology_physical_package_id(b);
-}
-
 /*
  * With .per-pkg, perf takes the first CPU of each package, and would drop the
  * other domains of a package.
  */
-static bool package_is_domain(void)
-{
-	const struct cmt_cpu *first;
-	unsigned int a, b;
+static bool package_is_domain;
 
-	for_each_online_cpu(a) {
-		for_each_online_cpu(b)
-			if (same_package(a, b))
-				break;
-		first = &per_cpu(cmt_cpus, b);
-		if (first->domain_id != per_cpu(cmt_cpus, a).domain_id)
-			return false;
+static void look_at_packages(void)
+{
+	unsigned int cpu, first;
+
+	package_is_domain = true;
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		first = cpumask_first(topology_core_cpumask(cpu));
+		if (per_cpu(cmt_cpus, first).domain_id !=
+		    per_cpu(cmt_cpus, cpu).domain_id)
+			package_is_domain = false;
 	}
-	return true;
+	cpus_read_unlock();
 }
 
 static umode_t event_is_visible(struct kobject *kobj, struct attribute *attr,
@@ -98,7 +94,7 @@ static umode_t event_is_visible(struct kobject *kobj, struct attribute *attr,
 {
 	if (!(cmt_caps.events & event_flag(attr->name)))
 		return 0;
-	if (strstr(attr->name, ".per-pkg") && !package_is_domain())
+	if (strstr(attr->name, ".per-pkg") && !package_is_domain)
 		return 0;
 	return attr->mode;
 }
@@ -237,6 +233,7 @@ int __init cmt_cqm_init(void)
 
 	if (!intel_cqm || !cmt_backend_samples())
 		return 0;
+	look_at_packages();
 	ret = cqm_sources_init();
 	if (!ret)
 		ret = perf_pmu_register(&cqm_pmu, "intel_cqm", -1);

@@ -32,6 +32,9 @@
 #define END_NS		1000000
 #define RMID_WAIT_MS	100
 
+/* For so many events at once interrupts are off. */
+#define CHOICE		64
+
 struct cqm_set {
 	struct list_head list;	/* of the source */
 	struct list_head events;
@@ -40,6 +43,7 @@ struct cqm_set {
 	enum cqm_value value;
 	u32 users;		/* events, those that are gone too; cqm_mutex */
 	struct cqm_event *reporter;	/* NULL: none may report */
+	struct cqm_event *recent;	/* perf had it on a CPU last; or NULL */
 	bool counting;		/* base is a value of the source, */
 	u64 base;		/* up to which the events have counted */
 };
@@ -74,17 +78,18 @@ static bool event_is_active(const struct cqm_event *e)
 }
 
 /*
- * perf's tools drop the value of an event that did not run.  Occupancy moves to
- * another event only if the one before never ran, since a move between two reads
- * counts it twice or not at all; traffic can go to any.
+ * perf's tools drop the value of an event that did not run, also when another one was
+ * disabled a moment ago.  Occupancy moves only to one that is better, since a move
+ * between two reads counts it twice or not at all; traffic can go to any.
  */
 static u32 event_rank(const struct cqm_set *set, struct cqm_event *e)
 {
-	bool runs = set->value == CQM_OCCUPANCY ? e->ran : event_is_active(e);
+	bool runs;
 
-	if (!e->settled)
+	if (!e || !e->settled)
 		return 0;
-	return 1 + event_is_on(e) * 4 + runs * 2 + (e == set->reporter);
+	runs = set->value == CQM_OCCUPANCY ? e->ran : event_is_active(e);
+	return 1 + runs * 4 + event_is_on(e) * 2 + (e == set->reporter);
 }
 
 /* x86's local64_t is added to without a lock, and a reset comes from any CPU. */
@@ -93,21 +98,34 @@ static void event_add(struct perf_event *event, u64 bytes)
 	atomic_long_add(bytes, &event->count.a.a);
 }
 
+/* Does @e report from now on? */
+static void set_offer(struct cqm_set *set, struct cqm_event *e)
+{
+	struct cqm_event *before = set->reporter;
+
+	if (e == before || event_rank(set, e) <= event_rank(set, before))
+		return;
+	set->reporter = e;
+	if (before && set->value == CQM_OCCUPANCY)
+		local64_set(&before->event->count, 0);
+}
+
+/* Where there are many, the next ones have their turn at the next call. */
 static void set_choose(struct cqm_set *set)
 {
-	struct cqm_event *e, *best = NULL, *before = set->reporter;
-	u32 rank, most = 0;
+	struct cqm_event *e, *first = NULL;
+	u32 left;
 
-	list_for_each_entry(e, &set->events, list) {
-		rank = event_rank(set, e);
-		if (rank <= most)
-			continue;
-		most = rank;
-		best = e;
+	set_offer(set, set->recent);
+	for (left = CHOICE; left; left--) {
+		e = list_first_entry_or_null(&set->events, struct cqm_event,
+					     list);
+		if (!e || e == first)
+			break;
+		first = first ?: e;
+		set_offer(set, e);
+		list_rotate_left(&set->events);
 	}
-	set->reporter = best;
-	if (before && before != best && set->value == CQM_OCCUPANCY)
-		local64_set(&before->event->count, 0);
 }
 
 /* The reporter counts what the source has counted since the last time. */
@@ -134,15 +152,14 @@ static void source_update(struct cqm_source *source)
 	struct cqm_set *set;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&cqm_lock, flags);
+	lockdep_assert_held(&cqm_mutex);
 	list_for_each_entry(set, &source->sets, list) {
-		struct cqm_event *e = set->reporter;
-
-		if (!e || !event_is_active(e))
+		raw_spin_lock_irqsave(&cqm_lock, flags);
+		if (!set->reporter || !event_is_active(set->reporter))
 			set_choose(set);
 		set_update(set);
+		raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	}
-	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 }
 
 static bool event_is_of_cgroup(const struct perf_event *event)
@@ -166,13 +183,14 @@ void cqm_event_begin(struct cqm_event *e)
 	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
 		return;
 	set = e->set;
+	set->recent = e;
 	if (!event_is_of_cgroup(e->event))
 		e->settled = true;
 	/* perf makes it active when this has returned */
 	e->on = true;
 	if (e->settled && !set->counting) {
 		cqm_source_read_here(set->source);
-		set_choose(set);
+		set_offer(set, e);
 		set->base = set->source->values[set->value];
 		set->counting = true;
 		if (set->reporter && set->value == CQM_OCCUPANCY)
@@ -279,8 +297,7 @@ static void set_add(struct cqm_set *set, struct cqm_event *e)
 	lockdep_assert_held(&cqm_lock);
 	list_add_tail(&e->list, &set->events);
 	e->set = set;
-	if (!set->reporter)
-		set_choose(set);
+	set_offer(set, e);
 }
 
 static void set_remove(struct cqm_event *e)
@@ -289,6 +306,8 @@ static void set_remove(struct cqm_event *e)
 
 	lockdep_assert_held(&cqm_lock);
 	list_del(&e->list);
+	if (set->recent == e)
+		set->recent = NULL;
 	if (set->reporter != e)
 		return;
 	set->reporter = NULL;

@@ -5,13 +5,13 @@
  * traffic never decreases, whichever RMID its owner has.
  */
 #include <linux/bitmap.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/spinlock.h>
 
 #include "cmt.h"
@@ -20,26 +20,26 @@
 #include "sampler.h"
 
 #define NO_KEY		U64_MAX
+#define NO_VALUE	U64_MAX
 #define KEY(rmid, generation)	((u64)(rmid) << 32 | (generation))
 
 /* Readings of one domain, some at a time. */
-#define BATCH		32
-#define BATCH_NS	20000	/* for so long interrupts are off */
-#define BATCH_RETRIES	8	/* of counters that a tick reads just now */
+#define BATCH	32
 
 struct batch {
 	u32 domain;
 	u32 nr;
-	u32 at;
-	u32 retries;
-	struct reading {
-		struct cqm_source *source;
-		u32 rmid;
-		u32 generation;
-		int err;
-		struct cmt_record sample;
-	} readings[BATCH];
+	struct cqm_source *sources[BATCH];
+	struct cmt_demand_key keys[BATCH];
+	struct cmt_record samples[BATCH];
 };
+
+/* A test build makes the window wide between a reading and its use. */
+#ifdef CMT_TEST_DELAY
+#define test_delay()	msleep(CMT_TEST_DELAY)
+#else
+#define test_delay()	do { } while (0)
+#endif
 
 DEFINE_MUTEX(cqm_mutex);	/* sources, and binding */
 DEFINE_RAW_SPINLOCK(cqm_lock);
@@ -49,11 +49,6 @@ static struct batch *batch;	/* cqm_mutex */
 static struct cqm_last *last_of(struct cqm_source *source, u32 rmid, u32 domain)
 {
 	return &source->lasts[source->of_owner ? domain : rmid];
-}
-
-static u64 difference(u64 from, u64 to)
-{
-	return to > from ? to - from : 0;
 }
 
 static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
@@ -67,28 +62,35 @@ static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
 
 /*
  * All traffic of an RMID counts that was given after the source began; that of an
- * older one counts from its first reading.
+ * older one counts from its first reading.  A reading may be older than one that was
+ * taken before, and adds nothing then.
  */
+static void traffic_take(struct cqm_source *source, struct cqm_last *last,
+			 const struct cmt_record *sample, enum cqm_value i,
+			 bool same)
+{
+	bool fresh = cmt_table_since(sample->rmid) >= source->since;
+	u64 now = sample_value(sample, i);
+
+	if (!same || last->values[i] == NO_VALUE)
+		last->values[i] = fresh ? 0 : now;
+	if (now <= last->values[i])
+		return;
+	source->values[i] += now - last->values[i];
+	last->values[i] = now;
+}
+
 static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
 		      const struct cmt_record *sample)
 {
-	bool fresh = cmt_table_since(sample->rmid) >= source->since;
 	bool same = last->key == key;
 	enum cqm_value i;
 
-	for (i = CQM_TOTAL; i < CQM_NR_VALUES; i++) {
-		u64 now = sample_value(sample, i);
-
-		if (!(sample->flags & CMT_F_OCCUPANCY << i)) {
-			if (!same)
-				last->values[i] = 0;
-			continue;
-		}
-		if (same || fresh)
-			source->values[i] +=
-				difference(same ? last->values[i] : 0, now);
-		last->values[i] = now;
-	}
+	for (i = CQM_TOTAL; i < CQM_NR_VALUES; i++)
+		if (sample->flags & CMT_F_OCCUPANCY << i)
+			traffic_take(source, last, sample, i, same);
+		else if (!same)
+			last->values[i] = NO_VALUE;
 	if (sample->flags & CMT_F_OCCUPANCY)
 		last->values[CQM_OCCUPANCY] = sample->sample.occupancy_bytes;
 	else if (!same)
@@ -120,66 +122,42 @@ static void source_sum(struct cqm_source *source)
 void cqm_source_read_here(struct cqm_source *source)
 {
 	u32 domain = this_cpu_read(cmt_cpus.domain);
+	struct cmt_demand_key key = { source->rmid, source->generation };
 	struct cmt_record sample;
 
 	lockdep_assert_held(&cqm_lock);
 	if (!source->of_owner || !source->generation ||
 	    (source->domain != CQM_ALL_DOMAINS && source->domain != domain))
 		return;
-	if (cmt_demand_read_here(source->rmid, source->generation, &sample))
+	if (cmt_demand_read_here(&key, &sample))
 		return;
 	source_take(source, domain, &sample);
 	source_sum(source);
 	source->read_ns = local_clock();
 }
 
-/* On a CPU of the domain, interrupts off. */
-static void batch_read_here(void *unused)
-{
-	u64 begin = local_clock();
-
-	do {
-		struct reading *r = &batch->readings[batch->at];
-
-		r->err = cmt_demand_read_here(r->rmid, r->generation,
-					      &r->sample);
-		if (r->err == -EAGAIN && batch->retries) {
-			batch->retries--;
-			return;
-		}
-		batch->at++;
-	} while (batch->at < batch->nr && local_clock() - begin < BATCH_NS);
-}
-
 static void batch_flush(void)
 {
-	int cpu = cmt_sampler_reader(batch->domain);
 	unsigned long flags;
 	u32 i;
 
-	batch->at = 0;
-	batch->retries = BATCH_RETRIES;
-	while (cpu >= 0 && batch->at < batch->nr)
-		if (smp_call_function_single(cpu, batch_read_here, NULL, true))
-			break;
+	cmt_demand_read(batch->keys, batch->nr, batch->domain, batch->samples);
+	test_delay();
 	raw_spin_lock_irqsave(&cqm_lock, flags);
-	for (i = 0; i < batch->at; i++) {
-		const struct reading *r = &batch->readings[i];
-
-		if (!r->err)
-			source_take(r->source, batch->domain, &r->sample);
-	}
+	for (i = 0; i < batch->nr; i++)
+		if (batch->samples[i].type == CMT_REC_SAMPLE)
+			source_take(batch->sources[i], batch->domain,
+				    &batch->samples[i]);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	batch->nr = 0;
 }
 
 static void batch_add(struct cqm_source *source, u32 rmid, u32 generation)
 {
-	struct reading *r = &batch->readings[batch->nr++];
+	u32 i = batch->nr++;
 
-	r->source = source;
-	r->rmid = rmid;
-	r->generation = generation;
+	batch->sources[i] = source;
+	batch->keys[i] = (struct cmt_demand_key) { rmid, generation };
 	if (batch->nr == BATCH)
 		batch_flush();
 }

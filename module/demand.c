@@ -38,12 +38,7 @@
 #define BUSY_TRIES	1000
 #define BUSY_US		20
 
-struct demand_key {
-	u32 rmid;
-	u32 generation;
-};
-
-static void sample_init(struct cmt_record *sample, const struct demand_key *key,
+static void sample_init(struct cmt_record *sample, const struct cmt_demand_key *key,
 			u32 cpu, u32 domain_id)
 {
 	*sample = (struct cmt_record) {
@@ -58,13 +53,13 @@ static void sample_init(struct cmt_record *sample, const struct demand_key *key,
 }
 
 /* Does the generation last?  Then what was read before is its owner's. */
-static bool is_live(const struct demand_key *key)
+static bool is_live(const struct cmt_demand_key *key)
 {
 	return cmt_table_generation(key->rmid) == key->generation &&
 	       (key->generation || !key->rmid);
 }
 
-static bool is_fresh(const struct cmt_record *last, const struct demand_key *key,
+static bool is_fresh(const struct cmt_record *last, const struct cmt_demand_key *key,
 		     u64 now)
 {
 	return last->type == CMT_REC_SAMPLE &&
@@ -75,7 +70,7 @@ static bool is_fresh(const struct cmt_record *last, const struct demand_key *key
 
 /* Does a reading at @now continue that of the counter's mark @seen? */
 static bool is_based(const struct cmt_demand *demand,
-		     const struct demand_key *key, u32 seen, u64 now)
+		     const struct cmt_demand_key *key, u32 seen, u64 now)
 {
 	u32 age = cmt_mark(now) - seen;
 
@@ -94,7 +89,7 @@ static bool is_based(const struct cmt_demand *demand,
  * reading; @seen is that before.
  */
 static u32 counter_prepare(struct cmt_domain *domain,
-			   const struct demand_key *key, u32 seen, u64 now)
+			   const struct cmt_demand_key *key, u32 seen, u64 now)
 {
 	struct cmt_counter *counter = &domain->counters[key->rmid];
 	struct cmt_demand *demand = &domain->demands[key->rmid];
@@ -133,7 +128,7 @@ static void sample_finish(struct cmt_domain *domain,
 }
 
 /* The counter is claimed.  *seen: for its release, as it is if this fails. */
-static int claimed_read(struct cmt_domain *domain, const struct demand_key *key,
+static int claimed_read(struct cmt_domain *domain, const struct cmt_demand_key *key,
 			u32 *seen, struct cmt_record *sample)
 {
 	struct cmt_demand *demand = &domain->demands[key->rmid];
@@ -159,7 +154,8 @@ static int claimed_read(struct cmt_domain *domain, const struct demand_key *key,
 	return 0;
 }
 
-static int read_here(const struct demand_key *key, struct cmt_record *sample)
+int cmt_demand_read_here(const struct cmt_demand_key *key,
+			 struct cmt_record *sample)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
 	struct cmt_domain *domain;
@@ -182,16 +178,9 @@ static int read_here(const struct demand_key *key, struct cmt_record *sample)
 	return ret;
 }
 
-int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample)
-{
-	const struct demand_key key = { rmid, generation };
-
-	return read_here(&key, sample);
-}
-
 /* Some RMIDs in one domain. */
 struct demand_call {
-	const struct demand_key *keys;
+	const struct cmt_demand_key *keys;
 	struct cmt_record *records;	/* one each; CMT_REC_PAD: it has ended */
 	u32 n;
 	u32 done;
@@ -211,7 +200,7 @@ static void call_run(void *info)
 	while (!call->ret && call->done < call->n && ns < limit) {
 		struct cmt_record *record = &call->records[call->done];
 
-		call->ret = read_here(&call->keys[call->done], record);
+		call->ret = cmt_demand_read_here(&call->keys[call->done], record);
 		if (call->ret == -ENOENT) {
 			record->type = CMT_REC_PAD;
 			call->ret = 0;
@@ -227,7 +216,7 @@ static void call_run(void *info)
 static void call_give_up(struct demand_call *call)
 {
 	struct cmt_record *record = &call->records[call->done];
-	const struct demand_key *key = &call->keys[call->done++];
+	const struct cmt_demand_key *key = &call->keys[call->done++];
 
 	sample_init(record, key, raw_smp_processor_id(),
 		    cmt_sampler_domain(call->domain)->id);
@@ -272,6 +261,20 @@ static int call_all(struct demand_call *call)
 	return 0;
 }
 
+int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
+		    struct cmt_record *records)
+{
+	struct demand_call call = {
+		.keys = keys,
+		.records = records,
+		.n = n,
+		.domain = domain,
+	};
+
+	memset(records, 0, n * sizeof(*records));
+	return call_all(&call);
+}
+
 /* Those that have not ended come first, in the same order.  Returns their number. */
 static u32 records_pack(struct cmt_record *records, u32 n)
 {
@@ -284,7 +287,7 @@ static u32 records_pack(struct cmt_record *records, u32 n)
 }
 
 /* @n RMIDs in every domain; arguments as of cmt_demand_all(). */
-static int read_domains(const struct demand_key *keys, u32 n,
+static int read_domains(const struct cmt_demand_key *keys, u32 n,
 			struct cmt_record *records, u32 room, u32 *count)
 {
 	struct demand_call call = { .keys = keys, .n = n };
@@ -307,7 +310,7 @@ static int read_domains(const struct demand_key *keys, u32 n,
 int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
 		   u32 room, u32 *count)
 {
-	const struct demand_key key = { rmid, generation };
+	const struct cmt_demand_key key = { rmid, generation };
 	int ret = read_domains(&key, 1, records, room, count);
 
 	return ret ?: is_live(&key) ? 0 : -ENOENT;
@@ -315,7 +318,7 @@ int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
 
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
 {
-	struct demand_key *keys;
+	struct cmt_demand_key *keys;
 	u32 rmid, n = 0;
 	int ret;
 
@@ -323,7 +326,7 @@ int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
 	if (!keys)
 		return -ENOMEM;
 	for (rmid = 1; rmid < cmt_caps.nr_rmids; rmid++) {
-		keys[n] = (struct demand_key) {
+		keys[n] = (struct cmt_demand_key) {
 			rmid, cmt_table_generation(rmid)
 		};
 		n += !!keys[n].generation;

@@ -84,11 +84,25 @@ int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
 u32 cmt_demand_room(bool all);
 
 /*
- * Read an RMID in the domain of this CPU, with interrupts off, not in an NMI:
- * *@sample is a SAMPLE as CMT_IOC_READ gives it.  0, also when there are no values:
- * the flags say so; -ENOENT: @generation of @rmid has ended; -EAGAIN: the counter
- * is busy, for some microseconds; -ENXIO: this CPU is not up.
+ * Some RMIDs, whoever has them, in the domain with index @domain, below
+ * cmt_sampler_domains(): @records[i], a SAMPLE as CMT_IOC_READ gives it, is of
+ * @keys[i]; CMT_REC_PAD: its generation has ended, or of -EINTR not read.  Process
+ * context; may sleep.  0 or -EINTR.
  */
-int cmt_demand_read_here(u32 rmid, u32 generation, struct cmt_record *sample);
+struct cmt_demand_key {
+	u32 rmid;
+	u32 generation;
+};
+
+int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
+		    struct cmt_record *records);
+
+/*
+ * One in the domain of this CPU, with interrupts off, not in an NMI.  0, also when
+ * there are no values: the flags say so; -ENOENT: the generation has ended;
+ * -EAGAIN: the counter is busy, for some microseconds; -ENXIO: this CPU is not up.
+ */
+int cmt_demand_read_here(const struct cmt_demand_key *key,
+			 struct cmt_record *sample);
 
 #endif

@@ -579,10 +579,11 @@ static void cqm_exit(void)
 {
 	uint64_t said, last;
 	struct dev dev;
-	pid_t pid;
-	int fds[2];
+	pid_t pid, other;
+	int fds[2], cpu, fd;
 
 	dev_open(&dev, O_RDWR);
+	cpu = cpu_event(TOTAL, 0);
 	pid = walk_on(1);
 	fds[0] = task_event(OCCUPANCY, pid, 0);
 	fds[1] = task_event(TOTAL, pid, 0);
@@ -590,13 +591,18 @@ static void cqm_exit(void)
 	said = value(fds[1]);
 	reap(pid, SIGKILL);
 	WAIT_FOR(!is_owner(&dev, CMT_OWNER_PROCESS, pid), 5000, "an owner");
+	/* a CPU event changes with the work item alone: the exit has been seen */
+	other = walk_on(1);
+	fd = task_event(TOTAL, other, 0);
+	sum_later(&cpu, 1);
+	close(fd);
+	reap(other, SIGKILL);
 	last = value(fds[1]);
 	CHECK(last >= said && value(fds[0]), "a step back at the exit");
 	/* its RMID goes to others, and what they do is not its */
 	for (int i = 0; i < 20; i++) {
-		pid_t other = walk_on(1);
-		int fd = task_event(TOTAL, other, 0);
-
+		other = walk_on(1);
+		fd = task_event(TOTAL, other, 0);
 		WAIT_FOR(value(fd), 5000, "no traffic");
 		reap(other, SIGKILL);
 		close(fd);
@@ -605,6 +611,7 @@ static void cqm_exit(void)
 	      (unsigned long long)last, (unsigned long long)value(fds[1]));
 	close(fds[0]);
 	close(fds[1]);
+	close(cpu);
 	dev_close(&dev);
 }
 
@@ -711,6 +718,25 @@ static void cqm_cpu_goes(void)
 	dev_close(&dev);
 }
 
+/*
+ * perf disables one event after the other, and drops the value of one that did not
+ * run: that of CPU 0.
+ */
+static void check_disabled(const int fds[2])
+{
+	int of_all = cpu_event(TOTAL, 0);
+
+	CHECK(!ioctl(fds[1], PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
+	sum_later(&of_all, 1);
+	CHECK(value(fds[1]) && !value(fds[0]), "it went to one that did not run");
+	CHECK(!ioctl(fds[0], PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
+	sum_later(&of_all, 1);
+	CHECK(value(fds[1]) && !value(fds[0]), "%llu and %llu after the end",
+	      (unsigned long long)value(fds[1]),
+	      (unsigned long long)value(fds[0]));
+	close(of_all);
+}
+
 static void cqm_cgroup(void)
 {
 	int cgroup, fds[2], total[2];
@@ -740,6 +766,7 @@ static void cqm_cgroup(void)
 	CHECK(nonzero(fds, 2) == 1, "two report");
 	before = sum(total, 2);
 	WAIT_FOR(sum(total, 2) > before + 4 * MIB, 20000, "no traffic");
+	check_disabled(fds);
 	reap(pid, SIGKILL);
 	for (int cpu = 0; cpu < 2; cpu++) {
 		close(fds[cpu]);
