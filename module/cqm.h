@@ -108,7 +108,8 @@ void cqm_source_read_here(struct cqm_source *source);
 void cqm_sources_read(struct cqm_source *only);
 
 /*
- * One that is there, or a new one, which is read.  @hold: NULL: of all RMIDs.
+ * One that is there, or a new one.  It is read: who binds an event counts from here.
+ * @hold: NULL: of all RMIDs.
  * @since: before the hold.  NULL: no memory.
  */
 struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,

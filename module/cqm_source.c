@@ -238,15 +238,12 @@ static bool source_is(const struct cqm_source *source, const struct cmt_hold *ho
 			 source->hold.number == hold->number);
 }
 
-struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
-				  u64 since)
+static struct cqm_source *source_new(const struct cmt_hold *hold, u32 domain,
+				     u64 since)
 {
 	u32 n = hold ? CMT_MAX_DOMAINS : cmt_caps.nr_rmids, i;
 	struct cqm_source *source;
 
-	list_for_each_entry(source, &cqm_sources, list)
-		if (source_is(source, hold, domain))
-			return source;
 	source = kvzalloc(struct_size(source, lasts, n), GFP_KERNEL);
 	if (!source)
 		return NULL;
@@ -260,7 +257,21 @@ struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
 	for (i = 0; i < n; i++)
 		source->lasts[i].key = NO_KEY;
 	list_add_tail(&source->list, &cqm_sources);
-	cqm_sources_read(source);
+	return source;
+}
+
+struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
+				  u64 since)
+{
+	struct cqm_source *source;
+
+	list_for_each_entry(source, &cqm_sources, list)
+		if (source_is(source, hold, domain))
+			break;
+	if (list_entry_is_head(source, &cqm_sources, list))
+		source = source_new(hold, domain, since);
+	if (source)
+		cqm_sources_read(source);
 	return source;
 }
 

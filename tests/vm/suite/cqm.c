@@ -40,17 +40,17 @@
 enum { OCCUPANCY = 1, TOTAL, LOCAL };
 enum { DISABLED = 1, INHERIT = 2 };
 
-static volatile char *memory_new(void)
+static volatile char *memory_new(size_t bytes)
 {
-	char *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	CHECK(memory != MAP_FAILED, "mmap: %m");
 	return memory;
 }
 
-/* Has traffic on one CPU for ever. */
-static pid_t walk_on(int cpu)
+/* Goes through so much memory on one CPU for ever. */
+static pid_t walk_through(int cpu, size_t bytes)
 {
 	volatile char *memory;
 	cpu_set_t set;
@@ -63,10 +63,16 @@ static pid_t walk_on(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	memory = memory_new();
+	memory = memory_new(bytes);
 	for (;;)
-		for (size_t i = 0; i < MEMORY; i += 64)
+		for (size_t i = 0; i < bytes; i += 64)
 			memory[i]++;
+}
+
+/* Has traffic. */
+static pid_t walk_on(int cpu)
+{
+	return walk_through(cpu, MEMORY);
 }
 
 static bool pmu_present(void)
@@ -215,24 +221,46 @@ static void check_traffic(const struct dev *dev, const int *fds, int n, pid_t pi
 	      (unsigned long long)said, (unsigned long long)outer);
 }
 
-static uint64_t stop(const struct dev *dev, pid_t pid)
+static void stop(pid_t pid)
 {
 	kill(pid, SIGSTOP);
 	WAIT_FOR(process_is(pid, 'T'), 5000, "it does not stop");
-	return traffic(dev, pid);
+}
+
+/*
+ * An event that begins at *from of the traffic of a process that is stopped: lines
+ * that it changed may be written back meanwhile.
+ */
+static int event_from(const struct dev *dev, pid_t pid, uint64_t *from)
+{
+	struct patience patience = patience_of(5000);
+	int fd = -1;
+
+	do {
+		CHECK(patience_left(&patience), "its traffic does not end");
+		if (fd >= 0)
+			close(fd);
+		*from = traffic(dev, pid);
+		fd = task_event(TOTAL, pid, 0);
+	} while (traffic(dev, pid) != *from);
+	return fd;
 }
 
 /* Between two stops the count is what was read, to the byte. */
 static void check_exact(const struct dev *dev, pid_t pid)
 {
-	uint64_t from = stop(dev, pid), to;
-	int fd = task_event(TOTAL, pid, 0), other = task_event(LOCAL, pid, 0);
+	uint64_t from;
+	int fd, other;
 
+	stop(pid);
+	fd = event_from(dev, pid, &from);
+	other = task_event(LOCAL, pid, 0);
 	kill(pid, SIGCONT);
 	WAIT_FOR(traffic(dev, pid) > from + 4 * MIB, 20000, "no traffic");
-	to = stop(dev, pid);
-	WAIT_FOR(value(fd) == to - from, 5000, "said %llu, and it was %llu",
-		 (unsigned long long)value(fd), (unsigned long long)(to - from));
+	stop(pid);
+	WAIT_FOR(value(fd) == traffic(dev, pid) - from, 5000,
+		 "said %llu, and it was %llu", (unsigned long long)value(fd),
+		 (unsigned long long)(traffic(dev, pid) - from));
 	note("traffic of %llu bytes, as it was read",
 	     (unsigned long long)value(fd));
 	kill(pid, SIGCONT);
@@ -446,7 +474,7 @@ static pid_t many_threads(pid_t tids[THREADS + 1])
 
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
-		void *memory = (void *)memory_new();
+		void *memory = (void *)memory_new(MEMORY);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int i = 0; i < THREADS; i++)
@@ -879,17 +907,26 @@ static double perf_says(const char *options, unsigned int *lines)
 }
 
 static void check_perf(const struct dev *dev, const char *options,
-		       unsigned int lines, uint32_t kind, pid_t pid)
+		       unsigned int lines, uint32_t kind, uint64_t id,
+		       uint64_t room)
 {
-	uint64_t before = truth(dev, kind, pid).sample.occupancy_bytes, after;
+	uint64_t before = truth(dev, kind, id).sample.occupancy_bytes, after;
 	unsigned int said_lines;
 	double said = perf_says(options, &said_lines);
 
-	after = truth(dev, kind, pid).sample.occupancy_bytes;
+	after = truth(dev, kind, id).sample.occupancy_bytes;
 	CHECK(said_lines >= lines, "%u lines", said_lines);
-	CHECK(said > 0 && is_between(said, before, after, MIB),
+	CHECK(said > 0 && is_between(said, before, after, room),
 	      "%s: %.0f, and it was %llu to %llu", options, said,
 	      (unsigned long long)before, (unsigned long long)after);
+}
+
+static bool have_tools(void)
+{
+	if (!access("/bin/perf", X_OK) && !access("/bin/cmtstat", X_OK))
+		return true;
+	note("there is no perf");
+	return false;
 }
 
 /* Debian's perf, where there is one: its numbers are those of CMT_IOC_READ. */
@@ -901,24 +938,101 @@ static void cqm_perf_tool(void)
 	pid_t pid;
 	int fd;
 
-	if (access("/bin/perf", X_OK)) {
-		note("there is no perf");
+	if (!have_tools())
 		return;
-	}
 	dev_open(&dev, O_RDWR);
 	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, 0);
 	WAIT_FOR(value(fd) > MEMORY, 20000, "no traffic");
 	snprintf(options, sizeof(options),
 		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
-	check_perf(&dev, options, 1, CMT_OWNER_PROCESS, pid);
+	check_perf(&dev, options, 1, CMT_OWNER_PROCESS, pid, MIB);
 	strcat(options, " -I 100");
-	check_perf(&dev, options, 5, CMT_OWNER_PROCESS, pid);
-	perf_says("-e intel_cqm/llc_occupancy/ -a", &lines);
-	perf_says("-e intel_cqm/llc_occupancy/ -C 1", &lines);
+	check_perf(&dev, options, 5, CMT_OWNER_PROCESS, pid, MIB);
+	check_perf(&dev, "-e intel_cqm/llc_occupancy/ -a", 1, 0, 0,
+		   4 * MIB);
+	check_perf(&dev, "-e intel_cqm/llc_occupancy/ -C 1", 1, 0, 0,
+		   4 * MIB);
 	snprintf(options, sizeof(options),
 		 "-e intel_cqm/total_bytes/ -p %d", pid);
 	CHECK(perf_says(options, &lines) > 0, "no traffic");
+	reap(pid, SIGKILL);
+	close(fd);
+	dev_close(&dev);
+}
+
+/* Of a cgroup, time after time. */
+static void cqm_perf_cgroup(void)
+{
+	unsigned int lines;
+	struct dev dev;
+	uint64_t id;
+	pid_t pid;
+
+	if (!have_tools())
+		return;
+	dev_open(&dev, O_RDWR);
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
+	id = group_make("cqm");
+	attach(&dev, CMT_OWNER_CGROUP, id, 0, NULL);
+	pid = walk_through(1, MIB);
+	group_enter("cqm", pid);
+	WAIT_FOR(truth(&dev, CMT_OWNER_CGROUP, id).sample.occupancy_bytes >
+		 MIB / 2, 20000, "no occupancy");
+	for (int i = 0; i < 4; i++)
+		check_perf(&dev, "-e intel_cqm/llc_occupancy/ -a -G cqm", 1,
+			   CMT_OWNER_CGROUP, id, MIB / 8);
+	CHECK(perf_says("-e intel_cqm/total_bytes/ -a -G cqm", &lines) >= 0,
+	      "no traffic");
+	reap(pid, SIGKILL);
+	detach(&dev, CMT_OWNER_CGROUP, id);
+	group_remove("cqm");
+	dev_close(&dev);
+}
+
+/* The occupancy of the one process that it shows. */
+static uint64_t cmtstat_says(void)
+{
+	static const char command[] = "cmtstat --by process --csv -n 1 |"
+		" awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ==\""
+		"occupancy_bytes\") n = i } $0 ~ /suite/ { print $n }'";
+	char line[64] = "";
+	FILE *pipe = popen(command, "r");
+
+	CHECK(pipe, "popen: %m");
+	CHECK(fgets(line, sizeof(line), pipe), "cmtstat shows no such process");
+	CHECK(!pclose(pipe), "%s", command);
+	note("cmtstat: %s", strtok(line, "\n"));
+	return strtoull(line, NULL, 10);
+}
+
+/*
+ * perf and cmtstat, while occupancy stands still: within 1 % of each other.  It does,
+ * as far as the kernel leaves the cache alone; hence several times.
+ */
+static void cqm_as_cmtstat(void)
+{
+	struct patience patience = patience_of(60000);
+	double perf = 0, cmtstat = 0;
+	unsigned int lines;
+	char options[128];
+	struct dev dev;
+	pid_t pid;
+	int fd;
+
+	if (!have_tools())
+		return;
+	dev_open(&dev, O_RDWR);
+	pid = walk_through(1, MIB / 2);
+	fd = task_event(TOTAL, pid, 0);
+	snprintf(options, sizeof(options),
+		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
+	do {
+		CHECK(patience_left(&patience), "perf %.0f, cmtstat %.0f", perf,
+		      cmtstat);
+		perf = perf_says(options, &lines);
+		cmtstat = cmtstat_says();
+	} while (perf <= 0 || perf > 1.01 * cmtstat || cmtstat > 1.01 * perf);
 	reap(pid, SIGKILL);
 	close(fd);
 	dev_close(&dev);
@@ -941,6 +1055,8 @@ const struct test cqm_tests[] = {
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
 	{ "cqm_perf_tool", cqm_perf_tool, MANUAL, 60 },
+	{ "cqm_perf_cgroup", cqm_perf_cgroup, MANUAL, 60 },
+	{ "cqm_as_cmtstat", cqm_as_cmtstat, MANUAL, 90 },
 	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
 	{ }
 };
