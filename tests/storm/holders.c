@@ -211,6 +211,8 @@ void act_holder(struct rng *rng)
 	if (!opened) {
 		famine_join();
 		opened = storm_open(&dev, O_RDWR);
+		if (opened && storm->famine)
+			go_hungry();
 		return;
 	}
 	switch (rng_below(rng, 8)) {
