@@ -11,7 +11,7 @@
 
 #include "storm.h"
 
-#define MOST_HELD	24
+#define MOST_HELD	16
 #define DOMAINS		4
 #define ALL_ROOM	2048
 #define HUNGRY_TRIES	200
@@ -113,9 +113,12 @@ static void check_since(const struct held *h, const struct cmt_record *r)
 
 static struct held *some_held(struct rng *rng)
 {
-	struct held *h = &held[rng_below(rng, MOST_HELD)];
+	unsigned int i, from = rng_below(rng, MOST_HELD);
 
-	return h->kind ? h : NULL;
+	for (i = 0; i < MOST_HELD; i++)
+		if (held[(from + i) % MOST_HELD].kind)
+			return &held[(from + i) % MOST_HELD];
+	return NULL;
 }
 
 static void read_held(struct rng *rng)
@@ -161,12 +164,9 @@ static void read_all(void)
  */
 static void go_hungry(void)
 {
-	unsigned int tries = storm->famine ? HUNGRY_TRIES : 1;
-	struct held *old = find_held(CMT_OWNER_CPU, 0);
+	unsigned int tries = HUNGRY_TRIES;
 	int err = 0;
 
-	if (old)
-		let_go(old);
 	while (tries-- && !err && !storm_closing()) {
 		err = owner_register(&dev, CMT_OWNER_CPU, 0, NULL);
 		storm_check_errno("REGISTER", err, ALLOW(ENOSPC));
@@ -215,7 +215,7 @@ void act_holder(struct rng *rng)
 			go_hungry();
 		return;
 	}
-	switch (rng_below(rng, 8)) {
+	switch (rng_below(rng, 7)) {
 	case 0:
 	case 1:
 	case 2:
@@ -233,11 +233,8 @@ void act_holder(struct rng *rng)
 		if (h)
 			let_go(h);
 		break;
-	case 7:
-		go_hungry();
-		break;
 	}
-	if (rng_one_in(rng, 60) || storm_closing())
+	if (rng_one_in(rng, 30) || storm_closing())
 		let_all_go(rng);
-	usleep(rng_below(rng, 3000));
+	usleep(rng_below(rng, 20000));
 }

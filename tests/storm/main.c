@@ -29,7 +29,7 @@ static const struct actor {
 	{ "cgroups",	act_cgroups,	ALWAYS,		false, 0 },
 	{ "orders",	act_orders,	ALWAYS,		true, 0 },
 	{ "holder",	act_holder,	ALWAYS,		true, 5 },
-	{ "holder",	act_holder,	ALWAYS,		true, 5 },
+	{ "holder",	act_holder,	STEADY,		true, 5 },
 	{ "reader",	act_reader,	ALWAYS,		true, 5 },
 	{ "reader",	act_reader,	STEADY,		true, 5 },
 	{ "poller",	act_poller,	STEADY,		true, 5 },
