@@ -49,7 +49,7 @@ void act_loader(struct rng *rng)
 {
 	int err;
 
-	err = module_load(some_params(rng));
+	err = storm_load(some_params(rng));
 	CHECK(!err || err == -EINVAL || err == -EEXIST, "load: %s",
 	      strerror(-err));
 	if (!err)

@@ -28,6 +28,8 @@ static const struct actor {
 	{ "tasks",	act_tasks,	ALWAYS,		true, 5 },
 	{ "cgroups",	act_cgroups,	ALWAYS,		false, 0 },
 	{ "orders",	act_orders,	ALWAYS,		true, 0 },
+	{ "holder",	act_holder,	ALWAYS,		true, 5 },
+	{ "holder",	act_holder,	STEADY,		true, 5 },
 	{ "reader",	act_reader,	ALWAYS,		true, 5 },
 	{ "reader",	act_reader,	STEADY,		true, 5 },
 	{ "poller",	act_poller,	STEADY,		true, 5 },
@@ -175,7 +177,7 @@ static struct plan plan_round(struct rng *rng, unsigned int round)
 
 static void load(const char *params)
 {
-	int err = module_load(params);
+	int err = storm_load(params);
 
 	CHECK(!err, "the module does not load (%s): %s", params, strerror(-err));
 }
@@ -201,6 +203,8 @@ static void run_round(unsigned int round, uint64_t seed)
 	memset(storm->pids, 0, sizeof(storm->pids));
 	memset(storm->cgroups, 0, sizeof(storm->cgroups));
 	storm->stop = storm->closing = false;
+	storm->resctrl = plan.resctrl;
+	storm->famine = plan.famine;
 	if (!plan.loading)
 		load(plan.params);
 	if (!plan.loading && !plan.resctrl)

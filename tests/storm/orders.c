@@ -12,20 +12,6 @@
 static struct dev control;
 static bool opened;
 
-/* What may come of an order while everything changes */
-static void check_errno(const char *what, int err, const int *allowed)
-{
-	if (err == -ENOMEM)
-		did(DEED_starved);
-	if (!err || err == -ENOMEM)
-		return;
-	while (*allowed && *allowed != -err)
-		allowed++;
-	CHECK(*allowed, "%s: %s", what, strerror(-err));
-}
-
-#define ALLOW(...) ((const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
-
 static void order_scope(struct rng *rng)
 {
 	static const char *const patterns[] = {
@@ -36,7 +22,7 @@ static void order_scope(struct rng *rng)
 	uint32_t scope = CMT_SCOPE_PROCESS + rng_below(rng, 4);
 	int err = scope_try(&control, scope, patterns[n], NULL);
 
-	check_errno("SET_SCOPE", err, ALLOW(EBUSY, EINTR));
+	storm_check_errno("SET_SCOPE", err, ALLOW(EBUSY, EINTR));
 	did(DEED_scopes);
 }
 
@@ -51,7 +37,7 @@ static void order_interval(struct rng *rng)
 	};
 	int err = ioctl(control.fd, CMT_IOC_SET_INTERVAL, &arg) ? -errno : 0;
 
-	check_errno("SET_INTERVAL", err, ALLOW());
+	storm_check_errno("SET_INTERVAL", err, ALLOW());
 	did(DEED_intervals);
 }
 
@@ -64,7 +50,7 @@ static void order_mode(struct rng *rng)
 	};
 	int err = ioctl(control.fd, CMT_IOC_SET_RESCTRL, &arg) ? -errno : 0;
 
-	check_errno("SET_RESCTRL", err, ALLOW(ENOTTY));
+	storm_check_errno("SET_RESCTRL", err, ALLOW(ENOTTY));
 	did(DEED_modes);
 }
 
@@ -77,31 +63,20 @@ static void order_counters(struct rng *rng)
 	};
 	int err = ioctl(control.fd, CMT_IOC_SET_COUNTERS, &arg) ? -errno : 0;
 
-	check_errno("SET_COUNTERS", err, ALLOW(ENOTTY));
+	storm_check_errno("SET_COUNTERS", err, ALLOW(ENOTTY));
 	did(DEED_counters);
-}
-
-static uint64_t some_id(struct rng *rng, uint32_t kind)
-{
-	switch (kind) {
-	case CMT_OWNER_PROCESS:
-		return storm->pids[rng_below(rng, STORM_PIDS)];
-	case CMT_OWNER_CGROUP:
-		return storm->cgroups[rng_below(rng, STORM_GROUPS)];
-	}
-	return rng_below(rng, 3);
 }
 
 /* 0 stands for nobody: such an id is refused. */
 static void order_attach(struct rng *rng)
 {
 	uint32_t kind = CMT_OWNER_PROCESS + rng_below(rng, 3);
-	uint64_t id = some_id(rng, kind);
+	uint64_t id = storm_some_id(rng, kind);
 	bool children = kind == CMT_OWNER_PROCESS && rng_one_in(rng, 2);
 	int err = attach(&control, kind, id,
 			 children ? CMT_ATTACH_CHILDREN : 0, NULL);
 
-	check_errno("ATTACH", err, ALLOW(ESRCH, ENOENT, ENXIO, EEXIST, ENOSPC,
+	storm_check_errno("ATTACH", err, ALLOW(ESRCH, ENOENT, ENXIO, EEXIST, ENOSPC,
 					 EINVAL, EBUSY));
 	did(DEED_attaches);
 }
@@ -109,9 +84,9 @@ static void order_attach(struct rng *rng)
 static void order_detach(struct rng *rng)
 {
 	uint32_t kind = CMT_OWNER_PROCESS + rng_below(rng, 3);
-	int err = detach(&control, kind, some_id(rng, kind));
+	int err = detach(&control, kind, storm_some_id(rng, kind));
 
-	check_errno("DETACH", err, ALLOW(ENOENT, ESRCH, ENXIO, EINVAL));
+	storm_check_errno("DETACH", err, ALLOW(ENOENT, ESRCH, ENXIO, EINVAL));
 	did(DEED_detaches);
 }
 
@@ -137,7 +112,7 @@ static void ask_path(struct rng *rng)
 	};
 	int err = ioctl(control.fd, CMT_IOC_PATH_OF_CGROUP, &arg) ? -errno : 0;
 
-	check_errno("PATH_OF_CGROUP", err, ALLOW(ENOENT, ENOTTY, ESTALE, EINVAL));
+	storm_check_errno("PATH_OF_CGROUP", err, ALLOW(ENOENT, ENOTTY, ESTALE, EINVAL));
 }
 
 /* A cgroup that is removed goes on to be an owner until its tasks are gone. */

@@ -11,6 +11,7 @@
  *			actors run is the scheduler's
  *	STORM_SECONDS	how long rounds begin
  *	STORM_FAMINE	how long loads of the module fail, in seconds
+ *	STORM_BACKEND	of the module, in every round
  *	STORM_WITHOUT	names of actors that stay away, with commas between
  */
 #ifndef CMT_STORM_H
@@ -30,7 +31,8 @@
 	X(intervals) X(modes) X(counters) X(attaches) X(detaches) X(queries)	\
 	X(refusals) X(readers) X(records) X(stalls) X(polls) X(munmaps)	\
 	X(kills) X(offlines) X(mounts) X(groups) X(mon_groups)		\
-	X(tasks) X(looks) X(loads) X(busy) X(starved)
+	X(tasks) X(looks) X(loads) X(busy) X(starved)			\
+	X(registers) X(unregisters) X(reads) X(releases)
 #define STORM_DEED(name) DEED_##name,
 enum deed { STORM_DEEDS(STORM_DEED) NR_DEEDS };
 #undef STORM_DEED
@@ -59,6 +61,9 @@ struct storm {
 	struct witness witnesses[WITNESSES];
 	bool stop;			/* the historian's record is complete */
 	bool closing;			/* the module is to be unloaded */
+	/* of the round */
+	bool resctrl;			/* it is mounted, and takes RMIDs */
+	bool famine;			/* some allocations fail */
 };
 
 extern struct storm *storm;
@@ -71,17 +76,25 @@ bool rng_one_in(struct rng *rng, uint32_t n);
 
 /* fork(); the child ends with its parent. */
 pid_t storm_fork(void);
+/* 0 or -errno; with the backend of the storm, if it has one */
+int storm_load(const char *params);
 /*
  * Opens the device and asks for its properties; false: the module is not there, or
  * is to be unloaded.
  */
 bool storm_open(struct dev *dev, int flags);
 bool storm_closing(void);
+/* What may come of an order while everything changes: ENOMEM, or one of these */
+void storm_check_errno(const char *what, int err, const int *allowed);
+#define ALLOW(...) ((const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
+/* Of a process, a cgroup or a CPU; 0 may stand for none. */
+uint64_t storm_some_id(struct rng *rng, uint32_t kind);
 
 /* The actors: one deed each, called until the round ends */
 void act_tasks(struct rng *rng);
 void act_cgroups(struct rng *rng);
 void act_orders(struct rng *rng);
+void act_holder(struct rng *rng);
 void act_reader(struct rng *rng);
 void act_poller(struct rng *rng);
 void act_mapper(struct rng *rng);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -51,6 +53,18 @@ pid_t storm_fork(void)
 	return 0;
 }
 
+int storm_load(const char *params)
+{
+	const char *backend = getenv("STORM_BACKEND");
+	char named[512];
+
+	if (!backend || !*backend)
+		return module_load(params);
+	/* the last one counts */
+	snprintf(named, sizeof(named), "%s backend=%s", params, backend);
+	return module_load(named);
+}
+
 bool storm_closing(void)
 {
 	return __atomic_load_n(&storm->closing, __ATOMIC_RELAXED);
@@ -73,4 +87,26 @@ bool storm_open(struct dev *dev, int flags)
 	dev->info.size = sizeof(dev->info);
 	CHECK(!ioctl(dev->fd, CMT_IOC_GET_INFO, &dev->info), "GET_INFO: %m");
 	return true;
+}
+
+void storm_check_errno(const char *what, int err, const int *allowed)
+{
+	if (err == -ENOMEM)
+		did(DEED_starved);
+	if (!err || err == -ENOMEM)
+		return;
+	while (*allowed && *allowed != -err)
+		allowed++;
+	CHECK(*allowed, "%s: %s", what, strerror(-err));
+}
+
+uint64_t storm_some_id(struct rng *rng, uint32_t kind)
+{
+	switch (kind) {
+	case CMT_OWNER_PROCESS:
+		return storm->pids[rng_below(rng, STORM_PIDS)];
+	case CMT_OWNER_CGROUP:
+		return storm->cgroups[rng_below(rng, STORM_GROUPS)];
+	}
+	return rng_below(rng, 3);
 }

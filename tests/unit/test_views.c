@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "view.h"
 #include "unit.h"
 
@@ -258,6 +259,27 @@ START_TEST(test_view_table_cuts_no_number)
 		assert_no_number_is_cut();
 		assert_has(width > 200 ? "OCCUPANCY" : "OCC");
 	}
+}
+END_TEST
+
+/* What is of counters only has a word where it makes a value a lower bound. */
+START_TEST(test_view_table_why)
+{
+	uint32_t bit;
+
+	for (bit = CMT_USAGE_WHY_ERROR; bit <= CMT_USAGE_WHY_EXCLUDED; bit <<= 1)
+		ck_assert_msg(!usage_why_name(bit) ==
+			      (bit == CMT_USAGE_WHY_NOT_COUNTED), "%#x", bit);
+	ck_assert_str_eq(usage_why_name(CMT_USAGE_WHY_EXCLUDED |
+					CMT_USAGE_WHY_OLD), "old");
+	prepare();
+	rows[0].why = 0;
+	rows[0].counters.why = CMT_USAGE_WHY_EXCLUDED;
+	print_table((struct table_opts){ .width = 140 });
+	assert_has(" cpu-excluded\n");
+	rows[0].counters.why = CMT_USAGE_WHY_NOT_COUNTED;
+	print_table((struct table_opts){ .width = 140 });
+	assert_lacks("cpu-excluded");
 }
 END_TEST
 
@@ -729,6 +751,7 @@ int main(void)
 	tcase_add_test(tc, test_view_table_fits_screen);
 	tcase_add_loop_test(tc, test_view_table_cuts_no_number, CMT_USAGE_BY_CONTAINER,
 			    CMT_USAGE_BY_DOMAIN + 1);
+	tcase_add_test(tc, test_view_table_why);
 	tcase_add_test(tc, test_view_table_narrows);
 	tcase_add_test(tc, test_view_header_wraps);
 	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);

@@ -7,16 +7,17 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "caps.h"
+#include "clock.h"
 #include "errors.h"
 #include "format.h"
 #include "json.h"
 #include "meter_view.h"
 #include "names.h"
 #include "signals.h"
+#include "text.h"
 
 #define DEFAULT_NS 1000000000ULL
 
@@ -32,32 +33,15 @@ struct session {
 
 enum { WATCH_OUTPUT, WATCH_PROCESS, NR_WATCHED };
 
-static uint64_t clock_ns(int clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* In memory first: output that blocks is interrupted by a signal. */
 static int write_text(int (*print)(const struct session *session, FILE *out),
 		      const struct session *session)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	int ret;
+	struct text text;
+	int ret = text_open(&text);
 
-	if (!out)
-		return -errno;
-	ret = print(session, out);
-	if (fclose(out) && !ret)
-		ret = -ENOMEM;
-	if (!ret)
-		ret = signals_write(STDOUT_FILENO, text, len);
-	free(text);
-	return ret;
+	if (ret)
+		return ret;
+	return text_write(&text, STDOUT_FILENO, print(session, text.out));
 }
 
 static void print_owner(const struct session *session, FILE *out)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "clock.h"
 #include "containers_cache.h"
 #include "list.h"
 #include "options.h"
@@ -126,14 +127,6 @@ static int update(struct service *service)
 	return ret;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static void rest(uint64_t used_ns)
 {
 	uint64_t ns = used_ns * (SHARE - 1);
@@ -151,10 +144,10 @@ static void rest(uint64_t used_ns)
 static void serve(struct service *service)
 {
 	for (;;) {
-		uint64_t before = cpu_ns();
+		uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 		update(service);
-		rest(cpu_ns() - before);
+		rest(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before);
 	}
 }
 

@@ -325,7 +325,8 @@ static void get_age(const struct row *row, struct cell *cell)
 
 static void get_reason(const struct row *row, struct cell *cell)
 {
-	const char *name = row->borrowed ? "borrowed-id" : usage_why_name(row->why);
+	const char *name = row->borrowed ? "borrowed-id" :
+			   usage_why_name(row->why | row->counters.why);
 
 	if (name)
 		set_text(cell, name);

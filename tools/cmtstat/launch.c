@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "caps.h"
-#include "source.h"
+#include "clock.h"
 
 /* What the anchor and the command say; the end of file follows. */
 struct answer {

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "caps.h"
+#include "clock.h"
 #include "command.h"
 #include "errors.h"
 #include "meter.h"
 #include "signals.h"
 #include "source.h"
 #include "terminal.h"
+#include "text.h"
 
 #define FIRST_LOOK_NS 500000000ULL	/* between screens of the first interval */
 #define HIDDEN_NS 250000000ULL		/* between checks for the foreground */
@@ -75,27 +77,23 @@ static int print_report(const struct session *session, FILE *out)
 static int show(const struct session *session)
 {
 	static const char NONE[] = "cmtstat: no readings in this interval\n";
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	int ret;
+	struct text text;
+	int ret = text_open(&text);
 
-	if (!out)
-		return -errno;
-	ret = print_report(session, out);
-	if (fclose(out) && !ret)
-		ret = -ENOMEM;
+	if (ret)
+		return ret;
+	ret = text_close(&text, print_report(session, text.out));
 	if (ret)
 		goto out;
 	if (session->screen)
-		ret = terminal_draw(text, len);
+		ret = terminal_draw(text.bytes, text.len);
 	else
-		ret = signals_write(STDOUT_FILENO, text, len);
+		ret = signals_write(STDOUT_FILENO, text.bytes, text.len);
 	if (!ret && session->config->output == OUTPUT_CSV &&
 	    !session->report.frame.end_ns)
 		ret = signals_write(STDERR_FILENO, NONE, sizeof(NONE) - 1);
 out:
-	free(text);
+	free(text.bytes);
 	return ret;
 }
 
@@ -237,17 +235,13 @@ static int run(struct session *session)
 
 static int print_header(enum cmt_usage_by by)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	int ret;
+	struct text text;
+	int ret = text_open(&text);
 
-	if (!out)
-		return -errno;
-	view_csv_header(out, by);
-	ret = fclose(out) ? -ENOMEM : signals_write(STDOUT_FILENO, text, len);
-	free(text);
-	return ret;
+	if (ret)
+		return ret;
+	view_csv_header(text.out, by);
+	return text_write(&text, STDOUT_FILENO, 0);
 }
 
 /* The screen's last table stays readable after a bounded run. */

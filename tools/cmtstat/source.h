@@ -61,6 +61,4 @@ uint64_t source_wait_ns(const struct source *source);
 int source_report(struct source *source, uint64_t wanted_ns,
 		  struct report *report);
 
-uint64_t clock_ns(int clock);
-
 #endif

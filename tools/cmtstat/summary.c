@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "clock.h"
 #include "format.h"
 #include "json.h"
 #include "meter_view.h"
-#include "source.h"
 
 /* What a flag of the values means for the command, as a sentence. */
 static const struct {

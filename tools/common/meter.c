@@ -2,7 +2,8 @@
 #include "meter.h"
 
 #include <errno.h>
-#include <time.h>
+
+#include "clock.h"
 
 static const uint32_t events[NR_METER_COUNTERS] = {
 	[METER_TOTAL] = CMT_F_MBM_TOTAL,
@@ -286,14 +287,6 @@ struct measure meter_rate(const struct meter *meter, enum meter_counter nr)
 	return rate;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 int meter_read(struct meter *meter, const struct cmt_device *dev, uint32_t kind,
 	       uint64_t id)
 {
@@ -301,7 +294,7 @@ int meter_read(struct meter *meter, const struct cmt_device *dev, uint32_t kind,
 	int ret = cmt_device_read_now(dev, kind, id, &reading);
 
 	if (ret == -EAGAIN) {
-		meter_add_pending(meter, now_ns());
+		meter_add_pending(meter, clock_ns(CLOCK_MONOTONIC));
 		return 0;
 	}
 	if (ret)

@@ -49,6 +49,7 @@ const char *usage_why_name(uint32_t why)
 		{ CMT_USAGE_WHY_PENDING, "pending" },
 		{ CMT_USAGE_WHY_OVERWRITTEN, "rmid-overwritten" },
 		{ CMT_USAGE_WHY_OLD, "old" },
+		{ CMT_USAGE_WHY_EXCLUDED, "cpu-excluded" },
 	};
 	size_t i;
 

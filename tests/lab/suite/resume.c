@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../vm/suite/control.h"
 #include "bench.h"
 #include "tests.h"
 
@@ -114,8 +115,100 @@ static void test_mem(void)
 	resume("core", "mem");
 }
 
+static struct cmt_record read_worker(const struct dev *dev,
+				     const struct worker *worker)
+{
+	struct cmt_record r;
+	int n = owner_read(dev, CMT_OWNER_PROCESS, worker->pid, &r, 1);
+
+	CHECK(n == 1, "READ: %d", n);
+	CHECK(r.rmid == worker->rmid && r.generation == worker->generation,
+	      "RMID %u, generation %u", r.rmid, r.generation);
+	CHECK(r.flags & CMT_F_MBM_TOTAL, "flags %#x", r.flags);
+	return r;
+}
+
+static uint64_t moved(const struct worker *worker)
+{
+	return lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0)).first;
+}
+
+/*
+ * Two readings after a resume can be subtracted.  On a busy host they may be too far
+ * apart, and say so.
+ */
+static void check_after(const struct dev *dev, const struct worker *worker)
+{
+	struct patience patience = patience_of(30000);
+	struct cmt_record from, to;
+	uint64_t least, most, said;
+
+	do {
+		CHECK(patience_left(&patience), "readings never are comparable");
+		most = moved(worker);
+		from = read_worker(dev, worker);
+		least = moved(worker);
+		sleep_ms(200);
+		least = moved(worker) - least;
+		to = read_worker(dev, worker);
+		most = moved(worker) - most;
+	} while (from.base != to.base);
+	said = to.sample.mbm_total_bytes - from.sample.mbm_total_bytes;
+	note("said %llu bytes, there were %llu to %llu",
+	     (unsigned long long)said, (unsigned long long)least,
+	     (unsigned long long)most);
+	CHECK(said + 2 * lab_unit() >= least && said <= most + 2 * lab_unit(),
+	      "that is not what there was");
+}
+
+/* Nothing ticks: only the readings on demand could be mistaken. */
+static void resume_on_demand(const char *level, const char *state)
+{
+	struct worker *worker = worker_start(BYTES);
+	struct cmt_record before, after;
+	uint64_t ticks;
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	ticks = dev_stats(&dev).ticks;
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, worker->pid, NULL),
+	      "REGISTER: %m");
+	worker_identify(worker, &dev);
+	model_begin();
+	worker_go(worker, true);
+	worker_wait(worker, 1);
+	before = read_worker(&dev, worker);
+	suspend(level, state);
+	after = read_worker(&dev, worker);
+	note("%s, tested by %s: %llu ms between the readings, base %u and %u",
+	     state, level, (unsigned long long)(after.ts - before.ts) / 1000000,
+	     before.base, after.base);
+	CHECK(after.base != before.base && after.flags & CMT_F_REBASED,
+	      "it is not said that the counter began anew, flags %#x",
+	      after.flags);
+	CHECK(after.sample.mbm_total_bytes >= before.sample.mbm_total_bytes,
+	      "the total goes back");
+	check_after(&dev, worker);
+	CHECK(dev_stats(&dev).ticks == ticks, "there were ticks");
+	lab_switch(false);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
+static void test_freeze_on_demand(void)
+{
+	resume_on_demand("devices", "freeze");
+}
+
+static void test_mem_on_demand(void)
+{
+	resume_on_demand("core", "mem");
+}
+
 const struct test resume_tests[] = {
 	{ "resume_from_freeze_rebases", test_freeze, PROCESS, 120 },
 	{ "resume_from_memory_rebases", test_mem, PROCESS, 120 },
+	{ "resume_from_freeze_on_demand", test_freeze_on_demand, "scope=manual", 120 },
+	{ "resume_from_memory_on_demand", test_mem_on_demand, "scope=manual", 120 },
 	{ 0 }
 };

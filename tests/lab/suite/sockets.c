@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Two sockets: every L3 has counts of its own, and is read by its own CPUs. */
+#include <errno.h>
 #include <fcntl.h>
 
+#include "../../vm/suite/control.h"
 #include "bench.h"
 #include "tests.h"
 
@@ -21,17 +23,13 @@ static void check_traffic(uint32_t domain, uint32_t rmid, const char *what,
 }
 
 /* What is said of a domain now is what the model counts there, in units. */
-static void check_domain(const struct log *log, const struct worker *worker,
-			 uint32_t domain)
+static void check_occupancy(const struct cmt_record *r,
+			    const struct worker *worker, uint32_t domain)
 {
-	const struct cmt_record *r = last_sample_in(log, worker->rmid, domain);
 	uint64_t truth = lab_get(LAB_OF_PAIR, LAB_ARG(domain, worker->rmid,
 						      worker->space));
-	struct lab_answer traffic = lab_ask(LAB_TRAFFIC,
-					    LAB_ARG(domain, worker->rmid, 0));
 	uint64_t said, off;
 
-	CHECK(r, "no sample of domain %u", domain);
 	CHECK(r->flags & CMT_F_OCCUPANCY, "flags %#x", r->flags);
 	said = r->sample.occupancy_bytes;
 	off = said > truth ? said - truth : truth - said;
@@ -39,6 +37,17 @@ static void check_domain(const struct log *log, const struct worker *worker,
 	     (unsigned long long)truth, (unsigned long long)said);
 	CHECK(off <= truth / 50 + 16 * lab_unit(), "domain %u is %llu off",
 	      domain, (unsigned long long)off);
+}
+
+static void check_domain(const struct log *log, const struct worker *worker,
+			 uint32_t domain)
+{
+	const struct cmt_record *r = last_sample_in(log, worker->rmid, domain);
+	struct lab_answer traffic = lab_ask(LAB_TRAFFIC,
+					    LAB_ARG(domain, worker->rmid, 0));
+
+	CHECK(r, "no sample of domain %u", domain);
+	check_occupancy(r, worker, domain);
 	check_traffic(domain, worker->rmid, "total",
 		      r->sample.mbm_total_bytes, traffic.first);
 	check_traffic(domain, worker->rmid, "local",
@@ -84,7 +93,150 @@ static void test_two(void)
 	dev_close(&dev);
 }
 
+/* What was read at rest, and what had moved then: of each socket */
+struct rest {
+	struct cmt_record r[SOCKETS];
+	uint64_t traffic[SOCKETS];
+};
+
+static void read_both(const struct dev *dev, const struct worker *worker,
+		      struct cmt_record r[SOCKETS])
+{
+	int n = owner_read(dev, CMT_OWNER_PROCESS, worker->pid, r, SOCKETS);
+	uint32_t i;
+
+	CHECK(n == SOCKETS, "READ: %d", n);
+	for (i = 0; i < SOCKETS; i++)
+		CHECK(r[i].type == CMT_REC_SAMPLE && r[i].domain == i &&
+		      r[i].rmid == worker->rmid &&
+		      r[i].generation == worker->generation,
+		      "record %u: type %u, domain %u, RMID %u", i, r[i].type,
+		      r[i].domain, r[i].rmid);
+}
+
+/* One reading is given for CMT_READ_FRESH_NS. */
+static void rest_read(const struct dev *dev, const struct worker *worker,
+		      struct rest *rest)
+{
+	uint32_t i;
+
+	sleep_ms(1);
+	read_both(dev, worker, rest->r);
+	for (i = 0; i < SOCKETS; i++)
+		rest->traffic[i] = lab_ask(LAB_TRAFFIC,
+					   LAB_ARG(i, worker->rmid, 0)).first;
+}
+
+/*
+ * It walks on one socket, and is read meanwhile.  false: the host let two readings
+ * be too far apart, and the traffic in between is not known, as they say.
+ */
+static bool walk_read(const struct dev *dev, struct worker *worker, uint32_t l3,
+		      struct rest *from, struct rest *to)
+{
+	uint64_t walks;
+
+	run_on(worker->pid, l3);
+	rest_read(dev, worker, from);
+	worker_go(worker, true);
+	walks = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
+	do {
+		read_both(dev, worker, to->r);
+		sleep_ms(5);
+	} while (__atomic_load_n(&worker->walks, __ATOMIC_RELAXED) < walks + 3);
+	worker_go(worker, false);
+	rest_read(dev, worker, to);
+	return from->r[0].base == to->r[0].base && from->r[1].base == to->r[1].base;
+}
+
+/* What was read says what has moved on each socket, on the one that ran and not. */
+static void check_walk(const struct dev *dev, struct worker *worker, uint32_t l3)
+{
+	struct patience patience = patience_of(30000);
+	struct rest from, to;
+	uint32_t i;
+
+	while (!walk_read(dev, worker, l3, &from, &to)) {
+		CHECK(patience_left(&patience), "readings never are comparable");
+		lab_ask(LAB_FLUSH, 0);	/* so that there is traffic again */
+	}
+	CHECK(to.traffic[l3] - from.traffic[l3] >= BYTES / 2,
+	      "nothing has moved on socket %u", l3);
+	for (i = 0; i < SOCKETS; i++) {
+		CHECK(from.r[i].flags & to.r[i].flags & CMT_F_MBM_TOTAL,
+		      "socket %u: flags %#x", i, to.r[i].flags);
+		check_traffic(i, worker->rmid, i == l3 ? "here" : "elsewhere",
+			      to.r[i].sample.mbm_total_bytes -
+			      from.r[i].sample.mbm_total_bytes,
+			      to.traffic[i] - from.traffic[i]);
+	}
+}
+
+/* Without a CPU that can read it, nothing of a socket is known; then it is again. */
+static void check_dark(const struct dev *dev, const struct worker *worker)
+{
+	struct cmt_record r[SOCKETS];
+
+	cpu_online(1, false);
+	read_both(dev, worker, r);
+	CHECK(r[0].flags & CMT_F_OCCUPANCY, "socket 0: flags %#x", r[0].flags);
+	CHECK(r[1].flags == CMT_F_UNAVAILABLE && !r[1].sample.occupancy_bytes &&
+	      !r[1].sample.mbm_total_bytes && !r[1].sample.mbm_local_bytes,
+	      "socket 1 without a CPU: flags %#x, %llu bytes", r[1].flags,
+	      (unsigned long long)r[1].sample.occupancy_bytes);
+	cpu_online(1, true);
+	sleep_ms(1);
+	read_both(dev, worker, r);
+	CHECK(r[1].flags & CMT_F_OCCUPANCY && !(r[1].flags & CMT_F_UNAVAILABLE),
+	      "socket 1 again: flags %#x", r[1].flags);
+}
+
+/* All RMIDs, by domain: the same in both. */
+static void check_all(const struct dev *dev)
+{
+	struct cmt_record r[64];
+	int i, n = owner_read(dev, 0, 0, r, 64);
+
+	CHECK(n > 0 && n % SOCKETS == 0, "READ of all: %d", n);
+	for (i = 0; i < n / 2; i++)
+		CHECK(!r[i].domain && r[n / 2 + i].domain == 1 &&
+		      r[i].rmid == r[n / 2 + i].rmid, "record %d: domain %u", i,
+		      r[i].domain);
+}
+
+static void test_two_on_demand(void)
+{
+	struct worker *worker = worker_start(BYTES);
+	struct cmt_record r[SOCKETS];
+	uint64_t ticks;
+	struct dev dev;
+	uint32_t l3;
+
+	dev_open(&dev, O_RDWR);
+	ticks = dev_stats(&dev).ticks;
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, worker->pid, NULL),
+	      "REGISTER: %m");
+	worker_identify(worker, &dev);
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, worker->pid, r, 1) == -ENOSPC,
+	      "two records in the room of one");
+	model_begin();
+	for (l3 = 0; l3 < SOCKETS; l3++)
+		check_walk(&dev, worker, l3);
+	worker_halt(worker);
+	sleep_ms(1);
+	read_both(&dev, worker, r);
+	for (l3 = 0; l3 < SOCKETS; l3++)
+		check_occupancy(&r[l3], worker, l3);
+	check_all(&dev);
+	check_dark(&dev, worker);
+	CHECK(dev_stats(&dev).ticks == ticks, "there were ticks");
+	lab_switch(false);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
 const struct test sockets_tests[] = {
 	{ "two_sockets_count_apart", test_two, PROCESS, 60 },
+	{ "two_sockets_on_demand", test_two_on_demand, "scope=manual", 60 },
 	{ 0 }
 };

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -40,27 +37,50 @@ void scope_set(const struct dev *dev, uint32_t scope)
 	CHECK(!err, "SET_SCOPE %u: %s", scope, strerror(-err));
 }
 
-int attach(const struct dev *dev, uint32_t kind, uint64_t id, uint32_t options,
-	   struct cmt_attach *out)
+int owner_order(const struct dev *dev, unsigned long number, uint32_t kind,
+		uint64_t id, uint32_t options, struct cmt_attach *out)
 {
 	struct cmt_attach arg = {
 		.size = sizeof(arg), .kind = kind, .options = options, .id = id,
 	};
+	int err = ioctl(dev->fd, number, &arg) ? -errno : 0;
 
-	if (ioctl(dev->fd, CMT_IOC_ATTACH, &arg))
-		return -errno;
 	if (out)
 		*out = arg;
-	return 0;
+	return err;
+}
+
+int attach(const struct dev *dev, uint32_t kind, uint64_t id, uint32_t options,
+	   struct cmt_attach *out)
+{
+	return owner_order(dev, CMT_IOC_ATTACH, kind, id, options, out);
 }
 
 int detach(const struct dev *dev, uint32_t kind, uint64_t id)
 {
-	struct cmt_attach arg = {
-		.size = sizeof(arg), .kind = kind, .id = id,
+	return owner_order(dev, CMT_IOC_DETACH, kind, id, 0, NULL);
+}
+
+int owner_register(const struct dev *dev, uint32_t kind, uint64_t id,
+		   struct cmt_attach *out)
+{
+	return owner_order(dev, CMT_IOC_REGISTER, kind, id, 0, out);
+}
+
+int owner_unregister(const struct dev *dev, uint32_t kind, uint64_t id)
+{
+	return owner_order(dev, CMT_IOC_UNREGISTER, kind, id, 0, NULL);
+}
+
+int owner_read(const struct dev *dev, uint32_t kind, uint64_t id,
+	       struct cmt_record *records, uint32_t room)
+{
+	struct cmt_read arg = {
+		.size = sizeof(arg), .kind = kind, .count = room, .id = id,
+		.records = (uintptr_t)records,
 	};
 
-	return ioctl(dev->fd, CMT_IOC_DETACH, &arg) ? -errno : 0;
+	return ioctl(dev->fd, CMT_IOC_READ, &arg) ? -errno : (int)arg.count;
 }
 
 uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,

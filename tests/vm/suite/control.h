@@ -17,6 +17,16 @@ void scope_set(const struct dev *dev, uint32_t scope);
 int attach(const struct dev *dev, uint32_t kind, uint64_t id, uint32_t options,
 	   struct cmt_attach *out);
 int detach(const struct dev *dev, uint32_t kind, uint64_t id);
+int owner_register(const struct dev *dev, uint32_t kind, uint64_t id,
+		   struct cmt_attach *out);
+int owner_unregister(const struct dev *dev, uint32_t kind, uint64_t id);
+/* any of them, by the number of its ioctl */
+int owner_order(const struct dev *dev, unsigned long number, uint32_t kind,
+		uint64_t id, uint32_t options, struct cmt_attach *out);
+
+/* CMT_IOC_READ: how many records, or -errno */
+int owner_read(const struct dev *dev, uint32_t kind, uint64_t id,
+	       struct cmt_record *records, uint32_t room);
 
 /* Those who wait; returns how many */
 uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Owners that a descriptor registers, and readings without a tick. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -23,51 +22,13 @@
 #define MIB (1024 * 1024)
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
-/* 0 or -errno; out may be NULL */
-static int name_it(const struct dev *dev, unsigned long number, uint32_t kind,
-		   uint64_t id, uint32_t options, struct cmt_attach *out)
-{
-	struct cmt_attach arg = {
-		.size = sizeof(arg), .kind = kind, .options = options, .id = id,
-	};
-
-	int err = ioctl(dev->fd, number, &arg) ? -errno : 0;
-
-	if (out)
-		*out = arg;
-	return err;
-}
-
-static int reg(const struct dev *dev, uint32_t kind, uint64_t id,
-	       struct cmt_attach *out)
-{
-	return name_it(dev, CMT_IOC_REGISTER, kind, id, 0, out);
-}
-
-static int unreg(const struct dev *dev, uint32_t kind, uint64_t id)
-{
-	return name_it(dev, CMT_IOC_UNREGISTER, kind, id, 0, NULL);
-}
-
-/* How many records, or -errno. */
-static int read_now(const struct dev *dev, uint32_t kind, uint64_t id,
-		    struct cmt_record *records, uint32_t room)
-{
-	struct cmt_read arg = {
-		.size = sizeof(arg), .kind = kind, .count = room, .id = id,
-		.records = (uintptr_t)records,
-	};
-
-	return ioctl(dev->fd, CMT_IOC_READ, &arg) ? -errno : (int)arg.count;
-}
-
 /* The guest has one domain. */
 static struct cmt_record read_one(const struct dev *dev, uint32_t kind,
 				  uint64_t id, const struct cmt_attach *owner)
 {
 	uint64_t before = now_ns();
 	struct cmt_record r;
-	int n = read_now(dev, kind, id, &r, 1);
+	int n = owner_read(dev, kind, id, &r, 1);
 
 	CHECK(n == 1, "READ: %d", n);
 	CHECK(r.type == CMT_REC_SAMPLE && r.rmid == owner->rmid &&
@@ -124,11 +85,12 @@ static void demand_process(void)
 	dev_open(&dev, O_RDWR);
 	ticks = dev_stats(&dev).ticks;
 	pid = walk(MIB);
-	CHECK(read_now(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ENOENT,
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ENOENT,
 	      "a reading of no owner");
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	a = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
-	CHECK(reg(&dev, CMT_OWNER_PROCESS, pid, NULL) == -EEXIST, "twice");
+	CHECK(owner_register(&dev, CMT_OWNER_PROCESS, pid, NULL) == -EEXIST,
+	      "twice");
 	WAIT_FOR(read_one(&dev, CMT_OWNER_PROCESS, pid, &out)
 		 .sample.occupancy_bytes >= MIB / 2, 10000,
 		 "half of its MiB is not in the cache");
@@ -136,13 +98,13 @@ static void demand_process(void)
 	CHECK(b.ts > a.ts && b.sample.mbm_total_bytes >= a.sample.mbm_total_bytes,
 	      "time or traffic goes back");
 	CHECK(dev_stats(&dev).ticks == ticks, "there were ticks");
-	CHECK(!unreg(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
-	CHECK(unreg(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "twice");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(owner_unregister(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "twice");
 	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, pid), "it keeps its RMID");
-	CHECK(read_now(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ENOENT,
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ENOENT,
 	      "a reading of no owner any more");
 	reap(pid, SIGKILL);
-	CHECK(read_now(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ESRCH,
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, pid, &a, 1) == -ESRCH,
 	      "a reading of the dead");
 	check_pool(&dev);
 	dev_close(&dev);
@@ -160,17 +122,18 @@ static void demand_cgroup(void)
 	id = group_make("plain");
 	pid = walk(MIB);
 	group_enter("plain", pid);
-	CHECK(!reg(&dev, CMT_OWNER_CGROUP, id, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_CGROUP, id, &out), "REGISTER: %m");
 	WAIT_FOR(read_one(&dev, CMT_OWNER_CGROUP, id, &out)
 		 .sample.occupancy_bytes >= MIB / 2, 10000, "no occupancy");
-	CHECK(read_now(&dev, CMT_OWNER_PROCESS, pid, &r, 1) == -ENOENT,
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, pid, &r, 1) == -ENOENT,
 	      "its member is no owner");
 	reap(pid, SIGKILL);
 	read_one(&dev, CMT_OWNER_CGROUP, id, &out);
 	group_remove("plain");
-	CHECK(read_now(&dev, CMT_OWNER_CGROUP, id, &r, 1) == -ENOENT, "removed");
-	CHECK(!unreg(&dev, CMT_OWNER_CGROUP, id), "what has ended: %m");
-	CHECK(unreg(&dev, CMT_OWNER_CGROUP, id) == -ENOENT, "twice");
+	CHECK(owner_read(&dev, CMT_OWNER_CGROUP, id, &r, 1) == -ENOENT, "removed");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_CGROUP, id), "what has ended: %m");
+	CHECK(owner_unregister(&dev, CMT_OWNER_CGROUP, id) == -ENOENT,
+	      "twice");
 	check_pool(&dev);
 	dev_close(&dev);
 }
@@ -184,18 +147,19 @@ static void demand_cpu(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = walk(MIB);
-	CHECK(!reg(&dev, CMT_OWNER_CPU, 1, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_CPU, 1, &out), "REGISTER: %m");
 	WAIT_FOR(read_one(&dev, CMT_OWNER_CPU, 1, &out)
 		 .sample.occupancy_bytes >= MIB / 2, 10000, "no occupancy");
 	cpu_online(1, false);
-	CHECK(read_now(&dev, CMT_OWNER_CPU, 1, &r, 1) == -ENOENT, "offline");
-	CHECK(reg(&dev, CMT_OWNER_CPU, 1, NULL) == -ENXIO, "offline");
+	CHECK(owner_read(&dev, CMT_OWNER_CPU, 1, &r, 1) == -ENOENT, "offline");
+	CHECK(owner_register(&dev, CMT_OWNER_CPU, 1, NULL) == -ENXIO, "offline");
 	cpu_online(1, true);
-	CHECK(read_now(&dev, CMT_OWNER_CPU, 1, &r, 1) == -ENOENT,
+	CHECK(owner_read(&dev, CMT_OWNER_CPU, 1, &r, 1) == -ENOENT,
 	      "an owner again, and nobody has asked");
-	CHECK(!reg(&dev, CMT_OWNER_CPU, 1, &out), "instead of what has ended");
+	CHECK(!owner_register(&dev, CMT_OWNER_CPU, 1, &out),
+	      "instead of what has ended");
 	read_one(&dev, CMT_OWNER_CPU, 1, &out);
-	CHECK(!unreg(&dev, CMT_OWNER_CPU, 1), "UNREGISTER: %m");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_CPU, 1), "UNREGISTER: %m");
 	CHECK(!owner_find(&dev, CMT_OWNER_CPU, 1), "it keeps its RMID");
 	reap(pid, SIGKILL);
 	check_pool(&dev);
@@ -216,7 +180,7 @@ static pid_t program_start(pid_t of)
 	if (!pid) {
 		close(done[0]);
 		dev_open(&dev, O_RDWR);
-		if (!reg(&dev, CMT_OWNER_PROCESS, of, NULL) &&
+		if (!owner_register(&dev, CMT_OWNER_PROCESS, of, NULL) &&
 		    write(done[1], "x", 1) == 1)
 			for (;;)
 				pause();
@@ -251,21 +215,22 @@ static void demand_two_programs(void)
 	first = program_start(pid);
 	second = program_start(pid);
 	dev_open(&own, O_RDWR);		/* they have no copy of it */
-	CHECK(!reg(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	CHECK(!is_gone(&dev, &out), "no owner");
 	reap(first, SIGKILL);
 	CHECK(!is_gone(&dev, &out), "freed with two left");
 	read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	/* another descriptor of the same program has not registered */
-	CHECK(unreg(&own, CMT_OWNER_PROCESS, 1) == -ENOENT, "not registered");
-	CHECK(!unreg(&own, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(owner_unregister(&own, CMT_OWNER_PROCESS, 1) == -ENOENT,
+	      "not registered");
+	CHECK(!owner_unregister(&own, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
 	read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	CHECK(!is_gone(&dev, &out), "freed with one left");
 	reap(second, SIGKILL);
 	WAIT_FOR(is_gone(&dev, &out), 5000, "not freed after the last");
 
 	/* a descriptor that two have: it ends with the second */
-	CHECK(!reg(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	third = park(0, NULL);
 	close(own.fd);
 	CHECK(!is_gone(&dev, &out), "its child has the descriptor, too");
@@ -286,7 +251,7 @@ static void demand_shared(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "not attached");
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &got) &&
 	      got.rmid == out.rmid && got.generation == out.generation,
@@ -299,21 +264,22 @@ static void demand_shared(void)
 	scope_set(&dev, CMT_SCOPE_CONTAINER);
 	CHECK(!is_gone(&dev, &out), "gone with the scope");
 	scope_set(&dev, CMT_SCOPE_PROCESS);
-	CHECK(!unreg(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
 	CHECK(!is_gone(&dev, &out), "the scope wants it");
 	check_scope(&dev, CMT_SCOPE_PROCESS, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &got) && got.rmid == out.rmid,
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &got) &&
+	      got.rmid == out.rmid,
 	      "registered under another RMID");
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, NULL), "ATTACH: %m");
-	CHECK(!unreg(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
 	CHECK(!is_gone(&dev, &out), "it is attached");
 	scope_set(&dev, CMT_SCOPE_MANUAL);
 	CHECK(is_gone(&dev, &out), "the scope forgets what is attached");
 
-	CHECK(!reg(&dev, CMT_OWNER_CPU, 1, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_CPU, 1, &out), "REGISTER: %m");
 	scope_set(&dev, CMT_SCOPE_CPU);
 	CHECK(owner_find(&dev, CMT_OWNER_CPU, 1)->rmid == out.rmid, "CPU 1");
-	CHECK(!unreg(&dev, CMT_OWNER_CPU, 1) &&
+	CHECK(!owner_unregister(&dev, CMT_OWNER_CPU, 1) &&
 	      owner_find(&dev, CMT_OWNER_CPU, 1), "the scope wants it");
 	reap(pid, SIGKILL);
 	check_pool(&dev);
@@ -345,15 +311,16 @@ static void demand_recycled(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	reap(pid, SIGKILL);
 	CHECK(is_gone(&dev, &out), "the dead has an RMID");
 	CHECK(park_as(pid) == pid, "another id");
 	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, pid), "it is an owner");
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &again), "again: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &again), "again: %m");
 	read_one(&dev, CMT_OWNER_PROCESS, pid, &again);
-	CHECK(!unreg(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
-	CHECK(unreg(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "two holds");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(owner_unregister(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT,
+	      "two holds");
 	reap(pid, SIGKILL);
 	check_pool(&dev);
 	dev_close(&dev);
@@ -398,7 +365,7 @@ static void demand_value(void)
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
 	pid = walk(MIB);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	WAIT_FOR(ring_occupancy(&dev, out.rmid) >= MIB / 2, 10000,
 		 "no occupancy in the rings");
 	do {
@@ -438,7 +405,7 @@ static void *hammer_run(void *arg)
 	int i, n;
 
 	while (!__atomic_load_n(&h->stop, __ATOMIC_RELAXED)) {
-		n = read_now(&h->dev, 0, 0, records, 64);
+		n = owner_read(&h->dev, 0, 0, records, 64);
 		CHECK(n > 0, "READ: %d", n);
 		h->reads++;
 		for (i = 0; i < n; i++) {
@@ -513,7 +480,7 @@ static void demand_beside_ticks(void)
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
 	pid = walk(8 * MIB);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	recorder_start(&rec, &dev, true);
 	ticks = dev_stats(&dev).ticks;
@@ -562,7 +529,7 @@ static void demand_rebased(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	first = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	CHECK(first.flags & CMT_F_REBASED, "the first continues none");
 	wait_stale();
@@ -617,7 +584,7 @@ static void demand_owed(void)
 	dev_set_interval(&dev, 100000000);
 	dev_map(&dev, FROM_NOW);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	before = wait_sample(&dev, out.rmid, 0);
 	before = wait_sample(&dev, out.rmid, before.ts);
 	WAIT_FOR(now_ns() - before.ts > 2800000000ULL, 5000, "time");
@@ -645,7 +612,7 @@ static void demand_hotplug(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	hammer_start(&hammer, out.rmid);
 	for (i = 0; i < 10; i++) {
 		cpu_online(1, false);
@@ -672,13 +639,14 @@ static void demand_pending(void)
 	dev_open(&dev, O_RDWR);
 	for (i = 0; i < 8; i++) {
 		pids[i] = park(0, NULL);
-		CHECK(!reg(&dev, CMT_OWNER_PROCESS, pids[i], &out), "REGISTER");
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pids[i], &out),
+		      "REGISTER");
 	}
-	CHECK(read_now(&dev, CMT_OWNER_PROCESS, pids[7], &r, 1) == -EAGAIN,
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, pids[7], &r, 1) == -EAGAIN,
 	      "the value of all who wait");
 	reap(pids[0], SIGKILL);
 	reap(pids[1], SIGKILL);
-	WAIT_FOR(read_now(&dev, CMT_OWNER_PROCESS, pids[7], &r, 1) == 1, 5000,
+	WAIT_FOR(owner_read(&dev, CMT_OWNER_PROCESS, pids[7], &r, 1) == 1, 5000,
 		 "not served");
 	for (i = 2; i < 8; i++)
 		reap(pids[i], SIGKILL);
@@ -693,27 +661,32 @@ static void demand_bad(void)
 
 	dev_open(&dev, O_RDWR);
 	dev_open(&ro, O_RDONLY);
-	CHECK(reg(&dev, 0, 1, NULL) == -EINVAL &&
-	      reg(&dev, 4, 1, NULL) == -EINVAL, "no such kind");
-	CHECK(name_it(&dev, CMT_IOC_REGISTER, CMT_OWNER_PROCESS, 1, 2, NULL) ==
+	CHECK(owner_register(&dev, 0, 1, NULL) == -EINVAL &&
+	      owner_register(&dev, 4, 1, NULL) == -EINVAL, "no such kind");
+	CHECK(owner_order(&dev, CMT_IOC_REGISTER, CMT_OWNER_PROCESS, 1, 2,
+			  NULL) ==
 	      -EINVAL &&
-	      name_it(&dev, CMT_IOC_REGISTER, CMT_OWNER_CPU, 1,
+	      owner_order(&dev, CMT_IOC_REGISTER, CMT_OWNER_CPU, 1,
 		      CMT_ATTACH_CHILDREN, NULL) == -EINVAL &&
-	      name_it(&dev, CMT_IOC_UNREGISTER, CMT_OWNER_PROCESS, 1,
+	      owner_order(&dev, CMT_IOC_UNREGISTER, CMT_OWNER_PROCESS, 1,
 		      CMT_ATTACH_CHILDREN, NULL) == -EINVAL, "no such option");
-	CHECK(reg(&dev, CMT_OWNER_PROCESS, 2, NULL) == -ESRCH, "a kernel thread");
-	CHECK(reg(&dev, CMT_OWNER_CGROUP, 1ULL << 60, NULL) == -ENOENT, "cgroup");
-	CHECK(reg(&dev, CMT_OWNER_CPU, dev.info.nr_cpus, NULL) == -ENXIO, "CPU");
-	CHECK(reg(&ro, CMT_OWNER_CPU, 1, NULL) == -EBADF &&
-	      unreg(&ro, CMT_OWNER_CPU, 1) == -EBADF, "read-only");
-	CHECK(read_now(&ro, 4, 1, records, 8) == -EINVAL &&
-	      read_now(&ro, 0, 1, records, 8) == -EINVAL, "kind");
-	CHECK(read_now(&ro, CMT_OWNER_CPU, 1, records, 8) == -ENOENT, "no owner");
+	CHECK(owner_register(&dev, CMT_OWNER_PROCESS, 2, NULL) == -ESRCH,
+	      "a kernel thread");
+	CHECK(owner_register(&dev, CMT_OWNER_CGROUP, 1ULL << 60, NULL) == -ENOENT,
+	      "cgroup");
+	CHECK(owner_register(&dev, CMT_OWNER_CPU, dev.info.nr_cpus, NULL) == -ENXIO,
+	      "CPU");
+	CHECK(owner_register(&ro, CMT_OWNER_CPU, 1, NULL) == -EBADF &&
+	      owner_unregister(&ro, CMT_OWNER_CPU, 1) == -EBADF, "read-only");
+	CHECK(owner_read(&ro, 4, 1, records, 8) == -EINVAL &&
+	      owner_read(&ro, 0, 1, records, 8) == -EINVAL, "kind");
+	CHECK(owner_read(&ro, CMT_OWNER_CPU, 1, records, 8) == -ENOENT,
+	      "no owner");
 	CHECK(ioctl(ro.fd, CMT_IOC_READ, &arg) && errno == ENOSPC &&
 	      arg.count == 1, "the overflow owner alone: %u, %m", arg.count);
-	CHECK(read_now(&ro, 0, 0, records, 8) == 1 && !records[1].type,
+	CHECK(owner_read(&ro, 0, 0, records, 8) == 1 && !records[1].type,
 	      "the overflow owner");
-	CHECK(read_now(&ro, 0, 0, (void *)8, 8) == -EFAULT, "bad records");
+	CHECK(owner_read(&ro, 0, 0, (void *)8, 8) == -EFAULT, "bad records");
 	CHECK(dev_stats(&dev).rmids_active == 1, "an owner by mistake");
 	dev_close(&ro);
 	dev_close(&dev);
@@ -731,10 +704,10 @@ static void demand_rights(void)
 	struct dev dev;
 
 	dev_open(&dev, O_RDWR);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, getpid(), &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, getpid(), &out), "REGISTER: %m");
 	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
-	CHECK(reg(&dev, CMT_OWNER_CPU, 0, NULL) == -EPERM &&
-	      unreg(&dev, CMT_OWNER_PROCESS, getpid()) == -EPERM,
+	CHECK(owner_register(&dev, CMT_OWNER_CPU, 0, NULL) == -EPERM &&
+	      owner_unregister(&dev, CMT_OWNER_PROCESS, getpid()) == -EPERM,
 	      "without a capability");
 	read_one(&dev, CMT_OWNER_PROCESS, getpid(), &out);
 	dev_close(&dev);
@@ -759,10 +732,12 @@ static void demand_many(void)
 		ids[i] = group_make(name);
 	}
 	for (i = 0; i < CMT_REGISTER_MAX; i++)
-		CHECK(!reg(&dev, CMT_OWNER_CGROUP, ids[i], NULL), "%u: %m", i);
-	CHECK(reg(&dev, CMT_OWNER_CGROUP, ids[i], NULL) == -ENOSPC, "one more");
-	CHECK(!unreg(&dev, CMT_OWNER_CGROUP, ids[0]) &&
-	      !reg(&dev, CMT_OWNER_CGROUP, ids[i], NULL), "instead: %m");
+		CHECK(!owner_register(&dev, CMT_OWNER_CGROUP, ids[i], NULL),
+		      "%u: %m", i);
+	CHECK(owner_register(&dev, CMT_OWNER_CGROUP, ids[i], NULL) == -ENOSPC,
+	      "one more");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_CGROUP, ids[0]) &&
+	      !owner_register(&dev, CMT_OWNER_CGROUP, ids[i], NULL), "instead: %m");
 	dev_close(&dev);
 	WAIT_FOR(dev_stats(&watch).rmids_active == 1 &&
 		 !dev_stats(&watch).pending, 10000, "%u owners, %u wait",
@@ -784,7 +759,7 @@ static void demand_software(void)
 
 	dev_open(&dev, O_RDWR);
 	pid = park(0, NULL);
-	CHECK(!reg(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	r = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	CHECK(!r.flags && !r.sample.occupancy_bytes &&
 	      !r.sample.mbm_total_bytes, "flags %#x", r.flags);

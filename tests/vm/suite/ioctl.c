@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arguments as they should not be. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -806,6 +805,10 @@ const struct test ioctl_tests[] = {
 	{ "ioctl_cgroup_path_long", ioctl_cgroup_path_long, "", 0 },
 	{ "ioctl_random", ioctl_random, "", 0 },
 	{ "proc_kinds", proc_kinds, "scope=manual", 0 },
+	{ }
+};
+
+const struct test version_tests[] = {
 	{ "compat_32bit", compat_32bit, NULL, 60 },
 	{ "abi_older_program", abi_older_program, NULL, 40 },
 	{ "abi_newer_program", abi_newer_program, NULL, 40 },

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <ftw.h>
 #include <signal.h>
@@ -18,6 +15,7 @@
 
 const char *suite_path;
 unsigned int slowness = 1;
+bool again;
 bool has_hw;
 bool wants_model;
 bool module_is_next;
@@ -30,8 +28,7 @@ static const struct test *const suites[] = {
 	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
 	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
 	attach_tests, demand_tests, measure_tests, perf_tests, cqm_tests,
-	software_tests,
-	full_tests,
+	software_tests, version_tests, full_tests,
 #endif
 	debug_tests,	/* the last: what all the others led to */
 };
@@ -43,6 +40,8 @@ static const struct test *const suites[] = {
 static bool is_in_plan(const struct test *suite)
 {
 #ifndef CMT_SUITE_LIB
+	if (again && (suite == full_tests || suite == version_tests))
+		return false;
 	if (suite == full_tests)
 		return slowness == 1;
 #endif
@@ -169,7 +168,8 @@ static bool run_test(const struct test *test)
 static void usage(FILE *to)
 {
 	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
-		"             [--slow N] [--hw | --emulated] [--module-next] [--debug]\n"
+		"             [--slow N] [--hw | --emulated] [--module-next] [--again]\n"
+		"             [--debug]\n"
 		"  --bare  run in this process, with the module as it is\n"
 		"  others  see suite.h\n");
 }
@@ -208,6 +208,8 @@ int main(int argc, char **argv)
 			wants_model = true;
 		} else if (!strcmp(argv[i], "--module-next")) {
 			module_is_next = true;
+		} else if (!strcmp(argv[i], "--again")) {
+			again = true;
 		} else if (!strcmp(argv[i], "--debug")) {
 			debug = true;
 		} else if (!strcmp(argv[i], "--slow") && i + 1 < argc &&

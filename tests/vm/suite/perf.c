@@ -3,9 +3,6 @@
  * PERF records: who ran, and how long, also on a processor that has no counters.
  * What they count is for tests/lab/suite/perf.c.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Many processes, few RMIDs. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -149,7 +148,7 @@ static void storm(unsigned int each)
 
 static void pool_storm(void)
 {
-	storm(STORM_EACH / slowness);
+	storm(STORM_EACH / slowness / (again ? 4 : 1));
 }
 
 static void pool_storm_few_rmids(void)

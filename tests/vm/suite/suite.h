@@ -38,7 +38,9 @@ extern const struct test attach_tests[];
 extern const struct test demand_tests[];
 extern const struct test measure_tests[];
 extern const struct test software_tests[];
+/* These say the same on every kernel. */
 extern const struct test full_tests[];
+extern const struct test version_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];
 #endif
@@ -55,10 +57,13 @@ extern const struct test lib_tests[];
  *		  the model
  *	--module-next
  *		  the module is the next version of tests/abi/next
+ *	--again   the tests ran on another kernel: those that say the same on
+ *		  every one are left out, and the longest does less
  *	--debug   the kernel is tests/vm/debug-kernel: after the other tests it
  *		  is asked what it found
  */
 extern unsigned int slowness;	/* 1: it is not */
+extern bool again;
 extern bool has_hw;
 extern bool wants_model;
 

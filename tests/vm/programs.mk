@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The programs that run in guests.  Every source is compiled once for all of them,
+# and again only when it, a header of its, or this file has changed.  TOP is the tree,
+# OUT where all of this is built: see tests/vm/programs and what calls it.
+
+src := $(TOP)/tests/vm/suite
+
+flags := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D_GNU_SOURCE
+includes := -I$(TOP)/module -I$(TOP)/libcmt/include -I$(OUT)/include
+includes += -I$(TOP)/libcmt -I$(TOP)/tools/common
+link = gcc -static -pthread $(1) -o $@
+says = @mkdir -p $(@D) && echo "$(patsubst $(OUT)/%,%,$@)"
+
+# objects KIND,SOURCES
+objects = $(patsubst $(TOP)/%.c,$(OUT)/$(1)/%.o,$(2))
+# what the guest suite has beside its tests, for every program that is made of it
+base := $(addprefix $(src)/,util.c dev.c control.c history.c debug.c)
+kernel := $(filter-out $(src)/lib.c,$(wildcard $(src)/*.c))
+through_lib := $(filter-out $(src)/main.c,$(base)) $(src)/lib.c
+libcmt := $(wildcard $(TOP)/libcmt/*.c)
+common := $(filter-out %/completions.c,$(wildcard $(TOP)/tools/common/*.c))
+storm := $(wildcard $(TOP)/tests/storm/*.c)
+tools := cmtctl cmtstat
+main := tests/vm/suite/main
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all
+all: $(addprefix $(OUT)/,suite suite32 suite-next suite-lib suite-lib-next walk lab-on $(tools))
+
+# A kind is a way to compile: the programs as they are, for i386, with the next
+# version of uapi/cmt.h.
+define kind
+$(OUT)/$(1)/%.o: $(TOP)/%.c $(TOP)/tests/vm/programs.mk $(3)
+	$$(says)
+	gcc $(2) $(flags) $(includes) -MMD -MP -c $$< -o $$@
+# the suite's main() with another table of tests
+$(OUT)/$(1)/$(main)-%.o: $(TOP)/$(main).c $(TOP)/tests/vm/programs.mk $(3)
+	$$(says)
+	gcc $(2) $(flags) $(includes) -DCMT_SUITE_LIB -Dlib_tests=$$*_tests -MMD -MP \
+		-c $$< -o $$@
+endef
+next_header := $(OUT)/next-header/uapi/cmt.h
+$(eval $(call kind,now,,))
+$(eval $(call kind,m32,-m32,))
+$(eval $(call kind,next,-I$(OUT)/next-header,| $(next_header)))
+
+$(next_header): $(TOP)/module/uapi/cmt.h $(TOP)/tests/abi/next
+	$(TOP)/tests/abi/next header $(OUT)/next-header
+
+$(OUT)/suite: $(call objects,now,$(kernel))
+	$(call link,$^)
+$(OUT)/suite32: $(call objects,m32,$(kernel))
+	$(call link,-m32 $^)
+$(OUT)/suite-next: $(call objects,next,$(kernel))
+	$(call link,$^)
+$(OUT)/suite-lib: $(OUT)/now/$(main)-lib.o $(call objects,now,$(through_lib) $(libcmt))
+	$(call link,$^ -ljson-c)
+$(OUT)/suite-lib-next: $(OUT)/next/$(main)-lib.o $(call objects,next,$(through_lib) $(libcmt))
+	$(call link,$^ -ljson-c)
+$(OUT)/storm: $(OUT)/now/$(main)-storm.o $(call objects,now,$(base) $(storm))
+	$(call link,$^)
+$(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
+	$(call link,$^)
+$(OUT)/lab-on: $(call objects,now,$(TOP)/tests/lab/on.c)
+	$(call link,$^)
+
+define tool
+$(OUT)/$(1): $(call objects,now,$(wildcard $(TOP)/tools/$(1)/*.c) $(common) $(libcmt))
+	$$(call link,$$^ -ljson-c -lcap -lm)
+endef
+$(foreach t,$(tools),$(eval $(call tool,$(t))))
+
+# Of the lab's tests one table each: of the archive comes what that one needs.
+$(OUT)/lab.a: $(call objects,now,$(filter-out $(src)/main.c,$(kernel)) \
+		$(wildcard $(TOP)/tests/lab/suite/*.c) $(libcmt))
+	rm -f $@
+	ar rcs $@ $^
+$(OUT)/lab-of-%: $(OUT)/now/$(main)-%.o $(OUT)/lab.a
+	$(call link,$^ -ljson-c)
+
+-include $(shell [ ! -d $(OUT) ] || find $(OUT) -name '*.d')
