@@ -30,6 +30,8 @@ static const struct actor {
 	{ "orders",	act_orders,	ALWAYS,		true, 0 },
 	{ "holder",	act_holder,	ALWAYS,		true, 5 },
 	{ "holder",	act_holder,	STEADY,		true, 5 },
+	{ "perf",	act_perf,	ALWAYS,		true, 5 },
+	{ "perf",	act_perf,	STEADY,		true, 5 },
 	{ "reader",	act_reader,	ALWAYS,		true, 5 },
 	{ "reader",	act_reader,	STEADY,		true, 5 },
 	{ "poller",	act_poller,	STEADY,		true, 5 },
@@ -229,6 +231,12 @@ static const char *const deed_names[] = { STORM_DEEDS(STORM_NAME) };
 
 static bool can_be_done(unsigned int deed)
 {
+	const char *backend = getenv("STORM_BACKEND");
+
+	/* without anything to count there is no PMU */
+	if ((deed == DEED_events || deed == DEED_event_reads) && backend &&
+	    !strcmp(backend, "software"))
+		return false;
 	/* whether a reader has the module just when it is to go is chance */
 	return !getenv("STORM_WITHOUT") && deed != DEED_busy &&
 		(deed != DEED_starved || famine_possible());

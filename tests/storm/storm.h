@@ -32,7 +32,8 @@
 	X(refusals) X(readers) X(records) X(stalls) X(polls) X(munmaps)	\
 	X(kills) X(offlines) X(mounts) X(groups) X(mon_groups)		\
 	X(tasks) X(looks) X(loads) X(busy) X(starved)			\
-	X(registers) X(unregisters) X(reads) X(releases)
+	X(registers) X(unregisters) X(reads) X(releases)		\
+	X(events) X(event_reads)
 #define STORM_DEED(name) DEED_##name,
 enum deed { STORM_DEEDS(STORM_DEED) NR_DEEDS };
 #undef STORM_DEED
@@ -89,12 +90,15 @@ void storm_check_errno(const char *what, int err, const int *allowed);
 #define ALLOW(...) ((const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
 /* Of a process, a cgroup or a CPU; 0 may stand for none. */
 uint64_t storm_some_id(struct rng *rng, uint32_t kind);
+/* The directory of a cgroup, below STORM_GROUPS.  Returns a descriptor or -errno. */
+int storm_open_group(unsigned int i);
 
 /* The actors: one deed each, called until the round ends */
 void act_tasks(struct rng *rng);
 void act_cgroups(struct rng *rng);
 void act_orders(struct rng *rng);
 void act_holder(struct rng *rng);
+void act_perf(struct rng *rng);
 void act_reader(struct rng *rng);
 void act_poller(struct rng *rng);
 void act_mapper(struct rng *rng);

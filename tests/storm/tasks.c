@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Processes, threads and cgroups that come, go and change */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -166,6 +167,16 @@ static void make_group(unsigned int i, bool inner)
 	did(DEED_cgroups);
 	if (!inner && !stat(path, &st))
 		storm->cgroups[i] = st.st_ino;
+}
+
+int storm_open_group(unsigned int i)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), CGROUPS "/%s", group_name(i, false));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /* EBUSY where somebody is inside */

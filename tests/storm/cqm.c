@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Clients of the perf PMU intel_cqm: events of tasks, cgroups and CPUs that are
+ * opened, read, enabled, disabled, and closed in any order, by the death of who has
+ * them, too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "storm.h"
+
+#define MOST_EVENTS	12
+#define TYPE		"/sys/devices/intel_cqm/type"
+
+enum { OCCUPANCY = 1, TOTAL, LOCAL };
+
+static struct event {
+	int fd;			/* 0: none */
+	uint32_t value;
+	uint64_t last;		/* what was read */
+} events[MOST_EVENTS];
+
+/* 0: the PMU is not there */
+static uint32_t pmu_type(void)
+{
+	char text[16] = "";
+	int fd = open(TYPE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return strtoul(text, NULL, 10);
+}
+
+static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+		      unsigned long flags)
+{
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+			 flags | PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_cgroup(struct rng *rng, struct perf_event_attr *attr)
+{
+	int group = storm_open_group(rng_below(rng, STORM_GROUPS)), fd;
+
+	if (group < 0)
+		return group;
+	fd = event_open(attr, group, rng_below(rng, 3), PERF_FLAG_PID_CGROUP);
+	close(group);
+	return fd;
+}
+
+static int open_some(struct rng *rng, struct perf_event_attr *attr)
+{
+	switch (rng_below(rng, 3)) {
+	case 0:
+		return event_open(attr, storm_some_id(rng, CMT_OWNER_PROCESS),
+				  -1, 0);
+	case 1:
+		return open_cgroup(rng, attr);
+	}
+	return event_open(attr, -1, storm_some_id(rng, CMT_OWNER_CPU), 0);
+}
+
+/* ENOENT, ENODEV: the module is gone, or the CPU is. */
+static void open_event(struct rng *rng, struct event *e)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type(),
+		.size = sizeof(attr),
+		.config = OCCUPANCY + rng_below(rng, 3),
+		.disabled = rng_one_in(rng, 3),
+		.inherit = rng_one_in(rng, 3),
+	};
+	int fd;
+
+	if (!attr.type)
+		return;
+	fd = open_some(rng, &attr);
+	storm_check_errno("perf_event_open", fd < 0 ? fd : 0,
+			  ALLOW(ESRCH, ENOENT, ENODEV, EBUSY, EINTR, EINVAL,
+				EBADF, ENOSPC, EOPNOTSUPP));
+	if (fd < 0)
+		return;
+	*e = (struct event){ .fd = fd, .value = attr.config };
+	did(DEED_events);
+}
+
+static void close_event(struct event *e)
+{
+	close(e->fd);
+	e->fd = 0;
+}
+
+/* Traffic never decreases. */
+static void read_event(struct event *e)
+{
+	uint64_t value;
+
+	CHECK(read(e->fd, &value, sizeof(value)) == sizeof(value) ||
+	      errno == EINTR, "read of an event: %m");
+	CHECK(e->value == OCCUPANCY || value >= e->last,
+	      "an event had %llu bytes of traffic, and has %llu",
+	      (unsigned long long)e->last, (unsigned long long)value);
+	e->last = value;
+	did(DEED_event_reads);
+}
+
+static void change_event(struct rng *rng, struct event *e)
+{
+	switch (rng_below(rng, 3)) {
+	case 0:
+		ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
+		break;
+	case 1:
+		ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+		break;
+	case 2:
+		CHECK(!ioctl(e->fd, PERF_EVENT_IOC_RESET, 0), "RESET: %m");
+		e->last = 0;
+		break;
+	}
+}
+
+static void close_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST_EVENTS; i++)
+		if (events[i].fd)
+			close_event(&events[i]);
+}
+
+void act_perf(struct rng *rng)
+{
+	struct event *e = &events[rng_below(rng, MOST_EVENTS)];
+	static bool joined;
+
+	if (!joined)
+		famine_join();
+	joined = true;
+	if (storm_closing())
+		close_all();
+	else if (!e->fd)
+		open_event(rng, e);
+	else if (rng_one_in(rng, 8))
+		close_event(e);
+	else if (rng_one_in(rng, 3))
+		change_event(rng, e);
+	else
+		read_event(e);
+	usleep(rng_below(rng, 5000));
+}
