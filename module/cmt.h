@@ -11,6 +11,7 @@
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
  *	cpu.c		   the switch path, PQR_ASSOC -> rings.c
  *	owner.c -> rmid.c  owners and their RMIDs (lifecycle records)
+ *	pmon.c -> pmon_table.c	the counters outside the cores
  *	ring.c		   backend.c -> hw.c -> hw_read.c; software.c, emulated.c
  *
  * Three calls go up: cpu.c tells resctrl.c of an RMID that another agent has,

@@ -9,6 +9,7 @@
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
+#include "pmon.h"
 #include "resctrl.h"
 #include "rings.h"
 #include "sampler.h"
@@ -171,6 +172,7 @@ static const struct {
 	void (*exit)(void);
 } steps[] = {
 	{ backend_init,		backend_exit },
+	{ cmt_pmon_init,	cmt_pmon_exit },
 	{ cmt_owners_init,	cmt_owners_exit },
 	{ sampler_init,		cmt_sampler_exit },
 	{ rings_init,		cmt_rings_exit },

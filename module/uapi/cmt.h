@@ -573,6 +573,49 @@ struct cmt_counters {
 };
 
 /*
+ * CMT_IOC_GET_UNCORE: the boxes of counters outside the cores (PMON) that the
+ * discovery tables of the processor list, as they were found when the module was
+ * loaded: by socket, and in the order of the table.  Sapphire Rapids and later have
+ * such tables.  What a table says of itself was checked; a box that was refused is
+ * not among them, and the kernel's log has said why.
+ *
+ * count: in, the room at boxes; out, how many there are.  ENOSPC: there are more than
+ * there is room for, and count says how much room it takes.  No box is no error:
+ * reason says why there is none, and is empty otherwise.
+ */
+struct cmt_uncore {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 sockets;		/* out: with a table that was accepted */
+	__u32 refused;		/* out: boxes, and tables as a whole */
+	__u32 reserved;
+	__aligned_u64 boxes;	/* user address of struct cmt_box[count] */
+	char reason[80];	/* out */
+};
+
+/* cmt_box.access: how the registers are reached, and what ctl is */
+#define CMT_BOX_MSR		0	/* number of an MSR */
+#define CMT_BOX_MMIO		1	/* physical address */
+#define CMT_BOX_PCI		2	/* segment << 28 | bus << 20 | device << 15 |
+					 * function << 12 | offset in its configuration space
+					 */
+
+struct cmt_box {
+	__u16 socket;		/* as topology's logical package id */
+	__u16 type;		/* by processor: 6 is the IMC of Sapphire Rapids */
+	__u16 id;		/* among those of the type, on the socket */
+	__u8 access;		/* CMT_BOX_* */
+	__u8 counters;
+	__u8 bits;		/* of a counter */
+	__u8 ctl_offset;	/* of the first counter's control, from ctl */
+	__u8 ctr_offset;	/* of the first counter */
+	__u8 status_offset;
+	__u32 reserved;
+	__aligned_u64 ctl;	/* the box's control */
+};
+
+/*
  * Type and numbers are free in the kernel's list (ioctl-number.rst).  The
  * numbers hold no size: structures grow, commands do not change.
  */
@@ -595,6 +638,7 @@ struct cmt_counters {
 #define CMT_IOC_REGISTER	CMT_IOC(0x0d)	/* struct cmt_attach */
 #define CMT_IOC_UNREGISTER	CMT_IOC(0x0e)	/* struct cmt_attach */
 #define CMT_IOC_READ		CMT_IOC(0x0f)	/* struct cmt_read */
+#define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
 /* The least size that a caller may give: what was published first. */
 #define CMT_INFO_SIZE		336U
@@ -609,6 +653,7 @@ struct cmt_counters {
 #define CMT_CGROUP_PATH_SIZE	32U
 #define CMT_COUNTERS_SIZE	16U
 #define CMT_READ_SIZE		40U
+#define CMT_UNCORE_SIZE		112U
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -739,5 +784,20 @@ CMT_ABI_AT(cmt_read, count, 12);
 CMT_ABI_AT(cmt_read, id, 16);
 CMT_ABI_AT(cmt_read, records, 24);
 CMT_ABI_AT(cmt_read, as_of, 32);
+
+CMT_ABI_SIZE(cmt_uncore, CMT_UNCORE_SIZE);
+CMT_ABI_AT(cmt_uncore, count, 8);
+CMT_ABI_AT(cmt_uncore, sockets, 12);
+CMT_ABI_AT(cmt_uncore, refused, 16);
+CMT_ABI_AT(cmt_uncore, boxes, 24);
+CMT_ABI_AT(cmt_uncore, reason, 32);
+
+CMT_ABI_SIZE(cmt_box, 24);
+CMT_ABI_AT(cmt_box, socket, 0);
+CMT_ABI_AT(cmt_box, type, 2);
+CMT_ABI_AT(cmt_box, id, 4);
+CMT_ABI_AT(cmt_box, access, 6);
+CMT_ABI_AT(cmt_box, bits, 8);
+CMT_ABI_AT(cmt_box, ctl, 16);
 
 #endif
