@@ -175,7 +175,7 @@ static void put_capabilities(PCIDevice *dev)
 
     put_dvsec(dev, DVSEC_OTHER, DVSEC_PMON, ENTRY_OTHER, 0);
     put_dvsec(dev, DVSEC_PMON, lie == LAB_LIE_LOOP ? DVSEC_OTHER : 0,
-              lie == LAB_LIE_LOOP ? ENTRY_OTHER : ENTRY_PMON, where);
+              ENTRY_PMON, where);
 }
 
 static void lab_pmon_reset(DeviceState *dev)
