@@ -27,6 +27,7 @@ static int get_boxes(const struct cmt_device *dev, uint32_t room,
 	if (err && err != -ENOSPC)
 		return err;
 	arg.reason[sizeof(arg.reason) - 1] = '\0';
+	arg.channels_reason[sizeof(arg.channels_reason) - 1] = '\0';
 	arg.boxes = 0;
 	*uncore = arg;
 	return err;

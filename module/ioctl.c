@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "demand.h"
 #include "owner.h"
@@ -450,13 +451,12 @@ static long ioctl_get_uncore(void __user *uarg)
 
 	if (ret)
 		return ret;
-	if (arg.reserved)
-		return -EINVAL;
 	room = min(arg.count, cmt_pmon_count());
 	boxes = kvcalloc(room + 1, sizeof(*boxes), GFP_KERNEL_ACCOUNT);
 	if (!boxes)
 		return -ENOMEM;
 	cmt_pmon_get(&arg, boxes, room);
+	cmt_channels_get(&arg);
 	ret = buffer_put(arg.boxes, room * sizeof(*boxes), boxes,
 			 arg.count * sizeof(*boxes));
 	kvfree(boxes);

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "owner.h"
 #include "pattern.h"
@@ -173,6 +174,7 @@ static const struct {
 } steps[] = {
 	{ backend_init,		backend_exit },
 	{ cmt_pmon_init,	cmt_pmon_exit },
+	{ cmt_channels_init,	cmt_channels_exit },
 	{ cmt_owners_init,	cmt_owners_exit },
 	{ sampler_init,		cmt_sampler_exit },
 	{ rings_init,		cmt_rings_exit },

@@ -54,7 +54,7 @@ int cmt_pmon_init(void);
 void cmt_pmon_exit(void);
 
 /*
- * Fill @arg but for size, flags and boxes, and copy at most @room boxes to @boxes.
+ * Fill what @arg has of the tables, but for boxes, and copy at most @room boxes to @boxes.
  * What was found at load does not change.
  */
 void cmt_pmon_get(struct cmt_uncore *arg, struct cmt_box *boxes, u32 room);

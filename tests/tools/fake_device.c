@@ -312,6 +312,8 @@ int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
 	uncore->count = 3;
 	uncore->sockets = 2;
 	uncore->refused = 1;
+	uncore->channels = 1;
+	strcpy(uncore->channels_reason, "made up");
 	uncore->reason[0] = '\0';
 	return 0;
 }

@@ -32,6 +32,9 @@ static int json_tables(const struct cmt_uncore *uncore)
 	fields_number(&fields, "refused", uncore->refused, NULL);
 	fields_text(&fields, "reason",
 		    uncore->reason[0] ? uncore->reason : NULL);
+	fields_number(&fields, "channels", uncore->channels, NULL);
+	fields_text(&fields, "channels_reason", uncore->channels_reason[0] ?
+		    uncore->channels_reason : NULL);
 	return fields_end(&fields);
 }
 
@@ -108,6 +111,10 @@ static void print_text(const struct cmt_uncore *uncore,
 	       "CTR OFFSET");
 	for (uint32_t i = 0; i < uncore->count; i++)
 		print_box(&boxes[i]);
+	escape_text(reason, sizeof(reason), uncore->channels_reason,
+		    ESCAPE_ASCII);
+	printf("%u memory channels are read now%s%s\n", uncore->channels,
+	       reason[0] ? ": " : "", reason);
 }
 
 int ctl_uncore(const struct ctl *ctl, const char **what)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "tests.h"
@@ -142,9 +144,6 @@ static void test_arguments(void)
 	arg.boxes = 8;
 	CHECK(ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) == -1 && errno == EFAULT,
 	      "a bad address: %m");
-	arg.reserved = 1;
-	CHECK(ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) == -1 && errno == EINVAL,
-	      "reserved: %m");
 	arg = (struct cmt_uncore) { .size = sizeof(arg), .flags = 1 };
 	CHECK(ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) == -1 && errno == EINVAL,
 	      "flags: %m");
@@ -294,6 +293,257 @@ static void test_differ(void)
 	free(boxes);
 }
 
+/* The memory channels: a processor whose events are known, and no owners. */
+
+#define CHANNELS	8
+#define SOCKETS_MAX	2
+#define BUFFER_BYTES	(48 << 20)
+#define WRAPS		20
+#define BOXES		"/sys/bus/pci/devices/0000:00:10.0/resource2"
+#define IMC_AT(id)	(0x22800 + (id) / 2 * 0x80000 + (id) % 2 * 0x8000)
+#define READS		0xcf05
+#define WRITES		0xf005
+
+struct traffic {
+	uint64_t ts[SOCKETS_MAX][CHANNELS];
+	uint64_t bytes[SOCKETS_MAX][CHANNELS][2];
+	uint32_t flags[SOCKETS_MAX][CHANNELS];
+	uint32_t rebased, records;
+};
+
+static void note_channel(struct traffic *t, const struct cmt_record *r)
+{
+	uint64_t *bytes;
+
+	CHECK(r->domain < SOCKETS_MAX && r->channel < CHANNELS,
+	      "socket %u, channel %u", r->domain, r->channel);
+	bytes = t->bytes[r->domain][r->channel];
+	CHECK(!r->rmid && !r->generation, "a channel of an RMID");
+	t->ts[r->domain][r->channel] = r->ts;
+	t->flags[r->domain][r->channel] = r->flags;
+	t->records++;
+	t->rebased += !!(r->flags & CMT_F_REBASED);
+	if (!(r->flags & CMT_F_CHANNEL)) {
+		CHECK(!r->channels.read_bytes && !r->channels.written_bytes,
+		      "a number without a flag");
+		return;
+	}
+	CHECK(r->channels.read_bytes >= bytes[0] &&
+	      r->channels.written_bytes >= bytes[1],
+	      "channel %u went back", r->channel);
+	bytes[0] = r->channels.read_bytes;
+	bytes[1] = r->channels.written_bytes;
+}
+
+static void take_channels(struct dev *dev, struct traffic *t)
+{
+	struct log log = { 0 };
+	size_t i;
+
+	dev_drain(dev, &log);
+	for (i = 0; i < log.count; i++)
+		if (log.records[i].type == CMT_REC_CHANNEL)
+			note_channel(t, &log.records[i]);
+	log_free(&log);
+}
+
+/* Of how many channels the last record is younger than @since. */
+static uint32_t younger(struct dev *dev, struct traffic *t, uint64_t since)
+{
+	uint32_t s, c, n = 0;
+
+	take_channels(dev, t);
+	for (s = 0; s < SOCKETS_MAX; s++)
+		for (c = 0; c < CHANNELS; c++)
+			n += t->ts[s][c] > since;
+	return n;
+}
+
+/* Until each of @n channels was read once more. */
+static void wait_channels(struct dev *dev, struct traffic *t, uint32_t n)
+{
+	uint64_t since = now_ns();
+
+	WAIT_FOR(younger(dev, t, since) >= n, 20000, "not %u channels", n);
+}
+
+static uint32_t nr_channels(void)
+{
+	return lab_get(LAB_CONFIG, LAB_C_L3S) * CHANNELS;
+}
+
+/* Touch all lines, @write or not, so often that each channel wraps. */
+static void make_traffic(struct dev *dev, struct traffic *t)
+{
+	uint64_t wrap = 64ULL << lab_get(LAB_CONFIG, LAB_C_PMON_WIDTH);
+	uint64_t walks = 2 + nr_channels() * WRAPS * wrap / BUFFER_BYTES, n;
+	volatile char *buffer = malloc(BUFFER_BYTES);
+	size_t i;
+
+	CHECK(buffer, "no memory");
+	for (n = 0; n < walks; n++) {
+		for (i = 0; i < BUFFER_BYTES; i += 64)
+			buffer[i]++;
+		take_channels(dev, t);
+	}
+	free((void *)buffer);
+}
+
+static void check_traffic(const struct traffic *t, const struct traffic *base,
+			  uint32_t socket, uint32_t channel, uint64_t *least)
+{
+	struct lab_answer truth = lab_ask(LAB_CHANNEL,
+					  LAB_ARG(socket, channel, 0));
+	const uint64_t *bytes = t->bytes[socket][channel];
+	const uint64_t *from = base->bytes[socket][channel];
+
+	note("socket %u channel %u: read %llu of %llu, written %llu of %llu",
+	     socket, channel, (unsigned long long)(bytes[0] - from[0]),
+	     (unsigned long long)truth.first,
+	     (unsigned long long)(bytes[1] - from[1]),
+	     (unsigned long long)truth.second);
+	CHECK(bytes[0] - from[0] == truth.first &&
+	      bytes[1] - from[1] == truth.second, "not what the model counted");
+	if (bytes[0] - from[0] < *least)
+		*least = bytes[0] - from[0];
+}
+
+static void check_read_now(uint32_t channels, const char *reason)
+{
+	struct cmt_box *boxes;
+	struct cmt_uncore uncore = uncore_of(&boxes);
+
+	CHECK(uncore.channels == channels, "%u channels are read: %s",
+	      uncore.channels, uncore.channels_reason);
+	CHECK(*reason ? !!strstr(uncore.channels_reason, reason) :
+			!uncore.channels_reason[0], "the reason: %s",
+	      uncore.channels_reason);
+	free(boxes);
+}
+
+/* The model is off before and after: nothing moves while the two are compared. */
+static void test_traffic(void)
+{
+	uint64_t wrap = 64ULL << lab_get(LAB_CONFIG, LAB_C_PMON_WIDTH);
+	uint64_t least = UINT64_MAX;
+	struct traffic t = { 0 }, base;
+	uint32_t n = nr_channels(), i;
+	struct dev dev;
+
+	check_read_now(0, "no program reads");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	wait_channels(&dev, &t, n);
+	check_read_now(n, "");
+	base = t;
+	model_begin();
+	make_traffic(&dev, &t);
+	lab_ask(LAB_FLUSH, 0);
+	lab_switch(false);
+	wait_channels(&dev, &t, n);
+	for (i = 0; i < n; i++)
+		check_traffic(&t, &base, i / CHANNELS, i % CHANNELS, &least);
+	note("%llu wraps of each counter at least, %u records",
+	     (unsigned long long)(least / wrap), t.records);
+	CHECK(n > CHANNELS || least / wrap >= WRAPS, "too few wraps");
+	CHECK(t.rebased == n, "%u records continue no other one", t.rebased);
+	dev_close(&dev);
+	check_read_now(0, "no program reads");
+}
+
+/* The registers of the first socket's boxes, as another program has them. */
+static char *map_boxes(void)
+{
+	int fd = open(BOXES, O_RDWR | O_SYNC);
+	char *at = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			0);
+
+	CHECK(fd >= 0 && at != MAP_FAILED, "%s: %m", BOXES);
+	close(fd);
+	return at;
+}
+
+static volatile uint32_t *control(char *boxes, uint32_t id, uint32_t i)
+{
+	return (volatile uint32_t *)(boxes + IMC_AT(id) + 0x40 + 4 * i);
+}
+
+static volatile uint64_t *counter(char *boxes, uint32_t id, uint32_t i)
+{
+	return (volatile uint64_t *)(boxes + IMC_AT(id) + 8 + 8 * i);
+}
+
+static volatile uint32_t *unit(char *boxes, uint32_t id)
+{
+	return (volatile uint32_t *)(boxes + IMC_AT(id));
+}
+
+static void test_restored(void)
+{
+	char *boxes = map_boxes();
+	struct traffic t = { 0 };
+	struct dev dev;
+	uint32_t i;
+
+	*counter(boxes, 1, 0) = 12345;
+	*counter(boxes, 1, 1) = 54321;
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	wait_channels(&dev, &t, nr_channels());
+	CHECK(*control(boxes, 1, 0) == READS && *control(boxes, 1, 1) == WRITES,
+	      "controls %#x %#x", *control(boxes, 1, 0), *control(boxes, 1, 1));
+	dev_close(&dev);
+	for (i = 0; i < CHANNELS; i++)
+		CHECK(!*unit(boxes, i) && !*control(boxes, i, 0) &&
+		      !*control(boxes, i, 1), "box %u is not restored", i);
+	CHECK(*counter(boxes, 1, 0) == 12345 && *counter(boxes, 1, 1) == 54321,
+	      "the counters are others");
+	CHECK(!lines_with("another program"), "a line in the log");
+}
+
+/* One box has another program, one is frozen, and one is taken meanwhile. */
+static void test_in_use(void)
+{
+	char *boxes = map_boxes();
+	uint32_t n = nr_channels();
+	struct traffic t = { 0 };
+	struct dev dev;
+
+	*control(boxes, 3, 2) = 0x0001;
+	*unit(boxes, 4) = 1;
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	wait_channels(&dev, &t, n - 2);
+	check_read_now(n - 2, "another program");
+	CHECK(!t.ts[0][3] && !t.ts[0][4], "records of boxes in use");
+	*control(boxes, 5, 1) = 0xff05;
+	WAIT_FOR((take_channels(&dev, &t), t.flags[0][5] & CMT_F_UNAVAILABLE),
+		 20000, "the box that was taken is still read");
+	wait_channels(&dev, &t, n - 3);
+	check_read_now(n - 3, "another program");
+	dev_close(&dev);
+	CHECK(*control(boxes, 5, 1) == 0xff05 && *control(boxes, 3, 2) == 1 &&
+	      *unit(boxes, 4) == 1, "registers of others are changed");
+	CHECK(lines_with("uses 2 IMC boxes: their channels are not read") == 1 &&
+	      lines_with("has programmed 1 IMC boxes") == 1, "not these lines");
+	*control(boxes, 3, 2) = *control(boxes, 5, 0) = 0;
+	*control(boxes, 5, 1) = *unit(boxes, 4) = 0;
+}
+
+static void test_unknown(void)
+{
+	struct traffic t = { 0 };
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
+	take_channels(&dev, &t);
+	CHECK(!t.records, "%u records of channels", t.records);
+	check_read_now(0, "are not known");
+	dev_close(&dev);
+}
+
 #define UNCORE_TESTS(name, ...) \
 	const struct test uncore_##name##_tests[] = { __VA_ARGS__, { 0 } }
 #define LIE(lie) \
@@ -302,8 +552,13 @@ static void test_differ(void)
 UNCORE_TESTS(listing,
 	     { "uncore_lists_the_boxes", test_listing, ALL, 60 },
 	     { "uncore_arguments", test_arguments, ALL, 60 },
+	     { "channels_of_an_unknown_model", test_unknown, ALL, 60 },
 	     { "uncore_device_goes_away", test_unplugged, ALL, 60 },
 	     { "uncore_is_left_out", test_left_out, ALL " uncore=0", 60 });
+UNCORE_TESTS(channels,
+	     { "channels_are_what_the_model_counts", test_traffic, ALL, 300 },
+	     { "channels_are_restored", test_restored, ALL, 60 },
+	     { "channels_in_use_are_left_alone", test_in_use, ALL, 60 });
 UNCORE_TESTS(none, { "uncore_says_why_there_is_none", test_no_table, ALL, 60 });
 LIE(ones);
 LIE(stride);
