@@ -7,11 +7,13 @@
 #include <cmt/cmt.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -451,6 +453,23 @@ static void test_traffic(void)
 	check_read_now(0, "no program reads");
 }
 
+/* CPU 0 is excluded: CPU 1 reads, and CPU 0 when there is no other. */
+static void test_reader(void)
+{
+	struct traffic t = { 0 };
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	wait_channels(&dev, &t, nr_channels());
+	cpu_online(1, false);
+	wait_channels(&dev, &t, nr_channels());
+	cpu_online(1, true);
+	wait_channels(&dev, &t, nr_channels());
+	CHECK(!t.rebased, "%u records continue no other one", t.rebased);
+	dev_close(&dev);
+}
+
 /* The registers of the first socket's boxes, as another program has them. */
 static char *map_boxes(void)
 {
@@ -530,6 +549,139 @@ static void test_in_use(void)
 	*control(boxes, 5, 1) = *unit(boxes, 4) = 0;
 }
 
+#define DRIVER	"/lib/intel-uncore.ko"
+
+static void load_driver(void)
+{
+	int fd = open(DRIVER, O_RDONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0, "%s: %m", DRIVER);
+	CHECK(!syscall(SYS_finit_module, fd, "", 0), "%s: %m", DRIVER);
+	close(fd);
+	CHECK(!access("/sys/bus/event_source/devices/uncore_imc_0", F_OK) ||
+	      !access("/sys/bus/event_source/devices/uncore_type_6_0", F_OK),
+	      "the driver does not have the lab's boxes");
+}
+
+static void unload_driver(void)
+{
+	CHECK(!syscall(SYS_delete_module, "intel_uncore", O_NONBLOCK),
+	      "intel_uncore is not unloaded: %m");
+}
+
+#define PMU	"/sys/bus/event_source/devices/uncore_imc_0/type"
+
+/* What perf counts on the first channel, through the driver. */
+static int perf_open(uint32_t config)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
+	char text[16];
+	int fd;
+
+	attr.type = (uint32_t)atoi(read_file(PMU, text, sizeof(text)));
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0UL);
+	CHECK(fd >= 0, "perf_event_open of type %u: %m", attr.type);
+	return fd;
+}
+
+static uint64_t perf_read(int fd)
+{
+	uint64_t value;
+
+	CHECK(read(fd, &value, sizeof(value)) == sizeof(value), "perf: %m");
+	return value;
+}
+
+/* The lab's boxes are such that Linux's own driver counts with them. */
+static void test_lab_box(void)
+{
+	struct lab_answer from, truth;
+	size_t bytes = 16 << 20, i;
+	volatile char *buffer = malloc(bytes);
+	int reads, writes;
+
+	CHECK(buffer, "no memory");
+	load_driver();
+	reads = perf_open(READS);
+	writes = perf_open(WRITES);
+	from = lab_ask(LAB_CHANNEL, LAB_ARG(0, 0, 0));
+	model_begin();
+	for (i = 0; i < bytes; i += 64)
+		buffer[i]++;
+	lab_ask(LAB_FLUSH, 0);
+	lab_switch(false);
+	truth = lab_ask(LAB_CHANNEL, LAB_ARG(0, 0, 0));
+	note("perf: %llu and %llu CAS", (unsigned long long)perf_read(reads),
+	     (unsigned long long)perf_read(writes));
+	CHECK(truth.first - from.first >= bytes / CHANNELS, "no traffic");
+	CHECK(perf_read(reads) * 64 == truth.first - from.first &&
+	      perf_read(writes) * 64 == truth.second - from.second,
+	      "not what the model counted");
+	close(reads);
+	close(writes);
+	unload_driver();
+	free((void *)buffer);
+}
+
+/* As the driver left them, whatever is read here. */
+static void check_untouched(char *boxes)
+{
+	uint32_t i;
+
+	for (i = 0; i < CHANNELS; i++)
+		CHECK(!*control(boxes, i, 0) && !*control(boxes, i, 1),
+		      "box %u of the driver's is programmed", i);
+}
+
+/* The driver comes first, and keeps the boxes; without the driver they are read. */
+static void test_driver(void)
+{
+	char *boxes = map_boxes();
+	struct traffic t = { 0 };
+	struct dev dev;
+
+	load_driver();
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
+	take_channels(&dev, &t);
+	CHECK(!t.records, "%u records of channels", t.records);
+	check_read_now(0, "intel_uncore");
+	check_untouched(boxes);
+	CHECK(lines_with("uncore: the kernel's driver intel_uncore") == 1,
+	      "not one line");
+	dev_close(&dev);
+	check_untouched(boxes);
+	unload_driver();
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	wait_channels(&dev, &t, nr_channels());
+	dev_close(&dev);
+}
+
+/* The driver comes later, and resets the boxes: they are given up. */
+static void test_driver_later(void)
+{
+	char *boxes = map_boxes();
+	struct traffic t = { 0 };
+	struct dev dev;
+	uint32_t i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	wait_channels(&dev, &t, nr_channels());
+	load_driver();
+	for (i = 0; i < nr_channels(); i++)
+		WAIT_FOR((take_channels(&dev, &t),
+			  t.flags[i / CHANNELS][i % CHANNELS] &
+			  CMT_F_UNAVAILABLE), 20000,
+			 "channel %u is still read", i);
+	check_read_now(0, "another program");
+	dev_close(&dev);
+	check_untouched(boxes);
+	unload_driver();
+}
+
 static void test_unknown(void)
 {
 	struct traffic t = { 0 };
@@ -559,6 +711,12 @@ UNCORE_TESTS(channels,
 	     { "channels_are_what_the_model_counts", test_traffic, ALL, 300 },
 	     { "channels_are_restored", test_restored, ALL, 60 },
 	     { "channels_in_use_are_left_alone", test_in_use, ALL, 60 });
+UNCORE_TESTS(reader, { "channels_have_a_reader", test_reader,
+		       "scope=cpu exclude_cpus=0", 60 });
+UNCORE_TESTS(driver,
+	     { "lab_boxes_count_for_linux", test_lab_box, ALL, 60 },
+	     { "channels_of_the_kernels_driver", test_driver, ALL, 60 },
+	     { "channels_until_the_driver_comes", test_driver_later, ALL, 60 });
 UNCORE_TESTS(none, { "uncore_says_why_there_is_none", test_no_table, ALL, 60 });
 LIE(ones);
 LIE(stride);
