@@ -467,7 +467,7 @@ static int add_lost(struct cmt_slots *slots, const struct cmt_record *record)
 static bool known_type(uint16_t type)
 {
 	return (type >= CMT_REC_ALLOC && type <= CMT_REC_ALLOC_FAIL) ||
-	       (type >= CMT_REC_SAMPLE && type <= CMT_REC_PERF) ||
+	       (type >= CMT_REC_SAMPLE && type <= CMT_REC_CHANNEL) ||
 	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
 }
 
@@ -530,9 +530,12 @@ static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
 	return 0;
 }
 
+/* A CHANNEL is of no owner: slots have nothing of it. */
 static int add_known(struct cmt_slots *slots, struct slot *slot,
 		     const struct cmt_record *record)
 {
+	if (record->type == CMT_REC_CHANNEL)
+		return count_added(slots, 0);
 	return cmt_record_is_reading(record) ?
 	       add_reading(slots, slot, record) :
 	       count_added(slots, add_event(slots, record));

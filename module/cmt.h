@@ -12,6 +12,7 @@
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
  *	cpu.c		   the switch path, PQR_ASSOC -> rings.c
  *	owner.c -> rmid.c  owners and their RMIDs (lifecycle records)
+ *	channel.c -> pmon.c -> pmon_table.c	the counters outside the cores
  *	ring.c		   backend.c -> hw.c -> hw_read.c; software.c, emulated.c
  *
  * Three calls go up: cpu.c tells resctrl.c of an RMID that another agent has,
@@ -37,6 +38,7 @@
 #include "ring.h"
 #include "uapi/cmt.h"
 
+struct cmt_channels;
 struct cmt_perf;
 struct file;
 struct task_struct;
@@ -119,6 +121,7 @@ struct cmt_cpu {
 	u32 rmid;		/* loaded: the RMID that PQR_ASSOC ought to have */
 	u32 base;		/* of all that has no owner, another agent's */
 	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
+	struct cmt_channels *channels;	/* that it reads; NULL: none */
 	u64 switches;
 	u64 pqr_writes;
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */

@@ -14,6 +14,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "perf.h"
 #include "rings.h"
@@ -123,6 +124,7 @@ static void domain_partition(u32 domain)
 				   reads ? readers : 0);
 		cmt_perf_cpu_up(cpu, ticks);
 	}
+	cmt_channels_assign();
 }
 
 /* The ring comes last: with slots, the CPU is prepared. */

@@ -13,11 +13,13 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "demand.h"
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
+#include "pmon.h"
 #include "resctrl.h"
 #include "rings.h"
 #include "sampler.h"
@@ -440,6 +442,27 @@ static long ioctl_read(void __user *uarg)
 	return sized_put(uarg, &arg, sizeof(arg), ret);
 }
 
+static long ioctl_get_uncore(void __user *uarg)
+{
+	struct cmt_uncore arg;
+	struct cmt_box *boxes;
+	u32 room;
+	long ret = arg_get(&arg, sizeof(arg), CMT_UNCORE_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	room = min(arg.count, cmt_pmon_count());
+	boxes = kvcalloc(room + 1, sizeof(*boxes), GFP_KERNEL_ACCOUNT);
+	if (!boxes)
+		return -ENOMEM;
+	cmt_pmon_get(&arg, boxes, room);
+	cmt_channels_get(&arg);
+	ret = buffer_put(arg.boxes, room * sizeof(*boxes), boxes,
+			 arg.count * sizeof(*boxes));
+	kvfree(boxes);
+	return sized_put(uarg, &arg, sizeof(arg), ret);
+}
+
 static long ioctl_set_resctrl(const struct file *file, void __user *uarg)
 {
 	struct cmt_resctrl arg;
@@ -547,6 +570,8 @@ long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_unregister(file, uarg);
 	case CMT_IOC_READ:
 		return ioctl_read(uarg);
+	case CMT_IOC_GET_UNCORE:
+		return ioctl_get_uncore(uarg);
 	default:
 		return -ENOTTY;
 	}

@@ -5,11 +5,13 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "cqm.h"
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
+#include "pmon.h"
 #include "resctrl.h"
 #include "rings.h"
 #include "sampler.h"
@@ -172,6 +174,8 @@ static const struct {
 	void (*exit)(void);
 } steps[] = {
 	{ backend_init,		backend_exit },
+	{ cmt_pmon_init,	cmt_pmon_exit },
+	{ cmt_channels_init,	cmt_channels_exit },
 	{ cmt_owners_init,	cmt_owners_exit },
 	{ sampler_init,		cmt_sampler_exit },
 	{ rings_init,		cmt_rings_exit },

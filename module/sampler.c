@@ -24,6 +24,7 @@
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
+#include "channel.h"
 #include "cmt.h"
 #include "compat.h"
 #include "counter.h"
@@ -313,7 +314,7 @@ static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 
 /* Returns how many RMIDs are due and have to wait. */
 static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
-		      u64 boundary, u64 ticks)
+		      u64 boundary, u64 ticks, u32 room)
 {
 	u32 part = READ_ONCE(s->part);
 
@@ -329,9 +330,9 @@ static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		turns_catch_up(s, ticks - 1, part);
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
-	s->burst.room = s->room;
+	s->burst.room = room;
 	if (unlikely(cpu->perf))
-		s->burst.room -= min(cmt_perf_due(cpu->perf), s->room / 2);
+		s->burst.room -= min(cmt_perf_due(cpu->perf), room / 2);
 	s->burst.mark = cmt_mark(boundary);
 	s->burst.careful = s->careful;
 	sample(s, cpu, now);
@@ -404,12 +405,22 @@ static __always_inline u64 timer_forward(struct hrtimer *timer, u64 now,
 	return ticks;
 }
 
+/* A tick's records, without those of the channels that this CPU reads. */
+static __always_inline u32 room_beside(const struct sampler_cpu *s,
+				       const struct cmt_channels *channels)
+{
+	if (likely(!channels))
+		return s->room;
+	return s->room - min(cmt_channels_due(channels), s->room / 2);
+}
+
 static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 {
 	struct sampler_cpu *s = container_of(timer, struct sampler_cpu, timer);
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
-	u32 interval_ns = READ_ONCE(interval), entered, flags, waiting;
+	u32 interval_ns = READ_ONCE(interval), entered, flags, waiting, room;
 	u64 now = clock_read(&entered, &s->burst.start);
+	struct cmt_channels *channels = READ_ONCE(cpu->channels);
 	u64 samples = cpu->samples, boundary;
 	u64 ticks = timer_forward(timer, now, interval_ns, &boundary);
 
@@ -423,13 +434,16 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 	cpu->missed += ticks - 1;
 	s->tick += ticks;
 
+	room = room_beside(s, channels);
 	flags = cmt_cpu_tick_begin(cpu);
 	if (unlikely(cpu->perf))
 		cmt_perf_turn(cpu->perf, CMT_RMID_NONE);
-	waiting = sample_due(s, cpu, now, boundary, ticks);
+	waiting = sample_due(s, cpu, now, boundary, ticks, room);
 	cpu->deferred += waiting;
 	if (unlikely(cpu->perf))
-		cmt_perf_write(cpu, now, s->room - (cpu->samples - samples));
+		cmt_perf_write(cpu, now, room - (cpu->samples - samples));
+	if (unlikely(channels))
+		cmt_channels_write(cpu, channels);
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
 	/* all that the tick has written */
@@ -518,6 +532,7 @@ static void timers_start(void)
 	if (!readers || suspended)
 		return;
 	clock_init();
+	cmt_channels_claim();
 	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
 		counters_lose_base();
 	set_running(true);
@@ -535,6 +550,7 @@ static void timers_stop(void)
 	for_each_possible_cpu(cpu)
 		if (per_cpu(sampler_cpus, cpu))
 			hrtimer_cancel(&per_cpu(sampler_cpus, cpu)->timer);
+	cmt_channels_release();
 	WRITE_ONCE(stopped_at, ktime_get_ns());
 }
 

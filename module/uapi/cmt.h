@@ -87,6 +87,7 @@ enum {
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
 	CMT_REC_PERF		= 18,	/* payload is cmt_record.perf */
+	CMT_REC_CHANNEL		= 19,	/* payload is cmt_record.channels */
 	/* what the ring itself went through: no payload, no domain */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
@@ -112,6 +113,8 @@ enum {
  * a reading was missing
  */
 #define CMT_F_REBASED		0x00000400U
+/* CHANNEL: both values are measurements; else they are 0 */
+#define CMT_F_CHANNEL		0x00000800U
 
 /* PERF: which values are measurements: the counter ran all of the time in which the
  * RMID did; a value without its flag is 0
@@ -144,7 +147,8 @@ struct cmt_record {
 	__u32 rmid;		/* TICK: the RMID running on the CPU */
 	__u32 generation;
 	__u32 domain;		/* L3 domain id, as resctrl numbers them;
-				 * lifecycle: where the RMID was allocated
+				 * lifecycle: where the RMID was allocated;
+				 * CHANNEL: the socket
 				 */
 	union {
 		__u32 tgid;		/* lifecycle: the process */
@@ -156,6 +160,7 @@ struct cmt_record {
 		__u32 base;		/* SAMPLE of CMT_IOC_READ: how often the MBM
 					 * values began anew; in rings 0
 					 */
+		__u32 channel;		/* CHANNEL: id of the box, on the socket */
 		__u32 reserved;		/* otherwise 0 */
 	};
 	union {
@@ -199,6 +204,15 @@ struct cmt_record {
 			__aligned_u64 llc_misses;
 			__aligned_u64 llc_references;
 		} perf;
+		/*
+		 * What a socket read from and wrote to its memory through a channel,
+		 * whoever asked for it, since the module was loaded and while the
+		 * channel was read.  Never decreasing; CMT_F_REBASED as in SAMPLE.
+		 */
+		struct {
+			__aligned_u64 read_bytes;
+			__aligned_u64 written_bytes;
+		} channels;
 		struct {
 			__u32 scope;		/* CMT_SCOPE_* */
 			__u32 interval_ns;
@@ -573,6 +587,50 @@ struct cmt_counters {
 };
 
 /*
+ * CMT_IOC_GET_UNCORE: the boxes of counters outside the cores (PMON) that the
+ * discovery tables of the processor list, as they were found when the module was
+ * loaded: by socket, and in the order of the table.  Sapphire Rapids and later have
+ * such tables.  What a table says of itself was checked; a box that was refused is
+ * not among them, and the kernel's log has said why.
+ *
+ * count: in, the room at boxes; out, how many there are.  ENOSPC: there are more than
+ * there is room for, and count says how much room it takes.  No box is no error:
+ * reason says why there is none, and is empty otherwise.
+ */
+struct cmt_uncore {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 sockets;		/* out: with a table that was accepted */
+	__u32 refused;		/* out: boxes, and tables as a whole */
+	__u32 channels;		/* out: memory channels that are read now */
+	__aligned_u64 boxes;	/* user address of struct cmt_box[count] */
+	char reason[80];	/* out */
+	char channels_reason[80];	/* out: why no channel, or not every one, is read */
+};
+
+/* cmt_box.access: how the registers are reached, and what ctl is */
+#define CMT_BOX_MSR		0	/* number of an MSR */
+#define CMT_BOX_MMIO		1	/* physical address */
+#define CMT_BOX_PCI		2	/* segment << 28 | bus << 20 | device << 15 |
+					 * function << 12 | offset in its configuration space
+					 */
+
+struct cmt_box {
+	__u16 socket;		/* as topology's logical package id */
+	__u16 type;		/* by processor: 6 is the IMC of Sapphire Rapids */
+	__u16 id;		/* among those of the type, on the socket */
+	__u8 access;		/* CMT_BOX_* */
+	__u8 counters;
+	__u8 bits;		/* of a counter */
+	__u8 ctl_offset;	/* of the first counter's control, from ctl */
+	__u8 ctr_offset;	/* of the first counter */
+	__u8 status_offset;
+	__u32 reserved;
+	__aligned_u64 ctl;	/* the box's control */
+};
+
+/*
  * Type and numbers are free in the kernel's list (ioctl-number.rst).  The
  * numbers hold no size: structures grow, commands do not change.
  */
@@ -595,6 +653,7 @@ struct cmt_counters {
 #define CMT_IOC_REGISTER	CMT_IOC(0x0d)	/* struct cmt_attach */
 #define CMT_IOC_UNREGISTER	CMT_IOC(0x0e)	/* struct cmt_attach */
 #define CMT_IOC_READ		CMT_IOC(0x0f)	/* struct cmt_read */
+#define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
 /* The least size that a caller may give: what was published first. */
 #define CMT_INFO_SIZE		336U
@@ -609,6 +668,7 @@ struct cmt_counters {
 #define CMT_CGROUP_PATH_SIZE	32U
 #define CMT_COUNTERS_SIZE	16U
 #define CMT_READ_SIZE		40U
+#define CMT_UNCORE_SIZE		192U
 
 /* Layout is ABI: what the compiler made of it is checked wherever it is used. */
 #if defined(__cplusplus)
@@ -653,6 +713,9 @@ CMT_ABI_AT(cmt_record, perf.cycles, 32);
 CMT_ABI_AT(cmt_record, perf.instructions, 40);
 CMT_ABI_AT(cmt_record, perf.llc_misses, 48);
 CMT_ABI_AT(cmt_record, perf.llc_references, 56);
+CMT_ABI_AT(cmt_record, channel, 28);
+CMT_ABI_AT(cmt_record, channels.read_bytes, 32);
+CMT_ABI_AT(cmt_record, channels.written_bytes, 40);
 CMT_ABI_AT(cmt_record, payload, 32);
 
 CMT_ABI_SIZE(cmt_ring_header, 128);
@@ -739,5 +802,22 @@ CMT_ABI_AT(cmt_read, count, 12);
 CMT_ABI_AT(cmt_read, id, 16);
 CMT_ABI_AT(cmt_read, records, 24);
 CMT_ABI_AT(cmt_read, as_of, 32);
+
+CMT_ABI_SIZE(cmt_uncore, CMT_UNCORE_SIZE);
+CMT_ABI_AT(cmt_uncore, count, 8);
+CMT_ABI_AT(cmt_uncore, sockets, 12);
+CMT_ABI_AT(cmt_uncore, refused, 16);
+CMT_ABI_AT(cmt_uncore, channels, 20);
+CMT_ABI_AT(cmt_uncore, boxes, 24);
+CMT_ABI_AT(cmt_uncore, reason, 32);
+CMT_ABI_AT(cmt_uncore, channels_reason, 112);
+
+CMT_ABI_SIZE(cmt_box, 24);
+CMT_ABI_AT(cmt_box, socket, 0);
+CMT_ABI_AT(cmt_box, type, 2);
+CMT_ABI_AT(cmt_box, id, 4);
+CMT_ABI_AT(cmt_box, access, 6);
+CMT_ABI_AT(cmt_box, bits, 8);
+CMT_ABI_AT(cmt_box, ctl, 16);
 
 #endif

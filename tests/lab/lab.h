@@ -118,6 +118,18 @@ enum lab_command {
 	LAB_SPACE_REFS	= 0x41,	/* LLC references: lines that accesses touch */
 	LAB_SPACE_MISSES = 0x42, /* LLC references that miss */
 	LAB_SPACE_CYCLES = 0x43, /* instructions + LAB_C_PENALTY * misses */
+
+	/*
+	 * LAB_ARG(socket, channel, 0) -> bytes that the L3s read from memory on
+	 * this channel; bytes they wrote back, since the start.  0 without pmon=1.
+	 */
+	LAB_CHANNEL	= 0x50,
+	/*
+	 * LAB_ARG(socket, i, 0): box i of the socket's discovery table, its lies
+	 * included -> first word; address of its control.  All 0: no such box.
+	 */
+	LAB_PMON_UNIT	= 0x51,
+	LAB_PMON_NAME	= 0x52,	/* the same -> third word; address */
 };
 
 /* LAB_LOG_WHAT, second value */
@@ -147,6 +159,8 @@ enum lab_config {
 	LAB_C_PMU,		/* 1: the PMU exists */
 	LAB_C_COUNTERS,		/* programmable ones of it, for each CPU */
 	LAB_C_PENALTY,		/* cycles of an LLC miss */
+	LAB_C_PMON,		/* 1: the uncore PMU exists */
+	LAB_C_PMON_WIDTH,	/* of its counters, bits */
 };
 
 enum lab_stat {

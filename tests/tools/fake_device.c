@@ -14,7 +14,7 @@
  * (RMID 2 is resctrl's), "perf" (owners run all the time, RMID 1 with an IPC of 2 and
  * 4 misses in 1,000 instructions), "nopmu" (there are no counters), "slow" (the module
  * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
- * are only numbers: nothing is read).
+ * are only numbers: nothing is read), "uncore" (there are boxes outside the cores).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -287,6 +287,35 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 		return -ENOTTY;
 	*patterns = strdup(dev->patterns);
 	return *patterns ? 0 : -ENOMEM;
+}
+
+/* "uncore": a box of each kind, and one that was refused; else there is none. */
+int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
+		      struct cmt_box **boxes)
+{
+	static const struct cmt_box all[] = {
+		{ 0, 0, 3, CMT_BOX_MSR, 4, 48, 2, 8, 1, 0, 0x2030 },
+		{ 0, 6, 7, CMT_BOX_MMIO, 4, 48, 64, 8, 92, 0, 0xc8c2a800 },
+		{ 1, 8, 0, CMT_BOX_PCI, 4, 48, 56, 8, 4, 0, 0x17e09318 },
+	};
+
+	(void)dev;
+	*uncore = (struct cmt_uncore) {
+		.size = sizeof(*uncore), .reason = "made up \033[31m",
+	};
+	*boxes = calloc(1, sizeof(all));
+	if (!*boxes)
+		return -ENOMEM;
+	if (!fake("uncore"))
+		return 0;
+	memcpy(*boxes, all, sizeof(all));
+	uncore->count = 3;
+	uncore->sockets = 2;
+	uncore->refused = 1;
+	uncore->channels = 1;
+	strcpy(uncore->channels_reason, "made up");
+	uncore->reason[0] = '\0';
+	return 0;
 }
 
 int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,

@@ -308,6 +308,20 @@ has out '"comm":"web"'
 has out '"container":"cgroup:'
 run 0 "$ctl" stats
 has out "pending            2"
+# The boxes of counters outside the cores, and why there is none.
+run 0 "$ctl" uncore
+has out 'UNAVAILABLE: counters outside the cores: made up \x1b[31m'
+run 0 "$ctl" uncore --json
+has out '{"record":"tables","sockets":0,"boxes":0,"refused":0,"reason":"made up \u001b[31m","channels":0,"channels_reason":null}'
+run 0 env CMT_FAKE=uncore "$ctl" uncore
+has out "     0     6     7 MMIO    0xc8c2a800              48    4          64          8"
+has out "     0     0     3 MSR     0x2030                  48    4           2          8"
+has out "     1     8     0 PCI     0001:7e:01.1+0x318      48    4          56          8"
+has out "1 boxes or tables are refused"
+has out "1 memory channels are read now: made up"
+run 0 env CMT_FAKE=uncore "$ctl" uncore --json
+has out '"boxes":3,"refused":1,"reason":null,"channels":1,"channels_reason":"made up"}'
+has out '{"record":"box","socket":0,"type":6,"id":7,"access":"MMIO","box_ctrl":3368200192,"width":48,"regs":4,"ctrl_offset":64,"ctr_offset":8,"status_offset":92}'
 run 0 "$ctl" stats --json
 has out '"rmids_active":3'
 has out '"pending":2,'

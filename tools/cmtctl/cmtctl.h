@@ -29,6 +29,7 @@ enum ctl_command {
 	CTL_RMIDS,
 	CTL_SHOW,
 	CTL_STATS,
+	CTL_UNCORE,
 	CTL_INTERVAL,
 	CTL_SCOPE,
 	CTL_RESCTRL,
@@ -86,6 +87,7 @@ const char *resctrl_name(uint32_t mode);
 int ctl_info(const struct ctl *ctl, const char **what);
 int ctl_rmids(const struct ctl *ctl, const char **what);
 int ctl_stats(const struct ctl *ctl, const char **what);
+int ctl_uncore(const struct ctl *ctl, const char **what);
 int ctl_interval(const struct ctl *ctl, const char **what);
 int ctl_scope(const struct ctl *ctl, const char **what);
 int ctl_resctrl(const struct ctl *ctl, const char **what);

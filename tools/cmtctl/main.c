@@ -29,6 +29,7 @@ static const struct command commands[NR_CTL_COMMANDS] = {
 	[CTL_RMIDS] = { ctl_rmids, NULL, 0, 0 },
 	[CTL_SHOW] = { ctl_show, NULL, 0, 0 },
 	[CTL_STATS] = { ctl_stats, NULL, 0, 0 },
+	[CTL_UNCORE] = { ctl_uncore, NULL, 0, 0 },
 	[CTL_INTERVAL] = { ctl_interval, ctl_interval_operands, 1, 0 },
 	[CTL_SCOPE] = { ctl_scope, ctl_scope_operands, 1,
 			KNOWS_PATTERNS | KNOWS_FORCE },

@@ -69,6 +69,8 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 		"owners of RMIDs, pending and attached owners" },
 	[CTL_STATS] = { "stats", NULL,
 		"what the module counted since it was loaded" },
+	[CTL_UNCORE] = { "uncore", NULL,
+		"the boxes of counters outside the cores" },
 	[CTL_INTERVAL] = { "interval", "[VALUE]",
 		"print or set the sampling interval: 500us, 1ms, 1s",
 		"100us 500us 1ms 10ms 100ms 1s" },

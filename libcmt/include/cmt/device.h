@@ -266,6 +266,19 @@ CMT_API int cmt_device_read_now(const struct cmt_device *dev, uint32_t kind,
 				uint64_t id, struct cmt_snapshot **readings);
 
 /**
+ * The boxes of counters outside the cores that the processor's discovery tables list:
+ * see struct cmt_uncore.
+ * @uncore: all but boxes is filled in; with a count of 0 reason says why
+ * @boxes:  uncore->count of them, by socket.  Free it with free(3)
+ *
+ * Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible counts), -ENOTTY (the module
+ * is older) or -errno of ioctl(2).
+ */
+CMT_API int cmt_device_uncore(const struct cmt_device *dev,
+			      struct cmt_uncore *uncore,
+			      struct cmt_box **boxes);
+
+/**
  * The L3 occupancy of an owner now, bytes, in all L3 domains together; what owners
  * before it left there is included.  Thread-safe.  Returns 0, -ENODATA (not known in some
  * domain, *@bytes is as before), or as cmt_device_read_now() with a @kind other than 0.

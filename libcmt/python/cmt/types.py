@@ -84,6 +84,7 @@ class RecordType(_Open):
     SAMPLE = lib.CMT_REC_SAMPLE
     TICK = lib.CMT_REC_TICK
     PERF = lib.CMT_REC_PERF  #: what one RMID counted on a CPU
+    CHANNEL = lib.CMT_REC_CHANNEL  #: what went over one memory channel
     CPU_ONLINE = lib.CMT_REC_CPU_ONLINE
     CPU_OFFLINE = lib.CMT_REC_CPU_OFFLINE
     STATE = lib.CMT_REC_STATE  #: scope, interval, resctrl or what is counted changed

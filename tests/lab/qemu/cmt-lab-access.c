@@ -35,7 +35,7 @@ uint32_t lab_cpu_space(struct lab_cpu *cpu, CPUX86State *env)
 }
 
 /* Memory is dealt out to the nodes in equal parts, in the order of addresses. */
-static uint32_t home(uint64_t phys)
+uint32_t lab_home(uint64_t phys)
 {
     if (phys >= GIB_4) {
         phys -= GIB_4 - lab.below_4g;
@@ -58,7 +58,7 @@ static void fill(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
         .way_mask = qatomic_read(&cpu->l3->masks[pqr >> 32]),
         .user = user,
     };
-    bool local = home((uint64_t)line * lab.o.line) ==
+    bool local = lab_home((uint64_t)line * lab.o.line) ==
                  cpu->l3_index * lab.o.snc + cpu->node;
 
     if (lab_cache_fill(cpu->l3->cache, line, write, local, &who)) {

@@ -4,6 +4,7 @@
 #include "exec/exec-all.h"
 
 #include "cmt-lab-int.h"
+#include "cmt-lab-pmon.h"
 
 static void do_switch(CPUState *cs, run_on_cpu_data on)
 {
@@ -33,6 +34,8 @@ static uint64_t config(uint32_t which)
     case LAB_C_PMU:     return lab.o.pmu;
     case LAB_C_COUNTERS: return lab.o.counters;
     case LAB_C_PENALTY: return lab.o.penalty;
+    case LAB_C_PMON:    return lab.o.pmon;
+    case LAB_C_PMON_WIDTH: return lab.o.pmon_width;
     }
     return 0;
 }
@@ -164,6 +167,22 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
     }
 }
 
+/* What is asked of a socket's uncore PMU. */
+static void ask_pmon(uint32_t command, uint32_t arg, uint64_t answer[2])
+{
+    struct lab_unit unit;
+
+    if (command == LAB_CHANNEL) {
+        lab_channel(LAB_ARG_L3(arg), LAB_ARG_RMID(arg), answer);
+        return;
+    }
+    if (!lab_pmon_unit(LAB_ARG_L3(arg), LAB_ARG_RMID(arg), &unit)) {
+        return;
+    }
+    answer[0] = command == LAB_PMON_UNIT ? unit.geometry : unit.name;
+    answer[1] = unit.ctl;
+}
+
 static void ask_log(uint32_t command, uint32_t number, uint64_t answer[2])
 {
     struct lab_reading reading;
@@ -251,6 +270,11 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
     case LAB_SPACE_CYCLES:
         answer[0] = lab_count_of_space(arg, command - LAB_SPACE_INSNS, true);
         answer[1] = lab_count_of_space(arg, command - LAB_SPACE_INSNS, false);
+        break;
+    case LAB_CHANNEL:
+    case LAB_PMON_UNIT:
+    case LAB_PMON_NAME:
+        ask_pmon(command, arg, answer);
         break;
     default:
         ask_l3(command, arg, answer);

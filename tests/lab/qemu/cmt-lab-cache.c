@@ -37,6 +37,9 @@ struct lab_cache {
     uint32_t *used; /* by set and way: the set's clock at its last use */
     struct lab_way *ways;
 
+    lab_memory_fn *on_memory;
+    void *opaque;        /* on_memory's */
+
     uint32_t lock;       /* protects the counts */
     uint32_t *of_rmid;   /* lines */
     uint32_t *of_space;
@@ -112,6 +115,12 @@ struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,
         c->sets[i].recent = RECENT_NONE;
     }
     return c;
+}
+
+void lab_cache_on_memory(struct lab_cache *c, lab_memory_fn *fn, void *opaque)
+{
+    c->on_memory = fn;
+    c->opaque = opaque;
 }
 
 void lab_cache_free(struct lab_cache *c)
@@ -240,11 +249,19 @@ static void count_traffic(struct lab_cache *c, const struct lab_way *w)
     }
 }
 
+static void tell_memory(struct lab_cache *c, size_t at, bool write)
+{
+    if (c->on_memory) {
+        c->on_memory(c->opaque, c->tags[at] - 1, write);
+    }
+}
+
 /* A write-back is the traffic of who filled the line. */
-static void count_writeback(struct lab_cache *c, const struct lab_way *w)
+static void count_writeback(struct lab_cache *c, size_t at)
 {
     c->writebacks++;
-    count_traffic(c, w);
+    count_traffic(c, &c->ways[at]);
+    tell_memory(c, at, true);
 }
 
 static uint32_t victim(const struct lab_cache *c, size_t base, uint32_t mask)
@@ -276,7 +293,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     if (c->tags[at]) {
         count_line(c, w, -1);
         if (w->dirty) {
-            count_writeback(c, w);
+            count_writeback(c, at);
         }
     }
     *w = *new;
@@ -285,6 +302,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     c->judged += c->expected[w->space] != 0;
     count_line(c, w, 1);
     count_traffic(c, w);
+    tell_memory(c, at, false);
     unlock(&c->lock);
 }
 
@@ -324,7 +342,7 @@ static void clean(struct lab_cache *c, size_t at, bool keep)
 
     lock(&c->lock);
     if (w->dirty) {
-        count_writeback(c, w);
+        count_writeback(c, at);
     }
     w->dirty = false;
     if (!keep) {

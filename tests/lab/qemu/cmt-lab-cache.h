@@ -35,6 +35,13 @@ struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,
                                 uint32_t spaces);
 void lab_cache_free(struct lab_cache *c);
 
+/*
+ * Called for every line that is filled, and (write) that is written back, with
+ * locks of the cache held.  Set before the cache is used.
+ */
+typedef void lab_memory_fn(void *opaque, uint32_t line, bool write);
+void lab_cache_on_memory(struct lab_cache *c, lab_memory_fn *fn, void *opaque);
+
 enum lab_hit {
     LAB_MISS,        /* not there: lab_cache_fill() it */
     LAB_HIT,

@@ -112,6 +112,8 @@ uint64_t lab_root(uint64_t cr3);
 uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
 /* Where this CPU selects what QM_CTR counts. */
 uint64_t *lab_evtsel(struct lab_cpu *cpu);
+/* The node that an address of memory is of, counted over all sockets. */
+uint32_t lab_home(uint64_t phys);
 /* What QM_CTR counts in. */
 uint32_t lab_unit(void);
 void lab_msr_init(void);

@@ -10,6 +10,7 @@
 #include "tcg/helper-tcg.h"
 
 #include "cmt-lab-int.h"
+#include "cmt-lab-pmon.h"
 
 #define QM_EVTSEL       0xc8d
 #define QM_CTR          0xc8e
@@ -250,7 +251,7 @@ static bool is_monitoring(uint32_t msr)
 static bool is_ours(uint32_t msr)
 {
     return is_monitoring(msr) || is_mask(msr) || is_abmc(msr) ||
-           lab_pmu_is_msr(msr) ||
+           lab_pmu_is_msr(msr) || lab_pmon_is_msr(msr) ||
            (msr == RMID_SNC_CONFIG && lab.o.snc > 1);
 }
 
@@ -260,6 +261,10 @@ static bool try_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
 {
     if (lab_pmu_is_msr(msr)) {
         return lab_pmu_write(env, cpu, msr, value);
+    }
+    if (lab_pmon_is_msr(msr)) {
+        qatomic_set(lab_pmon_msr(cpu->l3_index, msr), value);
+        return true;
     }
     if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
@@ -297,6 +302,10 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
 {
     if (lab_pmu_is_msr(msr)) {
         return lab_pmu_read(env, cpu, msr, value);
+    }
+    if (lab_pmon_is_msr(msr)) {
+        *value = qatomic_read(lab_pmon_msr(cpu->l3_index, msr));
+        return true;
     }
     if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
         return false;

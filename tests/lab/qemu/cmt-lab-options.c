@@ -35,6 +35,8 @@ static const struct {
     NUMBER(pmu, 0, 1),
     NUMBER(counters, 1, LAB_COUNTERS_MAX),
     NUMBER(penalty, 0, 100000),
+    NUMBER(pmon, 0, 1),
+    NUMBER(pmon_width, 16, 63),
 #undef NUMBER
 };
 
@@ -50,6 +52,11 @@ static const struct {
     { "fault_pqr", LAB_FAULT_PQR },
     { "fault_pqr_timer", LAB_FAULT_PQR_TIMER },
     { "fault_gp", LAB_FAULT_GP },
+};
+
+static const char *const lies[LAB_LIES] = {
+    "none", "stride", "far", "units", "outside", "huge", "access", "width",
+    "twice", "differ", "ones", "bar", "no_bar", "offset", "loop",
 };
 
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
@@ -124,6 +131,21 @@ static bool set_vendor(struct lab_options *o, const char *value, char *error,
     return false;
 }
 
+static bool set_lie(struct lab_options *o, const char *value, char *error,
+                    size_t size)
+{
+    uint32_t i;
+
+    for (i = 0; i < LAB_LIES; i++) {
+        if (!strcmp(value, lies[i])) {
+            o->pmon_lie = i;
+            return true;
+        }
+    }
+    snprintf(error, size, "there is no pmon_lie=%s", value);
+    return false;
+}
+
 static bool set(struct lab_options *o, const char *name, const char *value,
                 char *error, size_t size)
 {
@@ -131,6 +153,9 @@ static bool set(struct lab_options *o, const char *name, const char *value,
 
     if (!strcmp(name, "vendor")) {
         return set_vendor(o, value, error, size);
+    }
+    if (!strcmp(name, "pmon_lie")) {
+        return set_lie(o, value, error, size);
     }
     for (i = 0; i < ARRAY_LENGTH(numbers); i++) {
         if (!strcmp(name, numbers[i].name)) {
@@ -172,6 +197,9 @@ static const char *contradiction(const struct lab_options *o)
     if (o->amd && o->pmu) {
         return "pmu is Intel's";
     }
+    if (o->pmon && (o->amd || o->line < 64)) {
+        return "pmon is Intel's, and needs lines of 64 bytes or more";
+    }
     if (o->abmc && !o->amd) {
         return "abmc is AMD's";
     }
@@ -187,7 +215,7 @@ bool lab_options_parse(struct lab_options *o, const char *text, char *error,
     *o = (struct lab_options) {
         .rmids = 64, .width = 24, .upscale = 4096, .events = 7,
         .size = 8 << 20, .ways = 16, .line = 64, .snc = 1, .spaces = 4096,
-        .counters = 4, .penalty = 200,
+        .counters = 4, .penalty = 200, .pmon_width = 48,
     };
     while ((item = strsep(&rest, ","))) {
         char *value = strchr(item, '=');

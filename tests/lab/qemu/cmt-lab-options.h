@@ -16,6 +16,26 @@
 #define LAB_CLOSIDS_MAX  16
 #define LAB_COUNTERS_MAX 8
 
+/* What is wrong with the discovery table; LAB_LIE_NONE: nothing. */
+enum lab_lie {
+    LAB_LIE_NONE,
+    LAB_LIE_STRIDE,  /* entries of no bytes */
+    LAB_LIE_FAR,     /* entries so far apart that they are outside the BAR */
+    LAB_LIE_UNITS,   /* 1023 boxes, for which the BAR has no room */
+    LAB_LIE_OUTSIDE, /* a box in RAM */
+    LAB_LIE_HUGE,    /* a box at the end of what 64 bits can address */
+    LAB_LIE_ACCESS,  /* a box of access type 3 */
+    LAB_LIE_WIDTH,   /* a box with counters of 65 bits */
+    LAB_LIE_TWICE,   /* two boxes of one name */
+    LAB_LIE_DIFFER,  /* socket 1 has other counters than socket 0 */
+    LAB_LIE_ONES,    /* the device does not answer */
+    LAB_LIE_BAR,     /* a table in BAR 6, which there cannot be */
+    LAB_LIE_NO_BAR,  /* a table in a BAR that the device does not have */
+    LAB_LIE_OFFSET,  /* a table beyond its BAR */
+    LAB_LIE_LOOP,    /* capabilities that lead to each other */
+    LAB_LIES,
+};
+
 struct lab_plan {
     uint32_t period; /* 0: no such faults */
     uint32_t burst;
@@ -43,6 +63,9 @@ struct lab_options {
     uint32_t pmu;        /* Intel's architectural PMU, version 2 */
     uint32_t counters;   /* programmable ones of a CPU */
     uint32_t penalty;    /* cycles of an LLC miss */
+    uint32_t pmon;       /* the uncore PMU and its discovery table */
+    uint32_t pmon_width; /* bits of its counters */
+    enum lab_lie pmon_lie;
     struct lab_plan plans[LAB_FAULTS];
 };
 

@@ -6,6 +6,7 @@
 #include "hw/i386/x86.h"
 
 #include "cmt-lab-int.h"
+#include "cmt-lab-pmon.h"
 
 #define LEVEL_MIN      0x10
 #define XLEVEL_MIN_AMD 0x8000001e
@@ -44,6 +45,9 @@ static void l3_init(struct lab_l3 *l3)
 
     l3->cache = lab_cache_new(lab.o.size / lab.o.line / lab.o.ways, lab.o.ways,
                               lab.o.line, lab.o.rmids, lab.o.spaces);
+    if (lab.o.pmon) {
+        lab_cache_on_memory(l3->cache, lab_imc_moved, NULL);
+    }
     l3->snc_config = 1;
     l3->ext_cfg = lab.o.abmc == 2;
     for (i = 0; i < LAB_CLOSIDS_MAX; i++) {
@@ -66,6 +70,13 @@ static void lab_init(const char *text)
         current_machine->smp.max_cpus > LAB_CPUS_MAX) {
         error_report("CMT_LAB: at most %d sockets and %d CPUs", LAB_L3S_MAX,
                      LAB_CPUS_MAX);
+        exit(1);
+    }
+    if (lab.o.pmon && (lab.nr_l3s > LAB_PMON_SOCKETS ||
+                       !strstr(MACHINE_GET_CLASS(current_machine)->name,
+                               "q35"))) {
+        error_report("CMT_LAB: pmon=1 needs -machine q35 and at most %d "
+                     "sockets", LAB_PMON_SOCKETS);
         exit(1);
     }
     for (i = 0; i < lab.nr_l3s; i++) {

@@ -11,6 +11,7 @@ extern bool cmt_lab_tracing;
 /* The processor has a PMU; set before any code is translated. */
 extern bool cmt_lab_counting;
 
+struct PCIBus;
 struct ArchCPU;
 struct CPUState;
 struct CPUArchState;
@@ -24,6 +25,9 @@ struct cmt_lab_counts {
 
 /* A CPU is made.  Reads the options at the first; bad ones end QEMU. */
 void cmt_lab_realize(struct ArchCPU *cpu);
+
+/* The PCI devices of the lab, on the root bus of a machine with PCI Express. */
+void cmt_lab_pmon_create(struct PCIBus *bus);
 
 /* After QEMU's own CPUID: what the lab processor says instead. */
 void cmt_lab_cpuid(struct CPUArchState *env, uint32_t leaf, uint32_t subleaf,

@@ -29,5 +29,23 @@ extern const struct test pmu_tests[];
 extern const struct test pmu_icount_tests[];
 extern const struct test pmu_off_tests[];
 extern const struct test perf_tests[];
+extern const struct test uncore_listing_tests[];
+extern const struct test uncore_none_tests[];
+extern const struct test uncore_channels_tests[];
+extern const struct test uncore_driver_tests[];
+extern const struct test uncore_reader_tests[];
+extern const struct test uncore_ones_tests[];
+extern const struct test uncore_stride_tests[];
+extern const struct test uncore_room_tests[];
+extern const struct test uncore_bar_tests[];
+extern const struct test uncore_no_bar_tests[];
+extern const struct test uncore_offset_tests[];
+extern const struct test uncore_loop_tests[];
+extern const struct test uncore_access_tests[];
+extern const struct test uncore_ram_tests[];
+extern const struct test uncore_huge_tests[];
+extern const struct test uncore_width_tests[];
+extern const struct test uncore_twice_tests[];
+extern const struct test uncore_differ_tests[];
 
 #endif

@@ -104,6 +104,7 @@ static bool type_is_known(uint16_t type)
 	case CMT_REC_SAMPLE:
 	case CMT_REC_TICK:
 	case CMT_REC_PERF:
+	case CMT_REC_CHANNEL:
 	case CMT_REC_CPU_ONLINE:
 	case CMT_REC_CPU_OFFLINE:
 	case CMT_REC_STATE:
@@ -150,7 +151,7 @@ static void record_check(const struct dev *dev, struct ring *ring,
 	ring->last_ts = r->ts;
 	CHECK(!!(r->flags & CMT_F_EMULATED) ==
 	      (dev->info.backend == CMT_BACKEND_EMULATED &&
-	       r->type != CMT_REC_PERF),
+	       r->type != CMT_REC_PERF && r->type != CMT_REC_CHANNEL),
 	      "type %u: EMULATED is wrong: flags %#x", r->type, r->flags);
 	CHECK(r->rmid < dev->info.nr_rmids, "type %u: RMID %u", r->type,
 	      r->rmid);

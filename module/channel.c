@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A box has no owner that others could see.  A box in which some counter is
+ * programmed, or which is frozen, is in use, and left alone; so are all boxes while
+ * the kernel's own driver (intel_uncore) is there, which resets a box whenever it
+ * likes to.
+ *
+ * Whoever programs a claimed box all the same is noticed at the next reading, which
+ * compares the controls after the counters: the box is then given up, and what was
+ * read is no value.  A given-up box is not restored, because its registers are
+ * somebody else's.
+ */
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/topology.h>
+#include <asm/processor.h>
+
+#include "channel.h"
+#include "cmt.h"
+#include "pmon.h"
+#include "sampler.h"
+
+#define MODEL_SAPPHIRERAPIDS_X	0x8f
+#define MODEL_EMERALDRAPIDS_X	0xcf
+
+#define TYPE_IMC	6
+
+/* CAS_COUNT.RD and .WR, both halves of a channel (perfmon's event lists) */
+#define EVENT_READ	0xcf05
+#define EVENT_WRITE	0xf005
+#define CAS_BYTES	64
+
+#define UNIT_FREEZE	BIT(0)
+
+enum { READ_CAS, WRITE_CAS, NR_EVENTS };
+
+static const u32 events[NR_EVENTS] = { EVENT_READ, EVENT_WRITE };
+
+struct channel {
+	void __iomem *at;	/* the box's control */
+	u32 id;
+	bool claimed;
+	bool rebased;		/* the next reading continues no other one */
+	u64 found[NR_EVENTS];	/* what the counters had before */
+	u64 last[NR_EVENTS];
+	u64 bytes[NR_EVENTS];	/* since load, while claimed */
+};
+
+struct cmt_channels {
+	raw_spinlock_t lock;	/* of all below, but for what is constant */
+	u32 socket;
+	u32 nr;			/* constant */
+	u32 nr_claimed;
+	u32 nr_lost;		/* since the claim */
+	struct cmt_box box;	/* the first one: all are alike; constant */
+	struct channel channels[CMT_CHANNELS_MAX];
+};
+
+static struct cmt_channels **sockets;	/* constant after load */
+static u32 nr_sockets;
+static const char *refusal;		/* why no channel is ever read, or NULL */
+static const char *in_use;		/* why some is not read now, or NULL */
+static const char others_have[] = "another program uses some of the boxes";
+static typeof_member(struct device, bus) pmu_bus;
+
+static void __iomem *counter_at(const struct cmt_channels *c,
+				const struct channel *channel, u32 i)
+{
+	return channel->at + c->box.ctr_offset + i * 8;
+}
+
+static void __iomem *control_at(const struct cmt_channels *c,
+				const struct channel *channel, u32 i)
+{
+	return channel->at + c->box.ctl_offset + i * 4;
+}
+
+static bool is_free(const struct cmt_channels *c, const struct channel *channel)
+{
+	u32 i;
+
+	if (readl(channel->at))
+		return false;
+	for (i = 0; i < c->box.counters; i++)
+		if (readl(control_at(c, channel, i)))
+			return false;
+	return true;
+}
+
+/* Frozen, so that both counters start at once. */
+static void program(const struct cmt_channels *c, struct channel *channel)
+{
+	u32 i;
+
+	writel(UNIT_FREEZE, channel->at);
+	for (i = 0; i < NR_EVENTS; i++) {
+		channel->found[i] = readq(counter_at(c, channel, i));
+		writel(events[i], control_at(c, channel, i));
+		channel->last[i] = channel->found[i];
+	}
+	writel(0, channel->at);
+	channel->rebased = true;
+}
+
+static bool is_ours(const struct cmt_channels *c, const struct channel *channel)
+{
+	u32 i;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		if (readl(control_at(c, channel, i)) != events[i])
+			return false;
+	return true;
+}
+
+static void restore(const struct cmt_channels *c, struct channel *channel)
+{
+	u32 i;
+
+	writel(UNIT_FREEZE, channel->at);
+	for (i = 0; i < NR_EVENTS; i++) {
+		writel(0, control_at(c, channel, i));
+		writeq(channel->found[i], counter_at(c, channel, i));
+	}
+	writel(0, channel->at);
+}
+
+static void claim(struct cmt_channels *c)
+{
+	u32 i;
+
+	raw_spin_lock_irq(&c->lock);
+	for (i = 0; i < c->nr; i++) {
+		struct channel *channel = &c->channels[i];
+
+		channel->claimed = is_free(c, channel);
+		if (channel->claimed)
+			program(c, channel);
+		c->nr_claimed += channel->claimed;
+	}
+	i = c->nr - c->nr_claimed;
+	raw_spin_unlock_irq(&c->lock);
+	if (!i)
+		return;
+	WRITE_ONCE(in_use, others_have);
+	pr_warn_once("uncore: socket %u: another program uses %u IMC boxes: their channels are not read\n",
+		     c->socket, i);
+}
+
+static void release(struct cmt_channels *c)
+{
+	u32 i;
+
+	raw_spin_lock_irq(&c->lock);
+	for (i = 0; i < c->nr; i++) {
+		struct channel *channel = &c->channels[i];
+
+		if (channel->claimed && is_ours(c, channel))
+			restore(c, channel);
+		channel->claimed = false;
+	}
+	c->nr_claimed = 0;
+	i = c->nr_lost;
+	c->nr_lost = 0;
+	raw_spin_unlock_irq(&c->lock);
+	if (i)
+		pr_warn("uncore: socket %u: another program has programmed %u IMC boxes that were read here\n",
+			c->socket, i);
+}
+
+/* The kernel's driver, by the names that it gives its first IMC box. */
+static bool has_driver(void)
+{
+	static const char *const names[] = {
+		"uncore_imc", "uncore_imc_0", "uncore_type_6", "uncore_type_6_0",
+	};
+	struct device *dev = NULL;
+	u32 i;
+
+	for (i = 0; !dev && i < ARRAY_SIZE(names); i++)
+		dev = bus_find_device_by_name(pmu_bus, NULL, names[i]);
+	put_device(dev);
+	return dev;
+}
+
+void cmt_channels_claim(void)
+{
+	u32 i;
+
+	WRITE_ONCE(in_use, NULL);
+	if (nr_sockets && has_driver()) {
+		WRITE_ONCE(in_use, "the kernel's driver intel_uncore has the boxes");
+		pr_warn_once("uncore: the kernel's driver intel_uncore has the IMC boxes: no memory channel is read\n");
+		return;
+	}
+	for (i = 0; i < nr_sockets; i++)
+		claim(sockets[i]);
+}
+
+void cmt_channels_release(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_sockets; i++)
+		release(sockets[i]);
+}
+
+static unsigned int reader_of(const struct cmt_channels *c)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (topology_logical_package_id(cpu) == c->socket &&
+		    per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu))
+			return cpu;
+	return nr_cpu_ids;
+}
+
+void cmt_channels_assign(void)
+{
+	unsigned int cpu, reader;
+	u32 i;
+
+	for (i = 0; i < nr_sockets; i++) {
+		reader = reader_of(sockets[i]);
+		for_each_possible_cpu(cpu) {
+			struct cmt_channels **of = &per_cpu(cmt_cpus, cpu).channels;
+
+			if (cpu == reader)
+				WRITE_ONCE(*of, sockets[i]);
+			else if (*of == sockets[i])
+				WRITE_ONCE(*of, NULL);
+		}
+	}
+}
+
+u32 cmt_channels_due(const struct cmt_channels *channels)
+{
+	return READ_ONCE(channels->nr_claimed);
+}
+
+/* The counters, and then whether they were ours.  false: they were not. */
+static bool channel_read(const struct cmt_channels *c, struct channel *channel)
+{
+	u64 now[NR_EVENTS];
+	u32 i;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		now[i] = readq(counter_at(c, channel, i));
+	if (!is_ours(c, channel))
+		return false;
+	for (i = 0; i < NR_EVENTS; i++) {
+		u64 cas = (now[i] - channel->last[i]) &
+			  GENMASK_ULL(c->box.bits - 1, 0);
+
+		channel->bytes[i] += cas * CAS_BYTES;
+		channel->last[i] = now[i];
+	}
+	return true;
+}
+
+/* It is said when the sampling stops: a tick prints nothing. */
+static void channel_lost(struct cmt_channels *c, struct channel *channel)
+{
+	channel->claimed = false;
+	WRITE_ONCE(c->nr_claimed, c->nr_claimed - 1);
+	c->nr_lost++;
+	WRITE_ONCE(in_use, others_have);
+}
+
+static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
+			  struct channel *channel)
+{
+	struct cmt_record record = {
+		.ts = max(ktime_get_ns(), cpu->ring.last_ts),
+		.type = CMT_REC_CHANNEL,
+		.flags = CMT_F_CHANNEL,
+		.domain = c->socket,
+		.channel = channel->id,
+	};
+
+	if (channel_read(c, channel)) {
+		record.channels.read_bytes = channel->bytes[READ_CAS];
+		record.channels.written_bytes = channel->bytes[WRITE_CAS];
+		if (channel->rebased)
+			record.flags |= CMT_F_REBASED;
+		channel->rebased = false;
+	} else {
+		channel_lost(c, channel);
+		record.flags = CMT_F_UNAVAILABLE;
+	}
+	cmt_ring_write(&cpu->ring, &record);
+}
+
+/* Another CPU may be reading them, when the reader has just changed. */
+void cmt_channels_write(struct cmt_cpu *cpu, struct cmt_channels *channels)
+{
+	u32 i;
+
+	if (!raw_spin_trylock(&channels->lock))
+		return;
+	for (i = 0; channels->nr_claimed && i < channels->nr; i++)
+		if (channels->channels[i].claimed)
+			channel_write(cpu, channels, &channels->channels[i]);
+	raw_spin_unlock(&channels->lock);
+}
+
+void cmt_channels_get(struct cmt_uncore *arg)
+{
+	const char *why = refusal ?: READ_ONCE(in_use) ?: "";
+	u32 i;
+
+	for (i = 0; i < nr_sockets; i++)
+		arg->channels += READ_ONCE(sockets[i]->nr_claimed);
+	if (!why[0] && !cmt_sampler_readers())
+		why = "no program reads the rings";
+	memset(arg->channels_reason, 0, sizeof(arg->channels_reason));
+	strscpy(arg->channels_reason, why, sizeof(arg->channels_reason));
+}
+
+static int no_event(struct perf_event *event)
+{
+	return -ENOENT;
+}
+
+/* The bus of all PMUs has no name that modules can use: a PMU of ours leads to it. */
+static int find_pmu_bus(void)
+{
+	static struct pmu pmu = {
+		.module = THIS_MODULE,
+		.task_ctx_nr = perf_invalid_context,
+		.event_init = no_event,
+	};
+	int ret = perf_pmu_register(&pmu, "cmt_bus", -1);
+
+	if (ret)
+		return ret;
+	pmu_bus = pmu.dev->bus;
+	perf_pmu_unregister(&pmu);
+	return pmu_bus ? 0 : -ENODEV;
+}
+
+static struct cmt_channels *socket_of(u32 socket)
+{
+	struct cmt_channels *c;
+	u32 i;
+
+	for (i = 0; i < nr_sockets; i++)
+		if (sockets[i]->socket == socket)
+			return sockets[i];
+	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	if (!c)
+		return NULL;
+	raw_spin_lock_init(&c->lock);
+	c->socket = socket;
+	sockets[nr_sockets++] = c;
+	return c;
+}
+
+static int add_channel(const struct cmt_box *box)
+{
+	struct cmt_channels *c = socket_of(box->socket);
+	struct channel *channel;
+
+	if (!c)
+		return -ENOMEM;
+	if (c->nr == CMT_CHANNELS_MAX)
+		return 0;
+	channel = &c->channels[c->nr];
+	channel->at = ioremap(box->ctl, cmt_pmon_extent(box));
+	if (!channel->at)
+		return -ENOMEM;
+	channel->id = box->id;
+	c->box = *box;
+	c->nr++;
+	return 0;
+}
+
+/* As many counters as are needed, and each control of 32 bits. */
+static bool is_channel(const struct cmt_box *box)
+{
+	return box->type == TYPE_IMC && box->access == CMT_BOX_MMIO &&
+	       box->counters >= NR_EVENTS && box->bits < 64;
+}
+
+static int add_channels(const struct cmt_box *boxes, u32 count)
+{
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < count; i++)
+		if (is_channel(&boxes[i]))
+			ret = add_channel(&boxes[i]);
+	return ret;
+}
+
+static bool is_known_model(void)
+{
+	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL &&
+	       boot_cpu_data.x86 == 6 &&
+	       (boot_cpu_data.x86_model == MODEL_SAPPHIRERAPIDS_X ||
+		boot_cpu_data.x86_model == MODEL_EMERALDRAPIDS_X);
+}
+
+static int find_channels(void)
+{
+	struct cmt_uncore arg = { };
+	u32 room = cmt_pmon_count();
+	struct cmt_box *boxes = kvcalloc(room + 1, sizeof(*boxes), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	sockets = kcalloc(room + 1, sizeof(struct cmt_channels *), GFP_KERNEL);
+	if (boxes && sockets) {
+		cmt_pmon_get(&arg, boxes, room);
+		ret = add_channels(boxes, room);
+	}
+	kvfree(boxes);
+	return ret;
+}
+
+int cmt_channels_init(void)
+{
+	if (!cmt_pmon_count()) {
+		refusal = "there are no boxes";
+		return 0;
+	}
+	if (!is_known_model()) {
+		refusal = "the events of this processor's memory controllers are not known";
+		return 0;
+	}
+	if (find_pmu_bus() || find_channels()) {
+		cmt_channels_exit();
+		refusal = "no memory";
+	} else if (!nr_sockets) {
+		refusal = "no discovery table lists a memory controller";
+	}
+	return 0;
+}
+
+void cmt_channels_exit(void)
+{
+	u32 i;
+
+	while (nr_sockets) {
+		struct cmt_channels *c = sockets[--nr_sockets];
+
+		for (i = 0; i < c->nr; i++)
+			iounmap(c->channels[i].at);
+		kfree(c);
+	}
+	kfree(sockets);
+	sockets = NULL;
+}
