@@ -58,7 +58,7 @@ struct channel {
 };
 
 struct cmt_channels {
-	raw_spinlock_t lock;	/* of all below, but for what is constant */
+	raw_spinlock_t lock;	/* of ticks: of all below, but for what is constant */
 	u32 socket;
 	u32 nr;			/* constant */
 	u32 nr_claimed;
@@ -135,11 +135,11 @@ static void restore(const struct cmt_channels *c, struct channel *channel)
 	writel(0, channel->at);
 }
 
+/* No tick reads them yet, or any more: registers take long, and nothing is locked. */
 static void claim(struct cmt_channels *c)
 {
 	u32 i;
 
-	raw_spin_lock_irq(&c->lock);
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
@@ -149,7 +149,6 @@ static void claim(struct cmt_channels *c)
 		c->nr_claimed += channel->claimed;
 	}
 	i = c->nr - c->nr_claimed;
-	raw_spin_unlock_irq(&c->lock);
 	if (!i)
 		return;
 	WRITE_ONCE(in_use, others_have);
@@ -161,7 +160,6 @@ static void release(struct cmt_channels *c)
 {
 	u32 i;
 
-	raw_spin_lock_irq(&c->lock);
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
@@ -170,12 +168,10 @@ static void release(struct cmt_channels *c)
 		channel->claimed = false;
 	}
 	c->nr_claimed = 0;
-	i = c->nr_lost;
-	c->nr_lost = 0;
-	raw_spin_unlock_irq(&c->lock);
-	if (i)
+	if (c->nr_lost)
 		pr_warn("uncore: socket %u: another program has programmed %u IMC boxes that were read here\n",
-			c->socket, i);
+			c->socket, c->nr_lost);
+	c->nr_lost = 0;
 }
 
 /* The kernel's driver, by the names that it gives its first IMC box. */
