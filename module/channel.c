@@ -316,6 +316,7 @@ void cmt_channels_get(struct cmt_uncore *arg)
 	const char *why = refusal ?: READ_ONCE(in_use) ?: "";
 	u32 i;
 
+	arg->channels = 0;
 	for (i = 0; i < nr_sockets; i++)
 		arg->channels += READ_ONCE(sockets[i]->nr_claimed);
 	if (!why[0] && !cmt_sampler_readers())

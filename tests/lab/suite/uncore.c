@@ -145,6 +145,11 @@ static void test_arguments(void)
 	CHECK(!ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg), "exact room: %m");
 	CHECK(boxes[arg.count - 1].counters && !boxes[arg.count].counters,
 	      "not so many boxes");
+	/* what is only written is not read */
+	arg.sockets = arg.refused = arg.channels = 7;
+	CHECK(!ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) && arg.sockets < 7 &&
+	      !arg.refused && !arg.channels, "%u sockets, %u refused, %u channels",
+	      arg.sockets, arg.refused, arg.channels);
 	arg.boxes = 8;
 	CHECK(ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) == -1 && errno == EFAULT,
 	      "a bad address: %m");

@@ -57,6 +57,7 @@ static const struct command {
 	{ "UNREGISTER", CMT_IOC_UNREGISTER, CMT_ATTACH_SIZE, true,
 	  CMT_OWNER_CPU, -ENOENT, 3 },
 	{ "READ", CMT_IOC_READ, CMT_READ_SIZE, false, 0, -ENOSPC, 0 },
+	{ "GET_UNCORE", CMT_IOC_GET_UNCORE, CMT_UNCORE_SIZE, false, 0, 0, 0 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -95,7 +96,7 @@ static void ioctl_unknown(void)
 		_IOC(_IOC_READ, CMT_IOC_TYPE, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE - 1, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, 0xCE, 1, 0),
-		CMT_IOC(0x10), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
+		CMT_IOC(0x11), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
 	};
 	struct dev dev;
 	unsigned int i;
