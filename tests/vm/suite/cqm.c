@@ -44,6 +44,13 @@ static volatile char *memory_new(size_t bytes)
 	return memory;
 }
 
+static bool is_on_one_cpu(pid_t pid)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(pid, sizeof(set), &set) && CPU_COUNT(&set) == 1;
+}
+
 /* Goes through so much memory on one CPU for ever. */
 static pid_t walk_through(int cpu, size_t bytes)
 {
@@ -52,8 +59,10 @@ static pid_t walk_through(int cpu, size_t bytes)
 	pid_t pid = fork();
 
 	CHECK(pid >= 0, "fork: %m");
-	if (pid)
+	if (pid) {
+		WAIT_FOR(is_on_one_cpu(pid), 5000, "it is on no CPU alone");
 		return pid;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
