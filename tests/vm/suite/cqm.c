@@ -35,9 +35,9 @@
 enum { OCCUPANCY = 1, TOTAL, LOCAL };
 enum { DISABLED = 1, INHERIT = 2 };
 
-static volatile char *memory_new(size_t bytes)
+static volatile char *memory_new(void)
 {
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	char *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	CHECK(memory != MAP_FAILED, "mmap: %m");
@@ -51,8 +51,8 @@ static bool is_on_one_cpu(pid_t pid)
 	return !sched_getaffinity(pid, sizeof(set), &set) && CPU_COUNT(&set) == 1;
 }
 
-/* Goes through so much memory on one CPU for ever. */
-static pid_t walk_through(int cpu, size_t bytes)
+/* Has traffic on one CPU for ever. */
+static pid_t walk_on(int cpu)
 {
 	volatile char *memory;
 	cpu_set_t set;
@@ -67,16 +67,10 @@ static pid_t walk_through(int cpu, size_t bytes)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	memory = memory_new(bytes);
+	memory = memory_new();
 	for (;;)
-		for (size_t i = 0; i < bytes; i += 64)
+		for (size_t i = 0; i < MEMORY; i += 64)
 			memory[i]++;
-}
-
-/* Has traffic. */
-static pid_t walk_on(int cpu)
-{
-	return walk_through(cpu, MEMORY);
 }
 
 static bool pmu_present(void)
@@ -515,7 +509,7 @@ static pid_t many_threads(pid_t tids[THREADS + 1])
 
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
-		void *memory = (void *)memory_new(MEMORY);
+		void *memory = (void *)memory_new();
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int i = 0; i < THREADS; i++)
@@ -1016,14 +1010,14 @@ static void cqm_perf_cgroup(void)
 	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
 	id = group_make("cqm");
 	attach(&dev, CMT_OWNER_CGROUP, id, 0, NULL);
-	pid = walk_through(1, MIB);
+	pid = walk_on(1);
 	group_enter("cqm", pid);
-	WAIT_FOR(truth(&dev, CMT_OWNER_CGROUP, id).sample.occupancy_bytes >
-		 MIB / 2, 20000, "no occupancy");
+	WAIT_FOR(truth(&dev, CMT_OWNER_CGROUP, id).sample.mbm_total_bytes >
+		 MEMORY, 20000, "no traffic");
 	for (int i = 0; i < 4; i++)
 		check_perf(&dev, "-e intel_cqm/llc_occupancy/ -a -G cqm", 1,
-			   CMT_OWNER_CGROUP, id, MIB / 8);
-	CHECK(perf_says("-e intel_cqm/total_bytes/ -a -G cqm", &lines) >= 0,
+			   CMT_OWNER_CGROUP, id, MIB);
+	CHECK(perf_says("-e intel_cqm/total_bytes/ -a -G cqm", &lines) > 0,
 	      "no traffic");
 	reap(pid, SIGKILL);
 	detach(&dev, CMT_OWNER_CGROUP, id);
@@ -1048,8 +1042,8 @@ static uint64_t cmtstat_says(void)
 }
 
 /*
- * perf and cmtstat, while occupancy stands still: within 1 % of each other.  It does,
- * as far as the kernel leaves the cache alone; hence several times.
+ * perf and cmtstat, of a process that has nearly all of the cache: within 1 % of each
+ * other, at least once in several times.
  */
 static void cqm_as_cmtstat(void)
 {
@@ -1064,7 +1058,7 @@ static void cqm_as_cmtstat(void)
 	if (!have_tools())
 		return;
 	dev_open(&dev, O_RDWR);
-	pid = walk_through(1, MIB / 2);
+	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, 0);
 	snprintf(options, sizeof(options),
 		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
