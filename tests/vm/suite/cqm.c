@@ -956,15 +956,7 @@ static void check_perf(const struct dev *dev, const char *options,
 	      (unsigned long long)before, (unsigned long long)after);
 }
 
-static bool have_tools(void)
-{
-	if (!access("/bin/perf", X_OK) && !access("/bin/cmtstat", X_OK))
-		return true;
-	note("there is no perf");
-	return false;
-}
-
-/* Debian's perf, where there is one: its numbers are those of CMT_IOC_READ. */
+/* Debian's perf: its numbers are those of CMT_IOC_READ. */
 static void cqm_perf_tool(void)
 {
 	char options[128];
@@ -973,8 +965,6 @@ static void cqm_perf_tool(void)
 	pid_t pid;
 	int fd;
 
-	if (!have_tools())
-		return;
 	dev_open(&dev, O_RDWR);
 	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, 0);
@@ -1004,8 +994,6 @@ static void cqm_perf_cgroup(void)
 	uint64_t id;
 	pid_t pid;
 
-	if (!have_tools())
-		return;
 	dev_open(&dev, O_RDWR);
 	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
 	id = group_make("cqm");
@@ -1055,8 +1043,6 @@ static void cqm_as_cmtstat(void)
 	pid_t pid;
 	int fd;
 
-	if (!have_tools())
-		return;
 	dev_open(&dev, O_RDWR);
 	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, 0);
@@ -1089,9 +1075,14 @@ const struct test cqm_tests[] = {
 	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
+	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
+	{ }
+};
+
+/* Where perf and cmtstat are. */
+const struct test cqm_tools_tests[] = {
 	{ "cqm_perf_tool", cqm_perf_tool, MANUAL, 60 },
 	{ "cqm_perf_cgroup", cqm_perf_cgroup, MANUAL, 60 },
 	{ "cqm_as_cmtstat", cqm_as_cmtstat, MANUAL, 90 },
-	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
 	{ }
 };

@@ -32,6 +32,8 @@ extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
 extern const struct test perf_tests[];
 extern const struct test cqm_tests[];
+/* The lab's. */
+extern const struct test cqm_tools_tests[];
 extern const struct test debug_tests[];
 extern const struct test scope_tests[];
 extern const struct test attach_tests[];
