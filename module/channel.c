@@ -299,11 +299,12 @@ static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
 }
 
 /* Another CPU may be reading them, when the reader has just changed. */
-void cmt_channels_write(struct cmt_cpu *cpu, struct cmt_channels *channels)
+void cmt_channels_write(struct cmt_cpu *cpu)
 {
+	struct cmt_channels *channels = READ_ONCE(cpu->channels);
 	u32 i;
 
-	if (!raw_spin_trylock(&channels->lock))
+	if (!channels || !raw_spin_trylock(&channels->lock))
 		return;
 	for (i = 0; channels->nr_claimed && i < channels->nr; i++)
 		if (channels->channels[i].claimed)

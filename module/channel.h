@@ -40,8 +40,11 @@ void cmt_channels_assign(void);
 /* How many records the tick of @cpu, which reads, writes at most. */
 u32 cmt_channels_due(const struct cmt_channels *channels);
 
-/* Read the channels, and write their records to this CPU's ring.  Interrupts off. */
-void cmt_channels_write(struct cmt_cpu *cpu, struct cmt_channels *channels);
+/*
+ * Read the channels that this CPU reads, if any, and write their records to its
+ * ring.  Interrupts off.
+ */
+void cmt_channels_write(struct cmt_cpu *cpu);
 
 /* Fill in channels and channels_reason. */
 void cmt_channels_get(struct cmt_uncore *arg);

@@ -312,9 +312,29 @@ static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 		WRITE_ONCE(domain->overwritten_any, true);
 }
 
+/* How many records a tick may write that are not of the channels that it reads. */
+static u32 room_beside_channels(const struct sampler_cpu *s,
+				const struct cmt_cpu *cpu)
+{
+	const struct cmt_channels *channels = READ_ONCE(cpu->channels);
+
+	if (likely(!channels))
+		return s->room;
+	return s->room - min(cmt_channels_due(channels), s->room / 2);
+}
+
+/* The same, after @samples.  Who reads the channels may just have changed. */
+static u32 room_after(const struct sampler_cpu *s, const struct cmt_cpu *cpu,
+		      u32 samples)
+{
+	u32 room = room_beside_channels(s, cpu);
+
+	return room - min(samples, room);
+}
+
 /* Returns how many RMIDs are due and have to wait. */
 static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
-		      u64 boundary, u64 ticks, u32 room)
+		      u64 boundary, u64 ticks)
 {
 	u32 part = READ_ONCE(s->part);
 
@@ -330,9 +350,10 @@ static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		turns_catch_up(s, ticks - 1, part);
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
-	s->burst.room = room;
+	s->burst.room = room_beside_channels(s, cpu);
 	if (unlikely(cpu->perf))
-		s->burst.room -= min(cmt_perf_due(cpu->perf), room / 2);
+		s->burst.room -= min(cmt_perf_due(cpu->perf),
+				     s->burst.room / 2);
 	s->burst.mark = cmt_mark(boundary);
 	s->burst.careful = s->careful;
 	sample(s, cpu, now);
@@ -405,22 +426,12 @@ static __always_inline u64 timer_forward(struct hrtimer *timer, u64 now,
 	return ticks;
 }
 
-/* A tick's records, without those of the channels that this CPU reads. */
-static __always_inline u32 room_beside(const struct sampler_cpu *s,
-				       const struct cmt_channels *channels)
-{
-	if (likely(!channels))
-		return s->room;
-	return s->room - min(cmt_channels_due(channels), s->room / 2);
-}
-
 static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 {
 	struct sampler_cpu *s = container_of(timer, struct sampler_cpu, timer);
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
-	u32 interval_ns = READ_ONCE(interval), entered, flags, waiting, room;
+	u32 interval_ns = READ_ONCE(interval), entered, flags, waiting;
 	u64 now = clock_read(&entered, &s->burst.start);
-	struct cmt_channels *channels = READ_ONCE(cpu->channels);
 	u64 samples = cpu->samples, boundary;
 	u64 ticks = timer_forward(timer, now, interval_ns, &boundary);
 
@@ -434,16 +445,16 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 	cpu->missed += ticks - 1;
 	s->tick += ticks;
 
-	room = room_beside(s, channels);
 	flags = cmt_cpu_tick_begin(cpu);
 	if (unlikely(cpu->perf))
 		cmt_perf_turn(cpu->perf, CMT_RMID_NONE);
-	waiting = sample_due(s, cpu, now, boundary, ticks, room);
+	waiting = sample_due(s, cpu, now, boundary, ticks);
 	cpu->deferred += waiting;
 	if (unlikely(cpu->perf))
-		cmt_perf_write(cpu, now, room - (cpu->samples - samples));
-	if (unlikely(channels))
-		cmt_channels_write(cpu, channels);
+		cmt_perf_write(cpu, now,
+			       room_after(s, cpu, cpu->samples - samples));
+	if (unlikely(READ_ONCE(cpu->channels)))
+		cmt_channels_write(cpu);
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
 	/* all that the tick has written */
