@@ -323,15 +323,6 @@ static u32 room_beside_channels(const struct sampler_cpu *s,
 	return s->room - min(cmt_channels_due(channels), s->room / 2);
 }
 
-/* The same, after @samples.  Who reads the channels may just have changed. */
-static u32 room_after(const struct sampler_cpu *s, const struct cmt_cpu *cpu,
-		      u32 samples)
-{
-	u32 room = room_beside_channels(s, cpu);
-
-	return room - min(samples, room);
-}
-
 /* Returns how many RMIDs are due and have to wait. */
 static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		      u64 boundary, u64 ticks)
@@ -426,6 +417,24 @@ static __always_inline u64 timer_forward(struct hrtimer *timer, u64 now,
 	return ticks;
 }
 
+/* Has the tick more to write than samples?  Seldom: that is one branch. */
+static __always_inline bool has_more(const struct cmt_cpu *cpu)
+{
+	return (unsigned long)cpu->perf |
+	       (unsigned long)READ_ONCE(cpu->channels);
+}
+
+/* @samples have been written.  Who reads the channels may just have changed. */
+static noinline void write_more(struct sampler_cpu *s, struct cmt_cpu *cpu,
+				u64 now, u32 samples)
+{
+	u32 room = room_beside_channels(s, cpu);
+
+	if (cpu->perf)
+		cmt_perf_write(cpu, now, room - min(samples, room));
+	cmt_channels_write(cpu);
+}
+
 static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 {
 	struct sampler_cpu *s = container_of(timer, struct sampler_cpu, timer);
@@ -450,11 +459,8 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 		cmt_perf_turn(cpu->perf, CMT_RMID_NONE);
 	waiting = sample_due(s, cpu, now, boundary, ticks);
 	cpu->deferred += waiting;
-	if (unlikely(cpu->perf))
-		cmt_perf_write(cpu, now,
-			       room_after(s, cpu, cpu->samples - samples));
-	if (unlikely(READ_ONCE(cpu->channels)))
-		cmt_channels_write(cpu);
+	if (unlikely(has_more(cpu)))
+		write_more(s, cpu, now, cpu->samples - samples);
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
 	/* all that the tick has written */
