@@ -98,12 +98,13 @@ static void event_add(struct perf_event *event, u64 bytes)
 	atomic_long_add(bytes, &event->count.a.a);
 }
 
-/* Does @e report from now on? */
+/* Does @e report from now on?  None that is disabled takes over from another one. */
 static void set_offer(struct cqm_set *set, struct cqm_event *e)
 {
 	struct cqm_event *before = set->reporter;
 
-	if (e == before || event_rank(set, e) <= event_rank(set, before))
+	if (e == before || event_rank(set, e) <= event_rank(set, before) ||
+	    (before && !event_is_on(e)))
 		return;
 	set->reporter = e;
 	if (before && set->value == CQM_OCCUPANCY)

@@ -73,6 +73,20 @@ static int open_some(struct rng *rng, struct perf_event_attr *attr)
 	return event_open(attr, -1, storm_some_id(rng, CMT_OWNER_CPU), 0);
 }
 
+/* Traffic never decreases. */
+static void read_event(struct event *e)
+{
+	uint64_t value;
+
+	CHECK(read(e->fd, &value, sizeof(value)) == sizeof(value) ||
+	      errno == EINTR, "read of an event: %m");
+	CHECK(e->value == OCCUPANCY || value >= e->last,
+	      "an event had %llu bytes of traffic, and has %llu",
+	      (unsigned long long)e->last, (unsigned long long)value);
+	e->last = value;
+	did(DEED_event_reads);
+}
+
 /* ENOENT, ENODEV: the module is gone, or the CPU is. */
 static void open_event(struct rng *rng, struct event *e)
 {
@@ -95,26 +109,13 @@ static void open_event(struct rng *rng, struct event *e)
 		return;
 	*e = (struct event){ .fd = fd, .value = attr.config };
 	did(DEED_events);
+	read_event(e);
 }
 
 static void close_event(struct event *e)
 {
 	close(e->fd);
 	e->fd = 0;
-}
-
-/* Traffic never decreases. */
-static void read_event(struct event *e)
-{
-	uint64_t value;
-
-	CHECK(read(e->fd, &value, sizeof(value)) == sizeof(value) ||
-	      errno == EINTR, "read of an event: %m");
-	CHECK(e->value == OCCUPANCY || value >= e->last,
-	      "an event had %llu bytes of traffic, and has %llu",
-	      (unsigned long long)e->last, (unsigned long long)value);
-	e->last = value;
-	did(DEED_event_reads);
 }
 
 static void change_event(struct rng *rng, struct event *e)
@@ -160,5 +161,5 @@ void act_perf(struct rng *rng)
 		change_event(rng, e);
 	else
 		read_event(e);
-	usleep(rng_below(rng, 5000));
+	usleep(rng_below(rng, 20000));
 }

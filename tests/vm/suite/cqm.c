@@ -789,6 +789,7 @@ static void check_disabled(const int fds[2])
 {
 	int of_all = cpu_event(TOTAL, 0);
 
+	WAIT_FOR(value(fds[1]), 5000, "that of CPU 1 has no value");
 	CHECK(!ioctl(fds[1], PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
 	sum_later(&of_all, 1);
 	CHECK(value(fds[1]) && !value(fds[0]), "it went to one that did not run");
