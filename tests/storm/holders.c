@@ -234,7 +234,7 @@ void act_holder(struct rng *rng)
 			let_go(h);
 		break;
 	}
-	if (rng_one_in(rng, 30) || storm_closing())
+	if (rng_one_in(rng, 10) || storm_closing())
 		let_all_go(rng);
 	usleep(rng_below(rng, 20000));
 }
