@@ -460,8 +460,7 @@ static void cqm_sleeper(void)
 	CHECK(!value(fd), "a value, and it is disabled");
 	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.occupancy_bytes,
 		 5000, "no occupancy");
-	kill(pid, SIGSTOP);
-	WAIT_FOR(process_is(pid, 'T'), 5000, "it does not stop");
+	stop(pid);
 	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
 	check_occupancy(&dev, &fd, 1, CMT_OWNER_PROCESS, pid, 0);
 	reap(pid, SIGKILL);
@@ -572,18 +571,16 @@ static void cqm_enable(void)
 	dev_open(&dev, O_RDWR);
 	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, DISABLED);
-	then = truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
-	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes >
-		 then + 4 * MIB, 20000, "no traffic");
+	then = traffic(&dev, pid);
+	WAIT_FOR(traffic(&dev, pid) > then + 4 * MIB, 20000, "no traffic");
 	CHECK(!value(fd), "%llu, and it is disabled",
 	      (unsigned long long)value(fd));
 	CHECK(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %m");
 	check_traffic(&dev, &fd, 1, pid);
 	CHECK(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable: %m");
 	first = value(fd);
-	then = truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
-	WAIT_FOR(truth(&dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes >
-		 then + 4 * MIB, 20000, "no traffic");
+	then = traffic(&dev, pid);
+	WAIT_FOR(traffic(&dev, pid) > then + 4 * MIB, 20000, "no traffic");
 	CHECK(value(fd) == first, "it counts, and it is disabled");
 	CHECK(!ioctl(fd, PERF_EVENT_IOC_RESET, 0), "reset: %m");
 	CHECK(!value(fd), "reset");
