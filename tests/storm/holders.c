@@ -176,13 +176,22 @@ static void go_hungry(void)
 	}
 }
 
-/* It has the descriptor for a while longer than its parent, which may be killed. */
+/*
+ * It has the descriptor for a while longer than its parent, which may be killed.
+ * Without famine: a stack that fork() finds no room for is a warning of Linux 6.1's
+ * vmalloc, and panics.
+ */
 static void lend(struct rng *rng)
 {
 	unsigned int ms = rng_below(rng, 50);
+	pid_t pid;
 
-	if (fork())
+	famine_suspend(true);
+	pid = fork();
+	if (pid) {
+		famine_suspend(false);
 		return;
+	}
 	while (ms-- && !storm_closing())
 		sleep_ms(1);
 	_exit(0);
