@@ -10,6 +10,8 @@
 #define POOL_MIN	256
 /* Entries that are used after the next so many are in the cache by then. */
 #define PREFETCH	4
+/* Domains that are found at once: records in order change theirs with each one. */
+#define NEAR		8
 
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define STICKY (CMT_F_ERROR | CMT_F_UNAVAILABLE | CMT_F_REBASED | \
@@ -63,7 +65,9 @@ struct cmt_entries {
 	uint32_t nr_rmids, nr_slots, generations_max;
 	struct cmt_tracker *tracker;
 	const struct cmt_hot *hot;
-	struct domain *last;		/* of the last sample */
+	struct domain *near[NEAR];	/* [id % NEAR]: the last one that was found,
+					 * or NULL
+					 */
 	uint32_t nr_domains;
 	struct domain *domains[DOMAINS_MAX];	/* by ascending id */
 	/*
@@ -217,7 +221,14 @@ static struct domain *add_domain(struct cmt_entries *e, uint32_t d, uint32_t id)
 	return domain;
 }
 
-/* Make it the last one.  Returns 0; 1: there are too many; or -ENOMEM. */
+static inline struct domain *near_domain(const struct cmt_entries *e, uint32_t id)
+{
+	struct domain *domain = e->near[id % NEAR];
+
+	return domain && domain->id == id ? domain : NULL;
+}
+
+/* Make it a near one.  Returns 0; 1: there are too many; or -ENOMEM. */
 static int find_domain(struct cmt_entries *e, uint32_t id)
 {
 	struct domain *domain;
@@ -234,7 +245,7 @@ static int find_domain(struct cmt_entries *e, uint32_t id)
 		if (!domain)
 			return -ENOMEM;
 	}
-	e->last = domain;
+	e->near[id % NEAR] = domain;
 	return 0;
 }
 
@@ -376,17 +387,18 @@ uint32_t cmt_entries_add_run(struct cmt_entries *e, uint32_t slot,
 			     const struct cmt_record *records, uint32_t n,
 			     uint64_t begin, uint64_t span)
 {
+	const struct domain *domain = n ? near_domain(e, records->domain) : NULL;
 	struct sampled in;
-	uint32_t i, id;
+	uint32_t i;
 
-	if (!e->last)
+	if (!domain)
 		return 0;
-	id = e->last->id;
-	in = e->last->slots[slot];
+	in = domain->slots[slot];
 	for (i = 0; i < n; i++) {
 		const struct cmt_record *record = &records[i];
 
-		if (record->type != CMT_REC_SAMPLE || record->domain != id ||
+		if (record->type != CMT_REC_SAMPLE ||
+		    record->domain != domain->id ||
 		    record->ts - begin >= span ||
 		    !add_ordinary(e, &in, record))
 			break;
@@ -420,14 +432,13 @@ CMT_APART static int add_closely(struct cmt_entries *e, uint32_t slot,
 				 const struct cmt_record *record)
 {
 	const struct sampled *in;
-	int err;
+	int err = 0;
 
-	if (!e->last || e->last->id != record->domain) {
+	if (!near_domain(e, record->domain))
 		err = find_domain(e, record->domain);
-		if (err)
-			return err;
-	}
-	in = &e->last->slots[slot];
+	if (err)
+		return err;
+	in = &near_domain(e, record->domain)->slots[slot];
 	if (!e->nr_unused && pool_grow(e))
 		return -ENOMEM;
 	return add_ordinary(e, in, record) ? 0 : add_older(e, slot, in, record);
@@ -436,8 +447,9 @@ CMT_APART static int add_closely(struct cmt_entries *e, uint32_t slot,
 int cmt_entries_add(struct cmt_entries *e, uint32_t slot,
 		    const struct cmt_record *record)
 {
-	if (e->last && e->last->id == record->domain &&
-	    add_ordinary(e, &e->last->slots[slot], record))
+	const struct domain *domain = near_domain(e, record->domain);
+
+	if (domain && add_ordinary(e, &domain->slots[slot], record))
 		return 0;
 	return add_closely(e, slot, record);
 }
