@@ -70,6 +70,12 @@ BEGIN {
 		guest("counted_member_more", "<=1", "<=1", "-", "  to a process with the same RMID, more")
 		guest("counted_other_added", "<=350", "<=500", "-", "  to another owner")
 	}
+	if (counted) {
+		heading("memory channels, their registers' accesses one instruction each:")
+		guest("channels", "==8", "==8", "-", "  read in a tick")
+		guest("tick_channels", "<=1800", "<=3600", "-", "  tick without samples")
+		guest("channel", "<=200", "<=200", "-", "  a channel, of that")
+	}
 	heading("added to vfork and exit:")
 	guest("fork_member_added", "<=600", "<=1050", "==0", "  of a process that shares an RMID")
 	guest("fork_owner_added", "<=5000", "<=5000", "", "  of an owner")

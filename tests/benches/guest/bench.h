@@ -14,6 +14,7 @@
  *	ring.c		module/ring.c, compiled for user space
  *	sched.c		context switches, fork and exit
  *	sample.c	the cost of a tick and of a sample
+ *	channels.c	what reading the memory channels adds to a tick
  *	hot.c		200 RMIDs, 10 of them running, a budget for 30 samples
  *	longest.c	1,000 RMIDs: interrupts off, the owner lock
  *	resctrl.c	the same readings by the kernel's own interface
@@ -141,6 +142,7 @@ struct tick {
 	struct msrs msrs;
 	uint32_t read;		/* SAMPLE records */
 	uint32_t complete;	/* of these, with three values and their flags */
+	uint32_t channels;	/* CHANNEL records with values */
 	uint32_t waiting;	/* as TICK says */
 	uint32_t rmid;		/* as TICK says */
 	uint64_t deferred;	/* readings put off in this tick */
@@ -188,6 +190,13 @@ struct costs {
 
 /* With the module loaded.  @suffix is put to the keys of the figures. */
 struct costs bench_sample(const char *suffix);
+/*
+ * A tick in which nothing is due: medians of what it costs, and how many channels
+ * each of them read.  The scope is manual afterwards.
+ */
+struct tick bench_idle(struct records *records, int fd);
+/* Loads and unloads the module: with and without the memory channels. */
+void bench_channels(const char *params);
 /* Load and unload the module. */
 void bench_hot(const char *params, const struct costs *costs);
 void bench_longest(const char *params);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench costs|scale|counted [MODULE-PARAMETERS]; see bench.h and tests/bench.  costs is of
- * any number of RMIDs, scale wants more than a thousand, counted a PMU.
+ * bench costs|scale|counted|channels [MODULE-PARAMETERS]; see bench.h and tests/bench.
+ * costs is of any number of RMIDs, scale wants more than a thousand, counted a PMU,
+ * channels memory controllers whose counters can be read.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -81,7 +82,9 @@ int main(int argc, char **argv)
 		scale(params);
 	else if (argc > 1 && !strcmp(argv[1], "counted"))
 		bench_counted(params);
+	else if (argc > 1 && !strcmp(argv[1], "channels"))
+		bench_channels(params);
 	else
-		die("costs, scale or counted?");
+		die("costs, scale, counted or channels?");
 	return 0;
 }

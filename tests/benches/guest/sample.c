@@ -160,10 +160,10 @@ static void report_msrs(struct measured *m, const char *suffix)
 
 #define IDLE_TICKS	60
 
-/* Ticks in which nothing is due. */
-static void idle_measure(struct records *records, int fd, const char *suffix)
+struct tick bench_idle(struct records *records, int fd)
 {
 	static double busy[IDLE_TICKS], whole[IDLE_TICKS], msrs[IDLE_TICKS];
+	uint32_t channels = 0;
 	struct tick tick;
 	size_t n = 0;
 	int i;
@@ -177,16 +177,30 @@ static void idle_measure(struct records *records, int fd, const char *suffix)
 			die("a tick was missed");
 		if (tick.read)
 			continue;
+		if (n && tick.channels != channels)
+			die("a tick read %u channels, the next one %u", channels,
+			    tick.channels);
+		channels = tick.channels;
 		busy[n] = tick.busy;
 		whole[n] = tick.whole;
 		msrs[n++] = tick.msrs.all;
 	}
 	if (n < IDLE_TICKS)
 		die("only %zu ticks without samples", n);
-	figure_of("tick", suffix, "", median(busy, n));
-	figure_of("tick_whole", suffix, "", median(whole, n));
+	return (struct tick){
+		.busy = median(busy, n), .whole = median(whole, n),
+		.msrs.all = median(msrs, n), .channels = channels,
+	};
+}
+
+static void idle_measure(struct records *records, int fd, const char *suffix)
+{
+	struct tick idle = bench_idle(records, fd);
+
+	figure_of("tick", suffix, "", idle.busy);
+	figure_of("tick_whole", suffix, "", idle.whole);
 	if (msrs_counted())
-		figure_of("tick", suffix, "_msr", median(msrs, n));
+		figure_of("tick", suffix, "_msr", idle.msrs.all);
 }
 
 static void report_costs(const struct line *whole, const struct line *busy,

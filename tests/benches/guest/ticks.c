@@ -57,6 +57,8 @@ static bool take(struct tick *tick, const struct cmt_record *record)
 		tick_record(tick, record);
 		return true;
 	}
+	tick->channels += record->type == CMT_REC_CHANNEL &&
+			  (record->flags & CMT_F_CHANNEL);
 	if (record->type != CMT_REC_SAMPLE)
 		return false;
 	tick->read++;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What reading the memory channels adds to a tick: the difference of a tick without
+ * samples with them and without, in one boot.  An access to a register of theirs is
+ * one instruction here; on silicon each leaves the core and takes as long as
+ * hundreds.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define INTERVAL_NS	3100000	/* as in sample.c */
+
+static struct tick idle_tick(const char *params, const char *more)
+{
+	struct records records;
+	struct cmt_info info;
+	struct tick tick;
+	char all[256];
+	int fd;
+
+	snprintf(all, sizeof(all), "%s %s", params, more);
+	module_load(all);
+	fd = device_open();
+	device_info(fd, &info);
+	device_interval(fd, INTERVAL_NS);
+	records_open(&records, fd, &info);
+	real_time(true);
+	tick = bench_idle(&records, fd);
+	real_time(false);
+	records_close(&records);
+	close(fd);
+	module_unload();
+	return tick;
+}
+
+void bench_channels(const char *params)
+{
+	struct tick without = idle_tick(params, "uncore=0");
+	struct tick with = idle_tick(params, "");
+
+	if (without.channels || !with.channels)
+		die("%u channels with uncore=0, %u without", without.channels,
+		    with.channels);
+	figure("channels", with.channels);
+	figure("tick_channels", with.busy);
+	figure("channel", (with.busy - without.busy) / with.channels);
+}
