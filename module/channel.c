@@ -189,6 +189,11 @@ static bool has_driver(void)
 	return dev;
 }
 
+bool cmt_channels_any(void)
+{
+	return nr_sockets;
+}
+
 void cmt_channels_claim(void)
 {
 	u32 i;
@@ -320,8 +325,8 @@ void cmt_channels_get(struct cmt_uncore *arg)
 	arg->channels = 0;
 	for (i = 0; i < nr_sockets; i++)
 		arg->channels += READ_ONCE(sockets[i]->nr_claimed);
-	if (!why[0] && !cmt_sampler_readers())
-		why = "no program reads the rings";
+	if (!why[0] && !cmt_sampler_wants_channels())
+		why = "no program asks for them";
 	memset(arg->channels_reason, 0, sizeof(arg->channels_reason));
 	strscpy(arg->channels_reason, why, sizeof(arg->channels_reason));
 }

@@ -3,8 +3,8 @@
  * Memory channels: the IMC boxes of the uncore PMU, which count what a socket reads
  * from its memory and writes there (CAS commands, 64 bytes each).
  *
- * A box is claimed when the sampling starts, unless somebody else uses the box, and
- * restored when the sampling stops.  One CPU of each socket reads the socket's
+ * A box is claimed when the sampling starts and somebody wants channels, unless
+ * somebody else uses the box, and restored when either ends.  One CPU of each socket reads the socket's
  * boxes in its ticks.
  */
 #ifndef CMT_CHANNEL_H
@@ -26,6 +26,9 @@ struct cmt_channels;
 int cmt_channels_init(void);
 /* There are no ticks any more. */
 void cmt_channels_exit(void);
+
+/* Is there a channel that could be read? */
+bool cmt_channels_any(void);
 
 /*
  * Ticks are about to start; there are no ticks any more.  Process context, under the

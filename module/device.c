@@ -29,10 +29,10 @@ static int cmt_release(struct inode *inode, struct file *file)
 {
 	struct cmt_waiter *waiter = file->private_data;
 
-	cmt_device_set_counters(file, 0);
 	cmt_unregister_all(waiter);
 	if (waiter->reading)
 		cmt_sampler_put();
+	cmt_device_set_counters(file, 0);
 	cmt_waiter_free(waiter);
 	return 0;
 }
@@ -154,9 +154,13 @@ void cmt_device_set_watermark(struct file *file, u32 records)
 void cmt_device_set_counters(struct file *file, u32 counters)
 {
 	struct cmt_waiter *waiter = file->private_data;
+	bool channels = counters & CMT_F_CHANNEL;
 
+	counters &= CMT_PERF_ALL;
 	if (counters || READ_ONCE(waiter->counters))
 		cmt_perf_want(&waiter->counters, counters);
+	if (channels || READ_ONCE(waiter->channels))
+		cmt_sampler_want_channels(&waiter->channels, channels);
 }
 
 static const struct file_operations cmt_fops = {

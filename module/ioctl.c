@@ -254,7 +254,7 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 
 	if (ret)
 		return ret;
-	if (arg.reserved || arg.counters & ~CMT_PERF_ALL)
+	if (arg.reserved || arg.counters & ~(CMT_PERF_ALL | CMT_F_CHANNEL))
 		return -EINVAL;
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (ret)

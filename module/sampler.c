@@ -101,6 +101,7 @@ static DEFINE_PER_CPU(struct sampler_cpu *, sampler_cpus);
 
 static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start and stop */
 static u32 readers;
+static u32 channels_wanted;		/* by so many descriptors */
 static bool suspended;			/* between the two notifications */
 static u64 stopped_at;			/* ns */
 static DEFINE_RAW_SPINLOCK(running_lock);	/* running, starting a timer */
@@ -549,7 +550,8 @@ static void timers_start(void)
 	if (!readers || suspended)
 		return;
 	clock_init();
-	cmt_channels_claim();
+	if (channels_wanted)
+		cmt_channels_claim();
 	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
 		counters_lose_base();
 	set_running(true);
@@ -640,6 +642,29 @@ void cmt_sampler_put(void)
 	if (!--readers)
 		timers_stop();
 	mutex_unlock(&sampler_mutex);
+}
+
+/* Boxes are claimed and restored while there are no ticks: they pause. */
+void cmt_sampler_want_channels(bool *wanted_here, bool wants)
+{
+	bool pause;
+	u32 wanted;
+
+	mutex_lock(&sampler_mutex);
+	wanted = channels_wanted + wants - *wanted_here;
+	pause = !wanted != !channels_wanted && cmt_channels_any();
+	*wanted_here = wants;
+	if (pause)
+		timers_stop();
+	WRITE_ONCE(channels_wanted, wanted);
+	if (pause)
+		timers_start();
+	mutex_unlock(&sampler_mutex);
+}
+
+bool cmt_sampler_wants_channels(void)
+{
+	return READ_ONCE(readers) && READ_ONCE(channels_wanted);
 }
 
 u32 cmt_sampler_readers(void)

@@ -84,6 +84,13 @@ int cmt_sampler_prepare(unsigned int cpu);
 void cmt_sampler_get(void);
 void cmt_sampler_put(void);
 u32 cmt_sampler_readers(void);
+/*
+ * A descriptor wants memory channels, or does not any more.  @wanted_here: whether it
+ * did, protected by the sampler mutex.  Process context.
+ */
+void cmt_sampler_want_channels(bool *wanted_here, bool wants);
+/* Somebody does, and ticks run. */
+bool cmt_sampler_wants_channels(void);
 
 u32 cmt_sampler_interval(void);
 /* @interval_ns is in range.  Process context. */

@@ -21,6 +21,7 @@ struct cmt_waiter {
 	struct mutex lock;	/* serialises read(), protects reading */
 	bool reading;		/* has mapped a ring: counts as a reader */
 	u32 watermark;
+	bool channels;		/* cmt_sampler_want_channels() */
 	u32 counters;		/* cmt_perf_want() */
 	u32 nr_holds;		/* hold.c, as holds */
 	struct list_head holds;

@@ -578,11 +578,15 @@ struct cmt_cgroup_path {
  * then; PERF records are written while the sampling runs.  A value that cannot be
  * counted is no error: cmt_info.counters and perf_reason say so.  EINVAL: another
  * bit is set.
+ *
+ * CMT_F_CHANNEL: this descriptor wants CHANNEL records.  The memory channels that
+ * nobody else uses are read while some descriptor wants them and the sampling runs;
+ * CMT_IOC_GET_UNCORE says which are not, and why.
  */
 struct cmt_counters {
 	__u32 size;
 	__u32 flags;
-	__u32 counters;		/* CMT_F_CYCLES | ..., 0: none */
+	__u32 counters;		/* CMT_F_CYCLES | ..., CMT_F_CHANNEL, 0: none */
 	__u32 reserved;
 };
 

@@ -94,6 +94,7 @@ static const struct known {
 	{ CMT_IOC_REGISTER, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
 	{ CMT_IOC_UNREGISTER, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
 	{ CMT_IOC_READ, CMT_READ_SIZE, sizeof(struct cmt_read) },
+	{ CMT_IOC_GET_UNCORE, CMT_UNCORE_SIZE, sizeof(struct cmt_uncore) },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -269,10 +270,11 @@ static int set_counters(const struct cmt_counters *counters)
 {
 	if (counters->reserved ||
 	    (counters->counters & ~(CMT_F_CYCLES | CMT_F_INSTRUCTIONS |
-				    CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)))
+				    CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES |
+				    CMT_F_CHANNEL)))
 		return fail(EINVAL);
 	fake.counters = counters->counters;
-	fake.info.counters = fake.counters & ~fake.uncounted;
+	fake.info.counters = fake.counters & ~fake.uncounted & ~CMT_F_CHANNEL;
 	memset(fake.info.perf_reason, 0, sizeof(fake.info.perf_reason));
 	if (fake.counters & fake.uncounted)
 		strcpy(fake.info.perf_reason, "no such counter");
@@ -300,6 +302,13 @@ static int read_now(struct cmt_read *arg)
 	memcpy((void *)(uintptr_t)arg->records, fake.readings,
 	       arg->count * sizeof(fake.readings[0]));
 	return 0;
+}
+
+/* No box is listed, whatever fake.uncore says of channels. */
+static int get_uncore(void *arg)
+{
+	fake.uncore.boxes = ((struct cmt_uncore *)arg)->boxes;
+	return answer(arg, &fake.uncore, sizeof(fake.uncore));
 }
 
 static int dispatch(unsigned long command, void *arg)
@@ -335,6 +344,8 @@ static int dispatch(unsigned long command, void *arg)
 		return set_counters(arg);
 	case CMT_IOC_READ:
 		return read_now(arg);
+	case CMT_IOC_GET_UNCORE:
+		return get_uncore(arg);
 	default:
 		return path_of_cgroup(arg);
 	}

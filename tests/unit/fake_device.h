@@ -37,6 +37,7 @@ struct fake {
 				 * later
 				 */
 	uint32_t counters;	/* asked for */
+	struct cmt_uncore uncore;	/* what GET_UNCORE says */
 	uint32_t uncounted;	/* what this processor cannot count */
 	uint32_t path_lies;	/* bytes more than a path has */
 	uint32_t interval_ns;

@@ -333,7 +333,9 @@ CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters
  * none.
  *
  * @counters: CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
- *            CMT_F_LLC_REFERENCES, any of them, or 0: none
+ *            CMT_F_LLC_REFERENCES, any of them, or 0: none.  CMT_F_CHANNEL: memory
+ *            channels, too, which are in CHANNEL records; cmt_device_uncore() says
+ *            which are not read, and why
  *
  * A value that cannot be counted is no error: see cmt_device_counters().  Needs no
  * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL (another bit), -ENOTTY (the

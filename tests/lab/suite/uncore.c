@@ -313,6 +313,22 @@ static void test_differ(void)
 #define READS		0xcf05
 #define WRITES		0xf005
 
+static void ask_for(struct dev *dev, uint32_t counters)
+{
+	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg), "counters %#x: %m",
+	      counters);
+}
+
+/* A reader that wants CHANNEL records. */
+static void open_reader(struct dev *dev, enum dev_from from)
+{
+	dev_open(dev, O_RDONLY);
+	ask_for(dev, CMT_F_CHANNEL);
+	dev_map(dev, from);
+}
+
 struct traffic {
 	uint64_t ts[SOCKETS_MAX][CHANNELS];
 	uint64_t bytes[SOCKETS_MAX][CHANNELS][2];
@@ -439,9 +455,8 @@ static void test_traffic(void)
 	uint32_t n = nr_channels(), i;
 	struct dev dev;
 
-	check_read_now(0, "no program reads");
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_OLDEST);
+	check_read_now(0, "no program asks");
+	open_reader(&dev, FROM_OLDEST);
 	wait_channels(&dev, &t, n);
 	check_read_now(n, "");
 	base = t;
@@ -457,7 +472,7 @@ static void test_traffic(void)
 	CHECK(n > CHANNELS || least / wrap >= WRAPS, "too few wraps");
 	CHECK(t.rebased == n, "%u records continue no other one", t.rebased);
 	dev_close(&dev);
-	check_read_now(0, "no program reads");
+	check_read_now(0, "no program asks");
 }
 
 /* CPU 0 is excluded: CPU 1 reads, and CPU 0 when there is no other. */
@@ -466,8 +481,7 @@ static void test_reader(void)
 	struct traffic t = { 0 };
 	struct dev dev;
 
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	wait_channels(&dev, &t, nr_channels());
 	cpu_online(1, false);
 	wait_channels(&dev, &t, nr_channels());
@@ -504,6 +518,43 @@ static volatile uint32_t *unit(char *boxes, uint32_t id)
 	return (volatile uint32_t *)(boxes + IMC_AT(id));
 }
 
+/* A reader does not make them: who asks does, as long as it does, and for all. */
+static void test_asked_for(void)
+{
+	struct traffic t = { 0 };
+	char *boxes = map_boxes();
+	struct dev dev, other;
+	uint64_t ticks;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
+	take_channels(&dev, &t);
+	CHECK(!t.records, "%u records that nobody asked for", t.records);
+	check_read_now(0, "no program asks");
+	CHECK(!*control(boxes, 0, 0), "a box is programmed");
+	dev_open(&other, O_RDONLY);
+	ask_for(&other, CMT_F_CHANNEL);
+	wait_channels(&dev, &t, nr_channels());
+	check_read_now(nr_channels(), "");
+	ask_for(&dev, CMT_F_CHANNEL | CMT_F_CYCLES);
+	ask_for(&other, 0);
+	wait_channels(&dev, &t, nr_channels());
+	ask_for(&other, CMT_F_CHANNEL);
+	ask_for(&dev, CMT_F_CYCLES);
+	wait_channels(&dev, &t, nr_channels());
+	dev_close(&other);
+	check_read_now(0, "no program asks");
+	CHECK(!*control(boxes, 0, 0), "a box stays programmed");
+	take_channels(&dev, &t);
+	t.records = 0;
+	ticks = dev_stats(&dev).ticks;
+	WAIT_FOR(dev_stats(&dev).ticks > ticks + 20, 20000, "no ticks");
+	take_channels(&dev, &t);
+	CHECK(!t.records, "%u records that nobody asks for", t.records);
+	dev_close(&dev);
+}
+
 static void test_restored(void)
 {
 	char *boxes = map_boxes();
@@ -513,8 +564,7 @@ static void test_restored(void)
 
 	*counter(boxes, 1, 0) = 12345;
 	*counter(boxes, 1, 1) = 54321;
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	wait_channels(&dev, &t, nr_channels());
 	CHECK(*control(boxes, 1, 0) == READS && *control(boxes, 1, 1) == WRITES,
 	      "controls %#x %#x", *control(boxes, 1, 0), *control(boxes, 1, 1));
@@ -537,8 +587,7 @@ static void test_in_use(void)
 
 	*control(boxes, 3, 2) = 0x0001;
 	*unit(boxes, 4) = 1;
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	wait_channels(&dev, &t, n - 2);
 	check_read_now(n - 2, "another program");
 	CHECK(!t.ts[0][3] && !t.ts[0][4], "records of boxes in use");
@@ -648,8 +697,7 @@ static void test_driver(void)
 	struct dev dev;
 
 	load_driver();
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
 	take_channels(&dev, &t);
 	CHECK(!t.records, "%u records of channels", t.records);
@@ -660,8 +708,7 @@ static void test_driver(void)
 	dev_close(&dev);
 	check_untouched(boxes);
 	unload_driver();
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	wait_channels(&dev, &t, nr_channels());
 	dev_close(&dev);
 }
@@ -674,8 +721,7 @@ static void test_driver_later(void)
 	struct dev dev;
 	uint32_t i;
 
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	wait_channels(&dev, &t, nr_channels());
 	load_driver();
 	for (i = 0; i < nr_channels(); i++)
@@ -694,8 +740,7 @@ static void test_unknown(void)
 	struct traffic t = { 0 };
 	struct dev dev;
 
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
+	open_reader(&dev, FROM_NOW);
 	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
 	take_channels(&dev, &t);
 	CHECK(!t.records, "%u records of channels", t.records);
@@ -716,6 +761,7 @@ UNCORE_TESTS(listing,
 	     { "uncore_is_left_out", test_left_out, ALL " uncore=0", 60 });
 UNCORE_TESTS(channels,
 	     { "channels_are_what_the_model_counts", test_traffic, ALL, 300 },
+	     { "channels_are_asked_for", test_asked_for, SLOWLY, 60 },
 	     { "channels_are_restored", test_restored, SLOWLY, 60 },
 	     { "channels_in_use_are_left_alone", test_in_use, SLOWLY, 60 });
 UNCORE_TESTS(reader, { "channels_have_a_reader", test_reader,
