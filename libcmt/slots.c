@@ -14,6 +14,7 @@
 #include <cmt/reader.h>
 #include <stdlib.h>
 
+#include "channels.h"
 #include "counts.h"
 #include "entries.h"
 #include "record.h"
@@ -39,6 +40,7 @@ struct slot {
 	uint32_t nr_cpus;
 	struct cpu *cpus;	/* [cpu], with ticks if it said something */
 	struct cmt_counts perf;
+	struct cmt_channels channels;
 };
 
 /* The slots that overlap [begin, end] lack records of the CPU. */
@@ -144,6 +146,7 @@ void cmt_slots_free(struct cmt_slots *slots)
 	for (uint32_t i = 0; i < slots->window; i++) {
 		free(slots->slots[i].cpus);
 		free(slots->slots[i].perf.all);
+		free(slots->slots[i].channels.all);
 	}
 	cmt_entries_free(slots->entries);
 	cmt_tracker_free(slots->tracker);
@@ -229,6 +232,10 @@ static int retire(struct cmt_slots *slots, struct slot *slot)
 		.perf_size = sizeof(slot->perf.all[0]),
 		.perf = slot->perf.all,
 		.perf_dropped = slot->perf.dropped,
+		.nr_channels = slot->channels.nr,
+		.channel_size = sizeof(slot->channels.all[0]),
+		.channels_dropped = slot->channels.dropped,
+		.channels = slot->channels.all,
 	};
 	int ret;
 
@@ -243,6 +250,7 @@ static int retire(struct cmt_slots *slots, struct slot *slot)
 	for (; slot->nr_cpus; slot->nr_cpus--)
 		slot->cpus[slot->nr_cpus - 1].out.ticks = 0;
 	cmt_counts_clear(&slot->perf);
+	cmt_channels_clear(&slot->channels);
 	advance(slots, out.end_ns - 1);
 	return ret;
 }
@@ -530,12 +538,23 @@ static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
 	return 0;
 }
 
-/* A CHANNEL is of no owner: slots have nothing of it. */
+static int add_channel(struct cmt_slots *slots, struct slot *slot,
+		       const struct cmt_record *record)
+{
+	int ret = cmt_channels_add(&slot->channels, record);
+
+	if (ret < 0)
+		return ret;
+	slots->counts.added += (uint64_t)ret;
+	slots->counts.channels_dropped += !ret;
+	return 0;
+}
+
 static int add_known(struct cmt_slots *slots, struct slot *slot,
 		     const struct cmt_record *record)
 {
 	if (record->type == CMT_REC_CHANNEL)
-		return count_added(slots, 0);
+		return add_channel(slots, slot, record);
 	return cmt_record_is_reading(record) ?
 	       add_reading(slots, slot, record) :
 	       count_added(slots, add_event(slots, record));

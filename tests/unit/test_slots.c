@@ -23,6 +23,7 @@ static struct out {
 	struct cmt_owner owners[16];
 	struct cmt_slot_perf perf[8];
 	struct cmt_owner ran[8];	/* the owners of perf */
+	struct cmt_slot_channel channels[8];
 	uint32_t active;	/* RMIDs, as the tracker says then */
 } outs[OUT_MAX];
 static unsigned int nr_outs;
@@ -59,6 +60,8 @@ static int collect(void *ctx, const struct cmt_slot *slot)
 		if (out->perf[i].owner)
 			out->ran[i] = *out->perf[i].owner;
 	}
+	for (uint32_t i = 0; i < slot->nr_channels && i < 8; i++)
+		out->channels[i] = *cmt_slot_channel_at(slot, i);
 	return stop_at && nr_outs == stop_at ? 42 : 0;
 }
 
@@ -842,6 +845,70 @@ START_TEST(test_perf)
 }
 END_TEST
 
+static void add_channel(uint64_t ts, uint32_t cpu, uint32_t id, uint64_t read,
+			uint32_t flags)
+{
+	add((struct cmt_record){
+		.ts = ts, .type = CMT_REC_CHANNEL, .cpu = (uint16_t)cpu,
+		.flags = flags, .domain = 1, .channel = id,
+		.channels = { read, 2 * read },
+	});
+}
+
+static void assert_channel(const struct cmt_slot_channel *c, uint32_t id,
+			   uint64_t ts, uint64_t read, uint32_t flags)
+{
+	ck_assert_uint_eq(c->socket, 1);
+	ck_assert_uint_eq(c->channel, id);
+	ck_assert_uint_eq(c->ts, ts);
+	ck_assert_uint_eq(c->read_bytes, read);
+	ck_assert_uint_eq(c->written_bytes, 2 * read);
+	ck_assert_uint_eq(c->flags, flags);
+}
+
+/* Of each channel the last values of the slot, and the flags of all its records. */
+START_TEST(test_channels)
+{
+	add_channel(10 * MS, 2, 7, 100, CMT_F_CHANNEL);
+	add_channel(10 * MS + 1, 2, 3, 50, CMT_F_CHANNEL | CMT_F_REBASED);
+	add_channel(10 * MS + 9, 3, 7, 200, CMT_F_CHANNEL);
+	add_channel(10 * MS + 8, 1, 7, 150, CMT_F_CHANNEL);
+	add_channel(10 * MS + 12, 3, 3, 0, CMT_F_UNAVAILABLE);
+	add_channel(10 * MS + 5, 0, 9, 0, CMT_F_UNAVAILABLE);
+	add_channel(11 * MS, 3, 7, 300, CMT_F_CHANNEL);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 2);
+	ck_assert_uint_eq(outs[0].slot.nr_channels, 3);
+	assert_channel(&outs[0].channels[0], 3, 10 * MS + 1, 50, CMT_F_CHANNEL |
+		       CMT_F_REBASED | CMT_F_UNAVAILABLE);
+	assert_channel(&outs[0].channels[1], 7, 10 * MS + 9, 200, CMT_F_CHANNEL);
+	ck_assert_uint_eq(outs[0].channels[1].cpu, 3);
+	assert_channel(&outs[0].channels[2], 9, 10 * MS + 5, 0,
+		       CMT_F_UNAVAILABLE);
+	ck_assert_uint_eq(outs[1].slot.nr_channels, 1);
+	assert_channel(&outs[1].channels[0], 7, 11 * MS, 300, CMT_F_CHANNEL);
+	ck_assert_uint_eq(counts().added, 7);
+}
+END_TEST
+
+/* A stream that makes channels up is dropped, and counted, from the 1,025th on. */
+START_TEST(test_channels_bounded)
+{
+	for (uint32_t i = 0; i < 2000; i++)
+		add_channel(10 * MS, 0, UINT32_MAX - i * 77, 1, CMT_F_CHANNEL);
+	add_channel(10 * MS + 1, 0, UINT32_MAX, 5, CMT_F_CHANNEL);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[0].slot.nr_channels, 1024);
+	ck_assert_uint_eq(outs[0].slot.channels_dropped, 976);
+	ck_assert_uint_eq(counts().channels_dropped, 976);
+	ck_assert_uint_eq(counts().added, 1025);
+	add_channel(20 * MS, 0, 1, 1, CMT_F_CHANNEL);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[1].slot.nr_channels, 1);
+	ck_assert_uint_eq(outs[1].slot.channels_dropped, 0);
+}
+END_TEST
+
 /* A CPU may say what an owner counted after its FREE, and after the next ALLOC. */
 START_TEST(test_perf_owner)
 {
@@ -937,7 +1004,7 @@ START_TEST(test_random_bytes)
 	struct cmt_slots_counts c = counts();
 
 	ck_assert_uint_eq(c.added + c.late + c.malformed + c.unknown +
-			  c.perf_dropped, n);
+			  c.perf_dropped + c.channels_dropped, n);
 	ck_assert_uint_gt(c.added, 0);
 	ck_assert_uint_gt(c.malformed, 0);
 }
@@ -980,6 +1047,8 @@ int main(void)
 	tcase_add_test(tcase, test_carried_by_domain);
 	tcase_add_test(tcase, test_carried_many);
 	tcase_add_test(tcase, test_perf);
+	tcase_add_test(tcase, test_channels);
+	tcase_add_test(tcase, test_channels_bounded);
 	tcase_add_test(tcase, test_perf_owner);
 	tcase_add_test(tcase, test_perf_bounded);
 	tcase_add_test(tcase, test_perf_malformed);

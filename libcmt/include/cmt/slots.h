@@ -105,10 +105,31 @@ struct cmt_slot_perf {
 };
 
 /**
+ * One memory channel of a socket in one slot: what went over it, whoever asked for it.
+ * The values are those of the last CHANNEL record with values; they are sums since the
+ * module was loaded, so that a record that is lost loses no traffic.
+ */
+struct cmt_slot_channel {
+	uint64_t ts;		/**< of the record with the values; of the last one,
+				 *   where none has values
+				 */
+	uint32_t socket;
+	uint32_t channel;	/**< id of the box, on the socket: struct cmt_box */
+	uint32_t flags;		/**< CMT_F_CHANNEL: the values are known, else 0;
+				 *   CMT_F_REBASED, _UNAVAILABLE of any record in
+				 *   the slot
+				 */
+	uint32_t cpu;		/**< that read it */
+	uint64_t read_bytes;
+	uint64_t written_bytes;
+};
+
+/**
  * A retired slot.  Valid, with all that it points to, during the callback.  The
- * library owns it: a later version appends members to it, to an entry, to a CPU and
- * to a struct cmt_slot_perf.  cmt_slot_entry_at(), cmt_slot_cpu_at() and
- * cmt_slot_perf_at() find an element all the same.
+ * library owns it: a later version appends members to it, to an entry, to a CPU, to
+ * a struct cmt_slot_perf and to a struct cmt_slot_channel.  cmt_slot_entry_at(),
+ * cmt_slot_cpu_at(), cmt_slot_perf_at() and cmt_slot_channel_at() find an element all
+ * the same.
  */
 struct cmt_slot {
 	uint64_t start_ns;
@@ -130,6 +151,10 @@ struct cmt_slot {
 	uint32_t perf_size;	/**< bytes from one of perf to the next */
 	const struct cmt_slot_perf *perf;	/**< the first of an array */
 	uint32_t perf_dropped;	/**< PERF records that were one too many */
+	uint32_t nr_channels;	/**< by (socket, channel), ascending */
+	uint32_t channel_size;	/**< bytes from one of channels to the next */
+	uint32_t channels_dropped;	/**< CHANNEL records of one channel too many */
+	const struct cmt_slot_channel *channels;	/**< the first of an array */
 };
 
 /** Entry @i of @slot, below nr_entries. */
@@ -153,6 +178,14 @@ cmt_slot_perf_at(const struct cmt_slot *slot, uint32_t i)
 {
 	return (const struct cmt_slot_perf *)
 		((const char *)slot->perf + (size_t)i * slot->perf_size);
+}
+
+/** Channel @i of @slot, below nr_channels: a place in the array, no id. */
+static inline const struct cmt_slot_channel *
+cmt_slot_channel_at(const struct cmt_slot *slot, uint32_t i)
+{
+	return (const struct cmt_slot_channel *)
+		((const char *)slot->channels + (size_t)i * slot->channel_size);
 }
 
 /**
@@ -182,8 +215,8 @@ CMT_API int cmt_slots_new(struct cmt_slots **slots,
 CMT_API void cmt_slots_free(struct cmt_slots *slots);
 
 /**
- * Add one record: lifecycle records go to the tracker, SAMPLE, TICK and PERF into
- * their slot; CPU_ONLINE, CPU_OFFLINE and STATE only move the time.  Late,
+ * Add one record: lifecycle records go to the tracker, SAMPLE, TICK, PERF and CHANNEL
+ * into their slot; CPU_ONLINE, CPU_OFFLINE and STATE only move the time.  Late,
  * malformed and unknown ones are counted and skipped.
  * Returns 0, -ENOMEM or what the callback returned; unless 0, the record is not
  * added and not counted, and may be added again.
@@ -215,6 +248,9 @@ struct cmt_slots_counts {
 				 *   for: 256 of each CPU in each millisecond, and
 				 *   2^18 at most
 				 */
+	uint64_t channels_dropped;	/**< CHANNEL records beyond the 1,024
+					 *   channels that a slot has room for
+					 */
 };
 
 /** @counts: the caller sets sz.  Returns 0 or -EINVAL (sz). */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "channels.h"
+
+#include <stdlib.h>
+
+#define ROOM_MIN	16
+
+static int cmp(const struct cmt_slot_channel *c, const struct cmt_record *record)
+{
+	return cmt_channel_cmp(c->socket, c->channel, record->domain,
+			       record->channel);
+}
+
+/* Where the channel of @record is, or belongs.  A tick reads channels in order. */
+static uint32_t find(const struct cmt_channels *channels,
+		     const struct cmt_record *record)
+{
+	uint32_t low = 0, high = channels->nr;
+
+	if (channels->next < channels->nr &&
+	    !cmp(&channels->all[channels->next], record))
+		return channels->next;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cmp(&channels->all[middle], record) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int make_room(struct cmt_channels *channels)
+{
+	uint32_t room = channels->room ? 2 * channels->room : ROOM_MIN;
+	void *p;
+
+	if (channels->nr < channels->room)
+		return 0;
+	p = realloc(channels->all, room * sizeof(*channels->all));
+	if (!p)
+		return -ENOMEM;
+	channels->all = p;
+	channels->room = room;
+	return 0;
+}
+
+static int insert(struct cmt_channels *channels, uint32_t at,
+		  const struct cmt_record *record)
+{
+	struct cmt_slot_channel *c;
+
+	if (channels->nr == CMT_CHANNELS_MAX) {
+		channels->dropped++;
+		return 0;
+	}
+	if (make_room(channels))
+		return -ENOMEM;
+	c = &channels->all[at];
+	memmove(c + 1, c, (channels->nr - at) * sizeof(*c));
+	*c = (struct cmt_slot_channel){
+		.socket = record->domain, .channel = record->channel,
+	};
+	channels->nr++;
+	return 1;
+}
+
+/*
+ * When the CPU that reads a socket changes, the records of one slot are in two rings,
+ * and come in any order.  At equal times that of the higher CPU is later.
+ */
+static bool is_later(const struct cmt_slot_channel *c,
+		     const struct cmt_record *record)
+{
+	if (c->ts != record->ts)
+		return cmt_ts_before(c->ts, record->ts);
+	return record->cpu >= c->cpu;
+}
+
+/* A new channel has neither a flag nor a time. */
+static void update(struct cmt_slot_channel *c, const struct cmt_record *record)
+{
+	uint32_t had = c->flags & CMT_F_CHANNEL;
+	uint32_t has = record->flags & CMT_F_CHANNEL;
+
+	c->flags |= record->flags & (CMT_F_CHANNEL | CMT_F_REBASED |
+				     CMT_F_UNAVAILABLE);
+	if (had > has || (had == has && c->ts && !is_later(c, record)))
+		return;
+	c->ts = record->ts;
+	c->cpu = record->cpu;
+	c->read_bytes = has ? record->channels.read_bytes : 0;
+	c->written_bytes = has ? record->channels.written_bytes : 0;
+}
+
+int cmt_channels_add(struct cmt_channels *channels,
+		     const struct cmt_record *record)
+{
+	uint32_t at = find(channels, record);
+	int ret = 1;
+
+	if (at == channels->nr || cmp(&channels->all[at], record))
+		ret = insert(channels, at, record);
+	if (ret <= 0)
+		return ret;
+	channels->next = at + 1 < channels->nr ? at + 1 : 0;
+	update(&channels->all[at], record);
+	return 1;
+}

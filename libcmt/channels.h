@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The memory channels of one open slot: of each what was read last. */
+#ifndef LIBCMT_CHANNELS_H
+#define LIBCMT_CHANNELS_H
+
+#include <cmt/slots.h>
+
+#include "internal.h"
+
+/* 16 channels of 64 sockets.  A stream with more of them is corrupt. */
+#define CMT_CHANNELS_MAX	1024U
+
+struct cmt_channels {
+	struct cmt_slot_channel *all;	/* by socket and channel */
+	uint32_t nr, room;
+	uint32_t next;		/* where the next record is expected to be */
+	uint32_t dropped;	/* records of a channel that is one too many */
+};
+
+/* Order by socket, then channel. */
+static inline int cmt_channel_cmp(uint32_t socket_a, uint32_t channel_a,
+				  uint32_t socket_b, uint32_t channel_b)
+{
+	if (socket_a != socket_b)
+		return socket_a < socket_b ? -1 : 1;
+	return channel_a < channel_b ? -1 : channel_a > channel_b;
+}
+
+/* Add a CHANNEL record.  Returns 1, 0: it is dropped, or -ENOMEM. */
+int cmt_channels_add(struct cmt_channels *channels,
+		     const struct cmt_record *record);
+
+/* Forget all records; the memory stays for the next slot. */
+static inline void cmt_channels_clear(struct cmt_channels *channels)
+{
+	channels->nr = 0;
+	channels->next = 0;
+	channels->dropped = 0;
+}
+
+#endif
