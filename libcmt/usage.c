@@ -56,6 +56,7 @@ static void frames_free(struct usage_frame *frame)
 		free(frame->rows.rows);
 		free(frame->children.rows);
 		free(frame->items);
+		free(frame->channels);
 		free(frame);
 		frame = next;
 	}
@@ -85,7 +86,8 @@ static void count_losses(const struct cmt_usage *usage,
 	frame->lost_ever = reader.lost;
 	frame->lost = reader.lost - usage->lost_base;
 	frame->dropped_ever = reader.late + reader.malformed + slots.late +
-			      slots.malformed + slots.perf_dropped;
+			      slots.malformed + slots.perf_dropped +
+			      slots.channels_dropped;
 	frame->dropped = frame->dropped_ever - usage->dropped_base;
 }
 
@@ -129,6 +131,7 @@ static void interval_close(struct cmt_usage *usage,
 	usage->gaps_now = 0;
 	usage_holdings_close(usage);
 	usage_perf_close(usage);
+	usage_channels_close(usage);
 	usage_cpus_close(usage);
 	usage_groups_close(usage);
 	usage->closed_ns = usage->last_ns;
@@ -145,7 +148,7 @@ static struct usage_frame *frame_build(struct cmt_usage *usage, uint64_t end_ns)
 	if (!to)
 		return NULL;
 	frame_begin(usage, to, end_ns);
-	if (usage_rows(usage, to)) {
+	if (usage_rows(usage, to) || usage_channels(usage, to)) {
 		frame_release(usage, to);
 		return NULL;
 	}
@@ -194,6 +197,8 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
 	for (i = 0; !err && i < slot->nr_perf; i++)
 		err = usage_perf_add(usage, cmt_slot_perf_at(slot, i));
+	for (i = 0; !err && i < slot->nr_channels; i++)
+		err = usage_channel_add(usage, cmt_slot_channel_at(slot, i));
 	return err;
 }
 
@@ -220,7 +225,7 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 static int check_opts(const struct cmt_usage_opts *o)
 {
 	if (o->by > CMT_USAGE_BY_DOMAIN || (o->flags & ~CMT_USAGE_CHILDREN) ||
-	    (o->counters & ~(uint64_t)USAGE_COUNTERS) ||
+	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
 	return o->device || (o->nr_rmids && o->nr_cpus) ? 0 : -EINVAL;
@@ -302,6 +307,7 @@ static int ask_counters(struct cmt_usage *usage,
 		return 0;
 	err = cmt_device_set_counters(opts->device, (uint32_t)opts->counters);
 	usage->counting = !err;
+	usage->channels.wanted = !!(opts->counters & CMT_F_CHANNEL);
 	return err == -ENOTTY ? 0 : err;
 }
 
@@ -383,6 +389,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 	frames_free(usage->spare);
 	usage_groups_free(usage);
 	usage_perf_free(usage);
+	free(usage->channels.all);
 	for (d = 0; d < USAGE_DOMAINS; d++)
 		free(usage->chains[d]);
 	free(usage->holdings);

@@ -10,11 +10,9 @@
 /*
  * What a reading may be off.  The difference of two is of two values that the
  * hardware gives in its unit, times the correction of the MBM counters, which is
- * below 2.  The values of an RMID are read one after the other within this time of
- * the record's.
+ * below 2.
  */
 #define READ_UNITS	2
-#define READ_NS		20000
 
 static int cmp_holding(const void *pa, const void *pb)
 {
@@ -90,18 +88,16 @@ static double rate_of(uint64_t bytes, uint64_t ns)
 	return (double)bytes * 1e9 / (double)ns;
 }
 
-static void rate_add(const struct cmt_usage *usage, struct cmt_usage_rate *r,
-		     const struct usage_traffic *t, uint64_t span)
+void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
+		    uint64_t span)
 {
-	uint64_t slack = (uint64_t)t->chains * READ_UNITS * usage->unit_bytes;
-
 	r->known = true;
-	r->bytes += t->bytes;
-	r->rate += rate_of(t->bytes, span);
-	if (t->bytes > slack)
-		r->lo += rate_of(t->bytes - slack, span + 2 * READ_NS);
-	if (span > 2 * READ_NS)
-		r->hi += rate_of(t->bytes + slack, span - 2 * READ_NS);
+	r->bytes += bytes;
+	r->rate += rate_of(bytes, span);
+	if (bytes > slack)
+		r->lo += rate_of(bytes - slack, span + 2 * USAGE_READ_NS);
+	if (span > 2 * USAGE_READ_NS)
+		r->hi += rate_of(bytes + slack, span - 2 * USAGE_READ_NS);
 	else
 		r->hi = INFINITY;
 }
@@ -123,7 +119,8 @@ static void row_traffic(const struct cmt_usage *usage,
 	if (t->gap || !t->read)
 		r->partial = true;
 	if (t->known && span)
-		rate_add(usage, r, t, span);
+		usage_rate_add(r, t->bytes, (uint64_t)t->chains * READ_UNITS *
+			       usage->unit_bytes, span);
 	else if (t->read)
 		r->why |= CMT_USAGE_WHY_FIRST;
 }
@@ -190,7 +187,7 @@ static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 	row_traffic(usage, &row->local, h, &h->local, elapsed_ns);
 }
 
-static void rate_settle(struct cmt_usage_rate *r, bool pending)
+void usage_rate_settle(struct cmt_usage_rate *r, bool pending)
 {
 	/* explains a missing value only: others of the row have theirs */
 	if (r->known)
@@ -224,8 +221,8 @@ static void row_settle(const struct cmt_usage *usage,
 	if (!alive)
 		row->occupancy.why |= CMT_USAGE_WHY_ENDED;
 	occupancy_settle(&row->occupancy, pending);
-	rate_settle(&row->total, pending);
-	rate_settle(&row->local, pending);
+	usage_rate_settle(&row->total, pending);
+	usage_rate_settle(&row->local, pending);
 	row->why |= row->occupancy.why | row->total.why | row->local.why;
 	if (row->total.known)
 		row->why &= ~CMT_USAGE_WHY_FIRST;
@@ -427,8 +424,8 @@ static bool add_cpu_values(const struct cmt_usage *usage,
 	if (any) {
 		row_settle(usage, row, alive);
 	} else {
-		rate_settle(&row->total, false);
-		rate_settle(&row->local, false);
+		usage_rate_settle(&row->total, false);
+		usage_rate_settle(&row->local, false);
 	}
 	return any;
 }
@@ -573,4 +570,16 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
 	if (!err)
 		err = build_pending_rows(usage, to);
 	return err ? err : mark_borrowed(usage, to);
+}
+
+void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
+		 uint64_t elapsed_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_holdings; i++)
+		if (usage->holdings[i].seen)
+			row_traffic(usage, r, &usage->holdings[i],
+				    &usage->holdings[i].total, elapsed_ns);
+	usage_rate_settle(r, false);
 }

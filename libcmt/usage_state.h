@@ -2,8 +2,9 @@
 /*
  * What a usage knows, for its own files.  usage.c has the interface and the
  * intervals, usage_cpu.c the CPUs, usage_holding.c who held what, usage_counters.c
- * what the processor counted, usage_rows.c makes rows of all three.  Below all of them is usage_group.c: which holdings are one
- * row.
+ * what the processor counted, usage_rows.c makes rows of all three, and
+ * usage_channels.c has the memory channels.  Below all of them is usage_group.c: which
+ * holdings are one row.
  *
  * Groups and cgroups are of one interval: they are found when a holding is first
  * seen in it, so that a name that came meanwhile joins from the next one on.
@@ -132,6 +133,38 @@ struct usage_perf {
 	bool quiet;		/* some CPU has no TICKs */
 };
 
+/*
+ * A memory channel.  Its values are sums, so that any two readings can be subtracted,
+ * whatever is lost between them; but what was moved before this interval is none of it.
+ */
+struct usage_channel {
+	uint32_t socket, channel;
+	/* kept from interval to interval */
+	bool ever;		/* there has been a reading */
+	bool based;		/* base is the last one, and comparable */
+	bool gone;		/* the last record said unavailable */
+	uint64_t base[2];	/* bytes read, written */
+	uint64_t base_ts;
+	/* of this interval */
+	bool read;		/* at least one reading */
+	bool broken;		/* some traffic was not counted */
+	uint32_t why;
+	uint64_t first_ns;	/* counted from here on */
+	uint64_t bytes[2];
+	uint64_t covered_ns;	/* 0: no difference */
+};
+
+/* All channels. */
+struct usage_channels {
+	struct usage_channel *all;	/* by socket and channel */
+	uint32_t nr, room;
+	uint32_t next;		/* where the next one is expected to be */
+	bool over;		/* there was one too many, which is not in all */
+	bool wanted;		/* the device was asked for them */
+	uint32_t expected;	/* how many are read, says the module; 0: not known */
+	char reason[80];	/* why not all, it says; "": all are, or not known */
+};
+
 /* A cgroup that something in this interval is in. */
 struct usage_cgroup {
 	uint64_t id;
@@ -202,6 +235,9 @@ struct usage_frame {
 	struct usage_rows rows, children;
 	struct cmt_item **items;	/* pinned, of the rows */
 	uint32_t nr_items, room_items;
+	struct cmt_usage_channel *channels;
+	uint32_t room_channels;
+	char channels_reason[80];
 };
 
 /* Numbers by key: open addressing, twice as large as it is full. */
@@ -256,6 +292,7 @@ struct cmt_usage {
 	struct cmt_usage_row **by_id;
 	struct usage_cpu *cpus;		/* nr_cpus of them */
 	struct usage_perf perf;
+	struct usage_channels channels;
 	bool counting;		/* the device was asked for counters */
 	struct usage_frame *first, **last;	/* complete */
 	struct usage_frame *taken, *spare;
@@ -351,7 +388,26 @@ void usage_row_counters(const struct cmt_usage *usage,
 void usage_perf_close(struct cmt_usage *usage);
 void usage_perf_free(struct cmt_usage *usage);
 
-/* usage_rows.c: the rows of the interval, in @to.  Returns 0 or -ENOMEM. */
+/* The values of an RMID, or a channel, are read within this time of the record's. */
+#define USAGE_READ_NS	20000
+
+/* usage_rows.c: add what was moved in @span, and its bounds; it is off by @slack. */
+void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
+		    uint64_t span);
+/* All is added. */
+void usage_rate_settle(struct cmt_usage_rate *r, bool pending);
+/* The rows of the interval, in @to.  Returns 0 or -ENOMEM. */
 int usage_rows(struct cmt_usage *usage, struct usage_frame *to);
+/* The total bandwidth of all RMIDs.  After usage_rows(). */
+void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
+		 uint64_t elapsed_ns);
+
+/* usage_channels.c: */
+
+/* Returns 0 or -ENOMEM. */
+int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c);
+/* The channels and the memory of the frame, after its rows.  Returns 0 or -ENOMEM. */
+int usage_channels(struct cmt_usage *usage, struct usage_frame *to);
+void usage_channels_close(struct cmt_usage *usage);
 
 #endif

@@ -340,6 +340,67 @@ START_TEST(test_asks_for_counters)
 }
 END_TEST
 
+/* A millisecond of both CPUs; the second reads a channel of its socket. */
+static void put_channel(uint64_t ms)
+{
+	struct cmt_record record = {
+		.type = CMT_REC_CHANNEL, .cpu = 1, .flags = CMT_F_CHANNEL,
+		.ts = T0 + ms * MS + 2, .domain = 1, .channel = 3,
+		.channels = { 1000 * ms, 100 * ms },
+	};
+
+	image_put(fake_ring(1), &record);
+	put_ms(ms);
+}
+
+static const struct cmt_usage_channel *read_channel(uint64_t from)
+{
+	for (uint64_t ms = from; ms <= from + 21; ms++) {
+		put_channel(ms);
+		if (cmt_usage_next(usage, &frame))
+			break;
+	}
+	ck_assert_uint_eq(frame->nr_channels, 1);
+	return cmt_usage_channel_at(frame, 0);
+}
+
+/* Channels are asked for, and what the module says of them is in each frame. */
+START_TEST(test_channels_of_device)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+	const struct cmt_usage_channel *c;
+
+	cmt_usage_free(usage);
+	opts.counters = CMT_F_CHANNEL;
+	fake.uncore.channels = 1;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	ck_assert_uint_eq(fake.counters, CMT_F_CHANNEL);
+	c = read_channel(0);
+	ck_assert(c->socket == 1 && c->channel == 3);
+	ck_assert(c->read.known && !c->read.partial);
+	ck_assert_uint_eq(c->read.bytes, 19000);
+	ck_assert_double_eq_tol(c->total.rate, 1.1e6, 1);
+	ck_assert(frame->memory.total.known);
+	ck_assert_str_eq(frame->channels_reason, "");
+	strcpy(fake.uncore.channels_reason, "in use");
+	c = read_channel(22);
+	ck_assert(c->read.known && !frame->memory.total.known);
+	ck_assert_str_eq(frame->channels_reason, "in use");
+	ck_assert_int_eq(cmt_usage_set_uncore(usage, NULL), -EINVAL);
+	cmt_usage_free(usage);
+	ck_assert_uint_eq(fake.counters, 0);
+	/* an older module has none */
+	fake.old = true;
+	fake.as_of = 0;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	put_ms(50);
+	ck_assert_int_eq(cmt_usage_peek(usage, &frame), 0);
+	ck_assert_uint_eq(frame->nr_channels, 0);
+	ck_assert_str_ne(frame->channels_reason, "");
+	ck_assert(!frame->memory.total.known);
+}
+END_TEST
+
 /* PERF records of the rings, the last of them after the owner's FREE. */
 START_TEST(test_counters_from_rings)
 {
@@ -469,6 +530,7 @@ int main(void)
 	tcase_add_test(tcase, test_losses_by_cpu);
 	tcase_add_test(tcase, test_not_for_records);
 	tcase_add_test(tcase, test_asks_for_counters);
+	tcase_add_test(tcase, test_channels_of_device);
 	tcase_add_test(tcase, test_counters_from_rings);
 	tcase_add_test(tcase, test_counters_beside_excluded);
 	tcase_add_test(tcase, test_counters_of_cpus_beside_excluded);

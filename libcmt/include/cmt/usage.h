@@ -34,6 +34,11 @@
  * A value is known or not.  A known value is partial when it leaves something
  * out: it is a lower bound.
  *
+ * Memory channels say what the memory of each socket carried, whoever asked for it, and
+ * only while some reader wants that, too (CMT_F_CHANNEL in cmt_usage_opts.counters).
+ * Their sum less that of all RMIDs is what no RMID accounts for.  It may well be below
+ * 0: the two count different things, in different places.
+ *
  * A device that reads nothing (cmt_info.events is 0: the software backend) has rows
  * of all owners that are there at the end of an interval.  Their values are not
  * known, for CMT_USAGE_WHY_UNAVAILABLE; cmt_info.reason says why.
@@ -93,7 +98,8 @@ struct cmt_usage_opts {
 	uint32_t nr_cpus;	/**< cmt_info.nr_cpus */
 	uint64_t l3_bytes;	/**< cmt_info.l3_bytes, 0: unknown */
 	uint32_t unit_bytes;	/**< cmt_info.upscale_bytes, 0: bytes */
-	uint64_t counters;	/**< CMT_F_CYCLES | ...: with a device, they are
+	uint64_t counters;	/**< CMT_F_CYCLES | ..., and CMT_F_CHANNEL for
+				 *   memory channels: with a device, they are
 				 *   asked for with cmt_device_set_counters(), until
 				 *   cmt_usage_free(); 0: what was asked for stays.
 				 *   What cannot be counted is no error, nor is a
@@ -269,6 +275,49 @@ struct cmt_usage_row {
 	struct cmt_usage_counters counters;
 };
 
+/** A memory channel.  The library owns it: a later version appends members. */
+struct cmt_usage_channel {
+	uint32_t socket;
+	uint32_t channel;	/**< id of the box, on the socket: struct cmt_box */
+	uint32_t why;		/**< of all its values */
+	uint32_t reserved;	/**< 0 */
+	/* A value is partial when the channel was not read for some of the interval. */
+	struct cmt_usage_rate read;
+	struct cmt_usage_rate written;
+	struct cmt_usage_rate total;	/**< both together */
+};
+
+/** A difference of two rates, which may be below 0; bytes a second. */
+struct cmt_usage_difference {
+	bool known;		/**< both are, and neither is partial */
+	uint32_t why;		/**< CMT_USAGE_WHY_*, of either */
+	double rate;		/**< NAN: not known */
+	double lo, hi;		/**< it lies between these, also where it is not known;
+				 *   -INFINITY, INFINITY: there is no such bound
+				 */
+	uint64_t reserved[2];	/**< 0 */
+};
+
+/**
+ * What all memory channels carried, and what all RMIDs asked for.  A member of the
+ * frame, which cannot grow: a later version uses what is reserved.
+ */
+struct cmt_usage_memory {
+	struct cmt_usage_rate read;	/**< of the channels: known only if every
+					 *   channel is
+					 */
+	struct cmt_usage_rate written;
+	struct cmt_usage_rate total;
+	struct cmt_usage_rate rmids;	/**< total bandwidth of all RMIDs, RMID 0
+					 *   among them
+					 */
+	struct cmt_usage_difference unattributed;	/**< total less rmids.  Not
+							 *   known where RMIDs
+							 *   are of a model.
+							 */
+	uint64_t reserved[4];	/**< 0 */
+};
+
 /** One interval.  The library owns it: a later version appends members. */
 struct cmt_usage_frame {
 	uint64_t start_ns;	/**< CLOCK_MONOTONIC, multiples of the interval
@@ -307,6 +356,16 @@ struct cmt_usage_frame {
 				 *   interval has
 				 */
 	uint32_t reserved;	/**< 0 */
+	uint32_t nr_channels;	/**< memory channels that were ever read, by
+				 *   (socket, channel), ascending
+				 */
+	uint32_t channel_size;	/**< bytes from one channel to the next */
+	const struct cmt_usage_channel *channels;
+	const char *channels_reason;	/**< why no channel, or not every one, is
+					 *   read, for people; "": all are, as far
+					 *   as is known.  Never NULL.
+					 */
+	struct cmt_usage_memory memory;
 };
 
 /** Row @i of @frame, below nr_rows. */
@@ -323,6 +382,14 @@ cmt_usage_child_at(const struct cmt_usage_frame *frame, uint32_t i)
 {
 	return (const struct cmt_usage_row *)
 		((const char *)frame->children + (size_t)i * frame->row_size);
+}
+
+/** Channel @i of @frame, below nr_channels: a place in the array, no id. */
+static inline const struct cmt_usage_channel *
+cmt_usage_channel_at(const struct cmt_usage_frame *frame, uint32_t i)
+{
+	return (const struct cmt_usage_channel *)
+		((const char *)frame->channels + (size_t)i * frame->channel_size);
 }
 
 /**
@@ -413,6 +480,14 @@ CMT_API int cmt_usage_sync(struct cmt_usage *usage,
  */
 CMT_API int cmt_usage_set_pending(struct cmt_usage *usage,
 				  const struct cmt_snapshot *pending);
+
+/**
+ * Without a device: what cmt_device_uncore() said of the channels that are read, from the
+ * next frame on; NULL: not known, and the channels that have records are all.
+ * Returns 0 or -EINVAL (there is a device).
+ */
+CMT_API int cmt_usage_set_uncore(struct cmt_usage *usage,
+				 const struct cmt_uncore *uncore);
 
 /** End the interval now, with what was read: cmt_usage_next() has a frame, unless
  *  there was nothing.  The next interval begins.  Returns 0 or -ENOMEM.

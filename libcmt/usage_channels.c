@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the memory channels carried, and what of it no RMID accounts for. */
+#include "usage_state.h"
+
+#include <cmt/error.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels.h"
+
+enum { READ, WRITTEN };
+
+/* A reading this near the end of an interval is as good as one at the end. */
+static uint64_t near_ns(const struct cmt_usage *usage, uint64_t length_ns)
+{
+	return usage->slot_ns + 2ULL * usage->sampling_ns + length_ns / 8;
+}
+
+static struct usage_channel *find(struct cmt_usage *usage,
+				  const struct cmt_slot_channel *c, uint32_t *at)
+{
+	struct usage_channels *channels = &usage->channels;
+	uint32_t low = 0, high = channels->nr, middle = channels->next;
+
+	/* channels come in the same order in every slot */
+	if (middle >= high)
+		middle = 0;
+	for (; low < high; middle = low + (high - low) / 2) {
+		struct usage_channel *found = &channels->all[middle];
+		int order = cmt_channel_cmp(found->socket, found->channel,
+					    c->socket, c->channel);
+
+		if (!order) {
+			channels->next = middle + 1;
+			return found;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*at = low;
+	return NULL;
+}
+
+/* Returns NULL without memory, or when there are too many: then over is set. */
+static struct usage_channel *insert(struct cmt_usage *usage,
+				    const struct cmt_slot_channel *c,
+				    uint32_t at)
+{
+	struct usage_channels *channels = &usage->channels;
+	struct usage_channel *to;
+
+	channels->over |= channels->nr == CMT_CHANNELS_MAX;
+	if (channels->nr == CMT_CHANNELS_MAX ||
+	    usage_grow(&channels->all, channels->nr, &channels->room,
+		       sizeof(*to)))
+		return NULL;
+	to = &channels->all[at];
+	memmove(to + 1, to, (channels->nr - at) * sizeof(*to));
+	*to = (struct usage_channel){
+		.socket = c->socket, .channel = c->channel,
+	};
+	channels->nr++;
+	return to;
+}
+
+/*
+ * Does a reading continue the last one?  Not one that is so far before the interval
+ * that most of the difference may be, too.
+ */
+static bool continues(const struct cmt_usage *usage,
+		      const struct usage_channel *to,
+		      const struct cmt_slot_channel *c)
+{
+	return to->based && !(c->flags & CMT_F_REBASED) &&
+	       c->read_bytes >= to->base[READ] &&
+	       c->written_bytes >= to->base[WRITTEN] &&
+	       (to->read || !cmt_ts_before(to->base_ts +
+					   near_ns(usage, usage->interval_ns),
+					   usage->start_ns));
+}
+
+static void take_reading(const struct cmt_usage *usage, struct usage_channel *to,
+			 const struct cmt_slot_channel *c)
+{
+	bool on = continues(usage, to, c);
+
+	if (on && !cmt_ts_before(to->base_ts, c->ts))
+		return;
+	if (!to->read)
+		to->first_ns = on ? to->base_ts : c->ts;
+	if (on) {
+		to->bytes[READ] += c->read_bytes - to->base[READ];
+		to->bytes[WRITTEN] += c->written_bytes - to->base[WRITTEN];
+		to->covered_ns += c->ts - to->base_ts;
+	} else {
+		to->broken |= to->ever;
+	}
+	to->ever = true;
+	to->read = true;
+	to->based = true;
+	to->base[READ] = c->read_bytes;
+	to->base[WRITTEN] = c->written_bytes;
+	to->base_ts = c->ts;
+}
+
+/* After "unavailable", only a reading that is rebased says anything. */
+int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
+{
+	uint32_t at;
+	struct usage_channel *to = find(usage, c, &at);
+
+	if (!to)
+		to = insert(usage, c, at);
+	if (!to)
+		return usage->channels.over ? 0 : -ENOMEM;
+	to->why |= usage_why(c->flags);
+	if (c->flags & CMT_F_CHANNEL)
+		take_reading(usage, to, c);
+	to->gone = c->flags & CMT_F_UNAVAILABLE && !(c->flags & CMT_F_REBASED);
+	if (c->flags & CMT_F_UNAVAILABLE)
+		to->broken = true;
+	to->based &= !to->gone;
+	return 0;
+}
+
+/* Was the channel read from the beginning of the frame to its end? */
+static bool is_whole(const struct cmt_usage *usage, const struct usage_channel *c,
+		     const struct cmt_usage_frame *frame)
+{
+	uint64_t near = near_ns(usage, frame->end_ns - frame->start_ns);
+
+	return !c->broken &&
+	       !cmt_ts_before(frame->start_ns + near, c->first_ns) &&
+	       !cmt_ts_before(c->base_ts + near, frame->end_ns);
+}
+
+static uint32_t channel_why(const struct usage_channel *c, bool whole)
+{
+	uint32_t why = c->why;
+
+	if (!c->read)
+		return why | (c->gone ? CMT_USAGE_WHY_UNAVAILABLE :
+					CMT_USAGE_WHY_OLD);
+	if (!c->covered_ns)
+		return why | CMT_USAGE_WHY_FIRST;
+	return why | (whole ? 0 : CMT_USAGE_WHY_GAP);
+}
+
+/* What is left out makes the rate a lower bound only over the time of the frame. */
+static void channel_rate(struct cmt_usage_rate *r, const struct usage_channel *c,
+			 uint64_t bytes, bool whole, uint64_t length_ns)
+{
+	uint64_t span = c->covered_ns;
+
+	if (!whole && span < length_ns)
+		span = length_ns;
+	r->why = channel_why(c, whole);
+	r->partial = !whole;
+	if (c->covered_ns)
+		usage_rate_add(r, bytes, 0, span);
+	usage_rate_settle(r, false);
+}
+
+static void fill_channel(const struct cmt_usage *usage,
+			 struct cmt_usage_channel *to,
+			 const struct usage_channel *c,
+			 const struct cmt_usage_frame *frame)
+{
+	uint64_t length = frame->end_ns - frame->start_ns;
+	bool whole = is_whole(usage, c, frame);
+
+	*to = (struct cmt_usage_channel){
+		.socket = c->socket, .channel = c->channel,
+	};
+	channel_rate(&to->read, c, c->bytes[READ], whole, length);
+	channel_rate(&to->written, c, c->bytes[WRITTEN], whole, length);
+	channel_rate(&to->total, c, c->bytes[READ] + c->bytes[WRITTEN], whole,
+		     length);
+	to->why = to->total.why;
+}
+
+/* Add a channel's to the machine's: what one lacks, the sum lacks. */
+static void memory_add(struct cmt_usage_rate *to,
+		       const struct cmt_usage_rate *from)
+{
+	to->known &= from->known;
+	to->partial |= from->partial;
+	to->why |= from->why;
+	to->bytes += from->bytes;
+	to->rate += from->known ? from->rate : 0;
+	to->lo += from->lo;
+	to->hi += from->hi;
+}
+
+/* Is there a channel that is not in the array? */
+static bool some_missing(const struct usage_channels *channels)
+{
+	return channels->over || channels->reason[0] ||
+	       channels->nr < channels->expected;
+}
+
+static void memory_sum(struct cmt_usage_rate *sum,
+		       const struct cmt_usage_frame *frame, size_t member,
+		       bool missing)
+{
+	uint32_t i;
+
+	sum->known = frame->nr_channels && !missing;
+	if (!sum->known)
+		sum->why = CMT_USAGE_WHY_UNAVAILABLE;
+	for (i = 0; i < frame->nr_channels; i++)
+		memory_add(sum, (const struct cmt_usage_rate *)
+			   ((const char *)cmt_usage_channel_at(frame, i) +
+			    member));
+	usage_rate_settle(sum, false);
+}
+
+/* Both are rates that are settled: only hi may be INFINITY. */
+static void subtract(struct cmt_usage_difference *d,
+		     const struct cmt_usage_rate *from,
+		     const struct cmt_usage_rate *what)
+{
+	d->known = from->known && !from->partial && what->known &&
+		   !what->partial;
+	d->why = from->why | what->why;
+	d->rate = d->known ? from->rate - what->rate : NAN;
+	d->lo = from->lo - what->hi;
+	d->hi = from->hi - what->lo;
+}
+
+static void fill_memory(const struct cmt_usage *usage,
+			struct cmt_usage_frame *frame)
+{
+	struct cmt_usage_memory *memory = &frame->memory;
+	bool missing = some_missing(&usage->channels);
+
+	memory_sum(&memory->read, frame,
+		   offsetof(struct cmt_usage_channel, read), missing);
+	memory_sum(&memory->written, frame,
+		   offsetof(struct cmt_usage_channel, written), missing);
+	memory_sum(&memory->total, frame,
+		   offsetof(struct cmt_usage_channel, total), missing);
+	usage_rmids(usage, &memory->rmids, frame->elapsed_ns);
+	subtract(&memory->unattributed, &memory->total, &memory->rmids);
+	/* channels are never of a model */
+	if (frame->emulated)
+		memory->unattributed = (struct cmt_usage_difference){
+			.why = CMT_USAGE_WHY_UNAVAILABLE, .rate = NAN,
+			.lo = -INFINITY, .hi = INFINITY,
+		};
+}
+
+static void set_uncore(struct usage_channels *channels,
+		       const struct cmt_uncore *uncore)
+{
+	const char *reason = uncore->channels_reason;
+
+	if (!uncore->count && uncore->reason[0])
+		reason = uncore->reason;
+	snprintf(channels->reason, sizeof(channels->reason), "%.*s",
+		 (int)sizeof(uncore->reason), reason);
+	channels->expected = uncore->channels;
+}
+
+/* What the module says now; what was read says the rest. */
+static void ask_uncore(struct cmt_usage *usage)
+{
+	struct usage_channels *channels = &usage->channels;
+	struct cmt_uncore uncore;
+	struct cmt_box *boxes;
+	int err;
+
+	if (!channels->wanted)
+		return;
+	err = cmt_device_uncore(usage->device, &uncore, &boxes);
+	if (err) {
+		snprintf(channels->reason, sizeof(channels->reason), "%s",
+			 cmt_strerror(err));
+		return;
+	}
+	set_uncore(channels, &uncore);
+	free(boxes);
+}
+
+int usage_channels(struct cmt_usage *usage, struct usage_frame *to)
+{
+	struct usage_channels *channels = &usage->channels;
+	struct cmt_usage_frame *frame = &to->frame;
+	uint32_t i;
+
+	ask_uncore(usage);
+	for (i = 0; i < channels->nr; i++) {
+		if (usage_grow(&to->channels, i, &to->room_channels,
+			       sizeof(*to->channels)))
+			return -ENOMEM;
+		fill_channel(usage, &to->channels[i], &channels->all[i], frame);
+	}
+	memcpy(to->channels_reason, channels->reason,
+	       sizeof(to->channels_reason));
+	frame->nr_channels = channels->nr;
+	frame->channel_size = sizeof(*to->channels);
+	frame->channels = to->channels;
+	frame->channels_reason = to->channels_reason;
+	fill_memory(usage, frame);
+	return 0;
+}
+
+void usage_channels_close(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->channels.nr; i++) {
+		struct usage_channel *c = &usage->channels.all[i];
+
+		c->read = false;
+		c->broken = false;
+		c->why = 0;
+		c->first_ns = 0;
+		c->bytes[READ] = 0;
+		c->bytes[WRITTEN] = 0;
+		c->covered_ns = 0;
+	}
+}
+
+int cmt_usage_set_uncore(struct cmt_usage *usage,
+			 const struct cmt_uncore *uncore)
+{
+	static const struct cmt_uncore none;
+
+	if (usage->device)
+		return -EINVAL;
+	set_uncore(&usage->channels, uncore ? uncore : &none);
+	return 0;
+}
