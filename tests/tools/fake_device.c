@@ -14,7 +14,9 @@
  * (RMID 2 is resctrl's), "perf" (owners run all the time, RMID 1 with an IPC of 2 and
  * 4 misses in 1,000 instructions), "nopmu" (there are no counters), "slow" (the module
  * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
- * are only numbers: nothing is read), "uncore" (there are boxes outside the cores).
+ * are only numbers: nothing is read), "uncore" (there are boxes outside the cores),
+ * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
+ * 500 kB/s), "taken" (another program takes the second one).
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -306,15 +308,17 @@ int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
 	*boxes = calloc(1, sizeof(all));
 	if (!*boxes)
 		return -ENOMEM;
-	if (!fake("uncore"))
+	if (!fake("uncore") && !fake("channels"))
 		return 0;
 	memcpy(*boxes, all, sizeof(all));
 	uncore->count = 3;
 	uncore->sockets = 2;
 	uncore->refused = 1;
-	uncore->channels = 1;
-	strcpy(uncore->channels_reason, "made up");
 	uncore->reason[0] = '\0';
+	uncore->channels = fake("channels") && !fake("taken") ? 2 : 1;
+	if (uncore->channels == 1)
+		strcpy(uncore->channels_reason, fake("taken") ?
+		       "made \033[31mup" : "made up");
 	return 0;
 }
 
@@ -346,7 +350,8 @@ int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 			char *reason)
 {
-	*counters = fake("nopmu") ? dev->counters & CMT_F_CYCLES : dev->counters;
+	*counters = dev->counters & (fake("nopmu") ? CMT_F_CYCLES :
+						     ~CMT_F_CHANNEL);
 	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && dev->counters ?
 		 "another program \033[31mhas them" : "");
 	return 0;
@@ -461,15 +466,46 @@ static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 	record->rmid = reader->step - NR_RMIDS - 1;
 	record->generation = record->rmid ? 1 : 0;
 	record->ran_ns = MS / 4;
-	record->flags |= reader->dev->counters;
+	record->flags |= reader->dev->counters & ~CMT_F_CHANNEL;
 	record->perf.cycles = 500000;
 	record->perf.instructions = record->rmid == 1 ? 1000000 : 500000;
 	record->perf.llc_misses = record->rmid == 1 ? 4000 : 0;
 	record->perf.llc_references = 10000;
 }
 
+static unsigned int perf_steps(const struct cmt_reader *reader)
+{
+	return fake("perf") && reader->dev->counters & ~CMT_F_CHANNEL ?
+	       NR_RMIDS : 0;
+}
+
+static unsigned int channel_steps(const struct cmt_reader *reader)
+{
+	return fake("channels") && reader->dev->counters & CMT_F_CHANNEL ? 2 : 0;
+}
+
+static void make_channel(const struct cmt_reader *reader,
+			 struct cmt_record *record, uint32_t number)
+{
+	uint64_t ms = reader->next_ms;
+
+	record->type = CMT_REC_CHANNEL;
+	record->flags = CMT_F_CHANNEL;
+	record->domain = number;
+	record->channel = number ? 4000000000U : 3;
+	if (number && fake("taken"))
+		record->flags = CMT_F_UNAVAILABLE;
+	else if (number)
+		record->channels.read_bytes = 500 * ms;
+	else
+		record->channels.read_bytes = 2000 * ms;
+	if (!number)
+		record->channels.written_bytes = 1000 * ms;
+}
+
 /*
- * Step 0 is the tick, 1..4 are the samples of RMIDs 0..3, 5..8 what they counted.
+ * Step 0 is the tick, 1..4 are the samples of RMIDs 0..3, 5..8 what they counted, and
+ * after these are the channels.
  */
 static void make(struct cmt_reader *reader, struct cmt_record *record)
 {
@@ -485,6 +521,11 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->rmid = 1;
 		record->generation = 1;
 		record->interval_ns = MS;
+		return;
+	}
+	if (reader->step > NR_RMIDS + perf_steps(reader)) {
+		make_channel(reader, record, reader->step - NR_RMIDS - 1 -
+			     perf_steps(reader));
 		return;
 	}
 	if (reader->step > NR_RMIDS) {
@@ -521,8 +562,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	uint64_t now_ms = now_ns() / MS;
 	unsigned int i, last = fake("software") ? 0 : NR_RMIDS;
 
-	if (fake("perf") && reader->dev->counters)
-		last += NR_RMIDS;
+	last += perf_steps(reader) + channel_steps(reader);
 	if (!reader->reads++ && fake("caps"))
 		say_caps();
 	if (reader->reads > 3 && fake("gone") && reader->dev->pipe[1] >= 0) {

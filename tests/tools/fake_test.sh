@@ -99,6 +99,50 @@ has out ",1048576,6.250,0,0,"
 run 0 env CMT_FAKE=idle "$stat" -i 0.2 -n 2 --by container
 has out " 1.0 MiB    6.2        0 B/s"
 
+# Memory channels: a row for each, with what RMIDs do not account for above them.
+run 0 env CMT_FAKE=hardware,channels,container "$stat" -i 0.2 -n 1 --by channel
+has out "memory: 3.5 MB/s (read 2.5 MB/s, written 1.0 MB/s), all RMIDs: 1.0 MB/s, unattributed to RMIDs: 2.5 MB/s"
+has out "SOCKET    CHANNEL         READ      WRITTEN        TOTAL SHARE % NOTE"
+has out "     0          3     2.0 MB/s     1.0 MB/s     3.0 MB/s    85.7"
+has out "     1 4000000000   500.0 kB/s        0 B/s   500.0 kB/s    14.3"
+lacks out "UNAVAILABLE"
+run 0 env CMT_FAKE=hardware,channels "$stat" -i 0.2 -n 1
+has out "memory: 3.5 MB/s (read 2.5 MB/s, written 1.0 MB/s), all RMIDs: >1.0 MB/s, unattributed to RMIDs: at most 2.5 MB/s"
+has out "RUNTIME"
+run 0 env CMT_FAKE=hardware,channels "$stat" -i 0.2 -n 1 --no-counters
+lacks out "memory:"
+run 0 env CMT_FAKE=hardware,channels "$stat" -i 0.2 -n 1 -C --by channel
+has out "memory: 3.5 MB/s"
+run 0 env CMT_FAKE=channels,container "$stat" -i 0.2 -n 1 --by channel
+has out "EMULATED"
+has out "unattributed to RMIDs: -"
+run 0 env CMT_FAKE=hardware,channels,taken "$stat" -i 0.2 -n 1 --by channel
+has out "memory: - (read -, written -), all RMIDs: >1.0 MB/s, unattributed to RMIDs: -"
+has out "     0          3     2.0 MB/s     1.0 MB/s     3.0 MB/s       -"
+has out "-       - unavailable"
+has out 'UNAVAILABLE: some memory channels, because: made \x1b[31mup'
+lacks out "$escape"
+run 0 env CMT_FAKE=hardware "$stat" -i 0.2 -n 1 --by channel
+has out 'UNAVAILABLE: memory channels are not available here, because: made up \x1b[31m'
+lacks out "memory:"
+run 0 env CMT_FAKE=hardware "$stat" -i 0.2 -n 1
+lacks out "memory"
+run 0 env CMT_FAKE=hardware,channels,container "$stat" -i 0.2 -n 1 --by channel --json
+has out '"channels":2,"channels_reason":null,"memory_bytes_per_s":3500000,"memory_read_bytes_per_s":2500000,"memory_written_bytes_per_s":1000000,"memory_rmids_bytes_per_s":1000000,"memory_partial":false,"memory_rmids_partial":false,"memory_unattributed_bytes_per_s":2500000,"memory_unattributed_least_bytes_per_s":2'
+has out '"socket":0,"channel":3,"read_bytes_per_s":2000000,"written_bytes_per_s":1000000,"total_bytes_per_s":3000000,"share_percent":85.714,"read_bytes":'
+has out '"socket":1,"channel":4000000000,'
+lacks out "cgroup"
+run 0 env CMT_FAKE=hardware,channels,taken "$stat" -i 0.2 -n 1 --by channel --json
+has out '"channels_reason":"made \u001b[31mup","memory_bytes_per_s":null,'
+has out '"memory_unattributed_bytes_per_s":null,"memory_unattributed_least_bytes_per_s":null,"memory_unattributed_most_bytes_per_s":null'
+has out '"share_percent":null,"read_bytes":null,"written_bytes":null,"partial":false,"reason":"unavailable"'
+run 0 env CMT_FAKE=hardware,channels,container "$stat" -i 0.2 -n 1 --by channel --csv
+has out ",memory_unattributed_most_bytes_per_s,socket,channel,read_bytes_per_s,written_bytes_per_s,total_bytes_per_s,share_percent,read_bytes,written_bytes,partial,reason"
+has out ",3500000,2500000,1000000,1000000,false,false,2500000,2"
+has out ",0,3,2000000,1000000,3000000,85.714,"
+run 2 "$stat" --light --by channel
+has err "not --by channel"
+
 # What the processor counted: columns where it did, and why where it did not.
 run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1
 has out " CPU %   IPC   MPKI NOTE"
@@ -138,12 +182,12 @@ has out '"occupancy_bytes":null'
 has out '"reason":"error"'
 has out '"lost":0'
 has out '{"record":"interval","time":"2'
-has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"counted_ns":0,"counters_reason":null,"cpus":1,"domains":1,"rows":4}'
+has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"counted_ns":0,"counters_reason":null,"cpus":1,"domains":1,"rows":4,"channels":0,'
 has out '{"record":"row","end_ns":'
 has out '"comm":"\u001b[31mred"'
 lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
-has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,pid,comm,"
+has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,memory_bytes_per_s,"
 has out ",4194304,25.000,1000000,500000,"
 has out ",,,,,,,,,,,,,,false,false,false,false,error"
 lacks out "$escape"

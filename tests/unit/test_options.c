@@ -38,7 +38,7 @@ START_TEST(test_options_parse_defaults)
 	struct config config;
 
 	ck_assert_int_eq(parse(&config, ""), OPTIONS_RUN);
-	ck_assert_int_eq(config.by, CMT_USAGE_BY_CONTAINER);
+	ck_assert_int_eq(config.by, VIEW_CONTAINER);
 	ck_assert_int_eq(config.output, OUTPUT_TABLE);
 	ck_assert_uint_eq(config.interval_ns, 1000000000);
 	ck_assert_uint_eq(config.count, 0);
@@ -52,7 +52,7 @@ START_TEST(test_options_parse_all)
 
 	ck_assert_int_eq(parse(&config, "--by=process -i 0.25 -n3 --json -s "
 			       "total -t 5 --device /x -p"), OPTIONS_RUN);
-	ck_assert_int_eq(config.by, CMT_USAGE_BY_PROCESS);
+	ck_assert_int_eq(config.by, VIEW_PROCESS);
 	ck_assert_uint_eq(config.interval_ns, 250000000);
 	ck_assert_uint_eq(config.count, 3);
 	ck_assert_int_eq(config.output, OUTPUT_JSON);
@@ -83,7 +83,7 @@ static const char *const bad[][2] = {
 	{ "-n 0", "--count: '0'" },
 	{ "-n 1x", "--count: '1x'" },
 	{ "-n 99999999999999999999", "--count" },
-	{ "--by pod", "container, process, cpu or domain" },
+	{ "--by pod", "container, process, cpu, domain or channel" },
 	{ "--sort size", "--sort: 'size'" },
 	{ "--json --csv", "--csv: not together with --json" },
 	{ "--csv -j", "--json: not together with --csv" },

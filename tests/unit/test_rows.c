@@ -63,7 +63,8 @@ static void choose(enum sort_key key, const char *filter, uint32_t top,
 		.key = key, .filter = filter, .top = top, .expand = expand,
 	};
 
-	ck_assert_int_eq(frame_copy(&frame, &room, &from), 0);
+	ck_assert_int_eq(frame_copy(&frame, &room, &from,
+				    VIEW_CONTAINER), 0);
 	rows_select(&frame, &selection);
 }
 
@@ -157,6 +158,46 @@ START_TEST(test_labels)
 }
 END_TEST
 
+/* In order of their numbers, or the busiest first; by name: "socket/channel". */
+START_TEST(test_rows_channels)
+{
+	struct cmt_usage_channel channels[3] = {
+		{ .socket = 1, .channel = 0, .total = { .known = true, .rate = 7 } },
+		{ .socket = 0, .channel = 4294967295U, .why = CMT_USAGE_WHY_OLD },
+		{ .socket = 0, .channel = 2, .total = { .known = true, .rate = 9 },
+		  .read = { .known = true, .bytes = 5, .rate = 6 } },
+	};
+	struct cmt_usage_frame usage = {
+		.nr_rows = 2, .row_size = sizeof(struct cmt_usage_row),
+		.nr_channels = 3, .channels = channels,
+		.channel_size = sizeof(channels[0]),
+		.memory.total = { .known = true, .rate = 28 },
+	};
+	struct selection selection = { 0 };
+
+	ck_assert_int_eq(frame_copy(&frame, &room, &usage, VIEW_CHANNEL), 0);
+	rows_select(&frame, &selection);
+	ck_assert_uint_eq(frame.nr_rows, 3);
+	ck_assert_uint_eq(frame.rows[0].channel, 2);
+	ck_assert_uint_eq(frame.rows[1].channel, 4294967295U);
+	ck_assert_uint_eq(frame.rows[2].socket, 1);
+	ck_assert_uint_eq(frame.rows[0].read_bytes, 5);
+	ck_assert(frame.rows[2].share.known && frame.rows[2].share.value == 0.25);
+	ck_assert(!frame.rows[1].share.known && !frame.rows[1].total.known);
+	selection = (struct selection){ .key = SORT_TOTAL, .top = 2 };
+	frame_copy(&frame, &room, &usage, VIEW_CHANNEL);
+	rows_select(&frame, &selection);
+	ck_assert_uint_eq(frame.nr_rows, 2);
+	ck_assert_uint_eq(frame.rows[0].channel, 2);
+	ck_assert_uint_eq(frame.rows[1].socket, 1);
+	selection = (struct selection){ .filter = "0/*" };
+	frame_copy(&frame, &room, &usage, VIEW_CHANNEL);
+	rows_select(&frame, &selection);
+	ck_assert_uint_eq(frame.nr_rows, 2);
+	frame_room_free(&room);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("rows");
@@ -164,5 +205,6 @@ int main(void)
 	UNIT_CASE(suite, test_select_filter_and_top);
 	UNIT_CASE(suite, test_select_expand);
 	UNIT_CASE(suite, test_labels);
+	UNIT_CASE(suite, test_rows_channels);
 	return unit_run(suite);
 }

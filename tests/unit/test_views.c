@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <check.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void prepare(void)
 	report = (struct report){
 		.info = &info, .scope = CMT_SCOPE_PROCESS,
 		.census = { .monitored = 63, .pending = 137 },
-		.frame = { .by = CMT_USAGE_BY_PROCESS, .end_ns = 5, .elapsed_ns = 1e9,
+		.frame = { .by = VIEW_PROCESS, .end_ns = 5, .elapsed_ns = 1e9,
 			   .nr_domains = 1, .nr_rows = 3, .rows = rows,
 			   .interval_ns = 1000000, .nr_cpus = 2,
 			   .ticks_ns = 2000000000, .busy_ns = 20000000 },
@@ -202,7 +203,7 @@ static void assert_no_number_is_cut(void)
 			assert_whole(byte, byte);
 }
 
-static void prepare_numbers(enum cmt_usage_by by, bool counted)
+static void prepare_numbers(enum view by, bool counted)
 {
 	uint32_t i;
 
@@ -210,7 +211,7 @@ static void prepare_numbers(enum cmt_usage_by by, bool counted)
 	report.frame.by = by;
 	strcpy(container.name, "shop/checkout-of-a-long-name/payment");
 	container.pod_name = "checkout-of-a-long-name";
-	rows[0].is_cpu = by == CMT_USAGE_BY_CPU;
+	rows[0].is_cpu = by == VIEW_CPU;
 	rows[0].ticks = rows[0].busy_ticks = 250;
 	rows[0].processes_known = true;
 	rows[0].processes = 17;
@@ -253,7 +254,7 @@ START_TEST(test_view_table_cuts_no_number)
 	unsigned int width;
 
 	for (width = 28; width <= 220; width++) {
-		prepare_numbers((enum cmt_usage_by)_i, width % 2);
+		prepare_numbers((enum view)_i, width % 2);
 		print_table((struct table_opts){ .width = width });
 		assert_fits(width);
 		assert_no_number_is_cut();
@@ -286,7 +287,7 @@ END_TEST
 /* Numbers get shorter before columns go, and columns before names. */
 START_TEST(test_view_table_narrows)
 {
-	prepare_numbers(CMT_USAGE_BY_CONTAINER, false);
+	prepare_numbers(VIEW_CONTAINER, false);
 	print_table((struct table_opts){ .width = 140 });
 	assert_has("512.0 KiB");
 	assert_has("123.5 MB/s");
@@ -325,7 +326,7 @@ END_TEST
 static void prepare_containers(void)
 {
 	prepare();
-	report.frame.by = CMT_USAGE_BY_CONTAINER;
+	report.frame.by = VIEW_CONTAINER;
 	report.scope = CMT_SCOPE_CONTAINER;
 	report.frame.nr_rows = 3;
 	strcpy(container.name, "a\033[31m");
@@ -480,13 +481,94 @@ START_TEST(test_view_optional_columns)
 	assert_has(" POD ");
 	assert_has(" 0123-45 ");
 	prepare();
-	report.frame.by = CMT_USAGE_BY_CPU;
+	report.frame.by = VIEW_CPU;
 	memset(&rows[0].occupancy, 0, sizeof(rows[0].occupancy));
 	print_table((struct table_opts){ 0 });
 	assert_lacks("OCCUPANCY");
 	rows[0].occupancy.known = true;
 	print_table((struct table_opts){ 0 });
 	assert_has("OCCUPANCY");
+}
+END_TEST
+
+static void prepare_channels(void)
+{
+	prepare();
+	report.frame.by = VIEW_CHANNEL;
+	rows[0] = (struct row){
+		.seen = true, .socket = 1, .channel = 4294967295U,
+		.read = { true, false, 12.3e9 }, .read_bytes = 12300000000,
+		.written = { true, false, 4e9 }, .written_bytes = 4000000000,
+		.total = { true, false, 16.3e9 }, .share = { true, false, 1 },
+	};
+	rows[1] = (struct row){
+		.seen = true, .socket = 1, .channel = 7,
+		.read = { true, true, 5e6 }, .written = { true, true, 0 },
+		.total = { true, true, 5e6 }, .why = CMT_USAGE_WHY_GAP,
+	};
+	rows[2] = (struct row){ .seen = true, .why = CMT_USAGE_WHY_OLD };
+	report.frame.memory = (struct memory){
+		.nr_channels = 3, .total = { true, true, 16.3e9 },
+		.read = { true, true, 12.3e9 }, .written = { true, true, 4e9 },
+		.rmids = { true, false, 17e9 }, .lo = -8e8, .hi = INFINITY,
+	};
+}
+
+/* What is not known has no number, but a bound where there is one. */
+START_TEST(test_view_memory)
+{
+	struct memory *memory = &report.frame.memory;
+
+	prepare_channels();
+	print_table((struct table_opts){ 0 });
+	assert_has("memory: >16.3 GB/s (read >12.3 GB/s, written >4.0 GB/s), all RMIDs: 17.0 GB/s, unattributed to RMIDs: -\n");
+	memory->hi = -3e8;
+	print_table((struct table_opts){ 0 });
+	assert_has("unattributed to RMIDs: at most -300.0 MB/s\n");
+	memory->unattributed_known = true;
+	memory->unattributed = -5e8;
+	print_table((struct table_opts){ 0 });
+	assert_has("unattributed to RMIDs: -500.0 MB/s\n");
+	assert_lacks("UNAVAILABLE: ");
+	strcpy(report.channels_reason, "others \033[31m");
+	print_table((struct table_opts){ 0 });
+	assert_tame();
+	assert_has("UNAVAILABLE: some memory channels, because: others \\x1b[31m\n");
+	memory->nr_channels = 0;
+	report.frame.nr_rows = 0;
+	print_table((struct table_opts){ 0 });
+	assert_has("\nUNAVAILABLE: memory channels are not available here, because: others");
+	assert_lacks("memory: ");
+	report.frame.by = VIEW_CONTAINER;
+	print_table((struct table_opts){ 0 });
+	assert_lacks("memory channels");
+	/* a screen of few lines has the rows */
+	prepare_channels();
+	print_table((struct table_opts){ .width = 80, .height = 6 });
+	assert_lacks("memory: ");
+	assert_has("4294967295");
+}
+END_TEST
+
+START_TEST(test_view_channels)
+{
+	unsigned int width;
+
+	prepare_channels();
+	print_table((struct table_opts){ 0 });
+	assert_has("\n     1 4294967295    12.3 GB/s     4.0 GB/s    16.3 GB/s   100.0\n");
+	assert_has("\n     1          7    >5.0 MB/s       >0 B/s    >5.0 MB/s       - gap\n");
+	assert_has("\n     0          0            -            -            -       - old\n");
+	for (width = 28; width <= 100; width++) {
+		print_table((struct table_opts){ .width = width });
+		assert_fits(width);
+		assert_has(" 4294967295 ");
+		assert_has(width < 60 ? "16.3G" : "16.3");
+	}
+	prepare_channels();
+	print_csv();
+	assert_has(",16300000000,12300000000,4000000000,17000000000,true,false,,-800000000,,1,4294967295,12300000000,4000000000,16300000000,100.000,12300000000,4000000000,false,\n");
+	assert_has(",,0,0,,,,,,,false,old\n");
 }
 END_TEST
 
@@ -695,7 +777,7 @@ START_TEST(test_view_csv_same_fields_in_all_lines)
 	unsigned int nr;
 
 	prepare();
-	report.frame.by = (enum cmt_usage_by)_i;
+	report.frame.by = (enum view)_i;
 	print_csv();
 	assert_tame();
 	nr = commas(text);
@@ -749,8 +831,8 @@ int main(void)
 	tcase_add_test(tc, test_view_table_counters);
 	tcase_add_test(tc, test_view_table_banners);
 	tcase_add_test(tc, test_view_table_fits_screen);
-	tcase_add_loop_test(tc, test_view_table_cuts_no_number, CMT_USAGE_BY_CONTAINER,
-			    CMT_USAGE_BY_DOMAIN + 1);
+	tcase_add_loop_test(tc, test_view_table_cuts_no_number, VIEW_CONTAINER,
+			    VIEW_DOMAIN + 1);
 	tcase_add_test(tc, test_view_table_why);
 	tcase_add_test(tc, test_view_table_narrows);
 	tcase_add_test(tc, test_view_header_wraps);
@@ -764,11 +846,13 @@ int main(void)
 	tcase_add_loop_test(tc, test_view_json_paths, 0,
 			    sizeof(paths) / sizeof(paths[0]));
 	tcase_add_loop_test(tc, test_view_csv_same_fields_in_all_lines,
-			    CMT_USAGE_BY_CONTAINER, CMT_USAGE_BY_DOMAIN + 1);
+			    VIEW_CONTAINER, VIEW_CHANNEL + 1);
 	tcase_add_test(tc, test_view_csv_values);
 	tcase_add_test(tc, test_view_container_table);
 	tcase_add_test(tc, test_view_optional_columns);
 	tcase_add_test(tc, test_view_json_containers);
+	tcase_add_test(tc, test_view_memory);
+	tcase_add_test(tc, test_view_channels);
 	suite_add_tcase(suite, tc);
 	status = unit_run(suite);
 	free(text);

@@ -13,14 +13,14 @@ enum output {
 };
 
 struct config {
-	enum cmt_usage_by by;
+	enum view by;
 	bool by_given;		/* else the scope may know better */
 	bool expand;
 	enum output output;
 	enum sort_key sort;
 	bool plain;
 	bool light;		/* readings on demand */
-	uint32_t counters;	/* CMT_F_CYCLES | ...: to be counted */
+	uint32_t counters;	/* CMT_F_CYCLES | ..., CMT_F_CHANNEL: to be counted */
 	uint64_t interval_ns;
 	bool interval_given;
 	uint64_t count;		/* intervals; 0: no end */

@@ -294,6 +294,46 @@ static void get_counters_partial(const struct row *row, struct cell *cell)
 	set_bool(cell, row->counters.partial);
 }
 
+static void get_socket(const struct row *row, struct cell *cell)
+{
+	set_number(cell, row->socket);
+}
+
+static void get_channel(const struct row *row, struct cell *cell)
+{
+	set_number(cell, row->channel);
+}
+
+static void get_read(const struct row *row, struct cell *cell)
+{
+	set_rate(cell, &row->read);
+}
+
+static void get_written(const struct row *row, struct cell *cell)
+{
+	set_rate(cell, &row->written);
+}
+
+static void get_read_bytes(const struct row *row, struct cell *cell)
+{
+	if (row->read.known)
+		set_number(cell, row->read_bytes);
+}
+
+static void get_written_bytes(const struct row *row, struct cell *cell)
+{
+	if (row->written.known)
+		set_number(cell, row->written_bytes);
+}
+
+static void get_share(const struct row *row, struct cell *cell)
+{
+	if (!row->share.known)
+		return;
+	cell->kind = CELL_PERCENT;
+	cell->real = 100 * row->share.value;
+}
+
 static void get_residual(const struct row *row, struct cell *cell)
 {
 	if (!row->occupancy.known)
@@ -489,33 +529,50 @@ static const struct column cpu_columns[] = {
 	PARTIAL_COLUMNS
 };
 
+static const struct column channel_columns[] = {
+	{ "SOCKET", NULL, "socket", 6, false, false, 0, get_socket },
+	{ "CHANNEL", "CH", "channel", 7, false, false, 0, get_channel },
+	{ "READ", "RD/s", "read_bytes_per_s", 12, false, false, 17, get_read },
+	{ "WRITTEN", "WR/s", "written_bytes_per_s", 12, false, false, 16,
+	  get_written },
+	{ "TOTAL", "TOT/s", "total_bytes_per_s", 12, false, false, 18,
+	  get_total },
+	{ "SHARE %", NULL, "share_percent", 7, false, false, 15, get_share },
+	FIELD("read_bytes", get_read_bytes),
+	FIELD("written_bytes", get_written_bytes),
+	FIELD("partial", get_total_partial),
+	{ "NOTE", NULL, "reason", 4, true, false, 14, get_reason },
+	{ .get = NULL }
+};
+
 static const struct {
 	const char *name;
 	const struct column *columns;
 } views[] = {
-	[CMT_USAGE_BY_CONTAINER] = { "container", container_columns },
-	[CMT_USAGE_BY_PROCESS] = { "process", process_columns },
-	[CMT_USAGE_BY_CPU] = { "cpu", cpu_columns },
-	[CMT_USAGE_BY_DOMAIN] = { "domain", domain_columns },
+	[VIEW_CONTAINER] = { "container", container_columns },
+	[VIEW_PROCESS] = { "process", process_columns },
+	[VIEW_CPU] = { "cpu", cpu_columns },
+	[VIEW_DOMAIN] = { "domain", domain_columns },
+	[VIEW_CHANNEL] = { "channel", channel_columns },
 };
 
-const struct column *columns_of(enum cmt_usage_by by)
+const struct column *columns_of(enum view by)
 {
 	return views[by].columns;
 }
 
-const char *by_name(enum cmt_usage_by by)
+const char *by_name(enum view by)
 {
 	return views[by].name;
 }
 
-int by_parse(const char *name, enum cmt_usage_by *by)
+int by_parse(const char *name, enum view *by)
 {
 	unsigned int i;
 
 	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		if (!strcmp(name, views[i].name)) {
-			*by = (enum cmt_usage_by)i;
+			*by = (enum view)i;
 			return 0;
 		}
 	}

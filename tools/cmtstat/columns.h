@@ -42,11 +42,11 @@ struct column {
 };
 
 /* The columns of a view; the last has no get. */
-const struct column *columns_of(enum cmt_usage_by by);
+const struct column *columns_of(enum view by);
 
-const char *by_name(enum cmt_usage_by by);
+const char *by_name(enum view by);
 
 /* 0 or -EINVAL. */
-int by_parse(const char *name, enum cmt_usage_by *by);
+int by_parse(const char *name, enum view *by);
 
 #endif

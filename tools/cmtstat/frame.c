@@ -77,6 +77,62 @@ static void copy_row(struct row *to, const struct cmt_usage_row *from)
 	copy_values(to, from);
 }
 
+static void copy_memory(struct memory *to, const struct cmt_usage_frame *from)
+{
+	const struct cmt_usage_memory *memory = &from->memory;
+
+	*to = (struct memory){
+		.nr_channels = from->nr_channels,
+		.read = measure_rate(&memory->read),
+		.written = measure_rate(&memory->written),
+		.total = measure_rate(&memory->total),
+		.rmids = measure_rate(&memory->rmids),
+		.unattributed_known = memory->unattributed.known,
+		.unattributed = memory->unattributed.rate,
+		.lo = memory->unattributed.lo,
+		.hi = memory->unattributed.hi,
+	};
+}
+
+/* A part of a lower bound is no bound of anything. */
+static struct measure channel_share(const struct measure *part,
+				    const struct measure *all)
+{
+	if (!part->known || !all->known || part->partial || all->partial ||
+	    !(all->value > 0))
+		return (struct measure){ 0 };
+	return (struct measure){ true, false, part->value / all->value };
+}
+
+static void copy_channel(struct row *to, const struct cmt_usage_channel *from,
+			 const struct memory *memory)
+{
+	*to = (struct row){
+		.seen = true,
+		.why = from->why,
+		.socket = from->socket,
+		.channel = from->channel,
+		.read = measure_rate(&from->read),
+		.written = measure_rate(&from->written),
+		.total = measure_rate(&from->total),
+		.read_bytes = from->read.bytes,
+		.written_bytes = from->written.bytes,
+	};
+	to->share = channel_share(&to->total, &memory->total);
+}
+
+static void copy_rows(struct frame *to, const struct cmt_usage_frame *from)
+{
+	uint32_t i;
+
+	for (i = 0; i < from->nr_rows; i++)
+		copy_row(&to->rows[i], cmt_usage_row_at(from, i));
+	for (i = 0; i < from->nr_children; i++) {
+		copy_row(&to->children[i], cmt_usage_child_at(from, i));
+		to->children[i].child = true;
+	}
+}
+
 /* Rows, children, and where rows_select() puts both in one order. */
 static int make_room(struct frame_room *room, uint32_t rows)
 {
@@ -92,15 +148,10 @@ static int make_room(struct frame_room *room, uint32_t rows)
 	return 0;
 }
 
-int frame_copy(struct frame *to, struct frame_room *room,
-	       const struct cmt_usage_frame *from)
+/* What is of the interval, and of no row. */
+static void copy_interval(struct frame *to, const struct cmt_usage_frame *from)
 {
-	uint32_t i, nr = from->nr_rows + from->nr_children;
-
-	if (make_room(room, nr))
-		return -ENOMEM;
 	*to = (struct frame){
-		.by = (enum cmt_usage_by)from->by,
 		.end_ns = from->last_ns,
 		.elapsed_ns = from->elapsed_ns,
 		.emulated = from->emulated,
@@ -111,17 +162,29 @@ int frame_copy(struct frame *to, struct frame_room *room,
 		.missed = from->missed,
 		.ticks_ns = from->elapsed_ns * from->nr_cpus,
 		.counted_ns = from->counted_ns,
-		.nr_rows = from->nr_rows,
-		.rows = room->rows,
-		.children = room->rows + from->nr_rows,
-		.flat = room->rows + nr,
 	};
-	for (i = 0; i < from->nr_rows; i++)
-		copy_row(&to->rows[i], cmt_usage_row_at(from, i));
-	for (i = 0; i < from->nr_children; i++) {
-		copy_row(&to->children[i], cmt_usage_child_at(from, i));
-		to->children[i].child = true;
-	}
+	copy_memory(&to->memory, from);
+}
+
+int frame_copy(struct frame *to, struct frame_room *room,
+	       const struct cmt_usage_frame *from, enum view view)
+{
+	uint32_t rows = view == VIEW_CHANNEL ? from->nr_channels : from->nr_rows;
+	uint32_t children = view == VIEW_CHANNEL ? 0 : from->nr_children, i;
+
+	if (make_room(room, rows + children))
+		return -ENOMEM;
+	copy_interval(to, from);
+	to->by = view;
+	to->nr_rows = rows;
+	to->rows = room->rows;
+	to->children = room->rows + rows;
+	to->flat = room->rows + rows + children;
+	if (view != VIEW_CHANNEL)
+		copy_rows(to, from);
+	for (i = 0; view == VIEW_CHANNEL && i < rows; i++)
+		copy_channel(&to->rows[i], cmt_usage_channel_at(from, i),
+			     &to->memory);
 	return 0;
 }
 

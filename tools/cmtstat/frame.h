@@ -12,11 +12,11 @@ struct frame_room {
 };
 
 /*
- * Copy @from; its containers stay the usage's.  @to is valid until the next copy to
+ * Copy @from, which is of @view, or of any view for VIEW_CHANNEL; its containers stay the usage's.  @to is valid until the next copy to
  * the same room.  Returns 0 or -ENOMEM.
  */
 int frame_copy(struct frame *to, struct frame_room *room,
-	       const struct cmt_usage_frame *from);
+	       const struct cmt_usage_frame *from, enum view view);
 
 void frame_room_free(struct frame_room *room);
 

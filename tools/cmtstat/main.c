@@ -23,7 +23,7 @@
 
 struct session {
 	const struct config *config;
-	enum cmt_usage_by by;
+	enum view by;
 	bool expand;
 	struct source source;
 	struct report report;
@@ -149,7 +149,7 @@ static void read_keys(struct session *session)
 	terminal_keys(keys);
 	session->quit = strchr(keys, 'q') != NULL;
 	for (key = keys; *key; key++)
-		session->expand ^= *key == 'e' && session->by == CMT_USAGE_BY_CONTAINER;
+		session->expand ^= *key == 'e' && session->by == VIEW_CONTAINER;
 }
 
 /* No signal tells that a shell has brought a process to the foreground. */
@@ -233,7 +233,7 @@ static int run(struct session *session)
 	return ret < 0 ? ret : 0;
 }
 
-static int print_header(enum cmt_usage_by by)
+static int print_header(enum view by)
 {
 	struct text text;
 	int ret = text_open(&text);
@@ -255,14 +255,14 @@ static int leave_screen(struct session *session)
 }
 
 /* Where CPUs are what is measured, there is little to see of containers. */
-static enum cmt_usage_by view_of(const struct config *config,
+static enum view view_of(const struct config *config,
 				 const struct cmt_device *dev)
 {
 	bool cpus = cmt_device_info(dev)->scope == CMT_SCOPE_CPU;
 
 	if (!cpus || config->by_given || config->expand)
 		return config->by;
-	return config->light ? CMT_USAGE_BY_PROCESS : CMT_USAGE_BY_CPU;
+	return config->light ? VIEW_PROCESS : VIEW_CPU;
 }
 
 static void print_hints(const struct session *session)
@@ -295,12 +295,15 @@ static int run_screen(struct session *session)
 static int run_session(struct session *session, struct cmt_device *dev)
 {
 	const struct config *config = session->config;
+	uint32_t counters = config->counters;
 	int ret;
 
 	session->by = view_of(config, dev);
+	if (session->by == VIEW_CHANNEL)
+		counters |= CMT_F_CHANNEL;
 	session->expand = config->expand;
 	ret = source_open(&session->source, dev, session->by,
-			  config->interval_ns, config->counters,
+			  config->interval_ns, counters,
 			  config->light);
 	if (ret) {
 		error_reader(stderr, "cmtstat", ret);
@@ -372,8 +375,10 @@ static int run_command(const struct config *config, char **argv)
 /* What there is not without ticks: NULL, or what is wrong. */
 static const char *not_light(const struct config *config)
 {
-	if (config->by == CMT_USAGE_BY_CPU)
+	if (config->by == VIEW_CPU)
 		return "--light: not --by cpu: what runs on a CPU only ticks know";
+	if (config->by == VIEW_CHANNEL)
+		return "--light: not --by channel: memory channels are read in ticks";
 	if (config->interval_ns < LIGHT_MIN_NS ||
 	    config->interval_ns > LIGHT_MAX_NS)
 		return "--light: an interval from 0.05 to 1800";
@@ -394,7 +399,7 @@ static int run_parsed(const struct config *config, int argc, char **argv)
 	if (dashes)
 		return options_usage(&cmtstat_program, stderr,
 				     "--: no command follows");
-	if (config->expand && config->by != CMT_USAGE_BY_CONTAINER)
+	if (config->expand && config->by != VIEW_CONTAINER)
 		return options_usage(&cmtstat_program, stderr,
 				     "--expand: only --by container");
 	if (why)

@@ -9,9 +9,9 @@
 #define MAX_INTERVAL_NS 3600000000000ULL
 
 const struct config cmtstat_defaults = {
-	.by = CMT_USAGE_BY_CONTAINER,
+	.by = VIEW_CONTAINER,
 	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
-		    CMT_F_LLC_REFERENCES,
+		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
 	.interval_ns = 1000000000,
 };
 
@@ -107,9 +107,9 @@ static int set_device(void *config, const char *value)
 }
 
 static const struct option_spec options[] = {
-	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain",
-	  "container, process, cpu or domain", set_by,
-	  "container process cpu domain" },
+	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain, channel",
+	  "container, process, cpu, domain or channel", set_by,
+	  "container process cpu domain channel" },
 	{ 'e', "expand", NULL, "show the processes of each container",
 	  NULL, set_expand, NULL },
 	{ 'i', "interval", "SECONDS", "time between tables, 0.001 to 3600, default 1",
@@ -130,7 +130,7 @@ static const struct option_spec options[] = {
 	{ 'f', "filter", "GLOB", "show only rows whose name matches",
 	  "a pattern", set_filter, NULL },
 	{ 'C', "no-counters", NULL,
-	  "leave the processor's counters alone: no CPU %, IPC and MPKI",
+	  "leave the processor's counters alone: no CPU %, IPC, MPKI and memory channels",
 	  NULL, set_no_counters, NULL },
 	{ 'l', "light", NULL,
 	  "read twice a second, or each -i, without any sampling",

@@ -35,4 +35,7 @@ void screen_wrapped(struct screen *screen, enum attribute attribute,
 void view_header(struct screen *screen, const struct report *report,
 		 bool brief);
 
+/* What the memory channels carried, where there are any, or why not. */
+void view_memory(struct screen *screen, const struct report *report);
+
 #endif

@@ -43,7 +43,7 @@ static void refresh_pending(struct source *source)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint32_t scope;
 
-	if (source->by != CMT_USAGE_BY_CONTAINER ||
+	if (source->by != VIEW_CONTAINER ||
 	    (source->pending_ns && now - source->pending_ns < COUNT_NS) ||
 	    cmt_device_scope(source->dev, &scope) ||
 	    scope != CMT_SCOPE_PROCESS ||
@@ -65,13 +65,14 @@ static void refresh(struct source *source)
 }
 
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters,
+		enum view by, uint64_t interval_ns, uint32_t counters,
 		bool on_demand)
 {
 	struct cmt_usage_opts opts = {
-		.sz = sizeof(opts), .device = dev, .by = by,
+		.sz = sizeof(opts), .device = dev,
+		.by = by == VIEW_CHANNEL ? CMT_USAGE_BY_DOMAIN : (uint32_t)by,
 		.interval_ns = interval_ns, .counters = counters,
-		.flags = by == CMT_USAGE_BY_CONTAINER ? CMT_USAGE_CHILDREN : 0,
+		.flags = by == VIEW_CONTAINER ? CMT_USAGE_CHILDREN : 0,
 	};
 	int ret;
 
@@ -139,25 +140,31 @@ static void report_losses(const struct cmt_usage_frame *frame,
 	report->dropped_ever = frame->dropped_ever;
 }
 
+static void report_channels(const struct source *source, struct report *report)
+{
+	snprintf(report->channels_reason, sizeof(report->channels_reason), "%s",
+		 source->frame->channels_reason);
+}
+
 /* What is missing of the counters, read now: a CPU may have come online without them. */
 static int report_counters(const struct source *source, struct report *report)
 {
-	uint32_t counters;
+	uint32_t counters, asked = source->counters & ~CMT_F_CHANNEL;
 	int ret;
 
 	report->uncounted = 0;
 	report->counters_reason[0] = '\0';
-	if (!source->counters)
+	if (!asked)
 		return 0;
 	if (source->on_demand) {
-		report->uncounted = source->counters;
+		report->uncounted = asked;
 		strcpy(report->counters_reason, "--light runs no ticks, which counting needs");
 		return 0;
 	}
 	ret = cmt_device_counters(source->dev, &counters,
 				  report->counters_reason);
 	if (!ret)
-		report->uncounted = source->counters & ~counters;
+		report->uncounted = asked & ~counters;
 	return ret;
 }
 
@@ -350,7 +357,7 @@ static int report_owners(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	name_overflow(report);
-	if (report->frame.by != CMT_USAGE_BY_CONTAINER)
+	if (report->frame.by != VIEW_CONTAINER)
 		return 0;
 	return add_processes(source, &report->frame);
 }
@@ -372,10 +379,12 @@ int source_report(struct source *source, uint64_t wanted_ns,
 	if (report->wanted_ns)
 		ret = cmt_usage_peek(source->usage, &source->frame);
 	if (!ret)
-		ret = frame_copy(&report->frame, &source->room, source->frame);
+		ret = frame_copy(&report->frame, &source->room, source->frame,
+				 source->by);
 	if (ret)
 		return ret;
 	report_losses(source->frame, report);
+	report_channels(source, report);
 	ret = report_owners(source, report);
 	if (!ret)
 		ret = report_counters(source, report);

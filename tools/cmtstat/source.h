@@ -20,7 +20,7 @@ struct source {
 	struct cmt_usage *usage;	/* its own, or that of light */
 	bool on_demand;			/* light is what is read */
 	struct light light;
-	enum cmt_usage_by by;
+	enum view by;
 	uint32_t counters;			/* that were asked for */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
 	struct frame_room room;			/* the rows of a report */
@@ -32,12 +32,12 @@ struct source {
 };
 
 /*
- * Begin to read @dev, which must outlive the source.  @counters: CMT_F_CYCLES | ..., to
- * be counted; 0: none.  @on_demand: without rings, and without the sampling.  Returns
+ * Begin to read @dev, which must outlive the source.  @counters: CMT_F_CYCLES | ...,
+ * CMT_F_CHANNEL, to be counted; 0: none.  @on_demand: without rings, and without the sampling.  Returns
  * 0 or -errno; source_close() in any case.
  */
 int source_open(struct source *source, struct cmt_device *dev,
-		enum cmt_usage_by by, uint64_t interval_ns, uint32_t counters,
+		enum view by, uint64_t interval_ns, uint32_t counters,
 		bool on_demand);
 void source_close(struct source *source);
 

@@ -29,6 +29,9 @@ struct report {
 	int64_t realtime_ns;	/* of the interval's end */
 	uint32_t uncounted;	/* CMT_F_CYCLES | ...: asked for, and not counted */
 	char counters_reason[CMT_REASON_LEN];	/* why; "": nothing is missing */
+	char channels_reason[80];	/* why not all memory channels are read; "": all,
+					 * or not asked for
+					 */
 	bool emulated;		/* the backend is, or a record said so */
 	uint64_t lost;		/* records overwritten before they were read, */
 	uint64_t lost_ever;	/* in the interval and since the start */
@@ -53,7 +56,7 @@ void view_table(FILE *out, const struct report *report,
 int view_json(FILE *out, const struct report *report);
 
 /* The line with the fields' names, then one line a row. */
-void view_csv_header(FILE *out, enum cmt_usage_by by);
+void view_csv_header(FILE *out, enum view by);
 void view_csv(FILE *out, const struct report *report);
 
 #endif

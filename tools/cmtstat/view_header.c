@@ -171,6 +171,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	put_scope(screen, report);
 	put_sampling(screen, report);
 	put_counters(screen, report);
+	view_memory(screen, report);
 	put_expand(screen, report);
 	put_losses(screen, report);
 	put_banner(screen, report);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "format.h"
@@ -150,6 +152,72 @@ static int add_sampling(struct json_object *object, const struct report *report)
 	return ret;
 }
 
+/* null: not known, or there is no such bound */
+static int add_rate(struct json_object *object, const char *name, bool known,
+		    double rate)
+{
+	struct cell cell = { .kind = CELL_RATE, .real = rate };
+	struct json_object *value;
+	int ret;
+
+	if (!known || !isfinite(rate))
+		cell.kind = CELL_ABSENT;
+	ret = json_value(&cell, &value);
+	return ret ? ret : json_add(object, name, value);
+}
+
+/* What is told of the memory, in both formats. */
+static const struct {
+	const char *name;
+	size_t measure;		/* in struct memory */
+} memory_rates[] = {
+	{ "memory_bytes_per_s", offsetof(struct memory, total) },
+	{ "memory_read_bytes_per_s", offsetof(struct memory, read) },
+	{ "memory_written_bytes_per_s", offsetof(struct memory, written) },
+	{ "memory_rmids_bytes_per_s", offsetof(struct memory, rmids) },
+};
+
+#define NR_MEMORY_RATES (sizeof(memory_rates) / sizeof(memory_rates[0]))
+
+static const struct measure *memory_rate(const struct memory *memory, size_t i)
+{
+	return (const struct measure *)((const char *)memory +
+					memory_rates[i].measure);
+}
+
+static int add_unattributed(struct json_object *object,
+			    const struct memory *memory)
+{
+	bool any = memory->nr_channels;
+	int ret = add_rate(object, "memory_unattributed_bytes_per_s",
+			   memory->unattributed_known, memory->unattributed);
+
+	ret = ret ? ret : add_rate(object, "memory_unattributed_least_bytes_per_s",
+				   any, memory->lo);
+	return ret ? ret : add_rate(object, "memory_unattributed_most_bytes_per_s",
+				    any, memory->hi);
+}
+
+static int add_memory(struct json_object *object, const struct report *report)
+{
+	const struct memory *memory = &report->frame.memory;
+	int ret = add_number(object, "channels", memory->nr_channels);
+	size_t i;
+
+	ret = ret ? ret : json_add(object, "channels_reason",
+				   report->channels_reason[0] ?
+				   json_text(report->channels_reason) : NULL);
+	for (i = 0; !ret && i < NR_MEMORY_RATES; i++)
+		ret = add_rate(object, memory_rates[i].name,
+			       memory_rate(memory, i)->known,
+			       memory_rate(memory, i)->value);
+	ret = ret ? ret : add_bool(object, "memory_partial",
+				   memory->total.partial);
+	ret = ret ? ret : add_bool(object, "memory_rmids_partial",
+				   memory->rmids.partial);
+	return ret ? ret : add_unattributed(object, memory);
+}
+
 static int json_interval(FILE *out, const struct report *report)
 {
 	struct json_object *object = json_object_new_object();
@@ -158,12 +226,14 @@ static int json_interval(FILE *out, const struct report *report)
 	if (!ret)
 		ret = add_sampling(object, report);
 	if (!ret)
+		ret = add_memory(object, report);
+	if (!ret)
 		ret = json_print(out, object);
 	json_object_put(object);
 	return ret;
 }
 
-static int add_columns(struct json_object *object, enum cmt_usage_by by,
+static int add_columns(struct json_object *object, enum view by,
 		       const struct row *row)
 {
 	const struct column *column = columns_of(by);
@@ -206,7 +276,8 @@ static int json_row(FILE *out, const struct report *report,
 		ret = add_bool(object, "emulated", report->emulated);
 	if (!ret)
 		ret = add_columns(object, frame->by, row);
-	if (!ret && frame->by != CMT_USAGE_BY_DOMAIN)
+	if (!ret && frame->by != VIEW_DOMAIN &&
+	    frame->by != VIEW_CHANNEL)
 		ret = add_path(object, row);
 	if (!ret)
 		ret = json_print(out, object);
@@ -240,15 +311,41 @@ static void csv_put(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-void view_csv_header(FILE *out, enum cmt_usage_by by)
+void view_csv_header(FILE *out, enum view by)
 {
 	const struct column *column;
+	size_t i;
 
 	fputs("time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped", out);
+	for (i = 0; i < NR_MEMORY_RATES; i++)
+		fprintf(out, ",%s", memory_rates[i].name);
+	fputs(",memory_partial,memory_rmids_partial,memory_unattributed_bytes_per_s,memory_unattributed_least_bytes_per_s,memory_unattributed_most_bytes_per_s", out);
 	for (column = columns_of(by); column->get; column++)
 		if (column->field)
 			fprintf(out, ",%s", column->field);
 	fputc('\n', out);
+}
+
+/* Empty: as null in JSON. */
+static void csv_rate(FILE *out, bool known, double rate)
+{
+	fputc(',', out);
+	if (known && isfinite(rate))
+		fprintf(out, "%.0f", rate);
+}
+
+static void csv_memory(FILE *out, const struct memory *memory)
+{
+	size_t i;
+
+	for (i = 0; i < NR_MEMORY_RATES; i++)
+		csv_rate(out, memory_rate(memory, i)->known,
+			 memory_rate(memory, i)->value);
+	fprintf(out, ",%s,%s", memory->total.partial ? "true" : "false",
+		memory->rmids.partial ? "true" : "false");
+	csv_rate(out, memory->unattributed_known, memory->unattributed);
+	csv_rate(out, memory->nr_channels, memory->lo);
+	csv_rate(out, memory->nr_channels, memory->hi);
 }
 
 static void csv_row(FILE *out, const struct report *report,
@@ -265,6 +362,7 @@ static void csv_row(FILE *out, const struct report *report,
 		report->census.pending,
 		report->emulated ? "true" : "false", report->lost,
 		report->dropped);
+	csv_memory(out, &frame->memory);
 	for (; column->get; column++) {
 		struct cell cell = { .kind = CELL_ABSENT };
 

@@ -175,19 +175,23 @@ static const char *row_name(char buf[CONTAINER_LABEL_LEN],
 			    const struct frame *frame, const struct row *row)
 {
 	switch (frame->by) {
-	case CMT_USAGE_BY_CPU:
+	case VIEW_CPU:
 		if (!row->is_cpu)
 			break;
 		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->cpu);
 		return buf;
-	case CMT_USAGE_BY_DOMAIN:
+	case VIEW_DOMAIN:
 		snprintf(buf, CONTAINER_LABEL_LEN, "%u", row->domain);
 		return buf;
-	case CMT_USAGE_BY_PROCESS:
+	case VIEW_CHANNEL:
+		snprintf(buf, CONTAINER_LABEL_LEN, "%u/%u", row->socket,
+			 row->channel);
+		return buf;
+	case VIEW_PROCESS:
 		if (row->kind == CMT_USAGE_OWNER && row->comm[0])
 			return row->comm;
 		break;
-	case CMT_USAGE_BY_CONTAINER:
+	case VIEW_CONTAINER:
 		if (row->child)
 			return row->comm;
 		break;
@@ -195,16 +199,25 @@ static const char *row_name(char buf[CONTAINER_LABEL_LEN],
 	return container_label(buf, row);
 }
 
-static uint32_t row_number(const struct frame *frame, const struct row *row)
+static uint64_t row_number(const struct frame *frame, const struct row *row)
 {
 	switch (frame->by) {
-	case CMT_USAGE_BY_CPU:
+	case VIEW_CPU:
 		return row->cpu;
-	case CMT_USAGE_BY_DOMAIN:
+	case VIEW_DOMAIN:
 		return row->domain;
+	case VIEW_CHANNEL:
+		return (uint64_t)row->socket << 32 | row->channel;
 	default:
 		return row->pid;
 	}
+}
+
+/* Do numbers name the rows? */
+static bool is_numbered(const struct frame *frame)
+{
+	return frame->by == VIEW_CPU || frame->by == VIEW_DOMAIN ||
+	       frame->by == VIEW_CHANNEL;
 }
 
 static double busy_share(const struct row *row)
@@ -233,8 +246,8 @@ struct order {
 static int cmp_number(const struct order *order, const struct row *a,
 		      const struct row *b)
 {
-	uint32_t x = row_number(order->frame, a);
-	uint32_t y = row_number(order->frame, b);
+	uint64_t x = row_number(order->frame, a);
+	uint64_t y = row_number(order->frame, b);
 
 	return x < y ? -1 : x > y;
 }
@@ -244,7 +257,7 @@ static int cmp_name(const struct order *order, const struct row *a,
 {
 	char x[CONTAINER_LABEL_LEN], y[CONTAINER_LABEL_LEN];
 
-	if (order->frame->by == CMT_USAGE_BY_CPU || order->frame->by == CMT_USAGE_BY_DOMAIN)
+	if (is_numbered(order->frame))
 		return cmp_number(order, a, b);
 	return strcmp(row_name(x, order->frame, a),
 		      row_name(y, order->frame, b));
@@ -308,7 +321,7 @@ static bool matches(const struct frame *frame, const struct row *row,
 
 	if (!fnmatch(filter, row_name(buf, frame, row), 0))
 		return true;
-	return frame->by == CMT_USAGE_BY_CONTAINER && row->container && !fnmatch(filter, row->container->name, 0);
+	return frame->by == VIEW_CONTAINER && row->container && !fnmatch(filter, row->container->name, 0);
 }
 
 /* Sum rows that make the others complete, whichever are shown. */
@@ -345,7 +358,7 @@ void rows_select(struct frame *frame, const struct selection *selection)
 	uint32_t i, kept = 0, counted = 0;
 
 	if (order.key == SORT_DEFAULT &&
-	    (frame->by == CMT_USAGE_BY_CPU || frame->by == CMT_USAGE_BY_DOMAIN))
+	    is_numbered(frame))
 		order.key = SORT_NUMBER;
 	sort_rows(frame->rows, frame->nr_rows, &order);
 	for (i = 0; i < frame->nr_rows; i++) {

@@ -7,6 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a row is. */
+enum view {
+	VIEW_CONTAINER	= CMT_USAGE_BY_CONTAINER,
+	VIEW_PROCESS	= CMT_USAGE_BY_PROCESS,
+	VIEW_CPU	= CMT_USAGE_BY_CPU,
+	VIEW_DOMAIN	= CMT_USAGE_BY_DOMAIN,
+	VIEW_CHANNEL,	/* of memory: a struct cmt_usage_channel */
+};
+
 struct measure {
 	bool known;
 	bool partial;		/* a lower bound */
@@ -59,11 +68,28 @@ struct row {
 	uint64_t missed;
 	uint64_t busy_ns;
 	uint64_t lost;
+	/* Of a memory channel, whose total is both together. */
+	uint32_t socket;
+	uint32_t channel;
+	struct measure read, written;		/* bytes a second */
+	uint64_t read_bytes, written_bytes;	/* in the interval */
+	struct measure share;			/* of all channels */
+};
+
+/* As struct cmt_usage_memory. */
+struct memory {
+	uint32_t nr_channels;	/* ever read */
+	struct measure read, written, total, rmids;
+	bool unattributed_known;
+	double unattributed;	/* bytes a second, also below 0 */
+	double lo, hi;		/* it lies between these, also if it is not known;
+				 * infinite: there is no such bound
+				 */
 };
 
 /* One interval, as struct cmt_usage_frame. */
 struct frame {
-	enum cmt_usage_by by;
+	enum view by;
 	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; 0: none */
 	uint64_t elapsed_ns;	/* since the last reading of the one before */
 	bool emulated;
@@ -74,6 +100,7 @@ struct frame {
 	uint64_t missed;	/* ticks that did not happen, all CPUs */
 	uint64_t ticks_ns;	/* CPU time that busy_ns is a part of */
 	uint64_t counted_ns;	/* time that counters are of; 0: none */
+	struct memory memory;
 	uint32_t nr_rows;
 	struct row *rows;
 	struct row *children;
@@ -88,12 +115,12 @@ static inline bool row_in_cgroup(const struct row *row)
 }
 
 enum sort_key {
-	SORT_DEFAULT,	/* occupancy; number for CPUs and domains */
+	SORT_DEFAULT,	/* occupancy; number for CPUs, domains and channels */
 	SORT_OCCUPANCY,
 	SORT_TOTAL,
 	SORT_LOCAL,
 	SORT_NAME,
-	SORT_NUMBER,	/* PID, CPU or domain */
+	SORT_NUMBER,	/* PID, CPU, domain or channel */
 	SORT_RMIDS,
 	SORT_BUSY,
 	SORT_CPU,
