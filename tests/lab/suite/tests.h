@@ -32,6 +32,7 @@ extern const struct test perf_tests[];
 extern const struct test uncore_listing_tests[];
 extern const struct test uncore_none_tests[];
 extern const struct test uncore_channels_tests[];
+extern const struct test uncore_screen_tests[];
 extern const struct test uncore_driver_tests[];
 extern const struct test uncore_reader_tests[];
 extern const struct test uncore_ones_tests[];

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory channels on the screen: what cmtstat says of each is what the model counted,
+ * and their sum is that of the RMIDs and of what no RMID accounts for.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "tests.h"
+
+#define CHANNELS	8
+#define SOCKETS_MAX	2
+#define BUFFER_BYTES	(32 << 20)
+#define WALKS		6
+#define LINE_LEN	65536
+
+struct cmtstat {
+	pid_t pid;
+	FILE *out;
+	char line[LINE_LEN];
+	uint64_t end_ns;	/* of the last interval */
+	/* bytes, over all intervals since the last begin_sums() */
+	double read[SOCKETS_MAX][CHANNELS], written[SOCKETS_MAX][CHANNELS];
+	double memory, rmids, unattributed;	/* where all of them are known */
+	unsigned int known, wrong, intervals;
+	uint32_t channels;	/* rows of the last interval */
+};
+
+static void cmtstat_start(struct cmtstat *stat)
+{
+	int fds[2];
+
+	CHECK(!pipe(fds), "pipe: %m");
+	stat->pid = fork();
+	CHECK(stat->pid >= 0, "fork: %m");
+	if (!stat->pid) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		execlp("cmtstat", "cmtstat", "--by", "channel", "--json", "-i",
+		       "0.5", (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	stat->out = fdopen(fds[0], "r");
+	CHECK(stat->out, "fdopen: %m");
+}
+
+static void cmtstat_end(struct cmtstat *stat)
+{
+	int status;
+
+	kill(stat->pid, SIGTERM);
+	fclose(stat->out);
+	CHECK(waitpid(stat->pid, &status, 0) == stat->pid &&
+	      WIFEXITED(status) && !WEXITSTATUS(status), "status %#x", status);
+}
+
+/* NAN: null */
+static double number(const char *line, const char *name)
+{
+	char field[64];
+	const char *at;
+
+	snprintf(field, sizeof(field), "\"%s\":", name);
+	at = strstr(line, field);
+	CHECK(at, "no %s: %s", name, line);
+	at += strlen(field);
+	return strncmp(at, "null", 4) ? strtod(at, NULL) : (double)NAN;
+}
+
+static void note_row(struct cmtstat *stat, const char *line)
+{
+	uint32_t socket = (uint32_t)number(line, "socket");
+	uint32_t channel = (uint32_t)number(line, "channel");
+	double read = number(line, "read_bytes");
+
+	CHECK(socket < SOCKETS_MAX && channel < CHANNELS, "%s", line);
+	stat->channels++;
+	if (isnan(read))
+		return;
+	stat->read[socket][channel] += read;
+	stat->written[socket][channel] += number(line, "written_bytes");
+}
+
+static void note_interval(struct cmtstat *stat, const char *line)
+{
+	double elapsed = number(line, "elapsed_ns") / 1e9;
+	double memory = number(line, "memory_bytes_per_s");
+	double rmids = number(line, "memory_rmids_bytes_per_s");
+	double rest = number(line, "memory_unattributed_bytes_per_s");
+
+	stat->end_ns = (uint64_t)number(line, "end_ns");
+	stat->channels = 0;
+	stat->intervals++;
+	if (isnan(rest))
+		return;
+	stat->known++;
+	stat->memory += memory * elapsed;
+	stat->rmids += rmids * elapsed;
+	stat->unattributed += rest * elapsed;
+	/* printed without a fraction */
+	if (rest < number(line, "memory_unattributed_least_bytes_per_s") - 1 ||
+	    rest > number(line, "memory_unattributed_most_bytes_per_s") + 1 ||
+	    fabs(memory - rmids - rest) > 2)
+		stat->wrong++;
+}
+
+static void next_line(struct cmtstat *stat)
+{
+	CHECK(fgets(stat->line, sizeof(stat->line), stat->out),
+	      "cmtstat has ended");
+	if (strstr(stat->line, "\"record\":\"interval\""))
+		note_interval(stat, stat->line);
+	else
+		note_row(stat, stat->line);
+}
+
+/* An interval that has ended after @since, with all its rows. */
+static void wait_interval(struct cmtstat *stat, uint64_t since, uint32_t channels)
+{
+	struct patience patience = patience_of(60000);
+
+	do {
+		CHECK(patience_left(&patience), "no %u channels: %s", channels,
+		      stat->line);
+		next_line(stat);
+	} while (stat->end_ns <= since || stat->channels < channels);
+}
+
+static void begin_sums(struct cmtstat *stat)
+{
+	memset(stat->read, 0, sizeof(stat->read));
+	memset(stat->written, 0, sizeof(stat->written));
+	stat->memory = stat->rmids = stat->unattributed = 0;
+	stat->known = stat->wrong = stat->intervals = 0;
+}
+
+static bool within(double value, double truth, double share)
+{
+	return fabs(value - truth) <= share * truth;
+}
+
+static void walk_buffer(void)
+{
+	volatile char *buffer = malloc(BUFFER_BYTES);
+	size_t n, i;
+
+	CHECK(buffer, "no memory");
+	for (n = 0; n < WALKS; n++)
+		for (i = 0; i < BUFFER_BYTES; i += 64)
+			buffer[i]++;
+	free((void *)buffer);
+}
+
+static void check_channel(const struct cmtstat *stat, uint32_t socket,
+			  uint32_t channel, const struct lab_answer *from)
+{
+	struct lab_answer truth = lab_ask(LAB_CHANNEL,
+					  LAB_ARG(socket, channel, 0));
+	double read = (double)(truth.first - from->first);
+	double written = (double)(truth.second - from->second);
+
+	note("socket %u channel %u: read %.0f of %.0f, written %.0f of %.0f",
+	     socket, channel, stat->read[socket][channel], read,
+	     stat->written[socket][channel], written);
+	/* the buffer may be in the memory of one socket */
+	CHECK(read > 0 && written > 0, "no traffic");
+	CHECK(within(stat->read[socket][channel], read, 0.01) &&
+	      within(stat->written[socket][channel], written, 0.01),
+	      "not what the model counted");
+}
+
+/* In the model every fill and every write-back is of an RMID. */
+static void check_sums(const struct cmtstat *stat)
+{
+	note("of %u intervals, %u are known: memory %.0f, RMIDs %.0f, unattributed %.0f",
+	     stat->intervals, stat->known, stat->memory, stat->rmids,
+	     stat->unattributed);
+	CHECK(stat->known && stat->memory > BUFFER_BYTES, "no interval is known");
+	CHECK(!stat->wrong, "%u intervals are no sum, or out of their bounds",
+	      stat->wrong);
+	CHECK(fabs(stat->unattributed) <= 0.02 * stat->memory,
+	      "RMIDs do not explain the channels");
+}
+
+static void test_screen(void)
+{
+	uint32_t n = lab_get(LAB_CONFIG, LAB_C_L3S) * CHANNELS, i;
+	struct lab_answer from[SOCKETS_MAX * CHANNELS];
+	struct cmtstat *stat = calloc(1, sizeof(*stat));
+
+	CHECK(stat, "no memory");
+	cmtstat_start(stat);
+	/* the first one has no difference of RMIDs */
+	wait_interval(stat, 0, n);
+	wait_interval(stat, stat->end_ns, n);
+	model_begin();
+	lab_switch(false);
+	wait_interval(stat, now_ns(), n);
+	wait_interval(stat, stat->end_ns, n);
+	begin_sums(stat);
+	for (i = 0; i < n; i++)
+		from[i] = lab_ask(LAB_CHANNEL,
+				  LAB_ARG(i / CHANNELS, i % CHANNELS, 0));
+	lab_switch(true);
+	walk_buffer();
+	lab_ask(LAB_FLUSH, 0);
+	lab_switch(false);
+	wait_interval(stat, now_ns(), n);
+	wait_interval(stat, stat->end_ns, n);
+	for (i = 0; i < n; i++)
+		check_channel(stat, i / CHANNELS, i % CHANNELS, &from[i]);
+	check_sums(stat);
+	cmtstat_end(stat);
+	free(stat);
+}
+
+const struct test uncore_screen_tests[] = {
+	{ "channels_on_the_screen", test_screen, "scope=cpu interval_us=5000", 300 },
+	{ "channels_beside_processes", test_screen, PROCESS " interval_us=5000", 300 },
+	{ 0 },
+};
