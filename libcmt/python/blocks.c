@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -437,24 +438,44 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 {
 	uint32_t nr = frame->nr_rows + frame->nr_children;
 	struct usage_block *block;
-	size_t rows_at, names_at, size;
+	size_t rows_at, names_at, channels_at, size;
 
 	rows_at = align8(sizeof(*block));
 	names_at = rows_at + nr * sizeof(struct cmt_usage_row);
 	size = names_at + ((size_t)nr + 1) * sizeof(size_t);
 	for (uint32_t i = 0; i < nr; i++)
 		size += container_put(NULL, row_at(frame, i)->container);
+	channels_at = align8(size);
+	size = channels_at + frame->nr_channels * sizeof(struct cmt_usage_channel);
 	block = calloc(1, size);
 	if (!block)
 		return NULL;
 	block->size = size;
 	block->rows_at = rows_at;
 	block->names_at = names_at;
+	block->channels_at = channels_at;
 	block->nr = nr;
 	block->frame = *frame;
+	snprintf(block->channels_reason, sizeof(block->channels_reason), "%s",
+		 frame->channels_reason);
+	block->frame.channels_reason = NULL;
+	block->frame.channels = NULL;
 	block->frame.rows = NULL;
 	block->frame.children = NULL;
 	return block;
+}
+
+static void channels_put(struct usage_block *block,
+			 const struct cmt_usage_frame *frame)
+{
+	struct cmt_usage_channel *to;
+	uint32_t i;
+
+	to = (void *)((char *)block + block->channels_at);
+	for (i = 0; i < frame->nr_channels; i++)
+		memcpy(&to[i], cmt_usage_channel_at(frame, i),
+		       frame->channel_size < sizeof(*to) ? frame->channel_size :
+							   sizeof(*to));
 }
 
 /* A copy of a frame, to be freed with free(); NULL: no memory. */
@@ -478,5 +499,6 @@ static struct usage_block *usage_block_copy(const struct cmt_usage_frame *frame)
 		at += container_put((char *)block + at, row->container);
 	}
 	names[i] = at;
+	channels_put(block, frame);
 	return block;
 }

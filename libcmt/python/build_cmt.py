@@ -66,6 +66,7 @@ DECLARATIONS = """
 #define CMT_F_ERROR ...
 #define CMT_F_UNAVAILABLE ...
 #define CMT_F_REBASED ...
+#define CMT_F_CHANNEL ...
 #define CMT_F_CYCLES ...
 #define CMT_F_INSTRUCTIONS ...
 #define CMT_F_LLC_MISSES ...
@@ -458,6 +459,33 @@ struct cmt_usage_row {
 	...;
 };
 
+struct cmt_usage_channel {
+	uint32_t socket;
+	uint32_t channel;
+	uint32_t why;
+	struct cmt_usage_rate read;
+	struct cmt_usage_rate written;
+	struct cmt_usage_rate total;
+	...;
+};
+
+struct cmt_usage_difference {
+	_Bool known;
+	uint32_t why;
+	double rate;
+	double lo, hi;
+	...;
+};
+
+struct cmt_usage_memory {
+	struct cmt_usage_rate read;
+	struct cmt_usage_rate written;
+	struct cmt_usage_rate total;
+	struct cmt_usage_rate rmids;
+	struct cmt_usage_difference unattributed;
+	...;
+};
+
 struct cmt_usage_frame {
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -483,6 +511,8 @@ struct cmt_usage_frame {
 	uint32_t nr_gaps;
 	uint64_t counted_ns;
 	uint32_t counters;
+	uint32_t nr_channels;
+	struct cmt_usage_memory memory;
 	...;
 };
 

@@ -11,6 +11,7 @@
  * CMT_TEST_STREAM asks for it; with CMT_TEST_ERRNO, too, opening fails.
  */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,27 @@ void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 		 uint32_t flags, const uint64_t *values);
 void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 	       uint32_t flags, const uint64_t *values);
+void test_channel(uint32_t cpu, uint64_t ts, uint32_t socket, uint32_t channel,
+		  uint64_t read, uint64_t written)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_CHANNEL, .cpu = (uint16_t)cpu,
+		.flags = CMT_F_CHANNEL, .domain = socket, .channel = channel,
+		.channels = { read, written },
+	};
+
+	image_put(fake_ring(cpu), &record);
+}
+
+void test_uncore(const char *reason)
+{
+	snprintf(fake.uncore.channels_reason,
+		 sizeof(fake.uncore.channels_reason), "%s", reason);
+}
+
+void test_channel(uint32_t cpu, uint64_t ts, uint32_t socket, uint32_t channel,
+		  uint64_t read, uint64_t written);
+void test_uncore(const char *reason);
 void test_uncounted(uint32_t counters);
 uint32_t test_counters(void);
 void test_other(uint16_t type, uint32_t cpu, uint64_t ts);

@@ -21,6 +21,7 @@ except ImportError:
     numpy = None
 
 FAKE = ctypes.CDLL("libcmt.so.1")
+U32 = ctypes.c_uint32
 U64 = ctypes.c_uint64
 T0 = 5_000_000_000
 MS = 1_000_000
@@ -767,6 +768,42 @@ class UsageTest(FakeCase):
         self.assertEqual((counted.cpu_share, counted.ipc, counted.mpki), (0.5, 0.5, 10))
         usage.close()
         self.assertEqual(FAKE.test_counters(), 0)
+
+    def channels(self, begin, end):
+        for n in range(begin, end):
+            ts = T0 + n * MS
+            FAKE.test_channel(1, U64(ts), 1, U32(2**32 - 1), U64(n * 2000), U64(n * 500))
+            FAKE.test_channel(1, U64(ts), 0, 3, U64(n * 1000), U64(0))
+            self.milliseconds(n, n + 1, VALUES)
+
+    def test_channels(self):
+        usage = self.usage(counters=cmt.Flag.CHANNEL)
+        self.assertEqual(FAKE.test_counters(), int(cmt.Flag.CHANNEL))
+        self.channels(0, 17)
+        usage.next()
+        frame = usage.next()
+        one, other = frame.channels
+        self.assertEqual((one.socket, one.channel, one.why), (0, 3, 0))
+        self.assertEqual((other.socket, other.channel), (1, 2**32 - 1))
+        self.assertEqual((one.read.bytes, one.written.bytes), (5000, 0))
+        self.assertEqual((other.total.bytes, other.total.partial), (12500, False))
+        memory = frame.memory
+        self.assertEqual((memory.total.known, memory.reason), (True, ""))
+        self.assertAlmostEqual(memory.total.rate, 3.5e6)
+        self.assertEqual(memory.rmids.bytes, 15 * MIB)
+        self.assertTrue(memory.unattributed.known)
+        self.assertAlmostEqual(memory.unattributed.rate, 3.5e6 - memory.rmids.rate)
+        self.assertLess(memory.unattributed.lo, memory.unattributed.rate)
+        FAKE.test_uncore(b"in use")
+        memory = usage.peek().memory
+        self.assertEqual((memory.total.known, memory.total.rate), (False, None))
+        self.assertEqual((memory.unattributed.rate, memory.reason), (None, "in use"))
+
+    def test_no_channels(self):
+        frame, _usage = self.frame()
+        self.assertEqual(frame.channels, ())
+        self.assertEqual(frame.memory.total.rate, None)
+        self.assertFalse(frame.memory.unattributed.known)
 
     def test_not_counted(self):
         frame, _usage = self.frame(by=cmt.By.PROCESS)

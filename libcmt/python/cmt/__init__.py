@@ -49,15 +49,16 @@ from .reader import (Counts, Lifecycle, Lost, Perf, Reader, Record, Sample,
 from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
 from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
                     RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
-from .usage import Counters, Frame, Occupancy, Rate, Row, Rows, Usage
+from .usage import (Channel, Counters, Difference, Frame, Memory, Occupancy, Rate,
+                    Row, Rows, Usage)
 
 #: The version of libcmt that is in use, such as "0.1.0".
 __version__: str = _ffi.string(_lib.cmt_version()).decode()
 
 __all__ = [
-    "Attached", "Backend", "By", "Columns", "Container", "Containers", "Counters",
-    "Counts", "Device", "Entries", "Error", "Flag", "Frame", "Info", "Lifecycle", "Lost",
-    "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
+    "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
+    "Counters", "Counts", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
+    "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
     "RecordType", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
     "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
     "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "Why", "container_name",

@@ -103,6 +103,7 @@ class Flag(IntFlag):
     ERROR = lib.CMT_F_ERROR  #: the processor reported an error
     UNAVAILABLE = lib.CMT_F_UNAVAILABLE  #: the processor had no value
     REBASED = lib.CMT_F_REBASED  #: traffic before this sample is unknown
+    CHANNEL = lib.CMT_F_CHANNEL  #: of a memory channel: both values are measurements
     CYCLES = lib.CMT_F_CYCLES  #: counted by the processor, as the next three
     INSTRUCTIONS = lib.CMT_F_INSTRUCTIONS
     LLC_MISSES = lib.CMT_F_LLC_MISSES

@@ -64,6 +64,41 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Channel:
+    """A memory channel in one interval: what it carried, whoever asked for it."""
+
+    socket: int
+    channel: int  #: id of the box, on the socket
+    why: UsageWhy  #: of all its values
+    read: Rate
+    written: Rate
+    total: Rate  #: both together
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A rate less another one, bytes a second; it may be below 0."""
+
+    known: bool
+    why: UsageWhy
+    rate: float | None
+    lo: float  #: it lies between these, also where it is not known;
+    hi: float  #: -inf, inf: there is no such bound
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What all memory channels carried, and what all RMIDs asked for."""
+
+    read: Rate  #: known only if every channel is
+    written: Rate
+    total: Rate
+    rmids: Rate  #: total bandwidth of all RMIDs, RMID 0 among them
+    unattributed: Difference  #: total less rmids
+    reason: str  #: why no channel, or not every one, is read; "": all are
+
+
+@dataclass(frozen=True)
 class Row:
     """One container, process, CPU or L3 domain in one interval."""
 
@@ -202,10 +237,22 @@ class Frame:
         self.counted_ns: int = raw.counted_ns  #: that counters are of; 0: none
         #: CYCLES, ...: what some record of the interval has.
         self.counters = Flag(raw.counters)
+        self.memory = _make_memory(raw.memory, text(block.head.channels_reason))
         self.columns = Rows(block, block.head.rows_at, raw.nr_rows)
         #: Of all rows' children together.
         self.child_columns = Rows(
             block, block.head.rows_at + raw.nr_rows * _ROW, raw.nr_children)
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The memory channels, by socket and channel; Usage(counters=Flag.CHANNEL)."""
+        head, data = self._block.head, self._block.data
+        size = head.frame.nr_channels * _CHANNEL
+        raw = ffi.from_buffer("struct cmt_usage_channel[]",
+                              data[head.channels_at:head.channels_at + size])
+        return tuple(
+            Channel(c.socket, c.channel, UsageWhy(c.why), _make_rate(c.read),
+                    _make_rate(c.written), _make_rate(c.total)) for c in raw)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -236,6 +283,7 @@ class Frame:
 
 
 _ROW = ffi.sizeof("struct cmt_usage_row")
+_CHANNEL = ffi.sizeof("struct cmt_usage_channel")
 
 
 class Usage(Handle):
@@ -246,7 +294,7 @@ class Usage(Handle):
     interval_ns: of a frame, slot_ns to 1 h.
     slot_ns: time slots that least, mean and most are of, 10 us to 10 s.
     counters: CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES: what the processor is to
-    count meanwhile, see Device.set_counters(); an older module counts nothing.
+    count meanwhile, and CHANNEL: memory channels are read, see Device.set_counters(); an older module counts nothing.
     device: has one reader at a time, and this is one; it is kept meanwhile.
 
     An iteration waits for each interval, and renews names and, once a second,
@@ -371,6 +419,15 @@ def _make_rate(raw: Any) -> Rate:
     return Rate(known, raw.partial, UsageWhy(raw.why), _known(known, raw.bytes),
                 _known(known, raw.rate), _known(known, raw.lo),
                 _known(known, raw.hi))
+
+
+def _make_memory(raw: Any, reason: str) -> Memory:
+    rest = raw.unattributed
+    return Memory(
+        _make_rate(raw.read), _make_rate(raw.written), _make_rate(raw.total),
+        _make_rate(raw.rmids),
+        Difference(rest.known, UsageWhy(rest.why), _known(rest.known, rest.rate),
+                   rest.lo, rest.hi), reason)
 
 
 def _number(value: float) -> float | None:
