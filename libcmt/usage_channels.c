@@ -111,7 +111,7 @@ static void take_reading(const struct cmt_usage *usage, struct usage_channel *to
 /* After "unavailable", only a reading that is rebased says anything. */
 int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	struct usage_channel *to = find(usage, c, &at);
 
 	if (!to)

@@ -59,7 +59,8 @@ static void order_counters(struct rng *rng)
 {
 	struct cmt_counters arg = {
 		.size = sizeof(arg),
-		.counters = CMT_F_CYCLES * rng_below(rng, 16),
+		.counters = CMT_F_CYCLES * rng_below(rng, 16) |
+			    CMT_F_CHANNEL * rng_below(rng, 2),
 	};
 	int err = ioctl(control.fd, CMT_IOC_SET_COUNTERS, &arg) ? -errno : 0;
 

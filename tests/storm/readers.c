@@ -41,6 +41,17 @@ static void check_conserved(const struct dev *dev)
 	}
 }
 
+/* Until the descriptor is closed; where there are none, it is no error. */
+static void want_channels(const struct dev *dev)
+{
+	struct cmt_counters arg = {
+		.size = sizeof(arg), .counters = CMT_F_CHANNEL,
+	};
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg) || errno == ENOTTY,
+	      "SET_COUNTERS: %m");
+}
+
 void act_reader(struct rng *rng)
 {
 	unsigned int n = 1 + rng_below(rng, 60);
@@ -48,6 +59,8 @@ void act_reader(struct rng *rng)
 
 	if (!storm_open(&dev, O_RDONLY))
 		return;
+	if (rng_one_in(rng, 3))
+		want_channels(&dev);
 	dev_map(&dev, rng_one_in(rng, 2) ? FROM_OLDEST : FROM_NOW);
 	did(DEED_readers);
 	while (n-- && !storm_closing()) {
