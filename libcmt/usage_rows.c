@@ -575,11 +575,21 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
 void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
 		 uint64_t elapsed_ns)
 {
+	bool all = false;
 	uint32_t i;
 
-	for (i = 0; i < usage->nr_holdings; i++)
-		if (usage->holdings[i].seen)
-			row_traffic(usage, r, &usage->holdings[i],
-				    &usage->holdings[i].total, elapsed_ns);
+	for (i = 0; i < usage->nr_holdings; i++) {
+		const struct usage_holding *h = &usage->holdings[i];
+
+		if (!h->seen)
+			continue;
+		row_traffic(usage, r, h, &h->total, elapsed_ns);
+		all |= h->rmid == CMT_RMID_NONE;
+	}
+	/* readings on demand are of owners only */
+	if (!all) {
+		r->partial = true;
+		r->why |= CMT_USAGE_WHY_OLD;
+	}
 	usage_rate_settle(r, false);
 }

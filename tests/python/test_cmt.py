@@ -774,6 +774,7 @@ class UsageTest(FakeCase):
             ts = T0 + n * MS
             FAKE.test_channel(1, U64(ts), 1, U32(2**32 - 1), U64(n * 2000), U64(n * 500))
             FAKE.test_channel(1, U64(ts), 0, 3, U64(n * 1000), U64(0))
+            sample(0, ts, 0, VALUES, (0, 0, 0, 0))
             self.milliseconds(n, n + 1, VALUES)
 
     def test_channels(self):

@@ -240,7 +240,7 @@ grep -q '^ *1003 broken .* - *- *- *- .* error$' "$scratch/out" ||
 	fail "a failed reading is not shown as -"
 run 0 "$stat" --light -i 0.1 -n 1 --json -b process
 has out '"missed":null,"sampling_interval_ns":null,"sampling_ns":null,"counted_ns":null,'
-has out '"cpus":null,"domains":1,"rows":3}'
+has out '"cpus":null,"domains":1,"rows":3,"channels":0,"channels_reason":null,"memory_bytes_per_s":null,'
 has out '"occupancy_bytes":4194304,'
 has out '"cycles":null,'
 run 0 "$stat" -l -i 0.1 -n 1 --csv -b domain

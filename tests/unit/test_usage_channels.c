@@ -424,6 +424,21 @@ START_TEST(test_model)
 }
 END_TEST
 
+/* Without RMID 0, the sum is not of all RMIDs. */
+START_TEST(test_without_rmid_0)
+{
+	own(1);
+	for (uint64_t ms = 0; ms <= 100; ms++) {
+		sample(ms, 1, ms * 800, CMT_F_MBM_TOTAL);
+		put(ms, 0, 0, 1000 * ms, 0);
+	}
+	close_frame(1);
+	ck_assert(frame->memory.rmids.known && frame->memory.rmids.partial);
+	ck_assert_uint_eq(frame->memory.rmids.why, CMT_USAGE_WHY_OLD);
+	ck_assert(!frame->memory.unattributed.known);
+}
+END_TEST
+
 /* An RMID that counted from somewhere on: its bound is one of the rest, too. */
 START_TEST(test_partial_rmids)
 {
@@ -573,6 +588,7 @@ int main(void)
 	tcase_add_test(tcase, test_unattributed_below_0);
 	tcase_add_test(tcase, test_no_rmids);
 	tcase_add_test(tcase, test_model);
+	tcase_add_test(tcase, test_without_rmid_0);
 	tcase_add_test(tcase, test_partial_rmids);
 	tcase_add_test(tcase, test_uncore);
 	tcase_add_test(tcase, test_peek);
