@@ -310,12 +310,38 @@ END_TEST
 /* A sum that goes back is no sum: it is not subtracted. */
 START_TEST(test_goes_back)
 {
+	for (uint64_t ms = 0; ms <= 100; ms++) {
+		put(ms, 0, 0, 1000 * (ms % 50), 0);
+		put(ms, 0, 1, 1000 * ms, 1000 * (ms % 50));
+	}
+	close_frame(2);
+	assert_partial(&channel_of(0, 0, 0)->read, 98000);
+	assert_partial(&channel_of(1, 0, 1)->read, 98000);
+	assert_partial(&channel_of(1, 0, 1)->written, 98000);
+}
+END_TEST
+
+/* What a channel carried while it was not read may be in its sum, or not. */
+START_TEST(test_rebased)
+{
 	for (uint64_t ms = 0; ms <= 100; ms++)
-		put(ms, 0, 0, 1000 * ms, ms == 50 ? 0 : 1000 * (200 - ms));
+		put_flags(ms, 0, 0, 1000 * ms, 0, CMT_F_CHANNEL |
+			  (ms == 50 ? CMT_F_REBASED : 0));
 	close_frame(1);
-	ck_assert(!channel_of(0, 0, 0)->read.known ||
-		  channel_of(0, 0, 0)->read.partial);
-	ck_assert_uint_le(channel_of(0, 0, 0)->read.bytes, 100000);
+	assert_partial(&channel_of(0, 0, 0)->read, 99000);
+}
+END_TEST
+
+/* After "unavailable" a reading continues no other one, whatever it says. */
+START_TEST(test_continues_nothing)
+{
+	for (uint64_t ms = 0; ms <= 100; ms++)
+		if (ms == 50)
+			gone(ms, 0, 0);
+		else
+			put(ms, 0, 0, 1000 * ms, 0);
+	close_frame(1);
+	assert_partial(&channel_of(0, 0, 0)->read, 98000);
 }
 END_TEST
 
@@ -387,6 +413,24 @@ START_TEST(test_unattributed)
 	/* two readings of two RMIDs, each off by two units of 64 bytes */
 	ck_assert_double_eq_tol(m->unattributed.hi - m->unattributed.lo,
 				2 * 2560 + 2 * 2e6 * 0.0004, 200);
+}
+END_TEST
+
+/* A channel of which a part is not known, beside RMIDs that are. */
+START_TEST(test_unattributed_of_a_part)
+{
+	own(1);
+	for (uint64_t ms = 0; ms <= 100; ms++) {
+		sample(ms, 1, ms * 600, CMT_F_MBM_TOTAL);
+		sample(ms, 0, ms * 200, CMT_F_MBM_TOTAL);
+		if (ms <= 50)
+			put(ms, 0, 0, 1000 * ms, 0);
+	}
+	close_frame(1);
+	ck_assert(frame->memory.total.partial && !frame->memory.rmids.partial);
+	ck_assert(!frame->memory.unattributed.known);
+	ck_assert(isinf(frame->memory.unattributed.hi));
+	ck_assert(isfinite(frame->memory.unattributed.lo));
 }
 END_TEST
 
@@ -544,6 +588,20 @@ START_TEST(test_too_many)
 }
 END_TEST
 
+/* All that there is room for are known, and one more is not. */
+START_TEST(test_one_too_many)
+{
+	for (uint32_t i = 0; i < MAX; i++)
+		put(0, 0, i, 0, 0);
+	put(50, 0, MAX, 0, 0);
+	for (uint32_t i = 0; i < MAX; i++)
+		put(100, 0, i, 1, 0);
+	close_frame(MAX);
+	ck_assert(channel_of(MAX - 1, 0, MAX - 1)->read.known);
+	ck_assert(!frame->memory.read.known);
+}
+END_TEST
+
 /* Channels that are all the same, with every value that a byte can have. */
 START_TEST(test_random_bytes)
 {
@@ -583,8 +641,11 @@ int main(void)
 	tcase_add_test(tcase, test_late_channel);
 	tcase_add_test(tcase, test_taken_by_others);
 	tcase_add_test(tcase, test_goes_back);
+	tcase_add_test(tcase, test_rebased);
+	tcase_add_test(tcase, test_continues_nothing);
 	tcase_add_test(tcase, test_other_reader);
 	tcase_add_test(tcase, test_unattributed);
+	tcase_add_test(tcase, test_unattributed_of_a_part);
 	tcase_add_test(tcase, test_unattributed_below_0);
 	tcase_add_test(tcase, test_no_rmids);
 	tcase_add_test(tcase, test_model);
@@ -594,6 +655,7 @@ int main(void)
 	tcase_add_test(tcase, test_peek);
 	tcase_add_test(tcase, test_hostile_values);
 	tcase_add_test(tcase, test_too_many);
+	tcase_add_test(tcase, test_one_too_many);
 	tcase_add_test(tcase, test_random_bytes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
