@@ -342,6 +342,12 @@ START_TEST(test_continues_nothing)
 			put(ms, 0, 0, 1000 * ms, 0);
 	close_frame(1);
 	assert_partial(&channel_of(0, 0, 0)->read, 98000);
+	/* also where hardly anything is left out */
+	for (uint64_t ms = 101; ms < 200; ms++)
+		put(ms, 0, 0, 1000 * ms, 0);
+	gone(200, 0, 0);
+	close_frame(1);
+	assert_partial(&channel_of(0, 0, 0)->read, 99000);
 }
 END_TEST
 
