@@ -21,9 +21,15 @@ static void take_some(struct dev *dev, struct rng *rng)
 	unsigned int most = 1 + rng_below(rng, BATCH);
 	uint32_t cpu;
 
-	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++)
-		if (ring_take(dev, &dev->rings[cpu], batch, most))
+	for (cpu = 0; cpu < dev->info.nr_cpus; cpu++) {
+		unsigned int n = ring_take(dev, &dev->rings[cpu], batch, most);
+
+		if (n)
 			did(DEED_records);
+		while (n--)
+			if (batch[n].type == CMT_REC_CHANNEL)
+				did(DEED_channels);
+	}
 }
 
 static void check_conserved(const struct dev *dev)

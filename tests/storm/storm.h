@@ -33,7 +33,7 @@
 	X(kills) X(offlines) X(mounts) X(groups) X(mon_groups)		\
 	X(tasks) X(looks) X(loads) X(busy) X(starved)			\
 	X(registers) X(unregisters) X(reads) X(releases)		\
-	X(events) X(event_reads)
+	X(events) X(event_reads) X(channels)
 #define STORM_DEED(name) DEED_##name,
 enum deed { STORM_DEEDS(STORM_DEED) NR_DEEDS };
 #undef STORM_DEED
