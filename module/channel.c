@@ -16,6 +16,7 @@
 #include <linux/io.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -69,6 +70,8 @@ struct cmt_channels {
 
 static struct cmt_channels **sockets;	/* constant after load */
 static u32 nr_sockets;
+static DEFINE_MUTEX(assign_mutex);	/* of the next, and of each CPU's channels */
+static bool sockets_claimed;
 static const char *refusal;		/* why no channel is ever read, or NULL */
 static const char *in_use;		/* why some is not read now, or NULL */
 static const char others_have[] = "another program uses some of the boxes";
@@ -174,6 +177,47 @@ static void release(struct cmt_channels *c)
 	c->nr_lost = 0;
 }
 
+static unsigned int reader_of(const struct cmt_channels *c)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (topology_logical_package_id(cpu) == c->socket &&
+		    per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu))
+			return cpu;
+	return nr_cpu_ids;
+}
+
+/* While nothing is claimed no CPU reads, and no tick pays for it. */
+void cmt_channels_assign(void)
+{
+	unsigned int cpu, reader;
+	u32 i;
+
+	mutex_lock(&assign_mutex);
+	for (i = 0; i < nr_sockets; i++) {
+		reader = sockets_claimed ? reader_of(sockets[i]) : nr_cpu_ids;
+		for_each_possible_cpu(cpu) {
+			struct cmt_channels **of = &per_cpu(cmt_cpus, cpu).channels;
+
+			if (cpu == reader)
+				WRITE_ONCE(*of, sockets[i]);
+			else if (*of == sockets[i])
+				WRITE_ONCE(*of, NULL);
+		}
+	}
+	mutex_unlock(&assign_mutex);
+}
+
+/* A CPU that comes or goes meanwhile assigns once more. */
+static void set_claimed(bool value)
+{
+	mutex_lock(&assign_mutex);
+	sockets_claimed = value;
+	mutex_unlock(&assign_mutex);
+	cmt_channels_assign();
+}
+
 /* The kernel's driver, by the names that it gives its first IMC box. */
 static bool has_driver(void)
 {
@@ -206,43 +250,18 @@ void cmt_channels_claim(void)
 	}
 	for (i = 0; i < nr_sockets; i++)
 		claim(sockets[i]);
+	if (nr_sockets)
+		set_claimed(true);
 }
 
 void cmt_channels_release(void)
 {
 	u32 i;
 
+	if (nr_sockets)
+		set_claimed(false);
 	for (i = 0; i < nr_sockets; i++)
 		release(sockets[i]);
-}
-
-static unsigned int reader_of(const struct cmt_channels *c)
-{
-	unsigned int cpu;
-
-	for_each_online_cpu(cpu)
-		if (topology_logical_package_id(cpu) == c->socket &&
-		    per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu))
-			return cpu;
-	return nr_cpu_ids;
-}
-
-void cmt_channels_assign(void)
-{
-	unsigned int cpu, reader;
-	u32 i;
-
-	for (i = 0; i < nr_sockets; i++) {
-		reader = reader_of(sockets[i]);
-		for_each_possible_cpu(cpu) {
-			struct cmt_channels **of = &per_cpu(cmt_cpus, cpu).channels;
-
-			if (cpu == reader)
-				WRITE_ONCE(*of, sockets[i]);
-			else if (*of == sockets[i])
-				WRITE_ONCE(*of, NULL);
-		}
-	}
 }
 
 u32 cmt_channels_due(const struct cmt_channels *channels)

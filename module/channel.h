@@ -4,8 +4,8 @@
  * from its memory and writes there (CAS commands, 64 bytes each).
  *
  * A box is claimed when the sampling starts and somebody wants channels, unless
- * somebody else uses the box, and restored when either ends.  One CPU of each socket reads the socket's
- * boxes in its ticks.
+ * somebody else uses the box, and restored when either ends.  One CPU of each
+ * socket reads the socket's boxes in its ticks.
  */
 #ifndef CMT_CHANNEL_H
 #define CMT_CHANNEL_H
@@ -37,7 +37,7 @@ bool cmt_channels_any(void);
 void cmt_channels_claim(void);
 void cmt_channels_release(void);
 
-/* CPUs have come or gone: find a reader for each socket.  By hotplug.c. */
+/* CPUs have come or gone: find a reader for each socket.  By hotplug.c; may sleep. */
 void cmt_channels_assign(void);
 
 /* How many records the tick of @cpu, which reads, writes at most. */
