@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What reading the memory channels adds to a tick: the difference of a tick without
- * samples with them and without, in one boot.  An access to a register of theirs is
+ * samples with them and without, in one boot; and what they add while no program asks
+ * for them.  An access to a register of theirs is
  * one instruction here; on silicon each leaves the core and takes as long as
  * hundreds.
  */
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bench.h"
 
 #define INTERVAL_NS	3100000	/* as in sample.c */
 
-static struct tick idle_tick(const char *params, const char *more)
+/* Until @fd is closed. */
+static void ask_for_channels(int fd)
+{
+	struct cmt_counters arg = {
+		.size = sizeof(arg), .counters = CMT_F_CHANNEL,
+	};
+
+	if (ioctl(fd, CMT_IOC_SET_COUNTERS, &arg))
+		die_errno("SET_COUNTERS");
+}
+
+static struct tick idle_tick(const char *params, const char *more, bool ask)
 {
 	struct records records;
 	struct cmt_info info;
@@ -25,6 +38,8 @@ static struct tick idle_tick(const char *params, const char *more)
 	fd = device_open();
 	device_info(fd, &info);
 	device_interval(fd, INTERVAL_NS);
+	if (ask)
+		ask_for_channels(fd);
 	records_open(&records, fd, &info);
 	real_time(true);
 	tick = bench_idle(&records, fd);
@@ -37,12 +52,14 @@ static struct tick idle_tick(const char *params, const char *more)
 
 void bench_channels(const char *params)
 {
-	struct tick without = idle_tick(params, "uncore=0");
-	struct tick with = idle_tick(params, "");
+	struct tick without = idle_tick(params, "uncore=0", true);
+	struct tick unasked = idle_tick(params, "", false);
+	struct tick with = idle_tick(params, "", true);
 
-	if (without.channels || !with.channels)
-		die("%u channels with uncore=0, %u without", without.channels,
-		    with.channels);
+	if (without.channels || unasked.channels || !with.channels)
+		die("%u channels with uncore=0, %u while nobody asks, %u without",
+		    without.channels, unasked.channels, with.channels);
+	figure("channels_unasked", unasked.busy - without.busy);
 	figure("channels", with.channels);
 	figure("tick_channels", with.busy);
 	figure("channel", (with.busy - without.busy) / with.channels);
