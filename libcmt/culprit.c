@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Owners and slots: who is followed, and what each slot says of them. */
+#include "culprit_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define OWNERS_DEFAULT	1024U
+#define OWNERS_MAX	16384U
+#define SLOT_NS		1000000ULL
+#define COOLDOWN_NS	1000000000ULL
+#define VALID_KNOWN	(CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC |	\
+			 COUNTED | CMT_CULPRIT_IDLE)
+#define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
+			 CMT_CULPRIT_MISSES)
+#define BYTES_MAX	(1ULL << 50)	/* in a slot: more cannot be */
+
+static int options(struct cmt_culprit_opts *opts,
+		   const struct cmt_culprit_opts *from)
+{
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof(opts->reserved) / sizeof(opts->reserved[0]);
+	     i++) {
+		if (opts->reserved[i])
+			return -EINVAL;
+	}
+	opts->max_owners = opts->max_owners ? opts->max_owners : OWNERS_DEFAULT;
+	opts->slot_ns = opts->slot_ns ? opts->slot_ns : SLOT_NS;
+	opts->cooldown_ns = opts->cooldown_ns ? opts->cooldown_ns : COOLDOWN_NS;
+	return opts->max_owners > OWNERS_MAX || opts->slot_ns != SLOT_NS ?
+	       -EINVAL : 0;
+}
+
+static uint32_t hash_size(uint32_t owners)
+{
+	uint32_t size = 16;
+
+	while (size < 2 * owners)
+		size *= 2;
+	return size;
+}
+
+static void link_free(struct cmt_culprit *culprit, uint32_t index)
+{
+	culprit->cells[index].used = false;
+	culprit->cells[index].next = culprit->free;
+	culprit->free = index;
+}
+
+int cmt_culprit_new(struct cmt_culprit **culprit,
+		    const struct cmt_culprit_opts *opts)
+{
+	struct cmt_culprit_opts known;
+	struct cmt_culprit *c;
+	uint32_t n, size;
+
+	if (options(&known, opts))
+		return -EINVAL;
+	n = known.max_owners;
+	size = hash_size(n);
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->cells = calloc(n, sizeof(*c->cells));
+	c->order = malloc(n * sizeof(*c->order));
+	c->hash = malloc(size * sizeof(*c->hash));
+	if (!c->cells || !c->order || !c->hash) {
+		cmt_culprit_free(c);
+		return -ENOMEM;
+	}
+	memset(c->order, 0xff, n * sizeof(*c->order));
+	memset(c->hash, 0xff, size * sizeof(*c->hash));
+	c->opts = known;
+	c->hash_mask = size - 1;
+	c->unit = known.unit_bytes / 1024.0f;
+	c->peak = (float)known.peak_bytes / 1024.0f / 1000.0f;
+	c->free = CULPRIT_NOBODY;
+	while (n)
+		link_free(c, --n);
+	*culprit = c;
+	return 0;
+}
+
+void cmt_culprit_free(struct cmt_culprit *culprit)
+{
+	if (!culprit)
+		return;
+	free(culprit->cells);
+	free(culprit->order);
+	free(culprit->hash);
+	free(culprit);
+}
+
+static uint32_t *bucket(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
+{
+	uint64_t h = (id + domain) * 0x9e3779b97f4a7c15ULL;
+
+	return &culprit->hash[(h >> 32) & culprit->hash_mask];
+}
+
+static uint32_t find_cell(struct cmt_culprit *culprit, uint64_t id,
+			  uint32_t domain)
+{
+	uint32_t i = *bucket(culprit, id, domain);
+
+	while (i != CULPRIT_NOBODY && (culprit->cells[i].id != id ||
+				       culprit->cells[i].domain != domain))
+		i = culprit->cells[i].next;
+	return i;
+}
+
+/* The past is known of who comes when the others' is. */
+static uint32_t add_cell(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
+{
+	uint32_t index = culprit->free, *head = bucket(culprit, id, domain);
+	struct culprit_cell *cell;
+
+	if (index == CULPRIT_NOBODY)
+		return index;
+	cell = &culprit->cells[index];
+	culprit->free = cell->next;
+	memset(cell, 0, offsetof(struct culprit_cell, series));
+	cell->id = id;
+	cell->domain = domain;
+	cell->used = true;
+	cell->seen = culprit->slot - 1;
+	cell->mean_slot = culprit->slot;
+	cell->next = *head;
+	*head = index;
+	culprit_cell_anew(cell, culprit->slot - culprit->base > CULPRIT_BLOCK,
+			  culprit->slot);
+	culprit->nr_owners++;
+	if (index >= culprit->nr_used)
+		culprit->nr_used = index + 1;
+	if (domain >= culprit->nr_domains)
+		culprit->nr_domains = domain + 1;
+	return index;
+}
+
+static void forget_debts(struct cmt_culprit *culprit, uint32_t index)
+{
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		struct culprit_cell *cell = &culprit->cells[i];
+
+		for (uint32_t k = 0; cell->used && k < cell->nr_debts; k++) {
+			if (cell->debts[k].cell == index)
+				cell->debts[k--] = cell->debts[--cell->nr_debts];
+		}
+	}
+}
+
+static void remove_cell(struct cmt_culprit *culprit, uint32_t index)
+{
+	struct culprit_cell *cell = &culprit->cells[index];
+	uint32_t *at = bucket(culprit, cell->id, cell->domain);
+
+	while (*at != index)
+		at = &culprit->cells[*at].next;
+	*at = cell->next;
+	forget_debts(culprit, index);
+	link_free(culprit, index);
+	culprit->nr_owners--;
+}
+
+/* The cell of sample @i, or CULPRIT_NOBODY: there is no room. */
+static uint32_t cell_of(struct cmt_culprit *culprit,
+			const struct cmt_culprit_sample *sample, uint32_t i)
+{
+	bool hint = i < culprit->opts.max_owners;
+	uint32_t index = hint ? culprit->order[i] : CULPRIT_NOBODY;
+	const struct culprit_cell *cell;
+
+	if (index != CULPRIT_NOBODY) {
+		cell = &culprit->cells[index];
+		if (cell->used && cell->id == sample->id &&
+		    cell->domain == sample->domain)
+			return index;
+	}
+	index = find_cell(culprit, sample->id, sample->domain);
+	if (index == CULPRIT_NOBODY)
+		index = add_cell(culprit, sample->id, sample->domain);
+	if (hint)
+		culprit->order[i] = index;
+	return index;
+}
+
+/* The next slot of a cell, of which nothing is known yet. */
+static void cell_turn(struct culprit_cell *cell, uint64_t slot)
+{
+	cell->has_occupancy = (uint8_t)(cell->has_occupancy << 1);
+	cell->has_traffic = (uint8_t)(cell->has_traffic << 1);
+	cell->has_counters = (uint8_t)(cell->has_counters << 1);
+	culprit_blocks(cell, slot);
+}
+
+/*
+ * Traffic of several slots is spread over those of them of which nothing was known.
+ */
+static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
+			uint32_t span)
+{
+	uint32_t n = 1;
+
+	while (n < span && n < CULPRIT_RECENT && !(cell->has_traffic >> n & 1))
+		n++;
+	if (span > n)
+		kib *= (float)n / (float)span;
+	for (uint32_t i = 0; i < n; i++) {
+		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib / n;
+		cell->has_traffic |= (uint8_t)(1U << i);
+	}
+}
+
+static void set_counters(struct culprit_cell *cell,
+			 struct culprit_recent *recent,
+			 const struct cmt_culprit_sample *sample)
+{
+	if ((sample->valid & COUNTED) != COUNTED || !sample->instructions)
+		return;
+	recent->cycles = (float)sample->cycles;
+	recent->instructions = (float)sample->instructions;
+	recent->misses = (float)sample->misses;
+	cell->has_counters |= 1;
+}
+
+static void set_values(struct culprit_cell *cell, uint64_t slot,
+		       const struct cmt_culprit_sample *sample)
+{
+	struct culprit_recent *recent = &cell->recent[slot % CULPRIT_RECENT];
+	bool idle = sample->valid & CMT_CULPRIT_IDLE;
+
+	if (sample->valid & CMT_CULPRIT_OCCUPANCY)
+		cell->occupancy = (float)sample->occupancy_bytes / 1024;
+	if ((sample->valid & CMT_CULPRIT_OCCUPANCY || idle) &&
+	    !isnan(cell->occupancy)) {
+		recent->occupancy = cell->occupancy;
+		cell->has_occupancy |= 1;
+	}
+	if (sample->valid & CMT_CULPRIT_TRAFFIC)
+		set_traffic(cell, slot, (float)sample->traffic_bytes / 1024,
+			    sample->span);
+	else if (idle)
+		set_traffic(cell, slot, 0, 1);
+	set_counters(cell, recent, sample);
+}
+
+/* Does the sample say that nothing happened? */
+static bool is_still(const struct culprit_cell *cell,
+		     const struct cmt_culprit_sample *sample)
+{
+	if (sample->valid & CMT_CULPRIT_IDLE)
+		return !(sample->valid & ~CMT_CULPRIT_IDLE) &&
+		       !isnan(cell->occupancy);
+	return sample->valid & CMT_CULPRIT_OCCUPANCY &&
+	       sample->valid & CMT_CULPRIT_TRAFFIC && !sample->traffic_bytes &&
+	       !sample->instructions &&
+	       (float)sample->occupancy_bytes / 1024 == cell->occupancy;
+}
+
+static void wake(struct culprit_cell *cell, uint64_t slot)
+{
+	culprit_blocks(cell, slot - 1);
+	cell->calm = false;
+	cell->still = 0;
+}
+
+static void calm_down(struct culprit_cell *cell)
+{
+	cell->calm = true;
+	cell->rate = 0;
+	cell->excess = 0;
+	cell->lost = 0;
+	cell->refetched = 0;
+	cell->passed = 0;
+	cell->squeezed = 0;
+}
+
+static void take(struct cmt_culprit *culprit,
+		 const struct cmt_culprit_sample *sample, uint32_t i)
+{
+	uint32_t index = cell_of(culprit, sample, i);
+	struct culprit_cell *cell;
+	bool still;
+
+	if (index == CULPRIT_NOBODY) {
+		culprit->not_followed++;
+		return;
+	}
+	cell = &culprit->cells[index];
+	if (cell->seen == culprit->slot)
+		return;
+	cell->seen = culprit->slot;
+	still = is_still(cell, sample);
+	if (still && cell->calm)
+		return;
+	if (cell->calm)
+		wake(cell, culprit->slot);
+	cell->flags = sample->flags;
+	cell_turn(cell, culprit->slot);
+	set_values(cell, culprit->slot, sample);
+	cell->still = still ? cell->still + 1 : 0;
+	if (cell->still > CULPRIT_RECENT)
+		calm_down(cell);
+}
+
+/* Those that are not in this slot. */
+static void pass_over(struct cmt_culprit *culprit)
+{
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		struct culprit_cell *cell = &culprit->cells[i];
+
+		if (!cell->used || cell->seen == culprit->slot)
+			continue;
+		if (culprit->slot - cell->seen > CULPRIT_FORGET) {
+			remove_cell(culprit, i);
+			continue;
+		}
+		if (cell->calm)
+			wake(cell, culprit->slot);
+		cell_turn(cell, culprit->slot);
+	}
+}
+
+static void begin_anew(struct cmt_culprit *culprit)
+{
+	culprit->base = culprit->slot;
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		if (culprit->cells[i].used)
+			culprit_cell_anew(&culprit->cells[i], false,
+					  culprit->slot);
+	}
+}
+
+/* Slots that were left out: nothing is known of anybody. */
+static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
+{
+	culprit->missing += slots;
+	if (slots > CULPRIT_GAP) {
+		culprit->slot++;
+		begin_anew(culprit);
+		return;
+	}
+	while (slots--) {
+		culprit->slot++;
+		pass_over(culprit);
+	}
+}
+
+static const struct cmt_culprit_sample *
+sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
+{
+	return (const struct cmt_culprit_sample *)
+		((const char *)slot->samples + (size_t)i * slot->sample_size);
+}
+
+static bool sample_possible(const struct cmt_culprit_sample *sample)
+{
+	return !(sample->valid & ~VALID_KNOWN) &&
+	       !(sample->flags & ~CMT_CULPRIT_NO_VICTIM) &&
+	       sample->domain < CULPRIT_DOMAINS &&
+	       sample->occupancy_bytes < BYTES_MAX &&
+	       sample->traffic_bytes < BYTES_MAX;
+}
+
+static bool slot_possible(const struct cmt_culprit *culprit,
+			  const struct cmt_culprit_slot *slot)
+{
+	if (!cmt_sz_possible(slot->sz) || slot->sz < sizeof(*slot) ||
+	    (slot->nr_samples && (!slot->samples ||
+	     slot->sample_size < sizeof(struct cmt_culprit_sample) ||
+	     slot->sample_size % sizeof(uint64_t))))
+		return false;
+	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
+			      (slot->start_ns - culprit->start_ns) %
+			      culprit->opts.slot_ns))
+		return false;
+	for (uint32_t i = 0; i < slot->nr_samples; i++) {
+		if (!sample_possible(sample_at(slot, i)))
+			return false;
+	}
+	return true;
+}
+
+int cmt_culprit_add(struct cmt_culprit *culprit,
+		    const struct cmt_culprit_slot *slot)
+{
+	uint64_t past;
+
+	if (!slot_possible(culprit, slot))
+		return -EINVAL;
+	if (culprit->slot) {
+		past = (slot->start_ns - culprit->start_ns) /
+		       culprit->opts.slot_ns;
+		if (past > 1)
+			leave_out(culprit, past - 1);
+	}
+	culprit->slot++;
+	if (culprit->slot == 1)
+		begin_anew(culprit);
+	culprit->start_ns = slot->start_ns;
+	for (uint32_t i = 0; i < slot->nr_samples; i++)
+		take(culprit, sample_at(slot, i), i);
+	culprit->samples += slot->nr_samples;
+	pass_over(culprit);
+	culprit_flows(culprit);
+	culprit_judge(culprit);
+	return (int)culprit->queue_nr;
+}

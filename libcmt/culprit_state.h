@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Private to culprit*.c.  Values are KiB and slots of 1 ms, as float: they differ by
+ * less than a unit of the counters.
+ *
+ * A cell is one owner in one L3 domain.  Cells are found by id and domain, and in the
+ * usual case by their place in the slot before.
+ */
+#ifndef LIBCMT_CULPRIT_STATE_H
+#define LIBCMT_CULPRIT_STATE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cmt/culprit.h>
+
+/*
+ * Parameters: docs/culprit.md says what each is for, and tests/culprit/ on what they
+ * were decided.  -D gives another value, for those who decide them.
+ */
+#ifndef CULPRIT_EXCESS
+#define CULPRIT_EXCESS	1.4f	/* traffic above so much of its 90th percentile */
+#endif
+#ifndef CULPRIT_TAKEN
+#define CULPRIT_TAKEN	0.10f	/* of the victim's occupancy, taken by the first */
+#endif
+#ifndef CULPRIT_TAKEN_KIB
+#define CULPRIT_TAKEN_KIB 256.0f
+#endif
+#ifndef CULPRIT_SHARE
+#define CULPRIT_SHARE	0.2f	/* the first suspect's part of what was taken */
+#endif
+#ifndef CULPRIT_LOST_A
+#define CULPRIT_LOST_A	0.04f	/* of the victim's occupancy, gone */
+#endif
+#ifndef CULPRIT_LOST_B
+#define CULPRIT_LOST_B	0.03f
+#endif
+#ifndef CULPRIT_SELF
+#define CULPRIT_SELF	0.5f	/* others' part to its own */
+#endif
+#ifndef CULPRIT_REFETCH_A
+#define CULPRIT_REFETCH_A 6.0f	/* refetched at most so many times what was taken */
+#endif
+#ifndef CULPRIT_REFETCH_B
+#define CULPRIT_REFETCH_B 4.0f
+#endif
+#ifndef CULPRIT_GAINED
+#define CULPRIT_GAINED	0.2f	/* of what it took a suspect must have gained */
+#endif
+#ifndef CULPRIT_HARM_A
+#define CULPRIT_HARM_A	0.5f	/* refetched at least so much of what was taken */
+#endif
+#ifndef CULPRIT_HARM_KIB
+#define CULPRIT_HARM_KIB 64.0f
+#endif
+#ifndef CULPRIT_CPI
+#define CULPRIT_CPI	1.03f	/* of the median */
+#endif
+#ifndef CULPRIT_CPI_MAD
+#define CULPRIT_CPI_MAD	1.5f	/* deviations above it */
+#endif
+#ifndef CULPRIT_MPI
+#define CULPRIT_MPI	1.05f
+#endif
+#ifndef CULPRIT_WINDOW
+#define CULPRIT_WINDOW	32	/* blocks in a baseline */
+#endif
+#ifndef CULPRIT_PASSED
+#define CULPRIT_PASSED	2	/* of the last 3 slots, and this one */
+#endif
+#ifndef CULPRIT_LEARN
+#define CULPRIT_LEARN	24	/* blocks before a baseline counts */
+#endif
+#define CULPRIT_BLOCK	4	/* slots in a block of a baseline */
+#define CULPRIT_LAG	5	/* blocks that are too new for a baseline */
+#define CULPRIT_RING	(CULPRIT_WINDOW + CULPRIT_LAG)
+#define CULPRIT_RECENT	8	/* slots kept one by one; a power of two */
+#define CULPRIT_FORGET	2000	/* slots without a sample */
+#define CULPRIT_GAP	64	/* slots left out before all begins anew */
+#define CULPRIT_DOMAINS	64
+#define CULPRIT_SOURCES	8	/* of a domain in a slot */
+#define CULPRIT_QUEUE	64
+#define CULPRIT_NOBODY	UINT32_MAX
+
+/* Percentiles of the last blocks: sorted as they come, unknown ones are NAN. */
+struct culprit_series {
+	float ring[CULPRIT_RING];
+	float sorted[CULPRIT_WINDOW];
+	uint16_t nr;		/* known values in sorted */
+};
+
+enum {
+	CULPRIT_OF_TRAFFIC,
+	CULPRIT_OF_OCCUPANCY,
+	CULPRIT_OF_CPI,
+	CULPRIT_OF_MPI,
+	CULPRIT_SERIES,
+};
+
+/* What one slot says; sums are of slots whose bit in the masks is set. */
+struct culprit_recent {
+	float occupancy;
+	float traffic;
+	float cycles;
+	float instructions;
+	float misses;
+};
+
+/* What a victim lost to one suspect. */
+struct culprit_debt {
+	uint32_t cell;
+	uint64_t slot;		/* the amount was true then, and decays */
+	float kib;
+};
+
+/* The last verdict of each kind. */
+struct culprit_told {
+	uint64_t suspect;
+	uint64_t ts_ns;		/* 0: none */
+};
+
+struct culprit_cell {
+	/* what each slot touches comes first */
+	uint64_t id;
+	uint32_t domain;
+	uint32_t flags;		/* CMT_CULPRIT_NO_VICTIM */
+	bool used;
+	bool calm;		/* idle, and nothing changes */
+	uint64_t seen;		/* the last slot with a sample */
+	uint32_t still;		/* slots in which nothing changed */
+	uint64_t block_slot;	/* the next block begins here */
+	uint64_t born;
+	float occupancy;	/* last known */
+	uint8_t has_occupancy;	/* bits: slots, the newest is bit 0 */
+	uint8_t has_traffic;
+	uint8_t has_counters;
+	uint8_t passed;		/* slots in which all conditions held, by kind */
+	uint8_t harmed;
+	uint8_t squeezed;	/* of CMT_CULPRIT_BANDWIDTH */
+	uint8_t grew;		/* of CMT_CULPRIT_OWN_SET */
+	float rate;		/* traffic a slot, mean of a block's length */
+	float excess;
+	float lost;		/* a slot */
+	float refetched;
+	float own;		/* what it took from itself */
+	uint64_t own_slot;
+	uint64_t onset;
+	uint32_t nr_debts;
+	struct culprit_debt debts[CULPRIT_SOURCES];
+	struct culprit_recent recent[CULPRIT_RECENT];
+	/* baselines, renewed with each block */
+	bool known;		/* traffic and occupancy have baselines */
+	bool counted;		/* so have CPI and MPI */
+	float traffic50, traffic90, occupancy50, cpi50, cpi_mad, mpi50;
+	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
+	uint64_t blamed_ns;	/* CPU trouble until then */
+	float lost_mean;	/* of about a second, for the standing picture */
+	float rate_mean;
+	uint64_t mean_slot;
+	uint32_t next;		/* of the same hash */
+	struct culprit_series series[CULPRIT_SERIES];
+};
+
+struct culprit_source {
+	uint32_t cell;
+	float excess;
+};
+
+struct culprit_domain {
+	float rate;		/* of those who allocate */
+	float traffic;		/* of all */
+	float usual;		/* sum of their medians */
+	float excess;
+	uint32_t nr_active;
+	uint32_t nr_rising;	/* with an excess */
+	uint32_t nr_sources;	/* the greatest of them */
+	struct culprit_source sources[CULPRIT_SOURCES];
+};
+
+struct cmt_culprit {
+	struct cmt_culprit_opts opts;
+	float unit;		/* KiB */
+	float peak;		/* KiB a slot; 0: not known */
+	uint64_t slot;		/* number of this one; the first is 1 */
+	uint64_t start_ns;	/* of this one */
+	uint64_t base;		/* the slot in which all began, or began anew */
+	uint32_t nr_used;	/* cells [0, nr_used) may be used */
+	uint32_t nr_owners;
+	uint32_t free;		/* a list by next */
+	uint32_t nr_domains;
+	uint64_t samples, verdicts, missing, not_followed, not_told;
+	struct culprit_domain domains[CULPRIT_DOMAINS];
+	uint32_t hash_mask;
+	uint32_t *hash;
+	uint32_t *order;	/* cell of sample i, in the slot before */
+	struct culprit_cell *cells;
+	uint32_t queue_at, queue_nr;
+	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
+	struct cmt_culprit_verdict shown;
+};
+
+/* Not fmaxf(): the library is not linked with libm. */
+static inline float culprit_max(float a, float b)
+{
+	return a > b ? a : b;
+}
+
+/* culprit_baseline.c */
+void culprit_series_init(struct culprit_series *series, float value);
+void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
+/* Blocks that end before @slot. */
+void culprit_blocks(struct culprit_cell *cell, uint64_t slot);
+
+/* culprit_flow.c */
+float culprit_decay(uint64_t slots);
+/* What is owed now, for any slot. */
+float culprit_owed(const struct cmt_culprit *culprit,
+		   const struct culprit_debt *debt);
+void culprit_flows(struct cmt_culprit *culprit);
+
+/* culprit_judge.c */
+void culprit_judge(struct cmt_culprit *culprit);
+
+/* culprit_verdict.c */
+/* The cell's numbers and suspects; false: the cooldown is not over. */
+bool culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		  uint32_t kind);
+
+#endif

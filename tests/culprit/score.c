@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "score.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS	1000000ULL
+
+int score_verbose;
+
+void score_samples(const struct host *host, const struct reading *readings,
+		   bool counters, struct cmt_culprit_sample *samples)
+{
+	for (uint32_t i = 0; i < host->nr_runners; i++) {
+		const struct reading *r = &readings[i];
+		struct cmt_culprit_sample *s = &samples[i];
+
+		memset(s, 0, sizeof(*s));
+		s->id = host->runners[i].id;
+		s->domain = host->runners[i].domain;
+		s->valid = r->idle ? CMT_CULPRIT_IDLE : 0;
+		if (r->read) {
+			s->valid |= CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
+			s->occupancy_bytes = (uint64_t)(r->occupancy * 1024);
+			s->traffic_bytes = (uint64_t)(r->traffic * 1024);
+		}
+		if (!counters || r->idle)
+			continue;
+		s->valid |= CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |
+			    CMT_CULPRIT_MISSES;
+		s->cycles = (uint64_t)r->cycles;
+		s->instructions = (uint64_t)r->instructions;
+		s->misses = (uint64_t)r->misses;
+	}
+}
+
+struct trial {
+	struct score *score;
+	const struct scenario *scenario;
+	const struct trace *trace;
+	bool named[SCENARIO_PHASES];
+	bool accused;
+};
+
+/*
+ * Where nobody is planted, runner 0 may change, and then takes cache from others:
+ * it may be named for that, if it took more in the last 30 ms than all others.
+ */
+static bool first_did(const struct trial *trial,
+		      const struct cmt_culprit_verdict *verdict, uint32_t ms)
+{
+	const struct scenario *s = trial->scenario;
+	uint32_t first = 0, others = 0, i = 0;
+
+	if (s->kind == KIND_RISE || s->kind == KIND_QUIET || s->nr_phases ||
+	    verdict->suspects[0].id != SCENARIO_VICTIM)
+		return false;
+	while (s->host.runners[i].id != verdict->id)
+		i++;
+	for (uint32_t t = ms < 30 ? 0 : ms - 30; t <= ms; t++) {
+		first += trace_at(trial->trace, t)[i].gone_first;
+		others += trace_at(trial->trace, t)[i].gone_others;
+	}
+	return first > others;
+}
+
+/* Has @id been planted in a phase that has begun? */
+static bool is_culprit(const struct scenario *scenario, uint64_t id, uint32_t ms)
+{
+	for (uint32_t p = 0; p < scenario->nr_phases; p++) {
+		if (ms >= scenario->phases[p].onset_ms &&
+		    scenario->phases[p].culprits >> id & 1)
+			return true;
+	}
+	return false;
+}
+
+static bool is_accusation(const struct cmt_culprit_verdict *verdict)
+{
+	return verdict->nr_suspects > 0;
+}
+
+/* The phase that @ms is in, or nr_phases. */
+static uint32_t phase_at(const struct scenario *scenario, uint32_t ms)
+{
+	uint32_t p;
+
+	for (p = 0; p < scenario->nr_phases; p++) {
+		if (ms >= scenario->phases[p].onset_ms &&
+		    ms < scenario->phases[p].end_ms)
+			break;
+	}
+	return p;
+}
+
+static void say(const struct trial *trial, const struct cmt_culprit_verdict *v,
+		uint32_t ms)
+{
+	const struct scenario *s = trial->scenario;
+
+	printf("%s seed %lu: %u ms (onset %u): %lu suffers from %lu (kind %u, of %06x), lost %lu of %lu KiB, took %lu KiB, share %.2f, refetched %lu KiB, cpi %.2f/%.2f mpki %.2f/%.2f harm %.3f\n",
+	       kind_name(s->kind), (unsigned long)s->seed, ms,
+	       s->nr_phases ? s->phases[0].onset_ms : 0, (unsigned long)v->id,
+	       (unsigned long)v->suspects[0].id, v->kind,
+	       s->nr_phases ? s->phases[0].culprits : 0,
+	       (unsigned long)v->lost_bytes >> 10,
+	       (unsigned long)v->occupancy_before >> 10,
+	       (unsigned long)v->suspects[0].taken_bytes >> 10,
+	       v->suspects[0].share, (unsigned long)v->refetched_bytes >> 10,
+	       v->cpi, v->cpi_before, v->mpki, v->mpki_before,
+	       trial->trace->harm[0]);
+}
+
+static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)
+{
+	struct score *score = trial->score;
+	uint32_t latency = ms + 1 - trial->scenario->phases[p].onset_ms;
+
+	trial->named[p] = true;
+	score->right += right;
+	score->wrong += !right;
+	if (!right)
+		return;
+	score->in20 += latency <= 20;
+	score->in30 += latency <= 30;
+	score->in130 += latency <= 130;
+	if (score->nr_latencies < SCORE_LATENCIES)
+		score->latency_ms[score->nr_latencies++] = (uint16_t)latency;
+}
+
+static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
+		 uint32_t ms)
+{
+	const struct scenario *s = trial->scenario;
+	uint32_t p = phase_at(s, ms);
+	bool right;
+
+	if (!is_accusation(v))
+		return;
+	if (first_did(trial, v, ms)) {
+		trial->score->true_other++;
+		return;
+	}
+	trial->accused = true;
+	right = p < s->nr_phases && v->domain == 0 &&
+		s->phases[p].culprits >> v->suspects[0].id & 1;
+	if (p < s->nr_phases && v->id == SCENARIO_VICTIM && !v->domain &&
+	    !trial->named[p] && trial->trace->harm[p] >= 0.03)
+		count_name(trial, p, right, ms);
+	else if (s->nr_phases && !is_culprit(s, v->suspects[0].id, ms))
+		trial->score->stray++;
+	else
+		right = s->nr_phases;
+	if (score_verbose > 1 || (score_verbose && !right))
+		say(trial, v, ms);
+}
+
+static void conclude(struct trial *trial)
+{
+	const struct scenario *s = trial->scenario;
+	struct score *score = trial->score;
+
+	for (uint32_t p = 0; p < s->nr_phases; p++) {
+		if (trial->trace->harm[p] < 0.03)
+			continue;
+		score->phases++;
+		score->missed += !trial->named[p];
+		if (score_verbose && !trial->named[p])
+			printf("%s seed %lu: missed, harm %.3f\n",
+			       kind_name(s->kind), (unsigned long)s->seed,
+			       trial->trace->harm[p]);
+	}
+	score->innocent += !s->nr_phases;
+	score->accused += !s->nr_phases && trial->accused;
+}
+
+int score_trace(struct score *score, const struct scenario *scenario,
+		const struct trace *trace, bool counters)
+{
+	struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .max_owners = HOST_RUNNERS,
+		.unit_bytes = (uint32_t)(scenario->host.quantum_kib * 1024),
+		.peak_bytes = (uint64_t)(scenario->host.peak_kib * 1024e3),
+	};
+	struct cmt_culprit_sample samples[HOST_RUNNERS];
+	struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .sample_size = sizeof(samples[0]),
+		.samples = samples, .nr_samples = trace->nr_runners,
+	};
+	const struct cmt_culprit_verdict *verdict;
+	struct trial trial = { score, scenario, trace, { false }, false };
+	struct cmt_culprit *culprit;
+	int ret = cmt_culprit_new(&culprit, &opts);
+
+	for (uint32_t ms = 0; !ret && ms < trace->length_ms; ms++) {
+		score_samples(&scenario->host, trace_at(trace, ms), counters,
+			      samples);
+		slot.start_ns = (ms + 1) * MS;
+		ret = cmt_culprit_add(culprit, &slot);
+		for (; ret > 0; ret--) {
+			cmt_culprit_next(culprit, &verdict);
+			hear(&trial, verdict, ms);
+		}
+	}
+	cmt_culprit_free(culprit);
+	conclude(&trial);
+	return ret;
+}
+
+void score_add(struct score *to, const struct score *from)
+{
+	to->phases += from->phases;
+	to->right += from->right;
+	to->wrong += from->wrong;
+	to->missed += from->missed;
+	to->in20 += from->in20;
+	to->in30 += from->in30;
+	to->in130 += from->in130;
+	to->innocent += from->innocent;
+	to->accused += from->accused;
+	to->stray += from->stray;
+	to->true_other += from->true_other;
+	for (uint32_t i = 0; i < from->nr_latencies &&
+			     to->nr_latencies < SCORE_LATENCIES; i++)
+		to->latency_ms[to->nr_latencies++] = from->latency_ms[i];
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+double score_latency(struct score *score, double percent)
+{
+	uint32_t n = score->nr_latencies;
+
+	if (!n)
+		return 0;
+	qsort(score->latency_ms, n, sizeof(score->latency_ms[0]), compare);
+	return score->latency_ms[(uint32_t)((n - 1) * percent / 100 + 0.5)];
+}
