@@ -66,19 +66,19 @@ static float lost(const struct cmt_culprit *culprit,
 	return in > kept ? (in - kept) / CULPRIT_BLOCK : 0;
 }
 
-static void source_add(struct culprit_domain *domain, uint32_t cell, float excess)
+void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib)
 {
 	uint32_t i;
 
-	if (domain->nr_sources < CULPRIT_SOURCES)
-		domain->nr_sources++;
-	else if (domain->sources[CULPRIT_SOURCES - 1].excess >= excess)
+	list->total += kib;
+	if (list->nr < CULPRIT_SOURCES)
+		list->nr++;
+	else if (list->sources[CULPRIT_SOURCES - 1].kib >= kib)
 		return;
-	for (i = domain->nr_sources - 1;
-	     i && domain->sources[i - 1].excess < excess; i--)
-		domain->sources[i] = domain->sources[i - 1];
-	domain->sources[i].cell = cell;
-	domain->sources[i].excess = excess;
+	for (i = list->nr - 1; i && list->sources[i - 1].kib < kib; i--)
+		list->sources[i] = list->sources[i - 1];
+	list->sources[i].cell = cell;
+	list->sources[i].kib = kib;
 }
 
 /* Traffic without occupancy passes the cache by, as non-temporal stores do. */
@@ -98,39 +98,44 @@ static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell)
 	cell->rate_mean += weight * (cell->rate - cell->rate_mean);
 }
 
+/* What is fetched above the median, and not forgotten yet. */
+static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell)
+{
+	float more;
+
+	if (!(cell->has_traffic & 1))
+		return;
+	more = recent(culprit, cell, 0)->traffic - cell->traffic50;
+	more += cell->refetched * culprit_decay(1);
+	cell->refetched = more > 0 ? more : 0;
+}
+
 /* The first pass: this cell by itself. */
 static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
 	struct culprit_cell *cell = &culprit->cells[index];
 	struct culprit_domain *domain = &culprit->domains[cell->domain];
-	float usual, excess;
+	float gain;
 
 	cell->rate = mean_traffic(culprit, cell);
 	cell->lost = lost(culprit, cell);
-	means(culprit, cell);
 	cell->excess = 0;
-	domain->nr_active += cell->rate > 4;
-	if (!cell->known)
-		return;
+	means(culprit, cell);
+	domain->traffic += cell->rate;
 	if (allocates(culprit, cell))
 		domain->rate += cell->rate;
-	domain->traffic += cell->rate;
-	domain->usual += cell->traffic50;
-	if (cell->has_traffic & 1) {
-		float more = recent(culprit, cell, 0)->traffic - cell->traffic50;
-
-		cell->refetched = cell->refetched * culprit_decay(1) + more;
-		cell->refetched = cell->refetched > 0 ? cell->refetched : 0;
-	}
-	usual = CULPRIT_EXCESS * cell->traffic90 +
-		culprit->unit / (2 * CULPRIT_BLOCK);
-	excess = cell->rate - usual;
-	if (excess <= 0)
+	if (!cell->known)
 		return;
-	cell->excess = excess;
-	domain->nr_rising++;
-	domain->excess += excess;
-	source_add(domain, index, excess);
+	domain->usual += cell->traffic50;
+	refetch(culprit, cell);
+	cell->excess = culprit_max(0, cell->rate -
+				   CULPRIT_EXCESS * cell->traffic90 -
+				   culprit->unit / (2 * CULPRIT_BLOCK));
+	if (cell->excess > 0)
+		culprit_list_add(&domain->rising, index, cell->excess);
+	gain = cell->occupancy - cell->occupancy50;
+	if (gain > 2 * culprit->unit && gain > CULPRIT_TAKEN_KIB / 2)
+		culprit_list_add(&domain->gaining, index, gain);
 }
 
 static struct culprit_debt *find_debt(const struct cmt_culprit *culprit,
@@ -174,12 +179,12 @@ static void share_loss(struct cmt_culprit *culprit, uint32_t index)
 	if (cell->lost <= 0 || domain->rate <= 0 || !cell->known)
 		return;
 	part = cell->lost / domain->rate;
-	for (uint32_t i = 0; i < domain->nr_sources; i++) {
-		const struct culprit_source *s = &domain->sources[i];
+	for (uint32_t i = 0; i < domain->rising.nr; i++) {
+		const struct culprit_source *s = &domain->rising.sources[i];
 
 		if (s->cell != index &&
 		    allocates(culprit, &culprit->cells[s->cell]))
-			owe(culprit, cell, s->cell, part * s->excess);
+			owe(culprit, cell, s->cell, part * s->kib);
 	}
 	if (cell->excess > 0) {
 		cell->own = cell->own *

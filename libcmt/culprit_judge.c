@@ -2,36 +2,8 @@
 /* When is a victim one: the conditions of a verdict. */
 #include "culprit_state.h"
 
-/* What all owe, and who owes most. */
-struct claim {
-	float total;
-	float most;
-	const struct culprit_cell *first;
-};
-
-/* The means of the last slots, of which counters are known. */
-struct pace {
-	float cpi;
-	float mpi;
-};
-
-static void claim_of(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		     struct claim *claim)
-{
-	*claim = (struct claim){ 0 };
-	for (uint32_t i = 0; i < cell->nr_debts; i++) {
-		float kib = culprit_owed(culprit, &cell->debts[i]);
-
-		claim->total += kib;
-		if (kib > claim->most) {
-			claim->most = kib;
-			claim->first = &culprit->cells[cell->debts[i].cell];
-		}
-	}
-}
-
-static bool pace_of(const struct cmt_culprit *culprit,
-		    const struct culprit_cell *cell, struct pace *pace)
+void culprit_pace(const struct cmt_culprit *culprit,
+		  const struct culprit_cell *cell, struct culprit_pace *pace)
 {
 	float cycles = 0, instructions = 0, misses = 0;
 	uint32_t n = 0;
@@ -47,20 +19,19 @@ static bool pace_of(const struct cmt_culprit *culprit,
 		misses += r->misses;
 		n++;
 	}
-	if (2 * n < CULPRIT_BLOCK || !cell->counted)
-		return false;
-	pace->cpi = cycles / instructions;
-	pace->mpi = misses / instructions;
-	return true;
+	pace->known = 2 * n >= CULPRIT_BLOCK && cell->counted;
+	pace->cpi = pace->known ? cycles / instructions : 0;
+	pace->mpi = pace->known ? misses / instructions : 0;
 }
 
-static bool slower(const struct culprit_cell *cell, const struct pace *pace)
+static bool slower(const struct culprit_cell *cell,
+		   const struct culprit_pace *pace, float factor)
 {
-	return pace->cpi > CULPRIT_CPI * cell->cpi50 &&
+	return pace->cpi > factor * cell->cpi50 &&
 	       pace->cpi > cell->cpi50 + CULPRIT_CPI_MAD * 1.48f * cell->cpi_mad;
 }
 
-/* Of the last two slots. */
+/* The mean of the last two slots. */
 static float held(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell)
 {
@@ -78,55 +49,199 @@ static int count(uint8_t bits, uint32_t n)
 	return __builtin_popcount(bits & ((1U << n) - 1));
 }
 
-/* The conditions that counters do not touch. */
-static bool cache_taken(const struct cmt_culprit *culprit,
-			const struct culprit_cell *cell,
-			const struct claim *claim, bool counted)
+static void shift(uint8_t *bits, bool held_now)
 {
-	float own = cell->own *
-		    culprit_decay(culprit->slot - cell->own_slot);
-	float lost_part = counted ? CULPRIT_LOST_B : CULPRIT_LOST_A;
-	float refetch = counted ? CULPRIT_REFETCH_B : CULPRIT_REFETCH_A;
-	float gone = cell->occupancy50 - held(culprit, cell);
-	float gained = claim->first->occupancy - claim->first->occupancy50;
-
-	return claim->most >= CULPRIT_SHARE * claim->total &&
-	       gone >= culprit_max(2 * culprit->unit, lost_part * cell->occupancy50) &&
-	       claim->total >= CULPRIT_SELF * own &&
-	       cell->refetched <= refetch * claim->total &&
-	       gained >= (counted ? 0 : CULPRIT_GAINED * claim->most);
+	*bits = (uint8_t)(*bits << 1 | held_now);
 }
 
-static void judge_cache(struct cmt_culprit *culprit, struct culprit_cell *cell)
+static float least_taken(const struct culprit_cell *cell)
 {
-	float least = culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
-	struct claim claim;
-	struct pace pace;
-	bool counted;
+	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
+}
 
-	claim_of(culprit, cell, &claim);
-	cell->passed = (uint8_t)(cell->passed << 1);
-	cell->harmed = (uint8_t)(cell->harmed << 1);
-	if (claim.most < least / 8)
+static float own_part(const struct cmt_culprit *culprit,
+		      const struct culprit_cell *cell)
+{
+	return cell->own * culprit_decay(culprit->slot - cell->own_slot);
+}
+
+static void claims_of(const struct cmt_culprit *culprit,
+		      const struct culprit_cell *cell, struct culprit_list *claims)
+{
+	*claims = (struct culprit_list){ 0 };
+	for (uint32_t i = 0; i < cell->nr_debts; i++) {
+		float kib = culprit_owed(culprit, &cell->debts[i]);
+
+		if (kib >= 1)
+			culprit_list_add(claims, cell->debts[i].cell, kib);
+	}
+}
+
+/* The conditions of a sudden loss that counters do not touch. */
+static bool taken(const struct cmt_culprit *culprit,
+		  const struct culprit_cell *cell,
+		  const struct culprit_list *claims, bool counted)
+{
+	const struct culprit_cell *first =
+		&culprit->cells[claims->sources[0].cell];
+	float most = claims->sources[0].kib;
+	float part = counted ? CULPRIT_LOST_B : CULPRIT_LOST_A;
+	float refetch = counted ? CULPRIT_REFETCH_B : CULPRIT_REFETCH_A;
+	float gone = cell->occupancy50 - held(culprit, cell);
+	float gained = first->occupancy - first->occupancy50;
+
+	return most >= least_taken(cell) &&
+	       most >= CULPRIT_SHARE * claims->total &&
+	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
+	       claims->total >= CULPRIT_SELF * own_part(culprit, cell) &&
+	       cell->refetched <= refetch * claims->total &&
+	       gained >= (counted ? 0 : CULPRIT_GAINED * most);
+}
+
+/* The same of a slow loss: who gained instead of who rose. */
+static bool crept(const struct cmt_culprit *culprit,
+		  const struct culprit_cell *cell,
+		  const struct culprit_list *gaining)
+{
+	float gone = cell->occupancy50 - held(culprit, cell);
+	float most = gaining->sources[0].kib;
+
+	return gone >= culprit_max(4 * culprit->unit,
+				   CULPRIT_CREPT * cell->occupancy50) &&
+	       gone >= CULPRIT_TAKEN_KIB / 2 &&
+	       most >= CULPRIT_GAINER * gaining->total &&
+	       most >= CULPRIT_CREPT_GAIN * gone;
+}
+
+static bool harmed(const struct culprit_cell *cell,
+		   const struct culprit_pace *pace, float taken_kib)
+{
+	if (pace->known)
+		return slower(cell, pace, CULPRIT_CPI) &&
+		       pace->mpi > CULPRIT_MPI * cell->mpi50;
+	return cell->refetched >= culprit_max(CULPRIT_HARM_KIB,
+					      CULPRIT_HARM_A * taken_kib);
+}
+
+static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		 uint32_t kind, const struct culprit_list *suspects)
+{
+	struct cmt_culprit_verdict verdict = { .kind = kind };
+
+	culprit_tell(culprit, cell, suspects, &verdict);
+}
+
+static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell,
+			 const struct culprit_pace *pace)
+{
+	struct culprit_list claims;
+
+	claims_of(culprit, cell, &claims);
+	if (claims.total < least_taken(cell) / 8)
 		cell->onset = culprit->slot;
-	if (claim.most <= 0)
-		return;
-	counted = pace_of(culprit, cell, &pace);
-	if (counted)
-		cell->harmed |= slower(cell, &pace) &&
-				pace.mpi > CULPRIT_MPI * cell->mpi50;
-	else
-		cell->harmed |= cell->refetched >=
-				culprit_max(CULPRIT_HARM_KIB, CULPRIT_HARM_A * claim.most);
-	if (claim.most < least)
-		return;
-	cell->passed |= cache_taken(culprit, cell, &claim, counted);
+	if (!claims.nr) {
+		shift(&cell->passed, false);
+		shift(&cell->harmed, false);
+		return false;
+	}
+	shift(&cell->harmed, harmed(cell, pace, claims.sources[0].kib));
+	shift(&cell->passed, taken(culprit, cell, &claims, pace->known));
 	if (!(cell->passed & 1) ||
 	    count(cell->passed >> 1, 3) < CULPRIT_PASSED)
+		return false;
+	if (pace->known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
+		return false;
+	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims);
+	return true;
+}
+
+static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		       const struct culprit_pace *pace)
+{
+	const struct culprit_list *gaining =
+		&culprit->domains[cell->domain].gaining;
+	struct culprit_list suspects = *gaining;
+	float gone = cell->occupancy50 - cell->occupancy;
+
+	shift(&cell->crept, gaining->nr && crept(culprit, cell, gaining) &&
+	      harmed(cell, pace, gone));
+	if (cell->crept != 0xff)
 		return;
-	if (counted ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
+	/* an estimate: what the victim lost, by what each gained */
+	for (uint32_t i = 0; i < suspects.nr; i++)
+		suspects.sources[i].kib *= gone / gaining->total;
+	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects);
+}
+
+/* Is the memory of the domain busier than usual, and by whom? */
+static bool saturated(const struct cmt_culprit *culprit,
+		      const struct culprit_domain *domain)
+{
+	float least = culprit->peak > 0 ? CULPRIT_BUSY * culprit->peak :
+					  CULPRIT_BUSIER * domain->usual;
+
+	return domain->rising.nr && domain->traffic >= least &&
+	       domain->traffic >= CULPRIT_BUSIER * domain->usual &&
+	       domain->traffic > 1024 &&
+	       domain->rising.sources[0].kib >=
+	       CULPRIT_BUSY_SHARE * domain->rising.total;
+}
+
+/* Slower, and not because of more misses. */
+static bool squeezed(const struct cmt_culprit *culprit,
+		     const struct culprit_cell *cell,
+		     const struct culprit_pace *pace)
+{
+	if (pace->known)
+		return slower(cell, pace, CULPRIT_BUSY_CPI);
+	return culprit->peak > 0 && cell->traffic50 > 16 &&
+	       cell->rate < 0.85f * cell->traffic50;
+}
+
+static void judge_bandwidth(struct cmt_culprit *culprit,
+			    struct culprit_cell *cell,
+			    const struct culprit_pace *pace)
+{
+	const struct culprit_domain *domain = &culprit->domains[cell->domain];
+
+	shift(&cell->squeezed, saturated(culprit, domain) &&
+	      cell->excess < 0.25f * domain->rising.total &&
+	      squeezed(culprit, cell, pace));
+	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
+		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->rising);
+}
+
+static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		      const struct culprit_pace *pace)
+{
+	static const struct culprit_list nobody;
+	float own = own_part(culprit, cell);
+	struct culprit_list claims;
+
+	if (own < least_taken(cell)) {
+		cell->grew = 0;
 		return;
-	culprit_tell(culprit, cell, CMT_CULPRIT_CACHE);
+	}
+	claims_of(culprit, cell, &claims);
+	shift(&cell->grew, claims.total < CULPRIT_SELF * own &&
+	      harmed(cell, pace, own));
+	if (cell->grew & 1 && count(cell->grew, 8) >= 6)
+		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody);
+}
+
+static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
+{
+	struct culprit_pace pace;
+
+	culprit_pace(culprit, cell, &pace);
+	/* counters tell being throttled from being slowed down */
+	if (pace.known || culprit->start_ns >= cell->blamed_ns) {
+		if (judge_sudden(culprit, cell, &pace))
+			return;
+		judge_slow(culprit, cell, &pace);
+		judge_bandwidth(culprit, cell, &pace);
+	}
+	judge_own(culprit, cell, &pace);
 }
 
 void culprit_judge(struct cmt_culprit *culprit)
@@ -134,9 +249,8 @@ void culprit_judge(struct cmt_culprit *culprit)
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
 
-		if (!cell->used || cell->calm || !cell->known ||
-		    cell->flags & CMT_CULPRIT_NO_VICTIM)
-			continue;
-		judge_cache(culprit, cell);
+		if (cell->used && !cell->calm && cell->known &&
+		    !(cell->flags & CMT_CULPRIT_NO_VICTIM))
+			judge_cell(culprit, cell);
 	}
 }

@@ -64,6 +64,27 @@
 #ifndef CULPRIT_MPI
 #define CULPRIT_MPI	1.05f
 #endif
+#ifndef CULPRIT_CREPT
+#define CULPRIT_CREPT	0.08f	/* of the victim's occupancy, gone for long */
+#endif
+#ifndef CULPRIT_GAINER
+#define CULPRIT_GAINER	0.5f	/* one suspect's part of what all gained */
+#endif
+#ifndef CULPRIT_CREPT_GAIN
+#define CULPRIT_CREPT_GAIN 0.5f	/* of what the victim lost, the suspect gained */
+#endif
+#ifndef CULPRIT_BUSY
+#define CULPRIT_BUSY	0.75f	/* of the peak: the memory is saturated */
+#endif
+#ifndef CULPRIT_BUSIER
+#define CULPRIT_BUSIER	2.0f	/* of the usual traffic, where no peak is known */
+#endif
+#ifndef CULPRIT_BUSY_SHARE
+#define CULPRIT_BUSY_SHARE 0.5f	/* one suspect's part of the excess */
+#endif
+#ifndef CULPRIT_BUSY_CPI
+#define CULPRIT_BUSY_CPI 1.08f
+#endif
 #ifndef CULPRIT_WINDOW
 #define CULPRIT_WINDOW	32	/* blocks in a baseline */
 #endif
@@ -140,6 +161,7 @@ struct culprit_cell {
 	uint8_t harmed;
 	uint8_t squeezed;	/* of CMT_CULPRIT_BANDWIDTH */
 	uint8_t grew;		/* of CMT_CULPRIT_OWN_SET */
+	uint8_t crept;		/* of the slow way to CMT_CULPRIT_CACHE */
 	float rate;		/* traffic a slot, mean of a block's length */
 	float excess;
 	float lost;		/* a slot */
@@ -163,20 +185,24 @@ struct culprit_cell {
 	struct culprit_series series[CULPRIT_SERIES];
 };
 
+/* One of the greatest, by excess of traffic or by gain of occupancy; a suspect. */
 struct culprit_source {
 	uint32_t cell;
-	float excess;
+	float kib;
+};
+
+struct culprit_list {
+	uint32_t nr;
+	float total;		/* of all, also those that have no place */
+	struct culprit_source sources[CULPRIT_SOURCES];	/* greatest first */
 };
 
 struct culprit_domain {
 	float rate;		/* of those who allocate */
 	float traffic;		/* of all */
 	float usual;		/* sum of their medians */
-	float excess;
-	uint32_t nr_active;
-	uint32_t nr_rising;	/* with an excess */
-	uint32_t nr_sources;	/* the greatest of them */
-	struct culprit_source sources[CULPRIT_SOURCES];
+	struct culprit_list rising;	/* by traffic above what is usual */
+	struct culprit_list gaining;	/* by occupancy above what is usual */
 };
 
 struct cmt_culprit {
@@ -218,14 +244,25 @@ float culprit_decay(uint64_t slots);
 /* What is owed now, for any slot. */
 float culprit_owed(const struct cmt_culprit *culprit,
 		   const struct culprit_debt *debt);
+void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib);
 void culprit_flows(struct cmt_culprit *culprit);
 
 /* culprit_judge.c */
+/* Means of the last slots whose counters are known. */
+struct culprit_pace {
+	bool known;		/* and so is what is usual */
+	float cpi;
+	float mpi;
+};
+
+void culprit_pace(const struct cmt_culprit *culprit,
+		  const struct culprit_cell *cell, struct culprit_pace *pace);
 void culprit_judge(struct cmt_culprit *culprit);
 
 /* culprit_verdict.c */
-/* The cell's numbers and suspects; false: the cooldown is not over. */
-bool culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		  uint32_t kind);
+/* The confidence is 0: it is filled in here. */
+void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		  const struct culprit_list *suspects,
+		  struct cmt_culprit_verdict *verdict);
 
 #endif

@@ -17,49 +17,27 @@ static uint64_t bytes_a_second(float kib_a_slot)
 	return bytes(kib_a_slot) * 1000;
 }
 
-static void add_suspect(struct cmt_culprit_verdict *verdict,
-			const struct culprit_cell *cell, float kib)
-{
-	struct cmt_culprit_suspect s = {
-		.id = cell->id,
-		.taken_bytes = bytes(kib),
-		.occupancy_bytes = bytes(cell->occupancy),
-		.occupancy_before = bytes(cell->occupancy50),
-		.traffic_bytes = bytes_a_second(cell->rate),
-		.traffic_before = bytes_a_second(cell->traffic90),
-	};
-	uint32_t i = verdict->nr_suspects;
-
-	if (i == CMT_CULPRIT_SUSPECTS) {
-		verdict->flags |= CMT_CULPRIT_CLIPPED;
-		return;
-	}
-	while (i && verdict->suspects[i - 1].taken_bytes < s.taken_bytes) {
-		verdict->suspects[i] = verdict->suspects[i - 1];
-		i--;
-	}
-	verdict->suspects[i] = s;
-	verdict->nr_suspects++;
-}
-
 static void add_suspects(const struct cmt_culprit *culprit,
-			 const struct culprit_cell *cell,
+			 const struct culprit_list *list,
 			 struct cmt_culprit_verdict *verdict)
 {
-	double total = 0;
+	for (uint32_t i = 0; i < list->nr; i++) {
+		const struct culprit_source *source = &list->sources[i];
+		const struct culprit_cell *cell = &culprit->cells[source->cell];
+		struct cmt_culprit_suspect *s = &verdict->suspects[i];
 
-	for (uint32_t i = 0; i < cell->nr_debts; i++) {
-		const struct culprit_debt *debt = &cell->debts[i];
-		float kib = culprit_owed(culprit, debt);
-
-		if (kib >= 1)
-			add_suspect(verdict, &culprit->cells[debt->cell], kib);
+		s->id = cell->id;
+		s->share = list->total > 0 ? source->kib / list->total : 0;
+		if (verdict->kind == CMT_CULPRIT_CACHE)
+			s->taken_bytes = bytes(source->kib);
+		s->occupancy_bytes = bytes(cell->occupancy);
+		s->occupancy_before = bytes(cell->occupancy50);
+		s->traffic_bytes = bytes_a_second(cell->rate);
+		s->traffic_before = bytes_a_second(cell->traffic90);
 	}
-	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
-		total += (double)verdict->suspects[i].taken_bytes;
-	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
-		verdict->suspects[i].share =
-			(double)verdict->suspects[i].taken_bytes / total;
+	verdict->nr_suspects = list->nr;
+	if (list->nr == CMT_CULPRIT_SUSPECTS)
+		verdict->flags |= CMT_CULPRIT_CLIPPED;
 }
 
 static bool cooling(const struct cmt_culprit *culprit,
@@ -88,32 +66,46 @@ static void enqueue(struct cmt_culprit *culprit,
 	culprit->queue_nr++;
 }
 
-bool culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		  uint32_t kind)
+static void add_pace(const struct cmt_culprit *culprit,
+		     const struct culprit_cell *cell,
+		     struct cmt_culprit_verdict *verdict)
 {
-	struct culprit_told *told = &cell->told[kind];
-	struct cmt_culprit_verdict verdict = {
-		.id = cell->id,
-		.domain = cell->domain,
-		.kind = kind,
-		.ts_ns = culprit->start_ns + culprit->opts.slot_ns,
-		.occupancy_bytes = bytes(cell->occupancy),
-		.occupancy_before = bytes(cell->occupancy50),
-		.lost_bytes = bytes(cell->occupancy50 - cell->occupancy),
-		.refetched_bytes = bytes(cell->refetched),
-		.cpu_share = NAN,
-		.cpi = NAN, .cpi_before = NAN, .mpki = NAN, .mpki_before = NAN,
-	};
+	struct culprit_pace pace;
 
-	verdict.since_ns = verdict.ts_ns -
-			   (culprit->slot - cell->onset) * culprit->opts.slot_ns;
-	add_suspects(culprit, cell, &verdict);
-	if (cooling(culprit, told, &verdict))
-		return false;
-	told->ts_ns = verdict.ts_ns;
-	told->suspect = verdict.nr_suspects ? verdict.suspects[0].id : 0;
-	enqueue(culprit, &verdict);
-	return true;
+	culprit_pace(culprit, cell, &pace);
+	verdict->cpi = pace.known ? pace.cpi : NAN;
+	verdict->mpki = pace.known ? 1000 * pace.mpi : NAN;
+	verdict->cpi_before = pace.known ? cell->cpi50 : NAN;
+	verdict->mpki_before = pace.known ? 1000 * cell->mpi50 : NAN;
+	verdict->flags |= pace.known ? CMT_CULPRIT_COUNTED : 0;
+}
+
+void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		  const struct culprit_list *suspects,
+		  struct cmt_culprit_verdict *verdict)
+{
+	struct culprit_told *told = &cell->told[verdict->kind];
+	uint64_t now = culprit->start_ns + culprit->opts.slot_ns;
+
+	verdict->id = cell->id;
+	verdict->domain = cell->domain;
+	if (!verdict->ts_ns) {
+		verdict->ts_ns = now;
+		verdict->since_ns = now - (culprit->slot - cell->onset) *
+				    culprit->opts.slot_ns;
+		verdict->cpu_share = NAN;
+	}
+	add_suspects(culprit, suspects, verdict);
+	if (cooling(culprit, told, verdict))
+		return;
+	told->ts_ns = verdict->ts_ns;
+	told->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
+	verdict->occupancy_bytes = bytes(cell->occupancy);
+	verdict->occupancy_before = bytes(cell->occupancy50);
+	verdict->lost_bytes = bytes(cell->occupancy50 - cell->occupancy);
+	verdict->refetched_bytes = bytes(cell->refetched);
+	add_pace(culprit, cell, verdict);
+	enqueue(culprit, verdict);
 }
 
 int cmt_culprit_next(struct cmt_culprit *culprit,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "score.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,26 +44,40 @@ struct trial {
 	bool accused;
 };
 
+/* Lines of runner @i that runner 0, and that others evicted in @n ms until @ms. */
+static void gone(const struct trial *trial, uint32_t i, uint32_t ms, uint32_t n,
+		 double *first, double *others)
+{
+	*first = 0;
+	*others = 0;
+	for (uint32_t t = ms < n ? 0 : ms - n; t < ms; t++) {
+		*first += trace_at(trial->trace, t)[i].gone_first;
+		*others += trace_at(trial->trace, t)[i].gone_others;
+	}
+	*first /= n;
+	*others /= n;
+}
+
 /*
- * Where nobody is planted, runner 0 may change, and then takes cache from others:
- * it may be named for that, if it took more in the last 30 ms than all others.
+ * Where nobody is planted, runner 0 may change, and then takes cache from others.
+ * It may be named for that, if of what they lose more than before it took the most:
+ * in the last 30 ms, against the 60 ms before.
  */
 static bool first_did(const struct trial *trial,
 		      const struct cmt_culprit_verdict *verdict, uint32_t ms)
 {
 	const struct scenario *s = trial->scenario;
-	uint32_t first = 0, others = 0, i = 0;
+	double first, others, first_before, others_before;
+	uint32_t i = 0;
 
 	if (s->kind == KIND_RISE || s->kind == KIND_QUIET || s->nr_phases ||
-	    verdict->suspects[0].id != SCENARIO_VICTIM)
+	    verdict->suspects[0].id != SCENARIO_VICTIM || ms < 90)
 		return false;
 	while (s->host.runners[i].id != verdict->id)
 		i++;
-	for (uint32_t t = ms < 30 ? 0 : ms - 30; t <= ms; t++) {
-		first += trace_at(trial->trace, t)[i].gone_first;
-		others += trace_at(trial->trace, t)[i].gone_others;
-	}
-	return first > others;
+	gone(trial, i, ms + 1, 30, &first, &others);
+	gone(trial, i, ms - 29, 60, &first_before, &others_before);
+	return first - first_before > fmax(0, others - others_before);
 }
 
 /* Has @id been planted in a phase that has begun? */
