@@ -103,6 +103,10 @@ static void baselines(struct culprit_cell *cell)
 	cell->traffic50 = percentile(&s[CULPRIT_OF_TRAFFIC], 50);
 	cell->traffic90 = percentile(&s[CULPRIT_OF_TRAFFIC], 90);
 	cell->occupancy50 = percentile(&s[CULPRIT_OF_OCCUPANCY], 50);
+	cell->occupancy_low =
+		percentile(&s[CULPRIT_OF_OCCUPANCY], CULPRIT_LOW);
+	cell->occupancy_high =
+		percentile(&s[CULPRIT_OF_OCCUPANCY], 100 - CULPRIT_LOW);
 	cell->counted = s[CULPRIT_OF_CPI].nr >= CULPRIT_LEARN / 2;
 	if (!cell->counted)
 		return;

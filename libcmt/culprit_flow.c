@@ -133,8 +133,8 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 				   culprit->unit / (2 * CULPRIT_BLOCK));
 	if (cell->excess > 0)
 		culprit_list_add(&domain->rising, index, cell->excess);
-	gain = cell->occupancy - cell->occupancy50;
-	if (gain > 2 * culprit->unit && gain > CULPRIT_TAKEN_KIB / 2)
+	gain = cell->occupancy - cell->occupancy_high;
+	if (gain > culprit->unit && gain > CULPRIT_TAKEN_KIB / 4 && gain > CULPRIT_SPREAD * (cell->occupancy_high - cell->occupancy_low) && cell->rate > CULPRIT_CREPT_RISE * cell->traffic50)
 		culprit_list_add(&domain->gaining, index, gain);
 }
 

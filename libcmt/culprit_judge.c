@@ -92,6 +92,7 @@ static bool taken(const struct cmt_culprit *culprit,
 
 	return most >= least_taken(cell) &&
 	       most >= CULPRIT_SHARE * claims->total &&
+	       cell->occupancy_low - held(culprit, cell) > CULPRIT_LOW_GONE * cell->occupancy50 &&
 	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
 	       claims->total >= CULPRIT_SELF * own_part(culprit, cell) &&
 	       cell->refetched <= refetch * claims->total &&
@@ -103,12 +104,13 @@ static bool crept(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell,
 		  const struct culprit_list *gaining)
 {
-	float gone = cell->occupancy50 - held(culprit, cell);
+	float gone = cell->occupancy_low - held(culprit, cell);
 	float most = gaining->sources[0].kib;
 
-	return gone >= culprit_max(4 * culprit->unit,
+	return gone >= culprit_max(2 * culprit->unit,
 				   CULPRIT_CREPT * cell->occupancy50) &&
-	       gone >= CULPRIT_TAKEN_KIB / 2 &&
+	       gone >= CULPRIT_TAKEN_KIB / 4 &&
+	       gone >= CULPRIT_SPREAD_V * (cell->occupancy_high - cell->occupancy_low) &&
 	       most >= CULPRIT_GAINER * gaining->total &&
 	       most >= CULPRIT_CREPT_GAIN * gone;
 }
@@ -170,6 +172,7 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	/* an estimate: what the victim lost, by what each gained */
 	for (uint32_t i = 0; i < suspects.nr; i++)
 		suspects.sources[i].kib *= gone / gaining->total;
+	suspects.total = gone;
 	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects);
 }
 

@@ -65,7 +65,22 @@
 #define CULPRIT_MPI	1.05f
 #endif
 #ifndef CULPRIT_CREPT
-#define CULPRIT_CREPT	0.08f	/* of the victim's occupancy, gone for long */
+#define CULPRIT_CREPT	0.04f	/* of the victim's occupancy, below its low */
+#endif
+#ifndef CULPRIT_LOW
+#define CULPRIT_LOW	2	/* percentile; the high is as far from the top */
+#endif
+#ifndef CULPRIT_SPREAD
+#define CULPRIT_SPREAD 0.0f
+#endif
+#ifndef CULPRIT_SPREAD_V
+#define CULPRIT_SPREAD_V 0.0f
+#endif
+#ifndef CULPRIT_LOW_GONE
+#define CULPRIT_LOW_GONE -1.0f
+#endif
+#ifndef CULPRIT_CREPT_RISE
+#define CULPRIT_CREPT_RISE 1.2f
 #endif
 #ifndef CULPRIT_GAINER
 #define CULPRIT_GAINER	0.5f	/* one suspect's part of what all gained */
@@ -86,13 +101,13 @@
 #define CULPRIT_BUSY_CPI 1.08f
 #endif
 #ifndef CULPRIT_WINDOW
-#define CULPRIT_WINDOW	32	/* blocks in a baseline */
+#define CULPRIT_WINDOW	64	/* blocks in a baseline */
 #endif
 #ifndef CULPRIT_PASSED
 #define CULPRIT_PASSED	2	/* of the last 3 slots, and this one */
 #endif
 #ifndef CULPRIT_LEARN
-#define CULPRIT_LEARN	24	/* blocks before a baseline counts */
+#define CULPRIT_LEARN	40	/* blocks before a baseline counts */
 #endif
 #define CULPRIT_BLOCK	4	/* slots in a block of a baseline */
 #define CULPRIT_LAG	5	/* blocks that are too new for a baseline */
@@ -175,7 +190,8 @@ struct culprit_cell {
 	/* baselines, renewed with each block */
 	bool known;		/* traffic and occupancy have baselines */
 	bool counted;		/* so have CPI and MPI */
-	float traffic50, traffic90, occupancy50, cpi50, cpi_mad, mpi50;
+	float traffic50, traffic90, cpi50, cpi_mad, mpi50;
+	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
 	uint64_t blamed_ns;	/* CPU trouble until then */
 	float lost_mean;	/* of about a second, for the standing picture */

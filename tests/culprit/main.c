@@ -108,10 +108,11 @@ static double part(uint32_t n, uint32_t of)
 
 static void print_guilty(const char *name, struct score *score)
 {
-	printf("%-16s %5u %6.1f %6.1f %6.1f %7.1f %7.1f %7.1f %6.0f %6.0f %6u\n",
+	printf("%-16s %5u %6.1f %6.1f %6.1f %6.1f %7.1f %7.1f %7.1f %6.0f %6.0f %6u\n",
 	       name, score->phases, part(score->right, score->phases),
 	       part(score->wrong, score->phases),
 	       part(score->missed, score->phases),
+	       part(score->own, score->phases),
 	       part(score->in20, score->phases), part(score->in30, score->phases),
 	       part(score->in130, score->phases), score_latency(score, 50),
 	       score_latency(score, 99), score->stray);
@@ -132,8 +133,8 @@ static void print_table(struct table *table, int counters)
 	memset(&abrupt, 0, sizeof(abrupt));
 	memset(&innocent, 0, sizeof(innocent));
 	printf("\n%s counters\n", counters ? "with" : "without");
-	printf("%-16s %5s %6s %6s %6s %7s %7s %7s %6s %6s %6s\n", "kind", "n",
-	       "right", "wrong", "missed", "20 ms", "30 ms", "130 ms", "p50",
+	printf("%-16s %5s %6s %6s %6s %6s %7s %7s %7s %6s %6s %6s\n", "kind", "n",
+	       "right", "wrong", "missed", "own", "20 ms", "30 ms", "130 ms", "p50",
 	       "p99", "stray");
 	for (int k = 0; k < KINDS; k++) {
 		struct score *score = &table->scores[counters][k];

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS	1000000ULL
+#define MS		1000000ULL
+#define LEAST_HARM	0.03
 
 int score_verbose;
 
@@ -40,7 +41,8 @@ struct trial {
 	struct score *score;
 	const struct scenario *scenario;
 	const struct trace *trace;
-	bool named[SCENARIO_PHASES];
+	bool named[SCENARIO_PHASES];	/* by whoever suffered */
+	bool told[SCENARIO_PHASES];	/* for the victim itself */
 	bool accused;
 };
 
@@ -58,16 +60,26 @@ static void gone(const struct trial *trial, uint32_t i, uint32_t ms, uint32_t n,
 	*others /= n;
 }
 
+/* Of what runner @i loses more than in 60 ms until @before, did runner 0 most? */
+static bool first_rose(const struct trial *trial, uint32_t i, uint32_t ms,
+		       uint32_t before)
+{
+	double first, others, first_before, others_before;
+
+	gone(trial, i, ms + 1, 30, &first, &others);
+	gone(trial, i, before, 60, &first_before, &others_before);
+	return first - first_before > fmax(0, others - others_before);
+}
+
 /*
  * Where nobody is planted, runner 0 may change, and then takes cache from others.
- * It may be named for that, if of what they lose more than before it took the most:
- * in the last 30 ms, against the 60 ms before.
+ * It may be named for that, if it did: in the last 30 ms, against the time just
+ * before, or 100 ms ago where it changed slowly.
  */
 static bool first_did(const struct trial *trial,
 		      const struct cmt_culprit_verdict *verdict, uint32_t ms)
 {
 	const struct scenario *s = trial->scenario;
-	double first, others, first_before, others_before;
 	uint32_t i = 0;
 
 	if (s->kind == KIND_RISE || s->kind == KIND_QUIET || s->nr_phases ||
@@ -75,9 +87,8 @@ static bool first_did(const struct trial *trial,
 		return false;
 	while (s->host.runners[i].id != verdict->id)
 		i++;
-	gone(trial, i, ms + 1, 30, &first, &others);
-	gone(trial, i, ms - 29, 60, &first_before, &others_before);
-	return first - first_before > fmax(0, others - others_before);
+	return first_rose(trial, i, ms, ms - 29) ||
+	       (ms >= 160 && first_rose(trial, i, ms, ms - 100));
 }
 
 /* Has @id been planted in a phase that has begun? */
@@ -158,15 +169,18 @@ static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
 		return;
 	}
 	trial->accused = true;
-	right = p < s->nr_phases && v->domain == 0 &&
-		s->phases[p].culprits >> v->suspects[0].id & 1;
-	if (p < s->nr_phases && v->id == SCENARIO_VICTIM && !v->domain &&
-	    !trial->named[p] && trial->trace->harm[p] >= 0.03)
-		count_name(trial, p, right, ms);
-	else if (s->nr_phases && !is_culprit(s, v->suspects[0].id, ms))
-		trial->score->stray++;
-	else
-		right = s->nr_phases;
+	right = s->nr_phases && is_culprit(s, v->suspects[0].id, ms);
+	if (p < s->nr_phases && trial->trace->harm[p] >= LEAST_HARM) {
+		bool now = s->phases[p].culprits >> v->suspects[0].id & 1;
+
+		if (!trial->named[p])
+			count_name(trial, p, now, ms);
+		if (!trial->told[p] && v->id == SCENARIO_VICTIM && !v->domain) {
+			trial->told[p] = true;
+			trial->score->own += now;
+		}
+	}
+	trial->score->stray += s->nr_phases && !right;
 	if (score_verbose > 1 || (score_verbose && !right))
 		say(trial, v, ms);
 }
@@ -177,7 +191,7 @@ static void conclude(struct trial *trial)
 	struct score *score = trial->score;
 
 	for (uint32_t p = 0; p < s->nr_phases; p++) {
-		if (trial->trace->harm[p] < 0.03)
+		if (trial->trace->harm[p] < LEAST_HARM)
 			continue;
 		score->phases++;
 		score->missed += !trial->named[p];
@@ -204,7 +218,9 @@ int score_trace(struct score *score, const struct scenario *scenario,
 		.samples = samples, .nr_samples = trace->nr_runners,
 	};
 	const struct cmt_culprit_verdict *verdict;
-	struct trial trial = { score, scenario, trace, { false }, false };
+	struct trial trial = {
+		.score = score, .scenario = scenario, .trace = trace,
+	};
 	struct cmt_culprit *culprit;
 	int ret = cmt_culprit_new(&culprit, &opts);
 
@@ -234,6 +250,7 @@ void score_add(struct score *to, const struct score *from)
 	to->in130 += from->in130;
 	to->innocent += from->innocent;
 	to->accused += from->accused;
+	to->own += from->own;
 	to->stray += from->stray;
 	to->true_other += from->true_other;
 	for (uint32_t i = 0; i < from->nr_latencies &&

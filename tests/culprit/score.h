@@ -15,6 +15,7 @@ struct score {
 	uint32_t right;
 	uint32_t wrong;		/* another one was named first */
 	uint32_t missed;
+	uint32_t own;		/* the victim's own first verdict is right, too */
 	uint32_t in20;		/* named within so many ms */
 	uint32_t in30;
 	uint32_t in130;
