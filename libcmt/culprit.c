@@ -406,6 +406,7 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	culprit->start_ns = slot->start_ns;
 	for (uint32_t i = 0; i < slot->nr_samples; i++)
 		take(culprit, sample_at(slot, i), i);
+	culprit->slots++;
 	culprit->samples += slot->nr_samples;
 	pass_over(culprit);
 	culprit_flows(culprit);

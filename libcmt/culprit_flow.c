@@ -110,6 +110,20 @@ static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell
 	cell->refetched = more > 0 ? more : 0;
 }
 
+/* Does load rise everywhere?  Who lost cache and fetches it again tells nothing. */
+static void count_up(const struct cmt_culprit *culprit,
+		     const struct culprit_cell *cell,
+		     struct culprit_domain *domain)
+{
+	if (cell->traffic50 < culprit->unit / 8 + 4 ||
+	    cell->occupancy < 0.97f * cell->occupancy50 - culprit->unit)
+		return;
+	if (cell->rate > CULPRIT_UP * cell->traffic50)
+		domain->nr_up++;
+	else
+		domain->nr_flat++;
+}
+
 /* The first pass: this cell by itself. */
 static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
@@ -133,6 +147,7 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 				   culprit->unit / (2 * CULPRIT_BLOCK));
 	if (cell->excess > 0)
 		culprit_list_add(&domain->rising, index, cell->excess);
+	count_up(culprit, cell, domain);
 	gain = cell->occupancy - cell->occupancy_high;
 	if (gain > culprit->unit && gain > CULPRIT_TAKEN_KIB / 4 && gain > CULPRIT_SPREAD * (cell->occupancy_high - cell->occupancy_low) && cell->rate > CULPRIT_CREPT_RISE * cell->traffic50)
 		culprit_list_add(&domain->gaining, index, gain);

@@ -2,6 +2,8 @@
 /* When is a victim one: the conditions of a verdict. */
 #include "culprit_state.h"
 
+#include "internal.h"
+
 void culprit_pace(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, struct culprit_pace *pace)
 {
@@ -77,6 +79,18 @@ static void claims_of(const struct cmt_culprit *culprit,
 	}
 }
 
+/* Is the suspect one of most whose load rises, and does not stand out? */
+static bool in_crowd(const struct cmt_culprit *culprit,
+		     const struct culprit_source *first)
+{
+	const struct culprit_cell *cell = &culprit->cells[first->cell];
+	const struct culprit_domain *domain = &culprit->domains[cell->domain];
+	uint32_t all = domain->nr_up + domain->nr_flat;
+
+	return domain->nr_up >= 2 && domain->nr_up > CULPRIT_COMMON * all &&
+	       cell->rate < CULPRIT_STANDS_OUT * cell->traffic90;
+}
+
 /* The conditions of a sudden loss that counters do not touch. */
 static bool taken(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell,
@@ -91,6 +105,7 @@ static bool taken(const struct cmt_culprit *culprit,
 	float gained = first->occupancy - first->occupancy50;
 
 	return most >= least_taken(cell) &&
+	       !in_crowd(culprit, &claims->sources[0]) &&
 	       most >= CULPRIT_SHARE * claims->total &&
 	       cell->occupancy_low - held(culprit, cell) > CULPRIT_LOW_GONE * cell->occupancy50 &&
 	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
@@ -110,6 +125,7 @@ static bool crept(const struct cmt_culprit *culprit,
 	return gone >= culprit_max(2 * culprit->unit,
 				   CULPRIT_CREPT * cell->occupancy50) &&
 	       gone >= CULPRIT_TAKEN_KIB / 4 &&
+	       !in_crowd(culprit, &gaining->sources[0]) &&
 	       gone >= CULPRIT_SPREAD_V * (cell->occupancy_high - cell->occupancy_low) &&
 	       most >= CULPRIT_GAINER * gaining->total &&
 	       most >= CULPRIT_CREPT_GAIN * gone;
@@ -238,7 +254,7 @@ static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 
 	culprit_pace(culprit, cell, &pace);
 	/* counters tell being throttled from being slowed down */
-	if (pace.known || culprit->start_ns >= cell->blamed_ns) {
+	if (pace.known || !cmt_ts_before(culprit->start_ns, cell->blamed_ns)) {
 		if (judge_sudden(culprit, cell, &pace))
 			return;
 		judge_slow(culprit, cell, &pace);

@@ -71,16 +71,25 @@
 #define CULPRIT_LOW	2	/* percentile; the high is as far from the top */
 #endif
 #ifndef CULPRIT_SPREAD
-#define CULPRIT_SPREAD 0.0f
+#define CULPRIT_SPREAD 0.5f
 #endif
 #ifndef CULPRIT_SPREAD_V
-#define CULPRIT_SPREAD_V 0.0f
+#define CULPRIT_SPREAD_V 0.3f
+#endif
+#ifndef CULPRIT_COMMON
+#define CULPRIT_COMMON 0.6f
+#endif
+#ifndef CULPRIT_UP
+#define CULPRIT_UP 1.2f
+#endif
+#ifndef CULPRIT_STANDS_OUT
+#define CULPRIT_STANDS_OUT 3.0f
 #endif
 #ifndef CULPRIT_LOW_GONE
 #define CULPRIT_LOW_GONE -1.0f
 #endif
 #ifndef CULPRIT_CREPT_RISE
-#define CULPRIT_CREPT_RISE 1.2f
+#define CULPRIT_CREPT_RISE 1.5f
 #endif
 #ifndef CULPRIT_GAINER
 #define CULPRIT_GAINER	0.5f	/* one suspect's part of what all gained */
@@ -217,6 +226,8 @@ struct culprit_domain {
 	float rate;		/* of those who allocate */
 	float traffic;		/* of all */
 	float usual;		/* sum of their medians */
+	uint32_t nr_up;		/* of those who lost no cache: with more traffic */
+	uint32_t nr_flat;	/* and without */
 	struct culprit_list rising;	/* by traffic above what is usual */
 	struct culprit_list gaining;	/* by occupancy above what is usual */
 };
@@ -232,7 +243,7 @@ struct cmt_culprit {
 	uint32_t nr_owners;
 	uint32_t free;		/* a list by next */
 	uint32_t nr_domains;
-	uint64_t samples, verdicts, missing, not_followed, not_told;
+	uint64_t slots, samples, verdicts, missing, not_followed, not_told;
 	struct culprit_domain domains[CULPRIT_DOMAINS];
 	uint32_t hash_mask;
 	uint32_t *hash;

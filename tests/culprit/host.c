@@ -16,6 +16,7 @@ void host_start(struct host *host, uint64_t seed)
 		cache_init(&host->cache[d], host->policy, seed + d + 1);
 	for (uint32_t i = 0; i < host->nr_runners; i++) {
 		host->runners[i].rng.s = seed ^ (0x1000193ULL * (i + 1));
+		host->runners[i].mood.s = ~host->runners[i].rng.s;
 		host->runners[i].at = rng_below(&host->runners[i].rng, 1 << 20);
 	}
 }
@@ -140,7 +141,7 @@ static void run(struct host *host, uint32_t i, double cycles)
 
 static double cpus_now(struct runner *runner, uint32_t ms)
 {
-	double noise = rng_gauss(&runner->rng);
+	double noise = rng_gauss(&runner->mood);
 
 	runner->drift = 0.9 * runner->drift + 0.43 * runner->jitter * noise;
 	if (runner->quota_ms && ms % 100 >= runner->quota_ms)
@@ -208,6 +209,9 @@ static void tell_truth(struct host *host, uint32_t i)
 {
 	struct reading *reading = &host->readings[i];
 
+	reading->held = host->cache[host->runners[i].domain].held[i] *
+			host->unit_kib;
+	reading->work = reading->instructions;
 	for (uint32_t by = 0; by < host->nr_runners; by++) {
 		if (!by)
 			reading->gone_first += host->took[i][by];
@@ -235,7 +239,7 @@ void host_step(struct host *host, uint32_t ms)
 	}
 	read_some(host, ~early, ms);
 	for (uint32_t i = 0; i < host->nr_runners; i++) {
-		noise(host, &host->readings[i]);
 		tell_truth(host, i);
+		noise(host, &host->readings[i]);
 	}
 }

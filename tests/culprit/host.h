@@ -42,9 +42,10 @@ struct runner {
 	double dirty;		/* share of the lines that are written back */
 	double jitter;		/* relative deviation of cpus */
 	uint32_t quota_ms;	/* of each 100 ms it may run so many; 0: all */
-	bool planted;		/* does harm in this scenario */
+	bool planted;		/* changes in this scenario, and does harm */
 	/* below: state of the simulation */
 	struct rng rng;
+	struct rng mood;	/* of drift: the same with and without an aggressor */
 	double drift;
 	double debt;		/* cycles used too many in the last subslice */
 	uint32_t at;		/* of a sweep or stream */
@@ -70,6 +71,9 @@ struct reading {
 	double cycles, instructions, misses, ran_ns;
 	/* the truth: lines evicted by runner 0, and by all others but itself */
 	uint32_t gone_first, gone_others;
+	double held;		/* KiB */
+	double work;		/* instructions */
+	double held_else, work_else;	/* the same, had nothing changed */
 };
 
 struct host {

@@ -29,46 +29,39 @@ static void run_host(const struct scenario *scenario, bool mute, step_fn *fn,
 struct recording {
 	const struct scenario *scenario;
 	struct trace *trace;
-	double work[2][SCENARIO_PHASES];	/* instructions: as it was, mute */
 };
-
-static void add_work(struct recording *r, bool mute, const struct host *host,
-		     uint32_t ms)
-{
-	for (uint32_t p = 0; p < r->scenario->nr_phases; p++) {
-		const struct phase *phase = &r->scenario->phases[p];
-
-		if (ms < phase->onset_ms || ms >= phase->harm_end_ms)
-			continue;
-		for (uint32_t i = 0; i < host->nr_runners; i++) {
-			if (host->runners[i].id == SCENARIO_VICTIM &&
-			    host->runners[i].domain == 0)
-				r->work[mute][p] += host->readings[i].instructions;
-		}
-	}
-}
 
 static void record(void *ctx, const struct host *host, uint32_t ms)
 {
-	struct recording *r = ctx;
-	struct trace *trace = r->trace;
+	const struct recording *r = ctx;
 
-	memcpy(&trace->readings[(size_t)ms * host->nr_runners], host->readings,
-	       host->nr_runners * sizeof(host->readings[0]));
-	add_work(r, false, host, ms);
-	for (uint32_t p = 0; p < r->scenario->nr_phases; p++) {
-		const struct phase *phase = &r->scenario->phases[p];
-
-		if (ms < phase->onset_ms || ms >= phase->harm_end_ms)
-			continue;
-		for (uint32_t i = 0; i < host->nr_runners; i++)
-			trace->took[p][i] += host->took[0][i];
-	}
+	memcpy(&r->trace->readings[(size_t)ms * host->nr_runners],
+	       host->readings, host->nr_runners * sizeof(host->readings[0]));
 }
 
 static void record_mute(void *ctx, const struct host *host, uint32_t ms)
 {
-	add_work(ctx, true, host, ms);
+	const struct recording *r = ctx;
+
+	for (uint32_t i = 0; i < host->nr_runners; i++) {
+		struct reading *to =
+			&r->trace->readings[(size_t)ms * host->nr_runners + i];
+
+		to->held_else = host->readings[i].held;
+		to->work_else = host->readings[i].work;
+	}
+}
+
+/* The part of its work that the victim, runner 0, did not do. */
+static double harm(const struct trace *trace, const struct phase *phase)
+{
+	double work = 0, work_else = 0;
+
+	for (uint32_t ms = phase->onset_ms; ms < phase->harm_end_ms; ms++) {
+		work += trace_at(trace, ms)[0].work;
+		work_else += trace_at(trace, ms)[0].work_else;
+	}
+	return 1 - work / work_else;
 }
 
 struct trace *trace_make(const struct scenario *scenario)
@@ -83,9 +76,8 @@ struct trace *trace_make(const struct scenario *scenario)
 	r.trace->nr_runners = n;
 	r.trace->length_ms = scenario->length_ms;
 	run_host(scenario, false, record, &r);
-	if (scenario->nr_phases)
-		run_host(scenario, true, record_mute, &r);
+	run_host(scenario, true, record_mute, &r);
 	for (uint32_t p = 0; p < scenario->nr_phases; p++)
-		r.trace->harm[p] = 1 - r.work[0][p] / r.work[1][p];
+		r.trace->harm[p] = harm(r.trace, &scenario->phases[p]);
 	return r.trace;
 }

@@ -10,9 +10,7 @@
 struct trace {
 	uint32_t nr_runners;
 	uint32_t length_ms;
-	double harm[SCENARIO_PHASES];	/* instructions that the victim lacks */
-	/* lines of the victim by who evicted them, from the onset of a phase */
-	uint32_t took[SCENARIO_PHASES][HOST_RUNNERS];
+	double harm[SCENARIO_PHASES];	/* part of the victim's work, not done */
 	struct reading readings[];	/* of ms, then runner */
 };
 

@@ -279,6 +279,7 @@ static void make_self(struct scenario *scenario)
 {
 	struct runner *v = &scenario->host.runners[0];
 
+	v->planted = true;
 	set_set(scenario, v, pick_onset(scenario),
 		range(scenario, 1, 3) * CACHE_LINES,
 		rng_below(rng_of(scenario), 2) ? 0 : 100);
@@ -299,6 +300,7 @@ static void make_startup(struct scenario *scenario, uint32_t id)
 	struct runner *v = &scenario->host.runners[0];
 	uint32_t onset = pick_onset(scenario);
 
+	v->planted = true;
 	if (rng_below(rng_of(scenario), 2)) {
 		set_cpus(scenario, v, onset - 300, v->cpus, 0);
 		v->cpus = 0;

@@ -60,21 +60,38 @@ static void gone(const struct trial *trial, uint32_t i, uint32_t ms, uint32_t n,
 	*others /= n;
 }
 
-/* Of what runner @i loses more than in 60 ms until @before, did runner 0 most? */
-static bool first_rose(const struct trial *trial, uint32_t i, uint32_t ms,
-		       uint32_t before)
+/* Of what runner @i loses more than in the 60 ms before, did runner 0 most? */
+static bool first_rose(const struct trial *trial, uint32_t i, uint32_t ms)
 {
 	double first, others, first_before, others_before;
 
 	gone(trial, i, ms + 1, 30, &first, &others);
-	gone(trial, i, before, 60, &first_before, &others_before);
+	gone(trial, i, ms - 29, 60, &first_before, &others_before);
 	return first - first_before > fmax(0, others - others_before);
+}
+
+/* In the last 6 ms, had runner 0 not changed: more cache, and more work? */
+static bool first_caused(const struct trial *trial, uint32_t i, uint32_t ms,
+			 bool counted)
+{
+	double held = 0, held_else = 0, work = 0, work_else = 0;
+
+	for (uint32_t t = ms - 5; t <= ms; t++) {
+		const struct reading *r = &trace_at(trial->trace, t)[i];
+
+		held += r->held;
+		held_else += r->held_else;
+		work += r->work;
+		work_else += r->work_else;
+	}
+	return held < 0.98 * held_else &&
+	       (!counted || work < 0.99 * work_else);
 }
 
 /*
  * Where nobody is planted, runner 0 may change, and then takes cache from others.
- * It may be named for that, if it did: in the last 30 ms, against the time just
- * before, or 100 ms ago where it changed slowly.
+ * It may be named for what it did: the claim is tried against what would be so
+ * without the change, or, of a quota, against who evicted whom.
  */
 static bool first_did(const struct trial *trial,
 		      const struct cmt_culprit_verdict *verdict, uint32_t ms)
@@ -82,13 +99,15 @@ static bool first_did(const struct trial *trial,
 	const struct scenario *s = trial->scenario;
 	uint32_t i = 0;
 
-	if (s->kind == KIND_RISE || s->kind == KIND_QUIET || s->nr_phases ||
-	    verdict->suspects[0].id != SCENARIO_VICTIM || ms < 90)
+	if (verdict->suspects[0].id != SCENARIO_VICTIM || s->nr_phases ||
+	    ms < 90)
 		return false;
 	while (s->host.runners[i].id != verdict->id)
 		i++;
-	return first_rose(trial, i, ms, ms - 29) ||
-	       (ms >= 160 && first_rose(trial, i, ms, ms - 100));
+	if (s->kind == KIND_QUOTA)
+		return first_rose(trial, i, ms);
+	return s->host.runners[0].planted &&
+	       first_caused(trial, i, ms, verdict->flags & CMT_CULPRIT_COUNTED);
 }
 
 /* Has @id been planted in a phase that has begun? */

@@ -36,6 +36,7 @@
 
 #include <cmt/api.h>
 #include <cmt/containers.h>
+#include <cmt/culprit.h>
 #include <cmt/device.h>
 #include <cmt/error.h>
 #include <cmt/reader.h>
