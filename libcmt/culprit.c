@@ -48,6 +48,7 @@ static uint32_t hash_size(uint32_t owners)
 
 static void link_free(struct cmt_culprit *culprit, uint32_t index)
 {
+	culprit->cells[index].series = &culprit->series[index * CULPRIT_SERIES];
 	culprit->cells[index].used = false;
 	culprit->cells[index].next = culprit->free;
 	culprit->free = index;
@@ -68,9 +69,11 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	if (!c)
 		return -ENOMEM;
 	c->cells = calloc(n, sizeof(*c->cells));
+	c->series = calloc((size_t)n * CULPRIT_SERIES, sizeof(*c->series));
 	c->order = malloc(n * sizeof(*c->order));
+	c->active = malloc(n * sizeof(*c->active));
 	c->hash = malloc(size * sizeof(*c->hash));
-	if (!c->cells || !c->order || !c->hash) {
+	if (!c->cells || !c->series || !c->order || !c->active || !c->hash) {
 		cmt_culprit_free(c);
 		return -ENOMEM;
 	}
@@ -78,6 +81,7 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	memset(c->hash, 0xff, size * sizeof(*c->hash));
 	c->opts = known;
 	c->hash_mask = size - 1;
+	c->grown = 1;
 	c->unit = known.unit_bytes / 1024.0f;
 	c->peak = (float)known.peak_bytes / 1024.0f / 1000.0f;
 	c->free = CULPRIT_NOBODY;
@@ -92,7 +96,9 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 	if (!culprit)
 		return;
 	free(culprit->cells);
+	free(culprit->series);
 	free(culprit->order);
+	free(culprit->active);
 	free(culprit->hash);
 	free(culprit);
 }
@@ -193,9 +199,9 @@ static uint32_t cell_of(struct cmt_culprit *culprit,
 /* The next slot of a cell, of which nothing is known yet. */
 static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 {
-	cell->has_occupancy = (uint8_t)(cell->has_occupancy << 1);
-	cell->has_traffic = (uint8_t)(cell->has_traffic << 1);
-	cell->has_counters = (uint8_t)(cell->has_counters << 1);
+	cell->has_occupancy = (uint16_t)(cell->has_occupancy << 1);
+	cell->has_traffic = (uint16_t)(cell->has_traffic << 1);
+	cell->has_counters = (uint16_t)(cell->has_counters << 1);
 	culprit_blocks(cell, slot);
 }
 
@@ -213,7 +219,7 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 		kib *= (float)n / (float)span;
 	for (uint32_t i = 0; i < n; i++) {
 		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib / n;
-		cell->has_traffic |= (uint8_t)(1U << i);
+		cell->has_traffic |= (uint16_t)(1U << i);
 	}
 }
 
@@ -265,6 +271,12 @@ static bool is_still(const struct culprit_cell *cell,
 
 static void wake(struct culprit_cell *cell, uint64_t slot)
 {
+	uint64_t calm = slot - cell->mean_slot;
+	float kept = calm < CULPRIT_SECOND ? 1 - calm / (float)CULPRIT_SECOND : 0;
+
+	cell->lost_mean *= kept;
+	cell->rate_mean *= kept;
+	cell->mean_slot = slot - 1;
 	culprit_blocks(cell, slot - 1);
 	cell->calm = false;
 	cell->still = 0;
@@ -296,6 +308,7 @@ static void take(struct cmt_culprit *culprit,
 	if (cell->seen == culprit->slot)
 		return;
 	cell->seen = culprit->slot;
+	culprit->nr_seen++;
 	still = is_still(cell, sample);
 	if (still && cell->calm)
 		return;
@@ -307,12 +320,23 @@ static void take(struct cmt_culprit *culprit,
 	cell->still = still ? cell->still + 1 : 0;
 	if (cell->still > CULPRIT_RECENT)
 		calm_down(cell);
+	else
+		culprit->active[culprit->nr_active++] = index;
+}
+
+/* A slot begins: nobody was seen in it yet. */
+static void next_slot(struct cmt_culprit *culprit)
+{
+	culprit->slot++;
+	culprit->nr_seen = 0;
+	culprit->nr_active = 0;
 }
 
 /* Those that are not in this slot. */
 static void pass_over(struct cmt_culprit *culprit)
 {
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+	for (uint32_t i = 0; culprit->nr_seen < culprit->nr_owners &&
+			     i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
 
 		if (!cell->used || cell->seen == culprit->slot)
@@ -324,6 +348,7 @@ static void pass_over(struct cmt_culprit *culprit)
 		if (cell->calm)
 			wake(cell, culprit->slot);
 		cell_turn(cell, culprit->slot);
+		culprit->active[culprit->nr_active++] = i;
 	}
 }
 
@@ -342,12 +367,13 @@ static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
 {
 	culprit->missing += slots;
 	if (slots > CULPRIT_GAP) {
-		culprit->slot++;
+		next_slot(culprit);
 		begin_anew(culprit);
 		return;
 	}
+	culprit_decay(culprit, slots);
 	while (slots--) {
-		culprit->slot++;
+		next_slot(culprit);
 		pass_over(culprit);
 	}
 }
@@ -400,7 +426,7 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 		if (past > 1)
 			leave_out(culprit, past - 1);
 	}
-	culprit->slot++;
+	next_slot(culprit);
 	if (culprit->slot == 1)
 		begin_anew(culprit);
 	culprit->start_ns = slot->start_ns;

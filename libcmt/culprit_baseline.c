@@ -125,7 +125,7 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	culprit_series_init(&cell->series[CULPRIT_OF_CPI], NAN);
 	culprit_series_init(&cell->series[CULPRIT_OF_MPI], NAN);
 	memset(cell->recent, 0, sizeof(cell->recent));
-	cell->has_occupancy = born ? 0xff : 0;
+	cell->has_occupancy = born ? 0xffff : 0;
 	cell->has_traffic = cell->has_occupancy;
 	cell->has_counters = 0;
 	cell->passed = 0;

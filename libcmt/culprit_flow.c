@@ -2,27 +2,36 @@
 /* What each owner lost in this slot, who rose, and what of it is owed by whom. */
 #include "culprit_state.h"
 
-/* exp(-1/12) to the power of 1, 2, 4, ...: no libm for this */
-static const float decays[] = {
-	0.920044f, 0.846482f, 0.716531f, 0.513417f, 0.263597f, 0.069483f,
-	0.0048279f,
-};
+#define GROWTH		1.0869040f	/* exp(1/12) */
+#define GROWN_MAX	1e9f
 
-float culprit_decay(uint64_t slots)
+/* Amounts would outgrow a float: begin at 1 again. */
+static void shrink(struct cmt_culprit *culprit)
 {
-	float decay = 1;
+	float by = 1 / culprit->grown;
 
-	if (slots >> (sizeof(decays) / sizeof(decays[0])))
-		return 0;
-	for (uint32_t i = 0; slots; i++, slots >>= 1)
-		decay *= slots & 1 ? decays[i] : 1;
-	return decay;
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		struct culprit_cell *cell = &culprit->cells[i];
+		uint32_t nr = 0;
+
+		cell->own *= by;
+		for (uint32_t k = 0; k < cell->nr_debts; k++) {
+			cell->debts[k].grown *= by;
+			if (cell->debts[k].grown >= 0.1f)
+				cell->debts[nr++] = cell->debts[k];
+		}
+		cell->nr_debts = nr;
+	}
+	culprit->grown = 1;
 }
 
-float culprit_owed(const struct cmt_culprit *culprit,
-		   const struct culprit_debt *debt)
+void culprit_decay(struct cmt_culprit *culprit, uint64_t slots)
 {
-	return debt->kib * culprit_decay(culprit->slot - debt->slot);
+	while (slots--) {
+		culprit->grown *= GROWTH;
+		if (culprit->grown > GROWN_MAX)
+			shrink(culprit);
+	}
 }
 
 static const struct culprit_recent *recent(const struct cmt_culprit *culprit,
@@ -39,31 +48,31 @@ static float mean_traffic(const struct cmt_culprit *culprit,
 	float sum = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < CULPRIT_BLOCK; i++) {
+	for (uint32_t i = 0; i < CULPRIT_MEAN; i++) {
 		if (cell->has_traffic >> i & 1) {
 			sum += recent(culprit, cell, i)->traffic;
 			n++;
 		}
 	}
-	return n * 2 >= CULPRIT_BLOCK ? sum / n : 0;
+	return n * 2 >= CULPRIT_MEAN ? sum / n : 0;
 }
 
 /* By balance of flows: what came in and is not there any more.  A slot. */
 static float lost(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell)
 {
-	uint32_t all = (1U << CULPRIT_BLOCK) - 1;
-	uint32_t ends = 1U | 1U << CULPRIT_BLOCK;
+	uint32_t all = (1U << CULPRIT_MEAN) - 1;
+	uint32_t ends = 1U | 1U << CULPRIT_MEAN;
 	float in = 0, kept;
 
 	if ((cell->has_traffic & all) != all ||
 	    (cell->has_occupancy & ends) != ends)
 		return 0;
-	for (uint32_t i = 0; i < CULPRIT_BLOCK; i++)
+	for (uint32_t i = 0; i < CULPRIT_MEAN; i++)
 		in += recent(culprit, cell, i)->traffic;
 	kept = recent(culprit, cell, 0)->occupancy -
-	       recent(culprit, cell, CULPRIT_BLOCK)->occupancy;
-	return in > kept ? (in - kept) / CULPRIT_BLOCK : 0;
+	       recent(culprit, cell, CULPRIT_MEAN)->occupancy;
+	return in > kept ? (in - kept) / CULPRIT_MEAN : 0;
 }
 
 void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib)
@@ -90,8 +99,7 @@ static bool allocates(const struct cmt_culprit *culprit,
 
 static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
-	uint64_t slots = culprit->slot - cell->mean_slot;
-	float weight = slots < 1000 ? slots / 1000.0f : 1;
+	float weight = 1.0f / CULPRIT_SECOND;
 
 	cell->mean_slot = culprit->slot;
 	cell->lost_mean += weight * (cell->lost - cell->lost_mean);
@@ -106,7 +114,7 @@ static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell
 	if (!(cell->has_traffic & 1))
 		return;
 	more = recent(culprit, cell, 0)->traffic - cell->traffic50;
-	more += cell->refetched * culprit_decay(1);
+	more += cell->refetched / GROWTH;
 	cell->refetched = more > 0 ? more : 0;
 }
 
@@ -144,7 +152,7 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 	refetch(culprit, cell);
 	cell->excess = culprit_max(0, cell->rate -
 				   CULPRIT_EXCESS * cell->traffic90 -
-				   culprit->unit / (2 * CULPRIT_BLOCK));
+				   culprit->unit / (2 * CULPRIT_MEAN));
 	if (cell->excess > 0)
 		culprit_list_add(&domain->rising, index, cell->excess);
 	count_up(culprit, cell, domain);
@@ -153,35 +161,24 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 		culprit_list_add(&domain->gaining, index, gain);
 }
 
-static struct culprit_debt *find_debt(const struct cmt_culprit *culprit,
-				      struct culprit_cell *cell, uint32_t by)
+/* Of nine who took something, the one who took least is let go. */
+static struct culprit_debt *find_debt(struct culprit_cell *cell, uint32_t by)
 {
-	struct culprit_debt *least = NULL;
+	struct culprit_debt *least = cell->debts;
 
 	for (uint32_t i = 0; i < cell->nr_debts; i++) {
 		struct culprit_debt *debt = &cell->debts[i];
 
 		if (debt->cell == by)
 			return debt;
-		if (!least || culprit_owed(culprit, debt) <
-			      culprit_owed(culprit, least))
+		if (debt->grown < least->grown)
 			least = debt;
 	}
 	if (cell->nr_debts < CULPRIT_SOURCES)
 		least = &cell->debts[cell->nr_debts++];
 	least->cell = by;
-	least->slot = culprit->slot;
-	least->kib = 0;
+	least->grown = 0;
 	return least;
-}
-
-static void owe(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		uint32_t by, float kib)
-{
-	struct culprit_debt *debt = find_debt(culprit, cell, by);
-
-	debt->kib = culprit_owed(culprit, debt) + kib;
-	debt->slot = culprit->slot;
 }
 
 /* The second pass: what the cell lost is owed by those who rose, by their parts. */
@@ -191,34 +188,29 @@ static void share_loss(struct cmt_culprit *culprit, uint32_t index)
 	const struct culprit_domain *domain = &culprit->domains[cell->domain];
 	float part;
 
-	if (cell->lost <= 0 || domain->rate <= 0 || !cell->known)
+	if (cell->lost < CULPRIT_LEAST || domain->rate <= 0 || !cell->known)
 		return;
 	part = cell->lost / domain->rate;
 	for (uint32_t i = 0; i < domain->rising.nr; i++) {
 		const struct culprit_source *s = &domain->rising.sources[i];
+		float kib = part * s->kib;
 
+		if (kib < CULPRIT_LEAST)
+			break;
 		if (s->cell != index &&
 		    allocates(culprit, &culprit->cells[s->cell]))
-			owe(culprit, cell, s->cell, part * s->kib);
+			find_debt(cell, s->cell)->grown += kib * culprit->grown;
 	}
-	if (cell->excess > 0) {
-		cell->own = cell->own *
-			    culprit_decay(culprit->slot - cell->own_slot) +
-			    part * cell->excess;
-		cell->own_slot = culprit->slot;
-	}
+	cell->own += part * cell->excess * culprit->grown;
 }
 
 void culprit_flows(struct cmt_culprit *culprit)
 {
+	culprit_decay(culprit, 1);
 	for (uint32_t d = 0; d < culprit->nr_domains; d++)
 		culprit->domains[d] = (struct culprit_domain){ 0 };
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		if (culprit->cells[i].used && !culprit->cells[i].calm)
-			cell_flow(culprit, i);
-	}
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		if (culprit->cells[i].used && !culprit->cells[i].calm)
-			share_loss(culprit, i);
-	}
+	for (uint32_t i = 0; i < culprit->nr_active; i++)
+		cell_flow(culprit, culprit->active[i]);
+	for (uint32_t i = 0; i < culprit->nr_active; i++)
+		share_loss(culprit, culprit->active[i]);
 }

@@ -10,7 +10,7 @@ void culprit_pace(const struct cmt_culprit *culprit,
 	float cycles = 0, instructions = 0, misses = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < CULPRIT_BLOCK; i++) {
+	for (uint32_t i = 0; i < CULPRIT_MEAN; i++) {
 		const struct culprit_recent *r =
 			&cell->recent[(culprit->slot - i) % CULPRIT_RECENT];
 
@@ -21,7 +21,7 @@ void culprit_pace(const struct cmt_culprit *culprit,
 		misses += r->misses;
 		n++;
 	}
-	pace->known = 2 * n >= CULPRIT_BLOCK && cell->counted;
+	pace->known = 2 * n >= CULPRIT_MEAN && cell->counted;
 	pace->cpi = pace->known ? cycles / instructions : 0;
 	pace->mpi = pace->known ? misses / instructions : 0;
 }
@@ -64,15 +64,16 @@ static float least_taken(const struct culprit_cell *cell)
 static float own_part(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell)
 {
-	return cell->own * culprit_decay(culprit->slot - cell->own_slot);
+	return cell->own / culprit->grown;
 }
 
 static void claims_of(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell, struct culprit_list *claims)
 {
-	*claims = (struct culprit_list){ 0 };
+	claims->nr = 0;
+	claims->total = 0;
 	for (uint32_t i = 0; i < cell->nr_debts; i++) {
-		float kib = culprit_owed(culprit, &cell->debts[i]);
+		float kib = cell->debts[i].grown / culprit->grown;
 
 		if (kib >= 1)
 			culprit_list_add(claims, cell->debts[i].cell, kib);
@@ -141,6 +142,15 @@ static bool harmed(const struct culprit_cell *cell,
 					      CULPRIT_HARM_A * taken_kib);
 }
 
+/* While the CPU is known to be the trouble, only counters tell the two apart. */
+static bool may_accuse(const struct cmt_culprit *culprit,
+		       const struct culprit_cell *cell,
+		       const struct culprit_pace *pace)
+{
+	return pace->known ||
+	       !cmt_ts_before(culprit->start_ns, cell->blamed_ns);
+}
+
 static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		 uint32_t kind, const struct culprit_list *suspects)
 {
@@ -149,42 +159,49 @@ static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	culprit_tell(culprit, cell, suspects, &verdict);
 }
 
-static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell,
-			 const struct culprit_pace *pace)
+static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	struct culprit_list claims;
+	struct culprit_pace pace;
 
 	claims_of(culprit, cell, &claims);
-	if (claims.total < least_taken(cell) / 8)
+	if (claims.total < least_taken(cell) / 8) {
 		cell->onset = culprit->slot;
-	if (!claims.nr) {
-		shift(&cell->passed, false);
-		shift(&cell->harmed, false);
+		cell->passed = 0;
+		cell->harmed = 0;
 		return false;
 	}
-	shift(&cell->harmed, harmed(cell, pace, claims.sources[0].kib));
-	shift(&cell->passed, taken(culprit, cell, &claims, pace->known));
+	culprit_pace(culprit, cell, &pace);
+	shift(&cell->harmed, harmed(cell, &pace, claims.sources[0].kib));
+	shift(&cell->passed, taken(culprit, cell, &claims, pace.known) &&
+	      may_accuse(culprit, cell, &pace));
 	if (!(cell->passed & 1) ||
 	    count(cell->passed >> 1, 3) < CULPRIT_PASSED)
 		return false;
-	if (pace->known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
+	if (pace.known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
 		return false;
 	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims);
 	return true;
 }
 
-static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		       const struct culprit_pace *pace)
+static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	const struct culprit_list *gaining =
 		&culprit->domains[cell->domain].gaining;
-	struct culprit_list suspects = *gaining;
+	struct culprit_list suspects;
+	struct culprit_pace pace;
 	float gone = cell->occupancy50 - cell->occupancy;
 
-	shift(&cell->crept, gaining->nr && crept(culprit, cell, gaining) &&
-	      harmed(cell, pace, gone));
+	if (!gaining->nr || !crept(culprit, cell, gaining)) {
+		cell->crept = 0;
+		return;
+	}
+	culprit_pace(culprit, cell, &pace);
+	shift(&cell->crept, harmed(cell, &pace, gone) &&
+	      may_accuse(culprit, cell, &pace));
 	if (cell->crept != 0xff)
 		return;
+	suspects = *gaining;
 	/* an estimate: what the victim lost, by what each gained */
 	for (uint32_t i = 0; i < suspects.nr; i++)
 		suspects.sources[i].kib *= gone / gaining->total;
@@ -218,58 +235,56 @@ static bool squeezed(const struct cmt_culprit *culprit,
 }
 
 static void judge_bandwidth(struct cmt_culprit *culprit,
-			    struct culprit_cell *cell,
-			    const struct culprit_pace *pace)
+			    struct culprit_cell *cell)
 {
 	const struct culprit_domain *domain = &culprit->domains[cell->domain];
+	struct culprit_pace pace;
 
-	shift(&cell->squeezed, saturated(culprit, domain) &&
-	      cell->excess < 0.25f * domain->rising.total &&
-	      squeezed(culprit, cell, pace));
+	if (!saturated(culprit, domain)) {
+		cell->squeezed = 0;
+		return;
+	}
+	culprit_pace(culprit, cell, &pace);
+	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
+	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
 		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->rising);
 }
 
-static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		      const struct culprit_pace *pace)
+static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	static const struct culprit_list nobody;
 	float own = own_part(culprit, cell);
 	struct culprit_list claims;
+	struct culprit_pace pace;
 
 	if (own < least_taken(cell)) {
 		cell->grew = 0;
 		return;
 	}
 	claims_of(culprit, cell, &claims);
-	shift(&cell->grew, claims.total < CULPRIT_SELF * own &&
-	      harmed(cell, pace, own));
+	culprit_pace(culprit, cell, &pace);
+	shift(&cell->grew, cell->excess > 0 &&
+	      claims.total < CULPRIT_SELF * own && harmed(cell, &pace, own));
 	if (cell->grew & 1 && count(cell->grew, 8) >= 6)
 		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody);
 }
 
 static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
-	struct culprit_pace pace;
-
-	culprit_pace(culprit, cell, &pace);
-	/* counters tell being throttled from being slowed down */
-	if (pace.known || !cmt_ts_before(culprit->start_ns, cell->blamed_ns)) {
-		if (judge_sudden(culprit, cell, &pace))
-			return;
-		judge_slow(culprit, cell, &pace);
-		judge_bandwidth(culprit, cell, &pace);
-	}
-	judge_own(culprit, cell, &pace);
+	if (judge_sudden(culprit, cell))
+		return;
+	judge_slow(culprit, cell);
+	judge_bandwidth(culprit, cell);
+	judge_own(culprit, cell);
 }
 
 void culprit_judge(struct cmt_culprit *culprit)
 {
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		struct culprit_cell *cell = &culprit->cells[i];
+	for (uint32_t i = 0; i < culprit->nr_active; i++) {
+		struct culprit_cell *cell = &culprit->cells[culprit->active[i]];
 
-		if (cell->used && !cell->calm && cell->known &&
-		    !(cell->flags & CMT_CULPRIT_NO_VICTIM))
+		if (cell->known && !(cell->flags & CMT_CULPRIT_NO_VICTIM))
 			judge_cell(culprit, cell);
 	}
 }

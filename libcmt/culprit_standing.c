@@ -40,7 +40,7 @@ static void flows_of(const struct cmt_culprit *culprit,
 		};
 		float kib;
 
-		if (!by->used || by == cell || by->domain != cell->domain ||
+		if (!by->used || by->calm || by == cell || by->domain != cell->domain ||
 		    by->rate_mean <= 0)
 			continue;
 		kib = cell->lost_mean * by->rate_mean / traffic;
@@ -57,7 +57,7 @@ static float mean_traffic(const struct cmt_culprit *culprit, uint32_t domain)
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		const struct culprit_cell *cell = &culprit->cells[i];
 
-		if (cell->used && cell->domain == domain)
+		if (cell->used && !cell->calm && cell->domain == domain)
 			sum += cell->rate_mean;
 	}
 	return sum;
@@ -76,7 +76,7 @@ int cmt_culprit_standing(const struct cmt_culprit *culprit,
 		for (uint32_t i = 0; i < culprit->nr_used && traffic > 0; i++) {
 			const struct culprit_cell *cell = &culprit->cells[i];
 
-			if (cell->used && cell->domain == d &&
+			if (cell->used && !cell->calm && cell->domain == d &&
 			    cell->lost_mean > 0 &&
 			    !(cell->flags & CMT_CULPRIT_NO_VICTIM))
 				flows_of(culprit, cell, traffic, flows, &nr, n);

@@ -110,19 +110,26 @@
 #define CULPRIT_BUSY_CPI 1.08f
 #endif
 #ifndef CULPRIT_WINDOW
-#define CULPRIT_WINDOW	64	/* blocks in a baseline */
+#define CULPRIT_WINDOW	32	/* blocks in a baseline */
 #endif
 #ifndef CULPRIT_PASSED
 #define CULPRIT_PASSED	2	/* of the last 3 slots, and this one */
 #endif
 #ifndef CULPRIT_LEARN
-#define CULPRIT_LEARN	40	/* blocks before a baseline counts */
+#define CULPRIT_LEARN	20	/* blocks before a baseline counts */
 #endif
-#define CULPRIT_BLOCK	4	/* slots in a block of a baseline */
-#define CULPRIT_LAG	5	/* blocks that are too new for a baseline */
+#ifndef CULPRIT_LAG
+#define CULPRIT_LAG	3	/* blocks that are too new for a baseline */
+#endif
+#define CULPRIT_BLOCK	8	/* slots in a block of a baseline */
+#define CULPRIT_MEAN	4	/* slots that rates are means of */
+#ifndef CULPRIT_LEAST
+#define CULPRIT_LEAST	6.0f	/* KiB a slot: who takes less is not noted */
+#endif
 #define CULPRIT_RING	(CULPRIT_WINDOW + CULPRIT_LAG)
-#define CULPRIT_RECENT	8	/* slots kept one by one; a power of two */
+#define CULPRIT_RECENT	16	/* slots kept one by one; a power of two */
 #define CULPRIT_FORGET	2000	/* slots without a sample */
+#define CULPRIT_SECOND	1000	/* slots that the standing picture is the mean of */
 #define CULPRIT_GAP	64	/* slots left out before all begins anew */
 #define CULPRIT_DOMAINS	64
 #define CULPRIT_SOURCES	8	/* of a domain in a slot */
@@ -153,11 +160,13 @@ struct culprit_recent {
 	float misses;
 };
 
-/* What a victim lost to one suspect. */
+/*
+ * What a victim lost to one suspect.  It decays with a time constant of 12 slots:
+ * all of them at once, in cmt_culprit.grown.
+ */
 struct culprit_debt {
 	uint32_t cell;
-	uint64_t slot;		/* the amount was true then, and decays */
-	float kib;
+	float grown;		/* KiB times cmt_culprit.grown */
 };
 
 /* The last verdict of each kind. */
@@ -178,9 +187,9 @@ struct culprit_cell {
 	uint64_t block_slot;	/* the next block begins here */
 	uint64_t born;
 	float occupancy;	/* last known */
-	uint8_t has_occupancy;	/* bits: slots, the newest is bit 0 */
-	uint8_t has_traffic;
-	uint8_t has_counters;
+	uint16_t has_occupancy;	/* bits: slots, the newest is bit 0 */
+	uint16_t has_traffic;
+	uint16_t has_counters;
 	uint8_t passed;		/* slots in which all conditions held, by kind */
 	uint8_t harmed;
 	uint8_t squeezed;	/* of CMT_CULPRIT_BANDWIDTH */
@@ -190,8 +199,7 @@ struct culprit_cell {
 	float excess;
 	float lost;		/* a slot */
 	float refetched;
-	float own;		/* what it took from itself */
-	uint64_t own_slot;
+	float own;		/* what it took from itself; grown, as debts */
 	uint64_t onset;
 	uint32_t nr_debts;
 	struct culprit_debt debts[CULPRIT_SOURCES];
@@ -207,7 +215,7 @@ struct culprit_cell {
 	float rate_mean;
 	uint64_t mean_slot;
 	uint32_t next;		/* of the same hash */
-	struct culprit_series series[CULPRIT_SERIES];
+	struct culprit_series *series;	/* CULPRIT_SERIES of them */
 };
 
 /* One of the greatest, by excess of traffic or by gain of occupancy; a suspect. */
@@ -238,6 +246,7 @@ struct cmt_culprit {
 	float peak;		/* KiB a slot; 0: not known */
 	uint64_t slot;		/* number of this one; the first is 1 */
 	uint64_t start_ns;	/* of this one */
+	float grown;		/* what a KiB of now counts in debts */
 	uint64_t base;		/* the slot in which all began, or began anew */
 	uint32_t nr_used;	/* cells [0, nr_used) may be used */
 	uint32_t nr_owners;
@@ -249,6 +258,10 @@ struct cmt_culprit {
 	uint32_t *hash;
 	uint32_t *order;	/* cell of sample i, in the slot before */
 	struct culprit_cell *cells;
+	struct culprit_series *series;
+	uint32_t nr_seen;	/* cells with a sample in this slot */
+	uint32_t nr_active;
+	uint32_t *active;	/* those that are not calm */
 	uint32_t queue_at, queue_nr;
 	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
 	struct cmt_culprit_verdict shown;
@@ -267,10 +280,8 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
 void culprit_blocks(struct culprit_cell *cell, uint64_t slot);
 
 /* culprit_flow.c */
-float culprit_decay(uint64_t slots);
-/* What is owed now, for any slot. */
-float culprit_owed(const struct cmt_culprit *culprit,
-		   const struct culprit_debt *debt);
+/* @slots more: old debts count less. */
+void culprit_decay(struct cmt_culprit *culprit, uint64_t slots);
 void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib);
 void culprit_flows(struct cmt_culprit *culprit);
 

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What cmt_culprit does with its input; how good it is, main.c measures. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <cmt/culprit.h>
+
+#include "unit.h"
+
+#define MS	1000000ULL
+#define KIB	1024ULL
+#define VICTIM	7
+#define TAKER	9
+#define OTHER	11
+
+static struct cmt_culprit *culprit;
+static struct cmt_culprit_sample samples[3];
+static uint64_t now_ms;
+
+static void setup(void)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+	const uint32_t known = CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
+
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	memset(samples, 0, sizeof(samples));
+	samples[0] = (struct cmt_culprit_sample){
+		.id = VICTIM, .valid = known, .occupancy_bytes = 8192 * KIB,
+		.traffic_bytes = 20 * KIB,
+	};
+	samples[1] = samples[0];
+	samples[1].id = TAKER;
+	samples[1].occupancy_bytes = 1024 * KIB;
+	samples[2] = samples[1];
+	samples[2].id = OTHER;
+	now_ms = 1000;
+}
+
+static void teardown(void)
+{
+	cmt_culprit_free(culprit);
+}
+
+static int add(void)
+{
+	const struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .start_ns = now_ms++ * MS, .nr_samples = 3,
+		.sample_size = sizeof(samples[0]), .samples = samples,
+	};
+
+	return cmt_culprit_add(culprit, &slot);
+}
+
+static void add_quiet(uint32_t ms)
+{
+	while (ms--)
+		ck_assert_int_eq(add(), 0);
+}
+
+/* TAKER takes 512 KiB a ms from VICTIM, which fetches 300 of it again. */
+static int take(void)
+{
+	samples[0].occupancy_bytes -= 212 * KIB;
+	samples[0].traffic_bytes = 320 * KIB;
+	samples[1].occupancy_bytes += 212 * KIB;
+	samples[1].traffic_bytes = 532 * KIB;
+	return add();
+}
+
+/* Returns the ms until there is a verdict, at most @ms; 0: there was none. */
+static uint32_t take_until(uint32_t ms)
+{
+	for (uint32_t i = 1; i <= ms; i++) {
+		int ret = take();
+
+		ck_assert_int_ge(ret, 0);
+		if (ret > 0)
+			return i;
+	}
+	return 0;
+}
+
+START_TEST(names_who_took)
+{
+	const struct cmt_culprit_verdict *v;
+	uint32_t after;
+
+	add_quiet(400);
+	after = take_until(20);
+	ck_assert_uint_gt(after, 1);
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert_uint_eq(v->id, VICTIM);
+	ck_assert_int_eq(v->kind, CMT_CULPRIT_CACHE);
+	ck_assert_uint_eq(v->nr_suspects, 1);
+	ck_assert_uint_eq(v->suspects[0].id, TAKER);
+	ck_assert_uint_eq(v->ts_ns, now_ms * MS);
+	ck_assert_uint_le(v->since_ns, (1402 + 2) * MS);
+	ck_assert_uint_ge(v->since_ns, 1398 * MS);
+	ck_assert_uint_eq(v->occupancy_before, 8192 * KIB);
+	ck_assert_uint_eq(v->lost_bytes, 212 * KIB * after);
+	ck_assert(v->confidence > 0 && v->confidence <= 1);
+	ck_assert(isnan(v->cpi) && isnan(v->cpu_share));
+	ck_assert(!(v->flags & CMT_CULPRIT_COUNTED));
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 0);
+	/* the cooldown */
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(take(), 0);
+}
+END_TEST
+
+START_TEST(waits_for_baselines)
+{
+	add_quiet(100);
+	ck_assert_uint_eq(take_until(20), 0);
+}
+END_TEST
+
+START_TEST(one_slot_accuses_nobody)
+{
+	add_quiet(400);
+	samples[0].occupancy_bytes -= 4096 * KIB;
+	samples[1].occupancy_bytes += 4096 * KIB;
+	samples[1].traffic_bytes = 4200 * KIB;
+	ck_assert_int_eq(add(), 0);
+	samples[0].occupancy_bytes += 4096 * KIB;
+	samples[1].occupancy_bytes -= 4096 * KIB;
+	samples[1].traffic_bytes = 20 * KIB;
+	add_quiet(50);
+}
+END_TEST
+
+/* A steady neighbour is not named, however large. */
+START_TEST(steady_is_innocent)
+{
+	samples[2].traffic_bytes = 20000 * KIB;
+	samples[2].occupancy_bytes = 60000 * KIB;
+	add_quiet(600);
+}
+END_TEST
+
+/* Unknown values are not 0: neither a loss nor a gain. */
+START_TEST(unknown_is_not_zero)
+{
+	add_quiet(400);
+	for (int i = 0; i < 40; i++) {
+		samples[0].valid = i % 2 ? CMT_CULPRIT_OCCUPANCY |
+					   CMT_CULPRIT_TRAFFIC : 0;
+		samples[0].occupancy_bytes = i % 2 ? 8192 * KIB : 0;
+		samples[0].traffic_bytes = i % 2 ? 40 * KIB : 0;
+		samples[0].span = i % 2 ? 2 : 0;
+		samples[1].traffic_bytes = 900 * KIB;
+		ck_assert_int_eq(add(), 0);
+	}
+}
+END_TEST
+
+/* The owner comes back from a calm as it was. */
+START_TEST(calm_is_remembered)
+{
+	samples[1].traffic_bytes = 0;
+	add_quiet(2000);
+	ck_assert_uint_gt(take_until(20), 0);
+}
+END_TEST
+
+START_TEST(gaps_are_counted)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	add_quiet(400);
+	now_ms += 10;
+	add_quiet(1);
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	ck_assert_uint_eq(counts.missing, 10);
+	ck_assert_uint_eq(counts.slots, 401);
+	ck_assert_uint_eq(counts.owners, 3);
+	ck_assert_uint_eq(counts.learning, 0);
+	now_ms += 1000;
+	add_quiet(1);
+	cmt_culprit_counts(culprit, &counts);
+	ck_assert_uint_eq(counts.learning, 3);
+	ck_assert_uint_eq(take_until(20), 0);
+}
+END_TEST
+
+START_TEST(owners_are_forgotten)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	add_quiet(10);
+	for (int i = 0; i < 2100; i++) {
+		samples[2].id = OTHER + i % 5;
+		ck_assert_int_eq(add(), 0);
+	}
+	samples[2].id = OTHER;
+	for (int i = 0; i < 2100; i++)
+		ck_assert_int_eq(add(), 0);
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	ck_assert_uint_eq(counts.owners, 3);
+}
+END_TEST
+
+START_TEST(memory_is_bounded)
+{
+	const struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .max_owners = 2,
+	};
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	add_quiet(5);
+	cmt_culprit_counts(culprit, &counts);
+	ck_assert_uint_eq(counts.owners, 2);
+	ck_assert_uint_eq(counts.not_followed, 5);
+}
+END_TEST
+
+START_TEST(domains_are_apart)
+{
+	samples[1].domain = 1;
+	add_quiet(400);
+	ck_assert_uint_eq(take_until(30), 0);
+}
+END_TEST
+
+START_TEST(quota_is_no_theft)
+{
+	const struct cmt_culprit_cpu cpu = {
+		.sz = sizeof(cpu), .id = VICTIM, .start_ns = 1000 * MS,
+		.end_ns = 1400 * MS, .throttled_ns = 200 * MS,
+		.starved_ns = 300 * MS, .valid = CMT_CULPRIT_CPU_THROTTLED,
+	};
+	const struct cmt_culprit_verdict *v;
+
+	add_quiet(400);
+	ck_assert_int_eq(cmt_culprit_add_cpu(culprit, &cpu), 1);
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert_int_eq(v->kind, CMT_CULPRIT_THROTTLED);
+	ck_assert_uint_eq(v->nr_suspects, 0);
+	ck_assert_double_eq_tol(v->cpu_share, 0.5, 1e-9);
+	ck_assert_uint_eq(take_until(20), 0);
+}
+END_TEST
+
+START_TEST(standing_is_estimated)
+{
+	struct cmt_culprit_flow flows[4];
+
+	/* both fetch and hold the same: what comes in, goes */
+	samples[0].traffic_bytes = 100 * KIB;
+	samples[1].traffic_bytes = 300 * KIB;
+	samples[2].traffic_bytes = 0;
+	add_quiet(3000);
+	ck_assert_int_eq(cmt_culprit_standing(culprit, flows, 4), 2);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_ne(flows[i].id, flows[i].by);
+		ck_assert_uint_gt(flows[i].bytes, 60000 * KIB);
+		ck_assert_uint_lt(flows[i].bytes, 76000 * KIB);
+	}
+	ck_assert_int_eq(cmt_culprit_standing(culprit, flows, 1), 1);
+	ck_assert_int_eq(cmt_culprit_standing(culprit, flows, 0), -EINVAL);
+}
+END_TEST
+
+static void bad_slot(struct cmt_culprit_slot slot)
+{
+	ck_assert_int_eq(cmt_culprit_add(culprit, &slot), -EINVAL);
+}
+
+START_TEST(bad_input)
+{
+	struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .start_ns = 2000 * MS, .nr_samples = 1,
+		.sample_size = sizeof(samples[0]), .samples = samples,
+	};
+	struct cmt_culprit_opts opts = { .sz = sizeof(opts), .slot_ns = 5 };
+	struct cmt_culprit *other = NULL;
+
+	ck_assert_int_eq(cmt_culprit_new(&other, &opts), -EINVAL);
+	opts.slot_ns = 0;
+	opts.reserved[1] = 1;
+	ck_assert_int_eq(cmt_culprit_new(&other, &opts), -EINVAL);
+	ck_assert_ptr_null(other);
+	ck_assert_int_eq(cmt_culprit_add(culprit, &slot), 0);
+	bad_slot(slot);
+	slot.start_ns += MS / 2;
+	bad_slot(slot);
+	slot.start_ns += MS / 2;
+	slot.sample_size = 8;
+	bad_slot(slot);
+	slot.sample_size = sizeof(samples[0]);
+	slot.sz = 8;
+	bad_slot(slot);
+	slot.sz = sizeof(slot);
+	samples[0].domain = 1000;
+	bad_slot(slot);
+	samples[0].domain = 0;
+	samples[0].flags = 1U << 31;
+	bad_slot(slot);
+	samples[0].flags = 0;
+	samples[0].valid |= 1U << 31;
+	bad_slot(slot);
+	samples[0].valid = 0;
+	ck_assert_int_eq(cmt_culprit_add(culprit, &slot), 0);
+	cmt_culprit_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("culprit");
+	TCase *tcase = tcase_create("culprit");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, names_who_took);
+	tcase_add_test(tcase, waits_for_baselines);
+	tcase_add_test(tcase, one_slot_accuses_nobody);
+	tcase_add_test(tcase, steady_is_innocent);
+	tcase_add_test(tcase, unknown_is_not_zero);
+	tcase_add_test(tcase, calm_is_remembered);
+	tcase_add_test(tcase, gaps_are_counted);
+	tcase_add_test(tcase, owners_are_forgotten);
+	tcase_add_test(tcase, memory_is_bounded);
+	tcase_add_test(tcase, domains_are_apart);
+	tcase_add_test(tcase, quota_is_no_theft);
+	tcase_add_test(tcase, standing_is_estimated);
+	tcase_add_test(tcase, bad_input);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
