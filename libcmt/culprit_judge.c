@@ -209,17 +209,29 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects);
 }
 
-/* Is the memory of the domain busier than usual, and by whom? */
+/*
+ * Who made the memory of the domain busier than usual, if it is.  Who lost cache, and
+ * fetches it again, did not.
+ */
 static bool saturated(const struct cmt_culprit *culprit,
-		      const struct culprit_domain *domain)
+		      const struct culprit_domain *domain,
+		      struct culprit_list *suspects)
 {
-	float least = culprit->peak > 0 ? CULPRIT_BUSY * culprit->peak :
-					  CULPRIT_BUSIER * domain->usual;
+	float least = culprit_max(CULPRIT_BUSY * culprit->peak,
+				  CULPRIT_BUSIER * domain->usual);
 
-	return domain->rising.nr && domain->traffic >= least &&
-	       domain->traffic >= CULPRIT_BUSIER * domain->usual &&
-	       domain->traffic > 1024 &&
-	       domain->rising.sources[0].kib >=
+	suspects->nr = 0;
+	suspects->total = 0;
+	if (domain->traffic < culprit_max(least, CULPRIT_BUSY_KIB))
+		return false;
+	for (uint32_t i = 0; i < domain->rising.nr; i++) {
+		const struct culprit_source *s = &domain->rising.sources[i];
+		const struct culprit_cell *cell = &culprit->cells[s->cell];
+
+		if (cell->occupancy >= cell->occupancy50 - 2 * culprit->unit)
+			culprit_list_add(suspects, s->cell, s->kib);
+	}
+	return suspects->nr && suspects->sources[0].kib >=
 	       CULPRIT_BUSY_SHARE * domain->rising.total;
 }
 
@@ -238,9 +250,10 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 			    struct culprit_cell *cell)
 {
 	const struct culprit_domain *domain = &culprit->domains[cell->domain];
+	struct culprit_list suspects;
 	struct culprit_pace pace;
 
-	if (!saturated(culprit, domain)) {
+	if (!saturated(culprit, domain, &suspects)) {
 		cell->squeezed = 0;
 		return;
 	}
@@ -248,7 +261,7 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
 	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
-		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->rising);
+		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &suspects);
 }
 
 static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)

@@ -71,10 +71,10 @@
 #define CULPRIT_LOW	2	/* percentile; the high is as far from the top */
 #endif
 #ifndef CULPRIT_SPREAD
-#define CULPRIT_SPREAD 0.5f
+#define CULPRIT_SPREAD 0.3f
 #endif
 #ifndef CULPRIT_SPREAD_V
-#define CULPRIT_SPREAD_V 0.3f
+#define CULPRIT_SPREAD_V 0.5f
 #endif
 #ifndef CULPRIT_COMMON
 #define CULPRIT_COMMON 0.6f
@@ -102,6 +102,9 @@
 #endif
 #ifndef CULPRIT_BUSIER
 #define CULPRIT_BUSIER	2.0f	/* of the usual traffic, where no peak is known */
+#endif
+#ifndef CULPRIT_BUSY_KIB
+#define CULPRIT_BUSY_KIB 1024.0f /* a slot: less is not busy */
 #endif
 #ifndef CULPRIT_BUSY_SHARE
 #define CULPRIT_BUSY_SHARE 0.5f	/* one suspect's part of the excess */
