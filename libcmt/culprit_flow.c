@@ -132,6 +132,16 @@ static void count_up(const struct cmt_culprit *culprit,
 		domain->nr_flat++;
 }
 
+/* More than the counter's unit, and than what the owner gains and loses as a rule. */
+static float gain_least(const struct cmt_culprit *culprit,
+			const struct culprit_cell *cell)
+{
+	float spread = cell->occupancy_high - cell->occupancy_low;
+
+	return culprit_max(culprit_max(culprit->unit, CULPRIT_TAKEN_KIB / 4),
+			   CULPRIT_SPREAD * spread);
+}
+
 /* The first pass: this cell by itself. */
 static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
@@ -157,7 +167,8 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 		culprit_list_add(&domain->rising, index, cell->excess);
 	count_up(culprit, cell, domain);
 	gain = cell->occupancy - cell->occupancy_high;
-	if (gain > culprit->unit && gain > CULPRIT_TAKEN_KIB / 4 && gain > CULPRIT_SPREAD * (cell->occupancy_high - cell->occupancy_low) && cell->rate > CULPRIT_CREPT_RISE * cell->traffic50)
+	if (gain > gain_least(culprit, cell) &&
+	    cell->rate > CULPRIT_CREPT_RISE * cell->traffic50)
 		culprit_list_add(&domain->gaining, index, gain);
 }
 

@@ -56,11 +56,6 @@ static void shift(uint8_t *bits, bool held_now)
 	*bits = (uint8_t)(*bits << 1 | held_now);
 }
 
-static float least_taken(const struct culprit_cell *cell)
-{
-	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
-}
-
 static float own_part(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell)
 {
@@ -105,10 +100,9 @@ static bool taken(const struct cmt_culprit *culprit,
 	float gone = cell->occupancy50 - held(culprit, cell);
 	float gained = first->occupancy - first->occupancy50;
 
-	return most >= least_taken(cell) &&
+	return most >= culprit_least(cell) &&
 	       !in_crowd(culprit, &claims->sources[0]) &&
 	       most >= CULPRIT_SHARE * claims->total &&
-	       cell->occupancy_low - held(culprit, cell) > CULPRIT_LOW_GONE * cell->occupancy50 &&
 	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
 	       claims->total >= CULPRIT_SELF * own_part(culprit, cell) &&
 	       cell->refetched <= refetch * claims->total &&
@@ -127,7 +121,8 @@ static bool crept(const struct cmt_culprit *culprit,
 				   CULPRIT_CREPT * cell->occupancy50) &&
 	       gone >= CULPRIT_TAKEN_KIB / 4 &&
 	       !in_crowd(culprit, &gaining->sources[0]) &&
-	       gone >= CULPRIT_SPREAD_V * (cell->occupancy_high - cell->occupancy_low) &&
+	       gone >= CULPRIT_SPREAD_V *
+		       (cell->occupancy_high - cell->occupancy_low) &&
 	       most >= CULPRIT_GAINER * gaining->total &&
 	       most >= CULPRIT_CREPT_GAIN * gone;
 }
@@ -165,7 +160,7 @@ static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	struct culprit_pace pace;
 
 	claims_of(culprit, cell, &claims);
-	if (claims.total < least_taken(cell) / 8) {
+	if (claims.total < culprit_least(cell) / 8) {
 		cell->onset = culprit->slot;
 		cell->passed = 0;
 		cell->harmed = 0;
@@ -271,7 +266,7 @@ static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	struct culprit_list claims;
 	struct culprit_pace pace;
 
-	if (own < least_taken(cell)) {
+	if (own < culprit_least(cell)) {
 		cell->grew = 0;
 		return;
 	}

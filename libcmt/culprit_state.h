@@ -85,9 +85,6 @@
 #ifndef CULPRIT_STANDS_OUT
 #define CULPRIT_STANDS_OUT 3.0f
 #endif
-#ifndef CULPRIT_LOW_GONE
-#define CULPRIT_LOW_GONE -1.0f
-#endif
 #ifndef CULPRIT_CREPT_RISE
 #define CULPRIT_CREPT_RISE 1.5f
 #endif
@@ -112,6 +109,8 @@
 #ifndef CULPRIT_BUSY_CPI
 #define CULPRIT_BUSY_CPI 1.08f
 #endif
+#define CULPRIT_SURE_BUSY 0.92	/* confidence in CMT_CULPRIT_BANDWIDTH, */
+#define CULPRIT_SURE_OWN 0.9	/* and in CMT_CULPRIT_OWN_SET: not calibrated */
 #ifndef CULPRIT_WINDOW
 #define CULPRIT_WINDOW	32	/* blocks in a baseline */
 #endif
@@ -274,6 +273,12 @@ struct cmt_culprit {
 static inline float culprit_max(float a, float b)
 {
 	return a > b ? a : b;
+}
+
+/* What one must take of a cell to be named. */
+static inline float culprit_least(const struct culprit_cell *cell)
+{
+	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
 }
 
 /* culprit_baseline.c */

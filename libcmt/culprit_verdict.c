@@ -80,6 +80,33 @@ static void add_pace(const struct cmt_culprit *culprit,
 	verdict->flags |= pace.known ? CMT_CULPRIT_COUNTED : 0;
 }
 
+/*
+ * So many of such verdicts were right on the deciding set (docs/culprit.md): by how
+ * much more was taken than the least that counts, and by what the victim lost.
+ */
+static double confidence(const struct culprit_cell *cell,
+			 const struct culprit_list *suspects, uint32_t kind)
+{
+	static const float strong[] = { 1, 1.5f, 3 }, lost[] = { 0.1f, 0.2f };
+	static const float right[4][3] = {
+		{ 0.90f, 0.92f, 0.98f }, { 0.97f, 0.98f, 0.99f },
+		{ 0.95f, 0.97f, 0.99f }, { 0.97f, 0.98f, 0.99f },
+	};
+	float gone = cell->occupancy50 - cell->occupancy;
+	uint32_t row = 0, column = 0;
+
+	if (!suspects->nr)
+		return CULPRIT_SURE_OWN;
+	if (kind != CMT_CULPRIT_CACHE)
+		return CULPRIT_SURE_BUSY;
+	while (row < 3 && suspects->sources[0].kib >=
+			  strong[row] * culprit_least(cell))
+		row++;
+	while (column < 2 && gone >= lost[column] * cell->occupancy50)
+		column++;
+	return right[row][column];
+}
+
 void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		  const struct culprit_list *suspects,
 		  struct cmt_culprit_verdict *verdict)
@@ -102,6 +129,8 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	told->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
 	verdict->occupancy_bytes = bytes(cell->occupancy);
 	verdict->occupancy_before = bytes(cell->occupancy50);
+	if (verdict->confidence <= 0)
+		verdict->confidence = confidence(cell, suspects, verdict->kind);
 	verdict->lost_bytes = bytes(cell->occupancy50 - cell->occupancy);
 	verdict->refetched_bytes = bytes(cell->refetched);
 	add_pace(culprit, cell, verdict);

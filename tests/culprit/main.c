@@ -15,11 +15,16 @@
 #define SEED_DECIDING	1000000ULL
 #define SEED_REPORTED	2000000ULL
 #define SEED_HARD	500000ULL	/* added */
+#define SEED_QUIET	3000001ULL
+#define QUIET_APART	4	/* times as many instructions between accesses */
+
+static uint32_t limits_kept, limits_missed;
 
 struct table {
 	uint64_t seed;
 	uint32_t each;		/* scenarios of a kind */
 	bool hard;
+	bool limits;
 	const char *keep;	/* a directory for traces, for who runs it again */
 	struct score scores[2][KINDS];	/* without and with counters */
 };
@@ -125,61 +130,165 @@ static void print_innocent(const char *name, const struct score *score)
 	       score->true_other);
 }
 
+static void print_confidence(const struct score *score)
+{
+	for (uint32_t i = 0; i < SCORE_BINS; i++) {
+		const struct score_bin *bin = &score->bins[i];
+
+		if (bin->told)
+			printf("confidence %.3f: %u accusations, %.3f right\n",
+			       bin->sum / bin->told, bin->told,
+			       1.0 * bin->right / bin->told);
+	}
+}
+
+/* @most: whether the limit is one from above.  Returns whether it is kept. */
+static bool limit(const char *what, double value, double bound, bool most)
+{
+	bool kept = most ? value <= bound : value >= bound;
+
+	printf("%s - %s: %.1f, limit %s %.1f\n", kept ? "ok" : "not ok", what,
+	       value, most ? "<=" : ">=", bound);
+	*(kept ? &limits_kept : &limits_missed) += 1;
+	return kept;
+}
+
+static void check_limits(struct score *all, struct score *abrupt,
+			 struct score *gradual, const struct score *innocent)
+{
+	limit("phases with harm", all->phases, 200, false);
+	limit("innocent scenarios", innocent->innocent, 200, false);
+	limit("first suspect right, %", part(all->right, all->phases), 95, false);
+	limit("innocents accused, %", part(innocent->accused,
+					   innocent->innocent), 2, true);
+	limit("abrupt within 20 ms, %", part(abrupt->in20, abrupt->phases), 97,
+	      false);
+	limit("abrupt, p99, ms", score_latency(abrupt, 99), 30, true);
+	limit("gradual within 130 ms, %", part(gradual->in130, gradual->phases),
+	      95, false);
+}
+
+static void sum_up(struct table *table, int counters, struct score *all,
+		   struct score *abrupt, struct score *innocent)
+{
+	for (int k = 0; k < KINDS; k++) {
+		struct score *score = &table->scores[counters][k];
+
+		if (k >= KIND_INNOCENT)
+			score_add(innocent, score);
+		else if (k != KIND_BYPASS)
+			score_add(all, score);
+		if (kind_abrupt(k) && k != KIND_BYPASS)
+			score_add(abrupt, score);
+	}
+}
+
 static void print_table(struct table *table, int counters)
 {
-	static struct score all, abrupt, innocent;
+	static struct score all, abrupt, innocent, told;
 
 	memset(&all, 0, sizeof(all));
 	memset(&abrupt, 0, sizeof(abrupt));
 	memset(&innocent, 0, sizeof(innocent));
+	memset(&told, 0, sizeof(told));
+	sum_up(table, counters, &all, &abrupt, &innocent);
 	printf("\n%s counters\n", counters ? "with" : "without");
-	printf("%-16s %5s %6s %6s %6s %6s %7s %7s %7s %6s %6s %6s\n", "kind", "n",
-	       "right", "wrong", "missed", "own", "20 ms", "30 ms", "130 ms", "p50",
-	       "p99", "stray");
-	for (int k = 0; k < KINDS; k++) {
-		struct score *score = &table->scores[counters][k];
-
-		if (k < KIND_INNOCENT && k != KIND_BYPASS)
-			score_add(&all, score);
-		if (k < KIND_INNOCENT && k != KIND_BYPASS && kind_abrupt(k))
-			score_add(&abrupt, score);
-		if (k >= KIND_INNOCENT)
-			score_add(&innocent, score);
-		if (k < KIND_INNOCENT)
-			print_guilty(kind_name(k), score);
-		else
-			print_innocent(kind_name(k), score);
-	}
+	printf("%-16s %5s %6s %6s %6s %6s %7s %7s %7s %6s %6s %6s\n", "kind",
+	       "n", "right", "wrong", "missed", "own", "20 ms", "30 ms",
+	       "130 ms", "p50", "p99", "stray");
+	for (int k = 0; k < KIND_INNOCENT; k++)
+		print_guilty(kind_name(k), &table->scores[counters][k]);
 	print_guilty("ALL", &all);
 	print_guilty("ABRUPT", &abrupt);
+	for (int k = KIND_INNOCENT; k < KINDS; k++)
+		print_innocent(kind_name(k), &table->scores[counters][k]);
 	print_innocent("INNOCENT", &innocent);
+	score_add(&told, &all);
+	score_add(&told, &innocent);
+	score_add(&told, &table->scores[counters][KIND_BYPASS]);
+	print_confidence(&told);
+	if (table->limits)
+		check_limits(&all, &abrupt, &table->scores[counters][KIND_GROW],
+			     &innocent);
+}
+
+/* A host on which nothing begins or ends, for a time.  Returns the accusations. */
+static uint32_t run_quiet(uint64_t seconds, bool counters)
+{
+	static struct scenario scenario;
+	struct score_live *live;
+	uint32_t accused = 0;
+
+	scenario_make(&scenario, KIND_QUIET, SEED_QUIET, false);
+	for (uint32_t i = 0; i < scenario.host.nr_runners; i++)
+		scenario.host.runners[i].apart *= QUIET_APART;
+	host_start(&scenario.host, SEED_QUIET);
+	live = score_live_new(&scenario.host, counters);
+	for (uint64_t ms = 0; live && ms < seconds * 1000; ms++) {
+		host_step(&scenario.host, (uint32_t)ms);
+		accused += score_live_add(live, &scenario.host, ms);
+	}
+	score_live_free(live);
+	return live ? accused : UINT32_MAX;
+}
+
+static void check_quiet(uint64_t seconds)
+{
+	char name[64];
+
+	for (int counters = 0; counters < 2; counters++) {
+		snprintf(name, sizeof(name), "%lu s quiet, %s counters, accusations",
+			 (unsigned long)seconds, counters ? "with" : "without");
+		limit(name, run_quiet(seconds, counters), 0, true);
+		fflush(stdout);
+	}
+}
+
+static int usage(void)
+{
+	fputs("usage: cmt-culprit [-d] [-h] [-l] [-v] [-n EACH] [-o KIND] [-k DIR] [-q SECONDS]\n"
+	      "-d the deciding set  -h the hard one  -l limits, and their count\n"
+	      "-k keep traces in DIR  -q a quiet host instead of scenarios\n", stderr);
+	return 2;
+}
+
+static void run_table(struct table *table, int only)
+{
+	if (table->hard)
+		table->seed += SEED_HARD;
+	for (int k = 0; k < KINDS; k++) {
+		for (uint32_t i = 0; i < table->each; i++) {
+			if (only < 0 || k == only)
+				run_one(table, k, table->seed + i);
+		}
+	}
+	print_table(table, 0);
+	print_table(table, 1);
 }
 
 int main(int argc, char **argv)
 {
-	static struct table table = { .seed = SEED_REPORTED, .each = 50 };
-	int c, only = -1;
+	static struct table table = { .seed = SEED_REPORTED, .each = 40 };
+	int c, only = -1, quiet = 0;
 
-	while ((c = getopt(argc, argv, "dhvn:k:o:")) != -1) {
+	while ((c = getopt(argc, argv, "dhlvn:k:o:q:")) != -1) {
 		switch (c) {
 		case 'd': table.seed = SEED_DECIDING; break;
 		case 'h': table.hard = true; break;
+		case 'l': table.limits = true; break;
 		case 'v': score_verbose++; break;
 		case 'n': table.each = (uint32_t)atoi(optarg); break;
 		case 'k': table.keep = optarg; break;
 		case 'o': only = atoi(optarg); break;
-		default: return 2;
+		case 'q': quiet = atoi(optarg); break;
+		default: return usage();
 		}
 	}
-	if (table.hard)
-		table.seed += SEED_HARD;
-	for (int k = 0; k < KINDS; k++) {
-		for (uint32_t i = 0; i < table.each; i++) {
-			if (only < 0 || k == only)
-				run_one(&table, k, table.seed + i);
-		}
-	}
-	print_table(&table, 0);
-	print_table(&table, 1);
-	return 0;
+	if (quiet)
+		check_quiet((uint64_t)quiet);
+	else
+		run_table(&table, only);
+	if (quiet || table.limits)
+		printf("%u passed, %u failed\n", limits_kept, limits_missed);
+	return limits_missed > 0;
 }

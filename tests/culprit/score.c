@@ -174,6 +174,16 @@ static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)
 		score->latency_ms[score->nr_latencies++] = (uint16_t)latency;
 }
 
+static void count_confidence(struct score *score, double confidence, bool right)
+{
+	struct score_bin *bin =
+		&score->bins[(confidence > 0.955) + (confidence > 0.985)];
+
+	bin->told++;
+	bin->right += right;
+	bin->sum += confidence;
+}
+
 static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
 		 uint32_t ms)
 {
@@ -185,10 +195,12 @@ static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
 		return;
 	if (first_did(trial, v, ms)) {
 		trial->score->true_other++;
+		count_confidence(trial->score, v->confidence, true);
 		return;
 	}
 	trial->accused = true;
 	right = s->nr_phases && is_culprit(s, v->suspects[0].id, ms);
+	count_confidence(trial->score, v->confidence, right);
 	if (p < s->nr_phases && trial->trace->harm[p] >= LEAST_HARM) {
 		bool now = s->phases[p].culprits >> v->suspects[0].id & 1;
 
@@ -223,39 +235,85 @@ static void conclude(struct trial *trial)
 	score->accused += !s->nr_phases && trial->accused;
 }
 
-int score_trace(struct score *score, const struct scenario *scenario,
-		const struct trace *trace, bool counters)
+struct score_live {
+	struct cmt_culprit *culprit;
+	bool counters;
+};
+
+struct score_live *score_live_new(const struct host *host, bool counters)
 {
 	struct cmt_culprit_opts opts = {
 		.sz = sizeof(opts), .max_owners = HOST_RUNNERS,
-		.unit_bytes = (uint32_t)(scenario->host.quantum_kib * 1024),
-		.peak_bytes = (uint64_t)(scenario->host.peak_kib * 1024e3),
+		.unit_bytes = (uint32_t)(host->quantum_kib * 1024),
+		.peak_bytes = (uint64_t)(host->peak_kib * 1024e3),
 	};
+	struct score_live *live = calloc(1, sizeof(*live));
+
+	if (live && cmt_culprit_new(&live->culprit, &opts)) {
+		free(live);
+		return NULL;
+	}
+	if (live)
+		live->counters = counters;
+	return live;
+}
+
+void score_live_free(struct score_live *live)
+{
+	if (live)
+		cmt_culprit_free(live->culprit);
+	free(live);
+}
+
+/* Returns as cmt_culprit_add(). */
+static int feed(struct score_live *live, const struct host *host,
+		const struct reading *readings, uint64_t ms)
+{
 	struct cmt_culprit_sample samples[HOST_RUNNERS];
 	struct cmt_culprit_slot slot = {
 		.sz = sizeof(slot), .sample_size = sizeof(samples[0]),
-		.samples = samples, .nr_samples = trace->nr_runners,
+		.samples = samples, .nr_samples = host->nr_runners,
+		.start_ns = (ms + 1) * MS,
 	};
+
+	score_samples(host, readings, live->counters, samples);
+	return cmt_culprit_add(live->culprit, &slot);
+}
+
+uint32_t score_live_add(struct score_live *live, const struct host *host,
+			uint64_t ms)
+{
 	const struct cmt_culprit_verdict *verdict;
+	int ret = feed(live, host, host->readings, ms);
+	uint32_t accusations = ret < 0;
+
+	for (; ret > 0; ret--) {
+		cmt_culprit_next(live->culprit, &verdict);
+		accusations += is_accusation(verdict);
+	}
+	return accusations;
+}
+
+int score_trace(struct score *score, const struct scenario *scenario,
+		const struct trace *trace, bool counters)
+{
 	struct trial trial = {
 		.score = score, .scenario = scenario, .trace = trace,
 	};
-	struct cmt_culprit *culprit;
-	int ret = cmt_culprit_new(&culprit, &opts);
+	struct score_live *live = score_live_new(&scenario->host, counters);
+	const struct cmt_culprit_verdict *verdict;
+	int ret = live ? 0 : -1;
 
-	for (uint32_t ms = 0; !ret && ms < trace->length_ms; ms++) {
-		score_samples(&scenario->host, trace_at(trace, ms), counters,
-			      samples);
-		slot.start_ns = (ms + 1) * MS;
-		ret = cmt_culprit_add(culprit, &slot);
-		for (; ret > 0; ret--) {
-			cmt_culprit_next(culprit, &verdict);
+	for (uint32_t ms = 0; ret >= 0 && ms < trace->length_ms; ms++) {
+		ret = feed(live, &scenario->host, trace_at(trace, ms), ms);
+		for (int i = 0; i < ret; i++) {
+			cmt_culprit_next(live->culprit, &verdict);
 			hear(&trial, verdict, ms);
 		}
 	}
-	cmt_culprit_free(culprit);
+	score_live_free(live);
 	conclude(&trial);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 void score_add(struct score *to, const struct score *from)
@@ -270,6 +328,11 @@ void score_add(struct score *to, const struct score *from)
 	to->innocent += from->innocent;
 	to->accused += from->accused;
 	to->own += from->own;
+	for (uint32_t i = 0; i < SCORE_BINS; i++) {
+		to->bins[i].told += from->bins[i].told;
+		to->bins[i].right += from->bins[i].right;
+		to->bins[i].sum += from->bins[i].sum;
+	}
 	to->stray += from->stray;
 	to->true_other += from->true_other;
 	for (uint32_t i = 0; i < from->nr_latencies &&

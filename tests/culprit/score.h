@@ -8,6 +8,7 @@
 #include "run.h"
 
 #define SCORE_LATENCIES	4096
+#define SCORE_BINS	3
 
 /* Of the scenarios of one kind, or of several. */
 struct score {
@@ -23,6 +24,10 @@ struct score {
 	uint32_t accused;	/* of these, with an accusation */
 	uint32_t true_other;	/* of runner 0, which did take another one's cache */
 	uint32_t stray;		/* accusations of others, with an aggressor */
+	struct score_bin {
+		uint32_t told, right;
+		double sum;	/* of the confidence told */
+	} bins[SCORE_BINS];	/* all accusations, by confidence */
 	uint32_t nr_latencies;
 	uint16_t latency_ms[SCORE_LATENCIES];	/* of the right ones */
 };
@@ -40,6 +45,16 @@ double score_latency(struct score *score, double percent);
 /* One slot of a trace as the engine takes it; @samples: HOST_RUNNERS of them. */
 void score_samples(const struct host *host, const struct reading *readings,
 		   bool counters, struct cmt_culprit_sample *samples);
+
+/* The engine on a host that goes on, slot by slot. */
+struct score_live;
+
+struct score_live *score_live_new(const struct host *host, bool counters);
+void score_live_free(struct score_live *live);
+
+/* The slot of @host that has ended.  Returns how many accusations there were. */
+uint32_t score_live_add(struct score_live *live, const struct host *host,
+			uint64_t ms);
 
 extern int score_verbose;
 
