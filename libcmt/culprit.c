@@ -16,7 +16,8 @@
 			 COUNTED | CMT_CULPRIT_IDLE)
 #define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES)
-#define BYTES_MAX	(1ULL << 50)	/* in a slot: more cannot be */
+#define AHEAD		4	/* samples */
+#define BYTES_MAX	(1ULL << 50)	/* or cycles, in a slot: more cannot be */
 
 static int options(struct cmt_culprit_opts *opts,
 		   const struct cmt_culprit_opts *from)
@@ -223,15 +224,21 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 	}
 }
 
+/* Signed values are faster to convert, and none is as great. */
+static float to_float(uint64_t value)
+{
+	return (float)(int64_t)value;
+}
+
 static void set_counters(struct culprit_cell *cell,
 			 struct culprit_recent *recent,
 			 const struct cmt_culprit_sample *sample)
 {
 	if ((sample->valid & COUNTED) != COUNTED || !sample->instructions)
 		return;
-	recent->cycles = (float)sample->cycles;
-	recent->instructions = (float)sample->instructions;
-	recent->misses = (float)sample->misses;
+	recent->cycles = to_float(sample->cycles);
+	recent->instructions = to_float(sample->instructions);
+	recent->misses = to_float(sample->misses);
 	cell->has_counters |= 1;
 }
 
@@ -242,14 +249,14 @@ static void set_values(struct culprit_cell *cell, uint64_t slot,
 	bool idle = sample->valid & CMT_CULPRIT_IDLE;
 
 	if (sample->valid & CMT_CULPRIT_OCCUPANCY)
-		cell->occupancy = (float)sample->occupancy_bytes / 1024;
+		cell->occupancy = to_float(sample->occupancy_bytes) / 1024;
 	if ((sample->valid & CMT_CULPRIT_OCCUPANCY || idle) &&
 	    !isnan(cell->occupancy)) {
 		recent->occupancy = cell->occupancy;
 		cell->has_occupancy |= 1;
 	}
 	if (sample->valid & CMT_CULPRIT_TRAFFIC)
-		set_traffic(cell, slot, (float)sample->traffic_bytes / 1024,
+		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024,
 			    sample->span);
 	else if (idle)
 		set_traffic(cell, slot, 0, 1);
@@ -266,7 +273,7 @@ static bool is_still(const struct culprit_cell *cell,
 	return sample->valid & CMT_CULPRIT_OCCUPANCY &&
 	       sample->valid & CMT_CULPRIT_TRAFFIC && !sample->traffic_bytes &&
 	       !sample->instructions &&
-	       (float)sample->occupancy_bytes / 1024 == cell->occupancy;
+	       to_float(sample->occupancy_bytes) / 1024 == cell->occupancy;
 }
 
 static void wake(struct culprit_cell *cell, uint64_t slot)
@@ -335,8 +342,9 @@ static void next_slot(struct cmt_culprit *culprit)
 /* Those that are not in this slot. */
 static void pass_over(struct cmt_culprit *culprit)
 {
-	for (uint32_t i = 0; culprit->nr_seen < culprit->nr_owners &&
-			     i < culprit->nr_used; i++) {
+	if (culprit->nr_seen == culprit->nr_owners)
+		return;
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
 
 		if (!cell->used || cell->seen == culprit->slot)
@@ -350,6 +358,20 @@ static void pass_over(struct cmt_culprit *culprit)
 		cell_turn(cell, culprit->slot);
 		culprit->active[culprit->nr_active++] = i;
 	}
+}
+
+/* The cells are too many for the first cache. */
+static void fetch_ahead(const struct cmt_culprit *culprit, uint32_t i)
+{
+	uint32_t index = i < culprit->opts.max_owners ? culprit->order[i] :
+							CULPRIT_NOBODY;
+	const struct culprit_cell *cell;
+
+	if (index == CULPRIT_NOBODY)
+		return;
+	cell = &culprit->cells[index];
+	__builtin_prefetch(cell);
+	__builtin_prefetch(&cell->recent[culprit->slot % CULPRIT_RECENT]);
 }
 
 static void begin_anew(struct cmt_culprit *culprit)
@@ -391,26 +413,36 @@ static bool sample_possible(const struct cmt_culprit_sample *sample)
 	       !(sample->flags & ~CMT_CULPRIT_NO_VICTIM) &&
 	       sample->domain < CULPRIT_DOMAINS &&
 	       sample->occupancy_bytes < BYTES_MAX &&
-	       sample->traffic_bytes < BYTES_MAX;
+	       sample->traffic_bytes < BYTES_MAX &&
+	       sample->cycles < BYTES_MAX &&
+	       sample->instructions < BYTES_MAX && sample->misses < BYTES_MAX;
 }
 
-static bool slot_possible(const struct cmt_culprit *culprit,
-			  const struct cmt_culprit_slot *slot)
+static bool samples_possible(const struct cmt_culprit_slot *slot)
 {
-	if (!cmt_sz_possible(slot->sz) || slot->sz < sizeof(*slot) ||
-	    (slot->nr_samples && (!slot->samples ||
-	     slot->sample_size < sizeof(struct cmt_culprit_sample) ||
-	     slot->sample_size % sizeof(uint64_t))))
-		return false;
-	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
-			      (slot->start_ns - culprit->start_ns) %
-			      culprit->opts.slot_ns))
+	if (!slot->nr_samples)
+		return true;
+	if (!slot->samples || slot->sample_size % sizeof(uint64_t) ||
+	    slot->sample_size < sizeof(struct cmt_culprit_sample))
 		return false;
 	for (uint32_t i = 0; i < slot->nr_samples; i++) {
 		if (!sample_possible(sample_at(slot, i)))
 			return false;
 	}
 	return true;
+}
+
+static bool slot_possible(const struct cmt_culprit *culprit,
+			  const struct cmt_culprit_slot *slot)
+{
+	uint64_t past = slot->start_ns - culprit->start_ns;
+
+	if (!cmt_sz_possible(slot->sz) || slot->sz < sizeof(*slot))
+		return false;
+	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
+			      past % culprit->opts.slot_ns))
+		return false;
+	return samples_possible(slot);
 }
 
 int cmt_culprit_add(struct cmt_culprit *culprit,
@@ -430,8 +462,10 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	if (culprit->slot == 1)
 		begin_anew(culprit);
 	culprit->start_ns = slot->start_ns;
-	for (uint32_t i = 0; i < slot->nr_samples; i++)
+	for (uint32_t i = 0; i < slot->nr_samples; i++) {
+		fetch_ahead(culprit, i + AHEAD);
 		take(culprit, sample_at(slot, i), i);
+	}
 	culprit->slots++;
 	culprit->samples += slot->nr_samples;
 	pass_over(culprit);

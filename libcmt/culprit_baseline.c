@@ -72,9 +72,9 @@ static float percentile(const struct culprit_series *series, uint32_t percent)
 	return series->sorted[(series->nr - 1) * percent / 100];
 }
 
-/* The median of the distances from @median: half of the values are as close. */
-static float deviation(const struct culprit_series *series, float median)
+float culprit_deviation(const struct culprit_series *series)
 {
+	float median = percentile(series, 50);
 	uint32_t lo = (series->nr - 1) / 2, hi = lo;
 	float last = 0;
 
@@ -111,7 +111,6 @@ static void baselines(struct culprit_cell *cell)
 	if (!cell->counted)
 		return;
 	cell->cpi50 = percentile(&s[CULPRIT_OF_CPI], 50);
-	cell->cpi_mad = deviation(&s[CULPRIT_OF_CPI], cell->cpi50);
 	cell->mpi50 = percentile(&s[CULPRIT_OF_MPI], 50);
 }
 
@@ -169,7 +168,7 @@ static void push_block(struct culprit_cell *cell, uint64_t slot)
 	series_push(&s[CULPRIT_OF_TRAFFIC], block, n ? traffic / n : NAN);
 	series_push(&s[CULPRIT_OF_OCCUPANCY], block, cell->occupancy);
 	if (!(counted && instructions > 0))
-		cycles = misses = NAN;
+		instructions = NAN;
 	series_push(&s[CULPRIT_OF_CPI], block, cycles / instructions);
 	series_push(&s[CULPRIT_OF_MPI], block, misses / instructions);
 }

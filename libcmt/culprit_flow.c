@@ -41,35 +41,39 @@ static const struct culprit_recent *recent(const struct cmt_culprit *culprit,
 	return &cell->recent[(culprit->slot - ago) % CULPRIT_RECENT];
 }
 
-/* The mean of what is known of the last slots; 0 where it is too little. */
-static float mean_traffic(const struct cmt_culprit *culprit,
-			  const struct culprit_cell *cell)
+/* Of what is known of the last slots; @n: how many those are. */
+static float sum_traffic(const struct cmt_culprit *culprit,
+			 const struct culprit_cell *cell, uint32_t *n)
 {
 	float sum = 0;
-	uint32_t n = 0;
 
+	_Static_assert(CULPRIT_MEAN == 4, "all are added at once");
+	if ((cell->has_traffic & 15) == 15) {
+		*n = 4;
+		return recent(culprit, cell, 0)->traffic +
+		       recent(culprit, cell, 1)->traffic +
+		       recent(culprit, cell, 2)->traffic +
+		       recent(culprit, cell, 3)->traffic;
+	}
+	*n = 0;
 	for (uint32_t i = 0; i < CULPRIT_MEAN; i++) {
 		if (cell->has_traffic >> i & 1) {
 			sum += recent(culprit, cell, i)->traffic;
-			n++;
+			(*n)++;
 		}
 	}
-	return n * 2 >= CULPRIT_MEAN ? sum / n : 0;
+	return sum;
 }
 
 /* By balance of flows: what came in and is not there any more.  A slot. */
 static float lost(const struct cmt_culprit *culprit,
-		  const struct culprit_cell *cell)
+		  const struct culprit_cell *cell, float in)
 {
-	uint32_t all = (1U << CULPRIT_MEAN) - 1;
 	uint32_t ends = 1U | 1U << CULPRIT_MEAN;
-	float in = 0, kept;
+	float kept;
 
-	if ((cell->has_traffic & all) != all ||
-	    (cell->has_occupancy & ends) != ends)
+	if ((cell->has_occupancy & ends) != ends)
 		return 0;
-	for (uint32_t i = 0; i < CULPRIT_MEAN; i++)
-		in += recent(culprit, cell, i)->traffic;
 	kept = recent(culprit, cell, 0)->occupancy -
 	       recent(culprit, cell, CULPRIT_MEAN)->occupancy;
 	return in > kept ? (in - kept) / CULPRIT_MEAN : 0;
@@ -147,10 +151,13 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
 	struct culprit_cell *cell = &culprit->cells[index];
 	struct culprit_domain *domain = &culprit->domains[cell->domain];
-	float gain;
+	float gain, in;
+	uint32_t n;
 
-	cell->rate = mean_traffic(culprit, cell);
-	cell->lost = lost(culprit, cell);
+	in = sum_traffic(culprit, cell, &n);
+	/* too little is known: no rate */
+	cell->rate = 2 * n >= CULPRIT_MEAN ? in / n : 0;
+	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
 	means(culprit, cell);
 	domain->traffic += cell->rate;

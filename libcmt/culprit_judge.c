@@ -29,8 +29,11 @@ void culprit_pace(const struct cmt_culprit *culprit,
 static bool slower(const struct culprit_cell *cell,
 		   const struct culprit_pace *pace, float factor)
 {
+	float more = pace->cpi - cell->cpi50;
+
 	return pace->cpi > factor * cell->cpi50 &&
-	       pace->cpi > cell->cpi50 + CULPRIT_CPI_MAD * 1.48f * cell->cpi_mad;
+	       more > CULPRIT_CPI_MAD * 1.48f *
+		      culprit_deviation(&cell->series[CULPRIT_OF_CPI]);
 }
 
 /* The mean of the last two slots. */
@@ -159,7 +162,9 @@ static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	struct culprit_list claims;
 	struct culprit_pace pace;
 
-	claims_of(culprit, cell, &claims);
+	claims.total = 0;
+	if (cell->nr_debts)
+		claims_of(culprit, cell, &claims);
 	if (claims.total < culprit_least(cell) / 8) {
 		cell->onset = culprit->slot;
 		cell->passed = 0;
@@ -208,26 +213,25 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
  * Who made the memory of the domain busier than usual, if it is.  Who lost cache, and
  * fetches it again, did not.
  */
-static bool saturated(const struct cmt_culprit *culprit,
-		      const struct culprit_domain *domain,
-		      struct culprit_list *suspects)
+static void saturate(const struct cmt_culprit *culprit,
+		     struct culprit_domain *domain)
 {
+	struct culprit_list *list = &domain->saturating;
 	float least = culprit_max(CULPRIT_BUSY * culprit->peak,
 				  CULPRIT_BUSIER * domain->usual);
 
-	suspects->nr = 0;
-	suspects->total = 0;
 	if (domain->traffic < culprit_max(least, CULPRIT_BUSY_KIB))
-		return false;
+		return;
 	for (uint32_t i = 0; i < domain->rising.nr; i++) {
 		const struct culprit_source *s = &domain->rising.sources[i];
 		const struct culprit_cell *cell = &culprit->cells[s->cell];
 
 		if (cell->occupancy >= cell->occupancy50 - 2 * culprit->unit)
-			culprit_list_add(suspects, s->cell, s->kib);
+			culprit_list_add(list, s->cell, s->kib);
 	}
-	return suspects->nr && suspects->sources[0].kib >=
-	       CULPRIT_BUSY_SHARE * domain->rising.total;
+	if (list->nr && list->sources[0].kib <
+			CULPRIT_BUSY_SHARE * domain->rising.total)
+		list->nr = 0;
 }
 
 /* Slower, and not because of more misses. */
@@ -245,10 +249,9 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 			    struct culprit_cell *cell)
 {
 	const struct culprit_domain *domain = &culprit->domains[cell->domain];
-	struct culprit_list suspects;
 	struct culprit_pace pace;
 
-	if (!saturated(culprit, domain, &suspects)) {
+	if (!domain->saturating.nr) {
 		cell->squeezed = 0;
 		return;
 	}
@@ -256,7 +259,7 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
 	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
-		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &suspects);
+		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating);
 }
 
 static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
@@ -289,6 +292,8 @@ static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 
 void culprit_judge(struct cmt_culprit *culprit)
 {
+	for (uint32_t d = 0; d < culprit->nr_domains; d++)
+		saturate(culprit, &culprit->domains[d]);
 	for (uint32_t i = 0; i < culprit->nr_active; i++) {
 		struct culprit_cell *cell = &culprit->cells[culprit->active[i]];
 

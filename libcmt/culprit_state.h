@@ -209,7 +209,7 @@ struct culprit_cell {
 	/* baselines, renewed with each block */
 	bool known;		/* traffic and occupancy have baselines */
 	bool counted;		/* so have CPI and MPI */
-	float traffic50, traffic90, cpi50, cpi_mad, mpi50;
+	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
 	uint64_t blamed_ns;	/* CPU trouble until then */
@@ -240,6 +240,7 @@ struct culprit_domain {
 	uint32_t nr_flat;	/* and without */
 	struct culprit_list rising;	/* by traffic above what is usual */
 	struct culprit_list gaining;	/* by occupancy above what is usual */
+	struct culprit_list saturating;	/* empty: the memory is not busy */
 };
 
 struct cmt_culprit {
@@ -284,6 +285,8 @@ static inline float culprit_least(const struct culprit_cell *cell)
 /* culprit_baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);
 void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
+/* The median distance of known values, of which there is one, from their median. */
+float culprit_deviation(const struct culprit_series *series);
 /* Blocks that end before @slot. */
 void culprit_blocks(struct culprit_cell *cell, uint64_t slot);
 

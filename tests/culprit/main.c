@@ -273,15 +273,32 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "dhlvn:k:o:q:")) != -1) {
 		switch (c) {
-		case 'd': table.seed = SEED_DECIDING; break;
-		case 'h': table.hard = true; break;
-		case 'l': table.limits = true; break;
-		case 'v': score_verbose++; break;
-		case 'n': table.each = (uint32_t)atoi(optarg); break;
-		case 'k': table.keep = optarg; break;
-		case 'o': only = atoi(optarg); break;
-		case 'q': quiet = atoi(optarg); break;
-		default: return usage();
+		case 'd':
+			table.seed = SEED_DECIDING;
+			break;
+		case 'h':
+			table.hard = true;
+			break;
+		case 'l':
+			table.limits = true;
+			break;
+		case 'v':
+			score_verbose++;
+			break;
+		case 'n':
+			table.each = (uint32_t)atoi(optarg);
+			break;
+		case 'k':
+			table.keep = optarg;
+			break;
+		case 'o':
+			only = atoi(optarg);
+			break;
+		case 'q':
+			quiet = atoi(optarg);
+			break;
+		default:
+			return usage();
 		}
 	}
 	if (quiet)

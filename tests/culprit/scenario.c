@@ -326,19 +326,44 @@ static void make_rise(struct scenario *scenario)
 static void make_kind(struct scenario *scenario, uint32_t id)
 {
 	switch (scenario->kind) {
-	case KIND_STREAM:	return make_stream(scenario, id, 0);
-	case KIND_BURSTS:	return make_bursts(scenario, id);
-	case KIND_GROW:		return make_grow(scenario, id);
-	case KIND_MANY:		return make_many(scenario, id);
-	case KIND_CHANGING:	return make_changing(scenario, id);
-	case KIND_DOMAINS:	return make_stream(scenario, id, 0);
-	case KIND_BYPASS:	return make_bypass(scenario, id);
-	case KIND_LARGE:	return make_large(scenario, id);
-	case KIND_SELF:		return make_self(scenario);
-	case KIND_QUOTA:	return make_quota(scenario, id);
-	case KIND_STARTUP:	return make_startup(scenario, id);
-	case KIND_RISE:		return make_rise(scenario);
-	default:		return;
+	case KIND_STREAM:
+		make_stream(scenario, id, 0);
+		break;
+	case KIND_BURSTS:
+		make_bursts(scenario, id);
+		break;
+	case KIND_GROW:
+		make_grow(scenario, id);
+		break;
+	case KIND_MANY:
+		make_many(scenario, id);
+		break;
+	case KIND_CHANGING:
+		make_changing(scenario, id);
+		break;
+	case KIND_DOMAINS:
+		make_stream(scenario, id, 0);
+		break;
+	case KIND_BYPASS:
+		make_bypass(scenario, id);
+		break;
+	case KIND_LARGE:
+		make_large(scenario, id);
+		break;
+	case KIND_SELF:
+		make_self(scenario);
+		break;
+	case KIND_QUOTA:
+		make_quota(scenario, id);
+		break;
+	case KIND_STARTUP:
+		make_startup(scenario, id);
+		break;
+	case KIND_RISE:
+		make_rise(scenario);
+		break;
+	default:
+		break;
 	}
 }
 

@@ -144,17 +144,16 @@ static void say(const struct trial *trial, const struct cmt_culprit_verdict *v,
 {
 	const struct scenario *s = trial->scenario;
 
-	printf("%s seed %lu: %u ms (onset %u): %lu suffers from %lu (kind %u, of %06x), lost %lu of %lu KiB, took %lu KiB, share %.2f, refetched %lu KiB, cpi %.2f/%.2f mpki %.2f/%.2f harm %.3f\n",
+	printf("%s, seed %lu, at %u ms (onset %u): %lu suffers from %lu, kind %u\n",
 	       kind_name(s->kind), (unsigned long)s->seed, ms,
 	       s->nr_phases ? s->phases[0].onset_ms : 0, (unsigned long)v->id,
-	       (unsigned long)v->suspects[0].id, v->kind,
-	       s->nr_phases ? s->phases[0].culprits : 0,
+	       (unsigned long)v->suspects[0].id, v->kind);
+	printf("\tlost %lu of %lu KiB, %lu to the first (%.2f), refetched %lu KiB, cpi %.2f of %.2f, mpki %.2f of %.2f\n",
 	       (unsigned long)v->lost_bytes >> 10,
 	       (unsigned long)v->occupancy_before >> 10,
 	       (unsigned long)v->suspects[0].taken_bytes >> 10,
 	       v->suspects[0].share, (unsigned long)v->refetched_bytes >> 10,
-	       v->cpi, v->cpi_before, v->mpki, v->mpki_before,
-	       trial->trace->harm[0]);
+	       v->cpi, v->cpi_before, v->mpki, v->mpki_before);
 }
 
 static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)

@@ -52,6 +52,17 @@ static int add(void)
 	return cmt_culprit_add(culprit, &slot);
 }
 
+/* How many of the verdicts that wait have a suspect. */
+static int accusations(void)
+{
+	const struct cmt_culprit_verdict *v;
+	int n = 0;
+
+	while (cmt_culprit_next(culprit, &v))
+		n += v->nr_suspects > 0;
+	return n;
+}
+
 static void add_quiet(uint32_t ms)
 {
 	while (ms--)
@@ -150,7 +161,8 @@ START_TEST(unknown_is_not_zero)
 		samples[0].traffic_bytes = i % 2 ? 40 * KIB : 0;
 		samples[0].span = i % 2 ? 2 : 0;
 		samples[1].traffic_bytes = 900 * KIB;
-		ck_assert_int_eq(add(), 0);
+		ck_assert_int_ge(add(), 0);
+		ck_assert_int_eq(accusations(), 0);
 	}
 }
 END_TEST
@@ -221,7 +233,10 @@ START_TEST(domains_are_apart)
 {
 	samples[1].domain = 1;
 	add_quiet(400);
-	ck_assert_uint_eq(take_until(30), 0);
+	for (int i = 0; i < 30; i++) {
+		ck_assert_int_ge(take(), 0);
+		ck_assert_int_eq(accusations(), 0);
+	}
 }
 END_TEST
 
@@ -240,7 +255,10 @@ START_TEST(quota_is_no_theft)
 	ck_assert_int_eq(v->kind, CMT_CULPRIT_THROTTLED);
 	ck_assert_uint_eq(v->nr_suspects, 0);
 	ck_assert_double_eq_tol(v->cpu_share, 0.5, 1e-9);
-	ck_assert_uint_eq(take_until(20), 0);
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_ge(take(), 0);
+		ck_assert_int_eq(accusations(), 0);
+	}
 }
 END_TEST
 
