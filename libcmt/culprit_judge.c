@@ -229,8 +229,11 @@ static void saturate(const struct cmt_culprit *culprit,
 		if (cell->occupancy >= cell->occupancy50 - 2 * culprit->unit)
 			culprit_list_add(list, s->cell, s->kib);
 	}
-	if (list->nr && list->sources[0].kib <
-			CULPRIT_BUSY_SHARE * domain->rising.total)
+	/* the rise may be another one's, whose baseline has it by now */
+	least = culprit_max(CULPRIT_BUSY_SHARE * domain->rising.total,
+			    CULPRIT_BUSY_RISE *
+			    (domain->traffic - domain->usual));
+	if (list->nr && list->sources[0].kib < least)
 		list->nr = 0;
 }
 

@@ -71,22 +71,22 @@
 #define CULPRIT_LOW	2	/* percentile; the high is as far from the top */
 #endif
 #ifndef CULPRIT_SPREAD
-#define CULPRIT_SPREAD 0.3f
+#define CULPRIT_SPREAD	0.3f	/* and gained so much of what it varies by, */
 #endif
 #ifndef CULPRIT_SPREAD_V
-#define CULPRIT_SPREAD_V 0.5f
+#define CULPRIT_SPREAD_V 0.5f	/* as the victim lost */
 #endif
 #ifndef CULPRIT_COMMON
-#define CULPRIT_COMMON 0.6f
+#define CULPRIT_COMMON	0.6f	/* so many rise: load rises everywhere, */
 #endif
 #ifndef CULPRIT_UP
-#define CULPRIT_UP 1.2f
+#define CULPRIT_UP	1.2f	/* above so much of their median, */
 #endif
 #ifndef CULPRIT_STANDS_OUT
-#define CULPRIT_STANDS_OUT 3.0f
+#define CULPRIT_STANDS_OUT 3.0f	/* and only who rises so much can be named */
 #endif
 #ifndef CULPRIT_CREPT_RISE
-#define CULPRIT_CREPT_RISE 1.5f
+#define CULPRIT_CREPT_RISE 1.5f	/* a gainer moves more than so much of its median */
 #endif
 #ifndef CULPRIT_GAINER
 #define CULPRIT_GAINER	0.5f	/* one suspect's part of what all gained */
@@ -106,11 +106,13 @@
 #ifndef CULPRIT_BUSY_SHARE
 #define CULPRIT_BUSY_SHARE 0.5f	/* one suspect's part of the excess */
 #endif
-#ifndef CULPRIT_BUSY_CPI
-#define CULPRIT_BUSY_CPI 1.08f
+#ifndef CULPRIT_BUSY_RISE
+#define CULPRIT_BUSY_RISE 0.3f	/* and of all that is more than usual */
 #endif
-#define CULPRIT_SURE_BUSY 0.92	/* confidence in CMT_CULPRIT_BANDWIDTH, */
-#define CULPRIT_SURE_OWN 0.9	/* and in CMT_CULPRIT_OWN_SET: not calibrated */
+#ifndef CULPRIT_BUSY_CPI
+#define CULPRIT_BUSY_CPI 1.08f	/* of the median, where the memory is saturated */
+#endif
+#define CULPRIT_SURE_BUSY 0.98	/* confidence in CMT_CULPRIT_BANDWIDTH */
 #ifndef CULPRIT_WINDOW
 #define CULPRIT_WINDOW	32	/* blocks in a baseline */
 #endif

@@ -89,14 +89,14 @@ static double confidence(const struct culprit_cell *cell,
 {
 	static const float strong[] = { 1, 1.5f, 3 }, lost[] = { 0.1f, 0.2f };
 	static const float right[4][3] = {
-		{ 0.90f, 0.92f, 0.98f }, { 0.97f, 0.98f, 0.99f },
-		{ 0.95f, 0.97f, 0.99f }, { 0.97f, 0.98f, 0.99f },
+		{ 0.90f, 0.92f, 0.98f }, { 0.95f, 0.98f, 0.99f },
+		{ 0.93f, 0.97f, 0.99f }, { 0.97f, 0.98f, 0.99f },
 	};
 	float gone = cell->occupancy50 - cell->occupancy;
 	uint32_t row = 0, column = 0;
 
 	if (!suspects->nr)
-		return CULPRIT_SURE_OWN;
+		return NAN;
 	if (kind != CMT_CULPRIT_CACHE)
 		return CULPRIT_SURE_BUSY;
 	while (row < 3 && suspects->sources[0].kib >=

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SEED_DECIDING	1000000ULL
-#define SEED_REPORTED	2000000ULL
+#define SEED_REPORTED	4000000ULL
 #define SEED_HARD	500000ULL	/* added */
 #define SEED_QUIET	3000001ULL
 #define QUIET_APART	4	/* times as many instructions between accesses */

@@ -169,7 +169,8 @@ struct cmt_culprit_verdict {
 	uint64_t since_ns;	/**< when it began, as far as is known */
 	double confidence;	/**< 0..1: so many of such verdicts are right in
 				 *   docs/culprit.md's simulation.  Of CPU trouble 1:
-				 *   the kernel told.
+				 *   the kernel told.  NAN: not known, as of
+				 *   CMT_CULPRIT_OWN_SET.
 				 */
 	uint64_t lost_bytes;	/**< occupancy: median before, less now */
 	uint64_t occupancy_bytes;
