@@ -207,7 +207,8 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 }
 
 /*
- * Traffic of several slots is spread over those of them of which nothing was known.
+ * Traffic of several slots is spread over those of them of which nothing was known:
+ * in the others it was idle.  What is older than all that is kept is left out.
  */
 static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 			uint32_t span)
@@ -216,7 +217,7 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 
 	while (n < span && n < CULPRIT_RECENT && !(cell->has_traffic >> n & 1))
 		n++;
-	if (span > n)
+	if (n == CULPRIT_RECENT && span > n)
 		kib *= (float)n / (float)span;
 	for (uint32_t i = 0; i < n; i++) {
 		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib / n;
@@ -297,7 +298,10 @@ static void calm_down(struct culprit_cell *cell)
 	cell->lost = 0;
 	cell->refetched = 0;
 	cell->passed = 0;
+	cell->harmed = 0;
 	cell->squeezed = 0;
+	cell->crept = 0;
+	cell->grew = 0;
 }
 
 static void take(struct cmt_culprit *culprit,
@@ -355,6 +359,7 @@ static void pass_over(struct cmt_culprit *culprit)
 		}
 		if (cell->calm)
 			wake(cell, culprit->slot);
+		cell->still = 0;
 		cell_turn(cell, culprit->slot);
 		culprit->active[culprit->nr_active++] = i;
 	}

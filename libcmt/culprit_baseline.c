@@ -131,6 +131,7 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->harmed = 0;
 	cell->squeezed = 0;
 	cell->grew = 0;
+	cell->crept = 0;
 	cell->calm = false;
 	cell->still = 0;
 	cell->occupancy = past;

@@ -149,11 +149,15 @@ static bool may_accuse(const struct cmt_culprit *culprit,
 	       !cmt_ts_before(culprit->start_ns, cell->blamed_ns);
 }
 
+/* @slots: the conditions have held for so long; the onset may be known to be before. */
 static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		 uint32_t kind, const struct culprit_list *suspects)
+		 uint32_t kind, const struct culprit_list *suspects,
+		 uint32_t slots)
 {
 	struct cmt_culprit_verdict verdict = { .kind = kind };
 
+	if (culprit->slot - cell->onset < slots)
+		cell->onset = culprit->slot - slots;
 	culprit_tell(culprit, cell, suspects, &verdict);
 }
 
@@ -180,7 +184,7 @@ static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 		return false;
 	if (pace.known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
 		return false;
-	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims);
+	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims, 2);
 	return true;
 }
 
@@ -206,7 +210,7 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	for (uint32_t i = 0; i < suspects.nr; i++)
 		suspects.sources[i].kib *= gone / gaining->total;
 	suspects.total = gone;
-	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects);
+	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects, 8);
 }
 
 /*
@@ -262,7 +266,8 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
 	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
-		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating);
+		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating,
+		     5);
 }
 
 static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
@@ -281,7 +286,7 @@ static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	shift(&cell->grew, cell->excess > 0 &&
 	      claims.total < CULPRIT_SELF * own && harmed(cell, &pace, own));
 	if (cell->grew & 1 && count(cell->grew, 8) >= 6)
-		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody);
+		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody, 6);
 }
 
 static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)

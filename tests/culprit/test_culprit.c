@@ -196,6 +196,22 @@ START_TEST(gaps_are_counted)
 }
 END_TEST
 
+/* Traffic after idle slots is of this one, whatever the span says. */
+START_TEST(idle_span_is_not_spread)
+{
+	samples[1].valid = CMT_CULPRIT_IDLE;
+	samples[1].traffic_bytes = 0;
+	add_quiet(1);
+	samples[1].valid = CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
+	add_quiet(2);
+	samples[1].valid = CMT_CULPRIT_IDLE;
+	add_quiet(400);
+	samples[1].valid = CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
+	samples[1].span = 32;
+	ck_assert_uint_gt(take_until(20), 0);
+}
+END_TEST
+
 START_TEST(owners_are_forgotten)
 {
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
@@ -339,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, unknown_is_not_zero);
 	tcase_add_test(tcase, calm_is_remembered);
 	tcase_add_test(tcase, gaps_are_counted);
+	tcase_add_test(tcase, idle_span_is_not_spread);
 	tcase_add_test(tcase, owners_are_forgotten);
 	tcase_add_test(tcase, memory_is_bounded);
 	tcase_add_test(tcase, domains_are_apart);

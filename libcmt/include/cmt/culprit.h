@@ -41,7 +41,7 @@ struct cmt_culprit;
 struct cmt_culprit_opts {
 	size_t sz;		/**< sizeof(struct cmt_culprit_opts) */
 	uint32_t max_owners;	/**< owners times L3 domains that are followed at
-				 *   once; 0: 1024; at most 65536.  Others are
+				 *   once; 0: 1024; at most 16384.  Others are
 				 *   counted, and not followed.
 				 */
 	uint32_t unit_bytes;	/**< cmt_info.upscale_bytes, 0: bytes */
@@ -78,7 +78,7 @@ struct cmt_culprit_sample {
 				 *   has it later.  That of a cgroup, or an RMID and
 				 *   its generation.
 				 */
-	uint32_t domain;	/**< 0 where occupancy is the sum of all domains:
+	uint32_t domain;	/**< below 64; 0 where occupancy is the sum of all domains:
 				 *   then a suspect may be in another one
 				 */
 	uint32_t valid;		/**< CMT_CULPRIT_OCCUPANCY | ... */
@@ -156,7 +156,7 @@ struct cmt_culprit_suspect {
 					   *   that the victim is slower; otherwise
 					   *   it is only known to lose cache
 					   */
-#define CMT_CULPRIT_CLIPPED	(1U << 1) /**< there were more suspects */
+#define CMT_CULPRIT_CLIPPED	(1U << 1) /**< there may be more suspects */
 
 /** The library owns it: a later version appends members. */
 struct cmt_culprit_verdict {
