@@ -442,8 +442,6 @@ static bool slot_possible(const struct cmt_culprit *culprit,
 {
 	uint64_t past = slot->start_ns - culprit->start_ns;
 
-	if (!cmt_sz_possible(slot->sz) || slot->sz < sizeof(*slot))
-		return false;
 	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
 			      past % culprit->opts.slot_ns))
 		return false;
@@ -451,11 +449,13 @@ static bool slot_possible(const struct cmt_culprit *culprit,
 }
 
 int cmt_culprit_add(struct cmt_culprit *culprit,
-		    const struct cmt_culprit_slot *slot)
+		    const struct cmt_culprit_slot *from)
 {
+	struct cmt_culprit_slot known, *slot = &known;
 	uint64_t past;
 
-	if (!slot_possible(culprit, slot))
+	if (cmt_opts_copy(slot, sizeof(*slot), from) ||
+	    !slot_possible(culprit, slot))
 		return -EINVAL;
 	if (culprit->slot) {
 		past = (slot->start_ns - culprit->start_ns) /

@@ -89,8 +89,7 @@ static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 {
 	uint64_t span = cpu->end_ns - cpu->start_ns;
 
-	return cmt_sz_possible(cpu->sz) && cpu->sz >= sizeof(*cpu) &&
-	       !(cpu->valid & ~CPU_KNOWN) && !cpu->reserved &&
+	return !(cpu->valid & ~CPU_KNOWN) && !cpu->reserved &&
 	       span >= CPU_MIN_NS && span <= CPU_MAX_NS;
 }
 
@@ -114,13 +113,14 @@ static double worst(const struct cmt_culprit_cpu *cpu,
 }
 
 int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
-			const struct cmt_culprit_cpu *cpu)
+			const struct cmt_culprit_cpu *from)
 {
 	static const struct culprit_list nobody;
 	struct cmt_culprit_verdict verdict = { 0 };
+	struct cmt_culprit_cpu known, *cpu = &known;
 	bool told = false;
 
-	if (!cpu_possible(cpu))
+	if (cmt_opts_copy(cpu, sizeof(*cpu), from) || !cpu_possible(cpu))
 		return -EINVAL;
 	verdict.cpu_share = worst(cpu, &verdict.kind);
 	if (verdict.cpu_share < CPU_SHARE)

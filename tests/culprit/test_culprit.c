@@ -325,7 +325,7 @@ START_TEST(bad_input)
 	slot.sample_size = 8;
 	bad_slot(slot);
 	slot.sample_size = sizeof(samples[0]);
-	slot.sz = 8;
+	slot.sz = 9;
 	bad_slot(slot);
 	slot.sz = sizeof(slot);
 	samples[0].domain = 1000;
