@@ -14,7 +14,7 @@
 #define MS	1000000ULL
 #define OWNERS	1000
 #define SLOTS	4000
-#define ROUNDS	5
+#define ROUNDS	7
 
 static struct cmt_culprit_sample samples[OWNERS];
 
