@@ -6,6 +6,7 @@
 
 #include <cmt/culprit.h>
 
+#include "rng.h"
 #include "unit.h"
 
 #define MS	1000000ULL
@@ -298,6 +299,73 @@ START_TEST(standing_is_estimated)
 }
 END_TEST
 
+static struct cmt_culprit_sample any_sample(struct rng *rng)
+{
+	struct cmt_culprit_sample s = {
+		.id = rng_below(rng, 40), .domain = rng_below(rng, 3),
+		.valid = rng_below(rng, 64), .span = rng_below(rng, 40),
+		.flags = rng_below(rng, 2),
+	};
+	uint64_t most = rng_below(rng, 20) ? 1 << 22 : 1ULL << 50;
+
+	s.occupancy_bytes = rng_next(rng) % most;
+	s.traffic_bytes = rng_below(rng, 3) ? rng_next(rng) % most : 0;
+	s.cycles = rng_next(rng) % most;
+	s.instructions = rng_below(rng, 3) ? rng_next(rng) % most : 0;
+	s.misses = rng_next(rng) % most;
+	return s;
+}
+
+static void check_verdicts(void)
+{
+	const struct cmt_culprit_verdict *v;
+
+	while (cmt_culprit_next(culprit, &v)) {
+		ck_assert_uint_le(v->nr_suspects, CMT_CULPRIT_SUSPECTS);
+		ck_assert(isnan(v->confidence) || (v->confidence > 0 &&
+						   v->confidence <= 1));
+		for (uint32_t i = 0; i < v->nr_suspects; i++) {
+			ck_assert(v->suspects[i].share >= 0 &&
+				  v->suspects[i].share <= 1.001);
+			ck_assert_uint_ne(v->suspects[i].id, v->id);
+		}
+	}
+}
+
+/* Owners come and go, ids twice in a slot, unknown values, gaps, room for few. */
+START_TEST(survives_anything)
+{
+	const struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .max_owners = 48, .peak_bytes = 1000000000,
+		.unit_bytes = 65536,
+	};
+	struct cmt_culprit_sample any[40];
+	struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .sample_size = sizeof(any[0]), .samples = any,
+		.start_ns = MS,
+	};
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	struct cmt_culprit_flow flows[8];
+	struct rng rng = { 1 };
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	for (int i = 0; i < 30000; i++) {
+		slot.nr_samples = rng_below(&rng, 41);
+		for (uint32_t k = 0; k < slot.nr_samples; k++)
+			any[k] = any_sample(&rng);
+		ck_assert_int_ge(cmt_culprit_add(culprit, &slot), 0);
+		check_verdicts();
+		slot.start_ns += MS * (rng_below(&rng, 50) ? 1 :
+				       rng_below(&rng, 100) + 1);
+	}
+	ck_assert_int_gt(cmt_culprit_standing(culprit, flows, 8), 0);
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	ck_assert_uint_gt(counts.verdicts, 0);
+	ck_assert_uint_gt(counts.not_followed, 0);
+}
+END_TEST
+
 static void bad_slot(struct cmt_culprit_slot slot)
 {
 	ck_assert_int_eq(cmt_culprit_add(culprit, &slot), -EINVAL);
@@ -361,6 +429,7 @@ int main(void)
 	tcase_add_test(tcase, domains_are_apart);
 	tcase_add_test(tcase, quota_is_no_theft);
 	tcase_add_test(tcase, standing_is_estimated);
+	tcase_add_test(tcase, survives_anything);
 	tcase_add_test(tcase, bad_input);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
