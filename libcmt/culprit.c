@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -74,7 +75,9 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->order = malloc(n * sizeof(*c->order));
 	c->active = malloc(n * sizeof(*c->active));
 	c->hash = malloc(size * sizeof(*c->hash));
-	if (!c->cells || !c->series || !c->order || !c->active || !c->hash) {
+	c->samples_now = calloc(n, sizeof(*c->samples_now));
+	if (!c->cells || !c->series || !c->order || !c->active || !c->hash ||
+	    !c->samples_now) {
 		cmt_culprit_free(c);
 		return -ENOMEM;
 	}
@@ -86,6 +89,7 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->unit = known.unit_bytes / 1024.0f;
 	c->peak = (float)known.peak_bytes / 1024.0f / 1000.0f;
 	c->free = CULPRIT_NOBODY;
+	c->root = -1;
 	while (n)
 		link_free(c, --n);
 	*culprit = c;
@@ -96,11 +100,14 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 {
 	if (!culprit)
 		return;
+	if (culprit->root >= 0)
+		close(culprit->root);
 	free(culprit->cells);
 	free(culprit->series);
 	free(culprit->order);
 	free(culprit->active);
 	free(culprit->hash);
+	free(culprit->samples_now);
 	free(culprit);
 }
 
@@ -111,8 +118,7 @@ static uint32_t *bucket(struct cmt_culprit *culprit, uint64_t id, uint32_t domai
 	return &culprit->hash[(h >> 32) & culprit->hash_mask];
 }
 
-static uint32_t find_cell(struct cmt_culprit *culprit, uint64_t id,
-			  uint32_t domain)
+uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
 {
 	uint32_t i = *bucket(culprit, id, domain);
 
@@ -189,7 +195,7 @@ static uint32_t cell_of(struct cmt_culprit *culprit,
 		    cell->domain == sample->domain)
 			return index;
 	}
-	index = find_cell(culprit, sample->id, sample->domain);
+	index = culprit_find(culprit, sample->id, sample->domain);
 	if (index == CULPRIT_NOBODY)
 		index = add_cell(culprit, sample->id, sample->domain);
 	if (hint)

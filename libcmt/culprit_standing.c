@@ -127,7 +127,8 @@ int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 		return (int)culprit->queue_nr;
 	verdict.ts_ns = cpu->end_ns;
 	verdict.since_ns = cpu->start_ns;
-	verdict.confidence = 1;
+	/* by how much an owner was robbed is an estimate */
+	verdict.confidence = verdict.kind == CMT_CULPRIT_STOLEN ? NAN : 1;
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
 

@@ -64,6 +64,20 @@ struct culprit_told {
 	uint64_t ts_ns;		/* 0: none */
 };
 
+/* What the files of a cgroup said last. */
+struct culprit_cpu {
+	uint64_t ts_ns;		/* 0: they were not read yet */
+	uint32_t known;		/* CULPRIT_FILE_* */
+	uint64_t throttled_ns;	/* by its quota and those above it; on all CPUs */
+	uint64_t full_ns;	/* it wanted to run, and nothing of it did */
+	uint64_t used_ns;
+};
+
+/* Of the machine, in ticks. */
+struct culprit_steal {
+	uint64_t busy, stolen;
+};
+
 struct culprit_cell {
 	/* what each slot touches comes first */
 	uint64_t id;
@@ -100,6 +114,7 @@ struct culprit_cell {
 	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
 	uint64_t blamed_ns;	/* CPU trouble until then */
+	struct culprit_cpu cpu;	/* of the first cell of an owner */
 	float lost_mean;	/* of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
@@ -152,6 +167,11 @@ struct cmt_culprit {
 	uint32_t nr_seen;	/* cells with a sample in this slot */
 	uint32_t nr_active;
 	uint32_t *active;	/* those that are not calm */
+	struct cmt_culprit_sample *samples_now;	/* of a frame, max_owners */
+	uint32_t cpus;		/* the most that ticked lately, */
+	uint64_t cpus_slot;	/* then */
+	struct culprit_steal steal;
+	int root;		/* of the cgroups, or -1 */
 	uint32_t queue_at, queue_nr;
 	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
 	struct cmt_culprit_verdict shown;
@@ -194,6 +214,28 @@ struct culprit_pace {
 void culprit_pace(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, struct culprit_pace *pace);
 void culprit_judge(struct cmt_culprit *culprit);
+
+/* culprit.c: the cell, or CULPRIT_NOBODY. */
+uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
+
+/* culprit_files.c */
+/*
+ * The number in the line "@key NUMBER" of cpu.stat, in microseconds; of the line that
+ * begins with "full" in cpu.pressure; and of the line "cpu" of /proc/stat.  False: it
+ * is not there, or not as the kernel writes it.
+ */
+bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns);
+bool culprit_parse_pressure(const char *text, uint64_t *ns);
+bool culprit_parse_steal(const char *text, struct culprit_steal *steal);
+
+#define CULPRIT_FILE_THROTTLED	(1U << 0)
+#define CULPRIT_FILE_FULL	(1U << 1)
+#define CULPRIT_FILE_USED	(1U << 2)
+
+/* What the cgroup at @path, of @own bytes of it, says; its id must be @id. */
+bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
+			 struct culprit_cpu *cpu);
+bool culprit_read_steal(struct culprit_steal *steal);
 
 /* culprit_verdict.c */
 /* The confidence is 0: it is filled in here. */

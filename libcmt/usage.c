@@ -224,7 +224,9 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 
 static int check_opts(const struct cmt_usage_opts *o)
 {
-	if (o->by > CMT_USAGE_BY_DOMAIN || (o->flags & ~CMT_USAGE_CHILDREN) ||
+	if (o->by > CMT_USAGE_BY_DOMAIN ||
+	    (o->flags & ~(CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS)) ||
+	    o->flags == (CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS) ||
 	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;

@@ -66,16 +66,10 @@ static void counted_sum(struct usage_counted *to,
 	to->mpki_instructions += from->mpki_instructions;
 }
 
-static bool by_owner(const struct cmt_usage *usage)
-{
-	return usage->by == CMT_USAGE_BY_CONTAINER ||
-	       usage->by == CMT_USAGE_BY_PROCESS;
-}
-
 /* As many as there may be RMIDs or domains. */
 static uint32_t nr_places(const struct cmt_usage *usage)
 {
-	return by_owner(usage) ? usage->nr_rmids : USAGE_DOMAINS;
+	return usage_by_owner(usage) ? usage->nr_rmids : USAGE_DOMAINS;
 }
 
 static int make_places(struct cmt_usage *usage)
@@ -91,16 +85,18 @@ static int make_places(struct cmt_usage *usage)
 	return 0;
 }
 
-/* The runner of @generation at @place; NULL: there is none. */
+/* The runner of @generation at @place; NULL: there is none.  @domain: of a part. */
 static struct usage_runner *find_runner(const struct cmt_usage *usage,
-					uint32_t place, uint32_t generation)
+					uint32_t place, uint32_t generation,
+					uint32_t domain)
 {
 	uint32_t i = usage->perf.newest ? usage->perf.newest[place] : USAGE_NONE;
 
 	while (i != USAGE_NONE) {
 		struct usage_runner *runner = &usage->perf.runners[i];
 
-		if (runner->generation == generation)
+		if (runner->generation == generation &&
+		    (runner->domain == domain || !usage_in_parts(usage)))
 			return runner;
 		i = runner->older;
 	}
@@ -112,14 +108,18 @@ static struct usage_runner *find_runner(const struct cmt_usage *usage,
  * takes no more memory than it has RMIDs.
  */
 static struct usage_runner *find_unknown(const struct cmt_usage *usage,
-					 uint32_t place)
+					 uint32_t place, uint32_t domain)
 {
 	uint32_t i;
 
 	for (i = usage->perf.newest[place]; i != USAGE_NONE;
-	     i = usage->perf.runners[i].older)
-		if (usage->perf.runners[i].kind == CMT_USAGE_UNKNOWN)
-			return &usage->perf.runners[i];
+	     i = usage->perf.runners[i].older) {
+		struct usage_runner *runner = &usage->perf.runners[i];
+
+		if (runner->kind == CMT_USAGE_UNKNOWN &&
+		    (runner->domain == domain || !usage_in_parts(usage)))
+			return runner;
+	}
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
 		.domain = p->domain, .older = perf->newest[place],
 		.kind = CMT_USAGE_UNATTRIBUTED,
 	};
-	if (by_owner(usage)) {
+	if (usage_by_owner(usage)) {
 		runner->rmid = p->rmid;
 		runner->generation = p->generation;
 		if (p->rmid != CMT_RMID_NONE)
@@ -171,17 +171,17 @@ static struct usage_counted *runner_counted(struct cmt_usage *usage,
 					    const struct cmt_slot_perf *p,
 					    uint32_t place)
 {
-	uint32_t generation = by_owner(usage) ? p->generation : 0;
+	uint32_t generation = usage_by_owner(usage) ? p->generation : 0;
 	struct usage_runner *runner;
 
 	if (make_places(usage))
 		return NULL;
-	runner = find_runner(usage, place, generation);
+	runner = find_runner(usage, place, generation, p->domain);
 	if (!runner && generation && !p->owner)
-		runner = find_unknown(usage, place);
+		runner = find_unknown(usage, place, p->domain);
 	if (!runner)
 		runner = new_runner(usage, place, p);
-	if (runner && by_owner(usage) && p->owner)
+	if (runner && usage_by_owner(usage) && p->owner)
 		runner_owner(usage, runner, p->owner);
 	return runner ? &runner->counted : NULL;
 }
@@ -220,7 +220,7 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 	perf_time(&usage->perf, p);
 	counted_add(to, p);
 	/* with that of the idle task, the time of a CPU says nothing */
-	if (by_owner(usage) || p->rmid != CMT_RMID_NONE)
+	if (usage_by_owner(usage) || p->rmid != CMT_RMID_NONE)
 		to->ran_ns += p->ran_ns;
 	return 0;
 }
@@ -236,9 +236,10 @@ static void groups_of_holdings(struct cmt_usage *usage)
 
 		if (!h->seen)
 			continue;
-		runner = by_owner(usage) ?
-			 find_runner(usage, h->rmid, h->generation) :
-			 find_runner(usage, usage_domain(usage, h->domain), 0);
+		runner = usage_by_owner(usage) ?
+			 find_runner(usage, h->rmid, h->generation, h->domain) :
+			 find_runner(usage, usage_domain(usage, h->domain), 0,
+				     h->domain);
 		if (!runner)
 			continue;
 		runner->group = h->group;
@@ -332,7 +333,7 @@ static double ratio(uint64_t a, uint64_t b)
 static double cpu_share(const struct cmt_usage *usage,
 			const struct cmt_usage_row *row, uint64_t ran_ns)
 {
-	if (by_owner(usage) && row->kind == CMT_USAGE_UNATTRIBUTED)
+	if (usage_by_owner(usage) && row->kind == CMT_USAGE_UNATTRIBUTED)
 		return NAN;
 	return ratio(ran_ns, usage_counted_ns(usage));
 }

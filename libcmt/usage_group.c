@@ -18,6 +18,7 @@ enum {
 	KEY_RESCTRL,		/* a: the RMID */
 	KEY_RMID,		/* a: the RMID, b: its generation */
 	KEY_DOMAIN,		/* a: its number */
+	KEY_PART,		/* a: the group of a row, b: the domain */
 };
 
 int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
@@ -208,6 +209,14 @@ static uint32_t get_group(struct cmt_usage *usage, const struct usage_key *key,
 	return usage->nr_groups++;
 }
 
+/* A row is of the same cgroup in every interval, in whatever order cgroups come. */
+static void group_lowest(const struct cmt_usage *usage,
+			 struct usage_group *group, uint32_t cgroup)
+{
+	if (usage->cgroups[cgroup].id < usage->cgroups[group->cgroup].id)
+		group->cgroup = cgroup;
+}
+
 static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 {
 	uint32_t number = usage_cgroup(usage, id);
@@ -223,6 +232,8 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 	if (cgroup->own)
 		key = (struct usage_key){ .type = KEY_OWN, .own = cgroup->own };
 	cgroup->group = get_group(usage, &key, number);
+	if (cgroup->group != USAGE_NONE)
+		group_lowest(usage, &usage->groups[cgroup->group], number);
 	return cgroup->group;
 }
 
@@ -272,12 +283,25 @@ static uint32_t group_of(struct cmt_usage *usage, const struct usage_holding *h)
 	return rmid_group(usage, h);
 }
 
+static uint32_t part_group(struct cmt_usage *usage, const struct usage_holding *h)
+{
+	struct usage_key key = {
+		.type = KEY_PART, .a = h->group, .b = h->domain,
+	};
+
+	return get_group(usage, &key, usage->groups[h->group].cgroup);
+}
+
 int usage_group(struct cmt_usage *usage, struct usage_holding *h)
 {
 	h->group = group_of(usage, h);
 	h->child = USAGE_NONE;
 	if (h->group == USAGE_NONE)
 		return -ENOMEM;
+	if (usage_in_parts(usage)) {
+		h->child = part_group(usage, h);
+		return h->child == USAGE_NONE ? -ENOMEM : 0;
+	}
 	if (usage->by != CMT_USAGE_BY_CONTAINER ||
 	    !(usage->flags & CMT_USAGE_CHILDREN) ||
 	    h->kind != CMT_USAGE_OWNER || h->owner != CMT_OWNER_PROCESS)

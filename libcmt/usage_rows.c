@@ -27,6 +27,16 @@ static int cmp_holding(const void *pa, const void *pb)
 	return ret ? ret : usage_cmp(a->domain, b->domain);
 }
 
+/* By domain, of one row; and as above in it. */
+static int cmp_part(const void *pa, const void *pb)
+{
+	const struct usage_holding *a = *(struct usage_holding *const *)pa;
+	const struct usage_holding *b = *(struct usage_holding *const *)pb;
+	int ret = usage_cmp(a->domain, b->domain);
+
+	return ret ? ret : cmp_holding(pa, pb);
+}
+
 static struct cmt_usage_row *new_row(struct usage_rows *to)
 {
 	struct cmt_usage_row *row;
@@ -319,8 +329,52 @@ static int build_children(const struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
+/* By container, of what is in cgroups. */
+static bool of_container(const struct cmt_usage *usage,
+			 const struct cmt_usage_row *row)
+{
+	return usage->by == CMT_USAGE_BY_CONTAINER &&
+	       usage_in_cgroup(row->kind, row->owner);
+}
+
+static int build_part(const struct cmt_usage *usage, struct usage_frame *to,
+		      struct usage_holding *const *run, uint32_t n)
+{
+	struct cmt_usage_row *part = new_row(&to->children);
+
+	if (!part)
+		return -ENOMEM;
+	fill_row(usage, to, part, run, n, run[0]->child);
+	if (of_container(usage, part))
+		row_of_container(part);
+	part->flags |= CMT_USAGE_ROW_PART;
+	part->domain = run[0]->domain;
+	part->l3_bytes = usage->l3_bytes;
+	return 0;
+}
+
+/* What the last row has in each domain. */
+static int build_parts(const struct cmt_usage *usage, struct usage_frame *to,
+		       struct usage_holding **run, uint32_t nr)
+{
+	uint32_t i, n, parent = to->rows.nr - 1, first = to->children.nr;
+	int err = 0;
+
+	if (usage->nr_domains < 2)
+		return 0;
+	qsort(run, nr, sizeof(struct usage_holding *), cmp_part);
+	for (i = 0; !err && i < nr; i += n) {
+		for (n = 1; i + n < nr && run[i + n]->child == run[i]->child;)
+			n++;
+		err = build_part(usage, to, run + i, n);
+	}
+	to->rows.rows[parent].first_child = first;
+	to->rows.rows[parent].nr_children = to->children.nr - first;
+	return err;
+}
+
 static int build_row(struct cmt_usage *usage, struct usage_frame *to,
-		     struct usage_holding *const *run, uint32_t n)
+		     struct usage_holding **run, uint32_t n)
 {
 	struct cmt_usage_row *row = new_row(&to->rows);
 
@@ -328,10 +382,10 @@ static int build_row(struct cmt_usage *usage, struct usage_frame *to,
 		return -ENOMEM;
 	usage->groups[run[0]->group].measured = true;
 	fill_row(usage, to, row, run, n, run[0]->group);
-	if (usage->by != CMT_USAGE_BY_CONTAINER ||
-	    !usage_in_cgroup(row->kind, row->owner))
-		return 0;
-	row_of_container(row);
+	if (of_container(usage, row))
+		row_of_container(row);
+	if (usage_in_parts(usage))
+		return build_parts(usage, to, run, n);
 	return build_children(usage, to, to->rows.nr - 1, run, n);
 }
 

@@ -47,7 +47,7 @@ struct usage_holding {
 	uint32_t domain;
 	uint32_t older;		/* of the same RMID and domain */
 	uint32_t group;		/* of this interval, or USAGE_NONE */
-	uint32_t child;		/* the group of its process, likewise */
+	uint32_t child;		/* the group of its process or part, likewise */
 	uint32_t owner;		/* CMT_OWNER_* */
 	uint32_t tgid;
 	uint64_t cgroup_id;
@@ -99,7 +99,7 @@ struct usage_runner {
 	uint32_t rmid;
 	uint32_t generation;
 	uint32_t domain;
-	uint32_t older;		/* of the same RMID */
+	uint32_t older;		/* of the same RMID; of all domains */
 	enum cmt_usage_kind kind;
 	uint32_t owner;		/* CMT_OWNER_* */
 	uint32_t tgid;
@@ -307,6 +307,18 @@ int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size);
 static inline int usage_cmp(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+static inline bool usage_by_owner(const struct cmt_usage *usage)
+{
+	return usage->by == CMT_USAGE_BY_CONTAINER ||
+	       usage->by == CMT_USAGE_BY_PROCESS;
+}
+
+/* Has a row a part in each domain? */
+static inline bool usage_in_parts(const struct cmt_usage *usage)
+{
+	return usage->flags & CMT_USAGE_DOMAINS && usage_by_owner(usage);
 }
 
 /* The overflow RMID, CPUs and resctrl's RMIDs are in no cgroup. */

@@ -5,24 +5,25 @@
  *	struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
  *
  *	cmt_culprit_new(&culprit, &opts);
- *	for (each slot of 1 ms) {
- *		cmt_culprit_add(culprit, &slot);
+ *	for (each frame of 1 ms) {
+ *		cmt_culprit_add_frame(culprit, frame);
  *		while (cmt_culprit_next(culprit, &verdict) > 0)
  *			show(verdict);
  *	}
  *
- * Owners are fed slot by slot: what each held, what it moved, and, where they are
- * known, the counters of the processor.  An owner that loses cache while another
- * one gains is a victim, and a verdict names the suspects by what each gained when
- * the victim lost.  docs/culprit.md has the method, its limits and its figures.
+ * Owners are fed slot by slot, by cmt_culprit_add() or from a struct cmt_usage: what
+ * each held, what it moved, and, where they are known, the counters of the processor.
+ * An owner that loses cache while another one gains is a victim, and a verdict names the
+ * suspects by what each gained when the victim lost.  docs/culprit.md has the method,
+ * its limits and its figures.
  *
  * A verdict is an inference from counters, never a measurement: it says how sure it
  * is.  No verdict rests on one slot.  What was there before the first slot, or stays
  * for longer than the baselines are long, is in the baselines: no verdict names it,
  * and cmt_culprit_standing() estimates it.
  *
- * Pure: no descriptor, no clock, and no memory is allocated but in
- * cmt_culprit_new().  A replay gives the verdicts of the live run.
+ * Pure but for cmt_culprit_refresh(): no descriptor, no clock.  No memory is allocated
+ * but in cmt_culprit_new().  A replay gives the verdicts of the live run.
  */
 #ifndef CMT_CULPRIT_H
 #define CMT_CULPRIT_H
@@ -170,7 +171,7 @@ struct cmt_culprit_verdict {
 	double confidence;	/**< 0..1: so many of such verdicts are right in
 				 *   docs/culprit.md's simulation.  Of CPU trouble 1:
 				 *   the kernel told.  NAN: not known, as of
-				 *   CMT_CULPRIT_OWN_SET.
+				 *   CMT_CULPRIT_OWN_SET and CMT_CULPRIT_STOLEN.
 				 */
 	uint64_t lost_bytes;	/**< occupancy: median before, less now */
 	uint64_t occupancy_bytes;
@@ -248,6 +249,46 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
  */
 CMT_API int cmt_culprit_standing(const struct cmt_culprit *culprit,
 				 struct cmt_culprit_flow *flows, uint32_t n);
+
+struct cmt_usage_frame;
+struct cmt_usage_row;
+
+/**
+ * A frame of a usage is the next slot.  The usage is by container or by process, and
+ * its interval_ns and slot_ns are 1 ms; with CMT_USAGE_DOMAINS the parts of its rows
+ * are kept apart by domain, and without it sums are of domain 0.  A frame in which no
+ * CPU ticked says nothing, and is left out.  What cmt_usage_flush() ends is no slot.
+ *
+ * Returns as cmt_culprit_add().
+ */
+CMT_API int cmt_culprit_add_frame(struct cmt_culprit *culprit,
+				  const struct cmt_usage_frame *frame);
+
+/**
+ * The id that a row of @frame, or a part of one, has in verdicts.  By container that of
+ * its cgroup; what has none, such as the overflow RMID, has an id of 0xff << 56 and
+ * above.  By process it is of the RMID and its generation.
+ */
+CMT_API uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
+				const struct cmt_usage_row *row);
+
+/**
+ * Ask the kernel what kept the cgroups in the rows of @frame, which is by container,
+ * from running since the last call, and tell it as cmt_culprit_add_cpu() does: from
+ * cpu.stat (also of the cgroups above), cpu.pressure and /proc/stat.  Reads some files
+ * of each cgroup that is followed: call it once a second or so.  The first call of all
+ * tells nothing.  What cannot be read, or is not as the kernel writes it, is not known.
+ *
+ * Throttled is, and starved, while nothing of the cgroup ran that wanted to.  Steal time
+ * is the machine's, and an owner's part of it is estimated by the CPU time that it had.
+ *
+ * @root: where cgroup v2 is mounted, on the first call; NULL finds it
+ * Returns as cmt_culprit_add_cpu(), -EINVAL, or -errno of opening the root; -ENOENT:
+ * there is none.
+ */
+CMT_API int cmt_culprit_refresh(struct cmt_culprit *culprit,
+				const struct cmt_usage_frame *frame,
+				const char *root);
 
 /** Returns 0 or -EINVAL (sz). */
 CMT_API int cmt_culprit_counts(const struct cmt_culprit *culprit,

@@ -88,7 +88,7 @@ struct cmt_usage_opts {
 						 *   cmt_usage_containers()
 						 */
 	uint32_t by;		/**< enum cmt_usage_by */
-	uint32_t flags;		/**< CMT_USAGE_CHILDREN or 0 */
+	uint32_t flags;		/**< CMT_USAGE_CHILDREN, CMT_USAGE_DOMAINS or 0 */
 	uint64_t interval_ns;	/**< of a frame, 0: 1 s; slot_ns .. 1 h */
 	uint64_t slot_ns;	/**< time slots that least, most and mean are
 				 *   of; 0: 1 ms; 10 us .. 10 s
@@ -109,6 +109,11 @@ struct cmt_usage_opts {
 
 /** By container: each row has rows of its processes, cmt_usage_frame.children. */
 #define CMT_USAGE_CHILDREN (1U << 0)
+/** By container and by process: the children of a row are its parts instead, one for
+ *  each L3 domain that it has something in (CMT_USAGE_ROW_PART).  Where there is one
+ *  domain only, there are none.  Not with CMT_USAGE_CHILDREN.
+ */
+#define CMT_USAGE_DOMAINS (1U << 1)
 
 /** Whose a row is. */
 enum cmt_usage_kind {
@@ -228,6 +233,7 @@ struct cmt_usage_counters {
 						 *   is in a user's slice, or
 						 *   neither or both are
 						 */
+#define CMT_USAGE_ROW_PART	(1U << 6)	/**< what a row has in one domain */
 
 struct cmt_usage_row {
 	enum cmt_usage_kind kind;
@@ -236,8 +242,8 @@ struct cmt_usage_row {
 				 */
 	uint32_t flags;		/**< CMT_USAGE_ROW_* */
 	uint32_t why;		/**< of all its values */
-	uint64_t cgroup_id;	/**< 0: in none, such as a CPU.  By container: that of
-				 *   one of the cgroups in the row.
+	uint64_t cgroup_id;	/**< 0: in none, such as a CPU.  By container: the
+				 *   lowest of the cgroups in the row.
 				 */
 	const struct cmt_container *container;	/**< NULL: in no cgroup, or no
 						 *   memory.  path NULL: not
@@ -250,7 +256,7 @@ struct cmt_usage_row {
 	uint32_t pid;		/**< of a process, else 0 */
 	uint32_t rmid;		/**< by CPU: at the last tick; 0 of a container's row */
 	uint32_t generation;
-	uint32_t domain;	/**< by domain and by CPU */
+	uint32_t domain;	/**< by domain and by CPU, and of a part */
 	uint32_t cpu;		/**< of CMT_OWNER_CPU, and by CPU */
 	uint32_t rmids;		/**< coverage: owners in the row with a dedicated
 				 *   RMID, ended ones not counted
