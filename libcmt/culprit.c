@@ -292,6 +292,7 @@ static void wake(struct culprit_cell *cell, uint64_t slot)
 	cell->rate_mean *= kept;
 	cell->mean_slot = slot - 1;
 	culprit_blocks(cell, slot - 1);
+	cell->onset = slot;
 	cell->calm = false;
 	cell->still = 0;
 }

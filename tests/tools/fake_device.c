@@ -18,6 +18,8 @@
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
  * 500 kB/s), "taken" (another program takes the second one).
  *
+ * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.
+ *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
  * RMID, where two are pending, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
@@ -53,6 +55,7 @@ struct cmt_device {
 struct cmt_reader {
 	struct cmt_device *dev;
 	uint64_t next_ms;
+	uint64_t first_ms;
 	unsigned int step;	/* of the records of one millisecond */
 	unsigned int reads;
 	bool synced;
@@ -438,6 +441,7 @@ int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 		return -ENOMEM;
 	reader->dev = dev;
 	reader->next_ms = now_ns() / MS;
+	reader->first_ms = reader->next_ms;
 	*result = reader;
 	return 0;
 }
@@ -457,6 +461,23 @@ static void say_caps(void)
 			fputs(line, stderr);
 	if (status)
 		fclose(status);
+}
+
+/* "stream": what RMIDs 1 and 2 hold and have moved by then. */
+static void make_stream(const struct cmt_reader *reader,
+			struct cmt_record *record)
+{
+	uint64_t ms = reader->next_ms - reader->first_ms;
+	uint64_t late = ms > 500 ? ms - 500 : 0;
+	uint64_t taken = (late < 6 ? late : 6) * (512 << 10);
+
+	if (record->rmid == 1) {
+		record->sample.occupancy_bytes -= taken;
+		record->sample.mbm_total_bytes += late * (700 << 10);
+	} else if (record->rmid == 2) {
+		record->sample.occupancy_bytes = (64 << 10) + taken;
+		record->sample.mbm_total_bytes = late * (2500 << 10);
+	}
 }
 
 /* Each owner has a quarter of the CPU, and the idle task another one. */
@@ -547,6 +568,8 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->sample.occupancy_bytes = record->rmid == 2 ? 1 << 20 :
 								    3 << 20;
 	}
+	if (fake("stream"))
+		make_stream(reader, record);
 }
 
 /* Is the RMID of the next sample one that did not run, and not due? */

@@ -20,6 +20,7 @@ struct config {
 	enum sort_key sort;
 	bool plain;
 	bool light;		/* readings on demand */
+	bool why;		/* who takes what from whom */
 	uint32_t counters;	/* CMT_F_CYCLES | ..., CMT_F_CHANNEL: to be counted */
 	uint64_t interval_ns;
 	bool interval_given;

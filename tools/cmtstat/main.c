@@ -17,6 +17,7 @@
 #include "source.h"
 #include "terminal.h"
 #include "text.h"
+#include "why.h"
 
 #define FIRST_LOOK_NS 500000000ULL	/* between screens of the first interval */
 #define HIDDEN_NS 250000000ULL		/* between checks for the foreground */
@@ -345,7 +346,8 @@ static int show_device(const struct config *config)
 		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
 		ret = EXIT_RUNTIME;
 	} else {
-		ret = run_session(&session, dev);
+		ret = config->why ? why_run(config, dev) :
+				    run_session(&session, dev);
 	}
 	cmt_device_close(dev);
 	return ret;
@@ -358,6 +360,7 @@ static const char *misplaced(const struct config *config)
 		return "--interval: at most 0.5 with a command";
 	if (config->by_given || config->expand || config->count ||
 	    config->top || config->filter || config->plain || config->light ||
+	    config->why ||
 	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
 		return "with a command, only --interval, --json and --device";
 	return NULL;
@@ -385,13 +388,31 @@ static const char *not_light(const struct config *config)
 	return NULL;
 }
 
-static int run_parsed(const struct config *config, int argc, char **argv)
+/* The operand of --why is a pattern, as that of --filter. */
+static int run_why(struct config *config, int argc, char **argv)
+{
+	const char *why = why_misplaced(config);
+
+	if (optind < argc && !config->filter && *argv[optind])
+		config->filter = argv[optind++];
+	if (optind < argc)
+		return options_usage(&cmtstat_program, stderr,
+				     "%s: --why takes one container",
+				     argv[optind]);
+	if (why)
+		return options_usage(&cmtstat_program, stderr, "%s", why);
+	return show_device(config);
+}
+
+static int run_parsed(struct config *config, int argc, char **argv)
 {
 	bool dashes = !strcmp(argv[optind - 1], "--");
 	const char *why = config->light ? not_light(config) : NULL;
 
 	if (optind < argc && dashes)
 		return run_command(config, argv + optind);
+	if (config->why && !dashes)
+		return run_why(config, argc, argv);
 	if (optind < argc)
 		return options_usage(&cmtstat_program, stderr,
 				     "%s: takes no operands; a command follows --",

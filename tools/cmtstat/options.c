@@ -76,6 +76,13 @@ static int set_light(void *config, const char *value)
 	return 0;
 }
 
+static int set_why(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->why = true;
+	return 0;
+}
+
 static int set_no_counters(void *config, const char *value)
 {
 	(void)value;
@@ -135,6 +142,9 @@ static const struct option_spec options[] = {
 	{ 'l', "light", NULL,
 	  "read twice a second, or each -i, without any sampling",
 	  NULL, set_light, NULL },
+	{ 'w', "why", NULL,
+	  "say who takes cache or bandwidth from whom, as it is found out",
+	  NULL, set_why, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
@@ -144,11 +154,12 @@ static const struct option_spec options[] = {
 
 const struct program cmtstat_program = {
 	.name = "cmtstat",
-	.synopsis = "[options] [-- COMMAND [ARGS]]",
+	.synopsis = "[options] [CONTAINER | -- COMMAND [ARGS]]",
 	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache;\n"
 		 "or run COMMAND, and say at its end what it held and moved.\n",
 	.strict = true,
 	.options = options,
-	.more = "With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
+	.more = "With --why: the name or a pattern of CONTAINER may follow; -n ends it after so many -i.\n"
+		"With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
 		"On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
 };

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cmtstat --why on the device of fake_device.c.
+# usage: why_test.sh DIRECTORY_OF_THE_PROGRAMS
+set -u
+stat=$1/cmtstat_fake
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+escape=$(printf '\033')
+unset NO_COLOR CMT_FAKE
+
+# count TEXT: lines of the output that have it
+count() {
+	grep -cF -e "$1" "$scratch/out"
+}
+
+# Who streams is named, by whoever loses cache to it, and nobody before.
+run 0 env CMT_FAKE=hardware,container,stream "$stat" --why -n 2
+has out "Learning what is usual"
+has out "lost cache to cgroup:1152921504606846978 (confidence 0.9"
+has out ", no counters)"
+has out "1. cgroup:1152921504606846978: took "
+has out "held 64.0 KiB -> "
+has out "moved 0 B/s -> "
+has out "it held 4.0 MiB -> "
+has out "ESTIMATE, which accuses nobody"
+has out "cgroup:1152921504606846978 displaces cgroup:1152921504606846977"
+has out ", 0 records lost; "
+lacks out "EMULATED"
+lacks out "$escape"
+checks=$((checks + 1))
+[ "$(count 'lost cache to')" -eq 1 ] || fail "not one accusation"
+
+run 0 env CMT_FAKE=container,stream "$stat" --why --json -n 2
+has out '{"record":"why","learning_ms":190,"emulated":true,"sampling_interval_ns":1000000,'
+has out '{"record":"verdict","time":"2'
+has out '"kind":"cache","container":"cgroup:1152921504606846977","id":1152921504606846977,"cgroup":null,'
+has out '"counted":false,'
+has out '"cpi":null,'
+has out '"suspects":[{"container":"cgroup:1152921504606846978",'
+has out '"occupancy_before_bytes":65536,'
+has out '{"record":"flow","estimate":true,'
+has out '{"record":"end","emulated":true,'
+
+# One container, by pattern.
+run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 'cgroup:*77'
+has out "lost cache to"
+run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 'nobody*'
+lacks out "lost cache to"
+run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 --filter 'nobody*'
+lacks out "lost cache to"
+
+# Nobody who does what was usual before.
+run 0 env CMT_FAKE=container "$stat" --why -n 1
+has out "EMULATED: these values come from a model, not from hardware"
+has out " 0 verdicts"
+lacks out "lost cache to"
+run 0 env CMT_FAKE=container,perf "$stat" --why -n 1
+lacks out "No counters"
+run 0 env CMT_FAKE=container,perf "$stat" --why -n 1 -C
+has out "No counters (--no-counters)"
+run 0 env CMT_FAKE=container,nopmu "$stat" --why -n 1
+has out 'No counters (another program \x1b[31mhas them)'
+lacks out "$escape"
+
+# Where it cannot work it says so, and why.
+run 1 env CMT_FAKE=software "$stat" --why
+has err 'which are unavailable: made up \x1b[31m'
+run 1 env CMT_FAKE=nombm "$stat" --why
+has err 'which are unavailable: counters are \x1b[31massigned'
+run 1 env CMT_FAKE=slow "$stat" --why
+has err "needs a sampling interval of 1 ms, and it is 1 s: see cmtctl interval"
+run 1 env CMT_FAKE=gone "$stat" --why
+has err "the device is gone"
+run 1 env CMT_FAKE=timens "$stat" --why
+
+# Wrong usage.
+run 2 "$stat" --why a b
+run 2 "$stat" --why --filter a b
+run 2 "$stat" --why --by process
+has err "--why: only --by container"
+for option in --light --expand --csv "--top 3" "--sort name"; do
+	# shellcheck disable=SC2086
+	run 2 "$stat" --why $option
+done
+run 2 "$stat" --why -- true
+
+# A signal ends it, with what is known.
+checks=$((checks + 1))
+CMT_FAKE=container timeout -s INT 1 "$stat" --why >"$scratch/out" 2>&1
+has out "ms seen"
+finish

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmtstat --why: who takes cache or bandwidth from whom, as it is found out. */
+#ifndef TOOLS_WHY_H
+#define TOOLS_WHY_H
+
+#include "cmtstat.h"
+
+/* What --why does not go with: NULL, or what is wrong. */
+const char *why_misplaced(const struct config *config);
+
+/* Until the time is up or a signal comes.  Returns the exit status. */
+int why_run(const struct config *config, struct cmt_device *dev);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "why_json.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+
+#include "format.h"
+#include "json.h"
+
+/* An object that is being filled: the first error stays. */
+struct filling {
+	struct json_object *object;
+	int err;
+};
+
+static struct filling begin(const char *record)
+{
+	struct filling to = { .object = json_object_new_object() };
+
+	if (!to.object)
+		to.err = -ENOMEM;
+	else if (record)
+		to.err = json_add(to.object, "record", json_text(record));
+	return to;
+}
+
+/* NULL: null; @made: it could not be made if it is NULL */
+static void add(struct filling *to, const char *name, struct json_object *value,
+		bool made)
+{
+	if (!to->err && made && !value)
+		to->err = -ENOMEM;
+	if (to->err)
+		json_object_put(value);
+	else
+		to->err = json_add(to->object, name, value);
+}
+
+static void add_number(struct filling *to, const char *name, uint64_t number)
+{
+	add(to, name, json_object_new_uint64(number), true);
+}
+
+static void add_bool(struct filling *to, const char *name, bool value)
+{
+	add(to, name, json_object_new_boolean(value), true);
+}
+
+static void add_text(struct filling *to, const char *name, const char *text)
+{
+	add(to, name, json_text(text), text != NULL);
+}
+
+static void add_real(struct filling *to, const char *name, double value)
+{
+	char text[FORMAT_LEN];
+
+	if (isnan(value)) {
+		add(to, name, NULL, false);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.3f", value);
+	add(to, name, json_object_new_double_s(value, text), true);
+}
+
+static void add_time(struct filling *to, const char *name,
+		     const struct why_state *state, uint64_t ts_ns)
+{
+	char time[FORMAT_LEN];
+
+	add_text(to, name, format_time(time, state->real_ns + (int64_t)ts_ns));
+}
+
+/* As of every row: null where there is no path, and the bytes where it is no text. */
+static void add_name(struct filling *to, const struct why_name *name, uint64_t id)
+{
+	struct json_object *hex = NULL;
+
+	add_text(to, "container", name->label);
+	add_number(to, "id", id);
+	add_text(to, "cgroup", name->path);
+	if (!to->err)
+		to->err = json_hex(name->path, &hex);
+	add(to, "cgroup_hex", hex, false);
+}
+
+static int finish(struct filling *to, FILE *out)
+{
+	if (!to->err)
+		to->err = json_print(out, to->object);
+	json_object_put(to->object);
+	return to->err;
+}
+
+int why_json_begin(FILE *out, const struct why_state *state, uint32_t learn_ms)
+{
+	struct filling to = begin("why");
+
+	add_number(&to, "learning_ms", learn_ms);
+	add_bool(&to, "emulated", state->emulated);
+	add_number(&to, "sampling_interval_ns", state->sampling_ns);
+	add_text(&to, "counters_reason",
+		 state->counters_reason[0] ? state->counters_reason : NULL);
+	add_number(&to, "owners", state->owners);
+	return finish(&to, out);
+}
+
+static const char *kind_name(enum cmt_culprit_kind kind)
+{
+	static const char *const names[] = {
+		[CMT_CULPRIT_NONE] = "none",
+		[CMT_CULPRIT_CACHE] = "cache",
+		[CMT_CULPRIT_BANDWIDTH] = "bandwidth",
+		[CMT_CULPRIT_OWN_SET] = "own_set",
+		[CMT_CULPRIT_THROTTLED] = "throttled",
+		[CMT_CULPRIT_STARVED] = "starved",
+		[CMT_CULPRIT_STOLEN] = "stolen",
+	};
+
+	return kind <= CMT_CULPRIT_STOLEN ? names[kind] : "unknown";
+}
+
+static struct filling suspect(const struct cmt_culprit_suspect *s,
+			      const struct why_name *name)
+{
+	struct filling to = begin(NULL);
+
+	add_name(&to, name, s->id);
+	add_real(&to, "share", s->share);
+	add_number(&to, "taken_bytes", s->taken_bytes);
+	add_number(&to, "occupancy_bytes", s->occupancy_bytes);
+	add_number(&to, "occupancy_before_bytes", s->occupancy_before);
+	add_number(&to, "mbm_total_bytes_per_s", s->traffic_bytes);
+	add_number(&to, "mbm_total_before_bytes_per_s", s->traffic_before);
+	return to;
+}
+
+static void add_suspects(struct filling *to,
+			 const struct cmt_culprit_verdict *verdict,
+			 const struct why_names *names)
+{
+	struct json_object *array = json_object_new_array();
+	int err = array ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < verdict->nr_suspects; i++) {
+		struct filling one = suspect(&verdict->suspects[i],
+					     &names->suspects[i]);
+
+		err = one.err;
+		if (!err && json_object_array_add(array, one.object))
+			err = -ENOMEM;
+		if (err)
+			json_object_put(one.object);
+	}
+	if (err && !to->err)
+		to->err = err;
+	add(to, "suspects", array, true);
+}
+
+static void add_pace(struct filling *to,
+		     const struct cmt_culprit_verdict *verdict)
+{
+	add_real(to, "cpi", verdict->cpi);
+	add_real(to, "cpi_before", verdict->cpi_before);
+	add_real(to, "mpki", verdict->mpki);
+	add_real(to, "mpki_before", verdict->mpki_before);
+	add_real(to, "cpu_share", verdict->cpu_share);
+}
+
+int why_json_verdict(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_verdict *verdict,
+		     const struct why_names *names)
+{
+	struct filling to = begin("verdict");
+
+	add_time(&to, "time", state, verdict->ts_ns);
+	add_time(&to, "since", state, verdict->since_ns);
+	add_number(&to, "end_ns", verdict->ts_ns);
+	add_number(&to, "since_ns", verdict->since_ns);
+	add_bool(&to, "emulated", state->emulated);
+	add_text(&to, "kind", kind_name(verdict->kind));
+	add_name(&to, &names->victim, verdict->id);
+	add_number(&to, "domain", verdict->domain);
+	add_real(&to, "confidence", verdict->confidence);
+	add_bool(&to, "counted", verdict->flags & CMT_CULPRIT_COUNTED);
+	add_number(&to, "lost_bytes", verdict->lost_bytes);
+	add_number(&to, "occupancy_bytes", verdict->occupancy_bytes);
+	add_number(&to, "occupancy_before_bytes", verdict->occupancy_before);
+	add_number(&to, "refetched_bytes", verdict->refetched_bytes);
+	add_pace(&to, verdict);
+	add_bool(&to, "clipped", verdict->flags & CMT_CULPRIT_CLIPPED);
+	add_suspects(&to, verdict, names);
+	return finish(&to, out);
+}
+
+static int json_flow(FILE *out, const struct cmt_culprit_flow *flow,
+		     const struct why_names *names)
+{
+	struct filling to = begin("flow");
+
+	add_bool(&to, "estimate", true);
+	add_name(&to, &names->victim, flow->id);
+	add_text(&to, "by", names->suspects[0].label);
+	add_number(&to, "by_id", flow->by);
+	add_number(&to, "domain", flow->domain);
+	add_number(&to, "bytes_per_s", flow->bytes);
+	return finish(&to, out);
+}
+
+int why_json_end(FILE *out, const struct why_state *state,
+		 const struct why_end *end)
+{
+	struct filling to = begin("end");
+	int ret;
+
+	add_bool(&to, "emulated", state->emulated);
+	add_number(&to, "slots", end->counts.slots);
+	add_number(&to, "missing", end->counts.missing);
+	add_number(&to, "lost", end->lost);
+	add_number(&to, "not_followed", end->counts.not_followed);
+	add_number(&to, "not_told", end->counts.not_told);
+	add_number(&to, "verdicts", end->counts.verdicts);
+	ret = finish(&to, out);
+	for (uint32_t i = 0; !ret && i < end->nr_flows; i++)
+		ret = json_flow(out, &end->flows[i], &end->names[i]);
+	return ret;
+}

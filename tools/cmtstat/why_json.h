@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --why says as JSON, one object a line.  All return 0 or -ENOMEM. */
+#ifndef TOOLS_WHY_JSON_H
+#define TOOLS_WHY_JSON_H
+
+#include "why_view.h"
+
+int why_json_begin(FILE *out, const struct why_state *state, uint32_t learn_ms);
+
+int why_json_verdict(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_verdict *verdict,
+		     const struct why_names *names);
+
+int why_json_end(FILE *out, const struct why_state *state,
+		 const struct why_end *end);
+
+#endif

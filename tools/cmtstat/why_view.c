@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "why_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "format.h"
+#include "why_json.h"
+
+#define LABEL_LEN (4 * CONTAINER_LABEL_LEN)
+#define LEARN_MS 190	/* 20 blocks of 8 ms, and 3 that are too new */
+
+static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
+{
+	escape_text(buf, LABEL_LEN, name->label, 0);
+	return buf;
+}
+
+static const char *time_of(char buf[FORMAT_LEN], const struct why_state *state,
+			   uint64_t ts_ns)
+{
+	return format_time(buf, state->real_ns + (int64_t)ts_ns);
+}
+
+int why_view_begin(FILE *out, const struct why_state *state)
+{
+	if (state->json)
+		return why_json_begin(out, state, LEARN_MS);
+	if (state->emulated)
+		fputs("EMULATED: these values come from a model, not from hardware\n",
+		      out);
+	fprintf(out, "Learning what is usual, for the first %u ms and of each container that comes.\n"
+		"Only changes are seen: who was there before is in the estimate at the end.\n",
+		LEARN_MS);
+	if (state->counters_reason[0]) {
+		char reason[4 * CMT_REASON_LEN];
+
+		escape_text(reason, sizeof(reason), state->counters_reason, 0);
+		fprintf(out, "No counters (%s): who took cache is said, and not whether anybody is slower.\n",
+			reason);
+	}
+	if (state->owners < 2)
+		fprintf(out, "Only %u has an RMID of its own: there is nobody to suspect.  See cmtctl scope.\n",
+			state->owners);
+	return 0;
+}
+
+static const char *what(const struct cmt_culprit_verdict *verdict)
+{
+	switch (verdict->kind) {
+	case CMT_CULPRIT_CACHE:
+		return "lost cache to";
+	case CMT_CULPRIT_BANDWIDTH:
+		return "waits for the memory, which is busy with";
+	case CMT_CULPRIT_OWN_SET:
+		return "needs more cache than it did: nobody took it";
+	case CMT_CULPRIT_THROTTLED:
+		return "is throttled by its own quota";
+	case CMT_CULPRIT_STARVED:
+		return "wants to run, and others have the CPUs";
+	case CMT_CULPRIT_STOLEN:
+		return "is robbed of CPU time by the hypervisor";
+	default:
+		return "has a trouble that this program does not know";
+	}
+}
+
+/* How sure.  Of CPU trouble the kernel has told, and counters know nothing. */
+static void put_confidence(FILE *out, const struct cmt_culprit_verdict *verdict)
+{
+	if (!isnan(verdict->cpu_share)) {
+		fprintf(out, "%.0f %% of the time%s", 100 * verdict->cpu_share,
+			isnan(verdict->confidence) ? ", an estimate" : "");
+		return;
+	}
+	if (!isnan(verdict->confidence))
+		fprintf(out, "confidence %.2f, ", verdict->confidence);
+	fputs(verdict->flags & CMT_CULPRIT_COUNTED ? "counters confirm" :
+						     "no counters", out);
+}
+
+static void put_victim(FILE *out, const struct cmt_culprit_verdict *verdict)
+{
+	char before[FORMAT_LEN], now[FORMAT_LEN], again[FORMAT_LEN];
+
+	fprintf(out, "    it held %s -> %s, fetched %s again",
+		format_bytes(before, verdict->occupancy_before),
+		format_bytes(now, verdict->occupancy_bytes),
+		format_bytes(again, verdict->refetched_bytes));
+	if (!isnan(verdict->cpi))
+		fprintf(out, "; cycles per instruction %.2f -> %.2f, misses per 1,000 %.2f -> %.2f",
+			verdict->cpi_before, verdict->cpi,
+			verdict->mpki_before, verdict->mpki);
+	fputc('\n', out);
+}
+
+static void put_suspect(FILE *out, uint32_t number,
+			const struct cmt_culprit_suspect *s,
+			const struct why_name *name)
+{
+	char label[LABEL_LEN], took[FORMAT_LEN], a[FORMAT_LEN], b[FORMAT_LEN];
+
+	fprintf(out, "    %u. %s: ", number, shown(label, name));
+	if (s->taken_bytes)
+		fprintf(out, "took %s, ", format_bytes(took, s->taken_bytes));
+	fprintf(out, "%.0f %% of all; held %s -> %s, ", 100 * s->share,
+		format_bytes(a, s->occupancy_before),
+		format_bytes(b, s->occupancy_bytes));
+	fprintf(out, "moved %s -> %s\n",
+		format_rate(a, (double)s->traffic_before),
+		format_rate(b, (double)s->traffic_bytes));
+}
+
+int why_view_verdict(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_verdict *verdict,
+		     const struct why_names *names)
+{
+	char label[LABEL_LEN], time[FORMAT_LEN];
+
+	if (state->json)
+		return why_json_verdict(out, state, verdict, names);
+	fprintf(out, "%s %s %s", time_of(time, state, verdict->ts_ns),
+		shown(label, &names->victim), what(verdict));
+	if (verdict->nr_suspects)
+		fprintf(out, " %s", shown(label, &names->suspects[0]));
+	fputs(" (", out);
+	put_confidence(out, verdict);
+	fprintf(out, ")\n    for %.0f ms so far",
+		(double)(verdict->ts_ns - verdict->since_ns) / 1e6);
+	if (isnan(verdict->cpu_share))
+		fprintf(out, ", in L3 domain %u", verdict->domain);
+	fputc('\n', out);
+	if (isnan(verdict->cpu_share))
+		put_victim(out, verdict);
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		put_suspect(out, i + 1, &verdict->suspects[i],
+			    &names->suspects[i]);
+	if (verdict->flags & CMT_CULPRIT_CLIPPED)
+		fputs("    and there may be more\n", out);
+	return 0;
+}
+
+static void put_flow(FILE *out, const struct cmt_culprit_flow *flow,
+		     const struct why_names *names)
+{
+	char from[LABEL_LEN], by[LABEL_LEN], rate[FORMAT_LEN];
+
+	fprintf(out, "    %s displaces %s: %s\n",
+		shown(by, &names->suspects[0]), shown(from, &names->victim),
+		format_rate(rate, (double)flow->bytes));
+}
+
+int why_view_end(FILE *out, const struct why_state *state,
+		 const struct why_end *end)
+{
+	if (state->json)
+		return why_json_end(out, state, end);
+	fprintf(out, "%" PRIu64 " ms seen, %" PRIu64 " not known, %" PRIu64
+		" records lost; %" PRIu64 " verdicts\n", end->counts.slots,
+		end->counts.missing, end->lost, end->counts.verdicts);
+	if (end->counts.not_followed)
+		fputs("Some containers were not followed: there are too many.\n",
+		      out);
+	if (!end->nr_flows)
+		return 0;
+	fputs("ESTIMATE, which accuses nobody: mean of the last second\n", out);
+	for (uint32_t i = 0; i < end->nr_flows; i++)
+		put_flow(out, &end->flows[i], &end->names[i]);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --why says, for people and for programs.  Pure. */
+#ifndef TOOLS_WHY_VIEW_H
+#define TOOLS_WHY_VIEW_H
+
+#include <stdio.h>
+
+#include "rows.h"
+
+/* What an owner in a verdict is called. */
+struct why_name {
+	char label[CONTAINER_LABEL_LEN];	/* raw bytes */
+	const char *path;	/* of its cgroup; NULL: none, or not known */
+};
+
+struct why_names {
+	struct why_name victim;
+	struct why_name suspects[CMT_CULPRIT_SUSPECTS];
+};
+
+/* Of the whole run. */
+struct why_state {
+	bool json;
+	bool emulated;
+	int64_t real_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	uint32_t sampling_ns;
+	uint32_t owners;	/* that can be victims */
+	char counters_reason[CMT_REASON_LEN];	/* why there are none; "": there are */
+};
+
+/* All return 0 or -ENOMEM. */
+
+/* The first thing that is said: what this can see, and what it cannot. */
+int why_view_begin(FILE *out, const struct why_state *state);
+
+int why_view_verdict(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_verdict *verdict,
+		     const struct why_names *names);
+
+/* The estimate, and what was not seen. */
+struct why_end {
+	struct cmt_culprit_counts counts;
+	uint64_t lost;		/* records */
+	const struct cmt_culprit_flow *flows;
+	const struct why_names *names;	/* of each flow: victim, and suspect 0 */
+	uint32_t nr_flows;
+};
+
+int why_view_end(FILE *out, const struct why_state *state,
+		 const struct why_end *end);
+
+#endif
