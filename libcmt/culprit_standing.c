@@ -159,7 +159,8 @@ int cmt_culprit_counts(const struct cmt_culprit *culprit,
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		const struct culprit_cell *cell = &culprit->cells[i];
 
-		now.learning += cell->used && !cell->known;
+		/* what is usual for one that only lies there is clear */
+		now.learning += cell->used && !cell->known && !cell->calm;
 	}
 	return cmt_out_copy(counts, &now, sizeof(now));
 }

@@ -18,7 +18,8 @@ count() {
 run 0 env CMT_FAKE=hardware,container,stream "$stat" --why -n 2
 has out "Learning what is usual"
 has out "lost cache to cgroup:1152921504606846978 (confidence 0.9"
-has out ", no counters)"
+has out "Learned, of 4 of 4."
+has out "no counters)"
 has out "1. cgroup:1152921504606846978: took "
 has out "held 64.0 KiB -> "
 has out "moved 0 B/s -> "
@@ -30,9 +31,13 @@ lacks out "EMULATED"
 lacks out "$escape"
 checks=$((checks + 1))
 [ "$(count 'lost cache to')" -eq 1 ] || fail "not one accusation"
+checks=$((checks + 1))
+! grep -q "for [0-9][0-9][0-9]* ms so far" "$scratch/out" ||
+	fail "a change is older than that"
 
 run 0 env CMT_FAKE=container,stream "$stat" --why --json -n 2
 has out '{"record":"why","learning_ms":190,"emulated":true,"sampling_interval_ns":1000000,'
+has out '{"record":"learned","slots":'
 has out '{"record":"verdict","time":"2'
 has out '"kind":"cache","container":"cgroup:1152921504606846977","id":1152921504606846977,"cgroup":null,'
 has out '"counted":false,'

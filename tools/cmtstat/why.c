@@ -22,6 +22,7 @@
 #define LOOK_NS		1000000000ULL	/* between looks at files */
 #define FRAMES		256		/* between looks at signals */
 #define FLOWS		5
+#define AGAIN_NS	10000000000ULL	/* before a victim says the same again */
 #define NO_CGROUP	(0xffULL << 56)	/* as cmt_culprit_id() has it */
 
 struct why {
@@ -32,6 +33,7 @@ struct why {
 	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
 	struct why_state state;
 	bool begun;		/* why_view_begin() */
+	bool learned;		/* why_view_learned() */
 	uint64_t lost;
 	uint64_t looked_ns;
 	uint64_t until_ns;	/* UINT64_MAX: a signal */
@@ -187,6 +189,23 @@ static int begin(struct why *why)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
+static int say_learned(struct why *why)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	struct text text;
+	int ret;
+
+	cmt_culprit_counts(why->culprit, &counts);
+	if (!why_is_learned(&counts))
+		return 0;
+	why->learned = true;
+	ret = text_open(&text);
+	if (ret)
+		return ret;
+	ret = why_view_learned(text.out, &why->state, &counts);
+	return text_write(&text, STDOUT_FILENO, ret);
+}
+
 /* Returns 1 after a frame, 0 or -errno. */
 static int next_frame(struct why *why)
 {
@@ -200,7 +219,9 @@ static int next_frame(struct why *why)
 	if (ret < 0)
 		return ret;
 	ret = cmt_culprit_add_frame(why->culprit, why->frame);
-	if (ret > 0)
+	if (ret >= 0 && !why->learned)
+		ret = say_learned(why);
+	if (ret >= 0)
 		ret = tell_all(why);
 	return ret < 0 ? ret : 1;
 }
@@ -296,6 +317,7 @@ static int open_both(struct why *why)
 	const struct cmt_culprit_opts culprit = {
 		.sz = sizeof(culprit),
 		.unit_bytes = cmt_device_info(why->dev)->upscale_bytes,
+		.cooldown_ns = AGAIN_NS,
 	};
 	int ret = cmt_usage_new(&why->usage, &usage);
 

@@ -106,6 +106,16 @@ int why_json_begin(FILE *out, const struct why_state *state, uint32_t learn_ms)
 	return finish(&to, out);
 }
 
+int why_json_learned(FILE *out, const struct cmt_culprit_counts *counts)
+{
+	struct filling to = begin("learned");
+
+	add_number(&to, "slots", counts->slots);
+	add_number(&to, "followed", counts->owners);
+	add_number(&to, "learning", counts->learning);
+	return finish(&to, out);
+}
+
 static const char *kind_name(enum cmt_culprit_kind kind)
 {
 	static const char *const names[] = {

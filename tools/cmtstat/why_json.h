@@ -7,6 +7,8 @@
 
 int why_json_begin(FILE *out, const struct why_state *state, uint32_t learn_ms);
 
+int why_json_learned(FILE *out, const struct cmt_culprit_counts *counts);
+
 int why_json_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);

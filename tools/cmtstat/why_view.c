@@ -45,6 +45,22 @@ int why_view_begin(FILE *out, const struct why_state *state)
 	return 0;
 }
 
+bool why_is_learned(const struct cmt_culprit_counts *counts)
+{
+	return counts->slots >= 5 * LEARN_MS ||
+	       (counts->slots >= LEARN_MS && !counts->learning);
+}
+
+int why_view_learned(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_counts *counts)
+{
+	if (state->json)
+		return why_json_learned(out, counts);
+	fprintf(out, "Learned, of %u of %u.\n",
+		counts->owners - counts->learning, counts->owners);
+	return 0;
+}
+
 static const char *what(const struct cmt_culprit_verdict *verdict)
 {
 	switch (verdict->kind) {

@@ -33,6 +33,11 @@ struct why_state {
 /* The first thing that is said: what this can see, and what it cannot. */
 int why_view_begin(FILE *out, const struct why_state *state);
 
+/* What is usual is known of all that are followed, or after a second of some. */
+bool why_is_learned(const struct cmt_culprit_counts *counts);
+int why_view_learned(FILE *out, const struct why_state *state,
+		     const struct cmt_culprit_counts *counts);
+
 int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);

@@ -29,6 +29,7 @@ extern const struct test pmu_tests[];
 extern const struct test pmu_icount_tests[];
 extern const struct test pmu_off_tests[];
 extern const struct test perf_tests[];
+extern const struct test culprit_tests[];
 extern const struct test uncore_listing_tests[];
 extern const struct test uncore_none_tests[];
 extern const struct test uncore_channels_tests[];

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whom cmtstat --why names, where it is known who holds whose lines.  The guest's clock
+ * counts instructions, so that the host's load does not matter.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../vm/suite/control.h"
+#include "bench.h"
+#include "tests.h"
+
+#define MS		1000000ULL
+#define LINE		64
+#define BEFORE_MS	2000	/* nobody streams, and nobody is accused */
+
+/* Does some work in each millisecond, and sleeps. */
+struct owner {
+	const char *name;
+	size_t bytes;		/* of its memory */
+	size_t step;		/* that it goes through in a millisecond */
+	bool on;
+	pid_t pid;
+	uint32_t space;
+	uint64_t rounds;	/* through all of its memory */
+	uint64_t cgroup_id;
+};
+
+enum { VICTIM, QUIET, STREAMER, OWNERS };
+
+/* The victim finds all in the cache of 8 MiB while it is alone. */
+static const struct owner plans[OWNERS] = {
+	{ .name = "victim", .bytes = 4 << 20, .step = 512 << 10, .on = true },
+	{ .name = "quiet", .bytes = 256 << 10, .step = 4 << 10, .on = true },
+	{ .name = "streamer", .bytes = 32 << 20, .step = 1 << 20 },
+};
+
+static void touch(volatile char *memory, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += LINE)
+		memory[i]++;
+}
+
+static void owner_main(struct owner *owner)
+{
+	char *memory = mmap(NULL, owner->bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct timespec next;
+	size_t at = 0;
+
+	CHECK(memory != MAP_FAILED, "mmap: %m");
+	__atomic_store_n(&owner->space, lab_get(LAB_SPACE_NEW, 0),
+			 __ATOMIC_RELEASE);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (;;) {
+		if (__atomic_load_n(&owner->on, __ATOMIC_ACQUIRE)) {
+			touch(memory + at, owner->step);
+			at = (at + owner->step) % owner->bytes;
+			if (!at)
+				__atomic_fetch_add(&owner->rounds, 1,
+						   __ATOMIC_RELEASE);
+		}
+		next.tv_nsec += MS;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+}
+
+static uint64_t rounds(const struct owner *owner)
+{
+	return __atomic_load_n(&owner->rounds, __ATOMIC_ACQUIRE);
+}
+
+static void owner_start(struct owner *owner, unsigned int i)
+{
+	pid_t pid;
+
+	*owner = plans[i];
+	owner->cgroup_id = group_make(container(i));
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		owner_main(owner);
+	}
+	owner->pid = pid;
+	group_enter(container(i), pid);
+	WAIT_FOR(__atomic_load_n(&owner->space, __ATOMIC_ACQUIRE), 30000,
+		 "%s does not start", owner->name);
+}
+
+static struct owner *owners_start(void)
+{
+	struct owner *owners = mmap(NULL, OWNERS * sizeof(*owners),
+				    PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(owners != MAP_FAILED, "mmap: %m");
+	model_begin();
+	for (unsigned int i = 0; i < OWNERS; i++)
+		owner_start(&owners[i], i);
+	for (unsigned int i = 0; i < STREAMER; i++)
+		WAIT_FOR(rounds(&owners[i]) > 2, 30000, "%s does not run",
+			 owners[i].name);
+	return owners;
+}
+
+static void owners_end(struct owner *owners)
+{
+	for (unsigned int i = 0; i < OWNERS; i++) {
+		reap(owners[i].pid, SIGKILL);
+		group_remove(container(i));
+	}
+}
+
+static uint64_t held(const struct owner *owner)
+{
+	return lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, owner->space));
+}
+
+/* What cmtstat has said so far. */
+static struct {
+	pid_t pid;
+	int fd;
+	uint64_t begin_ns;
+	size_t len;
+	char text[256 << 10];
+} why;
+
+static void why_read(void)
+{
+	ssize_t n;
+
+	do {
+		n = read(why.fd, why.text + why.len,
+			 sizeof(why.text) - 1 - why.len);
+		why.len += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+}
+
+/* The first line that has both texts; NULL: there is none yet. */
+static const char *why_line(const char *a, const char *b)
+{
+	static char line[8 << 10];
+	const char *at, *end;
+
+	why_read();
+	for (at = why.text; (end = strchr(at, '\n')); at = end + 1) {
+		CHECK((size_t)(end - at) < sizeof(line), "a line is too long");
+		memcpy(line, at, (size_t)(end - at));
+		line[end - at] = '\0';
+		if (strstr(line, a) && strstr(line, b))
+			return line;
+	}
+	return NULL;
+}
+
+/* @option: one more */
+static void why_start(const char *option)
+{
+	int fds[2];
+
+	CHECK(!pipe2(fds, O_CLOEXEC), "pipe: %m");
+	why.begin_ns = now_ns();
+	why.pid = fork();
+	CHECK(why.pid >= 0, "fork: %m");
+	if (!why.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fds[1], STDOUT_FILENO);
+		execl("/bin/cmtstat", "cmtstat", "--why", "--json",
+		      option, NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	why.fd = fds[0];
+	CHECK(!fcntl(why.fd, F_SETFL, O_NONBLOCK), "fcntl: %m");
+	WAIT_FOR(why_line("\"record\":\"learned\"", ""), 60000,
+		 "it learns nothing: %s", why.text);
+	note("%s", why_line("\"record\":\"learned\"", ""));
+}
+
+static void why_dump(void)
+{
+	const char *at, *end;
+
+	why_read();
+	for (at = why.text; (end = strchr(at, '\n')); at = end + 1)
+		note("%.*s", (int)(end - at), at);
+}
+
+static uint64_t number_in(const char *line, const char *name)
+{
+	const char *at = line ? strstr(line, name) : NULL;
+
+	CHECK(at, "%s is not in %s", name, line ? line : "what was said");
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+static double seconds(const struct timeval *a, const struct timeval *b)
+{
+	return (double)(a->tv_sec + b->tv_sec) +
+	       (double)(a->tv_usec + b->tv_usec) / 1e6;
+}
+
+static void why_end(void)
+{
+	struct rusage used;
+	const char *line;
+	int status;
+
+	CHECK(!kill(why.pid, SIGINT), "SIGINT: %m");
+	CHECK(wait4(why.pid, &status, 0, &used) == why.pid && !status,
+	      "cmtstat ended with %#x", status);
+	line = why_line("\"record\":\"end\"", "");
+	note("%llu ms seen, %llu not known, %llu records lost; %.1f %% of the CPU",
+	     (unsigned long long)number_in(line, "\"slots\":"),
+	     (unsigned long long)number_in(line, "\"missing\":"),
+	     (unsigned long long)number_in(line, "\"lost\":"),
+	     100 * seconds(&used.ru_utime, &used.ru_stime) * 1e9 /
+	     (double)(now_ns() - why.begin_ns));
+}
+
+/* The first accusation of the victim's, or NULL. */
+static const char *accusation(const struct owner *owners)
+{
+	char victim[64];
+
+	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
+		 (unsigned long long)owners[VICTIM].cgroup_id);
+	return why_line("\"suspects\":[{", victim);
+}
+
+/* When it came, and who is first in it. */
+static void check_accusation(const struct owner *owners, uint64_t begin)
+{
+	const char *line = accusation(owners);
+	uint64_t end = number_in(line, "\"end_ns\":");
+	uint64_t since = number_in(line, "\"since_ns\":");
+
+	note("named after %.0f ms, since %+.0f ms", (double)(end - begin) / 1e6,
+	     (double)(int64_t)(since - begin) / 1e6);
+	CHECK(end > begin, "accused before anybody streams");
+	CHECK(strstr(line, "\"kind\":\"cache\""), "not of the cache: %s", line);
+	CHECK(number_in(strstr(line, "\"suspects\":["), "\"id\":") ==
+	      owners[STREAMER].cgroup_id, "another one is suspected: %s", line);
+}
+
+static void quiet_before(void)
+{
+	sleep_ms(BEFORE_MS);
+	if (why_line("\"suspects\":[{", ""))
+		why_dump();
+	CHECK(!why_line("\"suspects\":[{", ""), "an innocent is accused");
+}
+
+static void stream(struct owner *owners, bool on)
+{
+	__atomic_store_n(&owners[STREAMER].on, on, __ATOMIC_RELEASE);
+}
+
+static void streamer_named(const char *option)
+{
+	struct owner *owners = owners_start();
+	uint64_t begin, before, after;
+
+	why_start(option);
+	quiet_before();
+	before = held(&owners[VICTIM]);
+	begin = now_ns();
+	stream(owners, true);
+	for (int i = 0; i < 3000 && !accusation(owners); i++)
+		sleep_ms(1);
+	after = held(&owners[VICTIM]);
+	note("the victim's lines in the model: %llu KiB, then %llu KiB; the streamer's %llu KiB",
+	     (unsigned long long)before >> 10, (unsigned long long)after >> 10,
+	     (unsigned long long)held(&owners[STREAMER]) >> 10);
+	if (!accusation(owners))
+		why_dump();
+	CHECK(accusation(owners), "nobody is accused");
+	CHECK(before > plans[VICTIM].bytes * 9 / 10 && after < before * 9 / 10,
+	      "the victim did not lose what it had");
+	check_accusation(owners, begin);
+	CHECK(!!strstr(accusation(owners), "\"counted\":true") == !option,
+	      "counters: %s", accusation(owners));
+	why_end();
+	owners_end(owners);
+}
+
+static void test_streamer(void)
+{
+	streamer_named(NULL);
+}
+
+static void test_no_counters(void)
+{
+	streamer_named("--no-counters");
+}
+
+/* Who was there before is no change: nobody is accused, and the estimate has it. */
+static void test_standing(void)
+{
+	struct owner *owners = owners_start();
+	const char *line;
+	char flow[64];
+
+	stream(owners, true);
+	WAIT_FOR(rounds(&owners[STREAMER]) > 2, 30000, "nobody streams");
+	why_start(NULL);
+	quiet_before();
+	why_end();
+	snprintf(flow, sizeof(flow), "\"by_id\":%llu,",
+		 (unsigned long long)owners[STREAMER].cgroup_id);
+	line = why_line("\"record\":\"flow\",\"estimate\":true", flow);
+	if (!line)
+		why_dump();
+	CHECK(number_in(line, ",\"id\":") == owners[VICTIM].cgroup_id,
+	      "another one is displaced: %s", line);
+	note("%s", line);
+	owners_end(owners);
+}
+
+const struct test culprit_tests[] = {
+	{ "culprit_streamer", test_streamer, "scope=container", 300 },
+	{ "culprit_no_counters", test_no_counters, "scope=container", 300 },
+	{ "culprit_standing", test_standing, "scope=container", 300 },
+	{ 0 }
+};
