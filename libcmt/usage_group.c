@@ -12,7 +12,7 @@
 
 enum {
 	KEY_KIND,		/* a: enum cmt_usage_kind */
-	KEY_OWN,		/* own: the path of a container */
+	KEY_OWN,		/* own: the path of a container, a: a hash of it */
 	KEY_CGROUP,		/* a: an id, whose path is not known */
 	KEY_CPU,		/* a: its number */
 	KEY_RESCTRL,		/* a: the RMID */
@@ -46,11 +46,15 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct usage_key *key)
 {
-	uint64_t hash = mix(mix(mix(1, key->type), key->a), key->b);
-	const char *p;
+	return mix(mix(mix(1, key->type), key->a), key->b);
+}
 
-	for (p = key->own; p && *p; p++)
-		hash = mix(hash, (unsigned char)*p);
+static uint64_t hash_of_path(const char *path)
+{
+	uint64_t hash = 1;
+
+	while (path && *path)
+		hash = mix(hash, (unsigned char)*path++);
 	return hash;
 }
 
@@ -145,6 +149,7 @@ static void cgroup_own(struct usage_cgroup *cgroup)
 		return;
 	free(cgroup->own);
 	cgroup->own = strndup(item->path, item->container.own_len);
+	cgroup->own_hash = hash_of_path(cgroup->own);
 	cgroup->own_serial = item->serial;
 }
 
@@ -230,7 +235,10 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 		return cgroup->group;
 	cgroup_own(cgroup);
 	if (cgroup->own)
-		key = (struct usage_key){ .type = KEY_OWN, .own = cgroup->own };
+		key = (struct usage_key){
+			.type = KEY_OWN, .a = cgroup->own_hash,
+			.own = cgroup->own,
+		};
 	cgroup->group = get_group(usage, &key, number);
 	if (cgroup->group != USAGE_NONE)
 		group_lowest(usage, &usage->groups[cgroup->group], number);

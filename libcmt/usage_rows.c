@@ -397,6 +397,17 @@ static bool in_cpu_row(const struct cmt_usage *usage,
 	       h->owner == CMT_OWNER_CPU;
 }
 
+/* They are in order already where every owner is alone in its row. */
+static void sort_holdings(struct usage_holding **holdings, uint32_t nr)
+{
+	uint32_t i = 1;
+
+	while (i < nr && cmp_holding(&holdings[i - 1], &holdings[i]) <= 0)
+		i++;
+	if (i < nr)
+		qsort(holdings, nr, sizeof(struct usage_holding *), cmp_holding);
+}
+
 static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 {
 	struct usage_holding **sorted;
@@ -414,7 +425,7 @@ static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 			sorted[nr++] = &usage->holdings[i];
 	for (i = 0; i < usage->perf.nr_blanks; i++)
 		sorted[nr++] = &usage->perf.blanks[i];
-	qsort(sorted, nr, sizeof(*sorted), cmp_holding);
+	sort_holdings(sorted, nr);
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
 			n++;

@@ -170,6 +170,7 @@ struct usage_cgroup {
 	uint64_t id;
 	struct cmt_item *item;	/* pinned; NULL: no memory */
 	char *own;		/* path of the container; NULL: not known */
+	uint64_t own_hash;	/* of own */
 	uint32_t own_serial;	/* item->serial when that was copied */
 	uint32_t group;		/* or USAGE_NONE */
 	bool used;

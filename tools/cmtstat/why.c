@@ -23,6 +23,8 @@
 #define FRAMES		256		/* between looks at signals */
 #define FLOWS		5
 #define AGAIN_NS	10000000000ULL	/* before a victim says the same again */
+#define ROOM_LEAST	1024U
+#define ROOM_MOST	16384U	/* that the engine has */
 #define NO_CGROUP	(0xffULL << 56)	/* as cmt_culprit_id() has it */
 
 struct why {
@@ -306,6 +308,14 @@ static int end(struct why *why)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
+/* Owners times L3 domains, of which nobody tells how many there are. */
+static uint32_t room_for(const struct cmt_info *info)
+{
+	uint32_t most = 8 * info->nr_rmids;
+
+	return most < ROOM_LEAST ? ROOM_LEAST : most > ROOM_MOST ? ROOM_MOST : most;
+}
+
 static int open_both(struct why *why)
 {
 	const struct cmt_usage_opts usage = {
@@ -316,6 +326,7 @@ static int open_both(struct why *why)
 	};
 	const struct cmt_culprit_opts culprit = {
 		.sz = sizeof(culprit),
+		.max_owners = room_for(cmt_device_info(why->dev)),
 		.unit_bytes = cmt_device_info(why->dev)->upscale_bytes,
 		.cooldown_ns = AGAIN_NS,
 	};
