@@ -306,7 +306,7 @@ int usage_group(struct cmt_usage *usage, struct usage_holding *h)
 	h->child = USAGE_NONE;
 	if (h->group == USAGE_NONE)
 		return -ENOMEM;
-	if (usage_in_parts(usage)) {
+	if (usage_in_parts(usage) && usage->nr_domains > 1) {
 		h->child = part_group(usage, h);
 		return h->child == USAGE_NONE ? -ENOMEM : 0;
 	}

@@ -353,6 +353,16 @@ static int build_part(const struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
+/* What was seen before a second domain was has no parts in this interval. */
+static bool have_parts(struct usage_holding *const *run, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr && run[i]->child != USAGE_NONE; i++)
+		;
+	return i == nr;
+}
+
 /* What the last row has in each domain. */
 static int build_parts(const struct cmt_usage *usage, struct usage_frame *to,
 		       struct usage_holding **run, uint32_t nr)
@@ -360,7 +370,7 @@ static int build_parts(const struct cmt_usage *usage, struct usage_frame *to,
 	uint32_t i, n, parent = to->rows.nr - 1, first = to->children.nr;
 	int err = 0;
 
-	if (usage->nr_domains < 2)
+	if (!have_parts(run, nr))
 		return 0;
 	qsort(run, nr, sizeof(struct usage_holding *), cmp_part);
 	for (i = 0; !err && i < nr; i += n) {

@@ -110,8 +110,8 @@ struct cmt_usage_opts {
 /** By container: each row has rows of its processes, cmt_usage_frame.children. */
 #define CMT_USAGE_CHILDREN (1U << 0)
 /** By container and by process: the children of a row are its parts instead, one for
- *  each L3 domain that it has something in (CMT_USAGE_ROW_PART).  Where there is one
- *  domain only, there are none.  Not with CMT_USAGE_CHILDREN.
+ *  each L3 domain that it has something in (CMT_USAGE_ROW_PART).  Where only one domain
+ *  has been seen, there are none.  Not with CMT_USAGE_CHILDREN.
  */
 #define CMT_USAGE_DOMAINS (1U << 1)
 
