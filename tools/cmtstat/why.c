@@ -89,7 +89,7 @@ static void name_row(struct why_name *name, const struct cmt_usage_row *from)
 	};
 	char buf[CONTAINER_LABEL_LEN];
 
-	snprintf(name->label, sizeof(name->label), "%s",
+	snprintf(name->label, CONTAINER_LABEL_LEN, "%s",
 		 container_label(buf, &row));
 	name->path = row_in_cgroup(&row) && row.container ?
 		     row.container->path : NULL;
@@ -129,7 +129,7 @@ static bool is_wanted(const struct why *why, const struct why_name *name)
 
 static int tell(struct why *why, const struct cmt_culprit_verdict *verdict)
 {
-	struct why_names names;
+	struct why_names names = { 0 };
 	struct text text;
 	int ret;
 

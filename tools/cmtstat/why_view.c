@@ -8,7 +8,7 @@
 #include "why_json.h"
 
 #define LABEL_LEN (4 * CONTAINER_LABEL_LEN)
-#define LEARN_MS 190	/* 20 blocks of 8 ms, and 3 that are too new */
+#define LEARN_MS 190U	/* 20 blocks of 8 ms, and 3 that are too new */
 
 static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
 {

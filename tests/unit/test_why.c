@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What cmtstat --why says of a verdict. */
+#include <check.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why_view.h"
+#include "unit.h"
+
+#define MS 1000000ULL
+
+static struct why_state state;
+static struct cmt_culprit_verdict verdict;
+static struct why_names names;
+static char *text;
+
+static void prepare(enum cmt_culprit_kind kind)
+{
+	state = (struct why_state){ .real_ns = 1700000000LL * 1000000000 };
+	verdict = (struct cmt_culprit_verdict){
+		.id = 7, .kind = kind, .ts_ns = 20 * MS, .since_ns = 12 * MS,
+		.confidence = 0.98, .occupancy_bytes = 1 << 20,
+		.occupancy_before = 4 << 20, .lost_bytes = 3 << 20,
+		.cpi = NAN, .cpi_before = NAN, .mpki = NAN, .mpki_before = NAN,
+		.cpu_share = NAN,
+	};
+	names = (struct why_names){ .victim.label = "docker:web" };
+}
+
+static void suspect(const char *label)
+{
+	verdict.suspects[verdict.nr_suspects] = (struct cmt_culprit_suspect){
+		.id = 8 + verdict.nr_suspects, .share = 0.75,
+		.taken_bytes = 2 << 20, .occupancy_before = 1 << 10,
+		.occupancy_bytes = 3 << 20, .traffic_before = 1000000,
+		.traffic_bytes = 2500000000,
+	};
+	strcpy(names.suspects[verdict.nr_suspects++].label, label);
+}
+
+static const char *view(void)
+{
+	size_t len;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &len);
+	ck_assert_int_eq(why_view_verdict(out, &state, &verdict, &names), 0);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_cache)
+{
+	prepare(CMT_CULPRIT_CACHE);
+	suspect("docker:batch");
+	suspect("docker:other");
+	ck_assert_str_eq(view(),
+		"2023-11-14T22:13:20.020000Z docker:web lost cache to docker:batch (confidence 0.98, no counters)\n"
+		"    for 8 ms so far, in L3 domain 0\n"
+		"    it held 4.0 MiB -> 1.0 MiB, fetched 0 B again\n"
+		"    1. docker:batch: took 2.0 MiB, 75 % of all; held 1.0 KiB -> 3.0 MiB, moved 1.0 MB/s -> 2.5 GB/s\n"
+		"    2. docker:other: took 2.0 MiB, 75 % of all; held 1.0 KiB -> 3.0 MiB, moved 1.0 MB/s -> 2.5 GB/s\n");
+	verdict.flags = CMT_CULPRIT_COUNTED | CMT_CULPRIT_CLIPPED;
+	verdict.cpi = 3.5;
+	verdict.cpi_before = 1;
+	ck_assert_ptr_nonnull(strstr(view(), "0.98, counters confirm)"));
+	ck_assert_ptr_nonnull(strstr(text, "; cycles per instruction 1.00 -> 3.50,"));
+	ck_assert_ptr_nonnull(strstr(text, "    and there may be more\n"));
+}
+END_TEST
+
+/* Nothing of the cache is said of what the kernel told. */
+START_TEST(test_cpu)
+{
+	prepare(CMT_CULPRIT_THROTTLED);
+	verdict.confidence = 1;
+	verdict.cpu_share = 0.37;
+	ck_assert_str_eq(view(),
+		"2023-11-14T22:13:20.020000Z docker:web is throttled by its own quota (37 % of the time)\n"
+		"    for 8 ms so far\n");
+	verdict.kind = CMT_CULPRIT_STOLEN;
+	verdict.confidence = NAN;
+	ck_assert_ptr_nonnull(strstr(view(), "(37 % of the time, an estimate)"));
+	/* of a later library */
+	verdict.kind = 99;
+	ck_assert_ptr_nonnull(strstr(view(), "that this program does not know"));
+}
+END_TEST
+
+/* Names are the users'. */
+START_TEST(test_hostile)
+{
+	struct json_object *object, *value;
+
+	prepare(CMT_CULPRIT_CACHE);
+	strcpy(names.victim.label, "a\033[31mb\n\xff");
+	names.victim.path = "/x\n\xff\"";
+	suspect("\xe2\x80\xaeright to left");
+	ck_assert_ptr_null(strchr(view(), '\033'));
+	ck_assert_ptr_nonnull(strstr(text, "a\\x1b[31mb\\x0a\\xff lost cache to"));
+	ck_assert_ptr_null(strstr(text, "\xe2\x80\xae"));
+	state.json = true;
+	view();
+	ck_assert_ptr_eq(strchr(text, '\n') + 1, text + strlen(text));
+	ck_assert_ptr_null(strchr(text, '\033'));
+	object = json_tokener_parse(text);
+	ck_assert_ptr_nonnull(object);
+	ck_assert(json_object_object_get_ex(object, "cgroup_hex", &value));
+	ck_assert_str_eq(json_object_get_string(value), "2f780aff22");
+	ck_assert(json_object_object_get_ex(object, "cpi", &value));
+	ck_assert_ptr_null(value);
+	ck_assert(json_object_object_get_ex(object, "suspects", &value));
+	ck_assert_uint_eq(json_object_array_length(value), 1);
+	json_object_put(object);
+}
+END_TEST
+
+START_TEST(test_nobody_to_suspect)
+{
+	size_t len;
+	FILE *out;
+
+	prepare(CMT_CULPRIT_NONE);
+	state.owners = 1;
+	free(text);
+	out = open_memstream(&text, &len);
+	ck_assert_int_eq(why_view_begin(out, &state), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "there is nobody to suspect"));
+	ck_assert_ptr_null(strstr(text, "EMULATED"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("why");
+	int ret;
+
+	UNIT_CASE(suite, test_cache);
+	UNIT_CASE(suite, test_cpu);
+	UNIT_CASE(suite, test_hostile);
+	UNIT_CASE(suite, test_nobody_to_suspect);
+	ret = unit_run(suite);
+	free(text);
+	return ret;
+}
