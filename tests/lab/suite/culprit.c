@@ -329,9 +329,36 @@ static void test_standing(void)
 	owners_end(owners);
 }
 
+/* By its own quota: that is what is said, and nobody is accused for it. */
+static void test_throttled(void)
+{
+	struct owner *owners = owners_start();
+	char path[256], victim[64];
+	const char *line;
+
+	CHECK(!write_file(CGROUPS "/cgroup.subtree_control", "+cpu"),
+	      "there is no controller of CPU time");
+	why_start(NULL);
+	snprintf(path, sizeof(path), CGROUPS "/%s/cpu.max", container(VICTIM));
+	/* it uses some 5 % */
+	CHECK(!write_file(path, "1000 100000"), "no quota");
+	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
+		 (unsigned long long)owners[VICTIM].cgroup_id);
+	WAIT_FOR(why_line("\"kind\":\"throttled\"", victim), 20000,
+		 "nobody is throttled: %s", why.text);
+	line = why_line("\"kind\":\"throttled\"", victim);
+	note("%s", line);
+	CHECK(number_in(line, "\"cpu_share\":0.") > 50,
+	      "throttled for less than a twentieth");
+	quiet_before();
+	why_end();
+	owners_end(owners);
+}
+
 const struct test culprit_tests[] = {
 	{ "culprit_streamer", test_streamer, "scope=container", 300 },
 	{ "culprit_no_counters", test_no_counters, "scope=container", 300 },
 	{ "culprit_standing", test_standing, "scope=container", 300 },
+	{ "culprit_throttled", test_throttled, "scope=container", 300 },
 	{ 0 }
 };
