@@ -2,9 +2,9 @@
 /*
  * What a usage knows, for its own files.  usage.c has the interface and the
  * intervals, usage_cpu.c the CPUs, usage_holding.c who held what, usage_counters.c
- * what the processor counted, usage_rows.c makes rows of all three, and
- * usage_channels.c has the memory channels.  Below all of them is usage_group.c: which
- * holdings are one row.
+ * what the processor counted, usage_rows.c makes rows of all three, usage_ids.c
+ * compares their ids, and usage_channels.c has the memory channels.  Below all of them
+ * is usage_group.c: which holdings are one row.
  *
  * Groups and cgroups are of one interval: they are found when a holding is first
  * seen in it, so that a name that came meanwhile joins from the next one on.
@@ -422,5 +422,8 @@ int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
 /* The channels and the memory of the frame, after its rows.  Returns 0 or -ENOMEM. */
 int usage_channels(struct cmt_usage *usage, struct usage_frame *to);
 void usage_channels_close(struct cmt_usage *usage);
+
+/* usage_ids.c: CMT_USAGE_ROW_BORROWED_ID.  Returns 0 or -ENOMEM. */
+int usage_mark_borrowed(struct cmt_usage *usage, struct usage_frame *to);
 
 #endif
