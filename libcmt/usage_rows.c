@@ -37,6 +37,18 @@ static int cmp_part(const void *pa, const void *pb)
 	return ret ? ret : cmp_holding(pa, pb);
 }
 
+/* They are in order already where every owner is alone in its row. */
+static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
+			  int (*cmp)(const void *, const void *))
+{
+	uint32_t i = 1;
+
+	while (i < nr && cmp(&holdings[i - 1], &holdings[i]) <= 0)
+		i++;
+	if (i < nr)
+		qsort(holdings, nr, sizeof(struct usage_holding *), cmp);
+}
+
 static struct cmt_usage_row *new_row(struct usage_rows *to)
 {
 	struct cmt_usage_row *row;
@@ -372,7 +384,7 @@ static int build_parts(const struct cmt_usage *usage, struct usage_frame *to,
 
 	if (!have_parts(run, nr))
 		return 0;
-	qsort(run, nr, sizeof(struct usage_holding *), cmp_part);
+	sort_holdings(run, nr, cmp_part);
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && run[i + n]->child == run[i]->child;)
 			n++;
@@ -407,17 +419,6 @@ static bool in_cpu_row(const struct cmt_usage *usage,
 	       h->owner == CMT_OWNER_CPU;
 }
 
-/* They are in order already where every owner is alone in its row. */
-static void sort_holdings(struct usage_holding **holdings, uint32_t nr)
-{
-	uint32_t i = 1;
-
-	while (i < nr && cmp_holding(&holdings[i - 1], &holdings[i]) <= 0)
-		i++;
-	if (i < nr)
-		qsort(holdings, nr, sizeof(struct usage_holding *), cmp_holding);
-}
-
 static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 {
 	struct usage_holding **sorted;
@@ -435,7 +436,7 @@ static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 			sorted[nr++] = &usage->holdings[i];
 	for (i = 0; i < usage->perf.nr_blanks; i++)
 		sorted[nr++] = &usage->perf.blanks[i];
-	sort_holdings(sorted, nr);
+	sort_holdings(sorted, nr, cmp_holding);
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
 			n++;

@@ -3,7 +3,8 @@
  * What cmtstat costs, the whole program: it runs on the device of fake_device.c, on
  * a machine of 64 CPUs and 8 L3 domains whose module reads 255 RMIDs in each domain,
  * 200 of which are containers': each once a millisecond, or, with CMT_BENCH_HOT, two
- * that run on each CPU, and each of the others once in 32 ms, as the module does.
+ * that run on each CPU, and each of the others once in 32 ms, as the module does.  With
+ * CMT_BENCH_ONE the machine has 16 CPUs and one L3 domain.
  *
  * Time is made up: each ppoll() of the program writes what the CPUs would write until
  * its watermark or its timeout, and sets the clock.  The process's own time, less
@@ -26,8 +27,8 @@
 #define MS		1000000ULL
 #define T0		(1000 * MS)
 #define CPUS		64U
-#define DOMAINS		8U
-#define DOMAIN_CPUS	(CPUS / DOMAINS)
+#define DOMAIN_CPUS	8U
+#define ONE_CPUS	16U
 #define RMIDS		256U
 #define CONTAINERS	200U
 #define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
@@ -35,6 +36,7 @@
 #define RING_RECORDS	16384
 
 static bool hot;		/* CMT_BENCH_HOT is set */
+static uint32_t cpus = CPUS, domain_cpus = DOMAIN_CPUS;
 static uint64_t ms;		/* written so far */
 static uint64_t written_ns;	/* the process's time of that */
 static unsigned long anonymous_kib;
@@ -75,7 +77,9 @@ static void own(uint32_t rmid)
 __attribute__((constructor)) static void load_begin(void)
 {
 	hot = getenv("CMT_BENCH_HOT");
-	fake_setup(CPUS, RING_RECORDS);
+	if (getenv("CMT_BENCH_ONE"))
+		cpus = domain_cpus = ONE_CPUS;
+	fake_setup(cpus, RING_RECORDS);
 	fake.info.nr_rmids = RMIDS;
 	fake.info.rmids_usable = RMIDS - 1;
 	fake.info.scope = CMT_SCOPE_CONTAINER;
@@ -90,7 +94,7 @@ __attribute__((constructor)) static void load_begin(void)
 /* Is it read by its CPU in this millisecond? */
 static bool is_read(uint32_t rmid)
 {
-	return !hot || rmid <= 2 * DOMAIN_CPUS || (rmid + ms) % TURN_TICKS == 0;
+	return !hot || rmid <= 2 * domain_cpus || (rmid + ms) % TURN_TICKS == 0;
 }
 
 /* A domain's RMIDs are spread over its CPUs. */
@@ -99,20 +103,20 @@ static void write_tick(uint32_t cpu, uint64_t ts)
 	void *ring = fake_ring(cpu);
 	struct cmt_record record;
 
-	for (uint32_t rmid = 1 + cpu % DOMAIN_CPUS; rmid < RMIDS;
-	     rmid += DOMAIN_CPUS) {
+	for (uint32_t rmid = 1 + cpu % domain_cpus; rmid < RMIDS;
+	     rmid += domain_cpus) {
 		if (!is_read(rmid))
 			continue;
 		record = image_sample(cpu, ts++, rmid, 1);
 		record.flags |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
-		record.domain = cpu / DOMAIN_CPUS;
+		record.domain = cpu / domain_cpus;
 		record.sample.occupancy_bytes = 65536 * (rmid + ms % 16);
 		record.sample.mbm_total_bytes = 65536 * rmid * ms;
 		record.sample.mbm_local_bytes = 32768 * rmid * ms;
 		image_put(ring, &record);
 	}
 	record = image_tick(cpu, ts);
-	record.domain = cpu / DOMAIN_CPUS;
+	record.domain = cpu / domain_cpus;
 	image_put(ring, &record);
 }
 
@@ -120,7 +124,7 @@ static void write_ms(void)
 {
 	ms++;
 	/* CPUs fire a little apart */
-	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+	for (uint32_t cpu = 0; cpu < cpus; cpu++)
 		write_tick(cpu, T0 + ms * MS + 1000 * cpu);
 }
 
