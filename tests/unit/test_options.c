@@ -61,6 +61,7 @@ START_TEST(test_options_parse_all)
 	ck_assert(config.plain);
 	ck_assert(config.interval_given);
 	ck_assert(!config.light);
+	ck_assert(!config.why);
 }
 END_TEST
 
@@ -101,7 +102,7 @@ START_TEST(test_options_parse_bad)
 	ck_assert_int_eq(parse(&config, bad[_i][0]), OPTIONS_BAD);
 	ck_assert_msg(strstr(said, bad[_i][1]) != NULL, "%s: %s", bad[_i][0],
 		      said);
-	ck_assert_ptr_nonnull(strstr(said, "\nusage: cmtstat [options] [-- COMMAND [ARGS]]\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\nusage: cmtstat [options] [CONTAINER | -- COMMAND [ARGS]]\n"));
 }
 END_TEST
 
