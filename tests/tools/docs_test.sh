@@ -15,7 +15,11 @@ equal() {
 	diff "$2" "$3" >"$scratch/out" || fail "$1"
 }
 
-for tool in cmtstat cmtctl; do
+# It takes a library that may be missing.
+exporter=cmt-exporter
+[ -x "$bin/$exporter" ] || exporter=
+
+for tool in cmtstat cmtctl $exporter; do
 	man=$top/docs/man/$tool.1
 	dir=$bin/completions.d
 
@@ -112,6 +116,7 @@ completes "cmtctl measure pid $$" "$$"
 [ ! -d /sys/devices/system/cpu/cpu0 ] || completes "cmtctl attach cpu 0" "0"
 completes "cmtctl scope cpu --js" "--json"
 completes "cmtctl -d /proc/sel" "/proc/self"
+[ ! "$exporter" ] || completes "cmt-exporter --max" "--max-containers"
 completes "cmtctl --file /proc/moun" "/proc/mounts"
 
 # Every field of the machine formats is in the manual page.

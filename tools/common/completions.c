@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes the completion of a program for a shell, from the program's tables.
- * Runs while cmt is built.  usage: completions bash|zsh|fish cmtstat|cmtctl FILE
+ * Runs while cmt is built.  usage: completions bash|zsh|fish PROGRAM FILE
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "cmtctl.h"
 #include "cmtstat.h"
+#include "exporter.h"
 
 #define FOREACH(spec, table, name) \
 	for (spec = table; spec && spec->name; spec++)
@@ -263,6 +264,19 @@ static void print_fish(const struct program *program)
 		fish_option(program, spec);
 }
 
+static const struct program *find_program(const char *name)
+{
+	static const struct program *const programs[] = {
+		&cmtstat_program, &cmtctl_program, &exporter_program,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		if (!strcmp(programs[i]->name, name))
+			return programs[i];
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -278,10 +292,9 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return EXIT_USAGE;
-	if (!freopen(argv[3], "w", stdout))
+	program = find_program(argv[2]);
+	if (!program || !freopen(argv[3], "w", stdout))
 		return EXIT_RUNTIME;
-	program = !strcmp(argv[2], "cmtctl") ? &cmtctl_program :
-					       &cmtstat_program;
 	for (i = 0; i < 3; i++)
 		if (!strcmp(argv[1], shells[i].name))
 			shells[i].print(program);

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A device made up for cmt-exporter: a machine full of containers, with the library's
+ * own slots, tracker, containers and usage behind it.
+ *
+ * CMT_FLEET is how many containers there are (3), CMT_FLEET_CPUS how many CPUs (1).
+ * Container k has RMID k.  It holds k times 64 KiB, but the first one 8 MiB more for
+ * 5 ms of each second, and moves k times 1 MB/s in total, half of it local.  With
+ * counters it runs all the time at 1,000 cycles and 500 instructions a millisecond.
+ * The first one is a Kubernetes pod's, the second one has a name that would break a
+ * page or a terminal.  The overflow RMID is the last one, and two owners are pending.
+ *
+ * CMT_FLEET_DIR is a directory in which files change that: "gone" (there is no device),
+ * "ended" (the first container is over).  Words in CMT_FAKE: "denied" (nobody may
+ * open the device), "newer" (the module speaks another version), "software" (nothing
+ * is read), "lost" (records are), "hardware" (not a model).
+ */
+#include <cmt/cmt.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS		1000000ULL
+#define TURN_TICKS	32
+#define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
+#define POD "/kubepods.slice/kubepods-burstable.slice/" \
+	"kubepods-burstable-pod8f6f2e5c_3c58_4d0c_9c0b_2b1f5a7e9d10.slice/cri-containerd-" \
+	"5d0a7b6c4f3e2d1c0b9a8f7e6d5c4b3a29181706f5e4d3c2b1a0f9e8d7c6b5a4.scope"
+#define HOSTILE "/system.slice/\"quo\\te\"\n\033[31m\377.service"
+
+struct cmt_device {
+	struct cmt_info info;
+	int pipe[2];
+	uint32_t counters;
+};
+
+struct cmt_reader {
+	struct cmt_device *dev;
+	uint64_t ms;		/* to be made next */
+	uint64_t lost;
+	bool synced, over, gone;
+};
+
+static bool fake(const char *word)
+{
+	const char *words = getenv("CMT_FAKE");
+
+	return words && strstr(words, word);
+}
+
+static bool told(const char *file)
+{
+	const char *dir = getenv("CMT_FLEET_DIR");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "/nonexistent", file);
+	return !access(path, F_OK);
+}
+
+static uint32_t number(const char *name, uint32_t other)
+{
+	const char *value = getenv(name);
+
+	return value ? (uint32_t)strtoul(value, NULL, 10) : other;
+}
+
+static uint32_t nr_containers(void)
+{
+	return number("CMT_FLEET", 3);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+static void fill_info(struct cmt_info *info)
+{
+	bool software = fake("software");
+
+	*info = (struct cmt_info){
+		.size = sizeof(*info), .abi_version = CMT_ABI_VERSION,
+		.backend = fake("hardware") ? CMT_BACKEND_HARDWARE :
+			   software ? CMT_BACKEND_SOFTWARE :
+				      CMT_BACKEND_EMULATED,
+		.vendor = CMT_VENDOR_INTEL, .scope = CMT_SCOPE_CONTAINER,
+		.nr_cpus = number("CMT_FLEET_CPUS", 1),
+		.nr_rmids = nr_containers() + 2,
+		.rmids_usable = nr_containers() + 1,
+		.events = software ? 0 : CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
+					 CMT_F_MBM_LOCAL,
+		.ring_records = 4096, .interval_ns = MS,
+		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
+		.l3_bytes = 32 << 20, .limbo_ns = 2 * MS,
+		.ring_hold_ns = 250 * MS, .idle_ticks = TURN_TICKS,
+		.module_version = "0.0.0", .reason = "made \"up\"\n\033[31m",
+	};
+}
+
+int cmt_device_open(struct cmt_device **result, const char *path,
+		    unsigned int flags)
+{
+	struct cmt_device *dev;
+
+	(void)path;
+	(void)flags;
+	if (fake("denied") || fake("newer") || told("gone"))
+		return fake("denied") ? -EACCES :
+		       fake("newer") ? -EPROTONOSUPPORT : -ENOENT;
+	dev = calloc(1, sizeof(*dev));
+	if (!dev)
+		return -ENOMEM;
+	if (pipe2(dev->pipe, O_CLOEXEC)) {
+		free(dev);
+		return -errno;
+	}
+	fill_info(&dev->info);
+	*result = dev;
+	return 0;
+}
+
+void cmt_device_close(struct cmt_device *dev)
+{
+	close(dev->pipe[0]);
+	if (dev->pipe[1] >= 0)
+		close(dev->pipe[1]);
+	free(dev);
+}
+
+int cmt_device_abi(const char *path, uint32_t *abi)
+{
+	(void)path;
+	*abi = fake("newer") ? 9 << 16 : CMT_ABI_VERSION;
+	return 0;
+}
+
+int cmt_device_fd(const struct cmt_device *dev)
+{
+	return dev->pipe[0];
+}
+
+const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
+{
+	return &dev->info;
+}
+
+int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
+{
+	*stats = (struct cmt_stats){
+		.size = sizeof(*stats), .rmids_active = dev->info.rmids_usable,
+		.pending = 2, .cpus_online = dev->info.nr_cpus,
+	};
+	return 0;
+}
+
+int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
+{
+	*scope = dev->info.scope;
+	return 0;
+}
+
+int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
+{
+	dev->counters = counters;
+	return 0;
+}
+
+int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
+			char *reason)
+{
+	(void)reason;
+	*counters = dev->counters;
+	return 0;
+}
+
+int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
+			   char *path, size_t size)
+{
+	(void)dev;
+	if (cgroup_id <= CGROUP)
+		return -ENOENT;
+	if (cgroup_id == CGROUP + 1)
+		snprintf(path, size, "%s", POD);
+	else if (cgroup_id == CGROUP + 2)
+		snprintf(path, size, "%s", HOSTILE);
+	else
+		snprintf(path, size, "/machine.slice/docker-%012llx%052d.scope",
+			 (unsigned long long)cgroup_id, 0);
+	return 0;
+}
+
+static void set_owner(struct cmt_record *record, uint16_t type, uint32_t rmid)
+{
+	bool overflow = rmid > nr_containers();
+
+	*record = (struct cmt_record){
+		.ts = type == CMT_REC_EXISTING ? MS : 0, .type = type,
+		.rmid = rmid, .generation = 1,
+		.flags = overflow ? CMT_F_OWNER_OVERFLOW : CMT_F_OWNER_CGROUP,
+	};
+	if (!overflow)
+		record->owner.cgroup_id = CGROUP + rmid;
+}
+
+int cmt_device_snapshot(const struct cmt_device *dev,
+			struct cmt_snapshot **result)
+{
+	uint32_t i, first = told("ended") ? 2 : 1, nr = nr_containers() + 2 - first;
+	int ret = cmt_snapshot_new(result, now_ns(), NULL, nr);
+
+	(void)dev;
+	for (i = 0; !ret && i < nr; i++)
+		set_owner(cmt_snapshot_at(*result, i), CMT_REC_EXISTING,
+			  first + i);
+	return ret;
+}
+
+int cmt_device_pending(const struct cmt_device *dev,
+		       struct cmt_snapshot **result)
+{
+	uint32_t i, rmid = nr_containers() + 1;
+	int ret = cmt_snapshot_new(result, now_ns(), NULL, 2);
+
+	(void)dev;
+	for (i = 0; !ret && i < 2; i++) {
+		struct cmt_record *record = cmt_snapshot_at(*result, i);
+
+		set_owner(record, CMT_REC_ALLOC_FAIL, rmid);
+		record->flags = CMT_F_OWNER_CGROUP;
+		record->owner.cgroup_id = CGROUP + rmid + i;
+		record->owner.why = CMT_WHY_NO_RMID;
+	}
+	return ret;
+}
+
+int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
+		   const struct cmt_reader_opts *opts)
+{
+	struct cmt_reader *reader = calloc(1, sizeof(*reader));
+
+	(void)opts;
+	if (!reader)
+		return -ENOMEM;
+	reader->dev = dev;
+	reader->ms = now_ns() / MS;
+	*result = reader;
+	return 0;
+}
+
+void cmt_reader_free(struct cmt_reader *reader)
+{
+	free(reader);
+}
+
+static struct cmt_record record_of(const struct cmt_reader *reader,
+				   uint16_t type, uint32_t cpu, uint32_t rmid)
+{
+	return (struct cmt_record){
+		.ts = reader->ms * MS, .type = type, .cpu = cpu, .rmid = rmid,
+		.generation = rmid ? 1 : 0, .interval_ns = MS,
+		.flags = fake("hardware") || fake("software") ? 0 :
+								CMT_F_EMULATED,
+	};
+}
+
+static int add_tick(const struct cmt_reader *reader, struct cmt_slots *slots,
+		    uint32_t cpu)
+{
+	struct cmt_record record = record_of(reader, CMT_REC_TICK, cpu, 0);
+
+	return cmt_slots_add(slots, &record);
+}
+
+static int add_sample(const struct cmt_reader *reader, struct cmt_slots *slots,
+		      uint32_t cpu, uint32_t rmid)
+{
+	struct cmt_record record = record_of(reader, CMT_REC_SAMPLE, cpu, rmid);
+	bool spike = rmid == 1 && reader->ms % 1000 < 5;
+
+	record.interval_ns = 0;
+	if (reader->over && rmid == 1)
+		return 0;
+	record.flags |= CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	record.sample.occupancy_bytes = rmid * 65536ULL + (spike ? 8 << 20 : 0);
+	record.sample.mbm_total_bytes = reader->ms * rmid * 1000;
+	record.sample.mbm_local_bytes = reader->ms * rmid * 500;
+	return cmt_slots_add(slots, &record);
+}
+
+static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
+		    uint32_t cpu, uint32_t rmid)
+{
+	struct cmt_record record = record_of(reader, CMT_REC_PERF, cpu, rmid);
+
+	if (!reader->dev->counters || (reader->over && rmid == 1))
+		return 0;
+	record.interval_ns = 0;
+	record.ran_ns = MS / 2;
+	record.flags |= reader->dev->counters;
+	record.perf.cycles = 1000;
+	record.perf.instructions = 500;
+	record.perf.llc_misses = 10;
+	record.perf.llc_references = 100;
+	return cmt_slots_add(slots, &record);
+}
+
+/* Two owners run on each CPU: those are read, and the others in turn. */
+static int add_cpu(const struct cmt_reader *reader, struct cmt_slots *slots,
+		   uint32_t cpu)
+{
+	uint32_t rmid, nr = reader->dev->info.nr_rmids;
+	uint32_t cpus = reader->dev->info.nr_cpus;
+	int ret = add_tick(reader, slots, cpu);
+
+	if (fake("software"))
+		return ret;
+	for (rmid = cpu; !ret && rmid < nr; rmid += cpus) {
+		bool runs = rmid / cpus < 2;
+
+		if (runs || rmid / cpus % TURN_TICKS == reader->ms % TURN_TICKS)
+			ret = add_sample(reader, slots, cpu, rmid);
+		if (!ret && runs)
+			ret = add_perf(reader, slots, cpu, rmid);
+	}
+	return ret;
+}
+
+static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	struct cmt_snapshot *snapshot;
+	int ret;
+
+	reader->synced = true;
+	reader->over = told("ended");
+	ret = cmt_device_snapshot(reader->dev, &snapshot);
+	if (ret)
+		return ret;
+	ret = cmt_tracker_sync(cmt_slots_tracker(slots), snapshot);
+	cmt_snapshot_free(snapshot);
+	return ret;
+}
+
+/* What the directory says changes between two calls. */
+static int obey(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	struct cmt_record record;
+
+	if (told("gone") && !reader->gone) {
+		reader->gone = true;
+		close(reader->dev->pipe[1]);
+		reader->dev->pipe[1] = -1;
+	}
+	if (reader->over || !told("ended"))
+		return 0;
+	reader->over = true;
+	set_owner(&record, CMT_REC_FREE, 1);
+	record.ts = reader->ms * MS;
+	return cmt_slots_add(slots, &record);
+}
+
+int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	uint64_t now_ms = now_ns() / MS;
+	uint32_t cpu, n;
+	int ret = reader->synced ? 0 : sync_owners(reader, slots);
+
+	if (!ret)
+		ret = obey(reader, slots);
+	for (n = 0; !ret && n < 64 && reader->ms < now_ms; n++, reader->ms++)
+		for (cpu = 0; !ret && cpu < reader->dev->info.nr_cpus; cpu++)
+			ret = add_cpu(reader, slots, cpu);
+	if (n && fake("lost"))
+		reader->lost++;
+	return ret ? ret : (int)n;
+}
+
+int cmt_reader_counts(const struct cmt_reader *reader,
+		      struct cmt_reader_counts *counts)
+{
+	*counts = (struct cmt_reader_counts){
+		.sz = counts->sz, .lost = reader->lost,
+	};
+	return 0;
+}
+
+int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
+			  struct cmt_reader_counts *counts)
+{
+	return cpu ? -EINVAL : cmt_reader_counts(reader, counts);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "errors.h"
+
+#define NAME		"cmt-exporter"
+#define RETRY_NS	1000000000ULL
+#define MBM		(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+
+/* Says what is wrong once, and again when something else is. */
+static void complain(struct collector *collector, const char *what, int err)
+{
+	if (collector->said == err)
+		return;
+	collector->said = err;
+	if (what)
+		error_plain(stderr, NAME, what, err);
+	else if (!collector->dev)
+		error_open(stderr, NAME, collector->config->device, false, err);
+	else
+		error_reader(stderr, NAME, err);
+}
+
+static int open_usage(struct collector *collector)
+{
+	const struct exporter_config *config = collector->config;
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .device = collector->dev,
+		.by = CMT_USAGE_BY_CONTAINER,
+		.interval_ns = config->interval_ns,
+		.counters = config->counters,
+	};
+	int ret = cmt_usage_new(&collector->usage, &opts);
+
+	if (ret) {
+		complain(collector, NULL, ret);
+		return ret;
+	}
+	if (!config->root)
+		return 0;
+	ret = cmt_containers_set_root(cmt_usage_containers(collector->usage),
+				      config->root);
+	if (ret) {
+		complain(collector, config->root, ret);
+		cmt_usage_free(collector->usage);
+	}
+	return ret;
+}
+
+static void look_at_device(struct collector *collector)
+{
+	struct machine *machine = &collector->machine;
+
+	machine->info = *cmt_device_info(collector->dev);
+	machine->up = true;
+	machine->opens++;
+	machine->seen = false;
+	collector->version++;
+}
+
+static int connect_device(struct collector *collector)
+{
+	int ret = cmt_device_open(&collector->dev, collector->config->device, 0);
+
+	if (ret) {
+		collector->dev = NULL;
+		complain(collector, NULL, ret);
+		return ret;
+	}
+	ret = open_usage(collector);
+	if (ret) {
+		cmt_device_close(collector->dev);
+		collector->dev = NULL;
+		return ret;
+	}
+	collector->said = 0;
+	look_at_device(collector);
+	return 0;
+}
+
+static void disconnect_device(struct collector *collector)
+{
+	cmt_usage_free(collector->usage);
+	cmt_device_close(collector->dev);
+	collector->usage = NULL;
+	collector->dev = NULL;
+	collector->machine.up = false;
+	collector->machine.seen = false;
+	collector->machine.stats_known = false;
+	collector->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	collector->version++;
+}
+
+static uint32_t window_of(const struct exporter_config *config)
+{
+	uint64_t n = (config->window_ns + config->interval_ns - 1) /
+		     config->interval_ns;
+
+	return n > 3600 ? 3600 : (uint32_t)n;
+}
+
+int collect_open(struct collector *collector,
+		 const struct exporter_config *config)
+{
+	int ret;
+
+	*collector = (struct collector){ .config = config };
+	ret = series_open(&collector->set, (uint32_t)config->max_containers,
+			  window_of(config));
+	if (ret) {
+		complain(collector, "cannot begin", ret);
+		return ret;
+	}
+	ret = connect_device(collector);
+	if (ret)
+		series_close(&collector->set);
+	return ret;
+}
+
+void collect_close(struct collector *collector)
+{
+	if (collector->dev)
+		disconnect_device(collector);
+	series_close(&collector->set);
+}
+
+int collect_fd(const struct collector *collector)
+{
+	return collector->dev ? cmt_device_fd(collector->dev) : -1;
+}
+
+uint64_t collect_wait_ns(const struct collector *collector)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ms;
+
+	if (!collector->dev)
+		return collector->retry_ns > now ? collector->retry_ns - now : 0;
+	ms = cmt_usage_timeout(collector->usage);
+	return ms < 0 ? RETRY_NS : (uint64_t)ms * 1000000;
+}
+
+/*
+ * Pending owners are asked for where there are some: in process scope the module
+ * looks at every process for it.
+ */
+static void refresh_machine(struct collector *collector)
+{
+	static const struct cmt_snapshot none;
+	struct machine *machine = &collector->machine;
+
+	machine->stats = (struct cmt_stats){ .size = sizeof(machine->stats) };
+	machine->stats_known = !cmt_device_stats(collector->dev,
+						 &machine->stats);
+	if (machine->stats_known && !machine->stats.pending)
+		cmt_usage_set_pending(collector->usage, &none);
+	else
+		cmt_usage_refresh(collector->usage, CMT_USAGE_PENDING);
+	if (cmt_device_scope(collector->dev, &machine->scope))
+		machine->scope = 0;
+	if (!collector->config->counters ||
+	    cmt_device_counters(collector->dev, &machine->counters, NULL))
+		machine->counters = 0;
+}
+
+static double wall_seconds(uint64_t monotonic_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	double age = now > monotonic_ns ? (double)(now - monotonic_ns) / 1e9 : 0;
+
+	return (double)clock_ns(CLOCK_REALTIME) / 1e9 - age;
+}
+
+static void add_frame(struct machine *machine,
+		      const struct cmt_usage_frame *frame)
+{
+	machine->seen = true;
+	machine->end = wall_seconds(frame->end_ns);
+	machine->nr_cpus = frame->nr_cpus;
+	machine->nr_domains = frame->nr_domains;
+	machine->sampling_ns = frame->sampling_ns;
+	machine->pending_known = frame->pending_known;
+	machine->pending = frame->pending;
+	machine->intervals++;
+	machine->busy_ns += frame->busy_ns;
+	machine->missed += frame->missed;
+	machine->lost += frame->lost;
+	machine->dropped += frame->dropped;
+	machine->slots += frame->nr_slots;
+	machine->gaps += frame->nr_gaps;
+}
+
+/* What can be missing from an interval, rather than not being there at all. */
+static uint32_t values_of(const struct collector *collector)
+{
+	return (collector->machine.info.events & (CMT_F_OCCUPANCY | MBM)) |
+	       collector->machine.counters;
+}
+
+static int take_frames(struct collector *collector)
+{
+	const struct cmt_usage_frame *frame;
+	int ret = cmt_usage_next(collector->usage, &frame);
+
+	/* at once: a container that ends soon has no path then */
+	cmt_usage_refresh(collector->usage, CMT_USAGE_NAMES);
+	if (ret <= 0)
+		return ret;
+	refresh_machine(collector);
+	for (; ret > 0; ret = cmt_usage_next(collector->usage, &frame)) {
+		add_frame(&collector->machine, frame);
+		series_frame(&collector->set, frame, values_of(collector));
+		collector->version++;
+	}
+	return ret;
+}
+
+/* Without a device time goes on, in intervals. */
+static void try_again(struct collector *collector)
+{
+	if (clock_ns(CLOCK_MONOTONIC) < collector->retry_ns)
+		return;
+	series_gap(&collector->set);
+	collector->version++;
+	if (connect_device(collector))
+		collector->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	else
+		fprintf(stderr, NAME ": the device is back\n");
+}
+
+void collect_step(struct collector *collector, bool gone)
+{
+	int ret;
+
+	if (!collector->dev) {
+		try_again(collector);
+		return;
+	}
+	ret = gone ? -ENODEV : take_frames(collector);
+	if (ret >= 0)
+		return;
+	complain(collector, "cannot go on reading the device, and try again", ret);
+	disconnect_device(collector);
+	series_gap(&collector->set);
+}

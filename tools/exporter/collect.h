@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the device to series: a cmt_usage by container, and what else is known of the
+ * machine.  A device that goes away is opened again, until it is there.
+ */
+#ifndef EXPORTER_COLLECT_H
+#define EXPORTER_COLLECT_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exporter.h"
+#include "series.h"
+
+/* Sums are since the exporter began, and go on when the device is another one. */
+struct machine {
+	bool up;		/* the device is being read */
+	struct cmt_info info;	/* of the last device */
+	struct cmt_stats stats;
+	bool stats_known;
+	uint32_t scope;
+	uint32_t counters;	/* CMT_F_CYCLES | ..., that are counted now */
+	bool seen;		/* there was an interval: what follows is of the last */
+	double end;		/* when it ended, CLOCK_REALTIME, seconds */
+	uint32_t nr_cpus, nr_domains;
+	uint32_t sampling_ns;
+	bool pending_known;
+	uint32_t pending;
+	uint64_t intervals;
+	uint64_t busy_ns;
+	uint64_t missed;	/* ticks */
+	uint64_t lost, dropped;	/* records */
+	uint64_t slots, gaps;
+	uint64_t opens;		/* of the device */
+};
+
+struct collector {
+	const struct exporter_config *config;
+	struct cmt_device *dev;		/* NULL: gone */
+	struct cmt_usage *usage;
+	struct series_set set;
+	struct machine machine;
+	uint64_t version;	/* another one when something has changed */
+	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to open it again */
+	int said;		/* the error that was said last */
+};
+
+/* Returns 0, or -errno after it said why on standard error. */
+int collect_open(struct collector *collector,
+		 const struct exporter_config *config);
+void collect_close(struct collector *collector);
+
+/* For poll(2): the descriptor, -1: there is none, and how long to wait at most. */
+int collect_fd(const struct collector *collector);
+uint64_t collect_wait_ns(const struct collector *collector);
+
+/* Take in what there is.  @gone: poll(2) says that the device is. */
+void collect_step(struct collector *collector, bool gone);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cmt-exporter is asked to do. */
+#ifndef EXPORTER_H
+#define EXPORTER_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#include "options.h"
+
+/* Above the range that exporters of Prometheus share, which is full. */
+#define EXPORTER_LISTEN "127.0.0.1:19753"
+
+struct exporter_config {
+	struct sockaddr_storage listen;
+	socklen_t listen_len;
+	uint64_t interval_ns;
+	uint64_t window_ns;
+	uint64_t max_containers;
+	uint32_t counters;	/* CMT_F_CYCLES | ..., 0: none */
+	const char *root;	/* NULL: this machine's */
+	const char *device;	/* NULL: the default */
+};
+
+/* With the address of EXPORTER_LISTEN. */
+void exporter_defaults(struct exporter_config *config);
+
+extern const struct program exporter_program;
+
+#endif

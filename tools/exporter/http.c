@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define BACKLOG		128
+#define FOREVER_NS	60000000000ULL
+
+static const char TEXT_TYPE[] = "text/plain; version=0.0.4; charset=utf-8";
+static const char OPENMETRICS_TYPE[] =
+	"application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/* A connection, for as long as it is there. */
+struct client {
+	int fd;			/* -1: none */
+	uint64_t until_ns;	/* CLOCK_MONOTONIC */
+};
+
+struct page {
+	struct MHD_Response *response;	/* NULL: not made yet */
+	uint64_t version;
+};
+
+struct http {
+	const struct http_source *source;
+	struct MHD_Daemon *daemon;
+	int listen_fd;
+	int epoll_fd;
+	struct page pages[2];		/* text, OpenMetrics */
+	struct client clients[HTTP_CONNECTIONS];
+};
+
+static const char INDEX[] =
+	"<!DOCTYPE html>\n<html lang=\"en\"><head><title>cmt-exporter</title></head>\n"
+	"<body><h1>cmt-exporter</h1>\n"
+	"<p>Cache occupancy and memory traffic by container: "
+	"<a href=\"/metrics\">metrics</a>.</p></body></html>\n";
+
+/* Queue a short text that is there for ever. */
+static enum MHD_Result answer(struct MHD_Connection *connection,
+			      unsigned int status, const char *text,
+			      const char *type)
+{
+	struct MHD_Response *response;
+	enum MHD_Result ret;
+
+	response = MHD_create_response_from_buffer(strlen(text), (void *)text,
+						   MHD_RESPMEM_PERSISTENT);
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Connection", "close");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	ret = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return ret;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection,
+			      unsigned int status, const char *text)
+{
+	return answer(connection, status, text, "text/plain; charset=utf-8");
+}
+
+static void drop_page(struct page *page)
+{
+	if (page->response)
+		MHD_destroy_response(page->response);
+	page->response = NULL;
+}
+
+/* The response has its own reference to the text, also while it is sent. */
+static void make_response(struct page *page, struct text *text,
+			  const char *type)
+{
+	page->response = MHD_create_response_from_buffer(text->len, text->bytes,
+							 MHD_RESPMEM_MUST_FREE);
+	if (!page->response) {
+		free(text->bytes);
+		return;
+	}
+	MHD_add_response_header(page->response, "Content-Type", type);
+	MHD_add_response_header(page->response, "Connection", "close");
+}
+
+/* Leaves no response where there is no memory for it. */
+static void make_page(struct http *http, bool openmetrics)
+{
+	const struct http_source *source = http->source;
+	struct page *page = &http->pages[openmetrics];
+	uint64_t version = source->version(source->ctx);
+	struct text text;
+	int ret;
+
+	if (page->response && page->version == version)
+		return;
+	drop_page(page);
+	if (text_open(&text))
+		return;
+	ret = source->render(source->ctx, text.out, openmetrics);
+	if (text_close(&text, ret)) {
+		free(text.bytes);
+		return;
+	}
+	page->version = version;
+	make_response(page, &text, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
+}
+
+static enum MHD_Result serve_metrics(struct http *http,
+				     struct MHD_Connection *connection)
+{
+	const char *accept = MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	bool openmetrics = http_accepts_openmetrics(accept);
+
+	make_page(http, openmetrics);
+	if (!http->pages[openmetrics].response)
+		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			      "no memory\n");
+	return MHD_queue_response(connection, MHD_HTTP_OK,
+				  http->pages[openmetrics].response);
+}
+
+/*
+ * Called when a request's head is there.  The response is queued at once, so that no
+ * body is ever read.
+ */
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
+			      const char *url, const char *method,
+			      const char *version, const char *body,
+			      size_t *body_len, void **request)
+{
+	(void)version;
+	(void)body;
+	(void)body_len;
+	(void)request;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			      "only GET and HEAD\n");
+	if (!strcmp(url, "/metrics"))
+		return serve_metrics(ctx, connection);
+	if (!strcmp(url, "/"))
+		return answer(connection, MHD_HTTP_OK, INDEX,
+			      "text/html; charset=utf-8");
+	return refuse(connection, MHD_HTTP_NOT_FOUND,
+		      "no such page: see /metrics\n");
+}
+
+static struct client *free_client(struct http *http)
+{
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->clients[i].fd < 0)
+			return &http->clients[i];
+	return NULL;
+}
+
+/* A connection came, or is about to be closed. */
+static void notify(void *ctx, struct MHD_Connection *connection,
+		   void **socket_ctx,
+		   enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct http *http = ctx;
+	struct client *client = *socket_ctx;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (client)
+			client->fd = -1;
+		return;
+	}
+	client = free_client(http);
+	if (!client || !info)
+		return;
+	client->fd = info->connect_fd;
+	client->until_ns = clock_ns(CLOCK_MONOTONIC) + HTTP_LIFE_NS;
+	*socket_ctx = client;
+}
+
+/* The daemon sees the end of the stream then, and closes it. */
+static void end_old_clients(struct http *http)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct client *client = &http->clients[i];
+
+		if (client->fd < 0 || now < client->until_ns)
+			continue;
+		shutdown(client->fd, SHUT_RDWR);
+		client->until_ns = now + HTTP_LIFE_NS;
+	}
+}
+
+static int open_socket(const struct sockaddr *address, socklen_t len)
+{
+	const int on = 1, off = 0;
+	int err, fd = socket(address->sa_family,
+			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	/* after a restart the port is there again at once */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (address->sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (!bind(fd, address, len) && !listen(fd, BACKLOG))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int start_daemon(struct http *http)
+{
+	const union MHD_DaemonInfo *info;
+
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, handle, http,
+		MHD_OPTION_LISTEN_SOCKET, http->listen_fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(HTTP_LIFE_NS / 1000000000),
+		MHD_OPTION_NOTIFY_CONNECTION, notify, http,
+		MHD_OPTION_END);
+	if (!http->daemon)
+		return -ENOMEM;
+	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info)
+		return -ENOMEM;
+	http->epoll_fd = info->epoll_fd;
+	return 0;
+}
+
+int http_open(struct http **result, const struct sockaddr *address,
+	      socklen_t len, const struct http_source *source)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	unsigned int i;
+	int ret;
+
+	if (!http)
+		return -ENOMEM;
+	http->source = source;
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		http->clients[i].fd = -1;
+	ret = open_socket(address, len);
+	http->listen_fd = ret;
+	if (ret >= 0)
+		ret = start_daemon(http);
+	if (ret) {
+		http_close(http);
+		return ret;
+	}
+	*result = http;
+	return 0;
+}
+
+void http_close(struct http *http)
+{
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);	/* closes the socket */
+	else if (http->listen_fd >= 0)
+		close(http->listen_fd);
+	drop_page(&http->pages[0]);
+	drop_page(&http->pages[1]);
+	free(http);
+}
+
+void http_address(const struct http *http, char text[HTTP_ADDRESS_LEN])
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char host[INET6_ADDRSTRLEN], port[8];
+
+	if (getsockname(http->listen_fd, (struct sockaddr *)&address, &len) ||
+	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host),
+			port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(text, HTTP_ADDRESS_LEN, "?");
+	else
+		snprintf(text, HTTP_ADDRESS_LEN,
+			 strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+int http_fd(const struct http *http)
+{
+	return http->epoll_fd;
+}
+
+uint64_t http_wait_ns(const struct http *http)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), wait = FOREVER_NS;
+	MHD_UNSIGNED_LONG_LONG ms;
+	unsigned int i;
+
+	if (MHD_get_timeout(http->daemon, &ms) == MHD_YES &&
+	    ms < FOREVER_NS / 1000000)
+		wait = ms * 1000000;
+	for (i = 0; i < HTTP_CONNECTIONS; i++) {
+		const struct client *client = &http->clients[i];
+		uint64_t left = client->until_ns > now ?
+				client->until_ns - now : 0;
+
+		if (client->fd >= 0 && left < wait)
+			wait = left;
+	}
+	return wait;
+}
+
+void http_step(struct http *http)
+{
+	end_old_clients(http);
+	MHD_run(http->daemon);
+}

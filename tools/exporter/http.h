@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The server: one thread, that of the caller, and no connection that lasts.
+ *
+ * A page is made once for each version of what it shows, when the first client asks
+ * for it, and shared by all that ask for the same.
+ */
+#ifndef EXPORTER_HTTP_H
+#define EXPORTER_HTTP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "text.h"
+
+struct http;
+
+struct http_source {
+	/* Another one when a page is to be made again. */
+	uint64_t (*version)(void *ctx);
+	/* Write the page /metrics.  Returns 0 or -errno. */
+	int (*render)(void *ctx, FILE *out, bool openmetrics);
+	void *ctx;
+};
+
+#define HTTP_CONNECTIONS	64	/* at once; others wait in the queue */
+#define HTTP_LIFE_NS		10000000000ULL	/* of a connection, all in all */
+#define HTTP_MEMORY		16384	/* bytes of a request's head, at most */
+
+/*
+ * Returns 0 or -errno of socket(2) and bind(2), or -ENOMEM.  @source must outlive
+ * @http.
+ */
+int http_open(struct http **http, const struct sockaddr *address,
+	      socklen_t len, const struct http_source *source);
+void http_close(struct http *http);
+
+/* "127.0.0.1:19753": where it listens, with the port that the kernel chose for 0. */
+#define HTTP_ADDRESS_LEN 64
+void http_address(const struct http *http, char text[HTTP_ADDRESS_LEN]);
+
+/* For poll(2): what to wait for, POLLIN, and how long at most. */
+int http_fd(const struct http *http);
+uint64_t http_wait_ns(const struct http *http);
+
+/* Serve who is there.  Does not block. */
+void http_step(struct http *http);
+
+/* Does a client with this header Accept (NULL: none) rather take OpenMetrics? */
+bool http_accepts_openmetrics(const char *accept);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "exporter.h"
+
+#include <cmt/cmt.h>
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "caps.h"
+#include "clock.h"
+#include "collect.h"
+#include "errors.h"
+#include "expose.h"
+#include "http.h"
+#include "signals.h"
+
+struct exporter {
+	struct collector collector;
+	struct http *http;
+	double started;		/* CLOCK_REALTIME, seconds */
+	uint64_t render_ns;	/* of the last page */
+	uint64_t pages;
+};
+
+enum { WATCH_DEVICE, WATCH_HTTP, NR_WATCHED };
+
+static uint64_t version(void *ctx)
+{
+	return ((struct exporter *)ctx)->collector.version;
+}
+
+static int render(void *ctx, FILE *out, bool openmetrics)
+{
+	struct exporter *exporter = ctx;
+	const struct exposition exposition = {
+		.machine = &exporter->collector.machine,
+		.set = &exporter->collector.set,
+		.started = exporter->started,
+		.render_ns = exporter->render_ns,
+		.pages = ++exporter->pages,
+	};
+	uint64_t before = clock_ns(CLOCK_MONOTONIC);
+	int ret = expose(out, &exposition, openmetrics);
+
+	exporter->render_ns = clock_ns(CLOCK_MONOTONIC) - before;
+	return ret;
+}
+
+static int step(struct exporter *exporter)
+{
+	uint64_t device_ns = collect_wait_ns(&exporter->collector);
+	uint64_t http_ns = http_wait_ns(exporter->http);
+	struct pollfd fds[NR_WATCHED] = {
+		{ .fd = collect_fd(&exporter->collector), .events = POLLIN },
+		{ .fd = http_fd(exporter->http), .events = POLLIN },
+	};
+	uint64_t due = clock_ns(CLOCK_MONOTONIC) + device_ns;
+	int ret = signals_poll(fds, NR_WATCHED,
+			       device_ns < http_ns ? device_ns : http_ns);
+
+	if (ret < 0 && ret != -EINTR)
+		return ret;
+	if (ret < 0)
+		return 0;
+	/* clients do not make the device be read more often */
+	if (fds[WATCH_DEVICE].revents || clock_ns(CLOCK_MONOTONIC) >= due)
+		collect_step(&exporter->collector, fds[WATCH_DEVICE].revents &
+			     (POLLERR | POLLHUP | POLLNVAL));
+	http_step(exporter->http);
+	return 0;
+}
+
+static int serve(struct exporter *exporter)
+{
+	char address[HTTP_ADDRESS_LEN];
+	int ret = 0;
+
+	signals_setup(false);
+	http_address(exporter->http, address);
+	fprintf(stderr, "cmt-exporter: listening on %s\n", address);
+	while (!ret && !signal_stop)
+		ret = step(exporter);
+	if (ret)
+		error_plain(stderr, "cmt-exporter", "stopped", ret);
+	return ret;
+}
+
+static void explain_listen(int err)
+{
+	static const struct reason reasons[] = {
+		{ -EADDRINUSE, "another program listens there",
+		  "Stop it, or choose another port with --listen" },
+		{ -EADDRNOTAVAIL, "the machine has no such address",
+		  "Choose one that it has with --listen" },
+		{ -EACCES, "ports below 1024 are root's",
+		  "Choose another port with --listen" },
+		{ .err = 0 },
+	};
+
+	error_reason(stderr, "cmt-exporter", "cannot listen", CMT_CALL_OTHER,
+		     err, reasons);
+}
+
+static int serve_device(const struct exporter_config *config,
+			struct exporter *exporter)
+{
+	const struct http_source source = {
+		.version = version, .render = render, .ctx = exporter,
+	};
+	int ret = http_open(&exporter->http,
+			    (const struct sockaddr *)&config->listen,
+			    config->listen_len, &source);
+
+	if (ret) {
+		explain_listen(ret);
+		return ret;
+	}
+	ret = caps_drop(false);
+	if (ret)
+		error_plain(stderr, "cmt-exporter", "cannot drop capabilities",
+			    ret);
+	else
+		ret = serve(exporter);
+	http_close(exporter->http);
+	return ret;
+}
+
+static int run(const struct exporter_config *config)
+{
+	struct exporter exporter = {
+		.started = (double)clock_ns(CLOCK_REALTIME) / 1e9,
+	};
+	int ret = collect_open(&exporter.collector, config);
+
+	if (ret)
+		return EXIT_RUNTIME;
+	ret = serve_device(config, &exporter);
+	collect_close(&exporter.collector);
+	return ret ? EXIT_RUNTIME : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct exporter_config config;
+
+	exporter_defaults(&config);
+	switch (options_parse(&exporter_program, &config, argc, argv, stderr)) {
+	case OPTIONS_HELP:
+		options_help(&exporter_program, stdout);
+		return 0;
+	case OPTIONS_VERSION:
+		printf("cmt-exporter %s\n", cmt_version());
+		return 0;
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	case OPTIONS_RUN:
+		break;
+	}
+	if (config.window_ns < config.interval_ns)
+		return options_usage(&exporter_program, stderr,
+				     "--window: not less than --interval");
+	if (optind < argc)
+		return options_usage(&exporter_program, stderr,
+				     "%s: takes no operand", argv[optind]);
+	return run(&config);
+}

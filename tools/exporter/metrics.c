@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "metrics.h"
+
+#include <string.h>
+
+#include "labels.h"
+#include "names.h"
+#include "rows.h"
+
+/* struct metric.what of series. */
+enum {
+	SERIES_LAST, SERIES_LEAST, SERIES_MOST, SERIES_RESIDUAL,
+	SERIES_DEGRADED, SERIES_RMIDS, SERIES_PENDING,
+};
+
+/* struct metric.what of the machine. */
+enum {
+	MACHINE_UP, MACHINE_OPENS, MACHINE_DOMAIN_BYTES, MACHINE_DOMAINS,
+	MACHINE_CPUS, MACHINE_SAMPLING, MACHINE_USABLE, MACHINE_PENDING,
+	MACHINE_BUSY, MACHINE_MISSED, MACHINE_LOST, MACHINE_DROPPED,
+	MACHINE_INTERVALS, MACHINE_SLOTS, MACHINE_GAPS, MACHINE_END,
+	EXPORTER_SHOWN, EXPORTER_HIDDEN, EXPORTER_ROWS, EXPORTER_PAGES,
+	EXPORTER_RENDER, PROCESS_CPU, PROCESS_RESIDENT, PROCESS_START,
+};
+
+static struct value none(void)
+{
+	return (struct value){ .form = VALUE_NONE };
+}
+
+static struct value whole(uint64_t n)
+{
+	return (struct value){ .form = VALUE_WHOLE, .whole = n };
+}
+
+static struct value ns(uint64_t n)
+{
+	return (struct value){ .form = VALUE_NS, .whole = n };
+}
+
+static struct value real(double n)
+{
+	return (struct value){ .form = VALUE_REAL, .real = n };
+}
+
+static struct value whole_if(bool known, uint64_t n)
+{
+	return known ? whole(n) : none();
+}
+
+/* Least and most are not those of a sum. */
+static struct value extreme_of(const struct writer *w,
+			       const struct series *series)
+{
+	struct series_extreme extreme = series_extreme(w->exposition->set,
+						       series);
+	uint64_t n = w->metric->what == SERIES_LEAST ? extreme.least :
+						       extreme.most;
+
+	return whole_if(n != SERIES_UNKNOWN, n);
+}
+
+static struct value series_value(const struct writer *w,
+				 const struct series *series)
+{
+	switch (w->metric->what) {
+	case SERIES_LEAST:
+	case SERIES_MOST:
+		return extreme_of(w, series);
+	case SERIES_LAST:
+		return whole_if(series->occupancy_known, series->occupancy);
+	case SERIES_RESIDUAL:
+		return whole_if(series->occupancy_known, series->residual);
+	case SERIES_DEGRADED:
+		return whole_if(series->occupancy_known,
+				series->occupancy_degraded);
+	case SERIES_RMIDS:
+		return whole(series->rmids);
+	case SERIES_PENDING:
+		return whole_if(w->exposition->machine->pending_known,
+				series->pending);
+	}
+	return none();
+}
+
+/* Only what the last interval has is so now. */
+static void emit_series(struct writer *w)
+{
+	const struct series_set *set = w->exposition->set;
+	uint32_t i;
+
+	for (i = 0; i < set->nr; i++)
+		if (set->all[i]->seen)
+			metric_line(w, set->all[i]->labels, NULL,
+				    series_value(w, set->all[i]));
+}
+
+static void emit_info(struct writer *w)
+{
+	const struct series_set *set = w->exposition->set;
+	uint32_t i;
+
+	for (i = 0; i < set->nr; i++)
+		if (set->all[i]->seen && set->all[i]->info)
+			metric_line(w, set->all[i]->info, NULL, whole(1));
+}
+
+static struct value count_of(const struct series *series, int which)
+{
+	uint64_t n = series->counts[which];
+
+	if (!(series->counted & 1U << which))
+		return none();
+	return which == COUNT_RAN ? ns(n) : whole(n);
+}
+
+static void emit_count(struct writer *w)
+{
+	const struct series_set *set = w->exposition->set;
+	uint32_t i;
+
+	for (i = 0; i < set->nr; i++)
+		metric_line(w, set->all[i]->labels, NULL,
+			    count_of(set->all[i], w->metric->what));
+}
+
+static void emit_memory(struct writer *w)
+{
+	const struct series_set *set = w->exposition->set;
+	uint32_t i;
+
+	for (i = 0; i < set->nr; i++) {
+		metric_line(w, set->all[i]->labels, "kind=\"total\"",
+			    count_of(set->all[i], COUNT_TOTAL));
+		metric_line(w, set->all[i]->labels, "kind=\"local\"",
+			    count_of(set->all[i], COUNT_LOCAL));
+	}
+}
+
+static void emit_incomplete(struct writer *w)
+{
+	static const struct {
+		const char *label;
+		uint32_t values;	/* CMT_F_*: any of them */
+	} kinds[] = {
+		[INCOMPLETE_OCCUPANCY] = { "value=\"occupancy\"",
+					   CMT_F_OCCUPANCY },
+		[INCOMPLETE_MEMORY] = { "value=\"memory\"", CMT_F_MBM_TOTAL },
+		[INCOMPLETE_COUNTERS] = { "value=\"counters\"", CMT_F_CYCLES },
+	};
+	const struct machine *machine = w->exposition->machine;
+	const struct series_set *set = w->exposition->set;
+	uint32_t i, kind;
+
+	for (i = 0; i < set->nr; i++)
+		for (kind = 0; kind < NR_INCOMPLETE; kind++)
+			if ((machine->info.events | machine->counters) &
+			    kinds[kind].values)
+				metric_line(w, set->all[i]->labels,
+					    kinds[kind].label,
+					    whole(set->all[i]->incomplete[kind]));
+}
+
+/* Of the last interval, and none while there is no device. */
+static struct value last_value(const struct writer *w)
+{
+	const struct machine *machine = w->exposition->machine;
+
+	if (!machine->seen)
+		return none();
+	switch (w->metric->what) {
+	case MACHINE_DOMAINS:
+		return whole_if(machine->nr_domains, machine->nr_domains);
+	case MACHINE_CPUS:
+		return whole(machine->nr_cpus);
+	case MACHINE_SAMPLING:
+		return machine->sampling_ns ? ns(machine->sampling_ns) : none();
+	case MACHINE_PENDING:
+		return whole_if(machine->stats_known, machine->stats.pending);
+	case MACHINE_END:
+		return real(machine->end);
+	}
+	return none();
+}
+
+static struct value exporter_value(const struct writer *w)
+{
+	const struct exposition *e = w->exposition;
+
+	switch (w->metric->what) {
+	case EXPORTER_SHOWN:
+		return whole(e->set->nr_containers);
+	case EXPORTER_HIDDEN:
+		return whole(e->set->nr_others);
+	case EXPORTER_ROWS:
+		return whole(e->set->rows_dropped);
+	case EXPORTER_PAGES:
+		return whole(e->pages);
+	case EXPORTER_RENDER:
+		return e->render_ns ? ns(e->render_ns) : none();
+	case PROCESS_CPU:
+		return ns(w->cpu_ns);
+	case PROCESS_RESIDENT:
+		return whole_if(w->resident, w->resident);
+	case PROCESS_START:
+		return real(e->started);
+	}
+	return last_value(w);
+}
+
+static struct value machine_value(const struct writer *w)
+{
+	const struct machine *m = w->exposition->machine;
+
+	switch (w->metric->what) {
+	case MACHINE_UP:
+		return whole(m->up);
+	case MACHINE_OPENS:
+		return whole(m->opens);
+	case MACHINE_DOMAIN_BYTES:
+		return whole_if(m->up && m->info.l3_bytes, m->info.l3_bytes);
+	case MACHINE_USABLE:
+		return whole_if(m->up, m->info.rmids_usable);
+	case MACHINE_BUSY:
+		return ns(m->busy_ns);
+	case MACHINE_MISSED:
+		return whole(m->missed);
+	case MACHINE_LOST:
+		return whole(m->lost);
+	case MACHINE_DROPPED:
+		return whole(m->dropped);
+	case MACHINE_INTERVALS:
+		return whole(m->intervals);
+	case MACHINE_SLOTS:
+		return whole(m->slots);
+	case MACHINE_GAPS:
+		return whole(m->gaps);
+	}
+	return exporter_value(w);
+}
+
+static void emit_machine(struct writer *w)
+{
+	metric_line(w, NULL, NULL, machine_value(w));
+}
+
+static void emit_rmids(struct writer *w)
+{
+	const struct machine *m = w->exposition->machine;
+
+	if (!m->stats_known)
+		return;
+	metric_line(w, NULL, "state=\"active\"", whole(m->stats.rmids_active));
+	metric_line(w, NULL, "state=\"limbo\"", whole(m->stats.rmids_limbo));
+	metric_line(w, NULL, "state=\"free\"", whole(m->stats.rmids_free));
+	metric_line(w, NULL, "state=\"foreign\"",
+		    whole(m->stats.rmids_foreign));
+}
+
+static void emit_available(struct writer *w)
+{
+	static const struct {
+		const char *label;
+		uint32_t value;
+	} kinds[] = {
+		{ "value=\"occupancy\"", CMT_F_OCCUPANCY },
+		{ "value=\"memory_total\"", CMT_F_MBM_TOTAL },
+		{ "value=\"memory_local\"", CMT_F_MBM_LOCAL },
+		{ "value=\"cycles\"", CMT_F_CYCLES },
+		{ "value=\"instructions\"", CMT_F_INSTRUCTIONS },
+		{ "value=\"llc_misses\"", CMT_F_LLC_MISSES },
+		{ "value=\"llc_references\"", CMT_F_LLC_REFERENCES },
+	};
+	const struct machine *m = w->exposition->machine;
+	size_t i;
+
+	for (i = 0; m->up && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		metric_line(w, NULL, kinds[i].label,
+			    whole(((m->info.events | m->counters) &
+				   kinds[i].value) != 0));
+}
+
+static void add_label(struct labels *labels, const char *name,
+		      const char *value)
+{
+	labels_add(labels, name, value, strlen(value));
+}
+
+static void emit_build(struct writer *w)
+{
+	struct labels labels = { .len = 0 };
+
+	add_label(&labels, "version", cmt_version());
+	metric_line(w, labels.text, NULL, whole(1));
+}
+
+static void emit_backend(struct writer *w)
+{
+	const struct machine *m = w->exposition->machine;
+	struct labels labels = { .len = 0 };
+
+	if (!m->up)
+		return;
+	add_label(&labels, "backend", backend_name(m->info.backend));
+	add_label(&labels, "vendor", vendor_name(m->info.vendor));
+	if (m->scope)
+		add_label(&labels, "scope", scope_name(m->scope));
+	labels_add(&labels, "module_version", m->info.module_version,
+		   strnlen(m->info.module_version,
+			   sizeof(m->info.module_version)));
+	labels_add(&labels, "reason", m->info.reason,
+		   strnlen(m->info.reason, sizeof(m->info.reason)));
+	metric_line(w, labels.text, NULL, whole(1));
+}
+
+#define G METRIC_GAUGE
+#define C METRIC_COUNTER
+#define I METRIC_INFO
+const struct metric metrics[] = {
+	{ "cmt_up", G, NULL, emit_machine, MACHINE_UP,
+	  "1: the device is being read. 0: it is not, and there are no values." },
+	{ "cmt_build", I, NULL, emit_build, 0,
+	  "The version of the exporter." },
+	{ "cmt_backend", I, NULL, emit_backend, 0,
+	  "What the values are of. Those of the backend emulated are a model's." },
+	{ "cmt_value_available", G, NULL, emit_available, 0,
+	  "1: the machine has the value, and it is asked for." },
+	{ "cmt_container", I, NULL, emit_info, 0,
+	  "What else is known of a container." },
+	{ "cmt_l3_occupancy_bytes", G, "bytes", emit_series, SERIES_LAST,
+	  "L3 cache that the container holds, in all domains." },
+	{ "cmt_l3_occupancy_least_bytes", G, "bytes", emit_series, SERIES_LEAST,
+	  "The least of all milliseconds of the window." },
+	{ "cmt_l3_occupancy_most_bytes", G, "bytes", emit_series, SERIES_MOST,
+	  "The most of all milliseconds of the window." },
+	{ "cmt_l3_occupancy_residual_bytes", G, "bytes", emit_series,
+	  SERIES_RESIDUAL,
+	  "Of cmt_l3_occupancy_bytes at most this was there before the container was." },
+	{ "cmt_l3_occupancy_degraded", G, NULL, emit_series, SERIES_DEGRADED,
+	  "1: cmt_l3_occupancy_bytes is a lower bound, or older than the interval." },
+	{ "cmt_memory_bytes", C, "bytes", emit_memory, 0,
+	  "Memory traffic of the L3 caches, to all memory and to that of the same node." },
+	{ "cmt_cpu_seconds", C, "seconds", emit_count, COUNT_RAN,
+	  "CPU time in which the counters of the processor counted." },
+	{ "cmt_cycles", C, NULL, emit_count, COUNT_CYCLES,
+	  "Unhalted cycles." },
+	{ "cmt_instructions", C, NULL, emit_count, COUNT_INSTRUCTIONS,
+	  "Retired instructions." },
+	{ "cmt_llc_misses", C, NULL, emit_count, COUNT_LLC_MISSES,
+	  "Misses of the last-level cache." },
+	{ "cmt_llc_references", C, NULL, emit_count, COUNT_LLC_REFERENCES,
+	  "References to the last-level cache." },
+	{ "cmt_incomplete_intervals", C, NULL, emit_incomplete, 0,
+	  "Intervals in which the value was a lower bound or not known." },
+	{ "cmt_container_rmids", G, NULL, emit_series, SERIES_RMIDS,
+	  "Owners of the container that have an RMID of their own." },
+	{ "cmt_container_pending_owners", G, NULL, emit_series, SERIES_PENDING,
+	  "Owners of the container that wait for an RMID, and are not in its values." },
+	{ "cmt_rmids", G, NULL, emit_rmids, 0,
+	  "RMIDs by state. Those in foreign are resctrl's or another agent's." },
+	{ "cmt_rmids_usable", G, NULL, emit_machine, MACHINE_USABLE,
+	  "How many RMIDs can have an owner at once." },
+	{ "cmt_pending_owners", G, NULL, emit_machine, MACHINE_PENDING,
+	  "Owners that wait for an RMID." },
+	{ "cmt_l3_domain_size_bytes", G, "bytes", emit_machine,
+	  MACHINE_DOMAIN_BYTES, "Size of the L3 cache of one domain." },
+	{ "cmt_l3_domains", G, NULL, emit_machine, MACHINE_DOMAINS,
+	  "L3 domains seen so far." },
+	{ "cmt_cpus", G, NULL, emit_machine, MACHINE_CPUS,
+	  "CPUs that were sampled in the last interval." },
+	{ "cmt_sampling_interval_seconds", G, "seconds", emit_machine,
+	  MACHINE_SAMPLING, "Time between two readings." },
+	{ "cmt_sampling_busy_seconds", C, "seconds", emit_machine, MACHINE_BUSY,
+	  "CPU time that the module spent reading, all CPUs." },
+	{ "cmt_ticks_missed", C, NULL, emit_machine, MACHINE_MISSED,
+	  "Ticks of the module that did not happen, all CPUs." },
+	{ "cmt_records_lost", C, NULL, emit_machine, MACHINE_LOST,
+	  "Records that were overwritten before the exporter read them." },
+	{ "cmt_records_dropped", C, NULL, emit_machine, MACHINE_DROPPED,
+	  "Records that were late or malformed." },
+	{ "cmt_intervals", C, NULL, emit_machine, MACHINE_INTERVALS,
+	  "Intervals that the exporter took in." },
+	{ "cmt_slots", C, NULL, emit_machine, MACHINE_SLOTS,
+	  "Milliseconds with a reading." },
+	{ "cmt_slot_gaps", C, NULL, emit_machine, MACHINE_GAPS,
+	  "Milliseconds of cmt_slots_total of which records are lost." },
+	{ "cmt_last_interval_timestamp_seconds", G, "seconds", emit_machine,
+	  MACHINE_END, "When the last interval ended, since 1970." },
+	{ "cmt_device_opens", C, NULL, emit_machine, MACHINE_OPENS,
+	  "How often the device was opened." },
+	{ "cmt_exporter_containers", G, NULL, emit_machine, EXPORTER_SHOWN,
+	  "Containers that have series of their own." },
+	{ "cmt_exporter_containers_hidden", G, NULL, emit_machine,
+	  EXPORTER_HIDDEN,
+	  "Containers that are in the series container=(others)." },
+	{ "cmt_exporter_rows_dropped", C, NULL, emit_machine, EXPORTER_ROWS,
+	  "Values of a container and an interval that there was no memory for." },
+	{ "cmt_exporter_pages", C, NULL, emit_machine, EXPORTER_PAGES,
+	  "Pages of metrics that were made. A page is shared by who asks for it." },
+	{ "cmt_exporter_page_seconds", G, "seconds", emit_machine,
+	  EXPORTER_RENDER, "How long it took to make the page before this one." },
+	{ "process_cpu_seconds", C, "seconds", emit_machine, PROCESS_CPU,
+	  "CPU time of the exporter." },
+	{ "process_resident_memory_bytes", G, "bytes", emit_machine,
+	  PROCESS_RESIDENT, "Resident memory of the exporter." },
+	{ "process_start_time_seconds", G, "seconds", emit_machine,
+	  PROCESS_START, "When the exporter began, since 1970." },
+	{ .name = NULL },
+};

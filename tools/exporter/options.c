@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "exporter.h"
+
+#include <arpa/inet.h>
+#include <cmt/cmt.h>
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+#define MIN_INTERVAL_NS 100000000ULL
+#define MAX_INTERVAL_NS 60000000000ULL
+#define MAX_WINDOW_NS	3600000000000ULL
+#define MAX_CONTAINERS	10000
+#define COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+/* A numeric address only: a name may mean another one tomorrow. */
+static int resolve(struct exporter_config *config, const char *host,
+		   const char *port)
+{
+	const struct addrinfo hints = {
+		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+	};
+	struct addrinfo *found;
+
+	if (getaddrinfo(host, port, &hints, &found))
+		return -EINVAL;
+	memcpy(&config->listen, found->ai_addr, found->ai_addrlen);
+	config->listen_len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+static int set_listen(void *config, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	size_t len = colon ? (size_t)(colon - value) : 0;
+	char host[INET6_ADDRSTRLEN + 2];
+	uint64_t port;
+
+	if (!len || len >= sizeof(host) ||
+	    parse_u64(colon + 1, 0, 65535, &port))
+		return -EINVAL;
+	if (value[0] == '[' && value[len - 1] == ']') {
+		value++;
+		len -= 2;
+	} else if (memchr(value, ':', len)) {
+		return -EINVAL;
+	}
+	memcpy(host, value, len);
+	host[len] = '\0';
+	return len ? resolve(config, host, colon + 1) : -EINVAL;
+}
+
+static int set_interval(void *config, const char *value)
+{
+	return parse_seconds(value, MIN_INTERVAL_NS, MAX_INTERVAL_NS,
+			     &((struct exporter_config *)config)->interval_ns);
+}
+
+static int set_window(void *config, const char *value)
+{
+	return parse_seconds(value, MIN_INTERVAL_NS, MAX_WINDOW_NS,
+			     &((struct exporter_config *)config)->window_ns);
+}
+
+static int set_max_containers(void *config, const char *value)
+{
+	return parse_u64(value, 1, MAX_CONTAINERS,
+			 &((struct exporter_config *)config)->max_containers);
+}
+
+static int set_counters(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->counters = COUNTERS;
+	return 0;
+}
+
+static int set_root(void *config, const char *value)
+{
+	((struct exporter_config *)config)->root = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_device(void *config, const char *value)
+{
+	((struct exporter_config *)config)->device = value;
+	return *value ? 0 : -EINVAL;
+}
+
+void exporter_defaults(struct exporter_config *config)
+{
+	*config = (struct exporter_config){
+		.interval_ns = 1000000000, .window_ns = 15000000000,
+		.max_containers = 1000,
+	};
+	set_listen(config, EXPORTER_LISTEN);
+}
+
+static const struct option_spec options[] = {
+	{ 'l', "listen", "ADDR:PORT", "serve there, default " EXPORTER_LISTEN,
+	  "a numeric address and a port, such as 127.0.0.1:19753 or [::1]:19753",
+	  set_listen, NULL },
+	{ 'i', "interval", "SECONDS", "renew values so often, 0.1 to 60, default 1",
+	  "a number of seconds from 0.1 to 60", set_interval, NULL },
+	{ 'w', "window", "SECONDS", "least and most are of so long, default 15",
+	  "a number of seconds from 0.1 to 3600", set_window, NULL },
+	{ 'm', "max-containers", "N", "show the N largest, the others in one, default 1000",
+	  "a whole number from 1 to 10000", set_max_containers, NULL },
+	{ 'c', "counters", NULL, "count cycles, instructions and LLC misses, too",
+	  NULL, set_counters, NULL },
+	{ 'r', "root", "DIR", "names of containers are in files below DIR, not /",
+	  "a path", set_root, WORDS_FILES },
+	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
+	  "a path", set_device, WORDS_FILES },
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
+	{ .name = NULL },
+};
+
+const struct program exporter_program = {
+	.name = "cmt-exporter",
+	.synopsis = "[options]",
+	.about = "Serve cache occupancy and memory traffic of containers to Prometheus.\n",
+	.options = options,
+};

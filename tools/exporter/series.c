@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "labels.h"
+
+#define BUCKETS 1024
+#define KEPT_WEIGHT 2	/* who has a series keeps it until another one is twice as large */
+
+static const char OTHERS[] = "container=\"(others)\"";
+
+static struct series **bucket_of(const struct series_set *set,
+				 const char *labels)
+{
+	uint32_t hash = 2166136261U;
+
+	for (; *labels; labels++)
+		hash = (hash ^ (unsigned char)*labels) * 16777619U;
+	return &set->buckets[hash % BUCKETS];
+}
+
+static struct series *find(const struct series_set *set, const char *labels)
+{
+	struct series *series = *bucket_of(set, labels);
+
+	while (series && strcmp(series->labels, labels))
+		series = series->next;
+	return series;
+}
+
+static bool is_special(const struct cmt_usage_row *row)
+{
+	return row->kind != CMT_USAGE_OWNER;
+}
+
+static void forget_extremes(const struct series_set *set, struct series *series)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->window; i++)
+		series->window[i] = (struct series_extreme){
+			SERIES_UNKNOWN, SERIES_UNKNOWN,
+		};
+}
+
+static int make_room(struct series_set *set)
+{
+	uint32_t room = set->room ? 2 * set->room : 64;
+	struct series **all;
+
+	if (set->nr < set->room)
+		return 0;
+	all = reallocarray(set->all, room, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	set->all = all;
+	set->room = room;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct series *add(struct series_set *set, const char *labels,
+			  bool special)
+{
+	struct series **bucket = bucket_of(set, labels);
+	struct series *series;
+
+	if (make_room(set))
+		return NULL;
+	series = calloc(1, sizeof(*series) +
+			set->window * sizeof(series->window[0]));
+	if (!series)
+		return NULL;
+	series->labels = strdup(labels);
+	if (!series->labels) {
+		free(series);
+		return NULL;
+	}
+	forget_extremes(set, series);
+	series->special = special;
+	series->next = *bucket;
+	*bucket = series;
+	set->all[set->nr++] = series;
+	set->nr_containers += !special;
+	return series;
+}
+
+/* The caller takes it out of set->all. */
+static void drop(struct series_set *set, struct series *series)
+{
+	struct series **link = bucket_of(set, series->labels);
+
+	while (*link != series)
+		link = &(*link)->next;
+	*link = series->next;
+	set->nr_containers -= !series->special;
+	free(series->labels);
+	free(series->info);
+	free(series);
+}
+
+/* Without memory for it there is only less to be read. */
+static void add_info(struct series *series, const struct cmt_usage_row *row)
+{
+	struct labels labels;
+
+	if (labels_of_info(&labels, row))
+		series->info = strdup(labels.text);
+}
+
+static struct series *find_others(struct series_set *set)
+{
+	struct series *series = find(set, OTHERS);
+
+	if (!series)
+		series = add(set, OTHERS, true);
+	if (series)
+		series->others = true;
+	return series;
+}
+
+/* The series of a row; NULL: no memory. */
+static struct series *series_of(struct series_set *set,
+				const struct cmt_usage_row *row, uint64_t least)
+{
+	struct series *series;
+	struct labels labels;
+
+	labels_of_row(&labels, row);
+	series = find(set, labels.text);
+	if (series)
+		return series;
+	if (is_special(row))
+		return add(set, labels.text, true);
+	if (set->nr_containers >= set->max ||
+	    row->occupancy.most_bytes < least) {
+		set->nr_others++;
+		return find_others(set);
+	}
+	series = add(set, labels.text, false);
+	if (series)
+		add_info(series, row);
+	return series;
+}
+
+static void count(struct series *series, enum series_count which,
+		  uint64_t value)
+{
+	if (__builtin_add_overflow(series->counts[which], value,
+				   &series->counts[which]))
+		series->counts[which] = UINT64_MAX;
+	series->counted |= 1U << which;
+}
+
+static void add_occupancy(struct series_set *set, struct series *series,
+			  const struct cmt_usage_occupancy *o,
+			  uint64_t interval_ns)
+{
+	struct series_extreme *extreme = &series->window[set->turn];
+	bool whole = o->known && !o->partial && o->age_ns <= interval_ns;
+
+	if (o->known) {
+		series->occupancy_known = true;
+		series->occupancy += o->last_bytes;
+		series->residual += o->residual_bytes;
+	}
+	if (!(o->why & CMT_USAGE_WHY_ENDED))
+		series->occupancy_degraded |= !whole;
+	if (series->merged) {
+		*extreme = (struct series_extreme){
+			SERIES_UNKNOWN, SERIES_UNKNOWN,
+		};
+		return;
+	}
+	if (o->slots)
+		extreme->least = o->least_bytes;
+	if (o->known || o->most_bytes)
+		extreme->most = o->most_bytes;
+}
+
+static void add_counters(struct series *series,
+			 const struct cmt_usage_counters *c)
+{
+	if (c->known)
+		count(series, COUNT_RAN, c->ran_ns);
+	if (c->values & CMT_F_CYCLES)
+		count(series, COUNT_CYCLES, c->cycles);
+	if (c->values & CMT_F_INSTRUCTIONS)
+		count(series, COUNT_INSTRUCTIONS, c->instructions);
+	if (c->values & CMT_F_LLC_MISSES)
+		count(series, COUNT_LLC_MISSES, c->llc_misses);
+	if (c->values & CMT_F_LLC_REFERENCES)
+		count(series, COUNT_LLC_REFERENCES, c->llc_references);
+}
+
+/* A container that came in the interval has one reading yet, and that is no gap. */
+static bool is_short(const struct cmt_usage_rate *rate)
+{
+	return rate->partial ||
+	       (!rate->known && !(rate->why & CMT_USAGE_WHY_FIRST));
+}
+
+static void add_incomplete(struct series *series,
+			   const struct cmt_usage_row *row, uint32_t values,
+			   uint64_t interval_ns)
+{
+	const struct cmt_usage_occupancy *o = &row->occupancy;
+	const struct cmt_usage_counters *c = &row->counters;
+
+	if (o->why & CMT_USAGE_WHY_ENDED)
+		return;
+	if (values & CMT_F_OCCUPANCY)
+		series->incomplete[INCOMPLETE_OCCUPANCY] +=
+			!o->known || o->partial || o->age_ns > interval_ns;
+	if (values & CMT_F_MBM_TOTAL)
+		series->incomplete[INCOMPLETE_MEMORY] += is_short(&row->total);
+	if (values & CMT_F_CYCLES)
+		series->incomplete[INCOMPLETE_COUNTERS] +=
+			!c->known || c->partial ||
+			!(c->values & CMT_F_CYCLES);
+}
+
+static void add_row(struct series_set *set, const struct cmt_usage_frame *frame,
+		    const struct cmt_usage_row *row, uint32_t values,
+		    uint64_t least)
+{
+	uint64_t interval_ns = frame->end_ns - frame->start_ns;
+	struct series *series = series_of(set, row, least);
+
+	if (!series) {
+		set->rows_dropped++;
+		return;
+	}
+	series->merged = series->seen || series->others;
+	series->seen = true;
+	add_occupancy(set, series, &row->occupancy, interval_ns);
+	if (row->total.known)
+		count(series, COUNT_TOTAL, row->total.bytes);
+	if (row->local.known)
+		count(series, COUNT_LOCAL, row->local.bytes);
+	add_counters(series, &row->counters);
+	add_incomplete(series, row, values, interval_ns);
+	series->rmids += row->rmids;
+	series->pending += row->pending;
+}
+
+/* A new interval: nothing is known of it yet. */
+static void begin(struct series_set *set)
+{
+	uint32_t i;
+
+	set->turn = (set->turn + 1) % set->window;
+	set->nr_others = 0;
+	for (i = 0; i < set->nr; i++) {
+		struct series *series = set->all[i];
+
+		series->seen = false;
+		series->merged = false;
+		series->occupancy_known = false;
+		series->occupancy_degraded = false;
+		series->occupancy = 0;
+		series->residual = 0;
+		series->rmids = 0;
+		series->pending = 0;
+		series->window[set->turn] = (struct series_extreme){
+			SERIES_UNKNOWN, SERIES_UNKNOWN,
+		};
+	}
+}
+
+/* Drop each series that @is_over says is over. */
+static void sweep(struct series_set *set,
+		  bool (*is_over)(const struct series_set *set,
+				  const struct series *series, uint64_t arg),
+		  uint64_t arg)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < set->nr; i++) {
+		if (is_over(set, set->all[i], arg))
+			drop(set, set->all[i]);
+		else
+			set->all[kept++] = set->all[i];
+	}
+	set->nr = kept;
+}
+
+static bool is_stale(const struct series_set *set, const struct series *series,
+		     uint64_t arg)
+{
+	(void)arg;
+	return series->absent > set->window;
+}
+
+static void end(struct series_set *set)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->nr; i++) {
+		struct series *series = set->all[i];
+
+		series->absent = series->seen ? 0 : series->absent + 1;
+	}
+	sweep(set, is_stale, 0);
+}
+
+/* How large a row is, among those who want a series; 0 is never refused. */
+static uint64_t weight_of(const struct series_set *set,
+			  const struct cmt_usage_row *row)
+{
+	uint64_t most = row->occupancy.most_bytes;
+	struct labels labels;
+
+	labels_of_row(&labels, row);
+	if (most > UINT64_MAX / KEPT_WEIGHT)
+		return UINT64_MAX;
+	return find(set, labels.text) ? most * KEPT_WEIGHT : most;
+}
+
+static int cmp_weight(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a > b ? -1 : a < b;
+}
+
+/* The weight of the smallest row that is to have a series; 0: all may. */
+static uint64_t least_weight(const struct series_set *set,
+			     const struct cmt_usage_frame *frame)
+{
+	uint64_t *weights, least = 0;
+	uint32_t i, n = 0;
+
+	weights = malloc((size_t)frame->nr_rows * sizeof(*weights));
+	if (!weights)
+		return 0;
+	for (i = 0; i < frame->nr_rows; i++) {
+		const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+
+		if (!is_special(row))
+			weights[n++] = weight_of(set, row);
+	}
+	if (n > set->max) {
+		qsort(weights, n, sizeof(*weights), cmp_weight);
+		least = weights[set->max - 1];
+	}
+	free(weights);
+	return least;
+}
+
+/* As large in the window as it ever was there: what is small now may be large again. */
+static bool is_small(const struct series_set *set, const struct series *series,
+		     uint64_t least)
+{
+	uint64_t most = series_extreme(set, series).most;
+
+	if (series->special || most == SERIES_UNKNOWN)
+		return !series->special;
+	return most < least / KEPT_WEIGHT + least % KEPT_WEIGHT;
+}
+
+/* Which containers have a series is decided once a window. */
+static uint64_t choose(struct series_set *set,
+		       const struct cmt_usage_frame *frame)
+{
+	uint64_t least;
+
+	if (set->turn || frame->nr_rows <= set->max)
+		return 0;
+	least = least_weight(set, frame);
+	if (least && set->nr_containers >= set->max)
+		sweep(set, is_small, least);
+	return least;
+}
+
+void series_frame(struct series_set *set, const struct cmt_usage_frame *frame,
+		  uint32_t values)
+{
+	uint64_t least;
+	uint32_t i;
+
+	begin(set);
+	least = choose(set, frame);
+	for (i = 0; i < frame->nr_rows; i++)
+		add_row(set, frame, cmt_usage_row_at(frame, i), values, least);
+	end(set);
+}
+
+void series_gap(struct series_set *set)
+{
+	begin(set);
+	end(set);
+}
+
+struct series_extreme series_extreme(const struct series_set *set,
+				     const struct series *series)
+{
+	struct series_extreme found = { SERIES_UNKNOWN, SERIES_UNKNOWN };
+	uint32_t i;
+
+	for (i = 0; i < set->window; i++) {
+		const struct series_extreme *one = &series->window[i];
+
+		if (one->least < found.least)
+			found.least = one->least;
+		if (one->most != SERIES_UNKNOWN &&
+		    (found.most == SERIES_UNKNOWN || one->most > found.most))
+			found.most = one->most;
+	}
+	return found;
+}
+
+int series_open(struct series_set *set, uint32_t max, uint32_t window)
+{
+	/* the first interval begins a window */
+	*set = (struct series_set){
+		.max = max, .window = window, .turn = window - 1,
+	};
+	set->buckets = calloc(BUCKETS, sizeof(*set->buckets));
+	return set->buckets ? 0 : -ENOMEM;
+}
+
+void series_close(struct series_set *set)
+{
+	while (set->nr)
+		drop(set, set->all[--set->nr]);
+	free(set->all);
+	free(set->buckets);
+	*set = (struct series_set){ 0 };
+}
