@@ -271,16 +271,23 @@ static void begin(struct series_set *set)
 	}
 }
 
+/* Who has a series of its own: those that weigh more than this, and some that do not. */
+struct choice {
+	uint64_t least;		/* weight; 0: all may */
+	uint32_t ties;		/* that weigh just so much, and must go */
+};
+
 /* Drop each series that @is_over says is over. */
 static void sweep(struct series_set *set,
 		  bool (*is_over)(const struct series_set *set,
-				  const struct series *series, uint64_t arg),
-		  uint64_t arg)
+				  const struct series *series,
+				  struct choice *choice),
+		  struct choice *choice)
 {
 	uint32_t i, kept = 0;
 
 	for (i = 0; i < set->nr; i++) {
-		if (is_over(set, set->all[i], arg))
+		if (is_over(set, set->all[i], choice))
 			drop(set, set->all[i]);
 		else
 			set->all[kept++] = set->all[i];
@@ -289,9 +296,9 @@ static void sweep(struct series_set *set,
 }
 
 static bool is_stale(const struct series_set *set, const struct series *series,
-		     uint64_t arg)
+		     struct choice *choice)
 {
-	(void)arg;
+	(void)choice;
 	return series->absent > set->window;
 }
 
@@ -304,37 +311,85 @@ static void end(struct series_set *set)
 
 		series->absent = series->seen ? 0 : series->absent + 1;
 	}
-	sweep(set, is_stale, 0);
+	sweep(set, is_stale, NULL);
 }
 
-/* How large a row is, among those who want a series; 0 is never refused. */
-static uint64_t weight_of(const struct series_set *set,
-			  const struct cmt_usage_row *row)
+struct weight {
+	uint64_t weight;
+	bool kept;		/* it has a series */
+};
+
+static uint64_t kept_weight(uint64_t most)
+{
+	return most > UINT64_MAX / KEPT_WEIGHT ? UINT64_MAX : most * KEPT_WEIGHT;
+}
+
+static struct weight weight_of(const struct series_set *set,
+			       const struct cmt_usage_row *row)
 {
 	uint64_t most = row->occupancy.most_bytes;
 	struct labels labels;
 
 	labels_of_row(&labels, row);
-	if (most > UINT64_MAX / KEPT_WEIGHT)
-		return UINT64_MAX;
-	return find(set, labels.text) ? most * KEPT_WEIGHT : most;
+	if (find(set, labels.text))
+		return (struct weight){ kept_weight(most), true };
+	return (struct weight){ most, false };
 }
 
+/* The heaviest first, and of equal ones those who have a series. */
 static int cmp_weight(const void *pa, const void *pb)
 {
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+	const struct weight *a = pa, *b = pb;
 
-	return a > b ? -1 : a < b;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (int)b->kept - (int)a->kept;
 }
 
-/* The weight of the smallest row that is to have a series; 0: all may. */
-static uint64_t least_weight(const struct series_set *set,
-			     const struct cmt_usage_frame *frame)
+static void choose_among(struct weight *weights, uint32_t n, uint32_t max,
+			 struct choice *choice)
 {
-	uint64_t *weights, least = 0;
+	uint32_t i;
+
+	if (n <= max)
+		return;
+	qsort(weights, n, sizeof(*weights), cmp_weight);
+	choice->least = weights[max - 1].weight;
+	for (i = max; i < n && weights[i].kept &&
+	     weights[i].weight == choice->least; i++)
+		choice->ties++;
+}
+
+/* As large as it was in the window: what is small now may be large again. */
+static bool is_small(const struct series_set *set, const struct series *series,
+		     struct choice *choice)
+{
+	uint64_t most = series_extreme(set, series).most, weight;
+
+	if (series->special || most == SERIES_UNKNOWN)
+		return !series->special;
+	weight = kept_weight(most);
+	if (weight == choice->least && choice->ties) {
+		choice->ties--;
+		return true;
+	}
+	return weight < choice->least;
+}
+
+/*
+ * Which containers have a series is decided once a window.  Returns how large one must
+ * be that has none yet.  Without memory it is who comes first.
+ */
+static uint64_t choose(struct series_set *set,
+		       const struct cmt_usage_frame *frame)
+{
+	struct choice choice = { .least = 0 };
+	struct weight *weights;
 	uint32_t i, n = 0;
 
-	weights = malloc((size_t)frame->nr_rows * sizeof(*weights));
+	if (set->turn || frame->nr_rows <= set->max)
+		return 0;
+	weights = calloc(frame->nr_rows, sizeof(*weights));
 	if (!weights)
 		return 0;
 	for (i = 0; i < frame->nr_rows; i++) {
@@ -343,37 +398,11 @@ static uint64_t least_weight(const struct series_set *set,
 		if (!is_special(row))
 			weights[n++] = weight_of(set, row);
 	}
-	if (n > set->max) {
-		qsort(weights, n, sizeof(*weights), cmp_weight);
-		least = weights[set->max - 1];
-	}
+	choose_among(weights, n, set->max, &choice);
 	free(weights);
-	return least;
-}
-
-/* As large in the window as it ever was there: what is small now may be large again. */
-static bool is_small(const struct series_set *set, const struct series *series,
-		     uint64_t least)
-{
-	uint64_t most = series_extreme(set, series).most;
-
-	if (series->special || most == SERIES_UNKNOWN)
-		return !series->special;
-	return most < least / KEPT_WEIGHT + least % KEPT_WEIGHT;
-}
-
-/* Which containers have a series is decided once a window. */
-static uint64_t choose(struct series_set *set,
-		       const struct cmt_usage_frame *frame)
-{
-	uint64_t least;
-
-	if (set->turn || frame->nr_rows <= set->max)
-		return 0;
-	least = least_weight(set, frame);
-	if (least && set->nr_containers >= set->max)
-		sweep(set, is_small, least);
-	return least;
+	if (choice.least && set->nr_containers >= set->max)
+		sweep(set, is_small, &choice);
+	return choice.least;
 }
 
 void series_frame(struct series_set *set, const struct cmt_usage_frame *frame,
