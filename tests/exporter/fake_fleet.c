@@ -45,6 +45,12 @@ struct cmt_reader {
 	bool synced, over, gone;
 };
 
+/* Looked up once: what the exporter costs is measured with this. */
+static struct {
+	uint32_t containers, cpus;
+	bool denied, newer, software, lost, hardware;
+} fleet;
+
 static bool fake(const char *word)
 {
 	const char *words = getenv("CMT_FAKE");
@@ -68,9 +74,15 @@ static uint32_t number(const char *name, uint32_t other)
 	return value ? (uint32_t)strtoul(value, NULL, 10) : other;
 }
 
-static uint32_t nr_containers(void)
+__attribute__((constructor)) static void fleet_begin(void)
 {
-	return number("CMT_FLEET", 3);
+	fleet.containers = number("CMT_FLEET", 3);
+	fleet.cpus = number("CMT_FLEET_CPUS", 1);
+	fleet.denied = fake("denied");
+	fleet.newer = fake("newer");
+	fleet.software = fake("software");
+	fleet.lost = fake("lost");
+	fleet.hardware = fake("hardware");
 }
 
 static uint64_t now_ns(void)
@@ -83,18 +95,16 @@ static uint64_t now_ns(void)
 
 static void fill_info(struct cmt_info *info)
 {
-	bool software = fake("software");
-
 	*info = (struct cmt_info){
 		.size = sizeof(*info), .abi_version = CMT_ABI_VERSION,
-		.backend = fake("hardware") ? CMT_BACKEND_HARDWARE :
-			   software ? CMT_BACKEND_SOFTWARE :
+		.backend = fleet.hardware ? CMT_BACKEND_HARDWARE :
+			   fleet.software ? CMT_BACKEND_SOFTWARE :
 				      CMT_BACKEND_EMULATED,
 		.vendor = CMT_VENDOR_INTEL, .scope = CMT_SCOPE_CONTAINER,
-		.nr_cpus = number("CMT_FLEET_CPUS", 1),
-		.nr_rmids = nr_containers() + 2,
-		.rmids_usable = nr_containers() + 1,
-		.events = software ? 0 : CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
+		.nr_cpus = fleet.cpus,
+		.nr_rmids = fleet.containers + 2,
+		.rmids_usable = fleet.containers + 1,
+		.events = fleet.software ? 0 : CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
 					 CMT_F_MBM_LOCAL,
 		.ring_records = 4096, .interval_ns = MS,
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
@@ -111,9 +121,9 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 
 	(void)path;
 	(void)flags;
-	if (fake("denied") || fake("newer") || told("gone"))
-		return fake("denied") ? -EACCES :
-		       fake("newer") ? -EPROTONOSUPPORT : -ENOENT;
+	if (fleet.denied || fleet.newer || told("gone"))
+		return fleet.denied ? -EACCES :
+		       fleet.newer ? -EPROTONOSUPPORT : -ENOENT;
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
 		return -ENOMEM;
@@ -137,7 +147,7 @@ void cmt_device_close(struct cmt_device *dev)
 int cmt_device_abi(const char *path, uint32_t *abi)
 {
 	(void)path;
-	*abi = fake("newer") ? 9 << 16 : CMT_ABI_VERSION;
+	*abi = fleet.newer ? 9 << 16 : CMT_ABI_VERSION;
 	return 0;
 }
 
@@ -198,7 +208,7 @@ int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 
 static void set_owner(struct cmt_record *record, uint16_t type, uint32_t rmid)
 {
-	bool overflow = rmid > nr_containers();
+	bool overflow = rmid > fleet.containers;
 
 	*record = (struct cmt_record){
 		.ts = type == CMT_REC_EXISTING ? MS : 0, .type = type,
@@ -212,7 +222,7 @@ static void set_owner(struct cmt_record *record, uint16_t type, uint32_t rmid)
 int cmt_device_snapshot(const struct cmt_device *dev,
 			struct cmt_snapshot **result)
 {
-	uint32_t i, first = told("ended") ? 2 : 1, nr = nr_containers() + 2 - first;
+	uint32_t i, first = told("ended") ? 2 : 1, nr = fleet.containers + 2 - first;
 	int ret = cmt_snapshot_new(result, now_ns(), NULL, nr);
 
 	(void)dev;
@@ -225,7 +235,7 @@ int cmt_device_snapshot(const struct cmt_device *dev,
 int cmt_device_pending(const struct cmt_device *dev,
 		       struct cmt_snapshot **result)
 {
-	uint32_t i, rmid = nr_containers() + 1;
+	uint32_t i, rmid = fleet.containers + 1;
 	int ret = cmt_snapshot_new(result, now_ns(), NULL, 2);
 
 	(void)dev;
@@ -265,7 +275,7 @@ static struct cmt_record record_of(const struct cmt_reader *reader,
 	return (struct cmt_record){
 		.ts = reader->ms * MS, .type = type, .cpu = cpu, .rmid = rmid,
 		.generation = rmid ? 1 : 0, .interval_ns = MS,
-		.flags = fake("hardware") || fake("software") ? 0 :
+		.flags = fleet.hardware || fleet.software ? 0 :
 								CMT_F_EMULATED,
 	};
 }
@@ -319,7 +329,7 @@ static int add_cpu(const struct cmt_reader *reader, struct cmt_slots *slots,
 	uint32_t cpus = reader->dev->info.nr_cpus;
 	int ret = add_tick(reader, slots, cpu);
 
-	if (fake("software"))
+	if (fleet.software)
 		return ret;
 	for (rmid = cpu; !ret && rmid < nr; rmid += cpus) {
 		bool runs = rmid / cpus < 2;
@@ -376,7 +386,7 @@ int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 	for (n = 0; !ret && n < 64 && reader->ms < now_ms; n++, reader->ms++)
 		for (cpu = 0; !ret && cpu < reader->dev->info.nr_cpus; cpu++)
 			ret = add_cpu(reader, slots, cpu);
-	if (n && fake("lost"))
+	if (n && fleet.lost)
 		reader->lost++;
 	return ret ? ret : (int)n;
 }

@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cmt-exporter on the machine of fake_fleet.c: what it says, and who asks badly.
+usage: http_test.py DIRECTORY_OF_THE_PROGRAMS"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+BIN = os.path.join(sys.argv[1], "cmt-exporter_fake")
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+DEADLINE = 60
+
+checks = failures = 0
+
+
+def check(ok, what):
+    global checks, failures
+    checks += 1
+    if not ok:
+        failures += 1
+        print("FAIL:", what)
+
+
+class Exporter:
+    """The program, from its first line to its end."""
+
+    def __init__(self, *args, **env):
+        self.dir = tempfile.TemporaryDirectory()
+        self.process = subprocess.Popen(
+            [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "CMT_FLEET_DIR": self.dir.name, **env})
+        line = self.process.stderr.readline()
+        found = re.search(r"listening on 127\.0\.0\.1:(\d+)$", line)
+        if not found:
+            sys.exit(f"it does not listen: {line}")
+        self.port = int(found[1])
+
+    def tell(self, name, there=True):
+        path = os.path.join(self.dir.name, name)
+        if there:
+            open(path, "w").close()
+        else:
+            os.unlink(path)
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE)
+
+    def raw(self, request):
+        """All that comes back; "" when the connection was just closed."""
+        with self.connect() as s:
+            try:
+                s.sendall(request)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            data = b""
+            try:
+                while chunk := s.recv(65536):
+                    data += chunk
+            except ConnectionResetError:
+                pass
+            return data.decode()
+
+    def get(self, path="/metrics", method="GET", **headers):
+        lines = [f"{method} {path} HTTP/1.1", "Host: x"]
+        lines += [f"{k}: {v}" for k, v in headers.items()]
+        head, _, body = self.raw(("\r\n".join(lines) + "\r\n\r\n").encode()).partition("\r\n\r\n")
+        return int(head.split()[1]), head, body
+
+    def values(self):
+        """Each sample of the page, by its name and labels."""
+        _, _, body = self.get()
+        samples = [line.rpartition(" ") for line in body.splitlines() if line[:1] != "#"]
+        return {name: float(value) for name, _, value in samples}
+
+    def wait_for(self, what, holds):
+        end = time.monotonic() + DEADLINE
+        while time.monotonic() < end:
+            values = self.values()
+            if holds(values):
+                check(True, what)
+                return values
+            time.sleep(0.05)
+        check(False, f"{what}: {values}")
+        return values
+
+    def stop(self, sig=signal.SIGTERM):
+        self.process.send_signal(sig)
+        try:
+            status = self.process.wait(DEADLINE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = "it does not end"
+        self.said = self.process.stderr.read()
+        self.dir.cleanup()
+        check(status == 0, f"exit status {status}: {self.said}")
+
+
+def of(values, name, **labels):
+    """The one sample that has these labels."""
+    found = [v for k, v in values.items() if k.split("{")[0] == name and
+             all(f'{a}="{b}"' in k for a, b in labels.items())]
+    return found[0] if len(found) == 1 else None
+
+
+def test_values():
+    e = Exporter("--root", TOP + "/tests/unit/fixtures/host", "--interval", "0.2",
+                 "--window", "2", "--counters")
+    v = e.wait_for("ten intervals", lambda v: v["cmt_intervals_total"] >= 10)
+    check(of(v, "cmt_l3_occupancy_bytes", pod="web-0", namespace="shop",
+             container="nginx", runtime="containerd") is not None, "a pod's labels")
+    check(of(v, "cmt_l3_occupancy_most_bytes", pod="web-0") == 65536 + (8 << 20),
+          "5 ms of a second show")
+    check(of(v, "cmt_l3_occupancy_least_bytes", pod="web-0") == 65536, "the least")
+    check(of(v, "cmt_l3_occupancy_bytes", container="(overflow)") == 4 * 65536,
+          "the overflow RMID")
+    check(v["cmt_pending_owners"] == 2, "pending owners")
+    check(sum(n for k, n in v.items() if k.startswith("cmt_container_pending_owners")) == 2,
+          "whose pending owners")
+    check(of(v, "cmt_backend_info", backend="emulated") == 1, "values of a model are")
+    again = e.values()
+    down = [k for k in again if k.split("{")[0].endswith("_total") and
+            again[k] < v.get(k, 0)]
+    check(not down, f"counters decrease: {down}")
+    e.stop()
+    check(e.said == "", "it says nothing when it ends")
+
+
+def test_traffic():
+    """What a counter rises by is what was moved."""
+    e = Exporter("--interval", "0.2")
+    name = 'cmt_memory_bytes_total{container="(overflow)",kind="total"}'
+    one = e.wait_for("traffic", lambda v: v.get(name, 0) > 0)
+    two = e.wait_for("more", lambda v: v["cmt_intervals_total"] >= one["cmt_intervals_total"] + 5)
+    n = two["cmt_intervals_total"] - one["cmt_intervals_total"]
+    # 4 MB/s for 0.2 s each, by readings that are 1 in 32 ms
+    moved = (two[name] - one[name]) / n / 0.2
+    check(3.2e6 < moved < 4.8e6, f"4 MB/s are {moved}")
+    e.stop()
+
+
+def test_unknown():
+    e = Exporter("--interval", "0.2", CMT_FAKE="software")
+    v = e.wait_for("an interval", lambda v: v["cmt_intervals_total"] >= 2)
+    check(of(v, "cmt_value_available", value="occupancy") == 0, "no occupancy")
+    bad = [k for k in v if re.match(r"cmt_(l3_occ|memory_bytes|cycles|incomplete)", k)]
+    check(not bad, f"values that are not known: {bad}")
+    e.stop()
+    e = Exporter("--interval", "0.2", CMT_FAKE="lost")
+    e.wait_for("lost records", lambda v: v["cmt_records_lost_total"] > 0)
+    e.stop()
+
+
+def test_ended():
+    e = Exporter("--interval", "0.2", "--window", "0.6")
+    lives = lambda v: any("cri-containerd" in k for k in v if "occupancy_bytes" in k)
+    counted = lambda v: any("cri-containerd" in k for k in v)
+    e.wait_for("the container", lives)
+    e.tell("ended")
+    e.wait_for("it has no gauge", lambda v: not lives(v))
+    check(counted(e.values()), "its counters stay for a window")
+    e.wait_for("nor a counter", lambda v: not counted(v))
+    e.stop()
+
+
+def test_gone():
+    e = Exporter("--interval", "0.2")
+    e.wait_for("it is there", lambda v: any("occupancy_bytes{" in k for k in v))
+    e.tell("gone")
+    v = e.wait_for("it is gone", lambda v: v["cmt_up"] == 0)
+    bad = [k for k in v if re.match(r"cmt_(l3_|rmids|value_|pending|backend)", k)]
+    check(not bad, f"values without a device: {bad}")
+    e.tell("gone", False)
+    e.wait_for("it is back", lambda v: v["cmt_up"] == 1 and v["cmt_device_opens_total"] == 2)
+    e.wait_for("with values", lambda v: any("occupancy_bytes{" in k for k in v))
+    e.stop()
+    check("the device is back" in e.said, e.said)
+    check(len(e.said.splitlines()) <= 4, f"it says that too often: {e.said}")
+
+
+def test_cardinality():
+    e = Exporter("--interval", "0.5", "--max-containers", "10", CMT_FLEET="500")
+    v = e.wait_for("others", lambda v: v["cmt_exporter_containers_hidden"] > 0)
+    check(v["cmt_exporter_containers"] == 10, "ten of them are shown")
+    shown = [n for k, n in v.items() if k.startswith("cmt_l3_occupancy_bytes{id=")]
+    check(len(shown) == 10 and min(shown) == 491 * 65536, f"the largest: {shown}")
+    whole = sum(n for k, n in v.items() if k.startswith("cmt_l3_occupancy_bytes{"))
+    check(whole == 65536 * sum(range(502)), "nothing is left out of the sum")
+    e.stop()
+
+
+def test_http():
+    e = Exporter("--interval", "60", "--window", "60")
+    status, head, body = e.get()
+    check(status == 200 and "text/plain; version=0.0.4" in head, head)
+    check("Connection: close" in head, head)
+    status, head, body = e.get(Accept="application/openmetrics-text;version=1.0.0,*/*;q=0.1")
+    check("application/openmetrics-text; version=1.0.0" in head, head)
+    check(body.endswith("# EOF\n"), "the end of OpenMetrics")
+    check(e.get("/")[0] == 200 and "/metrics" in e.get("/")[2], "the page /")
+    status, head, body = e.get(method="HEAD")
+    check(status == 200 and not body and "Content-Length:" in head, "HEAD")
+    for path in ("/metrics/", "/nothing", "/%2e%2e/etc/passwd", "/metrics%2f", "//"):
+        check(e.get(path)[0] == 404, f"{path}: {e.get(path)[0]}")
+    check(e.get("/metrics?name=x")[0] == 200, "a query is no other page")
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"):
+        status, head, _ = e.get(method=method)
+        check(status == 405 and "Allow: GET, HEAD" in head, f"{method}: {head}")
+    # one page a version, however many ask for it
+    before = e.values()["cmt_exporter_pages_total"]
+    for _ in range(20):
+        e.get()
+    check(e.values()["cmt_exporter_pages_total"] == before, "a page is shared")
+    e.stop()
+
+
+def test_bad_requests():
+    e = Exporter()
+    big = b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: " + b"a" * (1 << 20) + b"\r\n\r\n"
+    check(re.match(r"HTTP/1.1 4\d\d |$", e.raw(big)), "a head of 1 MiB")
+    long = b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+    check(re.match(r"HTTP/1.1 4\d\d |$", e.raw(long)), "a URL of 1 MiB")
+    body = b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n" + b"b" * (1 << 20)
+    check(re.match(r"HTTP/1.1 405 |$", e.raw(body)), "a body of 1 MiB")
+    for junk in (b"\0" * 100 + b"\r\n\r\n", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n",
+                 b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 1000,
+                 b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+                 b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
+        with e.connect() as s:
+            try:
+                s.sendall(junk)
+                s.shutdown(socket.SHUT_WR)
+                while s.recv(65536):
+                    pass
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+        check(e.get()[0] == 200, f"it serves after {junk[:20]}")
+    e.stop()
+
+
+def test_slow_clients():
+    """More clients than there is room for, who say nothing, or a byte at a time: a client
+    that asks waits for no longer than a connection lasts."""
+    e = Exporter()
+    silent = [e.connect() for _ in range(40)]
+    drip = [e.connect() for _ in range(40)]
+    going = threading.Event()
+
+    def dripping():
+        while not going.wait(0.5):
+            for s in drip:
+                try:
+                    s.sendall(b"G")
+                except OSError:
+                    pass
+
+    thread = threading.Thread(target=dripping)
+    thread.start()
+    start = time.monotonic()
+    check(e.get()[0] == 200, "it serves")
+    check(time.monotonic() - start < 25, f"after {time.monotonic() - start} s")
+    going.set()
+    thread.join()
+    for s in silent + drip:
+        s.close()
+    # clients that ask and do not read, or vanish
+    for _ in range(30):
+        s = e.connect()
+        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        s.close()
+    check(e.get()[0] == 200, "it serves after those who vanished")
+    fds = len(os.listdir(f"/proc/{e.process.pid}/fd"))
+    check(fds < 30, f"{fds} descriptors are open")
+    e.stop()
+
+
+def test_storm():
+    e = Exporter("--interval", "0.5", CMT_FLEET="200")
+    e.wait_for("an interval", lambda v: v["cmt_intervals_total"] >= 1)
+    before = e.values()
+    good = []
+
+    def ask():
+        for _ in range(50):
+            status, _, body = e.get()
+            good.append(status == 200 and len(body) > 100000)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    check(len(good) == 400 and all(good), f"{good.count(True)} of {len(good)} are served")
+    after = e.values()
+    pages = after["cmt_exporter_pages_total"] - before["cmt_exporter_pages_total"]
+    intervals = after["cmt_intervals_total"] - before["cmt_intervals_total"]
+    check(pages <= intervals + 1, f"{pages} pages in {intervals} intervals")
+    check(after["cmt_records_lost_total"] == 0, "nothing is lost")
+    e.stop()
+
+
+def run(*args, **env):
+    done = subprocess.run([BIN, *args], env={**os.environ, **env}, text=True,
+                          capture_output=True, timeout=DEADLINE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_errors():
+    with tempfile.TemporaryDirectory() as d:
+        open(d + "/gone", "w").close()
+        status, _, err = run("-l", "127.0.0.1:0", CMT_FLEET_DIR=d)
+    check(status == 1 and len(err.splitlines()) == 2, err)
+    for word in ("denied", "newer"):
+        status, _, err = run("-l", "127.0.0.1:0", CMT_FAKE=word)
+        check(status == 1 and len(err.splitlines()) == 2, err)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        status, _, err = run("--listen", "127.0.0.1:%d" % taken.getsockname()[1])
+    check(status == 1 and "another program listens" in err and "--listen" in err, err)
+    status, _, err = run("--root", "/nonexistent", "-l", "127.0.0.1:0")
+    check(status == 1 and "/nonexistent" in err, err)
+    for listen in ("", ":1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "localhost:80",
+                   "::1:80", "[::1]", "[]:80", "[::1:80", "1.2.3.4:-1", "0x7f.1:80x"):
+        check(run("--listen", listen)[0] == 2, f"--listen '{listen}'")
+    for bad in (("-i", "0"), ("-i", "61"), ("-w", "0.5"), ("-m", "0"), ("-m", "10001"),
+                ("x",), ("--nothing",), ("-r", ""), ("-d", "")):
+        status, _, err = run(*bad)
+        check(status == 2 and "usage: cmt-exporter" in err, f"{bad}: {status} {err}")
+    check(run("--version")[1].startswith("cmt-exporter "), "--version")
+
+
+def test_signals():
+    for sig in (signal.SIGINT, signal.SIGHUP):
+        Exporter().stop(sig)
+
+
+for test in (test_values, test_traffic, test_unknown, test_ended, test_gone, test_cardinality,
+             test_http, test_bad_requests, test_slow_clients, test_storm, test_errors,
+             test_signals):
+    test()
+print(f"{checks} checks, {failures} failures")
+sys.exit(failures > 0)

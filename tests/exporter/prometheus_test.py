@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian's Prometheus scrapes cmt-exporter, on the machine of fake_fleet.c, each second.
+usage: prometheus_test.py DIRECTORY_OF_THE_PROGRAMS
+The last line is "N passed, M failed"."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+BIN = os.path.abspath(os.path.join(sys.argv[1], "cmt-exporter_fake"))
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+DEADLINE = 90
+MEMORY_MAX = 16 << 20
+CPU_MAX = 0.02          # of one CPU; the figure is printed
+LOAD_SECONDS = 20
+SCRAPES = 8             # before the queries: what a rate is made of
+COUNTERS = ("cmt_memory_bytes_total", "cmt_cpu_seconds_total", "cmt_cycles_total",
+            "cmt_llc_misses_total", "cmt_incomplete_intervals_total", "cmt_intervals_total",
+            "cmt_slots_total", "process_cpu_seconds_total")
+
+passed = failed = 0
+
+
+def check(name, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    print(f"{'ok' if ok else 'not ok'} - {name}" + ("" if ok else f": {detail}"), flush=True)
+
+
+def fetch(url, **headers):
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as page:
+        return page.read().decode()
+
+
+class Exporter:
+    def __init__(self, *args, **env):
+        self.process = subprocess.Popen(
+            [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **env})
+        line = self.process.stderr.readline()
+        self.address = re.search(r"listening on (.*)$", line)[1]
+
+    def page(self, **headers):
+        return fetch(f"http://{self.address}/metrics", **headers)
+
+    def wait_for_values(self):
+        end = time.monotonic() + DEADLINE
+        while "cmt_l3_occupancy_bytes{" not in self.page():
+            if time.monotonic() > end:
+                sys.exit("it has no values")
+            time.sleep(0.1)
+
+    def cpu_ns(self):
+        with open(f"/proc/{self.process.pid}/schedstat") as f:
+            return int(f.read().split()[0])
+
+    def peak(self):
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", f.read())[1]) << 10
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(DEADLINE)
+
+
+class Prometheus:
+    def __init__(self, directory, exporters):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.url = "http://127.0.0.1:%d" % s.getsockname()[1]
+        config = {
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": [TOP + "/docs/exporter/alerts.yml"],
+            "scrape_configs": [{"job_name": "cmt", "static_configs": [
+                {"targets": [e.address for e in exporters]}]}],
+        }
+        path = os.path.join(directory, "prometheus.yml")
+        with open(path, "w") as f:
+            json.dump(config, f)  # which is YAML
+        self.log = open(os.path.join(directory, "log"), "w+")
+        self.process = subprocess.Popen(
+            ["prometheus", "--config.file", path, "--storage.tsdb.path", directory + "/data",
+             "--web.listen-address", self.url[7:]], stdout=self.log, stderr=self.log)
+
+    def api(self, path, **args):
+        query = "?" + urllib.parse.urlencode(args) if args else ""
+        return json.loads(fetch(f"{self.url}/api/v1/{path}{query}"))["data"]
+
+    def query(self, text):
+        return self.api("query", query=text)["result"]
+
+    def wait_for(self, what, holds):
+        """What holds() returns, when that is something."""
+        end = time.monotonic() + DEADLINE
+        error = None
+        while time.monotonic() < end:
+            try:
+                found = holds()
+                if found:
+                    return found
+            except OSError as e:
+                error = e
+            time.sleep(0.2)
+        self.log.seek(0)
+        print(self.log.read()[-2000:])
+        check(what, False, error)
+        return None
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(DEADLINE)
+
+
+def check_promtool(exporter, name):
+    done = subprocess.run(["promtool", "check", "metrics"], input=exporter.page(), text=True,
+                          capture_output=True)
+    said = done.stdout + done.stderr
+    check(f"promtool check metrics: {name}", done.returncode == 0 and not said, said)
+
+
+def families(page):
+    return {line.split()[2]: line.split()[3] for line in page.splitlines()
+            if line.startswith("# TYPE")}
+
+
+def check_formats(exporter):
+    """Both formats have the same samples, but for those of the exporter itself."""
+    def samples(page):
+        return sorted(line.rpartition(" ")[0] for line in page.splitlines() if line[0] != "#")
+    text = exporter.page(Accept="text/plain")
+    openmetrics = exporter.page(Accept="application/openmetrics-text")
+    check("both formats have the same samples", samples(text) == samples(openmetrics),
+          set(samples(text)) ^ set(samples(openmetrics)))
+    check("no sample is there twice", len(samples(text)) == len(set(samples(text))))
+    with open(TOP + "/docs/exporter.md") as f:
+        documented = set(re.findall(r"^\| `((?:cmt|process)_[a-z0-9_]+)", f.read(), re.M))
+    served = set(families(text))
+    check("docs/exporter.md has each metric, and no other", documented == served,
+          documented ^ served)
+
+
+def expressions():
+    with open(TOP + "/docs/exporter/dashboard.json") as f:
+        board = json.load(f)
+    for panel in board["panels"]:
+        for target in panel["targets"]:
+            text = target["expr"].replace("$__rate_interval", "5s")
+            for variable in ("instance", "container"):
+                text = text.replace("$" + variable, ".*")
+            yield panel["title"], text
+
+
+def check_queries(prometheus):
+    """A panel that shows nothing on a machine that has all values is wrong."""
+    n = 0
+    for title, text in expressions():
+        n += 1
+        result = prometheus.query(text)
+        good = [r for r in result if r["value"][1] not in ("NaN", "+Inf", "-Inf")]
+        check(f"dashboard: {title}", good and len(good) == len(result), f"{text}: {result}")
+        check(f"dashboard: {title}: no variable is left", "$" not in text, text)
+    check("the dashboard has queries", n >= 15, n)
+
+
+def check_values(prometheus):
+    def one(text):
+        result = prometheus.query(text)
+        return float(result[0]["value"][1]) if len(result) == 1 else result
+    check("the name of a pod", one('cmt_l3_occupancy_bytes{pod="web-0",namespace="shop"}') == 65536)
+    check("the 5 ms of each second", one('cmt_l3_occupancy_most_bytes{pod="web-0"}') == 65536 + (8 << 20))
+    hostile = r'''cmt_l3_occupancy_bytes{id="/system.slice/\"quo\\te\"\n\\x1b[31m\\xff.service"}'''
+    check("a name that would break the page", one(hostile) == 131072, one(hostile))
+    rate = one('rate(cmt_memory_bytes_total{pod="web-0",kind="total"}[5s])')
+    check("1 MB/s is 1 MB/s", isinstance(rate, float) and 0.9e6 < rate < 1.1e6, rate)
+    check("IPC of 0.5", one('increase(cmt_instructions_total{pod="web-0"}[5s]) / '
+                            'increase(cmt_cycles_total{pod="web-0"}[5s])') == 0.5)
+    anew = [name for name in COUNTERS if prometheus.query(f"resets({name}[1m]) > 0")]
+    check("no counter begins anew", not anew, anew)
+    meta = prometheus.api("targets/metadata", metric="cmt_memory_bytes")
+    check("OpenMetrics: type and unit", meta and meta[0]["type"] == "counter" and
+          meta[0]["unit"] == "bytes", meta)
+    rules = [r for g in prometheus.api("rules")["groups"] for r in g["rules"]]
+    bad = [r for r in rules if r["health"] == "err" or r.get("lastError")]
+    check("the alert rules are evaluated", len(rules) >= 10 and not bad, bad)
+
+
+def scrape(directory):
+    exporter = Exporter("--counters", "--root", TOP + "/tests/unit/fixtures/host",
+                        CMT_FLEET="2")
+    exporter.wait_for_values()
+    check_promtool(exporter, "all values")
+    check_formats(exporter)
+    prometheus = Prometheus(directory, [exporter])
+    scraped = prometheus.wait_for("Prometheus scrapes", lambda: prometheus.query(
+        f'count_over_time(cmt_memory_bytes_total{{pod="web-0",kind="total"}}[1m]) >= {SCRAPES}'))
+    if scraped:
+        targets = prometheus.api("targets")["activeTargets"]
+        check("no scrape failed", targets[0]["health"] == "up" and not targets[0]["lastError"] and
+              not prometheus.query('up == 0 or min_over_time(up[1m]) == 0'), targets)
+        check_queries(prometheus)
+        check_values(prometheus)
+    prometheus.stop()
+    check("the exporter ends", exporter.stop() == 0)
+
+
+def few_values():
+    exporter = Exporter(CMT_FAKE="software")
+    check_promtool(exporter, "before the first interval")
+    end = time.monotonic() + DEADLINE
+    while "cmt_container_rmids{" not in exporter.page() and time.monotonic() < end:
+        time.sleep(0.1)
+    check_promtool(exporter, "a machine without values")
+    exporter.stop()
+
+
+def load(directory):
+    """200 containers on 8 CPUs, and a scrape a second.  The device that is made up is in
+    the figure, as the module would not be."""
+    exporter = Exporter("--counters", CMT_FLEET="200", CMT_FLEET_CPUS="8")
+    exporter.wait_for_values()
+    prometheus = Prometheus(directory, [exporter])
+    count = 'count_over_time(up[1m]) >= '
+    if prometheus.wait_for("Prometheus scrapes", lambda: prometheus.query(count + "2")):
+        begin, cpu = time.monotonic(), exporter.cpu_ns()
+        prometheus.wait_for("it goes on", lambda: prometheus.query(
+            count + str(2 + LOAD_SECONDS)))
+        share = (exporter.cpu_ns() - cpu) / 1e9 / (time.monotonic() - begin)
+        samples = prometheus.query("scrape_samples_scraped")[0]["value"][1]
+        lost = prometheus.query("cmt_records_lost_total > 0")
+        print(f"figure exporter_200 samples {samples} resident_peak_KiB {exporter.peak() >> 10} "
+              f"cpu_percent {100 * share:.2f}")
+        check("200 containers: memory", exporter.peak() <= MEMORY_MAX, exporter.peak())
+        check("200 containers: CPU", share <= CPU_MAX, share)
+        check("200 containers: nothing is lost", not lost, lost)
+    prometheus.stop()
+    exporter.stop()
+
+
+for test in (scrape, load):
+    with tempfile.TemporaryDirectory() as directory:
+        test(directory)
+few_values()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0 or not passed)
