@@ -93,6 +93,7 @@ static void disconnect_device(struct collector *collector)
 	collector->machine.seen = false;
 	collector->machine.stats_known = false;
 	collector->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	collector->gap_ns = 0;	/* what was true of it ends now */
 	collector->version++;
 }
 
@@ -221,12 +222,22 @@ static int take_frames(struct collector *collector)
 }
 
 /* Without a device time goes on, in intervals. */
+static void pass_time(struct collector *collector)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < collector->gap_ns)
+		return;
+	collector->gap_ns = now + collector->config->interval_ns;
+	series_gap(&collector->set);
+	collector->version++;
+}
+
 static void try_again(struct collector *collector)
 {
 	if (clock_ns(CLOCK_MONOTONIC) < collector->retry_ns)
 		return;
-	series_gap(&collector->set);
-	collector->version++;
+	pass_time(collector);
 	if (connect_device(collector))
 		collector->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	else
@@ -246,5 +257,5 @@ void collect_step(struct collector *collector, bool gone)
 		return;
 	complain(collector, "cannot go on reading the device, and try again", ret);
 	disconnect_device(collector);
-	series_gap(&collector->set);
+	pass_time(collector);
 }

@@ -43,6 +43,7 @@ struct collector {
 	struct machine machine;
 	uint64_t version;	/* another one when something has changed */
 	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to open it again */
+	uint64_t gap_ns;	/* likewise: when an interval without it ends */
 	int said;		/* the error that was said last */
 };
 
