@@ -170,12 +170,14 @@ def test_ended():
 
 
 def test_gone():
-    e = Exporter("--interval", "0.2")
+    e = Exporter("--interval", "0.2", "--window", "0.6")
     e.wait_for("it is there", lambda v: any("occupancy_bytes{" in k for k in v))
     e.tell("gone")
     v = e.wait_for("it is gone", lambda v: v["cmt_up"] == 0)
     bad = [k for k in v if re.match(r"cmt_(l3_|rmids|value_|pending|backend)", k)]
     check(not bad, f"values without a device: {bad}")
+    # which takes some attempts to open it
+    e.wait_for("counters end with the window", lambda v: "cmt_memory_bytes_total" not in str(v))
     e.tell("gone", False)
     e.wait_for("it is back", lambda v: v["cmt_up"] == 1 and v["cmt_device_opens_total"] == 2)
     e.wait_for("with values", lambda v: any("occupancy_bytes{" in k for k in v))
@@ -249,7 +251,7 @@ def test_slow_clients():
     that asks waits for no longer than a connection lasts."""
     e = Exporter()
     silent = [e.connect() for _ in range(40)]
-    drip = [e.connect() for _ in range(40)]
+    drip = [e.connect() for _ in range(80)]
     going = threading.Event()
 
     def dripping():

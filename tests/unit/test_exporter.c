@@ -415,6 +415,8 @@ START_TEST(test_labels)
 	ck_assert_str_eq(LABEL("\xbf"), "l=\"\\\\xbf\"");
 	ck_assert_str_eq(LABEL("\xc0\xaf"), "l=\"\\\\xc0\\\\xaf\"");
 	ck_assert_str_eq(LABEL("\xe0\x80\xaf"), "l=\"\\\\xe0\\\\x80\\\\xaf\"");
+	ck_assert_str_eq(LABEL("\xe0\x9f\xbf"), "l=\"\\\\xe0\\\\x9f\\\\xbf\"");
+	ck_assert_str_eq(LABEL("\xf0\x8f\xbf\xbf"), "l=\"\\\\xf0\\\\x8f\\\\xbf\\\\xbf\"");
 	ck_assert_str_eq(LABEL("\xed\xa0\x80"), "l=\"\\\\xed\\\\xa0\\\\x80\"");
 	ck_assert_str_eq(LABEL("\xf4\x90\x80\x80"), "l=\"\\\\xf4\\\\x90\\\\x80\\\\x80\"");
 	ck_assert_str_eq(LABEL("\xff"), "l=\"\\\\xff\"");
