@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -456,8 +455,9 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 	block->channels_at = channels_at;
 	block->nr = nr;
 	block->frame = *frame;
-	snprintf(block->channels_reason, sizeof(block->channels_reason), "%s",
-		 frame->channels_reason);
+	memcpy(block->channels_reason, frame->channels_reason,
+	       strnlen(frame->channels_reason,
+		       sizeof(block->channels_reason) - 1));
 	block->frame.channels_reason = NULL;
 	block->frame.channels = NULL;
 	block->frame.rows = NULL;
