@@ -25,7 +25,6 @@
 #include "control.h"
 
 #define PMU		"/sys/devices/intel_cqm/"
-#define HELD		"/run/event-held"
 /* for the model; the lab's processor has a cache of its own */
 #define SMALL		"emulated_cache_kib=1024 "
 #define MANUAL		SMALL "scope=manual ring_records=16384"
@@ -85,52 +84,11 @@ static uint32_t pmu_type(void)
 	return strtoul(read_file(PMU "type", text, sizeof(text)), NULL, 10);
 }
 
-/* A process for itself, with an event that stays. */
-static void holder(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-	pid_t pid = fork();
-
-	CHECK(pid >= 0, "fork: %m");
-	if (pid)
-		_exit(0);
-	if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 ||
-	    mkdir(HELD, 0755))
-		_exit(1);
-	for (;;)
-		pause();
-}
-
-/*
- * The kernel patches the scheduler for the first event of a task, and after the last
- * one.  That must not happen while two CPUs run, see tests/vm/init.
- */
-static void hold_patches(void)
-{
-	pid_t pid;
-
-	if (!access(HELD, F_OK))
-		return;
-	cpu_online(1, false);
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
-	if (!pid)
-		holder();
-	expect_exit_0(pid, "the holder of an event");
-	WAIT_FOR(!access(HELD, F_OK), 5000, "no event is held");
-	cpu_online(1, true);
-}
-
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 		      unsigned long flags)
 {
-	int fd;
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
 
-	hold_patches();
-	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <ftw.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,6 +195,29 @@ static bool list_test(const struct test *test)
 	return true;
 }
 
+/*
+ * The kernel patches the scheduler for the first event of a task, and after the last
+ * one.  That must not happen while two CPUs run, see tests/vm/init: so this process
+ * has one for its life, and the suites that it runs find that it has.
+ */
+static void hold_patches(void)
+{
+#ifndef CMT_SUITE_LIB
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+
+	if (access("/sys/devices/system/cpu/cpu1/online", F_OK) ||
+	    mkdir("/run/event-held", 0755))
+		return;
+	cpu_online(1, false);
+	CHECK(syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+		      PERF_FLAG_FD_CLOEXEC) >= 0, "an event: %m");
+	cpu_online(1, true);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	bool (*run)(const struct test *test) = run_test;
@@ -233,6 +259,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	plan = for_each_test(prefix, NULL, NULL);
 	printf("1..%u\n", plan);
+	if (run == run_test)
+		hold_patches();
 	for_each_test(prefix, run, &passed);
 	return plan && passed == plan ? 0 : 1;
 }
