@@ -73,7 +73,7 @@ BEGIN {
 	if (counted) {
 		heading("memory channels, their registers' accesses one instruction each:")
 		guest("channels", "==8", "==8", "-", "  read in a tick")
-		guest("channels_unasked", "<=1", "<=1", "-", "  added to a tick while nobody asks")
+		guest("channels_unasked_more", "<=1", "<=1", "-", "  added to a tick while nobody asks")
 		guest("tick_channels", "<=1800", "<=3600", "-", "  tick without samples")
 		guest("channel", "<=200", "<=200", "-", "  a channel, of that")
 	}

@@ -59,7 +59,7 @@ void bench_channels(const char *params)
 	if (without.channels || unasked.channels || !with.channels)
 		die("%u channels with uncore=0, %u while nobody asks, %u without",
 		    without.channels, unasked.channels, with.channels);
-	figure("channels_unasked", unasked.busy - without.busy);
+	figure("channels_unasked_more", unasked.busy - without.busy);
 	figure("channels", with.channels);
 	figure("tick_channels", with.busy);
 	figure("channel", (with.busy - without.busy) / with.channels);
