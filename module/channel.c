@@ -15,6 +15,7 @@
 #include <linux/device.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -42,11 +43,27 @@
 #define EVENT_WRITE	0xf005
 #define CAS_BYTES	64
 
+/*
+ * RPQ_OCCUPANCY_PCH0, the reads pending in the first half of a channel, by cycle: one
+ * is counted where they are fewer than 1, or not.  Each cycle is in one of the two, so
+ * that a share needs no clock: that of CLOCKTICKS may not be the queue's.
+ */
+#define EVENT_IDLE	0x01800080
+#define EVENT_BUSY	0x01000080
+
+/* Cycles come fast: counters that are narrower could wrap twice unseen. */
+#define IDLE_BITS_MIN	40
+/* Registers are slow to read: cycles are read once in so many ns. */
+#define IDLE_NS		(8 * NSEC_PER_MSEC)
+#define IDLE_EARLY_NS	(IDLE_NS / 16)
+
 #define UNIT_FREEZE	BIT(0)
 
-enum { READ_CAS, WRITE_CAS, NR_EVENTS };
+enum { READ_CAS, WRITE_CAS, NR_CAS, IDLE = NR_CAS, BUSY, NR_EVENTS };
 
-static const u32 events[NR_EVENTS] = { EVENT_READ, EVENT_WRITE };
+static const u32 events[NR_EVENTS] = {
+	EVENT_READ, EVENT_WRITE, EVENT_IDLE, EVENT_BUSY,
+};
 
 struct channel {
 	void __iomem *at;	/* the box's control */
@@ -55,13 +72,18 @@ struct channel {
 	bool rebased;		/* the next reading continues no other one */
 	u64 found[NR_EVENTS];	/* what the counters had before */
 	u64 last[NR_EVENTS];
-	u64 bytes[NR_EVENTS];	/* since load, while claimed */
+	u64 sums[NR_EVENTS];	/* since load, while claimed */
+	u64 idle_due;		/* ns: the cycles are read from then on */
 };
 
+/*
+ * While nr_claimed is 0, no tick looks at the channels: they are of who claims and
+ * releases.  Otherwise they are of the tick that has the lock.
+ */
 struct cmt_channels {
-	raw_spinlock_t lock;	/* of ticks: of all below, but for what is constant */
+	raw_spinlock_t lock;	/* of ticks, and of nr_claimed */
 	u32 socket;
-	u32 nr;			/* constant */
+	u32 nr, nr_events;	/* constant */
 	u32 nr_claimed;
 	u32 nr_lost;		/* since the claim */
 	struct cmt_box box;	/* the first one: all are alike; constant */
@@ -101,26 +123,29 @@ static bool is_free(const struct cmt_channels *c, const struct channel *channel)
 	return true;
 }
 
-/* Frozen, so that both counters start at once. */
+/* Frozen, so that all counters start at once. */
 static void program(const struct cmt_channels *c, struct channel *channel)
 {
 	u32 i;
 
 	writel(UNIT_FREEZE, channel->at);
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (i = 0; i < c->nr_events; i++) {
 		channel->found[i] = readq(counter_at(c, channel, i));
 		writel(events[i], control_at(c, channel, i));
 		channel->last[i] = channel->found[i];
 	}
 	writel(0, channel->at);
 	channel->rebased = true;
+	channel->idle_due = 0;
 }
 
-static bool is_ours(const struct cmt_channels *c, const struct channel *channel)
+/* The first @nr counters: a constant, in ticks. */
+static __always_inline bool is_ours(const struct cmt_channels *c,
+				    const struct channel *channel, u32 nr)
 {
 	u32 i;
 
-	for (i = 0; i < NR_EVENTS; i++)
+	for (i = 0; i < nr; i++)
 		if (readl(control_at(c, channel, i)) != events[i])
 			return false;
 	return true;
@@ -131,17 +156,25 @@ static void restore(const struct cmt_channels *c, struct channel *channel)
 	u32 i;
 
 	writel(UNIT_FREEZE, channel->at);
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (i = 0; i < c->nr_events; i++) {
 		writel(0, control_at(c, channel, i));
 		writeq(channel->found[i], counter_at(c, channel, i));
 	}
 	writel(0, channel->at);
 }
 
-/* No tick reads them yet, or any more: registers take long, and nothing is locked. */
+/* A tick that has the lock ends first. */
+static void set_nr_claimed(struct cmt_channels *c, u32 nr)
+{
+	raw_spin_lock_irq(&c->lock);
+	WRITE_ONCE(c->nr_claimed, nr);
+	raw_spin_unlock_irq(&c->lock);
+}
+
+/* No tick reads them yet: registers take long, and nothing is locked. */
 static void claim(struct cmt_channels *c)
 {
-	u32 i;
+	u32 i, nr = 0;
 
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
@@ -149,9 +182,10 @@ static void claim(struct cmt_channels *c)
 		channel->claimed = is_free(c, channel);
 		if (channel->claimed)
 			program(c, channel);
-		c->nr_claimed += channel->claimed;
+		nr += channel->claimed;
 	}
-	i = c->nr - c->nr_claimed;
+	set_nr_claimed(c, nr);
+	i = c->nr - nr;
 	if (!i)
 		return;
 	WRITE_ONCE(in_use, others_have);
@@ -163,14 +197,14 @@ static void release(struct cmt_channels *c)
 {
 	u32 i;
 
+	set_nr_claimed(c, 0);
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
-		if (channel->claimed && is_ours(c, channel))
+		if (channel->claimed && is_ours(c, channel, c->nr_events))
 			restore(c, channel);
 		channel->claimed = false;
 	}
-	c->nr_claimed = 0;
 	if (c->nr_lost)
 		pr_warn("uncore: socket %u: another program has programmed %u IMC boxes that were read here\n",
 			c->socket, c->nr_lost);
@@ -189,12 +223,12 @@ static unsigned int reader_of(const struct cmt_channels *c)
 }
 
 /* While nothing is claimed no CPU reads, and no tick pays for it. */
-void cmt_channels_assign(void)
+static void assign(void)
 {
 	unsigned int cpu, reader;
 	u32 i;
 
-	mutex_lock(&assign_mutex);
+	lockdep_assert_held(&assign_mutex);
 	for (i = 0; i < nr_sockets; i++) {
 		reader = sockets_claimed ? reader_of(sockets[i]) : nr_cpu_ids;
 		for_each_possible_cpu(cpu) {
@@ -206,6 +240,12 @@ void cmt_channels_assign(void)
 				WRITE_ONCE(*of, NULL);
 		}
 	}
+}
+
+void cmt_channels_assign(void)
+{
+	mutex_lock(&assign_mutex);
+	assign();
 	mutex_unlock(&assign_mutex);
 }
 
@@ -214,8 +254,8 @@ static void set_claimed(bool value)
 {
 	mutex_lock(&assign_mutex);
 	sockets_claimed = value;
+	assign();
 	mutex_unlock(&assign_mutex);
-	cmt_channels_assign();
 }
 
 /* The kernel's driver, by the names that it gives its first IMC box. */
@@ -231,11 +271,6 @@ static bool has_driver(void)
 		dev = bus_find_device_by_name(pmu_bus, NULL, names[i]);
 	put_device(dev);
 	return dev;
-}
-
-bool cmt_channels_any(void)
-{
-	return nr_sockets;
 }
 
 void cmt_channels_claim(void)
@@ -269,23 +304,60 @@ u32 cmt_channels_due(const struct cmt_channels *channels)
 	return READ_ONCE(channels->nr_claimed);
 }
 
-/* The counters, and then whether they were ours.  false: they were not. */
-static bool channel_read(const struct cmt_channels *c, struct channel *channel)
+/* The first @nr counters, and then whether they were ours.  false: they were not. */
+static __always_inline bool read_counters(const struct cmt_channels *c,
+					  struct channel *channel, u32 nr)
 {
 	u64 now[NR_EVENTS];
 	u32 i;
 
-	for (i = 0; i < NR_EVENTS; i++)
+	for (i = 0; i < nr; i++)
 		now[i] = readq(counter_at(c, channel, i));
-	if (!is_ours(c, channel))
+	if (!is_ours(c, channel, nr))
 		return false;
-	for (i = 0; i < NR_EVENTS; i++) {
-		u64 cas = (now[i] - channel->last[i]) &
-			  GENMASK_ULL(c->box.bits - 1, 0);
-
-		channel->bytes[i] += cas * CAS_BYTES;
+	for (i = 0; i < nr; i++) {
+		channel->sums[i] += (now[i] - channel->last[i]) &
+				    GENMASK_ULL(c->box.bits - 1, 0);
 		channel->last[i] = now[i];
 	}
+	return true;
+}
+
+/*
+ * The channels take turns: the first readings, of one tick, are apart in the next ones.
+ */
+static void idle_took_turn(const struct cmt_channels *c, struct channel *channel,
+			   u64 ts)
+{
+	u32 index = channel - c->channels;
+
+	/* a tick may come early */
+	channel->idle_due = ts + IDLE_NS - IDLE_EARLY_NS;
+	if (channel->rebased)
+		channel->idle_due -= IDLE_NS / c->nr * index;
+}
+
+/* Fills in the values, with their flags.  false: the counters were not ours. */
+static bool channel_read(const struct cmt_channels *c, struct channel *channel,
+			 struct cmt_record *record)
+{
+	bool idle = c->nr_events > NR_CAS && record->ts >= channel->idle_due;
+
+	if (!(idle ? read_counters(c, channel, NR_EVENTS) :
+		     read_counters(c, channel, NR_CAS)))
+		return false;
+	record->flags = CMT_F_CHANNEL;
+	record->channels.read_bytes = channel->sums[READ_CAS] * CAS_BYTES;
+	record->channels.written_bytes = channel->sums[WRITE_CAS] * CAS_BYTES;
+	if (idle) {
+		idle_took_turn(c, channel, record->ts);
+		record->flags |= CMT_F_CHANNEL_IDLE;
+		record->channels.idle_cycles = channel->sums[IDLE];
+		record->channels.busy_cycles = channel->sums[BUSY];
+	}
+	if (channel->rebased)
+		record->flags |= CMT_F_REBASED;
+	channel->rebased = false;
 	return true;
 }
 
@@ -304,18 +376,11 @@ static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
 	struct cmt_record record = {
 		.ts = max(ktime_get_ns(), cpu->ring.last_ts),
 		.type = CMT_REC_CHANNEL,
-		.flags = CMT_F_CHANNEL,
 		.domain = c->socket,
 		.channel = channel->id,
 	};
 
-	if (channel_read(c, channel)) {
-		record.channels.read_bytes = channel->bytes[READ_CAS];
-		record.channels.written_bytes = channel->bytes[WRITE_CAS];
-		if (channel->rebased)
-			record.flags |= CMT_F_REBASED;
-		channel->rebased = false;
-	} else {
+	if (!channel_read(c, channel, &record)) {
 		channel_lost(c, channel);
 		record.flags = CMT_F_UNAVAILABLE;
 	}
@@ -389,6 +454,11 @@ static struct cmt_channels *socket_of(u32 socket)
 	return c;
 }
 
+static bool has_idle(const struct cmt_box *box)
+{
+	return box->counters >= NR_EVENTS && box->bits >= IDLE_BITS_MIN;
+}
+
 static int add_channel(const struct cmt_box *box)
 {
 	struct cmt_channels *c = socket_of(box->socket);
@@ -404,6 +474,7 @@ static int add_channel(const struct cmt_box *box)
 		return -ENOMEM;
 	channel->id = box->id;
 	c->box = *box;
+	c->nr_events = has_idle(box) ? NR_EVENTS : NR_CAS;
 	c->nr++;
 	return 0;
 }
@@ -412,7 +483,7 @@ static int add_channel(const struct cmt_box *box)
 static bool is_channel(const struct cmt_box *box)
 {
 	return box->type == TYPE_IMC && box->access == CMT_BOX_MMIO &&
-	       box->counters >= NR_EVENTS && box->bits < 64;
+	       box->counters >= NR_CAS && box->bits < 64;
 }
 
 static int add_channels(const struct cmt_box *boxes, u32 count)

@@ -27,12 +27,10 @@ int cmt_channels_init(void);
 /* There are no ticks any more. */
 void cmt_channels_exit(void);
 
-/* Is there a channel that could be read? */
-bool cmt_channels_any(void);
-
 /*
- * Ticks are about to start; there are no ticks any more.  Process context, under the
- * sampler mutex.
+ * Somebody wants channels, and there are ticks or soon will be; neither is so any more.
+ * Beside ticks.  Process context, under the sampler mutex.  Releasing what is not
+ * claimed does nothing.
  */
 void cmt_channels_claim(void);
 void cmt_channels_release(void);

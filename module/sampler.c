@@ -644,21 +644,19 @@ void cmt_sampler_put(void)
 	mutex_unlock(&sampler_mutex);
 }
 
-/* Boxes are claimed and restored while there are no ticks: they pause. */
+/* Ticks go on: whoever may open the device may want channels as often as it likes. */
 void cmt_sampler_want_channels(bool *wanted_here, bool wants)
 {
-	bool pause;
-	u32 wanted;
+	bool had;
 
 	mutex_lock(&sampler_mutex);
-	wanted = channels_wanted + wants - *wanted_here;
-	pause = !wanted != !channels_wanted && cmt_channels_any();
+	had = channels_wanted;
+	WRITE_ONCE(channels_wanted, channels_wanted + wants - *wanted_here);
 	*wanted_here = wants;
-	if (pause)
-		timers_stop();
-	WRITE_ONCE(channels_wanted, wanted);
-	if (pause)
-		timers_start();
+	if (running && !had && channels_wanted)
+		cmt_channels_claim();
+	if (running && had && !channels_wanted)
+		cmt_channels_release();
 	mutex_unlock(&sampler_mutex);
 }
 

@@ -113,8 +113,10 @@ enum {
  * a reading was missing
  */
 #define CMT_F_REBASED		0x00000400U
-/* CHANNEL: both values are measurements; else they are 0 */
+/* CHANNEL: read_bytes and written_bytes are measurements; else they are 0 */
 #define CMT_F_CHANNEL		0x00000800U
+/* CHANNEL: so are idle_cycles and busy_cycles; else they are 0 */
+#define CMT_F_CHANNEL_IDLE	0x00020000U
 
 /* PERF: which values are measurements: the counter ran all of the time in which the
  * RMID did; a value without its flag is 0
@@ -208,10 +210,17 @@ struct cmt_record {
 		 * What a socket read from and wrote to its memory through a channel,
 		 * whoever asked for it, since the module was loaded and while the
 		 * channel was read.  Never decreasing; CMT_F_REBASED as in SAMPLE.
+		 *
+		 * The cycles are those of the memory controller in which no read was
+		 * pending, and in which some was, in the first of the two halves
+		 * (pseudo channels) that a channel has.  Writes and refreshes are
+		 * in neither.  They are read less often than the bytes.
 		 */
 		struct {
 			__aligned_u64 read_bytes;
 			__aligned_u64 written_bytes;
+			__aligned_u64 idle_cycles;
+			__aligned_u64 busy_cycles;
 		} channels;
 		struct {
 			__u32 scope;		/* CMT_SCOPE_* */
@@ -720,6 +729,8 @@ CMT_ABI_AT(cmt_record, perf.llc_references, 56);
 CMT_ABI_AT(cmt_record, channel, 28);
 CMT_ABI_AT(cmt_record, channels.read_bytes, 32);
 CMT_ABI_AT(cmt_record, channels.written_bytes, 40);
+CMT_ABI_AT(cmt_record, channels.idle_cycles, 48);
+CMT_ABI_AT(cmt_record, channels.busy_cycles, 56);
 CMT_ABI_AT(cmt_record, payload, 32);
 
 CMT_ABI_SIZE(cmt_ring_header, 128);

@@ -15,6 +15,7 @@
 #define LINE	64
 #define RMIDS	6
 #define SPACES	5
+#define TRACKED	4	/* of them; the last one is counted as 0 */
 #define LINES	(SETS * WAYS * 3)
 #define STEPS	200000
 #define THREADS	4
@@ -33,6 +34,8 @@ static struct list lists[SETS];
 static uint64_t total[RMIDS], local_bytes[RMIDS], writebacks;
 static uint32_t expected[SPACES];
 static uint64_t wrong_most;
+static struct lab_evicted evicted[SPACES][SPACES];
+static uint64_t evictions;
 
 static unsigned int failed, passed;
 
@@ -61,6 +64,18 @@ static void drop(struct list *l, int i, int keep)
 			(--l->n - i) * sizeof(l->e[0]));
 }
 
+static void evict(struct list *l, const struct entry *by)
+{
+	const struct entry *e = &l->e[WAYS - 1];
+	struct lab_evicted *pair =
+		&evicted[e->space % TRACKED][by->space % TRACKED];
+
+	pair->lines++;
+	pair->user += e->user && by->user;
+	evictions++;
+	drop(l, WAYS - 1, 0);
+}
+
 static int at(const struct list *l, uint32_t line)
 {
 	int i;
@@ -83,7 +98,7 @@ static enum lab_hit model_access(struct entry new, int write)
 		memmove(&l->e[1], &l->e[0], i * sizeof(new));
 	} else {
 		if (l->n == WAYS)
-			drop(l, WAYS - 1, 0);
+			evict(l, &new);
 		memmove(&l->e[1], &l->e[0], l->n++ * sizeof(new));
 		move(&new);
 	}
@@ -143,6 +158,23 @@ static uint64_t model_wrong(void)
 	return n * LINE;
 }
 
+static void compare_evicted(struct lab_cache *c)
+{
+	uint64_t sum = 0;
+	int v, by;
+
+	for (v = 0; v < SPACES; v++) {
+		for (by = 0; by < SPACES; by++) {
+			struct lab_evicted e = lab_cache_evicted(c, v, by);
+
+			expect("evicted", e.lines, evicted[v][by].lines);
+			expect("evicted user", e.user, evicted[v][by].user);
+			sum += e.lines;
+		}
+	}
+	expect("all evicted", sum, evictions);
+}
+
 static void compare(struct lab_cache *c)
 {
 	uint64_t all;
@@ -166,8 +198,19 @@ static void compare(struct lab_cache *c)
 		expect("of space", lab_cache_of_space(c, s),
 		       model_count(-1, s));
 	expect("write-backs", lab_cache_writebacks(c), writebacks);
+	compare_evicted(c);
 	expect("wrong", lab_cache_wrong(c).now, model_wrong());
 	expect("most wrong", lab_cache_wrong(c).most, wrong_most);
+}
+
+static void reset_evicted(struct lab_cache *c)
+{
+	static uint64_t before;
+
+	before += evictions;
+	expect("evictions", lab_cache_evicted_reset(c), before);
+	memset(evicted, 0, sizeof(evicted));
+	evictions = 0;
 }
 
 /* What is wrong at most is that at every step. */
@@ -220,8 +263,11 @@ static void test_model(void)
 	unsigned int seed = 1;
 	int i;
 
+	lab_cache_track(c, TRACKED);
 	for (i = 0; i < STEPS && !failed; i++) {
 		step(c, &seed);
+		if (i % 5003 == 0)
+			reset_evicted(c);
 		note_wrong(c, i % 1009 == 0);
 		if (i % 97 == 0)
 			compare(c);
@@ -275,10 +321,11 @@ static void *hammer(void *arg)
 static void test_threads(void)
 {
 	struct lab_cache *c = lab_cache_new(SETS, WAYS, LINE, RMIDS, SPACES);
-	uint64_t by_rmid = 0, by_space = 0, traffic = 0;
+	uint64_t by_rmid = 0, by_space = 0, traffic = 0, gone = 0;
 	pthread_t threads[THREADS];
 	int i;
 
+	lab_cache_track(c, SPACES);
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, hammer, c);
 	for (i = 0; i < THREADS; i++)
@@ -289,6 +336,10 @@ static void test_threads(void)
 	}
 	for (i = 0; i < SPACES; i++)
 		by_space += lab_cache_of_space(c, i);
+	for (i = 0; i < SPACES * SPACES; i++)
+		gone += lab_cache_evicted(c, i / SPACES, i % SPACES).lines;
+	expect("all that was filled is there or evicted", lab_cache_fills(c),
+	       gone + SETS * WAYS);
 	expect("all lines by RMID", by_rmid, SETS * WAYS * LINE);
 	expect("all lines by space", by_space, SETS * WAYS * LINE);
 	expect("traffic", traffic,

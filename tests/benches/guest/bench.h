@@ -143,6 +143,8 @@ struct tick {
 	uint32_t read;		/* SAMPLE records */
 	uint32_t complete;	/* of these, with three values and their flags */
 	uint32_t channels;	/* CHANNEL records with values */
+	double cycles;		/* of these, with cycles; of idle ticks the median */
+	double cycles_busy;	/* what each of these adds to busy, of idle ticks */
 	uint32_t waiting;	/* as TICK says */
 	uint32_t rmid;		/* as TICK says */
 	uint64_t deferred;	/* readings put off in this tick */

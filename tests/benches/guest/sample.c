@@ -160,10 +160,35 @@ static void report_msrs(struct measured *m, const char *suffix)
 
 #define IDLE_TICKS	60
 
+static double mean(const double *x, size_t n)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += x[i];
+	return sum / n;
+}
+
+/* Of the least squares; 0 where all x are the same. */
+static double slope_of(const double *x, const double *y, size_t n)
+{
+	double xy = 0, xx = 0, at_x = mean(x, n), at_y = mean(y, n);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		xy += (x[i] - at_x) * (y[i] - at_y);
+		xx += (x[i] - at_x) * (x[i] - at_x);
+	}
+	return xx > 0 ? xy / xx : 0;
+}
+
 struct tick bench_idle(struct records *records, int fd)
 {
 	static double busy[IDLE_TICKS], whole[IDLE_TICKS], msrs[IDLE_TICKS];
+	static double cycles[IDLE_TICKS];
 	uint32_t channels = 0;
+	double cycles_busy;
 	struct tick tick;
 	size_t n = 0;
 	int i;
@@ -182,14 +207,18 @@ struct tick bench_idle(struct records *records, int fd)
 			    tick.channels);
 		channels = tick.channels;
 		busy[n] = tick.busy;
+		cycles[n] = tick.cycles;
 		whole[n] = tick.whole;
 		msrs[n++] = tick.msrs.all;
 	}
 	if (n < IDLE_TICKS)
 		die("only %zu ticks without samples", n);
+	/* before the medians, which sort */
+	cycles_busy = slope_of(cycles, busy, n);
 	return (struct tick){
 		.busy = median(busy, n), .whole = median(whole, n),
 		.msrs.all = median(msrs, n), .channels = channels,
+		.cycles = median(cycles, n), .cycles_busy = cycles_busy,
 	};
 }
 

@@ -59,6 +59,8 @@ static bool take(struct tick *tick, const struct cmt_record *record)
 	}
 	tick->channels += record->type == CMT_REC_CHANNEL &&
 			  (record->flags & CMT_F_CHANNEL);
+	if (record->type == CMT_REC_CHANNEL)
+		tick->cycles += !!(record->flags & CMT_F_CHANNEL_IDLE);
 	if (record->type != CMT_REC_SAMPLE)
 		return false;
 	tick->read++;

@@ -36,8 +36,16 @@ static uint64_t config(uint32_t which)
     case LAB_C_PENALTY: return lab.o.penalty;
     case LAB_C_PMON:    return lab.o.pmon;
     case LAB_C_PMON_WIDTH: return lab.o.pmon_width;
+    case LAB_C_EVICTIONS: return lab.o.evictions;
     }
     return 0;
+}
+
+static uint64_t of_cache(struct lab_cache *cache, uint32_t which)
+{
+    return which == LAB_S_FILLS ? lab_cache_fills(cache) :
+           which == LAB_S_WRITEBACKS ? lab_cache_writebacks(cache) :
+           lab_cache_evictions(cache);
 }
 
 static uint64_t statistic(uint32_t which)
@@ -56,10 +64,9 @@ static uint64_t statistic(uint32_t which)
         break;
     case LAB_S_FILLS:
     case LAB_S_WRITEBACKS:
+    case LAB_S_EVICTIONS:
         for (i = 0; i < lab.nr_l3s; i++) {
-            sum += which == LAB_S_FILLS
-                       ? lab_cache_fills(lab.l3s[i].cache)
-                       : lab_cache_writebacks(lab.l3s[i].cache);
+            sum += of_cache(lab.l3s[i].cache, which);
         }
         break;
     case LAB_S_SPACES_LOST:
@@ -120,6 +127,7 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
 {
     uint32_t rmid = LAB_ARG_RMID(arg), space = LAB_ARG_SPACE(arg);
     struct lab_traffic traffic;
+    struct lab_evicted evicted;
     struct lab_wrong wrong;
     struct lab_l3 *l3;
 
@@ -158,6 +166,14 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
         answer[0] = traffic.total;
         answer[1] = traffic.local;
         break;
+    case LAB_EVICTED:
+        evicted = lab_cache_evicted(l3->cache, rmid, space);
+        answer[0] = evicted.lines;
+        answer[1] = evicted.user;
+        break;
+    case LAB_EVICTED_RESET:
+        answer[0] = lab_cache_evicted_reset(l3->cache);
+        break;
     case LAB_LAST:
         last(l3, arg, answer);
         break;
@@ -174,6 +190,10 @@ static void ask_pmon(uint32_t command, uint32_t arg, uint64_t answer[2])
 
     if (command == LAB_CHANNEL) {
         lab_channel(LAB_ARG_L3(arg), LAB_ARG_RMID(arg), answer);
+        return;
+    }
+    if (command == LAB_CHANNEL_IDLE) {
+        lab_channel_idle(LAB_ARG_L3(arg), LAB_ARG_RMID(arg), answer);
         return;
     }
     if (!lab_pmon_unit(LAB_ARG_L3(arg), LAB_ARG_RMID(arg), &unit)) {
@@ -272,6 +292,7 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         answer[1] = lab_count_of_space(arg, command - LAB_SPACE_INSNS, false);
         break;
     case LAB_CHANNEL:
+    case LAB_CHANNEL_IDLE:
     case LAB_PMON_UNIT:
     case LAB_PMON_NAME:
         ask_pmon(command, arg, answer);

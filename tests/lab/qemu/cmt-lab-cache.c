@@ -52,6 +52,9 @@ struct lab_cache {
     struct lab_traffic *traffic;
     uint64_t fills;
     uint64_t writebacks;
+    uint64_t evictions;
+    uint32_t tracked;    /* spaces of evicted[]; 0: it is not kept */
+    struct lab_evicted *evicted; /* by victim and evictor */
 };
 
 /* A virtual CPU may lose its host's CPU with a lock: do not spin for long. */
@@ -135,6 +138,7 @@ void lab_cache_free(struct lab_cache *c)
     free(c->of_user);
     free(c->expected);
     free(c->traffic);
+    free(c->evicted);
     free(c);
 }
 
@@ -283,6 +287,29 @@ static uint32_t victim(const struct lab_cache *c, size_t base, uint32_t mask)
     return best;
 }
 
+static size_t evicted_at(const struct lab_cache *c, uint32_t victim,
+                         uint32_t by)
+{
+    victim = victim < c->tracked ? victim : 0;
+    by = by < c->tracked ? by : 0;
+    return (size_t)victim * c->tracked + by;
+}
+
+/* The counts' lock is held. */
+static void count_eviction(struct lab_cache *c, const struct lab_way *old,
+                           const struct lab_way *new)
+{
+    struct lab_evicted *e;
+
+    c->evictions++;
+    if (!c->tracked) {
+        return;
+    }
+    e = &c->evicted[evicted_at(c, old->space, new->space)];
+    e->lines++;
+    e->user += old->user && new->user;
+}
+
 /* The set's lock is held. */
 static void replace(struct lab_cache *c, size_t at, uint32_t line,
                     const struct lab_way *new)
@@ -292,6 +319,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     lock(&c->lock);
     if (c->tags[at]) {
         count_line(c, w, -1);
+        count_eviction(c, w, new);
         if (w->dirty) {
             count_writeback(c, at);
         }
@@ -436,6 +464,44 @@ uint64_t lab_cache_fills(struct lab_cache *c)
 uint64_t lab_cache_writebacks(struct lab_cache *c)
 {
     return __atomic_load_n(&c->writebacks, __ATOMIC_RELAXED);
+}
+
+uint64_t lab_cache_evictions(struct lab_cache *c)
+{
+    return __atomic_load_n(&c->evictions, __ATOMIC_RELAXED);
+}
+
+void lab_cache_track(struct lab_cache *c, uint32_t spaces)
+{
+    c->tracked = spaces < c->nr_spaces ? spaces : c->nr_spaces;
+    c->evicted = table((size_t)c->tracked * c->tracked, sizeof(*c->evicted));
+}
+
+struct lab_evicted lab_cache_evicted(struct lab_cache *c, uint32_t victim,
+                                     uint32_t by)
+{
+    struct lab_evicted e = { 0, 0 };
+
+    if (victim < c->tracked && by < c->tracked) {
+        lock(&c->lock);
+        e = c->evicted[evicted_at(c, victim, by)];
+        unlock(&c->lock);
+    }
+    return e;
+}
+
+uint64_t lab_cache_evicted_reset(struct lab_cache *c)
+{
+    uint64_t evictions;
+
+    lock(&c->lock);
+    if (c->tracked) {
+        memset(c->evicted, 0,
+               (size_t)c->tracked * c->tracked * sizeof(*c->evicted));
+    }
+    evictions = c->evictions;
+    unlock(&c->lock);
+    return evictions;
 }
 
 uint64_t lab_cache_of_user(struct lab_cache *c, uint32_t rmid, uint32_t space,

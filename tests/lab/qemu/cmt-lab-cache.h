@@ -67,6 +67,25 @@ uint64_t lab_cache_of_pair(struct lab_cache *c, uint32_t rmid, uint32_t space);
 struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid);
 uint64_t lab_cache_fills(struct lab_cache *c);
 uint64_t lab_cache_writebacks(struct lab_cache *c);
+/* Lines that had to go for a fill; not those that were snooped or flushed away. */
+uint64_t lab_cache_evictions(struct lab_cache *c);
+
+/*
+ * From now on count who evicts whose lines, by the spaces below @spaces; all others
+ * are space 0 there.  Before the cache is used.
+ */
+void lab_cache_track(struct lab_cache *c, uint32_t spaces);
+
+struct lab_evicted {
+    uint64_t lines;
+    uint64_t user; /* of these: both were filled through user addresses */
+};
+
+/* Lines of space @victim that went for fills of space @by; 0: not tracked. */
+struct lab_evicted lab_cache_evicted(struct lab_cache *c, uint32_t victim,
+                                     uint32_t by);
+/* All of these are 0 again; returns lab_cache_evictions() of the same instant. */
+uint64_t lab_cache_evicted_reset(struct lab_cache *c);
 
 /* Bytes of both that were filled through user addresses; *all: of any RMID. */
 uint64_t lab_cache_of_user(struct lab_cache *c, uint32_t rmid, uint32_t space,

@@ -4,6 +4,8 @@
  * of the uncore PMU that count it, with Sapphire Rapids' registers.
  */
 #include "qemu/osdep.h"
+#include "qemu/thread.h"
+#include "qemu/timer.h"
 
 #include "cmt-lab-int.h"
 #include "cmt-lab-pmon.h"
@@ -15,6 +17,10 @@
 #define CTL_EVENT(ctl) ((ctl) & 0xff)
 #define CTL_UMASK(ctl) ((ctl) >> 8 & 0xff)
 #define CTL_RESET      (1U << 17)
+/* What these are of: edge detection, the inverted comparison, and its threshold. */
+#define CTL_EDGE       (1U << 18)
+#define CTL_INVERT     (1U << 23)
+#define CTL_THRESH(ctl) ((ctl) >> 24)
 
 /* CAS_COUNT: bits 6 and 7 are the two halves of a channel. */
 #define EVENT_CAS   0x05
@@ -23,13 +29,61 @@
 #define UMASK_BOTH  0xc0
 #define CAS_BYTES   64
 
+/* RPQ_OCCUPANCY, of each half of a channel. */
+#define EVENT_RPQ_0 0x80
+#define EVENT_RPQ_1 0x81
+
+/*
+ * The reads that are pending in one half of a channel.  One at a time is served; a
+ * cycle is one ns of the virtual machine's time.  Slow, so that what the model's
+ * programs read keeps it busy for a share that can be told from none.
+ */
+#define READ_CYCLES 20000
+#define READS_MAX   32 /* pending; more take no time */
+
+struct lab_rpq {
+    QemuSpin lock;
+    uint64_t until; /* it is not empty up to here */
+    uint64_t busy;  /* cycles, those up to until among them */
+};
+
 /* Written by any CPU's thread. */
 struct lab_channel {
     uint64_t reads; /* CAS */
     uint64_t writes;
+    struct lab_rpq halves[2];
 };
 
 static struct lab_channel channels[LAB_PMON_SOCKETS][LAB_CHANNELS];
+
+/* In icount mode QEMU_CLOCK_VIRTUAL cannot be read amid a translation block. */
+static uint64_t cycles_now(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL_RT);
+}
+
+static void rpq_add(struct lab_rpq *q)
+{
+    uint64_t now = cycles_now(), until;
+
+    qemu_spin_lock(&q->lock);
+    q->until = MAX(q->until, now);
+    until = MAX(q->until, MIN(q->until + READ_CYCLES,
+                              now + READS_MAX * READ_CYCLES));
+    q->busy += until - q->until;
+    q->until = until;
+    qemu_spin_unlock(&q->lock);
+}
+
+static uint64_t rpq_busy(struct lab_rpq *q, uint64_t now)
+{
+    uint64_t busy;
+
+    qemu_spin_lock(&q->lock);
+    busy = q->busy - (q->until > now ? q->until - now : 0);
+    qemu_spin_unlock(&q->lock);
+    return busy;
+}
 
 /* @line is of one of the L3s, and of any socket's memory. */
 void lab_imc_moved(void *unused, uint32_t line, bool write)
@@ -39,6 +93,19 @@ void lab_imc_moved(void *unused, uint32_t line, bool write)
     struct lab_channel *c = &channels[socket][line % LAB_CHANNELS];
 
     qatomic_add(write ? &c->writes : &c->reads, lab.o.line / CAS_BYTES);
+    if (!write) {
+        rpq_add(&c->halves[line / LAB_CHANNELS % 2]);
+    }
+}
+
+void lab_channel_idle(uint32_t socket, uint32_t channel, uint64_t cycles[2])
+{
+    uint64_t now = cycles_now();
+
+    if (socket < LAB_PMON_SOCKETS && channel < LAB_CHANNELS) {
+        cycles[1] = rpq_busy(&channels[socket][channel].halves[0], now);
+        cycles[0] = now - cycles[1];
+    }
 }
 
 void lab_channel(uint32_t socket, uint32_t channel, uint64_t bytes[2])
@@ -49,12 +116,26 @@ void lab_channel(uint32_t socket, uint32_t channel, uint64_t bytes[2])
     }
 }
 
+/* Of the occupancy, only whether there is some is known. */
+static uint64_t rpq_occurred(struct lab_rpq *q, uint32_t ctl)
+{
+    uint64_t now = cycles_now(), busy = rpq_busy(q, now);
+
+    if (CTL_THRESH(ctl) != 1 || ctl & CTL_EDGE || CTL_UMASK(ctl)) {
+        return 0;
+    }
+    return ctl & CTL_INVERT ? now - busy : busy;
+}
+
 /* What an event of this control has counted since the start. */
 static uint64_t occurred(const struct lab_imc *imc, uint32_t ctl)
 {
     struct lab_channel *c = &channels[imc->socket][imc->channel];
     uint64_t n = 0;
 
+    if (CTL_EVENT(ctl) == EVENT_RPQ_0 || CTL_EVENT(ctl) == EVENT_RPQ_1) {
+        return rpq_occurred(&c->halves[CTL_EVENT(ctl) - EVENT_RPQ_0], ctl);
+    }
     if (CTL_EVENT(ctl) != EVENT_CAS ||
         (CTL_UMASK(ctl) & UMASK_BOTH) != UMASK_BOTH) {
         return 0;

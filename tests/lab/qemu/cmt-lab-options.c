@@ -26,6 +26,7 @@ static const struct {
     NUMBER(closids, 0, LAB_CLOSIDS_MAX),
     NUMBER(snc, 1, 8),
     NUMBER(spaces, 16, 65536),
+    NUMBER(evictions, 0, LAB_EVICTIONS_MAX),
     NUMBER(agent_rmid, 0, 1023),
     NUMBER(signature, 0, UINT32_MAX),
     NUMBER(pti, 0, 1),
@@ -199,6 +200,9 @@ static const char *contradiction(const struct lab_options *o)
     }
     if (o->pmon && (o->amd || o->line < 64)) {
         return "pmon is Intel's, and needs lines of 64 bytes or more";
+    }
+    if (o->evictions > o->spaces) {
+        return "evictions must not be above spaces";
     }
     if (o->abmc && !o->amd) {
         return "abmc is AMD's";

@@ -53,6 +53,7 @@ struct lab_options {
     uint32_t closids;    /* 0: no allocation */
     uint32_t snc;        /* nodes per L3 */
     uint32_t spaces;
+    uint32_t evictions;  /* spaces whose evictions are told apart; 0: none */
     uint32_t agent_rmid; /* what the other agent writes to PQR_ASSOC */
     uint32_t signature;  /* CPUID leaf 1 EAX; 0: QEMU's */
     uint32_t amd;

@@ -52,6 +52,8 @@ struct lab_unit {
 void lab_imc_moved(void *unused, uint32_t line, bool write);
 /* Bytes read; bytes written. */
 void lab_channel(uint32_t socket, uint32_t channel, uint64_t bytes[2]);
+/* Cycles in which no read was pending in the first half; in which some was. */
+void lab_channel_idle(uint32_t socket, uint32_t channel, uint64_t cycles[2]);
 void lab_imc_reset(struct lab_imc *imc, uint32_t socket, uint32_t channel);
 /* @size: 4 or 8; @offset: of its multiples, from the box's control */
 uint64_t lab_imc_read(struct lab_imc *imc, uint32_t offset, unsigned size);

@@ -45,6 +45,9 @@ static void l3_init(struct lab_l3 *l3)
 
     l3->cache = lab_cache_new(lab.o.size / lab.o.line / lab.o.ways, lab.o.ways,
                               lab.o.line, lab.o.rmids, lab.o.spaces);
+    if (lab.o.evictions) {
+        lab_cache_track(l3->cache, lab.o.evictions);
+    }
     if (lab.o.pmon) {
         lab_cache_on_memory(l3->cache, lab_imc_moved, NULL);
     }

@@ -188,10 +188,51 @@ static void measure_killed(void)
 	dev_close(&dev);
 }
 
+/* A recording of the module has what a process was; and of a command, its RMID's. */
+static void measure_recording(void)
+{
+	static const char *const record[] = {
+		"/bin/cmtstat", "record", "-o", "/tmp/a.cmt", "-t", "1.5", NULL
+	};
+	static const char *const replay[] = {
+		"/bin/cmtstat", "replay", "--by", "process", "-i", "0.5", "-n", "2",
+		"--json", "/tmp/a.cmt", NULL
+	};
+	static const char *const command[] = {
+		"/bin/cmtstat", "record", "-f", "-o", "/tmp/a.cmt", "--",
+		"/bin/cmtctl", "measure", "cpu", "0", "-n", "2", "-i", "0.1", NULL
+	};
+	static const char *const containers[] = {
+		"/bin/cmtstat", "replay", "/tmp/a.cmt", NULL
+	};
+	pid_t pid = park(0, "listed");
+	struct cmt_stats before;
+	const char *text;
+	struct dev dev;
+
+	unlink("/tmp/a.cmt");
+	dev_open(&dev, O_RDONLY);
+	before = dev_stats(&dev);
+	text = run(record, 0);
+	has(text, " bytes a sample) in /tmp/a.cmt");
+	CHECK(!strstr(text, "LOST"), "%.800s", text);
+	text = run(replay, 0);
+	has(text, "\"comm\":\"listed\"");
+	has(text, "\"gaps\":0");
+	CHECK(!strstr(text, "is missing"), "%.800s", text);
+	CHECK(!strstr(text, "not ended"), "%.800s", text);
+	has(run(command, 0), "cpu 0: RMID ");
+	has(run(containers, 0), "RECORDING of ");
+	wait_active(&dev, before.rmids_active);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
 const struct test measure_tests[] = {
 	{ "measure_process", measure_process, MANUAL, 40 },
 	{ "measure_command", measure_command, MANUAL, 40 },
 	{ "measure_light", measure_light, "ring_records=16384", 40 },
+	{ "measure_recording", measure_recording, "ring_records=16384", 40 },
 	{ "measure_killed", measure_killed, MANUAL, 40 },
 	{ }
 };

@@ -282,7 +282,7 @@ static void sample_exclude(void)
 	CHECK(!quiet, "%llu ticks and samples of CPU 1",
 	      (unsigned long long)quiet);
 	/* one that has not run would be in one of CMT_TURN_TICKS */
-	CHECK(samples > ticks / 8, "in %llu of %llu ticks",
+	CHECK(samples * 2 * slowness > ticks, "in %llu of %llu ticks",
 	      (unsigned long long)samples, (unsigned long long)ticks);
 	log_free(&rec.log);
 	reap(pid, SIGKILL);
