@@ -78,6 +78,22 @@ static bool is_later(const struct cmt_slot_channel *c,
 	return record->cpu >= c->cpu;
 }
 
+/* Sums never decrease: of records of one time, the one with more is later. */
+static void update_cycles(struct cmt_slot_channel *c,
+			  const struct cmt_record *record)
+{
+	bool later = record->ts == c->cycles_ts ?
+		     record->channels.idle_cycles > c->idle_cycles :
+		     cmt_ts_before(c->cycles_ts, record->ts);
+
+	if (c->flags & CMT_F_CHANNEL_IDLE && !later)
+		return;
+	c->flags |= CMT_F_CHANNEL_IDLE;
+	c->cycles_ts = record->ts;
+	c->idle_cycles = record->channels.idle_cycles;
+	c->busy_cycles = record->channels.busy_cycles;
+}
+
 /* A new channel has neither a flag nor a time. */
 static void update(struct cmt_slot_channel *c, const struct cmt_record *record)
 {
@@ -86,6 +102,8 @@ static void update(struct cmt_slot_channel *c, const struct cmt_record *record)
 
 	c->flags |= record->flags & (CMT_F_CHANNEL | CMT_F_REBASED |
 				     CMT_F_UNAVAILABLE);
+	if (has && record->flags & CMT_F_CHANNEL_IDLE)
+		update_cycles(c, record);
 	if (had > has || (had == has && c->ts && !is_later(c, record)))
 		return;
 	c->ts = record->ts;

@@ -52,6 +52,7 @@ struct cmt_containers {
 	bool runtimes_only;	/* what cmt-names(8) wrote is not read */
 	struct cmt_names names;
 	struct cmt_cache cache;
+	uint64_t paths;		/* that items got, ever */
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -68,7 +69,8 @@ static bool is_due(uint64_t due, uint64_t now)
 }
 
 /* In place: who asked before keeps a pointer to the container. */
-static int item_path(struct cmt_item *item, const char *path)
+static int item_path(struct cmt_containers *containers, struct cmt_item *item,
+		     const char *path)
 {
 	char *copy = strdup(path);
 
@@ -77,6 +79,7 @@ static int item_path(struct cmt_item *item, const char *path)
 	free(item->path);
 	item->path = copy;
 	item->serial++;
+	containers->paths++;
 	item->container.path = copy;
 	cmt_container_name(copy, &item->container);
 	return 0;
@@ -175,7 +178,8 @@ static int walk_fn(void *ctx, uint64_t id, const char *path)
 	struct cmt_containers *containers = ctx;
 	struct cmt_item *item = cmt_cache_find(&containers->cache, id);
 
-	return item && !item->path && !item->given ? item_path(item, path) : 0;
+	return item && !item->path && !item->given ?
+	       item_path(containers, item, path) : 0;
 }
 
 /*
@@ -198,7 +202,7 @@ static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 	return now + containers->retry_ns;
 }
 
-static int ask_kernel(const struct cmt_containers *containers,
+static int ask_kernel(struct cmt_containers *containers,
 		      struct cmt_item *item)
 {
 	char path[PATH_MAX];
@@ -206,7 +210,7 @@ static int ask_kernel(const struct cmt_containers *containers,
 					 item->container.cgroup_id, path,
 					 sizeof(path));
 
-	return err ? err : item_path(item, path);
+	return err ? err : item_path(containers, item, path);
 }
 
 static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
@@ -257,7 +261,7 @@ cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,
 {
 	struct cmt_item *item = cmt_cache_get(&containers->cache, cgroup_id);
 
-	if (!item || (!item->path && item_path(item, path)))
+	if (!item || (!item->path && item_path(containers, item, path)))
 		return NULL;
 	containers->runtimes_only = true;
 	cmt_containers_refresh(containers, item);
@@ -291,6 +295,11 @@ void cmt_containers_unpin(struct cmt_containers *containers,
 	item->pins--;
 	if (containers->cache.nr_items > containers->cache.max && !item->pins)
 		cmt_cache_drop(&containers->cache, item);
+}
+
+uint64_t cmt_containers_paths(const struct cmt_containers *containers)
+{
+	return containers->paths;
 }
 
 static void put_text(char *to, size_t size, const char *from)
@@ -343,7 +352,7 @@ int cmt_containers_put(struct cmt_containers *containers,
 	state = given_state(container);
 	item = state ? cmt_cache_get(&containers->cache,
 				     container->cgroup_id) : NULL;
-	err = item ? item_path(item, container->path) : -ENOMEM;
+	err = item ? item_path(containers, item, container->path) : -ENOMEM;
 	if (err) {
 		free(state);
 		return err;

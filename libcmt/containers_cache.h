@@ -52,6 +52,8 @@ struct cmt_item *cmt_containers_pin(struct cmt_containers *containers,
 				    uint64_t id);
 void cmt_containers_unpin(struct cmt_containers *containers,
 			  struct cmt_item *item);
+/* Another number whenever the path of some item has changed. */
+uint64_t cmt_containers_paths(const struct cmt_containers *containers);
 
 /*
  * For cmt-names(8): look up a cgroup whose path was just read, in the runtimes' own

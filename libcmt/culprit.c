@@ -17,6 +17,8 @@
 			 COUNTED | CMT_CULPRIT_IDLE)
 #define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES)
+#define SAMPLE_FLAGS	(CMT_CULPRIT_NO_VICTIM | CMT_CULPRIT_NO_REST)
+#define SLOT_FLAGS	(CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE)
 #define AHEAD		4	/* samples */
 #define BYTES_MAX	(1ULL << 50)	/* or cycles, in a slot: more cannot be */
 
@@ -74,10 +76,11 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->series = calloc((size_t)n * CULPRIT_SERIES, sizeof(*c->series));
 	c->order = malloc(n * sizeof(*c->order));
 	c->active = malloc(n * sizeof(*c->active));
+	c->before = malloc(n * sizeof(*c->before));
 	c->hash = malloc(size * sizeof(*c->hash));
 	c->samples_now = calloc(n, sizeof(*c->samples_now));
-	if (!c->cells || !c->series || !c->order || !c->active || !c->hash ||
-	    !c->samples_now) {
+	if (!c->cells || !c->series || !c->order || !c->active || !c->before ||
+	    !c->hash || !c->samples_now) {
 		cmt_culprit_free(c);
 		return -ENOMEM;
 	}
@@ -106,6 +109,7 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 	free(culprit->series);
 	free(culprit->order);
 	free(culprit->active);
+	free(culprit->before);
 	free(culprit->hash);
 	free(culprit->samples_now);
 	free(culprit);
@@ -214,21 +218,23 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 
 /*
  * Traffic of several slots is spread over those of them of which nothing was known:
- * in the others it was idle.  What is older than all that is kept is left out.
+ * in the others it was idle.
  */
 static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 			uint32_t span)
 {
-	uint32_t n = 1;
+	uint32_t n = 1, slots;
 
 	while (n < span && n < CULPRIT_RECENT && !(cell->has_traffic >> n & 1))
 		n++;
-	if (n == CULPRIT_RECENT && span > n)
-		kib *= (float)n / (float)span;
+	slots = n == CULPRIT_RECENT ? span : n;
+	kib /= (float)slots;
 	for (uint32_t i = 0; i < n; i++) {
-		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib / n;
+		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib;
 		cell->has_traffic |= (uint16_t)(1U << i);
 	}
+	if (slots > CULPRIT_BLOCK)
+		culprit_blocks_late(cell, slot, kib, slots);
 }
 
 /* Signed values are faster to convert, and none is as great. */
@@ -291,6 +297,7 @@ static void wake(struct culprit_cell *cell, uint64_t slot)
 	cell->lost_mean *= kept;
 	cell->rate_mean *= kept;
 	cell->mean_slot = slot - 1;
+	cell->blind = 0;
 	culprit_blocks(cell, slot - 1);
 	cell->onset = slot;
 	cell->calm = false;
@@ -304,11 +311,32 @@ static void calm_down(struct culprit_cell *cell)
 	cell->excess = 0;
 	cell->lost = 0;
 	cell->refetched = 0;
-	cell->passed = 0;
-	cell->harmed = 0;
-	cell->squeezed = 0;
-	cell->crept = 0;
-	cell->grew = 0;
+	culprit_cell_acquit(cell);
+}
+
+static void set_active(struct cmt_culprit *culprit, uint32_t index)
+{
+	culprit->active[culprit->nr_active++] = index;
+}
+
+/* What the slot says of a cell; nothing of another one goes into @sample. */
+static void cell_take(struct cmt_culprit *culprit, uint32_t index,
+		      const struct cmt_culprit_sample *sample)
+{
+	struct culprit_cell *cell = &culprit->cells[index];
+	bool still = is_still(cell, sample);
+
+	if (still && cell->calm)
+		return;
+	if (cell->calm)
+		wake(cell, culprit->slot);
+	cell_turn(cell, culprit->slot);
+	set_values(cell, culprit->slot, sample);
+	cell->still = still ? cell->still + 1 : 0;
+	if (cell->still > CULPRIT_RECENT)
+		calm_down(cell);
+	else
+		set_active(culprit, index);
 }
 
 static void take(struct cmt_culprit *culprit,
@@ -316,7 +344,6 @@ static void take(struct cmt_culprit *culprit,
 {
 	uint32_t index = cell_of(culprit, sample, i);
 	struct culprit_cell *cell;
-	bool still;
 
 	if (index == CULPRIT_NOBODY) {
 		culprit->not_followed++;
@@ -326,32 +353,38 @@ static void take(struct cmt_culprit *culprit,
 	if (cell->seen == culprit->slot)
 		return;
 	cell->seen = culprit->slot;
-	culprit->nr_seen++;
-	still = is_still(cell, sample);
-	if (still && cell->calm)
-		return;
-	if (cell->calm)
-		wake(cell, culprit->slot);
+	cell->away = sample->flags & CMT_CULPRIT_NO_REST;
 	cell->flags = sample->flags;
-	cell_turn(cell, culprit->slot);
-	set_values(cell, culprit->slot, sample);
-	cell->still = still ? cell->still + 1 : 0;
-	if (cell->still > CULPRIT_RECENT)
-		calm_down(cell);
-	else
-		culprit->active[culprit->nr_active++] = index;
+	culprit->nr_seen++;
+	cell_take(culprit, index, sample);
 }
 
 /* A slot begins: nobody was seen in it yet. */
 static void next_slot(struct cmt_culprit *culprit)
 {
+	uint32_t *active = culprit->active;
+
 	culprit->slot++;
 	culprit->nr_seen = 0;
+	culprit->active = culprit->before;
+	culprit->before = active;
+	culprit->nr_before = culprit->nr_active;
 	culprit->nr_active = 0;
 }
 
-/* Those that are not in this slot. */
-static void pass_over(struct cmt_culprit *culprit)
+static void cell_unknown(struct cmt_culprit *culprit, uint32_t index)
+{
+	struct culprit_cell *cell = &culprit->cells[index];
+
+	if (cell->calm)
+		wake(cell, culprit->slot);
+	cell->still = 0;
+	cell_turn(cell, culprit->slot);
+	set_active(culprit, index);
+}
+
+/* Those that are not in this slot.  @all: all that are there were to be in it. */
+static void pass_over(struct cmt_culprit *culprit, bool all)
 {
 	if (culprit->nr_seen == culprit->nr_owners)
 		return;
@@ -360,16 +393,42 @@ static void pass_over(struct cmt_culprit *culprit)
 
 		if (!cell->used || cell->seen == culprit->slot)
 			continue;
-		if (culprit->slot - cell->seen > CULPRIT_FORGET) {
+		if (all && !cell->away)
+			cell->seen = culprit->slot - 1;
+		cell->away |= all;
+		if (cell->away && culprit->slot - cell->seen > CULPRIT_FORGET)
 			remove_cell(culprit, i);
-			continue;
-		}
-		if (cell->calm)
-			wake(cell, culprit->slot);
-		cell->still = 0;
-		cell_turn(cell, culprit->slot);
-		culprit->active[culprit->nr_active++] = i;
+		else
+			cell_unknown(culprit, i);
 	}
+}
+
+/* Those that are not in this slot were idle; of who was calm nothing is new. */
+static void rest_idle(struct cmt_culprit *culprit)
+{
+	static const struct cmt_culprit_sample idle = {
+		.valid = CMT_CULPRIT_IDLE,
+	};
+
+	for (uint32_t i = 0; i < culprit->nr_before; i++) {
+		uint32_t index = culprit->before[i];
+		const struct culprit_cell *cell = &culprit->cells[index];
+
+		if (!cell->used || cell->seen == culprit->slot)
+			continue;
+		if (cell->away)
+			cell_unknown(culprit, index);
+		else
+			cell_take(culprit, index, &idle);
+	}
+}
+
+static void take_rest(struct cmt_culprit *culprit, uint32_t flags)
+{
+	if ((flags & SLOT_FLAGS) == SLOT_FLAGS)
+		rest_idle(culprit);
+	else
+		pass_over(culprit, !(flags & CMT_CULPRIT_SLOT_PART));
 }
 
 /* The cells are too many for the first cache. */
@@ -390,9 +449,10 @@ static void begin_anew(struct cmt_culprit *culprit)
 {
 	culprit->base = culprit->slot;
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		if (culprit->cells[i].used)
-			culprit_cell_anew(&culprit->cells[i], false,
-					  culprit->slot);
+		if (!culprit->cells[i].used)
+			continue;
+		culprit_cell_anew(&culprit->cells[i], false, culprit->slot);
+		set_active(culprit, i);
 	}
 }
 
@@ -408,7 +468,7 @@ static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
 	culprit_decay(culprit, slots);
 	while (slots--) {
 		next_slot(culprit);
-		pass_over(culprit);
+		pass_over(culprit, false);
 	}
 }
 
@@ -422,7 +482,7 @@ sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
 static bool sample_possible(const struct cmt_culprit_sample *sample)
 {
 	return !(sample->valid & ~VALID_KNOWN) &&
-	       !(sample->flags & ~CMT_CULPRIT_NO_VICTIM) &&
+	       !(sample->flags & ~SAMPLE_FLAGS) &&
 	       sample->domain < CULPRIT_DOMAINS &&
 	       sample->occupancy_bytes < BYTES_MAX &&
 	       sample->traffic_bytes < BYTES_MAX &&
@@ -452,7 +512,8 @@ static bool slot_possible(const struct cmt_culprit *culprit,
 	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
 			      past % culprit->opts.slot_ns))
 		return false;
-	return samples_possible(slot);
+	return !(slot->flags & ~SLOT_FLAGS) && !slot->reserved &&
+	       slot->flags != CMT_CULPRIT_SLOT_IDLE && samples_possible(slot);
 }
 
 int cmt_culprit_add(struct cmt_culprit *culprit,
@@ -480,7 +541,7 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	}
 	culprit->slots++;
 	culprit->samples += slot->nr_samples;
-	pass_over(culprit);
+	take_rest(culprit, slot->flags);
 	culprit_flows(culprit);
 	culprit_judge(culprit);
 	return (int)culprit->queue_nr;

@@ -48,6 +48,24 @@ static void sorted_insert(struct culprit_series *series, float value)
 	series->nr++;
 }
 
+/* Only what is between the two values moves. */
+static void sorted_replace(struct culprit_series *series, float old, float value)
+{
+	uint32_t from = lower_bound(series, old);
+	uint32_t to = lower_bound(series, value);
+	float *sorted = series->sorted;
+
+	if (to > from) {
+		to--;
+		memmove(&sorted[from], &sorted[from + 1],
+			(to - from) * sizeof(float));
+	} else {
+		memmove(&sorted[to + 1], &sorted[to],
+			(from - to) * sizeof(float));
+	}
+	sorted[to] = value;
+}
+
 /* Block number @block: its value goes into the window when the lag is over. */
 static void series_push(struct culprit_series *series, uint64_t block, float value)
 {
@@ -58,10 +76,14 @@ static void series_push(struct culprit_series *series, uint64_t block, float val
 	series->ring[at] = value;
 	if (old == due)
 		return;
-	if (!isnan(old))
+	if (isnan(old) && isnan(due))
+		return;
+	if (isnan(due))
 		sorted_remove(series, old);
-	if (!isnan(due))
+	else if (isnan(old))
 		sorted_insert(series, due);
+	else
+		sorted_replace(series, old, due);
 }
 
 /* At @percent, NAN if there is nothing. */
@@ -93,6 +115,9 @@ float culprit_deviation(const struct culprit_series *series)
 	}
 	return last;
 }
+
+_Static_assert((CULPRIT_LEARN + CULPRIT_LAG) * CULPRIT_BLOCK <= CMT_CULPRIT_LEARN,
+	       "who is there from the first slot on has baselines by then");
 
 static void baselines(struct culprit_cell *cell)
 {
@@ -127,11 +152,7 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->has_occupancy = born ? 0xffff : 0;
 	cell->has_traffic = cell->has_occupancy;
 	cell->has_counters = 0;
-	cell->passed = 0;
-	cell->harmed = 0;
-	cell->squeezed = 0;
-	cell->grew = 0;
-	cell->crept = 0;
+	culprit_cell_acquit(cell);
 	cell->calm = false;
 	cell->still = 0;
 	cell->occupancy = past;
@@ -196,10 +217,24 @@ static void all_calm(struct culprit_cell *cell, uint64_t slot)
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
 }
 
-void culprit_blocks(struct culprit_cell *cell, uint64_t slot)
+/* What is not in the window yet, for the lag, can still be told. */
+void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
+			 uint32_t slots)
 {
-	if (slot - cell->block_slot < CULPRIT_BLOCK)
-		return;
+	float *ring = cell->series[CULPRIT_OF_TRAFFIC].ring;
+	uint64_t block = cell->block_slot / CULPRIT_BLOCK;
+
+	for (uint32_t i = 0; i < CULPRIT_LAG && i < block; i++) {
+		uint64_t start = (block - i - 1) * CULPRIT_BLOCK;
+		float *value = &ring[(block - i) % CULPRIT_RING];
+
+		if (slot - start < slots && isnan(*value))
+			*value = rate;
+	}
+}
+
+void culprit_blocks_end(struct culprit_cell *cell, uint64_t slot)
+{
 	if (cell->calm &&
 	    slot - cell->block_slot > CULPRIT_RING * CULPRIT_BLOCK)
 		all_calm(cell, slot);

@@ -85,49 +85,57 @@ static struct culprit_cell *cell_of(struct cmt_culprit *culprit, uint64_t id)
 	return NULL;
 }
 
-/* @ticks: since the last look; all 0: not known */
+bool culprit_look(int root, const struct cmt_container *container,
+		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
+		  struct cmt_culprit_cpu *cpu)
+{
+	struct culprit_cpu was = *kept, now;
+
+	*cpu = (struct cmt_culprit_cpu){ .sz = sizeof(*cpu) };
+	if (!container->path ||
+	    !culprit_read_cgroup(root, container->path, container->own_len,
+				 container->cgroup_id, &now))
+		return false;
+	now.ts_ns = now_ns();
+	*kept = now;
+	if (!was.ts_ns || now.ts_ns - was.ts_ns < LOOK_MIN_NS ||
+	    now.ts_ns - was.ts_ns > LOOK_MAX_NS)
+		return false;
+	cpu->id = container->cgroup_id;
+	cpu->start_ns = was.ts_ns;
+	cpu->end_ns = now.ts_ns;
+	add_waits(cpu, &was, &now);
+	add_stolen(cpu, &was, &now, ticks);
+	return true;
+}
+
+void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks)
+{
+	struct culprit_steal was = *kept, now;
+
+	*ticks = (struct culprit_steal){ 0 };
+	if (!culprit_read_steal(&now))
+		return;
+	*kept = now;
+	if (!was.busy || now.busy < was.busy || now.stolen < was.stolen)
+		return;
+	ticks->busy = now.busy - was.busy;
+	ticks->stolen = now.stolen - was.stolen;
+}
+
 static void look_at(struct cmt_culprit *culprit,
 		    const struct cmt_usage_frame *frame,
 		    const struct cmt_usage_row *row,
 		    const struct culprit_steal *ticks)
 {
 	const struct cmt_container *container = row->container;
-	struct cmt_culprit_cpu cpu = { .sz = sizeof(cpu) };
-	struct culprit_cpu was, now;
+	uint64_t id = cmt_culprit_id(frame, row);
 	struct culprit_cell *cell;
+	struct cmt_culprit_cpu cpu;
 
-	cpu.id = cmt_culprit_id(frame, row);
-	cell = container && container->path && container->cgroup_id == cpu.id ?
-	       cell_of(culprit, cpu.id) : NULL;
-	if (!cell || !culprit_read_cgroup(culprit->root, container->path,
-					  container->own_len, cpu.id, &now))
-		return;
-	now.ts_ns = now_ns();
-	was = cell->cpu;
-	cell->cpu = now;
-	if (!was.ts_ns || now.ts_ns - was.ts_ns < LOOK_MIN_NS ||
-	    now.ts_ns - was.ts_ns > LOOK_MAX_NS)
-		return;
-	cpu.start_ns = was.ts_ns;
-	cpu.end_ns = now.ts_ns;
-	add_waits(&cpu, &was, &now);
-	add_stolen(&cpu, &was, &now, ticks);
-	cmt_culprit_add_cpu(culprit, &cpu);
-}
-
-static void look_at_machine(struct cmt_culprit *culprit,
-			    struct culprit_steal *ticks)
-{
-	struct culprit_steal was = culprit->steal, now;
-
-	*ticks = (struct culprit_steal){ 0 };
-	if (!culprit_read_steal(&now))
-		return;
-	culprit->steal = now;
-	if (!was.busy || now.busy < was.busy || now.stolen < was.stolen)
-		return;
-	ticks->busy = now.busy - was.busy;
-	ticks->stolen = now.stolen - was.stolen;
+	cell = container && container->cgroup_id == id ? cell_of(culprit, id) : NULL;
+	if (cell && culprit_look(culprit->root, container, ticks, &cell->cpu, &cpu))
+		cmt_culprit_add_cpu(culprit, &cpu);
 }
 
 int cmt_culprit_refresh(struct cmt_culprit *culprit,
@@ -141,7 +149,7 @@ int cmt_culprit_refresh(struct cmt_culprit *culprit,
 		culprit->root = cmt_cgroup_open(root);
 	if (culprit->root < 0)
 		return culprit->root;
-	look_at_machine(culprit, &ticks);
+	culprit_look_at_machine(&culprit->steal, &ticks);
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		look_at(culprit, frame, cmt_usage_row_at(frame, i), &ticks);
 	return (int)culprit->queue_nr;

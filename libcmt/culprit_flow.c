@@ -101,13 +101,24 @@ static bool allocates(const struct cmt_culprit *culprit,
 	return cell->occupancy + culprit->unit >= 0.1f * cell->rate;
 }
 
-static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell)
+/*
+ * A rate that comes late is that of the slots since the last one, too: who is read
+ * seldom moves no less.
+ */
+static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell,
+		  bool known)
 {
 	float weight = 1.0f / CULPRIT_SECOND;
 
 	cell->mean_slot = culprit->slot;
 	cell->lost_mean += weight * (cell->lost - cell->lost_mean);
+	if (!known && cell->blind < CULPRIT_GAP) {
+		cell->blind++;
+		return;
+	}
+	weight *= 1 + (float)cell->blind;
 	cell->rate_mean += weight * (cell->rate - cell->rate_mean);
+	cell->blind = 0;
 }
 
 /* What is fetched above the median, and not forgotten yet. */
@@ -146,20 +157,46 @@ static float gain_least(const struct cmt_culprit *culprit,
 			   CULPRIT_SPREAD * spread);
 }
 
+/* For as long as rates are means of: then all of cell_flow() is 0. */
+static bool is_idle(const struct culprit_cell *cell)
+{
+	return cell->still > CULPRIT_MEAN;
+}
+
+static void idle_flow(const struct cmt_culprit *culprit,
+		      struct culprit_cell *cell, struct culprit_domain *domain)
+{
+	cell->rate = 0;
+	cell->lost = 0;
+	cell->excess = 0;
+	means(culprit, cell, true);
+	if (!cell->known)
+		return;
+	domain->usual += cell->traffic50;
+	refetch(culprit, cell);
+	count_up(culprit, cell, domain);
+}
+
 /* The first pass: this cell by itself. */
 static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
 	struct culprit_cell *cell = &culprit->cells[index];
 	struct culprit_domain *domain = &culprit->domains[cell->domain];
 	float gain, in;
+	bool known;
 	uint32_t n;
 
+	if (is_idle(cell)) {
+		idle_flow(culprit, cell, domain);
+		return;
+	}
 	in = sum_traffic(culprit, cell, &n);
 	/* too little is known: no rate */
-	cell->rate = 2 * n >= CULPRIT_MEAN ? in / n : 0;
+	known = 2 * n >= CULPRIT_MEAN;
+	cell->rate = known ? in / n : 0;
 	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
-	means(culprit, cell);
+	means(culprit, cell, known);
 	domain->traffic += cell->rate;
 	if (allocates(culprit, cell))
 		domain->rate += cell->rate;

@@ -62,9 +62,32 @@ static void shift(uint8_t *bits, bool held_now)
 static float own_part(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell)
 {
-	return cell->own / culprit->grown;
+	return cell->own > 0 ? cell->own / culprit->grown : 0;
 }
 
+/* What others took from the cell, in all; @first: who took most, if somebody did. */
+static float claimed(const struct cmt_culprit *culprit,
+		     const struct culprit_cell *cell,
+		     struct culprit_source *first)
+{
+	float total = 0;
+
+	first->kib = 0;
+	for (uint32_t i = 0; i < cell->nr_debts; i++) {
+		float kib = cell->debts[i].grown / culprit->grown;
+
+		if (kib < 1)
+			continue;
+		total += kib;
+		if (kib > first->kib)
+			*first = (struct culprit_source){
+				.cell = cell->debts[i].cell, .kib = kib,
+			};
+	}
+	return total;
+}
+
+/* The same, by each. */
 static void claims_of(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell, struct culprit_list *claims)
 {
@@ -93,22 +116,20 @@ static bool in_crowd(const struct cmt_culprit *culprit,
 /* The conditions of a sudden loss that counters do not touch. */
 static bool taken(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell,
-		  const struct culprit_list *claims, bool counted)
+		  const struct culprit_source *claim, float total, bool counted)
 {
-	const struct culprit_cell *first =
-		&culprit->cells[claims->sources[0].cell];
-	float most = claims->sources[0].kib;
+	const struct culprit_cell *first = &culprit->cells[claim->cell];
+	float most = claim->kib;
 	float part = counted ? CULPRIT_LOST_B : CULPRIT_LOST_A;
 	float refetch = counted ? CULPRIT_REFETCH_B : CULPRIT_REFETCH_A;
 	float gone = cell->occupancy50 - held(culprit, cell);
 	float gained = first->occupancy - first->occupancy50;
 
 	return most >= culprit_least(cell) &&
-	       !in_crowd(culprit, &claims->sources[0]) &&
-	       most >= CULPRIT_SHARE * claims->total &&
+	       !in_crowd(culprit, claim) && most >= CULPRIT_SHARE * total &&
 	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
-	       claims->total >= CULPRIT_SELF * own_part(culprit, cell) &&
-	       cell->refetched <= refetch * claims->total &&
+	       total >= CULPRIT_SELF * own_part(culprit, cell) &&
+	       cell->refetched <= refetch * total &&
 	       gained >= (counted ? 0 : CULPRIT_GAINED * most);
 }
 
@@ -161,29 +182,42 @@ static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	culprit_tell(culprit, cell, suspects, &verdict);
 }
 
+/* For certain: then claims need not be added up one by one.  Most cells are so, most of the time. */
+static bool owed_little(const struct cmt_culprit *culprit,
+			const struct culprit_cell *cell)
+{
+	float sum = 0;
+
+	for (uint32_t i = 0; i < cell->nr_debts; i++)
+		sum += cell->debts[i].grown;
+	return 1.001f * sum < culprit_least(cell) / 8 * culprit->grown;
+}
+
 static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
+	struct culprit_source first = { 0 };
 	struct culprit_list claims;
 	struct culprit_pace pace;
+	float total = 0;
 
-	claims.total = 0;
-	if (cell->nr_debts)
-		claims_of(culprit, cell, &claims);
-	if (claims.total < culprit_least(cell) / 8) {
+	if (!owed_little(culprit, cell))
+		total = claimed(culprit, cell, &first);
+	if (total < culprit_least(cell) / 8) {
 		cell->onset = culprit->slot;
 		cell->passed = 0;
 		cell->harmed = 0;
 		return false;
 	}
 	culprit_pace(culprit, cell, &pace);
-	shift(&cell->harmed, harmed(cell, &pace, claims.sources[0].kib));
-	shift(&cell->passed, taken(culprit, cell, &claims, pace.known) &&
+	shift(&cell->harmed, harmed(cell, &pace, first.kib));
+	shift(&cell->passed, taken(culprit, cell, &first, total, pace.known) &&
 	      may_accuse(culprit, cell, &pace));
 	if (!(cell->passed & 1) ||
 	    count(cell->passed >> 1, 3) < CULPRIT_PASSED)
 		return false;
 	if (pace.known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
 		return false;
+	claims_of(culprit, cell, &claims);
 	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims, 2);
 	return true;
 }
@@ -270,21 +304,30 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 		     5);
 }
 
+/* Who grows by itself holds no less than before; who does has lost it to another one. */
+static bool holds_less(const struct cmt_culprit *culprit,
+		       const struct culprit_cell *cell)
+{
+	float gone = cell->occupancy50 - held(culprit, cell);
+
+	return gone >= culprit_max(2 * culprit->unit,
+				   CULPRIT_LOST_A * cell->occupancy50);
+}
+
 static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	static const struct culprit_list nobody;
 	float own = own_part(culprit, cell);
-	struct culprit_list claims;
+	struct culprit_source first;
 	struct culprit_pace pace;
 
 	if (own < culprit_least(cell)) {
 		cell->grew = 0;
 		return;
 	}
-	claims_of(culprit, cell, &claims);
 	culprit_pace(culprit, cell, &pace);
-	shift(&cell->grew, cell->excess > 0 &&
-	      claims.total < CULPRIT_SELF * own && harmed(cell, &pace, own));
+	shift(&cell->grew, cell->excess > 0 && !holds_less(culprit, cell) &&
+	      claimed(culprit, cell, &first) < CULPRIT_SELF * own && harmed(cell, &pace, own));
 	if (cell->grew & 1 && count(cell->grew, 8) >= 6)
 		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody, 6);
 }

@@ -17,6 +17,8 @@
 
 #include "culprit_params.h"
 
+struct cmt_container;
+
 #define CULPRIT_FORGET	2000	/* slots without a sample */
 #define CULPRIT_SECOND	1000	/* slots that the standing picture is the mean of */
 #define CULPRIT_GAP	64	/* slots left out before all begins anew */
@@ -82,9 +84,12 @@ struct culprit_cell {
 	/* what each slot touches comes first */
 	uint64_t id;
 	uint32_t domain;
-	uint32_t flags;		/* CMT_CULPRIT_NO_VICTIM */
+	uint32_t flags;		/* of the last sample */
 	bool used;
 	bool calm;		/* idle, and nothing changes */
+	bool away;		/* it was not where all were to be, or its last sample
+				 * has CMT_CULPRIT_NO_REST
+				 */
 	uint64_t seen;		/* the last slot with a sample */
 	uint32_t still;		/* slots in which nothing changed */
 	uint64_t block_slot;	/* the next block begins here */
@@ -118,6 +123,7 @@ struct culprit_cell {
 	float lost_mean;	/* of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
+	uint32_t blind;		/* slots since its rate was known */
 	uint32_t next;		/* of the same hash */
 	struct culprit_series *series;	/* CULPRIT_SERIES of them */
 };
@@ -167,6 +173,8 @@ struct cmt_culprit {
 	uint32_t nr_seen;	/* cells with a sample in this slot */
 	uint32_t nr_active;
 	uint32_t *active;	/* those that are not calm */
+	uint32_t nr_before;	/* and those that were not in the slot before */
+	uint32_t *before;
 	struct cmt_culprit_sample *samples_now;	/* of a frame, max_owners */
 	uint32_t cpus;		/* the most that ticked lately, */
 	uint64_t cpus_slot;	/* then */
@@ -183,6 +191,16 @@ static inline float culprit_max(float a, float b)
 	return a > b ? a : b;
 }
 
+/* No condition has held lately. */
+static inline void culprit_cell_acquit(struct culprit_cell *cell)
+{
+	cell->passed = 0;
+	cell->harmed = 0;
+	cell->squeezed = 0;
+	cell->grew = 0;
+	cell->crept = 0;
+}
+
 /* What one must take of a cell to be named. */
 static inline float culprit_least(const struct culprit_cell *cell)
 {
@@ -194,8 +212,20 @@ void culprit_series_init(struct culprit_series *series, float value);
 void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
 /* The median distance of known values, of which there is one, from their median. */
 float culprit_deviation(const struct culprit_series *series);
-/* Blocks that end before @slot. */
-void culprit_blocks(struct culprit_cell *cell, uint64_t slot);
+/* At least one block ends before @slot. */
+void culprit_blocks_end(struct culprit_cell *cell, uint64_t slot);
+/* Blocks that end before @slot: mostly none does. */
+static inline void culprit_blocks(struct culprit_cell *cell, uint64_t slot)
+{
+	if (slot - cell->block_slot >= CULPRIT_BLOCK)
+		culprit_blocks_end(cell, slot);
+}
+/*
+ * The traffic of the last @slots, a slot, where it was not known when their blocks ended:
+ * RMID 0 is read once in 32 ticks.
+ */
+void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
+			 uint32_t slots);
 
 /* culprit_flow.c */
 /* @slots more: old debts count less. */
@@ -236,6 +266,17 @@ bool culprit_parse_steal(const char *text, struct culprit_steal *steal);
 bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
 			 struct culprit_cpu *cpu);
 bool culprit_read_steal(struct culprit_steal *steal);
+
+/* culprit_cpu.c */
+/*
+ * What kept a cgroup from running since @kept, which is from the last look, or zero.
+ * @ticks: as of culprit_look_at_machine().  Returns false: it is not known.
+ */
+bool culprit_look(int root, const struct cmt_container *container,
+		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
+		  struct cmt_culprit_cpu *cpu);
+/* @ticks: since the last look; all 0: not known */
+void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks);
 
 /* culprit_verdict.c */
 /* The confidence is 0: it is filled in here. */

@@ -7,19 +7,18 @@
 #include <cmt/usage.h>
 
 #define SLOT_NS		1000000ULL
-#define ID_TAG		(0xffULL << 56)	/* above the ids of all cgroups */
 
 enum { ID_KIND, ID_CPU, ID_RESCTRL, ID_RMID };
 
 static uint64_t tagged(uint64_t what, uint32_t high, uint32_t low)
 {
-	return ID_TAG | what << 52 | (uint64_t)high << 32 | low;
+	return CMT_CULPRIT_NO_CGROUP | what << 52 | (uint64_t)high << 32 | low;
 }
 
 static bool in_cgroup(const struct cmt_usage_row *row)
 {
 	return row->kind == CMT_USAGE_OWNER && row->owner == CMT_OWNER_CGROUP &&
-	       row->cgroup_id && row->cgroup_id < ID_TAG;
+	       row->cgroup_id && row->cgroup_id < CMT_CULPRIT_NO_CGROUP;
 }
 
 uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
@@ -60,13 +59,16 @@ static bool all_ticked(struct cmt_culprit *culprit,
 	return frame->nr_cpus == culprit->cpus && !frame->nr_gaps;
 }
 
-/* Was it not read because it did not run?  With counters that is known. */
+/*
+ * Was it not read because it did not run?  With counters that is known.  RMID 0 is read
+ * in its turn only, whatever ran.
+ */
 static bool did_not_run(const struct cmt_usage_frame *frame,
 			const struct cmt_usage_row *row)
 {
 	if (row->counters.known)
 		return !row->counters.partial && !row->counters.ran_ns;
-	return !frame->counted_ns;
+	return !frame->counted_ns && row->kind != CMT_USAGE_UNATTRIBUTED;
 }
 
 static void sample_read(const struct cmt_usage_row *row,
@@ -117,12 +119,25 @@ static void sample_of(const struct cmt_usage_frame *frame, bool ticked,
 		.flags = row->kind == CMT_USAGE_OWNER ? 0 :
 							CMT_CULPRIT_NO_VICTIM,
 	};
+	/* it has its row in each frame, also a brief one, or is there no more */
+	if (!complete)
+		s->flags |= CMT_CULPRIT_NO_REST;
 	if (complete && (!o->age_ns || row->total.known))
 		sample_read(row, s);
 	else if (complete && ticked && did_not_run(frame, row))
 		s->valid = CMT_CULPRIT_IDLE;
 	if (s->valid != CMT_CULPRIT_IDLE)
 		sample_counters(&row->counters, s);
+}
+
+/* Of those that have no row. */
+static uint32_t slot_flags(const struct cmt_usage_frame *frame, bool ticked)
+{
+	if (!frame->brief)
+		return 0;
+	if (!ticked || (frame->counted_ns && frame->brief_why))
+		return CMT_CULPRIT_SLOT_PART;
+	return CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE;
 }
 
 /* A frame on its way to a slot. */
@@ -187,6 +202,7 @@ int cmt_culprit_add_frame(struct cmt_culprit *culprit,
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		add_row(&adding, cmt_usage_row_at(frame, i));
 	slot.nr_samples = adding.nr;
+	slot.flags = slot_flags(frame, adding.ticked);
 	ret = cmt_culprit_add(culprit, &slot);
 	if (ret >= 0)
 		culprit->not_followed += adding.left_out;

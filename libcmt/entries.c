@@ -76,6 +76,7 @@ struct cmt_entries {
 	 */
 	struct entry **rows;
 	uint64_t *carried;		/* bitmap: RMIDs that have one */
+	uint64_t *news;			/* bitmap: see cmt_entries_news() */
 	uint32_t *nr_carried;		/* how many, of each word of the bitmap */
 	struct chunk *chunks;
 	uint32_t room;			/* entries in all of them */
@@ -104,8 +105,9 @@ static int entries_alloc(struct cmt_entries *e)
 	size_t words = bitmap_words(e);
 
 	e->carried = calloc(words, sizeof(*e->carried));
+	e->news = calloc(words, sizeof(*e->news));
 	e->nr_carried = calloc(words, sizeof(*e->nr_carried));
-	if (!e->carried || !e->nr_carried)
+	if (!e->carried || !e->news || !e->nr_carried)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
 		e->slots[i].several = calloc(2 * words, sizeof(uint64_t));
@@ -158,6 +160,7 @@ void cmt_entries_free(struct cmt_entries *entries)
 	free_chunks(entries->chunks);
 	free(entries->rows);
 	free(entries->carried);
+	free(entries->news);
 	free(entries->nr_carried);
 	free(entries->unused);
 	free(entries->out);
@@ -581,6 +584,7 @@ static void update_domain(const struct emit *emit, uint32_t d, size_t word,
 	uint64_t fresh = *sampled;
 	uint64_t old = (domain->before[word] | stale) & ~fresh & ~several;
 
+	emit->e->news[word] |= fresh | domain->before[word];
 	*sampled = 0;
 	domain->before[word] = fresh;
 	if (fresh & ~several)
@@ -732,6 +736,7 @@ static void update_word(struct emit *emit, size_t word)
 	uint64_t *several = &e->slots[emit->slot].several[word];
 	uint64_t stale = take_stale(emit, word);
 
+	e->news[word] = stale | *several;
 	for (uint32_t d = 0; d < e->nr_domains; d++)
 		update_domain(emit, d, word, *several, stale);
 	if (*several)
@@ -768,4 +773,9 @@ uint32_t cmt_entries_emit(struct cmt_entries *e, uint32_t slot, uint64_t end,
 		update_word(&emit, word);
 	*out = e->out;
 	return emit.n;
+}
+
+const uint64_t *cmt_entries_news(const struct cmt_entries *e)
+{
+	return e->news;
 }

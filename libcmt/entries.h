@@ -60,4 +60,11 @@ uint32_t cmt_entries_emit(struct cmt_entries *entries, uint32_t slot,
 			  uint64_t end,
 			  const struct cmt_slot_entry *const **out);
 
+/*
+ * Of the last cmt_entries_emit(): a bitmap of RMIDs.  Of another RMID the same entries
+ * were handed out as by the one before, and nothing in them or of their owners is
+ * another.
+ */
+const uint64_t *cmt_entries_news(const struct cmt_entries *entries);
+
 #endif

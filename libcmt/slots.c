@@ -749,11 +749,17 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 		cmt_snapshot_free(snapshot);
 		return err;
 	}
+	cmt_snapshot_free(slots->snapshot);
 	slots->snapshot = snapshot;
 	slots->synced = missed + 1;
 	if (slots->started)
 		use_snapshot(slots, slots->floor - 1);
 	return 0;
+}
+
+const uint64_t *cmt_slots_news(const struct cmt_slots *slots)
+{
+	return cmt_entries_news(slots->entries);
 }
 
 struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)

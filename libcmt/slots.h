@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the feed does with slots: the window moves by an explicit floor. */
+/*
+ * What the feed does with slots: the window moves by an explicit floor.  And what a usage
+ * may leave out.
+ */
 #ifndef LIBCMT_SLOTS_H
 #define LIBCMT_SLOTS_H
 
@@ -42,11 +45,17 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 /*
  * Tell the slots who owns what, when records had been missed @missed times.
  * @snapshot becomes the slots', also on error.  It is in force from its as_of on;
- * until the floor is there no other one is wanted.  Returns 0, -EINVAL or -ENOMEM.
+ * until the floor is there no other one is wanted, but may replace it.  Returns 0, -EINVAL or -ENOMEM.
  */
 int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 		   uint64_t missed);
 /* Has that been done since, or is it on its way? */
 bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed);
+
+/*
+ * In the callback: a bitmap of RMIDs.  The entries of others were all in the slot that
+ * was handed out before, and say the same.
+ */
+const uint64_t *cmt_slots_news(const struct cmt_slots *slots);
 
 #endif

@@ -7,6 +7,7 @@
  * (no CPU ticks, or one says nothing), the clock says so, after the time that the
  * reader waits for a CPU at most; what comes later counts in the next interval.
  */
+#include <cmt/recording.h>
 #include <cmt/usage.h>
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define LATE_MAX_NS		500000000ULL
 #define FEEDS			64	/* in one call */
 #define POLL_MS			5	/* while a frame is overdue */
-#define AHEAD			8	/* entries of a slot, to be prefetched */
+#define SWEEP_NS		250000000ULL
 
 static uint64_t now_ns(void)
 {
@@ -72,7 +73,7 @@ static struct usage_frame *frame_new(struct cmt_usage *usage)
 	return frame;
 }
 
-static void count_losses(const struct cmt_usage *usage,
+static void count_losses(struct cmt_usage *usage,
 			 struct cmt_usage_frame *frame)
 {
 	struct cmt_reader_counts reader = {
@@ -82,6 +83,11 @@ static void count_losses(const struct cmt_usage *usage,
 
 	if (usage->reader)
 		cmt_reader_counts(usage->reader, &reader);
+	if (usage->replay)
+		usage_replay_counts(usage, &reader);
+	usage->perf.quiet = reader.quiet;
+	if (reader.lost != usage->lost_base)
+		usage_cpus_lost(usage);
 	cmt_slots_counts(usage->slots, &slots);
 	frame->lost_ever = reader.lost;
 	frame->lost = reader.lost - usage->lost_base;
@@ -96,6 +102,8 @@ static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
 {
 	uint64_t since = usage->closed_ns ? usage->closed_ns : usage->first_ns;
 
+	usage->frames++;
+	usage->nr_wanted = 0;
 	to->next = NULL;
 	to->frame = (struct cmt_usage_frame){
 		.start_ns = usage->start_ns,
@@ -115,9 +123,34 @@ static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
 		.counted_ns = usage_counted_ns(usage),
 		.counters = usage->perf.values,
 	};
-	usage_cpus_lost(usage);
 	usage_cpus_sum(usage, &to->frame);
 	count_losses(usage, &to->frame);
+}
+
+static bool new_paths(const struct cmt_usage *usage)
+{
+	return cmt_containers_paths(usage->containers) != usage->swept_paths;
+}
+
+/*
+ * At the end of an interval: after a while, and when something has ended, or is called
+ * otherwise than before.  Intervals that are longer have a sweep each.
+ */
+static bool sweep_due(const struct cmt_usage *usage)
+{
+	return usage->untidy || new_paths(usage) ||
+	       usage->slot_end_ns - usage->swept_ns >= SWEEP_NS;
+}
+
+static void sweep(struct cmt_usage *usage)
+{
+	usage_holdings_sweep(usage);
+	usage_groups_sweep(usage);
+	usage->untidy = false;
+	/* rows may have other names, or be of other owners */
+	usage->whole_due = true;
+	usage->swept_ns = usage->slot_end_ns;
+	usage->swept_paths = cmt_containers_paths(usage->containers);
 }
 
 static void interval_close(struct cmt_usage *usage,
@@ -127,13 +160,19 @@ static void interval_close(struct cmt_usage *usage,
 		usage->lost_base = frame->lost_ever;
 		usage->dropped_base = frame->dropped_ever;
 	}
+	usage->slots_before = usage->nr_slots;
 	usage->slots_now = 0;
 	usage->gaps_now = 0;
-	usage_holdings_close(usage);
 	usage_perf_close(usage);
 	usage_channels_close(usage);
 	usage_cpus_close(usage);
-	usage_groups_close(usage);
+	if (sweep_due(usage))
+		sweep(usage);
+	usage->interval++;
+	usage->nr_news = 0;
+	usage->nr_seen_before = usage->nr_seen;
+	usage->nr_seen = 0;
+	usage->nr_again = 0;
 	usage->closed_ns = usage->last_ns;
 }
 
@@ -180,19 +219,17 @@ static int end_interval(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
 static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 {
 	uint32_t i;
-	int err = 0;
+	int err;
 
+	/* the sums of the last slot wait for a second one in the interval */
+	if (usage->narrow && usage->slots_now)
+		usage_brief_sums(usage);
+	usage->before_ns = usage->slot_end_ns;
+	usage->slot_end_ns = slot->end_ns;
 	usage->nr_slots++;
 	usage->slots_now++;
 	usage->gaps_now += slot->gaps != 0;
-	for (i = 0; !err && i < slot->nr_entries; i++) {
-		/* most are carried over, and were last looked at a slot ago */
-		if (i + AHEAD < slot->nr_entries)
-			__builtin_prefetch(cmt_slot_entry_at(slot, i + AHEAD));
-		err = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
-					slot->end_ns);
-	}
-	usage_sum_close(usage);
+	err = usage_entries_add(usage, slot);
 	for (i = 0; i < slot->nr_cpus; i++)
 		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
 	for (i = 0; !err && i < slot->nr_perf; i++)
@@ -215,7 +252,9 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 	}
 	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
 		err = end_interval(usage, usage->end_ns, slot->start_ns);
-	usage->slot_end_ns = slot->end_ns;
+	/* what was named since the interval before */
+	if (!usage->slots_now && new_paths(usage))
+		sweep(usage);
 	if (usage->unread && !usage->first_ns)
 		usage->first_ns = slot->start_ns;
 	ret = add_entries(usage, slot);
@@ -224,36 +263,50 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 
 static int check_opts(const struct cmt_usage_opts *o)
 {
+	const uint32_t both = CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS;
+
 	if (o->by > CMT_USAGE_BY_DOMAIN ||
-	    (o->flags & ~(CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS)) ||
-	    o->flags == (CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS) ||
+	    (o->flags & ~(both | CMT_USAGE_BRIEF)) || (o->flags & both) == both ||
 	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
-	return o->device || (o->nr_rmids && o->nr_cpus) ? 0 : -EINVAL;
+	return o->nr_rmids && o->nr_cpus ? 0 : -EINVAL;
+}
+
+/* The machine is the device's, or that which was recorded; NULL: the caller's word. */
+static int find_info(const struct cmt_usage_opts *opts, const struct cmt_info **info)
+{
+	*info = NULL;
+	if (opts->device && opts->recording)
+		return -EINVAL;
+	if (opts->device)
+		*info = cmt_device_info(opts->device);
+	if (!opts->recording)
+		return 0;
+	*info = cmt_recording_info(opts->recording);
+	return *info ? 0 : -EBADMSG;
 }
 
 static int usage_opts(struct cmt_usage_opts *opts,
-		      const struct cmt_usage_opts *from)
+		      const struct cmt_usage_opts *from, const struct cmt_info **info)
 {
 	int err = cmt_opts_copy(opts, sizeof(*opts), from);
-	const struct cmt_info *info;
 
+	if (!err)
+		err = find_info(opts, info);
 	if (err)
 		return err;
 	if (!opts->slot_ns)
 		opts->slot_ns = SLOT_DEFAULT;
 	if (!opts->interval_ns)
 		opts->interval_ns = INTERVAL_DEFAULT;
-	err = check_opts(opts);
-	if (err || !opts->device)
-		return err;
-	info = cmt_device_info(opts->device);
-	opts->nr_rmids = info->nr_rmids;
-	opts->nr_cpus = info->nr_cpus;
-	opts->l3_bytes = info->l3_bytes;
-	opts->unit_bytes = info->upscale_bytes;
-	return 0;
+	if (*info) {
+		opts->nr_rmids = (*info)->nr_rmids;
+		opts->nr_cpus = (*info)->nr_cpus;
+		opts->l3_bytes = (*info)->l3_bytes;
+		opts->unit_bytes = (*info)->upscale_bytes;
+	}
+	return check_opts(opts);
 }
 
 /* How long after its time a record may come: see cmt_reader_opts.latency_ns. */
@@ -334,11 +387,12 @@ static int open_reader(struct cmt_usage *usage,
 
 int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 {
+	const struct cmt_info *info;
 	struct cmt_usage_opts o;
 	struct cmt_usage *u;
 	int err;
 
-	err = usage_opts(&o, opts);
+	err = usage_opts(&o, opts, &info);
 	if (err)
 		return err;
 	u = calloc(1, sizeof(*u));
@@ -351,10 +405,13 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->unit_bytes = o.unit_bytes;
 	u->l3_bytes = o.l3_bytes;
 	u->interval_ns = o.interval_ns;
+	u->narrow = o.flags & CMT_USAGE_BRIEF && o.interval_ns == o.slot_ns;
 	u->slot_ns = o.slot_ns;
 	u->device = o.device;
-	u->unread = o.device && !cmt_device_info(o.device)->events;
+	u->unread = info && !info->events;
 	u->last = &u->first;
+	u->interval = 1;
+	u->whole_due = true;
 	err = open_containers(u, &o);
 	if (!err)
 		err = open_slots(u);
@@ -362,6 +419,8 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 		err = ask_counters(u, &o);
 	if (!err)
 		err = open_reader(u, &o);
+	if (!err && o.recording)
+		err = usage_replay_new(u, o.recording);
 	if (err) {
 		cmt_usage_free(u);
 		return err;
@@ -377,6 +436,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 	if (!usage)
 		return;
 	cmt_reader_free(usage->reader);
+	usage_replay_free(usage);
 	if (usage->counting)
 		cmt_device_set_counters(usage->device, 0);
 	cmt_slots_free(usage->slots);
@@ -396,6 +456,8 @@ void cmt_usage_free(struct cmt_usage *usage)
 		free(usage->chains[d]);
 	free(usage->holdings);
 	free(usage->sorted);
+	free(usage->places);
+	free(usage->news);
 	free(usage->by_id);
 	free(usage->cpus);
 	free(usage->pending_ids);
@@ -423,6 +485,8 @@ static int take_in(struct cmt_usage *usage)
 	uint64_t now;
 	int err;
 
+	if (usage->replay)
+		return usage_replay(usage);
 	if (!usage->device)
 		return 0;
 	err = feed(usage);
@@ -467,6 +531,7 @@ int cmt_usage_peek(struct cmt_usage *usage,
 {
 	struct usage_frame *to;
 
+	usage->whole_due = true;
 	to = frame_build(usage, usage->slots_now ? usage->slot_end_ns :
 						   usage->start_ns);
 	if (!to)
@@ -482,6 +547,8 @@ int cmt_usage_timeout(const struct cmt_usage *usage)
 	uint64_t due, now, ms;
 
 	if (usage->first || usage->more)
+		return 0;
+	if (usage->replay && !usage_replay_ended(usage))
 		return 0;
 	if (!usage->device)
 		return -1;
@@ -532,8 +599,11 @@ static int refresh_pending(struct cmt_usage *usage)
 int cmt_usage_refresh(struct cmt_usage *usage, unsigned int what)
 {
 	if (!what || (what & ~(CMT_USAGE_NAMES | CMT_USAGE_PENDING)) ||
-	    ((what & CMT_USAGE_PENDING) && !usage->device))
+	    ((what & CMT_USAGE_PENDING) && !usage->device && !usage->replay))
 		return -EINVAL;
+	if (usage->replay)
+		return 0;
+	usage->whole_due = true;
 	if (what & CMT_USAGE_NAMES)
 		refresh_names(usage);
 	return what & CMT_USAGE_PENDING ? refresh_pending(usage) : 0;
@@ -561,26 +631,33 @@ int cmt_usage_set_pending(struct cmt_usage *usage,
 	free(usage->pending_ids);
 	usage->pending_ids = ids;
 	usage->pending_known = pending;
+	usage->whole_due = true;
 	usage->nr_pending = pending ? pending->count : 0;
 	usage->pending_ns = pending ? pending->as_of : 0;
 	return 0;
 }
 
-int cmt_usage_add(struct cmt_usage *usage, const struct cmt_record *record)
+int usage_take(struct cmt_usage *usage, const struct cmt_record *record)
 {
 	uint64_t lost = cmt_record_lost(record);
+	int err = cmt_slots_add(usage->slots, record);
 
-	if (usage->device)
-		return -EINVAL;
+	if (err)
+		return err;
 	if (lost && record->cpu < usage->nr_cpus)
 		usage->cpus[record->cpu].lost += lost;
 	usage->lost += lost;
-	return cmt_slots_add(usage->slots, record);
+	return 0;
+}
+
+int cmt_usage_add(struct cmt_usage *usage, const struct cmt_record *record)
+{
+	return usage->device || usage->replay ? -EINVAL : usage_take(usage, record);
 }
 
 int cmt_usage_sync(struct cmt_usage *usage, const struct cmt_snapshot *snapshot)
 {
-	if (usage->device)
+	if (usage->device || usage->replay)
 		return -EINVAL;
 	return cmt_tracker_sync(cmt_slots_tracker(usage->slots), snapshot);
 }
@@ -592,6 +669,7 @@ int cmt_usage_flush(struct cmt_usage *usage)
 	if (err || !usage->nr_slots ||
 	    !cmt_ts_before(usage->start_ns, usage->slot_end_ns))
 		return err;
+	usage->untidy = true;
 	return end_interval(usage, usage->slot_end_ns, usage->slot_end_ns);
 }
 

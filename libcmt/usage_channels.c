@@ -72,45 +72,50 @@ static struct usage_channel *insert(struct cmt_usage *usage,
  * Does a reading continue the last one?  Not one that is so far before the interval
  * that most of the difference may be, too.
  */
-static bool continues(const struct cmt_usage *usage,
-		      const struct usage_channel *to,
-		      const struct cmt_slot_channel *c)
+static bool continues(const struct cmt_usage *usage, const struct usage_series *s,
+		      const uint64_t values[2])
 {
-	return to->based && !(c->flags & CMT_F_REBASED) &&
-	       c->read_bytes >= to->base[READ] &&
-	       c->written_bytes >= to->base[WRITTEN] &&
-	       (to->read || !cmt_ts_before(to->base_ts +
-					   near_ns(usage, usage->interval_ns),
-					   usage->start_ns));
+	return s->based && values[0] >= s->base[0] && values[1] >= s->base[1] &&
+	       (s->read || !cmt_ts_before(s->base_ts +
+					  near_ns(usage, usage->interval_ns),
+					  usage->start_ns));
 }
 
-static void take_reading(const struct cmt_usage *usage, struct usage_channel *to,
-			 const struct cmt_slot_channel *c)
+static void take_reading(const struct cmt_usage *usage, struct usage_series *s,
+			 uint64_t ts, const uint64_t values[2])
 {
-	bool on = continues(usage, to, c);
+	bool on = continues(usage, s, values);
 
-	if (on && !cmt_ts_before(to->base_ts, c->ts))
+	if (on && !cmt_ts_before(s->base_ts, ts))
 		return;
-	if (!to->read)
-		to->first_ns = on ? to->base_ts : c->ts;
+	if (!s->read)
+		s->first_ns = on ? s->base_ts : ts;
 	if (on) {
-		to->bytes[READ] += c->read_bytes - to->base[READ];
-		to->bytes[WRITTEN] += c->written_bytes - to->base[WRITTEN];
-		to->covered_ns += c->ts - to->base_ts;
+		s->sums[0] += values[0] - s->base[0];
+		s->sums[1] += values[1] - s->base[1];
+		s->covered_ns += ts - s->base_ts;
 	} else {
-		to->broken |= to->ever;
+		s->broken |= s->ever;
 	}
-	to->ever = true;
-	to->read = true;
-	to->based = true;
-	to->base[READ] = c->read_bytes;
-	to->base[WRITTEN] = c->written_bytes;
-	to->base_ts = c->ts;
+	s->ever = true;
+	s->read = true;
+	s->based = true;
+	memcpy(s->base, values, sizeof(s->base));
+	s->base_ts = ts;
 }
 
 /* After "unavailable", only a reading that is rebased says anything. */
+static void settle(struct usage_series *s, uint32_t flags, bool gone)
+{
+	if (flags & CMT_F_UNAVAILABLE)
+		s->broken = true;
+	s->based &= !gone;
+}
+
 int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
 {
+	const uint64_t bytes[] = { c->read_bytes, c->written_bytes };
+	const uint64_t cycles[] = { c->idle_cycles, c->busy_cycles };
 	uint32_t at = 0;
 	struct usage_channel *to = find(usage, c, &at);
 
@@ -119,34 +124,38 @@ int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
 	if (!to)
 		return usage->channels.over ? 0 : -ENOMEM;
 	to->why |= usage_why(c->flags);
+	if (c->flags & CMT_F_REBASED)
+		to->bytes.based = to->cycles.based = false;
 	if (c->flags & CMT_F_CHANNEL)
-		take_reading(usage, to, c);
+		take_reading(usage, &to->bytes, c->ts, bytes);
+	if (c->flags & CMT_F_CHANNEL_IDLE)
+		take_reading(usage, &to->cycles, c->cycles_ts, cycles);
 	to->gone = c->flags & CMT_F_UNAVAILABLE && !(c->flags & CMT_F_REBASED);
-	if (c->flags & CMT_F_UNAVAILABLE)
-		to->broken = true;
-	to->based &= !to->gone;
+	settle(&to->bytes, c->flags, to->gone);
+	settle(&to->cycles, c->flags, to->gone);
 	return 0;
 }
 
-/* Was the channel read from the beginning of the frame to its end? */
-static bool is_whole(const struct cmt_usage *usage, const struct usage_channel *c,
+/* Was it read from the beginning of the frame to its end? */
+static bool is_whole(const struct cmt_usage *usage, const struct usage_series *s,
 		     const struct cmt_usage_frame *frame)
 {
 	uint64_t near = near_ns(usage, frame->end_ns - frame->start_ns);
 
-	return !c->broken &&
-	       !cmt_ts_before(frame->start_ns + near, c->first_ns) &&
-	       !cmt_ts_before(c->base_ts + near, frame->end_ns);
+	return !s->broken &&
+	       !cmt_ts_before(frame->start_ns + near, s->first_ns) &&
+	       !cmt_ts_before(s->base_ts + near, frame->end_ns);
 }
 
-static uint32_t channel_why(const struct usage_channel *c, bool whole)
+static uint32_t series_why(const struct usage_channel *c,
+			   const struct usage_series *s, bool whole)
 {
 	uint32_t why = c->why;
 
-	if (!c->read)
+	if (!s->read)
 		return why | (c->gone ? CMT_USAGE_WHY_UNAVAILABLE :
 					CMT_USAGE_WHY_OLD);
-	if (!c->covered_ns)
+	if (!s->covered_ns)
 		return why | CMT_USAGE_WHY_FIRST;
 	return why | (whole ? 0 : CMT_USAGE_WHY_GAP);
 }
@@ -155,15 +164,43 @@ static uint32_t channel_why(const struct usage_channel *c, bool whole)
 static void channel_rate(struct cmt_usage_rate *r, const struct usage_channel *c,
 			 uint64_t bytes, bool whole, uint64_t length_ns)
 {
-	uint64_t span = c->covered_ns;
+	uint64_t span = c->bytes.covered_ns;
 
 	if (!whole && span < length_ns)
 		span = length_ns;
-	r->why = channel_why(c, whole);
+	r->why = series_why(c, &c->bytes, whole);
 	r->partial = !whole;
-	if (c->covered_ns)
+	if (c->bytes.covered_ns)
 		usage_rate_add(r, bytes, 0, span);
 	usage_rate_settle(r, false);
+}
+
+/* Where only bytes are read, or a clock stands, cycles are not counted. */
+static uint32_t idle_why(const struct usage_channel *c, bool whole)
+{
+	const struct usage_series *s = &c->cycles;
+
+	if (c->bytes.read && !s->ever)
+		return c->why | CMT_USAGE_WHY_UNAVAILABLE;
+	if (s->covered_ns && !s->sums[0] && !s->sums[1])
+		return c->why | CMT_USAGE_WHY_UNAVAILABLE;
+	return series_why(c, s, whole);
+}
+
+static void fill_idle(const struct cmt_usage *usage, struct cmt_usage_idle *to,
+		      const struct usage_channel *c,
+		      const struct cmt_usage_frame *frame)
+{
+	const struct usage_series *s = &c->cycles;
+	bool whole = is_whole(usage, s, frame);
+	double idle = (double)s->sums[0], busy = (double)s->sums[1];
+
+	to->idle_cycles = s->sums[0];
+	to->busy_cycles = s->sums[1];
+	to->known = idle + busy > 0;
+	to->partial = to->known && !whole;
+	to->share = to->known ? idle / (idle + busy) : NAN;
+	to->why = idle_why(c, whole);
 }
 
 static void fill_channel(const struct cmt_usage *usage,
@@ -172,16 +209,17 @@ static void fill_channel(const struct cmt_usage *usage,
 			 const struct cmt_usage_frame *frame)
 {
 	uint64_t length = frame->end_ns - frame->start_ns;
-	bool whole = is_whole(usage, c, frame);
+	bool whole = is_whole(usage, &c->bytes, frame);
 
 	*to = (struct cmt_usage_channel){
 		.socket = c->socket, .channel = c->channel,
 	};
-	channel_rate(&to->read, c, c->bytes[READ], whole, length);
-	channel_rate(&to->written, c, c->bytes[WRITTEN], whole, length);
-	channel_rate(&to->total, c, c->bytes[READ] + c->bytes[WRITTEN], whole,
+	channel_rate(&to->read, c, c->bytes.sums[READ], whole, length);
+	channel_rate(&to->written, c, c->bytes.sums[WRITTEN], whole, length);
+	channel_rate(&to->total, c, c->bytes.sums[READ] + c->bytes.sums[WRITTEN], whole,
 		     length);
 	to->why = to->total.why;
+	fill_idle(usage, &to->idle, c, frame);
 }
 
 /* Add a channel's to the machine's: what one lacks, the sum lacks. */
@@ -310,6 +348,15 @@ int usage_channels(struct cmt_usage *usage, struct usage_frame *to)
 	return 0;
 }
 
+static void series_close(struct usage_series *s)
+{
+	s->read = false;
+	s->broken = false;
+	s->first_ns = 0;
+	s->sums[0] = s->sums[1] = 0;
+	s->covered_ns = 0;
+}
+
 void usage_channels_close(struct cmt_usage *usage)
 {
 	uint32_t i;
@@ -317,23 +364,24 @@ void usage_channels_close(struct cmt_usage *usage)
 	for (i = 0; i < usage->channels.nr; i++) {
 		struct usage_channel *c = &usage->channels.all[i];
 
-		c->read = false;
-		c->broken = false;
 		c->why = 0;
-		c->first_ns = 0;
-		c->bytes[READ] = 0;
-		c->bytes[WRITTEN] = 0;
-		c->covered_ns = 0;
+		series_close(&c->bytes);
+		series_close(&c->cycles);
 	}
+}
+
+void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
+{
+	static const struct cmt_uncore none;
+
+	set_uncore(&usage->channels, uncore ? uncore : &none);
 }
 
 int cmt_usage_set_uncore(struct cmt_usage *usage,
 			 const struct cmt_uncore *uncore)
 {
-	static const struct cmt_uncore none;
-
-	if (usage->device)
+	if (usage->device || usage->replay)
 		return -EINVAL;
-	set_uncore(&usage->channels, uncore ? uncore : &none);
+	usage_set_uncore(usage, uncore);
 	return 0;
 }

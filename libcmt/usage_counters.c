@@ -225,26 +225,38 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 	return 0;
 }
 
-/* Those that hold something have the groups of what they hold. */
-static void groups_of_holdings(struct cmt_usage *usage)
+/* Of the same owner, or by domain anything in it, where that was seen. */
+static const struct usage_holding *
+held_in(struct cmt_usage *usage, const struct usage_runner *runner, uint32_t domain)
 {
+	const struct usage_holding *h;
 	uint32_t i;
 
-	for (i = 0; i < usage->nr_holdings; i++) {
-		const struct usage_holding *h = &usage->holdings[i];
-		struct usage_runner *runner;
-
-		if (!h->seen)
-			continue;
-		runner = usage_by_owner(usage) ?
-			 find_runner(usage, h->rmid, h->generation, h->domain) :
-			 find_runner(usage, usage_domain(usage, h->domain), 0,
-				     h->domain);
-		if (!runner)
-			continue;
-		runner->group = h->group;
-		runner->child = h->child;
+	if (usage_by_owner(usage)) {
+		h = usage_holding_find(usage, runner->rmid, runner->generation,
+				       domain);
+		return h && usage_seen(usage, h) ? h : NULL;
 	}
+	for (i = 0; i < usage->nr_holdings; i++) {
+		h = &usage->holdings[i];
+		if (h->domain == domain && usage_seen(usage, h))
+			return h;
+	}
+	return NULL;
+}
+
+/* What one that ran holds; NULL: nothing was seen of it. */
+static const struct usage_holding *runner_held(struct cmt_usage *usage,
+					       const struct usage_runner *runner)
+{
+	const struct usage_holding *h = held_in(usage, runner, runner->domain);
+	uint32_t i;
+
+	if (!usage_by_owner(usage) || usage_in_parts(usage))
+		return h;
+	for (i = 0; !h && i < usage->nr_domains; i++)
+		h = held_in(usage, runner, usage->domains[i]);
+	return h;
 }
 
 static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
@@ -272,25 +284,37 @@ static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
 	return 0;
 }
 
-static int runner_end(struct cmt_usage *usage, struct usage_runner *runner)
+static void group_count(struct cmt_usage *usage, uint32_t number,
+			const struct usage_counted *counted)
 {
-	int err = runner->group == USAGE_NONE ? add_blank(usage, runner) : 0;
+	struct usage_group *group = usage_want(usage, number);
 
-	if (err)
-		return err;
-	counted_sum(&usage->groups[runner->group].counted, &runner->counted);
-	if (runner->child != USAGE_NONE)
-		counted_sum(&usage->groups[runner->child].counted,
-			    &runner->counted);
-	return 0;
+	if (!group->counts) {
+		group->counts = true;
+		group->counted = *counted;
+	} else {
+		counted_sum(&group->counted, counted);
+	}
 }
 
-static bool cpus_quiet(const struct cmt_usage *usage)
+/* One that holds something has the groups of what it holds. */
+static int runner_end(struct cmt_usage *usage, struct usage_runner *runner)
 {
-	struct cmt_reader_counts counts = { .sz = sizeof(counts) };
+	const struct usage_holding *h = runner_held(usage, runner);
+	int err = 0;
 
-	return usage->reader && !cmt_reader_counts(usage->reader, &counts) &&
-	       counts.quiet;
+	if (h) {
+		runner->group = h->group;
+		runner->child = h->child;
+	} else {
+		err = add_blank(usage, runner);
+	}
+	if (err)
+		return err;
+	group_count(usage, runner->group, &runner->counted);
+	if (runner->child != USAGE_NONE)
+		group_count(usage, runner->child, &runner->counted);
+	return 0;
 }
 
 int usage_perf_end(struct cmt_usage *usage)
@@ -300,15 +324,6 @@ int usage_perf_end(struct cmt_usage *usage)
 	int err = 0;
 
 	perf->nr_blanks = 0;
-	perf->quiet = cpus_quiet(usage);
-	if (!perf->nr_runners)
-		return 0;
-	/* a frame may have been made of the interval before */
-	for (i = 0; i < usage->nr_groups; i++)
-		usage->groups[i].counted = (struct usage_counted){ 0 };
-	for (i = 0; i < perf->nr_runners; i++)
-		perf->runners[i].group = USAGE_NONE;
-	groups_of_holdings(usage);
 	for (i = 0; !err && i < perf->nr_runners; i++)
 		err = runner_end(usage, &perf->runners[i]);
 	return err;
@@ -412,13 +427,13 @@ void usage_perf_close(struct cmt_usage *usage)
 	uint32_t i;
 
 	perf->closed_ns = perf->nr ? perf->last_ns : 0;
-	perf->nr = 0;
-	perf->values = 0;
 	if (perf->nr_runners)
 		memset(perf->newest, 0xff, nr_places(usage) * sizeof(uint32_t));
 	perf->nr_runners = 0;
-	for (i = 0; i < usage->nr_cpus; i++)
+	for (i = 0; perf->nr && i < usage->nr_cpus; i++)
 		usage->cpus[i].counted = (struct usage_counted){ 0 };
+	perf->nr = 0;
+	perf->values = 0;
 }
 
 void usage_perf_free(struct cmt_usage *usage)

@@ -21,13 +21,11 @@ enum {
 	KEY_PART,		/* a: the group of a row, b: the domain */
 };
 
-int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+int usage_grow_more(void *array, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? 2 * *room : 64;
 	void *old, *new;
 
-	if (nr < *room)
-		return 0;
 	memcpy(&old, array, sizeof(old));
 	new = reallocarray(old, more, size);
 	if (!new)
@@ -150,6 +148,9 @@ static void cgroup_own(struct usage_cgroup *cgroup)
 	free(cgroup->own);
 	cgroup->own = strndup(item->path, item->container.own_len);
 	cgroup->own_hash = hash_of_path(cgroup->own);
+	cgroup->id_hash = 0;
+	if (item->container.id[0])
+		cgroup->id_hash = (uint32_t)hash_of_path(item->container.id) | 1;
 	cgroup->own_serial = item->serial;
 }
 
@@ -201,14 +202,14 @@ static uint32_t get_group(struct cmt_usage *usage, const struct usage_key *key,
 		return number;
 	if (usage_grow(&usage->groups, usage->nr_groups, &usage->room_groups,
 		       sizeof(*usage->groups)) ||
-	    usage_grow(&usage->touched, usage->nr_groups, &usage->room_touched,
-		       sizeof(*usage->touched)) ||
+	    usage_grow(&usage->wanted, usage->nr_groups, &usage->room_wanted,
+		       sizeof(*usage->wanted)) ||
 	    index_room(&usage->group_index, usage->nr_groups, &cleared))
 		return USAGE_NONE;
 	if (cleared)
 		index_groups(usage);
 	usage->groups[usage->nr_groups] = (struct usage_group){
-		.key = *key, .cgroup = cgroup,
+		.key = *key, .cgroup = cgroup, .first = USAGE_NONE,
 	};
 	index_put(&usage->group_index, hash, usage->nr_groups);
 	return usage->nr_groups++;
@@ -222,8 +223,43 @@ static void group_lowest(const struct cmt_usage *usage,
 		group->cgroup = cgroup;
 }
 
+static void index_ids(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_ids; i++)
+		index_put(&usage->id_index, usage->ids[i], i);
+}
+
+/*
+ * The id of a new group's container.  Two groups may have the same: then rows are to be
+ * compared, as they are where there is no memory for this.
+ */
+static void note_id(struct cmt_usage *usage, uint32_t hash)
+{
+	const struct usage_index *index = &usage->id_index;
+	bool cleared;
+	uint32_t i;
+
+	if (!hash || usage->same_ids)
+		return;
+	usage->same_ids = usage_grow(&usage->ids, usage->nr_ids, &usage->room_ids,
+				     sizeof(hash)) ||
+			  index_room(&usage->id_index, usage->nr_ids, &cleared);
+	if (usage->same_ids)
+		return;
+	if (cleared)
+		index_ids(usage);
+	for (i = hash & (index->size - 1); index->at[i] != USAGE_NONE;
+	     i = (i + 1) & (index->size - 1))
+		usage->same_ids |= usage->ids[index->at[i]] == hash;
+	index->at[i] = usage->nr_ids;
+	usage->ids[usage->nr_ids++] = hash;
+}
+
 static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 {
+	uint32_t before = usage->nr_groups;
 	uint32_t number = usage_cgroup(usage, id);
 	struct usage_key key = { .type = KEY_CGROUP, .a = id };
 	struct usage_cgroup *cgroup;
@@ -242,6 +278,8 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 	cgroup->group = get_group(usage, &key, number);
 	if (cgroup->group != USAGE_NONE)
 		group_lowest(usage, &usage->groups[cgroup->group], number);
+	if (usage->nr_groups != before)
+		note_id(usage, cgroup->id_hash);
 	return cgroup->group;
 }
 
@@ -306,75 +344,35 @@ int usage_group(struct cmt_usage *usage, struct usage_holding *h)
 	h->child = USAGE_NONE;
 	if (h->group == USAGE_NONE)
 		return -ENOMEM;
-	if (usage_in_parts(usage) && usage->nr_domains > 1) {
+	if (usage_in_parts(usage) && usage->nr_domains > 1)
 		h->child = part_group(usage, h);
-		return h->child == USAGE_NONE ? -ENOMEM : 0;
-	}
-	if (usage->by != CMT_USAGE_BY_CONTAINER ||
-	    !(usage->flags & CMT_USAGE_CHILDREN) ||
-	    h->kind != CMT_USAGE_OWNER || h->owner != CMT_OWNER_PROCESS)
+	else if (usage->by == CMT_USAGE_BY_CONTAINER &&
+		 usage->flags & CMT_USAGE_CHILDREN &&
+		 h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_PROCESS)
+		h->child = rmid_group(usage, h);
+	else
 		return 0;
-	h->child = rmid_group(usage, h);
-	return h->child == USAGE_NONE ? -ENOMEM : 0;
+	if (h->child != USAGE_NONE)
+		return 0;
+	h->group = USAGE_NONE;
+	return -ENOMEM;
 }
 
 int usage_group_pending(struct cmt_usage *usage)
 {
-	uint32_t i, group;
+	uint32_t i, number;
 
-	/* a frame may have been made of the interval before */
-	for (i = 0; i < usage->nr_groups; i++) {
-		usage->groups[i].pending = 0;
-		usage->groups[i].measured = false;
-	}
 	if (usage->by != CMT_USAGE_BY_CONTAINER || !usage->pending_known)
 		return 0;
 	for (i = 0; i < usage->nr_pending; i++) {
 		if (!usage->pending_ids[i])
 			continue;
-		group = cgroup_group(usage, usage->pending_ids[i]);
-		if (group == USAGE_NONE)
+		number = cgroup_group(usage, usage->pending_ids[i]);
+		if (number == USAGE_NONE)
 			return -ENOMEM;
-		usage->groups[group].pending++;
+		usage_want(usage, number)->pending++;
 	}
 	return 0;
-}
-
-void usage_sum_add(struct cmt_usage *usage, uint32_t group, bool known,
-		   uint64_t bytes)
-{
-	struct usage_sum *sum = &usage->groups[group].sum;
-
-	if (sum->slot != usage->nr_slots) {
-		sum->slot = usage->nr_slots;
-		sum->now = 0;
-		sum->incomplete = false;
-		usage->touched[usage->nr_touched++] = group;
-	}
-	sum->now += bytes;
-	sum->incomplete |= !known;
-}
-
-/* An incomplete sum is a lower bound: of use for the most, and for nothing else. */
-static void sum_close(struct usage_sum *sum)
-{
-	if (sum->now > sum->most)
-		sum->most = sum->now;
-	if (sum->incomplete)
-		return;
-	if (!sum->nr || sum->now < sum->least)
-		sum->least = sum->now;
-	sum->total += sum->now;
-	sum->nr++;
-}
-
-void usage_sum_close(struct cmt_usage *usage)
-{
-	uint32_t i;
-
-	for (i = 0; i < usage->nr_touched; i++)
-		sum_close(&usage->groups[usage->touched[i]].sum);
-	usage->nr_touched = 0;
 }
 
 static void cgroup_free(struct cmt_usage *usage, struct usage_cgroup *cgroup)
@@ -384,12 +382,18 @@ static void cgroup_free(struct cmt_usage *usage, struct usage_cgroup *cgroup)
 	free(cgroup->own);
 }
 
-void usage_groups_close(struct cmt_usage *usage)
+void usage_groups_sweep(struct cmt_usage *usage)
 {
 	uint32_t i, kept = 0;
 
 	usage->nr_groups = 0;
+	usage->nr_shares = 0;
+	usage->nr_odd = 0;
+	usage->loose = false;
 	index_clear(&usage->group_index);
+	usage->nr_ids = 0;
+	usage->same_ids = false;
+	index_clear(&usage->id_index);
 	for (i = 0; i < usage->nr_cgroups; i++) {
 		struct usage_cgroup cgroup = usage->cgroups[i];
 
@@ -416,5 +420,8 @@ void usage_groups_free(struct cmt_usage *usage)
 	free(usage->cgroup_index.at);
 	free(usage->groups);
 	free(usage->group_index.at);
-	free(usage->touched);
+	free(usage->ids);
+	free(usage->id_index.at);
+	free(usage->wanted);
+	free(usage->odd);
 }

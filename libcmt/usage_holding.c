@@ -72,6 +72,8 @@ uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
 		if (i == USAGE_DOMAINS)
 			return USAGE_NONE;
 		usage->domains[usage->nr_domains++] = domain;
+		/* rows have parts from now on */
+		usage->untidy |= usage_in_parts(usage);
 	}
 	usage->last_domain = i;
 	return i;
@@ -101,7 +103,8 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 	h = &usage->holdings[usage->nr_holdings];
 	*h = (struct usage_holding){
 		.rmid = e->rmid, .generation = e->generation,
-		.domain = e->domain, .older = *newest, .born = true,
+		.domain = e->domain, .older = *newest,
+		.interval = usage->interval, .born = true,
 		.alone = *newest == USAGE_NONE,
 		.kind = e->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
 						   CMT_USAGE_UNKNOWN,
@@ -110,7 +113,15 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 	if (!h->alone)
 		usage->holdings[*newest].alone = false;
 	*newest = usage->nr_holdings++;
+	usage->nr_seen++;
 	return h;
+}
+
+static void holding_ended(struct cmt_usage *usage, struct usage_holding *h)
+{
+	h->ended = true;
+	h->held = false;
+	usage->untidy = true;
 }
 
 /*
@@ -130,12 +141,12 @@ static struct usage_holding *holding_of(struct cmt_usage *usage,
 		if (h->generation == e->generation)
 			found = h;
 		else if (!cmt_ts_before(e->ts, h->ts))
-			h->ended = true;
+			holding_ended(usage, h);
 	}
 	return found ? found : new_holding(usage, e, newest);
 }
 
-static void holding_owner(struct usage_holding *h,
+static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
 			  const struct cmt_owner *owner)
 {
 	enum cmt_usage_kind kind = CMT_USAGE_OWNER;
@@ -149,8 +160,10 @@ static void holding_owner(struct usage_holding *h,
 	memcpy(h->comm, owner->comm, sizeof(h->comm));
 	h->absent = owner->freed;
 	if (h->kind != kind || h->owner != owner->kind ||
-	    h->cpu != owner->cpu || h->cgroup_id != owner->cgroup_id)
+	    h->cpu != owner->cpu || h->cgroup_id != owner->cgroup_id) {
+		usage_sum_drop(usage, h);
 		h->group = USAGE_NONE;
+	}
 	h->kind = kind;
 	h->owner = owner->kind;
 	h->cpu = owner->cpu;
@@ -198,6 +211,17 @@ static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 	}
 }
 
+static void traffic_begin(struct usage_traffic *t)
+{
+	t->known = false;
+	t->read = false;
+	t->gap = false;
+	t->linked = false;
+	t->chains = 0;
+	t->bytes = 0;
+	t->covered_ns = 0;
+}
+
 static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 			 const struct cmt_slot_entry *e)
 {
@@ -205,36 +229,45 @@ static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 
 	if (!usage->first_ns)
 		usage->first_ns = since ? since : e->ts;
+	if (!h->read) {
+		traffic_begin(&h->total);
+		traffic_begin(&h->local);
+	}
 	h->flags = e->flags;
 	h->read = true;
 	traffic_settle(h, since);
 	h->steady = is_steady(h);
 }
 
+/* It is in the interval, with such flags. */
+static void holding_seen(struct usage_holding *h, uint32_t flags)
+{
+	h->seen = true;
+	h->emulated |= !!(flags & CMT_F_EMULATED);
+	h->occupancy_known |= !!(flags & CMT_F_OCCUPANCY);
+	h->why |= usage_why(flags);
+}
+
 static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
 			  const struct cmt_slot_entry *e)
 {
+	bool had_group;
+	int err;
+
 	if (h->kept)
 		traffic_settle(h, 0);
 	value_take(usage, h, e);
-	h->seen = true;
-	h->emulated |= !!(e->flags & CMT_F_EMULATED);
-	h->occupancy_known |= !!(e->flags & CMT_F_OCCUPANCY);
-	h->why |= usage_why(e->flags);
+	holding_seen(h, e->flags);
 	if (e->samples)
 		holding_read(usage, h, e);
-	holding_owner(h, e->owner);
-	return h->group == USAGE_NONE ? usage_group(usage, h) : 0;
-}
-
-static void sum_add(struct cmt_usage *usage, const struct usage_holding *h,
-		    const struct cmt_slot_entry *e)
-{
-	bool known = e->flags & CMT_F_OCCUPANCY;
-
-	usage_sum_add(usage, h->group, known, e->occupancy_bytes);
-	if (h->child != USAGE_NONE)
-		usage_sum_add(usage, h->child, known, e->occupancy_bytes);
+	had_group = h->group != USAGE_NONE;
+	holding_owner(usage, h, e->owner);
+	if (h->group != USAGE_NONE)
+		return 0;
+	/* the row that it was in may be no more */
+	usage->whole_due |= had_group;
+	err = usage_group(usage, h);
+	return err ? err : usage_group_join(usage, h);
 }
 
 static bool same_owner(const struct usage_holding *h,
@@ -254,14 +287,33 @@ static bool same_owner(const struct usage_holding *h,
 static bool goes_on(const struct usage_holding *h,
 		    const struct cmt_slot_entry *e)
 {
-	if (!h->seen || usage_ended(h) || h->group == USAGE_NONE ||
-	    !same_owner(h, e->owner))
+	/* the first reading of an interval begins it */
+	if (!h->seen && e->samples)
 		return false;
+	if (usage_ended(h) || h->group == USAGE_NONE || !same_owner(h, e->owner))
+		return false;
+	if (!h->seen)
+		return e->ts == h->ts;
 	return !e->samples ||
 	       (h->steady && e->flags == h->flags &&
 		cmt_ts_before(h->ts, e->ts) &&
 		e->mbm_total_bytes >= h->mbm_total &&
 		e->mbm_local_bytes >= h->mbm_local);
+}
+
+static void holding_begin(struct cmt_usage *usage, struct usage_holding *h)
+{
+	if (h->kept)
+		traffic_settle(h, 0);
+	usage_count_seen(usage, h);
+	h->absent = false;
+	h->seen = false;
+	h->emulated = false;
+	h->occupancy_known = false;
+	h->born = false;
+	h->read = false;
+	h->steady = false;
+	h->why = 0;
 }
 
 /* Entries come in the same order in every slot, mostly. */
@@ -286,32 +338,84 @@ static struct usage_holding *holding_find(struct cmt_usage *usage,
 	return chains ? holding_of(usage, e, &chains[e->rmid]) : NULL;
 }
 
+/*
+ * Nothing in it is of one interval, so that it is the same in the next one: it was not
+ * read, and there is nothing to be told in each interval.
+ */
+static bool is_carried(const struct usage_holding *h)
+{
+	return !h->read && !h->born && !h->kept && !h->why &&
+	       h->occupancy_known && !usage_ended(h);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int add_news(struct cmt_usage *usage, struct usage_holding *h)
+{
+	if (!(usage->flags & CMT_USAGE_BRIEF) || h->news == usage->interval)
+		return 0;
+	if (usage_grow(&usage->news, usage->nr_news, &usage->room_news,
+		       sizeof(*usage->news)))
+		return -ENOMEM;
+	h->news = usage->interval;
+	usage->news[usage->nr_news++] = (uint32_t)(h - usage->holdings);
+	return 0;
+}
+
+/* The holding of the entry; NULL: no memory, or *@err is 0 and it cannot be. */
+static struct usage_holding *holding_at(struct cmt_usage *usage,
+					const struct cmt_slot_entry *e, int *err)
+{
+	struct usage_holding *h = holding_expected(usage, e);
+	uint32_t domain;
+
+	*err = 0;
+	if (h)
+		return h;
+	domain = usage_domain(usage, e->domain);
+	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
+		return NULL;
+	h = holding_find(usage, e, domain);
+	*err = h ? 0 : -ENOMEM;
+	return h;
+}
+
 int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 		      uint64_t end_ns)
 {
-	struct usage_holding *h = holding_expected(usage, e);
+	int err;
+	struct usage_holding *h = holding_at(usage, e, &err);
 
-	if (!h) {
-		uint32_t domain = usage_domain(usage, e->domain);
-
-		if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
-			return 0;
-		h = holding_find(usage, e, domain);
-		if (!h)
-			return -ENOMEM;
-	}
+	if (!h)
+		return err;
 	usage->expected = (uint32_t)(h - usage->holdings) + 1;
 	h->seen_ns = end_ns;
+	h->entry = e;
+	h->held = false;
+	h->carried = false;
+	if (h->interval != usage->interval)
+		holding_begin(usage, h);
+	err = add_news(usage, h);
+	if (err)
+		return err;
 	if (!goes_on(h, e)) {
-		int err = holding_update(usage, h, e);
-
+		err = holding_update(usage, h, e);
+		if (!err && usage_ended(h))
+			usage_sum_drop(usage, h);
 		if (err || usage_ended(h))
 			return err;
 	} else if (e->samples) {
 		value_take(usage, h, e);
 		h->kept = true;
+	} else if (!h->seen) {
+		holding_seen(h, e->flags);
 	}
-	sum_add(usage, h, e);
+	h->held = true;
+	if (usage->narrow) {
+		h->carried = is_carried(h);
+		return 0;
+	}
+	usage->shares_now++;
+	usage_sum_add(usage, h);
 	return 0;
 }
 
@@ -350,19 +454,7 @@ int usage_holdings_unread(struct cmt_usage *usage)
 	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++)
 		if (hot[rmid].owner && !hot[rmid].freed)
 			err = add_unread(usage, hot[rmid].owner);
-	usage_sum_close(usage);
 	return err;
-}
-
-static void traffic_close(struct usage_traffic *t)
-{
-	t->known = false;
-	t->read = false;
-	t->gap = false;
-	t->linked = false;
-	t->chains = 0;
-	t->bytes = 0;
-	t->covered_ns = 0;
 }
 
 /*
@@ -370,18 +462,27 @@ static void traffic_close(struct usage_traffic *t)
  * last slot has ended: its FREE came after its last reading.  Or what was known of
  * it was lost: it is remembered for a while, so that no traffic counts twice.
  */
-void usage_holdings_end(struct cmt_usage *usage)
+static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
+			bool *emulated)
 {
-	uint32_t i;
+	if (h->kept)
+		traffic_settle(h, 0);
+	if (!usage_seen(usage, h))
+		return;
+	*emulated |= h->emulated;
+	h->absent |= h->kind != CMT_USAGE_UNKNOWN &&
+		     h->seen_ns != usage->slot_end_ns;
+}
 
-	for (i = 0; i < usage->nr_holdings; i++) {
-		struct usage_holding *h = &usage->holdings[i];
+/* In one slot nothing is absent, and what is not news is not in a brief frame. */
+void usage_holdings_end(struct cmt_usage *usage, bool *emulated)
+{
+	bool few = usage->brief && usage->narrow && usage->slots_now <= 1;
+	uint32_t i, nr = few ? usage->nr_news : usage->nr_holdings;
 
-		if (h->kept)
-			traffic_settle(h, 0);
-		h->absent |= h->seen && h->kind != CMT_USAGE_UNKNOWN &&
-			     h->seen_ns != usage->slot_end_ns;
-	}
+	for (i = 0; i < nr; i++)
+		holding_end(usage, &usage->holdings[few ? usage->news[i] : i],
+			    emulated);
 }
 
 static void clear_chains(struct cmt_usage *usage)
@@ -394,46 +495,73 @@ static void clear_chains(struct cmt_usage *usage)
 			       usage->nr_rmids * sizeof(uint32_t));
 }
 
-static void keep(struct cmt_usage *usage, struct usage_holding *to,
-		 const struct usage_holding *from, uint32_t number)
+/* As entries come. */
+static int cmp_place(const void *pa, const void *pb)
 {
+	const struct usage_holding *a = pa, *b = pb;
+	int ret = usage_cmp(a->rmid, b->rmid);
+
+	if (!ret)
+		ret = usage_cmp(a->domain, b->domain);
+	return ret ? ret : usage_cmp(a->generation, b->generation);
+}
+
+static void sort_by_place(struct usage_holding *holdings, uint32_t nr)
+{
+	uint32_t i = 1;
+
+	while (i < nr && cmp_place(&holdings[i - 1], &holdings[i]) <= 0)
+		i++;
+	if (i < nr)
+		qsort(holdings, nr, sizeof(*holdings), cmp_place);
+}
+
+static void link_holding(struct cmt_usage *usage, uint32_t number)
+{
+	struct usage_holding *h = &usage->holdings[number];
 	uint32_t *newest;
 
-	newest = &usage->chains[usage_domain(usage, from->domain)][from->rmid];
-	*to = *from;
-	if (to->kept)
-		traffic_settle(to, 0);
-	to->born = false;
-	to->absent = false;
-	to->seen = false;
-	to->read = false;
-	to->emulated = false;
-	to->why = 0;
-	to->occupancy_known = false;
-	to->group = USAGE_NONE;
-	to->child = USAGE_NONE;
-	traffic_close(&to->total);
-	traffic_close(&to->local);
-	to->steady = false;
-	to->older = *newest;
-	to->alone = *newest == USAGE_NONE;
-	if (!to->alone)
+	newest = &usage->chains[usage_domain(usage, h->domain)][h->rmid];
+	h->older = *newest;
+	h->alone = *newest == USAGE_NONE;
+	if (!h->alone)
 		usage->holdings[*newest].alone = false;
 	*newest = number;
 }
 
-void usage_holdings_close(struct cmt_usage *usage)
+void usage_holdings_sweep(struct cmt_usage *usage)
 {
 	uint32_t i, kept = 0;
 
 	clear_chains(usage);
 	for (i = 0; i < usage->nr_holdings; i++) {
-		const struct usage_holding *h = &usage->holdings[i];
+		struct usage_holding *h = &usage->holdings[i];
 
 		if (h->ended || usage->slot_end_ns > h->seen_ns + FORGET_NS)
 			continue;
-		keep(usage, &usage->holdings[kept], h, kept);
+		h->group = USAGE_NONE;
+		h->child = USAGE_NONE;
+		h->chained = false;
+		h->held = false;
+		h->share = (struct usage_share){ .in = false };
+		if (kept != i)
+			usage->holdings[kept] = *h;
 		kept++;
 	}
 	usage->nr_holdings = kept;
+	sort_by_place(usage->holdings, kept);
+	for (i = 0; i < kept; i++)
+		link_holding(usage, i);
+}
+
+struct usage_holding *usage_holding_find(struct cmt_usage *usage, uint32_t rmid,
+					 uint32_t generation, uint32_t domain)
+{
+	uint32_t i = USAGE_NONE, d = usage_domain(usage, domain);
+
+	if (d != USAGE_NONE && usage->chains[d])
+		i = usage->chains[d][rmid];
+	while (i != USAGE_NONE && usage->holdings[i].generation != generation)
+		i = usage->holdings[i].older;
+	return i == USAGE_NONE ? NULL : &usage->holdings[i];
 }

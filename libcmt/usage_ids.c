@@ -40,12 +40,19 @@ static void mark_same_id(struct cmt_usage_row *const *rows, uint32_t n)
 			rows[i]->flags |= CMT_USAGE_ROW_BORROWED_ID;
 }
 
+/* Paths that came since groups were made may have brought other ids. */
+static bool may_be_same(const struct cmt_usage *usage)
+{
+	return usage->same_ids ||
+	       cmt_containers_paths(usage->containers) != usage->swept_paths;
+}
+
 int usage_mark_borrowed(struct cmt_usage *usage, struct usage_frame *to)
 {
 	struct cmt_usage_row **rows;
 	uint32_t i, n, nr = 0;
 
-	if (usage->by != CMT_USAGE_BY_CONTAINER)
+	if (usage->by != CMT_USAGE_BY_CONTAINER || !may_be_same(usage))
 		return 0;
 	rows = reallocarray(usage->by_id, to->rows.nr + 1, sizeof(*rows));
 	if (!rows)

@@ -37,7 +37,7 @@ static int cmp_part(const void *pa, const void *pb)
 	return ret ? ret : cmp_holding(pa, pb);
 }
 
-/* They are in order already where every owner is alone in its row. */
+/* They are few, and in order already but where one came lately. */
 static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 			  int (*cmp)(const void *, const void *))
 {
@@ -110,23 +110,35 @@ static double rate_of(uint64_t bytes, uint64_t ns)
 	return (double)bytes * 1e9 / (double)ns;
 }
 
-void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
-		    uint64_t span)
+/* As a rate of @elapsed, of bytes that were counted in @span: one of both is longer. */
+static void rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
+		     uint64_t span, uint64_t elapsed)
 {
+	uint64_t most = span > elapsed ? span : elapsed;
+	uint64_t least = span > elapsed ? elapsed : span;
+
 	r->known = true;
 	r->bytes += bytes;
-	r->rate += rate_of(bytes, span);
+	r->rate += rate_of(bytes, elapsed);
 	if (bytes > slack)
-		r->lo += rate_of(bytes - slack, span + 2 * USAGE_READ_NS);
-	if (span > 2 * USAGE_READ_NS)
-		r->hi += rate_of(bytes + slack, span - 2 * USAGE_READ_NS);
+		r->lo += rate_of(bytes - slack, most + 2 * USAGE_READ_NS);
+	if (least > 2 * USAGE_READ_NS)
+		r->hi += rate_of(bytes + slack, least - 2 * USAGE_READ_NS);
 	else
 		r->hi = INFINITY;
 }
 
-static void row_traffic(const struct cmt_usage *usage,
+void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
+		    uint64_t span)
+{
+	rate_add(r, bytes, slack, span, span);
+}
+
+/* @over_ns: the rate is over this time; 0: over what was counted. */
+static void add_traffic(const struct cmt_usage *usage,
 			struct cmt_usage_rate *r, const struct usage_holding *h,
-			const struct usage_traffic *t, uint64_t elapsed_ns)
+			const struct usage_traffic *t, uint64_t elapsed_ns,
+			uint64_t over_ns)
 {
 	uint64_t span = traffic_span(h, t, elapsed_ns);
 
@@ -141,10 +153,34 @@ static void row_traffic(const struct cmt_usage *usage,
 	if (t->gap || !t->read)
 		r->partial = true;
 	if (t->known && span)
-		usage_rate_add(r, t->bytes, (uint64_t)t->chains * READ_UNITS *
-			       usage->unit_bytes, span);
+		rate_add(r, t->bytes, (uint64_t)t->chains * READ_UNITS *
+			 usage->unit_bytes, span, over_ns ? over_ns : span);
 	else if (t->read)
 		r->why |= CMT_USAGE_WHY_FIRST;
+}
+
+static void row_traffic(const struct cmt_usage *usage,
+			struct cmt_usage_rate *r, const struct usage_holding *h,
+			const struct usage_traffic *t, uint64_t elapsed_ns)
+{
+	add_traffic(usage, r, h, t, elapsed_ns, 0);
+}
+
+/* Of a holding without a reading in the interval: what it has is of another one. */
+static void rate_unread(struct cmt_usage_rate *r, const struct usage_holding *h)
+{
+	r->why |= (usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD) |
+		  (h->why & CMT_USAGE_WHY_OVERWRITTEN);
+	r->partial = true;
+}
+
+/* In this interval; nothing before the first reading in it. */
+static const struct usage_traffic *traffic_of(const struct usage_holding *h,
+					      const struct usage_traffic *t)
+{
+	static const struct usage_traffic nothing;
+
+	return h->read ? t : &nothing;
 }
 
 static const struct cmt_container *
@@ -205,6 +241,11 @@ static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 	if (h->emulated)
 		row->flags |= CMT_USAGE_ROW_EMULATED;
 	row_occupancy(usage, row, h);
+	if (!h->read) {
+		rate_unread(&row->total, h);
+		rate_unread(&row->local, h);
+		return;
+	}
 	row_traffic(usage, &row->total, h, &h->total, elapsed_ns);
 	row_traffic(usage, &row->local, h, &h->local, elapsed_ns);
 }
@@ -263,6 +304,27 @@ static void row_spread(struct cmt_usage_row *row, const struct usage_sum *sum)
 	row->occupancy.slots = sum->nr;
 }
 
+/* Of an interval that has no more than one slot, in which all was looked at together. */
+static void row_of_slot(struct cmt_usage_row *row,
+			struct usage_holding *const *run, uint32_t n)
+{
+	struct cmt_usage_occupancy *o = &row->occupancy;
+	bool all = true, any = false;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (run[i]->blank || usage_ended(run[i]))
+			continue;
+		any = true;
+		all &= usage_holds(run[i]);
+		if (usage_holds(run[i]))
+			o->most_bytes += run[i]->occupancy;
+	}
+	o->slots = any && all;
+	o->least_bytes = o->slots ? o->most_bytes : 0;
+	o->mean_bytes = o->least_bytes;
+}
+
 /* Nothing of the row was read: it ran, and that is all. */
 static void row_blank(struct cmt_usage_row *row, bool alive)
 {
@@ -274,19 +336,23 @@ static void row_blank(struct cmt_usage_row *row, bool alive)
 }
 
 /* One row from a run of @n holdings, of the group @number. */
-static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
+static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 		     struct cmt_usage_row *row,
 		     struct usage_holding *const *run, uint32_t n,
 		     uint32_t number)
 {
-	const struct usage_group *group = &usage->groups[number];
+	static const struct usage_counted nothing;
+	const struct usage_group *group = usage_group_now(usage, number);
 	bool alive = false, blank = true;
 	uint32_t i;
 
 	row_identity(row, run[0]);
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
-	row_spread(row, &group->sum);
+	if (usage->narrow && usage->slots_now <= 1)
+		row_of_slot(row, run, n);
+	else
+		row_spread(row, usage_sum(usage, number));
 	for (i = 0; i < n; i++) {
 		row_add(usage, row, run[i], to->frame.elapsed_ns);
 		blank &= run[i]->blank;
@@ -304,7 +370,7 @@ static void fill_row(const struct cmt_usage *usage, struct usage_frame *to,
 	row_settle(usage, row, alive);
 	usage_row_counters(usage, &to->frame, row,
 			   usage->by == CMT_USAGE_BY_CPU ? NULL :
-							   &group->counted);
+			   group->counts ? &group->counted : &nothing);
 }
 
 /* How many holdings of @run, of @nr, are of the same process as the first. */
@@ -319,7 +385,7 @@ static uint32_t process_length(struct usage_holding *const *run, uint32_t nr)
 }
 
 /* The processes of a container that have a dedicated RMID. */
-static int build_children(const struct cmt_usage *usage, struct usage_frame *to,
+static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 			  uint32_t parent, struct usage_holding *const *run,
 			  uint32_t n)
 {
@@ -349,7 +415,7 @@ static bool of_container(const struct cmt_usage *usage,
 	       usage_in_cgroup(row->kind, row->owner);
 }
 
-static int build_part(const struct cmt_usage *usage, struct usage_frame *to,
+static int build_part(struct cmt_usage *usage, struct usage_frame *to,
 		      struct usage_holding *const *run, uint32_t n)
 {
 	struct cmt_usage_row *part = new_row(&to->children);
@@ -376,7 +442,7 @@ static bool have_parts(struct usage_holding *const *run, uint32_t nr)
 }
 
 /* What the last row has in each domain. */
-static int build_parts(const struct cmt_usage *usage, struct usage_frame *to,
+static int build_parts(struct cmt_usage *usage, struct usage_frame *to,
 		       struct usage_holding **run, uint32_t nr)
 {
 	uint32_t i, n, parent = to->rows.nr - 1, first = to->children.nr;
@@ -402,7 +468,7 @@ static int build_row(struct cmt_usage *usage, struct usage_frame *to,
 
 	if (!row)
 		return -ENOMEM;
-	usage->groups[run[0]->group].measured = true;
+	usage_group_now(usage, run[0]->group)->measured = true;
 	fill_row(usage, to, row, run, n, run[0]->group);
 	if (of_container(usage, row))
 		row_of_container(row);
@@ -419,27 +485,88 @@ static bool in_cpu_row(const struct cmt_usage *usage,
 	       h->owner == CMT_OWNER_CPU;
 }
 
-static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
+/* Is the row of the holding in this frame? */
+static bool has_row(struct cmt_usage *usage, const struct usage_holding *h)
 {
-	struct usage_holding **sorted;
-	uint32_t i, n, nr = 0;
-	int err = 0;
+	if (!usage_seen(usage, h) || h->group == USAGE_NONE ||
+	    in_cpu_row(usage, h))
+		return false;
+	return !usage->brief || usage_group_now(usage, h->group)->wanted;
+}
 
-	sorted = reallocarray(usage->sorted, usage->nr_holdings +
-			      usage->perf.nr_blanks + 1, sizeof(*sorted));
+/* What rows are made of. */
+static uint32_t list_holdings(struct cmt_usage *usage,
+			      struct usage_holding **list)
+{
+	uint32_t i, nr = 0;
+
+	if (usage->brief)
+		usage_brief_want(usage);
+	if (usage_in_chains(usage))
+		nr = usage_brief_list(usage, list, usage->nr_holdings);
+	else
+		for (i = 0; i < usage->nr_holdings; i++)
+			if (has_row(usage, &usage->holdings[i]))
+				list[nr++] = &usage->holdings[i];
+	for (i = 0; i < usage->perf.nr_blanks; i++)
+		list[nr++] = &usage->perf.blanks[i];
+	return nr;
+}
+
+/* Stable, by counting: @at has room for a number of each group, and one more. */
+static void sort_by_group(const struct cmt_usage *usage,
+			  struct usage_holding *const *list, uint32_t nr,
+			  struct usage_holding **sorted, uint32_t *at)
+{
+	uint32_t i;
+
+	memset(at, 0, (usage->nr_groups + 1) * sizeof(*at));
+	for (i = 0; i < nr; i++)
+		at[list[i]->group + 1]++;
+	for (i = 0; i < usage->nr_groups; i++)
+		at[i + 1] += at[i];
+	for (i = 0; i < nr; i++)
+		sorted[at[list[i]->group]++] = list[i];
+}
+
+/* Room to sort all holdings. */
+static int make_room(struct cmt_usage *usage)
+{
+	size_t most = (size_t)usage->nr_holdings + usage->perf.nr_blanks + 1;
+	struct usage_holding **sorted;
+	uint32_t *places;
+
+	sorted = reallocarray(usage->sorted, 2 * most, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
 	usage->sorted = sorted;
-	for (i = 0; i < usage->nr_holdings; i++)
-		if (usage->holdings[i].seen &&
-		    !in_cpu_row(usage, &usage->holdings[i]))
-			sorted[nr++] = &usage->holdings[i];
-	for (i = 0; i < usage->perf.nr_blanks; i++)
-		sorted[nr++] = &usage->perf.blanks[i];
-	sort_holdings(sorted, nr, cmp_holding);
+	places = reallocarray(usage->places, (size_t)usage->nr_groups + 1,
+			      sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	usage->places = places;
+	return 0;
+}
+
+static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
+{
+	struct usage_holding **sorted, **list;
+	uint32_t i, n, nr;
+	int err = make_room(usage);
+
+	if (err)
+		return err;
+	sorted = usage->sorted;
+	list = sorted + usage->nr_holdings + usage->perf.nr_blanks + 1;
+	nr = list_holdings(usage, list);
+	if (usage_in_chains(usage) && !usage->perf.nr_blanks)
+		sorted = list;
+	else
+		sort_by_group(usage, list, nr, sorted, usage->places);
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
 			n++;
+		sort_holdings(sorted + i, n, cmp_holding);
 		err = build_row(usage, to, sorted + i, n);
 	}
 	return err;
@@ -468,20 +595,24 @@ static int build_pending_row(const struct cmt_usage *usage,
 }
 
 /* Only groups of cgroups have pending owners, and only by container. */
-static int build_pending_rows(const struct cmt_usage *usage,
-			      struct usage_frame *to)
+static int build_pending_rows(struct cmt_usage *usage, struct usage_frame *to)
 {
 	uint32_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < usage->nr_groups; i++)
-		if (usage->groups[i].pending && !usage->groups[i].measured)
-			err = build_pending_row(usage, to, &usage->groups[i]);
+	if (usage->by != CMT_USAGE_BY_CONTAINER || !usage->nr_pending)
+		return 0;
+	for (i = 0; !err && i < usage->nr_groups; i++) {
+		const struct usage_group *group = usage_group_now(usage, i);
+
+		if (group->pending && !group->measured)
+			err = build_pending_row(usage, to, group);
+	}
 	return err;
 }
 
 /* What the RMID of a CPU held; false: it has none. */
-static bool add_cpu_values(const struct cmt_usage *usage,
+static bool add_cpu_values(struct cmt_usage *usage,
 			   struct cmt_usage_row *row, uint64_t elapsed_ns)
 {
 	bool alive = false, any = false;
@@ -490,10 +621,11 @@ static bool add_cpu_values(const struct cmt_usage *usage,
 	for (i = 0; i < usage->nr_holdings; i++) {
 		const struct usage_holding *h = &usage->holdings[i];
 
-		if (!h->seen || !in_cpu_row(usage, h) || h->cpu != row->cpu)
+		if (!usage_seen(usage, h) || !in_cpu_row(usage, h) ||
+		    h->cpu != row->cpu)
 			continue;
 		row_add(usage, row, h, elapsed_ns);
-		row_spread(row, &usage->groups[h->group].sum);
+		row_spread(row, usage_sum(usage, h->group));
 		alive |= !usage_ended(h);
 		any = true;
 	}
@@ -574,14 +706,14 @@ static int build_cpu_rows(struct cmt_usage *usage, struct usage_frame *to)
 
 int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
 {
-	uint32_t i;
 	int err = usage_group_pending(usage);
 
-	usage_holdings_end(usage);
+	usage_brief_decide(usage, &to->frame);
+	usage_holdings_end(usage, &to->frame.emulated);
+	if (usage->narrow && usage->slots_now > 1)
+		usage_brief_sums(usage);
 	if (!err)
 		err = usage_perf_end(usage);
-	for (i = 0; i < usage->nr_holdings; i++)
-		to->frame.emulated |= usage->holdings[i].emulated;
 	if (!err)
 		err = usage->by == CMT_USAGE_BY_CPU ?
 		      build_cpu_rows(usage, to) : build_rows(usage, to);
@@ -593,15 +725,17 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to)
 void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
 		 uint64_t elapsed_ns)
 {
+	uint32_t i, nr = usage->brief ? 0 : usage->nr_holdings;
 	bool all = false;
-	uint32_t i;
 
-	for (i = 0; i < usage->nr_holdings; i++) {
+	for (i = 0; i < nr; i++) {
 		const struct usage_holding *h = &usage->holdings[i];
 
-		if (!h->seen)
+		if (!usage_seen(usage, h))
 			continue;
-		row_traffic(usage, r, h, &h->total, elapsed_ns);
+		/* all bytes count, and once, also of who was there for a moment */
+		add_traffic(usage, r, h, traffic_of(h, &h->total), elapsed_ns,
+			    elapsed_ns);
 		all |= h->rmid == CMT_RMID_NONE;
 	}
 	/* readings on demand are of owners only */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a usage knows, for its own files.  usage.c has the interface and the
- * intervals, usage_cpu.c the CPUs, usage_holding.c who held what, usage_counters.c
+ * intervals, usage_recording.c reads a recording, usage_cpu.c has the CPUs, usage_holding.c who held what, usage_counters.c
  * what the processor counted, usage_rows.c makes rows of all three, usage_ids.c
- * compares their ids, and usage_channels.c has the memory channels.  Below all of them
- * is usage_group.c: which holdings are one row.
+ * compares their ids, usage_brief.c leaves rows out, and usage_channels.c has the memory
+ * channels.  Below all of them is usage_group.c: which holdings are one row; and
+ * usage_sum.c: what these held in all, slot by slot.
  *
- * Groups and cgroups are of one interval: they are found when a holding is first
- * seen in it, so that a name that came meanwhile joins from the next one on.
+ * Groups and cgroups last until a sweep (usage.c): then all that is not in use is
+ * dropped, and a holding finds its group when it is next seen.  So a name that came
+ * meanwhile joins from the next interval on.  Between sweeps the end of an interval
+ * touches nothing: what is of one interval has the interval's number with it, and is
+ * begun anew when the next one first needs it.
  */
 #ifndef LIBCMT_USAGE_STATE_H
 #define LIBCMT_USAGE_STATE_H
@@ -18,6 +22,7 @@
 #include "containers_cache.h"
 
 #define USAGE_NONE	UINT32_MAX
+#define USAGE_REASON_LEN sizeof(((struct cmt_uncore *)NULL)->channels_reason)
 #define USAGE_DOMAINS	64	/* as many as slots know */
 
 /* One MBM counter of one owner in one domain. */
@@ -37,6 +42,13 @@ struct usage_traffic {
 	uint64_t covered_ns;
 };
 
+/* What a holding has in the sums of its groups. */
+struct usage_share {
+	bool in;		/* it is in them */
+	bool unknown;		/* it has no value */
+	uint64_t bytes;
+};
+
 /*
  * One owner in one domain: what cmt_slot_entry names.  Most entries say what the one
  * before said, carried over or read again, and touch what stands first and no more.
@@ -46,37 +58,48 @@ struct usage_holding {
 	uint32_t generation;
 	uint32_t domain;
 	uint32_t older;		/* of the same RMID and domain */
-	uint32_t group;		/* of this interval, or USAGE_NONE */
+	uint32_t group;		/* or USAGE_NONE */
 	uint32_t child;		/* the group of its process or part, likewise */
-	uint32_t owner;		/* CMT_OWNER_* */
-	uint32_t tgid;
-	uint64_t cgroup_id;
+	const struct cmt_slot_entry *entry;	/* in the slot that ends at seen_ns */
+	uint64_t interval;	/* what is of an interval is of this one */
 	uint64_t seen_ns;	/* in a slot that ends at this */
 	bool alone;		/* no other of the same RMID and domain */
 	bool ended;
 	bool attached;
-	/* of this interval */
+	/* of an interval */
 	bool absent;		/* freed, or not in its last slot: it has ended */
 	bool seen;
+	bool emulated;
+	bool occupancy_known;
+	bool born;		/* first seen in it */
+	bool read;		/* at least one reading in it; without one, total and
+				 * local are of another interval
+				 */
 	bool steady;		/* a reading that is no less, with the same flags, only
 				 * moves the ends of what is known
 				 */
 	bool kept;		/* there was one, that traffic does not have yet */
+	bool held;		/* its last entry is in, and it has not ended */
+	bool carried;		/* in its last slot, with nothing of one interval */
+	bool chained;		/* by mate: see usage_group.first */
+	uint32_t why;		/* of an interval */
+	uint32_t mate;
+	uint64_t news;		/* the interval in whose news it is */
+	/* of the owner */
+	enum cmt_usage_kind kind;
+	uint32_t owner;		/* CMT_OWNER_* */
+	uint32_t tgid;
+	uint64_t cgroup_id;
+	char comm[CMT_COMM_LEN + 1];
 	uint32_t flags;		/* CMT_F_* of the last reading, */
 	uint64_t ts;		/* its time */
 	uint64_t mbm_total, mbm_local;	/* and counters */
 	uint64_t occupancy_ts;	/* of the reading that it is of */
 	uint64_t occupancy;
 	uint64_t residual;
-	char comm[CMT_COMM_LEN + 1];
 	/* seldom touched */
+	struct usage_share share;
 	bool blank;		/* no holding: an owner that ran, and was not read */
-	enum cmt_usage_kind kind;
-	bool born;		/* first seen in this interval */
-	bool read;		/* at least one reading in it */
-	bool emulated;
-	bool occupancy_known;
-	uint32_t why;
 	uint32_t cpu;
 	struct usage_traffic total;
 	struct usage_traffic local;
@@ -134,24 +157,30 @@ struct usage_perf {
 };
 
 /*
- * A memory channel.  Its values are sums, so that any two readings can be subtracted,
- * whatever is lost between them; but what was moved before this interval is none of it.
+ * Two values of a memory channel that are read together.  They are sums, so that any two
+ * readings can be subtracted, whatever is lost between them; but what was counted before
+ * this interval is none of it.
  */
-struct usage_channel {
-	uint32_t socket, channel;
+struct usage_series {
 	/* kept from interval to interval */
 	bool ever;		/* there has been a reading */
 	bool based;		/* base is the last one, and comparable */
-	bool gone;		/* the last record said unavailable */
-	uint64_t base[2];	/* bytes read, written */
+	uint64_t base[2];
 	uint64_t base_ts;
 	/* of this interval */
 	bool read;		/* at least one reading */
-	bool broken;		/* some traffic was not counted */
-	uint32_t why;
+	bool broken;		/* something was not counted */
 	uint64_t first_ns;	/* counted from here on */
-	uint64_t bytes[2];
+	uint64_t sums[2];
 	uint64_t covered_ns;	/* 0: no difference */
+};
+
+struct usage_channel {
+	uint32_t socket, channel;
+	bool gone;		/* the last record said unavailable; kept */
+	uint32_t why;		/* of this interval */
+	struct usage_series bytes;	/* read, written */
+	struct usage_series cycles;	/* idle, busy */
 };
 
 /* All channels. */
@@ -162,28 +191,32 @@ struct usage_channels {
 	bool over;		/* there was one too many, which is not in all */
 	bool wanted;		/* the device was asked for them */
 	uint32_t expected;	/* how many are read, says the module; 0: not known */
-	char reason[80];	/* why not all, it says; "": all are, or not known */
+	char reason[USAGE_REASON_LEN];	/* why not all, it says; "": all are, or not known */
 };
 
-/* A cgroup that something in this interval is in. */
+/* A cgroup that something is in. */
 struct usage_cgroup {
 	uint64_t id;
 	struct cmt_item *item;	/* pinned; NULL: no memory */
 	char *own;		/* path of the container; NULL: not known */
 	uint64_t own_hash;	/* of own */
-	uint32_t own_serial;	/* item->serial when that was copied */
+	uint32_t id_hash;	/* of the container's id; 0: it has none */
+	uint32_t own_serial;	/* item->serial when these were copied */
 	uint32_t group;		/* or USAGE_NONE */
 	bool used;
 };
 
-/* What a row has held, over the slots of an interval. */
+/* What a row has held, over the slots of an interval: usage_sum() brings it up to date. */
 struct usage_sum {
-	uint64_t slot;		/* number of the slot that now is of */
-	uint64_t now;
+	/* kept from interval to interval */
+	uint64_t now;		/* bytes of all shares in it */
+	uint32_t holders;	/* how many these are; 0: it is in no slot */
+	uint32_t unknown;	/* and how many of them have no value */
+	/* of an interval */
+	uint64_t interval;	/* its number */
+	uint64_t counted;	/* number of the last slot that is in these: */
 	uint64_t least, most, total;
 	uint32_t nr;		/* slots in least and total */
-	bool incomplete;	/* in this slot */
-	bool any;
 };
 
 /* What makes two holdings one row. */
@@ -194,12 +227,19 @@ struct usage_key {
 };
 
 struct usage_group {
-	struct usage_key key;
-	uint32_t cgroup;	/* whose name it has, or USAGE_NONE */
+	struct usage_sum sum;
+	/* of the frame that is made: usage_group_now() */
+	uint64_t frame;		/* its number */
 	uint32_t pending;	/* owners */
 	bool measured;		/* a row of the frame has its holdings */
-	struct usage_sum sum;
-	struct usage_counted counted;	/* while rows are made */
+	bool wanted;		/* a brief frame has a row of it */
+	bool counts;		/* counted is of this frame, too */
+	struct usage_counted counted;
+	/* for good */
+	uint32_t first;		/* its holdings, linked by mate; or USAGE_NONE */
+	bool odd;		/* in no cgroup */
+	uint32_t cgroup;	/* whose name it has, or USAGE_NONE */
+	struct usage_key key;
 };
 
 struct usage_cpu {
@@ -238,7 +278,7 @@ struct usage_frame {
 	uint32_t nr_items, room_items;
 	struct cmt_usage_channel *channels;
 	uint32_t room_channels;
-	char channels_reason[80];
+	char channels_reason[USAGE_REASON_LEN];
 };
 
 /* Numbers by key: open addressing, twice as large as it is full. */
@@ -254,6 +294,7 @@ struct cmt_usage {
 	uint64_t l3_bytes, interval_ns, slot_ns, late_ns;
 	struct cmt_device *device;
 	struct cmt_reader *reader;
+	struct usage_replay *replay;	/* of a recording, in place of these; or NULL */
 	struct cmt_slots *slots;
 	struct cmt_containers *containers, *own_containers;
 	/* the interval */
@@ -261,14 +302,36 @@ struct cmt_usage {
 	bool started;
 	bool more;		/* the last call left something to read */
 	uint64_t origin_ns;	/* readings since then are ours */
+	uint64_t interval;	/* its number */
 	uint64_t start_ns, end_ns;
 	uint64_t slot_end_ns;	/* of the last slot */
 	uint64_t nr_slots;
+	uint64_t slots_before;	/* nr_slots at its begin */
 	uint32_t slots_now, gaps_now;	/* in the interval */
 	uint64_t first_ns;	/* first reading ever */
 	uint64_t last_ns;	/* last reading so far */
 	uint64_t closed_ns;	/* last_ns of the interval before */
 	uint64_t lost, lost_base, dropped_base;
+	uint64_t frames;	/* number of the frame that is made, or was */
+	/* the last sweep */
+	uint64_t swept_ns;	/* in slots' time */
+	uint64_t swept_paths;	/* cmt_containers_paths() */
+	bool untidy;		/* the next one is due */
+	/* CMT_USAGE_BRIEF */
+	bool brief;		/* the frame that is made leaves rows out */
+	bool whole_due;		/* the next one may not, */
+	uint64_t whole_ns;	/* nor one a second after this; in slots' time */
+	bool narrow;		/* an interval has one slot, as a rule */
+	bool loose;		/* some holding is in the chain of another group, too */
+	uint64_t before_ns;	/* end of the slot before this one */
+	uint32_t *news;		/* holdings of this interval with more than before */
+	uint32_t nr_news, room_news;
+	uint32_t *odd;		/* groups that always have a row */
+	uint32_t nr_odd, room_odd;
+	uint32_t *wanted;	/* groups that have a row in the frame that is made */
+	uint32_t nr_wanted, room_wanted;
+	/* holdings: of this interval, of these in the one before, and in that one */
+	uint32_t nr_seen, nr_again, nr_seen_before;
 	uint32_t sampling_ns;
 	bool pending_known;
 	uint32_t nr_pending;
@@ -287,9 +350,15 @@ struct cmt_usage {
 	struct usage_group *groups;
 	uint32_t nr_groups, room_groups;
 	struct usage_index group_index;
-	uint32_t *touched;	/* groups with a value in this slot */
-	uint32_t nr_touched, room_touched;
+	/* of the groups' containers */
+	uint32_t *ids;		/* usage_cgroup.id_hash */
+	uint32_t nr_ids, room_ids;
+	struct usage_index id_index;
+	bool same_ids;		/* some are the same, or that is not known */
+	uint32_t nr_shares;	/* holdings that are in sums, */
+	uint32_t shares_now;	/* and those of them that this slot has had so far */
 	struct usage_holding **sorted;
+	uint32_t *places;	/* by group, while they are sorted */
 	struct cmt_usage_row **by_id;
 	struct usage_cpu *cpus;		/* nr_cpus of them */
 	struct usage_perf perf;
@@ -299,15 +368,39 @@ struct cmt_usage {
 	struct usage_frame *taken, *spare;
 };
 
-/*
- * Room for one more in an array of @nr, whose pointer is at @array.  Returns 0 or
- * -ENOMEM.
- */
-int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size);
+/* Twice the room in the array whose pointer is at @array.  Returns 0 or -ENOMEM. */
+int usage_grow_more(void *array, uint32_t *room, size_t size);
+/* Room for one more in an array of @nr. */
+static inline int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+{
+	return nr < *room ? 0 : usage_grow_more(array, room, size);
+}
 
 static inline int usage_cmp(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+/* The holding is in this interval for the first time. */
+static inline void usage_count_seen(struct cmt_usage *usage,
+				    struct usage_holding *h)
+{
+	usage->nr_seen++;
+	usage->nr_again += h->interval + 1 == usage->interval;
+	h->interval = usage->interval;
+}
+
+/* Are the holdings of a frame listed group by group? */
+static inline bool usage_in_chains(const struct cmt_usage *usage)
+{
+	return usage->brief && !usage->loose;
+}
+
+/* Is the holding of this interval? */
+static inline bool usage_seen(const struct cmt_usage *usage,
+			      const struct usage_holding *h)
+{
+	return h->interval == usage->interval && h->seen;
 }
 
 static inline bool usage_by_owner(const struct cmt_usage *usage)
@@ -337,22 +430,78 @@ static inline uint32_t usage_why(uint32_t flags)
 	       (flags & CMT_F_PQR_OVERWRITTEN ? CMT_USAGE_WHY_OVERWRITTEN : 0);
 }
 
+/* usage.c: */
+
+/* A record of no reader.  Returns 0 or -ENOMEM: it was not added. */
+int usage_take(struct cmt_usage *usage, const struct cmt_record *record);
+
+/* usage_recording.c: */
+
+struct cmt_recording;
+struct cmt_reader_counts;
+
+/* Read from @recording from now on.  Returns 0 or -ENOMEM. */
+int usage_replay_new(struct cmt_usage *usage, struct cmt_recording *recording);
+void usage_replay_free(struct cmt_usage *usage);
+/* Until a frame is complete, or the end: that ends the interval.  Returns 0 or -errno. */
+int usage_replay(struct cmt_usage *usage);
+bool usage_replay_ended(const struct cmt_usage *usage);
+/* What the reader of the recording program has dropped, and its quiet CPUs. */
+void usage_replay_counts(const struct cmt_usage *usage, struct cmt_reader_counts *counts);
+
+/* usage_channels.c: what the module says of channels. */
+void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore);
+
 /* usage_group.c: */
 
 /* The cgroup of this id in this interval; USAGE_NONE: no memory. */
 uint32_t usage_cgroup(struct cmt_usage *usage, uint64_t id);
 /* The groups of a holding.  Returns 0 or -ENOMEM. */
 int usage_group(struct cmt_usage *usage, struct usage_holding *h);
+/* A group of the frame that is made. */
+static inline struct usage_group *usage_group_now(struct cmt_usage *usage,
+						  uint32_t number)
+{
+	struct usage_group *group = &usage->groups[number];
+
+	if (group->frame != usage->frames) {
+		group->frame = usage->frames;
+		group->pending = 0;
+		group->measured = false;
+		group->wanted = false;
+		group->counts = false;
+	}
+	return group;
+}
+
+/* A frame, also a brief one, has a row of the group. */
+static inline struct usage_group *usage_want(struct cmt_usage *usage,
+					     uint32_t number)
+{
+	struct usage_group *group = usage_group_now(usage, number);
+
+	if (!group->wanted)
+		usage->wanted[usage->nr_wanted++] = number;
+	group->wanted = true;
+	return group;
+}
+
 /* Add the pending owners to the groups of their cgroups.  0 or -ENOMEM. */
 int usage_group_pending(struct cmt_usage *usage);
-/* A value of a group in the slot that is being added. */
-void usage_sum_add(struct cmt_usage *usage, uint32_t group, bool known,
-		   uint64_t bytes);
-/* The slot is over. */
-void usage_sum_close(struct cmt_usage *usage);
-/* The interval is: all groups go, and cgroups that were not used. */
-void usage_groups_close(struct cmt_usage *usage);
+/* A sweep: all groups go, and cgroups that were not used since the last one. */
+void usage_groups_sweep(struct cmt_usage *usage);
 void usage_groups_free(struct cmt_usage *usage);
+
+/* usage_sum.c: */
+
+/* The holding, which has a group, is in the slot that is being added. */
+void usage_sum_add(struct cmt_usage *usage, struct usage_holding *h);
+/* It is not, or is about to have another group. */
+void usage_sum_drop(struct cmt_usage *usage, struct usage_holding *h);
+/* The slot is over, and had @nr of the holdings that are in sums. */
+void usage_sums_end(struct cmt_usage *usage, uint32_t nr);
+/* Of a group, up to the last slot. */
+const struct usage_sum *usage_sum(struct cmt_usage *usage, uint32_t group);
 
 /* usage_holding.c: */
 
@@ -360,20 +509,31 @@ void usage_groups_free(struct cmt_usage *usage);
 uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain);
 int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 		      uint64_t end_ns);
+/* The holding of an RMID and its generation in a domain; NULL: there is none. */
+struct usage_holding *usage_holding_find(struct cmt_usage *usage, uint32_t rmid,
+					 uint32_t generation, uint32_t domain);
 /*
  * Of a device that reads nothing, before a frame: all owners are in the interval,
  * with values that are unavailable.  Returns 0 or -ENOMEM.
  */
 int usage_holdings_unread(struct cmt_usage *usage);
-/* Before rows are made: settle traffic, and which owners are absent. */
-void usage_holdings_end(struct cmt_usage *usage);
+/*
+ * Before rows are made, and it is known whether they are brief: settle traffic, and which
+ * owners are absent.  @emulated: set if some value is of a model.
+ */
+void usage_holdings_end(struct cmt_usage *usage, bool *emulated);
+/* What a slot says it holds; false: nothing. */
+static inline bool usage_holds(const struct usage_holding *h)
+{
+	return h->occupancy_known && h->occupancy_ts == h->ts;
+}
 /* Holds an owner nothing any more? */
 static inline bool usage_ended(const struct usage_holding *h)
 {
 	return h->ended || h->absent;
 }
-/* Drop owners that ended or went unseen; the others begin a new interval. */
-void usage_holdings_close(struct cmt_usage *usage);
+/* A sweep: drop owners that ended or went unseen; the others have no group now. */
+void usage_holdings_sweep(struct cmt_usage *usage);
 
 /* usage_cpu.c: */
 void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c);
@@ -422,6 +582,25 @@ int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c)
 /* The channels and the memory of the frame, after its rows.  Returns 0 or -ENOMEM. */
 int usage_channels(struct cmt_usage *usage, struct usage_frame *to);
 void usage_channels_close(struct cmt_usage *usage);
+
+/* usage_brief.c: */
+
+/* The entries of a slot.  Returns 0 or -ENOMEM. */
+int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot);
+/* Add up the last slot, where a narrow interval has more than one all the same. */
+void usage_brief_sums(struct cmt_usage *usage);
+/* A holding that has found its group is in its chain.  Returns 0 or -ENOMEM. */
+int usage_group_join(struct cmt_usage *usage, struct usage_holding *h);
+/*
+ * Does the frame leave rows out?  Not where something has gone that was in the interval
+ * before: who is in no row then is not there any more.
+ */
+void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame);
+/* The groups that have a row in a brief frame; some are known already. */
+void usage_brief_want(struct cmt_usage *usage);
+/* Their holdings, at most @room of them.  Returns how many. */
+uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
+			  uint32_t room);
 
 /* usage_ids.c: CMT_USAGE_ROW_BORROWED_ID.  Returns 0 or -ENOMEM. */
 int usage_mark_borrowed(struct cmt_usage *usage, struct usage_frame *to);

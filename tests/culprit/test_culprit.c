@@ -2,6 +2,7 @@
 /* What cmt_culprit does with its input; how good it is, main.c measures. */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <cmt/culprit.h>
@@ -230,6 +231,103 @@ START_TEST(owners_are_forgotten)
 }
 END_TEST
 
+/* The first @n samples, with flags of the slot. */
+static int add_some(uint32_t n, uint32_t flags)
+{
+	const struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .start_ns = now_ms++ * MS, .nr_samples = n,
+		.sample_size = sizeof(samples[0]), .samples = samples,
+		.flags = flags,
+	};
+
+	return cmt_culprit_add(culprit, &slot);
+}
+
+static uint32_t nr_owners(void)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	return counts.owners;
+}
+
+/* Who is left out is idle, and not forgotten: what it held is still known of it. */
+START_TEST(part_of_a_slot)
+{
+	const uint32_t idle = CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE;
+	uint64_t kib = samples[1].occupancy_bytes;
+
+	add_quiet(400);
+	for (int i = 0; i < 2500; i++)
+		ck_assert_int_eq(add_some(1, idle), 0);
+	ck_assert_uint_eq(nr_owners(), 3);
+	ck_assert_uint_gt(take_until(20), 1);
+	ck_assert_int_eq(accusations(), 1);
+	samples[0].traffic_bytes = 20 * KIB;
+	samples[1].occupancy_bytes = kib;
+	samples[1].traffic_bytes = 20 * KIB;
+	for (int i = 0; i < 1900; i++)
+		ck_assert_int_ge(add_some(1, 0), 0);
+	ck_assert_uint_eq(nr_owners(), 3);
+	for (int i = 0; i < 200; i++)
+		ck_assert_int_ge(add_some(1, 0), 0);
+	ck_assert_uint_eq(nr_owners(), 1);
+}
+END_TEST
+
+/* The engine that is told of each that is idle says the same. */
+START_TEST(left_out_as_if_told)
+{
+	const uint32_t idle = CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE;
+	struct cmt_culprit *engines[2] = { culprit, NULL };
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+	struct cmt_culprit_flow flow[2];
+
+	ck_assert_int_eq(cmt_culprit_new(&engines[1], &opts), 0);
+	for (int i = 0; i < 1000; i++) {
+		bool read = i % 7 == 0;
+
+		samples[2].occupancy_bytes = (1024 + i) * KIB;
+		samples[2].valid = CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
+		/* a little that is lost, so that there is something to compare */
+		samples[0].occupancy_bytes = (8192 - i % 100) * KIB;
+		if (!read)
+			samples[2].valid = CMT_CULPRIT_IDLE;
+		culprit = engines[0];
+		ck_assert_int_ge(add_some(3, 0), 0);
+		now_ms--;
+		culprit = engines[1];
+		ck_assert_int_ge(add_some(read ? 3 : 2, read ? 0 : idle), 0);
+	}
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(cmt_culprit_standing(engines[i], &flow[i], 1), 1);
+	ck_assert_uint_eq(flow[0].id, flow[1].id);
+	ck_assert_uint_eq(flow[0].by, flow[1].by);
+	ck_assert_uint_eq(flow[0].bytes, flow[1].bytes);
+	cmt_culprit_free(engines[1]);
+	culprit = engines[0];
+}
+END_TEST
+
+/* Its last sample says that it is not idle where it is left out, but soon forgotten. */
+START_TEST(no_rest)
+{
+	const uint32_t idle = CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE;
+
+	samples[2].flags = CMT_CULPRIT_NO_REST;
+	samples[2].valid = 0;
+	add_quiet(400);
+	for (int i = 0; i < 1900; i++)
+		ck_assert_int_eq(add_some(2, idle), 0);
+	ck_assert_int_eq(add_some(2, 0), 0);
+	ck_assert_uint_eq(nr_owners(), 3);
+	for (int i = 0; i < 200; i++)
+		ck_assert_int_eq(add_some(2, idle), 0);
+	ck_assert_int_eq(add_some(2, 0), 0);
+	ck_assert_uint_eq(nr_owners(), 2);
+}
+END_TEST
+
 START_TEST(memory_is_bounded)
 {
 	const struct cmt_culprit_opts opts = {
@@ -296,6 +394,57 @@ START_TEST(standing_is_estimated)
 	}
 	ck_assert_int_eq(cmt_culprit_standing(culprit, flows, 1), 1);
 	ck_assert_int_eq(cmt_culprit_standing(culprit, flows, 0), -EINVAL);
+}
+END_TEST
+
+/* TAKER is read once in 32 slots, as RMID 0 is; VICTIM and OTHER in each. */
+static void add_seldom(uint32_t slots)
+{
+	for (uint32_t i = 0; i < slots; i++) {
+		bool read = now_ms % 32 == 21;
+
+		samples[1].valid = read ? CMT_CULPRIT_OCCUPANCY |
+					  CMT_CULPRIT_TRAFFIC : 0;
+		samples[1].traffic_bytes = read ? 32 * 100 * KIB : 0;
+		samples[1].span = read ? 32 : 0;
+		ck_assert_int_eq(add(), 0);
+	}
+	samples[1].valid = 0;
+	samples[1].traffic_bytes = 0;
+	samples[1].span = 0;
+}
+
+static struct cmt_culprit_flow flow_by(uint64_t by)
+{
+	struct cmt_culprit_flow flows[8];
+	int nr = cmt_culprit_standing(culprit, flows, 8);
+
+	for (int i = 0; i < nr; i++)
+		if (flows[i].id == VICTIM && flows[i].by == by)
+			return flows[i];
+	ck_abort_msg("no flow by %llu", (unsigned long long)by);
+	return flows[0];
+}
+
+/* What is read late, with what it moved meanwhile, is learned, and takes no less. */
+START_TEST(seldom_read)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	uint64_t seldom, each;
+
+	samples[0].traffic_bytes = 100 * KIB;
+	samples[2].traffic_bytes = 100 * KIB;
+	add_seldom(CMT_CULPRIT_LEARN + 2 * 32);
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	ck_assert_uint_eq(counts.learning, 0);
+	add_seldom(4000);
+	seldom = flow_by(TAKER).bytes;
+	each = flow_by(OTHER).bytes;
+	ck_assert_uint_gt(seldom, each - each / 20);
+	ck_assert_uint_lt(seldom, each + each / 20);
+	/* and when nothing is read of it for long, nothing is said for long */
+	add_quiet(3000);
+	ck_assert_uint_lt(flow_by(TAKER).bytes, seldom / 10);
 }
 END_TEST
 
@@ -396,6 +545,14 @@ START_TEST(bad_input)
 	slot.sz = 9;
 	bad_slot(slot);
 	slot.sz = sizeof(slot);
+	slot.flags = CMT_CULPRIT_SLOT_IDLE;
+	bad_slot(slot);
+	slot.flags = 1U << 2;
+	bad_slot(slot);
+	slot.flags = 0;
+	slot.reserved = 1;
+	bad_slot(slot);
+	slot.reserved = 0;
 	samples[0].domain = 1000;
 	bad_slot(slot);
 	samples[0].domain = 0;
@@ -425,10 +582,14 @@ int main(void)
 	tcase_add_test(tcase, gaps_are_counted);
 	tcase_add_test(tcase, idle_span_is_not_spread);
 	tcase_add_test(tcase, owners_are_forgotten);
+	tcase_add_test(tcase, part_of_a_slot);
+	tcase_add_test(tcase, left_out_as_if_told);
+	tcase_add_test(tcase, no_rest);
 	tcase_add_test(tcase, memory_is_bounded);
 	tcase_add_test(tcase, domains_are_apart);
 	tcase_add_test(tcase, quota_is_no_theft);
 	tcase_add_test(tcase, standing_is_estimated);
+	tcase_add_test(tcase, seldom_read);
 	tcase_add_test(tcase, survives_anything);
 	tcase_add_test(tcase, bad_input);
 	suite_add_tcase(suite, tcase);

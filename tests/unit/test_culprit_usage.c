@@ -181,6 +181,31 @@ START_TEST(test_streamer_is_named)
 }
 END_TEST
 
+/*
+ * RMID 0 streams all the time, and is read once in 32 ticks: what it moved meanwhile is no
+ * burst of that tick, also where nobody knows when it ran.
+ */
+START_TEST(test_rmid_0_is_steady)
+{
+	for (int counted = 0; counted < 2; counted++) {
+		begin_opts((struct cmt_usage_opts){ .by = CMT_USAGE_BY_CONTAINER });
+		for (uint64_t ms = 1; ms <= END; ms++) {
+			if (ms % 32 == (ONSET + 3) % 32)
+				read_at(0, 0, ms, 3072, 32 * 2000);
+			if (counted)
+				ran(0, 0, ms, 1);
+			step(ms, 0, counted);
+			ck_assert_msg(ms > ONSET || !accused, "accused at %lu",
+				      (unsigned long)ms);
+			ck_assert(ms != ONSET || !counts().learning);
+		}
+		assert_named();
+		ck_assert_uint_eq(verdict.nr_suspects, 1);
+		end();
+	}
+}
+END_TEST
+
 /* Sums would accuse it: what it gains is of another cache. */
 START_TEST(test_other_domain_is_innocent)
 {
@@ -399,6 +424,7 @@ int main(void)
 	Suite *suite = suite_create("culprit_usage");
 
 	UNIT_CASE(suite, test_streamer_is_named);
+	UNIT_CASE(suite, test_rmid_0_is_steady);
 	UNIT_CASE(suite, test_other_domain_is_innocent);
 	UNIT_CASE(suite, test_parts);
 	UNIT_CASE(suite, test_parts_or_processes);

@@ -891,6 +891,46 @@ START_TEST(test_channels)
 }
 END_TEST
 
+static void add_cycles(uint64_t ts, uint32_t cpu, uint64_t idle, uint32_t flags)
+{
+	add((struct cmt_record){
+		.ts = ts, .type = CMT_REC_CHANNEL, .cpu = (uint16_t)cpu,
+		.flags = flags, .domain = 1, .channel = 7,
+		.channels = { 1, 2, idle, 2 * idle },
+	});
+}
+
+static void assert_cycles(const struct cmt_slot_channel *c, uint64_t ts,
+			  uint64_t idle)
+{
+	ck_assert_uint_eq(c->cycles_ts, ts);
+	ck_assert_uint_eq(c->idle_cycles, idle);
+	ck_assert_uint_eq(c->busy_cycles, 2 * idle);
+	ck_assert_uint_eq(c->flags & CMT_F_CHANNEL_IDLE,
+			  ts ? CMT_F_CHANNEL_IDLE : 0);
+}
+
+/* Cycles are in fewer records than bytes, and the last ones count. */
+START_TEST(test_channel_cycles)
+{
+	uint32_t both = CMT_F_CHANNEL | CMT_F_CHANNEL_IDLE;
+
+	add_cycles(10 * MS + 2, 1, 20, both);
+	add_cycles(10 * MS + 1, 0, 10, both);
+	add_cycles(10 * MS + 3, 1, 0, CMT_F_CHANNEL);
+	add_cycles(11 * MS, 1, 0, CMT_F_CHANNEL);
+	add_cycles(12 * MS, 2, 40, both);
+	add_cycles(12 * MS, 1, 30, both);
+	/* cycles without bytes are none */
+	add_cycles(12 * MS + 1, 1, 50, CMT_F_CHANNEL_IDLE);
+	cmt_slots_flush(slots);
+	assert_cycles(&outs[0].channels[0], 10 * MS + 2, 20);
+	ck_assert_uint_eq(outs[0].channels[0].ts, 10 * MS + 3);
+	assert_cycles(&outs[1].channels[0], 0, 0);
+	assert_cycles(&outs[2].channels[0], 12 * MS, 40);
+}
+END_TEST
+
 /* A stream that makes channels up is dropped, and counted, from the 1,025th on. */
 START_TEST(test_channels_bounded)
 {
@@ -1049,6 +1089,7 @@ int main(void)
 	tcase_add_test(tcase, test_perf);
 	tcase_add_test(tcase, test_channels);
 	tcase_add_test(tcase, test_channels_bounded);
+	tcase_add_test(tcase, test_channel_cycles);
 	tcase_add_test(tcase, test_perf_owner);
 	tcase_add_test(tcase, test_perf_bounded);
 	tcase_add_test(tcase, test_perf_malformed);

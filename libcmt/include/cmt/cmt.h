@@ -40,6 +40,7 @@
 #include <cmt/device.h>
 #include <cmt/error.h>
 #include <cmt/reader.h>
+#include <cmt/recording.h>
 #include <cmt/slots.h>
 #include <cmt/tracker.h>
 #include <cmt/usage.h>

@@ -72,6 +72,9 @@ struct cmt_culprit_opts {
 #define CMT_CULPRIT_NO_VICTIM	 (1U << 0) /**< such as RMID 0, or the overflow
 					    *   RMID: can be a suspect only
 					    */
+#define CMT_CULPRIT_NO_REST	 (1U << 1) /**< it is not idle in slots that it is not
+					    *   in: CMT_CULPRIT_SLOT_PART
+					    */
 
 /** One owner in one L3 domain in one slot. */
 struct cmt_culprit_sample {
@@ -83,7 +86,7 @@ struct cmt_culprit_sample {
 				 *   then a suspect may be in another one
 				 */
 	uint32_t valid;		/**< CMT_CULPRIT_OCCUPANCY | ... */
-	uint32_t flags;		/**< CMT_CULPRIT_NO_VICTIM or 0 */
+	uint32_t flags;		/**< CMT_CULPRIT_NO_VICTIM | ... */
 	uint32_t span;		/**< slots that the traffic is of, where readings
 				 *   before this one are missing; 0: 1
 				 */
@@ -93,6 +96,22 @@ struct cmt_culprit_sample {
 	uint64_t instructions;
 	uint64_t misses;	/**< of the last-level cache */
 };
+
+/** cmt_culprit_slot.flags */
+#define CMT_CULPRIT_SLOT_PART	 (1U << 0) /**< who is not in it, and was in the last
+					    *   slot without this flag or in one since,
+					    *   is not forgotten for that
+					    */
+#define CMT_CULPRIT_SLOT_IDLE	 (1U << 1) /**< with CMT_CULPRIT_SLOT_PART: and is
+					    *   CMT_CULPRIT_IDLE, as if a sample said so,
+					    *   unless its last one had
+					    *   CMT_CULPRIT_NO_REST
+					    */
+
+/** Slots after which, at the latest, one that is read in each is known well enough to be
+ *  in a verdict, where it was there from the first one on.
+ */
+#define CMT_CULPRIT_LEARN	 190U
 
 /** A slot.  An owner that is not in it is unknown there, and after 2 s forgotten. */
 struct cmt_culprit_slot {
@@ -109,6 +128,8 @@ struct cmt_culprit_slot {
 							 *   order in each slot is
 							 *   fastest
 							 */
+	uint32_t flags;		/**< CMT_CULPRIT_SLOT_* */
+	uint32_t reserved;	/**< 0 */
 };
 
 /** What kept an owner from running, from cpu.stat, cpu.pressure and steal time. */
@@ -189,7 +210,9 @@ struct cmt_culprit_verdict {
 	struct cmt_culprit_suspect suspects[CMT_CULPRIT_SUSPECTS];
 };
 
-/** Who displaces whom now: estimated, by flows, also where nothing changes. */
+/** Who displaces whom now: estimated, by flows, also where nothing changes.  Traffic has
+ *  write-backs, and so the bytes are up to twice what is displaced.
+ */
 struct cmt_culprit_flow {
 	uint64_t id;		/**< who loses lines, */
 	uint64_t by;		/**< and by whose fills */
@@ -258,16 +281,20 @@ struct cmt_usage_row;
  * its interval_ns and slot_ns are 1 ms; with CMT_USAGE_DOMAINS the parts of its rows
  * are kept apart by domain, and without it sums are of domain 0.  A frame in which no
  * CPU ticked says nothing, and is left out.  What cmt_usage_flush() ends is no slot.
+ * With CMT_USAGE_BRIEF, which is for this, who did not run costs nothing.
  *
  * Returns as cmt_culprit_add().
  */
 CMT_API int cmt_culprit_add_frame(struct cmt_culprit *culprit,
 				  const struct cmt_usage_frame *frame);
 
+/** What is in no cgroup, such as the overflow RMID, has an id from here on. */
+#define CMT_CULPRIT_NO_CGROUP	(0xffULL << 56)
+
 /**
  * The id that a row of @frame, or a part of one, has in verdicts.  By container that of
- * its cgroup; what has none, such as the overflow RMID, has an id of 0xff << 56 and
- * above.  By process it is of the RMID and its generation.
+ * its cgroup, or CMT_CULPRIT_NO_CGROUP and above.  By process it is of the RMID and its
+ * generation.
  */
 CMT_API uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
 				const struct cmt_usage_row *row);
@@ -276,7 +303,8 @@ CMT_API uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
  * Ask the kernel what kept the cgroups in the rows of @frame, which is by container,
  * from running since the last call, and tell it as cmt_culprit_add_cpu() does: from
  * cpu.stat (also of the cgroups above), cpu.pressure and /proc/stat.  Reads some files
- * of each cgroup that is followed: call it once a second or so.  The first call of all
+ * of each cgroup that is followed: call it once a second or so, with a frame that is not
+ * brief.  The first call of all
  * tells nothing.  What cannot be read, or is not as the kernel writes it, is not known.
  *
  * Throttled is, and starved, while nothing of the cgroup ran that wanted to.  Steal time

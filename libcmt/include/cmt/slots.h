@@ -116,12 +116,18 @@ struct cmt_slot_channel {
 	uint32_t socket;
 	uint32_t channel;	/**< id of the box, on the socket: struct cmt_box */
 	uint32_t flags;		/**< CMT_F_CHANNEL: the values are known, else 0;
+				 *   CMT_F_CHANNEL_IDLE: so are the cycles, else 0;
 				 *   CMT_F_REBASED, _UNAVAILABLE of any record in
 				 *   the slot
 				 */
 	uint32_t cpu;		/**< that read it */
 	uint64_t read_bytes;
 	uint64_t written_bytes;
+	uint64_t cycles_ts;	/**< of the last record with cycles, which are in
+				 *   fewer records; 0: none
+				 */
+	uint64_t idle_cycles;	/**< as in cmt_record.channels */
+	uint64_t busy_cycles;
 };
 
 /**

@@ -65,6 +65,8 @@ extern "C" {
 #endif
 
 struct cmt_usage;
+struct cmt_recording;
+struct cmt_recording_state;
 
 /** What a row is. */
 enum cmt_usage_by {
@@ -88,7 +90,7 @@ struct cmt_usage_opts {
 						 *   cmt_usage_containers()
 						 */
 	uint32_t by;		/**< enum cmt_usage_by */
-	uint32_t flags;		/**< CMT_USAGE_CHILDREN, CMT_USAGE_DOMAINS or 0 */
+	uint32_t flags;		/**< CMT_USAGE_CHILDREN, CMT_USAGE_DOMAINS, ... */
 	uint64_t interval_ns;	/**< of a frame, 0: 1 s; slot_ns .. 1 h */
 	uint64_t slot_ns;	/**< time slots that least, most and mean are
 				 *   of; 0: 1 ms; 10 us .. 10 s
@@ -105,6 +107,12 @@ struct cmt_usage_opts {
 				 *   What cannot be counted is no error, nor is a
 				 *   module that cannot count.
 				 */
+	struct cmt_recording *recording;	/**< read in place of a device, which
+						 *   must be NULL; must outlive the
+						 *   usage.  Then nr_rmids, nr_cpus,
+						 *   l3_bytes and unit_bytes are the
+						 *   recording's.
+						 */
 };
 
 /** By container: each row has rows of its processes, cmt_usage_frame.children. */
@@ -114,6 +122,17 @@ struct cmt_usage_opts {
  *  has been seen, there are none.  Not with CMT_USAGE_CHILDREN.
  */
 #define CMT_USAGE_DOMAINS (1U << 1)
+
+/** By container and by process: rows only of what has something new.  That is what was read
+ *  or ran in the interval, came or ended, is pending or not known, and what is in no
+ *  cgroup; CMT_USAGE_ROW_BORROWED_ID is of these rows alone.  Of what is left out the
+ *  last reading counts, as old as it is.  For programs that follow each millisecond:
+ *  most owners do not run in it.
+ *  cmt_usage_memory.rmids is not known in such a frame.
+ *  All rows are in the first frame in which a CPU ticked, in one a second at least, in
+ *  the next one after a cmt_usage_refresh() or an owner's end, and in cmt_usage_peek().
+ */
+#define CMT_USAGE_BRIEF	  (1U << 2)
 
 /** Whose a row is. */
 enum cmt_usage_kind {
@@ -281,16 +300,35 @@ struct cmt_usage_row {
 	struct cmt_usage_counters counters;
 };
 
+/**
+ * In how much of the time no read was pending in the first of the two halves (pseudo
+ * channels) of a memory channel.  That is not how much of its bandwidth is free: writes
+ * and refreshes are in neither of the two, and a half that always has a read pending
+ * may serve many more.  It is counted on processors whose events are known only.
+ */
+struct cmt_usage_idle {
+	bool known;
+	bool partial;		/**< of a part of the interval */
+	uint32_t why;		/**< CMT_USAGE_WHY_*; of this only, and not in
+				 *   cmt_usage_channel.why
+				 */
+	uint64_t idle_cycles;	/**< of the memory controller, with no read pending */
+	uint64_t busy_cycles;	/**< with one at least */
+	double share;		/**< idle_cycles over both, 0 to 1; NAN: not known */
+	uint64_t reserved[2];	/**< 0 */
+};
+
 /** A memory channel.  The library owns it: a later version appends members. */
 struct cmt_usage_channel {
 	uint32_t socket;
 	uint32_t channel;	/**< id of the box, on the socket: struct cmt_box */
-	uint32_t why;		/**< of all its values */
+	uint32_t why;		/**< of all its values but idle */
 	uint32_t reserved;	/**< 0 */
 	/* A value is partial when the channel was not read for some of the interval. */
 	struct cmt_usage_rate read;
 	struct cmt_usage_rate written;
 	struct cmt_usage_rate total;	/**< both together */
+	struct cmt_usage_idle idle;
 };
 
 /** A difference of two rates, which may be below 0; bytes a second. */
@@ -372,6 +410,11 @@ struct cmt_usage_frame {
 					 *   as is known.  Never NULL.
 					 */
 	struct cmt_usage_memory memory;
+	bool brief;		/**< rows are left out: CMT_USAGE_BRIEF */
+	uint32_t brief_why;	/**< CMT_USAGE_WHY_*: why what is left out may have run
+				 *   all the same; 0: where the processor counts it
+				 *   did not, nor was it read
+				 */
 };
 
 /** Row @i of @frame, below nr_rows. */
@@ -403,7 +446,8 @@ cmt_usage_channel_at(const struct cmt_usage_frame *frame, uint32_t i)
  * with the first record.
  *
  * Returns 0, -EINVAL (options), -ENOMEM, or with a device as cmt_reader_new(),
- * cmt_reader_feed() and, but for -ENOTTY, cmt_device_set_counters().
+ * cmt_reader_feed() and, but for -ENOTTY, cmt_device_set_counters(); with a recording
+ * -EBADMSG (nothing in it says of what machine it is).
  */
 CMT_API int cmt_usage_new(struct cmt_usage **usage,
 			  const struct cmt_usage_opts *opts);
@@ -420,8 +464,13 @@ CMT_API void cmt_usage_free(struct cmt_usage *usage);
  * An interval in which nothing was read makes a frame without rows with a device,
  * and none without.
  *
+ * With a recording, reads it until an interval is complete; at its end the last one ends
+ * with it.  0 is the end then: cmt_recording_at_end().  What is damaged counts as lost
+ * (frame.lost: the records that are known to be missing, or one), and as a gap (nr_gaps).
+ *
  * Returns 1, 0: none is complete yet, or -errno of cmt_reader_feed() or -ENOMEM:
- * the interval may lack records, and it is best to begin again.
+ * the interval may lack records, and it is best to begin again.  With a recording also
+ * -errno of cmt_recording_next().
  */
 CMT_API int cmt_usage_next(struct cmt_usage *usage,
 			   const struct cmt_usage_frame **frame);
@@ -437,7 +486,7 @@ CMT_API int cmt_usage_peek(struct cmt_usage *usage,
 /**
  * For loops with poll(2) or epoll(7) on cmt_device_fd(): wait no longer than this
  * before the next cmt_usage_next(), in milliseconds; 0: call it now, -1: only
- * cmt_usage_add() brings the next frame.
+ * cmt_usage_add() brings the next frame, or the recording has ended.
  */
 CMT_API int cmt_usage_timeout(const struct cmt_usage *usage);
 
@@ -460,7 +509,8 @@ CMT_API int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms);
  * Renew what is not in the records.  Counts hold from the next frame on, and so
  * does what names join; names also for the frame that the caller has.
  *
- * @what: CMT_USAGE_NAMES | CMT_USAGE_PENDING, or one of these
+ * @what: CMT_USAGE_NAMES | CMT_USAGE_PENDING, or one of these.  With a recording, both
+ *        come from that, and nothing is done.
  *
  * Returns 0, -EINVAL, -ENOMEM, or -errno of cmt_device_pending() but -EAGAIN:
  * then frame.pending_known is false.
@@ -494,6 +544,17 @@ CMT_API int cmt_usage_set_pending(struct cmt_usage *usage,
  */
 CMT_API int cmt_usage_set_uncore(struct cmt_usage *usage,
 				 const struct cmt_uncore *uncore);
+
+/**
+ * With a recording: what the last state in it says that cmt_usage_next() has come to.
+ * Pending owners and channels it has set already; its cpus are for the caller's
+ * cmt_culprit_add_cpu(), once for each new state.
+ * @state: valid until the next call with @usage or its recording
+ * Returns 1: it is a new one, 0: it is that of the last call, -ENODATA: there was none, or
+ * -EINVAL (no recording).
+ */
+CMT_API int cmt_usage_state(struct cmt_usage *usage,
+			    const struct cmt_recording_state **state);
 
 /** End the interval now, with what was read: cmt_usage_next() has a frame, unless
  *  there was nothing.  The next interval begins.  Returns 0 or -ENOMEM.

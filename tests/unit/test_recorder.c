@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A recorder at a device whose rings are really mapped: what a recording of it says. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmt/cmt.h>
+
+#include "fake_device.h"
+#include "image.h"
+#include "recording.h"
+#include "unit.h"
+
+#define RECORDS	64
+#define MS	1000000ULL
+#define T0	(5000 * MS)
+
+static struct cmt_device *dev;
+static struct cmt_reader *reader;
+static struct cmt_containers *containers;
+static struct cmt_recorder *recorder;
+static struct cmt_recording *recording;
+static const struct cmt_recording_item *item;
+static char root[64];
+static uint64_t cgroup;
+static uint8_t *bytes;
+static size_t nr_bytes;
+
+static int take(void *ctx, const struct cmt_chunk *chunk)
+{
+	(void)ctx;
+	bytes = realloc(bytes, nr_bytes + chunk->nr_bytes);
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(bytes + nr_bytes, chunk->bytes, chunk->nr_bytes);
+	nr_bytes += chunk->nr_bytes;
+	return 0;
+}
+
+static bool path_of(uint64_t id, char path[FAKE_PATH_MAX])
+{
+	snprintf(path, FAKE_PATH_MAX, "/a.service");
+	return id == cgroup;
+}
+
+static void write_stat(unsigned int throttled_us)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/a.service/cpu.stat", root);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "usage_usec 1000\nthrottled_usec %u\n", throttled_us);
+	fclose(file);
+}
+
+static void make_tree(void)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(root, sizeof(root), "recorder-tree-%d", (int)getpid());
+	ck_assert_msg(!mkdir(root, 0700), "%s: %m", root);
+	snprintf(path, sizeof(path), "%s/a.service", root);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(stat(path, &st), 0);
+	cgroup = st.st_ino;
+	write_stat(0);
+}
+
+static void setup(void)
+{
+	struct cmt_containers_opts names = { .sz = sizeof(names), .state_root = NULL };
+	struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take, .host = "h", .boot_id = "",
+	};
+
+	make_tree();
+	fake_setup(2, RECORDS);
+	fake.now = T0;
+	fake.path_of = path_of;
+	fake.existing[0] = image_event(CMT_REC_EXISTING, 0, 1, 1, 10);
+	fake.existing[0].owner.cgroup_id = cgroup;
+	fake.nr_existing = 1;
+	fake.as_of = T0;
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, 0), 0);
+	names.device = dev;
+	opts.info = cmt_device_info(dev);
+	ck_assert_int_eq(cmt_containers_new(&containers, &names), 0);
+	ck_assert_int_eq(cmt_containers_set_root(containers, NULL), 0);
+	ck_assert_int_eq(cmt_reader_new(&reader, dev, NULL), 0);
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	cmt_recorder_free(recorder);
+	cmt_reader_free(reader);
+	cmt_containers_free(containers);
+	cmt_recording_close(recording);
+	cmt_device_close(dev);
+	fake_teardown();
+	free(bytes);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	unit_shell(command);
+}
+
+static void snapshot(void)
+{
+	struct cmt_snapshot *s;
+
+	ck_assert_int_eq(cmt_device_snapshot(dev, &s), 0);
+	ck_assert_int_eq(cmt_recorder_snapshot(recorder, s), 0);
+	cmt_snapshot_free(s);
+}
+
+/* A sample and ticks at @ms, and all that the reader has goes to the recorder. */
+static void run_ms(uint64_t ms)
+{
+	struct cmt_record r = image_sample(0, T0 + ms * MS, 1, 10), records[16];
+	int n;
+
+	image_put(fake_ring(0), &r);
+	for (uint16_t cpu = 0; cpu < 2; cpu++) {
+		r = image_tick(cpu, T0 + ms * MS + 10);
+		image_put(fake_ring(cpu), &r);
+	}
+	fake.now = T0 + ms * MS + 20;
+	while ((n = cmt_reader_read(reader, records, 16)) > 0)
+		ck_assert_int_eq(cmt_recorder_add(recorder, records, (uint32_t)n), 0);
+	ck_assert_int_eq(n, 0);
+}
+
+static void look(void)
+{
+	ck_assert_int_eq(cmt_recorder_look(recorder, dev, reader, containers, root), 0);
+}
+
+static void finish(void)
+{
+	int fd;
+
+	ck_assert_int_eq(cmt_recorder_end(recorder), 0);
+	fd = made_file(bytes, nr_bytes);
+	ck_assert_int_eq(cmt_recording_open_fd(&recording, fd), 0);
+	close(fd);
+}
+
+/* The next item of a type. */
+static void next(uint32_t type)
+{
+	do
+		ck_assert_int_eq(cmt_recording_next(recording, &item), 1);
+	while (item->type != type);
+}
+
+START_TEST(looks)
+{
+	fake.stats.pending = 1;
+	fake.stats.ticks = 42;
+	fake.pending[0] = image_event(CMT_REC_ALLOC_FAIL, 0, T0, 2, 10);
+	fake.nr_pending = 1;
+	snprintf(fake.uncore.channels_reason, sizeof(fake.uncore.channels_reason), "none");
+	snapshot();
+	run_ms(1);
+	look();
+	write_stat(250000);
+	run_ms(1001);
+	look();
+	finish();
+	next(CMT_RECORDING_NAME);
+	ck_assert_uint_eq(item->container->cgroup_id, cgroup);
+	ck_assert_str_eq(item->container->path, "/a.service");
+	next(CMT_RECORDING_OWNERS);
+	ck_assert_uint_eq(item->owners->count, 1);
+	ck_assert_uint_eq(item->owners->as_of, T0);
+	next(CMT_RECORDING_RECORDS);
+	next(CMT_RECORDING_STATE);
+	ck_assert_uint_eq(item->state->stats->ticks, 42);
+	ck_assert_uint_eq(item->state->pending->count, 1);
+	ck_assert_uint_eq(item->state->reader->lost, 0);
+	ck_assert_uint_gt(item->state->reader->delivered, 0);
+	ck_assert_str_eq(item->state->uncore->channels_reason, "none");
+	ck_assert_uint_eq(item->state->monotonic_ns, fake.now - 1000 * MS);
+	ck_assert_uint_eq(item->state->nr_cpus, 0);
+	next(CMT_RECORDING_STATE);
+	ck_assert_uint_eq(item->state->nr_cpus, 1);
+	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->id, cgroup);
+	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->throttled_ns, 250 * MS);
+	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->end_ns -
+			  cmt_recording_cpu_at(item->state, 0)->start_ns, 1000 * MS);
+}
+END_TEST
+
+/* A module that answers nothing: that is not known, and no failure. */
+START_TEST(silent)
+{
+	snapshot();
+	run_ms(1);
+	fake.ioctl_errno = EIO;
+	look();
+	fake.ioctl_errno = 0;
+	finish();
+	next(CMT_RECORDING_STATE);
+	ck_assert_ptr_null(item->state->stats);
+	ck_assert_ptr_null(item->state->pending);
+	ck_assert_ptr_null(item->state->uncore);
+	ck_assert_uint_eq(item->state->scope, 0);
+}
+END_TEST
+
+/* Owners are as the records leave them, in each chunk; one that ended keeps its name. */
+START_TEST(owners)
+{
+	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + 2 * MS, 3, 5);
+	struct cmt_record update = image_event(CMT_REC_UPDATE, 0, T0 + 3 * MS, 3, 5);
+	struct cmt_record end = image_event(CMT_REC_FREE, 0, T0 + 4 * MS, 1, 10);
+	struct cmt_record old = image_event(CMT_REC_FREE, 0, T0 - 5, 1, 10);
+	const struct cmt_record *owner;
+
+	memcpy(update.owner.comm, "renamed", 8);
+	snapshot();
+	/* from before the snapshot: it knows better */
+	ck_assert_int_eq(cmt_recorder_add(recorder, &old, 1), 0);
+	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	ck_assert_int_eq(cmt_recorder_add(recorder, &update, 1), 0);
+	ck_assert_int_eq(cmt_recorder_add(recorder, &end, 1), 0);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	run_ms(6);
+	finish();
+	/* each chunk says its own, which a seek shows */
+	ck_assert_int_eq(cmt_recording_seek(recording, T0 + 3 * MS), 0);
+	next(CMT_RECORDING_OWNERS);
+	ck_assert_uint_eq(item->owners->count, 2);
+	ck_assert_uint_eq(item->owners->as_of, T0 + 2 * MS);
+	ck_assert_int_eq(cmt_recording_seek(recording, T0 + 6 * MS), 0);
+	next(CMT_RECORDING_OWNERS);
+	ck_assert_uint_eq(item->owners->count, 1);
+	ck_assert_uint_eq(item->owners->as_of, T0 + 4 * MS);
+	owner = cmt_snapshot_at(item->owners, 0);
+	ck_assert_uint_eq(owner->type, CMT_REC_EXISTING);
+	ck_assert_uint_eq(owner->rmid, 3);
+	ck_assert_uint_eq(owner->ts, T0 + 2 * MS);
+	ck_assert_str_eq(owner->owner.comm, "renamed");
+}
+END_TEST
+
+/* Owners that were asked for again come again, also where all is read in order. */
+START_TEST(synced)
+{
+	uint32_t told = 0;
+	int ret;
+
+	snapshot();
+	run_ms(1);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	run_ms(2);
+	fake.as_of = T0 + 3 * MS;
+	snapshot();
+	run_ms(4);
+	finish();
+	while ((ret = cmt_recording_next(recording, &item)) > 0) {
+		if (item->type != CMT_RECORDING_OWNERS)
+			continue;
+		ck_assert_uint_eq(item->owners->as_of, told ? T0 + 3 * MS : T0);
+		told++;
+	}
+	ck_assert_int_eq(ret, 0);
+	ck_assert_uint_eq(told, 2);
+}
+END_TEST
+
+/* More cgroups than there is room for: those that own nothing go first. */
+START_TEST(many_names)
+{
+	struct cmt_recorder_counts counts = { .sz = sizeof(counts) };
+	struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take, .info = cmt_device_info(dev),
+		.max_names = 16,
+	};
+	char path[64];
+	struct cmt_container c = { .sz = sizeof(c), .path = path };
+	int refused = 0;
+
+	cmt_recorder_free(recorder);
+	nr_bytes = 0;
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+	for (uint64_t id = 1; id <= 40; id++) {
+		int ret;
+
+		snprintf(path, sizeof(path), "/n%d", (int)id);
+		c.cgroup_id = id;
+		ret = cmt_recorder_name(recorder, &c);
+		ck_assert(!ret || ret == -ENOSPC);
+		refused += ret != 0;
+		if (id == 32)
+			ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	}
+	/* 16 fit, then none until they are written, then all that follow */
+	ck_assert_int_eq(refused, 16);
+	cmt_recorder_counts(recorder, &counts);
+	ck_assert_uint_le(counts.names, 16);
+	c.path = NULL;
+	ck_assert_int_eq(cmt_recorder_name(recorder, &c), 0);
+	c.sz = 8;
+	ck_assert_int_eq(cmt_recorder_name(recorder, &c), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder");
+	TCase *tcase = tcase_create("all");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, looks);
+	tcase_add_test(tcase, silent);
+	tcase_add_test(tcase, owners);
+	tcase_add_test(tcase, synced);
+	tcase_add_test(tcase, many_names);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

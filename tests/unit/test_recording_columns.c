@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records to columns and back: bit for bit, in order; and bytes that are no columns. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmt/reader.h>
+
+#include "rec_columns.h"
+#include "rec_crc.h"
+#include "unit.h"
+
+#define MS 1000000ULL
+#define MOST 4096U
+
+static struct rec_model *model;
+static struct rec_buffer buffer;
+static struct rec_cuts cuts;
+static struct cmt_record records[MOST], decoded[MOST];
+static uint64_t seed;
+
+static void setup(void)
+{
+	model = rec_model_new();
+	ck_assert_ptr_nonnull(model);
+	seed = 88172645463325252ULL;
+}
+
+static void teardown(void)
+{
+	rec_model_free(model);
+	rec_buffer_free(&buffer);
+}
+
+static uint64_t any(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static int decode(size_t nr_bytes, uint32_t n)
+{
+	struct rec_cursor in = { .at = buffer.bytes, .end = buffer.bytes + nr_bytes };
+
+	memset(decoded, 0x5a, sizeof(decoded));
+	return rec_columns_decode(model, &in, decoded, n);
+}
+
+static void round_trip(uint32_t n, uint32_t unit)
+{
+	buffer.nr = 0;
+	ck_assert_int_eq(rec_columns_encode(model, records, n, unit, &buffer,
+					    &cuts), 0);
+	ck_assert_int_eq(decode(buffer.nr, n), 0);
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_msg(!memcmp(&records[i], &decoded[i], sizeof(records[i])),
+			      "record %u of %u", i, n);
+}
+
+START_TEST(crc)
+{
+	uint8_t bytes[300];
+
+	ck_assert_uint_eq(cmt_crc32c("123456789", 9), 0xe3069283);
+	ck_assert_uint_eq(cmt_crc32c_table("123456789", 9), 0xe3069283);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)any();
+	for (size_t from = 0; from < 9; from++)
+		for (size_t n = 0; from + n <= sizeof(bytes); n++)
+			ck_assert_uint_eq(cmt_crc32c(bytes + from, n),
+					  cmt_crc32c_table(bytes + from, n));
+}
+END_TEST
+
+START_TEST(none)
+{
+	round_trip(0, 64);
+}
+END_TEST
+
+/* Whatever bits there are, in any order. */
+START_TEST(absurd)
+{
+	for (uint32_t n = 1; n < MOST; n = n * 2 + 1) {
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t words[8];
+
+			for (int w = 0; w < 8; w++)
+				words[w] = any() & any() >> any() % 64;
+			memcpy(&records[i], words, sizeof(words));
+		}
+		round_trip(n, 64);
+		round_trip(n, 0);
+	}
+}
+END_TEST
+
+/* The extremes of each member. */
+START_TEST(extremes)
+{
+	static const uint64_t extremes[] = { 0, 1, UINT64_MAX, 1ULL << 63, INT64_MAX, 255 };
+
+	for (uint32_t i = 0; i < MOST; i++) {
+		uint64_t words[8];
+
+		for (int w = 0; w < 8; w++)
+			words[w] = extremes[any() % 6];
+		memcpy(&records[i], words, sizeof(words));
+		records[i].type = (uint16_t)(16 + any() % 5);
+		records[i].cpu = (uint16_t)(any() % 4);
+	}
+	round_trip(MOST, 65536);
+}
+END_TEST
+
+static struct cmt_record reading(uint16_t type, uint64_t ts, uint16_t cpu, uint32_t rmid)
+{
+	struct cmt_record r = {
+		.ts = ts, .type = type, .cpu = cpu, .rmid = rmid, .generation = rmid + 7,
+		.domain = cpu / 2U,
+	};
+
+	return r;
+}
+
+/* As a machine gives them: 4 CPUs, each millisecond. */
+static uint32_t machine(uint32_t most, uint32_t unit)
+{
+	static uint64_t total[64];
+	uint32_t n = 0;
+
+	for (uint64_t ms = 1; n + 32 < most; ms++) {
+		for (uint16_t cpu = 0; cpu < 4; cpu++) {
+			for (uint32_t i = 0; i < 4; i++) {
+				struct cmt_record r = reading(CMT_REC_SAMPLE,
+					ms * MS + cpu * 100 + i * 20, cpu, 1 + cpu * 8 + i);
+
+				total[r.rmid] += any() % 100;
+				r.flags = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL;
+				r.sample.occupancy_bytes = (any() % 1000) * unit;
+				r.sample.mbm_total_bytes = total[r.rmid] * unit;
+				r.sample.mbm_local_bytes = total[r.rmid] / 2 * unit;
+				records[n++] = r;
+			}
+			records[n++] = reading(CMT_REC_TICK, ms * MS + cpu * 100 + 90, cpu, 0);
+		}
+	}
+	return n;
+}
+
+START_TEST(units)
+{
+	uint32_t n = machine(MOST, 65536);
+	size_t in_units, in_bytes;
+
+	round_trip(n, 65536);
+	in_units = buffer.nr;
+	round_trip(n, 0);
+	in_bytes = buffer.nr;
+	ck_assert_uint_lt(in_units, in_bytes);
+	/* one value that is no whole unit: it comes out as it was */
+	for (uint32_t i = 0; i < n; i++)
+		if (records[i].type == CMT_REC_SAMPLE)
+			records[i].sample.mbm_total_bytes += i == n / 2 || i == n / 2 + 1;
+	round_trip(n, 65536);
+}
+END_TEST
+
+/* A gap has the time of what was delivered before it, of whatever CPU. */
+START_TEST(lost)
+{
+	uint32_t n = machine(MOST, 64);
+
+	for (uint32_t i = 10; i < n; i += 500) {
+		records[i].type = CMT_REC_LOST;
+		records[i].cpu = 0;
+		records[i].ts = records[i - 1].ts;
+	}
+	round_trip(n, 64);
+}
+END_TEST
+
+/* What is cut is refused, and never read behind its end. */
+START_TEST(cut)
+{
+	uint32_t n = machine(200, 64);
+
+	round_trip(n, 64);
+	for (size_t nr = 0; nr < buffer.nr; nr++) {
+		uint8_t *bytes = malloc(nr + 1);
+		struct rec_cursor in = { .at = bytes, .end = bytes + nr };
+
+		memcpy(bytes, buffer.bytes, nr);
+		ck_assert_int_eq(rec_columns_decode(model, &in, decoded, n), -EBADMSG);
+		free(bytes);
+	}
+}
+END_TEST
+
+/* Foreign bytes: anything may come out, or nothing. */
+START_TEST(foreign)
+{
+	uint32_t n = machine(200, 64);
+	uint8_t *was;
+	size_t nr;
+
+	round_trip(n, 64);
+	nr = buffer.nr;
+	was = malloc(nr);
+	memcpy(was, buffer.bytes, nr);
+	for (int i = 0; i < 2000; i++) {
+		int ret;
+
+		memcpy(buffer.bytes, was, nr);
+		for (int flips = 1 + (int)(any() % 4); flips; flips--)
+			buffer.bytes[any() % (any() % 2 ? nr : 200)] ^= (uint8_t)(1 << any() % 8);
+		ret = decode(nr, n);
+		ck_assert(!ret || ret == -EBADMSG);
+	}
+	free(was);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recording_columns");
+	TCase *tcase = tcase_create("all");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, crc);
+	tcase_add_test(tcase, none);
+	tcase_add_test(tcase, absurd);
+	tcase_add_test(tcase, extremes);
+	tcase_add_test(tcase, units);
+	tcase_add_test(tcase, lost);
+	tcase_add_test(tcase, cut);
+	tcase_add_test(tcase, foreign);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

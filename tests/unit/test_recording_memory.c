@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recordings where memory runs out: nothing is lost without a word, nor twice. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recording.h"
+#include "unit.h"
+
+#define MS 1000000ULL
+
+static long fail_at;		/* the allocation that fails, from 1 on; 0: none */
+static long fail_for = 1;	/* and those after it */
+static long nr_allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool fails(void)
+{
+	if (!fail_at)
+		return false;
+	nr_allocations++;
+	return nr_allocations >= fail_at && nr_allocations < fail_at + fail_for;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+static void fail_from(long at, long nr)
+{
+	nr_allocations = 0;
+	fail_at = at;
+	fail_for = nr;
+}
+
+/* Check allocates, too, in the same program. */
+#define NEED(cond) do {			\
+	if (!(cond)) {			\
+		fail_at = 0;		\
+		ck_abort_msg(#cond);	\
+	}				\
+} while (0)
+
+static uint8_t *bytes;
+static size_t nr_bytes, room;
+
+static int take(void *ctx, const struct cmt_chunk *chunk)
+{
+	(void)ctx;
+	NEED(nr_bytes + chunk->nr_bytes <= room);
+	memcpy(bytes + nr_bytes, chunk->bytes, chunk->nr_bytes);
+	nr_bytes += chunk->nr_bytes;
+	return 0;
+}
+
+static uint64_t read_all(uint64_t *missing)
+{
+	const struct cmt_recording_item *item;
+	struct cmt_recording *r = NULL;
+	uint64_t records = 0;
+	int fd = made_file(bytes, nr_bytes);
+
+	*missing = 0;
+	ck_assert_int_eq(cmt_recording_open_fd(&r, fd), 0);
+	close(fd);
+	while (cmt_recording_next(r, &item) > 0) {
+		records += item->nr_records;
+		*missing += item->missing_records;
+	}
+	cmt_recording_close(r);
+	return records;
+}
+
+/* Returns 0, or -ENOMEM: there is no recorder. */
+static int record(struct made *made, long at, long nr, uint64_t *dropped)
+{
+	const struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .info = &made_info, .write = take, .host = "h",
+		.kernel = "k", .boot_id = "b", .chunk_records = 64,
+	};
+	struct cmt_recorder_counts counts = { .sz = sizeof(counts) };
+	struct cmt_container c = { .sz = sizeof(c), .cgroup_id = 9, .path = "/a" };
+	struct cmt_recorder *recorder;
+	int ret;
+
+	nr_bytes = 0;
+	fail_from(at, nr);
+	ret = cmt_recorder_new(&recorder, &opts);
+	if (ret) {
+		NEED(ret == -ENOMEM);
+		fail_at = 0;
+		return ret;
+	}
+	ret = cmt_recorder_begin(recorder);
+	NEED(!ret || ret == -ENOMEM);
+	ret = cmt_recorder_name(recorder, &c);
+	NEED(!ret || ret == -ENOMEM);
+	for (uint32_t i = 0; i < made->nr_records; i += 50) {
+		uint32_t n = made->nr_records - i < 50 ? made->nr_records - i : 50;
+
+		ret = cmt_recorder_add(recorder, made->records + i, n);
+		NEED(!ret || ret == -ENOMEM);
+	}
+	fail_at = 0;
+	/* a last record, so that a chunk says what was dropped before it */
+	ck_assert_int_eq(cmt_recorder_add(recorder, made->records, 1), 0);
+	ck_assert_int_eq(cmt_recorder_end(recorder), 0);
+	cmt_recorder_counts(recorder, &counts);
+	ck_assert_uint_eq(counts.records, made->nr_records + 1);
+	ck_assert_uint_eq(counts.records, counts.written + counts.dropped);
+	*dropped = counts.dropped;
+	cmt_recorder_free(recorder);
+	return 0;
+}
+
+START_TEST(writer)
+{
+	uint64_t dropped, missing, records;
+	uint32_t with_drops = 0;
+	struct made made;
+
+	made_begin(&made, 0);
+	for (uint64_t ms = 0; ms < 20; ms++)
+		made_tick(&made, ms);
+	room = 1 << 20;
+	bytes = malloc(room);
+	for (long at = 1; at < 120; at++) {
+		if (record(&made, at, at % 3 ? 1 : 10, &dropped))
+			continue;
+		records = read_all(&missing);
+		ck_assert_uint_eq(records + dropped, made.nr_records + 1);
+		ck_assert_uint_eq(missing, dropped);
+		with_drops += dropped != 0;
+	}
+	ck_assert_uint_ge(with_drops, 3);
+	free(bytes);
+	made_free(&made);
+}
+END_TEST
+
+/* What had no memory comes with the next call. */
+START_TEST(reader)
+{
+	const struct cmt_recording_item *item;
+	struct made made;
+	uint32_t failed = 0;
+
+	made_begin(&made, 256);
+	for (uint64_t ms = 0; ms < 60; ms++) {
+		made_tick(&made, ms);
+		if (ms % 20 == 19)
+			made_state(&made, ms);
+	}
+	made_end(&made);
+	for (long at = 1; at < 200; at++) {
+		struct cmt_recording *r = NULL;
+		int fd = made_file(made.bytes, made.nr_bytes), ret;
+		uint32_t records = 0;
+
+		fail_from(at, at % 3 ? 1 : 4);
+		ret = cmt_recording_open_fd(&r, fd);
+		close(fd);
+		while (!ret && (ret = cmt_recording_next(r, &item))) {
+			if (ret == -ENOMEM) {
+				failed++;
+				ret = 0;
+				continue;
+			}
+			NEED(ret == 1 && item->type != CMT_RECORDING_DAMAGE);
+			records += item->nr_records;
+			ret = 0;
+		}
+		fail_at = 0;
+		ck_assert(r || ret == -ENOMEM);
+		if (r)
+			ck_assert_uint_eq(records, made.nr_records);
+		cmt_recording_close(r);
+	}
+	ck_assert_uint_ge(failed, 3);
+	made_free(&made);
+}
+END_TEST
+
+static uint32_t count_frames(struct cmt_usage *usage)
+{
+	const struct cmt_usage_frame *frame;
+	uint32_t frames = 0, failures = 0;
+	int ret;
+
+	while ((ret = cmt_usage_next(usage, &frame))) {
+		if (ret == -ENOMEM)
+			NEED(failures++ < 50);
+		else
+			NEED(ret == 1);
+		frames += ret > 0;
+	}
+	return frames;
+}
+
+START_TEST(usage)
+{
+	struct made made;
+
+	made_begin(&made, 256);
+	for (uint64_t ms = 0; ms < 30; ms++)
+		made_tick(&made, ms);
+	made_state(&made, 30);
+	made_end(&made);
+	for (long at = 1; at < 300; at++) {
+		struct cmt_usage_opts opts = { .sz = sizeof(opts), .interval_ns = MS };
+		struct cmt_usage *usage = NULL;
+		int fd = made_file(made.bytes, made.nr_bytes), ret;
+
+		ck_assert_int_eq(cmt_recording_open_fd(&opts.recording, fd), 0);
+		close(fd);
+		fail_from(at, 1);
+		ret = cmt_usage_new(&usage, &opts);
+		NEED(!ret || ret == -ENOMEM);
+		/* what had no memory is not there, and the next call goes on */
+		if (!ret)
+			NEED(count_frames(usage) >= 20);
+		fail_at = 0;
+		cmt_usage_free(usage);
+		cmt_recording_close(opts.recording);
+	}
+	made_free(&made);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recording_memory");
+
+	UNIT_CASE(suite, writer);
+	UNIT_CASE(suite, reader);
+	UNIT_CASE(suite, usage);
+	return unit_run(suite);
+}
