@@ -67,6 +67,7 @@ DECLARATIONS = """
 #define CMT_F_UNAVAILABLE ...
 #define CMT_F_REBASED ...
 #define CMT_F_CHANNEL ...
+#define CMT_F_CHANNEL_IDLE ...
 #define CMT_F_CYCLES ...
 #define CMT_F_INSTRUCTIONS ...
 #define CMT_F_LLC_MISSES ...
@@ -378,9 +379,12 @@ const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *, uint64_t);
 void cmt_containers_forget(struct cmt_containers *, uint64_t);
 
+struct cmt_recording;
+
 struct cmt_usage_opts {
 	size_t sz;
 	struct cmt_device *device;
+	struct cmt_recording *recording;
 	uint32_t by;
 	uint32_t flags;
 	uint64_t interval_ns;
@@ -459,6 +463,16 @@ struct cmt_usage_row {
 	...;
 };
 
+struct cmt_usage_idle {
+	_Bool known;
+	_Bool partial;
+	uint32_t why;
+	uint64_t idle_cycles;
+	uint64_t busy_cycles;
+	double share;
+	...;
+};
+
 struct cmt_usage_channel {
 	uint32_t socket;
 	uint32_t channel;
@@ -466,6 +480,7 @@ struct cmt_usage_channel {
 	struct cmt_usage_rate read;
 	struct cmt_usage_rate written;
 	struct cmt_usage_rate total;
+	struct cmt_usage_idle idle;
 	...;
 };
 
@@ -515,6 +530,35 @@ struct cmt_usage_frame {
 	struct cmt_usage_memory memory;
 	...;
 };
+
+#define CMT_RECORDING_COMPLETE ...
+#define CMT_RECORDING_INDEXED ...
+struct cmt_recording_about {
+	size_t sz;
+	uint32_t flags;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint64_t bytes;
+	uint64_t chunks;
+	uint64_t records;
+	uint64_t damaged;
+	uint64_t damaged_bytes;
+	uint64_t missing;
+	uint32_t counters;
+	char host[...];
+	char kernel[...];
+	char boot_id[...];
+	char program[...];
+	...;
+};
+
+int cmt_recording_open(struct cmt_recording **, const char *);
+void cmt_recording_close(struct cmt_recording *);
+const struct cmt_info *cmt_recording_info(const struct cmt_recording *);
+int cmt_recording_about(struct cmt_recording *, struct cmt_recording_about *);
+int cmt_recording_seek(struct cmt_recording *, uint64_t);
 
 int cmt_usage_new(struct cmt_usage **, const struct cmt_usage_opts *);
 void cmt_usage_free(struct cmt_usage *);

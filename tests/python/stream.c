@@ -37,14 +37,18 @@ void test_sample(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 		 uint32_t flags, const uint64_t *values);
 void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 	       uint32_t flags, const uint64_t *values);
+/* Neither idle nor busy: cycles are not counted. */
 void test_channel(uint32_t cpu, uint64_t ts, uint32_t socket, uint32_t channel,
-		  uint64_t read, uint64_t written)
+		  uint64_t read, uint64_t written, uint64_t idle, uint64_t busy)
 {
 	struct cmt_record record = {
 		.ts = ts, .type = CMT_REC_CHANNEL, .cpu = (uint16_t)cpu,
 		.flags = CMT_F_CHANNEL, .domain = socket, .channel = channel,
-		.channels = { read, written },
+		.channels = { read, written, idle, busy },
 	};
+
+	if (idle || busy)
+		record.flags |= CMT_F_CHANNEL_IDLE;
 
 	image_put(fake_ring(cpu), &record);
 }
@@ -56,7 +60,7 @@ void test_uncore(const char *reason)
 }
 
 void test_channel(uint32_t cpu, uint64_t ts, uint32_t socket, uint32_t channel,
-		  uint64_t read, uint64_t written);
+		  uint64_t read, uint64_t written, uint64_t idle, uint64_t busy);
 void test_uncore(const char *reason);
 void test_uncounted(uint32_t counters);
 uint32_t test_counters(void);

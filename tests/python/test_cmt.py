@@ -772,8 +772,9 @@ class UsageTest(FakeCase):
     def channels(self, begin, end):
         for n in range(begin, end):
             ts = T0 + n * MS
-            FAKE.test_channel(1, U64(ts), 1, U32(2**32 - 1), U64(n * 2000), U64(n * 500))
-            FAKE.test_channel(1, U64(ts), 0, 3, U64(n * 1000), U64(0))
+            FAKE.test_channel(1, U64(ts), 1, U32(2**32 - 1), U64(n * 2000), U64(n * 500),
+                              U64(n * 300 + 1), U64(n * 900))
+            FAKE.test_channel(1, U64(ts), 0, 3, U64(n * 1000), U64(0), U64(0), U64(0))
             sample(0, ts, 0, VALUES, (0, 0, 0, 0))
             self.milliseconds(n, n + 1, VALUES)
 
@@ -788,6 +789,11 @@ class UsageTest(FakeCase):
         self.assertEqual((other.socket, other.channel), (1, 2**32 - 1))
         self.assertEqual((one.read.bytes, one.written.bytes), (5000, 0))
         self.assertEqual((other.total.bytes, other.total.partial), (12500, False))
+        idle = other.idle
+        self.assertEqual((idle.known, idle.partial, idle.why), (True, False, 0))
+        self.assertEqual((idle.idle_cycles, idle.busy_cycles, idle.share), (1500, 4500, 0.25))
+        self.assertEqual((one.idle.known, one.idle.share, one.idle.why),
+                         (False, None, cmt.UsageWhy.UNAVAILABLE))
         memory = frame.memory
         self.assertEqual((memory.total.known, memory.reason), (True, ""))
         self.assertAlmostEqual(memory.total.rate, 3.5e6)
@@ -1121,7 +1127,7 @@ class PackageTest(unittest.TestCase):
         # What the declarations say is compared with the compiler's at first use.
         ffi = cmt.types.ffi
         opaque = {f"cmt_{n}" for n in ("device", "reader", "slots", "tracker", "containers",
-                                       "usage")} | {"slot_queue"}
+                                       "usage", "recording")} | {"slot_queue"}
         structs = set(ffi.list_types()[1])
         self.assertTrue(structs > opaque)
         for name in structs - opaque:
@@ -1134,6 +1140,84 @@ class PackageTest(unittest.TestCase):
     def test_all(self):
         for name in cmt.__all__:
             self.assertTrue(getattr(cmt, name).__doc__, name)
+
+
+class RecordingTest(unittest.TestCase):
+    """What cmtstat record has kept of half a second of tests/tools/fake_device.c."""
+
+    PATH = os.environ["CMT_TEST_RECORDING"]
+
+    def open(self, path=PATH):
+        recording = cmt.Recording(path)
+        self.addCleanup(recording.close)
+        return recording
+
+    def frames(self, recording, **options):
+        with cmt.Usage(recording, **{"interval_ns": 20 * MS, **options}) as usage:
+            return list(usage)
+
+    def cut(self, size):
+        with open(self.PATH, "rb") as whole:
+            with tempfile.NamedTemporaryFile(delete=False) as part:
+                part.write(whole.read()[:size])
+        self.addCleanup(os.unlink, part.name)
+        return part.name
+
+    def test_about(self):
+        recording = self.open()
+        about = recording.about()
+        self.assertTrue(about.complete and about.indexed)
+        self.assertEqual((about.damaged, about.damaged_bytes, about.missing), (0, 0, 0))
+        self.assertEqual(about.bytes, os.path.getsize(self.PATH))
+        self.assertGreater(about.records, 1000)
+        self.assertGreater(about.end_ns - about.start_ns, 300 * MS)
+        self.assertEqual(about.host, os.uname().nodename)
+        self.assertIn("cmtstat", about.program)
+        self.assertTrue(recording.info.emulated)
+
+    def test_frames(self):
+        frames = self.frames(self.open(), by=cmt.By.PROCESS)
+        self.assertGreater(len(frames), 15)
+        for before, frame in zip(frames, frames[1:]):
+            self.assertEqual(before.end_ns, frame.start_ns)
+        for frame in frames[1:-1]:
+            self.assertTrue(frame.emulated)
+            self.assertEqual(frame.lost, 0)
+            self.assertTrue(any(row.total.known for row in frame.rows))
+
+    def test_seek(self):
+        recording = self.open()
+        about = recording.about()
+        whole = self.frames(recording)
+        recording.seek(about.start_ns)
+        again = self.frames(recording)
+        self.assertEqual([f.start_ns for f in whole], [f.start_ns for f in again])
+        recording.seek(about.end_ns)
+        self.assertLessEqual(len(self.frames(recording)), len(whole))
+
+    def test_cut(self):
+        recording = self.open(self.cut(os.path.getsize(self.PATH) // 2))
+        self.assertFalse(recording.about().complete)
+        self.assertLess(len(self.frames(recording)), len(self.frames(self.open())))
+
+    def test_none(self):
+        directory = tempfile.mkdtemp()
+        self.addCleanup(os.rmdir, directory)
+        for path, number in ((directory, errno.EISDIR), (self.cut(0), errno.ENODATA),
+                             (directory + "/none", errno.ENOENT),
+                             (__file__.encode(), errno.EBADMSG)):
+            with self.assertRaises(cmt.Error) as caught:
+                cmt.Recording(path)
+            self.assertEqual(caught.exception.errno, number)
+            self.assertIn(os.fsdecode(path), caught.exception.strerror)
+
+    def test_closed(self):
+        recording = cmt.Recording(self.PATH)
+        usage = cmt.Usage(recording)
+        recording.close()
+        for call in (usage.next, recording.about):
+            with self.assertRaises(ValueError):
+                call()
 
 
 if __name__ == "__main__":

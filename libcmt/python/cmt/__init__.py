@@ -24,6 +24,12 @@ Below that are the readings themselves, every millisecond, by column:
 
 and the records, one by one: for record in reader.
 
+What cmtstat record has kept gives the frames that there were:
+
+    with cmt.Recording("night.cmt") as recording, cmt.Usage(recording) as usage:
+        for frame in usage:
+            ...
+
 Rules that hold everywhere:
 
 - Times are nanoseconds of CLOCK_MONOTONIC (time.monotonic_ns()), sizes are bytes.
@@ -31,7 +37,7 @@ Rules that hold everywhere:
   with the flag EMULATED comes from a model, and nothing was measured.
 - A call that fails raises Error, an OSError with errno and a text; a wrong
   argument that no call of the library sees, ValueError or OverflowError.
-- Device, Usage, Reader, Slots and Containers hold something of the library's:
+- Device, Recording, Usage, Reader, Slots and Containers hold something of the library's:
   they are context managers, close() may be called twice, and any other call after
   it is a ValueError.  Several threads may use one Device at once; one at a time
   uses one of the others.  All else is plain data of its own, that stays valid.
@@ -46,20 +52,21 @@ from .device import Attached, Device, Info, Snapshot, Stats
 from .errors import Error, PatternError
 from .reader import (Counts, Lifecycle, Lost, Perf, Reader, Record, Sample,
                      State, Tick)
+from .recording import About, Recording
 from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
 from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
                     RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
-from .usage import (Channel, Counters, Difference, Frame, Memory, Occupancy, Rate,
+from .usage import (Channel, Counters, Difference, Frame, Idle, Memory, Occupancy, Rate,
                     Row, Rows, Usage)
 
 #: The version of libcmt that is in use, such as "0.1.0".
 __version__: str = _ffi.string(_lib.cmt_version()).decode()
 
 __all__ = [
-    "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
+    "About", "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
     "Counters", "Counts", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
     "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
-    "RecordType", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
+    "RecordType", "Recording", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
     "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
     "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "Why", "container_name",
 ]

@@ -2,14 +2,13 @@
 """The device: /dev/cmt opened, and what it answers without a ring."""
 import errno
 import os
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ._libcmt import ffi, lib
 from .errors import Error, PatternError, check
-from .handle import Handle
+from .handle import Source
 from .types import (Backend, Flag, Owner, OwnerKind, ResctrlMode, Scope, Vendor,
                     c_text, make_owner, text)
 
@@ -96,7 +95,7 @@ class Attached:
     generation: int
 
 
-class Device(Handle):
+class Device(Source):
     """
     /dev/cmt, opened.
 
@@ -120,14 +119,7 @@ class Device(Handle):
             raise _open_error(os.fspath(path or PATH), name, -err, control)
         super().__init__(store[0], lib.cmt_device_close)
         #: What the module said of itself.
-        self.info: Info = _make_info(lib.cmt_device_info(store[0]))
-        self._users: weakref.WeakSet[Handle] = weakref.WeakSet()
-
-    def close(self) -> None:
-        """Close the device, and what uses it before it."""
-        for user in list(self._users):
-            user.close()
-        super().close()
+        self.info: Info = make_info(lib.cmt_device_info(store[0]))
 
     def fileno(self) -> int:
         """The descriptor, for select and poll.  It stays the device's."""
@@ -282,10 +274,6 @@ class Device(Handle):
         check(lib.cmt_device_detach(self.pointer, kind, number),
               f"detaching {number}")
 
-    def adopt(self, user: Handle) -> None:
-        """What uses the device, to be closed before it."""
-        self._users.add(user)
-
 
 def _open_error(path: str, name: Any, err: int, control: bool) -> Error:
     error = ffi.new("struct cmt_error *", {"sz": ffi.sizeof("struct cmt_error")})
@@ -297,7 +285,8 @@ def _open_error(path: str, name: Any, err: int, control: bool) -> Error:
     return Error(err, said)
 
 
-def _make_info(raw: Any) -> Info:
+def make_info(raw: Any) -> Info:
+    """Of a struct cmt_info."""
     numbers = {name: int(getattr(raw, name)) for name in (
         "instance", "nr_cpus", "nr_rmids", "rmids_usable", "upscale_bytes",
         "counter_bits", "ring_records", "interval_min_ns", "interval_max_ns",

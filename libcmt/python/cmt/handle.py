@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the objects share that hold one of the library's."""
+import weakref
 from typing import Any, Callable, TypeVar
 
 from ._libcmt import ffi
@@ -31,3 +32,21 @@ class Handle:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class Source(Handle):
+    """A handle that others use, which are closed before it."""
+
+    def __init__(self, pointer: Any, free: Callable[[Any], None]) -> None:
+        super().__init__(pointer, free)
+        self._users: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+    def close(self) -> None:
+        """Give back what this holds, and close what uses it before."""
+        for user in list(self._users):
+            user.close()
+        super().close()
+
+    def adopt(self, user: Handle) -> None:
+        """What uses this, to be closed before it."""
+        self._users.add(user)

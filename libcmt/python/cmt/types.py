@@ -104,6 +104,7 @@ class Flag(IntFlag):
     UNAVAILABLE = lib.CMT_F_UNAVAILABLE  #: the processor had no value
     REBASED = lib.CMT_F_REBASED  #: traffic before this sample is unknown
     CHANNEL = lib.CMT_F_CHANNEL  #: of a memory channel: both values are measurements
+    CHANNEL_IDLE = lib.CMT_F_CHANNEL_IDLE  #: so are its cycles
     CYCLES = lib.CMT_F_CYCLES  #: counted by the processor, as the next three
     INSTRUCTIONS = lib.CMT_F_INSTRUCTIONS
     LLC_MISSES = lib.CMT_F_LLC_MISSES

@@ -13,6 +13,7 @@ from .containers import Container, make_container
 from .device import Device
 from .errors import check
 from .handle import Handle
+from .recording import Recording
 from .types import By, Flag, OwnerKind, RowFlag, RowKind, UsageWhy, measured, text
 
 
@@ -64,15 +65,32 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Idle:
+    """How much of the time no read was pending in the first half of a channel.
+
+    Writes are in neither; it is not the bandwidth that is free.  None: not known, why
+    says what for.
+    """
+
+    known: bool
+    partial: bool  #: known, of a part of the interval
+    why: UsageWhy
+    idle_cycles: int | None  #: of the memory controller, with no read pending
+    busy_cycles: int | None  #: with one at least
+    share: float | None  #: of the idle ones in both, 0 to 1
+
+
+@dataclass(frozen=True)
 class Channel:
     """A memory channel in one interval: what it carried, whoever asked for it."""
 
     socket: int
     channel: int  #: id of the box, on the socket
-    why: UsageWhy  #: of all its values
+    why: UsageWhy  #: of all its values but idle
     read: Rate
     written: Rate
     total: Rate  #: both together
+    idle: Idle
 
 
 @dataclass(frozen=True)
@@ -252,7 +270,8 @@ class Frame:
                               data[head.channels_at:head.channels_at + size])
         return tuple(
             Channel(c.socket, c.channel, UsageWhy(c.why), _make_rate(c.read),
-                    _make_rate(c.written), _make_rate(c.total)) for c in raw)
+                    _make_rate(c.written), _make_rate(c.total), _make_idle(c.idle))
+            for c in raw)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -288,16 +307,18 @@ _CHANNEL = ffi.sizeof("struct cmt_usage_channel")
 
 class Usage(Handle):
     """
-    The usage of a device: an iterator over intervals without end.
+    The usage of a device, an iterator over intervals without end, or of a recording,
+    which ends.
 
     by: what a row is.  children: by container, with rows of its processes.
     interval_ns: of a frame, slot_ns to 1 h.
     slot_ns: time slots that least, mean and most are of, 10 us to 10 s.
     counters: CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES: what the processor is to
     count meanwhile, and CHANNEL: memory channels are read, see Device.set_counters(); an older module counts nothing.
-    device: has one reader at a time, and this is one; it is kept meanwhile.
+    source: a device, which has one reader at a time, and this is one, or a recording.
+    It is kept meanwhile.
 
-    An iteration waits for each interval, and renews names and, once a second,
+    An iteration of a device waits for each interval, and renews names and, once a second,
     the count of pending owners.  A program with a loop of its own polls
     Device.fileno() for timeout_ms(), and calls next() until that is None and,
     now and then, refresh().
@@ -305,14 +326,15 @@ class Usage(Handle):
     Error: EINVAL (an option), ENOMEM, or as Reader().
     """
 
-    def __init__(self, device: Device, *, by: By = By.CONTAINER,
+    def __init__(self, source: Device | Recording, *, by: By = By.CONTAINER,
                  interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
                  children: bool = False, counters: Flag = Flag(0)) -> None:
-        held = device.pointer
+        held = source.pointer
+        self._ends = isinstance(source, Recording)
         store = ffi.new("struct cmt_usage **")
         opts = ffi.new("struct cmt_usage_opts *", {
             "sz": ffi.sizeof("struct cmt_usage_opts"),
-            "device": held,
+            "recording" if self._ends else "device": held,
             "by": by,
             "flags": lib.CMT_USAGE_CHILDREN if children else 0,
             "interval_ns": interval_ns,
@@ -322,17 +344,18 @@ class Usage(Handle):
         check(lib.cmt_usage_new(store, opts), "usage")
 
         def free(pointer: Any, _device: Any = held) -> None:
-            # The device outlives the usage, whatever is collected first.
+            # The source outlives the usage, whatever is collected first.
             lib.cmt_usage_free(pointer)
 
         super().__init__(store[0], free)
-        device.adopt(self)
+        source.adopt(self)
         self._containers: Cache[Container] = Cache(make_container)
         self._count_at = 0.0
 
     def next(self) -> Frame | None:
         """
-        The next interval that is complete; None: there is none yet.
+        The next interval that is complete; None: there is none yet, and of a
+        recording it is the end.
 
         Takes in what there is to read, for a bounded time; never blocks, and
         reads no file.  Error: EPROTO (a ring makes no sense) or ENOMEM: the
@@ -376,10 +399,12 @@ class Usage(Handle):
         return result != -errno.EINTR and check(result, "wait") > 0
 
     def __iter__(self) -> Iterator[Frame]:
-        """Intervals without end, in order; waits for them."""
+        """Intervals in order, to the end of a recording; of a device, waits for them."""
         while True:
             raw = self._next()
             self._renew()
+            if raw is None and self._ends:
+                return
             if raw is None:
                 self.wait()
             else:
@@ -419,6 +444,13 @@ def _make_rate(raw: Any) -> Rate:
     return Rate(known, raw.partial, UsageWhy(raw.why), _known(known, raw.bytes),
                 _known(known, raw.rate), _known(known, raw.lo),
                 _known(known, raw.hi))
+
+
+def _make_idle(raw: Any) -> Idle:
+    known = raw.known
+    return Idle(known, raw.partial, UsageWhy(raw.why),
+                _known(known, raw.idle_cycles), _known(known, raw.busy_cycles),
+                _known(known, raw.share))
 
 
 def _make_memory(raw: Any, reason: str) -> Memory:
