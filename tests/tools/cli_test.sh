@@ -29,7 +29,7 @@ has err "info: takes no operands"
 run 2 "$bin/cmtstat" --
 has err "--: no command follows"
 for option in "--by cpu" --expand "-n 1" --csv --plain "-s name" "-t 1" "-f x" \
-	--light; do
+	--light "--peak 40G"; do
 	# shellcheck disable=SC2086
 	run 2 "$bin/cmtstat" $option -- true
 	has err "with a command, only --interval, --json and --device"

@@ -19,33 +19,81 @@ equal() {
 exporter=cmt-exporter
 [ -x "$bin/$exporter" ] || exporter=
 
+# subs TOOL: its sub-commands.
+subs() {
+	"$bin/$1" --help | sed -n "s/^       $1 \\([a-z |]*\\) \\.\\.\\./\\1/p" |
+		tr -d '|'
+}
+
+# own FILE SUBS: what of a manual page is not in the sections of sub-commands.
+own() {
+	awk -v subs=" $2 " '/^\.Sh / { skip = NF == 2 && index(subs, " " tolower($2) " ") }
+		!skip' "$1"
+}
+
+# section FILE SUB: what is.
+section() {
+	awk -v sub_="$2" '/^\.Sh / { take = NF == 2 && tolower($2) == sub_ } take' "$1"
+}
+
+# options MAN ZSH FISH BASH COMMAND...: the files say what --help of the command does,
+# one "b by" or "- by" for each option.
+options() {
+	page=$1 zsh=$2 fish=$3 bash=$4
+	shift 4
+	"$@" --help | sed -n -e 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' \
+		-e 's/^      --\([a-z-]*\).*/- \1/p' | sort >"$scratch/help"
+	checks=$((checks + 1))
+	[ "$(wc -l <"$scratch/help")" -ge 3 ] || fail "$* --help: no options"
+	sed -n -e 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
+		-e 's/^\.It Fl -\([a-z-]*\).*/- \1/p' "$page" | sort >"$scratch/man"
+	equal "$*: manual page and --help differ" "$scratch/help" "$scratch/man"
+	sed -n -e "s/.*'{-\\(.\\),--\\([a-z-]*\\)}'.*/\\1 \\2/p" \
+		-e "s/.*'\\*--\\([a-z-]*\\)\\[.*/- \\1/p" "$zsh" | sort >"$scratch/zsh"
+	equal "$*: zsh completion and --help differ" "$scratch/help" \
+		"$scratch/zsh"
+	sed -n -e 's/.* -s \(.\) -l \([a-z-]*\) .*/\1 \2/p' -e '/ -s . -l /d' \
+		-e 's/.* -l \([a-z-]*\) .*/- \1/p' "$fish" | sort >"$scratch/fish"
+	equal "$*: fish completion and --help differ" "$scratch/help" \
+		"$scratch/fish"
+	cut -d' ' -f2 "$scratch/help" | sort >"$scratch/long"
+	grep -o -e '--[a-z][a-z-]*' "$bash" | sed 's/^--//' |
+		sort -u >"$scratch/bash"
+	equal "$*: bash completion and --help differ" "$scratch/long" \
+		"$scratch/bash"
+}
+
+# parts DIR TOOL FUNCTION FISH_PATTERN: of its completions, what of them is for one
+# function of the shells; -: for none of a sub-command.
+parts() {
+	if [ "$3" = - ]; then
+		sed "/^_$2_[a-z]*()/,/^}/d" "$1/_$2" >"$scratch/part.zsh"
+		grep -v "from [a-z]*' .*-l" "$1/$2.fish" >"$scratch/part.fish"
+		grep "'not .*-l" "$1/$2.fish" >>"$scratch/part.fish"
+		sort -u -o "$scratch/part.fish" "$scratch/part.fish"
+		sed -n "/^_$2()/,/^}/p" "$1/$2.bash" >"$scratch/part.bash"
+	else
+		sed -n "/^$3()/,/^}/p" "$1/_$2" >"$scratch/part.zsh"
+		grep "'__fish_seen_subcommand_from $4'" "$1/$2.fish" >"$scratch/part.fish"
+		sed -n "/^$3()/,/^}/p" "$1/$2.bash" >"$scratch/part.bash"
+	fi
+}
+
 for tool in cmtstat cmtctl $exporter; do
 	man=$top/docs/man/$tool.1
 	dir=$bin/completions.d
-
-	# "b by", one line an option, from each source.
-	"$bin/$tool" --help |
-		sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
-		sort >"$scratch/help"
-	checks=$((checks + 1))
-	[ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "$tool --help: no options"
-	sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' "$man" |
-		sort >"$scratch/man"
-	equal "$tool: manual page and --help differ" "$scratch/help" \
-		"$scratch/man"
-	sed -n "s/.*'{-\(.\),--\([a-z-]*\)}'.*/\1 \2/p" "$dir/_$tool" |
-		sort >"$scratch/zsh"
-	equal "$tool: zsh completion and --help differ" "$scratch/help" \
-		"$scratch/zsh"
-	sed -n 's/.* -s \(.\) -l \([a-z-]*\) .*/\1 \2/p' "$dir/$tool.fish" |
-		sort >"$scratch/fish"
-	equal "$tool: fish completion and --help differ" "$scratch/help" \
-		"$scratch/fish"
-	cut -d' ' -f2 "$scratch/help" | sort >"$scratch/long"
-	grep -o -e '--[a-z][a-z-]*' "$dir/$tool.bash" | sed 's/^--//' |
-		sort -u >"$scratch/bash"
-	equal "$tool: bash completion and --help differ" "$scratch/long" \
-		"$scratch/bash"
+	subs=$(subs "$tool")
+	own "$man" "$subs" >"$scratch/page"
+	parts "$dir" "$tool" - -
+	options "$scratch/page" "$scratch/part.zsh" "$scratch/part.fish" \
+		"$scratch/part.bash" "$bin/$tool"
+	for sub in $subs; do
+		section "$man" "$sub" >"$scratch/page"
+		parts "$dir" "$tool" "_${tool}_$sub" "$sub"
+		options "$scratch/page" "$scratch/part.zsh" \
+			"$scratch/part.fish" "$scratch/part.bash" \
+			"$bin/$tool" "$sub"
+	done
 	for file in "$tool.bash" "_$tool" "$tool.fish"; do
 		"$bin/$tool" --help | sed -n 's/^usage: .*\] \([a-z]\)/\1/p' |
 			tr -d '|' | tr ' ' '\n' | while read -r command; do
@@ -105,7 +153,10 @@ completes "cmtstat --b" "--by"
 completes "cmtstat --by " "container process cpu domain"
 completes "cmtstat -s bu" "busy"
 completes "cmtstat -i " ""
-completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats uncore interval scope resctrl attach detach measure"
+completes "cmtstat rec" "record"
+completes "cmtstat record --out" "--output"
+completes "cmtstat record -o /proc/moun" "/proc/mounts"
+completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats uncore interval scope resctrl attach detach measure save"
 completes "cmtctl res" "resctrl"
 completes "cmtctl scope " "process container cpu manual"
 completes "cmtctl --json attach c" "cgroup cpu"
@@ -117,6 +168,7 @@ completes "cmtctl measure pid $$" "$$"
 completes "cmtctl scope cpu --js" "--json"
 completes "cmtctl -d /proc/sel" "/proc/self"
 [ ! "$exporter" ] || completes "cmt-exporter --max" "--max-containers"
+[ ! "$exporter" ] || completes "cmt-exporter --hist" "--histograms"
 completes "cmtctl --file /proc/moun" "/proc/mounts"
 
 # Every field of the machine formats is in the manual page.

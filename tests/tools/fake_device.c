@@ -18,7 +18,10 @@
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
  * 500 kB/s), "taken" (another program takes the second one).
  *
- * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.
+ * "past": the rings hold a minute.
+ *
+ * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.  "busy": it
+ * moves 4 GiB/s then, holds what it held, and RMID 1 moves 100 MiB/s rather than 200.
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -44,6 +47,7 @@
 struct cmt_device {
 	struct cmt_info info;
 	int pipe[2];
+	struct cmt_reader *reader;
 	uint32_t interval_ns;
 	uint32_t scope;
 	uint32_t resctrl;
@@ -121,7 +125,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.vendor = CMT_VENDOR_INTEL, .scope = fake_scope(),
 		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
 		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
-		.ring_records = 4096,
+		.ring_records = 4096, .ring_bytes = 4096 * 64 + CMT_RING_DATA_OFFSET,
 		.interval_ns = fake("slow") ? 1000 * MS : MS,
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
 		.l3_bytes = 16 << 20, .limbo_ns = 2 * MS,
@@ -436,11 +440,14 @@ int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 	(void)opts;
 	if (fake("timens"))
 		return -EXDEV;
+	if (dev->reader)
+		return -EBUSY;
 	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
 	reader->dev = dev;
-	reader->next_ms = now_ns() / MS;
+	dev->reader = reader;
+	reader->next_ms = now_ns() / MS - (fake("past") ? 60000 : 0);
 	reader->first_ms = reader->next_ms;
 	*result = reader;
 	return 0;
@@ -448,6 +455,8 @@ int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 
 void cmt_reader_free(struct cmt_reader *reader)
 {
+	if (reader)
+		reader->dev->reader = NULL;
 	free(reader);
 }
 
@@ -478,6 +487,18 @@ static void make_stream(const struct cmt_reader *reader,
 		record->sample.occupancy_bytes = (64 << 10) + taken;
 		record->sample.mbm_total_bytes = late * (2500 << 10);
 	}
+}
+
+static void make_busy(const struct cmt_reader *reader, struct cmt_record *record)
+{
+	uint64_t ms = reader->next_ms - reader->first_ms;
+	uint64_t late = ms > 500 ? ms - 500 : 0;
+
+	if (record->rmid == 1)
+		record->sample.mbm_total_bytes = (2 * reader->next_ms - late) *
+						 (100 << 10);
+	else if (record->rmid == 2)
+		record->sample.mbm_total_bytes = late * (4 << 20);
 }
 
 /* Each owner has a quarter of the CPU, and the idle task another one. */
@@ -520,8 +541,12 @@ static void make_channel(const struct cmt_reader *reader,
 		record->channels.read_bytes = 500 * ms;
 	else
 		record->channels.read_bytes = 2000 * ms;
-	if (!number)
-		record->channels.written_bytes = 1000 * ms;
+	if (number)
+		return;
+	record->channels.written_bytes = 1000 * ms;
+	record->flags |= CMT_F_CHANNEL_IDLE;
+	record->channels.idle_cycles = 750 * ms;
+	record->channels.busy_cycles = 250 * ms;
 }
 
 /*
@@ -570,6 +595,8 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 	}
 	if (fake("stream"))
 		make_stream(reader, record);
+	if (fake("busy"))
+		make_busy(reader, record);
 }
 
 /* Is the RMID of the next sample one that did not run, and not due? */
@@ -604,6 +631,12 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	if (i && fake("lost"))
 		reader->lost = 7;
 	return (int)i;
+}
+
+int cmt_reader_timeout(const struct cmt_reader *reader)
+{
+	(void)reader;
+	return -1;
 }
 
 static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)

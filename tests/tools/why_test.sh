@@ -55,6 +55,20 @@ lacks out "lost cache to"
 run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 --filter 'nobody*'
 lacks out "lost cache to"
 
+# Memory that is busy: without counters only where the peak is known, and near.
+run 0 env CMT_FAKE=container,busy "$stat" --why -n 1 --peak 5G
+has out "7 waits for memory bandwidth, used by cgroup:1152921504606846978"
+run 0 env CMT_FAKE=container,busy "$stat" --why -n 1 -P 10G
+has out " 1 verdicts"
+lacks out "memory bandwidth"
+run 0 env CMT_FAKE=container,busy "$stat" --why -n 1
+has out " 1 verdicts"
+lacks out "memory bandwidth"
+run 0 env CMT_FAKE=hardware,container,busy "$stat" -p -i 1 -n 1 --peak 5G
+has out "cgroup:1152921504606846977 waits for memory bandwidth, used by"
+run 0 env CMT_FAKE=hardware,container,busy "$stat" -p -i 1 -n 1
+lacks out "memory bandwidth"
+
 # Nobody who does what was usual before.
 run 0 env CMT_FAKE=container "$stat" --why -n 1
 has out "EMULATED: these values come from a model, not from hardware"
@@ -67,6 +81,18 @@ has out "No counters (--no-counters)"
 run 0 env CMT_FAKE=container,nopmu "$stat" --why -n 1
 has out 'No counters (another program \x1b[31mhas them)'
 lacks out "$escape"
+
+# Tables for people are marked; those for programs are not.
+run 0 env CMT_FAKE=hardware,container,stream "$stat" -p -i 1 -n 1
+has out "cgroup:1152921504606846977 lost cache to cgroup:1152921504606846978, 0 s ago (confidence 0.9"
+has out " lost cache to cgroup:1152921504606846978"
+has out " took cache of cgroup:1152921504606846977"
+run 0 env CMT_FAKE=hardware,container,stream "$stat" -p -m -i 1 -n 1
+lacks out "lost cache"
+run 0 env CMT_FAKE=hardware,container,stream "$stat" -j -i 1 -n 1
+lacks out "lost cache"
+run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -i 1 -n 1
+lacks out "lost cache"
 
 # Where it cannot work it says so, and why.
 run 1 env CMT_FAKE=software "$stat" --why

@@ -2,6 +2,7 @@
 /* Which hierarchies a machine has, and cgroups by path, in a directory's place. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,6 +186,32 @@ START_TEST(test_processes_counted)
 }
 END_TEST
 
+START_TEST(test_limits)
+{
+	struct cgroup_limits limits;
+
+	cgroup_limits(mount_dir(), "/a/b", &limits);
+	ck_assert(isnan(limits.cpus) && isnan(limits.memory_bytes));
+	write_file("mount/a/b/cpu.max", "max 100000\n");
+	write_file("mount/a/b/memory.max", "1048576\n");
+	cgroup_limits(mount_dir(), "/a/b", &limits);
+	ck_assert(isinf(limits.cpus));
+	ck_assert_double_eq(limits.memory_bytes, 1048576);
+	/* what is above holds, too, where it is less */
+	write_file("mount/a/cpu.max", "150000 100000\n");
+	write_file("mount/a/memory.max", "max\n");
+	cgroup_limits(mount_dir(), "/a/b", &limits);
+	ck_assert_double_eq(limits.cpus, 1.5);
+	ck_assert_double_eq(limits.memory_bytes, 1048576);
+	write_file("mount/a/b/cpu.max", "1 0\n");
+	write_file("mount/a/b/memory.max", "much\n");
+	write_file("mount/a/memory.max", "-\n");
+	cgroup_limits(mount_dir(), "/a/b", &limits);
+	ck_assert_double_eq(limits.cpus, 1.5);
+	ck_assert(isnan(limits.memory_bytes));
+}
+END_TEST
+
 START_TEST(test_is_container)
 {
 	static const char id[] = "0123456789ab";
@@ -223,6 +250,7 @@ int main(void)
 	tcase_add_test(tcase, test_id_of_paths);
 	tcase_add_test(tcase, test_id_outside_refused);
 	tcase_add_test(tcase, test_processes_counted);
+	tcase_add_test(tcase, test_limits);
 	tcase_add_test(tcase, test_is_container);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

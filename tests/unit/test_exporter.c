@@ -20,6 +20,8 @@ static char paths[MAX_ROWS][64];
 static struct cmt_usage_frame frame;
 static struct series_set set;
 static struct machine machine;
+static struct fine fine;
+static struct exporter_config config;
 static char *page;
 
 static void begin(uint32_t max, uint32_t window)
@@ -33,8 +35,12 @@ static void begin(uint32_t max, uint32_t window)
 static void finish(void)
 {
 	series_close(&set);
+	histogram_table_free(&fine.histograms);
+	culprits_free(&fine.culprits);
+	channels_free(&machine.channels);
 	free(page);
 	page = NULL;
+	config = (struct exporter_config){ .culprit = false };
 }
 
 static void new_frame(void)
@@ -59,6 +65,7 @@ static struct cmt_usage_row *add_row(uint32_t number, uint64_t held,
 	sprintf(c->name, "c%" PRIu32, number);
 	*row = (struct cmt_usage_row){
 		.owner = CMT_OWNER_CGROUP, .container = c, .rmids = 1,
+		.cgroup_id = number,
 		.occupancy = {
 			.known = true, .last_bytes = held, .least_bytes = held,
 			.most_bytes = held, .slots = 1000,
@@ -78,15 +85,15 @@ static void end_frame(void)
 static const char *render(bool openmetrics)
 {
 	const struct exposition exposition = {
-		.machine = &machine, .set = &set, .pages = 1,
+		.machine = &machine, .set = &set, .fine = &fine,
+		.config = &config, .pages = 1,
 	};
-	size_t len;
-	FILE *out;
+	struct body body = { .len = 0 };
 
 	free(page);
-	out = open_memstream(&page, &len);
-	ck_assert_int_eq(expose(out, &exposition, openmetrics), 0);
-	fclose(out);
+	ck_assert_int_eq(expose(&body, &exposition, openmetrics), 0);
+	body_put(&body, "", 1);
+	page = body.bytes;
 	return page;
 }
 
@@ -189,13 +196,13 @@ START_TEST(test_counters)
 		rows[0].counters.values = CMT_F_CYCLES;
 		rows[0].counters.cycles = 1000;
 		rows[0].counters.known = true;
-		rows[0].counters.ran_ns = 1500000000;
+		rows[0].counters.ran_ns = 1000000001;
 		end_frame();
 	}
 	ck_assert(has("cmt_memory_bytes_total{" ONE ",kind=\"total\"} 40\n"));
 	ck_assert(has("cmt_memory_bytes_total{" ONE ",kind=\"local\"} 25\n"));
 	ck_assert(has("cmt_cycles_total{" ONE "} 5000\n"));
-	ck_assert(has("cmt_cpu_seconds_total{" ONE "} 7.500000000\n"));
+	ck_assert(has("cmt_cpu_seconds_total{" ONE "} 5.000000005\n"));
 	ck_assert(!has("cmt_instructions_total{"));
 	new_frame();
 	add_row(1, 1, UINT64_MAX);
@@ -390,6 +397,413 @@ START_TEST(test_same_labels)
 }
 END_TEST
 
+/* No series of a model's value looks like one of a measured value. */
+START_TEST(test_emulated)
+{
+	const char *line, *end;
+	uint32_t i;
+
+	begin(2, 3);
+	set.emulated = true;
+	add_many(4, rising);
+	containers[0].image = "i:1";
+	render(false);
+	for (i = 0; i < set.nr; i++)
+		ck_assert_ptr_nonnull(strstr(set.all[i]->labels,
+					     "\",emulated=\"true\""));
+	for (line = page; (line = strstr(line, "\ncmt_l3_occupancy")); line = end) {
+		end = strchr(++line, '\n');
+		ck_assert_ptr_nonnull(memmem(line, (size_t)(end - line), ",emulated=\"true\"", 16));
+	}
+	ck_assert(has("cmt_l3_occupancy_bytes{container=\"(others)\",emulated=\"true\"} 300\n"));
+	ck_assert(has("cmt_l3_occupancy_bytes{container=\"(unattributed)\",emulated=\"true\"} 5\n"));
+	finish();
+}
+END_TEST
+
+/* The device came back, and is another one: the series of the model end. */
+START_TEST(test_no_longer_emulated)
+{
+	begin(10, 3);
+	set.emulated = true;
+	new_frame();
+	add_row(1, 10, 5);
+	containers[0].image = "i:1";
+	end_frame();
+	ck_assert(has("cmt_container_info{" ONE ",emulated=\"true\",image=\"i:1\"} 1\n"));
+	set.emulated = false;
+	new_frame();
+	add_row(1, 10, 5);
+	end_frame();
+	ck_assert(has("\ncmt_l3_occupancy_bytes{" ONE "} 10\n"));
+	ck_assert(!has("\ncmt_l3_occupancy_bytes{" ONE ",emulated"));
+	ck_assert(has("cmt_memory_bytes_total{" ONE ",kind=\"total\"} 5\n"));
+	finish();
+}
+END_TEST
+
+/* A millisecond in which container @number held @held of 1,000 bytes. */
+static struct cmt_usage_row *add_reading(uint32_t number, uint64_t held,
+					 double rate)
+{
+	struct cmt_usage_row *row = add_row(number, held, 1);
+
+	row->l3_bytes = 1000;
+	row->total.rate = rate;
+	return row;
+}
+
+static void fold(uint32_t number, uint64_t held, double rate)
+{
+	new_frame();
+	add_reading(number, held, rate);
+	histogram_table_fold(&fine.histograms, &frame);
+}
+
+#define RATIO "cmt_l3_occupancy_ratio"
+#define SPEED "cmt_memory_bandwidth_bytes_per_second"
+
+/* 5 ms of 1,000 show, however long it is until the next scrape. */
+START_TEST(test_histogram)
+{
+	uint32_t i;
+
+	begin(10, 3);
+	set.histograms = &fine.histograms;
+	for (i = 0; i < 1000; i++)
+		fold(1, i < 5 ? 901 : 10, i < 5 ? 2.5e10 : 1e6);
+	end_frame();
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"0.01\"} 995\n"));
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"0.75\"} 995\n"));
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"1.0\"} 1000\n"));
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"+Inf\"} 1000\n"));
+	ck_assert(has("\n" RATIO "_count{" ONE "} 1000\n"));
+	ck_assert(has("\n" RATIO "_sum{" ONE "} 14.45"));
+	ck_assert(has("\n" SPEED "_bucket{" ONE ",le=\"1e+06\"} 995\n"));
+	ck_assert(has("\n" SPEED "_bucket{" ONE ",le=\"1e+10\"} 995\n"));
+	ck_assert(has("\n" SPEED "_bucket{" ONE ",le=\"3e+10\"} 1000\n"));
+	ck_assert(has("\n" SPEED "_sum{" ONE "} 125995000000\n"));
+	ck_assert(has("# TYPE " RATIO " histogram\n"));
+	/* it goes on, and nothing counts twice */
+	fold(1, 11, 0);
+	end_frame();
+	new_frame();
+	add_row(1, 1, 1);
+	end_frame();
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"0.01\"} 995\n"));
+	ck_assert(has("\n" RATIO "_bucket{" ONE ",le=\"0.02\"} 996\n"));
+	ck_assert(has("\n" RATIO "_count{" ONE "} 1001\n"));
+	finish();
+}
+END_TEST
+
+/* A reading that is older, a lower bound, or none is no millisecond of a histogram. */
+START_TEST(test_histogram_unread)
+{
+	struct cmt_usage_row *row;
+
+	begin(10, 3);
+	set.histograms = &fine.histograms;
+	new_frame();
+	row = add_reading(1, 10, 5);
+	row->occupancy.age_ns = 1;
+	row->total.known = false;
+	row = add_reading(2, 10, 5);
+	row->occupancy.partial = true;
+	row->total.partial = true;
+	add_reading(3, 10, 5)->l3_bytes = 0;
+	row = add_reading(4, 10, 5);
+	row->occupancy.known = false;
+	/* one of its RMIDs was read, and no other one ran */
+	add_reading(5, 10, 5)->occupancy.age_ns = 1;
+	histogram_table_fold(&fine.histograms, &frame);
+	end_frame();
+	ck_assert_uint_eq(fine.histograms.nr, 3);
+	ck_assert(!has(RATIO "_count{" ONE));
+	ck_assert(!has(SPEED "_count{" ONE));
+	ck_assert(!has(RATIO "_count{id=\"/c2\""));
+	ck_assert(!has(RATIO "_count{id=\"/c3\""));
+	ck_assert(has(SPEED "_count{id=\"/c3\",container=\"c3\"} 1\n"));
+	ck_assert(!has(RATIO "_count{id=\"/c4\""));
+	ck_assert(has(RATIO "_count{id=\"/c5\",container=\"c5\"} 1\n"));
+	finish();
+}
+END_TEST
+
+/* Of a sum there is none, and what nobody takes is forgotten. */
+START_TEST(test_histogram_bounded)
+{
+	uint32_t i, j;
+
+	begin(10, 3);
+	set.histograms = &fine.histograms;
+	new_frame();
+	for (i = 1; i <= 4000; i++)
+		add_reading(i, i % 1000, 5);
+	histogram_table_fold(&fine.histograms, &frame);
+	ck_assert_uint_eq(fine.histograms.nr, 4000);
+	end_frame();
+	for (i = j = 0; i < set.nr; i++)
+		j += set.all[i]->histograms != NULL;
+	ck_assert_uint_eq(j, 10);
+	ck_assert(!has(RATIO "_count{container=\"(others)\""));
+	/* it has a series of its own when one that is over is gone */
+	for (i = 0; i < 5; i++) {
+		new_frame();
+		add_reading(4001, 10, 5);
+		histogram_table_fold(&fine.histograms, &frame);
+		end_frame();
+	}
+	ck_assert_uint_eq(fine.histograms.nr, 1);
+	ck_assert(has(RATIO "_count{id=\"/c4001\",container=\"c4001\"} 1\n"));
+	finish();
+}
+END_TEST
+
+static struct cmt_usage_row parts[2 * PARTS_MAX + 2];
+
+/* @row has @held in domain @domain, and moved as much. */
+static void add_part(struct cmt_usage_row *row, uint32_t domain, uint64_t held)
+{
+	frame.children = parts;
+	if (!row->nr_children)
+		row->first_child = frame.nr_children;
+	row->nr_children++;
+	parts[frame.nr_children++] = (struct cmt_usage_row){
+		.flags = CMT_USAGE_ROW_PART, .domain = domain,
+		.occupancy = { .known = true, .last_bytes = held },
+		.total = { .known = true, .bytes = held },
+	};
+}
+
+/* Who runs in one domain is not read in the other one. */
+START_TEST(test_histogram_parts)
+{
+	begin(10, 3);
+	set.histograms = &fine.histograms;
+	new_frame();
+	add_reading(1, 500, 5)->total.partial = true;
+	add_part(&rows[0], 0, 400);
+	add_part(&rows[0], 1, 100);
+	parts[0].l3_bytes = parts[1].l3_bytes = 1000;
+	parts[0].total.rate = 2e6;
+	parts[1].occupancy.age_ns = 1;
+	parts[1].total.known = false;
+	histogram_table_fold(&fine.histograms, &frame);
+	end_frame();
+	ck_assert(has("\n" RATIO "_count{" ONE "} 1\n"));
+	ck_assert(has("\n" RATIO "_sum{" ONE "} 0.4\n"));
+	ck_assert(has("\n" SPEED "_sum{" ONE "} 2000000\n"));
+	finish();
+}
+END_TEST
+
+/* Two rows that are called the same: neither's histogram is that of both. */
+START_TEST(test_histogram_sum)
+{
+	int i;
+
+	begin(10, 3);
+	set.histograms = &fine.histograms;
+	for (i = 0; i < 2; i++) {
+		new_frame();
+		add_reading(1, 10, 5);
+		if (!i)
+			add_reading(1, 20, 5)->cgroup_id = 77;
+		histogram_table_fold(&fine.histograms, &frame);
+		end_frame();
+		ck_assert(!has(RATIO "_count{"));
+		ck_assert(!has(SPEED "_count{"));
+	}
+	fine.histograms.dropped = 3;	/* as without memory */
+	machine.channels.dropped = 2;
+	end_frame();
+	end_frame();
+	ck_assert(has("\ncmt_exporter_rows_dropped_total 5\n"));
+	finish();
+}
+END_TEST
+
+START_TEST(test_parts)
+{
+	uint32_t i;
+
+	begin(1, 3);
+	for (i = 0; i < 2; i++) {
+		new_frame();
+		add_part(add_row(1, 900, 0), 0, 300);
+		add_part(&rows[0], 7, 600);
+		add_part(add_row(2, 30, 0), 0, 10);
+		add_part(add_row(3, 30, 0), 0, 20);
+		end_frame();
+	}
+	ck_assert(has("\ncmt_l3_domain_occupancy_bytes{" ONE ",domain=\"0\"} 300\n"));
+	ck_assert(has("\ncmt_l3_domain_occupancy_bytes{" ONE ",domain=\"7\"} 600\n"));
+	ck_assert(has("\ncmt_memory_domain_bytes_total{" ONE ",domain=\"7\",kind=\"total\"} 1200\n"));
+	ck_assert(!has("domain=\"7\",kind=\"local\""));
+	ck_assert(has("\ncmt_l3_domain_occupancy_bytes{" OTHERS ",domain=\"0\"} 30\n"));
+	/* a domain that it has left, or that is not known now */
+	new_frame();
+	add_part(add_row(1, 900, 0), 0, 300);
+	parts[0].occupancy.known = false;
+	end_frame();
+	ck_assert(!has("\ncmt_l3_domain_occupancy_bytes{" ONE));
+	ck_assert(has("\ncmt_memory_domain_bytes_total{" ONE ",domain=\"7\",kind=\"total\"} 1200\n"));
+	finish();
+}
+END_TEST
+
+/* More domains than any machine has. */
+START_TEST(test_parts_bounded)
+{
+	uint32_t i;
+
+	begin(10, 3);
+	new_frame();
+	add_row(1, 900, 0);
+	for (i = 0; i < PARTS_MAX + 2; i++)
+		add_part(&rows[0], i, 1);
+	end_frame();
+	ck_assert_uint_eq(set.all[0]->parts.nr, PARTS_MAX);
+	ck_assert(has("cmt_exporter_rows_dropped_total 2\n"));
+	finish();
+}
+END_TEST
+
+START_TEST(test_channels)
+{
+	struct cmt_usage_channel channels[] = {
+		{ .socket = 0, .channel = 3, .read = { .known = true, .bytes = 5 },
+		  .written = { .why = CMT_USAGE_WHY_FIRST } },
+		{ .socket = 1, .channel = 3, .read = { .known = true, .bytes = 7, .partial = true },
+		  .written = { .known = true, .bytes = 2 } },
+	};
+	int i;
+
+	begin(10, 3);
+	config.channels = true;
+	ck_assert(!has("cmt_memory_channel_bytes_total{"));
+	for (i = 0; i < 2; i++) {
+		new_frame();
+		frame.channels = channels;
+		frame.nr_channels = 2;
+		frame.channel_size = sizeof(channels[0]);
+		frame.channels_reason = "a \"box\" is in use";
+		channels_add(&machine.channels, &frame);
+	}
+#define CHANNEL "socket=\"0\",channel=\"3\""
+	ck_assert(has("\ncmt_memory_channel_bytes_total{" CHANNEL ",direction=\"read\"} 10\n"));
+	ck_assert(!has(CHANNEL ",direction=\"written\""));
+	ck_assert(has("\ncmt_memory_channel_incomplete_intervals_total{" CHANNEL "} 0\n"));
+	ck_assert(has("_intervals_total{socket=\"1\",channel=\"3\"} 2\n"));
+	ck_assert(has("\ncmt_memory_channel_bytes_total{socket=\"1\",channel=\"3\",direction=\"written\"} 4\n"));
+	ck_assert(has("\ncmt_memory_channels_info{reason=\"a \\\"box\\\" is in use\"} 1\n"));
+	ck_assert(has("\ncmt_value_available{value=\"memory_channels\"} 1\n"));
+	channels_stop(&machine.channels);
+	ck_assert(has("\ncmt_value_available{value=\"memory_channels\"} 0\n"));
+	ck_assert(!has("cmt_memory_channels_info{"));
+	machine.up = false;
+	ck_assert(!has("cmt_memory_channel_bytes_total{"));
+	finish();
+}
+END_TEST
+
+/* What @row moved in this millisecond. */
+static void add_traffic(struct cmt_usage_row *row, uint64_t bytes)
+{
+	row->occupancy.slots = 1;
+	row->total = (struct cmt_usage_rate){
+		.known = true, .bytes = bytes, .rate = (double)bytes * 1e3,
+	};
+}
+
+/* After 500 ms the second one takes 3 of the 4 MiB of the first one, in 6 ms. */
+static void steal(uint64_t start_ns)
+{
+	uint32_t ms, late;
+
+	for (ms = 0; ms < 600; ms++) {
+		late = ms < 500 ? 0 : ms - 499;
+		late = late > 6 ? 6 : late;
+		new_frame();
+		frame.start_ns = start_ns + ms * 1000000ULL;
+		frame.end_ns = frame.start_ns + 1000000;
+		frame.nr_cpus = 1;
+		add_row(1, (4 << 20) - late * (512 << 10), 0);
+		add_row(2, (64 << 10) + late * (512 << 10), 0);
+		add_traffic(&rows[0], late ? 700 << 10 : 1000);
+		add_traffic(&rows[1], late ? 2500 << 10 : 1000);
+		culprits_add(&fine.culprits, &frame, NULL);
+	}
+}
+
+static const struct cmt_info emulated_info = {
+	.backend = CMT_BACKEND_EMULATED, .nr_rmids = 4,
+};
+
+#define PAIR "cmt_culprit_pair_verdicts_total{kind=\"cache\"," \
+	"victim_id=\"/c1\",victim=\"c1\",suspect_id=\"/c2\",suspect=\"c2\"," \
+	"emulated=\"true\"}"
+
+START_TEST(test_culprits)
+{
+	struct cmt_info info = emulated_info;
+
+	begin(10, 3);
+	ck_assert(!has("cmt_culprit_verdicts_total{"));
+	ck_assert(has("cmt_value_available{value=\"culprit\"} 0\n"));
+	config.culprit = true;
+	ck_assert_int_eq(culprits_open(&fine.culprits, &emulated_info, 0), 0);
+	ck_assert(has("cmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 0\n"));
+	machine.seen = true;
+	machine.sampling_ns = 1000000;
+	ck_assert(has("cmt_value_available{value=\"culprit\"} 1\n"));
+	machine.sampling_ns = 2000000;
+	ck_assert(has("cmt_value_available{value=\"culprit\"} 0\n"));
+	steal(1000000000);
+	ck_assert(has("cmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 1\n"));
+	ck_assert(has("\n" PAIR " 1\n"));
+	/* a later device: the engine begins anew, and what was counted does not */
+	culprits_close(&fine.culprits);
+	ck_assert(has("\n" PAIR " 1\n"));
+	ck_assert(!has("\ncmt_culprit_learning "));
+	ck_assert_int_eq(culprits_open(&fine.culprits, &emulated_info, 0), 0);
+	steal(100000000000);
+	ck_assert(has("\n" PAIR " 2\n"));
+	/* and one that is no model */
+	culprits_close(&fine.culprits);
+	info.backend = CMT_BACKEND_HARDWARE;
+	ck_assert_int_eq(culprits_open(&fine.culprits, &info, 0), 0);
+	ck_assert(has("cmt_culprit_verdicts_total{kind=\"cache\"} 0\n"));
+	ck_assert(has("\n" PAIR " 2\n"));
+	finish();
+}
+END_TEST
+
+/* Pairs without room are counted together, and stale ones make room. */
+START_TEST(test_culprit_pairs)
+{
+	uint32_t i;
+
+	begin(10, 3);
+	config.culprit = true;
+	ck_assert_int_eq(culprits_open(&fine.culprits, &emulated_info, 0), 0);
+	for (i = 0; i < CULPRIT_PAIRS; i++)
+		fine.culprits.pairs[i] = (struct culprit_pair){
+			.labels = strdup("kind=\"cache\""), .last_ns = UINT64_MAX / 2,
+		};
+	fine.culprits.nr = CULPRIT_PAIRS;
+	steal(1000000000);
+	ck_assert(has("\ncmt_culprit_pair_verdicts_total{kind=\"cache\",victim=\"(others)\",suspect=\"(others)\",emulated=\"true\"} 1\n"));
+	ck_assert(has("cmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 1\n"));
+	for (i = 0; i < CULPRIT_PAIRS / 2; i++)
+		fine.culprits.pairs[i].last_ns = 0;
+	culprits_forget(&fine.culprits, 3600000000001);
+	ck_assert_uint_eq(fine.culprits.nr, CULPRIT_PAIRS / 2);
+	finish();
+}
+END_TEST
+
 static const char *label(const char *value, size_t len)
 {
 	static struct labels labels;
@@ -459,25 +873,25 @@ START_TEST(test_row_labels)
 	struct cmt_usage_row row = { .container = &c };
 	struct labels labels;
 
-	labels_of_row(&labels, &row);
+	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "id=\"/pod/c\",container=\"nginx\",pod=\"web-0\","
 			 "namespace=\"shop\",runtime=\"containerd\"");
-	ck_assert(labels_of_info(&labels, &row));
+	ck_assert(labels_of_info(&labels, &row, false));
 	ck_assert_ptr_nonnull(strstr(labels.text, ",container_id=\"abc\",pod_uid=\"uid\",image=\"i:1\""));
 	c = (struct cmt_container){ .sz = sizeof(c), .name = "cgroup:9" };
-	labels_of_row(&labels, &row);
+	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "container=\"cgroup:9\"");
-	ck_assert(!labels_of_info(&labels, &row));
+	ck_assert(!labels_of_info(&labels, &row, false));
 	row = (struct cmt_usage_row){
 		.owner = CMT_OWNER_CGROUP, .cgroup_id = 12,
 	};
-	labels_of_row(&labels, &row);
+	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "container=\"cgroup:12\"");
 	row.kind = CMT_USAGE_OVERFLOW;
-	labels_of_row(&labels, &row);
+	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "container=\"(overflow)\"");
 	row = (struct cmt_usage_row){ .owner = CMT_OWNER_CPU, .cpu = 3 };
-	labels_of_row(&labels, &row);
+	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "container=\"cpu:3\"");
 }
 END_TEST
@@ -544,6 +958,18 @@ int main(void)
 	UNIT_CASE(suite, test_sticky);
 	UNIT_CASE(suite, test_newcomer);
 	UNIT_CASE(suite, test_same_labels);
+	UNIT_CASE(suite, test_emulated);
+	UNIT_CASE(suite, test_no_longer_emulated);
+	UNIT_CASE(suite, test_histogram);
+	UNIT_CASE(suite, test_histogram_unread);
+	UNIT_CASE(suite, test_histogram_bounded);
+	UNIT_CASE(suite, test_histogram_parts);
+	UNIT_CASE(suite, test_histogram_sum);
+	UNIT_CASE(suite, test_parts);
+	UNIT_CASE(suite, test_parts_bounded);
+	UNIT_CASE(suite, test_channels);
+	UNIT_CASE(suite, test_culprits);
+	UNIT_CASE(suite, test_culprit_pairs);
 	UNIT_CASE(suite, test_labels);
 	UNIT_CASE(suite, test_long_labels);
 	UNIT_CASE(suite, test_row_labels);

@@ -93,6 +93,11 @@ static const char *const bad[][2] = {
 	{ "--interval", "--interval: needs a value (SECONDS)" },
 	{ "-n", "--count: needs a value (N)" },
 	{ "--json=yes", "--json: takes no value" },
+	{ "--peak 999k", "bytes a second from 1M to 1000T" },
+	{ "-P 40GB", "--peak: '40GB'" },
+	{ "-P 1001T", "--peak: '1001T'" },
+	{ "-P -1G", "--peak: '-1G'" },
+	{ "-P 0", "--peak: '0'" },
 };
 
 START_TEST(test_options_parse_bad)
@@ -147,6 +152,28 @@ START_TEST(test_parse_duration_units)
 }
 END_TEST
 
+START_TEST(test_parse_bytes)
+{
+	static const char *const bad[] = {
+		"", ".", "G", "1g", "1Gi", "1 G", "0x1", "1.5", "1.0005k",
+		"99", "10.1k", "18446744073709551616", "99999999999999999999T",
+	};
+	uint64_t n = 0;
+
+	ck_assert_int_eq(parse_bytes("40G", 100, UINT64_MAX, &n), 0);
+	ck_assert_uint_eq(n, 40000000000);
+	ck_assert_int_eq(parse_bytes("1.5k", 100, 10000, &n), 0);
+	ck_assert_uint_eq(n, 1500);
+	ck_assert_int_eq(parse_bytes("100", 100, 10000, &n), 0);
+	ck_assert_int_eq(parse_bytes("0.01M", 100, 10000, &n), 0);
+	ck_assert_uint_eq(n, 10000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(parse_bytes(bad[i], 100, 10000, &n) == -EINVAL,
+			      "%s", bad[i]);
+	ck_assert_uint_eq(n, 10000);
+}
+END_TEST
+
 static const char *const bad_durations[] = {
 	"", "1", "ms", ".ms", "1.2.3ms", "-1ms", "+1ms", "1 ms", "1m", "1msx",
 	"0.5ns", "1.0005us", "18446744074s", "99999999999999999999ns", "1e3ms",
@@ -174,6 +201,7 @@ int main(void)
 			    sizeof(bad) / sizeof(bad[0]));
 	tcase_add_loop_test(tc, test_options_help_has_every_option, 0, 2);
 	tcase_add_test(tc, test_parse_duration_units);
+	tcase_add_test(tc, test_parse_bytes);
 	tcase_add_loop_test(tc, test_parse_duration_bad, 0,
 			    sizeof(bad_durations) / sizeof(bad_durations[0]));
 	suite_add_tcase(suite, tc);

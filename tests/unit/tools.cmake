@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unit tests of tools/: include()d where cmt_unit_test() is defined.
-foreach(unit cgroups format keys meter options patterns rows views why)
+foreach(unit agree board cgroups flight format marks meter options patterns rows views why)
 	cmt_unit_test(${unit} test_${unit}.c)
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
 cmt_unit_test(exporter test_exporter.c)
 target_link_libraries(test_exporter PRIVATE cmt_exporter)
+cmt_unit_test(report test_report.c)
+target_link_libraries(test_report PRIVATE cmt_report)

@@ -36,6 +36,7 @@ enum ctl_command {
 	CTL_ATTACH,
 	CTL_DETACH,
 	CTL_MEASURE,
+	CTL_SAVE,
 	NR_CTL_COMMANDS,
 };
 
@@ -50,6 +51,7 @@ struct ctl {
 	uint32_t resctrl;	/* CMT_RESCTRL_*; 0: none was given */
 	uint32_t kind;		/* CMT_OWNER_*, of attach, detach, measure */
 	const char *id;
+	const char *socket;	/* of save; NULL: the service's */
 };
 
 /*
@@ -60,6 +62,7 @@ int ctl_interval_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_scope_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_resctrl_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_attach_operands(struct ctl *ctl, char **operands, int nr);
+int ctl_save_operands(struct ctl *ctl, char **operands, int nr);
 
 /* "pid", "cgroup" or "cpu", as the operand has it; and as JSON has it. */
 const char *owner_word(uint32_t kind);
@@ -95,5 +98,8 @@ int ctl_show(const struct ctl *ctl, const char **what);
 int ctl_attach(const struct ctl *ctl, const char **what);
 int ctl_detach(const struct ctl *ctl, const char **what);
 int ctl_measure(const struct ctl *ctl, const char **what);
+
+/* Asks the flight recorder, and needs no device. */
+int ctl_save(const struct ctl *ctl, const char **what);
 
 #endif

@@ -38,6 +38,7 @@ static const struct command commands[NR_CTL_COMMANDS] = {
 	[CTL_DETACH] = { ctl_detach, ctl_attach_operands, 2, 0 },
 	[CTL_MEASURE] = { ctl_measure, ctl_attach_operands, 2,
 			  KNOWS_CHILDREN | KNOWS_TIME },
+	[CTL_SAVE] = { ctl_save, ctl_save_operands, 1, 0 },
 };
 
 static const struct command *find_command(const char *name)
@@ -138,7 +139,9 @@ static int run_command(const struct command *command, const struct ctl *ctl)
 		ret = command->run(ctl, &what);
 	if (!ret)
 		return finish_output();
-	if (ret < 0)
+	if (ret < 0 && !ctl->dev)
+		error_plain(stderr, "cmtctl", what, ret);
+	else if (ret < 0)
 		explain(command, ctl, what, ret);
 	return EXIT_RUNTIME;
 }
@@ -146,9 +149,12 @@ static int run_command(const struct command *command, const struct ctl *ctl)
 static int open_and_run(const struct command *command, struct ctl *ctl)
 {
 	const char *path = ctl->config->device;
-	int ret = cmt_device_open(&ctl->dev, path,
-				  ctl->control ? CMT_OPEN_CONTROL : 0);
+	int ret;
 
+	if (command->run == ctl_save)
+		return run_command(command, ctl);
+	ret = cmt_device_open(&ctl->dev, path,
+			      ctl->control ? CMT_OPEN_CONTROL : 0);
 	if (ret) {
 		error_open(stderr, "cmtctl", path, ctl->control, ret);
 		return EXIT_RUNTIME;

@@ -88,6 +88,9 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 	[CTL_MEASURE] = { "measure", "pid N | cgroup PATH | cpu N",
 		"measure a process, cgroup or CPU, without sampling,\n"
 		"until it ends or Ctrl-C is pressed", "pid cgroup cpu", owners },
+	[CTL_SAVE] = { "save", "[SOCKET]",
+		"have the flight recorder save the last minutes,\n"
+		"and print the name of the file", WORDS_FILES },
 };
 
 static const struct option_spec options[] = {

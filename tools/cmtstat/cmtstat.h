@@ -4,6 +4,7 @@
 #define TOOLS_CMTSTAT_H
 
 #include "options.h"
+#include "replay.h"
 #include "rows.h"
 
 enum output {
@@ -21,13 +22,19 @@ struct config {
 	bool plain;
 	bool light;		/* readings on demand */
 	bool why;		/* who takes what from whom */
+	bool marks;		/* the same, in tables */
 	uint32_t counters;	/* CMT_F_CYCLES | ..., CMT_F_CHANNEL: to be counted */
+	uint64_t peak_bytes;	/* that the memory of an L3 domain moves in a second; 0: not known */
 	uint64_t interval_ns;
 	bool interval_given;
 	uint64_t count;		/* intervals; 0: no end */
 	uint64_t top;		/* rows; 0: all */
 	const char *filter;	/* NULL: all */
 	const char *device;	/* NULL: the default */
+	/* Of a recording: */
+	struct replay_time from, to;
+	double speed;		/* as of struct replay */
+	bool speed_given;
 };
 
 extern const struct config cmtstat_defaults;

@@ -2,420 +2,9 @@
 #include "columns.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "names.h"
-
-static void set_text(struct cell *cell, const char *text)
-{
-	cell->kind = CELL_TEXT;
-	cell->text = text;
-}
-
-static void set_number(struct cell *cell, uint64_t number)
-{
-	cell->kind = CELL_NUMBER;
-	cell->number = number;
-}
-
-static void set_bool(struct cell *cell, bool value)
-{
-	cell->kind = CELL_BOOL;
-	cell->number = value;
-}
-
-static void get_container(const struct row *row, struct cell *cell)
-{
-	if (row->seen)
-		set_text(cell, container_label(cell->buf, row));
-}
-
-static void get_runtime(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->runtime != CMT_RUNTIME_NONE)
-		set_text(cell, cmt_runtime_name(row->container->runtime));
-}
-
-static void get_name(const struct row *row, struct cell *cell)
-{
-	if (row->container)
-		set_text(cell, row->container->name);
-}
-
-static void get_id(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->id[0])
-		set_text(cell, row->container->id);
-}
-
-static void get_pod(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->pod[0])
-		set_text(cell, row->container->pod);
-}
-
-static void get_container_name(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->container_name)
-		set_text(cell, row->container->container_name);
-}
-
-static void get_pod_name(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->pod_name)
-		set_text(cell, row->container->pod_name);
-}
-
-static void get_namespace(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->pod_namespace)
-		set_text(cell, row->container->pod_namespace);
-}
-
-static void get_image(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->image)
-		set_text(cell, row->container->image);
-}
-
-/* A process of a container stands below it, whose name need not be said. */
-static void get_shown_name(const struct row *row, struct cell *cell)
-{
-	const char *text = cell->buf;
-
-	if (row->child)
-		snprintf(cell->buf, sizeof(cell->buf), "  %u %s", row->pid,
-			 row->comm);
-	else if (row->container)
-		text = row->container->name;
-	else
-		text = container_label(cell->buf, row);
-	set_text(cell, text);
-}
-
-static void get_shown_runtime(const struct row *row, struct cell *cell)
-{
-	if (row->child)
-		set_text(cell, "");
-	else
-		get_runtime(row, cell);
-}
-
-static void get_shown_pod(const struct row *row, struct cell *cell)
-{
-	const struct cmt_container *c = row->container;
-
-	if (!row->child && c && (c->pod_name || c->pod[0]))
-		set_text(cell, c->pod_name ? c->pod_name : c->pod);
-}
-
-static void get_kind(const struct row *row, struct cell *cell)
-{
-	if (row->seen)
-		set_text(cell, row_kind(row));
-}
-
-static void get_attached(const struct row *row, struct cell *cell)
-{
-	if (row->kind == CMT_USAGE_OWNER)
-		set_bool(cell, row->attached);
-}
-
-static void get_processes(const struct row *row, struct cell *cell)
-{
-	if (row->processes_known)
-		set_number(cell, row->processes);
-}
-
-static void get_cgroup(const struct row *row, struct cell *cell)
-{
-	if (row->container && row->container->path)
-		set_text(cell, row->container->path);
-}
-
-static void get_cgroup_id(const struct row *row, struct cell *cell)
-{
-	if (row_in_cgroup(row))
-		set_number(cell, row->cgroup_id);
-}
-
-static void get_rmids(const struct row *row, struct cell *cell)
-{
-	if (row->kind != CMT_USAGE_UNATTRIBUTED)
-		set_number(cell, row->rmids);
-}
-
-static void get_pid(const struct row *row, struct cell *cell)
-{
-	if (row->kind == CMT_USAGE_OWNER && row->owner == CMT_OWNER_PROCESS)
-		set_number(cell, row->pid);
-}
-
-static void get_comm(const struct row *row, struct cell *cell)
-{
-	if (row->kind == CMT_USAGE_OWNER && row->comm[0])
-		set_text(cell, row->comm);
-}
-
-/* What is no process is told by what it is. */
-static void get_shown_comm(const struct row *row, struct cell *cell)
-{
-	if (row_in_cgroup(row) && row->comm[0])
-		set_text(cell, row->comm);
-	else if (!row_in_cgroup(row))
-		get_container(row, cell);
-}
-
-static void get_shown_container(const struct row *row, struct cell *cell)
-{
-	if (row_in_cgroup(row))
-		get_container(row, cell);
-}
-
-static void get_rmid(const struct row *row, struct cell *cell)
-{
-	if (row->seen)
-		set_number(cell, row->rmid);
-}
-
-static void get_generation(const struct row *row, struct cell *cell)
-{
-	if (row->seen)
-		set_number(cell, row->generation);
-}
-
-static void get_domain(const struct row *row, struct cell *cell)
-{
-	if (row->seen)
-		set_number(cell, row->domain);
-}
-
-static void get_occupancy(const struct row *row, struct cell *cell)
-{
-	if (!row->occupancy.known)
-		return;
-	cell->kind = CELL_BYTES;
-	cell->number = (uint64_t)row->occupancy.value;
-	cell->partial = row->occupancy.partial;
-}
-
-static void get_percent(const struct row *row, struct cell *cell)
-{
-	if (!row->occupancy.known || !row->l3_bytes)
-		return;
-	cell->kind = CELL_PERCENT;
-	cell->real = 100 * row->occupancy.value / (double)row->l3_bytes;
-	cell->partial = row->occupancy.partial;
-}
-
-static void set_rate(struct cell *cell, const struct measure *m)
-{
-	if (!m->known)
-		return;
-	cell->kind = CELL_RATE;
-	cell->real = m->value;
-	cell->partial = m->partial;
-}
-
-static void get_total(const struct row *row, struct cell *cell)
-{
-	set_rate(cell, &row->total);
-}
-
-static void get_local(const struct row *row, struct cell *cell)
-{
-	set_rate(cell, &row->local);
-}
-
-static void get_cpu_percent(const struct row *row, struct cell *cell)
-{
-	if (!row->cpu_share.known)
-		return;
-	cell->kind = CELL_PERCENT;
-	cell->real = 100 * row->cpu_share.value;
-	cell->partial = row->cpu_share.partial;
-}
-
-static void set_ratio(struct cell *cell, const struct measure *m)
-{
-	if (!m->known)
-		return;
-	cell->kind = CELL_RATIO;
-	cell->real = m->value;
-	cell->partial = m->partial;
-}
-
-static void get_ipc(const struct row *row, struct cell *cell)
-{
-	set_ratio(cell, &row->ipc);
-}
-
-static void get_mpki(const struct row *row, struct cell *cell)
-{
-	set_ratio(cell, &row->mpki);
-}
-
-static void get_ran(const struct row *row, struct cell *cell)
-{
-	if (row->counters.known)
-		set_number(cell, row->counters.ran_ns);
-}
-
-static void set_sum(const struct row *row, struct cell *cell, uint32_t value,
-		    uint64_t sum)
-{
-	if (row->counters.known && (row->counters.values & value))
-		set_number(cell, sum);
-}
-
-static void get_cycles(const struct row *row, struct cell *cell)
-{
-	set_sum(row, cell, CMT_F_CYCLES, row->counters.cycles);
-}
-
-static void get_instructions(const struct row *row, struct cell *cell)
-{
-	set_sum(row, cell, CMT_F_INSTRUCTIONS, row->counters.instructions);
-}
-
-static void get_misses(const struct row *row, struct cell *cell)
-{
-	set_sum(row, cell, CMT_F_LLC_MISSES, row->counters.llc_misses);
-}
-
-static void get_references(const struct row *row, struct cell *cell)
-{
-	set_sum(row, cell, CMT_F_LLC_REFERENCES, row->counters.llc_references);
-}
-
-static void get_counters_partial(const struct row *row, struct cell *cell)
-{
-	set_bool(cell, row->counters.partial);
-}
-
-static void get_socket(const struct row *row, struct cell *cell)
-{
-	set_number(cell, row->socket);
-}
-
-static void get_channel(const struct row *row, struct cell *cell)
-{
-	set_number(cell, row->channel);
-}
-
-static void get_read(const struct row *row, struct cell *cell)
-{
-	set_rate(cell, &row->read);
-}
-
-static void get_written(const struct row *row, struct cell *cell)
-{
-	set_rate(cell, &row->written);
-}
-
-static void get_read_bytes(const struct row *row, struct cell *cell)
-{
-	if (row->read.known)
-		set_number(cell, row->read_bytes);
-}
-
-static void get_written_bytes(const struct row *row, struct cell *cell)
-{
-	if (row->written.known)
-		set_number(cell, row->written_bytes);
-}
-
-static void get_share(const struct row *row, struct cell *cell)
-{
-	if (!row->share.known)
-		return;
-	cell->kind = CELL_PERCENT;
-	cell->real = 100 * row->share.value;
-}
-
-static void get_residual(const struct row *row, struct cell *cell)
-{
-	if (!row->occupancy.known)
-		return;
-	cell->kind = CELL_BYTES;
-	cell->number = row->residual_bytes;
-}
-
-static void get_occupancy_partial(const struct row *row, struct cell *cell)
-{
-	set_bool(cell, row->occupancy.partial);
-}
-
-static void get_total_partial(const struct row *row, struct cell *cell)
-{
-	set_bool(cell, row->total.partial);
-}
-
-static void get_local_partial(const struct row *row, struct cell *cell)
-{
-	set_bool(cell, row->local.partial);
-}
-
-static void get_age(const struct row *row, struct cell *cell)
-{
-	if (row->age_ns)
-		set_number(cell, row->age_ns / 1000000);
-}
-
-static void get_reason(const struct row *row, struct cell *cell)
-{
-	const char *name = row->borrowed ? "borrowed-id" :
-			   usage_why_name(row->why | row->counters.why);
-
-	if (name)
-		set_text(cell, name);
-}
-
-static void get_cpu(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu)
-		set_number(cell, row->cpu);
-}
-
-/* What is no CPU may hold cache in every domain. */
-static void get_cpu_domain(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu && row->seen)
-		set_number(cell, row->domain);
-}
-
-static void get_busy(const struct row *row, struct cell *cell)
-{
-	if (!row->ticks)
-		return;
-	cell->kind = CELL_PERCENT;
-	cell->real = 100.0 * row->busy_ticks / row->ticks;
-}
-
-static void get_ticks(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu)
-		set_number(cell, row->ticks);
-}
-
-static void get_missed(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu && row->seen)
-		set_number(cell, row->missed);
-}
-
-static void get_lost(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu)
-		set_number(cell, row->lost);
-}
-
-static void get_sampler(const struct row *row, struct cell *cell)
-{
-	if (row->is_cpu && row->seen)
-		set_number(cell, row->busy_ns);
-}
+#include "cells.h"
 
 #define FIELD(name, get) { NULL, NULL, name, 0, true, false, 0, get }
 
@@ -439,10 +28,17 @@ static void get_sampler(const struct row *row, struct cell *cell)
 	  get_occupancy }, \
 	{ "% L3", NULL, "occupancy_percent", 6, false, optional, 8, \
 	  get_percent }, \
+	LIVE_COLUMNS(optional), \
 	{ "MBM TOTAL", "TOT/s", "mbm_total_bytes_per_s", 12, false, optional, \
 	  18, get_total }, \
 	{ "MBM LOCAL", "LOC/s", "mbm_local_bytes_per_s", 12, false, optional, \
 	  7, get_local }
+
+#define LIVE_COLUMNS(optional) \
+	{ "OF L3", NULL, NULL, 10, true, optional, 5, get_bar }, \
+	{ "LEAST", NULL, NULL, 10, false, optional, 9, get_least }, \
+	{ "MOST", NULL, NULL, 10, false, optional, 12, get_most }, \
+	{ "LAST MINUTE", NULL, NULL, 12, true, optional, 11, get_trail }
 
 #define COUNTER_COLUMNS \
 	{ "CPU %", NULL, "cpu_percent", 6, false, true, 13, get_cpu_percent }, \
@@ -457,13 +53,19 @@ static void get_sampler(const struct row *row, struct cell *cell)
 	FIELD("llc_misses", get_misses), \
 	FIELD("llc_references", get_references)
 
+#define NOTE_COLUMNS \
+	FIELD("reason", get_reason), \
+	{ "NOTE", NULL, NULL, 4, true, false, 14, get_note }
+
 #define PARTIAL_COLUMNS \
+	FIELD("occupancy_least_bytes", get_least), \
+	FIELD("occupancy_most_bytes", get_most), \
 	FIELD("age_ms", get_age), \
 	FIELD("occupancy_partial", get_occupancy_partial), \
 	FIELD("mbm_total_partial", get_total_partial), \
 	FIELD("mbm_local_partial", get_local_partial), \
 	FIELD("counters_partial", get_counters_partial), \
-	{ "NOTE", NULL, "reason", 4, true, false, 14, get_reason }, \
+	NOTE_COLUMNS, \
 	{ .get = NULL }
 
 static const struct column container_columns[] = {
@@ -541,7 +143,10 @@ static const struct column channel_columns[] = {
 	FIELD("read_bytes", get_read_bytes),
 	FIELD("written_bytes", get_written_bytes),
 	FIELD("partial", get_total_partial),
-	{ "NOTE", NULL, "reason", 4, true, false, 14, get_reason },
+	{ "RD IDLE %", "IDLE %", "read_idle_percent", 9, false, false, 13,
+	  get_idle },
+	FIELD("read_idle_reason", get_idle_reason),
+	NOTE_COLUMNS,
 	{ .get = NULL }
 };
 
@@ -555,6 +160,57 @@ static const struct {
 	[VIEW_DOMAIN] = { "domain", domain_columns },
 	[VIEW_CHANNEL] = { "channel", channel_columns },
 };
+
+static const struct {
+	void (*get)(const struct row *row, struct cell *cell);
+	bool live;
+	enum sort_key sort;
+} traits[] = {
+	{ get_bar, true, SORT_OCCUPANCY },
+	{ get_least, true, SORT_DEFAULT },
+	{ get_most, true, SORT_DEFAULT },
+	{ get_trail, true, SORT_DEFAULT },
+	{ get_occupancy, false, SORT_OCCUPANCY },
+	{ get_percent, false, SORT_OCCUPANCY },
+	{ get_total, false, SORT_TOTAL },
+	{ get_local, false, SORT_LOCAL },
+	{ get_shown_name, false, SORT_NAME },
+	{ get_shown_comm, false, SORT_NAME },
+	{ get_pid, false, SORT_NUMBER },
+	{ get_cpu, false, SORT_NUMBER },
+	{ get_domain, false, SORT_NUMBER },
+	{ get_socket, false, SORT_NUMBER },
+	{ get_rmids, false, SORT_RMIDS },
+	{ get_busy, false, SORT_BUSY },
+	{ get_cpu_percent, false, SORT_CPU },
+	{ get_ipc, false, SORT_IPC },
+	{ get_mpki, false, SORT_MPKI },
+};
+
+bool column_live(const struct column *column)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(traits) / sizeof(traits[0]); i++)
+		if (traits[i].get == column->get)
+			return traits[i].live;
+	return false;
+}
+
+bool column_stretches(const struct column *column)
+{
+	return column->get == get_trail;
+}
+
+enum sort_key column_sort(const struct column *column)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(traits) / sizeof(traits[0]); i++)
+		if (traits[i].get == column->get)
+			return traits[i].sort;
+	return SORT_DEFAULT;
+}
 
 const struct column *columns_of(enum view by)
 {

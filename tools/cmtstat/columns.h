@@ -17,6 +17,8 @@ enum cell_kind {
 	CELL_PERCENT,
 	CELL_RATIO,	/* two digits after the point */
 	CELL_BOOL,
+	CELL_BAR,	/* part and its most, of 1 */
+	CELL_TRAIL,
 };
 
 struct cell {
@@ -24,8 +26,10 @@ struct cell {
 	bool partial;		/* a lower bound */
 	const char *text;
 	uint64_t number;
-	double real;		/* CELL_RATE, CELL_PERCENT, CELL_RATIO */
-	char buf[CONTAINER_LABEL_LEN];	/* where text may be */
+	double real;		/* CELL_RATE, CELL_PERCENT, CELL_RATIO, CELL_BAR */
+	double most;		/* CELL_BAR */
+	const struct trail *trail;
+	char buf[CONTAINER_LABEL_LEN + 64];	/* where text may be */
 };
 
 struct column {
@@ -40,6 +44,15 @@ struct column {
 				 */
 	void (*get)(const struct row *row, struct cell *cell);
 };
+
+/* Is it on the full screen only? */
+bool column_live(const struct column *column);
+
+/* Is it a curve, which takes what room is left? */
+bool column_stretches(const struct column *column);
+
+/* The order by it; SORT_DEFAULT: there is none. */
+enum sort_key column_sort(const struct column *column);
 
 /* The columns of a view; the last has no get. */
 const struct column *columns_of(enum view by);

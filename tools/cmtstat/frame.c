@@ -29,6 +29,21 @@ static void copy_counters(struct row *to, const struct cmt_usage_counters *from)
 	to->mpki = measure_ratio(from->known ? from->mpki : NAN, false);
 }
 
+/* An owner that ended has a most, and no least of the whole interval. */
+static void copy_extremes(struct row *to,
+			  const struct cmt_usage_occupancy *from)
+{
+	to->least = (struct measure){
+		from->known && from->slots, from->partial,
+		(double)from->least_bytes,
+	};
+	to->most = (struct measure){
+		from->most_bytes || (from->known && from->slots),
+		from->partial,
+		(double)from->most_bytes,
+	};
+}
+
 static void copy_values(struct row *to, const struct cmt_usage_row *from)
 {
 	const struct cmt_usage_occupancy *occupancy = &from->occupancy;
@@ -37,6 +52,7 @@ static void copy_values(struct row *to, const struct cmt_usage_row *from)
 		occupancy->known, occupancy->partial,
 		(double)occupancy->last_bytes,
 	};
+	copy_extremes(to, occupancy);
 	to->residual_bytes = occupancy->residual_bytes;
 	to->age_ns = occupancy->age_ns;
 	to->total = measure_rate(&from->total);
@@ -119,14 +135,22 @@ static void copy_channel(struct row *to, const struct cmt_usage_channel *from,
 		.written_bytes = from->written.bytes,
 	};
 	to->share = channel_share(&to->total, &memory->total);
+	to->idle = measure_ratio(from->idle.known && !from->idle.partial ?
+				 from->idle.share : NAN, false);
+	to->idle_why = from->idle.why;
 }
 
 static void copy_rows(struct frame *to, const struct cmt_usage_frame *from)
 {
 	uint32_t i;
 
-	for (i = 0; i < from->nr_rows; i++)
-		copy_row(&to->rows[i], cmt_usage_row_at(from, i));
+	for (i = 0; i < from->nr_rows; i++) {
+		const struct cmt_usage_row *row = cmt_usage_row_at(from, i);
+
+		copy_row(&to->rows[i], row);
+		if (from->by == CMT_USAGE_BY_CONTAINER)
+			to->rows[i].culprit_id = cmt_culprit_id(from, row);
+	}
 	for (i = 0; i < from->nr_children; i++) {
 		copy_row(&to->children[i], cmt_usage_child_at(from, i));
 		to->children[i].child = true;
@@ -178,6 +202,7 @@ int frame_copy(struct frame *to, struct frame_room *room,
 	to->by = view;
 	to->nr_rows = rows;
 	to->rows = room->rows;
+	to->nr_children = children;
 	to->children = room->rows + rows;
 	to->flat = room->rows + rows + children;
 	if (view != VIEW_CHANNEL)

@@ -2,8 +2,11 @@
 #include "cmtstat.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "columns.h"
+#include "subcommands.h"
 
 #define MIN_INTERVAL_NS 1000000ULL
 #define MAX_INTERVAL_NS 3600000000000ULL
@@ -13,6 +16,7 @@ const struct config cmtstat_defaults = {
 	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
 		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
 	.interval_ns = 1000000000,
+	.marks = true,
 };
 
 static int set_by(void *config, const char *value)
@@ -83,6 +87,19 @@ static int set_why(void *config, const char *value)
 	return 0;
 }
 
+static int set_peak(void *config, const char *value)
+{
+	return parse_bytes(value, PEAK_MIN, PEAK_MAX,
+			   &((struct config *)config)->peak_bytes);
+}
+
+static int set_no_marks(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->marks = false;
+	return 0;
+}
+
 static int set_no_counters(void *config, const char *value)
 {
 	(void)value;
@@ -113,42 +130,122 @@ static int set_device(void *config, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
+static int set_from(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct config *)config)->from);
+}
+
+static int set_to(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct config *)config)->to);
+}
+
+/* "max" is as fast as it goes. */
+static int set_speed(void *config, const char *value)
+{
+	struct config *to = config;
+	char *end;
+
+	to->speed_given = true;
+	to->speed = 0;
+	if (!strcmp(value, "max"))
+		return 0;
+	if (value[strspn(value, "0123456789.")])
+		return -EINVAL;
+	to->speed = strtod(value, &end);
+	return *value && !*end && to->speed >= 0 && to->speed <= REPLAY_SPEED_MAX ?
+	       0 : -EINVAL;
+}
+
+/* What tables and rows are, of a device and of a recording. */
+#define VIEW_OPTIONS \
+	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain, channel", \
+	  "container, process, cpu, domain or channel", set_by, \
+	  "container process cpu domain channel" }, \
+	{ 'e', "expand", NULL, "show the processes of each container", \
+	  NULL, set_expand, NULL }, \
+	{ 'i', "interval", "SECONDS", "time between tables, 0.001 to 3600, default 1", \
+	  "a number of seconds from 0.001 to 3600", set_interval, NULL }, \
+	{ 'n', "count", "N", "end after N tables", \
+	  "a whole number of at least 1", set_count, NULL }, \
+	{ 'j', "json", NULL, "print JSON: an object for each interval, then one for each row", \
+	  "not together with --csv", set_json, NULL }, \
+	{ 'c', "csv", NULL, "print comma-separated values", \
+	  "not together with --json", set_csv, NULL }, \
+	{ 'p', "plain", NULL, "no full screen, print table after table", \
+	  NULL, set_plain, NULL }, \
+	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki", \
+	  "one of occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki", \
+	  set_sort, "occupancy total local name number rmids busy cpu ipc mpki" }, \
+	{ 't', "top", "N", "show the first N rows only", \
+	  "a whole number of at least 1", set_top, NULL }, \
+	{ 'f', "filter", "GLOB", "show only rows whose name matches", \
+	  "a pattern", set_filter, NULL }
+
+#define WHY_OPTIONS \
+	{ 'w', "why", NULL, \
+	  "say who takes cache or bandwidth from whom, as it is found out", \
+	  NULL, set_why, NULL }, \
+	{ 'P', "peak", "BYTES", \
+	  "verdicts know that the memory of a cache moves BYTES a second, such as 40G", \
+	  "bytes a second from 1M to 1000T, such as 500M or 40G", set_peak, NULL }, \
+	{ 'm', "no-marks", NULL, \
+	  "tables do not say who takes cache or bandwidth from whom", \
+	  NULL, set_no_marks, NULL }
+
+#define END_OPTIONS \
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL }, \
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL }, \
+	{ .name = NULL }
+
 static const struct option_spec options[] = {
-	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain, channel",
-	  "container, process, cpu, domain or channel", set_by,
-	  "container process cpu domain channel" },
-	{ 'e', "expand", NULL, "show the processes of each container",
-	  NULL, set_expand, NULL },
-	{ 'i', "interval", "SECONDS", "time between tables, 0.001 to 3600, default 1",
-	  "a number of seconds from 0.001 to 3600", set_interval, NULL },
-	{ 'n', "count", "N", "end after N tables",
-	  "a whole number of at least 1", set_count, NULL },
-	{ 'j', "json", NULL, "print JSON: an object for each interval, then one for each row",
-	  "not together with --csv", set_json, NULL },
-	{ 'c', "csv", NULL, "print comma-separated values",
-	  "not together with --json", set_csv, NULL },
-	{ 'p', "plain", NULL, "never redraw the screen, print table after table",
-	  NULL, set_plain, NULL },
-	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki",
-	  "one of occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki",
-	  set_sort, "occupancy total local name number rmids busy cpu ipc mpki" },
-	{ 't', "top", "N", "show the first N rows only",
-	  "a whole number of at least 1", set_top, NULL },
-	{ 'f', "filter", "GLOB", "show only rows whose name matches",
-	  "a pattern", set_filter, NULL },
+	VIEW_OPTIONS,
 	{ 'C', "no-counters", NULL,
 	  "leave the processor's counters alone: no CPU %, IPC, MPKI and memory channels",
 	  NULL, set_no_counters, NULL },
 	{ 'l', "light", NULL,
 	  "read twice a second, or each -i, without any sampling",
 	  NULL, set_light, NULL },
-	{ 'w', "why", NULL,
-	  "say who takes cache or bandwidth from whom, as it is found out",
-	  NULL, set_why, NULL },
+	WHY_OPTIONS,
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
-	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
-	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
+	END_OPTIONS,
+};
+
+enum {
+	KEY_FROM = OPTION_LONG_ONLY,
+	KEY_TO,
+	KEY_SPEED,
+};
+
+static const struct option_spec replay_options[] = {
+	{ KEY_FROM, "from", "TIME",
+	  "begin at +90s, at 5m before the end (-5m), at 12:30:05, or at a date and time",
+	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)",
+	  set_from, NULL },
+	{ KEY_TO, "to", "TIME", "end there",
+	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)",
+	  set_to, NULL },
+	{ KEY_SPEED, "speed", "N",
+	  "1: as recorded (default on a full screen); max: as fast as it goes (default else)",
+	  "max, or a number from 0 to 1000000", set_speed, "1 10 100 max" },
+	VIEW_OPTIONS,
+	WHY_OPTIONS,
+	END_OPTIONS,
+};
+
+const struct program replay_program = {
+	.name = REPLAY_NAME,
+	.synopsis = "[options] FILE",
+	.about = "Show a recording as cmtstat shows a device.\n",
+	.options = replay_options,
+	.more = "Times of day are UTC, as in tables.  With --why it goes as fast as it can.\n",
+};
+
+static const struct subprogram subprograms[] = {
+#define SUBPROGRAM(name, help) { #name, &name##_program, help },
+	CMTSTAT_SUBCOMMANDS(SUBPROGRAM)
+#undef SUBPROGRAM
 	{ .name = NULL },
 };
 
@@ -159,7 +256,8 @@ const struct program cmtstat_program = {
 		 "or run COMMAND, and say at its end what it held and moved.\n",
 	.strict = true,
 	.options = options,
+	.subprograms = subprograms,
 	.more = "With --why: the name or a pattern of CONTAINER may follow; -n ends it after so many -i.\n"
 		"With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
-		"On a terminal, q quits and e expands.  A value with > before it is a lower bound, - is not measured.\n",
+		"On a terminal, q quits and ? shows all keys.  A value with > before it is a lower bound, - is not measured.\n",
 };

@@ -2,28 +2,25 @@
 #include "screen.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char NORMAL[] = "\033[m";
+void screen_print(void *to, unsigned int number, enum attribute attribute,
+		  const char *line, size_t len)
+{
+	(void)number;
+	(void)attribute;
+	fprintf(to, "%.*s\n", (int)len, line);
+}
 
-/* @len bytes of @line, without the spaces at its end. */
 static void put(struct screen *screen, enum attribute attribute,
 		const char *line, size_t len)
 {
-	static const char *const sequences[] = {
-		[ATTRIBUTE_NONE] = "",
-		[ATTRIBUTE_BOLD] = "\033[1m",
-		[ATTRIBUTE_REVERSE] = "\033[7m",
-	};
-	bool set = attribute && screen->opts->attributes;
-
 	while (len && line[len - 1] == ' ')
 		len--;
 	if (screen->most && screen->lines >= screen->most)
 		return;
-	screen->lines++;
-	fprintf(screen->out, "%s%.*s%s%s", set ? sequences[attribute] : "",
-		(int)len, line, set ? NORMAL : "", screen->opts->eol);
+	screen->put(screen->to, screen->lines++, attribute, line, len);
 }
 
 void screen_line(struct screen *screen, enum attribute attribute,

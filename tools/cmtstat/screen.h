@@ -3,7 +3,7 @@
 #ifndef TOOLS_SCREEN_H
 #define TOOLS_SCREEN_H
 
-#include <stdio.h>
+#include <stddef.h>
 
 #include "view.h"
 
@@ -16,13 +16,20 @@ enum attribute {
 };
 
 struct screen {
-	FILE *out;
+	/* one line, of @len bytes, without the spaces at its end */
+	void (*put)(void *to, unsigned int number, enum attribute attribute,
+		    const char *line, size_t len);
+	void *to;
 	const struct table_opts *opts;
 	unsigned int lines;	/* put so far */
 	unsigned int most;	/* those that follow are left out; 0: no limit */
 };
 
-/* One line.  Everything put is ASCII by now: one byte, one column. */
+/* A screen whose @to is a FILE has lines without attributes. */
+void screen_print(void *to, unsigned int number, enum attribute attribute,
+		  const char *line, size_t len);
+
+/* One line.  Everything put is ASCII by now, or a glyph: one byte, one column. */
 void screen_line(struct screen *screen, enum attribute attribute,
 		 const char *line);
 

@@ -60,6 +60,8 @@ static void refresh_pending(struct source *source)
 
 static void refresh(struct source *source)
 {
+	if (source->replay)
+		return;
 	cmt_usage_refresh(source->usage, CMT_USAGE_NAMES);
 	refresh_pending(source);
 }
@@ -92,6 +94,25 @@ int source_open(struct source *source, struct cmt_device *dev,
 	return ret;
 }
 
+int source_open_replay(struct source *source, struct replay *replay,
+		       enum view by, uint64_t interval_ns)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .recording = replay->recording,
+		.by = by == VIEW_CHANNEL ? CMT_USAGE_BY_DOMAIN : (uint32_t)by,
+		.interval_ns = interval_ns,
+		.flags = by == VIEW_CONTAINER ? CMT_USAGE_CHILDREN : 0,
+	};
+	int ret;
+
+	*source = (struct source){
+		.replay = replay, .by = by, .counters = replay->about.counters,
+	};
+	replay->interval_ns = interval_ns;
+	ret = replay_seek(replay, replay->from_ns);
+	return ret ? ret : cmt_usage_new(&source->usage, &opts);
+}
+
 void source_close(struct source *source)
 {
 	if (source->on_demand)
@@ -106,13 +127,15 @@ void source_close(struct source *source)
 /* Events are written to rings whether somebody reads them or not. */
 int source_fd(const struct source *source)
 {
-	return source->on_demand ? -1 : cmt_device_fd(source->dev);
+	return source->on_demand || source->replay ? -1 : cmt_device_fd(source->dev);
 }
 
 uint64_t source_wait_ns(const struct source *source)
 {
 	int ms;
 
+	if (source->replay)
+		return replay_wait_ns(source->replay);
 	if (source->on_demand)
 		return light_wait_ns(&source->light);
 	ms = cmt_usage_timeout(source->usage);
@@ -122,9 +145,14 @@ uint64_t source_wait_ns(const struct source *source)
 int source_pump(struct source *source)
 {
 	const struct cmt_usage_frame *frame;
-	int ret = source->on_demand ? light_pump(&source->light, &frame) :
-				      cmt_usage_next(source->usage, &frame);
+	int ret;
 
+	if (source->replay)
+		ret = replay_pump(source->replay, source->usage, &frame);
+	else if (source->on_demand)
+		ret = light_pump(&source->light, &frame);
+	else
+		ret = cmt_usage_next(source->usage, &frame);
 	refresh(source);
 	if (ret > 0)
 		source->frame = frame;
@@ -138,6 +166,7 @@ static void report_losses(const struct cmt_usage_frame *frame,
 	report->lost_ever = frame->lost_ever;
 	report->dropped = frame->dropped;
 	report->dropped_ever = frame->dropped_ever;
+	report->gaps = frame->nr_gaps;
 }
 
 static void report_channels(const struct source *source, struct report *report)
@@ -150,7 +179,7 @@ static void report_channels(const struct source *source, struct report *report)
 static int report_counters(const struct source *source, struct report *report)
 {
 	uint32_t counters, asked = source->counters & ~CMT_F_CHANNEL;
-	int ret;
+	int ret = 0;
 
 	report->uncounted = 0;
 	report->counters_reason[0] = '\0';
@@ -161,8 +190,16 @@ static int report_counters(const struct source *source, struct report *report)
 		strcpy(report->counters_reason, "--light runs no ticks, which counting needs");
 		return 0;
 	}
-	ret = cmt_device_counters(source->dev, &counters,
-				  report->counters_reason);
+	if (source->replay) {
+		const struct replay_state *state = &source->replay->state;
+
+		counters = state->known ? state->counters : asked;
+		memcpy(report->counters_reason, state->counters_reason,
+		       sizeof(report->counters_reason));
+	} else {
+		ret = cmt_device_counters(source->dev, &counters,
+					  report->counters_reason);
+	}
 	if (!ret)
 		report->uncounted = asked & ~counters;
 	return ret;
@@ -178,19 +215,28 @@ static bool counts_below(const struct row *row)
 		container->runtime != CMT_RUNTIME_KUBEPODS);
 }
 
-static void count_row(const struct source *source, const struct row *row,
-		      struct head_count *count)
+static bool own_path(const struct source *source, const struct row *row,
+		     char path[PATH_MAX])
 {
 	const struct cmt_container *container = row->container;
-	char path[PATH_MAX];
 
-	*count = (struct head_count){ .cgroup_id = row->cgroup_id };
 	/* the root's are the kernel's threads, too */
 	if (!container || !container->path || !strcmp(container->path, "/") ||
 	    !source->mount.path[0])
-		return;
-	snprintf(path, sizeof(path), "%.*s", (int)container->own_len,
+		return false;
+	snprintf(path, PATH_MAX, "%.*s", (int)container->own_len,
 		 container->path);
+	return true;
+}
+
+static void count_row(const struct source *source, const struct row *row,
+		      struct head_count *count)
+{
+	char path[PATH_MAX];
+
+	*count = (struct head_count){ .cgroup_id = row->cgroup_id };
+	if (!own_path(source, row, path))
+		return;
 	count->known = !cgroup_processes(source->mount.path, path,
 					 counts_below(row), &count->processes);
 }
@@ -337,7 +383,8 @@ static void name_overflow(const struct report *report)
 {
 	uint32_t i;
 
-	for (i = 0; i < report->frame.nr_rows; i++) {
+	for (i = 0; !report->census.pending_unknown &&
+	     i < report->frame.nr_rows; i++) {
 		struct row *row = &report->frame.rows[i];
 
 		if (row->kind != CMT_USAGE_OVERFLOW || row->is_cpu)
@@ -362,18 +409,59 @@ static int report_owners(struct source *source, struct report *report)
 	return add_processes(source, &report->frame);
 }
 
+/* Of a recording, what it has: this machine is asked for nothing. */
+static void report_state(const struct replay *replay, struct report *report)
+{
+	const struct replay_state *state = &replay->state;
+
+	report->replay = replay;
+	report->info = replay->info;
+	report->stats = state->stats;
+	report->scope = state->known ? state->scope : replay->info->scope;
+	report->census = (struct census){
+		.unknown = true, .pending_unknown = !state->pending_known,
+		.pending = state->pending,
+		.attached_pending = state->attached_pending,
+	};
+	/* as live: in process scope they are not asked for by name */
+	if (state->stats_known && (!state->pending_known ||
+				   report->scope == CMT_SCOPE_PROCESS)) {
+		report->census.pending_unknown = false;
+		report->census.pending = state->stats.pending;
+	}
+}
+
+static int report_device(const struct source *source, struct report *report)
+{
+	report->info = cmt_device_info(source->dev);
+	report->stats.size = sizeof(report->stats);
+	return cmt_device_stats(source->dev, &report->stats);
+}
+
+static int64_t realtime_of(const struct source *source, uint64_t end_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t age = end_ns ? now - end_ns : 0;
+
+	if (!source->replay)
+		return (int64_t)(clock_ns(CLOCK_REALTIME) - age);
+	if (!end_ns)
+		end_ns = source->frame->end_ns;
+	return source->replay->clock_known ?
+	       (int64_t)end_ns + source->replay->offset_ns : 0;
+}
+
 int source_report(struct source *source, uint64_t wanted_ns,
 		  struct report *report)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t age;
-	int ret;
+	int ret = 0;
 
 	report->on_demand = source->on_demand;
 	report->wanted_ns = wanted_ns;
-	report->info = cmt_device_info(source->dev);
-	report->stats.size = sizeof(report->stats);
-	ret = cmt_device_stats(source->dev, &report->stats);
+	if (source->replay)
+		report_state(source->replay, report);
+	else
+		ret = report_device(source, report);
 	if (ret)
 		return ret;
 	if (report->wanted_ns)
@@ -385,12 +473,34 @@ int source_report(struct source *source, uint64_t wanted_ns,
 		return ret;
 	report_losses(source->frame, report);
 	report_channels(source, report);
-	ret = report_owners(source, report);
+	if (source->replay)
+		name_overflow(report);
+	else
+		ret = report_owners(source, report);
 	if (!ret)
 		ret = report_counters(source, report);
-	age = report->frame.end_ns ? now - report->frame.end_ns : 0;
-	report->realtime_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - age);
+	report->realtime_ns = realtime_of(source, report->frame.end_ns);
 	report->emulated = report->frame.emulated ||
 			   report->info->backend == CMT_BACKEND_EMULATED;
 	return ret;
+}
+
+void source_limits(const struct source *source, struct report *report)
+{
+	const struct frame *frame = &report->frame;
+	char path[PATH_MAX];
+
+	report->limited = false;
+	if (source->replay)
+		return;
+	for (uint32_t i = 0; report->follow.id && i < frame->nr_rows; i++) {
+		const struct row *row = &frame->rows[i];
+
+		if (row->culprit_id != report->follow.id ||
+		    !row_in_cgroup(row) || !own_path(source, row, path))
+			continue;
+		cgroup_limits(source->mount.path, path, &report->limits);
+		report->limited = true;
+		return;
+	}
 }

@@ -6,6 +6,7 @@
 #include "cgroups.h"
 #include "frame.h"
 #include "light.h"
+#include "replay.h"
 #include "view.h"
 
 /* How many processes the container of a cgroup had. */
@@ -20,6 +21,7 @@ struct source {
 	struct cmt_usage *usage;	/* its own, or that of light */
 	bool on_demand;			/* light is what is read */
 	struct light light;
+	struct replay *replay;		/* what is read, and no device; or NULL */
 	enum view by;
 	uint32_t counters;			/* that were asked for */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
@@ -39,6 +41,10 @@ struct source {
 int source_open(struct source *source, struct cmt_device *dev,
 		enum view by, uint64_t interval_ns, uint32_t counters,
 		bool on_demand);
+
+/* Begin to read the recording at its from_ns, and at its speed.  As source_open(). */
+int source_open_replay(struct source *source, struct replay *replay,
+		       enum view by, uint64_t interval_ns);
 void source_close(struct source *source);
 
 /*
@@ -46,6 +52,9 @@ void source_close(struct source *source);
  * interval is complete, source_report() is of it; 0 or -errno.
  */
 int source_pump(struct source *source);
+
+/* The limits of the cgroup that @report follows, if there is one. */
+void source_limits(const struct source *source, struct report *report);
 
 /* What poll(2) wakes for a source, or -1: there is nothing to wait for. */
 int source_fd(const struct source *source);

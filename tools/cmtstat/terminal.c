@@ -1,34 +1,194 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <term.h>
+#undef lines
+#undef columns
+
 #include "terminal.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "keys.h"
+#include "board.h"
+#include "crash.h"
+#include "glyphs.h"
 #include "signals.h"
 
 #define SEQUENCE_MS 50	/* a control sequence comes at once, a hand is slower */
 
-/* alternate screen, no cursor, no wrapping at the right edge; and back */
-static const char ENTER[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
-static const char LEAVE[] = "\033[m\033[?7h\033[?25h\033[?1049l";
-static const char HOME[] = "\033[H\033[K";
-static const char ERASE_BELOW[] = "\033[J";
-
 static struct termios saved;
-static bool entered, keys_changed, keys_ended;
+static bool entered, keys_changed, keys_ended, unicode, attributes;
+static SCREEN *screen;
+static WINDOW *keypad_of;	/* a pad: reading keys from it draws nothing */
+static FILE *memory;		/* what ncurses writes */
 
-bool terminal_usable(void)
+/* Characters that the font of a Linux console does not have are not used there. */
+static bool is_unicode(const char *term)
+{
+	setlocale(LC_CTYPE, "");
+	return !strcmp(nl_langinfo(CODESET), "UTF-8") &&
+	       strcmp(term, "linux");
+}
+
+static bool may_use_attributes(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return !no_color || !*no_color;
+}
+
+/*
+ * Take what ncurses has written since the last time; the caller frees @bytes.  Returns
+ * 0 or -errno.
+ */
+static int take_output(char **bytes, size_t *len)
+{
+	int fd = fileno(memory);
+	off_t size = lseek(fd, 0, SEEK_CUR);
+
+	*len = size > 0 ? (size_t)size : 0;
+	*bytes = malloc(*len + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	if (pread(fd, *bytes, *len, 0) != (ssize_t)*len ||
+	    ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET)) {
+		free(*bytes);
+		return -EIO;
+	}
+	return 0;
+}
+
+/* What a terminal that is gone says is as good as a closed pipe. */
+static int write_output(void)
+{
+	char *bytes;
+	size_t len;
+	int ret = take_output(&bytes, &len);
+
+	if (ret)
+		return ret;
+	ret = signals_write(STDOUT_FILENO, bytes, len);
+	free(bytes);
+	return ret == -EIO ? -EPIPE : ret;
+}
+
+static int put_byte(int byte)
+{
+	char c = (char)byte;
+
+	return write(fileno(memory), &c, 1) == 1 ? byte : EOF;
+}
+
+/* A terminal with one screen, as Linux's console, keeps what was drawn: a shell's prompt
+ * gets an empty line.
+ */
+static void end_screen(void)
+{
+	endwin();
+	if (!exit_ca_mode && clr_eol)
+		tputs(clr_eol, 1, put_byte);
+}
+
+/* What leaves the screen is kept for a crash, and nothing is written yet. */
+static int prepare_leaving(void)
+{
+	char *bytes;
+	size_t len;
+	int ret;
+
+	wrefresh(stdscr);
+	ret = take_output(&bytes, &len);
+	if (ret)
+		return ret;
+	free(bytes);
+	end_screen();
+	ret = take_output(&bytes, &len);
+	if (!ret) {
+		crash_setup(bytes, len);
+		free(bytes);
+	}
+	return ret;
+}
+
+static void prepare_keys(void)
+{
+	set_escdelay(SEQUENCE_MS);
+	keypad_of = newpad(1, 1);
+	keypad(keypad_of, TRUE);
+	nodelay(keypad_of, TRUE);
+	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0);
+}
+
+/* newterm() would know, and leave memory behind that nothing points to. */
+static bool is_known(const char *term)
+{
+	int err;
+
+	if (setupterm(term, STDOUT_FILENO, &err) == ERR)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
+static int prepare(const char *term)
+{
+	int fd = memfd_create("screen", MFD_CLOEXEC);
+
+	memory = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (!memory) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	screen = newterm(term, memory, stdin);
+	if (!screen)
+		return -ENOTTY;
+	typeahead(-1);
+	curs_set(0);
+	prepare_keys();
+	return keypad_of ? prepare_leaving() : -ENOMEM;
+}
+
+int terminal_open(void)
 {
 	const char *term = getenv("TERM");
+	int ret;
 
-	return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
+	if (!isatty(STDOUT_FILENO) || !term || !*term ||
+	    !strcmp(term, "dumb") || !is_known(term))
+		return -ENOTTY;
+	unicode = is_unicode(term);
+	attributes = may_use_attributes();
+	ret = prepare(term);
+	if (ret)
+		terminal_close();
+	else
+		atexit(terminal_leave);
+	return ret;
+}
+
+void terminal_close(void)
+{
+	crash_setup(NULL, 0);
+	if (keypad_of)
+		delwin(keypad_of);
+	if (screen)
+		delscreen(screen);
+	if (memory)
+		fclose(memory);
+	keypad_of = NULL;
+	screen = NULL;
+	memory = NULL;
 }
 
 /* A terminal that does not control this process has no background. */
@@ -47,6 +207,7 @@ static void keys_raw(void)
 	if (!isatty(STDIN_FILENO) || !in_foreground(STDIN_FILENO) ||
 	    (!keys_changed && tcgetattr(STDIN_FILENO, &saved)))
 		return;
+	crash_keep_keys(&saved);
 	raw = saved;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
@@ -59,22 +220,41 @@ static void keys_restore(void)
 {
 	if (keys_changed && in_foreground(STDIN_FILENO))
 		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+	crash_keep_keys(NULL);
 	keys_changed = false;
+}
+
+/* Also before anything is written: ncurses sets margins to the size that it knows. */
+static void adopt_size(unsigned int width, unsigned int height)
+{
+	if ((int)height == getmaxy(stdscr) && (int)width == getmaxx(stdscr))
+		return;
+	resizeterm((int)height, (int)width);
+	clearok(curscr, TRUE);
 }
 
 void terminal_enter(void)
 {
-	static bool registered;
+	unsigned int width, height;
 
-	if (!registered)
-		registered = !atexit(terminal_leave);
 	if (!in_foreground(STDOUT_FILENO)) {
 		terminal_leave();
 		return;
 	}
 	keys_raw();
+	/* whoever had the terminal meanwhile may have left the screen */
+	if (entered)
+		endwin();
 	entered = true;
-	signals_write(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1);
+	crash_arm(true);
+	/* endwin() has said otherwise, and wrefresh() does not take that back here */
+	keypad(keypad_of, FALSE);
+	keypad(keypad_of, TRUE);
+	terminal_size(&width, &height);
+	adopt_size(width, height);
+	clearok(curscr, TRUE);
+	wrefresh(stdscr);
+	write_output();
 }
 
 bool terminal_entered(void)
@@ -87,7 +267,9 @@ void terminal_leave(void)
 	if (!entered)
 		return;
 	entered = false;
-	signals_write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1);
+	end_screen();
+	write_output();
+	crash_arm(false);
 	keys_restore();
 }
 
@@ -101,38 +283,37 @@ void terminal_size(unsigned int *width, unsigned int *height)
 	*height = size.ws_row ? size.ws_row : 24;
 }
 
-static unsigned int count_lines(const char *text, size_t len)
+static void draw_cell(unsigned int row, unsigned int column,
+		      struct canvas_cell cell)
 {
-	unsigned int lines = 0;
+	static const attr_t attrs[] = {
+		[ATTRIBUTE_NONE] = A_NORMAL,
+		[ATTRIBUTE_BOLD] = A_BOLD,
+		[ATTRIBUTE_REVERSE] = A_REVERSE,
+	};
+	wchar_t text[2] = {
+		unicode ? (wchar_t)glyph_unicode(cell.byte) :
+			  (wchar_t)glyph_ascii(cell.byte),
+	};
+	cchar_t wide;
 
-	while (len--)
-		lines += *text++ == '\n';
-	return lines;
+	setcchar(&wide, text, attributes ? attrs[cell.attribute] : A_NORMAL, 0,
+		 NULL);
+	mvadd_wchnstr((int)row, (int)column, &wide, 1);
 }
 
-/*
- * One write, so that nothing half drawn is seen.  The last line is not ended
- * where it is the screen's, which would scroll.
- */
-int terminal_draw(const char *text, size_t len)
+int terminal_draw(const struct canvas *canvas)
 {
-	static const size_t eol = sizeof(TERMINAL_EOL) - 1;
-	unsigned int width, height;
-	bool full;
-	char *frame;
-	int n, ret;
+	unsigned int row, column;
 
-	terminal_size(&width, &height);
-	full = count_lines(text, len) >= height;
-	if (full && len >= eol)
-		len -= eol;
-	n = asprintf(&frame, "%s%.*s%s", HOME, (int)len, text,
-		     full ? "" : ERASE_BELOW);
-	if (n < 0)
-		return -ENOMEM;
-	ret = signals_write(STDOUT_FILENO, frame, (size_t)n);
-	free(frame);
-	return ret;
+	adopt_size(canvas->width, canvas->height);
+	for (row = 0; row < canvas->height; row++)
+		for (column = 0; column < canvas->width; column++)
+			draw_cell(row, column,
+				  canvas->cells[(size_t)row * canvas->width +
+						column]);
+	wrefresh(stdscr);
+	return write_output();
 }
 
 int terminal_keys_fd(void)
@@ -140,32 +321,65 @@ int terminal_keys_fd(void)
 	return entered && keys_changed && !keys_ended ? STDIN_FILENO : -1;
 }
 
-/* A terminal that is ready and has no byte has been hung up. */
-static bool read_keys(enum keys_state *state, char *keys, size_t size)
+/* What was read may have been a sequence that means nothing, such as a button's release. */
+void terminal_keys_end(void)
 {
-	ssize_t n = read(STDIN_FILENO, keys, size - 1);
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+	int left = 0;
 
-	if (n <= 0) {
-		keys[0] = '\0';
-		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	}
-	keys_filter(state, keys, keys, (size_t)n);
-	return true;
+	if (poll(&keys, 1, 0) > 0 &&
+	    (ioctl(STDIN_FILENO, FIONREAD, &left) || !left))
+		keys_ended = true;
 }
 
-void terminal_keys(char keys[TERMINAL_KEYS])
-{
-	struct pollfd more = { .fd = STDIN_FILENO, .events = POLLIN };
-	enum keys_state state = KEYS_PLAIN;
-	size_t used;
+static const struct {
+	int curses;
+	int key;
+} keys[] = {
+	{ KEY_UP, BOARD_KEY_UP }, { KEY_DOWN, BOARD_KEY_DOWN },
+	{ KEY_PPAGE, BOARD_KEY_PAGE_UP }, { KEY_NPAGE, BOARD_KEY_PAGE_DOWN },
+	{ KEY_LEFT, BOARD_KEY_LEFT }, { KEY_RIGHT, BOARD_KEY_RIGHT },
+	{ KEY_HOME, BOARD_KEY_HOME }, { KEY_END, BOARD_KEY_END },
+	{ KEY_ENTER, BOARD_KEY_ENTER }, { '\r', BOARD_KEY_ENTER },
+	{ '\n', BOARD_KEY_ENTER }, { KEY_BACKSPACE, BOARD_KEY_ERASE },
+	{ '\b', BOARD_KEY_ERASE }, { 0x7f, BOARD_KEY_ERASE },
+};
 
-	keys_ended = !read_keys(&state, keys, TERMINAL_KEYS);
-	while (!keys_ended && state != KEYS_PLAIN &&
-	       poll(&more, 1, SEQUENCE_MS) > 0) {
-		used = strlen(keys);
-		if (used == TERMINAL_KEYS - 1)
-			break;
-		keys_ended = !read_keys(&state, keys + used,
-					TERMINAL_KEYS - used);
-	}
+/* 0: a key that is not used, of those that are no characters. */
+static int key_of(int curses)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].curses == curses)
+			return keys[i].key;
+	return curses > 0 && curses < 0x100 ? curses : 0;
+}
+
+static enum terminal_event read_mouse(struct terminal_input *input)
+{
+	MEVENT event;
+
+	input->key = 0;
+	if (getmouse(&event) != OK)
+		return TERMINAL_KEY;
+	input->column = (unsigned int)event.x;
+	input->line = (unsigned int)event.y;
+	if (event.bstate & BUTTON1_PRESSED)
+		return TERMINAL_CLICK;
+	input->key = event.bstate & BUTTON4_PRESSED ? BOARD_KEY_WHEEL_UP :
+						      BOARD_KEY_WHEEL_DOWN;
+	return TERMINAL_KEY;
+}
+
+enum terminal_event terminal_read(struct terminal_input *input)
+{
+	int key = wgetch(keypad_of);
+
+	if (key == ERR)
+		return TERMINAL_NOTHING;
+	if (key == KEY_MOUSE)
+		return read_mouse(input);
+	input->key = key_of(key);
+	return TERMINAL_KEY;
 }

@@ -5,10 +5,16 @@
 
 #include <stdio.h>
 
+#include "cgroups.h"
 #include "columns.h"
+#include "follow.h"
+#include "marks.h"
+#include "replay.h"
 
 /* Owners of the scope's kind, and others that were attached. */
 struct census {
+	bool unknown;		/* how many have one, as in a recording */
+	bool pending_unknown;
 	uint32_t monitored;	/* have a dedicated RMID */
 	uint32_t pending;	/* share the overflow RMID */
 	uint32_t attached;	/* others: have one, */
@@ -22,6 +28,7 @@ struct report {
 	uint32_t scope;		/* CMT_SCOPE_* */
 	struct census census;
 	bool expand;		/* processes of containers are wanted */
+	const struct replay *replay;	/* a recording is read; or NULL */
 	bool on_demand;		/* no ticks ran for it */
 	uint64_t wanted_ns;	/* the interval goes on to this length; 0: it
 				 * has ended
@@ -29,25 +36,50 @@ struct report {
 	int64_t realtime_ns;	/* of the interval's end */
 	uint32_t uncounted;	/* CMT_F_CYCLES | ...: asked for, and not counted */
 	char counters_reason[CMT_REASON_LEN];	/* why; "": nothing is missing */
-	char channels_reason[80];	/* why not all memory channels are read; "": all,
-					 * or not asked for
-					 */
+	/* why not all memory channels are read; "": all, or not asked for */
+	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
+	struct marks marks;	/* what the culprit's engine said lately */
+	struct follow follow;	/* the row of the pane, closely */
+	bool limited;		/* limits are those of its cgroup */
+	struct cgroup_limits limits;
 	bool emulated;		/* the backend is, or a record said so */
 	uint64_t lost;		/* records overwritten before they were read, */
 	uint64_t lost_ever;	/* in the interval and since the start */
 	uint64_t dropped;	/* records late or malformed, likewise */
 	uint64_t dropped_ever;
+	uint32_t gaps;		/* slots of the interval with records missing */
+};
+
+#define MAX_COLUMNS 28
+#define NO_ROW UINT32_MAX
+
+/* What of a table is on the full screen: in and out. */
+struct window {
+	uint32_t top;		/* the first row, as far as the rest fills the screen */
+	uint32_t selected;	/* marked, and on the screen; NO_ROW: none */
+	/* out */
+	uint32_t shown;		/* rows from the top, but for sums that stand below */
+	unsigned int titles;	/* the line that they are in, */
+	unsigned int nr_places;	/* and what is where in it */
+	struct {
+		unsigned int begin, end;
+		enum sort_key sort;
+	} places[MAX_COLUMNS];
 };
 
 struct table_opts {
 	unsigned int width;	/* columns of the screen; 0: no limit */
 	unsigned int height;	/* lines of the screen; 0: no limit */
-	bool attributes;	/* bold and reverse video may be used */
-	const char *eol;	/* what ends a line */
+	struct window *window;	/* of the full screen, with bars and curves; or NULL */
 };
 
-void view_table(FILE *out, const struct report *report,
-		const struct table_opts *opts);
+struct screen;
+
+/* The lines above the table, and the table. */
+void view_table(struct screen *screen, const struct report *report);
+
+/* The table alone, in the lines that are left. */
+void view_rows(struct screen *screen, const struct report *report);
 
 /*
  * One JSON object a line: the interval's, then one for each row.  Returns 0 or

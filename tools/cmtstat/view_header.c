@@ -16,17 +16,44 @@ static void put_machine(struct screen *screen, const struct report *report)
 	const struct cmt_info *info = report->info;
 	bool narrow = screen->opts->width && screen->opts->width < WIDE;
 	char time[FORMAT_LEN], l3[FORMAT_LEN] = "of unknown size";
+	char in_use[16] = "?";
 
 	if (info->l3_bytes)
 		format_bytes(l3, info->l3_bytes);
+	if (!report->replay || report->replay->state.stats_known)
+		snprintf(in_use, sizeof(in_use), "%u", report->stats.rmids_active);
 	format_time(time, report->realtime_ns);
 	time[DATE_TIME_LEN] = '\0';
+	if (report->replay && !report->replay->clock_known)
+		memset(time, '?', DATE_TIME_LEN);
 	screen_wrapped(screen, ATTRIBUTE_BOLD,
-		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %u of %u in use",
+		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %s of %u in use",
 		   narrow ? time + DATE_LEN : time,
 		       backend_name(info->backend), vendor_title(info->vendor),
 		       report->frame.nr_domains, l3,
-		   report->stats.rmids_active, info->rmids_usable);
+		   in_use, info->rmids_usable);
+}
+
+/* Which machine's, where in it this is, and how it goes on. */
+static void put_replay(struct screen *screen, const struct report *report)
+{
+	const struct replay *replay = report->replay;
+	const struct cmt_recording_about *about;
+	char speed[32] = "as fast as it goes";
+	double at, all;
+
+	if (!replay)
+		return;
+	about = &replay->about;
+	at = (double)(int64_t)(report->frame.end_ns - about->start_ns) / 1e9;
+	all = (double)(about->end_ns - about->start_ns) / 1e9;
+	if (replay->speed > 0)
+		snprintf(speed, sizeof(speed), "%.3gx", replay->speed);
+	screen_wrapped(screen, ATTRIBUTE_BOLD,
+		       "RECORDING of %s: %.3f s of %.3f s, %s%s",
+		       about->host[0] ? about->host : "an unknown host",
+		       report->frame.end_ns && at > 0 ? at : 0, all, speed,
+		       replay->ended ? ", the end" : replay->paused ? ", paused" : "");
 }
 
 /* How many owners of the scope have a dedicated RMID. */
@@ -35,6 +62,15 @@ static void put_scope(struct screen *screen, const struct report *report)
 	const struct census *census = &report->census;
 	char attached[48] = "";
 
+	if (census->unknown && census->pending_unknown)
+		return;
+	if (census->unknown) {
+		screen_wrapped(screen, ATTRIBUTE_NONE,
+			       "%s scope: %u %s without a dedicated RMID",
+			       scope_name(report->scope), census->pending,
+			       scope_noun(report->scope, census->pending));
+		return;
+	}
 	if (census->attached_pending)
 		snprintf(attached, sizeof(attached), ", and %u of %u attached",
 			 census->attached,
@@ -135,6 +171,10 @@ static void put_losses(struct screen *screen, const struct report *report)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
 			   "LOST %" PRIu64 " records (%" PRIu64 " since the start)",
 			   report->lost, report->lost_ever);
+	if (report->replay && report->gaps)
+		screen_wrapped(screen, ATTRIBUTE_BOLD,
+			   "GAPS: records are missing in %u time slots of the interval",
+			   report->gaps);
 	if (report->dropped_ever)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
 			   "DROPPED %" PRIu64 " late or malformed records (%" PRIu64 " since the start)",
@@ -159,12 +199,31 @@ static void put_banner(struct screen *screen, const struct report *report)
 			   escaped);
 }
 
+/* One: rows have the others. */
+static void put_mark(struct screen *screen, const struct report *report)
+{
+	const struct mark *mark = marks_first(&report->marks,
+					      report->frame.end_ns);
+	char line[MARK_LINE];
+
+	if (report->marks.too_dear)
+		screen_wrapped(screen, ATTRIBUTE_NONE,
+			       "no more verdicts here: they took over %u %% of one CPU; see cmtstat --why",
+			       BUDGET_PERCENT);
+	if (!mark)
+		return;
+	mark_line(line, mark, report->frame.end_ns);
+	screen_wrapped(screen, ATTRIBUTE_BOLD, "%s", line);
+}
+
 void view_header(struct screen *screen, const struct report *report, bool brief)
 {
+	put_replay(screen, report);
 	if (brief) {
 		put_banner(screen, report);
 		put_losses(screen, report);
 		put_machine(screen, report);
+		put_mark(screen, report);
 		return;
 	}
 	put_machine(screen, report);
@@ -174,5 +233,6 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	view_memory(screen, report);
 	put_expand(screen, report);
 	put_losses(screen, report);
+	put_mark(screen, report);
 	put_banner(screen, report);
 }

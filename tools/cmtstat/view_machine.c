@@ -19,6 +19,8 @@ static void machine_text(char *buf, size_t size, const struct cell *cell)
 {
 	switch (cell->kind) {
 	case CELL_ABSENT:
+	case CELL_BAR:
+	case CELL_TRAIL:
 		buf[0] = '\0';
 		break;
 	case CELL_TEXT:
@@ -49,6 +51,8 @@ static int json_value(const struct cell *cell, struct json_object **value)
 	*value = NULL;
 	switch (cell->kind) {
 	case CELL_ABSENT:
+	case CELL_BAR:
+	case CELL_TRAIL:
 		return 0;
 	case CELL_TEXT:
 		*value = json_text(cell->text);
@@ -81,6 +85,31 @@ static int add_bool(struct json_object *object, const char *name, bool value)
 	return json_add(object, name, json_object_new_boolean(value));
 }
 
+/* null: a recording does not say */
+static int add_known(struct json_object *object, const char *name, bool unknown,
+		     uint64_t number)
+{
+	return unknown ? json_add(object, name, NULL) :
+			 add_number(object, name, number);
+}
+
+/* Is the time of day of a recording not known? */
+static bool no_time(const struct report *report)
+{
+	return report->replay && !report->replay->clock_known;
+}
+
+/* Of a recording: whose, and where something is missing. */
+static int add_replay(struct json_object *object, const struct report *report)
+{
+	int ret;
+
+	if (!report->replay)
+		return 0;
+	ret = json_add(object, "host", json_text(report->replay->about.host));
+	return ret ? ret : add_number(object, "gaps", report->gaps);
+}
+
 /* Which owners there were, and when. */
 static int add_interval(struct json_object *object, const struct report *report)
 {
@@ -91,17 +120,23 @@ static int add_interval(struct json_object *object, const struct report *report)
 
 	format_time(time, report->realtime_ns);
 	ret = json_add(object, "record", json_text("interval"));
-	ret = ret ? ret : json_add(object, "time", json_text(time));
+	ret = ret ? ret : json_add(object, "time", no_time(report) ? NULL :
+				   json_text(time));
 	ret = ret ? ret : add_number(object, "end_ns", frame->end_ns);
 	ret = ret ? ret : add_number(object, "elapsed_ns", frame->elapsed_ns);
+	ret = ret ? ret : add_replay(object, report);
 	ret = ret ? ret : json_add(object, "by", json_text(by_name(frame->by)));
 	ret = ret ? ret : json_add(object, "scope",
 				   json_text(scope_name(report->scope)));
-	ret = ret ? ret : add_number(object, "monitored", census->monitored);
-	ret = ret ? ret : add_number(object, "pending", census->pending);
-	ret = ret ? ret : add_number(object, "attached", census->attached);
-	ret = ret ? ret : add_number(object, "attached_pending",
-				     census->attached_pending);
+	ret = ret ? ret : add_known(object, "monitored", census->unknown,
+				    census->monitored);
+	ret = ret ? ret : add_known(object, "pending", census->pending_unknown,
+				    census->pending);
+	ret = ret ? ret : add_known(object, "attached", census->unknown,
+				    census->attached);
+	ret = ret ? ret : add_known(object, "attached_pending",
+				    census->pending_unknown,
+				    census->attached_pending);
 	return ret;
 }
 
@@ -355,13 +390,17 @@ static void csv_row(FILE *out, const struct report *report,
 	const struct column *column = columns_of(frame->by);
 	char text[TEXT_LEN];
 
-	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,%u,%u,%s,%" PRIu64 ",%"
-		PRIu64, format_time(text, report->realtime_ns), frame->end_ns,
-		frame->elapsed_ns, by_name(frame->by),
-		scope_name(report->scope), report->census.monitored,
-		report->census.pending,
-		report->emulated ? "true" : "false", report->lost,
-		report->dropped);
+	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,",
+		no_time(report) ? "" : format_time(text, report->realtime_ns),
+		frame->end_ns, frame->elapsed_ns, by_name(frame->by),
+		scope_name(report->scope));
+	if (!report->census.unknown)
+		fprintf(out, "%u", report->census.monitored);
+	fputc(',', out);
+	if (!report->census.pending_unknown)
+		fprintf(out, "%u", report->census.pending);
+	fprintf(out, ",%s,%" PRIu64 ",%" PRIu64, report->emulated ? "true" : "false",
+		report->lost, report->dropped);
 	csv_memory(out, &frame->memory);
 	for (; column->get; column++) {
 		struct cell cell = { .kind = CELL_ABSENT };

@@ -4,11 +4,15 @@
 #define TOOLS_WHY_H
 
 #include "cmtstat.h"
+#include "replay.h"
 
 /* What --why does not go with: NULL, or what is wrong. */
 const char *why_misplaced(const struct config *config);
 
 /* Until the time is up or a signal comes.  Returns the exit status. */
 int why_run(const struct config *config, struct cmt_device *dev);
+
+/* The same of a recording, from its from_ns to its to_ns. */
+int why_replay(const struct config *config, struct replay *replay);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "format.h"
 #include "json.h"
+#include "names.h"
 
 /* An object that is being filled: the first error stays. */
 struct filling {
@@ -116,21 +117,6 @@ int why_json_learned(FILE *out, const struct cmt_culprit_counts *counts)
 	return finish(&to, out);
 }
 
-static const char *kind_name(enum cmt_culprit_kind kind)
-{
-	static const char *const names[] = {
-		[CMT_CULPRIT_NONE] = "none",
-		[CMT_CULPRIT_CACHE] = "cache",
-		[CMT_CULPRIT_BANDWIDTH] = "bandwidth",
-		[CMT_CULPRIT_OWN_SET] = "own_set",
-		[CMT_CULPRIT_THROTTLED] = "throttled",
-		[CMT_CULPRIT_STARVED] = "starved",
-		[CMT_CULPRIT_STOLEN] = "stolen",
-	};
-
-	return kind <= CMT_CULPRIT_STOLEN ? names[kind] : "unknown";
-}
-
 static struct filling suspect(const struct cmt_culprit_suspect *s,
 			      const struct why_name *name)
 {
@@ -189,7 +175,7 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 	add_number(&to, "end_ns", verdict->ts_ns);
 	add_number(&to, "since_ns", verdict->since_ns);
 	add_bool(&to, "emulated", state->emulated);
-	add_text(&to, "kind", kind_name(verdict->kind));
+	add_text(&to, "kind", culprit_kind_name(verdict->kind));
 	add_name(&to, &names->victim, verdict->id);
 	add_number(&to, "domain", verdict->domain);
 	add_real(&to, "confidence", verdict->confidence);

@@ -8,7 +8,6 @@
 #include "why_json.h"
 
 #define LABEL_LEN (4 * CONTAINER_LABEL_LEN)
-#define LEARN_MS 190U	/* 20 blocks of 8 ms, and 3 that are too new */
 
 static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
 {
@@ -25,13 +24,13 @@ static const char *time_of(char buf[FORMAT_LEN], const struct why_state *state,
 int why_view_begin(FILE *out, const struct why_state *state)
 {
 	if (state->json)
-		return why_json_begin(out, state, LEARN_MS);
+		return why_json_begin(out, state, CMT_CULPRIT_LEARN);
 	if (state->emulated)
 		fputs("EMULATED: these values come from a model, not from hardware\n",
 		      out);
 	fprintf(out, "Learning what is usual, for the first %u ms and of each container that comes.\n"
 		"Only changes are seen: who was there before is in the estimate at the end.\n",
-		LEARN_MS);
+		CMT_CULPRIT_LEARN);
 	if (state->counters_reason[0]) {
 		char reason[4 * CMT_REASON_LEN];
 
@@ -47,8 +46,8 @@ int why_view_begin(FILE *out, const struct why_state *state)
 
 bool why_is_learned(const struct cmt_culprit_counts *counts)
 {
-	return counts->slots >= 5 * LEARN_MS ||
-	       (counts->slots >= LEARN_MS && !counts->learning);
+	return counts->slots >= 5 * CMT_CULPRIT_LEARN ||
+	       (counts->slots >= CMT_CULPRIT_LEARN && !counts->learning);
 }
 
 int why_view_learned(FILE *out, const struct why_state *state,
@@ -61,38 +60,42 @@ int why_view_learned(FILE *out, const struct why_state *state,
 	return 0;
 }
 
-static const char *what(const struct cmt_culprit_verdict *verdict)
+const char *why_what(enum cmt_culprit_kind kind)
 {
-	switch (verdict->kind) {
+	switch (kind) {
 	case CMT_CULPRIT_CACHE:
 		return "lost cache to";
 	case CMT_CULPRIT_BANDWIDTH:
-		return "waits for the memory, which is busy with";
+		return "waits for memory bandwidth, used by";
 	case CMT_CULPRIT_OWN_SET:
-		return "needs more cache than it did: nobody took it";
+		return "needs more cache than before";
 	case CMT_CULPRIT_THROTTLED:
 		return "is throttled by its own quota";
 	case CMT_CULPRIT_STARVED:
-		return "wants to run, and others have the CPUs";
+		return "waits for CPU time";
 	case CMT_CULPRIT_STOLEN:
-		return "is robbed of CPU time by the hypervisor";
+		return "loses CPU time to the hypervisor (steal)";
 	default:
 		return "has a trouble that this program does not know";
 	}
 }
 
-/* How sure.  Of CPU trouble the kernel has told, and counters know nothing. */
-static void put_confidence(FILE *out, const struct cmt_culprit_verdict *verdict)
+const char *why_sure(char buf[WHY_SURE_LEN],
+		     const struct cmt_culprit_verdict *verdict)
 {
-	if (!isnan(verdict->cpu_share)) {
-		fprintf(out, "%.0f %% of the time%s", 100 * verdict->cpu_share,
-			isnan(verdict->confidence) ? ", an estimate" : "");
-		return;
-	}
-	if (!isnan(verdict->confidence))
-		fprintf(out, "confidence %.2f, ", verdict->confidence);
-	fputs(verdict->flags & CMT_CULPRIT_COUNTED ? "counters confirm" :
-						     "no counters", out);
+	const char *counted = verdict->flags & CMT_CULPRIT_COUNTED ?
+			      "counters confirm" : "no counters";
+
+	if (!isnan(verdict->cpu_share))
+		snprintf(buf, WHY_SURE_LEN, "%.0f %% of the time%s",
+			 100 * verdict->cpu_share,
+			 isnan(verdict->confidence) ? ", an estimate" : "");
+	else if (!isnan(verdict->confidence))
+		snprintf(buf, WHY_SURE_LEN, "confidence %.2f, %s",
+			 verdict->confidence, counted);
+	else
+		snprintf(buf, WHY_SURE_LEN, "%s", counted);
+	return buf;
 }
 
 static void put_victim(FILE *out, const struct cmt_culprit_verdict *verdict)
@@ -131,17 +134,15 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names)
 {
-	char label[LABEL_LEN], time[FORMAT_LEN];
+	char label[LABEL_LEN], time[FORMAT_LEN], sure[WHY_SURE_LEN];
 
 	if (state->json)
 		return why_json_verdict(out, state, verdict, names);
 	fprintf(out, "%s %s %s", time_of(time, state, verdict->ts_ns),
-		shown(label, &names->victim), what(verdict));
+		shown(label, &names->victim), why_what(verdict->kind));
 	if (verdict->nr_suspects)
 		fprintf(out, " %s", shown(label, &names->suspects[0]));
-	fputs(" (", out);
-	put_confidence(out, verdict);
-	fprintf(out, ")\n    for %.0f ms so far",
+	fprintf(out, " (%s)\n    for %.0f ms so far", why_sure(sure, verdict),
 		(double)(verdict->ts_ns - verdict->since_ns) / 1e6);
 	if (isnan(verdict->cpu_share))
 		fprintf(out, ", in L3 domain %u", verdict->domain);

@@ -18,6 +18,14 @@ struct why_names {
 	struct why_name suspects[CMT_CULPRIT_SUSPECTS];
 };
 
+/* "lost cache to": before the first suspect, or a sentence where none is suspected. */
+const char *why_what(enum cmt_culprit_kind kind);
+
+/* How sure.  Of CPU trouble the kernel has told, and counters know nothing. */
+#define WHY_SURE_LEN 64
+const char *why_sure(char buf[WHY_SURE_LEN],
+		     const struct cmt_culprit_verdict *verdict);
+
 /* Of the whole run. */
 struct why_state {
 	bool json;

@@ -5,7 +5,9 @@
 #include <cmt/containers.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
+#include <math.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,4 +188,75 @@ int cgroup_processes(const char *mount, const char *path, bool below,
 		return err;
 	*processes = count_tree(fd, below, 0);
 	return 0;
+}
+
+/* The first line of a cgroup's file.  Returns 0 or -errno. */
+static int read_line(const char *mount, const char *path, const char *name,
+		     char *line, size_t size)
+{
+	int at = open_beneath(mount, below_mount("", path)), fd;
+	ssize_t n;
+
+	if (at < 0)
+		return at;
+	fd = openat(at, name, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -errno : read(fd, line, size - 1);
+	if (fd >= 0)
+		close(fd);
+	close(at);
+	if (n < 0)
+		return -EIO;
+	line[n] = '\0';
+	return 0;
+}
+
+/* "max 100000" and "50000 100000": of a quota, how many periods of CPU time. */
+static double parse_cpu_max(const char *line)
+{
+	uint64_t quota, period;
+
+	if (!strncmp(line, "max ", 4))
+		return INFINITY;
+	if (sscanf(line, "%" SCNu64 " %" SCNu64, &quota, &period) != 2 || !period)
+		return NAN;
+	return (double)quota / (double)period;
+}
+
+static double parse_memory_max(const char *line)
+{
+	uint64_t bytes;
+
+	if (!strncmp(line, "max", 3))
+		return INFINITY;
+	return sscanf(line, "%" SCNu64, &bytes) == 1 ? (double)bytes : NAN;
+}
+
+/* A cgroup whose controller is off has no file, and no limit of its own. */
+static void add_limit(const char *mount, const char *path, const char *name,
+		      double (*parse)(const char *line), double *least)
+{
+	char line[64];
+	double limit;
+
+	if (read_line(mount, path, name, line, sizeof(line)))
+		return;
+	limit = parse(line);
+	if (isnan(*least) || limit < *least)
+		*least = limit;
+}
+
+void cgroup_limits(const char *mount, const char *path,
+		   struct cgroup_limits *limits)
+{
+	char at[PATH_MAX], *slash;
+
+	*limits = (struct cgroup_limits){ NAN, NAN };
+	if (snprintf(at, sizeof(at), "%s", path) >= (int)sizeof(at))
+		return;
+	while ((slash = strrchr(at, '/')) && slash[1]) {
+		add_limit(mount, at, "cpu.max", parse_cpu_max, &limits->cpus);
+		add_limit(mount, at, "memory.max", parse_memory_max,
+			  &limits->memory_bytes);
+		*slash = '\0';
+	}
 }

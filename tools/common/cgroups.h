@@ -42,6 +42,16 @@ int cgroup_id(const char *mount, const char *path, uint64_t *id);
  */
 bool cgroup_is_container(const char *path);
 
+/* The least of a cgroup's and of those above it; INFINITY: none, NAN: not known. */
+struct cgroup_limits {
+	double cpus;		/* cpu.max: CPUs at once */
+	double memory_bytes;	/* memory.max */
+};
+
+/* @path: as the kernel has it, with a leading slash. */
+void cgroup_limits(const char *mount, const char *path,
+		   struct cgroup_limits *limits);
+
 /*
  * How many processes are in the cgroup @path (as the kernel has it, with a
  * leading slash), and with @below in all below it, too.  Returns 0 or -errno.

@@ -14,6 +14,19 @@
 #define FOREACH(spec, table, name) \
 	for (spec = table; spec && spec->name; spec++)
 
+/* The name of a program's function: with _ for each space. */
+static const char *function_name(const struct program *program)
+{
+	static char name[64];
+	char *at;
+
+	snprintf(name, sizeof(name), "_%s", program->name);
+	for (at = name; *at; at++)
+		if (*at == ' ')
+			*at = '_';
+	return name;
+}
+
 /* @text in a line, in single quotes, with a backslash before each of @special. */
 static void quote(const char *text, const char *special)
 {
@@ -68,7 +81,10 @@ static void bash_options(const struct program *program)
 	FOREACH(spec, program->options, name) {
 		if (!spec->arg)
 			continue;
-		printf("\t-%c | --%s)\n", spec->key, spec->name);
+		if (spec->key < OPTION_LONG_ONLY)
+			printf("\t-%c | --%s)\n", spec->key, spec->name);
+		else
+			printf("\t--%s)\n", spec->name);
 		bash_words(spec->words);
 	}
 	puts("\t*)");
@@ -101,17 +117,52 @@ static void bash_commands(const struct program *program)
 	puts("' ;;\n\tesac");
 }
 
-static void print_bash(const struct program *program)
+/* The first word decides, once it is followed by another one. */
+static void bash_subprograms(const struct program *program)
 {
-	printf("# bash completion for %s(1)\n_%s()\n{\n", program->name,
-	       program->name);
+	const struct subprogram *sub;
+
+	puts("\tif [ \"$COMP_CWORD\" -gt 1 ]; then\n\t\tcase ${COMP_WORDS[1]} in");
+	FOREACH(sub, program->subprograms, name)
+		printf("\t\t%s)\n\t\t\t%s\n\t\t\treturn ;;\n", sub->name,
+		       function_name(sub->program));
+	puts("\t\tesac\n\tfi");
+}
+
+static void bash_subprogram_names(const struct program *program)
+{
+	const struct subprogram *sub;
+
+	printf("\t[ \"$COMP_CWORD\" -gt 1 ] || words+='");
+	FOREACH(sub, program->subprograms, name)
+		printf(" %s", sub->name);
+	puts("'");
+}
+
+static void bash_function(const struct program *program)
+{
+	const struct subprogram *sub;
+
+	FOREACH(sub, program->subprograms, name)
+		bash_function(sub->program);
+	printf("%s()\n{\n", function_name(program));
 	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}");
 	puts("\tlocal before='' words operand=''\n");
+	if (program->subprograms)
+		bash_subprograms(program);
 	puts("\t[ \"$COMP_CWORD\" -lt 2 ] || before=${COMP_WORDS[COMP_CWORD-2]}");
 	bash_options(program);
 	if (program->commands)
 		bash_commands(program);
+	if (program->subprograms)
+		bash_subprogram_names(program);
 	puts("\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}");
+}
+
+static void print_bash(const struct program *program)
+{
+	printf("# bash completion for %s(1)\n", program->name);
+	bash_function(program);
 	printf("complete -F _%s %s\n", program->name, program->name);
 }
 
@@ -158,7 +209,10 @@ static void zsh_option(const struct option_spec *spec)
 	const char *how = spec->words ? find_how(zsh_finders, spec->words) :
 					NULL;
 
-	printf(" \\\n\t'*'{-%c,--%s}'[", spec->key, spec->name);
+	if (spec->key < OPTION_LONG_ONLY)
+		printf(" \\\n\t'*'{-%c,--%s}'[", spec->key, spec->name);
+	else
+		printf(" \\\n\t'*--%s[", spec->name);
 	quote(spec->help, "[]\\");
 	printf("]");
 	if (spec->arg)
@@ -170,18 +224,50 @@ static void zsh_option(const struct option_spec *spec)
 	printf("'");
 }
 
+static void zsh_options(const struct program *program)
+{
+	const struct option_spec *spec;
+
+	FOREACH(spec, program->options, name)
+		zsh_option(spec);
+}
+
+/* _arguments takes the first word for the name of the program. */
+static void zsh_subprograms(const struct program *program)
+{
+	const struct subprogram *sub;
+
+	FOREACH(sub, program->subprograms, name) {
+		printf("%s() {\n_arguments", function_name(sub->program));
+		zsh_options(sub->program);
+		puts(" \\\n\t'*:file:_files'\n}");
+	}
+	puts("if (( CURRENT > 2 )); then\n\tcase $words[2] in");
+	FOREACH(sub, program->subprograms, name)
+		printf("\t%s)\n\t\tshift words\n\t\t(( CURRENT-- ))\n\t\t%s\n\t\treturn ;;\n",
+		       sub->name, function_name(sub->program));
+	puts("\tesac\nfi");
+}
+
 static void print_zsh(const struct program *program)
 {
 	const struct command_spec *command;
-	const struct option_spec *spec;
+	const struct subprogram *sub;
 
 	printf("#compdef %s\n# zsh completion for %s(1)\n", program->name,
 	       program->name);
 	if (program->commands)
 		zsh_operands(program);
+	if (program->subprograms)
+		zsh_subprograms(program);
 	printf("_arguments");
-	FOREACH(spec, program->options, name)
-		zsh_option(spec);
+	zsh_options(program);
+	if (program->subprograms) {
+		printf(" \\\n\t'1:command:(");
+		FOREACH(sub, program->subprograms, name)
+			printf("%s ", sub->name);
+		printf(")'");
+	}
 	if (program->commands) {
 		printf(" \\\n\t'1:command:(");
 		FOREACH(command, program->commands, name)
@@ -209,13 +295,31 @@ static void fish_words(const char *words)
 	printf("'");
 }
 
+static void fish_no_subprogram(const struct program *program)
+{
+	const struct subprogram *sub;
+
+	printf(" -n 'not __fish_seen_subcommand_from");
+	FOREACH(sub, program->subprograms, name)
+		printf(" %s", sub->name);
+	printf("'");
+}
+
+/* @sub: whose option it is; NULL: the program's own. */
 static void fish_option(const struct program *program,
+			const struct subprogram *sub,
 			const struct option_spec *spec)
 {
 	bool files = spec->words && !strcmp(spec->words, WORDS_FILES);
 
-	printf("complete -c %s -s %c -l %s", program->name, spec->key,
-	       spec->name);
+	printf("complete -c %s", program->name);
+	if (sub)
+		printf(" -n '__fish_seen_subcommand_from %s'", sub->name);
+	else if (program->subprograms)
+		fish_no_subprogram(program);
+	if (spec->key < OPTION_LONG_ONLY)
+		printf(" -s %c", spec->key);
+	printf(" -l %s", spec->name);
 	if (files)
 		printf(" -r -F");
 	else if (spec->arg)
@@ -251,17 +355,35 @@ static void fish_command(const struct program *program,
 	}
 }
 
+static void fish_subprogram(const struct program *program,
+			    const struct subprogram *sub)
+{
+	const struct option_spec *spec;
+
+	printf("complete -c %s -n __fish_use_subcommand -a %s -d '",
+	       program->name, sub->name);
+	quote(sub->help, "\\");
+	puts("'");
+	printf("complete -c %s -n '__fish_seen_subcommand_from %s' -F\n",
+	       program->name, sub->name);
+	FOREACH(spec, sub->program->options, name)
+		fish_option(program, sub, spec);
+}
+
 static void print_fish(const struct program *program)
 {
 	const struct command_spec *command;
+	const struct subprogram *sub;
 	const struct option_spec *spec;
 
 	printf("# fish completion for %s(1)\ncomplete -c %s -f\n",
 	       program->name, program->name);
 	FOREACH(command, program->commands, name)
 		fish_command(program, command);
+	FOREACH(sub, program->subprograms, name)
+		fish_subprogram(program, sub);
 	FOREACH(spec, program->options, name)
-		fish_option(program, spec);
+		fish_option(program, NULL, spec);
 }
 
 static const struct program *find_program(const char *name)

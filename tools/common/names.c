@@ -35,6 +35,21 @@ const char *vendor_title(uint32_t vendor)
 	return vendor <= CMT_VENDOR_HYGON ? vendors[vendor].title : "unknown";
 }
 
+const char *culprit_kind_name(enum cmt_culprit_kind kind)
+{
+	static const char *const names[] = {
+		[CMT_CULPRIT_NONE] = "none",
+		[CMT_CULPRIT_CACHE] = "cache",
+		[CMT_CULPRIT_BANDWIDTH] = "bandwidth",
+		[CMT_CULPRIT_OWN_SET] = "own_set",
+		[CMT_CULPRIT_THROTTLED] = "throttled",
+		[CMT_CULPRIT_STARVED] = "starved",
+		[CMT_CULPRIT_STOLEN] = "stolen",
+	};
+
+	return kind <= CMT_CULPRIT_STOLEN ? names[kind] : "unknown";
+}
+
 const char *usage_why_name(uint32_t why)
 {
 	static const struct {

@@ -13,12 +13,20 @@
 static void print_usage(const struct program *program, FILE *out)
 {
 	const struct command_spec *command = program->commands;
+	const struct subprogram *sub;
 
 	fprintf(out, "usage: %s %s", program->name, program->synopsis);
 	for (; command && command->name; command++)
 		fprintf(out, "%s %s", command == program->commands ? "" : " |",
 			command->name);
 	fputc('\n', out);
+	if (!program->subprograms || !program->subprograms->name)
+		return;
+	fprintf(out, "       %s", program->name);
+	for (sub = program->subprograms; sub->name; sub++)
+		fprintf(out, "%s %s", sub == program->subprograms ? "" : " |",
+			sub->name);
+	fputs(" ...\n", out);
 }
 
 int options_usage(const struct program *program, FILE *err,
@@ -74,12 +82,15 @@ void options_help(const struct program *program, FILE *out)
 {
 	const struct command_spec *command = program->commands;
 	const struct option_spec *spec;
+	const struct subprogram *sub;
 
 	print_usage(program, out);
 	fprintf(out, "%s\n", program->about);
 	for (; command && command->name; command++)
 		help_command(command, out);
-	if (program->commands)
+	for (sub = program->subprograms; sub && sub->name; sub++)
+		fprintf(out, "  %-*s %s\n", HELP_COLUMN, sub->name, sub->help);
+	if (program->commands || program->subprograms)
 		fputc('\n', out);
 	for (spec = program->options; spec->name; spec++)
 		help_option(spec, out);
@@ -189,13 +200,13 @@ int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 }
 
 /*
- * Decimal digits with at most one point, times @unit_ns.  Digits finer than
- * a nanosecond are refused unless they are 0.  Sets *end behind the number.
+ * Decimal digits with at most one point, times @unit.  Digits finer than 1 are
+ * refused unless they are 0.  Sets *end behind the number.
  */
-static int parse_decimal(const char *text, uint64_t unit_ns, const char **end,
-			 uint64_t *ns)
+static int parse_decimal(const char *text, uint64_t unit, const char **end,
+			 uint64_t *value)
 {
-	uint64_t whole = 0, part = 0, scale = unit_ns;
+	uint64_t whole = 0, part = 0, scale = unit;
 	bool digits = false, point = false;
 
 	for (;; text++) {
@@ -219,8 +230,8 @@ static int parse_decimal(const char *text, uint64_t unit_ns, const char **end,
 		scale /= 10;
 		part += digit * scale;
 	}
-	if (!digits || __builtin_mul_overflow(whole, unit_ns, &whole) ||
-	    __builtin_add_overflow(whole, part, ns))
+	if (!digits || __builtin_mul_overflow(whole, unit, &whole) ||
+	    __builtin_add_overflow(whole, part, value))
 		return -EINVAL;
 	*end = text;
 	return 0;
@@ -239,26 +250,66 @@ int parse_seconds(const char *text, uint64_t min_ns, uint64_t max_ns,
 	return 0;
 }
 
+struct unit {
+	const char *name;	/* "": none is given */
+	uint64_t factor;
+};
+
+/* A number and one of @units, which end with a factor of 0. */
+static int parse_unit(const char *text, const struct unit *units, uint64_t min,
+		      uint64_t max, uint64_t *value)
+{
+	const char *name = text + strspn(text, "0123456789."), *end;
+	uint64_t n;
+
+	while (units->factor && strcmp(name, units->name))
+		units++;
+	if (!units->factor || parse_decimal(text, units->factor, &end, &n) ||
+	    end != name || n < min || n > max)
+		return -EINVAL;
+	*value = n;
+	return 0;
+}
+
 int parse_duration(const char *text, uint64_t *ns)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {
+	static const struct unit units[] = {
 		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
-		{ "s", 1000000000 },
+		{ "s", 1000000000 }, { NULL, 0 },
 	};
-	const char *unit = text + strspn(text, "0123456789.");
-	const char *end;
-	uint64_t value;
-	unsigned int i;
 
-	for (i = 0; i < 4; i++)
-		if (!strcmp(unit, units[i].name))
-			break;
-	if (i == 4 || parse_decimal(text, units[i].ns, &end, &value) ||
-	    end != unit)
+	return parse_unit(text, units, 0, UINT64_MAX, ns);
+}
+
+int parse_span(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ns)
+{
+	static const struct unit units[] = {
+		{ "ms", 1000000 }, { "s", 1000000000 }, { "m", 60000000000 },
+		{ "h", 3600000000000 }, { "d", 86400000000000 },
+		{ "", 1000000000 }, { NULL, 0 },
+	};
+
+	return parse_unit(text, units, min_ns, max_ns, ns);
+}
+
+int parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes)
+{
+	static const struct unit units[] = {
+		{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { "", 1 },
+		{ NULL, 0 },
+	};
+
+	if (strchr(text, '.'))
 		return -EINVAL;
-	*ns = value;
-	return 0;
+	return parse_unit(text, units, min, max, bytes);
+}
+
+int parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *bytes)
+{
+	static const struct unit units[] = {
+		{ "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
+		{ "T", 1000000000000 }, { "", 1 }, { NULL, 0 },
+	};
+
+	return parse_unit(text, units, min, max, bytes);
 }

@@ -54,11 +54,21 @@ struct command_spec {
 	const struct operand_spec *then;	/* of the second; or NULL */
 };
 
+struct program;
+
+/* What a program does where its first argument is @name.  A NULL name ends a table. */
+struct subprogram {
+	const char *name;
+	const struct program *program;	/* its name: "PROGRAM NAME" */
+	const char *help;		/* one line */
+};
+
 struct program {
 	const char *name;
 	const char *synopsis;	/* what follows the name, before the commands */
 	const char *about;	/* for --help, whole lines */
 	const struct command_spec *commands;	/* or NULL */
+	const struct subprogram *subprograms;	/* or NULL */
 	const struct option_spec *options;
 	const char *more;	/* for --help, below the options; or NULL */
 	bool strict;		/* options come before operands */
@@ -97,5 +107,25 @@ int parse_seconds(const char *text, uint64_t min_ns, uint64_t max_ns,
 
 /* A number and its unit, such as "500us", "1.5ms", "1s", to nanoseconds. */
 int parse_duration(const char *text, uint64_t *ns);
+
+/* Bytes, with k, M, G or T for 1000 and its powers, such as "500M", "1.5G". */
+int parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
+
+/* Of the option --peak: bytes a second. */
+#define PEAK_MIN	1000000ULL
+#define PEAK_MAX	1000000000000000ULL
+
+/* A number and s, m, h or d, or seconds without one: "90", "1.5s", "10m". */
+int parse_span(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ns);
+
+/* Bytes, with k, M, G or T for 1000 and its powers, such as "500M", "1.5G". */
+int parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
+
+/* Of the option --peak: bytes a second. */
+#define PEAK_MIN	1000000ULL
+#define PEAK_MAX	1000000000000000ULL
+
+/* A number and K, M or G, powers of 1024, or bytes without one. */
+int parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
 
 #endif

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CULPRIT_ROOM_LEAST	1024U
+#define CULPRIT_ROOM_MOST	16384U	/* that the engine has */
+
 static const struct {
 	const char *name;
 	enum sort_key key;
@@ -35,6 +38,16 @@ int sort_key_parse(const char *name, enum sort_key *key)
 		}
 	}
 	return -EINVAL;
+}
+
+const char *sort_key_name(enum sort_key key)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++)
+		if (key == sort_names[i].key)
+			return sort_names[i].name;
+	return "default";
 }
 
 static const struct {
@@ -170,6 +183,18 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 	return buf;
 }
 
+const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
+			    const struct cmt_usage_row *from)
+{
+	const struct row row = {
+		.kind = from->kind, .owner = from->owner,
+		.cgroup_id = from->cgroup_id, .container = from->container,
+		.cpu = from->cpu, .rmid = from->rmid,
+	};
+
+	return container_label(buf, &row);
+}
+
 /* What the view calls a row, for --filter and for sorting by name. */
 static const char *row_name(char buf[CONTAINER_LABEL_LEN],
 			    const struct frame *frame, const struct row *row)
@@ -230,18 +255,23 @@ static int cmp_down(double a, double b)
 	return a > b ? -1 : a < b;
 }
 
-/* Largest first; a value that is not known after all that are. */
-static int cmp_measure(const struct measure *a, const struct measure *b)
-{
-	if (a->known != b->known)
-		return a->known ? -1 : 1;
-	return a->known ? cmp_down(a->value, b->value) : 0;
-}
-
 struct order {
 	const struct frame *frame;
 	enum sort_key key;
+	bool reverse;
 };
+
+/*
+ * Largest first; a value that is not known after all that are, also in reverse, where
+ * the two come the other way round.
+ */
+static int cmp_measure(const struct order *order, const struct measure *a,
+		       const struct measure *b)
+{
+	if (a->known != b->known)
+		return a->known != order->reverse ? -1 : 1;
+	return a->known ? cmp_down(a->value, b->value) : 0;
+}
 
 static int cmp_number(const struct order *order, const struct row *a,
 		      const struct row *b)
@@ -268,9 +298,9 @@ static int cmp_key(const struct order *order, const struct row *a,
 {
 	switch (order->key) {
 	case SORT_TOTAL:
-		return cmp_measure(&a->total, &b->total);
+		return cmp_measure(order, &a->total, &b->total);
 	case SORT_LOCAL:
-		return cmp_measure(&a->local, &b->local);
+		return cmp_measure(order, &a->local, &b->local);
 	case SORT_NAME:
 		return cmp_name(order, a, b);
 	case SORT_NUMBER:
@@ -280,13 +310,13 @@ static int cmp_key(const struct order *order, const struct row *a,
 	case SORT_BUSY:
 		return cmp_down(busy_share(a), busy_share(b));
 	case SORT_CPU:
-		return cmp_measure(&a->cpu_share, &b->cpu_share);
+		return cmp_measure(order, &a->cpu_share, &b->cpu_share);
 	case SORT_IPC:
-		return cmp_measure(&a->ipc, &b->ipc);
+		return cmp_measure(order, &a->ipc, &b->ipc);
 	case SORT_MPKI:
-		return cmp_measure(&a->mpki, &b->mpki);
+		return cmp_measure(order, &a->mpki, &b->mpki);
 	default:
-		return cmp_measure(&a->occupancy, &b->occupancy);
+		return cmp_measure(order, &a->occupancy, &b->occupancy);
 	}
 }
 
@@ -301,7 +331,7 @@ static int cmp_row(const void *pa, const void *pb, void *ctx)
 		return a->is_cpu ? -1 : 1;
 	if (!a->is_cpu && a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	ret = cmp_key(order, a, b);
+	ret = order->reverse ? cmp_key(order, b, a) : cmp_key(order, a, b);
 	if (!ret)
 		ret = cmp_name(order, a, b);
 	if (!ret)
@@ -324,11 +354,15 @@ static bool matches(const struct frame *frame, const struct row *row,
 	return frame->by == VIEW_CONTAINER && row->container && !fnmatch(filter, row->container->name, 0);
 }
 
-/* Sum rows that make the others complete, whichever are shown. */
-static bool is_remainder(const struct row *row)
+static bool is_selected(const struct frame *frame, const struct row *row,
+			const struct selection *selection)
 {
-	return !row->is_cpu &&
-	       (row->kind == CMT_USAGE_UNATTRIBUTED || row->kind == CMT_USAGE_OVERFLOW);
+	char buf[CONTAINER_LABEL_LEN];
+
+	if (selection->filter && !matches(frame, row, selection->filter))
+		return false;
+	return !selection->search ||
+	       strcasestr(row_name(buf, frame, row), selection->search);
 }
 
 static void sort_rows(struct row *rows, uint32_t nr, struct order *order)
@@ -354,7 +388,10 @@ static void keep_row(struct frame *frame, const struct row *row, uint32_t *kept,
 
 void rows_select(struct frame *frame, const struct selection *selection)
 {
-	struct order order = { .frame = frame, .key = selection->key };
+	struct order order = {
+		.frame = frame, .key = selection->key,
+		.reverse = selection->reverse,
+	};
 	uint32_t i, kept = 0, counted = 0;
 
 	if (order.key == SORT_DEFAULT &&
@@ -364,13 +401,41 @@ void rows_select(struct frame *frame, const struct selection *selection)
 	for (i = 0; i < frame->nr_rows; i++) {
 		const struct row *row = &frame->rows[i];
 
-		if (selection->filter && !matches(frame, row, selection->filter))
+		if (!is_selected(frame, row, selection))
 			continue;
-		if (!is_remainder(row) && selection->top &&
+		if (!row_is_remainder(row) && selection->top &&
 		    counted++ >= selection->top)
 			continue;
 		keep_row(frame, row, &kept, &order, selection->expand);
 	}
 	frame->rows = frame->flat;
 	frame->nr_rows = kept;
+}
+
+const struct cmt_usage_row *
+culprit_row(const struct cmt_usage_frame *frame, struct cmt_containers *containers,
+	    uint64_t id, struct cmt_usage_row *gone)
+{
+	for (uint32_t i = 0; i < frame->nr_rows; i++) {
+		const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+
+		if (cmt_culprit_id(frame, row) == id)
+			return row;
+	}
+	*gone = (struct cmt_usage_row){
+		.kind = id < CMT_CULPRIT_NO_CGROUP ? CMT_USAGE_OWNER :
+						    CMT_USAGE_UNKNOWN,
+		.owner = CMT_OWNER_CGROUP, .cgroup_id = id,
+		.container = cmt_containers_find(containers, id),
+	};
+	return gone;
+}
+
+/* Owners times L3 domains, of which nobody tells how many there are. */
+uint32_t culprit_room(const struct cmt_info *info)
+{
+	uint32_t most = 8 * info->nr_rmids;
+
+	return most < CULPRIT_ROOM_LEAST ? CULPRIT_ROOM_LEAST :
+	       most > CULPRIT_ROOM_MOST ? CULPRIT_ROOM_MOST : most;
 }

@@ -22,6 +22,9 @@ struct measure {
 	double value;		/* bytes, bytes a second, or a ratio */
 };
 
+struct trail;
+struct mark;
+
 /* What is shown of a struct cmt_usage_row, and what the tool adds to it. */
 struct row {
 	enum cmt_usage_kind kind;
@@ -47,9 +50,14 @@ struct row {
 	struct measure ipc;
 	struct measure mpki;
 	struct cmt_usage_counters counters;
+	struct measure least, most;	/* bytes, of the interval's time slots */
 	uint64_t residual_bytes;
 	uint64_t age_ns;
 	uint64_t l3_bytes;	/* what 100 % is; 0: unknown */
+	const struct trail *trail;	/* its last minute; NULL: nothing is kept */
+	uint64_t culprit_id;	/* by container: cmt_culprit_id(), else 0 */
+	const struct mark *mark;	/* what was said of it lately, or NULL */
+	bool suspected;		/* the mark's suspect, not its victim */
 	/* By container: its rows of processes with an RMID, frame.children */
 	uint32_t first_child;
 	uint32_t nr_children;
@@ -74,6 +82,8 @@ struct row {
 	struct measure read, written;		/* bytes a second */
 	uint64_t read_bytes, written_bytes;	/* in the interval */
 	struct measure share;			/* of all channels */
+	struct measure idle;			/* 1: no read was pending at any time */
+	uint32_t idle_why;
 };
 
 /* As struct cmt_usage_memory. */
@@ -103,9 +113,17 @@ struct frame {
 	struct memory memory;
 	uint32_t nr_rows;
 	struct row *rows;
+	uint32_t nr_children;
 	struct row *children;
 	struct row *flat;	/* room for all rows and children */
 };
+
+/* A sum that makes the others complete, whichever are shown: it comes last. */
+static inline bool row_is_remainder(const struct row *row)
+{
+	return !row->is_cpu && (row->kind == CMT_USAGE_UNATTRIBUTED ||
+				row->kind == CMT_USAGE_OVERFLOW);
+}
 
 /* Has it a cgroup?  A CPU, the overflow RMID and resctrl's have none. */
 static inline bool row_in_cgroup(const struct row *row)
@@ -128,11 +146,29 @@ enum sort_key {
 	SORT_MPKI,
 };
 
+/* As --sort has it; SORT_DEFAULT is "occupancy" or "number". */
+const char *sort_key_name(enum sort_key key);
+
 /* "docker:web", "cgroup:4711" and so on; raw bytes, at most this long. */
 #define CONTAINER_LABEL_LEN (CMT_CONTAINER_NAME_LEN + 16)
 
 const char *container_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct row *row);
+
+/* The same of a row that no tool has added to. */
+const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
+			    const struct cmt_usage_row *row);
+
+/*
+ * The row of who has @id in verdicts: cmt_culprit_id().  Who has ended is in no row any
+ * more, but its cgroup's name is kept for a while: that is put into @gone.
+ */
+const struct cmt_usage_row *
+culprit_row(const struct cmt_usage_frame *frame, struct cmt_containers *containers,
+	    uint64_t id, struct cmt_usage_row *gone);
+
+/* cmt_culprit_opts.max_owners of a device. */
+uint32_t culprit_room(const struct cmt_info *info);
 
 /* "process", "cgroup", "cpu", "resctrl", "overflow", "unknown" or "unattributed" */
 const char *row_kind(const struct row *row);
@@ -156,6 +192,8 @@ int sort_key_parse(const char *name, enum sort_key *key);
 struct selection {
 	enum sort_key key;
 	const char *filter;	/* a glob; NULL: all */
+	const char *search;	/* a part of the name in any case; NULL: all */
+	bool reverse;		/* the other end of the order first */
 	uint32_t top;		/* 0: all */
 	bool expand;		/* children behind their rows */
 };

@@ -14,6 +14,7 @@ volatile sig_atomic_t signal_stop;
 volatile sig_atomic_t signal_redraw;
 volatile sig_atomic_t signal_continue;
 volatile sig_atomic_t signal_suspend;
+volatile sig_atomic_t signal_save;
 
 static sigset_t while_waiting;
 
@@ -33,6 +34,9 @@ static void handle(int sig)
 		break;
 	case SIGTSTP:
 		signal_suspend = 1;
+		break;
+	case SIGUSR1:
+		signal_save = 1;
 		break;
 	default:
 		signal_stop = 1;
@@ -71,6 +75,19 @@ void signals_setup(bool screen)
 		sigaddset(&while_waiting, SIGTTOU);
 	/* a closed pipe is an error of write(2), which is looked at */
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void signals_take_save(void)
+{
+	struct sigaction action = { .sa_handler = handle };
+	sigset_t block;
+
+	sigfillset(&action.sa_mask);
+	sigaction(SIGUSR1, &action, NULL);
+	sigemptyset(&block);
+	sigaddset(&block, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	sigdelset(&while_waiting, SIGUSR1);
 }
 
 int signals_poll(struct pollfd *fds, nfds_t nr_fds, uint64_t timeout_ns)

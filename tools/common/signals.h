@@ -14,8 +14,13 @@ extern volatile sig_atomic_t signal_redraw;	/* WINCH */
 extern volatile sig_atomic_t signal_continue;	/* CONT */
 extern volatile sig_atomic_t signal_suspend;	/* TSTP */
 
+extern volatile sig_atomic_t signal_save;	/* USR1, after signals_take_save() */
+
 /* @screen: also catch what concerns a full screen. */
 void signals_setup(bool screen);
+
+/* After signals_setup(): SIGUSR1 is a flag, too. */
+void signals_take_save(void);
 
 #define SIGNALS_FOREVER UINT64_MAX
 

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cmtstat export and cmtstat diff on recordings of a machine that is made up.
+# usage: export_test.sh DIRECTORY_OF_THE_BUILD
+set -u
+stat=$1/tools/cmtstat
+made=$1/tests/fleet/cmt-made
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+same() {
+	checks=$((checks + 1))
+	cmp -s "$2" "$3" || fail "$1"
+}
+
+"$made" recording containers=14 ms=4000 hostile=1 >"$scratch/a.cmt" || exit 1
+"$made" recording containers=14 ms=4000 hostile=1 later=1 >"$scratch/b.cmt" || exit 1
+
+# A recording's rows are those of the records that were never in a file.
+for format in csv ndjson clickhouse perfetto; do
+	"$made" "$format" containers=14 ms=4000 hostile=1 grain=100 >"$scratch/direct"
+	run 0 "$stat" export "--$format" -g 0.1 "$scratch/a.cmt"
+	same "$format of a recording" "$scratch/direct" "$scratch/out"
+	checks=$((checks + 1))
+	[ -s "$scratch/direct" ] || fail "$format: no rows"
+	run 0 "$stat" export "--$format" -g 0.1 -o "$scratch/file" "$scratch/a.cmt"
+	same "$format to a file" "$scratch/direct" "$scratch/file"
+done
+
+run 0 "$stat" export --ndjson "$scratch/a.cmt"
+cp "$scratch/out" "$scratch/whole"
+
+# A part of it has the same rows.
+run 0 "$stat" export --ndjson -g 0.001 "$scratch/a.cmt"
+cp "$scratch/out" "$scratch/fine"
+run 0 "$stat" export --ndjson -g 0.001 -f 2s -t 00:00:02.2 "$scratch/a.cmt"
+checks=$((checks + 2))
+lines=$(wc -l <"$scratch/out")
+{ [ "$lines" -ge 2500 ] && [ "$lines" -le 2900 ]; } || fail "a part of $lines rows"
+awk 'NR == FNR { whole[$0]; next } !($0 in whole)' "$scratch/fine" "$scratch/out" \
+	>"$scratch/other"
+[ ! -s "$scratch/other" ] || fail "a part has other rows"
+run 1 "$stat" export --ndjson -f 5s "$scratch/a.cmt"
+has err "the recording has 4"
+
+# Points for a viewer are bounded, and that is said.
+"$made" recording containers=100 ms=2200 >"$scratch/long.cmt" || exit 1
+run 0 "$stat" export --perfetto -o "$scratch/trace" "$scratch/long.cmt"
+has err "intervals of 2 ms in place of 1 ms"
+run 0 "$stat" export --perfetto -t 1s -o "$scratch/trace" "$scratch/long.cmt"
+lacks err "in place of"
+
+# Who has read enough goes away.
+checks=$((checks + 1))
+{ "$stat" export --csv -g 0.001 "$scratch/a.cmt"; echo $? >"$scratch/status"; } |
+	head -n 1 >"$scratch/out"
+[ "$(cat "$scratch/status")" -eq 0 ] || fail "a pipe that closes is a failure"
+run 1 "$stat" export --csv -o /dev/full "$scratch/a.cmt"
+has err "No space left on device"
+
+# What is no recording, or not all of one.
+run 1 "$stat" export --csv "$scratch/none"
+has err "No such file"
+run 1 "$stat" export --csv "$0"
+has err "no recording"
+: >"$scratch/empty"
+run 1 "$stat" export --csv "$scratch/empty"
+has err "the file is empty"
+mkfifo "$scratch/fifo"
+run 1 "$stat" export --csv "$scratch/fifo"
+has err "no regular file"
+head -c 200000 "$scratch/a.cmt" >"$scratch/cut.cmt"
+run 0 "$stat" export --ndjson "$scratch/cut.cmt"
+has err "the recording was not ended"
+cp "$scratch/a.cmt" "$scratch/bad.cmt"
+printf 'damaged' | dd of="$scratch/bad.cmt" bs=1 seek=200000 conv=notrunc 2>/dev/null
+for format in ndjson perfetto; do
+	run 0 "$stat" export --$format -g 0.1 "$scratch/bad.cmt"
+	has err "the recording is damaged: 1 parts"
+done
+run 1 "$stat" export --csv -o "$scratch/a.cmt" "$scratch/a.cmt"
+has err "File exists"
+run 0 "$stat" export --ndjson "$scratch/a.cmt"
+same "the recording was written over" "$scratch/whole" "$scratch/out"
+
+run 2 "$stat" export "$scratch/a.cmt"
+has err "one of --csv"
+run 2 "$stat" export --csv --ndjson "$scratch/a.cmt"
+run 2 "$stat" export --csv
+run 2 "$stat" export --csv -g 0.0001 "$scratch/a.cmt"
+run 2 "$stat" export --csv -b channel "$scratch/a.cmt"
+run 1 "$stat" export --csv -f 3s -t 2s "$scratch/a.cmt"
+
+# A recording of the same boot does not change; of another one it is told what did.
+run 0 "$stat" diff "$scratch/a.cmt" "$scratch/a.cmt"
+lacks out "Only in"
+checks=$((checks + 1))
+grep -q '[+-][1-9][0-9.]* [KM]iB' "$scratch/out" && fail "a recording differs from itself"
+run 0 "$stat" diff "$scratch/a.cmt" "$scratch/b.cmt"
+has out "Only in A:"
+checks=$((checks + 1))
+sed -n 5p "$scratch/out" | grep -q '^docker:batch .*+3.0 MiB' || fail "batch is not first"
+checks=$((checks + 1))
+sed -n '/^Only in A/,/^Only in B/p' "$scratch/out" | grep -q '^docker:c4 ' ||
+	fail "c4 is not gone"
+checks=$((checks + 1))
+sed -n '/^Only in B/,$p' "$scratch/out" | grep -q '^docker:' && fail "a name is not joined"
+checks=$((checks + 1))
+grep -q '^docker:c5  *-  *-  *-' "$scratch/out" || fail "what is not known has a value"
+run 0 "$stat" diff --json -t 1 "$scratch/a.cmt" "$scratch/b.cmt"
+has out '"name":"docker:batch"'
+has out '"change":{"occupancy_bytes":{"value":3145728.0,"least":3014656.0,"most":3276800.0,"partial":false}'
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "--top 1 has other rows"
+run 2 "$stat" diff "$scratch/a.cmt"
+run 1 "$stat" diff "$scratch/a.cmt" "$scratch/none"
+finish

@@ -1,0 +1,356 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cmtstat record and replay on the device of fake_device.c.
+# usage: record_test.sh DIRECTORY_OF_THE_PROGRAMS
+set -u
+stat=$1/cmtstat_fake
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset CMT_FAKE
+file=$scratch/a.cmt
+escape=$(printf '\033')
+
+# until_true COMMAND...: waits for it, at most 20 s
+until_true() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] || {
+			fail "waited in vain: $*"
+			return 1
+		}
+		sleep 0.05
+	done
+}
+
+# shellcheck disable=SC2317 # until_true calls it
+is_larger() {
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]
+}
+
+# What it is asked wrongly.
+run 2 "$stat" record
+has err "which file?"
+run 2 "$stat" record -o -
+has err "only to a file"
+run 2 "$stat" record -o "$file" true
+has err "a command follows --"
+run 2 "$stat" record -o "$file" --
+has err "no command follows"
+run 2 "$stat" record -o "$file" -t 3x
+has err "--duration: '3x' is not a time such as"
+run 2 "$stat" record -o "$file" -m 1K
+has err "of at least 64K"
+run 2 "$stat" record -o "$file" --max-files 3
+has err "only with --max-size"
+run 2 "$stat" replay
+has err "which file?"
+run 2 "$stat" replay "$file" "$file"
+has err "one file at a time"
+run 2 "$stat" replay --from yesterday "$file"
+has err "is not a moment such as"
+run 2 "$stat" replay --from 2026-02-31T00:00:00 "$file"
+has err "is not a moment such as"
+run 2 "$stat" replay --speed -1 "$file"
+has err "max, or a number"
+checks=$((checks + 1))
+[ ! -e "$file" ] || fail "a file was made"
+
+# A second, and what it says of it.
+run 0 "$stat" record -o "$file" -t 1.2
+has err " s, "
+has err " samples, "
+has err " bytes a sample) in "
+lacks err "LOST"
+checks=$((checks + 1))
+[ "$(stat -c %a "$file")" = 640 ] || fail "others can read it"
+run 0 "$stat" replay "$file"
+has out "RECORDING of $(uname -n): "
+has out "EMULATED"
+lacks out "$escape"
+lacks err "missing"
+lacks err "not ended"
+run 0 "$stat" record -q -f -o "$file" -t 0.1
+lacks err "samples"
+
+# A file that is there.
+run 1 "$stat" record -o "$file" -t 0.1
+has err "is there already; --force replaces it"
+run 0 "$stat" replay "$file"
+: >"$scratch/empty"
+run 0 "$stat" record -o "$scratch/empty" -t 0.1
+run 1 "$stat" record -o "$scratch" -t 0.1
+has err "is a directory"
+ln -s "$file" "$scratch/link"
+run 1 "$stat" record -f -o "$scratch/link" -t 0.1
+has err "is a symbolic link"
+mkfifo "$scratch/fifo"
+run 1 "$stat" record -f -o "$scratch/fifo" -t 0.1
+has err "is no regular file"
+run 1 "$stat" record -f -o /dev/null -t 0.1
+has err "is no regular file"
+run 1 "$stat" record -o "$scratch/no/such" -t 0.1
+has err "the directory is not there"
+run 1 "$stat" record -o "$scratch/$(printf '%0300d' 0)" -t 0.1
+has err "the name is too long"
+run 1 "$stat" record -o "$scratch/${escape}[31m/x" -t 0.1
+lacks err "$escape"
+
+# One recorder a file; what ends it, ends it well.
+for signal in INT TERM HUP; do
+	rm -f "$file"
+	# a shell has its jobs ignore SIGINT, and nohup SIGHUP
+	env --default-signal=INT,HUP "$stat" record -q -f -o "$file" 2>"$scratch/err2" &
+	pid=$!
+	until_true is_larger "$file" 3000
+	run 1 "$stat" record -f -o "$file" -t 0.1
+	has err "another recorder writes to it"
+	kill -$signal $pid
+	checks=$((checks + 1))
+	wait $pid || fail "SIG$signal: exit status $?"
+	run 0 "$stat" replay "$file"
+	lacks err "not ended"
+done
+# ... but for what cannot be caught: that costs what is not written yet.
+rm -f "$file"
+"$stat" record -q -f -o "$file" 2>"$scratch/err2" &
+pid=$!
+until_true is_larger "$file" 6000
+kill -KILL $pid
+wait $pid
+run 0 "$stat" replay "$file"
+has err "the recording was not ended"
+has out "RECORDING"
+# Nothing of it stays behind.
+run 0 "$stat" record -q -f -o "$file" -t 0.1
+
+# Somebody removes it.
+rm -f "$file"
+: >"$scratch/err2"
+"$stat" record -q -f -o "$file" 2>"$scratch/err2" &
+pid=$!
+until_true is_larger "$file" 1000
+rm "$file"
+until_true grep -q "the file was removed" "$scratch/err2" || kill $pid
+checks=$((checks + 1))
+! wait $pid || fail "a file that is gone is no failure"
+
+# The disk is full, as far as a file is concerned: 4 KiB.
+# shellcheck disable=SC2016 # the other shell expands it
+run 1 sh -c 'ulimit -f 8; CMT_FAKE=past exec "$0" "$@"' "$stat" record -o "$file" -t 5
+has err "File too large"
+has err "complete up to its last chunk"
+has err "could not be written"
+run 0 "$stat" replay "$file"
+has err "the recording was not ended"
+lacks err "damaged"
+rm "$file"
+
+# Files of a size; the oldest go, and that is said.
+CMT_FAKE=past run 0 "$stat" record -o "$file" -t 6 -m 64K --max-files 2
+has err "files were begun, the first "
+for part in "$file" "$file.1"; do
+	checks=$((checks + 1))
+	[ "$(stat -c %s "$part")" -le 65536 ] || fail "$part is larger"
+	run 0 "$stat" replay -i 10 "$part"
+	lacks err "not ended"
+	lacks err "missing"
+done
+checks=$((checks + 1))
+[ ! -e "$file.2" ] || fail "a file too many"
+rm "$file"
+run 1 "$stat" record -o "$file" -t 0.1 -m 64K --max-files 3
+has err "is there already"
+rm -f "$file".*
+
+# A command.
+run 5 "$stat" record -o "$file" -- sh -c 'echo heard; exit 5'
+has out "heard"
+run 0 "$stat" replay "$file"
+run 143 "$stat" record -f -o "$file" -- sh -c 'kill $$'
+run 127 "$stat" record -f -o "$file" -- "$scratch/none"
+has err "No such file or directory"
+CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
+has err "cannot measure a command"
+
+# The device goes; records do; there is none that may be read.
+CMT_FAKE=gone run 1 "$stat" record -f -o "$file"
+has err "the device is gone"
+run 0 "$stat" replay "$file"
+lacks err "not ended"
+CMT_FAKE=lost run 0 "$stat" record -q -f -o "$file" -t 0.2
+has err "LOST 7 records: overwritten"
+CMT_FAKE=timens run 1 "$stat" record -f -o "$file" -t 0.2
+
+# What was recorded is what was seen: the rows of complete intervals, but for the time
+# and for what only this machine's cgroups say.
+rows() {
+	awk '/"record":"interval"/ { n++; next } n == 2' "$1" |
+		sed -e 's/"end_ns":[0-9]*,//' -e 's/"processes":[0-9a-z]*,//' | sort
+}
+export CMT_FAKE=hardware,perf,channels,container
+"$stat" record -q -f -o "$file" -t 2 &
+pid=$!
+for by in container process domain channel; do
+	"$stat" -i 0.4 -n 2 --json --by $by >"$scratch/live.$by"
+done
+wait $pid
+for by in container process domain channel; do
+	run 0 "$stat" replay -i 0.4 -n 2 --json --by $by "$file"
+	rows "$scratch/live.$by" >"$scratch/live"
+	rows "$scratch/out" >"$scratch/replayed"
+	checks=$((checks + 1))
+	[ -s "$scratch/live" ] || fail "$by: no live rows"
+	diff "$scratch/live" "$scratch/replayed" >"$scratch/out" ||
+		fail "$by: live and replayed differ"
+	for format in csv plain; do
+		run 0 "$stat" replay -i 0.4 -n 2 --$format --by $by "$file"
+	done
+done
+run 0 "$stat" replay -n 1 --json "$file"
+has out '"monitored":null,"pending":1,"attached":null,"attached_pending":1'
+has out "\"host\":\"$(uname -n)\",\"gaps\":0"
+lacks out '"processes":1'
+has out "\"time\":\"$(date -u +%Y-)"
+run 0 "$stat" replay -n 1 --by cpu "$file"
+has out " 100.0 "
+unset CMT_FAKE
+
+# From a moment to another one.
+run 0 "$stat" replay -i 0.1 --from +1 --to +1.5s --json "$file"
+checks=$((checks + 1))
+nr=$(grep -c '"record":"interval"' "$scratch/out")
+{ [ "$nr" -ge 5 ] && [ "$nr" -le 7 ]; } || fail "$nr intervals of half a second"
+run 0 "$stat" replay -i 0.1 --from -300ms --json "$file"
+checks=$((checks + 1))
+nr=$(grep -c '"record":"interval"' "$scratch/out")
+{ [ "$nr" -ge 3 ] && [ "$nr" -le 5 ]; } || fail "$nr intervals of the last 300 ms"
+run 1 "$stat" replay --from 1h "$file"
+has err "the recording has ended by then"
+run 1 "$stat" replay --from 1s --to 500ms "$file"
+has err "not after the begin"
+run 0 "$stat" replay --from 2020-01-01T00:00:00Z -n 1 "$file"
+has out "RECORDING"
+run 1 "$stat" replay --from 2099-01-01T00:00:00Z -n 1 "$file"
+
+# As fast as it was: a second takes one.
+checks=$((checks + 1))
+begin=$(date +%s%N)
+run 0 "$stat" replay --speed 1 -i 0.1 --to +1s "$file"
+took=$((($(date +%s%N) - begin) / 1000000))
+[ $took -ge 850 ] || fail "a second took $took ms"
+
+# Who took what, in tables and alone.
+CMT_FAKE=stream,container run 0 "$stat" record -q -f -o "$file" -t 3
+run 0 "$stat" replay --why "$file"
+has out "1. cgroup:1152921504606846978: took "
+has out " ms seen, 0 not known, 0 records lost"
+run 0 "$stat" replay --why --json "$file"
+has out '"confidence":'
+run 0 "$stat" replay "$file"
+has out "lost cache to"
+run 0 "$stat" replay --no-marks "$file"
+lacks out "lost cache to"
+
+# The flight recorder: asked wrongly,
+ctl=$1/cmtctl
+saves=$scratch/saves
+mkdir "$saves"
+run 2 "$stat" record --keep 5s
+has err "where to? --save-to says it"
+run 2 "$stat" record --keep 5s --save-to "$saves" -o "$file"
+has err "not with --output"
+run 2 "$stat" record -o "$file" --save-to "$saves"
+has err "only with --keep"
+for rule in 'nonsense' 'occupancy' 'occupancy web' 'occupancy web > much' \
+	'bandwidth web = 1' 'culprit web' 'occupancy web > 1M now' ''; do
+	run 2 "$stat" record --keep 5s --save-to "$saves" --on "$rule"
+	has err "--on: "
+done
+run 1 "$stat" record --keep 5s --save-to "$saves/none"
+has err "No such file or directory"
+: >"$scratch/socket"
+run 1 "$stat" record --keep 5s --save-to "$saves" --socket "$scratch/socket"
+has err "Address already in use"
+rm "$scratch/socket"
+run 1 "$ctl" save "$scratch/socket"
+has err "No flight recorder runs"
+
+# ... and asked: by a signal, by cmtctl, by a rule; the oldest files go.
+# shellcheck disable=SC2317 # until_true calls it
+saved() {
+	[ "$(grep -c ": saved $saves/cmt-" "$scratch/err2")" -ge "$1" ]
+}
+: >"$scratch/err2"
+CMT_FAKE=stream,container "$stat" record --keep 5s --save-to "$saves" --max-files 2 \
+	--socket "$scratch/socket" --on culprit --distance 1h 2>"$scratch/err2" &
+pid=$!
+until_true saved 1
+checks=$((checks + 1))
+grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978" "$scratch/err2" ||
+	fail "the rule does not say who"
+# What came of it is there, too.
+name=$(sed -n 's/.*: saved \(.*[.]cmt\), .*/\1/p' "$scratch/err2" | head -n 1)
+run 0 "$stat" replay --json -i 0.1 "$name"
+checks=$((checks + 1))
+[ "$(grep -c '"record":"interval"' "$scratch/out")" -ge 20 ] || fail "only until the rule held"
+# Whoever asks within a second gets the last file, so that these may be one or two.
+run 0 "$ctl" save "$scratch/socket"
+has out "$saves/cmt-"
+name=$(cat "$scratch/out")
+run 0 "$stat" replay -i 0.1 "$name"
+has out "RECORDING"
+lacks err "missing"
+lacks err "not ended"
+run 0 "$ctl" --json save "$scratch/socket"
+has out "\"file\":\"$saves/cmt-"
+before=$(grep -c ": saved $saves/cmt-" "$scratch/err2")
+kill -USR1 $pid
+until_true saved $((before + 1))
+until_true grep -q ": SIGUSR1" "$scratch/err2"
+kill -USR1 $pid
+until_true saved $((before + 2))
+checks=$((checks + 2))
+[ "$(find "$saves" -name 'cmt-*.cmt' | wc -l)" = 2 ] || fail "not two files"
+kill $pid
+wait $pid || fail "a signal: exit status $?"
+checks=$((checks + 2))
+[ ! -e "$scratch/socket" ] || fail "the socket is still there"
+[ "$(find "$saves" -type f | wc -l)" = 2 ] || fail "something stays behind"
+# A socket that a kill has left.
+: >"$scratch/err2"
+CMT_FAKE=container "$stat" record --keep 5s --save-to "$saves" \
+	--socket "$scratch/socket" --on 'occupancy *977 > 1M' 2>"$scratch/err2" &
+pid=$!
+until_true saved 1
+checks=$((checks + 1))
+grep -q ": occupancy \*977 > 1M\$" "$scratch/err2" || fail "the rule is not said"
+kill -KILL $pid
+wait $pid
+run 0 "$stat" record --keep 1s --save-to "$saves" --socket "$scratch/socket" -t 0.2
+has err "0 saves"
+
+# What is no recording, and what is one no more.
+run 1 "$stat" replay "$scratch/none"
+has err "No such file or directory"
+run 1 "$stat" replay "$scratch"
+has err "is a directory"
+run 1 "$stat" replay "$scratch/fifo"
+has err "is no regular file"
+: >"$scratch/empty"
+run 1 "$stat" replay "$scratch/empty"
+has err "is empty"
+head -c 100000 /dev/zero >"$scratch/zero"
+run 1 "$stat" replay "$scratch/zero"
+has err "is no recording"
+size=$(stat -c %s "$file")
+head -c $((size / 2)) "$file" >"$scratch/cut"
+run 0 "$stat" replay "$scratch/cut"
+has err "the recording was not ended"
+has out "RECORDING"
+cp "$file" "$scratch/flipped"
+printf '\252\125' | dd of="$scratch/flipped" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+run 0 "$stat" replay --json "$scratch/flipped"
+has err "something is missing: "
+
+finish

@@ -1,0 +1,513 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cmtstat's full screen in a terminal, tmux, that a shell with job control shares.
+
+usage: screen_test.py DIRECTORY_OF_THE_PROGRAMS [TEST]...
+CMT_KEEP_SCREENS=1 writes the screens that are kept, in screens/, anew: look at them.
+"""
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+DEADLINE_S = int(os.environ.get("DEADLINE_S", "30"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROMPT = "prompt>"
+STAT = ""
+# At its end LeakSanitizer stops the process, which a hang-up wakes: it may spin for ever.
+# Leaks are looked for where cmtstat ends by itself, in fake_test.sh.
+NO_LEAKS = "ASAN_OPTIONS=detect_leaks=0"
+SERVERS = itertools.count()
+
+
+def tmux(server, *args, check=True):
+    socket = f"cmt-screen-{os.getpid()}-{server}"
+    return subprocess.run(["tmux", "-L", socket, "-f", "/dev/null", "-u", *args],
+                          check=check, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {DEADLINE_S} s: {what}")
+
+
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "Z"
+
+
+def is_running(pid):
+    return state_of(pid) != "Z"
+
+
+class Pane:
+    """bash -i in a pane of a tmux of its own."""
+
+    def __init__(self, columns=100, lines=30, locale="C.UTF-8", fake="hardware"):
+        environment = ["env", "-u", "NO_COLOR", f"LC_ALL={locale}", f"CMT_FAKE={fake}",
+                       f"PS1={PROMPT}", "HISTFILE=", NO_LEAKS, "bash", "--norc", "--noediting", "-i"]
+        self.server = next(SERVERS)
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(lines), *environment)
+        self.pid = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        self.expect(PROMPT)
+
+    def tmux(self, *args):
+        return tmux(self.server, *args)
+
+    def close(self):
+        tmux(self.server, "kill-server", check=False)
+
+    def text(self, *options):
+        return self.tmux("capture-pane", "-p", *options)
+
+    def lines(self):
+        return self.text().split("\n")[:-1]
+
+    def expect(self, pattern):
+        try:
+            wait_for(pattern, lambda: re.search(pattern, self.text(), re.M))
+        except AssertionError as error:
+            raise AssertionError(f"{error} in:\n{self.text()}") from None
+
+    def expect_none(self, pattern):
+        try:
+            wait_for(pattern, lambda: not re.search(pattern, self.text(), re.M))
+        except AssertionError as error:
+            raise AssertionError(f"{error} still in:\n{self.text()}") from None
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def key(self, *names):
+        self.tmux("send-keys", *names)
+
+    def mouse(self, button, column, line):
+        """A button is pressed there, or the wheel is turned, in what the program asked for."""
+        codes = [(button, "M")] + ([(0, "m")] if button < 64 else [])
+        for code, end in codes:
+            if self.flag("mouse_sgr_flag") == "1":
+                self.type(f"\033[<{code};{column + 1};{line + 1}{end}")
+            else:
+                self.type("\033[M" + chr(32 + (3 if end == "m" else code)) +
+                          chr(33 + column) + chr(33 + line))
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def flag(self, name):
+        return self.tmux("display-message", "-p", f"#{{{name}}}").strip()
+
+    def run(self, command):
+        """What @command prints, alone on the screen."""
+        self.type(f"clear; {command}; echo end''-of-it\n")
+        self.expect("^end-of-it$")
+        self.expect(PROMPT + "$")
+        return self.text().split("end-of-it")[0].strip()
+
+    def start(self, options="-i 0.1"):
+        self.type(f"clear; {STAT} {options}\n")
+        self.expect("OCC")
+        self.expect("q quit")
+
+    def child(self):
+        path = f"/proc/{self.pid}/task/{self.pid}/children"
+        with open(path) as children:
+            return int(children.read().split()[0])
+
+
+class PaneTest(unittest.TestCase):
+    def open(self, *args, **kwargs):
+        self.pane = Pane(*args, **kwargs)
+        self.addCleanup(self.pane.close)
+        return self.pane
+
+    def expect_as_before(self, modes):
+        wait_for("the screen is left", lambda: self.pane.flag("alternate_on") == "0")
+        self.assertEqual(self.pane.flag("cursor_flag"), "1")
+        self.assertEqual(self.pane.flag("mouse_any_flag"), "0")
+        self.assertEqual(self.pane.flag("keypad_flag"), "0")
+        self.assertEqual(self.pane.run("stty -g"), modes)
+
+
+class JobControl(PaneTest):
+    def setUp(self):
+        self.open()
+        self.modes = self.pane.run("stty -g")
+
+    def stop(self):
+        self.pane.key("C-z")
+        self.pane.expect("Stopped")
+        self.expect_as_before(self.modes)
+
+    def foreground(self):
+        self.pane.type("fg\n")
+        self.pane.expect("q quit")
+
+    def expect_keys(self):
+        self.pane.type("e")
+        self.pane.expect("1001 web")
+        self.pane.key("Down")
+        self.pane.expect("^>")
+
+    def expect_quit(self):
+        self.pane.type("q")
+        self.pane.expect(PROMPT + "$")
+        self.expect_as_before(self.modes)
+        self.assertEqual(self.pane.run("jobs"), "")
+
+    def test_stop_and_foreground(self):
+        self.pane.start()
+        for _ in range(2):
+            self.stop()
+            self.foreground()
+        self.expect_keys()
+        self.expect_quit()
+
+    def test_stop_background_and_foreground(self):
+        self.pane.start()
+        self.stop()
+        self.pane.type("bg\n")
+        self.assertIn("Running", self.pane.run("jobs"))
+        self.foreground()
+        self.expect_keys()
+        self.expect_quit()
+
+    def test_started_in_the_background(self):
+        self.pane.type(f"{STAT} -i 0.1 &\n")
+        self.pane.expect(PROMPT + "$")
+        self.foreground()
+        self.expect_keys()
+        self.expect_quit()
+
+    def test_stopped_by_another_process(self):
+        """SIGSTOP cannot be caught: the shell's modes are in force at fg."""
+        self.pane.start()
+        child = self.pane.child()
+        os.kill(child, signal.SIGSTOP)
+        wait_for("it stops", lambda: state_of(child) == "T")
+        self.pane.expect(PROMPT)
+        self.foreground()
+        self.expect_keys()
+        self.expect_quit()
+
+    def test_signals_restore_the_terminal(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP,
+                       signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
+            with self.subTest(signal=number):
+                self.pane.start()
+                child = self.pane.child()
+                os.kill(child, number)
+                wait_for("it ends", lambda: not is_running(child))
+                self.expect_as_before(self.modes)
+
+    def test_hint_stays(self):
+        """The alternate screen hides what was printed before it."""
+        self.pane.type(f"CMT_FAKE=slow {STAT} -i 0.001\n")
+        self.pane.expect("q quit")
+        self.pane.type("q")
+        self.pane.expect("the sampling interval is longer")
+
+    def test_last_table_stays(self):
+        self.pane.type(f"clear; {STAT} -i 0.1 -n 3\n")
+        self.pane.expect(PROMPT + "$")
+        self.pane.expect("OCCUPANCY")
+        self.assertEqual(self.pane.flag("alternate_on"), "0")
+
+
+class Vanishing(PaneTest):
+    """The terminal goes away, with and without the signal that says so."""
+
+    def vanish(self, before):
+        pane = self.open()
+        pane.type(f"{before}\n")
+        pane.start()
+        child = pane.child()
+        pane.close()
+        wait_for("it ends", lambda: not is_running(child))
+
+    def test_hang_up(self):
+        self.vanish("true")
+
+    def test_without_a_signal(self):
+        self.vanish("trap '' HUP")
+
+
+class Keys(PaneTest):
+    def test_search_sort_freeze_and_views(self):
+        pane = self.open(132, 24, fake="hardware,container,perf,channels")
+        pane.start()
+        pane.expect("sort: occupancy")
+        pane.type("/overf")
+        pane.expect("/overf_")
+        pane.expect_none("unattributed\\)")
+        pane.key("Enter", "Escape")
+        pane.expect("unattributed\\)")
+        pane.type("s")
+        pane.expect("sort: total")
+        pane.type("?")
+        pane.expect("freeze, and go on")
+        pane.key("Escape")
+        pane.expect("OCC")
+        pane.type(" ")
+        pane.expect("FROZEN")
+        frozen = pane.text()
+        pane.key("Down")
+        pane.expect("^>")
+        self.assertEqual(pane.lines()[0], frozen.split("\n", 1)[0])
+        pane.type(" ")
+        pane.expect_none("FROZEN")
+        wait_for("it goes on", lambda: pane.lines()[0] != frozen.split("\n", 1)[0])
+        pane.key("Enter")
+        pane.expect("^bandwidth")
+        pane.key("Escape")
+        for key, title in (("2", "COMM"), ("3", "BUSY %"), ("4", "DOMAIN"), ("5", "SHARE %"),
+                           ("1", "PROCS")):
+            pane.type(key)
+            pane.expect(title)
+        pane.type("+")
+        pane.expect("every 200 ms")
+        pane.expect("over 0.2")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_mouse(self):
+        """A click selects a row, or sorts by a column; the wheel selects what is below."""
+        pane = self.open(100, 24, fake="hardware,container")
+        pane.start()
+        pane.expect("^ cgroup:1152921504606846980(.*\n)+ \\(unattributed\\)")
+        self.assertEqual(pane.flag("mouse_any_flag"), "1")
+        lines = pane.lines()
+        titles = next(i for i, line in enumerate(lines) if "OCC" in line)
+        rows = [line.split()[0] for line in lines[titles + 1:titles + 5]]
+
+        def expect_selected(row):
+            pane.expect("^>" + re.escape(rows[row]) + " ")
+            self.assertEqual(len(re.findall("^>", pane.text(), re.M)), 1)
+
+        for row in (1, 0, 3):
+            pane.mouse(0, 5, titles + 1 + row)
+            expect_selected(row)
+        pane.mouse(64, 5, titles + 1)
+        expect_selected(0)
+        pane.mouse(65, 5, titles + 1)
+        expect_selected(3)
+        for title, sort in (("NAME", "name"), ("OCC", "occupancy"), ("OCC", "occupancy reversed")):
+            pane.mouse(0, pane.lines()[titles].index(title) + 1, titles)
+            pane.expect(f"sort: {sort}  by")
+        pane.mouse(0, 5, 0)
+        pane.mouse(0, 5, titles + 12)
+        pane.mouse(2, 5, titles + 2)
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+        self.assertEqual(pane.flag("mouse_any_flag"), "0")
+
+    def test_marks(self):
+        """Who takes cache: above the rows, in their notes, and closely in the pane."""
+        pane = self.open(120, 40, fake="hardware,container,stream")
+        pane.start("-i 0.2")
+        pane.expect("^cgroup:1152921504606846977 lost cache to cgroup:1152921504606846978, "
+                    "[0-9]+ s ago .*confidence")
+        pane.expect("took cache of cgroup:")
+        pane.key("Down")
+        pane.expect("^>")
+        pane.type("/6978")
+        pane.key("Enter", "Enter")
+        pane.expect("last 120 ms, occupancy; the highest is 3.1 MiB")
+        pane.expect("last 120 ms, bandwidth; the highest is 2.6 GB/s")
+        pane.expect("displaced .* by cgroup:")
+        pane.expect("limits|residue")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_function_keys(self):
+        """F2 is ESC O Q, and no q."""
+        pane = self.open()
+        pane.start()
+        pane.key("F2", "F12", "IC", "M-x")
+        pane.type("e")
+        pane.expect("1001 web")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_linux_console(self):
+        """Its terminfo entry has no size."""
+        pane = self.open()
+        pane.type(f"env LINES=3 TERM=linux {STAT} -i 0.1\n")
+        pane.expect("sort: occupancy")
+        self.assertEqual(len(pane.lines()), 30)
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_first_screen_comes_at_once(self):
+        """And says how much of the interval it has seen."""
+        pane = self.open()
+        pane.start("-i 3600")
+        pane.expect(r"over 0\.[0-9]+ s so far of 3600\.000 s")
+        pane.expect(r"over [1-9]\.[0-9]+ s so far of 3600\.000 s")
+
+
+NUMBER = re.compile(r"(?<![^ >])[0-9][0-9.]*\S*")
+WHOLE = {"0", "1", "2", "3", "3.0Mi", "18.8", "4.0Mi", "1.0Mi", "1.0M", "500k", "25.0", "6.2", "0.0",
+         "100.0", "1001", "1002", "1003", "4.0", "1.0", "500.0"}
+
+
+class Sizes(PaneTest):
+    """Numbers are whole, and rows are shown or counted, on any screen."""
+
+    rows = 4
+
+    def check(self, text):
+        titles = [i for i, line in enumerate(text) if " OCC " in line]
+        self.assertEqual(len(titles), 1, text)
+        rows = [line for line in text[titles[0] + 1:-1] if line]
+        for line in rows:
+            if not line.startswith("+"):
+                self.assertLessEqual(set(NUMBER.findall(line)), WHOLE, line)
+        more = sum(int(line[1:].split()[0]) for line in rows if line.startswith("+"))
+        self.assertEqual(len([r for r in rows if r[0] != "+"]) + more, self.rows, text)
+        self.assertIn("q quit", text[-1])
+
+    def wait_and_check(self, pane, lines):
+        end = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                text = pane.lines()
+                self.assertEqual(len(text), lines)
+                self.check(text)
+                return
+            except AssertionError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.05)
+
+    def test_sizes(self):
+        for options in ("", "--by process"):
+            pane = self.open(80, 24, fake="hardware" if options else "hardware,container")
+            # in container scope, two more are pending
+            self.rows = 4 if options else 6
+            pane.start(f"-i 0.1 {options}")
+            for columns in (80, 60, 40):
+                for lines in (24, 10, 8, 6):
+                    with self.subTest(columns=columns, lines=lines, options=options):
+                        pane.resize(columns, lines)
+                        self.wait_and_check(pane, lines)
+
+    def test_small_and_large(self):
+        pane = self.open()
+        pane.start()
+        pane.resize(9, 2)
+        pane.expect("^too small$")
+        pane.resize(10, 3)
+        pane.expect_none("too small")
+        pane.resize(250, 60)
+        pane.expect("OCCUPANCY .* LAST MINUTE .* MBM TOTAL")
+        for i in range(40):
+            pane.resize(9 + 7 * i, 2 + i)
+        pane.resize(132, 30)
+        pane.expect("OCC .* LAST MINUTE")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+
+class Characters(PaneTest):
+    def test_without_utf8(self):
+        pane = self.open(132, 24, locale="C")
+        pane.start()
+        pane.expect("#")
+        self.assertTrue(pane.text().isascii(), pane.text())
+
+    def test_hostile_names_do_nothing(self):
+        pane = self.open(132, 24)
+        pane.start("-i 0.1 --by process")
+        pane.expect(re.escape("\\x1b[31mred"))
+
+    def test_no_color(self):
+        pane = self.open(100, 24)
+        pane.start()
+        self.assertIn("\033[7m", pane.text("-e"))
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+        pane.type("export NO_COLOR=1\n")
+        pane.start()
+        self.assertNotIn("\033", pane.text("-e").replace("\033[39;49m", ""))
+
+
+class Kept(PaneTest):
+    """Screens of an interval that goes on: no second of it is in a curve yet."""
+
+    def show(self, name, columns, lines, keys=(), options="", fake="hardware,container"):
+        pane = self.open(columns, lines, fake=fake)
+        pane.start(f"-i 3600 {options}")
+        pane.expect("4.0 ?Mi")
+        for key in keys:
+            pane.key(key)
+        if os.environ.get("CMT_KEEP_SCREENS"):
+            time.sleep(2)
+        end = time.monotonic() + DEADLINE_S
+        while not self.is_kept(name, pane.text()):
+            self.assertLess(time.monotonic(), end, f"{name} is not:\n{pane.text()}")
+            time.sleep(0.1)
+
+    def is_kept(self, name, text):
+        path = f"{HERE}/screens/{name}.txt"
+        text = re.sub(r"[0-9-]*T?\d\d:\d\d:\d\dZ", "TIME", text)
+        text = re.sub(r"over [0-9.]+ s", "over N s", text)
+        text = re.sub(r"overhead: [0-9.]+", "overhead: N", text)
+        if os.environ.get("CMT_KEEP_SCREENS"):
+            with open(path, "w", encoding="utf-8") as kept:
+                kept.write(text)
+        with open(path, encoding="utf-8") as kept:
+            return kept.read() == text
+
+    def test_40(self):
+        self.show("40", 40, 14)
+
+    def test_80(self):
+        self.show("80", 80, 20)
+
+    def test_132(self):
+        self.show("132", 132, 20, fake="hardware,container,perf,channels")
+
+    def test_250(self):
+        self.show("250", 250, 16, fake="hardware,container,perf,channels")
+
+    def test_emulated(self):
+        self.show("emulated", 80, 20, fake="")
+
+    def test_selected(self):
+        self.show("selected", 80, 20, keys=("Down",))
+
+    def test_detail(self):
+        self.show("detail", 80, 20, keys=("Down", "Enter"), options="-m", fake="hardware")
+
+
+def why_not():
+    if not shutil.which("tmux"):
+        return "no tmux"
+    try:
+        for fd in os.openpty():
+            os.close(fd)
+    except OSError as error:
+        return f"no pseudo terminal: {error}"
+    return ""
+
+
+if __name__ == "__main__":
+    if why_not():
+        print(f"skipped: {why_not()}")
+        sys.exit(77)
+    STAT = os.path.abspath(sys.argv.pop(1)) + "/cmtstat_fake"
+    unittest.main()

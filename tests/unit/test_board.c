@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The full screen without a terminal: keys, and what is drawn for a size. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "board.h"
+#include "glyphs.h"
+#include "hold.h"
+#include "unit.h"
+
+#define SECOND 1000000000ULL
+#define MANY 10000
+#define LINE 1024
+
+static struct cmt_info info;
+static struct cmt_container containers[3];
+static struct row rows[2 * MANY + 8];
+static struct report report;
+static struct board board;
+static struct canvas canvas;
+static struct history history;
+static char text[200 * LINE];
+
+static void set_row(struct row *row, uint32_t i)
+{
+	containers[i] = (struct cmt_container){
+		.sz = sizeof(containers[i]), .runtime = CMT_RUNTIME_DOCKER,
+		.path = i == 0 ? "/a" : i == 1 ? "/b" : "/c", .own_len = 2,
+	};
+	snprintf(containers[i].name, sizeof(containers[i].name), "%s",
+		 i == 0 ? "web" : i == 1 ? "batch" : "\xe2\x80\xaeq\033[31m");
+	*row = (struct row){
+		.seen = true, .owner = CMT_OWNER_CGROUP, .cgroup_id = i + 1,
+		.container = &containers[i], .l3_bytes = 32 << 20,
+		.processes_known = true, .processes = i + 1,
+		.occupancy = { true, false, (double)(4 << 20 << i) },
+		.least = { true, false, 1 << 20 },
+		.most = { true, false, 16 << 20 },
+		.total = { true, i == 1, 1.5e9 / (i + 1) },
+		.local = { true, false, 123456789 },
+		.cpu_share = { true, false, 0.5 }, .ipc = { true, false, 1.25 },
+		.mpki = { true, false, 10.5 * i },
+	};
+}
+
+static void prepare(void)
+{
+	uint32_t i;
+
+	info = (struct cmt_info){
+		.backend = CMT_BACKEND_HARDWARE, .vendor = CMT_VENDOR_INTEL,
+		.events = CMT_F_OCCUPANCY, .rmids_usable = 55,
+		.l3_bytes = 32 << 20,
+	};
+	for (i = 0; i < 3; i++)
+		set_row(&rows[i], i);
+	rows[3] = (struct row){ .seen = true, .kind = CMT_USAGE_UNATTRIBUTED };
+	rows[0].nr_children = 1;
+	rows[4] = (struct row){
+		.seen = true, .owner = CMT_OWNER_PROCESS, .pid = 42,
+		.comm = "nginx", .child = true, .l3_bytes = 32 << 20,
+		.container = &containers[0],
+		.occupancy = { true, false, 1 << 20 },
+	};
+	report = (struct report){
+		.info = &info, .scope = CMT_SCOPE_PROCESS,
+		.frame = { .by = VIEW_CONTAINER, .end_ns = 100 * SECOND,
+			   .elapsed_ns = SECOND, .nr_domains = 1, .nr_rows = 4,
+			   .rows = rows, .children = rows + 4,
+			   .nr_children = 1, .flat = rows + 5,
+			   .interval_ns = 1000000, .nr_cpus = 2,
+			   .ticks_ns = 2 * SECOND, .busy_ns = 20000000 },
+	};
+	board_end(&board);
+	board = (struct board){
+		.by = VIEW_CONTAINER, .interval_ns = SECOND,
+	};
+	board_begin(&board);
+	history_clear(&history);
+}
+
+/* All lines, each ended; @unicode as in canvas_text(). */
+static void draw(unsigned int width, unsigned int height, bool unicode)
+{
+	unsigned int i;
+	char line[LINE * 4];
+
+	ck_assert_int_eq(canvas_size(&canvas, width, height), 0);
+	board_draw(&board, &report, &canvas);
+	text[0] = '\0';
+	for (i = 0; i < height; i++) {
+		canvas_text(&canvas, i, unicode, line, sizeof(line));
+		strcat(strcat(text, line), "\n");
+	}
+}
+
+static void assert_has(const char *needle)
+{
+	ck_assert_msg(strstr(text, needle) != NULL, "no '%s' in:\n%s", needle,
+		      text);
+}
+
+static void assert_lacks(const char *needle)
+{
+	ck_assert_msg(!strstr(text, needle), "'%s' in:\n%s", needle, text);
+}
+
+static void assert_order(const char *first, const char *second)
+{
+	assert_has(first);
+	assert_has(second);
+	ck_assert_msg(strstr(text, first) < strstr(text, second),
+		      "%s is not before %s:\n%s", first, second, text);
+}
+
+static enum board_change press(const char *keys)
+{
+	enum board_change change = BOARD_NOTHING;
+
+	for (; *keys; keys++)
+		change = board_key(&board, *keys);
+	return change;
+}
+
+START_TEST(test_board_has_what_rows_have)
+{
+	prepare();
+	draw(250, 24, true);
+	assert_has("hardware (Intel)  L3: 1 x 32.0 MiB");
+	assert_has("sampling overhead: 2.00 %");
+	assert_has(" docker   web ");
+	assert_has("OCCUPANCY");
+	assert_has(" 4.0 MiB   12.5 \u2588\u258e\u2591\u2591\u2591 ");
+	assert_has(" 1.0 MiB   16.0 MiB ");
+	assert_has(">750.0 MB/s");
+	assert_has(" 10.50");
+	assert_has("\\xe2\\x80\\xaeq\\x1b[31m");
+	assert_lacks("\033");
+	assert_has("sort: occupancy");
+	draw(250, 24, false);
+	assert_has(" 4.0 MiB   12.5 #-::: ");
+	assert_lacks("\xe2");
+}
+END_TEST
+
+/* 40, 80, 132 and 250 columns, and all between: columns go whole. */
+START_TEST(test_board_cuts_no_number)
+{
+	static const char *const numbers[] = {
+		"4.0 MiB", "4.0Mi", "8.0 MiB", "8.0Mi", "16.0 MiB", "16.0Mi",
+		"1.5 GB/s", "1.5G", "750.0 MB/s", "750M", "500.0 MB/s", "500M",
+	};
+	unsigned int width;
+	const char *line;
+	size_t i, found;
+
+	for (width = 40; width <= 250; width++) {
+		prepare();
+		draw(width, 24, false);
+		line = strstr(text, "web");
+		ck_assert_ptr_nonnull(line);
+		for (i = found = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			if (strstr(text, numbers[i]))
+				found++;
+		ck_assert_msg(found >= 3, "%u:\n%s", width, text);
+		for (line = text; *line; line = strchr(line, '\n') + 1)
+			ck_assert_uint_le(strcspn(line, "\n"), width);
+	}
+}
+END_TEST
+
+/* The least screens: one message, or titles and a row. */
+START_TEST(test_board_is_small)
+{
+	unsigned int width, height;
+
+	prepare();
+	draw(9, 2, false);
+	ck_assert_str_eq(text, "too small\n\n");
+	draw(1, 1, false);
+	ck_assert_str_eq(text, "t\n");
+	draw(10, 2, false);
+	assert_has("too small");
+	draw(10, 3, false);
+	assert_lacks("too small");
+	for (width = 1; width < 60; width += 3)
+		for (height = 1; height < 20; height++)
+			draw(width, height, false);
+	canvas_free(&canvas);
+	board_draw(&board, &report, &canvas);
+}
+END_TEST
+
+START_TEST(test_board_without_a_report)
+{
+	prepare();
+	ck_assert_int_eq(canvas_size(&canvas, 40, 10), 0);
+	board_draw(&board, NULL, &canvas);
+	canvas_text(&canvas, 0, false, text, sizeof(text));
+	ck_assert_str_eq(text, "reading...");
+	report.frame.nr_rows = report.frame.nr_children = 0;
+	board_key(&board, BOARD_KEY_DOWN);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 24, false);
+	board_key(&board, BOARD_KEY_END);
+	draw(80, 24, false);
+}
+END_TEST
+
+START_TEST(test_board_sorts)
+{
+	prepare();
+	draw(132, 24, false);
+	assert_order("x1b[31m", "batch");
+	assert_order("batch", "web");
+	press("r");
+	draw(132, 24, false);
+	assert_order("web", "batch");
+	assert_order("batch", "(unattributed)");
+	assert_has("reversed");
+	press("rs");
+	draw(132, 24, false);
+	assert_has("sort: total");
+	assert_order("web", "batch");
+	press("S");
+	draw(132, 24, false);
+	assert_has("sort: occupancy");
+	/* what is not known stays behind in either direction */
+	rows[0].container = NULL;
+	prepare();
+	rows[1].occupancy.known = false;
+	draw(132, 24, false);
+	assert_order("web", "batch");
+	press("r");
+	draw(132, 24, false);
+	assert_order("web", "batch");
+}
+END_TEST
+
+START_TEST(test_board_searches)
+{
+	prepare();
+	press("/AT");
+	draw(132, 24, false);
+	assert_has("/AT_");
+	assert_has("batch");
+	assert_lacks("web");
+	/* keys of commands are characters here */
+	press("q");
+	ck_assert(!board.quit);
+	draw(132, 24, false);
+	assert_lacks("batch");
+	board_key(&board, BOARD_KEY_ERASE);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(132, 24, false);
+	assert_has("/AT  ");
+	assert_has("batch");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	draw(132, 24, false);
+	assert_has("web");
+	press("/web");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	ck_assert_str_eq(board.search, "");
+	press("/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	ck_assert_uint_eq(strlen(board.search), BOARD_SEARCH_LEN - 1);
+}
+END_TEST
+
+/* The selected owner stays selected when the order changes. */
+START_TEST(test_board_selects)
+{
+	prepare();
+	draw(132, 24, false);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(132, 24, false);
+	ck_assert_uint_eq(board.selected, 0);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(132, 24, false);
+	assert_has("\n>docker  batch");
+	press("r");
+	rows[1].occupancy.value = 1;
+	draw(132, 24, false);
+	assert_has("\n>docker  batch");
+	board_key(&board, BOARD_KEY_END);
+	draw(132, 24, false);
+	assert_has("\n>-       (unattributed)");
+	board_key(&board, BOARD_KEY_HOME);
+	draw(132, 24, false);
+	ck_assert_uint_eq(board.selected, 0);
+	board_key(&board, BOARD_KEY_UP);
+	ck_assert_uint_eq(board.selected, 0);
+	draw(132, 24, false);
+	/* it is gone for an interval, and there again */
+	rows[1].cgroup_id = 77;
+	containers[1].path = "/other";
+	containers[1].own_len = 6;
+	draw(132, 24, false);
+	assert_lacks("\n>");
+	containers[1].path = "/b";
+	containers[1].own_len = 2;
+	draw(132, 24, false);
+	assert_has("\n>docker  batch");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	draw(132, 24, false);
+	assert_lacks("\n>");
+}
+END_TEST
+
+START_TEST(test_board_has_a_detail_pane)
+{
+	prepare();
+	history_add(&history, &report.frame);
+	draw(80, 30, false);
+	board_key(&board, BOARD_KEY_END);
+	board_key(&board, BOARD_KEY_UP);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 40, false);
+	assert_has("docker:web\n");
+	assert_has("cgroup     /a\n");
+	assert_has("occupancy  4.0 MiB, least 1.0 MiB, most 16.0 MiB");
+	assert_has("bandwidth  total 1.5 GB/s, local 123.5 MB/s");
+	assert_has("CPU 50.00 %, IPC 1.25, MPKI 0.00");
+	assert_has("the highest is 16.0 MiB");
+	assert_has("42 nginx");
+	/* it scrolls, and not beyond its end */
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(80, 40, false);
+	assert_lacks("docker:web\n");
+	board_key(&board, BOARD_KEY_END);
+	draw(80, 40, false);
+	assert_has("42 nginx");
+	board_key(&board, BOARD_KEY_HOME);
+	rows[0].container = NULL;
+	rows[1].container = NULL;
+	rows[2].container = NULL;
+	draw(80, 40, false);
+	assert_has("not there any more");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	ck_assert_int_eq(board.pane, BOARD_ROWS);
+}
+END_TEST
+
+START_TEST(test_board_helps)
+{
+	prepare();
+	press("?");
+	draw(80, 24, false);
+	assert_has("freeze");
+	assert_lacks("web");
+	board_key(&board, BOARD_KEY_END);
+	draw(80, 24, false);
+	assert_has("a blank second");
+	press("h");
+	draw(80, 24, false);
+	assert_has("web");
+	press("Q");
+	ck_assert(board.quit);
+}
+END_TEST
+
+START_TEST(test_board_changes_what_is_read)
+{
+	prepare();
+	ck_assert_int_eq(press("3"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CPU);
+	ck_assert_int_eq(board.sort, SORT_NUMBER);
+	ck_assert_int_eq(press("3"), BOARD_NOTHING);
+	ck_assert_int_eq(press("e"), BOARD_NOTHING);
+	ck_assert_int_eq(press("vv"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CHANNEL);
+	ck_assert_int_eq(press("v"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CONTAINER);
+	ck_assert_int_eq(press("+"), BOARD_REOPEN);
+	ck_assert_uint_eq(board.interval_ns, 2 * SECOND);
+	ck_assert_int_eq(press("--"), BOARD_REOPEN);
+	ck_assert_uint_eq(board.interval_ns, SECOND / 2);
+	ck_assert_int_eq(press("---"), BOARD_NOTHING);
+	ck_assert_uint_eq(board.interval_ns, SECOND / 10);
+	/* what takes ticks is not there without */
+	board.light = true;
+	ck_assert_int_eq(press("3"), BOARD_NOTHING);
+	ck_assert_int_eq(press("5"), BOARD_NOTHING);
+	ck_assert_int_eq(press("vv"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_DOMAIN);
+	ck_assert_int_eq(press("v"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CONTAINER);
+}
+END_TEST
+
+/* Any key in any state draws something. */
+/* Keys that only a recording knows. */
+START_TEST(test_board_moves_in_a_recording)
+{
+	struct board b = { .by = VIEW_CONTAINER, .interval_ns = 1000000, .speed = 1 };
+
+	board_begin(&b);
+	ck_assert_int_eq(board_key(&b, BOARD_KEY_LEFT), BOARD_NOTHING);
+	ck_assert_int_eq(board_key(&b, '.'), BOARD_NOTHING);
+	b.replay = true;
+	ck_assert_int_eq(board_key(&b, BOARD_KEY_LEFT), BOARD_REOPEN);
+	ck_assert_int_eq(b.jump, -10);
+	ck_assert_uint_eq(b.steps, 0);
+	ck_assert_int_eq(board_key(&b, '.'), BOARD_DRAW);
+	ck_assert(b.frozen && b.steps == 1);
+	ck_assert_int_eq(board_key(&b, '>'), BOARD_REOPEN);
+	ck_assert(b.jump == BOARD_JUMP_END && b.steps == 1);
+	board_key(&b, ']');
+	ck_assert(b.speed == 2);
+	for (int i = 0; i < 20; i++)
+		board_key(&b, '[');
+	ck_assert(b.speed == 1.0 / 64);
+	board_end(&b);
+}
+END_TEST
+
+START_TEST(test_board_takes_any_key)
+{
+	unsigned int i, seed = 1;
+
+	prepare();
+	for (i = 0; i < 600; i++) {
+		seed = seed * 1103515245 + 12345;
+		board_key(&board, (int)(seed >> 16) % 0x110);
+		board_click(&board, (seed >> 8) % 90, seed % 30);
+		board.by = report.frame.by;
+		draw(40 + seed % 90, 1 + (seed >> 4) % 30, i % 2);
+	}
+}
+END_TEST
+
+START_TEST(test_board_takes_clicks)
+{
+	unsigned int column, line;
+
+	prepare();
+	draw(132, 24, false);
+	line = board.window.titles;
+	column = (unsigned int)(strstr(text, "TOT/s") -
+				strstr(text, " RUNTIME"));
+	ck_assert_int_eq(board_click(&board, column, line), BOARD_DRAW);
+	ck_assert_int_eq(board.sort, SORT_TOTAL);
+	ck_assert(!board.reverse);
+	board_click(&board, column, line);
+	ck_assert(board.reverse);
+	ck_assert_int_eq(board_click(&board, column, line + 2), BOARD_DRAW);
+	ck_assert_uint_eq(board.selected, 1);
+	ck_assert_int_eq(board_click(&board, column, line + 20), BOARD_NOTHING);
+	ck_assert_int_eq(board_click(&board, column, 0), BOARD_NOTHING);
+}
+END_TEST
+
+static void prepare_many(void)
+{
+	uint32_t i;
+
+	prepare();
+	for (i = 0; i < MANY; i++) {
+		set_row(&rows[i], 0);
+		rows[i].container = NULL;
+		rows[i].cgroup_id = 1000 + i;
+		rows[i].occupancy.value = i * 37 % 9973;
+	}
+	report.frame.nr_rows = MANY;
+	report.frame.nr_children = 0;
+	report.frame.children = rows + MANY;
+	report.frame.flat = rows + MANY;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* A screen of 10,000 rows: some 3 ms without sanitizers. */
+START_TEST(test_board_draws_many_rows)
+{
+	double begin;
+	unsigned int i;
+
+	prepare_many();
+	history_add(&history, &report.frame);
+	begin = cpu_seconds();
+	for (i = 0; i < 3; i++) {
+		report.frame.end_ns += SECOND;
+		history_add(&history, &report.frame);
+		board_key(&board, BOARD_KEY_PAGE_DOWN);
+		draw(132, 50, false);
+	}
+	ck_assert_double_lt((cpu_seconds() - begin) / 3, 1.0);
+	assert_has("+9");
+	board_key(&board, BOARD_KEY_END);
+	draw(132, 50, false);
+	ck_assert_uint_eq(board.selected, MANY - 1);
+	assert_has("\n>");
+}
+END_TEST
+
+START_TEST(test_history_is_of_a_minute)
+{
+	const struct trail *trail;
+	uint64_t now;
+	uint32_t i;
+
+	prepare();
+	for (i = 0; i < 70; i++) {
+		report.frame.end_ns = (100 + i) * SECOND;
+		rows[0].most.value = i;
+		history_add(&history, &report.frame);
+	}
+	now = report.frame.end_ns;
+	trail = rows[0].trail;
+	ck_assert_ptr_nonnull(trail);
+	ck_assert_double_eq(trail_at(trail, now, 0), 69);
+	ck_assert_double_eq(trail_at(trail, now, 59), 10);
+	ck_assert(isnan(trail_at(trail, now, 60)));
+	ck_assert_double_eq(trail_most(trail, now), 69);
+	/* seconds without a table are blank */
+	report.frame.end_ns += 10 * SECOND;
+	history_add(&history, &report.frame);
+	now = report.frame.end_ns;
+	ck_assert_double_eq(trail_at(trail, now, 0), 69);
+	ck_assert(isnan(trail_at(trail, now, 1)));
+	ck_assert(isnan(trail_at(trail, now, 9)));
+	ck_assert_double_eq(trail_at(trail, now, 10), 69);
+	/* an interval of several seconds has one most for all of them */
+	report.frame.end_ns += 5 * SECOND;
+	report.frame.elapsed_ns = 5 * SECOND;
+	rows[0].most.value = 7;
+	history_add(&history, &report.frame);
+	now = report.frame.end_ns;
+	ck_assert_double_eq(trail_at(trail, now, 0), 7);
+	ck_assert_double_eq(trail_at(trail, now, 4), 7);
+	ck_assert_double_eq(trail_at(trail, now, 5), 69);
+	/* a clock that jumps leaves nothing behind */
+	report.frame.end_ns += 1000 * SECOND;
+	history_add(&history, &report.frame);
+	ck_assert(isnan(trail_at(rows[0].trail, report.frame.end_ns, 59)));
+	ck_assert_double_eq(trail_at(rows[0].trail, report.frame.end_ns, 0), 7);
+}
+END_TEST
+
+START_TEST(test_history_keeps_no_unknown_value)
+{
+	prepare();
+	rows[1].occupancy.known = rows[1].most.known = false;
+	history_add(&history, &report.frame);
+	ck_assert_ptr_nonnull(rows[0].trail);
+	ck_assert_ptr_null(rows[1].trail);
+	ck_assert_ptr_null(rows[3].trail);
+	draw(250, 24, false);
+	report.frame.end_ns += 100 * SECOND;
+	rows[0].occupancy.known = rows[0].most.known = false;
+	history_add(&history, &report.frame);
+	ck_assert_ptr_null(rows[0].trail);
+}
+END_TEST
+
+START_TEST(test_hold_outlives_the_report)
+{
+	struct hold hold;
+	char first[sizeof(text)];
+
+	prepare();
+	containers[0].image = strdup("an image");
+	history_add(&history, &report.frame);
+	draw(132, 24, false);
+	strcpy(first, text);
+	ck_assert_int_eq(hold_copy(&hold, &report), 0);
+	free((char *)containers[0].image);
+	history_clear(&history);
+	memset(containers, 0x55, sizeof(containers));
+	memset(rows, 0x55, sizeof(rows));
+	report = hold.report;
+	draw(132, 24, false);
+	ck_assert_str_eq(text, first);
+	hold_drop(&hold);
+}
+END_TEST
+
+START_TEST(test_glyphs)
+{
+	char bar[11];
+
+	glyph_bar(bar, 10, 0.5, 0.75);
+	ck_assert_int_eq((unsigned char)bar[4], GLYPH_BAR + GLYPH_STEPS);
+	ck_assert_int_eq((unsigned char)bar[5], GLYPH_SHADE);
+	ck_assert_int_eq((unsigned char)bar[7], GLYPH_SHADE);
+	ck_assert_int_eq(bar[8], ' ');
+	glyph_bar(bar, 10, 0.0001, 0.0001);
+	ck_assert_int_eq((unsigned char)bar[0], GLYPH_BAR + 1);
+	glyph_bar(bar, 10, 17, NAN);
+	ck_assert_int_eq((unsigned char)bar[9], GLYPH_BAR + GLYPH_STEPS);
+	glyph_bar(bar, 0, 1, 1);
+	ck_assert_str_eq(bar, "");
+	ck_assert_int_eq(glyph_height(NAN, 1), ' ');
+	ck_assert_uint_eq((unsigned char)glyph_height(0, 1), GLYPH_HEIGHT);
+	ck_assert_uint_eq((unsigned char)glyph_height(1e-9, 1), GLYPH_HEIGHT + 1);
+	ck_assert_uint_eq((unsigned char)glyph_height(1, 1), GLYPH_HEIGHT + 8);
+	ck_assert_uint_eq((unsigned char)glyph_height(1, 0), GLYPH_HEIGHT);
+	ck_assert_uint_eq(glyph_unicode(GLYPH_BAR + 8), 0x2588);
+	ck_assert_uint_eq(glyph_unicode(GLYPH_HEIGHT + 8), 0x2588);
+	ck_assert_int_eq(glyph_ascii(0xff), '?');
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("board");
+
+	UNIT_CASE(suite, test_board_has_what_rows_have);
+	UNIT_CASE(suite, test_board_cuts_no_number);
+	UNIT_CASE(suite, test_board_is_small);
+	UNIT_CASE(suite, test_board_without_a_report);
+	UNIT_CASE(suite, test_board_sorts);
+	UNIT_CASE(suite, test_board_searches);
+	UNIT_CASE(suite, test_board_selects);
+	UNIT_CASE(suite, test_board_has_a_detail_pane);
+	UNIT_CASE(suite, test_board_helps);
+	UNIT_CASE(suite, test_board_changes_what_is_read);
+	UNIT_CASE(suite, test_board_moves_in_a_recording);
+	UNIT_CASE(suite, test_board_takes_any_key);
+	UNIT_CASE(suite, test_board_takes_clicks);
+	UNIT_CASE(suite, test_board_draws_many_rows);
+	UNIT_CASE(suite, test_history_is_of_a_minute);
+	UNIT_CASE(suite, test_history_keeps_no_unknown_value);
+	UNIT_CASE(suite, test_hold_outlives_the_report);
+	UNIT_CASE(suite, test_glyphs);
+	return unit_run(suite);
+}

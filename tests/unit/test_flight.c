@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What cmtstat record and replay are told, and what a flight recorder keeps. */
+#include <check.h>
+#include <errno.h>
+
+#include "keep.h"
+#include "options.h"
+#include "replay.h"
+#include "rule.h"
+#include "unit.h"
+
+#define S 1000000000ULL
+
+START_TEST(test_spans_and_sizes)
+{
+	static const char *const bad[] = {
+		"", "s", "1x", "-1s", "1 s", "1ss", "0.5", "11", "1e1",
+	};
+	uint64_t n = 7;
+
+	ck_assert_int_eq(parse_span("90", 0, 1000 * S, &n), 0);
+	ck_assert_uint_eq(n, 90 * S);
+	ck_assert_int_eq(parse_span("1.5m", 0, 1000 * S, &n), 0);
+	ck_assert_uint_eq(n, 90 * S);
+	ck_assert_int_eq(parse_span("250ms", 0, S, &n), 0);
+	ck_assert_uint_eq(n, S / 4);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(parse_span(bad[i], S, 10 * S, &n) == -EINVAL, "%s", bad[i]);
+	ck_assert_int_eq(parse_size("64K", 0, 1 << 20, &n), 0);
+	ck_assert_uint_eq(n, 65536);
+	ck_assert_int_eq(parse_size("7", 0, 1 << 20, &n), 0);
+	ck_assert_uint_eq(n, 7);
+	ck_assert_int_eq(parse_size("1.5M", 0, 1 << 30, &n), -EINVAL);
+	ck_assert_int_eq(parse_size("17179869184G", 0, UINT64_MAX, &n), -EINVAL);
+	ck_assert_uint_eq(n, 7);
+}
+END_TEST
+
+START_TEST(test_moments)
+{
+	static const char *const bad[] = {
+		"", "+", "-0", "x12:30", "24:00", "12:60", "12:3", "12:30:5",
+		"12:30:05x", "2026-13-01T00:00", "2026-02-29T00:00", "2026-11-23",
+		"2026-11-23T", "2026/11/23T00:00", "12:30Zx", "12:30:61",
+	};
+	struct replay_time at = { 0 };
+
+	ck_assert_int_eq(replay_time_parse("+90s", &at), 0);
+	ck_assert(at.kind == REPLAY_OFFSET && at.ns == 90 * (int64_t)S);
+	ck_assert_int_eq(replay_time_parse("-5m", &at), 0);
+	ck_assert(at.kind == REPLAY_OFFSET && at.ns == -300 * (int64_t)S);
+	ck_assert_int_eq(replay_time_parse("03:12:00.25Z", &at), 0);
+	ck_assert(at.kind == REPLAY_DAYTIME);
+	ck_assert_int_eq(at.ns, 11520 * (int64_t)S + 250000000);
+	ck_assert_int_eq(replay_time_parse("2024-02-29 00:00:01", &at), 0);
+	ck_assert(at.kind == REPLAY_REALTIME);
+	ck_assert_int_eq(at.ns, 1709164801 * (int64_t)S);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(replay_time_parse(bad[i], &at) == -EINVAL, "%s",
+			      bad[i]);
+}
+END_TEST
+
+/* A recording of 20 s that began at 23:59:50. */
+START_TEST(test_moments_of_a_recording)
+{
+	const int64_t day = 86400 * (int64_t)S;
+	struct replay replay = {
+		.about = { .start_ns = 100 * S, .end_ns = 120 * S },
+		.clock_known = true, .offset_ns = day - 110 * (int64_t)S,
+	};
+	struct replay_time at = { REPLAY_OFFSET, -5 * (int64_t)S };
+	uint64_t ns;
+
+	ck_assert_int_eq(replay_moment(&replay, &at, &ns), 0);
+	ck_assert_uint_eq(ns, 115 * S);
+	at = (struct replay_time){ REPLAY_DAYTIME, 5 * (int64_t)S };
+	ck_assert_int_eq(replay_moment(&replay, &at, &ns), 0);
+	ck_assert_uint_eq(ns, 115 * S);
+	at.ns = day - 5 * (int64_t)S;
+	ck_assert_int_eq(replay_moment(&replay, &at, &ns), 0);
+	ck_assert_uint_eq(ns, 105 * S);
+	replay.clock_known = false;
+	ck_assert_int_eq(replay_moment(&replay, &at, &ns), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_rules)
+{
+	struct cmt_usage_row rows[2] = {
+		{ .kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_PROCESS, .comm = "web",
+		  .occupancy = { .known = true, .last_bytes = 20 << 20 } },
+		{ .kind = CMT_USAGE_UNATTRIBUTED,
+		  .occupancy = { .known = true, .last_bytes = 1 << 30 } },
+	};
+	struct cmt_usage_frame frame = {
+		.rows = rows, .nr_rows = 2, .row_size = sizeof(rows[0]),
+	};
+	struct rule rule;
+
+	ck_assert_ptr_null(rule_parse(" culprit ", &rule));
+	ck_assert(!rule_fires(&rule, &frame));
+	ck_assert_ptr_null(rule_parse("occupancy * > 19M", &rule));
+	ck_assert(rule_fires(&rule, &frame));
+	/* once, until it has not held */
+	ck_assert(!rule_fires(&rule, &frame));
+	rows[0].occupancy.last_bytes = 19 << 20;
+	ck_assert(!rule_fires(&rule, &frame));
+	rows[0].occupancy.last_bytes++;
+	ck_assert(rule_fires(&rule, &frame));
+	/* a lower bound says nothing of what is below, and what is not known nothing */
+	ck_assert_ptr_null(rule_parse("occupancy * < 1G", &rule));
+	rows[0].occupancy.partial = true;
+	ck_assert(!rule_fires(&rule, &frame));
+	rows[0].occupancy.partial = false;
+	ck_assert(rule_fires(&rule, &frame));
+	rows[0].occupancy.known = false;
+	ck_assert(!rule_fires(&rule, &frame));
+	ck_assert_ptr_null(rule_parse("bandwidth * > 1", &rule));
+	ck_assert(!rule_fires(&rule, &frame));
+}
+END_TEST
+
+static void add(struct keep *keep, uint32_t kind, uint32_t flags, uint64_t second)
+{
+	const struct cmt_chunk chunk = {
+		.bytes = "0123456789", .nr_bytes = 10, .kind = kind,
+		.flags = flags, .first_ns = second * S,
+		.last_ns = second * S + (second ? 1 : 0),
+	};
+
+	ck_assert_int_eq(keep_add(keep, &chunk), 0);
+}
+
+static void add_group(struct keep *keep, uint64_t second)
+{
+	add(keep, CMT_CHUNK_HEAD, 0, 0);
+	add(keep, CMT_CHUNK_NAMES, CMT_CHUNK_ALL_NAMES, 0);
+	add(keep, CMT_CHUNK_DATA, 0, second);
+}
+
+/* What leaves ends before a chunk that has all names, and the span is kept. */
+START_TEST(test_keep_span)
+{
+	struct keep keep = { .span_ns = 3 * S, .max_bytes = 1 << 20 };
+	const struct kept *first;
+
+	keep_begin(&keep);
+	ck_assert_ptr_null(keep_first(&keep));
+	for (uint64_t second = 1; second <= 10; second++)
+		add_group(&keep, second);
+	first = keep_first(&keep);
+	ck_assert_ptr_nonnull(keep.head);
+	ck_assert_uint_eq(first->place.kind, CMT_CHUNK_NAMES);
+	ck_assert_uint_eq(first->next->place.first_ns, 7 * S);
+	ck_assert_uint_eq(keep.short_of, 0);
+	keep_end(&keep);
+	ck_assert_uint_eq(keep.bytes, 0);
+}
+END_TEST
+
+START_TEST(test_keep_bytes)
+{
+	const uint64_t each = sizeof(struct kept) + 10;
+	struct keep keep = { .span_ns = 100 * S, .max_bytes = 5 * each };
+
+	keep_begin(&keep);
+	for (uint64_t second = 1; second <= 10; second++) {
+		add_group(&keep, second);
+		ck_assert_uint_le(keep.bytes, keep.max_bytes);
+	}
+	ck_assert_uint_gt(keep.short_of, 0);
+	/* of five chunks the oldest has lost its names */
+	ck_assert_uint_eq(keep_first(&keep)->place.kind, CMT_CHUNK_NAMES);
+	ck_assert_uint_eq(keep_first(&keep)->next->place.first_ns, 9 * S);
+	keep_end(&keep);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("flight");
+
+	UNIT_CASE(suite, test_spans_and_sizes);
+	UNIT_CASE(suite, test_moments);
+	UNIT_CASE(suite, test_moments_of_a_recording);
+	UNIT_CASE(suite, test_rules);
+	UNIT_CASE(suite, test_keep_span);
+	UNIT_CASE(suite, test_keep_bytes);
+	return unit_run(suite);
+}

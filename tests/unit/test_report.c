@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a page of cmtstat report has: points, how they are coded, and from which frames. */
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base64.h"
+#include "page.h"
+#include "print.h"
+#include "unit.h"
+
+#define MS	1000000ULL
+#define T0	(1000 * MS)
+#define UNIT	4096U
+
+/* What a browser would read. */
+struct seen {
+	uint32_t mean, least, most, rate, rate_most;
+	uint8_t note;
+	bool there;
+};
+
+static struct spool spool;
+static struct model *model;
+static struct cmt_usage_row rows[4];
+static struct cmt_usage_frame frame;
+static struct cmt_container containers[4];
+
+static uint64_t take(const uint8_t **at)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	do
+		value |= (uint64_t)(**at & 0x7f) << shift;
+	while (shift += 7, *(*at)++ & 0x80);
+	return value;
+}
+
+static int64_t take_signed(const uint8_t **at)
+{
+	uint64_t value = take(at);
+
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static void take_values(const uint8_t **at, struct seen *p, bool fine)
+{
+	p->there = true;
+	p->mean = (uint32_t)(p->mean + take_signed(at));
+	p->least = p->most = p->mean;
+	if (p->mean && !fine) {
+		p->least -= (uint32_t)take(at);
+		p->most += (uint32_t)take(at);
+	}
+	p->rate = (uint32_t)(p->rate + take_signed(at));
+	p->rate_most = p->rate;
+	if (p->rate && !fine)
+		p->rate_most += (uint32_t)take(at);
+}
+
+static void decode(const uint8_t *at, const uint8_t *end, struct seen *seen, bool fine)
+{
+	struct seen p = { 0 };
+	uint32_t n = 0;
+
+	while (at < end) {
+		uint64_t header = take(&at), nr = (header >> 3) + 1;
+
+		ck_assert_uint_le(n + nr, PYRAMID_BLOCK);
+		for (uint64_t i = 0; i < nr; i++, n++) {
+			if ((header & 7) == STREAM_NOTED)
+				p.note = *at++;
+			else if ((header & 7) == STREAM_VALUES)
+				p.note = NOTE_SHARE;
+			if ((header & 7) >= STREAM_VALUES)
+				take_values(&at, &p, fine);
+			if ((header & 7) >= STREAM_SAME)
+				seen[n] = p;
+			else
+				seen[n] = (struct seen){
+					.there = (header & 7) == STREAM_UNKNOWN,
+				};
+		}
+	}
+	ck_assert_ptr_eq(at, end);
+}
+
+/* Points of a member in a block; false: the block has none. */
+static bool find_stream(const uint8_t *at, const uint8_t *end, uint32_t member,
+			struct seen *seen, bool fine)
+{
+	while (at < end) {
+		uint64_t who = take(&at), len = take(&at);
+
+		if (who == member)
+			decode(at, at + len, seen, fine);
+		if (who == member)
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static struct seen point_at(uint32_t level, uint64_t index, uint32_t member)
+{
+	struct seen seen[PYRAMID_BLOCK] = { 0 };
+	struct bytes bytes = { 0 };
+
+	for (uint32_t i = 0; i < spool.nr; i++) {
+		const struct blob *blob = &spool.blobs[i];
+		uLongf len = blob->raw;
+		uint8_t *raw;
+
+		if (blob->level != level || blob->block != index / PYRAMID_BLOCK)
+			continue;
+		raw = malloc(blob->raw);
+		ck_assert_int_eq(spool_read(&spool, blob, &bytes), 0);
+		ck_assert_int_eq(uncompress(raw, &len, bytes.at, bytes.len), Z_OK);
+		find_stream(raw, raw + len, member, seen, !level);
+		free(raw);
+	}
+	bytes_free(&bytes);
+	return seen[index % PYRAMID_BLOCK];
+}
+
+static void setup(void)
+{
+	ck_assert_int_eq(spool_open(&spool, "."), 0);
+	model = calloc(1, sizeof(*model));
+	model_init(model, &spool, UNIT, T0);
+	frame = (struct cmt_usage_frame){
+		.by = CMT_USAGE_BY_CONTAINER, .rows = rows, .row_size = sizeof(rows[0]),
+		.nr_cpus = 1, .nr_domains = 1, .sampling_ns = MS,
+	};
+}
+
+static void teardown(void)
+{
+	model_free(model);
+	free(model);
+	spool_close(&spool);
+}
+
+/* A row of container @i; bytes and rate: UINT64_MAX, NAN: not known */
+static struct cmt_usage_row *row(uint32_t i, uint64_t bytes, double rate)
+{
+	struct cmt_usage_row *to = &rows[frame.nr_rows++];
+
+	containers[i] = (struct cmt_container){ .sz = sizeof(containers[i]), .path = "/x" };
+	*to = (struct cmt_usage_row){
+		.kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .cgroup_id = 10 + i,
+		.container = &containers[i],
+		.occupancy = { .known = bytes != UINT64_MAX, .last_bytes = bytes },
+		.total = { .known = !isnan(rate), .rate = rate,
+			   .bytes = isnan(rate) ? 0 : (uint64_t)(rate / 1000) },
+	};
+	return to;
+}
+
+static void add(uint64_t slot, bool brief)
+{
+	frame.start_ns = T0 + slot * MS;
+	frame.end_ns = frame.start_ns + MS;
+	frame.brief = brief;
+	ck_assert_int_eq(model_add(model, &frame), 0);
+	frame.nr_rows = 0;
+	frame.nr_gaps = 0;
+}
+
+START_TEST(test_codes)
+{
+	for (double value = 0; value < 1e12; value = value * 1.37 + 1) {
+		double back = code_value(code_of(value, 10), 10);
+
+		if (value < 1024)
+			ck_assert_double_le(fabs(back - value), 0.5);
+		else
+			ck_assert_double_le(fabs(back - value) / value, 1.0 / 1024);
+	}
+	for (uint32_t code = 0; code < CODE_MAX; code++)
+		ck_assert_uint_eq(code_of(code_value(code, 10), 10), code);
+	ck_assert_uint_eq(code_of(-1, 10), 0);
+	ck_assert_uint_eq(code_of((double)NAN, 10), 0);
+	ck_assert_uint_eq(code_of((double)INFINITY, 10), CODE_MAX);
+}
+END_TEST
+
+/* Every slot of a random walk comes out as it went in, and the sums of each level. */
+START_TEST(test_round_trip)
+{
+	enum { SLOTS = 5000 };
+	static uint64_t bytes[SLOTS];
+	uint64_t now = 50;
+
+	srand(7);
+	for (uint64_t slot = 0; slot < SLOTS; slot++) {
+		now = (now + (uint64_t)rand() % 5 + 1000 - 2) % 1000;
+		bytes[slot] = now * UNIT;
+		row(0, bytes[slot], 1000.0 * (double)(rand() % 100));
+		add(slot, slot % 1000);
+	}
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	for (uint64_t slot = 0; slot < SLOTS; slot++)
+		ck_assert_uint_eq(point_at(0, slot, 0).mean, bytes[slot] / UNIT + 1);
+	for (uint64_t index = 0; index < SLOTS / 64; index++) {
+		uint64_t least = UINT64_MAX, most = 0;
+		struct seen seen = point_at(3, index, 0);
+
+		for (uint64_t i = 64 * index; i < 64 * index + 64; i++) {
+			least = bytes[i] < least ? bytes[i] : least;
+			most = bytes[i] > most ? bytes[i] : most;
+		}
+		ck_assert_uint_eq(seen.least, least / UNIT + 1);
+		ck_assert_uint_eq(seen.most, most / UNIT + 1);
+		ck_assert_uint_eq(seen.note, NOTE_SHARE);
+	}
+}
+END_TEST
+
+/* One that does not run holds its value, and the next reading has the bandwidth of then. */
+START_TEST(test_held)
+{
+	row(0, 8 * UNIT, 5000);
+	row(1, UNIT, 1000);
+	add(0, false);
+	for (uint64_t slot = 1; slot < 10; slot++) {
+		row(1, UNIT, 1000);
+		add(slot, true);
+	}
+	row(0, 9 * UNIT, 2000)->total.bytes = 20;	/* in 10 ms */
+	add(10, true);
+	row(1, UNIT, 1000);
+	add(11, true);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	for (uint64_t slot = 1; slot < 10; slot++) {
+		struct seen seen = point_at(0, slot, 0);
+
+		ck_assert_uint_eq(seen.mean, 8 + 1);
+		ck_assert_uint_eq(seen.rate, 2 + 1);
+		ck_assert_uint_eq(seen.note, NOTE_SHARE | NOTE_HELD);
+	}
+	ck_assert_uint_eq(point_at(0, 10, 0).mean, 9 + 1);
+	ck_assert_uint_eq(point_at(0, 10, 0).note, NOTE_SHARE);
+	/* no reading came after it: its bandwidth is not known */
+	ck_assert_uint_eq(point_at(0, 11, 0).mean, 9 + 1);
+	ck_assert_uint_eq(point_at(0, 11, 0).rate, 0);
+	ck_assert_uint_eq(model->members[0].all.held, 10);
+}
+END_TEST
+
+/* Slots without a frame, or in which no CPU ticked, are a gap of everybody. */
+START_TEST(test_gap)
+{
+	row(0, 8 * UNIT, 5000);
+	add(0, false);
+	frame.nr_cpus = 0;
+	add(1, true);
+	frame.nr_cpus = 1;
+	row(0, 8 * UNIT, 5000);
+	add(3000, true);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	for (uint64_t slot = 1; slot < 3000; slot += 100) {
+		struct seen seen = point_at(0, slot, 0);
+
+		ck_assert(seen.there);
+		ck_assert_uint_eq(seen.mean, 0);
+		ck_assert_uint_eq(seen.rate, 0);
+	}
+	ck_assert_uint_eq(point_at(0, 3000, 0).mean, 9);
+	ck_assert_uint_eq(model->nr_gaps, 1);
+	ck_assert_uint_eq(model->gaps[0].slot, 1);
+	ck_assert_uint_eq(model->gaps[0].nr, 2999);
+	ck_assert_uint_eq(model->members[0].all.known, 2);
+	ck_assert_uint_eq(model->members[0].all.slots, 3001);
+}
+END_TEST
+
+/* Through a lost record nothing is held. */
+START_TEST(test_lost)
+{
+	row(0, 8 * UNIT, 5000);
+	row(1, UNIT, 1000);
+	add(0, false);
+	row(1, UNIT, 1000);
+	frame.nr_gaps = 1;
+	add(1, true);
+	row(1, UNIT, 1000);
+	add(2, true);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert(point_at(0, 1, 0).there && !point_at(0, 1, 0).mean);
+	ck_assert(point_at(0, 2, 0).there && !point_at(0, 2, 0).mean);
+	ck_assert_uint_eq(point_at(0, 1, 1).mean, 2);
+	ck_assert_uint_eq(model->gaps[0].why, GAP_LOST);
+}
+END_TEST
+
+/* It came, it ended, and it came again: what is between is no value and no gap. */
+START_TEST(test_ended)
+{
+	row(1, UNIT, 1000);
+	add(0, false);
+	row(0, 8 * UNIT, 5000);
+	add(1, true);
+	row(0, UINT64_MAX, (double)NAN)->occupancy.why = CMT_USAGE_WHY_ENDED;
+	add(2, true);
+	row(1, UNIT, 1000);
+	add(3, true);
+	row(0, 7 * UNIT, 5000);
+	add(4, true);
+	row(1, UNIT, 1000);
+	add(5, false);
+	row(1, UNIT, 1000);
+	add(6, true);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	/* the second member is container 0 */
+	ck_assert(!point_at(0, 0, 1).there);
+	ck_assert_uint_eq(point_at(0, 1, 1).mean, 9);
+	ck_assert(!point_at(0, 2, 1).there && !point_at(0, 3, 1).there);
+	ck_assert_uint_eq(point_at(0, 4, 1).mean, 8);
+	ck_assert(!point_at(0, 5, 1).there && !point_at(0, 6, 1).there);
+	ck_assert_uint_eq(model->members[1].all.slots, 2);
+}
+END_TEST
+
+/* Not known is not 0, and a lower bound is called one. */
+START_TEST(test_unknown)
+{
+	row(0, UINT64_MAX, (double)NAN)->occupancy.why = CMT_USAGE_WHY_ERROR;
+	row(1, 0, 0);
+	row(2, 3 * UNIT, 1000)->occupancy.partial = true;
+	add(0, false);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert(point_at(0, 0, 0).there && !point_at(0, 0, 0).mean);
+	ck_assert_uint_eq(point_at(0, 0, 1).mean, 1);
+	ck_assert_uint_eq(point_at(0, 0, 1).rate, 1);
+	ck_assert_uint_eq(point_at(0, 0, 2).note, NOTE_SHARE | NOTE_PARTIAL);
+	/* of a coarser point it is a part */
+	ck_assert_uint_eq(model->members[0].all.known, 0);
+	ck_assert_uint_eq(model->members[0].why, CMT_USAGE_WHY_ERROR);
+}
+END_TEST
+
+START_TEST(test_times)
+{
+	row(0, UNIT, 1000);
+	add(5, false);
+	ck_assert_uint_eq(model->gaps[0].slot, 0);
+	ck_assert_uint_eq(model->gaps[0].nr, 5);
+	frame.start_ns = T0;
+	ck_assert_int_eq(model_add(model, &frame), -ERANGE);
+	frame.start_ns = T0 + (MODEL_SLOTS_MAX + 6) * MS;
+	ck_assert_int_eq(model_add(model, &frame), -ERANGE);
+	/* what is missing at the end is a gap, too */
+	ck_assert_int_eq(model_finish(model, T0 + 100 * MS), 0);
+	ck_assert_uint_eq(model->slots, 100);
+	ck_assert_uint_eq(model->gaps[1].slot, 6);
+	ck_assert_uint_eq(model->gaps[1].nr, 94);
+	ck_assert(!point_at(0, 4, 0).there && point_at(0, 5, 0).mean);
+	ck_assert(point_at(0, 99, 0).there && !point_at(0, 99, 0).mean);
+}
+END_TEST
+
+/* Without room the coarser levels stay, and what has a verdict. */
+START_TEST(test_choose)
+{
+	struct cmt_culprit_verdict verdict = { .id = 10, .ts_ns = T0 + 15000 * MS };
+	struct why_names names = { 0 };
+	uint64_t all, kept = 0;
+	uint32_t full = PYRAMID_LEVELS;	/* the level that has no room for all */
+
+	for (uint64_t slot = 0; slot < 30000; slot++) {
+		row(0, UNIT * (slot * 7919 % 1000), 1000.0 * (double)(slot * 31 % 977));
+		add(slot, slot % 1000);
+	}
+	ck_assert_int_eq(model_verdict(model, &verdict, &names), 0);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	all = spool_choose(&spool, UINT64_MAX);
+	ck_assert_uint_lt(spool_choose(&spool, all / 2), all / 2 + 1);
+	for (uint32_t i = 0; i < spool.nr; i++) {
+		const struct blob *blob = &spool.blobs[i];
+
+		/* the coarsest ones come first */
+		if (!blob->kept && full == PYRAMID_LEVELS)
+			full = blob->level;
+		ck_assert(!blob->kept || blob->wanted || blob->level >= full ||
+			  full == PYRAMID_LEVELS);
+		if (!blob->level && blob->block == 15000 / PYRAMID_BLOCK)
+			ck_assert(blob->kept && blob->wanted);
+		kept += blob->kept;
+	}
+	ck_assert_uint_lt(kept, spool.nr);
+	ck_assert_uint_eq(model->members[0].verdicts, 1);
+	/* nothing but what cannot be left out */
+	spool_choose(&spool, 0);
+	ck_assert(spool.blobs[0].kept);
+}
+END_TEST
+
+/* Of too many verdicts the surest stay, by time. */
+START_TEST(test_verdicts)
+{
+	struct cmt_culprit_verdict verdict = { .id = 10 };
+	struct why_names names = { 0 };
+
+	row(0, UNIT, 1000);
+	add(0, false);
+	for (uint32_t i = 0; i < 2 * MODEL_VERDICTS; i++) {
+		verdict.ts_ns = T0 + i;
+		verdict.confidence = i % 2 ? 0.9 : 0.5;
+		ck_assert_int_eq(model_verdict(model, &verdict, &names), 0);
+	}
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(model->nr_verdicts, MODEL_VERDICTS);
+	ck_assert_uint_eq(model->verdicts_left_out, MODEL_VERDICTS);
+	for (uint32_t i = 0; i < MODEL_VERDICTS; i++)
+		ck_assert_uint_eq(model->verdicts[i].verdict.ts_ns, T0 + 2 * i + 1);
+}
+END_TEST
+
+static char *printed(void (*print)(FILE *, const char *), const char *text)
+{
+	char *bytes;
+	size_t len;
+	FILE *out = open_memstream(&bytes, &len);
+
+	print(out, text);
+	fclose(out);
+	return bytes;
+}
+
+START_TEST(test_text)
+{
+	char *json = printed(print_text, "</script>&'\"\\\x1b\xe2\x80\xae\xff\xe2\x80\xa8\xf0\x9f\x98\x80");
+	char *html = printed(print_html, "<b>&\"\xc3\xa9");
+
+	ck_assert_ptr_null(strpbrk(json, "<>&'"));
+	ck_assert_ptr_nonnull(strstr(json, "\\u003c/script\\u003e\\u0026\\u0027\\u0022"));
+	ck_assert_ptr_nonnull(strstr(json, "\\ud83d\\ude00"));
+	for (const char *at = json; *at; at++)
+		ck_assert(*at >= 0x20 && *at < 0x7f);
+	ck_assert_str_eq(html, "&#60;b&#62;&#38;&#34;&#233;");
+	free(json);
+	free(html);
+	json = printed(print_text, NULL);
+	ck_assert_str_eq(json, "null");
+	free(json);
+}
+END_TEST
+
+static void print_base64(FILE *out, const char *text)
+{
+	base64_print(out, (const uint8_t *)text, strlen(text));
+}
+
+START_TEST(test_base64)
+{
+	static const char *const pairs[][2] = {
+		{ "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
+		{ "foobar", "Zm9vYmFy" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		char *text = printed(print_base64, pairs[i][0]);
+
+		ck_assert_str_eq(text, pairs[i][1]);
+		free(text);
+	}
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("report");
+	TCase *tc = tcase_create("model"), *plain = tcase_create("plain");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_round_trip);
+	tcase_add_test(tc, test_held);
+	tcase_add_test(tc, test_gap);
+	tcase_add_test(tc, test_lost);
+	tcase_add_test(tc, test_ended);
+	tcase_add_test(tc, test_unknown);
+	tcase_add_test(tc, test_times);
+	tcase_add_test(tc, test_choose);
+	tcase_add_test(tc, test_verdicts);
+	suite_add_tcase(s, tc);
+	tcase_add_test(plain, test_codes);
+	tcase_add_test(plain, test_text);
+	tcase_add_test(plain, test_base64);
+	suite_add_tcase(s, plain);
+	return s;
+}
+
+int main(void)
+{
+	return unit_run(suite());
+}

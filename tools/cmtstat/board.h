@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the full screen shows, and what keys do to it.  Pure: a key and a state make a
+ * state; a report, a state and a size make a canvas.
+ */
+#ifndef TOOLS_BOARD_H
+#define TOOLS_BOARD_H
+
+#include "canvas.h"
+#include "history.h"
+
+#define BOARD_SEARCH_LEN 64
+
+/* Keys that are no characters. */
+enum board_key {
+	BOARD_KEY_ESCAPE = 27,
+	BOARD_KEY_UP = 0x100,
+	BOARD_KEY_DOWN,
+	BOARD_KEY_PAGE_UP,
+	BOARD_KEY_PAGE_DOWN,
+	BOARD_KEY_HOME,
+	BOARD_KEY_END,
+	BOARD_KEY_ENTER,
+	BOARD_KEY_ERASE,	/* backspace */
+	BOARD_KEY_WHEEL_UP,
+	BOARD_KEY_WHEEL_DOWN,
+	BOARD_KEY_LEFT,
+	BOARD_KEY_RIGHT,
+};
+
+enum board_pane {
+	BOARD_ROWS,
+	BOARD_DETAIL,
+	BOARD_HELP,
+};
+
+#define BOARD_JUMP_BEGIN	INT64_MIN
+#define BOARD_JUMP_END		INT64_MAX
+
+struct board {
+	enum view by;
+	bool light;		/* views that take ticks are not there */
+	enum sort_key sort;	/* never SORT_DEFAULT after board_begin() */
+	bool reverse;
+	bool expand;
+	bool frozen;
+	bool quit;
+	enum board_pane pane;
+	bool typing;		/* keys are characters of the search */
+	char search[BOARD_SEARCH_LEN];	/* "": all rows */
+	const char *filter;	/* of the command line; NULL: all */
+	uint32_t top_rows;	/* of the command line; 0: all */
+	uint64_t interval_ns;	/* of a table */
+	bool chosen;		/* a row is selected, also while no table has it */
+	uint32_t selected;	/* its index in the last table; NO_ROW: none */
+	struct row_key key;	/* its owner, so that it is found in the next table; */
+	bool keyed;		/* false: the index says which */
+	uint32_t nr_rows;	/* of the last table that was drawn */
+	struct window window;
+	uint64_t followed;	/* row.culprit_id of what the pane shows; 0: nobody */
+	bool replay;		/* a recording, in which keys move: */
+	double speed;		/* as of struct replay */
+	unsigned int steps;	/* intervals to show, frozen; the caller takes them */
+	int64_t jump;		/* intervals, or BOARD_JUMP_*; the caller takes it */
+	uint32_t detail_top;	/* first line of a pane that is shown */
+};
+
+/* What a key changed. */
+enum board_change {
+	BOARD_NOTHING,
+	BOARD_DRAW,		/* what is shown */
+	BOARD_REOPEN,		/* view or interval: what is read */
+};
+
+/* The members of the command line are set. */
+void board_begin(struct board *board);
+void board_end(struct board *board);
+
+/* @key: a character or enum board_key. */
+enum board_change board_key(struct board *board, int key);
+
+/* A click on a cell of the screen. */
+enum board_change board_click(struct board *board, unsigned int column,
+			      unsigned int line);
+
+/*
+ * Draw @report (NULL: nothing was read yet) on @canvas, which has its size.  Rows of the
+ * report's frame are sorted in place.
+ */
+void board_draw(struct board *board, const struct report *report,
+		struct canvas *canvas);
+
+/* Panes, in place of the table. */
+void board_help(const struct board *board, struct screen *screen);
+void board_detail(struct board *board, struct screen *screen,
+		  const struct report *report, const struct row *row);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "board.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+
+#define LEAST_WIDTH 10
+#define LEAST_HEIGHT 3
+#define STATUS_LEN 256
+
+/* A new selection, by index: without memory it lasts for this table. */
+static void keep_selected(struct board *board, const struct frame *frame)
+{
+	struct row_key key;
+
+	if (board->selected >= frame->nr_rows)
+		board->selected = frame->nr_rows - 1;
+	row_key_drop(&board->key);
+	row_key_of(&key, frame->by, &frame->rows[board->selected]);
+	board->keyed = !row_key_keep(&board->key, &key);
+}
+
+/* The selected owner's row in this table; where it is not there, none is marked. */
+static void find_selected(struct board *board, const struct frame *frame)
+{
+	struct row_key key;
+	uint32_t i;
+
+	board->nr_rows = frame->nr_rows;
+	if (board->chosen && !board->keyed && frame->nr_rows) {
+		keep_selected(board, frame);
+		return;
+	}
+	board->selected = NO_ROW;
+	for (i = 0; i < frame->nr_rows && board->keyed; i++) {
+		row_key_of(&key, frame->by, &frame->rows[i]);
+		if (!row_key_cmp(&key, &board->key)) {
+			board->selected = i;
+			break;
+		}
+	}
+}
+
+static void append(char *buf, size_t size, const char *text)
+{
+	size_t used = strlen(buf);
+
+	if (used + strlen(text) < size)
+		strcat(buf, text);
+}
+
+/* The parts that fit, the first ones: none is cut. */
+static void put_status(const struct board *board, struct canvas *canvas)
+{
+	char parts[6][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
+	size_t i, size = canvas->width < STATUS_LEN - 1 ? canvas->width + 1 :
+							  STATUS_LEN;
+
+	snprintf(parts[0], STATUS_LEN, "%s",
+		 board->frozen ? "FROZEN  " : "");
+	snprintf(parts[1], STATUS_LEN, board->typing ? "/%s_  " :
+		 board->search[0] ? "/%s  " : "%s", board->search);
+	snprintf(parts[2], STATUS_LEN, "q quit  ? help  ");
+	snprintf(parts[3], STATUS_LEN, "sort: %s%s  ",
+		 sort_key_name(board->sort), board->reverse ? " reversed" : "");
+	snprintf(parts[4], STATUS_LEN, "by %s  ", by_name(board->by));
+	snprintf(parts[5], STATUS_LEN, "every %s  ",
+		 format_duration(every, board->interval_ns));
+	for (i = 0; i < 6; i++)
+		append(line, size, parts[i]);
+	canvas_put(canvas, canvas->height - 1, ATTRIBUTE_REVERSE, line,
+		   strlen(line));
+}
+
+/* Such a line goes on in the next one: half a sentence says less than none. */
+static void put_message(struct canvas *canvas, const char *text)
+{
+	canvas_put(canvas, 0, ATTRIBUTE_NONE, text, strlen(text));
+}
+
+static void draw_detail(struct board *board, struct screen *screen,
+			const struct report *report)
+{
+	const struct row *row = board->selected == NO_ROW ? NULL :
+				&report->frame.rows[board->selected];
+
+	board->followed = row ? row->culprit_id : 0;
+	board_detail(board, screen, report, row);
+}
+
+static void draw_report(struct board *board, const struct report *from,
+			struct screen *screen)
+{
+	struct selection selection = {
+		.key = board->sort, .reverse = board->reverse,
+		.filter = board->filter, .top = board->top_rows,
+		.search = board->search[0] ? board->search : NULL,
+		.expand = board->expand,
+	};
+	struct report report = *from;
+
+	report.expand = board->expand;
+	marks_set(&from->marks, &report.frame);
+	rows_select(&report.frame, &selection);
+	find_selected(board, &report.frame);
+	board->window.selected = board->selected;
+	if (board->pane == BOARD_DETAIL)
+		draw_detail(board, screen, &report);
+	else
+		view_table(screen, &report);
+}
+
+void board_draw(struct board *board, const struct report *report,
+		struct canvas *canvas)
+{
+	const struct table_opts opts = {
+		.width = canvas->width, .height = canvas->height - 1,
+		.window = &board->window,
+	};
+	struct screen screen = {
+		.put = canvas_put, .to = canvas, .opts = &opts,
+		.most = opts.height,
+	};
+
+	board->followed = 0;
+	if (!canvas->width || !canvas->height)
+		return;
+	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
+		put_message(canvas, "too small");
+		return;
+	}
+	if (board->pane == BOARD_HELP)
+		board_help(board, &screen);
+	else if (report)
+		draw_report(board, report, &screen);
+	else
+		put_message(canvas, "reading...");
+	put_status(board, canvas);
+}

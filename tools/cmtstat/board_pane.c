@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is in place of the table: help, and all of one row. */
+#include "board.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+#include "glyphs.h"
+#include "layout.h"
+
+#define CURVE_LINES 4U
+#define CURVE_MOST 500U	/* columns */
+#define VALUE_LEN (FORMAT_LEN + 8)
+
+static const char *const help[] = {
+	"Arrows, j k, PgUp, PgDn, Home, End   select a row, or scroll",
+	"Enter        the selected row: all of its values, milliseconds and last minute",
+	"Esc          close a pane; then: all rows, none selected",
+	"/            only rows with this in their name: Enter ends, Esc takes back",
+	"s, S         sort by the next, the previous value",
+	"r            reverse the order",
+	"v, 1 to 5    by container, process, CPU, L3 domain, memory channel",
+	"+, -         a longer, a shorter interval",
+	"Space        freeze, and go on",
+	"e            processes below their containers",
+	"?, h         this, and back",
+	"q            quit",
+	"",
+	"A value with > before it is a lower bound; - was not measured.",
+	"LEAST and MOST are of the interval, OCCUPANCY is its end.",
+	"OF L3: filled up to the end's value, shaded up to the most.",
+	"LAST MINUTE: the most of each second, up to the row's own most;",
+	"a blank second was not measured.",
+};
+
+static const char *const replay_help[] = {
+	"",
+	"In a recording:",
+	"Space, .     stop, and one interval more; Space goes on",
+	"Left, Right  ten intervals back, forward",
+	"<, >         the begin, the end",
+	"[, ]         half, twice as fast",
+};
+
+/* Lines from the first that is wanted on: one that there is, at least. */
+struct pane {
+	struct screen *screen;
+	uint32_t skip;		/* UINT32_MAX: lines are counted only */
+	uint32_t lines;		/* so far */
+};
+
+static void put(struct pane *pane, enum attribute attribute, const char *line)
+{
+	if (pane->lines++ >= pane->skip)
+		screen_wrapped(pane->screen, attribute, "%s", line);
+}
+
+void board_help(const struct board *board, struct screen *screen)
+{
+	const uint32_t nr_help = sizeof(help) / sizeof(help[0]);
+	const uint32_t nr_replay = sizeof(replay_help) / sizeof(replay_help[0]);
+	const uint32_t nr = nr_help + (board->replay ? nr_replay : 0);
+	struct pane pane = {
+		.screen = screen,
+		.skip = board->detail_top < nr ? board->detail_top : nr - 1,
+	};
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		put(&pane, ATTRIBUTE_NONE,
+		    i < nr_help ? help[i] : replay_help[i - nr_help]);
+}
+
+static const char *bytes_text(char buf[VALUE_LEN], const struct measure *m)
+{
+	char bytes[FORMAT_LEN];
+
+	snprintf(buf, VALUE_LEN, "%s%s", m->known && m->partial ? ">" : "",
+		 m->known ? format_bytes(bytes, (uint64_t)m->value) : "-");
+	return buf;
+}
+
+static const char *rate_text(char buf[VALUE_LEN], const struct measure *m)
+{
+	char rate[FORMAT_LEN];
+
+	snprintf(buf, VALUE_LEN, "%s%s", m->known && m->partial ? ">" : "",
+		 m->known ? format_rate(rate, m->value) : "-");
+	return buf;
+}
+
+static const char *ratio_text(char buf[VALUE_LEN], const struct measure *m,
+			      double factor)
+{
+	if (m->known)
+		snprintf(buf, VALUE_LEN, "%s%.2f", m->partial ? ">" : "",
+			 factor * m->value);
+	else
+		snprintf(buf, VALUE_LEN, "-");
+	return buf;
+}
+
+/* A line of a name, if there is one. */
+static void put_name(struct pane *pane, const char *what, const char *name)
+{
+	char escaped[LAYOUT_LINE / 2], line[LAYOUT_LINE];
+
+	if (!name || !name[0])
+		return;
+	escape_text(escaped, sizeof(escaped), name, ESCAPE_ASCII);
+	snprintf(line, sizeof(line), "%-10s %s", what, escaped);
+	put(pane, ATTRIBUTE_NONE, line);
+}
+
+static void put_names(struct pane *pane, const struct row *row)
+{
+	const struct cmt_container *c = row->container;
+
+	if (!c)
+		return;
+	put_name(pane, "id", c->id);
+	put_name(pane, "pod", c->pod_name ? c->pod_name : c->pod);
+	put_name(pane, "namespace", c->pod_namespace);
+	put_name(pane, "image", c->image);
+	put_name(pane, "cgroup", c->path);
+}
+
+static void put_values(struct pane *pane, const struct row *row)
+{
+	char a[VALUE_LEN], b[VALUE_LEN], c[VALUE_LEN], line[LAYOUT_LINE];
+	char residue[FORMAT_LEN];
+
+	snprintf(line, sizeof(line), "occupancy  %s, least %s, most %s, of it residue at most %s",
+		 bytes_text(a, &row->occupancy), bytes_text(b, &row->least),
+		 bytes_text(c, &row->most), row->occupancy.known ?
+		 format_bytes(residue, row->residual_bytes) : "-");
+	put(pane, ATTRIBUTE_NONE, line);
+	snprintf(line, sizeof(line), "bandwidth  total %s, local %s",
+		 rate_text(a, &row->total), rate_text(b, &row->local));
+	put(pane, ATTRIBUTE_NONE, line);
+	snprintf(line, sizeof(line), "counters   CPU %s %%, IPC %s, MPKI %s",
+		 ratio_text(a, &row->cpu_share, 100),
+		 ratio_text(b, &row->ipc, 1), ratio_text(c, &row->mpki, 1));
+	put(pane, ATTRIBUTE_NONE, line);
+}
+
+/* Of a curve that is @CURVE_LINES high, line @line from above. */
+static char curve_byte(double value, double most, unsigned int line)
+{
+	double below = CURVE_LINES - 1 - line, height;
+
+	if (isnan(value))
+		return ' ';
+	height = most > 0 ? value / most * CURVE_LINES : 0;
+	if (height <= below)
+		return below > 0 ? ' ' : (char)GLYPH_HEIGHT;
+	return glyph_height(height - below, 1);
+}
+
+static void put_limits(struct pane *pane, const struct cgroup_limits *limits)
+{
+	char cpus[32] = "not known", memory[FORMAT_LEN] = "not known";
+	char line[LAYOUT_LINE];
+
+	if (isinf(limits->cpus))
+		strcpy(cpus, "none");
+	else if (!isnan(limits->cpus))
+		snprintf(cpus, sizeof(cpus), "%.2f", limits->cpus);
+	if (isinf(limits->memory_bytes))
+		strcpy(memory, "none");
+	else if (!isnan(limits->memory_bytes))
+		format_bytes(memory, (uint64_t)limits->memory_bytes);
+	snprintf(line, sizeof(line), "limits     CPUs: %s, memory: %s", cpus,
+		 memory);
+	put(pane, ATTRIBUTE_NONE, line);
+}
+
+/* A value for each column, NAN: not known; the newest is last. */
+struct curve {
+	unsigned int nr;
+	double most;
+	double values[CURVE_MOST];
+};
+
+static void add_point(struct curve *curve, double value)
+{
+	curve->values[curve->nr++] = value;
+	if (value > curve->most)
+		curve->most = value;
+}
+
+static void put_curve(struct pane *pane, const char *title,
+		      const struct curve *curve)
+{
+	char line[CURVE_MOST + 1];
+	unsigned int i, at;
+
+	put(pane, ATTRIBUTE_BOLD, title);
+	for (i = 0; i < CURVE_LINES; i++) {
+		for (at = 0; at < curve->nr; at++)
+			line[at] = curve_byte(curve->values[at], curve->most, i);
+		line[at] = '\0';
+		put(pane, ATTRIBUTE_NONE, line);
+	}
+}
+
+static unsigned int curve_width(const struct pane *pane, unsigned int most)
+{
+	unsigned int width = pane->screen->opts->width;
+
+	return width < most ? width : most;
+}
+
+static void put_minute(struct pane *pane, const struct trail *trail,
+		       uint64_t now_ns)
+{
+	char title[LAYOUT_LINE], scale[FORMAT_LEN];
+	unsigned int age = curve_width(pane, TRAIL_POINTS);
+	struct curve curve = { 0 };
+
+	while (age--)
+		add_point(&curve, trail_at(trail, now_ns, age));
+	snprintf(title, sizeof(title), "last %u s, the most of each; the highest is %s",
+		 curve.nr, format_bytes(scale, (uint64_t)curve.most));
+	put_curve(pane, title, &curve);
+}
+
+static void put_milliseconds(struct pane *pane, const struct follow *follow)
+{
+	char title[LAYOUT_LINE], scale[FORMAT_LEN];
+	unsigned int width = curve_width(pane, CURVE_MOST), age;
+	struct curve occupancy = { 0 }, traffic = { 0 };
+
+	for (age = width; age--;) {
+		add_point(&occupancy, follow_occupancy(follow, age));
+		add_point(&traffic, follow_traffic(follow, age));
+	}
+	snprintf(title, sizeof(title), "last %u ms, occupancy; the highest is %s",
+		 width, format_bytes(scale, (uint64_t)occupancy.most));
+	put_curve(pane, title, &occupancy);
+	snprintf(title, sizeof(title), "last %u ms, bandwidth; the highest is %s",
+		 width, format_rate(scale, traffic.most));
+	put_curve(pane, title, &traffic);
+}
+
+static void put_part(struct pane *pane, const struct follow_part *part)
+{
+	const struct measure occupancy = { !isnan(part->occupancy), false,
+					   part->occupancy };
+	const struct measure rate = { !isnan(part->rate), false, part->rate };
+	char a[VALUE_LEN], b[VALUE_LEN], line[LAYOUT_LINE];
+
+	snprintf(line, sizeof(line), "domain %-3u %s, %s", part->domain,
+		 bytes_text(a, &occupancy), rate_text(b, &rate));
+	put(pane, ATTRIBUTE_NONE, line);
+}
+
+/* An estimate by flows, which is there also where nothing changes. */
+static void put_flow(struct pane *pane, const struct follow_flow *flow)
+{
+	char by[4 * CONTAINER_LABEL_LEN], rate[FORMAT_LEN], line[LAYOUT_LINE];
+
+	escape_text(by, sizeof(by), flow->by, ESCAPE_ASCII);
+	snprintf(line, sizeof(line), "displaced  %s by %.*s (an estimate)",
+		 format_rate(rate, (double)flow->bytes), LAYOUT_LINE / 2, by);
+	put(pane, ATTRIBUTE_NONE, line);
+}
+
+static void put_mark(struct pane *pane, const struct report *report,
+		     const struct row *row)
+{
+	char line[MARK_LINE];
+
+	if (!row->mark)
+		return;
+	mark_line(line, row->mark, report->frame.end_ns);
+	put(pane, ATTRIBUTE_BOLD, line);
+}
+
+static void put_followed(struct pane *pane, const struct follow *follow)
+{
+	uint32_t i;
+
+	for (i = 0; i < follow->nr_parts; i++)
+		put_part(pane, &follow->parts[i]);
+	for (i = 0; i < follow->nr_flows; i++)
+		put_flow(pane, &follow->flows[i]);
+	if (follow->newest)
+		put_milliseconds(pane, follow);
+}
+
+/* They are rows of processes, and a table as any other. */
+static void put_processes(struct screen *screen, const struct report *report,
+			  const struct row *row)
+{
+	const struct table_opts *whole = screen->opts;
+	struct table_opts opts = *whole;
+	struct report processes = *report;
+
+	if (!row->nr_children || row->child ||
+	    screen->lines + 2 > screen->opts->height)
+		return;
+	processes.frame.by = VIEW_PROCESS;
+	processes.frame.rows = report->frame.children + row->first_child;
+	processes.frame.nr_rows = row->nr_children;
+	opts.window = NULL;
+	screen->opts = &opts;
+	view_rows(screen, &processes);
+	screen->opts = whole;
+}
+
+/* Whose it is: by container, a process of one stands for itself. */
+static void put_title(struct pane *pane, const struct report *report,
+		      const struct row *row)
+{
+	char label[CONTAINER_LABEL_LEN], escaped[4 * CONTAINER_LABEL_LEN];
+	char process[CMT_COMM_LEN + 16], number[48] = "";
+
+	escape_text(escaped, sizeof(escaped), container_label(label, row),
+		    ESCAPE_ASCII);
+	if (row->is_cpu)
+		snprintf(number, sizeof(number), "cpu %u", row->cpu);
+	else if (report->frame.by == VIEW_DOMAIN)
+		snprintf(number, sizeof(number), "L3 domain %u", row->domain);
+	else if (report->frame.by == VIEW_CHANNEL)
+		snprintf(number, sizeof(number), "socket %u, channel %u",
+			 row->socket, row->channel);
+	put(pane, ATTRIBUTE_BOLD, number[0] ? number : escaped);
+	if (!row->pid)
+		return;
+	snprintf(process, sizeof(process), "%u %s", row->pid, row->comm);
+	put_name(pane, "process", process);
+}
+
+static void put_row(struct pane *pane, const struct report *report,
+		    const struct row *row)
+{
+	bool followed = row->culprit_id && row->culprit_id == report->follow.id;
+
+	put_title(pane, report, row);
+	put_mark(pane, report, row);
+	put_names(pane, row);
+	put_values(pane, row);
+	if (followed && report->limited)
+		put_limits(pane, &report->limits);
+	if (followed)
+		put_followed(pane, &report->follow);
+	if (row->trail)
+		put_minute(pane, row->trail, report->frame.end_ns);
+}
+
+void board_detail(struct board *board, struct screen *screen,
+		  const struct report *report, const struct row *row)
+{
+	struct pane all = { .screen = screen, .skip = UINT32_MAX };
+	struct pane pane = { .screen = screen };
+
+	if (!row) {
+		screen_line(screen, ATTRIBUTE_NONE,
+			    "this row is not there any more");
+		return;
+	}
+	put_row(&all, report, row);
+	if (board->detail_top >= all.lines)
+		board->detail_top = all.lines - 1;
+	pane.skip = board->detail_top;
+	put_row(&pane, report, row);
+	put_processes(screen, report, row);
+}

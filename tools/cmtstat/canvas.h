@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The cells of a terminal, as bytes: ASCII and glyphs.  Pure. */
+#ifndef TOOLS_CANVAS_H
+#define TOOLS_CANVAS_H
+
+#include <stdbool.h>
+
+#include "screen.h"
+
+struct canvas_cell {
+	unsigned char byte;
+	unsigned char attribute;	/* enum attribute */
+};
+
+struct canvas {
+	unsigned int width, height;
+	struct canvas_cell *cells;	/* row after row */
+};
+
+/* All spaces.  Returns 0 or -ENOMEM: the canvas has no cells then. */
+int canvas_size(struct canvas *canvas, unsigned int width, unsigned int height);
+void canvas_free(struct canvas *canvas);
+
+/* As screen.put; @to: a canvas.  What is beyond the edges is left out. */
+void canvas_put(void *to, unsigned int number, enum attribute attribute,
+		const char *line, size_t len);
+
+/* Row @number as text, without spaces at its end; @size: 4 bytes a column, and 1. */
+void canvas_text(const struct canvas *canvas, unsigned int number, bool unicode,
+		 char *buf, size_t size);
+
+#endif

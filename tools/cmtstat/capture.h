@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the rings of a device to the chunks of a recording. */
+#ifndef TOOLS_CAPTURE_H
+#define TOOLS_CAPTURE_H
+
+#include <stdbool.h>
+
+#include <cmt/cmt.h>
+#include <cmt/recording.h>
+
+struct capture {
+	struct cmt_device *dev;
+	struct cmt_reader *reader;
+	struct cmt_containers *names;
+	struct cmt_recorder *recorder;
+	struct cmt_record *records;	/* room for a batch */
+	uint64_t late;		/* records that were, when owners were asked for */
+	bool resync;		/* who owns what is to be asked again */
+	uint64_t looked_ns;
+	uint64_t flushed_ns;
+};
+
+struct capture_opts {
+	uint32_t counters;	/* as of struct config; 0: what was asked for stays */
+	cmt_recorder_fn write;
+	void *ctx;
+	uint32_t flags;		/* CMT_RECORDER_* */
+};
+
+/* @dev must outlive it.  Returns 0 or -errno; capture_close() in any case. */
+int capture_open(struct capture *capture, struct cmt_device *dev,
+		 const struct capture_opts *opts);
+void capture_close(struct capture *capture);
+
+/* A file begins, with who owns what.  Returns as cmt_recorder_begin(). */
+int capture_begin(struct capture *capture);
+
+/*
+ * Record what there is to read, for a bounded time, and what is due: once a second what is
+ * in no record.  Returns 1: there is more, 0, or -errno of cmt_reader_read() or what the
+ * write function returned.  Records that no memory was had for are counted, and no error.
+ */
+int capture_pump(struct capture *capture);
+
+/* Ask for what is in no record now.  Returns as capture_pump(). */
+int capture_look(struct capture *capture);
+
+/* How long to wait for the device at most before capture_pump(). */
+uint64_t capture_wait_ns(const struct capture *capture);
+
+struct capture_counts {
+	struct cmt_recorder_counts recorder;
+	struct cmt_reader_counts reader;
+};
+
+void capture_counts(const struct capture *capture, struct capture_counts *counts);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The flight recorder: the last minutes in memory, and in a file when somebody asks. */
+#include "record.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "asked.h"
+#include "caps.h"
+#include "capture.h"
+#include "clock.h"
+#include "errors.h"
+#include "format.h"
+#include "record_sync.h"
+#include "save.h"
+#include "signals.h"
+#include "trigger.h"
+
+#define AGAIN_NS 1000000000ULL	/* whoever asks sooner gets the last file */
+#define AFTER_NS 2000000000ULL	/* what comes of it is in the file of a rule, too */
+
+struct flight {
+	const struct record_config *config;
+	struct cmt_device *dev;
+	struct capture capture;
+	struct keep keep;
+	struct saves saves;
+	struct save *saving;	/* NULL: chunks are kept */
+	struct record_sync sync;
+	struct asked asked;
+	struct trigger trigger;
+	uint64_t saved_ns;	/* 0: never */
+	uint64_t nr_saves;
+	char last[NAME_MAX + 1];
+	uint64_t due_ns;	/* when to save for the rule; 0: none has fired */
+	char rule[TRIGGER_WHY];
+};
+
+static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
+{
+	struct flight *flight = ctx;
+
+	if (flight->saving)
+		return save_write(flight->saving, chunk);
+	return keep_add(&flight->keep, chunk);
+}
+
+/* All that is there until now.  Returns 0 or -errno. */
+static int write_save(struct flight *flight, struct save *save)
+{
+	int ret = capture_look(&flight->capture);
+
+	if (!ret)
+		ret = save_begin(save, &flight->saves, &flight->keep);
+	flight->saving = save;
+	if (!ret)
+		ret = cmt_recorder_index(flight->capture.recorder, save->places,
+					 save->nr_places);
+	flight->saving = NULL;
+	ret = save_finish(save, &flight->saves, ret);
+	if (!ret)
+		record_sync_hand(&flight->sync, save->fd);
+	return ret;
+}
+
+/* @why: who asked for it. */
+static int save_now(struct flight *flight, const char *why)
+{
+	char path[4 * PATH_MAX], size[FORMAT_LEN];
+	struct save save = { .fd = -1 };
+	int ret;
+
+	escape_text(path, sizeof(path), flight->saves.path, ESCAPE_ASCII);
+	ret = write_save(flight, &save);
+	if (ret) {
+		error_plain(stderr, RECORD_NAME ": cannot save to", path, ret);
+	} else {
+		flight->nr_saves++;
+		flight->saved_ns = clock_ns(CLOCK_MONOTONIC);
+		memcpy(flight->last, save.name, sizeof(save.name));
+		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
+			save.name, format_bytes(size, save.size), why);
+	}
+	save_close(&save);
+	return ret;
+}
+
+static bool is_recent(const struct flight *flight, uint64_t ns)
+{
+	return flight->saved_ns &&
+	       clock_ns(CLOCK_MONOTONIC) - flight->saved_ns < ns;
+}
+
+static int answer(struct flight *flight)
+{
+	char text[PATH_MAX + NAME_MAX + 16];
+	int ret = 0;
+
+	if (!asked_pending(&flight->asked))
+		return 0;
+	if (!is_recent(flight, AGAIN_NS))
+		ret = save_now(flight, "cmtctl save");
+	if (ret)
+		snprintf(text, sizeof(text), "error %s", strerror(-ret));
+	else
+		snprintf(text, sizeof(text), "saved %s/%s", flight->saves.path,
+			 flight->last);
+	asked_answer(&flight->asked, text);
+	return 0;
+}
+
+static void note_rule(struct flight *flight)
+{
+	const char *rule = trigger_pump(&flight->trigger);
+
+	if (!rule || flight->due_ns ||
+	    is_recent(flight, flight->config->distance_ns))
+		return;
+	snprintf(flight->rule, sizeof(flight->rule), "%s", rule);
+	flight->due_ns = clock_ns(CLOCK_MONOTONIC) + AFTER_NS;
+}
+
+static void save_for_rule(struct flight *flight)
+{
+	if (!flight->due_ns)
+		return;
+	flight->due_ns = 0;
+	save_now(flight, flight->rule);
+}
+
+/* A save that fails is said, and the recording goes on. */
+static void save_if_asked(struct flight *flight)
+{
+	if (signal_save && !is_recent(flight, AGAIN_NS)) {
+		signal_save = 0;
+		save_now(flight, "SIGUSR1");
+	}
+	answer(flight);
+	note_rule(flight);
+	if (clock_ns(CLOCK_MONOTONIC) >= flight->due_ns)
+		save_for_rule(flight);
+}
+
+static int wait_for(const struct flight *flight, bool more)
+{
+	struct pollfd fds[] = {
+		{ .fd = cmt_device_fd(flight->dev), .events = POLLIN },
+		{ .fd = flight->asked.fd, .events = POLLIN },
+	};
+	int ret = signals_poll(fds, 2, more ? 0 :
+			       capture_wait_ns(&flight->capture));
+
+	if (ret < 0)
+		return ret == -EINTR ? 0 : ret;
+	return fds[0].revents & (POLLERR | POLLHUP | POLLNVAL) ? -ENODEV : 0;
+}
+
+static bool is_over(const struct flight *flight, uint64_t begin_ns)
+{
+	return signal_stop || (flight->config->duration_ns &&
+			       clock_ns(CLOCK_MONOTONIC) - begin_ns >=
+			       flight->config->duration_ns);
+}
+
+static int run(struct flight *flight)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int ret = capture_begin(&flight->capture);
+
+	while (ret >= 0 && !is_over(flight, begin_ns)) {
+		ret = wait_for(flight, ret > 0);
+		if (!ret)
+			ret = capture_pump(&flight->capture);
+		if (ret >= 0)
+			save_if_asked(flight);
+	}
+	save_for_rule(flight);
+	return ret < 0 ? ret : 0;
+}
+
+static void summarize(const struct flight *flight)
+{
+	struct capture_counts counts;
+	char size[FORMAT_LEN];
+
+	capture_counts(&flight->capture, &counts);
+	fprintf(stderr, RECORD_NAME ": %llu records, %s in memory, %llu saves, %llu lost\n",
+		(unsigned long long)counts.recorder.records,
+		format_bytes(size, flight->keep.bytes),
+		(unsigned long long)flight->nr_saves,
+		(unsigned long long)(counts.reader.lost + counts.reader.late +
+				     counts.reader.malformed +
+				     counts.recorder.dropped +
+				     counts.recorder.refused_records));
+	if (flight->keep.short_of)
+		fprintf(stderr, RECORD_NAME ": --max-memory is too little for --keep: less was kept\n");
+}
+
+static int record(struct flight *flight)
+{
+	const struct record_config *config = flight->config;
+	const struct capture_opts opts = {
+		.counters = config->counters, .write = take_chunk,
+		.ctx = flight, .flags = CMT_RECORDER_NO_INDEX,
+	};
+	int ret = capture_open(&flight->capture, flight->dev, &opts);
+
+	if (!ret)
+		ret = trigger_open(&flight->trigger, config);
+	if (ret) {
+		error_reader(stderr, RECORD_NAME, ret);
+	} else {
+		signals_setup(false);
+		signals_take_save();
+		ret = run(flight);
+		if (!config->quiet)
+			summarize(flight);
+		if (ret)
+			error_plain(stderr, RECORD_NAME, ret == -ENODEV ?
+				    "the device is gone" : "stopped", ret);
+	}
+	trigger_close(&flight->trigger);
+	capture_close(&flight->capture);
+	return ret ? EXIT_RUNTIME : 0;
+}
+
+static int open_files(struct flight *flight)
+{
+	const struct record_config *config = flight->config;
+	int ret = saves_open(&flight->saves, config->directory,
+			     config->max_files);
+
+	if (ret) {
+		error_plain(stderr, RECORD_NAME ": --save-to",
+			    config->directory, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = asked_open(&flight->asked, config->socket);
+	if (ret) {
+		error_plain(stderr, RECORD_NAME ": --socket", config->socket, ret);
+		return EXIT_RUNTIME;
+	}
+	keep_begin(&flight->keep);
+	ret = record(flight);
+	keep_end(&flight->keep);
+	return ret;
+}
+
+/* Files are opened later, too: so all of it is done without capabilities. */
+static int open_device(struct flight *flight)
+{
+	const char *path = flight->config->device;
+	int ret = cmt_device_open(&flight->dev, path, 0);
+
+	if (ret) {
+		error_open(stderr, RECORD_NAME, path, false, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = trigger_device(&flight->trigger, flight->config);
+	if (!ret)
+		ret = caps_drop(false);
+	if (ret) {
+		error_plain(stderr, RECORD_NAME, "cannot begin", ret);
+		ret = EXIT_RUNTIME;
+	} else {
+		ret = open_files(flight);
+	}
+	trigger_close(&flight->trigger);
+	cmt_device_close(flight->dev);
+	return ret;
+}
+
+int flight_run(const struct record_config *config)
+{
+	struct flight flight = {
+		.config = config, .asked.fd = -1, .asked.peer = -1,
+		.saves.dir = -1,
+		.keep = { .span_ns = config->keep_ns,
+			  .max_bytes = config->max_memory },
+	};
+	int ret = record_sync_begin(&flight.sync);
+
+	if (ret) {
+		error_plain(stderr, RECORD_NAME, "cannot start a process", ret);
+		return EXIT_RUNTIME;
+	}
+	ret = open_device(&flight);
+	asked_close(&flight.asked);
+	saves_close(&flight.saves);
+	if (record_sync_end(&flight.sync) && !ret) {
+		fprintf(stderr, RECORD_NAME ": the disk did not take a file that was saved\n");
+		ret = EXIT_RUNTIME;
+	}
+	return ret;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One owner closely: its last milliseconds, its part in each L3 domain, who displaces it.  Pure. */
+#ifndef TOOLS_FOLLOW_H
+#define TOOLS_FOLLOW_H
+
+#include "rows.h"
+
+#define FOLLOW_SLOTS 512U
+#define FOLLOW_PARTS 16U	/* more domains than that are not shown */
+#define FOLLOW_FLOWS 3U
+#define FOLLOW_SLOT_NS 1000000ULL
+
+struct follow_part {
+	uint32_t domain;
+	double occupancy;	/* bytes; NAN: not known */
+	double rate;		/* bytes a second, of the last whole window; NAN: none yet */
+	uint64_t bytes;		/* in the window that goes on */
+};
+
+struct follow_flow {
+	char by[CONTAINER_LABEL_LEN];	/* raw bytes */
+	uint64_t bytes;		/* a second; an estimate */
+};
+
+struct follow {
+	uint64_t id;		/* cmt_culprit_id(); 0: nobody is followed */
+	uint64_t newest;	/* slot, of CLOCK_MONOTONIC; 0: none yet */
+	uint64_t window;	/* slot with which the parts' window began */
+	float occupancy[FOLLOW_SLOTS];	/* bytes, by slot modulo; NAN: not known */
+	float traffic[FOLLOW_SLOTS];	/* bytes a second; NAN: not read then */
+	uint32_t nr_parts;	/* 0: there is one domain only */
+	struct follow_part parts[FOLLOW_PARTS];
+	uint32_t nr_flows;
+	struct follow_flow flows[FOLLOW_FLOWS];
+};
+
+/* Begins anew with another one. */
+void follow_id(struct follow *follow, uint64_t id);
+
+/* A frame of one slot; slots that are left out are not known. */
+void follow_add(struct follow *follow, const struct cmt_usage_frame *frame);
+
+/* The values @age slots before the newest; NAN: not known. */
+double follow_occupancy(const struct follow *follow, unsigned int age);
+double follow_traffic(const struct follow *follow, unsigned int age);
+
+#endif

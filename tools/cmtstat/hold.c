@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hold.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns -ENOMEM where there was a text. */
+static int copy_text(const char **text)
+{
+	if (*text) {
+		*text = strdup(*text);
+		return *text ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* All texts are copied or NULL, also where it fails. */
+static int copy_container(struct cmt_container *to,
+			  const struct cmt_container *from)
+{
+	int ret = 0;
+
+	memcpy(to, from, from->sz && from->sz < sizeof(*to) ? from->sz :
+							      sizeof(*to));
+	ret |= copy_text(&to->path);
+	ret |= copy_text(&to->container_name);
+	ret |= copy_text(&to->pod_name);
+	ret |= copy_text(&to->pod_namespace);
+	ret |= copy_text(&to->image);
+	return ret;
+}
+
+/* A trail's key is only of use where trails are kept. */
+static void copy_trail(struct hold *hold, uint32_t i)
+{
+	struct row *row = &hold->rows[i];
+
+	if (!row->trail)
+		return;
+	hold->trails[i] = *row->trail;
+	hold->trails[i].key = (struct row_key){ 0 };
+	row->trail = &hold->trails[i];
+}
+
+static int copy_rows(struct hold *hold, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		struct row *row = &hold->rows[i];
+
+		copy_trail(hold, i);
+		if (!row->container)
+			continue;
+		hold->nr_containers = i + 1;
+		if (copy_container(&hold->containers[i], row->container))
+			return -ENOMEM;
+		row->container = &hold->containers[i];
+	}
+	return 0;
+}
+
+int hold_copy(struct hold *hold, const struct report *from)
+{
+	const struct frame *frame = &from->frame;
+	uint32_t nr = frame->nr_rows + frame->nr_children;
+
+	*hold = (struct hold){
+		.report = *from,
+		.rows = calloc(2 * (size_t)nr + 1, sizeof(struct row)),
+		.containers = calloc((size_t)nr + 1,
+				     sizeof(struct cmt_container)),
+		.trails = calloc((size_t)nr + 1, sizeof(struct trail)),
+	};
+	if (!hold->rows || !hold->containers || !hold->trails) {
+		hold_drop(hold);
+		return -ENOMEM;
+	}
+	memcpy(hold->rows, frame->rows, frame->nr_rows * sizeof(struct row));
+	if (frame->nr_children)
+		memcpy(hold->rows + frame->nr_rows, frame->children,
+		       frame->nr_children * sizeof(struct row));
+	hold->report.frame.rows = hold->rows;
+	hold->report.frame.children = hold->rows + frame->nr_rows;
+	hold->report.frame.flat = hold->rows + nr;
+	if (copy_rows(hold, nr)) {
+		hold_drop(hold);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void hold_drop(struct hold *hold)
+{
+	uint32_t i;
+
+	for (i = 0; hold->containers && i < hold->nr_containers; i++) {
+		struct cmt_container *c = &hold->containers[i];
+
+		free((char *)c->path);
+		free((char *)c->container_name);
+		free((char *)c->pod_name);
+		free((char *)c->pod_namespace);
+		free((char *)c->image);
+	}
+	free(hold->rows);
+	free(hold->containers);
+	free(hold->trails);
+	*hold = (struct hold){ 0 };
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report that stays while the next intervals are read: a frozen screen's. */
+#ifndef TOOLS_HOLD_H
+#define TOOLS_HOLD_H
+
+#include "history.h"
+#include "view.h"
+
+struct hold {
+	struct report report;	/* valid until hold_drop() */
+	struct row *rows;
+	struct cmt_container *containers;	/* of the rows, with texts of their own */
+	uint32_t nr_containers;
+	struct trail *trails;
+};
+
+/*
+ * Copy @from with its rows, children, containers and trails.  Returns 0 or -ENOMEM: there
+ * is nothing to drop then.
+ */
+int hold_copy(struct hold *hold, const struct report *from);
+void hold_drop(struct hold *hold);
+
+#endif

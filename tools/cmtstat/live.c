@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "live.h"
+
+#include "clock.h"
+#include "terminal.h"
+
+#define DRAW_NS 40000000ULL	/* no eye sees more of intervals that are shorter */
+
+void live_begin(struct live *live, const struct config *config, enum view by)
+{
+	*live = (struct live){
+		.board = {
+			.by = by, .light = config->light, .sort = config->sort,
+			.expand = config->expand, .filter = config->filter,
+			.top_rows = (uint32_t)config->top,
+			.interval_ns = config->interval_ns,
+		},
+	};
+	board_begin(&live->board);
+}
+
+static void drop_hold(struct live *live)
+{
+	if (live->held)
+		hold_drop(&live->hold);
+	live->held = false;
+}
+
+void live_end(struct live *live)
+{
+	drop_hold(live);
+	history_clear(&live->history);
+	canvas_free(&live->canvas);
+	board_end(&live->board);
+}
+
+bool live_take(struct live *live, struct report *report)
+{
+	if (live->board.frozen && live->held)
+		return false;
+	drop_hold(live);
+	/* of an interval that goes on, the most is of no second that is known */
+	if (!report->wanted_ns && report->frame.end_ns)
+		history_add(&live->history, &report->frame);
+	return true;
+}
+
+int live_draw(struct live *live, const struct report *report)
+{
+	unsigned int width, height;
+	int ret;
+
+	terminal_size(&width, &height);
+	ret = canvas_size(&live->canvas, width, height);
+	if (ret)
+		return ret;
+	live->drawn_ns = clock_ns(CLOCK_MONOTONIC);
+	live->due = false;
+	board_draw(&live->board, live->held ? &live->hold.report : report,
+		   &live->canvas);
+	return terminal_draw(&live->canvas);
+}
+
+int live_update(struct live *live, const struct report *report)
+{
+	if (clock_ns(CLOCK_MONOTONIC) - live->drawn_ns < DRAW_NS) {
+		live->due = true;
+		return 0;
+	}
+	return live_draw(live, report);
+}
+
+uint64_t live_wait_ns(const struct live *live)
+{
+	uint64_t since = clock_ns(CLOCK_MONOTONIC) - live->drawn_ns;
+
+	if (!live->due)
+		return UINT64_MAX;
+	return since < DRAW_NS ? DRAW_NS - since : 0;
+}
+
+/* Without memory, or with nothing to be kept, it goes on. */
+static void freeze(struct live *live, const struct report *report)
+{
+	/* a recording stands still itself */
+	if (live->board.replay)
+		return;
+	if (live->board.frozen && !live->held)
+		live->held = report && !hold_copy(&live->hold, report);
+	live->board.frozen &= live->held;
+}
+
+enum board_change live_keys(struct live *live, const struct report *report)
+{
+	enum board_change change, most = BOARD_NOTHING;
+	struct terminal_input input;
+	enum terminal_event event;
+	unsigned int nr = 0;
+
+	while (!live->board.quit && most != BOARD_REOPEN &&
+	       (event = terminal_read(&input)) != TERMINAL_NOTHING) {
+		change = event == TERMINAL_CLICK ?
+			 board_click(&live->board, input.column, input.line) :
+			 board_key(&live->board, input.key);
+		freeze(live, report);
+		most = change > most ? change : most;
+		nr++;
+	}
+	if (!nr)
+		terminal_keys_end();
+	if (most == BOARD_REOPEN) {
+		drop_hold(live);
+		history_clear(&live->history);
+	}
+	return most;
+}
+
+const struct report *live_last(const struct live *live,
+			       const struct report *report)
+{
+	return live->held ? &live->hold.report : report;
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "caps.h"
+#include "clock.h"
+#include "errors.h"
+#include "format.h"
+#include "launch.h"
+#include "record_sync.h"
+#include "record_view.h"
+#include "signals.h"
+
+#define COMMAND_NS	10000000ULL	/* between readings while a command runs */
+#define SECOND_NS	1000000000ULL
+#define SYNC_NS		250000000ULL
+
+struct session {
+	const struct record_config *config;
+	char **argv;		/* of the command; NULL: there is none */
+	struct cmt_device *dev;
+	struct capture capture;
+	struct record_file file;
+	struct record_sync sync;
+	struct launch launch;
+	bool progress;
+	int unstarted;		/* why the command did not start */
+	bool gone;		/* somebody removed the file */
+	int sync_err;
+	uint64_t begin_ns, end_ns;
+	uint64_t shown_ns, synced_ns;
+};
+
+/* "cmtstat record: FILE: why" */
+static int say_file(const struct session *session, int err)
+{
+	const char *why = record_file_why(err);
+	char path[4 * PATH_MAX];
+
+	escape_text(path, sizeof(path), session->file.path, ESCAPE_ASCII);
+	if (why)
+		fprintf(stderr, RECORD_NAME ": %s: %s\n", path, why);
+	else
+		error_plain(stderr, RECORD_NAME, path, err);
+	return EXIT_RUNTIME;
+}
+
+static struct record_summary summarize(const struct session *session)
+{
+	struct record_summary summary = { .file = &session->file };
+
+	capture_counts(&session->capture, &summary.counts);
+	summary.elapsed_ns = (session->end_ns ? session->end_ns :
+			      clock_ns(CLOCK_MONOTONIC)) - session->begin_ns;
+	return summary;
+}
+
+static void show_progress(struct session *session)
+{
+	const struct record_summary summary = summarize(session);
+
+	record_progress(stderr, &summary);
+}
+
+/* What was written is on the disk a little later, and the file is still there. */
+static int look_after_file(struct session *session)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret;
+
+	if (now - session->synced_ns >= SYNC_NS) {
+		session->synced_ns = now;
+		ret = record_sync_ask(&session->sync, session->file.fd);
+		session->sync_err = ret ? ret : session->sync_err;
+	}
+	if (now - session->shown_ns < SECOND_NS)
+		return 0;
+	session->shown_ns = now;
+	if (session->progress)
+		show_progress(session);
+	session->gone = record_file_removed(&session->file);
+	return session->gone ? -ENOENT : session->sync_err;
+}
+
+/* The recording goes on in another file. */
+static int rotate(struct session *session)
+{
+	int ret = cmt_recorder_end(session->capture.recorder);
+
+	if (!ret)
+		ret = record_sync_hand(&session->sync, session->file.fd);
+	if (!ret)
+		ret = record_file_rotate(&session->file);
+	return ret ? ret : capture_begin(&session->capture);
+}
+
+/* Returns 1: there is more to read, 0, or -errno. */
+static int pump(struct session *session)
+{
+	int more = capture_pump(&session->capture);
+	int ret = more < 0 ? more : 0;
+
+	if (!ret && record_file_full(&session->file))
+		ret = rotate(session);
+	if (!ret)
+		ret = look_after_file(session);
+	return ret ? ret : more;
+}
+
+static uint64_t wait_limit(const struct session *session)
+{
+	uint64_t limit = capture_wait_ns(&session->capture);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t end = session->begin_ns + session->config->duration_ns;
+
+	if (!session->config->duration_ns || now + limit < end)
+		return limit;
+	return end > now ? end - now : 0;
+}
+
+static bool is_over(const struct session *session)
+{
+	uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - session->begin_ns;
+
+	return signal_stop || (session->config->duration_ns &&
+			       elapsed >= session->config->duration_ns);
+}
+
+static int wait_for(const struct session *session, bool more)
+{
+	struct pollfd fd = {
+		.fd = cmt_device_fd(session->dev), .events = POLLIN,
+	};
+	int ret = signals_poll(&fd, 1, more ? 0 : wait_limit(session));
+
+	if (ret < 0)
+		return ret == -EINTR ? 0 : ret;
+	return fd.revents & (POLLERR | POLLHUP | POLLNVAL) ? -ENODEV : 0;
+}
+
+static int run_loop(struct session *session)
+{
+	int ret = 0;
+
+	while (ret >= 0 && !is_over(session)) {
+		ret = wait_for(session, ret > 0);
+		if (!ret)
+			ret = pump(session);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* A recording that fails ends, and the command goes on. */
+static int run_command(struct session *session)
+{
+	int ret = launch_start(&session->launch), err = 0;
+
+	if (ret) {
+		session->unstarted = ret;
+		return 0;
+	}
+	do {
+		ret = launch_wait(&session->launch,
+				  err ? SECOND_NS : COMMAND_NS);
+		if (!err && ret >= 0)
+			err = pump(session);
+		err = err > 0 ? 0 : err;
+	} while (!ret);
+	return err ? err : ret < 0 ? ret : 0;
+}
+
+/* What the rings have at the end belongs to the recording. */
+static int finish(struct session *session, int ret)
+{
+	int err = 0;
+
+	session->end_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!ret)
+		err = capture_pump(&session->capture);
+	if (err >= 0 && !session->file.err)
+		err = capture_look(&session->capture);
+	if (!session->file.err)
+		err = cmt_recorder_end(session->capture.recorder);
+	if (session->progress)
+		record_progress_end(stderr);
+	return ret ? ret : err < 0 ? err : 0;
+}
+
+static int say_stopped(const struct session *session, int ret)
+{
+	if (session->gone)
+		fprintf(stderr, RECORD_NAME ": the file was removed, so the recording has ended\n");
+	else if (session->file.err)
+		say_file(session, session->file.err);
+	else if (session->sync_err)
+		error_plain(stderr, RECORD_NAME, "the disk did not take what was written",
+			    session->sync_err);
+	else
+		error_plain(stderr, RECORD_NAME, ret == -ENODEV ?
+			    "the device is gone" : "stopped", ret);
+	if (session->file.err)
+		fprintf(stderr, RECORD_NAME ": the recording ends there, and is complete up to its last chunk\n");
+	return EXIT_RUNTIME;
+}
+
+static int end_session(struct session *session, int ret)
+{
+	struct record_summary summary;
+	int err;
+
+	ret = finish(session, ret);
+	err = record_sync_end(&session->sync);
+	if (!session->sync_err)
+		session->sync_err = err;
+	summary = summarize(session);
+	err = record_file_close(&session->file);
+	if (!session->sync_err)
+		session->sync_err = err;
+	if (!session->config->quiet)
+		record_summary(stderr, &summary);
+	record_losses(stderr, &summary);
+	if (!ret)
+		ret = session->sync_err;
+	return ret ? say_stopped(session, ret) : 0;
+}
+
+static int exit_status(const struct session *session, int ret)
+{
+	int status = session->launch.status;
+
+	if (!session->argv || !session->launch.end_ns)
+		return ret;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status) ? WEXITSTATUS(status) : ret;
+}
+
+static int cannot_run(const struct session *session, int err)
+{
+	char name[4 * LINE_MAX];
+
+	escape_text(name, sizeof(name), session->argv[0], ESCAPE_ASCII);
+	error_plain(stderr, RECORD_NAME, name, err);
+	return err == -ENOENT ? 127 : 126;
+}
+
+static int run(struct session *session)
+{
+	int ret;
+
+	session->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	ret = record_file_clear(&session->file);
+	if (ret)
+		return say_file(session, ret);
+	ret = capture_begin(&session->capture);
+	if (!ret && !session->argv)
+		ret = run_loop(session);
+	else if (!ret)
+		ret = run_command(session);
+	ret = end_session(session, ret);
+	return session->unstarted ? cannot_run(session, session->unstarted) :
+				    exit_status(session, ret);
+}
+
+static int open_capture(struct session *session)
+{
+	const struct capture_opts opts = {
+		.counters = session->config->counters,
+		.write = record_file_write, .ctx = &session->file,
+	};
+	int ret = capture_open(&session->capture, session->dev, &opts);
+
+	if (ret) {
+		error_reader(stderr, RECORD_NAME, ret);
+		ret = EXIT_RUNTIME;
+	} else {
+		/* the limit of a file's size is an error of write(2) */
+		signal(SIGXFSZ, SIG_IGN);
+		if (!session->argv)
+			signals_setup(false);
+		ret = run(session);
+	}
+	capture_close(&session->capture);
+	return ret;
+}
+
+static int drop_caps(void)
+{
+	int ret = caps_drop(false);
+
+	if (ret)
+		error_plain(stderr, RECORD_NAME, "cannot drop capabilities", ret);
+	return ret;
+}
+
+/* A command has an RMID of its own, as with cmtstat -- COMMAND. */
+static int register_command(const struct session *session)
+{
+	int ret = caps_drop(true);
+
+	if (!ret)
+		ret = cmt_register(session->dev, CMT_OWNER_PROCESS,
+				   (uint64_t)session->launch.anchor,
+				   CMT_ATTACH_CHILDREN, NULL);
+	if (ret)
+		error_reason(stderr, RECORD_NAME, "cannot measure a command",
+			     CMT_CALL_ATTACH, ret, NULL);
+	return ret;
+}
+
+/* Rotation opens files later, without capabilities: say so before it is needed. */
+static int check_directory(const struct session *session)
+{
+	char path[PATH_MAX], *slash;
+
+	if (!session->config->max_bytes)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s", session->file.path) >= PATH_MAX)
+		return say_file(session, -ENAMETOOLONG);
+	slash = strrchr(path, '/');
+	if (slash)
+		slash[slash == path] = '\0';
+	if (!access(slash ? path : ".", W_OK | X_OK))
+		return 0;
+	fprintf(stderr, RECORD_NAME ": --max-size: no file can be begun in the directory of FILE without capabilities, which are dropped\n");
+	return -errno;
+}
+
+/*
+ * Who was given capabilities by the program's file opens with his own rights; root's are
+ * his own, and reach into other people's directories.
+ */
+static int open_files(struct session *session)
+{
+	bool lent = getauxval(AT_SECURE);
+	int ret = lent ? 0 : record_file_open(&session->file);
+
+	if (ret)
+		return say_file(session, ret);
+	if (session->argv && register_command(session))
+		return EXIT_RUNTIME;
+	if (drop_caps())
+		return EXIT_RUNTIME;
+	ret = lent ? record_file_open(&session->file) : 0;
+	if (ret)
+		return say_file(session, ret);
+	return check_directory(session) ? EXIT_RUNTIME : open_capture(session);
+}
+
+static int open_device(struct session *session)
+{
+	bool control = session->argv;
+	const char *path = session->config->device;
+	int ret = cmt_device_open(&session->dev, path,
+				  control ? CMT_OPEN_CONTROL : 0);
+
+	if (ret) {
+		error_open(stderr, RECORD_NAME, path, control, ret);
+		return EXIT_RUNTIME;
+	}
+	ret = open_files(session);
+	record_file_close(&session->file);
+	cmt_device_close(session->dev);
+	return ret;
+}
+
+/* Processes are forked before there is a device that they would have, too. */
+static int record(struct session *session)
+{
+	int ret = record_sync_begin(&session->sync);
+
+	if (!ret && session->argv)
+		ret = launch_prepare(&session->launch, session->argv);
+	if (ret) {
+		error_plain(stderr, RECORD_NAME, "cannot start a process", ret);
+		record_sync_end(&session->sync);
+		return EXIT_RUNTIME;
+	}
+	ret = open_device(session);
+	if (session->argv)
+		launch_finish(&session->launch);
+	record_sync_end(&session->sync);
+	return ret;
+}
+
+static int check_flight(const struct record_config *config, bool command)
+{
+	const char *why = NULL;
+
+	if (!config->keep_ns)
+		why = "--save-to, --max-memory, --on, --distance, --socket: only with --keep";
+	else if (config->output || command || config->max_bytes || config->force)
+		why = "--keep: not with --output, --force, --max-size or a command";
+	else if (!config->directory)
+		why = "--keep: where to? --save-to says it";
+	return why ? options_usage(&record_program, stderr, "%s", why) : 0;
+}
+
+static int check(const struct record_config *config, int argc, char **argv)
+{
+	bool dashes = !strcmp(argv[optind - 1], "--");
+
+	if (optind < argc && !dashes)
+		return options_usage(&record_program, stderr,
+				     "%s: takes no operands; a command follows --",
+				     argv[optind]);
+	if (dashes && optind == argc)
+		return options_usage(&record_program, stderr,
+				     "--: no command follows");
+	if (config->bad_rule)
+		return options_usage(&record_program, stderr, "--on: %s",
+				     config->bad_rule);
+	if (config->keep_ns || config->flight_given)
+		return check_flight(config, dashes);
+	if (!config->output)
+		return options_usage(&record_program, stderr,
+				     "--output: which file?");
+	if (!strcmp(config->output, "-"))
+		return options_usage(&record_program, stderr,
+				     "--output -: only to a file");
+	if (config->max_files_given && !config->max_bytes)
+		return options_usage(&record_program, stderr,
+				     "--max-files: only with --max-size");
+	return 0;
+}
+
+int record_main(int argc, char **argv)
+{
+	struct record_config config = record_defaults;
+	struct session session = { .config = &config, .file.fd = -1 };
+	int status;
+
+	if (!subcommand_parse(&record_program, &config, argc, argv, &status))
+		return status;
+	status = check(&config, argc, argv);
+	if (status)
+		return status;
+	if (config.keep_ns)
+		return flight_run(&config);
+	session.argv = optind < argc ? argv + optind : NULL;
+	session.progress = !config.quiet && isatty(STDERR_FILENO);
+	session.file.path = config.output;
+	session.file.max_bytes = config.max_bytes;
+	session.file.max_files = config.max_files;
+	session.file.force = config.force;
+	return record(&session);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cmtstat record was asked to do. */
+#ifndef TOOLS_RECORD_H
+#define TOOLS_RECORD_H
+
+#include "rule.h"
+#include "subcommands.h"
+
+#define RECORD_NAME "cmtstat record"
+
+struct record_config {
+	const char *output;	/* NULL: not given */
+	bool force;		/* what is there is replaced */
+	bool quiet;
+	uint64_t duration_ns;	/* 0: until a signal, or the command's end */
+	uint64_t max_bytes;	/* of a file; 0: no limit */
+	uint64_t max_files;	/* with the one that is written */
+	bool max_files_given;
+	uint32_t counters;	/* as of struct config */
+	/* A flight recorder: */
+	uint64_t keep_ns;	/* 0: it is none */
+	uint64_t max_memory;
+	const char *directory;	/* saves go there */
+	const char *socket;	/* cmtctl save asks there; NULL: not */
+	uint64_t distance_ns;	/* between saves for rules */
+	struct rule rules[RULES];
+	uint32_t nr_rules;
+	const char *bad_rule;	/* why one is none */
+	bool flight_given;	/* an option that only a flight recorder has */
+	const char *device;	/* NULL: the default */
+};
+
+extern const struct record_config record_defaults;
+
+/* A flight recorder, until a signal ends it.  Returns what to exit with. */
+int flight_run(const struct record_config *config);
+
+#endif

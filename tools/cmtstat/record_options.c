@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record.h"
+
+#include <errno.h>
+
+#include "cmtstat.h"
+
+#define SECOND_NS	1000000000ULL
+#define DURATION_MAX_NS	(366 * 86400 * SECOND_NS)
+#define SIZE_MIN	(1ULL << 16)
+#define SIZE_MAX_BYTES	(1ULL << 50)
+
+/* cmtstat_defaults.counters */
+const struct record_config record_defaults = {
+	.max_files = 8,
+	.max_memory = 32 << 20,
+	.distance_ns = 60 * SECOND_NS,
+	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
+		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
+};
+
+static int set_output(void *config, const char *value)
+{
+	((struct record_config *)config)->output = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_force(void *config, const char *value)
+{
+	(void)value;
+	((struct record_config *)config)->force = true;
+	return 0;
+}
+
+static int set_duration(void *config, const char *value)
+{
+	return parse_span(value, 1000000, DURATION_MAX_NS,
+			  &((struct record_config *)config)->duration_ns);
+}
+
+static int set_max_size(void *config, const char *value)
+{
+	return parse_size(value, SIZE_MIN, SIZE_MAX_BYTES,
+			  &((struct record_config *)config)->max_bytes);
+}
+
+static int set_max_files(void *config, const char *value)
+{
+	((struct record_config *)config)->max_files_given = true;
+	return parse_u64(value, 1, 9999,
+			 &((struct record_config *)config)->max_files);
+}
+
+static int set_no_counters(void *config, const char *value)
+{
+	(void)value;
+	((struct record_config *)config)->counters = 0;
+	return 0;
+}
+
+static int set_device(void *config, const char *value)
+{
+	((struct record_config *)config)->device = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_quiet(void *config, const char *value)
+{
+	(void)value;
+	((struct record_config *)config)->quiet = true;
+	return 0;
+}
+
+static int set_keep(void *config, const char *value)
+{
+	return parse_span(value, SECOND_NS, 86400 * SECOND_NS,
+			  &((struct record_config *)config)->keep_ns);
+}
+
+static int set_max_memory(void *config, const char *value)
+{
+	((struct record_config *)config)->flight_given = true;
+	return parse_size(value, 1 << 20, 1ULL << 40,
+			  &((struct record_config *)config)->max_memory);
+}
+
+static int set_directory(void *config, const char *value)
+{
+	((struct record_config *)config)->flight_given = true;
+	((struct record_config *)config)->directory = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_socket(void *config, const char *value)
+{
+	((struct record_config *)config)->flight_given = true;
+	((struct record_config *)config)->socket = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_distance(void *config, const char *value)
+{
+	((struct record_config *)config)->flight_given = true;
+	return parse_span(value, SECOND_NS, 30 * 86400 * SECOND_NS,
+			  &((struct record_config *)config)->distance_ns);
+}
+
+/* What is wrong with it is said by who has read all options. */
+static int add_rule(void *config, const char *value)
+{
+	struct record_config *to = config;
+	const char *why = "there are too many";
+
+	to->flight_given = true;
+	if (to->nr_rules < RULES)
+		why = rule_parse(value, &to->rules[to->nr_rules++]);
+	if (why && !to->bad_rule)
+		to->bad_rule = why;
+	return 0;
+}
+
+enum {
+	KEY_KEEP = OPTION_LONG_ONLY + 1,
+	KEY_MAX_MEMORY,
+	KEY_SAVE_TO,
+	KEY_ON,
+	KEY_DISTANCE,
+	KEY_SOCKET,
+	KEY_MAX_FILES,
+};
+
+static const struct option_spec options[] = {
+	{ 'o', "output", "FILE", "the file to record to", "a path", set_output,
+	  WORDS_FILES },
+	{ 'f', "force", NULL, "replace files that are there",
+	  NULL, set_force, NULL },
+	{ 't', "duration", "TIME", "end after 90, 90s, 10m, 2h",
+	  "a time such as 90s, 10m or 2h, of at most 366 days", set_duration,
+	  NULL },
+	{ 'm', "max-size", "SIZE",
+	  "of a file; then FILE becomes FILE.1, that FILE.2, and FILE begins anew",
+	  "a size such as 64M or 2G, of at least 64K", set_max_size, NULL },
+	{ KEY_MAX_FILES, "max-files", "N",
+	  "with --max-size: keep N files, FILE included, default 8; with --keep: N saves",
+	  "a whole number from 1 to 9999", set_max_files, NULL },
+	{ KEY_KEEP, "keep", "TIME",
+	  "no -o: keep the last TIME in memory, and save it when asked: SIGUSR1, cmtctl save, --on",
+	  "a time such as 10m, from 1s to 1d", set_keep, NULL },
+	{ KEY_MAX_MEMORY, "max-memory", "SIZE",
+	  "with --keep: in at most so much memory, default 32M",
+	  "a size such as 32M, of at least 1M", set_max_memory, NULL },
+	{ KEY_SAVE_TO, "save-to", "DIRECTORY",
+	  "with --keep: where files are saved; the newest --max-files stay",
+	  "a path", set_directory, WORDS_FILES },
+	{ KEY_ON, "on", "RULE",
+	  "with --keep: save when it begins to hold: culprit, 'occupancy GLOB > 20M', 'bandwidth GLOB < 1G'",
+	  "a rule", add_rule, "culprit" },
+	{ KEY_DISTANCE, "distance", "TIME",
+	  "with --on: save no more often than that, default 1m",
+	  "a time such as 5m, from 1s to 30d", set_distance, NULL },
+	{ KEY_SOCKET, "socket", "PATH", "with --keep: where cmtctl save asks",
+	  "a path", set_socket, WORDS_FILES },
+	{ 'C', "no-counters", NULL,
+	  "leave the processor's counters and the memory channels alone",
+	  NULL, set_no_counters, NULL },
+	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt", "a path",
+	  set_device, WORDS_FILES },
+	{ 'q', "quiet", NULL, "no progress and no summary: errors only",
+	  NULL, set_quiet, NULL },
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
+	{ .name = NULL },
+};
+
+const struct program record_program = {
+	.name = RECORD_NAME,
+	.synopsis = "-o FILE | --keep TIME [options] [-- COMMAND [ARGS]]",
+	.about = "Keep all that is measured in a file, for cmtstat replay; until Ctrl-C, or while COMMAND runs.\n",
+	.strict = true,
+	.options = options,
+	.more = "The sampling interval is the module's: see cmtctl interval.\n",
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a recorder says while it records, and at its end. */
+#ifndef TOOLS_RECORD_VIEW_H
+#define TOOLS_RECORD_VIEW_H
+
+#include <stdio.h>
+
+#include "capture.h"
+#include "record_file.h"
+
+struct record_summary {
+	struct capture_counts counts;
+	const struct record_file *file;
+	uint64_t elapsed_ns;
+};
+
+/* One line that replaces the one before it, without its end. */
+void record_progress(FILE *out, const struct record_summary *summary);
+
+/* It is cleared. */
+void record_progress_end(FILE *out);
+
+void record_summary(FILE *out, const struct record_summary *summary);
+
+/* What is not in the recording, and should be: on a quiet recorder's output, too. */
+void record_losses(FILE *out, const struct record_summary *summary);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recording in place of a device: where in it the reader is, and how fast it goes on. */
+#ifndef TOOLS_REPLAY_H
+#define TOOLS_REPLAY_H
+
+#include <stdbool.h>
+
+#include <cmt/cmt.h>
+#include <cmt/recording.h>
+
+#define REPLAY_NAME "cmtstat replay"
+#define REPLAY_SPEED_MAX 1000000.0
+
+/* A moment of a recording, as it was asked for. */
+struct replay_time {
+	enum {
+		REPLAY_UNSET,	/* its begin, or its end */
+		REPLAY_OFFSET,	/* ns after its begin; below 0: before its end */
+		REPLAY_REALTIME,	/* ns since 1970 */
+		REPLAY_DAYTIME,	/* ns since midnight UTC of the day of its begin */
+	} kind;
+	int64_t ns;
+};
+
+/* What the last state says that was read. */
+struct replay_state {
+	bool known;		/* there was one */
+	bool stats_known;
+	struct cmt_stats stats;
+	uint32_t scope;
+	uint32_t counters;
+	char counters_reason[CMT_REASON_LEN];
+	bool pending_known;
+	uint32_t pending, attached_pending;
+};
+
+struct replay {
+	const char *path;
+	int fd;
+	struct cmt_recording *recording;
+	struct cmt_recording_about about;
+	const struct cmt_info *info;
+	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC of the recording */
+	double speed;		/* 1: as recorded; 0: as fast as it goes */
+	bool paused;
+	unsigned int steps;	/* intervals to show all the same */
+	bool ended;
+	uint64_t interval_ns;	/* of the usage: when the next one is expected */
+	uint64_t shown_ns;	/* end of the last interval that was due; 0: none */
+	bool anchored;		/* else the next interval is due: */
+	uint64_t anchor_ns;	/* CLOCK_MONOTONIC of the recording, */
+	uint64_t anchor_now_ns;	/* and of this machine, at which it was due */
+	bool clock_known;
+	int64_t offset_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, recorded */
+	uint64_t gaps;		/* slots with records missing, so far */
+	uint64_t lost;		/* records, so far */
+	struct replay_state state;
+};
+
+/* "+90s", "90s", "-5m", "12:30:05", "2026-11-23T12:30:05Z"; a space for T, no Z.  Returns
+ * 0 or -EINVAL.
+ */
+int replay_time_parse(const char *text, struct replay_time *time);
+
+/* Returns 0 or -errno; replay_close() in any case.  replay_why() explains it. */
+int replay_open(struct replay *replay, const char *path);
+
+/* The file that @from has open, read by itself; also without the rights to open it. */
+int replay_open_again(struct replay *replay, const struct replay *from);
+void replay_close(struct replay *replay);
+
+/* Why replay_open() failed; NULL: strerror(3) says it all. */
+const char *replay_why(const struct replay *replay, int err, char buf[128]);
+
+/* CLOCK_MONOTONIC of the recording.  Returns -EINVAL: a clock time, and its clock is not
+ * known; else 0.
+ */
+int replay_moment(const struct replay *replay, const struct replay_time *time,
+		  uint64_t *ns);
+
+/* Go on at @from_ns, with another usage. */
+int replay_seek(struct replay *replay, uint64_t from_ns);
+
+/* Returns 1: *@frame is due, 0: none is yet, or the end was reached, or -errno. */
+int replay_pump(struct replay *replay, struct cmt_usage *usage,
+		const struct cmt_usage_frame **frame);
+
+/* UINT64_MAX: nothing comes. */
+uint64_t replay_wait_ns(const struct replay *replay);
+
+void replay_pause(struct replay *replay, bool paused);
+void replay_set_speed(struct replay *replay, double speed);
+
+/* What is missing, in words; "": nothing is known to be. */
+void replay_losses(struct replay *replay, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "replay.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "caps.h"
+#include "errors.h"
+#include "format.h"
+#include "session.h"
+#include "subcommands.h"
+#include "why.h"
+
+static int say_unread(const struct replay *replay, int err)
+{
+	char path[4 * PATH_MAX], buf[128];
+	const char *why = replay_why(replay, err, buf);
+
+	escape_text(path, sizeof(path), replay->path, ESCAPE_ASCII);
+	if (why)
+		fprintf(stderr, REPLAY_NAME ": %s: %s\n", path, why);
+	else
+		error_plain(stderr, REPLAY_NAME, path, err);
+	return EXIT_RUNTIME;
+}
+
+/* What is missing is in no frame's way: it is said, and no failure. */
+static void say_losses(struct replay *replay)
+{
+	char losses[256];
+
+	replay_losses(replay, losses, sizeof(losses));
+	if (losses[0])
+		fprintf(stderr, REPLAY_NAME ": something is missing: %s\n",
+			losses);
+	if (!(replay->about.flags & CMT_RECORDING_COMPLETE))
+		fprintf(stderr, REPLAY_NAME ": the recording was not ended: it was cut off, or goes on\n");
+}
+
+static int no_clock(const char *option)
+{
+	fprintf(stderr, REPLAY_NAME ": %s: the recording does not say what time it was: give an offset, such as +90s\n",
+		option);
+	return EXIT_RUNTIME;
+}
+
+/* Times of the command line to those of the recording. */
+static int place(const struct config *config, struct replay *replay)
+{
+	if (config->from.kind != REPLAY_UNSET &&
+	    replay_moment(replay, &config->from, &replay->from_ns))
+		return no_clock("--from");
+	if (config->to.kind != REPLAY_UNSET &&
+	    replay_moment(replay, &config->to, &replay->to_ns))
+		return no_clock("--to");
+	if (replay->from_ns < replay->about.start_ns)
+		replay->from_ns = replay->about.start_ns;
+	if (replay->from_ns > replay->about.end_ns) {
+		fprintf(stderr, REPLAY_NAME ": --from: the recording has ended by then: it has %.3f s\n",
+			(double)(replay->about.end_ns - replay->about.start_ns) / 1e9);
+		return EXIT_RUNTIME;
+	}
+	if (replay->to_ns > replay->from_ns)
+		return 0;
+	fprintf(stderr, REPLAY_NAME ": --to: that is not after the begin\n");
+	return EXIT_RUNTIME;
+}
+
+static int show(const struct config *config, struct replay *replay)
+{
+	int ret;
+
+	if (!replay->about.start_ns) {
+		fprintf(stderr, REPLAY_NAME ": there is no record in it\n");
+		return 0;
+	}
+	ret = place(config, replay);
+	if (ret)
+		return ret;
+	ret = config->why ? why_replay(config, replay) :
+			    session_replay(config, replay);
+	say_losses(replay);
+	return ret;
+}
+
+static int check(struct config *config, int argc, char **argv)
+{
+	const char *why = config->why ? why_misplaced(config) : NULL;
+
+	if (optind != argc - 1)
+		return options_usage(&replay_program, stderr, "%s",
+				     optind < argc ? "one file at a time" :
+						     "which file?");
+	if (!why && config->why && (config->speed_given && config->speed > 0))
+		why = "--why: not with --speed: it is as fast as it can be";
+	if (!why && config->expand && config->by != VIEW_CONTAINER)
+		why = "--expand: only --by container";
+	(void)argv;
+	return why ? options_usage(&replay_program, stderr, "%s", why) : 0;
+}
+
+int replay_main(int argc, char **argv)
+{
+	struct config config = cmtstat_defaults;
+	struct replay replay;
+	int status, ret;
+
+	if (!subcommand_parse(&replay_program, &config, argc, argv, &status))
+		return status;
+	status = check(&config, argc, argv);
+	if (status)
+		return status;
+	ret = replay_open(&replay, argv[optind]);
+	if (!ret)
+		ret = caps_drop(false);
+	status = ret ? say_unread(&replay, ret) : show(&config, &replay);
+	replay_close(&replay);
+	return status;
+}

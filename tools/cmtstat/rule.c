@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rule.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "options.h"
+
+#define LIMIT_MAX (1ULL << 50)
+
+/* The next word to @word.  Returns what follows it, or NULL: it is too long, or none. */
+static const char *next_word(const char *text, char *word, size_t size)
+{
+	size_t len;
+
+	text += strspn(text, " \t");
+	len = strcspn(text, " \t");
+	if (!len || len >= size)
+		return NULL;
+	memcpy(word, text, len);
+	word[len] = '\0';
+	return text + len;
+}
+
+static const char *parse_kind(const char *word, struct rule *rule)
+{
+	if (!strcmp(word, "occupancy"))
+		rule->kind = RULE_OCCUPANCY;
+	else if (!strcmp(word, "bandwidth"))
+		rule->kind = RULE_BANDWIDTH;
+	else
+		return "a rule begins with culprit, occupancy or bandwidth";
+	return NULL;
+}
+
+static const char *parse_limit(const char *text, struct rule *rule)
+{
+	char word[32];
+	uint64_t limit;
+
+	text = next_word(text, word, sizeof(word));
+	if (!text || (strcmp(word, ">") && strcmp(word, "<")))
+		return "behind the container's name must be > or <, with spaces around it";
+	rule->below = *word == '<';
+	text = next_word(text, word, sizeof(word));
+	if (!text || parse_size(word, 0, LIMIT_MAX, &limit))
+		return "the limit must be a number of bytes, such as 20M";
+	if (text[strspn(text, " \t")])
+		return "nothing may follow the limit";
+	rule->limit = (double)limit;
+	return NULL;
+}
+
+const char *rule_parse(const char *text, struct rule *rule)
+{
+	const char *why;
+	char word[16];
+
+	*rule = (struct rule){ .text = text, .kind = RULE_CULPRIT };
+	text = next_word(text, word, sizeof(word));
+	if (text && !strcmp(word, "culprit"))
+		return text[strspn(text, " \t")] ? "nothing may follow culprit" : NULL;
+	why = parse_kind(text ? word : "", rule);
+	if (why)
+		return why;
+	text = next_word(text, rule->glob, sizeof(rule->glob));
+	if (!text)
+		return "the name or a pattern of a container is missing";
+	return parse_limit(text, rule);
+}
+
+static bool is_of(const struct rule *rule, const struct cmt_usage_row *row)
+{
+	char buf[CONTAINER_LABEL_LEN];
+	const char *label = usage_row_label(buf, row), *rest;
+
+	if (row->kind != CMT_USAGE_OWNER)
+		return false;
+	rest = strchr(label, ':');
+	return !fnmatch(rule->glob, label, 0) ||
+	       (rest && !fnmatch(rule->glob, rest + 1, 0));
+}
+
+/* A value that is not known is on no side; a lower bound may be above only. */
+static bool is_beyond(const struct rule *rule, bool known, bool partial,
+		      double value)
+{
+	if (!known || (rule->below && partial))
+		return false;
+	return rule->below ? value < rule->limit : value > rule->limit;
+}
+
+static bool holds_for(const struct rule *rule, const struct cmt_usage_row *row)
+{
+	if (!is_of(rule, row))
+		return false;
+	if (rule->kind == RULE_BANDWIDTH)
+		return is_beyond(rule, row->total.known, row->total.partial,
+				 row->total.rate);
+	return is_beyond(rule, row->occupancy.known, row->occupancy.partial,
+			 (double)row->occupancy.last_bytes);
+}
+
+bool rule_fires(struct rule *rule, const struct cmt_usage_frame *frame)
+{
+	bool held = rule->holds;
+
+	if (rule->kind == RULE_CULPRIT)
+		return false;
+	rule->holds = false;
+	for (uint32_t i = 0; i < frame->nr_rows && !rule->holds; i++)
+		rule->holds = holds_for(rule, cmt_usage_row_at(frame, i));
+	return rule->holds && !held;
+}

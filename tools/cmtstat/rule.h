@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When a flight recorder saves by itself.  Pure. */
+#ifndef TOOLS_RULE_H
+#define TOOLS_RULE_H
+
+#include <cmt/usage.h>
+
+#include "rows.h"
+
+#define RULES 8U
+
+struct rule {
+	const char *text;	/* as it was given */
+	enum {
+		RULE_CULPRIT,		/* somebody takes something from somebody */
+		RULE_OCCUPANCY,		/* bytes at the end of a second */
+		RULE_BANDWIDTH,		/* bytes a second, total */
+	} kind;
+	char glob[CONTAINER_LABEL_LEN];	/* names of containers, as --filter */
+	bool below;
+	double limit;
+	bool holds;		/* it did with the last frame: it fires when it begins to */
+};
+
+/*
+ * "culprit", or "occupancy GLOB > 20M", "bandwidth GLOB < 1G".  Returns NULL, or what is
+ * wrong with @text.
+ */
+const char *rule_parse(const char *text, struct rule *rule);
+
+/* Does the rule begin to hold with @frame, which is by container? */
+bool rule_fires(struct rule *rule, const struct cmt_usage_frame *frame);
+
+#endif

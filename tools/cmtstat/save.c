@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "save.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define MODE 0640
+#define PREFIX "cmt-"
+#define SUFFIX ".cmt"
+#define PART ".cmt-part"	/* what is not complete yet */
+
+int saves_open(struct saves *saves, const char *path, uint64_t max_files)
+{
+	*saves = (struct saves){ .path = path, .max_files = max_files };
+	saves->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (saves->dir < 0)
+		return -errno;
+	/* what a kill has left */
+	unlinkat(saves->dir, PART, 0);
+	return faccessat(saves->dir, ".", W_OK | X_OK, 0) ? -errno : 0;
+}
+
+void saves_close(struct saves *saves)
+{
+	if (saves->dir >= 0)
+		close(saves->dir);
+	saves->dir = -1;
+}
+
+/* Names are in order of time: "cmt-20261123T181500.123Z.cmt". */
+static void make_name(struct save *save)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+	time_t seconds = (time_t)(now / 1000000000);
+	char date[32];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &tm);
+	snprintf(save->name, sizeof(save->name), PREFIX "%s.%03uZ" SUFFIX, date,
+		 (unsigned int)(now / 1000000 % 1000));
+}
+
+static int write_bytes(struct save *save, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len) {
+		ssize_t n = write(save->fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		at += n;
+		len -= (size_t)n;
+		save->size += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int write_kept(struct save *save, const struct kept *kept)
+{
+	save->places[save->nr_places] = kept->place;
+	save->places[save->nr_places++].offset = save->size;
+	return write_bytes(save, kept->bytes, kept->place.nr_bytes);
+}
+
+static uint32_t count(const struct kept *kept)
+{
+	uint32_t nr = 1;
+
+	for (; kept; kept = kept->next)
+		nr++;
+	return nr;
+}
+
+int save_begin(struct save *save, const struct saves *saves,
+	       const struct keep *keep)
+{
+	const struct kept *kept = keep_first(keep);
+	int ret;
+
+	*save = (struct save){ .fd = -1 };
+	if (!keep->head || !kept)
+		return -ENODATA;
+	save->places = calloc(count(kept), sizeof(*save->places));
+	if (!save->places)
+		return -ENOMEM;
+	make_name(save);
+	save->fd = openat(saves->dir, PART, O_WRONLY | O_CREAT | O_EXCL |
+			  O_NOFOLLOW | O_CLOEXEC, MODE);
+	if (save->fd < 0)
+		return -errno;
+	ret = write_kept(save, keep->head);
+	for (; kept && !ret; kept = kept->next)
+		ret = write_kept(save, kept);
+	return ret;
+}
+
+int save_write(struct save *save, const struct cmt_chunk *chunk)
+{
+	return write_bytes(save, chunk->bytes, chunk->nr_bytes);
+}
+
+static bool is_saved(const char *name)
+{
+	size_t len = strlen(name), digits;
+
+	if (len != sizeof(PREFIX "20261123T181500.123Z" SUFFIX) - 1 ||
+	    strncmp(name, PREFIX, sizeof(PREFIX) - 1) ||
+	    strcmp(name + len - (sizeof(SUFFIX) - 1), SUFFIX))
+		return false;
+	digits = strspn(name + sizeof(PREFIX) - 1, "0123456789T.");
+	return digits == sizeof("20261123T181500.123") - 1;
+}
+
+/* How many there are, and the name of the oldest. */
+static uint64_t find_oldest(const struct saves *saves, char oldest[NAME_MAX + 1])
+{
+	int fd = openat(saves->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	uint64_t nr = 0;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
+		if (!is_saved(entry->d_name))
+			continue;
+		if (!nr++ || strcmp(entry->d_name, oldest) < 0)
+			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	closedir(dir);
+	return nr;
+}
+
+int save_finish(struct save *save, struct saves *saves, int err)
+{
+	char oldest[NAME_MAX + 1];
+
+	if (!err && renameat(saves->dir, PART, saves->dir, save->name))
+		err = -errno;
+	if (err) {
+		if (save->fd >= 0)
+			unlinkat(saves->dir, PART, 0);
+		return err;
+	}
+	while (find_oldest(saves, oldest) > saves->max_files &&
+	       !unlinkat(saves->dir, oldest, 0))
+		saves->removed++;
+	return 0;
+}
+
+void save_close(struct save *save)
+{
+	if (save->fd >= 0)
+		close(save->fd);
+	free(save->places);
+	*save = (struct save){ .fd = -1 };
+}

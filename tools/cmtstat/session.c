@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "caps.h"
+#include "clock.h"
+#include "errors.h"
+#include "live.h"
+#include "screen.h"
+#include "signals.h"
+#include "source.h"
+#include "terminal.h"
+#include "text.h"
+#include "watch.h"
+#include "why.h"
+
+#define FIRST_LOOK_NS 500000000ULL	/* between screens of the first interval */
+#define HIDDEN_NS 250000000ULL		/* between checks for the foreground */
+
+struct session {
+	const struct config *config;
+	struct replay *replay;	/* a recording is shown; or NULL */
+	struct replay watched_replay;	/* and read again, for marks */
+	enum view by;
+	bool expand;
+	struct source source;
+	struct report report;
+	bool shown;		/* report holds one */
+	bool watching;		/* for what tables are marked with: */
+	struct cmt_device *watched;
+	struct watch watch;
+	struct marks marks;
+	bool screen;		/* full screen: */
+	struct live live;
+	uint64_t interval_ns;
+	uint64_t look_ns;	/* when to show an interval that goes on */
+	bool quit;
+	bool told_end;		/* of a recording */
+};
+
+enum { WATCH_DEVICE, WATCH_OUTPUT, WATCH_KEYS, NR_WATCHED };
+
+static void print_table(const struct session *session, FILE *out)
+{
+	const struct table_opts opts = { .width = 0 };
+	struct screen screen = {
+		.put = screen_print, .to = out, .opts = &opts,
+	};
+
+	view_table(&screen, &session->report);
+	fputc('\n', out);
+}
+
+static int print_report(const struct session *session, FILE *out)
+{
+	if (session->config->output == OUTPUT_JSON)
+		return view_json(out, &session->report);
+	if (session->config->output == OUTPUT_CSV)
+		view_csv(out, &session->report);
+	else
+		print_table(session, out);
+	return 0;
+}
+
+/* The whole interval is in memory before its first byte is written. */
+static int show(const struct session *session)
+{
+	static const char NONE[] = "cmtstat: no readings in this interval\n";
+	struct text text;
+	int ret = text_open(&text);
+
+	if (ret)
+		return ret;
+	ret = text_close(&text, print_report(session, text.out));
+	if (ret)
+		goto out;
+	ret = signals_write(STDOUT_FILENO, text.bytes, text.len);
+	if (!ret && session->config->output == OUTPUT_CSV &&
+	    !session->report.frame.end_ns)
+		ret = signals_write(STDERR_FILENO, NONE, sizeof(NONE) - 1);
+out:
+	free(text.bytes);
+	return ret;
+}
+
+static void select_rows(struct session *session)
+{
+	const struct selection selection = {
+		.key = session->config->sort,
+		.filter = session->config->filter,
+		.top = (uint32_t)session->config->top,
+		.expand = session->expand,
+	};
+
+	session->report.expand = session->expand;
+	marks_set(&session->report.marks, &session->report.frame);
+	rows_select(&session->report.frame, &selection);
+}
+
+/* What a screen shows; NULL: nothing was read since it is of this view. */
+static const struct report *shown(const struct session *session)
+{
+	return session->shown ? &session->report : NULL;
+}
+
+static void mark(struct session *session)
+{
+	session->report.marks = session->marks;
+	session->report.follow = session->watch.follow;
+	source_limits(&session->source, &session->report);
+}
+
+/* @wanted_ns: the interval goes on to this length; 0: it ends here. */
+static int report(struct session *session, uint64_t wanted_ns)
+{
+	int ret = source_report(&session->source, wanted_ns, &session->report);
+
+	if (ret)
+		return ret;
+	session->shown = true;
+	mark(session);
+	if (!session->screen) {
+		select_rows(session);
+		return show(session);
+	}
+	if (!live_take(&session->live, &session->report) || !terminal_entered())
+		return 0;
+	return live_update(&session->live, &session->report);
+}
+
+/* After a stop, and where a shell may have moved the process. */
+static void enter_screen(void)
+{
+	terminal_enter();
+	signal_redraw = 1;
+}
+
+/* What signals asked for while waiting. */
+static int attend(struct session *session)
+{
+	if (signal_suspend) {
+		terminal_leave();
+		signals_suspend();
+	}
+	if (signal_continue) {
+		signal_continue = 0;
+		enter_screen();
+	}
+	if (!signal_redraw)
+		return 0;
+	signal_redraw = 0;
+	return terminal_entered() ? live_draw(&session->live, shown(session)) : 0;
+}
+
+static void close_watch(struct session *session)
+{
+	if (!session->watching)
+		return;
+	watch_close(&session->watch);
+	if (session->replay)
+		replay_close(&session->watched_replay);
+	else
+		cmt_device_close(session->watched);
+	session->watching = false;
+}
+
+static int open_source(struct session *session, struct cmt_device *dev)
+{
+	uint32_t counters = session->config->counters;
+
+	if (session->replay)
+		return source_open_replay(&session->source, session->replay,
+					  session->by, session->interval_ns);
+	if (session->by == VIEW_CHANNEL)
+		counters |= CMT_F_CHANNEL;
+	return source_open(&session->source, dev, session->by,
+			   session->interval_ns, counters,
+			   session->config->light);
+}
+
+/* Where the engine cannot tell anything, tables have no marks. */
+static bool wants_watch(const struct config *config, const struct cmt_info *info,
+			uint32_t sampling_ns)
+{
+	char reason[CMT_REASON_LEN + 1];
+
+	return config->marks && !config->why && !config->light &&
+	       config->output == OUTPUT_TABLE && !watch_lacks(info, reason) &&
+	       sampling_ns <= WATCH_SLOT_NS;
+}
+
+/* A device of its own: one has one reader. */
+static void open_watch(struct session *session, struct cmt_device *dev)
+{
+	const struct config *config = session->config;
+	uint32_t sampling_ns;
+
+	if (cmt_device_interval(dev, &sampling_ns) ||
+	    !wants_watch(config, cmt_device_info(dev), sampling_ns) ||
+	    cmt_device_open(&session->watched, config->device, 0))
+		return;
+	session->watching = true;
+	if (watch_open(&session->watch, session->watched, 0, config->peak_bytes, 0))
+		close_watch(session);
+}
+
+/* What is usual is learned for a while before the first moment that is shown. */
+static void open_watch_replay(struct session *session)
+{
+	const struct replay *replay = session->replay;
+	struct replay *watched = &session->watched_replay;
+
+	if (!wants_watch(session->config, replay->info, replay->info->interval_ns))
+		return;
+	session->watching = true;
+	if (replay_open_again(watched, replay) ||
+	    watch_open_replay(&session->watch, watched, replay->from_ns,
+			      session->config->peak_bytes, 0))
+		close_watch(session);
+}
+
+static uint64_t back(uint64_t from_ns, uint64_t by_ns)
+{
+	return from_ns > by_ns ? from_ns - by_ns : 0;
+}
+
+/* Where a recording goes on: with what is shown, or where a key has jumped to. */
+static void place_replay(struct session *session)
+{
+	struct replay *replay = session->replay;
+	const struct board *board = &session->live.board;
+
+	if (!replay)
+		return;
+	replay->from_ns = back(replay->shown_ns ? replay->shown_ns :
+			       replay->from_ns, session->interval_ns);
+	if (board->jump == BOARD_JUMP_BEGIN)
+		replay->from_ns = 0;
+	else if (board->jump == BOARD_JUMP_END)
+		replay->from_ns = back(replay->about.end_ns, board->interval_ns);
+	else if (board->jump < 0)
+		replay->from_ns = back(replay->from_ns, (uint64_t)-board->jump *
+				       board->interval_ns);
+	else
+		replay->from_ns += (uint64_t)board->jump * board->interval_ns;
+	if (!board->jump)
+		return;
+	close_watch(session);
+	session->marks = (struct marks){ 0 };
+	open_watch_replay(session);
+}
+
+/* Another view, or another interval, is another usage. */
+static int reopen(struct session *session)
+{
+	struct cmt_device *dev = session->source.dev;
+	struct board *board = &session->live.board;
+
+	place_replay(session);
+	board->jump = 0;
+	source_close(&session->source);
+	session->shown = false;
+	session->by = board->by;
+	session->interval_ns = board->interval_ns;
+	session->told_end = false;
+	if (!session->replay)
+		session->look_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_LOOK_NS;
+	return open_source(session, dev);
+}
+
+static void steer_replay(struct replay *replay, struct board *board)
+{
+	replay_pause(replay, board->frozen);
+	replay->steps += board->steps;
+	board->steps = 0;
+	if (board->speed != replay->speed)
+		replay_set_speed(replay, board->speed);
+}
+
+static int read_keys(struct session *session)
+{
+	struct live *live = &session->live;
+	enum board_change change = live_keys(live, shown(session));
+	int ret = 0;
+
+	session->quit = live->board.quit;
+	session->expand = live->board.expand;
+	if (change == BOARD_REOPEN)
+		ret = reopen(session);
+	if (session->replay)
+		steer_replay(session->replay, &live->board);
+	if (!ret && change != BOARD_NOTHING && !session->quit)
+		ret = live_update(live, shown(session));
+	return ret;
+}
+
+/* No signal tells that a shell has brought a process to the foreground. */
+static uint64_t wait_limit(const struct session *session)
+{
+	uint64_t until_ns = session->look_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t limit = until_ns > now ? until_ns - now : 0;
+	uint64_t due = source_wait_ns(&session->source);
+
+	if (limit > due)
+		limit = due;
+	if (session->screen && limit > live_wait_ns(&session->live))
+		limit = live_wait_ns(&session->live);
+	if (session->screen && !terminal_entered() && limit > HIDDEN_NS)
+		return HIDDEN_NS;
+	return limit;
+}
+
+/* Wait for records, a key, a signal, the end of the interval, or a look at it. */
+static int wait_for(struct session *session)
+{
+	struct pollfd fds[NR_WATCHED] = {
+		{ .fd = source_fd(&session->source), .events = POLLIN },
+		{ .fd = STDOUT_FILENO },	/* only errors */
+		{ .fd = terminal_keys_fd(), .events = POLLIN },
+	};
+	int ret;
+
+	ret = signals_poll(fds, NR_WATCHED, wait_limit(session));
+	if (ret < 0 && ret != -EINTR)
+		return ret;
+	if (session->screen && !terminal_entered())
+		enter_screen();
+	if (ret == -EINTR)
+		return attend(session);
+	if (fds[WATCH_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL))
+		return -ENODEV;
+	if (fds[WATCH_OUTPUT].revents & (POLLERR | POLLHUP | POLLNVAL))
+		return -EPIPE;
+	if (fds[WATCH_KEYS].revents)
+		ret = read_keys(session);
+	else if (session->screen && !live_wait_ns(&session->live))
+		ret = live_draw(&session->live, shown(session));
+	else
+		ret = 0;
+	return ret ? ret : attend(session);
+}
+
+/* A screen is not empty for the whole of a long first interval. */
+static int first_look(struct session *session)
+{
+	if (clock_ns(CLOCK_MONOTONIC) < session->look_ns)
+		return 0;
+	session->look_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_LOOK_NS;
+	return report(session, session->interval_ns);
+}
+
+/* Tables go on without marks where it fails. */
+static int pump_marks(struct session *session)
+{
+	int ret;
+
+	if (!session->watching || (session->replay && !session->source.frame))
+		return 0;
+	if (session->replay)
+		session->watch.until_ns = session->source.frame->end_ns;
+	ret = watch_marks(&session->watch, &session->marks,
+			  session->screen ? session->live.board.followed : 0);
+	if (ret < 0)
+		close_watch(session);
+	if (ret <= 0 || !session->screen || !terminal_entered())
+		return 0;
+	mark(session);
+	return live_update(&session->live, shown(session));
+}
+
+/* A screen stays, and says so. */
+static int end_of_replay(struct session *session)
+{
+	if (!session->replay->ended || session->told_end)
+		return 0;
+	session->told_end = true;
+	return session->screen && terminal_entered() ?
+	       live_draw(&session->live, shown(session)) : 0;
+}
+
+/* Returns 1 after the report of an interval, 0 or -errno. */
+static int step(struct session *session)
+{
+	int ret = wait_for(session), err;
+
+	if (!ret && !session->replay)
+		ret = pump_marks(session);
+	if (!ret)
+		ret = source_pump(&session->source);
+	if (ret > 0 && session->replay) {
+		err = pump_marks(session);
+		ret = err ? err : ret;
+	}
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return session->replay ? end_of_replay(session) :
+					 first_look(session);
+	session->look_ns = UINT64_MAX;
+	ret = report(session, 0);
+	return ret ? ret : 1;
+}
+
+static int run(struct session *session)
+{
+	uint64_t left = session->config->count;
+	int ret = 0;
+
+	session->look_ns = UINT64_MAX;
+	if (session->screen && !session->replay)
+		session->look_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_LOOK_NS;
+	while (ret >= 0 && !signal_stop && !session->quit &&
+	       !(session->told_end && !session->screen)) {
+		ret = step(session);
+		if (ret > 0 && left && !--left)
+			break;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int print_header(enum view by)
+{
+	struct text text;
+	int ret = text_open(&text);
+
+	if (ret)
+		return ret;
+	view_csv_header(text.out, by);
+	return text_write(&text, STDOUT_FILENO, 0);
+}
+
+/* The screen's last table stays readable after a bounded run. */
+static int leave_screen(struct session *session)
+{
+	if (!session->screen)
+		return 0;
+	terminal_leave();
+	terminal_close();
+	session->screen = false;
+	if (!session->config->count || !session->shown)
+		return 0;
+	session->report = *live_last(&session->live, &session->report);
+	select_rows(session);
+	return show(session);
+}
+
+/* Where CPUs are what is measured, there is little to see of containers. */
+static enum view view_of(const struct config *config,
+			 const struct cmt_info *info)
+{
+	bool cpus = info->scope == CMT_SCOPE_CPU;
+
+	if (!cpus || config->by_given || config->expand)
+		return config->by;
+	return config->light ? VIEW_PROCESS : VIEW_CPU;
+}
+
+static void print_hints(const struct session *session)
+{
+	if (!session->replay && !session->config->light && session->config->interval_ns <
+	    cmt_device_info(session->source.dev)->interval_ns)
+		fprintf(stderr,
+			"cmtstat: the sampling interval is longer: see cmtctl interval\n");
+}
+
+/* What is printed before the alternate screen is hidden by it. */
+static int run_screen(struct session *session)
+{
+	bool screen = session->screen;
+	int ret = 0, err;
+
+	if (screen) {
+		live_begin(&session->live, session->config, session->by);
+		session->live.board.replay = session->replay;
+		session->live.board.speed = session->replay ?
+					    session->replay->speed : 0;
+		enter_screen();
+	} else if (session->config->output == OUTPUT_CSV) {
+		ret = print_header(session->by);
+	}
+	if (!ret)
+		ret = run(session);
+	err = leave_screen(session);
+	if (screen)
+		live_end(&session->live);
+	if (screen && isatty(STDERR_FILENO))
+		print_hints(session);
+	return ret ? ret : err;
+}
+
+static bool wants_screen(const struct config *config)
+{
+	return config->output == OUTPUT_TABLE && !config->plain &&
+	       isatty(STDOUT_FILENO);
+}
+
+/* Open what the session needs, run it, and put everything back. */
+static int run_session(struct session *session, struct cmt_device *dev)
+{
+	const struct config *config = session->config;
+	int ret;
+
+	session->by = view_of(config, dev ? cmt_device_info(dev) :
+					    session->replay->info);
+	session->interval_ns = config->interval_ns;
+	session->expand = config->expand;
+	ret = open_source(session, dev);
+	if (ret) {
+		if (dev)
+			error_reader(stderr, "cmtstat", ret);
+		else
+			error_plain(stderr, REPLAY_NAME, "cannot read the recording", ret);
+		source_close(&session->source);
+		return EXIT_RUNTIME;
+	}
+	print_hints(session);
+	/* before the screen, which leaves alone what is caught */
+	signals_setup(wants_screen(config));
+	session->screen = wants_screen(config) && !terminal_open();
+	ret = run_screen(session);
+	source_close(&session->source);
+	/* the reader of the output has gone, or a signal ended a write to it */
+	if (!ret || ret == -EPIPE || ret == -EINTR)
+		return 0;
+	error_plain(stderr, "cmtstat", ret == -ENODEV ? "the device is gone" :
+		    "stopped", ret);
+	return EXIT_RUNTIME;
+}
+
+/* The table, or what stands in its place, until it ends. */
+int session_device(const struct config *config)
+{
+	struct session session = { .config = config };
+	struct cmt_device *dev;
+	int ret = cmt_device_open(&dev, config->device, 0);
+
+	if (ret) {
+		error_open(stderr, "cmtstat", config->device, false, ret);
+		return EXIT_RUNTIME;
+	}
+	open_watch(&session, dev);
+	ret = caps_drop(false);
+	if (ret) {
+		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
+		ret = EXIT_RUNTIME;
+	} else {
+		ret = config->why ? why_run(config, dev) :
+				    run_session(&session, dev);
+	}
+	close_watch(&session);
+	cmt_device_close(dev);
+	return ret;
+}
+
+/* It has no rings to be overrun, so it is as slow as its reader. */
+int session_replay(const struct config *config, struct replay *replay)
+{
+	struct session session = { .config = config, .replay = replay };
+	int ret;
+
+	replay->speed = config->speed_given ? config->speed :
+			wants_screen(config) ? 1 : 0;
+	open_watch_replay(&session);
+	ret = run_session(&session, NULL);
+	close_watch(&session);
+	return ret;
+}

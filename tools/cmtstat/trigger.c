@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "format.h"
+
+#define INTERVAL_NS	1000000000ULL
+#define SLOTS_MOST	256	/* at once: the recorder waits for them */
+
+static bool has_rule(const struct trigger *trigger, bool culprit)
+{
+	for (uint32_t i = 0; i < trigger->nr_rules; i++)
+		if ((trigger->rules[i].kind == RULE_CULPRIT) == culprit)
+			return true;
+	return false;
+}
+
+int trigger_device(struct trigger *trigger, const struct record_config *config)
+{
+	int ret = 0;
+
+	memcpy(trigger->rules, config->rules, sizeof(trigger->rules));
+	trigger->nr_rules = config->nr_rules;
+	if (has_rule(trigger, true))
+		ret = cmt_device_open(&trigger->dev, config->device, 0);
+	if (!ret && has_rule(trigger, false))
+		ret = cmt_device_open(&trigger->usage_dev, config->device, 0);
+	return ret;
+}
+
+static int open_usage(struct trigger *trigger)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .device = trigger->usage_dev,
+		.by = CMT_USAGE_BY_CONTAINER, .interval_ns = INTERVAL_NS,
+	};
+
+	return cmt_usage_new(&trigger->usage, &opts);
+}
+
+int trigger_open(struct trigger *trigger, const struct record_config *config)
+{
+	char reason[CMT_REASON_LEN + 1];
+	int ret = 0;
+
+	if (trigger->dev && watch_lacks(cmt_device_info(trigger->dev), reason)) {
+		fprintf(stderr, RECORD_NAME ": --on culprit: cache occupancy and memory bandwidth are not measured here\n");
+		return -ENOTSUP;
+	}
+	if (trigger->dev) {
+		ret = watch_open(&trigger->watch, trigger->dev,
+				 config->counters & ~CMT_F_CHANNEL, 0,
+				 config->distance_ns);
+		trigger->watching = true;
+	}
+	if (!ret && trigger->usage_dev)
+		ret = open_usage(trigger);
+	return ret;
+}
+
+void trigger_close(struct trigger *trigger)
+{
+	if (trigger->watching)
+		watch_close(&trigger->watch);
+	cmt_usage_free(trigger->usage);
+	if (trigger->dev)
+		cmt_device_close(trigger->dev);
+	if (trigger->usage_dev)
+		cmt_device_close(trigger->usage_dev);
+	*trigger = (struct trigger){ 0 };
+}
+
+static const char *tell_culprit(struct trigger *trigger,
+				const struct why_names *names)
+{
+	char victim[4 * CONTAINER_LABEL_LEN], suspect[4 * CONTAINER_LABEL_LEN];
+
+	escape_text(victim, sizeof(victim), names->victim.label, ESCAPE_ASCII);
+	escape_text(suspect, sizeof(suspect), names->suspects[0].label,
+		    ESCAPE_ASCII);
+	snprintf(trigger->why, sizeof(trigger->why), "culprit: %.100s, by %.100s",
+		 victim, suspect);
+	return trigger->why;
+}
+
+/* A verdict without a suspect names nobody. */
+static const char *pump_culprit(struct trigger *trigger)
+{
+	const struct cmt_culprit_verdict *verdict;
+	const char *fired = NULL;
+	struct why_names names;
+
+	for (int i = 0; i < SLOTS_MOST && watch_next(&trigger->watch) > 0; i++)
+		while (watch_verdict(&trigger->watch, &verdict, &names) > 0)
+			if (verdict->nr_suspects && !fired)
+				fired = tell_culprit(trigger, &names);
+	watch_look(&trigger->watch);
+	return fired;
+}
+
+static void refresh_names(struct trigger *trigger)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now - trigger->named_ns < INTERVAL_NS)
+		return;
+	trigger->named_ns = now;
+	cmt_usage_refresh(trigger->usage, CMT_USAGE_NAMES);
+}
+
+static const char *pump_usage(struct trigger *trigger)
+{
+	const struct cmt_usage_frame *frame;
+	const char *fired = NULL;
+	uint32_t i;
+
+	while (cmt_usage_next(trigger->usage, &frame) > 0) {
+		refresh_names(trigger);
+		for (i = 0; i < trigger->nr_rules; i++)
+			if (rule_fires(&trigger->rules[i], frame))
+				fired = trigger->rules[i].text;
+	}
+	if (!fired)
+		return NULL;
+	escape_text(trigger->why, sizeof(trigger->why), fired, ESCAPE_ASCII);
+	return trigger->why;
+}
+
+const char *trigger_pump(struct trigger *trigger)
+{
+	const char *fired = NULL, *other = NULL;
+
+	if (trigger->watching)
+		fired = pump_culprit(trigger);
+	if (trigger->usage)
+		other = pump_usage(trigger);
+	return fired ? fired : other;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules of a flight recorder, at readings of their own. */
+#ifndef TOOLS_TRIGGER_H
+#define TOOLS_TRIGGER_H
+
+#include "record.h"
+#include "watch.h"
+
+#define TRIGGER_WHY 256
+
+struct trigger {
+	struct cmt_device *dev;	/* NULL: there is no rule */
+	struct watch watch;	/* of the rule culprit */
+	bool watching;
+	struct cmt_device *usage_dev;
+	struct cmt_usage *usage;	/* of the others; NULL: there is none */
+	uint64_t named_ns;
+	struct rule rules[RULES];
+	uint32_t nr_rules;
+	char why[TRIGGER_WHY];		/* why the last one fired */
+};
+
+/* Open the devices, each of which has one reader.  Returns 0 or -errno; trigger_close() in
+ * any case.
+ */
+int trigger_device(struct trigger *trigger, const struct record_config *config);
+
+/* Begin to read.  Returns 0 or -errno. */
+int trigger_open(struct trigger *trigger, const struct record_config *config);
+void trigger_close(struct trigger *trigger);
+
+/* Take in what there is.  Returns why a rule fired, or NULL: none did. */
+const char *trigger_pump(struct trigger *trigger);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "watch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+
+#define LOOK_NS		1000000000ULL	/* between looks at files */
+#define SLOTS_MOST	512	/* at once: signals wait for it */
+#define FLOWS_MOST	256
+#define LEAD_NS		3000000000ULL	/* that the engine learns from */
+
+const char *watch_lacks(const struct cmt_info *info,
+			char reason[CMT_REASON_LEN + 1])
+{
+	if (info->events & CMT_F_OCCUPANCY && info->events & CMT_F_MBM_TOTAL)
+		return NULL;
+	memcpy(reason, info->events & CMT_F_OCCUPANCY ? info->mbm_reason :
+							info->reason,
+	       CMT_REASON_LEN);
+	reason[CMT_REASON_LEN] = '\0';
+	return reason;
+}
+
+static int open_usage(struct watch *watch, uint32_t counters)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .device = watch->dev,
+		.recording = watch->replay ? watch->replay->recording : NULL,
+		.by = CMT_USAGE_BY_CONTAINER,
+		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF,
+		.interval_ns = WATCH_SLOT_NS, .slot_ns = WATCH_SLOT_NS,
+		.counters = counters,
+	};
+
+	return cmt_usage_new(&watch->usage, &opts);
+}
+
+static int open_culprit(struct watch *watch, const struct cmt_info *info,
+			uint64_t peak_bytes, uint64_t cooldown_ns)
+{
+	const struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .max_owners = culprit_room(info),
+		.unit_bytes = info->upscale_bytes,
+		.peak_bytes = peak_bytes, .cooldown_ns = cooldown_ns,
+	};
+
+	return cmt_culprit_new(&watch->culprit, &opts);
+}
+
+int watch_open(struct watch *watch, struct cmt_device *dev, uint32_t counters,
+	       uint64_t peak_bytes, uint64_t cooldown_ns)
+{
+	int ret;
+
+	*watch = (struct watch){ .dev = dev };
+	ret = open_usage(watch, counters);
+	if (!ret)
+		ret = cmt_usage_refresh(watch->usage, CMT_USAGE_NAMES);
+	return ret ? ret : open_culprit(watch, cmt_device_info(dev), peak_bytes,
+				  cooldown_ns);
+}
+
+int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_ns,
+		      uint64_t peak_bytes, uint64_t cooldown_ns)
+{
+	int ret;
+
+	*watch = (struct watch){ .replay = replay };
+	ret = replay_seek(replay, from_ns > LEAD_NS ? from_ns - LEAD_NS : 0);
+	if (!ret)
+		ret = open_usage(watch, 0);
+	return ret ? ret : open_culprit(watch, replay->info, peak_bytes,
+				  cooldown_ns);
+}
+
+void watch_close(struct watch *watch)
+{
+	cmt_culprit_free(watch->culprit);
+	cmt_usage_free(watch->usage);
+	*watch = (struct watch){ 0 };
+}
+
+/* What was read of files then. */
+static int add_recorded(struct watch *watch)
+{
+	const struct cmt_recording_state *state;
+	int ret = 0;
+
+	if (cmt_usage_state(watch->usage, &state) != 1)
+		return 1;
+	if (state->realtime_ns)
+		watch->replay->offset_ns = (int64_t)(state->realtime_ns -
+						     state->monotonic_ns);
+	for (uint32_t i = 0; i < state->nr_cpus && ret >= 0; i++)
+		ret = cmt_culprit_add_cpu(watch->culprit,
+					  cmt_recording_cpu_at(state, i));
+	return ret == -ENOMEM ? ret : 1;
+}
+
+int watch_next(struct watch *watch)
+{
+	int ret = cmt_usage_next(watch->usage, &watch->frame);
+
+	if (ret <= 0)
+		return ret;
+	watch->lost = watch->frame->lost_ever;
+	ret = cmt_culprit_add_frame(watch->culprit, watch->frame);
+	if (ret < 0)
+		return ret;
+	if (watch->replay)
+		return add_recorded(watch);
+	/* where there are no cgroups, or no files of them, that is not known */
+	if (watch->look_due && !watch->frame->brief) {
+		watch->look_due = false;
+		cmt_culprit_refresh(watch->culprit, watch->frame, NULL);
+	}
+	return 1;
+}
+
+int watch_look(struct watch *watch)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret;
+
+	if (watch->replay || !watch->frame || now - watch->looked_ns < LOOK_NS)
+		return 0;
+	watch->looked_ns = now;
+	watch->look_due = true;
+	ret = cmt_usage_refresh(watch->usage, CMT_USAGE_NAMES);
+	return ret ? ret : 1;
+}
+
+static void name_row(struct why_name *name, const struct cmt_usage_row *from)
+{
+	char buf[CONTAINER_LABEL_LEN];
+
+	snprintf(name->label, CONTAINER_LABEL_LEN, "%s",
+		 usage_row_label(buf, from));
+	name->path = from->kind == CMT_USAGE_OWNER && from->container ?
+		     from->container->path : NULL;
+}
+
+void watch_name(const struct watch *watch, struct why_name *name, uint64_t id)
+{
+	struct cmt_usage_row gone;
+
+	name_row(name, culprit_row(watch->frame,
+				   cmt_usage_containers(watch->usage), id, &gone));
+}
+
+static bool all_named(const struct cmt_culprit_verdict *verdict,
+		      const struct why_names *names)
+{
+	bool named = names->victim.path || verdict->id >= CMT_CULPRIT_NO_CGROUP;
+
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		named &= names->suspects[i].path ||
+			 verdict->suspects[i].id >= CMT_CULPRIT_NO_CGROUP;
+	return named;
+}
+
+static void name_all(const struct watch *watch,
+		     const struct cmt_culprit_verdict *verdict,
+		     struct why_names *names)
+{
+	watch_name(watch, &names->victim, verdict->id);
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		watch_name(watch, &names->suspects[i],
+			   verdict->suspects[i].id);
+}
+
+/* Who has come since the last look has no name yet. */
+int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdict,
+		  struct why_names *names)
+{
+	int ret = cmt_culprit_next(watch->culprit, verdict);
+
+	if (ret <= 0)
+		return ret;
+	name_all(watch, *verdict, names);
+	if (!all_named(*verdict, names) &&
+	    !cmt_usage_refresh(watch->usage, CMT_USAGE_NAMES))
+		name_all(watch, *verdict, names);
+	return ret;
+}
+
+static int add_marks(struct watch *watch, struct marks *marks)
+{
+	const struct cmt_culprit_verdict *verdict;
+	struct why_names names;
+	int added = 0;
+
+	while (watch->frame && watch_verdict(watch, &verdict, &names) > 0) {
+		marks_add(marks, verdict, &names);
+		added = 1;
+	}
+	return added;
+}
+
+/* The greatest flows away from who is followed. */
+static void add_flows(struct watch *watch)
+{
+	struct cmt_culprit_flow flows[FLOWS_MOST];
+	struct follow *follow = &watch->follow;
+	int nr = cmt_culprit_standing(watch->culprit, flows, FLOWS_MOST);
+
+	follow->nr_flows = 0;
+	for (int i = 0; i < nr && follow->nr_flows < FOLLOW_FLOWS; i++) {
+		struct follow_flow *to = &follow->flows[follow->nr_flows];
+		struct why_name name = { 0 };
+
+		if (flows[i].id != follow->id)
+			continue;
+		watch_name(watch, &name, flows[i].by);
+		memcpy(to->by, name.label, sizeof(to->by));
+		to->bytes = flows[i].bytes;
+		follow->nr_flows++;
+	}
+}
+
+static int look(struct watch *watch)
+{
+	int ret = watch_look(watch);
+
+	if (watch->replay)
+		ret = watch->frame ? 1 : 0;
+	if (ret > 0 && watch->follow.id)
+		add_flows(watch);
+	return ret;
+}
+
+static bool is_far_enough(const struct watch *watch)
+{
+	return watch->replay && watch->frame &&
+	       watch->frame->end_ns >= watch->until_ns;
+}
+
+static int take_marks(struct watch *watch, struct marks *marks)
+{
+	int ret = 0, added = 0;
+
+	for (int i = 0; watch->replay || i < SLOTS_MOST; i++) {
+		ret = is_far_enough(watch) ? 0 : watch_next(watch);
+		if (ret <= 0)
+			break;
+		follow_add(&watch->follow, watch->frame);
+		added |= add_marks(watch, marks);
+	}
+	if (ret >= 0)
+		ret = look(watch);
+	added |= add_marks(watch, marks);
+	return ret < 0 ? ret : added;
+}
+
+int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed)
+{
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int ret;
+
+	follow_id(&watch->follow, followed);
+	ret = take_marks(watch, marks);
+	/* a recording waits */
+	if (watch->replay)
+		return ret;
+	marks->too_dear = budget_exceeded(&watch->budget,
+					  clock_ns(CLOCK_MONOTONIC),
+					  clock_ns(CLOCK_THREAD_CPUTIME_ID) -
+					  begin);
+	return marks->too_dear ? -EDQUOT : ret;
+}

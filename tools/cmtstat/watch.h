@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The culprit's engine at the rings of a device, and what owners in its verdicts are called. */
+#ifndef TOOLS_WATCH_H
+#define TOOLS_WATCH_H
+
+#include "follow.h"
+#include "marks.h"
+#include "replay.h"
+
+#define WATCH_SLOT_NS 1000000ULL	/* a longer sampling interval has too little */
+
+struct watch {
+	struct cmt_device *dev;
+	struct replay *replay;	/* what is read, and no device; or NULL */
+	uint64_t until_ns;	/* and how far watch_marks() reads it */
+	struct cmt_usage *usage;
+	struct cmt_culprit *culprit;
+	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
+	uint64_t lost;		/* records */
+	uint64_t looked_ns;
+	bool look_due;		/* at files, with the next frame that has all rows */
+	struct follow follow;
+	struct budget budget;
+};
+
+/* Which values it needs, and the module has not: NULL, or why.  A reason's raw bytes. */
+const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
+
+/*
+ * @counters: as of cmt_usage_opts; 0: what @dev was asked for stays.  @peak_bytes and
+ * @cooldown_ns: as of cmt_culprit_opts.  Returns 0 or -errno; watch_close() in any case.
+ */
+int watch_open(struct watch *watch, struct cmt_device *dev, uint32_t counters,
+	       uint64_t peak_bytes, uint64_t cooldown_ns);
+
+/* Begin to read the recording so long before @from_ns that what is usual is known then. */
+int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_ns,
+		      uint64_t peak_bytes, uint64_t cooldown_ns);
+void watch_close(struct watch *watch);
+
+/* Take in a slot.  Returns 1, 0: none is complete yet, or -errno. */
+int watch_next(struct watch *watch);
+
+/*
+ * Ask, once a second, what is no reading: names, and with the next frame that has all rows
+ * what kept containers from running.
+ * Returns 1: it was done, 0 or -errno.
+ */
+int watch_look(struct watch *watch);
+
+/* Fetch a verdict and the names in it, in which paths are of the last frame.  As cmt_culprit_next(). */
+int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdict,
+		  struct why_names *names);
+
+/*
+ * Take in all that there is to read, and add its verdicts to @marks.  @followed: as of
+ * follow_id().  Returns 1: there are new ones, 0, or -errno; -EDQUOT: it took too much CPU
+ * time, and @marks says so.
+ */
+int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
+
+/* With watch->frame. */
+void watch_name(const struct watch *watch, struct why_name *name, uint64_t id);
+
+#endif

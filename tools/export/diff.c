@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmtstat diff: which containers changed from one recording to another. */
+#include "diff.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "errors.h"
+#include "signals.h"
+#include "subcommands.h"
+#include "text.h"
+
+#define PROGRAM "cmtstat diff"
+#define GRAIN_NS 1000000000ULL
+
+/* All of it is in memory before its first byte is written. */
+static int show(struct diff *diff)
+{
+	struct text text;
+	int ret = diff_sort(diff);
+
+	if (!ret)
+		ret = text_open(&text);
+	if (ret)
+		return ret;
+	ret = diff->config->json ? diff_json(text.out, diff) :
+				   diff_table(text.out, diff);
+	return text_write(&text, STDOUT_FILENO, ret);
+}
+
+static int open_both(struct diff *diff)
+{
+	int ret = 0;
+
+	for (unsigned int side = 0; side < 2; side++) {
+		const struct span_opts opts = {
+			.program = PROGRAM, .path = diff->config->paths[side],
+			.grain_ns = GRAIN_NS, .by = CMT_USAGE_BY_CONTAINER,
+		};
+		int err = span_open(&diff->spans[side], &opts);
+
+		ret = ret ? ret : err;
+	}
+	return ret;
+}
+
+static int compare(struct diff *diff)
+{
+	int ret = 0;
+
+	for (unsigned int side = 0; !ret && side < 2; side++) {
+		ret = diff_add(diff, side);
+		span_report(&diff->spans[side]);
+	}
+	return ret ? ret : show(diff);
+}
+
+static int run(const struct diff_config *config)
+{
+	struct diff diff = { .config = config };
+	int ret;
+
+	keys_init(&diff.rows, sizeof(struct diff_row));
+	ret = open_both(&diff);
+	if (!ret) {
+		ret = compare(&diff);
+		if (ret && ret != -EPIPE)
+			error_plain(stderr, PROGRAM, "stopped", ret);
+	}
+	span_close(&diff.spans[0]);
+	span_close(&diff.spans[1]);
+	keys_free(&diff.rows);
+	free(diff.sorted);
+	return ret && ret != -EPIPE ? EXIT_RUNTIME : EXIT_SUCCESS;
+}
+
+int diff_main(int argc, char **argv)
+{
+	struct diff_config config = { .sort = DIFF_OCCUPANCY };
+	int status;
+
+	if (!subcommand_parse(&diff_program, &config, argc, argv, &status))
+		return status;
+	if (argc - optind != 2)
+		return options_usage(&diff_program, stderr, "two recordings are needed");
+	config.paths[0] = argv[optind];
+	config.paths[1] = argv[optind + 1];
+	signals_setup(false);
+	return run(&config);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What joins two recordings.  Cgroup ids, and container ids in paths, are others in another
+ * boot: a container is the same one where runtime and name are the same, and the user, if it
+ * is in a user's slice.  What has no name of its own is joined by the path of its cgroup, and
+ * what has no path by its cgroup id, within one boot.
+ */
+#include "diff.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_columns.h"
+
+/* Has it a name that somebody gave it?  A short id is none. */
+static bool is_named(const struct cmt_container *c)
+{
+	size_t len = strlen(c->name);
+
+	return c->runtime != CMT_RUNTIME_NONE && len &&
+	       (!*c->id || strncmp(c->name, c->id, len));
+}
+
+static int row_key(const struct span *span, const struct cmt_usage_row *row, char **key)
+{
+	const struct cmt_container *c = row->container;
+	char user[16] = "-";
+	int n;
+
+	if (c && c->flags & CMT_CONTAINER_OF_USER)
+		snprintf(user, sizeof(user), "%u", c->uid);
+	if (row->kind != CMT_USAGE_OWNER)
+		n = asprintf(key, "kind %u", row->kind);
+	else if (c && c->path && is_named(c))
+		n = asprintf(key, "name %s %u %s", user, c->runtime, c->name);
+	else if (c && c->path)
+		n = asprintf(key, "path %.*s", (int)c->own_len, c->path);
+	else if (row->cgroup_id)
+		n = asprintf(key, "id %" PRIu64 " %s", row->cgroup_id,
+			     span->about.boot_id);
+	else
+		n = asprintf(key, "owner %u %u %u", row->owner, row->cpu,
+			     row->owner == CMT_OWNER_RESCTRL ? row->rmid : 0);
+	return n < 0 ? -ENOMEM : 0;
+}
+
+static void add_occupancy(struct diff_sum *sum, const struct cmt_usage_occupancy *o)
+{
+	if (o->slots) {
+		sum->held += (double)o->mean_bytes * o->slots;
+		sum->slots += o->slots;
+		sum->occupancy_partial |= o->partial;
+	}
+	if (!o->slots && !o->known && !o->most_bytes)
+		return;
+	sum->most_known = true;
+	if (sum->most < o->most_bytes)
+		sum->most = o->most_bytes;
+}
+
+static void add_rate(struct diff_sum *sum, const struct cmt_usage_rate *r,
+		     uint64_t length_ns)
+{
+	double length = (double)length_ns;
+
+	if (!r->known || !isfinite(r->rate))
+		return;
+	sum->rated_ns += length_ns;
+	sum->moved += r->rate * length;
+	sum->moved_lo += r->lo * length;
+	sum->moved_hi += r->hi * length;
+	sum->rate_partial |= r->partial;
+}
+
+static void add_counters(struct diff_sum *sum, const struct cmt_usage_counters *c,
+			 uint64_t length_ns)
+{
+	const uint32_t both = CMT_F_CYCLES | CMT_F_INSTRUCTIONS;
+
+	if (c->values & CMT_F_LLC_MISSES) {
+		sum->missed_ns += length_ns;
+		sum->misses += (double)c->llc_misses;
+		sum->misses_partial |= !!(c->bounds & CMT_F_LLC_MISSES);
+	}
+	if ((c->values & both) == both && isfinite(c->ipc)) {
+		sum->cycles += (double)c->instructions / c->ipc;
+		sum->instructions += (double)c->instructions;
+	}
+}
+
+static int add_row(struct diff *diff, unsigned int side, struct export_row *e)
+{
+	uint64_t length_ns = e->frame->end_ns - e->frame->start_ns;
+	struct diff_row *row;
+	struct diff_sum *sum;
+	char *key;
+
+	if (row_key(&diff->spans[side], e->row, &key))
+		return -ENOMEM;
+	row = keys_get(&diff->rows, key);
+	free(key);
+	if (!row)
+		return -ENOMEM;
+	if (!*row->name) {
+		export_row_name(e);
+		memcpy(row->name, e->name, sizeof(row->name));
+	}
+	sum = &row->sums[side];
+	sum->several |= sum->frame == diff->frames[side];
+	if (sum->frame != diff->frames[side])
+		sum->length_ns += length_ns;
+	sum->frame = diff->frames[side];
+	add_occupancy(sum, &e->row->occupancy);
+	add_rate(sum, &e->row->total, length_ns);
+	add_counters(sum, &e->row->counters, length_ns);
+	return 0;
+}
+
+static int add_frame(struct diff *diff, unsigned int side,
+		     const struct cmt_usage_frame *frame)
+{
+	struct export_row e = { .frame = frame };
+	int ret = 0;
+
+	diff->frames[side]++;
+	for (uint32_t i = 0; !ret && i < frame->nr_rows; i++) {
+		e.row = cmt_usage_row_at(frame, i);
+		ret = add_row(diff, side, &e);
+	}
+	return ret;
+}
+
+int diff_add(struct diff *diff, unsigned int side)
+{
+	const struct cmt_usage_frame *frame;
+	int ret = span_begin(&diff->spans[side]);
+
+	while (!ret && (ret = span_next(&diff->spans[side], &frame)) > 0)
+		ret = add_frame(diff, side, frame);
+	return ret;
+}

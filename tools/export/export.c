@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmtstat export: a recording in the formats of others. */
+#include "export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "errors.h"
+#include "format.h"
+#include "signals.h"
+#include "subcommands.h"
+
+#define SECOND_NS 1000000000ULL
+#define PROGRAM "cmtstat export"
+
+/* 1 ms, 2 ms, 5 ms, 10 ms, ... */
+static uint64_t coarser(uint64_t grain_ns)
+{
+	uint64_t decade = 1;
+
+	while (decade * 10 <= grain_ns)
+		decade *= 10;
+	if (grain_ns < 2 * decade)
+		return 2 * decade;
+	return grain_ns < 5 * decade ? 5 * decade : 10 * decade;
+}
+
+/*
+ * Most rows that an interval of a second has.  @rows: 0 where there is none.  Read apart, so
+ * that what is damaged counts once.
+ */
+static int count_rows(const struct span_opts *opts, uint64_t *rows)
+{
+	struct span_opts coarse = *opts;
+	const struct cmt_usage_frame *frame;
+	struct span span;
+	int ret;
+
+	coarse.grain_ns = SECOND_NS;
+	ret = span_open(&span, &coarse);
+	ret = ret ? ret : span_begin(&span);
+	*rows = 0;
+	while (!ret && (ret = span_next(&span, &frame)) > 0) {
+		if (*rows < frame->nr_rows)
+			*rows = frame->nr_rows;
+		ret = 0;
+	}
+	progress_end(&span.progress);
+	span_close(&span);
+	return ret;
+}
+
+/* A viewer shall stay usable: where the part is long, intervals are, too. */
+static int bound_points(struct span *span)
+{
+	uint64_t wanted = span->opts.grain_ns, grain = wanted, rows, length;
+	char was[FORMAT_LEN], is[FORMAT_LEN];
+	int ret = count_rows(&span->opts, &rows);
+
+	if (ret)
+		return ret;
+	length = span->end_ns - span->first_ns;
+	while (length / grain * rows * EXPORT_ROW_POINTS > EXPORT_POINTS &&
+	       grain < SPAN_MAX_GRAIN_NS)
+		grain = coarser(grain);
+	grain = grain < SPAN_MAX_GRAIN_NS ? grain : SPAN_MAX_GRAIN_NS;
+	span->opts.grain_ns = grain;
+	if (grain != wanted)
+		fprintf(stderr, PROGRAM ": intervals of %s in place of %s: a viewer shows about %u points; --from and --to choose a part\n",
+			format_duration(is, grain), format_duration(was, wanted),
+			EXPORT_POINTS);
+	return 0;
+}
+
+static int write_frames(struct span *span, struct export_session *session)
+{
+	const struct cmt_usage_frame *frame;
+	int ret;
+
+	while ((ret = span_next(span, &frame)) > 0) {
+		session->origin.clock_known = span->clock_known;
+		session->origin.clock_ns = span->clock_ns;
+		if (session->format->needs_clock && !span->clock_known) {
+			fprintf(stderr, PROGRAM ": the recording does not say what time it was\n");
+			return -ENODATA;
+		}
+		ret = session->format->frame(session, frame);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+static int write_all(struct span *span, struct out *out,
+		     const struct export_format *format)
+{
+	struct export_session session = {
+		.format = format, .out = out,
+		.origin = { .node = span->about.host, .boot = span->about.boot_id },
+	};
+	int ret = span_begin(span), err;
+
+	if (ret)
+		return ret;
+	if (format->begin)
+		ret = format->begin(&session);
+	if (!ret)
+		ret = write_frames(span, &session);
+	err = session.state || !ret ? format->end ? format->end(&session) : 0 : 0;
+	span_report(span);
+	if (!ret && !session.rows)
+		fprintf(stderr, PROGRAM ": there is no row in this part\n");
+	return ret ? ret : err;
+}
+
+/* Not over the recording itself. */
+static int open_output(const struct export_config *config)
+{
+	struct stat in, out;
+	int fd;
+
+	if (!config->output)
+		return STDOUT_FILENO;
+	if (!stat(config->span.path, &in) && !stat(config->output, &out) &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		return -EEXIST;
+	fd = open(config->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+static int export_to(const struct export_config *config, struct span *span, int fd)
+{
+	struct out out;
+	int ret = out_open(&out, fd), err;
+
+	if (!ret && config->format->bounded)
+		ret = bound_points(span);
+	if (!ret)
+		ret = write_all(span, &out, config->format);
+	err = out_close(&out);
+	if (fd != STDOUT_FILENO && close(fd) && !err)
+		err = -errno;
+	return ret ? ret : err;
+}
+
+static int run(const struct export_config *config)
+{
+	struct span span;
+	int ret = span_open(&span, &config->span), fd;
+
+	if (ret) {
+		span_close(&span);
+		return EXIT_RUNTIME;
+	}
+	fd = open_output(config);
+	ret = fd < 0 ? fd : export_to(config, &span, fd);
+	span_close(&span);
+	/* the reader of the output has gone */
+	if (!ret || (ret == -EPIPE && !config->output))
+		return EXIT_SUCCESS;
+	error_plain(stderr, PROGRAM,
+		    fd < 0 ? config->output : "stopped, not all is written", ret);
+	return EXIT_RUNTIME;
+}
+
+/* What is wrong with the arguments, or NULL. */
+static const char *misused(const struct export_config *config, int operands)
+{
+	if (!config->format)
+		return "one of --csv, --ndjson, --perfetto and --clickhouse is needed";
+	if (operands != 1)
+		return "one recording is needed";
+	return NULL;
+}
+
+int export_main(int argc, char **argv)
+{
+	struct export_config config = { .span = { .program = PROGRAM } };
+	const char *why;
+	int status;
+
+	if (!subcommand_parse(&export_program, &config, argc, argv, &status))
+		return status;
+	why = misused(&config, argc - optind);
+	if (why)
+		return options_usage(&export_program, stderr, "%s", why);
+	config.span.path = argv[optind];
+	if (!config.span.grain_ns)
+		config.span.grain_ns = config.format->grain_ns;
+	if (!config.output && config.format != &export_csv &&
+	    config.format != &export_ndjson && isatty(STDOUT_FILENO))
+		return options_usage(&export_program, stderr,
+				     "binary output: not to a terminal, see --output");
+	signals_setup(false);
+	return run(&config);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cmtstat export was asked to do. */
+#ifndef TOOLS_EXPORT_H
+#define TOOLS_EXPORT_H
+
+#include "export_format.h"
+#include "options.h"
+#include "span.h"
+
+struct export_config {
+	const struct export_format *format;	/* NULL: none was named */
+	struct span_opts span;	/* grain_ns 0: the format's */
+	const char *output;	/* NULL: standard output */
+};
+
+#endif

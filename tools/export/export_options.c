@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export.h"
+
+#include <errno.h>
+
+#include "columns.h"
+#include "subcommands.h"
+
+static int set_format(void *config, const struct export_format *format)
+{
+	struct export_config *to = config;
+
+	if (to->format && to->format != format)
+		return -EINVAL;
+	to->format = format;
+	return 0;
+}
+
+static int set_csv(void *config, const char *value)
+{
+	(void)value;
+	return set_format(config, &export_csv);
+}
+
+static int set_ndjson(void *config, const char *value)
+{
+	(void)value;
+	return set_format(config, &export_ndjson);
+}
+
+static int set_perfetto(void *config, const char *value)
+{
+	(void)value;
+	return set_format(config, &export_perfetto);
+}
+
+static int set_clickhouse(void *config, const char *value)
+{
+	(void)value;
+	return set_format(config, &export_clickhouse);
+}
+
+static int set_by(void *config, const char *value)
+{
+	enum view by;
+
+	if (by_parse(value, &by) || by == VIEW_CHANNEL)
+		return -EINVAL;
+	((struct export_config *)config)->span.by = by;
+	return 0;
+}
+
+static int set_grain(void *config, const char *value)
+{
+	return parse_seconds(value, SPAN_MIN_GRAIN_NS, SPAN_MAX_GRAIN_NS,
+			     &((struct export_config *)config)->span.grain_ns);
+}
+
+static int set_from(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct export_config *)config)->span.from);
+}
+
+static int set_to(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct export_config *)config)->span.to);
+}
+
+static int set_output(void *config, const char *value)
+{
+	((struct export_config *)config)->output = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static const struct option_spec options[] = {
+	{ 'c', "csv", NULL, "comma-separated values, with the columns of pqos first",
+	  "one format only", set_csv, NULL },
+	{ 'n', "ndjson", NULL, "a JSON object a line, one for each row",
+	  "one format only", set_ndjson, NULL },
+	{ 'p', "perfetto", NULL, "a trace for ui.perfetto.dev, curves for each row",
+	  "one format only", set_perfetto, NULL },
+	{ 'C', "clickhouse", NULL, "RowBinary, for INSERT INTO cmt.usage FORMAT RowBinary",
+	  "one format only", set_clickhouse, NULL },
+	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain",
+	  "container, process, cpu or domain", set_by, "container process cpu domain" },
+	{ 'g', "grain", "SECONDS",
+	  "length of an interval, 0.001 to 3600; default 1, 0.001 with --perfetto",
+	  "a number of seconds from 0.001 to 3600", set_grain, NULL },
+	{ 'f', "from", "TIME", "begin at +90s, at 5m before the end (-5m), at 12:30:05, or at a date and time",
+	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)", set_from, NULL },
+	{ 't', "to", "TIME", "end at such a moment",
+	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)", set_to, NULL },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output",
+	  "a path", set_output, WORDS_FILES },
+	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
+	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
+	{ .name = NULL },
+};
+
+const struct program export_program = {
+	.name = "cmtstat export",
+	.synopsis = "--csv | --ndjson | --perfetto | --clickhouse [options] FILE",
+	.about = "Write the intervals of a recording in a format that other programs read.\n",
+	.options = options,
+	.more = "What is not known is empty or null, never 0.\n",
+};

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "span.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "errors.h"
+#include "format.h"
+#include "signals.h"
+
+#define SECOND_NS	1000000000ULL
+#define STEP_NS		(SECOND_NS / 1000)	/* less is drift of the clock, and no step */
+
+static const struct reason reasons[] = {
+	{ ENODATA, "the file is empty", NULL },
+	{ EBADMSG, "no recording, or nothing of it is intact", NULL },
+	{ EPROTONOSUPPORT, "a later version of cmtstat made it", NULL },
+	{ ESPIPE, "no regular file", "Save what is piped in a file first" },
+	{ 0, NULL, NULL },
+};
+
+static int complain(const struct span *span, int err)
+{
+	char name[256];
+	const struct reason *reason = reasons;
+
+	escape_text(name, sizeof(name), span->opts.path, 0);
+	while (reason->err && reason->err != -err)
+		reason++;
+	if (!reason->err) {
+		error_plain(stderr, span->opts.program, name, err);
+		return err;
+	}
+	fprintf(stderr, "%s: %s: %s\n", span->opts.program, name, reason->why);
+	if (reason->todo)
+		fprintf(stderr, "%s: %s\n", span->opts.program, reason->todo);
+	return err;
+}
+
+static int find_moment(const struct span *span, const char *option,
+		       const struct replay_time *time, uint64_t *ns)
+{
+	const struct replay replay = {
+		.about = span->about, .clock_known = span->clock_known,
+		.offset_ns = (int64_t)span->clock_ns,
+	};
+	int ret = time->kind == REPLAY_UNSET ? 0 : replay_moment(&replay, time, ns);
+
+	if (ret)
+		fprintf(stderr, "%s: %s: the recording does not say what time it was\n",
+			span->opts.program, option);
+	return ret;
+}
+
+/* The part that is wanted, within what there is. */
+static int find_part(struct span *span)
+{
+	const struct cmt_recording_about *about = &span->about;
+	int ret;
+
+	span->clock_known = about->realtime_ns;
+	span->clock_ns = about->realtime_ns - about->monotonic_ns;
+	span->first_ns = about->start_ns;
+	span->end_ns = about->end_ns + 1;
+	ret = find_moment(span, "--from", &span->opts.from, &span->first_ns);
+	if (!ret)
+		ret = find_moment(span, "--to", &span->opts.to, &span->end_ns);
+	if (span->first_ns < about->start_ns)
+		span->first_ns = about->start_ns;
+	if (span->end_ns > about->end_ns)
+		span->end_ns = about->end_ns + 1;
+	if (ret || (span->first_ns < span->end_ns && span->first_ns <= about->end_ns))
+		return ret;
+	fprintf(stderr, "%s: nothing is between --from and --to: the recording has %.3f s\n",
+		span->opts.program,
+		(double)(about->end_ns - about->start_ns) / (double)SECOND_NS);
+	return -EINVAL;
+}
+
+int span_open(struct span *span, const struct span_opts *opts)
+{
+	int ret;
+
+	*span = (struct span){ .opts = *opts, .about.sz = sizeof(span->about) };
+	snprintf(span->what, sizeof(span->what), "%s: reading", opts->program);
+	ret = cmt_recording_open(&span->recording, opts->path);
+	if (ret) {
+		span->recording = NULL;
+		return complain(span, ret);
+	}
+	ret = cmt_recording_about(span->recording, &span->about);
+	if (ret)
+		return complain(span, ret);
+	return find_part(span);
+}
+
+void span_close(struct span *span)
+{
+	cmt_usage_free(span->usage);
+	if (span->recording)
+		cmt_recording_close(span->recording);
+	span->usage = NULL;
+	span->recording = NULL;
+}
+
+/* A value needs the reading before it: what comes first is read, and not given. */
+static uint64_t seek_to(const struct span *span)
+{
+	uint64_t before = SECOND_NS + span->opts.grain_ns;
+
+	return span->first_ns > span->about.start_ns + before ?
+	       span->first_ns - before : span->about.start_ns;
+}
+
+int span_begin(struct span *span)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = span->opts.by,
+		.interval_ns = span->opts.grain_ns, .recording = span->recording,
+	};
+	int ret;
+
+	cmt_usage_free(span->usage);
+	span->usage = NULL;
+	ret = cmt_recording_seek(span->recording, seek_to(span));
+	if (!ret)
+		ret = cmt_usage_new(&span->usage, &opts);
+	if (ret)
+		return ret;
+	span->clock_known = span->about.realtime_ns;
+	span->clock_ns = span->about.realtime_ns - span->about.monotonic_ns;
+	progress_begin(&span->progress, span->what);
+	return 0;
+}
+
+/* Two clocks drift apart a little all the time: times shall not waver for that. */
+static void look_at_clock(struct span *span)
+{
+	const struct cmt_recording_state *state;
+	uint64_t clock_ns, step;
+
+	if (cmt_usage_state(span->usage, &state) < 0 || !state->realtime_ns)
+		return;
+	clock_ns = state->realtime_ns - state->monotonic_ns;
+	step = clock_ns - span->clock_ns;
+	if (span->clock_known && (step < STEP_NS || -step < STEP_NS))
+		return;
+	span->clock_known = true;
+	span->clock_ns = clock_ns;
+}
+
+static void show_progress(struct span *span, uint64_t at_ns)
+{
+	progress_show(&span->progress, at_ns - span->first_ns,
+		      span->end_ns - span->first_ns);
+}
+
+/* Signals come while waiting only. */
+static bool is_stopped(void)
+{
+	signals_poll(NULL, 0, 0);
+	return signal_stop;
+}
+
+int span_next(struct span *span, const struct cmt_usage_frame **frame)
+{
+	int ret;
+
+	do {
+		if (is_stopped())
+			return -EINTR;
+		ret = cmt_usage_next(span->usage, frame);
+		if (ret <= 0)
+			return ret;
+		look_at_clock(span);
+	} while ((*frame)->end_ns <= span->first_ns || !(*frame)->end_ns);
+	if ((*frame)->start_ns >= span->end_ns)
+		return 0;
+	span->emulated |= (*frame)->emulated;
+	show_progress(span, (*frame)->end_ns);
+	return 1;
+}
+
+void span_report(struct span *span)
+{
+	const char *program = span->opts.program;
+	struct cmt_recording_about *about = &span->about;
+
+	progress_end(&span->progress);
+	if (span->emulated)
+		fprintf(stderr, "%s: EMULATED: these values come from a model, not from hardware\n",
+			program);
+	if (cmt_recording_about(span->recording, about))
+		return;
+	if (about->damaged || about->missing)
+		fprintf(stderr, "%s: the recording is damaged: %" PRIu64 " parts, %" PRIu64
+			" chunks missing; intervals there say so\n",
+			program, about->damaged, about->missing);
+	if (!(about->flags & CMT_RECORDING_COMPLETE))
+		fprintf(stderr, "%s: the recording was not ended: it was cut, or is being written\n",
+			program);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A part of a recording as intervals: what export and diff read. */
+#ifndef TOOLS_SPAN_H
+#define TOOLS_SPAN_H
+
+#include <cmt/cmt.h>
+#include <cmt/recording.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "progress.h"
+#include "replay.h"
+
+#define SPAN_MIN_GRAIN_NS 1000000ULL
+#define SPAN_MAX_GRAIN_NS 3600000000000ULL
+
+/* What is wanted. */
+struct span_opts {
+	const char *program;	/* for messages: "cmtstat export" */
+	const char *path;
+	uint32_t by;		/* enum cmt_usage_by */
+	uint64_t grain_ns;
+	struct replay_time from, to;
+};
+
+struct span {
+	struct span_opts opts;
+	struct cmt_recording *recording;
+	struct cmt_recording_about about;
+	struct cmt_usage *usage;
+	uint64_t first_ns, end_ns;	/* CLOCK_MONOTONIC; end_ns is at most the end */
+	bool clock_known;
+	uint64_t clock_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, modulo 2^64 */
+	bool emulated;		/* some value so far is of a model */
+	char what[256];
+	struct progress progress;
+};
+
+/* Says on standard error what is wrong.  Returns 0 or -errno; span_close() in any case. */
+int span_open(struct span *span, const struct span_opts *opts);
+void span_close(struct span *span);
+
+/* Begin to read, or begin again, with intervals of opts.grain_ns.  0 or -errno. */
+int span_begin(struct span *span);
+
+/*
+ * The next interval of the part.  Returns 1, 0: there is no more, -EINTR: a signal
+ * stopped it, or -errno as cmt_usage_next().
+ */
+int span_next(struct span *span, const struct cmt_usage_frame **frame);
+
+/* Say on standard error what the recording lacks, of what was read. */
+void span_report(struct span *span);
+
+#endif

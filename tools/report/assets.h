@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What of a page is always the same: embed.sh makes it from web/ and third-party/. */
+#ifndef REPORT_ASSETS_H
+#define REPORT_ASSETS_H
+
+#include <stddef.h>
+
+extern const unsigned char asset_script[], asset_style[], asset_body[], asset_licences[];
+extern const size_t asset_script_len, asset_style_len, asset_body_len,
+	asset_licences_len;
+/* As a Content-Security-Policy names them: "sha256-..." */
+extern const char asset_script_hash[], asset_style_hash[];
+
+#endif

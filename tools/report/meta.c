@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <math.h>
+
+#include "names.h"
+#include "page.h"
+#include "print.h"
+
+static void number(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, "\"%s\":%" PRIu64 ",", name, value);
+}
+
+static void text(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "\"%s\":", name);
+	print_text(out, value && value[0] ? value : NULL);
+	fputc(',', out);
+}
+
+static void real(FILE *out, const char *name, double value)
+{
+	fprintf(out, "\"%s\":", name);
+	print_real(out, value);
+	fputc(',', out);
+}
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? part / whole : (double)NAN;
+}
+
+static const char *kind_of(const struct member *member)
+{
+	switch (member->kind) {
+	case CMT_USAGE_OWNER:
+		return "container";
+	case CMT_USAGE_OVERFLOW:
+		return "overflow";
+	case CMT_USAGE_UNATTRIBUTED:
+		return "unattributed";
+	default:
+		return "unknown";
+	}
+}
+
+static void print_member(FILE *out, const struct member *member)
+{
+	const struct point *all = &member->all;
+
+	fputc('{', out);
+	text(out, "label", member->label);
+	text(out, "path", member->path);
+	text(out, "image", member->image);
+	text(out, "kind", kind_of(member));
+	text(out, "why", all->known == all->slots && all->rated == all->slots ?
+			 NULL : usage_why_name(member->why & ~CMT_USAGE_WHY_ENDED));
+	fprintf(out, "\"user\":%s,", member->user ? "true" : "false");
+	number(out, "first", member->first);
+	number(out, "last", member->last);
+	number(out, "slots", all->slots);
+	number(out, "known", all->known);
+	number(out, "rated", all->rated);
+	number(out, "held", all->held);
+	number(out, "partial", all->partial);
+	real(out, "mean", share(all->sum, all->known));
+	real(out, "least", all->known ? (double)all->least : (double)NAN);
+	real(out, "most", all->known ? (double)all->most : (double)NAN);
+	real(out, "rate", share(all->rate_sum, all->rated));
+	real(out, "rate_most", all->rated ? all->rate_most : (double)NAN);
+	number(out, "verdicts", member->verdicts);
+	fprintf(out, "\"suspected\":%" PRIu32 "}", member->suspected);
+}
+
+/* Number of the member, or null. */
+static void who(FILE *out, const struct model *model, uint64_t id, const char *label)
+{
+	const struct member *member = model_find(model, id);
+
+	text(out, "label", label);
+	if (member)
+		number(out, "member", (uint64_t)(member - model->members));
+}
+
+static void print_suspect(FILE *out, const struct model *model,
+			  const struct model_verdict *v, uint32_t i)
+{
+	const struct cmt_culprit_suspect *s = &v->verdict.suspects[i];
+
+	fputs(i ? ",{" : "{", out);
+	who(out, model, s->id, v->suspects[i]);
+	real(out, "share", s->share);
+	number(out, "taken", s->taken_bytes);
+	number(out, "occupancy", s->occupancy_bytes);
+	number(out, "occupancy_before", s->occupancy_before);
+	number(out, "traffic", s->traffic_bytes);
+	fprintf(out, "\"traffic_before\":%" PRIu64 "}", s->traffic_before);
+}
+
+/* In slots of the page; what began before it began with it. */
+static uint64_t slot_of(const struct model *model, uint64_t ns)
+{
+	return ns > model->start_ns ? (ns - model->start_ns) / MODEL_SLOT_NS : 0;
+}
+
+static void print_verdict(FILE *out, const struct model *model,
+			  const struct model_verdict *v)
+{
+	const struct cmt_culprit_verdict *verdict = &v->verdict;
+	char sure[WHY_SURE_LEN];
+
+	fputc('{', out);
+	who(out, model, verdict->id, v->victim);
+	number(out, "slot", slot_of(model, verdict->ts_ns));
+	number(out, "since", slot_of(model, verdict->since_ns));
+	text(out, "kind", culprit_kind_name(verdict->kind));
+	text(out, "what", why_what(verdict->kind));
+	text(out, "sure", why_sure(sure, verdict));
+	number(out, "domain", verdict->domain);
+	real(out, "confidence", verdict->confidence);
+	number(out, "lost", verdict->lost_bytes);
+	number(out, "occupancy", verdict->occupancy_bytes);
+	number(out, "occupancy_before", verdict->occupancy_before);
+	number(out, "refetched", verdict->refetched_bytes);
+	real(out, "cpi", verdict->cpi);
+	real(out, "cpi_before", verdict->cpi_before);
+	real(out, "mpki", verdict->mpki);
+	real(out, "mpki_before", verdict->mpki_before);
+	real(out, "cpu_share", verdict->cpu_share);
+	fprintf(out, "\"counted\":%s,\"clipped\":%s,\"suspects\":[",
+		verdict->flags & CMT_CULPRIT_COUNTED ? "true" : "false",
+		verdict->flags & CMT_CULPRIT_CLIPPED ? "true" : "false");
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		print_suspect(out, model, v, i);
+	fputs("]}", out);
+}
+
+/* Blocks of a level that are in the page or not: first and last of each run. */
+static void print_blocks(FILE *out, const struct spool *spool, uint32_t level, bool kept)
+{
+	const char *comma = "";
+
+	fprintf(out, "\"%s\":[", kept ? "kept" : "left_out");
+	for (uint32_t i = 0; i < spool->nr; i++) {
+		const struct blob *blob = &spool->blobs[i];
+		uint32_t first = blob->block;
+
+		if (blob->level != level || blob->kept != kept)
+			continue;
+		while (i + 1 < spool->nr && spool->blobs[i + 1].level == level &&
+		       spool->blobs[i + 1].kept == kept &&
+		       spool->blobs[i + 1].block == spool->blobs[i].block + 1)
+			i++;
+		fprintf(out, "%s%" PRIu32 ",%" PRIu32, comma, first,
+			spool->blobs[i].block);
+		comma = ",";
+	}
+	fputc(']', out);
+}
+
+static void print_levels(FILE *out, const struct spool *spool)
+{
+	fputs("\"levels\":[", out);
+	for (uint32_t k = 0; k < PYRAMID_LEVELS; k++) {
+		fprintf(out, "%s{\"slots\":%" PRIu64 ",", k ? "," : "", pyramid_slots(k));
+		print_blocks(out, spool, k, true);
+		fputc(',', out);
+		print_blocks(out, spool, k, false);
+		fputc('}', out);
+	}
+	fputs("],", out);
+}
+
+static void print_gaps(FILE *out, const struct model *model)
+{
+	fputs("\"gaps\":[", out);
+	for (uint32_t i = 0; i < model->nr_gaps; i++)
+		fprintf(out, "%s[%" PRIu64 ",%" PRIu64 ",%d]", i ? "," : "",
+			model->gaps[i].slot, model->gaps[i].nr, model->gaps[i].why);
+	fputs("],", out);
+}
+
+static void print_machine(FILE *out, const struct model *model,
+			  const struct page_about *about)
+{
+	text(out, "file", about->file);
+	text(out, "host", about->host);
+	text(out, "kernel", about->kernel);
+	text(out, "recorder", about->recorder);
+	real(out, "real_ms", about->real_known ?
+	     ((double)about->real_ns + (double)model->start_ns) / 1e6 : (double)NAN);
+	number(out, "slots", model->slots);
+	number(out, "gap_slots", model->gap_slots);
+	number(out, "l3_bytes", model->l3_bytes);
+	number(out, "domains", model->nr_domains);
+	number(out, "cpus", model->nr_cpus);
+	number(out, "sampling_ns", model->sampling_ns);
+	fprintf(out, "\"emulated\":%s,", model->emulated ? "true" : "false");
+}
+
+static void print_coding(FILE *out, const struct model *model)
+{
+	number(out, "unit", model->pyramid.unit_bytes);
+	number(out, "bits", OCCUPANCY_BITS);
+	number(out, "rate_bits", RATE_BITS);
+	real(out, "rate_unit", RATE_UNIT);
+	number(out, "block", PYRAMID_BLOCK);
+}
+
+void page_meta(FILE *out, const struct model *model, const struct page_about *about)
+{
+	fputc('{', out);
+	print_machine(out, model, about);
+	print_coding(out, model);
+	print_levels(out, model->spool);
+	print_gaps(out, model);
+	fputs("\"members\":[", out);
+	for (uint32_t i = 0; i < model->nr; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		print_member(out, &model->members[i]);
+	}
+	fputs("],\"verdicts\":[", out);
+	for (uint32_t i = 0; i < model->nr_verdicts; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		print_verdict(out, model, &model->verdicts[i]);
+	}
+	fputs("],\"notes\":[", out);
+	page_notes(out, model, about);
+	fputs("]}", out);
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "members.h"
+
+/* One that does not run is read once in 32 ticks: the bandwidth of the slots before comes
+ * with that reading, and a block is complete so many slots after its end.
+ */
+#define LATE_SLOTS	128U
+#define NEAR_SLOTS	1000U	/* of a verdict, that the page is to have in full */
+
+void model_init(struct model *model, struct spool *spool, uint32_t unit_bytes,
+		uint64_t start_ns)
+{
+	*model = (struct model){ .spool = spool, .start_ns = start_ns };
+	pyramid_init(&model->pyramid, spool, unit_bytes ? unit_bytes : 1);
+}
+
+void model_free(struct model *model)
+{
+	members_free(model);
+	pyramid_free(&model->pyramid);
+	free(model->verdicts);
+	*model = (struct model){ 0 };
+}
+
+/* @nr slots behind those that are done. */
+static int put(struct model *model, struct member *member, const struct point *point,
+	       uint64_t nr)
+{
+	const struct point all = point_times(point, (uint32_t)nr);
+	uint64_t slot = member->done;
+
+	if (!nr)
+		return 0;
+	point_merge(&member->all, &all);
+	member->done += nr;
+	member->last = member->done - 1;
+	return pyramid_put(&model->pyramid, (uint32_t)(member - model->members), slot,
+			   point, (uint32_t)nr);
+}
+
+static void set_rate(struct point *point, double rate)
+{
+	point->rated = 1;
+	point->rate_sum = point->rate_most = rate;
+}
+
+/*
+ * What was held until @slot.  @rate: of the last @span slots of these; NAN: not known.
+ */
+static int settle(struct model *model, struct member *member, uint64_t slot,
+		  double rate, uint64_t span)
+{
+	struct point point = { .slots = 1, .held = 1 };
+	uint64_t nr = slot > member->done ? slot - member->done : 0;
+	int ret;
+
+	if (!member->present) {
+		member->done += nr;
+		return 0;
+	}
+	if (member->holding) {
+		point.known = 1;
+		point.least = point.most = member->occupancy;
+		point.sum = (double)member->occupancy;
+	}
+	span = isnan(rate) ? 0 : span < nr ? span : nr;
+	ret = put(model, member, &point, nr - span);
+	if (ret || !span)
+		return ret;
+	set_rate(&point, rate);
+	return put(model, member, &point, span);
+}
+
+/* Nothing is known of the slots before @slot that are not done, of anybody. */
+static int blank(struct model *model, uint64_t slot)
+{
+	const struct point unknown = { .slots = 1 };
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < model->nr; i++) {
+		struct member *member = &model->members[i];
+
+		if (!member->present)
+			member->done = slot;
+		else if (slot > member->done)
+			ret = put(model, member, &unknown, slot - member->done);
+		member->holding = false;
+	}
+	return ret;
+}
+
+static int settle_all(struct model *model, uint64_t slot)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < model->nr; i++)
+		ret = settle(model, &model->members[i], slot, (double)NAN, 0);
+	return ret;
+}
+
+/* Blocks that have been complete for long enough. */
+static int flush(struct model *model, uint64_t slot)
+{
+	uint64_t end;
+	int ret;
+
+	if (slot < LATE_SLOTS)
+		return 0;
+	end = (slot - LATE_SLOTS) / PYRAMID_BLOCK * PYRAMID_BLOCK;
+	if (end / PYRAMID_BLOCK <= model->pyramid.next_block[0])
+		return 0;
+	ret = settle_all(model, end);
+	return ret ? ret : pyramid_flush(&model->pyramid, end);
+}
+
+/* Slots from @slot on of which nothing is known, block by block. */
+static int gap(struct model *model, uint64_t slot, uint64_t end)
+{
+	int ret = settle_all(model, slot);
+
+	while (!ret && slot < end) {
+		slot = (slot / PYRAMID_BLOCK + 1) * PYRAMID_BLOCK;
+		slot = slot < end ? slot : end;
+		ret = blank(model, slot);
+		if (!ret)
+			ret = flush(model, slot);
+	}
+	return ret;
+}
+
+static void note_gap(struct model *model, uint64_t slot, uint64_t nr, enum gap_why why)
+{
+	struct gap *last = model->nr_gaps ? &model->gaps[model->nr_gaps - 1] : NULL;
+
+	model->gap_slots += nr;
+	if (last && !model->gaps_left_out && last->why == why && last->slot + last->nr == slot) {
+		last->nr += nr;
+		return;
+	}
+	if (model->nr_gaps < MODEL_GAPS)
+		model->gaps[model->nr_gaps++] = (struct gap){ slot, nr, why };
+	else
+		model->gaps_left_out++;
+}
+
+/* Slots that the bandwidth of a row is of. */
+static uint64_t span_of(const struct cmt_usage_rate *rate)
+{
+	double slots = rate->rate > 0 ?
+		       (double)rate->bytes * 1e9 / rate->rate / (double)MODEL_SLOT_NS : 1;
+
+	return slots < 1.5 ? 1 : slots > 1e6 ? 1000000 : (uint64_t)(slots + 0.5);
+}
+
+static bool is_read(const struct cmt_usage_row *row)
+{
+	return row->total.known ||
+	       (row->occupancy.known && row->occupancy.age_ns < MODEL_SLOT_NS);
+}
+
+static struct point point_of(const struct cmt_usage_row *row)
+{
+	const struct cmt_usage_occupancy *o = &row->occupancy;
+	struct point point = { .slots = 1 };
+
+	if (o->known) {
+		point.known = 1;
+		point.least = point.most = o->last_bytes;
+		point.sum = (double)o->last_bytes;
+		point.held = !is_read(row);
+		point.partial = o->partial;
+	}
+	if (row->total.known && isfinite(row->total.rate)) {
+		set_rate(&point, row->total.rate);
+		point.partial |= row->total.partial;
+	}
+	return point;
+}
+
+static void leave(struct member *member)
+{
+	member->present = member->holding = false;
+}
+
+/* What it has in @slot, and what it held until then. */
+static int add_point(struct model *model, struct member *member, uint64_t slot,
+		     const struct cmt_usage_row *row)
+{
+	const struct point point = point_of(row);
+	bool rated = point.rated && !row->total.partial;
+	int ret = settle(model, member, slot, rated ? row->total.rate : (double)NAN,
+			 rated ? span_of(&row->total) - 1 : 0);
+
+	if (!member->present) {
+		member->first = member->all.slots ? member->first : slot;
+		member->present = true;
+	}
+	member->holding = point.known;
+	member->occupancy = row->occupancy.last_bytes;
+	return ret ? ret : put(model, member, &point, 1);
+}
+
+static int add_row(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot,
+		   const struct cmt_usage_row *row)
+{
+	int64_t number = members_of(model, frame, row);
+	struct member *member;
+	int ret = 0;
+
+	if (number < 0)
+		return (int)number;
+	member = &model->members[number];
+	member->why |= row->occupancy.why | row->total.why;
+	member->seen = model->frames;
+	if (!row->occupancy.known && row->occupancy.why & CMT_USAGE_WHY_ENDED) {
+		ret = settle(model, member, slot, (double)NAN, 0);
+		leave(member);
+		return ret;
+	}
+	/* it goes on holding, and the bandwidth comes later */
+	if (member->holding && row->occupancy.known && !is_read(row) &&
+	    row->occupancy.last_bytes == member->occupancy)
+		return 0;
+	return add_point(model, member, slot, row);
+}
+
+/* Who has no row in a frame that has all of them is there no more. */
+static int end_others(struct model *model, uint64_t slot)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < model->nr; i++) {
+		struct member *member = &model->members[i];
+
+		if (!member->present || member->seen == model->frames)
+			continue;
+		ret = settle(model, member, slot, (double)NAN, 0);
+		leave(member);
+	}
+	return ret;
+}
+
+static int add_rows(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot)
+{
+	int ret = 0;
+
+	if (frame->nr_gaps) {
+		/* who is in the frame may be read; of the others nothing is known */
+		note_gap(model, slot, 1, GAP_LOST);
+		ret = settle_all(model, slot);
+	}
+	for (uint32_t i = 0; !ret && i < frame->nr_rows; i++)
+		ret = add_row(model, frame, slot, cmt_usage_row_at(frame, i));
+	if (!ret && frame->nr_gaps)
+		return blank(model, slot + 1);
+	return ret || frame->brief ? ret : end_others(model, slot);
+}
+
+static void add_counts(struct model *model, const struct cmt_usage_frame *frame)
+{
+	model->frames++;
+	model->lost += frame->lost;
+	model->dropped += frame->dropped;
+	model->missed += frame->missed;
+	model->counters |= frame->counters;
+	if (frame->sampling_ns > model->sampling_ns)
+		model->sampling_ns = frame->sampling_ns;
+	if (frame->nr_cpus > model->nr_cpus)
+		model->nr_cpus = frame->nr_cpus;
+	if (frame->nr_domains > model->nr_domains)
+		model->nr_domains = frame->nr_domains;
+	if (frame->nr_rows) {
+		model->emulated |= frame->emulated;
+		model->not_emulated |= !frame->emulated;
+		model->l3_bytes = cmt_usage_row_at(frame, 0)->l3_bytes;
+	}
+}
+
+/* Between the last slot with a sample and @slot: what is held, or a gap. */
+static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot)
+{
+	uint64_t from = model->ticked;
+
+	model->ticked = slot + 1;
+	if (frame && frame->sampling_ns)
+		model->period = (uint32_t)((frame->sampling_ns + MODEL_SLOT_NS - 1) /
+					   MODEL_SLOT_NS);
+	if (slot < from + (model->period ? model->period : 1))
+		return 0;
+	note_gap(model, from, slot - from, frame && frame->nr_gaps ? GAP_LOST : GAP_UNREAD);
+	return gap(model, from, slot);
+}
+
+int model_add(struct model *model, const struct cmt_usage_frame *frame)
+{
+	uint64_t slot;
+	int ret;
+
+	slot = (frame->start_ns - model->start_ns) / MODEL_SLOT_NS;
+	if (frame->start_ns < model->start_ns || slot < model->slots ||
+	    slot >= MODEL_SLOTS_MAX)
+		return -ERANGE;
+	add_counts(model, frame);
+	model->slots = slot + 1;
+	if (!frame->nr_cpus)
+		return 0;
+	ret = bridge(model, frame, slot);
+	if (!ret)
+		ret = add_rows(model, frame, slot);
+	return ret ? ret : flush(model, slot);
+}
+
+/* How much a verdict is to be listed: the surest first, of these who lost most. */
+static double weight(const struct cmt_culprit_verdict *verdict)
+{
+	double sure = isnan(verdict->confidence) ? 0 : verdict->confidence;
+
+	return sure + (double)verdict->lost_bytes / 1e18;
+}
+
+/* Room for one that is heavier than the lightest; NULL: there is none. */
+static struct model_verdict *lightest(struct model *model,
+				      const struct cmt_culprit_verdict *verdict)
+{
+	struct model_verdict *least = &model->verdicts[0];
+
+	model->verdicts_left_out++;
+	for (uint32_t i = 1; i < model->nr_verdicts; i++)
+		if (weight(&model->verdicts[i].verdict) < weight(&least->verdict))
+			least = &model->verdicts[i];
+	return weight(verdict) > weight(&least->verdict) ? least : NULL;
+}
+
+/* In @to, or NULL: it is not to be listed.  Returns 0 or -ENOMEM. */
+static int room_for(struct model *model, const struct cmt_culprit_verdict *verdict,
+		    struct model_verdict **to)
+{
+	uint32_t room = model->room_verdicts ? model->room_verdicts * 2 : 16;
+	struct model_verdict *verdicts;
+
+	if (model->nr_verdicts == MODEL_VERDICTS) {
+		*to = lightest(model, verdict);
+		return 0;
+	}
+	if (model->nr_verdicts == model->room_verdicts) {
+		verdicts = reallocarray(model->verdicts, room, sizeof(*verdicts));
+		if (!verdicts)
+			return -ENOMEM;
+		model->verdicts = verdicts;
+		model->room_verdicts = room;
+	}
+	*to = &model->verdicts[model->nr_verdicts++];
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct model_verdict *x = a, *y = b;
+
+	return x->verdict.ts_ns < y->verdict.ts_ns ? -1 :
+	       x->verdict.ts_ns > y->verdict.ts_ns;
+}
+
+static void count(struct model *model, uint64_t id, bool victim)
+{
+	struct member *member = (struct member *)model_find(model, id);
+
+	if (member && victim)
+		member->verdicts++;
+	else if (member)
+		member->suspected++;
+}
+
+int model_verdict(struct model *model, const struct cmt_culprit_verdict *verdict,
+		  const struct why_names *names)
+{
+	struct model_verdict *to;
+
+	count(model, verdict->id, true);
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		count(model, verdict->suspects[i].id, false);
+	if (room_for(model, verdict, &to))
+		return -ENOMEM;
+	if (!to)
+		return 0;
+	to->verdict = *verdict;
+	memcpy(to->victim, names->victim.label, sizeof(to->victim));
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		memcpy(to->suspects[i], names->suspects[i].label, CONTAINER_LABEL_LEN);
+	return 0;
+}
+
+/* Is a verdict's moment in the slots of a blob? */
+static bool is_wanted(const struct model *model, const struct blob *blob,
+		      const struct cmt_culprit_verdict *verdict)
+{
+	uint64_t slots = PYRAMID_BLOCK * pyramid_slots(blob->level);
+	uint64_t begin = model->start_ns + blob->block * slots * MODEL_SLOT_NS;
+	uint64_t end = begin + slots * MODEL_SLOT_NS;
+	uint64_t near = NEAR_SLOTS * MODEL_SLOT_NS;
+
+	return verdict->ts_ns + near > begin && verdict->ts_ns < end + near;
+}
+
+static void mark_blobs(struct model *model)
+{
+	for (uint32_t i = 0; i < model->spool->nr; i++) {
+		struct blob *blob = &model->spool->blobs[i];
+
+		for (uint32_t k = 0; !blob->wanted && k < model->nr_verdicts; k++)
+			blob->wanted = is_wanted(model, blob, &model->verdicts[k].verdict);
+	}
+}
+
+int model_finish(struct model *model, uint64_t end_ns)
+{
+	uint64_t end = end_ns > model->start_ns ?
+		       (end_ns - model->start_ns + MODEL_SLOT_NS - 1) / MODEL_SLOT_NS : 0;
+	int ret;
+
+	if (end > model->slots)
+		model->slots = end < MODEL_SLOTS_MAX ? end : MODEL_SLOTS_MAX;
+	ret = bridge(model, NULL, model->slots);
+	if (!ret)
+		ret = settle_all(model, model->slots);
+	if (!ret)
+		ret = pyramid_finish(&model->pyramid, model->slots);
+	if (model->nr_verdicts)
+		qsort(model->verdicts, model->nr_verdicts, sizeof(*model->verdicts), by_time);
+	mark_blobs(model);
+	return ret;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A part that was left behind by a kill makes room. */
+static int open_part(struct output *output)
+{
+	int fd;
+
+	if (asprintf(&output->part, "%s.part", output->path) < 0) {
+		output->part = NULL;
+		return -ENOMEM;
+	}
+	fd = open(output->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+int output_open(struct output *output, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	*output = (struct output){ .path = path };
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	else if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		fd = open_part(output);
+	if (fd == -1)
+		fd = -errno;
+	output->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (output->file)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	free(output->part);
+	return fd < 0 ? fd : -ENOMEM;
+}
+
+int output_close(struct output *output, int ret)
+{
+	if (!ret && ferror(output->file))
+		ret = -EIO;
+	if (fclose(output->file) && !ret)
+		ret = -errno;
+	if (output->part && !ret && rename(output->part, output->path))
+		ret = -errno;
+	if (output->part && ret)
+		unlink(output->part);
+	free(output->part);
+	return ret;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The page: one HTML file that needs nothing else. */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include "model.h"
+
+/* What the model does not know.  Texts are raw bytes; "" or NULL: not known. */
+struct page_about {
+	const char *file;	/* name of the recording */
+	const char *host, *kernel;
+	const char *recorder;	/* program that recorded */
+	bool real_known;
+	int64_t real_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, at the begin */
+	uint32_t clock_set;	/* times that somebody set the clock */
+	const struct cmt_info *info;	/* NULL: not known */
+	const char *counters_reason;
+	struct cmt_culprit_counts culprit;	/* slots is 0: no engine */
+	uint64_t damaged, damaged_bytes, missing;	/* as of cmt_recording_about */
+	bool complete;		/* the recording was ended */
+	bool failed;		/* it could not be read to its end */
+};
+
+/* What cannot be said by a value: a sentence of each, as JSON's strings. */
+void page_notes(FILE *out, const struct model *model, const struct page_about *about);
+
+/* All that is no point, as JSON. */
+void page_meta(FILE *out, const struct model *model, const struct page_about *about);
+
+/*
+ * @limit: bytes that the points may take in it.  Returns 0 or -errno; what was printed then
+ * is no page.
+ */
+int page_write(FILE *out, struct model *model, const struct page_about *about,
+	       uint64_t limit);
+
+#endif

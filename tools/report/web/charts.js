@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The two charts of the containers that are selected, with uPlot. */
+'use strict';
+
+/* After Okabe and Ito, darker on paper and lighter on black; then dashed, then dotted. */
+const COLOURS = {
+	light: ['#0072b2', '#d55e00', '#009e73', '#b04f8a', '#b87d00', '#2a8fc9', '#7a5195',
+		'#5b5b5b'],
+	dark: ['#56b4e9', '#e69f00', '#2bc79a', '#f0e442', '#ff8a4c', '#e39ac4', '#9fa8ff',
+	       '#c9c9c9'],
+};
+const DASHES = [[], [8, 4], [2, 3]];
+const darkQuery = matchMedia('(prefers-color-scheme: dark)');
+const LINES_MOST = 40;		/* of verdicts */
+const PAPER = 680;		/* pixels of CSS that fit on A4 and Letter */
+let printing = false;
+
+const selected = [];		/* members */
+let stacked = false;
+let charts = [];		/* { plot, key } */
+let columns = new Map();	/* member -> columnsOf() */
+let shown = null;		/* windowOf() */
+
+function theme() {
+	return darkQuery.matches && !printing ? 'dark' : 'light';
+}
+
+function colourOf(place) {
+	const list = COLOURS[theme()];
+
+	return list[place % list.length];
+}
+
+function ink() {
+	return theme() === 'dark' ? '#d8d8d8' : '#222222';
+}
+
+function grid() {
+	return theme() === 'dark' ? '#3a3a3a' : '#dddddd';
+}
+
+const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 15000, 30000,
+	       60000, 120000, 300000, 600000, 900000, 1800000, 3600000, 7200000, 21600000,
+	       43200000, 86400000];
+
+function bytesTicks() {
+	const ticks = [];
+
+	for (let i = 0; i < 50; i++)
+		ticks.push(2 ** i);
+	return ticks;
+}
+
+function axesOf(format, incrs) {
+	const common = { stroke: ink(), grid: { stroke: grid(), width: 1 },
+			 ticks: { stroke: grid(), width: 1 } };
+	const y = { ...common, size: 76, values: (u, splits) => splits.map(format) };
+
+	if (incrs)
+		y.incrs = incrs;
+	return [{ ...common, incrs: TICKS, space: 90,
+		  values: (u, splits, axis, space, step) =>
+			splits.map((x) => formatX(x, step)) }, y];
+}
+
+/* Where nothing was read, it says so. */
+function drawGaps(u) {
+	const { ctx, bbox } = u;
+
+	ctx.save();
+	ctx.fillStyle = theme() === 'dark' ? '#ffffff22' : '#00000018';
+	for (const [slot, nr] of meta.gaps) {
+		const left = u.valToPos(xBegin + slot, 'x', true);
+		const right = u.valToPos(xBegin + slot + nr, 'x', true);
+		const begin = Math.max(left, bbox.left);
+		const end = Math.min(Math.max(right, left + 1), bbox.left + bbox.width);
+
+		if (end > begin)
+			ctx.fillRect(begin, bbox.top, end - begin, bbox.height);
+	}
+	ctx.restore();
+}
+
+/* Least and most of each point, behind the line of the mean. */
+function drawBands(u, low, high) {
+	if (stacked || !shown || !shown.level)
+		return;
+	u.ctx.save();
+	u.ctx.beginPath();
+	u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+	u.ctx.clip();
+	const x0 = u.valToPos(xBegin, 'x', true), y0 = u.valToPos(0, 'y', true);
+	const dx = u.valToPos(xBegin + 1, 'x', true) - x0;
+	const dy = (u.valToPos(u.scales.y.max, 'y', true) - y0) / u.scales.y.max;
+
+	selected.forEach((member, place) => {
+		const c = columns.get(member);
+		const lows = c && c[low], highs = c && c[high];
+
+		u.ctx.fillStyle = colourOf(place) + '33';
+		for (let i = 0; c && i < highs.length; i++)
+			if (highs[i] !== null && highs[i] > lows[i])
+				u.ctx.fillRect(x0 + (shown.first + i) * shown.slots * dx,
+					       y0 + dy * highs[i], shown.slots * dx + 0.5,
+					       dy * (lows[i] - highs[i]));
+	});
+	u.ctx.restore();
+}
+
+/* Pixels at which there is a verdict, each once. */
+function verdictPixels(u) {
+	const { bbox } = u, pixels = new Set();
+
+	for (const verdict of meta.verdicts) {
+		const x = Math.round(u.valToPos(xBegin + verdict.slot, 'x', true));
+
+		if (x >= bbox.left && x <= bbox.left + bbox.width)
+			pixels.add(x);
+	}
+	return [...pixels];
+}
+
+function drawVerdicts(u) {
+	const { ctx, bbox } = u, unit = devicePixelRatio, pixels = verdictPixels(u);
+	/* where there are many, they would hide what they are about */
+	const length = pixels.length > LINES_MOST ? 0 : bbox.height;
+
+	ctx.save();
+	ctx.strokeStyle = ctx.fillStyle = theme() === 'dark' ? '#ff8a8a' : '#b00020';
+	ctx.setLineDash([4 * unit, 3 * unit]);
+	for (const x of pixels) {
+		ctx.beginPath();
+		ctx.moveTo(x, bbox.top);
+		ctx.lineTo(x, bbox.top + length);
+		ctx.stroke();
+		ctx.beginPath();
+		ctx.moveTo(x - 5 * unit, bbox.top);
+		ctx.lineTo(x + 5 * unit, bbox.top);
+		ctx.lineTo(x, bbox.top + 7 * unit);
+		ctx.fill();
+	}
+	ctx.restore();
+}
+
+function seriesOf() {
+	const step = uPlot.paths.stepped({ align: 1 });
+
+	return [{}, ...selected.map((member, place) => ({
+		label: 'series', stroke: colourOf(place), width: 1.5, paths: step,
+		dash: DASHES[Math.floor(place / COLOURS.light.length) % DASHES.length],
+		points: { show: false },
+		fill: stacked && !place ? colourOf(place) + '88' : undefined,
+	}))];
+}
+
+/* On top of each other: from the line of the one below to its own. */
+function bandsOf() {
+	return stacked ? selected.slice(1).map((member, i) =>
+		({ series: [i + 2, i + 1], fill: colourOf(i + 1) + '88' })) : [];
+}
+
+/* From 0, with some room above what is drawn: also above the bands. */
+function yRange(most, high) {
+	if (!stacked)
+		for (const c of columns.values())
+			for (const value of c[high])
+				most = value > most ? value : most;
+	return [0, most > 0 ? most * 1.06 : 1];
+}
+
+function chartWidth(host) {
+	return printing ? PAPER : Math.max(280, host.clientWidth);
+}
+
+function newChart(key, low, high, format, incrs) {
+	const host = byId('chart-' + key);
+
+	host.replaceChildren();
+	const plot = new uPlot({
+		width: chartWidth(host), height: 240,
+		legend: { show: false }, padding: [10, 36, 0, 0],
+		cursor: { sync: { key: 'cmt' }, drag: { x: true, y: false, setScale: false },
+			  points: { show: false },
+			  bind: { dblclick: () => () => null } },
+		scales: { x: { time: false,
+			       range: () => [xBegin + view.from, xBegin + view.to] },
+			  y: { range: (u, from, to) => yRange(to, high) } },
+		axes: axesOf(format, incrs), series: seriesOf(),
+		bands: bandsOf(),
+		hooks: {
+			drawClear: [(u) => { drawGaps(u); drawBands(u, low, high); }],
+			draw: [drawVerdicts],
+			setSelect: [selectDone], setCursor: [showReadout],
+		},
+	}, [[xBegin], ...selected.map(() => [null])], host);
+
+	return { plot, key };
+}
+
+function selectDone(u) {
+	const { left, width } = u.select;
+
+	if (width < 3)
+		return;
+	u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+	setView(u.posToVal(left, 'x') - xBegin, u.posToVal(left + width, 'x') - xBegin);
+}
+
+/* On top of each other: what is there and not known makes a gap in what is above it. */
+function stackOf(key) {
+	const n = shown.last - shown.first + 1, sum = new Array(n).fill(0);
+
+	return selected.map((member) => {
+		const c = columns.get(member);
+
+		for (let i = 0; i < n; i++)
+			if (c.note[i] && c[key][i] === null)
+				sum[i] = null;
+			else if (sum[i] !== null)
+				sum[i] += c[key][i] || 0;
+		return sum.slice();
+	});
+}
+
+function chartData(key) {
+	const values = stacked ? stackOf(key) : selected.map((m) => columns.get(m)[key]);
+	return [xsOf(shown), ...values];
+}
+
+function rebuildCharts() {
+	for (const { plot } of charts)
+		plot.destroy();
+	charts = [newChart('mean', 'least', 'most', formatBytes, bytesTicks()),
+		  newChart('rate', 'rate', 'rateMost', formatRate)];
+	rebuildLegend();
+}
+
+function drawCharts() {
+	columns = new Map(selected.map((member) => [member, columnsOf(shown, member)]));
+	for (const { plot, key } of charts)
+		plot.setData(chartData(key));
+}
+
+function resizeCharts() {
+	for (const { plot, key } of charts)
+		plot.setSize({ width: chartWidth(byId('chart-' + key)), height: 240 });
+}
+
+function rebuildLegend() {
+	byId('legend').tBodies[0].replaceChildren(...selected.map((member, place) => {
+		const swatch = element('span', { className: 'swatch' });
+
+		swatch.style.borderTopColor = colourOf(place);
+		swatch.style.borderTopStyle = ['solid', 'dashed', 'dotted'][
+			Math.floor(place / COLOURS.light.length) % 3];
+		return element('tr', {}, element('td', {}, swatch),
+			       element('td', {}, nameElement(meta.members[member].label)),
+			       element('td', { className: 'number' }),
+			       element('td', { className: 'number' }),
+			       element('td', {}));
+	}));
+}
+
+function rangeText(c, i) {
+	if (c.mean[i] === null)
+		return '–';
+	return formatBytes(c.mean[i]) + (c.least[i] === c.most[i] ? '' :
+		' (' + formatBytes(c.least[i]) + ' … ' + formatBytes(c.most[i]) + ')');
+}
+
+function rateText(c, i) {
+	if (c.rate[i] === null)
+		return '–';
+	return formatRate(c.rate[i]) + (c.rateMost[i] === c.rate[i] ? '' :
+		' (most ' + formatRate(c.rateMost[i]) + ')');
+}
+
+/* The values under the cursor. */
+function showReadout(u) {
+	const index = u.cursor.left >= 0 && shown ?
+		      Math.floor((u.posToVal(u.cursor.left, 'x') - xBegin) / shown.slots) -
+		      shown.first : -1;
+	const inside = index >= 0 && index < u.data[0].length;
+
+	byId('cursor-time').textContent = inside ?
+		formatSlot((index + shown.first) * shown.slots) : '';
+	[...byId('legend').rows].forEach((row, place) => {
+		const c = inside ? columns.get(selected[place]) : null;
+
+		row.cells[2].textContent = c ? rangeText(c, index) : '';
+		row.cells[3].textContent = c ? rateText(c, index) : '';
+		row.cells[4].textContent = c ? noteText(c.note[index]) : '';
+	});
+}

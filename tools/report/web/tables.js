@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables: containers, culprits, gaps, and what is not known. */
+'use strict';
+
+/* Heading, value to sort by, and text; the first one is special. */
+const COLUMNS = [
+	['Container', (m) => m.label || '', null],
+	['L3 mean', (m) => m.mean, (m) => formatBytes(m.mean)],
+	['least', (m) => m.least, (m) => formatBytes(m.least)],
+	['most', (m) => m.most, (m) => formatBytes(m.most)],
+	['Bandwidth mean', (m) => m.rate, (m) => formatRate(m.rate)],
+	['most', (m) => m.rate_most, (m) => formatRate(m.rate_most)],
+	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
+	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
+	['Read', (m) => (m.known - m.held) / (m.slots || 1),
+	 (m) => formatShare(Math.max(0, m.known - m.held), m.slots)],
+	['Lower bound', (m) => m.partial, (m) => (m.partial ? formatSpan(m.partial) : '')],
+	['Victim', (m) => m.verdicts, (m) => m.verdicts || ''],
+	['Suspect', (m) => m.suspected, (m) => m.suspected || ''],
+	['Not known because', (m) => m.why || '', (m) => m.why || ''],
+];
+const sorting = { column: 1, down: true };
+
+function compareValues(a, b) {
+	if (typeof a === 'string')
+		return a.localeCompare(b);
+	return (a === null ? -1 : a) - (b === null ? -1 : b);
+}
+
+function isMatch(member) {
+	const text = byId('filter').value.toLowerCase();
+	const { label, path } = meta.members[member];
+
+	return !text || (label || '').toLowerCase().includes(text) ||
+	       (path || '').toLowerCase().includes(text);
+}
+
+function sortedMembers() {
+	const value = COLUMNS[sorting.column][1];
+	const order = meta.members.map((m, i) => i).filter(isMatch);
+
+	order.sort((a, b) => (sorting.down ? -1 : 1) *
+		   compareValues(value(meta.members[a]), value(meta.members[b])) || a - b);
+	return order;
+}
+
+function heading(column, i) {
+	const button = element('button', { type: 'button' }, column[0]);
+	const cell = element('th', { scope: 'col' }, button);
+
+	if (sorting.column === i)
+		cell.setAttribute('aria-sort', sorting.down ? 'descending' : 'ascending');
+	button.addEventListener('click', () => {
+		sorting.down = sorting.column === i ? !sorting.down : i > 0;
+		sorting.column = i;
+		rebuildTable();
+		byId('members').tHead.rows[0].cells[i + 1].firstChild.focus();
+	});
+	return cell;
+}
+
+function memberCell(m) {
+	const cell = element('td', { className: 'name' }, nameElement(m.label));
+
+	if (m.user)
+		cell.append(' ', element('span', { className: 'hint' }, '(named by a user)'));
+	if (m.path && m.path !== m.label)
+		cell.append(element('div', { className: 'hint' }, nameElement(m.path)));
+	if (m.image)
+		cell.append(element('div', { className: 'hint' }, nameElement(m.image)));
+	return cell;
+}
+
+function memberRow(member) {
+	const m = meta.members[member], place = selected.indexOf(member);
+	const box = element('input', { type: 'checkbox', checked: place >= 0 });
+
+	box.setAttribute('aria-label', 'show ' + (m.label || 'this one') + ' in the charts');
+	box.addEventListener('change', () => toggleMember(member));
+	const row = element('tr', {}, element('td', {}, box), memberCell(m),
+			    ...COLUMNS.slice(1).map((column) => element('td',
+				{ className: 'number' }, String(column[2](m)))));
+
+	if (place >= 0)
+		row.firstChild.style.borderLeft = '4px solid ' + colourOf(place);
+	return row;
+}
+
+/* The rows come after the first picture. */
+function rebuildRows() {
+	byId('members').tBodies[0].replaceChildren(...laneOrder.map(memberRow));
+}
+
+function rebuildTable() {
+	byId('members').tHead.replaceChildren(element('tr', {}, element('th', { scope: 'col' },
+		element('span', { className: 'hidden' }, 'in the charts')),
+		...COLUMNS.map(heading)));
+	laneOrder = sortedMembers();
+	if (painted)
+		rebuildRows();
+	rebuildLanes();
+	redraw();
+}
+
+/* "docker:batch (90 %, 1.1 MiB)", and more of them */
+function suspectsCell(verdict) {
+	const cell = element('td', {});
+
+	for (const s of verdict.suspects)
+		cell.append(element('div', {}, nameElement(s.label), ' ' +
+			(100 * s.share).toFixed(0) + ' %, took about ' +
+			formatBytes(s.taken) + '; held ' + formatBytes(s.occupancy_before) +
+			', now ' + formatBytes(s.occupancy) + '; moved ' +
+			formatRate(s.traffic_before) + ', now ' + formatRate(s.traffic)));
+	if (verdict.clipped)
+		cell.append(element('div', {}, 'there may be more suspects'));
+	return cell;
+}
+
+function evidence(verdict) {
+	const words = [];
+
+	if (verdict.lost)
+		words.push('L3 ' + formatBytes(verdict.occupancy_before) + ' → ' +
+			   formatBytes(verdict.occupancy) + ' (lost ' +
+			   formatBytes(verdict.lost) + ')');
+	if (verdict.refetched)
+		words.push('fetched again ' + formatBytes(verdict.refetched));
+	if (verdict.cpi !== null && verdict.cpi_before !== null)
+		words.push('cycles per instruction ' + verdict.cpi_before.toFixed(2) + ' → ' +
+			   verdict.cpi.toFixed(2));
+	if (verdict.mpki !== null && verdict.mpki_before !== null)
+		words.push('misses per 1,000 instructions ' + verdict.mpki_before.toFixed(1) +
+			   ' → ' + verdict.mpki.toFixed(1));
+	if (verdict.cpu_share !== null)
+		words.push(formatShare(verdict.cpu_share, 1) + ' of the CPU time it wanted');
+	return words.join('; ');
+}
+
+/* The moment, with some time around it, of those who are in it. */
+function showVerdict(n) {
+	const verdict = meta.verdicts[n];
+	const length = Math.max(20, verdict.slot - verdict.since);
+	const members = [verdict.member, ...verdict.suspects.map((s) => s.member)]
+		.filter((member) => member !== undefined);
+
+	if (members.length)
+		selectMembers([...new Set(members)]);
+	setView(verdict.since - 2 * length, verdict.slot + 3 * length);
+	shownVerdict = n;
+	[...byId('verdicts').tBodies[0].rows].forEach((row, i) =>
+		row.classList.toggle('current', i === n));
+}
+
+function verdictRow(verdict, n) {
+	const button = element('button', { type: 'button' }, formatSlot(verdict.slot));
+
+	button.addEventListener('click', () => {
+		showVerdict(n);
+		byId('charts').scrollIntoView({ block: 'nearest' });
+	});
+	return element('tr', {}, element('td', {}, button),
+		       element('td', { className: 'name' }, nameElement(verdict.label)),
+		       element('td', {}, verdict.what || verdict.kind), suspectsCell(verdict),
+		       element('td', {}, verdict.sure || 'not known'),
+		       element('td', {}, evidence(verdict)));
+}
+
+function fillVerdicts() {
+	byId('verdicts').tBodies[0].append(...meta.verdicts.map(verdictRow));
+	byId('verdicts').hidden = !meta.verdicts.length;
+	byId('no-verdicts').hidden = !!meta.verdicts.length;
+}
+
+const GAP_WHY = ['no CPU was sampled', 'records were lost'];
+
+function gapRow([slot, nr, why]) {
+	const button = element('button', { type: 'button' }, formatSlot(slot));
+
+	button.addEventListener('click', () => setView(slot - nr, slot + 2 * nr));
+	return element('tr', {}, element('td', {}, button),
+		       element('td', { className: 'number' }, formatSpan(nr)),
+		       element('td', {}, GAP_WHY[why] || ''));
+}
+
+function fillGaps() {
+	byId('gaps').tBodies[0].append(...meta.gaps.map(gapRow));
+	byId('gap-part').hidden = !meta.gaps.length;
+}
+
+function fillHead() {
+	const date = meta.real_ms === null ? '' : new Date(meta.real_ms).toISOString()
+		.slice(0, 10) + ', ';
+	const zone = meta.real_ms === null ? ' since the begin' : ' UTC';
+
+	byId('title').replaceChildren('Cache and memory bandwidth' + (meta.host ? ' of ' : ''),
+				      ...(meta.host ? [nameElement(meta.host)] : []));
+	byId('when').textContent = date + formatSlot(0) + ' to ' + formatSlot(meta.slots) +
+		zone + ' (' + formatSpan(meta.slots) + '), ' + meta.members.length +
+		' rows, ' + meta.cpus + (meta.cpus === 1 ? ' CPU, ' : ' CPUs, ') +
+		meta.domains + (meta.domains === 1 ? ' L3 domain of ' : ' L3 domains of ') +
+		(meta.l3_bytes ? formatBytes(meta.l3_bytes) :
+				     'a size that is not known');
+	byId('what').replaceChildren('Recording ', nameElement(meta.file), meta.recorder ?
+		' by ' : '', ...(meta.recorder ? [nameElement(meta.recorder)] : []));
+	byId('coverage').textContent = 'Sampled in ' +
+		formatShare(meta.slots - meta.gap_slots, meta.slots) + ' of the time.';
+	byId('emulated').hidden = !meta.emulated;
+	byId('notes').append(...meta.notes.map((note) => element('li', {}, note)));
+}
