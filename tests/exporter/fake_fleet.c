@@ -3,7 +3,8 @@
  * A device made up for cmt-exporter: a machine full of containers, with the library's
  * own slots, tracker, containers and usage behind it.
  *
- * CMT_FLEET is how many containers there are (3), CMT_FLEET_CPUS how many CPUs (1).
+ * CMT_FLEET is how many containers there are (3), CMT_FLEET_CPUS how many CPUs (1),
+ * CMT_FLEET_DOMAINS how many L3 domains (1): of the second one all are as in the first.
  * Container k has RMID k.  It holds k times 64 KiB, but the first one 8 MiB more for
  * 5 ms of each second, and moves k times 1 MB/s in total, half of it local.  With
  * counters it runs all the time at 1,000 cycles and 500 instructions a millisecond.
@@ -13,7 +14,10 @@
  * CMT_FLEET_DIR is a directory in which files change that: "gone" (there is no device),
  * "ended" (the first container is over).  Words in CMT_FAKE: "denied" (nobody may
  * open the device), "newer" (the module speaks another version), "software" (nothing
- * is read), "lost" (records are), "hardware" (not a model).
+ * is read), "lost" (records are), "hardware" (not a model), "stream" (the first one has
+ * no 5 ms, but 4 MiB, of which the second one takes 3 within 6 ms, one second after the
+ * start), "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one,
+ * of the second socket, reads 500 kB/s).
  */
 #include <cmt/cmt.h>
 #include <errno.h>
@@ -36,6 +40,8 @@ struct cmt_device {
 	struct cmt_info info;
 	int pipe[2];
 	uint32_t counters;
+	uint64_t opened_ms;
+	bool read;		/* it has a reader */
 };
 
 struct cmt_reader {
@@ -47,8 +53,9 @@ struct cmt_reader {
 
 /* Looked up once: what the exporter costs is measured with this. */
 static struct {
-	uint32_t containers, cpus;
-	bool denied, newer, software, lost, hardware;
+	uint32_t containers, cpus, domains;
+	bool denied, newer, software, lost, hardware, stream, channels;
+	uint32_t counters;	/* PERF records are in the rings of all readers */
 } fleet;
 
 static bool fake(const char *word)
@@ -78,11 +85,14 @@ __attribute__((constructor)) static void fleet_begin(void)
 {
 	fleet.containers = number("CMT_FLEET", 3);
 	fleet.cpus = number("CMT_FLEET_CPUS", 1);
+	fleet.domains = number("CMT_FLEET_DOMAINS", 1);
 	fleet.denied = fake("denied");
 	fleet.newer = fake("newer");
 	fleet.software = fake("software");
 	fleet.lost = fake("lost");
 	fleet.hardware = fake("hardware");
+	fleet.stream = fake("stream");
+	fleet.channels = fake("channels");
 }
 
 static uint64_t now_ns(void)
@@ -132,6 +142,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		return -errno;
 	}
 	fill_info(&dev->info);
+	dev->opened_ms = now_ns() / MS;
 	*result = dev;
 	return 0;
 }
@@ -179,6 +190,7 @@ int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
 int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 {
 	dev->counters = counters;
+	fleet.counters = counters;
 	return 0;
 }
 
@@ -186,7 +198,27 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 			char *reason)
 {
 	(void)reason;
-	*counters = dev->counters;
+	*counters = dev->counters & ~CMT_F_CHANNEL;
+	return 0;
+}
+
+int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
+		      struct cmt_box **boxes)
+{
+	(void)dev;
+	*uncore = (struct cmt_uncore){
+		.size = sizeof(*uncore), .reason = "made up",
+		.channels_reason = "made \"up\"",
+	};
+	*boxes = calloc(1, sizeof(**boxes));
+	if (!*boxes)
+		return -ENOMEM;
+	if (!fleet.channels)
+		return 0;
+	uncore->sockets = 2;
+	uncore->channels = 2;
+	uncore->reason[0] = '\0';
+	uncore->channels_reason[0] = '\0';
 	return 0;
 }
 
@@ -253,11 +285,15 @@ int cmt_device_pending(const struct cmt_device *dev,
 int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 		   const struct cmt_reader_opts *opts)
 {
-	struct cmt_reader *reader = calloc(1, sizeof(*reader));
+	struct cmt_reader *reader;
 
 	(void)opts;
+	if (dev->read)
+		return -EBUSY;
+	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
+	dev->read = true;
 	reader->dev = dev;
 	reader->ms = now_ns() / MS;
 	*result = reader;
@@ -266,6 +302,8 @@ int cmt_reader_new(struct cmt_reader **result, struct cmt_device *dev,
 
 void cmt_reader_free(struct cmt_reader *reader)
 {
+	if (reader)
+		reader->dev->read = false;
 	free(reader);
 }
 
@@ -288,11 +326,51 @@ static int add_tick(const struct cmt_reader *reader, struct cmt_slots *slots,
 	return cmt_slots_add(slots, &record);
 }
 
+/* "stream": what the first two hold and have moved by then. */
+static void stream(const struct cmt_reader *reader, struct cmt_record *record)
+{
+	uint64_t ms = reader->ms - reader->dev->opened_ms;
+	uint64_t late = ms > 1000 ? ms - 1000 : 0;
+	uint64_t taken = (late < 6 ? late : 6) * (512 << 10);
+
+	if (record->rmid == 1) {
+		record->sample.occupancy_bytes = (4 << 20) - taken;
+		record->sample.mbm_total_bytes += late * (700 << 10);
+	} else if (record->rmid == 2) {
+		record->sample.occupancy_bytes = (64 << 10) + taken;
+		record->sample.mbm_total_bytes += late * (2500 << 10);
+	}
+}
+
+static int add_channel(const struct cmt_reader *reader, struct cmt_slots *slots,
+		       uint32_t number)
+{
+	struct cmt_record record = record_of(reader, CMT_REC_CHANNEL, 0, 0);
+
+	record.flags = CMT_F_CHANNEL;
+	record.domain = number;
+	record.channel = number ? 7 : 3;
+	record.channels.read_bytes = (number ? 500 : 2000) * reader->ms;
+	record.channels.written_bytes = number ? 0 : 1000 * reader->ms;
+	return cmt_slots_add(slots, &record);
+}
+
+static int add_channels(const struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	int ret;
+
+	if (!fleet.channels || !(reader->dev->counters & CMT_F_CHANNEL))
+		return 0;
+	ret = add_channel(reader, slots, 0);
+	return ret ? ret : add_channel(reader, slots, 1);
+}
+
 static int add_sample(const struct cmt_reader *reader, struct cmt_slots *slots,
 		      uint32_t cpu, uint32_t rmid)
 {
 	struct cmt_record record = record_of(reader, CMT_REC_SAMPLE, cpu, rmid);
 	bool spike = rmid == 1 && reader->ms % 1000 < 5;
+	int ret = 0;
 
 	record.interval_ns = 0;
 	if (reader->over && rmid == 1)
@@ -301,7 +379,11 @@ static int add_sample(const struct cmt_reader *reader, struct cmt_slots *slots,
 	record.sample.occupancy_bytes = rmid * 65536ULL + (spike ? 8 << 20 : 0);
 	record.sample.mbm_total_bytes = reader->ms * rmid * 1000;
 	record.sample.mbm_local_bytes = reader->ms * rmid * 500;
-	return cmt_slots_add(slots, &record);
+	if (fleet.stream)
+		stream(reader, &record);
+	for (; !ret && record.domain < fleet.domains; record.domain++)
+		ret = cmt_slots_add(slots, &record);
+	return ret;
 }
 
 static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
@@ -309,11 +391,11 @@ static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
 {
 	struct cmt_record record = record_of(reader, CMT_REC_PERF, cpu, rmid);
 
-	if (!reader->dev->counters || (reader->over && rmid == 1))
+	if (!(fleet.counters & ~CMT_F_CHANNEL) || (reader->over && rmid == 1))
 		return 0;
 	record.interval_ns = 0;
 	record.ran_ns = MS / 2;
-	record.flags |= reader->dev->counters;
+	record.flags |= fleet.counters & ~CMT_F_CHANNEL;
 	record.perf.cycles = 1000;
 	record.perf.instructions = 500;
 	record.perf.llc_misses = 10;
@@ -383,9 +465,12 @@ int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 
 	if (!ret)
 		ret = obey(reader, slots);
-	for (n = 0; !ret && n < 64 && reader->ms < now_ms; n++, reader->ms++)
+	for (n = 0; !ret && n < 64 && reader->ms < now_ms; n++, reader->ms++) {
 		for (cpu = 0; !ret && cpu < reader->dev->info.nr_cpus; cpu++)
 			ret = add_cpu(reader, slots, cpu);
+		if (!ret)
+			ret = add_channels(reader, slots);
+	}
 	if (n && fleet.lost)
 		reader->lost++;
 	return ret ? ret : (int)n;

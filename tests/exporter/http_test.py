@@ -124,6 +124,9 @@ def test_values():
     check(sum(n for k, n in v.items() if k.startswith("cmt_container_pending_owners")) == 2,
           "whose pending owners")
     check(of(v, "cmt_backend_info", backend="emulated") == 1, "values of a model are")
+    bad = [k for k in v if re.match(r"cmt_(l3_occ|memory_|cycles|container)", k) and
+           'emulated="true"' not in k]
+    check(not bad, f"not marked as a model's: {bad}")
     again = e.values()
     down = [k for k in again if k.split("{")[0].endswith("_total") and
             again[k] < v.get(k, 0)]
@@ -132,10 +135,122 @@ def test_values():
     check(e.said == "", "it says nothing when it ends")
 
 
+def test_hardware():
+    e = Exporter("--interval", "0.2", CMT_FAKE="hardware")
+    v = e.wait_for("values", lambda v: any("occupancy_bytes{" in k for k in v))
+    bad = [k for k in v if "emulated=" in k]
+    check(not bad, f"measured, and marked as a model's: {bad}")
+    e.stop()
+
+
+ASKED = r"cmt_(l3_domain_occ|memory_(domain|channel|bandwidth)|l3_occupancy_ratio|fine|culprit)"
+ALL = ("--channels", "--culprit", "--domains", "--histograms")
+
+
+def test_not_asked():
+    e = Exporter("--interval", "0.2", CMT_FLEET_DOMAINS="2", CMT_FAKE="channels")
+    v = e.wait_for("values", lambda v: any("occupancy_bytes{" in k for k in v))
+    bad = [k for k in v if re.match(ASKED, k)]
+    check(not bad, f"nobody asked for {bad}")
+    e.stop()
+
+
+def test_histograms():
+    e = Exporter("--interval", "0.2", "--histograms", "--root", TOP + "/tests/unit/fixtures/host",
+                 CMT_FLEET_DOMAINS="2")
+    pod = {"pod": "web-0", "emulated": "true"}
+    count = lambda v: of(v, "cmt_l3_occupancy_ratio_count", **pod) or 0
+    v = e.wait_for("two seconds", lambda v: count(v) >= 4000)
+    # 8.06 of 32 MiB for 5 ms of each second; a part of a second may have them, or not
+    spikes = count(v) - of(v, "cmt_l3_occupancy_ratio_bucket", le="0.2", **pod)
+    check(abs(spikes - count(v) * 5 / 1000) <= 10, f"{spikes} of {count(v)} ms")
+    check(of(v, "cmt_l3_occupancy_ratio_bucket", le="0.3", **pod) == count(v), "no share above")
+    check(of(v, "cmt_memory_bandwidth_bytes_per_second_bucket", le="1e+06", **pod) ==
+          of(v, "cmt_memory_bandwidth_bytes_per_second_count", **pod), "1 MB/s in each ms")
+    # all are read in both domains
+    check(count(v) <= 2 * v["cmt_fine_slots_total"] and v["cmt_fine_records_lost_total"] == 0,
+          "readings are of milliseconds")
+    # it has the CPU once in 32 ms
+    other = of(v, "cmt_l3_occupancy_ratio_count", container="000000001b5b")
+    check(other and other < count(v) / 16, f"what is not read does not count: {other}")
+    e.stop()
+
+
+def test_domains():
+    e = Exporter("--interval", "0.2", "--domains", CMT_FLEET_DOMAINS="2")
+    whole = 'cmt_l3_occupancy_bytes{container="(overflow)",emulated="true"}'
+    v = e.wait_for("values", lambda v: v.get(whole, 0) == 8 * 65536)
+    parts = [of(v, "cmt_l3_domain_occupancy_bytes", container="(overflow)", domain=d)
+             for d in ("0", "1")]
+    check(parts == [4 * 65536, 4 * 65536], f"parts of {v[whole]}: {parts}")
+    v = e.wait_for("traffic", lambda v: (of(v, "cmt_memory_bytes_total", container="(overflow)",
+                                            kind="total") or 0) > 0)
+    sums = {kind: sum(of(v, "cmt_memory_domain_bytes_total", container="(overflow)", kind=kind,
+                         domain=d) for d in ("0", "1")) ==
+            of(v, "cmt_memory_bytes_total", container="(overflow)", kind=kind)
+            for kind in ("total", "local")}
+    check(all(sums.values()), f"traffic of the domains is the container's: {sums}")
+    e.stop()
+
+
+def test_channels():
+    e = Exporter("--interval", "0.2", "--channels", CMT_FAKE="channels")
+    one = {"socket": "0", "channel": "3"}
+    read = lambda v: of(v, "cmt_memory_channel_bytes_total", direction="read", **one) or 0
+    a = e.wait_for("a channel", lambda v: read(v) > 0)
+    b = e.wait_for("more", lambda v: v["cmt_intervals_total"] >= a["cmt_intervals_total"] + 5)
+    rate = (read(b) - read(a)) / (b["cmt_intervals_total"] - a["cmt_intervals_total"]) / 0.2
+    check(1.8e6 < rate < 2.2e6, f"2 MB/s are {rate}")
+    check(of(b, "cmt_memory_channel_bytes_total", direction="written", socket="1") == 0,
+          "what is 0 is known")
+    check(of(b, "cmt_value_available", value="memory_channels") == 1, "there are channels")
+    check(not any("memory_channel" in k and "emulated=" in k for k in b), "channels are no model")
+    e.stop()
+    e = Exporter("--interval", "0.2", "--channels")
+    v = e.wait_for("an interval", lambda v: v["cmt_intervals_total"] >= 1)
+    check(of(v, "cmt_value_available", value="memory_channels") == 0, "there is no channel")
+    check(any(k.startswith('cmt_memory_channels_info{reason="made ') for k in v), "and why")
+    e.stop()
+
+
+def test_culprit():
+    e = Exporter("--interval", "0.2", "--culprit", "--root", TOP + "/tests/unit/fixtures/host",
+                 CMT_FAKE="stream")
+    pair = {"kind": "cache", "victim": "nginx", "victim_pod": "web-0", "victim_namespace": "shop",
+            "suspect_id": r"/system.slice/\"quo\\te\"\n\\x1b[31m\\xff.service"}
+    v = e.wait_for("a verdict", lambda v: (of(v, "cmt_culprit_pair_verdicts_total", **pair)
+                                           or 0) >= 1)
+    check(of(v, "cmt_culprit_verdicts_total", kind="cache") >= 1, "verdicts of the kind")
+    check(of(v, "cmt_culprit_verdicts_total", kind="bandwidth") == 0, "a kind that was not")
+    check(of(v, "cmt_value_available", value="culprit") == 1, "it can judge")
+    accused = [k for k in v if "suspect=" in k and "quo" not in k]
+    check(not accused, f"the innocent: {accused}")
+    e.stop()
+    e = Exporter("--interval", "0.2", "--culprit", CMT_FAKE="software")
+    e.wait_for("it cannot judge", lambda v: v["cmt_intervals_total"] >= 1 and
+               of(v, "cmt_value_available", value="culprit") == 0)
+    e.stop()
+
+
+def test_all_gone():
+    """The device goes away with all that is asked for, and comes back."""
+    e = Exporter("--interval", "0.2", "--window", "0.6", *ALL, CMT_FAKE="channels",
+                 CMT_FLEET_DOMAINS="2")
+    e.wait_for("it is there", lambda v: any("ratio_count{" in k for k in v))
+    e.tell("gone")
+    v = e.wait_for("it is gone", lambda v: v["cmt_up"] == 0)
+    bad = [k for k in v if re.match("cmt_(l3_domain|memory_channel|culprit_learning)", k)]
+    check(not bad, f"values without a device: {bad}")
+    e.wait_for("histograms end with the window", lambda v: not any("_count{" in k for k in v))
+    e.tell("gone", False)
+    e.wait_for("it is back", lambda v: v["cmt_up"] == 1 and any("ratio_count{" in k for k in v))
+    e.stop()
+
+
 def test_traffic():
     """What a counter rises by is what was moved."""
     e = Exporter("--interval", "0.2")
-    name = 'cmt_memory_bytes_total{container="(overflow)",kind="total"}'
+    name = 'cmt_memory_bytes_total{container="(overflow)",emulated="true",kind="total"}'
     one = e.wait_for("traffic", lambda v: v.get(name, 0) > 0)
     two = e.wait_for("more", lambda v: v["cmt_intervals_total"] >= one["cmt_intervals_total"] + 5)
     n = two["cmt_intervals_total"] - one["cmt_intervals_total"]
@@ -344,8 +459,9 @@ def test_signals():
         Exporter().stop(sig)
 
 
-for test in (test_values, test_traffic, test_unknown, test_ended, test_gone, test_cardinality,
-             test_http, test_bad_requests, test_slow_clients, test_storm, test_errors,
+for test in (test_values, test_hardware, test_not_asked, test_histograms, test_domains,
+             test_channels, test_culprit, test_all_gone, test_traffic, test_unknown,
+             test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients, test_storm, test_errors,
              test_signals):
     test()
 print(f"{checks} checks, {failures} failures")

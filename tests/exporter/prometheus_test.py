@@ -170,10 +170,17 @@ def check_queries(prometheus):
     check("the dashboard has queries", n >= 15, n)
 
 
-def check_values(prometheus):
+def asker(prometheus, exporter):
+    """A function that asks for the one value of one exporter."""
     def one(text):
-        result = prometheus.query(text)
+        result = [r for r in prometheus.query(text)
+                  if r["metric"].get("instance") == exporter.address]
         return float(result[0]["value"][1]) if len(result) == 1 else result
+    return one
+
+
+def check_values(prometheus, exporter):
+    one = asker(prometheus, exporter)
     check("the name of a pod", one('cmt_l3_occupancy_bytes{pod="web-0",namespace="shop"}') == 65536)
     check("the 5 ms of each second", one('cmt_l3_occupancy_most_bytes{pod="web-0"}') == 65536 + (8 << 20))
     hostile = r'''cmt_l3_occupancy_bytes{id="/system.slice/\"quo\\te\"\n\\x1b[31m\\xff.service"}'''
@@ -184,6 +191,13 @@ def check_values(prometheus):
                             'increase(cmt_cycles_total{pod="web-0"}[5s])') == 0.5)
     anew = [name for name in COUNTERS if prometheus.query(f"resets({name}[1m]) > 0")]
     check("no counter begins anew", not anew, anew)
+    check("the 5 ms of each second, by their share",
+          0.25 < one('histogram_quantile(0.999, rate(cmt_l3_occupancy_ratio_bucket{pod="web-0"}[6s]))')
+          <= 0.3)
+    slow = one('rate(cmt_memory_bandwidth_bytes_per_second_count{pod="web-0"}[5s]) - ignoring (le) '
+               'rate(cmt_memory_bandwidth_bytes_per_second_bucket{pod="web-0",le="1e+06"}[5s])')
+    check("no millisecond above 1 MB/s", slow == 0, slow)
+    check("values of a model are found out", not prometheus.query('cmt_l3_occupancy_bytes{emulated=""}'))
     meta = prometheus.api("targets/metadata", metric="cmt_memory_bytes")
     check("OpenMetrics: type and unit", meta and meta[0]["type"] == "counter" and
           meta[0]["unit"] == "bytes", meta)
@@ -192,23 +206,48 @@ def check_values(prometheus):
     check("the alert rules are evaluated", len(rules) >= 10 and not bad, bad)
 
 
+def check_asked(prometheus, exporter):
+    """What is there only with an option, on a machine that has two of all."""
+    one = asker(prometheus, exporter)
+    domains = 'cmt_l3_occupancy_bytes{pod="web-0"} - on (instance) sum by (instance) (cmt_l3_domain_occupancy_bytes{pod="web-0"})'
+    check("a container is the sum of its domains", one(domains) == 0, one(domains))
+    traffic = ('sum by (instance) (cmt_memory_domain_bytes_total{pod="web-0",kind="total"}) - on (instance) '
+               'cmt_memory_bytes_total{pod="web-0",kind="total"}')
+    check("and so is its traffic", one(traffic) == 0, one(traffic))
+    read = one('rate(cmt_memory_channel_bytes_total{socket="0",direction="read"}[5s])')
+    check("2 MB/s of a channel", isinstance(read, float) and 1.8e6 < read < 2.2e6, read)
+    pair = 'cmt_culprit_pair_verdicts_total{kind="cache",victim="nginx",suspect=~".*quo.*"}'
+    check("who took the cache from whom", one(pair) == 1, one(pair))
+    join = ('sum by (instance, id) (cmt_l3_occupancy_bytes) and on (instance, id) '
+            'label_replace(%s, "id", "$1", "suspect_id", "(?s)(.*)")' % pair)
+    check("a verdict joins with what the suspect holds", one(join) > 6 << 20, one(join))
+
+
 def scrape(directory):
-    exporter = Exporter("--counters", "--root", TOP + "/tests/unit/fixtures/host",
-                        CMT_FLEET="2")
-    exporter.wait_for_values()
+    fixtures = ("--root", TOP + "/tests/unit/fixtures/host")
+    exporter = Exporter("--counters", "--histograms", *fixtures, CMT_FLEET="2")
+    asked = Exporter("--channels", "--counters", "--culprit", "--domains", "--histograms",
+                     *fixtures, CMT_FAKE="stream,channels", CMT_FLEET_DOMAINS="2")
+    for e in (exporter, asked):
+        e.wait_for_values()
     check_promtool(exporter, "all values")
+    check_promtool(asked, "all options")
     check_formats(exporter)
-    prometheus = Prometheus(directory, [exporter])
+    prometheus = Prometheus(directory, [exporter, asked])
     scraped = prometheus.wait_for("Prometheus scrapes", lambda: prometheus.query(
         f'count_over_time(cmt_memory_bytes_total{{pod="web-0",kind="total"}}[1m]) >= {SCRAPES}'))
     if scraped:
+        prometheus.wait_for("a verdict", lambda: prometheus.query(
+            "cmt_culprit_pair_verdicts_total > 0"))
         targets = prometheus.api("targets")["activeTargets"]
-        check("no scrape failed", targets[0]["health"] == "up" and not targets[0]["lastError"] and
+        check("no scrape failed", len(targets) == 2 and
+              all(t["health"] == "up" and not t["lastError"] for t in targets) and
               not prometheus.query('up == 0 or min_over_time(up[1m]) == 0'), targets)
         check_queries(prometheus)
-        check_values(prometheus)
+        check_values(prometheus, exporter)
+        check_asked(prometheus, asked)
     prometheus.stop()
-    check("the exporter ends", exporter.stop() == 0)
+    check("the exporters end", exporter.stop() == 0 and asked.stop() == 0)
 
 
 def few_values():

@@ -2,6 +2,7 @@
 #include "collect.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,14 +27,38 @@ static void complain(struct collector *collector, const char *what, int err)
 		error_reader(stderr, NAME, err);
 }
 
+static int set_root(struct collector *collector)
+{
+	const char *root = collector->config->root;
+	int ret = root ? cmt_containers_set_root(
+				 cmt_usage_containers(collector->usage), root) :
+			 0;
+
+	if (ret)
+		complain(collector, root, ret);
+	return ret;
+}
+
+static int open_fine(struct collector *collector)
+{
+	int ret = fine_open(&collector->fine, collector->config,
+			    cmt_usage_containers(collector->usage));
+
+	if (ret)
+		complain(collector, NULL, ret);
+	return ret;
+}
+
 static int open_usage(struct collector *collector)
 {
 	const struct exporter_config *config = collector->config;
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = collector->dev,
 		.by = CMT_USAGE_BY_CONTAINER,
+		.flags = config->domains ? CMT_USAGE_DOMAINS : 0,
 		.interval_ns = config->interval_ns,
-		.counters = config->counters,
+		.counters = config->counters |
+			    (config->channels ? CMT_F_CHANNEL : 0),
 	};
 	int ret = cmt_usage_new(&collector->usage, &opts);
 
@@ -41,14 +66,11 @@ static int open_usage(struct collector *collector)
 		complain(collector, NULL, ret);
 		return ret;
 	}
-	if (!config->root)
-		return 0;
-	ret = cmt_containers_set_root(cmt_usage_containers(collector->usage),
-				      config->root);
-	if (ret) {
-		complain(collector, config->root, ret);
+	ret = set_root(collector);
+	if (!ret)
+		ret = open_fine(collector);
+	if (ret)
 		cmt_usage_free(collector->usage);
-	}
 	return ret;
 }
 
@@ -57,9 +79,11 @@ static void look_at_device(struct collector *collector)
 	struct machine *machine = &collector->machine;
 
 	machine->info = *cmt_device_info(collector->dev);
+	collector->set.emulated = machine->info.backend == CMT_BACKEND_EMULATED;
 	machine->up = true;
 	machine->opens++;
 	machine->seen = false;
+	collector->due_ns = 0;
 	collector->version++;
 }
 
@@ -85,9 +109,11 @@ static int connect_device(struct collector *collector)
 
 static void disconnect_device(struct collector *collector)
 {
+	fine_close(&collector->fine);
 	cmt_usage_free(collector->usage);
 	cmt_device_close(collector->dev);
 	collector->usage = NULL;
+	channels_stop(&collector->machine.channels);
 	collector->dev = NULL;
 	collector->machine.up = false;
 	collector->machine.seen = false;
@@ -117,6 +143,8 @@ int collect_open(struct collector *collector,
 		complain(collector, "cannot begin", ret);
 		return ret;
 	}
+	if (config->histograms)
+		collector->set.histograms = &collector->fine.histograms;
 	ret = connect_device(collector);
 	if (ret)
 		series_close(&collector->set);
@@ -127,6 +155,8 @@ void collect_close(struct collector *collector)
 {
 	if (collector->dev)
 		disconnect_device(collector);
+	fine_free(&collector->fine);
+	channels_free(&collector->machine.channels);
 	series_close(&collector->set);
 }
 
@@ -137,13 +167,13 @@ int collect_fd(const struct collector *collector)
 
 uint64_t collect_wait_ns(const struct collector *collector)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	int ms;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), due = collector->due_ns;
 
 	if (!collector->dev)
-		return collector->retry_ns > now ? collector->retry_ns - now : 0;
-	ms = cmt_usage_timeout(collector->usage);
-	return ms < 0 ? RETRY_NS : (uint64_t)ms * 1000000;
+		due = collector->retry_ns;
+	else if (fine_due_ns(&collector->fine) < due)
+		due = fine_due_ns(&collector->fine);
+	return due > now ? due - now : 0;
 }
 
 /*
@@ -194,6 +224,7 @@ static void add_frame(struct machine *machine,
 	machine->dropped += frame->dropped;
 	machine->slots += frame->nr_slots;
 	machine->gaps += frame->nr_gaps;
+	channels_add(&machine->channels, frame);
 }
 
 /* What can be missing from an interval, rather than not being there at all. */
@@ -221,6 +252,31 @@ static int take_frames(struct collector *collector)
 	return ret;
 }
 
+static int take_intervals(struct collector *collector)
+{
+	int ret = take_frames(collector);
+	int ms = ret < 0 ? 0 : cmt_usage_timeout(collector->usage);
+
+	collector->due_ns = clock_ns(CLOCK_MONOTONIC) +
+			    (ms < 0 ? RETRY_NS : (uint64_t)ms * 1000000);
+	return ret;
+}
+
+/* Milliseconds first: the interval that ends takes them. */
+static int take_in(struct collector *collector, short events)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret = 0;
+
+	if (events & (POLLERR | POLLHUP | POLLNVAL))
+		return -ENODEV;
+	if (events || now >= fine_due_ns(&collector->fine))
+		ret = fine_take(&collector->fine);
+	if (ret >= 0 && (events || now >= collector->due_ns))
+		ret = take_intervals(collector);
+	return ret;
+}
+
 /* Without a device time goes on, in intervals. */
 static void pass_time(struct collector *collector)
 {
@@ -244,7 +300,7 @@ static void try_again(struct collector *collector)
 		fprintf(stderr, NAME ": the device is back\n");
 }
 
-void collect_step(struct collector *collector, bool gone)
+void collect_step(struct collector *collector, short events)
 {
 	int ret;
 
@@ -252,7 +308,7 @@ void collect_step(struct collector *collector, bool gone)
 		try_again(collector);
 		return;
 	}
-	ret = gone ? -ENODEV : take_frames(collector);
+	ret = take_in(collector, events);
 	if (ret >= 0)
 		return;
 	complain(collector, "cannot go on reading the device, and try again", ret);

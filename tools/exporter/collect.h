@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "channels.h"
 #include "exporter.h"
+#include "fine.h"
 #include "series.h"
 
 /* Sums are since the exporter began, and go on when the device is another one. */
@@ -33,6 +35,7 @@ struct machine {
 	uint64_t lost, dropped;	/* records */
 	uint64_t slots, gaps;
 	uint64_t opens;		/* of the device */
+	struct channels channels;
 };
 
 struct collector {
@@ -40,8 +43,10 @@ struct collector {
 	struct cmt_device *dev;		/* NULL: gone */
 	struct cmt_usage *usage;
 	struct series_set set;
+	struct fine fine;
 	struct machine machine;
 	uint64_t version;	/* another one when something has changed */
+	uint64_t due_ns;	/* CLOCK_MONOTONIC: when an interval may be over */
 	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to open it again */
 	uint64_t gap_ns;	/* likewise: when an interval without it ends */
 	int said;		/* the error that was said last */
@@ -56,7 +61,7 @@ void collect_close(struct collector *collector);
 int collect_fd(const struct collector *collector);
 uint64_t collect_wait_ns(const struct collector *collector);
 
-/* Take in what there is.  @gone: poll(2) says that the device is. */
-void collect_step(struct collector *collector, bool gone);
+/* Take in what there is.  @events: that poll(2) says of the descriptor. */
+void collect_step(struct collector *collector, short events);
 
 #endif

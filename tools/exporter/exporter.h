@@ -4,6 +4,7 @@
 #define EXPORTER_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -17,7 +18,12 @@ struct exporter_config {
 	uint64_t interval_ns;
 	uint64_t window_ns;
 	uint64_t max_containers;
+	uint64_t peak_bytes;	/* of an L3 domain, a second; 0: not known */
 	uint32_t counters;	/* CMT_F_CYCLES | ..., 0: none */
+	bool channels;
+	bool culprit;
+	bool domains;
+	bool histograms;
 	const char *root;	/* NULL: this machine's */
 	const char *device;	/* NULL: the default */
 };

@@ -2,7 +2,7 @@
 #include "expose.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +10,8 @@
 #include "metrics.h"
 #include "names.h"
 #include "rows.h"
+
+#define VALUE_LEN 40	/* of a value as text */
 
 /* 0: no such value, or it cannot be read. */
 static uint64_t resident_bytes(void)
@@ -25,48 +27,89 @@ static uint64_t resident_bytes(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void put_value(struct writer *w, struct value value)
+/* @digits: at least so many, with zeroes in front.  Returns the end. */
+static char *put_decimal(char *to, uint64_t n, unsigned int digits)
+{
+	char text[20];
+	unsigned int i = sizeof(text);
+
+	do {
+		text[--i] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n || sizeof(text) - i < digits);
+	memcpy(to, text + i, sizeof(text) - i);
+	return to + sizeof(text) - i;
+}
+
+static char *put_value(char *to, struct value value)
 {
 	switch (value.form) {
 	case VALUE_NONE:
 		break;
 	case VALUE_WHOLE:
-		fprintf(w->out, "%" PRIu64, value.whole);
-		break;
+		return put_decimal(to, value.whole, 1);
 	case VALUE_NS:
-		fprintf(w->out, "%" PRIu64 ".%09" PRIu64,
-			value.whole / 1000000000, value.whole % 1000000000);
-		break;
+		to = put_decimal(to, value.whole / 1000000000, 1);
+		*to++ = '.';
+		return put_decimal(to, value.whole % 1000000000, 9);
 	case VALUE_REAL:
-		fprintf(w->out, "%.3f", value.real);
-		break;
+		return to + snprintf(to, VALUE_LEN, "%.*g", 15, value.real);
 	}
+	return to;
 }
 
-/* @labels: of a series, or NULL; @more: one more, or NULL.  Both as they are written. */
-void metric_line(struct writer *w, const char *labels, const char *more,
-		 struct value value)
+/* What follows the labels of a series: @more, if there is one, and the value. */
+static void put_rest(struct writer *w, bool labels, const char *more,
+		     struct value value)
 {
-	const char *metric = w->metric->name;
-	bool both = labels && *labels && more;
+	char text[MORE_LEN + VALUE_LEN + 8], *to = text;
+	size_t len = more ? strnlen(more, MORE_LEN) : 0;
+
+	if (labels && more)
+		*to++ = ',';
+	if (len)
+		to = mempcpy(to, more, len);
+	if (labels || more)
+		*to++ = '}';
+	*to++ = ' ';
+	to = put_value(to, value);
+	*to++ = '\n';
+	body_put(w->out, text, (size_t)(to - text));
+}
+
+/* A line is put together of three pieces: a page has thousands. */
+void metric_sample(struct writer *w, const char *suffix, const char *labels,
+		   const char *more, struct value value)
+{
+	bool labelled = labels && *labels;
 
 	if (value.form == VALUE_NONE)
 		return;
-	fputs_unlocked(metric, w->out);
-	if (w->metric->type == METRIC_COUNTER)
-		fputs_unlocked("_total", w->out);
-	else if (w->metric->type == METRIC_INFO)
-		fputs_unlocked("_info", w->out);
-	if (labels || more) {
-		fputc_unlocked('{', w->out);
-		fputs_unlocked(labels ? labels : "", w->out);
-		fputs_unlocked(both ? "," : "", w->out);
-		fputs_unlocked(more ? more : "", w->out);
-		fputc_unlocked('}', w->out);
+	body_puts(w->out, w->metric->name);
+	body_puts(w->out, suffix);
+	if (labelled || more)
+		body_put(w->out, "{", 1);
+	if (labelled)
+		body_puts(w->out, labels);
+	put_rest(w, labelled, more, value);
+}
+
+static const char *sample_suffix(const struct metric *metric)
+{
+	switch (metric->type) {
+	case METRIC_COUNTER:
+		return "_total";
+	case METRIC_INFO:
+		return "_info";
+	default:
+		return "";
 	}
-	fputc_unlocked(' ', w->out);
-	put_value(w, value);
-	fputc_unlocked('\n', w->out);
+}
+
+void metric_line(struct writer *w, const char *labels, const char *more,
+		 struct value value)
+{
+	metric_sample(w, sample_suffix(w->metric), labels, more, value);
 }
 
 static const char *type_name(const struct writer *w)
@@ -76,26 +119,38 @@ static const char *type_name(const struct writer *w)
 		return "counter";
 	case METRIC_INFO:
 		return w->openmetrics ? "info" : "gauge";
+	case METRIC_HISTOGRAM:
+		return "histogram";
 	default:
 		return "gauge";
 	}
+}
+
+static void put_comment(struct writer *w, const char *what, const char *suffix,
+			const char *text)
+{
+	body_puts(w->out, what);
+	body_puts(w->out, w->metric->name);
+	body_puts(w->out, suffix);
+	body_put(w->out, " ", 1);
+	body_puts(w->out, text);
+	body_put(w->out, "\n", 1);
 }
 
 /* In 0.0.4 a metric is called what its samples are called. */
 static void put_head(struct writer *w)
 {
 	const struct metric *metric = w->metric;
-	const char *suffix = w->openmetrics ? "" :
-			     metric->type == METRIC_COUNTER ? "_total" :
-			     metric->type == METRIC_INFO ? "_info" : "";
+	const char *suffix = w->openmetrics ? "" : sample_suffix(metric);
 
-	fprintf(w->out, "# HELP %s%s %s\n", metric->name, suffix, metric->help);
-	fprintf(w->out, "# TYPE %s%s %s\n", metric->name, suffix, type_name(w));
+	put_comment(w, "# HELP ", suffix, metric->help);
+	put_comment(w, "# TYPE ", suffix, type_name(w));
 	if (w->openmetrics && metric->unit)
-		fprintf(w->out, "# UNIT %s %s\n", metric->name, metric->unit);
+		put_comment(w, "# UNIT ", suffix, metric->unit);
 }
 
-int expose(FILE *out, const struct exposition *exposition, bool openmetrics)
+int expose(struct body *out, const struct exposition *exposition,
+	   bool openmetrics)
 {
 	struct writer w = {
 		.out = out, .openmetrics = openmetrics,
@@ -109,6 +164,6 @@ int expose(FILE *out, const struct exposition *exposition, bool openmetrics)
 		w.metric->emit(&w);
 	}
 	if (openmetrics)
-		fputs("# EOF\n", out);
-	return ferror(out) ? -ENOMEM : 0;
+		body_puts(out, "# EOF\n");
+	return out->failed ? -ENOMEM : 0;
 }

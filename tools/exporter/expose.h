@@ -9,21 +9,24 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "body.h"
 #include "collect.h"
 
 /* What it is about, all of it of the caller. */
 struct exposition {
 	const struct machine *machine;
 	const struct series_set *set;
+	const struct fine *fine;
+	const struct exporter_config *config;
 	/* Of the exporter itself. */
 	double started;		/* CLOCK_REALTIME, seconds */
 	uint64_t render_ns;	/* the last page took so long; 0: there was none */
 	uint64_t pages;		/* made, this one included */
 };
 
-/* Returns 0 or -ENOMEM (out failed). */
-int expose(FILE *out, const struct exposition *exposition, bool openmetrics);
+/* Returns 0 or -ENOMEM: @out has failed. */
+int expose(struct body *out, const struct exposition *exposition,
+	   bool openmetrics);
 
 #endif

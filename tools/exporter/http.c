@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ struct client {
 struct page {
 	struct MHD_Response *response;	/* NULL: not made yet */
 	uint64_t version;
+	size_t room;		/* for the next one: it is about as long */
 };
 
 struct http {
@@ -80,13 +82,13 @@ static void drop_page(struct page *page)
 }
 
 /* The response has its own reference to the text, also while it is sent. */
-static void make_response(struct page *page, struct text *text,
+static void make_response(struct page *page, struct body *body,
 			  const char *type)
 {
-	page->response = MHD_create_response_from_buffer(text->len, text->bytes,
+	page->response = MHD_create_response_from_buffer(body->len, body->bytes,
 							 MHD_RESPMEM_MUST_FREE);
 	if (!page->response) {
-		free(text->bytes);
+		free(body->bytes);
 		return;
 	}
 	MHD_add_response_header(page->response, "Content-Type", type);
@@ -99,21 +101,19 @@ static void make_page(struct http *http, bool openmetrics)
 	const struct http_source *source = http->source;
 	struct page *page = &http->pages[openmetrics];
 	uint64_t version = source->version(source->ctx);
-	struct text text;
-	int ret;
+	struct body body = { .len = 0 };
 
 	if (page->response && page->version == version)
 		return;
 	drop_page(page);
-	if (text_open(&text))
-		return;
-	ret = source->render(source->ctx, text.out, openmetrics);
-	if (text_close(&text, ret)) {
-		free(text.bytes);
+	if (!body_reserve(&body, page->room) ||
+	    source->render(source->ctx, &body, openmetrics)) {
+		free(body.bytes);
 		return;
 	}
+	page->room = body.len + body.len / 16;
 	page->version = version;
-	make_response(page, &text, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
+	make_response(page, &body, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
 }
 
 static enum MHD_Result serve_metrics(struct http *http,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "text.h"
+#include "body.h"
 
 struct http;
 
@@ -20,7 +20,7 @@ struct http_source {
 	/* Another one when a page is to be made again. */
 	uint64_t (*version)(void *ctx);
 	/* Write the page /metrics.  Returns 0 or -errno. */
-	int (*render)(void *ctx, FILE *out, bool openmetrics);
+	int (*render)(void *ctx, struct body *out, bool openmetrics);
 	void *ctx;
 };
 

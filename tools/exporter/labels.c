@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format.h"
+#include "rows.h"
+
 static void put(struct labels *labels, const char *text, size_t len)
 {
 	if (labels->len + len >= sizeof(labels->text))
@@ -14,25 +17,13 @@ static void put(struct labels *labels, const char *text, size_t len)
 	labels->text[labels->len] = '\0';
 }
 
-/* Bytes of the character at @text, 0: it is not UTF-8 (RFC 3629), or a control. */
-static size_t utf8_length(const unsigned char *text, size_t left)
+/* Bytes of the character at @text, 0: it is not UTF-8, or a control. */
+static size_t shown_length(const char *text, size_t left)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t i, n = *text < 0xc0 ? 1 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
 	uint32_t code;
+	size_t n = utf8_decode(text, &code);
 
-	if (n == 1)
-		return *text >= ' ' && *text < 0x7f;
-	if (n > left || *text > 0xf4)
-		return 0;
-	code = *text & (0x7f >> n);
-	for (i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < least[n] || code < 0xa0 || code > 0x10ffff ||
-	    (code >= 0xd800 && code < 0xe000))
+	if (n > left || code < ' ' || (code >= 0x7f && code < 0xa0))
 		return 0;
 	return n;
 }
@@ -41,7 +32,7 @@ static size_t utf8_length(const unsigned char *text, size_t left)
 static size_t put_character(struct labels *labels, const char *text,
 			    size_t left)
 {
-	size_t n = utf8_length((const unsigned char *)text, left);
+	size_t n = shown_length(text, left);
 	char code[8];
 
 	if (*text == '\n') {
@@ -57,8 +48,8 @@ static size_t put_character(struct labels *labels, const char *text,
 	return n ? n : 1;
 }
 
-/* FNV-1a: tells long values apart that begin alike. */
-static uint64_t hash_of(const char *text, size_t len)
+/* FNV-1a */
+uint64_t labels_hash(const char *text, size_t len)
 {
 	uint64_t hash = 14695981039346656037ULL;
 
@@ -67,19 +58,30 @@ static uint64_t hash_of(const char *text, size_t len)
 	return hash;
 }
 
-/* The end of a value that is cut. */
+/* The end of a value that is cut: tells apart those that begin alike. */
 static void put_cut(struct labels *labels, const char *value, size_t len)
 {
 	char end[24];
 
-	snprintf(end, sizeof(end), "~%016" PRIx64, hash_of(value, len));
+	snprintf(end, sizeof(end), "~%016" PRIx64, labels_hash(value, len));
 	put(labels, end, strlen(end));
+}
+
+/* Bytes that are written as they are; most values have no others. */
+static size_t plain_length(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= ' ' && text[n] < 0x7f && text[n] != '"' &&
+	       text[n] != '\\')
+		n++;
+	return n;
 }
 
 void labels_add(struct labels *labels, const char *name, const char *value,
 		size_t len)
 {
-	size_t i, shown = len > LABEL_VALUE_MAX ? LABEL_VALUE_MAX : len;
+	size_t i, n, shown = len > LABEL_VALUE_MAX ? LABEL_VALUE_MAX : len;
 
 	if (!len)
 		return;
@@ -87,8 +89,13 @@ void labels_add(struct labels *labels, const char *name, const char *value,
 		put(labels, ",", 1);
 	put(labels, name, strlen(name));
 	put(labels, "=\"", 2);
-	for (i = 0; i < shown;)
-		i += put_character(labels, value + i, len - i);
+	for (i = 0; i < shown; i += n) {
+		n = plain_length(value + i, shown - i);
+		if (n)
+			put(labels, value + i, n);
+		else
+			n = put_character(labels, value + i, len - i);
+	}
 	if (shown < len)
 		put_cut(labels, value, len);
 	put(labels, "\"", 1);
@@ -100,27 +107,35 @@ static void add_text(struct labels *labels, const char *name, const char *value)
 		labels_add(labels, name, value, strlen(value));
 }
 
+static void add_path(struct labels *labels, const char *name,
+		     const struct cmt_container *c)
+{
+	if (c->path)
+		labels_add(labels, name, c->path, strnlen(c->path, c->own_len));
+}
+
+static const char *name_of(const struct cmt_container *c)
+{
+	return c->container_name && *c->container_name ? c->container_name :
+							 c->name;
+}
+
 /* Of what is in no cgroup. */
 static void add_kind(struct labels *labels, const struct cmt_usage_row *row)
 {
-	char name[32];
+	char name[CONTAINER_LABEL_LEN];
 
-	if (row->kind == CMT_USAGE_UNATTRIBUTED)
-		strcpy(name, "(unattributed)");
-	else if (row->kind == CMT_USAGE_OVERFLOW)
-		strcpy(name, "(overflow)");
-	else if (row->kind == CMT_USAGE_UNKNOWN)
-		strcpy(name, "(unknown)");
-	else if (row->owner == CMT_OWNER_CPU)
-		snprintf(name, sizeof(name), "cpu:%" PRIu32, row->cpu);
-	else if (row->owner == CMT_OWNER_RESCTRL)
-		snprintf(name, sizeof(name), "resctrl:%" PRIu32, row->rmid);
-	else
-		snprintf(name, sizeof(name), "cgroup:%" PRIu64, row->cgroup_id);
-	add_text(labels, "container", name);
+	add_text(labels, "container", usage_row_label(name, row));
 }
 
-void labels_of_row(struct labels *labels, const struct cmt_usage_row *row)
+void labels_emulated(struct labels *labels, bool emulated)
+{
+	if (emulated)
+		add_text(labels, "emulated", "true");
+}
+
+void labels_of_row(struct labels *labels, const struct cmt_usage_row *row,
+		   bool emulated)
 {
 	const struct cmt_container *c = row->container;
 
@@ -128,25 +143,43 @@ void labels_of_row(struct labels *labels, const struct cmt_usage_row *row)
 	labels->text[0] = '\0';
 	if (row->kind != CMT_USAGE_OWNER || !c) {
 		add_kind(labels, row);
+		labels_emulated(labels, emulated);
 		return;
 	}
-	if (c->path)
-		labels_add(labels, "id", c->path,
-			   strnlen(c->path, c->own_len));
-	add_text(labels, "container",
-		 c->container_name && *c->container_name ? c->container_name :
-							   c->name);
+	add_path(labels, "id", c);
+	add_text(labels, "container", name_of(c));
 	add_text(labels, "pod", c->pod_name);
 	add_text(labels, "namespace", c->pod_namespace);
 	add_text(labels, "runtime", cmt_runtime_name(c->runtime));
+	labels_emulated(labels, emulated);
 }
 
-bool labels_of_info(struct labels *labels, const struct cmt_usage_row *row)
+void labels_of_party(struct labels *labels, const char *prefix,
+		     const struct cmt_usage_row *row)
+{
+	const struct cmt_container *c = row->container;
+	char name[32], text[CONTAINER_LABEL_LEN];
+
+	if (row->kind != CMT_USAGE_OWNER || !c) {
+		add_text(labels, prefix, usage_row_label(text, row));
+		return;
+	}
+	snprintf(name, sizeof(name), "%s_id", prefix);
+	add_path(labels, name, c);
+	add_text(labels, prefix, name_of(c));
+	snprintf(name, sizeof(name), "%s_pod", prefix);
+	add_text(labels, name, c->pod_name);
+	snprintf(name, sizeof(name), "%s_namespace", prefix);
+	add_text(labels, name, c->pod_namespace);
+}
+
+bool labels_of_info(struct labels *labels, const struct cmt_usage_row *row,
+		    bool emulated)
 {
 	const struct cmt_container *c = row->container;
 	size_t before;
 
-	labels_of_row(labels, row);
+	labels_of_row(labels, row, emulated);
 	if (row->kind != CMT_USAGE_OWNER || !c)
 		return false;
 	before = labels->len;

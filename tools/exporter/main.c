@@ -29,12 +29,14 @@ static uint64_t version(void *ctx)
 	return ((struct exporter *)ctx)->collector.version;
 }
 
-static int render(void *ctx, FILE *out, bool openmetrics)
+static int render(void *ctx, struct body *out, bool openmetrics)
 {
 	struct exporter *exporter = ctx;
 	const struct exposition exposition = {
 		.machine = &exporter->collector.machine,
 		.set = &exporter->collector.set,
+		.fine = &exporter->collector.fine,
+		.config = exporter->collector.config,
 		.started = exporter->started,
 		.render_ns = exporter->render_ns,
 		.pages = ++exporter->pages,
@@ -54,7 +56,6 @@ static int step(struct exporter *exporter)
 		{ .fd = collect_fd(&exporter->collector), .events = POLLIN },
 		{ .fd = http_fd(exporter->http), .events = POLLIN },
 	};
-	uint64_t due = clock_ns(CLOCK_MONOTONIC) + device_ns;
 	int ret = signals_poll(fds, NR_WATCHED,
 			       device_ns < http_ns ? device_ns : http_ns);
 
@@ -62,10 +63,7 @@ static int step(struct exporter *exporter)
 		return ret;
 	if (ret < 0)
 		return 0;
-	/* clients do not make the device be read more often */
-	if (fds[WATCH_DEVICE].revents || clock_ns(CLOCK_MONOTONIC) >= due)
-		collect_step(&exporter->collector, fds[WATCH_DEVICE].revents &
-			     (POLLERR | POLLHUP | POLLNVAL));
+	collect_step(&exporter->collector, fds[WATCH_DEVICE].revents);
 	http_step(exporter->http);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "metrics_fine.h"
 #include "names.h"
 #include "rows.h"
 
@@ -23,31 +24,6 @@ enum {
 	EXPORTER_RENDER, PROCESS_CPU, PROCESS_RESIDENT, PROCESS_START,
 };
 
-static struct value none(void)
-{
-	return (struct value){ .form = VALUE_NONE };
-}
-
-static struct value whole(uint64_t n)
-{
-	return (struct value){ .form = VALUE_WHOLE, .whole = n };
-}
-
-static struct value ns(uint64_t n)
-{
-	return (struct value){ .form = VALUE_NS, .whole = n };
-}
-
-static struct value real(double n)
-{
-	return (struct value){ .form = VALUE_REAL, .real = n };
-}
-
-static struct value whole_if(bool known, uint64_t n)
-{
-	return known ? whole(n) : none();
-}
-
 /* Least and most are not those of a sum. */
 static struct value extreme_of(const struct writer *w,
 			       const struct series *series)
@@ -57,7 +33,7 @@ static struct value extreme_of(const struct writer *w,
 	uint64_t n = w->metric->what == SERIES_LEAST ? extreme.least :
 						       extreme.most;
 
-	return whole_if(n != SERIES_UNKNOWN, n);
+	return value_whole_if(n != SERIES_UNKNOWN, n);
 }
 
 static struct value series_value(const struct writer *w,
@@ -68,19 +44,19 @@ static struct value series_value(const struct writer *w,
 	case SERIES_MOST:
 		return extreme_of(w, series);
 	case SERIES_LAST:
-		return whole_if(series->occupancy_known, series->occupancy);
+		return value_whole_if(series->occupancy_known, series->occupancy);
 	case SERIES_RESIDUAL:
-		return whole_if(series->occupancy_known, series->residual);
+		return value_whole_if(series->occupancy_known, series->residual);
 	case SERIES_DEGRADED:
-		return whole_if(series->occupancy_known,
+		return value_whole_if(series->occupancy_known,
 				series->occupancy_degraded);
 	case SERIES_RMIDS:
-		return whole(series->rmids);
+		return value_whole(series->rmids);
 	case SERIES_PENDING:
-		return whole_if(w->exposition->machine->pending_known,
+		return value_whole_if(w->exposition->machine->pending_known,
 				series->pending);
 	}
-	return none();
+	return value_none();
 }
 
 /* Only what the last interval has is so now. */
@@ -102,7 +78,7 @@ static void emit_info(struct writer *w)
 
 	for (i = 0; i < set->nr; i++)
 		if (set->all[i]->seen && set->all[i]->info)
-			metric_line(w, set->all[i]->info, NULL, whole(1));
+			metric_line(w, set->all[i]->info, NULL, value_whole(1));
 }
 
 static struct value count_of(const struct series *series, int which)
@@ -110,8 +86,8 @@ static struct value count_of(const struct series *series, int which)
 	uint64_t n = series->counts[which];
 
 	if (!(series->counted & 1U << which))
-		return none();
-	return which == COUNT_RAN ? ns(n) : whole(n);
+		return value_none();
+	return which == COUNT_RAN ? value_ns(n) : value_whole(n);
 }
 
 static void emit_count(struct writer *w)
@@ -158,7 +134,7 @@ static void emit_incomplete(struct writer *w)
 			    kinds[kind].values)
 				metric_line(w, set->all[i]->labels,
 					    kinds[kind].label,
-					    whole(set->all[i]->incomplete[kind]));
+					    value_whole(set->all[i]->incomplete[kind]));
 }
 
 /* Of the last interval, and none while there is no device. */
@@ -167,20 +143,20 @@ static struct value last_value(const struct writer *w)
 	const struct machine *machine = w->exposition->machine;
 
 	if (!machine->seen)
-		return none();
+		return value_none();
 	switch (w->metric->what) {
 	case MACHINE_DOMAINS:
-		return whole_if(machine->nr_domains, machine->nr_domains);
+		return value_whole_if(machine->nr_domains, machine->nr_domains);
 	case MACHINE_CPUS:
-		return whole(machine->nr_cpus);
+		return value_whole(machine->nr_cpus);
 	case MACHINE_SAMPLING:
-		return machine->sampling_ns ? ns(machine->sampling_ns) : none();
+		return machine->sampling_ns ? value_ns(machine->sampling_ns) : value_none();
 	case MACHINE_PENDING:
-		return whole_if(machine->stats_known, machine->stats.pending);
+		return value_whole_if(machine->stats_known, machine->stats.pending);
 	case MACHINE_END:
-		return real(machine->end);
+		return value_real(machine->end);
 	}
-	return none();
+	return value_none();
 }
 
 static struct value exporter_value(const struct writer *w)
@@ -189,21 +165,22 @@ static struct value exporter_value(const struct writer *w)
 
 	switch (w->metric->what) {
 	case EXPORTER_SHOWN:
-		return whole(e->set->nr_containers);
+		return value_whole(e->set->nr_containers);
 	case EXPORTER_HIDDEN:
-		return whole(e->set->nr_others);
+		return value_whole(e->set->nr_others);
 	case EXPORTER_ROWS:
-		return whole(e->set->rows_dropped);
+		return value_whole(e->set->rows_dropped +
+				   e->machine->channels.dropped);
 	case EXPORTER_PAGES:
-		return whole(e->pages);
+		return value_whole(e->pages);
 	case EXPORTER_RENDER:
-		return e->render_ns ? ns(e->render_ns) : none();
+		return e->render_ns ? value_ns(e->render_ns) : value_none();
 	case PROCESS_CPU:
-		return ns(w->cpu_ns);
+		return value_ns(w->cpu_ns);
 	case PROCESS_RESIDENT:
-		return whole_if(w->resident, w->resident);
+		return value_whole_if(w->resident, w->resident);
 	case PROCESS_START:
-		return real(e->started);
+		return value_real(e->started);
 	}
 	return last_value(w);
 }
@@ -214,27 +191,27 @@ static struct value machine_value(const struct writer *w)
 
 	switch (w->metric->what) {
 	case MACHINE_UP:
-		return whole(m->up);
+		return value_whole(m->up);
 	case MACHINE_OPENS:
-		return whole(m->opens);
+		return value_whole(m->opens);
 	case MACHINE_DOMAIN_BYTES:
-		return whole_if(m->up && m->info.l3_bytes, m->info.l3_bytes);
+		return value_whole_if(m->up && m->info.l3_bytes, m->info.l3_bytes);
 	case MACHINE_USABLE:
-		return whole_if(m->up, m->info.rmids_usable);
+		return value_whole_if(m->up, m->info.rmids_usable);
 	case MACHINE_BUSY:
-		return ns(m->busy_ns);
+		return value_ns(m->busy_ns);
 	case MACHINE_MISSED:
-		return whole(m->missed);
+		return value_whole(m->missed);
 	case MACHINE_LOST:
-		return whole(m->lost);
+		return value_whole(m->lost);
 	case MACHINE_DROPPED:
-		return whole(m->dropped);
+		return value_whole(m->dropped);
 	case MACHINE_INTERVALS:
-		return whole(m->intervals);
+		return value_whole(m->intervals);
 	case MACHINE_SLOTS:
-		return whole(m->slots);
+		return value_whole(m->slots);
 	case MACHINE_GAPS:
-		return whole(m->gaps);
+		return value_whole(m->gaps);
 	}
 	return exporter_value(w);
 }
@@ -250,11 +227,22 @@ static void emit_rmids(struct writer *w)
 
 	if (!m->stats_known)
 		return;
-	metric_line(w, NULL, "state=\"active\"", whole(m->stats.rmids_active));
-	metric_line(w, NULL, "state=\"limbo\"", whole(m->stats.rmids_limbo));
-	metric_line(w, NULL, "state=\"free\"", whole(m->stats.rmids_free));
+	metric_line(w, NULL, "state=\"active\"", value_whole(m->stats.rmids_active));
+	metric_line(w, NULL, "state=\"limbo\"", value_whole(m->stats.rmids_limbo));
+	metric_line(w, NULL, "state=\"free\"", value_whole(m->stats.rmids_free));
 	metric_line(w, NULL, "state=\"foreign\"",
-		    whole(m->stats.rmids_foreign));
+		    value_whole(m->stats.rmids_foreign));
+}
+
+/* It takes occupancy and traffic at a millisecond each. */
+static bool can_judge(const struct writer *w)
+{
+	const uint32_t needed = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL;
+	const struct machine *m = w->exposition->machine;
+
+	return w->exposition->fine->culprits.engine && m->seen &&
+	       (m->info.events & needed) == needed && m->sampling_ns &&
+	       m->sampling_ns <= 1000000;
 }
 
 static void emit_available(struct writer *w)
@@ -276,8 +264,13 @@ static void emit_available(struct writer *w)
 
 	for (i = 0; m->up && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		metric_line(w, NULL, kinds[i].label,
-			    whole(((m->info.events | m->counters) &
+			    value_whole(((m->info.events | m->counters) &
 				   kinds[i].value) != 0));
+	if (!m->up)
+		return;
+	metric_line(w, NULL, "value=\"memory_channels\"",
+		    value_whole(m->channels.now > 0));
+	metric_line(w, NULL, "value=\"culprit\"", value_whole(can_judge(w)));
 }
 
 static void add_label(struct labels *labels, const char *name,
@@ -286,12 +279,22 @@ static void add_label(struct labels *labels, const char *name,
 	labels_add(labels, name, value, strlen(value));
 }
 
+/* Of a field that may not be terminated. */
+static void add_field(struct labels *labels, const char *name,
+		      const char *value, size_t size)
+{
+	char text[CMT_REASON_LEN + 1] = "";
+
+	memcpy(text, value, size < sizeof(text) ? size : sizeof(text) - 1);
+	add_label(labels, name, text);
+}
+
 static void emit_build(struct writer *w)
 {
 	struct labels labels = { .len = 0 };
 
 	add_label(&labels, "version", cmt_version());
-	metric_line(w, labels.text, NULL, whole(1));
+	metric_line(w, labels.text, NULL, value_whole(1));
 }
 
 static void emit_backend(struct writer *w)
@@ -305,16 +308,15 @@ static void emit_backend(struct writer *w)
 	add_label(&labels, "vendor", vendor_name(m->info.vendor));
 	if (m->scope)
 		add_label(&labels, "scope", scope_name(m->scope));
-	labels_add(&labels, "module_version", m->info.module_version,
-		   strnlen(m->info.module_version,
-			   sizeof(m->info.module_version)));
-	labels_add(&labels, "reason", m->info.reason,
-		   strnlen(m->info.reason, sizeof(m->info.reason)));
-	metric_line(w, labels.text, NULL, whole(1));
+	add_field(&labels, "module_version", m->info.module_version,
+		  sizeof(m->info.module_version));
+	add_field(&labels, "reason", m->info.reason, sizeof(m->info.reason));
+	metric_line(w, labels.text, NULL, value_whole(1));
 }
 
 #define G METRIC_GAUGE
 #define C METRIC_COUNTER
+#define H METRIC_HISTOGRAM
 #define I METRIC_INFO
 const struct metric metrics[] = {
 	{ "cmt_up", G, NULL, emit_machine, MACHINE_UP,
@@ -356,6 +358,35 @@ const struct metric metrics[] = {
 	  "Owners of the container with a dedicated RMID." },
 	{ "cmt_container_pending_owners", G, NULL, emit_series, SERIES_PENDING,
 	  "Pending owners of the container: what they hold is in the overflow RMID." },
+	{ "cmt_l3_domain_occupancy_bytes", G, "bytes", emit_part_occupancy, 0,
+	  "L3 cache that the container holds in one domain." },
+	{ "cmt_memory_domain_bytes", C, "bytes", emit_part_memory, 0,
+	  "Memory traffic of the L3 cache of one domain." },
+	{ "cmt_l3_occupancy_ratio", H, "ratio", emit_histogram,
+	  HISTOGRAM_OCCUPANCY,
+	  "Milliseconds by the share of the L3 cache of a domain that the container held." },
+	{ "cmt_memory_bandwidth_bytes_per_second", H, "bytes_per_second",
+	  emit_histogram, HISTOGRAM_BANDWIDTH,
+	  "Milliseconds by the memory bandwidth of the container in a domain." },
+	{ "cmt_fine_slots", C, NULL, emit_fine, FINE_FRAMES,
+	  "Milliseconds that histograms and verdicts are of." },
+	{ "cmt_fine_records_lost", C, NULL, emit_fine, FINE_LOST,
+	  "Records that were lost to histograms and verdicts." },
+	{ "cmt_culprit_verdicts", C, NULL, emit_culprit_kinds, 0,
+	  "Verdicts on what slowed a container down: inferred, not measured." },
+	{ "cmt_culprit_pair_verdicts", C, NULL, emit_culprit_pairs, 0,
+	  "Verdicts by victim and first suspect: inferred, not measured." },
+	{ "cmt_culprit_learning", G, NULL, emit_fine, FINE_LEARNING,
+	  "Containers times domains whose baselines are too short for a verdict." },
+	{ "cmt_culprit_not_followed", C, NULL, emit_fine, FINE_NOT_FOLLOWED,
+	  "Values of a millisecond that there was no room to follow." },
+	{ "cmt_memory_channel_bytes", C, "bytes", emit_channels, 0,
+	  "What the memory channel carried, whoever asked for it." },
+	{ "cmt_memory_channel_incomplete_intervals", C, NULL,
+	  emit_channels_incomplete, 0,
+	  "Intervals in which the channel was not read, or not all the time." },
+	{ "cmt_memory_channels", I, NULL, emit_channels_reason, 0,
+	  "Why no memory channel is read, or not every one." },
 	{ "cmt_rmids", G, NULL, emit_rmids, 0,
 	  "RMIDs by state. foreign: owned by resctrl or another agent." },
 	{ "cmt_rmids_usable", G, NULL, emit_machine, MACHINE_USABLE,
@@ -394,7 +425,7 @@ const struct metric metrics[] = {
 	  EXPORTER_HIDDEN,
 	  "Containers that are in the series container=(others)." },
 	{ "cmt_exporter_rows_dropped", C, NULL, emit_machine, EXPORTER_ROWS,
-	  "Values of a container and an interval that there was no memory for." },
+	  "Values of an interval that there was no memory or no room for." },
 	{ "cmt_exporter_pages", C, NULL, emit_machine, EXPORTER_PAGES,
 	  "Pages of metrics that were made. A page is shared by who asks for it." },
 	{ "cmt_exporter_page_seconds", G, "seconds", emit_machine,

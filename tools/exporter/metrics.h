@@ -5,7 +5,7 @@
 
 #include "expose.h"
 
-enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_INFO };
+enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_INFO, METRIC_HISTOGRAM };
 
 struct value {
 	enum { VALUE_NONE, VALUE_WHOLE, VALUE_NS, VALUE_REAL } form;
@@ -17,7 +17,7 @@ struct metric;
 
 /* A page that is being written. */
 struct writer {
-	FILE *out;
+	struct body *out;
 	bool openmetrics;
 	const struct exposition *exposition;
 	const struct metric *metric;
@@ -36,8 +36,42 @@ struct metric {
 
 extern const struct metric metrics[];
 
-/* A sample of w->metric, unless there is no value. */
+static inline struct value value_none(void)
+{
+	return (struct value){ .form = VALUE_NONE };
+}
+
+static inline struct value value_whole(uint64_t n)
+{
+	return (struct value){ .form = VALUE_WHOLE, .whole = n };
+}
+
+static inline struct value value_ns(uint64_t n)
+{
+	return (struct value){ .form = VALUE_NS, .whole = n };
+}
+
+static inline struct value value_real(double n)
+{
+	return (struct value){ .form = VALUE_REAL, .real = n };
+}
+
+static inline struct value value_whole_if(bool known, uint64_t n)
+{
+	return known ? value_whole(n) : value_none();
+}
+
+#define MORE_LEN 64	/* bytes of more labels, at most */
+
+/*
+ * A sample of w->metric, unless there is no value.  @labels: of a series, or NULL;
+ * @more: one or two more, or NULL.  Both as they are written.
+ */
 void metric_line(struct writer *w, const char *labels, const char *more,
 		 struct value value);
+
+/* Likewise, of what is called @suffix, such as "_bucket". */
+void metric_sample(struct writer *w, const char *suffix, const char *labels,
+		   const char *more, struct value value);
 
 #endif

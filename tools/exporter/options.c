@@ -78,6 +78,40 @@ static int set_counters(void *config, const char *value)
 	return 0;
 }
 
+static int set_channels(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->channels = true;
+	return 0;
+}
+
+static int set_culprit(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->culprit = true;
+	return 0;
+}
+
+static int set_peak(void *config, const char *value)
+{
+	return parse_bytes(value, PEAK_MIN, PEAK_MAX,
+			   &((struct exporter_config *)config)->peak_bytes);
+}
+
+static int set_domains(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->domains = true;
+	return 0;
+}
+
+static int set_histograms(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->histograms = true;
+	return 0;
+}
+
 static int set_root(void *config, const char *value)
 {
 	((struct exporter_config *)config)->root = value;
@@ -111,6 +145,17 @@ static const struct option_spec options[] = {
 	  "a whole number from 1 to 10000", set_max_containers, NULL },
 	{ 'c', "counters", NULL, "count cycles, instructions and LLC misses, too",
 	  NULL, set_counters, NULL },
+	{ 'C', "channels", NULL, "show what each memory channel carries, too",
+	  NULL, set_channels, NULL },
+	{ 'D', "domains", NULL, "show what containers have in each L3 domain, too",
+	  NULL, set_domains, NULL },
+	{ 'H', "histograms", NULL, "show histograms of the milliseconds, too",
+	  NULL, set_histograms, NULL },
+	{ 'W', "culprit", NULL, "count who takes cache or bandwidth from whom, too",
+	  NULL, set_culprit, NULL },
+	{ 'P', "peak", "BYTES",
+	  "verdicts know that the memory of a cache moves BYTES a second, such as 40G",
+	  "bytes a second from 1M to 1000T, such as 500M or 40G", set_peak, NULL },
 	{ 'r', "root", "DIR", "names of containers are in files below DIR, not /",
 	  "a path", set_root, WORDS_FILES },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",

@@ -10,16 +10,10 @@
 #define BUCKETS 1024
 #define KEPT_WEIGHT 2	/* who has a series keeps it until another one is twice as large */
 
-static const char OTHERS[] = "container=\"(others)\"";
-
 static struct series **bucket_of(const struct series_set *set,
 				 const char *labels)
 {
-	uint32_t hash = 2166136261U;
-
-	for (; *labels; labels++)
-		hash = (hash ^ (unsigned char)*labels) * 16777619U;
-	return &set->buckets[hash % BUCKETS];
+	return &set->buckets[labels_hash(labels, strlen(labels)) % BUCKETS];
 }
 
 static struct series *find(const struct series_set *set, const char *labels)
@@ -99,24 +93,32 @@ static void drop(struct series_set *set, struct series *series)
 	set->nr_containers -= !series->special;
 	free(series->labels);
 	free(series->info);
+	free(series->histograms);
+	parts_free(&series->parts);
 	free(series);
 }
 
 /* Without memory for it there is only less to be read. */
-static void add_info(struct series *series, const struct cmt_usage_row *row)
+static void add_info(const struct series_set *set, struct series *series,
+		     const struct cmt_usage_row *row)
 {
 	struct labels labels;
 
-	if (labels_of_info(&labels, row))
+	if (labels_of_info(&labels, row, set->emulated))
 		series->info = strdup(labels.text);
 }
 
 static struct series *find_others(struct series_set *set)
 {
-	struct series *series = find(set, OTHERS);
+	struct labels labels = { .len = 0 };
+	struct series *series;
 
+	labels_add(&labels, "container", LABEL_OTHERS,
+		   strlen(LABEL_OTHERS));
+	labels_emulated(&labels, set->emulated);
+	series = find(set, labels.text);
 	if (!series)
-		series = add(set, OTHERS, true);
+		series = add(set, labels.text, true);
 	if (series)
 		series->others = true;
 	return series;
@@ -129,7 +131,7 @@ static struct series *series_of(struct series_set *set,
 	struct series *series;
 	struct labels labels;
 
-	labels_of_row(&labels, row);
+	labels_of_row(&labels, row, set->emulated);
 	series = find(set, labels.text);
 	if (series)
 		return series;
@@ -142,7 +144,7 @@ static struct series *series_of(struct series_set *set,
 	}
 	series = add(set, labels.text, false);
 	if (series)
-		add_info(series, row);
+		add_info(set, series, row);
 	return series;
 }
 
@@ -223,6 +225,26 @@ static void add_incomplete(struct series *series,
 			!(c->values & CMT_F_CYCLES);
 }
 
+/* That of a sum is not known: who was ever one of several has none. */
+static void add_histograms(struct series_set *set,
+			   const struct cmt_usage_frame *frame,
+			   const struct cmt_usage_row *row,
+			   struct series *series)
+{
+	if (!set->histograms)
+		return;
+	series->summed |= series->merged;
+	if (series->summed) {
+		free(series->histograms);
+		series->histograms = NULL;
+	} else if (!series->histograms) {
+		series->histograms = calloc(1, sizeof(*series->histograms));
+		set->rows_dropped += !series->histograms;
+	}
+	histogram_table_take(set->histograms, cmt_culprit_id(frame, row),
+			     series->histograms);
+}
+
 static void add_row(struct series_set *set, const struct cmt_usage_frame *frame,
 		    const struct cmt_usage_row *row, uint32_t values,
 		    uint64_t least)
@@ -243,6 +265,8 @@ static void add_row(struct series_set *set, const struct cmt_usage_frame *frame,
 		count(series, COUNT_LOCAL, row->local.bytes);
 	add_counters(series, &row->counters);
 	add_incomplete(series, row, values, interval_ns);
+	set->rows_dropped += parts_add(&series->parts, frame, row);
+	add_histograms(set, frame, row, series);
 	series->rmids += row->rmids;
 	series->pending += row->pending;
 }
@@ -265,6 +289,7 @@ static void begin(struct series_set *set)
 		series->residual = 0;
 		series->rmids = 0;
 		series->pending = 0;
+		parts_begin(&series->parts);
 		series->window[set->turn] = (struct series_extreme){
 			SERIES_UNKNOWN, SERIES_UNKNOWN,
 		};
@@ -330,7 +355,7 @@ static struct weight weight_of(const struct series_set *set,
 	uint64_t most = row->occupancy.most_bytes;
 	struct labels labels;
 
-	labels_of_row(&labels, row);
+	labels_of_row(&labels, row, set->emulated);
 	if (find(set, labels.text))
 		return (struct weight){ kept_weight(most), true };
 	return (struct weight){ most, false };
@@ -415,6 +440,11 @@ void series_frame(struct series_set *set, const struct cmt_usage_frame *frame,
 	least = choose(set, frame);
 	for (i = 0; i < frame->nr_rows; i++)
 		add_row(set, frame, cmt_usage_row_at(frame, i), values, least);
+	if (set->histograms) {
+		histogram_table_age(set->histograms);
+		set->rows_dropped += set->histograms->dropped;
+		set->histograms->dropped = 0;
+	}
 	end(set);
 }
 

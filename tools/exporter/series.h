@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "histogram.h"
+#include "parts.h"
+
 #define SERIES_UNKNOWN UINT64_MAX
 
 /* Sums since the series began.  They never decrease. */
@@ -48,6 +51,7 @@ struct series {
 	bool others;		/* of all containers that have no series */
 	bool seen;		/* in the last interval */
 	bool merged;		/* several rows of the last interval */
+	bool summed;		/* of some interval since there are histograms */
 	uint32_t absent;	/* intervals since it was seen */
 	/* Of the last interval. */
 	bool occupancy_known;
@@ -59,16 +63,20 @@ struct series {
 	uint64_t counts[NR_COUNTS];
 	uint32_t counted;	/* 1 << COUNT_*: was known at least once */
 	uint64_t incomplete[NR_INCOMPLETE];
+	struct parts parts;
+	struct histograms *histograms;	/* of its milliseconds; NULL: none */
 	struct series_extreme window[];
 };
 
 struct series_set {
+	bool emulated;		/* values are of a model, and labelled so */
 	uint32_t max;		/* containers with a series of their own */
 	uint32_t window;	/* intervals */
 	uint32_t turn;		/* of the window, of the last interval */
 	uint32_t nr_containers;	/* with a series of their own */
 	uint32_t nr_others;	/* without, in the last interval */
 	uint64_t rows_dropped;	/* no memory for their values, ever */
+	struct histogram_table *histograms;	/* to take from; NULL: none */
 	struct series **all;
 	uint32_t nr, room;
 	struct series **buckets;

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "culprits.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "labels.h"
+#include "names.h"
+#include "rows.h"
+
+#define COOLDOWN_NS	10000000000ULL	/* as cmtstat --why */
+#define LOOK_NS		900000000ULL	/* frames of all rows come once a second */
+#define STALE_NS	3600000000000ULL	/* a pair without a verdict is forgotten then */
+
+/* Sums without names begin anew where they would mix a model's with measured ones. */
+static void begin(struct culprits *culprits, bool emulated)
+{
+	if (culprits->emulated != emulated) {
+		memset(culprits->kinds, 0, sizeof(culprits->kinds));
+		memset(culprits->others, 0, sizeof(culprits->others));
+	}
+	culprits->emulated = emulated;
+	culprits->looked_ns = 0;
+}
+
+int culprits_open(struct culprits *culprits, const struct cmt_info *info,
+		  uint64_t peak_bytes)
+{
+	const struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .max_owners = culprit_room(info),
+		.unit_bytes = info->upscale_bytes,
+		.peak_bytes = peak_bytes, .cooldown_ns = COOLDOWN_NS,
+	};
+
+	begin(culprits, info->backend == CMT_BACKEND_EMULATED);
+	return cmt_culprit_new(&culprits->engine, &opts);
+}
+
+void culprits_close(struct culprits *culprits)
+{
+	if (!culprits->engine)
+		return;
+	culprits->not_followed = culprits_counts(culprits).not_followed;
+	cmt_culprit_free(culprits->engine);
+	culprits->engine = NULL;
+}
+
+void culprits_free(struct culprits *culprits)
+{
+	culprits_close(culprits);
+	while (culprits->nr)
+		free(culprits->pairs[--culprits->nr].labels);
+}
+
+struct cmt_culprit_counts culprits_counts(const struct culprits *culprits)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	if (culprits->engine)
+		cmt_culprit_counts(culprits->engine, &counts);
+	counts.not_followed += culprits->not_followed;
+	return counts;
+}
+
+static void add_name(struct labels *labels, const char *prefix,
+		     const struct cmt_usage_frame *frame,
+		     struct cmt_containers *containers, uint64_t id)
+{
+	struct cmt_usage_row gone;
+
+	labels_of_party(labels, prefix,
+			culprit_row(frame, containers, id, &gone));
+}
+
+static void add_kind(struct labels *labels, enum cmt_culprit_kind kind)
+{
+	const char *name = culprit_kind_name(kind);
+
+	labels_add(labels, "kind", name, strlen(name));
+}
+
+static struct culprit_pair *find(struct culprits *culprits, const char *labels)
+{
+	uint32_t i;
+
+	for (i = 0; i < culprits->nr; i++)
+		if (!strcmp(culprits->pairs[i].labels, labels))
+			return &culprits->pairs[i];
+	return NULL;
+}
+
+/* NULL: no room, or no memory. */
+static struct culprit_pair *add(struct culprits *culprits, const char *labels)
+{
+	struct culprit_pair *pair = &culprits->pairs[culprits->nr];
+	char *copy;
+
+	if (culprits->nr == CULPRIT_PAIRS)
+		return NULL;
+	copy = strdup(labels);
+	if (!copy)
+		return NULL;
+	*pair = (struct culprit_pair){ .labels = copy };
+	culprits->nr++;
+	return pair;
+}
+
+void culprits_forget(struct culprits *culprits, uint64_t now)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < culprits->nr; i++) {
+		if (now > culprits->pairs[i].last_ns + STALE_NS)
+			free(culprits->pairs[i].labels);
+		else
+			culprits->pairs[kept++] = culprits->pairs[i];
+	}
+	culprits->nr = kept;
+}
+
+static void count(struct culprits *culprits,
+		  const struct cmt_culprit_verdict *verdict,
+		  const struct cmt_usage_frame *frame,
+		  struct cmt_containers *containers)
+{
+	struct labels labels = { .len = 0 };
+	struct culprit_pair *pair;
+
+	if (verdict->kind >= CULPRIT_KINDS)
+		return;
+	culprits->kinds[verdict->kind]++;
+	add_kind(&labels, verdict->kind);
+	add_name(&labels, "victim", frame, containers, verdict->id);
+	if (verdict->nr_suspects)
+		add_name(&labels, "suspect", frame, containers,
+			 verdict->suspects[0].id);
+	labels_emulated(&labels, culprits->emulated);
+	pair = find(culprits, labels.text);
+	if (!pair)
+		pair = add(culprits, labels.text);
+	if (!pair) {
+		culprits->others[verdict->kind]++;
+		return;
+	}
+	pair->verdicts++;
+	pair->last_ns = verdict->ts_ns;
+}
+
+static void count_all(struct culprits *culprits,
+		      const struct cmt_usage_frame *frame,
+		      struct cmt_containers *containers)
+{
+	const struct cmt_culprit_verdict *verdict;
+
+	while (cmt_culprit_next(culprits->engine, &verdict) > 0)
+		count(culprits, verdict, frame, containers);
+}
+
+void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame,
+		  struct cmt_containers *containers)
+{
+	/* what is no slot, because the clock ended it early, says nothing */
+	if (cmt_culprit_add_frame(culprits->engine, frame) > 0)
+		count_all(culprits, frame, containers);
+}
+
+void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *frame,
+		   struct cmt_containers *containers, const char *root)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	char path[PATH_MAX];
+
+	if (now - culprits->looked_ns < LOOK_NS)
+		return;
+	culprits->looked_ns = now;
+	culprits_forget(culprits, now);
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup", root ? root : "");
+	if (cmt_culprit_refresh(culprits->engine, frame, root ? path : NULL) > 0)
+		count_all(culprits, frame, containers);
+}

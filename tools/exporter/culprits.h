@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often who took cache or bandwidth from whom: the verdicts of libcmt's culprit. */
+#ifndef EXPORTER_CULPRITS_H
+#define EXPORTER_CULPRITS_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CULPRIT_PAIRS	256	/* with series of their own */
+#define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
+
+struct culprit_pair {
+	char *labels;		/* kind, victim and suspect, and what else is known */
+	uint64_t verdicts;
+	uint64_t last_ns;	/* CLOCK_MONOTONIC, of the last one */
+};
+
+/* Begins as zeroes. */
+struct culprits {
+	struct cmt_culprit *engine;	/* NULL: not asked for, or no device */
+	bool emulated;
+	uint64_t kinds[CULPRIT_KINDS];
+	uint64_t others[CULPRIT_KINDS];	/* of pairs that there was no room for */
+	struct culprit_pair pairs[CULPRIT_PAIRS];
+	uint32_t nr;
+	uint64_t not_followed;	/* of the engines before */
+	uint64_t looked_ns;
+};
+
+/*
+ * @peak_bytes: as of cmt_culprit_opts.  Returns 0 or -ENOMEM.  What was counted of a device
+ * before goes on.
+ */
+int culprits_open(struct culprits *culprits, const struct cmt_info *info,
+		  uint64_t peak_bytes);
+/* Counts stay, until culprits_free(). */
+void culprits_close(struct culprits *culprits);
+void culprits_free(struct culprits *culprits);
+
+/* @frame: of 1 ms, by container; @containers: names of what is in no row any more. */
+void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame,
+		  struct cmt_containers *containers);
+
+/*
+ * Look at what kept the containers in the rows of @frame, which has all of them, from
+ * running, about once a second.  @root: of the host's file system, NULL: this machine's.
+ */
+void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *frame,
+		   struct cmt_containers *containers, const char *root);
+
+/* Forget pairs that had no verdict for an hour.  @now: CLOCK_MONOTONIC. */
+void culprits_forget(struct culprits *culprits, uint64_t now);
+
+struct cmt_culprit_counts culprits_counts(const struct culprits *culprits);
+
+#endif
