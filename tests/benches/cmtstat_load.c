@@ -3,7 +3,8 @@
  * What cmtstat costs, the whole program: it runs on the device of fake_device.c, on
  * a machine of 64 CPUs and 8 L3 domains whose module reads 255 RMIDs in each domain,
  * 200 of which are containers': each once a millisecond, or, with CMT_BENCH_HOT, two
- * that run on each CPU, and each of the others once in 32 ms, as the module does.  With
+ * that run on each CPU, others every 5 ms, and each that does not run once in 32 ms, as the
+ * module does.  With
  * CMT_BENCH_ONE the machine has 16 CPUs and one L3 domain.
  *
  * Time is made up: each ppoll() of the program writes what the CPUs would write until
@@ -12,7 +13,8 @@
  *
  * At exit there are lines "figure KEY VALUE" in the file CMT_BENCH_FIGURES: the share in
  * percent (cmtstat_all or cmtstat_hot), and the most of anonymous memory that the
- * process had, in KiB: the maps of the rings are not in it.
+ * process had, in KiB: the maps of the rings are not in it.  CMT_BENCH_NAME is another
+ * name than cmtstat.
  */
 #include <poll.h>
 #include <signal.h>
@@ -33,8 +35,16 @@
 #define CONTAINERS	200U
 #define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
 #define TURN_TICKS	32
+#define RUN_MS		5
+#define BURST_MS	20
 #define RING_RECORDS	16384
 
+/* In each domain alike. */
+struct load {
+	uint64_t occupancy, total, local;	/* bytes; counted since the start */
+};
+
+static struct load loads[RMIDS];
 static bool hot;		/* CMT_BENCH_HOT is set */
 static uint32_t cpus = CPUS, domain_cpus = DOMAIN_CPUS;
 static uint64_t ms;		/* written so far */
@@ -91,10 +101,35 @@ __attribute__((constructor)) static void load_begin(void)
 		own(rmid);
 }
 
-/* Is it read by its CPU in this millisecond? */
+/* Does it run on its CPU in this millisecond?  Two do, for RUN_MS, with CMT_BENCH_HOT. */
+static bool is_running(uint32_t rmid)
+{
+	uint32_t n = (RMIDS - 1 + domain_cpus - 1) / domain_cpus;
+	uint32_t turn = (rmid - 1) / domain_cpus;
+
+	return !hot || (turn + n - 2 * (uint32_t)(ms / RUN_MS) % n) % n < 2;
+}
+
+/* Is it read?  One that does not run has its turn. */
 static bool is_read(uint32_t rmid)
 {
-	return !hot || rmid <= 2 * domain_cpus || (rmid + ms) % TURN_TICKS == 0;
+	return is_running(rmid) || (rmid + ms) % TURN_TICKS == 0;
+}
+
+static uint32_t noise(uint32_t rmid)
+{
+	return (rmid * 2654435761U ^ (uint32_t)ms * 2246822519U) >> 24;
+}
+
+/* It fetches what it lost, now and then much of it; what does not run does not. */
+static void run(uint32_t rmid)
+{
+	struct load *l = &loads[rmid];
+	bool burst = (rmid + ms / BURST_MS) % 50 == 0;
+
+	l->occupancy = 65536ULL * (rmid + noise(rmid) % 4 + (burst ? 8 : 0));
+	l->total += 65536ULL * (1 + rmid % 8 + noise(rmid) % 2) * (burst ? 4 : 1);
+	l->local = l->total / 2;
 }
 
 /* A domain's RMIDs are spread over its CPUs. */
@@ -110,9 +145,9 @@ static void write_tick(uint32_t cpu, uint64_t ts)
 		record = image_sample(cpu, ts++, rmid, 1);
 		record.flags |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 		record.domain = cpu / domain_cpus;
-		record.sample.occupancy_bytes = 65536 * (rmid + ms % 16);
-		record.sample.mbm_total_bytes = 65536 * rmid * ms;
-		record.sample.mbm_local_bytes = 32768 * rmid * ms;
+		record.sample.occupancy_bytes = loads[rmid].occupancy;
+		record.sample.mbm_total_bytes = loads[rmid].total;
+		record.sample.mbm_local_bytes = loads[rmid].local;
 		image_put(ring, &record);
 	}
 	record = image_tick(cpu, ts);
@@ -123,6 +158,9 @@ static void write_tick(uint32_t cpu, uint64_t ts)
 static void write_ms(void)
 {
 	ms++;
+	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
+		if (is_running(rmid))
+			run(rmid);
 	/* CPUs fire a little apart */
 	for (uint32_t cpu = 0; cpu < cpus; cpu++)
 		write_tick(cpu, T0 + ms * MS + 1000 * cpu);
@@ -167,12 +205,15 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 __attribute__((destructor)) static void load_end(void)
 {
 	const char *path = getenv("CMT_BENCH_FIGURES");
+	const char *name = getenv("CMT_BENCH_NAME");
 	FILE *file = path ? fopen(path, "w") : NULL;
 
 	if (!file || !ms)
 		return;
-	fprintf(file, "figure cmtstat_%s %.2f\nfigure cmtstat_kib %lu\n",
-		hot ? "hot" : "all", 100.0 * (double)(used_ns() - written_ns) / (double)(ms * MS),
-		anonymous_kib);
+	name = name ? name : "cmtstat";
+	fprintf(file, "figure %s_%s %.2f\nfigure %s_kib %lu\n", name,
+		hot ? "hot" : "all",
+		100.0 * (double)(used_ns() - written_ns) / (double)(ms * MS),
+		name, anonymous_kib);
 	fclose(file);
 }

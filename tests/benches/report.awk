@@ -74,8 +74,10 @@ BEGIN {
 		heading("memory channels, their registers' accesses one instruction each:")
 		guest("channels", "==8", "==8", "-", "  read in a tick")
 		guest("channels_unasked_more", "<=1", "<=1", "-", "  added to a tick while nobody asks")
-		guest("tick_channels", "<=1800", "<=3600", "-", "  tick without samples")
-		guest("channel", "<=200", "<=200", "-", "  a channel, of that")
+		guest("tick_channels", "<=2300", "<=4200", "-", "  tick without samples")
+		guest("channel", "<=220", "<=220", "-", "  a channel, of that")
+		guest("channels_cycles", "<=4", "<=4", "-", "  read with their cycles in a tick, of these 3.1 ms")
+		guest("channel_cycles", "<=110", "<=110", "-", "  added by each of those")
 	}
 	heading("added to vfork and exit:")
 	guest("fork_member_added", "<=600", "<=1050", "==0", "  of a process that shares an RMID")
@@ -91,8 +93,10 @@ BEGIN {
 	guest("burst_scale", "<=1600", "<=5000", "<=6", "    with samples, before the first")
 	heading("200 owners, 10 hot, a budget for 30 samples:")
 	guest("hot_budget_us", "", "", "-", "  budget_us")
-	guest("hot_share", ">=100", ">=100", "-", "  hot owners read in a tick, in %")
-	guest("hot_idle_age", "<=32", "<=32", "-", "  idle owner: most ticks between readings")
+	# The model's own work is in the emulated backend's budget, and some ticks have
+	# more of it than others: a tick may read no hot owner but one.
+	guest("hot_share", ">=100", ">=99", "-", "  hot owners read in a tick, in %")
+	guest("hot_idle_age", "<=32", "<=40", "-", "  idle owner: most ticks between readings")
 	guest("hot_samples_most", "<=40", "<=40", "-", "  samples in a tick, most")
 	heading("1,000 RMIDs in use, ns:")
 	guest("irqs_off_100us", "<=100000", "<=100000", "-", "  interrupts off, interval 100 us")
@@ -145,6 +149,12 @@ function finish_order()
 		on_host("cmtstat_hot", "<=8", "cmtstat, 64 CPUs, 8 x 255 RMIDs, % of a CPU")
 		on_host("cmtstat_all", "<=18", "  the same, each read once a ms")
 		on_host("cmtstat_kib", "<=8192", "  its memory beyond the maps, KiB")
+		on_host("why_hot", "<=4", "cmtstat --why, 16 CPUs, 255 RMIDs, % of a CPU")
+		on_host("why_all", "<=12", "  the same, each read once a ms")
+		on_host("why_kib", "<=4096", "  its memory beyond the maps, KiB")
+		on_host("record_hot", "<=5", "cmtstat record, 16 CPUs, 255 RMIDs, % of a CPU")
+		on_host("record_all", "<=12", "  the same, each read once a ms")
+		on_host("record_kib", "<=32768", "  its memory beyond the maps, KiB")
 	}
 }
 

@@ -130,6 +130,21 @@ enum lab_command {
 	 */
 	LAB_PMON_UNIT	= 0x51,
 	LAB_PMON_NAME	= 0x52,	/* the same -> third word; address */
+	/*
+	 * As LAB_CHANNEL -> ns without a pending read in the first half of the
+	 * channel; ns with one.
+	 */
+	LAB_CHANNEL_IDLE = 0x53,
+
+	/*
+	 * LAB_ARG(l3, victim, evictor), both spaces below LAB_C_EVICTIONS -> lines
+	 * of the victim that went for the evictor's fills since LAB_EVICTED_RESET;
+	 * of these, those where both were filled through addresses of user space.
+	 * Space 0 stands for all others.
+	 */
+	LAB_EVICTED	= 0x60,
+	/* LAB_ARG(l3, 0, 0) -> lines that this L3 has evicted ever */
+	LAB_EVICTED_RESET = 0x61,
 };
 
 /* LAB_LOG_WHAT, second value */
@@ -161,6 +176,7 @@ enum lab_config {
 	LAB_C_PENALTY,		/* cycles of an LLC miss */
 	LAB_C_PMON,		/* 1: the uncore PMU exists */
 	LAB_C_PMON_WIDTH,	/* of its counters, bits */
+	LAB_C_EVICTIONS,	/* spaces of LAB_EVICTED; 0: it is not kept */
 };
 
 enum lab_stat {
@@ -178,7 +194,11 @@ enum lab_stat {
 	LAB_S_EVTSEL_WRMSR,
 	LAB_S_CTR_RDMSR,	/* QM_CTR */
 	LAB_S_MBM_RESETS,	/* LAB_MBM_RESET was done */
+	LAB_S_EVICTIONS,	/* lines that had to go for a fill */
 };
+
+/* LAB_C_EVICTIONS at most: what LAB_ARG has room for */
+#define LAB_EVICTIONS_MAX 1024
 
 /* Planted faults.  Of "period" occasions the first "burst" have the fault. */
 enum lab_fault {

@@ -33,7 +33,7 @@ all: $(addprefix $(OUT)/,suite suite32 suite-next suite-lib suite-lib-next walk 
 define kind
 $(OUT)/$(1)/%.o: $(TOP)/%.c $(TOP)/tests/vm/programs.mk $(3)
 	$$(says)
-	gcc $(2) $(flags) $(includes) -MMD -MP -c $$< -o $$@
+	gcc $(2) $(flags) $$(includes) -MMD -MP -c $$< -o $$@
 # the suite's main() with another table of tests
 $(OUT)/$(1)/$(main)-%.o: $(TOP)/$(main).c $(TOP)/tests/vm/programs.mk $(3)
 	$$(says)
@@ -55,9 +55,9 @@ $(OUT)/suite32: $(call objects,m32,$(kernel))
 $(OUT)/suite-next: $(call objects,next,$(kernel))
 	$(call link,$^)
 $(OUT)/suite-lib: $(OUT)/now/$(main)-lib.o $(call objects,now,$(through_lib) $(libcmt))
-	$(call link,$^ -ljson-c)
+	$(call link,$^ -ljson-c -lzstd)
 $(OUT)/suite-lib-next: $(OUT)/next/$(main)-lib.o $(call objects,next,$(through_lib) $(libcmt))
-	$(call link,$^ -ljson-c)
+	$(call link,$^ -ljson-c -lzstd)
 $(OUT)/storm: $(OUT)/now/$(main)-storm.o $(call objects,now,$(base) $(storm))
 	$(call link,$^)
 $(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
@@ -65,9 +65,22 @@ $(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
 $(OUT)/lab-on: $(call objects,now,$(TOP)/tests/lab/on.c)
 	$(call link,$^)
 
+# What cmtstat has in directories of their own; of cmtstat report what is in each page, too.
+report := $(TOP)/tools/report
+export := $(TOP)/tools/export
+cmtstat_objects := $(call objects,now,$(wildcard $(report)/*.c $(export)/*.c)) \
+	$(OUT)/now/tools/report/assets.o
+$(cmtstat_objects): includes += -I$(TOP)/tools/cmtstat -I$(report) -I$(export)
+$(OUT)/report/assets.c: $(report)/embed.sh $(wildcard $(report)/web/* $(report)/third-party/uplot/*)
+	@mkdir -p $(@D)
+	$(report)/embed.sh $@
+$(OUT)/now/tools/report/assets.o: $(OUT)/report/assets.c
+	$(says)
+	gcc $(flags) $(includes) -MMD -MP -c $< -o $@
+
 define tool
-$(OUT)/$(1): $(call objects,now,$(wildcard $(TOP)/tools/$(1)/*.c) $(common) $(libcmt))
-	$$(call link,$$^ -ljson-c -lcap -lm)
+$(OUT)/$(1): $(call objects,now,$(wildcard $(TOP)/tools/$(1)/*.c) $(common) $(libcmt)) $($(1)_objects)
+	$$(call link,$$^ -ljson-c -lzstd -lcap -lncursesw -ltinfo -lz -lm)
 endef
 $(foreach t,$(tools),$(eval $(call tool,$(t))))
 
@@ -77,6 +90,6 @@ $(OUT)/lab.a: $(call objects,now,$(filter-out $(src)/main.c,$(kernel)) \
 	rm -f $@
 	ar rcs $@ $^
 $(OUT)/lab-of-%: $(OUT)/now/$(main)-%.o $(OUT)/lab.a
-	$(call link,$^ -ljson-c)
+	$(call link,$^ -ljson-c -lzstd)
 
 -include $(shell [ ! -d $(OUT) ] || find $(OUT) -name '*.d')

@@ -8,124 +8,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../vm/suite/control.h"
 #include "bench.h"
+#include "owners.h"
 #include "tests.h"
 
-#define MS		1000000ULL
-#define LINE		64
 #define BEFORE_MS	2000	/* nobody streams, and nobody is accused */
-
-/* Does some work in each millisecond, and sleeps. */
-struct owner {
-	const char *name;
-	size_t bytes;		/* of its memory */
-	size_t step;		/* that it goes through in a millisecond */
-	bool on;
-	pid_t pid;
-	uint32_t space;
-	uint64_t rounds;	/* through all of its memory */
-	uint64_t cgroup_id;
-};
 
 enum { VICTIM, QUIET, STREAMER, OWNERS };
 
 /* The victim finds all in the cache of 8 MiB while it is alone. */
-static const struct owner plans[OWNERS] = {
-	{ .name = "victim", .bytes = 4 << 20, .step = 512 << 10, .on = true },
-	{ .name = "quiet", .bytes = 256 << 10, .step = 4 << 10, .on = true },
-	{ .name = "streamer", .bytes = 32 << 20, .step = 1 << 20 },
+static const struct plan plans[OWNERS] = {
+	{ .name = "victim", .bytes = 4 * MIB, .step = 512 * KIB },
+	{ .name = "quiet", .bytes = 256 * KIB, .step = 4 * KIB },
+	{ .name = "streamer", .bytes = 32 * MIB, .step = 1 * MIB, .later = true },
 };
 
-static void touch(volatile char *memory, size_t bytes)
+static struct owner *begin(void)
 {
-	for (size_t i = 0; i < bytes; i += LINE)
-		memory[i]++;
-}
-
-static void owner_main(struct owner *owner)
-{
-	char *memory = mmap(NULL, owner->bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	struct timespec next;
-	size_t at = 0;
-
-	CHECK(memory != MAP_FAILED, "mmap: %m");
-	__atomic_store_n(&owner->space, lab_get(LAB_SPACE_NEW, 0),
-			 __ATOMIC_RELEASE);
-	clock_gettime(CLOCK_MONOTONIC, &next);
-	for (;;) {
-		if (__atomic_load_n(&owner->on, __ATOMIC_ACQUIRE)) {
-			touch(memory + at, owner->step);
-			at = (at + owner->step) % owner->bytes;
-			if (!at)
-				__atomic_fetch_add(&owner->rounds, 1,
-						   __ATOMIC_RELEASE);
-		}
-		next.tv_nsec += MS;
-		next.tv_sec += next.tv_nsec / 1000000000;
-		next.tv_nsec %= 1000000000;
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-	}
-}
-
-static uint64_t rounds(const struct owner *owner)
-{
-	return __atomic_load_n(&owner->rounds, __ATOMIC_ACQUIRE);
-}
-
-static void owner_start(struct owner *owner, unsigned int i)
-{
-	pid_t pid;
-
-	*owner = plans[i];
-	owner->cgroup_id = group_make(container(i));
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		owner_main(owner);
-	}
-	owner->pid = pid;
-	group_enter(container(i), pid);
-	WAIT_FOR(__atomic_load_n(&owner->space, __ATOMIC_ACQUIRE), 30000,
-		 "%s does not start", owner->name);
-}
-
-static struct owner *owners_start(void)
-{
-	struct owner *owners = mmap(NULL, OWNERS * sizeof(*owners),
-				    PROT_READ | PROT_WRITE,
-				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(owners != MAP_FAILED, "mmap: %m");
 	model_begin();
-	for (unsigned int i = 0; i < OWNERS; i++)
-		owner_start(&owners[i], i);
-	for (unsigned int i = 0; i < STREAMER; i++)
-		WAIT_FOR(rounds(&owners[i]) > 2, 30000, "%s does not run",
-			 owners[i].name);
-	return owners;
-}
-
-static void owners_end(struct owner *owners)
-{
-	for (unsigned int i = 0; i < OWNERS; i++) {
-		reap(owners[i].pid, SIGKILL);
-		group_remove(container(i));
-	}
-}
-
-static uint64_t held(const struct owner *owner)
-{
-	return lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, owner->space));
+	return owners_start(plans, OWNERS, 0);
 }
 
 /* What cmtstat has said so far. */
@@ -165,6 +72,14 @@ static const char *why_line(const char *a, const char *b)
 	return NULL;
 }
 
+static uint64_t number_in(const char *line, const char *name)
+{
+	const char *at = line ? strstr(line, name) : NULL;
+
+	CHECK(at, "%s is not in %s", name, line ? line : "what was said");
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
 /* @option: one more */
 static void why_start(const char *option)
 {
@@ -187,6 +102,9 @@ static void why_start(const char *option)
 	WAIT_FOR(why_line("\"record\":\"learned\"", ""), 60000,
 		 "it learns nothing: %s", why.text);
 	note("%s", why_line("\"record\":\"learned\"", ""));
+	/* what is in no container is read once in 32 ticks, and is learned all the same */
+	CHECK(!number_in(why_line("\"record\":\"learned\"", ""), "\"learning\":"),
+	      "somebody is never learned");
 }
 
 static void why_dump(void)
@@ -196,14 +114,6 @@ static void why_dump(void)
 	why_read();
 	for (at = why.text; (end = strchr(at, '\n')); at = end + 1)
 		note("%.*s", (int)(end - at), at);
-}
-
-static uint64_t number_in(const char *line, const char *name)
-{
-	const char *at = line ? strstr(line, name) : NULL;
-
-	CHECK(at, "%s is not in %s", name, line ? line : "what was said");
-	return strtoull(at + strlen(name), NULL, 10);
 }
 
 static double seconds(const struct timeval *a, const struct timeval *b)
@@ -236,7 +146,7 @@ static const char *accusation(const struct owner *owners)
 	char victim[64];
 
 	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
-		 (unsigned long long)owners[VICTIM].cgroup_id);
+		 (unsigned long long)owners[VICTIM].id);
 	return why_line("\"suspects\":[{", victim);
 }
 
@@ -252,7 +162,7 @@ static void check_accusation(const struct owner *owners, uint64_t begin)
 	CHECK(end > begin, "accused before anybody streams");
 	CHECK(strstr(line, "\"kind\":\"cache\""), "not of the cache: %s", line);
 	CHECK(number_in(strstr(line, "\"suspects\":["), "\"id\":") ==
-	      owners[STREAMER].cgroup_id, "another one is suspected: %s", line);
+	      owners[STREAMER].id, "another one is suspected: %s", line);
 }
 
 static void quiet_before(void)
@@ -263,37 +173,33 @@ static void quiet_before(void)
 	CHECK(!why_line("\"suspects\":[{", ""), "an innocent is accused");
 }
 
-static void stream(struct owner *owners, bool on)
-{
-	__atomic_store_n(&owners[STREAMER].on, on, __ATOMIC_RELEASE);
-}
-
 static void streamer_named(const char *option)
 {
-	struct owner *owners = owners_start();
+	struct owner *owners = begin();
 	uint64_t begin, before, after;
 
 	why_start(option);
 	quiet_before();
-	before = held(&owners[VICTIM]);
+	before = owner_held(&owners[VICTIM]);
 	begin = now_ns();
-	stream(owners, true);
+	owner_go(&owners[STREAMER]);
 	for (int i = 0; i < 3000 && !accusation(owners); i++)
 		sleep_ms(1);
-	after = held(&owners[VICTIM]);
+	after = owner_held(&owners[VICTIM]);
 	note("the victim's lines in the model: %llu KiB, then %llu KiB; the streamer's %llu KiB",
 	     (unsigned long long)before >> 10, (unsigned long long)after >> 10,
-	     (unsigned long long)held(&owners[STREAMER]) >> 10);
+	     (unsigned long long)owner_held(&owners[STREAMER]) >> 10);
 	if (!accusation(owners))
 		why_dump();
 	CHECK(accusation(owners), "nobody is accused");
-	CHECK(before > plans[VICTIM].bytes * 9 / 10 && after < before * 9 / 10,
+	/* cmtstat itself holds some of the cache, too */
+	CHECK(before > plans[VICTIM].bytes * 3 / 4 && after < before * 9 / 10,
 	      "the victim did not lose what it had");
 	check_accusation(owners, begin);
 	CHECK(!!strstr(accusation(owners), "\"counted\":true") == !option,
 	      "counters: %s", accusation(owners));
 	why_end();
-	owners_end(owners);
+	owners_end(owners, OWNERS);
 }
 
 static void test_streamer(void)
@@ -309,30 +215,30 @@ static void test_no_counters(void)
 /* Who was there before is no change: nobody is accused, and the estimate has it. */
 static void test_standing(void)
 {
-	struct owner *owners = owners_start();
+	struct owner *owners = begin();
 	const char *line;
 	char flow[64];
 
-	stream(owners, true);
-	WAIT_FOR(rounds(&owners[STREAMER]) > 2, 30000, "nobody streams");
+	owner_go(&owners[STREAMER]);
+	owner_wait(&owners[STREAMER], 100);
 	why_start(NULL);
 	quiet_before();
 	why_end();
 	snprintf(flow, sizeof(flow), "\"by_id\":%llu,",
-		 (unsigned long long)owners[STREAMER].cgroup_id);
+		 (unsigned long long)owners[STREAMER].id);
 	line = why_line("\"record\":\"flow\",\"estimate\":true", flow);
 	if (!line)
 		why_dump();
-	CHECK(number_in(line, ",\"id\":") == owners[VICTIM].cgroup_id,
+	CHECK(number_in(line, ",\"id\":") == owners[VICTIM].id,
 	      "another one is displaced: %s", line);
 	note("%s", line);
-	owners_end(owners);
+	owners_end(owners, OWNERS);
 }
 
 /* By its own quota: that is what is said, and nobody is accused for it. */
 static void test_throttled(void)
 {
-	struct owner *owners = owners_start();
+	struct owner *owners = begin();
 	char path[256], victim[64];
 	const char *line;
 
@@ -343,7 +249,7 @@ static void test_throttled(void)
 	/* it uses some 5 % */
 	CHECK(!write_file(path, "1000 100000"), "no quota");
 	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
-		 (unsigned long long)owners[VICTIM].cgroup_id);
+		 (unsigned long long)owners[VICTIM].id);
 	WAIT_FOR(why_line("\"kind\":\"throttled\"", victim), 20000,
 		 "nobody is throttled: %s", why.text);
 	line = why_line("\"kind\":\"throttled\"", victim);
@@ -352,7 +258,7 @@ static void test_throttled(void)
 	      "throttled for less than a twentieth");
 	quiet_before();
 	why_end();
-	owners_end(owners);
+	owners_end(owners, OWNERS);
 }
 
 const struct test culprit_tests[] = {

@@ -28,6 +28,10 @@ struct cmtstat {
 	uint64_t end_ns;	/* of the last interval */
 	/* bytes, over all intervals since the last begin_sums() */
 	double read[SOCKETS_MAX][CHANNELS], written[SOCKETS_MAX][CHANNELS];
+	double idle[SOCKETS_MAX][CHANNELS];	/* seconds, of idle_of */
+	double idle_of[SOCKETS_MAX][CHANNELS];
+	double elapsed;		/* seconds, of the last interval */
+	bool has_idle;		/* cycles are counted here */
 	double memory, rmids, unattributed;	/* where all of them are known */
 	unsigned int known, wrong, intervals;
 	uint32_t channels;	/* rows of the last interval */
@@ -75,6 +79,23 @@ static double number(const char *line, const char *name)
 	return strncmp(at, "null", 4) ? strtod(at, NULL) : (double)NAN;
 }
 
+/* What is not counted is unavailable, and no number. */
+static void note_idle(struct cmtstat *stat, const char *line, uint32_t socket,
+		      uint32_t channel)
+{
+	double percent = number(line, "read_idle_percent");
+
+	if (!stat->has_idle)
+		CHECK(isnan(percent) &&
+		      (strstr(line, "\"read_idle_reason\":\"unavailable\"") ||
+		       strstr(line, "\"read_bytes\":null")), "%s", line);
+	if (isnan(percent))
+		return;
+	CHECK(percent >= 0 && percent <= 100, "%s", line);
+	stat->idle[socket][channel] += percent / 100 * stat->elapsed;
+	stat->idle_of[socket][channel] += stat->elapsed;
+}
+
 static void note_row(struct cmtstat *stat, const char *line)
 {
 	uint32_t socket = (uint32_t)number(line, "socket");
@@ -83,6 +104,7 @@ static void note_row(struct cmtstat *stat, const char *line)
 
 	CHECK(socket < SOCKETS_MAX && channel < CHANNELS, "%s", line);
 	stat->channels++;
+	note_idle(stat, line, socket, channel);
 	if (isnan(read))
 		return;
 	stat->read[socket][channel] += read;
@@ -98,6 +120,7 @@ static void note_interval(struct cmtstat *stat, const char *line)
 
 	stat->end_ns = (uint64_t)number(line, "end_ns");
 	stat->channels = 0;
+	stat->elapsed = elapsed;
 	stat->intervals++;
 	if (isnan(rest))
 		return;
@@ -138,6 +161,8 @@ static void begin_sums(struct cmtstat *stat)
 {
 	memset(stat->read, 0, sizeof(stat->read));
 	memset(stat->written, 0, sizeof(stat->written));
+	memset(stat->idle, 0, sizeof(stat->idle));
+	memset(stat->idle_of, 0, sizeof(stat->idle_of));
 	stat->memory = stat->rmids = stat->unattributed = 0;
 	stat->known = stat->wrong = stat->intervals = 0;
 }
@@ -177,6 +202,25 @@ static void check_channel(const struct cmtstat *stat, uint32_t socket,
 	      "not what the model counted");
 }
 
+/* The intervals begin and end when no read is pending. */
+static void check_idle(const struct cmtstat *stat, uint32_t socket,
+		       uint32_t channel, const struct lab_answer *from)
+{
+	struct lab_answer truth = lab_ask(LAB_CHANNEL_IDLE,
+					  LAB_ARG(socket, channel, 0));
+	double busy = (double)(truth.second - from->second) / 1e9;
+	double of = stat->idle_of[socket][channel];
+	double is = of - stat->idle[socket][channel];
+
+	if (!stat->has_idle)
+		return;
+	note("socket %u channel %u: reads pending for %.3f s of %.3f s, in the model %.3f s",
+	     socket, channel, is, of, busy);
+	CHECK(of > 1, "no interval has a share");
+	CHECK(fabs(is - busy) <= 0.01 * of, "not the share of the model");
+	CHECK(busy > 0.01 * of, "a share that cannot be told from none");
+}
+
 /* In the model every fill and every write-back is of an RMID. */
 static void check_sums(const struct cmtstat *stat)
 {
@@ -194,9 +238,11 @@ static void test_screen(void)
 {
 	uint32_t n = lab_get(LAB_CONFIG, LAB_C_L3S) * CHANNELS, i;
 	struct lab_answer from[SOCKETS_MAX * CHANNELS];
+	struct lab_answer idle[SOCKETS_MAX * CHANNELS];
 	struct cmtstat *stat = calloc(1, sizeof(*stat));
 
 	CHECK(stat, "no memory");
+	stat->has_idle = lab_get(LAB_CONFIG, LAB_C_PMON_WIDTH) >= 40;
 	cmtstat_start(stat);
 	/* the first one has no difference of RMIDs */
 	wait_interval(stat, 0, n);
@@ -206,17 +252,22 @@ static void test_screen(void)
 	wait_interval(stat, now_ns(), n);
 	wait_interval(stat, stat->end_ns, n);
 	begin_sums(stat);
-	for (i = 0; i < n; i++)
-		from[i] = lab_ask(LAB_CHANNEL,
-				  LAB_ARG(i / CHANNELS, i % CHANNELS, 0));
+	for (i = 0; i < n; i++) {
+		uint32_t arg = LAB_ARG(i / CHANNELS, i % CHANNELS, 0);
+
+		from[i] = lab_ask(LAB_CHANNEL, arg);
+		idle[i] = lab_ask(LAB_CHANNEL_IDLE, arg);
+	}
 	lab_switch(true);
 	walk_buffer();
 	lab_ask(LAB_FLUSH, 0);
 	lab_switch(false);
 	wait_interval(stat, now_ns(), n);
 	wait_interval(stat, stat->end_ns, n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		check_channel(stat, i / CHANNELS, i % CHANNELS, &from[i]);
+		check_idle(stat, i / CHANNELS, i % CHANNELS, &idle[i]);
+	}
 	check_sums(stat);
 	cmtstat_end(stat);
 	free(stat);

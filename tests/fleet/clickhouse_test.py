@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings of several nodes in Debian's ClickHouse: what its answers are, and what it
+costs.  usage: clickhouse_test.py DIRECTORY_OF_THE_BUILD
+CMT_FLEET_ROWS: how many rows, 10 million unless it is set.
+The last line is "N passed, M failed"."""
+
+import collections
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from server import Server
+
+BUILD = os.path.abspath(sys.argv[1])
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+STAT = os.path.join(BUILD, "tools/cmtstat")
+MADE = os.path.join(BUILD, "tests/fleet/cmt-made")
+ROWS = int(os.environ.get("CMT_FLEET_ROWS", "10000000"))
+CONTAINERS, MS = 200, 10000     # each node has 2 million rows
+NODES = max(1, ROWS // CONTAINERS // MS)
+# What a row may take on the disk by its length, and how many a second are loaded at least.
+ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
+LOAD_RATE_MIN = 20000
+WORDS = {"@NAME@": "docker:web", "@FROM@": "2026-06-01 00:00:00", "@TO@": "2026-06-01 06:00:00"}
+BEGIN_S = 1780272000
+INSERT = "INSERT INTO {}.usage FORMAT RowBinary"
+
+passed = failed = 0
+
+
+def check(name, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    print(f"{'ok' if ok else 'not ok'} - {name}" + ("" if ok else f": {detail}"), flush=True)
+
+
+def sql(name, database="cmt"):
+    with open(os.path.join(TOP, "docs/fleet", name), encoding="ascii") as file:
+        text = file.read()
+    for word, value in WORDS.items():
+        text = text.replace(word, value)
+    return text.replace("cmt.", database + ".").replace("EXISTS cmt;", f"EXISTS {database};")
+
+
+def record(directory, name, **options):
+    path = os.path.join(directory, name)
+    with open(path, "wb") as file:
+        subprocess.run([MADE, "recording"] + [f"{k}={v}" for k, v in options.items()],
+                       stdout=file, check=True)
+    return path
+
+
+def export(path, form, grain):
+    return subprocess.Popen([STAT, "export", form, "--grain", str(grain), path],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def load(server, path, grain, database="cmt"):
+    source = export(path, "--clickhouse", grain)
+    done = subprocess.run(server.client("--query", INSERT.format(database)),
+                          stdin=source.stdout, check=False)
+    source.stdout.close()
+    return source.wait() or done.returncode
+
+
+class Second:
+    """One container on one node in one second, of its intervals."""
+    __slots__ = ("last", "most", "held", "slots", "total", "known", "rows", "cycles",
+                 "instructions")
+
+    def __init__(self):
+        self.last = self.most = None
+        self.held = self.slots = self.total = self.known = self.rows = 0
+        self.cycles = self.instructions = 0
+
+
+def number(text):
+    return int(text) if text else None
+
+
+def add_line(seconds, columns, line):
+    cells = line.split(b",")
+    name, occupancy, most, mean, slots, total, cycles, instructions, node, time_ns = (
+        cells[i] for i in columns)
+    key = (node, name, int(time_ns) // 1000000000)
+    second = seconds[key]
+    second.rows += 1
+    second.last = number(occupancy)
+    if most and (second.most is None or int(most) > second.most):
+        second.most = int(most)
+    if int(slots):
+        second.held += int(mean) * int(slots)
+        second.slots += int(slots)
+    if total:
+        second.total += int(total)
+        second.known += 1
+    second.cycles += int(cycles or 0)
+    second.instructions += int(instructions or 0)
+
+
+COLUMNS = ("name", "occupancy_bytes", "occupancy_most_bytes", "occupancy_mean_bytes",
+           "occupancy_slots", "total_bytes", "cycles", "instructions", "node", "time_ns")
+
+
+def read_csv(paths, grain):
+    """The same from CSV: another format, read by what knows nothing of ClickHouse."""
+    seconds = collections.defaultdict(Second)
+    for path in paths:
+        source = export(path, "--csv", grain)
+        header = source.stdout.readline().decode().rstrip().split(",")
+        columns = [header.index(name) for name in COLUMNS]
+        for line in source.stdout:
+            add_line(seconds, columns, line)
+        if source.wait():
+            sys.exit("no CSV")
+    return seconds
+
+
+def who_took(seconds):
+    """As who-took.sql says."""
+    changes = collections.defaultdict(list)
+    for (node, name, at), second in seconds.items():
+        before = seconds.get((node, name, at - 1))
+        if before and None not in (before.last, second.last):
+            changes[node, at].append((name, second.last - before.last))
+    took = collections.defaultdict(float)
+    nodes, count = collections.defaultdict(set), collections.Counter()
+    for (node, at), change in changes.items():
+        lost = -sum(c for n, c in change if n == b"docker:web")
+        gains = [(n, c) for n, c in change if n != b"docker:web" and c > 0]
+        gained = sum(c for _, c in gains)
+        if lost <= 0 or not gained:
+            continue
+        for name, gain in gains:
+            took[name] += min(lost, gained) * gain / gained
+            nodes[name].add(node)
+            count[name] += 1
+    rows = [[n.decode(), len(nodes[n]), count[n], took[n]] for n in took]
+    return sorted(rows, key=lambda row: (-row[3], row[0]))[:20]
+
+
+def top(seconds):
+    """As top.sql says."""
+    sums, nodes = collections.defaultdict(Second), collections.defaultdict(set)
+    for (node, name, _), second in seconds.items():
+        to = sums[name]
+        nodes[name].add(node)
+        for key in ("held", "slots", "total", "known", "rows", "cycles", "instructions"):
+            setattr(to, key, getattr(to, key) + getattr(second, key))
+        to.most = max(to.most or 0, second.most or 0)
+    rows = [[n.decode(), len(nodes[n]), s.total, s.held / s.slots, s.most,
+             s.cycles / s.instructions, s.known / s.rows] for n, s in sums.items()]
+    return sorted(rows, key=lambda row: (-row[2], row[0]))[:20]
+
+
+def same(answer, wanted):
+    if len(answer) != len(wanted):
+        return False
+    for row, want in zip(answer, wanted):
+        if row[0] != want[0] or len(row) != len(want):
+            return False
+        if not all(math.isclose(float(a), w, rel_tol=1e-9) for a, w in zip(row[1:], want[1:])):
+            return False
+    return True
+
+
+def compare(name, answer, wanted):
+    check(f"{name}: {len(wanted)} rows as from the recordings", wanted and same(answer, wanted),
+          f"{answer[:3]} and not {wanted[:3]}")
+
+
+def table_bytes(server, database, table):
+    size, rows = server.query(
+        f"SELECT sum(bytes), sum(rows) FROM system.parts WHERE active AND "
+        f"database = '{database}' AND table = '{table}'")[0]
+    return int(size), int(rows)
+
+
+def settle(server, database):
+    """What merges would do some time."""
+    for table in ("usage", "`.inner.usage_1s`", "`.inner.usage_1min`"):
+        server.query(f"OPTIMIZE TABLE {database}.{table} FINAL")
+
+
+def load_all(server, paths):
+    server.query(sql("schema.sql"))
+    begin = time.monotonic()
+    bad = [path for path in paths if load(server, path, 0.001)]
+    seconds = time.monotonic() - begin
+    rows = int(server.query("SELECT count() FROM cmt.usage")[0][0])
+    rate = rows / seconds
+    check(f"{rows} rows of {NODES} nodes loaded", not bad and rows >= NODES * CONTAINERS * MS * 0.99, bad)
+    check(f"{rate:,.0f} rows a second, export and load on one machine (at least "
+          f"{LOAD_RATE_MIN:,})", rate >= LOAD_RATE_MIN)
+    print(f"figure fleet_load_rows_per_s {rate:.0f}", flush=True)
+
+
+def time_export(path):
+    begin = time.monotonic()
+    size = rows = 0
+    source = export(path, "--clickhouse", 0.001)
+    while chunk := source.stdout.read(1 << 20):
+        size += len(chunk)
+    rows = CONTAINERS * MS
+    print(f"figure fleet_export_rows_per_s {rows / (time.monotonic() - begin):.0f}\n"
+          f"figure fleet_row_binary_bytes {size / rows:.0f}", flush=True)
+    source.wait()
+
+
+def report_sizes(server, database, grain):
+    settle(server, database)
+    size, rows = table_bytes(server, database, "usage")
+    each = size / rows
+    check(f"grain {grain} s: {each:.1f} bytes a row on disk, {rows} rows (at most "
+          f"{ROW_BYTES_MAX[grain]})", each <= ROW_BYTES_MAX[grain])
+    print(f"figure fleet_row_bytes_{grain} {each:.2f}", flush=True)
+    for view in ("usage_1s", "usage_1min"):
+        size, rows = table_bytes(server, database, f".inner.{view}")
+        print(f"figure fleet_{view}_bytes_{grain} {size / rows:.2f}", flush=True)
+
+
+def coarser(server, directory):
+    """A row's bytes depend on how long it is: a longer recording at coarser grains."""
+    path = record(directory, "long", containers=CONTAINERS, ms=120000, idle=1, seed=9)
+    for grain in (0.01, 0.1, 1):
+        database = f"cmt_{str(grain).replace('.', '_')}"
+        server.query(sql("schema.sql", database))
+        check(f"grain {grain} s is loaded", not load(server, path, grain, database))
+        report_sizes(server, database, grain)
+
+
+def hostile(server, directory):
+    """Names that would be more than text are text."""
+    path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
+    server.query(sql("schema.sql", "bad"))
+    check("hostile names are loaded", not load(server, path, 0.1, "bad"))
+    paths = server.query("SELECT hex(path) FROM bad.usage WHERE path LIKE '/user.slice/%' "
+                         "GROUP BY path")
+    found = {bytes.fromhex(row[0]) for row in paths}
+    check("paths come out byte by byte", any(p.endswith(b"\xff\xfe\x80 not utf-8 \xc3")
+                                            for p in found) and len(found) == 6, found)
+    row = server.query("SELECT count(), count(occupancy_bytes), count(total_rate), "
+                       "max(occupancy_why) FROM bad.usage WHERE name = 'docker:c5'")[0]
+    check("what is not known is NULL", int(row[0]) >= 30 and row[1:] == ["0", "0", "1"], row)
+    row = server.query(sql("not-known.sql", "bad"))
+    check("losses are told", [r[4] for r in row] == ["1"], row)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory, Server() as server:
+        print(f"clickhouse-server {server.version()}")
+        paths = [record(directory, f"node{i}", containers=CONTAINERS, ms=MS, idle=1, seed=i)
+                 for i in range(NODES)]
+        hostile(server, directory)
+        time_export(paths[0])
+        load_all(server, paths)
+        seconds = read_csv(paths, 0.001)
+        begin = time.monotonic()
+        compare("who-took.sql", server.query(sql("who-took.sql")), who_took(seconds))
+        print(f"figure fleet_who_took_s {time.monotonic() - begin:.2f}")
+        compare("top.sql", server.query(sql("top.sql")), top(seconds))
+        history = server.query(sql("history.sql"))
+        web = [s for (_, name, _), s in seconds.items() if name == b"docker:web"]
+        check("history.sql: each node's minutes", len(history) == NODES * -(-MS // 60000) or
+              len(history) == NODES * (MS // 60000 + 1), len(history))
+        rows = int(server.query("SELECT count() FROM cmt.seconds WHERE name = 'docker:web'")[0][0])
+        check(f"cmt.seconds has {rows} seconds of docker:web", rows == len(web), len(web))
+        report_sizes(server, "cmt", 0.001)
+        coarser(server, directory)
+    print(f"{passed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cmtstat export writes, read again: usage: formats_test.py CMT-MADE [unittest's]"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import rows
+
+SCHEMA = os.path.join(os.path.dirname(__file__), '../../docs/fleet/schema.sql')
+MADE = sys.argv.pop(1)
+MS = 1000000
+BEGIN_NS = 1000 * 1000 * MS
+
+
+def made(form, **options):
+    words = [f'{name}={value}' for name, value in options.items()]
+    return subprocess.run([MADE, form, *words], stdout=subprocess.PIPE, check=True).stdout
+
+
+def hostile(form, **options):
+    return made(form, containers=14, ms=1200, hostile=1, **{'grain': 100, **options})
+
+
+class Ndjson(unittest.TestCase):
+    def test_lines(self):
+        data = hostile('ndjson')
+        data.decode('utf-8')
+        lines = data.split(b'\n')
+        self.assertEqual(lines.pop(), b'')
+        for line in lines:
+            row = json.loads(line)
+            self.assertLessEqual(row['length_ns'], 100 * MS)
+            # nothing acts on a terminal
+            self.assertFalse([c for c in line.decode() if ord(c) < 32 or 0x7f <= ord(c) < 0xa0
+                              or c in '\u202e\u2028'])
+
+    def test_unknown_is_null(self):
+        faulty = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        faulty = [row for row in faulty if row['name'] == 'docker:c5']
+        self.assertTrue(faulty)
+        for row in faulty:
+            for name in ('occupancy_bytes', 'occupancy_most_bytes', 'total_bytes', 'total_rate',
+                         'total_hi', 'local_rate'):
+                self.assertIsNone(row[name], name)
+            self.assertEqual(row['occupancy_why'], ['error'])
+
+    def test_ended(self):
+        ended = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        ended = [row for row in ended if row['name'] == 'docker:c6']
+        self.assertEqual(ended[-1]['occupancy_why'], ['ended'])
+        self.assertIsNone(ended[-1]['occupancy_bytes'])
+        self.assertLess(ended[-1]['monotonic_ns'], BEGIN_NS + 700 * MS)
+
+    def test_bytes_that_are_no_text(self):
+        found = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        found = next(row for row in found if 'path_hex' in row)
+        self.assertTrue(bytes.fromhex(found['path_hex']).endswith(b'\xff\xfe\x80 not utf-8 \xc3'))
+        self.assertIn('\ufffd', found['path'])
+
+    def test_losses(self):
+        found = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        self.assertEqual({row['lost'] for row in found}, {0, 7})
+
+    def test_bounds(self):
+        for line in hostile('ndjson').splitlines():
+            row = json.loads(line)
+            if row['total_rate'] is not None and row['total_hi'] is not None:
+                self.assertLessEqual(row['total_lo'], row['total_rate'])
+                self.assertLessEqual(row['total_rate'], row['total_hi'])
+
+
+class Csv(unittest.TestCase):
+    def rows(self, **options):
+        text = hostile('csv', **options).decode('utf-8')
+        self.assertEqual(text.count('\n'), len(text.splitlines()))
+        return list(csv.DictReader(io.StringIO(text, newline='')))
+
+    def test_pqos(self):
+        header = hostile('csv').decode().splitlines()[0]
+        self.assertTrue(header.startswith(
+            'Time,PID,Core,IPC,LLC Misses,LLC References,LLC[KB],'
+            'MBL[MB/s],MBR[MB/s],MBT[MB/s],'))
+
+    def test_same_as_ndjson(self):
+        for row, other in zip(self.rows(), map(json.loads, hostile('ndjson').splitlines())):
+            self.assertNotIn(None, row)
+            for name in ('monotonic_ns', 'occupancy_bytes', 'total_rate', 'total_lo', 'cycles'):
+                want = '' if other[name] is None else other[name]
+                self.assertEqual(row[name] if want == '' else float(row[name]), want, name)
+            if other['occupancy_bytes'] is None:
+                self.assertEqual(row['LLC[KB]'], '')
+            else:
+                self.assertAlmostEqual(float(row['LLC[KB]']), other['occupancy_bytes'] / 1024)
+            if other['total_rate'] is None:
+                self.assertEqual((row['MBT[MB/s]'], row['MBR[MB/s]']), ('', ''))
+            else:
+                self.assertAlmostEqual(float(row['MBT[MB/s]']), other['total_rate'] / 2 ** 20,
+                                       delta=0.051)
+
+    def test_no_formula(self):
+        """Not in a spreadsheet either."""
+        found = self.rows()
+        for row in found:
+            for name, value in row.items():
+                self.assertNotIn(value[:1], ('=', '+', '-', '@', '\t', '\r'), (name, value))
+        self.assertTrue([r for r in found if r['name'].startswith("'=cmd")])
+
+    def test_time(self):
+        found = self.rows()
+        self.assertRegex(found[0]['Time'], r'^2026-06-01 00:00:00\.001000$')
+        self.assertRegex(self.rows(grain=1000)[0]['Time'], r'^2026-06-01 00:00:00$')
+
+    def test_views(self):
+        for by, column in ((2, 'cpu'), (3, 'domain')):
+            found = self.rows(by=by)
+            self.assertTrue([r for r in found if r[column] != ''])
+        self.assertEqual({r['Core'] for r in self.rows(by=2)} - {''}, {'0', '1', '2', '3'})
+
+
+class ClickHouse(unittest.TestCase):
+    def test_same_as_ndjson(self):
+        columns = rows.schema(SCHEMA)
+        found = rows.rowbinary(hostile('clickhouse'), columns)
+        others = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        self.assertEqual(len(found), len(others))
+        bits = {'error': 1, 'unavailable': 2, 'gap': 4, 'first-reading': 8, 'ended': 16}
+        for row, other in zip(found, others):
+            self.assertEqual(list(row), [k for k in other if k in row])
+            for name, value in row.items():
+                want = other[name]
+                if isinstance(want, list) and name.endswith('_why'):
+                    self.assertEqual(value & 31, sum(bits.get(w, 0) for w in want), name)
+                elif isinstance(value, bytes):
+                    hexed = other.get(name + '_hex')
+                    self.assertEqual(value, bytes.fromhex(hexed) if hexed else want.encode())
+                elif isinstance(value, float):
+                    self.assertAlmostEqual(value, want, delta=abs(want) * 2e-7, msg=name)
+                    if name.endswith('_lo'):
+                        self.assertLessEqual(value, want)
+                    if name.endswith('_hi'):
+                        self.assertGreaterEqual(value, want)
+                elif not isinstance(want, list):
+                    self.assertEqual(value, want, name)
+
+    def test_all_columns(self):
+        other = json.loads(hostile('ndjson').splitlines()[0])
+        names = [k for k in other if k != 'time' and not k.endswith('_hex')]
+        self.assertEqual(names, [name for name, _ in rows.schema(SCHEMA)])
+
+
+class Perfetto(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.trace = rows.Trace(hostile('perfetto', grain=1))
+
+    def test_counters(self):
+        web = self.trace.counter('docker:web', 'L3 occupancy')
+        self.assertEqual({value for _, value in web}, {128 * 65536})
+        # where it does not change there is no point, but for the last one
+        self.assertLess(len(web), 10)
+        self.assertGreater(len(self.trace.counter('docker:c14', 'memory bandwidth')), 500)
+        cpu = self.trace.counter('docker:web', 'CPUs used')
+        self.assertTrue(all(0 < value < 1 for _, value in cpu))
+
+    def test_unknown_has_a_slice_and_no_point(self):
+        self.assertFalse(self.trace.counter('docker:c5', 'L3 occupancy'))
+        slices = self.trace.slices[self.trace.track('docker:c5')]
+        self.assertIn('not known: L3 occupancy, memory bandwidth', slices[0][2])
+
+    def test_ended(self):
+        track = self.trace.track('docker:c6')
+        end = self.trace.slices[track][-1]
+        self.assertEqual(end[2], 'ended, or not measured')
+        last = self.trace.counter('docker:c6', 'L3 occupancy')[-1][0]
+        self.assertLessEqual(last, end[0])
+
+    def test_losses(self):
+        recording = self.trace.track('recording of node-1')
+        self.assertIn('records lost: 7', ' '.join(s[2] for s in self.trace.slices[recording]))
+
+    def test_names_are_text(self):
+        self.assertTrue([n for n in self.trace.names.values() if n.startswith('=cmd')])
+
+    def test_clock(self):
+        self.assertEqual(self.trace.clocks[1] - self.trace.clocks[6],
+                         1780272000 * 1000 * MS - BEGIN_NS)
+
+
+if __name__ == '__main__':
+    unittest.main()

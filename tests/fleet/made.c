@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "made.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "record.h"
+
+#define MS		1000000ULL
+#define FIRST_CGROUP	9000U
+#define TURN		32U	/* ms after which one is read that does not run */
+#define PERIOD_MS	10000U	/* batch takes from web for the last 2 s of it */
+#define TAKES_MS	2000U
+#define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+#define PERF (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+enum { WEB = 1, BATCH, NAMELESS, GONE, FAULTY, ENDS, FIRST_HOSTILE };
+
+/* Paths as a user may choose them: of a spreadsheet, a page, a terminal, a query. */
+static const char *const hostile_paths[] = {
+	"/user.slice/user-1000.slice/=cmd|' C calc'!A0,\"x\"\nnext",
+	"/user.slice/user-1000.slice/</script><script>alert(1)</script>",
+	"/user.slice/user-1000.slice/\xff\xfe\x80 not utf-8 \xc3",
+	"/user.slice/user-1000.slice/\xe2\x80\xaegnp.exe\x1b[31mred\x07",
+	"/user.slice/user-1000.slice/a\\b'); DROP TABLE cmt.usage; --\t{\"a\":1}",
+	"/user.slice/user-1000.slice/\xf0\x9f\x90\xb3 \xe5\xae\xb9\xe5\x99\xa8 \xe2\x80\xa8",
+};
+
+#define NR_HOSTILE (sizeof(hostile_paths) / sizeof(hostile_paths[0]))
+
+struct load {
+	uint64_t occupancy, total, local;
+};
+
+struct machine {
+	const struct made *made;
+	struct load loads[MADE_RMIDS];
+	uint64_t ms;
+};
+
+static uint32_t noise(const struct machine *m, uint32_t rmid)
+{
+	uint32_t x = rmid * 2654435761U ^ (uint32_t)m->ms * 2246822519U ^
+		     m->made->seed * 3266489917U;
+
+	x = (x ^ x >> 15) * 2246822519U;
+	return x ^ x >> 13;
+}
+
+static void path_of(const struct made *made, uint32_t rmid, char path[256])
+{
+	if (made->hostile && rmid >= FIRST_HOSTILE && rmid - FIRST_HOSTILE < NR_HOSTILE)
+		snprintf(path, 256, "%s", hostile_paths[rmid - FIRST_HOSTILE]);
+	else	/* another boot has other ids */
+		snprintf(path, 256, "/system.slice/docker-%024x%08x%032x.scope",
+			 made->later ? 1U : 0U, rmid, made->seed);
+}
+
+static int put_name(const struct made *made, uint32_t rmid)
+{
+	struct cmt_container container = {
+		.sz = sizeof(container),
+		.cgroup_id = FIRST_CGROUP + rmid + (made->later ? 5000U : 0U),
+		.runtime = CMT_RUNTIME_DOCKER, .image = "docker.io/library/made:1",
+	};
+	char path[256], name[32];
+
+	path_of(made, rmid, path);
+	cmt_container_name(path, &container);
+	container.path = path;
+	snprintf(name, sizeof(name), "c%u", rmid);
+	container.container_name = rmid == WEB ? "web" : rmid == BATCH ? "batch" : name;
+	if (container.runtime == CMT_RUNTIME_DOCKER)
+		snprintf(container.name, sizeof(container.name), "%s",
+			 container.container_name);
+	else
+		container.container_name = container.image = NULL;
+	return made->name(made->ctx, &container);
+}
+
+static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t ts)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = type, .rmid = rmid, .generation = 1,
+		.flags = CMT_F_OWNER_CGROUP,
+	};
+
+	record.owner.cgroup_id = FIRST_CGROUP + rmid + (m->made->later ? 5000U : 0U);
+	return m->made->record(m->made->ctx, &record);
+}
+
+/* What one holds: batch grows by what web loses. */
+static uint64_t held(const struct machine *m, uint32_t rmid)
+{
+	uint64_t at = m->ms % PERIOD_MS, taken = 0;
+	uint64_t extra = m->made->later ? 48 : 0;
+
+	if (at >= PERIOD_MS - TAKES_MS)
+		taken = (at - (PERIOD_MS - TAKES_MS)) * 64 / TAKES_MS;
+	if (rmid == WEB)
+		return MADE_UNIT * (128 - taken);
+	if (rmid == BATCH)
+		return MADE_UNIT * (64 + taken + extra);
+	return MADE_UNIT * (rmid % 64 + noise(m, rmid) % 4);
+}
+
+static bool runs(const struct machine *m, uint32_t rmid)
+{
+	return !m->made->idle || rmid <= BATCH || noise(m, rmid + m->ms / 5 % 997) % 20 == 0;
+}
+
+static void run(struct machine *m, uint32_t rmid)
+{
+	struct load *load = &m->loads[rmid];
+
+	load->occupancy = held(m, rmid);
+	load->total += MADE_UNIT * (1ULL + noise(m, rmid) % 8);
+	load->local = load->total / 2;
+}
+
+static bool is_gone(const struct machine *m, uint32_t rmid)
+{
+	return (rmid == GONE && m->made->later) ||
+	       (m->made->hostile && rmid == ENDS && m->ms > m->made->ms / 2);
+}
+
+static int put_sample(const struct machine *m, uint32_t rmid, uint64_t ts)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_SAMPLE, .flags = VALUES, .rmid = rmid,
+		.generation = rmid ? 1 : 0, .cpu = (uint16_t)(rmid % MADE_CPUS),
+	};
+
+	record.sample.occupancy_bytes = m->loads[rmid].occupancy;
+	record.sample.mbm_total_bytes = m->loads[rmid].total;
+	record.sample.mbm_local_bytes = m->loads[rmid].local;
+	if (m->made->hostile && rmid == FAULTY) {
+		record.flags = CMT_F_ERROR;
+		memset(&record.sample, 0, sizeof(record.sample));
+	}
+	return m->made->record(m->made->ctx, &record);
+}
+
+static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_PERF, .flags = PERF, .rmid = rmid,
+		.generation = rmid ? 1 : 0, .cpu = (uint16_t)(rmid % MADE_CPUS),
+		.ran_ns = 10000 + noise(m, rmid) % 4096,
+	};
+
+	record.perf.cycles = 30000 + noise(m, rmid) % 1024;
+	record.perf.instructions = 2 * record.perf.cycles / (rmid == BATCH ? 4 : 1);
+	record.perf.llc_misses = 100 + noise(m, rmid) % 64;
+	record.perf.llc_references = 1000;
+	return m->made->record(m->made->ctx, &record);
+}
+
+static int put_tick(const struct machine *m, uint32_t cpu, uint64_t ts)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_TICK, .cpu = (uint16_t)cpu,
+		.interval_ns = MS,
+	};
+
+	return m->made->record(m->made->ctx, &record);
+}
+
+static int put_lost(const struct machine *m, uint64_t ts)
+{
+	struct cmt_record record = { .ts = ts, .type = CMT_REC_LOST };
+	struct cmt_gap gap = { .lost = 7, .begin = ts - MS, .end = ts };
+
+	memcpy(record.payload, &gap, sizeof(gap));
+	return m->made->record(m->made->ctx, &record);
+}
+
+static int put_container(struct machine *m, uint32_t rmid, uint64_t ts)
+{
+	bool ran = runs(m, rmid);
+	int ret = 0;
+
+	if (is_gone(m, rmid))
+		return 0;
+	if (ran)
+		run(m, rmid);
+	if (ran || (rmid + m->ms) % TURN == 0)
+		ret = put_sample(m, rmid, ts);
+	return !ret && ran ? put_perf(m, rmid, ts) : ret;
+}
+
+static int put_ms(struct machine *m)
+{
+	const struct made *made = m->made;
+	uint64_t ts = MADE_BEGIN_NS + m->ms * MS;
+	int ret = 0;
+
+	if (made->hostile && m->ms == made->ms / 4)
+		ret = put_lost(m, ts++);
+	if (made->hostile && m->ms == made->ms / 2)
+		ret = own(m, ENDS, CMT_REC_FREE, ts++);
+	for (uint32_t rmid = 1; !ret && rmid <= made->containers; rmid++)
+		ret = put_container(m, rmid, ts++);
+	for (uint32_t cpu = 0; !ret && cpu < MADE_CPUS; cpu++)
+		ret = put_tick(m, cpu, ts++);
+	if (!ret && made->second && m->ms % 1000 == 0)
+		ret = made->second(made->ctx, ts);
+	return ret;
+}
+
+int made_run(const struct made *made)
+{
+	struct machine m = { .made = made };
+	int ret = 0;
+
+	if (made->containers >= MADE_RMIDS)
+		return -1;
+	for (uint32_t rmid = 1; !ret && rmid <= made->containers; rmid++) {
+		if (rmid == GONE && made->later)
+			continue;
+		/* a cgroup that nobody could ask about */
+		if (!made->hostile || rmid != NAMELESS)
+			ret = put_name(made, rmid);
+		if (!ret)
+			ret = own(&m, rmid, CMT_REC_EXISTING, MADE_BEGIN_NS);
+		run(&m, rmid);
+	}
+	for (m.ms = 1; !ret && m.ms <= made->ms; m.ms++)
+		ret = put_ms(&m);
+	return ret;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A machine that is made up: its records, the same ones at every run. */
+#ifndef TEST_MADE_H
+#define TEST_MADE_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MADE_RMIDS	512U
+#define MADE_CPUS	4U
+#define MADE_L3		(64ULL << 20)
+#define MADE_UNIT	65536U
+
+struct made {
+	uint32_t containers;	/* docker:web, docker:batch, then docker:c3, ... */
+	uint64_t ms;		/* how long */
+	uint32_t seed;		/* another machine */
+	bool hostile;		/* names, values and losses as nobody wants them */
+	bool later;		/* another boot, where batch holds more and c4 is gone */
+	bool idle;		/* most containers do not run most of the time */
+	/* Take a record, or a name.  0, or what stops made_run(). */
+	int (*record)(void *ctx, const struct cmt_record *record);
+	int (*name)(void *ctx, const struct cmt_container *container);
+	/* Once a second; NULL: not called. */
+	int (*second)(void *ctx, uint64_t ts);
+	void *ctx;
+};
+
+/* CLOCK_MONOTONIC of the first record, and CLOCK_REALTIME then. */
+#define MADE_BEGIN_NS	(1000 * 1000000000ULL)
+#define MADE_REAL_NS	(1780272000ULL * 1000000000ULL)	/* 2026-06-01T00:00:00Z */
+
+int made_run(const struct made *made);
+
+#endif

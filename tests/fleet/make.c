@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
+ * The records of made.c, by what exports them, or as a recording, on standard output.
+ * Options: containers, ms, grain (ms), seed, hostile, later, idle, by.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export_format.h"
+#include "made.h"
+#include "signals.h"
+
+#define MS 1000000ULL
+
+struct sink {
+	struct cmt_usage *usage;
+	struct export_session session;
+	struct cmt_recorder *recorder;
+};
+
+static struct cmt_info info = {
+	.size = sizeof(info), .abi_version = CMT_ABI_VERSION,
+	.backend = CMT_BACKEND_HARDWARE, .scope = CMT_SCOPE_CONTAINER,
+	.instance = 1, .nr_cpus = MADE_CPUS, .nr_rmids = MADE_RMIDS,
+	.rmids_usable = MADE_RMIDS - 1,
+	.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
+	.upscale_bytes = MADE_UNIT, .counter_bits = 32, .interval_ns = MS,
+	.l3_bytes = MADE_L3, .ring_records = 16384, .ring_bytes = 2U << 20,
+	.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
+};
+
+static int put_frames(struct sink *sink)
+{
+	const struct cmt_usage_frame *frame;
+	int ret;
+
+	while ((ret = cmt_usage_next(sink->usage, &frame)) > 0) {
+		ret = sink->session.format->frame(&sink->session, frame);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+static int usage_record(void *ctx, const struct cmt_record *record)
+{
+	struct sink *sink = ctx;
+	int ret = cmt_usage_add(sink->usage, record);
+
+	return ret || record->type != CMT_REC_TICK ? ret : put_frames(sink);
+}
+
+static int usage_name(void *ctx, const struct cmt_container *container)
+{
+	struct sink *sink = ctx;
+
+	return cmt_containers_put(cmt_usage_containers(sink->usage), container);
+}
+
+static int export_made(struct made *made, const struct export_format *format,
+		       uint32_t by, uint64_t grain)
+{
+	struct cmt_containers_opts names = {
+		.sz = sizeof(names), .flags = CMT_CONTAINERS_GIVEN,
+	};
+	struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = MADE_RMIDS, .nr_cpus = MADE_CPUS,
+		.l3_bytes = MADE_L3, .unit_bytes = MADE_UNIT,
+		.interval_ns = grain * MS, .by = by,
+	};
+	struct sink sink = { 0 };
+	struct out out;
+	int ret = out_open(&out, STDOUT_FILENO);
+
+	if (!ret)
+		ret = cmt_containers_new(&opts.containers, &names);
+	if (!ret)
+		ret = cmt_usage_new(&sink.usage, &opts);
+	if (ret)
+		return ret;
+	sink.session = (struct export_session){
+		.format = format, .out = &out,
+		.origin = { "node-1", "11111111-2222-3333-4444-555555555555", true,
+			    MADE_REAL_NS - MADE_BEGIN_NS },
+	};
+	made->record = usage_record;
+	made->name = usage_name;
+	made->ctx = &sink;
+	ret = format->begin ? format->begin(&sink.session) : 0;
+	if (!ret)
+		ret = made_run(made);
+	if (!ret)
+		ret = cmt_usage_flush(sink.usage);
+	if (!ret)
+		ret = put_frames(&sink);
+	if (!ret && format->end)
+		ret = format->end(&sink.session);
+	cmt_usage_free(sink.usage);
+	cmt_containers_free(opts.containers);
+	return out_close(&out) ? out.err : ret;
+}
+
+static int write_chunk(void *ctx, const struct cmt_chunk *chunk)
+{
+	(void)ctx;
+	return fwrite(chunk->bytes, chunk->nr_bytes, 1, stdout) == 1 ? 0 : -EIO;
+}
+
+static int recorder_record(void *ctx, const struct cmt_record *record)
+{
+	return cmt_recorder_add(((struct sink *)ctx)->recorder, record, 1);
+}
+
+static int recorder_name(void *ctx, const struct cmt_container *container)
+{
+	return cmt_recorder_name(((struct sink *)ctx)->recorder, container);
+}
+
+static int recorder_second(void *ctx, uint64_t ts)
+{
+	struct cmt_recording_state state = {
+		.sz = sizeof(state), .monotonic_ns = ts,
+		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS),
+		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS,
+	};
+
+	return cmt_recorder_state(((struct sink *)ctx)->recorder, &state);
+}
+
+static int record_made(struct made *made)
+{
+	char host[32];
+	const struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .info = &info, .write = write_chunk,
+		.program = "cmt-made", .host = host, .kernel = "6.1.0",
+		.boot_id = made->later ? "22222222-2222-3333-4444-555555555555" :
+					 "11111111-2222-3333-4444-555555555555",
+		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
+	};
+	struct sink sink = { 0 };
+	int ret;
+
+	snprintf(host, sizeof(host), "node-%u", made->seed + 1);
+	ret = cmt_recorder_new(&sink.recorder, &opts);
+	if (ret)
+		return ret;
+	made->record = recorder_record;
+	made->name = recorder_name;
+	made->second = recorder_second;
+	made->ctx = &sink;
+	ret = cmt_recorder_begin(sink.recorder);
+	if (!ret)
+		ret = made_run(made);
+	if (!ret)
+		ret = cmt_recorder_end(sink.recorder);
+	cmt_recorder_free(sink.recorder);
+	return ret ? ret : fflush(stdout);
+}
+
+static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwise)
+{
+	size_t len = strlen(name);
+
+	for (int i = 2; i < argc; i++)
+		if (!strncmp(argv[i], name, len) && argv[i][len] == '=')
+			return strtoull(argv[i] + len + 1, NULL, 10);
+	return otherwise;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct export_format *const formats[] = {
+		&export_csv, &export_ndjson, &export_perfetto, &export_clickhouse,
+	};
+	struct made made = {
+		.containers = (uint32_t)option(argc, argv, "containers", 20),
+		.ms = option(argc, argv, "ms", 2000),
+		.seed = (uint32_t)option(argc, argv, "seed", 0),
+		.hostile = option(argc, argv, "hostile", 0),
+		.later = option(argc, argv, "later", 0),
+		.idle = option(argc, argv, "idle", 0),
+	};
+	int ret = -EINVAL;
+
+	signals_setup(false);
+	if (argc > 1 && !strcmp(argv[1], "recording"))
+		ret = record_made(&made);
+	for (size_t i = 0; argc > 1 && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(argv[1], formats[i]->name))
+			ret = export_made(&made, formats[i],
+					  (uint32_t)option(argc, argv, "by", 0),
+					  option(argc, argv, "grain", 1000));
+	if (ret)
+		fprintf(stderr, "cmt-made: %s\n", strerror(-ret));
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whom the engine names, and what it says of who displaces whom, against the model, which
+ * knows who evicted whose lines.  The guest's clock counts instructions, so that the host's
+ * load does not matter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <cmt/culprit.h>
+#include <cmt/device.h>
+#include <cmt/usage.h>
+
+#include "bench.h"
+#include "evicted.h"
+#include "owners.h"
+#include "tests.h"
+
+#define MS		1000000ULL
+#define LINE		64
+#define BEFORE_MS	500	/* nobody begins, and nobody is accused */
+#define NAMED_MS	1000	/* all who are accused are by then */
+#define SETTLE_MS	500	/* the estimate is a mean of about a second, */
+#define WINDOW_MS	2500	/* and the truth is of this time */
+
+enum { VICTIM, SECOND, QUIET, STANDING, COMER, OWNERS };
+#define OTHERS OWNERS		/* a column of the truth: whoever else there is */
+
+/* Who has this id; OTHERS: nobody. */
+static unsigned int who(const struct owner *owners, uint64_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < OWNERS && owners[i].id != id; i++)
+		;
+	return i;
+}
+
+static struct evicted truth_of(const struct owner *owners)
+{
+	struct evicted truth = { .nr = OWNERS };
+
+	for (unsigned int i = 0; i < OWNERS; i++)
+		truth.spaces[i] = owners[i].space;
+	evicted_read(&truth);
+	return truth;
+}
+
+/* The engine, fed with what the module says. */
+static struct {
+	struct cmt_device *dev;
+	struct cmt_usage *usage;
+	struct cmt_culprit *culprit;
+	bool looked;
+	/* the first accusation of each owner's, 0: none, and what was true then */
+	uint64_t suspect[OWNERS];
+	uint64_t named_ns[OWNERS];
+	struct evicted truth[OWNERS];
+} watch;
+
+static void watch_open(void)
+{
+	struct cmt_usage_opts usage = {
+		.sz = sizeof(usage), .by = CMT_USAGE_BY_CONTAINER,
+		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF,
+		.interval_ns = MS, .slot_ns = MS,
+		.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES,
+	};
+	struct cmt_culprit_opts culprit = { .sz = sizeof(culprit) };
+
+	memset(&watch, 0, sizeof(watch));
+	CHECK(!cmt_device_open(&watch.dev, NULL, 0), "cmt_device_open");
+	usage.device = watch.dev;
+	CHECK(!cmt_usage_new(&watch.usage, &usage), "cmt_usage_new");
+	CHECK(!cmt_usage_refresh(watch.usage, CMT_USAGE_NAMES), "names");
+	culprit.unit_bytes = cmt_device_info(watch.dev)->upscale_bytes;
+	CHECK(!cmt_culprit_new(&watch.culprit, &culprit), "cmt_culprit_new");
+}
+
+static void watch_close(void)
+{
+	cmt_culprit_free(watch.culprit);
+	cmt_usage_free(watch.usage);
+	cmt_device_close(watch.dev);
+}
+
+static void watch_verdicts(const struct owner *owners)
+{
+	const struct cmt_culprit_verdict *verdict;
+
+	while (cmt_culprit_next(watch.culprit, &verdict) > 0) {
+		unsigned int victim = who(owners, verdict->id);
+
+		if (verdict->kind != CMT_CULPRIT_CACHE || victim == OTHERS ||
+		    watch.suspect[victim])
+			continue;
+		watch.suspect[victim] = verdict->suspects[0].id;
+		watch.named_ns[victim] = verdict->ts_ns;
+		watch.truth[victim] = truth_of(owners);
+	}
+}
+
+/* All that there is to read. */
+static void watch_read(const struct owner *owners)
+{
+	const struct cmt_usage_frame *frame;
+	int ret;
+
+	while ((ret = cmt_usage_next(watch.usage, &frame)) > 0) {
+		ret = cmt_culprit_add_frame(watch.culprit, frame);
+		CHECK(ret >= 0, "a frame is refused: %d", ret);
+		CHECK(!frame->lost_ever, "records are lost");
+		watch_verdicts(owners);
+	}
+	CHECK(!ret, "cmt_usage_next: %d", ret);
+}
+
+static void watch_for(const struct owner *owners, uint64_t ms)
+{
+	uint64_t end = now_ns() + ms * MS;
+
+	while (now_ns() < end) {
+		sleep_ms(4);
+		watch_read(owners);
+	}
+}
+
+static struct cmt_culprit_counts watch_counts(void)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	CHECK(!cmt_culprit_counts(watch.culprit, &counts), "counts");
+	return counts;
+}
+
+/* Until the engine says something, and some time more, in which it must not. */
+static void watch_quiet(const struct owner *owners)
+{
+	for (int i = 0; i < 500 && watch_counts().slots < CMT_CULPRIT_LEARN; i++)
+		watch_for(owners, 10);
+	watch_for(owners, BEFORE_MS);
+	CHECK(!watch_counts().learning, "%u of %u are not learned",
+	      watch_counts().learning, watch_counts().owners);
+	for (unsigned int i = 0; i < OWNERS; i++)
+		CHECK(!watch.suspect[i], "%s is a victim before anybody comes",
+		      owners[i].plan.name);
+}
+
+/* The one who took most of what the victim lost; itself it does not rob. */
+static unsigned int most_of(const struct evicted *truth, unsigned int victim)
+{
+	unsigned int most = victim == 0;
+
+	for (unsigned int i = 0; i <= OWNERS; i++)
+		if (i != victim &&
+		    truth->lines[victim][i] > truth->lines[victim][most])
+			most = i;
+	return most;
+}
+
+static void note_row(const char *what, const struct owner *owners,
+		     unsigned int victim, const double *bytes)
+{
+	char text[256];
+	int n = 0;
+
+	for (unsigned int i = 0; i <= OWNERS; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s %.2f",
+			      i < OWNERS ? owners[i].plan.name : "others",
+			      bytes[i] / 1e6);
+	note("%s, of %s by:%s", what, owners[victim].plan.name, text);
+}
+
+/* The first suspect is the one who took most since @before. */
+static void check_named(const struct owner *owners, const struct evicted *before,
+			unsigned int victim)
+{
+	struct evicted took = watch.truth[victim];
+	unsigned int most, first = who(owners, watch.suspect[victim]);
+	double bytes[OWNERS + 1];
+
+	evicted_less(&took, before);
+	most = most_of(&took, victim);
+	for (unsigned int i = 0; i <= OWNERS; i++)
+		bytes[i] = (double)took.lines[victim][i] * LINE;
+	note("%s: named after %.0f ms", owners[victim].plan.name,
+	     (double)(watch.named_ns[victim] - before->at_ns) / 1e6);
+	note_row("MB taken", owners, victim, bytes);
+	CHECK(first == most, "%s is named for %s, and %s took most",
+	      first < OWNERS ? owners[first].plan.name : "another one",
+	      owners[victim].plan.name,
+	      most < OWNERS ? owners[most].plan.name : "another one");
+}
+
+struct flows {
+	double of[OWNERS][OWNERS + 1];	/* bytes a second */
+};
+
+static struct flows flows_true(const struct evicted *from, const struct evicted *to)
+{
+	double seconds = (double)(to->at_ns - from->at_ns) / 1e9;
+	struct evicted took = *to;
+	struct flows flows;
+
+	evicted_less(&took, from);
+	for (unsigned int v = 0; v < OWNERS; v++)
+		for (unsigned int by = 0; by <= OWNERS; by++)
+			flows.of[v][by] = (double)took.lines[v][by] * LINE / seconds;
+	return flows;
+}
+
+static struct flows flows_estimated(const struct owner *owners)
+{
+	struct cmt_culprit_flow list[64];
+	int nr = cmt_culprit_standing(watch.culprit, list, 64);
+	struct flows flows = { 0 };
+
+	CHECK(nr >= 0 && nr < 64, "%d flows", nr);
+	for (int i = 0; i < nr; i++) {
+		unsigned int victim = who(owners, list[i].id);
+
+		if (victim < OWNERS)
+			flows.of[victim][who(owners, list[i].by)] +=
+				(double)list[i].bytes;
+	}
+	return flows;
+}
+
+/* What others take, of all that is in the matrix. */
+static double flow_sum(const struct flows *flows, unsigned int from, unsigned int to)
+{
+	double sum = 0;
+
+	for (unsigned int v = from; v < to; v++)
+		for (unsigned int by = 0; by <= OWNERS; by++)
+			sum += by == v ? 0 : flows->of[v][by];
+	return sum;
+}
+
+/* The part of the flows that the estimate has between the right two. */
+static double overlap(const struct flows *a, const struct flows *b)
+{
+	double sum_a = flow_sum(a, 0, OWNERS), sum_b = flow_sum(b, 0, OWNERS), same = 0;
+
+	for (unsigned int v = 0; v < OWNERS; v++) {
+		for (unsigned int by = 0; by <= OWNERS; by++) {
+			double x = a->of[v][by] / sum_a, y = b->of[v][by] / sum_b;
+
+			if (by != v)
+				same += x < y ? x : y;
+		}
+	}
+	return same;
+}
+
+/*
+ * Traffic is fills and write-backs, and only fills evict: of two flows the estimate knows
+ * each but for a factor of 1 to 2.  So it has the right order where one is more than twice
+ * the other.  Less than a thousandth of all is below the unit of the counters.
+ */
+static void check_order(const struct owner *owners, unsigned int victim,
+			const struct flows *real, const struct flows *said)
+{
+	const double *r = real->of[victim], *s = said->of[victim];
+	double all = flow_sum(real, 0, OWNERS);
+
+	for (unsigned int a = 0; a <= OWNERS; a++) {
+		for (unsigned int b = 0; b <= OWNERS; b++) {
+			if (a == victim || b == victim || r[a] <= all / 1000 ||
+			    r[a] < 2 * r[b])
+				continue;
+			CHECK(s[a] > s[b], "%s takes more of %s than %s does: %.0f and %.0f, and not %.0f and %.0f",
+			      a < OWNERS ? owners[a].plan.name : "others",
+			      owners[victim].plan.name,
+			      b < OWNERS ? owners[b].plan.name : "others",
+			      r[a], r[b], s[a], s[b]);
+		}
+	}
+}
+
+/* @least: percent that must be between the right two; the model says what is true. */
+static void compare(const struct owner *owners, const struct evicted *from,
+		    const struct evicted *to, double least)
+{
+	struct flows real = flows_true(from, to), said = flows_estimated(owners);
+	double times, right;
+
+	for (unsigned int v = 0; v < OWNERS; v++) {
+		/* of what is in no container nothing is said */
+		if (owners[v].plan.outside)
+			memset(real.of[v], 0, sizeof(real.of[v]));
+		note_row("true MB/s", owners, v, real.of[v]);
+		note_row("said MB/s", owners, v, said.of[v]);
+	}
+	times = flow_sum(&said, 0, OWNERS) / flow_sum(&real, 0, OWNERS);
+	right = 100 * overlap(&said, &real);
+	note("said %.2f times what is true, %.1f %% of it between the right two",
+	     times, right);
+	for (unsigned int v = 0; v < OWNERS; v++)
+		check_order(owners, v, &real, &said);
+	CHECK(times > 0.9 && times < 2.2, "%.2f times what is true", times);
+	CHECK(right >= least, "%.1f %% between the right two", right);
+}
+
+/* Who comes is named, for the victim and for whoever else is said to be one. */
+static void check_names(const struct owner *owners, const struct evicted *before)
+{
+	for (unsigned int v = VICTIM; v <= SECOND; v++)
+		CHECK(watch.suspect[v] || owners[COMER].plan.outside,
+		      "nobody is accused for %s", owners[v].plan.name);
+	CHECK(!watch.suspect[QUIET], "one who loses nothing is a victim");
+	for (unsigned int v = 0; v < OWNERS; v++)
+		if (watch.suspect[v])
+			check_named(owners, before, v);
+}
+
+static void scenario(const struct plan *plans, uint64_t seed, double least)
+{
+	struct evicted before, from, to;
+	struct owner *owners;
+
+	model_begin();
+	evicted_begin();
+	owners = owners_start(plans, OWNERS, seed);
+	watch_open();
+	watch_quiet(owners);
+	before = truth_of(owners);
+	owner_go(&owners[COMER]);
+	watch_for(owners, NAMED_MS);
+	check_names(owners, &before);
+	watch_for(owners, SETTLE_MS);
+	from = truth_of(owners);
+	watch_for(owners, WINDOW_MS);
+	to = truth_of(owners);
+	compare(owners, &from, &to, least);
+	evicted_check(to.spaces, OWNERS);
+	watch_close();
+	owners_end(owners, OWNERS);
+}
+
+/*
+ * In a cache of 4 MiB.  Until the last one comes nearly all fit.  The second victim goes
+ * through its memory in 16 ms, the first one in 6, so that more of its lines go meanwhile.
+ */
+static const struct plan writers[OWNERS] = {
+	[VICTIM] = { .name = "victim", .bytes = 1536 * KIB, .step = 256 * KIB,
+		     .random = true },
+	[SECOND] = { .name = "second", .bytes = 768 * KIB, .step = 48 * KIB,
+		     .random = true },
+	[QUIET] = { .name = "quiet", .bytes = 64 * KIB, .step = 32 * KIB },
+	[STANDING] = { .name = "standing", .bytes = 16 * MIB, .step = 64 * KIB },
+	[COMER] = { .name = "comer", .bytes = 16 * MIB, .step = 384 * KIB,
+		    .later = true },
+};
+
+/* All write all that they touch: traffic is twice the fills for each of them. */
+static void test_writers(void)
+{
+	scenario(writers, 1, 95);
+}
+
+/* Only the comer does not write: it seems to take half of what it does. */
+static void test_reading_comer(void)
+{
+	struct plan plans[OWNERS];
+
+	memcpy(plans, writers, sizeof(plans));
+	plans[COMER].reads = true;
+	scenario(plans, 2, 85);
+}
+
+/* Only the comer writes: it seems to take twice what it does. */
+static void test_writing_comer(void)
+{
+	struct plan plans[OWNERS];
+
+	memcpy(plans, writers, sizeof(plans));
+	for (unsigned int i = 0; i < COMER; i++)
+		plans[i].reads = true;
+	scenario(plans, 3, 89);
+}
+
+/* In order, a victim's lines go all at once or not at all; the one who comes is random. */
+static void test_in_order(void)
+{
+	static const struct plan plans[OWNERS] = {
+		[VICTIM] = { .name = "victim", .bytes = 2 * MIB, .step = 256 * KIB },
+		[SECOND] = { .name = "second", .bytes = 512 * KIB, .step = 16 * KIB,
+			     .reads = true },
+		[QUIET] = { .name = "quiet", .bytes = 64 * KIB, .step = 32 * KIB },
+		[STANDING] = { .name = "standing", .bytes = 16 * MIB,
+			       .step = 32 * KIB, .reads = true },
+		[COMER] = { .name = "comer", .bytes = 16 * MIB, .step = 512 * KIB,
+			    .random = true, .later = true },
+	};
+
+	scenario(plans, 4, 85);
+}
+
+/*
+ * Who comes is in no container, and so the module reads what it holds and moves once in
+ * 32 ticks: it need not be named, but nobody else is for it.
+ */
+static void test_outside(void)
+{
+	struct plan plans[OWNERS];
+
+	memcpy(plans, writers, sizeof(plans));
+	plans[COMER].outside = true;
+	scenario(plans, 5, 94);
+}
+
+const struct test culprit_evict_tests[] = {
+	{ "evict_writers", test_writers, "scope=container", 300 },
+	{ "evict_reading_comer", test_reading_comer, "scope=container", 300 },
+	{ "evict_writing_comer", test_writing_comer, "scope=container", 300 },
+	{ "evict_in_order", test_in_order, "scope=container", 300 },
+	{ "evict_outside", test_outside, "scope=container", 300 },
+	{ 0 }
+};
