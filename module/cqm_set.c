@@ -313,6 +313,9 @@ static void set_remove(struct cqm_event *e)
 		return;
 	set->reporter = NULL;
 	set_choose(set);
+	/* what comes until one is on is nobody's */
+	if (!set->reporter || !event_is_on(set->reporter))
+		set->counting = false;
 }
 
 static int bind(struct cqm_event *e, const struct cmt_hold *hold, u32 domain,

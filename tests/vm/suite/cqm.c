@@ -405,6 +405,41 @@ static void cqm_task(void)
 	dev_close(&dev);
 }
 
+/*
+ * What comes after an event was closed is nobody's, also where the next event takes
+ * its place before the module has let go of it.
+ */
+static void cqm_reopened(void)
+{
+	int fd, local, tries;
+	struct dev dev;
+	uint64_t from;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	local = task_event(LOCAL, pid, 0);
+	for (tries = 0; tries < 20; tries++) {
+		fd = task_event(TOTAL, pid, 0);
+		WAIT_FOR(value(fd), 20000, "no traffic");
+		from = traffic(&dev, pid);
+		close(fd);
+		WAIT_FOR(traffic(&dev, pid) > from + MIB / 4, 20000, "no traffic");
+		from = traffic(&dev, pid);
+		fd = task_event(TOTAL, pid, 0);
+		stop(pid);
+		CHECK(value(fd) <= traffic(&dev, pid) - from,
+		      "said %llu at once, and it was %llu",
+		      (unsigned long long)value(fd),
+		      (unsigned long long)(traffic(&dev, pid) - from));
+		close(fd);
+		kill(pid, SIGCONT);
+	}
+	close(local);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
 /* Of a process that sleeps, perf asks no PMU: the value comes by itself. */
 static void cqm_sleeper(void)
 {
@@ -1020,6 +1055,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_left_out", cqm_left_out, NULL, 0 },
 	{ "cqm_bad_input", cqm_bad_input, "", 0 },
 	{ "cqm_task", cqm_task, MANUAL, 60 },
+	{ "cqm_reopened", cqm_reopened, MANUAL, 60 },
 	{ "cqm_sleeper", cqm_sleeper, MANUAL, 0 },
 	{ "cqm_threads", cqm_threads, MANUAL, 60 },
 	{ "cqm_enable", cqm_enable, MANUAL, 60 },
