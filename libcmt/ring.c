@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The steps R1 to R6 are those of tests/model/ring.pml. */
 #include "ring.h"
 
 #include "barrier.h"
@@ -26,8 +27,8 @@ int cmt_ring_refresh(struct cmt_ring *ring)
 {
 	uint64_t head;
 
-	/* Both pair with cmt_ring_write() in module/ring.c: ONLINE is stored
-	 * before the first head, OFFLINE after the last.
+	/* R1, R2: both pair with cmt_ring_write() in module/ring.c: ONLINE is
+	 * stored before the first head, OFFLINE after the last.
 	 */
 	ring->state = cmt_load_acquire32(&ring->header->state);
 	head = cmt_load_acquire64(&ring->header->head);
@@ -113,18 +114,19 @@ int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 	if (first < ring->pos)
 		first = ring->pos;
 	end = ring->head - first < n ? ring->head : first + n;
-	copy_slots(ring, records, first, end - first);
+	copy_slots(ring, records, first, end - first);	/* R3 */
 
 	/*
-	 * Pairs with the write barrier between head and the next slot in
+	 * R4: pairs with the write barrier between head and the next slot in
 	 * cmt_ring_write() in module/ring.c: had we copied a part of a newer
 	 * record, we would now see the head that came before it.
 	 */
 	cmt_load_barrier();
-	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head));
+	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head)); /* R5 */
 	if (err)
 		return err;
 
+	/* R6 */
 	oldest = ring_oldest(ring, ring->head);
 	if (oldest < first)
 		oldest = first;

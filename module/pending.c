@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Pending owners and free RMIDs.  An RMID is given in three steps: it is taken
- * from the pool, what it holds is read, and its owner is told.  The reading needs
+ * from the pool (G1), what it holds is read (G2), and its owner is told (G3).  The
+ * steps are named as in the model that tests/run model explores,
+ * tests/model/rmid.pml: C1 and C2 are cpu_own() and cpu_load().  The reading needs
  * MSRs, so it is done without the owner lock; an owner that ends meanwhile leaves
  * the RMID to the pool.
  *
@@ -134,12 +136,12 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
 static void drain(void)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 until = cmt_owner_now();
+	u64 until = cmt_owner_now();		/* D1 */
 
 	cmt_owners_unlock(flags);
-	cmt_cpus_refresh();
+	cmt_cpus_refresh();			/* D2 */
 	flags = cmt_owners_lock();
-	cmt_owners_drained(until);
+	cmt_owners_drained(until);		/* D3 */
 	cmt_owners_unlock(flags);
 }
 

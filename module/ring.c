@@ -19,9 +19,10 @@ void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
 void cmt_ring_set_state(struct cmt_ring *ring, u32 state)
 {
 	/*
-	 * Pairs with the acquire load of state in the reader (libcmt/ring.c):
-	 * the slots exist before the ring says that it is online, and
-	 * CPU_OFFLINE is in the ring before it says that it is offline.
+	 * W1, W5: pairs with the acquire load of state in the reader
+	 * (libcmt/ring.c): the slots exist before the ring says that it is
+	 * online, and CPU_OFFLINE is in the ring before it says that it is
+	 * offline.
 	 */
 	smp_store_release(&ring->header->state, state);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The broadcast ring's writer.  The protocol and the reader's half of it are
- * described in uapi/cmt.h.
+ * described in uapi/cmt.h.  Its steps are named as in the model that
+ * tests/run model explores, tests/model/ring.pml.
  */
 #ifndef CMT_RING_H
 #define CMT_RING_H
@@ -46,7 +47,7 @@ typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
 #define cmt_record_put32(member, value) (*(cmt_ring_u32 *)(member) = (value))
 
 /*
- * The slot of the next record, to be filled in place, and its publication.
+ * W2: the slot of the next record, to be filled in place, and its publication.
  *
  * Every record is published by itself.  A reader keeps record i only if
  * i > head - records, so that one slot beyond head may be half written, and no
@@ -62,13 +63,13 @@ static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
 static __always_inline void cmt_ring_publish(struct cmt_ring *ring)
 {
 	/*
-	 * Pairs with the reader's acquire load of head: who sees this head
+	 * W3: pairs with the reader's acquire load of head: who sees this head
 	 * sees the record.
 	 */
 	smp_store_release(&ring->header->head, ++ring->head);
 
 	/*
-	 * Order this head before the next write to a slot.  Pairs with the
+	 * W4: order this head before the next write to a slot.  Pairs with the
 	 * load barrier between the reader's copy and its second load of head:
 	 * who copied a byte of the record after this one sees this head, and
 	 * so discards the record that was there.
