@@ -216,6 +216,20 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 	culprit_blocks(cell, slot);
 }
 
+/* A reading that comes @slots after the one before. */
+static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
+		      uint32_t slots)
+{
+	culprit_blocks_late(cell, slot, kib, slots);
+	cell->apart = slots;
+	cell->apart_rate = kib;
+	cell->apart_slot = slot;
+	if (!(cell->known && kib > CULPRIT_UP * cell->traffic90))
+		cell->rose_slot = 0;
+	else if (!cell->rose_slot)
+		cell->rose_slot = slot - slots;
+}
+
 /*
  * Traffic of several slots is spread over those of them of which nothing was known:
  * in the others it was idle.
@@ -234,7 +248,9 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 		cell->has_traffic |= (uint16_t)(1U << i);
 	}
 	if (slots > CULPRIT_BLOCK)
-		culprit_blocks_late(cell, slot, kib, slots);
+		set_apart(cell, slot, kib, slots);
+	else
+		cell->apart = 0;
 }
 
 /* Signed values are faster to convert, and none is as great. */
@@ -311,6 +327,7 @@ static void calm_down(struct culprit_cell *cell)
 	cell->excess = 0;
 	cell->lost = 0;
 	cell->refetched = 0;
+	cell->apart = 0;
 	culprit_cell_acquit(cell);
 }
 

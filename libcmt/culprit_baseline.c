@@ -156,6 +156,7 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->calm = false;
 	cell->still = 0;
 	cell->occupancy = past;
+	cell->apart = 0;
 	cell->refetched = 0;
 	cell->own = 0;
 	cell->nr_debts = 0;

@@ -101,6 +101,13 @@ static bool allocates(const struct cmt_culprit *culprit,
 	return cell->occupancy + culprit->unit >= 0.1f * cell->rate;
 }
 
+/* Read seldom: what it moved between the last two readings goes on until the next. */
+static bool goes_on(const struct cmt_culprit *culprit,
+		    const struct culprit_cell *cell)
+{
+	return cell->apart && culprit->slot - cell->apart_slot <= cell->apart;
+}
+
 /*
  * A rate that comes late is that of the slots since the last one, too: who is read
  * seldom moves no less.
@@ -197,6 +204,8 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
 	means(culprit, cell, known);
+	if (!known && goes_on(culprit, cell))
+		cell->rate = cell->apart_rate;
 	domain->traffic += cell->rate;
 	if (allocates(culprit, cell))
 		domain->rate += cell->rate;

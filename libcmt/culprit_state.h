@@ -109,6 +109,14 @@ struct culprit_cell {
 	float refetched;
 	float own;		/* what it took from itself; grown, as debts */
 	uint64_t onset;
+	uint32_t apart;		/* slots from a reading to the one before; 0: it is
+				 * read in each slot
+				 */
+	float apart_rate;	/* between these two, */
+	uint64_t apart_slot;	/* of the later one */
+	uint64_t rose_slot;	/* of the last one before the rate was unusual; 0: it
+				 * is not
+				 */
 	uint32_t nr_debts;
 	struct culprit_debt debts[CULPRIT_SOURCES];
 	struct culprit_recent recent[CULPRIT_RECENT];
