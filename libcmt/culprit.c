@@ -234,8 +234,8 @@ static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
  * Traffic of several slots is spread over those of them of which nothing was known:
  * in the others it was idle.
  */
-static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
-			uint32_t span)
+static void spread_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
+			   uint32_t span)
 {
 	uint32_t n = 1, slots;
 
@@ -251,6 +251,13 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 		set_apart(cell, slot, kib, slots);
 	else
 		cell->apart = 0;
+}
+
+static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib)
+{
+	cell->recent[slot % CULPRIT_RECENT].traffic = kib;
+	cell->has_traffic |= 1;
+	cell->apart = 0;
 }
 
 /* Signed values are faster to convert, and none is as great. */
@@ -284,11 +291,14 @@ static void set_values(struct culprit_cell *cell, uint64_t slot,
 		recent->occupancy = cell->occupancy;
 		cell->has_occupancy |= 1;
 	}
-	if (sample->valid & CMT_CULPRIT_TRAFFIC)
-		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024,
-			    sample->span);
+	if (sample->valid & CMT_CULPRIT_TRAFFIC && sample->span > 1)
+		spread_traffic(cell, slot,
+			       to_float(sample->traffic_bytes) / 1024,
+			       sample->span);
+	else if (sample->valid & CMT_CULPRIT_TRAFFIC)
+		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024);
 	else if (idle)
-		set_traffic(cell, slot, 0, 1);
+		set_traffic(cell, slot, 0);
 	set_counters(cell, recent, sample);
 }
 

@@ -15,6 +15,7 @@ static void shrink(struct cmt_culprit *culprit)
 		uint32_t nr = 0;
 
 		cell->own *= by;
+		cell->owed_most *= by;
 		for (uint32_t k = 0; k < cell->nr_debts; k++) {
 			cell->debts[k].grown *= by;
 			if (cell->debts[k].grown >= 0.1f)
@@ -262,8 +263,10 @@ static void share_loss(struct cmt_culprit *culprit, uint32_t index)
 		if (kib < CULPRIT_LEAST)
 			break;
 		if (s->cell != index &&
-		    allocates(culprit, &culprit->cells[s->cell]))
+		    allocates(culprit, &culprit->cells[s->cell])) {
 			find_debt(cell, s->cell)->grown += kib * culprit->grown;
+			cell->owed_most += kib * culprit->grown;
+		}
 	}
 	cell->own += part * cell->excess * culprit->grown;
 }

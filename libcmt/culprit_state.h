@@ -118,6 +118,7 @@ struct culprit_cell {
 				 * is not
 				 */
 	uint32_t nr_debts;
+	float owed_most;	/* a bound on the sum of the debts; grown */
 	struct culprit_debt debts[CULPRIT_SOURCES];
 	struct culprit_recent recent[CULPRIT_RECENT];
 	/* baselines, renewed with each block */
@@ -131,6 +132,7 @@ struct culprit_cell {
 	float lost_mean;	/* of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
+	uint32_t paced;		/* blocks until no CPI is in its series any more */
 	uint32_t blind;		/* slots since its rate was known */
 	uint32_t next;		/* of the same hash */
 	struct culprit_series *series;	/* CULPRIT_SERIES of them */
