@@ -216,12 +216,26 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 	culprit_blocks(cell, slot);
 }
 
+/* A reading that comes @slots after the one before. */
+static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
+		      uint32_t slots)
+{
+	culprit_blocks_late(cell, slot, kib, slots);
+	cell->apart = slots;
+	cell->apart_rate = kib;
+	cell->apart_slot = slot;
+	if (!(cell->known && kib > CULPRIT_UP * cell->traffic90))
+		cell->rose_slot = 0;
+	else if (!cell->rose_slot)
+		cell->rose_slot = slot - slots;
+}
+
 /*
  * Traffic of several slots is spread over those of them of which nothing was known:
  * in the others it was idle.
  */
-static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
-			uint32_t span)
+static void spread_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
+			   uint32_t span)
 {
 	uint32_t n = 1, slots;
 
@@ -234,7 +248,16 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 		cell->has_traffic |= (uint16_t)(1U << i);
 	}
 	if (slots > CULPRIT_BLOCK)
-		culprit_blocks_late(cell, slot, kib, slots);
+		set_apart(cell, slot, kib, slots);
+	else
+		cell->apart = 0;
+}
+
+static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib)
+{
+	cell->recent[slot % CULPRIT_RECENT].traffic = kib;
+	cell->has_traffic |= 1;
+	cell->apart = 0;
 }
 
 /* Signed values are faster to convert, and none is as great. */
@@ -268,11 +291,14 @@ static void set_values(struct culprit_cell *cell, uint64_t slot,
 		recent->occupancy = cell->occupancy;
 		cell->has_occupancy |= 1;
 	}
-	if (sample->valid & CMT_CULPRIT_TRAFFIC)
-		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024,
-			    sample->span);
+	if (sample->valid & CMT_CULPRIT_TRAFFIC && sample->span > 1)
+		spread_traffic(cell, slot,
+			       to_float(sample->traffic_bytes) / 1024,
+			       sample->span);
+	else if (sample->valid & CMT_CULPRIT_TRAFFIC)
+		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024);
 	else if (idle)
-		set_traffic(cell, slot, 0, 1);
+		set_traffic(cell, slot, 0);
 	set_counters(cell, recent, sample);
 }
 
@@ -311,6 +337,7 @@ static void calm_down(struct culprit_cell *cell)
 	cell->excess = 0;
 	cell->lost = 0;
 	cell->refetched = 0;
+	cell->apart = 0;
 	culprit_cell_acquit(cell);
 }
 

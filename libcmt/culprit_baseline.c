@@ -152,16 +152,36 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->has_occupancy = born ? 0xffff : 0;
 	cell->has_traffic = cell->has_occupancy;
 	cell->has_counters = 0;
+	cell->paced = 0;
 	culprit_cell_acquit(cell);
 	cell->calm = false;
 	cell->still = 0;
 	cell->occupancy = past;
+	cell->apart = 0;
 	cell->refetched = 0;
 	cell->own = 0;
 	cell->nr_debts = 0;
+	cell->owed_most = 0;
 	cell->born = slot;
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
 	baselines(cell);
+}
+
+/* Without instructions nothing is known; where nothing was before, all stays so. */
+static void push_pace(struct culprit_cell *cell, uint64_t block, float cycles,
+		      float misses, float instructions)
+{
+	struct culprit_series *s = cell->series;
+	float per = instructions > 0 ? instructions : NAN;
+
+	if (instructions > 0)
+		cell->paced = CULPRIT_RING;
+	else if (!cell->paced)
+		return;
+	else
+		cell->paced--;
+	series_push(&s[CULPRIT_OF_CPI], block, cycles / per);
+	series_push(&s[CULPRIT_OF_MPI], block, misses / per);
 }
 
 /* The block that ended with the slot before @slot. */
@@ -189,10 +209,8 @@ static void push_block(struct culprit_cell *cell, uint64_t slot)
 	}
 	series_push(&s[CULPRIT_OF_TRAFFIC], block, n ? traffic / n : NAN);
 	series_push(&s[CULPRIT_OF_OCCUPANCY], block, cell->occupancy);
-	if (!(counted && instructions > 0))
-		instructions = NAN;
-	series_push(&s[CULPRIT_OF_CPI], block, cycles / instructions);
-	series_push(&s[CULPRIT_OF_MPI], block, misses / instructions);
+	push_pace(cell, block, cycles, misses,
+		  counted ? instructions : 0);
 }
 
 static void push_calm(struct culprit_cell *cell, uint64_t slot)
@@ -202,8 +220,7 @@ static void push_calm(struct culprit_cell *cell, uint64_t slot)
 
 	series_push(&s[CULPRIT_OF_TRAFFIC], block, 0);
 	series_push(&s[CULPRIT_OF_OCCUPANCY], block, cell->occupancy);
-	series_push(&s[CULPRIT_OF_CPI], block, NAN);
-	series_push(&s[CULPRIT_OF_MPI], block, NAN);
+	push_pace(cell, block, 0, 0, 0);
 }
 
 /* A calm that is longer than all that is kept. */
@@ -214,6 +231,7 @@ static void all_calm(struct culprit_cell *cell, uint64_t slot)
 			    cell->occupancy);
 	culprit_series_init(&cell->series[CULPRIT_OF_CPI], NAN);
 	culprit_series_init(&cell->series[CULPRIT_OF_MPI], NAN);
+	cell->paced = 0;
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
 }
 

@@ -15,6 +15,7 @@ static void shrink(struct cmt_culprit *culprit)
 		uint32_t nr = 0;
 
 		cell->own *= by;
+		cell->owed_most *= by;
 		for (uint32_t k = 0; k < cell->nr_debts; k++) {
 			cell->debts[k].grown *= by;
 			if (cell->debts[k].grown >= 0.1f)
@@ -99,6 +100,13 @@ static bool allocates(const struct cmt_culprit *culprit,
 		      const struct culprit_cell *cell)
 {
 	return cell->occupancy + culprit->unit >= 0.1f * cell->rate;
+}
+
+/* Read seldom: what it moved between the last two readings goes on until the next. */
+static bool goes_on(const struct cmt_culprit *culprit,
+		    const struct culprit_cell *cell)
+{
+	return cell->apart && culprit->slot - cell->apart_slot <= cell->apart;
 }
 
 /*
@@ -197,6 +205,8 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
 	means(culprit, cell, known);
+	if (!known && goes_on(culprit, cell))
+		cell->rate = cell->apart_rate;
 	domain->traffic += cell->rate;
 	if (allocates(culprit, cell))
 		domain->rate += cell->rate;
@@ -253,8 +263,10 @@ static void share_loss(struct cmt_culprit *culprit, uint32_t index)
 		if (kib < CULPRIT_LEAST)
 			break;
 		if (s->cell != index &&
-		    allocates(culprit, &culprit->cells[s->cell]))
+		    allocates(culprit, &culprit->cells[s->cell])) {
 			find_debt(cell, s->cell)->grown += kib * culprit->grown;
+			cell->owed_most += kib * culprit->grown;
+		}
 	}
 	cell->own += part * cell->excess * culprit->grown;
 }

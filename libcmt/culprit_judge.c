@@ -147,7 +147,6 @@ static bool crept(const struct cmt_culprit *culprit,
 	       !in_crowd(culprit, &gaining->sources[0]) &&
 	       gone >= CULPRIT_SPREAD_V *
 		       (cell->occupancy_high - cell->occupancy_low) &&
-	       most >= CULPRIT_GAINER * gaining->total &&
 	       most >= CULPRIT_CREPT_GAIN * gone;
 }
 
@@ -182,15 +181,21 @@ static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	culprit_tell(culprit, cell, suspects, &verdict);
 }
 
-/* For certain: then claims need not be added up one by one.  Most cells are so, most of the time. */
+/*
+ * For certain: then claims need not be added up one by one.  Most cells are so, most of
+ * the time.  The bound on the sum of the debts is renewed where it is too great to tell.
+ */
 static bool owed_little(const struct cmt_culprit *culprit,
-			const struct culprit_cell *cell)
+			struct culprit_cell *cell)
 {
-	float sum = 0;
+	float little = culprit_least(cell) / 8 * culprit->grown;
 
+	if (1.001f * cell->owed_most < little)
+		return true;
+	cell->owed_most = 0;
 	for (uint32_t i = 0; i < cell->nr_debts; i++)
-		sum += cell->debts[i].grown;
-	return 1.001f * sum < culprit_least(cell) / 8 * culprit->grown;
+		cell->owed_most += cell->debts[i].grown;
+	return 1.001f * cell->owed_most < little;
 }
 
 static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
@@ -317,10 +322,16 @@ static bool holds_less(const struct cmt_culprit *culprit,
 static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	static const struct culprit_list nobody;
-	float own = own_part(culprit, cell);
 	struct culprit_source first;
 	struct culprit_pace pace;
+	float own;
 
+	/* for certain, without a division */
+	if (1.001f * cell->own < culprit_least(cell) * culprit->grown) {
+		cell->grew = 0;
+		return;
+	}
+	own = own_part(culprit, cell);
 	if (own < culprit_least(cell)) {
 		cell->grew = 0;
 		return;
@@ -341,10 +352,20 @@ static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	judge_own(culprit, cell);
 }
 
+/* A slow loss needs one who gained most of what all did: else nobody gained. */
+static void find_gainer(struct culprit_list *gaining)
+{
+	if (gaining->nr &&
+	    gaining->sources[0].kib < CULPRIT_GAINER * gaining->total)
+		gaining->nr = 0;
+}
+
 void culprit_judge(struct cmt_culprit *culprit)
 {
-	for (uint32_t d = 0; d < culprit->nr_domains; d++)
+	for (uint32_t d = 0; d < culprit->nr_domains; d++) {
+		find_gainer(&culprit->domains[d].gaining);
 		saturate(culprit, &culprit->domains[d]);
+	}
 	for (uint32_t i = 0; i < culprit->nr_active; i++) {
 		struct culprit_cell *cell = &culprit->cells[culprit->active[i]];
 

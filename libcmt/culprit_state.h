@@ -109,7 +109,16 @@ struct culprit_cell {
 	float refetched;
 	float own;		/* what it took from itself; grown, as debts */
 	uint64_t onset;
+	uint32_t apart;		/* slots from a reading to the one before; 0: it is
+				 * read in each slot
+				 */
+	float apart_rate;	/* between these two, */
+	uint64_t apart_slot;	/* of the later one */
+	uint64_t rose_slot;	/* of the last one before the rate was unusual; 0: it
+				 * is not
+				 */
 	uint32_t nr_debts;
+	float owed_most;	/* a bound on the sum of the debts; grown */
 	struct culprit_debt debts[CULPRIT_SOURCES];
 	struct culprit_recent recent[CULPRIT_RECENT];
 	/* baselines, renewed with each block */
@@ -123,6 +132,7 @@ struct culprit_cell {
 	float lost_mean;	/* of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
+	uint32_t paced;		/* blocks until no CPI is in its series any more */
 	uint32_t blind;		/* slots since its rate was known */
 	uint32_t next;		/* of the same hash */
 	struct culprit_series *series;	/* CULPRIT_SERIES of them */

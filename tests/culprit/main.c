@@ -17,6 +17,7 @@
 #define SEED_HARD	500000ULL	/* added */
 #define SEED_QUIET	3000001ULL
 #define QUIET_APART	4	/* times as many instructions between accesses */
+#define OUTSIDE_EACH	2	/* times as many scenarios of the kinds outside */
 
 static uint32_t limits_kept, limits_missed;
 
@@ -130,6 +131,18 @@ static void print_innocent(const char *name, const struct score *score)
 	       score->true_other);
 }
 
+static void print_kinds(struct score *scores, int from, int to, bool innocent)
+{
+	for (int k = from; k < to; k++) {
+		if (kind_innocent(k) != innocent)
+			continue;
+		if (innocent)
+			print_innocent(kind_name(k), &scores[k]);
+		else
+			print_guilty(kind_name(k), &scores[k]);
+	}
+}
+
 static void print_confidence(const struct score *score)
 {
 	for (uint32_t i = 0; i < SCORE_BINS; i++) {
@@ -168,25 +181,50 @@ static void check_limits(struct score *all, struct score *abrupt,
 	      95, false);
 }
 
+/* Of what is outside of all containers.  No reading of it is finer than 32 ms. */
+static void check_outside(struct score *scores, const struct score *innocent)
+{
+	const struct score *outside = &scores[KIND_OUTSIDE];
+	const struct score *grows = &scores[KIND_OUT_GROWS];
+	const struct score *beside = &scores[KIND_BESIDE];
+
+	limit("outside, phases with harm", outside->phases + grows->phases, 100,
+	      false);
+	limit("outside, right, %", part(outside->right, outside->phases), 95,
+	      false);
+	limit("outside, within 130 ms, %",
+	      part(outside->in130, outside->phases), 95, false);
+	limit("outside grows, within 130 ms, %",
+	      part(grows->in130, grows->phases), 80, false);
+	limit("outside, onset in the bounds, %",
+	      part(outside->bounded, outside->right), 95, false);
+	limit("a container named beside it, %",
+	      part(beside->right, beside->phases), 95, false);
+	limit("outside, innocent scenarios", innocent->innocent, 150, false);
+	limit("outside, innocents accused, %",
+	      part(innocent->accused, innocent->innocent), 2, true);
+}
+
 static void sum_up(struct table *table, int counters, struct score *all,
 		   struct score *abrupt, struct score *innocent)
 {
 	for (int k = 0; k < KINDS; k++) {
 		struct score *score = &table->scores[counters][k];
 
-		if (k >= KIND_INNOCENT)
-			score_add(innocent, score);
-		else if (k != KIND_BYPASS)
-			score_add(all, score);
-		if (kind_abrupt(k) && k != KIND_BYPASS)
+		if (k >= KINDS_INSIDE || k == KIND_BYPASS)
+			continue;
+		score_add(kind_innocent(k) ? innocent : all, score);
+		if (kind_abrupt(k))
 			score_add(abrupt, score);
 	}
 }
 
 static void print_table(struct table *table, int counters)
 {
-	static struct score all, abrupt, innocent, told;
+	static struct score all, abrupt, innocent, told, outside;
+	struct score *scores = table->scores[counters];
 
+	memset(&outside, 0, sizeof(outside));
 	memset(&all, 0, sizeof(all));
 	memset(&abrupt, 0, sizeof(abrupt));
 	memset(&innocent, 0, sizeof(innocent));
@@ -196,20 +234,25 @@ static void print_table(struct table *table, int counters)
 	printf("%-16s %5s %6s %6s %6s %6s %7s %7s %7s %6s %6s %6s\n", "kind",
 	       "n", "right", "wrong", "missed", "own", "20 ms", "30 ms",
 	       "130 ms", "p50", "p99", "stray");
-	for (int k = 0; k < KIND_INNOCENT; k++)
-		print_guilty(kind_name(k), &table->scores[counters][k]);
+	print_kinds(scores, 0, KINDS_INSIDE, false);
 	print_guilty("ALL", &all);
 	print_guilty("ABRUPT", &abrupt);
-	for (int k = KIND_INNOCENT; k < KINDS; k++)
-		print_innocent(kind_name(k), &table->scores[counters][k]);
+	print_kinds(scores, 0, KINDS_INSIDE, true);
 	print_innocent("INNOCENT", &innocent);
+	print_kinds(scores, KINDS_INSIDE, KINDS, false);
+	print_kinds(scores, KINDS_INSIDE, KINDS, true);
+	for (int k = KINDS_INSIDE; k < KINDS; k++)
+		score_add(&outside, &scores[k]);
 	score_add(&told, &all);
 	score_add(&told, &innocent);
-	score_add(&told, &table->scores[counters][KIND_BYPASS]);
+	score_add(&told, &scores[KIND_BYPASS]);
 	print_confidence(&told);
-	if (table->limits)
-		check_limits(&all, &abrupt, &table->scores[counters][KIND_GROW],
-			     &innocent);
+	puts("of the kinds outside:");
+	print_confidence(&outside);
+	if (!table->limits)
+		return;
+	check_limits(&all, &abrupt, &scores[KIND_GROW], &innocent);
+	check_outside(scores, &outside);
 }
 
 /* A host on which nothing begins or ends, for a time.  Returns the accusations. */
@@ -257,7 +300,9 @@ static void run_table(struct table *table, int only)
 	if (table->hard)
 		table->seed += SEED_HARD;
 	for (int k = 0; k < KINDS; k++) {
-		for (uint32_t i = 0; i < table->each; i++) {
+		uint32_t times = k < KINDS_INSIDE ? 1 : OUTSIDE_EACH;
+
+		for (uint32_t i = 0; i < times * table->each; i++) {
 			if (only < 0 || k == only)
 				run_one(table, k, table->seed + i);
 		}

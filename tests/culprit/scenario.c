@@ -21,6 +21,11 @@ static const char *const names[KINDS] = {
 	[KIND_STARTUP] = "start-up",
 	[KIND_RISE] = "load rises",
 	[KIND_QUIET] = "quiet",
+	[KIND_OUTSIDE] = "outside",
+	[KIND_OUT_GROWS] = "outside grows",
+	[KIND_BESIDE] = "beside",
+	[KIND_OUT_VARIES] = "outside varies",
+	[KIND_OUT_RISES] = "outside rises",
 };
 
 const char *kind_name(enum kind kind)
@@ -30,7 +35,13 @@ const char *kind_name(enum kind kind)
 
 bool kind_abrupt(enum kind kind)
 {
-	return kind < KIND_INNOCENT && kind != KIND_GROW;
+	return kind < KIND_LARGE && kind != KIND_GROW;
+}
+
+bool kind_innocent(enum kind kind)
+{
+	return kind >= KIND_LARGE && kind != KIND_OUTSIDE &&
+	       kind != KIND_OUT_GROWS && kind != KIND_BESIDE;
 }
 
 static struct rng *rng_of(struct scenario *scenario)
@@ -323,6 +334,100 @@ static void make_rise(struct scenario *scenario)
 			 host->runners[i].cpus * factor, ramp);
 }
 
+/* The load of @r is another one every 10 to 80 ms. */
+static void vary(struct scenario *scenario, struct runner *r, double most)
+{
+	for (uint32_t ms = 0; ms < LENGTH_MS;
+	     ms += 10 + rng_below(rng_of(scenario), 71))
+		set_cpus(scenario, r, ms, range(scenario, 0.02, most), 0);
+}
+
+/* Processes outside of all containers that work in little memory. */
+static struct runner *add_outside(struct scenario *scenario, uint32_t id)
+{
+	struct runner *o = add_neighbour(scenario, id, 0);
+
+	if (o->pattern == PATTERN_STREAM)
+		o->pattern = PATTERN_SKEWED;
+	o->set = range(scenario, 0.005, 0.04) * CACHE_LINES;
+	o->cpus = range(scenario, 0.02, 0.3);
+	o->outside = true;
+	return o;
+}
+
+/* A container changes by itself, or load rises everywhere, or nothing happens. */
+static void make_change(struct scenario *scenario, uint32_t id)
+{
+	switch (rng_below(rng_of(scenario), 5)) {
+	case 0:
+		make_self(scenario);
+		break;
+	case 1:
+		make_quota(scenario, id);
+		break;
+	case 2:
+		make_startup(scenario, id);
+		break;
+	case 3:
+		make_rise(scenario);
+		break;
+	default:
+		break;
+	}
+}
+
+static void make_outside(struct scenario *scenario, uint32_t id)
+{
+	struct host *host = &scenario->host;
+
+	if (scenario->kind == KIND_OUT_GROWS)
+		make_grow(scenario, id);
+	else
+		make_stream(scenario, id, 0);
+	host->runners[host->nr_runners - 1].outside = true;
+}
+
+static void make_beside(struct scenario *scenario, uint32_t id)
+{
+	make_stream(scenario, id, 0);
+	vary(scenario, add_outside(scenario, id + 1), 1);
+}
+
+static void make_out_varies(struct scenario *scenario, uint32_t id)
+{
+	make_change(scenario, id);
+	vary(scenario, add_outside(scenario, id + 1), 1);
+}
+
+static void make_out_rises(struct scenario *scenario, uint32_t id)
+{
+	struct runner *o;
+
+	make_change(scenario, id);
+	o = add_outside(scenario, id + 1);
+	set_cpus(scenario, o, pick_onset(scenario), range(scenario, 0.5, 2),
+		 150 + rng_below(rng_of(scenario), 251));
+}
+
+static void make_outside_kind(struct scenario *scenario, uint32_t id)
+{
+	switch (scenario->kind) {
+	case KIND_OUTSIDE:
+	case KIND_OUT_GROWS:
+		make_outside(scenario, id);
+		break;
+	case KIND_BESIDE:
+		make_beside(scenario, id);
+		break;
+	case KIND_OUT_VARIES:
+		make_out_varies(scenario, id);
+		break;
+	default:
+		make_out_rises(scenario, id);
+		break;
+	}
+}
+
 static void make_kind(struct scenario *scenario, uint32_t id)
 {
 	switch (scenario->kind) {
@@ -362,7 +467,10 @@ static void make_kind(struct scenario *scenario, uint32_t id)
 	case KIND_RISE:
 		make_rise(scenario);
 		break;
+	case KIND_QUIET:
+		break;
 	default:
+		make_outside_kind(scenario, id);
 		break;
 	}
 }
@@ -440,7 +548,9 @@ void scenario_make(struct scenario *scenario, enum kind kind, uint64_t seed,
 	scenario->hard = hard;
 	scenario->warm_ms = WARM_MS;
 	scenario->length_ms = LENGTH_MS;
-	rng_of(scenario)->s = seed * KINDS + kind;
+	/* another set for the kinds outside: the seeds of the others stay */
+	rng_of(scenario)->s = seed * KINDS_INSIDE + kind % KINDS_INSIDE +
+			      ((uint64_t)(kind / KINDS_INSIDE) << 40);
 	make_host(scenario);
 	add_victim(scenario, 0);
 	if (kind == KIND_DOMAINS)

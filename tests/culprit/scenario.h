@@ -27,10 +27,16 @@ enum kind {
 	KIND_STARTUP,		/* the victim, then a small neighbour, starts */
 	KIND_RISE,		/* load that rises everywhere */
 	KIND_QUIET,		/* nothing happens */
+	/* what is outside of all containers is RMID 0, read once in 32 ms */
+	KIND_OUTSIDE,		/* an aggressor begins to stream */
+	KIND_OUT_GROWS,		/* an aggressor's set grows over 40 to 200 ms */
+	KIND_BESIDE,		/* a container streams; the load outside varies */
+	KIND_OUT_VARIES,	/* innocent: its load varies; others may change */
+	KIND_OUT_RISES,		/* innocent: its load rises slowly; likewise */
 	KINDS,
 };
 
-#define KIND_INNOCENT	KIND_LARGE
+#define KINDS_INSIDE	KIND_OUTSIDE	/* all kinds before it */
 
 #define SCENARIO_VICTIM	0	/* id of the container that suffers */
 #define SCENARIO_PHASES	2
@@ -55,6 +61,7 @@ struct scenario {
 };
 
 const char *kind_name(enum kind kind);
+bool kind_innocent(enum kind kind);
 bool kind_abrupt(enum kind kind);
 
 /* @hard: more jitter, load steps, and decoys that begin with the aggressor. */

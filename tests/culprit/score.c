@@ -22,12 +22,14 @@ void score_samples(const struct host *host, const struct reading *readings,
 		s->id = host->runners[i].id;
 		s->domain = host->runners[i].domain;
 		s->valid = r->idle ? CMT_CULPRIT_IDLE : 0;
+		s->flags = host->runners[i].outside ? CMT_CULPRIT_NO_VICTIM : 0;
 		if (r->read) {
 			s->valid |= CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
 			s->occupancy_bytes = (uint64_t)(r->occupancy * 1024);
 			s->traffic_bytes = (uint64_t)(r->traffic * 1024);
+			s->span = host->runners[i].outside ? r->span : 1;
 		}
-		if (!counters || r->idle)
+		if (!counters || r->idle || host->runners[i].outside)
 			continue;
 		s->valid |= CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |
 			    CMT_CULPRIT_MISSES;
@@ -104,7 +106,7 @@ static bool first_did(const struct trial *trial,
 		return false;
 	while (s->host.runners[i].id != verdict->id)
 		i++;
-	if (s->kind == KIND_QUOTA)
+	if (s->host.runners[0].quota_ms)
 		return first_rose(trial, i, ms);
 	return s->host.runners[0].planted &&
 	       first_caused(trial, i, ms, verdict->flags & CMT_CULPRIT_COUNTED);
@@ -156,7 +158,17 @@ static void say(const struct trial *trial, const struct cmt_culprit_verdict *v,
 	       v->cpi, v->cpi_before, v->mpki, v->mpki_before);
 }
 
-static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)
+/* Slots of a trace begin one millisecond late. */
+static bool in_bounds(const struct cmt_culprit_verdict *v, uint32_t onset_ms)
+{
+	uint64_t onset = (onset_ms + 1) * MS;
+
+	return v->apart_ns && onset >= v->since_ns &&
+	       onset <= v->since_ns + v->apart_ns;
+}
+
+static void count_name(struct trial *trial, uint32_t p, bool right,
+		       const struct cmt_culprit_verdict *v, uint32_t ms)
 {
 	struct score *score = trial->score;
 	uint32_t latency = ms + 1 - trial->scenario->phases[p].onset_ms;
@@ -169,6 +181,7 @@ static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)
 	score->in20 += latency <= 20;
 	score->in30 += latency <= 30;
 	score->in130 += latency <= 130;
+	score->bounded += in_bounds(v, trial->scenario->phases[p].onset_ms);
 	if (score->nr_latencies < SCORE_LATENCIES)
 		score->latency_ms[score->nr_latencies++] = (uint16_t)latency;
 }
@@ -204,7 +217,7 @@ static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
 		bool now = s->phases[p].culprits >> v->suspects[0].id & 1;
 
 		if (!trial->named[p])
-			count_name(trial, p, now, ms);
+			count_name(trial, p, now, v, ms);
 		if (!trial->told[p] && v->id == SCENARIO_VICTIM && !v->domain) {
 			trial->told[p] = true;
 			trial->score->own += now;
@@ -324,6 +337,7 @@ void score_add(struct score *to, const struct score *from)
 	to->in20 += from->in20;
 	to->in30 += from->in30;
 	to->in130 += from->in130;
+	to->bounded += from->bounded;
 	to->innocent += from->innocent;
 	to->accused += from->accused;
 	to->own += from->own;

@@ -8,6 +8,7 @@
 #include "why_json.h"
 
 #define LABEL_LEN (4 * CONTAINER_LABEL_LEN)
+#define ID_OUTSIDE (CMT_CULPRIT_NO_CGROUP | CMT_USAGE_UNATTRIBUTED)	/* RMID 0 */
 
 static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
 {
@@ -130,6 +131,41 @@ static void put_suspect(FILE *out, uint32_t number,
 		format_rate(b, (double)s->traffic_bytes));
 }
 
+static double ms_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return (double)(to_ns - from_ns) / 1e6;
+}
+
+/* A suspect that is read seldom began between two readings. */
+static void put_onset(FILE *out, const struct cmt_culprit_verdict *verdict)
+{
+	uint64_t last_ns = verdict->since_ns + verdict->apart_ns;
+
+	fputs("    for ", out);
+	if (verdict->apart_ns)
+		fprintf(out, "%.0f to ", ms_between(last_ns, verdict->ts_ns));
+	fprintf(out, "%.0f ms so far",
+		ms_between(verdict->since_ns, verdict->ts_ns));
+	if (isnan(verdict->cpu_share))
+		fprintf(out, ", in L3 domain %u", verdict->domain);
+	fputc('\n', out);
+}
+
+static void put_outside(FILE *out, const struct cmt_culprit_verdict *verdict,
+			const struct why_names *names)
+{
+	char label[LABEL_LEN];
+
+	if (!verdict->nr_suspects || verdict->suspects[0].id != ID_OUTSIDE)
+		return;
+	fprintf(out, "    %s: processes outside all containers, or the kernel",
+		shown(label, &names->suspects[0]));
+	if (verdict->apart_ns)
+		fprintf(out, ", read once in %.0f ms",
+			(double)verdict->apart_ns / 1e6);
+	fputc('\n', out);
+}
+
 int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names)
@@ -142,11 +178,9 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		shown(label, &names->victim), why_what(verdict->kind));
 	if (verdict->nr_suspects)
 		fprintf(out, " %s", shown(label, &names->suspects[0]));
-	fprintf(out, " (%s)\n    for %.0f ms so far", why_sure(sure, verdict),
-		(double)(verdict->ts_ns - verdict->since_ns) / 1e6);
-	if (isnan(verdict->cpu_share))
-		fprintf(out, ", in L3 domain %u", verdict->domain);
-	fputc('\n', out);
+	fprintf(out, " (%s)\n", why_sure(sure, verdict));
+	put_onset(out, verdict);
+	put_outside(out, verdict, names);
 	if (isnan(verdict->cpu_share))
 		put_victim(out, verdict);
 	for (uint32_t i = 0; i < verdict->nr_suspects; i++)

@@ -208,6 +208,10 @@ struct cmt_culprit_verdict {
 				 *   where the kind is none of the CPU
 				 */
 	struct cmt_culprit_suspect suspects[CMT_CULPRIT_SUSPECTS];
+	uint64_t apart_ns;	/**< the first suspect is read so seldom: it began in
+				 *   the time of this length after since_ns; 0: it is
+				 *   read in each slot.  RMID 0 is read once in 32.
+				 */
 };
 
 /** Who displaces whom now: estimated, by flows, also where nothing changes.  Traffic has

@@ -29,10 +29,15 @@ static const struct plan plans[OWNERS] = {
 	{ .name = "streamer", .bytes = 32 * MIB, .step = 1 * MIB, .later = true },
 };
 
-static struct owner *begin(void)
+/* @outside: the streamer is in no container */
+static struct owner *begin(bool outside)
 {
+	struct plan now[OWNERS];
+
+	memcpy(now, plans, sizeof(now));
+	now[STREAMER].outside = outside;
 	model_begin();
-	return owners_start(plans, OWNERS, 0);
+	return owners_start(now, OWNERS, 0);
 }
 
 /* What cmtstat has said so far. */
@@ -156,10 +161,17 @@ static void check_accusation(const struct owner *owners, uint64_t begin)
 	const char *line = accusation(owners);
 	uint64_t end = number_in(line, "\"end_ns\":");
 	uint64_t since = number_in(line, "\"since_ns\":");
+	uint64_t span = number_in(line, "\"since_span_ns\":");
 
 	note("named after %.0f ms, since %+.0f ms", (double)(end - begin) / 1e6,
 	     (double)(int64_t)(since - begin) / 1e6);
+	note("read once in %.0f ms", (double)span / 1e6);
 	CHECK(end > begin, "accused before anybody streams");
+	CHECK(!!span == owners[STREAMER].plan.outside, "bounds: %s", line);
+	/* the streamer's first step is in the millisecond after @begin */
+	CHECK(!span || (since <= begin + 2000000 && begin <= since + span),
+	      "it began at %+.1f ms of the bounds",
+	      (double)(int64_t)(begin - since) / 1e6);
 	CHECK(strstr(line, "\"kind\":\"cache\""), "not of the cache: %s", line);
 	CHECK(number_in(strstr(line, "\"suspects\":["), "\"id\":") ==
 	      owners[STREAMER].id, "another one is suspected: %s", line);
@@ -173,9 +185,9 @@ static void quiet_before(void)
 	CHECK(!why_line("\"suspects\":[{", ""), "an innocent is accused");
 }
 
-static void streamer_named(const char *option)
+static void streamer_named(const char *option, bool outside)
 {
-	struct owner *owners = begin();
+	struct owner *owners = begin(outside);
 	uint64_t begin, before, after;
 
 	why_start(option);
@@ -204,18 +216,29 @@ static void streamer_named(const char *option)
 
 static void test_streamer(void)
 {
-	streamer_named(NULL);
+	streamer_named(NULL, false);
 }
 
 static void test_no_counters(void)
 {
-	streamer_named("--no-counters");
+	streamer_named("--no-counters", false);
+}
+
+/* RMID 0, which the module reads once in 32 ticks. */
+static void test_outside(void)
+{
+	streamer_named(NULL, true);
+}
+
+static void test_outside_no_counters(void)
+{
+	streamer_named("--no-counters", true);
 }
 
 /* Who was there before is no change: nobody is accused, and the estimate has it. */
 static void test_standing(void)
 {
-	struct owner *owners = begin();
+	struct owner *owners = begin(false);
 	const char *line;
 	char flow[64];
 
@@ -238,7 +261,7 @@ static void test_standing(void)
 /* By its own quota: that is what is said, and nobody is accused for it. */
 static void test_throttled(void)
 {
-	struct owner *owners = begin();
+	struct owner *owners = begin(false);
 	char path[256], victim[64];
 	const char *line;
 
@@ -264,6 +287,9 @@ static void test_throttled(void)
 const struct test culprit_tests[] = {
 	{ "culprit_streamer", test_streamer, "scope=container", 300 },
 	{ "culprit_no_counters", test_no_counters, "scope=container", 300 },
+	{ "culprit_outside", test_outside, "scope=container", 300 },
+	{ "culprit_outside_no_counters", test_outside_no_counters,
+	  "scope=container", 300 },
 	{ "culprit_standing", test_standing, "scope=container", 300 },
 	{ "culprit_throttled", test_throttled, "scope=container", 300 },
 	{ 0 }
