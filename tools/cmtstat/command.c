@@ -2,24 +2,15 @@
 #include "command.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "caps.h"
 #include "errors.h"
-#include "format.h"
 #include "meter_view.h"
 #include "source.h"
 #include "summary.h"
 
 #define READ_NS 10000000ULL	/* between readings, where -i does not say */
-
-enum {
-	EXIT_CANNOT_RUN = 126,
-	EXIT_NOT_FOUND = 127,
-	EXIT_SIGNAL = 128,	/* and its number */
-};
 
 struct session {
 	const struct config *config;
@@ -28,21 +19,6 @@ struct session {
 	struct launch launch;
 	struct meter meter;
 };
-
-/* Rights to change something are needed once, and not by the readings. */
-static int register_anchor(struct session *session)
-{
-	int ret = caps_drop(true);
-
-	if (!ret)
-		ret = cmt_register(session->dev, CMT_OWNER_PROCESS,
-				   (uint64_t)session->launch.anchor,
-				   CMT_ATTACH_CHILDREN, NULL);
-	if (ret)
-		error_reason(stderr, "cmtstat", "cannot measure a command",
-			     CMT_CALL_ATTACH, ret, NULL);
-	return ret;
-}
 
 static int read_anchor(struct session *session)
 {
@@ -91,21 +67,6 @@ static int print_summary(const struct session *session)
 	return 0;
 }
 
-static int cannot_run(const struct session *session, int err)
-{
-	char name[4 * LINE_MAX];
-
-	escape_text(name, sizeof(name), session->argv[0], ESCAPE_ASCII);
-	error_plain(stderr, "cmtstat", name, err);
-	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-}
-
-static int exit_status(int status)
-{
-	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) :
-				     WEXITSTATUS(status);
-}
-
 /* The command runs in between two readings. */
 static int run(struct session *session)
 {
@@ -116,15 +77,15 @@ static int run(struct session *session)
 	meter_begin(&session->meter);
 	ret = launch_start(&session->launch);
 	if (ret)
-		return cannot_run(session, ret);
+		return launch_say_failed("cmtstat", session->argv, ret);
 	ret = watch(session);
 	if (!ret)
 		ret = print_summary(session);
 	if (!ret)
-		return exit_status(session->launch.status);
+		return launch_exit_status(&session->launch);
 unread:
 	error_plain(stderr, "cmtstat", "cannot read the counters", ret);
-	return session->launch.end_ns ? exit_status(session->launch.status) :
+	return session->launch.end_ns ? launch_exit_status(&session->launch) :
 					EXIT_RUNTIME;
 }
 
@@ -138,7 +99,7 @@ static int open_and_run(struct session *session)
 		return EXIT_RUNTIME;
 	}
 	session->meter.events = cmt_device_info(session->dev)->events;
-	ret = register_anchor(session);
+	ret = launch_register(&session->launch, session->dev, "cmtstat");
 	if (!ret) {
 		ret = caps_drop(false);
 		if (ret)

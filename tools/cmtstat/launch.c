@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +15,14 @@
 
 #include "caps.h"
 #include "clock.h"
+#include "errors.h"
+#include "format.h"
+
+enum {
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_SIGNAL = 128,	/* and its number */
+};
 
 /* What the anchor and the command say; the end of file follows. */
 struct answer {
@@ -121,6 +130,31 @@ int launch_prepare(struct launch *launch, char **argv)
 	return launch->anchor;
 }
 
+/* Rights to change something are needed once, and not by the readings. */
+int launch_register(const struct launch *launch, struct cmt_device *dev,
+		    const char *program)
+{
+	int ret = caps_drop(true);
+
+	if (!ret)
+		ret = cmt_register(dev, CMT_OWNER_PROCESS,
+				   (uint64_t)launch->anchor,
+				   CMT_ATTACH_CHILDREN, NULL);
+	if (ret)
+		error_reason(stderr, program, "cannot measure a command",
+			     CMT_CALL_ATTACH, ret, NULL);
+	return ret;
+}
+
+int launch_say_failed(const char *program, char **argv, int err)
+{
+	char name[4 * LINE_MAX];
+
+	escape_text(name, sizeof(name), argv[0], ESCAPE_ASCII);
+	error_plain(stderr, program, name, err);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
 /* From here on the command may end, and signals are for it. */
 static void catch_signals(void)
 {
@@ -190,6 +224,14 @@ int launch_wait(struct launch *launch, uint64_t timeout_ns)
 	if (sigtimedwait(&set, &info, &timeout) > 0)
 		send_on(launch, &info);
 	return reap(launch);
+}
+
+int launch_exit_status(const struct launch *launch)
+{
+	int status = launch->status;
+
+	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) :
+				     WEXITSTATUS(status);
 }
 
 void launch_finish(struct launch *launch)

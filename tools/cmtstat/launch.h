@@ -8,6 +8,7 @@
 #ifndef TOOLS_LAUNCH_H
 #define TOOLS_LAUNCH_H
 
+#include <cmt/cmt.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -29,14 +30,27 @@ struct launch {
  */
 int launch_prepare(struct launch *launch, char **argv);
 
+/*
+ * The command gets an RMID of its own, and capabilities that this does not need are given
+ * up.  Returns 0, or -errno, which is said as @program's.
+ */
+int launch_register(const struct launch *launch, struct cmt_device *dev,
+		    const char *program);
+
 /* Returns 0 or -errno of fork(2) or of exec(3): there is no command then. */
 int launch_start(struct launch *launch);
+
+/* Say why launch_start() failed with @err.  Returns what to exit with. */
+int launch_say_failed(const char *program, char **argv, int err);
 
 /*
  * Wait for the command to end, for at most @timeout_ns, and send on what was sent to
  * this process alone.  Returns 1: it has ended, 0 or -errno.
  */
 int launch_wait(struct launch *launch, uint64_t timeout_ns);
+
+/* What to exit with, as a shell does, when the command has ended. */
+int launch_exit_status(const struct launch *launch);
 
 /* The anchor ends.  Also before launch_start(). */
 void launch_finish(struct launch *launch);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "caps.h"
@@ -235,22 +234,12 @@ static int end_session(struct session *session, int ret)
 
 static int exit_status(const struct session *session, int ret)
 {
-	int status = session->launch.status;
+	int status;
 
 	if (!session->argv || !session->launch.end_ns)
 		return ret;
-	if (WIFSIGNALED(status))
-		return 128 + WTERMSIG(status);
-	return WEXITSTATUS(status) ? WEXITSTATUS(status) : ret;
-}
-
-static int cannot_run(const struct session *session, int err)
-{
-	char name[4 * LINE_MAX];
-
-	escape_text(name, sizeof(name), session->argv[0], ESCAPE_ASCII);
-	error_plain(stderr, RECORD_NAME, name, err);
-	return err == -ENOENT ? 127 : 126;
+	status = launch_exit_status(&session->launch);
+	return status ? status : ret;
 }
 
 static int run(struct session *session)
@@ -267,8 +256,9 @@ static int run(struct session *session)
 	else if (!ret)
 		ret = run_command(session);
 	ret = end_session(session, ret);
-	return session->unstarted ? cannot_run(session, session->unstarted) :
-				    exit_status(session, ret);
+	return session->unstarted ?
+	       launch_say_failed(RECORD_NAME, session->argv, session->unstarted) :
+	       exit_status(session, ret);
 }
 
 static int open_capture(struct session *session)
@@ -302,21 +292,6 @@ static int drop_caps(void)
 	return ret;
 }
 
-/* A command has an RMID of its own, as with cmtstat -- COMMAND. */
-static int register_command(const struct session *session)
-{
-	int ret = caps_drop(true);
-
-	if (!ret)
-		ret = cmt_register(session->dev, CMT_OWNER_PROCESS,
-				   (uint64_t)session->launch.anchor,
-				   CMT_ATTACH_CHILDREN, NULL);
-	if (ret)
-		error_reason(stderr, RECORD_NAME, "cannot measure a command",
-			     CMT_CALL_ATTACH, ret, NULL);
-	return ret;
-}
-
 /* Rotation opens files later, without capabilities: say so before it is needed. */
 static int check_directory(const struct session *session)
 {
@@ -346,7 +321,8 @@ static int open_files(struct session *session)
 
 	if (ret)
 		return say_file(session, ret);
-	if (session->argv && register_command(session))
+	if (session->argv &&
+	    launch_register(&session->launch, session->dev, RECORD_NAME))
 		return EXIT_RUNTIME;
 	if (drop_caps())
 		return EXIT_RUNTIME;
