@@ -111,6 +111,32 @@ for signal in INT TERM HUP; do
 	run 0 "$stat" replay "$file"
 	lacks err "not ended"
 done
+# ... but for the signal that has a flight recorder save: all until then is in the file.
+rm -f "$file"
+: >"$scratch/err2"
+"$stat" record -q -o "$file" 2>"$scratch/err2" &
+pid=$!
+until_true is_larger "$file" 3000
+kill -USR1 $pid
+until_true grep -q "SIGUSR1: .*the recording goes on; --keep" "$scratch/err2"
+size=$(stat -c %s "$file")
+run 0 "$stat" replay "$file"
+lacks err "missing"
+until_true is_larger "$file" "$size"
+kill $pid
+checks=$((checks + 2))
+wait $pid || fail "SIGUSR1: exit status $?"
+[ "$(grep -c SIGUSR1 "$scratch/err2")" = 1 ] || fail "not said once"
+# A command gets it.
+# shellcheck disable=SC2016 # the other shell expands it
+"$stat" record -q -f -o "$file" -- sh -c 'trap "exit 9" USR1; echo; while :; do sleep 0.1; done' \
+	>"$scratch/ready" &
+pid=$!
+until_true is_larger "$scratch/ready" 0
+kill -USR1 $pid
+checks=$((checks + 1))
+wait $pid
+[ $? -eq 9 ] || fail "the command did not get SIGUSR1"
 # ... but for what cannot be caught: that costs what is not written yet.
 rm -f "$file"
 "$stat" record -q -f -o "$file" 2>"$scratch/err2" &

@@ -102,12 +102,30 @@ static int rotate(struct session *session)
 	return ret ? ret : capture_begin(&session->capture);
 }
 
+/* Who mistakes it for a flight recorder has all until now in the file. */
+static int flush_if_asked(struct session *session)
+{
+	int ret;
+
+	if (!signal_save)
+		return 0;
+	signal_save = 0;
+	ret = cmt_recorder_flush(session->capture.recorder);
+	/* chunks that there was no memory for are counted */
+	if (ret && ret != -ENOMEM)
+		return ret;
+	fprintf(stderr, RECORD_NAME ": SIGUSR1: what was recorded is written, and the recording goes on; --keep is what saves a file then\n");
+	return 0;
+}
+
 /* Returns 1: there is more to read, 0, or -errno. */
 static int pump(struct session *session)
 {
 	int more = capture_pump(&session->capture);
 	int ret = more < 0 ? more : 0;
 
+	if (!ret)
+		ret = flush_if_asked(session);
 	if (!ret && record_file_full(&session->file))
 		ret = rotate(session);
 	if (!ret)
@@ -275,8 +293,10 @@ static int open_capture(struct session *session)
 	} else {
 		/* the limit of a file's size is an error of write(2) */
 		signal(SIGXFSZ, SIG_IGN);
-		if (!session->argv)
+		if (!session->argv) {
 			signals_setup(false);
+			signals_take_save();
+		}
 		ret = run(session);
 	}
 	capture_close(&session->capture);
