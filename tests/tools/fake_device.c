@@ -20,6 +20,8 @@
  *
  * "past": the rings hold a minute.
  *
+ * "wave": RMID 1 holds 4 MiB in one second, and 1 MiB in the next one.
+ *
  * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.  "busy": it
  * moves 4 GiB/s then, holds what it held, and RMID 1 moves 100 MiB/s rather than 200.
  *
@@ -593,6 +595,8 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->sample.occupancy_bytes = record->rmid == 2 ? 1 << 20 :
 								    3 << 20;
 	}
+	if (fake("wave") && record->rmid == 1 && reader->next_ms / 1000 % 2)
+		record->sample.occupancy_bytes = 1 << 20;
 	if (fake("stream"))
 		make_stream(reader, record);
 	if (fake("busy"))

@@ -356,6 +356,38 @@ wait $pid
 run 0 "$stat" record --keep 1s --save-to "$saves" --socket "$scratch/socket" -t 0.2
 has err "0 saves"
 
+# A rule that begins to hold again soon after a file: said, how often, once, and when the
+# distance is over it saves again.
+: >"$scratch/err2"
+CMT_FAKE=wave,container "$stat" record --keep 2s --save-to "$saves" \
+	--on 'occupancy *977 > 2M' --distance 3s 2>"$scratch/err2" &
+pid=$!
+until_true grep -qE "not saved, within --distance of another file: [1-9] times occupancy \*977 > 2M\$" \
+	"$scratch/err2"
+until_true saved 2
+kill $pid
+wait $pid
+# ... and at the end.
+CMT_FAKE=wave,container run 0 "$stat" record --keep 2s --save-to "$saves" -t 7 \
+	--on 'occupancy *977 > 2M' --on 'occupancy *978 > 1G'
+checks=$((checks + 1))
+[ "$(grep -c "not saved" "$scratch/err")" = 1 ] || fail "not said once"
+run 2 "$stat" record -o "$file" --peak 10G
+has err "only with --keep"
+run 2 "$stat" record --keep 5s --save-to "$saves" --on culprit --peak 10
+has err "is not bytes a second from 1M"
+# Without counters memory that is busy is known by what it can move, and then somebody is named.
+: >"$scratch/err2"
+CMT_FAKE=busy,container "$stat" record --keep 2s --save-to "$saves" -C \
+	--on culprit --peak 5G 2>"$scratch/err2" &
+pid=$!
+until_true saved 1
+checks=$((checks + 1))
+grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978" "$scratch/err2" ||
+	fail "--peak: nobody is named"
+kill $pid
+wait $pid
+
 # What is no recording, and what is one no more.
 run 1 "$stat" replay "$scratch/none"
 has err "No such file or directory"

@@ -67,6 +67,22 @@ static int write_save(struct flight *flight, struct save *save)
 	return ret;
 }
 
+/* Rules that were not worth a file so soon after another one, each once. */
+static void report_dropped(struct flight *flight)
+{
+	struct trigger *trigger = &flight->trigger;
+	char text[4 * TRIGGER_WHY];
+
+	for (uint32_t i = 0; i < trigger->nr_rules; i++) {
+		if (!trigger->fired[i])
+			continue;
+		escape_text(text, sizeof(text), trigger->rules[i].text, ESCAPE_ASCII);
+		fprintf(stderr, RECORD_NAME ": not saved, within --distance of another file: %llu times %s\n",
+			(unsigned long long)trigger->fired[i], text);
+	}
+	memset(trigger->fired, 0, sizeof(trigger->fired));
+}
+
 /* @why: who asked for it. */
 static int save_now(struct flight *flight, const char *why)
 {
@@ -84,6 +100,7 @@ static int save_now(struct flight *flight, const char *why)
 		memcpy(flight->last, save.name, sizeof(save.name));
 		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
 			save.name, format_bytes(size, save.size), why);
+		report_dropped(flight);
 	}
 	save_close(&save);
 	return ret;
@@ -113,12 +130,19 @@ static int answer(struct flight *flight)
 	return 0;
 }
 
+/* What fires while a file is due is in that one. */
 static void note_rule(struct flight *flight)
 {
-	const char *rule = trigger_pump(&flight->trigger);
+	bool recent = is_recent(flight, flight->config->distance_ns);
+	const char *rule;
 
-	if (!rule || flight->due_ns ||
-	    is_recent(flight, flight->config->distance_ns))
+	if (!recent)
+		report_dropped(flight);
+	rule = trigger_pump(&flight->trigger);
+	if (recent && !flight->due_ns)
+		return;
+	memset(flight->trigger.fired, 0, sizeof(flight->trigger.fired));
+	if (!rule || flight->due_ns)
 		return;
 	snprintf(flight->rule, sizeof(flight->rule), "%s", rule);
 	flight->due_ns = clock_ns(CLOCK_MONOTONIC) + AFTER_NS;
@@ -179,6 +203,7 @@ static int run(struct flight *flight)
 			save_if_asked(flight);
 	}
 	save_for_rule(flight);
+	report_dropped(flight);
 	return ret < 0 ? ret : 0;
 }
 

@@ -188,7 +188,7 @@ static int set_speed(void *config, const char *value)
 	  NULL, set_why, NULL }, \
 	{ 'P', "peak", "BYTES", \
 	  "verdicts know that the memory of a cache moves BYTES a second, such as 40G", \
-	  "bytes a second from 1M to 1000T, such as 500M or 40G", set_peak, NULL }, \
+	  PEAK_EXPECTS, set_peak, NULL }, \
 	{ 'm', "no-marks", NULL, \
 	  "tables do not say who takes cache or bandwidth from whom", \
 	  NULL, set_no_marks, NULL }

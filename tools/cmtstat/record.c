@@ -393,7 +393,7 @@ static int check_flight(const struct record_config *config, bool command)
 	const char *why = NULL;
 
 	if (!config->keep_ns)
-		why = "--save-to, --max-memory, --on, --distance, --socket: only with --keep";
+		why = "--save-to, --max-memory, --on, --distance, --peak, --socket: only with --keep";
 	else if (config->output || command || config->max_bytes || config->force)
 		why = "--keep: not with --output, --force, --max-size or a command";
 	else if (!config->directory)

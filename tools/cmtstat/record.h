@@ -23,6 +23,7 @@ struct record_config {
 	const char *directory;	/* saves go there */
 	const char *socket;	/* cmtctl save asks there; NULL: not */
 	uint64_t distance_ns;	/* between saves for rules */
+	uint64_t peak_bytes;	/* as of struct config */
 	struct rule rules[RULES];
 	uint32_t nr_rules;
 	const char *bad_rule;	/* why one is none */

@@ -105,6 +105,13 @@ static int set_distance(void *config, const char *value)
 			  &((struct record_config *)config)->distance_ns);
 }
 
+static int set_peak(void *config, const char *value)
+{
+	((struct record_config *)config)->flight_given = true;
+	return parse_bytes(value, PEAK_MIN, PEAK_MAX,
+			   &((struct record_config *)config)->peak_bytes);
+}
+
 /* What is wrong with it is said by who has read all options. */
 static int add_rule(void *config, const char *value)
 {
@@ -158,6 +165,9 @@ static const struct option_spec options[] = {
 	{ KEY_DISTANCE, "distance", "TIME",
 	  "with --on: save no more often than that, default 1m",
 	  "a time such as 5m, from 1s to 30d", set_distance, NULL },
+	{ 'P', "peak", "BYTES",
+	  "--on culprit knows that the memory of a cache moves BYTES a second, such as 40G",
+	  PEAK_EXPECTS, set_peak, NULL },
 	{ KEY_SOCKET, "socket", "PATH", "with --keep: where cmtctl save asks",
 	  "a path", set_socket, WORDS_FILES },
 	{ 'C', "no-counters", NULL,

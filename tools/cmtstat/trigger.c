@@ -53,8 +53,8 @@ int trigger_open(struct trigger *trigger, const struct record_config *config)
 	}
 	if (trigger->dev) {
 		ret = watch_open(&trigger->watch, trigger->dev,
-				 config->counters & ~CMT_F_CHANNEL, 0,
-				 config->distance_ns);
+				 config->counters & ~CMT_F_CHANNEL,
+				 config->peak_bytes, WATCH_AGAIN_NS);
 		trigger->watching = true;
 	}
 	if (!ret && trigger->usage_dev)
@@ -72,6 +72,12 @@ void trigger_close(struct trigger *trigger)
 	if (trigger->usage_dev)
 		cmt_device_close(trigger->usage_dev);
 	*trigger = (struct trigger){ 0 };
+}
+
+static void count_culprit(struct trigger *trigger)
+{
+	for (uint32_t i = 0; i < trigger->nr_rules; i++)
+		trigger->fired[i] += trigger->rules[i].kind == RULE_CULPRIT;
 }
 
 static const char *tell_culprit(struct trigger *trigger,
@@ -95,9 +101,13 @@ static const char *pump_culprit(struct trigger *trigger)
 	struct why_names names;
 
 	for (int i = 0; i < SLOTS_MOST && watch_next(&trigger->watch) > 0; i++)
-		while (watch_verdict(&trigger->watch, &verdict, &names) > 0)
-			if (verdict->nr_suspects && !fired)
+		while (watch_verdict(&trigger->watch, &verdict, &names) > 0) {
+			if (!verdict->nr_suspects)
+				continue;
+			count_culprit(trigger);
+			if (!fired)
 				fired = tell_culprit(trigger, &names);
+		}
 	watch_look(&trigger->watch);
 	return fired;
 }
@@ -120,9 +130,12 @@ static const char *pump_usage(struct trigger *trigger)
 
 	while (cmt_usage_next(trigger->usage, &frame) > 0) {
 		refresh_names(trigger);
-		for (i = 0; i < trigger->nr_rules; i++)
-			if (rule_fires(&trigger->rules[i], frame))
-				fired = trigger->rules[i].text;
+		for (i = 0; i < trigger->nr_rules; i++) {
+			if (!rule_fires(&trigger->rules[i], frame))
+				continue;
+			fired = trigger->rules[i].text;
+			trigger->fired[i]++;
+		}
 	}
 	if (!fired)
 		return NULL;

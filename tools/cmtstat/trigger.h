@@ -17,6 +17,7 @@ struct trigger {
 	uint64_t named_ns;
 	struct rule rules[RULES];
 	uint32_t nr_rules;
+	uint64_t fired[RULES];	/* times; the caller sets it to 0 */
 	char why[TRIGGER_WHY];		/* why the last one fired */
 };
 

@@ -23,6 +23,8 @@ struct watch {
 	struct budget budget;
 };
 
+#define WATCH_AGAIN_NS	10000000000ULL	/* before a victim says the same again */
+
 /* Which values it needs, and the module has not: NULL, or why.  A reason's raw bytes. */
 const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
 

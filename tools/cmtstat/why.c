@@ -20,7 +20,6 @@
 #define WAIT_NS		10000000ULL	/* the rings hold more */
 #define FRAMES		256		/* between looks at signals */
 #define FLOWS		5
-#define AGAIN_NS	10000000000ULL	/* before a victim says the same again */
 
 struct why {
 	const struct config *config;
@@ -285,7 +284,7 @@ int why_run(const struct config *config, struct cmt_device *dev)
 	if (ret)
 		return ret;
 	ret = watch_open(&why.watch, dev, config->counters & ~CMT_F_CHANNEL,
-			 config->peak_bytes, AGAIN_NS);
+			 config->peak_bytes, WATCH_AGAIN_NS);
 	if (ret)
 		error_reader(stderr, "cmtstat", ret);
 	else
@@ -348,7 +347,7 @@ int why_replay(const struct config *config, struct replay *replay)
 	if (ret)
 		return ret;
 	ret = watch_open_replay(&why.watch, replay, from_ns, config->peak_bytes,
-				AGAIN_NS);
+				WATCH_AGAIN_NS);
 	replay->from_ns = from_ns;
 	if (!ret)
 		ret = run_replay(&why);

@@ -108,13 +108,6 @@ int parse_seconds(const char *text, uint64_t min_ns, uint64_t max_ns,
 /* A number and its unit, such as "500us", "1.5ms", "1s", to nanoseconds. */
 int parse_duration(const char *text, uint64_t *ns);
 
-/* Bytes, with k, M, G or T for 1000 and its powers, such as "500M", "1.5G". */
-int parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
-
-/* Of the option --peak: bytes a second. */
-#define PEAK_MIN	1000000ULL
-#define PEAK_MAX	1000000000000000ULL
-
 /* A number and s, m, h or d, or seconds without one: "90", "1.5s", "10m". */
 int parse_span(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ns);
 
@@ -124,6 +117,7 @@ int parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
 /* Of the option --peak: bytes a second. */
 #define PEAK_MIN	1000000ULL
 #define PEAK_MAX	1000000000000000ULL
+#define PEAK_EXPECTS	"bytes a second from 1M to 1000T, such as 500M or 40G"
 
 /* A number and K, M or G, powers of 1024, or bytes without one. */
 int parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);

@@ -155,7 +155,7 @@ static const struct option_spec options[] = {
 	  NULL, set_culprit, NULL },
 	{ 'P', "peak", "BYTES",
 	  "verdicts know that the memory of a cache moves BYTES a second, such as 40G",
-	  "bytes a second from 1M to 1000T, such as 500M or 40G", set_peak, NULL },
+	  PEAK_EXPECTS, set_peak, NULL },
 	{ 'r', "root", "DIR", "names of containers are in files below DIR, not /",
 	  "a path", set_root, WORDS_FILES },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
