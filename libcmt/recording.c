@@ -151,6 +151,7 @@ void cmt_recording_close(struct cmt_recording *recording)
 	cmt_snapshot_free(recording->owners);
 	free(recording->records);
 	free(recording->places);
+	free(recording->parts);
 	free(recording);
 }
 
@@ -199,6 +200,8 @@ int cmt_recording_next(struct cmt_recording *recording,
 		}
 	} while (ret == 3);
 	recording->ended = !ret;
+	if (ret > 0 && recording->item.type == CMT_RECORDING_DAMAGE)
+		recording_count(recording);
 	if (ret > 0)
 		*item = &recording->item;
 	return ret;

@@ -7,6 +7,66 @@
 #include "recording_state.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first part that is not before the damage of the item. */
+static uint32_t part_at(const struct cmt_recording *r)
+{
+	uint32_t from = 0, to = r->nr_parts;
+
+	while (from < to) {
+		uint32_t at = from + (to - from) / 2;
+		const struct recording_part *part = &r->parts[at];
+
+		if (part->offset < r->item.offset ||
+		    (part->offset == r->item.offset && part->why < r->item.damage))
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
+}
+
+/* Without memory for it a part counts again when it is read again. */
+static struct recording_part *part_insert(struct cmt_recording *r, uint32_t at)
+{
+	uint32_t room = r->parts_room ? r->parts_room * 2 : 16;
+	struct recording_part *parts = r->parts;
+
+	if (r->nr_parts == r->parts_room) {
+		parts = room ? reallocarray(parts, room, sizeof(*parts)) : NULL;
+		if (!parts)
+			return NULL;
+		r->parts = parts;
+		r->parts_room = room;
+	}
+	memmove(&parts[at + 1], &parts[at], (r->nr_parts++ - at) * sizeof(*parts));
+	parts[at] = (struct recording_part){
+		.offset = r->item.offset, .why = r->item.damage,
+	};
+	return &parts[at];
+}
+
+void recording_count(struct cmt_recording *r)
+{
+	uint32_t at = part_at(r);
+	struct recording_part *part = at < r->nr_parts ? &r->parts[at] : NULL;
+	uint64_t before;
+
+	if (!part || part->offset != r->item.offset || part->why != r->item.damage) {
+		part = part_insert(r, at);
+		r->damaged++;
+		r->damaged_bytes += r->item.bytes;
+	}
+	/* how many chunks a part was is not known right after a seek */
+	before = part ? part->chunks : 0;
+	if (r->item.chunks <= before)
+		return;
+	r->missing += r->item.chunks - before;
+	if (part)
+		part->chunks = r->item.chunks;
+}
 
 static struct cmt_recording_item *damage(struct cmt_recording *r, uint32_t why,
 					 uint64_t bytes)
@@ -16,8 +76,6 @@ static struct cmt_recording_item *damage(struct cmt_recording *r, uint32_t why,
 		.to_ns = UINT64_MAX, .offset = r->pos, .bytes = bytes,
 	};
 	r->sync = true;
-	r->damaged++;
-	r->damaged_bytes += bytes;
 	return &r->item;
 }
 
@@ -28,7 +86,6 @@ static void damage_until(struct cmt_recording *r, const struct rec_header *next)
 		r->item.to_ns = next->first_ns;
 	if (r->sequence && next->run == r->run && next->sequence > r->sequence) {
 		r->item.chunks = next->sequence - r->sequence;
-		r->missing += r->item.chunks;
 		r->sequence = next->sequence;
 	}
 }
@@ -65,7 +122,6 @@ static void note_missing(struct cmt_recording *r, struct cmt_recording_item *ite
 	item->sequence = r->header.sequence;
 	item->missing_records = r->header.records;
 	item->chunks = 1;
-	r->missing++;
 	if (r->header.sequence)
 		r->sequence = r->header.sequence + 1;
 	if (r->header.last_ns)

@@ -17,6 +17,13 @@
 enum recording_stage { RECORDING_NONE, RECORDING_IN_NAMES, RECORDING_IN_STATE,
 		       RECORDING_IN_OWNERS, RECORDING_IN_RECORDS };
 
+/* A damage that was told. */
+struct recording_part {
+	uint64_t offset;
+	uint64_t chunks;
+	uint32_t why;
+};
+
 struct cmt_recording {
 	struct rec_file file;
 	struct rec_head head;
@@ -54,8 +61,10 @@ struct cmt_recording {
 	uint32_t nr_places;
 	uint64_t placed_size;
 	bool placed, indexed;
-	/* for cmt_recording_about() */
+	/* for cmt_recording_about(); parts are in order, to count once when read again */
 	uint64_t damaged, damaged_bytes, missing;
+	struct recording_part *parts;
+	uint32_t nr_parts, parts_room;
 };
 
 /*
@@ -63,6 +72,9 @@ struct cmt_recording {
  * chunk, 0: the end, or -errno.
  */
 int recording_chunk(struct cmt_recording *recording);
+
+/* The item is a damage: count it, if it was not told before. */
+void recording_count(struct cmt_recording *recording);
 
 /* The chunk is no good after all, says its content: the damage is in item. */
 void recording_reject(struct cmt_recording *recording);

@@ -414,6 +414,51 @@ START_TEST(damaged)
 }
 END_TEST
 
+static void check_counts(struct cmt_recording *r, uint64_t ts, const struct cmt_recording_about *all)
+{
+	struct cmt_recording_about a;
+
+	ck_assert_int_eq(cmt_recording_seek(r, ts), 0);
+	while (next(r) > 0)
+		;
+	a = about_of(r);
+	if (!all)
+		return;
+	ck_assert_uint_eq(a.damaged, all->damaged);
+	ck_assert_uint_eq(a.damaged_bytes, all->damaged_bytes);
+	ck_assert_uint_eq(a.missing, all->missing);
+}
+
+/* What is read again counts once, and what a seek went past counts when it is read. */
+START_TEST(counts_once)
+{
+	struct cmt_recording_about all;
+	struct cmt_recording *r;
+	uint8_t *bytes;
+
+	make();
+	bytes = malloc(made.nr_bytes);
+	memcpy(bytes, made.bytes, made.nr_bytes);
+	for (uint32_t i = 4; i < made.nr_places - 2; i += 3)
+		bytes[made.places[i].offset + (i % 2 ? 5 : made.places[i].nr_bytes - 5)] ^= 1;
+	r = open_bytes(bytes, made.nr_bytes, 0);
+	while (next(r) > 0)
+		;
+	all = about_of(r);
+	ck_assert_uint_ge(all.damaged, 4);
+	ck_assert_uint_ge(all.missing, 2);
+	check_counts(r, 0, &all);
+	check_counts(r, MADE_START + 50 * MADE_MS, &all);
+	cmt_recording_close(r);
+	r = open_bytes(bytes, made.nr_bytes, 0);
+	for (uint64_t ms = 90; ms; ms -= 15)
+		check_counts(r, MADE_START + ms * MADE_MS, NULL);
+	check_counts(r, 0, &all);
+	cmt_recording_close(r);
+	free(bytes);
+}
+END_TEST
+
 /* More than is looked through at once, and a header on the border of that. */
 START_TEST(far)
 {
@@ -748,6 +793,7 @@ int main(void)
 	UNIT_CASE(suite, grows);
 	tcase_set_timeout(damaged_case, 300);
 	tcase_add_test(damaged_case, damaged);
+	tcase_add_test(damaged_case, counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);

@@ -359,7 +359,7 @@ struct cmt_recording_about {
 	uint64_t bytes;		/**< of the file, */
 	uint64_t chunks;	/**< and its chunks, their payload not looked at */
 	uint64_t records;	/**< in these */
-	/* What cmt_recording_next() has found damaged so far. */
+	/* What cmt_recording_next() has found damaged so far, however often it was read. */
 	uint64_t damaged;	/**< parts: CMT_RECORDING_DAMAGE items, */
 	uint64_t damaged_bytes;	/**< their bytes in the file, */
 	uint64_t missing;	/**< and chunks that are known to be missing or damaged */
