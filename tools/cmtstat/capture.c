@@ -114,6 +114,29 @@ static bool is_missing_some(struct capture *capture, int n)
 	return missing;
 }
 
+/*
+ * Who comes has a name in the recording before its first record: a verdict needs it sooner
+ * than the next look.
+ */
+static void name_new(struct capture *capture, int n)
+{
+	const struct cmt_container *container;
+
+	for (int i = 0; i < n; i++) {
+		const struct cmt_record *r = &capture->records[i];
+
+		if ((r->type != CMT_REC_ALLOC && r->type != CMT_REC_ALLOC_FAIL) ||
+		    r->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL) ||
+		    !r->owner.cgroup_id ||
+		    cmt_containers_find(capture->names, r->owner.cgroup_id))
+			continue;
+		container = cmt_containers_lookup(capture->names, r->owner.cgroup_id);
+		/* what has no room has no name, and is no failure */
+		if (container)
+			cmt_recorder_name(capture->recorder, container);
+	}
+}
+
 /* Returns how many there were, or -errno. */
 static int pump_batch(struct capture *capture)
 {
@@ -122,6 +145,7 @@ static int pump_batch(struct capture *capture)
 
 	if (n <= 0)
 		return n;
+	name_new(capture, n);
 	ret = taken(cmt_recorder_add(capture->recorder, capture->records,
 				     (uint32_t)n));
 	capture->resync |= is_missing_some(capture, n);
