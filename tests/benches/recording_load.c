@@ -11,7 +11,8 @@
  * varies by 5 %, and times have the jitter of a timer.  CMT_BENCH_MS: how long;
  * CMT_BENCH_COUNTERS=0: without PERF records; CMT_BENCH_BUSY=1: all CPUs always switch.
  *
- * Lines "figure KEY VALUE" go to standard output.
+ * Lines "figure KEY VALUE" go to standard output.  usage: cmt-bench-recording [FILE]: the
+ * recording stays in FILE.
  */
 #include <math.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@
 #define UNIT		65536U
 #define TURN		32U
 #define TICK_MOST	1024U
+#define GHZ		2.8
 
 struct load {
 	double rate;		/* units a ms, now */
@@ -202,7 +204,8 @@ static void tick_cpu(uint64_t ms, uint32_t cpu)
 	r->tick.read = read;
 	for (uint32_t i = 0; counters && i < n; i++)
 		perf(ts, cpu, &ran[i]);
-	ghz[cpu] += 0.001 * normal();
+	/* an hour is long: the clock comes back */
+	ghz[cpu] += 0.001 * normal() + (GHZ - ghz[cpu]) / 1e4;
 }
 
 static int cmp_record(const void *pa, const void *pb)
@@ -241,7 +244,7 @@ static void begin(void)
 	}
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 		runs[cpu] = 1 + (uint32_t)(any() % CONTAINERS);
-		ghz[cpu] = 2.8;
+		ghz[cpu] = GHZ;
 		ticked_ns[cpu] = 999 * MS;
 	}
 }
@@ -355,33 +358,51 @@ static uint64_t replay(const char *path, uint64_t *records)
 	return used_ns() - at;
 }
 
-/* Open, and go to @ms: the microseconds to the first records there. */
-static double seek(const char *path, uint64_t ms)
+/* Microseconds: to open, and then to the first records of a moment. */
+struct times {
+	double open, seek;
+};
+
+static struct times seek(const char *path, uint64_t ms)
 {
 	const struct cmt_recording_item *item;
 	struct cmt_recording *recording;
-	uint64_t at = used_ns();
-	double us;
+	uint64_t begin = used_ns(), opened;
+	struct times us;
 
-	if (cmt_recording_open(&recording, path) ||
-	    cmt_recording_seek(recording, ms * MS))
+	if (cmt_recording_open(&recording, path))
+		abort();
+	opened = used_ns();
+	if (cmt_recording_seek(recording, ms * MS))
 		abort();
 	while (cmt_recording_next(recording, &item) > 0 && !item->nr_records)
 		;
-	us = (double)(used_ns() - at) / 1e3;
+	us.open = (double)(opened - begin) / 1e3;
+	us.seek = (double)(used_ns() - opened) / 1e3;
 	cmt_recording_close(recording);
 	return us;
 }
 
-static double seek_most(const char *path, uint64_t ms_long)
+/* The most of 20. */
+static struct times seek_most(const char *path, uint64_t ms_long)
 {
-	double most = 0, us;
+	struct times most = { 0 };
 
 	for (uint64_t i = 0; i < 20; i++) {
-		us = seek(path, 1000 + ms_long * i / 20);
-		most = us > most ? us : most;
+		struct times us = seek(path, 1000 + ms_long * i / 20);
+
+		most.open = us.open > most.open ? us.open : most.open;
+		most.seek = us.seek > most.seek ? us.seek : most.seek;
 	}
 	return most;
+}
+
+static void print_seek(const char *what, const char *path, uint64_t ms_long)
+{
+	struct times us = seek_most(path, ms_long);
+
+	printf("figure recording_%sopen_us %.0f\n", what, us.open);
+	printf("figure recording_%sseek_us %.0f\n", what, us.seek);
 }
 
 /* The chunks of an hour, with few records in each; then the same without its index. */
@@ -407,17 +428,19 @@ static void hour(const char *path)
 	if (cmt_recorder_end(recorder) || fclose(file))
 		abort();
 	cmt_recorder_free(recorder);
-	printf("figure recording_hour_seek_us %.0f\n", seek_most(path, ms_long));
+	print_seek("hour_", path, ms_long);
 	file = fopen(path, "r+");
 	if (!file || fseek(file, 0, SEEK_END) || ftruncate(fileno(file), ftell(file) - 1))
 		abort();
 	fclose(file);
-	printf("figure recording_hour_rebuilt_us %.0f\n", seek_most(path, ms_long));
+	print_seek("rebuilt_", path, ms_long);
+	remove(path);
 }
 
 int main(int argc, char **argv)
 {
 	const char *path = argc > 1 ? argv[1] : "recording.bench";
+	char hour_path[4096];
 	const char *ms = getenv("CMT_BENCH_MS");
 	uint64_t ms_long = ms ? strtoull(ms, NULL, 10) : 10000, ns, read_ns, read;
 	struct cmt_recorder_counts counts = { .sz = sizeof(counts) };
@@ -432,6 +455,7 @@ int main(int argc, char **argv)
 	ns = record(file, ms_long, &counts);
 	fclose(file);
 	getrusage(RUSAGE_SELF, &usage);
+	printf("figure recording_bytes %llu\n", (unsigned long long)counts.bytes);
 	printf("figure recording_records %llu\n", (unsigned long long)counts.records);
 	printf("figure recording_samples %llu\n", (unsigned long long)counts.samples);
 	printf("figure recording_bytes_sample %.2f\n",
@@ -445,8 +469,10 @@ int main(int argc, char **argv)
 	if (read)
 		printf("figure recording_read_ns_record %.0f\n",
 		       (double)read_ns / (double)read);
-	printf("figure recording_seek_us %.0f\n", seek_most(path, ms_long));
-	hour(path);
-	remove(path);
+	print_seek("", path, ms_long);
+	snprintf(hour_path, sizeof(hour_path), "%s.hour", path);
+	hour(hour_path);
+	if (argc < 2)
+		remove(path);
 	return 0;
 }
