@@ -8,6 +8,7 @@
 
 #include <cmt/cmt.h>
 
+#include "capture.h"
 #include "fake_device.h"
 #include "image.h"
 #include "recording.h"
@@ -314,6 +315,49 @@ START_TEST(many_names)
 }
 END_TEST
 
+/* Who comes has a name before the first record, and not with the next look. */
+START_TEST(comes)
+{
+	const struct capture_opts opts = { .write = take };
+	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + MS, 3, 5);
+	struct capture capture;
+	int ret;
+
+	cmt_reader_free(reader);
+	reader = NULL;
+	cmt_recorder_free(recorder);
+	recorder = NULL;
+	nr_bytes = 0;
+	fake.nr_existing = 0;
+	ck_assert_int_eq(capture_open(&capture, dev, &opts), 0);
+	ck_assert_int_eq(capture_begin(&capture), 0);
+	alloc.owner.cgroup_id = cgroup;
+	image_put(fake_ring(0), &alloc);
+	for (uint16_t cpu = 0; cpu < 2; cpu++) {
+		struct cmt_record tick = image_tick(cpu, T0 + 2 * MS);
+
+		image_put(fake_ring(cpu), &tick);
+	}
+	fake.now = T0 + 3 * MS;
+	while ((ret = capture_pump(&capture)) > 0)
+		;
+	ck_assert_int_eq(ret, 0);
+	recorder = capture.recorder;
+	capture.recorder = NULL;
+	capture_close(&capture);
+	finish();
+	do {
+		ck_assert_int_eq(cmt_recording_next(recording, &item), 1);
+		ck_assert_uint_ne(item->type, CMT_RECORDING_RECORDS);
+	} while (item->type != CMT_RECORDING_NAME);
+	ck_assert_uint_eq(item->container->cgroup_id, cgroup);
+	ck_assert_str_eq(item->container->path, "/a.service");
+	next(CMT_RECORDING_RECORDS);
+	ck_assert_uint_ge(item->nr_records, 1);
+	ck_assert_uint_eq(item->records[0].type, CMT_REC_ALLOC);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recorder");
@@ -325,6 +369,7 @@ int main(void)
 	tcase_add_test(tcase, owners);
 	tcase_add_test(tcase, synced);
 	tcase_add_test(tcase, many_names);
+	tcase_add_test(tcase, comes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
