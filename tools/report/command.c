@@ -20,6 +20,7 @@
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */
 #define FRAMES		256U		/* between looks at the clock */
+#define PROCESSES_NS	1000000000ULL	/* the grain of what processes have */
 
 struct report_run {
 	const struct report_config *config;
@@ -27,6 +28,7 @@ struct report_run {
 	struct watch watch;
 	struct spool spool;
 	struct model model;
+	struct processes processes;
 	struct page_about about;
 	uint64_t from_ns, to_ns;
 	int64_t offset_ns;	/* of the clock, the last one */
@@ -161,6 +163,59 @@ static void fill_about(struct report_run *run)
 	cmt_culprit_counts(run->watch.culprit, &to->culprit);
 }
 
+static bool has_processes(const struct model *model)
+{
+	for (uint32_t i = 0; i < model->nr; i++)
+		if (model->members[i].parts)
+			return true;
+	return false;
+}
+
+static int take_processes(struct report_run *run, struct cmt_usage *usage)
+{
+	const struct cmt_usage_frame *frame;
+	struct progress progress;
+	int ret;
+
+	progress_begin(&progress, REPORT_NAME ": reading processes");
+	while ((ret = cmt_usage_next(usage, &frame)) > 0 && frame->start_ns <= run->to_ns) {
+		if (frame->end_ns <= run->from_ns)
+			continue;
+		ret = processes_add(&run->processes, frame);
+		if (ret)
+			break;
+		progress_show(&progress, frame->end_ns - run->from_ns,
+			      run->to_ns - run->from_ns);
+	}
+	progress_end(&progress);
+	return ret < 0 ? ret : processes_finish(&run->processes);
+}
+
+/* A usage has processes or domains: the recording is read again, at a coarser grain. */
+static int read_processes(struct report_run *run)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = CMT_USAGE_BY_CONTAINER, .flags = CMT_USAGE_CHILDREN,
+		.interval_ns = PROCESSES_NS, .recording = run->replay.recording,
+	};
+	uint64_t from = run->from_ns;
+	struct cmt_usage *usage = NULL;
+	int ret;
+
+	/* a rate needs the reading before it */
+	from -= from < 2 * PROCESSES_NS ? from : 2 * PROCESSES_NS;
+	processes_init(&run->processes, &run->model);
+	ret = replay_seek(&run->replay, from);
+	if (!ret)
+		ret = cmt_usage_new(&usage, &opts);
+	if (!ret)
+		ret = take_processes(run, usage);
+	cmt_usage_free(usage);
+	run->model.processes_left_out = run->processes.left_out;
+	processes_free(&run->processes);
+	return ret;
+}
+
 static int write_page(struct report_run *run)
 {
 	struct output output;
@@ -187,7 +242,7 @@ static int read_all(struct report_run *run)
 	if (!ret)
 		fill_about(run);
 	watch_close(&run->watch);
-	return ret;
+	return !ret && has_processes(&run->model) ? read_processes(run) : ret;
 }
 
 /* Beside the page: what is temporary may be in memory elsewhere. */

@@ -112,6 +112,18 @@ function setStacked(on) {
 	redraw();
 }
 
+function setRateKey(key) {
+	rateKey = key;
+	rebuildCharts();
+	redraw();
+}
+
+function setMemoryEach(on) {
+	memoryEach = on;
+	rebuildCharts();
+	redraw();
+}
+
 function stepVerdict(by) {
 	const n = meta.verdicts.length;
 
@@ -248,6 +260,10 @@ function watchButtons() {
 	on('left', () => pan(-0.5));
 	on('right', () => pan(0.5));
 	on('stacked', () => setStacked(!stacked));
+	for (const key of ['rate', 'local', 'remote'])
+		on('show-' + key, () => setRateKey(key));
+	on('memory-sums', () => setMemoryEach(false));
+	on('memory-each', () => setMemoryEach(true));
 	for (const key of ['mean', 'rate'])
 		on('lanes-' + key, () => { laneKey = key; rebuildLanes(); redraw(); });
 }
