@@ -234,6 +234,9 @@ static int put_ms(struct machine *m)
 		ret = own(m, ENDS, CMT_REC_FREE, ts++);
 	for (uint32_t rmid = 1; !ret && rmid <= made->containers; rmid++)
 		ret = put_container(m, rmid, ts++);
+	/* a sum of all RMIDs needs RMID 0 */
+	if (!ret && made->channels)
+		ret = put_sample(m, 0, ts++);
 	if (!ret)
 		ret = put_channels(m, ts);
 	ts += made->channels;

@@ -353,7 +353,7 @@ START_TEST(test_channels)
 	frame.nr_channels = 1;
 	frame.memory = (struct cmt_usage_memory){ .read = read, .total = all };
 	for (uint64_t slot = 0; slot < 3000; slot++) {
-		row(1, UNIT, 3000);
+		row(1, UNIT, 3000)->kind = CMT_USAGE_UNATTRIBUTED;
 		if (slot % 8 == 0)
 			row(0, 8 * UNIT, 2000)->total.bytes = slot ? 16 : 2;
 		frame.nr_gaps = slot == 1500;
@@ -473,7 +473,8 @@ START_TEST(test_ended)
 	add(2, true);
 	row(1, UNIT, 1000);
 	add(3, true);
-	row(0, 7 * UNIT, 5000);
+	/* what a reading counted while it was not there is not of this ms */
+	row(0, 7 * UNIT, 5000)->total.bytes = 15;
 	add(4, true);
 	row(1, UNIT, 1000);
 	add(5, false);
@@ -485,6 +486,7 @@ START_TEST(test_ended)
 	ck_assert_uint_eq(point_at(0, 1, 1).mean, 9);
 	ck_assert(!point_at(0, 2, 1).there && !point_at(0, 3, 1).there);
 	ck_assert_uint_eq(point_at(0, 4, 1).mean, 8);
+	ck_assert_uint_eq(point_at(0, 4, 1).rate, 5 + 1);
 	ck_assert(!point_at(0, 5, 1).there && !point_at(0, 6, 1).there);
 	ck_assert_uint_eq(model->members[1].all.slots, 2);
 }

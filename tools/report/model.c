@@ -51,7 +51,8 @@ static int put(struct model *model, struct member *member, const struct point *p
 	if (!nr)
 		return 0;
 	point_merge(&member->all, &all);
-	sums_add_rmid(&model->sums, slot, nr, point);
+	sums_add_rmid(&model->sums, slot, nr, point,
+		      member->kind == CMT_USAGE_UNATTRIBUTED);
 	member->done += nr;
 	member->last = member->done - 1;
 	if (!point->rated)
@@ -205,14 +206,15 @@ static void leave(struct member *member)
  * The bandwidth of a row in slots that are not done, up to @slot: what it moved, over all of
  * them.  Of a row with more than one RMID those are read that ran, and what the others moved
  * comes later: what is counted is of all slots since a reading of any.  Through slots of
- * which nothing is known the row's own rate goes on.  Returns how many slots it is of.
+ * which nothing is known, and where the container was not there, the row's own rate
+ * holds.  Returns how many slots it is of.
  */
 static uint64_t rates_of(const struct member *member, uint64_t slot,
 			 const struct cmt_usage_row *row, struct point *rates)
 {
 	uint64_t span = span_of(&row->total);
 	uint64_t slots = member->present && slot > member->done ? slot + 1 - member->done : 1;
-	bool through = slot + 1 < member->unrated + span;
+	bool through = !member->present || slot + 1 < member->unrated + span;
 	double second = 1e9 / (double)(slots * MODEL_SLOT_NS);
 
 	if (!row->total.known || !isfinite(row->total.rate))

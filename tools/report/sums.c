@@ -34,7 +34,7 @@ static void clip(const struct sums *sums, uint64_t *slot, uint64_t *end)
 }
 
 void sums_add_rmid(struct sums *sums, uint64_t slot, uint64_t nr,
-		     const struct point *point)
+		     const struct point *point, bool rmid_0)
 {
 	uint64_t end = slot + nr;
 
@@ -43,6 +43,7 @@ void sums_add_rmid(struct sums *sums, uint64_t slot, uint64_t nr,
 
 		sum->rate += point->rate_sum;
 		sum->unknown |= !point->rated || point->bounded;
+		sum->rmid_0 |= rmid_0;
 	}
 }
 
@@ -134,7 +135,7 @@ static int put_sum(struct model *model, uint64_t slot)
 	struct sum *sum = sum_at(&model->sums, slot);
 	struct point point = { .slots = 1 };
 
-	if (!sum->unknown) {
+	if (!sum->unknown && sum->rmid_0) {
 		point.rated = 1;
 		point.rate_sum = point.rate_most = sum->rate;
 	}

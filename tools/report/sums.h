@@ -23,6 +23,7 @@ struct model;
 struct sum {
 	double rate;
 	bool unknown;		/* of some RMID, or of all */
+	bool rmid_0;		/* it is among them */
 };
 
 /* All 0: no channel has been seen. */
@@ -35,9 +36,9 @@ struct sums {
 
 void sums_free(struct sums *sums);
 
-/* What an RMID moved in @nr slots from @slot on, each as @point. */
+/* What a row moved in @nr slots from @slot on, each as @point.  @rmid_0: the row is RMID 0's. */
 void sums_add_rmid(struct sums *sums, uint64_t slot, uint64_t nr,
-		     const struct point *point);
+		     const struct point *point, bool rmid_0);
 
 /* Not everything is known of the slots from @slot to before @end. */
 void sums_blank(struct sums *sums, uint64_t slot, uint64_t end);
