@@ -100,6 +100,11 @@ class PageTest(unittest.TestCase):
         notes = run("return document.getElementById('notes').textContent")
         self.assertIn("EMULATED", notes)
         self.assertIn("300 of 60000 ms", notes)
+        self.assertIn("Memory channels are not in the recording", notes)
+        self.assertIn("No process is in the recording", notes)
+        self.assertTrue(run("return byId('memory-part').hidden"))
+        self.assertFalse(run("return byId('no-local').hidden"))
+        self.assertTrue(run("return byId('show-remote').disabled"))
 
     def test_wheel(self):
         """The wheel zooms to one millisecond, and there the values are those that were."""

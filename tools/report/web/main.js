@@ -284,6 +284,8 @@ function start() {
 	fillHead();
 	watchAll();
 	watchButtons();
+	byId('no-local').hidden = owners.some((i) => meta.members[i].local !== null);
+	byId('show-local').disabled = byId('show-remote').disabled = !byId('no-local').hidden;
 	selected.push(...firstSelection());
 	if (hash)
 		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
