@@ -5,12 +5,14 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
 
 import rows
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(__file__), '../../docs/fleet/schema.sql')
 MADE = sys.argv.pop(1)
 MS = 1000000
@@ -185,6 +187,24 @@ class Perfetto(unittest.TestCase):
 
     def test_names_are_text(self):
         self.assertTrue([n for n in self.trace.names.values() if n.startswith('=cmd')])
+
+    def test_protobuf(self):
+        """protoc, which is not ours, reads all of it, and finds the same values."""
+        data = hostile('perfetto', grain=10)
+        text = subprocess.run(
+            ['protoc', '--decode=perfetto.protos.Trace', '-I', HERE, 'perfetto.proto'],
+            input=data, stdout=subprocess.PIPE, check=True).stdout.decode('utf-8')
+        # a field without a name is none that the schema has
+        self.assertIsNone(re.search(r'^\s*\d+[:\s]', text, re.M))
+        trace = rows.Trace(data)
+        points = sum(len(points) for points in trace.points.values())
+        slices = sum(len(slices) for slices in trace.slices.values())
+        self.assertEqual(text.count('type: TYPE_COUNTER'), points)
+        self.assertEqual(text.count('type: TYPE_SLICE_BEGIN'), slices)
+        self.assertEqual(text.count('type: TYPE_SLICE_END'), slices)
+        found = [float(v) for v in re.findall(r'counter_value: (\S+)', text)]
+        ours = [v for all_of in trace.points.values() for _, v in all_of]
+        self.assertEqual(sorted(found), sorted(float(v) for v in ours))
 
     def test_clock(self):
         self.assertEqual(self.trace.clocks[1] - self.trace.clocks[6],

@@ -36,6 +36,7 @@ struct machine {
 	const struct made *made;
 	struct load loads[MADE_RMIDS];
 	uint64_t ms;
+	uint64_t moved;		/* by all RMIDs */
 };
 
 static uint32_t noise(const struct machine *m, uint32_t rmid)
@@ -78,6 +79,12 @@ static int put_name(const struct made *made, uint32_t rmid)
 	return made->name(made->ctx, &container);
 }
 
+/* The container that an RMID is of: of c3 and what follows, two RMIDs have one. */
+static uint32_t group_of(const struct made *made, uint32_t rmid)
+{
+	return made->processes && rmid > BATCH ? (rmid - 1) | 1 : rmid;
+}
+
 static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t ts)
 {
 	struct cmt_record record = {
@@ -85,7 +92,13 @@ static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t t
 		.flags = CMT_F_OWNER_CGROUP,
 	};
 
-	record.owner.cgroup_id = FIRST_CGROUP + rmid + (m->made->later ? 5000U : 0U);
+	record.owner.cgroup_id = FIRST_CGROUP + group_of(m->made, rmid) +
+				 (m->made->later ? 5000U : 0U);
+	if (m->made->processes) {
+		record.flags = 0;
+		record.tgid = 100 + rmid;
+		snprintf(record.owner.comm, sizeof(record.owner.comm), "worker-%u", rmid);
+	}
 	return m->made->record(m->made->ctx, &record);
 }
 
@@ -115,6 +128,7 @@ static void run(struct machine *m, uint32_t rmid)
 
 	load->occupancy = held(m, rmid);
 	load->total += MADE_UNIT * (1ULL + noise(m, rmid) % 8);
+	m->moved += MADE_UNIT * (1ULL + noise(m, rmid) % 8);
 	load->local = load->total / 2;
 }
 
@@ -175,6 +189,25 @@ static int put_lost(const struct machine *m, uint64_t ts)
 	return m->made->record(m->made->ctx, &record);
 }
 
+/* Three quarters are read, and each channel has as much as another one. */
+static int put_channels(const struct machine *m, uint64_t ts)
+{
+	uint64_t all = m->moved + m->ms * MADE_DEVICES;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < m->made->channels; i++) {
+		struct cmt_record record = {
+			.ts = ts + i, .type = CMT_REC_CHANNEL, .flags = CMT_F_CHANNEL,
+			.channel = i,
+		};
+
+		record.channels.read_bytes = all / 4 * 3 / m->made->channels;
+		record.channels.written_bytes = all / 4 / m->made->channels;
+		ret = m->made->record(m->made->ctx, &record);
+	}
+	return ret;
+}
+
 static int put_container(struct machine *m, uint32_t rmid, uint64_t ts)
 {
 	bool ran = runs(m, rmid);
@@ -201,6 +234,12 @@ static int put_ms(struct machine *m)
 		ret = own(m, ENDS, CMT_REC_FREE, ts++);
 	for (uint32_t rmid = 1; !ret && rmid <= made->containers; rmid++)
 		ret = put_container(m, rmid, ts++);
+	/* a sum of all RMIDs needs RMID 0 */
+	if (!ret && made->channels)
+		ret = put_sample(m, 0, ts++);
+	if (!ret)
+		ret = put_channels(m, ts);
+	ts += made->channels;
 	for (uint32_t cpu = 0; !ret && cpu < MADE_CPUS; cpu++)
 		ret = put_tick(m, cpu, ts++);
 	if (!ret && made->second && m->ms % 1000 == 0)
@@ -219,7 +258,7 @@ int made_run(const struct made *made)
 		if (rmid == GONE && made->later)
 			continue;
 		/* a cgroup that nobody could ask about */
-		if (!made->hostile || rmid != NAMELESS)
+		if ((!made->hostile || rmid != NAMELESS) && group_of(made, rmid) == rmid)
 			ret = put_name(made, rmid);
 		if (!ret)
 			ret = own(&m, rmid, CMT_REC_EXISTING, MADE_BEGIN_NS);

@@ -11,6 +11,7 @@
 #define MADE_CPUS	4U
 #define MADE_L3		(64ULL << 20)
 #define MADE_UNIT	65536U
+#define MADE_DEVICES	(16 * MADE_UNIT)	/* bytes a ms */
 
 struct made {
 	uint32_t containers;	/* docker:web, docker:batch, then docker:c3, ... */
@@ -19,6 +20,8 @@ struct made {
 	bool hostile;		/* names, values and losses as nobody wants them */
 	bool later;		/* another boot, where batch holds more and c4 is gone */
 	bool idle;		/* most containers do not run most of the time */
+	bool processes;		/* c3 and what follows are two processes each */
+	uint32_t channels;	/* of memory: what RMIDs move, and MADE_DEVICES beside */
 	/* Take a record, or a name.  0, or what stops made_run(). */
 	int (*record)(void *ctx, const struct cmt_record *record);
 	int (*name)(void *ctx, const struct cmt_container *container);

@@ -2,7 +2,7 @@
 /*
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
- * Options: containers, ms, grain (ms), seed, hostile, later, idle, by.
+ * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels, by.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -184,6 +184,8 @@ int main(int argc, char **argv)
 		.hostile = option(argc, argv, "hostile", 0),
 		.later = option(argc, argv, "later", 0),
 		.idle = option(argc, argv, "idle", 0),
+		.processes = option(argc, argv, "processes", 0),
+		.channels = (uint32_t)option(argc, argv, "channels", 0),
 	};
 	int ret = -EINVAL;
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""browser_test.py DIRECTORY: the pages small.html, tight.html and hour.html in it, in Chromium.
+"""browser_test.py DIRECTORY: small, tight, recorded and hour.html in it, in Chromium.
 
 report_page makes them: small.html has 60 s of 40 containers, tight.html 60 s of 200 in 1 MiB,
-hour.html 3600 s of 200.
+hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes and channels.
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
 import os
@@ -100,6 +100,11 @@ class PageTest(unittest.TestCase):
         notes = run("return document.getElementById('notes').textContent")
         self.assertIn("EMULATED", notes)
         self.assertIn("300 of 60000 ms", notes)
+        self.assertIn("Memory channels are not in the recording", notes)
+        self.assertIn("No process is in the recording", notes)
+        self.assertTrue(run("return byId('memory-part').hidden"))
+        self.assertFalse(run("return byId('no-local').hidden"))
+        self.assertTrue(run("return byId('show-remote').disabled"))
 
     def test_wheel(self):
         """The wheel zooms to one millisecond, and there the values are those that were."""
@@ -289,6 +294,85 @@ class TightTest(unittest.TestCase):
             self.assertEqual(browser.log(), [])
         finally:
             browser.close()
+
+
+class RecordedTest(PageTest):
+    """A recording with local bandwidth, memory channels and processes."""
+
+    def setUp(self):
+        self.browser.media(False)
+        open_page(self.browser, "recorded.html")
+
+    # what these look at is in the other page
+    test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
+    test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
+    test_link = test_looks = None
+
+    def test_local(self):
+        """Half of what is moved is local; the chart shows either part."""
+        found = self.browser.run(
+            "return selected.map((m) => { const c = columnsOf(shown, m), i = c.rate.findIndex((v) => v > 1e6);"
+            "return [c.rate[i], c.local[i], c.remote[i]]; })")
+        self.assertGreater(len(found), 5)
+        for rate, local, remote in found:
+            self.assertAlmostEqual(local / rate, 0.5, delta=1 / 64)
+            self.assertEqual(local + remote, rate)
+        for key in ("local", "remote"):
+            self.browser.run("byId('show-' + arguments[0]).click()", key)
+            self.settle()
+            self.assertEqual(self.browser.run(
+                "const c = columns.get(selected[0]), d = charts[1].plot.data[1];"
+                "return c[arguments[0]].every((v, i) => v === d[i])", key), True)
+
+    def test_table(self):
+        """The table has the numbers that the page has, rounded as their unit says."""
+        rows = self.browser.run(
+            "return laneOrder.map((m, i) => [meta.members[m],"
+            "[...byId('members').tBodies[0].rows[i].cells].slice(2, 9)"
+            ".map((c) => c.textContent)])")
+        self.assertEqual(len(rows), 12)
+        units = {"B": 1, "KiB": 1024, "MiB": 1 << 20, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6,
+                 "GB/s": 1e9}
+        for member, cells in rows:
+            wanted = [member[name] for name in ("mean", "least", "most", "rate", "rate_most",
+                                                "local")]
+            if member["rate"] is None:
+                self.assertEqual(cells[3:], ["–"] * 4)
+                continue
+            for text, value in zip(cells, wanted + [member["rate"] - member["local"]]):
+                number, unit = text.split(" ")
+                self.assertAlmostEqual(float(number), value / units[unit], delta=0.51
+                                       if "." not in number else 0.051)
+
+    def test_channels(self):
+        """Sums and single channels; what no RMID accounts for is what devices moved."""
+        run = self.browser.run
+        self.assertFalse(run("return byId('memory-part').hidden"))
+        self.assertGreater(self.colours("#chart-memory canvas"), 4)
+        run("setView(1000, 5096)")
+        self.settle()
+        rest = run("return memoryRows[2].values.slice(200, -200)")
+        known = [value for value in rest if value is not None]
+        self.assertGreater(len(known), len(rest) / 2)
+        self.assertAlmostEqual(sum(known) / len(known) / (16 * 65536 * 1000), 1, delta=0.03)
+        run("byId('memory-each').click()")
+        self.settle()
+        self.assertEqual(run("return memoryRows.map((line) => line.label)"),
+                         [f"socket 0, channel {i}" for i in range(4)])
+        self.browser.screenshot(page("channels.png"))
+
+    def test_processes(self):
+        """A container's row has its processes, and the filter finds them."""
+        run = self.browser.run
+        run("const f = byId('filter'); f.value = 'worker-7[';"
+            "f.dispatchEvent(new Event('input'))")
+        self.settle()
+        run("document.querySelector('details.processes').open = true")
+        self.browser.until("return document.querySelectorAll("
+                           "'.processes tbody tr').length === 2", "processes")
+        self.assertIn("worker-8[108]", run(
+            "return document.querySelector('.processes').textContent"))
+        self.browser.screenshot(page("processes.png"), True)
 
 
 class HourTest(unittest.TestCase):

@@ -19,7 +19,7 @@
 
 /* What a browser would read. */
 struct seen {
-	uint32_t mean, least, most, rate, rate_most;
+	uint32_t mean, least, most, rate, rate_most, local;
 	uint8_t note;
 	bool there;
 };
@@ -61,6 +61,7 @@ static void take_values(const uint8_t **at, struct seen *p, bool fine)
 	p->rate_most = p->rate;
 	if (p->rate && !fine)
 		p->rate_most += (uint32_t)take(at);
+	p->local = (uint32_t)(p->local + take_signed(at));
 }
 
 static void decode(const uint8_t *at, const uint8_t *end, struct seen *seen, bool fine)
@@ -253,6 +254,168 @@ START_TEST(test_held)
 }
 END_TEST
 
+/*
+ * Of a row with more than one RMID only those are read that ran: the others come later.  What
+ * the page says that was moved is what was counted, and that is no lower bound.
+ */
+START_TEST(test_parts)
+{
+	double moved = 0;
+
+	row(0, 8 * UNIT, 1000e6);
+	add(0, false);
+	for (uint64_t slot = 1; slot <= 1000; slot++) {
+		struct cmt_usage_row *to = row(0, 8 * UNIT, slot % 5 ? (double)NAN : 4e6);
+
+		to->occupancy.age_ns = slot % 5 ? MS : 0;
+		to->total.bytes = slot % 5 ? 0 : 4000;
+		to->total.partial = slot % 5 == 0;
+		to->total.why = CMT_USAGE_WHY_OLD;
+		add(slot, true);
+	}
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	for (uint64_t slot = 1; slot <= 1000; slot++) {
+		struct seen seen = point_at(0, slot, 0);
+
+		ck_assert_uint_ge(seen.rate, 1);
+		ck_assert_uint_eq(seen.note & NOTE_PARTIAL, 0);
+		moved += code_value(seen.rate - 1, RATE_BITS) * RATE_UNIT / 1000;
+	}
+	/* 4,000 bytes each 5 ms, and no more */
+	ck_assert_double_le(fabs(moved / (200 * 4000) - 1), 0.008);
+	ck_assert_uint_eq(model->members[0].all.rated, 1001);
+}
+END_TEST
+
+/* Another reason than a reading to come makes a lower bound. */
+START_TEST(test_bounded)
+{
+	struct cmt_usage_row *to = row(0, 8 * UNIT, 5000);
+
+	to->total.partial = true;
+	to->total.why = CMT_USAGE_WHY_OLD | CMT_USAGE_WHY_PENDING;
+	add(0, false);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(point_at(0, 0, 0).note, NOTE_SHARE | NOTE_PARTIAL);
+}
+END_TEST
+
+/* Local bandwidth is a part of the bandwidth, through slots that come with a later reading. */
+START_TEST(test_local)
+{
+	struct cmt_usage_row *to = row(0, 8 * UNIT, 64000);
+
+	to->local = (struct cmt_usage_rate){ .known = true, .rate = 16000, .bytes = 16 };
+	row(1, UNIT, 64000);
+	add(0, false);
+	for (uint64_t slot = 1; slot < 4; slot++) {
+		row(1, UNIT, 64000);
+		add(slot, true);
+	}
+	to = row(0, 8 * UNIT, 64000);
+	to->total.bytes = 256;	/* in 4 ms */
+	to->local = (struct cmt_usage_rate){ .known = true, .rate = 48000, .bytes = 192 };
+	row(1, UNIT, 64000);
+	add(4, true);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(point_at(0, 0, 0).local, 1 + LOCAL_PARTS / 4);
+	for (uint64_t slot = 1; slot < 5; slot++)
+		ck_assert_uint_eq(point_at(0, slot, 0).local, 1 + LOCAL_PARTS * 3 / 4);
+	ck_assert_uint_eq(point_at(0, 4, 1).local, 0);
+	ck_assert_double_eq_tol(model->members[0].all.local_sum, 16000 + 4 * 48000, 1);
+}
+END_TEST
+
+static const struct member *member_of(uint32_t kind)
+{
+	for (uint32_t i = 0; i < model->nr; i++)
+		if (model->members[i].kind == kind)
+			return &model->members[i];
+	ck_abort_msg("no member of kind %u", kind);
+	return NULL;
+}
+
+static struct seen point_of_kind(uint64_t slot, uint32_t kind)
+{
+	return point_at(0, slot, (uint32_t)(member_of(kind) - model->members));
+}
+
+/* Channels are members, and so is what all RMIDs moved: also what comes with a later reading. */
+START_TEST(test_channels)
+{
+	const struct cmt_usage_rate all = { .known = true, .rate = 90000 };
+	const struct cmt_usage_rate read = { .known = true, .rate = 45000 };
+	const struct cmt_usage_channel channel = { .socket = 1, .channel = 4, .read = read,
+						   .total = all };
+
+	frame.channels = &channel;
+	frame.channel_size = sizeof(channel);
+	frame.nr_channels = 1;
+	frame.memory = (struct cmt_usage_memory){ .read = read, .total = all };
+	for (uint64_t slot = 0; slot < 3000; slot++) {
+		row(1, UNIT, 3000)->kind = CMT_USAGE_UNATTRIBUTED;
+		if (slot % 8 == 0)
+			row(0, 8 * UNIT, 2000)->total.bytes = slot ? 16 : 2;
+		frame.nr_gaps = slot == 1500;
+		add(slot, slot > 0);
+	}
+	frame.nr_channels = 0;
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_str_eq(member_of(MEMBER_CHANNEL)->label, "socket 1, channel 4");
+	ck_assert_uint_eq(point_of_kind(7, MEMBER_CHANNEL).rate, 90 + 1);
+	ck_assert_uint_eq(point_of_kind(7, MEMBER_CHANNEL).local, LOCAL_PARTS / 2 + 1);
+	ck_assert_uint_eq(point_of_kind(7, MEMBER_CHANNELS).rate, 90 + 1);
+	for (uint64_t slot = 0; slot < 2900; slot += 50)
+		ck_assert_uint_eq(point_of_kind(slot, MEMBER_RMIDS).rate,
+				  slot == 1500 ? 0 : 5 + 1);
+	/* no reading came after it */
+	ck_assert_uint_eq(point_of_kind(2999, MEMBER_RMIDS).rate, 0);
+}
+END_TEST
+
+/* Processes of a container, in frames that have children: means over what is known. */
+START_TEST(test_processes)
+{
+	struct cmt_usage_row child = {
+		.kind = CMT_USAGE_OWNER, .pid = 7, .comm = "worker",
+		.occupancy = { .known = true, .mean_bytes = 3 * UNIT, .most_bytes = 9 * UNIT,
+			       .slots = 1 },
+		.total = { .known = true, .rate = 4000 },
+		.local = { .known = false, .rate = (double)NAN },
+	};
+	struct processes processes;
+	const struct process *process;
+
+	row(0, 8 * UNIT, 5000);
+	add(0, false);
+	processes_init(&processes, model);
+	frame.children = &child;
+	for (uint32_t i = 0; i < 2; i++) {
+		row(0, 8 * UNIT, 5000)->nr_children = 1;
+		ck_assert_int_eq(processes_add(&processes, &frame), 0);
+		child.total.rate = 2000;
+		child.occupancy.slots = 0;	/* not known in the second frame */
+		frame.nr_rows = 0;
+	}
+	for (child.pid = 100; child.pid < 100 + PROCESSES_SHOWN; child.pid++) {
+		row(0, 8 * UNIT, 5000)->nr_children = 1;
+		ck_assert_int_eq(processes_add(&processes, &frame), 0);
+		frame.nr_rows = 0;
+	}
+	ck_assert_int_eq(processes_finish(&processes), 0);
+	processes_free(&processes);
+	process = &model->members[0].processes[0];
+	ck_assert_uint_eq(model->members[0].nr_processes, PROCESSES_SHOWN);
+	ck_assert_uint_eq(model->members[0].processes_left_out, 1);
+	ck_assert_uint_eq(process->pid, 7);
+	ck_assert_str_eq(process->comm, "worker");
+	ck_assert_double_eq_tol(process->held / process->slots, 3 * UNIT, 0.1);
+	ck_assert_double_eq_tol(process->moved * 1e9 / process->moved_ns, 3000, 0.1);
+	ck_assert_double_eq(process->local_ns, 0);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+}
+END_TEST
+
 /* Slots without a frame, or in which no CPU ticked, are a gap of everybody. */
 START_TEST(test_gap)
 {
@@ -310,7 +473,8 @@ START_TEST(test_ended)
 	add(2, true);
 	row(1, UNIT, 1000);
 	add(3, true);
-	row(0, 7 * UNIT, 5000);
+	/* what a reading counted while it was not there is not of this ms */
+	row(0, 7 * UNIT, 5000)->total.bytes = 15;
 	add(4, true);
 	row(1, UNIT, 1000);
 	add(5, false);
@@ -322,6 +486,7 @@ START_TEST(test_ended)
 	ck_assert_uint_eq(point_at(0, 1, 1).mean, 9);
 	ck_assert(!point_at(0, 2, 1).there && !point_at(0, 3, 1).there);
 	ck_assert_uint_eq(point_at(0, 4, 1).mean, 8);
+	ck_assert_uint_eq(point_at(0, 4, 1).rate, 5 + 1);
 	ck_assert(!point_at(0, 5, 1).there && !point_at(0, 6, 1).there);
 	ck_assert_uint_eq(model->members[1].all.slots, 2);
 }
@@ -482,6 +647,11 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_round_trip);
 	tcase_add_test(tc, test_held);
+	tcase_add_test(tc, test_parts);
+	tcase_add_test(tc, test_bounded);
+	tcase_add_test(tc, test_local);
+	tcase_add_test(tc, test_channels);
+	tcase_add_test(tc, test_processes);
 	tcase_add_test(tc, test_gap);
 	tcase_add_test(tc, test_lost);
 	tcase_add_test(tc, test_ended);

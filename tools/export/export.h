@@ -8,9 +8,8 @@
 #include "span.h"
 
 struct export_config {
+	struct span_opts span;	/* first, for its part; grain_ns 0: the format's */
 	const struct export_format *format;	/* NULL: none was named */
-	struct span_opts span;	/* grain_ns 0: the format's */
-	const char *output;	/* NULL: standard output */
 };
 
 #endif

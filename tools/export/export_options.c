@@ -56,22 +56,6 @@ static int set_grain(void *config, const char *value)
 			     &((struct export_config *)config)->span.grain_ns);
 }
 
-static int set_from(void *config, const char *value)
-{
-	return replay_time_parse(value, &((struct export_config *)config)->span.from);
-}
-
-static int set_to(void *config, const char *value)
-{
-	return replay_time_parse(value, &((struct export_config *)config)->span.to);
-}
-
-static int set_output(void *config, const char *value)
-{
-	((struct export_config *)config)->output = value;
-	return *value ? 0 : -EINVAL;
-}
-
 static const struct option_spec options[] = {
 	{ 'c', "csv", NULL, "comma-separated values, with the columns of pqos first",
 	  "one format only", set_csv, NULL },
@@ -86,12 +70,12 @@ static const struct option_spec options[] = {
 	{ 'g', "grain", "SECONDS",
 	  "length of an interval, 0.001 to 3600; default 1, 0.001 with --perfetto",
 	  "a number of seconds from 0.001 to 3600", set_grain, NULL },
-	{ 'f', "from", "TIME", "begin at +90s, at 5m before the end (-5m), at 12:30:05, or at a date and time",
-	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)", set_from, NULL },
+	{ 'f', "from", "TIME", PART_FROM_HELP,
+	  PART_WANTED, part_set_from, NULL },
 	{ 't', "to", "TIME", "end at such a moment",
-	  "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)", set_to, NULL },
+	  PART_WANTED, part_set_to, NULL },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output",
-	  "a path", set_output, WORDS_FILES },
+	  "a path", part_set_output, WORDS_FILES },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
 	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
 	{ .name = NULL },

@@ -39,44 +39,19 @@ static int complain(const struct span *span, int err)
 	return err;
 }
 
-static int find_moment(const struct span *span, const char *option,
-		       const struct replay_time *time, uint64_t *ns)
-{
-	const struct replay replay = {
-		.about = span->about, .clock_known = span->clock_known,
-		.offset_ns = (int64_t)span->clock_ns,
-	};
-	int ret = time->kind == REPLAY_UNSET ? 0 : replay_moment(&replay, time, ns);
-
-	if (ret)
-		fprintf(stderr, "%s: %s: the recording does not say what time it was\n",
-			span->opts.program, option);
-	return ret;
-}
-
 /* The part that is wanted, within what there is. */
 static int find_part(struct span *span)
 {
 	const struct cmt_recording_about *about = &span->about;
-	int ret;
+	const struct replay replay = {
+		.about = *about, .clock_known = about->realtime_ns,
+		.offset_ns = (int64_t)(about->realtime_ns - about->monotonic_ns),
+	};
 
-	span->clock_known = about->realtime_ns;
-	span->clock_ns = about->realtime_ns - about->monotonic_ns;
-	span->first_ns = about->start_ns;
-	span->end_ns = about->end_ns + 1;
-	ret = find_moment(span, "--from", &span->opts.from, &span->first_ns);
-	if (!ret)
-		ret = find_moment(span, "--to", &span->opts.to, &span->end_ns);
-	if (span->first_ns < about->start_ns)
-		span->first_ns = about->start_ns;
-	if (span->end_ns > about->end_ns)
-		span->end_ns = about->end_ns + 1;
-	if (ret || (span->first_ns < span->end_ns && span->first_ns <= about->end_ns))
-		return ret;
-	fprintf(stderr, "%s: nothing is between --from and --to: the recording has %.3f s\n",
-		span->opts.program,
-		(double)(about->end_ns - about->start_ns) / (double)SECOND_NS);
-	return -EINVAL;
+	span->clock_known = replay.clock_known;
+	span->clock_ns = (uint64_t)replay.offset_ns;
+	return part_find(&span->opts.part, &replay, span->opts.program, &span->first_ns,
+			 &span->end_ns);
 }
 
 int span_open(struct span *span, const struct span_opts *opts)

@@ -8,19 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "part.h"
 #include "progress.h"
-#include "replay.h"
 
 #define SPAN_MIN_GRAIN_NS 1000000ULL
 #define SPAN_MAX_GRAIN_NS 3600000000000ULL
 
 /* What is wanted. */
 struct span_opts {
+	struct part part;	/* first, for options; output: of export */
 	const char *program;	/* for messages: "cmtstat export" */
 	const char *path;
 	uint32_t by;		/* enum cmt_usage_by */
 	uint64_t grain_ns;
-	struct replay_time from, to;
 };
 
 struct span {

@@ -20,6 +20,7 @@
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */
 #define FRAMES		256U		/* between looks at the clock */
+#define PROCESSES_NS	1000000000ULL	/* the grain of what processes have */
 
 struct report_run {
 	const struct report_config *config;
@@ -27,8 +28,9 @@ struct report_run {
 	struct watch watch;
 	struct spool spool;
 	struct model model;
+	struct processes processes;
 	struct page_about about;
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns, to_ns;	/* to_ns: exclusive */
 	int64_t offset_ns;	/* of the clock, the last one */
 };
 
@@ -49,40 +51,14 @@ static int say_unread(const struct replay *replay, int err)
 	return EXIT_RUNTIME;
 }
 
-static int find_moment(struct report_run *run, const struct replay_time *time,
-		       const char *option, uint64_t *ns)
-{
-	if (time->kind == REPLAY_UNSET || !replay_moment(&run->replay, time, ns))
-		return 0;
-	fprintf(stderr, REPORT_NAME ": %s: the recording does not say what time it was: give an offset, such as +90s\n",
-		option);
-	return EXIT_RUNTIME;
-}
-
 static int find_times(struct report_run *run)
 {
-	const struct cmt_recording_about *about = &run->replay.about;
-	int ret;
-
-	run->from_ns = about->start_ns;
-	run->to_ns = about->end_ns;
-	if (!about->start_ns) {
+	if (!run->replay.about.start_ns) {
 		say(run->replay.path, "there is no record in it");
 		return EXIT_RUNTIME;
 	}
-	ret = find_moment(run, &run->config->from, "--from", &run->from_ns);
-	if (!ret)
-		ret = find_moment(run, &run->config->to, "--to", &run->to_ns);
-	if (ret)
-		return ret;
-	if (run->from_ns < about->start_ns)
-		run->from_ns = about->start_ns;
-	if (run->to_ns > about->end_ns)
-		run->to_ns = about->end_ns;
-	if (run->from_ns <= run->to_ns && run->from_ns <= about->end_ns)
-		return 0;
-	fprintf(stderr, REPORT_NAME ": --from, --to: no part of the recording is between these\n");
-	return EXIT_RUNTIME;
+	return part_find(&run->config->part, &run->replay, REPORT_NAME, &run->from_ns,
+			 &run->to_ns) ? EXIT_RUNTIME : 0;
 }
 
 /* The recorder says now and then what the clock is. */
@@ -127,7 +103,7 @@ static int take_frames(struct report_run *run)
 	progress_begin(&progress, REPORT_NAME ": reading");
 	for (uint32_t i = 0;; i++) {
 		ret = watch_next(&run->watch);
-		if (ret <= 0 || run->watch.frame->start_ns > run->to_ns)
+		if (ret <= 0 || run->watch.frame->start_ns >= run->to_ns)
 			break;
 		ret = take_frame(run);
 		if (ret)
@@ -161,16 +137,69 @@ static void fill_about(struct report_run *run)
 	cmt_culprit_counts(run->watch.culprit, &to->culprit);
 }
 
+static bool has_processes(const struct model *model)
+{
+	for (uint32_t i = 0; i < model->nr; i++)
+		if (model->members[i].parts)
+			return true;
+	return false;
+}
+
+static int take_processes(struct report_run *run, struct cmt_usage *usage)
+{
+	const struct cmt_usage_frame *frame;
+	struct progress progress;
+	int ret;
+
+	progress_begin(&progress, REPORT_NAME ": reading processes");
+	while ((ret = cmt_usage_next(usage, &frame)) > 0 && frame->start_ns < run->to_ns) {
+		if (frame->end_ns <= run->from_ns)
+			continue;
+		ret = processes_add(&run->processes, frame);
+		if (ret)
+			break;
+		progress_show(&progress, frame->end_ns - run->from_ns,
+			      run->to_ns - run->from_ns);
+	}
+	progress_end(&progress);
+	return ret < 0 ? ret : processes_finish(&run->processes);
+}
+
+/* A usage has processes or domains: the recording is read again, at a coarser grain. */
+static int read_processes(struct report_run *run)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = CMT_USAGE_BY_CONTAINER, .flags = CMT_USAGE_CHILDREN,
+		.interval_ns = PROCESSES_NS, .recording = run->replay.recording,
+	};
+	uint64_t from = run->from_ns;
+	struct cmt_usage *usage = NULL;
+	int ret;
+
+	/* a rate needs the reading before it */
+	from -= from < 2 * PROCESSES_NS ? from : 2 * PROCESSES_NS;
+	processes_init(&run->processes, &run->model);
+	ret = replay_seek(&run->replay, from);
+	if (!ret)
+		ret = cmt_usage_new(&usage, &opts);
+	if (!ret)
+		ret = take_processes(run, usage);
+	cmt_usage_free(usage);
+	run->model.processes_left_out = run->processes.left_out;
+	processes_free(&run->processes);
+	return ret;
+}
+
 static int write_page(struct report_run *run)
 {
 	struct output output;
-	int ret = output_open(&output, run->config->output);
+	int ret = output_open(&output, run->config->part.output);
 
 	if (!ret)
 		ret = output_close(&output, page_write(output.file, &run->model, &run->about,
 						       run->config->size));
 	if (ret)
-		say(run->config->output, strerror(-ret));
+		say(run->config->part.output, strerror(-ret));
 	return ret ? EXIT_RUNTIME : 0;
 }
 
@@ -187,13 +216,13 @@ static int read_all(struct report_run *run)
 	if (!ret)
 		fill_about(run);
 	watch_close(&run->watch);
-	return ret;
+	return !ret && has_processes(&run->model) ? read_processes(run) : ret;
 }
 
 /* Beside the page: what is temporary may be in memory elsewhere. */
 static int open_spool(struct report_run *run)
 {
-	const char *output = run->config->output, *slash = strrchr(output, '/');
+	const char *output = run->config->part.output, *slash = strrchr(output, '/');
 	char directory[PATH_MAX] = ".";
 
 	if (slash && (size_t)(slash - output) < sizeof(directory))
@@ -237,9 +266,9 @@ static int check(const struct report_config *config, int argc, char **argv)
 	if (optind != argc - 1)
 		return options_usage(&report_program, stderr, "%s",
 				     optind < argc ? "one file at a time" : "which file?");
-	if (!config->output)
+	if (!config->part.output)
 		return options_usage(&report_program, stderr, "where to?  -o PAGE");
-	if (is_same_file(config->output, argv[optind]))
+	if (is_same_file(config->part.output, argv[optind]))
 		return options_usage(&report_program, stderr,
 				     "-o: that is the recording itself");
 	return 0;

@@ -5,15 +5,14 @@
 
 #include <stdint.h>
 
-#include "replay.h"
+#include "part.h"
 
 #define REPORT_NAME	"cmtstat report"
 #define REPORT_SIZE	(64ULL << 20)	/* bytes of points, in the page */
 
 struct report_config {
-	const char *output;	/* NULL: not said; "-": standard output */
+	struct part part;	/* output "-": standard output */
 	uint64_t size;		/* bytes that points may take in the page */
-	struct replay_time from, to;
 };
 
 #endif

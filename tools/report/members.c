@@ -2,6 +2,7 @@
 #include "members.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,11 +69,9 @@ static int name(struct member *member, const struct cmt_usage_row *row)
 		       -ENOMEM : 0;
 }
 
-int64_t members_of(struct model *model, const struct cmt_usage_frame *frame,
-		   const struct cmt_usage_row *row)
+/* Returns the number of the member of @id, or -ENOMEM. */
+static int64_t find_or_add(struct model *model, uint64_t id, uint32_t kind)
 {
-	uint64_t id = cmt_culprit_id(frame, row);
-	struct member *member;
 	uint32_t *at;
 
 	if (grow(model))
@@ -81,12 +80,29 @@ int64_t members_of(struct model *model, const struct cmt_usage_frame *frame,
 	if (!*at) {
 		if (pyramid_add(&model->pyramid))
 			return -ENOMEM;
-		member = &model->members[model->nr];
-		*member = (struct member){ .id = id, .kind = row->kind };
+		model->members[model->nr] = (struct member){ .id = id, .kind = kind };
 		*at = ++model->nr;
 	}
-	member = &model->members[*at - 1];
-	return name(member, row) ? -ENOMEM : (int64_t)(*at - 1);
+	return *at - 1;
+}
+
+int64_t members_of(struct model *model, const struct cmt_usage_frame *frame,
+		   const struct cmt_usage_row *row)
+{
+	int64_t number = find_or_add(model, cmt_culprit_id(frame, row), row->kind);
+
+	if (number >= 0 && name(&model->members[number], row))
+		return -ENOMEM;
+	return number;
+}
+
+int64_t members_make(struct model *model, uint64_t id, uint32_t kind, const char *label)
+{
+	int64_t number = find_or_add(model, id, kind);
+
+	if (number >= 0)
+		snprintf(model->members[number].label, CONTAINER_LABEL_LEN, "%s", label);
+	return number;
 }
 
 const struct member *model_find(const struct model *model, uint64_t id)
@@ -101,6 +117,7 @@ void members_free(struct model *model)
 	for (uint32_t i = 0; i < model->nr; i++) {
 		free(model->members[i].path);
 		free(model->members[i].image);
+		free(model->members[i].processes);
 	}
 	free(model->members);
 	free(model->table);

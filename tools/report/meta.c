@@ -39,12 +39,51 @@ static const char *kind_of(const struct member *member)
 		return "overflow";
 	case CMT_USAGE_UNATTRIBUTED:
 		return "unattributed";
+	case MEMBER_CHANNEL:
+		return "channel";
+	case MEMBER_CHANNELS:
+		return "channels";
+	case MEMBER_RMIDS:
+		return "rmids";
 	default:
 		return "unknown";
 	}
 }
 
-static void print_member(FILE *out, const struct member *member)
+/* In slots of the page; what began before it began with it. */
+static uint64_t slot_of(const struct model *model, uint64_t ns)
+{
+	return ns > model->start_ns ? (ns - model->start_ns) / MODEL_SLOT_NS : 0;
+}
+
+static void print_process(FILE *out, const struct model *model, const struct process *p)
+{
+	fputc('{', out);
+	text(out, "comm", p->comm);
+	number(out, "pid", p->pid);
+	number(out, "first", slot_of(model, p->first_ns));
+	number(out, "last", slot_of(model, p->last_ns));
+	real(out, "mean", share(p->held, p->slots));
+	real(out, "rate", share(p->moved * 1e9, p->moved_ns));
+	real(out, "local", share(p->local * 1e9, p->local_ns));
+	fprintf(out, "\"most\":%" PRIu64 "}", p->most);
+}
+
+static void print_processes(FILE *out, const struct model *model,
+			    const struct member *member)
+{
+	if (!member->nr_processes)
+		return;
+	number(out, "processes_left_out", member->processes_left_out);
+	fputs("\"processes\":[", out);
+	for (uint32_t i = 0; i < member->nr_processes; i++) {
+		fputs(i ? "," : "", out);
+		print_process(out, model, &member->processes[i]);
+	}
+	fputs("],", out);
+}
+
+static void print_member(FILE *out, const struct model *model, const struct member *member)
 {
 	const struct point *all = &member->all;
 
@@ -68,6 +107,8 @@ static void print_member(FILE *out, const struct member *member)
 	real(out, "most", all->known ? (double)all->most : (double)NAN);
 	real(out, "rate", share(all->rate_sum, all->rated));
 	real(out, "rate_most", all->rated ? all->rate_most : (double)NAN);
+	real(out, "local", share(all->local_sum, all->localed));
+	print_processes(out, model, member);
 	number(out, "verdicts", member->verdicts);
 	fprintf(out, "\"suspected\":%" PRIu32 "}", member->suspected);
 }
@@ -95,12 +136,6 @@ static void print_suspect(FILE *out, const struct model *model,
 	number(out, "occupancy_before", s->occupancy_before);
 	number(out, "traffic", s->traffic_bytes);
 	fprintf(out, "\"traffic_before\":%" PRIu64 "}", s->traffic_before);
-}
-
-/* In slots of the page; what began before it began with it. */
-static uint64_t slot_of(const struct model *model, uint64_t ns)
-{
-	return ns > model->start_ns ? (ns - model->start_ns) / MODEL_SLOT_NS : 0;
 }
 
 static void print_verdict(FILE *out, const struct model *model,
@@ -204,6 +239,7 @@ static void print_coding(FILE *out, const struct model *model)
 	number(out, "bits", OCCUPANCY_BITS);
 	number(out, "rate_bits", RATE_BITS);
 	real(out, "rate_unit", RATE_UNIT);
+	number(out, "local_parts", LOCAL_PARTS);
 	number(out, "block", PYRAMID_BLOCK);
 }
 
@@ -217,7 +253,7 @@ void page_meta(FILE *out, const struct model *model, const struct page_about *ab
 	fputs("\"members\":[", out);
 	for (uint32_t i = 0; i < model->nr; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		print_member(out, &model->members[i]);
+		print_member(out, model, &model->members[i]);
 	}
 	fputs("],\"verdicts\":[", out);
 	for (uint32_t i = 0; i < model->nr_verdicts; i++) {

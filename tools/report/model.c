@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,20 @@ void model_init(struct model *model, struct spool *spool, uint32_t unit_bytes,
 void model_free(struct model *model)
 {
 	members_free(model);
+	sums_free(&model->sums);
 	pyramid_free(&model->pyramid);
 	free(model->verdicts);
 	*model = (struct model){ 0 };
+}
+
+static void copy_rates(struct point *to, const struct point *from)
+{
+	to->rated = from->rated;
+	to->localed = from->localed;
+	to->bounded = from->bounded;
+	to->partial |= from->bounded;
+	to->rate_sum = to->rate_most = from->rate_sum;
+	to->local_sum = from->local_sum;
 }
 
 /* @nr slots behind those that are done. */
@@ -39,23 +51,22 @@ static int put(struct model *model, struct member *member, const struct point *p
 	if (!nr)
 		return 0;
 	point_merge(&member->all, &all);
+	sums_add_rmid(&model->sums, slot, nr, point,
+		      member->kind == CMT_USAGE_UNATTRIBUTED);
 	member->done += nr;
 	member->last = member->done - 1;
+	if (!point->rated)
+		member->unrated = member->done;
 	return pyramid_put(&model->pyramid, (uint32_t)(member - model->members), slot,
 			   point, (uint32_t)nr);
 }
 
-static void set_rate(struct point *point, double rate)
-{
-	point->rated = 1;
-	point->rate_sum = point->rate_most = rate;
-}
-
 /*
- * What was held until @slot.  @rate: of the last @span slots of these; NAN: not known.
+ * What was held until @slot.  @rates: has the bandwidth of the last @span slots of these;
+ * NULL: it is not known.
  */
 static int settle(struct model *model, struct member *member, uint64_t slot,
-		  double rate, uint64_t span)
+		  const struct point *rates, uint64_t span)
 {
 	struct point point = { .slots = 1, .held = 1 };
 	uint64_t nr = slot > member->done ? slot - member->done : 0;
@@ -70,11 +81,11 @@ static int settle(struct model *model, struct member *member, uint64_t slot,
 		point.least = point.most = member->occupancy;
 		point.sum = (double)member->occupancy;
 	}
-	span = isnan(rate) ? 0 : span < nr ? span : nr;
+	span = span < nr ? span : nr;
 	ret = put(model, member, &point, nr - span);
 	if (ret || !span)
 		return ret;
-	set_rate(&point, rate);
+	copy_rates(&point, rates);
 	return put(model, member, &point, span);
 }
 
@@ -101,7 +112,7 @@ static int settle_all(struct model *model, uint64_t slot)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < model->nr; i++)
-		ret = settle(model, &model->members[i], slot, (double)NAN, 0);
+		ret = settle(model, &model->members[i], slot, NULL, 0);
 	return ret;
 }
 
@@ -117,6 +128,8 @@ static int flush(struct model *model, uint64_t slot)
 	if (end / PYRAMID_BLOCK <= model->pyramid.next_block[0])
 		return 0;
 	ret = settle_all(model, end);
+	if (!ret)
+		ret = sums_flush(model, end);
 	return ret ? ret : pyramid_flush(&model->pyramid, end);
 }
 
@@ -126,8 +139,11 @@ static int gap(struct model *model, uint64_t slot, uint64_t end)
 	int ret = settle_all(model, slot);
 
 	while (!ret && slot < end) {
+		uint64_t begin = slot;
+
 		slot = (slot / PYRAMID_BLOCK + 1) * PYRAMID_BLOCK;
 		slot = slot < end ? slot : end;
+		sums_blank(&model->sums, begin, slot);
 		ret = blank(model, slot);
 		if (!ret)
 			ret = flush(model, slot);
@@ -165,7 +181,7 @@ static bool is_read(const struct cmt_usage_row *row)
 	       (row->occupancy.known && row->occupancy.age_ns < MODEL_SLOT_NS);
 }
 
-static struct point point_of(const struct cmt_usage_row *row)
+static struct point point_of(const struct cmt_usage_row *row, const struct point *rates)
 {
 	const struct cmt_usage_occupancy *o = &row->occupancy;
 	struct point point = { .slots = 1 };
@@ -177,10 +193,7 @@ static struct point point_of(const struct cmt_usage_row *row)
 		point.held = !is_read(row);
 		point.partial = o->partial;
 	}
-	if (row->total.known && isfinite(row->total.rate)) {
-		set_rate(&point, row->total.rate);
-		point.partial |= row->total.partial;
-	}
+	copy_rates(&point, rates);
 	return point;
 }
 
@@ -189,19 +202,47 @@ static void leave(struct member *member)
 	member->present = member->holding = false;
 }
 
+/*
+ * The bandwidth of a row in slots that are not done, up to @slot: what it moved, over all of
+ * them.  Of a row with more than one RMID those are read that ran, and what the others moved
+ * comes later: what is counted is of all slots since a reading of any.  Through slots of
+ * which nothing is known, and where the container was not there, the row's own rate
+ * holds.  Returns how many slots it is of.
+ */
+static uint64_t rates_of(const struct member *member, uint64_t slot,
+			 const struct cmt_usage_row *row, struct point *rates)
+{
+	uint64_t span = span_of(&row->total);
+	uint64_t slots = member->present && slot > member->done ? slot + 1 - member->done : 1;
+	bool through = !member->present || slot + 1 < member->unrated + span;
+	double second = 1e9 / (double)(slots * MODEL_SLOT_NS);
+
+	if (!row->total.known || !isfinite(row->total.rate))
+		return 0;
+	rates->rated = 1;
+	rates->rate_sum = through ? row->total.rate : (double)row->total.bytes * second;
+	rates->bounded = row->total.partial && row->total.why & ~CMT_USAGE_WHY_OLD;
+	if (row->local.known && isfinite(row->local.rate)) {
+		rates->localed = 1;
+		rates->local_sum = through ? row->local.rate :
+					     (double)row->local.bytes * second;
+	}
+	return through && span < slots ? span : slots;
+}
+
 /* What it has in @slot, and what it held until then. */
 static int add_point(struct model *model, struct member *member, uint64_t slot,
 		     const struct cmt_usage_row *row)
 {
-	const struct point point = point_of(row);
-	bool rated = point.rated && !row->total.partial;
-	int ret = settle(model, member, slot, rated ? row->total.rate : (double)NAN,
-			 rated ? span_of(&row->total) - 1 : 0);
+	struct point rates = { 0 }, point;
+	uint64_t span = rates_of(member, slot, row, &rates);
+	int ret = settle(model, member, slot, &rates, span ? span - 1 : 0);
 
 	if (!member->present) {
 		member->first = member->all.slots ? member->first : slot;
 		member->present = true;
 	}
+	point = point_of(row, &rates);
 	member->holding = point.known;
 	member->occupancy = row->occupancy.last_bytes;
 	return ret ? ret : put(model, member, &point, 1);
@@ -218,9 +259,11 @@ static int add_row(struct model *model, const struct cmt_usage_frame *frame, uin
 		return (int)number;
 	member = &model->members[number];
 	member->why |= row->occupancy.why | row->total.why;
+	member->parts |= row->kind == CMT_USAGE_OWNER && row->cgroup_id &&
+			 !(row->flags & CMT_USAGE_ROW_WHOLE);
 	member->seen = model->frames;
 	if (!row->occupancy.known && row->occupancy.why & CMT_USAGE_WHY_ENDED) {
-		ret = settle(model, member, slot, (double)NAN, 0);
+		ret = settle(model, member, slot, NULL, 0);
 		leave(member);
 		return ret;
 	}
@@ -241,7 +284,7 @@ static int end_others(struct model *model, uint64_t slot)
 
 		if (!member->present || member->seen == model->frames)
 			continue;
-		ret = settle(model, member, slot, (double)NAN, 0);
+		ret = settle(model, member, slot, NULL, 0);
 		leave(member);
 	}
 	return ret;
@@ -254,6 +297,7 @@ static int add_rows(struct model *model, const struct cmt_usage_frame *frame, ui
 	if (frame->nr_gaps) {
 		/* who is in the frame may be read; of the others nothing is known */
 		note_gap(model, slot, 1, GAP_LOST);
+		sums_blank(&model->sums, slot, slot + 1);
 		ret = settle_all(model, slot);
 	}
 	for (uint32_t i = 0; !ret && i < frame->nr_rows; i++)
@@ -270,6 +314,8 @@ static void add_counts(struct model *model, const struct cmt_usage_frame *frame)
 	model->dropped += frame->dropped;
 	model->missed += frame->missed;
 	model->counters |= frame->counters;
+	snprintf(model->channels_reason, sizeof(model->channels_reason), "%s",
+		 frame->channels_reason ? frame->channels_reason : "");
 	if (frame->sampling_ns > model->sampling_ns)
 		model->sampling_ns = frame->sampling_ns;
 	if (frame->nr_cpus > model->nr_cpus)
@@ -313,6 +359,8 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame)
 		return 0;
 	ret = bridge(model, frame, slot);
 	if (!ret)
+		ret = sums_add_channels(model, frame, slot);
+	if (!ret)
 		ret = add_rows(model, frame, slot);
 	return ret ? ret : flush(model, slot);
 }
@@ -325,17 +373,30 @@ static double weight(const struct cmt_culprit_verdict *verdict)
 	return sure + (double)verdict->lost_bytes / 1e18;
 }
 
+static void find_lightest(struct model *model)
+{
+	model->lightest = 0;
+	for (uint32_t i = 1; i < model->nr_verdicts; i++)
+		if (weight(&model->verdicts[i].verdict) <
+		    weight(&model->verdicts[model->lightest].verdict))
+			model->lightest = i;
+	model->lightest_found = true;
+}
+
 /* Room for one that is heavier than the lightest; NULL: there is none. */
 static struct model_verdict *lightest(struct model *model,
 				      const struct cmt_culprit_verdict *verdict)
 {
-	struct model_verdict *least = &model->verdicts[0];
+	struct model_verdict *least;
 
 	model->verdicts_left_out++;
-	for (uint32_t i = 1; i < model->nr_verdicts; i++)
-		if (weight(&model->verdicts[i].verdict) < weight(&least->verdict))
-			least = &model->verdicts[i];
-	return weight(verdict) > weight(&least->verdict) ? least : NULL;
+	if (!model->lightest_found)
+		find_lightest(model);
+	least = &model->verdicts[model->lightest];
+	if (weight(verdict) <= weight(&least->verdict))
+		return NULL;
+	model->lightest_found = false;
+	return least;
 }
 
 /* In @to, or NULL: it is not to be listed.  Returns 0 or -ENOMEM. */
@@ -430,6 +491,8 @@ int model_finish(struct model *model, uint64_t end_ns)
 	ret = bridge(model, NULL, model->slots);
 	if (!ret)
 		ret = settle_all(model, model->slots);
+	if (!ret)
+		ret = sums_flush(model, model->slots);
 	if (!ret)
 		ret = pyramid_finish(&model->pyramid, model->slots);
 	if (model->nr_verdicts)

@@ -13,8 +13,10 @@
 
 #include <cmt/cmt.h>
 
+#include "processes.h"
 #include "pyramid.h"
 #include "rows.h"
+#include "sums.h"
 #include "why_view.h"
 
 #define MODEL_SLOT_NS	1000000ULL
@@ -22,21 +24,32 @@
 #define MODEL_GAPS	1000U	/* that are listed; others are counted */
 #define MODEL_VERDICTS	500U	/* that are listed: the surest */
 
+/* What a member is that has no row in frames; else enum cmt_usage_kind. */
+enum {
+	MEMBER_CHANNEL = 100,	/* of memory: rate is both ways, local what was read */
+	MEMBER_CHANNELS,	/* all of them */
+	MEMBER_RMIDS,		/* what all RMIDs moved */
+};
+
 /* A container, or a row that is none. */
 struct member {
 	uint64_t id;		/* cmt_culprit_id() */
-	enum cmt_usage_kind kind;
+	uint32_t kind;		/* enum cmt_usage_kind, or MEMBER_* */
 	char label[CONTAINER_LABEL_LEN];	/* raw bytes */
 	char *path;		/* of its cgroup, raw bytes; NULL: none, or not known */
 	char *image;		/* likewise */
 	bool user;		/* its name is the word of a user: CMT_CONTAINER_OF_USER */
+	bool parts;		/* its RMIDs are of parts of its cgroup: of processes */
+	struct process *processes;	/* the first ones of so many: */
+	uint32_t nr_processes, processes_left_out;
 	uint64_t first, last;	/* slots in which it was there */
 	struct point all;	/* of all its slots */
 	uint32_t verdicts;	/* as a victim, */
 	uint32_t suspected;	/* and as a suspect */
 	uint32_t why;		/* CMT_USAGE_WHY_*, of any of its slots */
 	/* on the way: */
-	uint64_t done;		/* slots before this one are in the pyramid */
+	uint64_t done;		/* slots before this one are in the pyramid, */
+	uint64_t unrated;	/* and the last one without a bandwidth is before this one */
 	uint64_t occupancy;	/* of its last reading */
 	uint64_t seen;		/* frames: the last one with a row of it */
 	bool present;
@@ -67,6 +80,7 @@ struct model {
 	uint64_t slots;		/* so far */
 	uint64_t ticked;	/* behind the last slot in which a CPU was sampled */
 	uint64_t frames;
+	struct sums sums;
 	struct member *members;
 	uint32_t nr, room;
 	uint32_t *table;	/* hash of id -> member + 1; 0: free */
@@ -82,11 +96,15 @@ struct model {
 	uint32_t sampling_ns;	/* the longest that was in force */
 	uint32_t nr_cpus;	/* the most that ticked in a slot */
 	uint32_t counters;	/* CMT_F_* that some record had */
+	uint64_t processes_left_out;	/* rows of processes that are in no list */
+	char channels_reason[CMT_REASON_LEN + 1];	/* of the last frame */
 	bool emulated;
 	bool not_emulated;	/* some frames were not */
 	struct model_verdict *verdicts;
 	uint32_t nr_verdicts, room_verdicts;
 	uint64_t verdicts_left_out;
+	uint32_t lightest;	/* verdict, where the list is full and that was found */
+	bool lightest_found;
 };
 
 /* @start_ns: of the first slot, CLOCK_MONOTONIC; a multiple of MODEL_SLOT_NS. */

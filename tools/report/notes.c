@@ -51,6 +51,44 @@ static void note_events(struct notes *notes, const struct page_about *about)
 		     reason(buf, info->mbm_reason));
 }
 
+static void note_memory(struct notes *notes, const struct model *model,
+			const struct page_about *about)
+{
+	const struct sums *sums = &model->sums;
+
+	if (about->info && !(about->info->events & CMT_F_MBM_LOCAL))
+		note(notes, "Local bandwidth was not measured.  So remote bandwidth is not known.");
+	else
+		note(notes, "Remote bandwidth is the bandwidth less the local one, which are read one after the other: it may be a little below 0.");
+	if (!sums->nr_channels) {
+		note(notes, "Memory channels are not in the recording%s%s.",
+		     model->channels_reason[0] ? ": " : "", model->channels_reason);
+		return;
+	}
+	if (model->channels_reason[0])
+		note(notes, "Not every memory channel was read: %s.", model->channels_reason);
+	note(notes, "What no RMID accounts for is what all memory channels carried less what all RMIDs moved.  The two count different things, in different places: it may be below 0, and devices, evictions and prefetches are in it.  Over less than %u ms it says little: the bandwidth of an RMID that does not run comes with a later reading.",
+	     SUMS_COARSE);
+	if (model->emulated)
+		note(notes, "What no RMID accounts for is not known: RMIDs are of a model, and memory channels are not.");
+}
+
+static void note_processes(struct notes *notes, const struct model *model)
+{
+	uint64_t shown = 0;
+
+	for (uint32_t i = 0; i < model->nr; i++)
+		shown += model->members[i].nr_processes;
+	if (!shown)
+		note(notes, "No process is in the recording: no RMID is of a process in a container (cmtctl scope).");
+	else
+		note(notes, "Of each container the %u processes that held most are listed, with means over the seconds in which they are known.",
+		     PROCESSES_SHOWN);
+	if (model->processes_left_out)
+		note(notes, "More than %u processes came: the rest of them is in no list.",
+		     PROCESSES_MOST);
+}
+
 static void note_losses(struct notes *notes, const struct model *model)
 {
 	if (model->gap_slots)
@@ -111,7 +149,6 @@ static void note_culprits(struct notes *notes, const struct model *model,
 		     model->verdicts_left_out);
 }
 
-/* */
 static void note_grain(struct notes *notes, const struct model *model)
 {
 	uint64_t left_out = 0;
@@ -123,8 +160,8 @@ static void note_grain(struct notes *notes, const struct model *model)
 		note(notes, "Of %" PRIu64 " s the page has no points of 1 ms, which would make it too large: there it shows coarser ones, with their least and most.  The recording has them: --from, --to and --size.",
 		     (left_out * PYRAMID_BLOCK + 999) / 1000);
 	format_bytes(unit, model->pyramid.unit_bytes);
-	note(notes, "Values are rounded: occupancy to %s and by less than 0.1 %%, bandwidth to 1 kB/s and by less than 0.8 %%.",
-	     unit);
+	note(notes, "Values are rounded: occupancy to %s and by less than 0.1 %%, bandwidth to 1 kB/s and by less than 0.8 %%, local bandwidth to a %u-th of the bandwidth too.",
+	     unit, LOCAL_PARTS);
 	note(notes, "A container that does not run is not read at every tick: its last reading counts for so long, and its bandwidth is the mean from one reading to the next.");
 	if (model->sampling_ns > MODEL_SLOT_NS)
 		note(notes, "The sampling interval was up to %s: not every millisecond has a reading of its own.",
@@ -143,5 +180,6 @@ void page_notes(FILE *out, const struct model *model, const struct page_about *a
 	note_losses(&notes, model);
 	note_grain(&notes, model);
 	note_culprits(&notes, model, about);
-	note(&notes, "Local bandwidth, memory channels and processes are not on this page; the recording has them where they were measured.");
+	note_memory(&notes, model, about);
+	note_processes(&notes, model);
 }

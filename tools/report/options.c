@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-
 #include "command.h"
 #include "options.h"
 #include "subcommands.h"
@@ -8,38 +6,20 @@
 #define SIZE_LEAST (1ULL << 20)
 #define SIZE_MOST  (1ULL << 30)
 
-static int set_output(void *config, const char *value)
-{
-	((struct report_config *)config)->output = value;
-	return *value ? 0 : -EINVAL;
-}
-
-static int set_from(void *config, const char *value)
-{
-	return replay_time_parse(value, &((struct report_config *)config)->from);
-}
-
-static int set_to(void *config, const char *value)
-{
-	return replay_time_parse(value, &((struct report_config *)config)->to);
-}
-
 static int set_size(void *config, const char *value)
 {
 	return parse_size(value, SIZE_LEAST, SIZE_MOST,
 			  &((struct report_config *)config)->size);
 }
 
-#define MOMENT "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)"
-
 enum { KEY_FROM = OPTION_LONG_ONLY, KEY_TO, KEY_SIZE };
 
 static const struct option_spec report_options[] = {
 	{ 'o', "output", "PAGE", "where the page goes; -: standard output",
-	  "the name of a file", set_output, WORDS_FILES },
-	{ KEY_FROM, "from", "TIME", "begin at +90s, at 5m before the end (-5m), at 12:30:05, or at a date and time",
-	  MOMENT, set_from, NULL },
-	{ KEY_TO, "to", "TIME", "end there", MOMENT, set_to, NULL },
+	  "the name of a file", part_set_output, WORDS_FILES },
+	{ KEY_FROM, "from", "TIME", PART_FROM_HELP,
+	  PART_WANTED, part_set_from, NULL },
+	{ KEY_TO, "to", "TIME", "end there", PART_WANTED, part_set_to, NULL },
 	{ KEY_SIZE, "size", "BYTES", "room for the timelines in the page, default 64M: what has none is there in coarser points",
 	  "a number of bytes from 1M to 1G", set_size, "16M 64M 256M" },
 	{ 'h', "help", NULL, "show this help", NULL, NULL, NULL },

@@ -65,7 +65,8 @@ static void print_noscript(FILE *out, const struct model *model)
 	fputs("<table><caption>Means over the time in which they are known</caption>\n"
 	      "<tr><th>Container</th><th>L3 occupancy</th><th>Memory bandwidth</th></tr>\n", out);
 	for (uint32_t i = 0; i < model->nr; i++)
-		print_mean(out, &model->members[i]);
+		if (model->members[i].kind < MEMBER_CHANNEL)
+			print_mean(out, &model->members[i]);
 	fputs("</table></noscript>\n", out);
 }
 

@@ -2,6 +2,7 @@
 #include "point.h"
 
 #include <math.h>
+#include <string.h>
 
 void point_merge(struct point *to, const struct point *from)
 {
@@ -16,10 +17,13 @@ void point_merge(struct point *to, const struct point *from)
 	to->slots += from->slots;
 	to->known += from->known;
 	to->rated += from->rated;
+	to->localed += from->localed;
 	to->held += from->held;
 	to->partial += from->partial;
+	to->bounded += from->bounded;
 	to->sum += from->sum;
 	to->rate_sum += from->rate_sum;
+	to->local_sum += from->local_sum;
 }
 
 struct point point_times(const struct point *from, uint32_t times)
@@ -29,28 +33,42 @@ struct point point_times(const struct point *from, uint32_t times)
 	point.slots *= times;
 	point.known *= times;
 	point.rated *= times;
+	point.localed *= times;
 	point.held *= times;
 	point.partial *= times;
+	point.bounded *= times;
 	point.sum *= times;
 	point.rate_sum *= times;
+	point.local_sum *= times;
 	return point;
+}
+
+/* Of an IEEE 754 double, at least 1 << @bits: its exponent, and as much of its mantissa. */
+static uint32_t code_of_large(double value, unsigned int bits)
+{
+	const unsigned int shift = 52 - bits;
+	uint64_t word, exponent, mantissa;
+
+	memcpy(&word, &value, sizeof(word));
+	exponent = (word >> 52) - 1023 - bits;
+	mantissa = (word & ((1ULL << 52) - 1)) | 1ULL << 52;
+	/* to the nearest, and between two to the even one, as lrint() */
+	mantissa = (mantissa + (1ULL << (shift - 1)) - 1 + (mantissa >> shift & 1)) >> shift;
+	/* rounding may carry into the exponent, which is the next code all the same */
+	return (uint32_t)((exponent << bits) + mantissa);
 }
 
 uint32_t code_of(double value, unsigned int bits)
 {
-	double limit = (double)(1U << bits);
-	uint32_t exponent = 0, code;
+	uint32_t code;
 
 	if (!(value > 0))
 		return 0;
 	if (value > 1e30)
 		return CODE_MAX;
-	while (value >= 2 * limit) {
-		value /= 2;
-		exponent++;
-	}
-	/* rounding may carry into the exponent, which is the next code all the same */
-	code = (exponent << bits) + (uint32_t)lrint(value);
+	if (value < (double)(1U << bits))
+		return (uint32_t)lrint(value);
+	code = code_of_large(value, bits);
 	return code < CODE_MAX ? code : CODE_MAX;
 }
 
@@ -73,13 +91,45 @@ static uint32_t pack(double value, unsigned int bits)
 
 static uint8_t note_of(const struct point *point, uint32_t window)
 {
-	uint32_t share = (uint32_t)((uint64_t)point->known * NOTE_SHARE / window);
+	uint32_t known = point->known > point->rated ? point->known : point->rated;
+	uint32_t share = (uint32_t)((uint64_t)known * NOTE_SHARE / window);
 
-	if (!share && (point->known || point->rated))
+	if (!share && known)
 		share = 1;
 	return (uint8_t)((share < NOTE_SHARE ? share : NOTE_SHARE) |
 			 (point->partial ? NOTE_PARTIAL : 0) |
 			 (point->held && point->held == point->slots ? NOTE_HELD : 0));
+}
+
+/* Of a point without a bandwidth there is no part. */
+static uint32_t pack_local(const struct point *point)
+{
+	double rate = point->rate_sum / point->rated;
+	double local = point->local_sum / point->localed;
+	double parts = rate > 0 ? LOCAL_PARTS * local / rate : 0;
+
+	return 1 + (uint32_t)lrint(parts < CODE_MAX - 1 ? parts : CODE_MAX - 1);
+}
+
+/* Of one value, least and most are what the mean is. */
+static void pack_occupancy(struct packed *to, const struct point *point,
+			   uint32_t unit_bytes)
+{
+	to->mean = pack(point->sum / point->known / unit_bytes, OCCUPANCY_BITS);
+	to->least = to->most = to->mean;
+	if (point->least == point->most)
+		return;
+	to->least = pack((double)point->least / unit_bytes, OCCUPANCY_BITS);
+	to->most = pack((double)point->most / unit_bytes, OCCUPANCY_BITS);
+}
+
+static void pack_rate(struct packed *to, const struct point *point)
+{
+	to->rate = pack(point->rate_sum / point->rated / RATE_UNIT, RATE_BITS);
+	to->rate_most = point->rated == 1 ?
+			to->rate : pack(point->rate_most / RATE_UNIT, RATE_BITS);
+	if (point->localed)
+		to->local = pack_local(point);
 }
 
 struct packed point_pack(const struct point *point, uint32_t window,
@@ -87,15 +137,10 @@ struct packed point_pack(const struct point *point, uint32_t window,
 {
 	struct packed to = { .note = note_of(point, window) };
 
-	if (point->known) {
-		to.mean = pack(point->sum / point->known / unit_bytes, OCCUPANCY_BITS);
-		to.least = pack((double)point->least / unit_bytes, OCCUPANCY_BITS);
-		to.most = pack((double)point->most / unit_bytes, OCCUPANCY_BITS);
-	}
-	if (point->rated) {
-		to.rate = pack(point->rate_sum / point->rated / RATE_UNIT, RATE_BITS);
-		to.rate_most = pack(point->rate_most / RATE_UNIT, RATE_BITS);
-	}
+	if (point->known)
+		pack_occupancy(&to, point, unit_bytes);
+	if (point->rated)
+		pack_rate(&to, point);
 	return to;
 }
 
@@ -108,5 +153,5 @@ bool packed_equal(const struct packed *a, const struct packed *b)
 {
 	return a->mean == b->mean && a->least == b->least && a->most == b->most &&
 	       a->rate == b->rate && a->rate_most == b->rate_most &&
-	       a->note == b->note;
+	       a->local == b->local && a->note == b->note;
 }

@@ -11,12 +11,15 @@ struct point {
 	uint32_t slots;		/* in which it was there; of these: */
 	uint32_t known;		/* with an occupancy, read or held */
 	uint32_t rated;		/* with a bandwidth */
+	uint32_t localed;	/* with a local bandwidth */
 	uint32_t held;		/* not read: occupancy is the last reading's */
 	uint32_t partial;	/* a value is a lower bound */
+	uint32_t bounded;	/* and that value is the bandwidth */
 	uint64_t least, most;	/* bytes; of slots that are known */
 	double sum;		/* bytes times slots */
 	double rate_sum;	/* bytes a second times slots */
 	double rate_most;	/* bytes a second */
+	double local_sum;	/* of local bandwidth: bytes a second times slots */
 };
 
 /* Add the slots of @from, which come later. */
@@ -39,6 +42,7 @@ double code_value(uint32_t code, unsigned int bits);
 #define OCCUPANCY_BITS	10U
 #define RATE_BITS	7U
 #define RATE_UNIT	1000.0
+#define LOCAL_PARTS	64U	/* local bandwidth: in parts of the bandwidth */
 
 /* note: in how much of its window a point is known, and how */
 #define NOTE_SHARE	0x3fU	/* sixty-thirds of the window, at least 1 */
@@ -51,6 +55,7 @@ double code_value(uint32_t code, unsigned int bits);
 struct packed {
 	uint32_t mean, least, most;
 	uint32_t rate, rate_most;
+	uint32_t local;		/* LOCAL_PARTS of rate, and 1 */
 	uint8_t note;
 };
 

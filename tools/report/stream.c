@@ -73,6 +73,7 @@ static int put_values(struct stream *stream, const struct packed *p, bool fine)
 	ret |= bytes_varint(bytes, zigzag((int64_t)p->rate - stream->before.rate));
 	if (p->rate && !fine)
 		ret |= bytes_varint(bytes, p->rate_most - p->rate);
+	ret |= bytes_varint(bytes, zigzag((int64_t)p->local - stream->before.local));
 	return ret ? -ENOMEM : 0;
 }
 

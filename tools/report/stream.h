@@ -11,8 +11,9 @@
  *
  * The values of a point are varints: zigzag(mean - mean of the last point that had values),
  * and of the coarser levels mean - least and most - mean; zigzag(rate - rate of that
- * point), and of the coarser levels rate_most - rate.  Before the first one mean and rate
- * are 0.  Where mean is 0, least and most are left out, and so is rate_most where rate is 0.
+ * point), and of the coarser levels rate_most - rate; zigzag(local - local of that point).
+ * Before the first one mean, rate and local are 0.  Where mean is 0, least and most are left
+ * out, and so is rate_most where rate is 0.
  * Points behind the last run are ABSENT.
  */
 #ifndef REPORT_STREAM_H

@@ -18,6 +18,7 @@ let printing = false;
 const selected = [];		/* members */
 let stacked = false;
 let charts = [];		/* { plot, key } */
+let rateKey = 'rate';		/* or local, remote: what the second chart shows */
 let columns = new Map();	/* member -> columnsOf() */
 let shown = null;		/* windowOf() */
 
@@ -172,27 +173,33 @@ function chartWidth(host) {
 	return printing ? PAPER : Math.max(280, host.clientWidth);
 }
 
-function newChart(key, low, high, format, incrs) {
-	const host = byId('chart-' + key);
+function xScale() {
+	return { time: false, range: () => [xBegin + view.from, xBegin + view.to] };
+}
 
+/* What all charts have in common; @options has the rest. */
+function newPlot(host, options) {
 	host.replaceChildren();
-	const plot = new uPlot({
+	return new uPlot({
 		width: chartWidth(host), height: 240,
 		legend: { show: false }, padding: [10, 36, 0, 0],
 		cursor: { sync: { key: 'cmt' }, drag: { x: true, y: false, setScale: false },
 			  points: { show: false },
 			  bind: { dblclick: () => () => null } },
-		scales: { x: { time: false,
-			       range: () => [xBegin + view.from, xBegin + view.to] },
-			  y: { range: (u, from, to) => yRange(to, high) } },
-		axes: axesOf(format, incrs), series: seriesOf(),
-		bands: bandsOf(),
+		...options,
+	}, [[xBegin], ...options.series.slice(1).map(() => [null])], host);
+}
+
+function newChart(key, low, high, format, incrs) {
+	const plot = newPlot(byId(key === 'mean' ? 'chart-mean' : 'chart-rate'), {
+		scales: { x: xScale(), y: { range: (u, from, to) => yRange(to, high) } },
+		axes: axesOf(format, incrs), series: seriesOf(), bands: bandsOf(),
 		hooks: {
 			drawClear: [(u) => { drawGaps(u); drawBands(u, low, high); }],
 			draw: [drawVerdicts],
 			setSelect: [selectDone], setCursor: [showReadout],
 		},
-	}, [[xBegin], ...selected.map(() => [null])], host);
+	});
 
 	return { plot, key };
 }
@@ -228,10 +235,14 @@ function chartData(key) {
 }
 
 function rebuildCharts() {
-	for (const { plot } of charts)
+	for (const plot of [...charts.map((chart) => chart.plot), ...memoryPlots])
 		plot.destroy();
 	charts = [newChart('mean', 'least', 'most', formatBytes, bytesTicks()),
-		  newChart('rate', 'rate', 'rateMost', formatRate)];
+		  newChart(rateKey, rateKey, rateKey === 'rate' ? 'rateMost' : rateKey,
+			   formatRate)];
+	for (const key of ['rate', 'local', 'remote'])
+		byId('show-' + key).setAttribute('aria-pressed', rateKey === key);
+	rebuildMemory();
 	rebuildLegend();
 }
 
@@ -239,26 +250,31 @@ function drawCharts() {
 	columns = new Map(selected.map((member) => [member, columnsOf(shown, member)]));
 	for (const { plot, key } of charts)
 		plot.setData(chartData(key));
+	drawMemory();
 }
 
 function resizeCharts() {
-	for (const { plot, key } of charts)
-		plot.setSize({ width: chartWidth(byId('chart-' + key)), height: 240 });
+	for (const plot of [...charts.map((chart) => chart.plot), ...memoryPlots])
+		plot.setSize({ width: chartWidth(byId('charts')), height: 240 });
+}
+
+/* What tells a line from others: its colour and how it is drawn. */
+function swatchOf(place) {
+	const swatch = element('span', { className: 'swatch' });
+
+	swatch.style.borderTopColor = colourOf(place);
+	swatch.style.borderTopStyle = ['solid', 'dashed', 'dotted'][
+		Math.floor(place / COLOURS.light.length) % 3];
+	return swatch;
 }
 
 function rebuildLegend() {
-	byId('legend').tBodies[0].replaceChildren(...selected.map((member, place) => {
-		const swatch = element('span', { className: 'swatch' });
-
-		swatch.style.borderTopColor = colourOf(place);
-		swatch.style.borderTopStyle = ['solid', 'dashed', 'dotted'][
-			Math.floor(place / COLOURS.light.length) % 3];
-		return element('tr', {}, element('td', {}, swatch),
-			       element('td', {}, nameElement(meta.members[member].label)),
-			       element('td', { className: 'number' }),
-			       element('td', { className: 'number' }),
-			       element('td', {}));
-	}));
+	byId('legend').tBodies[0].replaceChildren(...selected.map((member, place) =>
+		element('tr', {}, element('td', {}, swatchOf(place)),
+			element('td', {}, nameElement(meta.members[member].label)),
+			element('td', { className: 'number' }),
+			element('td', { className: 'number' }),
+			element('td', {}))));
 }
 
 function rangeText(c, i) {
@@ -272,7 +288,8 @@ function rateText(c, i) {
 	if (c.rate[i] === null)
 		return '–';
 	return formatRate(c.rate[i]) + (c.rateMost[i] === c.rate[i] ? '' :
-		' (most ' + formatRate(c.rateMost[i]) + ')');
+		' (most ' + formatRate(c.rateMost[i]) + ')') + (c.local[i] === null ? '' :
+		', local ' + formatRate(c.local[i]) + ', remote ' + formatRate(c.remote[i]));
 }
 
 /* The values under the cursor. */
@@ -284,6 +301,7 @@ function showReadout(u) {
 
 	byId('cursor-time').textContent = inside ?
 		formatSlot((index + shown.first) * shown.slots) : '';
+	showMemory(inside ? index : -1);
 	[...byId('legend').rows].forEach((row, place) => {
 		const c = inside ? columns.get(selected[place]) : null;
 

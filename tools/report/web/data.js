@@ -88,7 +88,7 @@ function newPoints(n) {
 	return {
 		mean: new Uint16Array(n), least: new Uint16Array(n), most: new Uint16Array(n),
 		rate: new Uint16Array(n), rateMost: new Uint16Array(n),
-		note: new Uint8Array(n),
+		local: new Uint16Array(n), note: new Uint8Array(n),
 	};
 }
 
@@ -104,6 +104,7 @@ function readValues(from, p, fine) {
 	p.rateMost = p.rate;
 	if (p.rate && !fine)
 		p.rateMost = p.rate + from.varint();
+	p.local += from.signed();
 }
 
 function storePoints(points, p, at, nr) {
@@ -112,13 +113,14 @@ function storePoints(points, p, at, nr) {
 	points.most.fill(p.most, at, at + nr);
 	points.rate.fill(p.rate, at, at + nr);
 	points.rateMost.fill(p.rateMost, at, at + nr);
+	points.local.fill(p.local, at, at + nr);
 	points.note.fill(p.note, at, at + nr);
 }
 
 /* Kinds of runs: 0 absent, 1 unknown, 2 same, 3 values, 4 noted. */
 function decodeStream(from, end, n, fine) {
 	const points = newPoints(n);
-	const p = { mean: 0, least: 0, most: 0, rate: 0, rateMost: 0, note: 0 };
+	const p = { mean: 0, least: 0, most: 0, rate: 0, rateMost: 0, local: 0, note: 0 };
 	let at = 0;
 
 	while (from.at < end && at < n) {
@@ -137,6 +139,7 @@ function decodeStream(from, end, n, fine) {
 			points.most[at + i] = p.most;
 			points.rate[at + i] = p.rate;
 			points.rateMost[at + i] = p.rateMost;
+			points.local[at + i] = p.local;
 			points.note[at + i] = p.note;
 		}
 		at += nr;

@@ -4,6 +4,10 @@
 
 const meta = JSON.parse(document.getElementById('meta').textContent);
 
+/* Members that are rows: memory channels and sums are none. */
+const owners = meta.members.map((m, i) => i).filter((i) =>
+	!['channel', 'channels', 'rmids'].includes(meta.members[i].kind));
+
 /* An element with properties and children, strings among them. */
 function element(name, properties, ...children) {
 	const e = document.createElement(name);

@@ -84,8 +84,8 @@ function lanesSeen() {
 
 /* The most of all containers: the same scale for all lanes, so that they can be compared. */
 function laneMost() {
-	return Math.max(1, ...meta.members.map((m) =>
-		(laneKey === 'mean' ? m.most : m.rate_most) || 0));
+	return Math.max(1, ...owners.map((member) => (laneKey === 'mean' ?
+		meta.members[member].most : meta.members[member].rate_most) || 0));
 }
 
 function drawLanes() {
@@ -132,7 +132,7 @@ let overviewSum = null;
 function sumAll(window) {
 	const sum = new Float64Array(window.last - window.first + 1).fill(NaN);
 
-	meta.members.forEach((m, member) => eachPoint(window, member, (at, points, i) => {
+	owners.forEach((member) => eachPoint(window, member, (at, points, i) => {
 		const value = points ? occupancyTable[points.mean[i]] : NaN;
 
 		if (!Number.isNaN(value))

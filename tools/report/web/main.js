@@ -112,6 +112,18 @@ function setStacked(on) {
 	redraw();
 }
 
+function setRateKey(key) {
+	rateKey = key;
+	rebuildCharts();
+	redraw();
+}
+
+function setMemoryEach(on) {
+	memoryEach = on;
+	rebuildCharts();
+	redraw();
+}
+
 function stepVerdict(by) {
 	const n = meta.verdicts.length;
 
@@ -248,6 +260,10 @@ function watchButtons() {
 	on('left', () => pan(-0.5));
 	on('right', () => pan(0.5));
 	on('stacked', () => setStacked(!stacked));
+	for (const key of ['rate', 'local', 'remote'])
+		on('show-' + key, () => setRateKey(key));
+	on('memory-sums', () => setMemoryEach(false));
+	on('memory-each', () => setMemoryEach(true));
 	for (const key of ['mean', 'rate'])
 		on('lanes-' + key, () => { laneKey = key; rebuildLanes(); redraw(); });
 }
@@ -268,6 +284,8 @@ function start() {
 	fillHead();
 	watchAll();
 	watchButtons();
+	byId('no-local').hidden = owners.some((i) => meta.members[i].local !== null);
+	byId('show-local').disabled = byId('show-remote').disabled = !byId('no-local').hidden;
 	selected.push(...firstSelection());
 	if (hash)
 		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));

@@ -61,7 +61,8 @@ function columnsOf(window, member) {
 	const n = window.last - window.first + 1;
 	const c = { mean: new Array(n).fill(null), least: new Array(n).fill(null),
 		    most: new Array(n).fill(null), rate: new Array(n).fill(null),
-		    rateMost: new Array(n).fill(null), note: new Uint8Array(n) };
+		    rateMost: new Array(n).fill(null), local: new Array(n).fill(null),
+		    remote: new Array(n).fill(null), note: new Uint8Array(n) };
 
 	eachPoint(window, member, (at, points, i) => {
 		if (!points)
@@ -72,6 +73,10 @@ function columnsOf(window, member) {
 		c.rate[at] = known(rateTable[points.rate[i]]);
 		c.rateMost[at] = known(rateTable[points.rateMost[i]]);
 		c.note[at] = points.note[i];
+		if (c.rate[at] === null || !points.local[i])
+			return;
+		c.local[at] = c.rate[at] * (points.local[i] - 1) / meta.local_parts;
+		c.remote[at] = c.rate[at] - c.local[at];
 	});
 	return c;
 }

@@ -10,6 +10,8 @@ const COLUMNS = [
 	['most', (m) => m.most, (m) => formatBytes(m.most)],
 	['Bandwidth mean', (m) => m.rate, (m) => formatRate(m.rate)],
 	['most', (m) => m.rate_most, (m) => formatRate(m.rate_most)],
+	['Local mean', (m) => m.local, (m) => formatRate(m.local)],
+	['Remote mean', remoteOf, (m) => formatRate(remoteOf(m))],
 	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
 	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
 	['Read', (m) => (m.known - m.held) / (m.slots || 1),
@@ -19,6 +21,11 @@ const COLUMNS = [
 	['Suspect', (m) => m.suspected, (m) => m.suspected || ''],
 	['Not known because', (m) => m.why || '', (m) => m.why || ''],
 ];
+/* A mean of the same time: of what is known for less of it, that would be wrong. */
+function remoteOf(m) {
+	return m.rate === null || m.local === null ? null : m.rate - m.local;
+}
+
 const sorting = { column: 1, down: true };
 
 function compareValues(a, b) {
@@ -29,15 +36,16 @@ function compareValues(a, b) {
 
 function isMatch(member) {
 	const text = byId('filter').value.toLowerCase();
-	const { label, path } = meta.members[member];
+	const { label, path, processes } = meta.members[member];
 
 	return !text || (label || '').toLowerCase().includes(text) ||
-	       (path || '').toLowerCase().includes(text);
+	       (path || '').toLowerCase().includes(text) ||
+	       (processes || []).some((p) => processName(p).toLowerCase().includes(text));
 }
 
 function sortedMembers() {
 	const value = COLUMNS[sorting.column][1];
-	const order = meta.members.map((m, i) => i).filter(isMatch);
+	const order = owners.filter(isMatch);
 
 	order.sort((a, b) => (sorting.down ? -1 : 1) *
 		   compareValues(value(meta.members[a]), value(meta.members[b])) || a - b);
@@ -59,6 +67,42 @@ function heading(column, i) {
 	return cell;
 }
 
+function processName(p) {
+	return (p.comm || '') + '[' + p.pid + ']';
+}
+
+function processRow(p) {
+	return element('tr', {}, element('td', {}, nameElement(processName(p))),
+		       element('td', { className: 'number' }, formatBytes(p.mean)),
+		       element('td', { className: 'number' }, formatBytes(p.most)),
+		       element('td', { className: 'number' }, formatRate(p.rate)),
+		       element('td', { className: 'number' }, formatRate(p.local)),
+		       element('td', {}, formatSlot(p.first) + ' to ' +
+					 formatSlot(Math.min(p.last, meta.slots))));
+}
+
+function processTable(m) {
+	const heads = ['Process', 'L3 mean', 'most', 'Bandwidth mean', 'Local mean', 'There'];
+	const table = element('table', {}, element('thead', {}, element('tr', {},
+		...heads.map((head) => element('th', { scope: 'col' }, head)))),
+		element('tbody', {}, ...m.processes.map(processRow)));
+
+	return m.processes_left_out ? [table, element('div', { className: 'hint' },
+		m.processes_left_out + ' more held less')] : [table];
+}
+
+/* The rows come when somebody wants to see them. */
+function processList(m) {
+	const nr = m.processes.length + m.processes_left_out, most = m.processes[0];
+	const details = element('details', { className: 'processes' }, element('summary', {},
+		nr + (nr === 1 ? ' process: ' : ' processes, most of all: '),
+		nameElement(processName(most)), ' ' + formatBytes(most.mean)));
+
+	details.addEventListener('toggle', () => details.append(...processTable(m)),
+				 { once: true });
+	return details;
+}
+
 function memberCell(m) {
 	const cell = element('td', { className: 'name' }, nameElement(m.label));
 
@@ -68,6 +112,8 @@ function memberCell(m) {
 		cell.append(element('div', { className: 'hint' }, nameElement(m.path)));
 	if (m.image)
 		cell.append(element('div', { className: 'hint' }, nameElement(m.image)));
+	if (m.processes)
+		cell.append(processList(m));
 	return cell;
 }
 
@@ -196,7 +242,7 @@ function fillHead() {
 	byId('title').replaceChildren('Cache and memory bandwidth' + (meta.host ? ' of ' : ''),
 				      ...(meta.host ? [nameElement(meta.host)] : []));
 	byId('when').textContent = date + formatSlot(0) + ' to ' + formatSlot(meta.slots) +
-		zone + ' (' + formatSpan(meta.slots) + '), ' + meta.members.length +
+		zone + ' (' + formatSpan(meta.slots) + '), ' + owners.length +
 		' rows, ' + meta.cpus + (meta.cpus === 1 ? ' CPU, ' : ' CPUs, ') +
 		meta.domains + (meta.domains === 1 ? ' L3 domain of ' : ' L3 domains of ') +
 		(meta.l3_bytes ? formatBytes(meta.l3_bytes) :

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "part.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int part_set_from(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct part *)config)->from);
+}
+
+int part_set_to(void *config, const char *value)
+{
+	return replay_time_parse(value, &((struct part *)config)->to);
+}
+
+int part_set_output(void *config, const char *value)
+{
+	((struct part *)config)->output = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int find_moment(const struct replay *replay, const struct replay_time *time,
+		       const char *program, const char *option, uint64_t *ns)
+{
+	if (time->kind == REPLAY_UNSET || !replay_moment(replay, time, ns))
+		return 0;
+	fprintf(stderr, "%s: %s: the recording does not say what time it was: give an offset, such as +90s\n",
+		program, option);
+	return -EINVAL;
+}
+
+int part_find(const struct part *part, const struct replay *replay, const char *program,
+	      uint64_t *first_ns, uint64_t *end_ns)
+{
+	const struct cmt_recording_about *about = &replay->about;
+	int ret;
+
+	*first_ns = about->start_ns;
+	*end_ns = about->end_ns + 1;
+	ret = find_moment(replay, &part->from, program, "--from", first_ns);
+	if (!ret)
+		ret = find_moment(replay, &part->to, program, "--to", end_ns);
+	if (*first_ns < about->start_ns)
+		*first_ns = about->start_ns;
+	if (*end_ns > about->end_ns)
+		*end_ns = about->end_ns + 1;
+	if (ret || (*first_ns < *end_ns && *first_ns <= about->end_ns))
+		return ret;
+	fprintf(stderr, "%s: nothing is between --from and --to: the recording has %.3f s\n",
+		program, (double)(about->end_ns - about->start_ns) / 1e9);
+	return -EINVAL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of a recording that is wanted, and where to: options of export and report. */
+#ifndef TOOLS_PART_H
+#define TOOLS_PART_H
+
+#include "replay.h"
+
+/* The first member of a configuration, so that options can set it. */
+struct part {
+	struct replay_time from, to;
+	const char *output;	/* NULL: not given */
+};
+
+/* As option_spec.set, of a configuration that begins with a part. */
+int part_set_from(void *config, const char *value);
+int part_set_to(void *config, const char *value);
+int part_set_output(void *config, const char *value);
+
+#define PART_FROM_HELP "begin at +90s, at 5m before the end (-5m), at 12:30:05, or at a date and time"
+#define PART_WANTED "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)"
+
+/*
+ * Find the part in what @replay->about says there is: from *@first_ns to before *@end_ns.
+ * Says on standard error what is wrong.  Returns 0 or -EINVAL.
+ */
+int part_find(const struct part *part, const struct replay *replay, const char *program,
+	      uint64_t *first_ns, uint64_t *end_ns);
+
+#endif
