@@ -12,6 +12,7 @@
  * have no state file yet.
  */
 #include <cmt/containers.h>
+#include <cmt/resctrl.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +82,10 @@ static int item_path(struct cmt_containers *containers, struct cmt_item *item,
 	item->serial++;
 	containers->paths++;
 	item->container.path = copy;
-	cmt_container_name(copy, &item->container);
+	if (item->container.cgroup_id & CMT_RESCTRL_GROUP)
+		cmt_name_group(copy, &item->container);
+	else
+		cmt_container_name(copy, &item->container);
 	return 0;
 }
 
@@ -223,7 +227,8 @@ static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
 	item->path_due = now + containers->retry_ns;
 	if (containers->device)
 		err = ask_kernel(containers, item);
-	if (err == -ENOENT && containers->root_fd >= 0)
+	if (err == -ENOENT && containers->root_fd >= 0 &&
+	    !(item->container.cgroup_id & CMT_RESCTRL_GROUP))
 		item->path_due = walk(containers, now);
 	return item->path;
 }

@@ -17,7 +17,7 @@ static int read_into(const struct cmt_device *dev, uint32_t kind, uint64_t id,
 		.id = id,
 		.records = (uintptr_t)s->records,
 	};
-	int err = cmt_device_ioctl(dev->fd, CMT_IOC_READ, &arg);
+	int err = cmt_device_ioctl(dev, CMT_IOC_READ, &arg);
 
 	if (!err && arg.count > *room)
 		return -EPROTO;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "resctrl.h"
 
 /* More processes, cgroups and CPUs than a kernel has process ids. */
 #define PENDING_MAX	(8U << 20)
@@ -32,21 +33,23 @@ bool cmt_info_possible(const struct cmt_info *info)
 	       info->interval_min_ns <= info->interval_max_ns;
 }
 
-int cmt_device_ioctl(int fd, unsigned long command, void *arg)
+int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg)
 {
-	return ioctl(fd, command, arg) < 0 ? -errno : 0;
+	if (dev->resctrl)
+		return cmt_resctrl_ioctl(dev->resctrl, command, arg);
+	return ioctl(dev->fd, command, arg) < 0 ? -errno : 0;
 }
 
 /* An older module wrote less than was asked for: what it does not know is 0. */
-int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
-		   uint32_t size)
+int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
+		   uint32_t least, uint32_t size)
 {
 	uint32_t written;
 	int err;
 
 	memset(arg, 0, size);
 	memcpy(arg, &size, sizeof(size));
-	err = cmt_device_ioctl(fd, command, arg);
+	err = cmt_device_ioctl(dev, command, arg);
 	memcpy(&written, arg, sizeof(written));
 	if (err)
 		return err;
@@ -60,9 +63,9 @@ int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
 #define ABI_KNOWN	(offsetof(struct cmt_info, abi_version) + sizeof(uint32_t))
 
 /* @size: bytes of room at @info, sizeof(*info) or more */
-static int get_info(int fd, struct cmt_info *info, uint32_t size)
+static int get_info(const struct cmt_device *dev, struct cmt_info *info, uint32_t size)
 {
-	int err = cmt_device_ask(fd, CMT_IOC_GET_INFO, info, ABI_KNOWN, size);
+	int err = cmt_device_ask(dev, CMT_IOC_GET_INFO, info, ABI_KNOWN, size);
 
 	if (err)
 		return err;
@@ -106,7 +109,7 @@ int cmt_device_open(struct cmt_device **dev, const char *path,
 		err = d->fd;
 		goto err_free;
 	}
-	err = get_info(d->fd, &d->info, sizeof(d->info_room));
+	err = get_info(d, &d->info, sizeof(d->info_room));
 	if (err)
 		goto err_close;
 	*dev = d;
@@ -123,20 +126,24 @@ void cmt_device_close(struct cmt_device *dev)
 {
 	if (!dev)
 		return;
-	close(dev->fd);
+	if (dev->resctrl)
+		cmt_resctrl_close(dev->resctrl);
+	else
+		close(dev->fd);
 	free(dev);
 }
 
 int cmt_device_abi(const char *path, uint32_t *abi)
 {
+	const struct cmt_device dev = { .fd = open_path(path, O_RDONLY) };
 	struct cmt_info info;
-	int fd = open_path(path, O_RDONLY), err;
+	int err;
 
-	if (fd < 0)
-		return fd;
-	err = cmt_device_ask(fd, CMT_IOC_GET_INFO, &info, ABI_KNOWN,
+	if (dev.fd < 0)
+		return dev.fd;
+	err = cmt_device_ask(&dev, CMT_IOC_GET_INFO, &info, ABI_KNOWN,
 			     sizeof(info));
-	close(fd);
+	close(dev.fd);
 	if (!err)
 		*abi = info.abi_version;
 	return err;
@@ -149,7 +156,7 @@ int cmt_device_fd(const struct cmt_device *dev)
 
 int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info)
 {
-	return get_info(dev->fd, info, sizeof(*info));
+	return get_info(dev, info, sizeof(*info));
 }
 
 const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
@@ -164,7 +171,7 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 	/* of a caller that is older or newer than this library */
 	if (size < CMT_STATS_SIZE)
 		return -EINVAL;
-	return cmt_device_ask(dev->fd, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE,
+	return cmt_device_ask(dev, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE,
 			      size);
 }
 
@@ -196,7 +203,7 @@ static int take_snapshot(const struct cmt_device *dev, unsigned long command,
 	if (!s)
 		return -ENOMEM;
 	rmids.records = (uintptr_t)s->records;
-	err = cmt_device_ioctl(dev->fd, command, &rmids);
+	err = cmt_device_ioctl(dev, command, &rmids);
 	if (!err && rmids.count > *room)
 		err = -EPROTO;
 	*room = rmids.count;
@@ -260,7 +267,7 @@ int cmt_device_set_interval(struct cmt_device *dev, uint32_t interval_ns)
 		.interval_ns = interval_ns,
 	};
 
-	return cmt_device_ioctl(dev->fd, CMT_IOC_SET_INTERVAL, &interval);
+	return cmt_device_ioctl(dev, CMT_IOC_SET_INTERVAL, &interval);
 }
 
 int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
@@ -299,7 +306,7 @@ int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
 	if (!err) {
 		arg.patterns = (uintptr_t)patterns;
 		arg.patterns_bytes = patterns ? (uint32_t)strlen(patterns) : 0;
-		err = cmt_device_ioctl(dev->fd, CMT_IOC_SET_SCOPE, &arg);
+		err = cmt_device_ioctl(dev, CMT_IOC_SET_SCOPE, &arg);
 	}
 	if (bad_at)
 		*bad_at = arg.bad_at;
@@ -319,7 +326,7 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 	if (!text)
 		return -ENOMEM;
 	arg.text = (uintptr_t)text;
-	err = cmt_device_ioctl(dev->fd, CMT_IOC_GET_PATTERNS, &arg);
+	err = cmt_device_ioctl(dev, CMT_IOC_GET_PATTERNS, &arg);
 	if (err == -ENOSPC || (!err && arg.bytes > CMT_PATTERNS_MAX + 1))
 		err = -EPROTO;
 	if (err) {
@@ -347,7 +354,7 @@ static int make_owner(const struct cmt_device *dev, unsigned long command,
 
 	if (attached && !cmt_sz_possible(attached->sz))
 		return -EINVAL;
-	err = cmt_device_ioctl(dev->fd, command, &arg);
+	err = cmt_device_ioctl(dev, command, &arg);
 	if (err || !attached)
 		return err;
 	known.rmid = arg.rmid;
@@ -365,7 +372,7 @@ int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
 {
 	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
 
-	return cmt_device_ioctl(dev->fd, CMT_IOC_DETACH, &arg);
+	return cmt_device_ioctl(dev, CMT_IOC_DETACH, &arg);
 }
 
 int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
@@ -378,7 +385,7 @@ int cmt_unregister(struct cmt_device *dev, uint32_t kind, uint64_t id)
 {
 	struct cmt_attach arg = { .size = sizeof(arg), .kind = kind, .id = id };
 
-	return cmt_device_ioctl(dev->fd, CMT_IOC_UNREGISTER, &arg);
+	return cmt_device_ioctl(dev, CMT_IOC_UNREGISTER, &arg);
 }
 
 int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
@@ -399,7 +406,7 @@ int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
 {
 	struct cmt_resctrl arg = { .size = sizeof(arg), .mode = mode };
 
-	return cmt_device_ioctl(dev->fd, CMT_IOC_SET_RESCTRL, &arg);
+	return cmt_device_ioctl(dev, CMT_IOC_SET_RESCTRL, &arg);
 }
 
 _Static_assert(sizeof(((struct cmt_info *)0)->perf_reason) == CMT_REASON_LEN,
@@ -425,7 +432,7 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 {
 	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
-	int err = cmt_device_ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg);
+	int err = cmt_device_ioctl(dev, CMT_IOC_SET_COUNTERS, &arg);
 
 	if (err == -ENOTTY)
 		__atomic_store_n(&dev->cannot_count, true, __ATOMIC_RELAXED);
@@ -442,7 +449,7 @@ int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 		.bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
 	};
 	uint32_t room = arg.bytes;
-	int err = cmt_device_ioctl(dev->fd, CMT_IOC_PATH_OF_CGROUP, &arg);
+	int err = cmt_device_ioctl(dev, CMT_IOC_PATH_OF_CGROUP, &arg);
 
 	if (err)
 		return err;

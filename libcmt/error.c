@@ -66,6 +66,16 @@ static const struct meaning reader_meanings[] = {
 	{ 0, NULL, NULL },
 };
 
+static const struct meaning resctrl_meanings[] = {
+	{ -ENOENT, "resctrl is not mounted there",
+	  "Mount resctrl, as root: mount -t resctrl resctrl /sys/fs/resctrl" },
+	{ -EOPNOTSUPP, "resctrl monitors no L3 cache here: the processor, the kernel or the hypervisor has no such counters",
+	  NULL },
+	{ -EACCES, "the files of resctrl may not be read", "Run the program as root" },
+	{ -ENODEV, "resctrl was unmounted", NULL },
+	{ 0, NULL, NULL },
+};
+
 /* What libcmt means by an errno everywhere. */
 static const struct meaning meanings[] = {
 	{ -EBADF, "the device is not open for writing", NULL },
@@ -220,6 +230,7 @@ static const struct meaning *meaning_of(uint32_t call, int err)
 		[CMT_CALL_ATTACH] = attach_meanings,
 		[CMT_CALL_DETACH] = detach_meanings,
 		[CMT_CALL_READER] = reader_meanings,
+		[CMT_CALL_RESCTRL] = resctrl_meanings,
 	};
 	const struct meaning *meaning;
 

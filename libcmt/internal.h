@@ -12,6 +12,7 @@
 
 struct cmt_container;
 struct cmt_reader;
+struct resctrl;
 
 /*
  * @fd and @info are constant from cmt_device_open() to cmt_device_close(), and
@@ -19,6 +20,7 @@ struct cmt_reader;
  */
 struct cmt_device {
 	int fd;
+	struct resctrl *resctrl;	/* what answers; NULL: the module */
 	union {
 		struct cmt_info info;
 		char info_room[CMT_INFO_ROOM];
@@ -106,6 +108,9 @@ bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
+/* The name, and all else, of a group of resctrl: CMT_RESCTRL_GROUP is in its id. */
+void cmt_name_group(const char *path, struct cmt_container *container);
+
 /* Mark the name of a container whose flags have CMT_CONTAINER_OVERHEAD. */
 void cmt_name_overhead(struct cmt_container *container);
 
@@ -120,14 +125,14 @@ bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot, uint16_t type,
 			   const struct cmt_info *info);
 
 /* Returns 0 or -errno. */
-int cmt_device_ioctl(int fd, unsigned long command, void *arg);
+int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg);
 
 /*
  * Ask for @arg, a structure that begins with its size, of which this program
  * knows @size bytes and every module of this major version at least @least.
  */
-int cmt_device_ask(int fd, unsigned long command, void *arg, uint32_t least,
-		   uint32_t size);
+int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
+		   uint32_t least, uint32_t size);
 
 /* What the module says of itself now. */
 int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info);

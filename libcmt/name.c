@@ -439,6 +439,16 @@ void cmt_container_name(const char *path, struct cmt_container *container)
 	find_overhead(container, path);
 }
 
+void cmt_name_group(const char *path, struct cmt_container *container)
+{
+	struct span name = { path + (*path == '/'), strlen(path) - (*path == '/') };
+
+	container->id[0] = '\0';
+	container->pod[0] = '\0';
+	set_own(container, path, path + strlen(path));
+	set_name(container, CMT_RUNTIME_NONE, name);
+}
+
 const char *cmt_runtime_name(enum cmt_runtime runtime)
 {
 	static const char *const names[] = {

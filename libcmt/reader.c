@@ -14,6 +14,7 @@
 #include "feed.h"
 #include "internal.h"
 #include "merge.h"
+#include "resctrl.h"
 #include "slots.h"
 
 /* Rounds of a call that finds only records to drop, which may never end. */
@@ -53,8 +54,7 @@ static int set_watermark(const struct cmt_reader *reader, uint32_t records)
 
 	if (watermark.records > reader->least_records / 2)
 		return -EINVAL;
-	return ioctl(reader->dev->fd, CMT_IOC_SET_WATERMARK, &watermark) < 0 ?
-	       -errno : 0;
+	return cmt_device_ioctl(reader->dev, CMT_IOC_SET_WATERMARK, &watermark);
 }
 
 /* The caller's options, or all zero. */
@@ -124,6 +124,13 @@ static void *map_gap(const struct cmt_info *info, uint32_t cpu)
 	return header;
 }
 
+/* resctrl's ring is the device's memory, and is there already. */
+static int add_groups(struct cmt_reader *reader, bool oldest)
+{
+	return cmt_sources_add(reader->sources, cmt_resctrl_begin(reader->dev->resctrl),
+			       reader->dev->info.ring_bytes, oldest);
+}
+
 static int map_ring(struct cmt_reader *reader, uint32_t cpu, bool oldest)
 {
 	size_t bytes = reader->dev->info.ring_bytes;
@@ -165,7 +172,9 @@ static int reader_fill(struct cmt_reader *reader,
 	if (!err)
 		err = cmt_merge_new(&reader->merge, reader->sources);
 	for (uint32_t cpu = 0; !err && cpu < info->nr_cpus; cpu++)
-		err = map_ring(reader, cpu, opts->flags & CMT_READER_OLDEST);
+		err = reader->dev->resctrl ?
+		      add_groups(reader, opts->flags & CMT_READER_OLDEST) :
+		      map_ring(reader, cpu, opts->flags & CMT_READER_OLDEST);
 	return err ? err : set_watermark(reader, opts->watermark);
 }
 
@@ -202,6 +211,8 @@ void cmt_reader_free(struct cmt_reader *reader)
 		return;
 	for (uint32_t i = 0; i < reader->nr_maps; i++)
 		munmap(reader->maps[i], reader->dev->info.ring_bytes);
+	if (reader->dev->resctrl)
+		cmt_resctrl_end(reader->dev->resctrl);
 	cmt_merge_free(reader->merge);
 	cmt_sources_free(reader->sources);
 	reader->dev->reader = NULL;
@@ -239,11 +250,16 @@ static void renew_latency(struct cmt_reader *reader)
  * The clock is read before any ring: see the bounds in source.h.  Readiness is
  * taken once for all records up to the call that finds none.
  */
-static void reader_begin(struct cmt_reader *reader)
+static int reader_begin(struct cmt_reader *reader)
 {
+	int err = 0;
+
 	if (!reader->taken)
 		take_readiness(reader);
+	if (reader->dev->resctrl)
+		err = cmt_resctrl_pump(reader->dev->resctrl);
 	cmt_sources_now(reader->sources, now_ns());
+	return err;
 }
 
 static void reader_end(struct cmt_reader *reader, int ret)
@@ -256,9 +272,10 @@ static void reader_end(struct cmt_reader *reader, int ret)
 int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
-	int got;
+	int got = reader_begin(reader);
 
-	reader_begin(reader);
+	if (got)
+		return got;
 	got = cmt_merge_read(reader->merge, records, n);
 	reader_end(reader, got);
 	return got;
@@ -309,9 +326,10 @@ int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 	unsigned int rounds = FEED_ROUNDS;
 	struct cmt_round round;
 	bool again;
-	int ret;
+	int ret = reader_begin(reader);
 
-	reader_begin(reader);
+	if (ret)
+		return ret;
 	cmt_merge_restart(reader->merge);
 	do {
 		ret = feed_round(reader, slots, &round, &again);
@@ -362,7 +380,7 @@ int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
 {
 	struct cmt_reader_counts known;
 
-	if (cpu >= reader->nr_maps)
+	if (cpu >= reader->sources->nr)
 		return -EINVAL;
 	cmt_sources_counts(reader->sources, cpu, &known);
 	return cmt_out_copy(counts, &known, sizeof(known));
@@ -373,7 +391,7 @@ int cmt_reader_counts(const struct cmt_reader *reader,
 {
 	struct cmt_reader_counts sum = { 0 };
 
-	for (uint32_t cpu = 0; cpu < reader->nr_maps; cpu++) {
+	for (uint32_t cpu = 0; cpu < reader->sources->nr; cpu++) {
 		struct cmt_reader_counts one;
 
 		cmt_sources_counts(reader->sources, cpu, &one);

@@ -397,8 +397,7 @@ static void note_owner(struct cmt_recorder *recorder, const struct cmt_record *r
 	rec_owners_record(&recorder->owners, record);
 	/* more than there is room for have no name */
 	if (record->type != CMT_REC_FREE && record->owner.cgroup_id &&
-	    !(record->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW |
-			       CMT_F_OWNER_RESCTRL)))
+	    !(record->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW)))
 		rec_names_own(&recorder->names, record->owner.cgroup_id);
 }
 

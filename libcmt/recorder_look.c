@@ -2,6 +2,7 @@
 /* What is in no record: names, what the module says, and the files of cgroups. */
 #include "recorder_state.h"
 
+#include <cmt/resctrl.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,8 +16,7 @@ static void own_again(struct cmt_recorder *recorder)
 		const struct cmt_record *owner = &recorder->owners.all[i];
 
 		if (owner->type && owner->owner.cgroup_id &&
-		    !(owner->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW |
-				      CMT_F_OWNER_RESCTRL)))
+		    !(owner->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW)))
 			rec_names_own(&recorder->names, owner->owner.cgroup_id);
 	}
 }
@@ -66,7 +66,8 @@ static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
 	culprit_look_at_machine(&recorder->steal, &ticks);
 	for (uint32_t i = 0; i < recorder->names.nr; i++) {
 		struct rec_name *name = &recorder->names.all[i];
-		const struct cmt_container *container = name->owns && name->bytes ?
+		const struct cmt_container *container = name->owns && name->bytes &&
+			!(name->id & CMT_RESCTRL_GROUP) ?
 			cmt_containers_find(containers, name->id) : NULL;
 
 		if (container && culprit_look(recorder->root, container, &ticks,

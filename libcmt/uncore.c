@@ -19,7 +19,7 @@ static int get_boxes(const struct cmt_device *dev, uint32_t room,
 	if (!*boxes)
 		return -ENOMEM;
 	arg.boxes = (uintptr_t)*boxes;
-	err = cmt_device_ioctl(dev->fd, CMT_IOC_GET_UNCORE, &arg);
+	err = cmt_device_ioctl(dev, CMT_IOC_GET_UNCORE, &arg);
 	if (!err && arg.count > room)
 		err = -EPROTO;
 	if (err)

@@ -15,7 +15,7 @@ enum {
 	KEY_OWN,		/* own: the path of a container, a: a hash of it */
 	KEY_CGROUP,		/* a: an id, whose path is not known */
 	KEY_CPU,		/* a: its number */
-	KEY_RESCTRL,		/* a: the RMID */
+	KEY_RESCTRL,		/* a: the RMID, b: the id of its group, 0: not known */
 	KEY_RMID,		/* a: the RMID, b: its generation */
 	KEY_DOMAIN,		/* a: its number */
 	KEY_PART,		/* a: the group of a row, b: the domain */
@@ -291,7 +291,7 @@ static uint32_t rmid_group(struct cmt_usage *usage,
 	};
 	uint32_t cgroup = USAGE_NONE;
 
-	if (usage_in_cgroup(h->kind, h->owner))
+	if (usage_is_named(h))
 		cgroup = usage_cgroup(usage, h->cgroup_id);
 	return get_group(usage, &key, cgroup);
 }
@@ -301,14 +301,19 @@ static uint32_t container_group(struct cmt_usage *usage,
 				const struct usage_holding *h)
 {
 	struct usage_key key = { .type = KEY_KIND, .a = h->kind };
+	uint32_t cgroup = USAGE_NONE;
 
 	if (usage_in_cgroup(h->kind, h->owner))
 		return cgroup_group(usage, h->cgroup_id);
 	if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
 		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
 	else if (h->kind == CMT_USAGE_OWNER)
-		key = (struct usage_key){ .type = KEY_RESCTRL, .a = h->rmid };
-	return get_group(usage, &key, USAGE_NONE);
+		key = (struct usage_key){
+			.type = KEY_RESCTRL, .a = h->rmid, .b = h->cgroup_id,
+		};
+	if (usage_is_named(h))
+		cgroup = usage_cgroup(usage, h->cgroup_id);
+	return get_group(usage, &key, cgroup);
 }
 
 static uint32_t group_of(struct cmt_usage *usage, const struct usage_holding *h)

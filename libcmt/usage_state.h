@@ -16,6 +16,7 @@
 #ifndef LIBCMT_USAGE_STATE_H
 #define LIBCMT_USAGE_STATE_H
 
+#include <cmt/resctrl.h>
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
@@ -420,6 +421,14 @@ static inline bool usage_in_cgroup(enum cmt_usage_kind kind, uint32_t owner)
 {
 	return kind == CMT_USAGE_OWNER && (owner == CMT_OWNER_PROCESS ||
 					   owner == CMT_OWNER_CGROUP);
+}
+
+/* Has it a name by its cgroup id?  A group of resctrl that libcmt reads does, too. */
+static inline bool usage_is_named(const struct usage_holding *h)
+{
+	return usage_in_cgroup(h->kind, h->owner) ||
+	       (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_RESCTRL &&
+		h->cgroup_id & CMT_RESCTRL_GROUP);
 }
 
 /* CMT_USAGE_WHY_* of CMT_F_* */

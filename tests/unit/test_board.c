@@ -388,6 +388,14 @@ START_TEST(test_board_changes_what_is_read)
 	ck_assert_int_eq(board.by, VIEW_DOMAIN);
 	ck_assert_int_eq(press("v"), BOARD_REOPEN);
 	ck_assert_int_eq(board.by, VIEW_CONTAINER);
+	/* resctrl has containers and domains */
+	board.light = false;
+	board.groups = true;
+	ck_assert_int_eq(press("235e"), BOARD_NOTHING);
+	ck_assert_int_eq(press("v"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_DOMAIN);
+	ck_assert_int_eq(press("v"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CONTAINER);
 }
 END_TEST
 

@@ -75,7 +75,10 @@ START_TEST(test_calls)
 		{ CMT_CALL_READER, -EXDEV, "time namespace", "nsenter" },
 		{ CMT_CALL_OTHER, -ENODEV, "the device is gone", "" },
 		{ CMT_CALL_OTHER, 5, "unknown error", "" },
-		{ CMT_CALL_READER + 1, -ENODEV, "the device is gone", "" },
+		{ CMT_CALL_RESCTRL, -ENOENT, "not mounted", "mount -t resctrl" },
+		{ CMT_CALL_RESCTRL, -EOPNOTSUPP, "no such counters", "" },
+		{ CMT_CALL_RESCTRL, -ENODEV, "unmounted", "" },
+		{ CMT_CALL_RESCTRL + 1, -ENODEV, "the device is gone", "" },
 		{ 1000, -ENODEV, "the device is gone", "" },
 		{ UINT32_MAX, -ENOENT, "No such file", "" },
 	};

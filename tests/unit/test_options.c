@@ -124,7 +124,11 @@ START_TEST(test_options_help_has_every_option)
 	options_help(programs[_i], out);
 	fclose(out);
 	for (spec = programs[_i]->options; spec->name; spec++) {
-		snprintf(want, sizeof(want), "-%c, --%s%s%s ", spec->key,
+		char letter[8] = "    ";
+
+		if (spec->key < OPTION_LONG_ONLY)
+			snprintf(letter, sizeof(letter), "-%c, ", spec->key);
+		snprintf(want, sizeof(want), "%s--%s%s%s ", letter,
 			 spec->name, spec->arg ? " " : "",
 			 spec->arg ? spec->arg : "");
 		ck_assert_msg(strstr(text, want) != NULL, "no '%s'", want);

@@ -147,6 +147,10 @@ START_TEST(test_labels)
 	ck_assert_str_eq(label(1), "resctrl:6");
 	ck_assert_str_eq(row_kind(&frame.rows[1]), "resctrl");
 	ck_assert(!row_in_cgroup(&frame.rows[1]));
+	/* a group that libcmt reads has a name, and no RMID that is known */
+	frame.rows[1].cgroup_id = CMT_RESCTRL_GROUP | 7;
+	strcpy(frame.rows[1].comm, "web/a");
+	ck_assert_str_eq(label(1), "resctrl:web/a");
 	ck_assert_str_eq(label(2), "cpu:3");
 	ck_assert_str_eq(row_kind(&frame.rows[2]), "cpu");
 	ck_assert_str_eq(label(3), "(unknown)");

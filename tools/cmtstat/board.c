@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "groups.h"
+
 static const enum sort_key sort_keys[] = {
 	SORT_OCCUPANCY, SORT_TOTAL, SORT_LOCAL, SORT_CPU, SORT_IPC, SORT_MPKI,
 	SORT_RMIDS, SORT_BUSY, SORT_NAME, SORT_NUMBER,
@@ -44,11 +46,16 @@ void board_end(struct board *board)
 	row_key_drop(&board->key);
 }
 
+/* Does what is read have the view? */
+static bool has_view(const struct board *board, enum view by)
+{
+	return !(board->light && (by == VIEW_CPU || by == VIEW_CHANNEL)) &&
+	       !(board->groups && !groups_have(by));
+}
+
 static enum board_change set_view(struct board *board, enum view by)
 {
-	if (board->light && (by == VIEW_CPU || by == VIEW_CHANNEL))
-		return BOARD_NOTHING;
-	if (by == board->by)
+	if (!has_view(board, by) || by == board->by)
 		return BOARD_NOTHING;
 	board->by = by;
 	board->sort = default_sort(by);
@@ -66,7 +73,7 @@ static enum board_change next_view(struct board *board)
 
 	do {
 		by = views[(by + 1) % COUNT(views)];
-	} while (board->light && (by == VIEW_CPU || by == VIEW_CHANNEL));
+	} while (!has_view(board, by));
 	return set_view(board, by);
 }
 
@@ -261,8 +268,8 @@ static enum board_change command(struct board *board, int key)
 	case 'h':
 		return set_pane(board, BOARD_HELP);
 	case 'e':
-		return board->by == VIEW_CONTAINER ? toggle(&board->expand) :
-						     BOARD_NOTHING;
+		return board->by == VIEW_CONTAINER && !board->groups ?
+		       toggle(&board->expand) : BOARD_NOTHING;
 	case 'r':
 		return toggle(&board->reverse);
 	case ' ':

@@ -40,6 +40,7 @@ enum board_pane {
 struct board {
 	enum view by;
 	bool light;		/* views that take ticks are not there */
+	bool groups;		/* groups of resctrl are shown: see groups.h */
 	enum sort_key sort;	/* never SORT_DEFAULT after board_begin() */
 	bool reverse;
 	bool expand;

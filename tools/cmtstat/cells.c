@@ -130,7 +130,7 @@ void get_processes(const struct row *row, struct cell *cell)
 
 void get_cgroup(const struct row *row, struct cell *cell)
 {
-	if (row->container && row->container->path)
+	if (row->container && row->container->path && row->owner != CMT_OWNER_RESCTRL)
 		set_text(cell, row->container->path);
 }
 
@@ -154,7 +154,8 @@ void get_pid(const struct row *row, struct cell *cell)
 
 void get_comm(const struct row *row, struct cell *cell)
 {
-	if (row->kind == CMT_USAGE_OWNER && row->comm[0])
+	if (row->kind == CMT_USAGE_OWNER && row->comm[0] &&
+	    row->owner != CMT_OWNER_RESCTRL)
 		set_text(cell, row->comm);
 }
 

@@ -4,6 +4,7 @@
 #define TOOLS_CMTSTAT_H
 
 #include "options.h"
+#include "origin.h"
 #include "replay.h"
 #include "rows.h"
 
@@ -31,6 +32,7 @@ struct config {
 	uint64_t top;		/* rows; 0: all */
 	const char *filter;	/* NULL: all */
 	const char *device;	/* NULL: the default */
+	enum origin origin;
 	/* Of a recording: */
 	struct replay_time from, to;
 	double speed;		/* as of struct replay */

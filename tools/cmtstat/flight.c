@@ -278,11 +278,19 @@ static int open_files(struct flight *flight)
 /* Files are opened later, too: so all of it is done without capabilities. */
 static int open_device(struct flight *flight)
 {
-	const char *path = flight->config->device;
-	int ret = cmt_device_open(&flight->dev, path, 0);
+	const struct record_config *config = flight->config;
+	const struct origin_opts opts = {
+		.origin = config->origin, .path = config->device,
+	};
+	int ret = origin_open(&flight->dev, &opts);
 
 	if (ret) {
-		error_open(stderr, RECORD_NAME, path, false, ret);
+		origin_error(stderr, RECORD_NAME, &opts, ret);
+		return EXIT_RUNTIME;
+	}
+	if (config->nr_rules && origin_is_resctrl(cmt_device_info(flight->dev))) {
+		fprintf(stderr, RECORD_NAME ": --on: not with resctrl, which is read some 10 times a second; load the cmt module, or save by SIGUSR1 or cmtctl save\n");
+		cmt_device_close(flight->dev);
 		return EXIT_RUNTIME;
 	}
 	ret = trigger_device(&flight->trigger, flight->config);

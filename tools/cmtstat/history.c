@@ -14,6 +14,8 @@ static uint64_t number_of(enum view by, const struct row *row)
 		return row->domain;
 	if (row->is_cpu || row->owner == CMT_OWNER_CPU)
 		return row->cpu;
+	if (row->owner == CMT_OWNER_RESCTRL && row->cgroup_id & CMT_RESCTRL_GROUP)
+		return row->cgroup_id;
 	if (row->owner == CMT_OWNER_RESCTRL || row->kind == CMT_USAGE_UNKNOWN)
 		return row->rmid;
 	return row->owner == CMT_OWNER_PROCESS ? row->pid : row->cgroup_id;

@@ -21,6 +21,8 @@ static const char *misplaced(const struct config *config)
 {
 	if (config->interval_given && config->interval_ns > METER_READ_NS)
 		return "--interval: at most 0.5 with a command";
+	if (config->origin == ORIGIN_RESCTRL)
+		return "with a command, not --source resctrl: a command takes an RMID of its own";
 	if (config->by_given || config->expand || config->count ||
 	    config->top || config->filter || config->plain || config->light ||
 	    config->why || config->peak_bytes ||

@@ -130,6 +130,11 @@ static int set_device(void *config, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
+static int set_source(void *config, const char *value)
+{
+	return origin_parse(value, &((struct config *)config)->origin);
+}
+
 static int set_from(void *config, const char *value)
 {
 	return replay_time_parse(value, &((struct config *)config)->from);
@@ -198,6 +203,13 @@ static int set_speed(void *config, const char *value)
 	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL }, \
 	{ .name = NULL }
 
+enum {
+	KEY_FROM = OPTION_LONG_ONLY,
+	KEY_TO,
+	KEY_SPEED,
+	KEY_SOURCE,
+};
+
 static const struct option_spec options[] = {
 	VIEW_OPTIONS,
 	{ 'C', "no-counters", NULL,
@@ -209,13 +221,9 @@ static const struct option_spec options[] = {
 	WHY_OPTIONS,
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
+	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,
+	  ORIGIN_WORDS },
 	END_OPTIONS,
-};
-
-enum {
-	KEY_FROM = OPTION_LONG_ONLY,
-	KEY_TO,
-	KEY_SPEED,
 };
 
 static const struct option_spec replay_options[] = {

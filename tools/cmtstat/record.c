@@ -354,15 +354,19 @@ static int open_files(struct session *session)
 
 static int open_device(struct session *session)
 {
+	const struct origin_opts opts = {
+		.origin = session->config->origin, .path = session->config->device,
+	};
 	bool control = session->argv;
-	const char *path = session->config->device;
-	int ret = cmt_device_open(&session->dev, path,
-				  control ? CMT_OPEN_CONTROL : 0);
+	int ret = control ? cmt_device_open(&session->dev, opts.path, CMT_OPEN_CONTROL) :
+			    origin_open(&session->dev, &opts);
 
-	if (ret) {
-		error_open(stderr, RECORD_NAME, path, control, ret);
+	if (ret && control)
+		error_open(stderr, RECORD_NAME, opts.path, true, ret);
+	else if (ret)
+		origin_error(stderr, RECORD_NAME, &opts, ret);
+	if (ret)
 		return EXIT_RUNTIME;
-	}
 	ret = open_files(session);
 	record_file_close(&session->file);
 	cmt_device_close(session->dev);
@@ -417,6 +421,9 @@ static int check(const struct record_config *config, int argc, char **argv)
 				     config->bad_rule);
 	if (config->keep_ns || config->flight_given)
 		return check_flight(config, dashes);
+	if (dashes && config->origin == ORIGIN_RESCTRL)
+		return options_usage(&record_program, stderr,
+				     "a command: not with --source resctrl: a command takes an RMID of its own");
 	if (!config->output)
 		return options_usage(&record_program, stderr,
 				     "--output: which file?");

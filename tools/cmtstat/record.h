@@ -3,6 +3,7 @@
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
+#include "origin.h"
 #include "rule.h"
 #include "subcommands.h"
 
@@ -29,6 +30,7 @@ struct record_config {
 	const char *bad_rule;	/* why one is none */
 	bool flight_given;	/* an option that only a flight recorder has */
 	const char *device;	/* NULL: the default */
+	enum origin origin;
 };
 
 extern const struct record_config record_defaults;

@@ -64,6 +64,11 @@ static int set_device(void *config, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
+static int set_source(void *config, const char *value)
+{
+	return origin_parse(value, &((struct record_config *)config)->origin);
+}
+
 static int set_quiet(void *config, const char *value)
 {
 	(void)value;
@@ -134,6 +139,7 @@ enum {
 	KEY_DISTANCE,
 	KEY_SOCKET,
 	KEY_MAX_FILES,
+	KEY_SOURCE,
 };
 
 static const struct option_spec options[] = {
@@ -175,6 +181,8 @@ static const struct option_spec options[] = {
 	  NULL, set_no_counters, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt", "a path",
 	  set_device, WORDS_FILES },
+	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,
+	  ORIGIN_WORDS },
 	{ 'q', "quiet", NULL, "no progress and no summary: errors only",
 	  NULL, set_quiet, NULL },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },

@@ -9,6 +9,7 @@
 #include "caps.h"
 #include "errors.h"
 #include "format.h"
+#include "groups.h"
 #include "session.h"
 #include "subcommands.h"
 #include "why.h"
@@ -76,7 +77,9 @@ static int show(const struct config *config, struct replay *replay)
 		fprintf(stderr, REPLAY_NAME ": there is no record in it\n");
 		return 0;
 	}
-	ret = place(config, replay);
+	ret = groups_check(config, replay->info, false);
+	if (!ret)
+		ret = place(config, replay);
 	if (ret)
 		return ret;
 	ret = config->why ? why_replay(config, replay) :

@@ -10,6 +10,7 @@
 #include "caps.h"
 #include "clock.h"
 #include "errors.h"
+#include "groups.h"
 #include "live.h"
 #include "screen.h"
 #include "signals.h"
@@ -472,11 +473,14 @@ static void print_hints(const struct session *session)
 /* What is printed before the alternate screen is hidden by it. */
 static int run_screen(struct session *session)
 {
+	const struct cmt_info *info = session->replay ? session->replay->info :
+				      cmt_device_info(session->source.dev);
 	bool screen = session->screen;
 	int ret = 0, err;
 
 	if (screen) {
 		live_begin(&session->live, session->config, session->by);
+		session->live.board.groups = origin_is_resctrl(info);
 		session->live.board.replay = session->replay;
 		session->live.board.speed = session->replay ?
 					    session->replay->speed : 0;
@@ -537,11 +541,15 @@ static int run_session(struct session *session, struct cmt_device *dev)
 int session_device(const struct config *config)
 {
 	struct session session = { .config = config };
+	const struct origin_opts opts = {
+		.origin = config->origin, .path = config->device,
+		.interval_ns = config->interval_ns,
+	};
 	struct cmt_device *dev;
-	int ret = cmt_device_open(&dev, config->device, 0);
+	int ret = origin_open(&dev, &opts);
 
 	if (ret) {
-		error_open(stderr, "cmtstat", config->device, false, ret);
+		origin_error(stderr, "cmtstat", &opts, ret);
 		return EXIT_RUNTIME;
 	}
 	open_watch(&session, dev);
@@ -550,6 +558,9 @@ int session_device(const struct config *config)
 		error_plain(stderr, "cmtstat", "cannot drop capabilities", ret);
 		ret = EXIT_RUNTIME;
 	} else {
+		ret = groups_check(config, cmt_device_info(dev), true);
+	}
+	if (!ret) {
 		ret = config->why ? why_run(config, dev) :
 				    run_session(&session, dev);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "origin.h"
 
 #define COUNT_NS 900000000ULL	/* processes are counted no more often */
 
@@ -395,6 +396,14 @@ static void name_overflow(const struct report *report)
 	}
 }
 
+/* No module gave RMIDs to owners of a scope. */
+static int report_groups(struct report *report)
+{
+	report->scope = 0;
+	report->census = (struct census){ .unknown = true, .pending_unknown = true };
+	return 0;
+}
+
 static int report_owners(struct source *source, struct report *report)
 {
 	int ret = cmt_device_scope(source->dev, &report->scope);
@@ -473,7 +482,9 @@ int source_report(struct source *source, uint64_t wanted_ns,
 		return ret;
 	report_losses(source->frame, report);
 	report_channels(source, report);
-	if (source->replay)
+	if (origin_is_resctrl(report->info))
+		ret = report_groups(report);
+	else if (source->replay)
 		name_overflow(report);
 	else
 		ret = report_owners(source, report);

@@ -6,10 +6,24 @@
 
 #include "format.h"
 #include "names.h"
+#include "origin.h"
 
 #define WIDE 100	/* a screen that has room for the date, too */
 #define DATE_LEN 11	/* "2026-03-01T" */
 #define DATE_TIME_LEN 19
+
+/* "source: resctrl", and how many groups have a row. */
+static void put_groups(struct screen *screen, const struct report *report,
+		       const char *time, const char *l3)
+{
+	char groups[16] = "?";
+
+	if (!report->replay || report->replay->state.stats_known)
+		snprintf(groups, sizeof(groups), "%u", report->stats.rmids_active);
+	screen_wrapped(screen, ATTRIBUTE_BOLD,
+		       "%sZ  source: resctrl  L3: %u x %s  groups: %s, and the default group",
+		       time, report->frame.nr_domains, l3, groups);
+}
 
 static void put_machine(struct screen *screen, const struct report *report)
 {
@@ -26,6 +40,10 @@ static void put_machine(struct screen *screen, const struct report *report)
 	time[DATE_TIME_LEN] = '\0';
 	if (report->replay && !report->replay->clock_known)
 		memset(time, '?', DATE_TIME_LEN);
+	if (origin_is_resctrl(info)) {
+		put_groups(screen, report, narrow ? time + DATE_LEN : time, l3);
+		return;
+	}
 	screen_wrapped(screen, ATTRIBUTE_BOLD,
 		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %s of %u in use",
 		   narrow ? time + DATE_LEN : time,
@@ -107,7 +125,8 @@ static const char *sampled(char buf[FORMAT_LEN + 32],
 
 	if (report->on_demand)
 		return "read on demand, without sampling";
-	snprintf(buf, FORMAT_LEN + 32, "sampled every %s",
+	snprintf(buf, FORMAT_LEN + 32, "%s every %s",
+		 origin_is_resctrl(report->info) ? "read" : "sampled",
 		 report->frame.interval_ns ?
 		 format_duration(every, report->frame.interval_ns) : "?");
 	return buf;
@@ -126,7 +145,10 @@ static void put_sampling(struct screen *screen, const struct report *report)
 			   so_far);
 		return;
 	}
-	if (frame->ticks_ns)
+	if (frame->ticks_ns && origin_is_resctrl(report->info))
+		snprintf(cost, sizeof(cost), ", which took %.2f %% of the time",
+			 100.0 * (double)frame->busy_ns / (double)frame->ticks_ns);
+	else if (frame->ticks_ns)
 		snprintf(cost, sizeof(cost), ", sampling overhead: %.2f %% of one CPU (%u online)",
 			 100.0 * (double)frame->busy_ns * frame->nr_cpus /
 				 (double)frame->ticks_ns,
@@ -229,9 +251,14 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	put_machine(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);
-	put_counters(screen, report);
-	view_memory(screen, report);
-	put_expand(screen, report);
+	if (origin_is_resctrl(report->info)) {
+		screen_wrapped(screen, ATTRIBUTE_NONE,
+			       "resctrl does not show: " ORIGIN_NOT_SHOWN);
+	} else {
+		put_counters(screen, report);
+		view_memory(screen, report);
+		put_expand(screen, report);
+	}
 	put_losses(screen, report);
 	put_mark(screen, report);
 	put_banner(screen, report);

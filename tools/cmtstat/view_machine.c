@@ -11,6 +11,7 @@
 
 #include "format.h"
 #include "json.h"
+#include "origin.h"
 
 #define TEXT_LEN (4 * PATH_MAX)
 
@@ -99,6 +100,12 @@ static bool no_time(const struct report *report)
 	return report->replay && !report->replay->clock_known;
 }
 
+/* NULL: of resctrl's groups there is none. */
+static const char *scope_text(const struct report *report)
+{
+	return origin_is_resctrl(report->info) ? NULL : scope_name(report->scope);
+}
+
 /* Of a recording: whose, and where something is missing. */
 static int add_replay(struct json_object *object, const struct report *report)
 {
@@ -126,8 +133,7 @@ static int add_interval(struct json_object *object, const struct report *report)
 	ret = ret ? ret : add_number(object, "elapsed_ns", frame->elapsed_ns);
 	ret = ret ? ret : add_replay(object, report);
 	ret = ret ? ret : json_add(object, "by", json_text(by_name(frame->by)));
-	ret = ret ? ret : json_add(object, "scope",
-				   json_text(scope_name(report->scope)));
+	ret = ret ? ret : json_add(object, "scope", json_text(scope_text(report)));
 	ret = ret ? ret : add_known(object, "monitored", census->unknown,
 				    census->monitored);
 	ret = ret ? ret : add_known(object, "pending", census->pending_unknown,
@@ -162,12 +168,23 @@ static int add_of_ticks(struct json_object *object, const struct report *report,
 				   add_number(object, name, number);
 }
 
+/* What was read, and what that does not show; null: nothing is missing. */
+static int add_source(struct json_object *object, const struct report *report)
+{
+	bool groups = origin_is_resctrl(report->info);
+	int ret = json_add(object, "source", json_text(groups ? "resctrl" : "device"));
+
+	return ret ? ret : json_add(object, "not_shown",
+				    groups ? json_text(ORIGIN_NOT_SHOWN) : NULL);
+}
+
 /* How it was measured, and what is missing in it. */
 static int add_sampling(struct json_object *object, const struct report *report)
 {
 	const struct frame *frame = &report->frame;
-	int ret = add_bool(object, "emulated", report->emulated);
+	int ret = add_source(object, report);
 
+	ret = ret ? ret : add_bool(object, "emulated", report->emulated);
 	ret = ret ? ret : add_unavailable(object, report);
 	ret = ret ? ret : add_number(object, "lost", report->lost);
 	ret = ret ? ret : add_number(object, "dropped", report->dropped);
@@ -181,7 +198,8 @@ static int add_sampling(struct json_object *object, const struct report *report)
 	ret = ret ? ret : json_add(object, "counters_reason",
 				   report->counters_reason[0] ?
 				   json_text(report->counters_reason) : NULL);
-	ret = ret ? ret : add_of_ticks(object, report, "cpus", frame->nr_cpus);
+	ret = ret ? ret : add_known(object, "cpus", report->on_demand ||
+				    origin_is_resctrl(report->info), frame->nr_cpus);
 	ret = ret ? ret : add_number(object, "domains", frame->nr_domains);
 	ret = ret ? ret : add_number(object, "rows", frame->nr_rows);
 	return ret;
@@ -290,7 +308,8 @@ static int add_columns(struct json_object *object, enum view by,
 
 static int add_path(struct json_object *object, const struct row *row)
 {
-	const char *path = row->container ? row->container->path : NULL;
+	bool in_cgroup = row->container && row->owner != CMT_OWNER_RESCTRL;
+	const char *path = in_cgroup ? row->container->path : NULL;
 	struct json_object *hex;
 	int ret = json_hex(path, &hex);
 
@@ -393,7 +412,7 @@ static void csv_row(FILE *out, const struct report *report,
 	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,",
 		no_time(report) ? "" : format_time(text, report->realtime_ns),
 		frame->end_ns, frame->elapsed_ns, by_name(frame->by),
-		scope_name(report->scope));
+		scope_text(report) ? scope_text(report) : "");
 	if (!report->census.unknown)
 		fprintf(out, "%u", report->census.monitored);
 	fputc(',', out);

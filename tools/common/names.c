@@ -21,6 +21,8 @@ static const char *const backends[] = {
 
 const char *backend_name(uint32_t backend)
 {
+	if (backend == CMT_BACKEND_RESCTRL)
+		return "resctrl";
 	return backend >= CMT_BACKEND_HARDWARE &&
 	       backend <= CMT_BACKEND_SOFTWARE ? backends[backend] : "unknown";
 }

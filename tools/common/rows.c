@@ -168,6 +168,14 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 		snprintf(buf, CONTAINER_LABEL_LEN, "cpu:%u", row->cpu);
 		return buf;
 	}
+	if (row->owner == CMT_OWNER_RESCTRL && c && c->path) {
+		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", c->name);
+		return buf;
+	}
+	if (row->owner == CMT_OWNER_RESCTRL && row->cgroup_id & CMT_RESCTRL_GROUP) {
+		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", row->comm);
+		return buf;
+	}
 	if (row->owner == CMT_OWNER_RESCTRL) {
 		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%u", row->rmid);
 		return buf;
@@ -186,12 +194,13 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct cmt_usage_row *from)
 {
-	const struct row row = {
+	struct row row = {
 		.kind = from->kind, .owner = from->owner,
 		.cgroup_id = from->cgroup_id, .container = from->container,
 		.cpu = from->cpu, .rmid = from->rmid,
 	};
 
+	memcpy(row.comm, from->comm, sizeof(row.comm));
 	return container_label(buf, &row);
 }
 

@@ -92,7 +92,9 @@ static struct value get_path(const struct export_row *e)
 {
 	const struct cmt_container *container = e->row->container;
 
-	return text(container ? container->path : NULL);
+	/* a group of resctrl is in no cgroup */
+	return text(container && e->row->owner != CMT_OWNER_RESCTRL ?
+		    container->path : NULL);
 }
 
 static struct value get_image(const struct export_row *e)
@@ -109,7 +111,9 @@ static struct value get_comm(const struct export_row *e)
 
 static struct value get_cgroup(const struct export_row *e)
 {
-	return number_if(e->row->cgroup_id, e->row->cgroup_id);
+	uint64_t id = e->row->cgroup_id;
+
+	return number_if(id && !(id & CMT_RESCTRL_GROUP), id);
 }
 
 static struct value get_pid(const struct export_row *e)

@@ -13,16 +13,26 @@
 #define RETRY_NS	1000000000ULL
 #define MBM		(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
+static struct origin_opts origin_of(const struct collector *collector)
+{
+	return (struct origin_opts){
+		.origin = collector->origin, .path = collector->config->device,
+		.interval_ns = collector->config->interval_ns,
+	};
+}
+
 /* Says what is wrong once, and again when something else is. */
 static void complain(struct collector *collector, const char *what, int err)
 {
+	const struct origin_opts opts = origin_of(collector);
+
 	if (collector->said == err)
 		return;
 	collector->said = err;
 	if (what)
 		error_plain(stderr, NAME, what, err);
 	else if (!collector->dev)
-		error_open(stderr, NAME, collector->config->device, false, err);
+		origin_error(stderr, NAME, &opts, err);
 	else
 		error_reader(stderr, NAME, err);
 }
@@ -87,16 +97,35 @@ static void look_at_device(struct collector *collector)
 	collector->version++;
 }
 
+/* Milliseconds are the module's.  What was found once stays the source. */
+static int check_origin(struct collector *collector)
+{
+	const struct exporter_config *config = collector->config;
+	bool groups = origin_is_resctrl(cmt_device_info(collector->dev));
+
+	if (groups && (config->culprit || config->histograms)) {
+		fprintf(stderr, NAME ": --culprit, --histograms: not with resctrl, which is read some 10 times a second; load the cmt module\n");
+		return -EOPNOTSUPP;
+	}
+	if (groups && collector->origin == ORIGIN_AUTO)
+		fprintf(stderr, NAME ": the cmt module is not loaded: the source is resctrl\n");
+	collector->origin = groups ? ORIGIN_RESCTRL : ORIGIN_DEVICE;
+	return 0;
+}
+
 static int connect_device(struct collector *collector)
 {
-	int ret = cmt_device_open(&collector->dev, collector->config->device, 0);
+	const struct origin_opts opts = origin_of(collector);
+	int ret = origin_open(&collector->dev, &opts);
 
 	if (ret) {
 		collector->dev = NULL;
 		complain(collector, NULL, ret);
 		return ret;
 	}
-	ret = open_usage(collector);
+	ret = check_origin(collector);
+	if (!ret)
+		ret = open_usage(collector);
 	if (ret) {
 		cmt_device_close(collector->dev);
 		collector->dev = NULL;
@@ -136,7 +165,7 @@ int collect_open(struct collector *collector,
 {
 	int ret;
 
-	*collector = (struct collector){ .config = config };
+	*collector = (struct collector){ .config = config, .origin = config->origin };
 	ret = series_open(&collector->set, (uint32_t)config->max_containers,
 			  window_of(config));
 	if (ret) {

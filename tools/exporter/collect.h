@@ -40,6 +40,7 @@ struct machine {
 
 struct collector {
 	const struct exporter_config *config;
+	enum origin origin;	/* of the device: once it was opened, not ORIGIN_AUTO */
 	struct cmt_device *dev;		/* NULL: gone */
 	struct cmt_usage *usage;
 	struct series_set set;

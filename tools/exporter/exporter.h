@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "options.h"
+#include "origin.h"
 
 /* Above the range that exporters of Prometheus share, which is full. */
 #define EXPORTER_LISTEN "127.0.0.1:19753"
@@ -26,6 +27,7 @@ struct exporter_config {
 	bool histograms;
 	const char *root;	/* NULL: this machine's */
 	const char *device;	/* NULL: the default */
+	enum origin origin;
 };
 
 /* With the address of EXPORTER_LISTEN. */

@@ -120,6 +120,13 @@ static const char *name_of(const struct cmt_container *c)
 							 c->name;
 }
 
+/* A group of resctrl has a name, and is in none. */
+static bool is_in_cgroup(const struct cmt_usage_row *row)
+{
+	return row->kind == CMT_USAGE_OWNER && row->container &&
+	       row->owner != CMT_OWNER_RESCTRL;
+}
+
 /* Of what is in no cgroup. */
 static void add_kind(struct labels *labels, const struct cmt_usage_row *row)
 {
@@ -141,7 +148,7 @@ void labels_of_row(struct labels *labels, const struct cmt_usage_row *row,
 
 	labels->len = 0;
 	labels->text[0] = '\0';
-	if (row->kind != CMT_USAGE_OWNER || !c) {
+	if (!is_in_cgroup(row)) {
 		add_kind(labels, row);
 		labels_emulated(labels, emulated);
 		return;
@@ -160,7 +167,7 @@ void labels_of_party(struct labels *labels, const char *prefix,
 	const struct cmt_container *c = row->container;
 	char name[32], text[CONTAINER_LABEL_LEN];
 
-	if (row->kind != CMT_USAGE_OWNER || !c) {
+	if (!is_in_cgroup(row)) {
 		add_text(labels, prefix, usage_row_label(text, row));
 		return;
 	}
@@ -180,7 +187,7 @@ bool labels_of_info(struct labels *labels, const struct cmt_usage_row *row,
 	size_t before;
 
 	labels_of_row(labels, row, emulated);
-	if (row->kind != CMT_USAGE_OWNER || !c)
+	if (!is_in_cgroup(row))
 		return false;
 	before = labels->len;
 	add_text(labels, "container_id", c->id);

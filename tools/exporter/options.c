@@ -124,6 +124,11 @@ static int set_device(void *config, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
+static int set_source(void *config, const char *value)
+{
+	return origin_parse(value, &((struct exporter_config *)config)->origin);
+}
+
 void exporter_defaults(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
@@ -132,6 +137,10 @@ void exporter_defaults(struct exporter_config *config)
 	};
 	set_listen(config, EXPORTER_LISTEN);
 }
+
+enum {
+	KEY_SOURCE = OPTION_LONG_ONLY,
+};
 
 static const struct option_spec options[] = {
 	{ 'l', "listen", "ADDR:PORT", "serve there, default " EXPORTER_LISTEN,
@@ -160,6 +169,8 @@ static const struct option_spec options[] = {
 	  "a path", set_root, WORDS_FILES },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",
 	  "a path", set_device, WORDS_FILES },
+	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,
+	  ORIGIN_WORDS },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
 	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
 	{ .name = NULL },

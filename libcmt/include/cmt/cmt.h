@@ -41,6 +41,7 @@
 #include <cmt/error.h>
 #include <cmt/reader.h>
 #include <cmt/recording.h>
+#include <cmt/resctrl.h>
 #include <cmt/slots.h>
 #include <cmt/tracker.h>
 #include <cmt/usage.h>

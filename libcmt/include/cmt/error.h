@@ -34,6 +34,7 @@ enum {
 	CMT_CALL_ATTACH		= 4,	/**< cmt_device_attach() */
 	CMT_CALL_DETACH		= 5,	/**< cmt_device_detach() */
 	CMT_CALL_READER		= 6,	/**< cmt_reader_new() */
+	CMT_CALL_RESCTRL	= 7,	/**< cmt_resctrl_open() */
 };
 
 /** Terminated text, cut where there is no more room. */

@@ -19,6 +19,7 @@ extern const struct test reset_tests[];
 extern const struct test unload_tests[];
 extern const struct test closid_tests[];
 extern const struct test groups_tests[];
+extern const struct test source_tests[];
 extern const struct test readers_tests[];
 extern const struct test abmc_tests[];
 extern const struct test abmc_later_tests[];
