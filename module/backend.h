@@ -49,8 +49,7 @@ struct cmt_backend_caps {
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */
 	const char *mbm_reason;	/* why there are no MBM events; empty: there are.
-				 * Changes when AMD's assignable counters are
-				 * switched on or off: not empty, the MBM events
+				 * abmc.c changes it: not empty, the MBM events
 				 * of events are unavailable
 				 */
 };

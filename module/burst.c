@@ -87,6 +87,10 @@ void cmt_burst_discard(struct cmt_burst *burst)
 	for (reading = burst->readings; reading != burst->end; reading++) {
 		u32 rmid = reading->counter - burst->counters;
 
+		/* AMD says that a counter began anew once only */
+		if ((reading->raws.total | reading->raws.local) &
+		    CMT_RAW_UNAVAILABLE)
+			cmt_counter_lose_base(reading->counter);
 		__set_bit(rmid, rmid ? burst->hot.rmids : burst->turn.rmids);
 		cmt_claim_release(reading->counter, reading->seen);
 	}

@@ -7,13 +7,14 @@
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
  *	resctrl.c	   foreign RMIDs, the mount
+ *	abmc.c		   who has AMD's assignable counters -> hw_abmc.c
  *	pending.c	   pending owners and free RMIDs
  *	demand.c	   readings without a tick
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
  *	cpu.c		   the switch path, PQR_ASSOC -> rings.c
  *	owner.c -> rmid.c  owners and their RMIDs (lifecycle records)
  *	channel.c -> pmon.c -> pmon_table.c	the counters outside the cores
- *	ring.c		   backend.c -> hw.c -> hw_read.c; software.c, emulated.c
+ *	ring.c		   backend.c -> hw.c -> hw_read.c -> hw_abmc.c; software.c, emulated.c
  *
  * Three calls go up: cpu.c tells resctrl.c of an RMID that another agent has,
  * owner.c writes its records to the ring of the CPU, cpu.c's, and whoever changes

@@ -145,10 +145,12 @@ static int claimed_read(struct cmt_domain *domain, const struct cmt_demand_key *
 	}
 	mark = counter_prepare(domain, key, *seen, sample->ts);
 	cmt_backend->read(key->rmid, &raws);
-	if (ktime_get_ns() - sample->ts > READ_MAX_NS)
-		return -EAGAIN;
-	if (!is_live(key))
-		return -ENOENT;
+	if (ktime_get_ns() - sample->ts > READ_MAX_NS || !is_live(key)) {
+		/* AMD says that a counter began anew once only */
+		if ((raws.total | raws.local) & CMT_RAW_UNAVAILABLE)
+			cmt_counter_lose_base(&domain->counters[key->rmid]);
+		return is_live(key) ? -EAGAIN : -ENOENT;
+	}
 	sample_finish(domain, &raws, sample);
 	*seen = mark;
 	return 0;

@@ -14,6 +14,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
+#include "abmc.h"
 #include "channel.h"
 #include "cmt.h"
 #include "perf.h"
@@ -165,6 +166,16 @@ static int hotplug_up(unsigned int cpu)
 	return 0;
 }
 
+static bool is_domain_down(u32 domain)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (is_up_in(cpu, domain))
+			return false;
+	return true;
+}
+
 static int hotplug_down(unsigned int cpu)
 {
 	u32 domain = this_cpu_read(cmt_cpus.domain);
@@ -176,6 +187,8 @@ static int hotplug_down(unsigned int cpu)
 	cmt_cpu_down();
 	test_delay();
 	cmt_sampler_cpu_down(domain);
+	if (is_domain_down(domain))
+		cmt_abmc_domain_down(domain);
 	domain_partition(domain);
 	return 0;
 }

@@ -38,6 +38,7 @@
 #include "backend.h"
 #include "compat.h"
 #include "hw.h"
+#include "hw_abmc.h"
 #include "uapi/cmt.h"
 
 #define HW_MSR_RMID_SNC_CONFIG	0xca0
@@ -364,7 +365,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }
 
-/* AMD's assignable counters (ABMC): hw_read.c looks whether they are switched on. */
+/* AMD's assignable counters (ABMC); whether they are switched on can change. */
 static bool hw_has_abmc(void)
 {
 	u32 eax, ebx, ecx, edx;
@@ -402,7 +403,7 @@ static int hw_init(struct cmt_backend_caps *caps)
 		.has_abmc = hw_has_abmc(),
 	};
 	hw_read_init();
-	return 0;
+	return hw_abmc_init();
 }
 
 static void hw_snc_restore(void *unused)
@@ -416,6 +417,7 @@ static void hw_snc_restore(void *unused)
 /* cpu_down() has restored what is a CPU's; this is a package's. */
 static void hw_exit(void)
 {
+	hw_abmc_exit();
 	if (hw.snc_was_off)
 		on_each_cpu(hw_snc_restore, NULL, true);
 }
@@ -445,7 +447,7 @@ static void hw_cpu_up(u32 domain)
 		cpu->rmid_base = cpu_to_node(smp_processor_id()) %
 				 hw.nodes_per_l3 * hw.nr_rmids;
 	}
-	hw_look_at_abmc();
+	hw_abmc_cpu_up(domain);
 }
 
 const struct cmt_backend cmt_hw_backend = {

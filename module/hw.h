@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What hw.c and hw_read.c share. */
+/* What hw.c, hw_read.c and hw_abmc.c share. */
 #ifndef CMT_HW_H
 #define CMT_HW_H
 
@@ -11,9 +11,6 @@
 
 #define HW_MSR_QM_EVTSEL	0xc8d
 #define HW_MSR_QM_CTR		0xc8e
-#define HW_MSR_L3_QOS_EXT_CFG	0xc00003ff	/* AMD */
-
-#define HW_EXT_CFG_ABMC		1ULL
 
 #define HW_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | HW_MBM_EVENTS)
@@ -22,10 +19,9 @@
 struct hw {
 	struct cmt_backend_caps *caps;
 	u32 nr_rmids;
-	u32 events;		/* without ABMC */
+	u32 events;
 	bool shared_evtsel;
-	bool has_abmc;
-	bool abmc;		/* switched on; any CPU writes it */
+	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
 	u32 nodes_per_l3;
 	bool snc_was_off;	/* the sharing mode; any CPU writes it */
 };
@@ -45,9 +41,9 @@ int hw_sample(struct cmt_burst *burst);
 void hw_read(u32 rmid, struct cmt_raws *raws);
 
 /*
- * AMD, this CPU: what a plain RMID reads while assignable counters are switched
- * on is not known, and is not presented.  Returns whether they are.
+ * AMD: one reading of what @evtsel selects in a domain, this CPU's.  EVTSEL is saved
+ * and restored; CMT_RAW_ERROR: an access failed, or another agent kept changing it.
  */
-bool hw_look_at_abmc(void);
+u64 hw_read_selected(u32 domain, u64 evtsel);
 
 #endif

@@ -27,6 +27,7 @@
 #include "burst.h"
 #include "compat.h"
 #include "hw.h"
+#include "hw_abmc.h"
 
 #define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
 
@@ -98,9 +99,9 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
  * One event with everything looked at, EVTSEL saved and restored.  In the end
  * EVTSEL is what the other agent wrote last.
  */
-static u64 hw_read_event(u32 rmid, enum cmt_event event)
+static u64 hw_read_private(u64 evtsel)
 {
-	u64 ctr = 0, others, now, evtsel = hw_evtsel(rmid, event);
+	u64 ctr = 0, others, now;
 	int i, err = -EAGAIN;
 
 	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others))
@@ -115,13 +116,13 @@ static u64 hw_read_event(u32 rmid, enum cmt_event event)
 	return err ? CMT_RAW_ERROR : ctr;
 }
 
-static u64 hw_read_event_shared(u32 rmid, enum cmt_event event,
-				raw_spinlock_t *lock)
+u64 hw_read_selected(u32 domain, u64 evtsel)
 {
+	raw_spinlock_t *lock = &hw_domains[domain].lock;
 	u64 raw;
 
 	raw_spin_lock(lock);
-	raw = hw_read_event(rmid, event);
+	raw = hw_read_private(evtsel);
 	raw_spin_unlock(lock);
 	return raw;
 }
@@ -133,40 +134,36 @@ static u64 hw_read_one(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
 	if (!(hw.events & flag))
 		return CMT_RAW_UNAVAILABLE;
 	if (hw.shared_evtsel)
-		return hw_read_event_shared(rmid, event,
-					    &hw_domains[cpu->domain].lock);
-	return hw_read_event(rmid, event);
+		return hw_read_selected(cpu->domain, hw_evtsel(rmid, event));
+	return hw_read_private(hw_evtsel(rmid, event));
 }
 
-bool hw_look_at_abmc(void)
+static void hw_no_mbm(struct cmt_raws *raws)
 {
-	u64 config;
-	bool on;
-
-	if (!hw.has_abmc)
-		return false;
-	on = !cmt_rdmsr_safe(HW_MSR_L3_QOS_EXT_CFG, &config) &&
-	     (config & HW_EXT_CFG_ABMC);
-	if (on != READ_ONCE(hw.abmc)) {
-		WRITE_ONCE(hw.abmc, on);
-		WRITE_ONCE(hw.caps->mbm_reason, on ?
-			   "AMD's assignable counters (ABMC) are switched on" :
-			   "");
-	}
-	return on;
+	raws->total = CMT_RAW_UNAVAILABLE;
+	raws->local = CMT_RAW_UNAVAILABLE;
 }
 
-/* An MBM event is unavailable while assignable counters are switched on. */
-static void hw_read_checked(u32 rmid, struct cmt_raws *raws, bool abmc)
+/* While assignable counters are on, a plain reading of an MBM event is none. */
+static void hw_read_assigned(const struct hw_cpu *cpu, u32 rmid,
+			     struct cmt_raws *raws)
+{
+	raws->total = hw_abmc_read(cpu->domain, rmid, CMT_EVENT_MBM_TOTAL);
+	raws->local = hw_abmc_read(cpu->domain, rmid, CMT_EVENT_MBM_LOCAL);
+}
+
+static void hw_read_checked(u32 rmid, struct cmt_raws *raws,
+			    enum hw_abmc_state state)
 {
 	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
 
-	raws->total = CMT_RAW_UNAVAILABLE;
-	raws->local = CMT_RAW_UNAVAILABLE;
+	hw_no_mbm(raws);
 	rmid += cpu->rmid_base;
 	raws->occupancy = hw_read_one(cpu, rmid, CMT_EVENT_OCCUPANCY,
 				      CMT_F_OCCUPANCY);
-	if (abmc)
+	if (state == HW_ABMC_ON)
+		hw_read_assigned(cpu, rmid, raws);
+	if (state != HW_ABMC_OFF)
 		return;
 	raws->total = hw_read_one(cpu, rmid, CMT_EVENT_MBM_TOTAL,
 				  CMT_F_MBM_TOTAL);
@@ -174,27 +171,42 @@ static void hw_read_checked(u32 rmid, struct cmt_raws *raws, bool abmc)
 				  CMT_F_MBM_LOCAL);
 }
 
+static enum hw_abmc_state hw_look_at_abmc(void)
+{
+	return hw_abmc_look(this_cpu_ptr(&hw_cpus)->domain);
+}
+
 void hw_read(u32 rmid, struct cmt_raws *raws)
 {
+	enum hw_abmc_state state;
+
 	lockdep_assert_irqs_disabled();
 
-	hw_read_checked(rmid, raws, hw_look_at_abmc());
+	state = hw_look_at_abmc();
+	hw_read_checked(rmid, raws, state);
+	if (!hw_abmc_is_still(state))
+		hw_no_mbm(raws);
 }
 
 static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
 {
-	const bool *abmc = context;
+	const enum hw_abmc_state *state = context;
 
-	hw_read_checked(rmid, raws, *abmc);
+	hw_read_checked(rmid, raws, *state);
 }
 
 /* Every access by itself: AMD, missing events, and after an access failed. */
 static int hw_sample_checked(struct cmt_burst *burst)
 {
-	bool abmc = hw_look_at_abmc();
+	enum hw_abmc_state state = hw_look_at_abmc();
+	struct cmt_reading *reading;
 
-	cmt_burst_run(burst, hw_checked_read, &abmc);
+	cmt_burst_run(burst, hw_checked_read, &state);
 	burst->flawed = true;
+	if (hw_abmc_is_still(state))
+		return 0;
+	for (reading = burst->readings; reading != burst->end; reading++)
+		hw_no_mbm(&reading->raws);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "abmc.h"
 #include "channel.h"
 #include "cmt.h"
 #include "demand.h"
@@ -117,6 +118,7 @@ static void info_fill(struct cmt_info *info)
 	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
 	strscpy(info->mbm_reason, info_mbm_reason(events), sizeof(info->mbm_reason));
 	info->counters = cmt_perf_look(info->perf_reason);
+	info->assignable = cmt_abmc_info();
 }
 
 static long ioctl_get_info(void __user *uarg)

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "abmc.h"
 #include "channel.h"
 #include "cmt.h"
 #include "cqm.h"
@@ -185,6 +186,7 @@ static const struct {
 	{ cmt_hotplug_init,	cmt_hotplug_exit },
 	{ NULL,			cmt_perf_stop },
 	{ resctrl_init,		cmt_resctrl_stop },
+	{ cmt_abmc_init,	cmt_abmc_exit },
 	{ cmt_probes_init,	cmt_probes_exit },
 	{ scope_init,		NULL },
 	{ cmt_procfs_init,	cmt_procfs_exit },

@@ -79,7 +79,7 @@ static void super_found(struct super_block *sb, void *found)
 	*(bool *)found = true;
 }
 
-static bool is_mounted(void)
+bool cmt_resctrl_is_mounted(void)
 {
 	bool found = false;
 
@@ -185,7 +185,7 @@ static bool update_foreign(bool mounted)
 
 static void look(struct work_struct *work)
 {
-	bool mounted = is_mounted();
+	bool mounted = cmt_resctrl_is_mounted();
 	bool again;
 
 	follow_mount(mounted);

@@ -24,6 +24,8 @@ void cmt_resctrl_stop(void);
 u32 cmt_resctrl_mode(void);
 void cmt_resctrl_set_mode(u32 mode);
 bool cmt_resctrl_mounted(void);
+/* Now, and not as of the last look. */
+bool cmt_resctrl_is_mounted(void);
 
 /* Another agent uses this RMID.  Any context. */
 void cmt_resctrl_seen(u32 rmid);

@@ -505,9 +505,10 @@ static void set_running(bool value)
 }
 
 /* A reading on demand may have the counter, for some microseconds. */
-static bool counter_lose_base(struct cmt_domain *domain, u32 rmid)
+bool cmt_sampler_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 {
-	struct cmt_counter *counter = &domain->counters[rmid];
+	struct cmt_domain *d = domains[domain];
+	struct cmt_counter *counter = &d->counters[rmid];
 	unsigned long flags;
 	u32 seen;
 	bool claimed;
@@ -516,7 +517,9 @@ static bool counter_lose_base(struct cmt_domain *domain, u32 rmid)
 	claimed = cmt_claim_any(counter, &seen);
 	if (claimed) {
 		cmt_counter_lose_base(counter);
-		domain->demands[rmid].last.type = CMT_REC_PAD;
+		d->demands[rmid].last.type = CMT_REC_PAD;
+		if (change)
+			change(domain, rmid);
 		cmt_claim_release(counter, cmt_mark(ktime_get_ns()) - 2);
 	}
 	local_irq_restore(flags);
@@ -535,7 +538,7 @@ static void counters_lose_base(void)
 		return;
 	for (domain = 0; domain < cmt_sampler_domains(); domain++)
 		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-			while (!counter_lose_base(domains[domain], rmid))
+			while (!cmt_sampler_lose_base(domain, rmid, NULL))
 				cpu_relax();
 }
 

@@ -144,6 +144,14 @@ bool cmt_sampler_ran(u64 now);
  */
 u32 cmt_sampler_mark_between(u64 now);
 
+/*
+ * The next reading of @rmid continues none.  @change, if not NULL, is called where
+ * nobody reads @rmid: with its counter claimed, on this CPU, interrupts off.
+ * False: the counter is being read, and nothing was done.  Any context.
+ */
+bool cmt_sampler_lose_base(u32 domain, u32 rmid,
+			   void (*change)(u32 domain, u32 rmid));
+
 /* Account a reading of a claimed counter, and fill a SAMPLE, but for its head. */
 void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
 			 const struct cmt_raws *raws, struct cmt_record *slot);

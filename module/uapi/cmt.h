@@ -348,9 +348,18 @@ struct cmt_info {
 				 * (CMT_IOC_SET_COUNTERS), and they are counted on
 				 * every CPU that has TICKs
 				 */
-	__u32 reserved;
+	__u32 assignable;	/* AMD's assignable counters (ABMC), of all domains:
+				 * CMT_ASSIGNABLE_*; 0: the mode is off
+				 */
 	char perf_reason[64];	/* why one that is asked for is not; empty: all are */
 };
+
+/* cmt_info.assignable: each number is 1023 at most, and means "or more" then */
+#define CMT_ASSIGNABLE_ON	0x80000000U
+#define CMT_ASSIGNABLE_MAX	1023U
+#define CMT_ASSIGNABLE_ALL(a)	((a) & CMT_ASSIGNABLE_MAX)
+#define CMT_ASSIGNABLE_OURS(a)	((a) >> 10 & CMT_ASSIGNABLE_MAX)
+#define CMT_ASSIGNABLE_OTHERS(a) ((a) >> 20 & CMT_ASSIGNABLE_MAX)
 
 /* CMT_IOC_GET_STATS: sums over all CPUs since the module was loaded */
 struct cmt_stats {
@@ -759,6 +768,7 @@ CMT_ABI_AT(cmt_info, module_version, 120);
 CMT_ABI_AT(cmt_info, reason, 136);
 CMT_ABI_AT(cmt_info, mbm_reason, 200);
 CMT_ABI_AT(cmt_info, counters, 264);
+CMT_ABI_AT(cmt_info, assignable, 268);
 CMT_ABI_AT(cmt_info, perf_reason, 272);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);

@@ -91,6 +91,8 @@ enum lab_command {
 	 * -> LAB_S_MBM_RESETS
 	 */
 	LAB_MBM_RESET	= 0x1e,
+	/* LAB_ARG(l3, rmid, LAB_ABMC()): as another agent that writes ABMC_CFG */
+	LAB_ABMC_ASSIGN	= 0x1f,
 
 	/*
 	 * LAB_ARG(l3, rmid, event): the last reading of QM_CTR -> what it gave;
@@ -102,6 +104,14 @@ enum lab_command {
 	LAB_LOG_VALUE	= 0x22,	/* -> what QM_CTR gave; what it ought to give */
 	/* -> what the CPU last read from its TSC; LAB_LOG_* below */
 	LAB_LOG_WHAT	= 0x23,
+
+	/*
+	 * LAB_ARG(l3, 0, counter) -> what L3_QOS_ABMC_DSC says of an assignable
+	 * counter; how often it has been configured
+	 */
+	LAB_ABMC_COUNTER = 0x24,
+	/* LAB_ARG(l3, rmid, 0) -> 1: its traffic is counted, see tracked= */
+	LAB_TRACKED	= 0x25,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
@@ -147,6 +157,19 @@ enum lab_command {
 	LAB_EVICTED_RESET = 0x61,
 };
 
+/* An assignable counter that counts some types of traffic, or none. */
+#define LAB_ABMC(counter, types, enable) \
+	((uint32_t)(counter) | (uint32_t)(types) << 8 | (uint32_t)(enable) << 15)
+#define LAB_ABMC_ID(what)	((what) & 0xff)
+#define LAB_ABMC_TYPES(what)	((what) >> 8 & 0x7f)
+#define LAB_ABMC_ENABLE		0x8000U
+
+/* What LAB_ABMC_COUNTER gives */
+#define LAB_ABMC_ON(config)	((config) >> 62 & 1)
+#define LAB_ABMC_RMID(config)	((uint32_t)((config) >> 32 & 0xfff))
+#define LAB_ABMC_TOTAL		0x7fU
+#define LAB_ABMC_LOCAL		0x15U
+
 /* LAB_LOG_WHAT, second value */
 #define LAB_LOG_RMID(what)	((uint32_t)((what) & 0x3ff))
 #define LAB_LOG_EVENT(what)	((uint32_t)((what) >> 16 & 0xff))
@@ -176,6 +199,8 @@ enum lab_config {
 	LAB_C_PENALTY,		/* cycles of an LLC miss */
 	LAB_C_PMON,		/* 1: the uncore PMU exists */
 	LAB_C_PMON_WIDTH,	/* of its counters, bits */
+	LAB_C_ABMC_COUNTERS,	/* assignable ones of an L3 */
+	LAB_C_TRACKED,		/* RMIDs with MBM counters at a time; 0: all */
 	LAB_C_EVICTIONS,	/* spaces of LAB_EVICTED; 0: it is not kept */
 };
 

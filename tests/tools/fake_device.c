@@ -142,6 +142,9 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		dev->info.events = CMT_F_OCCUPANCY;
 		strcpy(dev->info.mbm_reason, "counters are \033[31massigned");
 	}
+	if (fake("abmc"))
+		dev->info.assignable = CMT_ASSIGNABLE_ON | 64 | 20 << 10 |
+				       6 << 20;
 	if (fake("software")) {
 		dev->info.events = 0;
 		strcpy(dev->info.mbm_reason, dev->info.reason);

@@ -18,8 +18,8 @@ cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/model.c)
 
 cmt_module_test(hw test_hw.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/hw.c ${CMT_MODULE_DIR}/hw_read.c
-	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c
-	${CMT_MODULE_DIR}/topology.c)
+	${CMT_MODULE_DIR}/hw_abmc.c ${CMT_MODULE_DIR}/burst.c
+	${CMT_MODULE_DIR}/counter.c ${CMT_MODULE_DIR}/topology.c)
 target_compile_options(test_hw PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c

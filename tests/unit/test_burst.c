@@ -278,6 +278,26 @@ START_TEST(test_discarded_is_read_in_the_next_tick)
 }
 END_TEST
 
+/* AMD says once only that a counter began anew: that stays known. */
+START_TEST(test_discarded_unavailable_has_no_base)
+{
+	const u64 based = CMT_KEY_SLOW | CMT_KEY_BEGUN | CMT_KEY_BASED;
+	u32 rmid;
+
+	for (rmid = 1; rmid < 3; rmid++) {
+		own(rmid, rmid);
+		__set_bit(rmid, one.burst.hot.rmids);
+	}
+	ck_assert_uint_eq(burst_read(&one), 2);
+	for (rmid = 1; rmid < 3; rmid++)
+		counters[rmid].key = based | rmid;
+	one.readings[_i].raws.total = CMT_RAW_UNAVAILABLE;
+	cmt_burst_discard(&one.burst);
+	ck_assert(!(counters[1 + _i].key & CMT_KEY_BASED));
+	ck_assert_uint_eq(counters[2 - _i].key, based | (2 - _i));
+}
+END_TEST
+
 /* Nobody runs: every RMID once in 32 ticks, by whichever of three CPUs. */
 START_TEST(test_idle_ones_have_their_turn)
 {
@@ -448,6 +468,7 @@ int main(void)
 	tcase_add_test(tc, test_gap_loses_the_base);
 	tcase_add_test(tc, test_new_generation_begins);
 	tcase_add_test(tc, test_discarded_is_read_in_the_next_tick);
+	tcase_add_loop_test(tc, test_discarded_unavailable_has_no_base, 0, 2);
 	tcase_add_test(tc, test_idle_ones_have_their_turn);
 	tcase_add_test(tc, test_hot_ones_are_in_every_tick);
 	tcase_add_test(tc, test_nobody_starves);

@@ -13,6 +13,7 @@
 #include "burst.h"
 #include "counter.h"
 #include "fake.h"
+#include "hw_abmc.h"
 #include "uapi/cmt.h"
 #include "unit.h"
 
@@ -675,35 +676,274 @@ START_TEST(test_burst_shared_reads_each_by_itself)
 END_TEST
 
 /* Assignable counters: occupancy goes on, MBM is unavailable, and it is said. */
-START_TEST(test_abmc)
+/* AMD's assignable counters */
+
+#define TOTAL_OF(rmid)	(1ULL << 62 | (u64)(rmid) << 32 | 0x7f)
+#define LOCAL_OF(rmid)	(1ULL << 62 | (u64)(rmid) << 32 | 0x15)
+#define MEANING		0x40008fffffffffffULL	/* not which counter it is */
+
+static void set_up_abmc(void)
 {
+	set_up();
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	fake.features |= 1U << X86_FEATURE_TOPOEXT;
+	fake.shared_evtsel = true;
 	fake.cpuid[0].amd_qos_ebx = 1U << 5;
+	fake.cpuid[0].amd_types = 0x7f;
+	fake.cpuid[0].amd_counters = 3;
+	fake.abmc = 1;
 	start();
-	ck_assert_str_eq(caps.mbm_reason, "");
-	prepare_burst();
-	fake.abmc = 0x11;
-	ck_assert_int_eq(burst_once(), 0);
-	ck_assert_uint_eq(readings[1].raws.occupancy, 2000);
-	ck_assert(readings[1].raws.total & CMT_RAW_UNAVAILABLE);
-	ck_assert(readings[1].raws.local & CMT_RAW_UNAVAILABLE);
-	ck_assert_str_eq(caps.mbm_reason,
-			 "AMD's assignable counters (ABMC) are switched on");
+}
+
+static void tear_down_abmc(void)
+{
+	hw->exit();
+	tear_down();
+}
+
+static u64 meaning(u32 id)
+{
+	return fake.configs[id] & MEANING;
+}
+
+static enum hw_abmc_state state(void)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_view(0, &view);
+	return view.state;
+}
+
+static bool has_lost(u32 rmid)
+{
+	unsigned long assigned[CMT_RMID_WORDS] = { 0 };
+	unsigned long lost[CMT_RMID_WORDS] = { 0 };
+
+	hw_abmc_rmids(0, assigned, lost);
+	return test_bit(rmid, lost);
+}
+
+START_TEST(test_abmc_assign_from_the_top)
+{
+	hw_abmc_assign(0, 20);
+	ck_assert_uint_eq(meaning(3), TOTAL_OF(20));
+	ck_assert_uint_eq(meaning(2), LOCAL_OF(20));
+	hw_abmc_assign(0, 20);
+	ck_assert_uint_eq(fake.configured, 2);
+	ck_assert_uint_eq(fake.abmc, 1);
+}
+END_TEST
+
+START_TEST(test_abmc_read)
+{
+	fake.ctr[20][CMT_EVENT_OCCUPANCY] = 5;
+	fake.ctr[20][CMT_EVENT_MBM_TOTAL] = 999;	/* and is no measurement */
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = 7000;
+	fake.assigned[2] = 6000;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 7000);
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_LOCAL), 6000);
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_OCCUPANCY), 5);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	ck_assert(read_one(21, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+}
+END_TEST
+
+START_TEST(test_abmc_others_stay)
+{
+	fake.configs[3] = TOTAL_OF(7);
+	fake.configs[1] = LOCAL_OF(7);
+	hw_abmc_assign(0, 20);
+	ck_assert_uint_eq(fake.configs[3], TOTAL_OF(7));
+	ck_assert_uint_eq(fake.configs[1], LOCAL_OF(7));
+	ck_assert_uint_eq(meaning(2), TOTAL_OF(20));
+	ck_assert_uint_eq(meaning(0), LOCAL_OF(20));
+	hw_abmc_assign(0, 21);
+	ck_assert_uint_eq(fake.configured, 2);
+	hw_abmc_release(0, 20);
+	ck_assert_uint_eq(meaning(2), 0);
+	ck_assert_uint_eq(fake.configs[3], TOTAL_OF(7));
+	ck_assert_uint_eq(fake.configs[1], LOCAL_OF(7));
+}
+END_TEST
+
+/* Taken, for another RMID or for none, or gone back: until it is released. */
+static const struct {
+	u64 config, value;
+} losses[] = {
+	{ TOTAL_OF(7), 9000 }, { 0, 9000 }, { LOCAL_OF(20), 9000 },
+	{ TOTAL_OF(20), 6999 },
+};
+
+START_TEST(test_abmc_lost)
+{
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = 7000;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 7000);
+	fake.configs[3] = losses[_i].config;
+	fake.assigned[3] = losses[_i].value;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	ck_assert(has_lost(20));
+	fake.configs[3] = TOTAL_OF(20);
+	fake.assigned[3] = 10000;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	fake.configs[3] = losses[_i].config;
+	hw_abmc_release(0, 20);
+	ck_assert(!has_lost(20));
+	if (losses[_i].config != TOTAL_OF(20))
+		ck_assert_uint_eq(fake.configs[3], losses[_i].config);
+}
+END_TEST
+
+START_TEST(test_abmc_scan)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_assign(0, 20);
+	fake.configs[0] = TOTAL_OF(7);
+	ck_assert(hw_abmc_scan(0));
+	hw_abmc_view(0, &view);
+	ck_assert_uint_eq(view.counters, 4);
+	ck_assert_uint_eq(view.ours, 2);
+	ck_assert_uint_eq(view.others, 1);
+	fake.configs[3] = TOTAL_OF(8);
+	ck_assert(hw_abmc_scan(0));
+	ck_assert(has_lost(20));
+	hw_abmc_view(0, &view);
+	ck_assert_uint_eq(view.others, 2);
+	fake.abmc = 0;
+	ck_assert(!hw_abmc_scan(0));
+}
+END_TEST
+
+/* What was read by the one kind of counter is never continued by the other. */
+START_TEST(test_abmc_switched_off)
+{
+	hw_abmc_assign(0, 20);
+	fake.ctr[20][CMT_EVENT_MBM_TOTAL] = 1ULL << 40;
 	fake.abmc = 0x10;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	fake.abmc = 0x11;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	fake.abmc = 0x10;
+	hw_abmc_settle(0);
+	ck_assert_int_eq(state(), HW_ABMC_OFF);
 	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 1ULL << 40);
-	ck_assert_str_eq(caps.mbm_reason, "");
 	ck_assert_uint_eq(fake.abmc, 0x10);
 }
 END_TEST
 
-START_TEST(test_abmc_at_load)
+static void switch_on(void)
 {
-	fake.cpuid[0].amd_qos_ebx = 1U << 5;
-	fake.abmc = 1;
-	start();
-	ck_assert_str_eq(caps.mbm_reason,
-			 "AMD's assignable counters (ABMC) are switched on");
+	if (++meddle_calls == meddle_times)
+		fake.abmc = 1;
+}
+
+/* In the middle of a burst: nothing of it is bandwidth. */
+START_TEST(test_abmc_switched_in_burst)
+{
+	struct cmt_reading *reading;
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	meddle_times = 1 + _i;
+	fake.meddle = switch_on;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_uint_eq(burst.end - readings, 3);
+	ck_assert_uint_eq(fake.abmc, 1);
+	for (reading = readings; reading != burst.end; reading++) {
+		ck_assert(reading->raws.total & CMT_RAW_UNAVAILABLE);
+		ck_assert(reading->raws.local & CMT_RAW_UNAVAILABLE);
+	}
+	ck_assert_uint_eq(readings[1].raws.occupancy, 2000);
 }
 END_TEST
+
+static const u32 abmc_msrs[] = {
+	FAKE_MSR_EXT_CFG, FAKE_MSR_ABMC_CFG, FAKE_MSR_ABMC_DSC, FAKE_MSR_EVTSEL,
+	FAKE_MSR_CTR,
+};
+
+START_TEST(test_abmc_faults)
+{
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = 7000;
+	fake.faulting_msr = abmc_msrs[_i];
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) &
+		  (CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE));
+	hw_abmc_scan(0);
+	hw_abmc_assign(0, 21);
+	fake.faulting_msr = 0;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 7000);
+	ck_assert_uint_eq(meaning(3), TOTAL_OF(20));
+}
+END_TEST
+
+START_TEST(test_abmc_release_faults)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_assign(0, 20);
+	fake.faulting_msr = abmc_msrs[1 + _i];
+	hw_abmc_release(0, 20);
+	ck_assert(has_lost(20));
+	fake.faulting_msr = 0;
+	hw_abmc_release(0, 20);
+	hw_abmc_view(0, &view);
+	ck_assert_uint_eq(view.ours, 0);
+	ck_assert_uint_eq(meaning(3), 0);
+}
+END_TEST
+
+START_TEST(test_abmc_heat)
+{
+	u32 i, hot;
+
+	ck_assert_uint_eq(hw_abmc_heat_of(0, 20), 0);
+	read_one(20, CMT_EVENT_OCCUPANCY);
+	read_one(20, CMT_EVENT_OCCUPANCY);
+	ck_assert_uint_eq(hw_abmc_heat_of(0, 20), 1);
+	hw_abmc_heat(0, 20);
+	hot = hw_abmc_heat_of(0, 20);
+	ck_assert_uint_gt(hot, 1);
+	for (i = 0; i < 100; i++)
+		hw_abmc_cool(0, 20);
+	ck_assert_uint_eq(hw_abmc_heat_of(0, 20), 0);
+}
+END_TEST
+
+START_TEST(test_abmc_nothing_to_count)
+{
+	ck_assert(hw_abmc_usable());
+	hw->exit();
+	fake.cpuid[0].amd_types = 0;
+	start();
+	ck_assert(!hw_abmc_usable());
+}
+END_TEST
+
+static TCase *abmc_tests(void)
+{
+	TCase *tcase = tcase_create("assignable counters");
+
+	tcase_add_checked_fixture(tcase, set_up_abmc, tear_down_abmc);
+	tcase_add_test(tcase, test_abmc_assign_from_the_top);
+	tcase_add_test(tcase, test_abmc_read);
+	tcase_add_test(tcase, test_abmc_others_stay);
+	tcase_add_loop_test(tcase, test_abmc_lost, 0, ARRAY_LENGTH(losses));
+	tcase_add_test(tcase, test_abmc_scan);
+	tcase_add_test(tcase, test_abmc_switched_off);
+	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);
+	tcase_add_loop_test(tcase, test_abmc_faults, 0,
+			    ARRAY_LENGTH(abmc_msrs));
+	tcase_add_loop_test(tcase, test_abmc_release_faults, 0, 2);
+	tcase_add_test(tcase, test_abmc_heat);
+	tcase_add_test(tcase, test_abmc_nothing_to_count);
+	return tcase;
+}
 
 /* topology */
 
@@ -946,8 +1186,6 @@ static TCase *shared_tests(void)
 	tcase_add_test(tcase, test_read_shared_error_bit_restores);
 	tcase_add_test(tcase, test_read_shared_fault_unlocks);
 	tcase_add_test(tcase, test_burst_shared_reads_each_by_itself);
-	tcase_add_test(tcase, test_abmc);
-	tcase_add_test(tcase, test_abmc_at_load);
 	return tcase;
 }
 
@@ -959,5 +1197,6 @@ int main(void)
 	suite_add_tcase(suite, private_tests());
 	suite_add_tcase(suite, snc_tests());
 	suite_add_tcase(suite, shared_tests());
+	suite_add_tcase(suite, abmc_tests());
 	return unit_run(suite);
 }

@@ -55,6 +55,18 @@ static void add_events(struct fields *fields, const struct cmt_info *info)
 		fields_text(fields, "mbm_reason", NULL);
 }
 
+/* "1023 or more" is shown as 1023. */
+static void add_assignable(struct fields *fields, uint32_t assignable)
+{
+	fields_bool(fields, "abmc", assignable & CMT_ASSIGNABLE_ON);
+	fields_number(fields, "abmc_counters",
+		      CMT_ASSIGNABLE_ALL(assignable), NULL);
+	fields_number(fields, "abmc_ours", CMT_ASSIGNABLE_OURS(assignable),
+		      NULL);
+	fields_number(fields, "abmc_others",
+		      CMT_ASSIGNABLE_OTHERS(assignable), NULL);
+}
+
 /* The counters of the processor that somebody asked for. */
 static void add_counters(struct fields *fields, uint32_t counters,
 			 const char *reason)
@@ -135,6 +147,7 @@ int ctl_info(const struct ctl *ctl, const char **what)
 	add_machine(&fields, info, scope);
 	add_resctrl(&fields, mode, mounted);
 	add_events(&fields, info);
+	add_assignable(&fields, info->assignable);
 	add_counters(&fields, counters, reason);
 	add_sampling(&fields, info, interval_ns);
 	return fields_end(&fields);

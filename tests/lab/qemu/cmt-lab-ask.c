@@ -31,6 +31,8 @@ static uint64_t config(uint32_t which)
     case LAB_C_OVERFLOW: return lab.o.overflow;
     case LAB_C_PTI:     return lab.o.pti;
     case LAB_C_ABMC:    return !!lab.o.abmc;
+    case LAB_C_ABMC_COUNTERS: return lab.o.abmc ? lab.o.abmc_counters : 0;
+    case LAB_C_TRACKED: return lab.o.tracked;
     case LAB_C_PMU:     return lab.o.pmu;
     case LAB_C_COUNTERS: return lab.o.counters;
     case LAB_C_PENALTY: return lab.o.penalty;
@@ -179,6 +181,15 @@ static void ask_l3(uint32_t command, uint32_t arg, uint64_t answer[2])
         break;
     case LAB_ABMC_SET:
         answer[0] = lab_abmc_set(l3, space);
+        break;
+    case LAB_ABMC_ASSIGN:
+        lab_abmc_assign(l3, rmid, space);
+        break;
+    case LAB_ABMC_COUNTER:
+        lab_abmc_counter(l3, space, answer);
+        break;
+    case LAB_TRACKED:
+        answer[0] = lab_track_is(l3, rmid);
         break;
     }
 }

@@ -15,6 +15,11 @@
 #define LAB_CPUS_MAX   256
 #define LAB_RMIDS_MAX  1024
 #define LAB_EVENTS_MAX 3
+#define LAB_ABMC_MAX   32   /* what CtrID has room for */
+
+#define LAB_EVENT_OCCUPANCY 1
+#define LAB_EVENT_TOTAL     2
+#define LAB_EVENT_LOCAL     3
 
 /* Counters of the PMU, by their bit in IA32_PERF_GLOBAL_CTRL. */
 #define LAB_PMU_FIXED  32
@@ -34,6 +39,13 @@ struct lab_last {
     uint64_t number; /* in the log + 1; 0: never read */
 };
 
+/* A counter that is assigned to an RMID, or to none. */
+struct lab_assigned {
+    uint64_t config;          /* L3_QOS_ABMC_DSC; 0: since the mode is on, none */
+    struct lab_traffic start; /* of its RMID, when it was configured */
+    uint64_t configured;      /* how often */
+};
+
 struct lab_l3 {
     struct lab_cache *cache;
     uint64_t evtsel;     /* AMD: one for all CPUs of the L3 */
@@ -43,6 +55,10 @@ struct lab_l3 {
     QemuMutex last_lock; /* of all below */
     struct lab_traffic reset_at[LAB_RMIDS_MAX]; /* of LAB_MBM_RESET */
     struct lab_last last[LAB_RMIDS_MAX][LAB_EVENTS_MAX + 1];
+    struct lab_assigned assigned[LAB_ABMC_MAX];
+    uint64_t loads;      /* of an RMID to a CPU, with tracked= */
+    uint64_t tracked_at[LAB_RMIDS_MAX]; /* its last one; 0: it is not tracked */
+    uint8_t first[LAB_RMIDS_MAX];       /* events not read since: bits */
 };
 
 /* value is what the counter had when what it counts was start. */
@@ -71,6 +87,7 @@ struct lab_cpu {
     uint64_t pqr;      /* the fault timer writes it too */
     uint64_t evtsel;   /* Intel */
     uint64_t tsc;      /* what it last read */
+    uint64_t abmc_cfg; /* AMD: L3_QOS_ABMC_CFG, one in each CPU */
 
     /* what cr3 was found to be */
     uint64_t cr3;
@@ -120,8 +137,33 @@ void lab_msr_init(void);
 /* All MBM counters of all L3s begin at 0 again; returns how often they did. */
 uint64_t lab_mbm_reset(uint32_t in_us);
 uint64_t lab_mbm_resets(void);
+void lab_mbm_reset_l3(struct lab_l3 *l3);
+
+/* cmt-lab-abmc.c */
+
+bool lab_abmc_on(struct lab_l3 *l3);
+/* L3_QOS_EXT_CFG: when the mode changes, no counter is assigned; off, all are 0. */
+void lab_ext_cfg_write(struct lab_l3 *l3, uint64_t value);
 /* Assignable counters on or off; the register's value, all ones: not there. */
 uint64_t lab_abmc_set(struct lab_l3 *l3, uint32_t on);
+/* L3_QOS_ABMC_CFG, and L3_QOS_ABMC_DSC where @description; false: #GP */
+bool lab_abmc_write(struct lab_cpu *cpu, uint64_t value);
+bool lab_abmc_read(struct lab_cpu *cpu, bool description, uint64_t *value);
+/* LAB_ABMC_COUNTER, LAB_ABMC_ASSIGN */
+void lab_abmc_counter(struct lab_l3 *l3, uint32_t id, uint64_t answer[2]);
+void lab_abmc_assign(struct lab_l3 *l3, uint32_t rmid, uint32_t what);
+/*
+ * What a counter has, and the plain selection that it stands for; false: the
+ * counter is of no RMID.
+ */
+bool lab_abmc_units(struct lab_l3 *l3, uint32_t id, uint64_t *units,
+                    uint64_t *as);
+
+/* tracked=: an RMID is loaded on a CPU of the L3, which has it already. */
+void lab_track(struct lab_l3 *l3, uint32_t rmid);
+/* An event is read; false: Unavailable. */
+bool lab_track_read(struct lab_l3 *l3, uint32_t rmid, uint32_t event);
+uint64_t lab_track_is(struct lab_l3 *l3, uint32_t rmid);
 
 /* cmt-lab-fault.c */
 

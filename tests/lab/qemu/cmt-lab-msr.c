@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The registers: IA32_QM_EVTSEL, IA32_QM_CTR, IA32_PQR_ASSOC, the L3 masks
- * and RMID_SNC_CONFIG (SDM vol. 3B 18.18 and 18.19); L3_QOS_EXT_CFG and
- * L3_QOS_ABMC_CFG (AMD's APM vol. 2 19.3.3).
+ * and RMID_SNC_CONFIG (SDM vol. 3B 18.18 and 18.19); L3_QOS_EXT_CFG,
+ * L3_QOS_ABMC_CFG and L3_QOS_ABMC_DSC (AMD's APM vol. 2 19.3.3).
  */
 #include "qemu/osdep.h"
 #include "qemu/timer.h"
@@ -18,20 +18,20 @@
 #define L3_MASK_0       0xc90
 #define RMID_SNC_CONFIG 0xca0
 #define L3_QOS_ABMC_CFG 0xc00003fd
+#define L3_QOS_ABMC_DSC 0xc00003fe
 #define L3_QOS_EXT_CFG  0xc00003ff
-#define EXT_CFG_ABMC    1ULL
 
 #define EVTSEL_EVENT(v)    ((uint32_t)((v) & 0xff))
 #define EVTSEL_RMID(v)     ((uint32_t)((v) >> 32 & 0x3ff))
 #define EVTSEL_RESERVED    (~0x3ff000000ffULL)
+#define EVTSEL_EXTENDED    (1ULL << 31) /* AMD: of a counter, not of an RMID */
+#define EVTSEL_COUNTER     1            /* the event then */
 #define EVTSEL_NO_EVENT    0xffULL
 /* RMID 0, occupancy; or total, where that would change nothing */
 #define EVTSEL_OF_AGENT(v) ((v) == 1 ? 2ULL : 1ULL)
 #define PQR_CLOSID(v)      ((uint32_t)((v) >> 32))
 #define PQR_RMID(v)        ((uint32_t)(v))
 
-#define EVENT_OCCUPANCY 1
-#define EVENT_TOTAL     2
 #define GARBAGE         0x2badbadbadULL
 
 uint64_t *lab_evtsel(struct lab_cpu *cpu)
@@ -39,42 +39,51 @@ uint64_t *lab_evtsel(struct lab_cpu *cpu)
     return lab.o.amd ? &cpu->l3->evtsel : &cpu->evtsel;
 }
 
-static bool exists(uint64_t selection)
+static bool is_extended(uint64_t selection)
+{
+    return selection & EVTSEL_EXTENDED;
+}
+
+static bool exists(struct lab_l3 *l3, uint64_t selection)
 {
     uint32_t event = EVTSEL_EVENT(selection);
 
+    if (is_extended(selection)) {
+        return event == EVTSEL_COUNTER && lab_abmc_on(l3) &&
+               EVTSEL_RMID(selection) < lab.o.abmc_counters;
+    }
     return event >= 1 && event <= LAB_EVENTS_MAX &&
            lab.o.events >> (event - 1) & 1 &&
            EVTSEL_RMID(selection) < lab.o.limit;
 }
 
-/* Of something that exists; not cut to the counter's width. */
+/* Of an RMID that exists; not cut to the counter's width. */
 static uint64_t units(struct lab_l3 *l3, uint64_t selection)
 {
     uint32_t rmid = EVTSEL_RMID(selection);
     struct lab_traffic traffic;
 
-    if (EVTSEL_EVENT(selection) == EVENT_OCCUPANCY) {
+    if (EVTSEL_EVENT(selection) == LAB_EVENT_OCCUPANCY) {
         return lab_cache_of_rmid(l3->cache, rmid) / lab_unit();
     }
-    if (qatomic_read(&l3->ext_cfg) & EXT_CFG_ABMC) {
-        return 0; /* counted are the assigned ones only: there are none */
+    if (lab_abmc_on(l3)) {
+        return lab.o.abmc_lie ? GARBAGE : 0; /* the assigned ones are counted */
     }
     traffic = lab_cache_traffic(l3->cache, rmid);
-    return (EVTSEL_EVENT(selection) == EVENT_TOTAL
+    return (EVTSEL_EVENT(selection) == LAB_EVENT_TOTAL
                 ? traffic.total - l3->reset_at[rmid].total
                 : traffic.local - l3->reset_at[rmid].local) /
            lab_unit();
 }
 
-static void mbm_reset_l3(struct lab_l3 *l3)
+void lab_mbm_reset_l3(struct lab_l3 *l3)
 {
     uint32_t rmid, event;
 
     qemu_mutex_lock(&l3->last_lock);
     for (rmid = 0; rmid < lab.o.rmids; rmid++) {
         l3->reset_at[rmid] = lab_cache_traffic(l3->cache, rmid);
-        for (event = EVENT_TOTAL; event <= LAB_EVENTS_MAX; event++) {
+        for (event = LAB_EVENT_TOTAL; event <= LAB_EVENTS_MAX; event++) {
             l3->last[rmid][event].units = 0;
         }
     }
@@ -89,7 +98,7 @@ static void mbm_reset_now(void *opaque)
     uint32_t i;
 
     for (i = 0; i < lab.nr_l3s; i++) {
-        mbm_reset_l3(&lab.l3s[i]);
+        lab_mbm_reset_l3(&lab.l3s[i]);
     }
     qatomic_inc(&mbm_resets);
 }
@@ -112,17 +121,6 @@ uint64_t lab_mbm_resets(void)
 void lab_msr_init(void)
 {
     mbm_timer = timer_new_us(QEMU_CLOCK_VIRTUAL, mbm_reset_now, NULL);
-}
-
-uint64_t lab_abmc_set(struct lab_l3 *l3, uint32_t on)
-{
-    if (!lab.o.abmc) {
-        return UINT64_MAX;
-    }
-    if (on <= 1) {
-        qatomic_set(&l3->ext_cfg, on * EXT_CFG_ABMC);
-    }
-    return qatomic_read(&l3->ext_cfg);
 }
 
 static uint64_t counter(uint64_t units)
@@ -153,7 +151,8 @@ static uint64_t planted(struct lab_cpu *cpu, uint64_t clean,
     if (lab_fault_due(LAB_FAULT_EVTSEL)) {
         *fault = LAB_FAULT_EVTSEL;
         qatomic_set(selected, agents);
-        return exists(agents) ? counter(units(cpu->l3, agents)) : CTR_ERROR;
+        return exists(cpu->l3, agents) ? counter(units(cpu->l3, agents))
+                                       : CTR_ERROR;
     }
     if (lab_fault_due(LAB_FAULT_EVTSEL_ERROR)) {
         *fault = LAB_FAULT_EVTSEL_ERROR;
@@ -181,18 +180,41 @@ static uint64_t what(CPUX86State *env, const struct lab_cpu *cpu,
            (uint64_t)cpu->l3_index << 48;
 }
 
+/*
+ * What is selected has a value; else *status is what QM_CTR gives.  A counter's is
+ * known under its RMID and event from here on.
+ */
+static bool select_value(struct lab_l3 *l3, uint64_t *selection, uint64_t *now,
+                         uint64_t *status)
+{
+    *status = CTR_ERROR;
+    if (!exists(l3, *selection)) {
+        return false;
+    }
+    *status = CTR_UNAVAILABLE;
+    if (is_extended(*selection)) {
+        return lab_abmc_units(l3, EVTSEL_RMID(*selection), now, selection);
+    }
+    if (!lab_track_read(l3, EVTSEL_RMID(*selection),
+                        EVTSEL_EVENT(*selection))) {
+        return false;
+    }
+    *now = units(l3, *selection);
+    return true;
+}
+
 static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
 {
     uint64_t selection = qatomic_read(lab_evtsel(cpu));
     struct lab_l3 *l3 = cpu->l3;
-    struct lab_reading reading = { .ought = CTR_ERROR };
-    bool good = exists(selection);
+    struct lab_reading reading;
     enum lab_fault fault;
     uint64_t now = 0;
+    bool good;
 
     qemu_mutex_lock(&l3->last_lock);
+    good = select_value(l3, &selection, &now, &reading.ought);
     if (good) {
-        now = units(l3, selection);
         reading.ought = ought(l3, selection, now);
     }
     reading.gave = planted(cpu, reading.ought, &fault);
@@ -219,6 +241,7 @@ static bool write_pqr(struct lab_cpu *cpu, uint64_t value)
     }
     qatomic_set(&cpu->pqr, value);
     qatomic_inc(&lab.pqr_writes);
+    lab_track(cpu->l3, PQR_RMID(value));
     if (lab_fault_due(LAB_FAULT_PQR)) {
         lab_overwrite_pqr(cpu);
     }
@@ -240,7 +263,7 @@ static bool is_mask(uint32_t msr)
 
 static bool is_abmc(uint32_t msr)
 {
-    return lab.o.abmc && (msr == L3_QOS_ABMC_CFG || msr == L3_QOS_EXT_CFG);
+    return lab.o.abmc && msr >= L3_QOS_ABMC_CFG && msr <= L3_QOS_EXT_CFG;
 }
 
 static bool is_monitoring(uint32_t msr)
@@ -266,12 +289,12 @@ static bool try_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
         qatomic_set(lab_pmon_msr(cpu->l3_index, msr), value);
         return true;
     }
-    if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
+    if ((is_monitoring(msr) || is_abmc(msr)) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
     switch (msr) {
     case QM_EVTSEL:
-        if (value & EVTSEL_RESERVED) {
+        if (value & EVTSEL_RESERVED & ~(lab.o.abmc ? EVTSEL_EXTENDED : 0)) {
             return false;
         }
         qatomic_set(lab_evtsel(cpu), value);
@@ -284,9 +307,11 @@ static bool try_write(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
         qatomic_set(&cpu->l3->snc_config, value);
         return true;
     case L3_QOS_ABMC_CFG:
-        return true; /* no counter is assigned here */
+        return lab_abmc_write(cpu, value);
+    case L3_QOS_ABMC_DSC:
+        return false;
     case L3_QOS_EXT_CFG:
-        qatomic_set(&cpu->l3->ext_cfg, value);
+        lab_ext_cfg_write(cpu->l3, value);
         return true;
     default:
         if (!good_mask(value)) {
@@ -307,7 +332,7 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
         *value = qatomic_read(lab_pmon_msr(cpu->l3_index, msr));
         return true;
     }
-    if (is_monitoring(msr) && lab_fault_due(LAB_FAULT_GP)) {
+    if ((is_monitoring(msr) || is_abmc(msr)) && lab_fault_due(LAB_FAULT_GP)) {
         return false;
     }
     switch (msr) {
@@ -324,8 +349,8 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
         *value = qatomic_read(&cpu->l3->snc_config);
         break;
     case L3_QOS_ABMC_CFG:
-        *value = 0;
-        break;
+    case L3_QOS_ABMC_DSC:
+        return lab_abmc_read(cpu, msr == L3_QOS_ABMC_DSC, value);
     case L3_QOS_EXT_CFG:
         *value = qatomic_read(&cpu->l3->ext_cfg);
         break;

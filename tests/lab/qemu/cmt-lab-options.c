@@ -33,6 +33,9 @@ static const struct {
     NUMBER(on, 0, 1),
     NUMBER(overflow, 0, 1),
     NUMBER(abmc, 0, 2),
+    NUMBER(abmc_counters, 1, 32),
+    NUMBER(abmc_lie, 0, 1),
+    NUMBER(tracked, 0, 1024),
     NUMBER(pmu, 0, 1),
     NUMBER(counters, 1, LAB_COUNTERS_MAX),
     NUMBER(penalty, 0, 100000),
@@ -207,6 +210,9 @@ static const char *contradiction(const struct lab_options *o)
     if (o->abmc && !o->amd) {
         return "abmc is AMD's";
     }
+    if (o->tracked && (!o->amd || o->abmc)) {
+        return "tracked is AMD's, without abmc";
+    }
     return NULL;
 }
 
@@ -220,6 +226,7 @@ bool lab_options_parse(struct lab_options *o, const char *text, char *error,
         .rmids = 64, .width = 24, .upscale = 4096, .events = 7,
         .size = 8 << 20, .ways = 16, .line = 64, .snc = 1, .spaces = 4096,
         .counters = 4, .penalty = 200, .pmon_width = 48,
+        .abmc_counters = 32,
     };
     while ((item = strsep(&rest, ","))) {
         char *value = strchr(item, '=');

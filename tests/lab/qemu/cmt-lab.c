@@ -12,7 +12,8 @@
 #define XLEVEL_MIN_AMD 0x8000001e
 #define LEAF_AMD_QOS   0x80000020
 #define QOS_EBX_ABMC   (1U << 5)
-#define ABMC_COUNTERS  32
+#define QOS_ECX_TYPES  0x7f      /* of traffic that can be counted */
+#define QOS_TYPES      7
 #define LEAF7_EBX_PQM  (1U << 12)
 #define LEAF7_EBX_PQE  (1U << 15)
 #define ECX_TOPOEXT    (1U << 22)
@@ -53,6 +54,7 @@ static void l3_init(struct lab_l3 *l3)
     }
     l3->snc_config = 1;
     l3->ext_cfg = lab.o.abmc == 2;
+    l3->tracked_at[0] = ++l3->loads;
     for (i = 0; i < LAB_CLOSIDS_MAX; i++) {
         l3->masks[i] = MAKE_64BIT_MASK(0, lab.o.ways);
     }
@@ -216,9 +218,12 @@ static void cpuid_amd_qos(uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
     *eax = *ebx = *ecx = *edx = 0;
     if (subleaf == 0) {
         *ebx = QOS_EBX_ABMC;
+    } else if (subleaf == 3) {
+        *ebx = QOS_TYPES;
+        *ecx = QOS_ECX_TYPES;
     } else if (subleaf == 5) {
         *eax = AMD_WIDTH - 24;
-        *ebx = ABMC_COUNTERS - 1;
+        *ebx = lab.o.abmc_counters - 1;
     }
 }
 

@@ -1,17 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AMD's assignable counters: with them on, a plain reading of an MBM event is 0
- * and no measurement.  The module says that there is no MBM, and why.
+ * AMD's bandwidth counters: assignable ones, which are few, and those of
+ * processors that track few RMIDs.  What is said to be bandwidth is no more
+ * than there was, and all of it while the RMID has a counter.
  */
 #include <fcntl.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "bench.h"
 #include "tests.h"
 
-#define BYTES	(1 << 20)
+#define WALK_BYTES	(2U << 20)	/* more than the cache */
 #define MBM	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define ASK	2
+#define CROWD	6
+#define SWITCHES	60
+#define FAULT_PERIOD	97
+#define NOBODYS_RMID	3U
+
+/* Workers, and what their RMIDs had moved when the model was switched on. */
+struct crowd {
+	struct dev dev;
+	struct worker *workers[CROWD];
+	uint64_t from[CROWD];
+	size_t n;
+	struct recorder recorder;
+};
+
+static uint64_t traffic(uint32_t rmid)
+{
+	return lab_get(LAB_TRAFFIC, LAB_ARG(L3, rmid, 0));
+}
 
 static struct cmt_info info_of(const struct dev *dev)
 {
@@ -21,159 +42,545 @@ static struct cmt_info info_of(const struct dev *dev)
 	return info;
 }
 
-static void check_info(const struct dev *dev, bool mbm)
+static uint64_t counter_config(uint32_t id)
 {
-	struct cmt_info info = info_of(dev);
-
-	note("events %#x: %s", info.events, info.mbm_reason);
-	CHECK(info.events & CMT_F_OCCUPANCY, "there is no occupancy");
-	CHECK((info.events & MBM) == (mbm ? MBM : 0), "events %#x",
-	      info.events);
-	CHECK(!info.mbm_reason[0] == mbm, "the reason: \"%s\"",
-	      info.mbm_reason);
+	return lab_get(LAB_ABMC_COUNTER, LAB_ARG(L3, 0, id));
 }
 
-/* How many samples of a CPU and those above say that they measured traffic. */
-static size_t count_mbm(const struct log *log, uint16_t from_cpu)
+static uint64_t counter_writes(uint32_t id)
 {
-	size_t i, n = 0;
-
-	for (i = 0; i < log->count; i++) {
-		const struct cmt_record *r = &log->records[i];
-
-		if (r->type != CMT_REC_SAMPLE || r->cpu < from_cpu)
-			continue;
-		n += !!(r->flags & MBM);
-		CHECK(r->flags & CMT_F_MBM_TOTAL || !r->sample.mbm_total_bytes,
-		      "a number without a flag");
-		CHECK(r->flags & CMT_F_MBM_LOCAL || !r->sample.mbm_local_bytes,
-		      "a number without a flag");
-	}
-	return n;
+	return lab_ask(LAB_ABMC_COUNTER, LAB_ARG(L3, 0, id)).second;
 }
 
-/* From now on: the log of a worker's walks, and its samples are all true. */
-static void record_walks(struct dev *dev, struct worker *worker,
-			 struct log *log)
+static uint32_t counters(void)
 {
-	struct recorder recorder;
-	struct readings readings;
-	size_t matched;
-
-	recorder_start(&recorder, dev, true);
-	readings_begin(&readings);
-	worker_wait(worker, 50);
-	wait_read(L3, worker->rmid);
-	recorder_stop(&recorder);
-	readings_end(&readings);
-	matched = samples_match(&recorder.log, &readings, worker->rmid);
-	note("%zu samples: occupancy equals the counter", matched);
-	CHECK(matched, "no samples");
-	readings_free(&readings);
-	*log = recorder.log;
+	return lab_get(LAB_CONFIG, LAB_C_ABMC_COUNTERS);
 }
 
-static struct worker *begin(struct dev *dev)
+static bool has_counter(uint32_t rmid)
 {
-	struct worker *worker = worker_start(BYTES);
+	uint32_t id;
 
-	CHECK(lab_get(LAB_CONFIG, LAB_C_ABMC), "abmc= is not set");
-	dev_open(dev, O_RDONLY);
-	worker_identify(worker, dev);
-	dev_map(dev, FROM_NOW);
-	model_begin();
-	run_on(worker->pid, 0);
-	worker_go(worker, true);
-	return worker;
-}
-
-static void end(struct dev *dev, struct worker *worker)
-{
-	lab_switch(false);
-	worker_stop(worker);
-	dev_close(dev);
-}
-
-static void test_on_at_load(void)
-{
-	struct worker *worker;
-	struct dev dev;
-	struct log log;
-
-	CHECK(lab_get(LAB_ABMC_SET, LAB_ARG(0, 0, ASK)) == 1, "it is off");
-	worker = begin(&dev);
-	check_info(&dev, false);
-	record_walks(&dev, worker, &log);
-	CHECK(!count_mbm(&log, 0), "a zero is presented as measured");
-	log_free(&log);
-	end(&dev, worker);
-}
-
-static bool socket_1_is_sampled(struct dev *dev, struct log *log)
-{
-	size_t i;
-
-	dev_drain(dev, log);
-	for (i = 0; i < log->count; i++)
-		if (log->records[i].type == CMT_REC_SAMPLE &&
-		    log->records[i].cpu == 1)
+	for (id = 0; id < counters(); id++)
+		if (LAB_ABMC_ON(counter_config(id)) &&
+		    LAB_ABMC_RMID(counter_config(id)) == rmid)
 			return true;
 	return false;
 }
 
-/* As Linux does it: when the first CPU of a domain comes up. */
-static void switch_on(struct dev *dev)
+static uint32_t counters_on(void)
 {
-	struct log log = { 0 };
+	uint32_t id, n = 0;
 
-	cpu_online(1, false);
-	CHECK(lab_get(LAB_ABMC_SET, LAB_ARG(1, 0, true)) == 1, "it stays off");
-	dev_drain(dev, &log);
-	log_free(&log);
-	cpu_online(1, true);
-	WAIT_FOR(socket_1_is_sampled(dev, &log), 10000,
-		 "CPU 1 does not read its counters");
-	/* CPU 0 has measured until then, in a domain where they were off */
-	CHECK(!count_mbm(&log, 1), "a zero is presented as measured");
-	log_free(&log);
+	for (id = 0; id < counters(); id++)
+		n += LAB_ABMC_ON(counter_config(id));
+	return n;
 }
 
-static void test_switched_on(void)
+static uint64_t all_writes(void)
+{
+	uint64_t n = 0;
+	uint32_t id;
+
+	for (id = 0; id < counters(); id++)
+		n += counter_writes(id);
+	return n;
+}
+
+static void crowd_begin(struct crowd *c, size_t n)
+{
+	size_t i;
+
+	memset(c, 0, sizeof(*c));
+	c->n = n;
+	dev_open(&c->dev, O_RDONLY);
+	for (i = 0; i < n; i++) {
+		c->workers[i] = worker_start(WALK_BYTES);
+		worker_identify(c->workers[i], &c->dev);
+		c->from[i] = traffic(c->workers[i]->rmid);
+	}
+	dev_map(&c->dev, FROM_NOW);
+	recorder_start(&c->recorder, &c->dev, true);
+	model_begin();
+	for (i = 0; i < n; i++)
+		worker_go(c->workers[i], true);
+}
+
+static void crowd_walk(struct crowd *c, uint64_t walks)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		worker_wait(c->workers[i], walks);
+}
+
+/* What a worker is said to have moved; UINT64_MAX: nothing was said. */
+static uint64_t said_of(const struct log *log, const struct worker *w)
+{
+	uint64_t said = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != w->rmid ||
+		    r->generation != w->generation)
+			continue;
+		CHECK(r->flags & CMT_F_MBM_TOTAL || !r->sample.mbm_total_bytes,
+		      "a number without a flag");
+		CHECK(r->flags & CMT_F_MBM_LOCAL || !r->sample.mbm_local_bytes,
+		      "a number without a flag");
+		if (!(r->flags & CMT_F_MBM_TOTAL))
+			continue;
+		CHECK(said == UINT64_MAX || r->sample.mbm_total_bytes >= said,
+		      "the total went back");
+		said = r->sample.mbm_total_bytes;
+	}
+	return said;
+}
+
+/*
+ * From here on nothing is recorded.  Nobody has moved less than is said.
+ * Returns of how many it is said that they moved some.
+ */
+static size_t crowd_check(struct crowd *c)
+{
+	size_t i, some = 0;
+
+	lab_switch(false);
+	for (i = 0; i < c->n; i++)
+		wait_read(L3, c->workers[i]->rmid);
+	recorder_stop(&c->recorder);
+	for (i = 0; i < c->n; i++) {
+		uint32_t rmid = c->workers[i]->rmid;
+		uint64_t truth = traffic(rmid) - c->from[i];
+		uint64_t said = said_of(&c->recorder.log, c->workers[i]);
+
+		note("RMID %u: moved %llu, said %lld", rmid,
+		     (unsigned long long)truth, (long long)said);
+		if (said == UINT64_MAX)
+			continue;
+		CHECK(said <= truth + 2 * lab_unit(), "it is said to be more");
+		some += said > 0;
+	}
+	log_free(&c->recorder.log);
+	return some;
+}
+
+static void crowd_stop(struct crowd *c)
+{
+	size_t i;
+
+	lab_switch(false);
+	for (i = 0; i < c->n; i++)
+		worker_stop(c->workers[i]);
+	dev_close(&c->dev);
+}
+
+static size_t crowd_end(struct crowd *c)
+{
+	size_t some = crowd_check(c);
+
+	crowd_stop(c);
+	return some;
+}
+
+static const struct cmt_record *sample_with_mbm(struct dev *dev,
+						struct log *log, uint32_t rmid)
+{
+	const struct cmt_record *r;
+
+	dev_drain(dev, log);
+	r = last_sample(log, rmid);
+	return r && (r->flags & MBM) == MBM ? r : NULL;
+}
+
+/* With the cache off, so that nothing is moved meanwhile. */
+static struct cmt_record settled(struct dev *dev, uint32_t rmid)
+{
+	struct log log = { 0 };
+	struct cmt_record copy;
+
+	wait_read(L3, rmid);
+	dev_drain(dev, &log);
+	log_free(&log);
+	WAIT_FOR(sample_with_mbm(dev, &log, rmid), 10000,
+		 "no bandwidth of RMID %u", rmid);
+	copy = *last_sample(&log, rmid);
+	log_free(&log);
+	return copy;
+}
+
+static void expect_bytes(const char *what, uint64_t said, uint64_t truth)
+{
+	note("%s: %llu of %llu", what, (unsigned long long)said,
+	     (unsigned long long)truth);
+	CHECK(said + 2 * lab_unit() >= truth && said <= truth + 2 * lab_unit(),
+	      "%s is wrong", what);
+}
+
+/* All that a worker moves from here on is said, and no more. */
+static void expect_exact(struct dev *dev, struct worker *worker)
+{
+	struct lab_answer from, to;
+	struct cmt_record a, b;
+
+	lab_switch(false);
+	worker_go(worker, true);
+	a = settled(dev, worker->rmid);
+	from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	lab_switch(true);
+	worker_wait(worker, 5);
+	lab_switch(false);
+	to = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
+	b = settled(dev, worker->rmid);
+	CHECK(to.first - from.first >= 5ULL * WALK_BYTES, "no traffic");
+	expect_bytes("the total", b.sample.mbm_total_bytes -
+		     a.sample.mbm_total_bytes, to.first - from.first);
+	expect_bytes("the local", b.sample.mbm_local_bytes -
+		     a.sample.mbm_local_bytes, to.second - from.second);
+}
+
+static struct worker *one_worker(struct dev *dev)
+{
+	struct worker *worker = worker_start(WALK_BYTES);
+
+	dev_open(dev, O_RDONLY);
+	worker_identify(worker, dev);
+	dev_map(dev, FROM_NOW);
+	model_begin();
+	worker_go(worker, true);
+	return worker;
+}
+
+static void test_measures(void)
+{
+	struct worker *worker;
+	struct cmt_info info;
+	struct dev dev;
+
+	CHECK(lab_get(LAB_ABMC_SET, LAB_ARG(0, 0, ASK)) == 1, "it is off");
+	worker = one_worker(&dev);
+	WAIT_FOR(has_counter(worker->rmid), 10000, "no counter is assigned");
+	expect_exact(&dev, worker);
+	info = info_of(&dev);
+	note("events %#x, counters %#x: \"%s\"", info.events, info.assignable,
+	     info.mbm_reason);
+	CHECK((info.events & MBM) == MBM && !info.mbm_reason[0], "no MBM");
+	CHECK(info.assignable & CMT_ASSIGNABLE_ON &&
+	      CMT_ASSIGNABLE_ALL(info.assignable) == counters() &&
+	      CMT_ASSIGNABLE_OURS(info.assignable) == counters_on() &&
+	      !CMT_ASSIGNABLE_OTHERS(info.assignable), "the counters");
+	worker_stop(worker);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	CHECK(!counters_on(), "%u counters are not given back", counters_on());
+}
+
+/* How many samples of a worker have bandwidth, and how many have not. */
+static void count_mbm(const struct log *log, uint32_t rmid, size_t *with,
+		      size_t *without)
+{
+	size_t i;
+
+	*with = 0;
+	*without = 0;
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid)
+			continue;
+		*with += (r->flags & MBM) == MBM;
+		*without += !(r->flags & MBM);
+		CHECK(r->flags & CMT_F_OCCUPANCY, "no occupancy");
+		CHECK(r->flags & MBM || r->flags & CMT_F_UNAVAILABLE,
+		      "why there is none is not said");
+	}
+}
+
+/* False: counters have changed meanwhile. */
+static bool coverage_is_right(struct crowd *c, size_t *covered)
+{
+	size_t i, with[CROWD], without[CROWD];
+	struct log log = { 0 };
+	uint64_t writes;
+
+	recorder_stop(&c->recorder);
+	log_free(&c->recorder.log);
+	for (i = 0; i < c->n; i++)
+		wait_read(L3, c->workers[i]->rmid);
+	dev_drain(&c->dev, &log);
+	log_free(&log);
+	writes = all_writes();
+	recorder_start(&c->recorder, &c->dev, true);
+	crowd_walk(c, 3);
+	recorder_stop(&c->recorder);
+	for (i = 0; i < c->n; i++)
+		count_mbm(&c->recorder.log, c->workers[i]->rmid, &with[i],
+			  &without[i]);
+	log_free(&c->recorder.log);
+	recorder_start(&c->recorder, &c->dev, true);
+	if (all_writes() != writes)
+		return false;
+	*covered = 0;
+	for (i = 0; i < c->n; i++) {
+		uint32_t rmid = c->workers[i]->rmid;
+
+		note("RMID %u: %zu samples with, %zu without", rmid, with[i],
+		     without[i]);
+		CHECK(has_counter(rmid) ? !without[i] && with[i]
+					: !with[i] && without[i],
+		      "coverage is not the processor's");
+		*covered += has_counter(rmid);
+	}
+	return true;
+}
+
+static void test_scarce(void)
+{
+	struct crowd c;
+	size_t covered = 0;
+
+	crowd_begin(&c, CROWD);
+	crowd_walk(&c, 5);
+	WAIT_FOR(coverage_is_right(&c, &covered), 60000,
+		 "counters change all the time");
+	/* the test itself runs, too, and may be hot */
+	CHECK(covered && covered <= counters() / 2, "%zu of %u have counters",
+	      covered, counters() / 2);
+	crowd_end(&c);
+}
+
+/* Counters go to those that run, from those that do not any more. */
+static void test_hot_first(void)
+{
+	struct crowd c;
+	size_t i, n = counters() / 2;
+
+	crowd_begin(&c, 2 * n);
+	for (i = n; i < 2 * n; i++)
+		worker_halt(c.workers[i]);
+	for (i = 0; i < n; i++)
+		WAIT_FOR(has_counter(c.workers[i]->rmid), 20000,
+			 "RMID %u runs and has no counter",
+			 c.workers[i]->rmid);
+	for (i = 0; i < n; i++)
+		worker_halt(c.workers[i]);
+	for (i = n; i < 2 * n; i++)
+		CHECK(!kill(c.workers[i]->pid, SIGCONT), "SIGCONT: %m");
+	for (i = n; i < 2 * n; i++)
+		WAIT_FOR(has_counter(c.workers[i]->rmid), 20000,
+			 "RMID %u runs now and has no counter",
+			 c.workers[i]->rmid);
+	crowd_end(&c);
+}
+
+/* Another agent's counters: all that it configured, byte for byte. */
+static void test_others_stay(void)
+{
+	uint64_t config[3], writes[3];
+	uint32_t id, top = counters() - 1;
+	const uint32_t ids[3] = { 0, 1, top };
+	struct worker *worker;
+	struct dev dev;
+
+	for (id = 0; id < 3; id++) {
+		lab_ask(LAB_ABMC_ASSIGN, LAB_ARG(L3, NOBODYS_RMID,
+			LAB_ABMC(ids[id], id == 1 ? LAB_ABMC_LOCAL :
+				 LAB_ABMC_TOTAL, true)));
+		config[id] = counter_config(ids[id]);
+		writes[id] = counter_writes(ids[id]);
+	}
+	CHECK(!module_load(PROCESS), "the module does not load");
+	worker = one_worker(&dev);
+	WAIT_FOR(has_counter(worker->rmid), 10000, "no counter is assigned");
+	expect_exact(&dev, worker);
+	CHECK(CMT_ASSIGNABLE_OTHERS(info_of(&dev).assignable) == 3,
+	      "others' counters are not counted");
+	worker_stop(worker);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	for (id = 0; id < 3; id++)
+		CHECK(counter_config(ids[id]) == config[id] &&
+		      counter_writes(ids[id]) == writes[id],
+		      "counter %u was changed", ids[id]);
+	CHECK(counters_on() == 3, "%u counters are on", counters_on());
+	for (id = 0; id < 3; id++)
+		lab_ask(LAB_ABMC_ASSIGN, LAB_ARG(L3, 0,
+			LAB_ABMC(ids[id], 0, false)));
+}
+
+/* Another agent takes counters that are cmt's: it has them. */
+static void test_taken(void)
+{
+	uint64_t config[2], writes[2];
+	uint32_t id, taken = 0;
+	struct crowd c;
+
+	crowd_begin(&c, 1);
+	WAIT_FOR(has_counter(c.workers[0]->rmid), 10000, "no counter");
+	crowd_walk(&c, 5);
+	for (id = 0; id < counters() && taken < 2; id++) {
+		if (LAB_ABMC_RMID(counter_config(id)) != c.workers[0]->rmid ||
+		    !LAB_ABMC_ON(counter_config(id)))
+			continue;
+		/* another RMID's traffic, much more than this one's is */
+		lab_ask(LAB_ABMC_ASSIGN, LAB_ARG(L3, 0,
+			LAB_ABMC(id, LAB_ABMC_TOTAL, true)));
+		config[taken] = counter_config(id);
+		writes[taken++] = counter_writes(id);
+	}
+	CHECK(taken == 2, "not two counters");
+	WAIT_FOR(has_counter(c.workers[0]->rmid), 10000, "no other counter");
+	crowd_walk(&c, 5);
+	CHECK(crowd_check(&c) == 1, "no bandwidth");
+	expect_exact(&c.dev, c.workers[0]);
+	crowd_stop(&c);
+	CHECK(!module_unload(), "the module does not unload");
+	CHECK(counters_on() == 2, "%u counters are on", counters_on());
+	for (id = 0, taken = 0; id < counters(); id++) {
+		if (!LAB_ABMC_ON(counter_config(id)))
+			continue;
+		CHECK(counter_config(id) == config[taken] &&
+		      counter_writes(id) == writes[taken],
+		      "counter %u was changed", id);
+		taken++;
+		lab_ask(LAB_ABMC_ASSIGN, LAB_ARG(L3, 0, LAB_ABMC(id, 0, false)));
+	}
+}
+
+/* The mode changes at any time, under ticks. */
+static void test_switched(void)
+{
+	struct crowd c;
+	int i;
+
+	crowd_begin(&c, 3);
+	for (i = 0; i < SWITCHES; i++) {
+		lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, i & 1));
+		/* now before counters are assigned, now long after */
+		crowd_walk(&c, i % 5 == 4 ? 6 : 1);
+	}
+	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
+	crowd_walk(&c, 20);
+	CHECK(crowd_check(&c), "no bandwidth");
+	note("%d switches", SWITCHES);
+	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, false));
+	WAIT_FOR(!info_of(&c.dev).assignable, 10000, "it is said to be on");
+	expect_exact(&c.dev, c.workers[0]);
+	crowd_stop(&c);
+	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
+}
+
+/* Accesses that fail now and then: no number that is none. */
+static void test_faults(void)
+{
+	struct crowd c;
+
+	crowd_begin(&c, 2);
+	WAIT_FOR(has_counter(c.workers[0]->rmid), 10000, "no counter");
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_GP, 3, FAULT_PERIOD));
+	crowd_walk(&c, 20);
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_GP, 0, 0));
+	note("%llu accesses failed",
+	     (unsigned long long)lab_get(LAB_FAULT_COUNT, LAB_FAULT_GP));
+	CHECK(lab_get(LAB_FAULT_COUNT, LAB_FAULT_GP) > 100, "too few faults");
+	WAIT_FOR(has_counter(c.workers[0]->rmid), 10000, "no counter");
+	crowd_walk(&c, 5);
+	CHECK(crowd_end(&c), "no bandwidth");
+}
+
+/* The mode is off: every RMID has its own counters. */
+static void test_off(void)
 {
 	struct worker *worker;
 	struct dev dev;
-	struct log log;
+
+	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, false));
+	CHECK(!module_load(PROCESS), "the module does not load");
+	worker = one_worker(&dev);
+	expect_exact(&dev, worker);
+	CHECK(!info_of(&dev).assignable, "it is said to be on");
+	worker_stop(worker);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
+}
+
+/* The only CPU of a domain goes: what is cmt's there is given back. */
+static void test_domain_goes(void)
+{
+	uint32_t id, on = 0;
+	struct crowd c;
 
 	CHECK(lab_get(LAB_CONFIG, LAB_C_L3S) == 2, "not two sockets");
-	CHECK(!lab_get(LAB_ABMC_SET, LAB_ARG(0, 0, ASK)) &&
-	      !lab_get(LAB_ABMC_SET, LAB_ARG(1, 0, ASK)), "it is on");
-	worker = begin(&dev);
-	check_info(&dev, true);
-	record_walks(&dev, worker, &log);
-	CHECK(count_mbm(&log, 0), "MBM is not sampled where it could be");
-	log_free(&log);
-	switch_on(&dev);
-	/* and in the other domain, as Linux has it: the same in all */
-	lab_ask(LAB_ABMC_SET, LAB_ARG(0, 0, true));
-	wait_read(0, worker->rmid);
-	wait_read(1, worker->rmid);
-	dev_drain(&dev, &log);
-	log_free(&log);
-	check_info(&dev, false);
-	record_walks(&dev, worker, &log);
-	CHECK(!count_mbm(&log, 0), "a zero is presented as measured");
-	log_free(&log);
-	lab_ask(LAB_ABMC_SET, LAB_ARG(0, 0, false));
-	lab_ask(LAB_ABMC_SET, LAB_ARG(1, 0, false));
-	end(&dev, worker);
+	crowd_begin(&c, 1);
+	run_on(c.workers[0]->pid, 1);
+	WAIT_FOR(LAB_ABMC_ON(lab_get(LAB_ABMC_COUNTER,
+				     LAB_ARG(1, 0, counters() - 1))),
+		 20000, "no counter in domain 1");
+	run_on(c.workers[0]->pid, 0);
+	cpu_online(1, false);
+	for (id = 0; id < counters(); id++)
+		on += LAB_ABMC_ON(lab_get(LAB_ABMC_COUNTER,
+					  LAB_ARG(1, 0, id)));
+	CHECK(!on, "%u counters are not given back", on);
+	cpu_online(1, true);
+	WAIT_FOR(LAB_ABMC_ON(lab_get(LAB_ABMC_COUNTER,
+				     LAB_ARG(1, 0, counters() - 1))),
+		 20000, "no counter in domain 1 again");
+	lab_switch(false);
+	recorder_stop(&c.recorder);
+	log_free(&c.recorder.log);
+	worker_stop(c.workers[0]);
+	dev_close(&c.dev);
+}
+
+/* Without assignable counters: RMIDs that are not tracked say so. */
+static void test_tracked(void)
+{
+	size_t i, some, untracked = 0;
+	struct crowd c;
+	int turn;
+
+	CHECK(lab_get(LAB_CONFIG, LAB_C_TRACKED), "tracked= is not set");
+	crowd_begin(&c, CROWD);
+	for (turn = 0; turn < 5; turn++) {
+		crowd_walk(&c, 3);
+		for (i = 0; i < CROWD; i++)
+			untracked += !lab_get(LAB_TRACKED,
+				LAB_ARG(L3, c.workers[i]->rmid, 0));
+	}
+	some = crowd_end(&c);
+	note("%zu of %d have bandwidth; %zu looks found one untracked", some,
+	     CROWD, untracked);
+	CHECK(untracked, "all RMIDs were tracked");
+	CHECK(some, "no bandwidth");
 }
 
 const struct test abmc_tests[] = {
-	{ "abmc_on_at_load", test_on_at_load, PROCESS, 60 },
+	{ "abmc_measures", test_measures, PROCESS, 60 },
+	{ "abmc_others_stay", test_others_stay, NULL, 60 },
+	{ "abmc_taken", test_taken, PROCESS, 60 },
+	{ "abmc_switched", test_switched, PROCESS, 120 },
+	{ "abmc_faults", test_faults, PROCESS, 120 },
+	{ "abmc_off", test_off, NULL, 60 },
 	{ 0 }
 };
 
-const struct test abmc_later_tests[] = {
-	{ "abmc_switched_on", test_switched_on, PROCESS, 60 },
+const struct test abmc_scarce_tests[] = {
+	{ "abmc_scarce", test_scarce, PROCESS, 120 },
+	{ "abmc_hot_first", test_hot_first, PROCESS, 120 },
+	{ "abmc_switched", test_switched, PROCESS, 120 },
+	{ 0 }
+};
+
+const struct test abmc_domains_tests[] = {
+	{ "abmc_domain_goes", test_domain_goes, PROCESS, 60 },
+	{ 0 }
+};
+
+const struct test tracked_tests[] = {
+	{ "tracked_few", test_tracked, PROCESS, 120 },
 	{ 0 }
 };

@@ -20,6 +20,35 @@ static void fake_meddle(void)
 		fake.meddle();
 }
 
+#define EXTENDED	(1U << 31)
+#define CFG_CONFIGURE	(1ULL << 63)
+#define CFG_ENABLE	(1ULL << 62)
+#define CFG_ID(value)	((value) >> 48 & (FAKE_COUNTERS - 1))
+
+/* An assigned counter. */
+static u64 fake_read_assigned(u64 evtsel)
+{
+	u32 id = evtsel >> 32;
+
+	if (!(fake.abmc & 1) || id >= FAKE_COUNTERS)
+		return 1ULL << 63;
+	return fake.configs[id] & CFG_ENABLE ? fake.assigned[id] : 1ULL << 62;
+}
+
+/* #GP while the mode is off */
+static int fake_write_abmc(u64 value)
+{
+	if (!(fake.abmc & 1))
+		return -EIO;
+	fake.abmc_cfg = value;
+	if (!(value & CFG_CONFIGURE))
+		return 0;
+	fake.configs[CFG_ID(value)] = value & ~CFG_CONFIGURE;
+	fake.assigned[CFG_ID(value)] = 0;
+	fake.configured++;
+	return 0;
+}
+
 static u64 fake_read_ctr(void)
 {
 	u64 evtsel;
@@ -28,6 +57,8 @@ static u64 fake_read_ctr(void)
 	fake_meddle();
 	fake.ctr_reads++;
 	evtsel = *fake_evtsel();
+	if (evtsel & EXTENDED)
+		return fake_read_assigned(evtsel);
 	rmid = evtsel >> 32;
 	event = evtsel & 0xff;
 	if (rmid >= FAKE_RMIDS || event >= FAKE_EVENTS)
@@ -62,6 +93,10 @@ int cmt_rdmsr_safe(u32 msr, u64 *value)
 	case FAKE_MSR_EXT_CFG:
 		*value = fake.abmc;
 		return 0;
+	case FAKE_MSR_ABMC_DSC:
+		*value = fake.configs[CFG_ID(fake.abmc_cfg)] |
+			 CFG_ID(fake.abmc_cfg) << 48;
+		return fake.abmc & 1 ? 0 : -EIO;
 	}
 	return -EIO;
 }
@@ -82,6 +117,8 @@ int cmt_wrmsr_safe(u32 msr, u64 value)
 	case FAKE_MSR_SNC:
 		fake.snc[fake.package[fake_cpu]] = value;
 		return fake.has_snc ? 0 : -EIO;
+	case FAKE_MSR_ABMC_CFG:
+		return fake_write_abmc(value);
 	}
 	return -EIO;
 }
@@ -101,7 +138,8 @@ void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*eax = 0x80000020;
 		break;
 	case 0x80000020:
-		*ebx = id->amd_qos_ebx;
+		*ebx = subleaf == 5 ? id->amd_counters : id->amd_qos_ebx;
+		*ecx = subleaf == 3 ? id->amd_types : 0;
 		break;
 	case 0x1:
 		*ebx = id->apic_id << 24;

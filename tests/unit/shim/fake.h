@@ -21,7 +21,11 @@
 #define FAKE_MSR_CTR	0xc8e
 #define FAKE_MSR_PQR	0xc8f
 #define FAKE_MSR_SNC	0xca0
+#define FAKE_MSR_ABMC_CFG	0xc00003fd
+#define FAKE_MSR_ABMC_DSC	0xc00003fe
 #define FAKE_MSR_EXT_CFG	0xc00003ff
+
+#define FAKE_COUNTERS	32
 
 /* What CPUID of one CPU says; leaves that are not here read as 0. */
 struct fake_cpuid {
@@ -32,6 +36,8 @@ struct fake_cpuid {
 	u32 l3_eax, l3_ebx, l3_ecx, l3_edx;	/* 0xF.1 */
 	u32 cache_eax, cache_ebx, cache_ecx;	/* L3: 4.3 or 0x8000001D.3 */
 	u32 amd_qos_ebx;	/* 0x80000020.0 */
+	u32 amd_types;		/* 0x80000020.3 ECX */
+	u32 amd_counters;	/* 0x80000020.5 EBX */
 };
 
 struct fake_machine {
@@ -52,6 +58,10 @@ struct fake_machine {
 	void (*meddle)(void);
 
 	u64 abmc;		/* L3_QOS_EXT_CFG */
+	u64 abmc_cfg;		/* L3_QOS_ABMC_CFG */
+	u64 configs[FAKE_COUNTERS];	/* L3_QOS_ABMC_DSC */
+	u64 assigned[FAKE_COUNTERS];	/* what the counters have */
+	u32 configured;			/* how often one was */
 
 	u32 evtsel_writes;
 	u32 ctr_reads;

@@ -25,6 +25,7 @@ static inline void __set_bit(unsigned long nr, unsigned long *bits)
 }
 
 #define __ffs(word)		((unsigned long)__builtin_ctzl(word))
+#define hweight32(word)		((unsigned int)__builtin_popcount(word))
 #define hweight_long(word)	((unsigned long)__builtin_popcountl(word))
 #define ror32(word, shift)	((word) >> (shift) | (word) << (32 - (shift)))
 

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AMD's assignable bandwidth counters, which are few: who has them.
+ *
+ * A timer looks fifty times a second what the CPUs run: an RMID has "heat" by the
+ * CPU time that it takes.  Ten times a second a work item looks at every domain.
+ * Free counters go to the hottest RMIDs that have none; when there is no free one,
+ * the coldest RMID gives its counters to one that is twice as hot.  Whatever
+ * changes, changes with the RMID claimed, and its next reading has no base.
+ *
+ * No lock is needed: calls to a CPU that is up change counters, or the last CPU of
+ * a domain once it is not up any more.  The work item is the only one that calls.
+ *
+ * resctrl takes counters without a look at the registers, so that none is cmt's
+ * while resctrl is mounted.  The mode is not cmt's to switch.
+ */
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/compiler.h>
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "abmc.h"
+#include "cmt.h"
+#include "compat.h"
+#include "hw.h"
+#include "hw_abmc.h"
+#include "owner.h"
+#include "resctrl.h"
+#include "sampler.h"
+
+#define LOOK_INTERVAL	(HZ / 10)
+#define LOOK_SELDOM	HZ		/* while nobody reads */
+#define HEAT_NS		(20 * NSEC_PER_MSEC)
+
+/* A run changes so many RMIDs of a domain, and one call to a CPU so many */
+#define RUN_MAX		16
+#define CALL_MAX	4
+
+/* Heat that takes the counters of a colder RMID */
+#define HOTTER(cold)	(2 * (cold) + 256)
+
+#define NO_RMID		CMT_MAX_RMIDS
+
+/* How often counters are given back that are being read, or that fail */
+#define EXIT_TRIES	1000
+
+static void look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look);
+static struct hrtimer heat_timer;
+
+enum abmc_what { ABMC_SCAN, ABMC_CHANGE, ABMC_SETTLE };
+
+struct abmc_move {
+	u32 from, to;	/* RMIDs; NO_RMID: none */
+};
+
+/* What a CPU of the domain does, interrupts off. */
+struct abmc_call {
+	enum abmc_what what;
+	u32 domain;
+	u32 n;
+	const struct abmc_move *moves;	/* at most CALL_MAX */
+	bool done;
+};
+
+/* What a look makes of a domain. */
+struct abmc_plan {
+	u32 domain;
+	u32 n;
+	struct abmc_move moves[2 * HW_ABMC_MAX];
+	DECLARE_BITMAP(assigned, CMT_MAX_RMIDS);
+	DECLARE_BITMAP(lost, CMT_MAX_RMIDS);
+};
+
+static struct abmc_plan plan;		/* the work item's, and then exit's */
+
+/* An RMID that is being read stays as it is, until the next look. */
+static void change(const struct abmc_call *call)
+{
+	const struct abmc_move *move = call->moves;
+	u32 i;
+
+	for (i = 0; i < call->n; i++, move++) {
+		if (move->from != NO_RMID &&
+		    !cmt_sampler_lose_base(call->domain, move->from,
+					   hw_abmc_release))
+			continue;
+		if (move->to != NO_RMID)
+			cmt_sampler_lose_base(call->domain, move->to,
+					      hw_abmc_assign);
+	}
+}
+
+static void call_run(void *info)
+{
+	const struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+	struct abmc_call *call = info;
+
+	if (!cpu->up || cpu->domain != call->domain)
+		return;
+	call->done = true;
+	if (call->what == ABMC_SCAN)
+		call->done = hw_abmc_scan(call->domain);
+	else if (call->what == ABMC_CHANGE)
+		change(call);
+	else
+		hw_abmc_settle(call->domain);
+}
+
+/* On a CPU of the domain; false: none is up, or the mode is off. */
+static bool call_domain(struct abmc_call *call)
+{
+	int cpu = cmt_sampler_reader(call->domain);
+
+	if (cpu >= 0)
+		smp_call_function_single(cpu, call_run, call, true);
+	return call->done;
+}
+
+static void plan_begin(u32 domain)
+{
+	memset(&plan, 0, sizeof(plan));
+	plan.domain = domain;
+	hw_abmc_rmids(domain, plan.assigned, plan.lost);
+}
+
+static void plan_move(u32 from, u32 to)
+{
+	plan.moves[plan.n++] = (struct abmc_move) { from, to };
+	if (from != NO_RMID)
+		__clear_bit(from, plan.assigned);
+	if (to != NO_RMID)
+		__set_bit(to, plan.assigned);
+}
+
+static void plan_run(void)
+{
+	u32 i;
+
+	for (i = 0; i < plan.n; i += CALL_MAX) {
+		struct abmc_call call = {
+			.what = ABMC_CHANGE,
+			.domain = plan.domain,
+			.n = min_t(u32, plan.n - i, CALL_MAX),
+			.moves = &plan.moves[i],
+		};
+
+		call_domain(&call);
+	}
+	plan.n = 0;
+}
+
+/* All, or those of which another agent took a counter, or that ended. */
+static void plan_releases(bool all)
+{
+	u32 rmid;
+
+	for_each_set_bit(rmid, plan.assigned, CMT_MAX_RMIDS)
+		if (all || test_bit(rmid, plan.lost) ||
+		    !test_bit(rmid, cmt_table_readable()))
+			plan_move(rmid, NO_RMID);
+}
+
+/* Of RMIDs that are read and have no counter; NO_RMID: there is none. */
+static u32 hottest(void)
+{
+	u32 rmid, heat, most = 0, found = NO_RMID;
+
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++) {
+		heat = hw_abmc_heat_of(plan.domain, rmid);
+		if (heat <= most || test_bit(rmid, plan.assigned) ||
+		    !test_bit(rmid, cmt_table_readable()))
+			continue;
+		most = heat;
+		found = rmid;
+	}
+	return found;
+}
+
+/* Of RMIDs that have one. */
+static u32 coldest(void)
+{
+	u32 rmid, heat, least = U32_MAX, found = NO_RMID;
+
+	for_each_set_bit(rmid, plan.assigned, CMT_MAX_RMIDS) {
+		heat = hw_abmc_heat_of(plan.domain, rmid);
+		if (heat < least) {
+			least = heat;
+			found = rmid;
+		}
+	}
+	return found;
+}
+
+/* The next RMID that is to have a counter, and whose; false: none is. */
+static bool plan_one(bool free)
+{
+	u32 hot = hottest(), cold = NO_RMID;
+
+	if (hot == NO_RMID)
+		return false;
+	if (!free) {
+		cold = coldest();
+		if (cold == NO_RMID ||
+		    hw_abmc_heat_of(plan.domain, hot) <
+		    HOTTER(hw_abmc_heat_of(plan.domain, cold)))
+			return false;
+	}
+	plan_move(cold, hot);
+	return true;
+}
+
+static void plan_assignments(void)
+{
+	u32 each = hweight32(cmt_caps.events & HW_MBM_EVENTS), rmid;
+	struct hw_abmc_view view;
+	s32 free;
+
+	hw_abmc_view(plan.domain, &view);
+	free = view.counters - view.ours - view.others;
+	while (plan.n < RUN_MAX && plan_one(free > 0))
+		free -= each;
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
+		hw_abmc_cool(plan.domain, rmid);
+}
+
+/* Another agent may mount it at any time: as late as possible. */
+static bool may_assign(void)
+{
+	return hw_abmc_usable() && !cmt_resctrl_is_mounted();
+}
+
+static void look_at_on(u32 domain)
+{
+	struct abmc_call scan = { .what = ABMC_SCAN, .domain = domain };
+	bool may = may_assign();
+
+	if (!call_domain(&scan))
+		return;
+	plan_begin(domain);
+	plan_releases(!may);
+	plan_run();
+	if (!may)
+		return;
+	plan_begin(domain);
+	plan_assignments();
+	if (may_assign())
+		plan_run();
+}
+
+/* The mode was switched.  MBM is unavailable until no reading has a base. */
+static void look_at_changing(u32 domain)
+{
+	struct abmc_call settle = { .what = ABMC_SETTLE, .domain = domain };
+	u32 rmid;
+
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
+		if (!cmt_sampler_lose_base(domain, rmid, NULL))
+			return;
+	call_domain(&settle);
+}
+
+static void look_at(u32 domain)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_view(domain, &view);
+	if (view.state == HW_ABMC_CHANGING) {
+		look_at_changing(domain);
+		hw_abmc_view(domain, &view);
+	}
+	if (view.state == HW_ABMC_ON)
+		look_at_on(domain);
+}
+
+static bool is_on(u32 domain)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_view(domain, &view);
+	return view.state == HW_ABMC_ON;
+}
+
+/* On any CPU, interrupts off. */
+static enum hrtimer_restart heat_tick(struct hrtimer *timer)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		if (READ_ONCE(c->up) && READ_ONCE(c->rmid) < CMT_MAX_RMIDS)
+			hw_abmc_heat(READ_ONCE(c->domain), READ_ONCE(c->rmid));
+	}
+	if (!cmt_sampler_readers())
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(HEAT_NS));
+	return HRTIMER_RESTART;
+}
+
+static void heat_start(void)
+{
+	u32 domain;
+
+	for (domain = 0; domain < cmt_sampler_domains(); domain++)
+		if (is_on(domain) && !hrtimer_active(&heat_timer))
+			hrtimer_start(&heat_timer, ns_to_ktime(HEAT_NS),
+				      HRTIMER_MODE_REL_HARD);
+}
+
+static const char *mbm_reason(void)
+{
+	u32 domain;
+
+	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
+		if (!is_on(domain))
+			continue;
+		if (!hw_abmc_usable())
+			return "AMD's assignable counters (ABMC) are on, and count nothing";
+		if (cmt_resctrl_is_mounted())
+			return "resctrl has AMD's assignable counters (ABMC) while mounted";
+	}
+	return "";
+}
+
+static void look(struct work_struct *work)
+{
+	u32 domain;
+
+	for (domain = 0; domain < cmt_sampler_domains(); domain++)
+		look_at(domain);
+	WRITE_ONCE(cmt_caps.mbm_reason, mbm_reason());
+	heat_start();
+	queue_delayed_work(system_dfl_wq, &look_work,
+			   cmt_sampler_readers() ? LOOK_INTERVAL : LOOK_SELDOM);
+}
+
+int cmt_abmc_init(void)
+{
+	cmt_hrtimer_setup(&heat_timer, heat_tick, HRTIMER_MODE_REL_HARD);
+	if (hw.has_abmc && cmt_caps.events & HW_MBM_EVENTS)
+		mod_delayed_work(system_dfl_wq, &look_work, 0);
+	return 0;
+}
+
+static bool has_any(u32 domain)
+{
+	struct hw_abmc_view view;
+
+	hw_abmc_view(domain, &view);
+	return view.ours;
+}
+
+/* Nobody reads any more, but for a tick or a reading on demand under way. */
+void cmt_abmc_exit(void)
+{
+	int tries = EXIT_TRIES;
+	u32 domain;
+
+	cancel_delayed_work_sync(&look_work);
+	hrtimer_cancel(&heat_timer);
+	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
+		while (has_any(domain) && tries--) {
+			plan_begin(domain);
+			plan_releases(true);
+			plan_run();
+			cond_resched();
+		}
+	}
+}
+
+/* The work item finds no CPU of the domain that is up, and nobody reads. */
+void cmt_abmc_domain_down(u32 domain)
+{
+	DECLARE_BITMAP(assigned, CMT_MAX_RMIDS) = { };
+	DECLARE_BITMAP(lost, CMT_MAX_RMIDS) = { };
+	u32 rmid;
+
+	if (!has_any(domain))
+		return;
+	hw_abmc_rmids(domain, assigned, lost);
+	for_each_set_bit(rmid, assigned, CMT_MAX_RMIDS)
+		cmt_sampler_lose_base(domain, rmid, hw_abmc_release);
+}
+
+static u32 part(u32 n)
+{
+	return min(n, CMT_ASSIGNABLE_MAX);
+}
+
+u32 cmt_abmc_info(void)
+{
+	u32 domain, all = 0, ours = 0, others = 0;
+	struct hw_abmc_view view;
+	bool on = false;
+
+	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
+		hw_abmc_view(domain, &view);
+		if (view.state != HW_ABMC_ON)
+			continue;
+		on = true;
+		all += view.counters;
+		ours += view.ours;
+		others += view.others;
+	}
+	return on ? CMT_ASSIGNABLE_ON | part(all) | part(ours) << 10 |
+		    part(others) << 20 : 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AMD's assignable bandwidth counters (ABMC, APM vol. 2 19.3.3.3): the registers,
+ * and which counters are cmt's.  abmc.c decides which RMIDs have one.
+ *
+ * While the mode is on, a domain has few counters, and each counts one RMID and
+ * some types of traffic.  A counter begins at 0 when it is configured.
+ */
+#ifndef CMT_HW_ABMC_H
+#define CMT_HW_ABMC_H
+
+#include <linux/types.h>
+
+#include "backend.h"
+
+/* What L3_QOS_ABMC_CFG.CtrID has room for. */
+#define HW_ABMC_MAX	32
+
+/*
+ * Of a domain.  Another agent switches the mode.  Who finds that it did, lets the
+ * domain be CHANGING, in which MBM is unavailable until hw_abmc_settle().
+ */
+enum hw_abmc_state {
+	HW_ABMC_UNKNOWN,	/* no CPU has been up */
+	HW_ABMC_OFF,		/* every RMID has its own counters */
+	HW_ABMC_ON,
+	HW_ABMC_CHANGING,
+};
+
+/* Process context; 0 or -ENOMEM.  Without the counters, nothing is done. */
+int hw_abmc_init(void);
+void hw_abmc_exit(void);
+
+/* This CPU's domain, interrupts off; so all that follow. */
+void hw_abmc_cpu_up(u32 domain);
+
+/* What the mode is for readings from now on. */
+enum hw_abmc_state hw_abmc_look(u32 domain);
+
+/* Is the register what @state says, or has another agent switched it since? */
+bool hw_abmc_is_still(enum hw_abmc_state state);
+
+/* The claimed RMID by its assigned counter; CMT_RAW_UNAVAILABLE: it has none. */
+u64 hw_abmc_read(u32 domain, u32 rmid, enum cmt_event event);
+
+/*
+ * Find out which counters other agents use, and which of cmt's they took.  False:
+ * the domain is not ON, or an access failed.
+ */
+bool hw_abmc_scan(u32 domain);
+
+/*
+ * Give a claimed RMID the counters that it lacks, while there are free ones; take
+ * away those that it has.  The next reading continues none.
+ */
+void hw_abmc_assign(u32 domain, u32 rmid);
+void hw_abmc_release(u32 domain, u32 rmid);
+
+/* No reading of the domain has a base: let it be ON or OFF. */
+void hw_abmc_settle(u32 domain);
+
+/* From here on any context, any CPU; racy. */
+
+/* Are there such counters, which can count what cmt wants? */
+bool hw_abmc_usable(void);
+
+struct hw_abmc_view {
+	enum hw_abmc_state state;
+	u32 counters;		/* in all */
+	u32 ours;
+	u32 others;		/* as of the last scan */
+};
+
+void hw_abmc_view(u32 domain, struct hw_abmc_view *view);
+
+/* RMIDs with a counter, and those of them that lost one: CMT_MAX_RMIDS bits. */
+void hw_abmc_rmids(u32 domain, unsigned long *assigned, unsigned long *lost);
+
+/*
+ * How much an RMID has run lately; the least that is not 0, if it was read and did
+ * not run.  What is lost when two write at once does not matter.
+ */
+u32 hw_abmc_heat_of(u32 domain, u32 rmid);
+/* It has just been seen on a CPU of the domain. */
+void hw_abmc_heat(u32 domain, u32 rmid);
+/* What was before weighs an eighth less from now on. */
+void hw_abmc_cool(u32 domain, u32 rmid);
+
+#endif
