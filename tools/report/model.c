@@ -81,9 +81,9 @@ static int settle(struct model *model, struct member *member, uint64_t slot,
 		point.least = point.most = member->occupancy;
 		point.sum = (double)member->occupancy;
 	}
-	span = span < nr ? span : nr;
+	span = !rates ? 0 : span < nr ? span : nr;
 	ret = put(model, member, &point, nr - span);
-	if (ret || !span)
+	if (ret || !rates)
 		return ret;
 	copy_rates(&point, rates);
 	return put(model, member, &point, span);
