@@ -176,10 +176,26 @@ static void source_batch(struct cqm_source *source)
 		batch_add(source, rmid, cmt_table_generation(rmid));
 }
 
-/* The RMID that the owner has now; no RMID: what was read last stands. */
+/* What RMIDs hold that have another owner by now, or none. */
+static void source_forget(struct cqm_source *source)
+{
+	struct cqm_last *last;
+	u32 rmid;
+
+	for (rmid = 0; rmid < source->nr_lasts; rmid++) {
+		last = &source->lasts[rmid];
+		if (last->key != KEY(rmid, cmt_table_generation(rmid)))
+			last->values[CQM_OCCUPANCY] = 0;
+	}
+}
+
+/*
+ * The RMID that the owner has now.  No RMID, or one that cannot be read this time:
+ * what was read last stands.
+ */
 static void source_prepare(struct cqm_source *source)
 {
-	u32 rmid, generation, i;
+	u32 rmid, generation;
 	unsigned long flags;
 
 	if (source->of_owner) {
@@ -191,8 +207,7 @@ static void source_prepare(struct cqm_source *source)
 		raw_spin_unlock_irqrestore(&cqm_lock, flags);
 		return;
 	}
-	for (i = 0; i < source->nr_lasts; i++)
-		source->lasts[i].values[CQM_OCCUPANCY] = 0;
+	source_forget(source);
 }
 
 static void source_finish(struct cqm_source *source)

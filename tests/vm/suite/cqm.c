@@ -744,6 +744,33 @@ static void cqm_cpus(void)
 	dev_close(&dev);
 }
 
+/*
+ * What cannot be read this time is as it was, and not gone.  The lab plants faults here
+ * (tests/lab/check cqm).
+ */
+static void cqm_steady(void)
+{
+	struct patience patience = patience_of(2000);
+	uint64_t most = 0, now;
+	struct dev dev;
+	pid_t pid;
+	int fd;
+
+	dev_open(&dev, O_RDWR);
+	pid = walk_on(1);
+	fd = cpu_event(OCCUPANCY, 0);
+	WAIT_FOR(value(fd) > MIB / 4, 20000, "no occupancy");
+	while (patience_left(&patience)) {
+		now = value(fd);
+		most = now > most ? now : most;
+		CHECK(now >= most / 2, "%llu after %llu", (unsigned long long)now,
+		      (unsigned long long)most);
+	}
+	close(fd);
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
 /* The reporter's CPU goes: the other one reports, and nothing is counted again. */
 static void cqm_cpu_goes(void)
 {
@@ -1064,6 +1091,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_exec", cqm_exec, MANUAL, 0 },
 	{ "cqm_clients", cqm_clients, MANUAL, 60 },
 	{ "cqm_cpus", cqm_cpus, SMALL, 60 },
+	{ "cqm_steady", cqm_steady, MANUAL, 60 },
 	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
