@@ -1091,7 +1091,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_exec", cqm_exec, MANUAL, 0 },
 	{ "cqm_clients", cqm_clients, MANUAL, 60 },
 	{ "cqm_cpus", cqm_cpus, SMALL, 60 },
-	{ "cqm_steady", cqm_steady, MANUAL, 60 },
+	{ "cqm_steady", cqm_steady, SMALL, 60 },
 	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
