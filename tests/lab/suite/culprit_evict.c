@@ -278,6 +278,17 @@ static void check_order(const struct owner *owners, unsigned int victim,
 	}
 }
 
+/* All that is outside of containers has RMID 0: the estimate cannot tell it apart. */
+static void join_outside(const struct owner *owners, struct flows *flows)
+{
+	for (unsigned int by = 0; by < OWNERS; by++) {
+		for (unsigned int v = 0; owners[by].plan.outside && v < OWNERS; v++) {
+			flows->of[v][by] += flows->of[v][OWNERS];
+			flows->of[v][OWNERS] = 0;
+		}
+	}
+}
+
 /* @least: percent that must be between the right two; the model says what is true. */
 static void compare(const struct owner *owners, const struct evicted *from,
 		    const struct evicted *to, double least)
@@ -292,6 +303,8 @@ static void compare(const struct owner *owners, const struct evicted *from,
 		note_row("true MB/s", owners, v, real.of[v]);
 		note_row("said MB/s", owners, v, said.of[v]);
 	}
+	join_outside(owners, &real);
+	join_outside(owners, &said);
 	times = flow_sum(&said, 0, OWNERS) / flow_sum(&real, 0, OWNERS);
 	right = 100 * overlap(&said, &real);
 	note("said %.2f times what is true, %.1f %% of it between the right two",
