@@ -20,8 +20,8 @@ int part_set_output(void *config, const char *value)
 	return *value ? 0 : -EINVAL;
 }
 
-static int find_moment(const struct replay *replay, const struct replay_time *time,
-		       const char *program, const char *option, uint64_t *ns)
+int part_moment(const struct replay *replay, const struct replay_time *time,
+		const char *program, const char *option, uint64_t *ns)
 {
 	if (time->kind == REPLAY_UNSET || !replay_moment(replay, time, ns))
 		return 0;
@@ -38,9 +38,9 @@ int part_find(const struct part *part, const struct replay *replay, const char *
 
 	*first_ns = about->start_ns;
 	*end_ns = about->end_ns + 1;
-	ret = find_moment(replay, &part->from, program, "--from", first_ns);
+	ret = part_moment(replay, &part->from, program, "--from", first_ns);
 	if (!ret)
-		ret = find_moment(replay, &part->to, program, "--to", end_ns);
+		ret = part_moment(replay, &part->to, program, "--to", end_ns);
 	if (*first_ns < about->start_ns)
 		*first_ns = about->start_ns;
 	if (*end_ns > about->end_ns)

@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "format.h"
 #include "groups.h"
+#include "part.h"
 #include "session.h"
 #include "subcommands.h"
 #include "why.h"
@@ -40,22 +41,12 @@ static void say_losses(struct replay *replay)
 		fprintf(stderr, REPLAY_NAME ": the recording was not ended: it was cut off, or goes on\n");
 }
 
-static int no_clock(const char *option)
-{
-	fprintf(stderr, REPLAY_NAME ": %s: the recording does not say what time it was: give an offset, such as +90s\n",
-		option);
-	return EXIT_RUNTIME;
-}
-
 /* Times of the command line to those of the recording. */
 static int place(const struct config *config, struct replay *replay)
 {
-	if (config->from.kind != REPLAY_UNSET &&
-	    replay_moment(replay, &config->from, &replay->from_ns))
-		return no_clock("--from");
-	if (config->to.kind != REPLAY_UNSET &&
-	    replay_moment(replay, &config->to, &replay->to_ns))
-		return no_clock("--to");
+	if (part_moment(replay, &config->from, REPLAY_NAME, "--from", &replay->from_ns) ||
+	    part_moment(replay, &config->to, REPLAY_NAME, "--to", &replay->to_ns))
+		return EXIT_RUNTIME;
 	if (replay->from_ns < replay->about.start_ns)
 		replay->from_ns = replay->about.start_ns;
 	if (replay->from_ns > replay->about.end_ns) {
