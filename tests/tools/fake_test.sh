@@ -74,6 +74,13 @@ has out 'reason             made up \x1b[31m'
 has out "occupancy          no"
 has out 'mbm_reason         made up \x1b[31m'
 has out "upscale_bytes      -"
+run 1 env CMT_FAKE=software "$ctl" doctor
+has out 'problem  readings   no occupancy and no bandwidth: made up \x1b[31m'
+has out "problem  RMIDs      3 of 3 in use, 0 in limbo, 2 owners wait and share one"
+lacks out "$escape"
+run 1 env CMT_FAKE=hardware "$ctl" --json doctor
+has out '"about":"readings","state":"good",'
+has out '"about":"RMIDs","state":"problem",'
 run 0 env CMT_FAKE=software "$ctl" rmids
 has out 'UNAVAILABLE: cache occupancy: made up \x1b[31m'
 lacks out "0 B"

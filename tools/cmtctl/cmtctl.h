@@ -37,11 +37,13 @@ enum ctl_command {
 	CTL_DETACH,
 	CTL_MEASURE,
 	CTL_SAVE,
+	CTL_DOCTOR,
 	NR_CTL_COMMANDS,
 };
 
 struct ctl {
 	struct cmt_device *dev;
+	int opened;		/* 0, or why there is no dev: -errno */
 	struct ctl_config *config;
 	bool json;
 	bool control;		/* it changes something */
@@ -101,5 +103,8 @@ int ctl_measure(const struct ctl *ctl, const char **what);
 
 /* Asks the flight recorder, and needs no device. */
 int ctl_save(const struct ctl *ctl, const char **what);
+
+/* Says what keeps cmt from measuring here; a device that does not open is a finding. */
+int ctl_doctor(const struct ctl *ctl, const char **what);
 
 #endif

@@ -39,6 +39,7 @@ static const struct command commands[NR_CTL_COMMANDS] = {
 	[CTL_MEASURE] = { ctl_measure, ctl_attach_operands, 2,
 			  KNOWS_CHILDREN | KNOWS_TIME },
 	[CTL_SAVE] = { ctl_save, ctl_save_operands, 1, 0 },
+	[CTL_DOCTOR] = { ctl_doctor, NULL, 0, 0 },
 };
 
 static const struct command *find_command(const char *name)
@@ -155,7 +156,8 @@ static int open_and_run(const struct command *command, struct ctl *ctl)
 		return run_command(command, ctl);
 	ret = cmt_device_open(&ctl->dev, path,
 			      ctl->control ? CMT_OPEN_CONTROL : 0);
-	if (ret) {
+	ctl->opened = ret;
+	if (ret && command->run != ctl_doctor) {
 		error_open(stderr, "cmtctl", path, ctl->control, ret);
 		return EXIT_RUNTIME;
 	}

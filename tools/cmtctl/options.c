@@ -91,6 +91,8 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 	[CTL_SAVE] = { "save", "[SOCKET]",
 		"have the flight recorder save the last minutes,\n"
 		"and print the name of the file", WORDS_FILES },
+	[CTL_DOCTOR] = { "doctor", NULL,
+		"what keeps cmt from measuring here, and what to do" },
 };
 
 static const struct option_spec options[] = {

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What cmtctl doctor says of a machine. */
+#include <errno.h>
+#include <string.h>
+#include <uapi/cmt.h>
+
+#include "findings.h"
+#include "unit.h"
+
+static struct cmt_info info;
+static struct facts facts;
+static struct finding findings[MAX_FINDINGS];
+static unsigned int nr;
+
+/* A machine on which all is as it should be. */
+static void setup(void)
+{
+	info = (struct cmt_info){
+		.backend = CMT_BACKEND_HARDWARE,
+		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
+		.rmids_usable = 255,
+		.reason = "L3 monitoring in CPUID leaf 0xF",
+	};
+	strncpy(info.module_version, cmt_version(), sizeof(info.module_version) - 1);
+	facts = (struct facts){
+		.path = CMT_DEVICE_PATH,
+		.processor = { .known = true, .monitors = true },
+		.info = &info,
+		.scope = CMT_SCOPE_CONTAINER,
+		.stats = { .rmids_active = 12, .ticks = 10000, .samples = 90000 },
+	};
+}
+
+/* The finding about @about, which there must be. */
+static const struct finding *found(const char *about)
+{
+	nr = findings_make(&facts, findings);
+	ck_assert_uint_le(nr, MAX_FINDINGS);
+	for (unsigned int i = 0; i < nr; i++)
+		if (!strcmp(findings[i].about, about))
+			return &findings[i];
+	ck_abort_msg("nothing about %s", about);
+	return NULL;
+}
+
+static void says(const char *about, enum finding_state state, const char *what,
+		 const char *todo)
+{
+	const struct finding *finding = found(about);
+
+	ck_assert_int_eq(finding->state, state);
+	if (!strstr(finding->what, what))
+		ck_abort_msg("%s: \"%s\" is not in \"%s\"", about, what, finding->what);
+	if (!todo)
+		ck_assert_str_eq(finding->todo, "");
+	else if (!strstr(finding->todo, todo))
+		ck_abort_msg("%s: \"%s\" is not in \"%s\"", about, todo, finding->todo);
+}
+
+START_TEST(healthy_machine_has_no_problem)
+{
+	nr = findings_make(&facts, findings);
+	ck_assert_uint_eq(nr, 7);
+	for (unsigned int i = 0; i < nr; i++) {
+		ck_assert_int_eq(findings[i].state, FINDING_GOOD);
+		ck_assert_str_eq(findings[i].todo, "");
+		ck_assert_str_ne(findings[i].what, "");
+	}
+}
+END_TEST
+
+START_TEST(missing_module_is_said_with_the_processor)
+{
+	facts.opened = -ENOENT;
+	facts.info = NULL;
+	says("module", FINDING_PROBLEM, "not loaded", "modprobe cmt");
+	says("processor", FINDING_GOOD, "counts", NULL);
+	ck_assert_uint_eq(nr, 2);
+	facts.has_groups = true;
+	says("resctrl", FINDING_NOTE, "without the module", NULL);
+	facts.processor.monitors = false;
+	says("processor", FINDING_PROBLEM, "no counters", "firmware");
+	facts.processor.is_virtual = true;
+	says("processor", FINDING_PROBLEM, "no counters", "virtual machine");
+	facts.processor.known = false;
+	nr = findings_make(&facts, findings);
+	ck_assert_uint_eq(nr, 2);
+}
+END_TEST
+
+START_TEST(version_of_another_release_is_noted)
+{
+	/* as long as its field: not terminated */
+	memset(info.module_version, '9', sizeof(info.module_version));
+	says("module", FINDING_NOTE, "9999999999999999, the tools", "one release");
+}
+END_TEST
+
+START_TEST(values_that_are_not_measured_are_a_problem)
+{
+	info.backend = CMT_BACKEND_EMULATED;
+	says("readings", FINDING_PROBLEM, "nothing is measured", "backend=emulated");
+	info.backend = CMT_BACKEND_SOFTWARE;
+	says("readings", FINDING_PROBLEM, info.reason, "dmesg");
+	facts.processor.monitors = false;
+	says("readings", FINDING_PROBLEM, info.reason, NULL);
+	memset(info.reason, 'x', sizeof(info.reason));
+	says("readings", FINDING_PROBLEM, "xxxx", NULL);
+}
+END_TEST
+
+START_TEST(bandwidth_without_counters_is_said)
+{
+	strcpy(info.mbm_reason, "the counters are too narrow");
+	says("bandwidth", FINDING_NOTE, info.mbm_reason, NULL);
+	info.assignable = CMT_ASSIGNABLE_ON | 32 | 20 << 10 | 12 << 20;
+	says("bandwidth", FINDING_NOTE, "32 in all, cmt has 20, others 12", "umount");
+	info.assignable = CMT_ASSIGNABLE_ON | 32 | 32 << 10;
+	says("bandwidth", FINDING_NOTE, "cmt has 32, others 0", NULL);
+	info.assignable = CMT_ASSIGNABLE_ON | 32 | 32U << 20;
+	says("bandwidth", FINDING_PROBLEM, "cmt has 0, others 32", "umount");
+}
+END_TEST
+
+START_TEST(owners_that_wait_are_a_problem)
+{
+	facts.stats.pending = 3;
+	says("RMIDs", FINDING_PROBLEM, "12 of 255 in use, 0 in limbo, 3 owners", "scope container -p");
+	facts.scope = CMT_SCOPE_PROCESS;
+	says("RMIDs", FINDING_PROBLEM, "3 owners", "each container instead");
+}
+END_TEST
+
+START_TEST(mounted_resctrl_is_noted_in_both_modes)
+{
+	facts.mounted = true;
+	facts.resctrl = CMT_RESCTRL_RESPECT;
+	facts.stats.rmids_foreign = 7;
+	says("resctrl", FINDING_NOTE, "7 RMIDs are its own", "resctrl take");
+	facts.resctrl = CMT_RESCTRL_TAKE;
+	says("resctrl", FINDING_NOTE, "cmt takes", "resctrl respect");
+}
+END_TEST
+
+START_TEST(one_percent_is_the_limit)
+{
+	facts.stats.missed = 100;
+	facts.stats.read_errors = 400;
+	facts.stats.read_unavailable = 500;
+	says("ticks", FINDING_GOOD, "10000 since", NULL);
+	says("failures", FINDING_GOOD, "400 with Error, 500 with Unavailable", NULL);
+	facts.stats.missed++;
+	facts.stats.read_errors++;
+	says("ticks", FINDING_PROBLEM, "101 missed", "interval 2ms");
+	says("failures", FINDING_PROBLEM, "401 with Error", NULL);
+}
+END_TEST
+
+START_TEST(foreign_rmid_writes_are_noted)
+{
+	facts.stats.pqr_overwritten = 1;
+	says("failures", FINDING_NOTE, "wrote RMIDs 1 times", "pqos");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("findings");
+	TCase *tc = tcase_create("findings");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, healthy_machine_has_no_problem);
+	tcase_add_test(tc, missing_module_is_said_with_the_processor);
+	tcase_add_test(tc, version_of_another_release_is_noted);
+	tcase_add_test(tc, values_that_are_not_measured_are_a_problem);
+	tcase_add_test(tc, bandwidth_without_counters_is_said);
+	tcase_add_test(tc, owners_that_wait_are_a_problem);
+	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
+	tcase_add_test(tc, one_percent_is_the_limit);
+	tcase_add_test(tc, foreign_rmid_writes_are_noted);
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fields.h"
+#include "findings.h"
+#include "format.h"
+
+static const char *const state_words[] = {
+	[FINDING_GOOD] = "good",
+	[FINDING_NOTE] = "note",
+	[FINDING_PROBLEM] = "problem",
+};
+
+/* @line: "flags : fpu vme ...", without its newline */
+static void read_flags(struct processor_facts *processor, char *line)
+{
+	char *rest = NULL, *word;
+
+	processor->known = true;
+	for (word = strtok_r(line, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+		if (!strcmp(word, "cqm_occup_llc"))
+			processor->monitors = true;
+		else if (!strcmp(word, "hypervisor"))
+			processor->is_virtual = true;
+	}
+}
+
+static void look_at_processor(struct processor_facts *processor)
+{
+	FILE *in = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!in)
+		return;
+	while (!processor->known && getline(&line, &size, in) > 0)
+		if (!strncmp(line, "flags", 5))
+			read_flags(processor, line);
+	free(line);
+	fclose(in);
+}
+
+static int ask_module(const struct ctl *ctl, struct facts *facts, const char **what)
+{
+	int ret;
+
+	facts->info = cmt_device_info(ctl->dev);
+	facts->stats.size = sizeof(facts->stats);
+	*what = "cannot read the statistics";
+	ret = cmt_device_stats(ctl->dev, &facts->stats);
+	if (!ret) {
+		*what = "cannot read the scope";
+		ret = cmt_device_scope(ctl->dev, &facts->scope);
+	}
+	if (!ret) {
+		*what = "cannot read the resctrl mode";
+		ret = cmt_device_resctrl(ctl->dev, &facts->resctrl, &facts->mounted);
+	}
+	return ret;
+}
+
+static int print_json(const struct finding *finding)
+{
+	struct fields fields;
+	int ret = fields_begin(&fields, true);
+
+	if (ret)
+		return ret;
+	fields_text(&fields, "about", finding->about);
+	fields_text(&fields, "state", state_words[finding->state]);
+	fields_text(&fields, "finding", finding->what);
+	fields_text(&fields, "remedy", finding->todo[0] ? finding->todo : NULL);
+	return fields_end(&fields);
+}
+
+static void print_text(const struct finding *finding)
+{
+	char text[4 * sizeof(finding->what)];
+
+	escape_text(text, sizeof(text), finding->what, ESCAPE_ASCII);
+	printf("%-8s %-10s %s\n", state_words[finding->state], finding->about, text);
+	if (!finding->todo[0])
+		return;
+	escape_text(text, sizeof(text), finding->todo, ESCAPE_ASCII);
+	printf("%-19s %s\n", "", text);
+}
+
+static int print(const struct ctl *ctl, const struct finding *findings, unsigned int nr)
+{
+	unsigned int problems = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < nr; i++) {
+		problems += findings[i].state == FINDING_PROBLEM;
+		if (ctl->json)
+			ret = print_json(&findings[i]);
+		else
+			print_text(&findings[i]);
+	}
+	if (ret || !problems)
+		return ret;
+	return fflush(stdout) ? -EIO : EXIT_RUNTIME;
+}
+
+int ctl_doctor(const struct ctl *ctl, const char **what)
+{
+	struct facts facts = { .opened = ctl->opened };
+	struct finding findings[MAX_FINDINGS];
+	int ret = 0;
+
+	facts.path = ctl->config->device ? ctl->config->device : CMT_DEVICE_PATH;
+	look_at_processor(&facts.processor);
+	facts.has_groups = !access("/sys/fs/resctrl/mon_data", F_OK);
+	if (!facts.opened)
+		ret = ask_module(ctl, &facts, what);
+	if (ret)
+		return ret;
+	*what = "cannot print";
+	return print(ctl, findings, findings_make(&facts, findings));
+}

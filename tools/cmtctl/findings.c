@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "findings.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "errors.h"
+
+/* More of its ticks, or readings, than one in so many are worth a word. */
+#define FEW	100
+
+struct list {
+	struct finding *findings;
+	unsigned int nr;
+};
+
+static struct finding *add(struct list *list, const char *about, enum finding_state state)
+{
+	struct finding *finding = &list->findings[list->nr++];
+
+	*finding = (struct finding){ .about = about, .state = state };
+	return finding;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+say(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->what, sizeof(finding->what), format, args);
+	va_end(args);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+advise(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->todo, sizeof(finding->todo), format, args);
+	va_end(args);
+}
+
+static void judge_open(struct list *list, const struct facts *facts)
+{
+	struct cmt_error error = { .sz = sizeof(error) };
+	struct finding *finding = add(list, "module", FINDING_PROBLEM);
+
+	cmt_error_explain(&error, CMT_CALL_OPEN, facts->opened, facts->path);
+	say(finding, "%s: %s", facts->path, error.reason);
+	advise(finding, "%s", error.remedy);
+}
+
+static void judge_processor(struct list *list, const struct processor_facts *processor)
+{
+	struct finding *finding;
+
+	if (!processor->known)
+		return;
+	if (processor->monitors) {
+		say(add(list, "processor", FINDING_GOOD), "it counts cache occupancy");
+		return;
+	}
+	finding = add(list, "processor", FINDING_PROBLEM);
+	say(finding, "it shows no counters of cache occupancy");
+	if (processor->is_virtual)
+		advise(finding, "This is a virtual machine: the counters are the host's; "
+		       "run cmt there, or on a machine without a hypervisor");
+	else
+		advise(finding, "Processors with Intel RDT or AMD PQoS have them; "
+		       "some firmware has a setting that hides them");
+}
+
+static void judge_groups(struct list *list, bool has_groups)
+{
+	if (has_groups)
+		say(add(list, "resctrl", FINDING_NOTE),
+		    "mounted: cmtstat shows its groups without the module");
+}
+
+static void judge_module(struct list *list, const struct cmt_info *info)
+{
+	int len = (int)sizeof(info->module_version);
+	struct finding *finding;
+
+	if (!strncmp(info->module_version, cmt_version(), sizeof(info->module_version))) {
+		say(add(list, "module", FINDING_GOOD), "%.*s, as the tools", len,
+		    info->module_version);
+		return;
+	}
+	finding = add(list, "module", FINDING_NOTE);
+	say(finding, "%.*s, the tools are %s", len, info->module_version, cmt_version());
+	advise(finding, "%s", ERROR_RELEASE);
+}
+
+static void judge_software(struct list *list, const struct facts *facts)
+{
+	const struct cmt_info *info = facts->info;
+	struct finding *finding = add(list, "readings", FINDING_PROBLEM);
+
+	say(finding, "no occupancy and no bandwidth: %.*s", (int)sizeof(info->reason),
+	    info->reason);
+	if (facts->processor.known && facts->processor.monitors)
+		advise(finding, "The processor has the counters: dmesg says why the module "
+		       "does not use them; it may have been loaded with backend=software");
+}
+
+static void judge_readings(struct list *list, const struct facts *facts)
+{
+	const struct cmt_info *info = facts->info;
+	struct finding *finding;
+
+	if (info->backend == CMT_BACKEND_SOFTWARE) {
+		judge_software(list, facts);
+		return;
+	}
+	if (info->backend == CMT_BACKEND_EMULATED) {
+		finding = add(list, "readings", FINDING_PROBLEM);
+		say(finding, "EMULATED: they come from a model, nothing is measured");
+		advise(finding, "Remove backend=emulated from /etc/modprobe.d and reload the "
+		       "module");
+		return;
+	}
+	say(add(list, "readings", FINDING_GOOD), "measured by the processor: %.*s",
+	    (int)sizeof(info->reason), info->reason);
+}
+
+/* Without counters of its own an RMID's bandwidth is not known. */
+static void judge_assignable(struct list *list, uint32_t assignable)
+{
+	uint32_t all = CMT_ASSIGNABLE_ALL(assignable);
+	uint32_t others = CMT_ASSIGNABLE_OTHERS(assignable);
+	struct finding *finding;
+
+	finding = add(list, "bandwidth", others < all ? FINDING_NOTE : FINDING_PROBLEM);
+	say(finding, "AMD's assignable counters: %u in all, cmt has %u, others %u; an RMID "
+	    "without a counter shows no bandwidth", all, CMT_ASSIGNABLE_OURS(assignable),
+	    others);
+	if (others)
+		advise(finding, "Groups of resctrl hold the others: "
+		       "umount /sys/fs/resctrl frees them, if nothing needs it");
+}
+
+static void judge_bandwidth(struct list *list, const struct cmt_info *info)
+{
+	if (info->backend != CMT_BACKEND_HARDWARE)
+		return;
+	if (info->assignable & CMT_ASSIGNABLE_ON)
+		judge_assignable(list, info->assignable);
+	else if (info->mbm_reason[0])
+		say(add(list, "bandwidth", FINDING_NOTE), "not counted: %.*s",
+		    (int)sizeof(info->mbm_reason), info->mbm_reason);
+	else
+		say(add(list, "bandwidth", FINDING_GOOD), "counted for each RMID");
+}
+
+static void judge_rmids(struct list *list, const struct facts *facts)
+{
+	const struct cmt_stats *stats = &facts->stats;
+	struct finding *finding;
+
+	finding = add(list, "RMIDs", stats->pending ? FINDING_PROBLEM : FINDING_GOOD);
+	say(finding, "%u of %u in use, %u in limbo, %u owners wait and share one",
+	    stats->rmids_active, facts->info->rmids_usable, stats->rmids_limbo,
+	    stats->pending);
+	if (!stats->pending)
+		return;
+	if (facts->scope == CMT_SCOPE_PROCESS)
+		advise(finding, "One RMID for each container instead of each process: "
+		       "cmtctl scope container");
+	else
+		advise(finding, "Name fewer containers (cmtctl scope container -p PATTERN), or "
+		       "attach those that matter (cmtctl attach)");
+}
+
+static void judge_resctrl(struct list *list, const struct facts *facts)
+{
+	struct finding *finding;
+
+	if (!facts->mounted) {
+		say(add(list, "resctrl", FINDING_GOOD), "not mounted");
+		return;
+	}
+	finding = add(list, "resctrl", FINDING_NOTE);
+	if (facts->resctrl == CMT_RESCTRL_TAKE) {
+		say(finding, "mounted: cmt takes the RMIDs of tasks in its groups, whose "
+		    "monitoring by resctrl is wrong meanwhile");
+		advise(finding, "cmtctl resctrl respect gives them back");
+		return;
+	}
+	say(finding, "mounted: %u RMIDs are its own, and tasks in its groups count there",
+	    facts->stats.rmids_foreign);
+	advise(finding, "cmtctl resctrl take counts them in their containers");
+}
+
+static void judge_ticks(struct list *list, const struct cmt_stats *stats)
+{
+	bool late = stats->missed > stats->ticks / FEW;
+	struct finding *finding = add(list, "ticks", late ? FINDING_PROBLEM : FINDING_GOOD);
+
+	say(finding, "%" PRIu64 " since the module was loaded, %" PRIu64 " missed",
+	    (uint64_t)stats->ticks, (uint64_t)stats->missed);
+	if (late)
+		advise(finding, "A longer sampling interval is met more often: "
+		       "cmtctl interval 2ms");
+}
+
+static void judge_failures(struct list *list, const struct cmt_stats *stats)
+{
+	uint64_t failed = stats->read_errors + stats->read_unavailable;
+	bool many = failed > stats->samples / FEW;
+	struct finding *finding = add(list, "failures", many ? FINDING_PROBLEM :
+				      stats->pqr_overwritten ? FINDING_NOTE : FINDING_GOOD);
+
+	say(finding, "of %" PRIu64 " samples the processor answered %" PRIu64 " with Error, %"
+	    PRIu64 " with Unavailable; another program wrote RMIDs %" PRIu64 " times",
+	    (uint64_t)stats->samples, (uint64_t)stats->read_errors,
+	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
+	if (stats->pqr_overwritten)
+		advise(finding, "Only one program can give out RMIDs: stop pqos, or what "
+		       "writes IA32_PQR_ASSOC besides");
+}
+
+unsigned int findings_make(const struct facts *facts, struct finding *findings)
+{
+	struct list list = { .findings = findings };
+
+	if (facts->opened) {
+		judge_open(&list, facts);
+		judge_processor(&list, &facts->processor);
+		judge_groups(&list, facts->has_groups);
+		return list.nr;
+	}
+	judge_module(&list, facts->info);
+	judge_readings(&list, facts);
+	judge_bandwidth(&list, facts->info);
+	judge_rmids(&list, facts);
+	judge_resctrl(&list, facts);
+	judge_ticks(&list, &facts->stats);
+	judge_failures(&list, &facts->stats);
+	return list.nr;
+}

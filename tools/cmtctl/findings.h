@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cmtctl doctor makes of the facts. */
+#ifndef TOOLS_FINDINGS_H
+#define TOOLS_FINDINGS_H
+
+#include <cmt/cmt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum finding_state {
+	FINDING_GOOD,
+	FINDING_NOTE,		/* works, and somebody may wonder */
+	FINDING_PROBLEM,
+};
+
+struct finding {
+	const char *about;
+	enum finding_state state;
+	char what[320];		/* the module's texts in it are raw bytes */
+	char todo[320];		/* empty: nothing */
+};
+
+/* From /proc/cpuinfo: flags of the first processor. */
+struct processor_facts {
+	bool known;		/* the file could be read */
+	bool monitors;		/* L3 occupancy: CPUID leaf 0xF, as Linux shows it */
+	bool is_virtual;
+};
+
+struct facts {
+	int opened;		/* 0, or -errno of cmt_device_open() */
+	const char *path;	/* of the device */
+	struct processor_facts processor;
+	bool has_groups;	/* resctrl is mounted and monitors */
+	/* The rest only where opened is 0. */
+	const struct cmt_info *info;
+	struct cmt_stats stats;
+	uint32_t scope;		/* CMT_SCOPE_* */
+	uint32_t resctrl;	/* CMT_RESCTRL_* */
+	bool mounted;
+};
+
+#define MAX_FINDINGS	8U
+
+/* Fills @findings, most basic first.  Returns how many, MAX_FINDINGS at most. */
+unsigned int findings_make(const struct facts *facts, struct finding *findings);
+
+#endif
