@@ -9,6 +9,7 @@
 
 #include "rec_bytes.h"
 #include "rec_model.h"
+#include "rec_round.h"
 
 /*
  * A column has a byte for each number: its bits, 0 .. 64.  The bits below the highest

@@ -10,6 +10,8 @@
 _Static_assert(REC_COLUMNS < REC_CUTS, "a cut after each column");
 _Static_assert(REC_CONTEXTS == 1U << (32 - 18), "rec_context() takes 14 bits");
 
+#define WHOLE_VALUES	15U	/* by value of SAMPLE records: they are in units, */
+#define WHOLE_ROUNDED	16U	/* and those of PERF records have few significant bits */
 #define ORDER_MERGED	0	/* by (ts, cpu), as cmt_reader_read() gives them */
 #define ORDER_TOLD	1	/* REC_COL_ORDER has the stream of each */
 
@@ -36,7 +38,7 @@ static bool is_merged(const struct cmt_record *records, uint32_t n)
 static uint32_t find_units(struct rec_model *model, const struct cmt_record *records,
 			   uint32_t n, uint32_t unit)
 {
-	uint32_t whole = unit > 1 ? 15 : 0;
+	uint32_t whole = unit > 1 ? WHOLE_VALUES : 0;
 
 	for (uint32_t i = 0; whole && i < n; i++) {
 		const struct cmt_record *r = &records[i];
@@ -52,6 +54,25 @@ static uint32_t find_units(struct rec_model *model, const struct cmt_record *rec
 	for (int v = 0; v < 4; v++)
 		model->units[v] = whole & 1U << v ? unit : 1;
 	return whole;
+}
+
+/* Are all counts of PERF records rounded, and is there one? */
+static bool find_rounded(const struct cmt_record *records, uint32_t n)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cmt_record *r = &records[i];
+
+		if (r->type != CMT_REC_PERF)
+			continue;
+		if (!rec_is_rounded(r->perf.cycles) || !rec_is_rounded(r->perf.instructions) ||
+		    !rec_is_rounded(r->perf.llc_misses) ||
+		    !rec_is_rounded(r->perf.llc_references))
+			return false;
+		some = true;
+	}
+	return some;
 }
 
 /* Streams by CPU, and the places of their records, in order[]. */
@@ -164,6 +185,9 @@ int rec_columns_encode(struct rec_model *model, const struct cmt_record *records
 	if (rec_model_begin(model, n) || find_streams(model, records, n))
 		return -ENOMEM;
 	whole = find_units(model, records, n, unit_bytes);
+	model->rounded = find_rounded(records, n);
+	if (model->rounded)
+		whole |= WHOLE_ROUNDED;
 	all = columns_new(&c, counts, n);
 	if (!all)
 		return -ENOMEM;
@@ -186,8 +210,10 @@ static int get_streams(struct rec_model *model, struct rec_cursor *in, uint32_t 
 	uint32_t nr = rec_get_count(in, 2);
 
 	*merged = order == ORDER_MERGED;
-	if (order > ORDER_TOLD || whole > 15 || unit > UINT32_MAX || (whole && !unit))
+	if (order > ORDER_TOLD || whole > (WHOLE_VALUES | WHOLE_ROUNDED) ||
+	    unit > UINT32_MAX || (whole & WHOLE_VALUES && !unit))
 		return -EBADMSG;
+	model->rounded = whole & WHOLE_ROUNDED;
 	for (int v = 0; v < 4; v++)
 		model->units[v] = whole & 1U << v ? unit : 1;
 	for (uint32_t i = 0; i < nr; i++) {

@@ -70,6 +70,7 @@ struct rec_model {
 	uint32_t generations[REC_GENERATIONS];	/* by RMID */
 	uint32_t flags[REC_GROUPS];	/* of the last record */
 	uint64_t units[4];	/* of the values of samples, 1: bytes */
+	bool rounded;		/* all counts of PERF records are, see rec_round.h */
 	struct rec_stream *streams;
 	uint32_t nr_streams, room_streams;
 	uint32_t *stream_of;	/* by CPU: its stream, from rec_streams() */

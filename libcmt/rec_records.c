@@ -60,11 +60,27 @@ static void code_tick(struct coder *c, struct cmt_record *r, struct rec_context 
 	s->samples = 0;
 }
 
+/*
+ * A count.  Where all of the chunk are rounded, what is told is the difference between
+ * their places in the sequence of rounded numbers.
+ */
+static uint64_t code_count(struct coder *c, unsigned int column, uint64_t value,
+			   uint64_t expected)
+{
+	uint64_t place;
+
+	if (!c->model->rounded)
+		return code_near(c, column, value, expected);
+	place = code_near(c, column, rec_place(value), rec_place(expected));
+	c->bad |= place > REC_PLACE_MAX;
+	return rec_of_place(place & 0x3fff);
+}
+
 /* A value in proportion to @of, by the ratio of the last time. */
 static uint64_t code_ratio(struct coder *c, unsigned int column, uint64_t value,
 			   uint64_t of, uint64_t *ratio)
 {
-	value = code_near(c, column, value, of * *ratio >> RATIO_SHIFT);
+	value = code_count(c, column, value, of * *ratio >> RATIO_SHIFT);
 	*ratio = of && value < 1ULL << (64 - RATIO_SHIFT) ? (value << RATIO_SHIFT) / of : 0;
 	return value;
 }

@@ -14,7 +14,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 /* Sections of HEAD. */
 enum { HEAD_INFO = 1, HEAD_CLOCKS, HEAD_COUNTERS, HEAD_HOST, HEAD_KERNEL, HEAD_BOOT_ID,
-       HEAD_PROGRAM };
+       HEAD_PROGRAM, HEAD_COUNTER_BITS };
 /* Sections of STATE. */
 enum { STATE_CLOCKS = 1, STATE_STATS, STATE_PENDING, STATE_UNCORE, STATE_READER,
        STATE_NUMBERS, STATE_REASON, STATE_CPUS };
@@ -91,7 +91,7 @@ static void get_clocks(struct rec_cursor *section, uint64_t *monotonic, uint64_t
 
 void rec_head_put(const struct rec_head *head, struct rec_buffer *out)
 {
-	uint32_t counters = htole32(head->counters);
+	uint32_t counters = htole32(head->counters), bits = htole32(head->counter_bits);
 	uint32_t size = head->info.size < CMT_INFO_ROOM ? head->info.size : CMT_INFO_ROOM;
 
 	put_section(out, HEAD_INFO, head->info_room,
@@ -102,6 +102,7 @@ void rec_head_put(const struct rec_head *head, struct rec_buffer *out)
 	put_section(out, HEAD_KERNEL, head->kernel, strlen(head->kernel));
 	put_section(out, HEAD_BOOT_ID, head->boot_id, strlen(head->boot_id));
 	put_section(out, HEAD_PROGRAM, head->program, strlen(head->program));
+	put_section(out, HEAD_COUNTER_BITS, &bits, sizeof(bits));
 }
 
 static void terminate(struct cmt_info *info)
@@ -143,6 +144,9 @@ static void head_section(struct rec_head *head, uint64_t number, struct rec_curs
 		break;
 	case HEAD_PROGRAM:
 		get_text(section, head->program, sizeof(head->program));
+		break;
+	case HEAD_COUNTER_BITS:
+		head->counter_bits = rec_get_u32(section);
 		break;
 	}
 }

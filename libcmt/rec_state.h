@@ -16,6 +16,7 @@ struct rec_head {
 	bool has_info;
 	uint64_t monotonic_ns, realtime_ns;
 	uint32_t counters;
+	uint32_t counter_bits;
 	char host[CMT_REASON_LEN + 1];
 	char kernel[CMT_REASON_LEN + 1];
 	char boot_id[40];

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "rec_round.h"
 
 #define CHUNK_NS	500000000ULL
 #define CHUNK_NS_MIN	1000000ULL
@@ -49,7 +50,8 @@ static int recorder_opts(struct cmt_recorder_opts *o, const struct cmt_recorder_
 
 	if (err)
 		return err;
-	if (!o->info || !o->write || o->flags & ~CMT_RECORDER_NO_INDEX || o->reserved ||
+	if (!o->info || !o->write || o->reserved ||
+	    o->flags & ~(CMT_RECORDER_NO_INDEX | CMT_RECORDER_ROUND) ||
 	    !cmt_info_possible(o->info))
 		return -EINVAL;
 	if (!o->chunk_ns)
@@ -98,6 +100,7 @@ static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opt
 	if (!opts->boot_id)
 		read_boot_id(head->boot_id, sizeof(head->boot_id));
 	head->counters = opts->counters;
+	head->counter_bits = opts->flags & CMT_RECORDER_ROUND ? REC_ROUND_BITS : 0;
 	head->monotonic_ns = opts->monotonic_ns;
 	head->realtime_ns = opts->realtime_ns;
 	if (!opts->monotonic_ns && !opts->realtime_ns) {
@@ -401,6 +404,15 @@ static void note_owner(struct cmt_recorder *recorder, const struct cmt_record *r
 		rec_names_own(&recorder->names, record->owner.cgroup_id);
 }
 
+/* The run time stays: it adds up to the time of a CPU. */
+static void round_counts(struct cmt_record *record)
+{
+	record->perf.cycles = rec_round(record->perf.cycles);
+	record->perf.instructions = rec_round(record->perf.instructions);
+	record->perf.llc_misses = rec_round(record->perf.llc_misses);
+	record->perf.llc_references = rec_round(record->perf.llc_references);
+}
+
 static int add_record(struct cmt_recorder *recorder, const struct cmt_record *record)
 {
 	int ret = is_full(recorder, record) ? close_chunk(recorder) : 0;
@@ -415,7 +427,10 @@ static int add_record(struct cmt_recorder *recorder, const struct cmt_record *re
 		drop(recorder, 1);
 		return ret ? ret : -ENOMEM;
 	}
-	recorder->records[recorder->nr++] = *record;
+	recorder->records[recorder->nr] = *record;
+	if (record->type == CMT_REC_PERF && recorder->opts.flags & CMT_RECORDER_ROUND)
+		round_counts(&recorder->records[recorder->nr]);
+	recorder->nr++;
 	return ret;
 }
 

@@ -271,6 +271,7 @@ int cmt_recording_about(struct cmt_recording *recording,
 	now.monotonic_ns = head->monotonic_ns;
 	now.realtime_ns = head->realtime_ns;
 	now.counters = head->counters;
+	now.counter_bits = head->counter_bits;
 	memcpy(now.host, head->host, sizeof(now.host));
 	memcpy(now.kernel, head->kernel, sizeof(now.kernel));
 	memcpy(now.boot_id, head->boot_id, sizeof(now.boot_id));

@@ -9,7 +9,8 @@
  * in units of 64 KiB, of traffic the rate varies by tens of percent from tick to tick and
  * by factors over a second, of cycles a clock that wanders, of instructions the IPC
  * varies by 5 %, and times have the jitter of a timer.  CMT_BENCH_MS: how long;
- * CMT_BENCH_COUNTERS=0: without PERF records; CMT_BENCH_BUSY=1: all CPUs always switch.
+ * CMT_BENCH_COUNTERS=0: without PERF records; CMT_BENCH_BUSY=1: all CPUs always switch;
+ * CMT_BENCH_EXACT=1: counts are not rounded, as by cmtstat record --exact.
  *
  * Lines "figure KEY VALUE" go to standard output.  usage: cmt-bench-recording [FILE]: the
  * recording stays in FILE.
@@ -317,6 +318,7 @@ static uint64_t record(FILE *file, uint64_t ms_long, struct cmt_recorder_counts 
 		.sz = sizeof(opts), .info = &info, .write = write_chunk, .ctx = file,
 		.level = getenv("CMT_BENCH_LEVEL") ?
 			 (uint32_t)atoi(getenv("CMT_BENCH_LEVEL")) : 0,
+		.flags = getenv("CMT_BENCH_EXACT") ? 0 : CMT_RECORDER_ROUND,
 	};
 	struct cmt_recorder *recorder;
 	uint64_t ns = 0, at;

@@ -198,15 +198,52 @@ START_TEST(looks)
 }
 END_TEST
 
+/* What was counted is recorded with nine significant bits, and how long it ran as it is. */
+START_TEST(rounds)
+{
+	struct cmt_recording_about about = { .sz = sizeof(about) };
+	struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take, .host = "h", .boot_id = "",
+		.info = cmt_device_info(dev), .flags = CMT_RECORDER_ROUND << 1,
+	};
+	struct cmt_record r = {
+		.ts = T0, .type = CMT_REC_PERF, .rmid = 1, .ran_ns = 123457,
+		.perf = { 511, 1025, 4194303, UINT64_MAX },
+	};
+
+	cmt_recorder_free(recorder);
+	recorder = NULL;
+	nr_bytes = 0;
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), -EINVAL);
+	opts.flags = CMT_RECORDER_ROUND;
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+	ck_assert_int_eq(cmt_recorder_add(recorder, &r, 1), 0);
+	finish();
+	next(CMT_RECORDING_RECORDS);
+	ck_assert_uint_eq(item->records[0].ran_ns, 123457);
+	ck_assert_uint_eq(item->records[0].perf.cycles, 511);
+	ck_assert_uint_eq(item->records[0].perf.instructions, 1024);
+	ck_assert_uint_eq(item->records[0].perf.llc_misses, 4194304);
+	ck_assert_uint_eq(item->records[0].perf.llc_references, 511ULL << 55);
+	ck_assert_int_eq(cmt_recording_about(recording, &about), 0);
+	ck_assert_uint_eq(about.counter_bits, 9);
+}
+END_TEST
+
 /* A module that answers nothing: that is not known, and no failure. */
 START_TEST(silent)
 {
+	struct cmt_recording_about about = { .sz = sizeof(about) };
+
 	snapshot();
 	run_ms(1);
 	fake.ioctl_errno = EIO;
 	look();
 	fake.ioctl_errno = 0;
 	finish();
+	ck_assert_int_eq(cmt_recording_about(recording, &about), 0);
+	ck_assert_uint_eq(about.counter_bits, 0);
 	next(CMT_RECORDING_STATE);
 	ck_assert_ptr_null(item->state->stats);
 	ck_assert_ptr_null(item->state->pending);
@@ -365,6 +402,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, looks);
+	tcase_add_test(tcase, rounds);
 	tcase_add_test(tcase, silent);
 	tcase_add_test(tcase, owners);
 	tcase_add_test(tcase, synced);

@@ -768,7 +768,7 @@ START_TEST(options)
 	bad[4].level = 10;
 	bad[5].repeat = 4097;
 	bad[6].max_names = 1;
-	bad[7].flags = 2;
+	bad[7].flags = 4;
 	bad[8].sz = 3;
 	for (int i = 0; i < 9; i++)
 		ck_assert_int_eq(cmt_recorder_new(&recorder, &bad[i]), -EINVAL);

@@ -9,6 +9,8 @@
 
 #include "rec_columns.h"
 #include "rec_crc.h"
+#include "rec_model.h"
+#include "rec_round.h"
 #include "unit.h"
 
 #define MS 1000000ULL
@@ -170,6 +172,96 @@ START_TEST(units)
 END_TEST
 
 /* A gap has the time of what was delivered before it, of whatever CPU. */
+/* Each place has a count, counts rise with it, and rounding is at most 1 in 512 off. */
+START_TEST(rounded_counts)
+{
+	for (uint64_t place = 0; place <= REC_PLACE_MAX; place++) {
+		uint64_t count = rec_of_place(place);
+
+		ck_assert_uint_eq(rec_place(count), place);
+		ck_assert(rec_is_rounded(count));
+		ck_assert_uint_eq(rec_round(count), count);
+		ck_assert(!place || count > rec_of_place(place - 1));
+	}
+	ck_assert_uint_eq(rec_place(UINT64_MAX), REC_PLACE_MAX);
+	ck_assert_uint_eq(rec_round(UINT64_MAX), rec_of_place(REC_PLACE_MAX));
+	ck_assert_uint_eq(rec_round(511), 511);
+	ck_assert(!rec_is_rounded(513));
+	ck_assert_uint_eq(rec_round(1023), 1024);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t count = any() >> any() % 64, rounded = rec_round(count);
+		uint64_t off = rounded > count ? rounded - count : count - rounded;
+
+		ck_assert(rec_is_rounded(rounded));
+		ck_assert_uint_le(off, count >> 9);
+	}
+}
+END_TEST
+
+/* A machine that counts: @round makes them what a recorder makes of them. */
+static size_t counts(uint32_t n, bool round)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct cmt_record *r = &records[i];
+
+		if (r->type != CMT_REC_SAMPLE && r->type != CMT_REC_PERF)
+			continue;
+		r->type = CMT_REC_PERF;
+		r->ran_ns = 900000 + (uint32_t)(any() % 100000);
+		r->perf.cycles = 3ULL * r->ran_ns + any() % 10000;
+		r->perf.instructions = r->perf.cycles + any() % 300000;
+		r->perf.llc_misses = any() % 2000;
+		r->perf.llc_references = UINT64_MAX - any() % 100000;
+		if (!round)
+			continue;
+		r->perf.cycles = rec_round(r->perf.cycles);
+		r->perf.instructions = rec_round(r->perf.instructions);
+		r->perf.llc_misses = rec_round(r->perf.llc_misses);
+		r->perf.llc_references = rec_round(r->perf.llc_references);
+	}
+	round_trip(n, 64);
+	return buffer.nr;
+}
+
+START_TEST(rounded)
+{
+	uint32_t n = machine(MOST, 64);
+	size_t exact = counts(n, false);
+
+	ck_assert(!model->rounded);
+	ck_assert_uint_lt(counts(n, true), exact * 9 / 10);
+	ck_assert(model->rounded);
+	ck_assert(!decode(buffer.nr, n));
+	/* bits that nobody knows: the second byte says what the values are */
+	buffer.bytes[1] |= 32;
+	ck_assert_int_eq(decode(buffer.nr, n), -EBADMSG);
+	/* one count of all is not: all come out as they were */
+	for (uint32_t i = 0; i < n; i++)
+		if (records[i].type == CMT_REC_PERF && i > n / 2) {
+			records[i].perf.instructions |= 0x100001;
+			break;
+		}
+	round_trip(n, 64);
+	ck_assert(!model->rounded);
+}
+END_TEST
+
+/* A difference that leads behind the last place is no count. */
+START_TEST(place_too_high)
+{
+	uint32_t n = 1;
+
+	records[0] = reading(CMT_REC_PERF, MS, 0, 1);
+	records[0].perf.cycles = 1000;
+	records[0].perf.instructions = UINT64_MAX;
+	round_trip(n, 64);
+	ck_assert(!model->rounded);
+	/* as if they had been rounded */
+	buffer.bytes[1] |= 16;
+	ck_assert_int_eq(decode(buffer.nr, n), -EBADMSG);
+}
+END_TEST
+
 START_TEST(lost)
 {
 	uint32_t n = machine(MOST, 64);
@@ -235,6 +327,9 @@ int main(void)
 	tcase_add_test(tcase, absurd);
 	tcase_add_test(tcase, extremes);
 	tcase_add_test(tcase, units);
+	tcase_add_test(tcase, rounded_counts);
+	tcase_add_test(tcase, rounded);
+	tcase_add_test(tcase, place_too_high);
 	tcase_add_test(tcase, lost);
 	tcase_add_test(tcase, cut);
 	tcase_add_test(tcase, foreign);

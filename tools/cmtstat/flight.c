@@ -230,7 +230,7 @@ static int record(struct flight *flight)
 	const struct record_config *config = flight->config;
 	const struct capture_opts opts = {
 		.counters = config->counters, .write = take_chunk,
-		.ctx = flight, .flags = CMT_RECORDER_NO_INDEX,
+		.ctx = flight, .flags = config->recorder_flags | CMT_RECORDER_NO_INDEX,
 	};
 	int ret = capture_open(&flight->capture, flight->dev, &opts);
 

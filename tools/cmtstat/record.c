@@ -284,6 +284,7 @@ static int open_capture(struct session *session)
 	const struct capture_opts opts = {
 		.counters = session->config->counters,
 		.write = record_file_write, .ctx = &session->file,
+		.flags = session->config->recorder_flags,
 	};
 	int ret = capture_open(&session->capture, session->dev, &opts);
 

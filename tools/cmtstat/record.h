@@ -18,6 +18,7 @@ struct record_config {
 	uint64_t max_files;	/* with the one that is written */
 	bool max_files_given;
 	uint32_t counters;	/* as of struct config */
+	uint32_t recorder_flags;	/* CMT_RECORDER_ROUND or 0 */
 	/* A flight recorder: */
 	uint64_t keep_ns;	/* 0: it is none */
 	uint64_t max_memory;

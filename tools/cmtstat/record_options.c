@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record.h"
 
+#include <cmt/recording.h>
 #include <errno.h>
 
 #include "cmtstat.h"
@@ -17,6 +18,7 @@ const struct record_config record_defaults = {
 	.distance_ns = 60 * SECOND_NS,
 	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
 		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
+	.recorder_flags = CMT_RECORDER_ROUND,
 };
 
 static int set_output(void *config, const char *value)
@@ -110,6 +112,13 @@ static int set_distance(void *config, const char *value)
 			  &((struct record_config *)config)->distance_ns);
 }
 
+static int set_exact(void *config, const char *value)
+{
+	(void)value;
+	((struct record_config *)config)->recorder_flags &= ~CMT_RECORDER_ROUND;
+	return 0;
+}
+
 static int set_peak(void *config, const char *value)
 {
 	((struct record_config *)config)->flight_given = true;
@@ -179,6 +188,9 @@ static const struct option_spec options[] = {
 	{ 'C', "no-counters", NULL,
 	  "leave the processor's counters and the memory channels alone",
 	  NULL, set_no_counters, NULL },
+	{ 'x', "exact", NULL,
+	  "keep all bits of the processor's counters; default: nine significant ones",
+	  NULL, set_exact, NULL },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt", "a path",
 	  set_device, WORDS_FILES },
 	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,

@@ -129,6 +129,7 @@ static void fill_about(struct report_run *run)
 	to->recorder = about->program;
 	to->info = run->replay.info;
 	to->counters_reason = about->counters ? NULL : "the recording has none";
+	to->counter_bits = about->counter_bits;
 	to->damaged = about->damaged;
 	to->damaged_bytes = about->damaged_bytes;
 	to->missing = about->missing;

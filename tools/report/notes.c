@@ -144,6 +144,9 @@ static void note_culprits(struct notes *notes, const struct model *model,
 		note(notes, "Counters of the processor are missing%s%s: who took cache is said, and not whether anybody became slower.",
 		     about->counters_reason && about->counters_reason[0] ? ", " : "",
 		     about->counters_reason ? about->counters_reason : "");
+	else if (about->counter_bits)
+		note(notes, "Counts of the processor were recorded with %" PRIu32 " significant bits (cmtstat record --exact keeps all).",
+		     about->counter_bits);
 	if (model->verdicts_left_out)
 		note(notes, "%" PRIu64 " more verdicts, no surer than these, are not listed.",
 		     model->verdicts_left_out);

@@ -15,6 +15,7 @@ struct page_about {
 	uint32_t clock_set;	/* times that somebody set the clock */
 	const struct cmt_info *info;	/* NULL: not known */
 	const char *counters_reason;
+	uint32_t counter_bits;	/* as of cmt_recording_about */
 	struct cmt_culprit_counts culprit;	/* slots is 0: no engine */
 	uint64_t damaged, damaged_bytes, missing;	/* as of cmt_recording_about */
 	bool complete;		/* the recording was ended */

@@ -29,7 +29,8 @@
  * docs/recording.md has the format, byte by byte.
  *
  * Every record that was added comes out as it was, bit for bit, in the same order, also
- * one of a type or with bits that this library does not know, and CMT_REC_LOST.
+ * one of a type or with bits that this library does not know, and CMT_REC_LOST; but for
+ * what CMT_RECORDER_ROUND says.
  *
  * Times are CLOCK_MONOTONIC, ns, of the machine that was recorded, unless a member says
  * realtime: those are CLOCK_REALTIME, ns since 1970.  Sizes are bytes.  A recorder, and
@@ -128,7 +129,7 @@ struct cmt_recorder_opts {
 	uint32_t max_names;	/**< cgroups whose names are kept; 0: 4096; 16 .. 2^20.
 				 *   Those without an owner are forgotten first.
 				 */
-	uint32_t flags;		/**< CMT_RECORDER_NO_INDEX */
+	uint32_t flags;		/**< CMT_RECORDER_* */
 	uint32_t counters;	/**< what the device was asked for: CMT_F_CYCLES | ...,
 				 *   for the reader to know
 				 */
@@ -139,6 +140,12 @@ struct cmt_recorder_opts {
  *  chunks leave again.  See cmt_recorder_index().
  */
 #define CMT_RECORDER_NO_INDEX	(1U << 0)
+
+/** Counts of the processor (CMT_REC_PERF) are rounded to nine significant bits, to the
+ * nearest: 0.2 % at most.  Their low bits are noise that no compression removes; a
+ * recording without them is a third shorter.  Run times stay as they are.
+ */
+#define CMT_RECORDER_ROUND	(1U << 1)
 
 /**
  * @recorder: where the recorder is stored; free it with cmt_recorder_free()
@@ -364,7 +371,7 @@ struct cmt_recording_about {
 	uint64_t damaged_bytes;	/**< their bytes in the file, */
 	uint64_t missing;	/**< and chunks that are known to be missing or damaged */
 	uint32_t counters;	/**< as of cmt_recorder_opts */
-	uint32_t reserved;	/**< 0 */
+	uint32_t counter_bits;	/**< significant bits of what PERF records count; 0: all */
 	/* Printable ASCII: any other byte became '?'; "": not known. */
 	char host[CMT_REASON_LEN + 1];
 	char kernel[CMT_REASON_LEN + 1];
