@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mutants of a C source: small changes, one at a time, that a test shall notice."""
+import hashlib
+import re
+
+TOKENS = (
+    ("==", "!="), ("!=", "=="), ("<", "<="), ("<=", "<"), (">", ">="), (">=", ">"),
+    ("&&", "||"), ("||", "&&"), ("+", "-"), ("-", "+"), ("&", "|"), ("|", "&"),
+    ("<<", ">>"), (">>", "<<"), ("+=", "-="), ("-=", "+="), ("|=", "&="), ("&=", "|="),
+)
+PATTERNS = (
+    (r"(?<= [+-] )1\b", "2"),
+    (r"(?<=\()!(?=\w)", ""),
+    (r"\bif \((?=\w)", "if (!"),
+    (r"\breturn true\b", "return false"),
+    (r"\breturn false\b", "return true"),
+    (r"\breturn 0;", "return 1;"),
+    (r"\breturn -E[A-Z]+;", "return 0;"),
+    (r"\bcontinue;", "break;"),
+    (r"\bmin\(", "max("),
+    (r"\bmax\(", "min("),
+)
+RULES = [(re.compile(r"(?<=\s)%s(?=\s|$)" % re.escape(a)), b) for a, b in TOKENS]
+RULES += [(re.compile(a), b) for a, b in PATTERNS]
+STATEMENT = re.compile(r"^\t+(?!return|goto|case|default|else|if|for|while|do\b)"
+                       r"[A-Za-z_*(][^;{}]*;\s*$")
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+class Mutant:
+    """One change of one source: `lines` replace those from `line`, which starts at 1."""
+
+    def __init__(self, path, line, old, new):
+        self.path, self.line, self.old, self.new = path, line, old, new
+        self.key = (path, " ".join("".join(old).split()), " ".join("".join(new).split()))
+
+    def rank(self, seed, nth):
+        """Where a seed puts the mutant: the same when other lines change."""
+        text = "\0".join((str(seed), str(nth)) + self.key)
+        return hashlib.sha256(text.encode()).digest()
+
+    def apply(self, text):
+        lines = text.splitlines(keepends=True)
+        first = self.line - 1
+        lines[first:first + len(self.old)] = self.new
+        return "".join(lines)
+
+
+def blank(text):
+    """The text with comments and strings blanked, in the same columns."""
+    return NOT_CODE.sub(lambda m: re.sub(r"[^\n]", "\1", m.group()), text)
+
+
+def directives(code):
+    """Numbers, from 0, of the lines of preprocessor directives."""
+    found, inside = set(), False
+    for n, line in enumerate(code):
+        if inside or line.lstrip().startswith("#"):
+            found.add(n)
+            inside = line.rstrip().endswith("\\")
+        else:
+            inside = False
+    return found
+
+
+def is_statement(code, n):
+    return STATEMENT.match(code[n]) and code[n].count("(") == code[n].count(")")
+
+
+def indent(line):
+    return len(line) - len(line.lstrip("\t"))
+
+
+def mutants(path, text):
+    """All mutants of a source."""
+    lines = text.splitlines(keepends=True)
+    code = blank(text).splitlines(keepends=True)
+    skip = directives(code)
+    for n, line in enumerate(lines):
+        if n in skip:
+            continue
+        for rule, new in RULES:
+            for hit in rule.finditer(code[n]):
+                changed = line[:hit.start()] + new + line[hit.end():]
+                if new == "if (!":
+                    changed = negate(line, code[n], hit.end())
+                if changed:
+                    yield Mutant(path, n + 1, [line], [changed])
+        before = code[n - 1].rstrip()[-1:] if n else ""
+        if not is_statement(code, n) or before not in tuple(";{}:)\1"):
+            continue
+        yield Mutant(path, n + 1, [line], ["\t" * indent(line) + ";\n"])
+        if (before != ")" and n + 1 < len(lines) and is_statement(code, n + 1) and
+                indent(line) == indent(lines[n + 1])):
+            yield Mutant(path, n + 1, [line, lines[n + 1]], [lines[n + 1], line])
+
+
+def negate(line, code, start):
+    """The condition from `start` negated, or None: it goes on in the next line."""
+    depth = 1
+    for n in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[n], 0)
+        if not depth:
+            return line[:start] + "!(" + line[start:n] + ")" + line[n:]
+    return None
