@@ -12,7 +12,7 @@ uint8_t *rec_buffer_room(struct rec_buffer *buffer, size_t n)
 
 	if (buffer->failed)
 		return NULL;
-	if (n <= buffer->room - buffer->nr)
+	if (buffer->bytes && n <= buffer->room - buffer->nr)
 		return buffer->bytes + buffer->nr;
 	while (room - buffer->nr < n)
 		room *= 2;

@@ -241,7 +241,9 @@ static int get_columns(struct coder *c, struct rec_cursor *in)
 		sizes[i] = rec_get_varint(in);
 	for (unsigned int i = 0; i < REC_COLUMNS; i++) {
 		c->at[i] = (uint8_t *)(uintptr_t)rec_get(in, sizes[i]);
-		c->end[i] = c->at[i] + (c->at[i] ? sizes[i] : 0);
+		if (!c->at[i])
+			return -EBADMSG;
+		c->end[i] = c->at[i] + sizes[i];
 	}
 	c->from = in->at;
 	c->to = in->end;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "internal.h"
+
 #define CHUNK_BYTES	(256U << 10)	/* enough for a chunk */
 #define NAME_MAX_BYTES	65536U
 #define TEXTS		8
@@ -174,13 +176,10 @@ uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 	return at;
 }
 
+/* A recording is foreign: what it says goes to terminals. */
 static void copy_text(char *to, size_t size, const char *from)
 {
-	size_t n = from ? strnlen(from, size - 1) : 0;
-
-	if (n)
-		memcpy(to, from, n);
-	to[n] = '\0';
+	cmt_printable(to, size, from ? from : "", from ? strlen(from) : 0);
 }
 
 /* The buffer moves while it grows: pointers are set when all texts are there. */
@@ -196,7 +195,13 @@ static bool get_texts(struct rec_cursor *in, const char *texts[TEXTS],
 		there[i] = rec_get_text(in, room, &at[i]);
 	for (int i = 0; i < TEXTS; i++)
 		texts[i] = there[i] && !room->failed ? (char *)room->bytes + at[i] : NULL;
-	return !in->bad && !room->failed;
+	if (in->bad || room->failed)
+		return false;
+	/* all but the path, which is the kernel's */
+	for (int i = 1; i < TEXTS; i++)
+		if (there[i])
+			copy_text((char *)room->bytes + at[i], strlen(texts[i]) + 1, texts[i]);
+	return true;
 }
 
 bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,

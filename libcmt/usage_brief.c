@@ -39,10 +39,15 @@ static inline uint32_t skip_same(struct cmt_usage *usage,
 				 const struct cmt_slot *slot,
 				 const uint64_t *news, uint32_t i)
 {
-	struct usage_holding *h = &usage->holdings[usage->expected];
-	const struct usage_holding *end = &usage->holdings[usage->nr_holdings];
+	const struct usage_holding *end;
+	struct usage_holding *h;
 	uint32_t first = i;
 
+	/* before the first holding there is no array */
+	if (!usage->nr_holdings)
+		return i;
+	h = &usage->holdings[usage->expected];
+	end = &usage->holdings[usage->nr_holdings];
 	for (; i < slot->nr_entries && h < end; i++, h++) {
 		if (!is_same(usage, h, cmt_slot_entry_at(slot, i), news))
 			break;

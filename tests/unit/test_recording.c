@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "rec_crc.h"
+#include "rec_names.h"
 #include "recording.h"
 #include "unit.h"
 
@@ -779,6 +780,42 @@ START_TEST(options)
 }
 END_TEST
 
+/* A file may say anything; names go to terminals. */
+START_TEST(name_printable)
+{
+	struct rec_buffer raw = { .nr = 0 }, texts = { .nr = 0 };
+	struct cmt_container c;
+	struct rec_cursor in;
+
+	for (int i = 0; i < 5; i++)
+		rec_put_varint(&raw, 0);
+	rec_put_text(&raw, "/a");
+	for (int i = 0; i < 7; i++)
+		rec_put_text(&raw, "x\033y");
+	in = (struct rec_cursor){ .at = raw.bytes, .end = raw.bytes + raw.nr };
+	ck_assert(rec_name_get(&in, &c, &texts));
+	ck_assert_str_eq(c.path, "/a");
+	ck_assert_str_eq(c.name, "x?y");
+	ck_assert_str_eq(c.id, "x?y");
+	ck_assert_str_eq(c.pod, "x?y");
+	ck_assert_str_eq(c.container_name, "x?y");
+	ck_assert_str_eq(c.image, "x?y");
+	rec_buffer_free(&raw);
+	rec_buffer_free(&texts);
+}
+END_TEST
+
+/* NULL stands for no memory, and for nothing else. */
+START_TEST(room_for_nothing)
+{
+	struct rec_buffer buffer = { .nr = 0 };
+
+	ck_assert_ptr_nonnull(rec_buffer_room(&buffer, 0));
+	ck_assert(!buffer.failed);
+	rec_buffer_free(&buffer);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recording");
@@ -795,6 +832,8 @@ int main(void)
 	tcase_add_test(damaged_case, damaged);
 	tcase_add_test(damaged_case, counts_once);
 	suite_add_tcase(suite, damaged_case);
+	UNIT_CASE(suite, name_printable);
+	UNIT_CASE(suite, room_for_nothing);
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
 	UNIT_CASE(suite, later);
