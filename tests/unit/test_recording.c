@@ -138,6 +138,8 @@ START_TEST(about)
 	ck_assert_uint_eq(a.end_ns, made.records[made.nr_records - 1].ts);
 	ck_assert_uint_eq(a.realtime_ns, 77);
 	ck_assert_str_eq(a.host, "made");
+	ck_assert_str_eq(a.kernel, "6.1");
+	ck_assert_str_eq(a.boot_id, "boot");
 	ck_assert_str_eq(a.program, "test?1");
 	/* without its end it is rebuilt */
 	r = open_bytes(made.bytes, made.nr_bytes - 1, 0);

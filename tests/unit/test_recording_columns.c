@@ -262,6 +262,25 @@ START_TEST(place_too_high)
 }
 END_TEST
 
+/* Boxes of a socket, @step from one to the next, each millisecond. */
+static size_t channels(uint32_t n, uint32_t step)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		records[i] = reading(CMT_REC_CHANNEL, (1 + i / 8) * MS + i % 8, 0, 0);
+		records[i].reserved = i % 8 * step;
+	}
+	round_trip(n, 64);
+	return buffer.nr;
+}
+
+/* What follows as expected has no bits. */
+START_TEST(channels_follow_each_other)
+{
+	ck_assert_uint_lt(channels(800, 1) + 60, channels(800, UINT32_MAX));
+	ck_assert_uint_lt(channels(800, 1) + 60, channels(800, 3));
+}
+END_TEST
+
 START_TEST(lost)
 {
 	uint32_t n = machine(MOST, 64);
@@ -330,6 +349,7 @@ int main(void)
 	tcase_add_test(tcase, rounded_counts);
 	tcase_add_test(tcase, rounded);
 	tcase_add_test(tcase, place_too_high);
+	tcase_add_test(tcase, channels_follow_each_other);
 	tcase_add_test(tcase, lost);
 	tcase_add_test(tcase, cut);
 	tcase_add_test(tcase, foreign);
