@@ -215,7 +215,7 @@ rows() {
 		sed -e 's/"end_ns":[0-9]*,//' -e 's/"processes":[0-9a-z]*,//' | sort
 }
 export CMT_FAKE=hardware,perf,channels,container
-"$stat" record -q -f -o "$file" -t 2 &
+"$stat" record -q -f --exact -o "$file" -t 2 &
 pid=$!
 for by in container process domain channel; do
 	"$stat" -i 0.4 -n 2 --json --by $by >"$scratch/live.$by"
@@ -240,6 +240,14 @@ lacks out '"processes":1'
 has out "\"time\":\"$(date -u +%Y-)"
 run 0 "$stat" replay -n 1 --by cpu "$file"
 has out " 100.0 "
+# Without --exact counts of 800 million cycles are rounded, by 0.2 % at most.
+run 0 "$stat" record -q -f -o "$scratch/rounded" -t 1
+run 0 "$stat" replay -i 0.4 -n 2 --json --by domain "$scratch/rounded"
+rows "$scratch/out" >"$scratch/replayed"
+checks=$((checks + 1))
+cycles=$(sed -n 's/.*"cycles":\([0-9]*\).*/\1/p' "$scratch/replayed")
+{ [ "${cycles:-0}" -ge 798400000 ] && [ "$cycles" -le 801600000 ] &&
+	[ "$cycles" -ne 800000000 ]; } || fail "rounded cycles: $cycles"
 unset CMT_FAKE
 
 # From a moment to another one.
