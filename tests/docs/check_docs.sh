@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Do the documents still say what is so?  What can be compared is compared:
-# the module's messages and parameters with cmt(4), the README's example with
-# the headers, and the names of files with the tree.
+# the module's messages and parameters with cmt(4), the example of docs/library.md
+# with the headers, and the names of files with the tree.
 #
 # CC names another compiler.  Exit 0: all agree; 1: not; 2: usage.
 # shellcheck source=tests/lib/common.sh
@@ -50,7 +50,7 @@ parameters()
 
 example()
 {
-	sed -n '/^    #include <cmt\/cmt.h>/,/^    }/s/^    //p' README.md \
+	sed -n '/^    #include <cmt\/cmt.h>/,/^    }/s/^    //p' docs/library.md \
 		>"$tmp/example.c"
 	[ -s "$tmp/example.c" ] &&
 		version_header "$tmp/include" &&
@@ -64,7 +64,8 @@ names()
 	local name rc=0
 
 	grep -rIhoP '(?<!tests/)(module|docs)/[a-z0-9_/.-]+\.(c|h|md|py|yaml|[1-8])\b' \
-		README.md docs module libcmt tests | sort -u >"$tmp/names"
+		README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs module libcmt tests |
+		sort -u >"$tmp/names"
 	[ -s "$tmp/names" ] || return 1
 	while read -r name; do
 		[ -e "$name" ] && continue
@@ -78,7 +79,7 @@ decisions()
 {
 	local n rc=0
 
-	grep -hoE 'decision [0-9]{4}' README.md docs/*.md docs/decisions/*.md |
+	grep -hoE 'decision [0-9]{4}' ./*.md docs/*.md docs/decisions/*.md |
 		sort -u >"$tmp/decisions"
 	[ -s "$tmp/decisions" ] || return 1
 	while read -r _ n; do
@@ -107,34 +108,101 @@ version()
 	same "$tmp/version" "$tmp/written"
 }
 
-# Links of a page in docs/ to files of the tree.
+# Links of all pages to files of the tree, and to headings.
 links()
 {
-	local name rc=0
+	local page link file heading rc=0
 
-	grep -oE '\]\([a-z][^):#]*\)' docs/install.md | tr -d '])(' >"$tmp/links"
+	for page in *.md docs/*.md docs/decisions/*.md tests/README.md; do
+		grep -oE '\]\([^):]*\)' "$page" | sed "s|^](\(.*\))\$|$page \1|" || true
+	done | sort -u >"$tmp/links"
 	[ -s "$tmp/links" ] || return 1
-	while read -r name; do
-		[ -e "docs/$name" ] || { echo "no such file: docs/$name"; rc=1; }
+	while read -r page link; do
+		file=$page heading=
+		[ -z "${link%%#*}" ] || file=$(dirname -- "$page")/${link%%#*}
+		[ "${link#*#}" = "$link" ] || heading=${link#*#}
+		if [ ! -e "$file" ]; then
+			echo "$page: no such file: $link"
+			rc=1
+		elif [ -n "$heading" ] && ! headings "$file" | grep -qxF -- "$heading"; then
+			echo "$page: no such heading: $link"
+			rc=1
+		fi
 	done <"$tmp/links"
 	return $rc
+}
+
+# headings PAGE: as links name them
+headings()
+{
+	sed -nE 's/^#+ //p' "$1" | tr '[:upper:]' '[:lower:]' |
+		sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+# Each page in docs/ is in the index there, each decision in the decisions' one.
+indexes()
+{
+	local page rc=0
+
+	for page in docs/*.md docs/decisions/*.md; do
+		[ "${page##*/}" != README.md ] || continue
+		grep -qF "](${page##*/})" "${page%/*}/README.md" && continue
+		echo "not in ${page%/*}/README.md: ${page##*/}"
+		rc=1
+	done
+	return $rc
+}
+
+# What the index says of a decision is what the decision says.
+statuses()
+{
+	local page number
+
+	for page in docs/decisions/[0-9]*.md; do
+		number=${page##*/}
+		sed -nE "s/^\| (holds|superseded|partly superseded) \| ([0-9-]{10}) \| (\[([0-9]{4})\].*|-) \|\$/${number%%-*} \1 \2 \3/p" \
+			"$page" | sed -E 's/ \[([0-9]{4})\].*/ \1/'
+	done >"$tmp/pages"
+	sed -nE 's/^\| \[([0-9]{4})\].* \| ([a-z ]+) \| ([0-9-]{10}) \| (.*) \|$/\1 \2 \3 \4/p' \
+		docs/decisions/README.md >"$tmp/index"
+	[ "$(wc -l <"$tmp/pages")" -eq "$(find docs/decisions -name '0*.md' | wc -l)" ] &&
+		same "$tmp/pages" "$tmp/index"
+}
+
+# The picture and the screen of README are of one run.
+screen()
+{
+	tests/docs/screen_svg <docs/screen.txt >"$tmp/screen.svg" &&
+		same docs/screen.svg "$tmp/screen.svg" &&
+		sed -n '/^    LAB: /,/(unattributed)/s/^    //p' README.md >"$tmp/screen" &&
+		same docs/screen.txt "$tmp/screen"
+}
+
+# 15 minutes are what a reader gives the first page.
+readme_length()
+{
+	[ "$(wc -l <README.md)" -le 120 ]
 }
 
 # lintian's limit, which the part deb finds only when all is built
 line_lengths()
 {
-	! grep -rnE '.{513}' README.md docs --include='*.md' | cut -c1-120 | grep .
+	! grep -rnE '.{513}' ./*.md docs tests/README.md --include='*.md' | cut -c1-120 | grep .
 }
 
 need mandoc python3-kubernetes python3-yaml
 check "cmt(4) has the module's messages" messages
 check "cmt(4) has the module's parameters" parameters
-check "README's example compiles" example
+check "the example of docs/library.md compiles" example
 check "files that are named exist" names
 check "decisions that are named exist" decisions
 check "the udev rule is the package's" rule
 check "the version in commands is the module's" version
-check "links of docs/install.md" links
+check "links" links
+check "pages are in their index" indexes
+check "the status of decisions" statuses
+check "the screen of README and its picture" screen
+check "README has at most 120 lines" readme_length
 check "no line is longer than 512 characters" line_lengths
 check "the Kubernetes manifest" /usr/bin/python3 tests/docs/manifest.py \
 	docs/examples/cmt-agent-daemonset.yaml
