@@ -24,6 +24,9 @@ Below that are the readings themselves, every millisecond, by column:
 
 and the records, one by one: for record in reader.
 
+Where the module is not loaded, cmt.Resctrl() in place of cmt.Device() has the groups
+of resctrl.
+
 What cmtstat record has kept gives the frames that there were:
 
     with cmt.Recording("night.cmt") as recording, cmt.Usage(recording) as usage:
@@ -48,7 +51,7 @@ from ._libcmt import ffi as _ffi
 from ._libcmt import lib as _lib
 from .columns import Columns
 from .containers import Container, Containers, container_name
-from .device import Attached, Device, Info, Snapshot, Stats
+from .device import Attached, Device, Info, Resctrl, Snapshot, Stats
 from .errors import Error, PatternError
 from .reader import (Counts, Lifecycle, Lost, Perf, Reader, Record, Sample,
                      State, Tick)
@@ -66,7 +69,7 @@ __all__ = [
     "About", "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
     "Counters", "Counts", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
     "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
-    "RecordType", "Recording", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
+    "RecordType", "Recording", "Resctrl", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
     "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
     "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "Why", "container_name",
 ]

@@ -13,6 +13,7 @@ from .types import (Backend, Flag, Owner, OwnerKind, ResctrlMode, Scope, Vendor,
                     c_text, make_owner, text)
 
 PATH = "/dev/cmt"
+RESCTRL_PATH = "/sys/fs/resctrl"
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,14 @@ class Device(Source):
         err = lib.cmt_device_open(store, name,
                                   lib.CMT_OPEN_CONTROL if control else 0)
         if err:
-            raise _open_error(os.fspath(path or PATH), name, -err, control)
-        super().__init__(store[0], lib.cmt_device_close)
-        #: What the module said of itself.
-        self.info: Info = make_info(lib.cmt_device_info(store[0]))
+            raise _explained(os.fspath(path or PATH), name, -err,
+                             lib.CMT_CALL_OPEN_CONTROL if control else lib.CMT_CALL_OPEN)
+        self._hold(store[0])
+
+    def _hold(self, pointer: Any) -> None:
+        Source.__init__(self, pointer, lib.cmt_device_close)
+        #: What the module, or resctrl, said of itself.
+        self.info: Info = make_info(lib.cmt_device_info(pointer))
 
     def fileno(self) -> int:
         """The descriptor, for select and poll.  It stays the device's."""
@@ -275,9 +280,40 @@ class Device(Source):
               f"detaching {number}")
 
 
-def _open_error(path: str, name: Any, err: int, control: bool) -> Error:
+class Resctrl(Device):
+    """
+    The groups of resctrl as a device, where the cmt module is not loaded.
+
+    root: where resctrl is mounted; None: /sys/fs/resctrl.
+    interval_ns: between readings; 0: 100 ms.
+    scan_ns: between scans for groups; 0: 1 s.
+    l3_bytes: the size of one L3 domain; 0: as /sys says.
+
+    Each owner is a group: OwnerKind.RESCTRL; cgroup_path() gives its name.
+    set_interval(), set_scope(), set_resctrl(), attach(), detach() and patterns()
+    raise EOPNOTSUPP.  Nothing is written to resctrl, and nothing is mounted.
+
+    Error: ENOENT (resctrl is not mounted there), EOPNOTSUPP (resctrl monitors no
+    L3 cache), EACCES (its files may not be read), EINVAL (a time is out of range),
+    or what open(2) says.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] | None = None, *,
+                 interval_ns: int = 0, scan_ns: int = 0, l3_bytes: int = 0) -> None:
+        store = ffi.new("struct cmt_device **")
+        name = ffi.NULL if root is None else ffi.new("char[]", c_text(root))
+        opts = ffi.new("struct cmt_resctrl_opts *", {
+            "sz": ffi.sizeof("struct cmt_resctrl_opts"), "root": name,
+            "interval_ns": interval_ns, "scan_ns": scan_ns, "l3_bytes": l3_bytes})
+        err = lib.cmt_resctrl_open(store, opts)
+        if err:
+            raise _explained(RESCTRL_PATH if root is None else os.fspath(root), name,
+                             -err, lib.CMT_CALL_RESCTRL)
+        self._hold(store[0])
+
+
+def _explained(path: str, name: Any, err: int, call: int) -> Error:
     error = ffi.new("struct cmt_error *", {"sz": ffi.sizeof("struct cmt_error")})
-    call = lib.CMT_CALL_OPEN_CONTROL if control else lib.CMT_CALL_OPEN
     lib.cmt_error_explain(error, call, -err, name)
     said = f"{path}: {text(error.reason)}"
     if error.remedy[0] != b"\0":

@@ -27,6 +27,7 @@ class Backend(_Open):
     HARDWARE = lib.CMT_BACKEND_HARDWARE  #: measured
     EMULATED = lib.CMT_BACKEND_EMULATED  #: from a model; nothing is measured
     SOFTWARE = lib.CMT_BACKEND_SOFTWARE  #: no occupancy and no bandwidth
+    RESCTRL = lib.CMT_BACKEND_RESCTRL  #: read from the groups of resctrl
 
 
 class Vendor(_Open):
