@@ -356,7 +356,7 @@ START_TEST(test_hot_ones_are_in_every_tick)
 END_TEST
 
 /* More run than there is time for: all are read in turn, and so are idle ones. */
-START_TEST(test_nobody_starves)
+START_TEST(test_all_read_over_budget)
 {
 	u32 rmid, tick, n = 0;
 
@@ -471,7 +471,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_discarded_unavailable_has_no_base, 0, 2);
 	tcase_add_test(tc, test_idle_ones_have_their_turn);
 	tcase_add_test(tc, test_hot_ones_are_in_every_tick);
-	tcase_add_test(tc, test_nobody_starves);
+	tcase_add_test(tc, test_all_read_over_budget);
 	tcase_add_test(tc, test_a_tick_reads_whatever_it_costs);
 	tcase_add_test(tc, test_a_late_burst_reads);
 	tcase_add_test(tc, test_a_slow_cpu_reads);

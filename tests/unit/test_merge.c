@@ -259,7 +259,7 @@ START_TEST(test_absent_picked_up_in_order)
 }
 END_TEST
 
-START_TEST(test_lost_told_and_counted)
+START_TEST(test_lost_delivered_and_counted)
 {
 	start(2);
 	tick(0, T0);
@@ -547,7 +547,7 @@ int main(void)
 	UNIT_CASE(suite, test_offline_last_record_awaited);
 	UNIT_CASE(suite, test_quiet_waited_for_shortly);
 	UNIT_CASE(suite, test_absent_picked_up_in_order);
-	UNIT_CASE(suite, test_lost_told_and_counted);
+	UNIT_CASE(suite, test_lost_delivered_and_counted);
 	UNIT_CASE(suite, test_lost_at_start_ts_zero);
 	UNIT_CASE(suite, test_malformed_skipped);
 	UNIT_CASE(suite, test_future_record_malformed);

@@ -459,7 +459,7 @@ static void lost(uint64_t ts, uint64_t n)
 	add(record);
 }
 
-START_TEST(test_lost_always_told)
+START_TEST(test_lost_counted_in_slots)
 {
 	lost(0, 1000);			/* before anything */
 	add(sample(10 * MS, 1, 1, 0, 1));
@@ -1068,7 +1068,7 @@ int main(void)
 	tcase_add_test(tcase, test_tracker_advances_with_slots);
 	tcase_add_test(tcase, test_existing_before_window);
 	tcase_add_test(tcase, test_cpus);
-	tcase_add_test(tcase, test_lost_always_told);
+	tcase_add_test(tcase, test_lost_counted_in_slots);
 	tcase_add_test(tcase, test_counts_by_kind);
 	tcase_add_test(tcase, test_corrupt_stream_bounded);
 	tcase_add_test(tcase, test_time_wraps);

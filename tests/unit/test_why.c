@@ -143,7 +143,7 @@ START_TEST(test_hostile)
 }
 END_TEST
 
-START_TEST(test_nobody_to_suspect)
+START_TEST(test_one_owner_has_no_suspect)
 {
 	size_t len;
 	FILE *out;
@@ -168,7 +168,7 @@ int main(void)
 	UNIT_CASE(suite, test_outside);
 	UNIT_CASE(suite, test_cpu);
 	UNIT_CASE(suite, test_hostile);
-	UNIT_CASE(suite, test_nobody_to_suspect);
+	UNIT_CASE(suite, test_one_owner_has_no_suspect);
 	ret = unit_run(suite);
 	free(text);
 	return ret;

@@ -160,7 +160,7 @@ static void test_4m(void)
  * A tick writes its samples on top of whoever it interrupts.  These lines are
  * not the interrupted one's: rings are large beside a small working set.
  */
-static void test_ticks_are_nobodys(void)
+static void test_tick_fills_use_rmid0(void)
 {
 	struct worker *worker = worker_start(1 << 20);
 	struct recorder recorder;
@@ -214,7 +214,7 @@ static unsigned long collapsed(void)
  * khugepaged runs under RMID 0, and so the lines of what it copies are nobody's,
  * for as long as the process that uses them finds them in the cache.
  */
-static void test_copies_are_nobodys(void)
+static void test_khugepaged_fills_use_rmid0(void)
 {
 	struct worker *worker = worker_start(2 * HUGE_BYTES);
 	uint64_t none, traffic;
@@ -256,7 +256,7 @@ const struct test occupancy_tests[] = {
 	{ "occupancy_1m_is_true", test_1m, PROCESS, 60 },
 	{ "occupancy_2m_is_true", test_2m, PROCESS, 60 },
 	{ "occupancy_4m_is_true", test_4m, PROCESS, 60 },
-	{ "ticks_are_nobodys", test_ticks_are_nobodys, PROCESS, 60 },
-	{ "copies_are_nobodys", test_copies_are_nobodys, PROCESS, 120 },
+	{ "tick_fills_use_rmid0", test_tick_fills_use_rmid0, PROCESS, 60 },
+	{ "khugepaged_fills_use_rmid0", test_khugepaged_fills_use_rmid0, PROCESS, 120 },
 	{ 0 }
 };

@@ -173,7 +173,7 @@ static struct values minus(struct values a, const struct values *b)
  * is RMID 0's, and in the model that of the process that it interrupts: ticks are
  * 10 ms apart.
  */
-static void perf_truth(void)
+static void perf_counts_match_lab(void)
 {
 	struct partner *p = mmap(NULL, 2 * sizeof(*p), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -371,7 +371,7 @@ static void perf_taken(void)
 }
 
 const struct test perf_tests[] = {
-	{ "perf_says_the_truth", perf_truth, PROCESS " interval_us=10000", 180 },
+	{ "perf_counts_match_lab", perf_counts_match_lab, PROCESS " interval_us=10000", 180 },
 	{ "perf_of_a_victim", perf_victim, PROCESS, 180 },
 	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
 	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },

@@ -379,7 +379,7 @@ static void mixed_work(void *arg)
 	}
 }
 
-static void test_truth(void)
+static void test_values_match_lab(void)
 {
 	struct compared c;
 
@@ -721,7 +721,7 @@ const struct test pmu_tests[] = {
 	{ "pmu_counts_rep_once", test_rep, NULL, 20 },
 	{ "pmu_misses_are_the_models", test_misses, NULL, 120 },
 	{ "pmu_misses_are_fills", test_misses_are_fills, NULL, 120 },
-	{ "pmu_says_the_truth", test_truth, NULL, 60 },
+	{ "pmu_values_match_lab", test_values_match_lab, NULL, 60 },
 	{ "pmu_cpi_rises_with_evictions", test_victim, NULL, 180 },
 	{ "pmu_counters_run_out", test_too_many, NULL, 60 },
 	{ "pmu_events_share_counters", test_multiplexed, NULL, 60 },
@@ -733,8 +733,8 @@ const struct test pmu_icount_tests[] = {
 	{ "pmu_counts_a_loop", test_loop, NULL, 60 },
 	{ "pmu_counts_no_fault", test_faults, NULL, 20 },
 	{ "pmu_counts_rep_once", test_rep, NULL, 20 },
-	{ "pmu_says_the_truth", test_truth, NULL, 60 },
-	{ "pmu_says_the_truth_at_1_khz", test_switching, NULL, 120 },
+	{ "pmu_values_match_lab", test_values_match_lab, NULL, 60 },
+	{ "pmu_values_match_lab_at_1_khz", test_switching, NULL, 120 },
 	{ "pmu_interrupts_on_overflow", test_interrupts, NULL, 60 },
 	{ "pmu_counts_what_icount_counts", test_icount, NULL, 60 },
 	{ 0 }
