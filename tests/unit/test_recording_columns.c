@@ -171,7 +171,6 @@ START_TEST(units)
 }
 END_TEST
 
-/* A gap has the time of what was delivered before it, of whatever CPU. */
 /* Each place has a count, counts rise with it, and rounding is at most 1 in 512 off. */
 START_TEST(rounded_counts)
 {
@@ -281,6 +280,7 @@ START_TEST(channels_follow_each_other)
 }
 END_TEST
 
+/* A gap has the time of what was delivered before it, of whatever CPU. */
 START_TEST(lost)
 {
 	uint32_t n = machine(MOST, 64);
