@@ -2,7 +2,8 @@
 /*
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
- * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels, by.
+ * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
+ * by; rounded: the recorder rounds counts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include "signals.h"
 
 #define MS 1000000ULL
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 struct sink {
 	struct cmt_usage *usage;
@@ -126,7 +128,7 @@ static int recorder_second(void *ctx, uint64_t ts)
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
 		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS),
-		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS,
+		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = COUNTERS,
 	};
 
 	return cmt_recorder_state(((struct sink *)ctx)->recorder, &state);
@@ -141,6 +143,8 @@ static int record_made(struct made *made)
 		.boot_id = made->later ? "22222222-2222-3333-4444-555555555555" :
 					 "11111111-2222-3333-4444-555555555555",
 		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
+		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
+		.counters = COUNTERS,
 	};
 	struct sink sink = { 0 };
 	int ret;
@@ -185,6 +189,7 @@ int main(int argc, char **argv)
 		.later = option(argc, argv, "later", 0),
 		.idle = option(argc, argv, "idle", 0),
 		.processes = option(argc, argv, "processes", 0),
+		.rounded = option(argc, argv, "rounded", 0),
 		.channels = (uint32_t)option(argc, argv, "channels", 0),
 	};
 	int ret = -EINVAL;

@@ -250,6 +250,13 @@ cycles=$(sed -n 's/.*"cycles":\([0-9]*\).*/\1/p' "$scratch/replayed")
 	[ "$cycles" -ne 800000000 ]; } || fail "rounded cycles: $cycles"
 unset CMT_FAKE
 
+# Where no counts are recorded, nothing is said of how exact they are.
+run 0 "$stat" replay "$scratch/rounded"
+has out "rounded to 9 significant bits"
+run 0 "$stat" record -q -f -C -o "$scratch/rounded" -t 0.2
+run 0 "$stat" replay "$scratch/rounded"
+lacks out "significant bits"
+
 # From a moment to another one.
 run 0 "$stat" replay -i 0.1 --from +1 --to +1.5s --json "$file"
 checks=$((checks + 1))
