@@ -156,6 +156,30 @@ has out '"counter_bits":9,'
 run 0 "$stat" replay --plain "$scratch/rounded.cmt"
 has out "$sentence"
 
+# The clock is set back an hour at 3 s: times of day say so from then on, nothing else
+# changes, and the page of report says how often.
+"$made" recording containers=3 ms=6000 >"$scratch/steady.cmt" || exit 1
+"$made" recording containers=3 ms=6000 clock=1 >"$scratch/set.cmt" || exit 1
+for name in steady set; do
+	run 0 "$stat" export --ndjson "$scratch/$name.cmt"
+	sed -E 's/"time(_ns)?":("[^"]*"|[0-9]+),//g' "$scratch/out" >"$scratch/$name.rows"
+done
+same "a clock that is set changes rows" "$scratch/steady.rows" "$scratch/set.rows"
+checks=$((checks + 1))
+grep -o '"time":"[^.]*' "$scratch/out" | uniq | cut -d'"' -f4 >"$scratch/times"
+printf '%s\n' 2026-06-01T00:00:00 2026-06-01T00:00:01 2026-05-31T23:00:02 \
+	2026-05-31T23:00:03 2026-05-31T23:00:04 2026-05-31T23:00:05 |
+	cmp -s - "$scratch/times" || fail "times of day: $(cat "$scratch/times")"
+run 0 "$stat" replay --json "$scratch/set.cmt"
+has out '"time":"2026-06-01T00:00:02.000000Z","end_ns":1002000000002,'
+has out '"time":"2026-05-31T23:00:06.000000Z","end_ns":1006000000002,'
+run 0 "$stat" report "$scratch/set.cmt" -o "$scratch/page.html"
+checks=$((checks + 2))
+grep -q "The clock of the machine was set 1 times" "$scratch/page.html" ||
+	fail "report does not say that the clock was set"
+run 0 "$stat" report "$scratch/steady.cmt" -o "$scratch/page.html"
+! grep -q "The clock of the machine" "$scratch/page.html" || fail "the clock was not set"
+
 run 2 "$stat" diff "$scratch/a.cmt"
 run 1 "$stat" diff "$scratch/a.cmt" "$scratch/none"
 finish
