@@ -12,7 +12,8 @@
  * page or a terminal.  The overflow RMID is the last one, and two owners are pending.
  *
  * CMT_FLEET_DIR is a directory in which files change that: "gone" (there is no device),
- * "ended" (the first container is over).  Words in CMT_FAKE: "denied" (nobody may
+ * "ended" (the first container is over), "forbidden" (the calls of forbidden.h are made
+ * once, and stderr has how they end).  Words in CMT_FAKE: "denied" (nobody may
  * open the device), "newer" (the module speaks another version), "software" (nothing
  * is read), "lost" (records are), "hardware" (not a model), "stream" (the first one has
  * no 5 ms, but 4 MiB, of which the second one takes 3 within 6 ms, one second after the
@@ -28,8 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "forbidden.h"
+
 #define MS		1000000ULL
 #define TURN_TICKS	32
+#define OPENS		8U
 #define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
 #define POD "/kubepods.slice/kubepods-burstable.slice/" \
 	"kubepods-burstable-pod8f6f2e5c_3c58_4d0c_9c0b_2b1f5a7e9d10.slice/cri-containerd-" \
@@ -54,7 +58,9 @@ struct cmt_reader {
 /* Looked up once: what the exporter costs is measured with this. */
 static struct {
 	uint32_t containers, cpus, domains;
-	bool denied, newer, software, lost, hardware, stream, channels;
+	bool denied, newer, software, lost, hardware, stream, channels, forbidden;
+	int pipes[OPENS][2];	/* with a filter none can be made later */
+	unsigned int opened;
 	uint32_t counters;	/* PERF records are in the rings of all readers */
 } fleet;
 
@@ -83,6 +89,11 @@ static uint32_t number(const char *name, uint32_t other)
 
 __attribute__((constructor)) static void fleet_begin(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < OPENS; i++)
+		if (pipe2(fleet.pipes[i], O_CLOEXEC))
+			abort();
 	fleet.containers = number("CMT_FLEET", 3);
 	fleet.cpus = number("CMT_FLEET_CPUS", 1);
 	fleet.domains = number("CMT_FLEET_DOMAINS", 1);
@@ -137,10 +148,11 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
 		return -ENOMEM;
-	if (pipe2(dev->pipe, O_CLOEXEC)) {
+	if (fleet.opened == OPENS) {
 		free(dev);
-		return -errno;
+		return -EMFILE;
 	}
+	memcpy(dev->pipe, fleet.pipes[fleet.opened++], sizeof(dev->pipe));
 	fill_info(&dev->info);
 	dev->opened_ms = now_ns() / MS;
 	*result = dev;
@@ -448,6 +460,10 @@ static int obey(struct cmt_reader *reader, struct cmt_slots *slots)
 		reader->gone = true;
 		close(reader->dev->pipe[1]);
 		reader->dev->pipe[1] = -1;
+	}
+	if (told("forbidden") && !fleet.forbidden) {
+		fleet.forbidden = true;
+		forbidden_calls(stderr);
 	}
 	if (reader->over || !told("ended"))
 		return 0;

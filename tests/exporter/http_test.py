@@ -37,10 +37,11 @@ class Exporter:
             [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
             env={**os.environ, "CMT_FLEET_DIR": self.dir.name, **env})
         line = self.process.stderr.readline()
-        found = re.search(r"listening on 127\.0\.0\.1:(\d+)$", line)
+        found = re.search(r"listening on 127\.0\.0\.1:(\d+), seccomp filter (on|off)$", line)
         if not found:
             sys.exit(f"it does not listen: {line}")
         self.port = int(found[1])
+        self.filter = found[2]
 
     def tell(self, name, there=True):
         path = os.path.join(self.dir.name, name)
@@ -133,6 +134,37 @@ def test_values():
     check(not down, f"counters decrease: {down}")
     e.stop()
     check(e.said == "", "it says nothing when it ends")
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+
+
+def forbidden(e):
+    """How the calls of forbidden.h end, by name."""
+    e.tell("forbidden")
+    e.wait_for("intervals", lambda v: v["cmt_intervals_total"] >= 3)
+    e.stop()
+    return dict(re.findall(r"^forbidden (.*): (.*)$", e.said, re.M))
+
+
+def test_seccomp():
+    e = Exporter("--interval", "0.2", *ALL, "--counters", CMT_FAKE="channels")
+    status = status_of(e.process.pid)
+    check(e.filter == "on" and status["Seccomp"] == "2", f"a filter: {status['Seccomp']}")
+    check(status["NoNewPrivs"] == "1", "no new privileges")
+    sets = {name: int(bits, 16) for name, bits in status.items() if name.startswith("Cap")}
+    kept = [name for name, bits in sets.items() if bits and (name != "CapBnd" or not os.geteuid())]
+    check(len(sets) == 5 and not kept, f"capabilities that are kept: {kept}")
+    ends = forbidden(e)
+    check(len(ends) == 6 and set(ends.values()) == {"Operation not permitted"},
+          f"forbidden calls: {ends}")
+    e = Exporter("--interval", "0.2", "--no-seccomp")
+    check(e.filter == "off" and status_of(e.process.pid)["Seccomp"] == "0", "no filter")
+    ends = forbidden(e)
+    check(len(ends) == 6 and "Operation not permitted" not in
+          (ends["execve"], ends["open to write"], ends["socket"]), f"without a filter: {ends}")
 
 
 def test_hardware():

@@ -46,7 +46,7 @@ class Exporter:
             [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
             env={**os.environ, **env})
         line = self.process.stderr.readline()
-        self.address = re.search(r"listening on (.*)$", line)[1]
+        self.address = re.search(r"listening on ([^,]*),", line)[1]
 
     def page(self, **headers):
         return fetch(f"http://{self.address}/metrics", **headers)

@@ -18,6 +18,8 @@
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
  * 500 kB/s), "taken" (another program takes the second one).
  *
+ * "forbidden": the first read makes the calls of forbidden.h, and says how they end.
+ *
  * "past": the rings hold a minute.
  *
  * "wave": RMID 1 holds 4 MiB in one second, and 1 MiB in the next one.
@@ -42,6 +44,7 @@
 #include <unistd.h>
 
 #include "cgroups.h"
+#include "forbidden.h"
 
 #define MS 1000000ULL
 #define NR_RMIDS 4		/* and RMID 0 is one of them */
@@ -471,7 +474,8 @@ static void say_caps(void)
 	char line[256];
 
 	while (status && fgets(line, sizeof(line), status))
-		if (!strncmp(line, "Cap", 3) || !strncmp(line, "NoNew", 5))
+		if (!strncmp(line, "Cap", 3) || !strncmp(line, "NoNew", 5) ||
+		    !strncmp(line, "Seccomp:", 8))
 			fputs(line, stderr);
 	if (status)
 		fclose(status);
@@ -620,8 +624,10 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	unsigned int i, last = fake("software") ? 0 : NR_RMIDS;
 
 	last += perf_steps(reader) + channel_steps(reader);
-	if (!reader->reads++ && fake("caps"))
+	if (!reader->reads && fake("caps"))
 		say_caps();
+	if (!reader->reads++ && fake("forbidden"))
+		forbidden_calls(stderr);
 	if (reader->reads > 3 && fake("gone") && reader->dev->pipe[1] >= 0) {
 		close(reader->dev->pipe[1]);
 		reader->dev->pipe[1] = -1;

@@ -73,6 +73,35 @@ lacks err "not ended"
 run 0 "$stat" record -q -f -o "$file" -t 0.1
 lacks err "samples"
 
+# The seccomp filter and the capabilities, of the recorder and of the process that syncs.
+refused="Operation not permitted"
+run 0 env CMT_FAKE=forbidden,caps "$stat" record -q -f -o "$file" -t 0.2
+has err "Seccomp:	2"
+has err "NoNewPrivs:	1"
+has err "CapEff:	0000000000000000"
+for call in bpf execve "mmap of code" "mprotect to code" socket; do
+	has err "forbidden $call: $refused"
+done
+run 0 env CMT_FAKE=forbidden,caps "$stat" record -q -f -o "$file" -t 0.2 --no-seccomp
+has err "Seccomp:	0"
+lacks err "forbidden execve: $refused"
+lacks err "forbidden socket: $refused"
+run 3 "$stat" record -q -f -o "$file" -- sh -c 'grep Seccomp: /proc/self/status >&2; exit 3'
+has err "Seccomp:	0"
+mkdir "$scratch/kept"
+"$stat" record --keep 10s --save-to "$scratch/kept" 2>"$scratch/err" &
+kept=$!
+until_true grep -q "seccomp filter on" "$scratch/err"
+# shellcheck disable=SC2013 # each child is a number
+for pid in $kept $(cat "/proc/$kept/task/$kept/children"); do
+	checks=$((checks + 2))
+	grep -q "^Seccomp:	2" "/proc/$pid/status" || fail "$pid has no filter"
+	grep -q "^CapEff:	0000000000000000" "/proc/$pid/status" ||
+		fail "$pid has capabilities"
+done
+kill "$kept"
+wait "$kept"
+
 # A file that is there.
 run 1 "$stat" record -o "$file" -t 0.1
 has err "is there already; --force replaces it"

@@ -170,7 +170,7 @@ if [ -x "$bin/cmt-exporter" ]; then
 		tries=$((tries + 1))
 		sleep 0.05
 	done
-	at=$(sed -n 's/.*listening on //p' "$scratch/listen")
+	at=$(sed -n 's/.*listening on \([^,]*\),.*/\1/p' "$scratch/listen")
 	tries=0
 	until python3 -c "import sys, urllib.request as u
 sys.stdout.write(u.urlopen('http://$at/metrics').read().decode())" \

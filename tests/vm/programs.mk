@@ -80,7 +80,7 @@ $(OUT)/now/tools/report/assets.o: $(OUT)/report/assets.c
 
 define tool
 $(OUT)/$(1): $(call objects,now,$(wildcard $(TOP)/tools/$(1)/*.c) $(common) $(libcmt)) $($(1)_objects)
-	$$(call link,$$^ -ljson-c -lzstd -lcap -lncursesw -ltinfo -lz -lm)
+	$$(call link,$$^ -ljson-c -lzstd -lcap -lseccomp -lncursesw -ltinfo -lz -lm)
 endef
 $(foreach t,$(tools),$(eval $(call tool,$(t))))
 

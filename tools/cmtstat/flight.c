@@ -14,6 +14,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "errors.h"
+#include "filter.h"
 #include "format.h"
 #include "record_sync.h"
 #include "save.h"
@@ -232,8 +233,17 @@ static int record(struct flight *flight)
 		.counters = config->counters, .write = take_chunk,
 		.ctx = flight, .flags = config->recorder_flags | CMT_RECORDER_NO_INDEX,
 	};
-	int ret = capture_open(&flight->capture, flight->dev, &opts);
+	bool filtered;
+	int ret = filter_begin(RECORD_NAME,
+			       FILTER_READER | FILTER_SERVER | FILTER_WRITER,
+			       config->seccomp, &filtered);
 
+	if (ret)
+		return EXIT_RUNTIME;
+	if (!config->quiet)
+		fprintf(stderr, RECORD_NAME ": the last minutes are kept, seccomp filter %s\n",
+			filtered ? "on" : "off");
+	ret = capture_open(&flight->capture, flight->dev, &opts);
 	if (!ret)
 		ret = trigger_open(&flight->trigger, config);
 	if (ret) {
@@ -315,7 +325,7 @@ int flight_run(const struct record_config *config)
 		.keep = { .span_ns = config->keep_ns,
 			  .max_bytes = config->max_memory },
 	};
-	int ret = record_sync_begin(&flight.sync);
+	int ret = record_sync_begin(&flight.sync, config->seccomp);
 
 	if (ret) {
 		error_plain(stderr, RECORD_NAME, "cannot start a process", ret);

@@ -13,6 +13,7 @@
 #include "caps.h"
 #include "clock.h"
 #include "errors.h"
+#include "filter.h"
 #include "format.h"
 #include "launch.h"
 #include "record_sync.h"
@@ -313,6 +314,18 @@ static int drop_caps(void)
 	return ret;
 }
 
+/* The command was forked before, and has no filter. */
+static int load_filter(const struct session *session)
+{
+	unsigned int parts = FILTER_READER | FILTER_WRITER;
+	bool filtered;
+
+	if (session->argv)
+		parts |= FILTER_LAUNCHER;
+	return filter_begin(RECORD_NAME, parts, session->config->seccomp,
+			    &filtered);
+}
+
 /* Rotation opens files later, without capabilities: say so before it is needed. */
 static int check_directory(const struct session *session)
 {
@@ -350,7 +363,9 @@ static int open_files(struct session *session)
 	ret = lent ? record_file_open(&session->file) : 0;
 	if (ret)
 		return say_file(session, ret);
-	return check_directory(session) ? EXIT_RUNTIME : open_capture(session);
+	if (check_directory(session) || load_filter(session))
+		return EXIT_RUNTIME;
+	return open_capture(session);
 }
 
 static int open_device(struct session *session)
@@ -377,7 +392,7 @@ static int open_device(struct session *session)
 /* Processes are forked before there is a device that they would have, too. */
 static int record(struct session *session)
 {
-	int ret = record_sync_begin(&session->sync);
+	int ret = record_sync_begin(&session->sync, session->config->seccomp);
 
 	if (!ret && session->argv)
 		ret = launch_prepare(&session->launch, session->argv);

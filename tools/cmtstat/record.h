@@ -13,6 +13,7 @@ struct record_config {
 	const char *output;	/* NULL: not given */
 	bool force;		/* what is there is replaced */
 	bool quiet;
+	bool seccomp;		/* load a seccomp filter */
 	uint64_t duration_ns;	/* 0: until a signal, or the command's end */
 	uint64_t max_bytes;	/* of a file; 0: no limit */
 	uint64_t max_files;	/* with the one that is written */

@@ -13,6 +13,7 @@
 
 /* cmtstat_defaults.counters */
 const struct record_config record_defaults = {
+	.seccomp = true,
 	.max_files = 8,
 	.max_memory = 32 << 20,
 	.distance_ns = 60 * SECOND_NS,
@@ -75,6 +76,13 @@ static int set_quiet(void *config, const char *value)
 {
 	(void)value;
 	((struct record_config *)config)->quiet = true;
+	return 0;
+}
+
+static int set_no_seccomp(void *config, const char *value)
+{
+	(void)value;
+	((struct record_config *)config)->seccomp = false;
 	return 0;
 }
 
@@ -149,6 +157,7 @@ enum {
 	KEY_SOCKET,
 	KEY_MAX_FILES,
 	KEY_SOURCE,
+	KEY_NO_SECCOMP,
 };
 
 static const struct option_spec options[] = {
@@ -195,6 +204,9 @@ static const struct option_spec options[] = {
 	  set_device, WORDS_FILES },
 	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,
 	  ORIGIN_WORDS },
+	{ KEY_NO_SECCOMP, "no-seccomp", NULL,
+	  "load no seccomp filter: all system calls stay allowed",
+	  NULL, set_no_seccomp, NULL },
 	{ 'q', "quiet", NULL, "no progress and no summary: errors only",
 	  NULL, set_quiet, NULL },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "caps.h"
+#include "filter.h"
 
 union fd_room {
 	struct cmsghdr align;
@@ -59,11 +60,15 @@ static int receive_fd(int from)
 }
 
 /* It has no signals: it ends with the recorder, whose end of the socket closes. */
-static void run_child(int socket)
+static void run_child(int socket, bool seccomp)
 {
 	int fd, err;
 
 	if (caps_drop(false))
+		_exit(EXIT_FAILURE);
+	err = seccomp ? filter_load(FILTER_SYNC) : 0;
+	/* the recorder tells of a kernel without filters */
+	if (err && err != -EOPNOTSUPP)
 		_exit(EXIT_FAILURE);
 	while ((fd = receive_fd(socket)) >= 0) {
 		err = fdatasync(fd) ? errno : 0;
@@ -74,7 +79,7 @@ static void run_child(int socket)
 	_exit(EXIT_SUCCESS);
 }
 
-int record_sync_begin(struct record_sync *sync)
+int record_sync_begin(struct record_sync *sync, bool seccomp)
 {
 	sigset_t all, before;
 	int pair[2], ret = 0;
@@ -87,7 +92,7 @@ int record_sync_begin(struct record_sync *sync)
 	sync->pid = fork();
 	if (!sync->pid) {
 		close(pair[1]);
-		run_child(pair[0]);
+		run_child(pair[0], seccomp);
 	}
 	if (sync->pid < 0) {
 		ret = -errno;

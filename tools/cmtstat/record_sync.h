@@ -6,6 +6,7 @@
 #ifndef TOOLS_RECORD_SYNC_H
 #define TOOLS_RECORD_SYNC_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct record_sync {
@@ -15,9 +16,9 @@ struct record_sync {
 };
 
 /* Before the device is opened: the process is to have nothing of it.  Returns 0 or
- * -errno.
+ * -errno.  @seccomp: the process loads a seccomp filter.
  */
-int record_sync_begin(struct record_sync *sync);
+int record_sync_begin(struct record_sync *sync, bool seccomp);
 
 /*
  * Ask for fdatasync(2) of @fd, unless the last one still goes on; never waits.  Returns

@@ -11,6 +11,7 @@
 #include "collect.h"
 #include "errors.h"
 #include "expose.h"
+#include "filter.h"
 #include "http.h"
 #include "signals.h"
 
@@ -71,11 +72,16 @@ static int step(struct exporter *exporter)
 static int serve(struct exporter *exporter)
 {
 	char address[HTTP_ADDRESS_LEN];
-	int ret = 0;
+	bool filtered;
+	int ret = filter_begin("cmt-exporter", FILTER_READER | FILTER_SERVER,
+			       exporter->collector.config->seccomp, &filtered);
 
+	if (ret)
+		return ret;
 	signals_setup(false);
 	http_address(exporter->http, address);
-	fprintf(stderr, "cmt-exporter: listening on %s\n", address);
+	fprintf(stderr, "cmt-exporter: listening on %s, seccomp filter %s\n",
+		address, filtered ? "on" : "off");
 	while (!ret && !signal_stop)
 		ret = step(exporter);
 	if (ret)

@@ -112,6 +112,13 @@ static int set_histograms(void *config, const char *value)
 	return 0;
 }
 
+static int set_no_seccomp(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->seccomp = false;
+	return 0;
+}
+
 static int set_root(void *config, const char *value)
 {
 	((struct exporter_config *)config)->root = value;
@@ -133,13 +140,14 @@ void exporter_defaults(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
 		.interval_ns = 1000000000, .window_ns = 15000000000,
-		.max_containers = 1000,
+		.max_containers = 1000, .seccomp = true,
 	};
 	set_listen(config, EXPORTER_LISTEN);
 }
 
 enum {
 	KEY_SOURCE = OPTION_LONG_ONLY,
+	KEY_NO_SECCOMP,
 };
 
 static const struct option_spec options[] = {
@@ -171,6 +179,9 @@ static const struct option_spec options[] = {
 	  "a path", set_device, WORDS_FILES },
 	{ KEY_SOURCE, "source", "SOURCE", ORIGIN_HELP, ORIGIN_WANTED, set_source,
 	  ORIGIN_WORDS },
+	{ KEY_NO_SECCOMP, "no-seccomp", NULL,
+	  "load no seccomp filter: all system calls stay allowed",
+	  NULL, set_no_seccomp, NULL },
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL },
 	{ 'V', "version", NULL, "print the version and exit", NULL, NULL, NULL },
 	{ .name = NULL },
