@@ -63,7 +63,7 @@ enum { RMDD, CACD, DACD, CMRC, MMRC };
 #define MMRC_REGION_BYTES	2048
 
 /* Traffic that is off by more is no traffic. */
-#define FACTOR_ONE		(1U << 16)
+#define FACTOR_ONE		BIT(16)
 #define FACTOR_MIN		(FACTOR_ONE / 16)
 #define FACTOR_MAX		(FACTOR_ONE * 16)
 

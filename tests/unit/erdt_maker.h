@@ -8,9 +8,16 @@
 
 #define MAKER_BYTES	8192
 
+/* Where the registers of domain 0 are, and those of each further domain after it */
+#define MAKER_BASE	0xfd000000ULL
+#define MAKER_STEP	0x100000ULL
+#define MAKER_CMRC	0x10000U
+#define MAKER_MMRC	0x20000U
+
 struct maker {
 	uint8_t table[MAKER_BYTES];
 	uint32_t bytes;
+	uint64_t base;		/* of domain 0's registers */
 };
 
 /* Where the fields are that tests change, from the beginning of their structure */
@@ -48,6 +55,7 @@ static inline void maker_begin(struct maker *m)
 	memcpy(m->table, "ERDT", 4);
 	m->table[8] = 1;
 	m->bytes = 64;
+	m->base = MAKER_BASE;
 	maker_seal(m);
 }
 
@@ -71,7 +79,7 @@ struct maker_domain {
 static inline struct maker_domain maker_domain(struct maker *m, uint32_t id,
 					       uint32_t max_rmid, uint32_t factors)
 {
-	uint64_t base = 0xfd000000 + id * 0x100000ULL;
+	uint64_t base = m->base + id * MAKER_STEP;
 	struct maker_domain d;
 
 	d.rmdd = maker_struct(m, 0, 34);
@@ -86,14 +94,14 @@ static inline struct maker_domain maker_domain(struct maker *m, uint32_t id,
 	maker_put(m, d.cacd + AT_CACD_CPUS + 4, 16 * id + 1, 4);
 	d.cmrc = maker_struct(m, 3, 48);
 	maker_put(m, d.cmrc + AT_INDEX_FN, 1, 1);
-	maker_put(m, d.cmrc + AT_BASE, base + 0x10000, 8);
+	maker_put(m, d.cmrc + AT_BASE, base + MAKER_CMRC, 8);
 	maker_put(m, d.cmrc + AT_PAGES, 16, 4);
 	maker_put(m, d.cmrc + AT_CLUMP, 64, 2);
 	maker_put(m, d.cmrc + AT_STRIDE, 4096, 2);
 	maker_put(m, d.cmrc + AT_CMRC_UNIT, 65536, 8);
 	d.mmrc = maker_struct(m, 4, 56 + factors * 4);
 	maker_put(m, d.mmrc + AT_INDEX_FN, 1, 1);
-	maker_put(m, d.mmrc + AT_BASE, base + 0x20000, 8);
+	maker_put(m, d.mmrc + AT_BASE, base + MAKER_MMRC, 8);
 	maker_put(m, d.mmrc + AT_PAGES, 16, 4);
 	maker_put(m, d.mmrc + AT_WIDTH, 44, 1);
 	maker_put(m, d.mmrc + AT_MMRC_UNIT, 64, 8);

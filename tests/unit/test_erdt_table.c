@@ -292,6 +292,9 @@ START_TEST(test_clumps)
 	ck_assert_uint_eq(cmt_erdt_cmrc_offset(&erdt.domains[0], 575), 575 * 8);
 	maker_put(&m, d[0].cmrc + AT_CLUMP, 0xffff, 2);
 	accepted();
+	/* and two clumps do, if there is one register in the second */
+	maker_put(&m, d[0].cmrc + AT_CLUMP, MAX_RMID, 2);
+	refused("clumps of registers overlap, or are not aligned");
 }
 END_TEST
 
@@ -336,6 +339,8 @@ START_TEST(test_many_rmids)
 {
 	maker_begin(&m);
 	d[0] = maker_domain(&m, 0, UINT32_MAX, 0);
+	maker_put(&m, d[0].cmrc + AT_BASE, MAKER_BASE + 0x100000, 8);
+	maker_put(&m, d[0].cmrc + AT_PAGES, CMT_MAX_RMIDS / 64, 4);
 	accepted();
 	ck_assert_uint_eq(erdt.max_rmid, UINT32_MAX);
 	maker_put(&m, d[0].mmrc + AT_NR_FACTORS, 0xffff, 4);
