@@ -558,6 +558,7 @@ struct cmt_recording_about {
 	uint64_t damaged_bytes;
 	uint64_t missing;
 	uint32_t counters;
+	uint32_t counter_bits;
 	char host[...];
 	char kernel[...];
 	char boot_id[...];

@@ -164,7 +164,8 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 	};
 
 	record.perf.cycles = 30000 + noise(m, rmid) % 1024;
-	record.perf.instructions = 2 * record.perf.cycles / (rmid == BATCH ? 4 : 1);
+	record.perf.instructions = 2 * record.perf.cycles / (rmid == BATCH ? 4 : 1) +
+				   noise(m, rmid + MADE_RMIDS) % 128;
 	record.perf.llc_misses = 100 + noise(m, rmid) % 64;
 	record.perf.llc_references = 1000;
 	return m->made->record(m->made->ctx, &record);

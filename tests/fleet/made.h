@@ -21,6 +21,8 @@ struct made {
 	bool later;		/* another boot, where batch holds more and c4 is gone */
 	bool idle;		/* most containers do not run most of the time */
 	bool processes;		/* c3 and what follows are two processes each */
+	bool clock;		/* the recorder sees it set back an hour */
+	bool rounded;		/* the recorder rounds counts */
 	uint32_t channels;	/* of memory: what RMIDs move, and MADE_DEVICES beside */
 	/* Take a record, or a name.  0, or what stops made_run(). */
 	int (*record)(void *ctx, const struct cmt_record *record);

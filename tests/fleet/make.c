@@ -2,7 +2,8 @@
 /*
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
- * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels, by.
+ * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
+ * by; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,11 +17,14 @@
 #include "signals.h"
 
 #define MS 1000000ULL
+#define HOUR_NS (3600 * 1000 * MS)
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 struct sink {
 	struct cmt_usage *usage;
 	struct export_session session;
 	struct cmt_recorder *recorder;
+	uint64_t clock_set_ns;	/* CLOCK_MONOTONIC when the clock was set back; 0: never */
 };
 
 static struct cmt_info info = {
@@ -123,13 +127,15 @@ static int recorder_name(void *ctx, const struct cmt_container *container)
 
 static int recorder_second(void *ctx, uint64_t ts)
 {
+	const struct sink *sink = ctx;
+	uint64_t back_ns = sink->clock_set_ns && ts >= sink->clock_set_ns ? HOUR_NS : 0;
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
-		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS),
-		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS,
+		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
+		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = COUNTERS,
 	};
 
-	return cmt_recorder_state(((struct sink *)ctx)->recorder, &state);
+	return cmt_recorder_state(sink->recorder, &state);
 }
 
 static int record_made(struct made *made)
@@ -141,6 +147,8 @@ static int record_made(struct made *made)
 		.boot_id = made->later ? "22222222-2222-3333-4444-555555555555" :
 					 "11111111-2222-3333-4444-555555555555",
 		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
+		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
+		.counters = COUNTERS,
 	};
 	struct sink sink = { 0 };
 	int ret;
@@ -149,6 +157,8 @@ static int record_made(struct made *made)
 	ret = cmt_recorder_new(&sink.recorder, &opts);
 	if (ret)
 		return ret;
+	if (made->clock)
+		sink.clock_set_ns = MADE_BEGIN_NS + made->ms / 2 * MS;
 	made->record = recorder_record;
 	made->name = recorder_name;
 	made->second = recorder_second;
@@ -185,6 +195,8 @@ int main(int argc, char **argv)
 		.later = option(argc, argv, "later", 0),
 		.idle = option(argc, argv, "idle", 0),
 		.processes = option(argc, argv, "processes", 0),
+		.clock = option(argc, argv, "clock", 0),
+		.rounded = option(argc, argv, "rounded", 0),
 		.channels = (uint32_t)option(argc, argv, "channels", 0),
 	};
 	int ret = -EINVAL;

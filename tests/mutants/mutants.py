@@ -44,6 +44,17 @@ def check(name, good):
     print("%s - %s" % ("ok" if good else "not ok", name), flush=True)
 
 
+def kill_session(session):
+    """Kills a command and all that it has started: Check gives each case of a test a
+    process group of its own."""
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.getsid(int(name)) == session:
+                os.kill(int(name), signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
 def run(command, cwd, limit, env=None):
     """The status of a command; None when it took longer than `limit` seconds."""
     child = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
@@ -54,10 +65,7 @@ def run(command, cwd, limit, env=None):
     except subprocess.TimeoutExpired:
         return None
     finally:
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill_session(child.pid)
         child.wait()
 
 

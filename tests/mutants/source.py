@@ -24,6 +24,12 @@ RULES = [(re.compile(r"(?<=\s)%s(?=\s|$)" % re.escape(a)), b) for a, b in TOKENS
 RULES += [(re.compile(a), b) for a, b in PATTERNS]
 STATEMENT = re.compile(r"^\t+(?!return|goto|case|default|else|if|for|while|do\b)"
                        r"[A-Za-z_*(][^;{}]*;\s*$")
+# Statements whose order cannot matter, unless one writes what the other has.
+DECLARATION = re.compile(r"^(?:[A-Za-z_]\w*\s+)+[\s*]*\w+(?:\[\w*\])?;$")
+FREE = re.compile(r"^free\(([^()]*)\);$")
+ASSIGNMENT = re.compile(r"^(?:[A-Za-z_][\w ]* \**)?[\w.>\[\]-]*\b(\w+)(?:\[[^\]]*\])? "
+                        r"(?:[-+*/|&]|<<|>>)?= [^;]*;$")
+CALL = re.compile(r"\b(?!sizeof\b)\w+\(")
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
@@ -71,6 +77,28 @@ def indent(line):
     return len(line) - len(line.lstrip("\t"))
 
 
+def effects(statement):
+    """(what a statement writes, the names that it has), or None: it calls something."""
+    names = set(re.findall(r"[A-Za-z_]\w*", statement))
+    found = FREE.match(statement)
+    if found:
+        return found.group(1), names - {"free"}
+    if DECLARATION.match(statement):
+        return None, names
+    found = ASSIGNMENT.match(statement)
+    if not found or CALL.search(statement):
+        return None
+    return found.group(1), names
+
+
+def independent(first, second):
+    """The order of the two does not matter: neither calls anything but free(), and
+    neither writes a name that the other has.  Names that are shared with other CPUs
+    are written by calls, WRITE_ONCE() and smp_store_release()."""
+    first, second = effects(first.strip()), effects(second.strip())
+    return (first and second and first[0] not in second[1] and second[0] not in first[1])
+
+
 def mutants(path, text):
     """All mutants of a source."""
     lines = text.splitlines(keepends=True)
@@ -91,7 +119,8 @@ def mutants(path, text):
             continue
         yield Mutant(path, n + 1, [line], ["\t" * indent(line) + ";\n"])
         if (before != ")" and n + 1 < len(lines) and is_statement(code, n + 1) and
-                indent(line) == indent(lines[n + 1])):
+                indent(line) == indent(lines[n + 1]) and
+                not independent(code[n], code[n + 1])):
             yield Mutant(path, n + 1, [line, lines[n + 1]], [lines[n + 1], line])
 
 

@@ -1173,6 +1173,7 @@ class RecordingTest(unittest.TestCase):
         self.assertGreater(about.end_ns - about.start_ns, 300 * MS)
         self.assertEqual(about.host, os.uname().nodename)
         self.assertIn("cmtstat", about.program)
+        self.assertEqual(about.counter_bits, 9)
         self.assertTrue(recording.info.emulated)
 
     def test_frames(self):

@@ -112,6 +112,74 @@ has out '"name":"docker:batch"'
 has out '"change":{"occupancy_bytes":{"value":3145728.0,"least":3014656.0,"most":3276800.0,"partial":false}'
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "--top 1 has other rows"
+
+# Rounded counts: each reader says so, and diff has bounds that hold what was counted.
+"$made" recording containers=14 ms=4000 >"$scratch/exact.cmt" || exit 1
+"$made" recording containers=14 ms=4000 rounded=1 >"$scratch/rounded.cmt" || exit 1
+sentence="cycles, instructions and LLC counts are rounded to 9 significant bits"
+run 0 "$stat" export --csv "$scratch/exact.cmt"
+lacks err "significant bits"
+run 0 "$stat" export --csv "$scratch/rounded.cmt"
+has err "cmtstat export: $sentence (cmtstat record --exact keeps all)"
+run 0 "$stat" diff "$scratch/exact.cmt" "$scratch/rounded.cmt"
+has out " s, counts of 9 significant bits"
+checks=$((checks + 2))
+[ "$(grep -c "significant bits" "$scratch/out")" = 1 ] || fail "exact counts are called rounded"
+[ "$(grep '^docker:batch ' "$scratch/out" | grep -o ' = *' | wc -l)" = 4 ] ||
+	fail "rounding is a change"
+run 0 "$stat" diff --json "$scratch/exact.cmt" "$scratch/rounded.cmt"
+has out '"counter_bits":0,'
+has out '"counter_bits":9,'
+checks=$((checks + 1))
+python3 - "$scratch/out" <<'EOF' || fail "rounded counts are not between least and most"
+import json, sys
+
+rows = [json.loads(line) for line in open(sys.argv[1])]
+rows = [row for row in rows if row["record"] == "container" and row["a"]["cpi"]]
+assert rows
+for row in rows:
+    for name in ("cpi", "llc_misses_per_s"):
+        exact, rounded, change = (row[of][name] for of in ("a", "b", "change"))
+        assert exact["least"] == exact["value"] == exact["most"], row
+        assert rounded["least"] <= exact["value"] <= rounded["most"], row
+        assert change["least"] <= 0 <= change["most"], row
+        assert rounded["most"] <= rounded["value"] * 1.005, row
+assert any(row["change"]["cpi"]["value"] for row in rows)
+EOF
+for option in --plain --json; do
+	run 0 "$stat" replay $option "$scratch/exact.cmt"
+	lacks out "$sentence"
+done
+has out '"counter_bits":0,'
+run 0 "$stat" replay --json "$scratch/rounded.cmt"
+has out '"counter_bits":9,'
+run 0 "$stat" replay --plain "$scratch/rounded.cmt"
+has out "$sentence"
+
+# The clock is set back an hour at 3 s: times of day say so from then on, nothing else
+# changes, and the page of report says how often.
+"$made" recording containers=3 ms=6000 >"$scratch/steady.cmt" || exit 1
+"$made" recording containers=3 ms=6000 clock=1 >"$scratch/set.cmt" || exit 1
+for name in steady set; do
+	run 0 "$stat" export --ndjson "$scratch/$name.cmt"
+	sed -E 's/"time(_ns)?":("[^"]*"|[0-9]+),//g' "$scratch/out" >"$scratch/$name.rows"
+done
+same "a clock that is set changes rows" "$scratch/steady.rows" "$scratch/set.rows"
+checks=$((checks + 1))
+grep -o '"time":"[^.]*' "$scratch/out" | uniq | cut -d'"' -f4 >"$scratch/times"
+printf '%s\n' 2026-06-01T00:00:00 2026-06-01T00:00:01 2026-05-31T23:00:02 \
+	2026-05-31T23:00:03 2026-05-31T23:00:04 2026-05-31T23:00:05 |
+	cmp -s - "$scratch/times" || fail "times of day: $(cat "$scratch/times")"
+run 0 "$stat" replay --json "$scratch/set.cmt"
+has out '"time":"2026-06-01T00:00:02.000000Z","end_ns":1002000000002,'
+has out '"time":"2026-05-31T23:00:06.000000Z","end_ns":1006000000002,'
+run 0 "$stat" report "$scratch/set.cmt" -o "$scratch/page.html"
+checks=$((checks + 2))
+grep -q "The clock of the machine was set 1 times" "$scratch/page.html" ||
+	fail "report does not say that the clock was set"
+run 0 "$stat" report "$scratch/steady.cmt" -o "$scratch/page.html"
+! grep -q "The clock of the machine" "$scratch/page.html" || fail "the clock was not set"
+
 run 2 "$stat" diff "$scratch/a.cmt"
 run 1 "$stat" diff "$scratch/a.cmt" "$scratch/none"
 finish

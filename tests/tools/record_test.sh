@@ -250,6 +250,13 @@ cycles=$(sed -n 's/.*"cycles":\([0-9]*\).*/\1/p' "$scratch/replayed")
 	[ "$cycles" -ne 800000000 ]; } || fail "rounded cycles: $cycles"
 unset CMT_FAKE
 
+# Where no counts are recorded, nothing is said of how exact they are.
+run 0 "$stat" replay "$scratch/rounded"
+has out "rounded to 9 significant bits"
+run 0 "$stat" record -q -f -C -o "$scratch/rounded" -t 0.2
+run 0 "$stat" replay "$scratch/rounded"
+lacks out "significant bits"
+
 # From a moment to another one.
 run 0 "$stat" replay -i 0.1 --from +1 --to +1.5s --json "$file"
 checks=$((checks + 1))
@@ -418,5 +425,50 @@ cp "$file" "$scratch/flipped"
 printf '\252\125' | dd of="$scratch/flipped" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 run 0 "$stat" replay --json "$scratch/flipped"
 has err "something is missing: "
+
+# A symbolic link is read; one that leads nowhere is not written through.
+run 0 "$stat" replay "$scratch/link"
+has out "RECORDING"
+ln -s "$scratch/nowhere" "$scratch/dangling"
+run 1 "$stat" replay "$scratch/dangling"
+has err "No such file or directory"
+run 1 "$stat" record -f -o "$scratch/dangling" -t 0.1
+has err "is a symbolic link"
+checks=$((checks + 1))
+[ ! -e "$scratch/nowhere" ] || fail "a file was made behind a link"
+# 100 GB, of which only the begin is there.
+cp "$file" "$scratch/sparse"
+truncate -s 100G "$scratch/sparse"
+run 0 "$stat" replay "$scratch/sparse"
+has out "RECORDING"
+has err "parts damaged"
+rm "$scratch/sparse"
+# A later major version: the header says 2.7, and is intact.
+python3 - "$file" "$scratch/future" <<'EOF'
+import struct, sys
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+data = bytearray(open(sys.argv[1], "rb").read())
+struct.pack_into("<I", data, 20, 2 << 16 | 7)
+struct.pack_into("<I", data, 8, crc32c(data[12:96]))
+open(sys.argv[2], "wb").write(data)
+EOF
+run 1 "$stat" replay "$scratch/future"
+has err "has version 2 of the format, and this cmtstat reads up to 1: install a newer one"
+run 1 "$stat" export --csv "$scratch/future"
+has err "a later version of cmtstat made it"
+run 1 "$stat" diff "$scratch/future" "$file"
+has err "a later version of cmtstat made it"
+run 1 "$stat" report "$scratch/future" -o "$scratch/page.html"
+has err "has version 2 of the format"
+checks=$((checks + 1))
+[ ! -e "$scratch/page.html" ] || fail "a page of what cannot be read"
 
 finish

@@ -60,6 +60,7 @@ class Pane:
         environment = ["env", "-u", "NO_COLOR", f"LC_ALL={locale}", f"CMT_FAKE={fake}",
                        f"PS1={PROMPT}", "HISTFILE=", NO_LEAKS, "bash", "--norc", "--noediting", "-i"]
         self.server = next(SERVERS)
+        self.ran = 0
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(lines), *environment)
         self.pid = int(self.tmux("display-message", "-p", "#{pane_pid}"))
         self.expect(PROMPT)
@@ -112,10 +113,12 @@ class Pane:
 
     def run(self, command):
         """What @command prints, alone on the screen."""
-        self.type(f"clear; {command}; echo end''-of-it\n")
-        self.expect("^end-of-it$")
+        self.ran += 1
+        end = f"end-of-{self.ran}"
+        self.type(f"clear; {command}; echo end''-of-{self.ran}\n")
+        self.expect(f"^{end}$")
         self.expect(PROMPT + "$")
-        return self.text().split("end-of-it")[0].strip()
+        return self.text().split(end)[0].strip()
 
     def start(self, options="-i 0.1"):
         self.type(f"clear; {STAT} {options}\n")

@@ -171,6 +171,20 @@ START_TEST(test_two_cpus_read_an_rmid_once)
 }
 END_TEST
 
+/* Whoever comes after a long time has the claim alone, as in a tick. */
+START_TEST(test_claim_after_a_gap)
+{
+	struct cmt_counter *counter = &counters[5];
+	u32 mark = cmt_mark(boundary), seen = mark - 4 * (u32)CMT_MARK_GAP;
+
+	counter->seen = seen;
+	ck_assert_int_eq(cmt_claim_odd(counter, mark, &seen), CMT_CLAIM_READ);
+	ck_assert_uint_eq(counter->seen, mark | 1);
+	seen = counter->seen;
+	ck_assert_int_ne(cmt_claim_odd(counter, mark, &seen), CMT_CLAIM_READ);
+}
+END_TEST
+
 /* A CPU that is a tick late: the RMID waits, and the tick goes on. */
 START_TEST(test_busy_waits_and_ends_no_tick)
 {
@@ -463,6 +477,7 @@ int main(void)
 	tcase_add_test(tc, test_hot_is_read_once);
 	tcase_add_test(tc, test_rmid_without_owner_is_dropped);
 	tcase_add_test(tc, test_two_cpus_read_an_rmid_once);
+	tcase_add_test(tc, test_claim_after_a_gap);
 	tcase_add_test(tc, test_busy_waits_and_ends_no_tick);
 	tcase_add_test(tc, test_read_later_is_not_read_again);
 	tcase_add_test(tc, test_gap_loses_the_base);

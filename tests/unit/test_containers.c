@@ -588,6 +588,7 @@ START_TEST(test_walk_counts_and_stops)
 	int fd = cmt_cgroup_open(root), n = 0;
 
 	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	ck_assert_int_eq(cmt_cgroup_walk(fd, count, &n), 0);
 	ck_assert_int_eq(n, 5);
 	n = 0;

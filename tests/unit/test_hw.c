@@ -969,6 +969,16 @@ START_TEST(test_topology_without_x2apic_leaf)
 }
 END_TEST
 
+/* The leaf is the last one, or there and empty. */
+START_TEST(test_topology_last_leaf_is_x2apic)
+{
+	u32 apic_id = fake.cpuid[0].apic_id = 0x1035;
+
+	fake.cpuid[0].max_leaf = 0xb;
+	ck_assert_uint_eq(cmt_topology_l3_id(), apic_id >> 4);
+}
+END_TEST
+
 START_TEST(test_topology_without_l3)
 {
 	fake.cpuid[3].cache_eax = 0;
@@ -1024,6 +1034,7 @@ static TCase *init_tests(void)
 	tcase_add_test(tcase, test_init_skylake_erratum);
 	tcase_add_test(tcase, test_topology_l3_id_drops_thread_bits);
 	tcase_add_test(tcase, test_topology_without_x2apic_leaf);
+	tcase_add_test(tcase, test_topology_last_leaf_is_x2apic);
 	tcase_add_test(tcase, test_topology_without_l3);
 	tcase_add_test(tcase, test_topology_amd_needs_topoext);
 	tcase_add_test(tcase, test_topology_l3_bytes_large);

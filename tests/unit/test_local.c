@@ -19,6 +19,7 @@
 #define DEADLINE_S 20
 
 static const char mountinfo[] =
+	"broken\n"
 	"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 	"22 21 0:5 / /run rw shared:2 master:3 - tmpfs tmpfs rw\n"
 	"23 21 0:40 / /home rw - btrfs /dev/sdb rw\n"

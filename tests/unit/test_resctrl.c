@@ -32,6 +32,20 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t offset)
 	return -1;
 }
 
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+static long clock_step_ns;	/* of a coarse clock; 0: as it is */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	int ret = __real_clock_gettime(clock, ts);
+
+	if (clock_step_ns)
+		ts->tv_nsec -= ts->tv_nsec % clock_step_ns;
+	return ret;
+}
+
 static struct cmt_device *dev;
 static struct cmt_reader *reader;
 static struct cmt_record got[RECORDS];	/* of the last reading of all groups */
@@ -50,6 +64,7 @@ static void open_device(uint64_t scan_ns)
 
 static void setup(void)
 {
+	clock_step_ns = 0;
 	groups_setup(2);
 }
 
@@ -60,6 +75,14 @@ static void teardown(void)
 	cmt_device_close(dev);
 	dev = NULL;
 	groups_teardown();
+}
+
+static struct cmt_stats stats_now(void)
+{
+	struct cmt_stats stats = { .size = sizeof(stats) };
+
+	ck_assert_int_eq(cmt_device_stats(dev, &stats), 0);
+	return stats;
 }
 
 /* All records of the next reading: the device reads in cmt_reader_read() alone. */
@@ -176,6 +199,45 @@ START_TEST(test_values)
 	ck_assert_uint_eq(sample("web", 1)->sample.mbm_total_bytes, 0);
 	ck_assert_uint_eq(count(CMT_REC_SAMPLE), 4);
 	ck_assert_uint_eq(count(CMT_REC_TICK), 1);
+}
+END_TEST
+
+START_TEST(test_times_increase_with_a_coarse_clock)
+{
+	uint64_t before = 0;
+
+	groups_add("web");
+	open_device(MS);
+	clock_step_ns = 5 * MS;
+	for (int n = 0; n < 3; n++) {
+		next_reading();
+		for (unsigned int i = 0; i < nr_got; before = got[i++].ts)
+			ck_assert_uint_gt(got[i].ts, before);
+	}
+}
+END_TEST
+
+/* Nothing is read before the interval is over. */
+START_TEST(test_reads_when_due)
+{
+	struct cmt_record records[8];
+	uint64_t before;
+
+	groups_add("web");
+	open_device(MS);
+	ck_assert_uint_eq(stats_now().readers, 1);
+	ck_assert_uint_eq(cmt_device_info(dev)->idle_ticks, 1);
+	next_reading();
+	/* the time stands still */
+	clock_step_ns = 1000000000;
+	before = stats_now().records;
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(cmt_reader_read(reader, records, 8), 0);
+	ck_assert_uint_eq(stats_now().records, before);
+	clock_step_ns = 0;
+	cmt_reader_free(reader);
+	reader = NULL;
+	ck_assert_uint_eq(stats_now().readers, 0);
 }
 END_TEST
 
@@ -771,6 +833,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_parse);
 	tcase_add_test(tcase, test_values);
+	tcase_add_test(tcase, test_times_increase_with_a_coarse_clock);
+	tcase_add_test(tcase, test_reads_when_due);
 	tcase_add_test(tcase, test_monitoring_groups_are_subtracted);
 	tcase_add_test(tcase, test_unknown_below);
 	tcase_add_test(tcase, test_set_below_changes);

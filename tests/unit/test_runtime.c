@@ -602,6 +602,20 @@ START_TEST(test_parse_escapes)
 }
 END_TEST
 
+/* The image as its user wrote it; else what docker made of that. */
+START_TEST(test_parse_docker_image)
+{
+	struct cmt_state s;
+
+	ck_assert_int_eq(parse(&s, CMT_STATE_DOCKER, "{\"Name\":\"/a\","
+		"\"Image\":\"sha256:1\",\"Config\":{\"Image\":\"redis:7\"}}"), 0);
+	ck_assert_str_eq(s.image, "redis:7");
+	ck_assert_int_eq(parse(&s, CMT_STATE_DOCKER, "{\"Name\":\"/a\","
+		"\"Image\":\"sha256:1\",\"Config\":{}}"), 0);
+	ck_assert_str_eq(s.image, "sha256:1");
+}
+END_TEST
+
 START_TEST(test_parse_cut)
 {
 	struct cmt_state s;
@@ -686,6 +700,7 @@ int main(void)
 	tcase_add_test(tcase, test_parse_wrong_types);
 	tcase_add_test(tcase, test_parse_duplicate_keys);
 	tcase_add_test(tcase, test_parse_escapes);
+	tcase_add_test(tcase, test_parse_docker_image);
 	tcase_add_test(tcase, test_parse_cut);
 	tcase_add_test(tcase, test_parse_random_bytes);
 	suite_add_tcase(suite, tcase);

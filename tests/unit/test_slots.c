@@ -798,6 +798,39 @@ START_TEST(test_carried_by_domain)
 }
 END_TEST
 
+/* Two owners of an RMID in a slot, in either order: the later one is carried on. */
+START_TEST(test_carried_after_several_generations)
+{
+	struct cmt_record older = sample(11 * MS, 5, 1, 0, 11);
+	struct cmt_record newer = sample(11 * MS + 4, 5, 2, 0, 12);
+
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	event(CMT_REC_ALLOC, 9 * MS, 6, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	add(sample(10 * MS, 5, 1, 2, 70));
+	add(sample(10 * MS, 6, 1, 0, 8));
+	event(CMT_REC_FREE, 11 * MS + 2, 5, 1);
+	event(CMT_REC_ALLOC, 11 * MS + 3, 5, 2);
+	add(_i ? newer : older);
+	add(_i ? older : newer);
+	for (uint32_t i = 0; i < 3; i++)
+		add(sample((12 + i) * MS, 7 + i, 1, 0, 100 + i));
+	cmt_slots_flush(slots);
+	/* what the first owner had in domain 2 is not the second one's */
+	ck_assert_uint_eq(outs[2].slot.nr_entries, 3);
+	assert_entry(2, 0, 11 * MS, 1, 11);
+	assert_entry(2, 1, 11 * MS + 4, 1, 12);
+	assert_entry(2, 2, 10 * MS, 0, 8);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(outs[3 + i].slot.nr_entries, 3);
+		assert_entry(3 + i, 0, 11 * MS + 4, 0, 12);
+		ck_assert_uint_eq(outs[3 + i].entries[0].generation, 2);
+		assert_entry(3 + i, 1, 10 * MS, 0, 8);
+		assert_entry(3 + i, 2, (12 + i) * MS, 1, 100 + i);
+	}
+}
+END_TEST
+
 /* More is handed out than any slot has samples: there is room for it. */
 START_TEST(test_carried_many)
 {
@@ -1085,6 +1118,7 @@ int main(void)
 	tcase_add_test(tcase, test_carried_out_of_order);
 	tcase_add_test(tcase, test_carried_whose_owner);
 	tcase_add_test(tcase, test_carried_by_domain);
+	tcase_add_loop_test(tcase, test_carried_after_several_generations, 0, 2);
 	tcase_add_test(tcase, test_carried_many);
 	tcase_add_test(tcase, test_perf);
 	tcase_add_test(tcase, test_channels);

@@ -141,6 +141,20 @@ START_TEST(test_any_order_within_window)
 }
 END_TEST
 
+/* What comes late goes before the queue's first, and behind what was applied. */
+START_TEST(test_late_event_after_advance)
+{
+	alloc(3, 1, 10);
+	release(3, 2, 30);
+	cmt_tracker_advance(tracker, 20);
+	ck_assert_int_eq(alloc(3, 2, 25), 1);
+	ck_assert_uint_eq(who(3, 24), 1);
+	ck_assert_uint_eq(who(3, 25), 2);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, 29)->freed);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 30)->freed);
+}
+END_TEST
+
 START_TEST(test_same_time_in_order_queued)
 {
 	alloc(3, 1, 100);
@@ -320,6 +334,19 @@ START_TEST(test_sync_replaces)
 	ck_assert_int_eq(record(CMT_REC_FREE, 1, 9, 501, ""), 1);
 	cmt_tracker_advance(tracker, 700);
 	ck_assert_uint_eq(nr_active(), 2);
+	cmt_snapshot_free(s);
+}
+END_TEST
+
+/* The owner that the snapshot replaces is the one before it. */
+START_TEST(test_sync_keeps_owner_before)
+{
+	struct cmt_snapshot *s = snapshot_new(500, 1);
+
+	alloc(1, 8, 20);
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
+	ck_assert_uint_eq(whose(1, 8, 600), 8);
+	ck_assert_uint_eq(whose(1, 9, 600), 9);
 	cmt_snapshot_free(s);
 }
 END_TEST
@@ -513,6 +540,7 @@ int main(void)
 	tcase_add_test(tcase, test_lookup_queued_and_applied);
 	tcase_add_test(tcase, test_metadata_outlives_free);
 	tcase_add_test(tcase, test_any_order_within_window);
+	tcase_add_test(tcase, test_late_event_after_advance);
 	tcase_add_test(tcase, test_same_time_in_order_queued);
 	tcase_add_test(tcase, test_stale_and_invalid);
 	tcase_add_test(tcase, test_free_other_generation_ignored);
@@ -522,6 +550,7 @@ int main(void)
 	tcase_add_test(tcase, test_update_teaches_lost_alloc);
 	tcase_add_test(tcase, test_existing_behind_advance);
 	tcase_add_test(tcase, test_sync_replaces);
+	tcase_add_test(tcase, test_sync_keeps_owner_before);
 	tcase_add_test(tcase, test_sync_older_than_advance);
 	tcase_add_test(tcase, test_sync_impossible_unchanged);
 	tcase_add_test(tcase, test_random_against_model);

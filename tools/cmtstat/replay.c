@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "origin.h"
 
 static int open_recording(struct replay *replay)
 {
@@ -265,6 +266,14 @@ void replay_set_speed(struct replay *replay, double speed)
 {
 	replay->speed = speed;
 	anchor_shown(replay);
+}
+
+uint32_t replay_rounded_bits(const struct cmt_recording_about *about,
+			     const struct cmt_info *info)
+{
+	bool counted = about->counters & ~CMT_F_CHANNEL;
+
+	return counted && !(info && origin_is_resctrl(info)) ? about->counter_bits : 0;
 }
 
 static void add_loss(char *buf, size_t size, const char *what, uint64_t nr)

@@ -3,6 +3,7 @@
 #ifndef TOOLS_REPLAY_H
 #define TOOLS_REPLAY_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include <cmt/cmt.h>
@@ -90,6 +91,16 @@ uint64_t replay_wait_ns(const struct replay *replay);
 
 void replay_pause(struct replay *replay, bool paused);
 void replay_set_speed(struct replay *replay, double speed);
+
+/*
+ * Significant bits of the counts of processor counters in a recording; 0: exact, or the
+ * recording has no such counts.
+ */
+uint32_t replay_rounded_bits(const struct cmt_recording_about *about,
+			     const struct cmt_info *info);
+
+#define REPLAY_ROUNDED "cycles, instructions and LLC counts are rounded to %" PRIu32 \
+	" significant bits (cmtstat record --exact keeps all)"
 
 /* What is missing, in words; "": nothing is known to be. */
 void replay_losses(struct replay *replay, char *buf, size_t size);

@@ -187,6 +187,18 @@ static void put_counters(struct screen *screen, const struct report *report)
 		       escaped);
 }
 
+static void put_rounded(struct screen *screen, const struct report *report)
+{
+	uint32_t bits;
+
+	if (!report->replay ||
+	    !(report->replay->about.counters & ~CMT_F_CHANNEL & ~report->uncounted))
+		return;
+	bits = replay_rounded_bits(&report->replay->about, report->info);
+	if (bits)
+		screen_wrapped(screen, ATTRIBUTE_NONE, REPLAY_ROUNDED, bits);
+}
+
 static void put_losses(struct screen *screen, const struct report *report)
 {
 	if (report->lost_ever)
@@ -256,6 +268,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 			       "resctrl does not show: " ORIGIN_NOT_SHOWN);
 	} else {
 		put_counters(screen, report);
+		put_rounded(screen, report);
 		view_memory(screen, report);
 		put_expand(screen, report);
 	}

@@ -106,7 +106,7 @@ static const char *scope_text(const struct report *report)
 	return origin_is_resctrl(report->info) ? NULL : scope_name(report->scope);
 }
 
-/* Of a recording: whose, and where something is missing. */
+/* Of a recording: its host, gaps, and to how many bits counts are rounded. */
 static int add_replay(struct json_object *object, const struct report *report)
 {
 	int ret;
@@ -114,7 +114,10 @@ static int add_replay(struct json_object *object, const struct report *report)
 	if (!report->replay)
 		return 0;
 	ret = json_add(object, "host", json_text(report->replay->about.host));
-	return ret ? ret : add_number(object, "gaps", report->gaps);
+	ret = ret ? ret : add_number(object, "gaps", report->gaps);
+	return ret ? ret : add_number(object, "counter_bits",
+				      replay_rounded_bits(&report->replay->about,
+							  report->info));
 }
 
 /* Which owners there were, and when. */

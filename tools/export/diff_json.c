@@ -129,6 +129,8 @@ static int fill_side(struct json_object *to, const struct diff *diff, unsigned i
 				   real((double)(about->end_ns - about->start_ns) / 1e9));
 	ret = ret ? ret : json_add(to, "emulated",
 				   json_object_new_boolean(span->emulated));
+	ret = ret ? ret : json_add(to, "counter_bits",
+				   json_object_new_uint64(span_rounded_bits(span)));
 	ret = ret ? ret : json_add(to, "damaged",
 				   json_object_new_uint64(about->damaged));
 	return ret;

@@ -47,8 +47,19 @@ static struct diff_value bandwidth(const struct diff_sum *sum)
 	};
 }
 
-/* Counted exactly, or a lower bound. */
-static struct diff_value misses(const struct diff_sum *sum)
+/*
+ * A count that is rounded to n significant bits is off by half of the lowest bit: by 2^-n
+ * of the count that was, at most.  So is a sum of such counts.
+ */
+static double rounding(const struct diff *diff, unsigned int side)
+{
+	uint32_t bits = span_rounded_bits(&diff->spans[side]);
+
+	return bits && bits < 64 ? ldexp(1, -(int)bits) : 0;
+}
+
+/* @off: by how much of it the sum of counts is off at most. */
+static struct diff_value misses(const struct diff_sum *sum, double off)
 {
 	double rate;
 
@@ -57,11 +68,13 @@ static struct diff_value misses(const struct diff_sum *sum)
 	rate = sum->misses / ((double)sum->missed_ns / SECOND_NS);
 	return (struct diff_value){
 		.known = true, .partial = sum->misses_partial, .value = rate,
-		.lo = rate, .hi = sum->misses_partial ? INFINITY : rate,
+		.lo = rate / (1 + off),
+		.hi = sum->misses_partial ? INFINITY : rate / (1 - off),
 	};
 }
 
-static struct diff_value cpi(const struct diff_sum *sum)
+/* Of two counts, both of which may be off. */
+static struct diff_value cpi(const struct diff_sum *sum, double off)
 {
 	double ratio;
 
@@ -69,7 +82,9 @@ static struct diff_value cpi(const struct diff_sum *sum)
 		return UNKNOWN;
 	ratio = sum->cycles / sum->instructions;
 	return (struct diff_value){
-		.known = true, .value = ratio, .lo = ratio, .hi = ratio,
+		.known = true, .value = ratio,
+		.lo = ratio * (1 - off) / (1 + off),
+		.hi = ratio * (1 + off) / (1 - off),
 	};
 }
 
@@ -84,9 +99,9 @@ struct diff_value diff_value(const struct diff *diff, const struct diff_row *row
 	case DIFF_BANDWIDTH:
 		return bandwidth(sum);
 	case DIFF_MISSES:
-		return misses(sum);
+		return misses(sum, rounding(diff, side));
 	default:
-		return cpi(sum);
+		return cpi(sum, rounding(diff, side));
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diff.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +97,8 @@ static void put_row(FILE *out, const struct diff *diff, const struct diff_row *r
 static void put_side(FILE *out, const struct diff *diff, unsigned int side)
 {
 	const struct span *span = &diff->spans[side];
-	char path[512], when[FORMAT_LEN] = "at an unknown time";
+	char path[512], when[FORMAT_LEN] = "at an unknown time", rounded[64] = "";
+	uint32_t bits = span_rounded_bits(span);
 	double length = (double)(span->about.end_ns - span->about.start_ns);
 
 	escape_text(path, sizeof(path), span->opts.path, 0);
@@ -104,9 +106,12 @@ static void put_side(FILE *out, const struct diff *diff, unsigned int side)
 		format_time(when, (int64_t)(span->about.start_ns +
 					    span->about.realtime_ns -
 					    span->about.monotonic_ns));
-	fprintf(out, "%c: %s: %s, %s, %.1f s%s\n", "AB"[side], path,
+	if (bits)
+		snprintf(rounded, sizeof(rounded), ", counts of %" PRIu32 " significant bits",
+			 bits);
+	fprintf(out, "%c: %s: %s, %s, %.1f s%s%s\n", "AB"[side], path,
 		*span->about.host ? span->about.host : "an unknown machine", when,
-		length / SECOND_NS, span->emulated ? ", EMULATED" : "");
+		length / SECOND_NS, span->emulated ? ", EMULATED" : "", rounded);
 }
 
 static void put_header(FILE *out)

@@ -158,6 +158,11 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame)
 	return 1;
 }
 
+uint32_t span_rounded_bits(const struct span *span)
+{
+	return replay_rounded_bits(&span->about, cmt_recording_info(span->recording));
+}
+
 void span_report(struct span *span)
 {
 	const char *program = span->opts.program;
@@ -167,6 +172,9 @@ void span_report(struct span *span)
 	if (span->emulated)
 		fprintf(stderr, "%s: EMULATED: these values come from a model, not from hardware\n",
 			program);
+	if (span_rounded_bits(span))
+		fprintf(stderr, "%s: " REPLAY_ROUNDED "\n", program,
+			span_rounded_bits(span));
 	if (cmt_recording_about(span->recording, about))
 		return;
 	if (about->damaged || about->missing)

@@ -49,7 +49,10 @@ int span_begin(struct span *span);
  */
 int span_next(struct span *span, const struct cmt_usage_frame **frame);
 
-/* Say on standard error what the recording lacks, of what was read. */
+/* As replay_rounded_bits(). */
+uint32_t span_rounded_bits(const struct span *span);
+
+/* Say on standard error what the recording lacks, of what was read, and how exact counts are. */
 void span_report(struct span *span);
 
 #endif

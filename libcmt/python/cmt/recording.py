@@ -27,6 +27,7 @@ class About:
     damaged_bytes: int
     missing: int  #: chunks that are known to be missing or damaged
     counters: Flag  #: CYCLES, ...: what was asked for
+    counter_bits: int  #: significant bits of their counts; 0: counts are exact
     host: str  #: "": not known
     kernel: str
     boot_id: str
@@ -65,6 +66,7 @@ class Recording(Source):
             bytes=raw.bytes, chunks=raw.chunks, records=raw.records,
             damaged=raw.damaged, damaged_bytes=raw.damaged_bytes,
             missing=raw.missing, counters=Flag(raw.counters),
+            counter_bits=raw.counter_bits,
             host=text(raw.host), kernel=text(raw.kernel),
             boot_id=text(raw.boot_id), program=text(raw.program))
 
