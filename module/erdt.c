@@ -7,12 +7,13 @@
  * RDT_CTRL says for each domain whether traffic is counted for these registers or for
  * the MSRs.  The mode is another agent's, and is never written here.  A burst looks at
  * RDT_CTRL before it reads and afterwards: no traffic is told of a mode that is not this
- * one.  At load, MSR mode in any domain leaves the counters to hw.c.
+ * one, nor by the first reading of each RMID after that, which has no base.  At load, MSR mode in any domain leaves the counters to hw.c.
  *
  * A register of traffic has what was moved to and from one region of memory.  Their
  * counters wrap at the same width, so their sum does, too.
  */
 #include <linux/acpi.h>
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/cpu.h>
@@ -56,6 +57,8 @@ struct erdt_domain {
 	void __iomem *cmrc;
 	void __iomem *mmrc;
 	u32 index;		/* of the only domain of cmt's that has it, + 1 */
+	atomic_t lapses;	/* bursts that found another mode */
+	u32 *lapses_read;	/* as of the last reading of each RMID; its claim protects it */
 };
 
 /* Constant after init(), but for what domains have as their index. */
@@ -165,6 +168,7 @@ static void erdt_exit(void)
 		unmap(state->domains[i].control);
 		unmap(state->domains[i].cmrc);
 		unmap(state->domains[i].mmrc);
+		kvfree(state->domains[i].lapses_read);
 	}
 	kvfree(state->factors);
 	kvfree(state->table);
@@ -237,6 +241,20 @@ static int fill_factors(struct cmt_backend_caps *caps)
 	return 0;
 }
 
+static int alloc_lapses(u32 nr_rmids)
+{
+	u32 i;
+
+	for (i = 0; i < state->parsed.count; i++) {
+		u32 *read = kvcalloc(nr_rmids, sizeof(u32), GFP_KERNEL);
+
+		if (!read)
+			return -ENOMEM;
+		state->domains[i].lapses_read = read;
+	}
+	return 0;
+}
+
 static int fill_caps(struct cmt_backend_caps *caps)
 {
 	const struct cmt_erdt_domain *first = &state->parsed.domains[0];
@@ -261,7 +279,7 @@ static int fill_caps(struct cmt_backend_caps *caps)
 	state->regions = count_regions();
 	state->most = U64_MAX / caps->upscale_bytes;
 	state->mbm_mask = GENMASK_ULL(caps->counter_bits - 1, 0);
-	return fill_factors(caps);
+	return alloc_lapses(caps->nr_rmids) ?: fill_factors(caps);
 }
 
 static int use_table(u8 *table, u32 bytes, struct cmt_backend_caps *caps)
@@ -381,10 +399,28 @@ static bool mode_is_ours(const struct erdt_domain *d)
 	return !d || !(readq(d->control) & CMT_ERDT_CTRL_MSR_MODE);
 }
 
+/*
+ * Traffic is what was counted since the last reading of an RMID: there was no lapse
+ * meanwhile, of @lapses, which were read before anything else.
+ */
+static void drop_lapsed(struct erdt_domain *d, struct cmt_burst *burst, u32 lapses,
+			bool ours)
+{
+	struct cmt_reading *reading;
+
+	for (reading = burst->readings; reading != burst->end; reading++) {
+		u32 *read = &d->lapses_read[reading->counter - burst->counters];
+
+		if (!ours || *read != lapses)
+			reading->raws.total = CMT_RAW_UNAVAILABLE;
+		*read = lapses;
+	}
+}
+
 static int erdt_sample(struct cmt_burst *burst)
 {
 	struct erdt_domain *d = *this_cpu_ptr(&erdt_domains);
-	struct cmt_reading *reading;
+	u32 lapses = d ? atomic_read(&d->lapses) : 0;
 	bool ours;
 
 	lockdep_assert_irqs_disabled();
@@ -392,10 +428,11 @@ static int erdt_sample(struct cmt_burst *burst)
 	ours = mode_is_ours(d);
 	cmt_burst_run(burst, read_rmid, d);
 	burst->flawed = true;
-	if (ours && mode_is_ours(d))
-		return 0;
-	for (reading = burst->readings; reading != burst->end; reading++)
-		reading->raws.total = CMT_RAW_UNAVAILABLE;
+	ours = ours && mode_is_ours(d);
+	if (!ours)
+		atomic_inc(&d->lapses);
+	if (d)
+		drop_lapsed(d, burst, lapses, ours);
 	return 0;
 }
 
