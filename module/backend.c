@@ -42,7 +42,9 @@ int __init cmt_backend_init(const char *name)
 		return try_named(&cmt_emulated_backend, "backend=emulated");
 	if (!strcmp(name, "software"))
 		return try_named(&cmt_software_backend, "backend=software");
-	ret = try_backend(&cmt_hw_backend);
+	ret = try_backend(&cmt_erdt_backend);
+	if (ret == -ENODEV)
+		ret = try_backend(&cmt_hw_backend);
 	if (ret == -ENODEV && !strcmp(name, "auto"))
 		return try_backend(&cmt_software_backend);
 	if (ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A backend is what an RMID is made of: MSRs (hw.c), a number and nothing else
- * (software.c), or a model (emulated.c).
+ * A backend is what an RMID is made of: MSRs (hw.c), registers in memory (erdt.c), a
+ * number and nothing else (software.c), or a model (emulated.c).
  * It knows registers and nothing of owners, records or rings.  Its readings
  * are raw counter units; counter.c makes bytes of them.
  */
@@ -43,6 +43,8 @@ struct cmt_backend_caps {
 	u64 data_mask;		/* of a raw value without its status bits */
 	u32 mbm_correct_above;	/* MBM of RMIDs above this one is corrected: */
 	u32 mbm_correct_factor;	/* units * factor >> 20; above == U32_MAX: none */
+	u32 mbm_unit_bytes;	/* bytes per unit of the MBM counters; 0: upscale_bytes */
+	const u32 *mbm_factors;	/* units * factor >> 16, by RMID; NULL: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
 	bool shared_rmids;	/* resctrl hands out the same RMIDs */
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
@@ -97,11 +99,14 @@ struct cmt_backend {
 };
 
 extern const struct cmt_backend cmt_hw_backend;
+extern const struct cmt_backend cmt_erdt_backend;
 extern const struct cmt_backend cmt_software_backend;
 extern const struct cmt_backend cmt_emulated_backend;
 
 /* CMT_VENDOR_* of this machine. */
 u32 cmt_topology_vendor(void);
+/* The x2APIC id of the CPU this runs on, or its APIC id where it has no other. */
+u32 cmt_topology_apic_id(void);
 /* The id of the L3 of the CPU this runs on, as resctrl numbers domains. */
 u32 cmt_topology_l3_id(void);
 /* The domain of the CPU this runs on: its L3, or with sub-NUMA clusters its node. */

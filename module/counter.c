@@ -14,9 +14,11 @@ static u64 mbm_delta(u64 prev, u64 raw, u32 bits)
 /* Bytes of @units; monotonic in @units. */
 static u64 mbm_bytes(u64 units, u32 rmid, const struct cmt_backend_caps *caps)
 {
-	if (rmid > caps->mbm_correct_above)
+	if (caps->mbm_factors)
+		units = mul_u64_u32_shr(units, caps->mbm_factors[rmid], 16);
+	else if (rmid > caps->mbm_correct_above)
 		units = mul_u64_u32_shr(units, caps->mbm_correct_factor, 20);
-	return units * caps->upscale_bytes;
+	return units * (caps->mbm_unit_bytes ?: caps->upscale_bytes);
 }
 
 /* The flag of a value that is there, or why it is not; 0: no such event. */
@@ -81,6 +83,8 @@ static void key_reduce(struct cmt_counter *counter, bool all,
 {
 	u32 rmid = (u32)counter->name;
 
+	if (caps->mbm_factors || caps->mbm_unit_bytes)
+		return;
 	if (all && (counter->key & CMT_KEY_BASED) == CMT_KEY_BASED &&
 	    (counter->key & CMT_KEY_BEGUN) && rmid <= caps->mbm_correct_above)
 		counter->key = (u32)counter->key;

@@ -69,7 +69,7 @@ static bool topology_find_l3(u32 *eax, u32 *ebx, u32 *sets)
 	return false;
 }
 
-static u32 topology_apic_id(void)
+u32 cmt_topology_apic_id(void)
 {
 	u32 eax, ebx, ecx, edx;
 
@@ -104,7 +104,7 @@ u32 cmt_topology_l3_id(void)
 	u32 eax, ebx, sets;
 
 	if (topology_find_l3(&eax, &ebx, &sets))
-		return topology_apic_id() >>
+		return cmt_topology_apic_id() >>
 			order_base_2(CACHE_EAX_SHARING(eax));
 	return topology_physical_package_id(raw_smp_processor_id());
 }

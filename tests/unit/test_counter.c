@@ -273,6 +273,28 @@ START_TEST(test_correction_is_monotonic_and_above_its_threshold)
 }
 END_TEST
 
+/* Occupancy and traffic in units of their own, and a factor for each RMID */
+START_TEST(test_units_and_factors_of_registers_in_memory)
+{
+	const u32 factors[] = { 1 << 16, 0, 0, 0, 0, 3 << 15 };
+	u64 raw;
+
+	caps.mbm_unit_bytes = 7;
+	begin(at(0, 0, 0, 0), true);
+	take(at(MS, 3, 1000, 0));
+	ck_assert_uint_eq(sample.sample.occupancy_bytes, 300);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 7000);
+
+	caps.mbm_factors = factors;
+	begin(at(0, 0, 0, 0), true);
+	for (raw = 1; raw < 1000; raw += 2)
+		take(at(raw * MS, 3, raw, 0));
+	ck_assert_uint_eq(sample.sample.occupancy_bytes, 300);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 999 * 3 / 2 * 7);
+	ck_assert_uint_eq(short_ways, 0);
+}
+END_TEST
+
 START_TEST(test_emulated_flag_is_kept)
 {
 	caps.record_flags = CMT_F_EMULATED;
@@ -301,6 +323,7 @@ int main(void)
 	tcase_add_test(tc, test_new_owner_is_new_until_it_is_read);
 	tcase_add_test(tc, test_overflow_bit_is_no_data);
 	tcase_add_test(tc, test_correction_is_monotonic_and_above_its_threshold);
+	tcase_add_test(tc, test_units_and_factors_of_registers_in_memory);
 	tcase_add_test(tc, test_emulated_flag_is_kept);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
