@@ -156,7 +156,7 @@ completes "cmtstat -i " ""
 completes "cmtstat rec" "record"
 completes "cmtstat record --out" "--output"
 completes "cmtstat record -o /proc/moun" "/proc/mounts"
-completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats uncore interval scope resctrl attach detach measure save doctor"
+completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats uncore interval scope resctrl attach detach measure save doctor selftest"
 completes "cmtctl res" "resctrl"
 completes "cmtctl scope " "process container cpu manual"
 completes "cmtctl --json attach c" "cgroup cpu"
@@ -184,9 +184,13 @@ for by in container process cpu domain; do
 	done <"$scratch/fields"
 done
 
-# So is every field of a measurement.
-for page in cmtctl cmtstat; do
-	if [ $page = cmtctl ]; then
+# So is every field of a measurement, and of a self-test.
+for page in cmtctl selftest cmtstat; do
+	manual=$page
+	[ $page != selftest ] || manual=cmtctl
+	if [ $page = selftest ]; then
+		CMT_FAKE=hardware "$bin/cmtctl_fake" -j selftest 2>/dev/null
+	elif [ $page = cmtctl ]; then
 		CMT_FAKE=twice "$bin/cmtctl_fake" -j -n 1 -i 0.01 measure cpu 0
 	else
 		CMT_FAKE=twice "$bin/cmtstat_fake" -j -- true 2>&1
@@ -196,8 +200,8 @@ for page in cmtctl cmtstat; do
 	while read -r field; do
 		checks=$((checks + 1))
 		grep -hE "^\.(It )?Va" "$top/docs/man/cmtctl.1" \
-			"$top/docs/man/$page.1" | grep -qw "$field" ||
-			fail "$field: not in $page.1"
+			"$top/docs/man/$manual.1" | grep -qw "$field" ||
+			fail "$field: not in $manual.1"
 	done <"$scratch/fields"
 done
 

@@ -62,6 +62,9 @@ $(OUT)/storm: $(OUT)/now/$(main)-storm.o $(call objects,now,$(base) $(storm))
 	$(call link,$^)
 $(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
 	$(call link,$^)
+$(OUT)/ring-reader: $(TOP)/docs/examples/ring-reader/main.go
+	$(says)
+	CGO_ENABLED=0 GO111MODULE=off GOCACHE=$(OUT)/go-cache go build -trimpath -o $@ $<
 $(OUT)/lab-on: $(call objects,now,$(TOP)/tests/lab/on.c)
 	$(call link,$^)
 

@@ -38,6 +38,7 @@ enum ctl_command {
 	CTL_MEASURE,
 	CTL_SAVE,
 	CTL_DOCTOR,
+	CTL_SELFTEST,
 	NR_CTL_COMMANDS,
 };
 
@@ -103,6 +104,12 @@ int ctl_measure(const struct ctl *ctl, const char **what);
 
 /* Asks the flight recorder, and needs no device. */
 int ctl_save(const struct ctl *ctl, const char **what);
+
+/* Exit status of selftest: there is no verdict. */
+#define EXIT_CANNOT 2
+
+/* Fills the cache by known amounts, and compares; returns EXIT_CANNOT, too. */
+int ctl_selftest(const struct ctl *ctl, const char **what);
 
 /* Says what keeps cmt from measuring here; a device that does not open is a finding. */
 int ctl_doctor(const struct ctl *ctl, const char **what);

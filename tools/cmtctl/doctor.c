@@ -17,35 +17,6 @@ static const char *const state_words[] = {
 	[FINDING_PROBLEM] = "problem",
 };
 
-/* @line: "flags : fpu vme ...", without its newline */
-static void read_flags(struct processor_facts *processor, char *line)
-{
-	char *rest = NULL, *word;
-
-	processor->known = true;
-	for (word = strtok_r(line, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
-		if (!strcmp(word, "cqm_occup_llc"))
-			processor->monitors = true;
-		else if (!strcmp(word, "hypervisor"))
-			processor->is_virtual = true;
-	}
-}
-
-static void look_at_processor(struct processor_facts *processor)
-{
-	FILE *in = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t size = 0;
-
-	if (!in)
-		return;
-	while (!processor->known && getline(&line, &size, in) > 0)
-		if (!strncmp(line, "flags", 5))
-			read_flags(processor, line);
-	free(line);
-	fclose(in);
-}
-
 static int ask_module(const struct ctl *ctl, struct facts *facts, const char **what)
 {
 	int ret;
@@ -115,7 +86,7 @@ int ctl_doctor(const struct ctl *ctl, const char **what)
 	int ret = 0;
 
 	facts.path = ctl->config->device ? ctl->config->device : CMT_DEVICE_PATH;
-	look_at_processor(&facts.processor);
+	processor_read(&facts.processor);
 	facts.has_groups = !access("/sys/fs/resctrl/mon_data", F_OK);
 	if (!facts.opened)
 		ret = ask_module(ctl, &facts, what);

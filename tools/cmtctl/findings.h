@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "processor.h"
+
 enum finding_state {
 	FINDING_GOOD,
 	FINDING_NOTE,		/* works, and somebody may wonder */
@@ -18,13 +20,6 @@ struct finding {
 	enum finding_state state;
 	char what[320];		/* the module's texts in it are raw bytes */
 	char todo[320];		/* empty: nothing */
-};
-
-/* From /proc/cpuinfo: flags of the first processor. */
-struct processor_facts {
-	bool known;		/* the file could be read */
-	bool monitors;		/* L3 occupancy: CPUID leaf 0xF, as Linux shows it */
-	bool is_virtual;
 };
 
 struct facts {

@@ -22,6 +22,7 @@ struct command {
 	int (*operands)(struct ctl *ctl, char **operands, int nr);
 	int max;		/* how many operands */
 	unsigned int knows;
+	int cannot;		/* exit status where the device or the output fails; 0: EXIT_RUNTIME */
 };
 
 static const struct command commands[NR_CTL_COMMANDS] = {
@@ -40,6 +41,7 @@ static const struct command commands[NR_CTL_COMMANDS] = {
 			  KNOWS_CHILDREN | KNOWS_TIME },
 	[CTL_SAVE] = { ctl_save, ctl_save_operands, 1, 0 },
 	[CTL_DOCTOR] = { ctl_doctor, NULL, 0, 0 },
+	[CTL_SELFTEST] = { ctl_selftest, NULL, 0, 0, EXIT_CANNOT },
 };
 
 static const struct command *find_command(const char *name)
@@ -130,6 +132,11 @@ static int finish_output(void)
 	return EXIT_RUNTIME;
 }
 
+static int status_of_failure(const struct command *command)
+{
+	return command->cannot ? command->cannot : EXIT_RUNTIME;
+}
+
 /* Commands that change nothing drop all capabilities. */
 static int run_command(const struct command *command, const struct ctl *ctl)
 {
@@ -140,11 +147,13 @@ static int run_command(const struct command *command, const struct ctl *ctl)
 		ret = command->run(ctl, &what);
 	if (!ret)
 		return finish_output();
-	if (ret < 0 && !ctl->dev)
+	if (ret > 0)
+		return ret;
+	if (!ctl->dev)
 		error_plain(stderr, "cmtctl", what, ret);
-	else if (ret < 0)
+	else
 		explain(command, ctl, what, ret);
-	return EXIT_RUNTIME;
+	return status_of_failure(command);
 }
 
 static int open_and_run(const struct command *command, struct ctl *ctl)
@@ -159,7 +168,7 @@ static int open_and_run(const struct command *command, struct ctl *ctl)
 	ctl->opened = ret;
 	if (ret && command->run != ctl_doctor) {
 		error_open(stderr, "cmtctl", path, ctl->control, ret);
-		return EXIT_RUNTIME;
+		return status_of_failure(command);
 	}
 	ret = run_command(command, ctl);
 	cmt_device_close(ctl->dev);
@@ -185,6 +194,7 @@ static int parse_and_run(struct ctl_config *config, int argc, char **argv)
 	}
 	ctl.json = config->json;
 	command = parse_command(argc, argv, &ctl);
+	ctl.control |= command && command->run == ctl_selftest;
 	return command ? open_and_run(command, &ctl) : EXIT_USAGE;
 }
 

@@ -93,6 +93,8 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 		"and print the name of the file", WORDS_FILES },
 	[CTL_DOCTOR] = { "doctor", NULL,
 		"what keeps cmt from measuring here, and what to do" },
+	[CTL_SELFTEST] = { "selftest", NULL,
+		"fill the cache by known amounts, compare, and print a page" },
 };
 
 static const struct option_spec options[] = {

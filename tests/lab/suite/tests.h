@@ -17,6 +17,7 @@ extern const struct test correction_tests[];
 extern const struct test erratum_tests[];
 extern const struct test reset_tests[];
 extern const struct test unload_tests[];
+extern const struct test selftest_tests[];
 extern const struct test closid_tests[];
 extern const struct test groups_tests[];
 extern const struct test source_tests[];

@@ -412,6 +412,126 @@ static void lib_cgroup_path(void)
 	cmt_device_close(dev);
 }
 
+#define SECOND_OUTPUT	"/tmp/ring-reader"
+#define FIRST_OUTPUT	"/tmp/libcmt-reader"
+
+/* As docs/examples/ring-reader prints it. */
+static void print_record(FILE *out, const struct cmt_record *r)
+{
+	static const char *const names[] = {
+		[CMT_REC_ALLOC] = "ALLOC", [CMT_REC_FREE] = "FREE",
+		[CMT_REC_UPDATE] = "UPDATE", [CMT_REC_ALLOC_FAIL] = "ALLOC_FAIL",
+		[CMT_REC_SAMPLE] = "SAMPLE", [CMT_REC_TICK] = "TICK",
+		[CMT_REC_CPU_ONLINE] = "CPU_ONLINE", [CMT_REC_STATE] = "STATE",
+	};
+
+	CHECK(r->type < sizeof(names) / sizeof(names[0]) && names[r->type],
+	      "record type %u", r->type);
+	fprintf(out, "%llu cpu=%u %s flags=%#x rmid=%u generation=%u domain=%u",
+		(unsigned long long)r->ts, r->cpu, names[r->type], r->flags, r->rmid,
+		r->generation, r->domain);
+	if (r->type <= CMT_REC_ALLOC_FAIL)
+		fprintf(out, " owner=%u cgroup_id=%llu comm=\"%.*s\"", r->tgid,
+			(unsigned long long)r->owner.cgroup_id, CMT_COMM_LEN, r->owner.comm);
+	else if (r->type == CMT_REC_SAMPLE)
+		fprintf(out, " occupancy_bytes=%llu mbm_total_bytes=%llu mbm_local_bytes=%llu residual_bytes=%llu",
+			(unsigned long long)r->sample.occupancy_bytes,
+			(unsigned long long)r->sample.mbm_total_bytes,
+			(unsigned long long)r->sample.mbm_local_bytes,
+			(unsigned long long)r->sample.residual_bytes);
+	else if (r->type == CMT_REC_TICK)
+		fprintf(out, " interval_ns=%u missed=%llu deferred=%llu busy_ns=%llu read=%u waiting=%u",
+			r->interval_ns, (unsigned long long)r->tick.missed,
+			(unsigned long long)r->tick.deferred,
+			(unsigned long long)r->tick.busy_ns, r->tick.read, r->tick.waiting);
+	fputc('\n', out);
+}
+
+/* All records up to @until, in order.  Returns how many. */
+static uint64_t print_until(struct side *s, uint64_t until, FILE *out)
+{
+	struct cmt_record r = { 0 };
+	uint64_t printed = 0;
+	int n;
+
+	for (;;) {
+		do {
+			n = cmt_reader_read(s->reader, &r, 1);
+			CHECK(n >= 0, "cmt_reader_read: %s", strerror(-n));
+			if (!n)
+				cmt_reader_wait(s->reader, 10);
+		} while (!n);
+		CHECK(r.type != CMT_REC_LOST, "records are lost");
+		if (r.ts > until)
+			return printed;
+		print_record(out, &r);
+		printed++;
+	}
+}
+
+static pid_t second_reader(uint64_t until)
+{
+	char argument[32];
+	pid_t pid;
+
+	snprintf(argument, sizeof(argument), "%llu", (unsigned long long)until);
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	if (!freopen(SECOND_OUTPUT, "w", stdout))
+		_exit(99);
+	execl("/bin/ring-reader", "ring-reader", "-oldest", "-until", argument, (char *)NULL);
+	_exit(99);
+}
+
+/* Line by line; the second reader's last line says what was lost. */
+static void compare_outputs(uint64_t printed)
+{
+	FILE *first = fopen(FIRST_OUTPUT, "r"), *second = fopen(SECOND_OUTPUT, "r");
+	char a[512], b[512], expected[64];
+	uint64_t i;
+
+	CHECK(first && second, "no output: %m");
+	for (i = 0; i < printed; i++) {
+		CHECK(fgets(a, sizeof(a), first) && fgets(b, sizeof(b), second),
+		      "only %llu records", (unsigned long long)i);
+		CHECK(!strcmp(a, b), "record %llu: libcmt %s the second reader %s",
+		      (unsigned long long)i, a, b);
+	}
+	snprintf(expected, sizeof(expected), "delivered=%llu lost=0\n",
+		 (unsigned long long)printed);
+	CHECK(fgets(b, sizeof(b), second) && !strcmp(b, expected), "%s, not %s", b, expected);
+	CHECK(!fgets(b, sizeof(b), second), "more: %s", b);
+	fclose(first);
+	fclose(second);
+}
+
+#define SECOND_NS 500000000ULL
+
+/* What docs/abi.md says is enough for a reader in another language. */
+static void second_reader_agrees(void)
+{
+	uint64_t until, printed;
+	struct side s;
+	FILE *out;
+	pid_t pid;
+
+	side_open(&s, CMT_READER_OLDEST);
+	until = now_ns() + SECOND_NS;
+	pid = second_reader(until);
+	reap(park(2, "seen-by-both"), SIGKILL);
+	out = fopen(FIRST_OUTPUT, "w");
+	CHECK(out, "%s: %m", FIRST_OUTPUT);
+	printed = print_until(&s, until, out);
+	CHECK(!fclose(out), "%s: %m", FIRST_OUTPUT);
+	expect_exit_0(pid, "ring-reader");
+	note("%llu records", (unsigned long long)printed);
+	CHECK(printed > 100, "too few");
+	compare_outputs(printed);
+	side_close(&s);
+}
+
 /* The library and the module are of different minor versions. */
 static void abi_older_library(void)
 {
@@ -432,6 +552,7 @@ const struct test lib_tests[] = {
 	{ "lib_conservation", lib_conservation, "ring_records=1024", 40 },
 	{ "lib_late_reader", lib_late_reader, "", 0 },
 	{ "lib_slots", lib_slots, "", 40 },
+	{ "second_reader_agrees", second_reader_agrees, "scope=process ring_records=65536", 60 },
 	{ "abi_older_library", abi_older_library, NULL, 120 },
 	{ "abi_newer_library", abi_newer_library, NULL, 120 },
 	{ }
