@@ -7,7 +7,8 @@
  * RDT_CTRL says for each domain whether traffic is counted for these registers or for
  * the MSRs.  The mode is another agent's, and is never written here.  A burst looks at
  * RDT_CTRL before it reads and afterwards: no traffic is told of a mode that is not this
- * one, nor by the first reading of each RMID after that, which has no base.  At load, MSR mode in any domain leaves the counters to hw.c.
+ * one, nor by the first reading of each RMID after that, which has no base.  At load,
+ * MSR mode in any domain leaves the counters to hw.c.
  *
  * A register of traffic has what was moved to and from one region of memory.  Their
  * counters wrap at the same width, so their sum does, too.
