@@ -804,6 +804,8 @@ START_TEST(test_carried_after_several_generations)
 	struct cmt_record older = sample(11 * MS, 5, 1, 0, 11);
 	struct cmt_record newer = sample(11 * MS + 4, 5, 2, 0, 12);
 
+	/* slots are handed out while others come, which take what those leave */
+	start(0, 2);
 	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
 	event(CMT_REC_ALLOC, 9 * MS, 6, 1);
 	add(sample(10 * MS, 5, 1, 0, 7));
