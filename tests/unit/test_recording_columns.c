@@ -171,6 +171,53 @@ START_TEST(units)
 }
 END_TEST
 
+/* What comes from @cpu in a millisecond. */
+static uint32_t tick_of(uint32_t n, uint64_t ms, uint16_t cpu)
+{
+	uint64_t ts = ms * MS + cpu * 100;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct cmt_record r = reading(CMT_REC_SAMPLE, ts + i * 20, cpu,
+					      1 + (uint32_t)(any() % 24));
+
+		r.flags = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+		r.flags |= any() % 16 ? 0 : CMT_F_REBASED;
+		r.sample.occupancy_bytes = any() % 1000 * 64;
+		r.sample.mbm_total_bytes = any() % 5000 * 64;
+		r.sample.mbm_local_bytes = r.sample.mbm_total_bytes / 2;
+		records[n++] = r;
+		r = reading(CMT_REC_PERF, ts + i * 20 + 5, cpu, r.rmid);
+		r.flags = CMT_F_CYCLES;
+		r.ran_ns = (uint32_t)(any() % MS);
+		r.perf.cycles = any() % 3000000;
+		r.perf.instructions = any() % 6000000;
+		records[n++] = r;
+	}
+	records[n] = reading(CMT_REC_ALLOC, ts + 90, cpu, 1 + (uint32_t)(any() % 24));
+	records[n].owner.cgroup_id = any() % 100000;
+	n += any() % 8 == 0;
+	records[n] = reading(CMT_REC_TICK, ts + 95, cpu, 0);
+	records[n].interval_ns = MS;
+	records[n++].tick.busy_ns = ms * 3000;
+	return n;
+}
+
+/*
+ * The bytes are those of format 1 (docs/recording.md): whoever changes them changes what
+ * older readers find in a file.
+ */
+START_TEST(bytes_are_those_of_the_format)
+{
+	uint32_t n = 0;
+
+	for (uint64_t ms = 1; n + 64 < MOST; ms++)
+		for (uint16_t cpu = 0; cpu < 4; cpu++)
+			n = tick_of(n, ms, cpu);
+	round_trip(n, 64);
+	ck_assert_uint_eq(cmt_crc32c(buffer.bytes, buffer.nr), 0x4a16dba);
+}
+END_TEST
+
 /* Each place has a count, counts rise with it, and rounding is at most 1 in 512 off. */
 START_TEST(rounded_counts)
 {
@@ -346,6 +393,7 @@ int main(void)
 	tcase_add_test(tcase, absurd);
 	tcase_add_test(tcase, extremes);
 	tcase_add_test(tcase, units);
+	tcase_add_test(tcase, bytes_are_those_of_the_format);
 	tcase_add_test(tcase, rounded_counts);
 	tcase_add_test(tcase, rounded);
 	tcase_add_test(tcase, place_too_high);
