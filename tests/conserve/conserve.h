@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rings in a shared file: writer.c is the module's writer of all of them, readers.c
+ * has the readers, each a process, with libcmt's reader.
+ */
+#ifndef CONSERVE_H
+#define CONSERVE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "uapi/cmt.h"
+
+#define NR_RINGS	8
+#define RING_RECORDS	4096U
+#define RING_BYTES	(CMT_RING_DATA_OFFSET + RING_RECORDS * sizeof(struct cmt_record))
+#define INSTANCE	0x1122334455667788ULL
+
+/* What record @index of ring @cpu is: every word but the first depends on both. */
+static inline void record_make(struct cmt_record *record, uint16_t cpu, uint64_t index)
+{
+	uint64_t words[sizeof(*record) / 8];
+	unsigned int i;
+
+	words[0] = index;
+	for (i = 1; i < sizeof(*record) / 8; i++)
+		words[i] = (index + 1 + ((uint64_t)cpu << 48)) *
+			   0x9e3779b97f4a7c15ULL + i;
+	memcpy(record, words, sizeof(*record));
+	record->cpu = cpu;
+}
+
+#endif
