@@ -40,6 +40,7 @@ extern const struct test attach_tests[];
 extern const struct test demand_tests[];
 extern const struct test measure_tests[];
 extern const struct test software_tests[];
+extern const struct test secure_tests[];
 /* These say the same on every kernel. */
 extern const struct test full_tests[];
 extern const struct test version_tests[];
