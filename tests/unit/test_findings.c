@@ -163,6 +163,21 @@ START_TEST(foreign_rmid_writes_are_noted)
 }
 END_TEST
 
+/* Intel's telemetry counts by RMID, and is resctrl's. */
+START_TEST(telemetry_of_resctrl_is_noted)
+{
+	unsigned int i, n = findings_make(&facts, findings);
+
+	for (i = 0; i < n; i++)
+		ck_assert_str_ne(findings[i].about, "telemetry");
+	facts.mounted = true;
+	facts.has_telemetry = true;
+	says("telemetry", FINDING_NOTE, "right for its groups", NULL);
+	facts.resctrl = CMT_RESCTRL_TAKE;
+	says("telemetry", FINDING_NOTE, "wrong for its groups", "resctrl respect");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("findings");
@@ -178,6 +193,7 @@ int main(void)
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);
+	tcase_add_test(tc, telemetry_of_resctrl_is_noted);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

@@ -88,6 +88,7 @@ int ctl_doctor(const struct ctl *ctl, const char **what)
 	facts.path = ctl->config->device ? ctl->config->device : CMT_DEVICE_PATH;
 	processor_read(&facts.processor);
 	facts.has_groups = !access("/sys/fs/resctrl/mon_data", F_OK);
+	facts.has_telemetry = !access("/sys/fs/resctrl/info/PERF_PKG_MON", F_OK);
 	if (!facts.opened)
 		ret = ask_module(ctl, &facts, what);
 	if (ret)

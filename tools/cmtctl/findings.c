@@ -196,6 +196,24 @@ static void judge_resctrl(struct list *list, const struct facts *facts)
 	advise(finding, "cmtctl resctrl take counts them in their containers");
 }
 
+/* The counters are by RMID: resctrl's groups have theirs, and cmt's RMIDs have no group. */
+static void judge_telemetry(struct list *list, const struct facts *facts)
+{
+	struct finding *finding;
+
+	if (!facts->has_telemetry)
+		return;
+	finding = add(list, "telemetry", FINDING_NOTE);
+	if (facts->resctrl == CMT_RESCTRL_TAKE) {
+		say(finding, "resctrl counts energy by RMID (AET): wrong for its groups "
+		    "while cmt takes the RMIDs of their tasks");
+		advise(finding, "cmtctl resctrl respect gives them back");
+		return;
+	}
+	say(finding, "resctrl counts energy by RMID (AET): right for its groups; its "
+	    "default group is without what has an RMID of cmt's");
+}
+
 static void judge_ticks(struct list *list, const struct cmt_stats *stats)
 {
 	bool late = stats->missed > stats->ticks / FEW;
@@ -239,6 +257,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_bandwidth(&list, facts->info);
 	judge_rmids(&list, facts);
 	judge_resctrl(&list, facts);
+	judge_telemetry(&list, facts);
 	judge_ticks(&list, &facts->stats);
 	judge_failures(&list, &facts->stats);
 	return list.nr;

@@ -27,6 +27,7 @@ struct facts {
 	const char *path;	/* of the device */
 	struct processor_facts processor;
 	bool has_groups;	/* resctrl is mounted and monitors */
+	bool has_telemetry;	/* Intel's AET, which is resctrl's */
 	/* The rest only where opened is 0. */
 	const struct cmt_info *info;
 	struct cmt_stats stats;
