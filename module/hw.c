@@ -78,6 +78,7 @@
 /* What CPUID says of one CPU, or of the least capable of several. */
 struct hw_leaves {
 	u32 max_rmid;
+	u32 max_loadable;	/* of the most capable: what PQR_ASSOC takes */
 	u32 upscale;
 	u32 events;		/* CMT_F_* */
 	u32 width_offset;
@@ -150,6 +151,7 @@ static const char *hw_read_leaves(struct hw_leaves *leaves)
 	if (!(edx & RDT_F0_EDX_L3))
 		return "no L3 monitoring in CPUID leaf 0xF";
 	leaves->max_rmid = ebx;
+	leaves->max_loadable = ebx;
 
 	cpuid_count(CPUID_RDT_MON, 1, &eax, &ebx, &ecx, &edx);
 	leaves->max_rmid = min(leaves->max_rmid, ecx);
@@ -175,6 +177,7 @@ static const char *hw_merge_leaves(struct hw_leaves *all,
 	    one->overflow_bit != all->overflow_bit)
 		return "CPUs differ in counter unit or width";
 	all->max_rmid = min(all->max_rmid, one->max_rmid);
+	all->max_loadable = max(all->max_loadable, one->max_loadable);
 	all->events &= one->events;
 	return NULL;
 }
@@ -336,6 +339,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->backend = CMT_BACKEND_HARDWARE;
 	caps->vendor = cmt_topology_vendor();
 	caps->nr_rmids = min_t(u32, leaves->max_rmid, CMT_MAX_RMIDS - 1) + 1;
+	caps->rmid_room = min_t(u32, leaves->max_loadable, CMT_MAX_RMIDS - 1) + 1;
 	caps->events = leaves->events & hw_kernel_events();
 	caps->upscale_bytes = leaves->upscale;
 	caps->shared_evtsel = caps->vendor == CMT_VENDOR_AMD ||

@@ -686,7 +686,7 @@ static void overflow_init(void)
 
 static bool pool_has_arrays(void)
 {
-	u32 room = cmt_pool_room(cmt_caps.nr_rmids);
+	u32 room = cmt_caps.rmid_room;
 
 	pool.rmids = vcalloc(room, sizeof(*pool.rmids));
 	pool.live = vcalloc(room, sizeof(*pool.live));

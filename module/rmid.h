@@ -52,7 +52,7 @@ struct cmt_rmid {
 };
 
 struct cmt_pool {
-	/* The caller's, with room for cmt_pool_room(nr) RMIDs: */
+	/* The caller's, with room for every RMID that any agent may load: */
 	struct cmt_rmid *rmids;	/* by number */
 	u32 *live;		/* by number: generation while published, else 0,
 				 * as of resctrl's RMIDs from nr on; written under
@@ -69,12 +69,6 @@ struct cmt_pool {
 	u32 nr_foreign;
 	u64 drained;		/* ns: what was freed later stays in LIMBO */
 };
-
-/* The elements of the arrays of a pool of @nr: another agent may have any RMID. */
-static inline u32 cmt_pool_room(u32 nr)
-{
-	return nr < CMT_MAX_RMIDS ? CMT_MAX_RMIDS : nr;
-}
 
 /*
  * Begin with all RMIDs below @nr but 0 free, the highest first: resctrl hands
