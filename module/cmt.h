@@ -113,6 +113,7 @@ struct cmt_cpu {
 	struct cmt_ring ring;
 
 	bool up;		/* between cpu_up() and cpu_down() */
+	bool unread;		/* online, in a domain that has no index */
 	bool overwritten;	/* an owner's RMID was, since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */

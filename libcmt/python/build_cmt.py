@@ -202,6 +202,7 @@ struct cmt_stats {
 	uint32_t readers;
 	uint32_t cpus_online;
 	uint32_t rmids_foreign;
+	uint32_t cpus_unread;
 	uint64_t allocs;
 	uint64_t frees;
 	uint64_t alloc_fails;

@@ -372,7 +372,9 @@ struct cmt_stats {
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
 	__u32 rmids_foreign;	/* now: resctrl or another agent uses them */
-	__u32 reserved;
+	__u32 cpus_unread;	/* now: online in L3 domains beyond the first 64: they
+				 * have no RMIDs and no samples
+				 */
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
 	__aligned_u64 alloc_fails;	/* owners that became pending */
@@ -775,6 +777,7 @@ CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);
 CMT_ABI_AT(cmt_stats, pending, 20);
 CMT_ABI_AT(cmt_stats, rmids_foreign, 32);
+CMT_ABI_AT(cmt_stats, cpus_unread, 36);
 CMT_ABI_AT(cmt_stats, allocs, 40);
 CMT_ABI_AT(cmt_stats, records, 72);
 CMT_ABI_AT(cmt_stats, switches, 112);

@@ -131,6 +131,14 @@ START_TEST(owners_that_wait_are_a_problem)
 }
 END_TEST
 
+START_TEST(cpus_that_are_not_read_are_a_problem)
+{
+	facts.stats.cpus_online = 130;
+	facts.stats.cpus_unread = 2;
+	says("L3 domains", FINDING_PROBLEM, "2 of 130 CPUs", NULL);
+}
+END_TEST
+
 START_TEST(mounted_resctrl_is_noted_in_both_modes)
 {
 	facts.mounted = true;
@@ -190,6 +198,7 @@ int main(void)
 	tcase_add_test(tc, values_that_are_not_measured_are_a_problem);
 	tcase_add_test(tc, bandwidth_without_counters_is_said);
 	tcase_add_test(tc, owners_that_wait_are_a_problem);
+	tcase_add_test(tc, cpus_that_are_not_read_are_a_problem);
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);

@@ -214,6 +214,15 @@ static void judge_telemetry(struct list *list, const struct facts *facts)
 	    "default group is without what has an RMID of cmt's");
 }
 
+/* Their L3s are beyond what the module has room for. */
+static void judge_domains(struct list *list, const struct cmt_stats *stats)
+{
+	if (stats->cpus_unread)
+		say(add(list, "L3 domains", FINDING_PROBLEM),
+		    "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: what runs "
+		    "there is not counted", stats->cpus_unread, stats->cpus_online);
+}
+
 static void judge_ticks(struct list *list, const struct cmt_stats *stats)
 {
 	bool late = stats->missed > stats->ticks / FEW;
@@ -258,6 +267,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_rmids(&list, facts);
 	judge_resctrl(&list, facts);
 	judge_telemetry(&list, facts);
+	judge_domains(&list, &facts->stats);
 	judge_ticks(&list, &facts->stats);
 	judge_failures(&list, &facts->stats);
 	return list.nr;
