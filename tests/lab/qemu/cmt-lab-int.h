@@ -11,9 +11,9 @@
 #include "cmt-lab-space.h"
 #include "cmt-lab.h"
 
-#define LAB_L3S_MAX    64
+#define LAB_L3S_MAX    80   /* LAB_ARG names 64 of them */
 #define LAB_CPUS_MAX   256
-#define LAB_RMIDS_MAX  1024
+#define LAB_RMIDS_MAX  4096
 #define LAB_EVENTS_MAX 3
 #define LAB_ABMC_MAX   32   /* what CtrID has room for */
 

@@ -22,8 +22,8 @@
 #define L3_QOS_EXT_CFG  0xc00003ff
 
 #define EVTSEL_EVENT(v)    ((uint32_t)((v) & 0xff))
-#define EVTSEL_RMID(v)     ((uint32_t)((v) >> 32 & 0x3ff))
-#define EVTSEL_RESERVED    (~0x3ff000000ffULL)
+#define EVTSEL_RMID(v)     ((uint32_t)((v) >> 32 & 0xfff))
+#define EVTSEL_RESERVED    (lab.o.amd ? ~0xfff000000ffULL : ~0x3ff000000ffULL)
 #define EVTSEL_EXTENDED    (1ULL << 31) /* AMD: of a counter, not of an RMID */
 #define EVTSEL_COUNTER     1            /* the event then */
 #define EVTSEL_NO_EVENT    0xffULL

@@ -32,6 +32,8 @@ extern const struct test erdt_cpus_tests[];
 extern const struct test erdt_cut_tests[];
 extern const struct test resume_tests[];
 extern const struct test bound_tests[];
+extern const struct test rmids_tests[];
+extern const struct test domains_tests[];
 extern const struct test code_tests[];
 extern const struct test pmu_tests[];
 extern const struct test pmu_icount_tests[];
