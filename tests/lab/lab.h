@@ -113,6 +113,8 @@ enum lab_command {
 	LAB_ABMC_COUNTER = 0x24,
 	/* LAB_ARG(l3, rmid, 0) -> 1: its traffic is counted, see tracked= */
 	LAB_TRACKED	= 0x25,
+	/* LAB_ARG(0, rmid, LAB_PLZA_*): write this CPU's PQR_PLZA_ASSOC -> it */
+	LAB_PLZA_SET	= 0x26,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
@@ -171,6 +173,10 @@ enum lab_command {
 #define LAB_ABMC_TOTAL		0x7fU
 #define LAB_ABMC_LOCAL		0x15U
 
+/* What LAB_PLZA_SET enables; 0: nothing */
+#define LAB_PLZA_RMID	1U	/* an association of the RMID */
+#define LAB_PLZA_ON	2U	/* the register has an effect */
+
 /* LAB_LOG_WHAT, second value */
 #define LAB_LOG_RMID(what)	((uint32_t)((what) & 0xfff))
 #define LAB_LOG_EVENT(what)	((uint32_t)((what) >> 16 & 0xff))
@@ -203,6 +209,7 @@ enum lab_config {
 	LAB_C_ABMC_COUNTERS,	/* assignable ones of an L3 */
 	LAB_C_TRACKED,		/* RMIDs with MBM counters at a time; 0: all */
 	LAB_C_EVICTIONS,	/* spaces of LAB_EVICTED; 0: it is not kept */
+	LAB_C_PLZA,		/* 1: AMD's PQR_PLZA_ASSOC exists */
 };
 
 enum lab_stat {
@@ -221,6 +228,8 @@ enum lab_stat {
 	LAB_S_CTR_RDMSR,	/* QM_CTR */
 	LAB_S_MBM_RESETS,	/* LAB_MBM_RESET was done */
 	LAB_S_EVICTIONS,	/* lines that had to go for a fill */
+	LAB_S_PLZA_RDMSR,	/* PQR_PLZA_ASSOC, refused ones included */
+	LAB_S_PLZA_WRMSR,
 };
 
 /* LAB_C_EVICTIONS at most: what LAB_ARG has room for */

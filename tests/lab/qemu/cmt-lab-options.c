@@ -36,6 +36,7 @@ static const struct {
     NUMBER(abmc_counters, 1, 32),
     NUMBER(abmc_lie, 0, 1),
     NUMBER(tracked, 0, 4096),
+    NUMBER(plza, 0, 1),
     NUMBER(pmu, 0, 1),
     NUMBER(counters, 1, LAB_COUNTERS_MAX),
     NUMBER(penalty, 0, 100000),
@@ -197,6 +198,9 @@ static const char *contradiction(const struct lab_options *o)
     }
     if (o->rmids > 1024 && !o->amd) {
         return "more than 1024 RMIDs are AMD's";
+    }
+    if (o->plza && !o->amd) {
+        return "plza is AMD's";
     }
     if (o->amd && (o->snc > 1 || o->overflow)) {
         return "snc and overflow are Intel's";
