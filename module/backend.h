@@ -47,6 +47,7 @@ struct cmt_backend_caps {
 	const u32 *mbm_factors;	/* units * factor >> 16, by RMID; NULL: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
 	bool shared_rmids;	/* resctrl hands out the same RMIDs */
+	bool has_plza;		/* AMD's PQR_PLZA_ASSOC: plza.h */
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */

@@ -6,7 +6,7 @@
  *			   cqm.c -> cqm_set.c -> cqm_source.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
- *	resctrl.c	   foreign RMIDs, the mount
+ *	resctrl.c	   foreign RMIDs, the mount -> plza.c
  *	abmc.c		   who has AMD's assignable counters -> hw_abmc.c
  *	pending.c	   pending owners and free RMIDs
  *	demand.c	   readings without a tick

@@ -50,6 +50,7 @@
 
 #define CPUID_AMD_QOS		0x80000020
 #define AMD_QOS_EBX_ABMC	BIT(5)
+#define AMD_QOS_EBX_PLZA	BIT(9)
 
 #define CPUID_RDT_MON		0xf
 #define RDT_LEAF7_EBX_PQM	BIT(12)
@@ -369,16 +370,16 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }
 
-/* AMD's assignable counters (ABMC); whether they are switched on can change. */
-static bool hw_has_abmc(void)
+/* AMD's extensions: AMD_QOS_EBX_*; whether they are switched on can change. */
+static u32 hw_amd_extensions(void)
 {
 	u32 eax, ebx, ecx, edx;
 
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_AMD ||
 	    cpuid_eax(0x80000000) < CPUID_AMD_QOS)
-		return false;
+		return 0;
 	cpuid_count(CPUID_AMD_QOS, 0, &eax, &ebx, &ecx, &edx);
-	return ebx & AMD_QOS_EBX_ABMC;
+	return ebx;
 }
 
 static int hw_init(struct cmt_backend_caps *caps)
@@ -398,13 +399,14 @@ static int hw_init(struct cmt_backend_caps *caps)
 	}
 
 	hw_fill_caps(caps, &probe.leaves);
+	caps->has_plza = hw_amd_extensions() & AMD_QOS_EBX_PLZA;
 	hw = (struct hw) {
 		.caps = caps,
 		.nr_rmids = caps->nr_rmids,
 		.events = caps->events,
 		.shared_evtsel = caps->shared_evtsel,
 		.nodes_per_l3 = caps->nodes_per_l3,
-		.has_abmc = hw_has_abmc(),
+		.has_abmc = hw_amd_extensions() & AMD_QOS_EBX_ABMC,
 	};
 	hw_read_init();
 	return hw_abmc_init();

@@ -28,6 +28,8 @@ static const char *kind_name(u32 flags)
 		return "overflow";
 	if (flags & CMT_F_OWNER_RESCTRL)
 		return "resctrl";
+	if (flags & CMT_F_OWNER_KERNEL)
+		return "kernel";
 	return "process";
 }
 

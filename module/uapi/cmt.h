@@ -136,6 +136,10 @@ enum {
 #define CMT_F_OWNER_RESCTRL	0x00010000U	/* what resctrl, or another agent,
 						 * counts under this RMID; no tgid
 						 */
+#define CMT_F_OWNER_KERNEL	0x00040000U	/* what CPUs do at privilege level 0,
+						 * where AMD's PLZA gives that this
+						 * RMID; no tgid
+						 */
 
 /*
  * One record.  rmid and generation name an owner: generation changes whenever
@@ -307,7 +311,7 @@ enum {
 
 /*
  * CMT_IOC_GET_INFO: constant while loaded, but for interval, scope, resctrl,
- * resctrl_mounted, ring_hold_ns, events, counters and perf_reason
+ * resctrl_mounted, ring_hold_ns, events, counters, assignable, plza and perf_reason
  */
 struct cmt_info {
 	__u32 size;
@@ -352,7 +356,21 @@ struct cmt_info {
 				 * CMT_ASSIGNABLE_*; 0: the mode is off
 				 */
 	char perf_reason[64];	/* why one that is asked for is not; empty: all are */
+	__u32 plza;		/* AMD's privilege-level zero association, as of the
+				 * last look: CMT_PLZA_*; 0: the processor has none
+				 */
+	__u32 reserved;
 };
+
+/*
+ * cmt_info.plza.  With an RMID, what CPUs do at privilege level 0 counts under that
+ * one, and not under the RMID of what they run.  RMID 0, and one of nr_rmids or more,
+ * has no owner.
+ */
+#define CMT_PLZA_EXISTS		0x80000000U
+#define CMT_PLZA_ON		0x40000000U	/* on some CPU */
+#define CMT_PLZA_HAS_RMID	0x20000000U	/* an RMID is associated */
+#define CMT_PLZA_RMID(plza)	((plza) & 0xfffU)
 
 /* cmt_info.assignable: each number is 1023 at most, and means "or more" then */
 #define CMT_ASSIGNABLE_ON	0x80000000U
@@ -680,7 +698,7 @@ struct cmt_box {
 #define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
 /* The least size that a caller may give: what was published first. */
-#define CMT_INFO_SIZE		336U
+#define CMT_INFO_SIZE		344U
 #define CMT_STATS_SIZE		176U
 #define CMT_RMIDS_SIZE		32U
 #define CMT_INTERVAL_SIZE	16U
@@ -772,6 +790,7 @@ CMT_ABI_AT(cmt_info, mbm_reason, 200);
 CMT_ABI_AT(cmt_info, counters, 264);
 CMT_ABI_AT(cmt_info, assignable, 268);
 CMT_ABI_AT(cmt_info, perf_reason, 272);
+CMT_ABI_AT(cmt_info, plza, 336);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);

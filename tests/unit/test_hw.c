@@ -126,6 +126,25 @@ START_TEST(test_init_intel)
 }
 END_TEST
 
+/* CPUID 0x80000020 EBX bit 9, which is AMD's */
+START_TEST(test_init_plza)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_qos_ebx = 1U << 9;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(!caps.has_plza);
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(caps.has_plza);
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_qos_ebx = 1U << 5;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(!caps.has_plza);
+}
+END_TEST
+
 START_TEST(test_init_least_rmid_of_all_cpus)
 {
 	u32 most = fake.cpuid[0].mon_ebx;
@@ -1022,6 +1041,7 @@ static TCase *init_tests(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_init_intel);
 	tcase_add_test(tcase, test_init_least_rmid_of_all_cpus);
+	tcase_add_test(tcase, test_init_plza);
 	tcase_add_test(tcase, test_init_more_rmids_than_pqr_holds);
 	tcase_add_test(tcase, test_init_events_all_cpus_have);
 	tcase_add_test(tcase, test_init_events_the_kernel_allows);

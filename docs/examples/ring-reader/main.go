@@ -25,7 +25,7 @@ import (
 const (
 	abiMajor    = 2
 	getInfo     = 0xc000d400
-	infoBytes   = 336
+	infoBytes   = 344
 	ringMagic   = 0x524d5443
 	recordBytes = 64
 	words       = recordBytes / 8

@@ -31,6 +31,9 @@ struct cmt_tracker;
 #define CMT_OWNER_RESCTRL 0x101		/**< what resctrl, or another agent,
 					 *   counts under this RMID
 					 */
+#define CMT_OWNER_KERNEL 0x102		/**< the kernel, where AMD's PLZA gives
+					 *   its accesses an RMID
+					 */
 
 /**
  * Who an RMID belonged to.  Of cmt_record_owner() the program's.  All others, which
