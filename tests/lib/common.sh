@@ -122,6 +122,11 @@ step()
 	say "$text: done in $(($(date +%s) - start)) s"
 }
 
+may_be_root()
+{
+	[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null
+}
+
 # as_root COMMAND...
 as_root()
 {
@@ -135,12 +140,27 @@ as_root()
 	fi
 }
 
-# apt_get ARG...: as root, and one at a time: two that run at once fail.  What
-# apt starts does not inherit the lock.
+# as_only_installer COMMAND...: as root, and one at a time: two that run at once fail.
+# What the command starts does not inherit the lock.
+as_only_installer()
+{
+	(flock 8 && as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+		"$@" 8>&-) 8>"$CMT_CACHE/apt.lock"
+}
+
 apt_get()
 {
-	(flock 8 && as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q "$@" 8>&-) 8>"$CMT_CACHE/apt.lock"
+	as_only_installer apt-get -q "$@"
+}
+
+# An apt or dpkg that was killed leaves packages half configured, and apt refuses all
+# work until dpkg has configured them.
+finish_interrupted_dpkg()
+{
+	step "$1" "an earlier installation was interrupted: dpkg --configure -a" \
+		as_only_installer dpkg --force-confdef --force-confold --configure -a ||
+		die "dpkg --configure -a failed, after an earlier installation was interrupted" \
+			"see $1"
 }
 
 apt_update()
@@ -192,12 +212,17 @@ need()
 	command -v apt-get >/dev/null ||
 		die "missing: ${missing[*]}" \
 			"this machine has no apt: install them by hand"
+	may_be_root ||
+		die "missing: ${missing[*]}" \
+			"as root: apt-get install --no-install-recommends ${missing[*]}"
 	apt_lists
-	if ! step "$log" "installing ${missing[*]}" \
-			apt_install "${missing[@]}"; then
+	step "$log" "installing ${missing[*]}" apt_install "${missing[@]}" && return 0
+	if grep -q 'dpkg --configure -a' "$log"; then
+		finish_interrupted_dpkg "$CMT_OUT/dpkg-configure.log"
+	else
 		# The lists may name versions that the mirror has replaced.
 		apt_update
-		step "$log" "installing again" apt_install "${missing[@]}" ||
-			die "could not install ${missing[*]}" "see $log"
 	fi
+	step "$log" "installing again" apt_install "${missing[@]}" ||
+		die "could not install ${missing[*]}" "see $log"
 }
