@@ -129,10 +129,10 @@ static void note_culprits(struct notes *notes, const struct model *model,
 	const struct cmt_culprit_counts *counts = &about->culprit;
 
 	if (!counts->slots) {
-		note(notes, "Nobody looked for culprits: there was too little to judge by.");
+		note(notes, "There was no search for culprits: the recording has too few values.");
 		return;
 	}
-	note(notes, "A verdict is an inference from counters, not a measurement.  What was there before the first %u ms, or stays for long, is in no verdict.",
+	note(notes, "A verdict is an inference from counters, not a measurement.  No verdict names an interference that began in the first %u ms, or that lasts for long.",
 	     CMT_CULPRIT_LEARN);
 	if (counts->missing)
 		note(notes, "%" PRIu64 " ms were left out of the search for culprits.",
@@ -141,7 +141,7 @@ static void note_culprits(struct notes *notes, const struct model *model,
 		note(notes, "The search for culprits could not follow all containers: %" PRIu64 " samples were left out.",
 		     counts->not_followed);
 	if (!(model->counters & CMT_F_INSTRUCTIONS))
-		note(notes, "Counters of the processor are missing%s%s: who took cache is said, and not whether anybody became slower.",
+		note(notes, "Counters of the processor are missing%s%s: verdicts name who took cache, not whether the victim became slower.",
 		     about->counters_reason && about->counters_reason[0] ? ", " : "",
 		     about->counters_reason ? about->counters_reason : "");
 	else if (about->counter_bits)
