@@ -72,7 +72,11 @@ struct cmt_container {
 						 *   is: "namespace/pod/container",
 						 *   "namespace/pod" for a pod's
 						 *   own container, the runtime's
-						 *   name, or a short id
+						 *   name, or a short id.  Of a
+						 *   plain cgroup the last part of
+						 *   its path, with "/" before it
+						 *   where it has a colon or begins
+						 *   with "("
 						 */
 	char id[CMT_CONTAINER_ID_LEN];	/**< container id, "" if none */
 	char pod[40];			/**< pod uid, "" if none */
