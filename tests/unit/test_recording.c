@@ -396,7 +396,7 @@ START_TEST(damaged)
 
 	make();
 	bytes = malloc(made.nr_bytes);
-	for (int i = 0; i < DAMAGED; i++) {
+	for (unsigned int i = unit_rounds(DAMAGED); i; i--) {
 		size_t n = made_any() % 3 ? made.nr_bytes : made_any() % (made.nr_bytes + 1);
 
 		memcpy(bytes, made.bytes, made.nr_bytes);
