@@ -53,7 +53,9 @@ static const struct change {
 	{ .from = 4300, .to = 4340, .who = 3U << 1, .stream_kib = 1200 },
 	{ .from = 4700, .to = 4740, .who = 1U << 9, .stream_kib = 3000 },
 	{ .from = 4710, .to = 4750, .who = 1U << 10, .stream_kib = 3000 },
-	{ .from = 5200, .to = 5600, .who = 1U << 3, .set_kib = 9000 },
+	{ .from = 5000, .to = 5040, .who = 1U << 2, .stream_kib = 1500 },
+	{ .from = 5500, .to = 5900, .who = 1U << 3, .set_kib = 20000 },
+	{ .from = 6300, .to = 6340, .who = 1U << 4, .stream_kib = 700 },
 };
 
 static struct owner owners[OWNERS];

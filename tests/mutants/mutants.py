@@ -105,7 +105,7 @@ class Test:
     def env(self):
         """Check's own limit is for an idle machine; fewer rounds of slow tests."""
         return dict(os.environ, CK_FORK=self.fork, CK_DEFAULT_TIMEOUT="300",
-                    CMT_UNIT_ROUNDS="500",
+                    CMT_UNIT_ROUNDS="150",
                     GCOV_ERROR_FILE="/dev/null")
 
     def measure(self, work):

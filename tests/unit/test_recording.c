@@ -596,6 +596,21 @@ START_TEST(old_head)
 }
 END_TEST
 
+/* The first HEAD is damaged: the next HEAD says the same. */
+START_TEST(head_damaged)
+{
+	struct cmt_recording *r;
+
+	make();
+	ck_assert_int_eq(made.places[0].kind, CMT_CHUNK_HEAD);
+	made.bytes[made.places[0].nr_bytes - 1] ^= 1;
+	r = open_made();
+	ck_assert(!memcmp(cmt_recording_info(r), &made_info, sizeof(made_info)));
+	ck_assert_str_eq(about_of(r).program, "test?1");
+	cmt_recording_close(r);
+}
+END_TEST
+
 /* A kind and a minor version that are not known yet are no damage. */
 START_TEST(later)
 {
@@ -898,6 +913,7 @@ int main(void)
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
 	UNIT_CASE(suite, old_head);
+	UNIT_CASE(suite, head_damaged);
 	UNIT_CASE(suite, later);
 	UNIT_CASE(suite, bomb);
 	UNIT_CASE(suite, large);
