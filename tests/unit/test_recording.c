@@ -396,7 +396,7 @@ START_TEST(damaged)
 
 	make();
 	bytes = malloc(made.nr_bytes);
-	for (int i = 0; i < DAMAGED; i++) {
+	for (unsigned int i = unit_rounds(DAMAGED); i; i--) {
 		size_t n = made_any() % 3 ? made.nr_bytes : made_any() % (made.nr_bytes + 1);
 
 		memcpy(bytes, made.bytes, made.nr_bytes);
@@ -593,6 +593,21 @@ START_TEST(old_head)
 	ck_assert_str_eq(about.program, "test?1");
 	cmt_recording_close(r);
 	rec_buffer_free(&old);
+}
+END_TEST
+
+/* The first HEAD is damaged: the next HEAD says the same. */
+START_TEST(head_damaged)
+{
+	struct cmt_recording *r;
+
+	make();
+	ck_assert_int_eq(made.places[0].kind, CMT_CHUNK_HEAD);
+	made.bytes[made.places[0].nr_bytes - 1] ^= 1;
+	r = open_made();
+	ck_assert(!memcmp(cmt_recording_info(r), &made_info, sizeof(made_info)));
+	ck_assert_str_eq(about_of(r).program, "test?1");
+	cmt_recording_close(r);
 }
 END_TEST
 
@@ -898,6 +913,7 @@ int main(void)
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
 	UNIT_CASE(suite, old_head);
+	UNIT_CASE(suite, head_damaged);
 	UNIT_CASE(suite, later);
 	UNIT_CASE(suite, bomb);
 	UNIT_CASE(suite, large);

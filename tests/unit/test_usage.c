@@ -533,6 +533,16 @@ START_TEST(test_usage_failed_reading_is_no_zero)
 	ck_assert_uint_eq(rows[0].occupancy.age_ns, 0);
 	ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_UNAVAILABLE |
 			  CMT_USAGE_WHY_OVERWRITTEN | CMT_USAGE_WHY_FIRST);
+	/* before a good one it is said of the row, and of no value */
+	bad.ts = 3 * MS;
+	bad.flags = CMT_F_ERROR;
+	add(bad);
+	read_at(1, 4 * MS, 50, 0);
+	read_at(2, 4 * MS, 40, 0);
+	rows = close_rows(1);
+	ck_assert(rows[0].occupancy.known && !rows[0].occupancy.partial);
+	ck_assert_uint_eq(rows[0].occupancy.why & CMT_USAGE_WHY_ERROR, 0);
+	ck_assert_uint_eq(rows[0].why & CMT_USAGE_WHY_ERROR, CMT_USAGE_WHY_ERROR);
 	end();
 }
 END_TEST
@@ -558,6 +568,8 @@ START_TEST(test_usage_carried)
 				  (1000 * second + 1) * MS);
 		/* no traffic is known, which is not the same as none */
 		ck_assert(!rows[0].total.known);
+		ck_assert_uint_eq(rows[0].total.why, CMT_USAGE_WHY_OLD);
+		ck_assert_uint_eq(rows[0].local.why, CMT_USAGE_WHY_OLD);
 		ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_OLD);
 		ck_assert_uint_eq(rows[0].rmids, 1);
 	}

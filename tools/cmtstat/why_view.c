@@ -12,7 +12,7 @@
 
 static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
 {
-	escape_text(buf, LABEL_LEN, name->label, 0);
+	escape_text(buf, LABEL_LEN, name->label, ESCAPE_ASCII);
 	return buf;
 }
 
@@ -35,7 +35,7 @@ int why_view_begin(FILE *out, const struct why_state *state)
 	if (state->counters_reason[0]) {
 		char reason[4 * CMT_REASON_LEN];
 
-		escape_text(reason, sizeof(reason), state->counters_reason, 0);
+		escape_text(reason, sizeof(reason), state->counters_reason, ESCAPE_ASCII);
 		fprintf(out, "No counters (%s): verdicts name who took cache, not whether the victim is slower.\n",
 			reason);
 	}

@@ -72,7 +72,11 @@ struct cmt_container {
 						 *   "namespace/pod/container"
 						 *   ("namespace/pod" for the
 						 *   pod's sandbox), the
-						 *   runtime's name, a short id
+						 *   runtime's name, a short id.
+						 *   Of a plain cgroup: the last
+						 *   part of its path, with "/"
+						 *   before it where it has a
+						 *   colon or begins with "("
 						 */
 	char id[CMT_CONTAINER_ID_LEN];	/**< container id, "" if none */
 	char pod[40];			/**< pod uid, "" if none */
