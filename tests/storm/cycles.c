@@ -106,10 +106,10 @@ static void sleep_once(const char *level, const char *state)
 		 "the counters were not reset");
 }
 
-/* One in ten of the cycles: each takes more than a second. */
+/* One in fifty of the cycles: each takes more than a second. */
 void cycles_sleep(void)
 {
-	uint64_t n = 2 + cycles() / 10, i, ticks;
+	uint64_t n = 2 + cycles() / 50, i, ticks;
 	struct rng rng = { 1 };
 	struct dev dev;
 
