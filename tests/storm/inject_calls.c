@@ -24,6 +24,7 @@
 static struct dev dev;
 static struct injected injected;
 static uint64_t group;
+static int group_fd;
 static pid_t sitter;
 static uint32_t cqm_type;	/* of the PMU */
 
@@ -187,13 +188,7 @@ static int call_perf_cpu(void)
 
 static int call_perf_cgroup(void)
 {
-	int fd = open(CGROUPS "/one.service", O_RDONLY | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return -errno;
-	err = call_perf(fd, 0, PERF_FLAG_PID_CGROUP);
-	close(fd);
-	return err;
+	return call_perf(group_fd, 0, PERF_FLAG_PID_CGROUP);
 }
 
 static int call_path(void)
@@ -337,11 +332,14 @@ void famine_calls(void)
 	CHECK(cqm_type, "no PMU intel_cqm");
 	fail = inject_open("thread-self");
 	group = group_make("one.service");
+	group_fd = open(CGROUPS "/one.service", O_RDONLY | O_CLOEXEC);
+	CHECK(group_fd >= 0, "one.service: %m");
 	sitter = park(0, NULL);
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		starve_call(&calls[i], fail);
 	scope_set(&dev, CMT_SCOPE_MANUAL);
 	reap(sitter, 9);
+	close(group_fd);
 	group_remove("one.service");
 	check_pool(&dev);
 	close_after_famine();
