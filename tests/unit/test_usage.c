@@ -872,6 +872,32 @@ START_TEST(test_usage_same_id_twice)
 }
 END_TEST
 
+/* Whatever the id is: sixteen of them, of which each is twice. */
+START_TEST(test_usage_same_ids)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	for (uint32_t i = 0; i < 32; i++) {
+		char id[] = ID, path[160];
+
+		id[63] = "0123456789abcdef"[i / 2];
+		snprintf(path, sizeof(path), "/system.slice/%sdocker-%s.scope",
+			 i % 2 ? "evil.service/" : "", id);
+		name(10 + i, path);
+		own(1 + i, 10 + i, 0);
+		read_at(1 + i, (10 * i + 1) * MS, 1, 0);
+		/* one pair at a time */
+		if (!(i % 2))
+			continue;
+		rows = close_rows(i + 1);
+		for (uint32_t k = 0; k <= i; k++)
+			ck_assert(rows[k].flags & CMT_USAGE_ROW_BORROWED_ID);
+	}
+	end();
+}
+END_TEST
+
 /* Overhead of a container has its id by right; who claims so below a slice has not. */
 START_TEST(test_usage_overhead)
 {
@@ -1074,6 +1100,7 @@ START_TEST(test_usage_cpu_deltas)
 	ck_assert_uint_eq(rows[0].cpu, 2);
 	ck_assert(rows[0].flags & CMT_USAGE_ROW_CPU);
 	ck_assert_uint_eq(rows[0].missed, 7);
+	ck_assert_uint_eq(frame->missed, 7);
 	ck_assert_uint_eq(rows[0].busy_ns, 3000);
 	ck_assert_uint_eq(rows[0].lost, 0);
 	ck_assert_uint_eq(rows[0].ticks, 3);
@@ -1442,6 +1469,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_unattributed_and_unknown);
 	UNIT_CASE(suite, test_usage_hostile_names);
 	UNIT_CASE(suite, test_usage_same_id_twice);
+	UNIT_CASE(suite, test_usage_same_ids);
 	UNIT_CASE(suite, test_usage_overhead);
 	UNIT_CASE(suite, test_usage_same_name_twice);
 	UNIT_CASE(suite, test_usage_late_name_joins);
