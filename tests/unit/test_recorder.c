@@ -268,8 +268,10 @@ START_TEST(owners)
 	/* from before the snapshot: it knows better */
 	ck_assert_int_eq(cmt_recorder_add(recorder, &old, 1), 0);
 	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
-	/* RMID 0 has no owner */
+	/* RMID 0 has no owner, and there are not so many */
 	alloc.rmid = 0;
+	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
+	alloc.rmid = fake.info.nr_rmids;
 	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
 	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
 	ck_assert_int_eq(cmt_recorder_add(recorder, &update, 1), 0);

@@ -979,6 +979,26 @@ START_TEST(name_printable)
 END_TEST
 
 /* NULL stands for no memory, and for nothing else. */
+/* A text with a NUL in it, and one whose end is missing, are damage. */
+START_TEST(text_damaged)
+{
+	static const uint8_t good[] = "\4abc", nul[] = "\4a\0c", cut[] = "\5abc";
+	const struct { const uint8_t *bytes; bool good; } cases[] = {
+		{ good, true }, { nul, false }, { cut, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rec_cursor in = { .at = cases[i].bytes, .end = cases[i].bytes + 4 };
+		struct rec_buffer texts = { 0 };
+		size_t at;
+
+		ck_assert(rec_get_text(&in, &texts, &at) == cases[i].good);
+		ck_assert(in.bad == !cases[i].good);
+		rec_buffer_free(&texts);
+	}
+}
+END_TEST
+
 START_TEST(room_for_nothing)
 {
 	struct rec_buffer buffer = { .nr = 0 };
@@ -1006,6 +1026,7 @@ int main(void)
 	tcase_add_test(damaged_case, counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
+	UNIT_CASE(suite, text_damaged);
 	UNIT_CASE(suite, room_for_nothing);
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
