@@ -269,6 +269,7 @@ START_TEST(owners)
 	ck_assert_int_eq(cmt_recorder_add(recorder, &old, 1), 0);
 	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
 	/* RMID 0 has no owner, and there are not so many */
+	alloc.ts++;
 	alloc.rmid = 0;
 	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
 	alloc.rmid = fake.info.nr_rmids;
