@@ -26,6 +26,7 @@ STATEMENT = re.compile(r"^\t+(?!return|goto|case|default|else|if|for|while|do\b)
                        r"[A-Za-z_*(][^;{}]*;\s*$")
 # Statements whose order cannot matter, unless one writes what the other has.
 DECLARATION = re.compile(r"^(?:[A-Za-z_]\w*\s+)+[\s*]*\w+(?:\[\w*\])?;$")
+MEMSET = re.compile(r"^memset\([^(),]*\b(\w+), (?:[^()]|\([^()]*\))*\);$")
 FREE = re.compile(r"^free\(([^()]*)\);$")
 ASSIGNMENT = re.compile(r"^(?:[A-Za-z_][\w ]* \**)?[\w.>\[\]-]*\b(\w+)(?:\[[^\]]*\])? "
                         r"(?:[-+*/|&]|<<|>>)?= [^;]*;$")
@@ -83,6 +84,9 @@ def effects(statement):
     found = FREE.match(statement)
     if found:
         return found.group(1), names - {"free"}
+    found = MEMSET.match(statement)
+    if found:
+        return found.group(1), names - {"memset", "sizeof"}
     if DECLARATION.match(statement):
         return None, names
     found = ASSIGNMENT.match(statement)
@@ -92,9 +96,9 @@ def effects(statement):
 
 
 def independent(first, second):
-    """The order of the two does not matter: neither calls anything but free(), and
-    neither writes a name that the other has.  Names that are shared with other CPUs
-    are written by calls, WRITE_ONCE() and smp_store_release()."""
+    """The order of the two does not matter: neither calls anything but free() and
+    memset(), and neither writes a name that the other has.  Names that are shared with
+    other CPUs are written by calls, WRITE_ONCE() and smp_store_release()."""
     first, second = effects(first.strip()), effects(second.strip())
     return (first and second and first[0] not in second[1] and second[0] not in first[1])
 
