@@ -15,6 +15,7 @@
 #include "rec_crc.h"
 #include "rec_index.h"
 #include "rec_names.h"
+#include "rec_state.h"
 #include "recording.h"
 #include "unit.h"
 
@@ -108,8 +109,6 @@ START_TEST(contents)
 	ck_assert_uint_eq(item->state->pending->count, 1);
 	ck_assert_uint_eq(item->state->pending->records[0].owner.cgroup_id, MADE_CGROUP + 50);
 	ck_assert_str_eq(item->state->uncore->channels_reason, "none here");
-	/* an address of the program that recorded */
-	ck_assert_uint_eq(item->state->uncore->boxes, 0);
 	ck_assert_str_eq(item->state->counters_reason, "why not");
 	ck_assert_uint_eq(item->state->realtime_ns, 77 + 39);
 	ck_assert_uint_eq(item->state->nr_cpus, 1);
@@ -979,6 +978,29 @@ START_TEST(name_printable)
 END_TEST
 
 /* NULL stands for no memory, and for nothing else. */
+/* An address in a file is none of this program. */
+START_TEST(address_in_a_file)
+{
+	struct cmt_uncore uncore = { .channels_reason = "none here" };
+	const struct cmt_recording_state from = { .sz = sizeof(from), .uncore = &uncore };
+	struct rec_state state = { 0 };
+	struct rec_buffer raw = { 0 };
+	uint8_t *at;
+
+	rec_state_put(&from, &raw);
+	at = memmem(raw.bytes, raw.nr, "none here", 9);
+	ck_assert_ptr_nonnull(at);
+	at += (ptrdiff_t)offsetof(struct cmt_uncore, boxes) -
+	      (ptrdiff_t)offsetof(struct cmt_uncore, channels_reason);
+	memset(at, 0xff, sizeof(uncore.boxes));
+	ck_assert_int_eq(rec_state_get(&state, &raw), 0);
+	ck_assert_str_eq(state.uncore.channels_reason, "none here");
+	ck_assert_uint_eq(state.uncore.boxes, 0);
+	rec_state_free(&state);
+	rec_buffer_free(&raw);
+}
+END_TEST
+
 /* A text with a NUL in it, and one whose end is missing, are damage. */
 START_TEST(text_damaged)
 {
@@ -1027,6 +1049,7 @@ int main(void)
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
 	UNIT_CASE(suite, text_damaged);
+	UNIT_CASE(suite, address_in_a_file);
 	UNIT_CASE(suite, room_for_nothing);
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
