@@ -47,6 +47,7 @@ static const struct change {
 	{ .from = 900, .to = 960, .who = 1U << 4, .stream_kib = 900 },
 	{ .from = 1500, .to = 1560, .who = 0xcU << 1, .stream_kib = 400 },
 	{ .from = 1900, .to = 1960, .who = 1U << 7, .stream_kib = 17000, .bypass = true },
+	{ .from = 2100, .to = 2150, .who = 0x15U << 6, .stream_kib = 6000, .bypass = true },
 	{ .from = 2300, .to = 2500, .who = 1U << 8, .set_kib = 12000 },
 	{ .from = 2740, .to = 2840, .who = 1U << OUTSIDE, .stream_kib = 3000 },
 	{ .from = 3100, .to = 3160, .who = 0x3f, .stream_kib = 500 },

@@ -334,12 +334,10 @@ def candidates(tree, seed):
     """All mutants of lines that tests reach, in the order of the seed."""
     ranked = []
     for path in tree.sources:
-        seen = collections.Counter()
         for mutant in source.mutants(path, read(path)):
-            seen[mutant.key] += 1
             tests = tree.who_reaches(path, mutant.line)
             if tests:
-                ranked.append((mutant.rank(seed, seen[mutant.key]), mutant, tests))
+                ranked.append((mutant.rank(seed), mutant, tests))
     ranked.sort(key=lambda entry: entry[0])
     return [entry[1:] for entry in ranked]
 
@@ -393,7 +391,7 @@ class Campaign:
         if os.environ.get("MUTANTS_AGAIN"):
             with open(self.last, encoding="utf-8") as f:
                 self.again = {tuple(key) for key in json.load(f)}
-            self.left = [c for c in self.left if c[0].key in self.again]
+            self.left = [c for c in self.left if c[0].name() in self.again]
             self.wanted = len(self.left)
         self.known = known_survivors()
         self.outcome = {"killed": [], "survived": [], "none": []}
@@ -406,15 +404,15 @@ class Campaign:
         self.outcome[result].append(mutant)
         if killer:
             self.by[killer.name] += 1
-        if result == "none" and mutant.key in self.again:
+        if result == "none" and mutant.name() in self.again:
             self.wanted -= 1
-        self.again.discard(mutant.key)
+        self.again.discard(mutant.name())
         if result == "survived":
-            if mutant.key not in self.known:
-                self.again.add(mutant.key)
+            if mutant.name() not in self.known:
+                self.again.add(mutant.name())
             print("survived: %s:%d: %s\n    -> %s\n    %s" % (
-                mutant.path, mutant.line, mutant.key[1], mutant.key[2],
-                self.known.get(mutant.key, "not known; ran with: " +
+                mutant.path, mutant.line, *mutant.name()[1:],
+                self.known.get(mutant.name(), "not known; ran with: " +
                                " ".join(t.name for t in tests))), flush=True)
         self.keep()
         if result != "none" and self.tried() % 10 == 0:
@@ -439,7 +437,7 @@ class Campaign:
 
     def report(self):
         killed, survived = len(self.outcome["killed"]), len(self.outcome["survived"])
-        unknown = [m for m in self.outcome["survived"] if m.key not in self.known]
+        unknown = [m for m in self.outcome["survived"] if m.name() not in self.known]
         percent = 100 * killed / max(killed + survived, 1)
         print("# killed by: %s" % ", ".join(
             "%s %d" % pair for pair in self.by.most_common()))
@@ -450,7 +448,7 @@ class Campaign:
         check("%d mutants were tried" % self.wanted, killed + survived == self.wanted)
         check("at least %d %% are killed" % KILLED_MIN, percent >= KILLED_MIN)
         check("every survivor is in tests/mutants/survivors", not unknown)
-        stale = {m.key for m in self.outcome["killed"]} & set(self.known)
+        stale = {m.name() for m in self.outcome["killed"]} & set(self.known)
         check("no mutant in tests/mutants/survivors is killed", not stale)
         for key in sorted(stale):
             print("    %s: %s -> %s" % key)

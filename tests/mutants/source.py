@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mutants of a C source: small changes, one at a time, that a test shall notice."""
+import collections
 import hashlib
 import re
 
@@ -39,11 +40,18 @@ class Mutant:
 
     def __init__(self, path, line, old, new):
         self.path, self.line, self.old, self.new = path, line, old, new
+        self.nth = 1
         self.key = (path, " ".join("".join(old).split()), " ".join("".join(new).split()))
 
-    def rank(self, seed, nth):
+    def name(self):
+        """What the mutant is known by: of the second and later ones that look the same
+        the number, too."""
+        path, old, new = self.key
+        return path, old, new if self.nth == 1 else "%s (%d)" % (new, self.nth)
+
+    def rank(self, seed):
         """Where a seed puts the mutant: the same when other lines change."""
-        text = "\0".join((str(seed), str(nth)) + self.key)
+        text = "\0".join((str(seed), str(self.nth)) + self.key)
         return hashlib.sha256(text.encode()).digest()
 
     def apply(self, text):
@@ -105,6 +113,14 @@ def independent(first, second):
 
 def mutants(path, text):
     """All mutants of a source."""
+    seen = collections.Counter()
+    for mutant in changes(path, text):
+        seen[mutant.key] += 1
+        mutant.nth = seen[mutant.key]
+        yield mutant
+
+
+def changes(path, text):
     lines = text.splitlines(keepends=True)
     code = blank(text).splitlines(keepends=True)
     skip = directives(code)

@@ -102,6 +102,20 @@ START_TEST(none)
 }
 END_TEST
 
+/* Records of one time, in the order of their CPUs. */
+START_TEST(one_time)
+{
+	memset(records, 0, sizeof(records));
+	for (uint32_t i = 0; i < 400; i++) {
+		records[i].type = CMT_REC_TICK;
+		records[i].cpu = i % 4;
+		records[i].ts = MS * (i / 4);
+		records[i].interval_ns = MS;
+	}
+	round_trip(400, 64);
+}
+END_TEST
+
 /* Whatever bits there are, in any order. */
 START_TEST(absurd)
 {
@@ -409,6 +423,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, crc);
 	tcase_add_test(tcase, none);
+	tcase_add_test(tcase, one_time);
 	tcase_add_test(tcase, absurd);
 	tcase_add_test(tcase, extremes);
 	tcase_add_test(tcase, units);

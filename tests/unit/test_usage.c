@@ -872,6 +872,31 @@ START_TEST(test_usage_same_id_twice)
 }
 END_TEST
 
+/* Whatever the id is: sixteen of them, of which each is twice. */
+START_TEST(test_usage_same_ids)
+{
+	const struct cmt_usage_row *rows;
+
+	for (uint32_t i = 0; i < 16; i++) {
+		char id[] = ID, path[160];
+
+		id[63] = "0123456789abcdef"[i];
+		begin(CMT_USAGE_BY_CONTAINER);
+		for (uint32_t k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "/system.slice/%sdocker-%s.scope",
+				 k ? "evil.service/" : "", id);
+			name(10 + k, path);
+			own(1 + k, 10 + k, 0);
+			read_at(1 + k, MS, 1, 0);
+		}
+		rows = close_rows(2);
+		ck_assert(rows[0].flags & CMT_USAGE_ROW_BORROWED_ID);
+		ck_assert(rows[1].flags & CMT_USAGE_ROW_BORROWED_ID);
+		end();
+	}
+}
+END_TEST
+
 /* Overhead of a container has its id by right; who claims so below a slice has not. */
 START_TEST(test_usage_overhead)
 {
@@ -1074,6 +1099,7 @@ START_TEST(test_usage_cpu_deltas)
 	ck_assert_uint_eq(rows[0].cpu, 2);
 	ck_assert(rows[0].flags & CMT_USAGE_ROW_CPU);
 	ck_assert_uint_eq(rows[0].missed, 7);
+	ck_assert_uint_eq(frame->missed, 7);
 	ck_assert_uint_eq(rows[0].busy_ns, 3000);
 	ck_assert_uint_eq(rows[0].lost, 0);
 	ck_assert_uint_eq(rows[0].ticks, 3);
@@ -1442,6 +1468,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_unattributed_and_unknown);
 	UNIT_CASE(suite, test_usage_hostile_names);
 	UNIT_CASE(suite, test_usage_same_id_twice);
+	UNIT_CASE(suite, test_usage_same_ids);
 	UNIT_CASE(suite, test_usage_overhead);
 	UNIT_CASE(suite, test_usage_same_name_twice);
 	UNIT_CASE(suite, test_usage_late_name_joins);
