@@ -370,6 +370,19 @@ static bool find_service(struct cmt_container *c, const char *whole)
 	return false;
 }
 
+/*
+ * The last component's name.  A user may call a cgroup "(overflow)" or "docker:web": that
+ * keeps its slash, which no row of cmt's own and no runtime's name begins with.
+ */
+static void name_cgroup(struct cmt_container *c, struct span last)
+{
+	bool mistakable = *last.s == '(' || memchr(last.s, ':', last.n);
+
+	c->runtime = CMT_RUNTIME_NONE;
+	c->name[0] = '/';
+	put(c->name + mistakable, sizeof(c->name) - mistakable, last);
+}
+
 /* What stays: a pod without a container, or the last component's name. */
 static void name_plain(struct cmt_container *c, const char *path)
 {
@@ -383,7 +396,7 @@ static void name_plain(struct cmt_container *c, const char *path)
 	}
 	while (next_component(&path, &span))
 		last = span;
-	set_name(c, CMT_RUNTIME_NONE, last);
+	name_cgroup(c, last);
 }
 
 /* Only root makes cgroups at the top, so that no user can claim to be overhead. */

@@ -8,7 +8,6 @@
 #include "rec_coder.h"
 
 _Static_assert(REC_COLUMNS < REC_CUTS, "a cut after each column");
-_Static_assert(REC_CONTEXTS == 1U << (32 - 18), "rec_context() takes 14 bits");
 
 #define WHOLE_VALUES	15U	/* by value of SAMPLE records: they are in units, */
 #define WHOLE_ROUNDED	16U	/* and those of PERF records have few significant bits */

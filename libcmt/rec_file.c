@@ -127,7 +127,10 @@ static ssize_t find_in(const uint8_t *bytes, size_t n, size_t most, struct rec_h
 int rec_file_find(const struct rec_file *file, uint64_t *offset, uint64_t end,
 		  struct rec_header *header)
 {
-	uint8_t *bytes = malloc(WINDOW + REC_HEADER_MAX);
+	uint64_t left = file->size > *offset ? file->size - *offset : 0;
+	size_t room = left < WINDOW + REC_HEADER_MAX ? (size_t)left :
+						       WINDOW + REC_HEADER_MAX;
+	uint8_t *bytes = malloc(room + 1);
 	ssize_t n = 0, at = -1;
 
 	if (!bytes)
@@ -137,8 +140,7 @@ int rec_file_find(const struct rec_file *file, uint64_t *offset, uint64_t end,
 	for (; *offset < end; *offset += WINDOW) {
 		*offset = skip_hole(file, *offset);
 		/* one that begins in the window may end behind it */
-		n = *offset < end ? read_some(file, *offset, bytes,
-					      WINDOW + REC_HEADER_MAX) : 0;
+		n = *offset < end ? read_some(file, *offset, bytes, room) : 0;
 		if (n <= 0)
 			break;
 		at = find_in(bytes, (size_t)n, WINDOW, header);

@@ -83,7 +83,7 @@ struct rec_context *rec_context(struct rec_model *model, unsigned int group, uin
 				uint32_t b)
 {
 	uint32_t hash = (a + b * 0x9e3779b1U + group * 0x85ebca6bU) * 0x9e3779b1U;
-	struct rec_context *c = &model->contexts[hash >> 18];
+	struct rec_context *c = &model->contexts[hash >> (32 - REC_CONTEXT_BITS)];
 
 	if (c->chunk == model->chunk && c->group == group && c->key[0] == a && c->key[1] == b)
 		return c;

@@ -10,6 +10,9 @@
  * counters it runs all the time at 1,000 cycles and 500 instructions a millisecond.
  * The first one is a Kubernetes pod's, the second one has a name that would break a
  * page or a terminal.  The overflow RMID is the last one, and two owners are pending.
+ * CMT_FLEET_NAMES is a file of names, each of which ends with a zero byte: the first
+ * containers are cgroups of these names.  Of the others odd ones are docker's, even ones
+ * podman's.
  *
  * CMT_FLEET_DIR is a directory in which files change that: "gone" (there is no device),
  * "ended" (the first container is over), "forbidden" (the calls of forbidden.h are made
@@ -34,6 +37,7 @@
 #define MS		1000000ULL
 #define TURN_TICKS	32
 #define OPENS		8U
+#define NAMES_MAX	512U
 #define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
 #define POD "/kubepods.slice/kubepods-burstable.slice/" \
 	"kubepods-burstable-pod8f6f2e5c_3c58_4d0c_9c0b_2b1f5a7e9d10.slice/cri-containerd-" \
@@ -62,6 +66,8 @@ static struct {
 	int pipes[OPENS][2];	/* with a filter none can be made later */
 	unsigned int opened;
 	uint32_t counters;	/* PERF records are in the rings of all readers */
+	const char *names[NAMES_MAX];
+	uint32_t nr_names;
 } fleet;
 
 static bool fake(const char *word)
@@ -87,9 +93,26 @@ static uint32_t number(const char *name, uint32_t other)
 	return value ? (uint32_t)strtoul(value, NULL, 10) : other;
 }
 
+static void read_names(const char *path)
+{
+	static char text[NAMES_MAX * 256], *at = text;
+	FILE *file = fopen(path, "re");
+	size_t size;
+
+	if (!file)
+		abort();
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	for (; at < text + size && fleet.nr_names < NAMES_MAX; at += strlen(at) + 1)
+		fleet.names[fleet.nr_names++] = at;
+}
+
 __attribute__((constructor)) static void fleet_begin(void)
 {
 	unsigned int i;
+
+	if (getenv("CMT_FLEET_NAMES"))
+		read_names(getenv("CMT_FLEET_NAMES"));
 
 	for (i = 0; i < OPENS; i++)
 		if (pipe2(fleet.pipes[i], O_CLOEXEC))
@@ -240,7 +263,14 @@ int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 	(void)dev;
 	if (cgroup_id <= CGROUP)
 		return -ENOENT;
-	if (cgroup_id == CGROUP + 1)
+	if (cgroup_id - CGROUP <= fleet.nr_names)
+		snprintf(path, size, "/user.slice/user-1000.slice/%s",
+			 fleet.names[cgroup_id - CGROUP - 1]);
+	else if (fleet.nr_names)
+		snprintf(path, size, "/machine.slice/%s-%012llx%052d.scope",
+			 cgroup_id % 2 ? "docker" : "libpod",
+			 (unsigned long long)cgroup_id, 0);
+	else if (cgroup_id == CGROUP + 1)
 		snprintf(path, size, "%s", POD);
 	else if (cgroup_id == CGROUP + 2)
 		snprintf(path, size, "%s", HOSTILE);

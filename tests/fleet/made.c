@@ -11,6 +11,7 @@
 #define TURN		32U	/* ms after which one is read that does not run */
 #define PERIOD_MS	10000U	/* batch takes from web for the last 2 s of it */
 #define TAKES_MS	2000U
+#define PATH_ROOM	320U
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define PERF (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
@@ -48,12 +49,21 @@ static uint32_t noise(const struct machine *m, uint32_t rmid)
 	return x ^ x >> 13;
 }
 
-static void path_of(const struct made *made, uint32_t rmid, char path[256])
+static const char *given_name(const struct made *made, uint32_t rmid)
 {
-	if (made->hostile && rmid >= FIRST_HOSTILE && rmid - FIRST_HOSTILE < NR_HOSTILE)
-		snprintf(path, 256, "%s", hostile_paths[rmid - FIRST_HOSTILE]);
+	return made->names ? made->names[(rmid - 1) / 2] : NULL;
+}
+
+static void path_of(const struct made *made, uint32_t rmid, char path[PATH_ROOM])
+{
+	const char *given = given_name(made, rmid);
+
+	if (given && rmid % 2)
+		snprintf(path, PATH_ROOM, "/user.slice/user-1000.slice/%s", given);
+	else if (made->hostile && rmid >= FIRST_HOSTILE && rmid - FIRST_HOSTILE < NR_HOSTILE)
+		snprintf(path, PATH_ROOM, "%s", hostile_paths[rmid - FIRST_HOSTILE]);
 	else	/* another boot has other ids */
-		snprintf(path, 256, "/system.slice/docker-%024x%08x%032x.scope",
+		snprintf(path, PATH_ROOM, "/system.slice/docker-%024x%08x%032x.scope",
 			 made->later ? 1U : 0U, rmid, made->seed);
 }
 
@@ -64,13 +74,16 @@ static int put_name(const struct made *made, uint32_t rmid)
 		.cgroup_id = FIRST_CGROUP + rmid + (made->later ? 5000U : 0U),
 		.runtime = CMT_RUNTIME_DOCKER, .image = "docker.io/library/made:1",
 	};
-	char path[256], name[32];
+	const char *given = given_name(made, rmid);
+	char path[PATH_ROOM], name[32];
 
 	path_of(made, rmid, path);
 	cmt_container_name(path, &container);
 	container.path = path;
 	snprintf(name, sizeof(name), "c%u", rmid);
 	container.container_name = rmid == WEB ? "web" : rmid == BATCH ? "batch" : name;
+	if (given)
+		container.container_name = container.image = given;
 	if (container.runtime == CMT_RUNTIME_DOCKER)
 		snprintf(container.name, sizeof(container.name), "%s",
 			 container.container_name);
@@ -82,7 +95,7 @@ static int put_name(const struct made *made, uint32_t rmid)
 /* The container that an RMID is of: of c3 and what follows, two RMIDs have one. */
 static uint32_t group_of(const struct made *made, uint32_t rmid)
 {
-	return made->processes && rmid > BATCH ? (rmid - 1) | 1 : rmid;
+	return made->processes && !made->names && rmid > BATCH ? (rmid - 1) | 1 : rmid;
 }
 
 static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t ts)
@@ -92,12 +105,16 @@ static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t t
 		.flags = CMT_F_OWNER_CGROUP,
 	};
 
+	const char *given = given_name(m->made, rmid);
+
 	record.owner.cgroup_id = FIRST_CGROUP + group_of(m->made, rmid) +
 				 (m->made->later ? 5000U : 0U);
 	if (m->made->processes) {
 		record.flags = 0;
 		record.tgid = 100 + rmid;
 		snprintf(record.owner.comm, sizeof(record.owner.comm), "worker-%u", rmid);
+		if (given)
+			snprintf(record.owner.comm, sizeof(record.owner.comm), "%s", given);
 	}
 	return m->made->record(m->made->ctx, &record);
 }

@@ -23,6 +23,10 @@ struct made {
 	bool processes;		/* c3 and what follows are two processes each */
 	bool clock;		/* the recorder sees it set back an hour */
 	bool rounded;		/* the recorder rounds counts */
+	/* Two containers each: a cgroup of that name in a user's slice, and one of docker,
+	 * whose name and image it is; a process of that name in both.  NULL: none of it.
+	 */
+	const char *const *names;
 	uint32_t channels;	/* of memory: what RMIDs move, and MADE_DEVICES beside */
 	/* Take a record, or a name.  0, or what stops made_run(). */
 	int (*record)(void *ctx, const struct cmt_record *record);

@@ -3,7 +3,8 @@
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
  * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
- * by; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time.
+ * by; names: a file of names that are given, each ends with a zero byte, in place of
+ * containers; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -172,14 +173,45 @@ static int record_made(struct made *made)
 	return ret ? ret : fflush(stdout);
 }
 
-static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwise)
+static const char *option_text(int argc, char **argv, const char *name)
 {
 	size_t len = strlen(name);
 
 	for (int i = 2; i < argc; i++)
 		if (!strncmp(argv[i], name, len) && argv[i][len] == '=')
-			return strtoull(argv[i] + len + 1, NULL, 10);
-	return otherwise;
+			return argv[i] + len + 1;
+	return NULL;
+}
+
+static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwise)
+{
+	const char *text = option_text(argc, argv, name);
+
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* The names of the file names=, two containers each, until the program ends. */
+static int read_names(int argc, char **argv, struct made *made)
+{
+	static char text[MADE_RMIDS * 256], *at = text;
+	static const char *names[MADE_RMIDS / 2];
+	const char *path = option_text(argc, argv, "names");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	uint32_t nr = 0;
+	size_t size;
+
+	if (!path)
+		return 0;
+	if (!file)
+		return -errno;
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	for (; at < text + size && nr < MADE_RMIDS / 2 - 1; at += strlen(at) + 1)
+		names[nr++] = at;
+	made->names = names;
+	made->containers = 2 * nr;
+	made->processes = true;
+	return nr ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)
@@ -202,6 +234,8 @@ int main(int argc, char **argv)
 	int ret = -EINVAL;
 
 	signals_setup(false);
+	if (read_names(argc, argv, &made))
+		return EXIT_FAILURE;
 	if (argc > 1 && !strcmp(argv[1], "recording"))
 		ret = record_made(&made);
 	for (size_t i = 0; argc > 1 && i < sizeof(formats) / sizeof(formats[0]); i++)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +31,24 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 	text[size] = '\0';
 	return text;
+}
+
+static inline ssize_t fuzz_sink(void *cookie, const char *text, size_t n)
+{
+	(void)cookie;
+	(void)text;
+	return (ssize_t)n;
+}
+
+/* Where messages go: a stream in memory would be made anew for each input. */
+static inline FILE *fuzz_messages(void)
+{
+	static FILE *file;
+
+	if (!file)
+		file = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = fuzz_sink });
+	FUZZ_CHECK(file);
+	return file;
 }
 
 static inline void fuzz_check_printable(const char *text)

@@ -39,14 +39,16 @@ static void request(const uint8_t *data, size_t size)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	char answer[4096];
+	ssize_t n = -1;
 
 	FUZZ_CHECK(fd >= 0);
 	FUZZ_CHECK(!connect(fd, (struct sockaddr *)&address, sizeof(address)));
 	FUZZ_CHECK(send(fd, data, size, MSG_NOSIGNAL) >= 0 || !size);
 	shutdown(fd, SHUT_WR);
-	for (int i = 0; i < STEPS; i++) {
+	/* until the server has closed the connection */
+	for (int i = 0; i < STEPS && n; i++) {
 		http_step(http);
-		while (recv(fd, answer, sizeof(answer), 0) > 0)
+		while ((n = recv(fd, answer, sizeof(answer), 0)) > 0)
 			;
 	}
 	close(fd);

@@ -50,9 +50,7 @@ static void parse_numbers(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text, *argv[WORDS + 1] = { "program" }, *save, *word, *said = NULL;
-	size_t said_bytes;
-	FILE *err;
+	char *text, *argv[WORDS + 1] = { "program" }, *save, *word;
 	int argc = 1;
 
 	if (!size)
@@ -65,13 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memset(&config, 0, sizeof(config));
 	optind = 0;
-	err = open_memstream(&said, &said_bytes);
-	FUZZ_CHECK(err);
-	options_parse(programs[*data % NR_PROGRAMS], &config, argc, argv, err);
-	fclose(err);
+	options_parse(programs[*data % NR_PROGRAMS], &config, argc, argv, fuzz_messages());
 	if (programs[*data % NR_PROGRAMS] == &cmtctl_program)
 		patterns_free(&config.ctl.patterns);
-	free(said);
 	free(text);
 	return 0;
 }

@@ -32,6 +32,9 @@
  * RMID, where two are pending, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
  * cgroups is mounted at CMT_FAKE_MOUNT, but for the words "v1", "hybrid" and
  * "nocgroup".
+ *
+ * CMT_FAKE_NAMES is a file of names, each of which ends with a zero byte: each is a cgroup's
+ * that has an RMID, and the name of its first process.
  */
 #include <cmt/cmt.h>
 #include <errno.h>
@@ -48,6 +51,8 @@
 
 #define MS 1000000ULL
 #define NR_RMIDS 4		/* and RMID 0 is one of them */
+#define NAMES_MAX 512U
+#define NAMED_CGROUP (1ULL << 61)	/* and the number of the name */
 
 struct cmt_device {
 	struct cmt_info info;
@@ -76,6 +81,27 @@ static int fake(const char *word)
 	const char *words = getenv("CMT_FAKE");
 
 	return words && strstr(words, word);
+}
+
+/* Those of CMT_FAKE_NAMES. */
+static struct {
+	const char *all[NAMES_MAX];
+	uint32_t nr;
+} given;
+
+__attribute__((constructor)) static void read_names(void)
+{
+	static char text[NAMES_MAX * 256], *at = text;
+	const char *path = getenv("CMT_FAKE_NAMES");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	size_t size;
+
+	if (!file)
+		return;
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	for (; at < text + size && given.nr < NAMES_MAX; at += strlen(at) + 1)
+		given.all[given.nr++] = at;
 }
 
 static uint64_t now_ns(void)
@@ -144,6 +170,11 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 	if (fake("nombm")) {
 		dev->info.events = CMT_F_OCCUPANCY;
 		strcpy(dev->info.mbm_reason, "counters are \033[31massigned");
+	}
+	if (given.nr) {
+		dev->info.scope = CMT_SCOPE_CONTAINER;
+		dev->info.nr_rmids = given.nr + 1;
+		dev->info.rmids_usable = given.nr;
 	}
 	if (fake("abmc"))
 		dev->info.assignable = CMT_ASSIGNABLE_ON | 64 | 20 << 10 |
@@ -216,11 +247,26 @@ static void set_owner(struct cmt_record *record, uint32_t rmid,
 	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
 }
 
+static int named_owners(struct cmt_snapshot **result)
+{
+	int ret = cmt_snapshot_new(result, now_ns(), NULL, given.nr);
+
+	for (uint32_t i = 0; !ret && i < given.nr; i++) {
+		struct cmt_record *record = cmt_snapshot_at(*result, i);
+
+		set_owner(record, i + 1, CMT_F_OWNER_CGROUP, given.all[i]);
+		record->owner.cgroup_id = NAMED_CGROUP | i;
+	}
+	return ret;
+}
+
 int cmt_device_snapshot(const struct cmt_device *dev,
 			struct cmt_snapshot **result)
 {
 	struct cmt_record records[3] = { 0 };
 
+	if (given.nr)
+		return named_owners(result);
 	if (dev->scope == CMT_SCOPE_PROCESS) {
 		set_owner(&records[0], 1, 0, "web");
 		set_owner(&records[1], 2, 0, "\033[31mred");
@@ -416,11 +462,13 @@ int cmt_device_detach(struct cmt_device *dev, uint32_t kind, uint64_t id)
 int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 			   char *path, size_t size)
 {
+	uint64_t i = cgroup_id & ~NAMED_CGROUP;
+
 	(void)dev;
-	(void)cgroup_id;
-	(void)path;
-	(void)size;
-	return -ENOENT;
+	if (!(cgroup_id & NAMED_CGROUP) || i >= given.nr)
+		return -ENOENT;
+	snprintf(path, size, "/user.slice/user-1000.slice/%s", given.all[i]);
+	return 0;
 }
 
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)

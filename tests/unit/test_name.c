@@ -22,6 +22,11 @@ static const struct {
 	{ "/", CMT_RUNTIME_NONE, "/", "", "" },
 	{ "///", CMT_RUNTIME_NONE, "/", "", "" },
 	{ "/init.scope", CMT_RUNTIME_NONE, "init.scope", "", "" },
+	/* what would be taken for a row of cmt's own, or for a runtime's */
+	{ USER "/(overflow)", CMT_RUNTIME_NONE, "/(overflow)", "", "" },
+	{ USER "/docker:web", CMT_RUNTIME_NONE, "/docker:web", "", "" },
+	{ "docker:web", CMT_RUNTIME_NONE, "/docker:web", "", "" },
+	{ USER "/a(b)", CMT_RUNTIME_NONE, "a(b)", "", "" },
 	{ USER "/session.slice", CMT_RUNTIME_NONE, "session.slice", "", "" },
 	{ "/user.slice/user-0.slice/session-3.scope", CMT_RUNTIME_NONE,
 	  "session-3.scope", "", "" },

@@ -41,6 +41,7 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 	fields_text(&fields, "comm", row->comm);
 	fields_text(&fields, "container", container_label(label, row));
 	fields_text(&fields, "cgroup", c ? c->path : NULL);
+	fields_hex(&fields, "cgroup_hex", c ? c->path : NULL);
 	fields_number(&fields, "cgroup_id", row->cgroup_id, NULL);
 	fields_number(&fields, "since_ns", record->ts, NULL);
 	fields_number(&fields, "age_ns", as_of - record->ts, NULL);

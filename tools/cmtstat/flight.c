@@ -263,22 +263,26 @@ static int record(struct flight *flight)
 	return ret ? EXIT_RUNTIME : 0;
 }
 
+static int refused(const char *option, const char *path, int err)
+{
+	char shown[4 * PATH_MAX];
+
+	escape_text(shown, sizeof(shown), path, ESCAPE_ASCII);
+	fprintf(stderr, RECORD_NAME ": %s: %s: %s\n", option, shown, strerror(-err));
+	return EXIT_RUNTIME;
+}
+
 static int open_files(struct flight *flight)
 {
 	const struct record_config *config = flight->config;
 	int ret = saves_open(&flight->saves, config->directory,
 			     config->max_files);
 
-	if (ret) {
-		error_plain(stderr, RECORD_NAME ": --save-to",
-			    config->directory, ret);
-		return EXIT_RUNTIME;
-	}
+	if (ret)
+		return refused("--save-to", config->directory, ret);
 	ret = asked_open(&flight->asked, config->socket);
-	if (ret) {
-		error_plain(stderr, RECORD_NAME ": --socket", config->socket, ret);
-		return EXIT_RUNTIME;
-	}
+	if (ret)
+		return refused("--socket", config->socket, ret);
 	keep_begin(&flight->keep);
 	ret = record(flight);
 	keep_end(&flight->keep);

@@ -353,13 +353,13 @@ int view_json(FILE *out, const struct report *report)
 }
 
 /* RFC 4180: quotes around a text that needs them, a quote in it twice. */
-static void csv_put(FILE *out, const char *text)
+static void csv_put(FILE *out, const char *text, bool formula)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
+	if (!formula && !strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
 		return;
 	}
-	fputc('"', out);
+	fputs(formula ? "\"'" : "\"", out);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', out);
@@ -432,7 +432,7 @@ static void csv_row(FILE *out, const struct report *report,
 		column->get(row, &cell);
 		machine_text(text, sizeof(text), &cell);
 		fputc(',', out);
-		csv_put(out, text);
+		csv_put(out, text, cell.kind == CELL_TEXT && begins_formula(text));
 	}
 	fputc('\n', out);
 }

@@ -51,7 +51,7 @@ static int check_events(const struct cmt_info *info)
 
 	if (!raw)
 		return 0;
-	escape_text(reason, sizeof(reason), raw, 0);
+	escape_text(reason, sizeof(reason), raw, ESCAPE_ASCII);
 	fprintf(stderr, "cmtstat: --why needs cache occupancy and memory bandwidth, which are unavailable: %s\n",
 		reason);
 	return EXIT_RUNTIME;

@@ -3,7 +3,10 @@
 
 #include <cmt/cmt.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+
+#include "format.h"
 
 void error_plain(FILE *out, const char *program, const char *what, int err)
 {
@@ -53,9 +56,11 @@ void error_open(FILE *out, const char *program, const char *path, bool control,
 		int err)
 {
 	struct cmt_error error = { .sz = sizeof(error) };
+	char shown[4 * PATH_MAX];
 	uint32_t call = control ? CMT_CALL_OPEN_CONTROL : CMT_CALL_OPEN;
 
 	path = path ? path : CMT_DEVICE_PATH;
+	escape_text(shown, sizeof(shown), path, ESCAPE_ASCII);
 	cmt_error_explain(&error, call, err, path);
-	error_call(out, program, path, &error);
+	error_call(out, program, shown, &error);
 }

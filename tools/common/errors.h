@@ -17,7 +17,7 @@ void error_open(FILE *out, const char *program, const char *path, bool control,
 /* Why the rings of a device that is open cannot be read. */
 void error_reader(FILE *out, const char *program, int err);
 
-/* "program: what: reason" for any other -errno. */
+/* "program: what: reason" for any other -errno; @what is escaped, see escape_text(). */
 void error_plain(FILE *out, const char *program, const char *what, int err);
 
 /* What an -errno means in one place, where the library does not know it. */

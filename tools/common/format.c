@@ -153,12 +153,28 @@ unsigned int utf8_decode(const char *text, uint32_t *code)
 	return len;
 }
 
-/* Invisible or reordering: bidirectional controls, separators, joiners, BOM. */
+/*
+ * Invisible or reordering: line and paragraph separators, interlinear annotations, and
+ * Unicode's Default_Ignorable_Code_Point, which has the bidirectional controls, joiners,
+ * fillers, variation selectors and tags.
+ */
 static bool invisible(uint32_t code)
 {
-	return code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x00ad, 0x00ad }, { 0x034f, 0x034f }, { 0x061c, 0x061c },
+		{ 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
+		{ 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff },
+		{ 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 },
+		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
 }
 
 bool acts_on_terminal(uint32_t code)
@@ -187,6 +203,21 @@ static unsigned int escape_one(char out[20], const char *src,
 			sprintf(out + 4 * i, "\\x%02x", s[i]);
 	}
 	return len;
+}
+
+const char *json_escape(char buf[JSON_ESCAPE_LEN], uint32_t code)
+{
+	if (code > 0xffff)
+		snprintf(buf, JSON_ESCAPE_LEN, "\\u%04" PRIx32 "\\u%04" PRIx32,
+			 0xd800 + ((code - 0x10000) >> 10), 0xdc00 + (code & 0x3ff));
+	else
+		snprintf(buf, JSON_ESCAPE_LEN, "\\u%04" PRIx32, code);
+	return buf;
+}
+
+bool begins_formula(const char *text)
+{
+	return *text && strchr("=+-@'", *text);
 }
 
 size_t escape_text(char *dst, size_t size, const char *src, unsigned int flags)

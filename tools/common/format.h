@@ -35,6 +35,17 @@ unsigned int utf8_decode(const char *text, uint32_t *code);
 /* Controls (C0, DEL, C1), and what is invisible or reorders text. */
 bool acts_on_terminal(uint32_t code);
 
+#define JSON_ESCAPE_LEN 16
+
+/* "\u001b", and two of them above U+FFFF. */
+const char *json_escape(char buf[JSON_ESCAPE_LEN], uint32_t code);
+
+/*
+ * A spreadsheet takes what begins so for a formula, and runs it: CSV has an apostrophe before
+ * it.  One that begins with an apostrophe gets another one, so that names stay apart.
+ */
+bool begins_formula(const char *text);
+
 #define ESCAPE_ASCII	(1U << 0)	/* escape all that is not ASCII, too */
 
 /*

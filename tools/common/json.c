@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +83,7 @@ int json_print(FILE *out, struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object,
 		JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	char escape[JSON_ESCAPE_LEN];
 	uint32_t code;
 
 	if (!text)
@@ -92,7 +92,7 @@ int json_print(FILE *out, struct json_object *object)
 		unsigned int len = utf8_decode(text, &code);
 
 		if (acts_on_terminal(code))
-			fprintf(out, "\\u%04" PRIx32, code);
+			fputs(json_escape(escape, code), out);
 		else
 			fwrite(text, 1, len, out);
 		text += len;

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "format.h"
 
 #define MAX_OPTIONS 32
 #define HELP_COLUMN 26
@@ -32,13 +35,14 @@ static void print_usage(const struct program *program, FILE *out)
 int options_usage(const struct program *program, FILE *err,
 		  const char *format, ...)
 {
+	char text[PATH_MAX], shown[4 * sizeof(text)];
 	va_list args;
 
-	fprintf(err, "%s: ", program->name);
 	va_start(args, format);
-	vfprintf(err, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', err);
+	escape_text(shown, sizeof(shown), text, ESCAPE_ASCII);
+	fprintf(err, "%s: %s\n", program->name, shown);
 	print_usage(program, err);
 	return EXIT_USAGE;
 }

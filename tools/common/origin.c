@@ -2,9 +2,11 @@
 #include "origin.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "errors.h"
+#include "format.h"
 
 int origin_parse(const char *name, enum origin *origin)
 {
@@ -53,8 +55,9 @@ int origin_open(struct cmt_device **dev, const struct origin_opts *opts)
 
 void origin_error(FILE *out, const char *program, const struct origin_opts *opts, int err)
 {
-	const char *path = opts->path ? opts->path : CMT_RESCTRL_PATH;
+	char path[4 * PATH_MAX];
 
+	escape_text(path, sizeof(path), opts->path ? opts->path : CMT_RESCTRL_PATH, ESCAPE_ASCII);
 	if (opts->origin == ORIGIN_RESCTRL)
 		error_reason(out, program, path, CMT_CALL_RESCTRL, err, NULL);
 	else

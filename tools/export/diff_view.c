@@ -74,7 +74,7 @@ static void put_row(FILE *out, const struct diff *diff, const struct diff_row *r
 {
 	char name[4 * CONTAINER_LABEL_LEN];
 
-	escape_text(name, sizeof(name), row->name, 0);
+	escape_text(name, sizeof(name), row->name, ESCAPE_ASCII);
 	fprintf(out, "%-*s", NAME_WIDTH, name);
 	for (int what = 0; what < NR_DIFF_SORTS; what++) {
 		struct diff_value a = diff_value(diff, row, 0, (enum diff_sort)what);
@@ -101,7 +101,7 @@ static void put_side(FILE *out, const struct diff *diff, unsigned int side)
 	uint32_t bits = span_rounded_bits(span);
 	double length = (double)(span->about.end_ns - span->about.start_ns);
 
-	escape_text(path, sizeof(path), span->opts.path, 0);
+	escape_text(path, sizeof(path), span->opts.path, ESCAPE_ASCII);
 	if (span->about.realtime_ns)
 		format_time(when, (int64_t)(span->about.start_ns +
 					    span->about.realtime_ns -

@@ -98,12 +98,6 @@ static void put_pqos(struct out *out, const struct export_row *e)
 	put_scaled(out, row->total.known, "%.1f", row->total.rate / MB);
 }
 
-/* A spreadsheet takes what begins so for a formula, and runs it. */
-static bool is_formula(const char *text)
-{
-	return *text && strchr("=+-@", *text);
-}
-
 /* Quoted, and on one line: what acts on a terminal is escaped, see escape_text(). */
 static void put_text(struct out *out, const char *text)
 {
@@ -111,11 +105,11 @@ static void put_text(struct out *out, const char *text)
 	const char *quote, *from = escaped;
 
 	escape_text(escaped, sizeof(escaped), text, 0);
-	if (!is_formula(escaped) && !strpbrk(escaped, ",\" ';")) {
+	if (!begins_formula(escaped) && !strpbrk(escaped, ",\" ';")) {
 		out_text(out, escaped);
 		return;
 	}
-	out_text(out, is_formula(escaped) ? "\"'" : "\"");
+	out_text(out, begins_formula(escaped) ? "\"'" : "\"");
 	while ((quote = strchr(from, '"'))) {
 		out_bytes(out, from, (size_t)(quote - from));
 		out_text(out, "\"\"");

@@ -2,7 +2,6 @@
 /* One JSON object a line and row.  What is not known is null. */
 #include "export_format.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,26 +9,16 @@
 
 #define SECOND_NS 1000000000ULL
 
-/* JSON's escapes go up to four hexadecimal digits; what is above is two of them. */
-static void put_escape(struct out *out, uint32_t code)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "\\u%04" PRIx32, code);
-	out_text(out, text);
-}
-
 static void put_character(struct out *out, const char *at, unsigned int len,
 			  uint32_t code)
 {
+	char escape[JSON_ESCAPE_LEN];
+
 	if (code == '"' || code == '\\') {
 		out_byte(out, '\\');
 		out_byte(out, (uint8_t)code);
-	} else if (code < 0x10000 && (acts_on_terminal(code) || len == 1)) {
-		if (code < 0x80 && !acts_on_terminal(code))
-			out_byte(out, (uint8_t)code);
-		else
-			put_escape(out, code);
+	} else if (acts_on_terminal(code) || (code > 0x7f && len == 1)) {
+		out_text(out, json_escape(escape, code));
 	} else {
 		out_bytes(out, at, len);
 	}

@@ -26,7 +26,7 @@ static int complain(const struct span *span, int err)
 	char name[256];
 	const struct reason *reason = reasons;
 
-	escape_text(name, sizeof(name), span->opts.path, 0);
+	escape_text(name, sizeof(name), span->opts.path, ESCAPE_ASCII);
 	while (reason->err && reason->err != -err)
 		reason++;
 	if (!reason->err) {

@@ -17,15 +17,13 @@ static void put(struct labels *labels, const char *text, size_t len)
 	labels->text[labels->len] = '\0';
 }
 
-/* Bytes of the character at @text, 0: it is not UTF-8, or a control. */
+/* Bytes of the character at @text, 0: it is not UTF-8, or acts on a terminal. */
 static size_t shown_length(const char *text, size_t left)
 {
 	uint32_t code;
 	size_t n = utf8_decode(text, &code);
 
-	if (n > left || code < ' ' || (code >= 0x7f && code < 0xa0))
-		return 0;
-	return n;
+	return n > left || acts_on_terminal(code) ? 0 : n;
 }
 
 /* One character.  Returns how many bytes of @text it took. */

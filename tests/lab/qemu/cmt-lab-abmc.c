@@ -31,7 +31,7 @@ bool lab_abmc_on(struct lab_l3 *l3)
 static void ext_cfg_set(struct lab_l3 *l3, uint64_t value)
 {
     if (!(value & EXT_CFG_ABMC)) {
-        lab_mbm_begin(l3);
+        lab_mbm_reset_locked(l3);
     }
     if ((l3->ext_cfg ^ value) & EXT_CFG_ABMC) {
         memset(l3->assigned, 0, sizeof(l3->assigned));
