@@ -654,6 +654,19 @@ START_TEST(test_read_shared_detects_foreign_value)
 }
 END_TEST
 
+/* Whose it was is not known, and AMD says it once only. */
+START_TEST(test_read_shared_unavailable_holds_for_the_repetition)
+{
+	fake.ctr[42][CMT_EVENT_MBM_TOTAL] = 5;
+	fake.ctr[7][CMT_EVENT_MBM_TOTAL] = CTR_U;
+	meddle_at = 2;
+	fake.meddle = change_evtsel_once;
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), CTR_U | 5);
+	meddle_at = 0;
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), 5);
+}
+END_TEST
+
 START_TEST(test_read_shared_never_ours)
 {
 	prepare_meddling(U32_MAX, 999);
@@ -1298,6 +1311,7 @@ static TCase *shared_tests(void)
 	tcase_add_checked_fixture(tcase, set_up_amd, tear_down);
 	tcase_add_test(tcase, test_read_shared_restores_each_time);
 	tcase_add_test(tcase, test_read_shared_detects_foreign_value);
+	tcase_add_test(tcase, test_read_shared_unavailable_holds_for_the_repetition);
 	tcase_add_test(tcase, test_read_shared_never_ours);
 	tcase_add_test(tcase, test_read_shared_error_bit_restores);
 	tcase_add_test(tcase, test_read_shared_fault_unlocks);

@@ -242,7 +242,8 @@ static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
     struct lab_reading reading = { 0 };
     enum lab_fault fault;
     uint64_t now = 0;
-    uint32_t counted;
+    uint32_t counted, rmid = EVTSEL_RMID(selected);
+    uint8_t first;
     bool good;
 
     qemu_mutex_lock(&l3->last_lock);
@@ -252,11 +253,15 @@ static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
     }
     counted = is_extended(selected) ? 0
                                     : lab_counted(l3, EVTSEL_RMID(selected));
+    first = l3->first[rmid];
     good = select_value(l3, &selection, &now, &reading.truth, &reading.ought);
     if (good) {
         reading.ought = ought(l3, selection, now);
     }
     reading.gave = planted(cpu, reading.ought, &fault);
+    if (fault == LAB_FAULT_EVTSEL || fault == LAB_FAULT_EVTSEL_ERROR) {
+        l3->first[rmid] = first; /* it was not read */
+    }
     if (fault == LAB_FAULT_NONE) {
         fault = natural(l3, selected, good ? 0 : reading.ought);
     }
