@@ -55,7 +55,6 @@ int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *ar
 		return err;
 	if (written < least || written > size)
 		return -EPROTO;
-	memset((char *)arg + written, 0, size - written);
 	return 0;
 }
 

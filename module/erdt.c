@@ -5,10 +5,11 @@
  * agent disturbs another, and any CPU may read any domain.  PQR_ASSOC is as ever.
  *
  * RDT_CTRL says for each domain whether traffic is counted for these registers or for
- * the MSRs.  The mode is another agent's, and is never written here.  A burst looks at
- * RDT_CTRL before it reads and afterwards: no traffic is told of a mode that is not this
- * one, nor by the first reading of each RMID after that, which has no base.  At load,
- * MSR mode in any domain leaves the counters to hw.c.
+ * the MSRs.  The mode is another agent's, and is never written here.  RDT_CTRL is read
+ * before and after all counters of a burst, or of one RMID: traffic is unavailable when
+ * the mode is not the one for memory, or another reader found that meanwhile, and in the
+ * first reading of each RMID after that, which has no base.  At load, MSR mode in any
+ * domain leaves the counters to hw.c.
  *
  * A register of traffic has what was moved to and from one region of memory.  Their
  * counters wrap at the same width, so their sum does, too.
@@ -58,7 +59,7 @@ struct erdt_domain {
 	void __iomem *cmrc;
 	void __iomem *mmrc;
 	u32 index;		/* of the only domain of cmt's that has it, + 1 */
-	atomic_t lapses;	/* bursts that found another mode */
+	atomic_t lapses;	/* times that another mode was found */
 	u32 *lapses_read;	/* as of the last reading of each RMID; its claim protects it */
 };
 
@@ -389,65 +390,85 @@ static __always_inline void read_rmid(void *context, u32 rmid,
 {
 	const struct erdt_domain *d = context;
 
-	raws->local = CMT_RAW_UNAVAILABLE;
-	raws->occupancy = d ? read_occupancy(d, rmid) : CMT_RAW_ERROR;
-	raws->total = d ? read_traffic(d, rmid) : CMT_RAW_ERROR;
+	/* no such event: Unavailable would end the base of the total */
+	raws->local = 0;
+	raws->occupancy = read_occupancy(d, rmid);
+	raws->total = read_traffic(d, rmid);
 }
 
-/* Is traffic counted for the registers in memory?  Without any it does not matter. */
-static bool mode_is_ours(const struct erdt_domain *d)
+/* On a CPU whose registers the table does not have. */
+static __always_inline void read_failing(void *context, u32 rmid, struct cmt_raws *raws)
 {
-	return !d || !(readq(d->control) & CMT_ERDT_CTRL_MSR_MODE);
+	raws->local = 0;
+	raws->occupancy = CMT_RAW_ERROR;
+	raws->total = CMT_RAW_ERROR;
+}
+
+/* A lapse: traffic is counted for the MSRs.  Where none is read it does not matter. */
+static void look_at_mode(struct erdt_domain *d)
+{
+	if (readq(d->control) & CMT_ERDT_CTRL_MSR_MODE)
+		atomic_inc(&d->lapses);
 }
 
 /*
- * Traffic is what was counted since the last reading of an RMID: there was no lapse
- * meanwhile, of @lapses, which were read before anything else.
+ * Traffic is what was counted since the last reading of an RMID.  There was no lapse
+ * meanwhile: neither since that one, nor (@held) since @lapses was read, before this one.
+ * The caller has the RMID's claim.
  */
-static void drop_lapsed(struct erdt_domain *d, struct cmt_burst *burst, u32 lapses,
-			bool ours)
+static void drop_lapsed(struct erdt_domain *d, u32 lapses, bool held, u32 rmid,
+			struct cmt_raws *raws)
 {
+	u32 *read = &d->lapses_read[rmid];
+
+	if (!held || *read != lapses)
+		raws->total = CMT_RAW_UNAVAILABLE;
+	*read = lapses;
+}
+
+static void sample_domain(struct erdt_domain *d, struct cmt_burst *burst)
+{
+	u32 lapses = atomic_read(&d->lapses);
 	struct cmt_reading *reading;
+	bool held;
 
-	for (reading = burst->readings; reading != burst->end; reading++) {
-		u32 *read = &d->lapses_read[reading->counter - burst->counters];
-
-		if (!ours || *read != lapses)
-			reading->raws.total = CMT_RAW_UNAVAILABLE;
-		*read = lapses;
-	}
+	look_at_mode(d);
+	cmt_burst_run(burst, read_rmid, d);
+	look_at_mode(d);
+	held = (u32)atomic_read(&d->lapses) == lapses;
+	for (reading = burst->readings; reading != burst->end; reading++)
+		drop_lapsed(d, lapses, held, reading->counter - burst->counters,
+			    &reading->raws);
 }
 
 static int erdt_sample(struct cmt_burst *burst)
 {
 	struct erdt_domain *d = *this_cpu_ptr(&erdt_domains);
-	u32 lapses = d ? atomic_read(&d->lapses) : 0;
-	bool ours;
 
 	lockdep_assert_irqs_disabled();
 
-	ours = mode_is_ours(d);
-	cmt_burst_run(burst, read_rmid, d);
-	burst->flawed = true;
-	ours = ours && mode_is_ours(d);
-	if (!ours)
-		atomic_inc(&d->lapses);
 	if (d)
-		drop_lapsed(d, burst, lapses, ours);
+		sample_domain(d, burst);
+	else
+		cmt_burst_run(burst, read_failing, NULL);
+	burst->flawed = true;
 	return 0;
 }
 
 static void erdt_read(u32 rmid, struct cmt_raws *raws)
 {
 	struct erdt_domain *d = *this_cpu_ptr(&erdt_domains);
-	bool ours;
+	u32 lapses;
 
 	lockdep_assert_irqs_disabled();
 
-	ours = mode_is_ours(d);
+	if (!d)
+		return read_failing(NULL, rmid, raws);
+	lapses = atomic_read(&d->lapses);
+	look_at_mode(d);
 	read_rmid(d, rmid, raws);
-	if (!ours || !mode_is_ours(d))
-		raws->total = CMT_RAW_UNAVAILABLE;
+	look_at_mode(d);
+	drop_lapsed(d, lapses, (u32)atomic_read(&d->lapses) == lapses, rmid, raws);
 }
 
 const struct cmt_backend cmt_erdt_backend = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR MIT */
 /*
- * /dev/cmt: what the cmt kernel module and user space say to each other.
+ * /dev/cmt: the interface between the cmt kernel module and user space.
  *
  * Contract
  * ========
@@ -16,11 +16,10 @@
  *	mmap(NULL, info.ring_bytes, PROT_READ, MAP_SHARED, fd,
  *	     cpu * info.ring_bytes)
  *
- * Any other length or offset is EINVAL, a CPU number that cannot be is ENXIO
- * (there may be gaps below info.nr_cpus), PROT_WRITE is EPERM (EACCES on a
- * read-only descriptor).  The data pages of a ring whose state is
- * CMT_RING_ABSENT do not exist yet; touching them raises SIGBUS, and there is
- * nothing to read there: head is 0.
+ * Any other length or offset is EINVAL.  A CPU that is not possible is ENXIO (there may
+ * be gaps below info.nr_cpus).  PROT_WRITE is EPERM (EACCES on a read-only descriptor).
+ * The data pages of a ring whose state is CMT_RING_ABSENT do not exist yet: touching
+ * them raises SIGBUS.  head of such a ring is 0, so that there is nothing to read.
  *
  * Reading.  head counts the records ever written to the ring; record i is in
  * slot i & (records - 1).  A reader at position pos
@@ -29,35 +28,35 @@
  *	2. copies some of them
  *	3. issues a load barrier and loads head again
  *	4. keeps record i only if i > head - records (in the integers, not
- *	   modulo 2^64); the others may have been overwritten while they were
- *	   copied and are lost, exactly
+ *	   modulo 2^64); the other records may have been overwritten while they
+ *	   were copied, and count as lost
  *
  * so that records emitted = delivered + lost, for every reader and ring.
  *
  * Order.  Timestamps within a ring never go back.  Lifecycle records (ALLOC,
  * FREE, UPDATE, ALLOC_FAIL) have strictly increasing timestamps over all
- * rings.  Once a ring shows a record of time t it will never show one of an
- * earlier time; TICK records say so at every interval while somebody reads.
+ * rings.  Once a ring has a record of time t, it never gets one of an earlier
+ * time; while sampling runs, a TICK record states this at every interval.
  *
  * Sampling runs while at least one descriptor that has mapped a ring is open.
  *
  * Waiting.  poll() reports POLLIN while some ring has at least the watermark's
  * number of records (CMT_IOC_SET_WATERMARK) more than at this descriptor's last
- * read().  It is level-triggered: POLLIN stays until read(), however often and by
- * whatever means it is asked for.  read() of 8 bytes or more puts a __u64 there,
- * the number of records written to all rings since the last read(); with less
- * than the watermark in every ring it waits, or is EAGAIN with O_NONBLOCK.  Less
- * than 8 bytes is EINVAL.  A reader calls read() first and empties the rings
- * then: what comes in between raises POLLIN again, and nothing is slept over.
+ * read().  poll() is level-triggered: POLLIN stays until read().  read() of 8 bytes or
+ * more returns a __u64, the number of records written to all rings since the last read().
+ * With less than the watermark in every ring, read() waits, or fails with EAGAIN on an
+ * O_NONBLOCK descriptor.  Less than 8 bytes is EINVAL.  A reader calls read() first, and
+ * then empties the rings: records that are written meanwhile raise POLLIN again, so that
+ * no wakeup is missed.
  *
- * ioctls.  Every argument starts with its size in bytes, set by the caller,
- * and flags, which must be 0.  Structures grow at their end, on either side:
- * of a smaller one than the module knows, the rest counts as 0; of a larger
- * one, the tail that the module does not know must be 0.  A size below the
- * structure's first published one (CMT_..._SIZE), a tail that is not 0, unknown
- * flags, or a reserved member that is not 0 is EINVAL, and nothing has changed.
- * The kernel writes back no more than the caller's size, and sets size to what
- * it wrote.  A command that this module does not know is ENOTTY.
+ * ioctls.  Every argument starts with its size in bytes, set by the caller, and flags,
+ * which must be 0.  Structures may grow at their end, in the module and in the program.
+ * If the caller's structure is smaller than the module's, the missing members count as 0.
+ * If it is larger, the bytes beyond the module's structure must be 0.  A size below the
+ * first published one (CMT_..._SIZE), bytes beyond that are not 0, unknown flags, or a
+ * reserved member that is not 0 is EINVAL, and nothing has changed.  The module writes no
+ * more than the caller's size, and sets size to the number of bytes that it wrote.  A
+ * command that this module does not know is ENOTTY.
  */
 #ifndef _UAPI_CMT_H
 #define _UAPI_CMT_H
@@ -70,7 +69,7 @@
 #define CMT_ABI_VERSION	((CMT_ABI_MAJOR << 16) | CMT_ABI_MINOR)
 
 #define CMT_COMM_LEN	16	/* as TASK_COMM_LEN, NUL padded */
-#define CMT_RMID_NONE	0	/* idle, kernel threads and all unmonitored */
+#define CMT_RMID_NONE	0	/* idle, kernel threads, tasks without an owner */
 
 /* cmt_record.type */
 enum {
@@ -79,26 +78,29 @@ enum {
 	CMT_REC_ALLOC		= 1,	/* the owner got this RMID */
 	CMT_REC_FREE		= 2,	/* the owner is gone, limbo begins */
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
-	CMT_REC_UPDATE		= 4,	/* a new name or cgroup, attached or not */
-	CMT_REC_ALLOC_FAIL	= 5,	/* the owner is pending; rmid: what it is
-					 * counted under meanwhile
+	CMT_REC_UPDATE		= 4,	/* the owner has a new name or cgroup, or was
+					 * attached, detached, registered or
+					 * unregistered
+					 */
+	CMT_REC_ALLOC_FAIL	= 5,	/* the owner is pending; rmid: the overflow
+					 * RMID, which counts it meanwhile
 					 */
 	/* readings */
 	CMT_REC_SAMPLE		= 16,	/* payload is cmt_record.sample */
 	CMT_REC_TICK		= 17,	/* payload is cmt_record.tick */
 	CMT_REC_PERF		= 18,	/* payload is cmt_record.perf */
 	CMT_REC_CHANNEL		= 19,	/* payload is cmt_record.channels */
-	/* what the ring itself went through: no payload, no domain */
+	/* states of the ring's CPU: no payload */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
-	/* what all readers share has changed: payload is cmt_record.state */
+	/* a setting that holds for all readers changed: payload is cmt_record.state */
 	CMT_REC_STATE		= 34,
 };
 
 /* cmt_record.flags */
 #define CMT_F_EMULATED		0x00000001U	/* from the model, not measured */
-/* TICK: another agent had changed this CPU's RMID; SAMPLE: such a CPU should have
- * run with this one
+/* TICK: another agent had changed this CPU's RMID; SAMPLE: this RMID should have been
+ * loaded on such a CPU, so its values are incomplete
  */
 #define CMT_F_PQR_OVERWRITTEN	0x00000002U
 /* SAMPLE: which values are measurements; a value without its flag is 0 */
@@ -106,7 +108,7 @@ enum {
 #define CMT_F_MBM_TOTAL		0x00000020U
 #define CMT_F_MBM_LOCAL		0x00000040U
 #define CMT_F_RESIDUAL		0x00000080U	/* also of lifecycle records */
-/* SAMPLE: why one is missing, or not comparable with the one before */
+/* SAMPLE: why a value is missing, or not comparable with that of the sample before */
 #define CMT_F_ERROR		0x00000100U	/* QM_CTR bit 63 */
 #define CMT_F_UNAVAILABLE	0x00000200U	/* QM_CTR bit 62 */
 /* MBM traffic before this sample is unknown: first reading, a pause in sampling, or
@@ -115,40 +117,40 @@ enum {
 #define CMT_F_REBASED		0x00000400U
 /* CHANNEL: read_bytes and written_bytes are measurements; else they are 0 */
 #define CMT_F_CHANNEL		0x00000800U
-/* CHANNEL: so are idle_cycles and busy_cycles; else they are 0 */
+/* CHANNEL: idle_cycles and busy_cycles are measurements; else they are 0 */
 #define CMT_F_CHANNEL_IDLE	0x00020000U
 
-/* PERF: which values are measurements: the counter ran all of the time in which the
- * RMID did; a value without its flag is 0
+/* PERF: which values are measurements: the counter ran during all of the time in which
+ * the RMID was loaded; a value without its flag is 0
  */
 #define CMT_F_CYCLES		0x00100000U	/* unhalted */
 #define CMT_F_INSTRUCTIONS	0x00200000U	/* retired */
 #define CMT_F_LLC_MISSES	0x00400000U	/* architectural event 2EH, 41H */
 #define CMT_F_LLC_REFERENCES	0x00800000U	/* architectural event 2EH, 4FH */
 
-/* Lifecycle: what the owner is; a process, when no CMT_F_OWNER_* is set */
-#define CMT_F_OWNER_CGROUP	0x00001000U	/* and all cgroups below it; no tgid */
-#define CMT_F_OWNER_CPU		0x00002000U	/* whatever runs there; owner_cpu */
+/* Lifecycle: the kind of the owner; a process, when no CMT_F_OWNER_* is set */
+#define CMT_F_OWNER_CGROUP	0x00001000U	/* a cgroup and all below it; no tgid */
+#define CMT_F_OWNER_CPU		0x00002000U	/* a CPU, with all its tasks; owner_cpu */
 #define CMT_F_OWNER_OVERFLOW	0x00004000U	/* all pending owners; no tgid */
-#define CMT_F_ATTACHED		0x00008000U	/* asked for by name: CMT_IOC_ATTACH,
+#define CMT_F_ATTACHED		0x00008000U	/* by CMT_IOC_ATTACH or
 						 * CMT_IOC_REGISTER
 						 */
-#define CMT_F_OWNER_RESCTRL	0x00010000U	/* what resctrl, or another agent,
-						 * counts under this RMID; no tgid
+#define CMT_F_OWNER_RESCTRL	0x00010000U	/* resctrl or another agent uses this
+						 * RMID; no tgid
 						 */
 
 /*
- * One record.  rmid and generation name an owner: generation changes whenever
- * the RMID is handed out again, and is 0 for RMID 0.
+ * One record.  rmid and generation together identify an owner: generation changes at
+ * every allocation of the RMID, and is 0 for RMID 0.
  */
 struct cmt_record {
 	__aligned_u64 ts;	/* CLOCK_MONOTONIC, ns */
 	__u16 type;		/* CMT_REC_* */
 	__u16 cpu;		/* the CPU whose ring this is */
 	__u32 flags;		/* CMT_F_* */
-	__u32 rmid;		/* TICK: the RMID running on the CPU */
+	__u32 rmid;		/* TICK: the RMID loaded on the CPU */
 	__u32 generation;
-	__u32 domain;		/* L3 domain id, as resctrl numbers them;
+	__u32 domain;		/* L3 domain id, as resctrl numbers domains;
 				 * lifecycle: where the RMID was allocated;
 				 * CHANNEL: the socket
 				 */
@@ -156,11 +158,11 @@ struct cmt_record {
 		__u32 tgid;		/* lifecycle: the process */
 		__u32 owner_cpu;	/* lifecycle of CMT_F_OWNER_CPU */
 		__u32 interval_ns;	/* TICK: interval in force */
-		__u32 ran_ns;		/* PERF: time on this CPU, since the last
-					 * PERF; of RMID 0 idle time included
+		__u32 ran_ns;		/* PERF: time with the RMID on this CPU, since
+					 * its last PERF here; of RMID 0 with idle time
 					 */
 		__u32 base;		/* SAMPLE of CMT_IOC_READ: how often the MBM
-					 * values began anew; in rings 0
+					 * values were rebased; in rings 0
 					 */
 		__u32 channel;		/* CHANNEL: id of the box, on the socket */
 		__u32 reserved;		/* otherwise 0 */
@@ -169,7 +171,9 @@ struct cmt_record {
 		struct {
 			__aligned_u64 cgroup_id;	/* cgroup v2 inode number */
 			union {
-				/* cache the RMID held in the domain when allocated */
+				/* cache that the RMID held in the domain when it
+				 * was allocated
+				 */
 				__aligned_u64 residual_bytes;
 				__aligned_u64 why;	/* ALLOC_FAIL: CMT_WHY_* */
 			};
@@ -177,11 +181,13 @@ struct cmt_record {
 		} owner;
 		struct {
 			__aligned_u64 occupancy_bytes;	/* L3 now, residue included */
-			__aligned_u64 mbm_total_bytes;	/* since the allocation, */
-			__aligned_u64 mbm_local_bytes;	/* never decreasing */
-			__aligned_u64 residual_bytes;	/* of occupancy: left here by
-							 * owners before this one,
-							 * an upper bound
+			__aligned_u64 mbm_total_bytes;	/* since the allocation; never
+							 * decreasing
+							 */
+			__aligned_u64 mbm_local_bytes;	/* likewise */
+			__aligned_u64 residual_bytes;	/* upper bound of the part of
+							 * the occupancy that earlier
+							 * owners left
 							 */
 		} sample;
 		struct {
@@ -191,14 +197,14 @@ struct cmt_record {
 			__aligned_u64 busy_ns;	/* spent in ticks */
 			/* in this tick: */
 			__u32 read;		/* RMIDs read: SAMPLE records */
-			__u32 waiting;		/* RMIDs due here and not read: they
-						 * come first in the next tick
+			__u32 waiting;		/* RMIDs due on this CPU and not read:
+						 * the next tick reads them first
 						 */
 		} tick;
 		/*
-		 * What this CPU counted while the RMID was loaded, in user mode and
-		 * in the kernel, since the last PERF of this RMID and generation
-		 * here.  The records of all CPUs add up.
+		 * Counts of this CPU while the RMID was loaded, in user mode and in
+		 * the kernel, since the last PERF of this RMID and generation on this
+		 * CPU.  The sum over all CPUs is the count of the owner.
 		 */
 		struct {
 			__aligned_u64 cycles;
@@ -207,14 +213,14 @@ struct cmt_record {
 			__aligned_u64 llc_references;
 		} perf;
 		/*
-		 * What a socket read from and wrote to its memory through a channel,
-		 * whoever asked for it, since the module was loaded and while the
-		 * channel was read.  Never decreasing; CMT_F_REBASED as in SAMPLE.
+		 * Traffic of one memory channel of a socket, of all RMIDs, the kernel
+		 * and devices, since the module was loaded and while the channel was
+		 * read.  Never decreasing; CMT_F_REBASED as in SAMPLE.
 		 *
-		 * The cycles are those of the memory controller in which no read was
-		 * pending, and in which some was, in the first of the two halves
-		 * (pseudo channels) that a channel has.  Writes and refreshes are
-		 * in neither.  They are read less often than the bytes.
+		 * Cycles of the memory controller without and with a pending read, in
+		 * the first of the two halves (pseudo channels) of a channel.  Writes
+		 * and refreshes are in neither.  The cycles are read less often than
+		 * the bytes.
 		 */
 		struct {
 			__aligned_u64 read_bytes;
@@ -235,9 +241,9 @@ struct cmt_record {
 
 /* cmt_record.owner.why, of ALLOC_FAIL */
 enum {
-	CMT_WHY_NO_RMID		= 1,	/* all have an owner or are in limbo */
+	CMT_WHY_NO_RMID		= 1,	/* all RMIDs have an owner or are in limbo */
 	CMT_WHY_RECLAIMED	= 2,	/* resctrl or another agent took its RMID */
-	CMT_WHY_NO_OWNER	= 3,	/* more owners than the module can note */
+	CMT_WHY_NO_OWNER	= 3,	/* more owners than the module has room for */
 };
 
 /* cmt_ring_header.state */
@@ -245,9 +251,9 @@ enum {
 	CMT_RING_ABSENT		= 0,	/* the CPU has never been online */
 	CMT_RING_ONLINE		= 1,
 	CMT_RING_OFFLINE	= 2,	/* may come back */
-	CMT_RING_QUIET		= 3,	/* online, without TICKs: the CPU is excluded.
-					 * A record comes here at most a tick's
-					 * time after its timestamp
+	CMT_RING_QUIET		= 3,	/* online, without TICKs: the CPU is excluded
+					 * from sampling.  A record is written at most
+					 * a tick's time after its timestamp
 					 */
 };
 
@@ -255,8 +261,8 @@ enum {
 #define CMT_RING_DATA_OFFSET	4096U
 
 /*
- * The first page of a ring.  All but state and head is constant.  records is this
- * ring's: rings of CPUs that read less are smaller.
+ * The first page of a ring.  All members but state and head are constant.  records differs
+ * between rings: rings of CPUs that read less are smaller.
  */
 struct cmt_ring_header {
 	__u32 magic;		/* CMT_RING_MAGIC */
@@ -289,24 +295,24 @@ enum {
 	CMT_VENDOR_HYGON	= 3,
 };
 
-/* cmt_info.scope: what an RMID's owner is */
+/* cmt_info.scope: which owners get RMIDs */
 enum {
 	CMT_SCOPE_PROCESS	= 1,	/* a process, with all its threads */
 	CMT_SCOPE_CONTAINER	= 2,	/* a container's cgroup, with those below */
-	CMT_SCOPE_CPU		= 3,	/* a CPU, whatever runs there */
-	CMT_SCOPE_MANUAL	= 4,	/* only what was attached */
+	CMT_SCOPE_CPU		= 3,	/* a CPU, with all its tasks */
+	CMT_SCOPE_MANUAL	= 4,	/* attached owners only */
 };
 
-/* cmt_info.resctrl: whose RMID a task has that resctrl gave one, too */
+/* cmt_info.resctrl: which RMID is loaded for a task in a resctrl group */
 enum {
-	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's; it is sampled as an owner of its
-					 * own kind (CMT_F_OWNER_RESCTRL)
+	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's, which is sampled as an owner of the
+					 * kind CMT_F_OWNER_RESCTRL
 					 */
 	CMT_RESCTRL_TAKE	= 2,	/* cmt's; the CLOSID stays resctrl's */
 };
 
 /*
- * CMT_IOC_GET_INFO: constant while loaded, but for interval, scope, resctrl,
+ * CMT_IOC_GET_INFO: constant while the module is loaded, except interval, scope, resctrl,
  * resctrl_mounted, ring_hold_ns, events, counters and perf_reason
  */
 struct cmt_info {
@@ -319,7 +325,7 @@ struct cmt_info {
 	__aligned_u64 instance;	/* random, another one at every load */
 	__u32 nr_cpus;		/* rings: CPU numbers are below this */
 	__u32 nr_rmids;		/* RMID numbers are below this */
-	__u32 rmids_usable;	/* how many can have an owner at once */
+	__u32 rmids_usable;	/* RMIDs that can have an owner at once */
 	__u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL */
 	__u32 upscale_bytes;	/* bytes per counter unit (CPUID 0xF.1 EBX); 0:
 				 * there are no counters
@@ -333,28 +339,30 @@ struct cmt_info {
 	__aligned_u64 limbo_ns;		/* least time between FREE and ALLOC */
 	__aligned_u64 l3_bytes;		/* of one domain; 0: unknown */
 	__aligned_u64 ring_hold_ns;	/* every ring holds the records of at least
-					 * this long, at the worst rate of samples
+					 * this time, at the highest rate of samples
 					 */
 	__u32 budget_ns;	/* a tick reads for about this long at most */
-	__u32 idle_ticks;	/* an RMID that has an owner and did not run is read
-				 * once in so many ticks, as the budget allows
+	__u32 idle_ticks;	/* an RMID with an owner that did not run is read once
+				 * in this number of ticks, as the budget allows
 				 */
 	__u32 resctrl;		/* CMT_RESCTRL_* */
-	__u32 resctrl_mounted;	/* 0 or 1, as of the last look */
+	__u32 resctrl_mounted;	/* 0 or 1, as of the last check */
 	char module_version[16];
 	char reason[64];	/* why this backend, for people */
 	char mbm_reason[64];	/* why there are no MBM events; empty: there are */
-	__u32 counters;		/* CMT_F_CYCLES | ...: some descriptor asks for them
-				 * (CMT_IOC_SET_COUNTERS), and they are counted on
+	__u32 counters;		/* CMT_F_CYCLES | ...: values that some descriptor asks
+				 * for (CMT_IOC_SET_COUNTERS) and that are counted on
 				 * every CPU that has TICKs
 				 */
 	__u32 assignable;	/* AMD's assignable counters (ABMC), of all domains:
 				 * CMT_ASSIGNABLE_*; 0: the mode is off
 				 */
-	char perf_reason[64];	/* why one that is asked for is not; empty: all are */
+	char perf_reason[64];	/* why a value that is asked for is not counted; empty:
+				 * all are
+				 */
 };
 
-/* cmt_info.assignable: each number is 1023 at most, and means "or more" then */
+/* cmt_info.assignable: numbers of counters; 1023 means 1023 or more */
 #define CMT_ASSIGNABLE_ON	0x80000000U
 #define CMT_ASSIGNABLE_MAX	1023U
 #define CMT_ASSIGNABLE_ALL(a)	((a) & CMT_ASSIGNABLE_MAX)
@@ -365,18 +373,18 @@ struct cmt_info {
 struct cmt_stats {
 	__u32 size;
 	__u32 flags;
-	__u32 rmids_active;	/* now: they have an owner */
-	__u32 rmids_limbo;	/* now: freed less than limbo_ns ago */
-	__u32 rmids_free;	/* now: can be handed out */
+	__u32 rmids_active;	/* now: RMIDs with an owner */
+	__u32 rmids_limbo;	/* now: RMIDs freed less than limbo_ns ago */
+	__u32 rmids_free;	/* now: RMIDs that can be allocated */
 	__u32 pending;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
-	__u32 rmids_foreign;	/* now: resctrl or another agent uses them */
+	__u32 rmids_foreign;	/* now: RMIDs that resctrl or another agent uses */
 	__u32 reserved;
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
 	__aligned_u64 alloc_fails;	/* owners that became pending */
-	__aligned_u64 served;		/* of these, got one later */
+	__aligned_u64 served;		/* pending owners that got an RMID */
 	__aligned_u64 records;		/* written to all rings */
 	__aligned_u64 ticks;
 	__aligned_u64 missed;
@@ -386,20 +394,20 @@ struct cmt_stats {
 					 * counted while all owners are CPUs
 					 */
 	__aligned_u64 pqr_writes;	/* a CPU's RMID was changed */
-	__aligned_u64 pqr_overwritten;	/* an owner ran under another agent's */
+	__aligned_u64 pqr_overwritten;	/* an owner ran with another agent's RMID */
 	__aligned_u64 read_errors;	/* QM_CTR bit 63 */
 	__aligned_u64 read_unavailable;	/* QM_CTR bit 62 */
 	__aligned_u64 busy_ns;		/* spent in ticks */
-	__aligned_u64 irqs_off_ns;	/* the longest that interrupts were off */
-	__aligned_u64 lock_held_ns;	/* the longest that the owner lock was held */
+	__aligned_u64 irqs_off_ns;	/* longest time with interrupts off */
+	__aligned_u64 lock_held_ns;	/* longest time with the owner lock held */
 };
 
 /*
  * CMT_IOC_GET_RMIDS: the assignments at one instant, as CMT_REC_EXISTING
- * records in the order of their allocation.  count: in, the room at records;
- * out, how many there are.  When there are more than there is room for, the
- * call fails with ENOSPC and count says how much room it takes.  Lifecycle
- * records with ts <= as_of are in the snapshot, those after are not.
+ * records in the order of their allocation.  count: in, the number of records
+ * for which there is room; out, the number of records.  ENOSPC: there are more
+ * records than room, and count is their number.  The snapshot includes all
+ * lifecycle records with ts <= as_of, and none after as_of.
  */
 struct cmt_rmids {
 	__u32 size;
@@ -411,7 +419,7 @@ struct cmt_rmids {
 };
 
 /*
- * CMT_IOC_SET_INTERVAL: for everybody.  Needs a descriptor open for writing
+ * CMT_IOC_SET_INTERVAL: holds for all programs.  Needs a descriptor open for writing
  * (EBADF) and CAP_SYS_ADMIN or CAP_PERFMON (EPERM).
  */
 struct cmt_interval {
@@ -422,9 +430,9 @@ struct cmt_interval {
 };
 
 /*
- * CMT_IOC_SET_WATERMARK: how many records in one ring make poll() report and
- * wake this descriptor's reader, and no other one.  1 .. ring_records / 2 of the
- * smallest ring; 1 is what a new descriptor has.
+ * CMT_IOC_SET_WATERMARK: the number of records in one ring at which poll() reports POLLIN
+ * on this descriptor, and wakes its reader.  1 to half of the records of the smallest
+ * ring; 1 for a new descriptor.
  */
 struct cmt_watermark {
 	__u32 size;
@@ -434,17 +442,17 @@ struct cmt_watermark {
 };
 
 /*
- * CMT_IOC_SET_SCOPE: for everybody.  Every owner's RMID is given back (FREE), but
- * those of registered owners; what was attached is forgotten, and the owners of the
- * new scope get theirs (ALLOC).  Rights as for CMT_IOC_SET_INTERVAL.
+ * CMT_IOC_SET_SCOPE: holds for all programs.  All owners except registered ones lose their
+ * RMIDs (FREE), and all attachments end.  Then the owners of the new scope get RMIDs
+ * (ALLOC).  Rights as for CMT_IOC_SET_INTERVAL.
  *
- * Patterns say which cgroups are containers.  They are separated by white
- * space; each is one or more components of a path, with '/' in between, which
- * the last components down to the container's must match.  In a component '*'
- * is any text, and "<id>" 12 to 64 hexadecimal digits in lower case.  A pattern
- * that begins with '!' says that what matches is none.  At each component, from
- * the root down, the first pattern that matches decides; the first container
- * found is the owner of all below it.
+ * Patterns select the cgroups that are containers.  They are separated by white space.  A
+ * pattern is one or more components of a path, with '/' between them; the last components
+ * of a container's path must match it.  In a component, '*' is any text, and "<id>" is 12
+ * to 64 hexadecimal digits in lower case.  A cgroup that matches a pattern with '!' in
+ * front is no container.  The module tests the cgroups of a path from the root down.  For
+ * each, the first pattern that matches decides; the first container found owns all
+ * cgroups below it.
  */
 struct cmt_scope {
 	__u32 size;
@@ -452,8 +460,8 @@ struct cmt_scope {
 	__u32 scope;		/* CMT_SCOPE_* */
 	__u32 patterns_bytes;	/* 0: the patterns in force stay */
 	__aligned_u64 patterns;	/* user address of the text, not terminated */
-	__u32 bad_at;		/* out, with EINVAL: the byte of the text that
-				 * is wrong; ~0: not the text
+	__u32 bad_at;		/* out, with EINVAL: offset of the wrong byte in the
+				 * text; ~0: the text is right
 				 */
 	__u32 reserved;
 };
@@ -461,8 +469,8 @@ struct cmt_scope {
 #define CMT_PATTERNS_MAX	4096U	/* bytes */
 
 /*
- * CMT_IOC_GET_PATTERNS: those in force, one to a line.  bytes: in, the room; out,
- * the length.  ENOSPC: it takes more room, bytes says how much.
+ * CMT_IOC_GET_PATTERNS: the patterns in force, one to a line.  bytes: in, the room at text;
+ * out, the length of the text.  ENOSPC: the text is longer than the room.
  */
 struct cmt_patterns {
 	__u32 size;
@@ -480,21 +488,20 @@ enum {
 };
 
 /* cmt_attach.options */
-#define CMT_ATTACH_CHILDREN	0x1U	/* and all processes it forks from now on,
-					 * and theirs: they share its RMID
+#define CMT_ATTACH_CHILDREN	0x1U	/* future children, and their children, share
+					 * the RMID of the process
 					 */
 
 /*
- * CMT_IOC_ATTACH: give an owner of its own to a process, a cgroup or a CPU,
- * whatever the scope.  It goes before the pending owners of the scope, and is
- * pending itself when no RMID is free.  An attached process is no part of its
- * container any more, and
- * an attached cgroup none of one above it; an attached CPU counts what runs
- * there and has no other owner.  Rights as for CMT_IOC_SET_INTERVAL.  ESRCH: no
- * such process; ENOENT: no such cgroup; ENXIO: no such CPU, or it is offline;
- * EEXIST: it is attached; ENOSPC: too many are.
+ * CMT_IOC_ATTACH: make a process, a cgroup or a CPU an owner, in any scope.  When no RMID is
+ * free, the new owner is pending, before the pending owners of the scope.  An attached
+ * process no longer counts in its container, and an attached cgroup no longer in a
+ * container above it.  An attached CPU counts the tasks on it that have no other owner.
+ * Rights as for CMT_IOC_SET_INTERVAL.  ESRCH: no such process; ENOENT: no such cgroup;
+ * ENXIO: no such CPU, or it is offline; EEXIST: already attached; ENOSPC: too many
+ * attachments.
  *
- * CMT_IOC_DETACH: the end of that; options must be 0.  ENOENT: not attached.
+ * CMT_IOC_DETACH: end an attachment; options must be 0.  ENOENT: not attached.
  */
 struct cmt_attach {
 	__u32 size;
@@ -504,51 +511,49 @@ struct cmt_attach {
 	__aligned_u64 id;	/* process id in the caller's namespace; cgroup
 				 * v2 inode number; CPU number
 				 */
-	__u32 rmid;		/* out; of a pending owner, the overflow RMID */
+	__u32 rmid;		/* out; the overflow RMID where the owner is pending */
 	__u32 generation;	/* out */
 };
 
 /*
- * CMT_IOC_REGISTER: as CMT_IOC_ATTACH, until CMT_IOC_UNREGISTER or the close of
- * this descriptor, which the end of its last program is.  The owner may be
- * attached, of the scope, or registered by other descriptors already: they all
- * have the same RMID, and the owner ends when nobody has it any more.  Its RMID
- * stays the same until then, also when the scope changes; but a process, a cgroup or a
- * CPU that goes away takes its owner with it.  With CMT_ATTACH_CHILDREN its new
- * children are members for as long as it is registered or attached at all.
- * Errors as of CMT_IOC_ATTACH, but EEXIST: this descriptor has registered it;
- * ENOSPC: also, the descriptor has registered CMT_REGISTER_MAX.
+ * CMT_IOC_REGISTER: as CMT_IOC_ATTACH, until CMT_IOC_UNREGISTER or until this descriptor is
+ * closed, at the latest by the end of its last process.  The owner may exist already: by
+ * the scope, attached, or registered by other descriptors.  All of them share its RMID,
+ * and the owner ends with the last of them.  Until then it keeps its RMID, also when the
+ * scope changes.  The end of the process or cgroup, or the CPU going offline, ends the
+ * owner at once.  With CMT_ATTACH_CHILDREN, new children are members while the owner is
+ * registered or attached.  Errors as of CMT_IOC_ATTACH, but EEXIST: already registered by
+ * this descriptor; ENOSPC: also where this descriptor has CMT_REGISTER_MAX registrations.
  *
- * CMT_IOC_UNREGISTER: the end of that, with the kind and id that were registered;
- * options must be 0.  0 also when the owner has ended by itself; ENOENT: this
- * descriptor has not registered it.
+ * CMT_IOC_UNREGISTER: end a registration, with the same kind and id; options must be 0.
+ * Succeeds also when the owner has ended.  ENOENT: not registered by this descriptor.
  */
 #define CMT_REGISTER_MAX	1024U
 
 /*
- * CMT_IOC_READ: read the counters now, whether there are ticks or not.  CMT_REC_SAMPLE
- * records, by domain and then by RMID: one for each L3 domain that is known and
- * each owner that is asked for.  No ring has them.  ts says when each was read; a
- * reading by CMT_IOC_READ less than CMT_READ_FRESH_NS ago is given again.
+ * CMT_IOC_READ: read the counters now, also while there are no ticks.  The result is
+ * CMT_REC_SAMPLE records, by domain and then by RMID: one for each known L3 domain and
+ * each requested owner.  They are in no ring.  ts is the time of the reading; a reading of
+ * CMT_IOC_READ that is younger than CMT_READ_FRESH_NS is returned again.
  *
- * kind CMT_OWNER_*: that owner, whoever made it one (scope, attached, registered).
- * ENOENT: it is none, or ended meanwhile; ESRCH: no such process; EAGAIN: the owner
- * is pending, and shares the RMID of others.  kind 0, id 0: every RMID
- * that has an owner, the overflow owner's and resctrl's too.
+ * kind CMT_OWNER_*: one owner, by the scope, attached or registered.  ENOENT: no owner, or
+ * the owner ended meanwhile; ESRCH: no such process; EAGAIN: the owner is pending and
+ * shares the overflow RMID.  kind 0, id 0: every RMID with an owner, including the
+ * overflow RMID and the RMIDs of resctrl.
  *
- * A value without its flag is not known, and 0, as in rings: in a domain without
- * a CPU online that can read, and with counters that stay busy, all are
- * CMT_F_UNAVAILABLE; with the software backend there are no flags.
- * CMT_F_PQR_OVERWRITTEN stays set until a ring has said so.
+ * A value without its flag is not known, and 0, as in rings.  Records of a domain in which
+ * no online CPU can read, or whose counters stay busy, are CMT_F_UNAVAILABLE.  With the
+ * software backend there are no flags.  CMT_F_PQR_OVERWRITTEN stays set until a SAMPLE in
+ * a ring has had it.
  *
- * MBM values continue a reading, by a tick or by CMT_IOC_READ, that is at most
- * 1.1 s old; else they begin anew: CMT_F_REBASED.  Others' readings count, too: two
- * records of one RMID, generation and domain can be subtracted if their base is
+ * MBM values continue from an earlier reading, by a tick or by CMT_IOC_READ, that is at
+ * most 1.1 s old.  Otherwise they have a new base: CMT_F_REBASED.  Readings of all
+ * programs count.  Two records may be subtracted if RMID, generation, domain and base are
  * the same.
  *
- * count: in, the room at records; out, how many there are.  ENOSPC: there are
- * more than there is room for, and count says how much room it takes.  as_of: when
- * the RMIDs were looked at, CLOCK_MONOTONIC.  Needs no more rights than a ring.
+ * count: in, the number of records for which there is room; out, the number of records.
+ * ENOSPC: there are more records than room, and count is their number.  as_of: the time at
+ * which the RMIDs were determined, CLOCK_MONOTONIC.  Needs the same rights as a ring.
  */
 struct cmt_read {
 	__u32 size;
@@ -563,7 +568,7 @@ struct cmt_read {
 #define CMT_READ_FRESH_NS	100000U
 
 /*
- * CMT_IOC_SET_RESCTRL: for everybody; CMT_RESCTRL_*.  Rights as for
+ * CMT_IOC_SET_RESCTRL: CMT_RESCTRL_*; holds for all programs.  Rights as for
  * CMT_IOC_SET_INTERVAL.
  */
 struct cmt_resctrl {
@@ -574,11 +579,11 @@ struct cmt_resctrl {
 };
 
 /*
- * CMT_IOC_PATH_OF_CGROUP: where a cgroup of the v2 hierarchy is, from the root
- * of the hierarchy ("/" is the root itself), terminated.  bytes: in, the room at
- * path; out, the length with the terminator.  ENOENT: no such cgroup, or not
- * below the caller's cgroup namespace; ENOSPC: it takes more room, bytes says
- * how much; ENAMETOOLONG: it is longer than PATH_MAX.
+ * CMT_IOC_PATH_OF_CGROUP: the path of a cgroup from the root of the v2 hierarchy ("/" is the
+ * root itself), terminated.  bytes: in, the room at path; out, the length with the
+ * terminator.  ENOENT: no such cgroup, or not below the caller's cgroup namespace; ENOSPC:
+ * the path is longer than the room, and bytes is its length; ENAMETOOLONG: the path is
+ * longer than PATH_MAX.
  */
 struct cmt_cgroup_path {
 	__u32 size;
@@ -590,16 +595,15 @@ struct cmt_cgroup_path {
 };
 
 /*
- * CMT_IOC_SET_COUNTERS: the values that this descriptor wants in PERF records;
- * none is what a new one has.  They are counted on all CPUs that have TICKs while
- * some descriptor wants them, by counters of the processor that nobody else has
- * then; PERF records are written while the sampling runs.  A value that cannot be
- * counted is no error: cmt_info.counters and perf_reason say so.  EINVAL: another
- * bit is set.
+ * CMT_IOC_SET_COUNTERS: the values that this descriptor asks for in PERF records; a new
+ * descriptor asks for none.  While some descriptor asks for a value, it is counted on all
+ * CPUs that have TICKs, and no other program can use the processor's counter for it.  PERF
+ * records are written while the sampling runs.  A value that cannot be counted is no
+ * error: cmt_info.counters lacks it, and perf_reason says why.  EINVAL: another bit is set.
  *
- * CMT_F_CHANNEL: this descriptor wants CHANNEL records.  The memory channels that
- * nobody else uses are read while some descriptor wants them and the sampling runs;
- * CMT_IOC_GET_UNCORE says which are not, and why.
+ * CMT_F_CHANNEL: this descriptor asks for CHANNEL records.  While some descriptor asks for
+ * them and the sampling runs, the memory channels that no other program uses are read;
+ * CMT_IOC_GET_UNCORE says which channels are not read, and why.
  */
 struct cmt_counters {
 	__u32 size;
@@ -612,26 +616,26 @@ struct cmt_counters {
  * CMT_IOC_GET_UNCORE: the boxes of counters outside the cores (PMON) that the
  * discovery tables of the processor list, as they were found when the module was
  * loaded: by socket, and in the order of the table.  Sapphire Rapids and later have
- * such tables.  What a table says of itself was checked; a box that was refused is
- * not among them, and the kernel's log has said why.
+ * such tables.  The module checked the tables; a box that it refused is not in the list,
+ * and the kernel's log has the reason.
  *
- * count: in, the room at boxes; out, how many there are.  ENOSPC: there are more than
- * there is room for, and count says how much room it takes.  No box is no error:
+ * count: in, the number of boxes for which there is room; out, the number of boxes.
+ * ENOSPC: there are more boxes than room, and count is their number.  No box is no error:
  * reason says why there is none, and is empty otherwise.
  */
 struct cmt_uncore {
 	__u32 size;
 	__u32 flags;
 	__u32 count;
-	__u32 sockets;		/* out: with a table that was accepted */
-	__u32 refused;		/* out: boxes, and tables as a whole */
+	__u32 sockets;		/* out: sockets with an accepted table */
+	__u32 refused;		/* out: refused boxes, and refused complete tables */
 	__u32 channels;		/* out: memory channels that are read now */
 	__aligned_u64 boxes;	/* user address of struct cmt_box[count] */
 	char reason[80];	/* out */
-	char channels_reason[80];	/* out: why no channel, or not every one, is read */
+	char channels_reason[80];	/* out: why no channel, or not every channel, is read */
 };
 
-/* cmt_box.access: how the registers are reached, and what ctl is */
+/* cmt_box.access: how the registers are accessed, and what ctl is */
 #define CMT_BOX_MSR		0	/* number of an MSR */
 #define CMT_BOX_MMIO		1	/* physical address */
 #define CMT_BOX_PCI		2	/* segment << 28 | bus << 20 | device << 15 |
@@ -653,8 +657,8 @@ struct cmt_box {
 };
 
 /*
- * Type and numbers are free in the kernel's list (ioctl-number.rst).  The
- * numbers hold no size: structures grow, commands do not change.
+ * Type and numbers are unused in the kernel's list (ioctl-number.rst).  The
+ * numbers contain no size: structures may grow, and commands do not change.
  */
 #define CMT_IOC_TYPE		0xD4
 #define CMT_IOC(nr)		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE, nr, 0)
@@ -677,7 +681,7 @@ struct cmt_box {
 #define CMT_IOC_READ		CMT_IOC(0x0f)	/* struct cmt_read */
 #define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
-/* The least size that a caller may give: what was published first. */
+/* The least size that a caller may pass: that of the first published structure. */
 #define CMT_INFO_SIZE		336U
 #define CMT_STATS_SIZE		176U
 #define CMT_RMIDS_SIZE		32U
@@ -692,7 +696,7 @@ struct cmt_box {
 #define CMT_READ_SIZE		40U
 #define CMT_UNCORE_SIZE		192U
 
-/* Layout is ABI: what the compiler made of it is checked wherever it is used. */
+/* The layout is ABI: every program that includes this header checks it. */
 #if defined(__cplusplus)
 #define CMT_ABI_ASSERT(cond)	static_assert(cond, #cond)
 #else

@@ -78,25 +78,10 @@ not_empty()
 	result "$rc" "header: $structs structures, $fields members, $constants constants"
 }
 
-# The ring that the page shows in bytes is, decoded, what the page says of it.
-ring_in_bytes()
-{
-	local rc=0
-
-	sed -n '/^### A ring in bytes/,$s/^    //p' "$top/docs/abi.md" >"$tmp/shown"
-	grep -E '^([0-9a-f]{2} ?){16}$' "$tmp/shown" >"$tmp/bytes" &&
-		grep -vE '^([0-9a-f]{2} ?){16}$' "$tmp/shown" >"$tmp/text" &&
-		"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -I"$top/module" \
-			-o "$tmp/decode_ring" "$abi/decode_ring.c" &&
-		"$tmp/decode_ring" <"$tmp/bytes" | diff "$tmp/text" - || rc=1
-	result "$rc" "docs/abi.md: the ring in bytes is what the page says"
-}
-
 awk -f "$abi/fields.awk" "$top/module/uapi/cmt.h" >"$tmp/abi_fields.h"
 awk -f "$abi/doc.awk" "$top/docs/abi.md" | LC_ALL=C sort >"$tmp/doc"
 
 not_empty
-ring_in_bytes
 layout c-64 -m64 "${CC:-gcc}" -std=gnu11
 layout c-32 -m32 "${CC:-gcc}" -std=gnu11
 if command -v "${CXX:-g++}" >/dev/null; then

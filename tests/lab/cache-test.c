@@ -32,6 +32,7 @@ struct list {
 
 static struct list lists[SETS];
 static uint64_t total[RMIDS], local_bytes[RMIDS], writebacks;
+static uint64_t region_bytes[RMIDS][LAB_REGIONS];
 static uint32_t expected[SPACES];
 static uint64_t wrong_most;
 static struct lab_evicted evicted[SPACES][SPACES];
@@ -50,6 +51,7 @@ static void move(const struct entry *e)
 {
 	total[e->rmid] += LINE;
 	local_bytes[e->rmid] += e->local ? LINE : 0;
+	region_bytes[e->rmid][(e->local ? 0 : 1) + e->line / (4096 / LINE) % 2 * 2] += LINE;
 }
 
 static void drop(struct list *l, int i, int keep)
@@ -178,7 +180,7 @@ static void compare_evicted(struct lab_cache *c)
 static void compare(struct lab_cache *c)
 {
 	uint64_t all;
-	int r, s;
+	int r, s, i;
 
 	for (r = 0; r < RMIDS; r++) {
 		struct lab_traffic t = lab_cache_traffic(c, r);
@@ -186,6 +188,8 @@ static void compare(struct lab_cache *c)
 		expect("of RMID", lab_cache_of_rmid(c, r), model_count(r, -1));
 		expect("total", t.total, total[r]);
 		expect("local", t.local, local_bytes[r]);
+		for (i = 0; i < LAB_REGIONS; i++)
+			expect("region", t.region[i], region_bytes[r][i]);
 		for (s = 0; s < SPACES; s++) {
 			expect("of pair", lab_cache_of_pair(c, r, s),
 			       model_count(r, s));

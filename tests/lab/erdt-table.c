@@ -1,29 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Write an ERDT table to the standard output: of one domain with CPUs 0 and 1, whose
- * registers are RAM that the guest leaves alone (tests/lab/suite/erdt.c).
- * usage: erdt-table true | a lie
+ * Write the ERDT table of the lab's registers in memory (tests/lab/lab.h) to the standard
+ * output, for a guest with two CPUs: one domain for each of its sockets.
+ * usage: erdt-table true | a lie [SOCKETS]
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../unit/erdt_maker.h"
-#include "suite/erdt.h"
+#include "lab.h"
+
+#define RMIDS	64	/* CMT_LAB's default */
+#define CPUS	2
+#define ABSENT	100	/* the id of a CPU that no guest has */
+#define RAM	0x1000000
+
+_Static_assert(LAB_ERDT_CMRC == MAKER_CMRC && LAB_ERDT_MMRC == MAKER_MMRC &&
+	       LAB_ERDT_STEP == MAKER_STEP, "the maker lays out registers in another way");
+
+static struct maker_domain add_domain(struct maker *m, unsigned int id,
+				      unsigned int sockets)
+{
+	struct maker_domain d = maker_domain(m, id, RMIDS - 1, RMIDS);
+	unsigned int i;
+
+	for (i = 0; i < CPUS; i++)
+		maker_put(m, d.cacd + AT_CACD_CPUS + i * 4,
+			  i * sockets / CPUS == id ? i : ABSENT + CPUS * id + i, 4);
+	maker_put(m, d.cmrc + AT_CLUMP, LAB_ERDT_CLUMP, 2);
+	maker_put(m, d.cmrc + AT_STRIDE, LAB_ERDT_STRIDE, 2);
+	maker_put(m, d.cmrc + AT_CMRC_UNIT, LAB_ERDT_UNIT, 8);
+	maker_put(m, d.mmrc + AT_WIDTH, LAB_ERDT_WIDTH, 1);
+	maker_put(m, d.mmrc + AT_MMRC_UNIT, LAB_ERDT_MBM_UNIT, 8);
+	for (i = 0; i < RMIDS; i++)
+		maker_put(m, d.mmrc + AT_FACTORS + i * 4, LAB_ERDT_FACTOR(i), 4);
+	return d;
+}
 
 int main(int argc, char **argv)
 {
-	const char *what = argc == 2 ? argv[1] : "";
+	unsigned int i, sockets = argc == 3 ? atoi(argv[2]) : 1;
+	const char *what = argc > 1 ? argv[1] : "";
 	struct maker_domain d;
 	struct maker m;
 
 	maker_begin(&m);
-	m.base = ERDT_BASE;
-	d = maker_domain(&m, 0, ERDT_RMIDS - 1, 1);
-	maker_put(&m, d.mmrc + AT_WIDTH, ERDT_WIDTH, 1);
-	maker_put(&m, d.mmrc + AT_FACTORS, ERDT_FACTOR, 4);
+	m.base = LAB_ERDT_BASE;
+	for (i = 0; i < sockets; i++)
+		d = add_domain(&m, i, sockets);
 	if (!strcmp(what, "ram"))
-		maker_put(&m, d.cmrc + AT_BASE, 0x1000000, 8);
+		maker_put(&m, d.cmrc + AT_BASE, RAM, 8);
 	else if (!strcmp(what, "cpus"))
-		maker_put(&m, d.cacd + AT_CACD_CPUS + 4, 77, 4);
+		maker_put(&m, d.cacd + AT_CACD_CPUS + 4, ABSENT, 4);
 	else if (!strcmp(what, "cut"))
 		m.bytes -= 8;
 	else if (strcmp(what, "true"))

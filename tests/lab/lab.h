@@ -176,6 +176,33 @@ enum lab_command {
 #define LAB_LOG_FAULT(what)	((uint32_t)((what) >> 24 & 0xff))	/* 0: none */
 #define LAB_LOG_CPU(what)	((uint32_t)((what) >> 32 & 0xffff))
 #define LAB_LOG_L3(what)	((uint32_t)((what) >> 48 & 0xff))
+#define LAB_LOG_REGION(what)	((uint32_t)((what) >> 58 & 7))	/* of memory */
+
+/*
+ * The registers in memory with erdt=1: those of an L3 are LAB_ERDT_STEP after those of
+ * the L3 before it.  tests/lab/erdt-table.c tells the guest.  Their readings are in the
+ * log like those of QM_CTR, those of traffic by region, LAB_ERDT_REGIONS of them.  What
+ * a traffic register ought to have there is not cut to its width, and goes on while
+ * RDT_CTRL is in MSR mode.
+ */
+#define LAB_ERDT_BASE		0x4000000000ULL	/* RDT_CTRL */
+#define LAB_ERDT_STEP		0x100000ULL
+#define LAB_ERDT_MSR_MODE	(1ULL << 2)	/* in RDT_CTRL */
+#define LAB_ERDT_CMRC		0x10000U	/* occupancy */
+#define LAB_ERDT_CLUMP		64		/* RMIDs whose registers adjoin */
+#define LAB_ERDT_STRIDE		4096U		/* from one clump to the next */
+#define LAB_ERDT_MMRC		0x20000U	/* traffic */
+#define LAB_ERDT_BYTES		0x10000U	/* of CMRC, and of MMRC */
+#define LAB_ERDT_REGIONS	4
+#define LAB_ERDT_RMIDS		1024		/* that they have room for */
+#define LAB_ERDT_UNIT		4096U		/* bytes in a unit of occupancy */
+#define LAB_ERDT_MBM_UNIT	8U		/* of traffic */
+#define LAB_ERDT_WIDTH		24		/* bits of a counter of traffic */
+/* What the traffic of an RMID is to be multiplied by, 16.16 bits; 0: nothing */
+#define LAB_ERDT_FACTOR(rmid)	((rmid) % 2 ? 5U << 14 : 0U)
+#define LAB_ERDT_UNAVAILABLE	(1ULL << 63)
+#define LAB_ERDT_OVERFLOW	(1ULL << 62)	/* it wrapped since it was last read */
+#define LAB_ERDT_ONES		UINT64_MAX	/* nothing answers */
 
 enum lab_config {
 	LAB_C_RMIDS,		/* CPUID's largest RMID + 1 */
@@ -202,6 +229,7 @@ enum lab_config {
 	LAB_C_ABMC_COUNTERS,	/* assignable ones of an L3 */
 	LAB_C_TRACKED,		/* RMIDs with MBM counters at a time; 0: all */
 	LAB_C_EVICTIONS,	/* spaces of LAB_EVICTED; 0: it is not kept */
+	LAB_C_ERDT,		/* 1: the registers of LAB_ERDT_BASE exist */
 };
 
 enum lab_stat {
@@ -228,8 +256,12 @@ enum lab_stat {
 /* Planted faults.  Of "period" occasions the first "burst" have the fault. */
 enum lab_fault {
 	LAB_FAULT_NONE,
-	LAB_FAULT_ERROR,	/* QM_CTR reads: E set, data garbage */
-	LAB_FAULT_UNAVAILABLE,	/* QM_CTR reads: U set, data garbage */
+	LAB_FAULT_ERROR,	/* QM_CTR reads: E set, data garbage; a counter in
+				 * memory reads all ones
+				 */
+	LAB_FAULT_UNAVAILABLE,	/* QM_CTR reads: U set, data garbage; so does a
+				 * counter in memory
+				 */
 	LAB_FAULT_EVTSEL,	/* QM_CTR reads: another agent had selected
 				 * something else just before
 				 */
@@ -239,6 +271,9 @@ enum lab_fault {
 				 */
 	LAB_FAULT_PQR_TIMER,	/* period in microseconds: on all CPUs */
 	LAB_FAULT_GP,		/* accesses to the monitoring MSRs: #GP */
+	/* counters in memory are read: RDT_CTRL is in MSR mode, until the burst is over */
+	LAB_FAULT_ERDT_MODE,
+	LAB_FAULT_ERDT_CONTROL,	/* RDT_CTRL reads: all ones */
 	LAB_FAULTS,
 };
 

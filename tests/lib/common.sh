@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What all test and demo scripts share.  Source it; it sets:
+# Functions of all test and demo scripts.  Source this file; it sets:
 #   CMT_TOP    the top of the source tree
 #   CMT_CACHE  downloads and unpacked kernels, kept between runs
 #   CMT_OUT    build output and logs of the tests, ignored by git
-# Everything meant for people goes to stderr, stdout is for results.
+# Messages for people go to stderr, results to stdout.
 
 set -euo pipefail
 
 CMT_TOP=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 CMT_CACHE=${CMT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cmt-lab}
 CMT_OUT=${CMT_OUT:-$CMT_TOP/build-tests}
-# One clock for a script and all that it starts.
+# A script and its child processes count time from the same start.
 export CMT_START=${CMT_START:-$(date +%s)}
 export CMT_CACHE CMT_OUT
 mkdir -p "$CMT_CACHE" "$CMT_OUT"
@@ -24,7 +24,7 @@ say()
 	printf '[%2d:%02d] %s\n' $((t / 60)) $((t % 60)) "$*" >&2
 }
 
-# die WHAT [WHAT TO DO]: the end of the script, status 1
+# die WHAT [WHAT TO DO]: end the script with status 1
 die()
 {
 	printf '%s: error: %s\n' "${0##*/}" "$1" >&2
@@ -34,7 +34,7 @@ die()
 	exit 1
 }
 
-# usage_error WHAT: for options and names that do not exist, status 2
+# usage_error WHAT: end the script with status 2, for an unknown option or name
 usage_error()
 {
 	printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -42,8 +42,8 @@ usage_error()
 	exit 2
 }
 
-# tracked: the files of the tree that git knows or would add.  A copy without
-# history has no git: then all files but build output count.
+# tracked: print the files that git knows or would add.  In a copy without .git: all
+# files but build output.
 tracked()
 {
 	(cd "$CMT_TOP" && if [ -e .git ]; then
@@ -62,8 +62,7 @@ cmt_version()
 	sed -n 's/^#define CMT_VERSION "\(.*\)"$/\1/p' "$CMT_TOP/module/version.h"
 }
 
-# version_header DIR: DIR/cmt/version.h, which cmake makes elsewhere, for those who
-# compile without it
+# version_header DIR: make DIR/cmt/version.h, for a compilation without cmake
 version_header()
 {
 	local version major minor patch
@@ -78,7 +77,7 @@ version_header()
 		"$CMT_TOP/libcmt/version.h.in" >"$1/cmt/version.h"
 }
 
-# log_tail FILE [LINES]: the end of a log, set off from our own lines
+# log_tail FILE [LINES]: print the end of a log, indented
 log_tail()
 {
 	printf -- '----- last lines of %s\n' "$1" >&2
@@ -86,8 +85,8 @@ log_tail()
 	printf -- '-----\n' >&2
 }
 
-# Nothing of the caller's stays open in it: neither a pipe whose reader waits
-# for the end of file, nor a lock (descriptor 9 by convention).
+# The heartbeat keeps no descriptor of the caller open: no pipe whose reader waits for
+# the end of file, and no lock (descriptor 9 by convention).
 heartbeat()
 {
 	exec </dev/null >/dev/null 9>&-
@@ -99,8 +98,8 @@ heartbeat()
 	done
 }
 
-# step LOG TEXT COMMAND...: run it with its output in LOG; say so when it
-# begins, every 15 s, and when it has ended.  The status is the command's.
+# step LOG TEXT COMMAND...: run COMMAND with its output in LOG.  Print TEXT when the
+# command begins, every 15 s, and when it has ended.  The status is the command's.
 step()
 {
 	local log=$1 text=$2 start beat rc=0
@@ -122,6 +121,11 @@ step()
 	say "$text: done in $(($(date +%s) - start)) s"
 }
 
+may_be_root()
+{
+	[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null
+}
+
 # as_root COMMAND...
 as_root()
 {
@@ -135,12 +139,27 @@ as_root()
 	fi
 }
 
-# apt_get ARG...: as root, and one at a time: two that run at once fail.  What
-# apt starts does not inherit the lock.
+# as_only_installer COMMAND...: as root, and one at a time: two that run at once fail.
+# What the command starts does not inherit the lock.
+as_only_installer()
+{
+	(flock 8 && as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+		"$@" 8>&-) 8>"$CMT_CACHE/apt.lock"
+}
+
 apt_get()
 {
-	(flock 8 && as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q "$@" 8>&-) 8>"$CMT_CACHE/apt.lock"
+	as_only_installer apt-get -q "$@"
+}
+
+# An apt or dpkg that was killed leaves packages half configured, and apt refuses all
+# work until dpkg has configured them.
+finish_interrupted_dpkg()
+{
+	step "$1" "an earlier installation was interrupted: dpkg --configure -a" \
+		as_only_installer dpkg --force-confdef --force-confold --configure -a ||
+		die "dpkg --configure -a failed, after an earlier installation was interrupted" \
+			"see $1"
 }
 
 apt_update()
@@ -151,8 +170,7 @@ apt_update()
 			"check the network and /etc/apt/sources.list"
 }
 
-# apt_lists: refresh the package lists when there are none, or they are too
-# old to be trusted to name files the mirror still has.
+# apt_lists: refresh the package lists when there are none
 apt_lists()
 {
 	if [ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' \
@@ -177,12 +195,12 @@ apt_install()
 		-o DPkg::Lock::Timeout=300 "$@"
 }
 
-# What a build of the module needs: kernel-doc (W=1) is perl, and BTF is made by
-# pahole where the headers have a vmlinux, as Debian's 6.12 do.
+# The packages that a build of the module needs.  perl is for kernel-doc (W=1); pahole
+# makes BTF where the headers have a vmlinux, as those of Debian's 6.12.
 # shellcheck disable=SC2034
 module_packages=(make gcc-12 gcc libelf1 perl pahole)
 
-# need PACKAGE...: install those that are missing
+# need PACKAGE...: install the packages that are missing
 need()
 {
 	local missing log=$CMT_OUT/apt-install.log
@@ -192,12 +210,17 @@ need()
 	command -v apt-get >/dev/null ||
 		die "missing: ${missing[*]}" \
 			"this machine has no apt: install them by hand"
+	may_be_root ||
+		die "missing: ${missing[*]}" \
+			"as root: apt-get install --no-install-recommends ${missing[*]}"
 	apt_lists
-	if ! step "$log" "installing ${missing[*]}" \
-			apt_install "${missing[@]}"; then
+	step "$log" "installing ${missing[*]}" apt_install "${missing[@]}" && return 0
+	if grep -q 'dpkg --configure -a' "$log"; then
+		finish_interrupted_dpkg "$CMT_OUT/dpkg-configure.log"
+	else
 		# The lists may name versions that the mirror has replaced.
 		apt_update
-		step "$log" "installing again" apt_install "${missing[@]}" ||
-			die "could not install ${missing[*]}" "see $log"
 	fi
+	step "$log" "installing again" apt_install "${missing[@]}" ||
+		die "could not install ${missing[*]}" "see $log"
 }

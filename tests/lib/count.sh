@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Counting, for the parts of tests/run.  Source it after common.sh.
+# Counts of passed and failed tests, for the parts of tests/run.  Source this file after
+# common.sh.
 
 passed=0 failed=0
 
-# check NAME COMMAND...: one test; its output is shown when it fails
+# check NAME COMMAND...: one test.  The output of COMMAND is printed when the test fails.
+# COMMAND must not use variables with the names of those that are local here.
 check()
 {
 	local name=$1 log
@@ -21,7 +23,7 @@ check()
 	fi
 }
 
-# add_counts FILE STATUS: what a program with a last line of its own counted
+# add_counts FILE STATUS: add the counts of the last line of a program's output
 add_counts()
 {
 	local last p=0 f=0
@@ -37,7 +39,7 @@ add_counts()
 	failed=$((failed + f))
 }
 
-# The end of a part
+# Print the counts, the last line of a part
 finish()
 {
 	printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mutants of a C source: small changes, one at a time, that a test shall notice."""
+import collections
 import hashlib
 import re
 
@@ -26,6 +27,7 @@ STATEMENT = re.compile(r"^\t+(?!return|goto|case|default|else|if|for|while|do\b)
                        r"[A-Za-z_*(][^;{}]*;\s*$")
 # Statements whose order cannot matter, unless one writes what the other has.
 DECLARATION = re.compile(r"^(?:[A-Za-z_]\w*\s+)+[\s*]*\w+(?:\[\w*\])?;$")
+MEMSET = re.compile(r"^memset\([^(),]*\b(\w+), (?:[^()]|\([^()]*\))*\);$")
 FREE = re.compile(r"^free\(([^()]*)\);$")
 ASSIGNMENT = re.compile(r"^(?:[A-Za-z_][\w ]* \**)?[\w.>\[\]-]*\b(\w+)(?:\[[^\]]*\])? "
                         r"(?:[-+*/|&]|<<|>>)?= [^;]*;$")
@@ -38,11 +40,18 @@ class Mutant:
 
     def __init__(self, path, line, old, new):
         self.path, self.line, self.old, self.new = path, line, old, new
+        self.nth = 1
         self.key = (path, " ".join("".join(old).split()), " ".join("".join(new).split()))
 
-    def rank(self, seed, nth):
+    def name(self):
+        """What the mutant is known by: of the second and later ones that look the same
+        the number, too."""
+        path, old, new = self.key
+        return path, old, new if self.nth == 1 else "%s (%d)" % (new, self.nth)
+
+    def rank(self, seed):
         """Where a seed puts the mutant: the same when other lines change."""
-        text = "\0".join((str(seed), str(nth)) + self.key)
+        text = "\0".join((str(seed), str(self.nth)) + self.key)
         return hashlib.sha256(text.encode()).digest()
 
     def apply(self, text):
@@ -83,6 +92,9 @@ def effects(statement):
     found = FREE.match(statement)
     if found:
         return found.group(1), names - {"free"}
+    found = MEMSET.match(statement)
+    if found:
+        return found.group(1), names - {"memset", "sizeof"}
     if DECLARATION.match(statement):
         return None, names
     found = ASSIGNMENT.match(statement)
@@ -92,15 +104,23 @@ def effects(statement):
 
 
 def independent(first, second):
-    """The order of the two does not matter: neither calls anything but free(), and
-    neither writes a name that the other has.  Names that are shared with other CPUs
-    are written by calls, WRITE_ONCE() and smp_store_release()."""
+    """The order of the two does not matter: neither calls anything but free() and
+    memset(), and neither writes a name that the other has.  Names that are shared with
+    other CPUs are written by calls, WRITE_ONCE() and smp_store_release()."""
     first, second = effects(first.strip()), effects(second.strip())
     return (first and second and first[0] not in second[1] and second[0] not in first[1])
 
 
 def mutants(path, text):
     """All mutants of a source."""
+    seen = collections.Counter()
+    for mutant in changes(path, text):
+        seen[mutant.key] += 1
+        mutant.nth = seen[mutant.key]
+        yield mutant
+
+
+def changes(path, text):
     lines = text.splitlines(keepends=True)
     code = blank(text).splitlines(keepends=True)
     skip = directives(code)

@@ -100,7 +100,7 @@ class PageTest(unittest.TestCase):
         notes = run("return document.getElementById('notes').textContent")
         self.assertIn("EMULATED", notes)
         self.assertIn("300 of 60000 ms", notes)
-        self.assertIn("Memory channels are not in the recording", notes)
+        self.assertIn("The recording has no memory channels", notes)
         self.assertIn("No process is in the recording", notes)
         self.assertTrue(run("return byId('memory-part').hidden"))
         self.assertFalse(run("return byId('no-local').hidden"))

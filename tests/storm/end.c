@@ -282,6 +282,7 @@ static void write_log(char *log, FILE *to)
 	for (line = strtok_r(log, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		if (strstr(line, "page allocation failure") ||
+		    strstr(line, "FAULT_INJECTION: forcing") ||
 		    strstr(line, "vmalloc error"))
 			in_report = true;
 		if (!in_report || !strstr(line, "Call Trace:"))

@@ -273,15 +273,8 @@ static void note_deeds(void)
 	CHECK(slowness > 1, "nothing was done of: %s", not_done());
 }
 
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? strtoull(text, NULL, 0) : otherwise;
-}
-
 /* So that no id comes twice: who kills by id kills the right one. */
-static void prepare(void)
+void storm_prepare(void)
 {
 	CHECK(!write_file("/proc/sys/kernel/pid_max", "4194304"), "pid_max");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -293,12 +286,12 @@ static void prepare(void)
 
 static void storm_weather(void)
 {
-	uint64_t seed = number("STORM_SEED", 1), span, end, most;
+	uint64_t seed = storm_number("STORM_SEED", 1), span, end, most;
 	unsigned int round = 0;
 
-	prepare();
+	storm_prepare();
 	note("seed %llu", (unsigned long long)seed);
-	span = number("STORM_SECONDS", 60) * 1000000000;
+	span = storm_number("STORM_SECONDS", 60) * 1000000000;
 	end = now_ns() + span;
 	/* a short storm on a busy host has not come to all deeds yet */
 	most = end + (span > DEEDS_NS ? 4 * span : 4 * DEEDS_NS);
@@ -313,7 +306,10 @@ static void storm_weather(void)
 const struct test storm_tests[] = {
 	{ "storm_weather", storm_weather, NULL, 100000 },
 	{ "storm_famine_load", famine_load, NULL, 100000 },
-	{ "storm_famine_calls", famine_calls, NULL, 300 },
-	{ "storm_famine_online", famine_online, NULL, 300 },
+	{ "storm_famine_calls", famine_calls, NULL, 100000 },
+	{ "storm_famine_online", famine_online, NULL, 100000 },
+	{ "cycles_load", cycles_load, NULL, 100000 },
+	{ "cycles_cpu", cycles_cpu, NULL, 100000 },
+	{ "cycles_sleep", cycles_sleep, NULL, 100000 },
 	{ }
 };

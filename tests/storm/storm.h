@@ -13,6 +13,7 @@
  *	STORM_FAMINE	how long loads of the module fail, in seconds
  *	STORM_BACKEND	of the module, in every round
  *	STORM_WITHOUT	names of actors that stay away, with commas between
+ *	STORM_CYCLES	how often cycles_ tests do the same
  */
 #ifndef CMT_STORM_H
 #define CMT_STORM_H
@@ -75,6 +76,10 @@ uint32_t rng_next(struct rng *rng);
 uint32_t rng_below(struct rng *rng, uint32_t n);	/* 0 .. n - 1 */
 bool rng_one_in(struct rng *rng, uint32_t n);
 
+/* What all tests of a storm need: what processes share, ids that do not come twice */
+void storm_prepare(void);
+/* A number of the environment */
+uint64_t storm_number(const char *name, uint64_t otherwise);
 /* fork(); the child ends with its parent. */
 pid_t storm_fork(void);
 /* 0 or -errno; with the backend of the storm, if it has one */
@@ -133,12 +138,18 @@ void check_log(void);
 /* Allocations that fail, where the kernel can make them fail */
 bool famine_possible(void);
 void famine_prepare(void);
+void famine_report(void);
 void famine_everywhere(bool on);	/* for those who famine_join()ed */
 void famine_join(void);
 void famine_suspend(bool suspend);	/* for this process */
 void famine_load(void);
 void famine_calls(void);
 void famine_online(void);
+
+/* The same many times: cycles.c */
+void cycles_load(void);
+void cycles_cpu(void);
+void cycles_sleep(void);
 
 extern const struct test storm_tests[];
 

@@ -53,6 +53,13 @@ pid_t storm_fork(void)
 	return 0;
 }
 
+uint64_t storm_number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
 int storm_load(const char *params)
 {
 	const char *backend = getenv("STORM_BACKEND");

@@ -95,7 +95,8 @@ until_true grep -q "seccomp filter on" "$scratch/err"
 # shellcheck disable=SC2013 # each child is a number
 for pid in $kept $(cat "/proc/$kept/task/$kept/children"); do
 	checks=$((checks + 2))
-	grep -q "^Seccomp:	2" "/proc/$pid/status" || fail "$pid has no filter"
+	# the process that syncs loads its filter while the recorder goes on
+	until_true grep -q "^Seccomp:	2" "/proc/$pid/status" || fail "$pid has no filter"
 	grep -q "^CapEff:	0000000000000000" "/proc/$pid/status" ||
 		fail "$pid has capabilities"
 done

@@ -16,15 +16,15 @@ count() {
 
 # Who streams is named, by whoever loses cache to it, and nobody before.
 run 0 env CMT_FAKE=hardware,container,stream "$stat" --why -n 2
-has out "Learning what is usual"
+has out "Learning the baselines, for 190 ms"
 has out "lost cache to cgroup:1152921504606846978 (confidence 0.9"
-has out "Learned, of 4 of 4."
+has out "Baselines are complete for 4 of 4."
 has out "no counters)"
 has out "1. cgroup:1152921504606846978: took "
 has out "held 64.0 KiB -> "
 has out "moved 0 B/s -> "
 has out "it held 4.0 MiB -> "
-has out "ESTIMATE, which accuses nobody"
+has out "ESTIMATE, not a verdict"
 has out "cgroup:1152921504606846978 displaces cgroup:1152921504606846977"
 has out ", 0 records lost; "
 lacks out "EMULATED"

@@ -631,6 +631,25 @@ START_TEST(test_free_closes)
 }
 END_TEST
 
+/* A daemon without standard input: a directory has descriptor 0. */
+START_TEST(test_descriptor_0)
+{
+	uint64_t id = make("/docker/" DOCKER_ID);
+	int input = dup(0);
+
+	cmt_containers_free(containers);
+	containers = NULL;
+	close(0);
+	begin((struct cmt_containers_opts){ .cgroup_root = root, .state_root = FIXTURES });
+	ck_assert_str_eq(look(id)->name, "shop-web");
+	cmt_containers_free(containers);
+	containers = NULL;
+	ck_assert_int_lt(fcntl(0, F_GETFD), 0);
+	dup2(input, 0);
+	close(input);
+}
+END_TEST
+
 START_TEST(test_new_refuses)
 {
 	struct cmt_containers_opts opts = { .sz = sizeof(opts) };
@@ -698,6 +717,7 @@ int main(void)
 	tcase_add_test(tcase, test_walk_counts_and_stops);
 	tcase_add_test(tcase, test_walk_depth_limited);
 	tcase_add_test(tcase, test_free_closes);
+	tcase_add_test(tcase, test_descriptor_0);
 	tcase_add_test(tcase, test_new_refuses);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -82,6 +82,41 @@ START_TEST(test_steal)
 }
 END_TEST
 
+static struct culprit_steal *fake_steal;
+
+bool __real_culprit_read_steal(struct culprit_steal *steal);
+bool __wrap_culprit_read_steal(struct culprit_steal *steal);
+
+bool __wrap_culprit_read_steal(struct culprit_steal *steal)
+{
+	if (!fake_steal)
+		return __real_culprit_read_steal(steal);
+	*steal = *fake_steal;
+	return true;
+}
+
+/* The first look says nothing, later ones what was since; nothing where it went back. */
+START_TEST(test_machine)
+{
+	static const struct culprit_steal reads[] = {
+		{ 100, 10 }, { 150, 17 }, { 150, 16 }, { 140, 20 }, { 141, 20 },
+	};
+	static const struct culprit_steal expected[] = {
+		{ 0, 0 }, { 50, 7 }, { 0, 0 }, { 0, 0 }, { 1, 0 },
+	};
+	struct culprit_steal kept = { 0 }, ticks, now;
+
+	fake_steal = &now;
+	for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+		now = reads[i];
+		culprit_look_at_machine(&kept, &ticks);
+		ck_assert_uint_eq(ticks.busy, expected[i].busy);
+		ck_assert_uint_eq(ticks.stolen, expected[i].stolen);
+	}
+	fake_steal = NULL;
+}
+END_TEST
+
 static char root[64];
 
 static void put(const char *path, const char *text)
@@ -288,6 +323,7 @@ int main(void)
 	UNIT_CASE(suite, test_stat);
 	UNIT_CASE(suite, test_pressure);
 	UNIT_CASE(suite, test_steal);
+	UNIT_CASE(suite, test_machine);
 	UNIT_CASE(suite, test_tree);
 	UNIT_CASE(suite, test_tree_unknown);
 	UNIT_CASE(suite, test_hostile_path);

@@ -681,6 +681,25 @@ START_TEST(test_snapshot_stride)
 }
 END_TEST
 
+/* A text of a module that fills all of its room ends there. */
+START_TEST(test_uncore_strings_terminated)
+{
+	struct cmt_uncore uncore;
+	struct cmt_box *boxes;
+
+	memset(fake.uncore.reason, 'x', sizeof(fake.uncore.reason));
+	memset(fake.uncore.channels_reason, 'x', sizeof(fake.uncore.channels_reason));
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_uncore(dev, &uncore, &boxes), 0);
+	ck_assert_uint_eq(strnlen(uncore.reason, sizeof(uncore.reason)),
+			  sizeof(uncore.reason) - 1);
+	ck_assert_uint_eq(strnlen(uncore.channels_reason, sizeof(uncore.channels_reason)),
+			  sizeof(uncore.channels_reason) - 1);
+	ck_assert_uint_eq(uncore.boxes, 0);
+	free(boxes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("device");
@@ -692,6 +711,7 @@ int main(void)
 	tcase_add_test(tcase, test_abi_mismatch);
 	tcase_add_test(tcase, test_info_contradictions);
 	tcase_add_test(tcase, test_info_strings_terminated);
+	tcase_add_test(tcase, test_uncore_strings_terminated);
 	tcase_add_test(tcase, test_stats);
 	tcase_add_test(tcase, test_older_module);
 	tcase_add_test(tcase, test_info_room);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The order of records over rings, completeness, latency and accounting. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "image.h"
@@ -20,6 +21,16 @@ static void setup(uint32_t nr_cpus, uint32_t records)
 {
 	image_rings_new(&rings, nr_cpus, records);
 	out = calloc(OUT_MAX, sizeof(*out));
+}
+
+static long callocs_left = -1;	/* so many succeed, and one fails */
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return callocs_left >= 0 && !callocs_left-- ? NULL : __real_calloc(n, size);
 }
 
 static void merge_start(bool oldest)
@@ -534,6 +545,25 @@ START_TEST(test_random_256_rings)
 }
 END_TEST
 
+/* Whichever of its parts has no memory. */
+START_TEST(test_no_memory)
+{
+	struct cmt_merge *none = NULL;
+
+	start(2);
+	for (long left = 0; left < 6; left++) {
+		int ret;
+
+		callocs_left = left;
+		ret = cmt_merge_new(&none, sources);
+		callocs_left = -1;
+		ck_assert_int_eq(ret, -ENOMEM);
+		ck_assert_ptr_null(none);
+	}
+	stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("merge");
@@ -559,5 +589,6 @@ int main(void)
 	UNIT_CASE(suite, test_random_parts);
 	UNIT_CASE(suite, test_read_small_buffers);
 	UNIT_CASE(suite, test_random_256_rings);
+	UNIT_CASE(suite, test_no_memory);
 	return unit_run(suite);
 }

@@ -164,6 +164,7 @@ START_TEST(looks)
 {
 	fake.stats.pending = 1;
 	fake.stats.ticks = 42;
+	fake.info.counters = CMT_F_CYCLES;
 	fake.pending[0] = image_event(CMT_REC_ALLOC_FAIL, 0, T0, 2, 10);
 	fake.nr_pending = 1;
 	snprintf(fake.uncore.channels_reason, sizeof(fake.uncore.channels_reason), "none");
@@ -183,6 +184,7 @@ START_TEST(looks)
 	next(CMT_RECORDING_RECORDS);
 	next(CMT_RECORDING_STATE);
 	ck_assert_uint_eq(item->state->stats->ticks, 42);
+	ck_assert_uint_eq(item->state->counters, CMT_F_CYCLES);
 	ck_assert_uint_eq(item->state->pending->count, 1);
 	ck_assert_uint_eq(item->state->reader->lost, 0);
 	ck_assert_uint_gt(item->state->reader->delivered, 0);
@@ -265,6 +267,12 @@ START_TEST(owners)
 	snapshot();
 	/* from before the snapshot: it knows better */
 	ck_assert_int_eq(cmt_recorder_add(recorder, &old, 1), 0);
+	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
+	/* RMID 0 has no owner, and there are not so many */
+	alloc.ts++;
+	alloc.rmid = 0;
+	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
+	alloc.rmid = fake.info.nr_rmids;
 	ck_assert_int_eq(cmt_recorder_add(recorder, &alloc, 1), 0);
 	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
 	ck_assert_int_eq(cmt_recorder_add(recorder, &update, 1), 0);

@@ -13,7 +13,9 @@
 
 #include "rec_chunk.h"
 #include "rec_crc.h"
+#include "rec_index.h"
 #include "rec_names.h"
+#include "rec_state.h"
 #include "recording.h"
 #include "unit.h"
 
@@ -396,7 +398,7 @@ START_TEST(damaged)
 
 	make();
 	bytes = malloc(made.nr_bytes);
-	for (int i = 0; i < DAMAGED; i++) {
+	for (unsigned int i = unit_rounds(DAMAGED); i; i--) {
 		size_t n = made_any() % 3 ? made.nr_bytes : made_any() % (made.nr_bytes + 1);
 
 		memcpy(bytes, made.bytes, made.nr_bytes);
@@ -593,6 +595,115 @@ START_TEST(old_head)
 	ck_assert_str_eq(about.program, "test?1");
 	cmt_recording_close(r);
 	rec_buffer_free(&old);
+}
+END_TEST
+
+/* The first HEAD is damaged: the next HEAD says the same. */
+START_TEST(head_damaged)
+{
+	struct cmt_recording *r;
+
+	make();
+	ck_assert_int_eq(made.places[0].kind, CMT_CHUNK_HEAD);
+	made.bytes[made.places[0].nr_bytes - 1] ^= 1;
+	r = open_made();
+	ck_assert(!memcmp(cmt_recording_info(r), &made_info, sizeof(made_info)));
+	ck_assert_str_eq(about_of(r).program, "test?1");
+	cmt_recording_close(r);
+}
+END_TEST
+
+static uint32_t data_chunk(uint32_t from)
+{
+	while (made.places[from].kind != CMT_CHUNK_DATA)
+		from++;
+	return from;
+}
+
+/* The time of the last chunk before @place that has one, but for chunk @damaged. */
+static uint64_t time_before(uint32_t place, uint32_t damaged)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < place; i++)
+		if (i != damaged && made.places[i].last_ns)
+			ns = made.places[i].last_ns;
+	return ns;
+}
+
+static uint64_t time_behind(uint32_t place)
+{
+	uint64_t ns = made.places[place + 1].first_ns;
+
+	return ns ? ns : UINT64_MAX;
+}
+
+/*
+ * A chunk whose header is damaged: it is said from when to when, and who owns what comes
+ * again behind it.
+ */
+static void check_gap(struct cmt_recording *r, uint64_t from_ns, uint64_t to_ns)
+{
+	do
+		ck_assert_int_eq(next(r), 1);
+	while (item->type != CMT_RECORDING_DAMAGE);
+	ck_assert_uint_eq(item->from_ns, from_ns);
+	ck_assert_uint_eq(item->to_ns, to_ns);
+	do {
+		ck_assert_int_eq(next(r), 1);
+		ck_assert_uint_ne(item->type, CMT_RECORDING_RECORDS);
+	} while (item->type != CMT_RECORDING_OWNERS);
+}
+
+START_TEST(gaps_in_time)
+{
+	struct cmt_recording *r;
+	uint32_t first, second;
+
+	make();
+	first = data_chunk(0);
+	second = data_chunk(data_chunk(first + 1) + 1);
+	made.bytes[made.places[first].offset] ^= 1;
+	made.bytes[made.places[second].offset] ^= 1;
+	ck_assert_uint_gt(time_before(second, first), MADE_START);
+	r = open_made();
+	for (int i = 0; i < 2; i++) {
+		check_gap(r, 0, time_behind(first));
+		check_gap(r, time_before(second, first), time_behind(second));
+		while (next(r) > 0)
+			;
+		ck_assert_int_eq(cmt_recording_seek(r, 0), 0);
+	}
+	cmt_recording_close(r);
+}
+END_TEST
+
+/* Places that cannot be: one shorter than a header, and one beyond the file. */
+START_TEST(index_places)
+{
+	struct cmt_chunk_place places[2] = {
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_HEAD },
+		{ .nr_bytes = 300, .offset = 200, .kind = CMT_CHUNK_NAMES },
+	};
+	static const struct { uint32_t second; uint64_t bytes; int err; } cases[] = {
+		{ 300, 500, 0 }, { 300, 499, -EBADMSG },
+		{ REC_HEADER, 500, 0 }, { REC_HEADER - 1, 500, -EBADMSG },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rec_buffer out = { 0 };
+		struct cmt_chunk_place *got = NULL;
+		struct rec_cursor in;
+		uint32_t n;
+
+		places[1].nr_bytes = cases[i].second;
+		rec_index_put(places, 2, &out);
+		in = (struct rec_cursor){ .at = out.bytes, .end = out.bytes + out.nr };
+		ck_assert_int_eq(rec_index_get(&in, cases[i].bytes, &got, &n), cases[i].err);
+		ck_assert(cases[i].err || (n == 2 && got[1].offset == 200));
+		free(got);
+		rec_buffer_free(&out);
+	}
 }
 END_TEST
 
@@ -867,6 +978,49 @@ START_TEST(name_printable)
 END_TEST
 
 /* NULL stands for no memory, and for nothing else. */
+/* An address in a file is none of this program. */
+START_TEST(address_in_a_file)
+{
+	struct cmt_uncore uncore = { .channels_reason = "none here" };
+	const struct cmt_recording_state from = { .sz = sizeof(from), .uncore = &uncore };
+	struct rec_state state = { 0 };
+	struct rec_buffer raw = { 0 };
+	uint8_t *at;
+
+	rec_state_put(&from, &raw);
+	at = memmem(raw.bytes, raw.nr, "none here", 9);
+	ck_assert_ptr_nonnull(at);
+	at += (ptrdiff_t)offsetof(struct cmt_uncore, boxes) -
+	      (ptrdiff_t)offsetof(struct cmt_uncore, channels_reason);
+	memset(at, 0xff, sizeof(uncore.boxes));
+	ck_assert_int_eq(rec_state_get(&state, &raw), 0);
+	ck_assert_str_eq(state.uncore.channels_reason, "none here");
+	ck_assert_uint_eq(state.uncore.boxes, 0);
+	rec_state_free(&state);
+	rec_buffer_free(&raw);
+}
+END_TEST
+
+/* A text with a NUL in it, and one whose end is missing, are damage. */
+START_TEST(text_damaged)
+{
+	static const uint8_t good[] = "\4abc", nul[] = "\4a\0c", cut[] = "\5abc";
+	const struct { const uint8_t *bytes; bool good; } cases[] = {
+		{ good, true }, { nul, false }, { cut, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rec_cursor in = { .at = cases[i].bytes, .end = cases[i].bytes + 4 };
+		struct rec_buffer texts = { 0 };
+		size_t at;
+
+		ck_assert(rec_get_text(&in, &texts, &at) == cases[i].good);
+		ck_assert(in.bad == !cases[i].good);
+		rec_buffer_free(&texts);
+	}
+}
+END_TEST
+
 START_TEST(room_for_nothing)
 {
 	struct rec_buffer buffer = { .nr = 0 };
@@ -894,10 +1048,15 @@ int main(void)
 	tcase_add_test(damaged_case, counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
+	UNIT_CASE(suite, text_damaged);
+	UNIT_CASE(suite, address_in_a_file);
 	UNIT_CASE(suite, room_for_nothing);
 	UNIT_CASE(suite, far);
 	UNIT_CASE(suite, future);
 	UNIT_CASE(suite, old_head);
+	UNIT_CASE(suite, head_damaged);
+	UNIT_CASE(suite, gaps_in_time);
+	UNIT_CASE(suite, index_places);
 	UNIT_CASE(suite, later);
 	UNIT_CASE(suite, bomb);
 	UNIT_CASE(suite, large);

@@ -51,11 +51,30 @@ static int decode(size_t nr_bytes, uint32_t n)
 	return rec_columns_decode(model, &in, decoded, n);
 }
 
+/* Before the columns are their lengths, varints: the last byte of each is below 128. */
+static void check_cuts(void)
+{
+	const uint8_t *at = buffer.bytes + cuts.at[0];
+
+	ck_assert_uint_eq(cuts.nr, REC_COLUMNS + 1);
+	for (uint32_t i = 0, shift; i < REC_COLUMNS; i++) {
+		uint32_t last = REC_COLUMNS - i, length = 0;
+
+		ck_assert_uint_ge(cuts.at[last], cuts.at[last - 1]);
+		for (shift = 1, at--; at[-1] & 0x80; at--)
+			shift++;
+		for (uint32_t k = 0; k < shift; k++)
+			length |= (uint32_t)(at[k] & 0x7f) << 7 * k;
+		ck_assert_uint_eq(length, cuts.at[last] - cuts.at[last - 1]);
+	}
+}
+
 static void round_trip(uint32_t n, uint32_t unit)
 {
 	buffer.nr = 0;
 	ck_assert_int_eq(rec_columns_encode(model, records, n, unit, &buffer,
 					    &cuts), 0);
+	check_cuts();
 	ck_assert_int_eq(decode(buffer.nr, n), 0);
 	for (uint32_t i = 0; i < n; i++)
 		ck_assert_msg(!memcmp(&records[i], &decoded[i], sizeof(records[i])),
@@ -80,6 +99,20 @@ END_TEST
 START_TEST(none)
 {
 	round_trip(0, 64);
+}
+END_TEST
+
+/* Records of one time, in the order of their CPUs. */
+START_TEST(one_time)
+{
+	memset(records, 0, sizeof(records));
+	for (uint32_t i = 0; i < 400; i++) {
+		records[i].type = CMT_REC_TICK;
+		records[i].cpu = i % 4;
+		records[i].ts = MS * (i / 4);
+		records[i].interval_ns = MS;
+	}
+	round_trip(400, 64);
 }
 END_TEST
 
@@ -390,6 +423,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, crc);
 	tcase_add_test(tcase, none);
+	tcase_add_test(tcase, one_time);
 	tcase_add_test(tcase, absurd);
 	tcase_add_test(tcase, extremes);
 	tcase_add_test(tcase, units);

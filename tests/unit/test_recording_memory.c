@@ -246,6 +246,67 @@ START_TEST(usage)
 }
 END_TEST
 
+/* A file that has not grown has its places read once. */
+START_TEST(seek_again)
+{
+	struct cmt_recording *r = NULL;
+	struct made made;
+	int fd;
+
+	made_begin(&made, 256);
+	for (uint64_t ms = 0; ms < 30; ms++)
+		made_tick(&made, ms);
+	made_end(&made);
+	fd = made_file(made.bytes, made.nr_bytes);
+	ck_assert_int_eq(cmt_recording_open_fd(&r, fd), 0);
+	close(fd);
+	ck_assert_int_eq(cmt_recording_seek(r, MADE_START), 0);
+	fail_from(1000000, 1);
+	NEED(!cmt_recording_seek(r, MADE_START + 20 * MADE_MS));
+	fail_at = 0;
+	ck_assert_int_eq(nr_allocations, 0);
+	cmt_recording_close(r);
+	made_free(&made);
+}
+END_TEST
+
+static int slot_ignored(void *ctx, const struct cmt_slot *slot)
+{
+	(void)ctx;
+	(void)slot;
+	return 0;
+}
+
+/* Without memory for the counts of a slot the record is not taken. */
+START_TEST(counts_of_slots)
+{
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = 8, .nr_cpus = 1, .slot_ns = MS,
+	};
+	struct cmt_slots_counts counts = { .sz = sizeof(counts) };
+	struct cmt_record record = {
+		.ts = 10 * MS, .type = CMT_REC_TICK, .interval_ns = MS,
+	};
+	struct cmt_slots *slots;
+
+	ck_assert_int_eq(cmt_slots_new(&slots, &opts, slot_ignored, NULL), 0);
+	ck_assert_int_eq(cmt_slots_add(slots, &record), 0);
+	record.type = CMT_REC_PERF;
+	record.rmid = 1;
+	record.generation = 1;
+	record.flags = CMT_F_CYCLES;
+	fail_from(1, 1);
+	NEED(cmt_slots_add(slots, &record) == -ENOMEM);
+	fail_at = 0;
+	ck_assert_int_eq(cmt_slots_counts(slots, &counts), 0);
+	ck_assert_uint_eq(counts.added, 1);
+	ck_assert_int_eq(cmt_slots_add(slots, &record), 0);
+	ck_assert_int_eq(cmt_slots_counts(slots, &counts), 0);
+	ck_assert_uint_eq(counts.added, 2);
+	cmt_slots_free(slots);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recording_memory");
@@ -253,5 +314,7 @@ int main(void)
 	UNIT_CASE(suite, writer);
 	UNIT_CASE(suite, reader);
 	UNIT_CASE(suite, usage);
+	UNIT_CASE(suite, seek_again);
+	UNIT_CASE(suite, counts_of_slots);
 	return unit_run(suite);
 }

@@ -662,6 +662,8 @@ static int open_at(const char *root, uint64_t interval_ns)
 
 START_TEST(test_open_fails)
 {
+	char path[256];
+
 	ck_assert_int_eq(open_at("/nonexistent", 0), -ENOENT);
 	ck_assert_int_eq(open_at("/dev/null", 0), -ENOENT);
 	ck_assert_int_eq(open_at("/tmp", 0), -EOPNOTSUPP);
@@ -671,6 +673,9 @@ START_TEST(test_open_fails)
 	if (access(CMT_RESCTRL_PATH "/info", F_OK))
 		ck_assert_int_eq(open_at(NULL, 0), -ENOENT);
 	groups_remove("mon_data");
+	ck_assert_int_eq(open_at(groups_root, 0), -EOPNOTSUPP);
+	snprintf(path, sizeof(path), "%s/info/L3_MON/mon_features", groups_root);
+	ck_assert_int_eq(truncate(path, 0), 0);
 	ck_assert_int_eq(open_at(groups_root, 0), -EOPNOTSUPP);
 	groups_remove("info/L3_MON/mon_features");
 	ck_assert_int_eq(open_at(groups_root, 0), -EOPNOTSUPP);

@@ -533,6 +533,16 @@ START_TEST(test_usage_failed_reading_is_no_zero)
 	ck_assert_uint_eq(rows[0].occupancy.age_ns, 0);
 	ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_UNAVAILABLE |
 			  CMT_USAGE_WHY_OVERWRITTEN | CMT_USAGE_WHY_FIRST);
+	/* before a good one it is said of the row, and of no value */
+	bad.ts = 3 * MS;
+	bad.flags = CMT_F_ERROR;
+	add(bad);
+	read_at(1, 4 * MS, 50, 0);
+	read_at(2, 4 * MS, 40, 0);
+	rows = close_rows(1);
+	ck_assert(rows[0].occupancy.known && !rows[0].occupancy.partial);
+	ck_assert_uint_eq(rows[0].occupancy.why & CMT_USAGE_WHY_ERROR, 0);
+	ck_assert_uint_eq(rows[0].why & CMT_USAGE_WHY_ERROR, CMT_USAGE_WHY_ERROR);
 	end();
 }
 END_TEST
@@ -558,6 +568,8 @@ START_TEST(test_usage_carried)
 				  (1000 * second + 1) * MS);
 		/* no traffic is known, which is not the same as none */
 		ck_assert(!rows[0].total.known);
+		ck_assert_uint_eq(rows[0].total.why, CMT_USAGE_WHY_OLD);
+		ck_assert_uint_eq(rows[0].local.why, CMT_USAGE_WHY_OLD);
 		ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_OLD);
 		ck_assert_uint_eq(rows[0].rmids, 1);
 	}
@@ -860,6 +872,31 @@ START_TEST(test_usage_same_id_twice)
 }
 END_TEST
 
+/* Whatever the id is: sixteen of them, of which each is twice. */
+START_TEST(test_usage_same_ids)
+{
+	const struct cmt_usage_row *rows;
+
+	for (uint32_t i = 0; i < 16; i++) {
+		char id[] = ID, path[160];
+
+		id[63] = "0123456789abcdef"[i];
+		begin(CMT_USAGE_BY_CONTAINER);
+		for (uint32_t k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "/system.slice/%sdocker-%s.scope",
+				 k ? "evil.service/" : "", id);
+			name(10 + k, path);
+			own(1 + k, 10 + k, 0);
+			read_at(1 + k, MS, 1, 0);
+		}
+		rows = close_rows(2);
+		ck_assert(rows[0].flags & CMT_USAGE_ROW_BORROWED_ID);
+		ck_assert(rows[1].flags & CMT_USAGE_ROW_BORROWED_ID);
+		end();
+	}
+}
+END_TEST
+
 /* Overhead of a container has its id by right; who claims so below a slice has not. */
 START_TEST(test_usage_overhead)
 {
@@ -1062,6 +1099,7 @@ START_TEST(test_usage_cpu_deltas)
 	ck_assert_uint_eq(rows[0].cpu, 2);
 	ck_assert(rows[0].flags & CMT_USAGE_ROW_CPU);
 	ck_assert_uint_eq(rows[0].missed, 7);
+	ck_assert_uint_eq(frame->missed, 7);
 	ck_assert_uint_eq(rows[0].busy_ns, 3000);
 	ck_assert_uint_eq(rows[0].lost, 0);
 	ck_assert_uint_eq(rows[0].ticks, 3);
@@ -1430,6 +1468,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_unattributed_and_unknown);
 	UNIT_CASE(suite, test_usage_hostile_names);
 	UNIT_CASE(suite, test_usage_same_id_twice);
+	UNIT_CASE(suite, test_usage_same_ids);
 	UNIT_CASE(suite, test_usage_overhead);
 	UNIT_CASE(suite, test_usage_same_name_twice);
 	UNIT_CASE(suite, test_usage_late_name_joins);

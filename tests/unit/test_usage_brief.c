@@ -374,7 +374,7 @@ static void run(const struct rates *rates, struct cmt_usage_opts opts)
 	begin(opts);
 	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
 		change(MS - 1000, rmid);
-	for (uint64_t ms = 1; ms <= END; ms++) {
+	for (uint64_t ms = 1; ms <= unit_rounds(END); ms++) {
 		one_ms(rates, ms);
 		drain();
 	}
@@ -469,7 +469,7 @@ START_TEST(test_spread)
 	ck_assert_int_eq(cmt_usage_new(&usage[1], &opts), 0);
 	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
 		change(MS - 1000, rmid);
-	for (uint64_t ms = 1; ms <= END / 3; ms++) {
+	for (uint64_t ms = 1; ms <= unit_rounds(END / 3); ms++) {
 		one_ms(&all_rates[_i], ms);
 		drain_spreads();
 	}

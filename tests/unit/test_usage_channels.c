@@ -148,6 +148,21 @@ START_TEST(test_sums)
 }
 END_TEST
 
+/* As many channels as there are, which come in the same order in each slot. */
+START_TEST(test_any_number)
+{
+	for (uint32_t nr = 1; nr <= 70; nr++) {
+		teardown();
+		setup();
+		for (uint64_t ms = 0; ms <= 100; ms += 50)
+			for (uint32_t i = 0; i < nr; i++)
+				put(ms, i / 8, i % 8, 1000 * ms, 0);
+		close_frame(nr);
+		assert_rate(&frame->memory.read, 100000ULL * nr, 1e6 * nr);
+	}
+}
+END_TEST
+
 /* A difference goes to the interval in which it ends. */
 START_TEST(test_goes_on)
 {
@@ -638,6 +653,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_sums);
+	tcase_add_test(tcase, test_any_number);
 	tcase_add_test(tcase, test_goes_on);
 	tcase_add_test(tcase, test_first_reading);
 	tcase_add_test(tcase, test_no_channels);

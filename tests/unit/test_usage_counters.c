@@ -344,6 +344,23 @@ START_TEST(test_freed_owner)
 END_TEST
 
 /* A value without its flag is none; where some records have it, a lower bound. */
+/* The cgroup that an owner moves to is looked up while the owner runs there. */
+START_TEST(test_moved_owner)
+{
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 10, 0);
+	ran(0, 10 * MS, 1, 100);
+	event(CMT_REC_UPDATE, 11 * MS, 1, 1, 12, 0);
+	ran(0, 12 * MS, 1, 100);
+	for (uint64_t ms = 13; ms < 30; ms++)
+		ran(0, ms * MS, 0, 100);
+	ck_assert_ptr_nonnull(cmt_containers_find(cmt_usage_containers(usage), 10));
+	ck_assert_ptr_nonnull(cmt_containers_find(cmt_usage_containers(usage), 12));
+	close_frame(2);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 1)->cgroup_id, 12);
+}
+END_TEST
+
 START_TEST(test_values)
 {
 	struct cmt_record record;
@@ -510,6 +527,7 @@ int main(void)
 	tcase_add_test(tcase, test_by_domain);
 	tcase_add_test(tcase, test_owner_without_reading);
 	tcase_add_test(tcase, test_freed_owner);
+	tcase_add_test(tcase, test_moved_owner);
 	tcase_add_test(tcase, test_values);
 	tcase_add_test(tcase, test_lost_records);
 	tcase_add_test(tcase, test_dropped_records);

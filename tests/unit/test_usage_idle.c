@@ -181,6 +181,19 @@ START_TEST(test_taken)
 }
 END_TEST
 
+/* Another program had the box between two readings: that time is in no share. */
+START_TEST(test_taken_for_a_moment)
+{
+	for (uint64_t ms = 0; ms < 48; ms++)
+		put(ms, 3 * ms, ms);
+	put_flags(48, 0, 0, CMT_F_UNAVAILABLE);
+	for (uint64_t ms = 49; ms <= 100; ms++)
+		put(ms, 3 * ms, ms);
+	/* from 0 to 40, and from 56 to 96 */
+	assert_partial(&close_frame()->idle, 240, 80);
+}
+END_TEST
+
 /* Sums that go back are no sums; and the largest ones are some. */
 START_TEST(test_hostile_values)
 {
@@ -207,6 +220,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_difference);
 	tcase_add_test(tcase, test_rebased);
 	tcase_add_test(tcase, test_taken);
+	tcase_add_test(tcase, test_taken_for_a_moment);
 	tcase_add_test(tcase, test_hostile_values);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

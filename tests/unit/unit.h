@@ -15,6 +15,15 @@
 	suite_add_tcase(suite, tcase_);			\
 } while (0)
 
+/* How often a test repeats what is slow: CMT_UNIT_ROUNDS=N makes that fewer. */
+static inline unsigned int unit_rounds(unsigned int rounds)
+{
+	const char *text = getenv("CMT_UNIT_ROUNDS");
+	unsigned int fewer = text ? (unsigned int)strtoul(text, NULL, 10) : rounds;
+
+	return fewer < rounds ? fewer : rounds;
+}
+
 /* How many descriptors are open, for tests of leaks. */
 static inline int unit_open_fds(void)
 {

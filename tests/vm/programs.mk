@@ -20,6 +20,7 @@ through_lib := $(filter-out $(src)/main.c,$(base)) $(src)/lib.c
 libcmt := $(wildcard $(TOP)/libcmt/*.c)
 common := $(filter-out %/completions.c,$(wildcard $(TOP)/tools/common/*.c))
 storm := $(wildcard $(TOP)/tests/storm/*.c)
+guestfuzz := $(storm) $(wildcard $(TOP)/tests/guestfuzz/*.c)
 tools := cmtctl cmtstat
 main := tests/vm/suite/main
 
@@ -59,6 +60,8 @@ $(OUT)/suite-lib: $(OUT)/now/$(main)-lib.o $(call objects,now,$(through_lib) $(l
 $(OUT)/suite-lib-next: $(OUT)/next/$(main)-lib.o $(call objects,next,$(through_lib) $(libcmt))
 	$(call link,$^ -ljson-c -lzstd)
 $(OUT)/storm: $(OUT)/now/$(main)-storm.o $(call objects,now,$(base) $(storm))
+	$(call link,$^)
+$(OUT)/guestfuzz: $(OUT)/now/$(main)-guestfuzz.o $(call objects,now,$(base) $(guestfuzz))
 	$(call link,$^)
 $(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
 	$(call link,$^)

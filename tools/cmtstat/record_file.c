@@ -28,7 +28,7 @@ const char *record_file_why(int err)
 	case -EWOULDBLOCK:
 		return "another recorder writes to it";
 	case -EXDEV:
-		return "is being replaced by somebody else all the time";
+		return "is replaced by another program again and again";
 	case -ENOENT:
 		return "the directory is not there";
 	case -ENAMETOOLONG:

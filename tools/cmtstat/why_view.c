@@ -29,18 +29,18 @@ int why_view_begin(FILE *out, const struct why_state *state)
 	if (state->emulated)
 		fputs("EMULATED: these values come from a model, not from hardware\n",
 		      out);
-	fprintf(out, "Learning what is usual, for the first %u ms and of each container that comes.\n"
-		"Only changes are seen: who was there before is in the estimate at the end.\n",
+	fprintf(out, "Learning the baselines, for %u ms, and as long for each new container.\n"
+		"Verdicts name changes only; load from before is in the estimate at the end.\n",
 		CMT_CULPRIT_LEARN);
 	if (state->counters_reason[0]) {
 		char reason[4 * CMT_REASON_LEN];
 
 		escape_text(reason, sizeof(reason), state->counters_reason, ESCAPE_ASCII);
-		fprintf(out, "No counters (%s): who took cache is said, and not whether anybody is slower.\n",
+		fprintf(out, "No counters (%s): verdicts name who took cache, not whether the victim is slower.\n",
 			reason);
 	}
 	if (state->owners < 2)
-		fprintf(out, "Only %u has an RMID of its own: there is nobody to suspect.  See cmtctl scope.\n",
+		fprintf(out, "Owners with a dedicated RMID: %u.  Verdicts need two or more: see cmtctl scope.\n",
 			state->owners);
 	return 0;
 }
@@ -56,7 +56,7 @@ int why_view_learned(FILE *out, const struct why_state *state,
 {
 	if (state->json)
 		return why_json_learned(out, counts);
-	fprintf(out, "Learned, of %u of %u.\n",
+	fprintf(out, "Baselines are complete for %u of %u.\n",
 		counts->owners - counts->learning, counts->owners);
 	return 0;
 }
@@ -214,7 +214,7 @@ int why_view_end(FILE *out, const struct why_state *state,
 		      out);
 	if (!end->nr_flows)
 		return 0;
-	fputs("ESTIMATE, which accuses nobody: mean of the last second\n", out);
+	fputs("ESTIMATE, not a verdict: mean of the last second\n", out);
 	for (uint32_t i = 0; i < end->nr_flows; i++)
 		put_flow(out, &end->flows[i], &end->names[i]);
 	return 0;

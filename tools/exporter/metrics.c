@@ -381,7 +381,7 @@ const struct metric metrics[] = {
 	{ "cmt_culprit_not_followed", C, NULL, emit_fine, FINE_NOT_FOLLOWED,
 	  "Values of a millisecond that there was no room to follow." },
 	{ "cmt_memory_channel_bytes", C, "bytes", emit_channels, 0,
-	  "What the memory channel carried, whoever asked for it." },
+	  "Traffic of the memory channel, of all RMIDs, the kernel and devices." },
 	{ "cmt_memory_channel_incomplete_intervals", C, NULL,
 	  emit_channels_incomplete, 0,
 	  "Intervals in which the channel was not read, or not all the time." },

@@ -28,6 +28,13 @@ static void note(struct notes *notes, const char *format, ...)
 	print_text(notes->out, text);
 }
 
+/* How often: "once", "3 times". */
+static const char *format_times(char buf[FORMAT_LEN], uint32_t n)
+{
+	snprintf(buf, FORMAT_LEN, "%" PRIu32 " times", n);
+	return n == 1 ? "once" : buf;
+}
+
 /* Text of the module, of a fixed length. */
 static const char *reason(char buf[CMT_REASON_LEN + 1], const char *from)
 {
@@ -41,7 +48,7 @@ static void note_events(struct notes *notes, const struct page_about *about)
 	char buf[CMT_REASON_LEN + 1];
 
 	if (!info) {
-		note(notes, "What the machine can measure is not known: the head of the recording is damaged.");
+		note(notes, "The head of the recording is damaged: the page cannot say what the machine measures.");
 		return;
 	}
 	if (!(info->events & CMT_F_OCCUPANCY))
@@ -57,20 +64,20 @@ static void note_memory(struct notes *notes, const struct model *model,
 	const struct sums *sums = &model->sums;
 
 	if (about->info && !(about->info->events & CMT_F_MBM_LOCAL))
-		note(notes, "Local bandwidth was not measured.  So remote bandwidth is not known.");
+		note(notes, "Local bandwidth was not measured, so remote bandwidth is unknown.");
 	else
-		note(notes, "Remote bandwidth is the bandwidth less the local one, which are read one after the other: it may be a little below 0.");
+		note(notes, "Remote bandwidth is total minus local bandwidth.  The two counters are read one after the other, so remote bandwidth may be slightly below 0.");
 	if (!sums->nr_channels) {
-		note(notes, "Memory channels are not in the recording%s%s.",
+		note(notes, "The recording has no memory channels%s%s.",
 		     model->channels_reason[0] ? ": " : "", model->channels_reason);
 		return;
 	}
 	if (model->channels_reason[0])
-		note(notes, "Not every memory channel was read: %s.", model->channels_reason);
-	note(notes, "What no RMID accounts for is what all memory channels carried less what all RMIDs moved.  The two count different things, in different places: it may be below 0, and devices, evictions and prefetches are in it.  Over less than %u ms it says little: the bandwidth of an RMID that does not run comes with a later reading.",
+		note(notes, "Some memory channels were not read: %s.", model->channels_reason);
+	note(notes, "\"No RMID accounts for\" is the traffic of all memory channels minus the traffic of all RMIDs.  It contains devices, evictions and prefetches.  The counters are in different places, so the difference may be below 0.  Over less than %u ms it is unreliable: the traffic of an RMID that does not run is read later.",
 	     SUMS_COARSE);
 	if (model->emulated)
-		note(notes, "What no RMID accounts for is not known: RMIDs are of a model, and memory channels are not.");
+		note(notes, "\"No RMID accounts for\" is unknown: RMIDs are emulated, and memory channels are measured.");
 }
 
 static void note_processes(struct notes *notes, const struct model *model)
@@ -80,47 +87,49 @@ static void note_processes(struct notes *notes, const struct model *model)
 	for (uint32_t i = 0; i < model->nr; i++)
 		shown += model->members[i].nr_processes;
 	if (!shown)
-		note(notes, "No process is in the recording: no RMID is of a process in a container (cmtctl scope).");
+		note(notes, "The recording has no processes: no process of a container has a dedicated RMID (cmtctl scope).");
 	else
-		note(notes, "Of each container the %u processes that held most are listed, with means over the seconds in which they are known.",
+		note(notes, "Each container lists the %u processes with the highest occupancy, with means over the seconds in which their values are known.",
 		     PROCESSES_SHOWN);
 	if (model->processes_left_out)
-		note(notes, "More than %u processes came: the rest of them is in no list.",
+		note(notes, "The recording has more than %u processes: later processes are not listed.",
 		     PROCESSES_MOST);
 }
 
 static void note_losses(struct notes *notes, const struct model *model)
 {
 	if (model->gap_slots)
-		note(notes, "In %" PRIu64 " of %" PRIu64 " ms nothing, or not everything, was read.  These are gaps, not zeros.",
+		note(notes, "In %" PRIu64 " of %" PRIu64 " ms readings are missing.  The timelines show gaps there, not zeros.",
 		     model->gap_slots, model->slots);
 	if (model->gaps_left_out)
-		note(notes, "%" PRIu64 " more gaps are not in the list of gaps.  They are gaps in the timelines.",
+		note(notes, "%" PRIu64 " more gaps are not in the list of gaps.  The timelines show them.",
 		     model->gaps_left_out);
 	if (model->lost)
 		note(notes, "%" PRIu64 " records were lost before they were recorded, or are damaged.",
 		     model->lost);
 	if (model->dropped)
-		note(notes, "%" PRIu64 " records came too late or were malformed.",
+		note(notes, "%" PRIu64 " records were late or malformed, and were dropped.",
 		     model->dropped);
 	if (model->missed)
-		note(notes, "%" PRIu64 " ticks of CPUs did not happen.", model->missed);
+		note(notes, "CPUs missed %" PRIu64 " ticks.", model->missed);
 }
 
 static void note_file(struct notes *notes, const struct page_about *about)
 {
+	char times[FORMAT_LEN];
+
 	if (about->damaged || about->missing)
-		note(notes, "The recording is damaged.  Damaged parts: %" PRIu64 ", %" PRIu64 " bytes; chunks that are missing: %" PRIu64 ".",
+		note(notes, "The recording is damaged.  Damaged parts: %" PRIu64 ", %" PRIu64 " bytes; missing chunks: %" PRIu64 ".",
 		     about->damaged, about->damaged_bytes, about->missing);
 	if (!about->complete)
-		note(notes, "The recording was not ended: it was cut, or was being written.");
+		note(notes, "The recording has no end: the file was cut, or cmtstat record was still writing it.");
 	if (about->failed)
 		note(notes, "The recording could not be read to its end.");
 	if (about->clock_set)
-		note(notes, "The clock of the machine was set %" PRIu32 " times.  Times of day are those of the clock at the begin.",
-		     about->clock_set);
+		note(notes, "The clock of the machine was set %s.  Times of day are by the clock at the start of the recording.",
+		     format_times(times, about->clock_set));
 	if (!about->real_known)
-		note(notes, "The time of day is not known: times are since the begin of the recording.");
+		note(notes, "The time of day is unknown: times count from the start of the recording.");
 }
 
 static void note_culprits(struct notes *notes, const struct model *model,
@@ -129,26 +138,26 @@ static void note_culprits(struct notes *notes, const struct model *model,
 	const struct cmt_culprit_counts *counts = &about->culprit;
 
 	if (!counts->slots) {
-		note(notes, "Nobody looked for culprits: there was too little to judge by.");
+		note(notes, "The search for culprits did not run: the recording has too few samples.");
 		return;
 	}
-	note(notes, "A verdict is an inference from counters, not a measurement.  What was there before the first %u ms, or stays for long, is in no verdict.",
+	note(notes, "A verdict is an inference from counters, not a measurement.  Verdicts leave out the first %u ms and neighbours that do not change.",
 	     CMT_CULPRIT_LEARN);
 	if (counts->missing)
-		note(notes, "%" PRIu64 " ms were left out of the search for culprits.",
+		note(notes, "The search for culprits left out %" PRIu64 " ms.",
 		     counts->missing);
 	if (counts->not_followed)
-		note(notes, "The search for culprits could not follow all containers: %" PRIu64 " samples were left out.",
+		note(notes, "The search for culprits could not follow all containers, and left out %" PRIu64 " samples.",
 		     counts->not_followed);
 	if (!(model->counters & CMT_F_INSTRUCTIONS))
-		note(notes, "Counters of the processor are missing%s%s: who took cache is said, and not whether anybody became slower.",
+		note(notes, "The recording has no performance counters%s%s: verdicts say which container took cache, not whether another container became slower.",
 		     about->counters_reason && about->counters_reason[0] ? ", " : "",
 		     about->counters_reason ? about->counters_reason : "");
 	else if (about->counter_bits)
-		note(notes, "Counts of the processor were recorded with %" PRIu32 " significant bits (cmtstat record --exact keeps all).",
+		note(notes, "Performance counters were recorded with %" PRIu32 " significant bits (cmtstat record --exact keeps all).",
 		     about->counter_bits);
 	if (model->verdicts_left_out)
-		note(notes, "%" PRIu64 " more verdicts, no surer than these, are not listed.",
+		note(notes, "%" PRIu64 " more verdicts, of equal or lower confidence, are not listed.",
 		     model->verdicts_left_out);
 }
 
@@ -160,14 +169,14 @@ static void note_grain(struct notes *notes, const struct model *model)
 	for (uint32_t i = 0; i < model->spool->nr; i++)
 		left_out += !model->spool->blobs[i].kept && !model->spool->blobs[i].level;
 	if (left_out)
-		note(notes, "Of %" PRIu64 " s the page has no points of 1 ms, which would make it too large: there it shows coarser ones, with their least and most.  The recording has them: --from, --to and --size.",
+		note(notes, "For %" PRIu64 " s the page has no 1 ms points, because of its size limit.  It shows coarser points there, with minimum and maximum.  The recording has all points: use --from and --to, or a larger --size.",
 		     (left_out * PYRAMID_BLOCK + 999) / 1000);
 	format_bytes(unit, model->pyramid.unit_bytes);
-	note(notes, "Values are rounded: occupancy to %s and by less than 0.1 %%, bandwidth to 1 kB/s and by less than 0.8 %%, local bandwidth to a %u-th of the bandwidth too.",
+	note(notes, "Values are rounded: occupancy to %s and by less than 0.1 %%, bandwidth to 1 kB/s and by less than 0.8 %%, local bandwidth to 1/%u of the bandwidth.",
 	     unit, LOCAL_PARTS);
-	note(notes, "A container that does not run is not read at every tick: its last reading counts for so long, and its bandwidth is the mean from one reading to the next.");
+	note(notes, "A container that does not run is not read at every tick.  Its last occupancy holds until the next reading; its bandwidth is the mean between two readings.");
 	if (model->sampling_ns > MODEL_SLOT_NS)
-		note(notes, "The sampling interval was up to %s: not every millisecond has a reading of its own.",
+		note(notes, "The sampling interval was up to %s, longer than the 1 ms points of the page.",
 		     format_duration(unit, model->sampling_ns));
 }
 

@@ -4,7 +4,11 @@
 // rings, prints their records in the order of time, and counts what was lost.
 //
 //	CGO_ENABLED=0 GO111MODULE=off go build -o ring-reader main.go
-//	./ring-reader [-oldest] [-seconds N | -until NS]
+//	./ring-reader [-oldest] [-seconds N | -until NS] [-save FILE [-cpu N]]
+//	./ring-reader -file FILE
+//
+// -save writes the ring of one CPU to a file, as a mapping has it; -file reads such a
+// file instead of the device.
 //
 // Offsets and constants are those of docs/abi.md.
 package main
@@ -13,6 +17,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +32,7 @@ const (
 	getInfo     = 0xc000d400
 	infoBytes   = 336
 	ringMagic   = 0x524d5443
+	headerBytes = 128
 	recordBytes = 64
 	words       = recordBytes / 8
 
@@ -167,6 +173,40 @@ func show(out *bufio.Writer, r *record) {
 	out.WriteByte('\n')
 }
 
+// Check the header against what the device said of its rings.
+func newRing(memory []byte, instance uint64) (*ring, error) {
+	if len(memory) < headerBytes {
+		return nil, errors.New("shorter than a header")
+	}
+	g := &ring{memory: memory}
+	g.cpu = g.u32(16)
+	g.records = uint64(g.u32(20))
+	g.data = uintptr(g.u32(28))
+	if g.u32(0) != ringMagic || g.u32(4)>>16 != abiMajor ||
+		atomic.LoadUint64((*uint64)(g.at(8))) != instance ||
+		g.u32(24) != recordBytes ||
+		g.records == 0 || g.records&(g.records-1) != 0 ||
+		uint64(g.data)+recordBytes*g.records > uint64(len(memory)) {
+		return nil, errors.New("the header makes no sense")
+	}
+	return g, nil
+}
+
+// A copy during which no record was published.
+func (g *ring) copy() []byte {
+	image := make([]byte, g.data+uintptr(g.records)*recordBytes)
+	for {
+		head := g.head()
+		for offset := uintptr(0); offset < uintptr(len(image)); offset += 8 {
+			word := atomic.LoadUint64((*uint64)(g.at(offset)))
+			binary.LittleEndian.PutUint64(image[offset:], word)
+		}
+		if g.head() == head {
+			return image
+		}
+	}
+}
+
 type device struct {
 	fd    int
 	info  [infoBytes]byte
@@ -205,14 +245,9 @@ func (d *device) mapRing(cpu uint32, oldest bool) error {
 	if err != nil {
 		return fmt.Errorf("the ring of CPU %d: %w", cpu, err)
 	}
-	g := &ring{cpu: cpu, memory: memory}
-	g.records = uint64(g.u32(20))
-	g.data = uintptr(g.u32(28))
-	instance := atomic.LoadUint64((*uint64)(g.at(8)))
-	if g.u32(0) != ringMagic || instance != d.u64(24) || g.u32(24) != recordBytes ||
-		g.records == 0 || g.records&(g.records-1) != 0 ||
-		uint64(g.data)+recordBytes*g.records > length {
-		return fmt.Errorf("the ring of CPU %d makes no sense", cpu)
+	g, err := newRing(memory, d.u64(24))
+	if err != nil {
+		return fmt.Errorf("the ring of CPU %d: %w", cpu, err)
 	}
 	g.pos = g.head()
 	if oldest {
@@ -266,13 +301,72 @@ func (d *device) pass(out *bufio.Writer, until uint64) uint64 {
 	}
 }
 
+// All records that a reader at position 0 finds in a file.
+func readFile(path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	// Words are loaded from it: it must be aligned to 8, as a mapping is.
+	memory := make([]uint64, (len(content)+7)/8)
+	for i := range memory {
+		var word [8]byte
+		copy(word[:], content[8*i:])
+		memory[i] = binary.LittleEndian.Uint64(word[:])
+	}
+	if len(memory)*8 < headerBytes {
+		return fmt.Errorf("%s: shorter than a header", path)
+	}
+	image := unsafe.Slice((*byte)(unsafe.Pointer(&memory[0])), len(memory)*8)
+	g, err := newRing(image, memory[1])
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	g.read()
+	out := bufio.NewWriter(os.Stdout)
+	for i := range g.waiting {
+		show(out, &g.waiting[i])
+	}
+	fmt.Fprintf(out, "delivered=%d lost=%d\n", g.delivered, g.lost)
+	return out.Flush()
+}
+
+func (d *device) save(path string, cpu uint32) error {
+	for _, g := range d.rings {
+		if g.cpu == cpu {
+			return os.WriteFile(path, g.copy(), 0o644)
+		}
+	}
+	return fmt.Errorf("no ring of CPU %d", cpu)
+}
+
+func (d *device) readUntil(until uint64) error {
+	out := bufio.NewWriter(os.Stdout)
+	for d.pass(out, until) <= until {
+		time.Sleep(20 * time.Millisecond)
+	}
+	var delivered, lost uint64
+	for _, g := range d.rings {
+		delivered += g.delivered - uint64(len(g.waiting))
+		lost += g.lost
+	}
+	fmt.Fprintf(out, "delivered=%d lost=%d\n", delivered, lost)
+	return out.Flush()
+}
+
 func run() error {
 	path := flag.String("device", "/dev/cmt", "the device")
 	oldest := flag.Bool("oldest", false, "begin with the oldest record that is there")
 	seconds := flag.Float64("seconds", 1, "read for so long")
 	until := flag.Uint64("until", 0, "read up to this time, CLOCK_MONOTONIC ns")
+	file := flag.String("file", "", "read the ring in this file, and no device")
+	save := flag.String("save", "", "at the end, write the ring of a CPU to this file")
+	cpu := flag.Uint("cpu", 0, "the CPU of -save")
 	flag.Parse()
 
+	if *file != "" {
+		return readFile(*file)
+	}
 	var d device
 	if err := d.open(*path); err != nil {
 		return err
@@ -285,17 +379,10 @@ func run() error {
 	if *until == 0 {
 		*until = now() + uint64(*seconds*1e9)
 	}
-	out := bufio.NewWriter(os.Stdout)
-	for d.pass(out, *until) <= *until {
-		time.Sleep(20 * time.Millisecond)
+	if err := d.readUntil(*until); err != nil || *save == "" {
+		return err
 	}
-	var delivered, lost uint64
-	for _, g := range d.rings {
-		delivered += g.delivered - uint64(len(g.waiting))
-		lost += g.lost
-	}
-	fmt.Fprintf(out, "delivered=%d lost=%d\n", delivered, lost)
-	return out.Flush()
+	return d.save(*save, uint32(*cpu))
 }
 
 func main() {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/** Marks what the library exports; libcmt.map gives it its version. */
+/** Marks an exported function; libcmt.map has its symbol version. */
 #ifndef CMT_API_H
 #define CMT_API_H
 

@@ -2,34 +2,33 @@
 /**
  * libcmt: read what the cmt kernel module measures.
  *
- * Most programs need cmt_device and cmt_usage, which gives rows per container and
- * interval.  Below it a reading goes one way:
+ * Most programs need cmt_device and cmt_usage: rows per container and interval.  Below
+ * cmt_usage, records flow in one direction:
  *
  *	cmt_device -> cmt_reader -> cmt_slots (cmt_tracker) -> cmt_usage
  *
- * The device opens /dev/cmt and asks it questions; the reader maps the rings
- * and gives all CPUs' records back in one order of time, with exact loss
- * accounting; the slots fold records into windows of 1 ms and hold the
- * tracker, which knows who owned an RMID at a time; the containers turn a
- * cgroup id into a name.
+ * The device opens /dev/cmt and makes its ioctl calls.  The reader maps the rings and
+ * returns the records of all CPUs in the order of time, with exact loss accounting.  The
+ * slots fold records into windows of 1 ms.  They hold the tracker, which knows the owner
+ * of each RMID at each time.  The containers turn a cgroup id into a name.
  *
  * Rules that hold everywhere:
  *  - an int function returns 0 or a count on success and -errno on failure, which
  *    cmt_strerror() explains; errno carries no meaning;
  *  - *_new() stores the object only on success; *_free(NULL) does nothing;
- *  - several threads may use one cmt_device at once, see cmt/device.h; every
- *    other object is used by one thread at a time; different objects are
- *    independent, there is no global state, no thread, no signal, no output;
- *  - times are nanoseconds of CLOCK_MONOTONIC, compared modulo 2^64;
- *  - structs that the caller provides begin with sz, which the caller sets to
- *    sizeof(the struct), as programs and libraries of different versions work
- *    together.  Of options, 0 and what an older program does not know mean the
- *    default; what the library does not know must be 0, else -EINVAL.  Of
- *    results, what the library does not know becomes 0;
- *  - elements of arrays that the library provides grow: an inline function ..._at()
- *    finds one.  Other structs of the library grow at the end only; a struct that
- *    is a member of another one does not grow;
- *  - enumerations grow: a value may be one that the header does not have.
+ *  - several threads may use one cmt_device at once, see cmt/device.h.  One thread at a
+ *    time may use any other object.  Objects are independent of each other.  The library
+ *    has no global state, starts no thread, handles no signal and prints nothing;
+ *  - times are nanoseconds of CLOCK_MONOTONIC, compared modulo 2^64; sizes are bytes;
+ *  - a struct that the caller provides begins with sz.  The caller sets sz to sizeof(the
+ *    struct), so that programs and libraries of different versions work together.  In
+ *    options, 0 means the default, also for a member that an older program does not
+ *    have; a member that an older library does not have must be 0, else -EINVAL.  In
+ *    results, a member that an older library does not have becomes 0;
+ *  - elements of arrays that the library provides may grow: an inline function ..._at()
+ *    finds an element.  Other structs of the library grow at the end only; a struct that
+ *    is a member of another struct does not grow;
+ *  - enumerations may grow: a program must expect values that its header does not have.
  */
 #ifndef CMT_CMT_H
 #define CMT_CMT_H
@@ -52,9 +51,9 @@ extern "C" {
 #endif
 
 /**
- * The version of the library that the program runs with, such as "0.1.0";
- * CMT_VERSION is that of the headers it was built with.  Never NULL, never freed.
- * Thread-safe.
+ * The version of the library that the program runs with, such as "0.1.0".  CMT_VERSION
+ * is the version of the headers that the program was built with.  Never NULL; the caller
+ * does not free it.  Thread-safe.
  */
 CMT_API const char *cmt_version(void);
 

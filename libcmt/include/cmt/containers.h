@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Containers: from a cgroup id to a path and a name people know.
+ * Containers: from a cgroup id to a path and a name.
  *
- * cmt_container_name() is pure text.  struct cmt_containers is a bounded cache:
- * paths come from the kernel (cmt_device_cgroup_path()), names from the files in
- * which runtimes keep their state, or both from the caller.  No daemon is asked.
+ * cmt_container_name() only parses text.  struct cmt_containers is a bounded cache: paths
+ * come from the kernel (cmt_device_cgroup_path()), names from the state files of the
+ * runtimes, or both from the caller.  The cache asks no daemon.
  *
- * Without root: a member of the device's group gets the path of every cgroup,
- * and so runtime, id and pod.  The names that runtimes keep on disk are readable
- * by root only.  Where an administrator allows it, cmt-names(8) writes those of
- * root's containers to /run/cmt/names for the group; else such a reader has the
- * short id in their place.
+ * Without root: a member of the device's group gets the path of every cgroup, and with it
+ * runtime, id and pod.  Only root can read the names in the runtimes' state files.  Where
+ * the administrator enables cmt-names(8), it writes the names of root's containers to
+ * /run/cmt/names for the group.  Otherwise a reader without root has short ids as names.
  */
 #ifndef CMT_CONTAINERS_H
 #define CMT_CONTAINERS_H
@@ -36,7 +35,7 @@ enum cmt_runtime {
 	CMT_RUNTIME_LXC,
 	CMT_RUNTIME_NSPAWN,
 	CMT_RUNTIME_LIBVIRT,
-	CMT_RUNTIME_KUBEPODS,	/**< a pod's container, runtime not told */
+	CMT_RUNTIME_KUBEPODS,	/**< a pod's container, of an unknown runtime */
 	CMT_RUNTIME_SYSTEMD,	/**< a systemd service */
 };
 
@@ -47,36 +46,37 @@ CMT_API const char *cmt_runtime_name(enum cmt_runtime runtime);
 #define CMT_CONTAINER_ID_LEN 65
 
 /** cmt_container.flags: the cgroup is below a user's slice, user.slice/user-UID.slice.
- *  The user makes cgroups of any name there: runtime, id and name are that user's
- *  word, and the id may be another container's.
+ *  The user can make cgroups of any name there: the user chose runtime, id and name, and
+ *  the id may be that of another container.
  */
 #define CMT_CONTAINER_OF_USER (1U << 0)
-/** cmt_container.flags: the cgroup is not the container's own, but has threads that run
- *  the container's VM, apart from it: /kata_overhead/ID of Kata Containers.  The name
- *  ends in " (overhead)".
+/** cmt_container.flags: the cgroup is not that of the container.  It has threads that run
+ *  the container's VM: /kata_overhead/ID of Kata Containers.  The name ends in
+ *  " (overhead)".
  */
 #define CMT_CONTAINER_OVERHEAD (1U << 1)
 
 /**
- * All text but the path is printable ASCII: any other byte became '?'.  What
- * is too long is cut.
+ * All texts except path are printable ASCII; any other byte is replaced by '?'.  A text
+ * that is too long is cut.
  */
 struct cmt_container {
-	size_t sz;		/**< bytes that the library, or the caller of
-				 *   cmt_container_name() and
-				 *   cmt_containers_put(), knows
+	size_t sz;		/**< sizeof(struct cmt_container), by the library, or
+				 *   by the caller of cmt_container_name() and
+				 *   cmt_containers_put()
 				 */
-	uint64_t cgroup_id;		/**< as asked */
+	uint64_t cgroup_id;		/**< as in the lookup */
 	enum cmt_runtime runtime;
-	char name[CMT_CONTAINER_NAME_LEN];	/**< to be shown, the best there
-						 *   is: "namespace/pod/container",
-						 *   "namespace/pod" for a pod's
-						 *   own container, the runtime's
-						 *   name, or a short id.  Of a
-						 *   plain cgroup the last part of
-						 *   its path, with "/" before it
-						 *   where it has a colon or begins
-						 *   with "("
+	char name[CMT_CONTAINER_NAME_LEN];	/**< for display, the first that is
+						 *   known of:
+						 *   "namespace/pod/container"
+						 *   ("namespace/pod" for the
+						 *   pod's sandbox), the
+						 *   runtime's name, a short id.
+						 *   Of a plain cgroup: the last
+						 *   part of its path, with "/"
+						 *   before it where it has a
+						 *   colon or begins with "("
 						 */
 	char id[CMT_CONTAINER_ID_LEN];	/**< container id, "" if none */
 	char pod[40];			/**< pod uid, "" if none */
@@ -84,55 +84,56 @@ struct cmt_container {
 					 *   "/" for the root, raw bytes; NULL:
 					 *   the cgroup is not known
 					 */
-	/* What the runtime's state says; NULL: nothing. */
-	const char *container_name;	/**< in its pod, or the runtime's own */
+	/* From the runtime's state files; NULL: not known. */
+	const char *container_name;	/**< in its pod, or in the runtime */
 	const char *pod_name;
 	const char *pod_namespace;
 	const char *image;		/**< "docker.io/library/nginx:1.25" */
-	uint32_t own_len;	/**< bytes of the path that lead to the cgroup
-				 *   of the container or service; the rest is
-				 *   nested in it.  All, where there is none.
+	uint32_t own_len;	/**< length of the part of path that is the cgroup of
+				 *   the container or service; the cgroups after it
+				 *   are nested in that one.  The complete length if
+				 *   the path has neither
 				 */
 	uint32_t flags;		/**< CMT_CONTAINER_* */
-	uint32_t uid;		/**< the user, of CMT_CONTAINER_OF_USER */
+	uint32_t uid;		/**< the user, with CMT_CONTAINER_OF_USER */
 };
 
 /**
- * Fill runtime, name, id, pod, own_len, flags and uid from a cgroup path.  A
- * process in a cgroup nested inside a container's belongs to that container.
- * @path "" or "/" is the root cgroup.  Touches nothing else of @container, whose
- * sz is sizeof(struct cmt_container); never fails.  Pure; any thread.
+ * Fill runtime, name, id, pod, own_len, flags and uid from a cgroup path.  A cgroup that
+ * is nested in that of a container belongs to the container.  @path "" or "/" is the root
+ * cgroup.  The caller sets @container->sz; other members stay.  Never fails.  Pure;
+ * thread-safe.
  */
 CMT_API void cmt_container_name(const char *path,
 				struct cmt_container *container);
 
 struct cmt_containers_opts {
 	size_t sz;		/**< sizeof(struct cmt_containers_opts) */
-	const struct cmt_device *device;	/**< asked for paths; it must
-						 *   outlive the cache.  NULL:
-						 *   the tree at cgroup_root
+	const struct cmt_device *device;	/**< source of paths; must outlive
+						 *   the cache.  NULL: paths come
+						 *   from the tree at cgroup_root
 						 */
-	const char *cgroup_root;	/**< where cgroup v2 is mounted; NULL
-					 *   finds it.  The tree is read only
-					 *   without a device, and in a cgroup
-					 *   namespace, to which the kernel
-					 *   tells no other container's path
+	const char *cgroup_root;	/**< where cgroup v2 is mounted; NULL:
+					 *   found by the library.  The tree is
+					 *   read without a device, and in a
+					 *   cgroup namespace, in which the device
+					 *   returns no path outside of it
 					 */
 	const char *state_root;	/**< as cmt_containers_set_root(); NULL: "/" */
-	uint64_t retry_ns;	/**< what was not found is looked for again
-				 *   after this time; 0: 1 s
+	uint64_t retry_ns;	/**< after this time a failed lookup is tried again;
+				 *   0: 1 s
 				 */
 	uint32_t max;		/**< cgroups kept; 0: 4096; 16 .. 2^20 */
 	uint32_t flags;		/**< CMT_CONTAINERS_* */
 };
 
-/** Only what cmt_containers_put() gives: no device, tree or file is read. */
+/** Only cmt_containers_put() brings names and paths: no device, tree or file is read. */
 #define CMT_CONTAINERS_GIVEN (1U << 0)
 
 /**
+ * Make a cache; free it with cmt_containers_free().
  * @opts: NULL for defaults, without a device
- * Where no cgroup tree is found or may be read, that is no error: cgroups are
- * called by their ids then.
+ * A missing or unreadable cgroup tree is no error: names are then "cgroup:<id>".
  * Returns 0, -EINVAL, -ENOMEM, or -errno of opening a cgroup_root or a state_root
  * that was given.
  */
@@ -141,53 +142,49 @@ CMT_API int cmt_containers_new(struct cmt_containers **containers,
 CMT_API void cmt_containers_free(struct cmt_containers *containers);
 
 /**
- * Look a cgroup up.  The answer is cached and kept after the cgroup and its
- * container are gone.  May ask the kernel and read state files, which may wait
- * for a disk: keep it out of a hot path, see cmt_containers_find().  What may
- * not be read, is no state file or is larger than 1 MiB is as if it were not
- * there, and the name is the one that the cgroup tells.
+ * Look up a cgroup.  The result is cached, and stays after the end of the cgroup and its
+ * container.  May ask the kernel and read state files, which may wait for a disk: not for
+ * hot paths, see cmt_containers_find().  A file that cannot be read, is no state file or
+ * is larger than 1 MiB is ignored; the name then comes from the cgroup path.
  *
- * An id that is not found is named "cgroup:<id>", path NULL.  What was not found
- * is looked for again by later lookups, no sooner than opts.retry_ns, state
- * files ever less often, down to once in 64 of these times; an error that passes
- * (EMFILE, ENOMEM, EIO and the like) is no answer.  A later answer changes the
- * container in place.
+ * An id that is not found has the name "cgroup:<id>" and path NULL.  Later lookups try
+ * again after opts.retry_ns; state files are tried less and less often, at last once in 64
+ * of these times.  A temporary error (EMFILE, ENOMEM, EIO and the like) is not cached.  A
+ * later success changes the container in place.
  *
- * Never NULL but for -ENOMEM.  It stays the cache's, and is valid until it is
- * forgotten, or opts.max - 1 other cgroups have been looked up since.
+ * NULL only for lack of memory.  The cache owns the result, which is valid until it is
+ * forgotten, or until opts.max - 1 other cgroups have been looked up.
  */
 CMT_API const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id);
 
 /**
- * What the cache has of a cgroup; NULL: it was not looked up yet, or no longer
- * is there.  Reads no file, makes no system call.  Valid as cmt_containers_lookup().
+ * The container in the cache; NULL: not looked up yet, or no longer in the cache.  Reads
+ * no file and makes no system call.  Valid as the result of cmt_containers_lookup().
  */
 CMT_API const struct cmt_container *
 cmt_containers_find(struct cmt_containers *containers, uint64_t cgroup_id);
 
 /**
- * Tell the cache what a cgroup is, such as from a recording.  Of @container,
- * cgroup_id and path count, and the texts where they are not NULL and not "";
- * without a name or an id, they are those that the path tells.  All is copied,
- * and replaces what the cache had, in place.
- * Returns 0, -EINVAL (no path, or a size that is too small) or -ENOMEM.
+ * Put a cgroup into the cache, for instance from a recording.  Used are cgroup_id, path,
+ * and the texts that are neither NULL nor ""; a missing name or id comes from the path.
+ * The values are copied, and replace those of the cache in place.
+ * Returns 0, -EINVAL (no path, or sz is too small) or -ENOMEM.
  */
 CMT_API int cmt_containers_put(struct cmt_containers *containers,
 			       const struct cmt_container *container);
 
 /**
- * Look for the state of runtimes, and for the names that cmt-names(8) wrote, below
- * the directory @root instead of "/": where a container has mounted the host's root,
- * say.  NULL: read no state,
- * names are those that cgroups tell.  Holds for what is looked up from now on
- * and is not in the cache.
+ * Read the state files of runtimes, and the names of cmt-names(8), below the directory
+ * @root instead of "/", for instance where the host's root is mounted in a container.
+ * NULL: read no state files; names come from cgroup paths.  Holds for cgroups that are not
+ * in the cache yet.
  * Returns 0 or -errno of opening @root; then nothing has changed.
  */
 CMT_API int cmt_containers_set_root(struct cmt_containers *containers,
 				    const char *root);
 
-/** Drop one id from the cache, unless a struct cmt_usage has it in a row. */
+/** Remove one id from the cache, unless a row of a struct cmt_usage has it. */
 CMT_API void cmt_containers_forget(struct cmt_containers *containers,
 				   uint64_t cgroup_id);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * The device: /dev/cmt opened, and what it answers without a ring.
+ * The device: /dev/cmt, opened, and all calls that need no ring.
  *
- * Thread-safety: several threads may use one device at once.  Only
- * cmt_device_close() must be the last call, and cmt_reader_new() and
- * cmt_reader_free() of a device must not overlap.  What is changed for everybody
- * (interval, scope, resctrl, attachments) the kernel changes in some order.  A
- * snapshot is used by one thread at a time, or read by several.
+ * Thread-safety: several threads may use one device at once, with two exceptions.
+ * cmt_device_close() must be the last call, and cmt_reader_new() and cmt_reader_free() of
+ * one device must not overlap.  The kernel serialises changes that hold for all programs
+ * (interval, scope, resctrl mode, attachments), in any order.  Several threads may read
+ * one snapshot at once.
  */
 #ifndef CMT_DEVICE_H
 #define CMT_DEVICE_H
@@ -55,9 +55,9 @@ CMT_API int cmt_device_open(struct cmt_device **dev, const char *path,
 CMT_API void cmt_device_close(struct cmt_device *dev);
 
 /**
- * Ask a device for its ABI version, whichever it is, to explain
- * -EPROTONOSUPPORT.  @abi is as CMT_ABI_VERSION: major << 16 | minor.
- * Thread-safe.  Returns 0 or as cmt_device_open().
+ * The ABI version of a device, also of a device that cmt_device_open() refuses with
+ * -EPROTONOSUPPORT.  @abi is as CMT_ABI_VERSION: major << 16 | minor.  @path: NULL for
+ * CMT_DEVICE_PATH.  Thread-safe.  Returns 0 or as cmt_device_open().
  */
 CMT_API int cmt_device_abi(const char *path, uint32_t *abi);
 
@@ -70,25 +70,24 @@ CMT_API int cmt_device_fd(const struct cmt_device *dev);
 #define CMT_INFO_ROOM 1024
 
 /**
- * What the module said at open.  Owned by the device, constant until
- * cmt_device_close(); never NULL.  There are CMT_INFO_ROOM bytes: a member that
- * the module does not know is 0, also a member of a header that is newer than the
- * library.  Interval, scope, resctrl and counters may have changed since: see
- * cmt_device_interval(), cmt_device_scope(), cmt_device_resctrl(),
- * cmt_device_counters().  Thread-safe.
+ * The module's information as of cmt_device_open().  The device owns it; it is constant
+ * until cmt_device_close(), and never NULL.  It has CMT_INFO_ROOM bytes: a member that the
+ * module or the library does not have is 0.  Interval, scope, resctrl mode and counters
+ * may have changed since: see cmt_device_interval(), cmt_device_scope(),
+ * cmt_device_resctrl(), cmt_device_counters().  Thread-safe.
  */
 CMT_API const struct cmt_info *cmt_device_info(const struct cmt_device *dev);
 
 /**
- * Read the module's counters now.  The caller sets @stats->size to
- * sizeof(struct cmt_stats), since the structure grows; what the module does not
- * know is 0, and size is then the bytes that the module does know.  Thread-safe.
+ * Read the module's counters now.  The caller sets @stats->size to sizeof(struct
+ * cmt_stats), since the structure may grow.  On return, size is the number of bytes that
+ * the module has; members beyond them are 0.  Thread-safe.
  * Returns 0, -EINVAL (size below CMT_STATS_SIZE) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_stats(const struct cmt_device *dev,
 			     struct cmt_stats *stats);
 
-/** Records that were true at one instant.  Made by the library only. */
+/** Records that describe one instant.  Only the library makes snapshots. */
 struct cmt_snapshot {
 	uint64_t as_of;			/**< lifecycle records up to and at this
 					 *   time are included
@@ -111,8 +110,8 @@ cmt_snapshot_at(const struct cmt_snapshot *snapshot, uint32_t i)
  *
  * @snapshot: where the snapshot is stored; free it with cmt_snapshot_free()
  * @as_of:    the instant, CLOCK_MONOTONIC ns
- * @records:  @count records, which are copied and not checked; NULL: they are
- *            zero, to be filled in
+ * @records:  @count records, which are copied and not checked; NULL: the records of
+ *            the snapshot are zero, and the caller fills them in
  *
  * Thread-safe.  Returns 0, -EINVAL (more than 2^24 records) or -ENOMEM.
  */
@@ -123,20 +122,20 @@ CMT_API int cmt_snapshot_new(struct cmt_snapshot **snapshot, uint64_t as_of,
 CMT_API void cmt_snapshot_free(struct cmt_snapshot *snapshot);
 
 /**
- * Take a snapshot of the RMID assignments: CMT_REC_EXISTING records, oldest
- * first.  Free it with cmt_snapshot_free().  Feed it to cmt_tracker_sync() when
- * starting late or after losing records.  Thread-safe.  Returns 0, -ENOMEM,
- * -EPROTO (impossible records) or -errno of ioctl(2).
+ * Take a snapshot of the RMID assignments: CMT_REC_EXISTING records, oldest first.  Free
+ * the snapshot with cmt_snapshot_free().  cmt_tracker_sync() needs it at the start and
+ * after lost records.  Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible records) or
+ * -errno of ioctl(2).
  */
 CMT_API int cmt_device_snapshot(const struct cmt_device *dev,
 				struct cmt_snapshot **snapshot);
 
 /**
- * The pending owners at one instant: CMT_REC_ALLOC_FAIL records, whose ts is
- * since when.  Until an RMID is free, pending owners count in the overflow RMID.
- * Free it with cmt_snapshot_free(); no tracker takes it.  Thread-safe.  Returns 0,
- * -ENOMEM, -EAGAIN (more owners became pending whenever there was room for all),
- * -EPROTO (impossible records) or -errno of ioctl(2).
+ * The pending owners at one instant: CMT_REC_ALLOC_FAIL records.  The ts of a record is
+ * the time since which its owner is pending.  Until an RMID is free, pending owners count
+ * in the overflow RMID.  Free the snapshot with cmt_snapshot_free(); cmt_tracker_sync()
+ * does not accept it.  Thread-safe.  Returns 0, -ENOMEM, -EAGAIN (the number of pending
+ * owners grew during each attempt), -EPROTO (impossible records) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_pending(const struct cmt_device *dev,
 			       struct cmt_snapshot **pending);
@@ -149,7 +148,7 @@ CMT_API int cmt_device_interval(const struct cmt_device *dev,
 				uint32_t *interval_ns);
 
 /**
- * Set the sampling interval for everybody.  Range: interval_min_ns to
+ * Set the sampling interval for all programs.  Range: interval_min_ns to
  * interval_max_ns of struct cmt_info.  Thread-safe.  Returns 0, -EBADF (not opened with
  * CMT_OPEN_CONTROL), -EPERM (neither CAP_SYS_ADMIN nor CAP_PERFMON) or -EINVAL
  * (out of range; nothing changed).
@@ -158,20 +157,20 @@ CMT_API int cmt_device_set_interval(struct cmt_device *dev,
 				    uint32_t interval_ns);
 
 /**
- * What an RMID's owner is, CMT_SCOPE_*, read now; 0 while the scope is being
+ * The scope, CMT_SCOPE_*, read now; 0 while the scope is being
  * changed.  Thread-safe.  Returns 0 or -errno of ioctl(2).
  */
 CMT_API int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope);
 
 /**
- * Change for everybody what RMIDs are given to.  All owners lose theirs, and
- * what was attached is forgotten.
+ * Change the scope for all programs.  All owners lose their RMIDs, and all attachments
+ * end.
  *
  * @scope:    CMT_SCOPE_*
  * @patterns: which cgroups are containers, separated by white space: see
- *            struct cmt_scope in uapi/cmt.h.  NULL: those in force stay
- * @bad_at:   with -EINVAL: the byte of @patterns that is wrong, UINT32_MAX: it
- *            is not the patterns; may be NULL
+ *            struct cmt_scope in uapi/cmt.h.  NULL: the patterns in force stay
+ * @bad_at:   with -EINVAL: the offset of the wrong byte in @patterns; UINT32_MAX: the
+ *            patterns are right, another argument is wrong; may be NULL
  *
  * Thread-safe.  Returns 0, -EBADF (not opened with CMT_OPEN_CONTROL), -EPERM
  * (neither CAP_SYS_ADMIN nor CAP_PERFMON), -EINVAL (unknown scope, or patterns that are
@@ -187,16 +186,16 @@ CMT_API int cmt_device_set_scope(struct cmt_device *dev, uint32_t scope,
  */
 CMT_API int cmt_device_patterns(const struct cmt_device *dev, char **patterns);
 
-/** What cmt_device_attach() gave. */
+/** The result of cmt_device_attach(). */
 struct cmt_attached {
 	size_t sz;		/**< sizeof(struct cmt_attached), by the caller */
-	uint32_t rmid;		/**< of a pending owner, the overflow RMID */
+	uint32_t rmid;		/**< the overflow RMID where the owner is pending */
 	uint32_t generation;
 };
 
 /**
- * Make a process, a cgroup or a CPU an owner, whatever the scope.  It goes before
- * the pending owners of the scope, and is pending itself when no RMID is free.
+ * Make a process, a cgroup or a CPU an owner, in any scope.  When no RMID is free, the
+ * new owner is pending, before the pending owners of the scope.
  *
  * @kind:     CMT_OWNER_PROCESS, _CGROUP or _CPU
  * @id:       process id in the caller's namespace, cgroup v2 inode number, or
@@ -206,7 +205,7 @@ struct cmt_attached {
  *
  * Thread-safe.  Returns 0, -EBADF and -EPERM as cmt_device_set_interval(), -ESRCH (no such
  * process), -ENOENT (no such cgroup), -ENXIO (no such CPU, or it is offline),
- * -EEXIST (it is attached), -ENOSPC (too many are), -EINVAL (unknown kind or
+ * -EEXIST (already attached), -ENOSPC (too many attachments), -EINVAL (unknown kind or
  * options, options that the kind does not have, or an impossible sz; nothing was
  * attached) or -errno of ioctl(2).
  */
@@ -216,29 +215,28 @@ CMT_API int cmt_device_attach(struct cmt_device *dev, uint32_t kind,
 
 /**
  * End an attachment.  Thread-safe.  Returns 0, -EBADF, -EPERM and -EINVAL as
- * cmt_device_attach(), -ENOENT (it is not attached) or -errno of ioctl(2).
+ * cmt_device_attach(), -ENOENT (not attached) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_detach(struct cmt_device *dev, uint32_t kind,
 			      uint64_t id);
 
 /**
- * Make a process, a cgroup or a CPU an owner for as long as @dev is open, or until
- * cmt_unregister(); the kernel sees to it, so that it holds when the program is
- * killed, too.  An owner that there is already, by the scope, attached or registered by
- * other programs, is shared with them, and keeps its RMID until all have
- * let it go.  Arguments as of cmt_device_attach(), but a child that was forked shares the
- * device, and what it has registered.
+ * Make a process, a cgroup or a CPU an owner until cmt_unregister() or until @dev is
+ * closed.  The kernel ends the registration with the descriptor, so also when the program
+ * is killed.  The owner may exist already: by the scope, by an attachment, or registered
+ * by other programs.  It is then shared with these, and keeps its RMID until the last of
+ * them ends.  A child of fork(2) shares the descriptor and its registrations.
  *
- * Thread-safe.  Returns as cmt_device_attach(), but -EEXIST (registered with @dev
- * already), -ENOSPC (also: CMT_REGISTER_MAX are, with @dev), -ENOTTY (the module
- * is older and has no such call).
+ * Arguments as of cmt_device_attach().  Thread-safe.  Returns as cmt_device_attach(), and
+ * -EEXIST (already registered with @dev), -ENOSPC (also: CMT_REGISTER_MAX registrations
+ * with @dev), -ENOTTY (the module is older and has no such call).
  */
 CMT_API int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
 			 uint32_t options, struct cmt_attached *registered);
 
 /**
- * End what cmt_register() began, with the same @kind and @id; also of an owner that
- * has ended meanwhile.  Thread-safe.  Returns 0, -EBADF, -EPERM and -EINVAL as
+ * End the registration that cmt_register() made with the same @kind and @id, also where
+ * the owner has ended meanwhile.  Thread-safe.  Returns 0, -EBADF, -EPERM and -EINVAL as
  * cmt_device_attach(), -ENOENT (not registered with @dev), -ENOTTY or -errno of
  * ioctl(2).
  */
@@ -247,20 +245,20 @@ CMT_API int cmt_unregister(struct cmt_device *dev, uint32_t kind, uint64_t id);
 /**
  * Read the counters now, without a ring and without waiting for a tick.
  *
- * @kind:     CMT_OWNER_PROCESS, _CGROUP or _CPU: that owner, whoever made it one; 0:
- *            every RMID that has an owner
+ * @kind:     CMT_OWNER_PROCESS, _CGROUP or _CPU: one owner, by the scope, attached or
+ *            registered; 0: every RMID that has an owner
  * @id:       as of cmt_device_attach(); with @kind 0: 0
  * @readings: CMT_REC_SAMPLE records, one for each L3 domain and RMID, by domain and
- *            then by RMID; as_of is when the RMIDs were looked at, and ts of a
- *            record when it was read.  Free it with cmt_snapshot_free()
+ *            then by RMID.  as_of is the time at which the RMIDs were determined, the ts
+ *            of a record the time of its reading.  Free it with cmt_snapshot_free()
  *
- * A value without its flag is not known.  MBM values of two records of one RMID,
- * generation and domain may be subtracted if their base is the same: they begin
- * anew (CMT_F_REBASED) when nobody read them for 1.1 s.  Needs no
- * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -ENOENT (no owner, or it ended
- * meanwhile), -ESRCH (no such process), -EAGAIN (the owner is pending: it shares the
- * overflow RMID; or more RMIDs came whenever there was room for all), -EINVAL, -ENOMEM, -EPROTO
- * (impossible records), -ENOTTY (the module is older) or -errno of ioctl(2).
+ * A value without its flag is not known.  MBM values of two records may be subtracted if
+ * RMID, generation, domain and base are the same: a new base begins (CMT_F_REBASED) when
+ * the RMID was not read for 1.1 s.  Needs no CMT_OPEN_CONTROL.  Thread-safe.  Returns 0,
+ * -ENOENT (no owner, or the owner ended meanwhile), -ESRCH (no such process), -EAGAIN (the
+ * owner is pending and shares the overflow RMID; or the number of RMIDs grew during each
+ * attempt), -EINVAL, -ENOMEM, -EPROTO (impossible records), -ENOTTY (the module is older)
+ * or -errno of ioctl(2).
  */
 CMT_API int cmt_device_read_now(const struct cmt_device *dev, uint32_t kind,
 				uint64_t id, struct cmt_snapshot **readings);
@@ -268,8 +266,8 @@ CMT_API int cmt_device_read_now(const struct cmt_device *dev, uint32_t kind,
 /**
  * The boxes of counters outside the cores that the processor's discovery tables list:
  * see struct cmt_uncore.
- * @uncore: all but boxes is filled in; with a count of 0 reason says why
- * @boxes:  uncore->count of them, by socket.  Free it with free(3)
+ * @uncore: filled in, except its member boxes; with a count of 0, reason says why
+ * @boxes:  uncore->count boxes, by socket.  Free it with free(3)
  *
  * Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible counts), -ENOTTY (the module
  * is older) or -errno of ioctl(2).
@@ -279,17 +277,17 @@ CMT_API int cmt_device_uncore(const struct cmt_device *dev,
 			      struct cmt_box **boxes);
 
 /**
- * The L3 occupancy of an owner now, bytes, in all L3 domains together; what owners
- * before it left there is included.  Thread-safe.  Returns 0, -ENODATA (not known in some
- * domain, *@bytes is as before), or as cmt_device_read_now() with a @kind other than 0.
+ * The L3 occupancy of an owner now, bytes, in all L3 domains together.  It includes the
+ * residue of earlier owners of the RMID.  Thread-safe.  Returns 0, -ENODATA (not known in
+ * some domain; *@bytes is unchanged), or as cmt_device_read_now() with a @kind other than 0.
  */
 CMT_API int cmt_get_occupancy(const struct cmt_device *dev, uint32_t kind,
 			      uint64_t id, uint64_t *bytes);
 
 /**
- * Whose RMID a task has that resctrl gave one, too: CMT_RESCTRL_*, and whether
- * resctrl is mounted, both read now.
+ * The resctrl mode, and whether resctrl is mounted, both read now.
  *
+ * @mode:    CMT_RESCTRL_*: which RMID is loaded for a task that is in a resctrl group
  * @mounted: may be NULL
  *
  * Thread-safe.  Returns 0 or -errno of ioctl(2).
@@ -298,11 +296,11 @@ CMT_API int cmt_device_resctrl(const struct cmt_device *dev, uint32_t *mode,
 			       bool *mounted);
 
 /**
- * Change the resctrl mode for everybody.
+ * Change the resctrl mode for all programs.
  *
- * @mode: CMT_RESCTRL_RESPECT: such a task keeps resctrl's RMID, which is sampled
- *        as an owner of the kind CMT_OWNER_RESCTRL.  CMT_RESCTRL_TAKE: it has
- *        cmt's RMID.  Its CLOSID stays resctrl's in both.
+ * @mode: CMT_RESCTRL_RESPECT: a task in a resctrl group keeps resctrl's RMID, which is
+ *        sampled as an owner of the kind CMT_OWNER_RESCTRL.  CMT_RESCTRL_TAKE: the task
+ *        has an RMID of cmt.  In both modes the task keeps its CLOSID.
  *
  * Thread-safe.  Returns 0, -EBADF and -EPERM as cmt_device_set_interval(), -EINVAL
  * (unknown mode; nothing changed) or -errno of ioctl(2).
@@ -313,29 +311,27 @@ CMT_API int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode);
 #define CMT_REASON_LEN 64
 
 /**
- * What the processor's counters count for some descriptor, read now.
+ * The values that the processor's counters count now, for all descriptors together.
  *
- * @counters: where CMT_F_CYCLES | ... is stored; 0: nothing
- * @reason:   CMT_REASON_LEN bytes for why something that was asked for is not counted,
- *            for people; "": all of it is, or nothing was asked for.  May be NULL
+ * @counters: where CMT_F_CYCLES | ... is stored; 0: nothing is counted
+ * @reason:   CMT_REASON_LEN bytes: why a value that was asked for is not counted, for
+ *            people; "": every value is, or none was asked for.  May be NULL
  *
- * A module that is too old to count is no error: the reason says so from
- * cmt_device_set_counters() on.  Thread-safe.  Returns 0
- * or -errno of ioctl(2).
+ * A module that is too old to count is no error: the reason says so after
+ * cmt_device_set_counters().  Thread-safe.  Returns 0 or -errno of ioctl(2).
  */
 CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 				char *reason);
 
 /**
- * Ask for PERF records with these values; a device that was just opened asks for
- * none.  The counters of the processor that they take nobody else has meanwhile.
- * They are free again when the last device that asks for them is closed, or asks for
- * none.
+ * Ask for PERF records with these values; a newly opened device asks for none.  While a
+ * value is counted, no other program can use the processor's counter for it.  The counter
+ * is free again when the last device that asked for the value is closed or asks for none.
  *
- * @counters: CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
- *            CMT_F_LLC_REFERENCES, any of them, or 0: none.  CMT_F_CHANNEL: memory
- *            channels, too, which are in CHANNEL records; cmt_device_uncore() says
- *            which are not read, and why
+ * @counters: any of CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
+ *            CMT_F_LLC_REFERENCES; CMT_F_CHANNEL: also memory channels, in CHANNEL
+ *            records, and cmt_device_uncore() says which channels are not read, and why;
+ *            0: none
  *
  * A value that cannot be counted is no error: see cmt_device_counters().  Needs no
  * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL (another bit), -ENOTTY (the
@@ -344,11 +340,11 @@ CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters
 CMT_API int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters);
 
 /**
- * Ask the kernel where a cgroup of the v2 hierarchy is.
+ * The path of a cgroup of the v2 hierarchy.
  *
- * @cgroup_id: inode number of its directory
- * @path:      the path from the root of the hierarchy, terminated; "/" is the
- *             root itself
+ * @cgroup_id: inode number of the cgroup's directory
+ * @path:      where the path from the root of the hierarchy is stored, terminated; "/"
+ *             is the root itself
  * @size:      bytes of room at @path; PATH_MAX is always enough
  *
  * Thread-safe.  Returns 0, -ENOENT (no such cgroup, or none below the caller's cgroup

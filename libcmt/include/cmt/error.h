@@ -2,7 +2,7 @@
 /**
  * Errors in words: what failed, why, and what to do.
  *
- * Both functions are thread-safe and know no language but English.
+ * Both functions are thread-safe.  The texts are in English.
  */
 #ifndef CMT_ERROR_H
 #define CMT_ERROR_H
@@ -17,9 +17,9 @@ extern "C" {
 #endif
 
 /**
- * What an -errno of libcmt means, whichever function returned it; for 0 and for
- * what is not a negative errno as well.  Never NULL, never freed, constant.
- * cmt_error_explain() says more where it is known which call failed.
+ * The meaning of an -errno of any function of libcmt.  0 and other numbers have a text,
+ * too.  Never NULL, constant; the caller does not free it.  cmt_error_explain() says more
+ * where the caller knows which call failed.
  */
 CMT_API const char *cmt_strerror(int err);
 
@@ -37,7 +37,7 @@ enum {
 	CMT_CALL_RESCTRL	= 7,	/**< cmt_resctrl_open() */
 };
 
-/** Terminated text, cut where there is no more room. */
+/** Terminated texts; a text that is too long is cut. */
 struct cmt_error {
 	size_t sz;		/**< sizeof(struct cmt_error), by the caller */
 	char reason[240];	/**< such as "permission denied"; never empty */
@@ -50,13 +50,13 @@ struct cmt_error {
  * Explain the error of a call.
  *
  * @error: the caller sets sz
- * @call:  CMT_CALL_*; of a call that the library does not know, the texts are
- *         those of CMT_CALL_OTHER
- * @err:   what the call returned, -errno
- * @path:  of CMT_CALL_OPEN and CMT_CALL_OPEN_CONTROL, the device, which is looked
- *         at; NULL: CMT_DEVICE_PATH
+ * @call:  CMT_CALL_*; a number that the library does not know has the texts of
+ *         CMT_CALL_OTHER
+ * @err:   the -errno that the call returned
+ * @path:  with CMT_CALL_OPEN and CMT_CALL_OPEN_CONTROL: the device, whose owner and mode
+ *         are read; NULL: CMT_DEVICE_PATH
  *
- * To say which group may open the device, /etc/group is read.
+ * Reads /etc/group, to name the group that may open the device.
  * Returns 0 or -EINVAL (sz).
  */
 CMT_API int cmt_error_explain(struct cmt_error *error, uint32_t call, int err,

@@ -2,14 +2,14 @@
 /**
  * The three calls of the article "Intel's Cache Monitoring Technology: Software
  * Support and Tools" (2014), over cmt_register(), cmt_get_occupancy() and
- * cmt_unregister().  There, the calls name a task and a CPU; here, they take
- * the device, too, which says who has registered, and one of the two:
+ * cmt_unregister().  In the article, the calls take a task and a CPU.  Here they also take
+ * the device, to which the registration belongs, and exactly one of task and CPU:
  *
  *	taskid > 0, cpu < 0	a process, with all its threads
  *	taskid < 0, cpu >= 0	a CPU, whatever runs there
  *
  * Anything else is -EINVAL: cache is not counted by task and CPU at once.
- * Thread-safe, as the calls below are.
+ * All calls are thread-safe.
  */
 #ifndef CMT_PQOS_CMT_H
 #define CMT_PQOS_CMT_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The kind and id of the two; 0 or -EINVAL. */
+/* The kind and id for cmt_register().  Returns 0 or -EINVAL. */
 static inline int cmt_pqos_owner(int64_t taskid, int64_t cpu, uint32_t *kind,
 				 uint64_t *id)
 {

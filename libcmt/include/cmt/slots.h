@@ -2,19 +2,17 @@
 /**
  * Time slots: records folded into windows of equal length.
  *
- * Slot k covers [k * slot_ns, (k + 1) * slot_ns).  Several are open at once;
- * a record newer than all of them moves the window and retires the oldest,
- * which is handed out once, with the metadata of every owner in it.  The slots
- * hold a tracker, and advance it with each retirement.  Pure: no descriptor,
- * no clock.
+ * Slot k covers [k * slot_ns, (k + 1) * slot_ns).  Several slots are open at once.  A
+ * record that is newer than all of them moves the window and retires the oldest slot,
+ * which is handed out once, with the metadata of every owner in it.  The slots hold a
+ * tracker, and advance it with each retirement.  Pure: no descriptor, no clock.
  *
- * The module does not read every RMID at every tick: an RMID that did not run is
- * read once in cmt_info.idle_ticks ticks.  A slot without a sample of an owner
- * that is alive carries the owner's last sample: an entry with samples == 0, and
- * the values and the ts of that sample, so that the entries of a slot add up and
- * end_ns - ts is the age of each value.  A value is carried until its owner's
- * FREE, or until the RMID is of another generation; that of RMID 0 for ever; that
- * of an RMID whose owner is not known, not at all.
+ * The module does not read every RMID in every tick: an RMID that did not run is read once
+ * in cmt_info.idle_ticks ticks.  A slot without a sample of a live owner carries the
+ * owner's last sample: an entry with samples == 0 and with the values and the ts of that
+ * sample.  So the entries of a slot add up, and end_ns - ts is the age of each value.  A
+ * value is carried until its owner's FREE, or until the RMID has another generation.  The
+ * value of RMID 0 is always carried; that of an RMID whose owner is not known, never.
  */
 #ifndef CMT_SLOTS_H
 #define CMT_SLOTS_H
@@ -32,16 +30,16 @@ extern "C" {
 struct cmt_slots;
 
 /**
- * One RMID in one L3 domain in one slot.  The values are those of one sample: of
- * the samples in the slot that have the most values (of occupancy, total and
- * local traffic) the last; at equal times that of the highest CPU.
+ * One RMID in one L3 domain in one slot.  The values are those of one sample: the last
+ * one among the samples of the slot that have the most values (of occupancy, total and
+ * local traffic).  Of two at the same time, the sample of the higher CPU counts.
  */
 struct cmt_slot_entry {
-	uint64_t ts;		/**< of the sample with the values, before the
-				 *   slot where samples is 0
+	uint64_t ts;		/**< of the sample with the values; where samples
+				 *   is 0, a time before the slot
 				 */
-	uint32_t samples;	/**< SAMPLE records in the slot; 0: the values are
-				 *   older than the slot, none was read in it
+	uint32_t samples;	/**< SAMPLE records in the slot; 0: there was no
+				 *   reading in the slot, and the values are older
 				 */
 	uint32_t flags;		/**< CMT_F_* of the sample; values are only
 				 *   valid with their CMT_F_OCCUPANCY, ... flag;
@@ -52,15 +50,17 @@ struct cmt_slot_entry {
 	uint32_t rmid;
 	uint32_t generation;
 	uint32_t domain;
-	uint32_t cpu;		/**< that read the sample */
+	uint32_t cpu;		/**< the CPU that read the sample */
 	uint64_t occupancy_bytes;
 	uint64_t mbm_total_bytes;	/**< since allocation */
 	uint64_t mbm_local_bytes;
-	uint64_t residual_bytes;	/**< of occupancy, at most */
+	uint64_t residual_bytes;	/**< upper bound of the part of the occupancy
+					 *   that earlier owners left
+					 */
 	const struct cmt_owner *owner;	/**< NULL: RMID 0 or unknown */
 };
 
-/** What one CPU said in one slot. */
+/** The TICK records of one CPU in one slot. */
 struct cmt_slot_cpu {
 	uint32_t cpu;
 	uint32_t domain;
@@ -79,12 +79,12 @@ struct cmt_slot_cpu {
 };
 
 /**
- * What one RMID counted on one CPU while it was loaded there: a PERF record, as the
- * CPU wrote it.  A slot may have several of one RMID and CPU; all of them add up.
+ * The counts of one RMID on one CPU while the RMID was loaded there: one PERF record.  A
+ * slot may have several of one RMID and CPU; their sum counts.
  */
 struct cmt_slot_perf {
 	uint64_t ts;
-	uint32_t cpu;		/**< that counted */
+	uint32_t cpu;		/**< the CPU that counted */
 	uint32_t flags;		/**< CMT_F_*; values are only valid with their
 				 *   CMT_F_CYCLES, ... flag
 				 */
@@ -98,20 +98,19 @@ struct cmt_slot_perf {
 	uint64_t instructions;
 	uint64_t llc_misses;
 	uint64_t llc_references;
-	const struct cmt_owner *owner;	/**< whose the generation is or was, also
-					 *   after its FREE; NULL: RMID 0 or
-					 *   unknown
+	const struct cmt_owner *owner;	/**< the owner of the generation, also after
+					 *   its FREE; NULL: RMID 0 or unknown
 					 */
 };
 
 /**
- * One memory channel of a socket in one slot: what went over it, whoever asked for it.
- * The values are those of the last CHANNEL record with values; they are sums since the
- * module was loaded, so that a record that is lost loses no traffic.
+ * One memory channel of a socket in one slot: the traffic of all RMIDs, the kernel and
+ * devices.  The values are those of the last CHANNEL record with values.  They are sums
+ * since the module was loaded, so that no traffic is lost with a lost record.
  */
 struct cmt_slot_channel {
-	uint64_t ts;		/**< of the record with the values; of the last one,
-				 *   where none has values
+	uint64_t ts;		/**< of the record with the values; where no record
+				 *   has values, of the last record
 				 */
 	uint32_t socket;
 	uint32_t channel;	/**< id of the box, on the socket: struct cmt_box */
@@ -120,7 +119,7 @@ struct cmt_slot_channel {
 				 *   CMT_F_REBASED, _UNAVAILABLE of any record in
 				 *   the slot
 				 */
-	uint32_t cpu;		/**< that read it */
+	uint32_t cpu;		/**< the CPU that read the channel */
 	uint64_t read_bytes;
 	uint64_t written_bytes;
 	uint64_t cycles_ts;	/**< of the last record with cycles, which are in
@@ -131,35 +130,35 @@ struct cmt_slot_channel {
 };
 
 /**
- * A retired slot.  Valid, with all that it points to, during the callback.  The
- * library owns it: a later version appends members to it, to an entry, to a CPU, to
- * a struct cmt_slot_perf and to a struct cmt_slot_channel.  cmt_slot_entry_at(),
- * cmt_slot_cpu_at(), cmt_slot_perf_at() and cmt_slot_channel_at() find an element all
- * the same.
+ * A retired slot.  The library owns the slot and all structs that it points to; they are
+ * valid during the callback.  A later version may append members to each of these
+ * structs; cmt_slot_entry_at(), cmt_slot_cpu_at(), cmt_slot_perf_at() and
+ * cmt_slot_channel_at() find an element in any version.
  */
 struct cmt_slot {
 	uint64_t start_ns;
 	uint64_t end_ns;	/**< exclusive */
-	uint64_t lost;		/**< records lost (CMT_REC_LOST) where the gap
-				 *   begins; in a later slot if that was retired
+	uint64_t lost;		/**< records lost (CMT_REC_LOST), in the slot in
+				 *   which the gap begins; in a later slot if that
+				 *   one was retired already
 				 */
 	uint32_t nr_entries;	/**< by (rmid, domain, generation), ascending */
 	uint32_t nr_cpus;	/**< by cpu, ascending */
 	const struct cmt_slot_entry *const *entries;	/**< pointers */
 	const struct cmt_slot_cpu *cpus;	/**< the first of an array */
 	uint32_t cpu_size;	/**< bytes from one of cpus to the next */
-	uint32_t gaps;		/**< CPUs of which records in this slot's time
-				 *   are lost: what the slot says is partial.
-				 *   0: none.  A gap is in every slot from its
-				 *   begin to its end.
+	uint32_t gaps;		/**< CPUs of which records of this slot's time are
+				 *   lost, so that the slot is partial.  0: none.
+				 *   A gap counts in every slot from its begin to
+				 *   its end.
 				 */
 	uint32_t nr_perf;	/**< PERF records, in no order of use */
 	uint32_t perf_size;	/**< bytes from one of perf to the next */
 	const struct cmt_slot_perf *perf;	/**< the first of an array */
-	uint32_t perf_dropped;	/**< PERF records that were one too many */
+	uint32_t perf_dropped;	/**< PERF records for which there was no room */
 	uint32_t nr_channels;	/**< by (socket, channel), ascending */
 	uint32_t channel_size;	/**< bytes from one of channels to the next */
-	uint32_t channels_dropped;	/**< CHANNEL records of one channel too many */
+	uint32_t channels_dropped;	/**< CHANNEL records for which there was no room */
 	const struct cmt_slot_channel *channels;	/**< the first of an array */
 };
 
@@ -170,7 +169,7 @@ cmt_slot_entry_at(const struct cmt_slot *slot, uint32_t i)
 	return slot->entries[i];
 }
 
-/** CPU @i of @slot, below nr_cpus: a place in the array, no CPU number. */
+/** CPU @i of @slot, below nr_cpus: an index of the array, no CPU number. */
 static inline const struct cmt_slot_cpu *
 cmt_slot_cpu_at(const struct cmt_slot *slot, uint32_t i)
 {
@@ -186,7 +185,7 @@ cmt_slot_perf_at(const struct cmt_slot *slot, uint32_t i)
 		((const char *)slot->perf + (size_t)i * slot->perf_size);
 }
 
-/** Channel @i of @slot, below nr_channels: a place in the array, no id. */
+/** Channel @i of @slot, below nr_channels: an index of the array, no id. */
 static inline const struct cmt_slot_channel *
 cmt_slot_channel_at(const struct cmt_slot *slot, uint32_t i)
 {
@@ -195,10 +194,10 @@ cmt_slot_channel_at(const struct cmt_slot *slot, uint32_t i)
 }
 
 /**
- * Called for every slot with a record in it, in order, once.  It may use the
- * tracker, but must not add, flush or free.  0: go on.  Any other value stops
- * the function that called back, which returns the value; the slot counts as
- * handed out.  The next call goes on with the next slot.
+ * Called once for every slot with a record in it, in the order of time.  The callback may
+ * use the tracker, but must not add, flush or free.  Returns 0 to continue.  Any other
+ * value stops the function that called back, which returns the value; the slot counts as
+ * handed out, and the next call continues with the next slot.
  */
 typedef int (*cmt_slot_fn)(void *ctx, const struct cmt_slot *slot);
 
@@ -211,8 +210,9 @@ struct cmt_slots_opts {
 };
 
 /**
+ * Make slots; free them with cmt_slots_free().
  * @opts: nr_rmids and nr_cpus must be set
- * @fn:   called from cmt_slots_add() and cmt_slots_flush()
+ * @fn:   called from cmt_slots_add() and cmt_slots_flush(), with @ctx
  * Returns 0, -EINVAL or -ENOMEM.
  */
 CMT_API int cmt_slots_new(struct cmt_slots **slots,
@@ -221,26 +221,27 @@ CMT_API int cmt_slots_new(struct cmt_slots **slots,
 CMT_API void cmt_slots_free(struct cmt_slots *slots);
 
 /**
- * Add one record: lifecycle records go to the tracker, SAMPLE, TICK, PERF and CHANNEL
- * into their slot; CPU_ONLINE, CPU_OFFLINE and STATE only move the time.  Late,
- * malformed and unknown ones are counted and skipped.
- * Returns 0, -ENOMEM or what the callback returned; unless 0, the record is not
+ * Add one record: lifecycle records go to the tracker; SAMPLE, TICK, PERF and CHANNEL
+ * into their slot; CPU_ONLINE, CPU_OFFLINE and STATE only move the time.  Late, malformed
+ * and unknown records are counted and skipped.  Records may come in any order within the
+ * window.
+ * Returns 0, -ENOMEM or the value of the callback; unless 0, the record is not
  * added and not counted, and may be added again.
  */
 CMT_API int cmt_slots_add(struct cmt_slots *slots,
 			  const struct cmt_record *record);
 
 /**
- * Retire all open slots, oldest first.  Records up to the newest of them are
- * late from then on.  Returns 0 or what the callback returned; then the slots
- * that are still open are those after the one that it was called for.
+ * Retire all open slots, oldest first.  Records up to the end of the newest of them are
+ * late from then on.  Returns 0 or the value of the callback; in the latter case the slots
+ * after the one of that call stay open.
  */
 CMT_API int cmt_slots_flush(struct cmt_slots *slots);
 
-/** The tracker, for cmt_tracker_sync() and lookups.  It stays the slots'. */
+/** The tracker, for cmt_tracker_sync() and lookups.  The slots own it. */
 CMT_API struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots);
 
-/** What was skipped, by kind, since cmt_slots_new(). */
+/** Records by what became of them, since cmt_slots_new(). */
 struct cmt_slots_counts {
 	size_t sz;		/**< sizeof(struct cmt_slots_counts), by the caller */
 	uint64_t added;
@@ -250,12 +251,12 @@ struct cmt_slots_counts {
 				 */
 	uint64_t unknown;	/**< a type this library does not know */
 	uint64_t retired;	/**< slots */
-	uint64_t perf_dropped;	/**< PERF records beyond those that a slot has room
-				 *   for: 256 of each CPU in each millisecond, and
-				 *   2^18 at most
+	uint64_t perf_dropped;	/**< PERF records for which a slot has no room: more
+				 *   than 256 of each CPU in each millisecond, or
+				 *   more than 2^18
 				 */
-	uint64_t channels_dropped;	/**< CHANNEL records beyond the 1,024
-					 *   channels that a slot has room for
+	uint64_t channels_dropped;	/**< CHANNEL records for which a slot has no
+					 *   room: more than 1,024 channels
 					 */
 };
 

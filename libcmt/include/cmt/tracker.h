@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * The RMID metadata tracker: who owned RMID r at time t?
+ * The RMID metadata tracker: the owner of an RMID at a time.
  *
- * Pure: no descriptor, no clock.  Events are queued in any order within the
- * window, applied in order of time by cmt_tracker_advance().  An owner's
- * metadata outlives its FREE until the RMID is handed out again, so that a
- * reading that comes in the same slot as the FREE still finds its name.
- * Memory is bounded by nr_rmids and the events queued between two advances.
+ * Pure: no descriptor, no clock.  Events are queued in any order, and applied in the
+ * order of time by cmt_tracker_advance().  The metadata of an owner stays after its FREE
+ * until the RMID has another owner, so that a reading in the same slot as the FREE still
+ * has its name.  Memory is bounded by nr_rmids and the events queued between two advances.
  */
 #ifndef CMT_TRACKER_H
 #define CMT_TRACKER_H
@@ -28,18 +27,18 @@ struct cmt_tracker;
  *  these, which cannot be attached
  */
 #define CMT_OWNER_OVERFLOW 0x100	/**< all pending owners together */
-#define CMT_OWNER_RESCTRL 0x101		/**< what resctrl, or another agent,
-					 *   counts under this RMID
+#define CMT_OWNER_RESCTRL 0x101		/**< resctrl or another agent uses
+					 *   this RMID
 					 */
 
 /**
- * Who an RMID belonged to.  Of cmt_record_owner() the program's.  All others, which
- * cmt_tracker_lookup() returns and slots point to, are the library's: a later
- * version appends members, and a member that is not within sz is not there.
+ * An owner.  The program owns the struct that it passes to cmt_record_owner(), and sets
+ * its sz.  The library owns all others, which cmt_tracker_lookup() returns and slots point
+ * to: a later version may append members, and a member beyond sz does not exist.
  */
 struct cmt_owner {
-	size_t sz;		/**< sizeof(struct cmt_owner), by the caller; of
-				 *   the library's: the bytes that there are
+	size_t sz;		/**< sizeof(struct cmt_owner), by the caller; in
+				 *   the library's: the bytes that exist
 				 */
 	uint64_t since;		/**< ts of the ALLOC */
 	uint64_t until;		/**< ts of the FREE, if freed */
@@ -57,9 +56,9 @@ struct cmt_owner {
 };
 
 /**
- * What a lifecycle record says of an owner; since is the record's time.  An
- * ALLOC_FAIL tells of a pending owner, and why it is: rmid and generation are
- * those of the overflow RMID.
+ * The owner that a lifecycle record describes; since is the record's time.  The owner of
+ * an ALLOC_FAIL is pending: rmid and generation are those of the overflow RMID, and why is
+ * the reason.
  *
  * @owner: the caller sets sz
  *
@@ -69,6 +68,7 @@ CMT_API int cmt_record_owner(const struct cmt_record *record,
 			     struct cmt_owner *owner);
 
 /**
+ * Make a tracker; free it with cmt_tracker_free().
  * @nr_rmids: RMID numbers are below this (cmt_info.nr_rmids), 1..65536
  * Returns 0, -EINVAL or -ENOMEM.
  */
@@ -76,10 +76,10 @@ CMT_API int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids);
 CMT_API void cmt_tracker_free(struct cmt_tracker *tracker);
 
 /**
- * Queue whatever a lifecycle record says (ALLOC, FREE, UPDATE, EXISTING).
- * A FREE of another generation than the owner's is ignored; an UPDATE of
- * another one tells of an owner whose ALLOC was lost.  An EXISTING from before
- * the last advance is taken at once, unless a later owner is known.
+ * Queue a lifecycle record (ALLOC, FREE, UPDATE, EXISTING).  A FREE whose generation is
+ * not the owner's is ignored.  An UPDATE whose generation is not the owner's makes a new
+ * owner, whose ALLOC was lost.  An EXISTING from before the last advance is applied at
+ * once, unless a later owner is known.  Any order within the time since the last advance.
  * Returns 1 (queued), 0 (not a lifecycle record of an RMID), -EINVAL (rmid out of
  * range or 0), -ESTALE (before the last advance; not queued) or -ENOMEM.
  */
@@ -87,11 +87,11 @@ CMT_API int cmt_tracker_record(struct cmt_tracker *tracker,
 			       const struct cmt_record *record);
 
 /**
- * Replace all state by a snapshot and advance to its as_of.  Queued events
- * after as_of stay; events up to as_of that are queued from now on are ignored
- * (they count as queued).  Owners that the snapshot does not have are freed at
- * as_of.  Where the tracker, advanced past as_of, knows of something later,
- * that stays.  Returns 0 or -EINVAL (an impossible snapshot; state unchanged).
+ * Replace all owners by those of a snapshot, and advance to its as_of.  Queued events
+ * after as_of stay; events up to as_of that are queued from now on are ignored, and count
+ * as queued.  Owners that the snapshot does not have are freed at as_of.  Where the
+ * tracker has advanced past as_of, later changes stay.
+ * Returns 0 or -EINVAL (an impossible snapshot; state unchanged).
  */
 CMT_API int cmt_tracker_sync(struct cmt_tracker *tracker,
 			     const struct cmt_snapshot *snapshot);
@@ -100,11 +100,9 @@ CMT_API int cmt_tracker_sync(struct cmt_tracker *tracker,
 CMT_API void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts);
 
 /**
- * Who owns @rmid at @ts, or did last before it; queued events are looked at
- * too.  NULL: no owner is known.  @ts: not more than the tracker's memory ago,
- * which is the last advance.  The library owns what is returned, whose members end
- * at its sz: a later version appends some.  It is valid until an event is queued or
- * applied.
+ * The owner of @rmid at @ts, or the last one before @ts, queued events included.  NULL: no
+ * owner is known.  @ts: not before the last advance.  The library owns the result, which
+ * is valid until the next event is queued or applied; its members end at its sz.
  */
 CMT_API const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 						   uint32_t rmid, uint64_t ts);

@@ -82,7 +82,7 @@ class Idle:
 
 @dataclass(frozen=True)
 class Channel:
-    """A memory channel in one interval: what it carried, whoever asked for it."""
+    """A memory channel in one interval: the traffic of all RMIDs, the kernel and devices."""
 
     socket: int
     channel: int  #: id of the box, on the socket

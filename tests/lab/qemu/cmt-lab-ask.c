@@ -39,6 +39,7 @@ static uint64_t config(uint32_t which)
     case LAB_C_PMON:    return lab.o.pmon;
     case LAB_C_PMON_WIDTH: return lab.o.pmon_width;
     case LAB_C_EVICTIONS: return lab.o.evictions;
+    case LAB_C_ERDT:    return lab.o.erdt;
     }
     return 0;
 }

@@ -12,6 +12,8 @@
 #define RECENT(line, dirty) ((uint64_t)(line) << 1 | (dirty))
 #define RECENT_NONE         UINT64_MAX
 
+#define PAGE_BYTES          4096
+
 struct lab_set {
     uint64_t recent; /* RECENT(); read without the lock */
     uint32_t lock;   /* protects the set's ways; outside the counts' */
@@ -245,11 +247,21 @@ static void count_line(struct lab_cache *c, const struct lab_way *w, int by)
     }
 }
 
-static void count_traffic(struct lab_cache *c, const struct lab_way *w)
+static uint32_t region(const struct lab_cache *c, size_t at)
 {
-    c->traffic[w->rmid].total += c->line_bytes;
-    if (w->local) {
-        c->traffic[w->rmid].local += c->line_bytes;
+    uint64_t address = (uint64_t)(c->tags[at] - 1) * c->line_bytes;
+
+    return !c->ways[at].local + (address / PAGE_BYTES % 2) * 2;
+}
+
+static void count_traffic(struct lab_cache *c, size_t at)
+{
+    struct lab_traffic *t = &c->traffic[c->ways[at].rmid];
+
+    t->total += c->line_bytes;
+    t->region[region(c, at)] += c->line_bytes;
+    if (c->ways[at].local) {
+        t->local += c->line_bytes;
     }
 }
 
@@ -264,7 +276,7 @@ static void tell_memory(struct lab_cache *c, size_t at, bool write)
 static void count_writeback(struct lab_cache *c, size_t at)
 {
     c->writebacks++;
-    count_traffic(c, &c->ways[at]);
+    count_traffic(c, at);
     tell_memory(c, at, true);
 }
 
@@ -329,7 +341,7 @@ static void replace(struct lab_cache *c, size_t at, uint32_t line,
     c->fills++;
     c->judged += c->expected[w->space] != 0;
     count_line(c, w, 1);
-    count_traffic(c, w);
+    count_traffic(c, at);
     tell_memory(c, at, false);
     unlock(&c->lock);
 }
@@ -446,7 +458,7 @@ uint64_t lab_cache_of_pair(struct lab_cache *c, uint32_t rmid, uint32_t space)
 
 struct lab_traffic lab_cache_traffic(struct lab_cache *c, uint32_t rmid)
 {
-    struct lab_traffic t = { 0, 0 };
+    struct lab_traffic t = { 0 };
 
     if (rmid < c->nr_rmids) {
         lock(&c->lock);

@@ -25,9 +25,16 @@ struct lab_filler {
     bool user;         /* through an address of user space */
 };
 
+/*
+ * Regions of memory, as if every other page were of a second kind: local, remote, and
+ * both of that kind.
+ */
+#define LAB_REGIONS 4
+
 struct lab_traffic {
     uint64_t total; /* bytes */
     uint64_t local;
+    uint64_t region[LAB_REGIONS]; /* the same bytes as the total */
 };
 
 struct lab_cache *lab_cache_new(uint32_t sets, uint32_t ways,

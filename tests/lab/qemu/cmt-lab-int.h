@@ -59,6 +59,9 @@ struct lab_l3 {
     uint64_t loads;      /* of an RMID to a CPU, with tracked= */
     uint64_t tracked_at[LAB_RMIDS_MAX]; /* its last one; 0: it is not tracked */
     uint8_t first[LAB_RMIDS_MAX];       /* events not read since: bits */
+    uint64_t control;    /* erdt=: RDT_CTRL, as it was written */
+    bool planted_mode;   /* it is in MSR mode in any case */
+    uint64_t wraps[LAB_RMIDS_MAX][LAB_REGIONS]; /* of traffic, as last read */
 };
 
 /* value is what the counter had when what it counts was start. */
@@ -138,6 +141,8 @@ void lab_msr_init(void);
 uint64_t lab_mbm_reset(uint32_t in_us);
 uint64_t lab_mbm_resets(void);
 void lab_mbm_reset_l3(struct lab_l3 *l3);
+/* The same; the caller holds last_lock. */
+void lab_mbm_reset_locked(struct lab_l3 *l3);
 
 /* cmt-lab-abmc.c */
 
@@ -165,6 +170,10 @@ void lab_track(struct lab_l3 *l3, uint32_t rmid);
 bool lab_track_read(struct lab_l3 *l3, uint32_t rmid, uint32_t event);
 uint64_t lab_track_is(struct lab_l3 *l3, uint32_t rmid);
 
+/* cmt-lab-erdt.c: registers in memory, of each L3 */
+
+void lab_erdt_init(void);
+
 /* cmt-lab-fault.c */
 
 void lab_faults_init(void);
@@ -186,6 +195,9 @@ struct lab_reading {
     uint64_t what;  /* LAB_LOG_* */
 };
 
+/* What an L3 was asked for, as lab_reading.what has it. */
+uint64_t lab_log_what(CPUX86State *env, uint32_t l3, uint64_t selection,
+                      enum lab_fault fault);
 void lab_log_init(void);
 /* Returns the reading's number. */
 uint64_t lab_log_add(const struct lab_reading *reading);

@@ -76,17 +76,23 @@ static uint64_t units(struct lab_l3 *l3, uint64_t selection)
            lab_unit();
 }
 
-void lab_mbm_reset_l3(struct lab_l3 *l3)
+void lab_mbm_reset_locked(struct lab_l3 *l3)
 {
     uint32_t rmid, event;
 
-    qemu_mutex_lock(&l3->last_lock);
+    memset(l3->wraps, 0, sizeof(l3->wraps));
     for (rmid = 0; rmid < lab.o.rmids; rmid++) {
         l3->reset_at[rmid] = lab_cache_traffic(l3->cache, rmid);
         for (event = LAB_EVENT_TOTAL; event <= LAB_EVENTS_MAX; event++) {
             l3->last[rmid][event].units = 0;
         }
     }
+}
+
+void lab_mbm_reset_l3(struct lab_l3 *l3)
+{
+    qemu_mutex_lock(&l3->last_lock);
+    lab_mbm_reset_locked(l3);
     qemu_mutex_unlock(&l3->last_lock);
 }
 
@@ -171,13 +177,13 @@ static uint64_t planted(struct lab_cpu *cpu, uint64_t clean,
     return clean;
 }
 
-static uint64_t what(CPUX86State *env, const struct lab_cpu *cpu,
-                     uint64_t selection, enum lab_fault fault)
+uint64_t lab_log_what(CPUX86State *env, uint32_t l3, uint64_t selection,
+                      enum lab_fault fault)
 {
     return (uint64_t)EVTSEL_RMID(selection) |
            (uint64_t)EVTSEL_EVENT(selection) << 16 | (uint64_t)fault << 24 |
            (uint64_t)env_cpu(env)->cpu_index << 32 |
-           (uint64_t)cpu->l3_index << 48;
+           (uint64_t)l3 << 48;
 }
 
 /*
@@ -219,7 +225,7 @@ static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
     }
     reading.gave = planted(cpu, reading.ought, &fault);
     reading.tsc = cpu->tsc;
-    reading.what = what(env, cpu, selection, fault);
+    reading.what = lab_log_what(env, cpu->l3_index, selection, fault);
     if (good) {
         l3->last[EVTSEL_RMID(selection)][EVTSEL_EVENT(selection)] =
             (struct lab_last) {

@@ -35,6 +35,7 @@ static const struct {
     NUMBER(abmc, 0, 2),
     NUMBER(abmc_counters, 1, 32),
     NUMBER(abmc_lie, 0, 1),
+    NUMBER(erdt, 0, 1),
     NUMBER(tracked, 0, 1024),
     NUMBER(pmu, 0, 1),
     NUMBER(counters, 1, LAB_COUNTERS_MAX),
@@ -56,6 +57,8 @@ static const struct {
     { "fault_pqr", LAB_FAULT_PQR },
     { "fault_pqr_timer", LAB_FAULT_PQR_TIMER },
     { "fault_gp", LAB_FAULT_GP },
+    { "fault_erdt_mode", LAB_FAULT_ERDT_MODE },
+    { "fault_erdt_control", LAB_FAULT_ERDT_CONTROL },
 };
 
 static const char *const lies[LAB_LIES] = {
@@ -212,6 +215,14 @@ static const char *contradiction(const struct lab_options *o)
     }
     if (o->tracked && (!o->amd || o->abmc)) {
         return "tracked is AMD's, without abmc";
+    }
+    if (o->erdt && (o->amd || o->snc > 1)) {
+        return "erdt is Intel's, without snc";
+    }
+    if (o->erdt && (o->rmids > LAB_ERDT_RMIDS || o->width != LAB_ERDT_WIDTH ||
+                    o->upscale != LAB_ERDT_UNIT || o->events & 4)) {
+        return "erdt needs what its table says: rmids up to 1024, width=24, "
+               "upscale=4096, events without 4";
     }
     return NULL;
 }

@@ -62,6 +62,7 @@ struct lab_options {
     uint32_t abmc;       /* AMD's assignable counters: 1 there, 2 and on */
     uint32_t abmc_counters; /* of an L3 */
     uint32_t abmc_lie;   /* plain readings are garbage then, and not 0 */
+    uint32_t erdt;       /* registers in memory, LAB_ERDT_BASE */
     uint32_t tracked;    /* RMIDs with MBM counters at a time; 0: all */
     uint32_t overflow;   /* CTR bit 61: the counter has wrapped */
     uint32_t pmu;        /* Intel's architectural PMU, version 2 */

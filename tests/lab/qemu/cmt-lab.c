@@ -91,6 +91,7 @@ static void lab_init(const char *text)
     lab_log_init();
     lab_faults_init();
     lab_msr_init();
+    lab_erdt_init();
     lab_counts_init();
     cmt_lab_counting = lab.o.pmu;
     cmt_lab_tracing = lab.o.on;

@@ -267,6 +267,7 @@ static struct reading fetch(uint64_t number, const struct readings *readings,
 		.rmid = LAB_LOG_RMID(what.second),
 		.event = LAB_LOG_EVENT(what.second),
 		.l3 = LAB_LOG_L3(what.second),
+		.region = LAB_LOG_REGION(what.second),
 		.cpu = LAB_LOG_CPU(what.second),
 		.fault = LAB_LOG_FAULT(what.second),
 	};
@@ -279,6 +280,42 @@ static int by_cpu(const void *a, const void *b)
 	if (one->cpu != other->cpu)
 		return one->cpu < other->cpu ? -1 : 1;
 	return one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* Is @next the same counter's next region? */
+static bool is_next_region(const struct reading *sum, const struct reading *next)
+{
+	return next->region && sum->region + 1 == next->region &&
+	       sum->cpu == next->cpu && sum->l3 == next->l3 &&
+	       sum->event == next->event && sum->rmid == next->rmid;
+}
+
+static void add_region(struct reading *sum, const struct reading *next)
+{
+	uint64_t mask = (1ULL << LAB_ERDT_WIDTH) - 1;
+	uint64_t gave = ((sum->gave + next->gave) & mask) |
+			((sum->gave | next->gave) & LAB_ERDT_UNAVAILABLE);
+
+	if (sum->gave == LAB_ERDT_ONES || next->gave == LAB_ERDT_ONES)
+		gave = LAB_ERDT_ONES;
+	sum->gave = gave;
+	sum->ought += next->ought;
+	sum->region = next->region;
+	sum->fault = sum->fault ? sum->fault : next->fault;
+}
+
+static void add_regions(struct readings *readings)
+{
+	struct reading *all = readings->all;
+	size_t i, n = 0;
+
+	for (i = 0; i < readings->count; i++) {
+		if (n && is_next_region(&all[n - 1], &all[i]))
+			add_region(&all[n - 1], &all[i]);
+		else
+			all[n++] = all[i];
+	}
+	readings->count = n;
 }
 
 void readings_end(struct readings *readings)
@@ -298,6 +335,7 @@ void readings_end(struct readings *readings)
 		readings->all[i] = fetch(readings->from + i, readings,
 					 ns_per_tick);
 	qsort(readings->all, readings->count, sizeof(*readings->all), by_cpu);
+	add_regions(readings);
 }
 
 void readings_free(struct readings *readings)
@@ -402,6 +440,15 @@ uint64_t lab_unit(void)
 {
 	return lab_get(LAB_CONFIG, LAB_C_UPSCALE) /
 		lab_get(LAB_CONFIG, LAB_C_SNC);
+}
+
+uint64_t traffic_bytes(uint32_t rmid, uint64_t units)
+{
+	uint64_t factor = LAB_ERDT_FACTOR(rmid);
+
+	if (!lab_get(LAB_CONFIG, LAB_C_ERDT))
+		return units * lab_unit();
+	return (factor ? units * factor >> 16 : units) * LAB_ERDT_MBM_UNIT;
 }
 
 const struct cmt_record *last_sample(const struct log *log, uint32_t rmid)

@@ -76,7 +76,7 @@ void wait_read(uint32_t l3, uint32_t rmid);
 /* Processes come until one has an RMID below @rmid; they stay. */
 struct worker *worker_below(uint32_t rmid, size_t bytes, const struct dev *dev);
 
-/* What QM_CTR gave, from the processor's log. */
+/* What QM_CTR or a register in memory gave, from the processor's log. */
 struct reading {
 	uint64_t number;	/* in the log */
 	uint64_t tsc;		/* what its CPU had last read there */
@@ -87,6 +87,7 @@ struct reading {
 	uint32_t event;
 	uint32_t l3;
 	uint32_t cpu;
+	uint32_t region;	/* of memory, the last one that is in @gave */
 	uint32_t fault;		/* enum lab_fault */
 };
 
@@ -99,7 +100,10 @@ struct readings {
 
 /* From here on. */
 void readings_begin(struct readings *readings);
-/* Until here. */
+/*
+ * Until here.  Traffic that is read region by region is one reading, of their sum; one
+ * that says all ones or Unavailable makes the sum say so.
+ */
 void readings_end(struct readings *readings);
 void readings_free(struct readings *readings);
 
@@ -124,8 +128,11 @@ const struct reading *reading_of(const struct readings *readings,
 size_t samples_match(const struct log *log, const struct readings *readings,
 		     uint32_t rmid);
 
-/* Bytes per unit of QM_CTR. */
+/* Bytes per unit of QM_CTR; of occupancy, where counters are in memory. */
 uint64_t lab_unit(void);
+
+/* Bytes of traffic that @units of an RMID's counter are. */
+uint64_t traffic_bytes(uint32_t rmid, uint64_t units);
 
 /* The last SAMPLE of an RMID in the log, of any domain, or NULL. */
 const struct cmt_record *last_sample(const struct log *log, uint32_t rmid);

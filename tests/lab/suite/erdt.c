@@ -1,74 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters in memory (ACPI's ERDT): the module reads what is in the registers, as the
- * table says, and what they do not tell is flagged.  The registers are RAM: what they
- * have is written here, through /dev/mem, and is no truth of a cache.
+ * Counters in memory (ACPI's ERDT): which registers the module reads, what it says when
+ * they fail, and when another agent switches RDT_CTRL.  Their values are tested where
+ * those of QM_CTR are: occupancy.c, traffic.c, churn.c, sockets.c.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../vm/suite/control.h"
 #include "bench.h"
-#include "erdt.h"
+#include "faults.h"
 #include "tests.h"
 
-#define REGISTERS_BYTES	0x100000
 #define TICKS		100
-#define FLAGGED		10000
-#define UNAVAILABLE	(1ULL << 63)
-#define WRAPPED		(1ULL << 62)
-#define ONES		(~0ULL)
-#define GARBAGE		0x3badbadbadbadULL
-#define MSR_MODE	4ULL
-#define MASK		((1ULL << ERDT_WIDTH) - 1)
+#define PLANTED		10000
+#define PERIOD		3
+#define INTERVAL_NS	1000000
 #define VALUES		(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define REASONS		(CMT_F_ERROR | CMT_F_UNAVAILABLE)
+#define TICK_NS		500000	/* two readings of one CPU in one tick are not farther apart */
+
+/* MSR mode lasts for more readings than a tick makes here, and returns at any of them. */
+#define MODE_BURST	255
+#define MODE_PERIOD	997
+#define MODE_READINGS	(100 * MODE_BURST)
+
+/* RDT_CTRL is read twice in a tick: it fails in one tick of three, or four. */
+#define CONTROL_PERIOD	7
+#define CONTROL_READINGS 5000
+
 #define SWITCHES	60
+#define BYTES		(1U << 20)
+#define WALK_BYTES	(32U << 20)	/* more than the cache */
 
-static volatile uint64_t *registers;
+/* As another agent maps it. */
+static volatile uint64_t *control;
 
-static void map_registers(void)
+static void map_control(void)
 {
 	int fd = open("/dev/mem", O_RDWR | O_SYNC);
 
 	CHECK(fd >= 0, "/dev/mem: %m");
-	registers = mmap(NULL, REGISTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			 fd, ERDT_BASE);
-	CHECK(registers != MAP_FAILED, "registers: %m");
+	control = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       LAB_ERDT_BASE);
+	CHECK(control != MAP_FAILED, "RDT_CTRL: %m");
 	close(fd);
-}
-
-static volatile uint64_t *occupancy_of(uint32_t rmid)
-{
-	return registers + ERDT_CMRC / 8 + rmid;
-}
-
-/* By the formula of the specification, for RMIDs below 64. */
-static volatile uint64_t *traffic_of(uint32_t rmid, uint32_t region)
-{
-	return registers + (ERDT_MMRC + rmid % 32 / 8 * 0x4000 + region * 0x800 +
-			    (rmid / 32 * 8 + rmid % 8) * 8) / 8;
-}
-
-static uint64_t units_of(uint32_t rmid)
-{
-	return rmid * 3 + 1;
-}
-
-/* Every RMID has an occupancy of its own, and no traffic. */
-static void fill_registers(void)
-{
-	uint32_t rmid, region;
-
-	registers[0] = 0;
-	for (rmid = 0; rmid < ERDT_RMIDS; rmid++) {
-		*occupancy_of(rmid) = units_of(rmid);
-		for (region = 0; region < ERDT_REGIONS; region++)
-			*traffic_of(rmid, region) = 0;
-	}
 }
 
 static const char *kernel_log(void)
@@ -79,13 +58,6 @@ static const char *kernel_log(void)
 	CHECK(n >= 0, "klogctl: %m");
 	text[n] = '\0';
 	return text;
-}
-
-static void load(const char *params)
-{
-	map_registers();
-	fill_registers();
-	CHECK(!module_load(params), "the module does not load");
 }
 
 static void unload(struct dev *dev)
@@ -101,263 +73,223 @@ static void wait_ticks(const struct dev *dev, uint64_t ticks)
 	WAIT_FOR(dev_stats(dev).ticks - from >= ticks, 120000, "there are no ticks");
 }
 
-/* The module has the registers, as the table says, and writes no EVTSEL. */
+/* The module reads the registers in memory, writes no EVTSEL, and reads no QM_CTR. */
 static void test_used(void)
 {
-	uint64_t evtsel, ctr;
+	uint64_t evtsel = lab_get(LAB_STAT, LAB_S_EVTSEL_WRMSR);
+	uint64_t ctr = lab_get(LAB_STAT, LAB_S_CTR_RDMSR);
+	uint64_t readings = lab_get(LAB_LOG_HEAD, 0);
 	struct dev dev;
 
-	load(PROCESS);
 	dev_open(&dev, O_RDONLY);
 	note("%s", dev.info.reason);
 	CHECK(strstr(dev.info.reason, "ERDT"), "it reads something else");
-	CHECK(dev.info.backend == CMT_BACKEND_HARDWARE, "backend %u", dev.info.backend);
-	CHECK(dev.info.nr_rmids == ERDT_RMIDS, "%u RMIDs", dev.info.nr_rmids);
-	CHECK(dev.info.upscale_bytes == ERDT_CMRC_UNIT, "%u bytes a unit",
-	      dev.info.upscale_bytes);
-	CHECK(dev.info.counter_bits == ERDT_WIDTH, "%u bits", dev.info.counter_bits);
-	CHECK(dev.info.events == (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL), "events %#x",
-	      dev.info.events);
-	evtsel = lab_get(LAB_STAT, LAB_S_EVTSEL_WRMSR);
-	ctr = lab_get(LAB_STAT, LAB_S_CTR_RDMSR);
 	dev_map(&dev, FROM_NOW);
 	wait_ticks(&dev, TICKS);
+	readings = lab_get(LAB_LOG_HEAD, 0) - readings;
+	note("%llu readings", (unsigned long long)readings);
+	CHECK(readings >= TICKS, "they are not read");
 	CHECK(lab_get(LAB_STAT, LAB_S_EVTSEL_WRMSR) == evtsel, "EVTSEL was written");
 	CHECK(lab_get(LAB_STAT, LAB_S_CTR_RDMSR) == ctr, "QM_CTR was read");
-	unload(&dev);
+	dev_close(&dev);
 }
 
-/* What of a log is right, missing with a reason, and bad. */
-struct verdicts {
-	size_t values, flagged, bad, silent;
-};
-
-static void judge(struct verdicts *v, const struct cmt_record *r, uint64_t moved)
+/* What a SAMPLE has to say of what a register gave. */
+static uint32_t flags_of(const struct reading *reading, uint32_t value)
 {
-	v->flagged += !!(r->flags & REASONS);
-	v->silent += (r->flags & VALUES) != (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL) &&
-		     !(r->flags & REASONS);
-	v->bad += !!(r->flags & CMT_F_MBM_LOCAL);
-	if (r->flags & CMT_F_OCCUPANCY) {
-		v->values++;
-		v->bad += r->sample.occupancy_bytes != units_of(r->rmid) * ERDT_CMRC_UNIT;
+	if (reading->gave == LAB_ERDT_ONES)
+		return CMT_F_ERROR;
+	return reading->gave & LAB_ERDT_UNAVAILABLE ? CMT_F_UNAVAILABLE : value;
+}
+
+/* Each SAMPLE has the values that its registers gave, a reason for others, and no more. */
+static void check_flags(const struct planting *p)
+{
+	size_t i, samples = 0, differ = 0;
+
+	for (i = 0; i < p->recorder.log.count; i++) {
+		const struct cmt_record *r = &p->recorder.log.records[i];
+		const struct reading *occupancy, *traffic;
+
+		if (r->type != CMT_REC_SAMPLE || r->ts < p->readings.ns)
+			continue;
+		occupancy = reading_of(&p->readings, r, 1);
+		traffic = reading_of(&p->readings, r, 2);
+		CHECK(occupancy && traffic, "a SAMPLE without a reading");
+		samples++;
+		differ += (r->flags & (VALUES | REASONS)) !=
+			  (flags_of(occupancy, CMT_F_OCCUPANCY) |
+			   flags_of(traffic, CMT_F_MBM_TOTAL));
 	}
-	if (r->flags & CMT_F_MBM_TOTAL) {
-		v->values++;
-		v->bad += r->sample.mbm_total_bytes > moved;
-	}
+	note("%zu samples, the flags of %zu are not the registers'", samples, differ);
+	CHECK(samples && !differ, "flags differ");
 }
 
-/* @moved: no RMID moved more bytes. */
-static struct verdicts judge_all(const struct log *log, uint64_t moved)
+static void plant_reads(enum lab_fault fault, unsigned int burst, unsigned int period)
 {
-	struct verdicts v = { 0 };
-	size_t i;
-
-	for (i = 0; i < log->count; i++)
-		if (log->records[i].type == CMT_REC_SAMPLE)
-			judge(&v, &log->records[i], moved);
-	return v;
-}
-
-static void check_verdicts(const struct verdicts *v)
-{
-	note("%zu values, %zu samples with a reason for what is missing, %zu bad, %zu silent",
-	     v->values, v->flagged, v->bad, v->silent);
-	CHECK(v->values, "no value at all");
-	CHECK(!v->bad, "%zu bad values", v->bad);
-	CHECK(!v->silent, "%zu values are missing without a reason", v->silent);
-}
-
-/* The occupancy of every RMID is its register's. */
-static void test_occupancy(void)
-{
-	struct recorder recorder;
+	struct planting p = { 0 };
 	struct verdicts v;
-	struct dev dev;
 
-	load(PROCESS);
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
-	recorder_start(&recorder, &dev, true);
-	wait_ticks(&dev, TICKS);
-	recorder_stop(&recorder);
-	v = judge_all(&recorder.log, 0);
-	check_verdicts(&v);
-	CHECK(!v.flagged, "%zu samples say that something is missing", v.flagged);
-	log_free(&recorder.log);
-	unload(&dev);
+	plant_begin(&p, INTERVAL_NS);
+	plant_more(&p, fault, burst, period, PLANTED);
+	plant_stop(&p);
+	v = check_planted(&p);
+	CHECK(v.missing, "no fault showed");
+	check_flags(&p);
+	plant_end(&p);
 }
 
-/* A process that is on a CPU, so that its RMID is read in every tick. */
-static struct worker *start_worker(struct dev *dev)
+static void test_ones(void)
 {
-	struct worker *worker = worker_start(1 << 16);
+	plant_reads(LAB_FAULT_ERROR, 1, PERIOD);
+}
 
+static void test_unavailable(void)
+{
+	plant_reads(LAB_FAULT_UNAVAILABLE, 1, PERIOD);
+}
+
+/* Nothing answers from somewhere in a tick to somewhere in a later one. */
+static void test_silence(void)
+{
+	plant_reads(LAB_FAULT_ERROR, 200, 601);
+}
+
+/* How often the mode changed between two readings of traffic of one tick of a CPU. */
+static size_t count_mixed(const struct readings *readings)
+{
+	const struct reading *last = NULL, *r;
+	size_t n = 0;
+
+	for (r = readings->all; r < readings->all + readings->count; r++) {
+		if (r->event != 2)
+			continue;
+		n += last && last->cpu == r->cpu && r->ns - last->ns < TICK_NS &&
+		     !last->fault != !r->fault;
+		last = r;
+	}
+	return n;
+}
+
+/*
+ * RDT_CTRL is switched to the MSRs at some reading in a tick, and back at one in a later
+ * tick; meanwhile registers of traffic have garbage, and then they begin at 0.
+ */
+static void test_mode_in_mid_tick(void)
+{
+	struct planting p = { 0 };
+	struct verdicts v;
+	size_t mixed;
+
+	plant_begin(&p, INTERVAL_NS);
+	plant_more(&p, LAB_FAULT_ERDT_MODE, MODE_BURST, MODE_PERIOD, MODE_READINGS);
+	plant_stop(&p);
+	v = check_planted(&p);
+	mixed = count_mixed(&p.readings);
+	note("%zu switches in mid-tick", mixed);
+	CHECK(mixed >= 20, "too few switches in mid-tick");
+	CHECK(v.missing, "no traffic is missing");
+	plant_end(&p);
+}
+
+/* RDT_CTRL says nothing in some ticks: their traffic is not known, their occupancy is. */
+static void test_control_of_ones(void)
+{
+	struct planting p = { 0 };
+	struct verdicts v;
+	size_t i, lost = 0;
+
+	plant_begin(&p, INTERVAL_NS);
+	plant_more(&p, LAB_FAULT_ERDT_CONTROL, 1, CONTROL_PERIOD, CONTROL_READINGS);
+	plant_stop(&p);
+	v = check_planted(&p);
+	CHECK(v.missing, "all traffic is said");
+	for (i = 0; i < p.recorder.log.count; i++)
+		lost += p.recorder.log.records[i].type == CMT_REC_SAMPLE &&
+			!(p.recorder.log.records[i].flags & CMT_F_OCCUPANCY);
+	CHECK(!lost, "%zu samples have no occupancy", lost);
+	plant_end(&p);
+}
+
+/* Another agent writes RDT_CTRL, and writes it back some ticks later. */
+static void test_mode(void)
+{
+	struct planting p = { 0 };
+	struct verdicts v;
+	int i;
+
+	map_control();
+	plant_begin(&p, INTERVAL_NS);
+	for (i = 0; i < SWITCHES; i++) {
+		*control = LAB_ERDT_MSR_MODE;
+		wait_ticks(&p.dev, 3);
+		*control = 0;
+		wait_ticks(&p.dev, 3);
+	}
+	plant_stop(&p);
+	v = check_planted(&p);
+	CHECK(v.missing >= SWITCHES, "only %zu samples miss traffic", v.missing);
+	plant_end(&p);
+}
+
+static struct cmt_record read_one(const struct dev *dev, const struct worker *worker)
+{
+	struct cmt_record r;
+
+	sleep_ms(1);	/* a reading is given for CMT_READ_FRESH_NS */
+	CHECK(owner_read(dev, CMT_OWNER_PROCESS, worker->pid, &r, 1) == 1, "READ: %m");
+	return r;
+}
+
+static struct worker *registered(const struct dev *dev)
+{
+	struct worker *worker = worker_start(WALK_BYTES);
+
+	CHECK(!owner_register(dev, CMT_OWNER_PROCESS, worker->pid, NULL), "REGISTER: %m");
 	worker_identify(worker, dev);
 	worker_go(worker, true);
+	worker_wait(worker, 1);
+	worker_go(worker, false);
 	return worker;
 }
 
-/* The traffic that the module says of a worker in some samples from now on. */
-static uint64_t said_traffic(struct dev *dev, const struct worker *worker)
-{
-	const struct cmt_record *r = NULL;
-	struct recorder recorder;
-	uint64_t said = 0;
-
-	while (!r) {
-		recorder_start(&recorder, dev, true);
-		wait_ticks(dev, 10);
-		recorder_stop(&recorder);
-		r = last_sample(&recorder.log, worker->rmid);
-		CHECK(!r || r->flags & CMT_F_MBM_TOTAL, "no traffic: flags %#x",
-		      r->flags);
-		said = r ? r->sample.mbm_total_bytes : 0;
-		log_free(&recorder.log);
-	}
-	return said;
-}
-
-/* Bytes of so many units, as the table says */
-static uint64_t traffic_bytes(uint64_t units)
-{
-	return (units * ERDT_FACTOR >> 16) * ERDT_MMRC_UNIT;
-}
-
 /*
- * Traffic is the sum of the regions, corrected, over wraps of each of them.  A register
- * with its overflow bit has a value like any other.
+ * What is read on demand after MSR mode does not continue what was read before it, even
+ * if only the reading of another owner met the mode.
  */
-static void test_traffic(void)
+static void test_mode_on_demand(void)
 {
-	uint64_t raw[ERDT_REGIONS] = { 0 }, moved = 0, said, base;
-	struct worker *worker;
-	struct dev dev;
-	int step, region;
-
-	load(PROCESS);
-	dev_open(&dev, O_RDWR);
-	worker = start_worker(&dev);
-	dev_map(&dev, FROM_NOW);
-	base = said_traffic(&dev, worker);
-	CHECK(!base, "%llu bytes of a register that did not move",
-	      (unsigned long long)base);
-	for (step = 0; step < 20; step++) {
-		for (region = 0; region < ERDT_REGIONS; region++) {
-			uint64_t units = (MASK / 7) * (region + 1) / 2 + step;
-
-			raw[region] += units;
-			moved += units;
-			*traffic_of(worker->rmid, region) = (raw[region] & MASK) |
-				(step % 3 ? 0 : WRAPPED);
-		}
-		said = said_traffic(&dev, worker);
-		CHECK(said == traffic_bytes(moved), "step %d: said %llu, moved %llu", step,
-		      (unsigned long long)said,
-		      (unsigned long long)traffic_bytes(moved));
-	}
-	note("%llu bytes in %u regions, over %llu wraps of the last one",
-	     (unsigned long long)said, ERDT_REGIONS,
-	     (unsigned long long)(raw[ERDT_REGIONS - 1] >> ERDT_WIDTH));
-	CHECK(raw[ERDT_REGIONS - 1] >> ERDT_WIDTH, "nothing wrapped");
-	worker_stop(worker);
-	unload(&dev);
-}
-
-/* In turn: right, Unavailable, and no answer; at last right again. */
-static void plant(uint32_t rmid, uint64_t round)
-{
-	static const uint64_t faults[] = { UNAVAILABLE | GARBAGE, ONES };
-	uint64_t fault = faults[(rmid + round / 2) % 2];
-	bool good = (rmid + round) % 2;
-	uint32_t region = round % ERDT_REGIONS;
-
-	*occupancy_of(rmid) = good ? units_of(rmid) : fault;
-	*traffic_of(rmid, region) = good ? 0 : fault;
-}
-
-static void plant_all(uint64_t round)
-{
-	uint32_t rmid, region;
-
-	for (rmid = 0; rmid < ERDT_RMIDS; rmid++) {
-		for (region = 0; region < ERDT_REGIONS; region++)
-			*traffic_of(rmid, region) = 0;
-		plant(rmid, round);
-	}
-}
-
-/* Samples that miss something: planted faults that were read. */
-static uint64_t flagged(const struct dev *dev)
-{
-	struct cmt_stats stats = dev_stats(dev);
-
-	return stats.read_errors + stats.read_unavailable;
-}
-
-/* Registers of all RMIDs fail and recover all the time. */
-static void test_faults(void)
-{
-	uint64_t from, round = 0;
-	struct recorder recorder;
-	struct worker *worker;
-	struct verdicts v;
+	struct worker *worker, *other;
+	struct cmt_record before, after;
 	struct dev dev;
 
-	load(PROCESS);
+	map_control();
 	dev_open(&dev, O_RDWR);
-	worker = start_worker(&dev);
-	dev_set_interval(&dev, 200000);
-	dev_map(&dev, FROM_NOW);
-	recorder_start(&recorder, &dev, true);
-	from = flagged(&dev);
-	WAIT_FOR((plant_all(round++), flagged(&dev) - from >= FLAGGED), 240000,
-		 "too few faults");
-	recorder_stop(&recorder);
-	v = judge_all(&recorder.log, 0);
-	note("%llu faults read in %llu rounds", (unsigned long long)(flagged(&dev) - from),
-	     (unsigned long long)round);
-	check_verdicts(&v);
-	CHECK(v.flagged, "no sample says that something is missing");
-	log_free(&recorder.log);
+	model_begin();
+	worker = registered(&dev);
+	other = registered(&dev);
+	read_one(&dev, worker);
+	before = read_one(&dev, worker);
+	read_one(&dev, other);
+	CHECK(before.flags & CMT_F_MBM_TOTAL, "flags %#x", before.flags);
+	*control = LAB_ERDT_MSR_MODE;
+	after = read_one(&dev, other);
+	CHECK((after.flags & (VALUES | REASONS)) == (CMT_F_OCCUPANCY | CMT_F_UNAVAILABLE),
+	      "in MSR mode: flags %#x", after.flags);
+	*control = 0;
+	after = read_one(&dev, worker);
+	note("before: %llu bytes, flags %#x; after: %llu bytes, flags %#x",
+	     (unsigned long long)before.sample.mbm_total_bytes, before.flags,
+	     (unsigned long long)after.sample.mbm_total_bytes, after.flags);
+	CHECK(!(after.flags & CMT_F_MBM_TOTAL) && after.flags & CMT_F_UNAVAILABLE,
+	      "traffic from before and after MSR mode is one sum");
+	after = read_one(&dev, worker);
+	CHECK(after.flags & CMT_F_MBM_TOTAL && after.flags & CMT_F_REBASED,
+	      "flags %#x", after.flags);
+	lab_switch(false);
 	worker_stop(worker);
-	unload(&dev);
-}
-
-/*
- * Another agent switches to the MSRs and back, under ticks.  Meanwhile the registers of
- * traffic have anything; nothing of that is said, nor of the time in between.
- */
-static void test_mode(void)
-{
-	struct recorder recorder;
-	struct worker *worker;
-	struct verdicts v;
-	struct dev dev;
-	int i;
-
-	load(PROCESS);
-	dev_open(&dev, O_RDWR);
-	worker = start_worker(&dev);
-	dev_map(&dev, FROM_NOW);
-	recorder_start(&recorder, &dev, true);
-	for (i = 0; i < SWITCHES; i++) {
-		registers[0] = MSR_MODE;
-		*traffic_of(worker->rmid, 0) = (uint64_t)i * 0x1357 & MASK;
-		wait_ticks(&dev, 3);
-		*traffic_of(worker->rmid, 0) = (uint64_t)i * 0x2468 & MASK;
-		registers[0] = 0;
-		wait_ticks(&dev, 3);
-	}
-	recorder_stop(&recorder);
-	v = judge_all(&recorder.log, 0);
-	check_verdicts(&v);
-	CHECK(v.flagged >= SWITCHES, "only %zu samples say that traffic is missing",
-	      v.flagged);
-	log_free(&recorder.log);
-	worker_stop(worker);
-	unload(&dev);
+	worker_stop(other);
+	dev_close(&dev);
 }
 
 /* The module reads MSRs, and says why. */
@@ -379,18 +311,20 @@ static void test_off(void)
 	expect_msrs(PROCESS " erdt=0", NULL);
 }
 
-static void test_ones(void)
+static void test_ones_at_load(void)
 {
-	map_registers();
-	registers[0] = ONES;
+	map_control();
+	*control = LAB_ERDT_ONES;
 	expect_msrs(PROCESS, "ERDT is not used: a control register reads all ones");
+	*control = 0;
 }
 
-static void test_msr_mode(void)
+static void test_msr_mode_at_load(void)
 {
-	map_registers();
-	registers[0] = MSR_MODE;
+	map_control();
+	*control = LAB_ERDT_MSR_MODE;
 	expect_msrs(PROCESS, "ERDT is not used: traffic is counted for the MSRs (RDT_CTRL)");
+	*control = 0;
 }
 
 static void test_ram(void)
@@ -410,13 +344,16 @@ static void test_cut(void)
 
 const struct test erdt_tests[] = {
 	{ "erdt_off_leaves_msrs", test_off, NULL, 60 },
-	{ "erdt_is_used", test_used, NULL, 120 },
-	{ "erdt_occupancy_is_the_registers", test_occupancy, NULL, 180 },
-	{ "erdt_traffic_is_the_sum_corrected", test_traffic, NULL, 300 },
-	{ "erdt_faults_are_flagged", test_faults, NULL, 300 },
-	{ "erdt_mode_switched_under_ticks", test_mode, NULL, 300 },
-	{ "erdt_registers_of_ones_are_refused", test_ones, NULL, 60 },
-	{ "erdt_msr_mode_leaves_msrs", test_msr_mode, NULL, 60 },
+	{ "erdt_is_used", test_used, PROCESS, 120 },
+	{ "erdt_all_ones_are_flagged", test_ones, PROCESS, 120 },
+	{ "erdt_unavailable_is_flagged", test_unavailable, PROCESS, 120 },
+	{ "erdt_silence_in_mid_tick_is_flagged", test_silence, PROCESS, 120 },
+	{ "erdt_mode_switched_in_mid_tick", test_mode_in_mid_tick, PROCESS, 120 },
+	{ "erdt_mode_switched_under_ticks", test_mode, PROCESS, 120 },
+	{ "erdt_control_of_ones_in_mid_tick", test_control_of_ones, PROCESS, 120 },
+	{ "erdt_mode_switched_on_demand", test_mode_on_demand, "scope=manual", 60 },
+	{ "erdt_control_of_ones_at_load_is_refused", test_ones_at_load, NULL, 60 },
+	{ "erdt_msr_mode_at_load_leaves_msrs", test_msr_mode_at_load, NULL, 60 },
 	{ 0 }
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "faults.h"
 #include "tests.h"
 
 #define PLANTED		10000
@@ -32,13 +33,6 @@ struct previous {
 	bool known;
 };
 
-struct verdicts {
-	size_t values;		/* that had their flag */
-	size_t missing;		/* that did not, with a reason given */
-	size_t bad;		/* had the flag, and are not what was counted */
-	size_t silent;		/* have neither flag nor reason */
-};
-
 /* A value is of a reading without a fault, or it is bad. */
 static const struct reading *good_reading(const struct readings *readings,
 					  const struct cmt_record *r,
@@ -63,6 +57,15 @@ static void judge(struct verdicts *v, const struct cmt_record *r,
 	     reading ? (unsigned long long)reading->ought : 0);
 }
 
+/* What is said is rounded once, and a correction can round a difference the other way. */
+static bool is_traffic(uint32_t rmid, uint64_t said, uint64_t units)
+{
+	uint64_t truth = traffic_bytes(rmid, units);
+
+	return said == truth || (lab_get(LAB_CONFIG, LAB_C_ERDT) &&
+				 said == truth + LAB_ERDT_MBM_UNIT);
+}
+
 static void judge_mbm(struct verdicts *v, struct previous *prev,
 		      const struct cmt_record *r, uint64_t said,
 		      const struct reading *reading)
@@ -72,8 +75,8 @@ static void judge_mbm(struct verdicts *v, struct previous *prev,
 			  !(r->flags & CMT_F_REBASED);
 
 	judge(v, r, said, reading, reading && (!comparable ||
-	      said - prev->said == ((reading->ought - prev->units) & mask) *
-				   lab_unit()));
+	      is_traffic(r->rmid, said - prev->said,
+			 (reading->ought - prev->units) & mask)));
 	prev->known = reading;
 	prev->said = said;
 	prev->units = reading ? reading->ought : 0;
@@ -85,8 +88,7 @@ static void judge_sample(struct verdicts *v, const struct readings *readings,
 {
 	static struct previous previous[MAX_RMIDS][2];
 	const uint16_t reasons = CMT_F_ERROR | CMT_F_UNAVAILABLE;
-	const uint16_t all = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
-			     CMT_F_MBM_LOCAL;
+	const uint16_t all = lab_get(LAB_CONFIG, LAB_C_EVENTS) * CMT_F_OCCUPANCY;
 	const struct reading *reading;
 
 	if ((r->flags & all) != all) {
@@ -109,7 +111,7 @@ static void judge_sample(struct verdicts *v, const struct readings *readings,
 			  good_reading(readings, r, 3));
 }
 
-static struct verdicts judge_all(const struct log *log,
+struct verdicts judge_all(const struct log *log,
 				 const struct readings *readings)
 {
 	struct verdicts v = { 0 };
@@ -135,26 +137,13 @@ static bool changes_evtsel(enum lab_fault fault)
 	return fault == LAB_FAULT_EVTSEL || fault == LAB_FAULT_EVTSEL_ERROR;
 }
 
-/* What came of some faults. */
-struct planting {
-	struct dev dev;
-	struct worker *worker;
-	struct recorder recorder;
-	struct readings readings;
-	struct cmt_stats stats;
-	uint64_t faults;
-};
-
-/* @least faults, one in @period readings each. */
-static void plant(struct planting *p, enum lab_fault fault, unsigned int period,
-		  uint64_t least, uint32_t interval_ns)
+void plant_begin(struct planting *p, uint32_t interval_ns)
 {
-	enum lab_fault other;
-	uint64_t before;
+	enum lab_fault fault;
 
 	/* none is left by a test that failed */
-	for (other = LAB_FAULT_ERROR; other < LAB_FAULTS; other++)
-		lab_ask(LAB_FAULT_SET, LAB_FAULT(other, 0, 0));
+	for (fault = LAB_FAULT_ERROR; fault < LAB_FAULTS; fault++)
+		lab_ask(LAB_FAULT_SET, LAB_FAULT(fault, 0, 0));
 	p->worker = worker_start(1 << 20);
 	dev_open(&p->dev, O_RDWR);
 	dev_set_interval(&p->dev, interval_ns);
@@ -162,24 +151,59 @@ static void plant(struct planting *p, enum lab_fault fault, unsigned int period,
 	model_begin();
 	worker_go(p->worker, true);
 	recorder_start(&p->recorder, &p->dev, true);
-	before = planted(fault);
 	readings_begin(&p->readings);
-	lab_ask(LAB_FAULT_SET, LAB_FAULT(fault, 1, period));
+}
+
+void plant_more(struct planting *p, enum lab_fault fault, unsigned int burst,
+		unsigned int period, uint64_t least)
+{
+	uint64_t before = planted(fault);
+
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(fault, burst, period));
 	WAIT_FOR(planted(fault) - before >= least, 60000, "too few faults");
 	lab_ask(LAB_FAULT_SET, LAB_FAULT(fault, 0, 0));
+	p->faults += planted(fault) - before;
+}
+
+void plant_stop(struct planting *p)
+{
 	recorder_stop(&p->recorder);
 	readings_end(&p->readings);
 	lab_switch(false);
-	p->faults = planted(fault) - before;
 	p->stats = dev_stats(&p->dev);
 }
 
-static void plant_end(struct planting *p)
+/* @least faults, one in @period readings each. */
+static void plant(struct planting *p, enum lab_fault fault, unsigned int period,
+		  uint64_t least, uint32_t interval_ns)
+{
+	*p = (struct planting) { 0 };
+	plant_begin(p, interval_ns);
+	plant_more(p, fault, 1, period, least);
+	plant_stop(p);
+}
+
+void plant_end(struct planting *p)
 {
 	readings_free(&p->readings);
 	log_free(&p->recorder.log);
 	worker_stop(p->worker);
 	dev_close(&p->dev);
+}
+
+struct verdicts check_planted(const struct planting *p)
+{
+	struct verdicts v = judge_all(&p->recorder.log, &p->readings);
+
+	note("%llu faults in %zu readings: %zu values, %zu samples with some missing; bad values %zu, missing without a reason %zu; module counts %llu errors, %llu unavailable",
+	     (unsigned long long)p->faults, p->readings.count,
+	     v.values, v.missing, v.bad, v.silent,
+	     (unsigned long long)p->stats.read_errors,
+	     (unsigned long long)p->stats.read_unavailable);
+	CHECK(v.values, "no value at all");
+	CHECK(!v.bad, "%zu bad values have no flag", v.bad);
+	CHECK(!v.silent, "%zu values are missing without a reason", v.silent);
+	return v;
 }
 
 static void plant_reads(enum lab_fault fault, unsigned int period)
@@ -188,15 +212,7 @@ static void plant_reads(enum lab_fault fault, unsigned int period)
 	struct verdicts v;
 
 	plant(&p, fault, period, PLANTED, INTERVAL_NS);
-	v = judge_all(&p.recorder.log, &p.readings);
-	note("%llu faults in %zu readings: %zu values, %zu samples with some missing; bad values %zu, missing without a reason %zu; module counts %llu errors, %llu unavailable",
-	     (unsigned long long)p.faults, p.readings.count,
-	     v.values, v.missing, v.bad, v.silent,
-	     (unsigned long long)p.stats.read_errors,
-	     (unsigned long long)p.stats.read_unavailable);
-	CHECK(v.values, "no value at all");
-	CHECK(!v.bad, "%zu bad values have no flag", v.bad);
-	CHECK(!v.silent, "%zu values are missing without a reason", v.silent);
+	v = check_planted(&p);
 	CHECK(!v.missing || !changes_evtsel(fault),
 	      "%zu samples miss what another try would have given", v.missing);
 	plant_end(&p);

@@ -50,8 +50,9 @@ static void check_domain(const struct log *log, const struct worker *worker,
 	check_occupancy(r, worker, domain);
 	check_traffic(domain, worker->rmid, "total",
 		      r->sample.mbm_total_bytes, traffic.first);
-	check_traffic(domain, worker->rmid, "local",
-		      r->sample.mbm_local_bytes, traffic.second);
+	if (lab_get(LAB_CONFIG, LAB_C_EVENTS) & 4)
+		check_traffic(domain, worker->rmid, "local",
+			      r->sample.mbm_local_bytes, traffic.second);
 }
 
 static void test_two(void)

@@ -105,7 +105,8 @@ static void check_overflow(const struct readings *readings, uint32_t rmid)
  */
 static bool wraps_counted(struct dev *dev, struct worker *worker)
 {
-	uint64_t wrap = lab_unit() << lab_get(LAB_CONFIG, LAB_C_WIDTH);
+	uint64_t wrap = traffic_bytes(worker->rmid,
+				      1ULL << lab_get(LAB_CONFIG, LAB_C_WIDTH));
 	struct cmt_record first = sample_now(dev, worker->rmid);
 	struct lab_answer from, to;
 	struct recorder recorder;

@@ -48,7 +48,7 @@ static void debug_lockdep(void)
 }
 
 const struct test debug_tests[] = {
-	{ "debug_kmemleak", debug_kmemleak, NULL, 60 },
+	{ "debug_kmemleak", debug_kmemleak, NULL, 300 },
 	{ "debug_lockdep", debug_lockdep, NULL, 0 },
 	{ }
 };

@@ -10,6 +10,7 @@
 
 #include <cmt/cmt.h>
 
+#include "../../abi/record_text.h"
 #include "suite.h"
 
 struct side {
@@ -415,38 +416,6 @@ static void lib_cgroup_path(void)
 #define SECOND_OUTPUT	"/tmp/ring-reader"
 #define FIRST_OUTPUT	"/tmp/libcmt-reader"
 
-/* As docs/examples/ring-reader prints it. */
-static void print_record(FILE *out, const struct cmt_record *r)
-{
-	static const char *const names[] = {
-		[CMT_REC_ALLOC] = "ALLOC", [CMT_REC_FREE] = "FREE",
-		[CMT_REC_UPDATE] = "UPDATE", [CMT_REC_ALLOC_FAIL] = "ALLOC_FAIL",
-		[CMT_REC_SAMPLE] = "SAMPLE", [CMT_REC_TICK] = "TICK",
-		[CMT_REC_CPU_ONLINE] = "CPU_ONLINE", [CMT_REC_STATE] = "STATE",
-	};
-
-	CHECK(r->type < sizeof(names) / sizeof(names[0]) && names[r->type],
-	      "record type %u", r->type);
-	fprintf(out, "%llu cpu=%u %s flags=%#x rmid=%u generation=%u domain=%u",
-		(unsigned long long)r->ts, r->cpu, names[r->type], r->flags, r->rmid,
-		r->generation, r->domain);
-	if (r->type <= CMT_REC_ALLOC_FAIL)
-		fprintf(out, " owner=%u cgroup_id=%llu comm=\"%.*s\"", r->tgid,
-			(unsigned long long)r->owner.cgroup_id, CMT_COMM_LEN, r->owner.comm);
-	else if (r->type == CMT_REC_SAMPLE)
-		fprintf(out, " occupancy_bytes=%llu mbm_total_bytes=%llu mbm_local_bytes=%llu residual_bytes=%llu",
-			(unsigned long long)r->sample.occupancy_bytes,
-			(unsigned long long)r->sample.mbm_total_bytes,
-			(unsigned long long)r->sample.mbm_local_bytes,
-			(unsigned long long)r->sample.residual_bytes);
-	else if (r->type == CMT_REC_TICK)
-		fprintf(out, " interval_ns=%u missed=%llu deferred=%llu busy_ns=%llu read=%u waiting=%u",
-			r->interval_ns, (unsigned long long)r->tick.missed,
-			(unsigned long long)r->tick.deferred,
-			(unsigned long long)r->tick.busy_ns, r->tick.read, r->tick.waiting);
-	fputc('\n', out);
-}
-
 /* All records up to @until, in order.  Returns how many. */
 static uint64_t print_until(struct side *s, uint64_t until, FILE *out)
 {
@@ -464,7 +433,7 @@ static uint64_t print_until(struct side *s, uint64_t until, FILE *out)
 		CHECK(r.type != CMT_REC_LOST, "records are lost");
 		if (r.ts > until)
 			return printed;
-		print_record(out, &r);
+		CHECK(!record_print(out, &r), "record type %u", r.type);
 		printed++;
 	}
 }

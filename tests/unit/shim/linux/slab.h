@@ -6,7 +6,7 @@
 
 #define GFP_KERNEL	0
 
-/* Allocations fail once this many have succeeded; negative: never. */
+/* After this many have succeeded, one allocation fails; negative: none does. */
 __attribute__((weak)) int shim_allocs_left = -1;
 /* Those not freed.  Check's forked children end without a leak report. */
 __attribute__((weak)) int shim_allocs_live;
@@ -14,10 +14,8 @@ __attribute__((weak)) int shim_allocs_live;
 static inline void *kcalloc(size_t n, size_t size, int gfp)
 {
 	(void)gfp;
-	if (!shim_allocs_left)
+	if (shim_allocs_left >= 0 && !shim_allocs_left--)
 		return NULL;
-	if (shim_allocs_left > 0)
-		shim_allocs_left--;
 	shim_allocs_live++;
 	return calloc(n, size);
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Each allocation of a load in turn, and of a CPU's coming online */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject.h"
+#include "storm.h"
+
+#define LOAD_PARAMS "ring_records=256 "
+
+static struct injected injected;
+static struct dev dev;
+
+/* Load with the nth allocation failing; returns how many were made till the end. */
+static unsigned int starve_load(const char *params, int fail, unsigned int nth)
+{
+	int fd = open("/lib/cmt.ko", O_RDONLY | O_CLOEXEC);
+	unsigned int left;
+	int err;
+
+	CHECK(fd >= 0, "cmt.ko: %m");
+	inject_nth(fail, nth);
+	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	left = inject_end(fail);
+	if (!left)
+		inject_look(&injected);
+	close(fd);
+	if (!err)
+		CHECK(!module_unload(), "loaded, and does not unload");
+	CHECK(left || !err || err == -ENOMEM || err == -EINVAL,
+	      "load, allocation %u failing: %s", nth, strerror(-err));
+	CHECK(!module_present() && access(DEV_PATH, F_OK) &&
+	      access("/proc/cmt", F_OK), "allocation %u: something is left", nth);
+	return nth - left;
+}
+
+/* A stride that meets all of n numbers: it has no factor in common with n. */
+static unsigned int stride(unsigned int n)
+{
+	unsigned int step = n * 0.618, a, b, rest;
+
+	for (;; step--) {
+		for (a = n, b = step; b; a = b, b = rest)
+			rest = a % b;
+		if (a == 1 || step <= 1)
+			return 1 > step ? 1 : step;
+	}
+}
+
+/* It works as if nothing had failed. */
+static void load_works(const char *params)
+{
+	static struct snapshot snapshot;
+
+	CHECK(!module_load(params), "the module does not load any more");
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_OLDEST);
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	dev_snapshot(&dev, &snapshot);
+	CHECK(snapshot_find(&snapshot, getpid()) || dev_stats(&dev).pending,
+	      "no owner any more");
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
+/*
+ * Each allocation of the module's own part of a load in turn; as many as there is
+ * time for, at equal distances, from another one at each seed.  What the kernel's
+ * loader allocates before is known from a load with a bad parameter.
+ */
+static void starve_loads(const char *params, int fail, uint64_t end)
+{
+	unsigned int first, all, n, step, done = 0;
+
+	memset(&injected, 0, sizeof(injected));
+	starve_load("backend=foo", fail, INT_MAX);
+	first = starve_load("backend=foo", fail, INT_MAX);
+	all = starve_load(params, fail, INT_MAX);
+	CHECK(all > first, "%u allocations, %u before the module's", all, first);
+	step = stride(all - first);
+	n = storm_number("STORM_SEED", 1) % (all - first);
+	for (; done < all - first && (!done || now_ns() < end); done++) {
+		starve_load(params, fail, first + 1 + n);
+		n = (n + step) % (all - first);
+		if (done % 200 == 199)
+			check_log();
+	}
+	note("%s: %u of %u allocations of a load, after %u of the loader", params,
+	     done, all - first, first);
+	inject_note("load", &injected);
+	load_works(params);
+	check_unloaded();
+	check_log();
+}
+
+void famine_load(void)
+{
+	static const char *const params[] = {
+		LOAD_PARAMS, LOAD_PARAMS "backend=emulated",
+		LOAD_PARAMS "backend=software scope=container",
+	};
+	uint64_t span = storm_number("STORM_FAMINE", 20) * 1000000000;
+	unsigned int i;
+	int fail;
+
+	if (!famine_possible()) {
+		note("this kernel cannot make allocations fail");
+		return;
+	}
+	inject_begin();
+	fail = inject_open("thread-self");
+	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++)
+		starve_loads(params[i], fail, now_ns() + (i ? span / 4 : span / 2));
+}
+
+/* The thread that brings CPU 1 up is the kernel's. */
+static int fail_open_hotplug(void)
+{
+	char path[64], text[64];
+	struct dirent *entry;
+	int fd = -1;
+	DIR *proc;
+
+	proc = opendir("/proc");
+	CHECK(proc, "/proc: %m");
+	while (fd < 0 && (entry = readdir(proc))) {
+		if (atoi(entry->d_name) <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/comm",
+			 atoi(entry->d_name));
+		if (strcmp(read_file(path, text, sizeof(text)), "cpuhp/1\n"))
+			continue;
+		snprintf(path, sizeof(path), "%d/task/%d", atoi(entry->d_name),
+			 atoi(entry->d_name));
+		fd = inject_open(path);
+	}
+	closedir(proc);
+	CHECK(fd >= 0, "no cpuhp/1");
+	return fd;
+}
+
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+/*
+ * CPU 1 comes online, the first time since the module was loaded where it is, with
+ * the nth allocation of a task failing; returns how many that one made.
+ */
+static unsigned int starve_online(bool loaded, int fail, unsigned int nth)
+{
+	unsigned int left;
+	int err;
+
+	cpu_online(1, false);
+	CHECK(!loaded || !module_load(LOAD_PARAMS), "load");
+	inject_nth(fail, nth);
+	err = write_file(CPU1_ONLINE, "1");
+	left = inject_end(fail);
+	if (!left)
+		inject_look(&injected);
+	CHECK(!err || !left, "CPU 1: %s", strerror(-err));
+	if (err)
+		cpu_online(1, true);
+	if (!loaded)
+		return nth - left;
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	CHECK(ring_state(&dev.rings[1]) == CMT_RING_ONLINE,
+	      "allocation %u: the ring is not online", nth);
+	dev_close(&dev);
+	cpu_online(1, false);
+	CHECK(!module_unload(), "unload");
+	cpu_online(1, true);
+	return nth - left;
+}
+
+/*
+ * Those of the task that asks for the CPU, among which the module prepares it, and
+ * those of the kernel's thread on the CPU, of which the module's are the last.
+ */
+static void starve_task(const char *who, int fail, bool only_last)
+{
+	uint64_t end = now_ns() + storm_number("STORM_FAMINE", 20) * 1000000000 / 2;
+	unsigned int first, all, n, step, done;
+
+	memset(&injected, 0, sizeof(injected));
+	starve_online(false, fail, INT_MAX);
+	first = only_last ? starve_online(false, fail, INT_MAX) : 0;
+	all = starve_online(true, fail, INT_MAX);
+	/* the kernel's own number is not always the same */
+	first = all > first + 2 ? first : all - 2;
+	all -= first;
+	step = stride(all);
+	n = storm_number("STORM_SEED", 1) % all;
+	/* on a busy host, one at least */
+	for (done = 0; done < all && (!done || now_ns() < end); done++) {
+		starve_online(true, fail, first + 1 + n);
+		n = (n + step) % all;
+	}
+	note("%s: %u of %u allocations, after %u", who, done, all, first);
+	inject_note(who, &injected);
+	check_log();
+}
+
+void famine_online(void)
+{
+	if (!famine_possible()) {
+		note("this kernel cannot make allocations fail");
+		return;
+	}
+	inject_begin();
+	starve_task("who asks", inject_open("thread-self"), false);
+	starve_task("cpuhp/1", fail_open_hotplug(), true);
+	check_unloaded();
+	check_log();
+}
