@@ -26,6 +26,13 @@
 #define CMT_RAW_ERROR		BIT_ULL(63)
 #define CMT_RAW_UNAVAILABLE	BIT_ULL(62)
 
+/*
+ * A counter of so many bits does not wrap between two readings.  A lower value than the
+ * last one means that the counter began anew.  AMD's counters report that once
+ * (Unavailable), to the agent that reads first, and not to the second one.
+ */
+#define CMT_COUNTER_WIDE	40
+
 /* One reading of an RMID: all its events, at nearly one time. */
 struct cmt_raws {
 	u64 occupancy;
@@ -87,6 +94,11 @@ void cmt_counter_set_base(struct cmt_counter *counter,
 /* The counters have been reset, or not been read for too long. */
 void cmt_counter_lose_base(struct cmt_counter *counter);
 
+/* Is a wide counter in @raws less than the last reading that the next one continues? */
+bool cmt_counter_fell(const struct cmt_counter *counter,
+		      const struct cmt_raws *raws,
+		      const struct cmt_backend_caps *caps);
+
 /* The next reading goes to cmt_counter_sample(), in any state. */
 void cmt_counter_make_slow(struct cmt_counter *counter);
 
@@ -122,8 +134,8 @@ static __always_inline u64 cmt_mbm_add(struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * All three values are data and nothing else, the key is the generation, and no correction
- * applies to the RMID.
+ * All three values are data and nothing else, the key is the generation, no correction
+ * applies to the RMID, and no counter begins anew by itself: AMD's bursts are "flawed".
  */
 static __always_inline void
 cmt_counter_continue(struct cmt_counter *counter, const struct cmt_raws *raws,

@@ -157,6 +157,11 @@ bool hw_abmc_is_still(enum hw_abmc_state state)
 	return !domains || state == HW_ABMC_CHANGING || state_now() == state;
 }
 
+void hw_abmc_switched(u32 domain)
+{
+	WRITE_ONCE(domains[domain].state, HW_ABMC_CHANGING);
+}
+
 void hw_abmc_settle(u32 domain)
 {
 	struct abmc_domain *d = &domains[domain];

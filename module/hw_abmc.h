@@ -40,6 +40,9 @@ enum hw_abmc_state hw_abmc_look(u32 domain);
 /* Is the register what @state says, or has another agent switched it since? */
 bool hw_abmc_is_still(enum hw_abmc_state state);
 
+/* The mode was switched, and is again what it was: the domain is CHANGING. */
+void hw_abmc_switched(u32 domain);
+
 /* The claimed RMID by its assigned counter; CMT_RAW_UNAVAILABLE: it has none. */
 u64 hw_abmc_read(u32 domain, u32 rmid, enum cmt_event event);
 

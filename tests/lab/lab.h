@@ -112,6 +112,12 @@ enum lab_command {
 	LAB_ABMC_COUNTER = 0x24,
 	/* LAB_ARG(l3, rmid, 0) -> 1: its traffic is counted, see tracked= */
 	LAB_TRACKED	= 0x25,
+	/*
+	 * number of a reading -> bytes, by the cache model, of the RMID that was
+	 * read: in the cache, or moved since the start, whatever began anew; the
+	 * second value of LAB_LOG_WHAT
+	 */
+	LAB_LOG_TRUTH	= 0x26,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
@@ -176,6 +182,8 @@ enum lab_command {
 #define LAB_LOG_FAULT(what)	((uint32_t)((what) >> 24 & 0xff))	/* 0: none */
 #define LAB_LOG_CPU(what)	((uint32_t)((what) >> 32 & 0xffff))
 #define LAB_LOG_L3(what)	((uint32_t)((what) >> 48 & 0xff))
+/* MBM events of the RMID that had a value then: bit 0 total, bit 1 local */
+#define LAB_LOG_COUNTED(what)	((uint32_t)((what) >> 56 & 3))
 #define LAB_LOG_REGION(what)	((uint32_t)((what) >> 58 & 7))	/* of memory */
 
 /*
@@ -248,6 +256,12 @@ enum lab_stat {
 	LAB_S_CTR_RDMSR,	/* QM_CTR */
 	LAB_S_MBM_RESETS,	/* LAB_MBM_RESET was done */
 	LAB_S_EVICTIONS,	/* lines that had to go for a fill */
+	/*
+	 * PQR_ASSOC was overwritten by another RMID than it had, and RDMSR gave
+	 * that; WRMSR came before any RDMSR
+	 */
+	LAB_S_PQR_SEEN,
+	LAB_S_PQR_UNSEEN,
 };
 
 /* LAB_C_EVICTIONS at most: what LAB_ARG has room for */
@@ -274,6 +288,14 @@ enum lab_fault {
 	/* counters in memory are read: RDT_CTRL is in MSR mode, until the burst is over */
 	LAB_FAULT_ERDT_MODE,
 	LAB_FAULT_ERDT_CONTROL,	/* RDT_CTRL reads: all ones */
+	/* AMD, QM_CTR reads of MBM events; just before, another agent has: */
+	LAB_FAULT_READ,		/* read that an RMID is tracked anew (tracked=) */
+	LAB_FAULT_TAKE,		/* taken the assignable counter that is read */
+	LAB_FAULT_MODE,		/* switched the mode of assignable counters */
+	LAB_FAULT_MODE_TWICE,	/* switched it, and back */
+	/* not planted, but counted likewise: */
+	LAB_FAULT_UNCOUNTED,	/* QM_CTR reads of what is not counted */
+	LAB_FAULT_LIE,		/* plain ones while assignable counters are on */
 	LAB_FAULTS,
 };
 

@@ -862,6 +862,79 @@ START_TEST(test_abmc_switched_in_burst)
 }
 END_TEST
 
+#define LIE	(1ULL << 42)
+
+static void all_mbm(u64 value)
+{
+	u32 rmid;
+
+	for (rmid = 0; rmid < RMIDS; rmid++) {
+		fake.ctr[rmid][CMT_EVENT_MBM_TOTAL] = value;
+		fake.ctr[rmid][CMT_EVENT_MBM_LOCAL] = value;
+	}
+}
+
+/* On, for two of the calls; off again, all counters begin anew. */
+static void switch_twice(void)
+{
+	if (++meddle_calls == meddle_times)
+		all_mbm(LIE);
+	else if (meddle_calls == meddle_times + 2)
+		all_mbm(0);
+}
+
+/* The register says off before the burst and after it, and lies were read. */
+START_TEST(test_abmc_switched_twice_in_burst)
+{
+	struct cmt_reading *reading;
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	meddle_times = 1 + _i;
+	fake.meddle = switch_twice;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	for (reading = readings; reading != burst.end; reading++) {
+		ck_assert(reading->raws.total & CMT_RAW_UNAVAILABLE);
+		ck_assert(reading->raws.local & CMT_RAW_UNAVAILABLE);
+	}
+	ck_assert_uint_eq(readings[1].raws.occupancy, 2000);
+}
+END_TEST
+
+/* The same between two bursts: the counters of some RMID are less. */
+START_TEST(test_abmc_switched_twice_between_bursts)
+{
+	const struct cmt_raws before = { 0, 6, 8 };
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	cmt_counter_begin(&counters[20], 20, 120, &caps);
+	cmt_counter_set_base(&counters[20], &before, &caps);
+	fake.ctr[10][CMT_EVENT_MBM_TOTAL] = 4;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	ck_assert(readings[0].raws.total & CMT_RAW_UNAVAILABLE);
+	hw_abmc_settle(0);
+	ck_assert_int_eq(state(), HW_ABMC_OFF);
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_LOCAL), 7);
+}
+END_TEST
+
+/* One reading by itself. */
+START_TEST(test_abmc_switched_twice_in_reading)
+{
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	meddle_times = 2;
+	fake.meddle = switch_twice;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+}
+END_TEST
+
 static const u32 abmc_msrs[] = {
 	FAKE_MSR_EXT_CFG, FAKE_MSR_ABMC_CFG, FAKE_MSR_ABMC_DSC, FAKE_MSR_EVTSEL,
 	FAKE_MSR_CTR,
@@ -937,6 +1010,9 @@ static TCase *abmc_tests(void)
 	tcase_add_test(tcase, test_abmc_scan);
 	tcase_add_test(tcase, test_abmc_switched_off);
 	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);
+	tcase_add_loop_test(tcase, test_abmc_switched_twice_in_burst, 0, 8);
+	tcase_add_test(tcase, test_abmc_switched_twice_between_bursts);
+	tcase_add_test(tcase, test_abmc_switched_twice_in_reading);
 	tcase_add_loop_test(tcase, test_abmc_faults, 0,
 			    ARRAY_LENGTH(abmc_msrs));
 	tcase_add_loop_test(tcase, test_abmc_release_faults, 0, 2);

@@ -547,6 +547,71 @@ START_TEST(test_usage_failed_reading_is_no_zero)
 }
 END_TEST
 
+static void read_without(uint32_t rmid, uint64_t ts, uint32_t lacks, uint32_t reason)
+{
+	struct cmt_record record = sample(rmid, 0, ts, 40, 0);
+
+	record.flags = (record.flags & ~lacks) | reason;
+	add(record);
+}
+
+/* The time between two readings counts or not, as the second one says. */
+START_TEST(test_usage_coverage)
+{
+	const uint32_t mbm = CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	name(12, "/a");
+	own(1, 12, 0);
+	read_at(1, 1 * MS, 40, 100);
+	rows = close_rows(1);
+	/* one reading is no time */
+	ck_assert_double_eq(rows[0].coverage.occupancy, 1);
+	ck_assert(isnan(rows[0].coverage.total) && isnan(rows[0].coverage.local));
+	read_at(1, 2 * MS, 40, 200);
+	read_at(1, 5 * MS, 40, 300);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.total, 1);
+	ck_assert_double_eq(rows[0].coverage.local, 1);
+	/* 1 ms is counted, 2 ms and 3 ms are not, 4 ms are */
+	read_at(1, 6 * MS, 40, 400);
+	read_without(1, 8 * MS, mbm, CMT_F_UNAVAILABLE);
+	read_without(1, 11 * MS, 0, CMT_F_REBASED);
+	read_at(1, 15 * MS, 40, 500);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.occupancy, 1);
+	ck_assert_double_eq(rows[0].coverage.total, 0.5);
+	ck_assert_double_eq(rows[0].coverage.local, 0.5);
+	/* nothing at all, and the occupancy of one of two */
+	own(2, 12, 0);
+	read_without(1, 16 * MS, mbm, CMT_F_UNAVAILABLE);
+	read_without(2, 16 * MS, VALUES, CMT_F_ERROR);
+	read_without(1, 17 * MS, mbm, CMT_F_UNAVAILABLE);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.occupancy, 0.5);
+	ck_assert_double_eq(rows[0].coverage.total, 0);
+	ck_assert(!rows[0].total.known);
+	end();
+}
+END_TEST
+
+/* What the machine does not count is not missing. */
+START_TEST(test_usage_coverage_without_counters)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 0, 0);
+	read_without(1, 1 * MS, CMT_F_MBM_LOCAL, 0);
+	read_without(1, 2 * MS, CMT_F_MBM_LOCAL, 0);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.total, 1);
+	ck_assert(isnan(rows[0].coverage.local));
+	end();
+}
+END_TEST
+
 /* An RMID that did not run is not read: what it held counts, as old as it is. */
 START_TEST(test_usage_carried)
 {
@@ -1454,6 +1519,8 @@ int main(void)
 	UNIT_CASE(suite, test_usage_first_reading_rebased);
 	UNIT_CASE(suite, test_usage_reused_rmid_counts_once);
 	UNIT_CASE(suite, test_usage_failed_reading_is_no_zero);
+	UNIT_CASE(suite, test_usage_coverage);
+	UNIT_CASE(suite, test_usage_coverage_without_counters);
 	UNIT_CASE(suite, test_usage_carried);
 	UNIT_CASE(suite, test_usage_carried_in_a_sum);
 	UNIT_CASE(suite, test_usage_age_of_a_value);

@@ -46,6 +46,8 @@ struct row {
 	struct measure occupancy;	/* bytes */
 	struct measure total;		/* bytes a second */
 	struct measure local;
+	struct measure occupancy_part;	/* 1: the value is complete */
+	struct measure total_part, local_part;
 	struct measure cpu_share;	/* 1: one CPU all the time */
 	struct measure ipc;
 	struct measure mpki;

@@ -88,6 +88,10 @@ static uint64_t statistic(uint32_t which)
         return qatomic_read(&lab.msr_writes[LAB_MSR_EVTSEL]);
     case LAB_S_CTR_RDMSR:
         return qatomic_read(&lab.msr_reads[LAB_MSR_CTR]);
+    case LAB_S_PQR_SEEN:
+        return qatomic_read(&lab.pqr_seen);
+    case LAB_S_PQR_UNSEEN:
+        return qatomic_read(&lab.pqr_unseen);
     case LAB_S_MBM_RESETS:
         return lab_mbm_resets();
     }
@@ -223,7 +227,8 @@ static void ask_log(uint32_t command, uint32_t number, uint64_t answer[2])
     if (!lab_log_get(number, &reading)) {
         return;
     }
-    answer[0] = command == LAB_LOG_VALUE ? reading.gave : reading.tsc;
+    answer[0] = command == LAB_LOG_VALUE ? reading.gave :
+                command == LAB_LOG_TRUTH ? reading.truth : reading.tsc;
     answer[1] = command == LAB_LOG_VALUE ? reading.ought : reading.what;
 }
 
@@ -286,6 +291,7 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_LOG_VALUE:
     case LAB_LOG_WHAT:
+    case LAB_LOG_TRUTH:
         ask_log(command, arg, answer);
         break;
     case LAB_FAULT_SET:

@@ -57,23 +57,26 @@ static bool exists(struct lab_l3 *l3, uint64_t selection)
            EVTSEL_RMID(selection) < lab.o.limit;
 }
 
+static uint64_t of_event(struct lab_traffic traffic, uint64_t selection)
+{
+    return EVTSEL_EVENT(selection) == LAB_EVENT_TOTAL ? traffic.total
+                                                      : traffic.local;
+}
+
 /* Of an RMID that exists; not cut to the counter's width. */
-static uint64_t units(struct lab_l3 *l3, uint64_t selection)
+static uint64_t units(struct lab_l3 *l3, uint64_t selection, uint64_t *truth)
 {
     uint32_t rmid = EVTSEL_RMID(selection);
-    struct lab_traffic traffic;
 
     if (EVTSEL_EVENT(selection) == LAB_EVENT_OCCUPANCY) {
-        return lab_cache_of_rmid(l3->cache, rmid) / lab_unit();
+        *truth = lab_cache_of_rmid(l3->cache, rmid);
+        return *truth / lab_unit();
     }
+    *truth = of_event(lab_cache_traffic(l3->cache, rmid), selection);
     if (lab_abmc_on(l3)) {
         return lab.o.abmc_lie ? GARBAGE : 0; /* the assigned ones are counted */
     }
-    traffic = lab_cache_traffic(l3->cache, rmid);
-    return (EVTSEL_EVENT(selection) == LAB_EVENT_TOTAL
-                ? traffic.total - l3->reset_at[rmid].total
-                : traffic.local - l3->reset_at[rmid].local) /
-           lab_unit();
+    return (*truth - of_event(l3->reset_at[rmid], selection)) / lab_unit();
 }
 
 void lab_mbm_reset_locked(struct lab_l3 *l3)
@@ -89,7 +92,7 @@ void lab_mbm_reset_locked(struct lab_l3 *l3)
     }
 }
 
-void lab_mbm_reset_l3(struct lab_l3 *l3)
+static void mbm_reset_l3(struct lab_l3 *l3)
 {
     qemu_mutex_lock(&l3->last_lock);
     lab_mbm_reset_locked(l3);
@@ -104,7 +107,7 @@ static void mbm_reset_now(void *opaque)
     uint32_t i;
 
     for (i = 0; i < lab.nr_l3s; i++) {
-        lab_mbm_reset_l3(&lab.l3s[i]);
+        mbm_reset_l3(&lab.l3s[i]);
     }
     qatomic_inc(&mbm_resets);
 }
@@ -152,12 +155,12 @@ static uint64_t planted(struct lab_cpu *cpu, uint64_t clean,
                         enum lab_fault *fault)
 {
     uint64_t *selected = lab_evtsel(cpu);
-    uint64_t agents = EVTSEL_OF_AGENT(qatomic_read(selected));
+    uint64_t agents = EVTSEL_OF_AGENT(qatomic_read(selected)), truth;
 
     if (lab_fault_due(LAB_FAULT_EVTSEL)) {
         *fault = LAB_FAULT_EVTSEL;
         qatomic_set(selected, agents);
-        return exists(cpu->l3, agents) ? counter(units(cpu->l3, agents))
+        return exists(cpu->l3, agents) ? counter(units(cpu->l3, agents, &truth))
                                        : CTR_ERROR;
     }
     if (lab_fault_due(LAB_FAULT_EVTSEL_ERROR)) {
@@ -191,7 +194,7 @@ uint64_t lab_log_what(CPUX86State *env, uint32_t l3, uint64_t selection,
  * known under its RMID and event from here on.
  */
 static bool select_value(struct lab_l3 *l3, uint64_t *selection, uint64_t *now,
-                         uint64_t *status)
+                         uint64_t *truth, uint64_t *status)
 {
     *status = CTR_ERROR;
     if (!exists(l3, *selection)) {
@@ -199,33 +202,59 @@ static bool select_value(struct lab_l3 *l3, uint64_t *selection, uint64_t *now,
     }
     *status = CTR_UNAVAILABLE;
     if (is_extended(*selection)) {
-        return lab_abmc_units(l3, EVTSEL_RMID(*selection), now, selection);
+        return lab_abmc_units(l3, EVTSEL_RMID(*selection), now, truth,
+                              selection);
     }
     if (!lab_track_read(l3, EVTSEL_RMID(*selection),
                         EVTSEL_EVENT(*selection))) {
         return false;
     }
-    *now = units(l3, *selection);
+    *now = units(l3, *selection, truth);
     return true;
+}
+
+/* What the model gives by itself and no test has asked for. */
+static enum lab_fault natural(struct lab_l3 *l3, uint64_t selection,
+                              uint64_t status)
+{
+    if (status == CTR_UNAVAILABLE) {
+        return lab_fault_happened(LAB_FAULT_UNCOUNTED);
+    }
+    if (!is_extended(selection) && lab_abmc_on(l3) &&
+        EVTSEL_EVENT(selection) != LAB_EVENT_OCCUPANCY) {
+        return lab_fault_happened(LAB_FAULT_LIE);
+    }
+    return LAB_FAULT_NONE;
 }
 
 static uint64_t read_ctr(CPUX86State *env, struct lab_cpu *cpu)
 {
-    uint64_t selection = qatomic_read(lab_evtsel(cpu));
+    uint64_t selected = qatomic_read(lab_evtsel(cpu)), selection = selected;
     struct lab_l3 *l3 = cpu->l3;
-    struct lab_reading reading;
+    struct lab_reading reading = { 0 };
     enum lab_fault fault;
     uint64_t now = 0;
+    uint32_t counted;
     bool good;
 
     qemu_mutex_lock(&l3->last_lock);
-    good = select_value(l3, &selection, &now, &reading.ought);
+    if (is_extended(selection) ||
+        EVTSEL_EVENT(selection) != LAB_EVENT_OCCUPANCY) {
+        lab_abmc_agents(l3, is_extended(selection), EVTSEL_RMID(selection));
+    }
+    counted = is_extended(selected) ? 0
+                                    : lab_counted(l3, EVTSEL_RMID(selected));
+    good = select_value(l3, &selection, &now, &reading.truth, &reading.ought);
     if (good) {
         reading.ought = ought(l3, selection, now);
     }
     reading.gave = planted(cpu, reading.ought, &fault);
+    if (fault == LAB_FAULT_NONE) {
+        fault = natural(l3, selected, good ? 0 : reading.ought);
+    }
     reading.tsc = cpu->tsc;
-    reading.what = lab_log_what(env, cpu->l3_index, selection, fault);
+    reading.what = lab_log_what(env, cpu->l3_index, selection, fault) |
+                   (uint64_t)counted << 56;
     if (good) {
         l3->last[EVTSEL_RMID(selection)][EVTSEL_EVENT(selection)] =
             (struct lab_last) {
@@ -246,6 +275,9 @@ static bool write_pqr(struct lab_cpu *cpu, uint64_t value)
         return false;
     }
     qatomic_set(&cpu->pqr, value);
+    if (qatomic_xchg(&cpu->pqr_taken, false)) {
+        qatomic_inc(&lab.pqr_unseen);
+    }
     qatomic_inc(&lab.pqr_writes);
     lab_track(cpu->l3, PQR_RMID(value));
     if (lab_fault_due(LAB_FAULT_PQR)) {
@@ -350,6 +382,9 @@ static bool try_read(CPUX86State *env, struct lab_cpu *cpu, uint32_t msr,
         break;
     case PQR_ASSOC:
         *value = qatomic_read(&cpu->pqr);
+        if (qatomic_xchg(&cpu->pqr_taken, false)) {
+            qatomic_inc(&lab.pqr_seen);
+        }
         break;
     case RMID_SNC_CONFIG:
         *value = qatomic_read(&cpu->l3->snc_config);

@@ -57,6 +57,10 @@ static const struct {
     { "fault_pqr", LAB_FAULT_PQR },
     { "fault_pqr_timer", LAB_FAULT_PQR_TIMER },
     { "fault_gp", LAB_FAULT_GP },
+    { "fault_read", LAB_FAULT_READ },
+    { "fault_take", LAB_FAULT_TAKE },
+    { "fault_mode", LAB_FAULT_MODE },
+    { "fault_mode_twice", LAB_FAULT_MODE_TWICE },
     { "fault_erdt_mode", LAB_FAULT_ERDT_MODE },
     { "fault_erdt_control", LAB_FAULT_ERDT_CONTROL },
 };
