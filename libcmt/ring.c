@@ -82,8 +82,8 @@ int cmt_ring_init(struct cmt_ring *ring, const void *image, size_t bytes,
  * In pieces of some KiB a loop is faster than memcpy(), which takes "rep movs".
  * The barrier keeps the compiler from making it that.
  */
-static void copy_straight(struct cmt_record *to, const struct cmt_record *from,
-			  uint64_t n)
+CMT_RACES static void copy_straight(struct cmt_record *to,
+				    const struct cmt_record *from, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		to[i] = from[i];
@@ -142,11 +142,16 @@ int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 	return (int)(end - oldest);
 }
 
+CMT_RACES static uint64_t slot_ts(const struct cmt_ring *ring, uint64_t index)
+{
+	return ring->slots[index & (ring->capacity - 1)].ts;
+}
+
 int cmt_ring_ts_at(struct cmt_ring *ring, uint64_t index, uint64_t *ts)
 {
 	int err;
 
-	*ts = ring->slots[index & (ring->capacity - 1)].ts;
+	*ts = slot_ts(ring, index);
 	/* As in cmt_ring_copy(). */
 	cmt_load_barrier();
 	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head));

@@ -22,18 +22,18 @@ enum cmt_event {
 };
 
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
-#define CMT_MAX_RMIDS		1024	/* that are read, or that another agent
-					 * may load: IA32_PQR_ASSOC holds 10 bits
+#define CMT_MAX_RMIDS		4096	/* AMD: the RMID fields of PQR_ASSOC and of
+					 * QM_EVTSEL have 12 bits; Intel: 10
 					 */
-#define CMT_SOFTWARE_RMIDS	4096	/* more only where nothing is read */
 
 /* Capabilities of a backend; constant after init(), except mbm_reason. */
 struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
 	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
-	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS;
-				 * with no events CMT_SOFTWARE_RMIDS
+	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS */
+	u32 rmid_room;		/* nr_rmids, or more where another agent may load
+				 * more: tables by RMID have so many elements
 				 */
 	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL; 0:
 				 * nothing is read, and members about counters are 0
@@ -47,6 +47,7 @@ struct cmt_backend_caps {
 	const u32 *mbm_factors;	/* units * factor >> 16, by RMID; NULL: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
 	bool shared_rmids;	/* resctrl uses the same RMIDs */
+	bool has_plza;		/* AMD's PQR_PLZA_ASSOC: plza.h */
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */

@@ -6,7 +6,7 @@
  *			   cqm.c -> cqm_set.c -> cqm_source.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
- *	resctrl.c	   foreign RMIDs, the mount
+ *	resctrl.c	   foreign RMIDs, the mount -> plza.c
  *	abmc.c		   assigns AMD's assignable counters -> hw_abmc.c
  *	pending.c	   pending owners and free RMIDs
  *	demand.c	   readings without a tick
@@ -113,6 +113,7 @@ struct cmt_cpu {
 	struct cmt_ring ring;
 
 	bool up;		/* between cpu_up() and cpu_down() */
+	bool unread;		/* online, in a domain that has no index */
 	bool overwritten;	/* an owner's RMID was, since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */

@@ -16,6 +16,8 @@
 /* What L3_QOS_ABMC_CFG.CtrID has room for. */
 #define HW_ABMC_MAX	32
 
+#define HW_ABMC_NO_RMID	CMT_MAX_RMIDS
+
 /*
  * Of a domain.  Another agent switches the mode.  Who finds that it did, lets the
  * domain be CHANGING, in which MBM is unavailable until hw_abmc_settle().
@@ -76,7 +78,10 @@ struct hw_abmc_view {
 
 void hw_abmc_view(u32 domain, struct hw_abmc_view *view);
 
-/* RMIDs with a counter, and those of them that lost one: CMT_MAX_RMIDS bits. */
+/* The RMID that a counter of cmt's counts; HW_ABMC_NO_RMID: it is not cmt's. */
+u32 hw_abmc_rmid_of(u32 domain, u32 id);
+
+/* RMIDs with a counter, and those of them that lost one: a bit for each RMID. */
 void hw_abmc_rmids(u32 domain, unsigned long *assigned, unsigned long *lost);
 
 /*

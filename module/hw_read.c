@@ -97,23 +97,26 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
 
 /*
  * One event with everything looked at, EVTSEL saved and restored.  In the end
- * EVTSEL is what the other agent wrote last.
+ * EVTSEL is what the other agent wrote last.  Unavailable may have been said of
+ * @evtsel, and once only, before EVTSEL was changed: it holds for the repetition.
  */
 static u64 hw_read_private(u64 evtsel)
 {
-	u64 ctr = 0, others, now;
+	u64 ctr = 0, said = 0, others, now;
 	int i, err = -EAGAIN;
 
 	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others))
 		return CMT_RAW_ERROR;
 	for (i = 0; i < HW_READ_TRIES && err == -EAGAIN; i++) {
 		err = hw_try_read(evtsel, &ctr, &now);
-		if (err == -EAGAIN)
+		if (err == -EAGAIN) {
 			others = now;
+			said |= ctr & CMT_RAW_UNAVAILABLE;
+		}
 	}
 	if (err != -EAGAIN)
 		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
-	return err ? CMT_RAW_ERROR : ctr;
+	return err ? CMT_RAW_ERROR : ctr | said;
 }
 
 u64 hw_read_selected(u32 domain, u64 evtsel)

@@ -151,13 +151,16 @@ bool cmt_owner_release(struct cmt_owner *owner);
 void cmt_owner_forget_id(struct cmt_owner *owner);
 
 /*
- * resctrl or another agent uses this RMID: an owner that has it becomes pending.
+ * resctrl or another agent uses this RMID, or it is what the kernel's own accesses
+ * have (@flag: CMT_F_OWNER_RESCTRL, _KERNEL): an owner that has it becomes pending.
  * Returns 1 where an owner lost it, 0 where none did, or -EAGAIN: call again.
  */
-int cmt_rmid_exclude(u32 rmid);
+int cmt_rmid_exclude(u32 rmid, u32 flag);
 /* No other agent uses the RMID any more. */
 void cmt_rmid_include(u32 rmid);
 bool cmt_rmid_is_foreign(u32 rmid);
+/* A foreign RMID was excluded with this flag. */
+bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
 /* For pending.c: the owner that is served next, and an RMID for it, or NULL. */
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);

@@ -18,7 +18,8 @@
 
 #define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
 #define CMT_PQR_CLOSID		GENMASK_ULL(63, 32)
-#define CMT_PQR_RMID		GENMASK_ULL(9, 0)	/* CMT_MAX_RMIDS of them */
+/* Intel reserves bits 11:10, which are 0: the processor refuses RMIDs beyond CPUID's */
+#define CMT_PQR_RMID		GENMASK_ULL(11, 0)
 
 static_assert(CMT_PQR_RMID == CMT_MAX_RMIDS - 1);
 
@@ -29,7 +30,7 @@ static __always_inline u32 pqr_rmid(u64 pqr)
 }
 
 /* PQR_ASSOC has an RMID that cmt did not load.  Interrupts off. */
-void cmt_cpu_found(struct cmt_cpu *cpu, u32 found);
+void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr);
 
 /* The processor refuses the RMID of the CPU: RMID 0 is loaded.  Interrupts off. */
 void cmt_cpu_refused(struct cmt_cpu *cpu);
@@ -78,7 +79,7 @@ static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
 		return false;
 	cpu->tick_closid = pqr & CMT_PQR_CLOSID;
 	if (unlikely(pqr_rmid(pqr) != cpu->rmid))
-		cmt_cpu_found(cpu, pqr_rmid(pqr));
+		cmt_cpu_found(cpu, pqr);
 	return pqr_rmid(pqr) == CMT_RMID_NONE ||
 	       !cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC, cpu->tick_closid);
 }

@@ -52,7 +52,7 @@ struct cmt_rmid {
 };
 
 struct cmt_pool {
-	/* The caller's, with room for cmt_pool_room(nr) RMIDs: */
+	/* The caller's, with room for every RMID that any agent may load: */
 	struct cmt_rmid *rmids;	/* by number */
 	u32 *live;		/* by number: generation while published, else 0;
 				 * also of resctrl's RMIDs, which may be nr or
@@ -69,12 +69,6 @@ struct cmt_pool {
 	u32 nr_foreign;
 	u64 drained;		/* ns: RMIDs that were freed later stay in LIMBO */
 };
-
-/* Length of the arrays of a pool of @nr: another agent may load any RMID. */
-static inline u32 cmt_pool_room(u32 nr)
-{
-	return nr < CMT_MAX_RMIDS ? CMT_MAX_RMIDS : nr;
-}
 
 /*
  * Begin with all RMIDs below @nr except 0 FREE, the highest first: resctrl allocates

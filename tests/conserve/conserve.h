@@ -30,4 +30,9 @@ static inline void record_make(struct cmt_record *record, uint16_t cpu, uint64_t
 	record->cpu = cpu;
 }
 
+/* Headers of all rings, with no record, at @at. */
+void prepare_rings(char *at);
+/* Write @each records to each of them.  Returns 0, or 1 where there is no thread. */
+int write_rings(uint64_t each);
+
 #endif

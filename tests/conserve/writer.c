@@ -16,48 +16,45 @@
 
 #define YIELD_EVERY	997	/* readers have a turn on a machine with few CPUs */
 
-static char *rings;
 static uint64_t records;
+
+static struct cmt_ring writers[NR_RINGS];
 
 static void *write_ring(void *arg)
 {
 	uint16_t cpu = (uintptr_t)arg;
-	char *at = rings + cpu * RING_BYTES;
+	struct cmt_ring *ring = &writers[cpu];
 	struct cmt_record record;
-	struct cmt_ring ring;
 	uint64_t i;
 
-	cmt_ring_init(&ring, (struct cmt_ring_header *)at, cpu, RING_RECORDS,
-		      INSTANCE);
-	ring.slots = (struct cmt_record *)(at + CMT_RING_DATA_OFFSET);
-	cmt_ring_set_state(&ring, CMT_RING_ONLINE);
+	cmt_ring_set_state(ring, CMT_RING_ONLINE);
 	for (i = 0; i < records; i++) {
 		record_make(&record, cpu, i);
-		cmt_ring_write(&ring, &record);
+		cmt_ring_write(ring, &record);
 		if (!(i % YIELD_EVERY))
 			sched_yield();
 	}
-	cmt_ring_set_state(&ring, CMT_RING_OFFLINE);
+	cmt_ring_set_state(ring, CMT_RING_OFFLINE);
 	return NULL;
 }
 
-int main(int argc, char **argv)
+void prepare_rings(char *at)
 {
-	int fd = argc == 3 ? open(argv[1], O_RDWR | O_CLOEXEC) : -1;
+	uint16_t cpu;
+
+	for (cpu = 0; cpu < NR_RINGS; cpu++, at += RING_BYTES) {
+		cmt_ring_init(&writers[cpu], (struct cmt_ring_header *)at, cpu,
+			      RING_RECORDS, INSTANCE);
+		writers[cpu].slots = (struct cmt_record *)(at + CMT_RING_DATA_OFFSET);
+	}
+}
+
+int write_rings(uint64_t each)
+{
 	pthread_t threads[NR_RINGS];
 	uintptr_t cpu;
 
-	if (fd < 0) {
-		perror("writer: FILE RECORDS");
-		return 2;
-	}
-	records = strtoull(argv[2], NULL, 0);
-	rings = mmap(NULL, NR_RINGS * RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     fd, 0);
-	if (rings == MAP_FAILED) {
-		perror("writer: mmap");
-		return 1;
-	}
+	records = each;
 	for (cpu = 0; cpu < NR_RINGS; cpu++)
 		if (pthread_create(&threads[cpu], NULL, write_ring, (void *)cpu))
 			return 1;
@@ -65,3 +62,23 @@ int main(int argc, char **argv)
 		pthread_join(threads[cpu], NULL);
 	return 0;
 }
+
+#ifndef CONSERVE_THREADS
+int main(int argc, char **argv)
+{
+	int fd = argc == 3 ? open(argv[1], O_RDWR | O_CLOEXEC) : -1;
+	void *at;
+
+	if (fd < 0) {
+		perror("writer: FILE RECORDS");
+		return 2;
+	}
+	at = mmap(NULL, NR_RINGS * RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		perror("writer: mmap");
+		return 1;
+	}
+	prepare_rings(at);
+	return write_rings(strtoull(argv[2], NULL, 0));
+}
+#endif

@@ -73,7 +73,8 @@ static struct cmt_record event(uint16_t type, uint64_t ts, uint32_t rmid,
 
 	record.owner.cgroup_id = cgroup_id;
 	if (!(flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |
-		       CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)))
+		       CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL |
+			CMT_F_OWNER_KERNEL)))
 		record.tgid = 100 + rmid;
 	snprintf(record.owner.comm, sizeof(record.owner.comm), "p%u", rmid);
 	return record;
@@ -690,6 +691,31 @@ START_TEST(test_usage_resctrl)
 	ck_assert_uint_eq(rows[2].occupancy.last_bytes, 55);
 	ck_assert_ptr_null(rows[2].container);
 	ck_assert_uint_eq(rows[2].rmids, 1);
+	end();
+}
+END_TEST
+
+/* What the kernel does is one row, whichever RMID it has; a RMID of resctrl's is another. */
+START_TEST(test_usage_kernel)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	own(1, 10, 0);
+	own(5, 0, CMT_F_OWNER_KERNEL);
+	own(6, 0, CMT_F_OWNER_KERNEL);
+	own(7, 0, CMT_F_OWNER_RESCTRL);
+	read_at(5, MS, 50, 0);
+	read_at(6, MS, 60, 0);
+	read_at(7, MS, 70, 0);
+	read_at(1, MS, 200, 0);
+	rows = close_rows(3);
+	ck_assert_uint_eq(rows[0].owner, CMT_OWNER_CGROUP);
+	ck_assert_uint_eq(rows[1].owner, CMT_OWNER_KERNEL);
+	ck_assert_uint_eq(rows[1].occupancy.last_bytes, 110);
+	ck_assert_ptr_null(rows[1].container);
+	ck_assert_uint_eq(rows[1].rmids, 2);
+	ck_assert_uint_eq(rows[2].owner, CMT_OWNER_RESCTRL);
 	end();
 }
 END_TEST
@@ -1525,6 +1551,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_carried_in_a_sum);
 	UNIT_CASE(suite, test_usage_age_of_a_value);
 	UNIT_CASE(suite, test_usage_resctrl);
+	UNIT_CASE(suite, test_usage_kernel);
 	UNIT_CASE(suite, test_usage_rebase_is_a_gap);
 	UNIT_CASE(suite, test_usage_first_rebase_of_old_owner_is_no_gap);
 	UNIT_CASE(suite, test_usage_missing_reading_breaks_the_base);

@@ -154,8 +154,7 @@ void get_pid(const struct row *row, struct cell *cell)
 
 void get_comm(const struct row *row, struct cell *cell)
 {
-	if (row->kind == CMT_USAGE_OWNER && row->comm[0] &&
-	    row->owner != CMT_OWNER_RESCTRL)
+	if (row->kind == CMT_USAGE_OWNER && row->comm[0] && !row_is_foreign(row))
 		set_text(cell, row->comm);
 }
 

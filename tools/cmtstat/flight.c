@@ -212,16 +212,16 @@ static void summarize(const struct flight *flight)
 {
 	struct capture_counts counts;
 	char size[FORMAT_LEN];
+	uint64_t lost;
 
 	capture_counts(&flight->capture, &counts);
+	lost = counts.reader.lost + counts.reader.late + counts.reader.malformed +
+	       counts.recorder.dropped + counts.recorder.refused_records;
 	fprintf(stderr, RECORD_NAME ": %llu records, %s in memory, %llu saves, %llu lost\n",
 		(unsigned long long)counts.recorder.records,
 		format_bytes(size, flight->keep.bytes),
 		(unsigned long long)flight->nr_saves,
-		(unsigned long long)(counts.reader.lost + counts.reader.late +
-				     counts.reader.malformed +
-				     counts.recorder.dropped +
-				     counts.recorder.refused_records));
+		(unsigned long long)lost);
 	if (flight->keep.short_of)
 		fprintf(stderr, RECORD_NAME ": --max-memory is too little for --keep: less was kept\n");
 }

@@ -12,7 +12,7 @@
 #include "exporter.h"
 
 #define FOREACH(spec, table, name) \
-	for (spec = table; spec && spec->name; spec++)
+	for ((spec) = (table); (spec) && (spec)->name; (spec)++)
 
 /* The name of a program's function: with _ for each space. */
 static const char *function_name(const struct program *program)

@@ -40,6 +40,7 @@ static uint64_t config(uint32_t which)
     case LAB_C_PMON_WIDTH: return lab.o.pmon_width;
     case LAB_C_EVICTIONS: return lab.o.evictions;
     case LAB_C_ERDT:    return lab.o.erdt;
+    case LAB_C_PLZA:    return lab.o.plza;
     }
     return 0;
 }
@@ -92,6 +93,10 @@ static uint64_t statistic(uint32_t which)
         return qatomic_read(&lab.pqr_seen);
     case LAB_S_PQR_UNSEEN:
         return qatomic_read(&lab.pqr_unseen);
+    case LAB_S_PLZA_RDMSR:
+        return qatomic_read(&lab.plza_reads);
+    case LAB_S_PLZA_WRMSR:
+        return qatomic_read(&lab.plza_writes);
     case LAB_S_MBM_RESETS:
         return lab_mbm_resets();
     }
@@ -275,6 +280,9 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
     case LAB_EVTSEL_SET:
         qatomic_set(lab_evtsel(cpu), (uint64_t)LAB_ARG_RMID(arg) << 32 |
                                      LAB_ARG_SPACE(arg));
+        break;
+    case LAB_PLZA_SET:
+        answer[0] = lab_plza_set(cpu, LAB_ARG_RMID(arg), LAB_ARG_SPACE(arg));
         break;
     case LAB_CLOSID_SET:
         lab_overwrite_closid(cpu, arg);

@@ -11,9 +11,9 @@
 #include "cmt-lab-space.h"
 #include "cmt-lab.h"
 
-#define LAB_L3S_MAX    64
+#define LAB_L3S_MAX    80   /* LAB_ARG names 64 of them */
 #define LAB_CPUS_MAX   256
-#define LAB_RMIDS_MAX  1024
+#define LAB_RMIDS_MAX  4096
 #define LAB_EVENTS_MAX 3
 #define LAB_ABMC_MAX   32   /* what CtrID has room for */
 
@@ -93,6 +93,7 @@ struct lab_cpu {
     uint64_t evtsel;   /* Intel */
     uint64_t tsc;      /* what it last read */
     uint64_t abmc_cfg; /* AMD: L3_QOS_ABMC_CFG, one in each CPU */
+    uint64_t plza;     /* AMD: PQR_PLZA_ASSOC */
 
     /* what cr3 was found to be */
     uint64_t cr3;
@@ -119,6 +120,7 @@ struct lab {
     uint64_t pqr_seen, pqr_unseen; /* overwritten RMIDs that RDMSR gave, or none */
     uint64_t msr_reads[LAB_MSRS]; /* executed, refused ones included */
     uint64_t msr_writes[LAB_MSRS];
+    uint64_t plza_reads, plza_writes;
     struct lab_l3 l3s[LAB_L3S_MAX];
     struct lab_cpu cpus[LAB_CPUS_MAX];
 };
@@ -133,6 +135,10 @@ uint64_t lab_root(uint64_t cr3);
 
 /* The RMID whose counts a CPU's logical one goes to. */
 uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
+/* What PQR_ASSOC is in effect, at privilege level 0 or above. */
+uint64_t lab_pqr(const struct lab_cpu *cpu, bool above_level_0);
+/* LAB_PLZA_SET; the register's value. */
+uint64_t lab_plza_set(struct lab_cpu *cpu, uint32_t rmid, uint32_t enables);
 /* Where this CPU selects what QM_CTR counts. */
 uint64_t *lab_evtsel(struct lab_cpu *cpu);
 /* The node that an address of memory is of, counted over all sockets. */
