@@ -21,6 +21,12 @@
 #error "cmt needs Linux 6.1 or newer"
 #endif
 
+/*
+ * 6.2 (bd2756811766): a task has one context for all PMUs.  Before, the software
+ * context of a task keeps the PMU of the first event, until the task ends.
+ */
+#define CMT_PERF_CONTEXT_HAS_PMU (LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+
 /* 6.16: cpuid_count() and its like have moved here */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <asm/cpuid/api.h>

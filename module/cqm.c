@@ -4,6 +4,7 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
@@ -13,6 +14,7 @@
 #include <linux/topology.h>
 
 #include "cmt.h"
+#include "compat.h"
 #include "cqm.h"
 
 static bool intel_cqm = true;
@@ -140,17 +142,44 @@ static void cqm_event_destroy(struct perf_event *event)
 	cqm_unbind(event->pmu_private);
 }
 
+/*
+ * The task may outlive the module.  So the software context of the task, where that
+ * has a PMU, is one that the kernel's own PMU has made.
+ */
+static int context_make(struct task_struct *task)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	struct perf_event *first;
+
+	if (!CMT_PERF_CONTEXT_HAS_PMU)
+		return 0;
+	first = perf_event_create_kernel_counter(&attr, -1, task, NULL, NULL);
+	if (IS_ERR(first))
+		return PTR_ERR(first);
+	perf_event_release_kernel(first);
+	return 0;
+}
+
 static int cqm_event_new(struct perf_event *event)
 {
 	enum cqm_value value = event->attr.config - 1;
-	struct cqm_event *e = kzalloc(sizeof(*e), GFP_KERNEL);
-	int ret;
+	bool task = event->attach_state & PERF_ATTACH_TASK;
+	int ret = task ? context_make(event->hw.target) : 0;
+	struct cqm_event *e;
 
+	if (ret)
+		return ret;
+	e = kzalloc(sizeof(*e), GFP_KERNEL);
 	if (!e)
 		return -ENOMEM;
 	e->event = event;
 	INIT_LIST_HEAD(&e->unsettled);
-	if (event->attach_state & PERF_ATTACH_TASK)
+	if (task)
 		ret = cqm_bind_task(e, value, event->attr.inherit);
 	else
 		ret = cqm_bind_cpu(e, value);

@@ -67,7 +67,7 @@ has out '"reason":"unavailable"'
 lacks out '"occupancy_bytes":0'
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --csv
 has out ",1001,web,"
-has out ",,,,,,false,false,false,false,unavailable"
+has out ",,,,,,false,false,false,0.000,,,false,unavailable"
 run 0 env CMT_FAKE=software "$ctl" info
 has out "backend            software"
 has out 'reason             made up \x1b[31m'
@@ -199,7 +199,7 @@ lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
 has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,memory_bytes_per_s,"
 has out ",4194304,25.000,1000000,500000,"
-has out ",,,,,,,,,,,,,,false,false,false,false,error"
+has out ",,,,,,,,,,,,,,false,false,false,0.000,0.000,0.000,false,error"
 lacks out "$escape"
 run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":false'

@@ -438,13 +438,16 @@ void get_reason(const struct row *row, struct cell *cell)
 		set_text(cell, name);
 }
 
-/* How complete a value is that is not complete: rounded down, so that it is not 100. */
+/*
+ * How complete a value is that is there and not complete: rounded down, so that it is not
+ * 100.  Where the value is not there, its column says so.
+ */
 static void put_part(char *buf, size_t size, const char *what,
 		     const struct measure *part)
 {
 	size_t len = strlen(buf);
 
-	if (part->known && part->value < 1)
+	if (part->known && part->value > 0 && part->value < 1)
 		snprintf(buf + len, size - len, "%s%s %u %%", len ? ", " : "",
 			 what, (unsigned int)(100 * part->value));
 }

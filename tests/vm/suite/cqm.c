@@ -1077,6 +1077,24 @@ static void cqm_as_cmtstat(void)
 	dev_close(&dev);
 }
 
+/*
+ * A process that had an event is scheduled when the module is gone, while perf looks at
+ * the contexts of tasks: hold_patches() has an event.
+ */
+static void cqm_outlived(void)
+{
+	pid_t pid = park(0, NULL);
+
+	CHECK(!module_load(""), "load");
+	close(task_event(1, pid, 0));
+	WAIT_FOR(!module_unload(), 10000, "the module does not unload");
+	kill(pid, SIGSTOP);
+	WAIT_FOR(process_is(pid, 'T'), 5000, "it does not stop");
+	kill(pid, SIGCONT);
+	WAIT_FOR(process_is(pid, 'S'), 5000, "it does not go on");
+	reap(pid, SIGKILL);
+}
+
 const struct test cqm_tests[] = {
 	{ "cqm_sysfs", cqm_sysfs, "", 0 },
 	{ "cqm_left_out", cqm_left_out, NULL, 0 },
@@ -1095,6 +1113,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
+	{ "cqm_outlived", cqm_outlived, NULL, 0 },
 	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
 	{ }
 };
