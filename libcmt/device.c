@@ -319,7 +319,7 @@ int cmt_device_patterns(const struct cmt_device *dev, char **patterns)
 		.size = sizeof(arg),
 		.bytes = CMT_PATTERNS_MAX + 1,
 	};
-	char *text = calloc(1, arg.bytes + 1);
+	char *text = calloc(1, CMT_PATTERNS_MAX + 2);
 	int err;
 
 	if (!text)

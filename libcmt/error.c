@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cmt/error.h>
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static const struct meaning *find(const struct meaning *table, int err)
 
 static const char *describe(int err)
 {
-	const char *text = err <= 0 && err > -4096 ? strerrordesc_np(-err) : NULL;
+	const char *text = err <= 0 && err > INT_MIN ? strerrordesc_np(-err) : NULL;
 
 	return text ? text : "unknown error";
 }

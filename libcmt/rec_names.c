@@ -222,7 +222,7 @@ bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,
 	/* a runtime of a later version is none of this one's */
 	c->runtime = runtime <= CMT_RUNTIME_SYSTEMD ? (enum cmt_runtime)runtime :
 						      CMT_RUNTIME_NONE;
-	c->own_len = own <= strlen(texts[0]) ? (uint32_t)own : (uint32_t)strlen(texts[0]);
+	c->own_len = (uint32_t)strnlen(texts[0], own);
 	c->flags = (uint32_t)flags;
 	c->uid = (uint32_t)uid;
 	c->path = texts[0];

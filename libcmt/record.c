@@ -7,7 +7,7 @@ static bool kind_possible(const struct cmt_record *record)
 {
 	uint32_t kind = record->flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |
 					 CMT_F_OWNER_OVERFLOW |
-					 CMT_F_OWNER_RESCTRL);
+					 CMT_F_OWNER_RESCTRL | CMT_F_OWNER_KERNEL);
 
 	return !(kind & (kind - 1));
 }

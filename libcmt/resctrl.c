@@ -48,17 +48,15 @@ static int read_text(int dir, const char *path, char *text, size_t size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n;
+	int err;
 
 	if (fd < 0)
 		return -errno;
 	n = pread(fd, text, size - 1, 0);
-	if (n < 0)
-		n = -errno;
+	err = n < 0 ? -errno : 0;
 	close(fd);
-	if (n < 0)
-		return (int)n;
-	text[n] = '\0';
-	return 0;
+	text[n > 0 ? n : 0] = '\0';
+	return err;
 }
 
 /* Returns the directory or -errno.  A path that was given is taken as it is. */

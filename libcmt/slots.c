@@ -126,7 +126,7 @@ int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
 	s->window = o.window;
 	s->nr_rmids = o.nr_rmids;
 	s->nr_cpus = o.nr_cpus;
-	s->perf_max = cmt_counts_max(o.nr_cpus, o.slot_ns);
+	s->perf_max = cmt_counts_max(s->nr_cpus, s->slot_ns);
 	s->fn = fn;
 	s->ctx = ctx;
 	s->last = &s->slots[0];

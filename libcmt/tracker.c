@@ -265,6 +265,8 @@ static uint32_t kind_of(uint32_t flags)
 		return CMT_OWNER_CPU;
 	if (flags & CMT_F_OWNER_OVERFLOW)
 		return CMT_OWNER_OVERFLOW;
+	if (flags & CMT_F_OWNER_KERNEL)
+		return CMT_OWNER_KERNEL;
 	return flags & CMT_F_OWNER_RESCTRL ? CMT_OWNER_RESCTRL :
 					     CMT_OWNER_PROCESS;
 }

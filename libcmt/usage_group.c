@@ -15,6 +15,7 @@ enum {
 	KEY_OWN,		/* own: the path of a container, a: a hash of it */
 	KEY_CGROUP,		/* a: an id, whose path is not known */
 	KEY_CPU,		/* a: its number */
+	KEY_KERNEL,
 	KEY_RESCTRL,		/* a: the RMID, b: the id of its group, 0: not known */
 	KEY_RMID,		/* a: the RMID, b: its generation */
 	KEY_DOMAIN,		/* a: its number */
@@ -307,6 +308,8 @@ static uint32_t container_group(struct cmt_usage *usage,
 		return cgroup_group(usage, h->cgroup_id);
 	if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
 		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
+	else if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_KERNEL)
+		key = (struct usage_key){ .type = KEY_KERNEL };
 	else if (h->kind == CMT_USAGE_OWNER)
 		key = (struct usage_key){
 			.type = KEY_RESCTRL, .a = h->rmid, .b = h->cgroup_id,

@@ -21,6 +21,13 @@ static void traffic_count(struct usage_traffic *t, uint64_t from,
 	t->linked = true;
 }
 
+/* From the last reading to this one nothing was counted. */
+static void traffic_miss(struct usage_traffic *t, uint64_t last_ts, uint64_t ts)
+{
+	if (last_ts && cmt_ts_before(last_ts, ts))
+		t->missed_ns += ts - last_ts;
+}
+
 /*
  * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the
  * ALLOC of an owner that came in our time, from which on the counter counts in the
@@ -30,9 +37,15 @@ static void traffic_count(struct usage_traffic *t, uint64_t from,
 static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
 			uint32_t bit, uint64_t value, uint64_t since)
 {
+	const uint32_t reasons = CMT_F_ERROR | CMT_F_UNAVAILABLE;
 	bool first = !t->ever && since;
+	uint64_t last_ts = t->last_ts;
 
+	t->last_ts = h->ts;
 	if (!(h->flags & bit)) {
+		/* without a reason the machine has no such counter */
+		if (h->flags & reasons)
+			traffic_miss(t, last_ts, h->ts);
 		t->gap |= t->ever;
 		t->based = false;
 		t->linked = false;
@@ -45,6 +58,7 @@ static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
 		if (cmt_ts_before(t->base_ts, h->ts))
 			traffic_count(t, t->base, t->base_ts, value, h->ts);
 	} else {
+		traffic_miss(t, last_ts, h->ts);
 		t->gap |= t->ever || first;
 		t->linked = false;
 	}
@@ -220,6 +234,7 @@ static void traffic_begin(struct usage_traffic *t)
 	t->chains = 0;
 	t->bytes = 0;
 	t->covered_ns = 0;
+	t->missed_ns = 0;
 }
 
 static void holding_read(struct cmt_usage *usage, struct usage_holding *h,

@@ -57,7 +57,53 @@ static struct cmt_usage_row *new_row(struct usage_rows *to)
 		return NULL;
 	row = &to->rows[to->nr++];
 	memset(row, 0, sizeof(*row));
+	row->coverage = (struct cmt_usage_coverage){
+		.occupancy = NAN, .total = NAN, .local = NAN,
+	};
 	return row;
+}
+
+/* So much of so much. */
+struct cover {
+	uint64_t part, all;
+};
+
+static double cover_share(const struct cover *cover)
+{
+	return cover->all ? (double)cover->part / (double)cover->all : NAN;
+}
+
+static void cover_traffic(struct cover *cover, const struct usage_holding *h,
+			  const struct usage_traffic *t)
+{
+	if (!h->read)
+		return;
+	cover->part += t->covered_ns;
+	cover->all += t->covered_ns + t->missed_ns;
+}
+
+static struct cmt_usage_coverage
+coverage_of(struct usage_holding *const *run, uint32_t n, uint64_t pending,
+	    uint64_t elapsed_ns)
+{
+	struct cover occupancy = { 0, pending };
+	struct cover total = { 0, pending * elapsed_ns }, local = total;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (run[i]->blank)
+			continue;
+		if (!usage_ended(run[i])) {
+			occupancy.all++;
+			occupancy.part += run[i]->occupancy_known;
+		}
+		cover_traffic(&total, run[i], &run[i]->total);
+		cover_traffic(&local, run[i], &run[i]->local);
+	}
+	return (struct cmt_usage_coverage){
+		.occupancy = cover_share(&occupancy),
+		.total = cover_share(&total), .local = cover_share(&local),
+	};
 }
 
 /* How old a value is that no reading of the last slot has renewed. */
@@ -349,6 +395,7 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 	row_identity(row, run[0]);
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
+	row->coverage = coverage_of(run, n, row->pending, to->frame.elapsed_ns);
 	if (usage->narrow && usage->slots_now <= 1)
 		row_of_slot(row, run, n);
 	else
@@ -589,6 +636,7 @@ static int build_pending_row(const struct cmt_usage *usage,
 	row->cgroup_id = usage->cgroups[group->cgroup].id;
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
+	row->coverage = coverage_of(NULL, 0, row->pending, to->frame.elapsed_ns);
 	row_settle(usage, row, true);
 	usage_row_counters(usage, &to->frame, row, NULL);
 	return 0;

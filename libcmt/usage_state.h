@@ -33,6 +33,7 @@ struct usage_traffic {
 	bool based;		/* base is the last one, and comparable */
 	uint64_t base;
 	uint64_t base_ts;
+	uint64_t last_ts;	/* of the last reading, also one without a value */
 	/* of this interval */
 	bool known;		/* at least one difference */
 	bool read;		/* at least one reading */
@@ -41,6 +42,7 @@ struct usage_traffic {
 	uint32_t chains;	/* of differences that follow each other */
 	uint64_t bytes;
 	uint64_t covered_ns;
+	uint64_t missed_ns;	/* between readings, and not covered */
 };
 
 /* What a holding has in the sums of its groups. */

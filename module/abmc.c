@@ -49,7 +49,7 @@
 /* Heat that takes the counters of a colder RMID */
 #define HOTTER(cold)	(2 * (cold) + 256)
 
-#define NO_RMID		CMT_MAX_RMIDS
+#define NO_RMID		HW_ABMC_NO_RMID
 
 /* How often counters are given back that are being read, or that fail */
 #define EXIT_TRIES	1000
@@ -165,7 +165,7 @@ static void plan_releases(bool all)
 {
 	u32 rmid;
 
-	for_each_set_bit(rmid, plan.assigned, CMT_MAX_RMIDS)
+	for_each_set_bit(rmid, plan.assigned, cmt_caps.nr_rmids)
 		if (all || test_bit(rmid, plan.lost) ||
 		    !test_bit(rmid, cmt_table_readable()))
 			plan_move(rmid, NO_RMID);
@@ -192,7 +192,7 @@ static u32 coldest(void)
 {
 	u32 rmid, heat, least = U32_MAX, found = NO_RMID;
 
-	for_each_set_bit(rmid, plan.assigned, CMT_MAX_RMIDS) {
+	for_each_set_bit(rmid, plan.assigned, cmt_caps.nr_rmids) {
 		heat = hw_abmc_heat_of(plan.domain, rmid);
 		if (heat < least) {
 			least = heat;
@@ -299,7 +299,7 @@ static enum hrtimer_restart heat_tick(struct hrtimer *timer)
 	for_each_online_cpu(cpu) {
 		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
 
-		if (READ_ONCE(c->up) && READ_ONCE(c->rmid) < CMT_MAX_RMIDS)
+		if (READ_ONCE(c->up) && READ_ONCE(c->rmid) < cmt_caps.nr_rmids)
 			hw_abmc_heat(READ_ONCE(c->domain), READ_ONCE(c->rmid));
 	}
 	if (!cmt_sampler_readers())
@@ -382,15 +382,13 @@ void cmt_abmc_exit(void)
 /* The work item finds no CPU of the domain that is up, and nobody reads. */
 void cmt_abmc_domain_down(u32 domain)
 {
-	DECLARE_BITMAP(assigned, CMT_MAX_RMIDS) = { };
-	DECLARE_BITMAP(lost, CMT_MAX_RMIDS) = { };
-	u32 rmid;
+	u32 id, rmid;
 
-	if (!has_any(domain))
-		return;
-	hw_abmc_rmids(domain, assigned, lost);
-	for_each_set_bit(rmid, assigned, CMT_MAX_RMIDS)
-		cmt_sampler_lose_base(domain, rmid, hw_abmc_release);
+	for (id = 0; id < HW_ABMC_MAX; id++) {
+		rmid = hw_abmc_rmid_of(domain, id);
+		if (rmid != HW_ABMC_NO_RMID)
+			cmt_sampler_lose_base(domain, rmid, hw_abmc_release);
+	}
 }
 
 static u32 part(u32 n)

@@ -138,7 +138,7 @@ static int name_cpu(struct cmt_hold *hold, u64 cpu, enum cmt_by by)
 	snprintf(name, sizeof(name), "cpu%llu", cpu);
 	cpus_read_lock();
 	flags = cmt_owners_lock();
-	if (cpu_online(cpu))
+	if (cpu_online(cpu) && per_cpu(cmt_cpus, cpu).up)
 		owner = name_owner(hold, CMT_OWNER_CPU, cpu, 0, name, by);
 	cmt_owners_unlock(flags);
 	cpus_read_unlock();

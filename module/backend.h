@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A backend is what an RMID is made of: MSRs (hw.c), registers in memory (erdt.c), a
- * number and nothing else (software.c), or a model (emulated.c).
- * It knows registers and nothing of owners, records or rings.  Its readings
- * are raw counter units; counter.c makes bytes of them.
+ * A backend reads the counters of RMIDs: by MSRs (hw.c), from registers in memory
+ * (erdt.c), from a model (emulated.c), or not at all (software.c).
+ * It does not depend on owners, records or rings.  Its readings are raw counter units,
+ * which counter.c converts to bytes.
  */
 #ifndef CMT_BACKEND_H
 #define CMT_BACKEND_H
@@ -22,21 +22,21 @@ enum cmt_event {
 };
 
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
-#define CMT_MAX_RMIDS		1024	/* that are read, or that another agent
-					 * may load: IA32_PQR_ASSOC holds 10 bits
+#define CMT_MAX_RMIDS		4096	/* AMD: the RMID fields of PQR_ASSOC and of
+					 * QM_EVTSEL have 12 bits; Intel: 10
 					 */
-#define CMT_SOFTWARE_RMIDS	4096	/* more only where nothing is read */
 
-/* What a backend says of itself; but for mbm_reason constant after init(). */
+/* Capabilities of a backend; constant after init(), except mbm_reason. */
 struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
 	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
-	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS;
-				 * with no events CMT_SOFTWARE_RMIDS
+	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS */
+	u32 rmid_room;		/* nr_rmids, or more where another agent may load
+				 * more: tables by RMID have so many elements
 				 */
 	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL; 0:
-				 * nothing is read, and what is said of counters is 0
+				 * nothing is read, and members about counters are 0
 				 */
 	u32 upscale_bytes;	/* bytes per counter unit, not 0 */
 	u32 counter_bits;	/* of the MBM counters, 24..62 */
@@ -46,7 +46,8 @@ struct cmt_backend_caps {
 	u32 mbm_unit_bytes;	/* bytes per unit of the MBM counters; 0: upscale_bytes */
 	const u32 *mbm_factors;	/* units * factor >> 16, by RMID; NULL: none */
 	bool shared_evtsel;	/* one reader per domain (AMD) */
-	bool shared_rmids;	/* resctrl hands out the same RMIDs */
+	bool shared_rmids;	/* resctrl uses the same RMIDs */
+	bool has_plza;		/* AMD's PQR_PLZA_ASSOC: plza.h */
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
 	u64 l3_bytes;		/* of one domain; 0: unknown */
 	char reason[64];	/* why this backend, for people */
@@ -57,44 +58,44 @@ struct cmt_backend_caps {
 };
 
 /*
- * Unless said otherwise a function is called on the CPU it is about with
- * interrupts off, from any context down to the switch path with the run-queue
- * lock held: it takes raw spinlocks only, and never waits long.
+ * Unless said otherwise, a function is called on its CPU with interrupts off, from any
+ * context, including the switch path with the run-queue lock held: it takes raw spinlocks
+ * only, and never waits long.
  */
 struct cmt_backend {
 	/*
-	 * Process context.  Look whether the machine has what it takes and
-	 * fill *caps.  -ENODEV: it does not, and caps->reason says why; given
-	 * the same *caps, the software backend keeps that as its own reason.
+	 * Process context.  Check that the machine has the registers, and fill
+	 * *caps.  -ENODEV: it has not, and caps->reason says why; the software
+	 * backend, called with the same *caps, keeps that reason.
 	 */
 	int (*init)(struct cmt_backend_caps *caps);
 	/* Process context.  After the last cpu_down() and read(). */
 	void (*exit)(void);
 
 	/*
-	 * This CPU begins to be cmt's.  @domain is its domain's index; indices
-	 * are given from 0 upwards as domains are found, so they are below
+	 * This CPU comes up.  @domain is the index of its domain; indices count
+	 * from 0 in the order in which domains are found, so they are below
 	 * CMT_MAX_DOMAINS and below the number of possible CPUs.
 	 */
 	void (*cpu_up)(u32 domain);
 
 	/*
-	 * @task, or others of its RMID, have run here under @rmid since the
-	 * last call on this CPU; called when the CPU changes its RMID, and at
-	 * ticks.  NULL where PQR_ASSOC is, which cpu.c loads, and where
+	 * @task, or other tasks with its RMID, have run on this CPU with @rmid
+	 * since the last call here; called when the CPU changes its RMID, and
+	 * in ticks.  NULL where the processor counts by PQR_ASSOC, and where
 	 * nothing is counted.
 	 */
 	void (*account)(struct task_struct *task, u32 rmid);
 
 	/*
-	 * Read what the burst asks for (burst.h), in this CPU's domain.  Other
-	 * agents' use of the registers is undisturbed afterwards.  -EAGAIN:
-	 * another agent changed the registers meanwhile; -EIO: an access
-	 * failed.  Nothing of what was read may be used then.  Not called, as
-	 * read(), with no events.
+	 * Read the RMIDs of the burst (burst.h), in this CPU's domain, and
+	 * restore the registers for other agents.  -EAGAIN: another agent
+	 * changed the registers meanwhile; -EIO: an access failed; no reading
+	 * may be used then.  Neither this function nor read() is called if
+	 * there are no events.
 	 */
 	int (*sample)(struct cmt_burst *burst);
-	/* Read one RMID, with every access checked; what fails is CMT_RAW_ERROR. */
+	/* Read one RMID, with every access checked; a failed one is CMT_RAW_ERROR. */
 	void (*read)(u32 rmid, struct cmt_raws *raws);
 };
 

@@ -41,14 +41,13 @@ bool cmt_burst_renew(const struct cmt_burst *burst, struct cmt_counter *counter,
 /* Part again what the first pass left. */
 static void burst_part(struct cmt_burst *burst)
 {
+	unsigned long *hot = burst->hot.rmids, *turn = burst->turn.rmids;
+	const unsigned long *mixed = burst->mixed.rmids;
 	u32 word;
 
 	for (word = 0; word < burst->words; word++) {
-		unsigned long turn = burst->turn.rmids[word] &
-				     ~burst->hot.rmids[word];
-
-		burst->hot.rmids[word] &= burst->mixed.rmids[word];
-		burst->turn.rmids[word] = turn & burst->mixed.rmids[word];
+		turn[word] &= mixed[word] & ~hot[word];
+		hot[word] &= mixed[word];
 	}
 	burst->mixed.cursor = 0;
 	burst->busy = 0;

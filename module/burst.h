@@ -35,7 +35,8 @@
 
 #define CMT_TURN_TICKS		32
 #define CMT_BURST_MAX		80	/* readings */
-#define CMT_RMID_WORDS		BITS_TO_LONGS(CMT_MAX_RMIDS)
+#define CMT_RMID_WORDS		BITS_TO_LONGS(CMT_MAX_RMIDS)	/* at most */
+#define CMT_BURST_QUEUES	3
 
 #define CMT_MARK_SHIFT		16	/* ns, of a unit */
 #define CMT_MARK_GAP		(CMT_COUNTER_GAP_NS >> CMT_MARK_SHIFT)
@@ -47,7 +48,7 @@ static inline u32 cmt_mark(u64 ns)
 }
 
 struct cmt_queue {
-	unsigned long rmids[CMT_RMID_WORDS];
+	unsigned long *rmids;
 	u32 cursor;		/* where the next burst begins */
 };
 
@@ -64,13 +65,13 @@ struct cmt_burst {
 	const u32 *generations;		/* by RMID */
 	const unsigned long *readable;	/* RMIDs that have an owner, and 0 */
 	const struct cmt_backend_caps *caps;
-	u32 words;			/* of the bitmaps */
+	unsigned long words;		/* of the bitmaps, not 0 */
 	u32 mark;			/* of this tick */
 	u32 start;			/* cycles of mark, low half */
 	u32 budget;			/* cycles, from the start on */
 	u32 room;			/* readings, up to CMT_BURST_MAX */
 	u32 due;			/* RMIDs in the queues, at most, */
-	u32 due_words;			/* and the words that they are in */
+	unsigned long due_words;	/* and the words that they are in */
 	bool careful;			/* check every access */
 	struct cmt_reading *first;	/* is made whatever the time is */
 	struct cmt_queue hot;
@@ -81,8 +82,17 @@ struct cmt_burst {
 	unsigned long busy;		/* not 0: other CPUs were reading some */
 	bool cut;			/* some are left; in: by the last one */
 	bool flawed;			/* some raw value may be no data */
-	struct cmt_reading *readings;	/* CMT_BURST_MAX of them */
+	struct cmt_reading readings[CMT_BURST_MAX];
 };
+
+/* @bits: zero, CMT_BURST_QUEUES times @words, which has room for every RMID. */
+static inline void cmt_burst_init(struct cmt_burst *burst, unsigned long *bits,
+				  u32 words)
+{
+	burst->hot.rmids = bits;
+	burst->turn.rmids = bits + words;
+	burst->mixed.rmids = bits + 2 * words;
+}
 
 enum cmt_claim { CMT_CLAIM_READ, CMT_CLAIM_SKIP, CMT_CLAIM_BUSY };
 
@@ -105,30 +115,33 @@ static __always_inline void cmt_burst_add_turns(struct cmt_burst *burst,
 						u32 readers)
 {
 	unsigned long due = 0x100000001UL << (tick % CMT_TURN_TICKS);
-	u32 word;
+	unsigned long *turn = burst->turn.rmids, word;
 
 	for (word = first; word < burst->words; word += readers)
-		burst->turn.rmids[word] |= burst->readable[word] & due;
+		turn[word] |= burst->readable[word] & due;
 }
 
-/* Is anything to be read? */
+/* Is anything to be read?  Most ticks without a reading end here. */
 static __always_inline bool cmt_burst_is_due(struct cmt_burst *burst)
 {
-	u32 word, words = 0, due = 0;
+	const unsigned long *hot = burst->hot.rmids, *turn = burst->turn.rmids;
+	unsigned long word = 0, words = 0;
+	u32 due = 0;
 
-	for (word = 0; word < burst->words; word++) {
-		unsigned long rmids = burst->hot.rmids[word] |
-				      burst->turn.rmids[word];
+	do {
+		unsigned long rmids = hot[word] | turn[word];
 
 		if (!rmids)
 			continue;
 		burst->mixed.rmids[word] = rmids;
 		due += hweight_long(rmids);
 		words |= BIT(word);
-	}
+	} while (++word != burst->words);
+	if (!due)
+		return false;
 	burst->due_words = words;
 	burst->due = due;
-	return due;
+	return true;
 }
 
 /* After pass @pass: what the next one is; false: there is none. */
@@ -247,9 +260,9 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 	u32 cursor = queue->cursor, first = cursor / BITS_PER_LONG, word;
 	unsigned long part = ~0UL << cursor % BITS_PER_LONG;
 	/* the words from the cursor on, and then those before it and its own */
-	u32 words = burst->due_words & (~0U << first);
-	u32 around = burst->due_words & ~((~0U << 1) << first);
-	unsigned long due, late, kept;
+	unsigned long words = burst->due_words & (~0UL << first);
+	unsigned long around = burst->due_words & ~((~0UL << 1) << first);
+	unsigned long *rmids = queue->rmids, due, late, kept;
 
 	if (likely(!cursor))
 		around = 0;
@@ -265,7 +278,7 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 		}
 		word = __ffs(words);
 		words &= words - 1;
-		all = queue->rmids[word] & burst->readable[word];
+		all = rmids[word] & burst->readable[word];
 		kept = 0;
 		if (word == first) {
 			kept = all & ~part;
@@ -279,7 +292,7 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 			late |= cmt_burst_word(burst, word, due, limit, &busy,
 					       read, context);
 		burst->busy |= busy;
-		queue->rmids[word] = kept | late | busy;
+		rmids[word] = kept | late | busy;
 		if (unlikely(late)) {
 			queue->cursor = word * BITS_PER_LONG + __ffs(late);
 			return true;
@@ -292,13 +305,15 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 /* Nothing is left, but RMIDs that were busy: they are hot in the next burst. */
 static inline void cmt_burst_empty(struct cmt_burst *burst)
 {
-	u32 words = burst->due_words;
+	unsigned long *hot = burst->hot.rmids, *turn = burst->turn.rmids;
+	const unsigned long *mixed = burst->mixed.rmids;
+	unsigned long words = burst->due_words;
 
 	for (; words; words &= words - 1) {
 		u32 word = __ffs(words);
 
-		burst->hot.rmids[word] = burst->mixed.rmids[word];
-		burst->turn.rmids[word] = 0;
+		hot[word] = mixed[word];
+		turn[word] = 0;
 	}
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory channels: the IMC boxes of the uncore PMU, which count what a socket reads
- * from its memory and writes there (CAS commands, 64 bytes each).
+ * Memory channels: the IMC boxes of the uncore PMU count the reads and writes of a
+ * socket's memory (CAS commands, 64 bytes each).
  *
- * A box is claimed when the sampling starts and somebody wants channels, unless
- * somebody else uses the box, and restored when either ends.  One CPU of each
- * socket reads the socket's boxes in its ticks.
+ * Boxes are claimed while the sampling runs and some descriptor asks for channels, except
+ * boxes that another program uses; they are restored at the end.  One CPU of each socket
+ * reads the socket's boxes in its ticks.
  */
 #ifndef CMT_CHANNEL_H
 #define CMT_CHANNEL_H
@@ -16,29 +16,29 @@
 
 struct cmt_cpu;
 
-/* Of a socket; more are not read. */
+/* The most channels of a socket that are read */
 #define CMT_CHANNELS_MAX	16
 
-/* One socket's. */
+/* The channels of one socket */
 struct cmt_channels;
 
-/* After cmt_pmon_init().  No failure: cmt_channels_get() says what is lacking. */
+/* After cmt_pmon_init().  Never fails: cmt_channels_get() says what is missing. */
 int cmt_channels_init(void);
 /* There are no ticks any more. */
 void cmt_channels_exit(void);
 
 /*
- * Somebody wants channels, and there are ticks or soon will be; neither is so any more.
- * Beside ticks.  Process context, under the sampler mutex.  Releasing what is not
- * claimed does nothing.
+ * Claim the boxes, when some descriptor asks for channels and ticks run or are about to;
+ * restore them, which does nothing for boxes that are not claimed.  Ticks may run
+ * meanwhile.  Process context, under the sampler mutex.
  */
 void cmt_channels_claim(void);
 void cmt_channels_release(void);
 
-/* CPUs have come or gone: find a reader for each socket.  By hotplug.c; may sleep. */
+/* CPUs came up or went down: find a reader for each socket.  By hotplug.c; may sleep. */
 void cmt_channels_assign(void);
 
-/* How many records the tick of @cpu, which reads, writes at most. */
+/* The greatest number of records that the tick of the reader of @channels writes. */
 u32 cmt_channels_due(const struct cmt_channels *channels);
 
 /*

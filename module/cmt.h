@@ -6,8 +6,8 @@
  *			   cqm.c -> cqm_set.c -> cqm_source.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
- *	resctrl.c	   foreign RMIDs, the mount
- *	abmc.c		   who has AMD's assignable counters -> hw_abmc.c
+ *	resctrl.c	   foreign RMIDs, the mount -> plza.c
+ *	abmc.c		   assigns AMD's assignable counters -> hw_abmc.c
  *	pending.c	   pending owners and free RMIDs
  *	demand.c	   readings without a tick
  *	sampler.c	   the ticks (samples, ticks) -> exclude.c; burst.c -> counter.c
@@ -16,9 +16,9 @@
  *	channel.c -> pmon.c -> pmon_table.c	the counters outside the cores
  *	ring.c		   backend.c -> hw.c -> hw_read.c -> hw_abmc.c; software.c, emulated.c
  *
- * Three calls go up: cpu.c tells resctrl.c of an RMID that another agent has,
- * owner.c writes its records to the ring of the CPU, cpu.c's, and whoever changes
- * what all readers share calls state.c.
+ * Three calls go up: cpu.c reports an RMID of another agent to resctrl.c, owner.c writes
+ * its records to the ring of the CPU in cpu.c, and each layer that changes a setting of
+ * all readers calls state.c.
  *
  * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
  * ones: owner lock, a backend's.  mmap_lock is held around the first two, so
@@ -63,7 +63,7 @@ static inline bool cmt_backend_samples(void)
 /* @name: auto, hw, software or emulated */
 int cmt_backend_init(const char *name);
 
-/* What has no header of its own, because it is little: */
+/* Files without a header of their own: */
 
 /* device.c: /dev/cmt, as uapi/cmt.h says */
 int cmt_device_init(void);
@@ -83,9 +83,9 @@ int cmt_procfs_init(void);
 void cmt_procfs_exit(void);
 
 /*
- * state.c: the scope, the interval or the resctrl mode has changed.  Write what
- * all readers share now to this CPU's ring, as a CMT_REC_STATE record.  No lock
- * that the change takes.
+ * state.c: the scope, the interval or the resctrl mode has changed.  Write the settings
+ * to this CPU's ring, as a CMT_REC_STATE record.  Called without the lock that the change
+ * takes.
  */
 void cmt_state_emit(void);
 
@@ -94,35 +94,36 @@ int cmt_probes_init(void);
 /* When this returns, no probe runs. */
 void cmt_probes_exit(void);
 /*
- * Owners, the scope or resctrl have changed: is a switch anything to cmt?  While it
- * is not, sched_switch has no probe.  Process context.
+ * Owners, the scope or resctrl have changed: add or remove the probe of sched_switch,
+ * which is there only while a switch may change the RMID.  Process context.
  */
 void cmt_probes_update(void);
 
-/* hotplug.c: the CPUs that are there, and those that come and go */
+/* hotplug.c: online CPUs, and CPUs that come up and go down */
 int cmt_hotplug_init(void);
 void cmt_hotplug_exit(void);
 
 /* cpu.c: the CPUs, their rings, their domains, and the RMID each one runs */
 
 /*
- * Counters are written by the CPU itself with interrupts off, and read by
- * anybody: each is exact, a set of them is not of one instant.
+ * Counters are written by the CPU itself with interrupts off, and read from any
+ * CPU: each is exact, but several of them are not of one instant.
  */
 struct cmt_cpu {
 	struct cmt_ring ring;
 
 	bool up;		/* between cpu_up() and cpu_down() */
+	bool unread;		/* online, in a domain that has no index */
 	bool overwritten;	/* an owner's RMID was, since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */
-	u16 owner;		/* number of the owner of all that has no other
-				 * owner; written with the owner lock
+	u16 owner;		/* number of the owner of the CPU's tasks that have
+				 * no other owner; written with the owner lock
 				 */
-	u32 rmid;		/* loaded: the RMID that PQR_ASSOC ought to have */
-	u32 base;		/* of all that has no owner, another agent's */
+	u32 rmid;		/* loaded: the RMID that PQR_ASSOC should have */
+	u32 base;		/* another agent's RMID, for tasks without an owner */
 	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
-	struct cmt_channels *channels;	/* that it reads; NULL: none */
+	struct cmt_channels *channels;	/* that this CPU reads; NULL: none */
 	u64 switches;
 	u64 pqr_writes;
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
@@ -142,10 +143,10 @@ struct cmt_cpu {
 
 DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
 
-/* Of this load of the module, in all rings. */
+/* cmt_info.instance, and that of all rings */
 extern u64 cmt_instance;
 
-/* The CPUs come by hotplug.c. */
+/* hotplug.c brings the CPUs up. */
 int cmt_cpus_init(void);
 /* After the probes. */
 void cmt_cpus_exit(void);
@@ -158,7 +159,7 @@ void cmt_cpu_down(void);
 u32 cmt_cpu_domain_id(void);
 
 /*
- * Append to this CPU's ring, and wake whoever waits for that.  Interrupts off;
+ * Append to this CPU's ring, and wake waiters that are due.  Interrupts off;
  * a lock of any kind may be held.
  */
 void cmt_emit(const struct cmt_record *record);
@@ -174,8 +175,8 @@ void cmt_cpu_refresh(void);
 void cmt_cpus_refresh(void);
 
 /*
- * All CPUs: a backend that counts by itself knows what has run until now.  Process
- * context.
+ * All CPUs: call account() of the backend, so that it has all running times up to now.
+ * Process context.
  */
 void cmt_cpus_account(void);
 

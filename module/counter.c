@@ -38,6 +38,33 @@ static bool raw_is_data(u64 raw, u32 event, const struct cmt_backend_caps *caps)
 	return raw_flags(raw, event, caps) == event;
 }
 
+static bool has_base(const struct cmt_counter *counter, u64 based)
+{
+	return !(counter->key & CMT_KEY_SLOW) || counter->key & based;
+}
+
+/* Of data. */
+static bool mbm_fell(const struct cmt_counter *counter,
+		     const struct cmt_mbm *mbm, u64 raw, u64 based,
+		     const struct cmt_backend_caps *caps)
+{
+	return caps->counter_bits >= CMT_COUNTER_WIDE &&
+	       has_base(counter, based) &&
+	       (raw & caps->data_mask) < (mbm->prev & caps->data_mask);
+}
+
+bool cmt_counter_fell(const struct cmt_counter *counter,
+		      const struct cmt_raws *raws,
+		      const struct cmt_backend_caps *caps)
+{
+	return (raw_is_data(raws->total, CMT_F_MBM_TOTAL, caps) &&
+		mbm_fell(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
+			 caps)) ||
+	       (raw_is_data(raws->local, CMT_F_MBM_LOCAL, caps) &&
+		mbm_fell(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
+			 caps));
+}
+
 /* From now on @raw, if it is data, is what the next reading continues. */
 static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 		     u64 based, bool data)
@@ -50,14 +77,15 @@ static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * Account a reading.  A missing one, or one whose predecessor is missing or
- * too old, adds nothing: traffic that is not known is not guessed.
+ * Account a reading.  A missing one, or one whose predecessor is missing, too old or
+ * more than it, adds nothing: traffic that is not known is not guessed.
  */
 static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 		   u64 based, u32 event, const struct cmt_backend_caps *caps)
 {
 	bool data = raw_is_data(raw, event, caps);
-	bool rebased = !(counter->key & based);
+	bool rebased = !(counter->key & based) ||
+		       mbm_fell(counter, mbm, raw, based, caps);
 
 	if (data && !rebased)
 		mbm->units += mbm_delta(mbm->prev, raw, caps->counter_bits);

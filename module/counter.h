@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From raw counter values to bytes: what is known of one RMID in one L3
- * domain.  Pure; exclusion is the caller's (cmt_counter.seen, burst.h).
+ * From raw counter values to bytes: the state of one RMID in one L3 domain.  Pure; the
+ * caller excludes concurrent calls (cmt_counter.seen, burst.h).
  */
 #ifndef CMT_COUNTER_H
 #define CMT_COUNTER_H
@@ -26,7 +26,14 @@
 #define CMT_RAW_ERROR		BIT_ULL(63)
 #define CMT_RAW_UNAVAILABLE	BIT_ULL(62)
 
-/* One reading of an RMID: all its events, as good as at one time. */
+/*
+ * A counter of so many bits does not wrap between two readings.  A lower value than the
+ * last one means that the counter began anew.  AMD's counters report that once
+ * (Unavailable), to the agent that reads first, and not to the second one.
+ */
+#define CMT_COUNTER_WIDE	40
+
+/* One reading of an RMID: all its events, at nearly one time. */
 struct cmt_raws {
 	u64 occupancy;
 	u64 total;
@@ -39,9 +46,9 @@ struct cmt_mbm {
 };
 
 /*
- * cmt_counter.key: the generation of the owner, and nothing else while the next
- * reading continues the last one in all events.  Otherwise CMT_KEY_SLOW, and
- * what is known nevertheless.
+ * cmt_counter.key: the generation of the owner, without other bits while the next
+ * reading continues the last one in all events.  Otherwise CMT_KEY_SLOW, with bits for
+ * the events that it continues.
  */
 #define CMT_KEY_SLOW		BIT_ULL(32)
 #define CMT_KEY_BEGUN		BIT_ULL(33)	/* the generation is valid */
@@ -61,7 +68,7 @@ struct cmt_counter {
 	u64 residual_bytes;
 };
 
-/* What is the same for all samples of a burst. */
+/* Values that are the same for all samples of a burst. */
 struct cmt_scale {
 	u64 mbm_mask;
 	u64 upscale_bytes;
@@ -70,16 +77,16 @@ struct cmt_scale {
 /* Nothing is known of the RMID in this domain. */
 void cmt_counter_reset(struct cmt_counter *counter);
 
-/* A new owner begins in this domain, and nothing is known of the owner yet. */
+/* A new owner begins in this domain, without any reading yet. */
 void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
 		       const struct cmt_backend_caps *caps);
 
-/* The owner holds nothing here yet: what is found is left from others. */
+/* The owner has filled no cache in this domain yet: @raws is the residue. */
 void cmt_counter_set_residue(struct cmt_counter *counter,
 			     const struct cmt_raws *raws,
 			     const struct cmt_backend_caps *caps);
 
-/* The owner has had no traffic here yet: it is counted from @raws on. */
+/* The owner has had no traffic in this domain yet: traffic counts from @raws on. */
 void cmt_counter_set_base(struct cmt_counter *counter,
 			  const struct cmt_raws *raws,
 			  const struct cmt_backend_caps *caps);
@@ -87,10 +94,15 @@ void cmt_counter_set_base(struct cmt_counter *counter,
 /* The counters have been reset, or not been read for too long. */
 void cmt_counter_lose_base(struct cmt_counter *counter);
 
-/* The next reading is one for cmt_counter_sample(), whatever is known. */
+/* Is a wide counter in @raws less than the last reading that the next one continues? */
+bool cmt_counter_fell(const struct cmt_counter *counter,
+		      const struct cmt_raws *raws,
+		      const struct cmt_backend_caps *caps);
+
+/* The next reading goes to cmt_counter_sample(), in any state. */
 void cmt_counter_make_slow(struct cmt_counter *counter);
 
-/* Is what is known that of @generation? */
+/* Does the state belong to @generation? */
 static inline bool cmt_counter_is_of(const struct cmt_counter *counter,
 				     u32 generation)
 {
@@ -100,14 +112,14 @@ static inline bool cmt_counter_is_of(const struct cmt_counter *counter,
 
 /*
  * Account a reading and fill a SAMPLE: flags, rmid, generation and the payload.
- * For any reading; cmt_counter_continue() is the same for most.
+ * For any reading; cmt_counter_continue() does the same for most readings.
  */
 void cmt_counter_sample(struct cmt_counter *counter,
 			const struct cmt_raws *raws,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample);
 
-/* The owner has begun, and no reading has been accounted since. */
+/* The owner has begun, and has no accounted reading yet. */
 static inline bool cmt_counter_is_new(const struct cmt_counter *counter)
 {
 	return counter->key & CMT_KEY_NEW;
@@ -122,8 +134,8 @@ static __always_inline u64 cmt_mbm_add(struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * All three values are data and nothing else, the key is the generation, and no correction
- * applies to the RMID.
+ * All three values are data and nothing else, the key is the generation, no correction
+ * applies to the RMID, and no counter begins anew by itself: AMD's bursts are "flawed".
  */
 static __always_inline void
 cmt_counter_continue(struct cmt_counter *counter, const struct cmt_raws *raws,

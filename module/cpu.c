@@ -40,11 +40,24 @@ static void cpu_overwritten(struct cmt_cpu *cpu, u32 rmid)
 }
 
 /*
+ * What another agent has loaded, for tables by RMID.  A processor refuses RMIDs that
+ * they have no room for; one that does not is not to be believed.
+ */
+static u32 pqr_others_rmid(u64 pqr)
+{
+	u32 rmid = pqr_rmid(pqr);
+
+	return likely(rmid < cmt_caps.rmid_room) ? rmid : CMT_RMID_NONE;
+}
+
+/*
  * PQR_ASSOC has an RMID that cmt did not load.  What has no owner runs with it
  * from now on, unless resctrl gave it to the task alone.
  */
-void cmt_cpu_found(struct cmt_cpu *cpu, u32 found)
+void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 {
+	u32 found = pqr_others_rmid(pqr);
+
 	if (cpu->rmid != cpu->base)
 		cpu_overwritten(cpu, cpu->rmid);
 	if (!found || cmt_task_rmid(current) != found)
@@ -70,7 +83,7 @@ static u32 pqr_load(struct cmt_cpu *cpu, const struct task_struct *next,
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
 		return cpu->rmid;
 	if (unlikely(pqr_rmid(pqr) != cpu->rmid)) {
-		cmt_cpu_found(cpu, pqr_rmid(pqr));
+		cmt_cpu_found(cpu, pqr);
 		rmid = cpu_rmid_of(cpu, next);
 	}
 	pqr &= CMT_PQR_CLOSID;
@@ -129,7 +142,7 @@ u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 {
 	u32 own = cpu_own(cpu, task), theirs = cmt_task_rmid(task);
 
-	if (!theirs || theirs >= CMT_MAX_RMIDS)
+	if (!theirs || theirs >= cmt_caps.rmid_room)
 		return own ?: cpu->base;
 	cmt_resctrl_seen(theirs);
 	if (own && cmt_resctrl_mode() == CMT_RESCTRL_TAKE)
@@ -177,7 +190,7 @@ void cmt_cpu_reload(struct cmt_cpu *cpu)
 	cpu->reloading = false;
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
 		return;
-	rmid = pqr_rmid(pqr);
+	rmid = pqr_others_rmid(pqr);
 	if (!cmt_task_rmid(current) &&
 	    (rmid != cpu->rmid || cmt_rmid_is_foreign(rmid))) {
 		cpu->base = rmid;
@@ -231,8 +244,8 @@ static void cpu_look(struct cmt_cpu *cpu)
 	    cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) ||
 	    pqr_rmid(pqr) == cpu->rmid)
 		return;
-	cmt_cpu_found(cpu, pqr_rmid(pqr));
-	cpu_rmid_set(cpu, pqr_rmid(pqr));
+	cmt_cpu_found(cpu, pqr);
+	cpu_rmid_set(cpu, pqr_others_rmid(pqr));
 }
 
 void cmt_cpu_refresh(void)
@@ -301,7 +314,7 @@ void cmt_cpu_up(u32 domain, u32 domain_id)
 	c->domain = domain;
 	if (cmt_caps.shared_rmids)
 		cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr);
-	c->base = pqr_rmid(pqr);
+	c->base = pqr_others_rmid(pqr);
 	c->rmid = c->base;
 	c->reloading = false;
 	c->overwritten = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Readings on demand, and owners that are held: what CMT_IOC_READ and
- * CMT_IOC_REGISTER do, and what the kernel itself can do.
+ * Readings on demand (CMT_IOC_READ), and owners that are held (CMT_IOC_REGISTER).  The
+ * PMU intel_cqm uses both.
  *
  * A reading claims the counter as a tick does (burst.h), with interrupts off on a
  * CPU of the domain that has ticks, and adds to the same sums.  So a tick of
@@ -19,19 +19,19 @@ struct cmt_waiter;
 struct task_struct;
 
 /*
- * One who holds an owner.  The owner may end before: a process that exits, a
- * cgroup that is removed, a CPU that goes offline.  Then the hold is of nothing,
- * also when the id is another's; it is let go as ever.
+ * A hold of an owner.  The owner may end before the hold: a process exits, a cgroup is
+ * removed, a CPU goes offline.  The hold then refers to no owner, also where another
+ * owner has the id; it is released in the same way.
  */
 struct cmt_hold {
-	struct list_head list;	/* the holder's, who may use it or not */
+	struct list_head list;	/* for the holder's use */
 	u64 serial;	/* of the owner */
 	u32 number;	/* of the owner; another owner's, if its serial differs */
 };
 
 /*
- * attach.c.  Process context, neither under mmap_lock nor under cpus_read_lock: both
- * may sleep long.  The caller keeps the module from being unloaded.
+ * attach.c.  Process context, neither under mmap_lock nor under cpus_read_lock: these
+ * functions may sleep for long.  The caller keeps the module from being unloaded.
  *
  * @kind and @id as in CMT_IOC_REGISTER, a process id in the namespace of current;
  * 0, -ESRCH, -ENOENT, -ENXIO, -ENOSPC as CMT_IOC_ATTACH.  @options:
@@ -43,7 +43,7 @@ int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
 int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
 
 void cmt_unhold(struct cmt_hold *hold);
-/* All of a list, at the cost of one. */
+/* Release all holds of a list, at the cost of one. */
 void cmt_unhold_all(struct list_head *holds);
 
 /*
@@ -54,14 +54,14 @@ void cmt_unhold_all(struct list_head *holds);
 int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
 
 /*
- * The dedicated RMID of an owner, whoever named it; @id in the namespace of
+ * The dedicated RMID of an owner, by the scope, attached or held; @id in the namespace of
  * current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: it is pending.
  */
 int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation);
 
 /*
- * hold.c: what a descriptor holds.  Errors as CMT_IOC_REGISTER and _UNREGISTER;
- * kind and options are in order.  Process context, as cmt_hold().
+ * hold.c: the registrations of a descriptor.  Errors as CMT_IOC_REGISTER and
+ * _UNREGISTER; the caller has checked kind and options.  Process context, as cmt_hold().
  */
 int cmt_register(struct cmt_waiter *waiter, struct cmt_attach *arg);
 int cmt_unregister(struct cmt_waiter *waiter, const struct cmt_attach *arg);
@@ -71,23 +71,23 @@ void cmt_unregister_all(struct cmt_waiter *waiter);
 /* demand.c */
 
 /*
- * CMT_IOC_READ of one RMID, and of all that have an owner: SAMPLE records, by domain.
- * @room: for so many; *count: how many there are.  Process context; may sleep.
- * 0, -ENOSPC: there are more, -ENOENT: the generation of the one has ended, -ENOMEM,
- * -EINTR.
+ * CMT_IOC_READ of one RMID, or of all RMIDs with an owner: SAMPLE records, by domain.
+ * @room: the greatest number of records; *count: their number.  Process context; may
+ * sleep.  0; -ENOSPC: there are more records; -ENOENT: the generation has ended;
+ * -ENOMEM; -EINTR.
  */
 int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
 		   u32 room, u32 *count);
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
 
-/* The most records that there can be now, of one RMID or of all. */
+/* The greatest number of records now, of one RMID or of all. */
 u32 cmt_demand_room(bool all);
 
 /*
- * Some RMIDs, whoever has them, in the domain with index @domain, below
- * cmt_sampler_domains(): @records[i], a SAMPLE as CMT_IOC_READ gives it, is of
- * @keys[i]; CMT_REC_PAD: its generation has ended, or of -EINTR not read.  Process
- * context; may sleep.  0 or -EINTR.
+ * Read some RMIDs in the domain with index @domain, below cmt_sampler_domains().
+ * @records[i] is the SAMPLE of @keys[i], as of CMT_IOC_READ; CMT_REC_PAD: the generation
+ * has ended or, with -EINTR, the RMID was not read.  Process context; may sleep.
+ * 0 or -EINTR.
  */
 struct cmt_demand_key {
 	u32 rmid;
@@ -98,8 +98,8 @@ int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
 		    struct cmt_record *records);
 
 /*
- * One in the domain of this CPU, with interrupts off, not in an NMI.  0, also when
- * there are no values: the flags say so; -ENOENT: the generation has ended;
+ * Read one RMID in the domain of this CPU, with interrupts off, not in an NMI.  0, also
+ * where a value is not known, by its flag; -ENOENT: the generation has ended;
  * -EAGAIN: the counter is busy, for some microseconds; -ENXIO: this CPU is not up.
  */
 int cmt_demand_read_here(const struct cmt_demand_key *key,

@@ -77,7 +77,7 @@
 static uint emulated_rmids = 256;
 module_param(emulated_rmids, uint, 0444);
 MODULE_PARM_DESC(emulated_rmids,
-		 "RMIDs of the emulated backend, RMID 0 included: 2..1024 (default 256)");
+		 "RMIDs of the emulated backend, RMID 0 included: 2..4096 (default 256)");
 
 static uint emulated_cache_kib;
 module_param(emulated_cache_kib, uint, 0444);
@@ -222,6 +222,7 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	caps->vendor = cmt_topology_vendor();
 	caps->record_flags = CMT_F_EMULATED;
 	caps->nr_rmids = emulated_rmids;
+	caps->rmid_room = emulated_rmids;
 	caps->events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	caps->upscale_bytes = CMT_MODEL_LINE_BYTES;
 	caps->nodes_per_l3 = 1;

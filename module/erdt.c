@@ -226,6 +226,14 @@ static u32 count_rmids(void)
 	return max_rmid + 1;
 }
 
+/* The RMIDs that PQR_ASSOC takes: any, where CPUID does not say. */
+static u32 count_loadable(void)
+{
+	if (cpuid_eax(0) < CPUID_RDT_MON || !cpuid_ebx(CPUID_RDT_MON))
+		return CMT_MAX_RMIDS;
+	return min_t(u32, cpuid_ebx(CPUID_RDT_MON), CMT_MAX_RMIDS - 1) + 1;
+}
+
 /* Domains are alike: the first one tells for all. */
 static int fill_factors(struct cmt_backend_caps *caps)
 {
@@ -264,6 +272,7 @@ static int fill_caps(struct cmt_backend_caps *caps)
 	caps->backend = CMT_BACKEND_HARDWARE;
 	caps->vendor = cmt_topology_vendor();
 	caps->nr_rmids = count_rmids();
+	caps->rmid_room = count_loadable();
 	caps->events = (first->cmrc.bytes ? CMT_F_OCCUPANCY : 0) |
 		       (first->mmrc.bytes ? CMT_F_MBM_TOTAL : 0);
 	caps->upscale_bytes = first->cmrc.unit ?: first->mmrc.unit;

@@ -17,6 +17,7 @@
 #include "abmc.h"
 #include "channel.h"
 #include "cmt.h"
+#include "domains.h"
 #include "perf.h"
 #include "rings.h"
 #include "sampler.h"
@@ -32,29 +33,22 @@
 static enum cpuhp_state prepare_state;
 static enum cpuhp_state online_state;
 
-/* Domain ids by index; changed by hotplug callbacks only, one at a time. */
-static u32 domain_ids[CMT_MAX_DOMAINS];
-static u32 nr_domains;
+/* Changed by hotplug callbacks only, one at a time. */
+static struct cmt_domain_ids domains;
 
 /* The index of a domain, a new one for an id that is new; or -errno. */
 static int domain_index(u32 id)
 {
-	u32 i;
-	int ret;
+	int index = cmt_domain_find(&domains, id), ret;
 
-	for (i = 0; i < nr_domains; i++)
-		if (domain_ids[i] == id)
-			return i;
-	if (nr_domains == CMT_MAX_DOMAINS) {
-		pr_warn_once("CPUs in more than %d L3 domains: the others' are not sampled\n",
-			     CMT_MAX_DOMAINS);
-		return -ENOSPC;
-	}
-	ret = cmt_sampler_add_domain(nr_domains, id);
+	if (index < 0 || index < domains.nr)
+		return index;
+	ret = cmt_sampler_add_domain(index, id);
 	if (ret)
 		return ret;
-	domain_ids[nr_domains] = id;
-	return nr_domains++;
+	domains.ids[index] = id;
+	domains.nr++;
+	return index;
 }
 
 /* All CPUs that were online at load are up, and no unload has begun. */
@@ -63,7 +57,7 @@ static bool loaded;
 static void domain_warn(u32 domain, unsigned int reader)
 {
 	pr_warn("all CPUs of L3 domain %u are excluded: CPU %u reads\n",
-		domain_ids[domain], reader);
+		domains.ids[domain], reader);
 }
 
 static bool is_up_in(unsigned int cpu, u32 domain)
@@ -147,14 +141,24 @@ static int hotplug_dead(unsigned int cpu)
 	return 0;
 }
 
+/* The CPU is online, and has no RMID and no samples. */
+static void domain_refuse(unsigned int cpu, u32 id)
+{
+	this_cpu_write(cmt_cpus.unread, true);
+	pr_warn_once("CPU %u is in L3 domain %u, which is one more than %d: such CPUs are not sampled\n",
+		     cpu, id, CMT_MAX_DOMAINS);
+}
+
 /* On the CPU itself, in process context. */
 static int hotplug_up(unsigned int cpu)
 {
 	u32 id = cmt_topology_domain_id(cmt_caps.nodes_per_l3);
 	int domain = domain_index(id);
 
-	if (domain == -ENOSPC)
+	if (domain == -ENOSPC) {
+		domain_refuse(cpu, id);
 		return 0;
+	}
 	if (domain < 0 ||
 	    (!this_cpu_read(cmt_cpus.ring.slots) && cpu_prepare(cpu))) {
 		pr_warn_once("no memory for CPU %u: it is not sampled\n", cpu);
@@ -180,6 +184,7 @@ static int hotplug_down(unsigned int cpu)
 {
 	u32 domain = this_cpu_read(cmt_cpus.domain);
 
+	this_cpu_write(cmt_cpus.unread, false);
 	if (!this_cpu_read(cmt_cpus.up))
 		return 0;
 	cmt_perf_cpu_down(cpu);

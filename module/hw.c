@@ -50,6 +50,7 @@
 
 #define CPUID_AMD_QOS		0x80000020
 #define AMD_QOS_EBX_ABMC	BIT(5)
+#define AMD_QOS_EBX_PLZA	BIT(9)
 
 #define CPUID_RDT_MON		0xf
 #define RDT_LEAF7_EBX_PQM	BIT(12)
@@ -78,6 +79,7 @@
 /* What CPUID says of one CPU, or of the least capable of several. */
 struct hw_leaves {
 	u32 max_rmid;
+	u32 max_loadable;	/* of the most capable: what PQR_ASSOC takes */
 	u32 upscale;
 	u32 events;		/* CMT_F_* */
 	u32 width_offset;
@@ -150,6 +152,7 @@ static const char *hw_read_leaves(struct hw_leaves *leaves)
 	if (!(edx & RDT_F0_EDX_L3))
 		return "no L3 monitoring in CPUID leaf 0xF";
 	leaves->max_rmid = ebx;
+	leaves->max_loadable = ebx;
 
 	cpuid_count(CPUID_RDT_MON, 1, &eax, &ebx, &ecx, &edx);
 	leaves->max_rmid = min(leaves->max_rmid, ecx);
@@ -175,6 +178,7 @@ static const char *hw_merge_leaves(struct hw_leaves *all,
 	    one->overflow_bit != all->overflow_bit)
 		return "CPUs differ in counter unit or width";
 	all->max_rmid = min(all->max_rmid, one->max_rmid);
+	all->max_loadable = max(all->max_loadable, one->max_loadable);
 	all->events &= one->events;
 	return NULL;
 }
@@ -336,6 +340,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->backend = CMT_BACKEND_HARDWARE;
 	caps->vendor = cmt_topology_vendor();
 	caps->nr_rmids = min_t(u32, leaves->max_rmid, CMT_MAX_RMIDS - 1) + 1;
+	caps->rmid_room = min_t(u32, leaves->max_loadable, CMT_MAX_RMIDS - 1) + 1;
 	caps->events = leaves->events & hw_kernel_events();
 	caps->upscale_bytes = leaves->upscale;
 	caps->shared_evtsel = caps->vendor == CMT_VENDOR_AMD ||
@@ -365,16 +370,16 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }
 
-/* AMD's assignable counters (ABMC); whether they are switched on can change. */
-static bool hw_has_abmc(void)
+/* AMD's extensions: AMD_QOS_EBX_*; whether they are switched on can change. */
+static u32 hw_amd_extensions(void)
 {
 	u32 eax, ebx, ecx, edx;
 
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_AMD ||
 	    cpuid_eax(0x80000000) < CPUID_AMD_QOS)
-		return false;
+		return 0;
 	cpuid_count(CPUID_AMD_QOS, 0, &eax, &ebx, &ecx, &edx);
-	return ebx & AMD_QOS_EBX_ABMC;
+	return ebx;
 }
 
 static int hw_init(struct cmt_backend_caps *caps)
@@ -394,13 +399,14 @@ static int hw_init(struct cmt_backend_caps *caps)
 	}
 
 	hw_fill_caps(caps, &probe.leaves);
+	caps->has_plza = hw_amd_extensions() & AMD_QOS_EBX_PLZA;
 	hw = (struct hw) {
 		.caps = caps,
 		.nr_rmids = caps->nr_rmids,
 		.events = caps->events,
 		.shared_evtsel = caps->shared_evtsel,
 		.nodes_per_l3 = caps->nodes_per_l3,
-		.has_abmc = hw_has_abmc(),
+		.has_abmc = hw_amd_extensions() & AMD_QOS_EBX_ABMC,
 	};
 	hw_read_init();
 	return hw_abmc_init();

@@ -70,10 +70,11 @@ struct abmc_domain {
 	u32 state;	/* enum hw_abmc_state */
 	u32 others;	/* counters: bits */
 	struct abmc_counter counters[HW_ABMC_MAX];
-	u32 heat[CMT_MAX_RMIDS];
+	u32 *heat;	/* by RMID */
 };
 
 static struct abmc_domain *domains;	/* by index; NULL: no such counters */
+static u32 *heats;			/* of all domains */
 static u32 nr_counters;
 static u64 all_types;			/* that the processor can count */
 
@@ -88,6 +89,21 @@ static u64 config_of(u32 rmid, enum cmt_event event)
 	return CFG_ENABLE | (u64)rmid << CFG_RMID_SHIFT | types_of(event);
 }
 
+static int alloc_domains(u32 nr)
+{
+	u32 i;
+
+	domains = kvcalloc(nr, sizeof(*domains), GFP_KERNEL);
+	heats = kvcalloc(nr * hw.nr_rmids, sizeof(*heats), GFP_KERNEL);
+	if (!domains || !heats) {
+		hw_abmc_exit();
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr; i++)
+		domains[i].heat = &heats[i * hw.nr_rmids];
+	return 0;
+}
+
 int hw_abmc_init(void)
 {
 	u32 eax, ebx, ecx, edx;
@@ -98,14 +114,14 @@ int hw_abmc_init(void)
 	nr_counters = min_t(u32, (ebx & 0xffff) + 1, HW_ABMC_MAX);
 	cpuid_count(CPUID_AMD_QOS, SUBLEAF_TYPES, &eax, &ebx, &ecx, &edx);
 	all_types = ecx & TYPES_TOTAL;
-	domains = kvcalloc(min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS),
-			   sizeof(*domains), GFP_KERNEL);
-	return domains ? 0 : -ENOMEM;
+	return alloc_domains(min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS));
 }
 
 void hw_abmc_exit(void)
 {
+	kvfree(heats);
 	kvfree(domains);
+	heats = NULL;
 	domains = NULL;
 }
 
@@ -155,6 +171,11 @@ enum hw_abmc_state hw_abmc_look(u32 domain)
 bool hw_abmc_is_still(enum hw_abmc_state state)
 {
 	return !domains || state == HW_ABMC_CHANGING || state_now() == state;
+}
+
+void hw_abmc_switched(u32 domain)
+{
+	WRITE_ONCE(domains[domain].state, HW_ABMC_CHANGING);
 }
 
 void hw_abmc_settle(u32 domain)
@@ -362,17 +383,22 @@ bool hw_abmc_usable(void)
 	       types_of(CMT_EVENT_MBM_LOCAL);
 }
 
+u32 hw_abmc_rmid_of(u32 domain, u32 id)
+{
+	u64 config = domains ? READ_ONCE(domains[domain].counters[id].config) : 0;
+
+	return config ? (config & CFG_RMID) >> CFG_RMID_SHIFT : HW_ABMC_NO_RMID;
+}
+
 void hw_abmc_rmids(u32 domain, unsigned long *assigned, unsigned long *lost)
 {
 	const struct abmc_domain *d = &domains[domain];
 	u32 id, rmid;
-	u64 config;
 
 	for (id = 0; id < nr_counters; id++) {
-		config = READ_ONCE(d->counters[id].config);
-		if (!config)
+		rmid = hw_abmc_rmid_of(domain, id);
+		if (rmid == HW_ABMC_NO_RMID)
 			continue;
-		rmid = (config & CFG_RMID) >> CFG_RMID_SHIFT;
 		__set_bit(rmid, assigned);
 		if (READ_ONCE(d->counters[id].lost))
 			__set_bit(rmid, lost);

@@ -16,6 +16,8 @@
 /* What L3_QOS_ABMC_CFG.CtrID has room for. */
 #define HW_ABMC_MAX	32
 
+#define HW_ABMC_NO_RMID	CMT_MAX_RMIDS
+
 /*
  * Of a domain.  Another agent switches the mode.  Who finds that it did, lets the
  * domain be CHANGING, in which MBM is unavailable until hw_abmc_settle().
@@ -39,6 +41,9 @@ enum hw_abmc_state hw_abmc_look(u32 domain);
 
 /* Is the register what @state says, or has another agent switched it since? */
 bool hw_abmc_is_still(enum hw_abmc_state state);
+
+/* The mode was switched, and is again what it was: the domain is CHANGING. */
+void hw_abmc_switched(u32 domain);
 
 /* The claimed RMID by its assigned counter; CMT_RAW_UNAVAILABLE: it has none. */
 u64 hw_abmc_read(u32 domain, u32 rmid, enum cmt_event event);
@@ -73,7 +78,10 @@ struct hw_abmc_view {
 
 void hw_abmc_view(u32 domain, struct hw_abmc_view *view);
 
-/* RMIDs with a counter, and those of them that lost one: CMT_MAX_RMIDS bits. */
+/* The RMID that a counter of cmt's counts; HW_ABMC_NO_RMID: it is not cmt's. */
+u32 hw_abmc_rmid_of(u32 domain, u32 id);
+
+/* RMIDs with a counter, and those of them that lost one: a bit for each RMID. */
 void hw_abmc_rmids(u32 domain, unsigned long *assigned, unsigned long *lost);
 
 /*

@@ -97,23 +97,26 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
 
 /*
  * One event with everything looked at, EVTSEL saved and restored.  In the end
- * EVTSEL is what the other agent wrote last.
+ * EVTSEL is what the other agent wrote last.  Unavailable may have been said of
+ * @evtsel, and once only, before EVTSEL was changed: it holds for the repetition.
  */
 static u64 hw_read_private(u64 evtsel)
 {
-	u64 ctr = 0, others, now;
+	u64 ctr = 0, said = 0, others, now;
 	int i, err = -EAGAIN;
 
 	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others))
 		return CMT_RAW_ERROR;
 	for (i = 0; i < HW_READ_TRIES && err == -EAGAIN; i++) {
 		err = hw_try_read(evtsel, &ctr, &now);
-		if (err == -EAGAIN)
+		if (err == -EAGAIN) {
 			others = now;
+			said |= ctr & CMT_RAW_UNAVAILABLE;
+		}
 	}
 	if (err != -EAGAIN)
 		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
-	return err ? CMT_RAW_ERROR : ctr;
+	return err ? CMT_RAW_ERROR : ctr | said;
 }
 
 u64 hw_read_selected(u32 domain, u64 evtsel)
@@ -176,15 +179,77 @@ static enum hw_abmc_state hw_look_at_abmc(void)
 	return hw_abmc_look(this_cpu_ptr(&hw_cpus)->domain);
 }
 
+/*
+ * While assignable counters are off, the register cannot tell that they were on between
+ * two looks.  But then all counters began anew: some are less than before, and the
+ * greatest value of all readings is less when it is read again after them.
+ */
+struct hw_doubt {
+	bool any;	/* the mode is off, and may be on */
+	bool fell;
+	u64 greatest;
+	u64 evtsel;	/* of the greatest */
+};
+
+static struct hw_doubt hw_doubt_begin(enum hw_abmc_state state)
+{
+	return (struct hw_doubt) {
+		.any = hw.has_abmc && state == HW_ABMC_OFF,
+	};
+}
+
+static void hw_doubt_value(struct hw_doubt *doubt, u32 rmid,
+			   enum cmt_event event, u64 raw)
+{
+	if (raw & ~hw.caps->data_mask || raw <= doubt->greatest)
+		return;
+	doubt->greatest = raw;
+	doubt->evtsel = hw_evtsel(rmid, event);
+}
+
+static void hw_doubt_add(struct hw_doubt *doubt, u32 rmid,
+			 const struct cmt_raws *raws)
+{
+	hw_doubt_value(doubt, rmid, CMT_EVENT_MBM_TOTAL, raws->total);
+	hw_doubt_value(doubt, rmid, CMT_EVENT_MBM_LOCAL, raws->local);
+}
+
+/* A value that cannot be read again leaves the doubt. */
+static bool hw_doubt_is_right(const struct hw_doubt *doubt, u32 domain)
+{
+	u64 again;
+
+	if (!doubt->any || doubt->fell || !doubt->greatest)
+		return doubt->fell;
+	again = hw_read_selected(domain, doubt->evtsel);
+	return again & ~hw.caps->data_mask || again < doubt->greatest;
+}
+
+/* The last of some readings was made: was the mode @state all the time? */
+static bool hw_mode_was(enum hw_abmc_state state, const struct hw_doubt *doubt)
+{
+	u32 domain = this_cpu_ptr(&hw_cpus)->domain;
+
+	if (!hw_abmc_is_still(state))
+		return false;
+	if (!hw_doubt_is_right(doubt, domain))
+		return true;
+	hw_abmc_switched(domain);
+	return false;
+}
+
 void hw_read(u32 rmid, struct cmt_raws *raws)
 {
 	enum hw_abmc_state state;
+	struct hw_doubt doubt;
 
 	lockdep_assert_irqs_disabled();
 
 	state = hw_look_at_abmc();
+	doubt = hw_doubt_begin(state);
 	hw_read_checked(rmid, raws, state);
-	if (!hw_abmc_is_still(state))
+	hw_doubt_add(&doubt, rmid, raws);
+	if (!hw_mode_was(state, &doubt))
 		hw_no_mbm(raws);
 }
 
@@ -195,15 +260,34 @@ static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
 	hw_read_checked(rmid, raws, *state);
 }
 
+static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
+				   enum hw_abmc_state state)
+{
+	struct hw_doubt doubt = hw_doubt_begin(state);
+	const struct cmt_reading *reading;
+
+	if (!doubt.any)
+		return doubt;
+	for (reading = burst->readings; reading != burst->end; reading++) {
+		doubt.fell |= cmt_counter_fell(reading->counter,
+					       &reading->raws, hw.caps);
+		hw_doubt_add(&doubt, reading->counter - burst->counters,
+			     &reading->raws);
+	}
+	return doubt;
+}
+
 /* Every access by itself: AMD, missing events, and after an access failed. */
 static int hw_sample_checked(struct cmt_burst *burst)
 {
 	enum hw_abmc_state state = hw_look_at_abmc();
 	struct cmt_reading *reading;
+	struct hw_doubt doubt;
 
 	cmt_burst_run(burst, hw_checked_read, &state);
 	burst->flawed = true;
-	if (hw_abmc_is_still(state))
+	doubt = hw_doubt_of(burst, state);
+	if (hw_mode_was(state, &doubt))
 		return 0;
 	for (reading = burst->readings; reading != burst->end; reading++)
 		hw_no_mbm(&reading->raws);

@@ -20,6 +20,7 @@
 #include "owner.h"
 #include "pattern.h"
 #include "perf.h"
+#include "plza.h"
 #include "pmon.h"
 #include "resctrl.h"
 #include "rings.h"
@@ -119,6 +120,7 @@ static void info_fill(struct cmt_info *info)
 	strscpy(info->mbm_reason, info_mbm_reason(events), sizeof(info->mbm_reason));
 	info->counters = cmt_perf_look(info->perf_reason);
 	info->assignable = cmt_abmc_info();
+	info->plza = cmt_plza_info();
 }
 
 static long ioctl_get_info(void __user *uarg)
@@ -138,6 +140,7 @@ static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
 
 	stats->cpus_online += state == CMT_RING_ONLINE ||
 			      state == CMT_RING_QUIET;
+	stats->cpus_unread += READ_ONCE(cpu->unread);
 	stats->records += READ_ONCE(cpu->ring.header->head);
 	stats->ticks += READ_ONCE(cpu->ticks);
 	stats->missed += READ_ONCE(cpu->missed);

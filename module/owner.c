@@ -494,7 +494,12 @@ bool cmt_rmid_is_foreign(u32 rmid)
 	return READ_ONCE(pool.rmids[rmid].state) == CMT_RMID_FOREIGN;
 }
 
-int cmt_rmid_exclude(u32 rmid)
+bool cmt_rmid_has_flag(u32 rmid, u32 flag)
+{
+	return READ_ONCE(pool.rmids[rmid].flags) & flag;
+}
+
+int cmt_rmid_exclude(u32 rmid, u32 flag)
 {
 	struct cmt_rmid *r = &pool.rmids[rmid];
 	struct cmt_owner *owner = r->owner;
@@ -509,9 +514,10 @@ int cmt_rmid_exclude(u32 rmid)
 	}
 	if (cmt_pool_exclude(&pool, rmid, cmt_owner_now()))
 		return had_owner;
-	r->flags = CMT_F_OWNER_RESCTRL;
+	WRITE_ONCE(r->flags, flag);
 	r->domain = cmt_cpu_domain_id();
-	strscpy_pad(r->comm, "resctrl", CMT_COMM_LEN);
+	strscpy_pad(r->comm, flag == CMT_F_OWNER_KERNEL ? "kernel" : "resctrl",
+		    CMT_COMM_LEN);
 	cmt_pool_publish(&pool, r);
 	rmid_emit(CMT_REC_ALLOC, r->since, r);
 	return had_owner;
@@ -686,7 +692,7 @@ static void overflow_init(void)
 
 static bool pool_has_arrays(void)
 {
-	u32 room = cmt_pool_room(cmt_caps.nr_rmids);
+	u32 room = cmt_caps.rmid_room;
 
 	pool.rmids = vcalloc(room, sizeof(*pool.rmids));
 	pool.live = vcalloc(room, sizeof(*pool.live));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Owners: what RMIDs are given to.  An owner is a process, a cgroup with all
- * below it, or a CPU.  Owners are numbered, and never allocated: a probe can make
- * one.  Two arrays say with which RMID a process runs:
+ * Owners have RMIDs.  An owner is a process, a cgroup with all below it, or a CPU.
+ * Owners are elements of a fixed array, so that a probe can make one without an
+ * allocation.  Two arrays say with which RMID a process runs:
  *
  *	process id -> owner number	cmt_owner_table, written where membership
  *					changes: fork, exit, moves, scope, attach
- *	owner number -> RMID		cmt_owner_rmids, written where RMIDs are
- *					given and taken: one store, and no walk
+ *	owner number -> RMID		cmt_owner_rmids, written where an owner gets
+ *					or loses an RMID: one store, and no walk
  *
  * Owner 0 is none.  Owner 1 is the overflow owner: pending owners, which wait for
  * a dedicated RMID, share its RMID.
@@ -44,7 +44,7 @@ static __always_inline u32 cmt_owner_rmid(u32 owner)
 	return rmid;
 }
 
-/* Who wants an owner: it ends when nobody does. */
+/* The users of an owner; the owner is released with the last of them. */
 enum cmt_by {
 	CMT_BY_SCOPE,
 	CMT_BY_ATTACH,		/* CMT_IOC_ATTACH */
@@ -72,7 +72,7 @@ struct cmt_owner {
 	char comm[CMT_COMM_LEN];
 };
 
-/* Asked for by name: served before those of the scope, and no part of others. */
+/* Attached or held: served before owners of the scope, and no member of another owner. */
 static inline bool cmt_owner_is_named(const struct cmt_owner *owner)
 {
 	return owner->attached || owner->holders;
@@ -99,14 +99,14 @@ u64 cmt_owner_now(void);
 
 struct cmt_owner *cmt_owner_find(u32 kind, u64 id);
 
-/* How many owners of a kind can be found: are there any? */
+/* Is there an owner of this kind that can be found? */
 bool cmt_owners_any(u32 kind);
-/* How many processes have an owner; racy without the owner lock. */
+/* The number of processes with an owner; racy without the owner lock. */
 u32 cmt_owners_joined(void);
 
 /*
- * A pending owner without members, wanted @by one; NULL: all numbers are used.
- * @cgroup_id: of a process or a cgroup.  cmt_pending_serve() is to follow.
+ * Make a pending owner without members, with one user @by; NULL: all numbers are used.
+ * @cgroup_id: of a process or a cgroup.  The caller calls cmt_pending_serve() next.
  */
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 				const char *comm, enum cmt_by by);
@@ -121,19 +121,19 @@ struct cmt_owner *cmt_owner_of(u32 tgid);
 /*
  * The process belongs to @owner from now on, or to none.  The owner that the
  * process leaves ends with its last member, if it is released or a process.
- * Returns whether an RMID was freed: cmt_rmids_freed() is to follow.
+ * Returns whether an RMID was freed; the caller then calls cmt_rmids_freed().
  */
 bool cmt_owner_join(u32 tgid, struct cmt_owner *owner);
 
-/* A process that finds no owner number: it counts under the overflow RMID. */
+/* A process for which no owner number is left counts in the overflow RMID. */
 bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm);
 
-/* One more wants the owner. */
+/* Add a user of the owner. */
 void cmt_owner_want(struct cmt_owner *owner, enum cmt_by by);
 
 /*
- * One of those who did wants it no more; with the last one it is released.  Returns
- * as cmt_owner_join().
+ * Remove a user of the owner; the owner is released with the last one.  Returns as
+ * cmt_owner_join().
  */
 bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by);
 
@@ -141,9 +141,9 @@ bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by);
 void cmt_owner_update(struct cmt_owner *owner);
 
 /*
- * The owner is found no more and loses its RMID; its number is used again when
- * its last member has left.  Nothing happens to the overflow owner, and to a
- * number that is not used.  Returns as cmt_owner_join().
+ * The owner can no longer be found, and loses its RMID; its number is used again when
+ * its last member has left.  The overflow owner, and a number that is not used, stay
+ * unchanged.  Returns as cmt_owner_join().
  */
 bool cmt_owner_release(struct cmt_owner *owner);
 
@@ -151,21 +151,24 @@ bool cmt_owner_release(struct cmt_owner *owner);
 void cmt_owner_forget_id(struct cmt_owner *owner);
 
 /*
- * resctrl or another agent uses this RMID: an owner that has it becomes pending.
- * Returns 1 where an owner lost it, 0, or -EAGAIN: look again.
+ * resctrl or another agent uses this RMID, or it is what the kernel's own accesses
+ * have (@flag: CMT_F_OWNER_RESCTRL, _KERNEL): an owner that has it becomes pending.
+ * Returns 1 where an owner lost it, 0 where none did, or -EAGAIN: call again.
  */
-int cmt_rmid_exclude(u32 rmid);
+int cmt_rmid_exclude(u32 rmid, u32 flag);
 /* No other agent uses the RMID any more. */
 void cmt_rmid_include(u32 rmid);
 bool cmt_rmid_is_foreign(u32 rmid);
+/* A foreign RMID was excluded with this flag. */
+bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
 /* For pending.c: the owner that is served next, and an RMID for it, or NULL. */
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
-/* The residue is noted in the RMID: its owner has it.  False: the owner is gone. */
+/* The residue is in @r: give the RMID to the owner.  False: the owner has ended. */
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
-/* When cmt_pending_run() has something to do, ns; U64_MAX: it has not. */
+/* The time at which cmt_pending_run() must run, ns; U64_MAX: it need not. */
 u64 cmt_owners_due(void);
 /* Every CPU has refreshed since @until. */
 void cmt_owners_drained(u64 until);
@@ -178,7 +181,7 @@ void cmt_owner_fill_fail(struct cmt_record *record,
 /* Racy, in any context. */
 u32 cmt_owners_active(void);
 u32 cmt_owners_pending(void);
-/* Processes that found no owner number. */
+/* Processes for which no owner number was left. */
 u32 cmt_owners_unnumbered(void);
 
 /* Fill the pool's part of the statistics. */
@@ -196,30 +199,30 @@ const unsigned long *cmt_table_readable(void);
 /* The generation of an RMID while it has an owner, else 0.  Any context. */
 u32 cmt_table_generation(u32 rmid);
 
-/* By RMID: what cmt_table_generation() says. */
+/* By RMID: as cmt_table_generation(). */
 const u32 *cmt_table_generations(void);
 
-/* When the owner of an RMID got it, ns; racy, for an RMID that has one. */
+/* The time of the ALLOC of an RMID that has an owner, ns; racy. */
 u64 cmt_table_since(u32 rmid);
 
-/* pending.c: who waits for an RMID */
+/* pending.c: owners that wait for an RMID */
 
 int cmt_pending_init(void);
 /* After the probes are gone. */
 void cmt_pending_stop(void);
 
 /*
- * Give free RMIDs to pending owners, at most @max: read what each RMID holds, and
- * tell the owner.  Any context, interrupts as they are.  Returns their number.
+ * Give free RMIDs to pending owners, at most @max, each with its residue read before.
+ * Any context, interrupts as they are.  Returns the number of owners.
  */
 u32 cmt_pending_serve(u32 max);
 
-/* Serve those who are pending, now, or when the next limbo ends.  Any context. */
+/* Serve the pending owners now, or when the next limbo ends.  Any context. */
 void cmt_pending_later(void);
 
 /*
- * Processes have another owner, or owners another RMID: let every CPU look, soon.
- * Any context.
+ * Processes have another owner, or owners another RMID: every CPU loads its RMID again,
+ * soon.  Any context.
  */
 void cmt_refresh_later(void);
 
@@ -229,7 +232,7 @@ void cmt_refresh_this_cpu(void);
 /* An RMID was freed.  Any context, without the owner lock. */
 void cmt_rmids_freed(void);
 
-/* The same at once, and serve.  Process context. */
+/* The same at once; also serves pending owners.  Process context. */
 void cmt_pending_run(void);
 
 /* The pending owners, in the order in which they are served.  Process context. */

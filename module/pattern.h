@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which cgroups are containers: patterns of their paths, as uapi/cmt.h says at
- * CMT_IOC_SET_SCOPE.  Pure.
+ * Patterns of paths decide which cgroups are containers: see CMT_IOC_SET_SCOPE in
+ * uapi/cmt.h.  Pure.
  */
 #ifndef CMT_PATTERN_H
 #define CMT_PATTERN_H
@@ -10,25 +10,25 @@
 
 #include "uapi/cmt.h"
 
-/* As they were given, with one line feed between them. */
+/* The patterns as they were set, with one line feed between them. */
 struct cmt_pattern_set {
 	u32 bytes;
 	char text[CMT_PATTERNS_MAX];
 };
 
-/* Those that are in force when nobody set others, terminated. */
+/* The patterns in force until others are set, terminated. */
 extern const char cmt_pattern_defaults[];
 
 /*
- * Read @bytes of @text, which is not terminated.  -EINVAL: *bad_at is the byte
- * that is wrong, and @set is not to be used; -E2BIG: it is too long.
+ * Parse @bytes of @text, which is not terminated.  -EINVAL: *bad_at is the offset of the
+ * wrong byte, and @set must not be used; -E2BIG: the text is too long.
  */
 int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
 		      u32 *bad_at);
 
 /*
- * @names: the components of a path, @depth of them.  Returns how many of them,
- * from the root on, make the path of the first container; 0: there is none.
+ * @names: the @depth components of a path.  Returns the number of components, from the
+ * root on, in the path of the first container; 0: there is none.
  */
 u32 cmt_pattern_first(const struct cmt_pattern_set *set,
 		      const char *const *names, u32 depth);

@@ -49,8 +49,8 @@ struct cmt_perf {
 	const u32 *generations;
 	u32 cursor;		/* the RMID that is written first */
 	u32 nr_due;		/* bits in due */
-	unsigned long due[BITS_TO_LONGS(CMT_SOFTWARE_RMIDS)];	/* RMIDs */
-	struct perf_sum sums[];	/* cmt_pool_room() of them */
+	unsigned long *due;	/* RMIDs, behind sums */
+	struct perf_sum sums[];	/* cmt_caps.rmid_room of them */
 };
 
 /* The kernel's names, in the order of values. */
@@ -209,11 +209,11 @@ void cmt_perf_begin(void)
 	if (!p)
 		return;
 	cmt_perf_turn(p, this_cpu_read(cmt_cpus.rmid));
-	for_each_set_bit(rmid, p->due, CMT_SOFTWARE_RMIDS)
+	for_each_set_bit(rmid, p->due, cmt_caps.rmid_room)
 		p->sums[rmid] = (struct perf_sum) {
 			.generation = p->sums[rmid].generation,
 		};
-	bitmap_zero(p->due, CMT_SOFTWARE_RMIDS);
+	bitmap_zero(p->due, cmt_caps.rmid_room);
 	p->nr_due = 0;
 }
 
@@ -225,10 +225,10 @@ u32 cmt_perf_due(const struct cmt_perf *p)
 /* The next RMID that has something to write, from the cursor on and around. */
 static u32 due_take(struct cmt_perf *p)
 {
-	u32 rmid = find_next_bit(p->due, CMT_SOFTWARE_RMIDS, p->cursor);
+	u32 rmid = find_next_bit(p->due, cmt_caps.rmid_room, p->cursor);
 
-	if (rmid >= CMT_SOFTWARE_RMIDS)
-		rmid = find_first_bit(p->due, CMT_SOFTWARE_RMIDS);
+	if (rmid >= cmt_caps.rmid_room)
+		rmid = find_first_bit(p->due, cmt_caps.rmid_room);
 	due_clear(p, rmid);
 	p->cursor = rmid + 1;
 	return rmid;
@@ -345,24 +345,36 @@ static void counters_make(struct cmt_perf *p, unsigned int cpu)
 	}
 }
 
+static struct cmt_perf *perf_alloc(unsigned int cpu)
+{
+	u32 room = cmt_caps.rmid_room, rmid;
+	struct cmt_perf *p;
+	size_t bytes = struct_size(p, sums, room);
+
+	p = kvzalloc_node(bytes + BITS_TO_LONGS(room) * sizeof(*p->due),
+			  GFP_KERNEL, cpu_to_node(cpu));
+	if (!p)
+		return NULL;
+	p->due = (void *)p + bytes;
+	for (rmid = 1; rmid < room; rmid++)
+		p->sums[rmid].generation = NO_GENERATION;
+	p->generations = cmt_table_generations();
+	return p;
+}
+
 /* Without a counter the time on the CPU is counted all the same. */
 static void cpu_start(unsigned int cpu)
 {
-	u32 room = cmt_pool_room(cmt_caps.nr_rmids), rmid;
 	struct cmt_perf *p;
 
 	lockdep_assert_held(&perf_mutex);
 	if (per_cpu(cmt_cpus, cpu).perf)
 		return;
-	p = kvzalloc_node(struct_size(p, sums, room), GFP_KERNEL,
-			  cpu_to_node(cpu));
+	p = perf_alloc(cpu);
 	if (!p) {
 		strscpy(perf_reason, "no memory", sizeof(perf_reason));
 		return;
 	}
-	for (rmid = 1; rmid < room; rmid++)
-		p->sums[rmid].generation = NO_GENERATION;
-	p->generations = cmt_table_generations();
 	counters_make(p, cpu);
 	smp_call_function_single(cpu, cpu_install, p, true);
 }

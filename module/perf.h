@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What owners cost: the processor's performance counters, by RMID.  On a CPU that
- * has ticks the kernel's perf counts cycles and so on all the time, while some
- * descriptor wants that.  Whenever the CPU's RMID changes, what was counted since
- * the last change is added to the sums of the RMID that was loaded; the tick
- * writes the sums as PERF records, and they begin at 0 again.  What a tick itself
- * does counts under RMID 0, as in the cache.
+ * The processor's performance counters, by RMID.  While some descriptor asks for values,
+ * the kernel's perf counts cycles and other events all the time, on each CPU that has
+ * ticks.  When the CPU's RMID changes, the counts since the last change are added to the
+ * sums of the RMID that was loaded.  The tick writes the sums as PERF records and sets
+ * them to 0.  The work of a tick counts for RMID 0, as in the cache.
  */
 #ifndef CMT_PERF_H
 #define CMT_PERF_H
@@ -22,35 +21,35 @@ struct cmt_perf;
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 /*
- * This CPU, whose @p is, runs with @rmid from now on: what was counted belongs to the
- * RMID of the last call.  Interrupts off; the run-queue lock may be held.
+ * This CPU, which @p belongs to, runs with @rmid from now on: the counts until now belong
+ * to the RMID of the last call.  Interrupts off; the run-queue lock may be held.
  */
 void cmt_perf_turn(struct cmt_perf *p, u32 rmid);
 
 /* This CPU begins to have ticks: nothing was counted before.  Interrupts off. */
 void cmt_perf_begin(void);
 
-/* How many RMIDs have something to write on this CPU.  Interrupts off. */
+/* The number of RMIDs with counts to write on this CPU.  Interrupts off. */
 u32 cmt_perf_due(const struct cmt_perf *p);
 
 /*
- * Write PERF records to this CPU's ring, of the time @now, for at most @room RMIDs;
- * others come first in the next tick.  @cpu has counters.  Interrupts off.
+ * Write PERF records of the time @now to this CPU's ring, for at most @room RMIDs; the
+ * other RMIDs come first in the next tick.  @cpu has counters.  Interrupts off.
  */
 void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
 
 /*
- * A descriptor, whose *@wanted is 0 at first, wants the values @wants from now on
- * (CMT_F_CYCLES | ..., or 0).  Process context, not under mmap_lock.
+ * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on.  *@wanted
+ * belongs to the descriptor and is 0 at first.  Process context, not under mmap_lock.
  */
 void cmt_perf_want(u32 *wanted, u32 wants);
 
-/* The values that are counted on all CPUs with ticks, as of the last look. */
+/* The values that are counted on all CPUs with ticks, as of the last check. */
 u32 cmt_perf_counts(void);
 
 /*
- * Look, and say why some that are wanted are not counted; @reason has room for that of
- * struct cmt_info.  Process context.
+ * The same, checked now; @reason is why a value that was asked for is not counted, with
+ * the room of cmt_info.perf_reason.  Process context.
  */
 u32 cmt_perf_look(char *reason);
 

@@ -4,8 +4,8 @@
  * one, with a global unit first and then an entry for each box.  The layout is that
  * of Intel's uncore performance monitoring guides.
  *
- * A table is foreign input.  pmon_table.c checks what it says, and is pure: no
- * register, no allocation.
+ * A table is untrusted input.  pmon_table.c checks it, and is pure: no register, no
+ * allocation.
  */
 #ifndef CMT_PMON_H
 #define CMT_PMON_H
@@ -20,7 +20,7 @@
 /* More counters than any box of Intel's has. */
 #define CMT_PMON_COUNTERS_MAX	32
 
-/* What the global unit says. */
+/* The values of the global unit. */
 struct cmt_pmon_global {
 	u32 units;
 	u32 stride;		/* bytes from one entry to the next */
@@ -33,12 +33,12 @@ struct cmt_pmon_global {
 const char *cmt_pmon_global(struct cmt_pmon_global *global, const u64 *words,
 			    u64 bytes);
 
-/* An entry that is no box: it is left out without a word. */
+/* An entry that is no box: it is ignored without a message. */
 bool cmt_pmon_is_unused(const u64 *words);
 
 /*
- * The box of an entry, without socket.  @address_end: of what the processor can
- * address.  Returns NULL, or why the box is refused; type and id are valid
+ * The box of an entry, without socket.  @address_end: the first address that the processor
+ * cannot address.  Returns NULL, or why the box is refused; type and id are valid
  * even then.
  */
 const char *cmt_pmon_box(struct cmt_box *box, const u64 *words, u64 address_end);
@@ -49,13 +49,13 @@ u32 cmt_pmon_extent(const struct cmt_box *box);
 /* Boxes of one type are alike on all sockets. */
 bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 
-/* pmon.c: find all tables.  No failure: cmt_pmon_get() says why there is none. */
+/* pmon.c: find all tables.  Never fails: cmt_pmon_get() says why there is none. */
 int cmt_pmon_init(void);
 void cmt_pmon_exit(void);
 
 /*
- * Fill what @arg has of the tables, but for boxes, and copy at most @room boxes to @boxes.
- * What was found at load does not change.
+ * Fill the members of @arg that come from the tables, except boxes, and copy at most @room
+ * boxes to @boxes.  The result is that of the load, and does not change.
  */
 void cmt_pmon_get(struct cmt_uncore *arg, struct cmt_box *boxes, u32 room);
 u32 cmt_pmon_count(void);

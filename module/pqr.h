@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which RMID a CPU is to run with, and PQR_ASSOC in a tick.  Inlined where every
- * instruction counts: the switch path (cpu.c) and the tick (sampler.c).
+ * The RMID to load on a CPU, and PQR_ASSOC in a tick.  Inlined in the switch path (cpu.c)
+ * and in the tick (sampler.c), where every instruction counts.
  */
 #ifndef CMT_PQR_H
 #define CMT_PQR_H
@@ -18,18 +18,19 @@
 
 #define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
 #define CMT_PQR_CLOSID		GENMASK_ULL(63, 32)
-#define CMT_PQR_RMID		GENMASK_ULL(9, 0)	/* CMT_MAX_RMIDS of them */
+/* Intel reserves bits 11:10, which are 0: the processor refuses RMIDs beyond CPUID's */
+#define CMT_PQR_RMID		GENMASK_ULL(11, 0)
 
 static_assert(CMT_PQR_RMID == CMT_MAX_RMIDS - 1);
 
-/* Another agent may have any RMID there, also one that cmt does not hand out. */
+/* Another agent may load any RMID, also one that cmt does not allocate. */
 static __always_inline u32 pqr_rmid(u64 pqr)
 {
 	return pqr & CMT_PQR_RMID;
 }
 
 /* PQR_ASSOC has an RMID that cmt did not load.  Interrupts off. */
-void cmt_cpu_found(struct cmt_cpu *cpu, u32 found);
+void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr);
 
 /* The processor refuses the RMID of the CPU: RMID 0 is loaded.  Interrupts off. */
 void cmt_cpu_refused(struct cmt_cpu *cpu);
@@ -50,7 +51,7 @@ static __always_inline u32 cpu_own(const struct cmt_cpu *cpu,
 	return own ?: cmt_owner_rmid(READ_ONCE(cpu->owner));
 }
 
-/* The RMID that @task, which is current or next here, is to run with. */
+/* The RMID to load for @task, which is current or next on this CPU. */
 static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 				       const struct task_struct *task)
 {
@@ -59,7 +60,7 @@ static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 	return cpu_own(cpu, task) ?: cpu->base;
 }
 
-/* @task has run here with the RMID of the CPU, and there is no PQR_ASSOC. */
+/* @task has run on this CPU with the CPU's RMID, without PQR_ASSOC. */
 static __always_inline void cpu_account(const struct cmt_cpu *cpu,
 					struct task_struct *task)
 {
@@ -67,7 +68,7 @@ static __always_inline void cpu_account(const struct cmt_cpu *cpu,
 		cmt_backend->account(task, cpu->rmid);
 }
 
-/* PQR_ASSOC: what is there, and RMID 0 instead; false: no access. */
+/* Read PQR_ASSOC, and load RMID 0; false: an access failed. */
 static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
 {
 	u64 pqr;
@@ -78,17 +79,17 @@ static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
 		return false;
 	cpu->tick_closid = pqr & CMT_PQR_CLOSID;
 	if (unlikely(pqr_rmid(pqr) != cpu->rmid))
-		cmt_cpu_found(cpu, pqr_rmid(pqr));
+		cmt_cpu_found(cpu, pqr);
 	return pqr_rmid(pqr) == CMT_RMID_NONE ||
 	       !cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC, cpu->tick_closid);
 }
 
 /*
- * What runs on this CPU between these has RMID 0: what a tick reads and writes
- * would otherwise fill the cache for the task that it interrupts.  begin() looks
- * for associations that another agent has changed; it returns
- * CMT_F_PQR_OVERWRITTEN if an owner ran with another agent's RMID since the last
- * tick, or 0.  end() loads what current runs with.  Interrupts off.
+ * Between begin() and end() this CPU runs with RMID 0: the memory accesses of a tick
+ * would otherwise fill the cache for the interrupted task.  begin() checks whether
+ * another agent has changed the association; it returns CMT_F_PQR_OVERWRITTEN if an owner
+ * ran with another agent's RMID since the last tick, or 0.  end() loads the RMID of
+ * current.  Interrupts off.
  */
 static __always_inline u32 cmt_cpu_tick_begin(struct cmt_cpu *cpu)
 {

@@ -28,6 +28,8 @@ static const char *kind_name(u32 flags)
 		return "overflow";
 	if (flags & CMT_F_OWNER_RESCTRL)
 		return "resctrl";
+	if (flags & CMT_F_OWNER_KERNEL)
+		return "kernel";
 	return "process";
 }
 
@@ -75,6 +77,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "pending %u\n", s.pending);
 	seq_printf(m, "readers %u\n", s.readers);
 	seq_printf(m, "cpus_online %u\n", s.cpus_online);
+	seq_printf(m, "cpus_unread %u\n", s.cpus_unread);
 	seq_printf(m, "allocs %llu\n", s.allocs);
 	seq_printf(m, "frees %llu\n", s.frees);
 	seq_printf(m, "alloc_fails %llu\n", s.alloc_fails);

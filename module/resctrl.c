@@ -2,7 +2,8 @@
 /*
  * resctrl hands RMIDs out too, and tells nobody which.  An RMID that a task has
  * from resctrl, or that a CPU has and cmt did not load, is foreign: it has no
- * owner of cmt's, and is sampled as an owner of its own kind.  While resctrl is
+ * owner of cmt's, and is sampled as an owner of its own kind.  So is the RMID that
+ * the kernel's own accesses have, where there is such a one (plza.h).  While resctrl is
  * mounted a foreign RMID stays foreign: its group may live on without tasks.
  * Otherwise it goes back to the pool when no CPU has it for a second.
  *
@@ -20,6 +21,7 @@
 #include "cmt.h"
 #include "compat.h"
 #include "owner.h"
+#include "plza.h"
 #include "resctrl.h"
 
 #define LOOK_INTERVAL	HZ
@@ -142,10 +144,10 @@ static void scan_cpus(bool mounted)
 }
 
 /* True: the RMID was being given, and has to be looked at again. */
-static bool exclude(u32 rmid)
+static bool exclude(u32 rmid, u32 flag)
 {
 	unsigned long flags = cmt_owners_lock();
-	int ret = cmt_rmid_exclude(rmid);
+	int ret = cmt_rmid_exclude(rmid, flag);
 
 	cmt_owners_unlock(flags);
 	if (ret > 0) {
@@ -172,11 +174,15 @@ static bool update_foreign(bool mounted)
 
 	for (rmid = 1; rmid < cmt_caps.nr_rmids; rmid++) {
 		bool used = test_bit(rmid, seen);
+		u32 flag = rmid == cmt_plza_rmid() ? CMT_F_OWNER_KERNEL :
+						     CMT_F_OWNER_RESCTRL;
 
-		if (used && !cmt_rmid_is_foreign(rmid))
-			again |= exclude(rmid);
-		else if (!used && cmt_rmid_is_foreign(rmid))
+		/* one of another kind begins anew */
+		if (cmt_rmid_is_foreign(rmid) &&
+		    (!used || !cmt_rmid_has_flag(rmid, flag)))
 			include(rmid);
+		if (used && !cmt_rmid_is_foreign(rmid))
+			again |= exclude(rmid, flag);
 		if (used && !mounted)
 			clear_bit(rmid, seen);
 	}
@@ -192,6 +198,8 @@ static void look(struct work_struct *work)
 	if (mounted)
 		scan_tasks();
 	scan_cpus(mounted);
+	cmt_plza_look();
+	note(cmt_plza_rmid());
 	again = update_foreign(mounted);
 	queue_delayed_work(system_dfl_wq, &look_work,
 			   again ? LOOK_AGAIN : LOOK_INTERVAL);

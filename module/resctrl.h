@@ -24,13 +24,13 @@ void cmt_resctrl_stop(void);
 u32 cmt_resctrl_mode(void);
 void cmt_resctrl_set_mode(u32 mode);
 bool cmt_resctrl_mounted(void);
-/* Now, and not as of the last look. */
+/* Checked now, and not as of the last check. */
 bool cmt_resctrl_is_mounted(void);
 
 /* Another agent uses this RMID.  Any context. */
 void cmt_resctrl_seen(u32 rmid);
 
-/* An association that is not cmt's was found: look for the mount.  Any context. */
+/* An association that cmt did not load was found: check the mount.  Any context. */
 void cmt_resctrl_look(void);
 
 /*

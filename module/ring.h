@@ -52,8 +52,8 @@ typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
  * Every record is published by itself.  A reader keeps record i only if
  * i > head - records, so that one slot beyond head may be half written, and no
  * more: a burst that filled several slots before it published them would
- * overwrite records that readers believe to be whole.  On x86 a publication is
- * one store; what a burst has to hold back, it holds back before it writes.
+ * overwrite records that readers keep.  On x86 a publication is one store.  A burst
+ * holds readings back in its own memory, before it writes records.
  */
 static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
 {
@@ -63,16 +63,16 @@ static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
 static __always_inline void cmt_ring_publish(struct cmt_ring *ring)
 {
 	/*
-	 * W3: pairs with the reader's acquire load of head: who sees this head
-	 * sees the record.
+	 * W3: pairs with the reader's acquire load of head: a reader that sees
+	 * this head sees the record.
 	 */
 	smp_store_release(&ring->header->head, ++ring->head);
 
 	/*
 	 * W4: order this head before the next write to a slot.  Pairs with the
-	 * load barrier between the reader's copy and its second load of head:
-	 * who copied a byte of the record after this one sees this head, and
-	 * so discards the record that was there.
+	 * load barrier between the reader's copy and its second load of head: a
+	 * reader that copied a byte of the next record sees this head, and so
+	 * discards the record that was in the slot before.
 	 */
 	smp_wmb();
 }

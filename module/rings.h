@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory of the rings, and how large each is.  A CPU's ring is made before
- * the CPU comes online for the first time and stays until the module goes, so
- * that a reader's mapping and what it has not read yet survive the CPU.
+ * The memory of the rings, and their sizes.  The ring of a CPU is made before the CPU
+ * comes online for the first time, and stays until the module is unloaded, so that a
+ * reader's mapping and unread records survive the CPU.
  *
- * A ring holds a quarter of a second at the most that its CPU writes: so a tick
- * takes no more samples than its CPU's ring has room for (cmt_ring_cap()).
+ * A ring has room for the records of a quarter of a second at the highest rate: so the
+ * ring limits the samples of a tick (cmt_ring_cap()).
  */
 #ifndef CMT_RINGS_H
 #define CMT_RINGS_H
@@ -18,13 +18,13 @@ struct page;
 int cmt_rings_init(u32 records, u32 interval_ns);
 void cmt_rings_exit(void);
 
-/* Of the largest ring, and of the smallest; constant after init(). */
+/* Slots of the largest ring, and of the smallest; constant after init(). */
 extern u32 cmt_ring_records, cmt_ring_records_least;
 
-/* Of the mapping of any ring. */
+/* Length of the mapping of a ring. */
 u64 cmt_ring_bytes(void);
 
-/* Every ring holds the records of so long a time, at @interval_ns. */
+/* The time whose records every ring holds, at @interval_ns. */
 u64 cmt_rings_hold_ns(u32 interval_ns);
 
 /* The most samples in a tick of @cpu. */
@@ -34,8 +34,8 @@ u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns);
 struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
 
 /*
- * The CPU is dead, or not cmt's yet: it is about to come, and it has gone.
- * -ENOMEM: it has no ring, and its records go nowhere.
+ * The CPU is about to come up; it is dead.  -ENOMEM: the CPU has no ring, and its
+ * records are not written.
  */
 int cmt_ring_prepare(unsigned int cpu);
 void cmt_ring_dead(unsigned int cpu);

@@ -6,12 +6,12 @@
  *	FREE --alloc--> ACTIVE --free--> LIMBO --CMT_LIMBO_NS, drained--> FREE
  *	FREE or LIMBO --exclude--> FOREIGN --include--> LIMBO
  *
- * FREE RMIDs stand in one queue, in the order in which they were freed: the RMID
- * that is handed out next is the one whose cache lines had the longest time to
- * decay.  RMID 0 is in no state: it is never handed out.
+ * FREE RMIDs are in one queue, in the order in which they were freed: the RMID that is
+ * allocated next had the longest time for its cache lines to be evicted.  RMID 0 is
+ * RESERVED: it is never allocated.
  *
- * An RMID leaves LIMBO when its time is over and the caller has said that no CPU
- * runs with it any more (cmt_pool_drained()).
+ * An RMID leaves LIMBO when its time is over and the caller has stated that it is loaded
+ * on no CPU (cmt_pool_drained()).
  */
 #ifndef CMT_RMID_H
 #define CMT_RMID_H
@@ -39,8 +39,8 @@ struct cmt_rmid {
 	enum cmt_rmid_state state;
 	u32 generation;		/* of the last owner; 0: there was none */
 	struct list_head list;	/* in cmt_pool.free, .limbo, or in none */
-	u32 flags;		/* CMT_F_OWNER_*, CMT_F_ATTACHED: what the owner is */
-	struct cmt_owner *owner;	/* the caller's; NULL: FOREIGN, or none */
+	u32 flags;		/* CMT_F_OWNER_*, CMT_F_ATTACHED of the owner */
+	struct cmt_owner *owner;	/* set by the caller; NULL: FOREIGN, or none */
 	u32 tgid;		/* cmt_record.tgid of lifecycle records */
 	u32 domain;		/* the L3 domain id that residual_bytes is of */
 	bool residual_known;
@@ -52,33 +52,27 @@ struct cmt_rmid {
 };
 
 struct cmt_pool {
-	/* The caller's, with room for cmt_pool_room(nr) RMIDs: */
+	/* The caller's, with room for every RMID that any agent may load: */
 	struct cmt_rmid *rmids;	/* by number */
-	u32 *live;		/* by number: generation while published, else 0,
-				 * as of resctrl's RMIDs from nr on; written under
-				 * the caller's lock, read with READ_ONCE in any
-				 * context
+	u32 *live;		/* by number: generation while published, else 0;
+				 * also of resctrl's RMIDs, which may be nr or
+				 * above.  Written under the caller's lock, read
+				 * with READ_ONCE in any context
 				 */
 	unsigned long *readable;	/* RMID 0 and the published RMIDs */
 	u32 nr;
-	struct list_head free;	/* the next to be handed out first */
+	struct list_head free;	/* in the order of allocation */
 	struct list_head limbo;	/* the oldest first */
 	u32 nr_free;
 	u32 nr_limbo;
 	u32 nr_active;
 	u32 nr_foreign;
-	u64 drained;		/* ns: what was freed later stays in LIMBO */
+	u64 drained;		/* ns: RMIDs that were freed later stay in LIMBO */
 };
 
-/* The elements of the arrays of a pool of @nr: another agent may have any RMID. */
-static inline u32 cmt_pool_room(u32 nr)
-{
-	return nr < CMT_MAX_RMIDS ? CMT_MAX_RMIDS : nr;
-}
-
 /*
- * Begin with all RMIDs below @nr but 0 free, the highest first: resctrl hands
- * RMIDs out from the bottom.  @pool has its arrays, which are zero.
+ * Begin with all RMIDs below @nr except 0 FREE, the highest first: resctrl allocates
+ * RMIDs from the lowest on.  The caller has set the arrays of @pool, which are zero.
  */
 void cmt_pool_init(struct cmt_pool *pool, u32 nr);
 
@@ -90,8 +84,7 @@ void cmt_pool_init(struct cmt_pool *pool, u32 nr);
 struct cmt_rmid *cmt_pool_alloc(struct cmt_pool *pool, u64 now);
 
 /*
- * Nobody wanted what cmt_pool_alloc() returned after all: it is the next to be
- * handed out again.
+ * Return an RMID of cmt_pool_alloc() that was not used: the next call allocates it.
  */
 void cmt_pool_return(struct cmt_pool *pool, struct cmt_rmid *r);
 
@@ -102,7 +95,7 @@ void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r);
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now);
 
 /*
- * Another agent uses an RMID: it is not handed out, and has a new generation and
+ * Another agent uses an RMID: it is not allocated, and has a new generation and
  * no metadata.  -EBUSY: it is ACTIVE, free it first; -EALREADY: it is FOREIGN.
  */
 int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid, u64 now);
@@ -111,15 +104,15 @@ int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid, u64 now);
 int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now);
 
 /*
- * Every CPU has looked up the RMID that it runs with since @until, ns: what was
- * freed up to then is on no CPU.
+ * Every CPU has looked up its RMID since @until, ns: RMIDs that were freed up to then
+ * are loaded on no CPU.
  */
 void cmt_pool_drained(struct cmt_pool *pool, u64 until);
 
-/* Let RMIDs whose limbo is over at @now be FREE, some of them in one call. */
+/* Make RMIDs FREE whose limbo is over at @now, a bounded number in one call. */
 void cmt_pool_expire(struct cmt_pool *pool, u64 now);
 
-/* When the oldest RMID in LIMBO has been there long enough; U64_MAX: none is. */
+/* The end of the limbo of the oldest RMID in LIMBO; U64_MAX: there is none. */
 u64 cmt_pool_next_expiry(struct cmt_pool *pool);
 
 /* The number of an RMID of the pool. */

@@ -10,6 +10,7 @@
  * plus what the TSC has advanced since, rounded down, so that no record is ahead
  * of CLOCK_MONOTONIC, which NTP slews by 0.05 % at most.
  */
+#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -64,6 +65,9 @@ MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microsecon
 DEFINE_STATIC_KEY_FALSE(cmt_no_tsc);
 DEFINE_PER_CPU(struct cmt_marks, cmt_marks);
 
+/* cmt_burst.due_words has one bit for each word of a queue. */
+static_assert(CMT_RMID_WORDS <= BITS_PER_LONG);
+
 /* Who reads what: index << 16 | readers, written and read at once. */
 #define PART(index, readers)	((index) << 16 | (readers))
 #define PART_INDEX(part)	((part) >> 16)
@@ -80,8 +84,7 @@ struct sampler_cpu {
 	bool ticks;		/* its timer runs while there is a reader */
 	bool careful;		/* the next burst checks every access */
 	struct cmt_burst burst;
-	struct cmt_reading readings[CMT_BURST_MAX];
-	unsigned long marks[];	/* where nothing is read, instead of the burst's */
+	unsigned long bits[];	/* its queues; where nothing is read, hot alone */
 };
 
 /* Cycles to ns, rounded down; written while there are no ticks. */
@@ -309,7 +312,7 @@ static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 		return samples_write(s, cpu, now, true);
 	WRITE_ONCE(domain->overwritten_any, false);
 	samples_write(s, cpu, now, false);
-	if (!bitmap_empty(domain->overwritten, CMT_MAX_RMIDS))
+	if (!bitmap_empty(domain->overwritten, cmt_caps.rmid_room))
 		WRITE_ONCE(domain->overwritten_any, true);
 }
 
@@ -328,15 +331,16 @@ static u32 room_beside_channels(const struct sampler_cpu *s,
 static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		      u64 boundary, u64 ticks)
 {
+	unsigned long *hot = s->burst.hot.rmids;
 	u32 part = READ_ONCE(s->part);
 
 	if (!PART_READERS(part))
 		return 0;
-	__set_bit(cpu->rmid, s->burst.hot.rmids);
+	__set_bit(cpu->rmid, hot);
 	if (unlikely(s->domain->forwarding) && !PART_INDEX(part))
 		forwarded_take(s);
 	/* RMID 0 has its turn, and is not hot wherever a CPU is idle */
-	s->burst.hot.rmids[0] &= ~BIT(CMT_RMID_NONE);
+	hot[0] &= ~BIT(CMT_RMID_NONE);
 	turns_take(s, s->tick, part);
 	if (unlikely(ticks > 1))
 		turns_catch_up(s, ticks - 1, part);
@@ -767,6 +771,12 @@ bool cmt_sampler_has_ticks(unsigned int cpu)
 	return READ_ONCE(per_cpu(sampler_cpus, cpu)->ticks);
 }
 
+static void queue_clear(struct cmt_queue *queue)
+{
+	bitmap_zero(queue->rmids, cmt_caps.rmid_room);
+	queue->cursor = 0;
+}
+
 /*
  * The CPU is not up any more, so that nothing starts its timer again: a timer
  * that ran on would migrate to another CPU.
@@ -780,8 +790,9 @@ void cmt_sampler_cpu_down(u32 domain)
 	WRITE_ONCE(s->ticks, false);
 	WRITE_ONCE(s->part, 0);
 	hrtimer_cancel(&s->timer);
-	memset(&s->burst.hot, 0, sizeof(s->burst.hot));
-	memset(&s->burst.turn, 0, sizeof(s->burst.turn));
+	queue_clear(&s->burst.hot);
+	if (cmt_backend_samples())
+		queue_clear(&s->burst.turn);
 	cpumask_clear_cpu(smp_processor_id(), &d->forwarders);
 	WRITE_ONCE(d->forwarding, !cpumask_empty(&d->forwarders));
 }
@@ -836,8 +847,19 @@ static int domain_add_counters(struct cmt_domain *d)
 	return 0;
 }
 
+static int domain_alloc(struct cmt_domain *d)
+{
+	d->forwarded = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
+	d->overwritten = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
+	if (!d->forwarded || !d->overwritten)
+		return -ENOMEM;
+	return cmt_backend_samples() ? domain_add_counters(d) : 0;
+}
+
 static void domain_free(struct cmt_domain *d)
 {
+	bitmap_free(d->forwarded);
+	bitmap_free(d->overwritten);
 	vfree(d->counters);
 	vfree(d->demands);
 	kfree(d);
@@ -850,7 +872,7 @@ int cmt_sampler_add_domain(u32 domain, u32 id)
 	if (!d)
 		return -ENOMEM;
 	d->id = id;
-	if (cmt_backend_samples() && domain_add_counters(d)) {
+	if (domain_alloc(d)) {
 		domain_free(d);
 		return -ENOMEM;
 	}
@@ -860,19 +882,17 @@ int cmt_sampler_add_domain(u32 domain, u32 id)
 	return 0;
 }
 
-/*
- * The queues of a burst have room for CMT_MAX_RMIDS RMIDs.  Where there are more,
- * nothing is read, and the switch path marks RMIDs in a bitmap that has room.
- */
+/* Where nothing is read, there are no turns, and the switch path marks all the same. */
 int cmt_sampler_prepare(unsigned int cpu)
 {
-	u32 words = BITS_TO_LONGS(cmt_caps.nr_rmids);
+	u32 words = BITS_TO_LONGS(cmt_caps.rmid_room);
 	bool samples = cmt_backend_samples();
+	u32 queues = samples ? CMT_BURST_QUEUES : 1;
 	struct sampler_cpu *s;
 
 	if (per_cpu(sampler_cpus, cpu))
 		return 0;
-	s = kzalloc_node(struct_size(s, marks, samples ? 0 : words), GFP_KERNEL,
+	s = kzalloc_node(struct_size(s, bits, words * queues), GFP_KERNEL,
 			 cpu_to_node(cpu));
 	if (!s)
 		return -ENOMEM;
@@ -880,9 +900,9 @@ int cmt_sampler_prepare(unsigned int cpu)
 	s->burst.generations = cmt_table_generations();
 	s->burst.readable = cmt_table_readable();
 	s->burst.caps = &cmt_caps;
-	s->burst.words = samples ? words : 0;
-	s->burst.readings = s->readings;
-	per_cpu(cmt_marks, cpu).hot = samples ? s->burst.hot.rmids : s->marks;
+	s->burst.words = samples ? BITS_TO_LONGS(cmt_caps.nr_rmids) : 0;
+	cmt_burst_init(&s->burst, s->bits, words);
+	per_cpu(cmt_marks, cpu).hot = s->bits;
 	per_cpu(sampler_cpus, cpu) = s;
 	return 0;
 }

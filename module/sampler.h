@@ -54,9 +54,9 @@ struct cmt_domain {
 	struct cmt_demand *demands;	/* likewise */
 	u32 id;
 	/* by CPUs that do not read, for the first reader */
-	unsigned long forwarded[CMT_RMID_WORDS];
+	unsigned long *forwarded;	/* a bit for each RMID */
 	bool overwritten_any;
-	unsigned long overwritten[CMT_RMID_WORDS];
+	unsigned long *overwritten;	/* likewise */
 	struct cpumask forwarders;	/* whose RMIDs the first reader reads */
 	bool forwarding;		/* there are such */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scope: which owner a process has.  scope.c decides; container.c and attach.c
- * make owners of cgroups and of what CMT_IOC_ATTACH names.
+ * Scope: which owner a process has.  scope.c decides; container.c makes owners of
+ * cgroups, attach.c owners for CMT_IOC_ATTACH.
  */
 #ifndef CMT_SCOPE_H
 #define CMT_SCOPE_H
@@ -15,29 +15,29 @@ struct cmt_owner;
 struct cmt_pattern_set;
 struct task_struct;
 
-/* While the scope changes: a process has no owner but one that is held. */
+/* While the scope changes, a process has no owner except one that is held. */
 #define CMT_SCOPE_NONE	0
 
 /* CMT_SCOPE_*.  Any context. */
 u32 cmt_scope(void);
 
 /*
- * Held around all that looks at all processes, so that only one does and the
- * scope stays what it is meanwhile.  Process context; outside the owner lock.
+ * Held during each walk over all processes, so that there is one walk at a time and the
+ * scope does not change meanwhile.  Process context; taken outside the owner lock.
  */
 extern struct mutex cmt_scope_mutex;
 
 /*
- * All owners that are not held lose their RMIDs, those of the new scope get theirs.
- * @set: the patterns from now on, kvmalloc()ed, container.c's then; NULL: as they
- * are.  Process context.
+ * All owners that are not held lose their RMIDs; then the owners of the new scope get
+ * RMIDs.  @set: the new patterns, kvmalloc()ed, which container.c owns from then on;
+ * NULL: the patterns stay.  Process context.
  */
 void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
 
 /* After the probes are gone. */
 void cmt_scope_stop(void);
 
-/* Look at all processes: each has the owner that it ought to.  With the mutex. */
+/* Give each process the owner that the scope says.  With the mutex. */
 void cmt_scope_resolve_all(void);
 
 /* The cgroup v2 id of a task.  Any context. */
@@ -47,7 +47,7 @@ u64 cmt_scope_cgroup_of(struct task_struct *task);
 void cmt_scope_cpu_up(unsigned int cpu);
 void cmt_scope_cpu_down(unsigned int cpu);
 
-/* The probes of processes, and what that of their exit calls.  Preemption off. */
+/* The probes of processes; the probe of exit calls cmt_scope_exit().  Preemption off. */
 void cmt_probe_fork(void *data, struct task_struct *parent,
 		    struct task_struct *child);
 void cmt_scope_exit(struct task_struct *task);
@@ -59,13 +59,13 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 
 /*
  * The probes of cgroups.  They are called with interrupts off, except on
- * PREEMPT_RT, and with a lock held under which kernfs makes paths: those must not
- * be asked for.
+ * PREEMPT_RT, and with a lock held that kernfs takes to make paths: they must not ask
+ * kernfs for a path.
  */
 void cmt_probe_mkdir(void *data, struct cgroup *cgroup, const char *path);
 void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path);
 
-/* With the scope mutex: those that are there; and other patterns. */
+/* With the scope mutex: add the existing containers; set other patterns. */
 void cmt_containers_add(void);
 void cmt_containers_set(struct cmt_pattern_set *set);
 void cmt_containers_exit(void);
@@ -74,8 +74,8 @@ void cmt_containers_exit(void);
 u32 cmt_containers_patterns(char *text);
 
 /*
- * attach.c: CMT_IOC_ATTACH and CMT_IOC_DETACH, and their errors.  kind and
- * options are in order.  Process context.
+ * attach.c: CMT_IOC_ATTACH and CMT_IOC_DETACH; returns their errors.  The caller has
+ * checked kind and options.  Process context.
  */
 int cmt_attach(struct cmt_attach *arg);
 int cmt_detach(const struct cmt_attach *arg);

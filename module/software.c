@@ -16,7 +16,8 @@ static int software_init(struct cmt_backend_caps *caps)
 	caps->backend = CMT_BACKEND_SOFTWARE;
 	caps->vendor = cmt_topology_vendor();
 	caps->record_flags = 0;
-	caps->nr_rmids = CMT_SOFTWARE_RMIDS;
+	caps->nr_rmids = CMT_MAX_RMIDS;
+	caps->rmid_room = CMT_MAX_RMIDS;
 	caps->events = 0;
 	caps->upscale_bytes = 0;
 	caps->counter_bits = 0;

@@ -54,7 +54,7 @@ bool cmt_waiter_poll(struct cmt_waiter *waiter);
  */
 u64 cmt_waiter_take(struct cmt_waiter *waiter);
 
-/* read() or a new watermark has changed when @waiter is due. */
+/* read() or a new watermark has changed the head at which @waiter is due. */
 void cmt_waiter_changed(struct cmt_waiter *waiter);
 
 /* The head of @cpu's ring is at or past cmt_due.at.  Any context. */

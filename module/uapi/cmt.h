@@ -138,6 +138,10 @@ enum {
 #define CMT_F_OWNER_RESCTRL	0x00010000U	/* resctrl or another agent uses this
 						 * RMID; no tgid
 						 */
+#define CMT_F_OWNER_KERNEL	0x00040000U	/* what CPUs do at privilege level 0,
+						 * where AMD's PLZA gives that this
+						 * RMID; no tgid
+						 */
 
 /*
  * One record.  rmid and generation together identify an owner: generation changes at
@@ -313,7 +317,7 @@ enum {
 
 /*
  * CMT_IOC_GET_INFO: constant while the module is loaded, except interval, scope, resctrl,
- * resctrl_mounted, ring_hold_ns, events, counters and perf_reason
+ * resctrl_mounted, ring_hold_ns, events, counters, assignable, plza and perf_reason
  */
 struct cmt_info {
 	__u32 size;
@@ -360,7 +364,21 @@ struct cmt_info {
 	char perf_reason[64];	/* why a value that is asked for is not counted; empty:
 				 * all are
 				 */
+	__u32 plza;		/* AMD's privilege-level zero association, as of the
+				 * last look: CMT_PLZA_*; 0: the processor has none
+				 */
+	__u32 reserved;
 };
+
+/*
+ * cmt_info.plza.  With an RMID, what CPUs do at privilege level 0 counts under that
+ * one, and not under the RMID of what they run.  RMID 0, and one of nr_rmids or more,
+ * has no owner.
+ */
+#define CMT_PLZA_EXISTS		0x80000000U
+#define CMT_PLZA_ON		0x40000000U	/* on some CPU */
+#define CMT_PLZA_HAS_RMID	0x20000000U	/* an RMID is associated */
+#define CMT_PLZA_RMID(plza)	((plza) & 0xfffU)
 
 /* cmt_info.assignable: numbers of counters; 1023 means 1023 or more */
 #define CMT_ASSIGNABLE_ON	0x80000000U
@@ -380,7 +398,9 @@ struct cmt_stats {
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
 	__u32 rmids_foreign;	/* now: RMIDs that resctrl or another agent uses */
-	__u32 reserved;
+	__u32 cpus_unread;	/* now: online in L3 domains beyond the first 64: they
+				 * have no RMIDs and no samples
+				 */
 	__aligned_u64 allocs;
 	__aligned_u64 frees;
 	__aligned_u64 alloc_fails;	/* owners that became pending */
@@ -682,7 +702,7 @@ struct cmt_box {
 #define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
 /* The least size that a caller may pass: that of the first published structure. */
-#define CMT_INFO_SIZE		336U
+#define CMT_INFO_SIZE		344U
 #define CMT_STATS_SIZE		176U
 #define CMT_RMIDS_SIZE		32U
 #define CMT_INTERVAL_SIZE	16U
@@ -774,11 +794,13 @@ CMT_ABI_AT(cmt_info, mbm_reason, 200);
 CMT_ABI_AT(cmt_info, counters, 264);
 CMT_ABI_AT(cmt_info, assignable, 268);
 CMT_ABI_AT(cmt_info, perf_reason, 272);
+CMT_ABI_AT(cmt_info, plza, 336);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);
 CMT_ABI_AT(cmt_stats, pending, 20);
 CMT_ABI_AT(cmt_stats, rmids_foreign, 32);
+CMT_ABI_AT(cmt_stats, cpus_unread, 36);
 CMT_ABI_AT(cmt_stats, allocs, 40);
 CMT_ABI_AT(cmt_stats, records, 72);
 CMT_ABI_AT(cmt_stats, switches, 112);

@@ -10,7 +10,8 @@
  *
  * Used by QEMU (struct-free, no code of it) and by programs in the guest.
  *
- * L3s are numbered by socket.  RMIDs are the physical ones.  Spaces are the
+ * L3s are numbered by socket; those from 64 on cannot be asked about.  RMIDs are
+ * the physical ones.  Spaces are the
  * model's names for address spaces (page-table roots): 0 is "unknown", others
  * are given at the first cache fill of a root, or by LAB_SPACE_NEW.  A root is
  * a page which the kernel uses again, so that a process whose truth is asked
@@ -28,10 +29,10 @@
 
 /* Arguments which name an L3, an RMID and a space; or an event for a space. */
 #define LAB_ARG(l3, rmid, space) \
-	((uint32_t)(l3) << 26 | (uint32_t)(rmid) << 16 | (uint32_t)(space))
+	((uint32_t)(l3) << 26 | (uint32_t)(rmid) << 14 | (uint32_t)(space))
 #define LAB_ARG_L3(arg)		((arg) >> 26)
-#define LAB_ARG_RMID(arg)	((arg) >> 16 & 0x3ff)
-#define LAB_ARG_SPACE(arg)	((arg) & 0xffff)
+#define LAB_ARG_RMID(arg)	((arg) >> 14 & 0xfff)
+#define LAB_ARG_SPACE(arg)	((arg) & 0x3fff)
 
 enum lab_command {
 	LAB_INFO	= 0x00,	/* -> LAB_MAGIC; 1: the model is on */
@@ -112,6 +113,14 @@ enum lab_command {
 	LAB_ABMC_COUNTER = 0x24,
 	/* LAB_ARG(l3, rmid, 0) -> 1: its traffic is counted, see tracked= */
 	LAB_TRACKED	= 0x25,
+	/*
+	 * number of a reading -> bytes, by the cache model, of the RMID that was
+	 * read: in the cache, or moved since the start, whatever began anew; the
+	 * second value of LAB_LOG_WHAT
+	 */
+	LAB_LOG_TRUTH	= 0x26,
+	/* LAB_ARG(0, rmid, LAB_PLZA_*): write this CPU's PQR_PLZA_ASSOC -> it */
+	LAB_PLZA_SET	= 0x27,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */
@@ -159,10 +168,10 @@ enum lab_command {
 
 /* An assignable counter that counts some types of traffic, or none. */
 #define LAB_ABMC(counter, types, enable) \
-	((uint32_t)(counter) | (uint32_t)(types) << 8 | (uint32_t)(enable) << 15)
-#define LAB_ABMC_ID(what)	((what) & 0xff)
-#define LAB_ABMC_TYPES(what)	((what) >> 8 & 0x7f)
-#define LAB_ABMC_ENABLE		0x8000U
+	((uint32_t)(counter) | (uint32_t)(types) << 5 | (uint32_t)(enable) << 12)
+#define LAB_ABMC_ID(what)	((what) & 0x1f)
+#define LAB_ABMC_TYPES(what)	((what) >> 5 & 0x7f)
+#define LAB_ABMC_ENABLE		0x1000U
 
 /* What LAB_ABMC_COUNTER gives */
 #define LAB_ABMC_ON(config)	((config) >> 62 & 1)
@@ -170,12 +179,18 @@ enum lab_command {
 #define LAB_ABMC_TOTAL		0x7fU
 #define LAB_ABMC_LOCAL		0x15U
 
+/* What LAB_PLZA_SET enables; 0: nothing */
+#define LAB_PLZA_RMID	1U	/* an association of the RMID */
+#define LAB_PLZA_ON	2U	/* the register has an effect */
+
 /* LAB_LOG_WHAT, second value */
-#define LAB_LOG_RMID(what)	((uint32_t)((what) & 0x3ff))
+#define LAB_LOG_RMID(what)	((uint32_t)((what) & 0xfff))
 #define LAB_LOG_EVENT(what)	((uint32_t)((what) >> 16 & 0xff))
 #define LAB_LOG_FAULT(what)	((uint32_t)((what) >> 24 & 0xff))	/* 0: none */
 #define LAB_LOG_CPU(what)	((uint32_t)((what) >> 32 & 0xffff))
 #define LAB_LOG_L3(what)	((uint32_t)((what) >> 48 & 0xff))
+/* MBM events of the RMID that had a value then: bit 0 total, bit 1 local */
+#define LAB_LOG_COUNTED(what)	((uint32_t)((what) >> 56 & 3))
 #define LAB_LOG_REGION(what)	((uint32_t)((what) >> 58 & 7))	/* of memory */
 
 /*
@@ -230,6 +245,7 @@ enum lab_config {
 	LAB_C_TRACKED,		/* RMIDs with MBM counters at a time; 0: all */
 	LAB_C_EVICTIONS,	/* spaces of LAB_EVICTED; 0: it is not kept */
 	LAB_C_ERDT,		/* 1: the registers of LAB_ERDT_BASE exist */
+	LAB_C_PLZA,		/* 1: AMD's PQR_PLZA_ASSOC exists */
 };
 
 enum lab_stat {
@@ -248,6 +264,14 @@ enum lab_stat {
 	LAB_S_CTR_RDMSR,	/* QM_CTR */
 	LAB_S_MBM_RESETS,	/* LAB_MBM_RESET was done */
 	LAB_S_EVICTIONS,	/* lines that had to go for a fill */
+	/*
+	 * PQR_ASSOC was overwritten by another RMID than it had, and RDMSR gave
+	 * that; WRMSR came before any RDMSR
+	 */
+	LAB_S_PQR_SEEN,
+	LAB_S_PQR_UNSEEN,
+	LAB_S_PLZA_RDMSR,	/* PQR_PLZA_ASSOC, refused ones included */
+	LAB_S_PLZA_WRMSR,
 };
 
 /* LAB_C_EVICTIONS at most: what LAB_ARG has room for */
@@ -274,6 +298,14 @@ enum lab_fault {
 	/* counters in memory are read: RDT_CTRL is in MSR mode, until the burst is over */
 	LAB_FAULT_ERDT_MODE,
 	LAB_FAULT_ERDT_CONTROL,	/* RDT_CTRL reads: all ones */
+	/* AMD, QM_CTR reads of MBM events; just before, another agent has: */
+	LAB_FAULT_READ,		/* read that an RMID is tracked anew (tracked=) */
+	LAB_FAULT_TAKE,		/* taken the assignable counter that is read */
+	LAB_FAULT_MODE,		/* switched the mode of assignable counters */
+	LAB_FAULT_MODE_TWICE,	/* switched it, and back */
+	/* not planted, but counted likewise: */
+	LAB_FAULT_UNCOUNTED,	/* QM_CTR reads of what is not counted */
+	LAB_FAULT_LIE,		/* plain ones while assignable counters are on */
 	LAB_FAULTS,
 };
 

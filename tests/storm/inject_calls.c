@@ -331,6 +331,8 @@ void famine_calls(void)
 	cqm_type = strtoul(read_file(CQM_TYPE, text, sizeof(text)), NULL, 10);
 	CHECK(cqm_type, "no PMU intel_cqm");
 	fail = inject_open("thread-self");
+	/* without a controller, groups are none of perf's */
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
 	group = group_make("one.service");
 	group_fd = open(CGROUPS "/one.service", O_RDONLY | O_CLOEXEC);
 	CHECK(group_fd >= 0, "one.service: %m");

@@ -38,6 +38,8 @@ target_compile_options(test_burst PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(pmon test_pmon.c ${CMT_MODULE_DIR}/pmon_table.c)
 cmt_module_test(erdt_table test_erdt_table.c ${CMT_MODULE_DIR}/erdt_table.c)
+cmt_module_test(domains test_domains.c)
+cmt_module_test(plza test_plza.c)
 cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
 cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)
 cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/counter.c)

@@ -161,6 +161,12 @@ static void make_container(uint32_t i)
 		 (unsigned long long)next() % 1000);
 }
 
+/* A quarter, a half and so on: the JSON rounds nothing. */
+static double make_part(void)
+{
+	return chance(30) ? NAN : (double)(next() % 5) / 4;
+}
+
 static void make_row(uint32_t i, enum view view)
 {
 	static const uint32_t owners[] = {
@@ -190,6 +196,10 @@ static void make_row(uint32_t i, enum view view)
 	if (row->kind == CMT_USAGE_OWNER && row->owner != CMT_OWNER_CPU &&
 	    row->owner != CMT_OWNER_RESCTRL && chance(80))
 		row->container = &containers[i];
+	row->coverage = (struct cmt_usage_coverage){
+		.occupancy = make_part(), .total = make_part(),
+		.local = make_part(),
+	};
 	make_occupancy(&row->occupancy);
 	make_rate(&row->total);
 	make_rate(&row->local);
@@ -280,6 +290,31 @@ static const char *text_of(uint32_t row, const char *name)
 	return value ? json_object_get_string(value) : NULL;
 }
 
+static void put_part(char *buf, size_t size, const char *what, uint32_t row,
+		     const char *name)
+{
+	struct json_object *part = field(row, name);
+	size_t len = strlen(buf);
+
+	if (part && json_object_get_double(part) < 100)
+		snprintf(buf + len, size - len, "%s%s %d %%", len ? ", " : "", what,
+			 (int)json_object_get_double(part));
+}
+
+/* Of what is no channel: the reason, and how complete values are that are not. */
+static const char *expected_note(uint32_t row)
+{
+	static char note[128];
+	const char *reason = text_of(row, "reason");
+
+	snprintf(note, sizeof(note), "%s", reason ? reason : "");
+	if (board.by == VIEW_CHANNEL)
+		return note;
+	put_part(note, sizeof(note), "occ", row, "occupancy_coverage_percent");
+	put_part(note, sizeof(note), "bw", row, "mbm_total_coverage_percent");
+	return note;
+}
+
 /* What a text of the screen is made of. */
 static const char *expected_text(const char *title, uint32_t row)
 {
@@ -287,7 +322,7 @@ static const char *expected_text(const char *title, uint32_t row)
 	bool in_cgroup;
 
 	if (!strcmp(title, "NOTE"))
-		return text_of(row, "reason") ? text_of(row, "reason") : "";
+		return expected_note(row);
 	if (!strcmp(title, "RUNTIME"))
 		return text_of(row, "runtime");
 	container = text_of(row, "container");

@@ -8,7 +8,8 @@
 #include "fake.h"
 #include "unit.h"
 
-#define RMIDS		256
+#define MOST		CMT_MAX_RMIDS
+#define RMIDS		256	/* of most tests */
 #define TICK_NS		1000000ULL
 #define COST		10	/* cycles of a reading */
 #define STALL		1000000	/* cycles: more than any budget */
@@ -16,16 +17,16 @@
 /* One CPU; several share the counters. */
 struct cpu {
 	struct cmt_burst burst;
-	struct cmt_reading readings[CMT_BURST_MAX];
+	unsigned long bits[CMT_BURST_QUEUES * CMT_RMID_WORDS];
 };
 
 static struct cmt_backend_caps caps;
-static struct cmt_counter counters[RMIDS];
-static u32 generations[RMIDS];
+static struct cmt_counter counters[MOST];
+static u32 generations[MOST];
 static unsigned long readable[CMT_RMID_WORDS];
 static u64 boundary;
-static u32 reads[RMIDS];		/* in all ticks */
-static u32 last_tick[RMIDS];
+static u32 reads[MOST];		/* in all ticks */
+static u32 last_tick[MOST];
 static struct cpu one, other;
 
 static void read_one(void *context, u32 rmid, struct cmt_raws *raws)
@@ -47,7 +48,7 @@ static void cpu_init(struct cpu *cpu)
 	cpu->burst.words = RMIDS / BITS_PER_LONG;
 	cpu->burst.budget = 100000;
 	cpu->burst.room = CMT_BURST_MAX;
-	cpu->burst.readings = cpu->readings;
+	cmt_burst_init(&cpu->burst, cpu->bits, CMT_RMID_WORDS);
 }
 
 static void own(u32 rmid, u32 generation)
@@ -72,7 +73,7 @@ static void set_up(void)
 	caps.mbm_correct_above = ~0U;
 	caps.data_mask = ~0ULL >> 2;
 	boundary = 77777 * TICK_NS;
-	for (rmid = 0; rmid < RMIDS; rmid++) {
+	for (rmid = 0; rmid < MOST; rmid++) {
 		cmt_counter_reset(&counters[rmid]);
 		counters[rmid].seen = cmt_mark(boundary) - 2;
 		last_tick[rmid] = 0;
@@ -89,11 +90,11 @@ static u32 burst_read(struct cpu *cpu)
 	cpu->burst.mark = cmt_mark(boundary);
 	cpu->burst.start = fake.cycles;
 	if (!cmt_burst_is_due(&cpu->burst)) {
-		cpu->burst.end = cpu->readings;
+		cpu->burst.end = cpu->burst.readings;
 		return 0;
 	}
 	cmt_burst_run(&cpu->burst, read_one, NULL);
-	return cpu->burst.end - cpu->readings;
+	return cpu->burst.end - cpu->burst.readings;
 }
 
 static void burst_account(struct cpu *cpu)
@@ -101,7 +102,7 @@ static void burst_account(struct cpu *cpu)
 	struct cmt_reading *r;
 	struct cmt_record record;
 
-	for (r = cpu->readings; r != cpu->burst.end; r++) {
+	for (r = cpu->burst.readings; r != cpu->burst.end; r++) {
 		last_tick[r->counter - counters] = boundary / TICK_NS;
 		cmt_counter_sample(r->counter, &r->raws, &caps, &record);
 		cmt_claim_release(r->counter, cpu->burst.mark);
@@ -133,7 +134,7 @@ START_TEST(test_hot_is_read_once)
 	__set_bit(200, one.burst.hot.rmids);
 	__set_bit(200, one.burst.turn.rmids);
 	ck_assert_uint_eq(burst_once(&one), 1);
-	ck_assert_ptr_eq(one.readings[0].counter, &counters[200]);
+	ck_assert_ptr_eq(one.burst.readings[0].counter, &counters[200]);
 	ck_assert_uint_eq(counters[200].name, 7ULL << 32 | 200);
 	next_tick();
 	ck_assert_uint_eq(burst_once(&one), 0);
@@ -220,7 +221,7 @@ START_TEST(test_read_later_is_not_read_again)
 	other.burst.mark = late;
 	cmt_burst_is_due(&other.burst);
 	cmt_burst_run(&other.burst, read_one, NULL);
-	ck_assert_ptr_eq(other.burst.end, other.readings);
+	ck_assert_ptr_eq(other.burst.end, other.burst.readings);
 }
 END_TEST
 
@@ -305,7 +306,7 @@ START_TEST(test_discarded_unavailable_has_no_base)
 	ck_assert_uint_eq(burst_read(&one), 2);
 	for (rmid = 1; rmid < 3; rmid++)
 		counters[rmid].key = based | rmid;
-	one.readings[_i].raws.total = CMT_RAW_UNAVAILABLE;
+	one.burst.readings[_i].raws.total = CMT_RAW_UNAVAILABLE;
 	cmt_burst_discard(&one.burst);
 	ck_assert(!(counters[1 + _i].key & CMT_KEY_BASED));
 	ck_assert_uint_eq(counters[2 - _i].key, based | (2 - _i));
@@ -467,6 +468,35 @@ START_TEST(test_room_is_a_limit)
 }
 END_TEST
 
+/* As many RMIDs as there can be: each has its turn once, hot ones of any word first. */
+START_TEST(test_4096_rmids)
+{
+	static const u32 hot[] = { 1, 2047, 2048, MOST - 1 };
+	u32 rmid, tick, i;
+
+	one.burst.words = CMT_RMID_WORDS;
+	for (rmid = 1; rmid < MOST; rmid++)
+		own(rmid, rmid);
+	for (i = 0; i < 4; i++)
+		__set_bit(hot[i], one.burst.hot.rmids);
+	burst_once(&one);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(reads[hot[i]], 1);
+	for (tick = 0; tick < 2 * CMT_TURN_TICKS; tick++) {
+		next_tick();
+		cmt_burst_add_turns(&one.burst, tick, 0, 1);
+		burst_once(&one);
+	}
+	ck_assert_uint_gt(cmt_burst_waiting(&one.burst), 0);
+	while (cmt_burst_waiting(&one.burst)) {
+		next_tick();
+		burst_once(&one);
+	}
+	for (rmid = 0; rmid < MOST; rmid++)
+		ck_assert_uint_ge(reads[rmid], 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("burst");
@@ -491,6 +521,7 @@ int main(void)
 	tcase_add_test(tc, test_a_late_burst_reads);
 	tcase_add_test(tc, test_a_slow_cpu_reads);
 	tcase_add_test(tc, test_discarded_rmid_0_has_its_turn);
+	tcase_add_test(tc, test_4096_rmids);
 	tcase_add_loop_test(tc, test_room_is_a_limit, 0, 8);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);

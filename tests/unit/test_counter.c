@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #define MS	1000000ULL
+#define ALL_MBM	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
 static struct cmt_backend_caps caps;
 static struct cmt_counter counter;
@@ -70,7 +71,8 @@ static void take(struct reading r)
 	if (r.ts - last_ts > CMT_COUNTER_GAP_NS)
 		cmt_counter_lose_base(&counter);
 	last_ts = r.ts;
-	plain = counter.key == 9 && !(bits & ~caps.data_mask);
+	plain = counter.key == 9 && !(bits & ~caps.data_mask) &&
+		!cmt_counter_fell(&counter, &r.raws, &caps);
 	twin = counter;
 	memset(&sample, 0, sizeof(sample));
 	memset(&other, 0, sizeof(other));
@@ -142,13 +144,51 @@ START_TEST(test_mbm_unwraps_at_the_counter_width)
 }
 END_TEST
 
-START_TEST(test_mbm_unwraps_at_62_bits)
+START_TEST(test_mbm_unwraps_below_40_bits)
 {
-	caps.counter_bits = 62;
+	caps.counter_bits = CMT_COUNTER_WIDE - 1;
 	caps.upscale_bytes = 1;
-	begin(at(0, 0, (1ULL << 62) - 1, 0), true);
-	take(at(MS, 0, 1ULL << 40, 0));
-	ck_assert_uint_eq(sample.sample.mbm_total_bytes, (1ULL << 40) + 1);
+	begin(at(0, 0, (1ULL << 39) - 1, 0), true);
+	take(at(MS, 0, 1ULL << 38, 0));
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, (1ULL << 38) + 1);
+}
+END_TEST
+
+static const u32 wide[] = { CMT_COUNTER_WIDE, 44, 62 };
+
+/* It cannot have wrapped: it began anew, and the other one goes on. */
+START_TEST(test_wide_counter_that_falls_is_rebased)
+{
+	caps.counter_bits = wide[_i];
+	begin(at(0, 0, 1000, 1000), true);
+	take(at(MS, 0, 1500, 1500));
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 500 * 100);
+	take(at(2 * MS, 0, 1499, 1700));
+	ck_assert_uint_eq(sample.flags & ALL_MBM, ALL_MBM);
+	ck_assert(sample.flags & CMT_F_REBASED);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 500 * 100);
+	ck_assert_uint_eq(sample.sample.mbm_local_bytes, 700 * 100);
+	take(at(3 * MS, 0, 1600, 1700));
+	ck_assert(!(sample.flags & CMT_F_REBASED));
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 601 * 100);
+}
+END_TEST
+
+START_TEST(test_fell_is_of_data_and_a_base)
+{
+	const struct cmt_raws more = { 0, 7, 9 }, less = { 0, 7, 8 };
+	const struct cmt_raws error = { 0, CMT_RAW_ERROR, CMT_RAW_UNAVAILABLE };
+
+	caps.counter_bits = 44;
+	begin(at(0, 0, 7, 9), true);
+	ck_assert(!cmt_counter_fell(&counter, &more, &caps));
+	ck_assert(cmt_counter_fell(&counter, &less, &caps));
+	ck_assert(!cmt_counter_fell(&counter, &error, &caps));
+	caps.counter_bits = 24;
+	ck_assert(!cmt_counter_fell(&counter, &less, &caps));
+	caps.counter_bits = 44;
+	cmt_counter_lose_base(&counter);
+	ck_assert(!cmt_counter_fell(&counter, &less, &caps));
 }
 END_TEST
 
@@ -314,7 +354,9 @@ int main(void)
 	tcase_add_test(tc, test_unfresh_owner_has_no_residue_and_is_rebased);
 	tcase_add_test(tc, test_unreadable_residue_is_not_known);
 	tcase_add_test(tc, test_mbm_unwraps_at_the_counter_width);
-	tcase_add_test(tc, test_mbm_unwraps_at_62_bits);
+	tcase_add_test(tc, test_mbm_unwraps_below_40_bits);
+	tcase_add_loop_test(tc, test_wide_counter_that_falls_is_rebased, 0, 3);
+	tcase_add_test(tc, test_fell_is_of_data_and_a_base);
 	tcase_add_test(tc, test_error_is_no_number);
 	tcase_add_test(tc, test_unavailable_mbm_rebases_the_next);
 	tcase_add_test(tc, test_absent_event_has_no_flag_at_all);

@@ -124,9 +124,9 @@ static const struct {
 	uint rmids, cache_kib;
 	const char *line;
 } bad_params[] = {
-	{ 1, 0, "cmt: emulated_rmids=1 is not in 2..1024\n" },
-	{ 0, 1, "cmt: emulated_rmids=0 is not in 2..1024\n" },
-	{ 1025, 0, "cmt: emulated_rmids=1025 is not in 2..1024\n" },
+	{ 1, 0, "cmt: emulated_rmids=1 is not in 2..4096\n" },
+	{ 0, 1, "cmt: emulated_rmids=0 is not in 2..4096\n" },
+	{ 4097, 0, "cmt: emulated_rmids=4097 is not in 2..4096\n" },
 	{ 2, 1023,
 	  "cmt: emulated_cache_kib=1023 is neither 0 nor in 1024..1048576\n" },
 	{ 2, 1048577,

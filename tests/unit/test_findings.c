@@ -131,6 +131,27 @@ START_TEST(owners_that_wait_are_a_problem)
 }
 END_TEST
 
+START_TEST(kernel_association_is_noted)
+{
+	info.nr_rmids = 256;
+	info.plza = CMT_PLZA_EXISTS;
+	info.plza |= CMT_PLZA_ON;
+	says("kernel", FINDING_NOTE, "without an RMID", NULL);
+	info.plza |= CMT_PLZA_HAS_RMID | 9;
+	says("kernel", FINDING_NOTE, "under RMID 9, as the owner kernel", NULL);
+	info.plza |= 256;
+	says("kernel", FINDING_NOTE, "RMID 265, which has no owner", NULL);
+}
+END_TEST
+
+START_TEST(cpus_that_are_not_read_are_a_problem)
+{
+	facts.stats.cpus_online = 130;
+	facts.stats.cpus_unread = 2;
+	says("L3 domains", FINDING_PROBLEM, "2 of 130 CPUs", NULL);
+}
+END_TEST
+
 START_TEST(mounted_resctrl_is_noted_in_both_modes)
 {
 	facts.mounted = true;
@@ -190,6 +211,8 @@ int main(void)
 	tcase_add_test(tc, values_that_are_not_measured_are_a_problem);
 	tcase_add_test(tc, bandwidth_without_counters_is_said);
 	tcase_add_test(tc, owners_that_wait_are_a_problem);
+	tcase_add_test(tc, cpus_that_are_not_read_are_a_problem);
+	tcase_add_test(tc, kernel_association_is_noted);
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);

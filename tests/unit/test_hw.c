@@ -126,14 +126,38 @@ START_TEST(test_init_intel)
 }
 END_TEST
 
+/* CPUID 0x80000020 EBX bit 9, which is AMD's */
+START_TEST(test_init_plza)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_qos_ebx = 1U << 9;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(!caps.has_plza);
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(caps.has_plza);
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_qos_ebx = 1U << 5;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert(!caps.has_plza);
+}
+END_TEST
+
 START_TEST(test_init_least_rmid_of_all_cpus)
 {
+	u32 most = fake.cpuid[0].mon_ebx;
+
 	fake.cpuid[2].l3_ecx = 143;
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(caps.nr_rmids, 144);
+	ck_assert_uint_eq(caps.rmid_room, most + 1);
 	fake.cpuid[1].mon_ebx = 63;
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(caps.nr_rmids, 64);
+	/* another agent may load what the other CPUs have */
+	ck_assert_uint_eq(caps.rmid_room, most + 1);
 }
 END_TEST
 
@@ -147,6 +171,7 @@ START_TEST(test_init_more_rmids_than_pqr_holds)
 	}
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(caps.nr_rmids, CMT_MAX_RMIDS);
+	ck_assert_uint_eq(caps.rmid_room, CMT_MAX_RMIDS);
 }
 END_TEST
 
@@ -463,8 +488,9 @@ END_TEST
 static struct cmt_counter counters[RMIDS];
 static u32 generations[RMIDS];
 static unsigned long readable[CMT_RMID_WORDS];
-static struct cmt_reading readings[CMT_BURST_MAX];
+static unsigned long bits[CMT_BURST_QUEUES * CMT_RMID_WORDS];
 static struct cmt_burst burst;
+static struct cmt_reading *const readings = burst.readings;
 
 /* RMIDs 1 to 60 have an owner, and 10, 20 and 30 are hot. */
 static void prepare_burst(void)
@@ -473,6 +499,7 @@ static void prepare_burst(void)
 
 	memset(readable, 0, sizeof(readable));
 	memset(&burst, 0, sizeof(burst));
+	memset(bits, 0, sizeof(bits));
 	for (rmid = 0; rmid < RMIDS; rmid++) {
 		cmt_counter_reset(&counters[rmid]);
 		counters[rmid].seen = cmt_mark(TICK_NS) - 2;
@@ -490,7 +517,7 @@ static void prepare_burst(void)
 	burst.mark = cmt_mark(TICK_NS);
 	burst.budget = 1000000;
 	burst.room = CMT_BURST_MAX;
-	burst.readings = readings;
+	cmt_burst_init(&burst, bits, CMT_RMID_WORDS);
 	for (rmid = 10; rmid <= 30; rmid += 10)
 		__set_bit(rmid, burst.hot.rmids);
 	fake.ctr[20][CMT_EVENT_OCCUPANCY] = 2000;
@@ -624,6 +651,19 @@ START_TEST(test_read_shared_detects_foreign_value)
 	ck_assert_uint_eq(read_one(42, CMT_EVENT_OCCUPANCY), 4242);
 	ck_assert_uint_eq(fake.ctr_reads, 3 + 2);
 	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+/* Whose it was is not known, and AMD says it once only. */
+START_TEST(test_read_shared_unavailable_holds_for_the_repetition)
+{
+	fake.ctr[42][CMT_EVENT_MBM_TOTAL] = 5;
+	fake.ctr[7][CMT_EVENT_MBM_TOTAL] = CTR_U;
+	meddle_at = 2;
+	fake.meddle = change_evtsel_once;
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), CTR_U | 5);
+	meddle_at = 0;
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), 5);
 }
 END_TEST
 
@@ -862,6 +902,79 @@ START_TEST(test_abmc_switched_in_burst)
 }
 END_TEST
 
+#define LIE	(1ULL << 42)
+
+static void all_mbm(u64 value)
+{
+	u32 rmid;
+
+	for (rmid = 0; rmid < RMIDS; rmid++) {
+		fake.ctr[rmid][CMT_EVENT_MBM_TOTAL] = value;
+		fake.ctr[rmid][CMT_EVENT_MBM_LOCAL] = value;
+	}
+}
+
+/* On, for two of the calls; off again, all counters begin anew. */
+static void switch_twice(void)
+{
+	if (++meddle_calls == meddle_times)
+		all_mbm(LIE);
+	else if (meddle_calls == meddle_times + 2)
+		all_mbm(0);
+}
+
+/* The register says off before the burst and after it, and lies were read. */
+START_TEST(test_abmc_switched_twice_in_burst)
+{
+	struct cmt_reading *reading;
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	meddle_times = 1 + _i;
+	fake.meddle = switch_twice;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	for (reading = readings; reading != burst.end; reading++) {
+		ck_assert(reading->raws.total & CMT_RAW_UNAVAILABLE);
+		ck_assert(reading->raws.local & CMT_RAW_UNAVAILABLE);
+	}
+	ck_assert_uint_eq(readings[1].raws.occupancy, 2000);
+}
+END_TEST
+
+/* The same between two bursts: the counters of some RMID are less. */
+START_TEST(test_abmc_switched_twice_between_bursts)
+{
+	const struct cmt_raws before = { 0, 6, 8 };
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	cmt_counter_begin(&counters[20], 20, 120, &caps);
+	cmt_counter_set_base(&counters[20], &before, &caps);
+	fake.ctr[10][CMT_EVENT_MBM_TOTAL] = 4;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	ck_assert(readings[0].raws.total & CMT_RAW_UNAVAILABLE);
+	hw_abmc_settle(0);
+	ck_assert_int_eq(state(), HW_ABMC_OFF);
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_LOCAL), 7);
+}
+END_TEST
+
+/* One reading by itself. */
+START_TEST(test_abmc_switched_twice_in_reading)
+{
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	meddle_times = 2;
+	fake.meddle = switch_twice;
+	ck_assert(read_one(20, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+}
+END_TEST
+
 static const u32 abmc_msrs[] = {
 	FAKE_MSR_EXT_CFG, FAKE_MSR_ABMC_CFG, FAKE_MSR_ABMC_DSC, FAKE_MSR_EVTSEL,
 	FAKE_MSR_CTR,
@@ -937,6 +1050,9 @@ static TCase *abmc_tests(void)
 	tcase_add_test(tcase, test_abmc_scan);
 	tcase_add_test(tcase, test_abmc_switched_off);
 	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);
+	tcase_add_loop_test(tcase, test_abmc_switched_twice_in_burst, 0, 8);
+	tcase_add_test(tcase, test_abmc_switched_twice_between_bursts);
+	tcase_add_test(tcase, test_abmc_switched_twice_in_reading);
 	tcase_add_loop_test(tcase, test_abmc_faults, 0,
 			    ARRAY_LENGTH(abmc_msrs));
 	tcase_add_loop_test(tcase, test_abmc_release_faults, 0, 2);
@@ -1014,6 +1130,7 @@ static TCase *init_tests(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_init_intel);
 	tcase_add_test(tcase, test_init_least_rmid_of_all_cpus);
+	tcase_add_test(tcase, test_init_plza);
 	tcase_add_test(tcase, test_init_more_rmids_than_pqr_holds);
 	tcase_add_test(tcase, test_init_events_all_cpus_have);
 	tcase_add_test(tcase, test_init_events_the_kernel_allows);
@@ -1064,6 +1181,7 @@ START_TEST(test_snc_divides_what_cpuid_says)
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(caps.nodes_per_l3, 2);
 	ck_assert_uint_eq(caps.nr_rmids, 100);
+	ck_assert_uint_eq(caps.rmid_room, 256);	/* of PQR_ASSOC */
 	ck_assert_uint_eq(caps.upscale_bytes, 45056);
 	ck_assert_uint_eq(caps.l3_bytes, 8ULL << 20);
 	ck_assert_str_eq(caps.reason,
@@ -1193,6 +1311,7 @@ static TCase *shared_tests(void)
 	tcase_add_checked_fixture(tcase, set_up_amd, tear_down);
 	tcase_add_test(tcase, test_read_shared_restores_each_time);
 	tcase_add_test(tcase, test_read_shared_detects_foreign_value);
+	tcase_add_test(tcase, test_read_shared_unavailable_holds_for_the_repetition);
 	tcase_add_test(tcase, test_read_shared_never_ours);
 	tcase_add_test(tcase, test_read_shared_error_bit_restores);
 	tcase_add_test(tcase, test_read_shared_fault_unlocks);

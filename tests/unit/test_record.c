@@ -67,7 +67,7 @@ START_TEST(test_possible_kinds)
 {
 	static const uint32_t kinds[] = {
 		CMT_F_OWNER_CGROUP, CMT_F_OWNER_CPU, CMT_F_OWNER_OVERFLOW,
-		CMT_F_OWNER_RESCTRL,
+		CMT_F_OWNER_RESCTRL, CMT_F_OWNER_KERNEL,
 	};
 	static const uint16_t types[] = {
 		CMT_REC_ALLOC, CMT_REC_FREE, CMT_REC_EXISTING, CMT_REC_UPDATE,
@@ -77,7 +77,7 @@ START_TEST(test_possible_kinds)
 
 	for (size_t i = 0; i < 5; i++) {
 		record.type = types[i];
-		for (size_t k = 0; k < 4; k++) {
+		for (size_t k = 0; k < 5; k++) {
 			record.flags = kinds[k] | CMT_F_ATTACHED;
 			ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
 			record.flags |= kinds[(k + 1) % 4];

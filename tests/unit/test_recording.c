@@ -978,6 +978,37 @@ START_TEST(name_printable)
 END_TEST
 
 /* NULL stands for no memory, and for nothing else. */
+#define COLUMN 32768U
+
+static size_t packed_size(const struct rec_buffer *raw, const struct rec_cuts *cuts)
+{
+	struct rec_packer *packer = rec_packer_new(1);
+	struct rec_header header = { .kind = CMT_CHUNK_DATA, .version = CMT_RECORDING_VERSION };
+	const struct rec_buffer *chunk;
+	size_t n;
+
+	ck_assert_int_eq(rec_pack(packer, &header, raw, cuts, &chunk), 0);
+	n = chunk->nr;
+	rec_packer_free(packer);
+	return n;
+}
+
+/* Columns of other symbols are packed apart, also behind one that is too short for that. */
+START_TEST(packed_in_columns)
+{
+	struct rec_buffer raw = { 0 };
+	struct rec_cuts cuts = { .nr = 3, .at = { 10, 10 + COLUMN, 10 + 2 * COLUMN } };
+
+	for (uint32_t i = 0; i < 10 + 2 * COLUMN; i++) {
+		uint8_t byte = (uint8_t)((i < 10 + COLUMN ? 0 : 128) + made_any() % 64);
+
+		rec_put(&raw, &byte, 1);
+	}
+	ck_assert_uint_lt(packed_size(&raw, &cuts), packed_size(&raw, NULL) * 19 / 20);
+	rec_buffer_free(&raw);
+}
+END_TEST
+
 /* An address in a file is none of this program. */
 START_TEST(address_in_a_file)
 {
@@ -1049,6 +1080,7 @@ int main(void)
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
 	UNIT_CASE(suite, text_damaged);
+	UNIT_CASE(suite, packed_in_columns);
 	UNIT_CASE(suite, address_in_a_file);
 	UNIT_CASE(suite, room_for_nothing);
 	UNIT_CASE(suite, far);

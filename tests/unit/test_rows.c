@@ -147,6 +147,13 @@ START_TEST(test_labels)
 	ck_assert_str_eq(label(1), "resctrl:6");
 	ck_assert_str_eq(row_kind(&frame.rows[1]), "resctrl");
 	ck_assert(!row_in_cgroup(&frame.rows[1]));
+	rows[1].owner = CMT_OWNER_KERNEL;
+	choose(SORT_OCCUPANCY, NULL, 0, false);
+	ck_assert_str_eq(label(1), "kernel");
+	ck_assert_str_eq(row_kind(&frame.rows[1]), "kernel");
+	ck_assert(!row_in_cgroup(&frame.rows[1]));
+	rows[1].owner = CMT_OWNER_RESCTRL;
+	choose(SORT_OCCUPANCY, NULL, 0, false);
 	/* a group that libcmt reads has a name, and no RMID that is known */
 	frame.rows[1].cgroup_id = CMT_RESCTRL_GROUP | 7;
 	strcpy(frame.rows[1].comm, "web/a");

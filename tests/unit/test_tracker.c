@@ -438,6 +438,7 @@ static const struct {
 	{ CMT_F_OWNER_CPU, CMT_OWNER_CPU, 0, 17 },
 	{ CMT_F_OWNER_OVERFLOW, CMT_OWNER_OVERFLOW, 0, 0 },
 	{ CMT_F_OWNER_RESCTRL, CMT_OWNER_RESCTRL, 0, 0 },
+	{ CMT_F_OWNER_KERNEL, CMT_OWNER_KERNEL, 0, 0 },
 };
 
 /* What an owner is goes along, and may change with an UPDATE. */

@@ -73,7 +73,8 @@ static struct cmt_record event(uint16_t type, uint64_t ts, uint32_t rmid,
 
 	record.owner.cgroup_id = cgroup_id;
 	if (!(flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |
-		       CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)))
+		       CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL |
+			CMT_F_OWNER_KERNEL)))
 		record.tgid = 100 + rmid;
 	snprintf(record.owner.comm, sizeof(record.owner.comm), "p%u", rmid);
 	return record;
@@ -547,6 +548,71 @@ START_TEST(test_usage_failed_reading_is_no_zero)
 }
 END_TEST
 
+static void read_without(uint32_t rmid, uint64_t ts, uint32_t lacks, uint32_t reason)
+{
+	struct cmt_record record = sample(rmid, 0, ts, 40, 0);
+
+	record.flags = (record.flags & ~lacks) | reason;
+	add(record);
+}
+
+/* The time between two readings counts or not, as the second one says. */
+START_TEST(test_usage_coverage)
+{
+	const uint32_t mbm = CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	name(12, "/a");
+	own(1, 12, 0);
+	read_at(1, 1 * MS, 40, 100);
+	rows = close_rows(1);
+	/* one reading is no time */
+	ck_assert_double_eq(rows[0].coverage.occupancy, 1);
+	ck_assert(isnan(rows[0].coverage.total) && isnan(rows[0].coverage.local));
+	read_at(1, 2 * MS, 40, 200);
+	read_at(1, 5 * MS, 40, 300);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.total, 1);
+	ck_assert_double_eq(rows[0].coverage.local, 1);
+	/* 1 ms is counted, 2 ms and 3 ms are not, 4 ms are */
+	read_at(1, 6 * MS, 40, 400);
+	read_without(1, 8 * MS, mbm, CMT_F_UNAVAILABLE);
+	read_without(1, 11 * MS, 0, CMT_F_REBASED);
+	read_at(1, 15 * MS, 40, 500);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.occupancy, 1);
+	ck_assert_double_eq(rows[0].coverage.total, 0.5);
+	ck_assert_double_eq(rows[0].coverage.local, 0.5);
+	/* nothing at all, and the occupancy of one of two */
+	own(2, 12, 0);
+	read_without(1, 16 * MS, mbm, CMT_F_UNAVAILABLE);
+	read_without(2, 16 * MS, VALUES, CMT_F_ERROR);
+	read_without(1, 17 * MS, mbm, CMT_F_UNAVAILABLE);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.occupancy, 0.5);
+	ck_assert_double_eq(rows[0].coverage.total, 0);
+	ck_assert(!rows[0].total.known);
+	end();
+}
+END_TEST
+
+/* What the machine does not count is not missing. */
+START_TEST(test_usage_coverage_without_counters)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 0, 0);
+	read_without(1, 1 * MS, CMT_F_MBM_LOCAL, 0);
+	read_without(1, 2 * MS, CMT_F_MBM_LOCAL, 0);
+	rows = close_rows(1);
+	ck_assert_double_eq(rows[0].coverage.total, 1);
+	ck_assert(isnan(rows[0].coverage.local));
+	end();
+}
+END_TEST
+
 /* An RMID that did not run is not read: what it held counts, as old as it is. */
 START_TEST(test_usage_carried)
 {
@@ -625,6 +691,31 @@ START_TEST(test_usage_resctrl)
 	ck_assert_uint_eq(rows[2].occupancy.last_bytes, 55);
 	ck_assert_ptr_null(rows[2].container);
 	ck_assert_uint_eq(rows[2].rmids, 1);
+	end();
+}
+END_TEST
+
+/* What the kernel does is one row, whichever RMID it has; a RMID of resctrl's is another. */
+START_TEST(test_usage_kernel)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	own(1, 10, 0);
+	own(5, 0, CMT_F_OWNER_KERNEL);
+	own(6, 0, CMT_F_OWNER_KERNEL);
+	own(7, 0, CMT_F_OWNER_RESCTRL);
+	read_at(5, MS, 50, 0);
+	read_at(6, MS, 60, 0);
+	read_at(7, MS, 70, 0);
+	read_at(1, MS, 200, 0);
+	rows = close_rows(3);
+	ck_assert_uint_eq(rows[0].owner, CMT_OWNER_CGROUP);
+	ck_assert_uint_eq(rows[1].owner, CMT_OWNER_KERNEL);
+	ck_assert_uint_eq(rows[1].occupancy.last_bytes, 110);
+	ck_assert_ptr_null(rows[1].container);
+	ck_assert_uint_eq(rows[1].rmids, 2);
+	ck_assert_uint_eq(rows[2].owner, CMT_OWNER_RESCTRL);
 	end();
 }
 END_TEST
@@ -1454,10 +1545,13 @@ int main(void)
 	UNIT_CASE(suite, test_usage_first_reading_rebased);
 	UNIT_CASE(suite, test_usage_reused_rmid_counts_once);
 	UNIT_CASE(suite, test_usage_failed_reading_is_no_zero);
+	UNIT_CASE(suite, test_usage_coverage);
+	UNIT_CASE(suite, test_usage_coverage_without_counters);
 	UNIT_CASE(suite, test_usage_carried);
 	UNIT_CASE(suite, test_usage_carried_in_a_sum);
 	UNIT_CASE(suite, test_usage_age_of_a_value);
 	UNIT_CASE(suite, test_usage_resctrl);
+	UNIT_CASE(suite, test_usage_kernel);
 	UNIT_CASE(suite, test_usage_rebase_is_a_gap);
 	UNIT_CASE(suite, test_usage_first_rebase_of_old_owner_is_no_gap);
 	UNIT_CASE(suite, test_usage_missing_reading_breaks_the_base);

@@ -40,6 +40,8 @@ static void prepare(void)
 		.total = { true, false, 12345678 }, .l3_bytes = 32 << 20,
 		.least = { true, false, 1 << 19 }, .most = { true, false, 1 << 21 },
 		.why = CMT_USAGE_WHY_ERROR, .age_ns = 17999999,
+		.occupancy_part = { true, false, 1 },
+		.total_part = { true, false, 1 },
 		.cpu_share = { true, true, 2.5 }, .ipc = { true, false, 0.5 },
 		.counters = { .known = true, .partial = true,
 			      .values = CMT_F_CYCLES | CMT_F_INSTRUCTIONS,
@@ -803,13 +805,30 @@ START_TEST(test_view_json_containers)
 }
 END_TEST
 
+/* Behind the reason, or without one; rounded down, and never of a complete value. */
+START_TEST(test_view_table_coverage)
+{
+	prepare();
+	rows[0].total_part.value = 0.4375;
+	rows[1].occupancy_part = (struct measure){ true, false, 0.5 };
+	rows[1].total_part = (struct measure){ true, false, 0.9999 };
+	rows[1].local_part = (struct measure){ true, false, 0.1 };
+	rows[2].total_part = (struct measure){ true, false, 0 };
+	print_table((struct table_opts){ 0 });
+	assert_has(" error, bw 43 %\n");
+	assert_has(" occ 50 %, bw 99 %\n");
+	assert_has(" bw 0 %\n");
+}
+END_TEST
+
 START_TEST(test_view_csv_values)
 {
 	prepare();
 	print_csv();
 	assert_has(",\"/system.slice/x,\"\"y\"\"\\x0a\",");
 	assert_has(",1048576,3.125,12345678,,250.000,0.500,,2500000000,"
-		   "8000,4000,,,0,524288,2097152,17,true,false,false,true,error\n");
+		   "8000,4000,,,0,524288,2097152,17,true,false,false,"
+		   "100.000,100.000,,true,error\n");
 	assert_has(",\"\\x1b[31m\"\"\\\\\\xff\",");
 }
 END_TEST
@@ -839,6 +858,7 @@ int main(void)
 			    sizeof(paths) / sizeof(paths[0]));
 	tcase_add_loop_test(tc, test_view_csv_same_fields_in_all_lines,
 			    VIEW_CONTAINER, VIEW_CHANNEL + 1);
+	tcase_add_test(tc, test_view_table_coverage);
 	tcase_add_test(tc, test_view_csv_values);
 	tcase_add_test(tc, test_view_container_table);
 	tcase_add_test(tc, test_view_optional_columns);

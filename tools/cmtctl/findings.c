@@ -214,6 +214,35 @@ static void judge_telemetry(struct list *list, const struct facts *facts)
 	    "default group is without what has an RMID of cmt's");
 }
 
+/* What a container makes the kernel do is not in the container's row then. */
+static void judge_kernel(struct list *list, const struct cmt_info *info)
+{
+	uint32_t rmid = CMT_PLZA_RMID(info->plza);
+	struct finding *finding;
+
+	if (!(info->plza & CMT_PLZA_ON))
+		return;
+	finding = add(list, "kernel", FINDING_NOTE);
+	if (!(info->plza & CMT_PLZA_HAS_RMID))
+		say(finding, "AMD's PLZA is on without an RMID: what the kernel does counts "
+		    "for what runs");
+	else if (rmid && rmid < info->nr_rmids)
+		say(finding, "AMD's PLZA is on: what the kernel does counts under RMID %u, as "
+		    "the owner kernel, and not for what runs", rmid);
+	else
+		say(finding, "AMD's PLZA is on: what the kernel does counts under RMID %u, "
+		    "which has no owner", rmid);
+}
+
+/* Their L3s are beyond what the module has room for. */
+static void judge_domains(struct list *list, const struct cmt_stats *stats)
+{
+	if (stats->cpus_unread)
+		say(add(list, "L3 domains", FINDING_PROBLEM),
+		    "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: what runs "
+		    "there is not counted", stats->cpus_unread, stats->cpus_online);
+}
+
 static void judge_ticks(struct list *list, const struct cmt_stats *stats)
 {
 	bool late = stats->missed > stats->ticks / FEW;
@@ -258,6 +287,8 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_rmids(&list, facts);
 	judge_resctrl(&list, facts);
 	judge_telemetry(&list, facts);
+	judge_kernel(&list, facts->info);
+	judge_domains(&list, &facts->stats);
 	judge_ticks(&list, &facts->stats);
 	judge_failures(&list, &facts->stats);
 	return list.nr;

@@ -36,7 +36,7 @@ struct facts {
 	bool mounted;
 };
 
-#define MAX_FINDINGS	8U
+#define MAX_FINDINGS	10U
 
 /* Fills @findings, most basic first.  Returns how many, MAX_FINDINGS at most. */
 unsigned int findings_make(const struct facts *facts, struct finding *findings);

@@ -67,6 +67,17 @@ static void add_assignable(struct fields *fields, uint32_t assignable)
 		      CMT_ASSIGNABLE_OTHERS(assignable), NULL);
 }
 
+/* AMD's: which RMID the kernel's own accesses have. */
+static void add_plza(struct fields *fields, uint32_t plza)
+{
+	fields_bool(fields, "plza", plza & CMT_PLZA_EXISTS);
+	fields_bool(fields, "plza_on", plza & CMT_PLZA_ON);
+	if (plza & CMT_PLZA_HAS_RMID)
+		fields_number(fields, "plza_rmid", CMT_PLZA_RMID(plza), NULL);
+	else
+		fields_text(fields, "plza_rmid", NULL);
+}
+
 /* The counters of the processor that somebody asked for. */
 static void add_counters(struct fields *fields, uint32_t counters,
 			 const char *reason)
@@ -148,6 +159,7 @@ int ctl_info(const struct ctl *ctl, const char **what)
 	add_resctrl(&fields, mode, mounted);
 	add_events(&fields, info);
 	add_assignable(&fields, info->assignable);
+	add_plza(&fields, info->plza);
 	add_counters(&fields, counters, reason);
 	add_sampling(&fields, info, interval_ns);
 	return fields_end(&fields);

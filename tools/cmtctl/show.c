@@ -40,7 +40,7 @@ static const char *why_name(uint32_t why)
 /* The number of the owner; false: it has none. */
 static bool id_of(const struct row *row, uint64_t *id)
 {
-	if (row->kind != CMT_USAGE_OWNER || row->owner == CMT_OWNER_RESCTRL)
+	if (row->kind != CMT_USAGE_OWNER || row_is_foreign(row))
 		return false;
 	*id = row->owner == CMT_OWNER_PROCESS ? row->pid :
 	      row->owner == CMT_OWNER_CPU ? row->cpu : row->cgroup_id;

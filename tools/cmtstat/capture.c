@@ -126,7 +126,8 @@ static void name_new(struct capture *capture, int n)
 		const struct cmt_record *r = &capture->records[i];
 
 		if ((r->type != CMT_REC_ALLOC && r->type != CMT_REC_ALLOC_FAIL) ||
-		    r->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL) ||
+		    r->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL |
+				CMT_F_OWNER_KERNEL) ||
 		    !r->owner.cgroup_id ||
 		    cmt_containers_find(capture->names, r->owner.cgroup_id))
 			continue;

@@ -154,8 +154,7 @@ void get_pid(const struct row *row, struct cell *cell)
 
 void get_comm(const struct row *row, struct cell *cell)
 {
-	if (row->kind == CMT_USAGE_OWNER && row->comm[0] &&
-	    row->owner != CMT_OWNER_RESCTRL)
+	if (row->kind == CMT_USAGE_OWNER && row->comm[0] && !row_is_foreign(row))
 		set_text(cell, row->comm);
 }
 
@@ -409,6 +408,21 @@ void get_local_partial(const struct row *row, struct cell *cell)
 	set_bool(cell, row->local.partial);
 }
 
+void get_occupancy_coverage(const struct row *row, struct cell *cell)
+{
+	set_percent(cell, &row->occupancy_part);
+}
+
+void get_total_coverage(const struct row *row, struct cell *cell)
+{
+	set_percent(cell, &row->total_part);
+}
+
+void get_local_coverage(const struct row *row, struct cell *cell)
+{
+	set_percent(cell, &row->local_part);
+}
+
 void get_age(const struct row *row, struct cell *cell)
 {
 	if (row->age_ns)
@@ -424,11 +438,36 @@ void get_reason(const struct row *row, struct cell *cell)
 		set_text(cell, name);
 }
 
+/* How complete a value is that is not complete: rounded down, so that it is not 100. */
+static void put_part(char *buf, size_t size, const char *what,
+		     const struct measure *part)
+{
+	size_t len = strlen(buf);
+
+	if (part->known && part->value < 1)
+		snprintf(buf + len, size - len, "%s%s %u %%", len ? ", " : "",
+			 what, (unsigned int)(100 * part->value));
+}
+
+/* Why values are missing, and how much of them is there. */
+static void get_lack(const struct row *row, struct cell *cell)
+{
+	get_reason(row, cell);
+	if (cell->kind == CELL_ABSENT)
+		cell->buf[0] = '\0';
+	else
+		snprintf(cell->buf, sizeof(cell->buf), "%s", cell->text);
+	put_part(cell->buf, sizeof(cell->buf), "occ", &row->occupancy_part);
+	put_part(cell->buf, sizeof(cell->buf), "bw", &row->total_part);
+	if (cell->buf[0])
+		set_text(cell, cell->buf);
+}
+
 /* What somebody looks for comes before what a value lacks. */
 void get_note(const struct row *row, struct cell *cell)
 {
 	if (!row->mark) {
-		get_reason(row, cell);
+		get_lack(row, cell);
 		return;
 	}
 	mark_text(cell->buf, sizeof(cell->buf), row->mark, row->suspected);

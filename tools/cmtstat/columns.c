@@ -64,6 +64,9 @@
 	FIELD("occupancy_partial", get_occupancy_partial), \
 	FIELD("mbm_total_partial", get_total_partial), \
 	FIELD("mbm_local_partial", get_local_partial), \
+	FIELD("occupancy_coverage_percent", get_occupancy_coverage), \
+	FIELD("mbm_total_coverage_percent", get_total_coverage), \
+	FIELD("mbm_local_coverage_percent", get_local_coverage), \
 	FIELD("counters_partial", get_counters_partial), \
 	NOTE_COLUMNS, \
 	{ .get = NULL }

@@ -57,6 +57,9 @@ static void copy_values(struct row *to, const struct cmt_usage_row *from)
 	to->age_ns = occupancy->age_ns;
 	to->total = measure_rate(&from->total);
 	to->local = measure_rate(&from->local);
+	to->occupancy_part = measure_ratio(from->coverage.occupancy, false);
+	to->total_part = measure_ratio(from->coverage.total, false);
+	to->local_part = measure_ratio(from->coverage.local, false);
 	copy_counters(to, &from->counters);
 	to->why = from->why;
 	to->l3_bytes = from->l3_bytes;

@@ -339,7 +339,8 @@ static void count_owners(const struct source *source,
 	for (i = 0; i < snapshot->count; i++) {
 		if (cmt_record_owner(cmt_snapshot_at(snapshot, i), &owner) ||
 		    owner.kind == CMT_OWNER_OVERFLOW ||
-		    owner.kind == CMT_OWNER_RESCTRL)
+		    owner.kind == CMT_OWNER_RESCTRL ||
+		    owner.kind == CMT_OWNER_KERNEL)
 			continue;
 		if (in_scope(source, scope, &owner))
 			++*inside;

@@ -110,6 +110,8 @@ const char *row_kind(const struct row *row)
 		return "cpu";
 	case CMT_OWNER_RESCTRL:
 		return "resctrl";
+	case CMT_OWNER_KERNEL:
+		return "kernel";
 	default:
 		return "process";
 	}
@@ -168,6 +170,8 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 		snprintf(buf, CONTAINER_LABEL_LEN, "cpu:%u", row->cpu);
 		return buf;
 	}
+	if (row->owner == CMT_OWNER_KERNEL)
+		return "kernel";
 	if (row->owner == CMT_OWNER_RESCTRL && c && c->path) {
 		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", c->name);
 		return buf;

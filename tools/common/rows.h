@@ -46,6 +46,8 @@ struct row {
 	struct measure occupancy;	/* bytes */
 	struct measure total;		/* bytes a second */
 	struct measure local;
+	struct measure occupancy_part;	/* 1: the value is complete */
+	struct measure total_part, local_part;
 	struct measure cpu_share;	/* 1: one CPU all the time */
 	struct measure ipc;
 	struct measure mpki;
@@ -125,11 +127,17 @@ static inline bool row_is_remainder(const struct row *row)
 				row->kind == CMT_USAGE_OVERFLOW);
 }
 
-/* Has it a cgroup?  A CPU, the overflow RMID and resctrl's have none. */
+/* An RMID that cmt did not give: resctrl's, another agent's, the kernel's. */
+static inline bool row_is_foreign(const struct row *row)
+{
+	return row->owner == CMT_OWNER_RESCTRL || row->owner == CMT_OWNER_KERNEL;
+}
+
+/* Has it a cgroup?  A CPU, the overflow RMID and foreign ones have none. */
 static inline bool row_in_cgroup(const struct row *row)
 {
 	return row->kind == CMT_USAGE_OWNER && row->owner != CMT_OWNER_CPU &&
-	       row->owner != CMT_OWNER_RESCTRL;
+	       !row_is_foreign(row);
 }
 
 enum sort_key {

@@ -30,6 +30,9 @@ struct cmt_tracker;
 #define CMT_OWNER_RESCTRL 0x101		/**< resctrl or another agent uses
 					 *   this RMID
 					 */
+#define CMT_OWNER_KERNEL 0x102		/**< the kernel, where AMD's PLZA gives
+					 *   its accesses an RMID
+					 */
 
 /**
  * An owner.  The program owns the struct that it passes to cmt_record_owner(), and sets

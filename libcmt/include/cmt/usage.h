@@ -240,6 +240,22 @@ struct cmt_usage_counters {
 	uint64_t reserved[4];	/**< 0 */
 };
 
+/**
+ * How complete the values of a row are: 1 is complete, 0 is nothing.  NAN: the row has
+ * nothing that could be counted.
+ */
+struct cmt_usage_coverage {
+	double occupancy;	/**< of the owners of the row in each domain, those whose
+				 *   occupancy is known; of pending owners it is not
+				 */
+	double total;		/**< of the time between the readings of the row, that in
+				 *   which its total traffic was counted; for a pending
+				 *   owner the interval, in which it was not
+				 */
+	double local;		/**< likewise */
+	uint64_t reserved[2];	/**< 0 */
+};
+
 /** cmt_usage_row.flags */
 #define CMT_USAGE_ROW_EMULATED	(1U << 0)	/**< the values are a model's */
 #define CMT_USAGE_ROW_WHOLE	(1U << 1)	/**< by container: one RMID counts
@@ -308,6 +324,7 @@ struct cmt_usage_row {
 	uint64_t busy_ns;	/**< spent in ticks */
 	uint64_t lost;		/**< records */
 	struct cmt_usage_counters counters;
+	struct cmt_usage_coverage coverage;	/**< by CPU: of no CPU */
 };
 
 /**

@@ -52,7 +52,7 @@ class Info:
 
 @dataclass(frozen=True)
 class Stats:
-    """The module's counters: seven of now, the others since it was loaded."""
+    """The module's counters: eight of now, the others since it was loaded."""
 
     rmids_active: int  #: now: they have an owner
     rmids_limbo: int  #: now: freed less than limbo_ns ago
@@ -61,6 +61,7 @@ class Stats:
     readers: int  #: now: descriptors that mapped a ring
     cpus_online: int  #: now
     rmids_foreign: int  #: now: another agent uses them
+    cpus_unread: int  #: now: in L3 domains beyond the 64 that are read
     allocs: int
     frees: int
     alloc_fails: int  #: owners that became pending

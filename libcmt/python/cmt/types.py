@@ -72,6 +72,7 @@ class OwnerKind(_Open):
     CPU = lib.CMT_OWNER_CPU
     OVERFLOW = lib.CMT_OWNER_OVERFLOW  #: all pending owners together
     RESCTRL = lib.CMT_OWNER_RESCTRL  #: what resctrl, or another agent, counts
+    KERNEL = lib.CMT_OWNER_KERNEL  #: the kernel, where AMD's PLZA gives it an RMID
 
 
 class RecordType(_Open):
@@ -115,6 +116,7 @@ class Flag(IntFlag):
     OWNER_OVERFLOW = lib.CMT_F_OWNER_OVERFLOW
     ATTACHED = lib.CMT_F_ATTACHED
     OWNER_RESCTRL = lib.CMT_F_OWNER_RESCTRL
+    OWNER_KERNEL = lib.CMT_F_OWNER_KERNEL
 
 
 class By(_Open):

@@ -10,7 +10,7 @@
 #define RMIDS_ROOM	2048
 #define OWNER_FLAGS \
 	(CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW | \
-	 CMT_F_OWNER_RESCTRL)
+	 CMT_F_OWNER_RESCTRL | CMT_F_OWNER_KERNEL)
 
 static void load(const char *path, const char *params)
 {

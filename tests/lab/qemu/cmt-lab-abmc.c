@@ -18,6 +18,7 @@
 #define TYPES          0x7f
 #define TYPES_LOCAL    0x15 /* fills, non-temporal stores, slow memory */
 #define TYPES_REMOTE   0x6a /* the same, and victims */
+#define TYPES_OF_AGENT 0x01 /* which nobody else asks for */
 
 #define EXT_CFG_ABMC   1ULL
 
@@ -26,16 +27,22 @@ bool lab_abmc_on(struct lab_l3 *l3)
     return qatomic_read(&l3->ext_cfg) & EXT_CFG_ABMC;
 }
 
-void lab_ext_cfg_write(struct lab_l3 *l3, uint64_t value)
+/* Caller holds last_lock, here and where it says so. */
+static void ext_cfg_set(struct lab_l3 *l3, uint64_t value)
 {
     if (!(value & EXT_CFG_ABMC)) {
-        lab_mbm_reset_l3(l3); /* before the first plain reading */
+        lab_mbm_reset_locked(l3);
     }
-    qemu_mutex_lock(&l3->last_lock);
     if ((l3->ext_cfg ^ value) & EXT_CFG_ABMC) {
         memset(l3->assigned, 0, sizeof(l3->assigned));
     }
     qatomic_set(&l3->ext_cfg, value);
+}
+
+void lab_ext_cfg_write(struct lab_l3 *l3, uint64_t value)
+{
+    qemu_mutex_lock(&l3->last_lock);
+    ext_cfg_set(l3, value);
     qemu_mutex_unlock(&l3->last_lock);
 }
 
@@ -50,15 +57,58 @@ uint64_t lab_abmc_set(struct lab_l3 *l3, uint32_t on)
     return qatomic_read(&l3->ext_cfg);
 }
 
-static void configure(struct lab_l3 *l3, uint64_t value)
+/* Caller holds last_lock. */
+static void counter_set(struct lab_l3 *l3, uint64_t value)
 {
     struct lab_assigned *a = &l3->assigned[CFG_ID(value)];
 
-    qemu_mutex_lock(&l3->last_lock);
     a->config = value & ~CFG_CONFIGURE;
     a->start = lab_cache_traffic(l3->cache, CFG_SOURCE(value));
     a->configured++;
+}
+
+static void configure(struct lab_l3 *l3, uint64_t value)
+{
+    qemu_mutex_lock(&l3->last_lock);
+    counter_set(l3, value);
     qemu_mutex_unlock(&l3->last_lock);
+}
+
+static uint64_t taken_by_agent(uint32_t id)
+{
+    return CFG_ENABLE | (uint64_t)id << 48 |
+           (uint64_t)lab.o.agent_rmid << 32 | TYPES_OF_AGENT;
+}
+
+/* The agent has one counter at a time. */
+static void take(struct lab_l3 *l3, uint32_t id)
+{
+    uint32_t before = l3->taken - 1;
+
+    if (l3->taken && l3->assigned[before].config == taken_by_agent(before)) {
+        counter_set(l3, (uint64_t)before << 48);
+    }
+    counter_set(l3, taken_by_agent(id));
+    l3->taken = id + 1;
+}
+
+void lab_abmc_agents(struct lab_l3 *l3, bool extended, uint32_t id)
+{
+    if (!lab.o.abmc) {
+        return;
+    }
+    if (lab_fault_due(LAB_FAULT_MODE)) {
+        ext_cfg_set(l3, l3->ext_cfg ^ EXT_CFG_ABMC);
+    }
+    if (lab_fault_due(LAB_FAULT_MODE_TWICE)) {
+        ext_cfg_set(l3, l3->ext_cfg ^ EXT_CFG_ABMC);
+        ext_cfg_set(l3, l3->ext_cfg ^ EXT_CFG_ABMC);
+    }
+    if (extended && id < lab.o.abmc_counters && lab_abmc_on(l3) &&
+        l3->assigned[id].config & CFG_ENABLE &&
+        lab_fault_due(LAB_FAULT_TAKE)) {
+        take(l3, id);
+    }
 }
 
 bool lab_abmc_write(struct lab_cpu *cpu, uint64_t value)
@@ -109,11 +159,12 @@ void lab_abmc_assign(struct lab_l3 *l3, uint32_t rmid, uint32_t what)
 
 /* Caller holds last_lock. */
 bool lab_abmc_units(struct lab_l3 *l3, uint32_t id, uint64_t *units,
-                    uint64_t *as)
+                    uint64_t *truth, uint64_t *as)
 {
     const struct lab_assigned *a = &l3->assigned[id];
     struct lab_traffic now;
     uint64_t bytes = 0;
+    bool total = CFG_TYPES(a->config) & TYPES_REMOTE;
 
     if (!(a->config & CFG_ENABLE)) {
         return false;
@@ -126,9 +177,9 @@ bool lab_abmc_units(struct lab_l3 *l3, uint32_t id, uint64_t *units,
         bytes += now.total - now.local - (a->start.total - a->start.local);
     }
     *units = bytes / lab_unit();
+    *truth = total ? now.total : now.local;
     *as = (uint64_t)CFG_SOURCE(a->config) << 32 |
-          (CFG_TYPES(a->config) & TYPES_REMOTE ? LAB_EVENT_TOTAL
-                                               : LAB_EVENT_LOCAL);
+          (total ? LAB_EVENT_TOTAL : LAB_EVENT_LOCAL);
     return true;
 }
 
@@ -201,7 +252,44 @@ bool lab_track_read(struct lab_l3 *l3, uint32_t rmid, uint32_t event)
         return true;
     }
     l3->first[rmid] &= ~(1U << event);
+    if (first && l3->tracked_at[rmid] && lab_fault_due(LAB_FAULT_READ)) {
+        return true;
+    }
     return l3->tracked_at[rmid] && !first;
+}
+
+static bool is_tracked(struct lab_l3 *l3, uint32_t rmid, uint32_t event)
+{
+    return !lab.o.tracked ||
+           (l3->tracked_at[rmid] && !(l3->first[rmid] & 1U << event));
+}
+
+static bool is_assigned(struct lab_l3 *l3, uint32_t rmid, uint32_t types)
+{
+    uint32_t id;
+
+    for (id = 0; id < lab.o.abmc_counters; id++) {
+        uint64_t config = l3->assigned[id].config;
+
+        if (config & CFG_ENABLE && CFG_SOURCE(config) == rmid &&
+            CFG_TYPES(config) == types) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t lab_counted(struct lab_l3 *l3, uint32_t rmid)
+{
+    if (rmid >= lab.o.limit) {
+        return 0;
+    }
+    if (lab_abmc_on(l3)) {
+        return is_assigned(l3, rmid, TYPES) |
+               is_assigned(l3, rmid, TYPES_LOCAL) << 1;
+    }
+    return is_tracked(l3, rmid, LAB_EVENT_TOTAL) |
+           is_tracked(l3, rmid, LAB_EVENT_LOCAL) << 1;
 }
 
 uint64_t lab_track_is(struct lab_l3 *l3, uint32_t rmid)

@@ -51,7 +51,7 @@ static bool above_level_0(const CPUX86State *env)
 static void fill(CPUX86State *env, struct lab_cpu *cpu, uint32_t line,
                  bool write, bool user)
 {
-    uint64_t pqr = qatomic_read(&cpu->pqr);
+    uint64_t pqr = lab_pqr(cpu, above_level_0(env));
     struct lab_filler who = {
         .rmid = lab_physical_rmid(cpu, (uint32_t)pqr),
         .space = lab_cpu_space(cpu, env),

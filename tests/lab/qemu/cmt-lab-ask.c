@@ -40,6 +40,7 @@ static uint64_t config(uint32_t which)
     case LAB_C_PMON_WIDTH: return lab.o.pmon_width;
     case LAB_C_EVICTIONS: return lab.o.evictions;
     case LAB_C_ERDT:    return lab.o.erdt;
+    case LAB_C_PLZA:    return lab.o.plza;
     }
     return 0;
 }
@@ -88,6 +89,14 @@ static uint64_t statistic(uint32_t which)
         return qatomic_read(&lab.msr_writes[LAB_MSR_EVTSEL]);
     case LAB_S_CTR_RDMSR:
         return qatomic_read(&lab.msr_reads[LAB_MSR_CTR]);
+    case LAB_S_PQR_SEEN:
+        return qatomic_read(&lab.pqr_seen);
+    case LAB_S_PQR_UNSEEN:
+        return qatomic_read(&lab.pqr_unseen);
+    case LAB_S_PLZA_RDMSR:
+        return qatomic_read(&lab.plza_reads);
+    case LAB_S_PLZA_WRMSR:
+        return qatomic_read(&lab.plza_writes);
     case LAB_S_MBM_RESETS:
         return lab_mbm_resets();
     }
@@ -223,7 +232,8 @@ static void ask_log(uint32_t command, uint32_t number, uint64_t answer[2])
     if (!lab_log_get(number, &reading)) {
         return;
     }
-    answer[0] = command == LAB_LOG_VALUE ? reading.gave : reading.tsc;
+    answer[0] = command == LAB_LOG_VALUE ? reading.gave :
+                command == LAB_LOG_TRUTH ? reading.truth : reading.tsc;
     answer[1] = command == LAB_LOG_VALUE ? reading.ought : reading.what;
 }
 
@@ -271,6 +281,9 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         qatomic_set(lab_evtsel(cpu), (uint64_t)LAB_ARG_RMID(arg) << 32 |
                                      LAB_ARG_SPACE(arg));
         break;
+    case LAB_PLZA_SET:
+        answer[0] = lab_plza_set(cpu, LAB_ARG_RMID(arg), LAB_ARG_SPACE(arg));
+        break;
     case LAB_CLOSID_SET:
         lab_overwrite_closid(cpu, arg);
         break;
@@ -286,6 +299,7 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
         break;
     case LAB_LOG_VALUE:
     case LAB_LOG_WHAT:
+    case LAB_LOG_TRUTH:
         ask_log(command, arg, answer);
         break;
     case LAB_FAULT_SET:

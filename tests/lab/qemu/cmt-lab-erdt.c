@@ -153,7 +153,7 @@ static void keep_last(struct lab_l3 *l3, const struct where *w,
 static uint64_t read_counter(struct lab_l3 *l3, const struct where *w)
 {
     CPUX86State *env = &X86_CPU(current_cpu)->env;
-    struct lab_reading reading;
+    struct lab_reading reading = { 0 };
     enum lab_fault fault;
 
     qemu_mutex_lock(&l3->last_lock);

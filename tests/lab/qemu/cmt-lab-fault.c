@@ -29,7 +29,15 @@ bool lab_fault_due(enum lab_fault fault)
     return true;
 }
 
-static void overwrite(struct lab_cpu *cpu, uint64_t keep, uint64_t with)
+enum lab_fault lab_fault_happened(enum lab_fault fault)
+{
+    qatomic_inc(&faults[fault].occasions);
+    qatomic_inc(&faults[fault].planted);
+    return fault;
+}
+
+/* Returns what was there. */
+static uint64_t overwrite(struct lab_cpu *cpu, uint64_t keep, uint64_t with)
 {
     uint64_t old, seen = qatomic_read(&cpu->pqr);
 
@@ -37,11 +45,16 @@ static void overwrite(struct lab_cpu *cpu, uint64_t keep, uint64_t with)
         old = seen;
         seen = qatomic_cmpxchg(&cpu->pqr, old, (old & keep) | with);
     } while (seen != old);
+    return old;
 }
 
 void lab_overwrite_pqr(struct lab_cpu *cpu)
 {
-    overwrite(cpu, ~PQR_RMID, lab.o.agent_rmid);
+    uint64_t old = overwrite(cpu, ~PQR_RMID, lab.o.agent_rmid);
+
+    if ((old & PQR_RMID) != lab.o.agent_rmid) {
+        qatomic_set(&cpu->pqr_taken, true);
+    }
 }
 
 void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid)

@@ -11,9 +11,9 @@
 #include "cmt-lab-space.h"
 #include "cmt-lab.h"
 
-#define LAB_L3S_MAX    64
+#define LAB_L3S_MAX    80   /* LAB_ARG names 64 of them */
 #define LAB_CPUS_MAX   256
-#define LAB_RMIDS_MAX  1024
+#define LAB_RMIDS_MAX  4096
 #define LAB_EVENTS_MAX 3
 #define LAB_ABMC_MAX   32   /* what CtrID has room for */
 
@@ -56,6 +56,7 @@ struct lab_l3 {
     struct lab_traffic reset_at[LAB_RMIDS_MAX]; /* of LAB_MBM_RESET */
     struct lab_last last[LAB_RMIDS_MAX][LAB_EVENTS_MAX + 1];
     struct lab_assigned assigned[LAB_ABMC_MAX];
+    uint32_t taken;      /* the counter that LAB_FAULT_TAKE took last + 1 */
     uint64_t loads;      /* of an RMID to a CPU, with tracked= */
     uint64_t tracked_at[LAB_RMIDS_MAX]; /* its last one; 0: it is not tracked */
     uint8_t first[LAB_RMIDS_MAX];       /* events not read since: bits */
@@ -88,9 +89,11 @@ struct lab_cpu {
     uint32_t l3_index;
     uint32_t node;     /* of the socket's, 0 without SNC */
     uint64_t pqr;      /* the fault timer writes it too */
+    bool pqr_taken;    /* another agent wrote it, and nobody has read it since */
     uint64_t evtsel;   /* Intel */
     uint64_t tsc;      /* what it last read */
     uint64_t abmc_cfg; /* AMD: L3_QOS_ABMC_CFG, one in each CPU */
+    uint64_t plza;     /* AMD: PQR_PLZA_ASSOC */
 
     /* what cr3 was found to be */
     uint64_t cr3;
@@ -114,8 +117,10 @@ struct lab {
     uint64_t below_4g;
     uint64_t node_bytes; /* memory of one node */
     uint64_t pqr_writes;
+    uint64_t pqr_seen, pqr_unseen; /* overwritten RMIDs that RDMSR gave, or none */
     uint64_t msr_reads[LAB_MSRS]; /* executed, refused ones included */
     uint64_t msr_writes[LAB_MSRS];
+    uint64_t plza_reads, plza_writes;
     struct lab_l3 l3s[LAB_L3S_MAX];
     struct lab_cpu cpus[LAB_CPUS_MAX];
 };
@@ -130,6 +135,10 @@ uint64_t lab_root(uint64_t cr3);
 
 /* The RMID whose counts a CPU's logical one goes to. */
 uint32_t lab_physical_rmid(const struct lab_cpu *cpu, uint32_t rmid);
+/* What PQR_ASSOC is in effect, at privilege level 0 or above. */
+uint64_t lab_pqr(const struct lab_cpu *cpu, bool above_level_0);
+/* LAB_PLZA_SET; the register's value. */
+uint64_t lab_plza_set(struct lab_cpu *cpu, uint32_t rmid, uint32_t enables);
 /* Where this CPU selects what QM_CTR counts. */
 uint64_t *lab_evtsel(struct lab_cpu *cpu);
 /* The node that an address of memory is of, counted over all sockets. */
@@ -140,8 +149,7 @@ void lab_msr_init(void);
 /* All MBM counters of all L3s begin at 0 again; returns how often they did. */
 uint64_t lab_mbm_reset(uint32_t in_us);
 uint64_t lab_mbm_resets(void);
-void lab_mbm_reset_l3(struct lab_l3 *l3);
-/* The same; the caller holds last_lock. */
+/* The same of one L3, whose last_lock the caller holds. */
 void lab_mbm_reset_locked(struct lab_l3 *l3);
 
 /* cmt-lab-abmc.c */
@@ -158,11 +166,18 @@ bool lab_abmc_read(struct lab_cpu *cpu, bool description, uint64_t *value);
 void lab_abmc_counter(struct lab_l3 *l3, uint32_t id, uint64_t answer[2]);
 void lab_abmc_assign(struct lab_l3 *l3, uint32_t rmid, uint32_t what);
 /*
- * What a counter has, and the plain selection that it stands for; false: the
- * counter is of no RMID.
+ * What a counter has, the bytes that its RMID ever moved, and the plain selection that
+ * it stands for; false: the counter is of no RMID.
  */
 bool lab_abmc_units(struct lab_l3 *l3, uint32_t id, uint64_t *units,
-                    uint64_t *as);
+                    uint64_t *truth, uint64_t *as);
+/*
+ * QM_CTR is about to be read for an MBM event: LAB_FAULT_MODE and its like.  The caller
+ * holds last_lock.
+ */
+void lab_abmc_agents(struct lab_l3 *l3, bool extended, uint32_t id);
+/* Which MBM events of an RMID have a value now: bit 0 total, bit 1 local; likewise. */
+uint32_t lab_counted(struct lab_l3 *l3, uint32_t rmid);
 
 /* tracked=: an RMID is loaded on a CPU of the L3, which has it already. */
 void lab_track(struct lab_l3 *l3, uint32_t rmid);
@@ -179,6 +194,8 @@ void lab_erdt_init(void);
 void lab_faults_init(void);
 /* One more occasion: is the fault planted here? */
 bool lab_fault_due(enum lab_fault fault);
+/* One that is not planted is there; returns it. */
+enum lab_fault lab_fault_happened(enum lab_fault fault);
 void lab_fault_set(enum lab_fault fault, uint32_t period, uint32_t burst);
 uint64_t lab_fault_planted(uint32_t fault);
 uint64_t lab_fault_occasions(uint32_t fault);
@@ -191,6 +208,7 @@ void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid);
 struct lab_reading {
     uint64_t gave;
     uint64_t ought; /* to have given */
+    uint64_t truth; /* bytes: in the cache, or moved since the start */
     uint64_t tsc;   /* see LAB_LOG_WHAT */
     uint64_t what;  /* LAB_LOG_* */
 };

@@ -15,8 +15,8 @@ static const struct {
 } numbers[] = {
 #define NUMBER(name, from, to) \
     { #name, offsetof(struct lab_options, name), from, to }
-    NUMBER(rmids, 2, 1024),
-    NUMBER(limit, 1, 1024),
+    NUMBER(rmids, 2, 4096),
+    NUMBER(limit, 1, 4096),
     NUMBER(width, 24, 62),
     NUMBER(upscale, 1, 1U << 30),
     NUMBER(events, 0, 7),
@@ -25,9 +25,9 @@ static const struct {
     NUMBER(line, 32, 4096),
     NUMBER(closids, 0, LAB_CLOSIDS_MAX),
     NUMBER(snc, 1, 8),
-    NUMBER(spaces, 16, 65536),
+    NUMBER(spaces, 16, 16384),
     NUMBER(evictions, 0, LAB_EVICTIONS_MAX),
-    NUMBER(agent_rmid, 0, 1023),
+    NUMBER(agent_rmid, 0, 4095),
     NUMBER(signature, 0, UINT32_MAX),
     NUMBER(pti, 0, 1),
     NUMBER(on, 0, 1),
@@ -36,7 +36,8 @@ static const struct {
     NUMBER(abmc_counters, 1, 32),
     NUMBER(abmc_lie, 0, 1),
     NUMBER(erdt, 0, 1),
-    NUMBER(tracked, 0, 1024),
+    NUMBER(tracked, 0, 4096),
+    NUMBER(plza, 0, 1),
     NUMBER(pmu, 0, 1),
     NUMBER(counters, 1, LAB_COUNTERS_MAX),
     NUMBER(penalty, 0, 100000),
@@ -57,6 +58,10 @@ static const struct {
     { "fault_pqr", LAB_FAULT_PQR },
     { "fault_pqr_timer", LAB_FAULT_PQR_TIMER },
     { "fault_gp", LAB_FAULT_GP },
+    { "fault_read", LAB_FAULT_READ },
+    { "fault_take", LAB_FAULT_TAKE },
+    { "fault_mode", LAB_FAULT_MODE },
+    { "fault_mode_twice", LAB_FAULT_MODE_TWICE },
     { "fault_erdt_mode", LAB_FAULT_ERDT_MODE },
     { "fault_erdt_control", LAB_FAULT_ERDT_CONTROL },
 };
@@ -197,6 +202,12 @@ static const char *contradiction(const struct lab_options *o)
     }
     if (o->limit > o->rmids) {
         return "limit must not be above rmids";
+    }
+    if (o->rmids > 1024 && !o->amd) {
+        return "more than 1024 RMIDs are AMD's";
+    }
+    if (o->plza && !o->amd) {
+        return "plza is AMD's";
     }
     if (o->amd && (o->snc > 1 || o->overflow)) {
         return "snc and overflow are Intel's";

@@ -64,6 +64,7 @@ struct lab_options {
     uint32_t abmc_lie;   /* plain readings are garbage then, and not 0 */
     uint32_t erdt;       /* registers in memory, LAB_ERDT_BASE */
     uint32_t tracked;    /* RMIDs with MBM counters at a time; 0: all */
+    uint32_t plza;       /* AMD's register of what level 0 counts as */
     uint32_t overflow;   /* CTR bit 61: the counter has wrapped */
     uint32_t pmu;        /* Intel's architectural PMU, version 2 */
     uint32_t counters;   /* programmable ones of a CPU */

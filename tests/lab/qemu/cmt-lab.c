@@ -12,6 +12,7 @@
 #define XLEVEL_MIN_AMD 0x8000001e
 #define LEAF_AMD_QOS   0x80000020
 #define QOS_EBX_ABMC   (1U << 5)
+#define QOS_EBX_PLZA   (1U << 9)
 #define QOS_ECX_TYPES  0x7f      /* of traffic that can be counted */
 #define QOS_TYPES      7
 #define LEAF7_EBX_PQM  (1U << 12)
@@ -122,8 +123,9 @@ void cmt_lab_realize(X86CPU *cpu)
     set_vendor(&cpu->env);
     if (lab.o.amd) {
         cpu->env.cpuid_xlevel = MAX(cpu->env.cpuid_xlevel,
-                                    lab.o.abmc ? LEAF_AMD_QOS
-                                               : XLEVEL_MIN_AMD);
+                                    lab.o.abmc || lab.o.plza
+                                        ? LEAF_AMD_QOS
+                                        : XLEVEL_MIN_AMD);
     }
 }
 
@@ -218,7 +220,9 @@ static void cpuid_amd_qos(uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
 {
     *eax = *ebx = *ecx = *edx = 0;
     if (subleaf == 0) {
-        *ebx = QOS_EBX_ABMC;
+        *ebx = (lab.o.abmc ? QOS_EBX_ABMC : 0) | (lab.o.plza ? QOS_EBX_PLZA : 0);
+    } else if (!lab.o.abmc) {
+        return;
     } else if (subleaf == 3) {
         *ebx = QOS_TYPES;
         *ecx = QOS_ECX_TYPES;
@@ -297,7 +301,7 @@ void cmt_lab_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
         cpuid_allocation(subleaf, eax, ebx, ecx, edx);
         break;
     case LEAF_AMD_QOS:
-        if (lab.o.abmc) {
+        if (lab.o.abmc || lab.o.plza) {
             cpuid_amd_qos(subleaf, eax, ebx, ecx, edx);
         }
         break;

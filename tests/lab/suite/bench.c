@@ -255,6 +255,7 @@ static struct reading fetch(uint64_t number, const struct readings *readings,
 {
 	struct lab_answer value = lab_ask(LAB_LOG_VALUE, number);
 	struct lab_answer what = lab_ask(LAB_LOG_WHAT, number);
+	struct lab_answer truth = lab_ask(LAB_LOG_TRUTH, number);
 
 	CHECK(what.second != UINT64_MAX, "the processor's log was too short");
 	return (struct reading) {
@@ -264,12 +265,14 @@ static struct reading fetch(uint64_t number, const struct readings *readings,
 			(what.first - readings->tsc) * ns_per_tick),
 		.gave = value.first,
 		.ought = value.second,
+		.truth = truth.first,
 		.rmid = LAB_LOG_RMID(what.second),
 		.event = LAB_LOG_EVENT(what.second),
 		.l3 = LAB_LOG_L3(what.second),
 		.region = LAB_LOG_REGION(what.second),
 		.cpu = LAB_LOG_CPU(what.second),
 		.fault = LAB_LOG_FAULT(what.second),
+		.counted = LAB_LOG_COUNTED(what.second),
 	};
 }
 
@@ -350,11 +353,20 @@ void readings_free(struct readings *readings)
  */
 #define CLOCK_ERROR_NS 2000
 
+/* With sub-NUMA nodes a domain is a node, and has a part of its L3's RMIDs. */
 static bool is_of(const struct reading *r, const struct cmt_record *sample,
 		  uint32_t event)
 {
-	return r->cpu == sample->cpu && r->rmid == sample->rmid &&
-	       r->l3 == sample->domain && r->event == event;
+	static uint32_t nodes, rmids;
+	uint32_t node;
+
+	if (!nodes) {
+		nodes = lab_get(LAB_CONFIG, LAB_C_SNC);
+		rmids = lab_get(LAB_CONFIG, LAB_C_RMIDS) / nodes;
+	}
+	node = sample->domain % nodes;
+	return r->cpu == sample->cpu && r->rmid == sample->rmid + node * rmids &&
+	       r->l3 == sample->domain / nodes && r->event == event;
 }
 
 /* The index of the first reading of a CPU that is not before @ns. */

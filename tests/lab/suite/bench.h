@@ -83,12 +83,14 @@ struct reading {
 	uint64_t ns;		/* the same as CLOCK_MONOTONIC */
 	uint64_t gave;
 	uint64_t ought;
+	uint64_t truth;		/* bytes, by the cache model */
 	uint32_t rmid;
 	uint32_t event;
 	uint32_t l3;
 	uint32_t cpu;
 	uint32_t region;	/* of memory, the last one that is in @gave */
 	uint32_t fault;		/* enum lab_fault */
+	uint32_t counted;	/* LAB_LOG_COUNTED */
 };
 
 struct readings {

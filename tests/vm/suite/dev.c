@@ -129,6 +129,7 @@ static void owner_check(const struct cmt_record *r)
 		break;
 	case CMT_F_OWNER_OVERFLOW:
 	case CMT_F_OWNER_RESCTRL:
+	case CMT_F_OWNER_KERNEL:
 		CHECK(!r->tgid && !r->owner.cgroup_id, "type %u: flags %#x, tgid %u",
 		      r->type, r->flags, r->tgid);
 		break;

@@ -18,7 +18,8 @@
 
 /* What an owner is; none of these: a process */
 #define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | \
-		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)
+		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL | \
+		     CMT_F_OWNER_KERNEL)
 
 /* With fewer RMIDs, those who wait have RMID 0 and none of their own. */
 #define OVERFLOW_MIN_RMIDS 8

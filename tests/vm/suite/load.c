@@ -161,7 +161,7 @@ static void load_bad_params(void)
 		"ring_records=257", "ring_records=1000",
 		"ring_records=131072", "ring_records=2147483648",
 		EMULATED "emulated_rmids=0", EMULATED "emulated_rmids=1",
-		EMULATED "emulated_rmids=1025",
+		EMULATED "emulated_rmids=4097",
 		EMULATED "emulated_cache_kib=1",
 		EMULATED "emulated_cache_kib=1023",
 		EMULATED "emulated_cache_kib=1048577",

@@ -32,6 +32,7 @@ static const struct test *const suites[] = {
 	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
 	attach_tests, demand_tests, measure_tests, perf_tests, cqm_tests,
 	software_tests, secure_tests, version_tests, full_tests,
+	limits_tests,
 #endif
 	debug_tests,	/* the last: what all the others led to */
 };
@@ -49,9 +50,10 @@ static bool is_in_plan(const struct test *suite)
 #ifndef CMT_SUITE_LIB
 	if (suite == cqm_tests && has_hw)
 		return slowness == 1;
-	if (again && (suite == full_tests || suite == version_tests))
+	if (again && (suite == full_tests || suite == version_tests ||
+		      suite == limits_tests))
 		return false;
-	if (suite == full_tests)
+	if (suite == full_tests || suite == limits_tests)
 		return slowness == 1;
 #endif
 	return suite != debug_tests || debug;

@@ -43,6 +43,7 @@ extern const struct test software_tests[];
 extern const struct test secure_tests[];
 /* These say the same on every kernel. */
 extern const struct test full_tests[];
+extern const struct test limits_tests[];
 extern const struct test version_tests[];
 #ifdef CMT_SUITE_LIB
 extern const struct test lib_tests[];

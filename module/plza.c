@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PQR_PLZA_ASSOC is resctrl's, or firmware's.  It is read, and never written.
+ *
+ * Where a CPU has it enabled with an RMID, whatever the CPU does at privilege level 0
+ * counts under that RMID, and PQR_ASSOC is for user space alone.  All CPUs are to have
+ * the same RMID; which of them have the association enabled, may differ.
+ *
+ * The register has no event.  A look of resctrl.c, once a second, asks every CPU that
+ * is not excluded, where CPUID says that there is such a register.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+#include "cmt.h"
+#include "compat.h"
+#include "plza.h"
+#include "sampler.h"
+
+#define MSR_PQR_PLZA_ASSOC	0xc00003fc
+
+static DEFINE_PER_CPU(u32, plza_found);	/* as cmt_info.plza */
+static u32 plza;			/* of all CPUs */
+
+/* An access that fails says nothing new. */
+static void read_cpu(void *unused)
+{
+	u64 value;
+
+	if (!cmt_rdmsr_safe(MSR_PQR_PLZA_ASSOC, &value))
+		this_cpu_write(plza_found, cmt_plza_of(value));
+}
+
+static bool is_asked(int cpu, void *unused)
+{
+	return READ_ONCE(per_cpu(cmt_cpus, cpu).up) && !cmt_is_excluded(cpu);
+}
+
+/* The lowest CPU with an RMID tells which. */
+void cmt_plza_look(void)
+{
+	unsigned int cpu;
+	u32 all = 0;
+
+	if (!cmt_caps.has_plza)
+		return;
+	on_each_cpu_cond(is_asked, read_cpu, NULL, true);
+	for_each_online_cpu(cpu)
+		if (is_asked(cpu, NULL) && !(all & CMT_PLZA_HAS_RMID))
+			all |= READ_ONCE(per_cpu(plza_found, cpu));
+	WRITE_ONCE(plza, all);
+}
+
+u32 cmt_plza_rmid(void)
+{
+	u32 now = READ_ONCE(plza);
+	u32 rmid = CMT_PLZA_RMID(now);
+
+	return now & CMT_PLZA_HAS_RMID && rmid < cmt_caps.nr_rmids ?
+	       rmid : CMT_RMID_NONE;
+}
+
+u32 cmt_plza_info(void)
+{
+	return cmt_caps.has_plza ? CMT_PLZA_EXISTS | READ_ONCE(plza) : 0;
+}
