@@ -296,12 +296,13 @@ static void put_part(char *buf, size_t size, const char *what, uint32_t row,
 	struct json_object *part = field(row, name);
 	size_t len = strlen(buf);
 
-	if (part && json_object_get_double(part) < 100)
+	if (part && json_object_get_double(part) > 0 &&
+	    json_object_get_double(part) < 100)
 		snprintf(buf + len, size - len, "%s%s %d %%", len ? ", " : "", what,
 			 (int)json_object_get_double(part));
 }
 
-/* Of what is no channel: the reason, and how complete values are that are not. */
+/* Of what is no channel: the reason, and how complete values are that are there in part. */
 static const char *expected_note(uint32_t row)
 {
 	static char note[128];
