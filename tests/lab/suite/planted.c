@@ -433,7 +433,7 @@ static void test_coverage(void)
 }
 
 const struct test planted_tests[] = {
-	{ "planted_coverage", test_coverage, PARAMETERS, 120 },
+	{ "planted_coverage", test_coverage, PARAMETERS, 300 },
 	{ "planted_faults", test_faults, PARAMETERS, 550 },
 	{ 0 }
 };
