@@ -10,7 +10,7 @@ export CMT_CACHE=$state/cache CMT_OUT=$state/out state
 mkdir "$state/bin"
 bad=0
 # Nothing else is in PATH: a real sudo and a real apt must not be found.
-for tool in bash cat date dirname env find flock grep mkdir rm sed sh sleep tail touch; do
+for tool in bash cat date dirname env flock grep mkdir rm sed sh sleep tail touch; do
 	ln -s "$(command -v "$tool")" "$state/bin/$tool"
 done
 
@@ -31,6 +31,10 @@ END
 fake dpkg-query <<'END'
 for package; do :; done
 [ "$package" = absent ] && [ ! -e "$state/installed" ] || printf 'install ok installed'
+END
+# There are package lists, as apt_lists() looks for them; a build's chroot has none.
+fake find <<'END'
+echo /var/lib/apt/lists/made-up_Packages
 END
 fake dpkg <<'END'
 rm "$state/interrupted"
