@@ -101,7 +101,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("EMULATED", notes)
         self.assertIn("300 of 60000 ms", notes)
         self.assertIn("The recording has no memory channels", notes)
-        self.assertIn("No process is in the recording", notes)
+        self.assertIn("The recording has no processes", notes)
         self.assertTrue(run("return byId('memory-part').hidden"))
         self.assertFalse(run("return byId('no-local').hidden"))
         self.assertTrue(run("return byId('show-remote').disabled"))
