@@ -165,6 +165,7 @@ static const struct {
 	{ "nerdctl-", CMT_RUNTIME_CONTAINERD },
 	{ "crio-", CMT_RUNTIME_CRIO },
 	{ "libpod-", CMT_RUNTIME_PODMAN },
+	{ "libpod-payload-", CMT_RUNTIME_PODMAN },	/* --cgroups=split */
 };
 
 /*

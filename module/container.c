@@ -20,23 +20,24 @@
 
 static struct cmt_pattern_set __rcu *patterns;	/* written with cmt_scope_mutex */
 
-/* Is it the first container on its path?  It says nothing of those above it. */
-static bool is_container(const struct cmt_pattern_set *set,
-			 struct cgroup *cgroup)
+static enum cmt_class cgroup_class(const struct cmt_pattern_set *set,
+				   struct cgroup *cgroup)
 {
 	const char *names[MAX_DEPTH];
 	int i;
 
 	if (!set || !cgroup->level || cgroup->level > MAX_DEPTH)
-		return false;
+		return CMT_CLASS_NONE;
 	for (i = 0; i < cgroup->level; i++)
 		names[i] = cmt_cgroup_name(cgroup->ancestors[i + 1]);
-	return cmt_pattern_first(set, names, cgroup->level) == cgroup->level;
+	return cmt_pattern_class(set, names, cgroup->level);
 }
 
 /* True: the container is a new owner. */
-static bool add_container(struct cgroup *cgroup)
+static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 {
+	enum cmt_by by = class == CMT_CLASS_SERVICE ? CMT_BY_SERVICE :
+						      CMT_BY_SCOPE;
 	struct cmt_owner *owner;
 	u64 id = cgroup_id(cgroup);
 
@@ -45,9 +46,9 @@ static bool add_container(struct cgroup *cgroup)
 		return false;
 	owner = cmt_owner_find(CMT_OWNER_CGROUP, id);
 	if (owner)
-		cmt_owner_want(owner, CMT_BY_SCOPE);
+		cmt_owner_want(owner, by);
 	return !owner && cmt_owner_new(CMT_OWNER_CGROUP, id, id,
-				       cmt_cgroup_name(cgroup), CMT_BY_SCOPE);
+				       cmt_cgroup_name(cgroup), by);
 }
 
 /*
@@ -55,29 +56,33 @@ static bool add_container(struct cgroup *cgroup)
  * first.  When the patterns have been changed in between, the walk is still to
  * come.
  */
-static void container_add(struct cgroup *cgroup,
+static void container_add(struct cgroup *cgroup, enum cmt_class class,
 			  const struct cmt_pattern_set *set)
 {
 	unsigned long flags = cmt_owners_lock();
 	bool added = false;
 
 	if (cmt_scope() == CMT_SCOPE_CONTAINER && set == rcu_access_pointer(patterns))
-		added = add_container(cgroup);
+		added = add_container(cgroup, class);
 	cmt_owners_unlock(flags);
-	if (added && !cmt_pending_serve(1))
-		cmt_pending_later();
+	if (!added)
+		return;
+	cmt_pending_serve(1);
+	cmt_pending_later();	/* an RMID of a service may be reclaimed */
 }
 
 void cmt_probe_mkdir(void *data, struct cgroup *cgroup, const char *path)
 {
 	const struct cmt_pattern_set *set;
+	enum cmt_class class;
 
 	if (cgroup->root != &cgrp_dfl_root || cmt_scope() != CMT_SCOPE_CONTAINER)
 		return;
 	rcu_read_lock();
 	set = rcu_dereference(patterns);
-	if (is_container(set, cgroup))
-		container_add(cgroup, set);
+	class = cgroup_class(set, cgroup);
+	if (class != CMT_CLASS_NONE)
+		container_add(cgroup, class, set);
 	rcu_read_unlock();
 }
 
@@ -98,7 +103,7 @@ void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 		cmt_rmids_freed();
 }
 
-void cmt_containers_add(void)
+static void add_existing(enum cmt_class class)
 {
 	struct cgroup_subsys_state *css;
 	const struct cmt_pattern_set *set;
@@ -106,9 +111,16 @@ void cmt_containers_add(void)
 	rcu_read_lock();
 	set = rcu_dereference(patterns);
 	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self)
-		if (is_container(set, css->cgroup))
-			container_add(css->cgroup, set);
+		if (cgroup_class(set, css->cgroup) == class)
+			container_add(css->cgroup, class, set);
 	rcu_read_unlock();
+}
+
+/* Containers first: no service gets an RMID that a container takes from it. */
+void cmt_containers_add(void)
+{
+	add_existing(CMT_CLASS_CONTAINER);
+	add_existing(CMT_CLASS_SERVICE);
 }
 
 /* No container is an owner yet, or any more. */

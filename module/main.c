@@ -31,9 +31,9 @@ static unsigned int ring_records;
 module_param(ring_records, uint, 0444);
 MODULE_PARM_DESC(ring_records, "records in each CPU's ring, a power of two, 256 to 65536 (default 0: a quarter of a second's)");
 
-static char *scope = "process";
+static char *scope = "container";
 module_param(scope, charp, 0444);
-MODULE_PARM_DESC(scope, "who is an owner at load: process (default), container, cpu or manual");
+MODULE_PARM_DESC(scope, "what an owner is at load: container (default), process, cpu or manual");
 
 static char *containers;
 module_param(containers, charp, 0444);
@@ -109,7 +109,7 @@ static int __init check_params(void)
 	}
 	scope_at_load = match_string(scopes, ARRAY_SIZE(scopes), scope);
 	if (scope_at_load <= 0) {
-		pr_err("scope=%s must be process, container, cpu or manual\n",
+		pr_err("scope=%s must be container, process, cpu or manual\n",
 		       scope);
 		return -EINVAL;
 	}

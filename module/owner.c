@@ -35,10 +35,23 @@ static LIST_HEAD(unused);
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
 static u32 nr_joined;				/* processes that have an owner */
 
-/* The pending queue: the overflow owner, owners by name, those of the scope. */
-enum { QUEUE_OVERFLOW, QUEUE_NAMED, QUEUE_SCOPED, NR_QUEUES };
-static struct list_head queues[NR_QUEUES];
-static u32 nr_pending;
+/*
+ * The pending queue has one list for each class of owners, in the order in which they
+ * are served.  Behind it are the services that have an RMID, the newest RMID last: where
+ * an owner of a higher class finds no RMID, the last service loses its own.
+ */
+enum {
+	LIST_NONE,
+	LIST_OVERFLOW,		/* the overflow owner */
+	LIST_NAMED,		/* attached or held */
+	LIST_SCOPED,		/* containers, processes, CPUs */
+	LIST_SERVICES,
+	LIST_RECLAIMABLE,
+	NR_LISTS,
+};
+
+static struct list_head lists[NR_LISTS];
+static u32 nr_listed[NR_LISTS];
 static u32 nr_giving;		/* RMIDs that are taken and not given yet */
 
 static u64 last_serial;
@@ -157,7 +170,8 @@ static u32 owner_flags(const struct cmt_owner *owner)
 	};
 
 	return flags[owner->kind] |
-	       (cmt_owner_is_named(owner) ? CMT_F_ATTACHED : 0);
+	       (cmt_owner_is_named(owner) ? CMT_F_ATTACHED : 0) |
+	       (owner->service ? CMT_F_SERVICE : 0);
 }
 
 /* cmt_record.tgid or owner_cpu */
@@ -233,37 +247,51 @@ static void owner_fail(struct cmt_owner *owner, u32 why)
 	cmt_emit(&record);
 }
 
-static struct list_head *queue_of(const struct cmt_owner *owner)
+/* The list in which an owner belongs. */
+static u32 list_of(const struct cmt_owner *owner)
 {
+	bool service = owner->service && !cmt_owner_is_named(owner);
+
+	if (!owner->pending)
+		return service && owner->rmid ? LIST_RECLAIMABLE : LIST_NONE;
 	if (is_overflow(owner))
-		return &queues[QUEUE_OVERFLOW];
-	return &queues[cmt_owner_is_named(owner) ? QUEUE_NAMED : QUEUE_SCOPED];
+		return LIST_OVERFLOW;
+	if (cmt_owner_is_named(owner))
+		return LIST_NAMED;
+	return service ? LIST_SERVICES : LIST_SCOPED;
 }
 
-static void pending_add(struct cmt_owner *owner)
+/* After a change of what list_of() looks at: the owner is the last of its new list. */
+static void owner_relist(struct cmt_owner *owner)
 {
-	list_add_tail(&owner->list, queue_of(owner));
-	owner->pending = true;
-	owner->failed = false;
-	if (!is_overflow(owner))
-		WRITE_ONCE(nr_pending, nr_pending + 1);
+	u32 from = owner->listed, to = list_of(owner);
+
+	if (from == to)
+		return;
+	if (from) {
+		list_del_init(&owner->list);
+		WRITE_ONCE(nr_listed[from], nr_listed[from] - 1);
+	}
+	if (to) {
+		list_add_tail(&owner->list, &lists[to]);
+		WRITE_ONCE(nr_listed[to], nr_listed[to] + 1);
+	}
+	owner->listed = to;
 }
 
-static void pending_del(struct cmt_owner *owner)
+static void pending_set(struct cmt_owner *owner, bool pending)
 {
-	list_del_init(&owner->list);
-	owner->pending = false;
-	if (!is_overflow(owner))
-		WRITE_ONCE(nr_pending, nr_pending - 1);
+	owner->pending = pending;
+	owner_relist(owner);
 }
 
 static struct cmt_owner *pending_first(void)
 {
-	int i;
+	u32 list;
 
-	for (i = 0; i < NR_QUEUES; i++)
-		if (!list_empty(&queues[i]))
-			return list_first_entry(&queues[i], struct cmt_owner,
+	for (list = LIST_OVERFLOW; list <= LIST_SERVICES; list++)
+		if (nr_listed[list])
+			return list_first_entry(&lists[list], struct cmt_owner,
 						list);
 	return NULL;
 }
@@ -276,9 +304,10 @@ static void owner_queue(struct cmt_owner *owner, u32 why)
 	lockdep_assert_held(&owner_lock);
 	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], shared);
 	owner->pending_since = cmt_owner_now();
-	pending_add(owner);
+	owner->failed = false;
+	pending_set(owner, true);
 	cmt_pool_expire(&pool, last_ts);
-	if (nr_pending > pool.nr_free)
+	if (cmt_owners_pending() > pool.nr_free)
 		owner_fail(owner, why);
 }
 
@@ -300,7 +329,8 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 		.serial = ++last_serial,
 		.holders = by == CMT_BY_HOLD,
 		.attached = by == CMT_BY_ATTACH,
-		.scoped = by == CMT_BY_SCOPE,
+		.scoped = by == CMT_BY_SCOPE || by == CMT_BY_SERVICE,
+		.service = by == CMT_BY_SERVICE,
 	};
 	strscpy_pad(owner->comm, comm, CMT_COMM_LEN);
 	hash_add(owner_hash, &owner->hash, hash_key(kind, id));
@@ -324,7 +354,7 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r)
 			owner_fail(owner, CMT_WHY_NO_RMID);
 		return NULL;
 	}
-	pending_del(owner);
+	pending_set(owner, false);
 	owner->giving = true;
 	nr_giving++;
 	(*r)->owner = owner;
@@ -358,6 +388,7 @@ bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
 	owner->rmid = rmid;
 	cmt_pool_publish(&pool, r);
 	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], rmid);
+	owner_relist(owner);
 	allocs++;
 	served += owner->failed && !is_overflow(owner);
 	owner->failed = false;
@@ -368,20 +399,47 @@ bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
 /* The owner has no RMID any more, and is not pending. */
 static bool owner_clear(struct cmt_owner *owner)
 {
-	struct cmt_rmid *r = &pool.rmids[owner->rmid];
+	u32 rmid = owner->rmid;
+	struct cmt_rmid *r = &pool.rmids[rmid];
 	u64 now;
 
 	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], CMT_RMID_NONE);
-	if (owner->pending)
-		pending_del(owner);
-	if (!owner->rmid)
+	owner->rmid = CMT_RMID_NONE;
+	pending_set(owner, false);
+	if (!rmid)
 		return false;
 	now = cmt_owner_now();
-	cmt_pool_free(&pool, owner->rmid, now);
-	owner->rmid = CMT_RMID_NONE;
+	cmt_pool_free(&pool, rmid, now);
 	r->owner = NULL;
 	frees++;
 	rmid_emit(CMT_REC_FREE, now, r);
+	return true;
+}
+
+/*
+ * More owners that are served before services are pending than RMIDs are free or will
+ * be, and a service has an RMID.
+ */
+static bool reclaim_is_due(void)
+{
+	u32 first = nr_listed[LIST_OVERFLOW] + nr_listed[LIST_NAMED] +
+		    nr_listed[LIST_SCOPED];
+
+	return first > pool.nr_free + pool.nr_limbo &&
+	       nr_listed[LIST_RECLAIMABLE];
+}
+
+bool cmt_owners_reclaim(void)
+{
+	struct cmt_owner *service;
+
+	lockdep_assert_held(&owner_lock);
+	if (!reclaim_is_due())
+		return false;
+	service = list_last_entry(&lists[LIST_RECLAIMABLE], struct cmt_owner,
+				  list);
+	owner_clear(service);
+	owner_queue(service, CMT_WHY_RECLAIMED);
 	return true;
 }
 
@@ -453,7 +511,13 @@ void cmt_owner_update(struct cmt_owner *owner)
 	rmid_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
 }
 
-/* Where the owner waits and what is said of it depends on who wants it. */
+static void owner_set_scoped(struct cmt_owner *owner, enum cmt_by by, bool want)
+{
+	owner->scoped = want;
+	owner->service = want && by == CMT_BY_SERVICE;
+}
+
+/* The class of an owner and the flags of its records depend on its users. */
 static void owner_set_by(struct cmt_owner *owner, enum cmt_by by, bool want)
 {
 	bool named = cmt_owner_is_named(owner);
@@ -464,11 +528,10 @@ static void owner_set_by(struct cmt_owner *owner, enum cmt_by by, bool want)
 	else if (by == CMT_BY_ATTACH)
 		owner->attached = want;
 	else
-		owner->scoped = want;
+		owner_set_scoped(owner, by, want);
 	if (named == cmt_owner_is_named(owner) || owner->released)
 		return;
-	if (owner->pending)
-		list_move_tail(&owner->list, queue_of(owner));
+	owner_relist(owner);
 	cmt_owner_update(owner);
 }
 
@@ -532,15 +595,16 @@ void cmt_rmid_include(u32 rmid)
 }
 
 /*
- * With pending owners, when the next limbo ends; without, when more RMIDs are in
- * limbo than are free.  But every CPU is asked at most once in a limbo.
+ * With pending owners, when the next limbo ends, or now, where an RMID can be given or
+ * reclaimed; without, when more RMIDs are in limbo than are free.  But every CPU is asked
+ * at most once in a limbo.
  */
 u64 cmt_owners_due(void)
 {
 	u64 next = cmt_pool_next_expiry(&pool);
 
 	lockdep_assert_held(&owner_lock);
-	if (pending_first() && pool.nr_free)
+	if (pending_first() && (pool.nr_free || reclaim_is_due()))
 		return 0;
 	if (!pending_first() && pool.nr_limbo <= pool.nr_free)
 		return U64_MAX;
@@ -634,7 +698,7 @@ void cmt_owners_stats(struct cmt_stats *stats)
 	stats->rmids_limbo = pool.nr_limbo;
 	stats->rmids_free = pool.nr_free + nr_giving;
 	stats->rmids_foreign = pool.nr_foreign;
-	stats->pending = nr_pending + overflow_owner()->members;
+	stats->pending = cmt_owners_pending() + overflow_owner()->members;
 	stats->allocs = allocs;
 	stats->frees = frees;
 	stats->alloc_fails = alloc_fails;
@@ -651,7 +715,9 @@ u32 cmt_owners_active(void)
 
 u32 cmt_owners_pending(void)
 {
-	return READ_ONCE(nr_pending);
+	return READ_ONCE(nr_listed[LIST_NAMED]) +
+	       READ_ONCE(nr_listed[LIST_SCOPED]) +
+	       READ_ONCE(nr_listed[LIST_SERVICES]);
 }
 
 u32 cmt_owners_unnumbered(void)
@@ -687,7 +753,7 @@ static void overflow_init(void)
 	owner->kind = CMT_OWNER_OVERFLOW;
 	strscpy_pad(owner->comm, "overflow", CMT_COMM_LEN);
 	if (pool.nr >= OVERFLOW_MIN_RMIDS)
-		pending_add(owner);
+		pending_set(owner, true);
 }
 
 static bool pool_has_arrays(void)
@@ -720,8 +786,8 @@ int cmt_owners_init(void)
 		return -ENOMEM;
 	}
 	cmt_pool_init(&pool, cmt_caps.nr_rmids);
-	for (i = 0; i < NR_QUEUES; i++)
-		INIT_LIST_HEAD(&queues[i]);
+	for (i = 0; i < NR_LISTS; i++)
+		INIT_LIST_HEAD(&lists[i]);
 	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++)
 		list_add_tail(&owners[i].list, &unused);
 	overflow_init();

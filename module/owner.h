@@ -47,13 +47,14 @@ static __always_inline u32 cmt_owner_rmid(u32 owner)
 /* The users of an owner; the owner is released with the last of them. */
 enum cmt_by {
 	CMT_BY_SCOPE,
+	CMT_BY_SERVICE,		/* the scope, for an owner of the lower class */
 	CMT_BY_ATTACH,		/* CMT_IOC_ATTACH */
 	CMT_BY_HOLD,		/* cmt_hold(), any number of times */
 };
 
 struct cmt_owner {
 	struct hlist_node hash;	/* by kind and id; unhashed: released */
-	struct list_head list;	/* pending, unused, or in no list */
+	struct list_head list;	/* @listed says in which; or unused */
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
 	u64 pending_since;	/* ns */
@@ -62,8 +63,10 @@ struct cmt_owner {
 	u32 rmid;		/* dedicated; 0: none */
 	u32 members;		/* processes in cmt_owner_table with this owner */
 	u32 holders;		/* CMT_BY_HOLD */
+	u32 listed;		/* a list of owner.c; 0: none of them */
 	bool attached;
 	bool scoped;
+	bool service;		/* scoped, and of the lower class */
 	bool children;		/* children that members fork are members */
 	bool pending;		/* in the pending queue */
 	bool failed;		/* the pending owner has its ALLOC_FAIL */
@@ -72,7 +75,10 @@ struct cmt_owner {
 	char comm[CMT_COMM_LEN];
 };
 
-/* Attached or held: served before owners of the scope, and no member of another owner. */
+/*
+ * Attached or held: served before owners of the scope, and no member of another owner.
+ * Such an owner is not of the lower class, whatever its pattern says.
+ */
 static inline bool cmt_owner_is_named(const struct cmt_owner *owner)
 {
 	return owner->attached || owner->holders;
@@ -162,7 +168,12 @@ bool cmt_rmid_is_foreign(u32 rmid);
 /* A foreign RMID was excluded with this flag. */
 bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
-/* For pending.c: the owner that is served next, and an RMID for it, or NULL. */
+/*
+ * For pending.c: where owners that are served before services need more RMIDs than are
+ * free or in limbo, a service loses its RMID and becomes pending.  Returns whether one did.
+ */
+bool cmt_owners_reclaim(void);
+/* The owner that is served next, and an RMID for it, or NULL. */
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 /* The residue is in @r: give the RMID to the owner.  False: the owner has ended. */
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);

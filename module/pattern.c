@@ -12,19 +12,21 @@
 
 /*
  * What libcmt/name.c takes for a container.  With systemd a runtime makes
- * scopes, without it directories of the same name or in one of its own.
+ * scopes, without it directories of the same name or in one of its own.  Services of
+ * systemd are the lower class; the manager of a user is none.
  */
 const char cmt_pattern_defaults[] =
 	"docker-<id>.scope docker-<id> docker/<id>\n"
 	"cri-containerd-<id>.scope cri-containerd-<id> *:cri-containerd:<id>\n"
 	"nerdctl-<id>.scope nerdctl-<id>\n"
 	"crio-<id>.scope crio-<id>\n"
-	"libpod-<id>.scope libpod-<id>\n"
+	"libpod-<id>.scope libpod-<id> libpod-payload-<id>\n"
 	"*kubepods*/pod*/<id> *kubepods*/*/pod*/<id> *kubepods*-pod*.slice/<id>\n"
 	"kata_<id> kata_crio-<id> kata_overhead/<id> kata_sandboxed_pod/<id>\n"
 	"lxc.payload.* lxc.payload/* lxc/*\n"
 	"machine-*.scope systemd-nspawn@*.service\n"
-	"*.libvirt-qemu *.libvirt-lxc";
+	"*.libvirt-qemu *.libvirt-lxc\n"
+	"!user@*.service ~*.service";
 
 /* A piece of a pattern, or of a path: bytes, not terminated. */
 struct span {
@@ -53,6 +55,12 @@ static void skip(struct span *span, u32 n)
 	span->n -= n;
 }
 
+/* A mark in front of a pattern says what the cgroups are that match it. */
+static bool has_mark(const struct span *word)
+{
+	return *word->s == '!' || *word->s == '~';
+}
+
 /* How many bytes one element of a pattern can be; 0: it is not in order. */
 static u32 element_len(const struct span *p)
 {
@@ -70,8 +78,7 @@ static u32 word_check(struct span word)
 	bool empty = true;	/* the component so far */
 	u32 n;
 
-	if (*word.s == '!')
-		skip(&word, 1);
+	skip(&word, has_mark(&word));
 	for (; word.n; skip(&word, n)) {
 		n = element_len(&word);
 		if (!n || (*word.s == '/' && empty))
@@ -203,9 +210,16 @@ static bool word_matches(struct span word, const char *const *names, u32 depth)
 	return true;
 }
 
-/* Is the last of @depth components a container, whatever is above it? */
-static bool is_container(const struct cmt_pattern_set *set,
-			 const char *const *names, u32 depth)
+static enum cmt_class word_class(const struct span *word)
+{
+	if (*word->s == '!')
+		return CMT_CLASS_NONE;
+	return *word->s == '~' ? CMT_CLASS_SERVICE : CMT_CLASS_CONTAINER;
+}
+
+/* The class of the last of @depth components, whatever the components above are. */
+static enum cmt_class last_class(const struct cmt_pattern_set *set,
+				 const char *const *names, u32 depth)
 {
 	u32 at = 0;
 
@@ -213,23 +227,29 @@ static bool is_container(const struct cmt_pattern_set *set,
 		struct span word = {
 			set->text + at, word_len(set->text + at, set->bytes - at)
 		};
-		bool not = *word.s == '!';
+		enum cmt_class class = word_class(&word);
 
 		at += word.n + 1;
-		skip(&word, not);
+		skip(&word, has_mark(&word));
 		if (word_matches(word, names, depth))
-			return !not;
+			return class;
 	}
-	return false;
+	return CMT_CLASS_NONE;
 }
 
-u32 cmt_pattern_first(const struct cmt_pattern_set *set,
-		      const char *const *names, u32 depth)
+enum cmt_class cmt_pattern_class(const struct cmt_pattern_set *set,
+				 const char *const *names, u32 depth)
 {
+	enum cmt_class class, above = CMT_CLASS_NONE;
 	u32 n;
 
-	for (n = 1; n <= depth; n++)
-		if (is_container(set, names, n))
-			return n;
-	return 0;
+	for (n = 1; n < depth; n++) {
+		class = last_class(set, names, n);
+		if (class == CMT_CLASS_CONTAINER)
+			return CMT_CLASS_NONE;
+		if (class == CMT_CLASS_SERVICE)
+			above = class;
+	}
+	class = depth ? last_class(set, names, depth) : CMT_CLASS_NONE;
+	return class == above ? CMT_CLASS_NONE : class;
 }

@@ -26,11 +26,18 @@ extern const char cmt_pattern_defaults[];
 int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
 		      u32 *bad_at);
 
+/* Which cgroups are owners. */
+enum cmt_class {
+	CMT_CLASS_NONE,
+	CMT_CLASS_CONTAINER,
+	CMT_CLASS_SERVICE,	/* of the lower class: a pattern with '~' */
+};
+
 /*
- * @names: the @depth components of a path.  Returns the number of components, from the
- * root on, in the path of the first container; 0: there is none.
+ * @names: the @depth components of the path of a cgroup.  Returns the class of that cgroup.
+ * A path has one container at most, and a service at most, which is above the container.
  */
-u32 cmt_pattern_first(const struct cmt_pattern_set *set,
-		      const char *const *names, u32 depth);
+enum cmt_class cmt_pattern_class(const struct cmt_pattern_set *set,
+				 const char *const *names, u32 depth);
 
 #endif

@@ -8,9 +8,9 @@
  * the RMID to the pool.
  *
  * An RMID leaves limbo when every CPU has looked up what it runs with since the
- * RMID was freed.  One work item asks the CPUs, and serves: when an owner is
- * pending, when few RMIDs are free, and when a probe has changed the owner of
- * processes that run on other CPUs.
+ * RMID was freed.  One work item asks the CPUs, serves, and reclaims RMIDs of services:
+ * when an owner is pending, when few RMIDs are free, and when a probe has changed the
+ * owner of processes that run on other CPUs.
  */
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
@@ -145,6 +145,15 @@ static void drain(void)
 	cmt_owners_unlock(flags);
 }
 
+static bool reclaim_one(void)
+{
+	unsigned long flags = cmt_owners_lock();
+	bool reclaimed = cmt_owners_reclaim();
+
+	cmt_owners_unlock(flags);
+	return reclaimed;
+}
+
 /* Once each time that RMIDs run out. */
 static void warn_pending(void)
 {
@@ -159,12 +168,14 @@ static void warn_pending(void)
 
 void cmt_pending_run(void)
 {
-	bool given = false;
+	bool changed = false;
 
 	drain();
 	while (cmt_pending_serve(1))
-		given = true;
-	if (given)
+		changed = true;
+	while (reclaim_one())
+		changed = true;
+	if (changed)
 		cmt_cpus_refresh();
 	warn_pending();
 	cmt_pending_later();
@@ -187,13 +198,21 @@ static void pending_work_fn(struct work_struct *work)
 		cmt_pending_later();
 }
 
+/* The order in which classes of pending owners are served. */
+static int fail_class(const struct cmt_record *fail)
+{
+	if (fail->flags & CMT_F_ATTACHED)
+		return 0;
+	return fail->flags & CMT_F_SERVICE ? 2 : 1;
+}
+
 static int fail_cmp(const void *a, const void *b)
 {
 	const struct cmt_record *x = a, *y = b;
-	bool first = x->flags & CMT_F_ATTACHED;
+	int diff = fail_class(x) - fail_class(y);
 
-	if (first != !!(y->flags & CMT_F_ATTACHED))
-		return first ? -1 : 1;
+	if (diff)
+		return diff;
 	if (x->ts == y->ts)
 		return 0;
 	return x->ts < y->ts ? -1 : 1;

@@ -154,6 +154,8 @@ static bool exclude(u32 rmid, u32 flag)
 		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner waits for another one\n",
 				      rmid);
 		cmt_pending_run();
+	} else {
+		cmt_pending_later();	/* it may have been in limbo for an owner */
 	}
 	return ret < 0;
 }

@@ -143,6 +143,10 @@ enum {
 						 * RMID; no tgid
 						 */
 
+#define CMT_F_SERVICE		0x00080000U	/* with _CGROUP: of the lower class, by
+						 * a pattern with '~'
+						 */
+
 /*
  * One record.  rmid and generation together identify an owner: generation changes at
  * every allocation of the RMID, and is 0 for RMID 0.
@@ -246,7 +250,10 @@ struct cmt_record {
 /* cmt_record.owner.why, of ALLOC_FAIL */
 enum {
 	CMT_WHY_NO_RMID		= 1,	/* all RMIDs have an owner or are in limbo */
-	CMT_WHY_RECLAIMED	= 2,	/* resctrl or another agent took its RMID */
+	CMT_WHY_RECLAIMED	= 2,	/* resctrl or another agent took its RMID; of
+					 * CMT_F_SERVICE also an owner that is served
+					 * before services
+					 */
 	CMT_WHY_NO_OWNER	= 3,	/* more owners than the module has room for */
 };
 
@@ -470,9 +477,15 @@ struct cmt_watermark {
  * pattern is one or more components of a path, with '/' between them; the last components
  * of a container's path must match it.  In a component, '*' is any text, and "<id>" is 12
  * to 64 hexadecimal digits in lower case.  A cgroup that matches a pattern with '!' in
- * front is no container.  The module tests the cgroups of a path from the root down.  For
- * each, the first pattern that matches decides; the first container found owns all
- * cgroups below it.
+ * front is no container; one that matches a pattern with '~' in front is a service, a
+ * container of the lower class.  The module tests the cgroups of a path from the root
+ * down.  For each, the first pattern that matches decides.  The first container found owns
+ * all cgroups below it, services included.  The first service found above any container
+ * owns all cgroups below it, except containers.
+ *
+ * Services are served after all other owners.  Where these need an RMID and none is free
+ * or in limbo, a service loses its RMID and is pending: FREE, then ALLOC_FAIL with
+ * CMT_WHY_RECLAIMED.
  */
 struct cmt_scope {
 	__u32 size;

@@ -13,13 +13,21 @@ static void match(const char *path)
 {
 	const char *names[MAX_DEPTH];
 	char *copy = strdup(path), *save, *p;
-	u32 depth = 0;
+	u32 n, depth = 0, containers = 0, services = 0;
 
 	FUZZ_CHECK(copy);
 	for (p = strtok_r(copy, "/", &save); p && depth < MAX_DEPTH;
 	     p = strtok_r(NULL, "/", &save))
 		names[depth++] = p;
-	FUZZ_CHECK(cmt_pattern_first(&set, names, depth) <= depth);
+	for (n = 0; n <= depth; n++) {
+		enum cmt_class class = cmt_pattern_class(&set, names, n);
+
+		/* nothing below a container is an owner */
+		FUZZ_CHECK(class == CMT_CLASS_NONE || !containers);
+		containers += class == CMT_CLASS_CONTAINER;
+		services += class == CMT_CLASS_SERVICE;
+	}
+	FUZZ_CHECK(services <= 1);
 	free(copy);
 }
 

@@ -111,6 +111,9 @@ static const struct {
 	  CMT_RUNTIME_PODMAN, SHORT, ID, "" },
 	{ "/machine.slice/libpod-conmon-" ID ".scope", CMT_RUNTIME_NONE, NULL,
 	  "", "" },
+	{ "/system.slice/web.service/libpod-payload-" ID, CMT_RUNTIME_PODMAN, SHORT, ID,
+	  "" },
+	{ "/system.slice/web.service/runtime", CMT_RUNTIME_SYSTEMD, "web", "", "" },
 	/* LXC */
 	{ "/lxc.payload.web/system.slice/ssh.service", CMT_RUNTIME_LXC, "web",
 	  "", "" },

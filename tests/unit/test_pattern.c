@@ -28,8 +28,10 @@ static void parse_good(const char *text)
 	ck_assert_msg(!parse(text, &bad_at), "'%s': byte %u", text, bad_at);
 }
 
-/* The component that is the first container, "" for none. */
-static const char *first(const char *path)
+static enum cmt_class found_class;
+
+/* The component that is the owner of a process with this path, "" for none. */
+static const char *owner(const char *path)
 {
 	static char copy[4096];
 	const char *names[MAX_DEPTH];
@@ -41,9 +43,10 @@ static const char *first(const char *path)
 	for (p = strtok_r(copy, "/", &save); p && depth < MAX_DEPTH;
 	     p = strtok_r(NULL, "/", &save))
 		names[depth++] = p;
-	n = cmt_pattern_first(&set, names, depth);
-	ck_assert_uint_le(n, depth);
-	return n ? names[n - 1] : "";
+	found_class = CMT_CLASS_NONE;
+	for (n = depth; n && found_class == CMT_CLASS_NONE; n--)
+		found_class = cmt_pattern_class(&set, names, n);
+	return found_class == CMT_CLASS_NONE ? "" : names[n];
 }
 
 START_TEST(test_parse_errors)
@@ -56,7 +59,8 @@ START_TEST(test_parse_errors)
 		{ "/a", 0 }, { "a/", 1 }, { "a//b", 2 }, { "!/a", 1 },
 		{ "a <id", 2 }, { "a<ID>", 1 }, { "a>", 1 }, { "<>", 0 },
 		{ "a b\001c", 3 }, { "a\177", 1 }, { "ok fine a<id>/<i>", 14 },
-		{ "/", 0 }, { "!!/", 2 },
+		{ "/", 0 }, { "!!/", 2 }, { "~", 0 }, { "a ~", 2 }, { "~/a", 1 },
+		{ "~a//b", 3 },
 	};
 	u32 bad_at;
 
@@ -93,10 +97,10 @@ END_TEST
 
 START_TEST(test_text_is_kept)
 {
-	static const char want[] = "a\n!b/c\n*<id>";
+	static const char want[] = "a\n!b/c\n*<id>\n~d";
 	u32 bad_at;
 
-	parse_good("  a\t!b/c \n\n*<id>  ");
+	parse_good("  a\t!b/c \n\n*<id>  ~d");
 	ck_assert_uint_eq(set.bytes, sizeof(want) - 1);
 	ck_assert_mem_eq(set.text, want, set.bytes);
 	/* and says the same when it is read again */
@@ -139,9 +143,47 @@ START_TEST(test_match_table)
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		parse_good(t[i].patterns);
-		ck_assert_msg(!strcmp(first(t[i].path), t[i].container),
+		ck_assert_msg(!strcmp(owner(t[i].path), t[i].container),
 			      "'%s' finds '%s' in %s", t[i].patterns,
-			      first(t[i].path), t[i].path);
+			      owner(t[i].path), t[i].path);
+	}
+}
+END_TEST
+
+START_TEST(test_classes)
+{
+	static const struct {
+		const char *patterns, *path, *owner;
+		enum cmt_class class;
+	} t[] = {
+		{ "~s", "/s", "s", CMT_CLASS_SERVICE },
+		{ "~s", "/s/x", "s", CMT_CLASS_SERVICE },
+		{ "~s", "/~s", "", CMT_CLASS_NONE },
+		/* the first service owns services below it */
+		{ "~s ~t", "/s/t", "s", CMT_CLASS_SERVICE },
+		/* a container below a service is an owner, and the service is one, too */
+		{ "c ~s", "/s/c/x", "c", CMT_CLASS_CONTAINER },
+		{ "c ~s", "/s/x", "s", CMT_CLASS_SERVICE },
+		/* a service below a container belongs to the container */
+		{ "c ~s", "/c/s", "c", CMT_CLASS_CONTAINER },
+		{ "c d ~s", "/s/c/s/d", "c", CMT_CLASS_CONTAINER },
+		/* the first pattern that matches decides */
+		{ "a* ~ab", "/ab", "ab", CMT_CLASS_CONTAINER },
+		{ "~ab a*", "/ab", "ab", CMT_CLASS_SERVICE },
+		{ "!ab ~a*", "/ab", "", CMT_CLASS_NONE },
+		{ "!ab ~a*", "/ab/ac", "ac", CMT_CLASS_SERVICE },
+		/* one mark in front of a pattern, and no more */
+		{ "~!a", "/!a", "!a", CMT_CLASS_SERVICE },
+		{ "~~a", "/~a", "~a", CMT_CLASS_SERVICE },
+		{ "!~a *", "/~a", "", CMT_CLASS_NONE },
+		{ "~x/<id>", "/x/" ID12, ID12, CMT_CLASS_SERVICE },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		parse_good(t[i].patterns);
+		ck_assert_msg(!strcmp(owner(t[i].path), t[i].owner) &&
+			      found_class == t[i].class, "'%s': %s is owned by '%s', class %d",
+			      t[i].patterns, t[i].path, owner(t[i].path), found_class);
 	}
 }
 END_TEST
@@ -187,30 +229,47 @@ static const char *const paths[] = {
 	"/machine.slice/systemd-nspawn@box.service/payload",
 	"/machine/qemu-1-vm.libvirt-qemu/emulator", "/machine/box.libvirt-lxc",
 	"/machine.slice", "/system.slice/system-getty.slice/getty@1.service",
+	"/system.slice/web.service/libpod-payload-" ID64,
+	"/system.slice/web.service/runtime", "/system.slice/web.service",
+	"/system.slice/libpod-payload-abc", "/runtime.slice/kubelet.service/x",
+	"/user.slice/user-1000.slice/user@1000.service/init.scope",
+	"/user.slice/user-1000.slice/user@1000.service/app.slice/x.service",
+	"/user.slice/user-1000.slice/user@1000.service/app.slice/x.service/"
+		"libpod-payload-" ID64,
 };
 
 START_TEST(test_defaults_agree_with_names)
 {
 	struct cmt_container c;
-	unsigned int containers = 0;
+	unsigned int containers = 0, services = 0;
 
 	parse_good(cmt_pattern_defaults);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		const char *found = first(paths[i]);
+		const char *found = owner(paths[i]);
 		bool is;
 
 		cmt_container_name(paths[i], &c);
-		/* a service is none, and a pod is not one yet */
+		if (c.runtime == CMT_RUNTIME_SYSTEMD) {
+			ck_assert_msg(found_class == CMT_CLASS_SERVICE &&
+				      !strncmp(found, c.name, strlen(c.name)),
+				      "%s: '%s', service %s", paths[i], found, c.name);
+			services++;
+			continue;
+		}
+		/* a pod is none yet */
 		is = c.runtime != CMT_RUNTIME_NONE &&
-		     c.runtime != CMT_RUNTIME_SYSTEMD &&
 		     (c.runtime != CMT_RUNTIME_KUBEPODS || c.id[0]);
-		ck_assert_msg(is == !!found[0], "%s: '%s', name %s", paths[i],
-			      found, c.name);
+		ck_assert_msg(is == (found_class == CMT_CLASS_CONTAINER), "%s: '%s', name %s",
+			      paths[i], found, c.name);
+		if (!is)
+			ck_assert_msg(!found[0] || strstr(paths[i], "/user@"), "%s: '%s'",
+				      paths[i], found);
 		ck_assert_msg(!c.id[0] || strstr(found, c.id), "%s: '%s', id %s",
 			      paths[i], found, c.id);
 		containers += is;
 	}
 	ck_assert_uint_gt(containers, 20);
+	ck_assert_uint_gt(services, 3);
 }
 END_TEST
 
@@ -246,8 +305,9 @@ START_TEST(test_random_patterns)
 		for (int k = 1 + rand_r(&seed) % 5; k > 0; k--)
 			strcat(name, pieces[2 + (size_t)rand_r(&seed) % (n - 4)]);
 		parse_good(pattern);
-		ck_assert_msg(cmt_pattern_first(&set, names, 1) ==
-			      slow(pattern, name), "'%s' on '%s'", pattern, name);
+		ck_assert_msg((cmt_pattern_class(&set, names, 1) ==
+			       CMT_CLASS_CONTAINER) == slow(pattern, name),
+			      "'%s' on '%s'", pattern, name);
 		matches += slow(pattern, name);
 	}
 	ck_assert_uint_gt(matches, 1000);
@@ -270,7 +330,7 @@ START_TEST(test_random_bytes)
 					   (sizeof(alphabet) - 1)];
 		if (!cmt_pattern_parse(&set, text, (u32)n, &bad_at)) {
 			good++;
-			first("/a/b/" ID12 "/aab");
+			owner("/a/b/" ID12 "/aab");
 		} else {
 			ck_assert_uint_lt(bad_at, n ? n : 1);
 		}
@@ -288,6 +348,7 @@ int main(void)
 	UNIT_CASE(suite, test_parse_length);
 	UNIT_CASE(suite, test_text_is_kept);
 	UNIT_CASE(suite, test_match_table);
+	UNIT_CASE(suite, test_classes);
 	UNIT_CASE(suite, test_defaults_agree_with_names);
 	UNIT_CASE(suite, test_random_patterns);
 	UNIT_CASE(suite, test_random_bytes);

@@ -27,9 +27,14 @@ static void unload(const char *name)
 		die_errno("unloading a module");
 }
 
+/* With scope=process where @params name no scope. */
 void module_load(const char *params)
 {
-	load("/lib/cmt.ko", params);
+	char named[512];
+
+	snprintf(named, sizeof(named), "%s%s", params,
+		 strstr(params, "scope=") ? "" : " scope=process");
+	load("/lib/cmt.ko", named);
 }
 
 void module_unload(void)

@@ -595,8 +595,196 @@ static void scope_without_switches(void)
 	dev_close(&dev);
 }
 
+#define SERVICES	7	/* one more than RMIDs, beside RMID 0 and the overflow RMID */
+
+static const char *service(unsigned int i)
+{
+	static char names[4][32];
+	static unsigned int n;
+	char *name = names[n++ % 4];
+
+	snprintf(name, sizeof(names[0]), "unit-%u.service", i);
+	return name;
+}
+
+static bool has_rmid(const struct dev *dev, uint64_t cgroup)
+{
+	return owner_find(dev, CMT_OWNER_CGROUP, cgroup);
+}
+
+static const struct cmt_record *overflow_of(const struct dev *dev)
+{
+	static struct snapshot snapshot;
+
+	dev_snapshot(dev, &snapshot);
+	return snapshot_rest(&snapshot);
+}
+
+/* The pending owners are exactly these, in this order. */
+static bool are_pending(const struct dev *dev, const uint64_t *ids, uint32_t nr)
+{
+	static struct cmt_record records[CROWD];
+	uint32_t i, n = waiting_get(dev, records, CROWD);
+
+	if (n != nr)
+		return false;
+	for (i = 0; i < n && records[i].owner.cgroup_id == ids[i]; i++)
+		;
+	return i == n;
+}
+
+#define CHECK_PENDING(dev, ...) do {						\
+	const uint64_t ids_[] = { __VA_ARGS__ };				\
+										\
+	WAIT_FOR(are_pending(dev, ids_, sizeof(ids_) / sizeof(ids_[0])), 5000,	\
+		 "other owners are pending, or in another order");		\
+} while (0)
+
+/* The load without parameters of scope: containers, and services as the lower class. */
+static void scope_default(void)
+{
+	const struct cmt_record *r;
+	uint64_t id, unit, user, nested, inside, app;
+	struct dev dev;
+	pid_t pid;
+
+	unit = group_make(service(0));
+	CHECK(!module_load_exact(EMULATED "ring_records=16384"), "load");
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	CHECK(dev.info.scope == CMT_SCOPE_CONTAINER, "scope %u", dev.info.scope);
+	CHECK(!owner_find(&dev, CMT_OWNER_PROCESS, getpid()), "a process has an RMID");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, unit);
+	CHECK(r && r->flags & CMT_F_SERVICE, "a service has no RMID, or no flag");
+	id = group_make(container(0));
+	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
+	CHECK(r && !(r->flags & CMT_F_SERVICE), "a container has no RMID, or a service's flag");
+	user = group_make("user@1000.service");
+	app = group_make("user@1000.service/app.service");
+	CHECK(!has_rmid(&dev, user), "the manager of a user has an RMID");
+	CHECK(has_rmid(&dev, app), "the service of a user has no RMID");
+
+	/* a container in a service, and a service in a container */
+	nested = group_make("unit-0.service/docker-0123456789abcdef");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, nested);
+	CHECK(r, "a container in a service has no RMID");
+	pid = spin_on(1);
+	group_enter("unit-0.service/docker-0123456789abcdef", pid);
+	wait_tick(&dev, 1, r->rmid);
+	group_enter(service(0), pid);
+	wait_tick(&dev, 1, owner_find(&dev, CMT_OWNER_CGROUP, unit)->rmid);
+	reap(pid, SIGKILL);
+	inside = group_make("docker-0000000000000000000000000000000000000000000000000000000000000000.scope/a.service");
+	CHECK(!has_rmid(&dev, inside), "a service in a container has an RMID");
+
+	group_remove("docker-0000000000000000000000000000000000000000000000000000000000000000.scope/a.service");
+	group_remove("unit-0.service/docker-0123456789abcdef");
+	group_remove("user@1000.service/app.service");
+	group_remove("user@1000.service");
+	group_remove(container(0));
+	group_remove(service(0));
+	check_pool(&dev);
+	dev_close(&dev);
+	CHECK(!module_unload(), "unload");
+}
+
+/* Containers take the RMIDs of services, the newest first; services wait behind them. */
+static void scope_services(void)
+{
+	uint64_t units[SERVICES], ids[SERVICES];
+	const struct cmt_record *r;
+	struct recorder rec;
+	struct log *log = &rec.log;
+	struct dev dev, look;
+	uint32_t i, rmid;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	dev_open(&look, O_RDONLY);
+	dev_map(&look, FROM_NOW);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < SERVICES; i++)
+		units[i] = group_make(service(i));
+	CHECK_PENDING(&dev, units[6]);
+
+	/* the newest RMID of a service goes, and the service is pending behind the older */
+	pid = spin_on(1);
+	group_enter(service(5), pid);
+	r = owner_find(&dev, CMT_OWNER_CGROUP, units[5]);
+	CHECK(r, "service 5 has no RMID");
+	rmid = r->rmid;
+	wait_tick(&look, 1, rmid);
+	ids[0] = group_make(container(0));
+	WAIT_FOR(has_rmid(&dev, ids[0]), 5000, "the container has no RMID");
+	CHECK_PENDING(&dev, units[6], units[5]);
+	r = overflow_of(&dev);
+	CHECK(r, "no overflow RMID");
+	wait_tick(&look, 1, r->rmid);
+
+	/* a service that is attached is none of the lower class */
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, units[4], 0, NULL), "attach");
+	for (i = 1; i < 6; i++)
+		ids[i] = group_make(container(i));
+	WAIT_FOR(has_rmid(&dev, ids[4]), 5000, "container 4 has no RMID");
+	CHECK(has_rmid(&dev, units[4]), "an attached service lost its RMID");
+	CHECK_PENDING(&dev, ids[5], units[6], units[5], units[3], units[2], units[1],
+		      units[0]);
+	CHECK(!detach(&dev, CMT_OWNER_CGROUP, units[4]), "detach");
+	WAIT_FOR(has_rmid(&dev, ids[5]), 5000, "container 5 has no RMID");
+	CHECK_PENDING(&dev, units[6], units[5], units[3], units[2], units[1], units[0],
+		      units[4]);
+
+	/* no container loses its RMID to another one, and it is served before services */
+	ids[6] = group_make(container(6));
+	CHECK_PENDING(&dev, ids[6], units[6], units[5], units[3], units[2], units[1],
+		      units[0], units[4]);
+	group_remove(container(0));
+	WAIT_FOR(has_rmid(&dev, ids[6]), 5000, "container 6 has no RMID");
+	CHECK_PENDING(&dev, units[6], units[5], units[3], units[2], units[1], units[0],
+		      units[4]);
+	group_remove(container(1));
+	WAIT_FOR(has_rmid(&dev, units[6]), 5000, "the oldest pending service has no RMID");
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, units[4], 0, NULL), "attach");
+	WAIT_FOR(has_rmid(&dev, units[4]), 5000, "an attached service has no RMID");
+	CHECK_PENDING(&dev, units[5], units[3], units[2], units[1], units[0], units[6]);
+	check_pool(&dev);
+
+	/* the change of the scope begins anew: containers first, and none is reclaimed */
+	recorder_stop(&rec);
+	r = log_group(log, CMT_REC_ALLOC_FAIL, units[5]);
+	CHECK(r && r->owner.why == CMT_WHY_RECLAIMED && r->flags & CMT_F_SERVICE,
+	      "no ALLOC_FAIL of the reclaimed service, or without its reason");
+	r = log_group(log, CMT_REC_FREE, units[5]);
+	CHECK(r && r->rmid == rmid, "no FREE of the reclaimed RMID");
+	log_free(log);
+	recorder_start(&rec, &dev, false);
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	for (i = 2; i < 7; i++)
+		WAIT_FOR(has_rmid(&dev, ids[i]), 5000, "container %u has no RMID", i);
+	CHECK_PENDING(&dev, units[1], units[2], units[3], units[4], units[5], units[6]);
+	recorder_stop(&rec);
+	for (i = 0; i < SERVICES; i++) {
+		r = log_group(log, CMT_REC_ALLOC_FAIL, units[i]);
+		CHECK(!r || r->owner.why == CMT_WHY_NO_RMID, "an RMID of service %u is reclaimed",
+		      i);
+	}
+	log_free(log);
+	reap(pid, SIGKILL);
+	for (i = 0; i < SERVICES; i++)
+		group_remove(service(i));
+	for (i = 2; i < 7; i++)
+		group_remove(container(i));
+	check_pool(&dev);
+	dev_close(&look);
+	dev_close(&dev);
+}
+
 const struct test scope_tests[] = {
 	{ "scope_patterns", scope_patterns, "", 0 },
+	{ "scope_default", scope_default, NULL, 0 },
+	{ "scope_services", scope_services,
+	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
 	{ "scope_forks", scope_forks, CONTAINERS, 0 },
 	{ "scope_finds_containers", scope_finds_containers,

@@ -107,7 +107,9 @@ bool patience_left(struct patience *patience);
 /* The module, and what comes first where a test is about one backend */
 #define EMULATED "backend=emulated "
 #define SOFTWARE "backend=software "
-int module_load(const char *params);	/* 0 or -errno */
+/* 0 or -errno; with scope=process where @params name no scope: owners are made by fork() */
+int module_load(const char *params);
+int module_load_exact(const char *params);	/* with these parameters alone */
 int module_unload(void);		/* 0 or -errno, does not wait */
 bool module_present(void);		/* in /proc/modules */
 

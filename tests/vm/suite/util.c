@@ -81,15 +81,20 @@ bool patience_left(struct patience *patience)
 
 int module_load(const char *params)
 {
+	bool model = wants_model && !strstr(params, "backend=");
+	char named[512];
+
+	snprintf(named, sizeof(named), "%s%s%s", model ? EMULATED : "",
+		 strstr(params, "scope=") ? "" : "scope=process ", params);
+	return module_load_exact(named);
+}
+
+int module_load_exact(const char *params)
+{
 	int fd = open(module_is_next ? MODULE_NEXT_PATH : MODULE_PATH,
 		      O_RDONLY | O_CLOEXEC);
-	char named[512];
 	int err;
 
-	if (wants_model && !strstr(params, "backend=")) {
-		snprintf(named, sizeof(named), EMULATED "%s", params);
-		params = named;
-	}
 	if (fd < 0)
 		return -errno;
 	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
