@@ -97,6 +97,7 @@ static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 	owner->tgid = to->tgid;
 	owner->cpu = to->cpu;
 	owner->attached = to->attached;
+	owner->service = to->service;
 	owner->cgroup_id = to->cgroup_id;
 	memcpy(owner->comm, to->comm, sizeof(owner->comm));
 }
@@ -286,6 +287,7 @@ static void owner_from_record(struct cmt_owner *owner,
 	owner->generation = record->generation;
 	owner->kind = kind_of(record->flags);
 	owner->attached = record->flags & CMT_F_ATTACHED;
+	owner->service = record->flags & CMT_F_SERVICE;
 	if (owner->kind == CMT_OWNER_PROCESS)
 		owner->tgid = record->tgid;
 	else if (owner->kind == CMT_OWNER_CPU)

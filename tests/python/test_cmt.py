@@ -195,7 +195,9 @@ class DeviceTest(FakeCase):
 
     def test_pending(self):
         FAKE.test_pending(U64(T0 - 5), 0)
-        (owner,) = self.open().pending().owners
+        FAKE.test_pending(U64(T0 - 4), int(cmt.Flag.OWNER_CGROUP | cmt.Flag.SERVICE))
+        owner, unit = self.open().pending().owners
+        self.assertEqual((owner.service, unit.service), (False, True))
         self.assertEqual((owner.since_ns, owner.rmid, owner.pid), (T0 - 5, 9, 1009))
         self.assertIs(owner.why, cmt.Why.RECLAIMED)
         self.assertEqual(owner.residual_bytes, 0)

@@ -551,7 +551,7 @@ grep -q '^cgroup .* \\x1b\[31mred  *2  *1 .* yes ' "$scratch/out" ||
 attach 0 container "show --json"
 has out '"kind":"overflow","id":null,"name":null,"container":"(overflow: 2 pending)"'
 has out '"name":"db","container":"cgroup:'
-has out '"attached":true,"pending":true,"why":"no-rmid"}'
+has out '"attached":true,"service":false,"pending":true,"why":"no-rmid"}'
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/out")" = 5 ] || fail "not five owners"
 attach 0 cpu "show --json"

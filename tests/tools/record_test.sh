@@ -264,7 +264,7 @@ for by in container process domain channel; do
 	done
 done
 run 0 "$stat" replay -n 1 --json "$file"
-has out '"monitored":null,"pending":1,"attached":null,"attached_pending":1'
+has out '"monitored":null,"pending":1,"services":null,"services_pending":0,"attached":null,"attached_pending":1'
 has out "\"host\":\"$(uname -n)\",\"gaps\":0"
 lacks out '"processes":1'
 has out "\"time\":\"$(date -u +%Y-)"

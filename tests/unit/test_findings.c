@@ -26,7 +26,7 @@ static void setup(void)
 		.path = CMT_DEVICE_PATH,
 		.processor = { .known = true, .monitors = true },
 		.info = &info,
-		.scope = CMT_SCOPE_CONTAINER,
+		.scope = CMT_SCOPE_CONTAINER, .cgroups = CGROUPS_V2,
 		.stats = { .rmids_active = 12, .ticks = 10000, .samples = 90000 },
 	};
 }
@@ -60,7 +60,7 @@ static void says(const char *about, enum finding_state state, const char *what,
 START_TEST(healthy_machine_has_no_problem)
 {
 	nr = findings_make(&facts, findings);
-	ck_assert_uint_eq(nr, 7);
+	ck_assert_uint_eq(nr, 8);
 	for (unsigned int i = 0; i < nr; i++) {
 		ck_assert_int_eq(findings[i].state, FINDING_GOOD);
 		ck_assert_str_eq(findings[i].todo, "");
@@ -119,6 +119,20 @@ START_TEST(bandwidth_without_counters_is_said)
 	says("bandwidth", FINDING_NOTE, "cmt has 32, others 0", NULL);
 	info.assignable = CMT_ASSIGNABLE_ON | 32 | 32U << 20;
 	says("bandwidth", FINDING_PROBLEM, "cmt has 0, others 32", "umount");
+}
+END_TEST
+
+START_TEST(containers_that_cannot_be_seen_are_a_problem)
+{
+	says("scope", FINDING_GOOD, "container", NULL);
+	facts.cgroups = CGROUPS_V1;
+	says("scope", FINDING_PROBLEM, "are not seen", "cmtctl scope process");
+	facts.cgroups = CGROUPS_HYBRID;
+	says("scope", FINDING_PROBLEM, "are not seen", "cmtctl scope process");
+	facts.cgroups = CGROUPS_NONE;
+	says("scope", FINDING_NOTE, "are not seen", "cmtctl scope process");
+	facts.scope = CMT_SCOPE_CPU;
+	says("scope", FINDING_GOOD, "cpu", NULL);
 }
 END_TEST
 
@@ -210,6 +224,7 @@ int main(void)
 	tcase_add_test(tc, version_of_another_release_is_noted);
 	tcase_add_test(tc, values_that_are_not_measured_are_a_problem);
 	tcase_add_test(tc, bandwidth_without_counters_is_said);
+	tcase_add_test(tc, containers_that_cannot_be_seen_are_a_problem);
 	tcase_add_test(tc, owners_that_wait_are_a_problem);
 	tcase_add_test(tc, cpus_that_are_not_read_are_a_problem);
 	tcase_add_test(tc, kernel_association_is_noted);

@@ -165,6 +165,8 @@ START_TEST(test_labels)
 	frame.rows[4].pending_noun = "containers";
 	frame.rows[4].pending = 137;
 	ck_assert_str_eq(label(4), "(overflow: 137 containers)");
+	frame.rows[4].pending_services = 2;
+	ck_assert_str_eq(label(4), "(overflow: 137 containers, 2 services)");
 	frame_room_free(&room);
 }
 END_TEST

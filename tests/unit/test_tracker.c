@@ -471,8 +471,13 @@ START_TEST(test_owner_kinds)
 	ck_assert_int_eq(cmt_tracker_record(tracker, &r), 1);
 	owner = cmt_tracker_lookup(tracker, 3, r.ts);
 	ck_assert_uint_eq(owner->kind, CMT_OWNER_CGROUP);
-	ck_assert(owner->attached);
+	ck_assert(owner->attached && !owner->service);
 	ck_assert_uint_eq(owner->since, r.ts);
+	r.flags = CMT_F_OWNER_CGROUP | CMT_F_SERVICE;
+	ck_assert_int_eq(cmt_tracker_record(tracker, &r), 1);
+	owner = cmt_tracker_lookup(tracker, 3, r.ts);
+	ck_assert_uint_eq(owner->kind, CMT_OWNER_CGROUP);
+	ck_assert(!owner->attached && owner->service);
 }
 END_TEST
 

@@ -453,6 +453,18 @@ START_TEST(test_view_container_table)
 	print_table((struct table_opts){ 0 });
 	assert_has(" with a dedicated RMID, and 2 of 3 attached\n");
 	assert_has("(overflow: 137 containers, 1 attached) ");
+	report.census.services = 28;
+	report.census.services_pending = 1;
+	rows[2].pending_services = 1;
+	print_table((struct table_opts){ 0 });
+	assert_has("container scope: 63 of 200 containers and 28 of 29 services with a dedicated RMID, and 2 of 3 attached\n");
+	assert_has("(overflow: 137 containers, 1 service, 1 attached) ");
+	report.census.unknown = true;
+	print_table((struct table_opts){ 0 });
+	assert_has("container scope: 137 containers and 29 services without a dedicated RMID\n");
+	report.census.unknown = false;
+	report.census.services = report.census.services_pending = 0;
+	rows[2].pending_services = 0;
 	report.expand = true;
 	print_table((struct table_opts){ 0 });
 	assert_has("container scope: only attached processes have dedicated RMIDs to expand\n");

@@ -83,10 +83,13 @@ int ctl_doctor(const struct ctl *ctl, const char **what)
 {
 	struct facts facts = { .opened = ctl->opened };
 	struct finding findings[MAX_FINDINGS];
+	struct cgroup_mount mount;
 	int ret = 0;
 
 	facts.path = ctl->config->device ? ctl->config->device : CMT_DEVICE_PATH;
 	processor_read(&facts.processor);
+	cgroup_find(&mount);
+	facts.cgroups = mount.mode;
 	facts.has_groups = !access("/sys/fs/resctrl/mon_data", F_OK);
 	facts.has_telemetry = !access("/sys/fs/resctrl/info/PERF_PKG_MON", F_OK);
 	if (!facts.opened)

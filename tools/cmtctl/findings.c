@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "rows.h"
 
 /* More of its ticks, or readings, than one in so many are worth a word. */
 #define FEW	100
@@ -176,6 +177,22 @@ static void judge_rmids(struct list *list, const struct facts *facts)
 		       "attach those that matter (cmtctl attach)");
 }
 
+/* Containers and services are found on the v2 hierarchy alone. */
+static void judge_scope(struct list *list, const struct facts *facts)
+{
+	struct finding *finding;
+
+	if (facts->scope != CMT_SCOPE_CONTAINER || facts->cgroups == CGROUPS_V2) {
+		say(add(list, "scope", FINDING_GOOD), "%s", scope_name(facts->scope));
+		return;
+	}
+	finding = add(list, "scope", facts->cgroups == CGROUPS_NONE ? FINDING_NOTE :
+								    FINDING_PROBLEM);
+	say(finding, "container, and the cgroup version here is %s: containers and services "
+	    "below a cgroup of version 1 are not seen", cgroup_mode_name(facts->cgroups));
+	advise(finding, "cmtctl scope process, or boot with systemd.unified_cgroup_hierarchy=1");
+}
+
 static void judge_resctrl(struct list *list, const struct facts *facts)
 {
 	struct finding *finding;
@@ -285,6 +302,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_readings(&list, facts);
 	judge_bandwidth(&list, facts->info);
 	judge_rmids(&list, facts);
+	judge_scope(&list, facts);
 	judge_resctrl(&list, facts);
 	judge_telemetry(&list, facts);
 	judge_kernel(&list, facts->info);

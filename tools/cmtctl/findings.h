@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cgroups.h"
 #include "processor.h"
 
 enum finding_state {
@@ -32,11 +33,12 @@ struct facts {
 	const struct cmt_info *info;
 	struct cmt_stats stats;
 	uint32_t scope;		/* CMT_SCOPE_* */
+	enum cgroup_mode cgroups;	/* where containers are looked for */
 	uint32_t resctrl;	/* CMT_RESCTRL_* */
 	bool mounted;
 };
 
-#define MAX_FINDINGS	10U
+#define MAX_FINDINGS	11U
 
 /* Fills @findings, most basic first.  Returns how many, MAX_FINDINGS at most. */
 unsigned int findings_make(const struct facts *facts, struct finding *findings);

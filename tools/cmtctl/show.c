@@ -72,6 +72,7 @@ static int print_json(const struct list *list, const struct row *row,
 	fields_number(&fields, "since_ns", owner->since, NULL);
 	fields_number(&fields, "age_ns", as_of - owner->since, NULL);
 	fields_bool(&fields, "attached", row->attached);
+	fields_bool(&fields, "service", owner->service);
 	fields_bool(&fields, "pending", list->pending);
 	fields_text(&fields, "why", why_name(owner->why));
 	return fields_end(&fields);

@@ -133,7 +133,7 @@ int replay_seek(struct replay *replay, uint64_t from_ns)
 	return cmt_recording_seek(replay->recording, from_ns);
 }
 
-/* Which of the pending owners were attached: the others are the scope's. */
+/* Which of the pending owners were attached, or services: the others are the scope's. */
 static void count_pending(struct replay_state *state,
 			  const struct cmt_snapshot *pending)
 {
@@ -145,6 +145,8 @@ static void count_pending(struct replay_state *state,
 			continue;
 		if (owner.attached)
 			state->attached_pending++;
+		else if (owner.service)
+			state->services_pending++;
 		else
 			state->pending++;
 	}

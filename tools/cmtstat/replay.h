@@ -32,7 +32,7 @@ struct replay_state {
 	uint32_t counters;
 	char counters_reason[CMT_REASON_LEN];
 	bool pending_known;
-	uint32_t pending, attached_pending;
+	uint32_t pending, services_pending, attached_pending;
 };
 
 struct replay {

@@ -331,7 +331,7 @@ static bool in_scope(const struct source *source, uint32_t scope,
 
 static void count_owners(const struct source *source,
 			 const struct cmt_snapshot *snapshot, uint32_t scope,
-			 uint32_t *inside, uint32_t *others)
+			 uint32_t *inside, uint32_t *services, uint32_t *others)
 {
 	struct cmt_owner owner = { .sz = sizeof(owner) };
 	uint32_t i;
@@ -342,7 +342,9 @@ static void count_owners(const struct source *source,
 		    owner.kind == CMT_OWNER_RESCTRL ||
 		    owner.kind == CMT_OWNER_KERNEL)
 			continue;
-		if (in_scope(source, scope, &owner))
+		if (owner.service && !owner.attached)
+			++*services;
+		else if (in_scope(source, scope, &owner))
 			++*inside;
 		else
 			++*others;
@@ -364,7 +366,7 @@ static int take_census(struct source *source, struct report *report)
 	if (ret)
 		return ret;
 	count_owners(source, snapshot, report->scope, &census->monitored,
-		     &census->attached);
+		     &census->services, &census->attached);
 	cmt_snapshot_free(snapshot);
 	if (report->scope == CMT_SCOPE_PROCESS)
 		return 0;
@@ -376,7 +378,7 @@ static int take_census(struct source *source, struct report *report)
 	cmt_usage_set_pending(source->usage, snapshot);
 	census->pending = 0;
 	count_owners(source, snapshot, report->scope, &census->pending,
-		     &census->attached_pending);
+		     &census->services_pending, &census->attached_pending);
 	cmt_snapshot_free(snapshot);
 	return 0;
 }
@@ -393,6 +395,7 @@ static void name_overflow(const struct report *report)
 			continue;
 		row->pending = report->census.pending;
 		row->pending_noun = scope_noun(report->scope, row->pending);
+		row->pending_services = report->census.services_pending;
 		row->pending_attached = report->census.attached_pending;
 	}
 }
@@ -431,6 +434,7 @@ static void report_state(const struct replay *replay, struct report *report)
 	report->census = (struct census){
 		.unknown = true, .pending_unknown = !state->pending_known,
 		.pending = state->pending,
+		.services_pending = state->services_pending,
 		.attached_pending = state->attached_pending,
 	};
 	/* as live: in process scope they are not asked for by name */

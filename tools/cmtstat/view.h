@@ -11,14 +11,16 @@
 #include "marks.h"
 #include "replay.h"
 
-/* Owners of the scope's kind, and others that were attached. */
+/* Owners with a dedicated RMID, and pending owners, which share the overflow RMID. */
 struct census {
 	bool unknown;		/* how many have one, as in a recording */
 	bool pending_unknown;
-	uint32_t monitored;	/* have a dedicated RMID */
-	uint32_t pending;	/* share the overflow RMID */
-	uint32_t attached;	/* others: have one, */
-	uint32_t attached_pending;	/* share the overflow RMID */
+	uint32_t monitored;	/* of the scope's kind, without services */
+	uint32_t pending;
+	uint32_t services;
+	uint32_t services_pending;
+	uint32_t attached;	/* not of the scope's kind */
+	uint32_t attached_pending;
 };
 
 struct report {

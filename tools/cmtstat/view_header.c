@@ -78,17 +78,24 @@ static void put_replay(struct screen *screen, const struct report *report)
 static void put_scope(struct screen *screen, const struct report *report)
 {
 	const struct census *census = &report->census;
-	char attached[48] = "";
+	uint32_t services = census->services + census->services_pending;
+	const char *plural = services == 1 ? "" : "s";
+	char attached[48] = "", too[64] = "";
 
 	if (census->unknown && census->pending_unknown)
 		return;
 	if (census->unknown) {
+		if (services)
+			snprintf(too, sizeof(too), " and %u service%s", services, plural);
 		screen_wrapped(screen, ATTRIBUTE_NONE,
-			       "%s scope: %u %s without a dedicated RMID",
+			       "%s scope: %u %s%s without a dedicated RMID",
 			       scope_name(report->scope), census->pending,
-			       scope_noun(report->scope, census->pending));
+			       scope_noun(report->scope, census->pending), too);
 		return;
 	}
+	if (services)
+		snprintf(too, sizeof(too), " and %u of %u service%s", census->services,
+			 services, plural);
 	if (census->attached_pending)
 		snprintf(attached, sizeof(attached), ", and %u of %u attached",
 			 census->attached,
@@ -97,11 +104,11 @@ static void put_scope(struct screen *screen, const struct report *report)
 		snprintf(attached, sizeof(attached), ", and %u attached",
 			 census->attached);
 	screen_wrapped(screen, ATTRIBUTE_NONE,
-		   "%s scope: %u of %u %s with a dedicated RMID%s",
+		   "%s scope: %u of %u %s%s with a dedicated RMID%s",
 		   scope_name(report->scope), census->monitored,
 		   census->monitored + census->pending,
 		   scope_noun(report->scope,
-			      census->monitored + census->pending), attached);
+			      census->monitored + census->pending), too, attached);
 }
 
 static bool cannot_expand(const struct report *report)

@@ -141,6 +141,11 @@ static int add_interval(struct json_object *object, const struct report *report)
 				    census->monitored);
 	ret = ret ? ret : add_known(object, "pending", census->pending_unknown,
 				    census->pending);
+	ret = ret ? ret : add_known(object, "services", census->unknown,
+				    census->services);
+	ret = ret ? ret : add_known(object, "services_pending",
+				    census->pending_unknown,
+				    census->services_pending);
 	ret = ret ? ret : add_known(object, "attached", census->unknown,
 				    census->attached);
 	ret = ret ? ret : add_known(object, "attached_pending",

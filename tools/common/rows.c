@@ -141,13 +141,18 @@ void row_owner(struct row *row, const struct cmt_owner *owner,
 /* How many owners are pending is not always asked for. */
 static void overflow_label(char buf[CONTAINER_LABEL_LEN], const struct row *row)
 {
+	char services[32] = "", attached[32] = "";
+
+	if (row->pending_services)
+		snprintf(services, sizeof(services), ", %" PRIu32 " service%s",
+			 row->pending_services,
+			 row->pending_services == 1 ? "" : "s");
 	if (row->pending_attached)
-		snprintf(buf, CONTAINER_LABEL_LEN,
-			 "(overflow: %" PRIu64 " %s, %" PRIu32 " attached)",
-			 row->pending, row->pending_noun, row->pending_attached);
-	else if (row->pending_noun)
-		snprintf(buf, CONTAINER_LABEL_LEN, "(overflow: %" PRIu64 " %s)",
-			 row->pending, row->pending_noun);
+		snprintf(attached, sizeof(attached), ", %" PRIu32 " attached",
+			 row->pending_attached);
+	if (row->pending_noun)
+		snprintf(buf, CONTAINER_LABEL_LEN, "(overflow: %" PRIu64 " %s%s%s)",
+			 row->pending, row->pending_noun, services, attached);
 	else
 		snprintf(buf, CONTAINER_LABEL_LEN, "(overflow)");
 }

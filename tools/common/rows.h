@@ -70,6 +70,7 @@ struct row {
 	/* The overflow RMID: how many of what are pending; NULL: not asked */
 	const char *pending_noun;
 	uint64_t pending;
+	uint32_t pending_services;	/* services beside them */
 	uint32_t pending_attached;	/* and others that were attached */
 	uint32_t cpu;
 	bool is_cpu;		/* by CPU: the row is a CPU's */

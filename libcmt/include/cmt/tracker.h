@@ -56,6 +56,7 @@ struct cmt_owner {
 	bool attached;		/**< by cmt_device_attach() */
 	bool freed;
 	char comm[CMT_COMM_LEN + 1];	/**< always terminated, raw bytes */
+	bool service;		/**< of the lower class: CMT_F_SERVICE */
 };
 
 /**

@@ -60,7 +60,7 @@ class Why(_Open):
     """Why an owner is pending."""
 
     NO_RMID = lib.CMT_WHY_NO_RMID  #: every RMID has an owner or is in limbo
-    RECLAIMED = lib.CMT_WHY_RECLAIMED  #: another agent took its RMID
+    RECLAIMED = lib.CMT_WHY_RECLAIMED  #: another agent or a container took its RMID
     NO_OWNER = lib.CMT_WHY_NO_OWNER  #: more owners than the module can note
 
 
@@ -117,6 +117,7 @@ class Flag(IntFlag):
     ATTACHED = lib.CMT_F_ATTACHED
     OWNER_RESCTRL = lib.CMT_F_OWNER_RESCTRL
     OWNER_KERNEL = lib.CMT_F_OWNER_KERNEL
+    SERVICE = lib.CMT_F_SERVICE
 
 
 class By(_Open):
@@ -180,6 +181,7 @@ class Owner:
     attached: bool
     comm: str  #: the process's name; bytes that are not UTF-8 are escaped
     why: Why | None = None  #: why the owner is pending; None: it is not
+    service: bool = False  #: a cgroup of the lower class
 
 
 def make_owner(owner: Any) -> Owner | None:
@@ -200,6 +202,7 @@ def make_owner(owner: Any) -> Owner | None:
         attached=bool(owner.attached),
         comm=text(owner.comm),
         why=Why(owner.why) if owner.why else None,
+        service=bool(owner.service),
     )
 
 
