@@ -33,7 +33,7 @@
  */
 #define CMT_COUNTER_WIDE	40
 
-/* One reading of an RMID: all its events, at nearly one time. */
+/* One reading of an RMID: all its events, at nearly one time.  0: no such event. */
 struct cmt_raws {
 	u64 occupancy;
 	u64 total;

@@ -130,15 +130,26 @@ u64 hw_read_selected(u32 domain, u64 evtsel)
 	return raw;
 }
 
-/* An event that the machine does not have is not looked at by counter.c. */
-static u64 hw_read_one(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
-		       u32 flag)
+/* One event that the processor has. */
+static u64 hw_read_one(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event)
 {
-	if (!(hw.events & flag))
-		return CMT_RAW_UNAVAILABLE;
 	if (hw.shared_evtsel)
 		return hw_read_selected(cpu->domain, hw_evtsel(rmid, event));
 	return hw_read_private(hw_evtsel(rmid, event));
+}
+
+/* While assignable counters are on, a plain reading of an MBM event is none. */
+static u64 hw_read_mbm(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
+		       enum hw_abmc_state state)
+{
+	switch (state) {
+	case HW_ABMC_OFF:
+		return hw_read_one(cpu, rmid, event);
+	case HW_ABMC_ON:
+		return hw_abmc_read(cpu->domain, rmid, event);
+	default:
+		return CMT_RAW_UNAVAILABLE;
+	}
 }
 
 static void hw_no_mbm(struct cmt_raws *raws)
@@ -147,31 +158,23 @@ static void hw_no_mbm(struct cmt_raws *raws)
 	raws->local = CMT_RAW_UNAVAILABLE;
 }
 
-/* While assignable counters are on, a plain reading of an MBM event is none. */
-static void hw_read_assigned(const struct hw_cpu *cpu, u32 rmid,
-			     struct cmt_raws *raws)
-{
-	raws->total = hw_abmc_read(cpu->domain, rmid, CMT_EVENT_MBM_TOTAL);
-	raws->local = hw_abmc_read(cpu->domain, rmid, CMT_EVENT_MBM_LOCAL);
-}
-
+/*
+ * An event that the processor does not have is 0, which counter.c does not use.
+ * Unavailable would end the base of the other MBM event in a discarded burst.
+ */
 static void hw_read_checked(u32 rmid, struct cmt_raws *raws,
 			    enum hw_abmc_state state)
 {
 	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
 
-	hw_no_mbm(raws);
+	*raws = (struct cmt_raws) {};
 	rmid += cpu->rmid_base;
-	raws->occupancy = hw_read_one(cpu, rmid, CMT_EVENT_OCCUPANCY,
-				      CMT_F_OCCUPANCY);
-	if (state == HW_ABMC_ON)
-		hw_read_assigned(cpu, rmid, raws);
-	if (state != HW_ABMC_OFF)
-		return;
-	raws->total = hw_read_one(cpu, rmid, CMT_EVENT_MBM_TOTAL,
-				  CMT_F_MBM_TOTAL);
-	raws->local = hw_read_one(cpu, rmid, CMT_EVENT_MBM_LOCAL,
-				  CMT_F_MBM_LOCAL);
+	if (hw.events & CMT_F_OCCUPANCY)
+		raws->occupancy = hw_read_one(cpu, rmid, CMT_EVENT_OCCUPANCY);
+	if (hw.events & CMT_F_MBM_TOTAL)
+		raws->total = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_TOTAL, state);
+	if (hw.events & CMT_F_MBM_LOCAL)
+		raws->local = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_LOCAL, state);
 }
 
 static enum hw_abmc_state hw_look_at_abmc(void)

@@ -408,7 +408,7 @@ START_TEST(test_read_missing_event)
 	on_all_cpus_l3(65536, 199, 1);
 	start();
 	ck_assert_uint_eq(read_one(1, CMT_EVENT_OCCUPANCY), 0);
-	ck_assert(read_one(1, CMT_EVENT_MBM_TOTAL) & CMT_RAW_UNAVAILABLE);
+	ck_assert_uint_eq(read_one(1, CMT_EVENT_MBM_TOTAL), 0);
 	ck_assert_uint_eq(fake.ctr_reads, 2);
 	ck_assert_str_eq(caps.mbm_reason, "CPUID leaf 0xF lists no MBM event");
 }
@@ -626,6 +626,50 @@ START_TEST(test_burst_discarded_when_evtsel_changed)
 	burst.mark += 2;
 	ck_assert_int_eq(burst_once(), 0);
 	ck_assert_uint_eq(burst.end - readings, 3);
+}
+END_TEST
+
+/* A sample of RMID 20 from a burst of its own; its flags. */
+static u32 sample_20(u64 total, bool discard)
+{
+	struct cmt_record sample = { .ts = TICK_NS };
+
+	fake.ctr[20][CMT_EVENT_MBM_TOTAL] = total;
+	burst.mark += 2;
+	__set_bit(20, burst.hot.rmids);
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_ptr_eq(readings[0].counter, &counters[20]);
+	if (discard) {
+		cmt_burst_discard(&burst);
+		return 0;
+	}
+	cmt_counter_sample(&counters[20], &readings[0].raws, &caps, &sample);
+	cmt_claim_release(&counters[20], burst.mark);
+	return sample.flags;
+}
+
+static void check_discards_without_local(void)
+{
+	const u32 there = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL;
+
+	ck_assert_uint_eq(caps.events, there);
+	prepare_burst();
+	memset(burst.hot.rmids, 0, burst.words * sizeof(long));
+	ck_assert_uint_eq(sample_20(1000, false), there | CMT_F_REBASED);
+	sample_20(1100, true);
+	ck_assert_uint_eq(sample_20(1200, false), there);
+	ck_assert_uint_eq(counters[20].total.units, 200);
+	/* what the processor itself says once still ends the base */
+	sample_20(CTR_U | 1300, true);
+	ck_assert_uint_eq(sample_20(1400, false), there | CMT_F_REBASED);
+}
+
+/* A discarded burst does not end the base of the event that is there. */
+START_TEST(test_burst_discarded_without_local)
+{
+	on_all_cpus_l3(65536, 199, 3);
+	start();
+	check_discards_without_local();
 }
 END_TEST
 
@@ -975,6 +1019,33 @@ START_TEST(test_abmc_switched_twice_in_reading)
 }
 END_TEST
 
+/* An event that the processor does not have is 0, and has no counter. */
+START_TEST(test_abmc_without_local)
+{
+	struct cmt_raws raws;
+
+	hw->exit();
+	on_all_cpus_l3(65536, 199, 3);
+	start();
+	hw_abmc_assign(0, 20);
+	ck_assert_uint_eq(fake.configured, 1);
+	fake.assigned[3] = 7000;
+	hw->read(20, &raws);
+	ck_assert_uint_eq(raws.total, 7000);
+	ck_assert_uint_eq(raws.local, 0);
+}
+END_TEST
+
+START_TEST(test_abmc_off_without_local)
+{
+	hw->exit();
+	on_all_cpus_l3(65536, 199, 3);
+	fake.abmc = 0;
+	start();
+	check_discards_without_local();
+}
+END_TEST
+
 static const u32 abmc_msrs[] = {
 	FAKE_MSR_EXT_CFG, FAKE_MSR_ABMC_CFG, FAKE_MSR_ABMC_DSC, FAKE_MSR_EVTSEL,
 	FAKE_MSR_CTR,
@@ -1053,6 +1124,8 @@ static TCase *abmc_tests(void)
 	tcase_add_loop_test(tcase, test_abmc_switched_twice_in_burst, 0, 8);
 	tcase_add_test(tcase, test_abmc_switched_twice_between_bursts);
 	tcase_add_test(tcase, test_abmc_switched_twice_in_reading);
+	tcase_add_test(tcase, test_abmc_without_local);
+	tcase_add_test(tcase, test_abmc_off_without_local);
 	tcase_add_loop_test(tcase, test_abmc_faults, 0,
 			    ARRAY_LENGTH(abmc_msrs));
 	tcase_add_loop_test(tcase, test_abmc_release_faults, 0, 2);
@@ -1301,6 +1374,7 @@ static TCase *private_tests(void)
 	tcase_add_test(tcase, test_burst_both_status_bits_are_read_again);
 	tcase_add_test(tcase, test_burst_fault);
 	tcase_add_test(tcase, test_burst_discarded_when_evtsel_changed);
+	tcase_add_test(tcase, test_burst_discarded_without_local);
 	return tcase;
 }
 
