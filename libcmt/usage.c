@@ -408,7 +408,8 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->narrow = o.flags & CMT_USAGE_BRIEF && o.interval_ns == o.slot_ns;
 	u->slot_ns = o.slot_ns;
 	u->device = o.device;
-	u->unread = info && !info->events;
+	u->events = info ? info->events : ~0U;
+	u->unread = !u->events;
 	u->last = &u->first;
 	u->interval = 1;
 	u->whole_due = true;

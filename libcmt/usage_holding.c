@@ -242,6 +242,8 @@ static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 {
 	uint64_t since = allocated(usage, e);
 
+	/* AMD's bandwidth can come with another mode of its counters */
+	usage->events |= e->flags;
 	if (!usage->first_ns)
 		usage->first_ns = since ? since : e->ts;
 	if (!h->read) {

@@ -68,9 +68,23 @@ struct cover {
 	uint64_t part, all;
 };
 
-static double cover_share(const struct cover *cover)
+static double cover_share(const struct cmt_usage *usage, uint32_t event,
+			  const struct cover *cover)
 {
+	if (!(usage->events & event))
+		return NAN;
 	return cover->all ? (double)cover->part / (double)cover->all : NAN;
+}
+
+/* Not known, and without a reason: the machine has no such counter. */
+static void cover_occupancy(struct cover *cover, const struct usage_holding *h)
+{
+	const uint32_t reasons = CMT_USAGE_WHY_ERROR | CMT_USAGE_WHY_UNAVAILABLE;
+
+	if (usage_ended(h) || (!h->occupancy_known && !(h->why & reasons)))
+		return;
+	cover->part += h->occupancy_known;
+	cover->all++;
 }
 
 static void cover_traffic(struct cover *cover, const struct usage_holding *h,
@@ -83,8 +97,8 @@ static void cover_traffic(struct cover *cover, const struct usage_holding *h,
 }
 
 static struct cmt_usage_coverage
-coverage_of(struct usage_holding *const *run, uint32_t n, uint64_t pending,
-	    uint64_t elapsed_ns)
+coverage_of(const struct cmt_usage *usage, struct usage_holding *const *run,
+	    uint32_t n, uint64_t pending, uint64_t elapsed_ns)
 {
 	struct cover occupancy = { 0, pending };
 	struct cover total = { 0, pending * elapsed_ns }, local = total;
@@ -93,16 +107,14 @@ coverage_of(struct usage_holding *const *run, uint32_t n, uint64_t pending,
 	for (i = 0; i < n; i++) {
 		if (run[i]->blank)
 			continue;
-		if (!usage_ended(run[i])) {
-			occupancy.all++;
-			occupancy.part += run[i]->occupancy_known;
-		}
+		cover_occupancy(&occupancy, run[i]);
 		cover_traffic(&total, run[i], &run[i]->total);
 		cover_traffic(&local, run[i], &run[i]->local);
 	}
 	return (struct cmt_usage_coverage){
-		.occupancy = cover_share(&occupancy),
-		.total = cover_share(&total), .local = cover_share(&local),
+		.occupancy = cover_share(usage, CMT_F_OCCUPANCY, &occupancy),
+		.total = cover_share(usage, CMT_F_MBM_TOTAL, &total),
+		.local = cover_share(usage, CMT_F_MBM_LOCAL, &local),
 	};
 }
 
@@ -395,7 +407,8 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 	row_identity(row, run[0]);
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
-	row->coverage = coverage_of(run, n, row->pending, to->frame.elapsed_ns);
+	row->coverage = coverage_of(usage, run, n, row->pending,
+				    to->frame.elapsed_ns);
 	if (usage->narrow && usage->slots_now <= 1)
 		row_of_slot(row, run, n);
 	else
@@ -636,7 +649,8 @@ static int build_pending_row(const struct cmt_usage *usage,
 	row->cgroup_id = usage->cgroups[group->cgroup].id;
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
-	row->coverage = coverage_of(NULL, 0, row->pending, to->frame.elapsed_ns);
+	row->coverage = coverage_of(usage, NULL, 0, row->pending,
+				    to->frame.elapsed_ns);
 	row_settle(usage, row, true);
 	usage_row_counters(usage, &to->frame, row, NULL);
 	return 0;

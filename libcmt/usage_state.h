@@ -294,6 +294,9 @@ struct cmt_usage {
 	/* options */
 	uint32_t by, flags;
 	uint32_t nr_rmids, nr_cpus, unit_bytes;
+	uint32_t events;	/* CMT_F_OCCUPANCY | ... that the machine has, or that
+				 * some reading had; without cmt_info: all
+				 */
 	uint64_t l3_bytes, interval_ns, slot_ns, late_ns;
 	struct cmt_device *device;
 	struct cmt_reader *reader;

@@ -64,10 +64,11 @@ run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":false,"unavailable":"made up \u001b[31m","lost":0,'
 has out '"occupancy_bytes":null,'
 has out '"reason":"unavailable"'
+has out '"occupancy_coverage_percent":null'
 lacks out '"occupancy_bytes":0'
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --csv
 has out ",1001,web,"
-has out ",,,,,,false,false,false,0.000,,,false,unavailable"
+has out ",,,,,,false,false,false,,,,false,unavailable"
 run 0 env CMT_FAKE=software "$ctl" info
 has out "backend            software"
 has out 'reason             made up \x1b[31m'

@@ -609,6 +609,10 @@ START_TEST(test_usage_coverage_without_counters)
 	rows = close_rows(1);
 	ck_assert_double_eq(rows[0].coverage.total, 1);
 	ck_assert(isnan(rows[0].coverage.local));
+	read_without(1, 3 * MS, CMT_F_OCCUPANCY, 0);
+	rows = close_rows(1);
+	ck_assert(isnan(rows[0].coverage.occupancy));
+	ck_assert_double_eq(rows[0].coverage.total, 1);
 	end();
 }
 END_TEST

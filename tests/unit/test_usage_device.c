@@ -116,6 +116,13 @@ static void put_ticks(uint64_t ms)
 	fake.now = T0 + ms * MS + 20;
 }
 
+static void assert_nothing_to_cover(const struct cmt_usage_row *row)
+{
+	ck_assert(isnan(row->coverage.occupancy));
+	ck_assert(isnan(row->coverage.total));
+	ck_assert(isnan(row->coverage.local));
+}
+
 /* A device without counters has its owners, and no value of any of them. */
 START_TEST(test_nothing_is_read)
 {
@@ -147,6 +154,7 @@ START_TEST(test_nothing_is_read)
 	ck_assert(!row->occupancy.known && !row->total.known &&
 		  !row->local.known);
 	ck_assert(!row->occupancy.slots && !row->occupancy.most_bytes);
+	assert_nothing_to_cover(row);
 	if (by == CMT_USAGE_BY_CPU)
 		return;
 	ck_assert_uint_eq(row->why, CMT_USAGE_WHY_UNAVAILABLE);
@@ -171,6 +179,81 @@ START_TEST(test_nothing_is_read)
 		put_ticks(ms);
 	next_rows(0);
 	ck_assert_uint_eq(frame->elapsed_ns, 20 * MS);
+}
+END_TEST
+
+static void set_pending(uint32_t nr, const uint64_t *cgroups)
+{
+	struct cmt_snapshot *snapshot;
+	uint32_t i;
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, T0, NULL, nr), 0);
+	for (i = 0; i < nr; i++) {
+		snapshot->records[i] = image_event(CMT_REC_ALLOC_FAIL, 0, T0, 63, 0);
+		snapshot->records[i].tgid = 2000 + i;
+		snapshot->records[i].owner.cgroup_id = cgroups[i];
+	}
+	ck_assert_int_eq(cmt_usage_set_pending(usage, snapshot), 0);
+	cmt_snapshot_free(snapshot);
+}
+
+/* Another event's reason, and pending owners, are no coverage of an event that is missing. */
+START_TEST(test_coverage_of_missing_event)
+{
+	static const uint64_t cgroups[] = { 7001, 7002 };
+	const struct cmt_usage_row *row;
+	struct cmt_record record;
+	uint32_t i;
+
+	ck_assert_uint_eq(fake.info.events, CMT_F_OCCUPANCY);
+	set_pending(2, cgroups);
+	for (uint64_t ms = 0; ms < 22; ms++) {
+		put_ms(ms);
+		record = image_sample(0, fake.now, 1, 10);
+		record.flags = CMT_F_UNAVAILABLE;
+		image_put(fake_ring(0), &record);
+	}
+	next_rows(2);
+	for (i = 0; i < 2; i++) {
+		row = cmt_usage_row_at(frame, i);
+		ck_assert_uint_eq(row->pending, 1);
+		ck_assert_double_eq(row->coverage.occupancy, row->rmids ? 0.5 : 0);
+		ck_assert(isnan(row->coverage.total));
+		ck_assert(isnan(row->coverage.local));
+	}
+	/* AMD: the mode of the counters was switched, and there is bandwidth */
+	for (uint64_t ms = 22; ms < 42; ms++) {
+		put_ms(ms);
+		record = image_sample(0, fake.now, 1, 10);
+		record.flags |= CMT_F_MBM_TOTAL;
+		image_put(fake_ring(0), &record);
+	}
+	next_rows(2);
+	for (i = 0; i < 2; i++) {
+		row = cmt_usage_row_at(frame, i);
+		ck_assert(row->rmids ? row->coverage.total > 0 : !row->coverage.total);
+		ck_assert(isnan(row->coverage.local));
+	}
+}
+END_TEST
+
+START_TEST(test_coverage_of_nothing)
+{
+	static const uint64_t cgroup = 7002;
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+
+	cmt_usage_free(usage);
+	cmt_device_close(dev);
+	fake.info.events = 0;
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, 0), 0);
+	opts.device = dev;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	set_pending(1, &cgroup);
+	for (uint64_t ms = 0; ms < 22; ms++)
+		put_ticks(ms);
+	next_rows(2);
+	assert_nothing_to_cover(cmt_usage_row_at(frame, 0));
+	assert_nothing_to_cover(cmt_usage_row_at(frame, 1));
 }
 END_TEST
 
@@ -522,6 +605,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_frame_when_complete);
 	tcase_add_loop_test(tcase, test_nothing_is_read, 0, 4);
+	tcase_add_test(tcase, test_coverage_of_missing_event);
+	tcase_add_test(tcase, test_coverage_of_nothing);
 	tcase_add_test(tcase, test_silent_device);
 	tcase_add_test(tcase, test_timeout);
 	tcase_add_test(tcase, test_refresh_names);

@@ -720,6 +720,9 @@ START_TEST(test_view_json_values)
 	ck_assert(!json_object_object_get_ex(first, "scope", &value));
 	ck_assert_ptr_null(member(second, "image"));
 	ck_assert_ptr_null(member(second, "occupancy_bytes"));
+	assert_number(first, "mbm_total_coverage_percent", 100);
+	ck_assert_ptr_null(member(first, "mbm_local_coverage_percent"));
+	ck_assert_ptr_null(member(second, "occupancy_coverage_percent"));
 	json_object_put(first);
 	json_object_put(second);
 }

@@ -241,8 +241,9 @@ struct cmt_usage_counters {
 };
 
 /**
- * How complete the values of a row are: 1 is complete, 0 is nothing.  NAN: the row has
- * nothing that could be counted.
+ * How complete the values of a row are: 1 is complete, 0 is nothing.  NAN: not known, since
+ * there was nothing to count, or since the machine does not have the event
+ * (cmt_info.events when the usage was made, and what readings had since).
  */
 struct cmt_usage_coverage {
 	double occupancy;	/**< of the owners of the row in each domain, those whose
