@@ -450,6 +450,13 @@ struct cmt_usage_counters {
 	...;
 };
 
+struct cmt_usage_coverage {
+	double occupancy;
+	double total;
+	double local;
+	...;
+};
+
 struct cmt_usage_row {
 	enum cmt_usage_kind kind;
 	uint32_t owner;
@@ -476,6 +483,7 @@ struct cmt_usage_row {
 	uint64_t busy_ns;
 	uint64_t lost;
 	struct cmt_usage_counters counters;
+	struct cmt_usage_coverage coverage;
 	...;
 };
 

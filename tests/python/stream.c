@@ -25,6 +25,7 @@
 void test_setup(uint32_t nr_cpus, uint32_t records);
 void test_teardown(void);
 void test_info(uint32_t backend, uint64_t l3_bytes);
+void test_events(uint32_t events);
 void test_fail(int open_errno, int ioctl_errno, int poll_errno);
 void test_abi(uint32_t abi);
 void test_now(uint64_t now);
@@ -92,6 +93,11 @@ void test_info(uint32_t backend, uint64_t l3_bytes)
 {
 	fake.info.backend = backend;
 	fake.info.l3_bytes = l3_bytes;
+}
+
+void test_events(uint32_t events)
+{
+	fake.info.events = events;
 }
 
 void test_fail(int open_errno, int ioctl_errno, int poll_errno)

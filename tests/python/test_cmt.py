@@ -26,7 +26,8 @@ U64 = ctypes.c_uint64
 T0 = 5_000_000_000
 MS = 1_000_000
 MIB = 1 << 20
-VALUES = cmt.Flag.OCCUPANCY | cmt.Flag.MBM_TOTAL | cmt.Flag.MBM_LOCAL | cmt.Flag.RESIDUAL
+EVENTS = cmt.Flag.OCCUPANCY | cmt.Flag.MBM_TOTAL | cmt.Flag.MBM_LOCAL
+VALUES = EVENTS | cmt.Flag.RESIDUAL
 COUNTERS = (cmt.Flag.CYCLES | cmt.Flag.INSTRUCTIONS | cmt.Flag.LLC_MISSES |
             cmt.Flag.LLC_REFERENCES)
 
@@ -689,6 +690,7 @@ class UsageTest(FakeCase):
             FAKE.test_existing(U64(T0 - 9), rmid, 10 * rmid, 0)
         FAKE.test_as_of(U64(T0 - 1))
         FAKE.test_info(2, U64(32 * MIB))
+        FAKE.test_events(int(EVENTS))
         self.device = self.open()
         self.perf = False
 
@@ -754,7 +756,33 @@ class UsageTest(FakeCase):
             self.assertAlmostEqual(rate.rate, moved / 0.005)
             self.assertLess(rate.lo, rate.rate)
             self.assertLess(rate.rate, rate.hi)
+        self.assertEqual(second.coverage, cmt.Coverage(1, 1, 1))
         self.assertIsNone(usage.next())
+
+    def test_coverage(self):
+        usage = self.usage(by=cmt.By.PROCESS)
+        self.milliseconds(0, 5)
+        self.milliseconds(5, 12, cmt.Flag.OCCUPANCY | cmt.Flag.UNAVAILABLE)
+        usage.next()
+        row = self.row(usage.next(), pid=1001)
+        self.assertEqual(row.coverage, cmt.Coverage(1, 0, 0))
+
+    def test_coverage_without_local(self):
+        events = cmt.Flag.OCCUPANCY | cmt.Flag.MBM_TOTAL
+        self.device.close()
+        FAKE.test_events(int(events))
+        self.device = self.open()
+        usage = self.usage(by=cmt.By.PROCESS)
+        self.milliseconds(0, 7, events)
+        self.milliseconds(7, 10, cmt.Flag.OCCUPANCY | cmt.Flag.UNAVAILABLE)
+        self.milliseconds(10, 12, events)
+        usage.next()
+        frame = usage.next()
+        row = self.row(frame, pid=1001)
+        self.assertEqual(row.coverage, cmt.Coverage(1, 0.4, None))
+        at = frame.columns.pid.tolist().index(1001)
+        self.assertEqual(frame.columns.coverage_total[at], 0.4)
+        self.assertTrue(math.isnan(frame.columns.coverage_local[at]))
 
     def test_counters(self):
         self.perf = True
@@ -841,7 +869,7 @@ class UsageTest(FakeCase):
                     expected = row.occupancy.last_bytes
                 elif hasattr(row.counters, name) and not hasattr(row, name):
                     expected = getattr(row.counters, name)
-                elif group in ("occupancy", "total", "local", "counters"):
+                elif group in ("occupancy", "total", "local", "counters", "coverage"):
                     expected = getattr(getattr(row, group), member)
                 else:
                     expected = getattr(row, name)
@@ -862,6 +890,7 @@ class UsageTest(FakeCase):
                       row.local.lo, row.local.hi, row.pending):
             self.assertIsNone(value)
         self.assertEqual(row.occupancy.slots, 0)
+        self.assertEqual(row.coverage, cmt.Coverage(0, 0, 0))
         columns = rows_of(frame.columns)[0]
         for name in ("occupancy_bytes", "least_bytes", "mean_bytes", "residual_bytes",
                      "age_ns", "total_bytes", "local_bytes"):

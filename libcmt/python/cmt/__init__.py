@@ -59,15 +59,15 @@ from .recording import About, Recording
 from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
 from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
                     RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
-from .usage import (Channel, Counters, Difference, Frame, Idle, Memory, Occupancy, Rate,
-                    Row, Rows, Usage)
+from .usage import (Channel, Counters, Coverage, Difference, Frame, Idle, Memory,
+                    Occupancy, Rate, Row, Rows, Usage)
 
 #: The version of libcmt that is in use, such as "0.1.0".
 __version__: str = _ffi.string(_lib.cmt_version()).decode()
 
 __all__ = [
     "About", "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
-    "Counters", "Counts", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
+    "Counters", "Counts", "Coverage", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
     "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
     "RecordType", "Recording", "Resctrl", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
     "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",

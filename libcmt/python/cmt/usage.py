@@ -65,6 +65,19 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """
+    How complete the values of a row are, from 0 to 1, the complete value.
+
+    None: there was nothing to count, or the machine does not have the event.
+    """
+
+    occupancy: float | None  #: of the owners in each domain, those that are known
+    total: float | None  #: of the time between readings, that which was counted
+    local: float | None  #: likewise
+
+
+@dataclass(frozen=True)
 class Idle:
     """How much of the time no read was pending in the first half of a channel.
 
@@ -145,6 +158,7 @@ class Row:
     busy_ns: int  #: spent in ticks
     lost: int  #: records
     counters: Counters  #: of every row
+    coverage: Coverage  #: of every row but those by CPU
 
     @property
     def emulated(self) -> bool:
@@ -215,6 +229,9 @@ class Rows(Columns):
     cpu_share = Column("counters", "cpu_share")
     ipc = Column("counters", "ipc")
     mpki = Column("counters", "mpki")
+    coverage_occupancy = Column("coverage", "occupancy")
+    coverage_total = Column("coverage", "total")
+    coverage_local = Column("coverage", "local")
 
 
 class Frame:
@@ -478,6 +495,10 @@ def _make_counters(raw: Any) -> Counters:
         _number(raw.cpu_share), _number(raw.ipc), _number(raw.mpki))
 
 
+def _make_coverage(raw: Any) -> Coverage:
+    return Coverage(_number(raw.occupancy), _number(raw.total), _number(raw.local))
+
+
 def _make_row(raw: Any, container: Container | None, children: tuple[Row, ...],
               pending_known: bool) -> Row:
     return Row(
@@ -506,4 +527,5 @@ def _make_row(raw: Any, container: Container | None, children: tuple[Row, ...],
         busy_ns=raw.busy_ns,
         lost=raw.lost,
         counters=_make_counters(raw.counters),
+        coverage=_make_coverage(raw.coverage),
     )
