@@ -352,6 +352,37 @@ START_TEST(test_sticky)
 }
 END_TEST
 
+/*
+ * AMD's PLZA: the row of the kernel is no container, whatever a container is called, and
+ * has a series however many containers there are.
+ */
+START_TEST(test_kernel)
+{
+	struct cmt_usage_row *row;
+
+	begin(2, 3);
+	new_frame();
+	add_row(1, 1000, 100);
+	add_row(2, 500, 50);
+	strcpy(containers[1].name, "kernel");
+	add_row(3, 400, 40);
+	row = add_row(4, 10, 7);
+	row->owner = CMT_OWNER_KERNEL;
+	row->container = NULL;
+	row->cgroup_id = 0;
+	strcpy(row->comm, "kernel");
+	end_frame();
+	ck_assert(has("\ncmt_l3_occupancy_bytes{container=\"(kernel)\"} 10\n"));
+	ck_assert(has("\ncmt_memory_bytes_total{container=\"(kernel)\",kind=\"total\"} 7\n"));
+	ck_assert(has("\ncmt_container_rmids{container=\"(kernel)\"} 1\n"));
+	ck_assert(has("\ncmt_l3_occupancy_bytes{id=\"/c2\",container=\"kernel\"} 500\n"));
+	ck_assert(has("\ncmt_l3_occupancy_bytes{" OTHERS "} 400\n"));
+	ck_assert(has("\ncmt_exporter_containers 2\n"));
+	ck_assert(has("\ncmt_exporter_containers_hidden 1\n"));
+	finish();
+}
+END_TEST
+
 static uint64_t turned;
 
 static uint64_t one_large(uint32_t number)
@@ -956,6 +987,7 @@ int main(void)
 	UNIT_CASE(suite, test_gap);
 	UNIT_CASE(suite, test_largest);
 	UNIT_CASE(suite, test_sticky);
+	UNIT_CASE(suite, test_kernel);
 	UNIT_CASE(suite, test_newcomer);
 	UNIT_CASE(suite, test_same_labels);
 	UNIT_CASE(suite, test_emulated);

@@ -149,7 +149,7 @@ START_TEST(test_labels)
 	ck_assert(!row_in_cgroup(&frame.rows[1]));
 	rows[1].owner = CMT_OWNER_KERNEL;
 	choose(SORT_OCCUPANCY, NULL, 0, false);
-	ck_assert_str_eq(label(1), "kernel");
+	ck_assert_str_eq(label(1), "(kernel)");
 	ck_assert_str_eq(row_kind(&frame.rows[1]), "kernel");
 	ck_assert(!row_in_cgroup(&frame.rows[1]));
 	rows[1].owner = CMT_OWNER_RESCTRL;

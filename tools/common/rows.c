@@ -176,7 +176,7 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 		return buf;
 	}
 	if (row->owner == CMT_OWNER_KERNEL)
-		return "kernel";
+		return "(kernel)";
 	if (row->owner == CMT_OWNER_RESCTRL && c && c->path) {
 		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", c->name);
 		return buf;

@@ -27,7 +27,7 @@ static struct series *find(const struct series_set *set, const char *labels)
 
 static bool is_special(const struct cmt_usage_row *row)
 {
-	return row->kind != CMT_USAGE_OWNER;
+	return row->kind != CMT_USAGE_OWNER || row->owner == CMT_OWNER_KERNEL;
 }
 
 static void forget_extremes(const struct series_set *set, struct series *series)

@@ -122,7 +122,7 @@ static void check_screen(void)
 	n = fread(said, 1, sizeof(said) - 1, out);
 	said[n] = '\0';
 	CHECK(!pclose(out), "cmtstat: %s", said);
-	CHECK(strstr(said, "\"container\":\"kernel\""), "no such row: %s", said);
+	CHECK(strstr(said, "\"container\":\"(kernel)\""), "no such row: %s", said);
 }
 
 /* What the kernel wrote for a process is the kernel's, as the counter has it. */
