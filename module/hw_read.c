@@ -217,8 +217,11 @@ static void hw_doubt_add(struct hw_doubt *doubt, u32 rmid,
 	hw_doubt_value(doubt, rmid, CMT_EVENT_MBM_LOCAL, raws->local);
 }
 
-/* A value that cannot be read again leaves the doubt. */
-static bool hw_doubt_is_right(const struct hw_doubt *doubt, u32 domain)
+/*
+ * Have the counters begun anew between the readings?  True, too, if the greatest value
+ * cannot be read again.
+ */
+static bool hw_counters_restarted(const struct hw_doubt *doubt, u32 domain)
 {
 	u64 again;
 
@@ -235,7 +238,7 @@ static bool hw_mode_was(enum hw_abmc_state state, const struct hw_doubt *doubt)
 
 	if (!hw_abmc_is_still(state))
 		return false;
-	if (!hw_doubt_is_right(doubt, domain))
+	if (!hw_counters_restarted(doubt, domain))
 		return true;
 	hw_abmc_switched(domain);
 	return false;
