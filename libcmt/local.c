@@ -10,9 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define LINKS_MAX 16
@@ -44,21 +48,54 @@ static bool is_below(const char *path, const char *mount)
 	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
 }
 
-/* Either on a block device, or one of those that have none and no server. */
+/* Types of file systems that have neither a block device nor a server, and statfs(2)'s. */
+static const struct {
+	const char *name;
+	uint32_t magic;
+} local_types[] = {
+	{ "bcachefs", 0xca451a4e }, { "btrfs", 0x9123683e },
+	{ "overlay", 0x794c7630 }, { "ramfs", 0x858458f6 },
+	{ "rootfs", 0x858458f6 }, { "squashfs", 0x73717368 },
+	{ "tmpfs", 0x01021994 }, { "ubifs", 0x24051905 },
+	{ "zfs", 0x2fc12fc1 },
+};
+
+#define FUSE_MAGIC 0x65735546U
+
 static bool is_local_type(unsigned int major, const char *type)
 {
-	static const char *const types[] = {
-		"bcachefs", "btrfs", "overlay", "ramfs", "rootfs", "squashfs",
-		"tmpfs", "ubifs", "zfs",
-	};
-
 	if (major)
 		return strncmp(type, "fuse", 4) != 0;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (!strcmp(type, types[i]))
+	for (size_t i = 0; i < sizeof(local_types) / sizeof(local_types[0]); i++) {
+		if (!strcmp(type, local_types[i].name))
 			return true;
 	}
 	return false;
+}
+
+static bool is_local_magic(unsigned int major, uint32_t magic)
+{
+	if (major)
+		return magic != FUSE_MAGIC;
+	for (size_t i = 0; i < sizeof(local_types) / sizeof(local_types[0]); i++) {
+		if (magic == local_types[i].magic)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The mount that the root directory is in.  The list of mounts does not have it if the
+ * root is a directory below its mount, after chroot(2).  The process has its root
+ * directory already, and waits for no other file system here.
+ */
+static bool root_is_local(void)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !stat("/", &st) && !statfs("/", &fs) &&
+	       is_local_magic(major(st.st_dev), (uint32_t)fs.f_type);
 }
 
 /* "36 35 8:1 / /home rw,noatime shared:1 - ext4 /dev/sda1 rw" */
@@ -81,10 +118,10 @@ static bool parse_mount(char *line, unsigned int *major, char **mount,
 	return *mount && *type;
 }
 
-bool cmt_mount_is_local(FILE *mounts, const char *path)
+int cmt_mount_is_local(FILE *mounts, const char *path)
 {
 	size_t size = 0, longest = 0;
-	bool local = false;
+	int local = -ENOENT;
 	char *line = NULL;
 
 	rewind(mounts);
@@ -147,6 +184,14 @@ static int follow(char done[PATH_MAX], char rest[PATH_MAX], const char *target)
 	return 0;
 }
 
+/* @path: full, which begins with "/" unless the root directory is not above it. */
+static bool path_is_local(FILE *mounts, const char *path)
+{
+	int local = cmt_mount_is_local(mounts, path);
+
+	return local == -ENOENT ? *path == '/' && root_is_local() : local;
+}
+
 /*
  * One component from @rest to @done, which has no links.  Nothing is looked at
  * before the mount that it is in is known to be local.
@@ -173,7 +218,7 @@ static int walk(int root_fd, FILE *mounts, char done[PATH_MAX],
 	err = full_path(full, root_fd, *done ? done : "/");
 	if (err)
 		return err;
-	if (!cmt_mount_is_local(mounts, full))
+	if (!path_is_local(mounts, full))
 		return -EXDEV;
 	n = *done ? readlinkat(root_fd, done + 1, target, sizeof(target) - 1) :
 		    -1;

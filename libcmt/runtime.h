@@ -68,8 +68,11 @@ int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
  */
 bool cmt_dir_is_local(int root_fd, const char *dir);
 
-/* The same of the mount that @path is in, by a list as /proc/self/mountinfo. */
-bool cmt_mount_is_local(FILE *mounts, const char *path);
+/*
+ * The same of the mount that @path is in, by a list as /proc/self/mountinfo: 1, 0, or
+ * -ENOENT: the list does not have that mount.
+ */
+int cmt_mount_is_local(FILE *mounts, const char *path);
 
 /* Says @err nothing of what is on disk (EMFILE, ENOMEM, EIO and the like)? */
 bool cmt_error_passes(int err);

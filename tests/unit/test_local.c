@@ -55,6 +55,18 @@ START_TEST(test_mount_is_local)
 }
 END_TEST
 
+START_TEST(test_mount_is_not_listed)
+{
+	static const char line[] = "23 21 0:40 / /home rw - btrfs /dev/sdb rw\n";
+	FILE *mounts = fmemopen((void *)line, sizeof(line) - 1, "r");
+
+	ck_assert_int_eq(cmt_mount_is_local(mounts, "/home/bob"), 1);
+	ck_assert_int_eq(cmt_mount_is_local(mounts, "/homes"), -ENOENT);
+	ck_assert_int_eq(cmt_mount_is_local(mounts, "/"), -ENOENT);
+	fclose(mounts);
+}
+END_TEST
+
 static char root[] = "/tmp/cmt-local-XXXXXX";
 static int root_fd;
 
@@ -101,23 +113,52 @@ static const struct {
 	{ "/loop/x", 0 }, { "/home/none/x", 1 },
 };
 
-/* Walking into it would end only with SIGALRM. */
-START_TEST(test_dir_is_local_does_not_wait)
+/* Walking into the mount would end only with SIGALRM. */
+static void check_silent(int (*ask)(const char *dir), const char *dir, int local)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
 		alarm(DEADLINE_S);
-		_exit(ask_silent(silent[_i].dir));
+		_exit(ask(dir));
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFEXITED(status), "%s: killed by signal %d",
-		      silent[_i].dir, WTERMSIG(status));
+	ck_assert_msg(WIFEXITED(status), "%s: killed by signal %d", dir,
+		      WTERMSIG(status));
 	if (WEXITSTATUS(status) == 77)
 		return;
-	ck_assert_msg(WEXITSTATUS(status) == silent[_i].local, "%s: %d",
-		      silent[_i].dir, WEXITSTATUS(status));
+	ck_assert_msg(WEXITSTATUS(status) == local, "%s: %d", dir,
+		      WEXITSTATUS(status));
+}
+
+START_TEST(test_dir_is_local_does_not_wait)
+{
+	check_silent(ask_silent, silent[_i].dir, silent[_i].local);
+}
+END_TEST
+
+/*
+ * In a chroot(2) whose root is no mount, as of a package builder, the list has only
+ * mounts below the root: 0 or 1 of @dir, 77: there can be none.
+ */
+static int ask_chroot(const char *dir)
+{
+	char proc[256];
+
+	snprintf(proc, sizeof(proc), "%s/proc", root);
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("/proc", proc, NULL, MS_BIND | MS_REC, NULL) ||
+	    mount_silent("/home/ann") || chroot(root) || chdir("/"))
+		return 77;
+	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return cmt_dir_is_local(root_fd, dir);
+}
+
+START_TEST(test_dir_is_local_in_chroot)
+{
+	check_silent(ask_chroot, silent[_i].dir, silent[_i].local);
 }
 END_TEST
 
@@ -158,14 +199,17 @@ int main(void)
 	int status;
 
 	if (!mkdtemp(root) ||
-	    !shell("mkdir -p etc home/ann home/bob && ln -s home link && "
+	    !shell("mkdir -p etc proc home/ann home/bob && ln -s home link && "
 		   "ln -s /home/bob absolute && "
 		   "ln -s link/../home/ann relative && ln -s loop loop && "
 		   "echo ann:x:1234:1234::/home/ann:/bin/sh >etc/passwd"))
 		return EXIT_FAILURE;
 	tcase_add_loop_test(tc, test_mount_is_local, 0,
 			    sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tc, test_mount_is_not_listed);
 	tcase_add_loop_test(tc, test_dir_is_local_does_not_wait, 0,
+			    sizeof(silent) / sizeof(silent[0]));
+	tcase_add_loop_test(tc, test_dir_is_local_in_chroot, 0,
 			    sizeof(silent) / sizeof(silent[0]));
 	tcase_add_test(tc, test_runtime_ask_does_not_wait);
 	suite_add_tcase(suite, tc);
