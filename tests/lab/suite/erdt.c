@@ -5,9 +5,12 @@
  * those of QM_CTR are: occupancy.c, traffic.c, churn.c, sockets.c.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../vm/suite/control.h"
@@ -35,6 +38,9 @@
 #define SWITCHES	60
 #define BYTES		(1U << 20)
 #define WALK_BYTES	(32U << 20)	/* more than the cache */
+
+#define SLEEPERS	100	/* more owners than the table of 64 RMIDs has */
+#define REGIONS		2	/* of memory, of the MRRM table */
 
 /* As another agent maps it. */
 static volatile uint64_t *control;
@@ -292,6 +298,93 @@ static void test_mode_on_demand(void)
 	dev_close(&dev);
 }
 
+static pid_t sleeper_start(void)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* How many RMIDs have a SAMPLE; the greatest of them. */
+static size_t count_rmids(const struct log *log, uint32_t *most)
+{
+	static bool seen[LAB_ERDT_RMIDS];
+	size_t i, n = 0;
+
+	*most = 0;
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE)
+			continue;
+		CHECK(r->rmid < LAB_ERDT_RMIDS, "RMID %u", r->rmid);
+		n += !seen[r->rmid];
+		seen[r->rmid] = true;
+		if (r->rmid > *most)
+			*most = r->rmid;
+	}
+	return n;
+}
+
+/* As many RMIDs as the registers have room for: each is read at its own address. */
+static void test_rmids(void)
+{
+	struct planting p = { 0 };
+	pid_t sleepers[SLEEPERS];
+	uint32_t most;
+	size_t i, n;
+
+	for (i = 0; i < SLEEPERS; i++)
+		sleepers[i] = sleeper_start();
+	plant_begin(&p, INTERVAL_NS);
+	CHECK(p.dev.info.nr_rmids == LAB_ERDT_RMIDS, "%u RMIDs", p.dev.info.nr_rmids);
+	CHECK(strstr(p.dev.info.reason, "ERDT"), "%s", p.dev.info.reason);
+	worker_wait(p.worker, 2);
+	wait_ticks(&p.dev, TICKS);
+	plant_stop(&p);
+	check_planted(&p);
+	check_flags(&p);
+	n = count_rmids(&p.recorder.log, &most);
+	note("samples of %zu RMIDs, up to %u", n, most);
+	CHECK(n >= SLEEPERS && most == LAB_ERDT_RMIDS - 1, "too few");
+	plant_end(&p);
+	for (i = 0; i < SLEEPERS; i++) {
+		kill(sleepers[i], SIGKILL);
+		waitpid(sleepers[i], NULL, 0);
+	}
+}
+
+/* With an MRRM table, no register is read of a region of memory that it does not have. */
+static void test_mrrm(void)
+{
+	struct planting p = { 0 };
+	size_t i, n = 0;
+
+	plant_begin(&p, INTERVAL_NS);
+	worker_wait(p.worker, 2);
+	wait_ticks(&p.dev, TICKS);
+	plant_stop(&p);
+	check_planted(&p);
+	check_flags(&p);
+	for (i = 0; i < p.readings.count; i++) {
+		const struct reading *r = &p.readings.all[i];
+
+		if (r->event != 2)
+			continue;
+		CHECK(r->region == REGIONS - 1, "region %u is the last one", r->region);
+		n++;
+	}
+	note("%zu readings of traffic", n);
+	CHECK(n >= TICKS, "too few");
+	plant_end(&p);
+}
+
 /* The module reads MSRs, and says why. */
 static void expect_msrs(const char *params, const char *why)
 {
@@ -354,6 +447,16 @@ const struct test erdt_tests[] = {
 	{ "erdt_mode_switched_on_demand", test_mode_on_demand, "scope=manual", 60 },
 	{ "erdt_control_of_ones_at_load_is_refused", test_ones_at_load, NULL, 60 },
 	{ "erdt_msr_mode_at_load_leaves_msrs", test_msr_mode_at_load, NULL, 60 },
+	{ 0 }
+};
+
+const struct test erdt_rmids_tests[] = {
+	{ "erdt_1024_rmids", test_rmids, PROCESS, 120 },
+	{ 0 }
+};
+
+const struct test erdt_mrrm_tests[] = {
+	{ "erdt_regions_of_mrrm", test_mrrm, PROCESS, 120 },
 	{ 0 }
 };
 

@@ -28,6 +28,8 @@ extern const struct test abmc_domains_tests[];
 extern const struct test tracked_tests[];
 extern const struct test planted_tests[];
 extern const struct test erdt_tests[];
+extern const struct test erdt_rmids_tests[];
+extern const struct test erdt_mrrm_tests[];
 extern const struct test erdt_ram_tests[];
 extern const struct test erdt_cpus_tests[];
 extern const struct test erdt_cut_tests[];
