@@ -3,17 +3,15 @@
  * Many times the same: the module in and out, CPU 1 off and on, the machine asleep and
  * awake.  STORM_CYCLES is how often, 20 without it.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../lab/lab.h"
+#include "../lab/suspend.h"
 #include "storm.h"
 
-#define POWER		"/sys/power/"
-#define PM_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
-#define RESET_AFTER_US	300000	/* everything is frozen then */
+#define ASLEEP_S	1
 
 static uint64_t cycles(void)
 {
@@ -91,21 +89,6 @@ void cycles_cpu(void)
 	check_log();
 }
 
-/* The counters are reset meanwhile, as a hibernation does. */
-static void sleep_once(const char *level, const char *state)
-{
-	uint64_t resets = lab_get(LAB_MBM_RESET, RESET_AFTER_US);
-	int err;
-
-	CHECK(!write_file(PM_DELAY, "1"), PM_DELAY);
-	CHECK(!write_file(POWER "pm_test", level), "pm_test: %s", level);
-	err = write_file(POWER "state", state);
-	CHECK(!err, "%s to " POWER "state: %s", state, strerror(-err));
-	CHECK(!write_file(POWER "pm_test", "none"), "pm_test: none");
-	WAIT_FOR(lab_get(LAB_STAT, LAB_S_MBM_RESETS) > resets, 10000,
-		 "the counters were not reset");
-}
-
 /* One in fifty of the cycles: each takes more than a second. */
 void cycles_sleep(void)
 {
@@ -113,7 +96,7 @@ void cycles_sleep(void)
 	struct rng rng = { 1 };
 	struct dev dev;
 
-	if (!lab_present() || access(POWER "pm_test", F_OK)) {
+	if (!lab_present() || access(SUSPEND_POWER "pm_test", F_OK)) {
 		note("this kernel cannot test a suspend");
 		return;
 	}
@@ -122,9 +105,9 @@ void cycles_sleep(void)
 	use(&dev);
 	for (i = 0; i < n; i++) {
 		if (i % 2)
-			sleep_once("core", "mem");
+			suspend_once("core", "mem", ASLEEP_S);
 		else
-			sleep_once("devices", "freeze");
+			suspend_once("devices", "freeze", ASLEEP_S);
 		ticks = dev_stats(&dev).ticks;
 		WAIT_FOR(dev_stats(&dev).ticks > ticks + 2, 10000,
 			 "no ticks after the resume");

@@ -19,7 +19,8 @@ kernel := $(filter-out $(src)/lib.c,$(wildcard $(src)/*.c))
 through_lib := $(filter-out $(src)/main.c,$(base)) $(src)/lib.c
 libcmt := $(wildcard $(TOP)/libcmt/*.c)
 common := $(filter-out %/completions.c,$(wildcard $(TOP)/tools/common/*.c))
-storm := $(wildcard $(TOP)/tests/storm/*.c)
+suspend := $(TOP)/tests/lab/suspend.c
+storm := $(wildcard $(TOP)/tests/storm/*.c) $(suspend)
 guestfuzz := $(storm) $(wildcard $(TOP)/tests/guestfuzz/*.c)
 tools := cmtctl cmtstat
 main := tests/vm/suite/main
@@ -92,7 +93,7 @@ $(foreach t,$(tools),$(eval $(call tool,$(t))))
 
 # Of the lab's tests one table each: of the archive comes what that one needs.
 $(OUT)/lab.a: $(call objects,now,$(filter-out $(src)/main.c,$(kernel)) \
-		$(wildcard $(TOP)/tests/lab/suite/*.c) $(libcmt))
+		$(wildcard $(TOP)/tests/lab/suite/*.c) $(suspend) $(libcmt))
 	rm -f $@
 	ar rcs $@ $^
 $(OUT)/lab-of-%: $(OUT)/now/$(main)-%.o $(OUT)/lab.a

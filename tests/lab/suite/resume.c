@@ -11,30 +11,12 @@
 #include <unistd.h>
 
 #include "../../vm/suite/control.h"
+#include "../suspend.h"
 #include "bench.h"
 #include "tests.h"
 
 #define BYTES		(32U << 20)	/* more than the cache: traffic */
-#define POWER		"/sys/power/"
-#define DELAY_S		"2"
-#define RESET_AFTER_US	1000000	/* everything is frozen then */
-
-/* Returns when the machine has resumed. */
-static void suspend(const char *level, const char *state)
-{
-	uint64_t resets = lab_get(LAB_MBM_RESET, RESET_AFTER_US);
-	int err;
-
-	CHECK(!write_file("/sys/module/suspend/parameters/pm_test_delay",
-			  DELAY_S),
-	      "pm_test_delay");
-	CHECK(!write_file(POWER "pm_test", level), "pm_test: %s", level);
-	err = write_file(POWER "state", state);
-	CHECK(!err, "%s to " POWER "state: %s", state, strerror(-err));
-	CHECK(!write_file(POWER "pm_test", "none"), "pm_test: none");
-	WAIT_FOR(lab_get(LAB_STAT, LAB_S_MBM_RESETS) > resets, 10000,
-		 "the counters were not reset");
-}
+#define ASLEEP_S	2
 
 /* No sample says more than there was; one at least says that it begins anew. */
 static size_t check_samples(const struct log *log, const struct worker *worker,
@@ -91,7 +73,7 @@ static void resume(const char *level, const char *state)
 	log_free(&recorder.log);
 
 	recorder_start(&recorder, &dev, true);
-	suspend(level, state);
+	suspend_once(level, state, ASLEEP_S);
 	worker_wait(worker, 2);
 	wait_read(L3, worker->rmid);
 	recorder_stop(&recorder);
@@ -178,7 +160,7 @@ static struct cmt_record read_through(const struct dev *dev,
 
 	CHECK(pid >= 0, "fork: %m");
 	if (!pid) {
-		suspend(level, state);
+		suspend_once(level, state, ASLEEP_S);
 		_exit(0);
 	}
 	do {
