@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rings in a shared file: writer.c is the module's writer of all of them, readers.c
- * has the readers, each a process, with libcmt's reader.
+ * has the readers, each a process, with libcmt's reader.  live.c is the writer for the
+ * programs: device.c has them take the file for the device, account.c counts what a
+ * recording has.
  */
 #ifndef CONSERVE_H
 #define CONSERVE_H
@@ -15,6 +17,9 @@
 #define RING_RECORDS	4096U
 #define RING_BYTES	(CMT_RING_DATA_OFFSET + RING_RECORDS * sizeof(struct cmt_record))
 #define INSTANCE	0x1122334455667788ULL
+
+#define LIVE_RMID	1	/* of the records of live.c */
+#define LIVE_CGROUP	7001	/* their owner */
 
 /* What record @index of ring @cpu is: every word but the first depends on both. */
 static inline void record_make(struct cmt_record *record, uint16_t cpu, uint64_t index)
