@@ -481,6 +481,10 @@ static int feed(struct cmt_usage *usage)
 	return 0;
 }
 
+/*
+ * The clock is read before the rings: all that the module wrote until then is in the
+ * interval that the clock ends, however long the process stands still in between.
+ */
 static int take_in(struct cmt_usage *usage)
 {
 	uint64_t now;
@@ -490,10 +494,10 @@ static int take_in(struct cmt_usage *usage)
 		return usage_replay(usage);
 	if (!usage->device)
 		return 0;
+	now = now_ns();
 	err = feed(usage);
 	if (err || usage->first || usage->more)
 		return err;
-	now = now_ns();
 	if (cmt_ts_before(now, usage->end_ns + usage->late_ns))
 		return 0;
 	return end_interval(usage, usage->end_ns, now - usage->late_ns);

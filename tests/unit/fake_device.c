@@ -458,6 +458,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	if (!fake.now || clock != CLOCK_MONOTONIC)
 		return __real_clock_gettime(clock, ts);
+	if (fake.on_clock)
+		fake.on_clock();
 	ts->tv_sec = (time_t)(fake.now / 1000000000);
 	ts->tv_nsec = (long)(fake.now % 1000000000);
 	return 0;

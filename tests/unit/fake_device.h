@@ -43,6 +43,7 @@ struct fake {
 	uint32_t interval_ns;
 	uint32_t watermark;
 	uint64_t now;		/* CLOCK_MONOTONIC; 0: the real one */
+	void (*on_clock)(void);	/* called before each reading of it, if not NULL */
 	int open_errno;		/* fail with it, if not 0 */
 	int ioctl_errno;
 	int mmap_fails_at;	/* the n-th mapping from 1; 0: none */

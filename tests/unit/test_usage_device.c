@@ -103,6 +103,45 @@ START_TEST(test_frame_when_complete)
 }
 END_TEST
 
+static int readings_left;
+
+/* The process stands still until long after the interval, and the module goes on. */
+static void stall(void)
+{
+	uint64_t ms;
+
+	if (--readings_left)
+		return;
+	for (ms = 19; ms < 30; ms++)
+		put_ms(ms);
+	fake.now = T0 + 20 * MS + LATE;
+}
+
+/* Records that a stalled process has not read yet belong to the interval. */
+START_TEST(test_stall)
+{
+	const struct cmt_usage_row *row;
+	uint64_t ms;
+
+	for (ms = 0; ms < 19; ms++)
+		put_ms(ms);
+	readings_left = _i;
+	fake.on_clock = stall;
+	if (cmt_usage_next(usage, &frame) != 1) {
+		/* the call ended before the stall, which comes now, or with it */
+		fake.on_clock = NULL;
+		if (readings_left > 0) {
+			readings_left = 1;
+			stall();
+		}
+		ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	}
+	row = cmt_usage_row_at(frame, 0);
+	ck_assert_uint_eq(row->occupancy.last_bytes, 1019);
+	ck_assert_uint_eq(frame->nr_slots, 20);
+}
+END_TEST
+
 static void put_ticks(uint64_t ms)
 {
 	struct cmt_record record;
@@ -608,6 +647,7 @@ int main(void)
 	tcase_add_test(tcase, test_coverage_of_missing_event);
 	tcase_add_test(tcase, test_coverage_of_nothing);
 	tcase_add_test(tcase, test_silent_device);
+	tcase_add_loop_test(tcase, test_stall, 1, 10);
 	tcase_add_test(tcase, test_timeout);
 	tcase_add_test(tcase, test_refresh_names);
 	tcase_add_test(tcase, test_refresh_pending);
