@@ -334,7 +334,8 @@ def test_gone():
 
 
 def test_cardinality():
-    e = Exporter("--interval", "0.5", "--max-containers", "10", CMT_FLEET="500")
+    e = Exporter("--interval", "0.5", "--max-containers", "10", CMT_FLEET="500",
+                 CMT_FAKE="steady")
     v = e.wait_for("others", lambda v: v["cmt_exporter_containers_hidden"] > 0)
     check(v["cmt_exporter_containers"] == 10, "ten of them are shown")
     shown = [n for k, n in v.items() if k.startswith("cmt_l3_occupancy_bytes{id=")]
