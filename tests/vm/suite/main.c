@@ -23,6 +23,7 @@ bool has_hw;
 bool wants_model;
 bool module_is_next;
 static bool debug;
+static bool first;	/* the first test that fails is the last */
 
 static const struct test *const suites[] = {
 #ifdef CMT_SUITE_LIB
@@ -59,8 +60,22 @@ static bool is_in_plan(const struct test *suite)
 	return suite != debug_tests || debug;
 }
 
-/* Calls fn for every test whose name begins with prefix. */
-static unsigned int for_each_test(const char *prefix,
+/* Does a name begin with one of the prefixes, which have commas between them? */
+static bool is_wanted(const char *name, const char *prefixes)
+{
+	size_t n;
+
+	for (;; prefixes += n + 1) {
+		n = strcspn(prefixes, ",");
+		if (!strncmp(name, prefixes, n))
+			return true;
+		if (!prefixes[n])
+			return false;
+	}
+}
+
+/* Calls fn for every test whose name begins with one of the prefixes. */
+static unsigned int for_each_test(const char *prefixes,
 				  bool (*fn)(const struct test *test),
 				  unsigned int *passed)
 {
@@ -69,8 +84,7 @@ static unsigned int for_each_test(const char *prefix,
 
 	for (i = 0; i < NR_SUITES; i++) {
 		for (t = suites[i]; is_in_plan(suites[i]) && t->name; t++) {
-			if (suites[i] != debug_tests &&
-			    strncmp(t->name, prefix, strlen(prefix)))
+			if (suites[i] != debug_tests && !is_wanted(t->name, prefixes))
 				continue;
 			n++;
 			if (!fn)
@@ -80,6 +94,8 @@ static unsigned int for_each_test(const char *prefix,
 				++*passed;
 			} else {
 				printf("not ok %u - %s\n", n, t->name);
+				if (first)
+					return n;
 			}
 			fflush(stdout);
 		}
@@ -178,10 +194,11 @@ static bool run_test(const struct test *test)
 
 static void usage(FILE *to)
 {
-	fprintf(to, "Usage: suite [--bare] [--run PREFIX] [--list] [--true]\n"
+	fprintf(to, "Usage: suite [--bare] [--run PREFIX[,PREFIX]...] [--list] [--true]\n"
 		"             [--slow N] [--hw | --emulated] [--module-next] [--again]\n"
-		"             [--debug]\n"
+		"             [--debug] [--first]\n"
 		"  --bare  run in this process, with the module as it is\n"
+		"  --first end with the first test that fails\n"
 		"  others  see suite.h\n");
 }
 
@@ -224,7 +241,7 @@ int main(int argc, char **argv)
 {
 	bool (*run)(const struct test *test) = run_test;
 	unsigned int plan, passed = 0;
-	const char *prefix = "";
+	const char *prefixes = "";
 	int i;
 
 	suite_path = argv[0];
@@ -246,23 +263,25 @@ int main(int argc, char **argv)
 			again = true;
 		} else if (!strcmp(argv[i], "--debug")) {
 			debug = true;
+		} else if (!strcmp(argv[i], "--first")) {
+			first = true;
 		} else if (!strcmp(argv[i], "--slow") && i + 1 < argc &&
 			   atoi(argv[i + 1]) > 0) {
 			slowness = atoi(argv[++i]);
 		} else if (!strcmp(argv[i], "--list")) {
 			run = list_test;
 		} else if (!strcmp(argv[i], "--run") && i + 1 < argc) {
-			prefix = argv[++i];
+			prefixes = argv[++i];
 		} else {
 			usage(stderr);
 			return 2;
 		}
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	plan = for_each_test(prefix, NULL, NULL);
+	plan = for_each_test(prefixes, NULL, NULL);
 	printf("1..%u\n", plan);
 	if (run == run_test)
 		hold_patches();
-	for_each_test(prefix, run, &passed);
+	for_each_test(prefixes, run, &passed);
 	return plan && passed == plan ? 0 : 1;
 }
