@@ -85,7 +85,7 @@ START_TEST(test_outside)
 	verdict.suspects[0].id = CMT_CULPRIT_NO_CGROUP | CMT_USAGE_UNATTRIBUTED;
 	ck_assert_ptr_nonnull(strstr(view(),
 		"    for 16 to 48 ms so far, in L3 domain 0\n"
-		"    (unattributed): processes outside all containers, or the kernel, read once in 32 ms\n"
+		"    (unattributed): processes outside all containers and services, or the kernel, read once in 32 ms\n"
 		"    it held"));
 	state.json = true;
 	ck_assert_ptr_nonnull(strstr(view(), "\"since_span_ns\":32000000"));

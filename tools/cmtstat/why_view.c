@@ -158,7 +158,7 @@ static void put_outside(FILE *out, const struct cmt_culprit_verdict *verdict,
 
 	if (!verdict->nr_suspects || verdict->suspects[0].id != ID_OUTSIDE)
 		return;
-	fprintf(out, "    %s: processes outside all containers, or the kernel",
+	fprintf(out, "    %s: processes outside all containers and services, or the kernel",
 		shown(label, &names->suspects[0]));
 	if (verdict->apart_ns)
 		fprintf(out, ", read once in %.0f ms",
