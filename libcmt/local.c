@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is a directory on a file system of this machine?  A server that is gone, or
- * a program behind FUSE, makes whoever walks into its mount wait for ever; so
- * the list of mounts is asked, and no mount is entered that is not known to be
- * local.
+ * Is a directory on a file system of this machine? A server that is gone, or a program
+ * behind FUSE, blocks every access to its mount for ever.  So the list of mounts is
+ * checked first, and only mounts that are known to be local are entered.
  */
 #include "runtime.h"
 
@@ -17,7 +16,7 @@
 
 #define LINKS_MAX 16
 
-/* \040 and the like, in place. */
+/* Decode \040 and similar, in place. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -44,7 +43,7 @@ static bool is_below(const char *path, const char *mount)
 	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
 }
 
-/* Either on a block device, or one of those that have none and no server. */
+/* On a block device, or of a type without a block device and without a server */
 static bool is_local_type(unsigned int major, const char *type)
 {
 	static const char *const types[] = {
@@ -132,7 +131,7 @@ static void go_up(char *path)
 		*last = '\0';
 }
 
-/* What is still to be walked, with the target of a link put before it. */
+/* The rest of the walk, after the target of a link was put before it */
 static int follow(char done[PATH_MAX], char rest[PATH_MAX], const char *target)
 {
 	char copy[PATH_MAX];
@@ -148,8 +147,8 @@ static int follow(char done[PATH_MAX], char rest[PATH_MAX], const char *target)
 }
 
 /*
- * One component from @rest to @done, which has no links.  Nothing is looked at
- * before the mount that it is in is known to be local.
+ * Move one component from @rest to @done, which has no links.  Nothing is accessed
+ * before its mount is known to be local.
  */
 static int walk(int root_fd, FILE *mounts, char done[PATH_MAX],
 		char rest[PATH_MAX], unsigned int *links)
