@@ -2,15 +2,15 @@
 /*
  * The only place with atomic operations.
  *
- * The kernel writes the rings while we read them.  An acquire load sees all
- * that the writer stored before the release store that it reads from.  A load
- * barrier keeps loads before it from being done after loads behind it.
+ * The kernel writes the rings during reads.  An acquire load sees all stores of the
+ * writer before the release store that it reads from.  A load barrier orders the loads
+ * before it and after it.
  *
- * 64-bit loads must be one access in 32-bit programs, too: a head torn in two
- * looks like a jump.  i586 and later have one (fild, movq); what must never be
- * used is cmpxchg8b, which writes, and the rings are mapped read-only.  Hence
- * the assertion: were the type not lock-free, the compiler would call
- * libatomic, which makes no such promise.
+ * 64-bit loads must be one access in 32-bit programs, too: a head that is loaded in two
+ * halves can seem to jump.  i586 and later have such a load (fild, movq).  cmpxchg8b
+ * must not be used, because it writes, and the rings are mapped read-only.  Hence the
+ * assertion: if the type were not lock-free, the compiler would call libatomic, which
+ * does not promise this.
  */
 #ifndef LIBCMT_BARRIER_H
 #define LIBCMT_BARRIER_H
@@ -36,9 +36,9 @@ static inline void cmt_load_barrier(void)
 }
 
 /*
- * A function that loads from slots which the kernel may be overwriting.  The race is meant:
- * head, loaded again behind it, tells what to drop.  ThreadSanitizer, which knows data by
- * its accesses and not by that rule, does not look at these loads.
+ * A function that loads from slots which the kernel may be overwriting.  The race is
+ * intended: head, loaded again after the copy, shows which records to drop.
+ * ThreadSanitizer does not know this rule, and so does not check these loads.
  */
 #define CMT_RACES	__attribute__((no_sanitize("thread")))
 

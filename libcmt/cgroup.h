@@ -15,10 +15,10 @@ int cmt_cgroup_open(const char *root);
 typedef int (*cmt_cgroup_fn)(void *ctx, uint64_t id, const char *path);
 
 /*
- * Walk all cgroups below @root_fd that are there while we look: no symbolic
- * link is followed, no other file system entered, nothing deeper than 64
- * levels or 4096 bytes of path looked at.  What cannot be read is skipped.
- * Returns 0, -errno for the root, or what @fn returned.
+ * Walk all present cgroups below @root_fd: symbolic links are not followed, other file
+ * systems are not entered, and deeper levels than 64 or longer paths than 4096 bytes
+ * are skipped, and so are unreadable directories.  Returns 0, -errno for the root, or
+ * the result of @fn.
  */
 int cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx);
 

@@ -68,7 +68,7 @@ static int insert(struct cmt_channels *channels, uint32_t at,
 
 /*
  * When the CPU that reads a socket changes, the records of one slot are in two rings,
- * and come in any order.  At equal times that of the higher CPU is later.
+ * and come in any order.  At equal times the record of the higher CPU is the later one.
  */
 static bool is_later(const struct cmt_slot_channel *c,
 		     const struct cmt_record *record)
@@ -78,7 +78,10 @@ static bool is_later(const struct cmt_slot_channel *c,
 	return record->cpu >= c->cpu;
 }
 
-/* Sums never decrease: of records of one time, the one with more is later. */
+/*
+ * Sums never decrease: of records with the same time, the one with the greater sum is
+ * later.
+ */
 static void update_cycles(struct cmt_slot_channel *c,
 			  const struct cmt_record *record)
 {

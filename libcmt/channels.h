@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The memory channels of one open slot: of each what was read last. */
+/* The memory channels of one open slot: the last values of each */
 #ifndef LIBCMT_CHANNELS_H
 #define LIBCMT_CHANNELS_H
 
@@ -14,7 +14,7 @@ struct cmt_channels {
 	struct cmt_slot_channel *all;	/* by socket and channel */
 	uint32_t nr, room;
 	uint32_t next;		/* where the next record is expected to be */
-	uint32_t dropped;	/* records of a channel that is one too many */
+	uint32_t dropped;	/* records of channels beyond the limit */
 };
 
 /* Order by socket, then channel. */

@@ -2,14 +2,14 @@
 /*
  * The cache of containers by cgroup id.
  *
- * The kernel tells the path of an id (CMT_IOC_PATH_OF_CGROUP).  In a cgroup
- * namespace it tells none outside of it, and without a device there is nobody
- * to ask: then the tree that is mounted is walked, for the ids that are wanted
- * and no others, at most for 1/20 of a CPU.
+ * The kernel gives the path of an id (CMT_IOC_PATH_OF_CGROUP).  In a cgroup namespace
+ * it gives only paths inside of the namespace, and without a device there are no
+ * answers.  Then the mounted tree is walked, only for the ids that are wanted, for at
+ * most 1/20 of a CPU.
  *
- * All waiting is in lookups.  What is not found is looked for again after a
- * time, however often it is asked for: a container that has just been made may
- * have no state file yet.
+ * Only lookups wait.  A name that was not found is looked up again after a time,
+ * independently of the number of lookups: a container that has just been made may have
+ * no state file yet.
  */
 #include <cmt/containers.h>
 #include <cmt/resctrl.h>
@@ -36,7 +36,7 @@
 #define MAX_MOST	(1U << 20)
 #define RETRY_NS	1000000000ULL
 #define RETRY_MAX_NS	(1ULL << 62)
-#define BACKOFF_MAX	64	/* times retry_ns, between looks at state files */
+#define BACKOFF_MAX	64	/* times retry_ns, between lookups in state files */
 #define WALK_SHARE	20
 #define WALK_AHEAD_NS	1000000000ULL
 
@@ -47,10 +47,10 @@ struct cmt_containers {
 	const struct cmt_device *device;
 	bool given;
 	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
-	int host_fd;		/* what the runtimes' state is below, or -1 */
+	int host_fd;		/* the root of the runtimes' state, or -1 */
 	uint64_t retry_ns;
 	uint64_t walks_paid;	/* by this time walks have taken their share */
-	bool runtimes_only;	/* what cmt-names(8) wrote is not read */
+	bool runtimes_only;	/* the file of cmt-names(8) is not read */
 	struct cmt_names names;
 	struct cmt_cache cache;
 	uint64_t paths;		/* that items got, ever */
@@ -69,7 +69,7 @@ static bool is_due(uint64_t due, uint64_t now)
 	return !due || !cmt_ts_before(now, due);
 }
 
-/* In place: who asked before keeps a pointer to the container. */
+/* In place, because callers keep pointers to the container. */
 static int item_path(struct cmt_containers *containers, struct cmt_item *item,
 		     const char *path)
 {
@@ -120,9 +120,9 @@ static void item_take(struct cmt_item *item, struct cmt_state *state)
 }
 
 /*
- * The runtimes' own files come first: they are newer.  A user's cgroup has the name
- * that the user's files tell, and never that of root's container.
- * Returns 0, -ENOENT or an error that passes.
+ * The runtimes' own files come first, because they are newer.  A user's cgroup gets its
+ * name from the user's files, never from a container of root.  Returns 0, -ENOENT or a
+ * temporary error.
  */
 static int ask_files(struct cmt_containers *containers,
 		     struct cmt_container *container, struct cmt_state *state)
@@ -176,7 +176,7 @@ static bool name_item(struct cmt_containers *containers,
 	return !err;
 }
 
-/* An id that is in no item is nobody's wish. */
+/* Ids without an item are not wanted. */
 static int walk_fn(void *ctx, uint64_t id, const char *path)
 {
 	struct cmt_containers *containers = ctx;
@@ -187,8 +187,8 @@ static int walk_fn(void *ctx, uint64_t id, const char *path)
 }
 
 /*
- * Walks may take 1/WALK_SHARE of a CPU, and WALK_AHEAD_NS of what is to come.  Time
- * in which others had the CPU is not theirs.  Returns when it is of use to come again.
+ * Walks may take 1/WALK_SHARE of a CPU, and WALK_AHEAD_NS in advance.  Time in which
+ * other programs had the CPU does not count.  Returns the time of the next useful call.
  */
 static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 {
@@ -199,7 +199,7 @@ static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 	if (paid - now > WALK_AHEAD_NS)
 		return paid - WALK_AHEAD_NS;
 	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	/* What a walk that fails half-way has not seen is tried again. */
+	/* a failed walk is repeated for the rest of the tree */
 	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
 	containers->walks_paid = paid + WALK_SHARE *
 		(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
@@ -313,7 +313,7 @@ static void put_text(char *to, size_t size, const char *from)
 		cmt_printable(to, size, from, strlen(from));
 }
 
-/* The texts of @from that a state file would tell. */
+/* The texts of @from as a state file would give them */
 static struct cmt_state *given_state(const struct cmt_container *from)
 {
 	struct cmt_state *state = calloc(1, sizeof(*state));
@@ -375,7 +375,7 @@ static int open_host(const char *root)
 	return fd < 0 ? -errno : fd;
 }
 
-/* In a cgroup namespace the kernel answers for what is below it, no more. */
+/* In a cgroup namespace the kernel answers only for cgroups below it. */
 static bool in_namespace(void)
 {
 	struct stat st;

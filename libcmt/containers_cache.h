@@ -15,7 +15,7 @@ struct cmt_item {
 	struct cmt_container container;
 	char *path;
 	uint32_t serial;		/* another one whenever the path changes */
-	struct cmt_state *state;	/* NULL: the runtime said nothing */
+	struct cmt_state *state;	/* NULL: the runtime has none */
 	bool given;			/* by the caller: nothing is asked */
 	/* When to ask again, in CLOCK_MONOTONIC; 0: now. */
 	bool named;			/* the runtime was asked, and has answered */
@@ -56,14 +56,14 @@ void cmt_containers_unpin(struct cmt_containers *containers,
 uint64_t cmt_containers_paths(const struct cmt_containers *containers);
 
 /*
- * For cmt-names(8): look up a cgroup whose path was just read, in the runtimes' own
- * files alone.  From then on @containers reads no others.  NULL: no memory.
+ * For cmt-names(8): look up a cgroup whose path was just read, only in the runtimes'
+ * own files.  From then on @containers reads no others.  NULL: no memory.
  */
 const struct cmt_container *
 cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,
 			 const char *path);
 
-/* Ask for what an item lacks and is due; may block.  True: something is new. */
+/* Look up the missing names that are due; may block.  True: a name is new. */
 bool cmt_containers_refresh(struct cmt_containers *containers,
 			    struct cmt_item *item);
 

@@ -70,7 +70,7 @@ uint32_t cmt_counts_add_run(struct cmt_counts *counts,
 	return i;
 }
 
-/* Of one CPU they come by RMID in no order, so that each is looked up. */
+/* The records of one CPU are in no order of RMIDs, so each is looked up. */
 void cmt_counts_find_owners(struct cmt_counts *counts,
 			    struct cmt_tracker *tracker)
 {

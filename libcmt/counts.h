@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The PERF records of one open slot, as they are.  A record adds to others of its
- * owner only in the sums of an interval, so nothing is looked up when it comes; its
- * owner is, when the slot is handed out.
+ * The PERF records of one open slot, unchanged.  Records of an owner are added up only
+ * in the sums of an interval, so the owner is not looked up when a record comes, but
+ * when the slot is handed out.
  */
 #ifndef LIBCMT_COUNTS_H
 #define LIBCMT_COUNTS_H
@@ -12,8 +12,8 @@
 #include "internal.h"
 
 /*
- * Records in a slot: so many of each CPU in each millisecond, and no more than
- * CMT_COUNTS_MAX (20 MiB).  A stream with more of them is corrupt.
+ * Records in a slot: the limit for each CPU and millisecond, and at most CMT_COUNTS_MAX
+ * (20 MiB).  A stream with more of them is corrupt.
  */
 #define CMT_COUNTS_PER_CPU	256U
 #define CMT_COUNTS_MAX		(1U << 18)
@@ -24,7 +24,7 @@ struct cmt_counts {
 	uint32_t dropped;	/* beyond the most that there may be */
 };
 
-/* How many records a slot of so many CPUs may have. */
+/* The greatest number of records in a slot of @nr_cpus CPUs */
 uint32_t cmt_counts_max(uint32_t nr_cpus, uint64_t slot_ns);
 
 /* Room for @n more in memory, or for as many as @max leaves.  0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Owners and slots: who is followed, and what each slot says of them. */
+/* Owners and slots: which owners are followed, and the values of each slot. */
 #include "culprit_state.h"
 
 #include <errno.h>
@@ -132,7 +132,7 @@ uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
 	return i;
 }
 
-/* The past is known of who comes when the others' is. */
+/* The baseline of a new owner is complete when that of the others is. */
 static uint32_t add_cell(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
 {
 	uint32_t index = culprit->free, *head = bucket(culprit, id, domain);
@@ -207,7 +207,7 @@ static uint32_t cell_of(struct cmt_culprit *culprit,
 	return index;
 }
 
-/* The next slot of a cell, of which nothing is known yet. */
+/* Begin the next slot of a cell, without values. */
 static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 {
 	cell->has_occupancy = (uint16_t)(cell->has_occupancy << 1);
@@ -216,7 +216,7 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 	culprit_blocks(cell, slot);
 }
 
-/* A reading that comes @slots after the one before. */
+/* A reading that comes @slots after the previous one */
 static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
 		      uint32_t slots)
 {
@@ -231,8 +231,8 @@ static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
 }
 
 /*
- * Traffic of several slots is spread over those of them of which nothing was known:
- * in the others it was idle.
+ * Traffic of several slots is spread over those of them without a value: in the others
+ * the owner was idle.
  */
 static void spread_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 			   uint32_t span)
@@ -260,7 +260,7 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib)
 	cell->apart = 0;
 }
 
-/* Signed values are faster to convert, and none is as great. */
+/* Signed values are faster to convert, and no value is too great for them. */
 static float to_float(uint64_t value)
 {
 	return (float)(int64_t)value;
@@ -346,7 +346,7 @@ static void set_active(struct cmt_culprit *culprit, uint32_t index)
 	culprit->active[culprit->nr_active++] = index;
 }
 
-/* What the slot says of a cell; nothing of another one goes into @sample. */
+/* Take the values of a cell in this slot; @sample has no values of other cells. */
 static void cell_take(struct cmt_culprit *culprit, uint32_t index,
 		      const struct cmt_culprit_sample *sample)
 {
@@ -386,7 +386,7 @@ static void take(struct cmt_culprit *culprit,
 	cell_take(culprit, index, sample);
 }
 
-/* A slot begins: nobody was seen in it yet. */
+/* Begin a slot without owners. */
 static void next_slot(struct cmt_culprit *culprit)
 {
 	uint32_t *active = culprit->active;
@@ -410,7 +410,7 @@ static void cell_unknown(struct cmt_culprit *culprit, uint32_t index)
 	set_active(culprit, index);
 }
 
-/* Those that are not in this slot.  @all: all that are there were to be in it. */
+/* Cells without a value in this slot.  @all: the slot was to have all cells. */
 static void pass_over(struct cmt_culprit *culprit, bool all)
 {
 	if (culprit->nr_seen == culprit->nr_owners)
@@ -430,7 +430,7 @@ static void pass_over(struct cmt_culprit *culprit, bool all)
 	}
 }
 
-/* Those that are not in this slot were idle; of who was calm nothing is new. */
+/* Cells without a value in this slot were idle; calm ones do not change. */
 static void rest_idle(struct cmt_culprit *culprit)
 {
 	static const struct cmt_culprit_sample idle = {
@@ -483,7 +483,7 @@ static void begin_anew(struct cmt_culprit *culprit)
 	}
 }
 
-/* Slots that were left out: nothing is known of anybody. */
+/* Slots that were left out have no values of any owner. */
 static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
 {
 	culprit->missing += slots;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is usual for an owner: percentiles of the last blocks, sorted as they come. */
+/* The usual values of an owner: percentiles of the last blocks, sorted as they come. */
 #include "culprit_state.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void culprit_series_init(struct culprit_series *series, float value)
 	series->nr = isnan(value) ? 0 : CULPRIT_WINDOW;
 }
 
-/* The first place whose value is not below @value. */
+/* The first index whose value is not below @value */
 static uint32_t lower_bound(const struct culprit_series *series, float value)
 {
 	uint32_t lo = 0, hi = series->nr;
@@ -48,7 +48,7 @@ static void sorted_insert(struct culprit_series *series, float value)
 	series->nr++;
 }
 
-/* Only what is between the two values moves. */
+/* Only the values between the old and the new one move. */
 static void sorted_replace(struct culprit_series *series, float old, float value)
 {
 	uint32_t from = lower_bound(series, old);
@@ -235,7 +235,7 @@ static void all_calm(struct culprit_cell *cell, uint64_t slot)
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
 }
 
-/* What is not in the window yet, for the lag, can still be told. */
+/* Values that are not in the window yet, because of the lag, can still be changed. */
 void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
 			 uint32_t slots)
 {

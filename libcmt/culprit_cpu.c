@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What kept cgroups from running, from one look at their files to the next. */
+/* The time in which cgroups did not run, between two readings of their files. */
 #include "culprit_state.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What was counted in between, at most @most; false: it is not known. */
+/* The count between two readings, at most @most.  False: it is unknown. */
 static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
 {
 	*ns = now >= before ? least(now - before, most) : 0;
@@ -34,8 +34,8 @@ static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
 }
 
 /*
- * Time that the quota took is counted on each CPU.  So it is at most the time in which
- * nothing of the cgroup ran; the rest of that time others had the CPUs.
+ * The time that the quota took is counted on each CPU.  So it is at most the time in
+ * which no task of the cgroup ran; in the rest of that time other tasks had the CPUs.
  */
 static void add_waits(struct cmt_culprit_cpu *to, const struct culprit_cpu *was,
 		      const struct culprit_cpu *now)

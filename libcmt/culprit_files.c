@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the kernel says of the CPU time of cgroups.  The files are text of the kernel's;
- * what is not exactly as it writes them is not known.
+ * The kernel's files about the CPU time of cgroups.  A text that is not exactly in the
+ * kernel's format is unknown.
  */
 #include "culprit_state.h"
 
@@ -19,7 +19,7 @@
 #define NS_PER_US	1000U
 #define STEAL_FIELDS	8	/* of the line "cpu": up to steal */
 
-/* Digits, and then @after.  Returns what follows, or NULL. */
+/* Parse digits, then @after.  Returns the text after them, or NULL. */
 static const char *number(const char *text, char after, uint64_t *value)
 {
 	const char *p = text;
@@ -35,7 +35,7 @@ static const char *number(const char *text, char after, uint64_t *value)
 	return p != text && *p == after ? p + 1 : NULL;
 }
 
-/* What follows @begin at the begin of a line, or NULL. */
+/* The text after @begin at the begin of a line, or NULL */
 static const char *line_of(const char *text, const char *begin)
 {
 	size_t n = strlen(begin);
@@ -106,7 +106,7 @@ static bool read_text(int fd, char text[TEXT_MAX])
 	return !n && strlen(text) == len;
 }
 
-/* @name in the cgroup whose path is the first @len bytes of @path. */
+/* Read @name in the cgroup whose path is the first @len bytes of @path. */
 static bool read_file(int root, const char *path, size_t len, const char *name,
 		      char text[TEXT_MAX])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What each owner lost in this slot, who rose, and what of it is owed by whom. */
+/* The losses of each owner in this slot, the owners that rose, and their debts. */
 #include "culprit_state.h"
 
 #define GROWTH		1.0869040f	/* exp(1/12) */
@@ -42,7 +42,7 @@ static const struct culprit_recent *recent(const struct cmt_culprit *culprit,
 	return &cell->recent[(culprit->slot - ago) % CULPRIT_RECENT];
 }
 
-/* Of what is known of the last slots; @n: how many those are. */
+/* The sum over the slots with known values; @n: the number of these slots. */
 static float sum_traffic(const struct cmt_culprit *culprit,
 			 const struct culprit_cell *cell, uint32_t *n)
 {
@@ -66,7 +66,7 @@ static float sum_traffic(const struct cmt_culprit *culprit,
 	return sum;
 }
 
-/* By balance of flows: what came in and is not there any more.  A slot. */
+/* The loss of a slot, by balance: bytes that came in and are no longer there. */
 static float lost(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, float in)
 {
@@ -102,7 +102,10 @@ static bool allocates(const struct cmt_culprit *culprit,
 	return cell->occupancy + culprit->unit >= 0.1f * cell->rate;
 }
 
-/* Read seldom: what it moved between the last two readings goes on until the next. */
+/*
+ * An owner that is seldom read: the traffic between its last two readings is assumed to
+ * go on until the next one.
+ */
 static bool goes_on(const struct cmt_culprit *culprit,
 		    const struct culprit_cell *cell)
 {
@@ -110,8 +113,8 @@ static bool goes_on(const struct cmt_culprit *culprit,
 }
 
 /*
- * A rate that comes late is that of the slots since the last one, too: who is read
- * seldom moves no less.
+ * A late rate applies to all slots since the last one: an owner that is read seldom
+ * moves no less.
  */
 static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell,
 		  bool known)
@@ -129,7 +132,7 @@ static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell,
 	cell->blind = 0;
 }
 
-/* What is fetched above the median, and not forgotten yet. */
+/* Bytes that were fetched above the median, and are not forgotten yet */
 static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	float more;
@@ -141,7 +144,10 @@ static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell
 	cell->refetched = more > 0 ? more : 0;
 }
 
-/* Does load rise everywhere?  Who lost cache and fetches it again tells nothing. */
+/*
+ * Does load rise everywhere? An owner that lost cache and fetches it again does not
+ * count.
+ */
 static void count_up(const struct cmt_culprit *culprit,
 		     const struct culprit_cell *cell,
 		     struct culprit_domain *domain)
@@ -155,7 +161,7 @@ static void count_up(const struct cmt_culprit *culprit,
 		domain->nr_flat++;
 }
 
-/* More than the counter's unit, and than what the owner gains and loses as a rule. */
+/* More than the counter's unit, and more than the owner's usual gains and losses */
 static float gain_least(const struct cmt_culprit *culprit,
 			const struct culprit_cell *cell)
 {
@@ -185,7 +191,7 @@ static void idle_flow(const struct cmt_culprit *culprit,
 	count_up(culprit, cell, domain);
 }
 
-/* The first pass: this cell by itself. */
+/* The first pass: this cell only */
 static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 {
 	struct culprit_cell *cell = &culprit->cells[index];
@@ -226,7 +232,7 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 		culprit_list_add(&domain->gaining, index, gain);
 }
 
-/* Of nine who took something, the one who took least is let go. */
+/* Of nine owners that took from the cell, the one that took least is dropped. */
 static struct culprit_debt *find_debt(struct culprit_cell *cell, uint32_t by)
 {
 	struct culprit_debt *least = cell->debts;
@@ -246,7 +252,10 @@ static struct culprit_debt *find_debt(struct culprit_cell *cell, uint32_t by)
 	return least;
 }
 
-/* The second pass: what the cell lost is owed by those who rose, by their parts. */
+/*
+ * The second pass: the cell's loss is divided among the owners that rose, by their
+ * parts.
+ */
 static void share_loss(struct cmt_culprit *culprit, uint32_t index)
 {
 	struct culprit_cell *cell = &culprit->cells[index];

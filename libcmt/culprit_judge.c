@@ -65,7 +65,9 @@ static float own_part(const struct cmt_culprit *culprit,
 	return cell->own > 0 ? cell->own / culprit->grown : 0;
 }
 
-/* What others took from the cell, in all; @first: who took most, if somebody did. */
+/*
+ * The bytes that others took from the cell; @first: the owner that took most, if any.
+ */
 static float claimed(const struct cmt_culprit *culprit,
 		     const struct culprit_cell *cell,
 		     struct culprit_source *first)
@@ -101,7 +103,7 @@ static void claims_of(const struct cmt_culprit *culprit,
 	}
 }
 
-/* Is the suspect one of most whose load rises, and does not stand out? */
+/* Is the suspect one of a majority whose load rises, without standing out? */
 static bool in_crowd(const struct cmt_culprit *culprit,
 		     const struct culprit_source *first)
 {
@@ -133,7 +135,7 @@ static bool taken(const struct cmt_culprit *culprit,
 	       gained >= (counted ? 0 : CULPRIT_GAINED * most);
 }
 
-/* The same of a slow loss: who gained instead of who rose. */
+/* The same for a slow loss: owners that gained instead of owners that rose */
 static bool crept(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell,
 		  const struct culprit_list *gaining)
@@ -160,7 +162,9 @@ static bool harmed(const struct culprit_cell *cell,
 					      CULPRIT_HARM_A * taken_kib);
 }
 
-/* While the CPU is known to be the trouble, only counters tell the two apart. */
+/*
+ * While CPU time is known to be short, only counters can show that the cache is, too.
+ */
 static bool may_accuse(const struct cmt_culprit *culprit,
 		       const struct culprit_cell *cell,
 		       const struct culprit_pace *pace)
@@ -169,7 +173,9 @@ static bool may_accuse(const struct cmt_culprit *culprit,
 	       !cmt_ts_before(culprit->start_ns, cell->blamed_ns);
 }
 
-/* @slots: the conditions have held for so long; the onset may be known to be before. */
+/*
+ * @slots: the conditions have held for this long; the onset may be known to be earlier.
+ */
 static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		 uint32_t kind, const struct culprit_list *suspects,
 		 uint32_t slots)
@@ -182,8 +188,9 @@ static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 }
 
 /*
- * For certain: then claims need not be added up one by one.  Most cells are so, most of
- * the time.  The bound on the sum of the debts is renewed where it is too great to tell.
+ * Quickly decide, for certain, that the debts are too small, so that claims need not be
+ * added up.  This holds for most cells most of the time.  The bound on the sum of the
+ * debts is computed again where it is too great for a decision.
  */
 static bool owed_little(const struct cmt_culprit *culprit,
 			struct culprit_cell *cell)
@@ -245,7 +252,7 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	if (cell->crept != 0xff)
 		return;
 	suspects = *gaining;
-	/* an estimate: what the victim lost, by what each gained */
+	/* an estimate: the victim's loss, divided by the gains */
 	for (uint32_t i = 0; i < suspects.nr; i++)
 		suspects.sources[i].kib *= gone / gaining->total;
 	suspects.total = gone;
@@ -253,8 +260,8 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 }
 
 /*
- * Who made the memory of the domain busier than usual, if it is.  Who lost cache, and
- * fetches it again, did not.
+ * Find the owner that made the memory of the domain busier than usual, if it is.  An
+ * owner that lost cache and fetches it again is not meant.
  */
 static void saturate(const struct cmt_culprit *culprit,
 		     struct culprit_domain *domain)
@@ -272,7 +279,7 @@ static void saturate(const struct cmt_culprit *culprit,
 		if (cell->occupancy >= cell->occupancy50 - 2 * culprit->unit)
 			culprit_list_add(list, s->cell, s->kib);
 	}
-	/* the rise may be another one's, whose baseline has it by now */
+	/* the rise may be another owner's, whose baseline includes it by now */
 	least = culprit_max(CULPRIT_BUSY_SHARE * domain->rising.total,
 			    CULPRIT_BUSY_RISE *
 			    (domain->traffic - domain->usual));
@@ -309,7 +316,10 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 		     5);
 }
 
-/* Who grows by itself holds no less than before; who does has lost it to another one. */
+/*
+ * An owner that grows by itself holds no less than before.  An owner that holds less
+ * has lost cache to another one.
+ */
 static bool holds_less(const struct cmt_culprit *culprit,
 		       const struct culprit_cell *cell)
 {
@@ -352,7 +362,7 @@ static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	judge_own(culprit, cell);
 }
 
-/* A slow loss needs one who gained most of what all did: else nobody gained. */
+/* A slow loss needs one owner with most of all gains, or none is named. */
 static void find_gainer(struct culprit_list *gaining)
 {
 	if (gaining->nr &&

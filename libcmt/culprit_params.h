@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Private to culprit*.c: the parameters.  docs/culprit.md has the method that they are
- * of.  They were decided on the set "deciding" of tests/culprit/.  Where there are
- * two, _A is for victims without counters, and _B for those with.
+ * Private to culprit*.c: the parameters of the method in docs/culprit.md.  They were
+ * chosen on the set "deciding" of tests/culprit/.  Where there are two, _A is for
+ * victims without counters, and _B for those with counters.
  */
 #ifndef LIBCMT_CULPRIT_PARAMS_H
 #define LIBCMT_CULPRIT_PARAMS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who displaces whom now, also where nothing changes; and what is known of the CPU. */
+/* Which owner displaces which one now, also without a change; and the CPU times. */
 #include "culprit_state.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void add_flow(struct cmt_culprit_flow *flows, uint32_t *nr, uint32_t n,
 	flows[i] = *flow;
 }
 
-/* What the cell loses, by each one's part of the traffic of its domain. */
+/* The cell's loss, divided by the parts of the traffic of its domain */
 static void flows_of(const struct cmt_culprit *culprit,
 		     const struct culprit_cell *cell, float traffic,
 		     struct cmt_culprit_flow *flows, uint32_t *nr, uint32_t n)
@@ -93,7 +93,7 @@ static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 	       span >= CPU_MIN_NS && span <= CPU_MAX_NS;
 }
 
-/* The greatest of what is known.  Returns its part of the time. */
+/* The greatest of the known values.  Returns its part of the time. */
 static double worst(const struct cmt_culprit_cpu *cpu,
 		    enum cmt_culprit_kind *kind)
 {
@@ -134,7 +134,7 @@ int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 
 		if (!cell->used || cell->id != cpu->id)
 			continue;
-		/* as long again as it was seen: the next value will come */
+		/* for as long again as it was observed: the next value will come */
 		cell->blamed_ns = cpu->end_ns + (cpu->end_ns - cpu->start_ns);
 		if (!told)
 			culprit_tell(culprit, cell, &nobody, &verdict);
@@ -159,7 +159,7 @@ int cmt_culprit_counts(const struct cmt_culprit *culprit,
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		const struct culprit_cell *cell = &culprit->cells[i];
 
-		/* what is usual for one that only lies there is clear */
+		/* the usual values of an owner that is only idle are clear */
 		now.learning += cell->used && !cell->known && !cell->calm;
 	}
 	return cmt_out_copy(counts, &now, sizeof(now));

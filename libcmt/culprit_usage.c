@@ -35,7 +35,7 @@ uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
 	return tagged(ID_RESCTRL, row->rmid, row->generation);
 }
 
-/* Slots that the traffic was counted in: it is told as a rate, too. */
+/* Slots in which the traffic was counted: it is also given as a rate */
 static uint32_t span_of(const struct cmt_usage_rate *r)
 {
 	double slots = r->rate > 0 ? (double)r->bytes * 1e9 / r->rate / SLOT_NS :
@@ -45,8 +45,8 @@ static uint32_t span_of(const struct cmt_usage_rate *r)
 }
 
 /*
- * Where a CPU has no tick, owners that run there are not read.  How many CPUs tick is
- * what most did lately.
+ * Where a CPU has no tick, owners that run there are not read.  The expected number of
+ * CPUs with ticks is that of most recent slots.
  */
 static bool all_ticked(struct cmt_culprit *culprit,
 		       const struct cmt_usage_frame *frame)
@@ -103,8 +103,8 @@ static void sample_counters(const struct cmt_usage_counters *c,
 }
 
 /*
- * An owner with several RMIDs was read when one of them was: the others did not run,
- * or come with the next tick.
+ * An owner with several RMIDs was read when one of them was: the others did not run, or
+ * come with the next tick.
  */
 static void sample_of(const struct cmt_usage_frame *frame, bool ticked,
 		      const struct cmt_usage_row *row,
@@ -130,7 +130,7 @@ static void sample_of(const struct cmt_usage_frame *frame, bool ticked,
 		sample_counters(&row->counters, s);
 }
 
-/* Of those that have no row. */
+/* Flags of owners without a row */
 static uint32_t slot_flags(const struct cmt_usage_frame *frame, bool ticked)
 {
 	if (!frame->brief)

@@ -94,8 +94,8 @@ static void add_pace(const struct cmt_culprit *culprit,
 }
 
 /*
- * So many of such verdicts were right on the deciding set (docs/culprit.md): by how
- * much more was taken than the least that counts, and by what the victim lost.
+ * The share of such verdicts that were right on the deciding set (docs/culprit.md): by
+ * the excess over the least loss that counts, and by the victim's loss.
  */
 static double confidence(const struct culprit_cell *cell,
 			 const struct culprit_list *suspects, uint32_t kind)

@@ -17,7 +17,7 @@ static bool power_of_two(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
-/* What the library computes with must not lead it astray. */
+/* Reject values that would lead computations of the library astray. */
 bool cmt_info_possible(const struct cmt_info *info)
 {
 	uint64_t ring = CMT_RING_DATA_OFFSET +
@@ -40,7 +40,7 @@ int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *
 	return ioctl(dev->fd, command, arg) < 0 ? -errno : 0;
 }
 
-/* An older module wrote less than was asked for: what it does not know is 0. */
+/* An older module writes fewer bytes than requested: unknown fields are 0. */
 int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
 		   uint32_t least, uint32_t size)
 {
@@ -188,8 +188,8 @@ bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot,
 }
 
 /*
- * Records of @type into a snapshot with room for @room of them.  -ENOSPC: *room
- * is what it takes.
+ * Copy records of @type into a snapshot with room for @room of them.  -ENOSPC: *room is
+ * the necessary room.
  */
 static int take_snapshot(const struct cmt_device *dev, unsigned long command,
 			 uint16_t type, uint32_t *room,
@@ -280,8 +280,8 @@ int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
 }
 
 /*
- * Nothing at all would mean "as they are" to the module, and it says no more of
- * a text that is too long than that it is.
+ * An empty text would mean "unchanged" to the module, and for a text that is too long
+ * the module reports only that.
  */
 static int check_patterns(const char *patterns, uint32_t *bad_at)
 {

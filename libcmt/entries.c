@@ -8,9 +8,11 @@
 /* Domain ids are arbitrary, but few; a stream with more of them is corrupt. */
 #define DOMAINS_MAX	64
 #define POOL_MIN	256
-/* Entries that are used after the next so many are in the cache by then. */
+/* The number of entries ahead that are prefetched into the cache */
 #define PREFETCH	4
-/* Domains that are found at once: records in order change theirs with each one. */
+/*
+ * Domains that are found without a search: records in order change the domain each time
+ */
 #define NEAR		8
 
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
@@ -19,13 +21,13 @@
 
 struct entry {
 	struct cmt_slot_entry out;	/* of the sample with its values */
-	uint32_t flags;			/* of that sample alone, where samples > 1 */
+	uint32_t flags;			/* of that sample only, where samples > 1 */
 	struct entry *older;		/* this RMID's, of another generation, or
 					 * NULL
 					 */
 };
 
-/* What is handed out is copied as pointers to entries. */
+/* Slots hand out pointers to entries as pointers to out. */
 _Static_assert(offsetof(struct entry, out) == 0, "out is first");
 
 /* An entry begins as a copy of its record: see entry_copy(). */
@@ -41,7 +43,7 @@ SAME_PLACE(mbm_total_bytes, sample.mbm_total_bytes);
 SAME_PLACE(mbm_local_bytes, sample.mbm_local_bytes);
 SAME_PLACE(residual_bytes, sample.residual_bytes);
 
-/* What was sampled in one domain in an open slot. */
+/* The samples of one domain in an open slot */
 struct sampled {
 	struct entry **newest;		/* [rmid]; NULL: not sampled */
 	uint64_t *rmids;		/* bitmap: sampled */
@@ -192,7 +194,7 @@ static struct domain *domain_new(const struct cmt_entries *e, uint32_t id)
 	return domain;
 }
 
-/* As @e->rows, but with room for one more domain, whose index is @d. */
+/* A copy of @e->rows with room for one more domain, whose index is @d */
 static struct entry **wider_rows(const struct cmt_entries *e, uint32_t d)
 {
 	size_t n = e->nr_domains;
@@ -279,7 +281,7 @@ static int pool_grow(struct cmt_entries *e)
 	return 0;
 }
 
-/* An entry to be filled; there is one. */
+/* An entry to be filled; the caller has checked that there is one. */
 static inline struct entry *pool_get(struct cmt_entries *e)
 {
 	struct entry **last = &e->unused[--e->nr_unused];
@@ -296,7 +298,7 @@ static void pool_put(struct cmt_entries *e, struct entry *entry)
 	e->unused[e->nr_unused++] = entry;
 }
 
-/* The values are those of @record from now on. */
+/* Take the values of @record. */
 static inline void entry_copy(struct entry *entry,
 			      const struct cmt_record *record, uint32_t samples)
 {
@@ -311,8 +313,8 @@ static uint32_t nr_values(uint32_t flags)
 }
 
 /*
- * Samples come in any order.  Of a slot, the one with the most values counts,
- * then the latest, then that of the highest CPU.
+ * Samples come in any order.  One sample of a slot counts: of those with the most
+ * values the latest, and of these the one of the highest CPU.
  */
 static bool sample_counts(const struct cmt_record *record,
 			  const struct entry *entry)
@@ -355,7 +357,7 @@ static inline uint64_t bit_of(uint32_t rmid)
 }
 
 /*
- * There is an unused entry.  The owner is what it is now: should it become
+ * There is an unused entry.  It gets the present owner; if the owner turns out to be
  * another one, the RMID is stale when the slot is handed out.
  */
 static inline void entry_new(struct cmt_entries *e, const struct sampled *in,
@@ -457,7 +459,7 @@ int cmt_entries_add(struct cmt_entries *e, uint32_t slot,
 	return add_closely(e, slot, record);
 }
 
-/* What one emission works with. */
+/* The state of one emission */
 struct emit {
 	struct cmt_entries *e;
 	uint32_t slot;
@@ -497,7 +499,7 @@ static inline void cell_set(struct cmt_entries *e, struct entry **cell,
 	*cell = entry;
 }
 
-/* What flags say of the time before a sample was told with that sample. */
+/* Flags about the time before a sample were delivered with that sample. */
 static void entry_age(struct entry *entry)
 {
 	entry->out.flags = entry_flags(entry) &
@@ -653,7 +655,7 @@ static void emit_several(struct emit *emit, uint32_t rmid)
 	e->carried[rmid / 64] |= bit_of(rmid);
 }
 
-/* What the @n RMIDs from @rmid on have; @full: an entry in every domain. */
+/* Emit the entries of @n RMIDs from @rmid on; @full: an entry in every domain. */
 static inline void emit_rows(struct emit *emit, uint32_t rmid, uint32_t n,
 			     bool full)
 {
@@ -691,7 +693,7 @@ static void emit_carried(struct emit *emit, size_t word)
 	}
 }
 
-/* @several: RMIDs that are more than what is carried of them. */
+/* @several: RMIDs with more entries than the carried one */
 static void emit_word(struct emit *emit, size_t word, uint64_t several)
 {
 	uint64_t bits = emit->e->carried[word] | several;
@@ -707,9 +709,9 @@ static void emit_word(struct emit *emit, size_t word, uint64_t several)
 }
 
 /*
- * The RMIDs whose owner may be another one than when the slot's samples were added,
- * or when they were handed out before.  Those whose owner may still change without
- * an event remain so.
+ * RMIDs whose owner may differ from the one at the time when the samples of the slot
+ * were added, or were last handed out.  RMIDs whose owner may still change without an
+ * event stay in the set.
  */
 static uint64_t take_stale(const struct emit *emit, size_t word)
 {
@@ -746,7 +748,7 @@ static void update_word(struct emit *emit, size_t word)
 	*several = 0;
 }
 
-/* What was handed out with the last slot may be used again. */
+/* Entries that were handed out with the last slot may be used again. */
 static void pool_reclaim(struct cmt_entries *e)
 {
 	while (e->spent) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The readings of the open slots, and the last one of each RMID before them.
+ * The readings of the open slots, and the last reading of each RMID before them.
  *
- * Entries are in a pool.  For each L3 domain seen so far, each open slot has a
- * table from RMID to the newest entry of that RMID, and a bitmap of the RMIDs in
- * it: a sample finds its entry at once.
+ * Entries are in a pool.  For each L3 domain seen so far, each open slot has a table
+ * from RMID to the newest entry of that RMID, and a bitmap of the RMIDs in it: a sample
+ * finds its entry at once.
  *
- * An RMID that did not run is not sampled in every slot.  So the entry with the
- * last sample of each RMID in each domain outlives its slot: a slot without a
- * sample of an owner that is alive hands that one out, as old as it is.  A table
- * by RMID and domain points to these entries; when a slot is retired, it takes over
- * those of the slot, and is handed out without its holes.
+ * An RMID that did not run is not sampled in every slot.  So the entry with the last
+ * sample of each RMID in each domain outlives its slot: a slot without a sample of a
+ * live owner hands out that entry, with its age.  A table by RMID and domain points to
+ * these entries; a slot that is retired updates the table, and is handed out from it
+ * without holes.
  *
- * An entry gets its owner with its first sample.  The tracker says of which RMIDs
- * the owner may have become another one since; only these are looked up again.
+ * An entry gets its owner with its first sample.  The tracker lists the RMIDs whose
+ * owner may have changed since; only these are looked up again.
  */
 #ifndef LIBCMT_ENTRIES_H
 #define LIBCMT_ENTRIES_H
@@ -43,10 +43,9 @@ int cmt_entries_add(struct cmt_entries *entries, uint32_t slot,
 		    const struct cmt_record *record);
 
 /*
- * Of @n records that can be, add the first ones to the slot number @slot: SAMPLEs
- * with a time from @begin on, by less than @span later, as long as nothing is out of
- * the ordinary.  Returns how many; the next one, if there is one, is to be looked
- * at for what it is.
+ * Of @n possible records, add the first ones to slot number @slot: SAMPLEs with a time
+ * from @begin on, less than @span later, up to the first unusual record.  Returns their
+ * number; the caller must classify the next record.
  */
 uint32_t cmt_entries_add_run(struct cmt_entries *entries, uint32_t slot,
 			     const struct cmt_record *records, uint32_t n,
@@ -61,9 +60,9 @@ uint32_t cmt_entries_emit(struct cmt_entries *entries, uint32_t slot,
 			  const struct cmt_slot_entry *const **out);
 
 /*
- * Of the last cmt_entries_emit(): a bitmap of RMIDs.  Of another RMID the same entries
- * were handed out as by the one before, and nothing in them or of their owners is
- * another.
+ * A bitmap of RMIDs, of the last cmt_entries_emit().  For an RMID that is not set, the
+ * same entries were handed out as by the call before, without a change in them or their
+ * owners.
  */
 const uint64_t *cmt_entries_news(const struct cmt_entries *entries);
 

@@ -14,7 +14,7 @@
 #define CONTROL \
 	"This takes CAP_SYS_ADMIN or CAP_PERFMON, which root has"
 
-/* What an error means after some call. */
+/* The meaning of an error after some call */
 struct meaning {
 	int err;		/* 0 ends a table */
 	const char *reason;
@@ -77,7 +77,7 @@ static const struct meaning resctrl_meanings[] = {
 	{ 0, NULL, NULL },
 };
 
-/* What libcmt means by an errno everywhere. */
+/* The meanings of an errno for all calls of libcmt */
 static const struct meaning meanings[] = {
 	{ -EBADF, "the device is not open for writing", NULL },
 	{ -EINTR, "interrupted by a signal", NULL },
@@ -197,7 +197,7 @@ static void explain_abi(struct cmt_error *error, const char *path)
 	SET_REMEDY(error, RELEASE);
 }
 
-/* What depends on the device at @path. */
+/* Explain errors that depend on the device at @path. */
 static bool explain_open(struct cmt_error *error, int err, const char *path,
 			 bool control)
 {

@@ -34,7 +34,7 @@ static void feed_take(struct cmt_take *take, const struct cmt_slots *slots)
 	take->limit = cmt_slots_limit(slots);
 }
 
-/* What the merge had copied and not delivered; in order, and checked. */
+/* Records that the merge had copied and not delivered; in order, and checked */
 static int feed_buffered(struct cmt_source *source,
 			 struct cmt_buffered *buffered, struct cmt_slots *slots,
 			 const struct cmt_take *take, unsigned int *added)
@@ -79,7 +79,7 @@ static int feed_ring(struct cmt_sources *sources, struct cmt_source *source,
 	return err ? err : n;
 }
 
-/* What @source can still show, as far as that is known. */
+/* The least time of the next records of @source, if it is known */
 static bool feed_bound(const struct cmt_sources *sources,
 		       const struct cmt_source *source,
 		       const struct cmt_take *take, uint64_t *bound)

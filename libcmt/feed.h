@@ -2,11 +2,11 @@
 /*
  * The feed: records of all rings into slots, without a merge.
  *
- * Slots and tracker take records in any order within the window.  So a round goes
- * over the rings by CPU: a few records are copied to one small buffer, checked
- * once, and added.  What is beyond the window stays in its ring.  After the round
- * the floor of the window is the least of what the rings can still show (see
- * source.h), and the slots before it are retired.
+ * Slots and tracker take records in any order within the window.  So a round goes over
+ * the rings by CPU: a few records are copied to one small buffer, checked once, and
+ * added.  Records beyond the window stay in their ring.  After the round the floor of
+ * the window is the least of the bounds of the rings (see source.h), and the slots
+ * before it are retired.
  *
  * Pure: mapped bytes, and the time is given.
  */
@@ -30,13 +30,13 @@ int cmt_feed_round(struct cmt_sources *sources, struct cmt_slots *slots,
 		   struct cmt_round *round);
 
 /*
- * Move the floor.  Returns 0 or what the callback did.  *@moved: records that were
+ * Move the floor.  Returns 0 or the result of the callback.  *@moved: records that were
  * beyond the window may be in it now.
  */
 int cmt_feed_raise(struct cmt_slots *slots, const struct cmt_round *round,
 		   bool *moved);
 
-/* No more is ready: what is held, for cmt_sources_due(). */
+/* No more records are ready: note the waiting ones, for cmt_sources_due(). */
 void cmt_feed_hold(struct cmt_sources *sources, const struct cmt_slots *slots,
 		   const struct cmt_round *round);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is a directory on a file system of this machine?  A server that is gone, or
- * a program behind FUSE, makes whoever walks into its mount wait for ever; so
- * the list of mounts is asked, and no mount is entered that is not known to be
- * local.
+ * Is a directory on a file system of this machine? A server that is gone, or a program
+ * behind FUSE, blocks every access to its mount for ever.  So the list of mounts is
+ * checked first, and only mounts that are known to be local are entered.
  */
 #include "runtime.h"
 
@@ -21,7 +20,7 @@
 
 #define LINKS_MAX 16
 
-/* \040 and the like, in place. */
+/* Decode \040 and similar, in place. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -169,7 +168,7 @@ static void go_up(char *path)
 		*last = '\0';
 }
 
-/* What is still to be walked, with the target of a link put before it. */
+/* The rest of the walk, after the target of a link was put before it */
 static int follow(char done[PATH_MAX], char rest[PATH_MAX], const char *target)
 {
 	char copy[PATH_MAX];
@@ -193,8 +192,8 @@ static bool path_is_local(FILE *mounts, const char *path)
 }
 
 /*
- * One component from @rest to @done, which has no links.  Nothing is looked at
- * before the mount that it is in is known to be local.
+ * Move one component from @rest to @done, which has no links.  Nothing is accessed
+ * before its mount is known to be local.
  */
 static int walk(int root_fd, FILE *mounts, char done[PATH_MAX],
 		char rest[PATH_MAX], unsigned int *links)

@@ -11,13 +11,13 @@
 #define BATCH_MIN	32
 #define BATCH_MAX	256
 
-/* Records of a buffer behind those that it is filled with: never delivered. */
+/* Records of a buffer behind its fill: never delivered */
 #define SPARE		2
 
 /*
- * A key is a time since base and a CPU, so that one comparison, without a branch,
- * orders both.  48 bits of time are 78 hours; what is later has the last time
- * there is, and before such a key wins, the tree is built with another base.
+ * A key is a time since base and a CPU, so that one comparison without a branch orders
+ * both.  48 bits of time are 78 hours.  All later times are the greatest time, and
+ * before such a key wins, the tree is built with another base.
  */
 #define KEY_CPU_BITS	16
 #define KEY_TIME_MAX	((1ULL << 48) - 1)
@@ -66,7 +66,7 @@ static bool none_buffered(const struct cmt_buffered *buffered)
 	return buffered->next == buffered->end;
 }
 
-/* Of its first record, or of what it can still show. */
+/* The time of its first record, or of its bound */
 static uint64_t source_time(const struct cmt_merge *merge, uint32_t cpu)
 {
 	const struct cmt_buffered *buffered = &merge->sources->buffered[cpu];
@@ -82,8 +82,8 @@ static uint64_t source_key(const struct cmt_merge *merge, uint32_t cpu)
 }
 
 /*
- * Of the record after the first one, so that when this is delivered, no load from
- * the buffer stands between two replays.  Anything if there is none.
+ * The key of the record after the first one, so that no load from the buffer stands
+ * between two replays.  Without such a record, any value.
  */
 static inline uint64_t key_ahead(uint64_t base,
 				 const struct cmt_buffered *buffered,
@@ -177,7 +177,7 @@ static int source_refill(struct cmt_merge *merge, uint32_t cpu)
 	return 0;
 }
 
-/* Look into all rings of which nothing is buffered. */
+/* Refresh all rings without buffered records. */
 static int merge_refresh(struct cmt_merge *merge)
 {
 	struct cmt_sources *sources = merge->sources;
@@ -238,7 +238,7 @@ static void set_last(struct cmt_merge *merge, const struct cmt_record *record)
 	merge->delivered = true;
 }
 
-/* After a delivery: what the next key and the next refill of @cpu will read. */
+/* After a delivery: prefetch the next key and the next refill of @cpu. */
 static inline void prefetch(const struct cmt_merge *merge,
 			    const struct cmt_buffered *buffered, uint32_t cpu)
 {
@@ -249,13 +249,13 @@ static inline void prefetch(const struct cmt_merge *merge,
 }
 
 /*
- * Deliver records up to @end, until there is something else to do: the bound of a
- * ring wins, a gap goes before the next record, the tree is to be built, or an
- * error.  Returns where it stopped.
+ * Deliver records up to @end, until one of these: the bound of a ring wins, a gap goes
+ * before the next record, the tree must be built, or an error.  Returns the end of the
+ * delivered records.
  *
- * The order of two records is known when one comparison for each level of the tree
- * has been made after the other.  All else must not be in their way: what they
- * take is in registers, and comes from two small arrays.
+ * The critical path of a delivery is one comparison for each level of the tree.
+ * Everything else must stay off this path: it is in registers, and comes from two small
+ * arrays.
  */
 static struct cmt_record *deliver(struct cmt_merge *merge,
 				  struct cmt_record *to, struct cmt_record *end)
@@ -289,7 +289,7 @@ static struct cmt_record *deliver(struct cmt_merge *merge,
 	return to;
 }
 
-/* Deliver what may come out now. */
+/* Deliver all records that are ready. */
 static unsigned int merge_drain(struct cmt_merge *merge,
 				struct cmt_record *records, unsigned int n)
 {
@@ -311,7 +311,7 @@ static unsigned int merge_drain(struct cmt_merge *merge,
 	return (unsigned int)(to - records);
 }
 
-/* Until what time is nothing ready? */
+/* Set the time until which no record is ready. */
 static void merge_hold(struct cmt_merge *merge)
 {
 	struct cmt_sources *sources = merge->sources;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The merge: the records of all rings in one order of (ts, cpu, index).  A record
- * may come out when no ring can show one that goes before it: see source.h.
+ * The merge: the records of all rings in one order of (ts, cpu, index).  A record is
+ * ready when no ring can have an earlier one: see source.h.
  *
- * A loser tree over the rings: a ring's key is the time of its first record that
- * is copied and not delivered, or, where there is none, the bound of what the
- * ring can still show.  So the merge ends when a bound wins.  Equal times go by
- * ring.
+ * A loser tree over the rings: the key of a ring is the time of its first record that
+ * is copied and not delivered, or without one the bound of the ring.  So the merge ends
+ * when a bound wins.  Equal times are sorted by ring.
  */
 #ifndef LIBCMT_MERGE_H
 #define LIBCMT_MERGE_H
@@ -23,8 +22,8 @@ void cmt_merge_free(struct cmt_merge *merge);
 void cmt_merge_restart(struct cmt_merge *merge);
 
 /*
- * As cmt_reader_read(), at the time of @sources.
- * -EPROTO comes again at every further call.
+ * As cmt_reader_read(), at the time of @sources.  -EPROTO is returned by every further
+ * call.
  */
 int cmt_merge_read(struct cmt_merge *merge, struct cmt_record *records,
 		   unsigned int n);

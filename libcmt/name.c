@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What runtimes call their cgroups.  A path is looked at from the root down
- * and the first component that is a container decides, for what is nested in
- * a container belongs to it.
+ * The runtimes' names of cgroups.  A path is parsed from the root down, and the first
+ * component that is a container decides: cgroups nested in a container belong to it.
  */
 #include <cmt/containers.h>
 
@@ -14,14 +13,14 @@
 #include "internal.h"
 
 /*
- * Hex digits of an id, the same as in the module's patterns, so that what is a
- * container there is one here.  docker, CRI, CRI-O, podman and nerdctl all make
- * 64, but clients of containerd and crun may call a container as they like: 12
- * are what people know of an id, and make no word.
+ * Hex digits of an id, as in the module's patterns, so that both find the same
+ * containers.  docker, CRI, CRI-O, podman and nerdctl all use 64, but clients of
+ * containerd and crun may use any id.  People know 12 digits of an id, and no word has
+ * 12 hex digits.
  */
 #define ID_MIN		12
 #define ID_MAX		64
-#define SHORT_ID	12	/* what runtimes themselves print */
+#define SHORT_ID	12	/* the digits that runtimes print */
 
 /* A piece of a path: bytes, not terminated. */
 struct span {
@@ -189,8 +188,8 @@ static bool parse_prefixed(struct cmt_container *c, struct span span)
 }
 
 /*
- * <slice>:cri-containerd:<id> is what containerd makes of a systemd cgroup
- * path when it is not told to use systemd.
+ * containerd makes <slice>:cri-containerd:<id> of a systemd cgroup path when it is not
+ * configured to use systemd.
  */
 static bool parse_colons(struct cmt_container *c, struct span span)
 {
@@ -241,7 +240,7 @@ static bool take_vm(struct span *name)
 	return true;
 }
 
-/* What registers with systemd-machined, and libvirt without systemd. */
+/* Containers registered with systemd-machined, and libvirt without systemd */
 static bool parse_machine(struct cmt_container *c, struct span span)
 {
 	enum cmt_runtime runtime = CMT_RUNTIME_NSPAWN;
@@ -280,9 +279,10 @@ static bool next_component(const char **path, struct span *span)
 }
 
 /*
- * Kata Containers, by its sources.  A sandbox's cgroup is called as the engine asks,
- * with kata_ before it where systemd does not manage cgroups.  What runs the VM but
- * for its vCPUs can be in /kata_overhead/<id>.  Which engine it is, none of them tells.
+ * Kata Containers, by its sources.  A sandbox's cgroup has the name that the engine
+ * requests, with kata_ before it where systemd does not manage cgroups.  The processes
+ * of the VM other than its vCPUs can be in /kata_overhead/<id>.  No name says which
+ * engine it is.
  */
 static bool parse_kata(struct cmt_container *c, struct span span,
 		       struct span parent)
@@ -322,7 +322,7 @@ static bool parse_container(struct cmt_container *c, struct span span,
 	return true;
 }
 
-/* The container's own path ends at @rest, where what is nested in it begins. */
+/* The container's own path ends at @rest, where nested cgroups begin. */
 static void set_own(struct cmt_container *c, const char *path, const char *rest)
 {
 	c->own_len = (uint32_t)(rest - path);
@@ -348,8 +348,8 @@ static bool find_container(struct cmt_container *c, const char *whole)
 }
 
 /*
- * The first service below nothing but slices.  A user's manager is no service
- * that people know: what runs in it is the user's session.
+ * The first service below slices only.  A user's manager is not a service to users: its
+ * processes are the user's session.
  */
 static bool find_service(struct cmt_container *c, const char *whole)
 {
@@ -384,7 +384,7 @@ static void name_cgroup(struct cmt_container *c, struct span last)
 	put(c->name + mistakable, sizeof(c->name) - mistakable, last);
 }
 
-/* What stays: a pod without a container, or the last component's name. */
+/* The fallback: a pod without a container, or the name of the last component */
 static void name_plain(struct cmt_container *c, const char *path)
 {
 	struct span span, last = { "/", 1 };

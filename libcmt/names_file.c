@@ -24,7 +24,7 @@ enum column {
 struct line {
 	const char *text[NR_COLUMNS];
 	size_t len[NR_COLUMNS];
-	const char *next;	/* what follows its newline */
+	const char *next;	/* the text after the newline */
 };
 
 void cmt_names_destroy(struct cmt_names *names)
@@ -135,7 +135,10 @@ static bool bisect(const char *bytes, size_t size, const char *id,
 	return false;
 }
 
-/* Root's, and nobody else's to write.  A FIFO has no size, and a link is not opened. */
+/*
+ * Owned by root, and writable only for root.  A FIFO has no size, and a link is not
+ * opened.
+ */
 static bool trusted(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_uid == 0 &&
@@ -151,7 +154,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* An error leaves what was read before, and the file is tried again. */
+/* After an error the last content is kept, and the file is tried again. */
 static int read_names(struct cmt_names *names, int fd)
 {
 	char *bytes = NULL;
@@ -198,7 +201,7 @@ static bool column_is(const struct line *line, enum column column,
 	       !memcmp(line->text[column], text, line->len[column]);
 }
 
-/* False: @container is not of the runtime that the line tells. */
+/* False: @container has another runtime than the line. */
 static bool take_runtime(const struct line *line,
 			 struct cmt_container *container)
 {

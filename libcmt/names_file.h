@@ -29,7 +29,7 @@
 
 /* The file as it was read last.  All 0: not read yet. */
 struct cmt_names {
-	char *bytes;		/* NULL: there is no file that can be believed */
+	char *bytes;		/* NULL: there is no valid file */
 	size_t size;
 	struct stat st;		/* of the file that was read */
 };

@@ -72,8 +72,8 @@ static int reader_opts(struct cmt_reader_opts *opts,
 }
 
 /*
- * A record waits in its ring for those of other rings, and longer than the rings
- * hold no reader can wait.  See cmt_ring_share().
+ * A record waits in its ring for records of other rings, and a reader cannot wait
+ * longer than the rings hold.  See cmt_ring_share().
  */
 static uint64_t default_latency(const struct cmt_info *info)
 {
@@ -104,7 +104,7 @@ static int check_clock(struct cmt_device *dev)
 	return err;
 }
 
-/* There are gaps in the numbers of CPUs: what is in one never says anything. */
+/* The numbers of CPUs have gaps: a CPU in a gap never has records. */
 static void *map_gap(const struct cmt_info *info, uint32_t cpu)
 {
 	struct cmt_ring_header *header;
@@ -220,8 +220,8 @@ void cmt_reader_free(struct cmt_reader *reader)
 }
 
 /*
- * poll() is level-triggered, and read() ends its report.  That comes before the
- * rings are emptied, so that what is written meanwhile is reported again.
+ * poll() is level-triggered, and read() ends its report.  read() comes before the rings
+ * are emptied, so that later records are reported again.
  */
 static int take_readiness(struct cmt_reader *reader)
 {

@@ -121,7 +121,7 @@ bool rec_get_text(struct rec_cursor *cursor, struct rec_buffer *texts, size_t *a
 	if (!n)
 		return false;
 	bytes = rec_get(cursor, n - 1);
-	/* a text has no NUL: what follows one would be lost without a word */
+	/* a text has no NUL: bytes after one would be lost silently */
 	if (!bytes || memchr(bytes, 0, n - 1)) {
 		cursor->bad = true;
 		return false;

@@ -8,7 +8,7 @@
 
 #include "rec_crc.h"
 
-#define CRC_AT		8U	/* of the header, over what follows it */
+#define CRC_AT		8U	/* of the header, over the bytes after it */
 #define CRC_FROM	12U
 #define PACK_LEAST	64U	/* bytes that are worth it: a TAIL is not */
 #define CUT_LEAST	512U
@@ -179,7 +179,7 @@ int rec_unpack(const struct rec_header *h, const uint8_t *payload, struct rec_bu
 	to = rec_buffer_room(raw, h->raw + 1);
 	if (!to)
 		return -ENOMEM;
-	/* the room bounds it, whatever the frame says */
+	/* the room bounds the output, whatever size the frame announces */
 	n = ZSTD_decompress(to, h->raw, payload, h->payload);
 	if (ZSTD_isError(n) && ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A chunk's records as columns: streams, passes, and the order in which records come out. */
+/* The records of a chunk as columns: streams, passes, and the order of the records */
 #include "rec_columns.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 _Static_assert(REC_COLUMNS < REC_CUTS, "a cut after each column");
 
-#define WHOLE_VALUES	15U	/* by value of SAMPLE records: they are in units, */
-#define WHOLE_ROUNDED	16U	/* and those of PERF records have few significant bits */
+#define WHOLE_VALUES	15U	/* by value of SAMPLE records: it is in units */
+#define WHOLE_ROUNDED	16U	/* values of PERF records have few significant bits */
 #define ORDER_MERGED	0	/* by (ts, cpu), as cmt_reader_read() gives them */
 #define ORDER_TOLD	1	/* REC_COL_ORDER has the stream of each */
 
@@ -33,7 +33,7 @@ static bool is_merged(const struct cmt_record *records, uint32_t n)
 	return true;
 }
 
-/* The values of samples are told in units where all of them are whole ones. */
+/* Values of samples are stored in units, where all of them are multiples. */
 static uint32_t find_units(struct rec_model *model, const struct cmt_record *records,
 			   uint32_t n, uint32_t unit)
 {
@@ -97,7 +97,7 @@ static int find_streams(struct rec_model *model, const struct cmt_record *record
 	return 0;
 }
 
-/* Room for what columns can have at most. */
+/* Room for the maximum size of columns */
 static uint8_t *columns_new(struct coder *c, const uint32_t counts[REC_GROUPS], uint32_t n)
 {
 	size_t size = (size_t)n * (REC_COL_GROUPS + REC_FIELDS);
@@ -278,7 +278,7 @@ static void heap_down(struct rec_model *model, uint32_t *heap, uint32_t nr, uint
 	}
 }
 
-/* Streams in the order in which their records come out, into order[]. */
+/* Put streams in the order of their records, into order[]. */
 static int merge(struct rec_model *model, const struct cmt_record *timed, uint32_t n)
 {
 	uint32_t nr = model->nr_streams;
@@ -302,7 +302,7 @@ static int merge(struct rec_model *model, const struct cmt_record *timed, uint32
 	return 0;
 }
 
-/* What REC_COL_ORDER says, into order[]. */
+/* Read the order from REC_COL_ORDER into order[]. */
 static int get_order(struct coder *c, uint32_t n)
 {
 	struct rec_model *model = c->model;
@@ -341,7 +341,7 @@ static int decode_all(struct coder *c, struct cmt_record *timed,
 
 	if (err)
 		return err;
-	/* the times are told before the merge, and after the order */
+	/* the times are read before the merge, and after the order */
 	for (uint32_t s = 0, at = 0; s < model->nr_streams; s++) {
 		model->streams[s].next = at;
 		at = model->streams[s].end;

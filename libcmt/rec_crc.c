@@ -6,8 +6,8 @@
 #define POLYNOMIAL	0x82f63b78U	/* Castagnoli, the lowest bit first */
 
 /*
- * A nibble at a time: a table of 16 entries, which the compiler can make.  Processors
- * without the instruction are older than those that can be monitored.
+ * A nibble at a time: the compiler can make the table of 16 entries.  Processors
+ * without the CRC instruction are older than those with monitoring.
  */
 #define BIT(c)		((c) >> 1 ^ ((c) & 1 ? POLYNOMIAL : 0))
 #define ENTRY(n)	BIT(BIT(BIT(BIT((uint32_t)(n)))))

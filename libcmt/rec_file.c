@@ -99,7 +99,7 @@ bool rec_file_cut_header(const struct rec_file *file, uint64_t offset)
 						  (size_t)n : REC_MAGIC_LEN);
 }
 
-/* A hole has no chunk.  Where the file system does not tell, there is none. */
+/* A hole has no chunk.  A file system without SEEK_DATA has no holes. */
 static uint64_t skip_hole(const struct rec_file *file, uint64_t offset)
 {
 	off_t data = lseek(file->fd, (off_t)offset, SEEK_DATA);

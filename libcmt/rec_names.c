@@ -56,7 +56,7 @@ static int grow(struct rec_names *names)
 	return 0;
 }
 
-/* All but those that own something and those that are not written yet. */
+/* Drop all names except those of present owners and those that are not written yet. */
 static void drop_unowned(struct rec_names *names)
 {
 	uint32_t kept = 0;
@@ -176,7 +176,7 @@ uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 	return at;
 }
 
-/* A recording is foreign: what it says goes to terminals. */
+/* A recording is untrusted input: its texts are shown on terminals. */
 static void copy_text(char *to, size_t size, const char *from)
 {
 	cmt_printable(to, size, from ? from : "", from ? strlen(from) : 0);

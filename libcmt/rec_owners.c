@@ -30,7 +30,7 @@ static void owner_end(struct rec_owners *owners, struct cmt_record *was,
 	}
 }
 
-/* An UPDATE changes the name of an owner; since when it is one stays, and its residue. */
+/* An UPDATE changes the name of an owner; the begin and the residue stay. */
 static void owner_set(struct rec_owners *owners, struct cmt_record *was,
 		      const struct cmt_record *record)
 {
@@ -86,7 +86,7 @@ void rec_owners_sync(struct rec_owners *owners, const struct cmt_snapshot *snaps
 	owners->known = true;
 }
 
-/* Word by word of all records: what is alike is together, and takes little room. */
+/* Word by word of all records: similar words are adjacent, and compress well. */
 static void put_words(const struct cmt_record *const *records, uint32_t n,
 		      struct rec_buffer *out)
 {
@@ -109,7 +109,7 @@ static void put_records(uint64_t as_of, const struct cmt_record *const *records,
 	put_words(records, n, out);
 }
 
-/* Pointers to what is to be put: @n of them at most. */
+/* Pointers to the records to put: at most @n */
 static const struct cmt_record **list_new(uint32_t n, struct rec_buffer *out)
 {
 	const struct cmt_record **list = malloc((n + 1ULL) * sizeof(*list));

@@ -30,7 +30,7 @@ static int read_chunk(const struct rec_file *file, uint64_t offset, uint32_t kin
 	return ret == -EBADMSG || ret == -ENODATA ? 0 : ret ? ret : 1;
 }
 
-/* Where TAIL says that INDEX is.  Returns as read_chunk(). */
+/* Read the INDEX that TAIL refers to.  Returns as read_chunk(). */
 static int find_index(const struct rec_file *file, struct rec_buffer *raw, uint64_t *at)
 {
 	struct rec_cursor in;
@@ -91,7 +91,7 @@ static int add_place(struct places *places, uint64_t offset, const struct rec_he
 	return 0;
 }
 
-/* From header to header; what is damaged in between is looked through. */
+/* From header to header; damaged bytes in between are searched. */
 static int by_headers(const struct rec_file *file, struct places *places)
 {
 	struct rec_header header;

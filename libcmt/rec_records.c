@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is expected of each member of a record, and how it is told. */
+/* The prediction of each member of a record, and its encoding */
 #include "rec_coder.h"
 
 #define MEAN_SHIFT	2	/* the newest step counts a quarter */
@@ -38,7 +38,7 @@ static void code_sample(struct coder *c, struct cmt_record *r, struct rec_contex
 					      ctx, 0);
 	r->sample.mbm_total_bytes = code_step(c, at + 1, r->sample.mbm_total_bytes,
 					      units[1], ctx, 1);
-	/* what is local is a part of the total */
+	/* local traffic is a part of the total */
 	moved = units[1] == units[2] ? ctx->values[1] - total : 0;
 	ctx->values[2] = local + moved;
 	r->sample.mbm_local_bytes = code_step(c, at + 2, r->sample.mbm_local_bytes,
@@ -61,8 +61,8 @@ static void code_tick(struct coder *c, struct cmt_record *r, struct rec_context 
 }
 
 /*
- * A count.  Where all of the chunk are rounded, what is told is the difference between
- * their places in the sequence of rounded numbers.
+ * A count.  Where all counts of the chunk are rounded, the difference between their
+ * indexes in the sequence of rounded numbers is stored.
  */
 static uint64_t code_count(struct coder *c, unsigned int column, uint64_t value,
 			   uint64_t expected)
@@ -85,7 +85,7 @@ static uint64_t code_ratio(struct coder *c, unsigned int column, uint64_t value,
 	return value;
 }
 
-/* Cycles are those of the CPU's clock, and the others the owner's. */
+/* Cycles depend on the CPU's clock, other counts on the owner. */
 static void code_perf(struct coder *c, struct cmt_record *r, struct rec_context *ctx,
 		      struct rec_stream *s)
 {
@@ -101,7 +101,7 @@ static void code_perf(struct coder *c, struct cmt_record *r, struct rec_context 
 					    r->perf.llc_misses, &ratios[3]);
 }
 
-/* All else, of which nothing is known: what is there is told, 8 bytes at a time. */
+/* All other payloads, without a prediction: 8 bytes at a time */
 static void code_payload(struct coder *c, struct cmt_record *r, struct rec_context *ctx,
 			 unsigned int group)
 {
@@ -151,8 +151,8 @@ static struct rec_context *context_of(struct coder *c, const struct cmt_record *
 }
 
 /*
- * Of channels the boxes of a socket follow each other.  What ran on a CPU has the time
- * since the tick before between them.
+ * The boxes of a socket follow each other in CHANNEL records.  The PERF records of a
+ * CPU add up to the time since the last tick.
  */
 static void code_word(struct coder *c, struct cmt_record *r, struct rec_context *ctx,
 		      struct rec_stream *s)
@@ -167,7 +167,10 @@ static void code_word(struct coder *c, struct cmt_record *r, struct rec_context 
 		s->left = word < s->left ? s->left - word : 0;
 }
 
-/* Flags are those of last time; of what is new, those of any other of its kind. */
+/*
+ * Flags are predicted as those of the last record; those of a new owner as those of any
+ * other of its kind.
+ */
 static void code_flags(struct coder *c, struct cmt_record *r, struct rec_context *ctx)
 {
 	unsigned int group = rec_group(r->type);
@@ -180,7 +183,7 @@ static void code_flags(struct coder *c, struct cmt_record *r, struct rec_context
 	c->model->flags[group] = r->flags;
 }
 
-/* The next sample, or what was counted, begins a tick: likely with what runs now. */
+/* The next SAMPLE or PERF begins a tick: probably of the RMID that runs now. */
 static void end_tick(struct rec_stream *s, const struct cmt_record *r)
 {
 	s->last[REC_SAMPLE] = s->last[REC_PERF] = NULL;
@@ -249,7 +252,10 @@ static void note_tick(struct rec_stream *s, uint64_t ts, uint64_t expected)
 	s->tick_ns = expected + rec_shift(ts - expected, 2);
 }
 
-/* By what was before it: a reading by its group, anything else by its number. */
+/*
+ * The prediction by the record before: of a reading by its group, of other records by
+ * their number
+ */
 static void code_type(struct coder *c, struct cmt_record *r, const struct rec_stream *s)
 {
 	unsigned int column = REC_COL_TYPES + rec_group(s->type);

@@ -34,7 +34,7 @@ static void put_section(struct rec_buffer *out, unsigned int number, const void 
 	rec_put(out, bytes, n);
 }
 
-/* What was put to @section, which is empty then. */
+/* Put the content of @section, and empty it. */
 static void put_built(struct rec_buffer *out, unsigned int number,
 		      struct rec_buffer *section)
 {
@@ -58,7 +58,7 @@ static uint64_t get_section(struct rec_cursor *in, struct rec_cursor *section)
 	return in->bad ? 0 : number;
 }
 
-/* A structure of another version: what it lacks is 0, what it has more is left out. */
+/* A structure of another version: missing members are 0, further ones are ignored. */
 static void get_bytes(struct rec_cursor *section, void *to, size_t size)
 {
 	size_t n = (size_t)(section->end - section->at);

@@ -2,7 +2,7 @@
 /* Which records can be. */
 #include "record.h"
 
-/* An owner is one thing. */
+/* An owner has exactly one kind. */
 static bool kind_possible(const struct cmt_record *record)
 {
 	uint32_t kind = record->flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |

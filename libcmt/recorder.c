@@ -82,11 +82,11 @@ static void read_boot_id(char *to, size_t size)
 	rec_text(to, size, text);
 }
 
-/* @opts is not kept, nor what it points to. */
+/* Neither @opts nor the memory that it refers to is kept. */
 static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opts)
 {
 	struct utsname names = { 0 };
-	/* a device's has room for more, and says how much is there */
+	/* a device may have more members, and gives its size */
 	size_t size = opts->info->size < sizeof(head->info) ? sizeof(head->info) :
 		      opts->info->size < CMT_INFO_ROOM ? opts->info->size : CMT_INFO_ROOM;
 
@@ -109,7 +109,7 @@ static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opt
 	}
 }
 
-/* Chunks of two recorders in one file are told apart by it. */
+/* It distinguishes chunks of two recorders in one file. */
 static uint64_t run_new(void)
 {
 	uint64_t run;
@@ -187,8 +187,8 @@ static void count_chunk(struct cmt_recorder *recorder, const struct cmt_chunk *c
 }
 
 /*
- * Make the chunk of what is in raw, which is emptied.  A number in the sequence is taken
- * only if there is a chunk.  Returns 0, -ENOMEM or -E2BIG.
+ * Make a chunk of raw, and empty raw.  A number in the sequence is used only if there
+ * is a chunk.  Returns 0, -ENOMEM or -E2BIG.
  */
 static int pack(struct cmt_recorder *recorder, struct rec_header *header,
 		const struct rec_cuts *cuts, const struct rec_buffer **bytes)
@@ -240,7 +240,7 @@ static int write_head(struct cmt_recorder *recorder)
 	return recorder_emit(recorder, &header);
 }
 
-/* Only the first chunk of all names says so: a reader begins there. */
+/* Only the first chunk of all names has the mark: a reader begins there. */
 static int write_names(struct cmt_recorder *recorder, bool all)
 {
 	struct rec_header header = {
@@ -270,7 +270,7 @@ int cmt_recorder_begin(struct cmt_recorder *recorder)
 	return ret ? ret : write_names(recorder, true);
 }
 
-/* A record without a time of its own says nothing about the chunk's. */
+/* A record without a timestamp does not change the times of the chunk. */
 static void header_times(struct rec_header *header, const struct cmt_record *records,
 			 uint32_t n)
 {
@@ -287,7 +287,7 @@ static void header_times(struct rec_header *header, const struct cmt_record *rec
 	}
 }
 
-/* The records have no place in a chunk: they count, and the next chunk says so. */
+/* The records have no room in a chunk: they are counted, in the next chunk. */
 static void drop(struct cmt_recorder *recorder, uint32_t n)
 {
 	recorder->counts.dropped += n;
@@ -339,7 +339,7 @@ static int write_data(struct cmt_recorder *recorder)
 	return hand_out(recorder, &header, bytes);
 }
 
-/* What is repeated, and new names, come before the records that they are of. */
+/* Repeated state, and new names, come before their records. */
 static int close_chunk(struct cmt_recorder *recorder)
 {
 	bool again = recorder->since_head >= recorder->opts.repeat;
@@ -358,7 +358,7 @@ int cmt_recorder_flush(struct cmt_recorder *recorder)
 	return close_chunk(recorder);
 }
 
-/* Who owns what before the first record of the chunk. */
+/* The owners before the first record of the chunk */
 static void open_chunk(struct cmt_recorder *recorder)
 {
 	recorder->begun = true;

@@ -33,7 +33,7 @@ void recorder_place(struct cmt_recorder *recorder, const struct cmt_chunk *chunk
 	};
 }
 
-/* INDEX at @offset, and a TAIL that says where it is. */
+/* Write INDEX at @offset, and a TAIL with that offset. */
 static int write_end(struct cmt_recorder *recorder, const struct cmt_chunk_place *places,
 		     uint32_t n, uint64_t offset)
 {

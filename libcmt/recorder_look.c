@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is in no record: names, what the module says, and the files of cgroups. */
+/* State that is in no record: names, answers of the module, and the files of cgroups */
 #include "recorder_state.h"
 
 #include <cmt/resctrl.h>
@@ -8,7 +8,7 @@
 
 #include "cgroup.h"
 
-/* Who owned something since the last look, and does not now, is forgotten. */
+/* Drop owners of the last pass that own no RMID now. */
 static void own_again(struct cmt_recorder *recorder)
 {
 	rec_names_forget(&recorder->names);
@@ -47,7 +47,7 @@ int cmt_recorder_names(struct cmt_recorder *recorder, struct cmt_containers *con
 	return first;
 }
 
-/* What the files of each cgroup say that has a name; NULL: no memory, or no cgroups. */
+/* Read the files of each cgroup with a name; NULL: no memory, or no cgroups. */
 static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
 					       struct cmt_containers *containers,
 					       const char *root, uint32_t *nr)
@@ -77,7 +77,7 @@ static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
 	return cpus;
 }
 
-/* What the module says, and where it is to be kept. */
+/* Answers of the module, and where to keep them */
 struct answers {
 	struct cmt_stats stats;
 	struct cmt_uncore uncore;
@@ -86,7 +86,7 @@ struct answers {
 	struct cmt_box *boxes;
 };
 
-/* The pending owners are many, and asked for only when there are some. */
+/* Pending owners can be many: they are read only when there are some. */
 static void ask_pending(struct cmt_device *device, struct answers *a,
 			struct cmt_recording_state *state)
 {
@@ -134,7 +134,7 @@ int cmt_recorder_look(struct cmt_recorder *recorder, struct cmt_device *device,
 	state.realtime_ns = recorder_clock(CLOCK_REALTIME);
 	ask_device(device, reader, &answers, &state);
 	if (containers) {
-		/* what has no room has no name, and is no failure */
+		/* an owner without room for a name has none, which is no failure */
 		cmt_recorder_names(recorder, containers);
 		cpus = look_at_cgroups(recorder, containers, root, &state.nr_cpus);
 		state.cpus = cpus;

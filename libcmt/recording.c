@@ -9,7 +9,7 @@
 #include "internal.h"
 
 #define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
-#define HEADS_WITHIN	4096U		/* chunks that are asked for a HEAD */
+#define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
 
 /* The first chunk that is intact, and its version. */
 static int find_first(struct cmt_recording *r, uint64_t *offset)
@@ -160,7 +160,7 @@ const struct cmt_info *cmt_recording_info(const struct cmt_recording *recording)
 	return recording->has_head ? &recording->head.info : NULL;
 }
 
-/* A chunk that cannot be taken for want of memory is taken again by the next call. */
+/* A chunk that failed for lack of memory is read again by the next call. */
 static int take_chunk(struct cmt_recording *r)
 {
 	uint64_t pos = r->pos, sequence = r->sequence;
@@ -248,7 +248,10 @@ static void sum_places(const struct cmt_recording *r, struct cmt_recording_about
 			about->start_ns = p->first_ns;
 		about->end_ns = p->last_ns;
 	}
-	/* the index has neither itself nor the tail, which says where it is */
+	/*
+	 * the index lists neither itself nor the tail, which has the offset of the
+	 * index
+	 */
 	if (r->indexed)
 		about->flags |= CMT_RECORDING_INDEXED | CMT_RECORDING_COMPLETE;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From chunk to chunk.  A header that is damaged hides where its chunk ends: then the next
- * one is looked for byte by byte.  Where a header is intact and its payload is not, the
- * chunk ends where the header says, if another one begins there.
+ * From chunk to chunk.  A damaged header hides the end of its chunk: then the next
+ * chunk is searched byte by byte.  Where a header is intact and its payload is not, the
+ * chunk ends where the header says, if another chunk begins there.
  */
 #include "recording_state.h"
 
@@ -79,7 +79,7 @@ static struct cmt_recording_item *damage(struct cmt_recording *r, uint32_t why,
 	return &r->item;
 }
 
-/* Another chunk follows what is damaged: until when, and how many are missing. */
+/* Another chunk follows the damage: its end, and the number of missing chunks */
 static void damage_until(struct cmt_recording *r, const struct rec_header *next)
 {
 	if (next->first_ns)
@@ -265,7 +265,7 @@ static int one_chunk(struct cmt_recording *r)
 	return ret == 1 ? read_payload(r) : ret;
 }
 
-/* At the end of what was there, there may be more now. */
+/* At the end of the file there may be more bytes now. */
 static int look_again(struct cmt_recording *r)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is in a chunk, item by item. */
+/* The content of a chunk, item by item */
 #include "recording_state.h"
 
 #include <errno.h>

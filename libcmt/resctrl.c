@@ -117,7 +117,7 @@ static uint64_t find_l3_bytes(void)
 	return *end == 'K' && kib < UINT64_MAX / 1024 ? kib * 1024 : 0;
 }
 
-/* Four times what one reading of all groups writes, at the least. */
+/* At least four times the records of one reading of all groups */
 static uint32_t ring_records(const struct resctrl *r)
 {
 	uint64_t wanted = 4ULL * r->info.nr_rmids * (r->nr_domains + 1);
@@ -154,7 +154,7 @@ static void fill_info(struct resctrl *r, const struct cmt_resctrl_opts *o)
 		info->instance = cmt_resctrl_stamp(r);
 }
 
-/* Half of what the program may open stays the program's. */
+/* Half of the program's descriptors are left to the program. */
 static void find_limit(struct resctrl *r)
 {
 	struct rlimit limit;
@@ -252,7 +252,7 @@ void cmt_resctrl_close(struct resctrl *r)
 	free(r);
 }
 
-/* The timer wakes poll(2); the clock says whether it is time. */
+/* The timer wakes poll(2); the clock decides whether a reading is due. */
 static void set_timer(const struct resctrl *r, uint64_t first_ns, uint64_t interval_ns)
 {
 	const struct itimerspec spec = {
@@ -301,7 +301,7 @@ static void put_tick(struct resctrl *r, uint64_t begin)
 	cmt_resctrl_put(r, &record);
 }
 
-/* What is due again is so at a multiple of the interval from the first reading. */
+/* The next due time, at a multiple of the interval from the first reading */
 static uint64_t advance(uint64_t *due_ns, uint64_t now, uint64_t interval_ns)
 {
 	uint64_t missed = (now - *due_ns) / interval_ns;
@@ -446,7 +446,7 @@ static int answer(struct resctrl *r, unsigned long command, void *arg)
 		return get_path(r, arg);
 	case CMT_IOC_GET_UNCORE:
 		return get_uncore(arg);
-	case CMT_IOC_SET_COUNTERS:	/* what cannot be counted is no error */
+	case CMT_IOC_SET_COUNTERS:	/* resctrl has no counters, which is no error */
 	case CMT_IOC_SET_WATERMARK:	/* the timer wakes readers */
 		return 0;
 	default:

@@ -3,8 +3,8 @@
  * The values of resctrl's groups.
  *
  * The files of a control group count its monitoring groups, too.  The monitoring groups
- * are read first and subtracted, so that what remains is too large by what they move
- * meanwhile, and never too small.  What remains may then step back by as much: such a
+ * are read first and subtracted, so the difference is too large by their traffic in
+ * between, and never too small.  The difference may then step back by as much: such a
  * step counts as no traffic.
  */
 #include <errno.h>
@@ -31,7 +31,7 @@ const char *const cmt_resctrl_files[NR_RESCTRL_VALUES] = {
 	[RESCTRL_LOCAL] = "mbm_local_bytes",
 };
 
-/* What the monitoring groups of the next control group have, in one domain. */
+/* The sum of the monitoring groups of the next control group, in one domain */
 struct below {
 	uint64_t values[NR_RESCTRL_VALUES];
 	uint32_t missing;	/* CMT_F_*: some group's value is not known */
@@ -85,7 +85,7 @@ void cmt_resctrl_cell_close(struct resctrl *r, struct resctrl_cell *cell)
 		file_close(r, &cell->files[v]);
 }
 
-/* O_NONBLOCK: what is no resctrl may have a FIFO there. */
+/* O_NONBLOCK: a directory that is not resctrl may have a FIFO there. */
 static int open_file(const struct resctrl *r, const struct resctrl_group *group,
 		     uint32_t domain, uint32_t value)
 {
@@ -154,7 +154,7 @@ static int value_read(struct resctrl *r, const struct resctrl_group *group,
 	return err == -ENOENT || err == -ENODEV ? -ENOENT : 0;
 }
 
-/* Of the group without those below it; false: that is not known. */
+/* The value of the group without the groups below it.  False: it is unknown. */
 static bool value_of(const struct resctrl_file *file, const struct below *below,
 		     uint32_t value, uint64_t *alone)
 {
@@ -167,8 +167,8 @@ static bool value_of(const struct resctrl_file *file, const struct below *below,
 }
 
 /*
- * Add what was moved since the last reading.  Returns CMT_F_REBASED where that is not
- * known: a step back of what the file says (@stepped), or no reading before.
+ * Add the traffic since the last reading.  Returns CMT_F_REBASED where it is unknown:
+ * after a step back of the file's value (@stepped), or without a previous reading.
  */
 static uint32_t counter_add(struct resctrl_counter *counter, uint64_t value, bool stepped)
 {
@@ -208,7 +208,7 @@ static void add_value(struct cmt_record *record, struct resctrl_cell *cell,
 		record->sample.mbm_local_bytes = counter->sum;
 }
 
-/* The control group subtracts what its monitoring group has. */
+/* The control group subtracts the value of its monitoring group. */
 static void add_below(struct below *sum, const struct resctrl_cell *cell,
 		      uint32_t events, bool stepped)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which groups and L3 domains resctrl has.
+ * The groups and L3 domains of resctrl.
  *
- * A group is its directory: a path and an inode number.  Who makes a group of the same
- * name again has another inode, and is another owner.
+ * A group is its directory: a path and an inode number.  A new group of the same name
+ * has another inode, and is another owner.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "internal.h"
 #include "resctrl.h"
 
-/* What is looked for in a scan, and its first error. */
+/* A scan, and its first error */
 struct scan {
 	struct resctrl *r;
 	uint32_t parent;	/* of the groups in the directory that is listed */
@@ -53,7 +53,7 @@ void cmt_resctrl_owner_record(const struct resctrl *r, uint32_t index,
 	       strnlen(group->name + 1, sizeof(record->owner.comm)));
 }
 
-/* The default group is no owner: what is in no other group is unattributed. */
+/* The default group is no owner: tasks in no other group are unattributed. */
 static void put_owner(struct resctrl *r, uint32_t index, uint16_t type)
 {
 	bool alloc = type == CMT_REC_ALLOC;
@@ -135,7 +135,10 @@ static int set_names(struct resctrl_group *group, const struct resctrl_group *pa
 	return group->path && group->name ? 0 : -ENOMEM;
 }
 
-/* Oldest first, so that a reader tells owners apart by RMID as long as possible. */
+/*
+ * The index that is free for longest, so that a reader can distinguish owners by RMID
+ * as long as possible
+ */
 static uint32_t free_index(struct resctrl *r)
 {
 	for (uint32_t i = 0; i < r->info.nr_rmids - 1; i++) {
@@ -207,7 +210,7 @@ static uint32_t meet_group(struct scan *scan, uint32_t parent, const char *path,
 
 typedef void entry_fn(struct scan *scan, const char *path, const char *name);
 
-/* Call @fn for what is in the directory @path.  Returns 0 or -errno. */
+/* Call @fn for each entry of the directory @path.  Returns 0 or -errno. */
 static int list(struct scan *scan, const char *path, entry_fn *fn)
 {
 	int fd = openat(scan->r->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
@@ -235,7 +238,7 @@ static bool join(char joined[PATH_MAX], const char *path, const char *name)
 			name) < PATH_MAX;
 }
 
-/* A directory with mon_data; others are what the kernel has beside groups. */
+/* A directory with mon_data; the kernel has other directories beside groups. */
 static bool is_group(const struct resctrl *r, const char *path, struct stat *st)
 {
 	char data[PATH_MAX];
@@ -313,7 +316,7 @@ static int cmp_domain(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* The CPUs of a domain went offline, or came: what was read before is no base. */
+/* The CPUs of a domain went offline, or came online: earlier readings are no base. */
 static int renew_cells(struct resctrl *r, const uint32_t *domains, uint32_t nr)
 {
 	uint32_t now[RESCTRL_DOMAINS], nr_now = r->nr_domains;

@@ -20,8 +20,8 @@ static int ring_set_head(struct cmt_ring *ring, uint64_t head)
 
 /*
  * State before head: when the state is OFFLINE, head covers all records up to
- * CPU_OFFLINE.  An ABSENT ring whose head moved came online in between.  Of a
- * state that a newer module has, nothing is known but that records may come.
+ * CPU_OFFLINE.  An ABSENT ring whose head moved came online in between.  In a state of
+ * a newer module, records may come.
  */
 int cmt_ring_refresh(struct cmt_ring *ring)
 {
@@ -91,7 +91,10 @@ CMT_RACES static void copy_straight(struct cmt_record *to,
 	}
 }
 
-/* The kernel may be writing to what we copy; ring_copy() drops what it hit. */
+/*
+ * The kernel may be writing to the copied slots; ring_copy() drops the affected
+ * records.
+ */
 static void copy_slots(const struct cmt_ring *ring, struct cmt_record *records,
 		       uint64_t first, uint64_t n)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where runtimes keep what they know of a container.
+ * The state directories of container runtimes.
  *
- * The directories are those that runtimes are built with; where an
- * administrator moved them, the container keeps the name its cgroup gives it.
- * A user can make cgroups of any name below the user's own slice.  What is
- * there is looked for in the user's home and nowhere else, so that nobody gets
- * the name of a container of somebody else.
+ * The directories are the runtimes' built-in ones.  Where an administrator moved them,
+ * the container keeps the name that its cgroup gives it.  A user can make cgroups of
+ * any name below the user's own slice.  Names of these are searched only in the user's
+ * home, so a user cannot take the name of another user's container.
  */
 #include "runtime.h"
 
@@ -82,7 +81,9 @@ static bool home_in_line(const char *line, size_t n, uid_t uid, char *home,
 	return true;
 }
 
-/* Not getpwuid(), which may ask a daemon, and knows another root's users. */
+/*
+ * Not getpwuid(), which may ask a daemon, and does not know the users of another root.
+ */
 static int home_of(int root_fd, uid_t uid, char *home, size_t size)
 {
 	char *bytes, *line, *end;

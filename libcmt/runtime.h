@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What container runtimes keep on disk about a container: where it is, how it
- * is read, what it says.  No daemon is asked.
+ * The files of container runtimes about a container: their places, how they are read,
+ * and their contents.  No daemon is asked.
  */
 #ifndef LIBCMT_RUNTIME_H
 #define LIBCMT_RUNTIME_H
@@ -17,7 +17,7 @@
 #define CMT_STATE_MAX	(1u << 20)	/* bytes; no larger file is read */
 #define CMT_ANY_OWNER	((uid_t)-1)
 
-/* What a file says: printable ASCII, cut to fit; "": nothing. */
+/* The content of a file: printable ASCII, cut to fit; "": missing. */
 struct cmt_state {
 	char name[CMT_CONTAINER_NAME_LEN];	/* the runtime's own */
 	char image[CMT_CONTAINER_NAME_LEN];
@@ -34,8 +34,8 @@ enum cmt_state_kind {
 };
 
 /*
- * Pure: bytes in, fields out.  Returns 0, -ENOENT if the file is good and says
- * nothing of the container @id, or -EINVAL if it is not what it should be.
+ * Pure: bytes in, fields out.  Returns 0, -ENOENT if the file is valid and does not
+ * have the container @id, or -EINVAL if it is invalid.
  */
 int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 		    const char *bytes, size_t size, const char *id);
@@ -49,14 +49,14 @@ int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 int cmt_file_open(int root_fd, const char *dir, const char *path);
 
 /*
- * All of the file @fd, which is as @st says: up to CMT_STATE_MAX bytes.  Returns 0
+ * Read all of the file @fd with the status @st: up to CMT_STATE_MAX bytes.  Returns 0
  * and @bytes to free(), or -errno.
  */
 int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size);
 
 /*
- * Read the regular file @path below @dir, opened as above.  @owner: whose the file
- * must be, or CMT_ANY_OWNER.  Returns 0 and @bytes to free(), or -errno.
+ * Read the regular file @path below @dir, opened as above.  @owner: the required owner
+ * of the file, or CMT_ANY_OWNER.  Returns 0 and @bytes to free(), or -errno.
  */
 int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
 		  char **bytes, size_t *size);
@@ -74,14 +74,14 @@ bool cmt_dir_is_local(int root_fd, const char *dir);
  */
 int cmt_mount_is_local(FILE *mounts, const char *path);
 
-/* Says @err nothing of what is on disk (EMFILE, ENOMEM, EIO and the like)? */
+/* Is @err temporary, and not about the files (EMFILE, ENOMEM, EIO and the like)? */
 bool cmt_error_passes(int err);
 
 /*
- * Ask the state files of @container's runtime, or of the user's runtime if the
- * cgroup is below a user's slice.  A runtime that the path did not tell is put
- * into @container.  Returns 0, -ENOENT, or -errno of an error that passes
- * (EMFILE, ENOMEM, EIO and the like), after which it is worth asking again.
+ * Read the state files of @container's runtime, or of the user's runtimes if the cgroup
+ * is below a user's slice.  A runtime that is not in the path is put into @container.
+ * Returns 0, -ENOENT, or -errno of a temporary error (EMFILE, ENOMEM, EIO and the
+ * like), after which a retry is useful.
  */
 int cmt_runtime_ask(int root_fd, struct cmt_container *container,
 		    struct cmt_state *state);

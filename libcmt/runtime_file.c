@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Files of others: in a state directory may be whatever its owner likes, such
- * as a link to somewhere else, a FIFO that nobody writes, or a gigabyte.
+ * Untrusted files: the owner of a state directory can put anything there, such as a
+ * link to another place, a FIFO without a writer, or a gigabyte.
  */
 #include "runtime.h"
 

@@ -64,7 +64,7 @@ static struct json_object *member(struct json_object *object, const char *key)
 	return json_object_object_get_ex(object, key, &value) ? value : NULL;
 }
 
-/* The first source that has something is believed. */
+/* The first source with a value counts. */
 static void take(char *to, size_t size, struct json_object *value)
 {
 	if (!*to && json_object_is_type(value, json_type_string))

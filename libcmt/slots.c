@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The window of open slots: which slot a time is in, what else than readings is
- * in it (entries.h has those), and when it is retired.  Slots are found by their
- * start and reused.
+ * The window of open slots: the slot of a time, its contents beside readings (entries.h
+ * has those), and when it is retired.  Slots are found by their start and reused.
  *
- * The window moves in one of two ways.  cmt_slots_add() moves it to a record that
- * is newer than all slots: records come in order, or nearly so.  The feed moves it
- * by cmt_slots_raise(): records come in any order within the window, and no
- * earlier one follows.
+ * The window moves in one of two ways.  cmt_slots_add() moves it to a record that is
+ * newer than all slots: records come in order, or nearly so.  The feed moves it by
+ * cmt_slots_raise(): records come in any order within the window, and no earlier one
+ * follows.
  */
 #include "slots.h"
 
@@ -38,7 +37,7 @@ struct slot {
 	bool open;
 	uint64_t lost;
 	uint32_t nr_cpus;
-	struct cpu *cpus;	/* [cpu], with ticks if it said something */
+	struct cpu *cpus;	/* [cpu]; with ticks, if it had a record */
 	struct cmt_counts perf;
 	struct cmt_channels channels;
 };
@@ -58,7 +57,7 @@ struct cmt_slots {
 	struct cmt_tracker *tracker;
 	struct cmt_entries *entries;
 	struct cmt_slots_counts counts;
-	uint64_t floor;		/* what is before it is late, */
+	uint64_t floor;		/* earlier records are late; */
 	uint64_t newest;	/* start of the newest slot, */
 	bool started;		/* if these two are set */
 	uint64_t lost;		/* not in any slot yet */
@@ -155,7 +154,7 @@ void cmt_slots_free(struct cmt_slots *slots)
 	free(slots);
 }
 
-/* Those that said something, moved together; all of them is the usual case. */
+/* Emit the CPUs with records, moved together; usually all have records. */
 static void emit_cpus(struct cmt_slots *slots, struct slot *slot)
 {
 	const struct cmt_hot *hot = cmt_tracker_hot(slots->tracker);
@@ -217,7 +216,7 @@ static void advance(struct cmt_slots *slots, uint64_t ts)
 	use_snapshot(slots, ts);
 }
 
-/* Returns what the callback did. */
+/* Returns the result of the callback. */
 static int retire(struct cmt_slots *slots, struct slot *slot)
 {
 	struct cmt_slot out = {
@@ -269,7 +268,7 @@ static struct slot *oldest_open(const struct cmt_slots *slots)
 	return (struct slot *)oldest;
 }
 
-/* Retire what is before @floor, in order, until the callback stops that. */
+/* Retire all slots before @floor, in order, until the callback stops it. */
 static int raise_floor(struct cmt_slots *slots, uint64_t floor)
 {
 	struct slot *slot;
@@ -321,8 +320,8 @@ static struct slot *find_open(struct cmt_slots *slots, uint64_t ts)
 }
 
 /*
- * Open the slot at @start, which is not.  There is a closed one: no more than
- * window starts are in the window.  Returns 0, or what the callback did.
+ * Open the slot at @start, which is not open.  There is a closed slot, because the
+ * window has at most window starts.  Returns 0, or the result of the callback.
  */
 static int open_slot(struct cmt_slots *slots, uint64_t start,
 		     struct slot **found)
@@ -352,7 +351,7 @@ static int open_slot(struct cmt_slots *slots, uint64_t start,
 	return 0;
 }
 
-/* Records come in runs: mostly of one slot, else of the next. */
+/* Records come in runs: most of one slot, the others of the next one. */
 static uint64_t slot_start(const struct cmt_slots *slots, uint64_t ts)
 {
 	uint64_t next = slots->last->start + slots->slot_ns;
@@ -370,8 +369,8 @@ static bool in_last_slot(const struct cmt_slots *slots, uint64_t ts)
 }
 
 /*
- * The slot of @ts, the window moved if need be.  0: *found is set, NULL: late;
- * otherwise what the callback returned.
+ * The slot of @ts; the window moves if necessary.  0: *found is the slot, or NULL for a
+ * late record.  Otherwise the result of the callback.
  */
 static int find_slot(struct cmt_slots *slots, uint64_t ts, struct slot **found)
 {
@@ -421,8 +420,8 @@ static void add_tick(struct slot *slot, const struct cmt_record *record)
 }
 
 /*
- * A new gap of a CPU that still has one is taken together with it: both are in
- * the window, or between it and what the feed reads.
+ * A new gap of a CPU that still has one is merged with it: both are in the window, or
+ * between the window and the feed.
  */
 static void add_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 		    uint64_t end)
@@ -443,7 +442,7 @@ static void add_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 	slots->nr_gaps++;
 }
 
-/* A loss whose slot is retired is reported in the oldest one there is. */
+/* A loss whose slot is retired is reported in the oldest open slot. */
 static void count_lost(struct cmt_slots *slots, struct slot *slot, uint64_t lost)
 {
 	if (!slot)
@@ -560,7 +559,7 @@ static int add_known(struct cmt_slots *slots, struct slot *slot,
 	       count_added(slots, add_event(slots, record));
 }
 
-/* An EXISTING is a state and not an event: it may be as old as it likes. */
+/* An EXISTING is a state and not an event: it may be of any age. */
 static int add_possible(struct cmt_slots *slots,
 			const struct cmt_record *record)
 {

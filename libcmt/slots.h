@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the feed does with slots: the window moves by an explicit floor.  And what a usage
- * may leave out.
+ * The interface between feed and slots: the window moves by an explicit floor.  And the
+ * rows that a usage may leave out.
  */
 #ifndef LIBCMT_SLOTS_H
 #define LIBCMT_SLOTS_H
@@ -13,8 +13,9 @@
 /* The floor has been raised once, or a record was added. */
 bool cmt_slots_started(const struct cmt_slots *slots);
 
-/* If started: what is before the floor is late, what is not before the limit is
- * beyond the window.
+/*
+ * If started: records before the floor are late, records from the limit on are beyond
+ * the window.
  */
 uint64_t cmt_slots_floor(const struct cmt_slots *slots);
 uint64_t cmt_slots_limit(const struct cmt_slots *slots);
@@ -22,12 +23,12 @@ uint64_t cmt_slots_limit(const struct cmt_slots *slots);
 /* Is a slot open?  Then *@end is where the oldest one ends. */
 bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end);
 
-/* From what floor on is @ts in the window? */
+/* The floor from which on @ts is in the window */
 uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts);
 
 /*
- * No record before @ts follows: retire the slots that end before it.  Returns 0
- * or what the callback did.
+ * No record before @ts follows: retire the slots that end before it.  Returns 0 or the
+ * result of the callback.
  */
 int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts);
 
@@ -43,9 +44,10 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 		   uint64_t end, uint64_t lost);
 
 /*
- * Tell the slots who owns what, when records had been missed @missed times.
- * @snapshot becomes the slots', also on error.  It is in force from its as_of on;
- * until the floor is there no other one is wanted, but may replace it.  Returns 0, -EINVAL or -ENOMEM.
+ * Give the slots a snapshot of the owners, when records had been missed @missed times.
+ * The slots own @snapshot, also on error.  It is in force from its as_of on; until the
+ * floor has reached as_of no other one is needed, but it may be replaced.  Returns 0,
+ * -EINVAL or -ENOMEM.
  */
 int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 		   uint64_t missed);

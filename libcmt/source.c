@@ -192,7 +192,7 @@ static uint64_t stop_at(const struct cmt_sources *sources,
 	       take->limit : ahead;
 }
 
-/* What a record must be to pass without a closer look. */
+/* The properties of a record that passes without further checks */
 struct sieve {
 	uint64_t low, span;	/* its time is low or later, by less than span */
 	uint32_t cpu, nr_rmids;
@@ -249,7 +249,7 @@ static void source_passed(struct cmt_source *source,
 
 enum fate { KEEP, DROP, STOP };
 
-/* What becomes of a record that did not pass. */
+/* Classify a record that did not pass. */
 static enum fate source_look(struct cmt_sources *sources,
 			     struct cmt_source *source,
 			     const struct cmt_record *record, uint64_t index,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The rings as sources of records: what is taken from one is checked, and
- * accounted for.  Both ways of reading stand on it: the merge (merge.h) and the
- * feed (feed.h).  Pure: mapped bytes, and the time is given.
+ * The rings as sources of records: records that are taken from a source are checked and
+ * counted.  Both the merge (merge.h) and the feed (feed.h) use sources.  Pure: mapped
+ * bytes, and the time is given.
  *
- * What a ring can still show is bounded by
+ * The next record of a ring is not older than
  *  - its oldest record that is not delivered;
- *  - otherwise the last record it showed: it never goes back in time.  TICKs
- *    move this bound on every ring that is online;
- *  - @now, for a ring that is ABSENT, or OFFLINE with CPU_OFFLINE as its last
- *    record: the next record it shows is not taken yet;
- *  - @now - CMT_QUIET_NS, for a ring that is QUIET: no TICK moves its bound, and
- *    its records come at once;
+ *  - otherwise its last delivered record: a ring never goes back in time.  TICKs move
+ *    this bound on every ring that is online;
+ *  - @now, for a ring that is ABSENT, or OFFLINE with CPU_OFFLINE as its last record:
+ *    its next record is not taken yet;
+ *  - @now - CMT_QUIET_NS, for a ring that is QUIET: no TICK moves its bound, and its
+ *    records come at once;
  *  - @now - latency_ns for all, and earlier when a ring fills up meanwhile
- *    (cmt_sources_press()): what comes later than that is dropped as late.
+ *    (cmt_sources_press()): later records are dropped as late.
  */
 #ifndef LIBCMT_SOURCE_H
 #define LIBCMT_SOURCE_H
@@ -37,9 +37,9 @@
 #define CMT_QUIET_NS	10000000
 
 /*
- * Of @whole, a ring's records or the time that it holds: how much may be waiting
- * for another ring.  The rest is for a reader that comes late itself, and is more
- * than the watermark, which is an eighth.
+ * The part of @whole, a ring's records or the time that it holds, that may wait for
+ * another ring.  The rest is for a reader that is late, and is more than the watermark,
+ * which is an eighth.
  */
 static inline uint64_t cmt_ring_share(uint64_t whole)
 {
@@ -65,8 +65,8 @@ struct cmt_source {
 };
 
 /*
- * What the merge has taken from a ring and not delivered yet.  Those of all rings
- * are side by side: the merge goes from one ring to another with every record.
+ * Records that the merge has taken from a ring and not delivered yet.  The buffers of
+ * all rings are adjacent: the merge goes from ring to ring with every record.
  */
 struct cmt_buffered {
 	const struct cmt_record *next, *end;
@@ -103,7 +103,7 @@ void cmt_sources_free(struct cmt_sources *sources);
 int cmt_sources_add(struct cmt_sources *sources, const void *image,
 		    size_t bytes, bool oldest);
 
-/* The time of what follows. */
+/* Set the time of the following calls. */
 void cmt_sources_now(struct cmt_sources *sources, uint64_t now);
 
 /*
@@ -122,7 +122,7 @@ enum cmt_stop {
 	CMT_STOP_LIMIT,		/* there is more, all at stop_ts or later */
 };
 
-/* What is wanted of a source, and where it stopped. */
+/* A request to a source, and the state where it stopped */
 struct cmt_take {
 	uint64_t floor;		/* in: records before it are late, */
 	bool floored;		/* if this is set */
@@ -134,22 +134,20 @@ struct cmt_take {
 };
 
 /*
- * Copy up to @n records, and keep those that can be and are not late.
- * Returns how many are left in @records, in order of time, or -EPROTO.
+ * Copy up to @n records, and keep those that are possible and not late.  Returns the
+ * number of kept ones in @records, in order of time, or -EPROTO.
  */
 int cmt_source_take(struct cmt_sources *sources, struct cmt_source *source,
 		    struct cmt_record *records, uint32_t n,
 		    struct cmt_take *take);
 
-/*
- * @source was drained: what it shows from now on is not before this.
- */
+/* @source was drained: its next records are not older than this. */
 uint64_t cmt_source_bound(const struct cmt_sources *sources,
 			  const struct cmt_source *source);
 
 /*
- * When does what is held fall due, if no ring shows anything?  Returns whether
- * there is something; it may be due already.
+ * The time at which waiting records fall due, if no ring has new ones.  Returns whether
+ * records wait; they may be due already.
  */
 bool cmt_sources_due(const struct cmt_sources *sources, uint64_t *due);
 

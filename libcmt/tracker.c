@@ -103,8 +103,8 @@ static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 }
 
 /*
- * A FREE of another generation is stale.  An UPDATE of another one means that
- * its ALLOC was lost: the owner of the RMID is known all the same.
+ * A FREE of another generation is stale.  An UPDATE of another one means that its ALLOC
+ * was lost: the owner of the RMID is still known.
  */
 static void apply(struct cmt_owner *owner, bool *known,
 		  const struct event *event)
@@ -306,8 +306,8 @@ int cmt_record_owner(const struct cmt_record *record, struct cmt_owner *owner)
 }
 
 /*
- * EXISTING is a state, not an event: it is older than the stream it comes in.
- * Behind the last advance it is taken at once, unless more is known already.
+ * EXISTING is a state, not an event: it is older than the stream around it.  Behind the
+ * last advance it is applied at once, unless a newer state is known.
  */
 static int queue_existing(struct cmt_tracker *tracker,
 			  const struct cmt_owner *owner)
@@ -415,7 +415,7 @@ static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
 	warm(tracker, rmid);
 }
 
-/* Queued events up to as_of go first: they tell who had the RMIDs before. */
+/* Queued events up to as_of are applied first: they have the owners before it. */
 int cmt_tracker_sync(struct cmt_tracker *tracker,
 		     const struct cmt_snapshot *snapshot)
 {
@@ -434,8 +434,8 @@ int cmt_tracker_sync(struct cmt_tracker *tracker,
 }
 
 /*
- * Each event keeps the owner as it was after it, so that what was handed out
- * stays when another time is asked for.
+ * Each event keeps the owner after it, so an owner that was handed out stays valid when
+ * another time is looked up.
  */
 const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 					   uint32_t rmid, uint64_t ts)
@@ -469,7 +469,7 @@ cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
 
 	if (rmid == CMT_RMID_NONE || rmid >= tracker->nr_rmids || !generation)
 		return NULL;
-	/* fills in what each event made of the owner */
+	/* sets the owner after each event */
 	cmt_tracker_lookup(tracker, rmid, ts);
 	r = &tracker->rmids[rmid];
 	found = r->known && r->owner.generation == generation ? &r->owner : NULL;

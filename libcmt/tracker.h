@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tracker's hot table: what a lookup needs of an RMID that has no queued
- * events, which is nearly every one.  Owners are pointed to, not copied.
+ * The tracker's hot table: the data for a lookup of an RMID without queued events,
+ * which is nearly every one.  Owners are referred to, not copied.
  */
 #ifndef LIBCMT_TRACKER_H
 #define LIBCMT_TRACKER_H
@@ -11,7 +11,7 @@
 #include "internal.h"
 
 struct cmt_hot {
-	const struct cmt_owner *owner;	/* NULL: none is known */
+	const struct cmt_owner *owner;	/* NULL: unknown */
 	uint32_t generation;		/* of the owner, or 0 */
 	bool freed;
 	bool events;			/* cmt_tracker_lookup() knows */
@@ -21,21 +21,21 @@ struct cmt_hot {
 const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
 
 /*
- * A bitmap of RMIDs: set when an event is queued or applied, or the owner becomes
- * another one; cleared by whoever has looked.
+ * A bitmap of RMIDs: set when an event is queued or applied, or the owner changes;
+ * cleared by the caller.
  */
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker);
 
 /*
- * Whose @generation of @rmid is, also of an owner that was freed before @ts, as long
- * as no other two had the RMID since; NULL: not known.  Valid as cmt_tracker_find().
+ * The owner with @generation of @rmid, also one that was freed before @ts, unless two
+ * later owners had the RMID; NULL: unknown.  Valid as cmt_tracker_find().
  */
 const struct cmt_owner *
 cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
 			      uint32_t generation, uint64_t ts);
 
 /*
- * Who owned @rmid with @generation at @ts; NULL: not known.  Valid until the next
+ * The owner of @rmid with @generation at @ts; NULL: unknown.  Valid until the next
  * event is queued or applied.  @rmid: below the tracker's nr_rmids.
  */
 static inline const struct cmt_owner *

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Intervals: records go into slots, slots into an interval, and an interval that
- * is over into a frame that waits to be taken.
+ * Intervals: records go into slots, slots into an interval, and a complete interval
+ * into a frame that waits to be taken.
  *
- * The interval is over when a slot after it is retired.  Where nothing is retired
- * (no CPU ticks, or one says nothing), the clock says so, after the time that the
- * reader waits for a CPU at most; what comes later counts in the next interval.
+ * An interval is complete when a slot after it is retired.  Where no slot is retired
+ * (no CPU ticks, or one has no records), the clock ends the interval, at the latest
+ * after the time that the reader waits for a CPU.  Later records count in the next
+ * interval.
  */
 #include <cmt/recording.h>
 #include <cmt/usage.h>
@@ -252,7 +253,7 @@ static int add_slot(void *ctx, const struct cmt_slot *slot)
 	}
 	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
 		err = end_interval(usage, usage->end_ns, slot->start_ns);
-	/* what was named since the interval before */
+	/* names that came since the last interval */
 	if (!usage->slots_now && new_paths(usage))
 		sweep(usage);
 	if (usage->unread && !usage->first_ns)
@@ -309,7 +310,7 @@ static int usage_opts(struct cmt_usage_opts *opts,
 	return check_opts(opts);
 }
 
-/* How long after its time a record may come: see cmt_reader_opts.latency_ns. */
+/* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
 static uint64_t lateness(const struct cmt_usage_opts *opts)
 {
 	uint64_t late;
@@ -366,7 +367,7 @@ static int ask_counters(struct cmt_usage *usage,
 	return err == -ENOTTY ? 0 : err;
 }
 
-/* What owns RMIDs now is asked at once, so that names can be refreshed. */
+/* The present owners are read at once, so that names can be refreshed. */
 static int open_reader(struct cmt_usage *usage,
 		       const struct cmt_usage_opts *opts)
 {

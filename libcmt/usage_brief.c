@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CMT_USAGE_BRIEF: what is left out; and what is not even looked at.
+ * CMT_USAGE_BRIEF: rows that are left out, and RMIDs that are not even visited.
  *
- * An RMID whose entries are those of the slot before costs a comparison.  What is looked
- * at is noted in the news of the interval; of these, and of what ran, comes which groups
- * are wanted in the frame, and the chains of these groups have the holdings that its rows
- * are made of.
+ * An RMID with the entries of the slot before costs one comparison.  Visited RMIDs are
+ * noted in the news of the interval.  From these, and from the owners that ran, follow
+ * the groups in the frame; the chains of these groups have the holdings of their rows.
  */
 #include "usage_state.h"
 
@@ -14,13 +13,13 @@
 
 #include "slots.h"
 
-/* A brief frame is one of all rows at least so often. */
+/* A brief frame has all rows at least once in this time. */
 #define WHOLE_NS	1000000000ULL
 #define AHEAD		8	/* entries of a slot, to be prefetched */
 
 /*
- * Is the entry the one of the slot before, with nothing new?  Of another interval than the
- * holding's it may be only if nothing in the holding is of one.
+ * Is the entry the one of the slot before, without a new value? It may be of another
+ * interval than the holding only if no value of the holding is of an interval.
  */
 static inline bool is_same(const struct cmt_usage *usage,
 			   const struct usage_holding *h,
@@ -136,7 +135,7 @@ void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame)
 		frame->brief_why |= CMT_USAGE_WHY_GAP;
 }
 
-/* Is there something that a brief frame must tell? */
+/* Has the holding a value that a brief frame must have? */
 static bool is_news(const struct usage_holding *h)
 {
 	return h->read || h->born || usage_ended(h) || h->why ||
@@ -158,7 +157,7 @@ void usage_brief_want(struct cmt_usage *usage)
 	}
 }
 
-/* Backwards: the chains begin with what was last seen first. */
+/* Backwards: the chains begin with the holding that was visited last. */
 uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
 			  uint32_t room)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the memory channels carried, and what of it no RMID accounts for. */
+/* The traffic of the memory channels, and the part of it without an RMID */
 #include "usage_state.h"
 
 #include <cmt/error.h>
@@ -25,7 +25,7 @@ static struct usage_channel *find(struct cmt_usage *usage,
 	struct usage_channels *channels = &usage->channels;
 	uint32_t low = 0, high = channels->nr, middle = channels->next;
 
-	/* channels come in the same order in every slot */
+	/* channels have the same order in every slot */
 	if (middle >= high)
 		middle = 0;
 	for (; low < high; middle = low + (high - low) / 2) {
@@ -104,7 +104,7 @@ static void take_reading(const struct cmt_usage *usage, struct usage_series *s,
 	s->base_ts = ts;
 }
 
-/* After "unavailable", only a reading that is rebased says anything. */
+/* After "unavailable", only a rebased reading has a value. */
 static void settle(struct usage_series *s, uint32_t flags, bool gone)
 {
 	if (flags & CMT_F_UNAVAILABLE)
@@ -160,7 +160,7 @@ static uint32_t series_why(const struct usage_channel *c,
 	return why | (whole ? 0 : CMT_USAGE_WHY_GAP);
 }
 
-/* What is left out makes the rate a lower bound only over the time of the frame. */
+/* Dropped traffic makes the rate a lower bound only over the time of the frame. */
 static void channel_rate(struct cmt_usage_rate *r, const struct usage_channel *c,
 			 uint64_t bytes, bool whole, uint64_t length_ns)
 {
@@ -175,7 +175,7 @@ static void channel_rate(struct cmt_usage_rate *r, const struct usage_channel *c
 	usage_rate_settle(r, false);
 }
 
-/* Where only bytes are read, or a clock stands, cycles are not counted. */
+/* Where only bytes are read, or a clock stops, cycles are not counted. */
 static uint32_t idle_why(const struct usage_channel *c, bool whole)
 {
 	const struct usage_series *s = &c->cycles;
@@ -222,7 +222,10 @@ static void fill_channel(const struct cmt_usage *usage,
 	fill_idle(usage, &to->idle, c, frame);
 }
 
-/* Add a channel's to the machine's: what one lacks, the sum lacks. */
+/*
+ * Add a channel's values to the machine's: a value that one channel lacks, the sum
+ * lacks.
+ */
 static void memory_add(struct cmt_usage_rate *to,
 		       const struct cmt_usage_rate *from)
 {
@@ -305,7 +308,7 @@ static void set_uncore(struct usage_channels *channels,
 	channels->expected = uncore->channels;
 }
 
-/* What the module says now; what was read says the rest. */
+/* Read the module's present list of channels; the records have the other properties. */
 static void ask_uncore(struct cmt_usage *usage)
 {
 	struct usage_channels *channels = &usage->channels;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the processor counted, and for whom.  An owner that ran may have no reading in
- * the interval, and one that was read may not have run; so PERF records are summed by
- * owner apart from what owners hold, and the sums meet the holdings in the rows.
+ * The counts of the processor, by owner.  An owner that ran may have no reading in the
+ * interval, and an owner that was read may not have run.  So PERF records are summed by
+ * owner separately from holdings, and the sums are joined with the holdings in the
+ * rows.
  */
 #include "usage_state.h"
 
@@ -219,7 +220,7 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 		return -ENOMEM;
 	perf_time(&usage->perf, p);
 	counted_add(to, p);
-	/* with that of the idle task, the time of a CPU says nothing */
+	/* with the idle task's time, the time of a CPU has no meaning */
 	if (usage_by_owner(usage) || p->rmid != CMT_RMID_NONE)
 		to->ran_ns += p->ran_ns;
 	return 0;
@@ -245,7 +246,7 @@ held_in(struct cmt_usage *usage, const struct usage_runner *runner, uint32_t dom
 	return NULL;
 }
 
-/* What one that ran holds; NULL: nothing was seen of it. */
+/* The holding of an owner that ran; NULL: it has no reading. */
 static const struct usage_holding *runner_held(struct cmt_usage *usage,
 					       const struct usage_runner *runner)
 {
@@ -297,7 +298,7 @@ static void group_count(struct cmt_usage *usage, uint32_t number,
 	}
 }
 
-/* One that holds something has the groups of what it holds. */
+/* A runner with a holding has the groups of that holding. */
 static int runner_end(struct cmt_usage *usage, struct usage_runner *runner)
 {
 	const struct usage_holding *h = runner_held(usage, runner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What CPUs say of themselves: their ticks, and what they ran last. */
+/* The state of CPUs: their ticks, and the RMID that they ran last */
 #include "usage_state.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c)
 	cpu->why |= usage_why(c->flags);
 }
 
-/* With a device, its reader knows; else CMT_REC_LOST have said so. */
+/* With a device, the reader has the count; otherwise CMT_REC_LOST had it. */
 void usage_cpus_lost(struct cmt_usage *usage)
 {
 	struct cmt_reader_counts counts = { .sz = sizeof(counts) };

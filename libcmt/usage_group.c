@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which holdings are one row.  Two cgroups are one container exactly if their
- * paths begin with the same cgroup of a container: what the kernel says of where
- * they are, and not what they are called, joins them.
+ * Which holdings are one row.  Two cgroups are one container exactly if their paths
+ * begin with the same cgroup of a container: the kernel's paths join cgroups, not their
+ * names.
  */
 #include "usage_state.h"
 
@@ -13,7 +13,7 @@
 enum {
 	KEY_KIND,		/* a: enum cmt_usage_kind */
 	KEY_OWN,		/* own: the path of a container, a: a hash of it */
-	KEY_CGROUP,		/* a: an id, whose path is not known */
+	KEY_CGROUP,		/* a: an id whose path is unknown */
 	KEY_CPU,		/* a: its number */
 	KEY_KERNEL,
 	KEY_RESCTRL,		/* a: the RMID, b: the id of its group, 0: not known */
@@ -139,7 +139,7 @@ static int new_cgroup(struct cmt_usage *usage, uint64_t id)
 	return 0;
 }
 
-/* As of now: a path that comes later joins from the next interval on. */
+/* As of now: a path that becomes known later joins from the next interval on. */
 static void cgroup_own(struct usage_cgroup *cgroup)
 {
 	const struct cmt_item *item = cgroup->item;
@@ -216,7 +216,7 @@ static uint32_t get_group(struct cmt_usage *usage, const struct usage_key *key,
 	return usage->nr_groups++;
 }
 
-/* A row is of the same cgroup in every interval, in whatever order cgroups come. */
+/* A row has the same cgroup in every interval, in whatever order cgroups come. */
 static void group_lowest(const struct cmt_usage *usage,
 			 struct usage_group *group, uint32_t cgroup)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who held how much, and moved how much, in each L3 domain. */
+/* The occupancy and the traffic of each owner, in each L3 domain */
 #include "usage_state.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "tracker.h"
 
-#define FORGET_NS 2000000000ULL	/* an owner in no slot for so long goes */
+#define FORGET_NS 2000000000ULL	/* an owner in no slot for this time is dropped */
 
 static void traffic_count(struct usage_traffic *t, uint64_t from,
 			  uint64_t from_ts, uint64_t to, uint64_t to_ts)
@@ -29,10 +29,10 @@ static void traffic_miss(struct usage_traffic *t, uint64_t last_ts, uint64_t ts)
 }
 
 /*
- * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the
- * ALLOC of an owner that came in our time, from which on the counter counts in the
- * domain of the ALLOC; 0: another owner.  One that was allocated before what is
- * forgotten may have been counted already.
+ * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the ALLOC of
+ * an owner that began while this usage ran: from it on the counter counts in the domain
+ * of the ALLOC; 0: another owner.  The traffic of an owner that was allocated before
+ * dropped holdings may have been counted already.
  */
 static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
 			uint32_t bit, uint64_t value, uint64_t since)
@@ -75,7 +75,7 @@ uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
 
 	if (usage->nr_domains && usage->domains[usage->last_domain] == domain)
 		return usage->last_domain;
-	/* entries come by RMID, then domain */
+	/* entries are sorted by RMID, then domain */
 	i = usage->last_domain + 1;
 	if (i < usage->nr_domains && usage->domains[i] == domain)
 		return usage->last_domain = i;
@@ -184,7 +184,7 @@ static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
 	h->cgroup_id = owner->cgroup_id;
 }
 
-/* The ALLOC of an owner whose whole traffic is of our time; 0: it is not. */
+/* The ALLOC of an owner with all its traffic in the time of this usage, or 0 */
 static uint64_t allocated(const struct cmt_usage *usage,
 			  const struct cmt_slot_entry *e)
 {
@@ -209,7 +209,7 @@ static void traffic_settle(struct usage_holding *h, uint64_t since)
 	h->kept = false;
 }
 
-/* What every entry brings that is not what the one before brought. */
+/* Take the values of an entry that differ from those of the entry before. */
 static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 		       const struct cmt_slot_entry *e)
 {
@@ -298,8 +298,8 @@ static bool same_owner(const struct usage_holding *h,
 }
 
 /*
- * A value carried over, or a reading that goes on where the last one was, of an owner
- * that is the same: there is nothing to be thought about.
+ * A value carried over, or a reading that continues the last one, of the same owner:
+ * the fast path.
  */
 static bool goes_on(const struct usage_holding *h,
 		    const struct cmt_slot_entry *e)
@@ -333,7 +333,7 @@ static void holding_begin(struct cmt_usage *usage, struct usage_holding *h)
 	h->why = 0;
 }
 
-/* Entries come in the same order in every slot, mostly. */
+/* Entries have the same order in most slots. */
 static struct usage_holding *holding_expected(struct cmt_usage *usage,
 					      const struct cmt_slot_entry *e)
 {
@@ -356,8 +356,8 @@ static struct usage_holding *holding_find(struct cmt_usage *usage,
 }
 
 /*
- * Nothing in it is of one interval, so that it is the same in the next one: it was not
- * read, and there is nothing to be told in each interval.
+ * No value of the holding is of one interval, so it is the same in the next one: it was
+ * not read, and has nothing to report in each interval.
  */
 static bool is_carried(const struct usage_holding *h)
 {
@@ -436,7 +436,7 @@ int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 	return 0;
 }
 
-/* A reading of the owner that says unavailable; by domain one in each. */
+/* Add an unavailable reading of the owner; by domain one in each. */
 static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
 {
 	struct cmt_slot_entry e = {
@@ -454,10 +454,7 @@ static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
 	return err;
 }
 
-/*
- * The owners are those of the tracker, as of the last slot.  The domains are known
- * by the ticks.
- */
+/* The owners are those of the tracker, as of the last slot.  Ticks show the domains. */
 int usage_holdings_unread(struct cmt_usage *usage)
 {
 	const struct cmt_hot *hot;
@@ -475,9 +472,9 @@ int usage_holdings_unread(struct cmt_usage *usage)
 }
 
 /*
- * Slots carry the values of every owner that is alive, so one that is not in the
- * last slot has ended: its FREE came after its last reading.  Or what was known of
- * it was lost: it is remembered for a while, so that no traffic counts twice.
+ * Slots carry the values of every live owner, so an owner that is not in the last slot
+ * has ended: its FREE came after its last reading.  Or its state was lost: it is kept
+ * for some time, so that no traffic counts twice.
  */
 static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
 			bool *emulated)
@@ -491,7 +488,9 @@ static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
 		     h->seen_ns != usage->slot_end_ns;
 }
 
-/* In one slot nothing is absent, and what is not news is not in a brief frame. */
+/*
+ * In one slot no owner is absent, and holdings without news are not in a brief frame.
+ */
 void usage_holdings_end(struct cmt_usage *usage, bool *emulated)
 {
 	bool few = usage->brief && usage->narrow && usage->slots_now <= 1;
@@ -512,7 +511,7 @@ static void clear_chains(struct cmt_usage *usage)
 			       usage->nr_rmids * sizeof(uint32_t));
 }
 
-/* As entries come. */
+/* In the order of entries */
 static int cmp_place(const void *pa, const void *pb)
 {
 	const struct usage_holding *a = pa, *b = pb;

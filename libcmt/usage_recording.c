@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A usage over a recording: what a reader would have given comes from a file, and what a
- * live usage asks the kernel for comes with it.  Owners go to the slots as they do from a
- * reader: they hold from their time on, and the records before that keep theirs.
+ * A usage over a recording: the file has the records that a reader would give, and the
+ * answers that a live usage asks the kernel for.  Owners go to the slots as from a
+ * reader: they hold from their time on, and the records before that keep their owners.
  */
 #include <cmt/recording.h>
 
@@ -21,7 +21,7 @@ struct usage_replay {
 	uint32_t nr;
 	bool ended;
 	bool flushed;		/* nothing came since the end was met */
-	uint64_t synced;	/* how often owners were told */
+	uint64_t synced;	/* the number of lists of owners so far */
 	struct rec_state state;	/* the last one */
 	bool has_state, new_state;
 	bool has_first;		/* first_dropped is set */
@@ -56,7 +56,7 @@ void usage_replay_counts(const struct cmt_usage *usage, struct cmt_reader_counts
 	counts->quiet = usage->replay->quiet;
 }
 
-/* Foreign: who cannot be an owner is none, and all others are. */
+/* Untrusted input: entries that cannot be owners are skipped. */
 static int take_owners(struct cmt_usage *usage, const struct cmt_snapshot *owners)
 {
 	struct cmt_snapshot *copy;
@@ -110,7 +110,7 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 	return 0;
 }
 
-/* What is missing is a gap on every CPU; how much it is may not be known. */
+/* Missing records are a gap on every CPU; their number may be unknown. */
 static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
 	uint64_t lost = item->missing_records ? item->missing_records : 1;
@@ -171,7 +171,10 @@ static int take_end(struct cmt_usage *usage)
 	return cmt_usage_flush(usage);
 }
 
-/* The next item, or the one that there was no memory for.  Returns as cmt_recording_next(). */
+/*
+ * The next item, or the one that failed for lack of memory.  Returns as
+ * cmt_recording_next().
+ */
 static int next_item(struct cmt_usage *usage)
 {
 	struct usage_replay *replay = usage->replay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From what was held, and from the CPUs, to rows. */
+/* From holdings and CPUs to rows */
 #include "usage_state.h"
 
 #include <errno.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 
 /*
- * What a reading may be off.  The difference of two is of two values that the
- * hardware gives in its unit, times the correction of the MBM counters, which is
- * below 2.
+ * The error of a reading.  A difference of two readings is of two values in the
+ * hardware's unit, times the correction of the MBM counters, which is below 2.
  */
 #define READ_UNITS	2
 
@@ -192,7 +191,7 @@ void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
 	rate_add(r, bytes, slack, span, span);
 }
 
-/* @over_ns: the rate is over this time; 0: over what was counted. */
+/* @over_ns: the rate is over this time; 0: over the time that was counted. */
 static void add_traffic(const struct cmt_usage *usage,
 			struct cmt_usage_rate *r, const struct usage_holding *h,
 			const struct usage_traffic *t, uint64_t elapsed_ns,
@@ -224,7 +223,7 @@ static void row_traffic(const struct cmt_usage *usage,
 	add_traffic(usage, r, h, t, elapsed_ns, 0);
 }
 
-/* Of a holding without a reading in the interval: what it has is of another one. */
+/* A holding without a reading in the interval: its value is of another interval. */
 static void rate_unread(struct cmt_usage_rate *r, const struct usage_holding *h)
 {
 	r->why |= (usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD) |
@@ -275,7 +274,10 @@ static void row_identity(struct cmt_usage_row *row,
 	row->domain = h->domain;
 }
 
-/* What is of one of the things that a container's row sums up is not the row's. */
+/*
+ * Values of one of the processes or cgroups in a container's row do not apply to the
+ * row.
+ */
 static void row_of_container(struct cmt_usage_row *row)
 {
 	row->owner = CMT_OWNER_CGROUP;
@@ -310,7 +312,10 @@ static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 
 void usage_rate_settle(struct cmt_usage_rate *r, bool pending)
 {
-	/* explains a missing value only: others of the row have theirs */
+	/*
+	 * explains a missing value only: the row's other values have reasons of their
+	 * own
+	 */
 	if (r->known)
 		r->why &= ~CMT_USAGE_WHY_FIRST;
 	if (pending) {
@@ -467,7 +472,7 @@ static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
-/* By container, of what is in cgroups. */
+/* By container, for owners in cgroups */
 static bool of_container(const struct cmt_usage *usage,
 			 const struct cmt_usage_row *row)
 {
@@ -491,7 +496,7 @@ static int build_part(struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
-/* What was seen before a second domain was has no parts in this interval. */
+/* Values from before the second domain appeared have no parts in this interval. */
 static bool have_parts(struct usage_holding *const *run, uint32_t nr)
 {
 	uint32_t i;
@@ -501,7 +506,7 @@ static bool have_parts(struct usage_holding *const *run, uint32_t nr)
 	return i == nr;
 }
 
-/* What the last row has in each domain. */
+/* The parts of the last row, by domain */
 static int build_parts(struct cmt_usage *usage, struct usage_frame *to,
 		       struct usage_holding **run, uint32_t nr)
 {
@@ -554,7 +559,7 @@ static bool has_row(struct cmt_usage *usage, const struct usage_holding *h)
 	return !usage->brief || usage_group_now(usage, h->group)->wanted;
 }
 
-/* What rows are made of. */
+/* List the holdings of the rows. */
 static uint32_t list_holdings(struct cmt_usage *usage,
 			      struct usage_holding **list)
 {
@@ -632,7 +637,7 @@ static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 	return err;
 }
 
-/* A container whose owners are all pending: how many, and nothing that they hold. */
+/* A container with pending owners only: their number, without values */
 static int build_pending_row(const struct cmt_usage *usage,
 			     struct usage_frame *to,
 			     const struct usage_group *group)
@@ -673,7 +678,7 @@ static int build_pending_rows(struct cmt_usage *usage, struct usage_frame *to)
 	return err;
 }
 
-/* What the RMID of a CPU held; false: it has none. */
+/* The values of the RMID of a CPU.  False: it has none. */
 static bool add_cpu_values(struct cmt_usage *usage,
 			   struct cmt_usage_row *row, uint64_t elapsed_ns)
 {
@@ -795,7 +800,10 @@ void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
 
 		if (!usage_seen(usage, h))
 			continue;
-		/* all bytes count, and once, also of who was there for a moment */
+		/*
+		 * all bytes count once, also those of an owner that was loaded only
+		 * briefly
+		 */
 		add_traffic(usage, r, h, traffic_of(h, &h->total), elapsed_ns,
 			    elapsed_ns);
 		all |= h->rmid == CMT_RMID_NONE;

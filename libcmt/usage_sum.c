@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a group holds in all, slot by slot.  A sum stands until a holding in it changes,
- * and the slots that passed meanwhile are counted then, or when a row is made of it:
- * most holdings say the same in most slots.
+ * The total of a group, slot by slot.  A sum stays the same until a holding in it
+ * changes.  The slots in between are counted at that change, or when a row is made:
+ * most holdings have the same values in most slots.
  */
 #include "usage_state.h"
 
-/* Count the slots up to number @slot, all of which had what the sum is now. */
+/* Count the slots up to number @slot, all of which had the present sum. */
 static void sum_count(const struct cmt_usage *usage, struct usage_sum *sum,
 		      uint64_t slot)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AMD's assignable bandwidth counters, which are few: who has them.
+ * AMD's assignable bandwidth counters: which RMIDs have one.
  *
- * A timer looks fifty times a second what the CPUs run: an RMID has "heat" by the
- * CPU time that it takes.  Ten times a second a work item looks at every domain.
- * Free counters go to the hottest RMIDs that have none; when there is no free one,
- * the coldest RMID gives its counters to one that is twice as hot.  Whatever
- * changes, changes with the RMID claimed, and its next reading has no base.
+ * A timer samples the RMID of each CPU fifty times a second: the "heat" of an RMID
+ * follows its CPU time.  A work item updates every domain ten times a second.  Free
+ * counters go to the hottest RMIDs without one.  When no counter is free, the coldest
+ * RMID gives its counters to an RMID that is more than twice as hot.  A counter
+ * changes only while its RMID is claimed, and the next reading has no base.
  *
- * No lock is needed: calls to a CPU that is up change counters, or the last CPU of
- * a domain once it is not up any more.  The work item is the only one that calls.
+ * No lock is needed: counters change in calls to a CPU that is up, or on the last CPU
+ * of a domain when that CPU is no longer up.  Only the work item makes these calls.
  *
- * resctrl takes counters without a look at the registers, so that none is cmt's
- * while resctrl is mounted.  The mode is not cmt's to switch.
+ * resctrl assigns counters without reading the registers, so no counter is cmt's
+ * while resctrl is mounted.  cmt never switches the mode.
  */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
@@ -39,19 +39,19 @@
 #include "sampler.h"
 
 #define LOOK_INTERVAL	(HZ / 10)
-#define LOOK_SELDOM	HZ		/* while nobody reads */
+#define LOOK_SELDOM	HZ		/* without readers */
 #define HEAT_NS		(20 * NSEC_PER_MSEC)
 
-/* A run changes so many RMIDs of a domain, and one call to a CPU so many */
+/* RMIDs that one run of the work item changes in a domain, and one call to a CPU */
 #define RUN_MAX		16
 #define CALL_MAX	4
 
-/* Heat that takes the counters of a colder RMID */
+/* The heat from which an RMID takes the counters of a colder one */
 #define HOTTER(cold)	(2 * (cold) + 256)
 
 #define NO_RMID		HW_ABMC_NO_RMID
 
-/* How often counters are given back that are being read, or that fail */
+/* Attempts to release a counter that is being read, or that fails */
 #define EXIT_TRIES	1000
 
 static void look(struct work_struct *work);
@@ -64,7 +64,7 @@ struct abmc_move {
 	u32 from, to;	/* RMIDs; NO_RMID: none */
 };
 
-/* What a CPU of the domain does, interrupts off. */
+/* A call to a CPU of the domain; it runs with interrupts off. */
 struct abmc_call {
 	enum abmc_what what;
 	u32 domain;
@@ -73,7 +73,7 @@ struct abmc_call {
 	bool done;
 };
 
-/* What a look makes of a domain. */
+/* The changes of one domain in one run of the work item */
 struct abmc_plan {
 	u32 domain;
 	u32 n;
@@ -82,9 +82,9 @@ struct abmc_plan {
 	DECLARE_BITMAP(lost, CMT_MAX_RMIDS);
 };
 
-static struct abmc_plan plan;		/* the work item's, and then exit's */
+static struct abmc_plan plan;		/* used by the work item, after its end by exit */
 
-/* An RMID that is being read stays as it is, until the next look. */
+/* The counters of an RMID that is being read change in a later run. */
 static void change(const struct abmc_call *call)
 {
 	const struct abmc_move *move = call->moves;
@@ -117,7 +117,7 @@ static void call_run(void *info)
 		hw_abmc_settle(call->domain);
 }
 
-/* On a CPU of the domain; false: none is up, or the mode is off. */
+/* Run @call on a CPU of the domain.  False: no CPU is up, or the mode is off. */
 static bool call_domain(struct abmc_call *call)
 {
 	int cpu = cmt_sampler_reader(call->domain);
@@ -160,7 +160,7 @@ static void plan_run(void)
 	plan.n = 0;
 }
 
-/* All, or those of which another agent took a counter, or that ended. */
+/* Release all RMIDs, or those that ended or lost a counter to another agent. */
 static void plan_releases(bool all)
 {
 	u32 rmid;
@@ -171,7 +171,7 @@ static void plan_releases(bool all)
 			plan_move(rmid, NO_RMID);
 }
 
-/* Of RMIDs that are read and have no counter; NO_RMID: there is none. */
+/* The hottest RMID that is read and has no counter, or NO_RMID. */
 static u32 hottest(void)
 {
 	u32 rmid, heat, most = 0, found = NO_RMID;
@@ -187,7 +187,7 @@ static u32 hottest(void)
 	return found;
 }
 
-/* Of RMIDs that have one. */
+/* The coldest RMID with a counter, or NO_RMID. */
 static u32 coldest(void)
 {
 	u32 rmid, heat, least = U32_MAX, found = NO_RMID;
@@ -202,7 +202,7 @@ static u32 coldest(void)
 	return found;
 }
 
-/* The next RMID that is to have a counter, and whose; false: none is. */
+/* Plan a counter for the next RMID, a free one or another RMID's.  False: none left. */
 static bool plan_one(bool free)
 {
 	u32 hot = hottest(), cold = NO_RMID;
@@ -234,7 +234,7 @@ static void plan_assignments(void)
 		hw_abmc_cool(plan.domain, rmid);
 }
 
-/* Another agent may mount it at any time: as late as possible. */
+/* Called as late as possible, because resctrl can be mounted at any time. */
 static bool may_assign(void)
 {
 	return hw_abmc_usable() && !cmt_resctrl_is_mounted();
@@ -361,7 +361,7 @@ static bool has_any(u32 domain)
 	return view.ours;
 }
 
-/* Nobody reads any more, but for a tick or a reading on demand under way. */
+/* There is no reader; a tick or a reading on demand can still be under way. */
 void cmt_abmc_exit(void)
 {
 	int tries = EXIT_TRIES;
@@ -379,7 +379,7 @@ void cmt_abmc_exit(void)
 	}
 }
 
-/* The work item finds no CPU of the domain that is up, and nobody reads. */
+/* No CPU of the domain is up, so the work item calls none, and no reading is made. */
 void cmt_abmc_domain_down(u32 domain)
 {
 	u32 id, rmid;

@@ -10,7 +10,7 @@
 
 /* When all CPUs are up. */
 int cmt_abmc_init(void);
-/* All of cmt's counters are given back.  Before the CPUs go. */
+/* Release all of cmt's counters.  Called before the CPUs go. */
 void cmt_abmc_exit(void);
 
 /* The last CPU of @domain is not up any more.  On itself, in process context. */

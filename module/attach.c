@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Owners that somebody asked for by name, beside those of the scope: attached, or
- * held by a descriptor or by the kernel.
+ * Owners that were requested by name, beside those of the scope: attached, or held by a
+ * descriptor or by the kernel.
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
@@ -22,7 +22,7 @@
 #include "owner.h"
 #include "scope.h"
 
-/* The process with this id where the caller lives, or NULL. */
+/* The process with this id in the caller's PID namespace, or NULL. */
 static struct task_struct *get_process(u64 id)
 {
 	struct task_struct *leader;
@@ -40,7 +40,7 @@ static struct task_struct *get_process(u64 id)
 	return leader;
 }
 
-/* It may be an owner already.  Whose it is, is noted in *@hold. */
+/* Make an owner, or find an existing one.  *@hold refers to the owner. */
 static struct cmt_owner *name_owner(struct cmt_hold *hold, u32 kind, u64 id,
 				    u64 cgroup_id, const char *name,
 				    enum cmt_by by)
@@ -156,7 +156,7 @@ static int name_any(struct cmt_hold *hold, u32 kind, u64 id, u32 options,
 	return name_cpu(hold, id, by);
 }
 
-/* After an owner has been named, or @ret says why not. */
+/* After an owner was made, or failed with @ret */
 static int name_done(int ret)
 {
 	cmt_probes_update();
@@ -166,7 +166,7 @@ static int name_done(int ret)
 	return ret;
 }
 
-/* NULL: it has ended.  With the owner lock. */
+/* The held owner; NULL: it has ended.  With the owner lock. */
 static struct cmt_owner *hold_owner(const struct cmt_hold *hold)
 {
 	struct cmt_owner *owner = cmt_owner_at(hold->number);
@@ -232,7 +232,7 @@ int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
 	return ret;
 }
 
-/* After owners have been let go: who was theirs has another owner, or none. */
+/* After owners were released: their members get other owners, or none. */
 static void unname_done(void)
 {
 	cmt_scope_resolve_all();
@@ -290,7 +290,7 @@ static u64 id_of(const struct cmt_attach *arg)
 	return id;
 }
 
-/* What the scope makes an owner, or somebody holds, stays one. */
+/* An owner of the scope, or one that is held, stays an owner. */
 static int detach(u32 kind, u64 id)
 {
 	struct cmt_owner *owner = cmt_owner_find(kind, id);

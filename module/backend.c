@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which backend is used, and what it offers. */
+/* The choice of the backend, and its capabilities */
 #include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/printk.h>
@@ -25,7 +25,7 @@ static int __init try_backend(const struct cmt_backend *candidate)
 	return cmt_backend->init(&cmt_caps);
 }
 
-/* A backend that was asked for by name has that as its reason. */
+/* The reason of a backend that was chosen by name is that choice. */
 static int __init try_named(const struct cmt_backend *candidate,
 			    const char *reason)
 {
@@ -33,7 +33,7 @@ static int __init try_named(const struct cmt_backend *candidate,
 	return try_backend(candidate);
 }
 
-/* With auto, what the hardware lacks is the reason of the software backend. */
+/* With auto, the reason of the software backend is the feature that the hardware lacks. */
 int __init cmt_backend_init(const char *name)
 {
 	int ret;

@@ -58,9 +58,9 @@ struct cmt_backend_caps {
 };
 
 /*
- * Unless said otherwise, a function is called on its CPU with interrupts off, from any
- * context, including the switch path with the run-queue lock held: it takes raw spinlocks
- * only, and never waits long.
+ * Unless a comment says otherwise, a function is called on its CPU with interrupts off,
+ * from any context, including the switch path with the run-queue lock held: it takes
+ * raw spinlocks only, and never waits long.
  */
 struct cmt_backend {
 	/*
@@ -112,9 +112,12 @@ u32 cmt_topology_apic_id(void);
 u32 cmt_topology_l3_id(void);
 /* The domain of the CPU this runs on: its L3, or with sub-NUMA clusters its node. */
 u32 cmt_topology_domain_id(u32 nodes_per_l3);
-/* The NUMA nodes that share an L3, of those with CPUs online.  Process context. */
+/*
+ * The number of NUMA nodes that share an L3, among nodes with CPUs online.  Process
+ * context.
+ */
 u32 cmt_topology_nodes_per_l3(void);
-/* The size of the L3 of the CPU this runs on; 0: CPUID does not tell. */
+/* The size of the L3 of the current CPU; 0: CPUID does not have it. */
 u64 cmt_topology_l3_bytes(void);
 
 #endif

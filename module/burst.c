@@ -5,9 +5,9 @@
 #include "burst.h"
 
 /*
- * A mark that is newer than the tick's is that of a later tick on another CPU, or
- * of the owner's begin.  One that is older than the gap, or so old that it seems
- * to be far in the future, has no base for the next reading.
+ * A mark that is newer than the tick's is of a later tick on another CPU, or of the
+ * owner's begin.  A mark that is older than the gap, or so old that it seems to be far
+ * in the future, gives the next reading no base.
  */
 enum cmt_claim cmt_claim_odd(struct cmt_counter *counter, u32 mark, u32 *seen)
 {
@@ -38,7 +38,7 @@ bool cmt_burst_renew(const struct cmt_burst *burst, struct cmt_counter *counter,
 	return true;
 }
 
-/* Part again what the first pass left. */
+/* Split the RMIDs that the first pass left into the two queues again. */
 static void burst_part(struct cmt_burst *burst)
 {
 	unsigned long *hot = burst->hot.rmids, *turn = burst->turn.rmids;
@@ -86,7 +86,7 @@ void cmt_burst_discard(struct cmt_burst *burst)
 	for (reading = burst->readings; reading != burst->end; reading++) {
 		u32 rmid = reading->counter - burst->counters;
 
-		/* AMD says that a counter began anew once only */
+		/* AMD reports only once that a counter was reset */
 		if ((reading->raws.total | reading->raws.local) &
 		    CMT_RAW_UNAVAILABLE)
 			cmt_counter_lose_base(reading->counter);

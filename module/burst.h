@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A burst: what one tick reads, on one CPU, with interrupts off.  The backends
- * instantiate cmt_burst_run() with their way to read one RMID inlined; sampler.c
- * says what to read, and accounts what was read.  Pure.
+ * A burst: the readings of one tick, on one CPU, with interrupts off.  The backends
+ * instantiate cmt_burst_run() with their reading of one RMID inlined; sampler.c chooses
+ * the RMIDs, and accounts the readings.  Pure.
  *
- * Two queues, one bit per RMID.  Hot RMIDs were loaded on this CPU since its
- * last tick, and are read in every tick.  RMIDs whose turn it is are those that
- * nothing ran with; each has its turn once in CMT_TURN_TICKS ticks.  What the
- * budget or the room does not allow stays in its queue, and is read first in the
- * next tick: a queue is read from its cursor on, and around.  A burst that can read
- * all reads in any order; else hot RMIDs come first, and may use three quarters
- * of budget and room.  However long a reading takes, a tick reads one hot RMID and
- * one whose turn it is.
+ * Two queues, one bit per RMID.  Hot RMIDs were loaded on this CPU since its last tick,
+ * and are read in every tick.  The turn queue has RMIDs that were not loaded; each has
+ * its turn once in CMT_TURN_TICKS ticks.  RMIDs for which the budget or the room does
+ * not suffice stay in their queue, and are read first in the next tick: a queue is read
+ * from its cursor on, cyclically.  A burst that can read all RMIDs reads in any order.
+ * Otherwise hot RMIDs come first, and may use three quarters of budget and room.
+ * However long a reading takes, a tick reads one hot RMID and one RMID of the turn
+ * queue.
  *
- * Claims.  In one tick an RMID is read once in a domain, by the first CPU that
- * claims it, and only who has claimed it touches the counter.  The claim is
- * cmt_counter.seen: the mark of the last tick that read it, odd while that one
- * still reads.  A mark is the tick's boundary in units of 65 us, so that no two
- * ticks have the same, doubled.  No CPU waits for another one: an RMID that
- * another CPU is reading for an earlier tick stays in its queue.
+ * Claims.  In one tick an RMID is read once in a domain, by the first CPU that claims
+ * it, and only the CPU that has claimed it accesses the counter.  The claim is
+ * cmt_counter.seen: the mark of the last tick that read the RMID, odd while that tick
+ * is still reading.  A mark is the tick's boundary in units of 65 us, doubled, so that
+ * no two ticks have the same mark.  No CPU waits for another one: an RMID that another
+ * CPU is reading for an earlier tick stays in its queue.
  */
 #ifndef CMT_BURST_H
 #define CMT_BURST_H
@@ -96,7 +96,7 @@ static inline void cmt_burst_init(struct cmt_burst *burst, unsigned long *bits,
 
 enum cmt_claim { CMT_CLAIM_READ, CMT_CLAIM_SKIP, CMT_CLAIM_BUSY };
 
-/* Out of line what is rare: not one reading from the last CMT_MARK_GAP before. */
+/* The rare cases, out of line: all but a finished reading in the last CMT_MARK_GAP. */
 enum cmt_claim cmt_claim_odd(struct cmt_counter *counter, u32 mark, u32 *seen);
 
 /*
@@ -107,8 +107,8 @@ bool cmt_burst_renew(const struct cmt_burst *burst, struct cmt_counter *counter,
 		     u32 seen);
 
 /*
- * Queue the idle RMIDs whose turn it is at tick number @tick, of the words that
- * are this CPU's: the @first, and every @readers-th from there.
+ * Queue the idle RMIDs whose turn it is at tick number @tick, in this CPU's words: the
+ * @first, and every @readers-th from there.
  */
 static __always_inline void cmt_burst_add_turns(struct cmt_burst *burst,
 						u64 tick, u32 first,
@@ -144,19 +144,19 @@ static __always_inline bool cmt_burst_is_due(struct cmt_burst *burst)
 	return true;
 }
 
-/* After pass @pass: what the next one is; false: there is none. */
+/* The next pass after @pass.  False: there is none. */
 bool cmt_burst_next(struct cmt_burst *burst, int pass, struct cmt_queue **queue,
 		    u32 *budget, u32 *room);
 
-/* What was read is not used: it is as if nothing had been read. */
+/* Discard the readings: the state is that before the burst. */
 void cmt_burst_discard(struct cmt_burst *burst);
 
 /* RMIDs left in the queues. */
 u32 cmt_burst_waiting(const struct cmt_burst *burst);
 
 /*
- * Claim a counter that nobody reads, for what is no tick; false: somebody reads.
- * *seen: for the release when nothing is read.
+ * Claim a counter outside of a tick.  False: another reader has claimed it.  *seen: for
+ * the release when nothing is read.
  */
 static inline bool cmt_claim_any(struct cmt_counter *counter, u32 *seen)
 {
@@ -168,14 +168,17 @@ static inline bool cmt_claim_any(struct cmt_counter *counter, u32 *seen)
 static __always_inline void cmt_claim_release(struct cmt_counter *counter,
 					      u32 seen)
 {
-	/* pairs with the cmpxchg in cmt_claim(): what was accounted is seen */
+	/*
+	 * pairs with the cmpxchg in cmt_claim(): the accounting is visible to the next
+	 * claim
+	 */
 	smp_store_release(&counter->seen, seen);
 }
 
 /*
- * @busy: the tick's mark, odd.  0 < age <= CMT_MARK_GAP, and no reading under way,
- * is one comparison: an even difference has no highest bit after the rotation.
- * *seen: for the release when nothing is read.
+ * @busy: the tick's mark, odd.  The two conditions, 0 < age <= CMT_MARK_GAP and no
+ * reading under way, are one comparison: an even difference has no highest bit after
+ * the rotation.  *seen: for the release when nothing is read.
  */
 static __always_inline enum cmt_claim
 cmt_claim(struct cmt_counter *counter, u32 busy, u32 *seen)
@@ -204,7 +207,7 @@ static inline unsigned long cmt_lowest(unsigned long rmids, u32 n)
 
 /*
  * Read the RMIDs @due of word @word by @read(@context, rmid, raws), until @limit.
- * Returns those that were not read in time; adds those that are busy to *busy.
+ * Returns the RMIDs that were not read in time; adds busy ones to *busy.
  */
 static __always_inline unsigned long
 cmt_burst_word(struct cmt_burst *burst, u32 word, unsigned long due, u32 limit,
@@ -259,7 +262,9 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 {
 	u32 cursor = queue->cursor, first = cursor / BITS_PER_LONG, word;
 	unsigned long part = ~0UL << cursor % BITS_PER_LONG;
-	/* the words from the cursor on, and then those before it and its own */
+	/*
+	 * the words from the cursor on, then the words before it and the cursor's own
+	 */
 	unsigned long words = burst->due_words & (~0UL << first);
 	unsigned long around = burst->due_words & ~((~0UL << 1) << first);
 	unsigned long *rmids = queue->rmids, due, late, kept;
@@ -318,10 +323,10 @@ static inline void cmt_burst_empty(struct cmt_burst *burst)
 }
 
 /*
- * Read what is due, in passes: everything as it comes, if there is room for it and
- * half of the budget suffices, which is so for most bursts.  If not, or after a burst
- * that left some: hot RMIDs up to three quarters, those whose turn it is with what
- * remains, and then hot ones again.
+ * Read the due RMIDs in passes.  First all RMIDs in any order, if there is room for
+ * them and half of the budget suffices, which is so for most bursts.  If not, or after
+ * a burst that left some: hot RMIDs up to three quarters, the turn queue with the rest,
+ * and then hot ones again.
  */
 static __always_inline void
 cmt_burst_run(struct cmt_burst *burst,

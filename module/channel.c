@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A box has no owner that others could see.  A box in which some counter is
- * programmed, or which is frozen, is in use, and left alone; so are all boxes while
- * the kernel's own driver (intel_uncore) is there, which resets a box whenever it
- * likes to.
+ * A box has no mark of its owner.  A box with a programmed counter, or a frozen box, is
+ * in use, and is not touched.  No box is touched while the kernel's own driver
+ * (intel_uncore) is loaded, because the driver resets a box at any time.
  *
- * Whoever programs a claimed box all the same is noticed at the next reading, which
- * compares the controls after the counters: the box is then given up, and what was
- * read is no value.  A given-up box is not restored, because its registers are
- * somebody else's.
+ * Another program that programs a claimed box is noticed at the next reading, which
+ * compares the controls after the counters.  Then the reading is discarded and the box
+ * is given up.  It is not restored, because its registers belong to that program.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -44,16 +42,17 @@
 #define CAS_BYTES	64
 
 /*
- * RPQ_OCCUPANCY_PCH0, the reads pending in the first half of a channel, by cycle: one
- * is counted where they are fewer than 1, or not.  Each cycle is in one of the two, so
- * that a share needs no clock: that of CLOCKTICKS may not be the queue's.
+ * RPQ_OCCUPANCY_PCH0, the reads pending in the first half of a channel.  One counter
+ * counts the cycles with fewer than 1 read, the other one the cycles with more.  Each
+ * cycle is in one of the two, so a share needs no clock: the queue may have another
+ * clock than CLOCKTICKS.
  */
 #define EVENT_IDLE	0x01800080
 #define EVENT_BUSY	0x01000080
 
-/* Cycles come fast: counters that are narrower could wrap twice unseen. */
+/* Narrower counters of cycles could wrap twice between two readings. */
 #define IDLE_BITS_MIN	40
-/* Registers are slow to read: cycles are read once in so many ns. */
+/* The interval between readings of cycles, because the registers are slow to read */
 #define IDLE_NS		(8 * NSEC_PER_MSEC)
 #define IDLE_EARLY_NS	(IDLE_NS / 16)
 
@@ -69,33 +68,33 @@ struct channel {
 	void __iomem *at;	/* the box's control */
 	u32 id;
 	bool claimed;
-	bool rebased;		/* the next reading continues no other one */
-	u64 found[NR_EVENTS];	/* what the counters had before */
+	bool rebased;		/* the next reading has no base */
+	u64 found[NR_EVENTS];	/* the counters before the claim */
 	u64 last[NR_EVENTS];
 	u64 sums[NR_EVENTS];	/* since load, while claimed */
-	u64 idle_due;		/* ns: the cycles are read from then on */
+	u64 idle_due;		/* ns: the time of the next reading of cycles */
 };
 
 /*
- * While nr_claimed is 0, no tick looks at the channels: they are of who claims and
- * releases.  Otherwise they are of the tick that has the lock.
+ * While nr_claimed is 0, only claim and release access the channels.  Otherwise only
+ * the tick that has the lock accesses them.
  */
 struct cmt_channels {
-	raw_spinlock_t lock;	/* of ticks, and of nr_claimed */
+	raw_spinlock_t lock;	/* taken by ticks, and for nr_claimed */
 	u32 socket;
 	u32 nr, nr_events;	/* constant */
 	u32 nr_claimed;
 	u32 nr_lost;		/* since the claim */
-	struct cmt_box box;	/* the first one: all are alike; constant */
+	struct cmt_box box;	/* the first box, all are alike; constant */
 	struct channel channels[CMT_CHANNELS_MAX];
 };
 
 static struct cmt_channels **sockets;	/* constant after load */
 static u32 nr_sockets;
-static DEFINE_MUTEX(assign_mutex);	/* of the next, and of each CPU's channels */
+static DEFINE_MUTEX(assign_mutex);	/* protects sockets_claimed, and the channels of each CPU */
 static bool sockets_claimed;
 static const char *refusal;		/* why no channel is ever read, or NULL */
-static const char *in_use;		/* why some is not read now, or NULL */
+static const char *in_use;		/* why some channels are not read now, or NULL */
 static const char others_have[] = "another program uses some of the boxes";
 static typeof_member(struct device, bus) pmu_bus;
 
@@ -123,7 +122,7 @@ static bool is_free(const struct cmt_channels *c, const struct channel *channel)
 	return true;
 }
 
-/* Frozen, so that all counters start at once. */
+/* The box is frozen meanwhile, so that all counters start at one instant. */
 static void program(const struct cmt_channels *c, struct channel *channel)
 {
 	u32 i;
@@ -139,7 +138,7 @@ static void program(const struct cmt_channels *c, struct channel *channel)
 	channel->idle_due = 0;
 }
 
-/* The first @nr counters: a constant, in ticks. */
+/* Are the first @nr counters as cmt programmed them?  In ticks @nr is a constant. */
 static __always_inline bool is_ours(const struct cmt_channels *c,
 				    const struct channel *channel, u32 nr)
 {
@@ -163,7 +162,7 @@ static void restore(const struct cmt_channels *c, struct channel *channel)
 	writel(0, channel->at);
 }
 
-/* A tick that has the lock ends first. */
+/* Waits for a tick that has the lock. */
 static void set_nr_claimed(struct cmt_channels *c, u32 nr)
 {
 	raw_spin_lock_irq(&c->lock);
@@ -171,7 +170,7 @@ static void set_nr_claimed(struct cmt_channels *c, u32 nr)
 	raw_spin_unlock_irq(&c->lock);
 }
 
-/* No tick reads them yet: registers take long, and nothing is locked. */
+/* No tick reads the channels yet, so the slow registers are accessed without a lock. */
 static void claim(struct cmt_channels *c)
 {
 	u32 i, nr = 0;
@@ -222,7 +221,7 @@ static unsigned int reader_of(const struct cmt_channels *c)
 	return nr_cpu_ids;
 }
 
-/* While nothing is claimed no CPU reads, and no tick pays for it. */
+/* While no box is claimed, no CPU has channels, and ticks have no cost. */
 static void assign(void)
 {
 	unsigned int cpu, reader;
@@ -249,7 +248,7 @@ void cmt_channels_assign(void)
 	mutex_unlock(&assign_mutex);
 }
 
-/* A CPU that comes or goes meanwhile assigns once more. */
+/* A CPU that comes or goes meanwhile calls assign() again. */
 static void set_claimed(bool value)
 {
 	mutex_lock(&assign_mutex);
@@ -304,7 +303,7 @@ u32 cmt_channels_due(const struct cmt_channels *channels)
 	return READ_ONCE(channels->nr_claimed);
 }
 
-/* The first @nr counters, and then whether they were ours.  false: they were not. */
+/* Read the first @nr counters, then check their controls.  False: not cmt's any more. */
 static __always_inline bool read_counters(const struct cmt_channels *c,
 					  struct channel *channel, u32 nr)
 {
@@ -324,7 +323,8 @@ static __always_inline bool read_counters(const struct cmt_channels *c,
 }
 
 /*
- * The channels take turns: the first readings, of one tick, are apart in the next ones.
+ * The channels take turns: their first readings are in one tick, later ones in
+ * different ticks.
  */
 static void idle_took_turn(const struct cmt_channels *c, struct channel *channel,
 			   u64 ts)
@@ -337,7 +337,7 @@ static void idle_took_turn(const struct cmt_channels *c, struct channel *channel
 		channel->idle_due -= IDLE_NS / c->nr * index;
 }
 
-/* Fills in the values, with their flags.  false: the counters were not ours. */
+/* Fills in the values, with their flags.  False: the counters were not cmt's. */
 static bool channel_read(const struct cmt_channels *c, struct channel *channel,
 			 struct cmt_record *record)
 {
@@ -361,7 +361,7 @@ static bool channel_read(const struct cmt_channels *c, struct channel *channel,
 	return true;
 }
 
-/* It is said when the sampling stops: a tick prints nothing. */
+/* The message is printed when the sampling stops: a tick prints nothing. */
 static void channel_lost(struct cmt_channels *c, struct channel *channel)
 {
 	channel->claimed = false;
@@ -387,7 +387,7 @@ static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
 	cmt_ring_write(&cpu->ring, &record);
 }
 
-/* Another CPU may be reading them, when the reader has just changed. */
+/* Another CPU may still be reading the channels, when the reading CPU has changed. */
 void cmt_channels_write(struct cmt_cpu *cpu)
 {
 	struct cmt_channels *channels = READ_ONCE(cpu->channels);
@@ -420,7 +420,7 @@ static int no_event(struct perf_event *event)
 	return -ENOENT;
 }
 
-/* The bus of all PMUs has no name that modules can use: a PMU of ours leads to it. */
+/* Modules have no name for the bus of all PMUs: a PMU that cmt registers leads to it. */
 static int find_pmu_bus(void)
 {
 	static struct pmu pmu = {
@@ -479,7 +479,7 @@ static int add_channel(const struct cmt_box *box)
 	return 0;
 }
 
-/* As many counters as are needed, and each control of 32 bits. */
+/* A channel has the counters that cmt needs, and controls of 32 bits. */
 static bool is_channel(const struct cmt_box *box)
 {
 	return box->type == TYPE_IMC && box->access == CMT_BOX_MMIO &&

@@ -22,7 +22,10 @@ struct cmt_cpu;
 /* The channels of one socket */
 struct cmt_channels;
 
-/* After cmt_pmon_init().  Never fails: cmt_channels_get() says what is missing. */
+/*
+ * After cmt_pmon_init().  Never fails: cmt_channels_get() has the reason for missing
+ * channels.
+ */
 int cmt_channels_init(void);
 /* There are no ticks any more. */
 void cmt_channels_exit(void);

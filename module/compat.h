@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between kernels, 6.1 and newer.  The other files are written
- * for the newest one; no other file tests a version.
+ * The differences between kernels, 6.1 and newer.  The other files are written for the
+ * newest one; no other file tests a version.
  */
 #ifndef CMT_COMPAT_H
 #define CMT_COMPAT_H
@@ -27,7 +27,7 @@
  */
 #define CMT_PERF_CONTEXT_HAS_PMU (LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 
-/* 6.16: cpuid_count() and its like have moved here */
+/* 6.16: cpuid_count() and similar functions have moved here */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <asm/cpuid/api.h>
 #endif
@@ -186,7 +186,7 @@ static inline const char *cmt_cgroup_name(struct cgroup *cgroup)
 #endif
 }
 
-/* 6.16: the exit tracepoint also tells whether the group is dead */
+/* 6.16: the exit tracepoint has a second argument: the group is dead */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define CMT_EXIT_PROBE_ARGS	void *data, struct task_struct *task, bool dead
 #else

@@ -21,7 +21,7 @@ static u64 mbm_bytes(u64 units, u32 rmid, const struct cmt_backend_caps *caps)
 	return units * (caps->mbm_unit_bytes ?: caps->upscale_bytes);
 }
 
-/* The flag of a value that is there, or why it is not; 0: no such event. */
+/* The flag of a valid value, or of the reason for a missing one; 0: no such event. */
 static u32 raw_flags(u64 raw, u32 event, const struct cmt_backend_caps *caps)
 {
 	if (!(caps->events & event))
@@ -43,7 +43,7 @@ static bool has_base(const struct cmt_counter *counter, u64 based)
 	return !(counter->key & CMT_KEY_SLOW) || counter->key & based;
 }
 
-/* Of data. */
+/* @raw has data: is it less than the last reading, on a counter too wide to wrap? */
 static bool mbm_fell(const struct cmt_counter *counter,
 		     const struct cmt_mbm *mbm, u64 raw, u64 based,
 		     const struct cmt_backend_caps *caps)
@@ -65,7 +65,7 @@ bool cmt_counter_fell(const struct cmt_counter *counter,
 			 caps));
 }
 
-/* From now on @raw, if it is data, is what the next reading continues. */
+/* Make @raw the base of the next reading, if it is data. */
 static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 		     u64 based, bool data)
 {
@@ -77,8 +77,8 @@ static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * Account a reading.  A missing one, or one whose predecessor is missing, too old or
- * more than it, adds nothing: traffic that is not known is not guessed.
+ * Account a reading.  A missing reading adds nothing, nor does a reading whose
+ * predecessor is missing, too old or greater: unknown traffic is not guessed.
  */
 static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 		   u64 based, u32 event, const struct cmt_backend_caps *caps)
@@ -93,7 +93,7 @@ static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 	return data && rebased ? CMT_F_REBASED : 0;
 }
 
-/* A key that is the generation alone says that both counters have their base. */
+/* A key without CMT_KEY_* bits means that both counters have a base. */
 void cmt_counter_make_slow(struct cmt_counter *counter)
 {
 	if (!(counter->key & CMT_KEY_SLOW))
@@ -165,7 +165,7 @@ void cmt_counter_lose_base(struct cmt_counter *counter)
 	counter->key &= ~CMT_KEY_BASED;
 }
 
-/* The values of a SAMPLE whose flags are there; one without its flag is 0. */
+/* Fill in the values with a flag; a value without its flag is 0. */
 static void fill_values(const struct cmt_counter *counter, u64 occupancy,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample)
@@ -194,7 +194,7 @@ void cmt_counter_sample(struct cmt_counter *counter,
 	flags = raw_flags(raws->occupancy, CMT_F_OCCUPANCY, caps) |
 		raw_flags(raws->total, CMT_F_MBM_TOTAL, caps) |
 		raw_flags(raws->local, CMT_F_MBM_LOCAL, caps);
-	/* bits of an event's own flag alone say that the value is there */
+	/* the event's flag without others means that the value is valid */
 	flags |= mbm_add(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
 			 CMT_F_MBM_TOTAL, caps);
 	flags |= mbm_add(counter, &counter->local, raws->local, CMT_KEY_LOCAL,

@@ -27,9 +27,9 @@
 #define CMT_RAW_UNAVAILABLE	BIT_ULL(62)
 
 /*
- * A counter of so many bits does not wrap between two readings.  A lower value than the
- * last one means that the counter began anew.  AMD's counters report that once
- * (Unavailable), to the agent that reads first, and not to the second one.
+ * A counter with this number of bits does not wrap between two readings.  A value below
+ * the last one means that the counter was reset.  AMD's counters report that once
+ * (Unavailable), to the first agent that reads.
  */
 #define CMT_COUNTER_WIDE	40
 
@@ -134,8 +134,9 @@ static __always_inline u64 cmt_mbm_add(struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * All three values are data and nothing else, the key is the generation, no correction
- * applies to the RMID, and no counter begins anew by itself: AMD's bursts are "flawed".
+ * All three values are data without another status, the key is the generation, no
+ * correction applies to the RMID, and no counter is reset by the processor: AMD's
+ * bursts are "flawed".
  */
 static __always_inline void
 cmt_counter_continue(struct cmt_counter *counter, const struct cmt_raws *raws,

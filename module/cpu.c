@@ -30,7 +30,7 @@ void cmt_emit(const struct cmt_record *record)
 	cmt_waiters_check(ring->head);
 }
 
-/* Some of what @rmid's owner does here counts under another RMID. */
+/* Note that some work of @rmid's owner on this CPU counted under another RMID. */
 static void cpu_overwritten(struct cmt_cpu *cpu, u32 rmid)
 {
 	cpu->pqr_overwritten++;
@@ -40,8 +40,8 @@ static void cpu_overwritten(struct cmt_cpu *cpu, u32 rmid)
 }
 
 /*
- * What another agent has loaded, for tables by RMID.  A processor refuses RMIDs that
- * they have no room for; one that does not is not to be believed.
+ * The RMID that another agent has loaded, as an index of tables by RMID.  A processor
+ * refuses RMIDs beyond the tables.  An RMID that it did not refuse counts as RMID 0.
  */
 static u32 pqr_others_rmid(u64 pqr)
 {
@@ -51,8 +51,8 @@ static u32 pqr_others_rmid(u64 pqr)
 }
 
 /*
- * PQR_ASSOC has an RMID that cmt did not load.  What has no owner runs with it
- * from now on, unless resctrl gave it to the task alone.
+ * PQR_ASSOC has an RMID that cmt did not load.  Tasks without an owner run with this
+ * RMID from now on, unless resctrl gave it only to the current task.
  */
 void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 {
@@ -67,13 +67,13 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 }
 
 /*
- * The CLOSID half is read at every write: resctrl changes it at any time.  With
- * an RMID that the processor refuses, RMID 0 is loaded, and not the one before.
- * Returns the RMID that is loaded then.
+ * The CLOSID half is read at every write, because resctrl changes it at any time.  If
+ * the processor refuses the RMID, RMID 0 is loaded instead of the previous RMID.
+ * Returns the loaded RMID.
  *
- * What is found here may be what @next has to run with, and it is loaded at once:
- * as long as cpu->rmid is what cpu_rmid_of() says, all that resctrl writes later
- * is seen, also where it gives the CPU back RMID 0.
+ * The RMID that is found here may be the RMID of @next, and is then loaded at once.  As
+ * long as cpu->rmid equals cpu_rmid_of(), every later write of resctrl is noticed, also
+ * a write of RMID 0.
  */
 static u32 pqr_load(struct cmt_cpu *cpu, const struct task_struct *next,
 		    u32 rmid)
@@ -101,7 +101,7 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
 	cpu->rmid = CMT_RMID_NONE;
 }
 
-/* What runs here has @rmid from now on. */
+/* Note that the CPU runs with @rmid from now on. */
 static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 {
 	cpu->rmid = rmid;
@@ -109,7 +109,7 @@ static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 		cmt_perf_turn(cpu->perf, rmid);
 }
 
-/* Where anything is not as usual.  @prev has run here with the RMID before. */
+/* The slow path of a load.  @prev ran on this CPU with the previous RMID. */
 static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
 				  const struct task_struct *next, u32 rmid)
 {
@@ -136,7 +136,7 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 	cpu_rmid_set(cpu, rmid);
 }
 
-/* The same while resctrl is mounted. */
+/* cpu_rmid_of() while resctrl is mounted */
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task)
 {
@@ -161,9 +161,9 @@ static void cpu_load_if_other(struct cmt_cpu *cpu, struct task_struct *task)
 }
 
 /*
- * resctrl writes PQR_ASSOC in __switch_to(), after this probe.  Where it may, the
- * register is left to it, and a self-interrupt follows as soon as the switch is
- * over, which sees what is there, and loads what @next runs with.
+ * resctrl writes PQR_ASSOC in __switch_to(), after this probe.  Where resctrl may write,
+ * the probe leaves the register alone.  A self-interrupt follows as soon as the switch
+ * is over, reads the register, and loads the RMID of @next.
  */
 static noinline void cpu_switch_resctrl(struct cmt_cpu *cpu,
 					struct task_struct *prev,
@@ -178,9 +178,10 @@ static noinline void cpu_switch_resctrl(struct cmt_cpu *cpu,
 }
 
 /*
- * After a switch in which resctrl may have written: nothing was overwritten.  It
- * writes no RMID that was there already, so one of its own is what it wants; for
- * a task in no group that is what the CPU has.
+ * After a switch in which resctrl may have written.  A write of resctrl here overwrote
+ * nothing of cmt's.  resctrl does not write an RMID that is already loaded, so an RMID
+ * of resctrl's in the register is the one that it wants; for a task in no group that is
+ * the RMID of the CPU.
  */
 void cmt_cpu_reload(struct cmt_cpu *cpu)
 {
@@ -210,8 +211,8 @@ static void cpu_reload_fn(struct irq_work *work)
 
 /*
  * The switch path, with the run-queue lock held and interrupts off: no lock, no
- * allocation.  Threads of one process have one owner; while resctrl is mounted,
- * they may differ in their group.
+ * allocation.  Threads of one process have one owner; while resctrl is mounted, they
+ * may be in different groups.
  */
 void notrace cmt_probe_switch(void *data, bool preempt,
 			      struct task_struct *prev,
@@ -235,7 +236,7 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 		cpu_load(cpu, prev, next, rmid);
 }
 
-/* What another agent has written since, as at a tick. */
+/* Check for writes of another agent, as a tick does. */
 static void cpu_look(struct cmt_cpu *cpu)
 {
 	u64 pqr;
@@ -302,7 +303,7 @@ void cmt_cpus_reset(void)
 	on_each_cpu(cpu_reset_ipi, NULL, true);
 }
 
-/* What is in PQR_ASSOC before the CPU is cmt's, is the RMID of all without owner. */
+/* Tasks without an owner run with the RMID that PQR_ASSOC has at this time. */
 void cmt_cpu_up(u32 domain, u32 domain_id)
 {
 	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
@@ -325,7 +326,7 @@ void cmt_cpu_up(u32 domain, u32 domain_id)
 	local_irq_restore(flags);
 }
 
-/* What another agent has written since stays; else, what it would write. */
+/* Load the RMID that resctrl would load, unless another agent has written one since. */
 static void cpu_restore_pqr(const struct cmt_cpu *c)
 {
 	u64 pqr;
@@ -350,7 +351,7 @@ void cmt_cpu_down(void)
 	local_irq_restore(flags);
 }
 
-/* A module's per-CPU data cannot be initialized with addresses. */
+/* Per-CPU data of a module cannot be initialized with addresses at build time. */
 int cmt_cpus_init(void)
 {
 	unsigned int cpu;

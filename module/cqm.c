@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What perf sees: the events in sysfs, and the callbacks of the PMU. */
+/* The interface to perf: the events in sysfs, and the callbacks of the PMU. */
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -22,8 +22,8 @@ module_param(intel_cqm, bool, 0444);
 MODULE_PARM_DESC(intel_cqm, "register the perf PMU intel_cqm (default 1)");
 
 /*
- * Without a newline: libvirt takes no number that has one.  perf shows the unit, so
- * that a screen with the model's values says what they are.
+ * Without a newline, because libvirt accepts no number with one.  perf shows the unit,
+ * so the unit marks the values of the emulated backend.
  */
 static ssize_t text_show(struct device *dev, struct device_attribute *attr,
 			 char *page)
@@ -124,8 +124,8 @@ static const struct attribute_group *attr_groups[] = {
 };
 
 /*
- * An RMID is read, and does not overflow; it counts a process in all modes, and on
- * all CPUs where it runs.
+ * The counters of an RMID have no overflow interrupt.  They count a process in all
+ * modes and on all CPUs.
  */
 static bool event_is_possible(const struct perf_event_attr *attr)
 {
@@ -143,8 +143,8 @@ static void cqm_event_destroy(struct perf_event *event)
 }
 
 /*
- * The task may outlive the module.  So the software context of the task, where that
- * has a PMU, is one that the kernel's own PMU has made.
+ * The task may outlive the module.  So the software context of the task, which can
+ * refer to a PMU, is made by the kernel's own PMU.
  */
 static int context_make(struct task_struct *task)
 {
@@ -193,8 +193,8 @@ static int cqm_event_new(struct perf_event *event)
 }
 
 /*
- * Who may attach may have events: they change which owner a process has.  An
- * inherited event counts nothing: its task shares the RMID of the first one.
+ * Events need the rights of CMT_IOC_ATTACH, because they change the owner of a process.
+ * An inherited event counts nothing: its task shares the RMID of the first event.
  */
 static int cqm_event_init(struct perf_event *event)
 {
@@ -240,7 +240,7 @@ static void cqm_read(struct perf_event *event)
 		cqm_event_update(event->pmu_private);
 }
 
-/* A software context has tasks, and room for all events at once. */
+/* A software context: events of tasks are possible, and all run at once. */
 static struct pmu cqm_pmu = {
 	.module = THIS_MODULE,
 	.task_ctx_nr = perf_sw_context,

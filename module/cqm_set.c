@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which event reports.  A set is the events of one client that ask for the same value
- * of one source.  One of them reports, the others stand still: a sum over
- * descriptors counts the source once.
+ * Which event reports.  A set has the events of one client for the same value of one
+ * source.  One event of a set reports, the counts of the others do not change: a sum
+ * over descriptors counts the source once.
  *
- * One work item reads all sources, while there are events; an event that perf reads
- * on its CPU also reads there.
+ * One work item reads all sources while there are events.  When perf reads an event on
+ * its CPU, the source is also read there.
  *
- * An event is destroyed under locks of perf inside which cqm_mutex must not be
- * taken: the work item lets go what the event held.
+ * perf destroys an event under locks inside which cqm_mutex must not be taken, so the
+ * work item releases the hold of the event.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -28,11 +28,11 @@
 #include "compat.h"
 #include "cqm.h"
 
-/* A switch reads no more often than this, and an owner waits so long for an RMID. */
+/* The least time between readings in switches, and the longest wait for an RMID */
 #define END_NS		1000000
 #define RMID_WAIT_MS	100
 
-/* For so many events at once interrupts are off. */
+/* Events that are handled in one section with interrupts off */
 #define CHOICE		64
 
 struct cqm_set {
@@ -41,11 +41,11 @@ struct cqm_set {
 	struct cqm_source *source;
 	struct pid *client;
 	enum cqm_value value;
-	u32 users;		/* events, those that are gone too; cqm_mutex */
-	struct cqm_event *reporter;	/* NULL: none may report */
-	struct cqm_event *recent;	/* perf had it on a CPU last; or NULL */
-	bool counting;		/* base is a value of the source, */
-	u64 base;		/* up to which the events have counted */
+	u32 users;		/* events, including closed ones; cqm_mutex */
+	struct cqm_event *reporter;	/* NULL: no event can report */
+	struct cqm_event *recent;	/* the event that perf had on a CPU last, or NULL */
+	bool counting;		/* base is valid: the value of the source */
+	u64 base;		/* that the events have counted up to */
 };
 
 static LIST_HEAD(unsettled);	/* cqm_lock: CPU events, or a cgroup's */
@@ -60,7 +60,7 @@ static void work_later(void)
 			   msecs_to_jiffies(CMT_CQM_REFRESH_MS));
 }
 
-/* An event that has exited stays as it was: its children may go on. */
+/* An event in exit state keeps its count: its children may go on counting. */
 static bool event_is_on(struct cqm_event *e)
 {
 	enum perf_event_state state = READ_ONCE(e->event->state);
@@ -78,9 +78,9 @@ static bool event_is_active(const struct cqm_event *e)
 }
 
 /*
- * perf's tools drop the value of an event that did not run, also when another one was
- * disabled a moment ago.  Occupancy moves only to one that is better, since a move
- * between two reads counts it twice or not at all; traffic can go to any.
+ * perf's tools drop the value of an event that did not run, also when another event
+ * was disabled just before.  Occupancy moves only to an event of a higher rank, since
+ * a move between two reads counts it twice or not at all.  Traffic can go to any event.
  */
 static u32 event_rank(const struct cqm_set *set, struct cqm_event *e)
 {
@@ -98,7 +98,7 @@ static void event_add(struct perf_event *event, u64 bytes)
 	atomic_long_add(bytes, &event->count.a.a);
 }
 
-/* Does @e report from now on?  None that is disabled takes over from another one. */
+/* Let @e report if its rank is higher.  A disabled event replaces no other one. */
 static void set_offer(struct cqm_set *set, struct cqm_event *e)
 {
 	struct cqm_event *before = set->reporter;
@@ -111,7 +111,7 @@ static void set_offer(struct cqm_set *set, struct cqm_event *e)
 		local64_set(&before->event->count, 0);
 }
 
-/* Where there are many, the next ones have their turn at the next call. */
+/* With many events, the next call continues where this one ended. */
 static void set_choose(struct cqm_set *set)
 {
 	struct cqm_event *e, *first = NULL;
@@ -129,7 +129,7 @@ static void set_choose(struct cqm_set *set)
 	}
 }
 
-/* The reporter counts what the source has counted since the last time. */
+/* Add the counts of the source since the last update to the reporter. */
 static void set_update(struct cqm_set *set)
 {
 	u64 value = set->source->values[set->value];
@@ -173,8 +173,8 @@ static bool event_is_of_cgroup(const struct perf_event *event)
 }
 
 /*
- * What perf calls: a switch does not wait, and the lock may be this CPU's already,
- * under a probe of BPF.
+ * perf calls these.  A switch must not wait, and this CPU may already hold the lock,
+ * under a probe of BPF: the lock is only tried.
  */
 void cqm_event_begin(struct cqm_event *e)
 {
@@ -201,8 +201,8 @@ void cqm_event_begin(struct cqm_event *e)
 }
 
 /*
- * Traffic goes to the event that is being read: who reads one after the other gets
- * it all.
+ * Traffic goes to the event that is being read: a client that reads its events one
+ * after the other gets all traffic.
  */
 void cqm_event_update(struct cqm_event *e)
 {
@@ -218,7 +218,7 @@ void cqm_event_update(struct cqm_event *e)
 	raw_spin_unlock(&cqm_lock);
 }
 
-/* It may be disabled now, and then it is not read again. */
+/* This may be the last call for the event: a disabled event is not read again. */
 void cqm_event_end(struct cqm_event *e)
 {
 	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
@@ -274,7 +274,7 @@ static void set_put(struct cqm_set *set)
 	cqm_source_put(source);
 }
 
-/* For one event.  NULL: no memory, and nothing is left of it. */
+/* The set of one event.  NULL: no memory, and nothing stays allocated. */
 static struct cqm_set *set_get(const struct cmt_hold *hold, u32 domain,
 			       u64 since, struct pid *client,
 			       enum cqm_value value)
@@ -313,7 +313,7 @@ static void set_remove(struct cqm_event *e)
 		return;
 	set->reporter = NULL;
 	set_choose(set);
-	/* what comes until one is on is nobody's */
+	/* traffic until an event is on belongs to no event */
 	if (!set->reporter || !event_is_on(set->reporter))
 		set->counting = false;
 }
@@ -448,7 +448,7 @@ static struct cqm_event *settle_next(u64 *cgroup, u32 *domain)
 	return found;
 }
 
-/* From the set of a CPU to that of the cgroup.  It may be gone meanwhile. */
+/* Move the event from the set of a CPU to the set of the cgroup, which may be gone. */
 static void bind_cgroup(struct cqm_event *e, u64 cgroup, u32 domain)
 {
 	struct cqm_set *set, *before = e->set;
@@ -508,7 +508,7 @@ static void cqm_work(struct work_struct *work)
 	mutex_unlock(&cqm_mutex);
 }
 
-/* What was closed last is let go now. */
+/* Release the events that were closed last. */
 void cqm_sets_exit(void)
 {
 	flush_delayed_work(&refresh_work);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the events of intel_cqm count: sources, and the readings of their RMIDs.  A
- * source adds up what its RMIDs count, from one reading to the next, so that its
- * traffic never decreases, whichever RMID its owner has.
+ * The sources of the events of intel_cqm, and the readings of their RMIDs.  A source
+ * adds up the differences between readings of its RMIDs, so its traffic never decreases,
+ * whichever RMID its owner has.
  */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
@@ -23,7 +23,7 @@
 #define NO_VALUE	U64_MAX
 #define KEY(rmid, generation)	((u64)(rmid) << 32 | (generation))
 
-/* Readings of one domain, some at a time. */
+/* Readings of one domain that are made at a time */
 #define BATCH	32
 
 struct batch {
@@ -34,7 +34,7 @@ struct batch {
 	struct cmt_record samples[BATCH];
 };
 
-/* A test build makes the window wide between a reading and its use. */
+/* A test build widens the window between a reading and its use. */
 #ifdef CMT_TEST_DELAY
 #define test_delay()	msleep(CMT_TEST_DELAY)
 #else
@@ -61,9 +61,9 @@ static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
 }
 
 /*
- * All traffic of an RMID counts that was given after the source began; that of an
- * older one counts from its first reading.  A reading may be older than one that was
- * taken before, and adds nothing then.
+ * An RMID that was given after the begin of the source counts with all its traffic, an
+ * older RMID from its first reading on.  A reading that is older than the last one adds
+ * nothing.
  */
 static void traffic_take(struct cqm_source *source, struct cqm_last *last,
 			 const struct cmt_record *sample, enum cqm_value i,
@@ -107,7 +107,7 @@ static void source_take(struct cqm_source *source, u32 domain,
 	last_take(source, last, KEY(sample->rmid, sample->generation), sample);
 }
 
-/* An owner's: of all domains.  That of RMIDs without an owner is not known. */
+/* The sum of an owner over all domains.  RMIDs without an owner are unknown. */
 static void source_sum(struct cqm_source *source)
 {
 	u64 bytes = 0;
@@ -176,7 +176,7 @@ static void source_batch(struct cqm_source *source)
 		batch_add(source, rmid, cmt_table_generation(rmid));
 }
 
-/* What RMIDs hold that have another owner by now, or none. */
+/* Drop the readings of RMIDs that have another owner now, or none. */
 static void source_forget(struct cqm_source *source)
 {
 	struct cqm_last *last;
@@ -190,8 +190,8 @@ static void source_forget(struct cqm_source *source)
 }
 
 /*
- * The RMID that the owner has now.  No RMID, or one that cannot be read this time:
- * what was read last stands.
+ * Find the present RMID of the owner.  With no RMID, or one that cannot be read now, the
+ * last reading is kept.
  */
 static void source_prepare(struct cqm_source *source)
 {

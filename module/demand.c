@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readings on demand, CMT_IOC_READ.  A reading is made as one of a tick: on a CPU of
- * the domain with interrupts off, with the counter claimed, added to the same
- * sums.  Three things keep it from being seen in the rings:
+ * Readings on demand, CMT_IOC_READ.  A reading is made as in a tick: on a CPU of the
+ * domain, with interrupts off, with the counter claimed, and added to the same sums.
+ * Three rules keep readings on demand from changing the records in the rings:
  *
- *	the mark that it leaves is older than that of a tick that is still to read,
- *		so that no tick skips the RMID;
- *	what began anew with it, the next sample in a ring says, too
+ *	the mark of the reading is older than the mark of any tick that has still to
+ *		read, so that no tick skips the RMID;
+ *	a value that this reading rebased is also flagged in the next sample in a ring
  *		(cmt_demand.owed);
- *	one RMID is read at most once in CMT_READ_FRESH_NS, however many ask: a
- *		tick seldom finds the counter busy.
+ *	an RMID is read at most once in CMT_READ_FRESH_NS for all callers, so a tick
+ *		seldom finds the counter busy.
  */
 #include <linux/delay.h>
 #include <linux/errno.h>
@@ -28,13 +28,13 @@
 #include "owner.h"
 #include "sampler.h"
 
-/* Interrupts are off for so long, and one reading, at most. */
+/* Interrupts are off for at most this time and one reading. */
 #define CALL_MAX_NS	50000U
 
-/* A reading that took longer may be another owner's: as BURST_MAX_NS of ticks. */
+/* A longer reading may be of another owner, as with BURST_MAX_NS in ticks. */
 #define READ_MAX_NS	1000000U
 
-/* How often a busy counter is tried, between sleeps of BUSY_US and more. */
+/* Attempts at a busy counter, between sleeps of BUSY_US or more */
 #define BUSY_TRIES	1000
 #define BUSY_US		20
 
@@ -52,7 +52,7 @@ static void sample_init(struct cmt_record *sample, const struct cmt_demand_key *
 	};
 }
 
-/* Does the generation last?  Then what was read before is its owner's. */
+/* Has the RMID still this generation?  Then earlier readings are of its owner. */
 static bool is_live(const struct cmt_demand_key *key)
 {
 	return cmt_table_generation(key->rmid) == key->generation &&
@@ -85,8 +85,8 @@ static bool is_based(const struct cmt_demand *demand,
 }
 
 /*
- * What the claimed counter has to be before it is read.  Returns the mark after the
- * reading; @seen is that before.
+ * Prepare the claimed counter for the reading.  Returns the mark for after the reading;
+ * @seen is the mark before it.
  */
 static u32 counter_prepare(struct cmt_domain *domain,
 			   const struct cmt_demand_key *key, u32 seen, u64 now)
@@ -127,7 +127,7 @@ static void sample_finish(struct cmt_domain *domain,
 	demand->last = *sample;
 }
 
-/* The counter is claimed.  *seen: for its release, as it is if this fails. */
+/* Read the claimed counter.  *seen: the mark for the release; unchanged on failure. */
 static int claimed_read(struct cmt_domain *domain, const struct cmt_demand_key *key,
 			u32 *seen, struct cmt_record *sample)
 {
@@ -146,7 +146,7 @@ static int claimed_read(struct cmt_domain *domain, const struct cmt_demand_key *
 	mark = counter_prepare(domain, key, *seen, sample->ts);
 	cmt_backend->read(key->rmid, &raws);
 	if (ktime_get_ns() - sample->ts > READ_MAX_NS || !is_live(key)) {
-		/* AMD says that a counter began anew once only */
+		/* AMD reports only once that a counter was reset */
 		if ((raws.total | raws.local) & CMT_RAW_UNAVAILABLE)
 			cmt_counter_lose_base(&domain->counters[key->rmid]);
 		return is_live(key) ? -EAGAIN : -ENOENT;
@@ -180,17 +180,17 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
 	return ret;
 }
 
-/* Some RMIDs in one domain. */
+/* A call for some RMIDs in one domain */
 struct demand_call {
 	const struct cmt_demand_key *keys;
 	struct cmt_record *records;	/* one each; CMT_REC_PAD: it has ended */
 	u32 n;
 	u32 done;
 	u32 domain;
-	int ret;	/* why no more are done */
+	int ret;	/* why the call ended early */
 };
 
-/* On a CPU of the domain, interrupts off: as many as there is time for. */
+/* On a CPU of the domain, interrupts off: read while there is time. */
 static void call_run(void *info)
 {
 	const struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
@@ -214,7 +214,7 @@ static void call_run(void *info)
 		cmt_sampler_note_ns(ns);
 }
 
-/* No CPU of the domain can read it, or what had the counter did not go on. */
+/* No CPU of the domain can read the counter, or its claim does not end. */
 static void call_give_up(struct demand_call *call)
 {
 	struct cmt_record *record = &call->records[call->done];
@@ -226,8 +226,8 @@ static void call_give_up(struct demand_call *call)
 }
 
 /*
- * One call to a CPU.  0, -ENXIO: no CPU of the domain is up; -EAGAIN: nothing was
- * done, and soon may be.
+ * One call to a CPU.  Returns 0, -ENXIO: no CPU of the domain is up, or -EAGAIN: no RMID
+ * was read, and a later call may succeed.
  */
 static int call_once(struct demand_call *call)
 {
@@ -240,7 +240,7 @@ static int call_once(struct demand_call *call)
 	return call->done > before ? 0 : -EAGAIN;
 }
 
-/* All of a domain.  Returns 0 or -EINTR. */
+/* Read all RMIDs of the call.  Returns 0 or -EINTR. */
 static int call_all(struct demand_call *call)
 {
 	int ret, tries = 0;
@@ -277,7 +277,7 @@ int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
 	return call_all(&call);
 }
 
-/* Those that have not ended come first, in the same order.  Returns their number. */
+/* Move the records of live owners to the front, in order.  Returns their number. */
 static u32 records_pack(struct cmt_record *records, u32 n)
 {
 	u32 i, kept = 0;
@@ -288,7 +288,7 @@ static u32 records_pack(struct cmt_record *records, u32 n)
 	return kept;
 }
 
-/* @n RMIDs in every domain; arguments as of cmt_demand_all(). */
+/* Read @n RMIDs in every domain; arguments as of cmt_demand_all(). */
 static int read_domains(const struct cmt_demand_key *keys, u32 n,
 			struct cmt_record *records, u32 room, u32 *count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The L3 domains that are read, by index.  An index is given when the first CPU of a
- * domain comes up, and stays that domain's.  Pure.
+ * The L3 domains that are read, by index.  A domain gets its index when its first CPU
+ * comes up, and keeps it.  Pure.
  */
 #ifndef CMT_DOMAINS_H
 #define CMT_DOMAINS_H

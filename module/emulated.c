@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The emulated backend: a model of one shared cache per L3 domain, for tests
- * and demonstrations.  Its readings carry CMT_F_EMULATED; they are
- * plausible, reproducible in kind, and measured nowhere.
+ * and demonstrations.  Its readings carry CMT_F_EMULATED.  They are plausible,
+ * reproducible in kind, and not measured.
  *
  * The model
  * =========
  *
  * - A process touches CMT_MODEL_FILL_BYTES_PER_NS bytes of its resident set in
  *   every nanosecond it runs, and all of the set in turn.
- * - What it touches is brought into the cache under its RMID until it holds
- *   min(resident set, cache size).  An RMID shared by several processes has
- *   the resident set of the one that ran last.
- * - When the owners of a cache hold more than its size, all shrink in
- *   proportion to what they hold, whoever brought the last bytes in.  Owners
- *   which stay hungry so end up with shares like their running times.
- * - Lines outlive their owner: what a freed RMID holds stays under its number
- *   until others evict it.
- * - Memory traffic is what was brought in, plus, for a set larger than the
- *   cache, that share of the bytes touched afterwards which cannot be cached.
- *   All of it is local.  Nothing is written back.
- * - RMID 0 (idle, kernel threads, unmonitored) brings in nothing.
+ * - The touched bytes fill the cache under the RMID of the process, until the RMID
+ *   holds min(resident set, cache size).  An RMID shared by several processes has
+ *   the resident set of the process that ran last.
+ * - When the owners of a cache hold more than its size, all shrink in proportion to
+ *   their occupancy.  Owners that always touch more than they hold end with shares
+ *   like their running times.
+ * - The lines of a freed RMID stay in the cache until others evict them.
+ * - Memory traffic is the filled bytes plus, for a set larger than the cache, that
+ *   share of the bytes touched afterwards which cannot be cached.  All of it is
+ *   local.  Nothing is written back.
+ * - RMID 0 (idle, kernel threads, unmonitored) fills nothing.
  *
- * It is not a simulation: it sees no access, no set or way, no sharing of
- * pages between processes, no prefetch, no huge difference between a process
- * which sweeps its memory and one which computes in registers.
+ * The model is not a simulation: it has no accesses, no sets or ways, no sharing of
+ * pages between processes and no prefetch.  A process that sweeps its memory and one
+ * that computes in registers have the same values.
  *
- * Its clockwork
- * =============
+ * Accounting
+ * ==========
  *
- * The switch path adds running time to arrays of its own CPU and takes no
- * lock.  A burst settles first: it folds the arrays of all CPUs of the domain
- * into the domain's model.  CPUs tick at the same instants, so the first to
- * come settles for all, and what punctual CPUs read in one tick is one state,
- * whose sum is within the cache.
+ * The switch path adds running time to arrays of its own CPU and takes no lock.  A
+ * burst first settles: it folds the arrays of all CPUs of the domain into the model
+ * of the domain.  CPUs tick at the same instants, so the first CPU settles for all,
+ * and all CPUs that are on time read one state, whose sum is within the cache.
  *
- * Nothing is lost or overflows while nobody reads.  The reading at an RMID's
- * allocation settles too, so that the time of its former owner in this domain
- * is not charged to the new one.
+ * Nothing is lost or overflows without readers.  The reading at the allocation of an
+ * RMID settles, too, so the time of the former owner in this domain is not charged to
+ * the new owner.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -67,10 +65,10 @@
 #include "model.h"
 #include "uapi/cmt.h"
 
-/* Half of the shortest interval: readings closer than this see one state. */
+/* Half of the shortest interval: readings closer than this read one state. */
 #define EMULATED_SETTLE_NS		50000
 #define EMULATED_COUNTER_BITS		32
-#define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* CPUID tells no size */
+#define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* where CPUID gives no size */
 #define EMULATED_MIN_CACHE_KIB		1024
 #define EMULATED_MAX_CACHE_KIB		((uint)(CMT_MODEL_MAX_CACHE_BYTES >> 10))
 
@@ -90,7 +88,7 @@ struct emulated_domain {
 	struct cmt_model model;
 };
 
-/* Its CPU adds, whoever settles takes. */
+/* The CPU adds to it; the CPU that settles takes from it. */
 struct emulated_pending {
 	atomic64_t ns;		/* ran on this CPU since the last settlement */
 	u64 rss_bytes;		/* when it last ran here */
@@ -145,7 +143,7 @@ static int emulated_alloc_cpus(void)
 	return 0;
 }
 
-/* Domains are found as CPUs come up, when nothing can be allocated. */
+/* Allocated at load: a CPU that comes up finds its domain and cannot allocate. */
 static int emulated_alloc_domains(u64 cache_bytes)
 {
 	u32 nr = min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS);
@@ -200,7 +198,7 @@ static u64 emulated_cache_bytes(void)
 	return min_t(u64, bytes, CMT_MODEL_MAX_CACHE_BYTES);
 }
 
-/* Never -ENODEV.  Leaves a reason that *caps already has. */
+/* Never -ENODEV.  Keeps a reason that is already in *caps. */
 static int emulated_init(struct cmt_backend_caps *caps)
 {
 	u64 cache_bytes = emulated_cache_bytes();
@@ -240,9 +238,9 @@ static int emulated_init(struct cmt_backend_caps *caps)
 }
 
 /*
- * Fold what ran on a CPU into the model.  account() adds the time before it
- * sets the bit, here the bit is cleared before the time is taken: time that
- * comes in between is found now or next time.
+ * Fold the running times of a CPU into the model.  emulated_account() adds the time
+ * before it sets the bit; here the bit is cleared before the time is taken.  So time
+ * that is added in between is found in this call or in the next one.
  */
 static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
 {
@@ -259,7 +257,7 @@ static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
 	}
 }
 
-/* A CPU that waited for the lock may find that it was settled after @now. */
+/* Another CPU may have settled after @now, while this CPU waited for the lock. */
 static bool emulated_is_settled(const struct emulated_domain *domain, u64 now)
 {
 	s64 age = now - READ_ONCE(domain->settled_at);
@@ -303,9 +301,8 @@ static void emulated_cpu_up(u32 domain)
 }
 
 /*
- * @task is current, or is just being switched away from on this CPU.  Its mm
- * pointer is changed by itself alone and with interrupts off (exec_mmap,
- * exit_mm), so the mm it shows here is alive.
+ * @task is current, or this CPU is switching away from it.  Only the task changes its
+ * mm pointer, with interrupts off (exec_mmap, exit_mm), so the mm read here is alive.
  */
 static void emulated_account(struct task_struct *task, u32 rmid)
 {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Enhanced RDT: the hardware backend of processors whose counters are registers in
- * memory, where ACPI's ERDT table says.  Nothing is selected before a reading, so no
- * agent disturbs another, and any CPU may read any domain.  PQR_ASSOC is as ever.
+ * memory, at the addresses in ACPI's ERDT table.  A reading selects nothing, so agents
+ * do not disturb each other, and any CPU may read any domain.  PQR_ASSOC is used as with
+ * the MSRs.
  *
- * RDT_CTRL says for each domain whether traffic is counted for these registers or for
+ * RDT_CTRL of each domain says whether traffic is counted for these registers or for
  * the MSRs.  The mode is another agent's, and is never written here.  RDT_CTRL is read
- * before and after all counters of a burst, or of one RMID: traffic is unavailable when
- * the mode is not the one for memory, or another reader found that meanwhile, and in the
- * first reading of each RMID after that, which has no base.  At load, MSR mode in any
- * domain leaves the counters to hw.c.
+ * before and after all counters of a burst, or of one RMID.  Traffic is unavailable
+ * when RDT_CTRL is in MSR mode, or when another reader found MSR mode meanwhile.  It is
+ * also unavailable in the first reading of each RMID after that, which has no base.
+ * With MSR mode in any domain at load, hw.c reads the counters.
  *
- * A register of traffic has what was moved to and from one region of memory.  Their
- * counters wrap at the same width, so their sum does, too.
+ * A register of traffic counts the bytes to and from one region of memory.  These
+ * counters have one width, so their sum wraps at that width, too.
  */
 #include <linux/acpi.h>
 #include <linux/atomic.h>
@@ -44,7 +45,7 @@
 #include "uapi/cmt.h"
 
 #define CPUID_RDT_MON		0xf
-#define REGISTER_ONES		(~0ULL)	/* nothing answers */
+#define REGISTER_ONES		(~0ULL)	/* no device answers */
 #define DATA_BITS		62
 #define COUNTER_BITS_MIN	24	/* where nothing is counted */
 
@@ -58,12 +59,12 @@ struct erdt_domain {
 	void __iomem *control;
 	void __iomem *cmrc;
 	void __iomem *mmrc;
-	u32 index;		/* of the only domain of cmt's that has it, + 1 */
-	atomic_t lapses;	/* times that another mode was found */
+	u32 index;		/* of cmt's only domain with these registers, + 1 */
+	atomic_t lapses;	/* the number of times that MSR mode was found */
 	u32 *lapses_read;	/* as of the last reading of each RMID; its claim protects it */
 };
 
-/* Constant after init(), but for what domains have as their index. */
+/* Constant after init(), except the indexes of domains. */
 static struct {
 	u8 *table;		/* a copy */
 	struct cmt_erdt parsed;
@@ -71,12 +72,12 @@ static struct {
 	u32 *factors;		/* by RMID; NULL: none */
 	u32 regions;
 	u64 mbm_mask;
-	u64 most;		/* units of occupancy that 64 bits of bytes have room for */
+	u64 most;		/* units of occupancy that fit in 64 bits of bytes */
 } *state;
 
-/* NULL: the table does not have this CPU, and its readings fail. */
+/* NULL: this CPU is not in the table, and its readings fail. */
 static DEFINE_PER_CPU(struct erdt_domain *, erdt_domains);
-/* What a CPU found out about itself at load. */
+/* The result of a CPU's check at load */
 static DEFINE_PER_CPU(int, erdt_found);
 static DEFINE_PER_CPU(u32, erdt_l3s);
 
@@ -193,7 +194,7 @@ static const char *check_pair(int a, int b)
 	return one_l3 == one_domain ? NULL : "its domains are not the L3s";
 }
 
-/* Is the first CPU of each L3 in the domain of all its CPUs, and of no other's? */
+/* Each domain of the table must have exactly the CPUs of one L3. */
 static const char *check_cpus(void)
 {
 	const char *why = NULL;
@@ -226,7 +227,7 @@ static u32 count_rmids(void)
 	return max_rmid + 1;
 }
 
-/* The RMIDs that PQR_ASSOC takes: any, where CPUID does not say. */
+/* The number of RMIDs that PQR_ASSOC accepts; without CPUID's limit, any. */
 static u32 count_loadable(void)
 {
 	if (cpuid_eax(0) < CPUID_RDT_MON || !cpuid_ebx(CPUID_RDT_MON))
@@ -234,7 +235,7 @@ static u32 count_loadable(void)
 	return min_t(u32, cpuid_ebx(CPUID_RDT_MON), CMT_MAX_RMIDS - 1) + 1;
 }
 
-/* Domains are alike: the first one tells for all. */
+/* All domains are alike, so the factors of the first one are used. */
 static int fill_factors(struct cmt_backend_caps *caps)
 {
 	const struct cmt_erdt_domain *first = &state->parsed.domains[0];
@@ -313,7 +314,7 @@ static int use_table(u8 *table, u32 bytes, struct cmt_backend_caps *caps)
 	return -ENODEV;
 }
 
-/* The caller tries the MSRs next: no reason is left in *caps. */
+/* *caps gets no reason, because the caller tries the MSRs next. */
 static int erdt_init(struct cmt_backend_caps *caps)
 {
 	u32 bytes;
@@ -321,7 +322,7 @@ static int erdt_init(struct cmt_backend_caps *caps)
 	int err;
 
 	memset(caps, 0, sizeof(*caps));
-	/* clearcpuid=cqm is the kernel's word; and without it there is no PQR_ASSOC */
+	/* clearcpuid=cqm clears the feature; without it there is no PQR_ASSOC */
 	if (!erdt || !boot_cpu_has(X86_FEATURE_CQM))
 		return -ENODEV;
 	table = copy_table("ERDT", &bytes);
@@ -334,7 +335,7 @@ static int erdt_init(struct cmt_backend_caps *caps)
 }
 
 /*
- * A CPU that was not there at load is checked here: it has no counters unless its L3 is
+ * A CPU that was offline at load is checked here: it has no counters unless its L3 is
  * the one of its registers.
  */
 static void erdt_cpu_up(u32 domain)
@@ -355,7 +356,7 @@ static void erdt_cpu_up(u32 domain)
 	*this_cpu_ptr(&erdt_domains) = d;
 }
 
-/* A register as a raw value; the overflow bit says what its value says as well. */
+/* A register as a raw value.  The overflow bit is dropped: the value shows a wrap, too. */
 static u64 raw_of(u64 value, u64 mask)
 {
 	if (value == REGISTER_ONES)
@@ -399,13 +400,13 @@ static __always_inline void read_rmid(void *context, u32 rmid,
 {
 	const struct erdt_domain *d = context;
 
-	/* no such event: Unavailable would end the base of the total */
+	/* there is no such event: Unavailable would end the base of the total */
 	raws->local = 0;
 	raws->occupancy = read_occupancy(d, rmid);
 	raws->total = read_traffic(d, rmid);
 }
 
-/* On a CPU whose registers the table does not have. */
+/* On a CPU without registers in the table */
 static __always_inline void read_failing(void *context, u32 rmid, struct cmt_raws *raws)
 {
 	raws->local = 0;
@@ -413,7 +414,7 @@ static __always_inline void read_failing(void *context, u32 rmid, struct cmt_raw
 	raws->total = CMT_RAW_ERROR;
 }
 
-/* A lapse: traffic is counted for the MSRs.  Where none is read it does not matter. */
+/* Count a lapse in MSR mode.  Without traffic registers the mode does not matter. */
 static void look_at_mode(struct erdt_domain *d)
 {
 	if (readq(d->control) & CMT_ERDT_CTRL_MSR_MODE)
@@ -421,9 +422,9 @@ static void look_at_mode(struct erdt_domain *d)
 }
 
 /*
- * Traffic is what was counted since the last reading of an RMID.  There was no lapse
- * meanwhile: neither since that one, nor (@held) since @lapses was read, before this one.
- * The caller has the RMID's claim.
+ * Traffic is the difference to the last reading of an RMID.  Drop it if there was a lapse
+ * since that reading, or (not @held) since @lapses was read, before this reading.  The
+ * caller has claimed the RMID.
  */
 static void drop_lapsed(struct erdt_domain *d, u32 lapses, bool held, u32 rmid,
 			struct cmt_raws *raws)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ACPI's ERDT table (Enhanced RDT): where Intel's processors have the monitoring
- * registers of their L3s in memory.  The layout is that of the Intel RDT Architecture
+ * ACPI's ERDT table (Enhanced RDT): the addresses of the monitoring registers of L3s in
+ * the memory of Intel's processors.  The layout is that of the Intel RDT Architecture
  * Specification, which ACPICA's actbl1.h follows.
  *
- * The table is foreign input.  erdt_table.c checks what it says, and is pure: no
- * register, no allocation.  A table that fails one check is refused as a whole.
+ * The table is untrusted input.  erdt_table.c checks it, and is pure: no register, no
+ * allocation.  A table that fails one check is refused completely.
  */
 #ifndef CMT_ERDT_H
 #define CMT_ERDT_H
@@ -22,7 +22,7 @@
 /* RDT_CTRL: bandwidth is counted for the MSRs, and not for the registers in memory. */
 #define CMT_ERDT_CTRL_MSR_MODE	BIT_ULL(2)
 
-/* Bits of a counter register, which are not those of QM_CTR. */
+/* Bits of a counter register, which differ from those of QM_CTR */
 #define CMT_ERDT_UNAVAILABLE	BIT_ULL(63)
 #define CMT_ERDT_OVERFLOW	BIT_ULL(62)	/* MMRC */
 
@@ -39,7 +39,7 @@ struct cmt_erdt_domain {
 	u32 max_rmid;
 	u64 control;		/* physical, of RDT_CTRL */
 	struct cmt_erdt_block cmrc;	/* occupancy */
-	u32 clump;		/* RMIDs whose registers adjoin */
+	u32 clump;		/* RMIDs with adjoining registers */
 	u32 stride;		/* bytes from one clump to the next */
 	struct cmt_erdt_block mmrc;	/* traffic */
 	u32 width;		/* bits of its counters, 24..62 */
@@ -56,9 +56,9 @@ struct cmt_erdt {
 };
 
 /*
- * Check a complete table of @bytes, header included, which has to stay where it is while
- * @erdt is used.  @address_end: of what the processor can address.  Returns NULL, or
- * why the table is refused.
+ * Check a complete table of @bytes, header included, which must stay valid while @erdt
+ * is used.  @address_end: the end of the processor's physical addresses.  Returns NULL,
+ * or why the table is refused.
  */
 const char *cmt_erdt_parse(struct cmt_erdt *erdt, const u8 *table, u32 bytes,
 			   u64 address_end);

@@ -6,7 +6,7 @@
 
 #include "erdt.h"
 
-/* The header of any ACPI table, and what follows it in an ERDT. */
+/* The header of an ACPI table, and the fields behind it in an ERDT */
 #define ACPI_LENGTH		4
 #define ACPI_REVISION		8
 #define ACPI_BYTES		36
@@ -31,11 +31,11 @@ enum { RMDD, CACD, DACD, CMRC, MMRC };
 #define CACD_ID			6
 #define CACD_CPUS		8
 
-/* The same in both */
+/* The same in a CMRC and in an MMRC */
 #define BLOCK_INDEX_FN		12
 #define BLOCK_BASE		24
 #define BLOCK_PAGES		32
-#define INDEX_FN		1	/* the one that offsets are computed with */
+#define INDEX_FN		1	/* the clump size that offsets are computed with */
 
 #define CMRC_CLUMP		36
 #define CMRC_STRIDE		38
@@ -62,7 +62,7 @@ enum { RMDD, CACD, DACD, CMRC, MMRC };
 #define MMRC_SET_BYTES		(4 * PAGE_BYTES)
 #define MMRC_REGION_BYTES	2048
 
-/* Traffic that is off by more is no traffic. */
+/* A table with a greater correction is refused. */
 #define FACTOR_ONE		BIT(16)
 #define FACTOR_MIN		(FACTOR_ONE / 16)
 #define FACTOR_MAX		(FACTOR_ONE * 16)
@@ -82,7 +82,7 @@ static u64 get64(const u8 *at)
 	return get32(at) | (u64)get32(at + 4) << 32;
 }
 
-/* What is left of a list of structures. */
+/* The rest of a list of structures */
 struct walk {
 	const u8 *at;
 	u32 bytes;
@@ -115,7 +115,7 @@ static const char *check_place(u64 base, u64 bytes, u64 address_end)
 	return NULL;
 }
 
-/* What a CMRC and an MMRC have in common. */
+/* Parse the fields that a CMRC and an MMRC share. */
 static const char *parse_block(struct cmt_erdt_block *block, const u8 *at,
 			       u64 unit, u64 address_end)
 {
@@ -188,7 +188,7 @@ static const char *check_factors(const struct cmt_erdt_domain *domain)
 	return NULL;
 }
 
-/* Factors of which there are more than the structure has room for are cut short. */
+/* A list with more factors than the structure has room for is refused. */
 static const char *parse_factors(struct cmt_erdt_domain *domain, const u8 *at,
 				 u32 length)
 {
@@ -309,7 +309,7 @@ static const char *check_own(const struct cmt_erdt_domain *d)
 	return block_overlaps(&d->mmrc, &rest) ? "blocks of registers overlap" : NULL;
 }
 
-/* Counters of all domains are accounted alike. */
+/* The counters of all domains must have the same units, width and factors. */
 static bool are_alike(const struct cmt_erdt_domain *a,
 		      const struct cmt_erdt_domain *b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What descriptors hold, CMT_IOC_REGISTER.  A descriptor that is closed lets all go,
- * and the kernel closes those of a program that dies.
+ * The owners that descriptors hold, CMT_IOC_REGISTER.  The close of a descriptor
+ * releases its holds, and the kernel closes the descriptors of a program that dies.
  */
 #include <linux/errno.h>
 #include <linux/list.h>
@@ -37,7 +37,7 @@ static void held_drop(struct cmt_waiter *waiter, struct held *held)
 	kfree(held);
 }
 
-/* The id of an owner that has ended may name another one now. */
+/* The id of an owner that has ended can belong to another one now. */
 static int held_look(struct cmt_waiter *waiter, u32 kind, u64 id)
 {
 	struct held *held = held_find(waiter, kind, id);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPUs that come and go, and their domains.  CPU_ONLINE and CPU_OFFLINE are
- * written while the CPU is dead, by the CPU that steers the change: nothing can
- * follow CPU_OFFLINE, and no record precedes CPU_ONLINE.
+ * CPU hotplug, and L3 domains.  The CPU that steers the change writes CPU_ONLINE and
+ * CPU_OFFLINE while the changing CPU is dead: no record precedes CPU_ONLINE, and none
+ * follows CPU_OFFLINE.
  *
- * A CPU for which there is no memory, or no domain, comes up all the same.  It
- * has no ticks, and no RMID is loaded there.
+ * A CPU without memory, or without a domain, still comes up.  It has no ticks, and no
+ * RMID is loaded there.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -23,7 +23,7 @@
 #include "sampler.h"
 #include "scope.h"
 
-/* A test build makes windows wide in which CPUs meet. */
+/* A test build widens the windows in which CPUs meet. */
 #ifdef CMT_TEST_DELAY
 #define test_delay()	mdelay(CMT_TEST_DELAY)
 #else
@@ -36,7 +36,7 @@ static enum cpuhp_state online_state;
 /* Changed by hotplug callbacks only, one at a time. */
 static struct cmt_domain_ids domains;
 
-/* The index of a domain, a new one for an id that is new; or -errno. */
+/* The index of the domain with this id, a new one for a new id, or -errno. */
 static int domain_index(u32 id)
 {
 	int index = cmt_domain_find(&domains, id), ret;
@@ -68,9 +68,9 @@ static bool is_up_in(unsigned int cpu, u32 domain)
 }
 
 /*
- * The CPUs of a domain that read: all that are up and not excluded, or one where
- * they share their registers.  If all are excluded, the first reads.  None, where
- * the backend has nothing to read.
+ * The CPUs of a domain that read: all that are up and not excluded, or only the first
+ * of them where they share their registers.  If all are excluded, the first CPU reads.
+ * None, where the backend has nothing to read.
  */
 static u32 domain_readers(u32 domain, struct cpumask *mask)
 {
@@ -98,13 +98,13 @@ static u32 domain_readers(u32 domain, struct cpumask *mask)
 }
 
 /*
- * Partition the idle RMIDs of a domain across the CPUs that read.  A CPU in the
- * middle of a tick may still use its old part: an RMID can then have its turn
- * twice or not at all within 32 ticks, once.
+ * Partition the idle RMIDs of a domain across the CPUs that read.  A CPU in the middle
+ * of a tick may still use its old part: then an RMID is read twice or not at all in
+ * these 32 ticks.
  */
 static void domain_partition(u32 domain)
 {
-	static struct cpumask reading;	/* hotplug callbacks come one by one */
+	static struct cpumask reading;	/* static: hotplug callbacks run one at a time */
 	u32 readers = domain_readers(domain, &reading), i = 0;
 	unsigned int cpu;
 
@@ -122,13 +122,13 @@ static void domain_partition(u32 domain)
 	cmt_channels_assign();
 }
 
-/* The ring comes last: with slots, the CPU is prepared. */
+/* The ring is allocated last: a CPU whose ring has slots is prepared. */
 static int cpu_prepare(unsigned int cpu)
 {
 	return cmt_sampler_prepare(cpu) ?: cmt_ring_prepare(cpu);
 }
 
-/* Want of memory keeps no CPU offline: hotplug_up() tries again. */
+/* A lack of memory does not keep the CPU offline: hotplug_up() tries again. */
 static int hotplug_prepare(unsigned int cpu)
 {
 	cpu_prepare(cpu);
@@ -198,7 +198,7 @@ static int hotplug_down(unsigned int cpu)
 	return 0;
 }
 
-/* While the CPUs come up one by one, a domain may have excluded ones only. */
+/* Called after all CPUs are up: before that a domain may have only excluded ones. */
 static void warn_of_domains(void)
 {
 	struct cmt_cpu *c;

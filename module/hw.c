@@ -2,13 +2,13 @@
 /*
  * The hardware backend: L3 monitoring of Intel RDT and AMD PQoS.
  *
- * CPUID leaf 0xF says what there is, IA32_PQR_ASSOC which RMID a CPU's fills
- * belong to; IA32_QM_EVTSEL and IA32_QM_CTR are the window to the counters
- * (SDM vol. 3B 18.18, APM vol. 2 19.3).
+ * CPUID leaf 0xF lists the features.  IA32_PQR_ASSOC has the RMID that a CPU's fills
+ * are counted under.  IA32_QM_EVTSEL and IA32_QM_CTR read the counters (SDM vol. 3B
+ * 18.18, APM vol. 2 19.3).
  *
  * Other agents use the same registers.  resctrl writes PQR_ASSOC at context
- * switches and CPU hotplug, and reads counters from work items.  Its CLOSID
- * half of PQR_ASSOC is never changed here.  The counters are read in hw_read.c.
+ * switches and CPU hotplug, and reads counters from work items.  The CLOSID half of
+ * PQR_ASSOC is resctrl's and is never changed here.  hw_read.c reads the counters.
  *
  * With sub-NUMA clusters (SNC) an L3 counts for each of its NUMA nodes by
  * itself, and a node is a domain.  The RMIDs of CPUID are divided among the
@@ -76,7 +76,7 @@
 #define MODEL_DARKMONT_X	0xdd	/* Clearwater Forest */
 #define SKYLAKE_LAST_BAD_STEPPING	4
 
-/* What CPUID says of one CPU, or of the least capable of several. */
+/* CPUID of one CPU, or of the least capable of several */
 struct hw_leaves {
 	u32 max_rmid;
 	u32 max_loadable;	/* of the most capable: what PQR_ASSOC takes */
@@ -87,8 +87,8 @@ struct hw_leaves {
 };
 
 struct hw_probe {
-	raw_spinlock_t lock;	/* protects the rest, CPUs report in parallel */
-	const char *refusal;	/* the first CPU's which refused */
+	raw_spinlock_t lock;	/* protects the following fields: CPUs report in parallel */
+	const char *refusal;	/* of the first CPU that refused */
 	bool any;		/* leaves is valid */
 	struct hw_leaves leaves;
 };
@@ -137,7 +137,7 @@ static const struct {
 	{ 191, 1143118 },	/* 224 */
 };
 
-/* What this CPU's CPUID says; the refusal or NULL. */
+/* Read CPUID of this CPU.  Returns the refusal or NULL. */
 static const char *hw_read_leaves(struct hw_leaves *leaves)
 {
 	u32 eax, ebx, ecx, edx;
@@ -169,7 +169,7 @@ static const char *hw_read_leaves(struct hw_leaves *leaves)
 	return NULL;
 }
 
-/* One counter unit for all CPUs, and otherwise the least any of them has. */
+/* All CPUs must have one counter unit; of other properties the least one counts. */
 static const char *hw_merge_leaves(struct hw_leaves *all,
 				   const struct hw_leaves *one)
 {
@@ -203,7 +203,7 @@ static void hw_probe_cpu(void *arg)
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }
 
-/* The kernel's word counts too: clearcpuid= and its quirks clear these. */
+/* The kernel's features count, too: clearcpuid= and the kernel's quirks clear them. */
 static u32 hw_kernel_events(void)
 {
 	u32 events = 0;
@@ -244,7 +244,7 @@ static const char *hw_refusal(const struct hw_leaves *leaves)
 	return NULL;
 }
 
-/* Returns 0 for an offset which no counter can have. */
+/* Returns 0 for an impossible offset. */
 static u32 hw_counter_bits(const struct hw_leaves *leaves, u32 vendor)
 {
 	u32 offset = leaves->width_offset;
@@ -280,7 +280,7 @@ static void hw_fill_correction(struct cmt_backend_caps *caps, u32 max_rmid)
 		(((u64)millionths << 20) + MBM_EXACT / 2) / MBM_EXACT;
 }
 
-/* The models of which Linux knows what MSR 0xca0 is (resctrl's snc_cpu_ids). */
+/* The models on which Linux uses MSR 0xca0 (resctrl's snc_cpu_ids) */
 static const u8 hw_snc_models[] = {
 	MODEL_ICELAKE_X, MODEL_SAPPHIRERAPIDS_X, MODEL_EMERALDRAPIDS_X,
 	MODEL_GRANITERAPIDS_X, MODEL_CRESTMONT_X, MODEL_DARKMONT_X,
@@ -296,7 +296,7 @@ static bool hw_is_snc_model(void)
 	return false;
 }
 
-/* How many nodes an L3 counts for, each by itself. */
+/* The number of nodes that an L3 counts separately */
 static u32 hw_nodes_per_l3(void)
 {
 	u64 config;
@@ -370,7 +370,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }
 
-/* AMD's extensions: AMD_QOS_EBX_*; whether they are switched on can change. */
+/* AMD's extensions (AMD_QOS_EBX_*); other agents switch them on and off. */
 static u32 hw_amd_extensions(void)
 {
 	u32 eax, ebx, ecx, edx;
@@ -420,7 +420,7 @@ static void hw_snc_restore(void *unused)
 		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config | SNC_NOT_SHARING);
 }
 
-/* cpu_down() has restored what is a CPU's; this is a package's. */
+/* cpu_down() has restored the registers of CPUs; this one is of a package. */
 static void hw_exit(void)
 {
 	hw_abmc_exit();
@@ -428,7 +428,7 @@ static void hw_exit(void)
 		on_each_cpu(hw_snc_restore, NULL, true);
 }
 
-/* Any CPU of the package may come first. */
+/* The first CPU of the package switches the mode. */
 static void hw_snc_share(void)
 {
 	u64 config;

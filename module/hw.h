@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What hw.c, hw_read.c and hw_abmc.c share. */
+/* Shared by hw.c, hw_read.c and hw_abmc.c */
 #ifndef CMT_HW_H
 #define CMT_HW_H
 
@@ -26,10 +26,10 @@ struct hw {
 	bool snc_was_off;	/* the sharing mode; any CPU writes it */
 };
 
-/* Touched by its own CPU only, interrupts off. */
+/* Accessed by its own CPU only, with interrupts off. */
 struct hw_cpu {
 	u32 domain;
-	u32 rmid_base;		/* of its node's RMIDs in EVTSEL */
+	u32 rmid_base;		/* added to the RMID in EVTSEL, by the node */
 };
 
 extern struct hw hw;
@@ -41,8 +41,9 @@ int hw_sample(struct cmt_burst *burst);
 void hw_read(u32 rmid, struct cmt_raws *raws);
 
 /*
- * AMD: one reading of what @evtsel selects in a domain, this CPU's.  EVTSEL is saved
- * and restored; CMT_RAW_ERROR: an access failed, or another agent kept changing it.
+ * AMD: one reading of the counter that @evtsel selects in this CPU's domain.  EVTSEL is
+ * saved and restored.  CMT_RAW_ERROR: an access failed, or another agent changed EVTSEL
+ * at each attempt.
  */
 u64 hw_read_selected(u32 domain, u64 evtsel);
 

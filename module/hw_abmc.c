@@ -2,15 +2,15 @@
 /*
  * The registers of AMD's assignable counters.
  *
- * resctrl configures counters by writes of L3_QOS_ABMC_CFG, which every logical
- * CPU has by itself, and remembers what it wrote.  So it knows nothing of
- * counters that cmt configured, and may configure any of them at any time.
- * Therefore every reading asks L3_QOS_ABMC_DSC afterwards whether the counter is
- * still what cmt made of it.  Once it is not, or has gone back, the counter is
- * lost: it is not read until abmc.c has released it.
+ * resctrl configures counters by writes of L3_QOS_ABMC_CFG, which each logical CPU
+ * has, and remembers its writes.  So resctrl does not know the counters that cmt
+ * configured, and may configure any of them at any time.  Therefore each reading
+ * checks in L3_QOS_ABMC_DSC afterwards that the counter still has cmt's configuration.
+ * A counter with another one, or one that has decreased, is lost: it is not read until
+ * abmc.c has released it.
  *
- * A counter of the domain belongs to one RMID, and changes only for who has
- * claimed that RMID (burst.h); so does its "last".
+ * A counter of the domain belongs to one RMID.  The counter and its "last" change only
+ * while that RMID is claimed (burst.h).
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -42,10 +42,10 @@
 #define CFG_RMID_SHIFT		32
 #define CFG_RMID		GENMASK_ULL(43, 32)
 #define CFG_TYPES		GENMASK_ULL(31, 0)
-/* What a counter counts; the rest is which counter it is. */
+/* The bits that say what a counter counts; the other bits select the counter. */
 #define CFG_MEANING		(CFG_ENABLE | CFG_IS_CLOSID | CFG_RMID | CFG_TYPES)
 
-/* Types of traffic: as resctrl's mbm_total_bytes and mbm_local_bytes have them */
+/* Types of traffic, as in resctrl's mbm_total_bytes and mbm_local_bytes */
 #define TYPES_TOTAL		0x7fULL
 #define TYPES_LOCAL		0x15ULL
 
@@ -61,7 +61,7 @@
 #define HEAT_MAX		BIT(30)
 
 struct abmc_counter {
-	u64 config;	/* what L3_QOS_ABMC_DSC ought to mean; 0: not cmt's */
+	u64 config;	/* the expected meaning of L3_QOS_ABMC_DSC; 0: not cmt's */
 	u64 last;	/* raw */
 	bool lost;
 };
@@ -76,7 +76,7 @@ struct abmc_domain {
 static struct abmc_domain *domains;	/* by index; NULL: no such counters */
 static u32 *heats;			/* of all domains */
 static u32 nr_counters;
-static u64 all_types;			/* that the processor can count */
+static u64 all_types;			/* types that the processor can count */
 
 static u64 types_of(enum cmt_event event)
 {
@@ -125,7 +125,7 @@ void hw_abmc_exit(void)
 	domains = NULL;
 }
 
-/* The mode as the register says it; -EIO: it does not. */
+/* The mode in the register; -EIO: the register cannot be read. */
 static int is_on(void)
 {
 	u64 config;
@@ -150,7 +150,7 @@ void hw_abmc_cpu_up(u32 domain)
 		WRITE_ONCE(domains[domain].state, state_now());
 }
 
-/* Where the register cannot be read, nothing is known for this once. */
+/* Where the register cannot be read, the mode is unknown for this call. */
 enum hw_abmc_state hw_abmc_look(u32 domain)
 {
 	u32 state;
@@ -184,11 +184,11 @@ void hw_abmc_settle(u32 domain)
 
 	memset(d->counters, 0, sizeof(d->counters));
 	d->others = 0;
-	/* whoever sees the state finds no counter of before */
+	/* a CPU that loads the new state finds none of the old counters */
 	smp_store_release(&d->state, state_now());
 }
 
-/* What a counter counts now. */
+/* Read what a counter counts now. */
 static int describe(u32 id, u64 *meaning)
 {
 	int ret = cmt_wrmsr_safe(MSR_L3_QOS_ABMC_CFG, (u64)id << CFG_ID_SHIFT);
@@ -332,8 +332,8 @@ void hw_abmc_assign(u32 domain, u32 rmid)
 }
 
 /*
- * What is another agent's by now stays.  After an access that failed, the counter is
- * lost, and has to be given back again.
+ * The configuration of another agent is kept.  After a failed access the counter is
+ * lost, and must be released again.
  */
 static void counter_give_back(struct abmc_domain *d, u32 id)
 {

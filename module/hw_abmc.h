@@ -19,12 +19,12 @@
 #define HW_ABMC_NO_RMID	CMT_MAX_RMIDS
 
 /*
- * Of a domain.  Another agent switches the mode.  Who finds that it did, lets the
- * domain be CHANGING, in which MBM is unavailable until hw_abmc_settle().
+ * The state of a domain.  Another agent switches the mode.  The CPU that finds the
+ * switch sets the state CHANGING, in which MBM is unavailable until hw_abmc_settle().
  */
 enum hw_abmc_state {
 	HW_ABMC_UNKNOWN,	/* no CPU has been up */
-	HW_ABMC_OFF,		/* every RMID has its own counters */
+	HW_ABMC_OFF,		/* each RMID has its counters */
 	HW_ABMC_ON,
 	HW_ABMC_CHANGING,
 };
@@ -33,35 +33,35 @@ enum hw_abmc_state {
 int hw_abmc_init(void);
 void hw_abmc_exit(void);
 
-/* This CPU's domain, interrupts off; so all that follow. */
+/* On a CPU of @domain with interrupts off; so are all functions down to the next note. */
 void hw_abmc_cpu_up(u32 domain);
 
-/* What the mode is for readings from now on. */
+/* The mode for readings from now on */
 enum hw_abmc_state hw_abmc_look(u32 domain);
 
-/* Is the register what @state says, or has another agent switched it since? */
+/* Has the register still the mode of @state? */
 bool hw_abmc_is_still(enum hw_abmc_state state);
 
-/* The mode was switched, and is again what it was: the domain is CHANGING. */
+/* The mode was switched twice: set the state CHANGING. */
 void hw_abmc_switched(u32 domain);
 
-/* The claimed RMID by its assigned counter; CMT_RAW_UNAVAILABLE: it has none. */
+/* Read the assigned counter of a claimed RMID; CMT_RAW_UNAVAILABLE: it has none. */
 u64 hw_abmc_read(u32 domain, u32 rmid, enum cmt_event event);
 
 /*
- * Find out which counters other agents use, and which of cmt's they took.  False:
+ * Find the counters that other agents use, and those that they took from cmt.  False:
  * the domain is not ON, or an access failed.
  */
 bool hw_abmc_scan(u32 domain);
 
 /*
- * Give a claimed RMID the counters that it lacks, while there are free ones; take
- * away those that it has.  The next reading continues none.
+ * Assign free counters to a claimed RMID, or release its counters.  The next reading
+ * has no base.
  */
 void hw_abmc_assign(u32 domain, u32 rmid);
 void hw_abmc_release(u32 domain, u32 rmid);
 
-/* No reading of the domain has a base: let it be ON or OFF. */
+/* End the state CHANGING, when no RMID of the domain has a base any more. */
 void hw_abmc_settle(u32 domain);
 
 /* From here on any context, any CPU; racy. */
@@ -85,13 +85,13 @@ u32 hw_abmc_rmid_of(u32 domain, u32 id);
 void hw_abmc_rmids(u32 domain, unsigned long *assigned, unsigned long *lost);
 
 /*
- * How much an RMID has run lately; the least that is not 0, if it was read and did
- * not run.  What is lost when two write at once does not matter.
+ * The recent running time of an RMID; the least value above 0, if it was read and did
+ * not run.  An update that is lost when two CPUs write at once does not matter.
  */
 u32 hw_abmc_heat_of(u32 domain, u32 rmid);
-/* It has just been seen on a CPU of the domain. */
+/* Raise the heat: the RMID is loaded on a CPU of the domain. */
 void hw_abmc_heat(u32 domain, u32 rmid);
-/* What was before weighs an eighth less from now on. */
+/* Lower the heat by an eighth. */
 void hw_abmc_cool(u32 domain, u32 rmid);
 
 #endif

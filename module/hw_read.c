@@ -3,16 +3,16 @@
  * The counters of the hardware backend: IA32_QM_EVTSEL selects RMID and event,
  * IA32_QM_CTR gives the value.
  *
- * Intel has one pair of the two per logical CPU.  With interrupts off the kernel
- * does not get at it, so a burst saves EVTSEL once, and restores it at the end: a
- * reading of resctrl's that the tick interrupted goes on as if nothing was.
- * Before that the burst looks once whether EVTSEL is what the burst wrote last.
- * Only firmware or a hypervisor can have changed it; then the whole burst is
- * discarded.  docs/decisions/0016-burst.md says what that does not see.
+ * Intel has one such pair for each logical CPU.  With interrupts off no other code of
+ * the kernel accesses it, so a burst saves EVTSEL once and restores it at the end: a
+ * reading of resctrl that the tick interrupted is not disturbed.  Before it restores,
+ * the burst checks once that EVTSEL is what the burst wrote last.  Only firmware or a
+ * hypervisor can have changed EVTSEL; then the complete burst is discarded.
+ * docs/decisions/0016-burst.md says which changes this does not detect.
  *
- * AMD and Hygon have one pair for all CPUs of a domain, and resctrl on another
- * CPU may write EVTSEL at any time.  So every single reading takes the domain's
- * lock, saves, reads, looks again, and restores.
+ * AMD and Hygon have one pair for all CPUs of a domain, and resctrl on another CPU may
+ * write EVTSEL at any time.  So each reading takes the lock of the domain, saves,
+ * reads, checks, and restores.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -31,10 +31,10 @@
 
 #define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
 
-/* How often a reading is repeated when another agent changed EVTSEL meanwhile. */
+/* Attempts at a reading when another agent changes EVTSEL meanwhile */
 #define HW_READ_TRIES	4
 
-/* A raw value is stored as RDMSR gives it, in halves. */
+/* A raw value is stored in halves, as RDMSR returns it. */
 typedef u32 __attribute__((__may_alias__)) cmt_raw_half;
 
 struct hw_domain {
@@ -56,7 +56,7 @@ static u64 hw_evtsel(u32 rmid, enum cmt_event event)
 	return (u64)rmid << 32 | event;
 }
 
-/* Intel, the burst: what failed is looked at once, when all is read. */
+/* A burst on Intel: failures are checked once, after all readings. */
 struct hw_burst {
 	u32 rmid_base;
 	u32 last;		/* RMID in EVTSEL */
@@ -85,7 +85,7 @@ static __always_inline void hw_burst_read(void *context, u32 rmid,
 	hw_burst_event(b, CMT_EVENT_MBM_LOCAL, &raws->local);
 }
 
-/* -EAGAIN: EVTSEL is not @evtsel any more, and *ctr is of what it was then. */
+/* -EAGAIN: EVTSEL is no longer @evtsel, and *ctr is of another selection. */
 static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
 {
 	if (cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, evtsel) ||
@@ -96,9 +96,10 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
 }
 
 /*
- * One event with everything looked at, EVTSEL saved and restored.  In the end
- * EVTSEL is what the other agent wrote last.  Unavailable may have been said of
- * @evtsel, and once only, before EVTSEL was changed: it holds for the repetition.
+ * One event with every access checked, and EVTSEL saved and restored.  At the end EVTSEL
+ * is what the other agent wrote last.  The processor may have reported Unavailable for
+ * @evtsel, and reports it only once, before EVTSEL was changed: so Unavailable also
+ * holds for the next attempt.
  */
 static u64 hw_read_private(u64 evtsel)
 {
@@ -183,9 +184,10 @@ static enum hw_abmc_state hw_look_at_abmc(void)
 }
 
 /*
- * While assignable counters are off, the register cannot tell that they were on between
- * two looks.  But then all counters began anew: some are less than before, and the
- * greatest value of all readings is less when it is read again after them.
+ * While assignable counters are off, the register does not show that they were on
+ * between two checks.  But then all counters were reset: some counters are less than
+ * before, and the counter with the greatest value of the burst is less when it is read
+ * again after all others.
  */
 struct hw_doubt {
 	bool any;	/* the mode is off, and may be on */
@@ -231,7 +233,7 @@ static bool hw_counters_restarted(const struct hw_doubt *doubt, u32 domain)
 	return again & ~hw.caps->data_mask || again < doubt->greatest;
 }
 
-/* The last of some readings was made: was the mode @state all the time? */
+/* After the last reading: was the mode @state all the time? */
 static bool hw_mode_was(enum hw_abmc_state state, const struct hw_doubt *doubt)
 {
 	u32 domain = this_cpu_ptr(&hw_cpus)->domain;
@@ -283,7 +285,7 @@ static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
 	return doubt;
 }
 
-/* Every access by itself: AMD, missing events, and after an access failed. */
+/* Check each access: on AMD, with missing events, and after a failed access. */
 static int hw_sample_checked(struct cmt_burst *burst)
 {
 	enum hw_abmc_state state = hw_look_at_abmc();
@@ -301,15 +303,15 @@ static int hw_sample_checked(struct cmt_burst *burst)
 }
 
 /*
- * Both status bits can be of two readings, or of an access that failed.  Then the
- * next burst looks at every access.
+ * Both status bits can be of two readings, or of one failed access.  So the next burst
+ * checks each access.
  */
 static bool hw_burst_failed(const struct hw_burst *b)
 {
 	return (b->highs & CTR_HIGH_STATUS) == CTR_HIGH_STATUS;
 }
 
-/* What another agent has changed EVTSEL to stays. */
+/* A value of EVTSEL that another agent wrote is kept. */
 static int hw_burst_end(const struct hw_burst *b, u64 saved)
 {
 	bool failed = hw_burst_failed(b);

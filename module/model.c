@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The arithmetic of the emulated cache; see emulated.c for what it models. */
+/* The arithmetic of the emulated cache; emulated.c describes the model. */
 #include <linux/bits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -22,7 +22,7 @@ void cmt_model_init(struct cmt_model *model, struct cmt_model_owner *owners,
 	model->owners = owners;
 }
 
-/* bytes * (rss - cache) / rss: that part of a set which cannot be cached */
+/* bytes * (rss - cache) / rss: the part of a set that cannot be cached */
 static u64 model_misses(u64 bytes, u64 rss_bytes, u64 cache_bytes)
 {
 	u64 share, low = bytes & (BIT_ULL(MODEL_SHARE_SHIFT) - 1);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pending owners and free RMIDs.  An RMID is given in three steps: it is taken
- * from the pool (G1), what it holds is read (G2), and its owner is told (G3).  The
- * steps are named as in the model that tests/run model explores,
- * tests/model/rmid.pml: C1 and C2 are cpu_own() and cpu_load().  The reading needs
- * MSRs, so it is done without the owner lock; an owner that ends meanwhile leaves
- * the RMID to the pool.
+ * Pending owners and free RMIDs.  An RMID is given in three steps: it is taken from the
+ * pool (G1), its residue is read (G2), and its owner gets it (G3).  The steps have the
+ * names of the model that tests/run model explores, tests/model/rmid.pml: C1 and C2 are
+ * cpu_own() and cpu_load().  The reading accesses MSRs, so it is made without the owner
+ * lock.  If the owner ends meanwhile, the RMID returns to the pool.
  *
- * An RMID leaves limbo when every CPU has looked up what it runs with since the
- * RMID was freed.  One work item asks the CPUs, serves, and reclaims RMIDs of services:
- * when an owner is pending, when few RMIDs are free, and when a probe has changed the
- * owner of processes that run on other CPUs.
+ * An RMID leaves limbo when every CPU has looked up its RMID again after the FREE.  One
+ * work item asks the CPUs, serves pending owners, and reclaims RMIDs of services: when an
+ * owner is pending, when few RMIDs are free, and when a probe has changed the owner of
+ * processes that run on other CPUs.
  */
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
@@ -25,14 +24,14 @@
 #include "compat.h"
 #include "owner.h"
 
-#define SNAPSHOT_CHUNK	16	/* owners looked at in one hold of the lock */
+#define SNAPSHOT_CHUNK	16	/* owners visited in one hold of the lock */
 
 static struct hrtimer pending_timer;	/* when the next limbo ends */
 static void pending_work_fn(struct work_struct *work);
 static DECLARE_WORK(pending_work, pending_work_fn);
-static DEFINE_RAW_SPINLOCK(stopping_lock);	/* stopping, queueing the two */
+static DEFINE_RAW_SPINLOCK(stopping_lock);	/* stopping, queueing of both */
 static bool stopping;
-static bool refresh;			/* a probe wants every CPU to look */
+static bool refresh;			/* a probe wants every CPU to look up its RMID */
 
 /* Interrupts off: the residue is of this CPU's domain. */
 static bool serve_one(void)
@@ -132,7 +131,7 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* All that was freed before is on no CPU any more. */
+/* Free the RMIDs in limbo that no CPU runs with any more. */
 static void drain(void)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -218,7 +217,7 @@ static int fail_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
-/* A chunk of the owners from @i on. */
+/* Copy a chunk of the owners, from @i on. */
 static u32 snapshot_chunk(u32 i, struct cmt_record *records, u32 n, u32 room)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -238,7 +237,7 @@ static u32 snapshot_chunk(u32 i, struct cmt_record *records, u32 n, u32 room)
 	return n;
 }
 
-/* An owner that is served while the chunks are copied is in it, or is not. */
+/* An owner that is served while the chunks are copied may be missing. */
 u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of)
 {
 	unsigned long flags;

@@ -21,39 +21,39 @@
 #include "perf.h"
 #include "sampler.h"
 
-/* How often a counter that another agent has is tried again. */
+/* The interval between attempts to get a counter that another agent has */
 #define RETRY_MS	1000
 #define REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 #define NS_SHIFT	24
-#define NO_GENERATION	U32_MAX	/* as good as that no owner has it: sums are empty */
+#define NO_GENERATION	U32_MAX	/* of an empty sum; no owner reaches it */
 
-/* What was counted under an RMID since its last PERF. */
+/* The counts of an RMID since its last PERF */
 struct perf_sum {
 	u64 values[CMT_PERF_NR];	/* as cmt_perf.events */
 	u64 ran;		/* cycles of the TSC; 0: nothing is due */
-	u32 generation;		/* 0: of RMID 0, and of no other */
-	u32 missing;		/* bits of values: not counted some of the time */
+	u32 generation;		/* 0: RMID 0 */
+	u32 missing;		/* bits of values that were not counted all of the time */
 };
 
-/* Touched by its own CPU with interrupts off, but for the state of the events. */
+/* Accessed by its own CPU with interrupts off, except the state of the events. */
 struct cmt_perf {
-	struct perf_sum *sum;	/* of what runs */
+	struct perf_sum *sum;	/* of the loaded RMID */
 	u64 since;		/* TSC at the last turn */
-	/* What was counted since the last turn is in the event, and taken away. */
+	/* An event's count is the count since the last turn: the turn resets it. */
 	struct perf_event *events[CMT_PERF_NR];
 	void (*read)(struct perf_event *event);	/* all of one PMU */
 	u32 nr;			/* of events */
 	u32 out;		/* bits of events: without a counter then */
-	u32 in;			/* nr, or 0 where some are out */
+	u32 in;			/* nr, or 0 where events are out */
 	u32 index[CMT_PERF_NR];	/* of CMT_F_CYCLES << 0..3, by event */
 	const u32 *generations;
-	u32 cursor;		/* the RMID that is written first */
+	u32 cursor;		/* the next RMID to write */
 	u32 nr_due;		/* bits in due */
 	unsigned long *due;	/* RMIDs, behind sums */
 	struct perf_sum sums[];	/* cmt_caps.rmid_room of them */
 };
 
-/* The kernel's names, in the order of values. */
+/* The kernel's event numbers, in the order of values */
 static const u64 perf_configs[CMT_PERF_NR] = {
 	PERF_COUNT_HW_CPU_CYCLES,
 	PERF_COUNT_HW_INSTRUCTIONS,
@@ -64,10 +64,10 @@ static const u64 perf_configs[CMT_PERF_NR] = {
 /* Inside cpus_read_lock; its holder starts and stops counters. */
 static DEFINE_MUTEX(perf_mutex);
 static u32 nr_wanting[CMT_PERF_NR];	/* descriptors */
-static u32 wanted;			/* CMT_F_*: by any of these */
-static u32 counts;			/* of these, on all CPUs with ticks */
+static u32 wanted;			/* CMT_F_*: wanted by any descriptor */
+static u32 counts;			/* the wanted ones that count on all CPUs with ticks */
 static u32 ns_mult;			/* TSC to ns, constant while wanted */
-static char perf_reason[REASON_BYTES];	/* of a counter that could not be made */
+static char perf_reason[REASON_BYTES];	/* why a counter could not be made */
 
 static void perf_retry(struct work_struct *work);
 static DECLARE_DELAYED_WORK(retry_work, perf_retry);
@@ -78,9 +78,9 @@ static u32 value_flag(u32 index)
 }
 
 /*
- * As perf_event_read_local() does, which no module may call: the event is this
- * CPU's own, and whoever takes it off the CPU has interrupts off.  An NMI may add
- * to the count meanwhile.  False: it has no counter.
+ * As perf_event_read_local(), which is not exported: the event is of this CPU, and perf
+ * takes it off the CPU with interrupts off.  An NMI may add to the count meanwhile.
+ * False: the event has no counter.
  */
 static __always_inline bool event_take(const struct cmt_perf *p,
 				       struct perf_sum *sum, u32 i)
@@ -95,8 +95,8 @@ static __always_inline bool event_take(const struct cmt_perf *p,
 }
 
 /*
- * Three counters, and the four that cmtstat asks for, cost no loop.  One that was out
- * at either end counted some of the time.
+ * Three counters, and the four that cmtstat asks for, are read without this loop.  A
+ * counter that was out at the begin or at the end counted only some of the time.
  */
 static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 {
@@ -143,7 +143,7 @@ static void due_clear(struct cmt_perf *p, u32 rmid)
 	p->nr_due--;
 }
 
-/* What the RMID's last owner has left here. */
+/* Write the counts of the RMID's last owner. */
 static void sum_emit(struct cmt_perf *p, struct perf_sum *sum)
 {
 	struct cmt_record record = {
@@ -157,7 +157,7 @@ static void sum_emit(struct cmt_perf *p, struct perf_sum *sum)
 	cmt_emit(&record);
 }
 
-/* The RMID has another owner than when the sum was begun, or has none. */
+/* Begin a new sum: the RMID has another owner than the sum, or none. */
 static noinline struct perf_sum *sum_next_owner(struct cmt_perf *p,
 						struct perf_sum *sum,
 						u32 generation)
@@ -170,7 +170,7 @@ static noinline struct perf_sum *sum_next_owner(struct cmt_perf *p,
 	return sum;
 }
 
-/* An RMID without an owner counts as none: as TICK says it. */
+/* The counts of an RMID without an owner go to RMID 0, as in TICK. */
 static __always_inline struct perf_sum *sum_of(struct cmt_perf *p, u32 rmid)
 {
 	struct perf_sum *sum;
@@ -222,7 +222,7 @@ u32 cmt_perf_due(const struct cmt_perf *p)
 	return p->nr_due;
 }
 
-/* The next RMID that has something to write, from the cursor on and around. */
+/* The next RMID with counts to write, from the cursor on, cyclically. */
 static u32 due_take(struct cmt_perf *p)
 {
 	u32 rmid = find_next_bit(p->due, cmt_caps.rmid_room, p->cursor);
@@ -308,8 +308,8 @@ static void note_reason(unsigned int cpu, u32 index, long err)
 }
 
 /*
- * Pinned: it counts all of the time, or is in the error state.  The kernel's names
- * for the last level's events are another level's on AMD's cores.
+ * A pinned event counts all of the time, or is in the error state.  On AMD's cores the
+ * kernel's names for events of the last level count events of another level.
  */
 static struct perf_event *event_new(unsigned int cpu, u32 index)
 {
@@ -362,7 +362,7 @@ static struct cmt_perf *perf_alloc(unsigned int cpu)
 	return p;
 }
 
-/* Without a counter the time on the CPU is counted all the same. */
+/* The time on the CPU is counted with and without counters. */
 static void cpu_start(unsigned int cpu)
 {
 	struct cmt_perf *p;
@@ -392,7 +392,7 @@ static bool cpu_counts(unsigned int cpu)
 	return per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu);
 }
 
-/* Other values are wanted.  What was counted since the last tick is dropped. */
+/* Other values are wanted: the counts since the last tick are dropped. */
 static void perf_change(u32 now)
 {
 	unsigned int cpu;
@@ -411,7 +411,7 @@ static void perf_change(u32 now)
 	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
-/* Another agent's pinned event has what this one needs. */
+/* Has another agent's pinned event the counter of this one? */
 static bool event_is_out(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
@@ -476,8 +476,8 @@ static u32 all_wants(void)
 }
 
 /*
- * perf asks whether the current process may count on a CPU.  Who may read
- * /dev/cmt may; so the kernel makes the events for it.
+ * perf checks whether the current process may count on a CPU.  A reader of /dev/cmt may
+ * lack that right, so a work item of the kernel makes the events.
  */
 static void perf_apply(struct work_struct *work)
 {

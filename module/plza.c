@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PQR_PLZA_ASSOC is resctrl's, or firmware's.  It is read, and never written.
+ * PQR_PLZA_ASSOC is resctrl's, or the firmware's.  It is read, and never written.
  *
- * Where a CPU has it enabled with an RMID, whatever the CPU does at privilege level 0
- * counts under that RMID, and PQR_ASSOC is for user space alone.  All CPUs are to have
- * the same RMID; which of them have the association enabled, may differ.
+ * On a CPU that has it enabled with an RMID, accesses at privilege level 0 count under
+ * that RMID, and PQR_ASSOC applies to user space only.  All CPUs must have the same
+ * RMID; the association may be enabled on some CPUs only.
  *
- * The register has no event.  A look of resctrl.c, once a second, asks every CPU that
- * is not excluded, where CPUID says that there is such a register.
+ * A change of the register has no event.  So the work item of resctrl.c reads it once a
+ * second on every CPU that is not excluded, where CPUID lists the register.
  */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
@@ -23,7 +23,7 @@
 static DEFINE_PER_CPU(u32, plza_found);	/* as cmt_info.plza */
 static u32 plza;			/* of all CPUs */
 
-/* An access that fails says nothing new. */
+/* After a failed access the last value is kept. */
 static void read_cpu(void *unused)
 {
 	u64 value;
@@ -37,7 +37,7 @@ static bool is_asked(int cpu, void *unused)
 	return READ_ONCE(per_cpu(cmt_cpus, cpu).up) && !cmt_is_excluded(cpu);
 }
 
-/* The lowest CPU with an RMID tells which. */
+/* The RMID of the lowest CPU that has one counts. */
 void cmt_plza_look(void)
 {
 	unsigned int cpu;

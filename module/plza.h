@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AMD's privilege-level zero association (PLZA): which RMID the kernel's own accesses
- * have.  docs/decisions/0038-plza.md has the reasons.
+ * AMD's privilege-level zero association (PLZA): the RMID of the kernel's own accesses.
+ * docs/decisions/0038-plza.md has the reasons.
  */
 #ifndef CMT_PLZA_H
 #define CMT_PLZA_H
@@ -16,7 +16,7 @@
 #define CMT_PLZA_REG_RMID_EN	BIT_ULL(31)
 #define CMT_PLZA_REG_EN		BIT_ULL(63)
 
-/* What the register of a CPU says, as cmt_info.plza. */
+/* The register of a CPU, as cmt_info.plza */
 static inline u32 cmt_plza_of(u64 value)
 {
 	if (!(value & CMT_PLZA_REG_EN))
@@ -26,13 +26,13 @@ static inline u32 cmt_plza_of(u64 value)
 	return CMT_PLZA_ON | CMT_PLZA_HAS_RMID | (value & CMT_PLZA_REG_RMID);
 }
 
-/* Ask the CPUs.  Process context. */
+/* Read the register of all CPUs.  Process context. */
 void cmt_plza_look(void);
 
-/* As of the last look: that RMID, of those that cmt reads; CMT_RMID_NONE: none. */
+/* The RMID at the last reading, if cmt reads that RMID, or CMT_RMID_NONE. */
 u32 cmt_plza_rmid(void);
 
-/* As of the last look, for cmt_info. */
+/* cmt_info.plza at the last reading */
 u32 cmt_plza_info(void);
 
 #endif

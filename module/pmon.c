@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finding the discovery tables: PCI devices of Intel's with a designated
- * vendor-specific extended capability (DVSEC) whose entry id is 1, which says in
- * which BAR the table is.
+ * Find the discovery tables.  A table belongs to a PCI device of Intel's with a
+ * designated vendor-specific extended capability (DVSEC) of entry id 1, which has the
+ * number of the BAR with the table.
  *
- * All is done at load, and no reference to a device is kept: what a device says
- * later, and whether it is still there, does not matter.
+ * The tables are read at load, and no reference to a device is kept: later changes of a
+ * device, and its removal, do not matter.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -29,13 +29,13 @@
 #define DVSEC_ID_MASK		0xffff
 #define DVSEC_ID_PMON		1
 #define DVSEC_TABLE		0xc
-#define DVSEC_TABLE_BAR		0x7	/* the rest is the offset, in bytes */
+#define DVSEC_TABLE_BAR		0x7	/* the other bits are the offset, in bytes */
 #define DVSEC_BYTES		0x10
 
-/* As many as the configuration space has room for; more is a loop. */
+/* The configuration space has room for this number; more is a loop. */
 #define DVSECS_MAX	((PCI_CFG_SPACE_EXP_SIZE - PCI_CFG_SPACE_SIZE) / DVSEC_BYTES)
 
-/* Lines in the log of what is wrong with one table's boxes. */
+/* Lines in the log about the errors of one table's boxes */
 #define LINES_MAX	8
 
 static bool uncore = true;
@@ -74,7 +74,7 @@ static void refuse_box(struct pci_dev *dev, u32 nr, const struct cmt_box *box,
 }
 
 /*
- * Where the firmware does not say what node a bus is of, the tables are in the order
+ * Where the firmware gives no node for a bus, the tables are assumed to be in the order
  * of the sockets.  Returns the socket or -ENODEV.
  */
 static int socket_of(struct pci_dev *dev)
@@ -99,7 +99,7 @@ static bool is_known_socket(u32 socket)
 	return false;
 }
 
-/* NULL, or what @box has against the boxes of @t. */
+/* NULL, or the conflict of @box with a box of @t. */
 static const char *conflict_in(const struct table *t, const struct cmt_box *box)
 {
 	u32 i;
@@ -178,7 +178,7 @@ static void read_boxes(struct pci_dev *dev, struct table *t,
 	}
 }
 
-/* The table's boxes become known; NULL, or why none of them does. */
+/* Add the boxes of the table.  Returns NULL, or why all of them are refused. */
 static const char *add_table(struct pci_dev *dev, const void __iomem *at,
 			     const struct cmt_pmon_global *global)
 {
@@ -256,7 +256,7 @@ static bool is_pmon(struct pci_dev *dev, int at)
 	return (id & DVSEC_ID_MASK) == DVSEC_ID_PMON;
 }
 
-/* Where the DVSEC with the table is, 0: there is none; *why: it is refused. */
+/* The offset of the DVSEC with the table, or 0; *why: it is refused. */
 static int find_dvsec(struct pci_dev *dev, const char **why)
 {
 	int at = 0, found = 0;

@@ -49,7 +49,10 @@ u32 cmt_pmon_extent(const struct cmt_box *box);
 /* Boxes of one type are alike on all sockets. */
 bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 
-/* pmon.c: find all tables.  Never fails: cmt_pmon_get() says why there is none. */
+/*
+ * pmon.c: find all tables.  Never fails: cmt_pmon_get() has the reason for missing
+ * tables.
+ */
 int cmt_pmon_init(void);
 void cmt_pmon_exit(void);
 

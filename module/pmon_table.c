@@ -52,7 +52,7 @@ bool cmt_pmon_is_unused(const u64 *words)
 	return !words[0] || !words[1];
 }
 
-/* A control of MMIO boxes has 4 bytes or 8: more is assumed. */
+/* A control of MMIO boxes has 4 or 8 bytes: 8 are assumed. */
 u32 cmt_pmon_extent(const struct cmt_box *box)
 {
 	u32 step = box->access == CMT_BOX_MSR ? 1 : 8;
@@ -60,7 +60,7 @@ u32 cmt_pmon_extent(const struct cmt_box *box)
 	return max(box->ctl_offset, box->ctr_offset) + box->counters * step;
 }
 
-/* NULL, or what is wrong with where the registers are. */
+/* NULL, or the error in the address of the registers. */
 static const char *check_address(const struct cmt_box *box, u64 address_end)
 {
 	u32 extent = cmt_pmon_extent(box);

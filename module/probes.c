@@ -4,8 +4,8 @@
  * exports none of them.  A probe runs with preemption off; that of
  * sched_switch also with interrupts off and the run-queue lock held.
  *
- * sched_switch has its probe only while a switch can change what a CPU runs with.
- * Where all owners are CPUs it cannot, and the scheduler is left alone.
+ * sched_switch has its probe only while a switch can change the RMID of a CPU.  Where
+ * all owners are CPUs no switch can, and sched_switch has no probe.
  */
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -32,7 +32,7 @@ static struct probe {
 	{ .name = "task_rename", .function = cmt_probe_rename },
 	{ .name = "cgroup_attach_task", .function = cmt_probe_attach },
 	{ .name = "cgroup_rmdir", .function = cmt_probe_rmdir },
-	/* of one whose mkdir fails in the end, there is no other sign */
+	/* the only event of a cgroup whose mkdir fails at its end */
 	{ .name = "cgroup_release", .function = cmt_probe_rmdir },
 	{ .name = "cgroup_mkdir", .function = cmt_probe_mkdir },
 	{ .name = "sched_process_fork", .function = cmt_probe_fork },
@@ -56,7 +56,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 			probes[i].tracepoint = tracepoint;
 }
 
-/* Processes come to an owner while its cgroup, or they, are there. */
+/* A switch can change the RMID while there are owners that are no CPUs, or resctrl. */
 static bool switch_wanted(void)
 {
 	u32 scope = cmt_scope();
@@ -67,7 +67,7 @@ static bool switch_wanted(void)
 		cmt_owners_any(CMT_OWNER_CGROUP) || cmt_resctrl_mounted());
 }
 
-/* Returns 0, 1: it is another way from now on, or -errno. */
+/* Returns 0, 1: the probe was added or removed, or -errno. */
 static int switch_update(void)
 {
 	bool wanted = switch_wanted();
@@ -95,7 +95,7 @@ void cmt_probes_update(void)
 	mutex_lock(&switch_mutex);
 	ret = switch_update();
 	mutex_unlock(&switch_mutex);
-	/* switches were missed until now, or none comes any more */
+	/* switches before the probe were missed, or none comes after it */
 	if (ret > 0)
 		cmt_cpus_refresh();
 	else if (ret)

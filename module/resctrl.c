@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * resctrl hands RMIDs out too, and tells nobody which.  An RMID that a task has
- * from resctrl, or that a CPU has and cmt did not load, is foreign: it has no
- * owner of cmt's, and is sampled as an owner of its own kind.  So is the RMID that
- * the kernel's own accesses have, where there is such a one (plza.h).  While resctrl is
- * mounted a foreign RMID stays foreign: its group may live on without tasks.
- * Otherwise it goes back to the pool when no CPU has it for a second.
+ * resctrl also hands out RMIDs, and exports no list of them.  An RMID that a task has
+ * from resctrl, or that is loaded on a CPU and was not loaded by cmt, is foreign: it
+ * has no owner of cmt's, and is sampled as an owner of a separate kind.  The RMID of
+ * the kernel's own accesses is foreign, too, where there is one (plza.h).  While
+ * resctrl is mounted a foreign RMID stays foreign: its group may live on without tasks.
+ * Otherwise it returns to the pool when no CPU has had it for a second.
  *
- * A mount has no event to wait for, so a work item looks once a second; and at
- * once when a tick finds an association that is not cmt's.
+ * The kernel has no event for a mount, so a work item checks once a second, and at once
+ * when a tick finds an association that is not cmt's.
  */
 #include <linux/bitmap.h>
 #include <linux/fs.h>
@@ -90,7 +90,7 @@ bool cmt_resctrl_is_mounted(void)
 	return found;
 }
 
-/* From here on no switch loses what resctrl does; what was before is scanned. */
+/* From here on every switch follows resctrl; earlier changes are scanned. */
 static void follow_mount(bool mounted)
 {
 	if (mounted == cmt_resctrl_mounted())
@@ -126,9 +126,9 @@ static void refresh_ipi(void *unused)
 }
 
 /*
- * A CPU without an owner keeps the RMID that another agent gave it.  Without a
- * mount this ends with a write that nobody may look at: where no RMID changes
- * there is no read in a switch, and without readers there are no ticks.
+ * A CPU without an owner keeps the RMID that another agent gave it.  Without a mount
+ * the agent's last write may go unread: where no RMID changes, a switch does not read
+ * the register, and without readers there are no ticks.
  */
 static void scan_cpus(bool mounted)
 {
@@ -143,7 +143,7 @@ static void scan_cpus(bool mounted)
 	}
 }
 
-/* True: the RMID was being given, and has to be looked at again. */
+/* True: the RMID was being given to an owner, and must be checked again. */
 static bool exclude(u32 rmid, u32 flag)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -179,7 +179,7 @@ static bool update_foreign(bool mounted)
 		u32 flag = rmid == cmt_plza_rmid() ? CMT_F_OWNER_KERNEL :
 						     CMT_F_OWNER_RESCTRL;
 
-		/* one of another kind begins anew */
+		/* the kind has changed: release the old owner first */
 		if (cmt_rmid_is_foreign(rmid) &&
 		    (!used || !cmt_rmid_has_flag(rmid, flag)))
 			include(rmid);
@@ -207,7 +207,7 @@ static void look(struct work_struct *work)
 			   again ? LOOK_AGAIN : LOOK_INTERVAL);
 }
 
-/* When all CPUs are up: a look writes records. */
+/* Called when all CPUs are up: a check writes records. */
 int cmt_resctrl_init(u32 initial_mode)
 {
 	mode = initial_mode;
@@ -219,7 +219,7 @@ int cmt_resctrl_init(u32 initial_mode)
 	return 0;
 }
 
-/* Looks are asked for with interrupts off: after RCU's grace period by nobody. */
+/* Checks are requested with interrupts off: after RCU's grace period none comes. */
 void cmt_resctrl_stop(void)
 {
 	WRITE_ONCE(started, false);

@@ -17,9 +17,9 @@
 #define CMT_RING_RECORDS_MAX	65536
 
 /*
- * head is the writer's own copy: what user space maps is written, never read.
- * One writer at a time: the ring's CPU with interrupts off, or another CPU
- * while that one is dead.
+ * head is the writer's own copy: memory that user space maps is written, never read.
+ * One writer at a time: the ring's CPU with interrupts off, or another CPU while the
+ * ring's CPU is dead.
  */
 struct cmt_ring {
 	struct cmt_ring_header *header;	/* mapped */
@@ -39,7 +39,7 @@ void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
 /* Publish @state (CMT_RING_*). */
 void cmt_ring_set_state(struct cmt_ring *ring, u32 state);
 
-/* Two or more members of a record by one store: those from @member on. */
+/* For a store of two or more members of a record at once, from @member on */
 typedef u64 __attribute__((__may_alias__)) cmt_ring_u64;
 typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
 
@@ -49,11 +49,11 @@ typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
 /*
  * W2: the slot of the next record, to be filled in place, and its publication.
  *
- * Every record is published by itself.  A reader keeps record i only if
- * i > head - records, so that one slot beyond head may be half written, and no
- * more: a burst that filled several slots before it published them would
- * overwrite records that readers keep.  On x86 a publication is one store.  A burst
- * holds readings back in its own memory, before it writes records.
+ * Each record is published separately.  A reader keeps record i only if i > head -
+ * records, so only one slot beyond head may be half written: a burst that filled
+ * several slots before it published them would overwrite records that readers keep.  On
+ * x86 a publication is one store.  A burst keeps readings in memory of the CPU before
+ * it writes records.
  */
 static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
 {

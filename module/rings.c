@@ -17,13 +17,13 @@
 
 #define HOLD_NS		(250 * NSEC_PER_MSEC)
 
-/* Of a tick's records: TICK, and room for lifecycles */
+/* The records of a tick beside samples: TICK, and room for lifecycle records */
 #define TICK_RECORDS	4
 
-/* However short the interval is, so many samples are in a tick. */
+/* The least number of samples in a tick, at any interval */
 #define CAP_MIN		4
 
-/* What a ring is made for: an interval, and samples a tick. */
+/* The size of a ring is for this interval and this number of samples a tick. */
 #define INTERVAL_DEFAULT_NS	1000000
 #define CAP_DEFAULT_MIN	12
 #define CAP_DEFAULT_MAX	CMT_BURST_MAX
@@ -119,7 +119,7 @@ int cmt_ring_prepare(unsigned int cpu)
 				     cpu_to_node(cpu));
 	if (!slots)
 		return -ENOMEM;
-	/* on the CPU itself, its own records wait */
+	/* on the CPU itself, so that its records wait */
 	local_irq_save(flags);
 	ring->slots = slots;
 	/* in this order: a reader that sees no ring here misses no record yet */
@@ -155,8 +155,8 @@ static void note_domain(void *unused)
 }
 
 /*
- * The CPUs that read in turn in the domain of @cpu, which is online; 0: @cpu does
- * not read.  Where one CPU reads for all, it is the first one.
+ * The number of CPUs that share the readings in the domain of @cpu, which is online;
+ * 0: @cpu does not read.  Where one CPU reads for all, it is the first one.
  */
 static u32 readers_with(unsigned int cpu)
 {
@@ -184,7 +184,7 @@ static u32 records_for(u32 cap, u32 interval_ns)
 		       CMT_RING_RECORDS_MAX);
 }
 
-/* @readers: CPUs that read an RMID of this one's domain in turn; 0: not this one */
+/* @readers: the CPUs that share the readings of the domain; 0: this CPU does not read */
 static u32 records_auto(u32 readers, u32 interval_ns)
 {
 	u32 cap = CAP_DEFAULT_MIN;

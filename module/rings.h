@@ -24,7 +24,7 @@ extern u32 cmt_ring_records, cmt_ring_records_least;
 /* Length of the mapping of a ring. */
 u64 cmt_ring_bytes(void);
 
-/* The time whose records every ring holds, at @interval_ns. */
+/* The time whose records every ring holds, at @interval_ns */
 u64 cmt_rings_hold_ns(u32 interval_ns);
 
 /* The most samples in a tick of @cpu. */

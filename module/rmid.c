@@ -39,7 +39,7 @@ void cmt_pool_init(struct cmt_pool *pool, u32 nr)
 	}
 }
 
-/* A new owner: nothing of the one before stays but the number. */
+/* A new owner: of the previous one only the number stays. */
 static void pool_begin(struct cmt_rmid *r, enum cmt_rmid_state state, u64 now)
 {
 	r->state = state;

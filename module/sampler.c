@@ -2,8 +2,8 @@
 /*
  * One pinned timer per CPU fires on the boundaries of CLOCK_MONOTONIC that
  * divide by the interval, on all CPUs at once.  A tick is one burst (burst.h) and
- * a TICK record.  No reading needs another CPU, and a tick is no longer than its
- * budget: what does not fit is deferred, counted, and comes first in the next
+ * a TICK record.  No reading needs another CPU, and no tick is longer than its
+ * budget: the remaining RMIDs are counted as deferred, and come first in the next
  * tick.
  *
  * Time.  A tick reads CLOCK_MONOTONIC once.  The times of its readings are that
@@ -36,26 +36,26 @@
 #include "sampler.h"
 #include "waiter.h"
 
-/* How long after an allocation occupancy in another domain is residue. */
+/* After an allocation, occupancy in another domain is residue for this time. */
 #define RESIDUE_WINDOW_NS	2000000ULL
 
 /*
- * A virtual CPU can stand still in a burst for longer than limbo lasts, and RMIDs
- * have other owners then.  A burst that took half of that is discarded.
+ * A virtual CPU can be preempted in a burst for longer than limbo lasts, and then RMIDs
+ * have other owners.  A burst that took half of that time is discarded.
  */
 #define BURST_MAX_NS		1000000U
 
-/* TSC and CLOCK_MONOTONIC are read within this; else again, so often. */
+/* TSC and CLOCK_MONOTONIC are read within this time, or again, up to this often. */
 #define CLOCK_APART_NS		2000U
 #define CLOCK_TRIES		4
 
 #define BUDGET_MIN_US		5
 #define BUDGET_MAX_US		100
 
-/* Between a tick's look at the clock and its last claim; later ones are discarded. */
+/* From a tick's reading of the clock to its last claim; later ones are discarded. */
 #define TICK_LATE_NS		(2 * BURST_MAX_NS)
 
-/* Of a tick's longest time: for the records, which are written after the reads */
+/* The part of a tick's longest time for the records, written after the readings */
 #define TICK_WRITE_US		20
 
 static unsigned int budget_us = 20;
@@ -68,12 +68,12 @@ DEFINE_PER_CPU(struct cmt_marks, cmt_marks);
 /* cmt_burst.due_words has one bit for each word of a queue. */
 static_assert(CMT_RMID_WORDS <= BITS_PER_LONG);
 
-/* Who reads what: index << 16 | readers, written and read at once. */
+/* The part of a CPU: index << 16 | readers, written and read as one word. */
 #define PART(index, readers)	((index) << 16 | (readers))
 #define PART_INDEX(part)	((part) >> 16)
 #define PART_READERS(part)	((part) & 0xffff)
 
-/* Touched by its own CPU with interrupts off, but for part and ticks. */
+/* Accessed by its own CPU with interrupts off, except part and ticks. */
 struct sampler_cpu {
 	struct hrtimer timer;
 	struct cmt_domain *domain;
@@ -84,7 +84,7 @@ struct sampler_cpu {
 	bool ticks;		/* its timer runs while there is a reader */
 	bool careful;		/* the next burst checks every access */
 	struct cmt_burst burst;
-	unsigned long bits[];	/* its queues; where nothing is read, hot alone */
+	unsigned long bits[];	/* its queues; hot alone, where nothing is read */
 };
 
 /* Cycles to ns, rounded down; written while there are no ticks. */
@@ -104,7 +104,7 @@ static DEFINE_PER_CPU(struct sampler_cpu *, sampler_cpus);
 
 static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start and stop */
 static u32 readers;
-static u32 channels_wanted;		/* by so many descriptors */
+static u32 channels_wanted;		/* the number of descriptors */
 static bool suspended;			/* between the two notifications */
 static u64 stopped_at;			/* ns */
 static DEFINE_RAW_SPINLOCK(running_lock);	/* running, starting a timer */
@@ -140,8 +140,8 @@ static void clock_init(void)
 }
 
 /*
- * CLOCK_MONOTONIC, and in *@cycles a TSC that is not earlier, and as good as the
- * same: low halves, as everything of a tick is.
+ * CLOCK_MONOTONIC, and in *@cycles a TSC that is at most CLOCK_APART_NS later.  Both
+ * are low halves, as all times in a tick.
  */
 static __always_inline u64 clock_read(u32 *entered, u32 *cycles)
 {
@@ -165,7 +165,7 @@ void cmt_sampler_overwritten(u32 domain, u32 rmid)
 	WRITE_ONCE(domains[domain]->overwritten_any, true);
 }
 
-/* The first reader of a domain reads what runs on the CPUs that do not read. */
+/* The first reader of a domain reads the RMIDs of the CPUs that do not read. */
 static void forwarded_take(struct sampler_cpu *s)
 {
 	struct cmt_domain *domain = s->domain;
@@ -206,8 +206,8 @@ void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
 
 	/*
 	 * The owner was allocated in another domain.  Its traffic here is not
-	 * known.  Shortly after the allocation the occupancy is as good as
-	 * residue; later it may be the owner's own.
+	 * known.  Shortly after the allocation the occupancy counts as residue;
+	 * later the lines may be the owner's.
 	 */
 	if (cmt_counter_is_new(counter) && rmid &&
 	    slot->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
@@ -217,7 +217,7 @@ void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
 		domain->demands[rmid].base++;
 }
 
-/* Any sample of a tick. */
+/* Fill in any sample of a tick. */
 static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 				 const struct cmt_reading *reading)
 {
@@ -250,8 +250,8 @@ noinline void cmt_sampler_count_flaws(struct cmt_cpu *cpu,
 }
 
 /*
- * Account what was read, and write its records.  @plain: there is no reason to
- * look at each.
+ * Account the readings, and write their records.  @plain: no reading needs a check of
+ * its own.
  */
 static __always_inline void samples_write(struct sampler_cpu *s,
 					  struct cmt_cpu *cpu, u64 now,
@@ -316,7 +316,7 @@ static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 		WRITE_ONCE(domain->overwritten_any, true);
 }
 
-/* How many records a tick may write that are not of the channels that it reads. */
+/* The number of records that a tick may write beside those of its channels. */
 static u32 room_beside_channels(const struct sampler_cpu *s,
 				const struct cmt_cpu *cpu)
 {
@@ -327,7 +327,7 @@ static u32 room_beside_channels(const struct sampler_cpu *s,
 	return s->room - min(cmt_channels_due(channels), s->room / 2);
 }
 
-/* Returns how many RMIDs are due and have to wait. */
+/* Returns the number of RMIDs that are due and are deferred. */
 static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 		      u64 boundary, u64 ticks)
 {
@@ -358,7 +358,7 @@ static u32 sample_due(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now,
 	return cmt_burst_waiting(&s->burst);
 }
 
-/* An owner that ends on another CPU right now runs here as nobody. */
+/* An owner that ends on another CPU at this moment is reported as RMID 0 here. */
 static __always_inline void emit_tick(struct sampler_cpu *s,
 				      struct cmt_cpu *cpu, u64 now,
 				      u32 interval_ns, u32 flags, u32 waiting,
@@ -422,14 +422,14 @@ static __always_inline u64 timer_forward(struct hrtimer *timer, u64 now,
 	return ticks;
 }
 
-/* Has the tick more to write than samples?  Seldom: that is one branch. */
+/* Has the tick other records than samples?  This is seldom, so it is one branch. */
 static __always_inline bool has_more(const struct cmt_cpu *cpu)
 {
 	return (unsigned long)cpu->perf |
 	       (unsigned long)READ_ONCE(cpu->channels);
 }
 
-/* @samples have been written.  Who reads the channels may just have changed. */
+/* @samples have been written.  The CPU that reads the channels may have changed. */
 static noinline void write_more(struct sampler_cpu *s, struct cmt_cpu *cpu,
 				u64 now, u32 samples)
 {
@@ -468,7 +468,7 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 		write_more(s, cpu, now, cpu->samples - samples);
 	emit_tick(s, cpu, now, interval_ns, flags, waiting,
 		  cpu->samples - samples);
-	/* all that the tick has written */
+	/* after all records of the tick */
 	cmt_waiters_check(cpu->ring.head);
 	cmt_cpu_tick_end(cpu);
 	if (unlikely(cpu->perf))
@@ -478,8 +478,8 @@ static enum hrtimer_restart sampler_tick(struct hrtimer *timer)
 }
 
 /*
- * On the CPU itself, interrupts off.  Either it sees that the sampler runs and
- * timers_stop() finds its timer, or it sees that it does not.
+ * On the CPU itself, interrupts off.  Either it finds the sampler running, and
+ * timers_stop() finds its timer, or it finds the sampler stopped.
  */
 static void timer_start(void *unused)
 {
@@ -508,7 +508,7 @@ static void set_running(bool value)
 	raw_spin_unlock_irq(&running_lock);
 }
 
-/* A reading on demand may have the counter, for some microseconds. */
+/* False: a reading on demand has the counter, for some microseconds. */
 bool cmt_sampler_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 {
 	struct cmt_domain *d = domains[domain];
@@ -531,8 +531,8 @@ bool cmt_sampler_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 }
 
 /*
- * No reading continues the one before: the counters have been reset, or may have
- * wrapped.  There are no ticks.  Interrupts on.
+ * The next readings have no base: the counters have been reset, or may have wrapped.
+ * There are no ticks.  Interrupts are on.
  */
 static void counters_lose_base(void)
 {
@@ -592,8 +592,8 @@ bool cmt_sampler_ran(u64 now)
 }
 
 /*
- * While there are ticks: that of one that begins after @now is not in the interval
- * before @now, but that of one which is under way may be.
+ * The mark of a reading on demand at @now.  It is older than the mark of each tick that
+ * has still to read: a tick under way began up to an interval before @now.
  */
 u32 cmt_sampler_mark_between(u64 now)
 {
@@ -614,7 +614,7 @@ struct cmt_domain *cmt_sampler_domain(u32 index)
 	return READ_ONCE(domains[index]);
 }
 
-/* Of those that are up, one that reads in ticks, this CPU first. */
+/* A CPU of the domain that is up and reads in ticks, preferably this one. */
 int cmt_sampler_reader(u32 domain)
 {
 	unsigned int cpu, any = nr_cpu_ids, reader = nr_cpu_ids;
@@ -651,7 +651,7 @@ void cmt_sampler_put(void)
 	mutex_unlock(&sampler_mutex);
 }
 
-/* Ticks go on: whoever may open the device may want channels as often as it likes. */
+/* Ticks go on, because any user of the device can ask for channels at any rate. */
 void cmt_sampler_want_channels(bool *wanted_here, bool wants)
 {
 	bool had;
@@ -710,7 +710,7 @@ u64 cmt_sampler_longest_ns(void)
 	return longest;
 }
 
-/* Read an RMID that nobody else is reading; false: somebody is. */
+/* Claim and read an RMID.  False: another reader has it. */
 static bool counter_begin(struct cmt_domain *domain, u32 rmid, u32 generation)
 {
 	struct cmt_counter *counter = &domain->counters[rmid];
@@ -778,8 +778,8 @@ static void queue_clear(struct cmt_queue *queue)
 }
 
 /*
- * The CPU is not up any more, so that nothing starts its timer again: a timer
- * that ran on would migrate to another CPU.
+ * The CPU is no longer up, so no caller starts its timer again.  A timer that is not
+ * cancelled would migrate to another CPU.
  */
 void cmt_sampler_cpu_down(u32 domain)
 {
@@ -798,10 +798,10 @@ void cmt_sampler_cpu_down(u32 domain)
 }
 
 /*
- * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go
- * through hotplug; CLOCK_MONOTONIC stands still meanwhile, so that no gap shows.
- * So there are no ticks from before the tasks are frozen until they are thawed,
- * and then no reading continues the one before.
+ * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go through
+ * hotplug.  CLOCK_MONOTONIC stops meanwhile, so no gap in time shows it.  So there are
+ * no ticks from before the tasks are frozen until they are thawed, and the first
+ * readings after that have no base.
  */
 static int sampler_pm(struct notifier_block *nb, unsigned long action,
 		      void *unused)
@@ -877,12 +877,12 @@ int cmt_sampler_add_domain(u32 domain, u32 id)
 		return -ENOMEM;
 	}
 	WRITE_ONCE(domains[domain], d);
-	/* who sees the number sees the domain */
+	/* pairs with cmt_sampler_domains(): the domain, then the number */
 	smp_store_release(&nr_domains, domain + 1);
 	return 0;
 }
 
-/* Where nothing is read, there are no turns, and the switch path marks all the same. */
+/* Where nothing is read there are no turns, but the switch path still marks RMIDs. */
 int cmt_sampler_prepare(unsigned int cpu)
 {
 	u32 words = BITS_TO_LONGS(cmt_caps.rmid_room);

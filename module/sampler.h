@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ticks: one timer per CPU that reads the counters of the CPU's domain.
- * What is read, and in which order, is described in burst.h.
+ * The ticks: one timer per CPU that reads the counters of the CPU's domain.  burst.h
+ * describes which RMIDs are read, and in which order.
  */
 #ifndef CMT_SAMPLER_H
 #define CMT_SAMPLER_H
@@ -41,11 +41,11 @@ static __always_inline void cmt_sampler_mark(u32 rmid)
 		set_bit(rmid, marks->forward);
 }
 
-/* What is known of an RMID in a domain beside its counter; by who has claimed it. */
+/* The state of an RMID in a domain beside its counter; protected by the claim. */
 struct cmt_demand {
 	struct cmt_record last;	/* reading on demand; CMT_REC_PAD: none */
-	u32 base;		/* how often MBM began anew */
-	bool owed;		/* that, to the rings: their next sample says so */
+	u32 base;		/* number of rebases of MBM */
+	bool owed;		/* the next sample in a ring is flagged as rebased */
 };
 
 /* An L3 domain; never freed before the module is unloaded. */
@@ -57,7 +57,7 @@ struct cmt_domain {
 	unsigned long *forwarded;	/* a bit for each RMID */
 	bool overwritten_any;
 	unsigned long *overwritten;	/* likewise */
-	struct cpumask forwarders;	/* whose RMIDs the first reader reads */
+	struct cpumask forwarders;	/* CPUs whose RMIDs the first reader reads */
 	bool forwarding;		/* there are such */
 };
 
@@ -65,7 +65,7 @@ int cmt_sampler_init(u32 interval_ns);
 void cmt_sampler_exit(void);
 
 /*
- * Before the first CPU of a domain comes up, which is the next one's index; 0 or
+ * Called before the first CPU of a domain comes up; @domain is the next index.  0 or
  * -ENOMEM.  Process context.
  */
 int cmt_sampler_add_domain(u32 domain, u32 id);
@@ -78,8 +78,8 @@ struct cmt_domain *cmt_sampler_domain(u32 index);
 int cmt_sampler_prepare(unsigned int cpu);
 
 /*
- * A reader comes and goes; ticks run while there is one.  Process context,
- * mmap_lock may be held.
+ * A reader begins or ends; ticks run while there is one.  Process context, mmap_lock
+ * may be held.
  */
 void cmt_sampler_get(void);
 void cmt_sampler_put(void);
@@ -89,7 +89,7 @@ u32 cmt_sampler_readers(void);
  * did, protected by the sampler mutex.  Process context.
  */
 void cmt_sampler_want_channels(bool *wanted_here, bool wants);
-/* Somebody does, and ticks run. */
+/* Does some descriptor want channels while ticks run? */
 bool cmt_sampler_wants_channels(void);
 
 u32 cmt_sampler_interval(void);
@@ -114,22 +114,21 @@ bool cmt_sampler_has_ticks(unsigned int cpu);
 void cmt_sampler_cpu_down(u32 domain);
 
 /*
- * A new owner begins on this CPU: read what @rmid holds in this CPU's domain.
- * Interrupts off.  Returns whether *residual_bytes could be read; false while
- * there are no ticks.  No tick samples @rmid for this owner before its
- * generation is published.
+ * A new owner begins on this CPU: read the residue of @rmid in this CPU's domain.
+ * Interrupts off.  Returns whether *residual_bytes could be read; false while there are
+ * no ticks.  No tick samples @rmid for this owner before its generation is published.
  */
 bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
 
 /*
- * Some of what the owner of @rmid did in @domain counts elsewhere: its next sample
- * there says so.  Any context.
+ * Some work of the owner of @rmid in @domain counted under another RMID: its next
+ * sample there is flagged.  Any context.
  */
 void cmt_sampler_overwritten(u32 domain, u32 rmid);
 
 /* For demand.c: */
 
-/* The CPU that is to read in the domain, -ENXIO: none is up.  Any context; racy. */
+/* The CPU that reads in the domain, -ENXIO: none is up.  Any context; racy. */
 int cmt_sampler_reader(u32 domain);
 
 /* Between suspend's notifications no reading continues another one. */
@@ -145,9 +144,9 @@ bool cmt_sampler_ran(u64 now);
 u32 cmt_sampler_mark_between(u64 now);
 
 /*
- * The next reading of @rmid continues none.  @change, if not NULL, is called where
- * nobody reads @rmid: with its counter claimed, on this CPU, interrupts off.
- * False: the counter is being read, and nothing was done.  Any context.
+ * Remove the base of @rmid.  @change, if not NULL, is called with the counter claimed,
+ * on this CPU, interrupts off.  False: the counter is being read, and nothing was done.
+ * Any context.
  */
 bool cmt_sampler_lose_base(u32 domain, u32 rmid,
 			   void (*change)(u32 domain, u32 rmid));
@@ -159,7 +158,7 @@ void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
 /* Count values that are none.  This CPU's, interrupts off; so the next one. */
 void cmt_sampler_count_flaws(struct cmt_cpu *cpu, const struct cmt_raws *raws);
 
-/* Interrupts were off for so long. */
+/* Note a time with interrupts off. */
 void cmt_sampler_note_ns(u64 ns);
 
 /* exclude.c: CPUs without ticks; constant once init() has returned 0 */

@@ -10,7 +10,7 @@
 #include "backend.h"
 #include "uapi/cmt.h"
 
-/* *caps has the reason: what the hardware lacks, or the name of the backend. */
+/* *caps has the reason: the feature that the hardware lacks, or the choice by name. */
 static int software_init(struct cmt_backend_caps *caps)
 {
 	caps->backend = CMT_BACKEND_SOFTWARE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What CPUID says of the CPU this runs on: its L3 and who made it.  The
- * kernel's own cacheinfo holds the same but is not exported to modules.
+ * The L3 and the vendor of the current CPU, from CPUID.  The kernel's cacheinfo has the
+ * same data and is not exported to modules.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -38,7 +38,7 @@
 
 #define CPUID_X2APIC		0xb
 
-/* The leaf which lists this machine's caches, 0: it has none. */
+/* The leaf that lists this machine's caches, or 0. */
 static u32 topology_cache_leaf(void)
 {
 	switch (cmt_topology_vendor()) {
@@ -51,7 +51,7 @@ static u32 topology_cache_leaf(void)
 	}
 }
 
-/* Find this CPU's L3: *eax, *ebx and *sets as its subleaf gives them. */
+/* Find this CPU's L3: *eax, *ebx and *sets are the registers of its subleaf. */
 static bool topology_find_l3(u32 *eax, u32 *ebx, u32 *sets)
 {
 	u32 leaf = topology_cache_leaf();
@@ -96,8 +96,8 @@ u32 cmt_topology_vendor(void)
 }
 
 /*
- * As cacheinfo numbers L3 caches, and resctrl with it: the APIC id without
- * the bits which tell the threads under one cache apart.
+ * The number of an L3 in cacheinfo and resctrl: the APIC id without the bits that
+ * distinguish the threads under one cache.
  */
 u32 cmt_topology_l3_id(void)
 {

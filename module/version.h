@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The one version number: the module, CMake and dkms.conf all read it here. */
+/* The single version number: the module, CMake and dkms.conf read it here. */
 #ifndef CMT_VERSION_H
 #define CMT_VERSION_H
 

@@ -29,8 +29,8 @@ struct cmt_waiter {
 };
 
 /*
- * One per ring, in a cache line of its own: readers write and ticks read here,
- * and ticks write nothing that is in this line before a waiter is due.
+ * One per ring, in a separate cache line: readers write and ticks read it, and ticks do
+ * not write to this line before a waiter is due.
  */
 struct cmt_due {
 	u64 at;			/* head at which a waiter is due; U64_MAX: none */
