@@ -161,7 +161,7 @@ statuses()
 	for page in docs/decisions/[0-9]*.md; do
 		number=${page##*/}
 		sed -nE "s/^\| (holds|superseded|partly superseded) \| ([0-9-]{10}) \| (\[([0-9]{4})\].*|-) \|\$/${number%%-*} \1 \2 \3/p" \
-			"$page" | sed -E 's/ \[([0-9]{4})\].*/ \1/'
+			"$page" | sed -E 's/\[([0-9]{4})\][^[]*/\1, /g; s/, $//'
 	done >"$tmp/pages"
 	sed -nE 's/^\| \[([0-9]{4})\].* \| ([a-z ]+) \| ([0-9-]{10}) \| (.*) \|$/\1 \2 \3 \4/p' \
 		docs/decisions/README.md >"$tmp/index"
