@@ -151,10 +151,10 @@ struct culprit_list {
 };
 
 struct culprit_domain {
-	float rate;		/* of those who allocate */
+	float rate;		/* of cells that allocate */
 	float traffic;		/* of all */
 	float usual;		/* sum of their medians */
-	uint32_t nr_up;		/* of those who lost no cache: with more traffic */
+	uint32_t nr_up;		/* of cells without a loss: with more traffic */
 	uint32_t nr_flat;	/* and without */
 	struct culprit_list rising;	/* by traffic above what is usual */
 	struct culprit_list gaining;	/* by occupancy above what is usual */

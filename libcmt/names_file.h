@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The names of containers that cmt-names(8), a service of root, writes for those who
+ * The names of containers that cmt-names(8), a service of root, writes for users who
  * may not read the runtimes' state.  Text, tab-separated, in the order of the ids:
  *
  *	cmt-names 1

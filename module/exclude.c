@@ -35,7 +35,7 @@ int __init cmt_exclude_init(void)
 	}
 	if (!cpumask_subset(&excluded, cpu_possible_mask) ||
 	    cpumask_empty(&excluded)) {
-		pr_err("exclude_cpus=%s names no possible CPU, or others too; possible: %*pbl\n",
+		pr_err("exclude_cpus=%s is empty, or has CPUs that are not possible; possible: %*pbl\n",
 		       exclude_cpus, cpumask_pr_args(cpu_possible_mask));
 		return -EINVAL;
 	}

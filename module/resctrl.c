@@ -151,7 +151,7 @@ static bool exclude(u32 rmid, u32 flag)
 
 	cmt_owners_unlock(flags);
 	if (ret > 0) {
-		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner waits for another one\n",
+		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner is pending\n",
 				      rmid);
 		cmt_pending_run();
 	} else {

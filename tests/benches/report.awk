@@ -73,7 +73,7 @@ BEGIN {
 	if (counted) {
 		heading("memory channels, their registers' accesses one instruction each:")
 		guest("channels", "==8", "==8", "-", "  read in a tick")
-		guest("channels_unasked_more", "<=1", "<=1", "-", "  added to a tick while nobody asks")
+		guest("channels_unasked_more", "<=1", "<=1", "-", "  added to a tick without a request")
 		guest("tick_channels", "<=2300", "<=4200", "-", "  tick without samples")
 		guest("channel", "<=220", "<=220", "-", "  a channel, of that")
 		guest("channels_cycles", "<=4", "<=4", "-", "  read with their cycles in a tick, of these 3.1 ms")

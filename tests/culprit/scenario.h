@@ -53,9 +53,9 @@ struct scenario {
 	enum kind kind;
 	uint64_t seed;
 	bool hard;
-	uint32_t warm_ms;	/* before anybody reads */
+	uint32_t warm_ms;	/* before the first reading */
 	uint32_t length_ms;
-	uint32_t nr_phases;	/* 0: nobody is to be named */
+	uint32_t nr_phases;	/* 0: no container may be named */
 	struct phase phases[SCENARIO_PHASES];
 	struct host host;
 };

@@ -130,7 +130,7 @@ START_TEST(waits_for_baselines)
 }
 END_TEST
 
-START_TEST(one_slot_accuses_nobody)
+START_TEST(one_slot_gives_no_verdict)
 {
 	add_quiet(400);
 	samples[0].occupancy_bytes -= 4096 * KIB;
@@ -620,7 +620,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, names_who_took);
 	tcase_add_test(tcase, waits_for_baselines);
-	tcase_add_test(tcase, one_slot_accuses_nobody);
+	tcase_add_test(tcase, one_slot_gives_no_verdict);
 	tcase_add_test(tcase, steady_is_innocent);
 	tcase_add_test(tcase, unknown_is_not_zero);
 	tcase_add_test(tcase, calm_is_remembered);

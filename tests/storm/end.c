@@ -68,8 +68,8 @@ static bool owners_live(const struct dev *dev)
 	return true;
 }
 
-/* Is there a process that nobody counts? */
-static bool everybody_counted(const struct dev *dev)
+/* Has each process an owner, or is it pending? */
+static bool all_processes_counted(const struct dev *dev)
 {
 	static struct cmt_record pending[16384 + MAX_RMIDS];
 	static struct snapshot snapshot;
@@ -161,8 +161,8 @@ void check_loaded(struct rng *rng)
 	if (rng_one_in(rng, 2))
 		end_resctrl(&dev);
 	scope_set(&dev, CMT_SCOPE_PROCESS);
-	WAIT_FOR(everybody_counted(&dev), 10000,
-		 "a process is nobody's, and not pending");
+	WAIT_FOR(all_processes_counted(&dev), 10000,
+		 "a process has no owner, and is not pending");
 	WAIT_FOR(owners_live(&dev), 10000, "an owner is dead in process scope");
 	check_whole(&dev, "in process scope");
 	scope_set(&dev, CMT_SCOPE_MANUAL);

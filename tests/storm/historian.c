@@ -19,7 +19,7 @@ static bool is_complete(const struct dev *dev)
 	return true;
 }
 
-/* Nobody comes or goes any more, but RMIDs may be handed out from limbo. */
+/* Processes no longer begin or end, but RMIDs may be handed out from limbo. */
 static void judge(struct dev *dev, struct log *log)
 {
 	static struct snapshot snapshot;

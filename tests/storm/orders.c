@@ -68,7 +68,7 @@ static void order_counters(struct rng *rng)
 	did(DEED_counters);
 }
 
-/* 0 stands for nobody: such an id is refused. */
+/* The id 0 is refused. */
 static void order_attach(struct rng *rng)
 {
 	uint32_t kind = CMT_OWNER_PROCESS + rng_below(rng, 3);

@@ -174,7 +174,7 @@ static void check_same(const struct cmt_ring_header *header, const char *whole,
 	did(DEED_looks);
 }
 
-/* Refused, or without effect on anybody else; never a writable page */
+/* Refused, or without effect on other readers; never a writable page */
 static void disturb(struct rng *rng, char *page, size_t bytes)
 {
 	switch (rng_below(rng, 6)) {
@@ -226,7 +226,7 @@ static void unmap_around(struct rng *rng, const struct dev *dev,
 	munmap(part + first * 4096, (end - first) * 4096);
 }
 
-/* The pages of a ring that nobody has are not there. */
+/* A CPU that does not exist has no ring, and no pages. */
 void act_mapper(struct rng *rng)
 {
 	unsigned int n = 1 + rng_below(rng, 20);

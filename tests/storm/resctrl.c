@@ -170,7 +170,7 @@ void check_outsiders(void)
 			strayed += !group_is(pid, 0, 0, mounted);
 	}
 	closedir(proc);
-	CHECK(!strayed, "%u tasks are in groups where nobody put them", strayed);
+	CHECK(!strayed, "%u tasks are in groups that they were not put in", strayed);
 }
 
 /* While this is changed, a witness that looks does not judge. */

@@ -58,7 +58,7 @@ struct witness {
 /* Shared by all processes of the storm */
 struct storm {
 	uint64_t deeds[NR_DEEDS];
-	pid_t pids[STORM_PIDS];		/* processes that anybody may use */
+	pid_t pids[STORM_PIDS];		/* processes that all actors may use */
 	uint64_t cgroups[STORM_GROUPS];	/* ids, 0: none */
 	struct witness witnesses[WITNESSES];
 	bool stop;			/* the historian's record is complete */
@@ -139,7 +139,7 @@ void check_log(void);
 bool famine_possible(void);
 void famine_prepare(void);
 void famine_report(void);
-void famine_everywhere(bool on);	/* for those who famine_join()ed */
+void famine_everywhere(bool on);	/* for actors that called famine_join() */
 void famine_join(void);
 void famine_suspend(bool suspend);	/* for this process */
 void famine_load(void);

@@ -77,7 +77,7 @@ static void live(struct rng *rng)
 	_exit(0);
 }
 
-/* Nobody may use the id of a process that was reaped. */
+/* No actor may use the id of a reaped process. */
 static void reap_all(void)
 {
 	unsigned int i;
@@ -179,7 +179,7 @@ int storm_open_group(unsigned int i)
 	return fd < 0 ? -errno : fd;
 }
 
-/* EBUSY where somebody is inside */
+/* EBUSY where a process is inside */
 static void drop_group(unsigned int i)
 {
 	char path[256];

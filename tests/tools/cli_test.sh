@@ -14,7 +14,7 @@ for tool in cmtstat cmtctl; do
 	run 0 "$bin/$tool" --version
 	has out "$tool "
 	run 2 "$bin/$tool" --nonsense
-	has err "$tool: --nonsense: no such option"
+	has err "$tool: --nonsense: unknown or ambiguous option"
 	has err "usage: $tool "
 	lacks out "usage"
 	run 2 "$bin/$tool" --device

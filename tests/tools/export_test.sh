@@ -71,7 +71,7 @@ run 1 "$stat" export --csv "$scratch/fifo"
 has err "no regular file"
 head -c 200000 "$scratch/a.cmt" >"$scratch/cut.cmt"
 run 0 "$stat" export --ndjson "$scratch/cut.cmt"
-has err "the recording was not ended"
+has err "the recording has no end"
 cp "$scratch/a.cmt" "$scratch/bad.cmt"
 printf 'damaged' | dd of="$scratch/bad.cmt" bs=1 seek=200000 conv=notrunc 2>/dev/null
 for format in ndjson perfetto; do

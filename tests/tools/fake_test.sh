@@ -77,7 +77,7 @@ has out 'mbm_reason         made up \x1b[31m'
 has out "upscale_bytes      -"
 run 1 env CMT_FAKE=software "$ctl" doctor
 has out 'problem  readings   no occupancy and no bandwidth: made up \x1b[31m'
-has out "problem  RMIDs      3 of 3 in use, 0 in limbo, 2 owners wait and share one"
+has out "problem  RMIDs      3 of 3 in use, 0 in limbo, 2 pending owners share one"
 lacks out "$escape"
 run 1 env CMT_FAKE=hardware "$ctl" --json doctor
 has out '"about":"readings","state":"good",'

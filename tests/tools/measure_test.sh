@@ -151,7 +151,7 @@ has twice "L3 0: 4.0 MiB  L3 3: 1.0 MiB"
 lacks twice INCOMPLETE
 has halved "INCOMPLETE: a counter reported that it has no data"
 has halved "> 4.0 MiB    most"
-has waits "INCOMPLETE: no RMID was free all of the time"
+has waits "INCOMPLETE: no RMID was free for a part of the time"
 has waits "-    memory traffic, total: -"
 has served "> 4.0 MiB    most"
 has paused "INCOMPLETE: some traffic was not counted"
@@ -258,7 +258,7 @@ lacks out "BUSY %"
 run 1 env CMT_FAKE=busy "$stat" --light
 has err "cannot read the device"
 run 2 "$stat" --light --by cpu
-has err "only ticks know"
+has err "only ticks show"
 for interval in 0.01 1801; do
 	run 2 "$stat" --light -i $interval
 	has err "--light: an interval from 0.05 to 1800"

@@ -148,7 +148,7 @@ rm -f "$file"
 pid=$!
 until_true is_larger "$file" 3000
 kill -USR1 $pid
-until_true grep -q "SIGUSR1: .*the recording goes on; --keep" "$scratch/err2"
+until_true grep -q "SIGUSR1: .*the recording goes on; only with --keep" "$scratch/err2"
 size=$(stat -c %s "$file")
 run 0 "$stat" replay "$file"
 lacks err "missing"
@@ -175,12 +175,12 @@ until_true is_larger "$file" 6000
 kill -KILL $pid
 wait $pid
 run 0 "$stat" replay "$file"
-has err "the recording was not ended"
+has err "the recording has no end"
 has out "RECORDING"
 # Nothing of it stays behind.
 run 0 "$stat" record -q -f -o "$file" -t 0.1
 
-# Somebody removes it.
+# The file is removed.
 rm -f "$file"
 : >"$scratch/err2"
 "$stat" record -q -f -o "$file" 2>"$scratch/err2" &
@@ -198,7 +198,7 @@ has err "File too large"
 has err "complete up to its last chunk"
 has err "could not be written"
 run 0 "$stat" replay "$file"
-has err "the recording was not ended"
+has err "the recording has no end"
 lacks err "damaged"
 rm "$file"
 
@@ -328,7 +328,7 @@ ctl=$1/cmtctl
 saves=$scratch/saves
 mkdir "$saves"
 run 2 "$stat" record --keep 5s
-has err "where to? --save-to says it"
+has err "--keep needs --save-to DIRECTORY"
 run 2 "$stat" record --keep 5s --save-to "$saves" -o "$file"
 has err "not with --output"
 run 2 "$stat" record -o "$file" --save-to "$saves"
@@ -365,7 +365,7 @@ name=$(sed -n 's/.*: saved \(.*[.]cmt\), .*/\1/p' "$scratch/err2" | head -n 1)
 run 0 "$stat" replay --json -i 0.1 "$name"
 checks=$((checks + 1))
 [ "$(grep -c '"record":"interval"' "$scratch/out")" -ge 20 ] || fail "only until the rule held"
-# Whoever asks within a second gets the last file, so that these may be one or two.
+# Requests within a second get the last file, so these may be one or two files.
 run 0 "$ctl" save "$scratch/socket"
 has out "$saves/cmt-"
 name=$(cat "$scratch/out")
@@ -429,7 +429,7 @@ pid=$!
 until_true saved 1
 checks=$((checks + 1))
 grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978" "$scratch/err2" ||
-	fail "--peak: nobody is named"
+	fail "--peak: no verdict"
 kill $pid
 wait $pid
 
@@ -449,7 +449,7 @@ has err "is no recording"
 size=$(stat -c %s "$file")
 head -c $((size / 2)) "$file" >"$scratch/cut"
 run 0 "$stat" replay "$scratch/cut"
-has err "the recording was not ended"
+has err "the recording has no end"
 has out "RECORDING"
 cp "$file" "$scratch/flipped"
 printf '\252\125' | dd of="$scratch/flipped" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null

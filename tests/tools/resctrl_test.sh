@@ -115,7 +115,7 @@ for option in "--by process" "--by cpu" "--by channel" --expand --light --why \
 	has err "modprobe cmt"
 done
 run 2 "$stat" --source resctrl -- true
-has err "a command takes an RMID of its own"
+has err "a command takes a dedicated RMID"
 run 2 "$stat" --source nothing
 has err "device or resctrl"
 run 1 "$stat" --source resctrl -d "$scratch/none" -n 1
@@ -155,7 +155,7 @@ run 0 "$stat" export --ndjson "$scratch/a.cmt"
 lacks out '"cgroup_id":9'
 lacks out '"path":"/web'
 run 2 "$stat" record --source resctrl -o "$scratch/b.cmt" -- true
-has err "RMID of its own"
+has err "dedicated RMID"
 run 1 "$stat" record --source resctrl -d "$tree" --keep 10s --save-to "$scratch" --on culprit
 has err "not with resctrl"
 

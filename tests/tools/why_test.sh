@@ -14,7 +14,7 @@ count() {
 	grep -cF -e "$1" "$scratch/out"
 }
 
-# Who streams is named, by whoever loses cache to it, and nobody before.
+# The streaming container is named in the verdicts of its victims, and not before it begins.
 run 0 env CMT_FAKE=hardware,container,stream "$stat" --why -n 2
 has out "Learning the baselines, for 190 ms"
 has out "lost cache to cgroup:1152921504606846978 (confidence 0.9"
@@ -69,7 +69,7 @@ has out "cgroup:1152921504606846977 waits for memory bandwidth, used by"
 run 0 env CMT_FAKE=hardware,container,busy "$stat" -p -i 1 -n 1
 lacks out "memory bandwidth"
 
-# Nobody who does what was usual before.
+# Containers whose load is as before are not named.
 run 0 env CMT_FAKE=container "$stat" --why -n 1
 has out "EMULATED: these values come from a model, not from hardware"
 has out " 0 verdicts"

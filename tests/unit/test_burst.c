@@ -122,7 +122,7 @@ static void next_tick(void)
 	boundary += TICK_NS;
 }
 
-START_TEST(test_nothing_is_due)
+START_TEST(test_no_rmid_is_due)
 {
 	ck_assert_uint_eq(burst_once(&one), 0);
 }
@@ -172,7 +172,7 @@ START_TEST(test_two_cpus_read_an_rmid_once)
 }
 END_TEST
 
-/* Whoever comes after a long time has the claim alone, as in a tick. */
+/* After a long time exactly one reader gets the claim, as in a tick. */
 START_TEST(test_claim_after_a_gap)
 {
 	struct cmt_counter *counter = &counters[5];
@@ -209,7 +209,7 @@ START_TEST(test_busy_waits_and_ends_no_tick)
 END_TEST
 
 /* A late CPU finds that an RMID was read for a later tick. */
-START_TEST(test_read_later_is_not_read_again)
+START_TEST(test_rmid_read_by_later_tick_is_skipped)
 {
 	u32 late = cmt_mark(boundary);
 
@@ -313,8 +313,8 @@ START_TEST(test_discarded_unavailable_has_no_base)
 }
 END_TEST
 
-/* Nobody runs: every RMID once in 32 ticks, by whichever of three CPUs. */
-START_TEST(test_idle_ones_have_their_turn)
+/* No RMID is loaded: each one is read once in 32 ticks, by one of three CPUs. */
+START_TEST(test_idle_rmids_read_once_in_32_ticks)
 {
 	static struct cpu cpus[3];
 	u32 rmid, i, tick;
@@ -342,7 +342,7 @@ START_TEST(test_idle_ones_have_their_turn)
 END_TEST
 
 /* 200 owners, 10 of them run, a budget for 30: the 10 are in every tick. */
-START_TEST(test_hot_ones_are_in_every_tick)
+START_TEST(test_hot_rmids_read_in_every_tick)
 {
 	u32 rmid, tick, most = 0;
 
@@ -409,7 +409,7 @@ static void starved_ticks(void)
 }
 
 /* A reading takes longer than the budget, as where the host of a VM traps MSRs. */
-START_TEST(test_a_tick_reads_whatever_it_costs)
+START_TEST(test_tick_reads_at_least_one_rmid)
 {
 	one.burst.budget = COST / 2;
 	starved_ticks();
@@ -417,7 +417,7 @@ START_TEST(test_a_tick_reads_whatever_it_costs)
 END_TEST
 
 /* And so much goes by between two looks at the clock, as where it is busy. */
-START_TEST(test_a_slow_cpu_reads)
+START_TEST(test_slow_cpu_reads_at_least_one_rmid)
 {
 	one.burst.budget = 1000;
 	fake.cycles_step = one.burst.budget / 2;
@@ -426,7 +426,7 @@ START_TEST(test_a_slow_cpu_reads)
 END_TEST
 
 /* The tick began long ago: one reading all the same. */
-START_TEST(test_a_late_burst_reads)
+START_TEST(test_late_burst_reads_at_least_one_rmid)
 {
 	own(5, 1);
 	__set_bit(5, one.burst.hot.rmids);
@@ -503,23 +503,23 @@ int main(void)
 	TCase *tc = tcase_create("burst");
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, test_nothing_is_due);
+	tcase_add_test(tc, test_no_rmid_is_due);
 	tcase_add_test(tc, test_hot_is_read_once);
 	tcase_add_test(tc, test_rmid_without_owner_is_dropped);
 	tcase_add_test(tc, test_two_cpus_read_an_rmid_once);
 	tcase_add_test(tc, test_claim_after_a_gap);
 	tcase_add_test(tc, test_busy_waits_and_ends_no_tick);
-	tcase_add_test(tc, test_read_later_is_not_read_again);
+	tcase_add_test(tc, test_rmid_read_by_later_tick_is_skipped);
 	tcase_add_test(tc, test_gap_loses_the_base);
 	tcase_add_test(tc, test_new_generation_begins);
 	tcase_add_test(tc, test_discarded_is_read_in_the_next_tick);
 	tcase_add_loop_test(tc, test_discarded_unavailable_has_no_base, 0, 2);
-	tcase_add_test(tc, test_idle_ones_have_their_turn);
-	tcase_add_test(tc, test_hot_ones_are_in_every_tick);
+	tcase_add_test(tc, test_idle_rmids_read_once_in_32_ticks);
+	tcase_add_test(tc, test_hot_rmids_read_in_every_tick);
 	tcase_add_test(tc, test_all_read_over_budget);
-	tcase_add_test(tc, test_a_tick_reads_whatever_it_costs);
-	tcase_add_test(tc, test_a_late_burst_reads);
-	tcase_add_test(tc, test_a_slow_cpu_reads);
+	tcase_add_test(tc, test_tick_reads_at_least_one_rmid);
+	tcase_add_test(tc, test_late_burst_reads_at_least_one_rmid);
+	tcase_add_test(tc, test_slow_cpu_reads_at_least_one_rmid);
 	tcase_add_test(tc, test_discarded_rmid_0_has_its_turn);
 	tcase_add_test(tc, test_4096_rmids);
 	tcase_add_loop_test(tc, test_room_is_a_limit, 0, 8);

@@ -207,7 +207,7 @@ START_TEST(test_found_after_time)
 END_TEST
 
 /* What the kernel tells is the path; the tree is not read. */
-START_TEST(test_kernel_tells)
+START_TEST(test_path_comes_from_kernel)
 {
 	uint64_t id = make("/docker/" ID);
 	const struct cmt_container *c;
@@ -227,7 +227,7 @@ START_TEST(test_kernel_tells)
 END_TEST
 
 /* A walk keeps what was asked for, and not what it meets. */
-START_TEST(test_walk_keeps_nothing_else)
+START_TEST(test_walk_keeps_only_wanted_ids)
 {
 	uint64_t ids[300];
 	char path[32];
@@ -319,7 +319,7 @@ START_TEST(test_bounded_by_pins)
 END_TEST
 
 /* Too many open files are no answer. */
-START_TEST(test_error_that_passes)
+START_TEST(test_temporary_error_is_retried)
 {
 	struct rlimit limit, none;
 	const struct cmt_container *c;
@@ -344,7 +344,7 @@ START_TEST(test_error_that_passes)
 END_TEST
 
 /* Nothing of the kernel's, of the tree and of state files. */
-START_TEST(test_given)
+START_TEST(test_names_given_by_caller)
 {
 	struct cmt_container given = {
 		.sz = sizeof(given), .cgroup_id = 7,
@@ -697,14 +697,14 @@ int main(void)
 	tcase_add_test(tcase, test_lookup_unknown);
 	tcase_add_test(tcase, test_lookup_new_after_misses);
 	tcase_add_loop_test(tcase, test_found_after_time, 0, 2);
-	tcase_add_test(tcase, test_kernel_tells);
-	tcase_add_test(tcase, test_walk_keeps_nothing_else);
+	tcase_add_test(tcase, test_path_comes_from_kernel);
+	tcase_add_test(tcase, test_walk_keeps_only_wanted_ids);
 	tcase_add_test(tcase, test_walks_limited);
 	tcase_add_test(tcase, test_walks_on_busy_host);
 	tcase_add_test(tcase, test_bounded);
 	tcase_add_test(tcase, test_bounded_by_pins);
-	tcase_add_test(tcase, test_error_that_passes);
-	tcase_add_test(tcase, test_given);
+	tcase_add_test(tcase, test_temporary_error_is_retried);
+	tcase_add_test(tcase, test_names_given_by_caller);
 	tcase_add_test(tcase, test_state_comes_later);
 	tcase_add_test(tcase, test_new_without_tree);
 	tcase_add_test(tcase, test_symlinks_not_followed);

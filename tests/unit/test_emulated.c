@@ -216,7 +216,7 @@ START_TEST(test_settle_after_cpu_down)
 }
 END_TEST
 
-/* Time offline is nobody's running time. */
+/* Time offline counts for no owner. */
 START_TEST(test_cpu_up_again)
 {
 	fake_cpu = 1;

@@ -213,7 +213,7 @@ START_TEST(test_counters)
 END_TEST
 
 /* A spike is there for a window, and no longer. */
-START_TEST(test_window)
+START_TEST(test_spike_stays_for_a_window)
 {
 	int i;
 
@@ -240,7 +240,7 @@ START_TEST(test_window)
 END_TEST
 
 /* Of a container that is over the counters stay for a window, and no gauge does. */
-START_TEST(test_stale)
+START_TEST(test_ended_container_keeps_counters)
 {
 	int i;
 
@@ -268,7 +268,7 @@ START_TEST(test_stale)
 END_TEST
 
 /* It comes back within the window, and its counter has not begun anew. */
-START_TEST(test_gap)
+START_TEST(test_returned_container_keeps_counter)
 {
 	begin(10, 3);
 	new_frame();
@@ -310,7 +310,7 @@ static uint64_t all_equal(uint32_t number)
 #define OTHERS "container=\"(others)\""
 
 /* The largest are shown from the first interval on, and nothing is lost. */
-START_TEST(test_largest)
+START_TEST(test_largest_containers_have_series)
 {
 	begin(100, 3);
 	add_many(4000, rising);
@@ -323,7 +323,7 @@ START_TEST(test_largest)
 	/* 100 times the sum from 1 to 3900 */
 	ck_assert(has("cmt_l3_occupancy_bytes{" OTHERS "} 760695000\n"));
 	ck_assert(has("cmt_l3_occupancy_bytes{container=\"(unattributed)\"} 5\n"));
-	/* nobody knows when all of them were at their most together */
+	/* the greatest sum of all of them is unknown */
 	ck_assert(!has("_most_bytes{" OTHERS));
 	ck_assert(!has("_least_bytes{" OTHERS));
 	ck_assert(has("cmt_exporter_containers 100\n"));
@@ -333,7 +333,7 @@ START_TEST(test_largest)
 END_TEST
 
 /* Equal ones do not drive each other out, and their counters never decrease. */
-START_TEST(test_sticky)
+START_TEST(test_equal_containers_keep_series)
 {
 	uint32_t i;
 	uint64_t last = 0;
@@ -391,7 +391,7 @@ static uint64_t one_large(uint32_t number)
 }
 
 /* Who becomes much larger has a series within a window. */
-START_TEST(test_newcomer)
+START_TEST(test_larger_container_gets_series)
 {
 	uint32_t i;
 
@@ -561,7 +561,7 @@ START_TEST(test_histogram_unread)
 }
 END_TEST
 
-/* Of a sum there is none, and what nobody takes is forgotten. */
+/* A sum has no histogram, and counts without a series are dropped. */
 START_TEST(test_histogram_bounded)
 {
 	uint32_t i, j;
@@ -982,13 +982,13 @@ int main(void)
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
 	UNIT_CASE(suite, test_counters);
-	UNIT_CASE(suite, test_window);
-	UNIT_CASE(suite, test_stale);
-	UNIT_CASE(suite, test_gap);
-	UNIT_CASE(suite, test_largest);
-	UNIT_CASE(suite, test_sticky);
+	UNIT_CASE(suite, test_spike_stays_for_a_window);
+	UNIT_CASE(suite, test_ended_container_keeps_counters);
+	UNIT_CASE(suite, test_returned_container_keeps_counter);
+	UNIT_CASE(suite, test_largest_containers_have_series);
+	UNIT_CASE(suite, test_equal_containers_keep_series);
 	UNIT_CASE(suite, test_kernel);
-	UNIT_CASE(suite, test_newcomer);
+	UNIT_CASE(suite, test_larger_container_gets_series);
 	UNIT_CASE(suite, test_same_labels);
 	UNIT_CASE(suite, test_emulated);
 	UNIT_CASE(suite, test_no_longer_emulated);

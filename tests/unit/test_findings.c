@@ -69,7 +69,7 @@ START_TEST(healthy_machine_has_no_problem)
 }
 END_TEST
 
-START_TEST(missing_module_is_said_with_the_processor)
+START_TEST(missing_module_is_reported_with_processor)
 {
 	facts.opened = -ENOENT;
 	facts.info = NULL;
@@ -96,7 +96,7 @@ START_TEST(version_of_another_release_is_noted)
 }
 END_TEST
 
-START_TEST(values_that_are_not_measured_are_a_problem)
+START_TEST(unmeasured_values_are_a_problem)
 {
 	info.backend = CMT_BACKEND_EMULATED;
 	says("readings", FINDING_PROBLEM, "nothing is measured", "backend=emulated");
@@ -109,7 +109,7 @@ START_TEST(values_that_are_not_measured_are_a_problem)
 }
 END_TEST
 
-START_TEST(bandwidth_without_counters_is_said)
+START_TEST(bandwidth_without_counters_is_reported)
 {
 	strcpy(info.mbm_reason, "the counters are too narrow");
 	says("bandwidth", FINDING_NOTE, info.mbm_reason, NULL);
@@ -136,12 +136,12 @@ START_TEST(containers_that_cannot_be_seen_are_a_problem)
 }
 END_TEST
 
-START_TEST(owners_that_wait_are_a_problem)
+START_TEST(pending_owners_are_a_problem)
 {
 	facts.stats.pending = 3;
-	says("RMIDs", FINDING_PROBLEM, "12 of 255 in use, 0 in limbo, 3 owners", "scope container -p");
+	says("RMIDs", FINDING_PROBLEM, "12 of 255 in use, 0 in limbo, 3 pending owners", "scope container -p");
 	facts.scope = CMT_SCOPE_PROCESS;
-	says("RMIDs", FINDING_PROBLEM, "3 owners", "each container instead");
+	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "each container instead");
 }
 END_TEST
 
@@ -158,7 +158,7 @@ START_TEST(kernel_association_is_noted)
 }
 END_TEST
 
-START_TEST(cpus_that_are_not_read_are_a_problem)
+START_TEST(unread_cpus_are_a_problem)
 {
 	facts.stats.cpus_online = 130;
 	facts.stats.cpus_unread = 2;
@@ -171,9 +171,9 @@ START_TEST(mounted_resctrl_is_noted_in_both_modes)
 	facts.mounted = true;
 	facts.resctrl = CMT_RESCTRL_RESPECT;
 	facts.stats.rmids_foreign = 7;
-	says("resctrl", FINDING_NOTE, "7 RMIDs are its own", "resctrl take");
+	says("resctrl", FINDING_NOTE, "7 RMIDs are resctrl's", "resctrl take");
 	facts.resctrl = CMT_RESCTRL_TAKE;
-	says("resctrl", FINDING_NOTE, "cmt takes", "resctrl respect");
+	says("resctrl", FINDING_NOTE, "cmt replaces", "resctrl respect");
 }
 END_TEST
 
@@ -220,13 +220,13 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, healthy_machine_has_no_problem);
-	tcase_add_test(tc, missing_module_is_said_with_the_processor);
+	tcase_add_test(tc, missing_module_is_reported_with_processor);
 	tcase_add_test(tc, version_of_another_release_is_noted);
-	tcase_add_test(tc, values_that_are_not_measured_are_a_problem);
-	tcase_add_test(tc, bandwidth_without_counters_is_said);
+	tcase_add_test(tc, unmeasured_values_are_a_problem);
+	tcase_add_test(tc, bandwidth_without_counters_is_reported);
 	tcase_add_test(tc, containers_that_cannot_be_seen_are_a_problem);
-	tcase_add_test(tc, owners_that_wait_are_a_problem);
-	tcase_add_test(tc, cpus_that_are_not_read_are_a_problem);
+	tcase_add_test(tc, pending_owners_are_a_problem);
+	tcase_add_test(tc, unread_cpus_are_a_problem);
 	tcase_add_test(tc, kernel_association_is_noted);
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);

@@ -834,7 +834,7 @@ START_TEST(test_abmc_read)
 }
 END_TEST
 
-START_TEST(test_abmc_others_stay)
+START_TEST(test_abmc_keeps_counters_of_others)
 {
 	fake.configs[3] = TOTAL_OF(7);
 	fake.configs[1] = LOCAL_OF(7);
@@ -1116,7 +1116,7 @@ static TCase *abmc_tests(void)
 	tcase_add_checked_fixture(tcase, set_up_abmc, tear_down_abmc);
 	tcase_add_test(tcase, test_abmc_assign_from_the_top);
 	tcase_add_test(tcase, test_abmc_read);
-	tcase_add_test(tcase, test_abmc_others_stay);
+	tcase_add_test(tcase, test_abmc_keeps_counters_of_others);
 	tcase_add_loop_test(tcase, test_abmc_lost, 0, ARRAY_LENGTH(losses));
 	tcase_add_test(tcase, test_abmc_scan);
 	tcase_add_test(tcase, test_abmc_switched_off);
@@ -1249,7 +1249,7 @@ static void set_up_snc(void)
 	}
 }
 
-START_TEST(test_snc_divides_what_cpuid_says)
+START_TEST(test_snc_divides_cpuid_rmids)
 {
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(caps.nodes_per_l3, 2);
@@ -1281,7 +1281,7 @@ START_TEST(test_snc_reads_the_nodes_own_rmids)
 }
 END_TEST
 
-START_TEST(test_snc_mode_is_put_back)
+START_TEST(test_snc_mode_is_restored)
 {
 	ck_assert_int_eq(hw->init(&caps), 0);
 	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
@@ -1345,9 +1345,9 @@ static TCase *snc_tests(void)
 	TCase *tcase = tcase_create("sub-NUMA clusters");
 
 	tcase_add_checked_fixture(tcase, set_up_snc, tear_down);
-	tcase_add_test(tcase, test_snc_divides_what_cpuid_says);
+	tcase_add_test(tcase, test_snc_divides_cpuid_rmids);
 	tcase_add_test(tcase, test_snc_reads_the_nodes_own_rmids);
-	tcase_add_test(tcase, test_snc_mode_is_put_back);
+	tcase_add_test(tcase, test_snc_mode_is_restored);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
 	tcase_add_test(tcase, test_snc_needs_its_register);
 	tcase_add_test(tcase, test_snc_needs_a_known_model);

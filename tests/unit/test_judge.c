@@ -37,7 +37,7 @@ START_TEST(fill_concedes_l2_and_residue)
 }
 END_TEST
 
-START_TEST(fill_that_is_not_held_fails)
+START_TEST(fill_not_in_cache_fails)
 {
 	ck_assert_int_eq(fill_state(8 * MIB, 0, 0), CHECK_FAIL);
 	ck_assert_int_eq(fill_state(8 * MIB, 0, 4 * MIB), CHECK_FAIL);
@@ -75,7 +75,7 @@ START_TEST(growth_shows_a_wrong_scale)
 }
 END_TEST
 
-START_TEST(traffic_is_near_what_was_read)
+START_TEST(traffic_is_near_bytes_read)
 {
 	struct traffic_check traffic = { .read = 100 * MIB, .total = 90 * MIB };
 
@@ -153,10 +153,10 @@ int main(void)
 
 	tcase_add_test(tc, fill_of_its_size_passes);
 	tcase_add_test(tc, fill_concedes_l2_and_residue);
-	tcase_add_test(tc, fill_that_is_not_held_fails);
+	tcase_add_test(tc, fill_not_in_cache_fails);
 	tcase_add_test(tc, unknown_fill_has_no_verdict);
 	tcase_add_test(tc, growth_shows_a_wrong_scale);
-	tcase_add_test(tc, traffic_is_near_what_was_read);
+	tcase_add_test(tc, traffic_is_near_bytes_read);
 	tcase_add_test(tc, cost_of_a_reading_is_the_slope);
 	tcase_add_test(tc, cost_of_a_reading_is_unknown_without_a_difference);
 	tcase_add_test(tc, errors_fail_and_unavailable_does_not);

@@ -80,7 +80,7 @@ START_TEST(two_readings)
 }
 END_TEST
 
-START_TEST(began_anew)
+START_TEST(rebased_traffic_is_partial)
 {
 	begin();
 	set(0, 10, 100, 5000);
@@ -102,7 +102,7 @@ START_TEST(began_anew)
 }
 END_TEST
 
-START_TEST(another_rmid)
+START_TEST(new_rmid_has_no_base)
 {
 	begin();
 	set(0, 10, 100, 5000);
@@ -160,7 +160,7 @@ START_TEST(domain_missing)
 END_TEST
 
 /* What the machine does not count is no gap. */
-START_TEST(no_traffic)
+START_TEST(uncounted_traffic_is_no_gap)
 {
 	begin();
 	meter.events = CMT_F_OCCUPANCY;
@@ -193,11 +193,11 @@ int main(void)
 	Suite *suite = suite_create("meter");
 
 	UNIT_CASE(suite, two_readings);
-	UNIT_CASE(suite, began_anew);
-	UNIT_CASE(suite, another_rmid);
+	UNIT_CASE(suite, rebased_traffic_is_partial);
+	UNIT_CASE(suite, new_rmid_has_no_base);
 	UNIT_CASE(suite, pending);
 	UNIT_CASE(suite, domain_missing);
-	UNIT_CASE(suite, no_traffic);
+	UNIT_CASE(suite, uncounted_traffic_is_no_gap);
 	UNIT_CASE(suite, too_many_domains);
 	return unit_run(suite);
 }

@@ -537,7 +537,7 @@ static bool found(void)
 	return !err;
 }
 
-/* Only what root wrote, and nobody else can have. */
+/* Only a file that root wrote, and that others cannot write. */
 START_TEST(test_find_not_trusted)
 {
 	char *large;
@@ -566,7 +566,7 @@ START_TEST(test_find_not_trusted)
 	ck_assert_int_eq(mkdir(in_root("/run/cmt/names"), 0750), 0);
 	ck_assert(!found());
 	ck_assert_int_eq(rmdir(in_root("/run/cmt/names")), 0);
-	/* more than anybody writes */
+	/* more than is ever written */
 	large = malloc(CMT_STATE_MAX + 2);
 	ck_assert_ptr_nonnull(large);
 	memset(large, ' ', CMT_STATE_MAX + 1);

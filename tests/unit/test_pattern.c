@@ -314,7 +314,7 @@ START_TEST(test_random_patterns)
 }
 END_TEST
 
-/* Bytes that nobody meant: errors, and none of memory. */
+/* Random bytes: errors, without memory errors. */
 START_TEST(test_random_bytes)
 {
 	static const char alphabet[] = "<id>/!* \nab\0\200\n";

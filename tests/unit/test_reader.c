@@ -380,7 +380,7 @@ static int feed_all(struct cmt_slots *slots)
 }
 
 /* Owners are asked for at the start, and when records were lost or late. */
-START_TEST(test_feed_asks_for_owners)
+START_TEST(test_feed_takes_snapshot)
 {
 	struct cmt_slots_opts opts = {
 		.sz = sizeof(opts), .nr_rmids = fake.info.nr_rmids, .nr_cpus = 2,
@@ -492,7 +492,7 @@ static void silent_cpu(struct cmt_slots *slots)
 	assert_nothing_missed();
 }
 
-START_TEST(test_silent_cpu_costs_nothing)
+START_TEST(test_silent_cpu_causes_no_loss)
 {
 	int retired = 0;
 	struct cmt_slots *slots = start_busy(NULL, &retired);
@@ -504,7 +504,7 @@ START_TEST(test_silent_cpu_costs_nothing)
 }
 END_TEST
 
-/* Whoever wants to wait longer than the rings hold loses nothing either. */
+/* A latency beyond the time that the rings hold loses no record. */
 START_TEST(test_latency_beyond_the_rings)
 {
 	const struct cmt_reader_opts opts = {
@@ -662,8 +662,8 @@ int main(void)
 	tcase_add_test(tcase, test_new_gap_in_cpus);
 	tcase_add_test(tcase, test_wait_results);
 	tcase_add_test(tcase, test_maps_read_only);
-	tcase_add_test(tcase, test_feed_asks_for_owners);
-	tcase_add_test(tcase, test_silent_cpu_costs_nothing);
+	tcase_add_test(tcase, test_feed_takes_snapshot);
+	tcase_add_test(tcase, test_silent_cpu_causes_no_loss);
 	tcase_add_test(tcase, test_latency_beyond_the_rings);
 	tcase_add_test(tcase, test_timeout);
 	tcase_add_test(tcase, test_new_time_namespace);

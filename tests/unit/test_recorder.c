@@ -160,7 +160,7 @@ static void next(uint32_t type)
 	while (item->type != type);
 }
 
-START_TEST(looks)
+START_TEST(state_once_a_second)
 {
 	fake.stats.pending = 1;
 	fake.stats.ticks = 42;
@@ -201,7 +201,7 @@ START_TEST(looks)
 END_TEST
 
 /* What was counted is recorded with nine significant bits, and how long it ran as it is. */
-START_TEST(rounds)
+START_TEST(counts_are_rounded)
 {
 	struct cmt_recording_about about = { .sz = sizeof(about) };
 	struct cmt_recorder_opts opts = {
@@ -234,7 +234,7 @@ START_TEST(rounds)
 END_TEST
 
 /* A module that answers nothing: that is not known, and no failure. */
-START_TEST(silent)
+START_TEST(module_without_answers)
 {
 	struct cmt_recording_about about = { .sz = sizeof(about) };
 
@@ -255,7 +255,7 @@ START_TEST(silent)
 END_TEST
 
 /* Owners are as the records leave them, in each chunk; one that ended keeps its name. */
-START_TEST(owners)
+START_TEST(owners_in_each_chunk)
 {
 	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + 2 * MS, 3, 5);
 	struct cmt_record update = image_event(CMT_REC_UPDATE, 0, T0 + 3 * MS, 3, 5);
@@ -298,7 +298,7 @@ START_TEST(owners)
 END_TEST
 
 /* Owners that were asked for again come again, also where all is read in order. */
-START_TEST(synced)
+START_TEST(snapshot_owners_repeat)
 {
 	uint32_t told = 0;
 	int ret;
@@ -361,7 +361,7 @@ START_TEST(many_names)
 END_TEST
 
 /* Who comes has a name before the first record, and not with the next look. */
-START_TEST(comes)
+START_TEST(new_owner_has_name_at_once)
 {
 	const struct capture_opts opts = { .write = take };
 	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + MS, 3, 5);
@@ -409,13 +409,13 @@ int main(void)
 	TCase *tcase = tcase_create("all");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, looks);
-	tcase_add_test(tcase, rounds);
-	tcase_add_test(tcase, silent);
-	tcase_add_test(tcase, owners);
-	tcase_add_test(tcase, synced);
+	tcase_add_test(tcase, state_once_a_second);
+	tcase_add_test(tcase, counts_are_rounded);
+	tcase_add_test(tcase, module_without_answers);
+	tcase_add_test(tcase, owners_in_each_chunk);
+	tcase_add_test(tcase, snapshot_owners_repeat);
 	tcase_add_test(tcase, many_names);
-	tcase_add_test(tcase, comes);
+	tcase_add_test(tcase, new_owner_has_name_at_once);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

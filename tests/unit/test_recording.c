@@ -54,7 +54,7 @@ static int next(struct cmt_recording *r)
 	return cmt_recording_next(r, &item);
 }
 
-START_TEST(whole)
+START_TEST(all_records_come_back)
 {
 	uint32_t records = 0, names = 0, states = 0, owners = 0;
 	struct cmt_recording *r;
@@ -82,7 +82,7 @@ START_TEST(whole)
 }
 END_TEST
 
-START_TEST(contents)
+START_TEST(items_in_order)
 {
 	struct cmt_recording *r;
 	bool named = false;
@@ -125,7 +125,7 @@ static struct cmt_recording_about about_of(struct cmt_recording *r)
 	return about;
 }
 
-START_TEST(about)
+START_TEST(about_describes_recording)
 {
 	struct cmt_recording_about a, b;
 	struct cmt_recording *r;
@@ -175,7 +175,7 @@ static void check_records(void)
 			  item->nr_records * sizeof(*item->records)));
 }
 
-START_TEST(seek)
+START_TEST(seek_to_time)
 {
 	struct cmt_recording *r;
 
@@ -231,7 +231,7 @@ static size_t select_chunks(uint32_t from, uint32_t to, uint8_t *bytes,
 }
 
 /* As the newest chunks of a buffer are saved, with an index for them. */
-START_TEST(selection)
+START_TEST(selected_chunks_with_index)
 {
 	struct cmt_chunk_place places[MADE_CHUNKS];
 	uint8_t *bytes;
@@ -265,7 +265,7 @@ START_TEST(selection)
 END_TEST
 
 /* Chunks that are not there are told, and how many. */
-START_TEST(missing)
+START_TEST(missing_chunks_are_counted)
 {
 	uint8_t *bytes;
 	uint64_t told = 0;
@@ -298,7 +298,7 @@ START_TEST(missing)
 END_TEST
 
 /* A file that grows: each chunk comes once it is complete. */
-START_TEST(grows)
+START_TEST(growing_file_gives_complete_chunks)
 {
 	uint32_t records = 0, cuts = 0;
 	struct cmt_recording *r = NULL;
@@ -392,7 +392,7 @@ static void check_damaged(const uint8_t *bytes, size_t n)
 
 #define DAMAGED 10000
 
-START_TEST(damaged)
+START_TEST(damaged_chunks_are_reported)
 {
 	uint8_t *bytes;
 
@@ -436,7 +436,7 @@ static void check_counts(struct cmt_recording *r, uint64_t ts, const struct cmt_
 }
 
 /* What is read again counts once, and what a seek went past counts when it is read. */
-START_TEST(counts_once)
+START_TEST(damage_counts_once)
 {
 	struct cmt_recording_about all;
 	struct cmt_recording *r;
@@ -466,7 +466,7 @@ START_TEST(counts_once)
 END_TEST
 
 /* More than is looked through at once, and a header on the border of that. */
-START_TEST(far)
+START_TEST(header_on_search_border)
 {
 	const size_t window = 1 << 20;
 	size_t at;
@@ -504,7 +504,7 @@ static void sign(uint8_t *header)
 	memcpy(header + 8, &crc, sizeof(crc));
 }
 
-START_TEST(future)
+START_TEST(newer_major_version_is_refused)
 {
 	const uint32_t future = 2U << 16 | 7;
 	char path[] = "/tmp/cmt-test-recording-future";
@@ -560,7 +560,7 @@ static void put_old_head(struct rec_buffer *to, const uint8_t *from)
 }
 
 /* An older file does not say how exact counts are: they are exact. */
-START_TEST(old_head)
+START_TEST(old_head_means_exact_counts)
 {
 	struct rec_buffer old = { 0 };
 	struct cmt_recording_about about;
@@ -599,7 +599,7 @@ START_TEST(old_head)
 END_TEST
 
 /* The first HEAD is damaged: the next HEAD says the same. */
-START_TEST(head_damaged)
+START_TEST(next_head_replaces_damaged_head)
 {
 	struct cmt_recording *r;
 
@@ -679,7 +679,7 @@ START_TEST(gaps_in_time)
 END_TEST
 
 /* Places that cannot be: one shorter than a header, and one beyond the file. */
-START_TEST(index_places)
+START_TEST(impossible_index_places)
 {
 	struct cmt_chunk_place places[2] = {
 		{ .nr_bytes = 200, .kind = CMT_CHUNK_HEAD },
@@ -708,7 +708,7 @@ START_TEST(index_places)
 END_TEST
 
 /* A kind and a minor version that are not known yet are no damage. */
-START_TEST(later)
+START_TEST(unknown_kind_is_no_damage)
 {
 	const uint32_t minor = (1U << 16) + 5, kind = 77;
 	struct cmt_recording *r;
@@ -734,7 +734,7 @@ START_TEST(later)
 END_TEST
 
 /* A payload that would become more than a chunk may have. */
-START_TEST(bomb)
+START_TEST(oversized_payload_is_damage)
 {
 	const uint32_t huge = 0xffffffff;
 	struct cmt_recording *r;
@@ -753,7 +753,7 @@ START_TEST(bomb)
 END_TEST
 
 /* A payload of some KB that becomes 20 MiB, of a kind that is not known. */
-START_TEST(large)
+START_TEST(large_payload_of_unknown_kind)
 {
 	const uint32_t kind = 77, raw = 20 << 20, packed = 2;
 	uint8_t *zeros, *bytes;
@@ -817,7 +817,7 @@ START_TEST(cut_within)
 END_TEST
 
 /* Two recorders on one file: the chunks of the other one are told. */
-START_TEST(two_runs)
+START_TEST(chunks_of_two_recorders)
 {
 	struct cmt_recording *r;
 	uint64_t told = 0, records = 0;
@@ -843,7 +843,7 @@ START_TEST(two_runs)
 }
 END_TEST
 
-START_TEST(none)
+START_TEST(file_without_recording)
 {
 	char dir[64], path[128];
 	struct cmt_recording *r = NULL;
@@ -870,7 +870,7 @@ START_TEST(none)
 END_TEST
 
 /* 100 GB, of which nothing is there. */
-START_TEST(sparse)
+START_TEST(sparse_file)
 {
 	struct cmt_recording *r = NULL;
 	uint32_t records = 0;
@@ -893,7 +893,7 @@ START_TEST(sparse)
 END_TEST
 
 /* A disk that is full: what was written is valid, and what is missing is known. */
-START_TEST(refused)
+START_TEST(full_disk_leaves_valid_file)
 {
 	struct cmt_recorder_counts counts = { .sz = sizeof(counts) };
 	struct cmt_recording *r;
@@ -925,7 +925,7 @@ START_TEST(refused)
 }
 END_TEST
 
-START_TEST(options)
+START_TEST(recorder_options)
 {
 	struct cmt_recorder_opts good = { .sz = sizeof(good), .info = &made_info,
 					  .write = (cmt_recorder_fn)abort };
@@ -1010,7 +1010,7 @@ START_TEST(packed_in_columns)
 END_TEST
 
 /* An address in a file is none of this program. */
-START_TEST(address_in_a_file)
+START_TEST(address_in_a_file_is_ignored)
 {
 	struct cmt_uncore uncore = { .channels_reason = "none here" };
 	const struct cmt_recording_state from = { .sz = sizeof(from), .uncore = &uncore };
@@ -1052,7 +1052,7 @@ START_TEST(text_damaged)
 }
 END_TEST
 
-START_TEST(room_for_nothing)
+START_TEST(recorder_without_room)
 {
 	struct rec_buffer buffer = { .nr = 0 };
 
@@ -1067,36 +1067,36 @@ int main(void)
 	Suite *suite = suite_create("recording");
 	TCase *damaged_case = tcase_create("damaged");
 
-	UNIT_CASE(suite, whole);
-	UNIT_CASE(suite, contents);
-	UNIT_CASE(suite, about);
-	UNIT_CASE(suite, seek);
-	UNIT_CASE(suite, selection);
-	UNIT_CASE(suite, missing);
-	UNIT_CASE(suite, grows);
+	UNIT_CASE(suite, all_records_come_back);
+	UNIT_CASE(suite, items_in_order);
+	UNIT_CASE(suite, about_describes_recording);
+	UNIT_CASE(suite, seek_to_time);
+	UNIT_CASE(suite, selected_chunks_with_index);
+	UNIT_CASE(suite, missing_chunks_are_counted);
+	UNIT_CASE(suite, growing_file_gives_complete_chunks);
 	tcase_set_timeout(damaged_case, 300);
-	tcase_add_test(damaged_case, damaged);
-	tcase_add_test(damaged_case, counts_once);
+	tcase_add_test(damaged_case, damaged_chunks_are_reported);
+	tcase_add_test(damaged_case, damage_counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
 	UNIT_CASE(suite, text_damaged);
 	UNIT_CASE(suite, packed_in_columns);
-	UNIT_CASE(suite, address_in_a_file);
-	UNIT_CASE(suite, room_for_nothing);
-	UNIT_CASE(suite, far);
-	UNIT_CASE(suite, future);
-	UNIT_CASE(suite, old_head);
-	UNIT_CASE(suite, head_damaged);
+	UNIT_CASE(suite, address_in_a_file_is_ignored);
+	UNIT_CASE(suite, recorder_without_room);
+	UNIT_CASE(suite, header_on_search_border);
+	UNIT_CASE(suite, newer_major_version_is_refused);
+	UNIT_CASE(suite, old_head_means_exact_counts);
+	UNIT_CASE(suite, next_head_replaces_damaged_head);
 	UNIT_CASE(suite, gaps_in_time);
-	UNIT_CASE(suite, index_places);
-	UNIT_CASE(suite, later);
-	UNIT_CASE(suite, bomb);
-	UNIT_CASE(suite, large);
+	UNIT_CASE(suite, impossible_index_places);
+	UNIT_CASE(suite, unknown_kind_is_no_damage);
+	UNIT_CASE(suite, oversized_payload_is_damage);
+	UNIT_CASE(suite, large_payload_of_unknown_kind);
 	UNIT_CASE(suite, cut_within);
-	UNIT_CASE(suite, two_runs);
-	UNIT_CASE(suite, none);
-	UNIT_CASE(suite, sparse);
-	UNIT_CASE(suite, refused);
-	UNIT_CASE(suite, options);
+	UNIT_CASE(suite, chunks_of_two_recorders);
+	UNIT_CASE(suite, file_without_recording);
+	UNIT_CASE(suite, sparse_file);
+	UNIT_CASE(suite, full_disk_leaves_valid_file);
+	UNIT_CASE(suite, recorder_options);
 	return unit_run(suite);
 }

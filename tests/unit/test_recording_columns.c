@@ -96,14 +96,14 @@ START_TEST(crc)
 }
 END_TEST
 
-START_TEST(none)
+START_TEST(no_records)
 {
 	round_trip(0, 64);
 }
 END_TEST
 
 /* Records of one time, in the order of their CPUs. */
-START_TEST(one_time)
+START_TEST(equal_times_sorted_by_cpu)
 {
 	memset(records, 0, sizeof(records));
 	for (uint32_t i = 0; i < 400; i++) {
@@ -117,7 +117,7 @@ START_TEST(one_time)
 END_TEST
 
 /* Whatever bits there are, in any order. */
-START_TEST(absurd)
+START_TEST(random_bits)
 {
 	for (uint32_t n = 1; n < MOST; n = n * 2 + 1) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ START_TEST(absurd)
 END_TEST
 
 /* The extremes of each member. */
-START_TEST(extremes)
+START_TEST(extreme_values)
 {
 	static const uint64_t extremes[] = { 0, 1, UINT64_MAX, 1ULL << 63, INT64_MAX, 255 };
 
@@ -186,7 +186,7 @@ static uint32_t machine(uint32_t most, uint32_t unit)
 	return n;
 }
 
-START_TEST(units)
+START_TEST(values_in_units)
 {
 	uint32_t n = machine(MOST, 65536);
 	size_t in_units, in_bytes;
@@ -302,7 +302,7 @@ static size_t counts(uint32_t n, bool round)
 	return buffer.nr;
 }
 
-START_TEST(rounded)
+START_TEST(rounded_counts_of_records)
 {
 	uint32_t n = machine(MOST, 64);
 	size_t exact = counts(n, false);
@@ -326,7 +326,7 @@ START_TEST(rounded)
 END_TEST
 
 /* A difference that leads behind the last place is no count. */
-START_TEST(place_too_high)
+START_TEST(index_behind_last_is_refused)
 {
 	uint32_t n = 1;
 
@@ -361,7 +361,7 @@ START_TEST(channels_follow_each_other)
 END_TEST
 
 /* A gap has the time of what was delivered before it, of whatever CPU. */
-START_TEST(lost)
+START_TEST(gap_record)
 {
 	uint32_t n = machine(MOST, 64);
 
@@ -375,7 +375,7 @@ START_TEST(lost)
 END_TEST
 
 /* What is cut is refused, and never read behind its end. */
-START_TEST(cut)
+START_TEST(cut_columns_are_refused)
 {
 	uint32_t n = machine(200, 64);
 
@@ -392,7 +392,7 @@ START_TEST(cut)
 END_TEST
 
 /* Foreign bytes: anything may come out, or nothing. */
-START_TEST(foreign)
+START_TEST(random_columns)
 {
 	uint32_t n = machine(200, 64);
 	uint8_t *was;
@@ -422,19 +422,19 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, crc);
-	tcase_add_test(tcase, none);
-	tcase_add_test(tcase, one_time);
-	tcase_add_test(tcase, absurd);
-	tcase_add_test(tcase, extremes);
-	tcase_add_test(tcase, units);
+	tcase_add_test(tcase, no_records);
+	tcase_add_test(tcase, equal_times_sorted_by_cpu);
+	tcase_add_test(tcase, random_bits);
+	tcase_add_test(tcase, extreme_values);
+	tcase_add_test(tcase, values_in_units);
 	tcase_add_test(tcase, bytes_are_those_of_the_format);
 	tcase_add_test(tcase, rounded_counts);
-	tcase_add_test(tcase, rounded);
-	tcase_add_test(tcase, place_too_high);
+	tcase_add_test(tcase, rounded_counts_of_records);
+	tcase_add_test(tcase, index_behind_last_is_refused);
 	tcase_add_test(tcase, channels_follow_each_other);
-	tcase_add_test(tcase, lost);
-	tcase_add_test(tcase, cut);
-	tcase_add_test(tcase, foreign);
+	tcase_add_test(tcase, gap_record);
+	tcase_add_test(tcase, cut_columns_are_refused);
+	tcase_add_test(tcase, random_columns);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -132,7 +132,7 @@ static int record(struct made *made, long at, long nr, uint64_t *dropped)
 	return 0;
 }
 
-START_TEST(writer)
+START_TEST(recorder_without_memory)
 {
 	uint64_t dropped, missing, records;
 	uint32_t with_drops = 0;
@@ -158,7 +158,7 @@ START_TEST(writer)
 END_TEST
 
 /* What had no memory comes with the next call. */
-START_TEST(reader)
+START_TEST(recording_without_memory)
 {
 	const struct cmt_recording_item *item;
 	struct made made;
@@ -216,7 +216,7 @@ static uint32_t count_frames(struct cmt_usage *usage)
 	return frames;
 }
 
-START_TEST(usage)
+START_TEST(usage_without_memory)
 {
 	struct made made;
 
@@ -247,7 +247,7 @@ START_TEST(usage)
 END_TEST
 
 /* A file that has not grown has its places read once. */
-START_TEST(seek_again)
+START_TEST(seek_reads_places_once)
 {
 	struct cmt_recording *r = NULL;
 	struct made made;
@@ -311,10 +311,10 @@ int main(void)
 {
 	Suite *suite = suite_create("recording_memory");
 
-	UNIT_CASE(suite, writer);
-	UNIT_CASE(suite, reader);
-	UNIT_CASE(suite, usage);
-	UNIT_CASE(suite, seek_again);
+	UNIT_CASE(suite, recorder_without_memory);
+	UNIT_CASE(suite, recording_without_memory);
+	UNIT_CASE(suite, usage_without_memory);
+	UNIT_CASE(suite, seek_reads_places_once);
 	UNIT_CASE(suite, counts_of_slots);
 	return unit_run(suite);
 }

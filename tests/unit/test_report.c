@@ -416,7 +416,7 @@ START_TEST(test_processes)
 }
 END_TEST
 
-/* Slots without a frame, or in which no CPU ticked, are a gap of everybody. */
+/* Slots without a frame, or in which no CPU ticked, are a gap of all members. */
 START_TEST(test_gap)
 {
 	row(0, 8 * UNIT, 5000);

@@ -723,7 +723,7 @@ START_TEST(test_no_permission_for_a_file)
 }
 END_TEST
 
-START_TEST(test_what_the_device_says)
+START_TEST(test_device_answers)
 {
 	struct cmt_stats stats = { .size = sizeof(stats) };
 	struct cmt_snapshot *snapshot;
@@ -862,7 +862,7 @@ int main(void)
 	tcase_add_test(tcase, test_open_fails);
 	tcase_add_test(tcase, test_no_permission);
 	tcase_add_test(tcase, test_no_permission_for_a_file);
-	tcase_add_test(tcase, test_what_the_device_says);
+	tcase_add_test(tcase, test_device_answers);
 	tcase_add_test(tcase, test_usage);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -118,7 +118,7 @@ START_TEST(test_limbo_lasts_to_the_nanosecond)
 }
 END_TEST
 
-START_TEST(test_what_is_not_drained_stays_in_limbo)
+START_TEST(test_undrained_rmid_stays_in_limbo)
 {
 	while (take(0))
 		;
@@ -138,7 +138,7 @@ START_TEST(test_what_is_not_drained_stays_in_limbo)
 }
 END_TEST
 
-START_TEST(test_never_used_ones_go_first)
+START_TEST(test_never_used_rmids_go_first)
 {
 	u32 rmid = take(0);
 
@@ -149,7 +149,7 @@ START_TEST(test_never_used_ones_go_first)
 }
 END_TEST
 
-START_TEST(test_expire_moves_only_those_whose_time_is_up)
+START_TEST(test_expire_moves_only_expired_rmids)
 {
 	while (take(0))
 		;
@@ -197,7 +197,7 @@ START_TEST(test_alloc_is_not_read_before_it_is_published)
 }
 END_TEST
 
-START_TEST(test_what_is_returned_is_the_next)
+START_TEST(test_returned_rmid_is_next)
 {
 	struct cmt_rmid *r;
 	u32 i;
@@ -246,7 +246,7 @@ START_TEST(test_metadata_outlives_free_and_not_alloc)
 }
 END_TEST
 
-START_TEST(test_free_refuses_what_is_not_active)
+START_TEST(test_free_refuses_inactive_rmid)
 {
 	u32 rmid = take(0);
 
@@ -381,15 +381,15 @@ int main(void)
 	tcase_add_test(tc, test_alloc_never_gives_rmid_0);
 	tcase_add_test(tc, test_free_is_fifo);
 	tcase_add_test(tc, test_limbo_lasts_to_the_nanosecond);
-	tcase_add_test(tc, test_what_is_not_drained_stays_in_limbo);
-	tcase_add_test(tc, test_never_used_ones_go_first);
-	tcase_add_test(tc, test_expire_moves_only_those_whose_time_is_up);
+	tcase_add_test(tc, test_undrained_rmid_stays_in_limbo);
+	tcase_add_test(tc, test_never_used_rmids_go_first);
+	tcase_add_test(tc, test_expire_moves_only_expired_rmids);
 	tcase_add_test(tc, test_generation_changes_at_every_alloc);
 	tcase_add_test(tc, test_alloc_is_not_read_before_it_is_published);
-	tcase_add_test(tc, test_what_is_returned_is_the_next);
+	tcase_add_test(tc, test_returned_rmid_is_next);
 	tcase_add_test(tc, test_generation_is_never_0);
 	tcase_add_test(tc, test_metadata_outlives_free_and_not_alloc);
-	tcase_add_test(tc, test_free_refuses_what_is_not_active);
+	tcase_add_test(tc, test_free_refuses_inactive_rmid);
 	tcase_add_test(tc, test_foreign_is_not_handed_out);
 	tcase_add_test(tc, test_foreign_comes_back_through_limbo);
 	tcase_add_test(tc, test_foreign_is_read_once_it_is_published);

@@ -225,7 +225,7 @@ START_TEST(test_ask_user)
 }
 END_TEST
 
-/* Cgroups that a user has called like a container of somebody else. */
+/* Cgroups that a user has named like a container of another user. */
 START_TEST(test_ask_user_not_hosts)
 {
 	ck_assert(named("/docker-" DOCKER_ID ".scope", "shop-web"));
@@ -237,7 +237,7 @@ START_TEST(test_ask_user_not_hosts)
 }
 END_TEST
 
-/* A hard link in the home to a file of somebody else, say. */
+/* A hard link in the home to another user's file. */
 START_TEST(test_ask_user_owner)
 {
 	char line[128];

@@ -89,7 +89,7 @@ static void assert_unknown(const struct cmt_usage_channel *c, uint32_t why)
 }
 
 /* Read seldom, and a share of all time all the same; differences go on. */
-START_TEST(test_share)
+START_TEST(test_share_of_seldom_readings)
 {
 	const struct cmt_usage_channel *c;
 
@@ -110,7 +110,7 @@ START_TEST(test_share)
 END_TEST
 
 /* Another processor, or counters that are too narrow: the bytes are known. */
-START_TEST(test_not_counted)
+START_TEST(test_bytes_without_cycles)
 {
 	const struct cmt_usage_channel *c;
 
@@ -124,7 +124,7 @@ START_TEST(test_not_counted)
 END_TEST
 
 /* One reading, none, and a clock that stands. */
-START_TEST(test_no_difference)
+START_TEST(test_no_share_without_difference)
 {
 	for (uint64_t ms = 1; ms <= 12; ms++)
 		put(ms, 10 * ms, 10 * ms);
@@ -155,7 +155,7 @@ START_TEST(test_rebased)
 END_TEST
 
 /* Another program takes the box, and then it is free. */
-START_TEST(test_taken)
+START_TEST(test_box_taken_by_other_program)
 {
 	const struct cmt_usage_channel *c;
 
@@ -182,7 +182,7 @@ START_TEST(test_taken)
 END_TEST
 
 /* Another program had the box between two readings: that time is in no share. */
-START_TEST(test_taken_for_a_moment)
+START_TEST(test_box_taken_between_readings)
 {
 	for (uint64_t ms = 0; ms < 48; ms++)
 		put(ms, 3 * ms, ms);
@@ -215,12 +215,12 @@ int main(void)
 	TCase *tcase = tcase_create("usage_idle");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, test_share);
-	tcase_add_test(tcase, test_not_counted);
-	tcase_add_test(tcase, test_no_difference);
+	tcase_add_test(tcase, test_share_of_seldom_readings);
+	tcase_add_test(tcase, test_bytes_without_cycles);
+	tcase_add_test(tcase, test_no_share_without_difference);
 	tcase_add_test(tcase, test_rebased);
-	tcase_add_test(tcase, test_taken);
-	tcase_add_test(tcase, test_taken_for_a_moment);
+	tcase_add_test(tcase, test_box_taken_by_other_program);
+	tcase_add_test(tcase, test_box_taken_between_readings);
 	tcase_add_test(tcase, test_hostile_values);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -200,7 +200,7 @@ static void run_both(uint32_t flags)
 	check_same(&live, &replayed);
 }
 
-START_TEST(verdicts)
+START_TEST(verdicts_equal_live)
 {
 	make_trouble();
 	run_both(0);
@@ -211,7 +211,7 @@ START_TEST(verdicts)
 }
 END_TEST
 
-START_TEST(states)
+START_TEST(states_equal_live)
 {
 	const struct cmt_recording_state *state;
 	struct cmt_recording *r;
@@ -256,7 +256,7 @@ START_TEST(states)
 END_TEST
 
 /* What is damaged is lost, and a gap in the frames that it is of. */
-START_TEST(damage)
+START_TEST(damage_is_a_gap)
 {
 	struct cmt_recording *r;
 	uint64_t lost = 0;
@@ -288,7 +288,7 @@ START_TEST(damage)
 END_TEST
 
 /* From a moment on there are owners and names at once. */
-START_TEST(moment)
+START_TEST(owners_at_a_moment)
 {
 	struct cmt_recording *r;
 
@@ -313,7 +313,7 @@ START_TEST(moment)
 END_TEST
 
 /* No HEAD is intact: the records can be read, and a usage cannot. */
-START_TEST(headless)
+START_TEST(usage_needs_a_head)
 {
 	struct cmt_usage_opts opts = { .sz = sizeof(opts) };
 	const struct cmt_recording_item *item;
@@ -340,10 +340,10 @@ int main(void)
 {
 	Suite *suite = suite_create("usage_recording");
 
-	UNIT_CASE(suite, verdicts);
-	UNIT_CASE(suite, states);
-	UNIT_CASE(suite, damage);
-	UNIT_CASE(suite, moment);
-	UNIT_CASE(suite, headless);
+	UNIT_CASE(suite, verdicts_equal_live);
+	UNIT_CASE(suite, states_equal_live);
+	UNIT_CASE(suite, damage_is_a_gap);
+	UNIT_CASE(suite, owners_at_a_moment);
+	UNIT_CASE(suite, usage_needs_a_head);
 	return unit_run(suite);
 }

@@ -48,7 +48,7 @@ struct ctl {
 	struct ctl_config *config;
 	bool json;
 	bool control;		/* it changes something */
-	/* What the operands were checked to be. */
+	/* The values of the operands, after the check */
 	uint64_t interval_ns;
 	uint32_t scope;		/* CMT_SCOPE_*; 0: none was given */
 	uint32_t resctrl;	/* CMT_RESCTRL_*; 0: none was given */
@@ -58,8 +58,8 @@ struct ctl {
 };
 
 /*
- * Check the operands, and say what is wrong with them.  Returns 0 or
- * EXIT_USAGE.  Sets control.
+ * Check the operands, and print what is wrong with them.  Returns 0 or EXIT_USAGE.
+ * Sets control.
  */
 int ctl_interval_operands(struct ctl *ctl, char **operands, int nr);
 int ctl_scope_operands(struct ctl *ctl, char **operands, int nr);
@@ -71,7 +71,9 @@ int ctl_save_operands(struct ctl *ctl, char **operands, int nr);
 const char *owner_word(uint32_t kind);
 const char *owner_kind(uint32_t kind);
 
-/* What the module is asked for.  Returns 0, or why there is no such cgroup. */
+/*
+ * The id of the operand's owner.  Returns 0, or the error of the lookup of the cgroup.
+ */
 int owner_id(const struct ctl *ctl, uint64_t *id);
 
 /*
@@ -86,8 +88,8 @@ int owner_not_found(const struct ctl *ctl, const char *verb, int err);
 const char *resctrl_name(uint32_t mode);
 
 /*
- * Each does its work on an open device and returns 0, -errno with @what
- * saying what failed, or EXIT_RUNTIME: all was said.  Output goes to standard
+ * Each does its work on an open device and returns 0, -errno with @what as the failed
+ * action, or EXIT_RUNTIME after it has printed its message.  Output goes to standard
  * output.
  */
 int ctl_info(const struct ctl *ctl, const char **what);
@@ -102,7 +104,7 @@ int ctl_attach(const struct ctl *ctl, const char **what);
 int ctl_detach(const struct ctl *ctl, const char **what);
 int ctl_measure(const struct ctl *ctl, const char **what);
 
-/* Asks the flight recorder, and needs no device. */
+/* Talks to the flight recorder, and needs no device. */
 int ctl_save(const struct ctl *ctl, const char **what);
 
 /* Exit status of selftest: there is no verdict. */
@@ -111,7 +113,9 @@ int ctl_save(const struct ctl *ctl, const char **what);
 /* Fills the cache by known amounts, and compares; returns EXIT_CANNOT, too. */
 int ctl_selftest(const struct ctl *ctl, const char **what);
 
-/* Says what keeps cmt from measuring here; a device that does not open is a finding. */
+/*
+ * Prints what keeps cmt from measuring here; a device that does not open is a finding.
+ */
 int ctl_doctor(const struct ctl *ctl, const char **what);
 
 #endif

@@ -66,8 +66,8 @@ static void obey(const struct order *order, char *memory, int orders, int answer
 }
 
 /*
- * Small pages from the process itself: what khugepaged or the compaction of memory
- * copies for a process is in the cache under RMID 0.
+ * Small pages of this process: memory that khugepaged or compaction copies for a
+ * process is in the cache under RMID 0.
  */
 static char *map(uint64_t bytes)
 {
@@ -80,7 +80,7 @@ static char *map(uint64_t bytes)
 	return memory;
 }
 
-/* Those of a terminal, or of a group, are for the parent, which ends this process. */
+/* Signals of a terminal or of the group are for the parent, which ends this process. */
 static void ignore_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGPIPE };

@@ -12,15 +12,15 @@ struct filler {
 };
 
 /*
- * Fork a process that runs on @cpu only, is killed when this one ends, and has room
- * for @bytes, of which it touches none yet.  Returns 0 or -errno.
+ * Fork a process that runs on @cpu only, is killed when this one ends, and has memory
+ * of @bytes, still untouched.  Returns 0 or -errno.
  */
 int filler_start(struct filler *filler, int cpu, uint64_t bytes);
 
 /*
- * Order it to write to its first @bytes, again and again; to read them once; or to
- * rest.  filler_answer() says when it has done so: the first some times, and goes on.
- * Returns 0 or -errno.
+ * Order the process to write to its first @bytes repeatedly, to read them once, or to
+ * rest.  filler_answer() returns when it has done so: a writer answers after the first
+ * rounds, and goes on.  Returns 0 or -errno.
  */
 int filler_write(struct filler *filler, uint64_t bytes);
 int filler_read(struct filler *filler, uint64_t bytes);
@@ -32,7 +32,7 @@ int filler_rest(struct filler *filler);
  */
 int filler_answer(struct filler *filler, uint64_t timeout_ns);
 
-/* End the process, if there is one. */
+/* End the process, if it runs. */
 void filler_stop(struct filler *filler);
 
 #endif

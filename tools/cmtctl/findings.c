@@ -9,7 +9,7 @@
 #include "errors.h"
 #include "rows.h"
 
-/* More of its ticks, or readings, than one in so many are worth a word. */
+/* A finding is worth a note above one in this number of ticks or readings. */
 #define FEW	100
 
 struct list {
@@ -129,7 +129,7 @@ static void judge_readings(struct list *list, const struct facts *facts)
 	    (int)sizeof(info->reason), info->reason);
 }
 
-/* Without counters of its own an RMID's bandwidth is not known. */
+/* Without an assigned counter the bandwidth of an RMID is unknown. */
 static void judge_assignable(struct list *list, uint32_t assignable)
 {
 	uint32_t all = CMT_ASSIGNABLE_ALL(assignable);
@@ -164,7 +164,7 @@ static void judge_rmids(struct list *list, const struct facts *facts)
 	struct finding *finding;
 
 	finding = add(list, "RMIDs", stats->pending ? FINDING_PROBLEM : FINDING_GOOD);
-	say(finding, "%u of %u in use, %u in limbo, %u owners wait and share one",
+	say(finding, "%u of %u in use, %u in limbo, %u pending owners share one",
 	    stats->rmids_active, facts->info->rmids_usable, stats->rmids_limbo,
 	    stats->pending);
 	if (!stats->pending)
@@ -173,7 +173,7 @@ static void judge_rmids(struct list *list, const struct facts *facts)
 		advise(finding, "One RMID for each container instead of each process: "
 		       "cmtctl scope container");
 	else
-		advise(finding, "Name fewer containers (cmtctl scope container -p PATTERN), or "
+		advise(finding, "Match fewer containers (cmtctl scope container -p PATTERN), or "
 		       "attach those that matter (cmtctl attach)");
 }
 
@@ -203,17 +203,17 @@ static void judge_resctrl(struct list *list, const struct facts *facts)
 	}
 	finding = add(list, "resctrl", FINDING_NOTE);
 	if (facts->resctrl == CMT_RESCTRL_TAKE) {
-		say(finding, "mounted: cmt takes the RMIDs of tasks in its groups, whose "
-		    "monitoring by resctrl is wrong meanwhile");
-		advise(finding, "cmtctl resctrl respect gives them back");
+		say(finding, "mounted: cmt replaces the RMIDs of tasks in its groups; "
+		    "resctrl's values of these groups are wrong");
+		advise(finding, "cmtctl resctrl respect restores them");
 		return;
 	}
-	say(finding, "mounted: %u RMIDs are its own, and tasks in its groups count there",
+	say(finding, "mounted: %u RMIDs are resctrl's, and tasks in its groups count there",
 	    facts->stats.rmids_foreign);
 	advise(finding, "cmtctl resctrl take counts them in their containers");
 }
 
-/* The counters are by RMID: resctrl's groups have theirs, and cmt's RMIDs have no group. */
+/* The counters are by RMID: resctrl's groups have RMIDs, and cmt's RMIDs have no group. */
 static void judge_telemetry(struct list *list, const struct facts *facts)
 {
 	struct finding *finding;
@@ -223,15 +223,15 @@ static void judge_telemetry(struct list *list, const struct facts *facts)
 	finding = add(list, "telemetry", FINDING_NOTE);
 	if (facts->resctrl == CMT_RESCTRL_TAKE) {
 		say(finding, "resctrl counts energy by RMID (AET): wrong for its groups "
-		    "while cmt takes the RMIDs of their tasks");
-		advise(finding, "cmtctl resctrl respect gives them back");
+		    "while cmt replaces the RMIDs of their tasks");
+		advise(finding, "cmtctl resctrl respect restores them");
 		return;
 	}
 	say(finding, "resctrl counts energy by RMID (AET): right for its groups; its "
-	    "default group is without what has an RMID of cmt's");
+	    "default group lacks the tasks with an RMID of cmt");
 }
 
-/* What a container makes the kernel do is not in the container's row then. */
+/* With PLZA, the kernel's work for a container is not in the container's row. */
 static void judge_kernel(struct list *list, const struct cmt_info *info)
 {
 	uint32_t rmid = CMT_PLZA_RMID(info->plza);
@@ -241,23 +241,23 @@ static void judge_kernel(struct list *list, const struct cmt_info *info)
 		return;
 	finding = add(list, "kernel", FINDING_NOTE);
 	if (!(info->plza & CMT_PLZA_HAS_RMID))
-		say(finding, "AMD's PLZA is on without an RMID: what the kernel does counts "
-		    "for what runs");
+		say(finding, "AMD's PLZA is on without an RMID: the kernel's work counts for "
+		    "the running task");
 	else if (rmid && rmid < info->nr_rmids)
-		say(finding, "AMD's PLZA is on: what the kernel does counts under RMID %u, as "
-		    "the owner kernel, and not for what runs", rmid);
+		say(finding, "AMD's PLZA is on: the kernel's work counts under RMID %u, as "
+		    "the owner kernel, and not for the running task", rmid);
 	else
-		say(finding, "AMD's PLZA is on: what the kernel does counts under RMID %u, "
+		say(finding, "AMD's PLZA is on: the kernel's work counts under RMID %u, "
 		    "which has no owner", rmid);
 }
 
-/* Their L3s are beyond what the module has room for. */
+/* The L3s of these CPUs are beyond the module's table. */
 static void judge_domains(struct list *list, const struct cmt_stats *stats)
 {
 	if (stats->cpus_unread)
 		say(add(list, "L3 domains", FINDING_PROBLEM),
-		    "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: what runs "
-		    "there is not counted", stats->cpus_unread, stats->cpus_online);
+		    "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: tasks "
+		    "there are not counted", stats->cpus_unread, stats->cpus_online);
 }
 
 static void judge_ticks(struct list *list, const struct cmt_stats *stats)
@@ -284,8 +284,8 @@ static void judge_failures(struct list *list, const struct cmt_stats *stats)
 	    (uint64_t)stats->samples, (uint64_t)stats->read_errors,
 	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
 	if (stats->pqr_overwritten)
-		advise(finding, "Only one program can give out RMIDs: stop pqos, or what "
-		       "writes IA32_PQR_ASSOC besides");
+		advise(finding, "Only one program can assign RMIDs: stop pqos, or the other "
+		       "program that writes IA32_PQR_ASSOC");
 }
 
 unsigned int findings_make(const struct facts *facts, struct finding *findings)

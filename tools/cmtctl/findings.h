@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtctl doctor makes of the facts. */
+/* The findings of cmtctl doctor, from the facts */
 #ifndef TOOLS_FINDINGS_H
 #define TOOLS_FINDINGS_H
 
@@ -12,7 +12,7 @@
 
 enum finding_state {
 	FINDING_GOOD,
-	FINDING_NOTE,		/* works, and somebody may wonder */
+	FINDING_NOTE,		/* works, and may be unexpected */
 	FINDING_PROBLEM,
 };
 
@@ -29,7 +29,7 @@ struct facts {
 	struct processor_facts processor;
 	bool has_groups;	/* resctrl is mounted and monitors */
 	bool has_telemetry;	/* Intel's AET, which is resctrl's */
-	/* The rest only where opened is 0. */
+	/* The following members only where opened is 0. */
 	const struct cmt_info *info;
 	struct cmt_stats stats;
 	uint32_t scope;		/* CMT_SCOPE_* */

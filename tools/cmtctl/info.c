@@ -78,7 +78,7 @@ static void add_plza(struct fields *fields, uint32_t plza)
 		fields_text(fields, "plza_rmid", NULL);
 }
 
-/* The counters of the processor that somebody asked for. */
+/* The counters of the processor that some program requested */
 static void add_counters(struct fields *fields, uint32_t counters,
 			 const char *reason)
 {
@@ -146,7 +146,7 @@ int ctl_info(const struct ctl *ctl, const char **what)
 		ret = cmt_device_resctrl(ctl->dev, &mode, &mounted);
 	}
 	if (!ret) {
-		*what = "cannot read what is counted";
+		*what = "cannot read the state of the counters";
 		ret = cmt_device_counters(ctl->dev, &counters, reason);
 	}
 	if (ret)

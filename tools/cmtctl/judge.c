@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Per cent of what was filled or read. */
+/* Per cent of the bytes that were filled or read */
 #define FILL_OFF	15
 #define TRAFFIC_OFF	30	/* prefetched lines; lines that a policy of the L3 keeps */
 
@@ -12,7 +12,7 @@
 #define SLACK_OF_L3	64
 
 #define TICKS_MIN	16	/* of a kind, for a median */
-#define ERRORS_OF	100	/* one error in so many readings is too much */
+#define ERRORS_OF	100	/* the limit is one error in this number of readings */
 
 const char *check_state_name(enum check_state state)
 {
@@ -43,8 +43,8 @@ static uint64_t slack(const struct cache_facts *cache)
 }
 
 /*
- * Lines in the L2 of a CPU need not be in its L3.  No more than half of a fill is
- * conceded to the L2, so that a counter that says too little does not pass.
+ * Lines in the L2 of a CPU need not be in its L3.  At most half of a fill may be in the
+ * L2, so that a counter that is too low does not pass.
  */
 void judge_fill(struct fill *fill, const struct cache_facts *cache)
 {

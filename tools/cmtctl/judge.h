@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtctl selftest makes of its figures.  Pure. */
+/* The judgement of cmtctl selftest on its figures.  Pure. */
 #ifndef TOOLS_JUDGE_H
 #define TOOLS_JUDGE_H
 
@@ -23,7 +23,10 @@ struct cache_facts {
 	uint64_t unit_bytes;	/* of the counter */
 };
 
-/* One process that keeps writing to so many bytes, and what its RMID holds. */
+/*
+ * One process that writes to a number of bytes repeatedly, and the occupancy of its
+ * RMID
+ */
 struct fill {
 	uint64_t filled;	/* bytes */
 	uint32_t rmid;
@@ -32,7 +35,7 @@ struct fill {
 	bool known;		/* residue and held were read */
 	uint64_t residue;	/* held there before the first write: of former owners */
 	uint64_t held;
-	uint64_t least, most;	/* what passes */
+	uint64_t least, most;	/* the range that passes */
 	enum check_state state;
 };
 
@@ -40,8 +43,8 @@ struct fill {
 void judge_fill(struct fill *fill, const struct cache_facts *cache);
 
 /*
- * Cache that is held beyond what another fill of the same process holds.  What the L2
- * keeps from the L3 and what former owners left is in both, and cancels out.
+ * The occupancy beyond that of another fill of the same process.  Lines in the L2 and
+ * lines of former owners are in both, and cancel out.
  */
 struct growth {
 	uint64_t filled, held;	/* differences, bytes */
@@ -79,15 +82,15 @@ struct tick_cost {
 
 /*
  * The cost of one reading is the difference of the medians of the ticks with the most
- * readings and those with the fewest, where enough ticks are of either kind.
- * Sorts @ticks.
+ * and with the fewest readings, where there are enough ticks of each kind.  Sorts
+ * @ticks.
  */
 void judge_ticks(struct tick_cost *cost, struct tick *ticks, size_t nr);
 
 struct rates {
 	uint64_t readings;	/* of an event of an RMID */
 	uint64_t errors, unavailable;
-	enum check_state state;	/* of errors alone: AMD's traffic may be unavailable */
+	enum check_state state;	/* of errors only: AMD's traffic may be unavailable */
 };
 
 void judge_rates(struct rates *rates);

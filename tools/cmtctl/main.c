@@ -73,7 +73,7 @@ static const char *misplaced(const struct command *command,
 	return NULL;
 }
 
-/* The command, or NULL with what is wrong with it said. */
+/* The command, or NULL after a message */
 static const struct command *parse_command(int argc, char **argv,
 					   struct ctl *ctl)
 {

@@ -108,7 +108,7 @@ static void print_values(const struct session *session, FILE *out)
 	fputc('\n', out);
 }
 
-/* Begins an object: what the record is, when, and of which owner. */
+/* Begin an object: the kind of record, its time and its owner. */
 static int json_begin(const struct session *session, const char *record,
 		      struct json_object **object)
 {
@@ -197,7 +197,7 @@ static int read_owner(struct session *session)
 	return 0;
 }
 
-/* The line of what was read since the last one. */
+/* Print the line of the readings since the last line. */
 static int end_interval(struct session *session)
 {
 	int ret = write_text(print_interval, session);
@@ -218,7 +218,7 @@ static bool is_due(struct session *session)
 	return true;
 }
 
-/* Until the next reading, the end of the process, or that of who reads this. */
+/* Wait until the next reading, the end of the process, or a closed output. */
 static int wait_for(const struct session *session)
 {
 	struct pollfd fds[NR_WATCHED] = {
@@ -259,7 +259,7 @@ static int run(struct session *session)
 	return ret;
 }
 
-/* What was read of an interval that did not end is shown, too. */
+/* The readings of an unfinished interval are shown, too. */
 static int finish(struct session *session, int ret)
 {
 	bool ended = ret == -ENOENT;
@@ -274,7 +274,7 @@ static int finish(struct session *session, int ret)
 	return ret || !ended ? ret : write_text(print_ended, session);
 }
 
-/* The first reading is what the first interval begins with. */
+/* The first interval begins with the first reading. */
 static int measure(struct session *session, const char **what)
 {
 	int ret;

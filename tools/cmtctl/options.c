@@ -75,7 +75,7 @@ static const struct command_spec commands[NR_CTL_COMMANDS + 1] = {
 		"print or set the sampling interval: 500us, 1ms, 1s",
 		"100us 500us 1ms 10ms 100ms 1s" },
 	[CTL_SCOPE] = { "scope", "[SCOPE]",
-		"print or set what RMIDs are given to: process,\n"
+		"print or set which owners get RMIDs: process,\n"
 		"container, cpu, manual", "process container cpu manual" },
 	[CTL_RESCTRL] = { "resctrl", "[MODE]",
 		"print or set whose RMID tasks in resctrl groups have:\n"

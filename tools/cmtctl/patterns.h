@@ -20,8 +20,8 @@ void patterns_free(struct patterns *patterns);
 int patterns_add(struct patterns *patterns, const char *text);
 
 /*
- * Add the words of a file; what follows a '#' at the beginning of a word is a
- * comment.  Returns 0, -EINVAL (a NUL in it), -ENOMEM or -errno of reading.
+ * Add the words of a file; text after a '#' at the beginning of a word is a comment.
+ * Returns 0, -EINVAL (a NUL in it), -ENOMEM or -errno of reading.
  */
 int patterns_read(struct patterns *patterns, FILE *in);
 

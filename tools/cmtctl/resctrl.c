@@ -57,7 +57,7 @@ static int set_mode(const struct ctl *ctl, const char **what)
 
 	*what = ctl->resctrl == CMT_RESCTRL_TAKE ?
 		"cannot take the RMIDs of tasks in resctrl groups" :
-		"cannot leave their RMIDs to tasks in resctrl groups";
+		"cannot let tasks in resctrl groups keep their RMIDs";
 	if (ret != -EINVAL)
 		return ret;
 	error_reason(stderr, "cmtctl", *what, CMT_CALL_CONTROL, ret, set_reasons);

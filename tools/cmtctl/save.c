@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmtctl save: a flight recorder saves for whoever connects, and says where. */
+/*
+ * cmtctl save: connect to a flight recorder, which saves, and print the name of the
+ * file.
+ */
 #include "cmtctl.h"
 
 #include <errno.h>

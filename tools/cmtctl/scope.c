@@ -62,7 +62,7 @@ static int print_scope(const struct ctl *ctl, uint32_t scope, char *patterns)
 	return ret ? ret : err;
 }
 
-/* Where containers are, the module cannot look: say so before it is believed. */
+/* Containers that the module cannot see must be reported before the change. */
 static bool containers_visible(bool force)
 {
 	struct cgroup_mount mount;

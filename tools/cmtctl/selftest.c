@@ -24,7 +24,7 @@
 #define TICKS_NS	3000000000ULL
 #define READ_NS		20000000ULL	/* from one reading of a fill to the next */
 #define READINGS	9		/* of a fill: their median counts */
-#define ROUNDS		3		/* what does not pass is tried again */
+#define ROUNDS		3		/* attempts at a check that fails */
 #define PASSES		4		/* over the memory of the traffic check */
 #define TRAFFIC_L3S	4		/* memory of the traffic check, in L3s */
 #define TICKS_MAX	(1U << 18)
@@ -43,7 +43,9 @@ struct run {
 	struct progress progress;
 };
 
-/* "cmtctl: cannot run the self-test: WHY", and what to do.  Returns EXIT_CANNOT. */
+/*
+ * Print "cmtctl: cannot run the self-test: WHY", and the remedy.  Returns EXIT_CANNOT.
+ */
 static int cannot(const char *why, const char *todo)
 {
 	fprintf(stderr, "cmtctl: cannot run the self-test: %s\n", why);
@@ -52,7 +54,7 @@ static int cannot(const char *why, const char *todo)
 	return EXIT_CANNOT;
 }
 
-/* @err: what a step returned.  Returns EXIT_CANNOT. */
+/* @err: the error of a step.  Returns EXIT_CANNOT. */
 static int explain(int err, const char *what)
 {
 	if (err > 0)
@@ -150,7 +152,7 @@ static int check_machine(const struct run *run)
 	if (!info->l3_bytes)
 		return cannot("the size of the L3 is not known", NULL);
 	if (test->resctrl == CMT_RESCTRL_RESPECT && in_resctrl_group())
-		return cannot("this program is in a group of resctrl, whose RMID it has",
+		return cannot("this program has the RMID of a resctrl group",
 			      "Run it from a shell that is in the default group");
 	if (available < info->l3_bytes)
 		return cannot("less memory is available than the L3 has", NULL);
@@ -176,7 +178,7 @@ static void size_memory(struct run *run)
 		run->memory = wanted;
 }
 
-/* The first CPU that this program may run on, and the next one if there is one. */
+/* The first CPU that this program may run on, and the next one if there is one */
 static int two_cpus(int cpus[2])
 {
 	cpu_set_t set;
@@ -231,11 +233,14 @@ static int read_filler(struct run *run, unsigned int nr, struct meter *meter)
 			 (uint64_t)run->fillers[nr].pid);
 	if (!ret && meter->pending)
 		return cannot("no RMID is free",
-			      "cmtctl show says who has them; end an attachment, or a group of resctrl");
+			      "cmtctl show lists their owners; end an attachment, or a group of resctrl");
 	return ret == -ENOENT || ret == -ESRCH ? -ECHILD : ret;
 }
 
-/* Until it has answered.  @meter: read meanwhile, so that its traffic goes on; or NULL. */
+/*
+ * Wait for the answer.  @meter: read meanwhile, so that its traffic is not lost; or
+ * NULL.
+ */
 static int wait_filler(struct run *run, unsigned int nr, struct meter *meter)
 {
 	struct meter unused = run->bases[nr];
@@ -260,7 +265,7 @@ static const struct meter_domain *domain_of(const struct meter *meter, uint32_t 
 	return NULL;
 }
 
-/* What is held in the domain that gained most.  False: no domain is known. */
+/* The occupancy in the domain that gained most.  False: no domain is known. */
 static bool take_reading(struct fill *fill, const struct meter *base,
 			 const struct meter *meter, uint64_t *held)
 {
@@ -324,7 +329,7 @@ static int read_fill(struct run *run, unsigned int nr, struct fill *fill)
 	return ret;
 }
 
-/* Other programs take lines, too: what does not pass is looked at again. */
+/* Other programs take lines, too, so a fill that does not pass is read again. */
 static int check_fill(struct run *run, unsigned int nr, enum fill_nr which)
 {
 	struct fill *fill = &run->test->fills[which];
@@ -351,8 +356,8 @@ static int rest(struct run *run, unsigned int nr)
 }
 
 /*
- * Two processes write at once, and each is held against its own amount.  MAIN has not
- * written to more yet: what it no longer writes to would stay in the cache.
+ * Two processes write at once, and each is compared with its own size.  MAIN has not
+ * written to more memory before: those lines would stay in the cache.
  */
 static int check_pair(struct run *run)
 {
@@ -430,7 +435,7 @@ static int check_traffic(struct run *run)
 	return 0;
 }
 
-/* The last tick of each CPU: the next one says how long it took. */
+/* The last tick of each CPU: the next tick has its duration. */
 struct tick_log {
 	struct tick *ticks;
 	size_t nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtctl selftest found, and its page. */
+/* The results of cmtctl selftest, and its page */
 #ifndef TOOLS_SELFTEST_H
 #define TOOLS_SELFTEST_H
 

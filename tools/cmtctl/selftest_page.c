@@ -33,7 +33,7 @@ void selftest_judge(struct selftest *test)
 	}
 	for (unsigned int i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		failed |= states[i] == CHECK_FAIL;
-	/* the machine counts it, and no reading said so */
+	/* the machine counts it, and no reading had it */
 	failed |= !known;
 	test->state = failed ? CHECK_FAIL : CHECK_PASS;
 }

@@ -49,7 +49,7 @@ static int add_line(struct names_list *list, const char *line, size_t len)
 	return 0;
 }
 
-/* A user's containers have names that only the user's own files tell. */
+/* Names of a user's containers are only in that user's files. */
 static bool is_roots(const struct cmt_container *container, const char *path)
 {
 	return container->id[0] && !container->uid &&

@@ -20,8 +20,8 @@ struct names_list {
 void names_list_free(struct names_list *list);
 
 /*
- * Add the container whose own cgroup is @path, if it is one of root's that has a
- * name.  What is nested in a container is not looked at.  Returns 0 or -ENOMEM.
+ * Add the container whose own cgroup is @path, if it belongs to root and has a name.
+ * Cgroups nested in a container are skipped.  Returns 0 or -ENOMEM.
  */
 int names_list_add(struct names_list *list, struct cmt_containers *containers,
 		   uint64_t cgroup_id, const char *path);

@@ -33,7 +33,7 @@ struct service {
 	struct names_list list;
 	char *text;		/* that the file has */
 	size_t size;
-	int last_error;		/* said once, not every time */
+	int last_error;		/* printed once, not every time */
 	bool left_out;		/* the same */
 };
 
@@ -81,7 +81,7 @@ static int add_cgroup(void *ctx, uint64_t id, const char *path)
 	return names_list_add(&service->list, service->containers, id, path);
 }
 
-/* Only where there is something new: a reader reads again what was written again. */
+/* Write only a changed file, because readers read each new file. */
 static int write_changed(struct service *service)
 {
 	char *text;
@@ -140,7 +140,7 @@ static void rest(uint64_t used_ns)
 		;
 }
 
-/* Until a signal ends it.  What fails now may work the next time. */
+/* Serve until a signal.  An action that fails is tried again. */
 static void serve(struct service *service)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static void serve(struct service *service)
 	}
 }
 
-/* With --root a plain directory stands in for the cgroups. */
+/* With --root a plain directory replaces the cgroup file system. */
 static int open_cgroups(int root_fd, bool made_up)
 {
 	int fd;

@@ -19,7 +19,7 @@ static int make_address(struct sockaddr_un *address, const char *path)
 	return 0;
 }
 
-/* What a recorder that was killed has left is removed. */
+/* Remove the socket of a recorder that was killed. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -46,7 +46,7 @@ void board_end(struct board *board)
 	row_key_drop(&board->key);
 }
 
-/* Does what is read have the view? */
+/* Can the source show the view? */
 static bool has_view(const struct board *board, enum view by)
 {
 	return !(board->light && (by == VIEW_CPU || by == VIEW_CHANNEL)) &&
@@ -105,7 +105,7 @@ static enum board_change set_interval(struct board *board, bool longer)
 	return BOARD_REOPEN;
 }
 
-/* @by rows, within those that there are; the first time the first row. */
+/* Move by @by rows, within the table; the first time to the first row. */
 static enum board_change move(struct board *board, int64_t by)
 {
 	int64_t to = board->selected == NO_ROW ? (by > 0 ? by - 1 : 0) :
@@ -119,7 +119,7 @@ static enum board_change move(struct board *board, int64_t by)
 		to = (int64_t)board->nr_rows - 1;
 	board->selected = (uint32_t)to;
 	board->chosen = true;
-	/* it is another row, whose key board_draw() keeps */
+	/* another row, whose key board_draw() keeps */
 	board->keyed = false;
 	return BOARD_DRAW;
 }
@@ -298,7 +298,7 @@ static enum board_change command(struct board *board, int key)
 	}
 }
 
-/* What a hand with caps lock means, too. */
+/* The letter that is meant with caps lock on */
 static int plain_key(int key)
 {
 	return key == 'Q' || key == 'E' ? key - 'A' + 'a' : key;

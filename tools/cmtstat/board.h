@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the full screen shows, and what keys do to it.  Pure: a key and a state make a
- * state; a report, a state and a size make a canvas.
+ * The full screen and its keys.  Pure: a key and a state make a state; a report, a
+ * state and a size make a canvas.
  */
 #ifndef TOOLS_BOARD_H
 #define TOOLS_BOARD_H
@@ -55,10 +55,10 @@ struct board {
 	bool chosen;		/* a row is selected, also while no table has it */
 	uint32_t selected;	/* its index in the last table; NO_ROW: none */
 	struct row_key key;	/* its owner, so that it is found in the next table; */
-	bool keyed;		/* false: the index says which */
+	bool keyed;		/* false: the index counts */
 	uint32_t nr_rows;	/* of the last table that was drawn */
 	struct window window;
-	uint64_t followed;	/* row.culprit_id of what the pane shows; 0: nobody */
+	uint64_t followed;	/* row.culprit_id of the row in the pane; 0: none */
 	bool replay;		/* a recording, in which keys move: */
 	double speed;		/* as of struct replay */
 	unsigned int steps;	/* intervals to show, frozen; the caller takes them */
@@ -66,11 +66,11 @@ struct board {
 	uint32_t detail_top;	/* first line of a pane that is shown */
 };
 
-/* What a key changed. */
+/* The change that a key made */
 enum board_change {
 	BOARD_NOTHING,
-	BOARD_DRAW,		/* what is shown */
-	BOARD_REOPEN,		/* view or interval: what is read */
+	BOARD_DRAW,		/* the screen */
+	BOARD_REOPEN,		/* view or interval: the readings */
 };
 
 /* The members of the command line are set. */

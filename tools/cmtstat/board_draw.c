@@ -22,7 +22,7 @@ static void keep_selected(struct board *board, const struct frame *frame)
 	board->keyed = !row_key_keep(&board->key, &key);
 }
 
-/* The selected owner's row in this table; where it is not there, none is marked. */
+/* Find the row of the selected owner in this table; without it, none is marked. */
 static void find_selected(struct board *board, const struct frame *frame)
 {
 	struct row_key key;
@@ -51,7 +51,7 @@ static void append(char *buf, size_t size, const char *text)
 		strcat(buf, text);
 }
 
-/* The parts that fit, the first ones: none is cut. */
+/* Put the first parts that fit; no part is cut. */
 static void put_status(const struct board *board, struct canvas *canvas)
 {
 	char parts[6][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
@@ -74,7 +74,7 @@ static void put_status(const struct board *board, struct canvas *canvas)
 		   strlen(line));
 }
 
-/* Such a line goes on in the next one: half a sentence says less than none. */
+/* A message goes on in the next line, because a cut sentence has no meaning. */
 static void put_message(struct canvas *canvas, const char *text)
 {
 	canvas_put(canvas, 0, ATTRIBUTE_NONE, text, strlen(text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is in place of the table: help, and all of one row. */
+/* The panes in place of the table: help, and the details of one row */
 #include "board.h"
 
 #include <math.h>
@@ -102,7 +102,7 @@ static const char *ratio_text(char buf[VALUE_LEN], const struct measure *m,
 	return buf;
 }
 
-/* A line of a name, if there is one. */
+/* A line with a name, if there is one */
 static void put_name(struct pane *pane, const char *what, const char *name)
 {
 	char escaped[LAYOUT_LINE / 2], line[LAYOUT_LINE];
@@ -311,7 +311,7 @@ static void put_processes(struct screen *screen, const struct report *report,
 	screen->opts = whole;
 }
 
-/* Whose it is: by container, a process of one stands for itself. */
+/* The title: by container, a process of a container has its own name. */
 static void put_title(struct pane *pane, const struct report *report,
 		      const struct row *row)
 {

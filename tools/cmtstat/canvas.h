@@ -21,7 +21,7 @@ struct canvas {
 int canvas_size(struct canvas *canvas, unsigned int width, unsigned int height);
 void canvas_free(struct canvas *canvas);
 
-/* As screen.put; @to: a canvas.  What is beyond the edges is left out. */
+/* As screen.put; @to: a canvas.  Text beyond the edges is left out. */
 void canvas_put(void *to, unsigned int number, enum attribute attribute,
 		const char *line, size_t len);
 

@@ -10,7 +10,7 @@
 
 #define BATCH		4096	/* records */
 #define LOOK_NS		1000000000ULL
-#define FLUSH_NS	500000000ULL	/* what a kill costs at most */
+#define FLUSH_NS	500000000ULL	/* the greatest loss after a kill */
 #define WAKE_NS		200000000ULL	/* and in the rings */
 #define PROGRAM_LEN	64
 
@@ -67,7 +67,7 @@ void capture_close(struct capture *capture)
 	*capture = (struct capture){ 0 };
 }
 
-/* What there was no memory for is counted by the recorder. */
+/* The recorder counts records without memory. */
 static int taken(int ret)
 {
 	return ret == -ENOMEM ? 0 : ret;
@@ -99,7 +99,7 @@ int capture_begin(struct capture *capture)
 	return ret;
 }
 
-/* Lifecycle records may be among those that are missing. */
+/* Lifecycle records may be among the missing ones. */
 static bool is_missing_some(struct capture *capture, int n)
 {
 	struct cmt_reader_counts counts = { .sz = sizeof(counts) };
@@ -115,8 +115,8 @@ static bool is_missing_some(struct capture *capture, int n)
 }
 
 /*
- * Who comes has a name in the recording before its first record: a verdict needs it sooner
- * than the next look.
+ * A new owner has a name in the recording before its first record: a verdict needs the
+ * name earlier than the next pass.
  */
 static void name_new(struct capture *capture, int n)
 {
@@ -132,7 +132,7 @@ static void name_new(struct capture *capture, int n)
 		    cmt_containers_find(capture->names, r->owner.cgroup_id))
 			continue;
 		container = cmt_containers_lookup(capture->names, r->owner.cgroup_id);
-		/* what has no room has no name, and is no failure */
+		/* an owner without room for a name has none, which is no failure */
 		if (container)
 			cmt_recorder_name(capture->recorder, container);
 	}

@@ -14,14 +14,14 @@ struct capture {
 	struct cmt_containers *names;
 	struct cmt_recorder *recorder;
 	struct cmt_record *records;	/* room for a batch */
-	uint64_t late;		/* records that were, when owners were asked for */
-	bool resync;		/* who owns what is to be asked again */
+	uint64_t late;		/* the number of records at the last snapshot */
+	bool resync;		/* a new snapshot is necessary */
 	uint64_t looked_ns;
 	uint64_t flushed_ns;
 };
 
 struct capture_opts {
-	uint32_t counters;	/* as of struct config; 0: what was asked for stays */
+	uint32_t counters;	/* as of struct config; 0: keep the present ones */
 	cmt_recorder_fn write;
 	void *ctx;
 	uint32_t flags;		/* CMT_RECORDER_* */
@@ -32,17 +32,17 @@ int capture_open(struct capture *capture, struct cmt_device *dev,
 		 const struct capture_opts *opts);
 void capture_close(struct capture *capture);
 
-/* A file begins, with who owns what.  Returns as cmt_recorder_begin(). */
+/* Begin a file, with the owners.  Returns as cmt_recorder_begin(). */
 int capture_begin(struct capture *capture);
 
 /*
- * Record what there is to read, for a bounded time, and what is due: once a second what is
- * in no record.  Returns 1: there is more, 0, or -errno of cmt_reader_read() or what the
- * write function returned.  Records that no memory was had for are counted, and no error.
+ * Record the available records, for a bounded time, and once a second the state that is
+ * in no record.  Returns 1: there are more, 0, or -errno of cmt_reader_read() or the
+ * result of the write function.  Records without memory are counted, and are no error.
  */
 int capture_pump(struct capture *capture);
 
-/* Ask for what is in no record now.  Returns as capture_pump(). */
+/* Record the state that is in no record now.  Returns as capture_pump(). */
 int capture_look(struct capture *capture);
 
 /* How long to wait for the device at most before capture_pump(). */

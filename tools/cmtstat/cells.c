@@ -79,7 +79,7 @@ void get_image(const struct row *row, struct cell *cell)
 		set_text(cell, row->container->image);
 }
 
-/* A process of a container stands below it, whose name need not be said. */
+/* A process below its container's row does not repeat the container's name. */
 void get_shown_name(const struct row *row, struct cell *cell)
 {
 	const char *text = cell->buf;
@@ -158,7 +158,7 @@ void get_comm(const struct row *row, struct cell *cell)
 		set_text(cell, row->comm);
 }
 
-/* What is no process is told by what it is. */
+/* A row that is no process shows its kind. */
 void get_shown_comm(const struct row *row, struct cell *cell)
 {
 	if (row_in_cgroup(row) && row->comm[0])
@@ -439,8 +439,8 @@ void get_reason(const struct row *row, struct cell *cell)
 }
 
 /*
- * How complete a value is that is there and not complete: rounded down, so that it is not
- * 100.  Where the value is not there, its column says so.
+ * The completeness of a partial value, rounded down, so that it is not 100.  A missing
+ * value is shown by its column.
  */
 static void put_part(char *buf, size_t size, const char *what,
 		     const struct measure *part)
@@ -466,7 +466,7 @@ static void get_lack(const struct row *row, struct cell *cell)
 		set_text(cell, cell->buf);
 }
 
-/* What somebody looks for comes before what a value lacks. */
+/* A mark comes before the reasons of missing values. */
 void get_note(const struct row *row, struct cell *cell)
 {
 	if (!row->mark) {
@@ -483,7 +483,7 @@ void get_cpu(const struct row *row, struct cell *cell)
 		set_number(cell, row->cpu);
 }
 
-/* What is no CPU may hold cache in every domain. */
+/* Rows that are no CPU may hold cache in every domain. */
 void get_cpu_domain(const struct row *row, struct cell *cell)
 {
 	if (row->is_cpu && row->seen)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What columns have of a row: one function each.  A cell begins as CELL_ABSENT. */
+/* The cells of a row: one function for each column.  A cell begins as CELL_ABSENT. */
 #ifndef TOOLS_CELLS_H
 #define TOOLS_CELLS_H
 

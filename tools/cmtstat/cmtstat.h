@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtstat was asked to do. */
+/* The options of cmtstat */
 #ifndef TOOLS_CMTSTAT_H
 #define TOOLS_CMTSTAT_H
 
@@ -22,7 +22,7 @@ struct config {
 	enum sort_key sort;
 	bool plain;
 	bool light;		/* readings on demand */
-	bool why;		/* who takes what from whom */
+	bool why;		/* --why: print verdicts */
 	bool marks;		/* the same, in tables */
 	uint32_t counters;	/* CMT_F_CYCLES | ..., CMT_F_CHANNEL: to be counted */
 	uint64_t peak_bytes;	/* that the memory of an L3 domain moves in a second; 0: not known */

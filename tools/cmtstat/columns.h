@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the views show of a row: one table for each --by, read by the screen
- * (the columns with a title) and by JSON and CSV (those with a field).
+ * The columns of the views: one table for each --by, read by the screen (the columns
+ * with a title) and by JSON and CSV (those with a field).
  */
 #ifndef TOOLS_COLUMNS_H
 #define TOOLS_COLUMNS_H
@@ -48,7 +48,7 @@ struct column {
 /* Is it on the full screen only? */
 bool column_live(const struct column *column);
 
-/* Is it a curve, which takes what room is left? */
+/* Is it a curve, which gets the remaining room? */
 bool column_stretches(const struct column *column);
 
 /* The order by it; SORT_DEFAULT: there is none. */

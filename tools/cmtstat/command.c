@@ -25,7 +25,7 @@ static int read_anchor(struct session *session)
 	int ret = meter_read(&session->meter, session->dev, CMT_OWNER_PROCESS,
 			     (uint64_t)session->launch.anchor);
 
-	/* somebody killed it: what was read before stays */
+	/* the owner has ended: the earlier readings count */
 	if (ret != -ENOENT)
 		return ret;
 	session->meter.why |= CMT_USAGE_WHY_ENDED;
@@ -36,8 +36,7 @@ static int read_anchor(struct session *session)
 }
 
 /*
- * Readings that fail end the measurement and not the command, which goes on as if
- * nobody measured it.
+ * Failing readings end the measurement and not the command, which goes on unmeasured.
  */
 static int watch(struct session *session)
 {

@@ -6,8 +6,8 @@
 #include "cmtstat.h"
 
 /*
- * Run @argv, and say on standard error what it held and moved.  Returns what to exit
- * with: the command's status, 128 and the signal that ended it, 127 or 126 if there
+ * Run @argv, and print its occupancy and traffic on standard error.  Returns the exit
+ * status: the command's status, 128 and the signal that ended it, 127 or 126 if there
  * is no such command or it cannot be run, or EXIT_RUNTIME.
  */
 int command_measure(const struct config *config, char **argv);

@@ -12,7 +12,7 @@ static size_t leave_len;
 static struct termios keys_before;
 static volatile sig_atomic_t keys_kept, is_armed;
 
-/* The signal is raised again when this returns, and then does what it does. */
+/* The signal is raised again when this returns, with its default action. */
 static void handle(int sig)
 {
 	ssize_t n = 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <termios.h>
 
-/* What leaves the screen, which is copied; one that is too long is as none. */
+/* The bytes that leave the screen, which are copied; a longer sequence is ignored. */
 void crash_setup(const char *leave, size_t len);
 
 /* The modes to restore; NULL: none were changed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The flight recorder: the last minutes in memory, and in a file when somebody asks. */
+/* The flight recorder: the last minutes in memory, and in a file on request */
 #include "record.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 #include "signals.h"
 #include "trigger.h"
 
-#define AGAIN_NS 1000000000ULL	/* whoever asks sooner gets the last file */
-#define AFTER_NS 2000000000ULL	/* what comes of it is in the file of a rule, too */
+#define AGAIN_NS 1000000000ULL	/* earlier requests get the last file */
+#define AFTER_NS 2000000000ULL	/* the file of a rule includes the consequences */
 
 struct flight {
 	const struct record_config *config;
@@ -84,7 +84,7 @@ static void report_dropped(struct flight *flight)
 	memset(trigger->fired, 0, sizeof(trigger->fired));
 }
 
-/* @why: who asked for it. */
+/* @why: the reason of the save */
 static int save_now(struct flight *flight, const char *why)
 {
 	char path[4 * PATH_MAX], size[FORMAT_LEN];
@@ -131,7 +131,7 @@ static int answer(struct flight *flight)
 	return 0;
 }
 
-/* What fires while a file is due is in that one. */
+/* Rules that fire before a pending save are in that file. */
 static void note_rule(struct flight *flight)
 {
 	bool recent = is_recent(flight, flight->config->distance_ns);
@@ -157,7 +157,7 @@ static void save_for_rule(struct flight *flight)
 	save_now(flight, flight->rule);
 }
 
-/* A save that fails is said, and the recording goes on. */
+/* A failed save prints a message, and the recording goes on. */
 static void save_if_asked(struct flight *flight)
 {
 	if (signal_save && !is_recent(flight, AGAIN_NS)) {

@@ -101,7 +101,9 @@ void follow_add(struct follow *follow, const struct cmt_usage_frame *frame)
 	if (!row && !frame->brief)
 		return;
 	if (!row) {
-		/* it was not read: what it held stays, unless a reading may be lost */
+		/*
+		 * without a reading the occupancy stays, unless a reading may be lost
+		 */
 		put(follow, slot, (float)held, NAN);
 		end_window(follow);
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One owner closely: its last milliseconds, its part in each L3 domain, who displaces it.  Pure. */
+/*
+ * Details of one owner: its last milliseconds, its part in each L3 domain, the owners
+ * that displace it.  Pure.
+ */
 #ifndef TOOLS_FOLLOW_H
 #define TOOLS_FOLLOW_H
 
@@ -14,7 +17,7 @@ struct follow_part {
 	uint32_t domain;
 	double occupancy;	/* bytes; NAN: not known */
 	double rate;		/* bytes a second, of the last whole window; NAN: none yet */
-	uint64_t bytes;		/* in the window that goes on */
+	uint64_t bytes;		/* in the open window */
 };
 
 struct follow_flow {
@@ -23,18 +26,18 @@ struct follow_flow {
 };
 
 struct follow {
-	uint64_t id;		/* cmt_culprit_id(); 0: nobody is followed */
+	uint64_t id;		/* cmt_culprit_id(); 0: none */
 	uint64_t newest;	/* slot, of CLOCK_MONOTONIC; 0: none yet */
 	uint64_t window;	/* slot with which the parts' window began */
 	float occupancy[FOLLOW_SLOTS];	/* bytes, by slot modulo; NAN: not known */
 	float traffic[FOLLOW_SLOTS];	/* bytes a second; NAN: not read then */
-	uint32_t nr_parts;	/* 0: there is one domain only */
+	uint32_t nr_parts;	/* 0: there is only one domain */
 	struct follow_part parts[FOLLOW_PARTS];
 	uint32_t nr_flows;
 	struct follow_flow flows[FOLLOW_FLOWS];
 };
 
-/* Begins anew with another one. */
+/* Another id starts from empty windows. */
 void follow_id(struct follow *follow, uint64_t id);
 
 /* A frame of one slot; slots that are left out are not known. */

@@ -11,7 +11,7 @@ static struct measure measure_rate(const struct cmt_usage_rate *rate)
 	return (struct measure){ rate->known, rate->partial, rate->rate };
 }
 
-/* A ratio is of what was counted, and no bound of anything. */
+/* A ratio is of the counted part, and is no bound. */
 static struct measure measure_ratio(double value, bool partial)
 {
 	return (struct measure){ !isnan(value), partial, value };
@@ -175,7 +175,7 @@ static int make_room(struct frame_room *room, uint32_t rows)
 	return 0;
 }
 
-/* What is of the interval, and of no row. */
+/* Copy the properties of the interval. */
 static void copy_interval(struct frame *to, const struct cmt_usage_frame *from)
 {
 	*to = (struct frame){

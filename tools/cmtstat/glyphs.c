@@ -35,7 +35,7 @@ static double within(double value)
 	return value > 1 ? 1 : value > 0 ? value : 0;
 }
 
-/* What is more than nothing is seen. */
+/* Every value above 0 is visible. */
 static unsigned int eighths_of(double part, unsigned int width)
 {
 	unsigned int all = width * GLYPH_STEPS;

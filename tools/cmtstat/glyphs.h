@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What lines of the full screen have besides ASCII: bars and curves, a byte and a
- * column each.  Names are ASCII, so that no name has such a byte.  Pure.
+ * Bytes of the full screen other than ASCII: bars and curves, a byte and a column each.
+ * Names are ASCII, so no name has such a byte.  Pure.
  */
 #ifndef TOOLS_GLYPHS_H
 #define TOOLS_GLYPHS_H
@@ -11,11 +11,11 @@
 
 #define GLYPH_STEPS 8U
 
-#define GLYPH_BAR	0x80U	/* + 1 .. 8: so many eighths, from the left */
+#define GLYPH_BAR	0x80U	/* + 1 ..  8: eighths, from the left */
 #define GLYPH_HEIGHT	0x90U	/* + 0 .. 8: from below; 0 is a value, too */
 #define GLYPH_SHADE	0xa0U
 
-/* What a byte of a line is on a terminal: in Unicode, or in ASCII. */
+/* The character of a byte on a terminal: in Unicode, or in ASCII */
 uint32_t glyph_unicode(unsigned char byte);
 char glyph_ascii(unsigned char byte);
 

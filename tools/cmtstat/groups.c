@@ -8,7 +8,7 @@ bool groups_have(enum view by)
 	return by == VIEW_CONTAINER || by == VIEW_DOMAIN;
 }
 
-/* What cannot be shown: NULL, or why not. */
+/* NULL, or why @config cannot be shown */
 static const char *lacking(const struct config *config, bool live)
 {
 	if (config->by == VIEW_PROCESS || config->expand)

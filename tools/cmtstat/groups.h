@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Groups of resctrl are what is read: less can be shown than of the module. */
+/* The source is groups of resctrl, which have fewer values than the module. */
 #ifndef TOOLS_GROUPS_H
 #define TOOLS_GROUPS_H
 
@@ -11,8 +11,8 @@
 #define GROUPS_INTERVAL_MIN_NS (2 * (uint64_t)CMT_RESCTRL_INTERVAL_MIN_NS)
 
 /*
- * Of @info, can what was asked for be shown?  Returns 0, or it is said why not, and
- * EXIT_RUNTIME.  @live: no recording is read.
+ * Can the options be shown with @info? Returns 0, or EXIT_RUNTIME after a message.
+ * @live: not a recording.
  */
 int groups_check(const struct config *config, const struct cmt_info *info, bool live);
 

@@ -28,7 +28,10 @@ void row_key_of(struct row_key *key, enum view by, const struct row *row)
 
 	*key = (struct row_key){
 		.kind = row->kind,
-		/* a CPU's row in its own view, and what a CPU holds in others */
+		/*
+		 * the row of a CPU in the view of CPUs, and the owner "CPU" in other
+		 * views
+		 */
 		.owner = row->is_cpu ? UINT32_MAX : row->owner,
 	};
 	if (row->kind == CMT_USAGE_UNATTRIBUTED ||
@@ -161,7 +164,7 @@ static void trail_add(struct trail *trail, const struct frame *frame,
 	uint64_t start = frame->elapsed_ns < frame->end_ns ?
 			 frame->end_ns - frame->elapsed_ns : 0;
 
-	/* the clock of a reader never goes back; what is older than all is left */
+	/* a reader's clock never goes back; points older than the trail are dropped */
 	if (last + TRAIL_POINTS <= trail->newest)
 		return;
 	trail_advance(trail, last);

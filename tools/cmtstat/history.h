@@ -10,9 +10,9 @@
 
 #define TRAIL_POINTS 60
 #define TRAIL_STEP_NS 1000000000ULL
-#define HISTORY_ROWS 16384	/* those that come when there are so many have no trail */
+#define HISTORY_ROWS 16384	/* rows beyond this number have no trail */
 
-/* Whose a row is, from one interval to the next. */
+/* The identity of a row, from one interval to the next */
 struct row_key {
 	uint32_t kind;		/* enum cmt_usage_kind */
 	uint32_t owner;		/* CMT_OWNER_* */
@@ -25,7 +25,7 @@ struct row_key {
 void row_key_of(struct row_key *key, enum view by, const struct row *row);
 int row_key_cmp(const struct row_key *a, const struct row_key *b);
 
-/* As row_key_of(), with a path of its own.  Returns 0 or -ENOMEM. */
+/* As row_key_of(), with a copy of the path.  Returns 0 or -ENOMEM. */
 int row_key_keep(struct row_key *key, const struct row_key *from);
 void row_key_drop(struct row_key *key);
 

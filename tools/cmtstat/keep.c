@@ -42,7 +42,7 @@ static bool has_all_names(const struct kept *kept)
 	       kept->place.flags & CMT_CHUNK_ALL_NAMES;
 }
 
-/* The second chunk with all names: what is before it can be missed. */
+/* The second chunk with all names: chunks before it can be dropped. */
 static const struct kept *next_begin(const struct keep *keep)
 {
 	const struct kept *kept = keep->first ? keep->first->next : NULL;
@@ -66,7 +66,7 @@ static void drop_until(struct keep *keep, const struct kept *begin)
 		drop_first(keep);
 }
 
-/* Chunks leave up to one that has all names, so that what is left has them. */
+/* Drop chunks up to one with all names, so that the rest has them. */
 static void make_room(struct keep *keep)
 {
 	const struct kept *begin = next_begin(keep);

@@ -20,7 +20,7 @@ struct keep {
 	/* The buffer's: */
 	struct kept *head;	/* the last HEAD chunk */
 	struct kept *first, **end;	/* others, in their order */
-	uint64_t bytes;		/* of all chunks, with what each one costs */
+	uint64_t bytes;		/* of all chunks, with the cost of each one */
 	uint64_t newest_ns;
 	uint64_t refused;	/* chunks that there was no memory for */
 	uint64_t short_of;	/* chunks that left early, for max_bytes */
@@ -32,7 +32,7 @@ void keep_end(struct keep *keep);
 /* cmt_recorder_fn's work.  Returns 0 or -ENOMEM. */
 int keep_add(struct keep *keep, const struct cmt_chunk *chunk);
 
-/* Where a selection begins that has all names, where there is such a chunk. */
+/* The begin of a selection with all names, where there is such a chunk */
 const struct kept *keep_first(const struct keep *keep);
 
 #endif

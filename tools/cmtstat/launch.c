@@ -24,7 +24,7 @@ enum {
 	EXIT_SIGNAL = 128,	/* and its number */
 };
 
-/* What the anchor and the command say; the end of file follows. */
+/* The answers of the anchor and of the command; the end of file follows. */
 struct answer {
 	pid_t pid;		/* of the command; 0: there is none */
 	int err;		/* of exec(3), then; or of fork(2) */
@@ -47,7 +47,7 @@ static void say(int fd, pid_t pid, int err)
 {
 	const struct answer answer = { pid, err };
 
-	/* fewer than PIPE_BUF bytes: all or none; who does not listen has ended */
+	/* fewer than PIPE_BUF bytes: all or none; a reader that is gone has ended */
 	if (write(fd, &answer, sizeof(answer)) < 0)
 		_exit(EXIT_FAILURE);
 }
@@ -191,8 +191,8 @@ int launch_start(struct launch *launch)
 }
 
 /*
- * What a terminal or the kernel sends goes to all processes of the group, and so
- * does not need to be sent on.
+ * Signals from a terminal or the kernel go to all processes of the group, and are not
+ * forwarded.
  */
 static void send_on(const struct launch *launch, const siginfo_t *info)
 {

@@ -25,14 +25,14 @@ struct launch {
 };
 
 /*
- * Fork the anchor: what the command inherits is what this process has now.
- * Returns 0 or -errno.
+ * Fork the anchor, from which the command inherits the present state.  Returns 0 or
+ * -errno.
  */
 int launch_prepare(struct launch *launch, char **argv);
 
 /*
- * The command gets an RMID of its own, and capabilities that this does not need are given
- * up.  Returns 0, or -errno, which is said as @program's.
+ * Give the command a dedicated RMID, and drop the capabilities that this program does
+ * not need.  Returns 0, or -errno after a message of @program.
  */
 int launch_register(const struct launch *launch, struct cmt_device *dev,
 		    const char *program);
@@ -40,16 +40,16 @@ int launch_register(const struct launch *launch, struct cmt_device *dev,
 /* Returns 0 or -errno of fork(2) or of exec(3): there is no command then. */
 int launch_start(struct launch *launch);
 
-/* Say why launch_start() failed with @err.  Returns what to exit with. */
+/* Print why launch_start() failed with @err.  Returns the exit status. */
 int launch_say_failed(const char *program, char **argv, int err);
 
 /*
- * Wait for the command to end, for at most @timeout_ns, and send on what was sent to
- * this process alone.  Returns 1: it has ended, 0 or -errno.
+ * Wait for the command to end, for at most @timeout_ns, and forward signals that were
+ * sent only to this process.  Returns 1: it has ended, 0 or -errno.
  */
 int launch_wait(struct launch *launch, uint64_t timeout_ns);
 
-/* What to exit with, as a shell does, when the command has ended. */
+/* The exit status, as of a shell, when the command has ended */
 int launch_exit_status(const struct launch *launch);
 
 /* The anchor ends.  Also before launch_start(). */

@@ -209,7 +209,7 @@ static bool layout_drop(struct layout *layout, int limit)
 	return true;
 }
 
-/* What room is left a curve takes, a column for a second. */
+/* A curve gets the remaining room, a column for a second. */
 static void layout_stretch(struct layout *layout, int width)
 {
 	int total = layout->nr ? (int)layout->nr - 1 : 0;
@@ -251,8 +251,8 @@ void layout_make(struct layout *layout, const struct frame *frame,
 }
 
 /*
- * A name that is cut ends in '+'.  What is said in parentheses of the overflow
- * RMID's row holds numbers, and goes as a whole.
+ * A cut name ends in '+'.  The parentheses of the overflow RMID's row have numbers, and
+ * are dropped completely.
  */
 static void cut_name(char *text, size_t width)
 {

@@ -24,7 +24,7 @@ struct layout {
 	uint64_t now_ns;	/* CLOCK_MONOTONIC, of the end of a curve */
 };
 
-/* Rows whose texts are to fit: two runs of them, the second may be empty. */
+/* Rows whose texts must fit: two runs of them, the second may be empty. */
 struct row_run {
 	uint32_t first, nr;
 	uint32_t last, nr_last;

@@ -30,8 +30,8 @@ static uint32_t *bases_of(struct light *light, uint32_t domain)
 }
 
 /*
- * Counters that began anew for another reader did so for this one.  A machine
- * without counters says nothing about a value that is not there.
+ * Counters that were rebased for another reader were also rebased for this one.  On a
+ * machine without counters, missing values get no reason.
  */
 static int mark_record(struct light *light, struct cmt_record *record)
 {
@@ -63,7 +63,7 @@ static int add_records(struct light *light, const struct cmt_snapshot *readings)
 	return ret;
 }
 
-/* Who has an RMID is asked last: nobody that was read is unknown then. */
+/* The owners are read last: then every RMID that was read is known. */
 static int read_all(struct light *light)
 {
 	struct cmt_snapshot *readings, *owners;

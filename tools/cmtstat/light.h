@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Readings on demand as the records of a usage: no ring is mapped, and no sampling
- * runs.  What ticks alone know is not there: CPUs, counters, RMID 0.
+ * runs.  Values that only ticks have are missing: CPUs, counters, RMID 0.
  */
 #ifndef TOOLS_LIGHT_H
 #define TOOLS_LIGHT_H
@@ -9,7 +9,7 @@
 #include <cmt/cmt.h>
 #include <stdint.h>
 
-#define LIGHT_DOMAINS 64	/* as many as libcmt knows */
+#define LIGHT_DOMAINS 64	/* the least interval of libcmt */
 
 #define LIGHT_MIN_NS 50000000ULL
 #define LIGHT_MAX_NS 1800000000000ULL

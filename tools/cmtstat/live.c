@@ -39,7 +39,7 @@ bool live_take(struct live *live, struct report *report)
 	if (live->board.frozen && live->held)
 		return false;
 	drop_hold(live);
-	/* of an interval that goes on, the most is of no second that is known */
+	/* the open interval has no complete second, and so no most */
 	if (!report->wanted_ns && report->frame.end_ns)
 		history_add(&live->history, &report->frame);
 	return true;
@@ -79,10 +79,10 @@ uint64_t live_wait_ns(const struct live *live)
 	return since < DRAW_NS ? DRAW_NS - since : 0;
 }
 
-/* Without memory, or with nothing to be kept, it goes on. */
+/* Without memory, or with nothing to keep, the screen goes on. */
 static void freeze(struct live *live, const struct report *report)
 {
-	/* a recording stands still itself */
+	/* a recording is stopped instead */
 	if (live->board.replay)
 		return;
 	if (live->board.frozen && !live->held)

@@ -11,7 +11,7 @@ struct live {
 	struct board board;
 	struct history history;
 	struct canvas canvas;
-	struct hold hold;	/* what a frozen screen shows */
+	struct hold hold;	/* the content of a frozen screen */
 	bool held;
 	uint64_t drawn_ns;	/* CLOCK_MONOTONIC, */
 	bool due;		/* and something newer is to be drawn */
@@ -21,27 +21,29 @@ void live_begin(struct live *live, const struct config *config, enum view by);
 void live_end(struct live *live);
 
 /*
- * A report of a complete interval, or with @wanted_ns of one that goes on.  Returns false:
- * the screen is frozen, and does not show it.
+ * Take a report of a complete interval, or with @wanted_ns of an open one.  Returns
+ * false: the screen is frozen, and does not show it.
  */
 bool live_take(struct live *live, struct report *report);
 
 /* Draw now.  @report: the last that was taken; NULL: none.  As terminal_draw(). */
 int live_draw(struct live *live, const struct report *report);
 
-/* Draw unless it was done just now: then live_wait_ns() says when to. */
+/*
+ * Draw, unless the last drawing was just before: then live_wait_ns() is the time until
+ * the next one.
+ */
 int live_update(struct live *live, const struct report *report);
 
 /* How long until live_update() draws; UINT64_MAX: it has nothing to. */
 uint64_t live_wait_ns(const struct live *live);
 
 /*
- * Do what was pressed.  @report: as of live_draw().  After BOARD_REOPEN it is not there any
- * more.
+ * Handle keys.  @report: as of live_draw().  After BOARD_REOPEN it is no longer valid.
  */
 enum board_change live_keys(struct live *live, const struct report *report);
 
-/* What stays on the terminal after the last interval. */
+/* The screen that stays on the terminal after the last interval */
 const struct report *live_last(const struct live *live,
 			       const struct report *report);
 

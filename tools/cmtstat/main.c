@@ -16,13 +16,13 @@ static int finish_output(void)
 	return fflush(stdout) || ferror(stdout) ? EXIT_RUNTIME : 0;
 }
 
-/* What a command cannot have: NULL, or why. */
+/* NULL, or why the options do not go with a command */
 static const char *misplaced(const struct config *config)
 {
 	if (config->interval_given && config->interval_ns > METER_READ_NS)
 		return "--interval: at most 0.5 with a command";
 	if (config->origin == ORIGIN_RESCTRL)
-		return "with a command, not --source resctrl: a command takes an RMID of its own";
+		return "with a command, not --source resctrl: a command takes a dedicated RMID";
 	if (config->by_given || config->expand || config->count ||
 	    config->top || config->filter || config->plain || config->light ||
 	    config->why || config->peak_bytes ||
@@ -40,11 +40,11 @@ static int run_command(const struct config *config, char **argv)
 	return command_measure(config, argv);
 }
 
-/* What there is not without ticks: NULL, or what is wrong. */
+/* NULL, or why the options need ticks */
 static const char *not_light(const struct config *config)
 {
 	if (config->by == VIEW_CPU)
-		return "--light: not --by cpu: what runs on a CPU only ticks know";
+		return "--light: not --by cpu: only ticks show what runs on a CPU";
 	if (config->by == VIEW_CHANNEL)
 		return "--light: not --by channel: memory channels are read in ticks";
 	if (config->interval_ns < LIGHT_MIN_NS ||

@@ -61,7 +61,10 @@ static bool is_shown(const struct mark *mark, uint64_t now_ns)
 	return mark->verdict.ts_ns + MARK_NS >= now_ns;
 }
 
-/* What it suffers from others, before what it does, before what is its own. */
+/*
+ * Effects of others on the row come first, then its effects on others, then its own
+ * changes.
+ */
 enum rank { UNMARKED, OWN, SUSPECTED, SUFFERS };
 
 static enum rank rank_of(const struct mark *mark, uint64_t id)

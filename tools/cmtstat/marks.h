@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the culprit's engine said lately, for the rows and the header of a table.  Pure. */
+/* The last verdicts, for the rows and the header of a table.  Pure. */
 #ifndef TOOLS_MARKS_H
 #define TOOLS_MARKS_H
 
 #include "why_view.h"
 
 #define MARKS 8U
-#define MARK_NS 60000000000ULL	/* a mark is shown for so long */
+#define MARK_NS 60000000000ULL	/* the time that a mark is shown */
 
-/* A verdict, and what those in it are called. */
+/* A verdict, and the names in it */
 struct mark {
 	struct cmt_culprit_verdict verdict;
 	char victim[CONTAINER_LABEL_LEN];	/* raw bytes */
@@ -19,7 +19,7 @@ struct mark {
 struct marks {
 	struct mark list[MARKS];
 	unsigned int nr;
-	bool too_dear;		/* given up: budget_exceeded() */
+	bool too_dear;		/* stopped: budget_exceeded() */
 };
 
 /* CPU time of the engine, in windows: it may take a part of one CPU. */
@@ -41,7 +41,7 @@ void marks_add(struct marks *marks, const struct cmt_culprit_verdict *verdict,
 /* Set row.mark and row.suspected of a frame by container; @marks must outlive their use. */
 void marks_set(const struct marks *marks, struct frame *frame);
 
-/* The newest that suspects somebody, or else the newest; NULL: none is shown. */
+/* The newest verdict with a suspect, or else the newest; NULL: none is shown. */
 const struct mark *marks_first(const struct marks *marks, uint64_t now_ns);
 
 /* "lost cache to docker:batch", "took cache of docker:web"; raw bytes. */

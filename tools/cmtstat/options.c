@@ -162,7 +162,7 @@ static int set_speed(void *config, const char *value)
 	       0 : -EINVAL;
 }
 
-/* What tables and rows are, of a device and of a recording. */
+/* Options about tables and rows, for a device and for a recording */
 #define VIEW_OPTIONS \
 	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain, channel", \
 	  "container, process, cpu, domain or channel", set_by, \
@@ -189,13 +189,13 @@ static int set_speed(void *config, const char *value)
 
 #define WHY_OPTIONS \
 	{ 'w', "why", NULL, \
-	  "say who takes cache or bandwidth from whom, as it is found out", \
+	  "print verdicts: which container takes cache or bandwidth from which", \
 	  NULL, set_why, NULL }, \
 	{ 'P', "peak", "BYTES", \
-	  "verdicts know that the memory of a cache moves BYTES a second, such as 40G", \
+	  "for verdicts: the greatest traffic of a cache's memory, bytes a second, such as 40G", \
 	  PEAK_EXPECTS, set_peak, NULL }, \
 	{ 'm', "no-marks", NULL, \
-	  "tables do not say who takes cache or bandwidth from whom", \
+	  "no verdicts in tables", \
 	  NULL, set_no_marks, NULL }
 
 #define END_OPTIONS \
@@ -213,7 +213,7 @@ enum {
 static const struct option_spec options[] = {
 	VIEW_OPTIONS,
 	{ 'C', "no-counters", NULL,
-	  "leave the processor's counters alone: no CPU %, IPC, MPKI and memory channels",
+	  "do not use the processor's counters: no CPU %, IPC, MPKI and memory channels",
 	  NULL, set_no_counters, NULL },
 	{ 'l', "light", NULL,
 	  "read twice a second, or each -i, without any sampling",
@@ -261,7 +261,7 @@ const struct program cmtstat_program = {
 	.name = "cmtstat",
 	.synopsis = "[options] [CONTAINER | -- COMMAND [ARGS]]",
 	.about = "Show last-level cache occupancy and memory bandwidth per container, process, CPU or cache;\n"
-		 "or run COMMAND, and say at its end what it held and moved.\n",
+		 "or run COMMAND, and print its occupancy and traffic at its end.\n",
 	.strict = true,
 	.options = options,
 	.subprograms = subprograms,

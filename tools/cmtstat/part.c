@@ -25,7 +25,7 @@ int part_moment(const struct replay *replay, const struct replay_time *time,
 {
 	if (time->kind == REPLAY_UNSET || !replay_moment(replay, time, ns))
 		return 0;
-	fprintf(stderr, "%s: %s: the recording does not say what time it was: give an offset, such as +90s\n",
+	fprintf(stderr, "%s: %s: the recording has no wall-clock time: give an offset, such as +90s\n",
 		program, option);
 	return -EINVAL;
 }

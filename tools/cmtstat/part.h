@@ -20,15 +20,15 @@ int part_set_output(void *config, const char *value);
 #define PART_WANTED "a moment such as +90s, -5m, 12:30:05 or 2026-11-23T12:30:05Z (UTC)"
 
 /*
- * The moment of an option in the time of the recording; *@ns stays where none was given.
- * Says on standard error what is wrong.  Returns 0 or -EINVAL.
+ * The time of an option in the time of the recording; *@ns is unchanged without the
+ * option.  Prints errors on standard error.  Returns 0 or -EINVAL.
  */
 int part_moment(const struct replay *replay, const struct replay_time *time,
 		const char *program, const char *option, uint64_t *ns);
 
 /*
- * Find the part in what @replay->about says there is: from *@first_ns to before *@end_ns.
- * Says on standard error what is wrong.  Returns 0 or -EINVAL.
+ * Find the part in the recording, by @replay->about: from *@first_ns to before
+ * *@end_ns.  Prints errors on standard error.  Returns 0 or -EINVAL.
  */
 int part_find(const struct part *part, const struct replay *replay, const char *program,
 	      uint64_t *first_ns, uint64_t *end_ns);

@@ -34,7 +34,7 @@ struct session {
 	struct launch launch;
 	bool progress;
 	int unstarted;		/* why the command did not start */
-	bool gone;		/* somebody removed the file */
+	bool gone;		/* the file was removed */
 	int sync_err;
 	uint64_t begin_ns, end_ns;
 	uint64_t shown_ns, synced_ns;
@@ -71,7 +71,7 @@ static void show_progress(struct session *session)
 	record_progress(stderr, &summary);
 }
 
-/* What was written is on the disk a little later, and the file is still there. */
+/* Start to write the file to the disk, and check that it still exists. */
 static int look_after_file(struct session *session)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -91,7 +91,7 @@ static int look_after_file(struct session *session)
 	return session->gone ? -ENOENT : session->sync_err;
 }
 
-/* The recording goes on in another file. */
+/* Go on in another file. */
 static int rotate(struct session *session)
 {
 	int ret = cmt_recorder_end(session->capture.recorder);
@@ -103,7 +103,7 @@ static int rotate(struct session *session)
 	return ret ? ret : capture_begin(&session->capture);
 }
 
-/* Who mistakes it for a flight recorder has all until now in the file. */
+/* SIGUSR1 without --keep: write all records to the file. */
 static int flush_if_asked(struct session *session)
 {
 	int ret;
@@ -115,7 +115,7 @@ static int flush_if_asked(struct session *session)
 	/* chunks that there was no memory for are counted */
 	if (ret && ret != -ENOMEM)
 		return ret;
-	fprintf(stderr, RECORD_NAME ": SIGUSR1: what was recorded is written, and the recording goes on; --keep is what saves a file then\n");
+	fprintf(stderr, RECORD_NAME ": SIGUSR1: the data was written, and the recording goes on; only with --keep SIGUSR1 saves a file\n");
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int run_loop(struct session *session)
 	return ret < 0 ? ret : 0;
 }
 
-/* A recording that fails ends, and the command goes on. */
+/* A failed recording ends, and the command goes on. */
 static int run_command(struct session *session)
 {
 	int ret = launch_start(&session->launch), err = 0;
@@ -196,7 +196,7 @@ static int run_command(struct session *session)
 	return err ? err : ret < 0 ? ret : 0;
 }
 
-/* What the rings have at the end belongs to the recording. */
+/* Records in the rings at the end belong to the recording. */
 static int finish(struct session *session, int ret)
 {
 	int err = 0;
@@ -220,7 +220,7 @@ static int say_stopped(const struct session *session, int ret)
 	else if (session->file.err)
 		say_file(session, session->file.err);
 	else if (session->sync_err)
-		error_plain(stderr, RECORD_NAME, "the disk did not take what was written",
+		error_plain(stderr, RECORD_NAME, "the disk did not accept the data",
 			    session->sync_err);
 	else
 		error_plain(stderr, RECORD_NAME, ret == -ENODEV ?
@@ -340,13 +340,14 @@ static int check_directory(const struct session *session)
 		slash[slash == path] = '\0';
 	if (!access(slash ? path : ".", W_OK | X_OK))
 		return 0;
-	fprintf(stderr, RECORD_NAME ": --max-size: no file can be begun in the directory of FILE without capabilities, which are dropped\n");
+	fprintf(stderr, RECORD_NAME ": --max-size: the directory of FILE is not writable without capabilities, which are dropped\n");
 	return -errno;
 }
 
 /*
- * Who was given capabilities by the program's file opens with his own rights; root's are
- * his own, and reach into other people's directories.
+ * With capabilities from the program's file, the output is opened with the user's
+ * rights only; root keeps its capabilities, and may open files in other users'
+ * directories.
  */
 static int open_files(struct session *session)
 {
@@ -417,7 +418,7 @@ static int check_flight(const struct record_config *config, bool command)
 	else if (config->output || command || config->max_bytes || config->force)
 		why = "--keep: not with --output, --force, --max-size or a command";
 	else if (!config->directory)
-		why = "--keep: where to? --save-to says it";
+		why = "--keep needs --save-to DIRECTORY";
 	return why ? options_usage(&record_program, stderr, "%s", why) : 0;
 }
 
@@ -439,7 +440,7 @@ static int check(const struct record_config *config, int argc, char **argv)
 		return check_flight(config, dashes);
 	if (dashes && config->origin == ORIGIN_RESCTRL)
 		return options_usage(&record_program, stderr,
-				     "a command: not with --source resctrl: a command takes an RMID of its own");
+				     "a command: not with --source resctrl: a command takes a dedicated RMID");
 	if (!config->output)
 		return options_usage(&record_program, stderr,
 				     "--output: which file?");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtstat record was asked to do. */
+/* The options of cmtstat record */
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
@@ -11,12 +11,12 @@
 
 struct record_config {
 	const char *output;	/* NULL: not given */
-	bool force;		/* what is there is replaced */
+	bool force;		/* replace existing files */
 	bool quiet;
 	bool seccomp;		/* load a seccomp filter */
 	uint64_t duration_ns;	/* 0: until a signal, or the command's end */
 	uint64_t max_bytes;	/* of a file; 0: no limit */
-	uint64_t max_files;	/* with the one that is written */
+	uint64_t max_files;	/* including the current one */
 	bool max_files_given;
 	uint32_t counters;	/* as of struct config */
 	uint32_t recorder_flags;	/* CMT_RECORDER_ROUND or 0 */
@@ -24,7 +24,7 @@ struct record_config {
 	uint64_t keep_ns;	/* 0: it is none */
 	uint64_t max_memory;
 	const char *directory;	/* saves go there */
-	const char *socket;	/* cmtctl save asks there; NULL: not */
+	const char *socket;	/* the socket of cmtctl save; NULL: none */
 	uint64_t distance_ns;	/* between saves for rules */
 	uint64_t peak_bytes;	/* as of struct config */
 	struct rule rules[RULES];
@@ -37,7 +37,7 @@ struct record_config {
 
 extern const struct record_config record_defaults;
 
-/* A flight recorder, until a signal ends it.  Returns what to exit with. */
+/* Run a flight recorder until a signal ends it.  Returns the exit status. */
 int flight_run(const struct record_config *config);
 
 #endif

@@ -46,7 +46,7 @@ static int check_type(const struct stat *st)
 	       S_ISDIR(st->st_mode) ? -EISDIR : -ESPIPE;
 }
 
-/* Does the path still name what was locked? */
+/* Does the path still name the locked file? */
 static bool is_same(const char *path, const struct stat *locked)
 {
 	struct stat now;
@@ -70,7 +70,7 @@ static int open_locked(const char *path, int flags, struct stat *st)
 	ret = fstat(fd, st) ? -errno : check_type(st);
 	if (!ret && flock(fd, LOCK_EX | LOCK_NB))
 		ret = -errno;
-	/* who held the lock may have written since */
+	/* the last owner of the lock may have written since */
 	if (!ret && fstat(fd, st))
 		ret = -errno;
 	if (!ret && !is_same(path, st))
@@ -90,7 +90,7 @@ static int older_path(char path[PATH_MAX], const struct record_file *file,
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Names that rotation takes must not be somebody's. */
+/* Names that rotation uses must not belong to other files. */
 static int check_older(const struct record_file *file)
 {
 	char path[PATH_MAX];
@@ -135,7 +135,7 @@ int record_file_clear(struct record_file *file)
 {
 	char path[PATH_MAX];
 
-	/* those of an earlier recording are no part of this one */
+	/* files of an earlier recording are no part of this one */
 	for (uint64_t i = 1; file->max_bytes && i < file->max_files; i++)
 		if (!older_path(path, file, i) && unlink(path) && errno != ENOENT)
 			return -errno;
@@ -181,7 +181,7 @@ int record_file_write(void *ctx, const struct cmt_chunk *chunk)
 	return ret;
 }
 
-/* Room is left for what ends a file, and for chunks that come before it is asked again. */
+/* Leave room for the end of a file, and for the chunks until the next check. */
 bool record_file_full(const struct record_file *file)
 {
 	uint64_t last = 2 * file->largest + file->nr_chunks * INDEX_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file that chunks are appended to, and those before it: FILE.1, FILE.2, ... */
+/* The file that chunks are appended to, and the earlier ones: FILE.1, FILE.2, ... */
 #ifndef TOOLS_RECORD_FILE_H
 #define TOOLS_RECORD_FILE_H
 
@@ -14,7 +14,7 @@ struct record_file {
 	const char *path;
 	uint64_t max_bytes;	/* 0: no limit */
 	uint64_t max_files;	/* with this one */
-	bool force;		/* what is there is replaced */
+	bool force;		/* replace existing files */
 	/* The file's: */
 	int fd;			/* -1: not open */
 	uint64_t size;
@@ -27,15 +27,15 @@ struct record_file {
 };
 
 /*
- * Open and lock it; what is in it stays until record_file_clear().  Returns 0 or -errno;
- * record_file_why() explains it.  record_file_close() in any case.
+ * Open and lock it; its content stays until record_file_clear().  Returns 0 or -errno;
+ * record_file_why() explains it.  Call record_file_close() in any case.
  */
 int record_file_open(struct record_file *file);
 
-/* NULL: strerror(3) says it all.  Says nothing of the path. */
+/* NULL: use strerror(3).  The text does not have the path. */
 const char *record_file_why(int err);
 
-/* Begin anew, with force.  Returns 0 or -errno. */
+/* Truncate it, with force.  Returns 0 or -errno. */
 int record_file_clear(struct record_file *file);
 
 /* cmt_recorder_fn; @ctx is the file.  After an error the file ends with the last chunk. */
@@ -47,10 +47,10 @@ bool record_file_full(const struct record_file *file);
 /* Begin another one.  Returns 0, or -errno, which is file->err, too. */
 int record_file_rotate(struct record_file *file);
 
-/* Has somebody removed the file? */
+/* Was the file removed? */
 bool record_file_removed(const struct record_file *file);
 
-/* Returns 0 or -errno: what was written may not be on the disk. */
+/* Returns 0 or -errno: the data may not be on the disk. */
 int record_file_close(struct record_file *file);
 
 #endif

@@ -134,7 +134,7 @@ static int set_peak(void *config, const char *value)
 			   &((struct record_config *)config)->peak_bytes);
 }
 
-/* What is wrong with it is said by who has read all options. */
+/* Errors in a rule are reported after all options were read. */
 static int add_rule(void *config, const char *value)
 {
 	struct record_config *to = config;
@@ -169,7 +169,7 @@ static const struct option_spec options[] = {
 	  "a time such as 90s, 10m or 2h, of at most 366 days", set_duration,
 	  NULL },
 	{ 'm', "max-size", "SIZE",
-	  "of a file; then FILE becomes FILE.1, that FILE.2, and FILE begins anew",
+	  "of a file; then FILE becomes FILE.1, FILE.1 becomes FILE.2, and FILE is new",
 	  "a size such as 64M or 2G, of at least 64K", set_max_size, NULL },
 	{ KEY_MAX_FILES, "max-files", "N",
 	  "with --max-size: keep N files, FILE included, default 8; with --keep: N saves",
@@ -190,12 +190,12 @@ static const struct option_spec options[] = {
 	  "with --on: save no more often than that, default 1m",
 	  "a time such as 5m, from 1s to 30d", set_distance, NULL },
 	{ 'P', "peak", "BYTES",
-	  "--on culprit knows that the memory of a cache moves BYTES a second, such as 40G",
+	  "for --on culprit: the greatest traffic of a cache's memory, bytes a second, such as 40G",
 	  PEAK_EXPECTS, set_peak, NULL },
 	{ KEY_SOCKET, "socket", "PATH", "with --keep: where cmtctl save asks",
 	  "a path", set_socket, WORDS_FILES },
 	{ 'C', "no-counters", NULL,
-	  "leave the processor's counters and the memory channels alone",
+	  "do not use the processor's counters and the memory channels",
 	  NULL, set_no_counters, NULL },
 	{ 'x', "exact", NULL,
 	  "keep all bits of the processor's counters; default: nine significant ones",

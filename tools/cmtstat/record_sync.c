@@ -59,7 +59,10 @@ static int receive_fd(int from)
 	return fd;
 }
 
-/* It has no signals: it ends with the recorder, whose end of the socket closes. */
+/*
+ * The process has no signals: it ends with the recorder, whose end of the socket
+ * closes.
+ */
 static void run_child(int socket, bool seccomp)
 {
 	int fd, err;
@@ -67,7 +70,7 @@ static void run_child(int socket, bool seccomp)
 	if (caps_drop(false))
 		_exit(EXIT_FAILURE);
 	err = seccomp ? filter_load(FILTER_SYNC) : 0;
-	/* the recorder tells of a kernel without filters */
+	/* the recorder reports a kernel without filters */
 	if (err && err != -EOPNOTSUPP)
 		_exit(EXIT_FAILURE);
 	while ((fd = receive_fd(socket)) >= 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was written gets to the disk while recording goes on.  A disk may take seconds for
- * it, in which the rings would run over: so a process of its own waits for the disk.
+ * Data is written to the disk while recording goes on.  A disk may take seconds, in
+ * which the rings would overflow: so a separate process waits for the disk.
  */
 #ifndef TOOLS_RECORD_SYNC_H
 #define TOOLS_RECORD_SYNC_H
@@ -21,12 +21,12 @@ struct record_sync {
 int record_sync_begin(struct record_sync *sync, bool seccomp);
 
 /*
- * Ask for fdatasync(2) of @fd, unless the last one still goes on; never waits.  Returns
- * 0, or -errno of an earlier one: what was written may not be on the disk.
+ * Start fdatasync(2) of @fd, unless the last one is still running; never waits.
+ * Returns 0, or -errno of an earlier one: data may not be on the disk.
  */
 int record_sync_ask(struct record_sync *sync, int fd);
 
-/* As record_sync_ask(), and also while one goes on: for a file that is left. */
+/* As record_sync_ask(), and also while one is running: for a file that is finished. */
 int record_sync_hand(struct record_sync *sync, int fd);
 
 /* Waits for the last one.  Returns as record_sync_ask(). */

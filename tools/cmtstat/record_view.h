@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a recorder says while it records, and at its end. */
+/* The messages of a recorder while it records, and at its end */
 #ifndef TOOLS_RECORD_VIEW_H
 #define TOOLS_RECORD_VIEW_H
 
@@ -14,7 +14,7 @@ struct record_summary {
 	uint64_t elapsed_ns;
 };
 
-/* One line that replaces the one before it, without its end. */
+/* One line that replaces the last one, without a newline */
 void record_progress(FILE *out, const struct record_summary *summary);
 
 /* It is cleared. */
@@ -22,7 +22,7 @@ void record_progress_end(FILE *out);
 
 void record_summary(FILE *out, const struct record_summary *summary);
 
-/* What is not in the recording, and should be: on a quiet recorder's output, too. */
+/* Data that is missing in the recording; printed also by a quiet recorder. */
 void record_losses(FILE *out, const struct record_summary *summary);
 
 #endif

@@ -40,7 +40,7 @@ static void begin(struct replay *replay, const char *path)
 int replay_open(struct replay *replay, const char *path)
 {
 	begin(replay, path);
-	/* not to wait for who writes to a FIFO */
+	/* do not wait for the writer of a FIFO */
 	replay->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return replay->fd < 0 ? -errno : open_recording(replay);
 }
@@ -70,7 +70,7 @@ const char *replay_why(const struct replay *replay, int err, char buf[128])
 		return "is empty: nothing was recorded";
 	case -EBADMSG:
 		return replay->recording ?
-		       "no part is intact that says of which machine it is" :
+		       "no intact part describes the machine" :
 		       "is no recording";
 	case -EISDIR:
 		return "is a directory";
@@ -183,9 +183,7 @@ static void take_state(struct replay *replay, struct cmt_usage *usage)
 	replay->offset_ns = (int64_t)(from->realtime_ns - from->monotonic_ns);
 }
 
-/* An interval that has something of what was asked for.  Returns 1, 0: the end, or
- * -errno.
- */
+/* The next interval with wanted values.  Returns 1, 0: the end, or -errno. */
 static int read_frame(struct replay *replay, struct cmt_usage *usage,
 		      const struct cmt_usage_frame **frame)
 {
@@ -206,7 +204,10 @@ static int read_frame(struct replay *replay, struct cmt_usage *usage,
 	return ret;
 }
 
-/* On this machine's clock; an interval is not read before, so that what is shown stays. */
+/*
+ * On this machine's clock; an interval is not read earlier, so that the shown one stays
+ * valid.
+ */
 static uint64_t due_ns(const struct replay *replay)
 {
 	uint64_t since = replay->shown_ns + replay->interval_ns -
@@ -247,7 +248,7 @@ int replay_pump(struct replay *replay, struct cmt_usage *usage,
 	return 1;
 }
 
-/* Go on from what is shown, from now. */
+/* Continue from the shown interval, now. */
 static void anchor_shown(struct replay *replay)
 {
 	replay->anchored = replay->shown_ns;

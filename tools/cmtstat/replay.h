@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recording in place of a device: where in it the reader is, and how fast it goes on. */
+/* A recording in place of a device: the position of the reader, and its speed */
 #ifndef TOOLS_REPLAY_H
 #define TOOLS_REPLAY_H
 
@@ -12,7 +12,7 @@
 #define REPLAY_NAME "cmtstat replay"
 #define REPLAY_SPEED_MAX 1000000.0
 
-/* A moment of a recording, as it was asked for. */
+/* A time option, as given */
 struct replay_time {
 	enum {
 		REPLAY_UNSET,	/* its begin, or its end */
@@ -23,7 +23,7 @@ struct replay_time {
 	int64_t ns;
 };
 
-/* What the last state says that was read. */
+/* The content of the last state */
 struct replay_state {
 	bool known;		/* there was one */
 	bool stats_known;
@@ -44,7 +44,7 @@ struct replay {
 	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC of the recording */
 	double speed;		/* 1: as recorded; 0: as fast as it goes */
 	bool paused;
-	unsigned int steps;	/* intervals to show all the same */
+	unsigned int steps;	/* intervals to show while stopped */
 	bool ended;
 	uint64_t interval_ns;	/* of the usage: when the next one is expected */
 	uint64_t shown_ns;	/* end of the last interval that was due; 0: none */
@@ -66,11 +66,14 @@ int replay_time_parse(const char *text, struct replay_time *time);
 /* Returns 0 or -errno; replay_close() in any case.  replay_why() explains it. */
 int replay_open(struct replay *replay, const char *path);
 
-/* The file that @from has open, read by itself; also without the rights to open it. */
+/*
+ * Open the file of @from again, with a separate position; also without the right to
+ * open it.
+ */
 int replay_open_again(struct replay *replay, const struct replay *from);
 void replay_close(struct replay *replay);
 
-/* Why replay_open() failed; NULL: strerror(3) says it all. */
+/* Why replay_open() failed; NULL: use strerror(3). */
 const char *replay_why(const struct replay *replay, int err, char buf[128]);
 
 /* CLOCK_MONOTONIC of the recording.  Returns -EINVAL: a clock time, and its clock is not
@@ -82,11 +85,11 @@ int replay_moment(const struct replay *replay, const struct replay_time *time,
 /* Go on at @from_ns, with another usage. */
 int replay_seek(struct replay *replay, uint64_t from_ns);
 
-/* Returns 1: *@frame is due, 0: none is yet, or the end was reached, or -errno. */
+/* Returns 1: *@frame is due, 0: none is due, or the end was reached, or -errno. */
 int replay_pump(struct replay *replay, struct cmt_usage *usage,
 		const struct cmt_usage_frame **frame);
 
-/* UINT64_MAX: nothing comes. */
+/* UINT64_MAX: no frame will come. */
 uint64_t replay_wait_ns(const struct replay *replay);
 
 void replay_pause(struct replay *replay, bool paused);
@@ -102,7 +105,7 @@ uint32_t replay_rounded_bits(const struct cmt_recording_about *about,
 #define REPLAY_ROUNDED "cycles, instructions and LLC counts are rounded to %" PRIu32 \
 	" significant bits (cmtstat record --exact keeps all)"
 
-/* What is missing, in words; "": nothing is known to be. */
+/* The missing data, in words; "": none is known to be missing. */
 void replay_losses(struct replay *replay, char *buf, size_t size);
 
 #endif

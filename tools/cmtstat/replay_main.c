@@ -28,7 +28,7 @@ static int say_unread(const struct replay *replay, int err)
 	return EXIT_RUNTIME;
 }
 
-/* What is missing is in no frame's way: it is said, and no failure. */
+/* Missing data is reported, and is no failure. */
 static void say_losses(struct replay *replay)
 {
 	char losses[256];
@@ -38,10 +38,10 @@ static void say_losses(struct replay *replay)
 		fprintf(stderr, REPLAY_NAME ": something is missing: %s\n",
 			losses);
 	if (!(replay->about.flags & CMT_RECORDING_COMPLETE))
-		fprintf(stderr, REPLAY_NAME ": the recording was not ended: it was cut off, or goes on\n");
+		fprintf(stderr, REPLAY_NAME ": the recording has no end: it was cut off, or is being written\n");
 }
 
-/* Times of the command line to those of the recording. */
+/* Convert times of the command line to times of the recording. */
 static int place(const struct config *config, struct replay *replay)
 {
 	if (part_moment(replay, &config->from, REPLAY_NAME, "--from", &replay->from_ns) ||

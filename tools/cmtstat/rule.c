@@ -9,7 +9,10 @@
 
 #define LIMIT_MAX (1ULL << 50)
 
-/* The next word to @word.  Returns what follows it, or NULL: it is too long, or none. */
+/*
+ * Copy the next word to @word.  Returns the text after it, or NULL: it is too long, or
+ * there is none.
+ */
 static const char *next_word(const char *text, char *word, size_t size)
 {
 	size_t len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When a flight recorder saves by itself.  Pure. */
+/* The rules by which a flight recorder saves.  Pure. */
 #ifndef TOOLS_RULE_H
 #define TOOLS_RULE_H
 
@@ -12,7 +12,7 @@
 struct rule {
 	const char *text;	/* as it was given */
 	enum {
-		RULE_CULPRIT,		/* somebody takes something from somebody */
+		RULE_CULPRIT,		/* a verdict with a suspect */
 		RULE_OCCUPANCY,		/* bytes at the end of a second */
 		RULE_BANDWIDTH,		/* bytes a second, total */
 	} kind;
@@ -23,8 +23,8 @@ struct rule {
 };
 
 /*
- * "culprit", or "occupancy GLOB > 20M", "bandwidth GLOB < 1G".  Returns NULL, or what is
- * wrong with @text.
+ * Parse "culprit", or "occupancy GLOB > 20M", "bandwidth GLOB < 1G".  Returns NULL, or
+ * the error in @text.
  */
 const char *rule_parse(const char *text, struct rule *rule);
 

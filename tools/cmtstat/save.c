@@ -16,7 +16,7 @@
 #define MODE 0640
 #define PREFIX "cmt-"
 #define SUFFIX ".cmt"
-#define PART ".cmt-part"	/* what is not complete yet */
+#define PART ".cmt-part"	/* the name of an incomplete file */
 
 int saves_open(struct saves *saves, const char *path, uint64_t max_files)
 {
@@ -24,7 +24,7 @@ int saves_open(struct saves *saves, const char *path, uint64_t max_files)
 	saves->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (saves->dir < 0)
 		return -errno;
-	/* what a kill has left */
+	/* the file of a killed recorder */
 	unlinkat(saves->dir, PART, 0);
 	return faccessat(saves->dir, ".", W_OK | X_OK, 0) ? -errno : 0;
 }

@@ -26,7 +26,7 @@ struct save {
 int saves_open(struct saves *saves, const char *path, uint64_t max_files);
 void saves_close(struct saves *saves);
 
-/* Begin a file, and write what @keep has.  Returns 0 or -errno. */
+/* Begin a file, and write the content of @keep.  Returns 0 or -errno. */
 int save_begin(struct save *save, const struct saves *saves,
 	       const struct keep *keep);
 
@@ -34,9 +34,9 @@ int save_begin(struct save *save, const struct saves *saves,
 int save_write(struct save *save, const struct cmt_chunk *chunk);
 
 /*
- * It gets its name, and the oldest files go.  @err: of what was written; then there is no
- * file.  Closes nothing: the caller may hand save->fd on, and save_close() it.  Returns
- * @err, or -errno.
+ * Give the file its name, and remove the oldest files.  @err: the error of writing;
+ * then the file is removed.  Closes nothing: the caller may hand save->fd on, and
+ * save_close() it.  Returns @err, or -errno.
  */
 int save_finish(struct save *save, struct saves *saves, int err);
 void save_close(struct save *save);

@@ -22,10 +22,10 @@ struct screen {
 	void *to;
 	const struct table_opts *opts;
 	unsigned int lines;	/* put so far */
-	unsigned int most;	/* those that follow are left out; 0: no limit */
+	unsigned int most;	/* further lines are left out; 0: no limit */
 };
 
-/* A screen whose @to is a FILE has lines without attributes. */
+/* With a screen whose @to is a FILE, lines have no attributes. */
 void screen_print(void *to, unsigned int number, enum attribute attribute,
 		  const char *line, size_t len);
 
@@ -33,16 +33,16 @@ void screen_print(void *to, unsigned int number, enum attribute attribute,
 void screen_line(struct screen *screen, enum attribute attribute,
 		 const char *line);
 
-/* A text that goes on in the next line where it does not fit. */
+/* A text that continues in the next line where it does not fit */
 void screen_wrapped(struct screen *screen, enum attribute attribute,
 		    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The lines above a table; @brief: only what must be said, and the machine. */
+/* The lines above a table; @brief: only the necessary ones, and the machine. */
 void view_header(struct screen *screen, const struct report *report,
 		 bool brief);
 
-/* What the memory channels carried, where there are any, or why not. */
+/* The traffic of the memory channels, or why it is not known */
 void view_memory(struct screen *screen, const struct report *report);
 
 #endif

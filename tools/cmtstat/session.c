@@ -32,14 +32,14 @@ struct session {
 	struct source source;
 	struct report report;
 	bool shown;		/* report holds one */
-	bool watching;		/* for what tables are marked with: */
+	bool watching;		/* for the marks in tables: */
 	struct cmt_device *watched;
 	struct watch watch;
 	struct marks marks;
 	bool screen;		/* full screen: */
 	struct live live;
 	uint64_t interval_ns;
-	uint64_t look_ns;	/* when to show an interval that goes on */
+	uint64_t look_ns;	/* when to show an open interval */
 	bool quit;
 	bool told_end;		/* of a recording */
 };
@@ -103,7 +103,7 @@ static void select_rows(struct session *session)
 	rows_select(&session->report.frame, &selection);
 }
 
-/* What a screen shows; NULL: nothing was read since it is of this view. */
+/* The report of the screen; NULL: none was read for this view. */
 static const struct report *shown(const struct session *session)
 {
 	return session->shown ? &session->report : NULL;
@@ -116,7 +116,7 @@ static void mark(struct session *session)
 	source_limits(&session->source, &session->report);
 }
 
-/* @wanted_ns: the interval goes on to this length; 0: it ends here. */
+/* @wanted_ns: the interval is open and gets this length; 0: it is complete. */
 static int report(struct session *session, uint64_t wanted_ns)
 {
 	int ret = source_report(&session->source, wanted_ns, &session->report);
@@ -141,7 +141,7 @@ static void enter_screen(void)
 	signal_redraw = 1;
 }
 
-/* What signals asked for while waiting. */
+/* Handle signals that came while waiting. */
 static int attend(struct session *session)
 {
 	if (signal_suspend) {
@@ -184,7 +184,7 @@ static int open_source(struct session *session, struct cmt_device *dev)
 			   session->config->light);
 }
 
-/* Where the engine cannot tell anything, tables have no marks. */
+/* Tables have marks only where verdicts are possible. */
 static bool wants_watch(const struct config *config, const struct cmt_info *info,
 			uint32_t sampling_ns)
 {
@@ -195,7 +195,7 @@ static bool wants_watch(const struct config *config, const struct cmt_info *info
 	       sampling_ns <= WATCH_SLOT_NS;
 }
 
-/* A device of its own: one has one reader. */
+/* A second device, because a device has one reader. */
 static void open_watch(struct session *session, struct cmt_device *dev)
 {
 	const struct config *config = session->config;
@@ -210,7 +210,7 @@ static void open_watch(struct session *session, struct cmt_device *dev)
 		close_watch(session);
 }
 
-/* What is usual is learned for a while before the first moment that is shown. */
+/* The baselines are learned from the time before the first shown moment. */
 static void open_watch_replay(struct session *session)
 {
 	const struct replay *replay = session->replay;
@@ -230,7 +230,7 @@ static uint64_t back(uint64_t from_ns, uint64_t by_ns)
 	return from_ns > by_ns ? from_ns - by_ns : 0;
 }
 
-/* Where a recording goes on: with what is shown, or where a key has jumped to. */
+/* The position of a recording: the shown interval, or the target of a jump. */
 static void place_replay(struct session *session)
 {
 	struct replay *replay = session->replay;
@@ -300,7 +300,7 @@ static int read_keys(struct session *session)
 	return ret;
 }
 
-/* No signal tells that a shell has brought a process to the foreground. */
+/* No signal shows that a shell has brought a process to the foreground. */
 static uint64_t wait_limit(const struct session *session)
 {
 	uint64_t until_ns = session->look_ns;
@@ -317,7 +317,10 @@ static uint64_t wait_limit(const struct session *session)
 	return limit;
 }
 
-/* Wait for records, a key, a signal, the end of the interval, or a look at it. */
+/*
+ * Wait for records, a key, a signal, the end of the interval, or the next partial view
+ * of it.
+ */
 static int wait_for(struct session *session)
 {
 	struct pollfd fds[NR_WATCHED] = {
@@ -375,7 +378,7 @@ static int pump_marks(struct session *session)
 	return live_update(&session->live, shown(session));
 }
 
-/* A screen stays, and says so. */
+/* A screen stays at the end of a recording, with a mark. */
 static int end_of_replay(struct session *session)
 {
 	if (!session->replay->ended || session->told_end)
@@ -451,7 +454,7 @@ static int leave_screen(struct session *session)
 	return show(session);
 }
 
-/* Where CPUs are what is measured, there is little to see of containers. */
+/* In CPU scope there is little to see of containers. */
 static enum view view_of(const struct config *config,
 			 const struct cmt_info *info)
 {
@@ -470,7 +473,7 @@ static void print_hints(const struct session *session)
 			"cmtstat: the sampling interval is longer: see cmtctl interval\n");
 }
 
-/* What is printed before the alternate screen is hidden by it. */
+/* Messages before the alternate screen would be hidden by it. */
 static int run_screen(struct session *session)
 {
 	const struct cmt_info *info = session->replay ? session->replay->info :
@@ -504,7 +507,7 @@ static bool wants_screen(const struct config *config)
 	       isatty(STDOUT_FILENO);
 }
 
-/* Open what the session needs, run it, and put everything back. */
+/* Open the devices that the session needs, run it, and restore everything. */
 static int run_session(struct session *session, struct cmt_device *dev)
 {
 	const struct config *config = session->config;
@@ -524,7 +527,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 		return EXIT_RUNTIME;
 	}
 	print_hints(session);
-	/* before the screen, which leaves alone what is caught */
+	/* before the screen, which does not change handled signals */
 	signals_setup(wants_screen(config));
 	session->screen = wants_screen(config) && !terminal_open();
 	ret = run_screen(session);
@@ -537,7 +540,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	return EXIT_RUNTIME;
 }
 
-/* The table, or what stands in its place, until it ends. */
+/* Show the table, or its replacement, until it ends. */
 int session_device(const struct config *config)
 {
 	struct session session = { .config = config };

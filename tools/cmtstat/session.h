@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Table after table, or what stands in its place, of a device or of a recording. */
+/* A session: table after table, or their replacement, of a device or of a recording. */
 #ifndef TOOLS_SESSION_H
 #define TOOLS_SESSION_H
 
 #include "cmtstat.h"
 #include "replay.h"
 
-/* Returns what to exit with. */
+/* Returns the exit status. */
 int session_device(const struct config *config);
 
 /* @replay is open. */

@@ -19,7 +19,7 @@ static const struct cmt_container *find(const struct source *source,
 				     cgroup_id);
 }
 
-/* What cmt_usage_refresh() does for a usage that has a device. */
+/* The part of cmt_usage_refresh() for a usage without a device */
 static void ask_pending(struct source *source)
 {
 	struct cmt_snapshot *pending;
@@ -33,9 +33,9 @@ static void ask_pending(struct source *source)
 }
 
 /*
- * In process scope, which containers have pending processes: the module looks at
- * every process for it, so not often, and not when there are none.  What cannot be
- * counted is not known, and no failure.
+ * In process scope, find the containers with pending processes.  The module visits
+ * every process for it, so this is done seldom, and only when there are some.  A failed
+ * count is unknown, and no failure.
  */
 static void refresh_pending(struct source *source)
 {
@@ -125,7 +125,7 @@ void source_close(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/* Events are written to rings whether somebody reads them or not. */
+/* Events are written to rings with and without readers. */
 int source_fd(const struct source *source)
 {
 	return source->on_demand || source->replay ? -1 : cmt_device_fd(source->dev);
@@ -176,7 +176,7 @@ static void report_channels(const struct source *source, struct report *report)
 		 source->frame->channels_reason);
 }
 
-/* What is missing of the counters, read now: a CPU may have come online without them. */
+/* Report the missing counters, read now: a CPU may have come online without them. */
 static int report_counters(const struct source *source, struct report *report)
 {
 	uint32_t counters, asked = source->counters & ~CMT_F_CHANNEL;
@@ -297,9 +297,9 @@ static int add_processes(struct source *source, const struct frame *frame)
 }
 
 /*
- * A container may be attached as well, and any other cgroup: the record is the
- * same, and only the name tells.  One that patterns of the user's own make a
- * container counts as attached then, which it is.
+ * A container may also be attached, and so may any other cgroup: the records are equal,
+ * and only the name differs.  A container by the user's own patterns then counts as
+ * attached, which is true.
  */
 static bool is_container(const struct source *source,
 			 const struct cmt_owner *owner)
@@ -313,7 +313,7 @@ static bool is_container(const struct source *source,
 	       cgroup_is_container(container->path);
 }
 
-/* Is an owner what the scope is about? */
+/* Is an owner of the kind of the scope? */
 static bool in_scope(const struct source *source, uint32_t scope,
 		     const struct cmt_owner *owner)
 {
@@ -352,9 +352,9 @@ static void count_owners(const struct source *source,
 }
 
 /*
- * In process scope the statistics say how many are pending: there may be
- * thousands, and to name them the module would have to look at every process.
- * The statistics also serve while more become pending than can be asked for.
+ * In process scope the statistics have the number of pending owners: there may be
+ * thousands, and a list would make the module visit every process.  The statistics also
+ * serve while more owners become pending than a list has room for.
  */
 static int take_census(struct source *source, struct report *report)
 {
@@ -422,7 +422,7 @@ static int report_owners(struct source *source, struct report *report)
 	return add_processes(source, &report->frame);
 }
 
-/* Of a recording, what it has: this machine is asked for nothing. */
+/* The state of a recording: this machine is not asked. */
 static void report_state(const struct replay *replay, struct report *report)
 {
 	const struct replay_state *state = &replay->state;
@@ -437,7 +437,7 @@ static void report_state(const struct replay *replay, struct report *report)
 		.services_pending = state->services_pending,
 		.attached_pending = state->attached_pending,
 	};
-	/* as live: in process scope they are not asked for by name */
+	/* as live: in process scope they are not listed by name */
 	if (state->stats_known && (!state->pending_known ||
 				   report->scope == CMT_SCOPE_PROCESS)) {
 		report->census.pending_unknown = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where cmtstat's readings come from: device, usage, and what cgroups say. */
+/* The source of cmtstat's readings: device, usage, and the files of cgroups */
 #ifndef TOOLS_SOURCE_H
 #define TOOLS_SOURCE_H
 
@@ -19,11 +19,11 @@ struct head_count {
 struct source {
 	struct cmt_device *dev;
 	struct cmt_usage *usage;	/* its own, or that of light */
-	bool on_demand;			/* light is what is read */
+	bool on_demand;			/* light is the source */
 	struct light light;
-	struct replay *replay;		/* what is read, and no device; or NULL */
+	struct replay *replay;		/* the source in place of a device, or NULL */
 	enum view by;
-	uint32_t counters;			/* that were asked for */
+	uint32_t counters;			/* the requested counters */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
 	struct frame_room room;			/* the rows of a report */
 	struct cgroup_mount mount;
@@ -48,15 +48,15 @@ int source_open_replay(struct source *source, struct replay *replay,
 void source_close(struct source *source);
 
 /*
- * Take in what there is to read, for a bounded time, and renew names.  Returns 1: an
+ * Process the available records, for a bounded time, and refresh names.  Returns 1: an
  * interval is complete, source_report() is of it; 0 or -errno.
  */
 int source_pump(struct source *source);
 
-/* The limits of the cgroup that @report follows, if there is one. */
+/* Read the limits of the cgroup that @report follows, if there is one. */
 void source_limits(const struct source *source, struct report *report);
 
-/* What poll(2) wakes for a source, or -1: there is nothing to wait for. */
+/* The descriptor for poll(2), or -1: there is nothing to wait for. */
 int source_fd(const struct source *source);
 
 /* How long to wait for the device at most before source_pump(). */

@@ -14,13 +14,13 @@
 #include "json.h"
 #include "meter_view.h"
 
-/* What a flag of the values means for the command, as a sentence. */
+/* The meaning of a flag of the values for the command, as a sentence */
 static const struct {
 	uint32_t why;
 	const char *text;
 } meanings[] = {
 	{ CMT_USAGE_WHY_PENDING,
-	  "no RMID was free all of the time: the overflow RMID has what is missing" },
+	  "no RMID was free for a part of the time: that part is in the overflow RMID" },
 	{ CMT_USAGE_WHY_GAP, "some traffic was not counted" },
 	{ CMT_USAGE_WHY_ERROR, "a counter reported an error" },
 	{ CMT_USAGE_WHY_UNAVAILABLE, "a counter reported that it has no data" },
@@ -100,7 +100,7 @@ static void put_traffic(FILE *out, const struct meter *meter,
 		meter_text_rate(rate, meter_rate(meter, nr)));
 }
 
-/* What the values are not, and why. */
+/* Print the limits of the values, with reasons. */
 static void put_notes(FILE *out, const struct summary *summary)
 {
 	const struct cmt_info *info = summary->info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is said of a command that has ended. */
+/* The summary of a command that has ended */
 #ifndef TOOLS_SUMMARY_H
 #define TOOLS_SUMMARY_H
 

@@ -23,13 +23,13 @@
 #include "glyphs.h"
 #include "signals.h"
 
-#define SEQUENCE_MS 50	/* a control sequence comes at once, a hand is slower */
+#define SEQUENCE_MS 50	/* a control sequence comes at once, typed keys are slower */
 
 static struct termios saved;
 static bool entered, keys_changed, keys_ended, unicode, attributes;
 static SCREEN *screen;
 static WINDOW *keypad_of;	/* a pad: reading keys from it draws nothing */
-static FILE *memory;		/* what ncurses writes */
+static FILE *memory;		/* the output of ncurses */
 
 /* Characters that the font of a Linux console does not have are not used there. */
 static bool is_unicode(const char *term)
@@ -47,8 +47,8 @@ static bool may_use_attributes(void)
 }
 
 /*
- * Take what ncurses has written since the last time; the caller frees @bytes.  Returns
- * 0 or -errno.
+ * Take the output of ncurses since the last call; the caller frees @bytes.  Returns 0
+ * or -errno.
  */
 static int take_output(char **bytes, size_t *len)
 {
@@ -67,7 +67,7 @@ static int take_output(char **bytes, size_t *len)
 	return 0;
 }
 
-/* What a terminal that is gone says is as good as a closed pipe. */
+/* An error of a terminal that is gone counts as a closed pipe. */
 static int write_output(void)
 {
 	char *bytes;
@@ -88,7 +88,8 @@ static int put_byte(int byte)
 	return write(fileno(memory), &c, 1) == 1 ? byte : EOF;
 }
 
-/* A terminal with one screen, as Linux's console, keeps what was drawn: a shell's prompt
+/*
+ * A terminal with one screen, as Linux's console, keeps the drawing: a shell's prompt
  * gets an empty line.
  */
 static void end_screen(void)
@@ -98,7 +99,7 @@ static void end_screen(void)
 		tputs(clr_eol, 1, put_byte);
 }
 
-/* What leaves the screen is kept for a crash, and nothing is written yet. */
+/* Keep the bytes that leave the screen for a crash; nothing is written yet. */
 static int prepare_leaving(void)
 {
 	char *bytes;
@@ -242,12 +243,12 @@ void terminal_enter(void)
 		return;
 	}
 	keys_raw();
-	/* whoever had the terminal meanwhile may have left the screen */
+	/* another program may have left the screen meanwhile */
 	if (entered)
 		endwin();
 	entered = true;
 	crash_arm(true);
-	/* endwin() has said otherwise, and wrefresh() does not take that back here */
+	/* endwin() has switched it on, and wrefresh() does not switch it off here */
 	keypad(keypad_of, FALSE);
 	keypad(keypad_of, TRUE);
 	terminal_size(&width, &height);
@@ -321,7 +322,7 @@ int terminal_keys_fd(void)
 	return entered && keys_changed && !keys_ended ? STDIN_FILENO : -1;
 }
 
-/* What was read may have been a sequence that means nothing, such as a button's release. */
+/* The input may have been a sequence without a meaning, such as a button's release. */
 void terminal_keys_end(void)
 {
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -345,7 +346,7 @@ static const struct {
 	{ '\b', BOARD_KEY_ERASE }, { 0x7f, BOARD_KEY_ERASE },
 };
 
-/* 0: a key that is not used, of those that are no characters. */
+/* 0: a key without a meaning, among those that are no characters */
 static int key_of(int curses)
 {
 	size_t i;

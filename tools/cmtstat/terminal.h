@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The full screen: the alternate screen of a terminal, keys without echo, and
- * everything as it was afterwards, also when the process crashes.
+ * The full screen: the alternate screen of a terminal, keys without echo, and the
+ * former state afterwards, also when the process crashes.
  *
- * ncursesw says which bytes to write, into a file in memory; they are written as all
- * output is, so that a terminal that takes nothing cannot hold the process up.
+ * ncursesw writes its bytes into a file in memory.  They are written as all output is,
+ * so that a blocked terminal cannot block the process.
  *
- * A process in the background owns neither the screen nor the keys: it enters
- * when it is in the foreground, and leaves when it is not.
+ * A process in the background owns neither the screen nor the keys: it enters the
+ * screen when it is in the foreground, and leaves it when it is not.
  */
 #ifndef TOOLS_TERMINAL_H
 #define TOOLS_TERMINAL_H
@@ -32,15 +32,15 @@ void terminal_leave(void);
 /* Columns and lines now; 80 x 24 where the terminal does not know. */
 void terminal_size(unsigned int *width, unsigned int *height);
 
-/* Put @canvas in place of what is shown.  Returns as signals_write(). */
+/* Replace the shown screen by @canvas.  Returns as signals_write(). */
 int terminal_draw(const struct canvas *canvas);
 
-/* The descriptor that keys come from, or -1: there are none to come. */
+/* The descriptor of keys, or -1: no keys will come. */
 int terminal_keys_fd(void);
 
 /*
- * Keys were ready, and none was there: where they still are, and nothing can be read, no key
- * comes any more until terminal_enter().
+ * Keys were ready, and none could be read: if that is still so, no key comes any more
+ * until terminal_enter().
  */
 void terminal_keys_end(void);
 
@@ -56,8 +56,8 @@ struct terminal_input {
 };
 
 /*
- * The next of what was pressed so far.  Waits some milliseconds for the rest of a
- * control sequence.
+ * The next event of the keys so far.  Waits some milliseconds for the rest of a control
+ * sequence.
  */
 enum terminal_event terminal_read(struct terminal_input *input);
 

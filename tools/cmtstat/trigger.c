@@ -93,7 +93,7 @@ static const char *tell_culprit(struct trigger *trigger,
 	return trigger->why;
 }
 
-/* A verdict without a suspect names nobody. */
+/* A verdict without a suspect fires no rule. */
 static const char *pump_culprit(struct trigger *trigger)
 {
 	const struct cmt_culprit_verdict *verdict;

@@ -21,8 +21,9 @@ struct trigger {
 	char why[TRIGGER_WHY];		/* why the last one fired */
 };
 
-/* Open the devices, each of which has one reader.  Returns 0 or -errno; trigger_close() in
- * any case.
+/*
+ * Open the devices, each of which has one reader.  Returns 0 or -errno; call
+ * trigger_close() in any case.
  */
 int trigger_device(struct trigger *trigger, const struct record_config *config);
 
@@ -30,7 +31,7 @@ int trigger_device(struct trigger *trigger, const struct record_config *config);
 int trigger_open(struct trigger *trigger, const struct record_config *config);
 void trigger_close(struct trigger *trigger);
 
-/* Take in what there is.  Returns why a rule fired, or NULL: none did. */
+/* Process the available records.  Returns why a rule fired, or NULL: none did. */
 const char *trigger_pump(struct trigger *trigger);
 
 #endif

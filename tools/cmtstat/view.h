@@ -36,15 +36,15 @@ struct report {
 				 * has ended
 				 */
 	int64_t realtime_ns;	/* of the interval's end */
-	uint32_t uncounted;	/* CMT_F_CYCLES | ...: asked for, and not counted */
+	uint32_t uncounted;	/* CMT_F_CYCLES | ...: requested, and not counted */
 	char counters_reason[CMT_REASON_LEN];	/* why; "": nothing is missing */
-	/* why not all memory channels are read; "": all, or not asked for */
+	/* why not all memory channels are read; "": all, or not requested */
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
-	struct marks marks;	/* what the culprit's engine said lately */
+	struct marks marks;	/* verdicts of the last minute */
 	struct follow follow;	/* the row of the pane, closely */
 	bool limited;		/* limits are those of its cgroup */
 	struct cgroup_limits limits;
-	bool emulated;		/* the backend is, or a record said so */
+	bool emulated;		/* the backend, or a record, is emulated */
 	uint64_t lost;		/* records overwritten before they were read, */
 	uint64_t lost_ever;	/* in the interval and since the start */
 	uint64_t dropped;	/* records late or malformed, likewise */
@@ -55,14 +55,14 @@ struct report {
 #define MAX_COLUMNS 28
 #define NO_ROW UINT32_MAX
 
-/* What of a table is on the full screen: in and out. */
+/* The part of a table on the full screen: in and out */
 struct window {
-	uint32_t top;		/* the first row, as far as the rest fills the screen */
+	uint32_t top;		/* the first row, as far as the following ones fill the screen */
 	uint32_t selected;	/* marked, and on the screen; NO_ROW: none */
 	/* out */
-	uint32_t shown;		/* rows from the top, but for sums that stand below */
+	uint32_t shown;		/* rows from the top, except sums below */
 	unsigned int titles;	/* the line that they are in, */
-	unsigned int nr_places;	/* and what is where in it */
+	unsigned int nr_places;	/* and the columns in it */
 	struct {
 		unsigned int begin, end;
 		enum sort_key sort;
@@ -80,7 +80,7 @@ struct screen;
 /* The lines above the table, and the table. */
 void view_table(struct screen *screen, const struct report *report);
 
-/* The table alone, in the lines that are left. */
+/* The table only, in the remaining lines */
 void view_rows(struct screen *screen, const struct report *report);
 
 /*

@@ -52,7 +52,7 @@ static void put_machine(struct screen *screen, const struct report *report)
 		   in_use, info->rmids_usable);
 }
 
-/* Which machine's, where in it this is, and how it goes on. */
+/* The machine, the position and the speed of the recording */
 static void put_replay(struct screen *screen, const struct report *report)
 {
 	const struct replay *replay = report->replay;
@@ -222,7 +222,7 @@ static void put_losses(struct screen *screen, const struct report *report)
 			   report->dropped, report->dropped_ever);
 }
 
-/* What the values are not, and why. */
+/* Print the limits of the values, with reasons. */
 static void put_banner(struct screen *screen, const struct report *report)
 {
 	char reason[sizeof(report->info->reason) + 1] = "";

@@ -44,7 +44,7 @@ static void machine_text(char *buf, size_t size, const struct cell *cell)
 	}
 }
 
-/* Returns 0, with NULL for what is not known, or -ENOMEM. */
+/* Returns 0, with NULL for an unknown value, or -ENOMEM. */
 static int json_value(const struct cell *cell, struct json_object **value)
 {
 	char text[FORMAT_LEN];
@@ -168,7 +168,7 @@ static int add_unavailable(struct json_object *object,
 	return value ? json_add(object, "unavailable", value) : -ENOMEM;
 }
 
-/* What only ticks know: null where there were none to be. */
+/* Values of ticks: null where no tick was due. */
 static int add_of_ticks(struct json_object *object, const struct report *report,
 			const char *name, uint64_t number)
 {
@@ -176,7 +176,7 @@ static int add_of_ticks(struct json_object *object, const struct report *report,
 				   add_number(object, name, number);
 }
 
-/* What was read, and what that does not show; null: nothing is missing. */
+/* The source, and the values that it lacks; null: none is missing. */
 static int add_source(struct json_object *object, const struct report *report)
 {
 	bool groups = origin_is_resctrl(report->info);
@@ -186,7 +186,7 @@ static int add_source(struct json_object *object, const struct report *report)
 				    groups ? json_text(ORIGIN_NOT_SHOWN) : NULL);
 }
 
-/* How it was measured, and what is missing in it. */
+/* The sampling, and the gaps in it */
 static int add_sampling(struct json_object *object, const struct report *report)
 {
 	const struct frame *frame = &report->frame;
@@ -227,7 +227,7 @@ static int add_rate(struct json_object *object, const char *name, bool known,
 	return ret ? ret : json_add(object, name, value);
 }
 
-/* What is told of the memory, in both formats. */
+/* The values of the memory, in both formats */
 static const struct {
 	const char *name;
 	size_t measure;		/* in struct memory */

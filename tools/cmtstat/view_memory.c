@@ -58,7 +58,7 @@ static void put_sums(struct screen *screen, const struct memory *memory)
 		       unattributed_text(unattributed, memory));
 }
 
-/* Where there are none, only who asks for them need be told. */
+/* Without channels, only a user who requested them gets the reason. */
 void view_memory(struct screen *screen, const struct report *report)
 {
 	const struct memory *memory = &report->frame.memory;

@@ -7,9 +7,9 @@
 #include "format.h"
 #include "layout.h"
 
-#define ROWS_LEAST 3	/* below a header that says everything */
+#define ROWS_LEAST 3	/* below a header with all lines */
 
-/* What belongs to no one owner is sorted behind the others. */
+/* Rows without a single owner are sorted behind the others. */
 static uint32_t count_remainders(const struct frame *frame)
 {
 	uint32_t nr = 0;
@@ -20,7 +20,7 @@ static uint32_t count_remainders(const struct frame *frame)
 	return nr;
 }
 
-/* The first row of those that scroll: the selected one is among them. */
+/* The first row of the scrolling part, which contains the selected row */
 static uint32_t scroll(struct window *window, uint32_t rows, uint32_t shown)
 {
 	if (window->selected < rows && window->selected < window->top)
@@ -34,7 +34,7 @@ static uint32_t scroll(struct window *window, uint32_t rows, uint32_t shown)
 	return window->top;
 }
 
-/* In @room lines: those that do not fit are counted in a line. */
+/* Choose rows for @room lines: the others are counted in a line. */
 static void choose_rows(struct row_run *run, const struct frame *frame,
 			struct window *window, uint32_t room)
 {
@@ -50,7 +50,7 @@ static void choose_rows(struct row_run *run, const struct frame *frame,
 		run->first = scroll(window, run->last, run->nr);
 }
 
-/* Where no line is reverse, the mark alone tells which row is selected. */
+/* Where no line is reverse, only the mark shows the selected row. */
 static void put_row(struct screen *screen, const struct layout *layout,
 		    const struct frame *frame, uint32_t i)
 {

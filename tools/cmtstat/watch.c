@@ -7,7 +7,7 @@
 
 #include "clock.h"
 
-#define LOOK_NS		1000000000ULL	/* between looks at files */
+#define LOOK_NS		1000000000ULL	/* the interval between readings of files */
 #define SLOTS_MOST	512	/* at once: signals wait for it */
 #define FLOWS_MOST	256
 #define LEAD_NS		3000000000ULL	/* that the engine learns from */
@@ -83,7 +83,7 @@ void watch_close(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
-/* What was read of files then. */
+/* Add the files of cgroups from the recording. */
 static int add_recorded(struct watch *watch)
 {
 	const struct cmt_recording_state *state;
@@ -172,7 +172,7 @@ static void name_all(const struct watch *watch,
 			   verdict->suspects[i].id);
 }
 
-/* Who has come since the last look has no name yet. */
+/* An owner that is newer than the last refresh has no name yet. */
 int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdict,
 		  struct why_names *names)
 {
@@ -200,7 +200,7 @@ static int add_marks(struct watch *watch, struct marks *marks)
 	return added;
 }
 
-/* The greatest flows away from who is followed. */
+/* The greatest flows away from the followed owner */
 static void add_flows(struct watch *watch)
 {
 	struct cmt_culprit_flow flows[FLOWS_MOST];

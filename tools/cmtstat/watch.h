@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The culprit's engine at the rings of a device, and what owners in its verdicts are called. */
+/*
+ * The culprit engine on the rings of a device, and the names of owners in its verdicts
+ */
 #ifndef TOOLS_WATCH_H
 #define TOOLS_WATCH_H
 
@@ -11,7 +13,7 @@
 
 struct watch {
 	struct cmt_device *dev;
-	struct replay *replay;	/* what is read, and no device; or NULL */
+	struct replay *replay;	/* the source in place of a device, or NULL */
 	uint64_t until_ns;	/* and how far watch_marks() reads it */
 	struct cmt_usage *usage;
 	struct cmt_culprit *culprit;
@@ -23,30 +25,30 @@ struct watch {
 	struct budget budget;
 };
 
-#define WATCH_AGAIN_NS	10000000000ULL	/* before a victim says the same again */
+#define WATCH_AGAIN_NS	10000000000ULL	/* before a victim's verdict is repeated */
 
 /* Which values it needs, and the module has not: NULL, or why.  A reason's raw bytes. */
 const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
 
 /*
- * @counters: as of cmt_usage_opts; 0: what @dev was asked for stays.  @peak_bytes and
- * @cooldown_ns: as of cmt_culprit_opts.  Returns 0 or -errno; watch_close() in any case.
+ * @counters: as of cmt_usage_opts; 0: keep those requested of @dev.  @peak_bytes and
+ * @cooldown_ns: as of cmt_culprit_opts.  Returns 0 or -errno; call watch_close() in any
+ * case.
  */
 int watch_open(struct watch *watch, struct cmt_device *dev, uint32_t counters,
 	       uint64_t peak_bytes, uint64_t cooldown_ns);
 
-/* Begin to read the recording so long before @from_ns that what is usual is known then. */
+/* Begin to read the recording long enough before @from_ns for complete baselines. */
 int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_ns,
 		      uint64_t peak_bytes, uint64_t cooldown_ns);
 void watch_close(struct watch *watch);
 
-/* Take in a slot.  Returns 1, 0: none is complete yet, or -errno. */
+/* Process a slot.  Returns 1, 0: none is complete yet, or -errno. */
 int watch_next(struct watch *watch);
 
 /*
- * Ask, once a second, what is no reading: names, and with the next frame that has all rows
- * what kept containers from running.
- * Returns 1: it was done, 0 or -errno.
+ * Once a second, read the state that is in no record: names, and with the next frame of
+ * all rows the CPU files of cgroups.  Returns 1: it was done, 0 or -errno.
  */
 int watch_look(struct watch *watch);
 
@@ -55,9 +57,9 @@ int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdic
 		  struct why_names *names);
 
 /*
- * Take in all that there is to read, and add its verdicts to @marks.  @followed: as of
- * follow_id().  Returns 1: there are new ones, 0, or -errno; -EDQUOT: it took too much CPU
- * time, and @marks says so.
+ * Process all available records, and add verdicts to @marks.  @followed: as of
+ * follow_id().  Returns 1: there are new ones, 0, or -errno; -EDQUOT: it took too much
+ * CPU time, and @marks has a note.
  */
 int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
 

@@ -18,12 +18,12 @@
 #include "watch.h"
 
 #define WAIT_NS		10000000ULL	/* the rings hold more */
-#define FRAMES		256		/* between looks at signals */
+#define FRAMES		256		/* the interval between checks for signals */
 #define FLOWS		5
 
 struct why {
 	const struct config *config;
-	struct replay *replay;	/* what is read, and no device; or NULL */
+	struct replay *replay;	/* the source in place of a device, or NULL */
 	struct watch watch;
 	struct why_state state;
 	bool begun;		/* why_view_begin() */
@@ -43,7 +43,7 @@ const char *why_misplaced(const struct config *config)
 	return NULL;
 }
 
-/* What is missing on this machine: 0, or it is said and EXIT_RUNTIME. */
+/* Check the values of this machine.  Returns 0, or EXIT_RUNTIME after a message. */
 static int check_events(const struct cmt_info *info)
 {
 	char reason[4 * CMT_REASON_LEN + 1], buf[CMT_REASON_LEN + 1];
@@ -132,7 +132,7 @@ static void explain_counters(struct why *why)
 		strcpy(reason, "the module does not count");
 }
 
-/* With the first frame in which something ticked: then it is known what there is. */
+/* With the first frame in which a CPU ticked: then the values are known. */
 static int begin(struct why *why)
 {
 	struct why_state *state = &why->state;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmtstat --why: who takes cache or bandwidth from whom, as it is found out. */
+/* cmtstat --why: print verdicts. */
 #ifndef TOOLS_WHY_H
 #define TOOLS_WHY_H
 
 #include "cmtstat.h"
 #include "replay.h"
 
-/* What --why does not go with: NULL, or what is wrong. */
+/* NULL, or why the options do not go with --why */
 const char *why_misplaced(const struct config *config);
 
-/* Until the time is up or a signal comes.  Returns the exit status. */
+/* Run until the time is up or a signal comes.  Returns the exit status. */
 int why_run(const struct config *config, struct cmt_device *dev);
 
 /* The same of a recording, from its from_ns to its to_ns. */

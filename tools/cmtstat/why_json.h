@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --why says as JSON, one object a line.  All return 0 or -ENOMEM. */
+/* The output of --why as JSON, one object a line.  All return 0 or -ENOMEM. */
 #ifndef TOOLS_WHY_JSON_H
 #define TOOLS_WHY_JSON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --why says, for people and for programs.  Pure. */
+/* The output of --why, as text and as JSON.  Pure. */
 #ifndef TOOLS_WHY_VIEW_H
 #define TOOLS_WHY_VIEW_H
 
@@ -7,7 +7,7 @@
 
 #include "rows.h"
 
-/* What an owner in a verdict is called. */
+/* The names of an owner in a verdict */
 struct why_name {
 	char label[CONTAINER_LABEL_LEN];	/* raw bytes */
 	const char *path;	/* of its cgroup; NULL: none, or not known */
@@ -18,10 +18,12 @@ struct why_names {
 	struct why_name suspects[CMT_CULPRIT_SUSPECTS];
 };
 
-/* "lost cache to": before the first suspect, or a sentence where none is suspected. */
+/*
+ * "lost cache to": before the first suspect, or a sentence for kinds without suspects
+ */
 const char *why_what(enum cmt_culprit_kind kind);
 
-/* How sure.  Of CPU trouble the kernel has told, and counters know nothing. */
+/* The confidence.  Verdicts about CPU time come from the kernel, not from counters. */
 #define WHY_SURE_LEN 64
 const char *why_sure(char buf[WHY_SURE_LEN],
 		     const struct cmt_culprit_verdict *verdict);
@@ -38,10 +40,10 @@ struct why_state {
 
 /* All return 0 or -ENOMEM. */
 
-/* The first thing that is said: what this can see, and what it cannot. */
+/* The first lines: the method and its limits on this machine */
 int why_view_begin(FILE *out, const struct why_state *state);
 
-/* What is usual is known of all that are followed, or after a second of some. */
+/* Are the baselines of all followed owners complete, or after a second of some? */
 bool why_is_learned(const struct cmt_culprit_counts *counts);
 int why_view_learned(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_counts *counts);
@@ -50,7 +52,7 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-/* The estimate, and what was not seen. */
+/* The estimate at the end, and the missing parts */
 struct why_end {
 	struct cmt_culprit_counts counts;
 	uint64_t lost;		/* records */

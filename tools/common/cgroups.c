@@ -231,7 +231,7 @@ static double parse_memory_max(const char *line)
 	return sscanf(line, "%" SCNu64, &bytes) == 1 ? (double)bytes : NAN;
 }
 
-/* A cgroup whose controller is off has no file, and no limit of its own. */
+/* A cgroup whose controller is off has no file, and so no limit. */
 static void add_limit(const char *mount, const char *path, const char *name,
 		      double (*parse)(const char *line), double *least)
 {

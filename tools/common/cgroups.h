@@ -23,10 +23,10 @@ struct cgroup_mount {
 /* "none", "v1", "hybrid", "v2" */
 const char *cgroup_mode_name(enum cgroup_mode mode);
 
-/* What @mounts, a file as /proc/self/mounts, says. */
+/* Parse @mounts, a file as /proc/self/mounts. */
 void cgroup_find_in(struct cgroup_mount *mount, const char *mounts);
 
-/* What this machine has. */
+/* Find the mount of this machine. */
 void cgroup_find(struct cgroup_mount *mount);
 
 /*
@@ -37,12 +37,12 @@ void cgroup_find(struct cgroup_mount *mount);
 int cgroup_id(const char *mount, const char *path, uint64_t *id);
 
 /*
- * Is this cgroup's path that of a container, as libcmt/name.c knows them, and not
- * of something in one?  A pod is none, and neither is a service.
+ * Is this cgroup's path that of a container, by libcmt/name.c, and not of a cgroup in
+ * one? A pod is none, and neither is a service.
  */
 bool cgroup_is_container(const char *path);
 
-/* The least of a cgroup's and of those above it; INFINITY: none, NAN: not known. */
+/* The least limit of a cgroup and its ancestors; INFINITY: none, NAN: unknown. */
 struct cgroup_limits {
 	double cpus;		/* cpu.max: CPUs at once */
 	double memory_bytes;	/* memory.max */

@@ -39,7 +39,7 @@ static void quote(const char *text, const char *special)
 	}
 }
 
-/* How a shell is told to find values of a kind by itself. */
+/* How a shell completes values of a kind by itself */
 struct finder {
 	const char *words;	/* WORDS_*; NULL ends the table */
 	const char *how;
@@ -94,7 +94,7 @@ static void bash_options(const struct program *program)
 	puts("'\n\t\toperand=yes ;;\n\tesac");
 }
 
-/* What comes before is the command, or the command and its first operand. */
+/* The words before are the command, or the command and its first operand. */
 static void bash_commands(const struct program *program)
 {
 	const struct command_spec *command;
@@ -305,7 +305,7 @@ static void fish_no_subprogram(const struct program *program)
 	printf("'");
 }
 
-/* @sub: whose option it is; NULL: the program's own. */
+/* @sub: the sub-command with the option; NULL: the program. */
 static void fish_option(const struct program *program,
 			const struct subprogram *sub,
 			const struct option_spec *spec)
@@ -331,7 +331,7 @@ static void fish_option(const struct program *program,
 	puts("'");
 }
 
-/* A word is given once: what follows it comes in place of what it is one of. */
+/* Each word is given once: the words after it replace it. */
 static void fish_command(const struct program *program,
 			 const struct command_spec *command)
 {

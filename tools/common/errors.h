@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What went wrong and what to do about it. */
+/* Error messages: the failure and the remedy */
 #ifndef TOOLS_ERRORS_H
 #define TOOLS_ERRORS_H
 
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Why cmt_device_open() of @path (NULL: the default) failed with @err, in one
- * or two lines that say what to do.  @control: it was to be opened for writing.
+ * Print why cmt_device_open() of @path (NULL: the default) failed with @err, and the
+ * remedy, in one or two lines.  @control: it was to be opened for writing.
  */
 void error_open(FILE *out, const char *program, const char *path, bool control,
 		int err);
@@ -20,7 +20,7 @@ void error_reader(FILE *out, const char *program, int err);
 /* "program: what: reason" for any other -errno; @what is escaped, see escape_text(). */
 void error_plain(FILE *out, const char *program, const char *what, int err);
 
-/* What an -errno means in one place, where the library does not know it. */
+/* The meaning of an -errno in one place, where the library has none */
 struct reason {
 	int err;		/* 0 ends a table */
 	const char *why;
@@ -31,8 +31,8 @@ struct reason {
 	"Install the module and the tools of one release, then reload the module"
 
 /*
- * As error_plain(), in the words of @reasons where they have some for @err, or else
- * in those that libcmt has for @call, CMT_CALL_*.  @reasons: NULL for these alone.
+ * As error_plain(), in the words of @reasons where they have some for @err, or else in
+ * those of libcmt for @call, CMT_CALL_*.  @reasons: NULL for libcmt's only.
  */
 void error_reason(FILE *out, const char *program, const char *what,
 		  uint32_t call, int err, const struct reason *reasons);

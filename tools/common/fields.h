@@ -15,7 +15,7 @@ struct fields {
 
 int fields_begin(struct fields *fields, bool json);
 
-/* @shown: what people read in place of the number; NULL: the number. */
+/* @shown: the text in place of the number; NULL: the number. */
 void fields_number(struct fields *fields, const char *name, uint64_t value,
 		   const char *shown);
 

@@ -107,7 +107,7 @@ static int allow_equal(scmp_filter_ctx filter, int call, unsigned int arg,
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &equal);
 }
 
-/* Memory that is never code; signals to this process alone, as of abort(3). */
+/* Memory that is never code; signals to this process only, as of abort(3). */
 static int allow_own(scmp_filter_ctx filter)
 {
 	int ret = allow_bits(filter, CALL(mmap), 2, PROT_EXEC, 0);
@@ -120,8 +120,8 @@ static int allow_own(scmp_filter_ctx filter)
 }
 
 /*
- * Files are opened for reading; how openat2(2) opens is in memory, which no filter
- * sees.  Of ioctl(2) the module's, and what isatty(3) asks.
+ * Files are opened for reading; the flags of openat2(2) are in memory, which no filter
+ * sees.  Of ioctl(2) the module's calls, and the one of isatty(3).
  */
 static int allow_reading(scmp_filter_ctx filter)
 {
@@ -152,7 +152,7 @@ static int add_rules(scmp_filter_ctx filter, unsigned int parts)
 
 static bool has_filters(void)
 {
-	/* a kernel that has filters reads the one at NULL, which it cannot */
+	/* a kernel with filters reads the filter at NULL, and fails with EFAULT */
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) &&
 	       errno == EFAULT;
 }
@@ -169,7 +169,7 @@ int filter_load(unsigned int parts)
 		return -ENOMEM;
 	ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
 			       SCMP_ACT_KILL_PROCESS);
-	/* the kernel's log tells of a call that was refused, where it can */
+	/* the kernel logs refused calls, where it can */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);
 	if (!ret)
 		ret = add_rules(filter, parts);
@@ -192,7 +192,7 @@ int filter_begin(const char *program, unsigned int parts, bool wanted,
 	}
 	if (ret) {
 		error_plain(stderr, program, "cannot load a seccomp filter", ret);
-		fprintf(stderr, "--no-seccomp goes on without it\n");
+		fprintf(stderr, "--no-seccomp runs without it\n");
 	}
 	return ret;
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What a program does: the filter allows the calls of all parts that are given. */
+/* The activities of a program: the filter allows the calls of all given parts. */
 enum filter_part {
 	FILTER_READER	= 1 << 0,	/* read the device and files */
 	FILTER_SERVER	= 1 << 1,	/* answer on sockets that are open */
@@ -23,9 +23,9 @@ enum filter_part {
 int filter_load(unsigned int parts);
 
 /*
- * filter_load() for @program, unless it is not @wanted.  A kernel without seccomp
- * filters is told on stderr and is no failure, and neither is @wanted being false:
- * *@loaded tells whether there is a filter.  Returns 0, or -errno, which was told.
+ * filter_load() for @program, if it is @wanted.  A kernel without seccomp filters is
+ * reported on stderr and is no failure, nor is @wanted being false: *@loaded is true if
+ * there is a filter.  Returns 0, or -errno after a message.
  */
 int filter_begin(const char *program, unsigned int parts, bool wanted,
 		 bool *loaded);

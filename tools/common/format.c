@@ -182,7 +182,10 @@ bool acts_on_terminal(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || invisible(code);
 }
 
-/* One character or escape into @out; returns how much of @src it stands for. */
+/*
+ * Write one character or escape to @out.  Returns the number of bytes of @src that it
+ * represents.
+ */
 static unsigned int escape_one(char out[20], const char *src,
 			       unsigned int flags)
 {

@@ -32,7 +32,7 @@ const char *format_time(char buf[FORMAT_LEN], int64_t realtime_ns);
  */
 unsigned int utf8_decode(const char *text, uint32_t *code);
 
-/* Controls (C0, DEL, C1), and what is invisible or reorders text. */
+/* Controls (C0, DEL, C1), and characters that are invisible or reorder text */
 bool acts_on_terminal(uint32_t code);
 
 #define JSON_ESCAPE_LEN 16
@@ -41,20 +41,20 @@ bool acts_on_terminal(uint32_t code);
 const char *json_escape(char buf[JSON_ESCAPE_LEN], uint32_t code);
 
 /*
- * A spreadsheet takes what begins so for a formula, and runs it: CSV has an apostrophe before
- * it.  One that begins with an apostrophe gets another one, so that names stay apart.
+ * A spreadsheet runs a text with such a begin as a formula: CSV has an apostrophe
+ * before it.  A text that begins with an apostrophe gets another one, so that names
+ * stay distinct.
  */
 bool begins_formula(const char *text);
 
 #define ESCAPE_ASCII	(1U << 0)	/* escape all that is not ASCII, too */
 
 /*
- * Copy a name that anybody on the machine may have chosen, so that nothing in
- * it acts on a terminal: control characters (C0, DEL, C1), bytes that are not
- * UTF-8, and the invisible characters that reorder text become \xNN, one for
- * each byte; a backslash becomes two.  What does not fit is left off, never in
- * the middle of a character or an escape.  Always terminates; size > 0.
- * Returns the length written.
+ * Copy a name that any user may have chosen, so that no part of it acts on a terminal:
+ * control characters (C0, DEL, C1), bytes that are not UTF-8, and the invisible
+ * characters that reorder text become \xNN, one for each byte; a backslash becomes two.
+ * A text that is too long is cut, never in the middle of a character or an escape.
+ * Always terminates; size > 0.  Returns the length written.
  */
 size_t escape_text(char *dst, size_t size, const char *src, unsigned int flags);
 

@@ -78,7 +78,10 @@ int json_add(struct json_object *object, const char *name,
 	return -ENOMEM;
 }
 
-/* Outside of strings JSON is ASCII, and json-c escapes C0 and what is JSON's. */
+/*
+ * Outside of strings JSON is ASCII, and json-c escapes C0 and JSON's special
+ * characters.
+ */
 int json_print(FILE *out, struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object,

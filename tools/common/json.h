@@ -24,8 +24,8 @@ int json_add(struct json_object *object, const char *name,
 	     struct json_object *value);
 
 /*
- * One line.  What acts on a terminal is written as \uNNNN, which stands for the
- * same character.  Returns 0 or -ENOMEM.
+ * Print one line.  Characters that act on a terminal are written as \uNNNN, which is
+ * the same character in JSON.  Returns 0 or -ENOMEM.
  */
 int json_print(FILE *out, struct json_object *object);
 

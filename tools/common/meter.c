@@ -109,7 +109,7 @@ static void add_sums(struct meter *meter)
 	meter->sum += now.value;
 }
 
-/* The owner has another RMID than before: nothing goes on where it was. */
+/* The owner has another RMID than before: readings have no base. */
 static void meet_owner(struct meter *meter, const struct cmt_record *record)
 {
 	if (record->rmid == meter->rmid &&

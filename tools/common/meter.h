@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One owner that is measured on demand: the cache that it holds in each L3
- * domain, and what it moved between two readings.  Sums are over a span, which
- * begins at a reading.  Pure, but for meter_read().
+ * One owner that is measured on demand: its occupancy in each L3 domain, and its
+ * traffic between two readings.  Sums are over a span, which begins at a reading.
+ * Pure, except meter_read().
  */
 #ifndef TOOLS_METER_H
 #define TOOLS_METER_H
@@ -13,11 +13,11 @@
 
 #include "rows.h"
 
-#define METER_DOMAINS 64	/* those that follow are counted as a gap */
+#define METER_DOMAINS 64	/* further ones are counted as a gap */
 
 /*
- * An MBM counter that is not read for some 1.1 s has lost its base: its readers
- * read at least so often.
+ * An MBM counter that is not read for some 1.1 s loses its base: the greatest time
+ * between readings.
  */
 #define METER_READ_NS 500000000ULL
 
@@ -48,7 +48,7 @@ struct meter_domain {
 
 /* Begins with events, the others 0. */
 struct meter {
-	uint32_t events;	/* cmt_info.events: what the machine counts */
+	uint32_t events;	/* cmt_info.events: the values that the machine counts */
 	uint32_t rmid;		/* of the last reading that had values, */
 	uint32_t generation;	/* likewise */
 	bool pending;		/* the owner was, at the last reading */
@@ -77,7 +77,7 @@ int meter_read(struct meter *meter, const struct cmt_device *dev, uint32_t kind,
 /* Add a reading: SAMPLE records, one for each L3 domain, of CMT_IOC_READ. */
 void meter_add(struct meter *meter, const struct cmt_snapshot *reading);
 
-/* The owner was pending at @now_ns: what it holds and moves is another RMID's. */
+/* The owner was pending at @now_ns: its values are in another RMID. */
 void meter_add_pending(struct meter *meter, uint64_t now_ns);
 
 /* A new span begins at the last reading. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a meter says, as text and as JSON. */
+/* The values of a meter, as text and as JSON */
 #ifndef TOOLS_METER_VIEW_H
 #define TOOLS_METER_VIEW_H
 
@@ -7,7 +7,7 @@
 
 #define METER_TEXT_LEN 40
 
-/* "4.0 MiB", "> 4.0 MiB" for a lower bound, "-" for what is not known. */
+/* "4.0 MiB", "> 4.0 MiB" for a lower bound, "-" for an unknown value. */
 const char *meter_text_bytes(char buf[METER_TEXT_LEN], struct measure value);
 const char *meter_text_rate(char buf[METER_TEXT_LEN], struct measure value);
 
@@ -18,8 +18,8 @@ int meter_json(struct json_object *object, const struct meter *meter,
 	       const struct cmt_info *info);
 
 /*
- * Why the machine has no values, or no bandwidth, escaped; "": it has.  What is
- * missing is put before the reason.
+ * Why the machine has no values, or no bandwidth, escaped; "": it has.  The missing
+ * value is put before the reason.
  */
 #define METER_REASON_LEN 512
 const char *meter_missing(char buf[METER_REASON_LEN],

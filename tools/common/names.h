@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What constants of the module are called. */
+/* The names of the module's constants */
 #ifndef TOOLS_NAMES_H
 #define TOOLS_NAMES_H
 
@@ -17,8 +17,8 @@ const char *vendor_title(uint32_t vendor);
 const char *culprit_kind_name(enum cmt_culprit_kind kind);
 
 /*
- * Why a value is not known or not complete, of CMT_USAGE_WHY_*: the first that
- * applies, which says most.  NULL: no bit is set.
+ * Why a value is unknown or partial, of CMT_USAGE_WHY_*: the first bit that is set, in
+ * the order of importance.  NULL: no bit is set.
  */
 const char *usage_why_name(uint32_t why);
 

@@ -102,7 +102,7 @@ void options_help(const struct program *program, FILE *out)
 		fprintf(out, "\n%s", program->more);
 }
 
-/* getopt_long()'s tables: @letters begins with "+" where options come first. */
+/* The tables of getopt_long(): @letters begins with "+" where options come first. */
 static void getopt_tables(const struct program *program, char *letters,
 			  struct option *longs)
 {
@@ -134,7 +134,7 @@ static const struct option_spec *find(const struct option_spec *spec, int key)
 	return spec->name ? spec : NULL;
 }
 
-/* What getopt_long() did not like: optopt is 0 for an unknown long option. */
+/* An option that getopt_long() refused: optopt is 0 for an unknown long option. */
 static enum options_result bad_option(const struct program *program, int why,
 				      char **argv, FILE *err)
 {
@@ -146,9 +146,9 @@ static enum options_result bad_option(const struct program *program, int why,
 	else if (spec)
 		options_usage(program, err, "--%s: takes no value", spec->name);
 	else if (optopt)
-		options_usage(program, err, "-%c: no such option", optopt);
+		options_usage(program, err, "-%c: unknown option", optopt);
 	else
-		options_usage(program, err, "%s: no such option, or not clear which",
+		options_usage(program, err, "%s: unknown or ambiguous option",
 			      argv[optind - 1]);
 	return OPTIONS_BAD;
 }
@@ -255,7 +255,7 @@ int parse_seconds(const char *text, uint64_t min_ns, uint64_t max_ns,
 }
 
 struct unit {
-	const char *name;	/* "": none is given */
+	const char *name;	/* "": no unit */
 	uint64_t factor;
 };
 

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 enum {
-	EXIT_RUNTIME = 1,	/* it could not do what it was asked */
-	EXIT_USAGE = 2,		/* it was asked wrongly */
+	EXIT_RUNTIME = 1,	/* the request failed */
+	EXIT_USAGE = 2,		/* wrong arguments */
 };
 
 /* struct option_spec.key of options without a letter: from here on */
@@ -34,13 +34,13 @@ struct option_spec {
 				 */
 };
 
-/* What a shell finds itself. */
+/* Words that a shell finds itself */
 #define WORDS_FILES	"@files"
 #define WORDS_PIDS	"@pids"
 #define WORDS_CGROUPS	"@cgroups"	/* directories of the hierarchy */
 #define WORDS_CPUS	"@cpus"
 
-/* A word of a command's operand, and what follows it.  A NULL word ends a table. */
+/* A word of a command's operand, and the words after it.  A NULL word ends a table. */
 struct operand_spec {
 	const char *word;
 	const char *next;	/* as option_spec.words */
@@ -56,7 +56,9 @@ struct command_spec {
 
 struct program;
 
-/* What a program does where its first argument is @name.  A NULL name ends a table. */
+/*
+ * The sub-command of a program for the first argument @name.  A NULL name ends a table.
+ */
 struct subprogram {
 	const char *name;
 	const struct program *program;	/* its name: "PROGRAM NAME" */
@@ -65,7 +67,7 @@ struct subprogram {
 
 struct program {
 	const char *name;
-	const char *synopsis;	/* what follows the name, before the commands */
+	const char *synopsis;	/* the synopsis after the name, before the commands */
 	const char *about;	/* for --help, whole lines */
 	const struct command_spec *commands;	/* or NULL */
 	const struct subprogram *subprograms;	/* or NULL */
@@ -78,7 +80,7 @@ enum options_result {
 	OPTIONS_RUN,		/* optind is the first operand */
 	OPTIONS_HELP,		/* -h was given */
 	OPTIONS_VERSION,	/* -V was given */
-	OPTIONS_BAD,		/* said so on @err: exit with EXIT_USAGE */
+	OPTIONS_BAD,		/* a message was printed on @err: exit with EXIT_USAGE */
 };
 
 /*

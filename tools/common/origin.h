@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where readings come from: the cmt module, or resctrl where there is no module. */
+/* The source of readings: the cmt module, or resctrl where there is no module */
 #ifndef TOOLS_ORIGIN_H
 #define TOOLS_ORIGIN_H
 
@@ -18,10 +18,10 @@ enum origin {
 
 /* The words of --source. */
 #define ORIGIN_WORDS "device resctrl"
-#define ORIGIN_HELP "read the cmt module (device) or resctrl; default: what there is"
+#define ORIGIN_HELP "read the cmt module (device) or resctrl; default: the available one"
 #define ORIGIN_WANTED "device or resctrl"
 
-/* What a table of resctrl's groups does not have. */
+/* Values that a table of resctrl's groups does not have */
 #define ORIGIN_NOT_SHOWN \
 	"milliseconds, verdicts, processes, CPUs, counters of the processor, memory channels"
 
@@ -39,7 +39,7 @@ int origin_parse(const char *name, enum origin *origin);
 /* Returns 0, or -errno of cmt_device_open() or cmt_resctrl_open(). */
 int origin_open(struct cmt_device **dev, const struct origin_opts *opts);
 
-/* "program: PATH: why", and what to do. */
+/* Print "program: PATH: why", and the remedy. */
 void origin_error(FILE *out, const char *program, const struct origin_opts *opts, int err);
 
 static inline bool origin_is_resctrl(const struct cmt_info *info)

@@ -15,7 +15,7 @@ struct progress {
 
 void progress_begin(struct progress *progress, const char *what);
 
-/* @done of @all.  Looks at the clock: call it some hundred times a second at most. */
+/* @done of @all.  Reads the clock: call it some hundred times a second at most. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t all);
 
 /* The line on a terminal goes away. */

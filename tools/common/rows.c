@@ -138,7 +138,7 @@ void row_owner(struct row *row, const struct cmt_owner *owner,
 						       row->cgroup_id);
 }
 
-/* How many owners are pending is not always asked for. */
+/* The number of pending owners is not always requested. */
 static void overflow_label(char buf[CONTAINER_LABEL_LEN], const struct row *row)
 {
 	char services[32] = "", attached[32] = "";
@@ -213,7 +213,7 @@ const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
 	return container_label(buf, &row);
 }
 
-/* What the view calls a row, for --filter and for sorting by name. */
+/* The name of a row in the view, for --filter and for sorting by name */
 static const char *row_name(char buf[CONTAINER_LABEL_LEN],
 			    const struct frame *frame, const struct row *row)
 {
@@ -280,8 +280,8 @@ struct order {
 };
 
 /*
- * Largest first; a value that is not known after all that are, also in reverse, where
- * the two come the other way round.
+ * Largest first.  Unknown values come after known ones, also in the reverse order,
+ * where the two are exchanged.
  */
 static int cmp_measure(const struct order *order, const struct measure *a,
 		       const struct measure *b)
@@ -389,7 +389,7 @@ static void sort_rows(struct row *rows, uint32_t nr, struct order *order)
 		qsort_r(rows, nr, sizeof(*rows), cmp_row, order);
 }
 
-/* Put a row behind those kept, and its children behind it. */
+/* Put a row behind the kept ones, and its children behind it. */
 static void keep_row(struct frame *frame, const struct row *row, uint32_t *kept,
 		     struct order *order, bool expand)
 {
@@ -449,7 +449,7 @@ culprit_row(const struct cmt_usage_frame *frame, struct cmt_containers *containe
 	return gone;
 }
 
-/* Owners times L3 domains, of which nobody tells how many there are. */
+/* Owners times L3 domains, whose number is unknown */
 uint32_t culprit_room(const struct cmt_info *info)
 {
 	uint32_t most = 8 * info->nr_rmids;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of rows, and which rows are shown in what order.  Pure. */
+/* Names of rows, and the choice and order of the rows.  Pure. */
 #ifndef TOOLS_ROWS_H
 #define TOOLS_ROWS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a row is. */
+/* The kind of a row */
 enum view {
 	VIEW_CONTAINER	= CMT_USAGE_BY_CONTAINER,
 	VIEW_PROCESS	= CMT_USAGE_BY_PROCESS,
@@ -25,7 +25,7 @@ struct measure {
 struct trail;
 struct mark;
 
-/* What is shown of a struct cmt_usage_row, and what the tool adds to it. */
+/* The shown values of a struct cmt_usage_row, and those that the tool adds */
 struct row {
 	enum cmt_usage_kind kind;
 	uint32_t owner;		/* CMT_OWNER_*, of CMT_USAGE_OWNER */
@@ -55,19 +55,22 @@ struct row {
 	struct measure least, most;	/* bytes, of the interval's time slots */
 	uint64_t residual_bytes;
 	uint64_t age_ns;
-	uint64_t l3_bytes;	/* what 100 % is; 0: unknown */
+	uint64_t l3_bytes;	/* the value of 100 %; 0: unknown */
 	const struct trail *trail;	/* its last minute; NULL: nothing is kept */
 	uint64_t culprit_id;	/* by container: cmt_culprit_id(), else 0 */
-	const struct mark *mark;	/* what was said of it lately, or NULL */
+	const struct mark *mark;	/* its last verdict, or NULL */
 	bool suspected;		/* the mark's suspect, not its victim */
 	/* By container: its rows of processes with an RMID, frame.children */
 	uint32_t first_child;
 	uint32_t nr_children;
 	bool child;		/* it is one of them */
-	/* What the cgroups say, not the RMIDs: set by who knows */
+	/* From the cgroups, not from RMIDs */
 	bool processes_known;
 	uint32_t processes;
-	/* The overflow RMID: how many of what are pending; NULL: not asked */
+	/*
+	 * The overflow RMID: the kind and number of the pending owners; NULL: not
+	 * requested
+	 */
 	const char *pending_noun;
 	uint64_t pending;
 	uint32_t pending_services;	/* services beside them */
@@ -79,7 +82,7 @@ struct row {
 	uint64_t missed;
 	uint64_t busy_ns;
 	uint64_t lost;
-	/* Of a memory channel, whose total is both together. */
+	/* Of a memory channel, whose total is reads and writes */
 	uint32_t socket;
 	uint32_t channel;
 	struct measure read, written;		/* bytes a second */
@@ -104,7 +107,7 @@ struct memory {
 struct frame {
 	enum view by;
 	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; 0: none */
-	uint64_t elapsed_ns;	/* since the last reading of the one before */
+	uint64_t elapsed_ns;	/* since the last reading of the previous frame */
 	bool emulated;
 	uint32_t nr_cpus;	/* that ticked in the interval */
 	uint32_t nr_domains;	/* seen so far */
@@ -121,7 +124,7 @@ struct frame {
 	struct row *flat;	/* room for all rows and children */
 };
 
-/* A sum that makes the others complete, whichever are shown: it comes last. */
+/* A sum that completes the other rows, whichever are shown: it comes last. */
 static inline bool row_is_remainder(const struct row *row)
 {
 	return !row->is_cpu && (row->kind == CMT_USAGE_UNATTRIBUTED ||
@@ -169,8 +172,8 @@ const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct cmt_usage_row *row);
 
 /*
- * The row of who has @id in verdicts: cmt_culprit_id().  Who has ended is in no row any
- * more, but its cgroup's name is kept for a while: that is put into @gone.
+ * The row of the owner with @id in verdicts: cmt_culprit_id().  An owner that has ended
+ * is in no row, but its cgroup's name is kept for some time: that is put into @gone.
  */
 const struct cmt_usage_row *
 culprit_row(const struct cmt_usage_frame *frame, struct cmt_containers *containers,
@@ -182,14 +185,14 @@ uint32_t culprit_room(const struct cmt_info *info);
 /* "process", "cgroup", "cpu", "resctrl", "overflow", "unknown" or "unattributed" */
 const char *row_kind(const struct row *row);
 
-/* Who a row is of, with the name from @containers (NULL: there are none). */
+/* Set the owner of a row, with the name from @containers (NULL: there are none). */
 void row_owner(struct row *row, const struct cmt_owner *owner,
 	       struct cmt_containers *containers);
 
 /* "process", "container", "cpu", "manual" or "unknown", of CMT_SCOPE_* */
 const char *scope_name(uint32_t scope);
 
-/* What @nr things of a scope are called: "containers", "CPU" and so on. */
+/* The noun for @nr owners of a scope: "containers", "CPU" and so on */
 const char *scope_noun(uint32_t scope, uint64_t nr);
 
 /* 0 or -EINVAL. */
@@ -208,9 +211,9 @@ struct selection {
 };
 
 /*
- * Keep the rows whose name matches, in order of the key, at most so many of
- * them.  The overflow RMID and what is unattributed come last and do not
- * count; nor do children, which go with their row.
+ * Keep the rows whose name matches, sorted by the key, up to a number of rows.  The
+ * overflow RMID and the unattributed row come last and do not count; nor do children,
+ * which stay with their row.
  */
 void rows_select(struct frame *frame, const struct selection *selection);
 

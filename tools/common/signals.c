@@ -58,7 +58,7 @@ void signals_setup(bool screen)
 	sigemptyset(&block);
 	sigfillset(&action.sa_mask);
 	for (i = 0; i < nr; i++) {
-		/* what nohup(1) and shells set to be ignored stays so */
+		/* a signal that nohup(1) or a shell ignores stays ignored */
 		if (!sigaction(signals[i], NULL, &before) &&
 		    before.sa_handler == SIG_IGN)
 			continue;

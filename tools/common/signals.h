@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signals as flags: blocked but while waiting, so that none is missed. */
+/* Signals as flags: blocked except while waiting, so that none is missed */
 #ifndef TOOLS_SIGNALS_H
 #define TOOLS_SIGNALS_H
 
@@ -16,7 +16,7 @@ extern volatile sig_atomic_t signal_suspend;	/* TSTP */
 
 extern volatile sig_atomic_t signal_save;	/* USR1, after signals_take_save() */
 
-/* @screen: also catch what concerns a full screen. */
+/* @screen: also catch the signals of a full screen. */
 void signals_setup(bool screen);
 
 /* After signals_setup(): SIGUSR1 is a flag, too. */
@@ -34,8 +34,8 @@ int signals_poll(struct pollfd *fds, nfds_t nr_fds, uint64_t timeout_ns);
 void signals_suspend(void);
 
 /*
- * Write all of @text.  Returns 0, -errno, or -EINTR: signal_stop is set and the
- * reader of @fd takes nothing, so the rest was not written.
+ * Write all of @text.  Returns 0, -errno, or -EINTR: signal_stop is set and the reader
+ * of @fd does not read, so the rest was not written.
  */
 int signals_write(int fd, const char *text, size_t len);
 

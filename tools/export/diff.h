@@ -26,7 +26,7 @@ struct diff_config {
 	bool json;
 };
 
-/* What was measured of a container in one recording. */
+/* The measurements of a container in one recording */
 struct diff_sum {
 	uint64_t frame;		/* number of the last interval with a row of it */
 	bool several;		/* an interval had two rows of this name */
@@ -46,7 +46,7 @@ struct diff_sum {
 	double cycles, instructions;
 };
 
-/* A value with what it lies between; of not known ones all is NAN. */
+/* A value with its bounds; all NAN: it is unknown. */
 struct diff_value {
 	bool known;
 	bool partial;		/* a lower bound: hi is INFINITY */
@@ -63,14 +63,14 @@ struct diff {
 	const struct diff_config *config;
 	struct span spans[2];
 	uint64_t frames[2];
-	struct keys rows;	/* struct diff_row by what joins them */
+	struct keys rows;	/* struct diff_row by its joining key */
 	struct diff_row **sorted;
 };
 
 /* Add the intervals of recording @side.  0 or -errno. */
 int diff_add(struct diff *diff, unsigned int side);
 
-/* What the bytes of an occupancy are a multiple of, of recording @side. */
+/* The unit of the occupancy in recording @side, in bytes */
 double diff_unit(const struct diff *diff, unsigned int side);
 
 /* Is the container in the recording? */
@@ -86,7 +86,9 @@ struct diff_value diff_value(const struct diff *diff, const struct diff_row *row
 struct diff_value diff_change(const struct diff *diff, const struct diff_row *row,
 			      enum diff_sort what);
 
-/* Fill sorted: those in both by how much they changed, then of one side only. */
+/*
+ * Fill sorted: containers in both recordings by their change, then those in one only.
+ */
 int diff_sort(struct diff *diff);
 
 int diff_table(FILE *out, const struct diff *diff);

@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
 const struct program diff_program = {
 	.name = "cmtstat diff",
 	.synopsis = "[options] A B",
-	.about = "Say which containers changed from recording A to recording B, and by how much.\n",
+	.about = "Show which containers changed from recording A to recording B, and by how much.\n",
 	.options = options,
 	.more = "> before a value: a lower bound; - is not measured; = no change that the counters resolve.\n",
 };

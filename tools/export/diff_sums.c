@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What joins two recordings.  Cgroup ids, and container ids in paths, are others in another
- * boot: a container is the same one where runtime and name are the same, and the user, if it
- * is in a user's slice.  What has no name of its own is joined by the path of its cgroup, and
- * what has no path by its cgroup id, within one boot.
+ * How containers of two recordings are joined.  Cgroup ids, and container ids in paths,
+ * differ between boots: a container is the same one where runtime and name are the
+ * same, and the user, if it is in a user's slice.  Rows without a name are joined by
+ * the path of the cgroup, and rows without a path by the cgroup id, within one boot.
  */
 #include "diff.h"
 
@@ -16,7 +16,7 @@
 
 #include "export_columns.h"
 
-/* Has it a name that somebody gave it?  A short id is none. */
+/* Has it a name that a person or program gave? A short id is none. */
 static bool is_named(const struct cmt_container *c)
 {
 	size_t len = strlen(c->name);

@@ -73,7 +73,7 @@ static struct diff_value misses(const struct diff_sum *sum, double off)
 	};
 }
 
-/* Of two counts, both of which may be off. */
+/* The quotient of two counts, both of which may be off */
 static struct diff_value cpi(const struct diff_sum *sum, double off)
 {
 	double ratio;
@@ -119,7 +119,7 @@ struct diff_value diff_change(const struct diff *diff, const struct diff_row *ro
 	};
 }
 
-/* What a row is sorted by: the change, or of one side only how much there is. */
+/* The sort key of a row: the change, or the value where it is in one recording only */
 static double weight(const struct diff *diff, const struct diff_row *row)
 {
 	enum diff_sort what = diff->config->sort;

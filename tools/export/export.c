@@ -32,8 +32,8 @@ static uint64_t coarser(uint64_t grain_ns)
 }
 
 /*
- * Most rows that an interval of a second has.  @rows: 0 where there is none.  Read apart, so
- * that what is damaged counts once.
+ * The greatest number of rows in an interval of a second.  @rows: 0 without rows.  Read
+ * separately, so that damage counts once.
  */
 static int count_rows(const struct span_opts *opts, uint64_t *rows)
 {
@@ -87,7 +87,7 @@ static int write_frames(struct span *span, struct export_session *session)
 		session->origin.clock_known = span->clock_known;
 		session->origin.clock_ns = span->clock_ns;
 		if (session->format->needs_clock && !span->clock_known) {
-			fprintf(stderr, PROGRAM ": the recording does not say what time it was\n");
+			fprintf(stderr, PROGRAM ": the recording has no wall-clock time\n");
 			return -ENODATA;
 		}
 		ret = session->format->frame(session, frame);
@@ -169,7 +169,7 @@ static int run(const struct export_config *config)
 	return EXIT_RUNTIME;
 }
 
-/* What is wrong with the arguments, or NULL. */
+/* NULL, or the error in the arguments */
 static const char *misused(const struct export_config *config, int operands)
 {
 	if (!config->format)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmtstat export was asked to do. */
+/* The options of cmtstat export */
 #ifndef TOOLS_EXPORT_H
 #define TOOLS_EXPORT_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * RowBinary of ClickHouse: values one after the other, little-endian; a text has its length
- * before it, and a value that may be NULL a byte that says whether it is.  The table is in
- * docs/fleet/schema.sql.
+ * RowBinary of ClickHouse: values one after the other, little-endian.  A text has its
+ * length before it, and a nullable value a byte that says whether it is NULL.  The
+ * table is in docs/fleet/schema.sql.
  */
 #include "export_format.h"
 
@@ -11,7 +11,10 @@
 
 #define SECOND_NS 1000000000ULL
 
-/* Digits that nobody measured would be most of what a table takes.  A bound stays one. */
+/*
+ * Digits below the resolution would be most of the table's size.  A bound stays a
+ * bound.
+ */
 static void put_real(struct out *out, enum value_type type, double value)
 {
 	float real = (float)value;

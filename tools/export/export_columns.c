@@ -19,7 +19,7 @@ static struct value number_if(bool known, uint64_t value)
 	return known ? number(value) : UNKNOWN;
 }
 
-/* NAN and what is infinite is no value: there is none, or no such bound. */
+/* NAN and infinite numbers are no value: it is unknown, or there is no bound. */
 static struct value real_if(bool known, double value)
 {
 	if (!known || !isfinite(value))
@@ -163,7 +163,7 @@ static struct value get_least(const struct export_row *e)
 	return number_if(e->row->occupancy.slots, e->row->occupancy.least_bytes);
 }
 
-/* Of who ended it is known, too. */
+/* The most is also known of an owner that has ended. */
 static struct value get_most(const struct export_row *e)
 {
 	const struct cmt_usage_occupancy *o = &e->row->occupancy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a row of an interval has, as columns: one table, which CSV, NDJSON and
- * ClickHouse are written from, so that they cannot differ.  Pure.
+ * The columns of a row of an interval: one table, from which CSV, NDJSON and ClickHouse
+ * are written, so that they cannot differ.  Pure.
  */
 #ifndef TOOLS_EXPORT_COLUMNS_H
 #define TOOLS_EXPORT_COLUMNS_H
@@ -12,7 +12,7 @@
 
 #include "rows.h"
 
-/* A row, and what is known of its interval and machine. */
+/* A row, with its interval and its machine */
 struct export_row {
 	const char *node;	/* host name; "": not known */
 	const char *boot;	/* boot id; "": not known */
@@ -59,7 +59,7 @@ extern const struct export_column export_columns[];
 /* The word of a cell of VALUE_WORD; "": it is of a later version. */
 const char *export_word(const struct export_column *column, uint64_t number);
 
-/* What bit 1 << @bit of VALUE_WHY or VALUE_COUNTERS is called; NULL: it is none. */
+/* The name of bit 1 << @bit of VALUE_WHY or VALUE_COUNTERS; NULL: there is none. */
 const char *export_bit_name(enum value_type type, unsigned int bit);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Comma-separated values: the columns of pqos --mon-file-type=csv with their names and
- * units, of which MB is 2^20 bytes, and then all that there is.  What is not known is empty.
+ * units, where MB is 2^20 bytes, and then all other columns.  Unknown values are empty.
  */
 #include "export_format.h"
 
@@ -98,7 +98,10 @@ static void put_pqos(struct out *out, const struct export_row *e)
 	put_scaled(out, row->total.known, "%.1f", row->total.rate / MB);
 }
 
-/* Quoted, and on one line: what acts on a terminal is escaped, see escape_text(). */
+/*
+ * Quoted, and on one line: characters that act on a terminal are escaped, see
+ * escape_text().
+ */
 static void put_text(struct out *out, const char *text)
 {
 	char escaped[4 * 4096 + 1];

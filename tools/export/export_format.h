@@ -11,7 +11,7 @@
 
 struct export_format;
 
-/* Where a frame is in time, and what machine it is of. */
+/* The time and the machine of a frame */
 struct export_origin {
 	const char *node, *boot;	/* "": not known */
 	bool clock_known;
@@ -49,7 +49,7 @@ extern const struct export_format export_csv, export_ndjson, export_clickhouse,
 /* Points that a row of a frame can have in a bounded format. */
 #define EXPORT_ROW_POINTS 5U
 
-/* A frame of which each row is written by format->row.  Returns out->err. */
+/* Write each row of a frame by format->row.  Returns out->err. */
 int export_rows(struct export_session *session, const struct cmt_usage_frame *frame);
 
 /*

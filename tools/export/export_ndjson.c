@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One JSON object a line and row.  What is not known is null. */
+/* One JSON object a line and row.  Unknown values are null. */
 #include "export_format.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void put_character(struct out *out, const char *at, unsigned int len,
 	}
 }
 
-/* Names are bytes; the path as it is comes in hexadecimal where it is not UTF-8. */
+/* Names are bytes; a path that is not UTF-8 is also given in hexadecimal. */
 static bool put_string(struct out *out, const char *text)
 {
 	bool valid = true;

@@ -72,7 +72,7 @@ static const struct option_spec options[] = {
 	  "a number of seconds from 0.001 to 3600", set_grain, NULL },
 	{ 'f', "from", "TIME", PART_FROM_HELP,
 	  PART_WANTED, part_set_from, NULL },
-	{ 't', "to", "TIME", "end at such a moment",
+	{ 't', "to", "TIME", "end at this time",
 	  PART_WANTED, part_set_to, NULL },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output",
 	  "a path", part_set_output, WORDS_FILES },
@@ -86,5 +86,5 @@ const struct program export_program = {
 	.synopsis = "--csv | --ndjson | --perfetto | --clickhouse [options] FILE",
 	.about = "Write the intervals of a recording in a format that other programs read.\n",
 	.options = options,
-	.more = "What is not known is empty or null, never 0.\n",
+	.more = "Unknown values are empty or null, never 0.\n",
 };

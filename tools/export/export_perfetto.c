@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Perfetto's trace format, protobuf: for each row a track with counters below it.  A counter
- * is drawn on until its next point, so that what is not known would be drawn as what was
- * known before: a slice says where that is, and where a value is a lower bound.
+ * Perfetto's trace format, protobuf: for each row a track with counters below it.  A
+ * counter is drawn until its next point, so an unknown value would be drawn as the last
+ * known one: a slice marks unknown values, and lower bounds.
  *
- * Field numbers are those of perfetto/trace/trace_packet.proto and of what it has.
+ * Field numbers are those of perfetto/trace/trace_packet.proto and of its messages.
  */
 #include "export_format.h"
 
@@ -19,7 +19,7 @@
 #include "proto.h"
 
 #define MS 1000000ULL
-#define ROOT_UUID 1U		/* slices of the recording: what was lost */
+#define ROOT_UUID 1U		/* slices of the recording: lost data */
 #define UUIDS 8U		/* of a track: its own, and its counters' */
 #define STATE_LEN 160
 
@@ -208,7 +208,7 @@ static void put_row(struct export_session *session, struct track *track, uint64_
 	set_state(session, track, ts, state);
 }
 
-/* What tells a row from all others of its frame, and stays the same. */
+/* The identity of a row in its frame, which stays the same */
 static int row_key(const struct export_row *e, char **key)
 {
 	const struct cmt_usage_row *row = e->row;
@@ -228,7 +228,7 @@ static int row_key(const struct export_row *e, char **key)
 	return n < 0 ? -ENOMEM : 0;
 }
 
-/* What is of a model is called so in all that a viewer shows. */
+/* Tracks of a model's values are named so in every viewer. */
 static void track_name(char *name, size_t size, const struct export_row *e)
 {
 	const char *emulated = e->row->flags & CMT_USAGE_ROW_EMULATED ?
@@ -259,7 +259,7 @@ static struct track *track_of(struct export_session *session, const struct expor
 	return track;
 }
 
-/* Who has no row any more: nothing is known of it from here on. */
+/* The owner has no row any more: its values are unknown from here on. */
 static void leave_tracks(struct export_session *session, uint64_t ts)
 {
 	struct perfetto *state = session->state;

@@ -22,7 +22,7 @@ void keys_free(struct keys *keys)
 	keys_init(keys, keys->size);
 }
 
-/* FNV-1a: nobody gains by texts that collide but a slower export. */
+/* FNV-1a: texts that collide only make an export slower. */
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 14695981039346656037ULL;

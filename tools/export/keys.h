@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table from a text to what is kept of it.  Entries stay where they are. */
+/* A table from a text to an entry.  Entries keep their address. */
 #ifndef TOOLS_KEYS_H
 #define TOOLS_KEYS_H
 

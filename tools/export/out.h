@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Output of many rows: one buffer in front of a descriptor.  The first error stays, and
- * what is put after it goes nowhere, so that callers look once in a while.
+ * Output of many rows: one buffer in front of a descriptor.  The first error is kept,
+ * and later output is dropped, so that callers check it now and then.
  */
 #ifndef TOOLS_OUT_H
 #define TOOLS_OUT_H
@@ -20,7 +20,7 @@ struct out {
 /* Returns 0 or -ENOMEM; out_close() frees in any case. */
 int out_open(struct out *out, int fd);
 
-/* Write what is in the buffer.  Returns out->err. */
+/* Write the content of the buffer.  Returns out->err. */
 int out_flush(struct out *out);
 
 /* Flush and free; @out->fd stays open.  Returns out->err. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of protobuf, small ones: fields in the order in which they are put.  What does not
- * fit in a message is left out of it as a whole field, never cut within one.
+ * Small messages of protobuf: fields in the order in which they are put.  A field that
+ * does not fit in a message is left out completely, never cut.
  */
 #ifndef TOOLS_PROTO_H
 #define TOOLS_PROTO_H
@@ -21,7 +21,7 @@ struct proto {
 void proto_varint(struct proto *to, uint32_t field, uint64_t value);
 void proto_double(struct proto *to, uint32_t field, double value);
 
-/* @text: bytes; what is no UTF-8 becomes U+FFFD */
+/* @text: bytes; bytes that are not UTF-8 become U+FFFD */
 void proto_text(struct proto *to, uint32_t field, const char *text);
 void proto_message(struct proto *to, uint32_t field, const struct proto *message);
 

@@ -17,7 +17,7 @@ static const struct reason reasons[] = {
 	{ ENODATA, "the file is empty", NULL },
 	{ EBADMSG, "no recording, or nothing of it is intact", NULL },
 	{ EPROTONOSUPPORT, "a later version of cmtstat made it", NULL },
-	{ ESPIPE, "no regular file", "Save what is piped in a file first" },
+	{ ESPIPE, "no regular file", "Save the data of the pipe in a file first" },
 	{ 0, NULL, NULL },
 };
 
@@ -39,7 +39,7 @@ static int complain(const struct span *span, int err)
 	return err;
 }
 
-/* The part that is wanted, within what there is. */
+/* Find the wanted part in the recording. */
 static int find_part(struct span *span)
 {
 	const struct cmt_recording_about *about = &span->about;
@@ -80,7 +80,7 @@ void span_close(struct span *span)
 	span->recording = NULL;
 }
 
-/* A value needs the reading before it: what comes first is read, and not given. */
+/* A value needs the reading before it: the first interval is read, and not returned. */
 static uint64_t seek_to(const struct span *span)
 {
 	uint64_t before = SECOND_NS + span->opts.grain_ns;
@@ -132,7 +132,7 @@ static void show_progress(struct span *span, uint64_t at_ns)
 		      span->end_ns - span->first_ns);
 }
 
-/* Signals come while waiting only. */
+/* Signals come only while waiting. */
 static bool is_stopped(void)
 {
 	signals_poll(NULL, 0, 0);
@@ -182,6 +182,6 @@ void span_report(struct span *span)
 			" chunks missing; intervals there say so\n",
 			program, about->damaged, about->missing);
 	if (!(about->flags & CMT_RECORDING_COMPLETE))
-		fprintf(stderr, "%s: the recording was not ended: it was cut, or is being written\n",
+		fprintf(stderr, "%s: the recording has no end: it was cut off, or is being written\n",
 			program);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A part of a recording as intervals: what export and diff read. */
+/* A part of a recording as intervals, for export and diff */
 #ifndef TOOLS_SPAN_H
 #define TOOLS_SPAN_H
 
@@ -14,7 +14,7 @@
 #define SPAN_MIN_GRAIN_NS 1000000ULL
 #define SPAN_MAX_GRAIN_NS 3600000000000ULL
 
-/* What is wanted. */
+/* The wanted part */
 struct span_opts {
 	struct part part;	/* first, for options; output: of export */
 	const char *program;	/* for messages: "cmtstat export" */
@@ -36,7 +36,9 @@ struct span {
 	struct progress progress;
 };
 
-/* Says on standard error what is wrong.  Returns 0 or -errno; span_close() in any case. */
+/*
+ * Prints errors on standard error.  Returns 0 or -errno; call span_close() in any case.
+ */
 int span_open(struct span *span, const struct span_opts *opts);
 void span_close(struct span *span);
 
@@ -52,7 +54,10 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame);
 /* As replay_rounded_bits(). */
 uint32_t span_rounded_bits(const struct span *span);
 
-/* Say on standard error what the recording lacks, of what was read, and how exact counts are. */
+/*
+ * Print on standard error the data that is missing in the part, and the exactness of
+ * counts.
+ */
 void span_report(struct span *span);
 
 #endif

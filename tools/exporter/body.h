@@ -14,7 +14,7 @@ struct body {
 	bool failed;		/* no memory: it is not all there */
 };
 
-/* Room for so many more.  Returns false, and has failed, where there is no memory. */
+/* Make room for @more bytes.  Returns false, and has failed, without memory. */
 bool body_reserve(struct body *body, size_t more);
 
 static inline void body_put(struct body *body, const char *text, size_t len)

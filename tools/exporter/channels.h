@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each memory channel carried since the exporter began. */
+/* The traffic of each memory channel since the exporter began */
 #ifndef EXPORTER_CHANNELS_H
 #define EXPORTER_CHANNELS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHANNELS_MAX 1024	/* of a machine, as many as libcmt knows */
+#define CHANNELS_MAX 1024	/* of a machine: libcmt's limit */
 
 struct channel {
 	uint32_t socket, channel;
@@ -27,7 +27,7 @@ struct channels {
 
 void channels_free(struct channels *channels);
 
-/* There is no device: none is read. */
+/* There is no device: no channel is read. */
 void channels_stop(struct channels *channels);
 
 void channels_add(struct channels *channels,

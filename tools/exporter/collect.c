@@ -21,7 +21,7 @@ static struct origin_opts origin_of(const struct collector *collector)
 	};
 }
 
-/* Says what is wrong once, and again when something else is. */
+/* Print an error once, and again when another one comes. */
 static void complain(struct collector *collector, const char *what, int err)
 {
 	const struct origin_opts opts = origin_of(collector);
@@ -97,7 +97,7 @@ static void look_at_device(struct collector *collector)
 	collector->version++;
 }
 
-/* Milliseconds are the module's.  What was found once stays the source. */
+/* Milliseconds need the module.  The source that was found first stays. */
 static int check_origin(struct collector *collector)
 {
 	const struct exporter_config *config = collector->config;
@@ -148,7 +148,7 @@ static void disconnect_device(struct collector *collector)
 	collector->machine.seen = false;
 	collector->machine.stats_known = false;
 	collector->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
-	collector->gap_ns = 0;	/* what was true of it ends now */
+	collector->gap_ns = 0;	/* the last values end now */
 	collector->version++;
 }
 
@@ -206,8 +206,8 @@ uint64_t collect_wait_ns(const struct collector *collector)
 }
 
 /*
- * Pending owners are asked for where there are some: in process scope the module
- * looks at every process for it.
+ * Pending owners are read only where there are some: in process scope the module visits
+ * every process for it.
  */
 static void refresh_machine(struct collector *collector)
 {
@@ -256,7 +256,7 @@ static void add_frame(struct machine *machine,
 	channels_add(&machine->channels, frame);
 }
 
-/* What can be missing from an interval, rather than not being there at all. */
+/* The values that can be missing in an interval, of those that the machine has */
 static uint32_t values_of(const struct collector *collector)
 {
 	return (collector->machine.info.events & (CMT_F_OCCUPANCY | MBM)) |

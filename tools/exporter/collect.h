@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the device to series: a cmt_usage by container, and what else is known of the
- * machine.  A device that goes away is opened again, until it is there.
+ * From the device to series: a cmt_usage by container, and further state of the
+ * machine.  A device that goes away is opened again when it is back.
  */
 #ifndef EXPORTER_COLLECT_H
 #define EXPORTER_COLLECT_H
@@ -23,7 +23,7 @@ struct machine {
 	bool stats_known;
 	uint32_t scope;
 	uint32_t counters;	/* CMT_F_CYCLES | ..., that are counted now */
-	bool seen;		/* there was an interval: what follows is of the last */
+	bool seen;		/* the following are of the last interval */
 	double end;		/* when it ended, CLOCK_REALTIME, seconds */
 	uint32_t nr_cpus, nr_domains;
 	uint32_t sampling_ns;
@@ -50,10 +50,10 @@ struct collector {
 	uint64_t due_ns;	/* CLOCK_MONOTONIC: when an interval may be over */
 	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to open it again */
 	uint64_t gap_ns;	/* likewise: when an interval without it ends */
-	int said;		/* the error that was said last */
+	int said;		/* the last error that was printed */
 };
 
-/* Returns 0, or -errno after it said why on standard error. */
+/* Returns 0, or -errno after a message on standard error. */
 int collect_open(struct collector *collector,
 		 const struct exporter_config *config);
 void collect_close(struct collector *collector);
@@ -62,7 +62,7 @@ void collect_close(struct collector *collector);
 int collect_fd(const struct collector *collector);
 uint64_t collect_wait_ns(const struct collector *collector);
 
-/* Take in what there is.  @events: that poll(2) says of the descriptor. */
+/* Process the available records.  @events: of poll(2) on the descriptor. */
 void collect_step(struct collector *collector, short events);
 
 #endif

@@ -15,7 +15,10 @@
 #define LOOK_NS		900000000ULL	/* frames of all rows come once a second */
 #define STALE_NS	3600000000000ULL	/* a pair without a verdict is forgotten then */
 
-/* Sums without names begin anew where they would mix a model's with measured ones. */
+/*
+ * Sums without names start from 0 where they would mix a model's values with measured
+ * ones.
+ */
 static void begin(struct culprits *culprits, bool emulated)
 {
 	if (culprits->emulated != emulated) {
@@ -162,7 +165,7 @@ static void count_all(struct culprits *culprits,
 void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame,
 		  struct cmt_containers *containers)
 {
-	/* what is no slot, because the clock ended it early, says nothing */
+	/* a frame that the clock ended early is no slot, and has no verdicts */
 	if (cmt_culprit_add_frame(culprits->engine, frame) > 0)
 		count_all(culprits, frame, containers);
 }

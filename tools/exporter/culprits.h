@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often who took cache or bandwidth from whom: the verdicts of libcmt's culprit. */
+/* The number of verdicts of libcmt's culprit engine, by victim and suspect */
 #ifndef EXPORTER_CULPRITS_H
 #define EXPORTER_CULPRITS_H
 
@@ -11,14 +11,14 @@
 #define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
 
 struct culprit_pair {
-	char *labels;		/* kind, victim and suspect, and what else is known */
+	char *labels;		/* kind, victim and suspect, and their further labels */
 	uint64_t verdicts;
 	uint64_t last_ns;	/* CLOCK_MONOTONIC, of the last one */
 };
 
 /* Begins as zeroes. */
 struct culprits {
-	struct cmt_culprit *engine;	/* NULL: not asked for, or no device */
+	struct cmt_culprit *engine;	/* NULL: not requested, or no device */
 	bool emulated;
 	uint64_t kinds[CULPRIT_KINDS];
 	uint64_t others[CULPRIT_KINDS];	/* of pairs that there was no room for */
@@ -29,8 +29,8 @@ struct culprits {
 };
 
 /*
- * @peak_bytes: as of cmt_culprit_opts.  Returns 0 or -ENOMEM.  What was counted of a device
- * before goes on.
+ * @peak_bytes: as of cmt_culprit_opts.  Returns 0 or -ENOMEM.  Counts of an earlier
+ * device are kept.
  */
 int culprits_open(struct culprits *culprits, const struct cmt_info *info,
 		  uint64_t peak_bytes);
@@ -38,13 +38,16 @@ int culprits_open(struct culprits *culprits, const struct cmt_info *info,
 void culprits_close(struct culprits *culprits);
 void culprits_free(struct culprits *culprits);
 
-/* @frame: of 1 ms, by container; @containers: names of what is in no row any more. */
+/*
+ * @frame: of 1 ms, by container; @containers: names of owners that are in no row any
+ * more.
+ */
 void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame,
 		  struct cmt_containers *containers);
 
 /*
- * Look at what kept the containers in the rows of @frame, which has all of them, from
- * running, about once a second.  @root: of the host's file system, NULL: this machine's.
+ * About once a second, read the CPU files of the containers in the rows of @frame,
+ * which has all rows.  @root: of the host's file system, NULL: this machine's.
  */
 void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *frame,
 		   struct cmt_containers *containers, const char *root);

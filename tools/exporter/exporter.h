@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cmt-exporter is asked to do. */
+/* The options of cmt-exporter */
 #ifndef EXPORTER_H
 #define EXPORTER_H
 

@@ -27,7 +27,7 @@ static uint64_t resident_bytes(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* @digits: at least so many, with zeroes in front.  Returns the end. */
+/* @digits: the least number of digits, with zeroes in front.  Returns the end. */
 static char *put_decimal(char *to, uint64_t n, unsigned int digits)
 {
 	char text[20];
@@ -58,7 +58,7 @@ static char *put_value(char *to, struct value value)
 	return to;
 }
 
-/* What follows the labels of a series: @more, if there is one, and the value. */
+/* The text after the labels of a series: @more, if there is one, and the value */
 static void put_rest(struct writer *w, bool labels, const char *more,
 		     struct value value)
 {
@@ -137,7 +137,7 @@ static void put_comment(struct writer *w, const char *what, const char *suffix,
 	body_put(w->out, "\n", 1);
 }
 
-/* In 0.0.4 a metric is called what its samples are called. */
+/* In format 0.0.4 a metric has the name of its samples. */
 static void put_head(struct writer *w)
 {
 	const struct metric *metric = w->metric;

@@ -13,7 +13,7 @@
 #include "body.h"
 #include "collect.h"
 
-/* What it is about, all of it of the caller. */
+/* The input of a page, owned by the caller */
 struct exposition {
 	const struct machine *machine;
 	const struct series_set *set;
@@ -21,7 +21,7 @@ struct exposition {
 	const struct exporter_config *config;
 	/* Of the exporter itself. */
 	double started;		/* CLOCK_REALTIME, seconds */
-	uint64_t render_ns;	/* the last page took so long; 0: there was none */
+	uint64_t render_ns;	/* the time that the last page took; 0: there was none */
 	uint64_t pages;		/* made, this one included */
 };
 

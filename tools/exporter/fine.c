@@ -5,7 +5,7 @@
 
 #define SLOT_NS	1000000ULL
 #define WAIT_NS	10000000ULL	/* rings hold more, and frames that wait take memory */
-#define FRAMES	512		/* between looks at clients */
+#define FRAMES	512		/* the interval between checks for clients */
 
 static bool is_wanted(const struct exporter_config *config)
 {
@@ -14,7 +14,7 @@ static bool is_wanted(const struct exporter_config *config)
 
 static int open_usage(struct fine *fine, struct cmt_containers *containers)
 {
-	/* counters are asked for by the usage of the intervals */
+	/* the usage of the intervals requests the counters */
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = fine->dev, .containers = containers,
 		.by = CMT_USAGE_BY_CONTAINER,

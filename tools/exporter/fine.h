@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Millisecond by millisecond: a cmt_usage of its own, in intervals of 1 ms, for
- * histograms and for the culprit.  It costs more than all else that the exporter does,
- * and is there only if it is asked for.
+ * Millisecond by millisecond: a second cmt_usage, in intervals of 1 ms, for histograms
+ * and for the culprit engine.  It costs more than all other work of the exporter, and
+ * exists only on request.
  */
 #ifndef EXPORTER_FINE_H
 #define EXPORTER_FINE_H
@@ -18,7 +18,7 @@
 struct fine {
 	const struct exporter_config *config;
 	struct cmt_device *dev;		/* its own: a device has one reader */
-	struct cmt_usage *usage;	/* NULL: not asked for, or no device */
+	struct cmt_usage *usage;	/* NULL: not requested, or no device */
 	struct histogram_table histograms;
 	struct culprits culprits;
 	uint64_t due_ns;	/* CLOCK_MONOTONIC */
@@ -27,16 +27,16 @@ struct fine {
 };
 
 /*
- * @containers: names, must outlive @fine.  Returns 0, also where nothing is asked for,
- * or as cmt_device_open() and cmt_usage_new().
+ * @containers: names, must outlive @fine.  Returns 0, also without a request, or as
+ * cmt_device_open() and cmt_usage_new().
  */
 int fine_open(struct fine *fine, const struct exporter_config *config,
 	      struct cmt_containers *containers);
-/* What waits is dropped, and sums stay, until fine_free(). */
+/* Waiting records are dropped, and sums stay, until fine_free(). */
 void fine_close(struct fine *fine);
 void fine_free(struct fine *fine);
 
-/* When to take in what there is, at the latest: CLOCK_MONOTONIC, UINT64_MAX: never. */
+/* The latest time to process records: CLOCK_MONOTONIC, UINT64_MAX: never. */
 uint64_t fine_due_ns(const struct fine *fine);
 
 /* Returns 0, or -errno of cmt_usage_next(). */

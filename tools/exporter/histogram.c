@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NONE	UINT32_MAX
-#define MAX_AGE	3	/* intervals: its row comes with the end of this one, or not */
+#define MAX_AGE	3	/* intervals: its row comes with the end of this one, or never */
 
 const char *const histogram_bounds[NR_HISTOGRAMS][HISTOGRAM_BUCKETS] = {
 	[HISTOGRAM_OCCUPANCY] = {
@@ -77,7 +77,9 @@ static void make_index(struct histogram_table *table)
 		table->index[slot_of(table, table->all[i].id)] = i;
 }
 
-/* The index is twice as large as what it is of, so that it always has an end. */
+/*
+ * The index is twice as large as the number of entries, so that a search always ends.
+ */
 static int make_room(struct histogram_table *table)
 {
 	uint32_t room = table->room ? 2 * table->room : 64;
@@ -143,9 +145,9 @@ static void set_bounds(struct histogram_table *table, uint64_t l3_bytes)
 }
 
 /*
- * Only what was read in this millisecond, and was complete: the last reading of an
- * owner that does not run is no reading of now.  So domains are kept apart: who runs in
- * one is not read in the others.
+ * Only a complete reading in this millisecond counts: the last reading of an owner that
+ * does not run is not of now.  So domains are separate: an owner that runs in one
+ * domain is not read in the others.
  */
 static bool is_read(const struct cmt_usage_row *row)
 {

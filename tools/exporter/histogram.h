@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Histograms of the milliseconds of a container, with buckets that are always the same,
- * so that they can be summed up over containers and machines.
+ * Histograms of the milliseconds of a container, with fixed buckets, so that they can
+ * be summed up over containers and machines.
  *
- * Frames of 1 ms are folded by the id of their rows.  When an interval is over, a series
- * takes what was folded for its row.
+ * Frames of 1 ms are folded by the id of their rows.  At the end of an interval, a
+ * series takes the counts of its row.
  */
 #ifndef EXPORTER_HISTOGRAM_H
 #define EXPORTER_HISTOGRAM_H
@@ -25,7 +25,7 @@ enum histogram_kind {
 extern const char *const histogram_bounds[NR_HISTOGRAMS][HISTOGRAM_BUCKETS];
 
 struct histogram {
-	uint64_t counts[HISTOGRAM_BUCKETS];	/* each without those below */
+	uint64_t counts[HISTOGRAM_BUCKETS];	/* each without the lower ones */
 	double sum;
 };
 
@@ -36,7 +36,7 @@ struct histograms {
 uint64_t histogram_count(const struct histogram *histogram);
 void histograms_add(struct histograms *to, const struct histograms *from);
 
-/* What waits for series, by cmt_culprit_id(). */
+/* Counts that wait for a series, by cmt_culprit_id() */
 struct waiting {
 	uint64_t id;
 	uint32_t age;		/* intervals since it was folded or taken */
@@ -56,17 +56,18 @@ struct histogram_table {
 
 void histogram_table_free(struct histogram_table *table);
 
-/* @frame: of 1 ms, by container, with domains, and brief or not: what was not read
- * counts in neither.
+/*
+ * @frame: of 1 ms, by container, with domains, and brief or not: rows without a reading
+ * count in neither.
  */
 void histogram_table_fold(struct histogram_table *table,
 			  const struct cmt_usage_frame *frame);
 
-/* Move what was folded for @id to @to, or drop it (NULL). */
+/* Move the counts of @id to @to, or drop them (NULL). */
 void histogram_table_take(struct histogram_table *table, uint64_t id,
 			  struct histograms *to);
 
-/* An interval is over: forget what nobody took in the last ones. */
+/* At the end of an interval: drop counts that no series took in the last ones. */
 void histogram_table_age(struct histogram_table *table);
 
 #endif

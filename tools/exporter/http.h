@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The server: one thread, that of the caller, and no connection that lasts.
+ * The server: one thread, that of the caller, and no persistent connections.
  *
- * A page is made once for each version of what it shows, when the first client asks
- * for it, and shared by all that ask for the same.
+ * A page is made once for each version of its content, at the first request, and shared
+ * by all requests for that version.
  */
 #ifndef EXPORTER_HTTP_H
 #define EXPORTER_HTTP_H
@@ -40,11 +40,11 @@ void http_close(struct http *http);
 #define HTTP_ADDRESS_LEN 64
 void http_address(const struct http *http, char text[HTTP_ADDRESS_LEN]);
 
-/* For poll(2): what to wait for, POLLIN, and how long at most. */
+/* For poll(2): the descriptor for POLLIN, and the longest wait. */
 int http_fd(const struct http *http);
 uint64_t http_wait_ns(const struct http *http);
 
-/* Serve who is there.  Does not block. */
+/* Serve the waiting clients.  Does not block. */
 void http_step(struct http *http);
 
 /* Does a client with this header Accept (NULL: none) rather take OpenMetrics? */

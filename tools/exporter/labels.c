@@ -56,7 +56,7 @@ uint64_t labels_hash(const char *text, size_t len)
 	return hash;
 }
 
-/* The end of a value that is cut: tells apart those that begin alike. */
+/* The end of a cut value distinguishes values with the same begin. */
 static void put_cut(struct labels *labels, const char *value, size_t len)
 {
 	char end[24];
@@ -125,7 +125,7 @@ static bool is_in_cgroup(const struct cmt_usage_row *row)
 	       row->owner != CMT_OWNER_RESCTRL;
 }
 
-/* Of what is in no cgroup. */
+/* Labels of owners outside of cgroups */
 static void add_kind(struct labels *labels, const struct cmt_usage_row *row)
 {
 	char name[CONTAINER_LABEL_LEN];

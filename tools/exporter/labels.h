@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who stands for all that have no series of their own. */
+/* The row for all containers without a series */
 #define LABEL_OTHERS "(others)"
 #define LABEL_VALUE_MAX 480	/* bytes of a value before they are escaped */
 /* A byte takes at most 5: \\xff. */
@@ -32,18 +32,18 @@ void labels_add(struct labels *labels, const char *name, const char *value,
 		size_t len);
 
 /*
- * Who the row is of.  Of two rows that have the same labels one series is made; the
- * label id, the path of the cgroup, is there to make that rare.
+ * The labels of a row.  Two rows with equal labels become one series; the label id, the
+ * path of the cgroup, makes this rare.
  */
 void labels_of_row(struct labels *labels, const struct cmt_usage_row *row,
 		   bool emulated);
 
-/* What else is known of the container; false: nothing. */
+/* Further labels of the container.  False: there are none. */
 bool labels_of_info(struct labels *labels, const struct cmt_usage_row *row,
 		    bool emulated);
 
 /*
- * Append who the row is of, in labels that begin with @prefix, such as victim_id,
+ * Append the labels of a row, with names that begin with @prefix, such as victim_id,
  * victim, victim_pod and victim_namespace.
  */
 void labels_of_party(struct labels *labels, const char *prefix,

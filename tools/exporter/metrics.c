@@ -24,7 +24,7 @@ enum {
 	EXPORTER_RENDER, PROCESS_CPU, PROCESS_RESIDENT, PROCESS_START,
 };
 
-/* Least and most are not those of a sum. */
+/* A sum has no least and no most. */
 static struct value extreme_of(const struct writer *w,
 			       const struct series *series)
 {
@@ -59,7 +59,7 @@ static struct value series_value(const struct writer *w,
 	return value_none();
 }
 
-/* Only what the last interval has is so now. */
+/* Gauges have only the values of the last interval. */
 static void emit_series(struct writer *w)
 {
 	const struct series_set *set = w->exposition->set;
@@ -324,11 +324,11 @@ const struct metric metrics[] = {
 	{ "cmt_build", I, NULL, emit_build, 0,
 	  "The version of the exporter." },
 	{ "cmt_backend", I, NULL, emit_backend, 0,
-	  "What the values are of. Those of the backend emulated are a model's." },
+	  "The source of the values. Values of the backend emulated come from a model." },
 	{ "cmt_value_available", G, NULL, emit_available, 0,
-	  "1: the machine has the value, and it is asked for." },
+	  "1: the machine has the value, and an option or the default requests it." },
 	{ "cmt_container", I, NULL, emit_info, 0,
-	  "What else is known of a container." },
+	  "Further labels of a container." },
 	{ "cmt_l3_occupancy_bytes", G, "bytes", emit_series, SERIES_LAST,
 	  "L3 cache that the container holds, in all domains." },
 	{ "cmt_l3_occupancy_least_bytes", G, "bytes", emit_series, SERIES_LEAST,
@@ -357,7 +357,7 @@ const struct metric metrics[] = {
 	{ "cmt_container_rmids", G, NULL, emit_series, SERIES_RMIDS,
 	  "Owners of the container with a dedicated RMID." },
 	{ "cmt_container_pending_owners", G, NULL, emit_series, SERIES_PENDING,
-	  "Pending owners of the container: what they hold is in the overflow RMID." },
+	  "Pending owners of the container: their values are in the overflow RMID." },
 	{ "cmt_l3_domain_occupancy_bytes", G, "bytes", emit_part_occupancy, 0,
 	  "L3 cache that the container holds in one domain." },
 	{ "cmt_memory_domain_bytes", C, "bytes", emit_part_memory, 0,
@@ -427,7 +427,7 @@ const struct metric metrics[] = {
 	{ "cmt_exporter_rows_dropped", C, NULL, emit_machine, EXPORTER_ROWS,
 	  "Values of an interval that there was no memory or no room for." },
 	{ "cmt_exporter_pages", C, NULL, emit_machine, EXPORTER_PAGES,
-	  "Pages of metrics that were made. A page is shared by who asks for it." },
+	  "Pages of metrics that were made. Clients share a page." },
 	{ "cmt_exporter_page_seconds", G, "seconds", emit_machine,
 	  EXPORTER_RENDER, "How long it took to make the page before this one." },
 	{ "process_cpu_seconds", C, "seconds", emit_machine, PROCESS_CPU,

@@ -70,7 +70,7 @@ static inline struct value value_whole_if(bool known, uint64_t n)
 void metric_line(struct writer *w, const char *labels, const char *more,
 		 struct value value);
 
-/* Likewise, of what is called @suffix, such as "_bucket". */
+/* The same for a sample whose name has the suffix @suffix, such as "_bucket". */
 void metric_sample(struct writer *w, const char *suffix, const char *labels,
 		   const char *more, struct value value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Metrics that are there only if they are asked for. */
+/* Metrics that exist only on request */
 #include <inttypes.h>
 #include <string.h>
 

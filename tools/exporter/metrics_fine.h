@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Metrics that are there only if they are asked for: struct metric.emit of them. */
+/* Metrics that exist only on request: their struct metric.emit */
 #ifndef EXPORTER_METRICS_FINE_H
 #define EXPORTER_METRICS_FINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the container of a series has in each L3 domain. */
+/* The values of a series' container in each L3 domain */
 #ifndef EXPORTER_PARTS_H
 #define EXPORTER_PARTS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PARTS_MAX 64	/* L3 domains of a machine, as many as libcmt knows */
+#define PARTS_MAX 64	/* L3 domains of a machine: libcmt's limit */
 
 /* Begins with the first interval that has something in the domain, ends with the series. */
 struct part {
@@ -26,7 +26,7 @@ struct parts {
 
 void parts_free(struct parts *parts);
 
-/* A new interval: what each holds is not known yet. */
+/* A new interval: the values of each domain are unknown. */
 void parts_begin(struct parts *parts);
 
 /*

@@ -8,7 +8,7 @@
 #include "labels.h"
 
 #define BUCKETS 1024
-#define KEPT_WEIGHT 2	/* who has a series keeps it until another one is twice as large */
+#define KEPT_WEIGHT 2	/* a container keeps its series until another one is twice as large */
 
 static struct series **bucket_of(const struct series_set *set,
 				 const char *labels)
@@ -225,7 +225,7 @@ static void add_incomplete(struct series *series,
 			!(c->values & CMT_F_CYCLES);
 }
 
-/* That of a sum is not known: who was ever one of several has none. */
+/* The histogram of a sum is unknown: a container that was ever in a sum has none. */
 static void add_histograms(struct series_set *set,
 			   const struct cmt_usage_frame *frame,
 			   const struct cmt_usage_row *row,
@@ -296,13 +296,13 @@ static void begin(struct series_set *set)
 	}
 }
 
-/* Who has a series of its own: those that weigh more than this, and some that do not. */
+/* The containers with a series: those above this weight, and some below it */
 struct choice {
 	uint64_t least;		/* weight; 0: all may */
 	uint32_t ties;		/* that weigh just so much, and must go */
 };
 
-/* Drop each series that @is_over says is over. */
+/* Drop each series for which @is_over returns true. */
 static void sweep(struct series_set *set,
 		  bool (*is_over)(const struct series_set *set,
 				  const struct series *series,
@@ -361,7 +361,7 @@ static struct weight weight_of(const struct series_set *set,
 	return (struct weight){ most, false };
 }
 
-/* The heaviest first, and of equal ones those who have a series. */
+/* The heaviest first; of equal ones, those that have a series. */
 static int cmp_weight(const void *pa, const void *pb)
 {
 	const struct weight *a = pa, *b = pb;
@@ -385,7 +385,7 @@ static void choose_among(struct weight *weights, uint32_t n, uint32_t max,
 		choice->ties++;
 }
 
-/* As large as it was in the window: what is small now may be large again. */
+/* The size is the greatest in the window, because a container may grow again. */
 static bool is_small(const struct series_set *set, const struct series *series,
 		     struct choice *choice)
 {
@@ -402,8 +402,8 @@ static bool is_small(const struct series_set *set, const struct series *series,
 }
 
 /*
- * Which containers have a series is decided once a window.  Returns how large one must
- * be that has none yet.  Without memory it is who comes first.
+ * The containers with a series are chosen once a window.  Returns the least size of a
+ * new one.  Without memory the first ones are chosen.
  */
 static uint64_t choose(struct series_set *set,
 		       const struct cmt_usage_frame *frame)

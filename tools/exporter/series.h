@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Series of containers: what stays between the intervals of a cmt_usage.
+ * Series of containers: the state between the intervals of a cmt_usage.
  *
- * A series is known by its labels.  It begins with the first interval that has a row
- * with these labels, and ends a window after the last one, so that a scrape gets the
- * last value of its counters.  Its gauges are there only while it has a row.
+ * A series is identified by its labels.  It begins with the first interval that has a
+ * row with these labels, and ends a window after the last one, so that a scrape gets
+ * the last value of its counters.  Its gauges exist only while it has a row.
  */
 #ifndef EXPORTER_SERIES_H
 #define EXPORTER_SERIES_H
@@ -76,7 +76,7 @@ struct series_set {
 	uint32_t nr_containers;	/* with a series of their own */
 	uint32_t nr_others;	/* without, in the last interval */
 	uint64_t rows_dropped;	/* no memory for their values, ever */
-	struct histogram_table *histograms;	/* to take from; NULL: none */
+	struct histogram_table *histograms;	/* for new series; NULL: none */
 	struct series **all;
 	uint32_t nr, room;
 	struct series **buckets;
@@ -87,8 +87,8 @@ int series_open(struct series_set *set, uint32_t max, uint32_t window);
 void series_close(struct series_set *set);
 
 /*
- * Take in an interval.  @values: CMT_F_OCCUPANCY | ..., what the device has; what it
- * does not have is not counted as incomplete.
+ * Add an interval.  @values: CMT_F_OCCUPANCY | ..., the values of the device; other
+ * values are not counted as incomplete.
  */
 void series_frame(struct series_set *set, const struct cmt_usage_frame *frame,
 		  uint32_t values);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What of a page is always the same: embed.sh makes it from web/ and third-party/. */
+/* The constant parts of a page: embed.sh makes them from web/ and third-party/. */
 #ifndef REPORT_ASSETS_H
 #define REPORT_ASSETS_H
 

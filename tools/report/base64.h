@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* RFC 4648, one line.  What fails shows in ferror(@out). */
+/* RFC 4648, one line.  Errors are in ferror(@out). */
 void base64_print(FILE *out, const uint8_t *bytes, size_t len);
 
 #endif

@@ -19,8 +19,8 @@
 
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */
-#define FRAMES		256U		/* between looks at the clock */
-#define PROCESSES_NS	1000000000ULL	/* the grain of what processes have */
+#define FRAMES		256U		/* the interval between readings of the clock */
+#define PROCESSES_NS	1000000000ULL	/* the resolution of the values of processes */
 
 struct report_run {
 	const struct report_config *config;
@@ -61,7 +61,7 @@ static int find_times(struct report_run *run)
 			 &run->to_ns) ? EXIT_RUNTIME : 0;
 }
 
-/* The recorder says now and then what the clock is. */
+/* The recorder notes the clock now and then. */
 static void check_clock(struct report_run *run)
 {
 	int64_t change = run->replay.offset_ns - run->offset_ns;
@@ -83,7 +83,7 @@ static int take_verdicts(struct report_run *run)
 	return ret;
 }
 
-/* What is before the begin is for the engine, to learn what is usual. */
+/* Frames before the begin are only for the engine's baselines. */
 static int take_frame(struct report_run *run)
 {
 	const struct cmt_usage_frame *frame = run->watch.frame;
@@ -122,7 +122,7 @@ static void fill_about(struct report_run *run)
 	struct cmt_recording_about *about = &run->replay.about;
 	struct page_about *to = &run->about;
 
-	/* reading has shown what else is damaged */
+	/* reading has found further damage */
 	cmt_recording_about(run->replay.recording, about);
 	to->host = about->host;
 	to->kernel = about->kernel;
@@ -220,7 +220,7 @@ static int read_all(struct report_run *run)
 	return !ret && has_processes(&run->model) ? read_processes(run) : ret;
 }
 
-/* Beside the page: what is temporary may be in memory elsewhere. */
+/* In the directory of the page: a temporary directory may be in memory. */
 static int open_spool(struct report_run *run)
 {
 	const char *output = run->config->part.output, *slash = strrchr(output, '/');

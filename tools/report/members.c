@@ -54,7 +54,7 @@ static int copy_text(char **to, const char *from)
 	return *to ? 0 : -ENOMEM;
 }
 
-/* Until its path is known, a later row may tell more. */
+/* Until its path is known, a later row may have more of the name. */
 static int name(struct member *member, const struct cmt_usage_row *row)
 {
 	const struct cmt_container *c = row->container;

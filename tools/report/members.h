@@ -11,7 +11,7 @@
 int64_t members_of(struct model *model, const struct cmt_usage_frame *frame,
 		   const struct cmt_usage_row *row);
 
-/* Find or make the one that @kind, MEMBER_*, and @id say.  Returns as members_of(). */
+/* Find or make the member of @kind, MEMBER_*, and @id.  Returns as members_of(). */
 int64_t members_make(struct model *model, uint64_t id, uint32_t kind, const char *label);
 void members_free(struct model *model);
 

@@ -50,7 +50,7 @@ static const char *kind_of(const struct member *member)
 	}
 }
 
-/* In slots of the page; what began before it began with it. */
+/* In slots of the page; an earlier begin is the begin of the page. */
 static uint64_t slot_of(const struct model *model, uint64_t ns)
 {
 	return ns > model->start_ns ? (ns - model->start_ns) / MODEL_SLOT_NS : 0;

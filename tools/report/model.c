@@ -9,8 +9,10 @@
 
 #include "members.h"
 
-/* One that does not run is read once in 32 ticks: the bandwidth of the slots before comes
- * with that reading, and a block is complete so many slots after its end.
+/*
+ * An owner that does not run is read once in 32 ticks: the bandwidth of the slots
+ * before comes with that reading, so a block is complete this number of slots after its
+ * end.
  */
 #define LATE_SLOTS	128U
 #define NEAR_SLOTS	1000U	/* of a verdict, that the page is to have in full */
@@ -41,7 +43,7 @@ static void copy_rates(struct point *to, const struct point *from)
 	to->local_sum = from->local_sum;
 }
 
-/* @nr slots behind those that are done. */
+/* Put @nr slots behind those that are done. */
 static int put(struct model *model, struct member *member, const struct point *point,
 	       uint64_t nr)
 {
@@ -62,8 +64,8 @@ static int put(struct model *model, struct member *member, const struct point *p
 }
 
 /*
- * What was held until @slot.  @rates: has the bandwidth of the last @span slots of these;
- * NULL: it is not known.
+ * Put the held occupancy until @slot.  @rates: has the bandwidth of the last @span
+ * slots of these; NULL: it is unknown.
  */
 static int settle(struct model *model, struct member *member, uint64_t slot,
 		  const struct point *rates, uint64_t span)
@@ -89,7 +91,7 @@ static int settle(struct model *model, struct member *member, uint64_t slot,
 	return put(model, member, &point, span);
 }
 
-/* Nothing is known of the slots before @slot that are not done, of anybody. */
+/* Slots before @slot that are not done are unknown, of all members. */
 static int blank(struct model *model, uint64_t slot)
 {
 	const struct point unknown = { .slots = 1 };
@@ -133,7 +135,7 @@ static int flush(struct model *model, uint64_t slot)
 	return ret ? ret : pyramid_flush(&model->pyramid, end);
 }
 
-/* Slots from @slot on of which nothing is known, block by block. */
+/* Unknown slots from @slot on, block by block */
 static int gap(struct model *model, uint64_t slot, uint64_t end)
 {
 	int ret = settle_all(model, slot);
@@ -203,11 +205,11 @@ static void leave(struct member *member)
 }
 
 /*
- * The bandwidth of a row in slots that are not done, up to @slot: what it moved, over all of
- * them.  Of a row with more than one RMID those are read that ran, and what the others moved
- * comes later: what is counted is of all slots since a reading of any.  Through slots of
- * which nothing is known, and where the container was not there, the row's own rate
- * holds.  Returns how many slots it is of.
+ * The bandwidth of a row in slots that are not done, up to @slot: its traffic, over all
+ * of them.  In a row with more than one RMID only the running ones are read, and the
+ * traffic of the others comes later: so the traffic is of all slots since the last
+ * reading of any RMID.  Through unknown slots, and where the container was absent, the
+ * row's own rate counts.  Returns the number of slots.
  */
 static uint64_t rates_of(const struct member *member, uint64_t slot,
 			 const struct cmt_usage_row *row, struct point *rates)
@@ -230,7 +232,7 @@ static uint64_t rates_of(const struct member *member, uint64_t slot,
 	return through && span < slots ? span : slots;
 }
 
-/* What it has in @slot, and what it held until then. */
+/* Add the values of @slot, and the held occupancy before it. */
 static int add_point(struct model *model, struct member *member, uint64_t slot,
 		     const struct cmt_usage_row *row)
 {
@@ -267,14 +269,14 @@ static int add_row(struct model *model, const struct cmt_usage_frame *frame, uin
 		leave(member);
 		return ret;
 	}
-	/* it goes on holding, and the bandwidth comes later */
+	/* the occupancy stays, and the bandwidth comes later */
 	if (member->holding && row->occupancy.known && !is_read(row) &&
 	    row->occupancy.last_bytes == member->occupancy)
 		return 0;
 	return add_point(model, member, slot, row);
 }
 
-/* Who has no row in a frame that has all of them is there no more. */
+/* Members without a row in a frame of all rows have ended. */
 static int end_others(struct model *model, uint64_t slot)
 {
 	int ret = 0;
@@ -295,7 +297,7 @@ static int add_rows(struct model *model, const struct cmt_usage_frame *frame, ui
 	int ret = 0;
 
 	if (frame->nr_gaps) {
-		/* who is in the frame may be read; of the others nothing is known */
+		/* owners in the frame may be read; the others are unknown */
 		note_gap(model, slot, 1, GAP_LOST);
 		sums_blank(&model->sums, slot, slot + 1);
 		ret = settle_all(model, slot);
@@ -329,7 +331,7 @@ static void add_counts(struct model *model, const struct cmt_usage_frame *frame)
 	}
 }
 
-/* Between the last slot with a sample and @slot: what is held, or a gap. */
+/* Between the last slot with a sample and @slot: the held occupancy, or a gap */
 static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot)
 {
 	uint64_t from = model->ticked;
@@ -365,7 +367,7 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame)
 	return ret ? ret : flush(model, slot);
 }
 
-/* How much a verdict is to be listed: the surest first, of these who lost most. */
+/* The order of verdicts in the list: the surest first, of these the greatest loss. */
 static double weight(const struct cmt_culprit_verdict *verdict)
 {
 	double sure = isnan(verdict->confidence) ? 0 : verdict->confidence;

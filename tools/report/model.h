@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a report has, from the frames of 1 ms of a usage by container with
+ * The data of a report, from the frames of 1 ms of a usage by container with
  * CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF.
  *
- * A slot of a container is read, held, not known, or the container is not there.  It is
- * held where it was not read because it did not run: the occupancy of its last reading
- * counts, and with the next reading comes the bandwidth of all slots since the last one.
- * What was lost, or not sampled, is not known, and nothing is held through it.
+ * A slot of a container is read, held, unknown, or the container is absent.  It is held
+ * where the container was not read because it did not run: the occupancy of its last
+ * reading counts, and the next reading brings the bandwidth of all slots since the last
+ * one.  Lost or unsampled slots are unknown, and no value is held through them.
  */
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
@@ -24,11 +24,11 @@
 #define MODEL_GAPS	1000U	/* that are listed; others are counted */
 #define MODEL_VERDICTS	500U	/* that are listed: the surest */
 
-/* What a member is that has no row in frames; else enum cmt_usage_kind. */
+/* Members without rows in frames; others are enum cmt_usage_kind. */
 enum {
-	MEMBER_CHANNEL = 100,	/* of memory: rate is both ways, local what was read */
+	MEMBER_CHANNEL = 100,	/* of memory: rate is reads and writes, local is reads */
 	MEMBER_CHANNELS,	/* all of them */
-	MEMBER_RMIDS,		/* what all RMIDs moved */
+	MEMBER_RMIDS,		/* the traffic of all RMIDs */
 };
 
 /* A container, or a row that is none. */
@@ -40,7 +40,7 @@ struct member {
 	char *image;		/* likewise */
 	bool user;		/* its name is the word of a user: CMT_CONTAINER_OF_USER */
 	bool parts;		/* its RMIDs are of parts of its cgroup: of processes */
-	struct process *processes;	/* the first ones of so many: */
+	struct process *processes;	/* the first ones of this number: */
 	uint32_t nr_processes, processes_left_out;
 	uint64_t first, last;	/* slots in which it was there */
 	struct point all;	/* of all its slots */
@@ -121,8 +121,9 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame);
 int model_verdict(struct model *model, const struct cmt_culprit_verdict *verdict,
 		  const struct why_names *names);
 
-/* Nothing more comes until @end_ns, where the page ends: all is in the spool, and blobs with
- *  verdicts are wanted.
+/*
+ * The page ends at @end_ns: all points are in the spool, and blobs with verdicts are
+ * marked as wanted.
  */
 int model_finish(struct model *model, uint64_t end_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a report does not show, and why. */
+/* The limits of a report, with reasons */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void note_events(struct notes *notes, const struct page_about *about)
 	char buf[CMT_REASON_LEN + 1];
 
 	if (!info) {
-		note(notes, "The head of the recording is damaged: the page cannot say what the machine measures.");
+		note(notes, "The head of the recording is damaged: what the machine measures is unknown.");
 		return;
 	}
 	if (!(info->events & CMT_F_OCCUPANCY))

@@ -20,7 +20,7 @@ static const struct option_spec report_options[] = {
 	{ KEY_FROM, "from", "TIME", PART_FROM_HELP,
 	  PART_WANTED, part_set_from, NULL },
 	{ KEY_TO, "to", "TIME", "end there", PART_WANTED, part_set_to, NULL },
-	{ KEY_SIZE, "size", "BYTES", "room for the timelines in the page, default 64M: what has none is there in coarser points",
+	{ KEY_SIZE, "size", "BYTES", "room for the timelines in the page, default 64M: beyond it the points are coarser",
 	  "a number of bytes from 1M to 1G", set_size, "16M 64M 256M" },
 	{ 'h', "help", NULL, "show this help", NULL, NULL, NULL },
 	{ 'V', "version", NULL, "show the version", NULL, NULL, NULL },

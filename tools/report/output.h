@@ -8,16 +8,16 @@
 struct output {
 	FILE *file;
 	const char *path;
-	char *part;		/* what is renamed at the end; NULL: written in place */
+	char *part;		/* the name before the final rename; NULL: written in place */
 };
 
 /*
- * @path: "-" is standard output; what is no regular file is written in place.  Returns 0
- * or -errno: there is nothing to close then.
+ * @path: "-" is standard output; a file that is not regular is written in place.
+ * Returns 0 or -errno: then there is nothing to close.
  */
 int output_open(struct output *output, const char *path);
 
-/* @ret: of what was written.  Returns that, or -errno; unless 0, no file is left. */
+/* @ret: the result of writing.  Returns that, or -errno; unless 0, no file is left. */
 int output_close(struct output *output, int ret);
 
 #endif

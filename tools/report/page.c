@@ -54,7 +54,7 @@ static void print_mean(FILE *out, const struct member *member)
 	fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", occupancy, rate);
 }
 
-/* For who has no script: the means, at least. */
+/* Without scripts, the page shows at least the means. */
 static void print_noscript(FILE *out, const struct model *model)
 {
 	fputs("<noscript><p>The timelines need JavaScript, which is off.  The page loads nothing from "
@@ -100,7 +100,10 @@ static int print_blobs(FILE *out, struct spool *spool, uint32_t from, uint32_t t
 	return ret;
 }
 
-/* The level that the whole is drawn from: a browser paints before it has read the rest. */
+/*
+ * The level that the overview is drawn from: a browser draws it before it has read the
+ * rest.
+ */
 static uint32_t first_level(const struct model *model)
 {
 	uint32_t level = 0;

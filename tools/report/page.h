@@ -5,14 +5,14 @@
 
 #include "model.h"
 
-/* What the model does not know.  Texts are raw bytes; "" or NULL: not known. */
+/* Facts that the model does not have.  Texts are raw bytes; "" or NULL: unknown. */
 struct page_about {
 	const char *file;	/* name of the recording */
 	const char *host, *kernel;
 	const char *recorder;	/* program that recorded */
 	bool real_known;
 	int64_t real_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, at the begin */
-	uint32_t clock_set;	/* times that somebody set the clock */
+	uint32_t clock_set;	/* the number of times that the clock was set */
 	const struct cmt_info *info;	/* NULL: not known */
 	const char *counters_reason;
 	uint32_t counter_bits;	/* as of cmt_recording_about */
@@ -22,14 +22,14 @@ struct page_about {
 	bool failed;		/* it could not be read to its end */
 };
 
-/* What cannot be said by a value: a sentence of each, as JSON's strings. */
+/* Notes that are no values: a sentence each, as JSON's strings. */
 void page_notes(FILE *out, const struct model *model, const struct page_about *about);
 
 /* All that is no point, as JSON. */
 void page_meta(FILE *out, const struct model *model, const struct page_about *about);
 
 /*
- * @limit: bytes that the points may take in it.  Returns 0 or -errno; what was printed then
+ * @limit: bytes that the points may take in it.  Returns 0 or -errno; then the output
  * is no page.
  */
 int page_write(FILE *out, struct model *model, const struct page_about *about,

@@ -54,7 +54,7 @@ static uint32_t code_of_large(double value, unsigned int bits)
 	mantissa = (word & ((1ULL << 52) - 1)) | 1ULL << 52;
 	/* to the nearest, and between two to the even one, as lrint() */
 	mantissa = (mantissa + (1ULL << (shift - 1)) - 1 + (mantissa >> shift & 1)) >> shift;
-	/* rounding may carry into the exponent, which is the next code all the same */
+	/* rounding may carry into the exponent, which is the next code, too */
 	return (uint32_t)((exponent << bits) + mantissa);
 }
 
@@ -111,7 +111,7 @@ static uint32_t pack_local(const struct point *point)
 	return 1 + (uint32_t)lrint(parts < CODE_MAX - 1 ? parts : CODE_MAX - 1);
 }
 
-/* Of one value, least and most are what the mean is. */
+/* Of a single value, least and most equal the mean. */
 static void pack_occupancy(struct packed *to, const struct point *point,
 			   uint32_t unit_bytes)
 {

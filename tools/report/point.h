@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of one container in one window of time, and how it is rounded.  Pure. */
+/* The values of one container in one window of time, and their rounding.  Pure. */
 #ifndef REPORT_POINT_H
 #define REPORT_POINT_H
 
@@ -22,7 +22,7 @@ struct point {
 	double local_sum;	/* of local bandwidth: bytes a second times slots */
 };
 
-/* Add the slots of @from, which come later. */
+/* Add the slots of @from, which are later. */
 void point_merge(struct point *to, const struct point *from);
 
 /* As if @from, which is not empty, came @times times. */
@@ -31,9 +31,9 @@ struct point point_times(const struct point *from, uint32_t times);
 #define CODE_MAX 0xffffU
 
 /*
- * Round to a mantissa of @bits bits: values below 1 << @bits are exact, others are off by
- * less than 1 / (1 << @bits) of themselves.  A code is larger where a value is.  What
- * is beyond the largest code becomes the largest.
+ * Round to a mantissa of @bits bits: values below 1 << @bits are exact, others are off
+ * by less than 1 / (1 << @bits) of themselves.  A greater value has a greater code.
+ * Values beyond the largest code get the largest.
  */
 uint32_t code_of(double value, unsigned int bits);
 double code_value(uint32_t code, unsigned int bits);

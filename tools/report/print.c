@@ -8,7 +8,7 @@
 
 #include "format.h"
 
-/* escape_text(), or what is to be said where there is no memory for it */
+/* escape_text(), or a replacement without memory */
 static char *visible(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;

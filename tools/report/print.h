@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * @text, raw bytes that anybody may have chosen, as a string of JSON: printable ASCII
- * without <, > and &.  What acts on a terminal, and what is not UTF-8, is shown as escape_text()
- * shows it.  NULL: null.
+ * @text, raw bytes that any user may have chosen, as a string of JSON: printable ASCII
+ * without <, > and &.  Characters that act on a terminal, and bytes that are not UTF-8,
+ * are escaped as by escape_text().  NULL: null.
  */
 void print_text(FILE *out, const char *text);
 

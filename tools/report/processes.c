@@ -103,7 +103,7 @@ static double mean_of(const struct process *process)
 	return process->slots > 0 ? process->held / process->slots : -1;
 }
 
-/* By member; of each one those first that held most. */
+/* By member; in each the processes with the greatest occupancy first. */
 static int by_need(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;

@@ -11,24 +11,24 @@
 
 struct model;
 
-#define PROCESSES_SHOWN	20U	/* of a container: those that held most, */
-#define PROCESSES_MOST	200000U	/* of so many that are followed */
+#define PROCESSES_SHOWN	20U	/* of a container: those with the greatest occupancy, */
+#define PROCESSES_MOST	200000U	/* of this number that are followed */
 
-/* What has an RMID of its own in a container. */
+/* A process with a dedicated RMID in a container */
 struct process {
 	uint32_t member;
 	uint32_t pid;
 	char comm[CMT_COMM_LEN + 1];	/* raw bytes */
 	uint64_t first_ns, last_ns;	/* of its frames: the first's begin, the last's end */
 	uint64_t most;		/* bytes */
-	double held;		/* bytes times slots, of so many: */
+	double held;		/* bytes times slots, over: */
 	double slots;
-	double moved, local;	/* bytes, in so many ns: */
+	double moved, local;	/* bytes, over ns: */
 	double moved_ns, local_ns;
 };
 
 struct processes {
-	struct model *model;	/* whose members they are of */
+	struct model *model;	/* the members of the processes */
 	struct keys keys;	/* of struct process */
 	uint64_t left_out;	/* rows of processes that there was no room for */
 };

@@ -45,7 +45,7 @@ int pyramid_add(struct pyramid *pyramid)
 	return 0;
 }
 
-/* The stream of a block is complete: behind those of other containers. */
+/* The stream of a block is complete: append it behind those of other containers. */
 static int end_stream(struct pyramid *pyramid, uint32_t tower, uint32_t k)
 {
 	struct step *step = &pyramid->towers[tower]->steps[k];
@@ -88,7 +88,7 @@ static int put_stream(struct pyramid *pyramid, uint32_t tower, uint32_t k, uint6
 static int put(struct pyramid *pyramid, uint32_t tower, uint32_t k, uint64_t index,
 	       const struct point *point, uint32_t nr);
 
-/* The point of level @k that goes on is complete. */
+/* The open point of level @k is complete. */
 static int settle(struct pyramid *pyramid, uint32_t tower, uint32_t k)
 {
 	struct step *step = &pyramid->towers[tower]->steps[k];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Levels of points: level k has one for each 4^k slots of 1 ms.  A level is cut into blocks
- * of PYRAMID_BLOCK points of all containers, each of which can be read without another one.
+ * Levels of points: level k has one for each 4^k slots of 1 ms.  A level is cut into
+ * blocks of PYRAMID_BLOCK points of all containers, each of which can be read without
+ * other blocks.
  */
 #ifndef REPORT_PYRAMID_H
 #define REPORT_PYRAMID_H
@@ -15,7 +16,7 @@
 struct step {
 	struct stream stream;
 	uint32_t block;		/* that the stream is of */
-	uint32_t sum_index;	/* point that goes on, of which: */
+	uint32_t sum_index;	/* the open point: */
 	struct point sum;	/* slots is 0: nothing yet */
 };
 
@@ -48,8 +49,9 @@ static inline uint64_t pyramid_slots(uint32_t level)
 int pyramid_add(struct pyramid *pyramid);
 
 /*
- * @nr slots from @slot on, each as @point, which is of one slot.  Those of a container come in their
- * order; what is between was not there.  At most one block after that of pyramid_flush().
+ * Put @nr slots from @slot on, each as @point, which is of one slot.  The slots of a
+ * container come in order; slots in between are absent.  At most one block after that
+ * of pyramid_flush().
  */
 int pyramid_put(struct pyramid *pyramid, uint32_t tower, uint64_t slot,
 		const struct point *point, uint32_t nr);
@@ -57,7 +59,7 @@ int pyramid_put(struct pyramid *pyramid, uint32_t tower, uint64_t slot,
 /* All that is before @slot was put: blocks that are complete go to the spool. */
 int pyramid_flush(struct pyramid *pyramid, uint64_t slot);
 
-/* There are @end slots, and nothing more comes. */
+/* The page has @end slots, and no point follows. */
 int pyramid_finish(struct pyramid *pyramid, uint64_t end);
 
 #endif

@@ -111,7 +111,7 @@ static uint64_t cost(const struct blob *blob)
 	return blob->kept ? 0 : (blob->len + 2ULL) / 3 * 4;
 }
 
-/* Bytes of what of a level is not kept yet. */
+/* The bytes of a level that are not kept yet */
 static uint64_t level_cost(const struct spool *spool, uint32_t level)
 {
 	uint64_t sum = 0;
@@ -144,7 +144,7 @@ static int keep_levels(struct spool *spool, int level, uint64_t limit, uint64_t 
 	return level;
 }
 
-/* Single blobs, in the order of need: what is wanted, or what is of one level. */
+/* Keep single blobs, in the order of need: wanted ones, or those of one level. */
 static void keep_blobs(struct spool *spool, int level, uint64_t limit, uint64_t *sum)
 {
 	qsort(spool->blobs, spool->nr, sizeof(*spool->blobs), by_need);

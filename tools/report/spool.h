@@ -41,11 +41,11 @@ int spool_add(struct spool *spool, uint32_t level, uint32_t block,
 int spool_read(struct spool *spool, const struct blob *blob, struct bytes *bytes);
 
 /*
- * Choose what goes into the page, of at most @limit bytes in base64: whole levels from the
- * coarsest in half of that; then blocks that are wanted, the finest first; then more
- * levels, and of the first one that has no room for all the blocks in which most changes.
- * Returns the bytes, more than @limit only where the coarsest level is.  Sorts the blobs by
- * level, the coarsest first, and block.
+ * Choose the blobs of the page, of at most @limit bytes in base64: complete levels from
+ * the coarsest in half of that; then wanted blocks, the finest first; then more levels,
+ * and of the first level without room for all blocks those with the greatest changes.
+ * Returns the bytes, more than @limit only where the coarsest level is.  Sorts the
+ * blobs by level, the coarsest first, and block.
  */
 uint64_t spool_choose(struct spool *spool, uint64_t limit);
 

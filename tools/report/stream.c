@@ -42,7 +42,7 @@ static int put_run(struct stream *stream, unsigned int kind, uint32_t nr)
 	return ret;
 }
 
-/* A point of @kind is to come: the run that it belongs to. */
+/* Prepare for a point of @kind: open the run that it belongs to. */
 static int open_run(struct stream *stream, unsigned int kind)
 {
 	uint8_t *first;

@@ -46,7 +46,7 @@ struct stream {
 int stream_put(struct stream *stream, uint32_t index, const struct packed *packed,
 	       uint32_t nr, bool fine);
 
-/* Write what is not written yet.  Returns 0 or -ENOMEM. */
+/* Write the pending bytes.  Returns 0 or -ENOMEM. */
 int stream_close(struct stream *stream);
 
 /* Empty again; its memory stays. */

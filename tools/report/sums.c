@@ -24,7 +24,7 @@ static struct sum *sum_at(const struct sums *sums, uint64_t slot)
 	return &sums->at[slot & (SUMS_SLOTS - 1)];
 }
 
-/* The part of the slots from *@slot to before *@end whose sums are kept. */
+/* The part of the slots from *@slot to before *@end whose sums are kept */
 static void clip(const struct sums *sums, uint64_t *slot, uint64_t *end)
 {
 	uint64_t limit = sums->at ? sums->done + SUMS_SLOTS : sums->done;

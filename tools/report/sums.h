@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory channels beside all RMIDs, slot by slot.  Each channel is a member of the model,
+ * Memory channels and all RMIDs, slot by slot.  Each channel is a member of the model,
  * and so are the sums: of all channels, where each one is known, and of all RMIDs.  The
- * bandwidth of a slot comes with a later reading, so that sums of RMIDs are kept until the
+ * bandwidth of a slot comes with a later reading, so sums of RMIDs are kept until the
  * blocks of their slots are complete.
  */
 #ifndef REPORT_SUMS_H
@@ -29,14 +29,17 @@ struct sum {
 /* All 0: no channel has been seen. */
 struct sums {
 	struct sum *at;	/* SUMS_SLOTS, by the slot modulo that; or NULL */
-	uint64_t done;		/* those before this slot are in the pyramid */
+	uint64_t done;		/* slots before this one are in the pyramid */
 	uint32_t channels, rmids;	/* numbers of the members that are sums */
 	uint32_t nr_channels;
 };
 
 void sums_free(struct sums *sums);
 
-/* What a row moved in @nr slots from @slot on, each as @point.  @rmid_0: the row is RMID 0's. */
+/*
+ * The traffic of a row in @nr slots from @slot on, each as @point.  @rmid_0: the row is
+ * RMID 0's.
+ */
 void sums_add_rmid(struct sums *sums, uint64_t slot, uint64_t nr,
 		     const struct point *point, bool rmid_0);
 
@@ -47,7 +50,10 @@ void sums_blank(struct sums *sums, uint64_t slot, uint64_t end);
 int sums_add_channels(struct model *model, const struct cmt_usage_frame *frame,
 			uint64_t slot);
 
-/* Sums of slots before @end, of which all RMIDs were added.  Returns 0 or -errno. */
+/*
+ * Put the sums of slots before @end, to which all RMIDs were added.  Returns 0 or
+ * -errno.
+ */
 int sums_flush(struct model *model, uint64_t end);
 
 #endif

@@ -13,7 +13,7 @@ from .types import c_text, text
 
 @dataclass(frozen=True)
 class Container:
-    """What a cgroup is.  All text but the paths is printable ASCII."""
+    """The container of a cgroup.  All texts except the paths are printable ASCII."""
 
     cgroup_id: int
     runtime: str  #: "docker", "containerd", ...; "": a plain cgroup

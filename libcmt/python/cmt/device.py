@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The device: /dev/cmt opened, and what it answers without a ring."""
+"""The device: /dev/cmt, and its calls."""
 import errno
 import os
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ RESCTRL_PATH = "/sys/fs/resctrl"
 
 @dataclass(frozen=True)
 class Info:
-    """What the module said of itself when the device was opened."""
+    """The module's description of itself when the device was opened."""
 
     abi: tuple[int, int]  #: major and minor version
     backend: Backend
@@ -46,7 +46,7 @@ class Info:
 
     @property
     def emulated(self) -> bool:
-        """Do values come from a model?"""
+        """True if values come from a model, not from hardware."""
         return self.backend == Backend.EMULATED
 
 
@@ -139,7 +139,7 @@ class Device(Source):
                         for f in fields(Stats)})
 
     def snapshot(self) -> Snapshot:
-        """Who has an RMID at this instant."""
+        """The owners of RMIDs at this instant."""
         store = ffi.new("struct cmt_snapshot **")
         check(lib.cmt_device_snapshot(self.pointer, store), "snapshot")
         return _make_snapshot(ffi.gc(store[0], lib.cmt_snapshot_free))
@@ -163,7 +163,7 @@ class Device(Source):
 
     def set_interval(self, interval_ns: int) -> None:
         """
-        Set the sampling interval for everybody.
+        Set the sampling interval for all readers.
 
         interval_ns: info.interval_min_ns to info.interval_max_ns.
         Error: EBADF (not opened with control), EPERM (no CAP_PERFMON),
@@ -173,7 +173,7 @@ class Device(Source):
               f"interval of {interval_ns} ns")
 
     def scope(self) -> Scope:
-        """What an RMID's owner is, now."""
+        """The scope now: which owners get RMIDs."""
         store = ffi.new("uint32_t *")
         check(lib.cmt_device_scope(self.pointer, store), "scope")
         return Scope(store[0])
@@ -181,7 +181,7 @@ class Device(Source):
     def set_scope(self, scope: Scope,
                   patterns: Sequence[str] | None = None) -> None:
         """
-        Change for everybody what RMIDs are given to.
+        Change the scope, for all readers: which owners get RMIDs.
 
         All owners lose theirs, and what was attached is forgotten.
         patterns: which cgroups are containers, see cmt(4); None: those in force.
@@ -205,7 +205,7 @@ class Device(Source):
 
     def set_resctrl(self, mode: ResctrlMode) -> None:
         """
-        Change that for everybody.
+        Change the resctrl mode, for all readers.
 
         Error: EBADF (not opened with control), EPERM (no CAP_PERFMON),
         EINVAL (unknown mode; nothing changed).
@@ -215,7 +215,7 @@ class Device(Source):
 
     def counters(self) -> tuple[Flag, str]:
         """
-        What the processor's counters count now, for whoever asked.
+        What the processor's counters count now, for all programs together.
 
         And why something that was asked for is not counted; "": nothing is missing.
         """

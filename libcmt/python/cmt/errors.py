@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a call that fails raises."""
+"""The exceptions of calls that fail."""
 from ._libcmt import ffi, lib
 
 
 def why(err: int) -> str:
-    """What -errno means to the library."""
+    """The library's meaning of -errno."""
     said: bytes = ffi.string(lib.cmt_strerror(err))
     return said.decode()
 
@@ -27,7 +27,7 @@ class PatternError(Error):
 
 
 def check(result: int, what: str) -> int:
-    """Pass on what a function of the library returned, unless it is -errno."""
+    """Return the result of a library function, or raise for -errno."""
     if result < 0:
         raise Error(-result, f"{what}: {why(result)}")
     return result

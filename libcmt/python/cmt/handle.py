@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the objects share that hold one of the library's."""
+"""The base of objects that own an object of the library."""
 import weakref
 from typing import Any, Callable, TypeVar
 
@@ -22,7 +22,7 @@ class Handle:
         return self._held
 
     def close(self) -> None:
-        """Give back what this holds.  Closing twice does nothing."""
+        """Free the library's object.  Closing twice does nothing."""
         held, self._held = self._held, None
         if held is not None:
             ffi.release(held)
@@ -42,11 +42,11 @@ class Source(Handle):
         self._users: weakref.WeakSet[Handle] = weakref.WeakSet()
 
     def close(self) -> None:
-        """Give back what this holds, and close what uses it before."""
+        """Close the users of this object, then free the library's object."""
         for user in list(self._users):
             user.close()
         super().close()
 
     def adopt(self, user: Handle) -> None:
-        """What uses this, to be closed before it."""
+        """The users of this object, which are closed before it."""
         self._users.add(user)

@@ -55,7 +55,7 @@ class Tick(Record):
 
 @dataclass(frozen=True)
 class Perf(Record):
-    """What one RMID counted on this CPU since its last Perf there.  None: not counted."""
+    """Counts of one RMID on this CPU since its last Perf there.  None: not counted."""
 
     ran_ns: int  #: with the RMID; of RMID 0 with idle time
     cycles: int | None  #: unhalted
@@ -73,7 +73,7 @@ class Lifecycle(Record):
 
 @dataclass(frozen=True)
 class State(Record):
-    """What all readers share has changed to this."""
+    """A setting that all readers share has changed to this."""
 
     scope: Scope
     interval_ns: int
@@ -175,7 +175,7 @@ class Reader(Handle):
                          for f in fields(Counts)})
 
     def __iter__(self) -> Iterator[Record]:
-        """Records without end, in order; waits where there are none."""
+        """Yield records in order, without end; wait where there are none."""
         while True:
             records = self.read()
             yield from records

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Recordings: what cmtstat record has kept, read again."""
+"""Recordings, as cmtstat record writes them."""
 import os
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from .types import Flag, text
 
 @dataclass(frozen=True)
 class About:
-    """What a recording is of, and how much of it there is."""
+    """The machine of a recording, its time and its size."""
 
     complete: bool  #: it was ended, not cut
     indexed: bool  #: its index is intact; else it was looked through
@@ -54,7 +54,7 @@ class Recording(Source):
         self.info: Info | None = make_info(raw) if raw else None
 
     def about(self) -> About:
-        """What it is of.  Takes a while for a large one without an index."""
+        """The machine, the time and the size.  Slow for a large file without an index."""
         raw = ffi.new("struct cmt_recording_about *", {
             "sz": ffi.sizeof("struct cmt_recording_about")})
         check(lib.cmt_recording_about(self.pointer, raw), "recording")

@@ -40,7 +40,7 @@ class Entries(Columns):
 
 
 class SlotCpus(Columns):
-    """What CPUs said in a slot: one row for each, by CPU."""
+    """The ticks of CPUs in a slot: one row for each CPU."""
 
     layout = "struct cpu_columns"
     cpu = Column()
@@ -89,7 +89,7 @@ def _owner(key: bytes) -> Owner:
 
 
 class Slot:
-    """What was recorded from start_ns on and before end_ns."""
+    """The records from start_ns on and before end_ns."""
 
     def __init__(self, block: Block, owners: _Owners) -> None:
         head = block.head
@@ -106,7 +106,7 @@ class Slot:
 
     @property
     def owners(self) -> tuple[Owner, ...]:
-        """What the columns owner are places in."""
+        """The owners that the columns owner are indexes of."""
         if self._owners is None:
             self._owners = self._all.of(self._block)
         return self._owners
@@ -114,7 +114,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """What became of the records that were fed."""
+    """The numbers of added and of skipped records."""
 
     added: int
     late: int  #: their slot was retired already
@@ -161,7 +161,7 @@ class Slots(Handle):
         return list(self._take())
 
     def follow(self, reader: Reader) -> Iterator[Slot]:
-        """Slots without end, in order, as they are retired; waits meanwhile."""
+        """Yield slots in order, without end, as they are retired; wait meanwhile."""
         while True:
             count = self._feed(reader)
             yield from self._take()
@@ -183,7 +183,7 @@ class Slots(Handle):
             lib.cmt_slots_tracker(self._slots()), rmid, ts_ns))
 
     def counts(self) -> SlotCounts:
-        """What became of the records that were fed."""
+        """The numbers of added and of skipped records."""
         raw = ffi.new("struct cmt_slots_counts *",
                       {"sz": ffi.sizeof("struct cmt_slots_counts")})
         check(lib.cmt_slots_counts(self._slots(), raw), "counts")

@@ -22,7 +22,7 @@ class _Open(IntEnum):
 
 
 class Backend(_Open):
-    """Where values come from."""
+    """The source of values."""
 
     HARDWARE = lib.CMT_BACKEND_HARDWARE  #: measured
     EMULATED = lib.CMT_BACKEND_EMULATED  #: from a model; nothing is measured
@@ -31,7 +31,7 @@ class Backend(_Open):
 
 
 class Vendor(_Open):
-    """Whose processor it is."""
+    """The vendor of the processor."""
 
     OTHER = lib.CMT_VENDOR_OTHER
     INTEL = lib.CMT_VENDOR_INTEL
@@ -40,7 +40,7 @@ class Vendor(_Open):
 
 
 class Scope(_Open):
-    """What an RMID's owner is."""
+    """The scope: which owners get RMIDs."""
 
     CHANGING = 0  #: another one is being set right now
     PROCESS = lib.CMT_SCOPE_PROCESS  #: a process, with all its threads
@@ -50,7 +50,7 @@ class Scope(_Open):
 
 
 class ResctrlMode(_Open):
-    """Whose RMID a task has that resctrl gave one, too."""
+    """The RMID of a task in a resctrl group: resctrl's or cmt's."""
 
     RESPECT = lib.CMT_RESCTRL_RESPECT  #: resctrl's, sampled as an OwnerKind.RESCTRL
     TAKE = lib.CMT_RESCTRL_TAKE  #: cmt's; the CLOSID stays resctrl's
@@ -65,7 +65,7 @@ class Why(_Open):
 
 
 class OwnerKind(_Open):
-    """What an owner is.  OVERFLOW and RESCTRL cannot be attached."""
+    """The kind of an owner.  OVERFLOW and RESCTRL cannot be attached."""
 
     PROCESS = lib.CMT_OWNER_PROCESS
     CGROUP = lib.CMT_OWNER_CGROUP
@@ -94,7 +94,7 @@ class RecordType(_Open):
 
 
 class Flag(IntFlag):
-    """What is said beside a value; unknown bits are kept."""
+    """Flags of a record's values; unknown bits are kept."""
 
     EMULATED = lib.CMT_F_EMULATED  #: from a model, not measured
     PQR_OVERWRITTEN = lib.CMT_F_PQR_OVERWRITTEN  #: another agent had changed a CPU's RMID
@@ -121,7 +121,7 @@ class Flag(IntFlag):
 
 
 class By(_Open):
-    """What a row of a Frame is."""
+    """The view of a Frame: the kind of its rows."""
 
     CONTAINER = lib.CMT_USAGE_BY_CONTAINER
     PROCESS = lib.CMT_USAGE_BY_PROCESS  #: or whatever else has an RMID
@@ -130,7 +130,7 @@ class By(_Open):
 
 
 class RowKind(_Open):
-    """Whose a row is."""
+    """The kind of a row."""
 
     OWNER = lib.CMT_USAGE_OWNER
     UNKNOWN = lib.CMT_USAGE_UNKNOWN  #: an RMID whose owner's record was lost
@@ -139,7 +139,7 @@ class RowKind(_Open):
 
 
 class UsageWhy(IntFlag):
-    """What kept a value from being known, or complete; unknown bits are kept."""
+    """Why a value is unknown or partial; unknown bits are kept."""
 
     ERROR = lib.CMT_USAGE_WHY_ERROR  #: the hardware said error
     UNAVAILABLE = lib.CMT_USAGE_WHY_UNAVAILABLE  #: it said unavailable
@@ -154,7 +154,7 @@ class UsageWhy(IntFlag):
 
 
 class RowFlag(IntFlag):
-    """What is said of a row; unknown bits are kept."""
+    """Flags of a row; unknown bits are kept."""
 
     EMULATED = lib.CMT_USAGE_ROW_EMULATED  #: values of a model
     WHOLE = lib.CMT_USAGE_ROW_WHOLE  #: by container: one RMID is all of a cgroup
@@ -167,7 +167,7 @@ class RowFlag(IntFlag):
 
 @dataclass(frozen=True)
 class Owner:
-    """Who an RMID belongs or belonged to."""
+    """The present or past owner of an RMID."""
 
     kind: OwnerKind
     rmid: int
@@ -218,7 +218,7 @@ def measured(flags: int, flag: Flag, value: int) -> int | None:
 
 
 def c_text(value: str | os.PathLike[str] | None) -> Any:
-    """What C takes for a text or a path; NULL for None."""
+    """A text or a path for C; NULL for None."""
     if value is None:
         return ffi.NULL
     data = os.fsencode(value)

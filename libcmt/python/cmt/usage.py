@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Usage: who held how much cache and caused how much traffic, per interval."""
+"""Usage: occupancy and traffic of owners, per interval."""
 import errno
 import math
 import time
@@ -19,7 +19,7 @@ from .types import By, Flag, OwnerKind, RowFlag, RowKind, UsageWhy, measured, te
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Cache that a row holds, in bytes.  None: not known, why says what for."""
+    """The occupancy of a row, in bytes.  None: unknown, why has the reason."""
 
     known: bool
     partial: bool  #: known, and something is left out: a lower bound
@@ -35,7 +35,7 @@ class Occupancy:
 
 @dataclass(frozen=True)
 class Rate:
-    """Memory traffic of a row.  None: not known, why says what for."""
+    """Memory traffic of a row.  None: unknown, why has the reason."""
 
     known: bool
     partial: bool  #: known, and something is left out: a lower bound
@@ -48,7 +48,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Counters:
-    """What the processor counted for a row.  None: not known, why says what for."""
+    """Counts of the processor for a row.  None: unknown, why has the reason."""
 
     known: bool  #: ran_ns is
     partial: bool  #: some of it are lower bounds: bounds
@@ -119,7 +119,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Memory:
-    """What all memory channels carried, and what all RMIDs asked for."""
+    """The traffic of all memory channels, and of all RMIDs."""
 
     read: Rate  #: known only if every channel is
     written: Rate
@@ -162,7 +162,7 @@ class Row:
 
     @property
     def emulated(self) -> bool:
-        """Do the values come from a model?"""
+        """True if the values come from a model, not from hardware."""
         return RowFlag.EMULATED in self.flags
 
 
@@ -382,7 +382,7 @@ class Usage(Handle):
         return None if raw is None else self._copy(raw)
 
     def peek(self) -> Frame:
-        """The interval that goes on, as far as next() has taken it in."""
+        """The open interval, as far as next() has read it."""
         store = ffi.new("const struct cmt_usage_frame **")
         check(lib.cmt_usage_peek(self.pointer, store), "usage")
         return self._copy(store[0])
@@ -416,7 +416,7 @@ class Usage(Handle):
         return result != -errno.EINTR and check(result, "wait") > 0
 
     def __iter__(self) -> Iterator[Frame]:
-        """Intervals in order, to the end of a recording; of a device, waits for them."""
+        """Yield intervals in order, to the end of a recording; wait for those of a device."""
         while True:
             raw = self._next()
             self._renew()

@@ -678,7 +678,7 @@ static void test_tracked(void)
 
 const struct test abmc_tests[] = {
 	{ "abmc_measures", test_measures, PROCESS, 60 },
-	{ "abmc_others_stay", test_others_stay, NULL, 60 },
+	{ "abmc_keeps_counters_of_others", test_others_stay, NULL, 60 },
 	{ "abmc_taken", test_taken, PROCESS, 60 },
 	{ "abmc_switched", test_switched, PROCESS, 120 },
 	{ "abmc_faults", test_faults, PROCESS, 120 },

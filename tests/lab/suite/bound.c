@@ -94,6 +94,6 @@ static void test_bound(void)
 }
 
 const struct test bound_tests[] = {
-	{ "bound_of_interrupts_off", test_bound, PROCESS, 500 },
+	{ "interrupts_off_at_most_100_us", test_bound, PROCESS, 500 },
 	{ 0 }
 };

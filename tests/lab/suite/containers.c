@@ -558,7 +558,7 @@ static void test_scope_changes(void)
 }
 
 const struct test containers_tests[] = {
-	{ "containers_are_true", test_containers, "scope=container", 120 },
+	{ "containers_match_model", test_containers, "scope=container", 120 },
 	{ "containers_more_than_rmids", test_overcommit, NULL, 120 },
 	{ "containers_while_scope_changes", test_scope_changes,
 	  "interval_us=10000 ring_records=65536", 300 },

@@ -18,7 +18,7 @@
 #include "owners.h"
 #include "tests.h"
 
-#define BEFORE_MS	2000	/* nobody streams, and nobody is accused */
+#define BEFORE_MS	2000	/* no container streams, and no verdict */
 
 enum { VICTIM, QUIET, STREAMER, OWNERS };
 
@@ -109,7 +109,7 @@ static void why_start(const char *option)
 	note("%s", why_line("\"record\":\"learned\"", ""));
 	/* what is in no container is read once in 32 ticks, and is learned all the same */
 	CHECK(!number_in(why_line("\"record\":\"learned\"", ""), "\"learning\":"),
-	      "somebody is never learned");
+	      "an owner without complete baselines");
 }
 
 static void why_dump(void)
@@ -166,7 +166,7 @@ static void check_accusation(const struct owner *owners, uint64_t begin)
 	note("named after %.0f ms, since %+.0f ms", (double)(end - begin) / 1e6,
 	     (double)(int64_t)(since - begin) / 1e6);
 	note("read once in %.0f ms", (double)span / 1e6);
-	CHECK(end > begin, "accused before anybody streams");
+	CHECK(end > begin, "a verdict before a container streams");
 	CHECK(!!span == owners[STREAMER].plan.outside, "bounds: %s", line);
 	/* the streamer's first step is in the millisecond after @begin */
 	CHECK(!span || (since <= begin + 2000000 && begin <= since + span),
@@ -203,7 +203,7 @@ static void streamer_named(const char *option, bool outside)
 	     (unsigned long long)owner_held(&owners[STREAMER]) >> 10);
 	if (!accusation(owners))
 		why_dump();
-	CHECK(accusation(owners), "nobody is accused");
+	CHECK(accusation(owners), "no verdict");
 	/* cmtstat itself holds some of the cache, too */
 	CHECK(before > plans[VICTIM].bytes * 3 / 4 && after < before * 9 / 10,
 	      "the victim did not lose what it had");
@@ -235,7 +235,7 @@ static void test_outside_no_counters(void)
 	streamer_named("--no-counters", true);
 }
 
-/* Who was there before is no change: nobody is accused, and the estimate has it. */
+/* A container that streams from the start is in no verdict, and is in the estimate. */
 static void test_standing(void)
 {
 	struct owner *owners = begin(false);
@@ -258,7 +258,7 @@ static void test_standing(void)
 	owners_end(owners, OWNERS);
 }
 
-/* By its own quota: that is what is said, and nobody is accused for it. */
+/* A container that its own quota throttles: the verdict has no suspect. */
 static void test_throttled(void)
 {
 	struct owner *owners = begin(false);
@@ -274,7 +274,7 @@ static void test_throttled(void)
 	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
 		 (unsigned long long)owners[VICTIM].id);
 	WAIT_FOR(why_line("\"kind\":\"throttled\"", victim), 20000,
-		 "nobody is throttled: %s", why.text);
+		 "no container is throttled: %s", why.text);
 	line = why_line("\"kind\":\"throttled\"", victim);
 	note("%s", line);
 	CHECK(number_in(line, "\"cpu_share\":0.") > 50,

@@ -18,15 +18,15 @@
 
 #define MS		1000000ULL
 #define LINE		64
-#define BEFORE_MS	500	/* nobody begins, and nobody is accused */
+#define BEFORE_MS	500	/* no newcomer, and no verdict */
 #define NAMED_MS	1000	/* all who are accused are by then */
 #define SETTLE_MS	500	/* the estimate is a mean of about a second, */
 #define WINDOW_MS	2500	/* and the truth is of this time */
 
 enum { VICTIM, SECOND, QUIET, STANDING, COMER, OWNERS };
-#define OTHERS OWNERS		/* a column of the truth: whoever else there is */
+#define OTHERS OWNERS		/* a column of the truth: all other owners */
 
-/* Who has this id; OTHERS: nobody. */
+/* The owner with this id; OTHERS: none. */
 static unsigned int who(const struct owner *owners, uint64_t id)
 {
 	unsigned int i;
@@ -142,7 +142,7 @@ static void watch_quiet(const struct owner *owners)
 	CHECK(!watch_counts().learning, "%u of %u are not learned",
 	      watch_counts().learning, watch_counts().owners);
 	for (unsigned int i = 0; i < OWNERS; i++)
-		CHECK(!watch.suspect[i], "%s is a victim before anybody comes",
+		CHECK(!watch.suspect[i], "%s is a victim before the newcomer",
 		      owners[i].plan.name);
 }
 
@@ -315,11 +315,11 @@ static void compare(const struct owner *owners, const struct evicted *from,
 	CHECK(right >= least, "%.1f %% between the right two", right);
 }
 
-/* Who comes is named, for the victim and for whoever else is said to be one. */
+/* The newcomer is named, for the victim and for every other reported victim. */
 static void check_names(const struct owner *owners, const struct evicted *before)
 {
 	for (unsigned int v = VICTIM; v <= SECOND; v++)
-		CHECK(watch.suspect[v], "nobody is accused for %s", owners[v].plan.name);
+		CHECK(watch.suspect[v], "no verdict on %s", owners[v].plan.name);
 	CHECK(!watch.suspect[QUIET], "one who loses nothing is a victim");
 	for (unsigned int v = 0; v < OWNERS; v++)
 		if (watch.suspect[v])
@@ -424,8 +424,8 @@ static void test_outside(void)
 
 const struct test culprit_evict_tests[] = {
 	{ "evict_writers", test_writers, "scope=container", 300 },
-	{ "evict_reading_comer", test_reading_comer, "scope=container", 300 },
-	{ "evict_writing_comer", test_writing_comer, "scope=container", 300 },
+	{ "evict_reading_newcomer", test_reading_comer, "scope=container", 300 },
+	{ "evict_writing_newcomer", test_writing_comer, "scope=container", 300 },
 	{ "evict_in_order", test_in_order, "scope=container", 300 },
 	{ "evict_outside", test_outside, "scope=container", 300 },
 	{ 0 }

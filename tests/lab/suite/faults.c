@@ -358,7 +358,7 @@ static void test_pqr(void)
 	dev_close(&dev);
 }
 
-/* #GP where nobody expects it: no crash, and nothing false is said. */
+/* #GP at unexpected accesses: no crash, and no wrong value. */
 static void test_gp(void)
 {
 	plant_reads(LAB_FAULT_GP, GP_PERIOD);
@@ -385,7 +385,7 @@ static void check_evtsel(const struct dev *dev, int cpu)
 	note("CPU %d: %llu readings, EVTSEL found changed %llu times", cpu,
 	     (unsigned long long)readings, (unsigned long long)changed);
 	CHECK(readings >= AGENTS_TICKS / 2, "nothing was read");
-	CHECK(!changed, "EVTSEL was not put back");
+	CHECK(!changed, "EVTSEL was not restored");
 }
 
 static void test_evtsel_put_back(void)
@@ -424,14 +424,14 @@ static void test_pqr_put_back(void)
 	for (cpu = 0; cpu < 2; cpu++) {
 		after = rmid_of_cpu(cpu);
 		note("CPU %d: RMID %u found, %u left", cpu, found[cpu], after);
-		CHECK(after == found[cpu], "it was not put back");
+		CHECK(after == found[cpu], "PQR_ASSOC was not restored");
 	}
 	CHECK(during != found[0], "the module did not use it");
 }
 
 const struct test faults_tests[] = {
-	{ "pqr_is_put_back", test_pqr_put_back, NULL, 60 },
-	{ "evtsel_is_put_back", test_evtsel_put_back, PROCESS, 60 },
+	{ "pqr_is_restored", test_pqr_put_back, NULL, 60 },
+	{ "evtsel_is_restored", test_evtsel_put_back, PROCESS, 60 },
 	{ "fault_error_is_flagged", test_error, PROCESS, 120 },
 	{ "fault_unavailable_is_flagged", test_unavailable, PROCESS, 120 },
 	{ "fault_evtsel_error_changes_no_value", test_evtsel_error, PROCESS, 120 },

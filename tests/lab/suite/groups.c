@@ -137,7 +137,7 @@ static void test_tasks_stay(void)
 			resctrl_remove(member(i));
 		moved += count_moved();
 	}
-	note("%u groups made and removed, %u had a task that nobody put there; %u times a task was in another group than it was put in",
+	note("%u groups made and removed, %u had a task that was not put there; %u times a task was in another group than it was put in",
 	     made, populated, moved);
 	CHECK(made >= ROUNDS * dev.info.nr_rmids / 2, "too few groups");
 	CHECK(!populated && !moved, "resctrl takes tasks for a group's");
@@ -357,7 +357,7 @@ static void check_samples(struct dev *dev, struct worker *worker,
 
 #define CROWD 80	/* more than there are RMIDs */
 
-/* Nobody gets an RMID of resctrl's, though many want one. */
+/* No owner gets an RMID of resctrl's, with many pending owners. */
 static void check_stays_foreign(const struct dev *dev, uint32_t group)
 {
 	static struct snapshot snapshot;
@@ -678,11 +678,11 @@ const struct test groups_tests[] = {
 	{ "groups_of_cpus_are_counted", test_cpus, NULL, 120 },
 	{ "groups_unload_leaves_nothing", test_unload, NULL, 300 },
 	{ "groups_are_owners", test_owners, NULL, 120 },
-	{ "groups_take_from_the_dying", test_dying, NULL, 120 },
+	{ "groups_take_rmid_of_exiting_process", test_dying, NULL, 120 },
 	{ "groups_taken_and_respected", test_take, NULL, 120 },
 	{ "groups_of_cpus_change_under_an_owner", test_cpus_under_an_owner,
 	  NULL, 120 },
-	{ "groups_of_cpus_and_a_member_of_theirs", test_cpus_under_a_member,
+	{ "groups_cpu_and_task_of_one_group", test_cpus_under_a_member,
 	  NULL, 120 },
 	{ "groups_of_cpus_end_at_the_unmount", test_cpus_at_unmount, NULL,
 	  120 },

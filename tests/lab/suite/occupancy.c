@@ -252,10 +252,10 @@ static void test_khugepaged_fills_use_rmid0(void)
 }
 
 const struct test occupancy_tests[] = {
-	{ "caps_are_the_processors", test_caps, PROCESS, 0 },
-	{ "occupancy_1m_is_true", test_1m, PROCESS, 60 },
-	{ "occupancy_2m_is_true", test_2m, PROCESS, 60 },
-	{ "occupancy_4m_is_true", test_4m, PROCESS, 60 },
+	{ "caps_match_processor", test_caps, PROCESS, 0 },
+	{ "occupancy_1m_matches_model", test_1m, PROCESS, 60 },
+	{ "occupancy_2m_matches_model", test_2m, PROCESS, 60 },
+	{ "occupancy_4m_matches_model", test_4m, PROCESS, 60 },
 	{ "tick_fills_use_rmid0", test_tick_fills_use_rmid0, PROCESS, 60 },
 	{ "khugepaged_fills_use_rmid0", test_khugepaged_fills_use_rmid0, PROCESS, 120 },
 	{ 0 }

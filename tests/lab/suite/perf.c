@@ -260,7 +260,7 @@ static uint64_t cpi_of(struct dev *dev, struct worker *worker)
 	return v.of[0] * 1000 / v.of[1];
 }
 
-/* The victim's cycles rise with its evictions, and nobody else's do. */
+/* The victim's cycles rise with its evictions, and no other process's do. */
 static void perf_victim(void)
 {
 	size_t cache = lab_get(LAB_CONFIG, LAB_C_SIZE);
@@ -339,7 +339,7 @@ static void perf_unprivileged(void)
 
 	CHECK(strtol(read_file("/proc/sys/kernel/perf_event_paranoid", text,
 			       sizeof(text)), NULL, 10) > 0,
-	      "everybody may count on a CPU: %s", text);
+	      "any process may count on a CPU: %s", text);
 	dev_open(&dev, O_RDONLY);
 	CHECK(!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534),
 	      "setuid: %m");
@@ -372,7 +372,7 @@ static void perf_taken(void)
 
 const struct test perf_tests[] = {
 	{ "perf_counts_match_lab", perf_counts_match_lab, PROCESS " interval_us=10000", 180 },
-	{ "perf_of_a_victim", perf_victim, PROCESS, 180 },
+	{ "perf_cpi_of_victim_rises", perf_victim, PROCESS, 180 },
 	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
 	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },
 	{ 0 }

@@ -736,7 +736,7 @@ const struct test pmu_icount_tests[] = {
 	{ "pmu_values_match_lab", test_values_match_lab, NULL, 60 },
 	{ "pmu_values_match_lab_at_1_khz", test_switching, NULL, 120 },
 	{ "pmu_interrupts_on_overflow", test_interrupts, NULL, 60 },
-	{ "pmu_counts_what_icount_counts", test_icount, NULL, 60 },
+	{ "pmu_instructions_equal_icount", test_icount, NULL, 60 },
 	{ 0 }
 };
 

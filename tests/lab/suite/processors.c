@@ -260,7 +260,7 @@ static void test_closid(void)
 }
 
 const struct test limit_tests[] = {
-	{ "limit_is_survived", test_limit, PROCESS, 120 },
+	{ "refused_rmid_has_no_values", test_limit, PROCESS, 120 },
 	{ 0 }
 };
 

@@ -223,7 +223,7 @@ static void test_cat_group(void)
 	note("beside the group, under its own RMID for %u %% of walks; %llu overwritten",
 	     percent, (unsigned long long)dev_stats(&dev).pqr_overwritten);
 	CHECK(percent == 100, "the one beside the group lost its RMID");
-	CHECK(closids_of(other) == 1, "a CLOSID that nobody gave");
+	CHECK(closids_of(other) == 1, "a CLOSID that was not given");
 	lab_switch(false);
 	dev_close(&dev);
 	CHECK(!module_unload(), "the module does not unload");
@@ -489,8 +489,8 @@ static void test_containers_beside_mon(void)
 }
 
 const struct test resctrl_tests[] = {
-	{ "resctrl_mounted_before_us", test_mounted_first, NULL, 120 },
-	{ "resctrl_mounted_after_us", test_mounted_later, NULL, 120 },
+	{ "resctrl_mounted_before_load", test_mounted_first, NULL, 120 },
+	{ "resctrl_mounted_after_load", test_mounted_later, NULL, 120 },
 	{ "resctrl_monitoring_group", test_mon_group, NULL, 120 },
 	{ "resctrl_allocation_group", test_cat_group, NULL, 120 },
 	{ "resctrl_takes_an_rmid_in_use", test_taken_rmid, NULL, 120 },

@@ -82,6 +82,6 @@ static void test_nodes(void)
 }
 
 const struct test snc_tests[] = {
-	{ "snc_nodes_have_counts_of_their_own", test_nodes, PROCESS, 120 },
+	{ "snc_nodes_count_separately", test_nodes, PROCESS, 120 },
 	{ 0 }
 };

@@ -237,7 +237,7 @@ static void test_two_on_demand(void)
 }
 
 const struct test sockets_tests[] = {
-	{ "two_sockets_count_apart", test_two, PROCESS, 60 },
+	{ "two_sockets_count_separately", test_two, PROCESS, 60 },
 	{ "two_sockets_on_demand", test_two_on_demand, "scope=manual", 60 },
 	{ 0 }
 };

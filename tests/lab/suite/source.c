@@ -288,6 +288,6 @@ const struct test source_tests[] = {
 	{ "source_control_group_alone", test_control_group_alone, NULL, 120 },
 	{ "source_cmtstat_chooses", test_cmtstat_chooses, NULL, 120 },
 	{ "source_same_values", test_same_values, NULL, 300 },
-	{ "source_group_goes", test_group_goes, NULL, 120 },
+	{ "source_group_is_removed", test_group_goes, NULL, 120 },
 	{ 0 }
 };

@@ -247,7 +247,7 @@ static void test_reuse(void)
 }
 
 const struct test traffic_tests[] = {
-	{ "mbm_is_true_across_wraps", test_wraps, PROCESS, 400 },
+	{ "mbm_matches_model_across_wraps", test_wraps, PROCESS, 400 },
 	{ "reuse_shows_no_residue_as_growth", test_reuse, PROCESS, 120 },
 	{ 0 }
 };

@@ -241,7 +241,7 @@ static void test_asked_for(void)
 	dev_map(&dev, FROM_NOW);
 	WAIT_FOR(dev_stats(&dev).ticks > 20, 20000, "no ticks");
 	take_channels(&dev, &t);
-	CHECK(!t.records, "%u records that nobody asked for", t.records);
+	CHECK(!t.records, "%u records without a request", t.records);
 	check_read_now(0, "no program asks");
 	CHECK(!*control(boxes, 0, 0), "a box is programmed");
 	dev_open(&other, O_RDONLY);
@@ -262,7 +262,7 @@ static void test_asked_for(void)
 	ticks = dev_stats(&dev).ticks;
 	WAIT_FOR(dev_stats(&dev).ticks > ticks + 20, 20000, "no ticks");
 	take_channels(&dev, &t);
-	CHECK(!t.records, "%u records that nobody asks for", t.records);
+	CHECK(!t.records, "%u records after the last request", t.records);
 	dev_close(&dev);
 }
 
@@ -498,8 +498,8 @@ static void test_unknown(void)
 }
 
 UNCORE_TESTS(channels,
-	     { "channels_are_what_the_model_counts", test_traffic, ALL, 300 },
-	     { "channels_are_asked_for", test_asked_for, SLOWLY, 60 },
+	     { "channels_match_model", test_traffic, ALL, 300 },
+	     { "channels_are_read_on_request", test_asked_for, SLOWLY, 60 },
 	     { "channels_come_and_go_beside_ticks", test_ticks_go_on,
 	       ALL " interval_us=1000", 60 },
 	     { "channels_are_restored", test_restored, SLOWLY, 60 },
@@ -509,5 +509,5 @@ UNCORE_TESTS(reader, { "channels_have_a_reader", test_reader,
 UNCORE_TESTS(driver,
 	     { "lab_boxes_count_for_linux", test_lab_box, ALL, 60 },
 	     { "channels_of_the_kernels_driver", test_driver, ALL, 60 },
-	     { "channels_until_the_driver_comes", test_driver_later, ALL, 60 });
+	     { "channels_end_when_driver_loads", test_driver_later, ALL, 60 });
 UNCORE_TESTS(unknown, { "channels_of_an_unknown_model", test_unknown, ALL, 60 });

@@ -171,7 +171,7 @@ static void test_taken(void)
 }
 
 const struct test uncore_idle_tests[] = {
-	{ "channels_idle_is_the_models", test_idle, ALL, 120 },
+	{ "channels_idle_matches_model", test_idle, ALL, 120 },
 	{ "channels_idle_is_restored", test_restored, SLOWLY, 60 },
 	{ "channels_idle_is_taken", test_taken, SLOWLY, 60 },
 	{ 0 },

@@ -46,7 +46,7 @@ struct fake_machine {
 	u32 package[FAKE_CPUS];
 	u32 node[FAKE_CPUS];
 	unsigned int features;	/* bits FAKE_FEATURE_* */
-	bool shared_evtsel;	/* CPU 0's pair is everybody's */
+	bool shared_evtsel;	/* all CPUs share CPU 0's pair */
 
 	u64 pqr[FAKE_CPUS];
 	u64 evtsel[FAKE_CPUS];

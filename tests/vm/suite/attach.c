@@ -50,7 +50,7 @@ static void attach_process(void)
 
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
-	CHECK(dev_stats(&dev).rmids_active == 1, "owners that nobody asked for");
+	CHECK(dev_stats(&dev).rmids_active == 1, "owners without an attachment");
 	pid = spin_on(1);
 	wait_tick(&dev, 1, 0);
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &out), "attach: %m");
@@ -65,7 +65,7 @@ static void attach_process(void)
 	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "detach, twice");
 	reap(pid, SIGKILL);
 
-	/* alone: its children are nobody's */
+	/* without its children, which have no owner */
 	pid = start_parent(go, false);
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, 0, &out), "attach");
 	CHECK(write(go[1], "x", 1) == 1, "write: %m");
@@ -104,7 +104,7 @@ static void attach_children(void)
 	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT,
 	      "the process is gone, its id is not");
 	scope_set(&dev, CMT_SCOPE_MANUAL);
-	CHECK(dev_stats(&dev).rmids_active == 1, "a scope forgets nobody");
+	CHECK(dev_stats(&dev).rmids_active == 1, "attached owners outlive a scope");
 	wait_tick(&dev, 1, 0);
 	check_pool(&dev);
 	dev_close(&dev);
@@ -238,7 +238,7 @@ static void attach_cpu(void)
 }
 
 /* No RMID is free: it waits, under the rest, and is told so. */
-static void attach_waits(void)
+static void attach_is_pending_without_rmid(void)
 {
 	struct cmt_record records[4];
 	struct cmt_attach out, got;
@@ -343,7 +343,7 @@ const struct test attach_tests[] = {
 	  "ring_records=16384", 0 },
 	{ "attach_cgroup", attach_cgroup, MANUAL, 0 },
 	{ "attach_cpu", attach_cpu, MANUAL, 0 },
-	{ "attach_waits", attach_waits, EMULATED MANUAL " emulated_rmids=8", 0 },
+	{ "attach_is_pending_without_rmid", attach_is_pending_without_rmid, EMULATED MANUAL " emulated_rmids=8", 0 },
 	{ "attach_bad", attach_bad, MANUAL, 0 },
 	{ "attach_rights", attach_rights, MANUAL, 0 },
 	{ }

@@ -206,7 +206,7 @@ void wait_spin(void)
 {
 	unsigned int from = *laps;
 
-	WAIT_FOR(*laps - from > 50, 5000, "nobody spins");
+	WAIT_FOR(*laps - from > 50, 5000, "no thread spins");
 }
 
 pid_t spin_on(int cpu)

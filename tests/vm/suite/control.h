@@ -28,7 +28,7 @@ int owner_order(const struct dev *dev, unsigned long number, uint32_t kind,
 int owner_read(const struct dev *dev, uint32_t kind, uint64_t id,
 	       struct cmt_record *records, uint32_t room);
 
-/* Those who wait; returns how many */
+/* The pending owners; returns their number */
 uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,
 		     uint32_t room);
 
@@ -62,11 +62,11 @@ void wait_tick(struct dev *dev, uint32_t cpu, uint32_t rmid);
 
 pid_t load_start(unsigned int seed);
 
-/* Is everybody an owner who is to be in this scope, and nobody else? */
+/* Are exactly the processes of this scope owners? */
 void check_scope(const struct dev *dev, uint32_t scope,
 		 const uint64_t *ids);
 
-/* What holds of the pool whenever nobody comes or goes. */
+/* The invariants of the pool while owners neither begin nor end. */
 void check_pool(const struct dev *dev);
 
 #endif

@@ -302,7 +302,7 @@ static void cqm_sysfs(void)
 	CHECK(access(PMU "events/total_bytes.snapshot", F_OK), "a snapshot");
 }
 
-static void cqm_left_out(void)
+static void cqm_parameter_0_registers_no_pmu(void)
 {
 	CHECK(!module_load("intel_cqm=0"), "load");
 	CHECK(!pmu_present(), "there, and it was left out");
@@ -772,7 +772,7 @@ static void cqm_steady(void)
 }
 
 /* The reporter's CPU goes: the other one reports, and nothing is counted again. */
-static void cqm_cpu_goes(void)
+static void cqm_cpu_goes_offline(void)
 {
 	uint64_t before;
 	int fds[2], total[2];
@@ -1081,7 +1081,7 @@ static void cqm_as_cmtstat(void)
  * A process that had an event is scheduled when the module is gone, while perf looks at
  * the contexts of tasks: hold_patches() has an event.
  */
-static void cqm_outlived(void)
+static void cqm_process_outlives_module(void)
 {
 	pid_t pid = park(0, NULL);
 
@@ -1097,7 +1097,7 @@ static void cqm_outlived(void)
 
 const struct test cqm_tests[] = {
 	{ "cqm_sysfs", cqm_sysfs, "", 0 },
-	{ "cqm_left_out", cqm_left_out, NULL, 0 },
+	{ "cqm_parameter_0_registers_no_pmu", cqm_parameter_0_registers_no_pmu, NULL, 0 },
 	{ "cqm_bad_input", cqm_bad_input, "", 0 },
 	{ "cqm_task", cqm_task, MANUAL, 60 },
 	{ "cqm_reopened", cqm_reopened, MANUAL, 60 },
@@ -1110,10 +1110,10 @@ const struct test cqm_tests[] = {
 	{ "cqm_clients", cqm_clients, MANUAL, 60 },
 	{ "cqm_cpus", cqm_cpus, SMALL, 60 },
 	{ "cqm_steady", cqm_steady, SMALL, 60 },
-	{ "cqm_cpu_goes", cqm_cpu_goes, SMALL, 60 },
+	{ "cqm_cpu_goes_offline", cqm_cpu_goes_offline, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
-	{ "cqm_outlived", cqm_outlived, NULL, 0 },
+	{ "cqm_process_outlives_module", cqm_process_outlives_module, NULL, 0 },
 	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
 	{ }
 };

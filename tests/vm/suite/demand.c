@@ -155,7 +155,7 @@ static void demand_cpu(void)
 	CHECK(owner_register(&dev, CMT_OWNER_CPU, 1, NULL) == -ENXIO, "offline");
 	cpu_online(1, true);
 	CHECK(owner_read(&dev, CMT_OWNER_CPU, 1, &r, 1) == -ENOENT,
-	      "an owner again, and nobody has asked");
+	      "an owner again, without a registration");
 	CHECK(!owner_register(&dev, CMT_OWNER_CPU, 1, &out),
 	      "instead of what has ended");
 	read_one(&dev, CMT_OWNER_CPU, 1, &out);
@@ -519,7 +519,7 @@ static void demand_beside_ticks(void)
 	dev_close(&dev);
 }
 
-/* Without ticks: what nobody read for too long begins anew. */
+/* Without ticks: traffic that was not read for too long is rebased. */
 static void demand_rebased(void)
 {
 	struct cmt_record first, second, third;

@@ -21,7 +21,7 @@
 		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL | \
 		     CMT_F_OWNER_KERNEL)
 
-/* With fewer RMIDs, those who wait have RMID 0 and none of their own. */
+/* With fewer RMIDs, pending owners have RMID 0 and no dedicated RMID. */
 #define OVERFLOW_MIN_RMIDS 8
 
 struct ring {
@@ -72,7 +72,7 @@ void dev_snapshot(const struct dev *dev, struct snapshot *snapshot);
 const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
 				       uint32_t tgid);
 
-/* Those who wait, NULL: they have no RMID in common */
+/* The overflow owner, or NULL */
 const struct cmt_record *snapshot_rest(const struct snapshot *snapshot);
 
 /* Everything a device said, in memory. */

@@ -251,7 +251,7 @@ static void load_limits(void)
 }
 
 /* Every user process has an RMID, every RMID's owner is alive. */
-static void check_everybody(const struct dev *dev)
+static void check_all_processes(const struct dev *dev)
 {
 	static struct snapshot snapshot;
 	struct dirent *entry;
@@ -277,7 +277,7 @@ static void check_everybody(const struct dev *dev)
 		      snapshot.records[i].rmid, snapshot.records[i].tgid);
 }
 
-static void load_finds_everybody(void)
+static void load_finds_all_processes(void)
 {
 	static struct snapshot snapshot;
 	pid_t pids[50];
@@ -291,7 +291,7 @@ static void load_finds_everybody(void)
 	}
 	CHECK(!module_load(""), "load");
 	dev_open(&dev, O_RDONLY);
-	check_everybody(&dev);
+	check_all_processes(&dev);
 	dev_snapshot(&dev, &snapshot);
 	for (i = 0; i < 50; i++) {
 		const struct cmt_record *r = snapshot_find(&snapshot, pids[i]);
@@ -307,7 +307,7 @@ static void load_finds_everybody(void)
 }
 
 /* The race: processes are born and die while the module looks for them. */
-static void load_finds_newborn(void)
+static void load_finds_new_processes(void)
 {
 	struct dev dev;
 	pid_t churn;
@@ -322,7 +322,7 @@ static void load_finds_newborn(void)
 		/* the churn's last two, and the rest */
 		WAIT_FOR(dev_stats(&dev).rmids_active <= 6, 2000,
 			 "%u RMIDs stay active", dev_stats(&dev).rmids_active);
-		check_everybody(&dev);
+		check_all_processes(&dev);
 		dev_close(&dev);
 		CHECK(!module_unload(), "unload");
 	}
@@ -336,7 +336,7 @@ const struct test load_tests[] = {
 	{ "load_hardware", load_hardware, NULL, 0 },
 	{ "load_auto", load_auto, NULL, 0 },
 	{ "load_limits", load_limits, NULL, 0 },
-	{ "load_finds_everybody", load_finds_everybody, NULL, 0 },
-	{ "load_finds_newborn", load_finds_newborn, NULL, 40 },
+	{ "load_finds_all_processes", load_finds_all_processes, NULL, 0 },
+	{ "load_finds_new_processes", load_finds_new_processes, NULL, 40 },
 	{ }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The maps: who may, how much, and nobody writes. */
+/* The maps: rights, bounds, and no write access. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

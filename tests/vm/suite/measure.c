@@ -16,7 +16,7 @@
 /* Start a program whose output, standard error too, goes to OUTPUT. */
 static pid_t start(const char *const argv[])
 {
-	/* here, so that nobody waits for what the program before has said */
+	/* here, so that no output of the previous program is waited for */
 	int fd = open(OUTPUT, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	pid_t pid = fork();
 

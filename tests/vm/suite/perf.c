@@ -89,7 +89,7 @@ static void pin(unsigned int cpu)
 }
 
 /* There are none before a descriptor asks, and none when it is closed. */
-static void perf_when_asked(void)
+static void perf_records_on_request(void)
 {
 	struct dev dev, asks, other;
 
@@ -295,7 +295,7 @@ static uint64_t life_check(const struct log *log, const struct life *life)
  * Owners that follow each other on few RMIDs between two ticks, a second apart:
  * each generation has its own time.
  */
-static void perf_of_generations(void)
+static void perf_records_by_generation(void)
 {
 	enum { LIVES = 40 };
 	struct life lives[LIVES];
@@ -327,7 +327,7 @@ static void perf_of_generations(void)
 }
 
 /* A CPU that goes takes nothing with it that comes back wrong. */
-static void perf_of_a_cpu_that_goes(void)
+static void perf_cpu_goes_offline(void)
 {
 	struct log log = { };
 	struct dev dev;
@@ -390,12 +390,12 @@ static void perf_bad_input(void)
 }
 
 const struct test perf_tests[] = {
-	{ "perf_when_asked", perf_when_asked, "", 0 },
+	{ "perf_records_on_request", perf_records_on_request, "", 0 },
 	{ "perf_without_counters", perf_without_counters, "", 0 },
 	{ "perf_time_adds_up", perf_time_adds_up, "ring_records=16384", 0 },
-	{ "perf_of_generations", perf_of_generations,
+	{ "perf_records_by_generation", perf_records_by_generation,
 	  EMULATED "emulated_rmids=16 interval_us=1000000", 60 },
-	{ "perf_of_a_cpu_that_goes", perf_of_a_cpu_that_goes,
+	{ "perf_cpu_goes_offline", perf_cpu_goes_offline,
 	  "ring_records=16384", 40 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
 	{ }

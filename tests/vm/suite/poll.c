@@ -136,7 +136,7 @@ static void poll_exact(void)
 	WAIT_FOR(ready(&dev, 0), 5000, "no records");
 	CHECK(ready(&dev, 0), "poll() has eaten them");
 	dev_close(&heads);
-	WAIT_FOR(!dev_stats(&dev).readers, 5000, "somebody reads");
+	WAIT_FOR(!dev_stats(&dev).readers, 5000, "there is a reader");
 	after = dev_stats(&dev).records;
 	n = take(&dev);
 	/* it was opened in between, and other processes may come and go */
@@ -244,7 +244,7 @@ static void poll_epoll_edge(void)
 	quiet(&dev);
 	CHECK(take(&dev) == -EAGAIN && epoll_ready(fd, 0) == 0, "ready early");
 	set_watermark(&dev, 32);
-	CHECK(epoll_ready(fd, 500) == 1, "a lower watermark wakes nobody");
+	CHECK(epoll_ready(fd, 500) == 1, "a lower watermark does not wake");
 	dev_close(&dev);
 }
 
@@ -324,7 +324,7 @@ static void only_the_due(bool by_read)
 	/* the thread holds the device open until the process ends */
 }
 
-static void poll_only_the_due(void)
+static void poll_wakes_only_due_descriptors(void)
 {
 	only_the_due(false);
 	only_the_due(true);
@@ -492,7 +492,7 @@ static void poll_no_single_wake_lost(void)
 
 #define MANY 800
 
-/* Whoever opens many descriptors has many wake-ups; others have theirs. */
+/* Many descriptors of one program do not delay the wake-ups of others. */
 static void poll_many_descriptors(void)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -529,7 +529,7 @@ const struct test poll_tests[] = {
 	{ "poll_bad_read", poll_bad_read, "", 0 },
 	{ "poll_epoll_level", poll_epoll_level, "ring_records=4096", 40 },
 	{ "poll_epoll_edge", poll_epoll_edge, "ring_records=4096", 40 },
-	{ "poll_only_the_due", poll_only_the_due, "ring_records=65536", 40 },
+	{ "poll_wakes_only_due_descriptors", poll_wakes_only_due_descriptors, "ring_records=65536", 40 },
 	{ "poll_read_signal", poll_read_signal, "ring_records=4096", 40 },
 	{ "poll_without_ticks", poll_without_ticks, "scope=process", 40 },
 	{ "poll_sampler_stops", poll_sampler_stops,

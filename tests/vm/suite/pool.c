@@ -18,7 +18,7 @@
 #define STORM_EACH	2500	/* processes by each worker: 10,000 */
 #define STORM_FEW	300	/* where most have to wait for an RMID */
 
-/* What holds of the pool whenever nobody is being born or dying. */
+/* The invariants of the pool while processes neither begin nor end. */
 static void check_conservation(const struct dev *dev,
 			       const struct snapshot *snapshot)
 {
@@ -211,7 +211,7 @@ static void pool_exhaustion(void)
 	      "%u have one, %u wait, %llu failed", owners, s.pending,
 	      (unsigned long long)s.alloc_fails);
 
-	/* those who wait may go without ever having had one */
+	/* pending owners may end without ever having had an RMID */
 	end_some(&dev, pids, 5, false);
 	CHECK(dev_stats(&dev).pending == s.pending - 5,
 	      "the dead still wait: %u", dev_stats(&dev).pending);
@@ -231,7 +231,7 @@ static void pool_exhaustion(void)
 
 		end_some(&dev, pids, 1, true);
 		WAIT_FOR(dev_stats(&dev).pending < left, 5000,
-			 "%u wait, nobody is served", left);
+			 "%u are pending, none is served", left);
 	}
 	for (i = 0; i < CROWD; i++)
 		if (pids[i])
@@ -355,8 +355,8 @@ static pid_t spin(void)
 	return pid;
 }
 
-/* Those who wait share one RMID, which is seen to run and to fill. */
-static void pool_rest(void)
+/* Pending owners share the overflow RMID, which runs and fills cache. */
+static void pool_overflow_rmid(void)
 {
 	static struct snapshot snapshot;
 	const struct cmt_record *r, *rest;
@@ -378,7 +378,7 @@ static void pool_rest(void)
 	recorder_stop(&rec);
 
 	rest = snapshot_rest(&snapshot);
-	CHECK(rest, "no RMID for those who wait");
+	CHECK(rest, "no overflow RMID");
 	r = log_find(&rec.log, 0, CMT_REC_ALLOC_FAIL, pids[9]);
 	CHECK(r && r->rmid == rest->rmid && r->generation == rest->generation,
 	      "ALLOC_FAIL says RMID %u, the rest is %u", r ? r->rmid : 0,
@@ -433,7 +433,7 @@ const struct test pool_tests[] = {
 	{ "pool_exhausted_at_load", pool_exhausted_at_load, NULL, 0 },
 	{ "pool_limbo", pool_limbo, NULL, 0 },
 	{ "pool_of_one", pool_of_one, EMULATED "emulated_rmids=2", 0 },
-	{ "pool_rest", pool_rest,
+	{ "pool_overflow_rmid", pool_overflow_rmid,
 	  EMULATED "emulated_rmids=8 interval_us=2000 ring_records=16384", 0 },
 	{ "pool_unload_while_waiting", pool_unload_while_waiting, NULL, 0 },
 	{ }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rings: what is emitted is delivered or counted as lost, to everybody. */
+/* The rings: each emitted record is delivered or counted as lost, for every reader. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -210,7 +210,7 @@ static uint64_t sum_of_heads(const struct dev *dev)
 	return sum;
 }
 
-static void ring_only_while_read(void)
+static void ring_samples_only_while_read(void)
 {
 	struct dev idle, reader;
 	uint64_t ticks;
@@ -392,7 +392,7 @@ const struct test ring_tests[] = {
 	{ "ring_clock", ring_clock, "", 0 },
 	{ "ring_conservation", ring_conservation, "ring_records=256", 40 },
 	{ "ring_hammer", ring_hammer, "ring_records=256 interval_us=100", 40 },
-	{ "ring_only_while_read", ring_only_while_read, "", 0 },
+	{ "ring_samples_only_while_read", ring_samples_only_while_read, "", 0 },
 	{ "ring_interval_change", ring_interval_change, "", 60 },
 	{ }
 };

@@ -400,7 +400,7 @@ static void scope_overcommit(void)
 	note("at most %llu KiB of 2048 in use", (unsigned long long)most >> 10);
 	CHECK(most > 512 << 10, "the sum is not what the rest holds");
 
-	/* one goes, the oldest of those who wait comes; one who waits goes */
+	/* one owner ends, the oldest pending one gets its RMID; a pending one ends */
 	for (i = 0; i < 5; i++) {
 		group_remove(container(i));
 		WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, ids[FEW - 2 + i]),
@@ -581,7 +581,7 @@ static void scope_without_switches(void)
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, self, 0, NULL), "attach");
 	CHECK(switches_count(&dev), "a process is attached, and no switches");
 	CHECK(!detach(&dev, CMT_OWNER_PROCESS, self), "detach");
-	CHECK(!switches_count(&dev), "nobody is attached, but switches");
+	CHECK(!switches_count(&dev), "switches without an attached owner");
 	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, NULL), "attach a CPU");
 	CHECK(!switches_count(&dev), "CPUs are owners, but switches");
 	CHECK(!attach(&dev, CMT_OWNER_CGROUP, 1, 0, NULL), "attach /");
@@ -589,7 +589,7 @@ static void scope_without_switches(void)
 	CHECK(!scope_try(&dev, CMT_SCOPE_PROCESS, NULL, NULL), "process");
 	CHECK(switches_count(&dev), "no switches of processes");
 	CHECK(!scope_try(&dev, CMT_SCOPE_MANUAL, NULL, NULL), "manual");
-	CHECK(!switches_count(&dev), "nobody is an owner, but switches");
+	CHECK(!switches_count(&dev), "switches without an owner");
 	CHECK(!scope_try(&dev, CMT_SCOPE_CONTAINER, NULL, NULL), "container");
 	CHECK(switches_count(&dev), "no switches of containers");
 	dev_close(&dev);

@@ -132,7 +132,7 @@ void run_suite(const char *program, const char *option, const char *prefix);
 bool process_is(pid_t pid, char state);	/* as in /proc/PID/stat */
 bool process_is_kernel(pid_t pid);
 
-/* The path of this program, for those who exec it: /bin/suite --true */
+/* The path of this program, for programs that exec it: /bin/suite --true */
 extern const char *suite_path;
 
 #endif

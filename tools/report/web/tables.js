@@ -91,7 +91,7 @@ function processTable(m) {
 		m.processes_left_out + ' more held less')] : [table];
 }
 
-/* The rows come when somebody wants to see them. */
+/* The rows are made when the table is opened. */
 function processList(m) {
 	const nr = m.processes.length + m.processes_left_out, most = m.processes[0];
 	const details = element('details', { className: 'processes' }, element('summary', {},
@@ -183,7 +183,7 @@ function evidence(verdict) {
 	return words.join('; ');
 }
 
-/* The moment, with some time around it, of those who are in it. */
+/* The moment of a verdict, with some time around it, for its containers. */
 function showVerdict(n) {
 	const verdict = meta.verdicts[n];
 	const length = Math.max(20, verdict.slot - verdict.since);
