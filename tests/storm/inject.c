@@ -61,50 +61,91 @@ unsigned int inject_end(int fd)
 	return strtoul(text, NULL, 10);
 }
 
-static void add_site(struct injected *injected, const char *line)
+/* The function of a line "...; cmt_ring_prepare+0x1a/0x80 [cmt]" */
+static void function_of(char name[48], const char *line)
 {
-	char name[48];
+	line = strchr(line, ';') + 1;
+	line += strspn(line, " ");
+	snprintf(name, 48, "%.*s", (int)strcspn(line, "+\n"), line);
+}
+
+static void add_site(struct sites *sites, const char *name)
+{
 	unsigned int i;
 
-	line = strchr(line, ';') + 1;
-	while (*line == ' ')
-		line++;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(line, "+"), line);
-	for (i = 0; i < injected->nr_sites; i++)
-		if (!strcmp(injected->sites[i], name))
+	for (i = 0; i < sites->nr; i++)
+		if (!strcmp(sites->names[i], name))
 			return;
-	if (injected->nr_sites < INJECT_SITES)
-		strcpy(injected->sites[injected->nr_sites++], name);
+	if (sites->nr < INJECT_SITES)
+		strcpy(sites->names[sites->nr++], name);
+}
+
+/* The functions that lead into any system call */
+static bool is_entry(const char *name)
+{
+	static const char *const entries[] = {
+		"do_init_module", "load_module", "__do_sys_", "__x64_sys_", "__se_sys_",
+		"do_syscall_64", "vfs_write", "ksys_write", "do_one_initcall",
+		"ret_from_fork", "kthread",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!strncmp(name, entries[i], strlen(entries[i])))
+			return true;
+	return false;
 }
 
 /* A line of the log at each read(); those with a '?' are guesses of the kernel. */
-bool inject_look(struct injected *injected)
+void inject_look(struct injected *injected, int err)
 {
-	bool in_report = false, inside = false;
-	char line[1024];
+	bool reported = false, inside = false, entered = false;
+	char line[1024], name[48], below[48] = "";
 	ssize_t n;
 
 	injected->failed++;
+	injected->refused += !!err;
 	while ((n = read(kmsg, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
 		if (n <= 0)
 			continue;
 		line[n] = '\0';
-		in_report |= !!strstr(line, "FAULT_INJECTION");
-		if (!in_report || inside || !strstr(line, "[cmt]") || strstr(line, "? "))
+		reported |= !!strstr(line, "FAULT_INJECTION");
+		if (!reported || inside || entered || strstr(line, "? ") ||
+		    !strstr(line, "+0x"))
 			continue;
-		inside = true;
-		add_site(injected, line);
+		function_of(name, line);
+		inside = strstr(line, "[cmt]");
+		entered = !inside && is_entry(name);
+		if (inside)
+			add_site(&injected->module, name);
+		else if (entered)
+			add_site(&injected->kernel, below);
+		strcpy(below, name);
 	}
 	injected->inside += inside;
-	return inside;
+	injected->silent += !reported;
+}
+
+static void note_sites(const char *whose, const struct sites *sites)
+{
+	char text[INJECT_SITES * 50] = "";
+	unsigned int i;
+
+	for (i = 0; i < sites->nr; i++) {
+		strcat(text, " ");
+		strcat(text, sites->names[i]);
+	}
+	if (sites->nr)
+		note("  %s:%s", whose, text);
 }
 
 void inject_note(const char *what, const struct injected *injected)
 {
-	unsigned int i;
-
-	note("%s: %u allocations failed, %u of the module, in %u functions", what,
-	     injected->failed, injected->inside, injected->nr_sites);
-	for (i = 0; i < injected->nr_sites; i++)
-		note("  %s", injected->sites[i]);
+	note("%s: %u allocations failed, %u refused with a clean error, %u done all the same; "
+	     "%u of the module, in %u functions, %u of the kernel, %u without a report",
+	     what, injected->failed, injected->refused,
+	     injected->failed - injected->refused, injected->inside, injected->module.nr,
+	     injected->failed - injected->inside - injected->silent, injected->silent);
+	note_sites("module", &injected->module);
+	note_sites("kernel", &injected->kernel);
 }

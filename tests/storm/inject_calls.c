@@ -28,6 +28,16 @@ static int group_fd;
 static pid_t sitter;
 static uint32_t cqm_type;	/* of the PMU */
 
+/*
+ * A page of the buffer that is not there yet is allocated when the kernel writes to it, and
+ * without memory the call ends with EFAULT.  The page fault of a program is tried again.
+ */
+static uint64_t fault_in(void *buffer, size_t size)
+{
+	memset(buffer, 0, size);
+	return (uintptr_t)buffer;
+}
+
 static int call_open(void)
 {
 	int fd = open(DEV_PATH, O_RDWR | O_CLOEXEC);
@@ -109,7 +119,7 @@ static int call_snapshot(void)
 	static struct cmt_record records[MAX_RMIDS];
 	struct cmt_rmids arg = {
 		.size = sizeof(arg), .count = MAX_RMIDS,
-		.records = (uintptr_t)records,
+		.records = fault_in(records, sizeof(records)),
 	};
 
 	if (ioctl(dev.fd, CMT_IOC_GET_RMIDS, &arg))
@@ -121,8 +131,10 @@ static int call_snapshot(void)
 static int call_read(void)
 {
 	static struct cmt_record records[MAX_RMIDS];
-	int n = owner_read(&dev, 0, 0, records, MAX_RMIDS);
+	int n;
 
+	fault_in(records, sizeof(records));
+	n = owner_read(&dev, 0, 0, records, MAX_RMIDS);
 	return n < 0 ? n : 0;
 }
 
@@ -137,7 +149,8 @@ static int call_uncore(void)
 {
 	static struct cmt_box boxes[256];
 	struct cmt_uncore arg = {
-		.size = sizeof(arg), .count = 256, .boxes = (uintptr_t)boxes,
+		.size = sizeof(arg), .count = 256,
+		.boxes = fault_in(boxes, sizeof(boxes)),
 	};
 
 	return ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) ? -errno : 0;
@@ -196,7 +209,7 @@ static int call_path(void)
 	static char path[PATH_MAX];
 	struct cmt_cgroup_path arg = {
 		.size = sizeof(arg), .bytes = sizeof(path), .cgroup_id = group,
-		.path = (uintptr_t)path,
+		.path = fault_in(path, sizeof(path)),
 	};
 
 	if (!ioctl(dev.fd, CMT_IOC_PATH_OF_CGROUP, &arg))
@@ -287,7 +300,7 @@ static void starve_call(const struct call *call, int fail)
 			CHECK(!err, "%s: %s", call->name, strerror(-err));
 			break;
 		}
-		inject_look(&injected);
+		inject_look(&injected, err);
 		CHECK(!err || err == -ENOMEM || err == -EAGAIN || err == -ENOSPC,
 		      "%s, allocation %u failing: %s", call->name, nth,
 		      strerror(-err));

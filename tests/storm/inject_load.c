@@ -30,7 +30,7 @@ static unsigned int starve_load(const char *params, int fail, unsigned int nth)
 	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
 	left = inject_end(fail);
 	if (!left)
-		inject_look(&injected);
+		inject_look(&injected, err);
 	close(fd);
 	if (!err)
 		CHECK(!module_unload(), "loaded, and does not unload");
@@ -70,6 +70,13 @@ static void load_works(const char *params)
 	CHECK(!module_unload(), "unload");
 }
 
+/* With STORM_ALL a test that has no time for all allocations fails. */
+static void check_all(const char *what, unsigned int done, unsigned int all)
+{
+	CHECK(done == all || !storm_number("STORM_ALL", 0),
+	      "%s: only %u of %u allocations in the time", what, done, all);
+}
+
 /*
  * Each allocation of the module's own part of a load in turn; as many as there is
  * time for, at equal distances, from another one at each seed.  What the kernel's
@@ -78,6 +85,7 @@ static void load_works(const char *params)
 static void starve_loads(const char *params, int fail, uint64_t end)
 {
 	unsigned int first, all, n, step, done = 0;
+	uint64_t begin = now_ns();
 
 	memset(&injected, 0, sizeof(injected));
 	starve_load("backend=foo", fail, INT_MAX);
@@ -92,12 +100,22 @@ static void starve_loads(const char *params, int fail, uint64_t end)
 		if (done % 200 == 199)
 			check_log();
 	}
-	note("%s: %u of %u allocations of a load, after %u of the loader", params,
-	     done, all - first, first);
+	note("%s: %u of %u allocations of a load, after %u of the loader, %llu ms each", params,
+	     done, all - first, first,
+	     (unsigned long long)((now_ns() - begin) / 1000000 / (done + 3)));
 	inject_note("load", &injected);
+	check_all(params, done, all - first);
 	load_works(params);
 	check_unloaded();
 	check_log();
+}
+
+/* The end of the first of @nr parts of the time that is left */
+static uint64_t part_of(uint64_t end, unsigned int nr)
+{
+	uint64_t now = now_ns();
+
+	return now < end ? now + (end - now) / nr : now;
 }
 
 void famine_load(void)
@@ -106,7 +124,8 @@ void famine_load(void)
 		LOAD_PARAMS, LOAD_PARAMS "backend=emulated",
 		LOAD_PARAMS "backend=software scope=container",
 	};
-	uint64_t span = storm_number("STORM_FAMINE", 20) * 1000000000;
+	const unsigned int nr = sizeof(params) / sizeof(params[0]);
+	uint64_t end = now_ns() + storm_number("STORM_FAMINE", 20) * 1000000000;
 	unsigned int i;
 	int fail;
 
@@ -116,8 +135,8 @@ void famine_load(void)
 	}
 	inject_begin();
 	fail = inject_open("thread-self");
-	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++)
-		starve_loads(params[i], fail, now_ns() + (i ? span / 4 : span / 2));
+	for (i = 0; i < nr; i++)
+		starve_loads(params[i], fail, part_of(end, nr - i));
 }
 
 /* The thread that brings CPU 1 up is the kernel's. */
@@ -163,7 +182,7 @@ static unsigned int starve_online(bool loaded, int fail, unsigned int nth)
 	err = write_file(CPU1_ONLINE, "1");
 	left = inject_end(fail);
 	if (!left)
-		inject_look(&injected);
+		inject_look(&injected, err);
 	CHECK(!err || !left, "CPU 1: %s", strerror(-err));
 	if (err)
 		cpu_online(1, true);
@@ -205,6 +224,7 @@ static void starve_task(const char *who, int fail, bool only_last)
 	}
 	note("%s: %u of %u allocations, after %u", who, done, all, first);
 	inject_note(who, &injected);
+	check_all(who, done, all);
 	check_log();
 }
 

@@ -11,6 +11,7 @@
  *			actors run is the scheduler's
  *	STORM_SECONDS	how long rounds begin
  *	STORM_FAMINE	how long loads of the module fail, in seconds
+ *	STORM_ALL	1: loads must fail at each of their allocations in that time
  *	STORM_BACKEND	of the module, in every round
  *	STORM_WITHOUT	names of actors that stay away, with commas between
  *	STORM_CYCLES	how often cycles_ tests do the same
