@@ -342,20 +342,6 @@ def candidates(tree, seed):
     return [entry[1:] for entry in ranked]
 
 
-def known_survivors():
-    """{(path, old, new): why}, of paragraphs of "path: old", "-> new" and a reason."""
-    known = {}
-    text = "\n".join(line for line in read(SURVIVORS).splitlines()
-                     if not line.startswith("#"))
-    for paragraph in text.split("\n\n"):
-        lines = [line.strip() for line in paragraph.strip().splitlines()]
-        if not lines:
-            continue
-        path, old = lines[0].split(": ", 1)
-        known[path, old, lines[1].removeprefix("->").strip()] = " ".join(lines[2:])
-    return known
-
-
 def coverage(tree):
     total = hit = 0
     for path in tree.sources:
@@ -393,7 +379,7 @@ class Campaign:
                 self.again = {tuple(key) for key in json.load(f)}
             self.left = [c for c in self.left if c[0].name() in self.again]
             self.wanted = len(self.left)
-        self.known = known_survivors()
+        self.known = source.known_survivors(read(SURVIVORS))
         self.outcome = {"killed": [], "survived": [], "none": []}
         self.by = collections.Counter()
 

@@ -61,6 +61,20 @@ class Mutant:
         return "".join(lines)
 
 
+def known_survivors(text):
+    """{(path, old, new): why}, of paragraphs of "path: old", "-> new" and a reason."""
+    known = {}
+    text = "\n".join(line for line in text.splitlines()
+                     if not line.startswith("#"))
+    for paragraph in text.split("\n\n"):
+        lines = [line.strip() for line in paragraph.strip().splitlines()]
+        if not lines:
+            continue
+        path, old = lines[0].split(": ", 1)
+        known[path, old, lines[1].removeprefix("->").strip()] = " ".join(lines[2:])
+    return known
+
+
 def blank(text):
     """The text with comments and strings blanked, in the same columns."""
     return NOT_CODE.sub(lambda m: re.sub(r"[^\n]", "\1", m.group()), text)
