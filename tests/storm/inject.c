@@ -126,6 +126,8 @@ void inject_look(struct injected *injected, int err)
 	injected->silent += !reported;
 }
 
+static struct injected sum;
+
 static void note_sites(const char *whose, const struct sites *sites)
 {
 	char text[INJECT_SITES * 50] = "";
@@ -148,4 +150,13 @@ void inject_note(const char *what, const struct injected *injected)
 	     injected->failed - injected->inside - injected->silent, injected->silent);
 	note_sites("module", &injected->module);
 	note_sites("kernel", &injected->kernel);
+	sum.failed += injected->failed;
+	sum.refused += injected->refused;
+	sum.inside += injected->inside;
+}
+
+void inject_sum(const char *what)
+{
+	note("%s in all: %u allocations failed, %u refused, %u of the module", what,
+	     sum.failed, sum.refused, sum.inside);
 }

@@ -32,5 +32,7 @@ unsigned int inject_end(int fd);
 /* One failed, and the operation ended with @err. */
 void inject_look(struct injected *injected, int err);
 void inject_note(const char *what, const struct injected *injected);
+/* Of all that were noted in this process */
+void inject_sum(const char *what);
 
 #endif

@@ -352,6 +352,7 @@ void famine_calls(void)
 	sitter = park(0, NULL);
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		starve_call(&calls[i], fail);
+	inject_sum("calls");
 	scope_set(&dev, CMT_SCOPE_MANUAL);
 	reap(sitter, 9);
 	close(group_fd);

@@ -137,6 +137,7 @@ void famine_load(void)
 	fail = inject_open("thread-self");
 	for (i = 0; i < nr; i++)
 		starve_loads(params[i], fail, part_of(end, nr - i));
+	inject_sum("loads");
 }
 
 /* The thread that brings CPU 1 up is the kernel's. */
@@ -237,6 +238,7 @@ void famine_online(void)
 	inject_begin();
 	starve_task("who asks", inject_open("thread-self"), false);
 	starve_task("cpuhp/1", fail_open_hotplug(), true);
+	inject_sum("a CPU's coming online");
 	check_unloaded();
 	check_log();
 }
