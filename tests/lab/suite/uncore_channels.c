@@ -18,7 +18,7 @@
 #include "uncore.h"
 
 #define BUFFER_BYTES	(48 << 20)
-#define WRAPS		20
+#define WRAPS		5
 #define BOXES		"/sys/bus/pci/devices/0000:00:10.0/resource2"
 #define READS		0xcf05
 #define WRITES		0xf005
