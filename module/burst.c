@@ -104,6 +104,6 @@ u32 cmt_burst_waiting(const struct cmt_burst *burst)
 	for (i = 0; i < burst->words; i++)
 		n += hweight_long((burst->hot.rmids[i] |
 				   burst->turn.rmids[i]) &
-				  burst->readable[i]);
+				  READ_ONCE(burst->readable[i]));
 	return n;
 }

@@ -118,7 +118,7 @@ static __always_inline void cmt_burst_add_turns(struct cmt_burst *burst,
 	unsigned long *turn = burst->turn.rmids, word;
 
 	for (word = first; word < burst->words; word += readers)
-		turn[word] |= burst->readable[word] & due;
+		turn[word] |= READ_ONCE(burst->readable[word]) & due;
 }
 
 /* Is anything to be read?  Most ticks without a reading end here. */
@@ -239,7 +239,7 @@ cmt_burst_word(struct cmt_burst *burst, u32 word, unsigned long due, u32 limit,
 			continue;
 		}
 		/* loaded after the claim */
-		if (unlikely(counter->key != generations[bit]) &&
+		if (unlikely(counter->key != READ_ONCE(generations[bit])) &&
 		    !cmt_burst_renew(burst, counter, reading->seen))
 			continue;
 		reading->counter = counter;
@@ -283,7 +283,7 @@ cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,
 		}
 		word = __ffs(words);
 		words &= words - 1;
-		all = rmids[word] & burst->readable[word];
+		all = rmids[word] & READ_ONCE(burst->readable[word]);
 		kept = 0;
 		if (word == first) {
 			kept = all & ~part;
