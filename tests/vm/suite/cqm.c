@@ -628,6 +628,44 @@ static void cqm_inherit(void)
 	dev_close(&dev);
 }
 
+/* A process whose first thread exits after a byte, and the second one never */
+static pid_t leader_new(int go[2])
+{
+	pthread_t thread;
+	char byte;
+	pid_t pid;
+
+	CHECK(!pipe(go), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_create(&thread, NULL, thread_main, (void *)memory_new());
+	if (read(go[0], &byte, 1) == 1)
+		syscall(SYS_exit, 0);
+	_exit(1);
+}
+
+/* The event of a thread is its process's: what other threads do counts after its exit. */
+static void cqm_leader(void)
+{
+	uint64_t said;
+	int go[2], fd;
+	pid_t pid;
+
+	pid = leader_new(go);
+	fd = task_event(TOTAL, pid, 0);
+	WAIT_FOR(value(fd) > MIB, 20000, "no value");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	WAIT_FOR(process_is(pid, 'Z'), 5000, "the leader does not exit");
+	said = value(fd);
+	WAIT_FOR(value(fd) > said + 4 * MIB, 20000, "%llu since the exit at %llu",
+		 (unsigned long long)(value(fd) - said), (unsigned long long)said);
+	reap(pid, SIGKILL);
+	close(fd);
+}
+
 static void cqm_exit(void)
 {
 	uint64_t said, last;
@@ -1106,6 +1144,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_enable", cqm_enable, MANUAL, 60 },
 	{ "cqm_inherit", cqm_inherit, MANUAL, 60 },
 	{ "cqm_exit", cqm_exit, MANUAL, 60 },
+	{ "cqm_leader", cqm_leader, MANUAL, 60 },
 	{ "cqm_exec", cqm_exec, MANUAL, 0 },
 	{ "cqm_clients", cqm_clients, MANUAL, 60 },
 	{ "cqm_cpus", cqm_cpus, SMALL, 60 },
