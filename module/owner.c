@@ -22,6 +22,7 @@
 #include "owner.h"
 
 #define OVERFLOW_MIN_RMIDS	8	/* with fewer, none is kept for overflow */
+#define NOT_FOR_SERVICES	(CMT_NR_OWNERS / 4)	/* numbers of owners */
 #define SNAPSHOT_CHUNK		16	/* RMIDs copied in one hold of the lock */
 
 u16 *cmt_owner_table;
@@ -32,13 +33,14 @@ static struct cmt_pool pool;
 static struct cmt_owner *owners;
 static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
 static LIST_HEAD(unused);
+static u32 nr_unused;
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
 static u32 nr_joined;				/* processes that have an owner */
 
 /*
  * The pending queue has one list for each class of owners, in the order in which they
- * are served.  Behind it are the services that have an RMID, the newest RMID last: where
- * an owner of a higher class finds no RMID, the last service loses its own.
+ * are served.  Behind it are the services that have an RMID, the last one that got an RMID
+ * or was detached at the end.  The service at the end is the first to lose its RMID.
  */
 enum {
 	LIST_NONE,
@@ -296,6 +298,16 @@ static struct cmt_owner *pending_first(void)
 	return NULL;
 }
 
+/* Pending owners of the classes that are served before those of this list. */
+static u32 nr_before(u32 list)
+{
+	u32 nr = 0;
+
+	while (--list)
+		nr += nr_listed[list];
+	return nr;
+}
+
 /* Until it has an RMID of its own, an owner shares that of the overflow owner. */
 static void owner_queue(struct cmt_owner *owner, u32 why)
 {
@@ -307,7 +319,7 @@ static void owner_queue(struct cmt_owner *owner, u32 why)
 	owner->failed = false;
 	pending_set(owner, true);
 	cmt_pool_expire(&pool, last_ts);
-	if (cmt_owners_pending() > pool.nr_free)
+	if (nr_before(owner->listed + 1) > pool.nr_free)
 		owner_fail(owner, why);
 }
 
@@ -318,9 +330,10 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 
 	lockdep_assert_held(&owner_lock);
 	owner = list_first_entry_or_null(&unused, struct cmt_owner, list);
-	if (!owner)
+	if (!owner || (by == CMT_BY_SERVICE && nr_unused < NOT_FOR_SERVICES))
 		return NULL;
 	list_del_init(&owner->list);
+	nr_unused--;
 	*owner = (struct cmt_owner) {
 		.list = LIST_HEAD_INIT(owner->list),
 		.kind = kind,
@@ -368,6 +381,7 @@ static void owner_end(struct cmt_owner *owner)
 		return;
 	owner->kind = 0;
 	list_add_tail(&owner->list, &unused);
+	nr_unused++;
 }
 
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
@@ -420,12 +434,10 @@ static bool owner_clear(struct cmt_owner *owner)
  * More owners that are served before services are pending than RMIDs are free or will
  * be, and a service has an RMID.
  */
-static bool reclaim_is_due(void)
+bool cmt_owners_reclaim_due(void)
 {
-	u32 first = nr_listed[LIST_OVERFLOW] + nr_listed[LIST_NAMED] +
-		    nr_listed[LIST_SCOPED];
-
-	return first > pool.nr_free + pool.nr_limbo &&
+	lockdep_assert_held(&owner_lock);
+	return nr_before(LIST_SERVICES) > pool.nr_free + pool.nr_limbo &&
 	       nr_listed[LIST_RECLAIMABLE];
 }
 
@@ -434,7 +446,7 @@ bool cmt_owners_reclaim(void)
 	struct cmt_owner *service;
 
 	lockdep_assert_held(&owner_lock);
-	if (!reclaim_is_due())
+	if (!cmt_owners_reclaim_due())
 		return false;
 	service = list_last_entry(&lists[LIST_RECLAIMABLE], struct cmt_owner,
 				  list);
@@ -520,7 +532,7 @@ static void owner_set_scoped(struct cmt_owner *owner, enum cmt_by by, bool want)
 /* The class of an owner and the flags of its records depend on its users. */
 static void owner_set_by(struct cmt_owner *owner, enum cmt_by by, bool want)
 {
-	bool named = cmt_owner_is_named(owner);
+	u32 flags = owner_flags(owner);
 
 	lockdep_assert_held(&owner_lock);
 	if (by == CMT_BY_HOLD)
@@ -529,7 +541,7 @@ static void owner_set_by(struct cmt_owner *owner, enum cmt_by by, bool want)
 		owner->attached = want;
 	else
 		owner_set_scoped(owner, by, want);
-	if (named == cmt_owner_is_named(owner) || owner->released)
+	if (flags == owner_flags(owner) || owner->released)
 		return;
 	owner_relist(owner);
 	cmt_owner_update(owner);
@@ -595,16 +607,15 @@ void cmt_rmid_include(u32 rmid)
 }
 
 /*
- * With pending owners, when the next limbo ends, or now, where an RMID can be given or
- * reclaimed; without, when more RMIDs are in limbo than are free.  But every CPU is asked
- * at most once in a limbo.
+ * With pending owners, when the next limbo ends; without, when more RMIDs are in
+ * limbo than are free.  But every CPU is asked at most once in a limbo.
  */
 u64 cmt_owners_due(void)
 {
 	u64 next = cmt_pool_next_expiry(&pool);
 
 	lockdep_assert_held(&owner_lock);
-	if (pending_first() && (pool.nr_free || reclaim_is_due()))
+	if (pending_first() && pool.nr_free)
 		return 0;
 	if (!pending_first() && pool.nr_limbo <= pool.nr_free)
 		return U64_MAX;
@@ -790,6 +801,7 @@ int cmt_owners_init(void)
 		INIT_LIST_HEAD(&lists[i]);
 	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++)
 		list_add_tail(&owners[i].list, &unused);
+	nr_unused = CMT_NR_OWNERS - CMT_OVERFLOW_OWNER - 1;
 	overflow_init();
 	return 0;
 }

@@ -168,6 +168,8 @@ bool cmt_rmid_is_foreign(u32 rmid);
 /* A foreign RMID was excluded with this flag. */
 bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
+/* For pending.c: cmt_owners_reclaim() would take an RMID. */
+bool cmt_owners_reclaim_due(void);
 /*
  * For pending.c: where owners that are served before services need more RMIDs than are
  * free or in limbo, a service loses its RMID and becomes pending.  Returns whether one did.

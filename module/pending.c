@@ -95,7 +95,7 @@ static void queue_at(u64 at)
 void cmt_pending_later(void)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 due = cmt_owners_due();
+	u64 due = cmt_owners_reclaim_due() ? 0 : cmt_owners_due();
 
 	cmt_owners_unlock(flags);
 	if (!due)
@@ -153,6 +153,17 @@ static bool reclaim_one(void)
 	return reclaimed;
 }
 
+/* What runs with these RMIDs gets the overflow RMID at once, and not with the next drain. */
+static void reclaim(void)
+{
+	bool reclaimed = false;
+
+	while (reclaim_one())
+		reclaimed = true;
+	if (reclaimed)
+		cmt_cpus_refresh();
+}
+
 /* Once each time that RMIDs run out. */
 static void warn_pending(void)
 {
@@ -167,15 +178,14 @@ static void warn_pending(void)
 
 void cmt_pending_run(void)
 {
-	bool changed = false;
+	bool given = false;
 
 	drain();
 	while (cmt_pending_serve(1))
-		changed = true;
-	while (reclaim_one())
-		changed = true;
-	if (changed)
+		given = true;
+	if (given)
 		cmt_cpus_refresh();
+	reclaim();
 	warn_pending();
 	cmt_pending_later();
 }
@@ -191,10 +201,13 @@ static bool is_due(void)
 
 static void pending_work_fn(struct work_struct *work)
 {
-	if (xchg(&refresh, false) || is_due())
+	if (xchg(&refresh, false) || is_due()) {
 		cmt_pending_run();
-	else
-		cmt_pending_later();
+		return;
+	}
+	reclaim();
+	warn_pending();
+	cmt_pending_later();
 }
 
 /* The order in which classes of pending owners are served. */

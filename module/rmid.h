@@ -39,7 +39,7 @@ struct cmt_rmid {
 	enum cmt_rmid_state state;
 	u32 generation;		/* of the last owner; 0: there was none */
 	struct list_head list;	/* in cmt_pool.free, .limbo, or in none */
-	u32 flags;		/* CMT_F_OWNER_*, CMT_F_ATTACHED of the owner */
+	u32 flags;		/* CMT_F_OWNER_*, _ATTACHED, _SERVICE of the owner */
 	struct cmt_owner *owner;	/* set by the caller; NULL: FOREIGN, or none */
 	u32 tgid;		/* cmt_record.tgid of lifecycle records */
 	u32 domain;		/* the L3 domain id that residual_bytes is of */

@@ -309,7 +309,9 @@ enum {
 /* cmt_info.scope: which owners get RMIDs */
 enum {
 	CMT_SCOPE_PROCESS	= 1,	/* a process, with all its threads */
-	CMT_SCOPE_CONTAINER	= 2,	/* a container's cgroup, with those below */
+	CMT_SCOPE_CONTAINER	= 2,	/* a container's or service's cgroup, with those
+					 * below
+					 */
 	CMT_SCOPE_CPU		= 3,	/* a CPU, with all its tasks */
 	CMT_SCOPE_MANUAL	= 4,	/* attached owners only */
 };

@@ -260,7 +260,8 @@ struct cmt_usage_coverage {
 /** cmt_usage_row.flags */
 #define CMT_USAGE_ROW_EMULATED	(1U << 0)	/**< the values are a model's */
 #define CMT_USAGE_ROW_WHOLE	(1U << 1)	/**< by container: one RMID counts
-						 *   a complete cgroup
+						 *   a complete cgroup, except
+						 *   owners below it
 						 */
 #define CMT_USAGE_ROW_ATTACHED	(1U << 2)	/**< an owner was attached */
 #define CMT_USAGE_ROW_CPU	(1U << 3)	/**< by CPU: the row is a CPU.  Rows

@@ -44,7 +44,7 @@ class Scope(_Open):
 
     CHANGING = 0  #: another one is being set right now
     PROCESS = lib.CMT_SCOPE_PROCESS  #: a process, with all its threads
-    CONTAINER = lib.CMT_SCOPE_CONTAINER  #: a container's cgroup, with those below it
+    CONTAINER = lib.CMT_SCOPE_CONTAINER  #: the cgroup of a container or a service, and below
     CPU = lib.CMT_SCOPE_CPU  #: a CPU, whatever runs there
     MANUAL = lib.CMT_SCOPE_MANUAL  #: only what was attached
 

@@ -780,9 +780,37 @@ static void scope_services(void)
 	dev_close(&dev);
 }
 
+/* A registered owner keeps its RMID, and has the flag of a service in container scope. */
+static void scope_service_registered(void)
+{
+	const struct cmt_record *r;
+	uint32_t rmid;
+	uint64_t unit;
+	struct dev dev;
+
+	unit = group_make(service(0));
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!owner_register(&dev, CMT_OWNER_CGROUP, unit, NULL), "register");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, unit);
+	CHECK(r && !(r->flags & CMT_F_SERVICE), "a service in process scope");
+	rmid = r->rmid;
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	r = owner_find(&dev, CMT_OWNER_CGROUP, unit);
+	CHECK(r && r->rmid == rmid && r->flags & CMT_F_SERVICE, "no service in container scope");
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	r = owner_find(&dev, CMT_OWNER_CGROUP, unit);
+	CHECK(r && r->rmid == rmid && !(r->flags & CMT_F_SERVICE), "a service after container scope");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_CGROUP, unit), "unregister");
+	group_remove(service(0));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 const struct test scope_tests[] = {
 	{ "scope_patterns", scope_patterns, "", 0 },
 	{ "scope_default", scope_default, NULL, 0 },
+	{ "scope_service_registered", scope_service_registered, "ring_records=16384", 0 },
 	{ "scope_services", scope_services,
 	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
@@ -806,8 +834,35 @@ const struct test scope_tests[] = {
 	{ }
 };
 
+#define NUMBERS_OF_SERVICES	(OBJECTS - 16384 / 4 + 1)
+
+/* However many services there are, a container is an owner. */
+static void scope_full_of_services(void)
+{
+	uint64_t id;
+	struct dev dev;
+	uint32_t i;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < NUMBERS_OF_SERVICES + 3; i++)
+		group_make(service(i));
+	CHECK(dev_stats(&dev).pending == NUMBERS_OF_SERVICES - 6, "%u are pending",
+	      dev_stats(&dev).pending);
+	id = group_make(container(0));
+	WAIT_FOR(has_rmid(&dev, id), 5000, "the container has no RMID");
+	group_remove(container(0));
+	while (i--)
+		group_remove(service(i));
+	CHECK(!dev_stats(&dev).pending, "%u are pending", dev_stats(&dev).pending);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 const struct test full_tests[] = {
 	{ "scope_full", scope_full,
+	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 90 },
+	{ "scope_full_of_services", scope_full_of_services,
 	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 90 },
 	{ }
 };
