@@ -3,8 +3,8 @@
  * Readings on demand of the device of fake_device.c.  The owner that is registered
  * has RMID 5 and holds 4 MiB, moves 1 MB/s in total and half of it local.  With kind
  * 0 there are RMIDs 1 to 3 as in the rings.  Words in CMT_FAKE: "denied" and
- * "full" (registering), "waits" (the owner is pending), "served" (it is pending in
- * the first 3 readings), "twice" (there are two L3 domains, and the second holds
+ * "full" (registering), "waits" (the owner is pending), "served" (it is pending for
+ * 350 ms), "limbo" (it is pending for 20 ms), "twice" (there are two L3 domains, and the second holds
  * 1 MiB), "halved" (the second has no values), "paused" (the traffic counters begin
  * anew before the 3rd reading, which was another reader's to say), "over" (the owner
  * ends after 4 readings), "busy" (no call works).
@@ -17,6 +17,7 @@
 
 static unsigned int reads;
 static bool registered;
+static uint64_t registered_ns;
 
 static bool fake(const char *word)
 {
@@ -47,6 +48,7 @@ int cmt_register(struct cmt_device *dev, uint32_t kind, uint64_t id,
 	if (kind == CMT_OWNER_CPU && id)
 		return -ENXIO;
 	registered = true;
+	registered_ns = now_ns();
 	if (!attached)
 		return 0;
 	attached->rmid = fake("waits") ? 3 : 5;
@@ -97,7 +99,8 @@ static int read_owner(struct cmt_snapshot **readings)
 	struct cmt_record records[2];
 	uint32_t nr = 1;
 
-	if (fake("waits") || (fake("served") && reads < 4))
+	if (fake("waits") || (fake("served") && now_ns() - registered_ns < 350000000) ||
+	    (fake("limbo") && now_ns() - registered_ns < 20000000))
 		return -EAGAIN;
 	if (fake("over") && reads > 4)
 		return -ENOENT;

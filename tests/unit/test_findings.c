@@ -142,6 +142,11 @@ START_TEST(pending_owners_are_a_problem)
 	says("RMIDs", FINDING_PROBLEM, "12 of 255 in use, 0 in limbo, 3 pending owners", "scope container -p");
 	facts.scope = CMT_SCOPE_PROCESS;
 	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "each container instead");
+	facts.scope = CMT_SCOPE_CONTAINER;
+	facts.services_pending = 2;
+	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "scope container -p");
+	facts.services_pending = 3;
+	says("RMIDs", FINDING_NOTE, "3 pending owners", "without ~*.service");
 }
 END_TEST
 

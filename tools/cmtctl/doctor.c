@@ -17,6 +17,22 @@ static const char *const state_words[] = {
 	[FINDING_PROBLEM] = "problem",
 };
 
+/* Pending services are no problem: they are of the lower class. */
+static uint32_t services_pending(const struct ctl *ctl)
+{
+	struct cmt_owner owner = { .sz = sizeof(owner) };
+	struct cmt_snapshot *pending;
+	uint32_t i, n = 0;
+
+	if (cmt_device_pending(ctl->dev, &pending))
+		return 0;
+	for (i = 0; i < pending->count; i++)
+		n += !cmt_record_owner(cmt_snapshot_at(pending, i), &owner) &&
+		     owner.service && !owner.attached;
+	cmt_snapshot_free(pending);
+	return n;
+}
+
 static int ask_module(const struct ctl *ctl, struct facts *facts, const char **what)
 {
 	int ret;
@@ -33,6 +49,8 @@ static int ask_module(const struct ctl *ctl, struct facts *facts, const char **w
 		*what = "cannot read the resctrl mode";
 		ret = cmt_device_resctrl(ctl->dev, &facts->resctrl, &facts->mounted);
 	}
+	if (!ret && facts->stats.pending && facts->scope == CMT_SCOPE_CONTAINER)
+		facts->services_pending = services_pending(ctl);
 	return ret;
 }
 

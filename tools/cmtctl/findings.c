@@ -161,15 +161,20 @@ static void judge_bandwidth(struct list *list, const struct cmt_info *info)
 static void judge_rmids(struct list *list, const struct facts *facts)
 {
 	const struct cmt_stats *stats = &facts->stats;
+	bool services = stats->pending && stats->pending <= facts->services_pending;
 	struct finding *finding;
 
-	finding = add(list, "RMIDs", stats->pending ? FINDING_PROBLEM : FINDING_GOOD);
+	finding = add(list, "RMIDs", services ? FINDING_NOTE :
+		      stats->pending ? FINDING_PROBLEM : FINDING_GOOD);
 	say(finding, "%u of %u in use, %u in limbo, %u pending owners share one",
 	    stats->rmids_active, facts->info->rmids_usable, stats->rmids_limbo,
 	    stats->pending);
 	if (!stats->pending)
 		return;
-	if (facts->scope == CMT_SCOPE_PROCESS)
+	if (services)
+		advise(finding, "All are services. To leave services out: cmtctl scope container "
+		       "-p PATTERNS, without ~*.service");
+	else if (facts->scope == CMT_SCOPE_PROCESS)
 		advise(finding, "One RMID for each container instead of each process: "
 		       "cmtctl scope container");
 	else

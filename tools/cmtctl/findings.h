@@ -32,6 +32,7 @@ struct facts {
 	/* The following members only where opened is 0. */
 	const struct cmt_info *info;
 	struct cmt_stats stats;
+	uint32_t services_pending;	/* of stats.pending */
 	uint32_t scope;		/* CMT_SCOPE_* */
 	enum cgroup_mode cgroups;	/* where containers are looked for */
 	uint32_t resctrl;	/* CMT_RESCTRL_* */

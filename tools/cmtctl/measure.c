@@ -315,6 +315,8 @@ static int register_owner(struct session *session)
 	if (!ret)
 		ret = cmt_register(ctl->dev, ctl->kind, session->id, options,
 				   &registered);
+	if (!ret)
+		meter_await_rmid(ctl->dev, ctl->kind, session->id);
 	return ret ? owner_refused(ctl, "measure", CMT_CALL_ATTACH, ret) : 0;
 }
 

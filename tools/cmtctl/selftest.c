@@ -215,6 +215,9 @@ static int register_fillers(struct run *run)
 				   (uint64_t)run->fillers[i].pid, 0, NULL);
 		run->bases[i].events = run->test->info->events;
 	}
+	for (unsigned int i = 0; !ret && i < NR_FILLERS; i++)
+		meter_await_rmid(run->ctl->dev, CMT_OWNER_PROCESS,
+				 (uint64_t)run->fillers[i].pid);
 	return ret;
 }
 

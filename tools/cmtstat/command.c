@@ -69,8 +69,11 @@ static int print_summary(const struct session *session)
 /* The command runs in between two readings. */
 static int run(struct session *session)
 {
-	int ret = read_anchor(session);
+	int ret;
 
+	meter_await_rmid(session->dev, CMT_OWNER_PROCESS,
+			 (uint64_t)session->launch.anchor);
+	ret = read_anchor(session);
 	if (ret)
 		goto unread;
 	meter_begin(&session->meter);

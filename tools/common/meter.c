@@ -2,6 +2,7 @@
 #include "meter.h"
 
 #include <errno.h>
+#include <time.h>
 
 #include "clock.h"
 
@@ -302,4 +303,17 @@ int meter_read(struct meter *meter, const struct cmt_device *dev, uint32_t kind,
 	meter_add(meter, reading);
 	cmt_snapshot_free(reading);
 	return 0;
+}
+
+void meter_await_rmid(const struct cmt_device *dev, uint32_t kind, uint64_t id)
+{
+	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + METER_LIMBO_NS;
+	struct cmt_snapshot *reading;
+	int ret;
+
+	while ((ret = cmt_device_read_now(dev, kind, id, &reading)) == -EAGAIN &&
+	       clock_ns(CLOCK_MONOTONIC) < end)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	if (!ret)
+		cmt_snapshot_free(reading);
 }

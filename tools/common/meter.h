@@ -13,6 +13,7 @@
 
 #include "rows.h"
 
+#define METER_LIMBO_NS	100000000ULL	/* many times the limbo of an RMID */
 #define METER_DOMAINS 64	/* further ones are counted as a gap */
 
 /*
@@ -73,6 +74,12 @@ struct meter {
  */
 int meter_read(struct meter *meter, const struct cmt_device *dev, uint32_t kind,
 	       uint64_t id);
+
+/*
+ * Wait, METER_LIMBO_NS at most, for the RMID of an owner that was just registered: it is in
+ * limbo where a service had it before.
+ */
+void meter_await_rmid(const struct cmt_device *dev, uint32_t kind, uint64_t id);
 
 /* Add a reading: SAMPLE records, one for each L3 domain, of CMT_IOC_READ. */
 void meter_add(struct meter *meter, const struct cmt_snapshot *reading);
