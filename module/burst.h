@@ -72,7 +72,7 @@ struct cmt_burst {
 	u32 room;			/* readings, at most CMT_BURST_MAX */
 	/* upper bound of the number of RMIDs in the queues */
 	u32 due;
-	unsigned long due_words;	/* the words of the bitmaps that have them */
+	unsigned long due_words;	/* a bit for each word that has such RMIDs */
 	bool careful;			/* check every access */
 	struct cmt_reading *first;	/* read regardless of the time */
 	struct cmt_queue hot;

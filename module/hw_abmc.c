@@ -56,12 +56,12 @@
 #define SUBLEAF_TYPES		3	/* ECX: what can be counted */
 #define SUBLEAF_COUNTERS	5	/* EBX: number of the last counter */
 
-#define HEAT_READ		1U	/* heat of an RMID that was read */
-#define HEAT_SEEN		64U	/* heat of an RMID that was loaded on a CPU */
+#define HEAT_READ		1U	/* the least heat of an RMID that was read */
+#define HEAT_SEEN		64U	/* added when the RMID is loaded on a CPU */
 #define HEAT_MAX		BIT(30)
 
 struct abmc_counter {
-	u64 config;	/* the expected value of L3_QOS_ABMC_DSC; 0: not cmt's counter */
+	u64 config;	/* the expected meaning of L3_QOS_ABMC_DSC; 0: not cmt's counter */
 	u64 last;	/* the last raw value */
 	bool lost;
 };
