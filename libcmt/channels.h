@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The memory channels of one open slot: the last values of each */
+/* The memory channels of one open slot: the last values of each channel */
 #ifndef LIBCMT_CHANNELS_H
 #define LIBCMT_CHANNELS_H
 
@@ -7,14 +7,14 @@
 
 #include "internal.h"
 
-/* 16 channels of 64 sockets.  A stream with more of them is corrupt. */
+/* 16 channels of 64 sockets.  A stream with more channels is corrupt. */
 #define CMT_CHANNELS_MAX	1024U
 
 struct cmt_channels {
-	struct cmt_slot_channel *all;	/* by socket and channel */
+	struct cmt_slot_channel *all;	/* sorted by socket and channel */
 	uint32_t nr, room;
-	uint32_t next;		/* where the next record is expected to be */
-	uint32_t dropped;	/* records of channels beyond the limit */
+	uint32_t next;		/* expected index of the next record's channel */
+	uint32_t dropped;	/* dropped: channels beyond the limit */
 };
 
 /* Order by socket, then channel. */
@@ -26,11 +26,11 @@ static inline int cmt_channel_cmp(uint32_t socket_a, uint32_t channel_a,
 	return channel_a < channel_b ? -1 : channel_a > channel_b;
 }
 
-/* Add a CHANNEL record.  Returns 1, 0: it is dropped, or -ENOMEM. */
+/* Add a CHANNEL record.  Returns 1, 0: the record is dropped, or -ENOMEM. */
 int cmt_channels_add(struct cmt_channels *channels,
 		     const struct cmt_record *record);
 
-/* Forget all records; the memory stays for the next slot. */
+/* Drop all records.  The memory stays for the next slot. */
 static inline void cmt_channels_clear(struct cmt_channels *channels)
 {
 	channels->nr = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table behind struct cmt_containers: by id, and in the order of use. */
+/*
+ * The table behind struct cmt_containers: a hash table by id, and a list in the
+ * order of use.
+ */
 #ifndef LIBCMT_CONTAINERS_CACHE_H
 #define LIBCMT_CONTAINERS_CACHE_H
 
@@ -9,18 +12,20 @@
 struct cmt_state;
 
 struct cmt_item {
-	struct cmt_item *next;		/* in its bucket */
+	struct cmt_item *next;		/* next in the hash bucket */
 	struct cmt_item *newer, *older;	/* in the order of use */
-	uint32_t pins;			/* it is not evicted meanwhile */
+	/* number of users; a pinned item is not evicted */
+	uint32_t pins;
 	struct cmt_container container;
 	char *path;
-	uint32_t serial;		/* another one whenever the path changes */
-	struct cmt_state *state;	/* NULL: the runtime has none */
-	bool given;			/* by the caller: nothing is asked */
-	/* When to ask again, in CLOCK_MONOTONIC; 0: now. */
-	bool named;			/* the runtime was asked, and has answered */
+	uint32_t serial;		/* changes with the path */
+	struct cmt_state *state;	/* NULL: the runtime has no name */
+	bool given;			/* set by the caller: no file is read */
+	/* the runtime's files were read, and had the container or not */
+	bool named;
+	/* times of the next lookup, in CLOCK_MONOTONIC; 0: now */
 	uint64_t path_due, name_due;
-	uint64_t name_wait;		/* grows with each answer "not here" */
+	uint64_t name_wait;		/* grows with each lookup without a result */
 };
 
 struct cmt_cache {
@@ -33,16 +38,16 @@ struct cmt_cache {
 int cmt_cache_init(struct cmt_cache *cache, size_t max);
 void cmt_cache_destroy(struct cmt_cache *cache);
 
-/* NULL: it is not there. */
+/* NULL: the id is not in the table. */
 struct cmt_item *cmt_cache_find(const struct cmt_cache *cache, uint64_t id);
 
 /*
- * The item of @id, which becomes the newest; a new one, named "cgroup:<id>", may
- * evict the oldest that is not pinned.  NULL: no memory.
+ * The item of @id, which becomes the newest.  A new item has the name "cgroup:<id>",
+ * and may evict the oldest item that is not pinned.  NULL: no memory.
  */
 struct cmt_item *cmt_cache_get(struct cmt_cache *cache, uint64_t id);
 
-/* It becomes the newest. */
+/* Make the item the newest. */
 void cmt_cache_use(struct cmt_cache *cache, struct cmt_item *item);
 
 void cmt_cache_drop(struct cmt_cache *cache, struct cmt_item *item);
@@ -52,12 +57,13 @@ struct cmt_item *cmt_containers_pin(struct cmt_containers *containers,
 				    uint64_t id);
 void cmt_containers_unpin(struct cmt_containers *containers,
 			  struct cmt_item *item);
-/* Another number whenever the path of some item has changed. */
+/* Changes whenever the path of an item changes. */
 uint64_t cmt_containers_paths(const struct cmt_containers *containers);
 
 /*
- * For cmt-names(8): look up a cgroup whose path was just read, only in the runtimes'
- * own files.  From then on @containers reads no others.  NULL: no memory.
+ * For cmt-names(8): look up a cgroup, whose path was just read, only in the
+ * runtimes' own files.  From then on @containers reads no other files.  NULL: no
+ * memory.
  */
 const struct cmt_container *
 cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,

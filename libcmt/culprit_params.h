@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Private to culprit*.c: the parameters of the method in docs/culprit.md.  They were
- * chosen on the set "deciding" of tests/culprit/.  Where there are two, _A is for
- * victims without counters, and _B for those with counters.
+ * Private to culprit*.c: the parameters of the method in docs/culprit.md, chosen on
+ * the set "deciding" of tests/culprit/.  Where a parameter has two values, _A is for
+ * victims without counters, and _B for victims with counters.
  */
 #ifndef LIBCMT_CULPRIT_PARAMS_H
 #define LIBCMT_CULPRIT_PARAMS_H
@@ -10,52 +10,72 @@
 /* Baselines */
 #define CULPRIT_BLOCK	8	/* slots in a block of a baseline */
 #define CULPRIT_WINDOW	32	/* blocks in a baseline */
-#define CULPRIT_LEARN	20	/* blocks before a baseline counts */
-#define CULPRIT_LAG	3	/* blocks that are too new for a baseline */
+#define CULPRIT_LEARN	20	/* blocks before a baseline is used */
+#define CULPRIT_LAG	3	/* newest blocks, not yet in the baseline */
 #define CULPRIT_RING	(CULPRIT_WINDOW + CULPRIT_LAG)
-#define CULPRIT_RECENT	16	/* slots kept one by one; a power of two */
-#define CULPRIT_MEAN	4	/* slots that rates are means of */
+#define CULPRIT_RECENT	16	/* slots with separate values; a power of two */
+#define CULPRIT_MEAN	4	/* slots in the mean of a rate */
 
 /* A sudden loss */
-#define CULPRIT_EXCESS	1.4f	/* traffic above so much of its 90th percentile */
-#define CULPRIT_LEAST	6.0f	/* KiB a slot: who takes less is not noted */
-#define CULPRIT_TAKEN	0.10f	/* of the victim's occupancy, taken by the first */
-#define CULPRIT_TAKEN_KIB 256.0f	/* and at least this */
-#define CULPRIT_SHARE	0.2f	/* the first suspect's part of what was taken */
-#define CULPRIT_LOST_A	0.04f	/* of the victim's occupancy, gone */
+/* excess: traffic above this multiple of its 90th percentile */
+#define CULPRIT_EXCESS	1.4f
+#define CULPRIT_LEAST	6.0f	/* KiB a slot: smaller losses are ignored */
+/* part of the victim's occupancy that the first suspect took, at least */
+#define CULPRIT_TAKEN	0.10f
+#define CULPRIT_TAKEN_KIB 256.0f	/* and at least this size */
+/* the first suspect's part of all that was taken, at least */
+#define CULPRIT_SHARE	0.2f
+/* part of the victim's occupancy that is gone, at least */
+#define CULPRIT_LOST_A	0.04f
 #define CULPRIT_LOST_B	0.03f
-#define CULPRIT_SELF	0.5f	/* others' part to its own */
-#define CULPRIT_REFETCH_A 6.0f	/* refetched at most so many times what was taken */
+/* part of others in the loss, relative to the victim's own part, at least */
+#define CULPRIT_SELF	0.5f
+/* refetched bytes, as a multiple of the bytes taken, at most */
+#define CULPRIT_REFETCH_A 6.0f
 #define CULPRIT_REFETCH_B 4.0f
-#define CULPRIT_GAINED	0.2f	/* of what it took a suspect must have gained */
-#define CULPRIT_HARM_A	0.5f	/* refetched at least so much of what was taken */
-#define CULPRIT_HARM_KIB 64.0f	/* and at least this */
-#define CULPRIT_CPI	1.03f	/* of the median */
-#define CULPRIT_CPI_MAD	1.5f	/* deviations above it */
-#define CULPRIT_MPI	1.05f	/* of the median misses per instruction */
-#define CULPRIT_PASSED	2	/* of the last 3 slots, and this one */
+/* the first suspect's gain, as a part of what it took, at least */
+#define CULPRIT_GAINED	0.2f
+/* refetched bytes, as a part of the bytes taken, at least */
+#define CULPRIT_HARM_A	0.5f
+#define CULPRIT_HARM_KIB 64.0f	/* and at least this size */
+#define CULPRIT_CPI	1.03f	/* CPI, as a multiple of the median, at least */
+#define CULPRIT_CPI_MAD	1.5f	/* and this many deviations above the median */
+/* misses per instruction, as a multiple of the median, at least */
+#define CULPRIT_MPI	1.05f
+/* of the last 3 slots the conditions held in so many, and in this slot */
+#define CULPRIT_PASSED	2
 
 /* A slow loss */
-#define CULPRIT_LOW	2	/* percentile; the high is as far from the top */
-#define CULPRIT_CREPT	0.04f	/* of the victim's occupancy, below its low */
-#define CULPRIT_CREPT_GAIN 0.5f	/* of what the victim lost, the suspect gained */
-#define CULPRIT_CREPT_RISE 1.5f	/* a gainer moves more than so much of its median */
-#define CULPRIT_SPREAD	0.3f	/* a gain is so much of what the owner varies by, */
-#define CULPRIT_SPREAD_V 0.5f	/* and a loss so much of what the victim does */
-#define CULPRIT_GAINER	0.5f	/* the first suspect's part of what all gained */
+#define CULPRIT_LOW	2	/* low: this percentile; high: 100 minus this */
+/* loss below the low, as a part of the victim's occupancy, at least */
+#define CULPRIT_CREPT	0.04f
+/* the first suspect's gain, as a part of the victim's loss, at least */
+#define CULPRIT_CREPT_GAIN 0.5f
+/* traffic of an owner that gains, as a multiple of its median, at least */
+#define CULPRIT_CREPT_RISE 1.5f
+/* a gain, as a part of the range from the owner's low to its high, at least */
+#define CULPRIT_SPREAD	0.3f
+/* a loss, as a part of the range from the victim's low to its high, at least */
+#define CULPRIT_SPREAD_V 0.5f
+#define CULPRIT_GAINER	0.5f	/* the first suspect's part of all gains, at least */
 
 /* Load that rises everywhere */
-#define CULPRIT_COMMON	0.6f	/* so many rise: load rises everywhere, */
-#define CULPRIT_UP	1.2f	/* above so much of their median, */
-#define CULPRIT_STANDS_OUT 3.0f	/* and only who rises so much can be named */
+/* load rises everywhere if more than this part of the owners rise */
+#define CULPRIT_COMMON	0.6f
+/* an owner rises: traffic above this multiple of its median */
+#define CULPRIT_UP	1.2f
+/* then a suspect's traffic is at least this multiple of its 90th percentile */
+#define CULPRIT_STANDS_OUT 3.0f
 
 /* Saturated memory */
-#define CULPRIT_BUSY	0.75f	/* of the peak: the memory is saturated */
-#define CULPRIT_BUSIER	2.0f	/* of the usual traffic, where no peak is known */
-#define CULPRIT_BUSY_KIB 1024.0f /* a slot: less is not busy */
-#define CULPRIT_BUSY_SHARE 0.5f	/* one suspect's part of the excess */
-#define CULPRIT_BUSY_RISE 0.3f	/* and of all that is more than usual */
-#define CULPRIT_BUSY_CPI 1.08f	/* of the median, where the memory is saturated */
-#define CULPRIT_SURE_BUSY 0.98	/* confidence in CMT_CULPRIT_BANDWIDTH */
+#define CULPRIT_BUSY	0.75f	/* traffic, as a part of the peak, at least */
+/* traffic, as a multiple of the usual traffic, at least */
+#define CULPRIT_BUSIER	2.0f
+#define CULPRIT_BUSY_KIB 1024.0f /* traffic a slot, at least */
+#define CULPRIT_BUSY_SHARE 0.5f	/* one suspect's part of the excess, at least */
+/* one suspect's part of the traffic above the usual, at least */
+#define CULPRIT_BUSY_RISE 0.3f
+#define CULPRIT_BUSY_CPI 1.08f	/* CPI, as a multiple of the median, at least */
+#define CULPRIT_SURE_BUSY 0.98	/* the confidence of CMT_CULPRIT_BANDWIDTH */
 
 #endif

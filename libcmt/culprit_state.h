@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Private to culprit*.c.  Values are KiB and slots of 1 ms, as float: they differ by
- * less than a unit of the counters.
+ * Private to culprit*.c.  Values are in KiB and in slots of 1 ms.  They are floats,
+ * whose error is smaller than the unit of the counters.
  *
- * A cell is one owner in one L3 domain.  Cells are found by id and domain, and in the
- * usual case by their place in the slot before.
+ * A cell is one owner in one L3 domain.  A cell is found by its sample's position in
+ * the slot before, or else by the hash of id and domain.
  */
 #ifndef LIBCMT_CULPRIT_STATE_H
 #define LIBCMT_CULPRIT_STATE_H
@@ -19,15 +19,19 @@
 
 struct cmt_container;
 
-#define CULPRIT_FORGET	2000	/* slots without a sample */
-#define CULPRIT_SECOND	1000	/* slots that the standing picture is the mean of */
-#define CULPRIT_GAP	64	/* slots left out before all begins anew */
+/* a cell that has no sample for so many slots is removed */
+#define CULPRIT_FORGET	2000
+#define CULPRIT_SECOND	1000	/* slots in the means of the standing picture */
+#define CULPRIT_GAP	64	/* after more missing slots, all cells begin anew */
 #define CULPRIT_DOMAINS	64
-#define CULPRIT_SOURCES	8	/* of a domain in a slot */
+#define CULPRIT_SOURCES	8	/* in a list, at most */
 #define CULPRIT_QUEUE	64
 #define CULPRIT_NOBODY	UINT32_MAX
 
-/* Percentiles of the last blocks: sorted as they come, unknown ones are NAN. */
+/*
+ * The percentiles of a series are of the last blocks.  sorted has the values in
+ * ascending order; a block without a value is NAN in the ring.
+ */
 struct culprit_series {
 	float ring[CULPRIT_RING];
 	float sorted[CULPRIT_WINDOW];
@@ -42,7 +46,10 @@ enum {
 	CULPRIT_SERIES,
 };
 
-/* What one slot says; sums are of slots whose bit in the masks is set. */
+/*
+ * The values of one slot.  Sums are over the slots that are set in the cell's has_
+ * masks.
+ */
 struct culprit_recent {
 	float occupancy;
 	float traffic;
@@ -52,8 +59,8 @@ struct culprit_recent {
 };
 
 /*
- * What a victim lost to one suspect.  It decays with a time constant of 12 slots:
- * all of them at once, in cmt_culprit.grown.
+ * KiB that a victim lost to one suspect.  The debts decay with a time constant of 12
+ * slots: cmt_culprit.grown grows instead, once for all debts.
  */
 struct culprit_debt {
 	uint32_t cell;
@@ -66,79 +73,83 @@ struct culprit_told {
 	uint64_t ts_ns;		/* 0: none */
 };
 
-/* What the files of a cgroup said last. */
+/* The last reading of a cgroup's files. */
 struct culprit_cpu {
-	uint64_t ts_ns;		/* 0: they were not read yet */
+	uint64_t ts_ns;		/* 0: not read yet */
 	uint32_t known;		/* CULPRIT_FILE_* */
-	uint64_t throttled_ns;	/* by its quota and those above it; on all CPUs */
-	uint64_t full_ns;	/* it wanted to run, and nothing of it did */
+	/* time throttled by the quotas of the cgroup and its ancestors, on all CPUs */
+	uint64_t throttled_ns;
+	uint64_t full_ns;	/* time in which tasks wanted to run, and no task ran */
 	uint64_t used_ns;
 };
 
-/* Of the machine, in ticks. */
+/* CPU time of the machine, in ticks. */
 struct culprit_steal {
 	uint64_t busy, stolen;
 };
 
 struct culprit_cell {
-	/* what each slot touches comes first */
+	/* accessed in each slot */
 	uint64_t id;
 	uint32_t domain;
-	uint32_t flags;		/* of the last sample */
+	uint32_t flags;		/* flags of the last sample */
 	bool used;
-	bool calm;		/* idle, and nothing changes */
-	bool away;		/* it was not where all were to be, or its last sample
-				 * has CMT_CULPRIT_NO_REST
-				 */
+	bool calm;		/* idle, and no value changes */
+	/*
+	 * absent from the last slot that was to have all cells, or the last sample has
+	 * CMT_CULPRIT_NO_REST
+	 */
+	bool away;
 	uint64_t seen;		/* the last slot with a sample */
-	uint32_t still;		/* slots in which nothing changed */
-	uint64_t block_slot;	/* the next block begins here */
+	uint32_t still;		/* slots in a row without a change */
+	uint64_t block_slot;	/* begin of the current block */
 	uint64_t born;
-	float occupancy;	/* last known */
-	uint16_t has_occupancy;	/* bits: slots, the newest is bit 0 */
+	float occupancy;	/* the last known value */
+	uint16_t has_occupancy;	/* one bit per slot; bit 0 is the newest slot */
 	uint16_t has_traffic;
 	uint16_t has_counters;
-	uint8_t passed;		/* slots in which all conditions held, by kind */
+	uint8_t passed;		/* conditions of a sudden loss, one bit per slot */
 	uint8_t harmed;
-	uint8_t squeezed;	/* of CMT_CULPRIT_BANDWIDTH */
-	uint8_t grew;		/* of CMT_CULPRIT_OWN_SET */
-	uint8_t crept;		/* of the slow way to CMT_CULPRIT_CACHE */
-	float rate;		/* traffic a slot, mean of a block's length */
+	uint8_t squeezed;	/* likewise for CMT_CULPRIT_BANDWIDTH */
+	uint8_t grew;		/* likewise for CMT_CULPRIT_OWN_SET */
+	uint8_t crept;		/* likewise for a slow loss (CMT_CULPRIT_CACHE) */
+	/* traffic a slot, mean of the last CULPRIT_MEAN slots */
+	float rate;
 	float excess;
-	float lost;		/* a slot */
+	float lost;		/* KiB a slot */
 	float refetched;
-	float own;		/* what it took from itself; grown, as debts */
+	/* KiB lost to the owner itself, times cmt_culprit.grown */
+	float own;
 	uint64_t onset;
-	uint32_t apart;		/* slots from a reading to the one before; 0: it is
-				 * read in each slot
-				 */
-	float apart_rate;	/* between these two, */
-	uint64_t apart_slot;	/* of the later one */
-	uint64_t rose_slot;	/* of the last one before the rate was unusual; 0: it
-				 * is not
-				 */
+	/* slots between the last two readings; 0: read in each slot */
+	uint32_t apart;
+	float apart_rate;	/* traffic a slot between these two readings */
+	uint64_t apart_slot;	/* slot of the later reading */
+	/* slot of the last reading before the rate was unusual; 0: the rate is usual */
+	uint64_t rose_slot;
 	uint32_t nr_debts;
-	float owed_most;	/* a bound on the sum of the debts; grown */
+	/* upper bound of the sum of the debts, times cmt_culprit.grown */
+	float owed_most;
 	struct culprit_debt debts[CULPRIT_SOURCES];
 	struct culprit_recent recent[CULPRIT_RECENT];
 	/* baselines, renewed with each block */
 	bool known;		/* traffic and occupancy have baselines */
-	bool counted;		/* so have CPI and MPI */
+	bool counted;		/* CPI and MPI have baselines */
 	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
-	uint64_t blamed_ns;	/* CPU trouble until then */
-	struct culprit_cpu cpu;	/* of the first cell of an owner */
-	float lost_mean;	/* of about a second, for the standing picture */
+	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
+	struct culprit_cpu cpu;	/* valid in the first cell of an owner */
+	float lost_mean;	/* mean of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
-	uint32_t paced;		/* blocks until no CPI is in its series any more */
-	uint32_t blind;		/* slots since its rate was known */
-	uint32_t next;		/* of the same hash */
-	struct culprit_series *series;	/* CULPRIT_SERIES of them */
+	uint32_t paced;		/* blocks until the series has no CPI */
+	uint32_t blind;		/* slots since the last known rate */
+	uint32_t next;		/* the next cell with this hash */
+	struct culprit_series *series;	/* CULPRIT_SERIES elements */
 };
 
-/* One of the greatest, by excess of traffic or by gain of occupancy; a suspect. */
+/* One of the largest by excess of traffic, or by gain of occupancy: a suspect. */
 struct culprit_source {
 	uint32_t cell;
 	float kib;
@@ -146,50 +157,52 @@ struct culprit_source {
 
 struct culprit_list {
 	uint32_t nr;
-	float total;		/* of all, also those that have no place */
-	struct culprit_source sources[CULPRIT_SOURCES];	/* greatest first */
+	/* sum of all sources, also of those that the list has no room for */
+	float total;
+	struct culprit_source sources[CULPRIT_SOURCES];	/* largest first */
 };
 
 struct culprit_domain {
-	float rate;		/* of cells that allocate */
-	float traffic;		/* of all */
-	float usual;		/* sum of their medians */
-	uint32_t nr_up;		/* of cells without a loss: with more traffic */
-	uint32_t nr_flat;	/* and without */
+	float rate;		/* traffic of the cells that allocate cache lines */
+	float traffic;		/* traffic of all cells */
+	float usual;		/* sum of the medians of traffic */
+	uint32_t nr_up;		/* cells without a loss and with increased traffic */
+	uint32_t nr_flat;	/* cells without a loss and without increased traffic */
 	struct culprit_list rising;	/* by traffic above what is usual */
 	struct culprit_list gaining;	/* by occupancy above what is usual */
-	struct culprit_list saturating;	/* empty: the memory is not busy */
+	struct culprit_list saturating;	/* empty: the memory is not saturated */
 };
 
 struct cmt_culprit {
 	struct cmt_culprit_opts opts;
 	float unit;		/* KiB */
 	float peak;		/* KiB a slot; 0: not known */
-	uint64_t slot;		/* number of this one; the first is 1 */
-	uint64_t start_ns;	/* of this one */
-	float grown;		/* what a KiB of now counts in debts */
-	uint64_t base;		/* the slot in which all began, or began anew */
-	uint32_t nr_used;	/* cells [0, nr_used) may be used */
+	uint64_t slot;		/* number of the current slot; the first slot is 1 */
+	uint64_t start_ns;	/* begin of the current slot */
+	float grown;		/* the weight of a KiB in new debts */
+	uint64_t base;		/* slot of the last begin */
+	uint32_t nr_used;	/* cells from this index on are unused */
 	uint32_t nr_owners;
-	uint32_t free;		/* a list by next */
+	uint32_t free;		/* unused cells, linked by next */
 	uint32_t nr_domains;
 	uint64_t slots, samples, verdicts, missing, not_followed, not_told;
 	struct culprit_domain domains[CULPRIT_DOMAINS];
 	uint32_t hash_mask;
 	uint32_t *hash;
-	uint32_t *order;	/* cell of sample i, in the slot before */
+	uint32_t *order;	/* cell of sample i of the slot before */
 	struct culprit_cell *cells;
 	struct culprit_series *series;
 	uint32_t nr_seen;	/* cells with a sample in this slot */
 	uint32_t nr_active;
-	uint32_t *active;	/* those that are not calm */
-	uint32_t nr_before;	/* and those that were not in the slot before */
+	uint32_t *active;	/* cells that are not calm */
+	uint32_t nr_before;	/* active cells of the slot before */
 	uint32_t *before;
-	struct cmt_culprit_sample *samples_now;	/* of a frame, max_owners */
-	uint32_t cpus;		/* the most that ticked lately, */
-	uint64_t cpus_slot;	/* then */
+	/* samples of a frame, max_owners elements */
+	struct cmt_culprit_sample *samples_now;
+	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
+	uint64_t cpus_slot;	/* slot in which cpus was set */
 	struct culprit_steal steal;
-	int root;		/* of the cgroups, or -1 */
+	int root;		/* root of the cgroup tree, or -1 */
 	uint32_t queue_at, queue_nr;
 	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
 	struct cmt_culprit_verdict shown;
@@ -201,7 +214,7 @@ static inline float culprit_max(float a, float b)
 	return a > b ? a : b;
 }
 
-/* No condition has held lately. */
+/* Clear the conditions: none has held lately. */
 static inline void culprit_cell_acquit(struct culprit_cell *cell)
 {
 	cell->passed = 0;
@@ -211,7 +224,7 @@ static inline void culprit_cell_acquit(struct culprit_cell *cell)
 	cell->crept = 0;
 }
 
-/* What one must take of a cell to be named. */
+/* KiB that a suspect must take from the cell to be named. */
 static inline float culprit_least(const struct culprit_cell *cell)
 {
 	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
@@ -220,33 +233,33 @@ static inline float culprit_least(const struct culprit_cell *cell)
 /* culprit_baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);
 void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
-/* The median distance of known values, of which there is one, from their median. */
+/* The median absolute deviation.  At least one value must be known. */
 float culprit_deviation(const struct culprit_series *series);
-/* At least one block ends before @slot. */
+/* End all blocks before @slot, of which there is at least one. */
 void culprit_blocks_end(struct culprit_cell *cell, uint64_t slot);
-/* Blocks that end before @slot: mostly none does. */
+/* End all blocks before @slot.  In most slots no block ends. */
 static inline void culprit_blocks(struct culprit_cell *cell, uint64_t slot)
 {
 	if (slot - cell->block_slot >= CULPRIT_BLOCK)
 		culprit_blocks_end(cell, slot);
 }
 /*
- * The traffic of the last @slots, a slot, where it was not known when their blocks ended:
- * RMID 0 is read once in 32 ticks.
+ * Set the traffic of the last @slots to @rate a slot, in blocks that ended before the
+ * traffic was known.  RMID 0, for example, is read once in 32 ticks.
  */
 void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
 			 uint32_t slots);
 
 /* culprit_flow.c */
-/* @slots more: old debts count less. */
+/* Advance by @slots: old debts get a lower weight. */
 void culprit_decay(struct cmt_culprit *culprit, uint64_t slots);
 void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib);
 void culprit_flows(struct cmt_culprit *culprit);
 
 /* culprit_judge.c */
-/* Means of the last slots whose counters are known. */
+/* Means over the last slots with known counters. */
 struct culprit_pace {
-	bool known;		/* and so is what is usual */
+	bool known;		/* the means and their baselines are known */
 	float cpi;
 	float mpi;
 };
@@ -255,14 +268,14 @@ void culprit_pace(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, struct culprit_pace *pace);
 void culprit_judge(struct cmt_culprit *culprit);
 
-/* culprit.c: the cell, or CULPRIT_NOBODY. */
+/* culprit.c: index of the cell, or CULPRIT_NOBODY. */
 uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
 
 /* culprit_files.c */
 /*
- * The number in the line "@key NUMBER" of cpu.stat, in microseconds; of the line that
- * begins with "full" in cpu.pressure; and of the line "cpu" of /proc/stat.  False: it
- * is not there, or not as the kernel writes it.
+ * Parse the line "@key NUMBER" of cpu.stat, in microseconds; the line of cpu.pressure
+ * that begins with "full"; and the line "cpu" of /proc/stat.  False: the line is
+ * missing, or not in the kernel's format.
  */
 bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns);
 bool culprit_parse_pressure(const char *text, uint64_t *ns);
@@ -272,24 +285,28 @@ bool culprit_parse_steal(const char *text, struct culprit_steal *steal);
 #define CULPRIT_FILE_FULL	(1U << 1)
 #define CULPRIT_FILE_USED	(1U << 2)
 
-/* What the cgroup at @path, of @own bytes of it, says; its id must be @id. */
+/* Read the files of the cgroup @id at @path, of which the first @own bytes are used. */
 bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
 			 struct culprit_cpu *cpu);
 bool culprit_read_steal(struct culprit_steal *steal);
 
 /* culprit_cpu.c */
 /*
- * What kept a cgroup from running since @kept, which is from the last look, or zero.
- * @ticks: as of culprit_look_at_machine().  Returns false: it is not known.
+ * The reasons why a cgroup did not run since the last call, of which @kept has the
+ * values; @kept is zero before the first call.  @ticks: from culprit_look_at_machine().
+ * False: not known.
  */
 bool culprit_look(int root, const struct cmt_container *container,
 		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
 		  struct cmt_culprit_cpu *cpu);
-/* @ticks: since the last look; all 0: not known */
+/* @ticks: CPU time since the last call; all 0: not known */
 void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks);
 
 /* culprit_verdict.c */
-/* The confidence is 0: it is filled in here. */
+/*
+ * Complete a verdict, and queue it unless it repeats a recent one.  A confidence of 0 is
+ * replaced.
+ */
 void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		  const struct culprit_list *suspects,
 		  struct cmt_culprit_verdict *verdict);

@@ -26,26 +26,24 @@
 struct cmt_entries;
 
 /*
- * @tracker: of @nr_rmids; outlives the entries
- * @slots: how many are open at once
- * @generations_max: of one RMID in one slot
- * Returns 0 or -ENOMEM.
+ * @tracker: has @nr_rmids, and outlives the entries.  @slots: open slots at once.
+ * @generations_max: of one RMID in one slot.  Returns 0 or -ENOMEM.
  */
 int cmt_entries_new(struct cmt_entries **entries, struct cmt_tracker *tracker,
 		    uint32_t nr_rmids, uint32_t slots, uint32_t generations_max);
 void cmt_entries_free(struct cmt_entries *entries);
 
 /*
- * Add a SAMPLE that can be to the slot number @slot.  Returns 0; 1: there are too
- * many domains or generations, the sample cannot be; or -ENOMEM.
+ * Add a possible SAMPLE to the slot number @slot.  Returns 0, or -ENOMEM; or 1:
+ * domains or generations exceed their limit, the sample is impossible.
  */
 int cmt_entries_add(struct cmt_entries *entries, uint32_t slot,
 		    const struct cmt_record *record);
 
 /*
- * Of @n possible records, add the first ones to slot number @slot: SAMPLEs with a time
- * from @begin on, less than @span later, up to the first unusual record.  Returns their
- * number; the caller must classify the next record.
+ * Of @n possible records, add the first ones to slot number @slot: SAMPLEs with a
+ * time from @begin on and less than @span later, up to the first unusual record.
+ * Returns their number.  The caller must classify the next record.
  */
 uint32_t cmt_entries_add_run(struct cmt_entries *entries, uint32_t slot,
 			     const struct cmt_record *records, uint32_t n,
@@ -53,16 +51,15 @@ uint32_t cmt_entries_add_run(struct cmt_entries *entries, uint32_t slot,
 
 /*
  * Close the slot number @slot, which ends before @end, and point *@out to its
- * entries, which are valid until the next call.  Returns how many there are.
+ * entries.  The entries are valid until the next call.  Returns their number.
  */
 uint32_t cmt_entries_emit(struct cmt_entries *entries, uint32_t slot,
 			  uint64_t end,
 			  const struct cmt_slot_entry *const **out);
 
 /*
- * A bitmap of RMIDs, of the last cmt_entries_emit().  For an RMID that is not set, the
- * same entries were handed out as by the call before, without a change in them or their
- * owners.
+ * A bitmap of RMIDs, of the last cmt_entries_emit().  The entries of an RMID that is
+ * not set are the same as in the call before, also their owners.
  */
 const uint64_t *cmt_entries_news(const struct cmt_entries *entries);
 

@@ -16,33 +16,35 @@ struct resctrl;
 
 /*
  * @fd and @info are constant from cmt_device_open() to cmt_device_close(), and
- * @cannot_count is atomic, so that threads share a device without a lock.
+ * @cannot_count is atomic.  So threads share a device without a lock.
  */
 struct cmt_device {
 	int fd;
-	struct resctrl *resctrl;	/* what answers; NULL: the module */
+	/* the functions of another kind of device; NULL: the module */
+	struct resctrl *resctrl;
 	union {
 		struct cmt_info info;
 		char info_room[CMT_INFO_ROOM];
 	};
-	struct cmt_reader *reader;	/* the one there may be */
-	bool cannot_count;		/* the module has said so */
+	/* the only reader that the device can have */
+	struct cmt_reader *reader;
+	bool cannot_count;		/* the module has answered so */
 };
 
-/* Kept out of the caller, whose usual path then saves no registers for it. */
+/* Not inlined: the caller's usual path saves no registers for this function. */
 #define CMT_APART __attribute__((noinline))
 
-/* Is @a before @b?  Modulo 2^64: right while they are less than 2^63 apart. */
+/* Is @a before @b?  Modulo 2^64: correct while they are less than 2^63 apart. */
 static inline bool cmt_ts_before(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) < 0;
 }
 
-#define CMT_SZ_MAX	4096U	/* more than any public structure will have */
+#define CMT_SZ_MAX	4096U	/* larger than any public structure */
 
 /*
- * Public structures that programs fill in or provide begin with size_t sz, the
- * size that the program was built with.  Alignment makes sizes multiples.
+ * Public structures that programs fill in or provide begin with size_t sz, the size
+ * at the build of the program.  Alignment makes sizes multiples of it.
  */
 static inline bool cmt_sz_possible(size_t sz)
 {
@@ -51,9 +53,9 @@ static inline bool cmt_sz_possible(size_t sz)
 
 /*
  * Copy the options @from, of which a program set sz, to @opts, which has @known
- * bytes.  An older program has fewer members: the others are 0, which asks for the
- * default.  A newer program may have more members, if all of them are 0.  @from
- * NULL: all are 0.
+ * bytes.  An older program has fewer members: the missing members are 0, which
+ * selects the default.  A newer program may have more members, if all of them are 0.
+ * @from NULL: all members are 0.
  */
 static inline int cmt_opts_copy(void *opts, size_t known, const void *from)
 {
@@ -77,9 +79,9 @@ static inline int cmt_opts_copy(void *opts, size_t known, const void *from)
 }
 
 /*
- * Copy @from, which has @known bytes, to @out, of which a program set sz.  An
- * older program gets what it knows; to a newer program the other members are 0.
- * sz stays as it is.
+ * Copy @from, which has @known bytes, to @out, of which a program set sz.  An older
+ * program gets the members that it knows.  A newer program gets 0 in the other
+ * members.  sz does not change.
  */
 static inline int cmt_out_copy(void *out, const void *from, size_t known)
 {
@@ -96,31 +98,31 @@ static inline int cmt_out_copy(void *out, const void *from, size_t known)
 }
 
 /*
- * Can this record be?  record.c says what is checked.  Records of types that
- * this library does not know pass when their CPU can be.
+ * Is this record possible?  record.c has the checks.  A record of an unknown type
+ * passes if its CPU is possible.
  */
 bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
 			 uint32_t nr_rmids);
 
 /*
- * @n bytes of @from into @to, which has @size, and NUL: names go to terminals,
- * so what is not printable ASCII becomes '?'.
+ * Copy @n bytes of @from and a NUL to @to, which has @size bytes.  A byte that is
+ * not printable ASCII becomes '?', because names are written to terminals.
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
-/* The name, and all else, of a group of resctrl: CMT_RESCTRL_GROUP is in its id. */
+/* Set the name, and all else, of a resctrl group: its id has CMT_RESCTRL_GROUP. */
 void cmt_name_group(const char *path, struct cmt_container *container);
 
 /* Mark the name of a container whose flags have CMT_CONTAINER_OVERHEAD. */
 void cmt_name_overhead(struct cmt_container *container);
 
-/* Are the @n bytes of @id an id, as runtimes give containers? */
+/* Are the @n bytes of @id a container id, as runtimes make them? */
 bool cmt_is_id(const char *id, size_t n);
 
-/* A snapshot with room for @room records, or NULL. */
+/* Allocate a snapshot with room for @room records.  NULL: no memory. */
 struct cmt_snapshot *cmt_snapshot_alloc(uint32_t room);
 
-/* Are the records what a module can have said, and all of @type? */
+/* Are all records of @type, and possible answers of the module? */
 bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot, uint16_t type,
 			   const struct cmt_info *info);
 
@@ -128,16 +130,16 @@ bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot, uint16_t type,
 int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg);
 
 /*
- * Ask for @arg, a structure that begins with its size, of which this program
- * knows @size bytes and every module of this major version at least @least.
+ * Call the ioctl with @arg, a structure that begins with its size.  This program
+ * knows @size bytes of it, and every module of this major version at least @least.
  */
 int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
 		   uint32_t least, uint32_t size);
 
-/* What the module says of itself now. */
+/* Read the module's current cmt_info. */
 int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info);
 
-/* @info: could a module have said that? */
+/* Is @info a possible answer of a module? */
 bool cmt_info_possible(const struct cmt_info *info);
 
 #endif

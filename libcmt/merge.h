@@ -4,8 +4,8 @@
  * ready when no ring can have an earlier one: see source.h.
  *
  * A loser tree over the rings: the key of a ring is the time of its first record that
- * is copied and not delivered, or without one the bound of the ring.  So the merge ends
- * when a bound wins.  Equal times are sorted by ring.
+ * is copied and not delivered.  For a ring without such a record, the key is its bound.
+ * So the merge ends when a bound wins.  Equal times are sorted by ring.
  */
 #ifndef LIBCMT_MERGE_H
 #define LIBCMT_MERGE_H
@@ -18,12 +18,12 @@ struct cmt_merge;
 int cmt_merge_new(struct cmt_merge **merge, struct cmt_sources *sources);
 void cmt_merge_free(struct cmt_merge *merge);
 
-/* The sources have been read from in another way. */
+/* To be called after the sources were read by other means. */
 void cmt_merge_restart(struct cmt_merge *merge);
 
 /*
- * As cmt_reader_read(), at the time of @sources.  -EPROTO is returned by every further
- * call.
+ * As cmt_reader_read(), at the time of @sources.  After -EPROTO every further call
+ * returns -EPROTO.
  */
 int cmt_merge_read(struct cmt_merge *merge, struct cmt_record *records,
 		   unsigned int n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bytes of a recording: little endian, whatever the machine is.  A buffer that had no
- * memory, and a cursor that ran past its end, say so once, when all is done.
+ * Bytes of a recording: little endian on every machine.  A buffer whose allocation
+ * failed, and a cursor that ran past its end, keep a flag: one check at the end is
+ * enough.
  */
 #ifndef LIBCMT_REC_BYTES_H
 #define LIBCMT_REC_BYTES_H
@@ -16,10 +17,10 @@
 struct rec_buffer {
 	uint8_t *bytes;
 	size_t nr, room;
-	bool failed;		/* no memory: what is in it is incomplete */
+	bool failed;		/* an allocation failed: the content is incomplete */
 };
 
-/* Room for @n bytes more, or NULL and failed.  nr is as before. */
+/* Room for @n more bytes, or NULL and failed.  nr does not change. */
 uint8_t *rec_buffer_room(struct rec_buffer *buffer, size_t n);
 void rec_buffer_free(struct rec_buffer *buffer);
 
@@ -40,12 +41,12 @@ static inline void rec_put_u64(struct rec_buffer *buffer, uint64_t value)
 /* Seven bits a byte, the lowest first; the last byte is below 128. */
 void rec_put_varint(struct rec_buffer *buffer, uint64_t value);
 
-/* A varint of the length, and the bytes.  NULL: none, which is not "". */
+/* A varint of the length, and the bytes.  NULL: no text, which differs from "". */
 void rec_put_text(struct rec_buffer *buffer, const char *text);
 
 struct rec_cursor {
 	const uint8_t *at, *end;
-	bool bad;		/* something was not there: values are 0 */
+	bool bad;		/* the input was too short: values are 0 */
 };
 
 /* The next @n bytes, or NULL and bad. */
@@ -55,12 +56,15 @@ uint64_t rec_get_u64(struct rec_cursor *cursor);
 uint64_t rec_get_varint(struct rec_cursor *cursor);
 
 /*
- * A text, in the buffer that @texts is, terminated: *@at is where, from its begin.
- * Returns false: there is none.
+ * A terminated text, added to the buffer @texts: *@at is its position there.  Returns
+ * false: there is no text.
  */
 bool rec_get_text(struct rec_cursor *cursor, struct rec_buffer *texts, size_t *at);
 
-/* A number of things of which each has @least bytes at least; else 0 and bad. */
+/*
+ * A count of elements of at least @least bytes each.  If the input is too short: 0 and
+ * bad.
+ */
 uint32_t rec_get_count(struct rec_cursor *cursor, size_t least);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers to columns, and back: inline, because every member of a record passes here.
- * code() puts a number to its column, or takes it from there, so that one function says
- * what a record is made of, for both directions.
+ * Numbers to columns, and back.  Inline, because every member of a record passes here.
+ * code() appends a number to its column, or takes a number from the column.  So one
+ * function describes a record for both directions.
  */
 #ifndef LIBCMT_REC_CODER_H
 #define LIBCMT_REC_CODER_H
@@ -12,8 +12,8 @@
 #include "rec_round.h"
 
 /*
- * A column has a byte for each number: its bits, 0 .. 64.  The bits below the highest
- * one, of all columns, are in one sequence.
+ * A column has one byte for each number: the number's bit length, 0 .. 64.  The bits
+ * below the highest one, of all columns, are in one sequence of bits.
  */
 struct coder {
 	struct rec_model *model;
@@ -21,11 +21,11 @@ struct coder {
 	bool bad;
 	uint8_t *at[REC_COLUMNS];
 	const uint8_t *end[REC_COLUMNS];
-	/* the bits */
+	/* the sequence of bits */
 	uint64_t word;
-	unsigned int held;	/* bits in it */
-	struct rec_buffer bits;	/* being put */
-	const uint8_t *from, *to;	/* being taken */
+	unsigned int held;	/* bits in word */
+	struct rec_buffer bits;	/* the output of an encoder */
+	const uint8_t *from, *to;	/* the input of a decoder */
 };
 
 static inline void bits_put(struct coder *c, uint64_t value, unsigned int n)
@@ -40,7 +40,7 @@ static inline void bits_put(struct coder *c, uint64_t value, unsigned int n)
 	c->held = c->held + n - 64;
 }
 
-/* Up to 32 of them. */
+/* @n: at most 32 */
 static inline uint64_t bits_take(struct coder *c, unsigned int n)
 {
 	uint64_t value;
@@ -94,7 +94,7 @@ static inline uint64_t code(struct coder *c, unsigned int column, uint64_t value
 	return value;
 }
 
-/* A number below 64 that is told by the byte alone. */
+/* A number below 64, stored in the column's byte itself. */
 static inline unsigned int code_symbol(struct coder *c, unsigned int column,
 				       unsigned int value)
 {
@@ -109,13 +109,13 @@ static inline unsigned int code_symbol(struct coder *c, unsigned int column,
 	return *c->at[column]++;
 }
 
-/* A difference, divided by 2^@n and rounded down. */
+/* A signed difference, divided by 2^@n and rounded down. */
 static inline uint64_t rec_shift(uint64_t d, unsigned int n)
 {
 	return d >> n | (d >> 63 ? ~(UINT64_MAX >> n) : 0);
 }
 
-/* A value that is near @expected, on either side. */
+/* A value near @expected, greater or less. */
 static inline uint64_t code_near(struct coder *c, unsigned int column, uint64_t value,
 				 uint64_t expected)
 {
@@ -125,7 +125,7 @@ static inline uint64_t code_near(struct coder *c, unsigned int column, uint64_t 
 	return expected + (d >> 1 ^ (0 - (d & 1)));
 }
 
-/* The same modulo 2^32. */
+/* As code_near(), modulo 2^32. */
 static inline uint32_t code_near32(struct coder *c, unsigned int column, uint32_t value,
 				   uint32_t expected)
 {
@@ -142,9 +142,9 @@ static inline unsigned int column_of(unsigned int group, unsigned int field)
 
 /* rec_records.c */
 
-/* The first pass: type and time, of one CPU after the other. */
+/* The first pass: type and time, one CPU after the other. */
 void rec_code_time(struct coder *c, struct cmt_record *r, struct rec_stream *s);
-/* The second pass: all else but the CPU, in the order of the records. */
+/* The second pass: everything but the CPU, in the order of the records. */
 void rec_code_rest(struct coder *c, struct cmt_record *r, struct rec_stream *s);
 
 #endif

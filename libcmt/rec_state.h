@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* HEAD and STATE: sections, each with a number and its length, so that others are skipped. */
+/*
+ * HEAD and STATE chunks: sections, each with a number and a length.  A reader skips
+ * unknown sections.
+ */
 #ifndef LIBCMT_REC_STATE_H
 #define LIBCMT_REC_STATE_H
 
@@ -7,7 +10,7 @@
 
 #include "rec_bytes.h"
 
-/* What a HEAD chunk has. */
+/* The content of a HEAD chunk. */
 struct rec_head {
 	union {
 		struct cmt_info info;
@@ -23,7 +26,7 @@ struct rec_head {
 	char program[CMT_REASON_LEN + 1];
 };
 
-/* @to: printable, cut where it is too long.  @from NULL: "". */
+/* Copy @from, printable and truncated to @size.  @from NULL: "". */
 void rec_text(char *to, size_t size, const char *from);
 
 void rec_head_put(const struct rec_head *head, struct rec_buffer *out);
@@ -32,7 +35,7 @@ int rec_head_get(struct rec_head *head, const struct rec_buffer *raw);
 
 void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *out);
 
-/* A state that was read, and what it points to. */
+/* A state that was read, and the structures that it points to. */
 struct rec_state {
 	struct cmt_recording_state state;
 	struct cmt_stats stats;
@@ -42,11 +45,11 @@ struct rec_state {
 	struct cmt_culprit_cpu *cpus;
 };
 
-/* @state: zero, or as this function left it.  Returns 0, -ENOMEM or -EBADMSG. */
+/* @state: zero, or as left by this function.  Returns 0, -ENOMEM or -EBADMSG. */
 int rec_state_get(struct rec_state *state, const struct rec_buffer *raw);
 void rec_state_free(struct rec_state *state);
 
-/* @to, which is freed before, has what @from had; that is empty then. */
+/* Move the content of @from to @to.  @to is freed before; @from is empty afterwards. */
 void rec_state_move(struct rec_state *to, struct rec_state *from);
 
 #endif

@@ -12,22 +12,29 @@
 /* The payload of a CMT_REC_LOST. */
 struct cmt_gap {
 	uint64_t lost;
-	uint64_t begin, end;	/* the CPU's records before and after it */
+	/* the last record of the CPU before the gap, and the first one after it */
+	uint64_t begin, end;
 	uint64_t reserved;
 };
 
-/* A structure that begins as a copy of a record has its members where that has them. */
+/*
+ * The members of a structure that begins as a copy of a record have the record's
+ * offsets.
+ */
 #define CMT_SAME_PLACE(type, member, of_record)				\
 	_Static_assert(offsetof(type, member) ==			\
 		       offsetof(struct cmt_record, of_record), #member)
 
-/* What a tick says: nearly every record.  One comparison: the types are in a row. */
+/*
+ * A record of a tick, as nearly all records are.  One comparison: the types are
+ * adjacent.
+ */
 static inline bool cmt_record_is_reading(const struct cmt_record *record)
 {
 	return record->type >= CMT_REC_SAMPLE && record->type <= CMT_REC_PERF;
 }
 
-/* RMID and generation name an owner, or both are 0. */
+/* RMID and generation identify an owner, or both are 0. */
 static inline bool cmt_record_owner_possible(const struct cmt_record *record,
 					     uint32_t nr_rmids)
 {
@@ -36,11 +43,11 @@ static inline bool cmt_record_owner_possible(const struct cmt_record *record,
 	return record->rmid < nr_rmids && record->generation;
 }
 
-/* Can a record of this type be, its CPU aside? */
+/* Is a record of this type possible, on some CPU? */
 bool cmt_record_type_possible(const struct cmt_record *record,
 			      uint32_t nr_rmids);
 
-/* Can this record be in the ring of @cpu? */
+/* Is this record possible in the ring of @cpu? */
 static inline bool cmt_record_possible_in_ring(const struct cmt_record *record,
 					       uint32_t cpu,
 					       uint32_t nr_rmids)
@@ -49,13 +56,13 @@ static inline bool cmt_record_possible_in_ring(const struct cmt_record *record,
 		return false;
 	if (cmt_record_is_reading(record))
 		return cmt_record_owner_possible(record, nr_rmids);
-	/* EXISTING is for snapshots, 0xff00 and up are the library's own. */
+	/* EXISTING occurs in snapshots only; types from 0xff00 on are the library's. */
 	return record->type != CMT_REC_EXISTING &&
 	       record->type < CMT_REC_LOST &&
 	       cmt_record_type_possible(record, nr_rmids);
 }
 
-/* Does it say who owns an RMID? */
+/* Does the record change the owner of an RMID? */
 static inline bool cmt_record_is_lifecycle(const struct cmt_record *record)
 {
 	return record->type >= CMT_REC_ALLOC && record->type <= CMT_REC_UPDATE;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * resctrl's groups as a device: what answers in place of the module.
+ * resctrl's groups as a device, in place of the module.
  *
- *	scan (cmt_resctrl_scan.c) -> groups -> readings (cmt_resctrl_read.c) -> ring (resctrl_ring.c)
+ *	scan (resctrl_scan.c) -> groups -> readings (resctrl_read.c)
+ *				  -> ring (resctrl_ring.c)
  *
- * resctrl.c opens it and answers the calls of a device.  One lock protects all of it.
+ * resctrl.c opens the device and answers its calls.  One lock protects all state.
  */
 #ifndef LIBCMT_RESCTRL_H
 #define LIBCMT_RESCTRL_H
@@ -16,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RESCTRL_DOMAINS	64	/* as many as slots know */
+#define RESCTRL_DOMAINS	64	/* the limit in entries.c */
 #define RESCTRL_NONE	UINT32_MAX
 
 enum resctrl_value {
@@ -30,16 +31,17 @@ enum resctrl_value {
 extern const uint32_t cmt_resctrl_flags[NR_RESCTRL_VALUES];
 extern const char *const cmt_resctrl_files[NR_RESCTRL_VALUES];
 
-/* What one file says. */
+/* The last reading of one file. */
 struct resctrl_file {
 	int fd;			/* -1: not open */
-	bool known;		/* value is */
+	bool known;		/* value is valid */
 	uint64_t value;		/* at the last reading */
 };
 
-/* A running counter, of a group without its monitoring groups. */
+/* A running counter of a group, without the group's monitoring groups. */
 struct resctrl_counter {
-	bool based;		/* last is of a reading, and the next one continues it */
+	/* last is a reading, and the next reading can continue it */
+	bool based;
 	uint64_t last;
 	uint64_t sum;		/* never decreases */
 };
@@ -47,82 +49,84 @@ struct resctrl_counter {
 /* A group in one L3 domain. */
 struct resctrl_cell {
 	struct resctrl_file files[NR_RESCTRL_VALUES];
-	struct resctrl_counter counters[NR_RESCTRL_VALUES];	/* not of occupancy */
+	/* unused for occupancy */
+	struct resctrl_counter counters[NR_RESCTRL_VALUES];
 };
 
-/* The index of a group is its RMID; that of the default group is 0. */
+/* The index of a group is its RMID.  The default group has index 0. */
 struct resctrl_group {
 	bool used;
-	bool seen;		/* in this scan */
-	bool rebase;		/* another set of groups is below it */
-	uint32_t generation;	/* of the last group of this index */
-	uint32_t parent;	/* the control group of a monitoring group */
-	dev_t dev;		/* of the directory; ino */
+	bool seen;		/* found in this scan */
+	bool rebase;		/* the set of monitoring groups below has changed */
+	uint32_t generation;	/* generation of the last group of this index */
+	/* index of the control group of a monitoring group */
+	uint32_t parent;
+	dev_t dev;		/* identity of the directory: dev and ino */
 	ino_t ino;
-	uint64_t since;		/* of its ALLOC */
-	char *path;		/* from the root: "web/mon_groups/a"; "." of the default */
+	uint64_t since;		/* time of the group's ALLOC */
+	/* relative to the root: "web/mon_groups/a"; the default group: "." */
+	char *path;
 	char *name;		/* "/web/a" */
-	struct resctrl_cell *cells;	/* nr_domains of them */
+	struct resctrl_cell *cells;	/* nr_domains elements */
 };
 
 struct resctrl {
 	pthread_mutex_t lock;
 	struct cmt_info info;
-	int root;		/* the directory */
+	int root;		/* the mount directory */
 	int timer;
 	uint64_t scan_ns;
-	struct resctrl_group *groups;	/* info.nr_rmids of them */
-	uint32_t *order;	/* the groups that are there: a control group comes
-				 * after its monitoring groups
-				 */
+	struct resctrl_group *groups;	/* info.nr_rmids elements */
+	/* indices of all groups; a control group follows its monitoring groups */
+	uint32_t *order;
 	uint32_t nr_order;
-	uint32_t next;		/* where the search for a free index begins */
+	uint32_t next;		/* begin of the search for a free index */
 	uint32_t domains[RESCTRL_DOMAINS];
 	uint32_t nr_domains;
-	uint32_t files, files_max;	/* that are open, and may be */
-	/* time */
+	uint32_t files, files_max;	/* open files, and their limit */
+	/* times */
 	bool reading;		/* a reader has the ring */
 	uint64_t due_ns, scan_due_ns;
-	uint64_t ts;		/* of the last record */
+	uint64_t ts;		/* time of the last record */
 	bool gone;		/* resctrl was unmounted */
 	struct cmt_stats stats;
 	/* the ring */
 	struct cmt_ring_header *image;
 };
 
-/* resctrl.c: what the calls of a device ask for. */
+/* resctrl.c: the calls of a device. */
 void cmt_resctrl_close(struct resctrl *r);
 int cmt_resctrl_ioctl(struct resctrl *r, unsigned long command, void *arg);
-/* The ring for a reader; readings begin.  It stays the device's. */
+/* Begin readings, and return the ring for a reader.  The device keeps the ring. */
 const void *cmt_resctrl_begin(struct resctrl *r);
 void cmt_resctrl_end(struct resctrl *r);
-/* Read all groups if it is time to.  Returns 0, -ENODEV or -ENOMEM. */
+/* Read all groups if a reading is due.  Returns 0, -ENODEV or -ENOMEM. */
 int cmt_resctrl_pump(struct resctrl *r);
 
-/* cmt_resctrl_scan.c */
+/* resctrl_scan.c */
 
 /*
- * Which domains there are, and which groups.  Return 0, -ENODEV: resctrl was unmounted,
+ * Scan the domains, and the groups.  Return 0, -ENODEV: resctrl was unmounted,
  * -ENOMEM or -errno.
  */
 int cmt_resctrl_scan_domains(struct resctrl *r);
 int cmt_resctrl_scan(struct resctrl *r);
 void cmt_resctrl_groups_free(struct resctrl *r);
-/* The group has another directory, or none. */
+/* Is the group's directory gone, or replaced by another one? */
 bool cmt_resctrl_group_is_gone(const struct resctrl *r, const struct resctrl_group *group);
 void cmt_resctrl_group_drop(struct resctrl *r, uint32_t index);
-/* The record of an owner, whose ts and type are the caller's. */
+/* Make the lifecycle record of a group.  The caller sets ts and type. */
 void cmt_resctrl_owner_record(const struct resctrl *r, uint32_t index,
 			  struct cmt_record *record);
 
-/* cmt_resctrl_read.c */
+/* resctrl_read.c */
 
 /* Read the values of all groups, and write their records.  True: a group is gone. */
 bool cmt_resctrl_read(struct resctrl *r);
 void cmt_resctrl_cell_close(struct resctrl *r, struct resctrl_cell *cell);
 /*
- * The text of a file: a number, or why there is none.  Returns 0, or of CMT_F_ERROR and
- * CMT_F_UNAVAILABLE that which holds.
+ * Parse the text of a file: a number, or the reason for none.  Returns 0,
+ * CMT_F_ERROR or CMT_F_UNAVAILABLE.
  */
 uint32_t cmt_resctrl_parse(const char *text, size_t n, uint64_t *value);
 
@@ -130,9 +134,9 @@ uint32_t cmt_resctrl_parse(const char *text, size_t n, uint64_t *value);
 
 /* Returns 0 or -ENOMEM. */
 int cmt_resctrl_ring_new(struct resctrl *r);
-/* A time for a record: now, and later than that of every record before. */
+/* The time for the next record: now, and later than all earlier records. */
 uint64_t cmt_resctrl_stamp(struct resctrl *r);
-/* @record gets its time. */
+/* Set the record's time, and write it to the ring. */
 void cmt_resctrl_put(struct resctrl *r, struct cmt_record *record);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files of container runtimes about a container: their places, how they are read,
- * and their contents.  No daemon is asked.
+ * The files of container runtimes about a container: their places, their reading and
+ * their contents.  No daemon is asked.
  */
 #ifndef LIBCMT_RUNTIME_H
 #define LIBCMT_RUNTIME_H
@@ -14,23 +14,23 @@
 
 #include <cmt/containers.h>
 
-#define CMT_STATE_MAX	(1u << 20)	/* bytes; no larger file is read */
+#define CMT_STATE_MAX	(1u << 20)	/* bytes; larger files are not read */
 #define CMT_ANY_OWNER	((uid_t)-1)
 
-/* The content of a file: printable ASCII, cut to fit; "": missing. */
+/* The content of a file: printable ASCII, truncated; "": missing. */
 struct cmt_state {
 	char name[CMT_CONTAINER_NAME_LEN];	/* the runtime's own */
 	char image[CMT_CONTAINER_NAME_LEN];
-	char pod[40];				/* uid */
+	char pod[40];				/* the pod's UID */
 	char pod_name[CMT_CONTAINER_NAME_LEN];
 	char pod_namespace[64];
-	char pod_container[64];			/* its name in the pod */
+	char pod_container[64];			/* the container's name in the pod */
 };
 
 enum cmt_state_kind {
 	CMT_STATE_DOCKER,	/* config.v2.json */
 	CMT_STATE_OCI,		/* config.json with annotations */
-	CMT_STATE_STORAGE,	/* containers.json: one list of all */
+	CMT_STATE_STORAGE,	/* containers.json: one list of all containers */
 };
 
 /*
@@ -69,12 +69,15 @@ int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
 bool cmt_dir_is_local(int root_fd, const char *dir);
 
 /*
- * The same of the mount that @path is in, by a list as /proc/self/mountinfo: 1, 0, or
- * -ENOENT: the list does not have that mount.
+ * As above for the mount of @path, by a list in the format of /proc/self/mountinfo.
+ * Returns 1, 0, or -ENOENT: the list does not have the mount.
  */
 int cmt_mount_is_local(FILE *mounts, const char *path);
 
-/* Is @err temporary, and not about the files (EMFILE, ENOMEM, EIO and the like)? */
+/*
+ * Is @err temporary, and independent of the files (EMFILE, ENOMEM, EIO and the
+ * like)?
+ */
 bool cmt_error_passes(int err);
 
 /*

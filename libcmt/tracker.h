@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The tracker's hot table: the data for a lookup of an RMID without queued events,
- * which is nearly every one.  Owners are referred to, not copied.
+ * which is nearly every lookup.  Owners are referred to, not copied.
  */
 #ifndef LIBCMT_TRACKER_H
 #define LIBCMT_TRACKER_H
@@ -12,23 +12,24 @@
 
 struct cmt_hot {
 	const struct cmt_owner *owner;	/* NULL: unknown */
-	uint32_t generation;		/* of the owner, or 0 */
+	uint32_t generation;		/* generation of the owner, or 0 */
 	bool freed;
-	bool events;			/* cmt_tracker_lookup() knows */
+	bool events;			/* only cmt_tracker_lookup() can answer */
 };
 
-/* By RMID; it stays where it is while the tracker lives. */
+/* By RMID.  The table does not move while the tracker exists. */
 const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
 
 /*
- * A bitmap of RMIDs: set when an event is queued or applied, or the owner changes;
- * cleared by the caller.
+ * A bitmap of RMIDs.  A bit is set when an event is queued or applied, or the owner
+ * changes.  The caller clears bits.
  */
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker);
 
 /*
- * The owner with @generation of @rmid, also one that was freed before @ts, unless two
- * later owners had the RMID; NULL: unknown.  Valid as cmt_tracker_find().
+ * The owner with @generation of @rmid, also an owner that was freed before @ts,
+ * unless the RMID had two later owners.  NULL: unknown.  Valid as for
+ * cmt_tracker_find().
  */
 const struct cmt_owner *
 cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,

@@ -31,16 +31,18 @@ struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
 	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
-	u32 nr_rmids;		/* RMID numbers are below this, 2..CMT_MAX_RMIDS */
+	u32 nr_rmids;		/* RMIDs are below this number, which is 2..CMT_MAX_RMIDS */
 	u32 rmid_room;		/* nr_rmids, or more where another agent may load
 				 * more: tables by RMID have so many elements
 				 */
-	u32 events;		/* CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL; 0:
-				 * nothing is read, and members about counters are 0
-				 */
+	/*
+	 * CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL; 0: nothing is read, and members about
+	 * counters are 0
+	 */
+	u32 events;
 	u32 upscale_bytes;	/* bytes per counter unit, not 0 */
-	u32 counter_bits;	/* of the MBM counters, 24..62 */
-	u64 data_mask;		/* of a raw value without its status bits */
+	u32 counter_bits;	/* width of the MBM counters, 24..62 */
+	u64 data_mask;		/* the data bits of a raw value, without status bits */
 	u32 mbm_correct_above;	/* MBM of RMIDs above this one is corrected: */
 	u32 mbm_correct_factor;	/* units * factor >> 20; above == U32_MAX: none */
 	u32 mbm_unit_bytes;	/* bytes per unit of the MBM counters; 0: upscale_bytes */
@@ -49,12 +51,13 @@ struct cmt_backend_caps {
 	bool shared_rmids;	/* resctrl uses the same RMIDs */
 	bool has_plza;		/* AMD's PQR_PLZA_ASSOC: plza.h */
 	u32 nodes_per_l3;	/* NUMA nodes, each a domain; 1: no SNC */
-	u64 l3_bytes;		/* of one domain; 0: unknown */
-	char reason[64];	/* why this backend, for people */
-	const char *mbm_reason;	/* why there are no MBM events; empty: there are.
-				 * abmc.c changes it: not empty, the MBM events
-				 * of events are unavailable
-				 */
+	u64 l3_bytes;		/* size of one domain's L3; 0: unknown */
+	char reason[64];	/* the reason for this backend, for messages */
+	/*
+	 * The reason for missing MBM events; empty: none is missing.  If abmc.c sets a
+	 * reason, the MBM events of events are unavailable.
+	 */
+	const char *mbm_reason;
 };
 
 /*

@@ -49,39 +49,40 @@ static inline u32 cmt_mark(u64 ns)
 
 struct cmt_queue {
 	unsigned long *rmids;
-	u32 cursor;		/* where the next burst begins */
+	u32 cursor;		/* the bit where the next burst begins */
 };
 
 struct cmt_reading {
 	struct cmt_counter *counter;	/* claimed */
-	u32 seen;			/* of the counter before the claim */
-	u32 cycles;			/* low half, before the reading */
+	u32 seen;			/* cmt_counter.seen before the claim */
+	u32 cycles;			/* cycles before the reading, low half */
 	struct cmt_raws raws;
 };
 
 struct cmt_burst {
 	/* in: */
-	struct cmt_counter *counters;	/* of the domain, by RMID */
+	struct cmt_counter *counters;	/* counters of the domain, by RMID */
 	const u32 *generations;		/* by RMID */
-	const unsigned long *readable;	/* RMIDs that have an owner, and 0 */
+	const unsigned long *readable;	/* RMIDs with an owner, and RMID 0 */
 	const struct cmt_backend_caps *caps;
-	unsigned long words;		/* of the bitmaps, not 0 */
-	u32 mark;			/* of this tick */
-	u32 start;			/* cycles of mark, low half */
-	u32 budget;			/* cycles, from the start on */
-	u32 room;			/* readings, up to CMT_BURST_MAX */
-	u32 due;			/* RMIDs in the queues, at most, */
-	unsigned long due_words;	/* and the words that they are in */
+	unsigned long words;		/* words of each bitmap, not 0 */
+	u32 mark;			/* the mark of this tick */
+	u32 start;			/* cycles at the mark's time, low half */
+	u32 budget;			/* the longest time after start, in cycles */
+	u32 room;			/* readings, at most CMT_BURST_MAX */
+	/* upper bound of the number of RMIDs in the queues */
+	u32 due;
+	unsigned long due_words;	/* a bit for each word that has such RMIDs */
 	bool careful;			/* check every access */
-	struct cmt_reading *first;	/* is made whatever the time is */
+	struct cmt_reading *first;	/* read regardless of the time */
 	struct cmt_queue hot;
 	struct cmt_queue turn;
-	struct cmt_queue mixed;		/* both; the cursor stays 0 */
+	struct cmt_queue mixed;		/* both queues; the cursor stays 0 */
 	/* out: */
-	struct cmt_reading *end;	/* of readings */
-	unsigned long busy;		/* not 0: other CPUs were reading some */
-	bool cut;			/* some are left; in: by the last one */
-	bool flawed;			/* some raw value may be no data */
+	struct cmt_reading *end;	/* end of readings */
+	unsigned long busy;		/* not 0: other CPUs were reading some RMIDs */
+	bool cut;			/* RMIDs are left; in: the last burst left RMIDs */
+	bool flawed;			/* some raw value may have no data */
 	struct cmt_reading readings[CMT_BURST_MAX];
 };
 
@@ -251,8 +252,8 @@ cmt_burst_word(struct cmt_burst *burst, u32 word, unsigned long due, u32 limit,
 }
 
 /*
- * Read the RMIDs of one queue until @limit, a time, or until there is no room
- * before @last.  Returns whether that was the end of it.
+ * Read the RMIDs of one queue until the time @limit, or until @last is reached.  Returns
+ * whether one of these ended the reading.
  */
 static __always_inline bool
 cmt_burst_queue(struct cmt_burst *burst, struct cmt_queue *queue, u32 limit,

@@ -54,7 +54,7 @@ extern struct cmt_backend_caps cmt_caps;
 /* The events that can be read now. */
 u32 cmt_backend_events(void);
 
-/* Is anything read?  If not, the ticks sample nothing. */
+/* Does the backend read any event?  If not, the ticks sample nothing. */
 static inline bool cmt_backend_samples(void)
 {
 	return cmt_caps.events;
@@ -106,15 +106,15 @@ void cmt_hotplug_exit(void);
 /* cpu.c: the CPUs, their rings, their domains, and the RMID each one runs */
 
 /*
- * Counters are written by the CPU itself with interrupts off, and read from any
- * CPU: each is exact, but several of them are not of one instant.
+ * Each counter is written by the CPU itself with interrupts off, and read from any CPU.  A
+ * counter is exact; several counters are not of one instant.
  */
 struct cmt_cpu {
 	struct cmt_ring ring;
 
 	bool up;		/* between cpu_up() and cpu_down() */
-	bool unread;		/* online, in a domain that has no index */
-	bool overwritten;	/* an owner's RMID was, since the last tick */
+	bool unread;		/* online, in a domain without an index */
+	bool overwritten;	/* an owner's RMID was overwritten since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */
 	u16 owner;		/* number of the owner of the CPU's tasks that have
@@ -123,12 +123,12 @@ struct cmt_cpu {
 	u32 rmid;		/* loaded: the RMID that PQR_ASSOC should have */
 	u32 base;		/* another agent's RMID, for tasks without an owner */
 	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
-	struct cmt_channels *channels;	/* that this CPU reads; NULL: none */
+	struct cmt_channels *channels;	/* the channels that this CPU reads; NULL: none */
 	u64 switches;
 	u64 pqr_writes;
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
-	struct irq_work reload;	/* after resctrl has written PQR_ASSOC */
-	u32 domain;		/* index */
+	struct irq_work reload;	/* runs after resctrl has written PQR_ASSOC */
+	u32 domain;		/* index of the domain */
 	u32 domain_id;
 
 	u64 pqr_overwritten;
@@ -168,7 +168,7 @@ void cmt_emit(const struct cmt_record *record);
 void cmt_probe_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state);
 
-/* This CPU: load the RMID that current runs with now.  Interrupts off. */
+/* This CPU: load the RMID of current.  Interrupts off. */
 void cmt_cpu_refresh(void);
 
 /* All CPUs: refresh, before this returns.  Process context. */

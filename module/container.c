@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Container scope: cgroups that are owners by their names.  They are found where
- * they are made, by the probe, and those that are there already by a walk, which
- * begins when the probe finds them, too.
+ * Container scope: cgroups that are owners by their names.  The probe of mkdir adds new
+ * cgroups.  A walk adds the existing cgroups, and begins when the probe already runs.
  */
 #include <linux/cgroup.h>
 #include <linux/rcupdate.h>
@@ -15,7 +14,7 @@
 #include "pattern.h"
 #include "scope.h"
 
-/* Components of a path that patterns are tried on. */
+/* the deepest path that patterns are compared with */
 #define MAX_DEPTH	64
 
 static struct cmt_pattern_set __rcu *patterns;	/* written with cmt_scope_mutex */
@@ -33,7 +32,7 @@ static enum cmt_class cgroup_class(const struct cmt_pattern_set *set,
 	return cmt_pattern_class(set, names, cgroup->level);
 }
 
-/* True: the container is a new owner. */
+/* Returns whether the container is a new owner. */
 static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 {
 	enum cmt_by by = class == CMT_CLASS_SERVICE ? CMT_BY_SERVICE :
@@ -41,7 +40,7 @@ static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 	struct cmt_owner *owner;
 	u64 id = cgroup_id(cgroup);
 
-	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
+	/* cgroup_destroy_locked() clears the flag before the rmdir probe is called */
 	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE))
 		return false;
 	owner = cmt_owner_find(CMT_OWNER_CGROUP, id);
@@ -52,9 +51,9 @@ static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 }
 
 /*
- * The probe and the walk over all cgroups both add: whichever sees a cgroup
- * first.  When the patterns have been changed in between, the walk is still to
- * come.
+ * Both the probe and the walk over all cgroups add a cgroup; the second call has no
+ * effect.  If the patterns have changed since the caller read them, a walk follows and
+ * adds the cgroup.
  */
 static void container_add(struct cgroup *cgroup, enum cmt_class class,
 			  const struct cmt_pattern_set *set)
@@ -116,14 +115,17 @@ static void add_existing(enum cmt_class class)
 	rcu_read_unlock();
 }
 
-/* Containers first: no service gets an RMID that a container takes from it. */
+/*
+ * Containers first: otherwise a service might get an RMID that a container then
+ * reclaims.
+ */
 void cmt_containers_add(void)
 {
 	add_existing(CMT_CLASS_CONTAINER);
 	add_existing(CMT_CLASS_SERVICE);
 }
 
-/* No container is an owner yet, or any more. */
+/* Called when no container is an owner. */
 void cmt_containers_set(struct cmt_pattern_set *set)
 {
 	set = rcu_replace_pointer(patterns, set,

@@ -38,19 +38,19 @@ enum cqm_value {
 
 /* The last reading of one RMID in one domain */
 struct cqm_last {
-	u64 key;		/* RMID and generation; all bits: none */
+	u64 key;		/* RMID and generation; all bits set: none */
 	u64 values[CQM_NR_VALUES];
 };
 
-/* A source: an owner in all domains or in one, or all RMIDs of a domain. */
+/* The source of values: an owner, in all domains or in one; or all RMIDs of a domain. */
 struct cqm_source {
 	struct list_head list;
 	struct list_head sets;
-	struct cmt_hold hold;	/* of the owner: for comparisons and readings */
+	struct cmt_hold hold;	/* a hold of the owner, used for comparisons and readings */
 	bool of_owner;		/* false: all RMIDs of a domain */
-	u64 since;		/* ns: an RMID that the owner gets later begins at 0 */
-	u32 domain;		/* or CQM_ALL_DOMAINS */
-	u32 rmid;		/* of the owner at the last pass */
+	u64 since;		/* ns: RMIDs that the owner gets later count from 0 */
+	u32 domain;		/* index, or CQM_ALL_DOMAINS */
+	u32 rmid;		/* the owner's RMID at the last pass */
 	u32 generation;
 	u64 read_ns;		/* local_clock() */
 	u64 values[CQM_NR_VALUES];
@@ -60,15 +60,16 @@ struct cqm_source {
 
 /* The pmu_private of an event, except of an inherited one. */
 struct cqm_event {
-	struct list_head list;		/* in the list of the set, or in gone */
-	struct list_head unsettled;	/* empty: settled; cqm_lock */
-	struct perf_event *event;	/* NULL: destroyed; cqm_lock */
-	struct cqm_set *set;		/* cqm_lock, cqm_mutex */
+	struct list_head list;		/* in the list of the set, or in the list gone */
+	/* in the list unsettled; empty: settled; protected by cqm_lock */
+	struct list_head unsettled;
+	struct perf_event *event;	/* NULL: destroyed; protected by cqm_lock */
+	struct cqm_set *set;		/* protected by cqm_lock and cqm_mutex */
 	struct cmt_hold hold;
 	bool holds;			/* hold is valid */
-	bool settled;			/* its source is known */
-	bool on;			/* enabled, at the last check */
-	bool ran;			/* perf has had it on a CPU */
+	bool settled;			/* the source of the event is known */
+	bool on;			/* was enabled at the last check */
+	bool ran;			/* perf has scheduled the event on a CPU */
 };
 
 /* cqm_set.c */
@@ -80,15 +81,15 @@ struct cqm_event {
 int cqm_bind_task(struct cqm_event *e, enum cqm_value value, bool inherit);
 int cqm_bind_cpu(struct cqm_event *e, enum cqm_value value);
 
-/* The event ends; other events of its set count on.  Any context. */
+/* The event ends.  Other events of its set go on.  Any context. */
 void cqm_unbind(struct cqm_event *e);
 
-/* With interrupts off, on the CPU of the event; the lock is only tried. */
+/* Interrupts off, on the CPU of the event.  The lock is only tried. */
 void cqm_event_begin(struct cqm_event *e);
 void cqm_event_update(struct cqm_event *e);
 void cqm_event_end(struct cqm_event *e);
 
-/* There are no events. */
+/* To be called when no events are left. */
 void cqm_sets_exit(void);
 
 /* cqm_source.c */
@@ -101,10 +102,12 @@ extern struct list_head cqm_sources;	/* cqm_mutex */
 int cqm_sources_init(void);
 void cqm_sources_exit(void);
 
-/* The owner's RMID, in the domain of this CPU.  With cqm_lock. */
+/* Read the owner's RMID in the domain of this CPU.  With cqm_lock. */
 void cqm_source_read_here(struct cqm_source *source);
 
-/* Read all domains of all sources, or of @only.  This and the following: cqm_mutex. */
+/*
+ * Read all domains of all sources, or of @only.  Needs cqm_mutex, as do the next functions.
+ */
 void cqm_sources_read(struct cqm_source *only);
 
 /*

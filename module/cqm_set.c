@@ -41,15 +41,18 @@ struct cqm_set {
 	struct cqm_source *source;
 	struct pid *client;
 	enum cqm_value value;
-	u32 users;		/* events, including closed ones; cqm_mutex */
+	u32 users;		/* events, also closed ones; protected by cqm_mutex */
 	struct cqm_event *reporter;	/* NULL: no event can report */
-	struct cqm_event *recent;	/* the event that perf had on a CPU last, or NULL */
-	bool counting;		/* base is valid: the value of the source */
-	u64 base;		/* that the events have counted up to */
+	/* the last event that perf scheduled on a CPU, or NULL */
+	struct cqm_event *recent;
+	bool counting;		/* base is valid */
+	/* the value of the source that the events have counted up to */
+	u64 base;
 };
 
-static LIST_HEAD(unsettled);	/* cqm_lock: CPU events, or a cgroup's */
-static LIST_HEAD(gone);		/* cqm_lock */
+/* CPU events that may be events of a cgroup; protected by cqm_lock */
+static LIST_HEAD(unsettled);
+static LIST_HEAD(gone);		/* protected by cqm_lock */
 
 static void cqm_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(refresh_work, cqm_work);
@@ -313,7 +316,7 @@ static void set_remove(struct cqm_event *e)
 		return;
 	set->reporter = NULL;
 	set_choose(set);
-	/* traffic until an event is on belongs to no event */
+	/* traffic before the first enabled event belongs to no event */
 	if (!set->reporter || !event_is_on(set->reporter))
 		set->counting = false;
 }
@@ -341,7 +344,7 @@ static int bind(struct cqm_event *e, const struct cmt_hold *hold, u32 domain,
 	return 0;
 }
 
-/* RMIDs may be in limbo; without one nothing would be measured. */
+/* RMIDs may be in limbo.  Without an RMID the event would count nothing. */
 static int wait_for_rmid(const struct cmt_hold *hold)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RMID_WAIT_MS);
@@ -407,7 +410,10 @@ void cqm_unbind(struct cqm_event *e)
 
 /* The work item */
 
-/* perf knows the cgroup when the event is in a context; 0: none of version 2 */
+/*
+ * The event's cgroup, which perf sets before the event is in a context.  0: no cgroup of
+ * version 2.
+ */
 static u64 cgroup_id_of(const struct perf_event *event)
 {
 #ifdef CONFIG_CGROUP_PERF
@@ -420,8 +426,8 @@ static u64 cgroup_id_of(const struct perf_event *event)
 }
 
 /*
- * The next CPU event that turns out to be a cgroup's, or NULL.  An event that still
- * has a reference then keeps the memory of its cgroup while interrupts are off.
+ * The next CPU event that has become an event of a cgroup, or NULL.  An event with a
+ * reference keeps its cgroup in memory while interrupts are off.
  */
 static struct cqm_event *settle_next(u64 *cgroup, u32 *domain)
 {
@@ -430,7 +436,7 @@ static struct cqm_event *settle_next(u64 *cgroup, u32 *domain)
 
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	list_for_each_entry_safe(e, n, &unsettled, unsettled) {
-		/* perf stores it last, when it has completed the event */
+		/* perf sets ctx last, when the event is complete */
 		if (!smp_load_acquire(&e->event->ctx) ||
 		    !atomic_long_read(&e->event->refcount))
 			continue;

@@ -25,8 +25,8 @@ struct task_struct;
  */
 struct cmt_hold {
 	struct list_head list;	/* for the holder's use */
-	u64 serial;	/* of the owner */
-	u32 number;	/* of the owner; another owner's, if its serial differs */
+	u64 serial;	/* the owner's serial */
+	u32 number;	/* the owner's number; another owner's, if its serial differs */
 };
 
 /*
@@ -39,7 +39,10 @@ struct cmt_hold {
  */
 int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
 
-/* The process of @task, whichever of its threads that is.  -ESRCH: it has exited. */
+/*
+ * Hold the process of @task, which may be any thread of it.  -ESRCH: the process has
+ * exited.
+ */
 int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
 
 void cmt_unhold(struct cmt_hold *hold);
@@ -47,15 +50,15 @@ void cmt_unhold(struct cmt_hold *hold);
 void cmt_unhold_all(struct list_head *holds);
 
 /*
- * The owner's RMID and generation now; both change when resctrl takes the RMID.
- * -ENOENT: the owner has ended; -EAGAIN: it is pending, and *rmid is the overflow
+ * The owner's current RMID and generation; both change when resctrl takes the RMID.
+ * -ENOENT: the owner has ended; -EAGAIN: the owner is pending, and *rmid is the overflow
  * owner's.  Any context but NMI.
  */
 int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
 
 /*
- * The dedicated RMID of an owner, by the scope, attached or held; @id in the namespace of
- * current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: it is pending.
+ * The dedicated RMID of an owner of the scope, or an attached or held owner.  @id: in the
+ * namespace of current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: pending.
  */
 int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation);
 
@@ -80,7 +83,7 @@ int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
 		   u32 room, u32 *count);
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
 
-/* The greatest number of records now, of one RMID or of all. */
+/* The current upper limit of records, of one RMID or of all. */
 u32 cmt_demand_room(bool all);
 
 /*

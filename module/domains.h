@@ -16,7 +16,10 @@ struct cmt_domain_ids {
 	u32 nr;
 };
 
-/* The index of a domain; .nr: it is new, and has that one; -ENOSPC: it has none. */
+/*
+ * The index of a domain; .nr: the domain is new and gets this index; -ENOSPC: no index is
+ * left.
+ */
 static inline int cmt_domain_find(const struct cmt_domain_ids *known, u32 id)
 {
 	u32 i;

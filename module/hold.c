@@ -37,7 +37,7 @@ static void held_drop(struct cmt_waiter *waiter, struct held *held)
 	kfree(held);
 }
 
-/* The id of an owner that has ended can belong to another one now. */
+/* Another owner may have the id of an owner that has ended. */
 static int held_look(struct cmt_waiter *waiter, u32 kind, u64 id)
 {
 	struct held *held = held_find(waiter, kind, id);
@@ -70,7 +70,7 @@ static int held_add(struct cmt_waiter *waiter, struct cmt_attach *arg)
 	held->id = arg->id;
 	list_add(&held->hold.list, &waiter->holds);
 	waiter->nr_holds++;
-	/* of an owner that has ended already: none */
+	/* an owner that has ended has no RMID */
 	cmt_hold_rmid(&held->hold, &arg->rmid, &arg->generation);
 	return 0;
 }

@@ -15,7 +15,7 @@
 #define HW_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | HW_MBM_EVENTS)
 
-/* Constant after init(), except where it says otherwise. */
+/* Constant after init(), except snc_was_off. */
 struct hw {
 	struct cmt_backend_caps *caps;
 	u32 nr_rmids;
@@ -23,13 +23,14 @@ struct hw {
 	bool shared_evtsel;
 	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
 	u32 nodes_per_l3;
-	bool snc_was_off;	/* the sharing mode; any CPU writes it */
+	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
+	bool snc_was_off;
 };
 
 /* Accessed by its own CPU only, with interrupts off. */
 struct hw_cpu {
 	u32 domain;
-	u32 rmid_base;		/* added to the RMID in EVTSEL, by the node */
+	u32 rmid_base;		/* the node's part of the RMID in EVTSEL */
 };
 
 extern struct hw hw;

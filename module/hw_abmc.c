@@ -54,27 +54,27 @@
 
 #define CPUID_AMD_QOS		0x80000020
 #define SUBLEAF_TYPES		3	/* ECX: what can be counted */
-#define SUBLEAF_COUNTERS	5	/* EBX: the last counter */
+#define SUBLEAF_COUNTERS	5	/* EBX: number of the last counter */
 
-#define HEAT_READ		1U	/* it was read */
-#define HEAT_SEEN		64U	/* it was on a CPU */
+#define HEAT_READ		1U	/* the least heat of an RMID that was read */
+#define HEAT_SEEN		64U	/* added when the RMID is loaded on a CPU */
 #define HEAT_MAX		BIT(30)
 
 struct abmc_counter {
-	u64 config;	/* the expected meaning of L3_QOS_ABMC_DSC; 0: not cmt's */
-	u64 last;	/* raw */
+	u64 config;	/* the expected meaning of L3_QOS_ABMC_DSC; 0: not cmt's counter */
+	u64 last;	/* the last raw value */
 	bool lost;
 };
 
 struct abmc_domain {
 	u32 state;	/* enum hw_abmc_state */
-	u32 others;	/* counters: bits */
+	u32 others;	/* bits of the counters that other agents use */
 	struct abmc_counter counters[HW_ABMC_MAX];
 	u32 *heat;	/* by RMID */
 };
 
-static struct abmc_domain *domains;	/* by index; NULL: no such counters */
-static u32 *heats;			/* of all domains */
+static struct abmc_domain *domains;	/* by index; NULL: no assignable counters */
+static u32 *heats;			/* heat of all domains */
 static u32 nr_counters;
 static u64 all_types;			/* types that the processor can count */
 
@@ -287,7 +287,7 @@ bool hw_abmc_scan(u32 domain)
 	return true;
 }
 
-/* From the top: resctrl takes the lowest free one. */
+/* From the highest counter down: resctrl takes the lowest free counter. */
 static int counter_free(const struct abmc_domain *d)
 {
 	u64 meaning;

@@ -28,15 +28,15 @@
 #include "scope.h"
 #include "version.h"
 
-/* The beginning of every argument. */
+/* The first members of every argument. */
 struct arg_head {
-	u32 size;	/* the caller's, until arg_put() */
+	u32 size;	/* size in the caller's program, until arg_put() */
 	u32 flags;
 };
 
 /*
- * Copy an argument in, whose size is @least or more: what is missing of @ksize
- * bytes is 0, what is beyond must be 0.
+ * Copy in an argument of at least @least bytes.  Bytes up to @ksize that the caller lacks
+ * are 0.  Bytes beyond @ksize must be 0.
  */
 static int arg_get(void *arg, size_t ksize, size_t least,
 		   const void __user *uarg)
@@ -57,7 +57,7 @@ static int arg_get(void *arg, size_t ksize, size_t least,
 	return head->flags ? -EINVAL : 0;
 }
 
-/* Copy out the part of an argument that both sides know. */
+/* Copy out the members that both the caller and the module know. */
 static int arg_put(void __user *uarg, void *arg, size_t ksize)
 {
 	struct arg_head *head = arg;
@@ -66,7 +66,7 @@ static int arg_put(void __user *uarg, void *arg, size_t ksize)
 	return copy_to_user(uarg, arg, head->size) ? -EFAULT : 0;
 }
 
-/* May the opener of @file change what all readers share? */
+/* May the opener of @file change the settings of all readers? */
 static int may_control(const struct file *file)
 {
 	if (!(file->f_mode & FMODE_WRITE))
@@ -185,13 +185,13 @@ static int buffer_put(u64 to, u64 room, const void *from, u64 bytes)
 	return copy_to_user(u64_to_user_ptr(to), from, bytes) ? -EFAULT : 0;
 }
 
-/* @ret: of buffer_put(); @arg says how much room it takes. */
+/* @ret: the result of buffer_put().  @arg has the required room. */
 static long sized_put(void __user *uarg, void *arg, size_t ksize, long ret)
 {
 	return ret == -EFAULT ? ret : arg_put(uarg, arg, ksize) ?: ret;
 }
 
-/* More pending owners than were counted before the copy: that is ENOSPC, too. */
+/* -ENOSPC also if owners became pending between the count and the copy. */
 static long ioctl_get_rmids(void __user *uarg, bool pending)
 {
 	struct cmt_record *records;
@@ -269,7 +269,7 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 	return 0;
 }
 
-/* The patterns of the argument; NULL: those in force stay. */
+/* The patterns of the argument; NULL: the patterns do not change. */
 static struct cmt_pattern_set *patterns_get(struct cmt_scope *arg)
 {
 	struct cmt_pattern_set *set;
@@ -345,7 +345,7 @@ static long ioctl_get_patterns(void __user *uarg)
 	return sized_put(uarg, &arg, sizeof(arg), ret);
 }
 
-/* @options: those that a process may have. */
+/* @options: options that are allowed for a process. */
 static int attach_get(struct cmt_attach *arg, const struct file *file,
 		      u32 options, const void __user *uarg)
 {
@@ -383,7 +383,7 @@ static long ioctl_detach(const struct file *file, void __user *uarg)
 	return ret ?: cmt_detach(&arg);
 }
 
-/* What could not be told to the caller is undone. */
+/* If the answer cannot be copied out, the registration is undone. */
 static long ioctl_register(const struct file *file, void __user *uarg)
 {
 	struct cmt_attach arg;
@@ -407,7 +407,7 @@ static long ioctl_unregister(const struct file *file, void __user *uarg)
 	return ret ?: cmt_unregister(file->private_data, &arg);
 }
 
-/* @room: records.  arg->count becomes how many there are. */
+/* @room: number of records.  arg->count becomes the number of existing records. */
 static long read_now(struct cmt_read *arg, struct cmt_record *records, u32 room)
 {
 	u32 rmid, generation;
@@ -421,7 +421,7 @@ static long read_now(struct cmt_read *arg, struct cmt_record *records, u32 room)
 				     &arg->count);
 }
 
-/* -ENOSPC says how much room it takes; after other errors nothing is written. */
+/* With -ENOSPC, arg->count is the required room; other errors write nothing. */
 static long ioctl_read(void __user *uarg)
 {
 	struct cmt_record *records;

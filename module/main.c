@@ -59,10 +59,10 @@ static const char *const scopes[] = {
 	[CMT_SCOPE_MANUAL] = "manual",
 };
 
-/* What resctrl= and scope= say: check_params(). */
+/* The values of resctrl= and scope=, set by check_params(). */
 static int resctrl_mode, scope_at_load;
 
-/* Read containers= into a new set, the caller's. */
+/* Read containers= into a new set, which the caller owns. */
 static int __init make_patterns(struct cmt_pattern_set **set)
 {
 	const char *text = containers ?: cmt_pattern_defaults;
@@ -167,8 +167,8 @@ static int __init scope_init(void)
 }
 
 /*
- * Exit undoes init in exactly the reverse order, that of a failed init too.
- * NULL: nothing to do, or to undo.
+ * Exit undoes init in exactly the reverse order, also after a failed init.  NULL: no
+ * function.
  */
 static const struct {
 	int (*init)(void);

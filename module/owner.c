@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Owners, the two arrays that lead from a process to an RMID, and the lifecycle
- * records: the one place where an RMID is given to an owner or taken from it.
- * All of it is written with the owner lock.  Which owner a process has is decided
- * above: scope.c.
+ * records.  Only this file gives an RMID to an owner, or takes an RMID from an owner.
+ * All state is written with the owner lock.  scope.c decides which owner a process has.
  */
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
@@ -21,8 +20,10 @@
 #include "cmt.h"
 #include "owner.h"
 
-#define OVERFLOW_MIN_RMIDS	8	/* with fewer, none is kept for overflow */
-#define NOT_FOR_SERVICES	(CMT_NR_OWNERS / 4)	/* numbers of owners */
+/* with fewer RMIDs, none is reserved for the overflow owner */
+#define OVERFLOW_MIN_RMIDS	8
+/* this many numbers of owners are not for services */
+#define NOT_FOR_SERVICES	(CMT_NR_OWNERS / 4)
 #define SNAPSHOT_CHUNK		16	/* RMIDs copied in one hold of the lock */
 
 u16 *cmt_owner_table;
@@ -35,12 +36,13 @@ static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
 static LIST_HEAD(unused);
 static u32 nr_unused;
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
-static u32 nr_joined;				/* processes that have an owner */
+static u32 nr_joined;				/* processes with an owner */
 
 /*
- * The pending queue has one list for each class of owners, in the order in which they
- * are served.  Behind it are the services that have an RMID, the last one that got an RMID
- * or was detached at the end.  The service at the end is the first to lose its RMID.
+ * The pending queue has one list for each class of owners, in the order in which the
+ * classes are served.  The next list has the services that have an RMID; at its end is
+ * the service that got an RMID or was detached last.  If no RMID is left for an owner of a
+ * higher class, the service at the end loses its RMID.
  */
 enum {
 	LIST_NONE,
@@ -57,7 +59,7 @@ static u32 nr_listed[NR_LISTS];
 static u32 nr_giving;		/* RMIDs that are taken and not given yet */
 
 static u64 last_serial;
-static u64 last_ts;		/* of the last lifecycle record */
+static u64 last_ts;		/* time of the last lifecycle record */
 static u64 last_drain;
 static u64 allocs;
 static u64 frees;
@@ -263,7 +265,7 @@ static u32 list_of(const struct cmt_owner *owner)
 	return service ? LIST_SERVICES : LIST_SCOPED;
 }
 
-/* After a change of what list_of() looks at: the owner is the last of its new list. */
+/* After a change of an input of list_of(): move the owner to the end of its list. */
 static void owner_relist(struct cmt_owner *owner)
 {
 	u32 from = owner->listed, to = list_of(owner);
@@ -308,7 +310,7 @@ static u32 nr_before(u32 list)
 	return nr;
 }
 
-/* Until it has an RMID of its own, an owner shares that of the overflow owner. */
+/* Until an owner has a dedicated RMID, it shares the RMID of the overflow owner. */
 static void owner_queue(struct cmt_owner *owner, u32 why)
 {
 	u32 shared = is_overflow(owner) ? CMT_RMID_NONE : CMT_RMID_OVERFLOW;
@@ -374,7 +376,7 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r)
 	return owner;
 }
 
-/* An owner whose number can be used again. */
+/* Make the number of an owner available again. */
 static void owner_end(struct cmt_owner *owner)
 {
 	if (owner->members || owner->giving)
@@ -431,8 +433,8 @@ static bool owner_clear(struct cmt_owner *owner)
 }
 
 /*
- * More owners that are served before services are pending than RMIDs are free or will
- * be, and a service has an RMID.
+ * Are more owners of the classes before services pending than RMIDs are free or in
+ * limbo, and has a service an RMID?
  */
 bool cmt_owners_reclaim_due(void)
 {
@@ -471,7 +473,7 @@ bool cmt_owner_release(struct cmt_owner *owner)
 	return freed;
 }
 
-/* A cgroup and a CPU can be without members; a process can not. */
+/* A cgroup or a CPU may have no members; a process always has members. */
 static bool owner_leave(struct cmt_owner *owner)
 {
 	if (--owner->members || is_overflow(owner))
@@ -582,7 +584,7 @@ int cmt_rmid_exclude(u32 rmid, u32 flag)
 
 	lockdep_assert_held(&owner_lock);
 	if (had_owner && owner->rmid != rmid)
-		return -EAGAIN;		/* taken and not given yet */
+		return -EAGAIN;		/* the RMID is taken and not given yet */
 	if (had_owner) {
 		owner_clear(owner);
 		owner_queue(owner, CMT_WHY_RECLAIMED);
@@ -641,7 +643,7 @@ static int record_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
-/* Of an RMID without an owner the record has type 0. */
+/* For an RMID without an owner the record has type 0. */
 static void snapshot_copy(struct cmt_record *records, u32 rmid)
 {
 	const struct cmt_rmid *r = &pool.rmids[rmid];
@@ -652,7 +654,10 @@ static void snapshot_copy(struct cmt_record *records, u32 rmid)
 		records[rmid].type = CMT_REC_PAD;
 }
 
-/* All, a few at a time.  Returns the number of the first event that is not in it. */
+/*
+ * Copy all RMIDs, a few at a time.  Returns the number of the first event that the copy
+ * lacks.
+ */
 static u64 snapshot_pass(struct cmt_record *records)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -671,7 +676,7 @@ static u64 snapshot_pass(struct cmt_record *records)
 	}
 }
 
-/* What has changed meanwhile.  False: too much. */
+/* Copy again what events have changed meanwhile.  False: too many events. */
 static bool snapshot_catch_up(struct cmt_record *records, u64 from, u64 *as_of)
 {
 	unsigned long flags = cmt_owners_lock();

@@ -25,7 +25,8 @@
 
 #define CMT_NR_OWNERS		16384U
 #define CMT_OVERFLOW_OWNER	1U
-#define CMT_OWNER_OVERFLOW	0U	/* cmt_owner.kind, beside CMT_OWNER_* */
+/* Values of cmt_owner.kind beside CMT_OWNER_* */
+#define CMT_OWNER_OVERFLOW	0U
 
 /* An element of cmt_owner_rmids: the RMID of the overflow owner */
 #define CMT_RMID_OVERFLOW	0xffffU
@@ -44,7 +45,7 @@ static __always_inline u32 cmt_owner_rmid(u32 owner)
 	return rmid;
 }
 
-/* The users of an owner; the owner is released with the last of them. */
+/* The users of an owner.  The owner is released with its last user. */
 enum cmt_by {
 	CMT_BY_SCOPE,
 	CMT_BY_SERVICE,		/* the scope, for an owner of the lower class */
@@ -54,24 +55,25 @@ enum cmt_by {
 
 struct cmt_owner {
 	struct hlist_node hash;	/* by kind and id; unhashed: released */
-	struct list_head list;	/* @listed says in which; or unused */
+	/* in the list @listed, or in the list of unused owners */
+	struct list_head list;
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
 	u64 pending_since;	/* ns */
-	u64 serial;		/* no other owner has had the same */
-	u32 kind;		/* CMT_OWNER_*; 0 too while the number is not used */
-	u32 rmid;		/* dedicated; 0: none */
+	u64 serial;		/* unique: no other owner ever had this serial */
+	u32 kind;		/* CMT_OWNER_*; 0 also while the number is not used */
+	u32 rmid;		/* the dedicated RMID; 0: none */
 	u32 members;		/* processes in cmt_owner_table with this owner */
-	u32 holders;		/* CMT_BY_HOLD */
-	u32 listed;		/* a list of owner.c; 0: none of them */
+	u32 holders;		/* number of users CMT_BY_HOLD */
+	u32 listed;		/* one of the lists of owner.c; 0: none */
 	bool attached;
 	bool scoped;
 	bool service;		/* scoped, and of the lower class */
-	bool children;		/* children that members fork are members */
+	bool children;		/* processes that members fork become members */
 	bool pending;		/* in the pending queue */
-	bool failed;		/* the pending owner has its ALLOC_FAIL */
-	bool giving;		/* an RMID is taken for the owner, not given yet */
-	bool released;		/* ends with its last member */
+	bool failed;		/* ALLOC_FAIL was written */
+	bool giving;		/* an RMID is taken for the owner and not given yet */
+	bool released;		/* released: the owner ends with its last member */
 	char comm[CMT_COMM_LEN];
 };
 
@@ -98,8 +100,8 @@ void cmt_owners_unlock(unsigned long flags);
 /* With the owner lock, from here on. */
 
 /*
- * The time of a lifecycle event: strictly increasing, so that the order of time
- * is the order of events, whichever rings they go to.
+ * The time of a lifecycle event.  It is strictly increasing, so the order of times is
+ * the order of events, in whichever ring a record is.
  */
 u64 cmt_owner_now(void);
 
@@ -111,13 +113,13 @@ bool cmt_owners_any(u32 kind);
 u32 cmt_owners_joined(void);
 
 /*
- * Make a pending owner without members, with one user @by; NULL: all numbers are used.
+ * Make a pending owner without members, with one user @by.  NULL: all numbers are used.
  * @cgroup_id: of a process or a cgroup.  The caller calls cmt_pending_serve() next.
  */
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 				const char *comm, enum cmt_by by);
 
-/* The owner's number is found in any context; NULL for number 0. */
+/* The owner with a number, in any context; NULL for number 0. */
 struct cmt_owner *cmt_owner_at(u32 number);
 u32 cmt_owner_number(const struct cmt_owner *owner);
 
@@ -125,9 +127,9 @@ u32 cmt_owner_number(const struct cmt_owner *owner);
 struct cmt_owner *cmt_owner_of(u32 tgid);
 
 /*
- * The process belongs to @owner from now on, or to none.  The owner that the
- * process leaves ends with its last member, if it is released or a process.
- * Returns whether an RMID was freed; the caller then calls cmt_rmids_freed().
+ * Make the process a member of @owner, or of none.  The owner that the process leaves
+ * ends with its last member, if it is released or a process.  Returns whether an RMID
+ * was freed.  If so, the caller then calls cmt_rmids_freed().
  */
 bool cmt_owner_join(u32 tgid, struct cmt_owner *owner);
 
@@ -147,45 +149,48 @@ bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by);
 void cmt_owner_update(struct cmt_owner *owner);
 
 /*
- * The owner can no longer be found, and loses its RMID; its number is used again when
- * its last member has left.  The overflow owner, and a number that is not used, stay
- * unchanged.  Returns as cmt_owner_join().
+ * Release the owner: it can no longer be found, and loses its RMID.  Its number is used
+ * again when the last member has left.  The overflow owner, and a number that is not
+ * used, stay unchanged.  Returns as cmt_owner_join().
  */
 bool cmt_owner_release(struct cmt_owner *owner);
 
-/* The process id of the owner belongs to another process from now on. */
+/* Another process may get the process id of the owner. */
 void cmt_owner_forget_id(struct cmt_owner *owner);
 
 /*
- * resctrl or another agent uses this RMID, or it is what the kernel's own accesses
- * have (@flag: CMT_F_OWNER_RESCTRL, _KERNEL): an owner that has it becomes pending.
- * Returns 1 where an owner lost it, 0 where none did, or -EAGAIN: call again.
+ * The RMID is used by resctrl or another agent, or by the kernel's own accesses (@flag:
+ * CMT_F_OWNER_RESCTRL, _KERNEL).  An owner with this RMID becomes pending.  Returns 1
+ * if an owner lost the RMID, 0 if none did, or -EAGAIN: call again.
  */
 int cmt_rmid_exclude(u32 rmid, u32 flag);
 /* No other agent uses the RMID any more. */
 void cmt_rmid_include(u32 rmid);
 bool cmt_rmid_is_foreign(u32 rmid);
-/* A foreign RMID was excluded with this flag. */
+/* Is the RMID foreign, and was it excluded with this flag? */
 bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
 /* For pending.c: cmt_owners_reclaim() would take an RMID. */
 bool cmt_owners_reclaim_due(void);
 /*
- * For pending.c: where owners that are served before services need more RMIDs than are
- * free or in limbo, a service loses its RMID and becomes pending.  Returns whether one did.
+ * For pending.c.  Owners that are served before services may need more RMIDs than are
+ * free or in limbo.  Then a service loses its RMID and becomes pending.  Returns
+ * whether one did.
  */
 bool cmt_owners_reclaim(void);
-/* The owner that is served next, and an RMID for it, or NULL. */
+/* The next owner to serve, with an RMID for the owner; or NULL. */
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
-/* The residue is in @r: give the RMID to the owner.  False: the owner has ended. */
+/*
+ * Give the RMID @r, whose residue was read, to the owner.  False: the owner has ended.
+ */
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
-/* The time at which cmt_pending_run() must run, ns; U64_MAX: it need not. */
+/* The time at which cmt_pending_run() must run, ns; U64_MAX: not needed. */
 u64 cmt_owners_due(void);
-/* Every CPU has refreshed since @until. */
+/* Every CPU has loaded its RMID again since @until. */
 void cmt_owners_drained(u64 until);
-/* ALLOC_FAIL of a pending owner. */
+/* Write the ALLOC_FAIL of a pending owner. */
 void cmt_owner_fill_fail(struct cmt_record *record,
 			 const struct cmt_owner *owner, u32 why);
 
@@ -194,7 +199,7 @@ void cmt_owner_fill_fail(struct cmt_record *record,
 /* Racy, in any context. */
 u32 cmt_owners_active(void);
 u32 cmt_owners_pending(void);
-/* Processes for which no owner number was left. */
+/* The number of processes that got no owner number. */
 u32 cmt_owners_unnumbered(void);
 
 /* Fill the pool's part of the statistics. */
@@ -225,8 +230,8 @@ int cmt_pending_init(void);
 void cmt_pending_stop(void);
 
 /*
- * Give free RMIDs to pending owners, at most @max, each with its residue read before.
- * Any context, interrupts as they are.  Returns the number of owners.
+ * Give free RMIDs to pending owners, at most @max.  The residue of each RMID is read
+ * before.  Any context, with interrupts on or off.  Returns the number of owners.
  */
 u32 cmt_pending_serve(u32 max);
 
@@ -234,18 +239,18 @@ u32 cmt_pending_serve(u32 max);
 void cmt_pending_later(void);
 
 /*
- * Processes have another owner, or owners another RMID: every CPU loads its RMID again,
- * soon.  Any context.
+ * Processes have another owner, or owners another RMID: let every CPU load its RMID
+ * again soon.  Any context.
  */
 void cmt_refresh_later(void);
 
-/* The same on this CPU, at once. */
+/* Load the RMID of this CPU again, at once. */
 void cmt_refresh_this_cpu(void);
 
 /* An RMID was freed.  Any context, without the owner lock. */
 void cmt_rmids_freed(void);
 
-/* The same at once; also serves pending owners.  Process context. */
+/* The same at once, in process context.  Also serves pending owners. */
 void cmt_pending_run(void);
 
 /* The pending owners, in the order in which they are served.  Process context. */

@@ -7,13 +7,14 @@
 
 #define ID		"<id>"
 #define ID_LEN		4
-#define ID_MIN		12	/* digits; libcmt/name.c says why */
+#define ID_MIN		12	/* digits; the reason is in libcmt/name.c */
 #define ID_MAX		64
 
 /*
- * What libcmt/name.c takes for a container.  With systemd a runtime makes
- * scopes, without it directories of the same name or in one of its own.  Services of
- * systemd are the lower class; the manager of a user is none.
+ * The names of containers, as in libcmt/name.c.  With systemd, runtimes make scopes.
+ * Without systemd, they make cgroups of the same name, or cgroups in a directory of the
+ * runtime.  Services of systemd are the lower class.  The service manager of a user is
+ * no owner.
  */
 const char cmt_pattern_defaults[] =
 	"docker-<id>.scope docker-<id> docker/<id>\n"
@@ -55,13 +56,13 @@ static void skip(struct span *span, u32 n)
 	span->n -= n;
 }
 
-/* A mark in front of a pattern says what the cgroups are that match it. */
+/* A mark in front of a pattern gives the class of the matching cgroups. */
 static bool has_mark(const struct span *word)
 {
 	return *word->s == '!' || *word->s == '~';
 }
 
-/* How many bytes one element of a pattern can be; 0: it is not in order. */
+/* The length of the first element of a pattern; 0: the byte is not allowed. */
 static u32 element_len(const struct span *p)
 {
 	u8 c = *p->s;
@@ -71,11 +72,11 @@ static u32 element_len(const struct span *p)
 	return c >= ' ' && c != 0x7f && c != '<' && c != '>';
 }
 
-/* Where in a word the first error is; its length: there is none. */
+/* The offset of the first error in a word; the word's length: no error. */
 static u32 word_check(struct span word)
 {
 	u32 bytes = word.n;
-	bool empty = true;	/* the component so far */
+	bool empty = true;	/* the current component is empty so far */
 	u32 n;
 
 	skip(&word, has_mark(&word));
@@ -133,9 +134,9 @@ int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
 }
 
 /*
- * Take from @name what the first element of @p stands for, which is no '*'.  An
- * id takes all digits that stand there: so what comes first ends first, and
- * component_matches() needs to go back to the last '*' only.
+ * Remove the first element of @p, which is not '*', and the matching bytes of @name.
+ * An id matches all hexadecimal digits at this place.  So every element but '*' has one
+ * possible match, and component_matches() needs to return to the last '*' only.
  */
 static bool take_element(struct span *p, struct span *name)
 {
@@ -159,7 +160,7 @@ static bool take_element(struct span *p, struct span *name)
 
 static bool component_matches(struct span p, struct span name)
 {
-	struct span star = {}, from = {};	/* behind the last '*' */
+	struct span star = {}, from = {};	/* positions after the last '*' */
 
 	while (p.n || name.n) {
 		if (p.n && *p.s == '*') {
@@ -172,7 +173,7 @@ static bool component_matches(struct span p, struct span name)
 			continue;
 		if (!star.s || !from.n)
 			return false;
-		/* it stands for one byte more than it was thought to */
+		/* the '*' matches one byte more than at the last attempt */
 		skip(&from, 1);
 		p = star;
 		name = from;
@@ -180,7 +181,7 @@ static bool component_matches(struct span p, struct span name)
 	return true;
 }
 
-/* Take the last component of a pattern off it. */
+/* Remove the last component of a pattern, and return it. */
 static struct span last_component(struct span *p)
 {
 	struct span last = { p->s + p->n, 0 };
@@ -217,7 +218,9 @@ static enum cmt_class word_class(const struct span *word)
 	return *word->s == '~' ? CMT_CLASS_SERVICE : CMT_CLASS_CONTAINER;
 }
 
-/* The class of the last of @depth components, whatever the components above are. */
+/*
+ * The class of the last of @depth components, without regard to the components above.
+ */
 static enum cmt_class last_class(const struct cmt_pattern_set *set,
 				 const char *const *names, u32 depth)
 {

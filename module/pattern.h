@@ -10,32 +10,32 @@
 
 #include "uapi/cmt.h"
 
-/* The patterns as they were set, with one line feed between them. */
+/* The patterns in the order of the caller, with one line feed between them. */
 struct cmt_pattern_set {
 	u32 bytes;
 	char text[CMT_PATTERNS_MAX];
 };
 
-/* The patterns in force until others are set, terminated. */
+/* The patterns until a caller sets others; terminated. */
 extern const char cmt_pattern_defaults[];
 
 /*
- * Parse @bytes of @text, which is not terminated.  -EINVAL: *bad_at is the offset of the
- * wrong byte, and @set must not be used; -E2BIG: the text is too long.
+ * Parse @bytes of @text, which is not terminated.  -EINVAL: *bad_at is the offset of
+ * the first error, and @set must not be used.  -E2BIG: the text is too long.
  */
 int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
 		      u32 *bad_at);
 
-/* Which cgroups are owners. */
+/* Classes of cgroups.  A cgroup without a class is no owner. */
 enum cmt_class {
 	CMT_CLASS_NONE,
 	CMT_CLASS_CONTAINER,
-	CMT_CLASS_SERVICE,	/* of the lower class: a pattern with '~' */
+	CMT_CLASS_SERVICE,	/* the lower class: a pattern with '~' */
 };
 
 /*
- * @names: the @depth components of the path of a cgroup.  Returns the class of that cgroup.
- * A path has one container at most, and a service at most, which is above the container.
+ * The class of a cgroup.  @names: the @depth components of its path.  A path has at
+ * most one container, and at most one service, which is above the container.
  */
 enum cmt_class cmt_pattern_class(const struct cmt_pattern_set *set,
 				 const char *const *names, u32 depth);

@@ -26,14 +26,16 @@
 
 #define SNAPSHOT_CHUNK	16	/* owners visited in one hold of the lock */
 
-static struct hrtimer pending_timer;	/* when the next limbo ends */
+static struct hrtimer pending_timer;	/* expires when the next limbo ends */
 static void pending_work_fn(struct work_struct *work);
 static DECLARE_WORK(pending_work, pending_work_fn);
-static DEFINE_RAW_SPINLOCK(stopping_lock);	/* stopping, queueing of both */
+/* protects stopping, and the start of work and timer */
+static DEFINE_RAW_SPINLOCK(stopping_lock);
 static bool stopping;
-static bool refresh;			/* a probe wants every CPU to look up its RMID */
+/* a probe has requested that every CPU loads its RMID again */
+static bool refresh;
 
-/* Interrupts off: the residue is of this CPU's domain. */
+/* Interrupts are off, so the residue is read in this CPU's domain. */
 static bool serve_one(void)
 {
 	struct cmt_owner *owner;
@@ -131,7 +133,7 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Free the RMIDs in limbo that no CPU runs with any more. */
+/* End the limbo of RMIDs that are loaded on no CPU. */
 static void drain(void)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -153,7 +155,10 @@ static bool reclaim_one(void)
 	return reclaimed;
 }
 
-/* What runs with these RMIDs gets the overflow RMID at once, and not with the next drain. */
+/*
+ * Reclaim RMIDs of services.  CPUs that run with these RMIDs load the overflow RMID now;
+ * the drain at the end of the limbo would be later.
+ */
 static void reclaim(void)
 {
 	bool reclaimed = false;
@@ -164,7 +169,7 @@ static void reclaim(void)
 		cmt_cpus_refresh();
 }
 
-/* Once each time that RMIDs run out. */
+/* Print the message once each time that RMIDs run out. */
 static void warn_pending(void)
 {
 	static bool warned;
@@ -210,7 +215,7 @@ static void pending_work_fn(struct work_struct *work)
 	cmt_pending_later();
 }
 
-/* The order in which classes of pending owners are served. */
+/* The rank of a pending owner's class; lower ranks are served first. */
 static int fail_class(const struct cmt_record *fail)
 {
 	if (fail->flags & CMT_F_ATTACHED)
@@ -230,7 +235,7 @@ static int fail_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
-/* Copy a chunk of the owners, from @i on. */
+/* Copy a chunk of the pending owners, from owner number @i on. */
 static u32 snapshot_chunk(u32 i, struct cmt_record *records, u32 n, u32 room)
 {
 	unsigned long flags = cmt_owners_lock();

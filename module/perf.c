@@ -21,36 +21,36 @@
 #include "perf.h"
 #include "sampler.h"
 
-/* The interval between attempts to get a counter that another agent has */
+/* The interval between attempts to get a counter that another agent uses */
 #define RETRY_MS	1000
 #define REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 #define NS_SHIFT	24
-#define NO_GENERATION	U32_MAX	/* of an empty sum; no owner reaches it */
+#define NO_GENERATION	U32_MAX	/* generation of an empty sum; no owner reaches it */
 
 /* The counts of an RMID since its last PERF */
 struct perf_sum {
 	u64 values[CMT_PERF_NR];	/* as cmt_perf.events */
-	u64 ran;		/* cycles of the TSC; 0: nothing is due */
-	u32 generation;		/* 0: RMID 0 */
-	u32 missing;		/* bits of values that were not counted all of the time */
+	u64 ran;		/* running time in TSC cycles; 0: no record is due */
+	u32 generation;		/* generation of the owner; 0: RMID 0 */
+	u32 missing;		/* bits of values that were not counted all the time */
 };
 
 /* Accessed by its own CPU with interrupts off, except the state of the events. */
 struct cmt_perf {
-	struct perf_sum *sum;	/* of the loaded RMID */
+	struct perf_sum *sum;	/* the sum of the loaded RMID */
 	u64 since;		/* TSC at the last turn */
 	/* An event's count is the count since the last turn: the turn resets it. */
 	struct perf_event *events[CMT_PERF_NR];
-	void (*read)(struct perf_event *event);	/* all of one PMU */
-	u32 nr;			/* of events */
-	u32 out;		/* bits of events: without a counter then */
-	u32 in;			/* nr, or 0 where events are out */
-	u32 index[CMT_PERF_NR];	/* of CMT_F_CYCLES << 0..3, by event */
+	void (*read)(struct perf_event *event);	/* the read function of all events' PMU */
+	u32 nr;			/* number of events */
+	u32 out;		/* bits of events that had no counter at the last turn */
+	u32 in;			/* nr; 0 while some event has no counter */
+	u32 index[CMT_PERF_NR];	/* index of CMT_F_CYCLES << 0..3, by event */
 	const u32 *generations;
 	u32 cursor;		/* the next RMID to write */
 	u32 nr_due;		/* bits in due */
-	unsigned long *due;	/* RMIDs, behind sums */
-	struct perf_sum sums[];	/* cmt_caps.rmid_room of them */
+	unsigned long *due;	/* bitmap of RMIDs, behind sums */
+	struct perf_sum sums[];	/* cmt_caps.rmid_room elements */
 };
 
 /* The kernel's event numbers, in the order of values */
@@ -61,13 +61,14 @@ static const u64 perf_configs[CMT_PERF_NR] = {
 	PERF_COUNT_HW_CACHE_REFERENCES,
 };
 
-/* Inside cpus_read_lock; its holder starts and stops counters. */
+/* Taken inside cpus_read_lock.  Its holder starts and stops counters. */
 static DEFINE_MUTEX(perf_mutex);
-static u32 nr_wanting[CMT_PERF_NR];	/* descriptors */
-static u32 wanted;			/* CMT_F_*: wanted by any descriptor */
-static u32 counts;			/* the wanted ones that count on all CPUs with ticks */
+static u32 nr_wanting[CMT_PERF_NR];	/* number of descriptors, by value */
+static u32 wanted;			/* CMT_F_* that any descriptor wants */
+/* those of wanted that count on all CPUs with ticks */
+static u32 counts;
 static u32 ns_mult;			/* TSC to ns, constant while wanted */
-static char perf_reason[REASON_BYTES];	/* why a counter could not be made */
+static char perf_reason[REASON_BYTES];	/* the reason why a counter could not be made */
 
 static void perf_retry(struct work_struct *work);
 static DECLARE_DELAYED_WORK(retry_work, perf_retry);
@@ -95,8 +96,8 @@ static __always_inline bool event_take(const struct cmt_perf *p,
 }
 
 /*
- * Three counters, and the four that cmtstat asks for, are read without this loop.  A
- * counter that was out at the begin or at the end counted only some of the time.
+ * This loop is not used for three counters, and for the four that cmtstat asks for.  A
+ * counter that the event lacked at the begin or at the end counted only some of the time.
  */
 static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 {
@@ -392,7 +393,7 @@ static bool cpu_counts(unsigned int cpu)
 	return per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu);
 }
 
-/* Other values are wanted: the counts since the last tick are dropped. */
+/* Other values are wanted: drop the counts since the last tick. */
 static void perf_change(u32 now)
 {
 	unsigned int cpu;
@@ -411,7 +412,7 @@ static void perf_change(u32 now)
 	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
-/* Has another agent's pinned event the counter of this one? */
+/* Does another agent's pinned event use the counter of @event? */
 static bool event_is_out(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;

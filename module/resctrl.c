@@ -25,11 +25,11 @@
 #include "resctrl.h"
 
 #define LOOK_INTERVAL	HZ
-#define LOOK_AGAIN	1	/* jiffies: an RMID was being given */
+#define LOOK_AGAIN	1	/* jiffies to the next check, if an RMID was being given */
 
 DEFINE_STATIC_KEY_FALSE(cmt_resctrl_key);
 
-static struct file_system_type *fs_type;	/* NULL: no resctrl here */
+static struct file_system_type *fs_type;	/* NULL: this kernel has no resctrl */
 static unsigned long seen[BITS_TO_LONGS(CMT_MAX_RMIDS)];
 static u32 mode = CMT_RESCTRL_RESPECT;
 static bool started;
@@ -143,7 +143,7 @@ static void scan_cpus(bool mounted)
 	}
 }
 
-/* True: the RMID was being given to an owner, and must be checked again. */
+/* Returns whether the RMID was being given to an owner, and must be checked again. */
 static bool exclude(u32 rmid, u32 flag)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -155,7 +155,7 @@ static bool exclude(u32 rmid, u32 flag)
 				      rmid);
 		cmt_pending_run();
 	} else {
-		cmt_pending_later();	/* it may have been in limbo for an owner */
+		cmt_pending_later();	/* an owner may have waited for the RMID */
 	}
 	return ret < 0;
 }
@@ -219,7 +219,9 @@ int cmt_resctrl_init(u32 initial_mode)
 	return 0;
 }
 
-/* Checks are requested with interrupts off: after RCU's grace period none comes. */
+/*
+ * A check is requested with interrupts off, so after RCU's grace period none is requested.
+ */
 void cmt_resctrl_stop(void)
 {
 	WRITE_ONCE(started, false);

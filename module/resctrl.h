@@ -24,18 +24,18 @@ void cmt_resctrl_stop(void);
 u32 cmt_resctrl_mode(void);
 void cmt_resctrl_set_mode(u32 mode);
 bool cmt_resctrl_mounted(void);
-/* Checked now, and not as of the last check. */
+/* Is resctrl mounted now?  cmt_resctrl_mounted() is as of the last check. */
 bool cmt_resctrl_is_mounted(void);
 
 /* Another agent uses this RMID.  Any context. */
 void cmt_resctrl_seen(u32 rmid);
 
-/* An association that cmt did not load was found: check the mount.  Any context. */
+/* A CPU has an association that cmt did not load: check the mount.  Any context. */
 void cmt_resctrl_look(void);
 
 /*
- * Does resctrl write PQR_ASSOC in the switch from @prev to @next?  It does where
- * the CLOSID or the RMID of the two differ.
+ * Does resctrl write PQR_ASSOC in the switch from @prev to @next?  resctrl writes if the
+ * CLOSID or the RMID of the two tasks differ.
  */
 static inline bool cmt_resctrl_writes(const struct task_struct *prev,
 				      const struct task_struct *next)

@@ -37,12 +37,12 @@ struct cmt_owner;
 
 struct cmt_rmid {
 	enum cmt_rmid_state state;
-	u32 generation;		/* of the last owner; 0: there was none */
-	struct list_head list;	/* in cmt_pool.free, .limbo, or in none */
+	u32 generation;		/* generation of the last owner; 0: no owner so far */
+	struct list_head list;	/* in cmt_pool.free, in cmt_pool.limbo, or in no list */
 	u32 flags;		/* CMT_F_OWNER_*, _ATTACHED, _SERVICE of the owner */
 	struct cmt_owner *owner;	/* set by the caller; NULL: FOREIGN, or none */
 	u32 tgid;		/* cmt_record.tgid of lifecycle records */
-	u32 domain;		/* the L3 domain id that residual_bytes is of */
+	u32 domain;		/* the L3 domain id of residual_bytes */
 	bool residual_known;
 	u64 cgroup_id;
 	u64 residual_bytes;
@@ -52,14 +52,14 @@ struct cmt_rmid {
 };
 
 struct cmt_pool {
-	/* The caller's, with room for every RMID that any agent may load: */
+	/* Arrays of the caller, with room for every RMID that any agent may load: */
 	struct cmt_rmid *rmids;	/* by number */
 	u32 *live;		/* by number: generation while published, else 0;
 				 * also of resctrl's RMIDs, which may be nr or
 				 * above.  Written under the caller's lock, read
 				 * with READ_ONCE in any context
 				 */
-	unsigned long *readable;	/* RMID 0 and the published RMIDs */
+	unsigned long *readable;	/* RMID 0 and all published RMIDs */
 	u32 nr;
 	struct list_head free;	/* in the order of allocation */
 	struct list_head limbo;	/* the oldest first */
@@ -91,7 +91,7 @@ void cmt_pool_return(struct cmt_pool *pool, struct cmt_rmid *r);
 /* An ACTIVE or FOREIGN RMID: the sampler reads it from now on. */
 void cmt_pool_publish(struct cmt_pool *pool, const struct cmt_rmid *r);
 
-/* Send an ACTIVE RMID to LIMBO; its metadata stays.  -EINVAL: not ACTIVE. */
+/* Send an ACTIVE RMID to LIMBO.  Its metadata stays.  -EINVAL: the RMID is not ACTIVE. */
 int cmt_pool_free(struct cmt_pool *pool, u32 rmid, u64 now);
 
 /*
@@ -104,8 +104,8 @@ int cmt_pool_exclude(struct cmt_pool *pool, u32 rmid, u64 now);
 int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now);
 
 /*
- * Every CPU has looked up its RMID since @until, ns: RMIDs that were freed up to then
- * are loaded on no CPU.
+ * Every CPU has loaded its RMID again since @until, ns.  So RMIDs that were freed up to
+ * @until are loaded on no CPU.
  */
 void cmt_pool_drained(struct cmt_pool *pool, u64 until);
 

@@ -43,22 +43,22 @@ static __always_inline void cmt_sampler_mark(u32 rmid)
 
 /* The state of an RMID in a domain beside its counter; protected by the claim. */
 struct cmt_demand {
-	struct cmt_record last;	/* reading on demand; CMT_REC_PAD: none */
-	u32 base;		/* number of rebases of MBM */
+	struct cmt_record last;	/* the last reading on demand; CMT_REC_PAD: none */
+	u32 base;		/* number of rebases of the MBM counters */
 	bool owed;		/* the next sample in a ring is flagged as rebased */
 };
 
 /* An L3 domain; never freed before the module is unloaded. */
 struct cmt_domain {
-	struct cmt_counter *counters;	/* by RMID; NULL: nothing is read */
-	struct cmt_demand *demands;	/* likewise */
+	struct cmt_counter *counters;	/* by RMID; NULL: the backend reads nothing */
+	struct cmt_demand *demands;	/* by RMID; NULL: the backend reads nothing */
 	u32 id;
-	/* by CPUs that do not read, for the first reader */
+	/* RMIDs loaded on CPUs that do not read, for the first reader */
 	unsigned long *forwarded;	/* a bit for each RMID */
 	bool overwritten_any;
-	unsigned long *overwritten;	/* likewise */
+	unsigned long *overwritten;	/* a bit for each RMID */
 	struct cpumask forwarders;	/* CPUs whose RMIDs the first reader reads */
-	bool forwarding;		/* there are such */
+	bool forwarding;		/* forwarders is not empty */
 };
 
 int cmt_sampler_init(u32 interval_ns);
@@ -70,7 +70,7 @@ void cmt_sampler_exit(void);
  */
 int cmt_sampler_add_domain(u32 domain, u32 id);
 
-/* How many there are, and one of them.  Any context. */
+/* The number of domains, and one domain.  Any context. */
 u32 cmt_sampler_domains(void);
 struct cmt_domain *cmt_sampler_domain(u32 index);
 
@@ -85,8 +85,8 @@ void cmt_sampler_get(void);
 void cmt_sampler_put(void);
 u32 cmt_sampler_readers(void);
 /*
- * A descriptor wants memory channels, or does not any more.  @wanted_here: whether it
- * did, protected by the sampler mutex.  Process context.
+ * A descriptor begins or ceases to want memory channels.  @wanted_here: whether it wanted
+ * them before; protected by the sampler mutex.  Process context.
  */
 void cmt_sampler_want_channels(bool *wanted_here, bool wants);
 /* Does some descriptor want channels while ticks run? */
@@ -144,8 +144,8 @@ bool cmt_sampler_ran(u64 now);
 u32 cmt_sampler_mark_between(u64 now);
 
 /*
- * Remove the base of @rmid.  @change, if not NULL, is called with the counter claimed,
- * on this CPU, interrupts off.  False: the counter is being read, and nothing was done.
+ * Remove the base of @rmid.  @change, if not NULL, is called with the counter claimed, on
+ * this CPU, with interrupts off.  False: the counter is being read, and nothing was done.
  * Any context.
  */
 bool cmt_sampler_lose_base(u32 domain, u32 rmid,
@@ -155,7 +155,10 @@ bool cmt_sampler_lose_base(u32 domain, u32 rmid,
 void cmt_sampler_account(struct cmt_domain *domain, struct cmt_counter *counter,
 			 const struct cmt_raws *raws, struct cmt_record *slot);
 
-/* Count values that are none.  This CPU's, interrupts off; so the next one. */
+/*
+ * Count values without data, in the counts of this CPU.  Interrupts off, as for the next
+ * one.
+ */
 void cmt_sampler_count_flaws(struct cmt_cpu *cpu, const struct cmt_raws *raws);
 
 /* Note a time with interrupts off. */

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which owner a process has.  This is, in this order,
+ * Which owner a process has.  The first of these that applies:
  *
- *	the owner that was named as a process, which is attached or held: this one,
- *		or the process that forked it, if that was named with its children
- *	the nearest cgroup above the process that is an owner: a container, or
- *		named
+ *	an attached or held owner of kind process: the owner of the process itself, or
+ *		of its parent at the fork, if that owner has CMT_ATTACH_CHILDREN
+ *	the nearest cgroup above the process that is an owner: a container, or an
+ *		attached or held cgroup
  *	the process, in process scope
  *	none: the process runs with the RMID of its CPU
  *
- * process_resolve() says which, from the owners and the process's cgroup alone.
- * It is called whenever one of these changes, and for all processes by whoever
- * holds cmt_scope_mutex.  So it does not matter which of them sees a process
- * first.
+ * process_resolve() resolves the owner from the owners and the cgroup of the process.
+ * Each change of an owner, a cgroup or the scope calls it: a probe for one process, a
+ * holder of cmt_scope_mutex for all processes.  The result does not depend on the order
+ * of the calls.
  *
  * A dying process is recognised by its count of live threads, which do_exit()
- * decrements before the exit probe.  The probe reads the process's entry after
- * that; process_join() writes the entry and then reads the count.  So one of the
- * two sees the other, and no entry outlives its process.
+ * decrements before the exit probe.  The probe reads the entry of the process in
+ * cmt_owner_table after that.  process_join() writes the entry and then reads the
+ * count.  So either the probe finds the entry, or process_join() finds the count 0: no
+ * entry outlives its process.
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
@@ -34,13 +35,13 @@
 
 #define RESCAN_DELAY	(HZ / 10)
 
-/* What follows from a look at a process: an RMID was freed, an owner wants one. */
+/* Results of process_resolve(): an RMID was freed, an owner is pending. */
 #define RESOLVED_FREED	0x1
 #define RESOLVED_WANTS	0x2
 
-DEFINE_MUTEX(cmt_scope_mutex);	/* whoever looks at all processes */
+DEFINE_MUTEX(cmt_scope_mutex);	/* held during a walk over all processes */
 
-static u32 scope = CMT_SCOPE_NONE;	/* with the mutex and the owner lock */
+static u32 scope = CMT_SCOPE_NONE;	/* written with the mutex and the owner lock */
 
 static void rescan(struct work_struct *work);
 static DECLARE_DELAYED_WORK(rescan_work, rescan);
@@ -61,8 +62,8 @@ u64 cmt_scope_cgroup_of(struct task_struct *task)
 }
 
 /*
- * The cgroup of a process.  That of a leader that is exiting does not follow
- * the other threads any more.  Under RCU.
+ * The cgroup of a process.  A leader that is exiting no longer moves with the other
+ * threads, so the cgroup of a live thread is used.  Under RCU.
  */
 static struct cgroup *process_cgroup(struct task_struct *leader)
 {
@@ -93,21 +94,23 @@ static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
 	return owner;
 }
 
-/* An owner that was named as a process keeps its processes. */
+/* Processes of an attached or held owner of kind process keep this owner. */
 static bool is_named_process(const struct cmt_owner *owner)
 {
 	return owner && owner->kind == CMT_OWNER_PROCESS &&
 	       cmt_owner_is_named(owner) && !owner->released;
 }
 
-/* In process scope a process that was named is an owner by the scope, too. */
+/* In process scope, an attached or held process is an owner of the scope, too. */
 static void named_resolve(struct cmt_owner *owner, u32 tgid)
 {
 	if (scope == CMT_SCOPE_PROCESS && owner->id == tgid && !owner->scoped)
 		cmt_owner_want(owner, CMT_BY_SCOPE);
 }
 
-/* The process as an owner in process scope; NULL: all owner numbers are used. */
+/*
+ * Find or make the process's owner in process scope.  NULL: all owner numbers are used.
+ */
 static struct cmt_owner *process_owner(struct task_struct *leader)
 {
 	struct cmt_owner *owner;
@@ -118,7 +121,7 @@ static struct cmt_owner *process_owner(struct task_struct *leader)
 				      leader->comm, CMT_BY_SCOPE);
 }
 
-/* What the process joins now. */
+/* Make the process a member of @owner, or of none. */
 static u32 process_join(struct task_struct *leader, struct cmt_owner *owner)
 {
 	bool freed = cmt_owner_join(leader->tgid, owner);
@@ -159,7 +162,7 @@ static u32 process_resolve(struct task_struct *leader)
 	return process_join_own(leader);
 }
 
-/* After a probe has changed what processes belong to. */
+/* To be called after a probe has changed owners of processes. */
 static void probe_done(u32 resolved)
 {
 	if (resolved & RESOLVED_FREED)
@@ -199,14 +202,14 @@ void cmt_scope_exit(struct task_struct *task)
 	unsigned long flags;
 	bool freed;
 
-	/* the count first: pairs with process_join() */
+	/* reads the count first: pairs with process_join() */
 	if (atomic_read(&task->signal->live) ||
 	    !READ_ONCE(cmt_owner_table[task->tgid]))
 		return;
 
 	flags = cmt_owners_lock();
 	owner = cmt_owner_of(task->tgid);
-	/* children live on, and the id may be another process's soon */
+	/* children keep the owner, and another process may get the id soon */
 	if (owner && owner->kind == CMT_OWNER_PROCESS &&
 	    owner->id == task->tgid)
 		cmt_owner_forget_id(owner);
@@ -216,7 +219,7 @@ void cmt_scope_exit(struct task_struct *task)
 		probe_done(freed ? RESOLVED_FREED : 0);
 }
 
-/* The process as an owner of its own, NULL: it is none.  With the owner lock. */
+/* The owner whose id is the process's; NULL: there is none.  With the owner lock. */
 static struct cmt_owner *own_owner(u32 tgid)
 {
 	struct cmt_owner *owner = cmt_owner_of(tgid);
@@ -226,7 +229,7 @@ static struct cmt_owner *own_owner(u32 tgid)
 	return NULL;
 }
 
-/* exec renames the process too, after it has made its thread the leader. */
+/* exec calls this probe, too, after it has made its thread the leader. */
 void cmt_probe_rename(void *data, struct task_struct *task, const char *comm)
 {
 	char name[CMT_COMM_LEN];
@@ -276,7 +279,7 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	note_cgroup(task->tgid, cgroup_id(to));
 	cmt_owners_unlock(flags);
 
-	/* its threads may be running on other CPUs, with the RMID of @before */
+	/* threads of the process may run on other CPUs, with the RMID of @before */
 	if (!moved)
 		return;
 	cmt_refresh_later();
@@ -301,7 +304,7 @@ void cmt_scope_resolve_all(void)
 	rcu_read_unlock();
 }
 
-/* Owner numbers are free again: processes that found none look once more. */
+/* Owner numbers are free again: resolve the processes that got no number. */
 static void rescan(struct work_struct *work)
 {
 	mutex_lock(&cmt_scope_mutex);
@@ -363,7 +366,7 @@ static void scope_switch(u32 to)
 	cmt_owners_unlock(flags);
 }
 
-/* The owner is left if it is held, and is released if not. */
+/* Release an owner that is not held.  A held owner only loses its other users. */
 static void scope_leave(struct cmt_owner *owner)
 {
 	if (!owner->holders || owner->released) {
@@ -376,7 +379,7 @@ static void scope_leave(struct cmt_owner *owner)
 		cmt_owner_unwant(owner, CMT_BY_ATTACH);
 }
 
-/* Only the overflow owner and those that are held have an RMID then. */
+/* Afterwards only the overflow owner and held owners have an RMID. */
 static void scope_close(void)
 {
 	unsigned long flags;

@@ -15,35 +15,35 @@ struct cmt_owner;
 struct cmt_pattern_set;
 struct task_struct;
 
-/* While the scope changes, a process has no owner except one that is held. */
+/* The scope during a change: a process has no owner, or an owner that is held. */
 #define CMT_SCOPE_NONE	0
 
-/* CMT_SCOPE_*.  Any context. */
+/* The current CMT_SCOPE_*.  Any context. */
 u32 cmt_scope(void);
 
 /*
- * Held during each walk over all processes, so that there is one walk at a time and the
- * scope does not change meanwhile.  Process context; taken outside the owner lock.
+ * Held during each walk over all processes.  So one walk runs at a time, and the scope does
+ * not change during a walk.  Process context; taken outside the owner lock.
  */
 extern struct mutex cmt_scope_mutex;
 
 /*
- * All owners that are not held lose their RMIDs; then the owners of the new scope get
- * RMIDs.  @set: the new patterns, kvmalloc()ed, which container.c owns from then on;
- * NULL: the patterns stay.  Process context.
+ * Change the scope.  All owners that are not held lose their RMIDs.  Then the owners of the
+ * new scope get RMIDs.  @set: the new patterns, from kvmalloc(), which container.c owns
+ * from then on; NULL: the patterns stay.  Process context.
  */
 void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
 
-/* After the probes are gone. */
+/* To be called after the probes are removed. */
 void cmt_scope_stop(void);
 
-/* Give each process the owner that the scope says.  With the mutex. */
+/* Resolve the owner of each process.  With the mutex. */
 void cmt_scope_resolve_all(void);
 
 /* The cgroup v2 id of a task.  Any context. */
 u64 cmt_scope_cgroup_of(struct task_struct *task);
 
-/* The CPU joins or leaves, on itself, in process context. */
+/* The CPU comes up or goes down; called on the CPU itself, in process context. */
 void cmt_scope_cpu_up(unsigned int cpu);
 void cmt_scope_cpu_down(unsigned int cpu);
 

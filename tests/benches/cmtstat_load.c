@@ -33,7 +33,7 @@
 #define ONE_CPUS	16U
 #define RMIDS		256U
 #define CONTAINERS	200U
-#define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
+#define CGROUP		7000U	/* CGROUP + RMID is the id of a container's cgroup */
 #define TURN_TICKS	32
 #define RUN_MS		5
 #define BURST_MS	20
@@ -47,8 +47,8 @@ struct load {
 static struct load loads[RMIDS];
 static bool hot;		/* CMT_BENCH_HOT is set */
 static uint32_t cpus = CPUS, domain_cpus = DOMAIN_CPUS;
-static uint64_t ms;		/* written so far */
-static uint64_t written_ns;	/* the process's time of that */
+static uint64_t ms;		/* milliseconds written so far */
+static uint64_t written_ns;	/* the process's time for writing */
 static unsigned long anonymous_kib;
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -101,7 +101,10 @@ __attribute__((constructor)) static void load_begin(void)
 		own(rmid);
 }
 
-/* Does it run on its CPU in this millisecond?  Two do, for RUN_MS, with CMT_BENCH_HOT. */
+/*
+ * Does the container run on its CPU in this millisecond?  With CMT_BENCH_HOT two do,
+ * for RUN_MS.
+ */
 static bool is_running(uint32_t rmid)
 {
 	uint32_t n = (RMIDS - 1 + domain_cpus - 1) / domain_cpus;
@@ -110,7 +113,7 @@ static bool is_running(uint32_t rmid)
 	return !hot || (turn + n - 2 * (uint32_t)(ms / RUN_MS) % n) % n < 2;
 }
 
-/* Is it read?  One that does not run has its turn. */
+/* Is the container read?  A container that does not run is read in its turn. */
 static bool is_read(uint32_t rmid)
 {
 	return is_running(rmid) || (rmid + ms) % TURN_TICKS == 0;
@@ -121,7 +124,7 @@ static uint32_t noise(uint32_t rmid)
 	return (rmid * 2654435761U ^ (uint32_t)ms * 2246822519U) >> 24;
 }
 
-/* It fetches what it lost, now and then much of it; what does not run does not. */
+/* The container fetches lost lines, sometimes many of them, while it runs. */
 static void run(uint32_t rmid)
 {
 	struct load *l = &loads[rmid];
@@ -132,7 +135,7 @@ static void run(uint32_t rmid)
 	l->local = l->total / 2;
 }
 
-/* A domain's RMIDs are spread over its CPUs. */
+/* The RMIDs of a domain are partitioned across its CPUs. */
 static void write_tick(uint32_t cpu, uint64_t ts)
 {
 	void *ring = fake_ring(cpu);
@@ -161,7 +164,7 @@ static void write_ms(void)
 	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
 		if (is_running(rmid))
 			run(rmid);
-	/* CPUs fire a little apart */
+	/* CPUs tick at slightly different times */
 	for (uint32_t cpu = 0; cpu < cpus; cpu++)
 		write_tick(cpu, T0 + ms * MS + 1000 * cpu);
 }

@@ -34,8 +34,8 @@
 #define BATCH		1024
 
 struct bench {
-	uint64_t records;	/* in all rings */
-	uint64_t end;		/* the last time in them */
+	uint64_t records;	/* records in all rings */
+	uint64_t end;		/* the last time in all rings */
 	uint64_t delivered, slots, entries;
 };
 
@@ -45,7 +45,7 @@ static void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* Of this process: others run on the machine, too. */
+/* The CPU time of this process, because other processes run on the machine. */
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -60,7 +60,7 @@ static void put(struct bench *b, struct cmt_record record)
 	b->records++;
 }
 
-/* One RMID goes from one process to the next; its generation says so. */
+/* An RMID goes from one process to the next, with the next generation. */
 static void put_change(struct bench *b, uint32_t cpu, uint64_t ts, uint64_t ms)
 {
 	uint32_t rmid = 1 + (uint32_t)(ms % (RMIDS - 1));
@@ -81,7 +81,7 @@ static uint32_t generation_at(uint32_t rmid, uint64_t ms)
 
 static void put_tick(struct bench *b, uint32_t cpu, uint64_t ms)
 {
-	/* CPUs fire a little apart. */
+	/* CPUs tick at slightly different times. */
 	uint64_t ts = T0 + ms * MS + 100 * (cpu % 64);
 	uint32_t domain = cpu / 64;
 	uint32_t rmid = 1 + (uint32_t)((cpu * SAMPLES + ms) % (RMIDS - 8));
@@ -117,7 +117,7 @@ static void bench_fill(struct bench *b, uint32_t rings)
 		for (uint32_t cpu = 0; cpu < rings; cpu++)
 			put_tick(b, cpu, ms);
 	}
-	/* Late enough for the last tick of every ring to come out. */
+	/* Late enough for the last TICK of every ring to be delivered. */
 	fake.now = b->end + 10 * MS;
 }
 
@@ -174,7 +174,7 @@ static uint64_t read_all(struct cmt_reader *reader, struct cmt_slots *slots)
 	return n ? 0 : total;
 }
 
-/* Returns the time it took. */
+/* Returns the elapsed time. */
 static uint64_t run_on(struct bench *b, struct cmt_reader *reader, enum way way)
 {
 	struct cmt_slots *slots = way == READ ? NULL : new_slots(b);
@@ -227,7 +227,7 @@ static uint64_t run_memcpy(void)
 			k = n - i < BATCH ? n - i : BATCH;
 			memcpy(records, image_slots(fake_ring(cpu)) + i,
 			       k * sizeof(records[0]));
-			/* The copy is wanted. */
+			/* The compiler must not drop the copy. */
 			__asm__ volatile("" : : "r"(records) : "memory");
 		}
 	}

@@ -177,7 +177,7 @@ function holds(x, rule,		bound)
 	return x == bound
 }
 
-# Why a figure is not as it must be, or nothing.
+# The reason why a figure fails, or "".
 function fault(key,	rule)
 {
 	rule = limit(key)
@@ -238,7 +238,7 @@ function check_all(	i, key)
 		      "a sample costs more than resctrl's pread")
 }
 
-# The same for people: "<=110" is 110.
+# The limit in readable form: "<=110" is 110.
 function reach(key,	rule)
 {
 	rule = limit(key)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* line_fit() of tests/bench: the line where there is one, and why there is none. */
+/*
+ * line_fit() of tests/bench: the line if there is one, or the reason why there is none.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

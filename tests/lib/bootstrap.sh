@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What is shared by those who install a Debian 12 into a directory.  Source it
-# after common.sh.
+# Functions of the scripts that install a Debian 12 into a directory.  Source this
+# file after common.sh.
 
 join()
 {
@@ -10,13 +10,13 @@ join()
 	echo "$*"
 }
 
-# debian_sources: lines for sources.list, as this machine gets its Debian 12,
-# and from nowhere else
+# debian_sources: lines for sources.list, with only the mirrors of Debian 12 that this
+# machine uses
 debian_sources()
 {
 	local list
 
-	# the names are apt's to expand
+	# apt expands the names
 	# shellcheck disable=SC2016
 	list=$(apt-get indextargets \
 			--format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
@@ -46,7 +46,7 @@ suite_sources()
 	[ "$suite" = "$base" ] || echo "deb $main $suite main"
 }
 
-# package_versions PACKAGE...: what a cache's name may depend on
+# package_versions PACKAGE...: the versions, for the names of caches
 package_versions()
 {
 	apt-cache show --no-all-versions "$@" | grep -E '^(Package|Version):'

@@ -27,7 +27,9 @@ static const char *some_params(struct rng *rng)
 	return params[rng_below(rng, sizeof(params) / sizeof(params[0]))];
 }
 
-/* At first while others have it open, then when they are asked to close it. */
+/*
+ * First while other processes have the module open, then after a request to close it.
+ */
 static void unload(struct rng *rng)
 {
 	unsigned int refusals = rng_below(rng, 4);

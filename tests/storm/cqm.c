@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Clients of the perf PMU intel_cqm: events of tasks, cgroups and CPUs that are
- * opened, read, enabled, disabled, and closed in any order, by the death of who has
- * them, too.
+ * Clients of the perf PMU intel_cqm: events of tasks, cgroups and CPUs that are opened,
+ * read, enabled and disabled.  They are closed in any order, also by the death of their
+ * process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ enum { OCCUPANCY = 1, TOTAL, LOCAL };
 static struct event {
 	int fd;			/* 0: none */
 	uint32_t value;
-	uint64_t last;		/* what was read */
+	uint64_t last;		/* the last value */
 } events[MOST_EVENTS];
 
 /* 0: the PMU is not there */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Many times the same: the module in and out, CPU 1 off and on, the machine asleep and
- * awake.  STORM_CYCLES is how often, 20 without it.
+ * Repetitions: the module is loaded and unloaded, CPU 1 goes offline and online, the
+ * machine suspends and resumes.  STORM_CYCLES is their number, 20 without it.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void load(const char *params)
 	CHECK(!err, "the module does not load (%s): %s", params, strerror(-err));
 }
 
-/* With a reader of its rings, and owners that come and go. */
+/* With a reader of its rings, and owners that begin and end. */
 static void use(struct dev *dev)
 {
 	pid_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What must hold when the actors have ended, before and after the unload */
+/* Invariants after the actors have ended, before and after the unload */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "../lab/lab.h"
 #include "storm.h"
 
-/* The pool of a device that the storm is over for, in one line */
+/* The pool of a device after the storm, in one line */
 static void note_pool(const char *when, const struct cmt_stats *s)
 {
 	note("%s: %u active, %u limbo, %u free, %u foreign, %u pending", when,
@@ -68,7 +68,7 @@ static bool owners_live(const struct dev *dev)
 	return true;
 }
 
-/* Has each process an owner, or is it pending? */
+/* Is each process an owner or pending? */
 static bool all_processes_counted(const struct dev *dev)
 {
 	static struct cmt_record pending[16384 + MAX_RMIDS];
@@ -96,7 +96,7 @@ static bool all_processes_counted(const struct dev *dev)
 	return all;
 }
 
-/* How many owners there are that a scope without owners cannot have */
+/* The number of owners that a scope without owners cannot have */
 static unsigned int strangers(const struct dev *dev)
 {
 	static struct snapshot snapshot;
@@ -137,7 +137,7 @@ static unsigned int remove_groups(void)
 	return groups_left;
 }
 
-/* resctrl ends, and what it used comes back. */
+/* resctrl is unmounted, and its RMIDs return to the pool. */
 static void end_resctrl(const struct dev *dev)
 {
 	if (resctrl_mounted())
@@ -218,8 +218,8 @@ static void enter(const char *group, const struct witness *witness)
 }
 
 /*
- * Groups that resctrl makes after the unload work: those in the same one have the
- * same RMID, others another one, and who is in none has RMID 0.
+ * Groups that resctrl makes after the unload work.  Tasks of one group have the same
+ * RMID, tasks of other groups another RMID, and tasks in no group RMID 0.
  */
 static void check_groups_work(void)
 {
@@ -261,7 +261,7 @@ void check_unloaded(void)
 	      access("/proc/cmt", F_OK), "the module left something");
 	cpu_online(1, true);
 	check_outsiders();
-	/* a CPU that a group has as its own has the group's RMID until then */
+	/* a CPU that is assigned to a group has the group's RMID until then */
 	if (resctrl_mounted())
 		resctrl_umount();
 	check_pqr();
@@ -270,9 +270,9 @@ void check_unloaded(void)
 }
 
 /*
- * An allocation that fails where it must not be silent is reported with a trace,
- * which is no fault: such reports are left out of what /etc/bad-log is looked for
- * in, and of the log that is left.
+ * An allocation that fails without __GFP_NOWARN is reported with a stack trace, which
+ * is not an error.  Such reports are excluded from the search for /etc/bad-log, and
+ * from the log that is kept.
  */
 static void write_log(char *log, FILE *to)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Allocations that fail: one in five of an actor's */
+/* Failing allocations: one in five of an actor's */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +31,8 @@ bool famine_possible(void)
 #define SLAB	"/sys/kernel/slab/"
 
 /*
- * What the checks of the debug kernel allocate for themselves, which is half of all, does
- * not fail: only caches that tests/storm/check has marked by slub_debug= do.
+ * Allocations by the checks of the debug kernel, which are half of all, do not fail.
+ * Only caches fail that tests/storm/check has marked by slub_debug=.
  */
 static void filter_caches(void)
 {
@@ -44,7 +44,7 @@ static void filter_caches(void)
 	inject("failslab", "cache-filter", "Y");
 }
 
-/* Of those that may sleep, too; without a report for each */
+/* Also allocations that may sleep; without a report for each */
 void famine_prepare(void)
 {
 	unsigned int i;
@@ -63,7 +63,7 @@ void famine_prepare(void)
 	}
 }
 
-/* The kernel's log has the stack of each from now on. */
+/* From now on, the kernel's log has a stack trace of each failure. */
 void famine_report(void)
 {
 	unsigned int i;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Everything that happened to RMIDs since the load, against the rules of the pool */
+/*
+ * The complete history of RMIDs since the load, checked against the rules of the pool
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +21,10 @@ static bool is_complete(const struct dev *dev)
 	return true;
 }
 
-/* Processes no longer begin or end, but RMIDs may be handed out from limbo. */
+/*
+ * No process begins or ends any more, but RMIDs may still be allocated after their
+ * limbo.
+ */
 static void judge(struct dev *dev, struct log *log)
 {
 	static struct snapshot snapshot;

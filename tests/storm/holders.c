@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs that register owners, read them, and let them go: one by one, by closing
- * the descriptor, by dying, or by the death of the last child that has it.
+ * Programs that register owners, read them, and release them: one by one, by closing
+ * the descriptor, by dying, or by the death of the last child that has the descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +17,18 @@
 #define HUNGRY_TRIES	200
 #define VALUES		(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
-/* What this process has registered, and how it was read last */
+/* The registrations of this process, with the last reading of each */
 struct held {
-	uint32_t kind;			/* 0: nothing */
+	uint32_t kind;			/* id; 0: no registration */
 	uint64_t id;
-	struct cmt_record last;		/* type 0: not read yet */
+	struct cmt_record last;		/* the last reading; type 0: not read yet */
 };
 
 static struct dev dev;
 static bool opened;
 static struct held held[MOST_HELD];
 
-/* -ENOENT: the owner had ended by itself when it was registered again, in vain. */
+/* -ENOENT: the owner had ended when it was registered again without success. */
 static void let_go(struct held *h)
 {
 	int err = owner_unregister(&dev, h->kind, h->id);
@@ -89,8 +89,8 @@ static void check_sample(const struct cmt_record *r)
 }
 
 /*
- * Without resctrl nothing takes an RMID from an owner that is held.  A CPU's owner
- * may have ended, and another one begun.
+ * Without resctrl a held owner keeps its RMID.  A CPU's owner may have ended, and
+ * another one begun.
  */
 static void check_since(const struct held *h, const struct cmt_record *r)
 {
@@ -145,7 +145,10 @@ static void read_all(void)
 	static struct cmt_record r[ALL_ROOM];
 	int i, n;
 
-	/* after a fork: the kernel must not have to copy the pages, in a famine */
+	/*
+	 * after a fork: the kernel must not have to copy the pages while allocations
+	 * fail
+	 */
 	memset(r, 0, sizeof(r));
 	n = owner_read(&dev, 0, 0, r, ALL_ROOM);
 	storm_check_errno("READ", n < 0 ? n : 0, ALLOW(ENOSPC));
@@ -159,8 +162,8 @@ static void read_all(void)
 }
 
 /*
- * While allocations fail, one of the module's does: most deeds make none, or those
- * that they can do without.
+ * While allocations fail, one of the module's allocations fails.  Most actions make
+ * none, or work without it.
  */
 static void go_hungry(void)
 {
@@ -177,9 +180,9 @@ static void go_hungry(void)
 }
 
 /*
- * It has the descriptor for a while longer than its parent, which may be killed.
- * Without famine: a stack that fork() finds no room for is a warning of Linux 6.1's
- * vmalloc, and panics.
+ * The child has the descriptor longer than its parent, which may be killed.  Without
+ * failing allocations: if fork() gets no memory for a stack, Linux 6.1's vmalloc warns,
+ * and panics.
  */
 static void lend(struct rng *rng)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One allocation of a task that fails, and where it was */
+/* One failing allocation of a task, and the place of the allocation */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void add_site(struct sites *sites, const char *name)
 		strcpy(sites->names[sites->nr++], name);
 }
 
-/* The functions that lead into any system call */
+/* The functions through which every system call enters */
 static bool is_entry(const char *name)
 {
 	static const char *const entries[] = {
@@ -96,7 +96,7 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-/* A line of the log at each read(); those with a '?' are guesses of the kernel. */
+/* One line of the log at each read().  Entries with a '?' are unreliable. */
 void inject_look(struct injected *injected, int err)
 {
 	bool reported = false, inside = false, entered = false;

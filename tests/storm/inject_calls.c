@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each allocation of a call in turn */
+/* Each allocation of a call fails in turn */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,8 +29,8 @@ static pid_t sitter;
 static uint32_t cqm_type;	/* of the PMU */
 
 /*
- * A page of the buffer that is not there yet is allocated when the kernel writes to it, and
- * without memory the call ends with EFAULT.  The page fault of a program is tried again.
+ * The kernel allocates a missing page of the buffer when it writes to the page.
+ * Without memory the call ends with EFAULT.  The page fault of a program is retried.
  */
 static uint64_t fault_in(void *buffer, size_t size)
 {
@@ -52,7 +52,7 @@ static int call_mmap(void)
 
 	if (map == MAP_FAILED)
 		return -errno;
-	/* which needs memory, too */
+	/* allocates memory, too */
 	return munmap(map, dev.info.ring_bytes) &&
 		munmap(map, dev.info.ring_bytes) ? -errno : 0;
 }
@@ -279,8 +279,8 @@ static const struct call {
 };
 
 /*
- * Refused, or done all the same, where the allocation was for no more than speed.
- * What was done in half is undone without a failure.
+ * The call fails, or succeeds if the allocation was an optimization.  The undo of a
+ * partial call does not fail.
  */
 static void starve_call(const struct call *call, int fail)
 {
@@ -344,7 +344,7 @@ void famine_calls(void)
 	cqm_type = strtoul(read_file(CQM_TYPE, text, sizeof(text)), NULL, 10);
 	CHECK(cqm_type, "no PMU intel_cqm");
 	fail = inject_open("thread-self");
-	/* without a controller, groups are none of perf's */
+	/* without a controller, perf does not accept cgroups */
 	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
 	group = group_make("one.service");
 	group_fd = open(CGROUPS "/one.service", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each allocation of a load in turn, and of a CPU's coming online */
+/* Each allocation of a load, and of bringing a CPU online, fails in turn */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,10 @@
 static struct injected injected;
 static struct dev dev;
 
-/* Load with the nth allocation failing; returns how many were made till the end. */
+/*
+ * Load with the nth allocation failing; returns the number of allocations until the
+ * end.
+ */
 static unsigned int starve_load(const char *params, int fail, unsigned int nth)
 {
 	int fd = open("/lib/cmt.ko", O_RDONLY | O_CLOEXEC);
@@ -54,7 +57,7 @@ static unsigned int stride(unsigned int n)
 	}
 }
 
-/* It works as if nothing had failed. */
+/* The module works as if nothing had failed. */
 static void load_works(const char *params)
 {
 	static struct snapshot snapshot;
@@ -70,7 +73,7 @@ static void load_works(const char *params)
 	CHECK(!module_unload(), "unload");
 }
 
-/* With STORM_ALL a test that has no time for all allocations fails. */
+/* With STORM_ALL a test fails if the time does not suffice for all allocations. */
 static void check_all(const char *what, unsigned int done, unsigned int all)
 {
 	CHECK(done == all || !storm_number("STORM_ALL", 0),
@@ -78,9 +81,10 @@ static void check_all(const char *what, unsigned int done, unsigned int all)
 }
 
 /*
- * Each allocation of the module's own part of a load in turn; as many as there is
- * time for, at equal distances, from another one at each seed.  What the kernel's
- * loader allocates before is known from a load with a bad parameter.
+ * Each allocation of the module's part of a load fails in turn.  If the time does not
+ * suffice, as many at equal distances, beginning at a number that depends on the seed.
+ * The number of allocations that the kernel's loader makes before is known from a load
+ * with a bad parameter.
  */
 static void starve_loads(const char *params, int fail, uint64_t end)
 {
@@ -110,7 +114,7 @@ static void starve_loads(const char *params, int fail, uint64_t end)
 	check_log();
 }
 
-/* The end of the first of @nr parts of the time that is left */
+/* The end of the first of @nr equal parts of the remaining time */
 static uint64_t part_of(uint64_t end, unsigned int nr)
 {
 	uint64_t now = now_ns();
@@ -140,7 +144,7 @@ void famine_load(void)
 	inject_sum("loads");
 }
 
-/* The thread that brings CPU 1 up is the kernel's. */
+/* A thread of the kernel brings CPU 1 up. */
 static int fail_open_hotplug(void)
 {
 	char path[64], text[64];
@@ -169,8 +173,9 @@ static int fail_open_hotplug(void)
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
 /*
- * CPU 1 comes online, the first time since the module was loaded where it is, with
- * the nth allocation of a task failing; returns how many that one made.
+ * CPU 1 comes online with the nth allocation of a task failing.  If the module is
+ * loaded, it is the first time since the load.  Returns the number of allocations of
+ * the task.
  */
 static unsigned int starve_online(bool loaded, int fail, unsigned int nth)
 {
@@ -201,8 +206,9 @@ static unsigned int starve_online(bool loaded, int fail, unsigned int nth)
 }
 
 /*
- * Those of the task that asks for the CPU, among which the module prepares it, and
- * those of the kernel's thread on the CPU, of which the module's are the last.
+ * Allocations of the task that requests the CPU, among them those of the module's
+ * preparation.  Then allocations of the kernel's thread on the CPU, of which the
+ * module's are the last.
  */
 static void starve_task(const char *who, int fail, bool only_last)
 {
@@ -213,12 +219,12 @@ static void starve_task(const char *who, int fail, bool only_last)
 	starve_online(false, fail, INT_MAX);
 	first = only_last ? starve_online(false, fail, INT_MAX) : 0;
 	all = starve_online(true, fail, INT_MAX);
-	/* the kernel's own number is not always the same */
+	/* the number of the kernel's allocations varies */
 	first = all > first + 2 ? first : all - 2;
 	all -= first;
 	step = stride(all);
 	n = storm_number("STORM_SEED", 1) % all;
-	/* on a busy host, one at least */
+	/* on a busy host, at least one */
 	for (done = 0; done < all && (!done || now_ns() < end); done++) {
 		starve_online(true, fail, first + 1 + n);
 		n = (n + step) % all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rounds, and the actors of each */
+/* Rounds, and their actors */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,13 +16,13 @@
 
 enum when { ALWAYS, STEADY, LOADING };
 
-/* Those that are mortal are killed at any time, and others come. */
+/* Mortal actors are killed at any time, and replaced. */
 static const struct actor {
 	const char *name;
 	void (*act)(struct rng *rng);
 	enum when when;
 	bool mortal;
-	int nice;		/* those that run all the time give way */
+	int nice;		/* actors that run all the time yield */
 } actors[] = {
 	{ "tasks",	act_tasks,	ALWAYS,		false, 5 },
 	{ "tasks",	act_tasks,	ALWAYS,		true, 5 },
@@ -40,15 +40,15 @@ static const struct actor {
 	{ "loader",	act_loader,	LOADING,	false, -5 },
 };
 
-#define DEEDS_NS (60 * 1000000000ULL)	/* in which all are done, at the least */
+#define DEEDS_NS (60 * 1000000000ULL)	/* the least time for all actions */
 
 #define NR_ACTORS (sizeof(actors) / sizeof(actors[0]))
 
 static pid_t pids[NR_ACTORS], historian;
 
-/* What a round is about */
+/* The properties of a round */
 struct plan {
-	bool loading;		/* the module comes and goes all the time */
+	bool loading;		/* the module is loaded and unloaded all the time */
 	bool resctrl;		/* otherwise a historian keeps the history */
 	bool famine;		/* some allocations fail */
 	unsigned int ms;
@@ -92,8 +92,8 @@ static pid_t actor_start(const struct actor *actor, struct rng *seed)
 }
 
 /*
- * An actor that ends by itself has found something, and said what.  Others are
- * orphans.
+ * An actor that ends by itself has found a fault and printed it.  Other ended processes
+ * are orphans.
  */
 static void check_actors(void)
 {
@@ -122,7 +122,7 @@ static void replace_one(struct rng *rng, const struct plan *plan)
 	pids[i] = actor_start(&actors[i], rng);
 }
 
-/* Their children become this process's, and end as they do. */
+/* The actors' children become children of this process, and end as the actors do. */
 static void end_actors(void)
 {
 	unsigned int i;
@@ -166,7 +166,7 @@ static struct plan plan_round(struct rng *rng, unsigned int round)
 		"backend=emulated emulated_rmids=16 scope=process",
 	};
 
-	/* the first rounds are one of each kind, however short the storm is */
+	/* the first rounds have one of each kind, also in a short storm */
 	return (struct plan){
 		.loading = round == 1 || (round > 2 && rng_one_in(rng, 4)),
 		.resctrl = !round || (round != 2 && !rng_one_in(rng, 4)),
@@ -233,19 +233,19 @@ static bool can_be_done(unsigned int deed)
 {
 	const char *backend = getenv("STORM_BACKEND");
 
-	/* without anything to count there is no PMU */
+	/* without a backend that counts there is no PMU */
 	if ((deed == DEED_events || deed == DEED_event_reads) && backend &&
 	    !strcmp(backend, "software"))
 		return false;
-	/* memory controllers are the lab's, see tests/storm/check */
+	/* memory controllers exist only in the lab: tests/storm/check */
 	if (deed == DEED_channels && !getenv("STORM_CHANNELS"))
 		return false;
-	/* whether a reader has the module just when it is to go is chance */
+	/* whether a reader has the module open at an unload is random */
 	return !getenv("STORM_WITHOUT") && deed != DEED_busy &&
 		(deed != DEED_starved || famine_possible());
 }
 
-/* A deed that was not done yet, NULL: there is none */
+/* An action that no actor has done yet; NULL: there is none */
 static const char *not_done(void)
 {
 	unsigned int i;
@@ -268,12 +268,15 @@ static void note_deeds(void)
 	note("deeds:%s", text);
 	if (!not_done())
 		return;
-	/* the slow kernel has no time for all: the others' storms must have done them */
+	/*
+	 * the slow kernel has no time for all actions: the storms on other kernels must
+	 * have done them
+	 */
 	note("nothing was done of: %s", not_done());
 	CHECK(slowness > 1, "nothing was done of: %s", not_done());
 }
 
-/* So that no id comes twice: who kills by id kills the right one. */
+/* No id is used twice, so a kill by id hits the right process. */
 void storm_prepare(void)
 {
 	CHECK(!write_file("/proc/sys/kernel/pid_max", "4194304"), "pid_max");
@@ -293,7 +296,7 @@ static void storm_weather(void)
 	note("seed %llu", (unsigned long long)seed);
 	span = storm_number("STORM_SECONDS", 60) * 1000000000;
 	end = now_ns() + span;
-	/* a short storm on a busy host has not come to all deeds yet */
+	/* a short storm on a busy host may not have done all actions */
 	most = end + (span > DEEDS_NS ? 4 * span : 4 * DEEDS_NS);
 	if (slowness > 1)
 		most = end + span;

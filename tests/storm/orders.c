@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whatever the device can be told and asked, right and wrong */
+/* All ioctls of the device, with valid and invalid arguments */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -54,7 +54,7 @@ static void order_mode(struct rng *rng)
 	did(DEED_modes);
 }
 
-/* As long as the descriptor is open. */
+/* Valid while the descriptor is open. */
 static void order_counters(struct rng *rng)
 {
 	struct cmt_counters arg = {
@@ -116,7 +116,7 @@ static void ask_path(struct rng *rng)
 	storm_check_errno("PATH_OF_CGROUP", err, ALLOW(ENOENT, ENOTTY, ESTALE, EINVAL));
 }
 
-/* A cgroup that is removed goes on to be an owner until its tasks are gone. */
+/* A removed cgroup remains an owner until its tasks are gone. */
 static void order_query(struct rng *rng)
 {
 	static struct cmt_record pending[16384 + MAX_RMIDS];
@@ -147,7 +147,7 @@ static void order_query(struct rng *rng)
 	did(DEED_queries);
 }
 
-/* Never anything but an error, whatever the bytes are */
+/* Arbitrary bytes always return an error */
 static void order_nonsense(struct rng *rng)
 {
 	uint32_t nr = rng_below(rng, 14);
@@ -189,7 +189,10 @@ void act_orders(struct rng *rng)
 	usleep(rng_below(rng, 5000));
 }
 
-/* Reads the text files, in pieces and in part; EIO: the module has gone meanwhile. */
+/*
+ * Reads the text files, in pieces and partially; EIO: the module was unloaded
+ * meanwhile.
+ */
 void act_procfs(struct rng *rng)
 {
 	char text[777];

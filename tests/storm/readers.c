@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Readers that come, stall, wait, map in pieces, and are killed */
+/* Readers that begin, stall, wait, map in pieces, and are killed */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +47,7 @@ static void check_conserved(const struct dev *dev)
 	}
 }
 
-/* Until the descriptor is closed; where there are none, it is no error. */
+/* Until the descriptor is closed.  Without channels the request is no error. */
 static void want_channels(const struct dev *dev)
 {
 	struct cmt_counters arg = {
@@ -99,7 +99,7 @@ static void wait_poll(const struct dev *dev, struct rng *rng)
 	      pollfd.revents);
 }
 
-/* One that is closed, and one that outlives the descriptor it waits for */
+/* A waiter that is closed, and one that outlives its descriptor */
 static void wait_epoll(const struct dev *dev, struct rng *rng)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -120,7 +120,7 @@ static void wait_epoll(const struct dev *dev, struct rng *rng)
 	}
 }
 
-/* Whatever it answers, it does not wait. */
+/* Any answer is valid, but the call must not wait. */
 static void read_count(const struct dev *dev)
 {
 	uint64_t count;
@@ -154,7 +154,9 @@ void act_poller(struct rng *rng)
 	dev_close(&dev);
 }
 
-/* What a page of a ring shows through two mappings, while nothing is written */
+/*
+ * The content of a page of a ring through two mappings, while the ring is not written
+ */
 static void check_same(const struct cmt_ring_header *header, const char *whole,
 		       const char *part, size_t offset)
 {
@@ -164,7 +166,7 @@ static void check_same(const struct cmt_ring_header *header, const char *whole,
 	memcpy(a, whole + offset, sizeof(a));
 	memcpy(b, part + offset, sizeof(b));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* the slot that comes next may be half written; it is of this page or not */
+	/* the next slot may be half written, and may be in this page or not */
 	if (__atomic_load_n(&header->head, __ATOMIC_ACQUIRE) != head ||
 	    head / 64 % (header->records / 64) == offset / 4096 - 1)
 		return;
@@ -204,7 +206,7 @@ static void disturb(struct rng *rng, char *page, size_t bytes)
 	}
 }
 
-/* Leaves the pages from one on, up to another; below and above they are gone. */
+/* Keeps the pages of a range; the pages below and above are unmapped. */
 static void unmap_around(struct rng *rng, const struct dev *dev,
 			 const struct ring *ring, char *part)
 {

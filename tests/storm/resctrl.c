@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resctrl mounted and not, its groups made and removed, tasks moved in, and after
- * each deed the question whether every task is where it was put.
+ * resctrl is mounted and unmounted, its groups are made and removed, and tasks are
+ * moved.  After each action the actor checks that every task is where it was put.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "storm.h"
 
 #define CTRLS	3	/* and the root group, 0 */
-#define MONS	3	/* in each, numbered from 1; 0: none */
+#define MONS	3	/* MON groups in each CTRL group, numbered from 1; 0: none */
 #define CROWD	24
 
 /* A CTRL group, with the MON groups in it */
@@ -68,7 +68,7 @@ static void witness_look(struct witness *self)
 	__atomic_fetch_add(&self->wrong, 1, __ATOMIC_RELEASE);
 }
 
-/* On both CPUs in turn, for a short while: it never keeps one for itself. */
+/* Runs on both CPUs in turn for a short time, and never keeps a CPU. */
 static void witness_main(struct witness *self)
 {
 	cpu_set_t set;
@@ -120,7 +120,7 @@ static const char *group_path(unsigned int ctrl, unsigned int mon)
 	return path;
 }
 
-/* What /proc/PID/cpu_resctrl_groups says; the task may be gone. */
+/* The group in /proc/PID/cpu_resctrl_groups; the task may be gone. */
 static bool group_is(pid_t pid, unsigned int ctrl, unsigned int mon,
 		     bool mounted)
 {
@@ -173,7 +173,7 @@ void check_outsiders(void)
 	CHECK(!strayed, "%u tasks are in groups that they were not put in", strayed);
 }
 
-/* While this is changed, a witness that looks does not judge. */
+/* While the groups change, witnesses do not judge. */
 static void expect_none(void)
 {
 	unsigned int i;
@@ -193,7 +193,7 @@ static void expect_places(bool mounted)
 				 __ATOMIC_SEQ_CST);
 }
 
-/* From here on, until the next deed, their CLOSID is what their group has. */
+/* From here on, until the next action, the CLOSID of a task is its group's. */
 static void check_witnesses(struct rng *rng)
 {
 	bool mounted = resctrl_mounted();
@@ -243,7 +243,7 @@ static void leave_group(unsigned int ctrl, unsigned int mon)
 	}
 }
 
-/* Where all RMIDs are taken or in limbo there is none for a group. */
+/* If all RMIDs are in use or in limbo, a group gets none. */
 static void make_or_remove(unsigned int ctrl, unsigned int mon)
 {
 	struct ctrl *group = &ctrls[ctrl];
@@ -290,7 +290,7 @@ static void deed_move(struct rng *rng)
 
 	ctrl = ctrls[ctrl].there ? ctrl : 0;
 	mon = ctrls[ctrl].mons[mon] ? mon : 0;
-	/* resctrl moves into a MON group only from the CTRL group it is in */
+	/* resctrl moves a task to a MON group only from the CTRL group above */
 	snprintf(path, sizeof(path), "%s/tasks", group_path(ctrl, 0));
 	snprintf(text, sizeof(text), "%d", storm->witnesses[i].pid);
 	err = write_file(path, text);
@@ -305,7 +305,7 @@ static void deed_move(struct rng *rng)
 	did(DEED_tasks);
 }
 
-/* The CPUs of a group, which count what runs there and is in no group. */
+/* The CPUs of a group, which counts tasks there that are in no group. */
 static void deed_cpus(struct rng *rng)
 {
 	static const char *const masks[] = { "0", "1", "2", "3" };
@@ -340,7 +340,7 @@ static void forget_groups(void)
 	ctrls[0].there = true;
 }
 
-/* Tasks that no group has, more than there are RMIDs, of which some are new */
+/* Tasks without a group, more than there are RMIDs, some of them new */
 static void replace_crowd(struct rng *rng)
 {
 	unsigned int i;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A storm: actors that do all at once what the module has to stand, each a process
- * that draws its deeds from a seed, and checks of the whole afterwards.  Built with
- * the guest suite of tests/vm, whose rules hold.
+ * A storm: concurrent actors, each a process that draws its actions from a seed, and
+ * checks of the complete state afterwards.  Built with the guest suite of tests/vm,
+ * whose rules apply.
  *
- * Time passes in rounds.  A round loads the module, lets the actors loose, ends
- * them, checks, and unloads the module.  The environment has
+ * A storm consists of rounds.  A round loads the module, starts the actors, ends them,
+ * checks, and unloads the module.  The environment has
  *
- *	STORM_SEED	what all deeds are drawn from; the order in which the
- *			actors run is the scheduler's
- *	STORM_SECONDS	how long rounds begin
- *	STORM_FAMINE	how long loads of the module fail, in seconds
+ *	STORM_SEED	the seed of all actions; the scheduler determines the order in
+ *			which the actors run
+ *	STORM_SECONDS	the time in which rounds begin
+ *	STORM_FAMINE	the time in which loads of the module fail, in seconds
  *	STORM_ALL	1: loads must fail at each of their allocations in that time
- *	STORM_BACKEND	of the module, in every round
- *	STORM_WITHOUT	names of actors that stay away, with commas between
- *	STORM_CYCLES	how often cycles_ tests do the same
+ *	STORM_BACKEND	the module's backend, in every round
+ *	STORM_WITHOUT	names of excluded actors, separated by commas
+ *	STORM_CYCLES	the number of repetitions of cycles_ tests
  */
 #ifndef CMT_STORM_H
 #define CMT_STORM_H
@@ -27,7 +27,7 @@
 #include "../vm/suite/dev.h"
 #include "../vm/suite/suite.h"
 
-/* What is counted, so that no actor that does nothing goes unnoticed */
+/* Counts of actions: an actor that does nothing is noticed */
 #define STORM_DEEDS(X)							\
 	X(forks) X(execs) X(threads) X(cgroups) X(moves) X(scopes)	\
 	X(intervals) X(modes) X(counters) X(attaches) X(detaches) X(queries)	\
@@ -44,16 +44,16 @@ enum deed { STORM_DEEDS(STORM_DEED) NR_DEEDS };
 #define STORM_GROUPS	8
 #define WITNESSES	6
 
-#define NO_CLOSID	~0U	/* it is being changed */
+#define NO_CLOSID	~0U	/* the CLOSID is being changed */
 
-/* What a process saw of its own CPU's PQR_ASSOC */
+/* Observations by a process of its CPU's PQR_ASSOC */
 struct witness {
 	pid_t pid;
-	uint32_t closid;	/* what it ought to be */
+	uint32_t closid;	/* the expected values */
 	uint64_t pqr;
-	uint64_t looks;		/* how often it looked, */
-	uint64_t wrong;		/* and how often it had another CLOSID: */
-	uint64_t wrong_pqr;	/* this, the last time */
+	uint64_t looks;		/* number of observations */
+	uint64_t wrong;		/* observations with another CLOSID */
+	uint64_t wrong_pqr;	/* the last such value */
 };
 
 /* Shared by all processes of the storm */
@@ -63,9 +63,9 @@ struct storm {
 	uint64_t cgroups[STORM_GROUPS];	/* ids, 0: none */
 	struct witness witnesses[WITNESSES];
 	bool stop;			/* the historian's record is complete */
-	bool closing;			/* the module is to be unloaded */
-	/* of the round */
-	bool resctrl;			/* it is mounted, and takes RMIDs */
+	bool closing;			/* the module is about to be unloaded */
+	/* properties of the round */
+	bool resctrl;			/* resctrl is mounted, and takes RMIDs */
 	bool famine;			/* some allocations fail */
 };
 
@@ -77,29 +77,29 @@ uint32_t rng_next(struct rng *rng);
 uint32_t rng_below(struct rng *rng, uint32_t n);	/* 0 .. n - 1 */
 bool rng_one_in(struct rng *rng, uint32_t n);
 
-/* What all tests of a storm need: what processes share, ids that do not come twice */
+/* Set up a storm: memory shared by processes, and process ids that are not reused */
 void storm_prepare(void);
-/* A number of the environment */
+/* The value of an environment variable */
 uint64_t storm_number(const char *name, uint64_t otherwise);
 /* fork(); the child ends with its parent. */
 pid_t storm_fork(void);
 /* 0 or -errno; with the backend of the storm, if it has one */
 int storm_load(const char *params);
 /*
- * Opens the device and asks for its properties; false: the module is not there, or
- * is to be unloaded.
+ * Opens the device and reads its info.  False: the module is not loaded, or is about to
+ * be unloaded.
  */
 bool storm_open(struct dev *dev, int flags);
 bool storm_closing(void);
-/* What may come of an order while everything changes: ENOMEM, or one of these */
+/* The allowed errors of a call during changes: ENOMEM, or one of these */
 void storm_check_errno(const char *what, int err, const int *allowed);
 #define ALLOW(...) ((const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
-/* Of a process, a cgroup or a CPU; 0 may stand for none. */
+/* The id of a process, a cgroup or a CPU; 0 may mean none. */
 uint64_t storm_some_id(struct rng *rng, uint32_t kind);
 /* The directory of a cgroup, below STORM_GROUPS.  Returns a descriptor or -errno. */
 int storm_open_group(unsigned int i);
 
-/* The actors: one deed each, called until the round ends */
+/* The actors: one action each, called until the round ends */
 void act_tasks(struct rng *rng);
 void act_cgroups(struct rng *rng);
 void act_orders(struct rng *rng);
@@ -118,16 +118,16 @@ void act_procfs(struct rng *rng);
 bool resctrl_mounted(void);
 void resctrl_mount(void);
 void resctrl_umount(void);
-/* Every process but the witnesses is in the root group. */
+/* Every process except the witnesses is in the root group. */
 void check_outsiders(void);
 struct witness *witness_start(unsigned int i);
-/* What PQR_ASSOC is under a witness from now on */
+/* The expected PQR_ASSOC under a witness from now on */
 uint64_t witness_pqr(const struct witness *witness);
 
 #define PQR_CLOSID(pqr)	((uint32_t)((pqr) >> 32))
 #define PQR_RMID(pqr)	((uint32_t)(pqr) & 0x3ff)
 
-/* A process that keeps the history from the load on; its judgement at the end */
+/* A process that keeps the history from the load on; its check at the end */
 pid_t historian_start(void);
 void historian_end(pid_t pid);
 
@@ -136,7 +136,7 @@ void check_loaded(struct rng *rng);
 void check_unloaded(void);
 void check_log(void);
 
-/* Allocations that fail, where the kernel can make them fail */
+/* Failing allocations, if the kernel supports them */
 bool famine_possible(void);
 void famine_prepare(void);
 void famine_report(void);
@@ -147,7 +147,7 @@ void famine_load(void);
 void famine_calls(void);
 void famine_online(void);
 
-/* The same many times: cycles.c */
+/* Repetitions: cycles.c */
 void cycles_load(void);
 void cycles_cpu(void);
 void cycles_sleep(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes, threads and cgroups that come, go and change */
+/* Processes, threads and cgroups that begin, end and change */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void live(struct rng *rng)
 		spawn_threads(rng);
 		break;
 	case 3:
-		/* whose parent ends first */
+		/* a process whose parent ends first */
 		if (!fork()) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			usleep(rng_below(rng, 500));
@@ -120,7 +120,7 @@ void act_tasks(struct rng *rng)
 		usleep(rng_below(rng, 2000));
 }
 
-/* Some of its processes stay, for others to attach, to move and to kill. */
+/* Some of its processes remain, for other actors to attach, to move and to kill. */
 static void replace_sitter(struct rng *rng)
 {
 	unsigned int i = rng_below(rng, STORM_PIDS);
@@ -179,7 +179,7 @@ int storm_open_group(unsigned int i)
 	return fd < 0 ? -errno : fd;
 }
 
-/* EBUSY where a process is inside */
+/* EBUSY while a process is inside */
 static void drop_group(unsigned int i)
 {
 	char path[256];
@@ -209,7 +209,7 @@ static void kill_group(unsigned int i)
 	write_file(path, "1");
 }
 
-/* A process that is born inside, in the middle of a group's life */
+/* A process that is born in a cgroup during the life of the cgroup */
 static void visit_group(struct rng *rng, unsigned int i)
 {
 	struct rng own = { rng_next(rng) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the actors share */
+/* Common functions of the actors */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

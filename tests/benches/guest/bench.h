@@ -28,7 +28,7 @@
 
 #include "uapi/cmt.h"
 
-/* Says why on stderr and ends the program with 1. */
+/* Prints the reason to stderr and exits with 1. */
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* The same, with errno. */
 void die_errno(const char *what) __attribute__((noreturn));
@@ -43,7 +43,7 @@ void missing(const char *key, const char *fmt, ...)
 
 /* Sorts @values. */
 double median(double *values, size_t n);
-/* The value that is there most often.  Sorts @values. */
+/* The most frequent value.  Sorts @values. */
 double most_frequent(double *values, size_t n);
 
 /* Instructions since the guest was started. */
@@ -65,20 +65,19 @@ uint64_t now_ns(void);
 void check_clock(void);
 
 /*
- * Ahead of all other work in the guest; a stock kernel tests its ciphers or
- * frees memory for seconds after its boot.  A process forked then has the same
- * priority.
+ * Priority over all other work in the guest: a stock kernel tests its ciphers or frees
+ * memory for seconds after its boot.  A process forked later has the same priority.
  */
 void real_time(bool on);
 
 /*
- * MSR accesses since the guest was started, of all CPUs: PQR_ASSOC, QM_EVTSEL
- * and QM_CTR, reads and writes together.  Costs the guest a few instructions
- * and no MSR access.  Without a processor that counts, all are 0.
+ * MSR accesses since the guest was started, of all CPUs: PQR_ASSOC, QM_EVTSEL and
+ * QM_CTR, reads and writes together.  Reading the counts costs the guest a few
+ * instructions and no MSR access.  With a processor that does not count, all are 0.
  */
 struct msrs {
 	double all;
-	double monitoring;	/* of all: QM_EVTSEL and QM_CTR */
+	double monitoring;	/* of these: QM_EVTSEL and QM_CTR */
 };
 
 struct msrs msrs_now(void);
@@ -88,7 +87,7 @@ bool msrs_counted(void);
 
 void module_load(const char *params);
 void module_unload(void);
-/* Empty probes in the place of the module's. */
+/* Empty probes in place of the module's. */
 void probe_load(void);
 void probe_unload(void);
 
@@ -97,11 +96,11 @@ int device_open(void);
 void device_info(int fd, struct cmt_info *info);
 void device_stats(int fd, struct cmt_stats *stats);
 void device_interval(int fd, uint32_t interval_ns);
-/* As long as @fd is open; dies where one of them is not counted. */
+/* Valid while @fd is open; exits if one of the counters is not counted. */
 void device_counters(int fd, uint32_t counters);
 /* @patterns NULL: the patterns stay. */
 void device_scope(int fd, uint32_t scope, const char *patterns);
-/* How many more owners can have an RMID. */
+/* The number of owners that can still get an RMID. */
 uint32_t device_room(int fd, const struct cmt_info *info);
 
 /*

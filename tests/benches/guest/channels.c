@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What reading the memory channels adds to a tick: the difference of a tick without
- * samples with them and without, in one boot; and what they add while no program asks
- * for them.  An access to a register of theirs is
- * one instruction here; on silicon each leaves the core and takes as long as
- * hundreds.  Some channels have their cycles read in a tick: that is apart.
+ * The cost that the memory channels add to a tick: the difference between a tick
+ * without samples with channels and one without, in one boot; and the cost while no
+ * program asks for channels.  An access to one of their registers is one instruction
+ * here.  On silicon it leaves the core, and takes as long as hundreds.  Ticks that also
+ * read cycles are counted separately.
  */
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -97,7 +97,7 @@ uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Without it a real-time process is stopped for 50 ms in a second. */
+/* Without this setting a real-time process is stopped for 50 ms in each second. */
 static void real_time_unlimited(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/sched_rt_runtime_us", "w");
@@ -125,8 +125,8 @@ static void check_ratio(const char *what, double *counts)
 }
 
 /*
- * The kernel's clock comes from the TSC too, by a frequency that it has
- * measured itself; the module's busy_ns is in its nanoseconds.
+ * The kernel's clock comes from the TSC, too, by a frequency that the kernel has
+ * measured.  The module's busy_ns is in nanoseconds of that clock.
  */
 void check_clock(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 200 owners, 10 of which run before every tick, and a budget for 30 samples a
- * tick: the 10 are read in every tick, the others in turn.  All is told by the
- * records: which RMIDs a tick read, and how many ticks ago an idle one was read.
+ * 200 owners, 10 of which run before every tick, and a budget for 30 samples a tick.
+ * The 10 are read in every tick, the others in turn.  The records show which RMIDs a
+ * tick read, and how many ticks ago an idle one was read.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,29 +14,29 @@
 #define OWNERS		200
 #define HOT		10
 #define BUDGET_SAMPLES	30
-#define BUDGET_MIN_US	5	/* the module refuses less */
+#define BUDGET_MIN_US	5	/* the module refuses a lower budget */
 #define INTERVAL_NS	1000000
 #define TICKS		320
-#define WARM_UP_TICKS	64	/* every RMID was read before the count begins */
+#define WARM_UP_TICKS	64	/* every RMID is read before the count begins */
 #define SPINS		1000
-#define TRIES		5	/* while the host lets ticks be missed */
+#define TRIES		5	/* ticks, while the host lets ticks be missed */
 
 struct owner {
 	uint32_t rmid;
-	uint64_t read_at;	/* the last tick that read it */
+	uint64_t read_at;	/* the last tick that read the RMID */
 };
 
 struct hot {
 	struct owner owners[OWNERS];	/* the first HOT are hot */
-	uint64_t tick;		/* the number of this one */
-	unsigned int in_tick;	/* samples so far in this one */
+	uint64_t tick;		/* number of the current tick */
+	unsigned int in_tick;	/* samples in the current tick so far */
 	/* after the warm-up: */
-	unsigned int hot_missed;	/* a hot owner that a tick did not read */
+	unsigned int hot_missed;	/* times that a tick did not read a hot owner */
 	unsigned int most;	/* samples in a tick */
 	uint64_t oldest;	/* ticks from one reading to the next */
 	double samples;
-	uint64_t missed_before;	/* ticks, until the warm-up was over, */
-	uint64_t missed;	/* and until now */
+	uint64_t missed_before;	/* ticks until the end of the warm-up */
+	uint64_t missed;	/* ticks until now */
 };
 
 static struct owner *owner_of(struct hot *hot, uint32_t rmid)
@@ -114,7 +114,7 @@ static void run(struct hot *hot, struct records *records)
 	}
 }
 
-/* All but the owners. */
+/* All setup except the owners. */
 static void begin(struct hot *hot)
 {
 	int i;
@@ -130,8 +130,8 @@ static void begin(struct hot *hot)
 }
 
 /*
- * After ticks that did not happen, because the host did not run the guest, the next
- * one has their turns to make up for: such a run says nothing of the budget.
+ * After ticks that were missed because the host did not run the guest, the next tick
+ * has their turns, too.  Such a run is no measurement of the budget.
  */
 static void run_undisturbed(struct hot *hot, struct records *records)
 {
@@ -184,7 +184,7 @@ static void measure(int fd, const struct cmt_info *info)
 	report(&hot);
 }
 
-/* Whole microseconds, and rather too few of them. */
+/* Whole microseconds, rounded down. */
 static unsigned int budget_us(const struct costs *costs)
 {
 	double us = floor((costs->tick + BUDGET_SAMPLES * costs->sample) / 1000);

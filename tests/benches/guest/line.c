@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Least squares through medians: a kernel tick that falls on one of the module's
- * moves one point, not the median of its x.
+ * Least squares through medians: a kernel tick during one of the module's ticks moves
+ * one point, but not the median of its x.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int by_x_and_y(const void *a, const void *b)
 /* With as many points as this, an x with fewer than three has no median. */
 #define MANY	60
 
-/* Puts one point for each x to the front; returns how many. */
+/* Moves one point for each x to the front; returns their number. */
 static size_t reduce(struct point *points, size_t n)
 {
 	size_t i, end, out = 0, least = n < MANY ? 1 : 3;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 1,000 RMIDs in use, all of their owners run before a tick, owners that wait for an
- * RMID, owners that come and go, another scope: the longest time with interrupts
- * off and the longest hold of the owner lock, by the module's own clock.  The
- * module's clock is not believed where a tick took longer than it says.
+ * 1,000 RMIDs in use, all of their owners run before a tick, pending owners, owners
+ * that begin and end, and a change of the scope.  Measures the longest time with
+ * interrupts off and the longest hold of the owner lock, by the module's clock.  A
+ * value is rejected if a tick took longer than it reports.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ static const struct {
 
 struct longest {
 	double lock_held;
-	double tick;		/* by busy_ns, of one interval */
-	double rmids;		/* in use at least */
+	double tick;		/* by busy_ns, in one interval */
+	double rmids;		/* RMIDs in use, at least */
 };
 
 static void more(double *most, double value)
@@ -38,7 +38,7 @@ static void more(double *most, double value)
 		*most = value;
 }
 
-/* The ticks right after all owners ran, and those that make up for them. */
+/* The ticks right after all owners ran, and the ticks that read the deferred RMIDs. */
 static void run_all(struct longest *longest, struct records *records, int fd,
 		    unsigned int nr)
 {
@@ -52,7 +52,7 @@ static void run_all(struct longest *longest, struct records *records, int fd,
 	}
 }
 
-/* Every owner gives its RMID back, and gets one again. */
+/* Every owner loses its RMID, and gets one again. */
 static void change_scopes(int fd)
 {
 	device_scope(fd, CMT_SCOPE_CONTAINER, PATTERN);
@@ -95,7 +95,7 @@ static void measure(struct longest *longest, const char *params, size_t i)
 	int fd;
 
 	real_time(true);
-	/* some processes are there before the module, most come later */
+	/* some processes begin before the module is loaded, most of them later */
 	runners_add(OWNERS / 4);
 	module_load(params);
 	fd = device_open();

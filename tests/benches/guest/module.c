@@ -27,7 +27,7 @@ static void unload(const char *name)
 		die_errno("unloading a module");
 }
 
-/* With scope=process where @params name no scope. */
+/* With scope=process if @params name no scope. */
 void module_load(const char *params)
 {
 	char named[512];
@@ -121,7 +121,7 @@ uint32_t device_room(int fd, const struct cmt_info *info)
 	       info->rmids_usable - stats.rmids_active : 0;
 }
 
-/* What CMT_IOC_GET_RMIDS or CMT_IOC_GET_PENDING lists. */
+/* The records of CMT_IOC_GET_RMIDS or CMT_IOC_GET_PENDING. */
 static uint32_t list(int fd, unsigned int request, struct cmt_record *records)
 {
 	struct cmt_rmids arg = {

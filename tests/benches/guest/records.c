@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader's side of the contract in uapi/cmt.h, for one ring and one CPU: the
- * writer interrupts the reader, and is never seen at work.
+ * The reader's part of the contract in uapi/cmt.h, for one ring and one CPU.  The
+ * writer interrupts the reader, so the reader never runs during a write.
  */
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same readings by the kernel's own interface, where there is one. */
+/* The same readings by resctrl, if the kernel has it. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ static const char *const events[] = {
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-/* The kernel says so only where it has found the monitoring itself. */
+/* The kernel lists the feature only if it has found the monitoring itself. */
 static bool cpu_has_monitoring(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

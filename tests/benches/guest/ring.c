@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cmt_ring_write() of module/ring.c, linked in; it is compiled without vector
- * registers, as the kernel is.  The kernel's own copy has a patched-out ftrace
- * call more.
+ * cmt_ring_write() of module/ring.c, linked in.  It is compiled without vector
+ * registers, as the kernel is.  The kernel's copy also has a call of ftrace, which is
+ * patched out.
  */
 #include <stdlib.h>
 

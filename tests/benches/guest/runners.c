@@ -13,7 +13,7 @@
 
 /* Shared with the processes. */
 struct runner {
-	uint32_t asked;		/* the futex: how often to have run */
+	uint32_t asked;		/* the futex: requested number of runs */
 	uint32_t done;
 };
 
@@ -51,7 +51,7 @@ static bool sleeps(unsigned int i)
 	       runners[i].asked;
 }
 
-/* They have the caller's priority: each runs until it sleeps. */
+/* The processes have the caller's priority: each runs until it sleeps. */
 static void await(unsigned int n)
 {
 	unsigned int i;
@@ -68,7 +68,7 @@ void runners_add(unsigned int up_to)
 		die("%u runners", up_to);
 	runners_map();
 	for (; nr < up_to; nr++) {
-		runners[nr].asked++;	/* done when it has begun */
+		runners[nr].asked++;	/* done when the process has begun */
 		pids[nr] = fork();
 		if (pids[nr] < 0)
 			die_errno("fork");

@@ -25,17 +25,18 @@
 
 #include "bench.h"
 
-#define CYCLES		3	/* without, with empty probes, with: so often */
+/* cycles of: without, with empty probes, with the module */
+#define CYCLES		3
 #define ROUNDS		40	/* of each kind in each part of a cycle */
 #define ROUND_TRIPS	50	/* in a round: few rounds meet one of the kernel's ticks */
-#define OTHERS_US	2000	/* before each round, for all else that wants to run */
+#define OTHERS_US	2000	/* before each round, to let other tasks run */
 #define FORKS		200	/* in each part of a cycle */
 #define FORKS_WARM_UP	20
 #define FORKS_CHECKED	10
 
 #define CGROUP		"/sys/fs/cgroup/bench-container"
 #define PATTERN		"bench-container"
-#define TICK_NS		1000000	/* interval of the ticks that tell an RMID */
+#define TICK_NS		1000000	/* interval of the ticks that report an RMID */
 
 #define THREE_COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
 
@@ -70,7 +71,7 @@ static void pair_close(struct pair *pair)
 	}
 }
 
-/* Until it reads a zero. */
+/* Runs until it reads a zero. */
 static void *answer(void *arg)
 {
 	struct pair *pair = arg;
@@ -91,7 +92,7 @@ static void ask(struct pair *pair, char c)
 		die_errno("pipe");
 }
 
-/* Times this thread gave up the CPU to wait. */
+/* The number of times that this thread gave up the CPU to wait. */
 static long waits(void)
 {
 	struct rusage usage;
@@ -119,7 +120,7 @@ static double ping_pong(struct pair *pair)
 }
 
 /*
- * The module must have done in this round what the figure is said to be of.
+ * Checks that the module's work in this round is the work that the figure is about.
  * Returns MSR accesses per switch.
  */
 static double check_switches(struct pair *pair, enum kind kind)
@@ -148,8 +149,8 @@ static double check_switches(struct pair *pair, enum kind kind)
 }
 
 /*
- * A task that waits for the CPU behind the real-time ones changes the path of
- * each of their wake-ups, by a dozen instructions.
+ * A task that waits for the CPU behind the real-time tasks changes the path of each of
+ * their wake-ups, by a dozen instructions.
  */
 static void let_others_run(void)
 {
@@ -210,8 +211,8 @@ static void switch_process(struct results *results, enum kind kind,
 }
 
 /*
- * vfork() makes a process as fork() does, for the module too, but copies no
- * page tables, whose cost varies by more than what is looked for here.
+ * vfork() makes a process as fork() does, also for the module.  It copies no page
+ * tables, whose cost varies by more than the measured difference.
  */
 static double fork_exit(void)
 {
@@ -228,8 +229,8 @@ static double fork_exit(void)
 }
 
 /*
- * The module must have given an RMID to each owner, and none to a member.
- * Returns MSR accesses per fork and exit.
+ * Checks that the module gave an RMID to each owner, and none to a member.  Returns MSR
+ * accesses per fork and exit.
  */
 static double check_forks(enum fork_kind kind)
 {
@@ -251,13 +252,13 @@ static double check_forks(enum fork_kind kind)
 	if (kind == FORK_OWNER ? allocs < FORKS_CHECKED : allocs > 0)
 		die("%d forks, %llu RMIDs given", FORKS_CHECKED,
 		    (unsigned long long)allocs);
-	/* a kernel thread that runs in between has RMID 0 */
+	/* a kernel thread that runs meanwhile has RMID 0 */
 	return most_frequent(accesses, FORKS_CHECKED);
 }
 
 /*
- * One by one: what the kernel frees later, in batches, then falls to a few of
- * them, and the median does not see it.
+ * One by one: then batches that the kernel frees later are in few of the values, and
+ * not in the median.
  */
 static void forks(struct results *results, enum fork_kind kind, bool loaded)
 {
@@ -271,7 +272,7 @@ static void forks(struct results *results, enum fork_kind kind, bool loaded)
 		results->fork_msrs[kind] = check_forks(kind);
 }
 
-/* This program and all that it forks from now on. */
+/* This program, and all processes that it forks from now on. */
 static void enter_cgroup(void)
 {
 	FILE *file;
@@ -292,7 +293,7 @@ static uint64_t cgroup_id(void)
 	return st.st_ino;
 }
 
-/* This program runs with its container's RMID: ticks say so. */
+/* This program runs with its container's RMID, by the ticks. */
 static void check_member(int fd, const struct cmt_info *info)
 {
 	uint32_t rmid = device_rmid_of(fd, CMT_F_OWNER_CGROUP, cgroup_id());
@@ -405,12 +406,12 @@ static void part_of_cycle_probe(struct results *results)
 	probe_unload();
 }
 
-/* One figure of three parts. */
+/* One figure in three parts. */
 struct three {
 	double without, probe, with, msrs;
 };
 
-/* "_without", "_probe", "_added", "_own" and "_msr" are put to @key. */
+/* "_without", "_probe", "_added", "_own" and "_msr" are appended to @key. */
 static void report(const char *key, const struct three *three)
 {
 	const struct {
@@ -437,7 +438,7 @@ static double switch_of(struct results *results, enum kind kind)
 	return median(results->switches[kind], results->nr_switches[kind]);
 }
 
-/* Medians would be between two of the few values that there are. */
+/* There are few values, and a median would be between two of them. */
 static double fork_of(struct results *results, enum fork_kind kind)
 {
 	return most_frequent(results->forks[kind], results->nr_forks[kind]);
@@ -481,7 +482,9 @@ void bench_sched(const char *params)
 	report_all(&without, &probe, &with);
 }
 
-/* A switch inside of an owner with counters on, more than with them off. */
+/*
+ * The cost of a switch inside of an owner with counters on, compared with counters off.
+ */
 static void report_counted(struct results *without, struct results *with,
 			   struct results *counted)
 {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tick interrupts the only CPU, which computes in rounds of equal length: the
- * longer round is the interruption.  The ring has all records of the tick when
- * the computing goes on.
+ * A tick interrupts the only CPU, which computes in rounds of equal length.  A longer
+ * round has the interruption.  When the computing goes on, the ring has all records of
+ * the tick.
  */
 #include "bench.h"
 
-#define SPINS		100	/* in a round */
+#define SPINS		100	/* iterations in a round */
 #define ROUNDS_MAX	100000000U
 #define TRIES		3
 #define COMPLETE	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
 struct rounds {
-	uint64_t last;		/* the end of the last round */
-	uint64_t gap;		/* the longer one of the last two */
+	uint64_t last;		/* end of the last round */
+	uint64_t gap;		/* the longer one of the last two rounds */
 	uint64_t previous;
-	uint64_t undisturbed;	/* the shortest one of all */
+	uint64_t undisturbed;	/* the shortest round of all */
 };
 
 static void round_compute(struct rounds *rounds)
@@ -50,7 +50,7 @@ static void tick_record(struct tick *tick, const struct cmt_record *record)
 		    record->tick.read, tick->read);
 }
 
-/* true: the tick is complete. */
+/* True: the tick is complete. */
 static bool take(struct tick *tick, const struct cmt_record *record)
 {
 	if (record->type == CMT_REC_TICK) {
@@ -82,7 +82,7 @@ static void await_record(struct records *records, struct rounds *rounds)
 	round_compute(rounds);
 }
 
-/* Computes until TICK is there; the length of the interruption. */
+/* Computes until the TICK is present; returns the length of the interruption. */
 static double await_tick(struct records *records, struct tick *tick)
 {
 	struct cmt_record record;
@@ -98,7 +98,7 @@ static double await_tick(struct records *records, struct tick *tick)
 	}
 }
 
-/* false: another tick was there before the computing began. */
+/* False: another tick came before the computing began. */
 static bool try_await(struct records *records, int fd, struct tick *tick)
 {
 	struct cmt_stats before, after;

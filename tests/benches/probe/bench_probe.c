@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The yardstick of tests/bench for what cmt adds to a context switch, a fork and
- * an exit: probes that do nothing.  A module with a tracepoint cannot cost less.
+ * The reference of tests/bench for the cost that cmt adds to a context switch, a fork
+ * and an exit: probes that do nothing.  No module with a tracepoint costs less.
  */
 #include <linux/module.h>
 #include <linux/sched.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AMD's bandwidth counters: assignable ones, which are few, and those of
- * processors that track few RMIDs.  What is said to be bandwidth is no more
- * than there was, and all of it while the RMID has a counter.
+ * AMD's bandwidth counters: assignable counters, of which there are few, and the
+ * counters of processors that track few RMIDs.  Reported bandwidth is at most the true
+ * bandwidth, and all of it while the RMID has a counter.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,11 +19,11 @@
 #define ASK	2
 #define CROWD	6
 #define SWITCHES	60
-#define SEEN_TICKS	4	/* of all CPUs: each has had one since */
+#define SEEN_TICKS	4	/* ticks of all CPUs, so that each CPU had one */
 #define FAULT_PERIOD	97
 #define NOBODYS_RMID	3U
 
-/* Workers, and what their RMIDs had moved when the model was switched on. */
+/* Workers, and the traffic of their RMIDs when the model was switched on. */
 struct crowd {
 	struct dev dev;
 	struct worker *workers[CROWD];
@@ -117,7 +117,7 @@ static void crowd_walk(struct crowd *c, uint64_t walks)
 		worker_wait(c->workers[i], walks);
 }
 
-/* What a worker is said to have moved; UINT64_MAX: nothing was said. */
+/* The reported traffic of a worker; UINT64_MAX: none is reported. */
 static uint64_t said_of(const struct log *log, const struct worker *w)
 {
 	uint64_t said = UINT64_MAX;
@@ -143,8 +143,8 @@ static uint64_t said_of(const struct log *log, const struct worker *w)
 }
 
 /*
- * From here on nothing is recorded.  Nobody has moved less than is said.
- * Returns of how many it is said that they moved some.
+ * From here on nothing is recorded.  No worker has moved less than reported.  Returns
+ * the number of workers with reported traffic.
  */
 static size_t crowd_check(struct crowd *c)
 {
@@ -198,7 +198,7 @@ static const struct cmt_record *sample_with_mbm(struct dev *dev,
 	return r && (r->flags & MBM) == MBM ? r : NULL;
 }
 
-/* With the cache off, so that nothing is moved meanwhile. */
+/* With the cache off, so that there is no traffic meanwhile. */
 static struct cmt_record settled(struct dev *dev, uint32_t rmid)
 {
 	struct log log = { 0 };
@@ -222,7 +222,7 @@ static void expect_bytes(const char *what, uint64_t said, uint64_t truth)
 	      "%s is wrong", what);
 }
 
-/* All that a worker moves from here on is said, and no more. */
+/* The traffic of a worker from here on is reported completely, and no more. */
 static void expect_exact(struct dev *dev, struct worker *worker)
 {
 	struct lab_answer from, to;
@@ -280,7 +280,7 @@ static void test_measures(void)
 	CHECK(!counters_on(), "%u counters are not given back", counters_on());
 }
 
-/* How many samples of a worker have bandwidth, and how many have not. */
+/* The number of samples of a worker with bandwidth, and without. */
 static void count_mbm(const struct log *log, uint32_t rmid, size_t *with,
 		      size_t *without)
 {
@@ -350,8 +350,8 @@ static bool is_worker(const struct crowd *c, uint32_t rmid)
 }
 
 /*
- * RMIDs with counters that are no worker's.  The test itself runs, too, and may be hot,
- * and so may what has no owner; nothing else does.
+ * RMIDs with counters that belong to no worker.  The test itself runs, too, and may be
+ * hot, and so may RMID 0.  No other owner runs.
  */
 static size_t covered_others(const struct crowd *c)
 {
@@ -388,7 +388,7 @@ static void test_scarce(void)
 	crowd_end(&c);
 }
 
-/* Counters go to those that run, from those that do not any more. */
+/* Counters go to RMIDs that run, from RMIDs that no longer run. */
 static void test_hot_first(void)
 {
 	struct crowd c;
@@ -412,7 +412,7 @@ static void test_hot_first(void)
 	crowd_end(&c);
 }
 
-/* Another agent's counters: all that it configured, byte for byte. */
+/* Another agent's counters: its configuration stays, byte for byte. */
 static void test_others_stay(void)
 {
 	uint64_t config[3], writes[3];
@@ -447,7 +447,7 @@ static void test_others_stay(void)
 			LAB_ABMC(ids[id], 0, false)));
 }
 
-/* Another agent takes counters that are cmt's: it has them. */
+/* Another agent takes cmt's counters and keeps them. */
 static void test_taken(void)
 {
 	uint64_t config[2], writes[2];
@@ -461,7 +461,7 @@ static void test_taken(void)
 		if (LAB_ABMC_RMID(counter_config(id)) != c.workers[0]->rmid ||
 		    !LAB_ABMC_ON(counter_config(id)))
 			continue;
-		/* another RMID's traffic, much more than this one's is */
+		/* another RMID's traffic, which is much more than this RMID's */
 		lab_ask(LAB_ABMC_ASSIGN, LAB_ARG(L3, 0,
 			LAB_ABMC(id, LAB_ABMC_TOTAL, true)));
 		config[taken] = counter_config(id);
@@ -495,7 +495,7 @@ static void test_switched(void)
 	crowd_begin(&c, 3);
 	for (i = 0; i < SWITCHES; i++) {
 		lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, i & 1));
-		/* now before counters are assigned, now long after */
+		/* sometimes before counters are assigned, sometimes long after */
 		crowd_walk(&c, i % 5 == 4 ? 6 : 1);
 	}
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
@@ -517,9 +517,10 @@ static void mode_set(const struct crowd *c, bool on)
 }
 
 /*
- * The mode was on and off again, and that has settled.  What did not run meanwhile was not
- * read meanwhile: the settling took its base, and its next reading finds nothing odd.  Not
- * long enough for counters to be assigned: who gets one loses its base anyway.
+ * The mode was switched on and off, and MBM is available again.  RMIDs that did not run
+ * meanwhile were not read.  Their base was removed, so their next reading has no wrong
+ * difference.  The time is too short to assign counters, which would remove the base
+ * anyway.
  */
 static void test_settled(void)
 {
@@ -559,7 +560,10 @@ static void test_settled(void)
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
 }
 
-/* While resctrl is mounted all counters are its own, also where it knows of none. */
+/*
+ * While resctrl is mounted, all counters are resctrl's, also those that it does not
+ * use.
+ */
 static void test_resctrl(void)
 {
 	uint64_t writes;
@@ -590,7 +594,7 @@ static void test_resctrl(void)
 	crowd_stop(&c);
 }
 
-/* Accesses that fail now and then: no number that is none. */
+/* Accesses fail now and then: no wrong value is reported. */
 static void test_faults(void)
 {
 	struct crowd c;
@@ -608,7 +612,7 @@ static void test_faults(void)
 	CHECK(crowd_end(&c), "no bandwidth");
 }
 
-/* The mode is off: every RMID has its own counters. */
+/* The mode is off: every RMID has its hardware counters. */
 static void test_off(void)
 {
 	struct worker *worker;
@@ -625,7 +629,7 @@ static void test_off(void)
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
 }
 
-/* The only CPU of a domain goes: what is cmt's there is given back. */
+/* The only CPU of a domain goes offline: cmt's counters there are released. */
 static void test_domain_goes(void)
 {
 	uint32_t id, on = 0;
@@ -654,7 +658,9 @@ static void test_domain_goes(void)
 	dev_close(&c.dev);
 }
 
-/* Without assignable counters: RMIDs that are not tracked say so. */
+/*
+ * Without assignable counters: RMIDs that are not tracked are reported as unavailable.
+ */
 static void test_tracked(void)
 {
 	size_t i, some, untracked = 0;

@@ -12,8 +12,8 @@
 #define LINE 64
 
 /*
- * The kernel refines the TSC's frequency some time after boot, and takes "tsc"
- * for "tsc-early" then: from there on one slope leads from TSC to time.
+ * Some time after boot, the kernel refines the TSC's frequency, and changes from
+ * "tsc-early" to "tsc".  From then on one slope leads from TSC to time.
  */
 static bool clock_is_steady(void)
 {
@@ -49,7 +49,7 @@ static void walk(volatile char *memory, size_t bytes)
 		memory[i]++;
 }
 
-/* Under what does this process run? */
+/* The RMID that this process runs with. */
 static void worker_look(struct worker *worker)
 {
 	uint64_t pqr = lab_get(LAB_PQR, 0);
@@ -63,15 +63,15 @@ static void worker_look(struct worker *worker)
 	__atomic_fetch_add(&worker->elsewhere, 1, __ATOMIC_RELAXED);
 }
 
-/* The number of its last reading of an event + 1. */
+/* 1 + the number of the last reading of an event. */
 static uint64_t last_read(uint32_t l3, uint32_t rmid, uint32_t event)
 {
 	return lab_ask(LAB_LAST, LAB_ARG(l3, rmid, event)).second;
 }
 
 /*
- * A counter may be read late, or not for a long time, because the host does not
- * run the guest's CPU that ought to read it: wait for it.
+ * A counter may be read late, or not for a long time, because the host does not run the
+ * guest's CPU that reads it: wait for the reading.
  */
 static void worker_pace(const struct worker *worker)
 {
@@ -225,7 +225,7 @@ static uint64_t tsc(void)
 #define CLOSE_TICKS 2000
 #define CLOSE_TRIES 5000
 
-/* The TSC and CLOCK_MONOTONIC of one instant: the closest pair to be had. */
+/* TSC and CLOCK_MONOTONIC at one instant: the closest pair of several. */
 static void clocks(uint64_t *at_tsc, uint64_t *at_ns)
 {
 	uint64_t before, after, ns, best = UINT64_MAX;
@@ -285,7 +285,7 @@ static int by_cpu(const void *a, const void *b)
 	return one->number < other->number ? -1 : one->number > other->number;
 }
 
-/* Is @next the same counter's next region? */
+/* Is @next the next region of the same counter? */
 static bool is_next_region(const struct reading *sum, const struct reading *next)
 {
 	return next->region && sum->region + 1 == next->region &&
@@ -348,8 +348,8 @@ void readings_free(struct readings *readings)
 }
 
 /*
- * What two clocks differ by is far below this, and two samples of one RMID are
- * farther apart: between them a timer's interrupt ends and another one begins.
+ * The difference of two clocks is far below this.  Two samples of one RMID are farther
+ * apart: one timer interrupt ends between them, and another one begins.
  */
 #define CLOCK_ERROR_NS 2000
 
@@ -392,7 +392,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Was @b, which follows @a in the log of their CPU, read again for @a? */
+/* Was reading @b, which follows @a in the log of their CPU, a repetition of @a? */
 static bool is_repeat(const struct reading *a, const struct reading *b)
 {
 	return b->tsc == a->tsc;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * With a thousand RMIDs no tick keeps interrupts off for long, at any interval.
- * The guest's clock counts instructions here, so that times are exact: one
- * nanosecond is one instruction (tests/vm/guest --icount).
+ * With a thousand RMIDs no tick keeps interrupts off for long, at any interval.  The
+ * guest's clock counts instructions, so times are exact: one nanosecond is one
+ * instruction (tests/vm/guest --icount).
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,8 @@
 
 #define OWNERS		1000
 #define IRQS_OFF_MAX_NS	100000
-#define LOCK_MAX_NS	20000	/* no MSR access, no message and no walk in it */
+/* no MSR access, no message and no walk under the lock */
+#define LOCK_MAX_NS	20000
 
 static void owners_start(unsigned int count)
 {
@@ -30,7 +31,7 @@ static void owners_start(unsigned int count)
 	}
 }
 
-/* Until each RMID was read again. */
+/* Wait until each RMID was read again. */
 static void all_read(uint32_t count, uint32_t interval_ns)
 {
 	static struct snapshot snapshot;

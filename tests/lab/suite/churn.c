@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * More processes than CPUs, switching, migrating, forking, executing and exiting,
- * each an owner or in a container, from which some go to another one: whose
- * lines carry the RMID of somebody else?
+ * More processes than CPUs, which switch, migrate, fork, execute and exit.  Each is an
+ * owner, or is in a container, and some move to another container.  The test looks for
+ * lines that carry another owner's RMID.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -23,26 +23,27 @@
 #define WALKERS_BYTES	(4 << 20)	/* of all of them; half the cache */
 #define SLICE_LINES	64	/* walked between two switches */
 #define TURNS		100	/* in a third of a walker's life */
-#define MOVES		4	/* of so many lives one goes on elsewhere */
-#define SECONDS		3	/* at least, */
-#define FORKS		24	/* and at least so many forks, */
-#define EXECS		24	/* programs executed */
-#define GONE		6	/* and moves to another container */
+/* one of this number of lives goes on in another container */
+#define MOVES		4
+#define SECONDS		3	/* at least */
+#define FORKS		24	/* forks, at least */
+#define EXECS		24	/* programs executed, at least */
+#define GONE		6	/* moves to another container, at least */
 #define SWITCHES	3000
-#define FILLS		65536	/* that are judged */
+#define FILLS		65536	/* judged fills, at least */
 #define LINE		64
 
 /* Lives in memory that the walkers and the test share. */
 static struct churn {
 	bool stop;
 	uint64_t forks;
-	uint64_t execs;		/* of programs that have walked on */
+	uint64_t execs;		/* number of programs that have walked */
 	uint64_t moves;
-	size_t bytes;		/* that each walks */
-	uint32_t containers;	/* 0: none, the walkers are owners */
+	size_t bytes;		/* bytes that each walks */
+	uint32_t containers;	/* 0: none; the walkers are owners */
 	uint32_t rmids[CONTAINERS];
 } *churn;
-static int churn_fd;		/* kept open by what a walker executes */
+static int churn_fd;		/* kept open across a walker's exec */
 static struct dev dev;
 
 static bool stopped(void)
@@ -50,7 +51,7 @@ static bool stopped(void)
 	return __atomic_load_n(&churn->stop, __ATOMIC_RELAXED);
 }
 
-/* Walk a little, give up the CPU, change to another one now and then. */
+/* Walk a little, give up the CPU, and sometimes move to another CPU. */
 static void walker_run(unsigned int turns)
 {
 	static char memory[WALKERS_BYTES / WALKERS];
@@ -72,10 +73,11 @@ static void walker_run(unsigned int turns)
 }
 
 /*
- * Walk; everything this process fills meanwhile is judged, by the RMID that the
- * module says it has, or its container.  Its space is new: what is said holds for
- * all of it.  Afterwards it has another one, in which nothing is judged: the next
- * process may get our page tables' root, and begins in whatever space that has.
+ * Walk.  All lines that this process fills meanwhile are judged by the RMID that the
+ * module reports for the process or its container.  The address space is new, so the
+ * result holds for all of it.  Afterwards the process has another space, which is not
+ * judged: the next process may get the root of these page tables, and begins in the
+ * space of that root.
  */
 static void walker_judged(uint32_t rmid)
 {
@@ -97,7 +99,7 @@ static void walker_exec(uint32_t rmid)
 	FAIL("exec: %m");
 }
 
-/* This program again, which a walker has executed: main() does not know that. */
+/* A walker has executed this program again; main() does not handle that. */
 static void __attribute__((constructor)) walker_executed(int argc, char **argv)
 {
 	if (argc != 4 || strcmp(argv[1], "--walk"))
@@ -110,7 +112,7 @@ static void __attribute__((constructor)) walker_executed(int argc, char **argv)
 	_exit(0);
 }
 
-/* Into the next container; returns the RMID that this one has. */
+/* Move to the next container; returns the RMID of this one. */
 static uint32_t walker_move(unsigned int from)
 {
 	unsigned int to = (from + 1) % churn->containers;
@@ -143,8 +145,8 @@ static void walker_child(unsigned int number, uint64_t life)
 }
 
 /*
- * A walker lives for some turns, and its child goes on in its place, all in the
- * container of its number if there are containers.
+ * A walker lives for some turns, and its child replaces it.  With containers, all of
+ * them are in the container of the walker's number.
  */
 static pid_t walker_start(unsigned int number)
 {
@@ -200,10 +202,10 @@ static void check_most(struct lab_answer most, struct lab_answer now)
 }
 
 /*
- * All that is walked stays in the cache.  Where it does not, what the kernel does
- * for one process with the page tables of another, when it switches and when a
- * process without memory of its own exits, is missed more often, and looks
- * wrong: with 20 times 512 KiB that was 0.9 % of the cache.
+ * All walked memory stays in the cache.  The kernel sometimes works for one process
+ * with the page tables of another: at a switch, and when a process without memory
+ * exits.  With a smaller cache such accesses miss more often, and look wrong: with 20
+ * times 512 KiB they were 0.9 % of the cache.
  */
 static void churn_begin(unsigned int walkers)
 {
@@ -220,7 +222,7 @@ static void churn_begin(unsigned int walkers)
 	lab_ask(LAB_WRONG_RESET, 0);
 }
 
-/* Let them, and judge them. */
+/* Run the walkers, and judge them. */
 static void churn_run(const pid_t *pids, unsigned int count,
 		      const struct cmt_stats *before, uint64_t begin)
 {

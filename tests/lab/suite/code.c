@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lab's own: code that the kernel patches on one CPU runs patched on others.
- * QEMU 7.2 without tests/lab/qemu/stale-code.patch hangs within 50 flips.
+ * A test of the lab itself: code that the kernel patches on one CPU runs patched on
+ * others.  QEMU 7.2 without tests/lab/qemu/stale-code.patch hangs within 50 flips.
  */
 #include <sched.h>
 #include <signal.h>

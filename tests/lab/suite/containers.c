@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is said of containers, against the truth: summed over their processes,
- * more of them than there are RMIDs, and while the scope changes.
+ * Values of containers, compared with the model: summed over their processes, with more
+ * containers than RMIDs, and while the scope changes.
  */
 #include <cmt/cmt.h>
 #include <fcntl.h>
@@ -17,12 +17,14 @@
 
 static struct dev dev;
 
-/* In each, two processes of this size, and twice as much in the next one. */
+/*
+ * Each container has two processes of this size; the next container has twice as much.
+ */
 #define TRUE_CONTAINERS	3
 #define PER_CONTAINER	2
 #define TRUE_BYTES	(256 << 10)
 
-/* What a process has, but for what others filled with its page tables. */
+/* The lines of a process, without lines that others filled with its page tables. */
 static uint64_t worker_truth(const struct worker *worker)
 {
 	return lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, worker->space)) -
@@ -102,27 +104,28 @@ static void test_containers(void)
 }
 
 #define CROWD		200
-/* the budget: a busy host traps MSRs slowly */
+/* the budget: on a busy host trapped MSR accesses are slow */
 #define OVERCOMMIT	"scope=container interval_us=20000 ring_records=65536 " \
 			"budget_us=100"
 #define WHOLE_WINDOWS	10
-#define TICK_BYTES	(64 << 10)	/* that a tick itself may fill */
+#define TICK_BYTES	(64 << 10)	/* lines that a tick itself may fill */
 
-/* In these containers is a process: the first ones have an RMID, with 64. */
+/* Containers with a process: with 64 RMIDs the first ones have an RMID. */
 static const unsigned int inhabited[] = { 0, 30, 61, 62, 120, 199 };
 
 #define INHABITED	(sizeof(inhabited) / sizeof(inhabited[0]))
-#define ALONE		3	/* of them have an RMID */
-#define CROWD_BYTES	(128 << 10)	/* of the first; then always so much more */
+#define ALONE		3	/* number of them with an RMID */
+/* size of the first; each further one has this much more */
+#define CROWD_BYTES	(128 << 10)
 
-/* The way to cmtstat's rows: an interval ends where the test says. */
+/* The way to cmtstat's rows: the test decides when an interval ends. */
 static struct cmt_usage *table_open(void)
 {
 	struct cmt_usage_opts opts = {
 		.sz = sizeof(opts),
 		.by = CMT_USAGE_BY_CONTAINER,
 		.interval_ns = 3600000000000,
-		.slot_ns = 10000,	/* none has records of two ticks */
+		.slot_ns = 10000,	/* no interval has records of two ticks */
 		.nr_rmids = dev.info.nr_rmids,
 		.nr_cpus = dev.info.nr_cpus,
 		.l3_bytes = dev.info.l3_bytes,
@@ -140,7 +143,9 @@ static struct cmt_usage *table_open(void)
 	return table;
 }
 
-/* What the library says of one tick: all rows, and of them the overflow RMID's. */
+/*
+ * The library's values for one tick: of all rows, and of the row of the overflow RMID.
+ */
 static uint64_t table_sum(struct cmt_usage *table, uint64_t *rest)
 {
 	const struct cmt_usage_frame *frame;
@@ -189,7 +194,7 @@ static uint64_t counters_sum(const struct log *log, size_t from, size_t end,
 	return sum;
 }
 
-/* RMIDs that were read, each at least once. */
+/* Counts the RMIDs that were read at least once. */
 static size_t rmids_between(const struct log *log, size_t from, size_t end)
 {
 	bool seen[MAX_RMIDS] = { };
@@ -207,9 +212,9 @@ static size_t rmids_between(const struct log *log, size_t from, size_t end)
 }
 
 /*
- * What the rows of one window are together is what the counters gave last, and
- * that is the cache, which is full.  A counter leaves out what is less than a unit,
- * and the counters were read within the window, not at once.
+ * The sum of the rows of one window is the sum of the counters' last values, and the
+ * size of the cache, which is full.  A counter rounds down to its unit, and the
+ * counters were read within the window, not at once.
  */
 static void check_sum(uint64_t rows, uint64_t counters)
 {
@@ -225,10 +230,9 @@ static void check_sum(uint64_t rows, uint64_t counters)
 }
 
 /*
- * Window by window, of those that had the time to read all RMIDs: what a tick on a
- * busy host defers is late by some ticks, so a window has twice idle_ticks.  One CPU
- * is online, so that a tick is all there is.  Returns what the last one said of the
- * overflow RMID.
+ * Checks window by window, of those in which all RMIDs could be read.  On a busy host a
+ * tick defers readings by some ticks, so a window has twice idle_ticks.  One CPU is
+ * online, so one tick has all readings.  Returns the last value of the overflow RMID.
  */
 static uint64_t check_rows(const struct log *log,
 			   const struct readings *readings)
@@ -262,7 +266,7 @@ static uint64_t check_rows(const struct log *log,
 	return rest;
 }
 
-/* Those who have an RMID came first, and all others are said to wait. */
+/* The owners with an RMID came first, and all others are listed as pending. */
 static void check_crowd(const uint64_t *ids, uint32_t alone)
 {
 	static struct cmt_record waiting[CROWD];
@@ -289,7 +293,7 @@ static void check_near(const char *who, uint64_t truth, uint64_t said)
 	      "more than 2 %% and a unit off");
 }
 
-/* Every line of the cache has something, so that all RMIDs are its size. */
+/* Every line of the cache is used, so that all RMIDs add up to its size. */
 static void fill_cache(void)
 {
 	size_t bytes = 2 * lab_get(LAB_CONFIG, LAB_C_SIZE), i;
@@ -302,7 +306,7 @@ static void fill_cache(void)
 	munmap((void *)(uintptr_t)memory, bytes);
 }
 
-/* The dedicated RMID of container @i of those that are inhabited. */
+/* The dedicated RMID of container @i, one of those with processes. */
 static uint32_t inhabited_rmid(const uint64_t *ids, unsigned int i)
 {
 	return owner_find(&dev, CMT_OWNER_CGROUP, ids[inhabited[i]])->rmid;
@@ -355,15 +359,17 @@ static void test_overcommit(void)
 		worker_wait(workers[i], 3);
 	recorder_start(&recorder, &dev, true);
 	readings_begin(&readings);
-	/* RMID 0 is read twice a window at least, and not every window has all */
+	/*
+	 * RMID 0 is read at least twice in a window, and not every window has all RMIDs
+	 */
 	for (i = 0; i < 2 * WHOLE_WINDOWS; i++)
 		wait_read(L3, 0);
 	for (i = 0; i < INHABITED; i++)
 		worker_halt(workers[i]);
-	/* idle RMIDs are read in their turn: values of before are old */
+	/* idle RMIDs are read in their turn: older values are out of date */
 	for (i = 0; i < ALONE; i++)
 		wait_read(L3, inhabited_rmid(ids, i));
-	/* soon: what is filled from here on evicts what they have */
+	/* soon: lines filled from here on evict lines of the others */
 	for (i = 0; i < INHABITED; i++)
 		truth[i] = worker_truth(workers[i]);
 	for (i = 0; i < INHABITED; i++)
@@ -387,11 +393,11 @@ static void test_overcommit(void)
 }
 
 #define CHANGES		1000
-#define JUDGED		40	/* of them also by the cache, which is slow */
-#define RESIDENTS	2	/* one to a CPU, in a container each */
+#define JUDGED		40	/* these are also checked by the cache, which is slow */
+#define RESIDENTS	2	/* one process on each CPU, each in a container */
 #define RESIDENT_BYTES	(32 << 10)
 
-/* Who a resident belongs to in this scope; NULL: it waits for an RMID. */
+/* The owner of a resident in this scope; NULL: it is pending. */
 static const struct cmt_record *resident_owner(uint32_t scope, unsigned int i,
 					       uint64_t id, pid_t pid)
 {
@@ -402,7 +408,7 @@ static const struct cmt_record *resident_owner(uint32_t scope, unsigned int i,
 	return owner_find(&dev, CMT_OWNER_CPU, i);
 }
 
-/* By what the module says; false: somebody waits. */
+/* As the module reports it; false: some owner is pending. */
 static bool residents_rmids(uint32_t scope, const uint64_t *ids,
 			    struct worker *const *workers, uint32_t *rmids)
 {
@@ -427,8 +433,8 @@ static uint32_t seen_rmid(const struct worker *worker)
 }
 
 /*
- * Whoever has an RMID has it on all CPUs when the scope has changed.  Where there
- * was none left, those who waited have it soon after it is said that they do.
+ * After the change of the scope, an owner with an RMID has it on all CPUs.  If no RMID
+ * was left, the pending owners get RMIDs soon after they are listed.
  */
 static void residents_settle(uint32_t scope, const uint64_t *ids,
 			     struct worker *const *workers, uint32_t *rmids)
@@ -445,7 +451,7 @@ static void residents_settle(uint32_t scope, const uint64_t *ids,
 			 i, rmids[i]);
 }
 
-/* Since the cache was emptied, it has filled lines under this RMID alone. */
+/* Since the cache was emptied, the process has filled lines with this RMID only. */
 static void check_lines(const struct worker *worker, uint32_t rmid)
 {
 	struct lab_answer user = lab_ask(LAB_OF_USER,
@@ -462,7 +468,7 @@ static uint64_t walks_of(const struct worker *worker)
 	return __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE);
 }
 
-/* Each of them has begun a walk, and ended it. */
+/* Each process has begun a walk and ended it. */
 static void wait_residents(struct worker *const *workers)
 {
 	uint64_t from[RESIDENTS];
@@ -475,7 +481,7 @@ static void wait_residents(struct worker *const *workers)
 			 "resident %u stands still", i);
 }
 
-/* What they run under from here on, before the scope changes again. */
+/* The RMIDs that they run with from here on, before the scope changes again. */
 static void check_residents(uint32_t scope, const uint64_t *ids,
 			    struct worker *const *workers, bool lines)
 {
@@ -495,7 +501,7 @@ static void check_residents(uint32_t scope, const uint64_t *ids,
 	}
 }
 
-/* Nothing is left in the pool, and all that was said of it is in order. */
+/* All RMIDs have returned to the pool, and the records are in order. */
 static void check_history(struct recorder *recorder)
 {
 	static struct snapshot snapshot;
@@ -533,7 +539,7 @@ static void test_scope_changes(void)
 	model_begin();
 	for (i = 0; i < RESIDENTS; i++)
 		worker_go(workers[i], true);
-	/* who looks need not stand in line for a CPU with who is looked at */
+	/* the observer need not wait for a CPU that an observed process uses */
 	CHECK(!setpriority(PRIO_PROCESS, 0, -20), "setpriority: %m");
 	for (i = 0; i < CHANGES; i++) {
 		if (i == JUDGED)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whom cmtstat --why names, where it is known who holds whose lines.  The guest's clock
- * counts instructions, so that the host's load does not matter.
+ * The suspects that cmtstat --why names, where the model knows who evicted whose lines.
+ * The guest's clock counts instructions, so the host's load does not matter.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 
 enum { VICTIM, QUIET, STREAMER, OWNERS };
 
-/* The victim finds all in the cache of 8 MiB while it is alone. */
+/* Alone, the victim finds all its lines in the cache of 8 MiB. */
 static const struct plan plans[OWNERS] = {
 	{ .name = "victim", .bytes = 4 * MIB, .step = 512 * KIB },
 	{ .name = "quiet", .bytes = 256 * KIB, .step = 4 * KIB },
@@ -40,7 +40,7 @@ static struct owner *begin(bool outside)
 	return owners_start(now, OWNERS, 0);
 }
 
-/* What cmtstat has said so far. */
+/* The output of cmtstat so far. */
 static struct {
 	pid_t pid;
 	int fd;
@@ -60,7 +60,7 @@ static void why_read(void)
 	} while (n > 0);
 }
 
-/* The first line that has both texts; NULL: there is none yet. */
+/* The first line with both texts; NULL: there is none yet. */
 static const char *why_line(const char *a, const char *b)
 {
 	static char line[8 << 10];
@@ -85,7 +85,7 @@ static uint64_t number_in(const char *line, const char *name)
 	return strtoull(at + strlen(name), NULL, 10);
 }
 
-/* @option: one more */
+/* @option: an additional option */
 static void why_start(const char *option)
 {
 	int fds[2];
@@ -107,7 +107,7 @@ static void why_start(const char *option)
 	WAIT_FOR(why_line("\"record\":\"learned\"", ""), 60000,
 		 "it learns nothing: %s", why.text);
 	note("%s", why_line("\"record\":\"learned\"", ""));
-	/* what is in no container is read once in 32 ticks, and is learned all the same */
+	/* RMID 0 is read once in 32 ticks, and its baseline is learned all the same */
 	CHECK(!number_in(why_line("\"record\":\"learned\"", ""), "\"learning\":"),
 	      "an owner without complete baselines");
 }
@@ -145,7 +145,7 @@ static void why_end(void)
 	     (double)(now_ns() - why.begin_ns));
 }
 
-/* The first accusation of the victim's, or NULL. */
+/* The first accusation with the victim, or NULL. */
 static const char *accusation(const struct owner *owners)
 {
 	char victim[64];
@@ -155,7 +155,7 @@ static const char *accusation(const struct owner *owners)
 	return why_line("\"suspects\":[{", victim);
 }
 
-/* When it came, and who is first in it. */
+/* Checks the time of the accusation, and its first suspect. */
 static void check_accusation(const struct owner *owners, uint64_t begin)
 {
 	const char *line = accusation(owners);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whom the engine names, and what it says of who displaces whom, against the model, which
- * knows who evicted whose lines.  The guest's clock counts instructions, so that the host's
- * load does not matter.
+ * The suspects that the engine names, and its estimate of who displaces whom, compared
+ * with the model, which knows who evicted whose lines.  The guest's clock counts
+ * instructions, so the host's load does not matter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 #define MS		1000000ULL
 #define LINE		64
 #define BEFORE_MS	500	/* no newcomer, and no verdict */
-#define NAMED_MS	1000	/* all who are accused are by then */
-#define SETTLE_MS	500	/* the estimate is a mean of about a second, */
-#define WINDOW_MS	2500	/* and the truth is of this time */
+#define NAMED_MS	1000	/* all accusations have come by then */
+#define SETTLE_MS	500	/* the estimate is a mean of about a second */
+#define WINDOW_MS	2500	/* the true values are of this time */
 
 enum { VICTIM, SECOND, QUIET, STANDING, COMER, OWNERS };
-#define OTHERS OWNERS		/* a column of the truth: all other owners */
+#define OTHERS OWNERS		/* a column of the matrix: all other owners */
 
 /* The owner with this id; OTHERS: none. */
 static unsigned int who(const struct owner *owners, uint64_t id)
@@ -46,13 +46,16 @@ static struct evicted truth_of(const struct owner *owners)
 	return truth;
 }
 
-/* The engine, fed with what the module says. */
+/* The engine, fed with the module's records. */
 static struct {
 	struct cmt_device *dev;
 	struct cmt_usage *usage;
 	struct cmt_culprit *culprit;
 	bool looked;
-	/* the first accusation of each owner's, 0: none, and what was true then */
+	/*
+	 * time of the first accusation of each owner, 0: none, and the true values at
+	 * that time
+	 */
 	uint64_t suspect[OWNERS];
 	uint64_t named_ns[OWNERS];
 	struct evicted truth[OWNERS];
@@ -100,7 +103,7 @@ static void watch_verdicts(const struct owner *owners)
 	}
 }
 
-/* All that there is to read. */
+/* Read all present records. */
 static void watch_read(const struct owner *owners)
 {
 	const struct cmt_usage_frame *frame;
@@ -133,7 +136,7 @@ static struct cmt_culprit_counts watch_counts(void)
 	return counts;
 }
 
-/* Until the engine says something, and some time more, in which it must not. */
+/* Wait until the engine has learned, and some time more: no owner may be accused. */
 static void watch_quiet(const struct owner *owners)
 {
 	for (int i = 0; i < 500 && watch_counts().slots < CMT_CULPRIT_LEARN; i++)
@@ -146,7 +149,7 @@ static void watch_quiet(const struct owner *owners)
 		      owners[i].plan.name);
 }
 
-/* The one who took most of what the victim lost; itself it does not rob. */
+/* The owner that took most of the victim's loss, except the victim itself. */
 static unsigned int most_of(const struct evicted *truth, unsigned int victim)
 {
 	unsigned int most = victim == 0;
@@ -171,7 +174,7 @@ static void note_row(const char *what, const struct owner *owners,
 	note("%s, of %s by:%s", what, owners[victim].plan.name, text);
 }
 
-/* The first suspect is the one who took most since @before. */
+/* The first suspect is the owner that took most since @before. */
 static void check_named(const struct owner *owners, const struct evicted *before,
 			unsigned int victim)
 {
@@ -226,7 +229,7 @@ static struct flows flows_estimated(const struct owner *owners)
 	return flows;
 }
 
-/* What others take, of all that is in the matrix. */
+/* The part of other owners in the matrix. */
 static double flow_sum(const struct flows *flows, unsigned int from, unsigned int to)
 {
 	double sum = 0;
@@ -237,7 +240,7 @@ static double flow_sum(const struct flows *flows, unsigned int from, unsigned in
 	return sum;
 }
 
-/* The part of the flows that the estimate has between the right two. */
+/* The part of the flows that the estimate has between the two correct owners. */
 static double overlap(const struct flows *a, const struct flows *b)
 {
 	double sum_a = flow_sum(a, 0, OWNERS), sum_b = flow_sum(b, 0, OWNERS), same = 0;
@@ -278,7 +281,10 @@ static void check_order(const struct owner *owners, unsigned int victim,
 	}
 }
 
-/* All that is outside of containers has RMID 0: the estimate cannot tell it apart. */
+/*
+ * All owners outside of containers have RMID 0, so the estimate cannot distinguish
+ * them.
+ */
 static void join_outside(const struct owner *owners, struct flows *flows)
 {
 	for (unsigned int by = 0; by < OWNERS; by++) {
@@ -289,7 +295,7 @@ static void join_outside(const struct owner *owners, struct flows *flows)
 	}
 }
 
-/* @least: percent that must be between the right two; the model says what is true. */
+/* @least: percentage that must be between the two correct owners, by the model. */
 static void compare(const struct owner *owners, const struct evicted *from,
 		    const struct evicted *to, double least)
 {
@@ -297,7 +303,7 @@ static void compare(const struct owner *owners, const struct evicted *from,
 	double times, right;
 
 	for (unsigned int v = 0; v < OWNERS; v++) {
-		/* of what is in no container nothing is said */
+		/* no verdict is about owners outside of containers */
 		if (owners[v].plan.outside)
 			memset(real.of[v], 0, sizeof(real.of[v]));
 		note_row("true MB/s", owners, v, real.of[v]);
@@ -315,7 +321,7 @@ static void compare(const struct owner *owners, const struct evicted *from,
 	CHECK(right >= least, "%.1f %% between the right two", right);
 }
 
-/* The newcomer is named, for the victim and for every other reported victim. */
+/* The new owner is named for the victim, and for every other reported victim. */
 static void check_names(const struct owner *owners, const struct evicted *before)
 {
 	for (unsigned int v = VICTIM; v <= SECOND; v++)
@@ -365,13 +371,15 @@ static const struct plan writers[OWNERS] = {
 		    .later = true },
 };
 
-/* All write all that they touch: traffic is twice the fills for each of them. */
+/*
+ * All owners write all lines that they touch: the traffic of each is twice its fills.
+ */
 static void test_writers(void)
 {
 	scenario(writers, 1, 95);
 }
 
-/* Only the comer does not write: it seems to take half of what it does. */
+/* Only the new owner does not write: it seems to take half of the true amount. */
 static void test_reading_comer(void)
 {
 	struct plan plans[OWNERS];
@@ -381,7 +389,7 @@ static void test_reading_comer(void)
 	scenario(plans, 2, 85);
 }
 
-/* Only the comer writes: it seems to take twice what it does. */
+/* Only the new owner writes: it seems to take twice the true amount. */
 static void test_writing_comer(void)
 {
 	struct plan plans[OWNERS];
@@ -392,7 +400,10 @@ static void test_writing_comer(void)
 	scenario(plans, 3, 89);
 }
 
-/* In order, a victim's lines go all at once or not at all; the one who comes is random. */
+/*
+ * With sequential access all lines of a victim go at once, or none.  The new owner's
+ * access is random.
+ */
 static void test_in_order(void)
 {
 	static const struct plan plans[OWNERS] = {
@@ -410,8 +421,8 @@ static void test_in_order(void)
 }
 
 /*
- * Who comes is in no container, and so the module reads what it holds and moves once in
- * 32 ticks: it is named all the same, and nobody else is for it.
+ * The new owner is in no container, so the module reads RMID 0 once in 32 ticks.  It is
+ * named all the same, and no other owner is.
  */
 static void test_outside(void)
 {

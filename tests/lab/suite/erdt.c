@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters in memory (ACPI's ERDT): which registers the module reads, what it says when
- * they fail, and when another agent switches RDT_CTRL.  Their values are tested where
- * those of QM_CTR are: occupancy.c, traffic.c, churn.c, sockets.c.
+ * Counters in memory (ACPI's ERDT): which registers the module reads, and what it
+ * reports when registers fail, or when another agent switches RDT_CTRL.  The tests of
+ * QM_CTR also test the values: occupancy.c, traffic.c, churn.c, sockets.c.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -24,9 +24,10 @@
 #define INTERVAL_NS	1000000
 #define VALUES		(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define REASONS		(CMT_F_ERROR | CMT_F_UNAVAILABLE)
-#define TICK_NS		500000	/* two readings of one CPU in one tick are not farther apart */
+/* two readings of one CPU in one tick are at most this far apart */
+#define TICK_NS		500000
 
-/* MSR mode lasts for more readings than a tick makes here, and returns at any of them. */
+/* MSR mode lasts for more readings than a tick makes here, and ends at any of them. */
 #define MODE_BURST	255
 #define MODE_PERIOD	997
 #define MODE_READINGS	(40 * MODE_BURST)
@@ -40,9 +41,9 @@
 #define WALK_BYTES	(32U << 20)	/* more than the cache */
 
 #define SLEEPERS	100	/* more owners than the table of 64 RMIDs has */
-#define REGIONS		2	/* of memory, of the MRRM table */
+#define REGIONS		2	/* regions of memory, in the MRRM table */
 
-/* As another agent maps it. */
+/* Mapped as another agent maps it. */
 static volatile uint64_t *control;
 
 static void map_control(void)
@@ -100,7 +101,7 @@ static void test_used(void)
 	dev_close(&dev);
 }
 
-/* What a SAMPLE has to say of what a register gave. */
+/* The flags that a SAMPLE must have for a register's value. */
 static uint32_t flags_of(const struct reading *reading, uint32_t value)
 {
 	if (reading->gave == LAB_ERDT_ONES)
@@ -108,7 +109,10 @@ static uint32_t flags_of(const struct reading *reading, uint32_t value)
 	return reading->gave & LAB_ERDT_UNAVAILABLE ? CMT_F_UNAVAILABLE : value;
 }
 
-/* Each SAMPLE has the values that its registers gave, a reason for others, and no more. */
+/*
+ * Each SAMPLE has the values of its registers, reasons for missing values, and nothing
+ * else.
+ */
 static void check_flags(const struct planting *p)
 {
 	size_t i, samples = 0, differ = 0;
@@ -155,13 +159,13 @@ static void test_unavailable(void)
 	plant_reads(LAB_FAULT_UNAVAILABLE, 1, PERIOD);
 }
 
-/* Nothing answers from somewhere in a tick to somewhere in a later one. */
+/* No device answers from some reading in a tick to one in a later tick. */
 static void test_silence(void)
 {
 	plant_reads(LAB_FAULT_ERROR, 200, 601);
 }
 
-/* How often the mode changed between two readings of traffic of one tick of a CPU. */
+/* The number of mode changes between two traffic readings in one tick of a CPU. */
 static size_t count_mixed(const struct readings *readings)
 {
 	const struct reading *last = NULL, *r;
@@ -178,8 +182,9 @@ static size_t count_mixed(const struct readings *readings)
 }
 
 /*
- * RDT_CTRL is switched to the MSRs at some reading in a tick, and back at one in a later
- * tick; meanwhile registers of traffic have garbage, and then they begin at 0.
+ * RDT_CTRL is switched to MSR mode at some reading in a tick, and back at one in a
+ * later tick.  Meanwhile registers of traffic have garbage, and afterwards they begin
+ * at 0.
  */
 static void test_mode_in_mid_tick(void)
 {
@@ -198,7 +203,7 @@ static void test_mode_in_mid_tick(void)
 	plant_end(&p);
 }
 
-/* RDT_CTRL says nothing in some ticks: their traffic is not known, their occupancy is. */
+/* In some ticks RDT_CTRL does not answer: traffic is unknown, occupancy is known. */
 static void test_control_of_ones(void)
 {
 	struct planting p = { 0 };
@@ -217,7 +222,7 @@ static void test_control_of_ones(void)
 	plant_end(&p);
 }
 
-/* Another agent writes RDT_CTRL, and writes it back some ticks later. */
+/* Another agent writes RDT_CTRL, and restores it some ticks later. */
 static void test_mode(void)
 {
 	struct planting p = { 0 };
@@ -242,7 +247,7 @@ static struct cmt_record read_one(const struct dev *dev, const struct worker *wo
 {
 	struct cmt_record r;
 
-	sleep_ms(1);	/* a reading is given for CMT_READ_FRESH_NS */
+	sleep_ms(1);	/* a reading is reused for CMT_READ_FRESH_NS */
 	CHECK(owner_read(dev, CMT_OWNER_PROCESS, worker->pid, &r, 1) == 1, "READ: %m");
 	return r;
 }
@@ -260,8 +265,8 @@ static struct worker *registered(const struct dev *dev)
 }
 
 /*
- * What is read on demand after MSR mode does not continue what was read before it, even
- * if only the reading of another owner met the mode.
+ * A reading on demand after MSR mode does not continue a reading before it, even if
+ * only the reading of another owner met the mode.
  */
 static void test_mode_on_demand(void)
 {
@@ -332,7 +337,10 @@ static size_t count_rmids(const struct log *log, uint32_t *most)
 	return n;
 }
 
-/* As many RMIDs as the registers have room for: each is read at its own address. */
+/*
+ * The largest number of RMIDs that the registers have room for: each RMID is read at
+ * its address.
+ */
 static void test_rmids(void)
 {
 	struct planting p = { 0 };
@@ -360,7 +368,7 @@ static void test_rmids(void)
 	}
 }
 
-/* With an MRRM table, no register is read of a region of memory that it does not have. */
+/* With an MRRM table, no register of a missing region of memory is read. */
 static void test_mrrm(void)
 {
 	struct planting p = { 0 };
@@ -385,7 +393,7 @@ static void test_mrrm(void)
 	plant_end(&p);
 }
 
-/* The module reads MSRs, and says why. */
+/* The module reads MSRs, and reports the reason. */
 static void expect_msrs(const char *params, const char *why)
 {
 	struct dev dev;

@@ -24,23 +24,23 @@ struct counts {
 	uint64_t values[COUNTERS_MAX];
 };
 
-/* An event, disabled; or one more of a group.  -1: errno says why. */
+/* Open an event, disabled; or add one to a group.  -1: see errno. */
 int event_try(unsigned int config, unsigned int flags, int group);
-/* The same, a failure if there is none. */
+/* Open an event; fails if that is not possible. */
 int event_open(unsigned int config, unsigned int flags, int group);
-/* One of user mode, with an empty sample for every @period. */
+/* An event of user mode, with an empty sample for every @period. */
 int event_sample(unsigned int config, uint64_t period);
 void event_enable(int fd);
 void event_disable(int fd);
 
-/* false: a pinned event is in error state, because no counter was free. */
+/* False: a pinned event is in error state, because no counter was free. */
 bool event_read(int fd, struct counts *counts);
-/* Of a group that was scheduled all the time. */
+/* For a group that was scheduled all the time. */
 void event_read_all(int fd, struct counts *counts);
 
 /* Enable an event, and have this process read it with RDPMC. */
 struct perf_event_mmap_page *event_map(int fd);
-/* The same instructions each time, unless a context switch comes between. */
+/* Executes the same instructions each time, unless a context switch comes between. */
 uint64_t event_rdpmc(const volatile struct perf_event_mmap_page *page);
 
 #endif

@@ -89,7 +89,7 @@ static uint64_t row_sum(uint32_t victim)
 	return sum;
 }
 
-/* Misses are counted by the processor's CPUs, and know nothing of the matrix. */
+/* The processor's CPUs count misses independently of the matrix. */
 static void check_space(uint32_t space)
 {
 	struct lab_answer misses = lab_ask(LAB_SPACE_MISSES, space);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers that lie, fail and change hands: a record says so, or it is right.
+ * Registers with wrong values, failures, and changes by other agents: a record is
+ * flagged or right.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -12,20 +13,20 @@
 #define PLANTED		10000
 #define FAULT_PERIOD	3
 #define INTERVAL_NS	1000000
-#define LAST_TICKS	50	/* of all CPUs */
-#define GP_PERIOD	7	/* of all accesses: more than a sample has */
+#define LAST_TICKS	50	/* ticks of all CPUs */
+#define GP_PERIOD	7	/* a part of all accesses: more than a sample has */
 
 /* Of the last readings: a period that no number of complete samples divides by */
 #define LAST_PLANTED	1500
 #define LAST_PERIOD	7
 /*
- * Less than from one tick to the next, and more than the module lets a burst take: a
- * burst that the host has stopped for longer is discarded.
+ * Shorter than the time between two ticks, and longer than the module lets a burst
+ * take: a burst that the host has stopped for longer is discarded.
  */
 #define LAST_INTERVAL_NS	4000000
 #define TICK_APART_NS		2000000
 
-/* What a flagged value was last time, so that the next can be checked. */
+/* The last value of a flagged counter, to check the next one. */
 struct previous {
 	uint64_t said;
 	uint64_t units;
@@ -57,7 +58,10 @@ static void judge(struct verdicts *v, const struct cmt_record *r,
 	     reading ? (unsigned long long)reading->ought : 0);
 }
 
-/* What is said is rounded once, and a correction can round a difference the other way. */
+/*
+ * A reported value is rounded once, and a correction can round a difference
+ * differently.
+ */
 static bool is_traffic(uint32_t rmid, uint64_t said, uint64_t units)
 {
 	uint64_t truth = traffic_bytes(rmid, units);
@@ -131,7 +135,7 @@ static uint64_t planted(enum lab_fault fault)
 	return lab_get(LAB_FAULT_COUNT, fault);
 }
 
-/* The module reads again then, and there are never so many faults in a row. */
+/* The module repeats the reading; there are never so many faults in a row. */
 static bool changes_evtsel(enum lab_fault fault)
 {
 	return fault == LAB_FAULT_EVTSEL || fault == LAB_FAULT_EVTSEL_ERROR;
@@ -141,7 +145,7 @@ void plant_begin(struct planting *p, uint32_t interval_ns)
 {
 	enum lab_fault fault;
 
-	/* none is left by a test that failed */
+	/* no fault is left by a failed test */
 	for (fault = LAB_FAULT_ERROR; fault < LAB_FAULTS; fault++)
 		lab_ask(LAB_FAULT_SET, LAB_FAULT(fault, 0, 0));
 	p->worker = worker_start(1 << 20);
@@ -228,7 +232,7 @@ static void test_unavailable(void)
 	plant_reads(LAB_FAULT_UNAVAILABLE, FAULT_PERIOD);
 }
 
-/* Is there a SAMPLE that was made of this reading? */
+/* Is there a SAMPLE of this reading? */
 static bool is_in(const struct log *log, const struct readings *readings,
 		  const struct reading *reading)
 {
@@ -248,7 +252,7 @@ static bool is_in(const struct log *log, const struct readings *readings,
 	return false;
 }
 
-/* The last reading of a tick, and not of the log. */
+/* Is the reading the last one of a tick, but not of the log? */
 static bool is_last_of_tick(const struct readings *readings, size_t i)
 {
 	const struct reading *r = &readings->all[i];
@@ -258,9 +262,9 @@ static bool is_last_of_tick(const struct readings *readings, size_t i)
 }
 
 /*
- * Where a CPU has its registers for itself, a tick looks once, after its last
- * reading, whether EVTSEL is what it has written: docs/decisions/0016-burst.md.  If
- * it is not, nothing of that tick is published.
+ * If a CPU has its own registers, a tick checks EVTSEL once, after its last reading:
+ * docs/decisions/0016-burst.md.  If EVTSEL has changed, no record of that tick is
+ * published.
  */
 static void plant_last(enum lab_fault fault)
 {
@@ -303,7 +307,7 @@ static void test_evtsel_error(void)
 	plant_evtsel(LAB_FAULT_EVTSEL_ERROR);
 }
 
-/* An agent that takes every CPU's RMID, again and again. */
+/* An agent that repeatedly replaces every CPU's RMID. */
 static void test_pqr(void)
 {
 	struct worker *worker = worker_start(1 << 20);
@@ -324,7 +328,7 @@ static void test_pqr(void)
 	WAIT_FOR(planted(LAB_FAULT_PQR_TIMER) - before >= 500, 60000,
 		 "too few faults");
 	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 0, 0));
-	/* until no CPU has anything to notice any more */
+	/* wait until no CPU has a change to notice */
 	ticks = dev_stats(&dev).ticks;
 	WAIT_FOR(dev_stats(&dev).ticks - ticks >= LAST_TICKS, 30000,
 		 "there are no ticks");
@@ -340,7 +344,7 @@ static void test_pqr(void)
 	     (unsigned long long)taken, (unsigned long long)flagged,
 	     (unsigned long long)ticks,
 	     (unsigned long long)(to.pqr_overwritten - from.pqr_overwritten));
-	/* a switch notices, too: more than once between two ticks */
+	/* a switch notices changes, too: more than once between two ticks */
 	CHECK(flagged && flagged <= to.pqr_overwritten - from.pqr_overwritten &&
 	      to.pqr_overwritten - from.pqr_overwritten <= taken,
 	      "flags and counter differ");
@@ -358,7 +362,7 @@ static void test_pqr(void)
 	dev_close(&dev);
 }
 
-/* #GP at unexpected accesses: no crash, and no wrong value. */
+/* #GP at unexpected accesses causes no crash and no wrong value. */
 static void test_gp(void)
 {
 	plant_reads(LAB_FAULT_GP, GP_PERIOD);
@@ -367,8 +371,8 @@ static void test_gp(void)
 #define AGENTS_TICKS 100
 
 /*
- * What another agent has selected is still selected after every tick.  Looked at
- * from the CPU that reads: what runs there is between two of its ticks.
+ * Another agent's selection is still selected after every tick.  The check runs on the
+ * CPU that reads: a task there runs between two ticks of the CPU.
  */
 static void check_evtsel(const struct dev *dev, int cpu)
 {
@@ -407,7 +411,7 @@ static uint32_t rmid_of_cpu(int cpu)
 	return lab_get(LAB_PQR, 0);
 }
 
-/* What PQR_ASSOC was when the module came, it is when the module has gone. */
+/* PQR_ASSOC has the same value before the load and after the unload. */
 static void test_pqr_put_back(void)
 {
 	uint32_t found[2], during, after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Faults planted under a worker that walks, and what the records say of them. */
+/* Faults planted under a walking worker, and the resulting records. */
 #ifndef CMT_LAB_FAULTS_H
 #define CMT_LAB_FAULTS_H
 
@@ -9,13 +9,13 @@
 #include "bench.h"
 
 struct verdicts {
-	size_t values;		/* that had their flag */
-	size_t missing;		/* that did not, with a reason given */
-	size_t bad;		/* had the flag, and are not what was counted */
-	size_t silent;		/* have neither flag nor reason */
+	size_t values;		/* values with their flag */
+	size_t missing;		/* values without their flag, with a reason */
+	size_t bad;		/* values with a flag that are not the counted values */
+	size_t silent;		/* values with neither flag nor reason */
 };
 
-/* What came of some faults. */
+/* The results of some faults. */
 struct planting {
 	struct dev dev;
 	struct worker *worker;
@@ -25,16 +25,16 @@ struct planting {
 	uint64_t faults;
 };
 
-/* A worker walks and is recorded; @p is zero. */
+/* Start and record a worker; @p is zero. */
 void plant_begin(struct planting *p, uint32_t interval_ns);
-/* @least faults, @burst in a row of each @period occasions; then none. */
+/* Plant @least faults, @burst in a row at each @period occasions; then none. */
 void plant_more(struct planting *p, enum lab_fault fault, unsigned int burst,
 		unsigned int period, uint64_t least);
-/* All is recorded. */
+/* End the recording. */
 void plant_stop(struct planting *p);
 void plant_end(struct planting *p);
 
-/* Every SAMPLE against the reading that it was made of. */
+/* Compare every SAMPLE with its reading. */
 struct verdicts judge_all(const struct log *log, const struct readings *readings);
 
 /* There are values, none is bad, and none is missing without a reason. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resctrl's groups keep their tasks, their CPUs and their RMIDs, and the module
- * leaves nothing of its own behind.
+ * resctrl's groups keep their tasks, CPUs and RMIDs, and the module restores all that
+ * it changed.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #define BYTES		(1 << 20)
 #define CPUS		2
 
-/* Processes that sleep, and the CLOSID group that each one was put in. */
+/* Sleeping processes, and the CLOSID group of each one. */
 #define SLEEPERS	300
 #define SLEEP_MS	200	/* 300 times: what a busy host has the time for */
 #define IN_B		20	/* the first ones */
@@ -86,7 +86,7 @@ static const char *member(unsigned int i)
 	return name;
 }
 
-/* As many as there are RMIDs for; returns how many. */
+/* Makes groups while resctrl has RMIDs; returns the number of groups. */
 static unsigned int members_make(void)
 {
 	unsigned int n = 0;
@@ -96,7 +96,7 @@ static unsigned int members_make(void)
 	return n;
 }
 
-/* Groups with a task that was not put there. */
+/* Counts groups with a task that was not put there. */
 static unsigned int members_populated(unsigned int count)
 {
 	char path[96], text[64];
@@ -110,8 +110,8 @@ static unsigned int members_populated(unsigned int count)
 }
 
 /*
- * Where a group is removed, resctrl moves all tasks with the group's RMID to the
- * parent group.  A task with an RMID of cmt's must not be among them.
+ * When a group is removed, resctrl moves all tasks with the group's RMID to the parent
+ * group.  A task with an RMID of cmt must not be among them.
  */
 static void test_tasks_stay(void)
 {
@@ -171,7 +171,7 @@ static void check_counted(struct worker *worker, uint32_t group,
 	      "%s: the group is not counted", when);
 }
 
-/* A CPU that has no owner keeps the RMID that it was found with. */
+/* A CPU without an owner keeps the RMID that it had at load. */
 static void test_cpus(void)
 {
 	struct worker *worker;
@@ -220,13 +220,16 @@ static void unload_and_check(const char *when, uint32_t rmid)
 	check_cpu(when, 1, 0);
 }
 
-/* Every RMID is a group's then: no task may have one that it was not given. */
+/*
+ * Afterwards every RMID belongs to a group: no task may have an RMID that it was not
+ * given.
+ */
 static void check_tasks(const struct worker *grouped)
 {
 	unsigned int i, n, foreign = 0;
 	char name[32];
 
-	lab_ask(LAB_FLUSH, 0);	/* or RMIDs stay in resctrl's limbo */
+	lab_ask(LAB_FLUSH, 0);	/* otherwise RMIDs stay in resctrl's limbo */
 	for (n = 0; n < GROUPS_MAX; n++) {
 		snprintf(name, sizeof(name), "mon_groups/all%u", n);
 		if (!resctrl_try_make(name))
@@ -245,7 +248,7 @@ static void check_tasks(const struct worker *grouped)
 	}
 }
 
-/* A load, sampling, a change of resctrl's meanwhile, and an unload. */
+/* A load, sampling, a change by resctrl meanwhile, and an unload. */
 static void load_for(const char *mask)
 {
 	struct dev dev;
@@ -260,8 +263,8 @@ static void load_for(const char *mask)
 }
 
 /*
- * After an unload every CPU has the RMID that resctrl would give it, also where
- * resctrl changed its mind while the module was there, and no task has anything.
+ * After an unload every CPU has the RMID that resctrl would load, also if resctrl
+ * changed it while the module was loaded.  No task has an RMID of cmt.
  */
 static void test_unload(void)
 {
@@ -282,7 +285,9 @@ static void test_unload(void)
 	resctrl_add("mon_groups/t", grouped->pid);
 	worker_go(grouped, true);
 	t = group_rmid(grouped, group);
-	/* resctrl writes at each switch from and to it: that would mend things */
+	/*
+	 * resctrl writes at each switch from and to the task, which would hide a fault
+	 */
 	worker_halt(grouped);
 	for (i = IN_B; i < SLEEPERS; i++)
 		sleeper_start(i);
@@ -309,7 +314,7 @@ static void test_unload(void)
 	check_cpu("unmounted", 1, 0);
 }
 
-/* The lifecycle record of an RMID of resctrl's, NULL: there was none. */
+/* The lifecycle record of an RMID of resctrl; NULL: there is none. */
 static const struct cmt_record *find_event(const struct log *log, uint16_t type,
 					   uint32_t rmid)
 {
@@ -325,7 +330,7 @@ static const struct cmt_record *find_event(const struct log *log, uint16_t type,
 	return NULL;
 }
 
-/* Samples of the group equal the counter, and are what its worker walks. */
+/* Samples of the group equal the counter, and the bytes that its worker walks. */
 static void check_samples(struct dev *dev, struct worker *worker,
 			  uint32_t group)
 {
@@ -425,7 +430,7 @@ static void test_owners(void)
 
 #define GROUP_CLOSID 1
 
-/* All tasks have RMIDs of cmt's; those in groups keep their CLOSID. */
+/* All tasks have RMIDs of cmt; tasks in groups keep their CLOSID. */
 static void test_take(void)
 {
 	unsigned int percent, beside;
@@ -480,9 +485,9 @@ static void test_take(void)
 	resctrl_umount();
 }
 
-#define DYING_BYTES	(96UL << 20)	/* takes long to give back */
+#define DYING_BYTES	(96UL << 20)	/* exit takes long */
 
-/* A process of many pages, which are there when this returns. */
+/* A process with many pages, which are present on return. */
 static pid_t start_large(void)
 {
 	int ready[2];
@@ -529,7 +534,7 @@ static void test_dying(void)
 	large = start_large();
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
-	/* the last of them gets the RMID that resctrl hands out first */
+	/* the last group gets the RMID that resctrl hands out first */
 	n = dev.info.nr_rmids - 2;
 	for (i = 0; i < n; i++)
 		id = group_make(container(i));
@@ -565,7 +570,7 @@ static void test_dying(void)
 
 #define CHANGES		20
 
-/* Of a process that has no owner; this one is back on CPU 1 then. */
+/* The RMID of a process without an owner; afterwards this process is on CPU 1 again. */
 static uint32_t rmid_without_owner(int cpu)
 {
 	uint64_t pqr;
@@ -591,8 +596,8 @@ static struct worker *begin_on_cpu_0(void)
 }
 
 /*
- * resctrl gives CPU 0 to a group while a container runs there, and takes it back
- * while nobody does: what has no owner has the RMID that resctrl said last.
+ * resctrl gives CPU 0 to a group while a container runs there, and takes CPU 0 back
+ * while no owner runs.  Tasks without an owner run with the RMID that resctrl set last.
  */
 static void test_cpus_under_an_owner(void)
 {
@@ -624,7 +629,7 @@ static void test_cpus_under_an_owner(void)
 	CHECK(!module_unload(), "the module does not unload");
 }
 
-/* The CPU of a process that is in a group is given to the same group. */
+/* The CPU of a process in a group is given to the same group. */
 static void test_cpus_under_a_member(void)
 {
 	struct worker *worker;
@@ -653,8 +658,8 @@ static void test_cpus_under_a_member(void)
 }
 
 /*
- * In CPU scope no RMID changes, and without a reader there is no tick: nobody
- * looks at what the unmount has written.
+ * In CPU scope no RMID changes, and without a reader there is no tick: so the module
+ * does not read the value that the unmount has written.
  */
 static void test_cpus_at_unmount(void)
 {

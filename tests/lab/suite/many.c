@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* As many RMIDs as the registers have room for; more L3s than the module reads. */
+/*
+ * The largest number of RMIDs that the registers have room for; more L3s than the
+ * module reads.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 #define DOMAINS		64	/* that the module reads */
 #define CPUS		(DOMAINS + 1)	/* each in an L3 of its own */
 
-/* What the model has of a worker in an L3, and what was said last, are the same. */
+/* The model's bytes of a worker in an L3 equal the last reported value. */
 static void check_occupancy(const struct log *log, const struct worker *worker,
 			    uint32_t domain)
 {
@@ -36,7 +39,7 @@ static void check_occupancy(const struct log *log, const struct worker *worker,
 	      (unsigned long long)off);
 }
 
-/* The worker walks on this CPU, and @log has what was said of that. */
+/* The worker walks on this CPU, and @log has its records. */
 static void walk_on(struct worker *worker, unsigned int cpu, struct dev *dev,
 		    struct log *log)
 {
@@ -65,7 +68,7 @@ static bool is_foreign(const struct dev *dev, uint32_t rmid)
 	return false;
 }
 
-/* The first RMIDs that are handed out are those above what 10 bits hold. */
+/* The RMIDs that are allocated first are those above the range of 10 bits. */
 static void test_rmids(void)
 {
 	struct worker *worker = worker_start(BYTES);
@@ -84,7 +87,7 @@ static void test_rmids(void)
 	log_free(&log);
 	worker_stop(worker);
 
-	/* an agent's RMID of that kind is seen, and has an owner of that kind */
+	/* an agent's RMID of that range is seen, and gets an owner of kind resctrl */
 	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 1, 1000));
 	WAIT_FOR(is_foreign(&dev, AGENT_RMID), 10000, "RMID %u is not foreign",
 		 AGENT_RMID);
@@ -92,7 +95,7 @@ static void test_rmids(void)
 	dev_close(&dev);
 }
 
-/* How often the kernel's log has a text. */
+/* Counts a text in the kernel's log. */
 static unsigned int log_has(const char *text)
 {
 	static char buffer[1 << 22];
@@ -170,7 +173,7 @@ static void test_domains(void)
 	log_free(&log);
 	worker_stop(worker);
 
-	/* an index stays its domain's, and no other domain gets it */
+	/* an index stays with its domain, and no other domain gets it */
 	cpu_online(DOMAINS, false);
 	CHECK(!dev_stats(&dev).cpus_unread, "offline, and not read");
 	cpu_online(3, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the module says of occupancy, against the model and the truth. */
+/* Reported occupancy, compared with the model's counters and the true values. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "tests.h"
 
-/* Two page-table roots for a process? */
+/* Has a process two page-table roots? */
 static bool has_pti(void)
 {
 	static char text[16384];
@@ -16,7 +16,7 @@ static bool has_pti(void)
 	return strstr(read_file("/proc/cpuinfo", text, sizeof(text)), " pti");
 }
 
-/* What the processor is must be what the module found. */
+/* The module has found the processor's properties. */
 static void test_caps(void)
 {
 	struct dev dev;
@@ -48,10 +48,10 @@ static void test_caps(void)
 }
 
 /*
- * Idle and kernel threads borrow the page tables of the process before them and
- * run under RMID 0: what they fill, through addresses of the kernel, is in its
- * space and is not its own.  That a process itself ran without its RMID would
- * show in the lines it filled through its own addresses.
+ * Idle and kernel threads borrow the page tables of the last process, and run with RMID
+ * 0.  The lines that they fill, through addresses of the kernel, are in the space of
+ * that process, but have another RMID.  A process that ran without its RMID would show
+ * in the lines that were filled through its own addresses.
  */
 static uint64_t own_truth(const struct worker *worker)
 {
@@ -157,8 +157,8 @@ static void test_4m(void)
 #define TICK_LINES_MAX	(128 << 10)
 
 /*
- * A tick writes its samples on top of whoever it interrupts.  These lines are
- * not the interrupted one's: rings are large beside a small working set.
+ * A tick writes its samples while it interrupts a task.  These lines do not belong to
+ * the task: rings are large beside a small working set.
  */
 static void test_tick_fills_use_rmid0(void)
 {
@@ -211,8 +211,8 @@ static unsigned long collapsed(void)
 }
 
 /*
- * khugepaged runs under RMID 0, and so the lines of what it copies are nobody's,
- * for as long as the process that uses them finds them in the cache.
+ * khugepaged runs with RMID 0, so the lines of copied pages have RMID 0 as long as the
+ * process finds them in the cache.
  */
 static void test_khugepaged_fills_use_rmid0(void)
 {

@@ -12,7 +12,7 @@
 #define MS	1000000L
 #define LINE	64
 #define PAGE	4096U
-#define WARM	200	/* steps until all is in the cache that can be */
+#define WARM	200	/* steps until the cache has all lines that it can have */
 
 static void touch_page(volatile char *memory, bool reads)
 {

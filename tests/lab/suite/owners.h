@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs in containers which work in each millisecond, and sleep. */
+/* Programs in containers that work in each millisecond, and sleep. */
 #ifndef CMT_LAB_OWNERS_H
 #define CMT_LAB_OWNERS_H
 
@@ -10,7 +10,10 @@
 #include <cmt/culprit.h>
 #include <cmt/usage.h>
 
-/* What the engine calls what is in no container, and what the module does not measure. */
+/*
+ * The engine's id for processes outside of containers, which the module does not
+ * measure one by one.
+ */
 #define OWNER_RMID_0	(CMT_CULPRIT_NO_CGROUP | CMT_USAGE_UNATTRIBUTED)
 
 #define KIB	1024U
@@ -18,11 +21,11 @@
 
 struct plan {
 	const char *name;
-	uint32_t bytes;		/* of its memory, */
-	uint32_t step;		/* and that it goes through in a millisecond; pages */
-	bool random;		/* page by page; else in order */
-	bool reads;		/* and writes nothing */
-	bool outside;		/* in no container */
+	uint32_t bytes;		/* size of the owner's memory */
+	uint32_t step;		/* pages that the owner accesses in a millisecond */
+	bool random;		/* random page by page; else sequential */
+	bool reads;		/* reads only */
+	bool outside;		/* runs in no container */
 	bool later;		/* does nothing until owner_go() */
 };
 
@@ -30,25 +33,25 @@ struct plan {
 struct owner {
 	struct plan plan;
 	uint64_t random;	/* never 0 */
-	uint32_t page;		/* the next one in order */
-	bool go, on;		/* what it is told: begin to be, and to work */
+	uint32_t page;		/* the next page in sequential order */
+	bool go, on;		/* requested: start, and work */
 	pid_t pid;
-	uint32_t space;		/* in the model */
-	uint64_t steps;		/* it made */
-	uint64_t id;		/* as the engine has it: of its cgroup, or OWNER_RMID_0 */
+	uint32_t space;		/* address space in the model */
+	uint64_t steps;		/* number of steps so far */
+	uint64_t id;		/* the engine's id: of the cgroup, or OWNER_RMID_0 */
 };
 
 /*
- * One of each plan, after model_begin().  All that an owner has in the cache it fills in
- * its container and under its space's name.  Those who work at once have gone through
- * their memory when this returns.
+ * Start one owner of each plan, after model_begin().  An owner fills all its lines in
+ * its container and with the name of its space.  Owners that work at once have accessed
+ * all their memory on return.
  */
 struct owner *owners_start(const struct plan *plans, unsigned int nr, uint64_t seed);
 void owners_end(struct owner *owners, unsigned int nr);
 
 void owner_go(struct owner *owner);
 
-/* Until it made so many steps. */
+/* Wait until the owner has made this number of steps. */
 void owner_wait(const struct owner *owner, uint64_t steps);
 
 /* Bytes in the cache, by the model. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What PERF records say that owners cost, against what the processor executed. */
+/* The cost of owners by PERF records, compared with what the processor executed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static const char *const names[NR_VALUES] = {
 
 struct values {
 	uint64_t of[NR_VALUES];
-	uint32_t flags;		/* of all records */
+	uint32_t flags;		/* sum of all records */
 	size_t records;
 };
 
@@ -44,7 +44,7 @@ static struct cmt_info info_of(const struct dev *dev)
 	return info;
 }
 
-/* What was counted of an RMID and generation. */
+/* The counts of an RMID and its generation. */
 static struct values counted(const struct log *log, uint32_t rmid,
 			     uint32_t generation)
 {
@@ -66,7 +66,7 @@ static struct values counted(const struct log *log, uint32_t rmid,
 	return v;
 }
 
-/* The same of an address space, since the model gave the space its name. */
+/* The counts of an address space, since the model gave the space its name. */
 static struct values executed(uint32_t space)
 {
 	static const uint32_t asks[NR_VALUES] = {
@@ -83,14 +83,14 @@ static struct values executed(uint32_t space)
 	return v;
 }
 
-/* Two ticks, so that all that ran until now is written. */
+/* Two ticks, so that all that ran until now has its records. */
 static void ticks_pass(const struct dev *dev)
 {
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		const struct ring *ring = &dev->rings[cpu];
 		uint64_t before = ring_head(ring);
 
-		/* of a CPU with nothing to do: TICK, PERF and SAMPLE of RMID 0 */
+		/* records of an idle CPU: TICK, PERF and SAMPLE of RMID 0 */
 		WAIT_FOR(ring_head(ring) > before + 12, 30000, "no ticks");
 	}
 }
@@ -101,7 +101,7 @@ static void ticks_pass(const struct dev *dev)
 
 struct partner {
 	int from, to, done;
-	size_t bytes;		/* of its memory */
+	size_t bytes;		/* size of its memory */
 	uint32_t space;
 	bool ready;
 };
@@ -111,7 +111,7 @@ static __attribute__((noinline)) void loop(uint64_t rounds)
 	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (rounds) : : "cc");
 }
 
-/* A slice of work, then the other one's turn. */
+/* Work for a slice, then let the other process run. */
 static void partner_main(struct partner *p)
 {
 	volatile char *memory = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
@@ -138,8 +138,8 @@ static void partner_main(struct partner *p)
 }
 
 /*
- * What idle and kernel threads do in between with the page tables of a process, in a
- * slice: references, most of them.
+ * Counts of idle and kernel threads in a slice, with the page tables of a process.
+ * Most of them are references.
  */
 static const uint64_t slack[NR_VALUES] = { 0, 0, 2, 1000 };
 
@@ -168,10 +168,9 @@ static struct values minus(struct values a, const struct values *b)
 }
 
 /*
- * Two owners that take turns on one CPU, a thousand times a second and more; one
- * of them finds its lines in the cache, the other one does not.  A tick's own work
- * is RMID 0's, and in the model that of the process that it interrupts: ticks are
- * 10 ms apart.
+ * Two owners take turns on one CPU, a thousand times a second and more.  One of them
+ * finds its lines in the cache, the other one does not.  The work of a tick has RMID 0,
+ * but in the model belongs to the interrupted process: so ticks are 10 ms apart.
  */
 static void perf_counts_match_lab(void)
 {
@@ -242,7 +241,7 @@ static void perf_counts_match_lab(void)
 	dev_close(&dev);
 }
 
-/* Cycles of 1000 instructions while the worker makes its walks. */
+/* Cycles per 1000 instructions while the worker walks. */
 static uint64_t cpi_of(struct dev *dev, struct worker *worker)
 {
 	struct log log = { };
@@ -260,7 +259,7 @@ static uint64_t cpi_of(struct dev *dev, struct worker *worker)
 	return v.of[0] * 1000 / v.of[1];
 }
 
-/* The victim's cycles rise with its evictions, and no other process's do. */
+/* The victim's cycles rise with its evictions; those of other processes do not. */
 static void perf_victim(void)
 {
 	size_t cache = lab_get(LAB_CONFIG, LAB_C_SIZE);
@@ -294,7 +293,7 @@ static void perf_victim(void)
 	dev_close(&dev);
 }
 
-/* All counters of the CPU that this process runs on. */
+/* Uses all counters of this process's CPU. */
 static unsigned int take_all(int *fds)
 {
 	static const unsigned int fixed[] = { INSNS, CYCLES, REF_CYCLES };
@@ -331,7 +330,7 @@ static uint32_t flags_on(struct dev *dev, uint32_t cpu)
 	return flags;
 }
 
-/* As cmtstat asks, which has no capability by then. */
+/* Counts as cmtstat does, which has no capability at that time. */
 static void perf_unprivileged(void)
 {
 	char text[16];
@@ -351,7 +350,9 @@ static void perf_unprivileged(void)
 	dev_close(&dev);
 }
 
-/* Who has the counters keeps them; a value that is not counted is none. */
+/*
+ * An agent that has the counters keeps them.  A value that is not counted is missing.
+ */
 static void perf_taken(void)
 {
 	int fds[COUNTERS_MAX];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Faults by the thousand, on every kind of processor: a value is right, or its record
- * says why it is missing.  What is right is the cache model's truth at the instant of the
- * reading: bytes in the cache, and bytes moved since the start.  No register is believed
- * for it, so that a counter that begins anew deceives the module only.
+ * Thousands of faults on every kind of processor: a value is right, or its record has
+ * the reason why the value is missing.  The right value is the cache model's at the
+ * instant of the reading: bytes in the cache, and bytes moved since the start.  The
+ * registers are not the reference, so a counter that begins anew deceives only the
+ * module.
  *
- * How many faults there were is the model's count.
+ * The number of faults is the model's count.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define WORKERS		6
 #define WORKERS_MAX	24	/* more than the RMIDs that are tracked */
 #define COVERAGE_SAMPLES 2000
-#define INTERVAL_NS	4000000	/* which a busy host can follow, too */
+#define INTERVAL_NS	4000000	/* slow enough for a busy host */
 #define PARAMETERS	PROCESS " ring_records=32768"
 #define BAD_SHOWN	5
 #define PLANS		4
@@ -28,7 +29,7 @@
 #define VALUES		(CMT_F_OCCUPANCY | MBM)
 #define REASONS		(CMT_F_ERROR | CMT_F_UNAVAILABLE)
 
-/* Of a processor: what LAB_CONFIG says. */
+/* The properties of a processor, by LAB_CONFIG. */
 enum {
 	AMD	= 1,
 	ABMC	= 2,
@@ -47,7 +48,7 @@ struct phase {
 	uint64_t least;			/* so many of this */
 	uint32_t needs;			/* of AMD, ABMC, TRACKED */
 	bool off;			/* ABMC: while the mode is off */
-	bool floor;			/* a value may be less than the truth */
+	bool floor;			/* a value may be less than the true value */
 };
 
 #define ONE(fault_, burst_, period_) { { .fault = fault_, .burst = burst_, .period = period_ } }
@@ -55,7 +56,10 @@ struct phase {
 static const struct phase phases[] = {
 	{ .name = "uncounted", .count = LAB_FAULT_UNCOUNTED, .least = 3000,
 	  .needs = TRACKED },
-	/* an RMID that is tracked anew says so once, and another agent was told */
+	/*
+	 * an RMID that is tracked anew is reported once, and another agent may have got
+	 * the report
+	 */
 	{ .name = "read", .plans = ONE(LAB_FAULT_READ, 1, 2),
 	  .count = LAB_FAULT_READ, .least = 300, .needs = TRACKED, .floor = true },
 	{ .name = "take", .plans = ONE(LAB_FAULT_TAKE, 1, 11),
@@ -86,16 +90,17 @@ static const struct phase phases[] = {
 	  .count = LAB_FAULT_EVTSEL_ERROR, .least = 1500, .needs = AMD },
 };
 
-/* What came of the faults. */
+/* The results of the faults. */
 struct verdicts {
 	uint64_t planted, readings;
-	size_t values;		/* that had their flag */
-	size_t flagged;		/* samples with a value missing, and the reason, or rebased */
-	size_t bad;		/* had the flag, and are not the truth */
-	size_t silent;		/* have neither flag nor reason */
+	size_t values;		/* values with their flag */
+	/* samples with a reason for a missing value, or rebased */
+	size_t flagged;
+	size_t bad;		/* values with a flag that are not the true value */
+	size_t silent;		/* values with neither flag nor reason */
 };
 
-/* A value, and the model's truth at its reading. */
+/* A value, and the model's value at its reading. */
 struct previous {
 	uint64_t said, truth;
 	uint32_t generation;
@@ -135,7 +140,7 @@ static uint64_t planted_all(void)
 	for (fault = LAB_FAULT_NONE + 1; fault < LAB_FAULTS; fault++)
 		if (fault != LAB_FAULT_PQR_TIMER)
 			n += lab_get(LAB_FAULT_COUNT, fault);
-	/* of the RMIDs that were overwritten those that were another one's */
+	/* of the overwritten RMIDs, those with an RMID of another owner */
 	return n + lab_get(LAB_STAT, LAB_S_PQR_SEEN) +
 	       lab_get(LAB_STAT, LAB_S_PQR_UNSEEN);
 }
@@ -185,7 +190,7 @@ static void record_free(void)
 	log_free(&lab.recorder.log);
 }
 
-/* NULL: there is none that is free of faults */
+/* NULL: no reading is free of faults */
 static const struct reading *good_reading(const struct cmt_record *r, uint32_t event)
 {
 	const struct reading *reading = reading_of(&lab.readings, r, event);
@@ -217,8 +222,8 @@ static void judge_occupancy(struct verdicts *v, const struct cmt_record *r)
 }
 
 /*
- * What is said to have been moved since the last value, and what was.  Both are of
- * counters in units, so that they are less than a unit apart.
+ * The reported and the true traffic since the last value.  Both are of counters in
+ * units, so they differ by less than a unit.
  */
 static bool moved_rightly(const struct previous *prev, const struct cmt_record *r,
 			  uint64_t said, uint64_t truth, bool floor)
@@ -301,7 +306,7 @@ static void mode_set(bool on)
 		 "the module does not follow the mode");
 }
 
-/* What the module noticed is what there was to notice, and is said. */
+/* The module noticed all faults that it can notice, and reports them. */
 static void check_overwritten(uint64_t seen, uint64_t unseen, uint64_t counted)
 {
 	size_t i, flagged = 0;
@@ -375,9 +380,9 @@ static void test_faults(void)
 }
 
 /*
- * The MBM events that had a value, by the model: of an assignable counter at the
- * reading of the occupancy, since an RMID without a counter is not read for them;
- * without these counters, at the reading of the event.
+ * The MBM events with a value, by the model.  For an assignable counter: at the reading
+ * of the occupancy, since MBM is not read for an RMID without a counter.  Otherwise: at
+ * the reading of the event.
  */
 static uint32_t counted_by_model(const struct cmt_record *r)
 {
@@ -393,7 +398,7 @@ static uint32_t counted_by_model(const struct cmt_record *r)
 	return flags;
 }
 
-/* Without faults, a value is there exactly where the processor counts. */
+/* Without faults, there is a value exactly if the processor counts. */
 static void test_coverage(void)
 {
 	uint64_t samples = 0, said = 0, model = 0, differ = 0, taken;

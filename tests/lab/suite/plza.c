@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* AMD's privilege-level zero association: what the kernel does has an RMID of its own. */
+/*
+ * AMD's privilege-level zero association: the kernel's accesses have a separate RMID.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 #define OTHER_RMID	11
 #define WALKS		20
 
-/* Has the kernel write all of its memory, again and again. */
+/* Makes the kernel write to all of its memory, repeatedly. */
 struct asker {
 	pid_t pid;
 	uint32_t space;
@@ -34,7 +36,7 @@ static struct cmt_info info_of(const struct dev *dev)
 	return info;
 }
 
-/* As resctrl does; what the registers have then. */
+/* Sets the registers as resctrl does. */
 static void associate(uint32_t rmid, uint32_t enables, unsigned int cpus)
 {
 	unsigned int cpu;
@@ -111,7 +113,7 @@ static void asker_walk(struct asker *asker)
 		 30000, "the process stands still");
 }
 
-/* Seen as a row by who has no idea of RMIDs. */
+/* A row for programs that do not know about RMIDs. */
 static void check_screen(void)
 {
 	static char said[1 << 16];
@@ -125,7 +127,7 @@ static void check_screen(void)
 	CHECK(strstr(said, "\"container\":\"(kernel)\""), "no such row: %s", said);
 }
 
-/* What the kernel wrote for a process is the kernel's, as the counter has it. */
+/* Bytes that the kernel wrote for a process belong to the kernel, by the counter. */
 static void test_sampled(void)
 {
 	struct asker *asker = asker_start();
@@ -175,7 +177,7 @@ static void expect_info(const struct dev *dev, uint32_t plza)
 		 "%#x is said, not %#x", info_of(dev).plza, CMT_PLZA_EXISTS | plza);
 }
 
-/* The association comes, changes and goes; cmt only looks. */
+/* The association appears, changes and disappears; cmt only reads it. */
 static void test_followed(void)
 {
 	const uint32_t both = LAB_PLZA_RMID | LAB_PLZA_ON;
@@ -200,7 +202,7 @@ static void test_followed(void)
 	stats = dev_stats(&dev);
 	CHECK(stats.rmids_foreign == 1, "%u foreign RMIDs", stats.rmids_foreign);
 
-	/* what cannot be read says nothing new */
+	/* a failed access changes nothing */
 	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_GP, 1, 1));
 	reads = lab_get(LAB_STAT, LAB_S_PLZA_RDMSR);
 	WAIT_FOR(lab_get(LAB_STAT, LAB_S_PLZA_RDMSR) > reads + 2 * CPUS, 10000,

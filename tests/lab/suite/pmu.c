@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lab's own: what perf_event_open(2) counts with the lab's PMU, against known
- * code, the cache model, and the truth per address space.
+ * Tests of the lab itself: the counts of perf_event_open(2) with the lab's PMU,
+ * compared with known code, the cache model, and the true counts per address space.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -28,13 +28,13 @@
 #define FIXED_COUNTERS	3
 #define LEAF1_ECX_PDCM	(1U << 15)
 
-/* Two instructions each time round. */
+/* Two instructions per iteration. */
 static __attribute__((noinline)) void loop(uint64_t rounds)
 {
 	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (rounds) : : "cc");
 }
 
-/* Instructions of the process while it does something. */
+/* The instructions of the process during a piece of work. */
 #define MEASURE(page, what) ({						\
 	uint64_t from_ = event_rdpmc(page);				\
 	what;								\
@@ -79,7 +79,7 @@ static void test_found(void)
 	CHECK(!strstr(log, "Broken PMU"), "Linux has found a broken PMU");
 }
 
-/* What is measured of a loop of N rounds is 2 * N and a constant. */
+/* The count of a loop of N iterations is 2 * N and a constant. */
 static void check_loops(const struct perf_event_mmap_page *page,
 			const char *who)
 {
@@ -232,7 +232,7 @@ static char *memory_new(size_t bytes)
 
 #define WALKS 4
 
-/* Each line of more than the cache is read, which misses, and written. */
+/* Reads each line of an area larger than the cache, which misses, and writes it. */
 static void test_misses(void)
 {
 	size_t bytes = 4 * CACHE_BYTES, lines = bytes / LINE * WALKS;
@@ -277,7 +277,7 @@ static void test_misses(void)
 	      penalty * counts.values[0], "the cycles do not follow the rule");
 }
 
-/* The truth of all spaces together is what the caches have filled. */
+/* The sum over all spaces equals the fills of the caches. */
 static void test_misses_are_fills(void)
 {
 	uint32_t spaces = lab_get(LAB_CONFIG, LAB_C_SPACES), space;
@@ -301,7 +301,7 @@ static void test_misses_are_fills(void)
 	CHECK(fills == misses, "the misses are not the model's");
 }
 
-/* What perf says of a process, and what the model executed for it. */
+/* The counts of perf for a process, and what the model executed for it. */
 struct compared {
 	uint64_t user, all;		/* of perf */
 	struct lab_answer truth;	/* user, kernel */
@@ -335,9 +335,9 @@ static void compared_note(const char *who, const struct compared *c)
 }
 
 /*
- * @fn is done in an address space with a name of its own.  Kernel threads borrow
- * the page tables of whoever ran before them, so that the truth has what they do:
- * the priority keeps them from running in between.
+ * Run @fn in an address space with a name.  Kernel threads borrow the page tables of
+ * the last process, so the model's counts include their work.  The priority keeps them
+ * from running in between.
  */
 static void compare(struct compared *c, void (*fn)(void *arg), void *arg)
 {
@@ -406,7 +406,7 @@ struct partner {
 	uint64_t slice;
 };
 
-/* A slice of work, then the other one's turn. */
+/* Work for a slice, then let the other process run. */
 static void take_turns(void *arg)
 {
 	const struct partner *partner = arg;
@@ -464,7 +464,7 @@ static void test_switching(void)
 #define VICTIM_BYTES	(CACHE_BYTES / 4 * 3)
 #define VICTIM_WALKS	10
 
-/* Cycles of 1000 instructions while the process walks through its memory. */
+/* Cycles per 1000 instructions while the process walks through its memory. */
 static uint64_t victim_cpi(int group, char *memory)
 {
 	uint32_t penalty = lab_get(LAB_CONFIG, LAB_C_PENALTY);
@@ -517,7 +517,7 @@ static void test_victim(void)
 	worker_stop(neighbour);
 }
 
-/* All counters: one event for each fixed one, the others count misses. */
+/* Use all counters: one event for each fixed counter; the other events count misses. */
 static unsigned int pinned_events(int *fds)
 {
 	static const unsigned int fixed[FIXED_COUNTERS] = {
@@ -534,7 +534,7 @@ static unsigned int pinned_events(int *fds)
 	return n;
 }
 
-/* How many pinned events have a counter. */
+/* The number of pinned events with a counter. */
 static unsigned int count_scheduled(const int *fds, unsigned int n)
 {
 	unsigned int i, scheduled = 0;
@@ -583,7 +583,7 @@ static void test_too_many(void)
 	      n - scheduled);
 }
 
-/* Events that share counters say for how long they had one. */
+/* Events that share counters report the time for which they had one. */
 static void test_multiplexed(void)
 {
 	unsigned int n = lab_get(LAB_CONFIG, LAB_C_COUNTERS) + 2, i, shared = 0;
@@ -633,7 +633,7 @@ static unsigned int count_samples(const struct perf_event_mmap_page *page)
 	return n;
 }
 
-/* Each overflow interrupts, late, but never early. */
+/* Each overflow raises an interrupt, late but never early. */
 static void test_interrupts(void)
 {
 	const struct perf_event_mmap_page *page;
@@ -680,7 +680,7 @@ static void test_icount(void)
 	CHECK(off <= ns / 200, "more than 0.5 %% off");
 }
 
-/* A fault that is handled, so that the kernel's log does not have it. */
+/* A fault that is handled, so that it is not in the kernel's log. */
 static void on_fault(int signal)
 {
 	_exit(signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processors that are not what they say, or need something done about them. */
+/* Processors with wrong announcements, or that need a correction. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define CLOSID(cpu)	((uint32_t)(cpu) + 1)
 #define PQR_WRITES	500
 
-/* Samples of an RMID that has no counters: no numbers, and a reason. */
+/* Samples of an RMID without counters: no values, and a reason. */
 static size_t samples_refused(const struct log *log, uint32_t rmid)
 {
 	const uint16_t values = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
@@ -44,8 +44,8 @@ static uint64_t user_bytes(uint32_t rmid, const struct worker *of)
 }
 
 /*
- * Two processes take turns on a CPU, and the processor refuses the RMID of one
- * of them.  What it does must not be said of the other.
+ * Two processes take turns on a CPU, and the processor refuses the RMID of one of them.
+ * The accesses of that process must not count for the other one.
  */
 static void test_limit(void)
 {
@@ -104,9 +104,9 @@ static void test_limit(void)
 }
 
 /*
- * What the module says of a worker's traffic, in millionths of what it was.  The
- * cache is off while the two are compared: a worker's lines are written back
- * when others need the room, whatever it does itself.
+ * The reported traffic of a worker, in millionths of the true traffic.  The cache is
+ * off during the comparison: otherwise a worker's lines are written back when other
+ * owners need the room.
  */
 static uint64_t said_millionths(struct worker *worker, struct dev *dev)
 {
@@ -176,7 +176,7 @@ static void test_correction(void)
 	dev_close(&dev);
 }
 
-/* The first Skylake servers cannot count: no number of theirs is shown. */
+/* The first Skylake servers count wrongly: no value of theirs is reported. */
 static void test_erratum(void)
 {
 	struct dev dev;
@@ -220,8 +220,8 @@ static void check_closids(const char *when)
 }
 
 /*
- * A CPU has a CLOSID of somebody else's, which stays through everything that
- * this module does with the other half of the register.
+ * A CPU has a CLOSID of another agent, which stays while the module changes the other
+ * half of the register.
  */
 static void test_closid(void)
 {
@@ -280,9 +280,9 @@ const struct test closid_tests[] = {
 };
 
 #define RELOADS		5
-#define STORM		150	/* children */
+#define STORM		150	/* number of children */
 
-/* Forks while the module goes; its children run now and then, till the end. */
+/* Forks while the module is unloaded; its children run now and then, until the end. */
 static pid_t fork_storm(void)
 {
 	pid_t pid = fork();
@@ -304,8 +304,8 @@ static pid_t fork_storm(void)
 }
 
 /*
- * A task that was being forked while the module went has nothing of it: what the
- * next one found there, it would take for resctrl's.
+ * A task that was forked during the unload has no RMID of cmt.  The next load would
+ * take such an RMID for resctrl's.
  */
 static void test_forks_while_unloading(void)
 {

@@ -140,8 +140,8 @@ unsigned int percent_under(struct worker *worker, uint32_t rmid, uint64_t walks)
 	all = __atomic_load_n(&worker->walks, __ATOMIC_RELAXED);
 	worker_wait(worker, walks);
 	/*
-	 * The two are not read at once, and a worker may stand between them.
-	 * So walks that went wrong are counted, of which there are none then.
+	 * The two counts are not loaded at one instant, and the worker may stop
+	 * between them.  A count of wrong walks is exact if there are none.
 	 */
 	all = __atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE) - all;
 	elsewhere = __atomic_load_n(&worker->elsewhere, __ATOMIC_RELAXED) -

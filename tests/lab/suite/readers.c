@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resctrl's reader and the module's, at the same time and of the same registers:
- * neither makes the other one read a wrong value.
+ * The readers of resctrl and of the module, at the same time and on the same registers.
+ * Neither makes the other one read a wrong value.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,21 +15,25 @@
 #include "tests.h"
 
 #define READINGS	100000
-#define CHUNK		2000	/* readings of resctrl between two judgements */
-#define DRAIN		50	/* readings of resctrl between two looks at the rings */
+/* readings of resctrl between two checks of the values */
+#define CHUNK		2000
+/* readings of resctrl between two checks of the rings */
+#define DRAIN		50
 #define WORKERS		4
 #define BYTES		(256 << 10)
 #define EVENTS		3
-#define AMD_RUNS_MIN	100	/* one wrong run in so many readings, at most */
-#define NICE		19	/* of the workers, so that the readers read */
+/* one sequence of wrong readings in this number of readings, at most */
+#define AMD_RUNS_MIN	100
+/* bytes of the workers, so that the readers have values */
+#define NICE		19
 
 static const char *const event_names[EVENTS] = {
 	"llc_occupancy", "mbm_total_bytes", "mbm_local_bytes",
 };
 
 /*
- * What is said of an event of an RMID.  Occupancy is what the counter gave;
- * traffic differs from it by a constant, since both sides add differences up.
+ * The values of an event of an RMID.  Occupancy is the counter's value.  Traffic
+ * differs from the counter by a constant, since both sides add up differences.
  */
 struct series {
 	uint64_t base;		/* units, modulo 2^width */
@@ -47,7 +51,7 @@ struct file {
 struct tally {
 	uint64_t readings;
 	uint64_t wrong;
-	uint64_t runs;		/* of wrong readings, one right after the other */
+	uint64_t runs;		/* sequences of wrong readings */
 	uint64_t refused;	/* "Error" or "Unavailable" */
 	bool last_was_wrong;
 };
@@ -57,14 +61,18 @@ static struct file files[WORKERS * EVENTS];
 static struct series ours[MAX_RMIDS][EVENTS];
 static struct tally theirs_tally, our_tally;
 static uint64_t begun_ns;
-static uint64_t unit, width_mask;	/* asked for once: there are 10^7 readings */
+/* the time is requested once: there are 10^7 readings */
+static uint64_t unit, width_mask;
 
 static uint64_t modulo(uint64_t units)
 {
 	return units & width_mask;
 }
 
-/* Is @said, in units, what a reading of @ought gives?  The first one says how. */
+/*
+ * Is @said, in units, the result of a reading of @ought?  The first value sets the
+ * constant.
+ */
 static bool fits(struct series *s, uint32_t event, uint64_t said,
 		 uint64_t ought)
 {
@@ -127,8 +135,8 @@ static void groups_stop(void)
 }
 
 /*
- * Was @said given by a reading from @from on?  The base of traffic is taken where
- * only one reading can have been it.
+ * Is @said the result of a reading from @from on?  The base of traffic is set when only
+ * one reading fits.
  */
 static bool given(struct file *file, uint64_t from, uint64_t said)
 {
@@ -183,7 +191,7 @@ static void read_one(struct file *file)
 	file->series.based = false;
 }
 
-/* A value of a SAMPLE, of an RMID of whatever owner. */
+/* A value of a SAMPLE, of an RMID of any owner. */
 static void judge_value(const struct readings *readings,
 			const struct cmt_record *r, uint32_t event,
 			uint64_t bytes)
@@ -225,7 +233,7 @@ static void judge(const struct log *log, const struct readings *readings)
 	}
 }
 
-/* An RMID with lines in the cache is given up: resctrl's limbo worker reads it. */
+/* An RMID with lines in the cache is freed: resctrl's limbo worker reads it. */
 static void feed_limbo(struct worker *worker)
 {
 	resctrl_make("mon_groups/limbo");
@@ -235,8 +243,8 @@ static void feed_limbo(struct worker *worker)
 }
 
 /*
- * A host that does not run one of the guest's CPUs makes records be lost: what
- * was not seen is not judged, and every series begins anew.
+ * If the host does not run one of the guest's CPUs, records are lost.  Lost records are
+ * not checked, and every series begins anew.
  */
 static void forget_lost(const struct dev *dev)
 {
@@ -302,10 +310,10 @@ static void note_progress(void)
 }
 
 /*
- * On AMD all CPUs of an L3 share one pair of EVTSEL and CTR, for which resctrl
- * has a mutex, and modules have nothing: a reading of resctrl on one CPU between
- * the module's write of EVTSEL and its restoration on another one is of what the
- * module selected.  docs/lab.md has the figures.
+ * On AMD all CPUs of an L3 share one pair of EVTSEL and CTR.  resctrl has a mutex for
+ * it, which modules cannot use.  A reading of resctrl on one CPU, between the module's
+ * write of EVTSEL and its restoration on another CPU, is of the module's selection.
+ * docs/lab.md has the figures.
  */
 static void check_shared_pair(void)
 {

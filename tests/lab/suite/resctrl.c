@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's own user of the registers, beside us. */
+/* resctrl, the kernel's user of the registers, beside cmt. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define GROUP_CLOSID	1
 
-/* A total that is right at two times grew by what the model counted. */
+/* A total that is right at two times has grown by the model's count. */
 static void check_growth(const char *group, uint32_t rmid)
 {
 	struct lab_answer from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, rmid, 0)), to;
@@ -90,8 +90,8 @@ static size_t count_flagged(const struct log *log, uint16_t type)
 
 
 /*
- * Bytes that are said to be a worker's are what its space has, by 2 %; but for
- * what ticks, idle and kernel threads fill with its page tables, under RMID 0.
+ * The bytes reported for a worker are the bytes of its space, within 2 %.  Excepted are
+ * lines that ticks, idle and kernel threads fill with its page tables and with RMID 0.
  */
 static void check_truth(const struct worker *worker, const char *who,
 			uint64_t said)
@@ -103,7 +103,7 @@ static void check_truth(const struct worker *worker, const char *who,
 	note("%s says %llu bytes, truth %llu, off by %.2f %%", who,
 	     (unsigned long long)said, (unsigned long long)truth,
 	     100.0 * off / truth);
-	/* it runs on, and interrupts on top of it, while this is asked */
+	/* the worker and interrupts on its CPU run on during the check */
 	CHECK(off * 50 <= truth + 50 * (96 << 10), "%s is off", who);
 }
 
@@ -111,9 +111,9 @@ static void check_truth(const struct worker *worker, const char *who,
 #define FLAGGED		50	/* ticks, and samples, of 8 times as many ticks */
 
 /*
- * A process that is in a monitoring group of resctrl, and has an RMID of cmt's:
- * resctrl measures the process, and the samples of its RMID of cmt's are flagged.
- * The group's RMID is resctrl's until resctrl is unmounted.
+ * A process in a monitoring group of resctrl has an RMID of cmt.  resctrl measures the
+ * process, and the samples of cmt's RMID are flagged.  The group's RMID is resctrl's
+ * until resctrl is unmounted.
  */
 static void test_mon_group(void)
 {
@@ -177,8 +177,8 @@ static void test_mon_group(void)
 }
 
 /*
- * A process in an allocation group of resctrl keeps its CLOSID whatever we do,
- * and one beside it, in no group, its RMID, and what we say of it is true.
+ * A process in an allocation group of resctrl always keeps its CLOSID.  A process
+ * beside it, in no group, keeps its RMID.  The values of both are true.
  */
 static void test_cat_group(void)
 {
@@ -270,7 +270,7 @@ static void stop_crowd(const pid_t *pids)
 	}
 }
 
-/* Has an RMID been taken from an owner of cmt's, and resctrl become its owner? */
+/* Has an owner of cmt lost its RMID, and has resctrl become the owner of the RMID? */
 static bool was_taken(const struct log *log, uint32_t rmid)
 {
 	bool freed = false;
@@ -342,7 +342,7 @@ static void test_taken_rmid(void)
 	resctrl_umount();
 }
 
-/* With a group about, so that resctrl writes PQR_ASSOC, a fork has its own. */
+/* With a group, so that resctrl writes PQR_ASSOC, a forked process has its own RMID. */
 static void test_fork_has_its_own(void)
 {
 	struct worker *parent, *child;
@@ -354,7 +354,7 @@ static void test_fork_has_its_own(void)
 	CHECK(!module_load(PROCESS), "the module does not load");
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
-	/* this process has run since, so its RMID is in its task */
+	/* this process has run since, so its task has its RMID */
 	parent = worker_start(64 << 10);
 	child = worker_start(64 << 10);
 	worker_identify(parent, &dev);
@@ -379,7 +379,7 @@ static void test_fork_has_its_own(void)
 
 #define MOVES	20
 
-/* The last move is into container 1, of which this is said then. */
+/* The last move is into container 1, whose values are checked then. */
 static void check_moves(struct worker *mover, struct worker *grouped,
 			const uint32_t *rmids, uint32_t theirs)
 {
@@ -396,7 +396,7 @@ static void check_moves(struct worker *mover, struct worker *grouped,
 	}
 }
 
-/* What the container says of a process that is alone in it, from now on. */
+/* The values of a container with only this process, from now on. */
 static void check_container_truth(struct dev *dev, struct worker *worker,
 				  uint32_t rmid)
 {
@@ -415,9 +415,9 @@ static void check_container_truth(struct dev *dev, struct worker *worker,
 }
 
 /*
- * In container scope, one process of a container is in a group of resctrl, too,
- * which has it; another one beside it, on the same CPU, goes from container to
- * container.  What it has of the one it left is nobody else's.
+ * In container scope, one process of a container is in a group of resctrl, too, and
+ * resctrl measures it.  Another process on the same CPU moves between containers.  Its
+ * lines in the container that it left belong to no other process.
  */
 static void containers_beside(const char *group, uint32_t closids)
 {

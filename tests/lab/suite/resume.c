@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A suspend may reset the counters.  What the difference to the reading before
- * would be, near 2^width units, is no traffic: the first sample after it says
- * that the counter begins anew.
+ * A suspend may reset the counters.  The difference to the reading before would be near
+ * 2^width units, and is not traffic: the first sample afterwards is flagged as rebased.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #define BYTES		(32U << 20)	/* more than the cache: traffic */
 #define ASLEEP_S	2
 
-/* No sample says more than there was; one at least says that it begins anew. */
+/* No sample has more than the true traffic; at least one sample is rebased. */
 static size_t check_samples(const struct log *log, const struct worker *worker,
 			    const struct cmt_record *first, uint64_t truth)
 {
@@ -119,7 +118,7 @@ static uint64_t moved(const struct worker *worker)
 
 /*
  * Two readings after a resume can be subtracted.  On a busy host they may be too far
- * apart, and say so.
+ * apart, and are rebased.
  */
 static void check_after(const struct dev *dev, const struct worker *worker)
 {
@@ -146,8 +145,8 @@ static void check_after(const struct dev *dev, const struct worker *worker)
 }
 
 /*
- * Reads until the machine has slept, and as close to that as can be: readings far
- * apart would begin anew in any case.  Returns the last one.
+ * Reads until the machine has slept, with the last reading as close to the suspend as
+ * possible: readings far apart would be rebased in any case.  Returns the last reading.
  */
 static struct cmt_record read_through(const struct dev *dev,
 				      const struct worker *worker,
@@ -176,7 +175,7 @@ static struct cmt_record read_through(const struct dev *dev,
 	return r;
 }
 
-/* Nothing ticks: only the readings on demand could be mistaken. */
+/* Without ticks: only the readings on demand could be wrong. */
 static void resume_on_demand(const char *level, const char *state)
 {
 	struct worker *worker = worker_start(BYTES);

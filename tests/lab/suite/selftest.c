@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmtctl selftest: it passes here, and fails where the processor lies. */
+/* cmtctl selftest: it passes here, and fails if the processor returns wrong values. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void has(const char *what)
 	CHECK(strstr(output(), what), "no '%s'", what);
 }
 
-/* Whatever the outcome, the machine is as it was. */
+/* Whatever the result, the machine is in the same state afterwards. */
 static void check_restored(const struct cmt_stats *before)
 {
 	struct cmt_stats now;
@@ -122,12 +122,12 @@ static void fails_with(enum lab_fault fault, unsigned int period, const char *wh
 	has(what);
 }
 
-/* Counters that count nothing, and no bit says so: only what was written tells. */
+/* Counters that do not count, without a status bit: only known traffic shows this. */
 static void selftest_fails_on_dead_counters(void)
 {
 	struct cmt_stats before = stats_now();
 
-	/* without a line that a former owner of an RMID left */
+	/* without a line of a former owner of an RMID */
 	model_begin();
 	lab_switch(false);
 	wait_exit(start("--json"), 1);
@@ -142,7 +142,7 @@ static void selftest_fails_on_errors(void)
 	fails_with(LAB_FAULT_ERROR, 3, "\"rates_state\":\"fail\"");
 }
 
-/* Each switch to a process has another agent's RMID at once. */
+/* At each switch to a process, another agent loads its RMID at once. */
 static void selftest_fails_under_another_rmid(void)
 {
 	fails_with(LAB_FAULT_PQR, 1, "\"growth_state\":\"fail\"");

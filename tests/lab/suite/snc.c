@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sub-NUMA clusters: one L3, which counts for each of its nodes by itself. */
+/* Sub-NUMA clusters: one L3 that counts for each of its nodes separately. */
 #include <fcntl.h>
 
 #include "bench.h"
 #include "tests.h"
 
-#define NODES	2	/* of one CPU each, CPU n in node n */
+#define NODES	2	/* nodes of one CPU each, CPU n in node n */
 
 /* The processor's number for a worker's RMID in a node. */
 static uint32_t physical(const struct worker *worker, uint32_t node)
@@ -13,7 +13,7 @@ static uint32_t physical(const struct worker *worker, uint32_t node)
 	return worker->rmid + node * lab_get(LAB_CONFIG, LAB_C_RMIDS) / NODES;
 }
 
-/* What QM_CTR gives for it. */
+/* The value of QM_CTR for that RMID. */
 static uint64_t counter(const struct worker *worker, uint32_t node)
 {
 	return lab_get(LAB_OF_RMID, LAB_ARG(L3, physical(worker, node), 0)) /
@@ -64,7 +64,7 @@ static void test_nodes(void)
 	model_begin();
 	for (node = 0; node < NODES; node++)
 		worker_wait(workers[node], 3);
-	/* at rest, so that the model stands still while it is asked */
+	/* at rest, so that the model's counts stay the same during the check */
 	for (node = 0; node < NODES; node++)
 		worker_go(workers[node], false);
 	lab_switch(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two sockets: every L3 has counts of its own, and is read by its own CPUs. */
+/* Two sockets: every L3 has separate counts, and is read by its CPUs. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -10,7 +10,10 @@
 #define SOCKETS	2
 #define BYTES	(1 << 20)
 
-/* The model was off when the RMID was given: all its traffic is the worker's. */
+/*
+ * The model was off when the RMID was given, so all traffic of the RMID is the
+ * worker's.
+ */
 static void check_traffic(uint32_t domain, uint32_t rmid, const char *what,
 			  uint64_t said, uint64_t truth)
 {
@@ -22,7 +25,7 @@ static void check_traffic(uint32_t domain, uint32_t rmid, const char *what,
 	      (unsigned long long)off);
 }
 
-/* What is said of a domain now is what the model counts there, in units. */
+/* The last value of a domain is the model's count there, in units. */
 static void check_occupancy(const struct cmt_record *r,
 			    const struct worker *worker, uint32_t domain)
 {
@@ -94,7 +97,7 @@ static void test_two(void)
 	dev_close(&dev);
 }
 
-/* What was read at rest, and what had moved then: of each socket */
+/* A reading at rest, and the model's traffic at that time: of each socket */
 struct rest {
 	struct cmt_record r[SOCKETS];
 	uint64_t traffic[SOCKETS];
@@ -115,7 +118,7 @@ static void read_both(const struct dev *dev, const struct worker *worker,
 		      r[i].domain, r[i].rmid);
 }
 
-/* One reading is given for CMT_READ_FRESH_NS. */
+/* One reading is reused for CMT_READ_FRESH_NS. */
 static void rest_read(const struct dev *dev, const struct worker *worker,
 		      struct rest *rest)
 {
@@ -129,8 +132,8 @@ static void rest_read(const struct dev *dev, const struct worker *worker,
 }
 
 /*
- * It walks on one socket, and is read meanwhile.  false: the host let two readings
- * be too far apart, and the traffic in between is not known, as they say.
+ * The worker walks on one socket, and is read meanwhile.  False: the host let two
+ * readings be too far apart, and the traffic in between is flagged as unknown.
  */
 static bool walk_read(const struct dev *dev, struct worker *worker, uint32_t l3,
 		      struct rest *from, struct rest *to)
@@ -150,7 +153,10 @@ static bool walk_read(const struct dev *dev, struct worker *worker, uint32_t l3,
 	return from->r[0].base == to->r[0].base && from->r[1].base == to->r[1].base;
 }
 
-/* What was read says what has moved on each socket, on the one that ran and not. */
+/*
+ * The readings have the traffic of each socket, of the one that ran and of the other
+ * one.
+ */
 static void check_walk(const struct dev *dev, struct worker *worker, uint32_t l3)
 {
 	struct patience patience = patience_of(30000);
@@ -173,7 +179,7 @@ static void check_walk(const struct dev *dev, struct worker *worker, uint32_t l3
 	}
 }
 
-/* Without a CPU that can read it, nothing of a socket is known; then it is again. */
+/* Without a CPU that can read it, a socket has no values; later it has values again. */
 static void check_dark(const struct dev *dev, const struct worker *worker)
 {
 	struct cmt_record r[SOCKETS];
@@ -192,7 +198,7 @@ static void check_dark(const struct dev *dev, const struct worker *worker)
 	      "socket 1 again: flags %#x", r[1].flags);
 }
 
-/* All RMIDs, by domain: the same in both. */
+/* All RMIDs, by domain: both domains have the same ones. */
 static void check_all(const struct dev *dev)
 {
 	struct cmt_record r[64];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The resctrl source of libcmt beside the module: of one group both say the same. */
+/*
+ * The resctrl source of libcmt beside the module: both have the same values of a group.
+ */
 #include <cmt/cmt.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,17 +14,17 @@
 #include "tests.h"
 
 #define GROUP		"mon_groups/g"
-#define FITS_BYTES	(1U << 20)	/* much less than the cache has */
-#define WALK_BYTES	(32U << 20)	/* more than that */
+#define FITS_BYTES	(1U << 20)	/* much less than the size of the cache */
+#define WALK_BYTES	(32U << 20)	/* more than the size of the cache */
 #define WALKS		10
 #define CLOSE_PERCENT	1
 #define BATCH		1024
 
-/* A device, and what it said last of the group. */
+/* A device, and its last values of the group. */
 struct side {
 	struct cmt_device *dev;
 	struct cmt_reader *reader;
-	uint32_t rmid;		/* of the group, by this device */
+	uint32_t rmid;		/* RMID of the group, by this device */
 	struct cmt_record last;
 };
 
@@ -40,7 +42,7 @@ static void side_close(struct side *side)
 	cmt_device_close(side->dev);
 }
 
-/* The RMID of the group of this name; 0: there is none. */
+/* The RMID of the group with this name; 0: there is none. */
 static uint32_t find_group(const struct cmt_device *dev, const char *name)
 {
 	struct cmt_snapshot *owners;
@@ -59,7 +61,7 @@ static uint32_t find_group(const struct cmt_device *dev, const char *name)
 	return rmid;
 }
 
-/* Take what there is.  True: a reading of the group at or after @since_ns is there. */
+/* Read the present records.  True: the group was read at or after @since_ns. */
 static bool side_drain(struct side *side, uint64_t since_ns)
 {
 	static struct cmt_record records[BATCH];
@@ -74,7 +76,7 @@ static bool side_drain(struct side *side, uint64_t since_ns)
 	return side->last.ts >= since_ns;
 }
 
-/* The worker is at rest: what both read from now on stands still. */
+/* The worker is at rest: from now on the values of both do not change. */
 static void read_both(struct side *a, struct side *b)
 {
 	uint64_t since = now_ns();
@@ -97,7 +99,7 @@ static void check_close(const char *what, uint64_t module, uint64_t files)
 	      "%s differs", what);
 }
 
-/* In a cache that has room, so that no line of the worker at rest is evicted. */
+/* The cache has room, so no line of the resting worker is evicted. */
 static void compare_occupancy(struct side *module, struct side *files,
 			      struct worker *worker)
 {
@@ -245,7 +247,7 @@ static void test_control_group_alone(void)
 	resctrl_umount();
 }
 
-/* What cmtstat prints with @options; and how it ends. */
+/* The output of cmtstat with @options, and its exit status. */
 static int run_cmtstat(const char *options, char *said, size_t size)
 {
 	char command[128];
@@ -260,7 +262,7 @@ static int run_cmtstat(const char *options, char *said, size_t size)
 	return pclose(out);
 }
 
-/* Without /dev/cmt, cmtstat takes resctrl where that is mounted. */
+/* Without /dev/cmt, cmtstat uses resctrl if resctrl is mounted. */
 static void test_cmtstat_chooses(void)
 {
 	static char said[1 << 16];

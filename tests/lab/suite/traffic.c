@@ -15,7 +15,7 @@
 #define REUSE_TRIES	300
 #define CTR_OVERFLOW	(1ULL << 61)
 
-/* Samples of an RMID never go back, and say when they are not comparable. */
+/* Samples of an RMID never decrease, and are flagged when they are not comparable. */
 static void check_monotonic(const struct log *log, const struct worker *worker)
 {
 	uint64_t total = 0, local = 0;
@@ -41,8 +41,8 @@ static void check_monotonic(const struct log *log, const struct worker *worker)
 }
 
 /*
- * How often the counter was started anew since @ts, that of the sample before.
- * It must have been for want of a reading, and for nothing else.
+ * The number of rebases since @ts, the time of the sample before.  The only allowed
+ * reason is a missing reading.
  */
 static size_t count_rebased(const struct log *log, uint32_t rmid, uint64_t ts)
 {
@@ -64,7 +64,7 @@ static size_t count_rebased(const struct log *log, uint32_t rmid, uint64_t ts)
 	return n;
 }
 
-/* One that was made after this was called. */
+/* A reading that was made after this call. */
 static struct cmt_record sample_now(struct dev *dev, uint32_t rmid)
 {
 	struct log log = { 0 };
@@ -81,7 +81,7 @@ static struct cmt_record sample_now(struct dev *dev, uint32_t rmid)
 	return copy;
 }
 
-/* Where the processor announces that it says of every wrap that there was one. */
+/* A processor that announces that it reports every wrap. */
 static void check_overflow(const struct readings *readings, uint32_t rmid)
 {
 	uint64_t said = 0;
@@ -100,8 +100,8 @@ static void check_overflow(const struct readings *readings, uint32_t rmid)
 }
 
 /*
- * False when the host did not run the guest for longer than a wrap can be told:
- * then the module starts the counter anew, and says so.
+ * False: the host did not run the guest for longer than a wrap can be detected.  Then
+ * the module rebases the counter, and flags the sample.
  */
 static bool wraps_counted(struct dev *dev, struct worker *worker)
 {
@@ -168,7 +168,7 @@ static void test_wraps(void)
 	dev_close(&dev);
 }
 
-/* Processes come and go until one of them has @rmid. */
+/* Processes begin and end until one of them has @rmid. */
 static struct worker *worker_with(uint32_t rmid, const struct dev *dev)
 {
 	struct worker *worker;
@@ -188,8 +188,8 @@ static struct worker *worker_with(uint32_t rmid, const struct dev *dev)
 static void test_reuse(void)
 {
 	/*
-	 * Kept, so that none of its pages is handed to the next owner, which
-	 * would find its lines in the cache.
+	 * Not freed, so that the next owner gets none of its pages, and does not find
+	 * their lines in the cache.
 	 */
 	char *memory = mmap(NULL, RESIDUE_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The discovery tables of the uncore PMU: what the module lists is what the lab's
- * devices have, and a table that lies is refused, with a line that says why and a
- * module that is loaded.
+ * The discovery tables of the uncore PMU: the module lists the lab's devices.  An
+ * invalid table is refused, with a message that has the reason, and the module is
+ * loaded.
  */
 #include <cmt/cmt.h>
 #include <errno.h>
@@ -123,7 +123,7 @@ static void test_listing(void)
 	free(boxes);
 }
 
-/* Room, reserved and flags, as of every argument. */
+/* Room, reserved and flags, as in every argument. */
 static void test_arguments(void)
 {
 	struct cmt_box boxes[64] = { 0 };
@@ -139,7 +139,7 @@ static void test_arguments(void)
 	CHECK(!ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg), "exact room: %m");
 	CHECK(boxes[arg.count - 1].counters && !boxes[arg.count].counters,
 	      "not so many boxes");
-	/* what is only written is not read */
+	/* output-only members are not read */
 	arg.sockets = arg.refused = arg.channels = 7;
 	CHECK(!ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) && arg.sockets < 7 &&
 	      !arg.refused && !arg.channels, "%u sockets, %u refused, %u channels",
@@ -153,7 +153,7 @@ static void test_arguments(void)
 	dev_close(&dev);
 }
 
-/* What was found stays as it was, and nothing refers to the device. */
+/* The list stays as it was, and no reference to the device is kept. */
 static void test_unplugged(void)
 {
 	struct cmt_box *boxes, *after;
@@ -194,7 +194,7 @@ static void test_no_table(void)
 	CHECK(!lines_with(LIES), "a line in the log");
 }
 
-/* The table as a whole is refused, that of the other socket too. */
+/* The complete table is refused, and that of the other socket, too. */
 static void expect_refused_table(const char *why)
 {
 	expect_none("refused");
@@ -237,7 +237,7 @@ static void test_loop(void)
 	expect_refused_table("its capabilities are a loop");
 }
 
-/* One box of each socket is refused, and all others are as they are. */
+/* One box of each socket is refused, and all others are listed as before. */
 static void expect_refused_box(const char *why)
 {
 	uint32_t sockets = lab_get(LAB_CONFIG, LAB_C_L3S), i;
@@ -280,7 +280,7 @@ static void test_twice(void)
 	expect_refused_box("another box has its type and ID");
 }
 
-/* The second socket's channels are not as those of the first. */
+/* The channels of the second socket differ from those of the first. */
 static void test_differ(void)
 {
 	struct cmt_box *boxes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory channels: what the tests of them share. */
+/* Memory channels: common functions of their tests. */
 #ifndef CMT_LAB_UNCORE_H
 #define CMT_LAB_UNCORE_H
 
@@ -18,21 +18,21 @@
 #define SOCKETS_MAX	2
 #define IMC_AT(id)	(0x22800 + (id) / 2 * 0x80000 + (id) % 2 * 0x8000)
 
-/* What the last record of each channel said. */
+/* The values of the last record of each channel. */
 struct traffic {
 	uint64_t ts[SOCKETS_MAX][CHANNELS];
 	uint64_t bytes[SOCKETS_MAX][CHANNELS][2];	/* read, written */
 	uint64_t cycles[SOCKETS_MAX][CHANNELS][2];	/* idle, busy */
-	uint64_t cycles_ts[SOCKETS_MAX][CHANNELS];	/* of these */
+	uint64_t cycles_ts[SOCKETS_MAX][CHANNELS];	/* time of cycles */
 	uint32_t flags[SOCKETS_MAX][CHANNELS];
 	uint32_t rebased, records, cycles_read;
 };
 
 /* uncore.c */
 
-/* What cmt_device_uncore() says; @boxes is to be freed. */
+/* The answer of cmt_device_uncore(); the caller frees @boxes. */
 struct cmt_uncore uncore_of(struct cmt_box **boxes);
-/* Lines of this boot's log that have @text. */
+/* Counts the lines of this boot's log with @text. */
 unsigned int lines_with(const char *text);
 
 /* uncore_channels.c */
@@ -40,11 +40,11 @@ unsigned int lines_with(const char *text);
 /* A reader that wants CHANNEL records. */
 void open_reader(struct dev *dev, enum dev_from from);
 void take_channels(struct dev *dev, struct traffic *t);
-/* Until each of @n channels was read once more. */
+/* Wait until each of @n channels was read once more. */
 void wait_channels(struct dev *dev, struct traffic *t, uint32_t n);
 uint32_t nr_channels(void);
 
-/* The registers of the first socket's boxes, as another program has them. */
+/* Accesses the registers of the first socket's boxes as another program does. */
 char *map_boxes(void);
 
 static inline volatile uint32_t *control(char *boxes, uint32_t id, uint32_t i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory channels: what their records say is what the model counted, they are read
- * while a program asks for them, and boxes that others use are left alone.
+ * Memory channels: their records have the model's counts, they are read while a program
+ * asks for them, and boxes that other agents use are not touched.
  */
 #include <cmt/cmt.h>
 #include <fcntl.h>
@@ -95,7 +95,7 @@ void take_channels(struct dev *dev, struct traffic *t)
 	log_free(&log);
 }
 
-/* Of how many channels the last record is younger than @since. */
+/* The number of channels whose last record is younger than @since. */
 static uint32_t younger(struct dev *dev, struct traffic *t, uint64_t since)
 {
 	uint32_t s, c, n = 0;
@@ -107,7 +107,7 @@ static uint32_t younger(struct dev *dev, struct traffic *t, uint64_t since)
 	return n;
 }
 
-/* Until each of @n channels was read once more. */
+/* Wait until each of @n channels was read once more. */
 void wait_channels(struct dev *dev, struct traffic *t, uint32_t n)
 {
 	uint64_t since = now_ns();
@@ -120,7 +120,7 @@ uint32_t nr_channels(void)
 	return lab_get(LAB_CONFIG, LAB_C_L3S) * CHANNELS;
 }
 
-/* Touch all lines, @write or not, so often that each channel wraps. */
+/* Touch all lines, with or without writes, until each channel has wrapped. */
 static void make_traffic(struct dev *dev, struct traffic *t)
 {
 	uint64_t wrap = 64ULL << lab_get(LAB_CONFIG, LAB_C_PMON_WIDTH);
@@ -169,7 +169,7 @@ static void check_read_now(uint32_t channels, const char *reason)
 	free(boxes);
 }
 
-/* The model is off before and after: nothing moves while the two are compared. */
+/* The model is off before and after: no traffic moves during the comparison. */
 static void test_traffic(void)
 {
 	uint64_t wrap = 64ULL << lab_get(LAB_CONFIG, LAB_C_PMON_WIDTH);
@@ -199,7 +199,7 @@ static void test_traffic(void)
 	check_read_now(0, "no program asks");
 }
 
-/* CPU 0 is excluded: CPU 1 reads, and CPU 0 when there is no other. */
+/* CPU 0 is excluded: CPU 1 reads.  CPU 0 reads when no other CPU is up. */
 static void test_reader(void)
 {
 	struct traffic t = { 0 };
@@ -217,7 +217,7 @@ static void test_reader(void)
 	dev_close(&dev);
 }
 
-/* The registers of the first socket's boxes, as another program has them. */
+/* Accesses the registers of the first socket's boxes as another program does. */
 char *map_boxes(void)
 {
 	int fd = open(BOXES, O_RDWR | O_SYNC);
@@ -229,7 +229,10 @@ char *map_boxes(void)
 	return at;
 }
 
-/* A reader does not make them: who asks does, as long as it does, and for all. */
+/*
+ * A reader alone gets no CHANNEL records.  While one descriptor asks for them, all
+ * readers get them.
+ */
 static void test_asked_for(void)
 {
 	struct traffic t = { 0 };
@@ -266,7 +269,7 @@ static void test_asked_for(void)
 	dev_close(&dev);
 }
 
-/* Of all CPUs, with those that came too late to be one each. */
+/* The ticks of all CPUs, and the missed ticks. */
 static uint64_t all_ticks(const struct dev *dev)
 {
 	struct cmt_stats stats = dev_stats(dev);
@@ -275,8 +278,8 @@ static uint64_t all_ticks(const struct dev *dev)
 }
 
 /*
- * Asking, and not, as often as one likes takes no tick from other readers.  A quarter
- * may be late on a busy host; more than half were lost when ticks had to stop.
+ * Repeated requests and their withdrawal cost other readers no tick.  On a busy host a
+ * quarter may be late.  When ticks had to stop for a request, more than half were lost.
  */
 static void test_ticks_go_on(void)
 {
@@ -326,7 +329,7 @@ static void test_restored(void)
 	CHECK(!lines_with("another program"), "a line in the log");
 }
 
-/* One box has another program, one is frozen, and one is taken meanwhile. */
+/* One box is used by another program, one is frozen, and one is taken meanwhile. */
 static void test_in_use(void)
 {
 	char *boxes = map_boxes();
@@ -376,7 +379,7 @@ static void unload_driver(void)
 
 #define PMU	"/sys/bus/event_source/devices/uncore_imc_0/type"
 
-/* What perf counts on the first channel, through the driver. */
+/* The counts of perf for the first channel, through the driver. */
 static int perf_open(uint32_t config)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
@@ -397,7 +400,7 @@ static uint64_t perf_read(int fd)
 	return value;
 }
 
-/* The lab's boxes are such that Linux's own driver counts with them. */
+/* Linux's driver counts with the lab's boxes. */
 static void test_lab_box(void)
 {
 	struct lab_answer from, truth;
@@ -428,7 +431,7 @@ static void test_lab_box(void)
 	free((void *)buffer);
 }
 
-/* As the driver left them, whatever is read here. */
+/* The registers are as the driver left them, whatever cmt reads. */
 static void check_untouched(char *boxes)
 {
 	uint32_t i;
@@ -438,7 +441,9 @@ static void check_untouched(char *boxes)
 		      "box %u of the driver's is programmed", i);
 }
 
-/* The driver comes first, and keeps the boxes; without the driver they are read. */
+/*
+ * The driver is loaded first, and keeps the boxes; without the driver cmt reads them.
+ */
 static void test_driver(void)
 {
 	char *boxes = map_boxes();
@@ -462,7 +467,7 @@ static void test_driver(void)
 	dev_close(&dev);
 }
 
-/* The driver comes later, and resets the boxes: they are given up. */
+/* The driver is loaded later, and resets the boxes: cmt gives them up. */
 static void test_driver_later(void)
 {
 	char *boxes = map_boxes();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The idle time of memory channels: the cycles without a pending read are those of
- * the lab's queues, and their counters are taken and given back with the others.
+ * The idle time of memory channels: cycles without a pending read are those of the
+ * lab's queues.  Their counters are claimed and restored with the others.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { IDLE, BUSY };
 
-/* Of how many channels the cycles were read after @since. */
+/* The number of channels whose cycles were read after @since. */
 static uint32_t younger(struct dev *dev, struct traffic *t, uint64_t since)
 {
 	uint32_t s, c, n = 0;
@@ -39,7 +39,7 @@ static void wait_cycles(struct dev *dev, struct traffic *t)
 		 "not the cycles of each channel");
 }
 
-/* Lines of the first halves of the channels only: 8 of 16. */
+/* Only lines of the first halves of the channels: 8 of 16. */
 static void walk_halves(volatile char *buffer)
 {
 	size_t i;
@@ -68,7 +68,7 @@ static double share(uint64_t idle, uint64_t busy)
 	return (double)idle / (double)(idle + busy);
 }
 
-/* Not one socket's memory need have been used. */
+/* On each socket the memory may be unused. */
 static bool check_channel(const struct traffic *t, const struct traffic *base,
 			  uint32_t socket, uint32_t channel,
 			  const struct lab_answer *from)
@@ -97,8 +97,8 @@ static bool check_channel(const struct traffic *t, const struct traffic *base,
 }
 
 /*
- * The model is off before and after, and no read is pending then: the counters and the
- * model have the same busy cycles, while idle ones go on.
+ * The model is off before and after, and no read is pending then.  So the counters and
+ * the model have the same busy cycles, while idle cycles go on.
  */
 static void test_idle(void)
 {
@@ -153,7 +153,7 @@ static void test_restored(void)
 	CHECK(!*unit(boxes, 1), "the box stays frozen");
 }
 
-/* Another program takes a counter of cycles only: the box is given up. */
+/* Another program uses only a counter of cycles: cmt gives the box up. */
 static void test_taken(void)
 {
 	char *boxes = map_boxes();

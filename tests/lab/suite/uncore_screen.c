@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory channels on the screen: what cmtstat says of each is what the model counted,
- * and their sum is that of the RMIDs and of what no RMID accounts for.
+ * Memory channels on the screen: cmtstat shows the model's counts of each channel.
+ * Their sum is that of the RMIDs and of the traffic without an RMID.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,16 +25,16 @@ struct cmtstat {
 	pid_t pid;
 	FILE *out;
 	char line[LINE_LEN];
-	uint64_t end_ns;	/* of the last interval */
+	uint64_t end_ns;	/* values of the last interval */
 	/* bytes, over all intervals since the last begin_sums() */
 	double read[SOCKETS_MAX][CHANNELS], written[SOCKETS_MAX][CHANNELS];
 	double idle[SOCKETS_MAX][CHANNELS];	/* seconds, of idle_of */
 	double idle_of[SOCKETS_MAX][CHANNELS];
 	double elapsed;		/* seconds, of the last interval */
-	bool has_idle;		/* cycles are counted here */
-	double memory, rmids, unattributed;	/* where all of them are known */
+	bool has_idle;		/* the machine counts cycles */
+	double memory, rmids, unattributed;	/* if all of them are known */
 	unsigned int known, wrong, intervals;
-	uint32_t channels;	/* rows of the last interval */
+	uint32_t channels;	/* number of rows in the last interval */
 };
 
 static void cmtstat_start(struct cmtstat *stat)
@@ -79,7 +79,7 @@ static double number(const char *line, const char *name)
 	return strncmp(at, "null", 4) ? strtod(at, NULL) : (double)NAN;
 }
 
-/* What is not counted is unavailable, and no number. */
+/* A value that is not counted is shown as unavailable, not as a number. */
 static void note_idle(struct cmtstat *stat, const char *line, uint32_t socket,
 		      uint32_t channel)
 {
@@ -145,7 +145,7 @@ static void next_line(struct cmtstat *stat)
 		note_row(stat, stat->line);
 }
 
-/* An interval that has ended after @since, with all its rows. */
+/* An interval that ended after @since, with all its rows. */
 static void wait_interval(struct cmtstat *stat, uint64_t since, uint32_t channels)
 {
 	struct patience patience = patience_of(60000);
@@ -195,14 +195,14 @@ static void check_channel(const struct cmtstat *stat, uint32_t socket,
 	note("socket %u channel %u: read %.0f of %.0f, written %.0f of %.0f",
 	     socket, channel, stat->read[socket][channel], read,
 	     stat->written[socket][channel], written);
-	/* the buffer may be in the memory of one socket */
+	/* the buffer may be on one socket */
 	CHECK(read > 0 && written > 0, "no traffic");
 	CHECK(within(stat->read[socket][channel], read, 0.01) &&
 	      within(stat->written[socket][channel], written, 0.01),
 	      "not what the model counted");
 }
 
-/* The intervals begin and end when no read is pending. */
+/* Intervals begin and end while no read is pending. */
 static void check_idle(const struct cmtstat *stat, uint32_t socket,
 		       uint32_t channel, const struct lab_answer *from)
 {
@@ -221,7 +221,7 @@ static void check_idle(const struct cmtstat *stat, uint32_t socket,
 	CHECK(busy > 0.01 * of, "a share that cannot be told from none");
 }
 
-/* In the model every fill and every write-back is of an RMID. */
+/* In the model every fill and every write-back belongs to an RMID. */
 static void check_sums(const struct cmtstat *stat)
 {
 	note("of %u intervals, %u are known: memory %.0f, RMIDs %.0f, unattributed %.0f",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is an owner: what was attached.  And the arguments of all that. */
+/* Attached owners: which owner a process has, and the arguments of the ioctls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -15,7 +15,7 @@
 
 #define MANUAL "scope=manual ring_records=16384"
 
-/* Forks a child that spins on CPU 1 when it is told to. */
+/* A process that forks a spinning child on CPU 1 on request. */
 static pid_t start_parent(int go[2], bool leave)
 {
 	char byte;
@@ -95,7 +95,7 @@ static void attach_children(void)
 	      "attach");
 	CHECK(write(go[1], "x", 1) == 1, "write: %m");
 	wait_tick(&dev, 1, out.rmid);
-	/* the parent goes, they go on, and share its RMID */
+	/* the parent exits; its children go on, and share its RMID */
 	reap(pid, 0);
 	wait_tick(&dev, 1, out.rmid);
 	CHECK(owner_find(&dev, CMT_OWNER_PROCESS, pid), "freed with children left");
@@ -168,7 +168,7 @@ static void attach_cgroup(void)
 	CHECK(r && r->rmid == outer.rmid && r->flags & CMT_F_ATTACHED &&
 	      !strncmp(r->owner.comm, "plain", CMT_COMM_LEN), "no owner");
 	wait_tick(&dev, 1, outer.rmid);
-	/* the nearest decides */
+	/* the nearest cgroup that is an owner decides */
 	CHECK(!attach(&dev, CMT_OWNER_CGROUP, id2, 0, &inner), "attach below");
 	wait_tick(&dev, 1, inner.rmid);
 	CHECK(attach(&dev, CMT_OWNER_CGROUP, id, 0, NULL) == -EEXIST, "twice");
@@ -184,7 +184,7 @@ static void attach_cgroup(void)
 	CHECK(attach(&dev, CMT_OWNER_CGROUP, 1ULL << 60, 0, NULL) == -ENOENT,
 	      "no such cgroup");
 
-	/* a container that is attached, too, stays one */
+	/* a container that is attached, too, remains an owner of the scope */
 	scope_set(&dev, CMT_SCOPE_CONTAINER);
 	id = group_make(container(1));
 	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
@@ -237,7 +237,7 @@ static void attach_cpu(void)
 	dev_close(&dev);
 }
 
-/* No RMID is free: it waits, under the rest, and is told so. */
+/* No RMID is free: the owner is pending, with the overflow RMID, and ATTACH says so. */
 static void attach_is_pending_without_rmid(void)
 {
 	struct cmt_record records[4];

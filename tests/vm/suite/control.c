@@ -118,7 +118,7 @@ uint64_t group_make(const char *name)
 	return st.st_ino;
 }
 
-/* Who is in it, with what the scheduler says of them. */
+/* The processes of the cgroup, with their state from the scheduler. */
 static void group_note(const char *name)
 {
 	char file[300], pids[256], path[64], stat[256], *pid, *rest;
@@ -137,7 +137,7 @@ static bool group_gone(const char *name)
 	return !rmdir(group_path(name)) || errno != EBUSY;
 }
 
-/* A process that was reaped may be on its way out of it. */
+/* A reaped process may still be leaving the cgroup. */
 void group_remove(const char *name)
 {
 	struct patience patience = patience_of(5000);
@@ -285,7 +285,7 @@ pid_t load_start(unsigned int seed)
 	return pid;
 }
 
-/* How many owners are processes, cgroups and CPUs. */
+/* Counts the owners that are processes, cgroups and CPUs. */
 static void count_kinds(const struct dev *dev, const uint64_t *ids,
 			unsigned int by_kind[3])
 {
@@ -320,7 +320,7 @@ void check_scope(const struct dev *dev, uint32_t scope, const uint64_t *ids)
 	      by_kind[1] <= groups && by_kind[2] <= cpus,
 	      "scope %u: %u processes, %u cgroups, %u CPUs", scope, by_kind[0],
 	      by_kind[1], by_kind[2]);
-	/* all may still be in limbo, of processes that have just been many */
+	/* all RMIDs may still be in limbo, after many processes have exited */
 	WAIT_FOR((count_kinds(dev, ids, by_kind),
 		  by_kind[1] == groups && by_kind[2] == cpus), 5000,
 		 "scope %u: %u cgroups, %u CPUs", scope, by_kind[1],

@@ -141,7 +141,7 @@ static uint64_t sum(const int *fds, int n)
 	return bytes;
 }
 
-/* Of an owner, now; or of all RMIDs with an owner.  One L3 domain. */
+/* The reading of an owner now, or of all RMIDs with an owner.  One L3 domain. */
 static struct cmt_record truth(const struct dev *dev, uint32_t kind, uint64_t id)
 {
 	static struct cmt_record records[MAX_RMIDS];
@@ -161,7 +161,7 @@ static bool is_between(uint64_t bytes, uint64_t a, uint64_t b, uint64_t room)
 	return bytes + room >= least && bytes <= most + room;
 }
 
-/* What the event says is what is read before and after, at least once in many times. */
+/* The count of an event lies between two readings, at least once in many attempts. */
 static void check_occupancy(const struct dev *dev, const int *fds, int n,
 			    uint32_t kind, uint64_t id, uint64_t room)
 {
@@ -180,7 +180,7 @@ static void check_occupancy(const struct dev *dev, const int *fds, int n,
 	     (unsigned long long)before, (unsigned long long)after);
 }
 
-/* Until the counts are of readings that are later than the call. */
+/* Wait until the counts are of readings after this call. */
 static uint64_t sum_later(const int *fds, int n)
 {
 	for (int i = 0; i < 2; i++) {
@@ -196,7 +196,7 @@ static uint64_t traffic(const struct dev *dev, pid_t pid)
 	return truth(dev, CMT_OWNER_PROCESS, pid).sample.mbm_total_bytes;
 }
 
-/* Traffic from here to there, as the events and as readings around it say. */
+/* The traffic between two times, by the events and by readings before and after. */
 static void check_traffic(const struct dev *dev, const int *fds, int n, pid_t pid)
 {
 	uint64_t outer = traffic(dev, pid), said = sum_later(fds, n);
@@ -239,7 +239,7 @@ static int event_from(const struct dev *dev, pid_t pid, uint64_t *from)
 	return fd;
 }
 
-/* Between two stops the count is what was read, to the byte. */
+/* Between two stops the event counts what the readings show, to the byte. */
 static void check_exact(const struct dev *dev, pid_t pid)
 {
 	uint64_t from;
@@ -278,7 +278,7 @@ static void check_unit(const char *file, const char *unit)
 	check_text(file, text);
 }
 
-/* What pqos, libvirt and perf's tools read, and as they read it. */
+/* The files that pqos, libvirt and perf's tools read, read in the same way. */
 static void cqm_sysfs(void)
 {
 	CHECK(pmu_type() > PERF_TYPE_MAX - 1, "type %u", pmu_type());
@@ -406,8 +406,8 @@ static void cqm_task(void)
 }
 
 /*
- * What comes after an event was closed is nobody's, also where the next event takes
- * its place before the module has let go of it.
+ * Traffic after the close of an event is counted by no event, also if the next event
+ * replaces the closed one before the module has released it.
  */
 static void cqm_reopened(void)
 {
@@ -440,7 +440,7 @@ static void cqm_reopened(void)
 	dev_close(&dev);
 }
 
-/* Of a process that sleeps, perf asks no PMU: the value comes by itself. */
+/* For a sleeping process perf asks no PMU: the work item updates the count. */
 static void cqm_sleeper(void)
 {
 	struct dev dev;
@@ -475,7 +475,7 @@ static void *thread_main(void *memory_given)
 	return NULL;
 }
 
-/* Returns how many; @tids: the first THREADS + 1 of them. */
+/* Returns the number of threads.  @tids: the first THREADS + 1 of them. */
 static int threads_of(pid_t pid, pid_t *tids)
 {
 	const struct dirent *entry;
@@ -493,7 +493,7 @@ static int threads_of(pid_t pid, pid_t *tids)
 	return n;
 }
 
-/* A process of THREADS that run and a leader that sleeps; @tids: of all. */
+/* A process of THREADS running threads and a leader that sleeps.  @tids: all threads. */
 static pid_t many_threads(pid_t tids[THREADS + 1])
 {
 	pthread_t thread;
@@ -522,7 +522,7 @@ static int nonzero(const int *fds, int n)
 	return found;
 }
 
-/* As perf stat -p: an event for each thread, and one RMID of them all. */
+/* As perf stat -p: an event for each thread.  All threads share one RMID. */
 static void cqm_threads(void)
 {
 	int occupancy[THREADS + 1], total[THREADS + 1], i;
@@ -584,7 +584,7 @@ static void cqm_enable(void)
 	dev_close(&dev);
 }
 
-/* Who forks a child that spins, when a byte comes. */
+/* A process that forks a spinning child for each byte. */
 static pid_t forker(int go[2])
 {
 	char byte;
@@ -647,7 +647,10 @@ static pid_t leader_new(int go[2])
 	_exit(1);
 }
 
-/* The event of a thread is its process's: what other threads do counts after its exit. */
+/*
+ * The event of a thread is an event of its process: the process goes on counting after the
+ * thread's exit.
+ */
 static void cqm_leader(void)
 {
 	uint64_t said;
@@ -690,7 +693,7 @@ static void cqm_exit(void)
 	reap(other, SIGKILL);
 	last = value(fds[1]);
 	CHECK(last >= said && value(fds[0]), "a step back at the exit");
-	/* its RMID goes to others, and what they do is not its */
+	/* other owners get its RMID, and their traffic is not counted */
 	for (int i = 0; i < 20; i++) {
 		other = walk_on(1);
 		fd = task_event(TOTAL, other, 0);
@@ -719,7 +722,7 @@ static void client(pid_t pid, int done)
 		pause();
 }
 
-/* Each one sees it all; one is killed. */
+/* Each event counts all traffic; one client is killed. */
 static void cqm_clients(void)
 {
 	int done[2], fd;
@@ -749,7 +752,7 @@ static void cqm_clients(void)
 	dev_close(&dev);
 }
 
-/* One CPU of a domain reports all of it, whoever has it. */
+/* One CPU of a domain reports all traffic, whichever CPU has the event. */
 static void cqm_cpus(void)
 {
 	uint64_t before, after;
@@ -783,7 +786,7 @@ static void cqm_cpus(void)
 }
 
 /*
- * What cannot be read this time is as it was, and not gone.  The lab plants faults here
+ * A value that cannot be read at one time stays as before.  The lab plants faults here
  * (tests/lab/check cqm).
  */
 static void cqm_steady(void)
@@ -809,7 +812,7 @@ static void cqm_steady(void)
 	dev_close(&dev);
 }
 
-/* The reporter's CPU goes: the other one reports, and nothing is counted again. */
+/* The reporter's CPU goes offline: the other one reports, and nothing is counted twice. */
 static void cqm_cpu_goes_offline(void)
 {
 	uint64_t before;
@@ -897,7 +900,7 @@ static void cqm_cgroup(void)
 	dev_close(&dev);
 }
 
-/* The owner stays, whatever the scope. */
+/* The owner stays in every scope. */
 static void cqm_scope(void)
 {
 	static const uint32_t scopes[] = {
@@ -927,7 +930,7 @@ static void cqm_scope(void)
 	dev_close(&dev);
 }
 
-/* Without an RMID nothing would be measured, and perf cannot say so later. */
+/* Without an RMID an event would count nothing, and perf could not report this later. */
 static void cqm_no_rmid(void)
 {
 	pid_t pids[8], pid;
@@ -943,7 +946,7 @@ static void cqm_no_rmid(void)
 	reap(pid, SIGKILL);
 }
 
-/* As perf stat COMMAND: enabled at exec, of a process that ends. */
+/* As perf stat COMMAND: the event is enabled at exec, and the process ends. */
 static void cqm_exec(void)
 {
 	struct perf_event_attr attr = {
@@ -971,7 +974,7 @@ static void cqm_exec(void)
 	close(fd);
 }
 
-/* The last number that perf stat -x, says, in the unit that it shows. */
+/* The last value that perf stat -x prints, in the unit that perf shows. */
 static double perf_says(const char *options, unsigned int *lines)
 {
 	char command[256], line[256];
@@ -1012,7 +1015,7 @@ static void check_perf(const struct dev *dev, const char *options,
 	      (unsigned long long)before, (unsigned long long)after);
 }
 
-/* Debian's perf: its numbers are those of CMT_IOC_READ. */
+/* The values of Debian's perf are those of CMT_IOC_READ. */
 static void cqm_perf_tool(void)
 {
 	char options[128];
@@ -1042,7 +1045,7 @@ static void cqm_perf_tool(void)
 	dev_close(&dev);
 }
 
-/* Of a cgroup, time after time. */
+/* Of a cgroup, repeatedly. */
 static void cqm_perf_cgroup(void)
 {
 	unsigned int lines;
@@ -1069,7 +1072,7 @@ static void cqm_perf_cgroup(void)
 	dev_close(&dev);
 }
 
-/* The occupancy of the one process that it shows. */
+/* The occupancy of the only process in the output. */
 static uint64_t cmtstat_says(void)
 {
 	static const char command[] = "cmtstat --by process --csv -n 1 |"

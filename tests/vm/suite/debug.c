@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tests/vm/debug-kernel found, asked at the end: its log says the rest. */
+/* Asks the debug kernel for its findings at the end.  The kernel's log has the details. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define KMEMLEAK_AGE_MS 5000
 
 /*
- * A scan lists what it found lost and did not change since the one before.
- * Refused: kmemleak has switched itself off.
+ * A scan lists objects that are lost and have not changed since the scan before.  If the
+ * scan is refused, kmemleak has switched itself off.
  */
 static void debug_kmemleak(void)
 {
@@ -33,7 +33,7 @@ static void debug_kmemleak(void)
 	CHECK(!*found, "the memory above is lost");
 }
 
-/* Lockdep looks on until the first mistake, whoever makes it. */
+/* Lockdep stops after its first report. */
 static void debug_lockdep(void)
 {
 	static char text[16384];

@@ -43,7 +43,7 @@ static struct cmt_record read_one(const struct dev *dev, uint32_t kind,
 	return r;
 }
 
-/* One reading is given for so long. */
+/* One reading is returned for this time. */
 static void wait_stale(void)
 {
 	uint64_t from = now_ns();
@@ -52,7 +52,7 @@ static void wait_stale(void)
 		;
 }
 
-/* Touches so many bytes over and over, on CPU 1. */
+/* Touches this number of bytes repeatedly, on CPU 1. */
 static pid_t walk(size_t bytes)
 {
 	pid_t pid = fork();
@@ -214,7 +214,7 @@ static void demand_two_programs(void)
 	pid = walk(MIB);
 	first = program_start(pid);
 	second = program_start(pid);
-	dev_open(&own, O_RDWR);		/* they have no copy of it */
+	dev_open(&own, O_RDWR);		/* the children have no copy of the descriptor */
 	CHECK(!owner_register(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	CHECK(!is_gone(&dev, &out), "no owner");
 	reap(first, SIGKILL);
@@ -229,7 +229,7 @@ static void demand_two_programs(void)
 	reap(second, SIGKILL);
 	WAIT_FOR(is_gone(&dev, &out), 5000, "not freed after the last");
 
-	/* a descriptor that two have: it ends with the second */
+	/* a descriptor that two processes share ends with the second process */
 	CHECK(!owner_register(&own, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
 	third = park(0, NULL);
 	close(own.fd);
@@ -258,7 +258,7 @@ static void demand_shared(void)
 	      "attached under another RMID");
 	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pid), "DETACH: %m");
 	CHECK(!is_gone(&dev, &out), "detached, and gone");
-	/* a scope that has it, one that has not, and one that has it again */
+	/* a scope with the owner, one without, and one with the owner again */
 	scope_set(&dev, CMT_SCOPE_PROCESS);
 	CHECK(!is_gone(&dev, &out), "gone with the scope");
 	scope_set(&dev, CMT_SCOPE_CONTAINER);
@@ -286,7 +286,7 @@ static void demand_shared(void)
 	dev_close(&dev);
 }
 
-/* A process with the id of one that is no more. */
+/* A process with the id of an exited process. */
 static pid_t park_as(pid_t pid)
 {
 	struct clone_args args = {
@@ -302,7 +302,7 @@ static pid_t park_as(pid_t pid)
 		pause();
 }
 
-/* What is held ends, and its id is another's. */
+/* A held owner ends, and another owner gets its id. */
 static void demand_recycled(void)
 {
 	struct cmt_attach out, again;
@@ -326,7 +326,7 @@ static void demand_recycled(void)
 	dev_close(&dev);
 }
 
-/* The last sample of an RMID that a ring has now. */
+/* The last sample of an RMID that is now in a ring. */
 static uint64_t ring_occupancy(struct dev *dev, uint32_t rmid)
 {
 	uint64_t ts = 0, bytes = 0;
@@ -353,7 +353,7 @@ static bool is_near(uint64_t value, uint64_t a, uint64_t b)
 	return value + slack >= (a < b ? a : b) && value <= (a < b ? b : a) + slack;
 }
 
-/* A working set of known size: the rings and a reading say the same. */
+/* A working set of known size: the rings and a reading have the same value. */
 static void demand_value(void)
 {
 	uint64_t before = 0, after = 0, now = 0;
@@ -432,10 +432,13 @@ static void hammer_stop(struct hammer *h)
 	dev_close(&h->dev);
 }
 
-/* The model brings in 4 in a nanosecond, a quarter of which stays in 2 of 8 MiB. */
+/* The model fetches 4 bytes in a nanosecond; a quarter stays in 2 of 8 MiB. */
 #define FILL_BYTES_PER_NS 3
 
-/* Traffic of one RMID, in the order of time: never less, nor more than can be. */
+/*
+ * Traffic of one RMID in the order of time never decreases, and is never above the
+ * possible.
+ */
 static void check_traffic(struct log *log, bool model)
 {
 	const struct cmt_record *first = NULL, *last = NULL;
@@ -465,7 +468,7 @@ static void check_traffic(struct log *log, bool model)
 	     (unsigned long long)bytes, (unsigned long long)ns);
 }
 
-/* All that rings and readings said of one RMID is one history. */
+/* All values of one RMID in rings and readings are one consistent history. */
 static void demand_beside_ticks(void)
 {
 	struct log all = { 0 };
@@ -505,7 +508,7 @@ static void demand_beside_ticks(void)
 	     (unsigned long long)hammers[1].reads, in_rings,
 	     (unsigned long long)ticks);
 	CHECK(hammers[0].reads && hammers[1].reads, "no reads");
-	/* CPU 1 runs it in each of its ticks */
+	/* the process runs on CPU 1 in each of its ticks */
 	CHECK(in_rings >= ticks / 4, "ticks seldom get at it");
 	check_traffic(&all, dev.info.backend == CMT_BACKEND_EMULATED);
 	for (i = 0; i < hammers[0].log.count; i++)
@@ -519,7 +522,7 @@ static void demand_beside_ticks(void)
 	dev_close(&dev);
 }
 
-/* Without ticks: traffic that was not read for too long is rebased. */
+/* Without ticks: traffic is rebased after too long a time without a reading. */
 static void demand_rebased(void)
 {
 	struct cmt_record first, second, third;
@@ -546,7 +549,7 @@ static void demand_rebased(void)
 	dev_close(&dev);
 }
 
-/* The first sample of an RMID after @ts, once it is there. */
+/* The first sample of an RMID after @ts, when the ring has it. */
 static struct cmt_record wait_sample(struct dev *dev, uint32_t rmid, uint64_t ts)
 {
 	struct patience patience = patience_of(10000);
@@ -570,8 +573,8 @@ static struct cmt_record wait_sample(struct dev *dev, uint32_t rmid, uint64_t ts
 }
 
 /*
- * Ticks of 100 ms read an idle RMID every 3.2 s.  A reading shortly before begins
- * anew; the ring's next sample would continue that, and has to say so.
+ * Ticks of 100 ms read an idle RMID every 3.2 s.  A reading on demand shortly before is
+ * rebased.  The next sample in the ring continues that reading, and must be flagged.
  */
 static void demand_owed(void)
 {
@@ -601,7 +604,7 @@ static void demand_owed(void)
 	dev_close(&dev);
 }
 
-/* The CPU that reads goes away and comes back meanwhile. */
+/* The CPU that reads goes offline and online meanwhile. */
 static void demand_hotplug(void)
 {
 	struct cmt_attach out;
@@ -713,7 +716,7 @@ static void demand_rights(void)
 	dev_close(&dev);
 }
 
-/* A descriptor has so many, and its end gives all back. */
+/* A descriptor has a limit of holds, and its close releases all of them. */
 static void demand_many(void)
 {
 	uint64_t ids[CMT_REGISTER_MAX + 1];
@@ -749,7 +752,7 @@ static void demand_many(void)
 	dev_close(&watch);
 }
 
-/* Owners as ever, and no values. */
+/* Owners as usual, and no values. */
 static void demand_software(void)
 {
 	struct cmt_attach out;

@@ -113,7 +113,7 @@ static bool type_is_known(uint16_t type)
 	return false;
 }
 
-/* Is the owner what its flags say? */
+/* Does the owner match its flags? */
 static void owner_check(const struct cmt_record *r)
 {
 	switch (r->flags & OWNER_KINDS) {
@@ -138,7 +138,7 @@ static void owner_check(const struct cmt_record *r)
 	}
 }
 
-/* What holds of every record of a ring, whatever a test is about. */
+/* Checks every record of a ring, in all tests. */
 static void record_check(const struct dev *dev, struct ring *ring,
 			 const struct cmt_record *r, uint64_t index)
 {

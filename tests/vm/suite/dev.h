@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /dev/cmt by the letter of uapi/cmt.h, written again and not shared with
- * libcmt, so that an error in one is not an error in both.
+ * /dev/cmt by the text of uapi/cmt.h, written without code of libcmt, so that both do not
+ * have the same error.
  */
 #ifndef CMT_SUITE_DEV_H
 #define CMT_SUITE_DEV_H
@@ -16,7 +16,7 @@
 #define DEV_PATH "/dev/cmt"
 #define MAX_RMIDS 4096
 
-/* What an owner is; none of these: a process */
+/* The kind of an owner; no flag: a process */
 #define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | \
 		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL | \
 		     CMT_F_OWNER_KERNEL)
@@ -28,7 +28,7 @@ struct ring {
 	const struct cmt_ring_header *header;
 	const struct cmt_record *slots;
 	uint64_t records;	/* capacity */
-	uint64_t begin;		/* index this reader began at */
+	uint64_t begin;		/* index of the first record of this reader */
 	uint64_t pos;		/* index of the next record */
 	uint64_t delivered;
 	uint64_t lost;
@@ -38,7 +38,7 @@ struct ring {
 struct dev {
 	int fd;
 	struct cmt_info info;
-	struct ring *rings;	/* info.nr_cpus of them; NULL: not mapped */
+	struct ring *rings;	/* info.nr_cpus elements; NULL: not mapped */
 };
 
 enum dev_from { FROM_OLDEST, FROM_NOW };
@@ -52,9 +52,8 @@ uint64_t ring_head(const struct ring *ring);
 uint32_t ring_state(const struct ring *ring);
 
 /*
- * One batch by the protocol: up to max records, of which the first has index
- * ring->pos - (what is returned).  Every record is checked for what must hold
- * of all records.
+ * Take one batch by the protocol: at most max records.  The first record has the index
+ * ring->pos minus the returned number.  Every record is checked.
  */
 unsigned int ring_take(const struct dev *dev, struct ring *ring,
 		       struct cmt_record *records, unsigned int max);
@@ -75,7 +74,7 @@ const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
 /* The overflow owner, or NULL */
 const struct cmt_record *snapshot_rest(const struct snapshot *snapshot);
 
-/* Everything a device said, in memory. */
+/* All records of a device, in memory. */
 struct log {
 	struct cmt_record *records;
 	uint64_t *indices;	/* of each in its ring */
@@ -88,22 +87,22 @@ void log_sort(struct log *log);		/* by (ts, cpu, index) */
 void log_free(struct log *log);
 bool is_lifecycle(const struct cmt_record *record);
 
-/* Take all that is there now. */
+/* Take all present records. */
 void dev_drain(struct dev *dev, struct log *log);
-/* The same, of lifecycle and CPU records only. */
+/* Take all present records; keep only lifecycle and CPU records. */
 void dev_drain_events(struct dev *dev, struct log *log);
 
-/* A thread that drains a device's events from now until it is told to stop. */
+/* A thread that drains a device's events until it is stopped. */
 struct recorder {
 	struct dev *dev;
 	struct log log;
 	pthread_t thread;
 	bool stop;
-	bool samples;		/* record them, too */
+	bool samples;		/* keep the records, too */
 };
 
 void recorder_start(struct recorder *recorder, struct dev *dev, bool samples);
-/* The log is sorted then, and nothing in it was lost. */
+/* Afterwards the log is sorted, and no record in it was lost. */
 void recorder_stop(struct recorder *recorder);
 
 /* The first record of a type and tgid at or after log index from, or NULL. */
@@ -112,9 +111,9 @@ const struct cmt_record *log_find(const struct log *log, size_t from,
 size_t log_count(const struct log *log, uint16_t type);
 
 /*
- * Replay a complete history, from the load of the module on, against the
- * rules of the pool: one owner at a time, FIFO, limbo, generations, strict
- * order of time.  Then the snapshot must be what the history leads to.
+ * Replay a complete history, from the load of the module on, and check the rules of the
+ * pool: one owner at a time, FIFO, limbo, generations, strictly increasing times.  The
+ * history must lead to the snapshot.
  */
 struct history {
 	uint32_t allocs;
@@ -126,7 +125,7 @@ struct history {
 	uint32_t generation[MAX_RMIDS];
 };
 
-/* What tells owners apart, and is never 0. */
+/* A key of the owner, unique and never 0. */
 uint64_t owner_key(const struct cmt_record *record);
 
 void history_replay(struct history *history, const struct log *log,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A second opinion on the pool, from nothing but its records. */
+/* An independent check of the pool, from its records only. */
 #include <string.h>
 
 #include "dev.h"
@@ -24,8 +24,8 @@ uint64_t owner_key(const struct cmt_record *r)
 }
 
 /*
- * RMIDs are taken in the order of the queue.  Each CPU reads what its RMID holds
- * before it writes the ALLOC, so those of two CPUs may come in either order.
+ * RMIDs are taken in the order of the queue.  Each CPU reads the residue before it writes
+ * the ALLOC.  So the ALLOCs of two CPUs may be in either order.
  */
 #define AT_ONCE 4
 

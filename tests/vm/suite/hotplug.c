@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A CPU goes and comes back. */
+/* A CPU goes offline and online. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #define ROUNDS 4
 
-/* The ring's CPU and state records, in order, and what stands between. */
+/* The ring's CPU and state records, in order, with the records between them. */
 static void check_ring_log(const struct log *log, uint32_t cpu, int rounds)
 {
 	bool offline = false;
@@ -89,7 +89,9 @@ static void hotplug_while_reading(void)
 	dev_close(&dev);
 }
 
-/* Loaded with a CPU offline: its ring is absent until the CPU comes. */
+/*
+ * The module is loaded with a CPU offline: the CPU's ring is absent until it comes online.
+ */
 static void hotplug_offline_at_load(void)
 {
 	struct log log = { };
@@ -120,7 +122,7 @@ static void hotplug_offline_at_load(void)
 	cpu_online(1, true);
 }
 
-/* No reader: nothing but the state is kept. */
+/* Without a reader only the state is kept. */
 static void hotplug_without_reader(void)
 {
 	struct dev dev;
@@ -142,7 +144,7 @@ static void hotplug_without_reader(void)
 	dev_close(&dev);
 }
 
-/* The interval changes while a CPU is away; it must come back to the new one. */
+/* The interval changes while a CPU is offline; afterwards the CPU must use the new one. */
 static void hotplug_interval_meanwhile(void)
 {
 	struct log log = { };

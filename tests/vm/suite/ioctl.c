@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arguments as they should not be. */
+/* Invalid arguments of the ioctls, and arguments of other versions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -26,8 +26,9 @@ static const struct command {
 	uint32_t least;
 	bool grows;		/* in tests/abi/next */
 	uint32_t value;		/* of the first field after flags */
-	int error;		/* what a good call may say, too */
-	unsigned int reserved;	/* the word that must be 0; 0: there is none */
+	int error;		/* an error that a valid call may return, too */
+	/* offset of the word that must be 0; 0: there is none */
+	unsigned int reserved;
 } commands[] = {
 	{ "GET_INFO", CMT_IOC_GET_INFO, CMT_INFO_SIZE, true, 0, 0, 0 },
 	{ "GET_STATS", CMT_IOC_GET_STATS, CMT_STATS_SIZE, true, 0, 0, 0 },
@@ -61,16 +62,16 @@ static const struct command {
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-#define ARG_MAX_BYTES 4096U	/* a size above it is refused */
+#define ARG_MAX_BYTES 4096U	/* larger sizes are refused */
 #define TEST_GROWN 8U		/* bytes that tests/abi/next appends */
 
-/* As the module was built, which is not always as this program was. */
+/* The version that the module was built with, which may differ from this program's. */
 static uint32_t size_of(const struct command *c)
 {
 	return c->least + (c->grows && module_is_next ? TEST_GROWN : 0);
 }
 
-/* An argument with a valid beginning; all behind it is zero. */
+/* An argument with a valid first part.  All bytes after that part are 0. */
 static uint32_t *argument(const struct command *c, uint32_t size)
 {
 	static uint32_t words[4096];
@@ -120,7 +121,7 @@ static void check_refused_size(const struct dev *dev, const struct command *c,
 	CHECK(err == -EINVAL, "%s, size %u: %s", c->name, size, strerror(-err));
 }
 
-/* No byte behind the caller's size is written, and no more is said to be. */
+/* The module writes no byte beyond the caller's size, and reports no larger size. */
 static void check_good_size(const struct dev *dev, const struct command *c,
 			    uint32_t size)
 {
@@ -173,7 +174,7 @@ static void ioctl_size(void)
 		check_refused_size(&dev, c, ARG_MAX_BYTES + 1);
 		check_refused_size(&dev, c, 0x80000000);
 		check_refused_size(&dev, c, 0xffffffff);
-		/* a program from the future that asks for something new */
+		/* a program of a newer version that requests an unknown feature */
 		size = size_of(c);
 		check_tail(&dev, c, size + 1, size);
 		check_tail(&dev, c, size + 24, size + 23);
@@ -183,8 +184,8 @@ static void ioctl_size(void)
 }
 
 /*
- * A program and a module of different versions: what one side does not know, the
- * other does without.
+ * A program and a module of different versions: each works without the features that it
+ * does not know.
  */
 static void ioctl_growth(void)
 {
@@ -203,7 +204,7 @@ static void ioctl_growth(void)
 	      stats.test_next == dev.info.test_next, "%#llx, %#llx",
 	      (unsigned long long)dev.info.test_next,
 	      (unsigned long long)stats.test_next);
-	/* what only the newer module can do, an older one must refuse to do */
+	/* an older module must refuse what only a newer module can do */
 	arg.test_in = 1;
 	err = call(&dev, CMT_IOC_ATTACH, &arg);
 	if (module_is_next) {
@@ -243,7 +244,7 @@ static void ioctl_flags(void)
 		if (!c->reserved)
 			continue;
 		arg = argument(c, c->least);
-		/* a bit that is no option of ATTACH either */
+		/* a bit that is no option of ATTACH */
 		arg[c->reserved] = 2;
 		err = call(&dev, c->number, arg);
 		CHECK(err == -EINVAL, "%s, reserved field set: %s", c->name,
@@ -273,13 +274,13 @@ static void ioctl_pointer(void)
 		err = call(&dev, c->number, (void *)-4096L);
 		CHECK(err == -EFAULT, "%s in the kernel: %s", c->name,
 		      strerror(-err));
-		/* the size can be read, what follows cannot */
+		/* the size can be read, the bytes after it cannot */
 		edge = (uint32_t *)(map + page) - 1;
 		*edge = c->least;
 		err = call(&dev, c->number, edge);
 		CHECK(err == -EFAULT, "%s across the edge: %s", c->name,
 		      strerror(-err));
-		/* can be read, but not written back */
+		/* readable, but not writable */
 		memcpy(map, argument(c, c->least), c->least);
 		mprotect(map, page, PROT_READ);
 		err = call(&dev, c->number, map);
@@ -630,12 +631,12 @@ static void ioctl_cgroup_path(void)
 	check_path(&dev, outer, "/outer");
 	group_remove("outer");
 	check_no_path(&dev, outer, -ENOENT);
-	set_caps(0);	/* any reader may ask */
+	set_caps(0);	/* every reader may ask */
 	check_path(&dev, root, "/");
 	dev_close(&dev);
 }
 
-/* A process that was not waited for keeps its cgroup in memory. */
+/* A zombie keeps its cgroup in memory. */
 static void ioctl_cgroup_path_dead(void)
 {
 	uint64_t id = group_make("dead");
@@ -706,7 +707,7 @@ static void ioctl_cgroup_path_long(void)
 	dev_close(&dev);
 }
 
-/* Arguments from a random generator: errors, and nothing but errors. */
+/* Arguments from a random generator: every call fails. */
 static void ioctl_random(void)
 {
 	static uint32_t words[ARG_MAX_BYTES / 4];
@@ -741,7 +742,7 @@ static void check_proc_line(const struct cmt_attach *owner, const char *rest)
 	CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s", line);
 }
 
-/* The number of a CPU is no process id. */
+/* The number of a CPU is not a process id. */
 static void proc_kinds(void)
 {
 	uint64_t id = group_make("kind");
@@ -764,7 +765,7 @@ static void proc_kinds(void)
 	dev_close(&dev);
 }
 
-/* The same, and the maps, as a 32-bit program sees them. */
+/* The ioctls and the maps, as seen by a 32-bit program. */
 static void compat_32bit(void)
 {
 	run_suite("/bin/suite32", NULL, "ioctl_");

@@ -16,8 +16,8 @@
 struct side {
 	struct cmt_device *dev;
 	struct cmt_reader *reader;
-	uint64_t got;		/* records of the kernel's */
-	uint64_t lost;		/* that CMT_REC_LOST records spoke of */
+	uint64_t got;		/* records that the kernel wrote */
+	uint64_t lost;		/* records reported by CMT_REC_LOST */
 	uint64_t lifecycle;
 	struct cmt_record last;
 };
@@ -57,7 +57,7 @@ static void side_take(struct side *s, const struct cmt_record *r)
 	s->last = *r;
 }
 
-/* Read what is ready; returns how much that was. */
+/* Read the ready records; returns their number. */
 static int side_read(struct side *s)
 {
 	struct cmt_record batch[128];
@@ -85,7 +85,7 @@ static void check_sum(const struct cmt_reader_counts *c, const char *of)
 	CHECK(!c->malformed, "%s: malformed records", of);
 }
 
-/* What is emitted goes on growing; what was delivered does not. */
+/* The emitted count keeps growing; the delivered count does not. */
 static void check_counts(const struct side *s)
 {
 	const struct cmt_info *info = cmt_device_info(s->dev);
@@ -108,7 +108,7 @@ static void check_counts(const struct side *s)
 	      "a ring that is not there has counts");
 }
 
-/* Has a ring gone around since it was opened? */
+/* Has a ring wrapped since it was opened? */
 static bool is_lapped(const struct side *s)
 {
 	const struct cmt_info *info = cmt_device_info(s->dev);
@@ -155,7 +155,10 @@ static void lib_conservation(void)
 	check_counts(&slow);
 	CHECK(!cmt_reader_counts(slow.reader, &c), "cmt_reader_counts");
 	CHECK(c.lost, "the slow reader lost nothing: no test");
-	/* lost since the last read is counted, and told by the next one */
+	/*
+	 * records lost since the last read are counted now, and reported by the next
+	 * read
+	 */
 	CHECK(slow.lost && slow.lost <= c.lost, "told of %llu lost, counted %llu",
 	      (unsigned long long)slow.lost, (unsigned long long)c.lost);
 	CHECK(fast.got > 1000, "only %llu records",
@@ -183,7 +186,7 @@ static const struct cmt_owner *find_owner(struct cmt_tracker *tracker,
 	return NULL;
 }
 
-/* Late: the snapshot says who was there, the records who came and went. */
+/* A late reader: the snapshot has the present owners, the records have all changes. */
 static void lib_late_reader(void)
 {
 	struct cmt_snapshot *snapshot;
@@ -307,7 +310,7 @@ static void lib_slots(void)
 	CHECK(f.entries > 500 && f.named == f.entries,
 	      "%llu of %llu readings have an owner",
 	      (unsigned long long)f.named, (unsigned long long)f.entries);
-	/* the processes sleep, and so are not read in every slot */
+	/* the processes sleep, so not every slot has a reading of them */
 	CHECK(f.carried > 100, "%llu values were carried",
 	      (unsigned long long)f.carried);
 	note("%llu of %llu values were carried, for %llu ms at most",
@@ -340,7 +343,7 @@ static void lib_control(void)
 	cmt_device_close(rw);
 }
 
-/* Of what one side does not know, nothing is written and nothing is made up. */
+/* Members that one side does not know are not written, and get no invented value. */
 static void lib_sizes(void)
 {
 	struct { struct cmt_stats stats; uint64_t behind; } room;
@@ -359,7 +362,7 @@ static void lib_sizes(void)
 	CHECK(room.stats.size >= CMT_STATS_SIZE && room.stats.size <= known,
 	      "stats of %u bytes", room.stats.size);
 #ifdef CMT_TEST_NEXT
-	/* of a program that is newer than its module, or as new */
+	/* of a program that is as new as its module, or newer */
 	CHECK(info->test_next == (info->size == sizeof(*info) ?
 				  CMT_TEST_NEXT : 0), "info made up");
 	CHECK(room.stats.test_next == (room.stats.size == known ?
@@ -416,7 +419,7 @@ static void lib_cgroup_path(void)
 #define SECOND_OUTPUT	"/tmp/ring-reader"
 #define FIRST_OUTPUT	"/tmp/libcmt-reader"
 
-/* All records up to @until, in order.  Returns how many. */
+/* All records up to @until, in order.  Returns their number. */
 static uint64_t print_until(struct side *s, uint64_t until, FILE *out)
 {
 	struct cmt_record r = { 0 };
@@ -454,7 +457,7 @@ static pid_t second_reader(uint64_t until)
 	_exit(99);
 }
 
-/* Line by line; the second reader's last line says what was lost. */
+/* Compares line by line; the second reader's last line has the lost records. */
 static void compare_outputs(uint64_t printed)
 {
 	FILE *first = fopen(FIRST_OUTPUT, "r"), *second = fopen(SECOND_OUTPUT, "r");
@@ -478,7 +481,7 @@ static void compare_outputs(uint64_t printed)
 
 #define SECOND_NS 500000000ULL
 
-/* What docs/abi.md says is enough for a reader in another language. */
+/* Follows docs/abi.md, which must suffice for a reader in another language. */
 static void second_reader_agrees(void)
 {
 	uint64_t until, printed;

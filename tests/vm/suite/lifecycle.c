@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One process from its birth to its end, as the records tell it. */
+/* The life of one process, by its records. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static bool same_owner(const struct cmt_record *a, const struct cmt_record *b)
 	return a->rmid == b->rmid && a->generation == b->generation;
 }
 
-/* The n-th (from 0) record of this type and process. */
+/* The n-th record (from 0) of this type and process. */
 static const struct cmt_record *nth(const struct log *log, uint16_t type,
 				    pid_t pid, unsigned int n)
 {
@@ -85,7 +85,7 @@ static void *exec_thread(void *arg)
 	_exit(1);
 }
 
-/* A thread that is not the leader execs: it becomes the process. */
+/* A thread that is not the leader calls exec: it becomes the leader. */
 static void lifecycle_thread_exec(void)
 {
 	static struct snapshot snapshot;
@@ -244,7 +244,7 @@ static void lifecycle_cgroup(void)
 	dev_close(&dev);
 }
 
-/* The snapshot is what the records up to as_of lead to, at any time. */
+/* At any time, the snapshot is the result of the records up to as_of. */
 static void lifecycle_late_reader(void)
 {
 	static struct snapshot early, late;
@@ -261,7 +261,7 @@ static void lifecycle_late_reader(void)
 	for (i = 0; i < 10; i++)
 		reap(pids[i], SIGKILL);
 
-	/* late: it has seen none of that in a ring */
+	/* late: this reader's rings have none of these records */
 	dev_open(&reader, O_RDONLY);
 	dev_map(&reader, FROM_NOW);
 	dev_snapshot(&reader, &early);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* As many RMIDs as there can be, each with an owner. */
+/* The largest number of RMIDs, each with an owner. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ struct found {
 	unsigned int n;
 };
 
-/* Take what the rings have; until every RMID has been read. */
+/* Read the rings until every RMID was read. */
 static bool all_read(struct dev *dev, struct found *found)
 {
 	struct log log = { };

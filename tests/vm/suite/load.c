@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The module comes, goes, and refuses to. */
+/* The module is loaded and unloaded, and refuses to be. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static pid_t start_churn(void)
 static void stop_churn(pid_t pid)
 {
 	reap(pid, SIGKILL);
-	/* what it had started becomes the subreaper's, and ends by itself */
+	/* its children become children of the subreaper, and end by themselves */
 }
 
 static void load_amid_churn(void)
@@ -114,7 +114,7 @@ static void unload_refused_while_open(void)
 	CHECK(!module_load(""), "does not load again");
 }
 
-/* Lines of the module's at error level since the log was last cleared. */
+/* Counts the module's lines at error level since the log was last cleared. */
 static unsigned int error_lines(char *line, size_t size)
 {
 	static char log[1 << 20];
@@ -172,7 +172,7 @@ static void load_bad_params(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		check_refused(bad[i], -EINVAL);
-	/* not numbers: the kernel says so itself */
+	/* not numbers: the kernel itself reports the error */
 	CHECK(module_load("interval_us=x") == -EINVAL, "interval_us=x");
 	CHECK(module_load("ring_records=-1") == -EINVAL, "ring_records=-1");
 	check_traces(false);
@@ -250,7 +250,7 @@ static void load_limits(void)
 	}
 }
 
-/* Every user process has an RMID, every RMID's owner is alive. */
+/* Every user process has an RMID, and every RMID's owner is alive. */
 static void check_all_processes(const struct dev *dev)
 {
 	static struct snapshot snapshot;
@@ -306,7 +306,7 @@ static void load_finds_all_processes(void)
 	CHECK(!module_unload(), "unload");
 }
 
-/* The race: processes are born and die while the module looks for them. */
+/* The race: processes begin and end while the module walks over all processes. */
 static void load_finds_new_processes(void)
 {
 	struct dev dev;
@@ -319,7 +319,7 @@ static void load_finds_new_processes(void)
 		dev_open(&dev, O_RDONLY);
 		sleep_ms(5);
 		stop_churn(churn);
-		/* the churn's last two, and the rest */
+		/* the last two processes of the churn, and all others */
 		WAIT_FOR(dev_stats(&dev).rmids_active <= 6, 2000,
 			 "%u RMIDs stay active", dev_stats(&dev).rmids_active);
 		check_all_processes(&dev);

@@ -35,16 +35,16 @@ static const struct test *const suites[] = {
 	software_tests, secure_tests, version_tests, full_tests,
 	limits_tests,
 #endif
-	debug_tests,	/* the last: what all the others led to */
+	debug_tests,	/* the last test: checks the effects of all others */
 };
 
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 #define TIMEOUT_S 20
 
 /*
- * Where cgroups take long, filling the table with them takes minutes.  The lab's cache
- * is off, and would be slow on the slow kernel: see tests/parts/debug and the lab's own
- * runs of cqm_tests.
+ * Where cgroups are slow, filling the table with cgroups takes minutes.  The lab's
+ * cache is off, and would be slow on the slow kernel: see tests/parts/debug and the
+ * lab's runs of cqm_tests.
  */
 static bool is_in_plan(const struct test *suite)
 {
@@ -60,7 +60,7 @@ static bool is_in_plan(const struct test *suite)
 	return suite != debug_tests || debug;
 }
 
-/* Does a name begin with one of the prefixes, which have commas between them? */
+/* Does the name begin with one of the prefixes, which are separated by commas? */
 static bool is_wanted(const char *name, const char *prefixes)
 {
 	size_t n;

@@ -156,14 +156,14 @@ static void map_absent_cpu(void)
 	      "CPU 1 is not absent");
 	CHECK(dev_stats(&dev).cpus_online == dev.info.nr_cpus - absent,
 	      "%u CPUs online", dev_stats(&dev).cpus_online);
-	/* what was SIGBUS is there when the CPU is */
+	/* the page that raised SIGBUS exists when the CPU is online */
 	CHECK(!write_file(CPU1, "1"), "CPU 1 does not come back");
 	load_byte((char *)dev.rings[1].slots);
 	dev_close(&dev);
 	CHECK(!module_unload(), "unload");
 }
 
-/* A map can be cut, moved, inherited; it cannot grow. */
+/* A map can be cut, moved and inherited.  It cannot grow. */
 static void map_juggling(void)
 {
 	uint64_t bytes;
@@ -198,7 +198,7 @@ static void map_juggling(void)
 
 #define PAGE 4096UL
 
-/* A ring that stands still for a second at a time, no two pages of it alike. */
+/* A ring without writes for a second at a time.  All its pages differ. */
 static char *map_still(struct dev *dev, unsigned long *pages)
 {
 	dev_open(dev, O_RDWR);
@@ -216,7 +216,10 @@ static bool same_page(const char *a, const char *b)
 	return !memcmp(a, b, PAGE);
 }
 
-/* Pages from first on show what a whole map shows; a tick may come between. */
+/*
+ * The pages from the first one on are those of the complete map; a tick may come
+ * between.
+ */
 static void check_pages(const struct dev *dev, const char *at,
 			unsigned long first, unsigned long count)
 {
@@ -228,7 +231,7 @@ static void check_pages(const struct dev *dev, const char *at,
 			 3000, "page %lu is another one", first + i);
 }
 
-/* The check itself: pages differ, and so do rings. */
+/* Checks the check: pages differ, and rings differ. */
 static void map_pages_differ(void)
 {
 	unsigned long pages, i;
@@ -258,7 +261,7 @@ static void map_cut(void)
 	CHECK(!munmap(map, PAGE), "munmap of the first page: %m");
 	check_pages(&dev, map + PAGE, 1, pages - 1);
 	CHECK(!munmap(map + middle * PAGE, PAGE), "munmap in the middle: %m");
-	/* what was touched is in the page tables: ask the module again */
+	/* touched pages are in the page tables: the module must be asked again */
 	CHECK(!madvise(map + PAGE, (middle - 1) * PAGE, MADV_DONTNEED) &&
 	      !madvise(map + (middle + 1) * PAGE, (pages - middle - 1) * PAGE,
 		       MADV_DONTNEED), "madvise: %m");
@@ -280,7 +283,7 @@ static void map_moved(void)
 
 	map = map_still(&dev, &pages);
 	CHECK(map != MAP_FAILED, "mmap: %m");
-	/* a part, before anything of it was touched */
+	/* a part of the map, before any page of it was touched */
 	to = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		  0);
 	CHECK(to != MAP_FAILED, "mmap: %m");
@@ -289,14 +292,14 @@ static void map_moved(void)
 	check_pages(&dev, to, 3, 4);
 	check_pages(&dev, map, 0, 3);
 	check_pages(&dev, map + 7 * PAGE, 7, pages - 7);
-	/* the part again, touched, and what remains of it when it shrinks */
+	/* the same part, touched; and the remaining part after it shrinks */
 	CHECK(mremap(to, 4 * PAGE, 2 * PAGE, 0) == to, "shrink: %m");
 	CHECK(mremap(to + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		     map + 5 * PAGE) == map + 5 * PAGE, "back: %m");
 	check_pages(&dev, map + 5 * PAGE, 4, 1);
 	CHECK(!madvise(map + 5 * PAGE, PAGE, MADV_DONTNEED), "madvise: %m");
 	check_pages(&dev, map + 5 * PAGE, 4, 1);
-	/* none grows, and none is doubled */
+	/* no map grows or is duplicated */
 	CHECK(mremap(to, PAGE, 2 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED,
 	      "a part grew");
 	CHECK(mremap(map + 7 * PAGE, (pages - 7) * PAGE, (pages - 6) * PAGE,
@@ -331,9 +334,9 @@ static void map_locked(void)
 	dev_close(&dev);
 }
 
-#define ADVICE_MAX 26	/* and 100, 101: memory failures, made on purpose */
+#define ADVICE_MAX 26	/* also 100 and 101: deliberate memory failures */
 
-/* Whatever is advised of a part, no page is another one or can be written. */
+/* For any advice about a part, no page changes its content or becomes writable. */
 static void map_advised(void)
 {
 	unsigned long pages;
@@ -346,7 +349,7 @@ static void map_advised(void)
 	CHECK(!munmap(map, PAGE), "munmap: %m");
 	for (advice = 0; advice < ADVICE_MAX; advice++) {
 		madvise(map + 2 * PAGE, 3 * PAGE, advice);
-		/* not of the forked ones that look for a signal */
+		/* undo MADV_DONTFORK: the forked processes access the map */
 		madvise(map + 2 * PAGE, 3 * PAGE, MADV_DOFORK);
 		check_pages(&dev, map + PAGE, 1, pages - 1);
 		expect_signal(SIGSEGV, store_byte, map + 3 * PAGE);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmtctl measure and cmtstat -- COMMAND, for real: what they say, and leave behind. */
+/*
+ * cmtctl measure and cmtstat -- COMMAND in a guest: their output, and the state
+ * afterwards.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +16,10 @@
 #define MANUAL "scope=manual ring_records=16384"
 #define OUTPUT "/tmp/measure-output"
 
-/* Start a program whose output, standard error too, goes to OUTPUT. */
+/* Start a program; its output and standard error go to OUTPUT. */
 static pid_t start(const char *const argv[])
 {
-	/* here, so that no output of the previous program is waited for */
+	/* truncated here, so that the previous program's output does not count */
 	int fd = open(OUTPUT, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	pid_t pid = fork();
 
@@ -38,7 +41,7 @@ static const char *output(void)
 	return read_file(OUTPUT, text, sizeof(text));
 }
 
-/* Its whole output, after it has ended with @status. */
+/* The complete output, after the program has ended with @status. */
 static const char *run(const char *const argv[], int status)
 {
 	pid_t pid = start(argv);
@@ -69,7 +72,7 @@ static void wait_active(const struct dev *dev, uint32_t active)
 		 active);
 }
 
-/* The owner goes with the program that measures it, however that ends. */
+/* The owner ends with the measuring program, in every way that it can end. */
 static void measure_process(void)
 {
 	char id[16];
@@ -100,7 +103,7 @@ static void measure_process(void)
 	dev_close(&dev);
 }
 
-/* The command's own memory is what is measured; and no tick runs for it. */
+/* The command's memory is measured, and no tick runs for the measurement. */
 static void measure_command(void)
 {
 	static const char *const argv[] = {
@@ -132,7 +135,7 @@ static void measure_command(void)
 	dev_close(&dev);
 }
 
-/* The rows of cmtstat without a reader, and so without a tick. */
+/* The rows of cmtstat without a reader, and thus without ticks. */
 static void measure_light(void)
 {
 	static const char *const argv[] = {
@@ -159,7 +162,7 @@ static void measure_light(void)
 	dev_close(&dev);
 }
 
-/* A command and cmtstat itself are killed: nothing is left. */
+/* A command and cmtstat itself are killed: no owner or process remains. */
 static void measure_killed(void)
 {
 	static const char *const argv[] = {
@@ -188,7 +191,10 @@ static void measure_killed(void)
 	dev_close(&dev);
 }
 
-/* A recording of the module has what a process was; and of a command, its RMID's. */
+/*
+ * A recording has the attributes of processes from the module, and the RMID of a
+ * command.
+ */
 static void measure_recording(void)
 {
 	static const char *const record[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PERF records: who ran, and how long, also on a processor that has no counters.
- * What they count is for tests/lab/suite/perf.c.
+ * PERF records: the owners that ran, and their running time, also on a processor
+ * without counters.  tests/lab/suite/perf.c tests the counts.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static size_t count_of(const struct log *log, uint16_t type, uint32_t cpu)
 	return n;
 }
 
-/* Records of the type on a CPU from now on, in so many ticks. */
+/* The records of this type on a CPU from now on, in a number of ticks. */
 static size_t count_in_ticks(struct dev *dev, uint16_t type, uint32_t cpu,
 			     unsigned int ticks)
 {
@@ -88,7 +88,7 @@ static void pin(unsigned int cpu)
 	CHECK(!sched_setaffinity(0, sizeof(set), &set), "affinity: %m");
 }
 
-/* There are none before a descriptor asks, and none when it is closed. */
+/* There are no records before a descriptor asks for them, and after it is closed. */
 static void perf_records_on_request(void)
 {
 	struct dev dev, asks, other;
@@ -126,7 +126,7 @@ static bool has_counters(void)
 	return __get_cpuid_count(0xa, 0, &eax, &ebx, &ecx, &edx) && eax & 0xff;
 }
 
-/* A counter that the processor does not have is no value, and a reason. */
+/* A counter that the processor lacks has no value, and a reason. */
 static void perf_without_counters(void)
 {
 	uint32_t flags = has_counters() ? COUNTERS : 0;
@@ -162,7 +162,7 @@ static void perf_without_counters(void)
 	dev_close(&dev);
 }
 
-/* On each CPU the times of all RMIDs are the time, whatever runs. */
+/* On each CPU, the running times of all RMIDs add up to the elapsed time. */
 static void perf_time_adds_up(void)
 {
 	struct log log = { };
@@ -191,7 +191,7 @@ static void perf_time_adds_up(void)
 				continue;
 			if (!first)
 				first = r->ts;
-			/* what came with the first covers the time before */
+			/* the first record covers the time before */
 			if (r->ts == first)
 				continue;
 			last = r->ts;
@@ -205,7 +205,7 @@ static void perf_time_adds_up(void)
 		note("CPU %u: %llu of %llu ns, owners %llu", cpu,
 		     (unsigned long long)sum, (unsigned long long)(last - first),
 		     (unsigned long long)of_owners);
-		/* a CPU may not be run between a tick's time and its turn */
+		/* the CPU may be preempted between the time of a tick and its turn */
 		CHECK(err < (last - first) / 100 + 3 * MS, "CPU %u: off by %llu",
 		      cpu, (unsigned long long)err);
 		CHECK(of_owners > sum / 2, "CPU %u: the owners ran for %llu",
@@ -234,7 +234,7 @@ static uint64_t ran_of(const struct log *log, uint32_t rmid,
 
 struct life {
 	pid_t pid;
-	uint64_t ns;		/* as the kernel accounts it */
+	uint64_t ns;		/* the running time by the kernel's accounting */
 };
 
 static struct life one_life(uint64_t ns)
@@ -254,7 +254,7 @@ static struct life one_life(uint64_t ns)
 	return life;
 }
 
-/* A CPU that the host stops for a while has its tick late. */
+/* A CPU that the host stops for a while has a late tick. */
 static uint64_t next_tick(const struct log *log, const struct cmt_record *after)
 {
 	uint64_t ts = 0;
@@ -270,8 +270,9 @@ static uint64_t next_tick(const struct log *log, const struct cmt_record *after)
 }
 
 /*
- * What it ran with an RMID of its own, 0: it had none.  Before that the overflow
- * RMID had it, and on its way out it runs on without an owner, until the next tick.
+ * The running time with the dedicated RMID; 0: the process had none.  Before the ALLOC
+ * the overflow RMID has the time.  An exiting process runs without an owner until the
+ * next tick.
  */
 static uint64_t life_check(const struct log *log, const struct life *life)
 {
@@ -292,8 +293,8 @@ static uint64_t life_check(const struct log *log, const struct life *life)
 }
 
 /*
- * Owners that follow each other on few RMIDs between two ticks, a second apart:
- * each generation has its own time.
+ * Owners follow each other on few RMIDs between two ticks that are a second apart.
+ * Each generation has its own running time.
  */
 static void perf_records_by_generation(void)
 {
@@ -326,7 +327,7 @@ static void perf_records_by_generation(void)
 	dev_close(&dev);
 }
 
-/* A CPU that goes takes nothing with it that comes back wrong. */
+/* A CPU goes offline and online: its counts stay correct. */
 static void perf_cpu_goes_offline(void)
 {
 	struct log log = { };
@@ -357,7 +358,7 @@ static void perf_cpu_goes_offline(void)
 			      r->ts >= gone + r->ran_ns,
 			      "%u ns while the CPU was away", r->ran_ns);
 		}
-		/* asked and unasked while it is away, too */
+		/* counters are also requested and released while the CPU is offline */
 		cpu_online(1, false);
 		want(&dev, 0);
 		cpu_online(1, true);

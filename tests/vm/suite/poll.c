@@ -31,7 +31,7 @@ static void set_nonblock(const struct dev *dev, bool on)
 	CHECK(!fcntl(dev->fd, F_SETFL, on ? O_NONBLOCK : 0), "F_SETFL: %m");
 }
 
-/* The records that read() tells, or -errno. */
+/* The number of records that read() returns, or -errno. */
 static int64_t take(const struct dev *dev)
 {
 	uint64_t records[2] = { 0, 0x5a5a };
@@ -64,7 +64,7 @@ static uint64_t sum_of_heads(const struct dev *dev)
 	return sum;
 }
 
-/* Until some ring has so many records more. */
+/* Wait until some ring has this number of records more. */
 static void wait_heads(const struct dev *dev, uint64_t records)
 {
 	uint64_t heads[64];
@@ -82,7 +82,7 @@ static void wait_heads(const struct dev *dev, uint64_t records)
 	} while (!enough);
 }
 
-/* From here on the rings stand still for a second. */
+/* From now on the rings are not written for a second. */
 static void quiet(const struct dev *dev)
 {
 	dev_set_interval(dev, 1000000000);
@@ -111,7 +111,7 @@ static void poll_read(void)
 			taken += n;
 		}
 	}
-	/* the heads were looked at a little after the first read(), or before */
+	/* the heads were sampled shortly after the first read(), or before */
 	CHECK(taken <= sum_of_heads(&dev) - before + 1024 &&
 	      taken + 2048 >= sum_of_heads(&dev) - before,
 	      "read() told of %llu records, the heads of %llu",
@@ -120,7 +120,7 @@ static void poll_read(void)
 	dev_close(&dev);
 }
 
-/* Nothing samples: what read() tells is exact. */
+/* Without samples the result of read() is exact. */
 static void poll_exact(void)
 {
 	struct dev dev, heads;
@@ -139,7 +139,7 @@ static void poll_exact(void)
 	WAIT_FOR(!dev_stats(&dev).readers, 5000, "there is a reader");
 	after = dev_stats(&dev).records;
 	n = take(&dev);
-	/* it was opened in between, and other processes may come and go */
+	/* it was opened in between, and other processes may begin and end */
 	least = after - least;
 	most = dev_stats(&dev).records - most;
 	CHECK(n >= (int64_t)least && n <= (int64_t)most,
@@ -214,14 +214,16 @@ static void poll_epoll_level(void)
 	take(&dev);
 	CHECK(take(&dev) == -EAGAIN, "512 records at once");
 	CHECK(epoll_ready(fd, 0) == 0 && !ready(&dev, 0), "ready after read()");
-	/* it is woken for what comes after */
+	/* later records wake it */
 	dev_set_interval(&dev, 100000);
 	CHECK(epoll_ready(fd, 15000) == 1, "not woken");
 	CHECK(take(&dev) >= 512, "woken early");
 	dev_close(&dev);
 }
 
-/* Edge: an event for every time that the watermark is reached after a read(). */
+/*
+ * Edge-triggered: one event for each time that the watermark is reached after a read().
+ */
 static void poll_epoll_edge(void)
 {
 	struct dev dev;
@@ -236,7 +238,7 @@ static void poll_epoll_edge(void)
 		while (take(&dev) > 0)
 			;
 	}
-	/* a lower watermark is an edge, too, without a new record */
+	/* a lower watermark is an edge, too, also without a new record */
 	set_watermark(&dev, 1024);
 	take(&dev);
 	epoll_ready(fd, 0);
@@ -248,7 +250,7 @@ static void poll_epoll_edge(void)
 	dev_close(&dev);
 }
 
-/* One who blocks until the watermark is reached, once. */
+/* A reader that blocks once, until the watermark is reached. */
 struct sleeper {
 	struct dev dev;
 	pthread_t thread;
@@ -275,7 +277,7 @@ static bool is_woken(struct sleeper *s)
 	return __atomic_load_n(&s->woken, __ATOMIC_ACQUIRE);
 }
 
-/* Returns when it sleeps. */
+/* Returns when the reader sleeps. */
 static void sleeper_start(struct sleeper *s, uint32_t watermark, bool by_read)
 {
 	memset(s, 0, sizeof(*s));
@@ -287,7 +289,7 @@ static void sleeper_start(struct sleeper *s, uint32_t watermark, bool by_read)
 		 process_is(s->tid, 'S'), 5000, "it does not sleep");
 }
 
-/* How often the kernel has let it look. */
+/* The number of times that the kernel has scheduled the reader. */
 static unsigned long times_run(const struct sleeper *s)
 {
 	char path[64], text[4096], *p;
@@ -310,7 +312,7 @@ static void only_the_due(bool by_read)
 	dev_map(&soon, FROM_NOW);
 	set_watermark(&soon, 4);
 	sleeper_start(&late, 32768, by_read);
-	/* it may be preempted on its way to sleep */
+	/* the reader may be preempted before it sleeps */
 	sleep_ms(20);
 	before = times_run(&late);
 	for (i = 0; i < 40; i++)
@@ -358,14 +360,14 @@ static void poll_read_signal(void)
 	set_watermark(&dev, 2048);
 	set_alarm(0);
 	CHECK(take(&dev) == -EINTR && alarms, "a signal does not end it");
-	/* ... and with SA_RESTART it goes on */
+	/* with SA_RESTART the reader goes on */
 	set_alarm(SA_RESTART);
 	dev_set_interval(&dev, 1000000);
 	CHECK(take(&dev) >= 2048 && alarms, "not restarted");
 	dev_close(&dev);
 }
 
-/* Nothing samples: lifecycle and CPU records wake, too. */
+/* Without samples: lifecycle and CPU records also wake a reader. */
 static void wake_without_ticks(bool by_read)
 {
 	struct sleeper s;
@@ -396,7 +398,10 @@ static void poll_without_ticks(void)
 	wake_without_ticks(true);
 }
 
-/* The only reader goes while another one waits: it sleeps on, and is woken. */
+/*
+ * The only sampling reader ends while another reader waits.  That reader sleeps on, and
+ * is woken later.
+ */
 static void poll_sampler_stops(void)
 {
 	struct sleeper s;
@@ -434,7 +439,7 @@ static void *looper_main(void *arg)
 	return NULL;
 }
 
-/* No wake-up is lost between a reader that goes to sleep and a tick. */
+/* No wake-up is lost between a reader that is about to sleep and a tick. */
 static void poll_no_wake_lost(void)
 {
 	static struct looper loopers[8];
@@ -463,8 +468,8 @@ static void poll_no_wake_lost(void)
 }
 
 /*
- * The same with a single record, after which nothing is written that would wake
- * instead: a STATE record, without samples and without lifecycles.
+ * The same with a single record, after which no other record could wake the reader: a
+ * STATE record, without samples and without lifecycle records.
  */
 static void poll_no_single_wake_lost(void)
 {
@@ -480,7 +485,7 @@ static void poll_no_single_wake_lost(void)
 		      "pthread_create");
 		while (!__atomic_load_n(&s.tid, __ATOMIC_ACQUIRE))
 			;
-		/* at any moment of its way to sleep */
+		/* at any moment before the reader sleeps */
 		for (begin = now_ns(); now_ns() < begin + i * 2000;)
 			;
 		dev_set_interval(&s.dev, 1000000 + i);

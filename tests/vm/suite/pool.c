@@ -16,9 +16,9 @@
 
 #define STORM_WORKERS	4
 #define STORM_EACH	2500	/* processes by each worker: 10,000 */
-#define STORM_FEW	300	/* where most have to wait for an RMID */
+#define STORM_FEW	300	/* most of these processes have to wait for an RMID */
 
-/* The invariants of the pool while processes neither begin nor end. */
+/* The invariants of the pool while no process begins or ends. */
 static void check_conservation(const struct dev *dev,
 			       const struct snapshot *snapshot)
 {
@@ -51,7 +51,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* One life in several styles. */
+/* The life of one process, of one of several kinds. */
 static void storm_child(unsigned int style)
 {
 	pthread_t t[2];
@@ -169,7 +169,7 @@ static unsigned int count_owners(const struct dev *dev, const pid_t *pids)
 	return n;
 }
 
-/* End n of the crowd that have, or have not, an RMID. */
+/* End n processes of the crowd, either with or without an RMID. */
 static void end_some(const struct dev *dev, pid_t *pids, unsigned int n,
 		     bool owners)
 {
@@ -211,7 +211,7 @@ static void pool_exhaustion(void)
 	      "%u have one, %u wait, %llu failed", owners, s.pending,
 	      (unsigned long long)s.alloc_fails);
 
-	/* pending owners may end without ever having had an RMID */
+	/* pending owners may end without an RMID */
 	end_some(&dev, pids, 5, false);
 	CHECK(dev_stats(&dev).pending == s.pending - 5,
 	      "the dead still wait: %u", dev_stats(&dev).pending);
@@ -225,7 +225,7 @@ static void pool_exhaustion(void)
 	CHECK(count_owners(&dev, pids) == owners, "%u of %u have an RMID",
 	      count_owners(&dev, pids), owners);
 
-	/* until all of the rest had their turn */
+	/* until all pending owners had their turn */
 	while (dev_stats(&dev).pending) {
 		unsigned int left = dev_stats(&dev).pending;
 
@@ -282,8 +282,8 @@ static void pool_exhausted_at_load(void)
 }
 
 /*
- * One RMID for whoever comes next, and many who come fast: it would be handed
- * out again at once, were it not for limbo.
+ * One RMID, and many owners in quick succession.  Without limbo, the RMID would be
+ * reused at once.
  */
 static void pool_limbo(void)
 {
@@ -323,7 +323,7 @@ static void pool_limbo(void)
 	CHECK(!module_unload(), "unload");
 }
 
-/* Two RMIDs' numbers, so one owner: the smallest pool there is. */
+/* Two RMID numbers, so one owner: the smallest pool. */
 static void pool_of_one(void)
 {
 	static struct snapshot snapshot;
@@ -341,7 +341,7 @@ static void pool_of_one(void)
 	dev_close(&dev);
 }
 
-/* Runs for ever, and touches so much that it shows. */
+/* Runs for ever, and touches enough memory to be visible. */
 static pid_t spin(void)
 {
 	static char bytes[1 << 20];
@@ -406,7 +406,7 @@ static void pool_overflow_rmid(void)
 	dev_close(&dev);
 }
 
-/* Unload with processes waiting, the timer that serves them armed. */
+/* Unload with pending processes, while the timer that serves them is armed. */
 static void pool_unload_while_waiting(void)
 {
 	pid_t pids[20];

@@ -17,8 +17,8 @@
 #define RUN_MS 1500
 
 /*
- * A reader in a thread: keeps all it was given, by index, so that two readers
- * can be compared record by record.
+ * A reader in a thread: keeps all records by index, so that the records of two readers
+ * can be compared one by one.
  */
 struct reader {
 	struct dev dev;
@@ -51,7 +51,7 @@ static void reader_start(struct reader *r, unsigned int pause_ms,
 	      "pthread_create");
 }
 
-/* Ends with every record accounted for; returns how many were lost. */
+/* Ends when every record is accounted for; returns the number of lost records. */
 static uint64_t reader_stop(struct reader *r)
 {
 	uint64_t lost = 0, delivered = 0;
@@ -82,7 +82,7 @@ static void reader_free(struct reader *r)
 	dev_close(&r->dev);
 }
 
-/* Whatever two readers both got at an index of a ring is the same record. */
+/* The records of two readers at the same index of a ring are the same. */
 static void readers_agree(const struct dev *dev, const struct log *fast,
 			  const struct log *slow)
 {
@@ -115,8 +115,8 @@ static void readers_agree(const struct dev *dev, const struct log *fast,
 }
 
 /*
- * A check from inside the records: between two TICKs of a ring that nothing
- * was lost between, there are as many SAMPLEs as the TICKs' counters say.
+ * A check of the records alone: between two TICKs of a ring without a loss, the number
+ * of SAMPLEs is the difference of the TICKs' counters.
  */
 static void samples_add_up(const struct dev *dev, const struct log *log)
 {
@@ -151,7 +151,7 @@ static void samples_add_up(const struct dev *dev, const struct log *log)
 	CHECK(checked > 10, "only %u ticks in a row", checked);
 }
 
-/* Reads until it is killed, in a process of its own. */
+/* Reads until killed, in a separate process. */
 static pid_t start_victim(void)
 {
 	struct reader victim;
@@ -225,7 +225,7 @@ static void ring_samples_only_while_read(void)
 	dev_map(&reader, FROM_NOW);
 	CHECK(dev_stats(&idle).readers == 1, "no reader, or several");
 	WAIT_FOR(dev_stats(&idle).ticks > ticks + 10, 5000, "no ticks");
-	/* the map alone, without the descriptor, goes on reading */
+	/* the map alone, without the descriptor, continues the sampling */
 	close(reader.fd);
 	ticks = dev_stats(&idle).ticks;
 	WAIT_FOR(dev_stats(&idle).ticks > ticks + 10, 5000,
@@ -253,8 +253,8 @@ static bool is_tick(const struct cmt_record *r, uint32_t cpu,
 }
 
 /*
- * By how many slots a TICK's time is past what the ticks and the missed ones
- * before it say: how late it was written, plus a constant.
+ * The slots by which the time of a TICK is later than the ticks and missed ticks before
+ * it add up to: the lateness of the TICK, plus a constant.
  */
 static int64_t tick_lateness(const struct cmt_record *r, uint64_t nth)
 {
@@ -262,9 +262,9 @@ static int64_t tick_lateness(const struct cmt_record *r, uint64_t nth)
 }
 
 /*
- * Ticks and the ticks they say they missed fill the time, slot by slot: the
- * most punctual tick of the first half and that of the second are as punctual.
- * (A single one can be any time late, where a virtual CPU stands still.)
+ * Ticks and the missed ticks that they report fill the time, slot by slot.  The most
+ * punctual tick of the first half and that of the second half are equally punctual.  A
+ * single tick can be arbitrarily late, if a virtual CPU is stopped.
  */
 static void check_slots(const struct dev *dev, const struct log *log,
 			uint32_t interval_ns)
@@ -294,14 +294,17 @@ static void check_slots(const struct dev *dev, const struct log *log,
 				least[half] = tick_lateness(r, nth);
 			nth++;
 		}
-		/* one may be written at the end of its slot, one in the next */
+		/*
+		 * one TICK may be written at the end of its slot, another in the next
+		 * slot
+		 */
 		CHECK(llabs(least[1] - least[0]) <= 1,
 		      "CPU %u: ticks of %u ns drift by %lld slots", cpu,
 		      interval_ns, (long long)(least[1] - least[0]));
 	}
 }
 
-/* Until every CPU has written so many records more. */
+/* Wait until every CPU has written this number of records more. */
 static void wait_records(const struct dev *dev, unsigned int records)
 {
 	uint32_t cpu;
@@ -340,7 +343,7 @@ static void ring_interval_change(void)
 	check_slots(&dev, &rec.log, 1000000);
 	for (i = 0; i < 3; i++)
 		check_slots(&dev, &rec.log, intervals[i]);
-	/* no tick of the old interval once the call has returned */
+	/* no tick of the old interval after the call has returned */
 	for (k = 0, i = 0, last = 1000000; k < rec.log.count; k++) {
 		const struct cmt_record *r = &rec.log.records[k];
 
@@ -356,7 +359,7 @@ static void ring_interval_change(void)
 	dev_close(&dev);
 }
 
-/* CLOCK_MONOTONIC is one clock for all CPUs here, or no test of order holds. */
+/* CLOCK_MONOTONIC must be one clock for all CPUs, because tests of order need this. */
 static void ring_clock(void)
 {
 	uint64_t last = 0, now;
@@ -374,7 +377,7 @@ static void ring_clock(void)
 	}
 }
 
-/* Interval at its least, ring at its least, for a while: nothing breaks. */
+/* The shortest interval and the smallest ring, for a while. */
 static void ring_hammer(void)
 {
 	struct reader fast, slow;

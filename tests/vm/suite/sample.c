@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The readings. */
+/* The samples. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 
 #define MIB (1024 * 1024)
 
-/* Touches so many bytes over and over. */
+/* Touches this number of bytes repeatedly. */
 static pid_t walk(size_t bytes)
 {
 	pid_t pid = fork();
@@ -48,8 +48,8 @@ static void check_flags(const struct cmt_record *r)
 }
 
 /*
- * One CPU reads all RMIDs in one tick with interrupts off, so that the sum of
- * a tick's samples is of one instant and must hold without a tolerance.
+ * One CPU reads all RMIDs in one tick with interrupts off.  So the samples of a tick
+ * are of one instant, and their sum must fit without a tolerance.
  */
 static void sample_sum_within_cache(void)
 {
@@ -101,7 +101,7 @@ static void sample_sum_within_cache(void)
 	CHECK(most > dev.info.l3_bytes / 2, "the cache does not fill: %llu",
 	      (unsigned long long)most);
 	log_free(&rec.log);
-	/* they have inherited the descriptor */
+	/* the children inherited the descriptor */
 	for (i = 0; i < 3; i++)
 		reap(walkers[i], SIGKILL);
 	dev_close(&dev);
@@ -115,7 +115,7 @@ struct traffic {
 	uint64_t total, local, residual;
 };
 
-/* By domain and RMID; the guest has few of both. */
+/* By domain and RMID; the guest has few of each. */
 static struct traffic traffic[4][MAX_RMIDS];
 
 static void check_traffic(const struct cmt_record *r)
@@ -125,7 +125,7 @@ static void check_traffic(const struct cmt_record *r)
 	CHECK(r->domain < 4, "domain %u", r->domain);
 	t = &traffic[r->domain][r->rmid];
 	if (t->generation == r->generation) {
-		/* total is read before local: compare with the next one */
+		/* total is read before local: compare with the next sample */
 		CHECK(t->local <= r->sample.mbm_total_bytes,
 		      "RMID %u: more local than total", r->rmid);
 		CHECK(r->sample.mbm_total_bytes >= t->total &&
@@ -209,7 +209,7 @@ static void sample_owner_alive(void)
 	dev_close(&dev);
 }
 
-/* No CPU reads, or a CPU that cannot be: refused, and the load fails. */
+/* Refused, so that the load fails: no CPU reads, or an impossible CPU is named. */
 static void sample_exclude_bad(void)
 {
 	static const char *const bad[] = { "0-3", "0-1000", "99", "1,99", "x",
@@ -230,7 +230,7 @@ static void sample_exclude_bad(void)
 	      "budget_us is not checked");
 }
 
-/* CPU 1 has no ticks, and what runs there is in every whole tick of CPU 0. */
+/* CPU 1 has no ticks; its RMID is in every complete tick of CPU 0. */
 static void sample_exclude(void)
 {
 	uint64_t ticks = 0, samples = 0, quiet = 0, deferred = 0, before;
@@ -281,7 +281,7 @@ static void sample_exclude(void)
 	     (unsigned long long)ticks, (unsigned long long)samples);
 	CHECK(!quiet, "%llu ticks and samples of CPU 1",
 	      (unsigned long long)quiet);
-	/* one that has not run would be in one of CMT_TURN_TICKS */
+	/* an RMID that has not run would be in one of CMT_TURN_TICKS */
 	CHECK(samples * 2 * slowness > ticks, "in %llu of %llu ticks",
 	      (unsigned long long)samples, (unsigned long long)ticks);
 	log_free(&rec.log);
@@ -301,7 +301,7 @@ static uint64_t proc_value(const char *text, const char *name)
 	return strtoull(p + strlen(key), NULL, 10);
 }
 
-/* As /proc/cmt/rmids calls the owner's kind */
+/* The owner's kind, as /proc/cmt/rmids names it */
 static const char *kind_name(const struct cmt_record *r)
 {
 	return r->flags & CMT_F_OWNER_OVERFLOW ? "overflow" : "process";

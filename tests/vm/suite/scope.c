@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is an owner: scopes. */
+/* Scopes: which processes, cgroups and CPUs are owners. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -112,7 +112,7 @@ static void scope_containers(void)
 	dev_close(&dev);
 }
 
-/* A child of a process in a container, and who is born into one. */
+/* A child of a process in a container, and a process that is born in a container. */
 static void scope_forks(void)
 {
 	const struct cmt_record *r;
@@ -133,9 +133,9 @@ static void scope_forks(void)
 		reap(spin_on(1), 0);
 		_exit(0);
 	}
-	wait_spin();	/* the child of the child, not the child on its way */
+	wait_spin();	/* the child of the child, not the child before its move */
 	wait_tick(&dev, 1, rmid);
-	/* it is the subreaper's when its parent is gone */
+	/* it is the subreaper's child when its parent has exited */
 	CHECK(write_file(CGROUPS "/docker-00000000000000000000000000000000"
 			 "00000000000000000000000000000001.scope/cgroup.kill",
 			 "1") == 0, "cgroup.kill");
@@ -146,7 +146,7 @@ static void scope_forks(void)
 	dev_close(&dev);
 }
 
-/* What was there before the scope was. */
+/* Processes and cgroups from before the change of the scope. */
 static void scope_finds_containers(void)
 {
 	const struct cmt_record *r;
@@ -207,7 +207,7 @@ static bool was_sampled(const struct log *log, const struct cmt_record *alloc)
 	return false;
 }
 
-/* Born and gone within 5 ms: it shows all the same. */
+/* Begins and ends within 5 ms, and still has its records. */
 static void scope_short_life(void)
 {
 	const struct cmt_record *alloc, *gone;
@@ -220,7 +220,7 @@ static void scope_short_life(void)
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
 	recorder_start(&rec, &dev, true);
-	/* the guest is not always as fast as that */
+	/* the guest is not always this fast */
 	for (i = 0; i < 200 && !sampled; i++) {
 		id = group_make(container(i));
 		sleep_ms(1);
@@ -280,13 +280,13 @@ static void scope_thousand(void)
 #define CROWD	200
 #define FEW	64		/* RMIDs, RMID 0 included */
 
-/* What the ticks of one window read: each RMID's last value. */
+/* The readings of one window's ticks: the last value of each RMID. */
 struct window {
 	bool seen[MAX_RMIDS];		/* in this tick */
 	bool read[MAX_RMIDS];		/* in this window */
 	uint64_t bytes[MAX_RMIDS];
 	unsigned int ticks;
-	bool late;			/* a tick put something off, or was missed */
+	bool late;			/* a tick deferred an RMID, or was missed */
 };
 
 /* Returns whether all RMIDs were read. */
@@ -311,10 +311,9 @@ static bool window_end(struct window *w, const struct dev *dev, uint32_t rmids,
 }
 
 /*
- * The ticks of a window of idle_ticks read every RMID that has an owner, the
- * overflow RMID and RMID 0 included, and no other; none twice in one tick.  So the
- * sum over the rows is that over the RMIDs.  One CPU is online, so that a tick is
- * all there is.
+ * The ticks of a window of idle_ticks read every RMID with an owner, the overflow RMID
+ * and RMID 0.  They read no other RMID, and none twice in one tick.  So the sum over
+ * the rows is the sum over the RMIDs.  One CPU is online, so one tick has all readings.
  */
 static void check_ticks(struct dev *dev, uint32_t rmids, uint64_t *most)
 {
@@ -341,7 +340,7 @@ static void check_ticks(struct dev *dev, uint32_t rmids, uint64_t *most)
 		if (r->type != CMT_REC_TICK)
 			continue;
 		memset(w.seen, 0, sizeof(w.seen));
-		/* what was put off, or missed, is in a later window */
+		/* deferred RMIDs, and those of missed ticks, are in a later window */
 		w.late |= deferred != r->tick.deferred ||
 			  missed != r->tick.missed;
 		if (++w.ticks == dev->info.idle_ticks * slowness)
@@ -400,21 +399,24 @@ static void scope_overcommit(void)
 	note("at most %llu KiB of 2048 in use", (unsigned long long)most >> 10);
 	CHECK(most > 512 << 10, "the sum is not what the rest holds");
 
-	/* one owner ends, the oldest pending one gets its RMID; a pending one ends */
+	/*
+	 * an owner ends, and the oldest pending owner gets its RMID; a pending owner
+	 * ends
+	 */
 	for (i = 0; i < 5; i++) {
 		group_remove(container(i));
 		WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, ids[FEW - 2 + i]),
 			 5000, "%u is not served", FEW - 2 + i);
 	}
 	check_waiting(&dev, ids, FEW - 2 + 5);
-	/* attached: before the others */
+	/* attached owners: before the others */
 	CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[CROWD - 1], 0, NULL), "attach");
 	group_remove(container(5));
 	WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, ids[CROWD - 1]), 5000,
 		 "who is attached is not the next");
 	wait_tick(&dev, 0, owner_find(&dev, CMT_OWNER_CGROUP,
 				      ids[CROWD - 1])->rmid);
-	/* also who comes only now */
+	/* also an owner that begins only now */
 	CHECK(!attach(&dev, CMT_OWNER_PROCESS, getpid(), 0, NULL), "attach");
 	group_remove(container(6));
 	WAIT_FOR(owner_find(&dev, CMT_OWNER_PROCESS, getpid()), 5000,
@@ -432,9 +434,12 @@ static void scope_overcommit(void)
 	cpu_online(1, true);
 }
 
-#define OBJECTS		16382	/* owners that the module has numbers for */
+#define OBJECTS		16382	/* the number of owners that the module can have */
 
-/* One container more than can be followed: it is none, until one goes. */
+/*
+ * One container more than there are owner numbers: it is no owner until another one
+ * ends.
+ */
 static void scope_full(void)
 {
 	struct dev dev;
@@ -496,7 +501,7 @@ static void scope_changes(void)
 		reap(load[i], SIGKILL);
 	scope_set(&dev, CMT_SCOPE_CONTAINER);
 
-	/* and who is whose in the end; the recorder reads the rings of dev */
+	/* the final owner of each process; the recorder reads the rings of dev */
 	dev_open(&look, O_RDONLY);
 	dev_map(&look, FROM_NOW);
 	load[0] = spin_on(1);
@@ -569,7 +574,7 @@ static bool switches_count(const struct dev *dev)
 	return dev_stats(dev).switches != before;
 }
 
-/* Where all owners are CPUs, the scheduler is left alone. */
+/* If all owners are CPUs, sched_switch has no probe. */
 static void scope_without_switches(void)
 {
 	struct dev dev;
@@ -688,7 +693,10 @@ static void scope_default(void)
 	CHECK(!module_unload(), "unload");
 }
 
-/* Containers take the RMIDs of services, the newest first; services wait behind them. */
+/*
+ * Containers take the RMIDs of services, the newest first.  Pending services follow
+ * containers.
+ */
 static void scope_services(void)
 {
 	uint64_t units[SERVICES], ids[SERVICES];
@@ -708,7 +716,7 @@ static void scope_services(void)
 		units[i] = group_make(service(i));
 	CHECK_PENDING(&dev, units[6]);
 
-	/* the newest RMID of a service goes, and the service is pending behind the older */
+	/* a service loses its newest RMID, and is pending behind the older service */
 	pid = spin_on(1);
 	group_enter(service(5), pid);
 	r = owner_find(&dev, CMT_OWNER_CGROUP, units[5]);
@@ -722,7 +730,7 @@ static void scope_services(void)
 	CHECK(r, "no overflow RMID");
 	wait_tick(&look, 1, r->rmid);
 
-	/* a service that is attached is none of the lower class */
+	/* an attached service is not of the lower class */
 	CHECK(!attach(&dev, CMT_OWNER_CGROUP, units[4], 0, NULL), "attach");
 	for (i = 1; i < 6; i++)
 		ids[i] = group_make(container(i));
@@ -735,7 +743,10 @@ static void scope_services(void)
 	CHECK_PENDING(&dev, units[6], units[5], units[3], units[2], units[1], units[0],
 		      units[4]);
 
-	/* no container loses its RMID to another one, and it is served before services */
+	/*
+	 * no container loses its RMID to another container, and containers are served
+	 * before services
+	 */
 	ids[6] = group_make(container(6));
 	CHECK_PENDING(&dev, ids[6], units[6], units[5], units[3], units[2], units[1],
 		      units[0], units[4]);
@@ -750,7 +761,9 @@ static void scope_services(void)
 	CHECK_PENDING(&dev, units[5], units[3], units[2], units[1], units[0], units[6]);
 	check_pool(&dev);
 
-	/* the change of the scope begins anew: containers first, and none is reclaimed */
+	/*
+	 * the change of the scope restarts: containers first, and no RMID is reclaimed
+	 */
 	recorder_stop(&rec);
 	r = log_group(log, CMT_REC_ALLOC_FAIL, units[5]);
 	CHECK(r && r->owner.why == CMT_WHY_RECLAIMED && r->flags & CMT_F_SERVICE,

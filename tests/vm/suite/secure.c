@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a hostile reader tries: to write to a ring by each way around its protection, to
- * order what takes a capability as root of a user namespace, to find bytes in answers
- * that nobody wrote; and which ids a PID namespace sees.
+ * Attempts of a hostile reader: to write to a ring around its protection, to use
+ * privileged ioctls as root of a user namespace, and to find bytes in answers that the
+ * module did not write.  Also the ids in a PID namespace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 
 static const char magic[] = "CTMR";
 
-/* The bytes that every attempt is to leave. */
+/* The bytes that must survive every attempt. */
 static bool is_intact(const char *map)
 {
 	return !memcmp(map, magic, 4);
@@ -55,7 +55,7 @@ static void try_own_memory(char *map, const char *what)
 	CHECK(is_intact(map), "%s: the ring has changed", what);
 }
 
-/* A debugger writes to text that its tracee cannot write to; not to a ring. */
+/* A debugger can write to text that its tracee cannot write to, but not to a ring. */
 static void try_ptrace(char *map, const char *what)
 {
 	pid_t pid = fork();
@@ -81,7 +81,7 @@ static void try_ptrace(char *map, const char *what)
 	CHECK(is_intact(map), "%s: the ring has changed", what);
 }
 
-/* Wherever the mapping goes, and whoever inherits it */
+/* The mapping is moved and inherited */
 static void try_protect(char *map, size_t bytes, const char *what)
 {
 	static const int rights[] = { PROT_WRITE, RW, RW | PROT_EXEC };
@@ -167,7 +167,7 @@ static int set_interval(const struct dev *dev)
 	return ioctl(dev->fd, CMT_IOC_SET_INTERVAL, &arg) ? -errno : 0;
 }
 
-/* Each order that takes a capability */
+/* Each ioctl that needs a capability */
 static void expect_refusals(const struct dev *dev, const char *who)
 {
 	struct cmt_attach out;
@@ -183,7 +183,9 @@ static void expect_refusals(const struct dev *dev, const char *who)
 	      -EPERM, "%s: registering", who);
 }
 
-/* Root of a user namespace has all capabilities, over nothing of the machine. */
+/*
+ * Root of a user namespace has all capabilities, but over no resource of the machine.
+ */
 static void be_namespace_root(const struct dev *before)
 {
 	struct dev inside;
@@ -194,7 +196,7 @@ static void be_namespace_root(const struct dev *before)
 		_exit(0);
 	}
 	expect_refusals(before, "opened before the namespace");
-	/* the ids are not mapped: the device is of nobody */
+	/* the ids are not mapped: the device belongs to the overflow user */
 	inside.fd = open(DEV_PATH, O_RDWR | O_CLOEXEC);
 	if (inside.fd >= 0)
 		expect_refusals(&inside, "opened in the namespace");
@@ -241,7 +243,7 @@ static void poison_kernel_stack(int byte)
 
 #define ROOM 4096
 
-/* An answer, from a kernel stack that was full of @byte; of patterns, only their length. */
+/* An answer, from a kernel stack filled with @byte; of patterns, only their length. */
 static void answer(const struct dev *dev, unsigned long command, uint32_t size,
 		   int byte, unsigned char bytes[ROOM])
 {
@@ -290,7 +292,7 @@ static bool is_zero(const void *bytes, size_t len)
 	return !len;
 }
 
-/* What a record does not say is 0. */
+/* Unused bytes of a record are 0. */
 static void check_unused(const struct cmt_record *r)
 {
 	const size_t comm = strnlen(r->owner.comm, CMT_COMM_LEN);
@@ -316,7 +318,7 @@ static void check_unused(const struct cmt_record *r)
 	}
 }
 
-/* Names that leave something of a longer one, and records of every kind */
+/* Names that are shorter than a previous name, and records of every kind */
 static void secure_records(void)
 {
 	struct log log = { 0 };
@@ -350,7 +352,7 @@ static void secure_records(void)
 	dev_close(&dev);
 }
 
-/* Ids of orders are the caller's, those of records the machine's. */
+/* Ids in ioctls are in the caller's namespace, ids in records are global. */
 static void secure_pid_namespace(void)
 {
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));

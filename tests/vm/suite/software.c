@@ -56,7 +56,9 @@ static void software_auto(void)
 	CHECK(!module_unload(), "unload");
 }
 
-/* A process from its birth to its end, with an RMID that no processor has. */
+/*
+ * A process from its begin to its end, with an RMID that the processor does not have.
+ */
 static void software_owners(void)
 {
 	static struct snapshot snapshot;
@@ -90,7 +92,7 @@ static void software_owners(void)
 	CHECK(!module_unload(), "unload");
 }
 
-/* Ticks say what runs, and read nothing. */
+/* Ticks report the running RMID, and read no counter. */
 static void software_ticks(void)
 {
 	const struct cmt_record *r;
@@ -113,7 +115,7 @@ static void software_ticks(void)
 	r = owner_find(&dev, CMT_OWNER_CGROUP, id);
 	CHECK(r, "the container has no RMID");
 	wait_tick(&look, 1, r->rmid);
-	/* the CPU follows its owner */
+	/* the CPU has the RMID of its owner */
 	scope_set(&dev, CMT_SCOPE_PROCESS);
 	r = owner_find(&dev, CMT_OWNER_PROCESS, pid);
 	CHECK(r, "the process has no RMID");
@@ -147,7 +149,7 @@ static void software_ticks(void)
 
 #define TOOL_OUTPUT "/run/tool"
 
-/* What a program prints, which must end well. */
+/* The output of a program, which must exit with 0. */
 static const char *output_of(const char *const argv[])
 {
 	static char text[1 << 18];
@@ -184,7 +186,7 @@ static void check_json(const struct dev *dev, const char *text, pid_t pid)
 	CHECK(!strstr(text, "occupancy_bytes\":0"), "0 is a value");
 }
 
-/* The tools show owners, no values, and why there are none. */
+/* The tools show owners without values, and the reason. */
 static void software_tools(void)
 {
 	static const char *const info[] = { "/bin/cmtctl", "info", NULL };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tests that run inside a guest, against the kernel's contract
- * (uapi/cmt.h) and nothing else.
+ * The tests that run inside a guest, against the kernel's contract (uapi/cmt.h) and
+ * nothing else.
  *
- * Every test runs in a process of its own, in a process group of its own, with
- * the module loaded afresh for it and unloaded after it: what a test leaves
- * behind, or an unload that is refused, is that test's failure.
+ * Every test runs in a separate process and process group.  The module is loaded for
+ * each test and unloaded afterwards.  So leftovers of a test, or a refused unload, are
+ * failures of this test.
  */
 #ifndef CMT_SUITE_H
 #define CMT_SUITE_H
@@ -41,7 +41,7 @@ extern const struct test demand_tests[];
 extern const struct test measure_tests[];
 extern const struct test software_tests[];
 extern const struct test secure_tests[];
-/* These say the same on every kernel. */
+/* These tests have the same result on every kernel. */
 extern const struct test full_tests[];
 extern const struct test limits_tests[];
 extern const struct test version_tests[];
@@ -50,21 +50,20 @@ extern const struct test lib_tests[];
 #endif
 
 /*
- * What the one who starts the suite knows:
+ * Options of the suite:
  *
- *	--slow N  this kernel is N times slower than a stock one: what counts
- *		  thousands does 1/N of it, and every limit of time is N times
- *		  as long
+ *	--slow N  this kernel is N times slower than a stock one: tests that count
+ *		  thousands do 1/N of that, and every time limit is N times as long
  *	--hw      the processor has L3 monitoring, and the module must find it
  *	--emulated
- *		  the processor has none: a test that names no backend asks for
- *		  the model
+ *		  the processor has none: a test that names no backend asks for the
+ *		  model
  *	--module-next
  *		  the module is the next version of tests/abi/next
- *	--again   the tests ran on another kernel: those that say the same on
- *		  every one are left out, and the longest does less
- *	--debug   the kernel is tests/vm/debug-kernel: after the other tests it
- *		  is asked what it found
+ *	--again   the tests ran on another kernel: tests that do not depend on the
+ *		  kernel are left out, and the longest test does less
+ *	--debug   the kernel is tests/vm/debug-kernel: its findings are checked after
+ *		  the other tests
  */
 extern unsigned int slowness;	/* 1: it is not */
 extern bool again;
@@ -74,7 +73,7 @@ extern bool wants_model;
 /* The module is the next version of tests/abi/next. */
 extern bool module_is_next;
 
-/* The end of the test: it failed, here, and this is why. */
+/* The test fails here, for this reason, and ends. */
 void fail_at(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 #define FAIL(...) fail_at(__FILE__, __LINE__, __VA_ARGS__)
@@ -88,9 +87,9 @@ uint64_t now_ns(void);
 void sleep_ms(unsigned int ms);
 
 /*
- * Wait until cond holds, look every millisecond; a failure when it does not
- * within ms milliseconds.  The limit is there to end a hang, not to judge
- * speed: a guest that was not run for a while has not waited meanwhile.
+ * Wait until cond holds, and check it every millisecond.  Fails if cond does not hold
+ * within ms milliseconds.  The limit ends a hang, and does not judge speed: time in
+ * which the guest was not scheduled does not count.
  */
 #define WAIT_FOR(cond, ms, ...) do {					\
 	struct patience patience_ = patience_of(ms);			\
@@ -101,19 +100,21 @@ void sleep_ms(unsigned int ms);
 } while (0)
 
 struct patience { uint64_t left_ns, asked_ns; };
-struct patience patience_of(unsigned int ms);	/* times slowness */
+struct patience patience_of(unsigned int ms);	/* multiplied by slowness */
 bool patience_left(struct patience *patience);
 
-/* The module, and what comes first where a test is about one backend */
+/* The module, and the parameters of tests that are about one backend */
 #define EMULATED "backend=emulated "
 #define SOFTWARE "backend=software "
-/* 0 or -errno; with scope=process where @params name no scope: owners are made by fork() */
+/*
+ * 0 or -errno; with scope=process if @params name no scope, because fork() makes owners
+ */
 int module_load(const char *params);
-int module_load_exact(const char *params);	/* with these parameters alone */
-int module_unload(void);		/* 0 or -errno, does not wait */
-bool module_present(void);		/* in /proc/modules */
+int module_load_exact(const char *params);	/* with exactly these parameters */
+int module_unload(void);		/* 0 or -errno; does not wait */
+bool module_present(void);		/* is the module in /proc/modules? */
 
-/* Files: the whole text, at most size - 1 bytes; "" if it cannot be read. */
+/* Files: the complete text, at most size - 1 bytes; "" if the file cannot be read. */
 char *read_file(const char *path, char *text, size_t size);
 int write_file(const char *path, const char *text);	/* 0 or -errno */
 void cpu_online(int cpu, bool online);
@@ -121,12 +122,12 @@ void cpu_online(int cpu, bool online);
 /* Processes.  All are children of the test, killed at its end. */
 #define MAX_PARKED 64
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
-void reap(pid_t pid, int signal);	/* 0: it ends by itself */
+void reap(pid_t pid, int signal);	/* 0: the process ends by itself */
 void expect_exit_0(pid_t pid, const char *who);
 
 /*
- * Run the tests of another program of these, which must pass, by their prefix;
- * @option: of suite.h, or NULL
+ * Run the tests of another such program by their prefix; they must pass.  @option: of
+ * suite.h, or NULL
  */
 void run_suite(const char *program, const char *option, const char *prefix);
 bool process_is(pid_t pid, char state);	/* as in /proc/PID/stat */

@@ -64,7 +64,10 @@ struct patience patience_of(unsigned int ms)
 	return (struct patience){ slowness * ms * 1000000ULL, now_ns() };
 }
 
-/* Who asks every few milliseconds, and now after seconds, was not run. */
+/*
+ * A process that polls every few milliseconds, and now polls after seconds, was not
+ * scheduled.
+ */
 bool patience_left(struct patience *patience)
 {
 	const uint64_t most = 200 * 1000000ULL;
@@ -165,7 +168,7 @@ static void *park_thread(void *arg)
 	return NULL;
 }
 
-/* Returns when the child and all its threads are there. */
+/* Returns when the child and all its threads exist. */
 pid_t park(unsigned int threads, const char *comm)
 {
 	int ready[2];
@@ -210,7 +213,7 @@ void expect_exit_0(pid_t pid, const char *who)
 	      "%s ended with status %#x", who, status);
 }
 
-/* What follows the comm in /proc/PID/stat, which may hold any byte. */
+/* The fields after comm in /proc/PID/stat; comm may have any byte. */
 static char *stat_fields(pid_t pid, char *text, size_t size)
 {
 	char path[64], *p;
@@ -240,7 +243,7 @@ bool process_is_kernel(pid_t pid)
 
 #define INNER_LOG "/tmp/inner.log"
 
-/* What the inner suite said, but for what passed. */
+/* The output of the inner suite, except passed tests. */
 static void show_inner(void)
 {
 	FILE *log = fopen(INNER_LOG, "r");
@@ -263,7 +266,7 @@ void run_suite(const char *program, const char *option, const char *prefix)
 	pid_t pid = fork();
 	int status;
 
-	/* what this suite was told of the guest */
+	/* the options of this suite that describe the guest */
 	snprintf(slow, sizeof(slow), "%u", slowness);
 	if (has_hw)
 		args[n++] = "--hw";
