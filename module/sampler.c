@@ -365,7 +365,8 @@ static __always_inline void emit_tick(struct sampler_cpu *s,
 				      u32 read)
 {
 	struct cmt_record *slot = cmt_ring_slot(&cpu->ring);
-	u32 generation = READ_ONCE(s->burst.generations[cpu->rmid]);
+	/* another CPU may give the RMID to an owner: either generation is right */
+	u32 generation = data_race(s->burst.generations[cpu->rmid]);
 	u64 ts = now + cycles_to_ns(cmt_cycles_low() - s->burst.start);
 
 	ts = max(ts, cpu->ring.last_ts);
