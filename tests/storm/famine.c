@@ -32,7 +32,8 @@ bool famine_possible(void)
 
 /*
  * Allocations by the checks of the debug kernel, which are half of all, do not fail.
- * Only caches fail that tests/storm/check has marked by slub_debug=.
+ * Only caches fail that tests/storm/check and tests/guestfuzz/check have marked by
+ * slub_debug=.
  */
 static void filter_caches(void)
 {
