@@ -18,12 +18,9 @@
 /* A process that forks a spinning child on CPU 1 on request. */
 static pid_t start_parent(int go[2], bool leave)
 {
+	pid_t pid = fork_with_pipe(go);
 	char byte;
-	pid_t pid;
 
-	CHECK(!pipe(go), "pipe: %m");
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
 	if (read(go[0], &byte, 1) != 1)

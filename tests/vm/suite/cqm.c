@@ -587,12 +587,9 @@ static void cqm_enable(void)
 /* A process that forks a spinning child for each byte. */
 static pid_t forker(int go[2])
 {
+	pid_t pid = fork_with_pipe(go);
 	char byte;
-	pid_t pid;
 
-	CHECK(!pipe(go), "pipe: %m");
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -631,13 +628,10 @@ static void cqm_inherit(void)
 /* A process whose first thread exits after a byte, and the second one never */
 static pid_t leader_new(int go[2])
 {
+	pid_t pid = fork_with_pipe(go);
 	pthread_t thread;
 	char byte;
-	pid_t pid;
 
-	CHECK(!pipe(go), "pipe: %m");
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

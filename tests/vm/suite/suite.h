@@ -121,6 +121,7 @@ void cpu_online(int cpu, bool online);
 
 /* Processes.  All are children of the test, killed at its end. */
 #define MAX_PARKED 64
+pid_t fork_with_pipe(int ends[2]);	/* as fork(), after pipe() */
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
 void reap(pid_t pid, int signal);	/* 0: the process ends by itself */
 void expect_exit_0(pid_t pid, const char *who);

@@ -168,6 +168,16 @@ static void *park_thread(void *arg)
 	return NULL;
 }
 
+pid_t fork_with_pipe(int ends[2])
+{
+	pid_t pid;
+
+	CHECK(!pipe(ends), "pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	return pid;
+}
+
 /* Returns when the child and all its threads exist. */
 pid_t park(unsigned int threads, const char *comm)
 {
@@ -176,9 +186,7 @@ pid_t park(unsigned int threads, const char *comm)
 	char byte;
 	pid_t pid;
 
-	CHECK(!pipe(ready), "pipe: %m");
-	pid = fork();
-	CHECK(pid >= 0, "fork: %m");
+	pid = fork_with_pipe(ready);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (comm)
