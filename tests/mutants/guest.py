@@ -25,7 +25,9 @@ import subprocess
 import sys
 import time
 
+import counts
 import source
+from counts import check
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SURVIVORS = os.path.join(TOP, "tests/mutants/survivors-guest")
@@ -41,18 +43,9 @@ BOOTS = 5
 LEFT_OUT = {"abmc.c", "plza.c", "erdt.c"}
 # Sources that the lab's processor reaches: its tests, CMT_LAB and QEMU's machine
 Q35 = ("--qemu-arg", "-machine", "--qemu-arg", "q35")
-CHANNELS = ("uncore_channels", "pmon=1,pmon_width=16,signature=0x806f8", Q35)
+CHANNELS = ("uncore_channels", "pmon=1,pmon_width=18,signature=0x806f8", Q35)
 IN_LAB = {"channel.c": CHANNELS, "pmon.c": CHANNELS, "perf.c": ("perf", "pmu=1", ()),
           "resctrl.c": ("resctrl", "closids=4", ())}
-
-passed = failed = 0
-
-
-def check(name, good):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    print("%s - %s" % ("ok" if good else "not ok", name), flush=True)
 
 
 def read(path):
@@ -282,14 +275,13 @@ def main():
     prepare_tree()
     check("the module builds", build())
     campaign = Campaign(WANTED)
-    if not failed and campaign.prepare():
+    if not counts.failed and campaign.prepare():
         mutants = mutants_of(sources())
         print("# %d mutants can be made of %d sources" % (
             len(mutants), len({m.path for m in mutants})), flush=True)
         campaign.run(mutants)
         campaign.report()
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
+    return counts.finish()
 
 
 sys.exit(main())

@@ -30,7 +30,9 @@ import sys
 import tempfile
 import threading
 
+import counts
 import source
+from counts import check
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SURVIVORS = os.path.join(TOP, "tests/mutants/survivors")
@@ -46,15 +48,6 @@ SLOW = 60
 QUICK = 0.4
 COVERAGE_MIN = 90
 KILLED_MIN = 95
-
-passed = failed = 0
-
-
-def check(name, good):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    print("%s - %s" % ("ok" if good else "not ok", name), flush=True)
 
 
 def kill_session(session):
@@ -455,8 +448,7 @@ def main():
             coverage(tree)
         else:
             mutate(tree)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
+    return counts.finish()
 
 
 sys.exit(main())
