@@ -224,3 +224,12 @@ need()
 	step "$log" "installing again" apt_install "${missing[@]}" ||
 		die "could not install ${missing[*]}" "see $log"
 }
+
+# cache_compiler: with ccache, where it is installed, the compilers take what they made of
+# the same source before, in this checkout or in another one.  Paths in the checkout are
+# compared as relative ones; so debugging information may name another checkout.
+cache_compiler()
+{
+	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CMT_CACHE/ccache CCACHE_MAXSIZE=1G
+	export CCACHE_BASEDIR=$CMT_TOP CCACHE_NOHASHDIR=1
+}
