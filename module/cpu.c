@@ -101,9 +101,13 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
 	cpu->rmid = CMT_RMID_NONE;
 }
 
-/* Note that the CPU runs with @rmid from now on. */
+/*
+ * Note that the CPU runs with @rmid from now on.  The next tick reads the RMID that it ran
+ * with until now, and the RMID that it runs with then.
+ */
 static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 {
+	cmt_sampler_mark(cpu->rmid);
 	cpu->rmid = rmid;
 	if (unlikely(cpu->perf))
 		cmt_perf_turn(cpu->perf, rmid);
@@ -132,7 +136,6 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 				    (pqr & CMT_PQR_CLOSID) | rmid)))
 		rmid = cpu_load_slow(cpu, prev, next, rmid);
 	cpu->pqr_writes++;
-	cmt_sampler_mark(rmid);
 	cpu_rmid_set(cpu, rmid);
 }
 

@@ -19,9 +19,9 @@ struct cmt_cpu;
 #define CMT_TICK_MAX_US		100
 
 /*
- * Which RMIDs were loaded on a CPU since its last tick.  A CPU that does not
- * read, or has no ticks, marks them for the CPU of the domain that reads in its
- * place: then @forward is not NULL.
+ * Which RMIDs a CPU ran with since its last tick, but for the one that is loaded now.  A
+ * CPU that does not read, or has no ticks, marks them for the CPU of the domain that reads
+ * in its place: then @forward is not NULL.
  */
 struct cmt_marks {
 	unsigned long *hot;
@@ -30,7 +30,7 @@ struct cmt_marks {
 
 DECLARE_PER_CPU(struct cmt_marks, cmt_marks);
 
-/* @rmid is loaded on this CPU, which is up.  Interrupts off. */
+/* This CPU, which is up, has run with @rmid.  Interrupts off. */
 static __always_inline void cmt_sampler_mark(u32 rmid)
 {
 	struct cmt_marks *marks = this_cpu_ptr(&cmt_marks);
@@ -53,7 +53,7 @@ struct cmt_domain {
 	struct cmt_counter *counters;	/* by RMID; NULL: the backend reads nothing */
 	struct cmt_demand *demands;	/* by RMID; NULL: the backend reads nothing */
 	u32 id;
-	/* RMIDs loaded on CPUs that do not read, for the first reader */
+	/* RMIDs that CPUs ran with that do not read, for the first reader */
 	unsigned long *forwarded;	/* a bit for each RMID */
 	bool overwritten_any;
 	unsigned long *overwritten;	/* a bit for each RMID */

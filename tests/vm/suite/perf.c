@@ -371,6 +371,85 @@ static void perf_cpu_goes_offline(void)
 	dev_close(&dev);
 }
 
+/* Runs for 1.4 ticks and sleeps for 0.8: it leaves the CPU amid an interval. */
+static pid_t come_and_go(uint32_t tick_ns)
+{
+	struct timespec pause = { .tv_nsec = (long)tick_ns / 10 * 8 };
+	uint64_t until;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	pin(1);
+	for (;;) {
+		until = now_ns() + tick_ns / 10 * 14;
+		while (now_ns() < until)
+			;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/*
+ * The owner's PERFs on CPU 1, and how many of them are in a tick without a SAMPLE of the
+ * owner.  Another CPU may have taken the sample for the same boundary.
+ */
+static void count_unread(const struct log *log, uint32_t rmid, size_t *perfs,
+			 size_t *unread)
+{
+	uint64_t tick = 0, sampled = 0;
+	bool ran = false;
+
+	*perfs = *unread = 0;
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid)
+			sampled = r->ts;
+		else if (is_of(r, CMT_REC_PERF, 1) && r->rmid == rmid)
+			ran = true;
+		if (!is_of(r, CMT_REC_TICK, 1))
+			continue;
+		/* of the first tick, and of one that deferred RMIDs, nothing is known */
+		if (ran && tick && !r->tick.waiting) {
+			(*perfs)++;
+			*unread += sampled <= tick;
+		}
+		tick = r->ts;
+		ran = false;
+	}
+}
+
+/* An RMID that ran since the last tick is read, also if it runs no more. */
+static void perf_ran_is_sampled(void)
+{
+	static struct snapshot snapshot;
+	const struct cmt_record *owner;
+	size_t perfs, unread;
+	struct recorder rec;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	pid = come_and_go(dev.info.interval_ns);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	dev_snapshot(&dev, &snapshot);
+	owner = snapshot_find(&snapshot, (uint32_t)pid);
+	CHECK(owner && owner->rmid, "no RMID for process %d", pid);
+	recorder_start(&rec, &dev, true);
+	sleep_ms(4000);
+	recorder_stop(&rec);
+	reap(pid, SIGKILL);
+	count_unread(&rec.log, owner->rmid, &perfs, &unread);
+	note("the owner ran in %zu ticks, unread in %zu", perfs, unread);
+	CHECK(perfs > 50, "the owner ran in %zu ticks", perfs);
+	CHECK(unread * 10 < perfs, "the owner ran in %zu ticks, unread in %zu",
+	      perfs, unread);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
 static void perf_bad_input(void)
 {
 	struct cmt_counters arg = { .size = sizeof(arg) };
@@ -398,6 +477,8 @@ const struct test perf_tests[] = {
 	  EMULATED "emulated_rmids=16 interval_us=1000000", 60 },
 	{ "perf_cpu_goes_offline", perf_cpu_goes_offline,
 	  "ring_records=16384", 40 },
+	{ "perf_ran_is_sampled", perf_ran_is_sampled,
+	  EMULATED "emulated_rmids=64 interval_us=8000 ring_records=16384", 60 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
 	{ }
 };
