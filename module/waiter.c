@@ -3,9 +3,10 @@
  * A waiter that is not due and has a sleeper on its wait queue is armed: the waiter
  * is in armed_waiters, and in every ring cmt_due.at is not above the head at
  * which the waiter is due.  The writer of a ring compares the ring's head with
- * cmt_due.at.  A head at or past cmt_due.at disarms the ring (U64_MAX) and
- * queues due_work.  due_work wakes the armed waiters that are due in that ring, and
- * arms the ring for the other waiters.
+ * cmt_due.at.  A head at or past cmt_due.at disarms the ring (U64_MAX), marks it as
+ * fired, and queues due_work.  due_work wakes the armed waiters that are due in that
+ * ring, and arms the ring for the other waiters.  A waiter that is armed in between arms
+ * the ring again, and leaves the mark.
  *
  * An irq_work queues due_work, because the writer may hold any lock.  due_work
  * runs in process context, because user space decides how many waiters there are.
@@ -99,7 +100,7 @@ static void rings_disarm(void)
 			WRITE_ONCE(per_cpu(cmt_due, cpu).at, U64_MAX);
 }
 
-/* The ring is disarmed: wake the waiters that are due, arm it for the others. */
+/* The ring has fired: wake the waiters that are due, arm it for the others. */
 static void ring_wake(unsigned int cpu)
 {
 	struct cmt_waiter *waiter, *next;
@@ -124,7 +125,8 @@ static void due_wake(struct work_struct *work)
 
 	mutex_lock(&armed_lock);
 	for_each_possible_cpu(cpu)
-		if (READ_ONCE(per_cpu(cmt_due, cpu).at) == U64_MAX)
+		if (READ_ONCE(per_cpu(cmt_due, cpu).fired) &&
+		    xchg(&per_cpu(cmt_due, cpu).fired, false))
 			ring_wake(cpu);
 	if (list_empty(&armed_waiters))
 		rings_disarm();
@@ -138,8 +140,9 @@ static void due_irq(struct irq_work *work)
 
 void cmt_waiters_due(unsigned int cpu)
 {
-	/* due_wake() sees this: queue_work() orders, also when due_work is queued */
 	WRITE_ONCE(per_cpu(cmt_due, cpu).at, U64_MAX);
+	/* due_wake() sees this: queue_work() orders, also when due_work is queued */
+	WRITE_ONCE(per_cpu(cmt_due, cpu).fired, true);
 	irq_work_queue(&per_cpu(due_irqs, cpu));
 }
 

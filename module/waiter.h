@@ -34,6 +34,7 @@ struct cmt_waiter {
  */
 struct cmt_due {
 	u64 at;			/* head at which a waiter is due; U64_MAX: none */
+	bool fired;		/* at was reached, and due_wake() has not run since */
 	const struct cmt_ring_header *header;	/* constant; struct cmt_ring is not */
 } ____cacheline_aligned_in_smp;
 

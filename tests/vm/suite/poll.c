@@ -467,17 +467,14 @@ static void poll_no_wake_lost(void)
 	dev_close(&dev);
 }
 
-/*
- * The same with a single record, after which no other record could wake the reader: a
- * STATE record, without samples and without lifecycle records.
- */
-static void poll_no_single_wake_lost(void)
+/* A record at any moment before a reader sleeps wakes it: rounds of one record each. */
+static void check_single_wakes(unsigned int rounds)
 {
 	struct sleeper s;
 	uint64_t begin;
 	unsigned int i;
 
-	for (i = 0; i < 200 / slowness; i++) {
+	for (i = 0; i < rounds; i++) {
 		memset(&s, 0, sizeof(s));
 		s.by_read = i & 1;
 		dev_open(&s.dev, O_RDWR);
@@ -485,7 +482,6 @@ static void poll_no_single_wake_lost(void)
 		      "pthread_create");
 		while (!__atomic_load_n(&s.tid, __ATOMIC_ACQUIRE))
 			;
-		/* at any moment before the reader sleeps */
 		for (begin = now_ns(); now_ns() < begin + i * 2000;)
 			;
 		dev_set_interval(&s.dev, 1000000 + i);
@@ -493,6 +489,49 @@ static void poll_no_single_wake_lost(void)
 		pthread_join(s.thread, NULL);
 		dev_close(&s.dev);
 	}
+}
+
+/*
+ * The same with a single record, after which no other record could wake the reader: a
+ * STATE record, without samples and without lifecycle records.
+ */
+static void poll_no_single_wake_lost(void)
+{
+	check_single_wakes(200 / slowness);
+}
+
+static bool arming = true;
+
+static void *arm_main(void *arg)
+{
+	const struct sleeper *s = arg;
+
+	while (__atomic_load_n(&arming, __ATOMIC_ACQUIRE))
+		CHECK(!ready(&s->dev, 0), "a high watermark is reached");
+	return NULL;
+}
+
+/*
+ * Nor while other descriptors are armed all the time: a reader with a high watermark
+ * sleeps, and other threads ask for it.
+ */
+static void poll_no_wake_lost_to_another(void)
+{
+	struct sleeper other;
+	pthread_t threads[2];
+	unsigned int i;
+
+	sleeper_start(&other, 32768, false);
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_create(&threads[i], NULL, arm_main, &other),
+		      "pthread_create");
+	check_single_wakes(300 / slowness);
+	__atomic_store_n(&arming, false, __ATOMIC_RELEASE);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	/* the sleeper holds the device open until the process ends */
+	CHECK(!is_woken(&other), "a high watermark is reached");
+	dev_close(&other.dev);
 }
 
 #define MANY 800
@@ -543,6 +582,8 @@ const struct test poll_tests[] = {
 	  "interval_us=200 ring_records=4096", 60 },
 	{ "poll_no_single_wake_lost", poll_no_single_wake_lost, "scope=manual",
 	  60 },
+	{ "poll_no_wake_lost_to_another", poll_no_wake_lost_to_another,
+	  "scope=manual ring_records=65536", 60 },
 	{ "poll_many_descriptors", poll_many_descriptors, "", 40 },
 	{ }
 };
