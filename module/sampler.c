@@ -127,11 +127,7 @@ static void clock_init(void)
 {
 	u32 us = min_t(u32, budget_us, CMT_TICK_MAX_US - TICK_WRITE_US);
 
-	clock.khz = tsc_khz;
-	if (!clock.khz) {
-		static_branch_enable(&cmt_no_tsc);
-		clock.khz = 1000000;
-	}
+	clock.khz = static_key_enabled(&cmt_no_tsc) ? 1000000 : tsc_khz;
 	clock.mult = div_u64(1000000ULL << CLOCK_SHIFT, clock.khz);
 	clock.mult -= clock.mult >> 10;
 	clock.budget = ns_to_cycles(us * 1000);
@@ -919,6 +915,9 @@ int __init cmt_sampler_init(u32 interval_ns)
 		       BUDGET_MIN_US, BUDGET_MAX_US);
 		return -EINVAL;
 	}
+	/* here, because it takes cpus_read_lock() */
+	if (!tsc_khz)
+		static_branch_enable(&cmt_no_tsc);
 	interval = interval_ns;
 	if (cmt_backend_samples())
 		scale = (struct cmt_scale) {
