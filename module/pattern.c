@@ -240,12 +240,16 @@ static enum cmt_class last_class(const struct cmt_pattern_set *set,
 	return CMT_CLASS_NONE;
 }
 
+/* The own name first: most cgroups are neither, and cost one comparison. */
 enum cmt_class cmt_pattern_class(const struct cmt_pattern_set *set,
 				 const char *const *names, u32 depth)
 {
-	enum cmt_class class, above = CMT_CLASS_NONE;
+	enum cmt_class own, class, above = CMT_CLASS_NONE;
 	u32 n;
 
+	own = depth ? last_class(set, names, depth) : CMT_CLASS_NONE;
+	if (own == CMT_CLASS_NONE)
+		return own;
 	for (n = 1; n < depth; n++) {
 		class = last_class(set, names, n);
 		if (class == CMT_CLASS_CONTAINER)
@@ -253,6 +257,5 @@ enum cmt_class cmt_pattern_class(const struct cmt_pattern_set *set,
 		if (class == CMT_CLASS_SERVICE)
 			above = class;
 	}
-	class = depth ? last_class(set, names, depth) : CMT_CLASS_NONE;
-	return class == above ? CMT_CLASS_NONE : class;
+	return own == above ? CMT_CLASS_NONE : own;
 }

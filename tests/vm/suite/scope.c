@@ -112,6 +112,38 @@ static void scope_containers(void)
 	dev_close(&dev);
 }
 
+#define DEEPEST 32
+
+/* A container 32 levels deep is an owner, one 33 levels deep is none. */
+static void scope_deepest(void)
+{
+	char path[2 * DEEPEST + 8] = "", *end = path;
+	struct dev dev;
+	int level;
+
+	dev_open(&dev, O_RDWR);
+	CHECK(!scope_try(&dev, CMT_SCOPE_CONTAINER, "deep", NULL), "scope");
+	for (level = 1; level <= DEEPEST; level++, end += 2) {
+		strcpy(end, "deep");
+		CHECK(owner_find(&dev, CMT_OWNER_CGROUP, group_make(path)),
+		      "level %d", level);
+		group_remove(path);
+		strcpy(end, "d");
+		group_make(path);
+		strcpy(end, "d/");
+	}
+	strcpy(end, "deep");
+	CHECK(!owner_find(&dev, CMT_OWNER_CGROUP, group_make(path)),
+	      "level %d", level);
+	group_remove(path);
+	while (end > path) {
+		end[-1] = '\0';
+		group_remove(path);
+		end -= 2;
+	}
+	dev_close(&dev);
+}
+
 /* A child of a process in a container, and a process that is born in a container. */
 static void scope_forks(void)
 {
@@ -827,6 +859,7 @@ const struct test scope_tests[] = {
 	{ "scope_services", scope_services,
 	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
+	{ "scope_deepest", scope_deepest, "", 0 },
 	{ "scope_forks", scope_forks, CONTAINERS, 0 },
 	{ "scope_finds_containers", scope_finds_containers,
 	  "ring_records=16384", 0 },
