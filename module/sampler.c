@@ -155,8 +155,11 @@ static __always_inline u64 clock_read(u32 *entered, u32 *cycles)
 	}
 }
 
+/* A tick clears the bit when it reads @rmid: of an RMID that no tick reads there is none. */
 void cmt_sampler_overwritten(u32 domain, u32 rmid)
 {
+	if (rmid >= cmt_caps.nr_rmids)
+		return;
 	set_bit(rmid, domains[domain]->overwritten);
 	WRITE_ONCE(domains[domain]->overwritten_any, true);
 }
@@ -725,12 +728,23 @@ static bool counter_begin(struct cmt_domain *domain, u32 rmid, u32 generation)
 	return true;
 }
 
+/* What another agent overwrote was the work of earlier owners of @rmid. */
+static void overwritten_end(u32 rmid)
+{
+	u32 i, n = cmt_sampler_domains();
+
+	for (i = 0; i < n; i++)
+		if (test_bit(rmid, domains[i]->overwritten))
+			clear_bit(rmid, domains[i]->overwritten);
+}
+
 bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
 	struct cmt_counter *counter;
 
 	lockdep_assert_irqs_disabled();
+	overwritten_end(rmid);
 	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples())
 		return false;
 	counter = &domains[cpu->domain]->counters[rmid];

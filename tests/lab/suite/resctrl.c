@@ -176,6 +176,74 @@ static void test_mon_group(void)
 	CHECK(!module_unload(), "the module does not unload");
 }
 
+/* A process that has this RMID; other processes begin and end before. */
+static pid_t process_with(const struct dev *dev, uint32_t rmid)
+{
+	static struct snapshot snapshot;
+	const struct cmt_record *r;
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < 4 * dev->info.nr_rmids; i++) {
+		pid = park(0, NULL);
+		dev_snapshot(dev, &snapshot);
+		r = snapshot_find(&snapshot, (uint32_t)pid);
+		if (r && r->rmid == rmid)
+			return pid;
+		reap(pid, SIGKILL);
+	}
+	FAIL("no process gets RMID %u", rmid);
+}
+
+/* What resctrl overwrote of an owner's is not said of the next owner of the RMID. */
+static void test_next_owner_unflagged(void)
+{
+	struct recorder recorder;
+	struct worker *worker;
+	size_t samples = 0;
+	struct dev dev;
+	uint32_t rmid;
+	pid_t next;
+
+	resctrl_mount();
+	CHECK(!module_load(PROCESS), "the module does not load");
+	resctrl_make("mon_groups/g");
+	worker = worker_start(64 << 10);
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	rmid = worker->rmid;
+	resctrl_add("mon_groups/g", worker->pid);
+	worker_go(worker, true);
+	/* no tick runs that would say so of the worker; each wait is a switch */
+	worker_pin(worker, 1);
+	run_on(getpid(), 1);
+	WAIT_FOR(dev_stats(&dev).pqr_overwritten > 20, 30000, "not overwritten");
+	worker_stop(worker);
+	resctrl_remove("mon_groups/g");
+	resctrl_umount();
+	next = process_with(&dev, rmid);
+	/* the first tick may be over before both rings are mapped */
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&recorder, &dev, true);
+	sleep_ms(500);
+	recorder_stop(&recorder);
+	for (size_t i = 0; i < recorder.log.count; i++) {
+		const struct cmt_record *r = &recorder.log.records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid)
+			continue;
+		samples++;
+		CHECK(!(r->flags & CMT_F_PQR_OVERWRITTEN),
+		      "sample %zu of the next owner is flagged", samples);
+	}
+	CHECK(samples, "no sample of RMID %u", rmid);
+	log_free(&recorder.log);
+	reap(next, SIGKILL);
+	dev_close(&dev);
+	lab_switch(false);
+	CHECK(!module_unload(), "the module does not unload");
+}
+
 /*
  * A process in an allocation group of resctrl always keeps its CLOSID.  A process
  * beside it, in no group, keeps its RMID.  The values of both are true.
@@ -492,6 +560,7 @@ const struct test resctrl_tests[] = {
 	{ "resctrl_mounted_before_load", test_mounted_first, NULL, 120 },
 	{ "resctrl_mounted_after_load", test_mounted_later, NULL, 120 },
 	{ "resctrl_monitoring_group", test_mon_group, NULL, 120 },
+	{ "resctrl_next_owner_unflagged", test_next_owner_unflagged, NULL, 120 },
 	{ "resctrl_allocation_group", test_cat_group, NULL, 120 },
 	{ "resctrl_takes_an_rmid_in_use", test_taken_rmid, NULL, 120 },
 	{ "resctrl_fork_has_its_own", test_fork_has_its_own, NULL, 120 },
