@@ -4,6 +4,10 @@ foreach(unit agree board cgroups findings flight format judge marks meter option
 	cmt_unit_test(${unit} test_${unit}.c)
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
+cmt_unit_test(saves test_saves.c
+	${CMAKE_SOURCE_DIR}/tools/cmtstat/record_sync.c
+	${CMAKE_SOURCE_DIR}/tools/cmtstat/save.c)
+target_link_libraries(test_saves PRIVATE cmt_filter)
 cmt_unit_test(exporter test_exporter.c)
 target_link_libraries(test_exporter PRIVATE cmt_exporter)
 cmt_unit_test(report test_report.c)

@@ -32,6 +32,7 @@ struct flight {
 	struct saves saves;
 	struct save *saving;	/* NULL: chunks are kept */
 	struct record_sync sync;
+	bool unsynced;		/* the disk did not accept a file */
 	struct asked asked;
 	struct trigger trigger;
 	uint64_t saved_ns;	/* 0: never */
@@ -62,10 +63,34 @@ static int write_save(struct flight *flight, struct save *save)
 		ret = cmt_recorder_index(flight->capture.recorder, save->places,
 					 save->nr_places);
 	flight->saving = NULL;
-	ret = save_finish(save, &flight->saves, ret);
-	if (!ret)
-		record_sync_hand(&flight->sync, save->fd);
-	return ret;
+	return save_finish(save, &flight->saves, ret);
+}
+
+/* @name: of a saved file; "": not known */
+static void report_unsynced(struct flight *flight, const char *name, int err)
+{
+	char path[4 * PATH_MAX];
+
+	flight->unsynced |= err != -EAGAIN;
+	escape_text(path, sizeof(path), flight->saves.path, ESCAPE_ASCII);
+	fprintf(stderr, RECORD_NAME ": saved, but not synced: %s/%s: %s\n", path, name,
+		err == -EAGAIN ? "the disk is behind with earlier files" : strerror(-err));
+}
+
+static void check_synced(struct flight *flight, bool wait)
+{
+	int err;
+
+	while ((err = record_sync_failed(&flight->sync, wait)))
+		report_unsynced(flight, flight->sync.failed, err);
+}
+
+static void sync_saved(struct flight *flight, const struct save *save)
+{
+	int err = record_sync_hand(&flight->sync, save->fd, save->name);
+
+	if (err)
+		report_unsynced(flight, save->name, err);
 }
 
 /* Rules that were not worth a file so soon after another one, each once. */
@@ -101,6 +126,7 @@ static int save_now(struct flight *flight, const char *why)
 		memcpy(flight->last, save.name, sizeof(save.name));
 		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
 			save.name, format_bytes(size, save.size), why);
+		sync_saved(flight, &save);
 		report_dropped(flight);
 	}
 	save_close(&save);
@@ -202,6 +228,7 @@ static int run(struct flight *flight)
 			ret = capture_pump(&flight->capture);
 		if (ret >= 0)
 			save_if_asked(flight);
+		check_synced(flight, false);
 	}
 	save_for_rule(flight);
 	report_dropped(flight);
@@ -338,9 +365,7 @@ int flight_run(const struct record_config *config)
 	ret = open_device(&flight);
 	asked_close(&flight.asked);
 	saves_close(&flight.saves);
-	if (record_sync_end(&flight.sync) && !ret) {
-		fprintf(stderr, RECORD_NAME ": the disk did not take a file that was saved\n");
-		ret = EXIT_RUNTIME;
-	}
-	return ret;
+	check_synced(&flight, true);
+	record_sync_end(&flight.sync);
+	return flight.unsynced ? EXIT_RUNTIME : ret;
 }

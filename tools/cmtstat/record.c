@@ -36,6 +36,7 @@ struct session {
 	int unstarted;		/* why the command did not start */
 	bool gone;		/* the file was removed */
 	int sync_err;
+	uint64_t unsynced;	/* files that were finished while the disk was behind */
 	uint64_t begin_ns, end_ns;
 	uint64_t shown_ns, synced_ns;
 };
@@ -91,13 +92,25 @@ static int look_after_file(struct session *session)
 	return session->gone ? -ENOENT : session->sync_err;
 }
 
+static int sync_finished(struct session *session)
+{
+	int ret = record_sync_hand(&session->sync, session->file.fd, "");
+
+	if (ret == -EAGAIN) {
+		session->unsynced++;
+		return 0;
+	}
+	session->sync_err = ret ? ret : session->sync_err;
+	return ret;
+}
+
 /* Go on in another file. */
 static int rotate(struct session *session)
 {
 	int ret = cmt_recorder_end(session->capture.recorder);
 
 	if (!ret)
-		ret = record_sync_hand(&session->sync, session->file.fd);
+		ret = sync_finished(session);
 	if (!ret)
 		ret = record_file_rotate(&session->file);
 	return ret ? ret : capture_begin(&session->capture);
@@ -246,6 +259,9 @@ static int end_session(struct session *session, int ret)
 	if (!session->config->quiet)
 		record_summary(stderr, &summary);
 	record_losses(stderr, &summary);
+	if (session->unsynced)
+		fprintf(stderr, RECORD_NAME ": not synced, the disk was behind: %llu finished files\n",
+			(unsigned long long)session->unsynced);
 	if (!ret)
 		ret = session->sync_err;
 	return ret ? say_stopped(session, ret) : 0;

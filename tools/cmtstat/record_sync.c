@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,11 +18,16 @@ union fd_room {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-static int send_fd(int to, int fd)
+/* A request, and its answer */
+struct request {
+	int err;		/* of the answer: 0 or -errno */
+	char name[NAME_MAX + 1];
+};
+
+static int send_fd(int to, int fd, struct request *request)
 {
-	char byte = 0;
 	union fd_room room = { 0 };
-	struct iovec data = { &byte, 1 };
+	struct iovec data = { request, sizeof(*request) };
 	struct msghdr message = {
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes,
 		.msg_controllen = sizeof(room.bytes),
@@ -36,11 +42,10 @@ static int send_fd(int to, int fd)
 }
 
 /* Returns a descriptor, or -1: the recorder has ended. */
-static int receive_fd(int from)
+static int receive_fd(int from, struct request *request)
 {
-	char byte;
 	union fd_room room = { 0 };
-	struct iovec data = { &byte, 1 };
+	struct iovec data = { request, sizeof(*request) };
 	struct msghdr message = {
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes,
 		.msg_controllen = sizeof(room.bytes),
@@ -65,6 +70,7 @@ static int receive_fd(int from)
  */
 static void run_child(int socket, bool seccomp)
 {
+	struct request request;
 	int fd, err;
 
 	if (caps_drop(false))
@@ -73,10 +79,10 @@ static void run_child(int socket, bool seccomp)
 	/* the recorder reports a kernel without filters */
 	if (err && err != -EOPNOTSUPP)
 		_exit(EXIT_FAILURE);
-	while ((fd = receive_fd(socket)) >= 0) {
-		err = fdatasync(fd) ? errno : 0;
+	while ((fd = receive_fd(socket, &request)) >= 0) {
+		request.err = fdatasync(fd) ? -errno : 0;
 		close(fd);
-		if (send(socket, &err, sizeof(err), MSG_NOSIGNAL) < 0)
+		if (send(socket, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 			break;
 	}
 	_exit(EXIT_SUCCESS);
@@ -109,57 +115,77 @@ int record_sync_begin(struct record_sync *sync, bool seccomp)
 	return ret;
 }
 
-/* Returns 1: one has ended well, 0: none has, or -errno. */
-static int take_answer(const struct record_sync *sync, int flags)
+/* Returns false: there is none yet. */
+static bool take_answer(struct record_sync *sync, int flags)
 {
+	struct request answer;
 	ssize_t n;
-	int err;
 
 	do {
-		n = recv(sync->socket, &err, sizeof(err), flags);
+		n = recv(sync->socket, &answer, sizeof(answer), flags);
 	} while (n < 0 && errno == EINTR);
-	if (n == (ssize_t)sizeof(err))
-		return err ? -err : 1;
-	return n < 0 && errno == EAGAIN ? 0 : -EPIPE;
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n != (ssize_t)sizeof(answer))
+		answer = (struct request){ .err = -EPIPE };
+	sync->asked--;
+	sync->err = answer.err;
+	if (answer.err)
+		memcpy(sync->failed, answer.name, sizeof(sync->failed));
+	return true;
 }
 
-/* Returns 0 or -errno. */
-static int take_answers(struct record_sync *sync, int flags)
+/* Answers behind an error stay in the socket until the error was reported. */
+static void take_answers(struct record_sync *sync, int flags)
 {
-	int ret = 1;
-
-	while (sync->asked && ret > 0) {
-		ret = take_answer(sync, flags);
-		sync->asked -= !!ret;
-	}
-	return ret < 0 ? ret : 0;
+	while (sync->asked && !sync->err && take_answer(sync, flags))
+		;
 }
 
-int record_sync_hand(struct record_sync *sync, int fd)
+int record_sync_failed(struct record_sync *sync, bool wait)
 {
+	int err;
+
+	take_answers(sync, wait ? 0 : MSG_DONTWAIT);
+	err = sync->err;
+	sync->err = 0;
+	return err;
+}
+
+int record_sync_hand(struct record_sync *sync, int fd, const char *name)
+{
+	struct request request = { 0 };
 	int ret;
 
 	if (!sync->pid)
 		return 0;
-	ret = send_fd(sync->socket, fd);
+	take_answers(sync, MSG_DONTWAIT);
+	if (sync->asked == RECORD_SYNC_MOST)
+		return -EAGAIN;
+	snprintf(request.name, sizeof(request.name), "%s", name);
+	ret = send_fd(sync->socket, fd, &request);
 	sync->asked += !ret;
-	/* the disk is far behind: the kernel writes it when it can */
-	return ret == -EAGAIN ? 0 : ret;
+	return ret;
 }
 
 int record_sync_ask(struct record_sync *sync, int fd)
 {
-	int ret = sync->pid ? take_answers(sync, MSG_DONTWAIT) : 0;
+	int ret = record_sync_failed(sync, false);
 
-	return ret || sync->asked ? ret : record_sync_hand(sync, fd);
+	return ret || sync->asked ? ret : record_sync_hand(sync, fd, "");
 }
 
 int record_sync_end(struct record_sync *sync)
 {
-	int ret = sync->pid ? take_answers(sync, 0) : 0;
+	int ret = 0;
 
 	if (!sync->pid)
 		return 0;
+	do {
+		int err = record_sync_failed(sync, true);
+
+		ret = ret ? ret : err;
+	} while (sync->asked);
 	/* the anchor of a command may have it, too */
 	shutdown(sync->socket, SHUT_RDWR);
 	close(sync->socket);
