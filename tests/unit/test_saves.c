@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "record_sync.h"
@@ -115,10 +117,104 @@ START_TEST(test_sync_process_is_gone)
 }
 END_TEST
 
+static char *make_directory(char path[])
+{
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	return path;
+}
+
+static void make_file(const struct saves *saves, const char *name)
+{
+	int fd = openat(saves->dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static bool exists(const struct saves *saves, const char *name)
+{
+	return !faccessat(saves->dir, name, F_OK, 0);
+}
+
+/* Save a file, and write its name to @name. */
+static void save_file(struct saves *saves, char name[NAME_MAX + 1])
+{
+	const struct cmt_chunk head = {
+		.bytes = "head", .nr_bytes = 4, .kind = CMT_CHUNK_HEAD,
+	};
+	const struct cmt_chunk names = {
+		.bytes = "names", .nr_bytes = 5, .kind = CMT_CHUNK_NAMES,
+		.flags = CMT_CHUNK_ALL_NAMES,
+	};
+	struct keep keep = { .span_ns = 1000000000, .max_bytes = 1 << 20 };
+	struct save save;
+
+	keep_begin(&keep);
+	ck_assert_int_eq(keep_add(&keep, &head), 0);
+	ck_assert_int_eq(keep_add(&keep, &names), 0);
+	ck_assert_int_eq(save_begin(&save, saves, &keep), 0);
+	ck_assert_int_eq(save_finish(&save, saves, 0), 0);
+	memcpy(name, save.name, NAME_MAX + 1);
+	save_close(&save);
+	keep_end(&keep);
+	usleep(2000);	/* the next name is another one */
+}
+
+/* The clock was set back: the names of earlier files are later than the new one's. */
+START_TEST(test_saves_clock_set_back)
+{
+	static const char *const later[] = {
+		"cmt-20990101T000000.000Z.cmt", "cmt-20990102T000000.000Z.cmt",
+	};
+	char path[] = "/tmp/cmt-saves-XXXXXX", names[3][NAME_MAX + 1];
+	struct saves saves;
+
+	ck_assert_int_eq(saves_open(&saves, make_directory(path), 2), 0);
+	make_file(&saves, later[0]);
+	make_file(&saves, later[1]);
+	save_file(&saves, names[0]);
+	ck_assert(exists(&saves, names[0]));
+	ck_assert(!exists(&saves, later[0]) && exists(&saves, later[1]));
+	save_file(&saves, names[1]);
+	ck_assert(exists(&saves, names[0]) && exists(&saves, names[1]));
+	ck_assert(!exists(&saves, later[1]));
+	save_file(&saves, names[2]);
+	ck_assert(!exists(&saves, names[0]));
+	ck_assert(exists(&saves, names[1]) && exists(&saves, names[2]));
+	ck_assert_uint_eq(saves.removed, 3);
+	unlinkat(saves.dir, names[1], 0);
+	unlinkat(saves.dir, names[2], 0);
+	saves_close(&saves);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+/* Other files stay, and the one that is new does, too. */
+START_TEST(test_saves_only_one)
+{
+	char path[] = "/tmp/cmt-saves-XXXXXX", name[NAME_MAX + 1];
+	struct saves saves;
+
+	ck_assert_int_eq(saves_open(&saves, make_directory(path), 1), 0);
+	make_file(&saves, "cmt-20000101T000000.000Z.cmt");
+	make_file(&saves, "cmt-20990101T000000.000Z.cmt");
+	make_file(&saves, "cmt-a.cmt");
+	save_file(&saves, name);
+	ck_assert(exists(&saves, name) && exists(&saves, "cmt-a.cmt"));
+	ck_assert_uint_eq(saves.removed, 2);
+	unlinkat(saves.dir, name, 0);
+	unlinkat(saves.dir, "cmt-a.cmt", 0);
+	saves_close(&saves);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("saves");
 
+	UNIT_CASE(suite, test_saves_clock_set_back);
+	UNIT_CASE(suite, test_saves_only_one);
 	UNIT_CASE(suite, test_sync_takes_answers);
 	UNIT_CASE(suite, test_sync_disk_is_behind);
 	UNIT_CASE(suite, test_sync_failures);

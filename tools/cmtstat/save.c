@@ -124,13 +124,25 @@ static bool is_saved(const char *name)
 	return digits == sizeof("20261123T181500.123") - 1;
 }
 
-/* How many there are, and the name of the oldest. */
-static uint64_t find_oldest(const struct saves *saves, char oldest[NAME_MAX + 1])
+/*
+ * Is file @a older than @b?  A name later than that of the new file is from before the
+ * clock was set back.
+ */
+static bool is_older(const char *a, const char *b, const char *new)
+{
+	bool a_later = strcmp(a, new) > 0, b_later = strcmp(b, new) > 0;
+
+	return a_later == b_later ? strcmp(a, b) < 0 : a_later;
+}
+
+/* How many there are with the new one, and the name of the oldest of the others. */
+static uint64_t find_oldest(const struct saves *saves, const char *new,
+			    char oldest[NAME_MAX + 1])
 {
 	int fd = openat(saves->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
-	uint64_t nr = 0;
+	uint64_t nr = 1;
 
 	if (!dir) {
 		if (fd >= 0)
@@ -138,9 +150,9 @@ static uint64_t find_oldest(const struct saves *saves, char oldest[NAME_MAX + 1]
 		return 0;
 	}
 	while ((entry = readdir(dir))) {
-		if (!is_saved(entry->d_name))
+		if (!is_saved(entry->d_name) || !strcmp(entry->d_name, new))
 			continue;
-		if (!nr++ || strcmp(entry->d_name, oldest) < 0)
+		if (nr++ == 1 || is_older(entry->d_name, oldest, new))
 			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
 	}
 	closedir(dir);
@@ -158,7 +170,7 @@ int save_finish(struct save *save, struct saves *saves, int err)
 			unlinkat(saves->dir, PART, 0);
 		return err;
 	}
-	while (find_oldest(saves, oldest) > saves->max_files &&
+	while (find_oldest(saves, save->name, oldest) > saves->max_files &&
 	       !unlinkat(saves->dir, oldest, 0))
 		saves->removed++;
 	return 0;

@@ -34,7 +34,7 @@ int save_begin(struct save *save, const struct saves *saves,
 int save_write(struct save *save, const struct cmt_chunk *chunk);
 
 /*
- * Give the file its name, and remove the oldest files.  @err: the error of writing;
+ * Give the file its name, and remove the oldest other files.  @err: the error of writing;
  * then the file is removed.  Closes nothing: the caller may hand save->fd on, and
  * save_close() it.  Returns @err, or -errno.
  */
