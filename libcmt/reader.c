@@ -127,8 +127,11 @@ static void *map_gap(const struct cmt_info *info, uint32_t cpu)
 /* resctrl's ring is the device's memory, and is there already. */
 static int add_groups(struct cmt_reader *reader, bool oldest)
 {
-	return cmt_sources_add(reader->sources, cmt_resctrl_begin(reader->dev->resctrl),
-			       reader->dev->info.ring_bytes, oldest);
+	struct resctrl *resctrl = reader->dev->resctrl;
+	int err = cmt_resctrl_begin(resctrl);
+
+	return err ? err : cmt_sources_add(reader->sources, resctrl->image,
+					   resctrl->info.ring_bytes, oldest);
 }
 
 static int map_ring(struct cmt_reader *reader, uint32_t cpu, bool oldest)

@@ -252,8 +252,11 @@ void cmt_resctrl_close(struct resctrl *r)
 	free(r);
 }
 
-/* The timer wakes poll(2); the clock decides whether a reading is due. */
-static void set_timer(const struct resctrl *r, uint64_t first_ns, uint64_t interval_ns)
+/*
+ * The timer wakes poll(2); the clock decides whether a reading is due.  Returns 0 or
+ * -errno.
+ */
+static int set_timer(const struct resctrl *r, uint64_t first_ns, uint64_t interval_ns)
 {
 	const struct itimerspec spec = {
 		.it_value = { (time_t)(first_ns / 1000000000),
@@ -262,19 +265,21 @@ static void set_timer(const struct resctrl *r, uint64_t first_ns, uint64_t inter
 				 (long)(interval_ns % 1000000000) },
 	};
 
-	timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+	return timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
 }
 
-const void *cmt_resctrl_begin(struct resctrl *r)
+int cmt_resctrl_begin(struct resctrl *r)
 {
+	int err;
+
 	pthread_mutex_lock(&r->lock);
-	r->reading = true;
 	r->due_ns = cmt_resctrl_stamp(r);
 	r->scan_due_ns = r->due_ns;
-	r->stats.readers = 1;
-	set_timer(r, r->due_ns, r->info.interval_ns);
+	err = set_timer(r, r->due_ns, r->info.interval_ns);
+	r->reading = !err;
+	r->stats.readers = !err;
 	pthread_mutex_unlock(&r->lock);
-	return r->image;
+	return err;
 }
 
 void cmt_resctrl_end(struct resctrl *r)
@@ -282,6 +287,7 @@ void cmt_resctrl_end(struct resctrl *r)
 	pthread_mutex_lock(&r->lock);
 	r->reading = false;
 	r->stats.readers = 0;
+	/* a timer that goes on only wakes poll(2) without need */
 	set_timer(r, 0, 0);
 	pthread_mutex_unlock(&r->lock);
 }

@@ -97,8 +97,8 @@ struct resctrl {
 /* resctrl.c: the calls of a device. */
 void cmt_resctrl_close(struct resctrl *r);
 int cmt_resctrl_ioctl(struct resctrl *r, unsigned long command, void *arg);
-/* Begin readings, and return the ring for a reader.  The device keeps the ring. */
-const void *cmt_resctrl_begin(struct resctrl *r);
+/* Begin readings into the ring, which the device keeps.  Returns 0 or -errno. */
+int cmt_resctrl_begin(struct resctrl *r);
 void cmt_resctrl_end(struct resctrl *r);
 /* Read all groups if a reading is due.  Returns 0, -ENODEV or -ENOMEM. */
 int cmt_resctrl_pump(struct resctrl *r);

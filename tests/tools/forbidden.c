@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,6 +49,15 @@ static long load_program(void)
 	return syscall(SYS_bpf, 0, NULL, 0);
 }
 
+static long set_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_CORE, &limit))
+		return 0;
+	return setrlimit(RLIMIT_CORE, &limit);
+}
+
 void forbidden_calls(FILE *out)
 {
 	static const struct {
@@ -59,6 +69,7 @@ void forbidden_calls(FILE *out)
 		{ "mmap of code", make_code },
 		{ "mprotect to code", call_mprotect },
 		{ "open to write", open_to_write },
+		{ "setrlimit", set_limit },
 		{ "socket", make_socket },
 	};
 	size_t i;

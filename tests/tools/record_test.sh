@@ -79,7 +79,7 @@ run 0 env CMT_FAKE=forbidden,caps "$stat" record -q -f -o "$file" -t 0.2
 has err "Seccomp:	2"
 has err "NoNewPrivs:	1"
 has err "CapEff:	0000000000000000"
-for call in bpf execve "mmap of code" "mprotect to code" socket; do
+for call in bpf execve "mmap of code" "mprotect to code" setrlimit socket; do
 	has err "forbidden $call: $refused"
 done
 run 0 env CMT_FAKE=forbidden,caps "$stat" record -q -f -o "$file" -t 0.2 --no-seccomp

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "groups.h"
@@ -46,6 +47,22 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return ret;
 }
 
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *new,
+			   struct itimerspec *old);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new,
+			   struct itimerspec *old);
+
+static int timer_err;	/* as by a seccomp filter; 0: the timer can be set */
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new,
+			   struct itimerspec *old)
+{
+	if (!timer_err)
+		return __real_timerfd_settime(fd, flags, new, old);
+	errno = timer_err;
+	return -1;
+}
+
 static struct cmt_device *dev;
 static struct cmt_reader *reader;
 static struct cmt_record got[RECORDS];	/* of the last reading of all groups */
@@ -65,6 +82,7 @@ static void open_device(uint64_t scan_ns)
 static void setup(void)
 {
 	clock_step_ns = 0;
+	timer_err = 0;
 	groups_setup(2);
 }
 
@@ -683,6 +701,18 @@ START_TEST(test_open_fails)
 }
 END_TEST
 
+/* Without its timer a reader would wait in vain. */
+START_TEST(test_timer_fails)
+{
+	ck_assert_int_eq(open_at(groups_root, 0), 0);
+	timer_err = EPERM;
+	ck_assert_int_eq(cmt_reader_new(&reader, dev, NULL), -EPERM);
+	timer_err = 0;
+	ck_assert_int_eq(cmt_reader_new(&reader, dev, NULL), 0);
+	next_reading();
+}
+END_TEST
+
 START_TEST(test_no_permission)
 {
 	char path[256];
@@ -860,6 +890,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_leak);
 	tcase_add_test(tcase, test_unmounted);
 	tcase_add_test(tcase, test_open_fails);
+	tcase_add_test(tcase, test_timer_fails);
 	tcase_add_test(tcase, test_no_permission);
 	tcase_add_test(tcase, test_no_permission_for_a_file);
 	tcase_add_test(tcase, test_device_answers);

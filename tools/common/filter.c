@@ -42,7 +42,7 @@ static const int calls_of_readers[] = {
 	CALL(access), CALL(alarm), CALL(faccessat), CALL(faccessat2),
 	CALL(fstatfs), CALL(getdents64), CALL(openat2), CALL(pread64),
 	CALL(readlink), CALL(readlinkat), CALL(statfs), CALL(statx),
-	CALL(uname), END
+	CALL(timerfd_create), CALL(timerfd_settime), CALL(uname), END
 };
 
 static const int calls_of_servers[] = {
@@ -107,6 +107,17 @@ static int allow_equal(scmp_filter_ctx filter, int call, unsigned int arg,
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &equal);
 }
 
+/* The limits of this process are read: pid 0, and no new limit. */
+static int allow_limits(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp reading[] = {
+		SCMP_CMP(0, SCMP_CMP_EQ, 0), SCMP_CMP(2, SCMP_CMP_EQ, 0),
+	};
+
+	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, CALL(prlimit64), 2,
+				      reading);
+}
+
 /* Memory that is never code; signals to this process only, as of abort(3). */
 static int allow_own(scmp_filter_ctx filter)
 {
@@ -134,6 +145,8 @@ static int allow_reading(scmp_filter_ctx filter)
 				 (uint64_t)CMT_IOC_TYPE << _IOC_TYPESHIFT);
 	if (!ret)
 		ret = allow_equal(filter, CALL(ioctl), 1, TCGETS);
+	if (!ret)
+		ret = allow_limits(filter);
 	return ret;
 }
 
