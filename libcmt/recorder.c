@@ -240,7 +240,10 @@ static int write_head(struct cmt_recorder *recorder)
 	return recorder_emit(recorder, &header);
 }
 
-/* Only the first chunk of all names has the mark: a reader begins there. */
+/*
+ * Only the first chunk of all names has the mark: a reader begins there.  It is written
+ * where there are no names, too.
+ */
 static int write_names(struct cmt_recorder *recorder, bool all)
 {
 	struct rec_header header = {
@@ -249,9 +252,10 @@ static int write_names(struct cmt_recorder *recorder, bool all)
 	uint32_t at = 0;
 	int ret = 0;
 
-	while (!ret && at < recorder->names.nr && (all || recorder->names.nr_fresh)) {
+	while (!ret && (header.flags || (at < recorder->names.nr &&
+					 (all || recorder->names.nr_fresh)))) {
 		at = rec_names_put(&recorder->names, all, at, &recorder->raw);
-		if (!recorder->raw.nr)
+		if (!recorder->raw.nr && !header.flags)
 			break;
 		ret = recorder_emit(recorder, &header);
 		header.flags = 0;

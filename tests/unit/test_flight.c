@@ -2,9 +2,11 @@
 /* What cmtstat record and replay are told, and what a flight recorder keeps. */
 #include <check.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "keep.h"
 #include "options.h"
+#include "recording.h"
 #include "replay.h"
 #include "rule.h"
 #include "unit.h"
@@ -177,6 +179,72 @@ START_TEST(test_keep_bytes)
 }
 END_TEST
 
+static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
+{
+	return keep_add(ctx, chunk);
+}
+
+/* Returns how many records a file of what is kept has; nothing of it is damaged. */
+static uint32_t read_kept(const struct keep *keep)
+{
+	const struct cmt_recording_item *item;
+	struct cmt_recording *recording;
+	uint32_t records = 0;
+	int fd = made_file(keep->head->bytes, keep->head->place.nr_bytes), ret;
+
+	ck_assert_int_ge(lseek(fd, 0, SEEK_END), 0);
+	for (const struct kept *k = keep_first(keep); k; k = k->next)
+		ck_assert_int_eq(write(fd, k->bytes, k->place.nr_bytes),
+				 (int)k->place.nr_bytes);
+	ck_assert_int_eq(cmt_recording_open_fd(&recording, fd), 0);
+	while ((ret = cmt_recording_next(recording, &item)) > 0) {
+		ck_assert_uint_ne(item->type, CMT_RECORDING_DAMAGE);
+		ck_assert_uint_ne(item->type, CMT_RECORDING_NAME);
+		records += item->nr_records;
+	}
+	ck_assert_int_eq(ret, 0);
+	cmt_recording_close(recording);
+	close(fd);
+	return records;
+}
+
+/*
+ * Owners without names, as CPUs and the default group of resctrl: chunks leave by age all
+ * the same.  All names come again after 32 chunks of half a second.
+ */
+START_TEST(test_keep_without_names)
+{
+	struct keep keep = { .span_ns = 2 * S, .max_bytes = 32 << 20 };
+	const struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .info = &made_info, .write = take_chunk, .ctx = &keep,
+		.flags = CMT_RECORDER_NO_INDEX,
+	};
+	struct cmt_record tick = { .type = CMT_REC_TICK, .interval_ns = S / 10 };
+	struct cmt_recorder *recorder;
+	const struct kept *first;
+
+	keep_begin(&keep);
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+	for (int i = 0; i < 600; i++) {
+		tick.ts = 1000 * S + (uint64_t)i * S / 10;
+		ck_assert_int_eq(cmt_recorder_add(recorder, &tick, 1), 0);
+		for (first = keep_first(&keep); first && !first->place.first_ns;)
+			first = first->next;
+		if (first)
+			ck_assert_uint_le(tick.ts - first->place.first_ns, 19 * S);
+	}
+	ck_assert_uint_eq(keep_first(&keep)->place.kind, CMT_CHUNK_NAMES);
+	ck_assert_uint_ge(tick.ts - first->place.first_ns, 2 * S);
+	ck_assert_uint_eq(keep.short_of, 0);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	ck_assert_uint_eq(read_kept(&keep),
+			  (tick.ts - first->place.first_ns) / (S / 10) + 1);
+	cmt_recorder_free(recorder);
+	keep_end(&keep);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("flight");
@@ -187,5 +255,6 @@ int main(void)
 	UNIT_CASE(suite, test_rules);
 	UNIT_CASE(suite, test_keep_span);
 	UNIT_CASE(suite, test_keep_bytes);
+	UNIT_CASE(suite, test_keep_without_names);
 	return unit_run(suite);
 }

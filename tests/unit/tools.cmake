@@ -4,6 +4,7 @@ foreach(unit agree board cgroups findings flight format judge marks meter option
 	cmt_unit_test(${unit} test_${unit}.c)
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
+target_sources(test_flight PRIVATE recording.c)
 cmt_unit_test(saves test_saves.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/record_sync.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/save.c)

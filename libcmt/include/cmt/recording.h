@@ -159,8 +159,8 @@ CMT_API int cmt_recorder_new(struct cmt_recorder **recorder,
 CMT_API void cmt_recorder_free(struct cmt_recorder *recorder);
 
 /**
- * Begin a file: write HEAD, and a NAMES chunk with all names, if there are names.  Records
- * that are not written yet follow.  To continue a recording in another file: call
+ * Begin a file: write HEAD, and a NAMES chunk with all names, also where there are none.
+ * Records that are not written yet follow.  To continue a recording in another file: call
  * cmt_recorder_end(), open the file, and call this function.  Returns 0, -ENOMEM or the
  * value of the callback.
  */
