@@ -407,7 +407,7 @@ has err "0 saves"
 CMT_FAKE=wave,container "$stat" record --keep 2s --save-to "$saves" \
 	--on 'occupancy *977 > 2M' --distance 3s 2>"$scratch/err2" &
 pid=$!
-until_true grep -qE "not saved, within --distance of another file: [1-9] times occupancy \*977 > 2M\$" \
+until_true grep -qE "not saved, within --distance of another save: [1-9] times occupancy \*977 > 2M\$" \
 	"$scratch/err2"
 until_true saved 2
 kill $pid
@@ -419,6 +419,19 @@ checks=$((checks + 1))
 [ "$(grep -c "not saved" "$scratch/err")" = 1 ] || fail "not said once"
 run 2 "$stat" record -o "$file" --peak 10G
 has err "only with --keep"
+# A save that fails is an attempt: the next one by a rule is --distance later.  Nothing can
+# be made in a directory that was removed.
+mkdir "$scratch/removed"
+CMT_FAKE=wave,container "$stat" record --keep 2s --save-to "$scratch/removed" -t 9 \
+	--on 'occupancy *977 > 2M' --distance 1h 2>"$scratch/err" &
+pid=$!
+until_true grep -q "the last minutes are kept" "$scratch/err"
+rmdir "$scratch/removed"
+wait $pid
+has err "0 saves"
+has err "not saved, within --distance of another save: "
+checks=$((checks + 1))
+[ "$(grep -c "cannot save to" "$scratch/err")" = 1 ] || fail "not one attempt"
 run 2 "$stat" record --keep 5s --save-to "$saves" --on culprit --peak 10
 has err "is not bytes a second from 1M"
 # Without counters memory that is busy is known by what it can move, and then somebody is named.

@@ -21,7 +21,7 @@
 #include "signals.h"
 #include "trigger.h"
 
-#define AGAIN_NS 1000000000ULL	/* earlier requests get the last file */
+#define AGAIN_NS 1000000000ULL	/* earlier requests get the last result */
 #define AFTER_NS 2000000000ULL	/* the file of a rule includes the consequences */
 
 struct flight {
@@ -35,7 +35,8 @@ struct flight {
 	bool unsynced;		/* the disk did not accept a file */
 	struct asked asked;
 	struct trigger trigger;
-	uint64_t saved_ns;	/* 0: never */
+	uint64_t tried_ns;	/* the last attempt to save; 0: never */
+	int tried;		/* its result: 0 or -errno */
 	uint64_t nr_saves;
 	char last[NAME_MAX + 1];
 	uint64_t due_ns;	/* when to save for the rule; 0: none has fired */
@@ -93,7 +94,7 @@ static void sync_saved(struct flight *flight, const struct save *save)
 		report_unsynced(flight, save->name, err);
 }
 
-/* Rules that were not worth a file so soon after another one, each once. */
+/* Rules that were not worth a save so soon after another one, each once. */
 static void report_dropped(struct flight *flight)
 {
 	struct trigger *trigger = &flight->trigger;
@@ -103,14 +104,14 @@ static void report_dropped(struct flight *flight)
 		if (!trigger->fired[i])
 			continue;
 		escape_text(text, sizeof(text), trigger->rules[i].text, ESCAPE_ASCII);
-		fprintf(stderr, RECORD_NAME ": not saved, within --distance of another file: %llu times %s\n",
+		fprintf(stderr, RECORD_NAME ": not saved, within --distance of another save: %llu times %s\n",
 			(unsigned long long)trigger->fired[i], text);
 	}
 	memset(trigger->fired, 0, sizeof(trigger->fired));
 }
 
-/* @why: the reason of the save */
-static int save_now(struct flight *flight, const char *why)
+/* @why: the reason of the save.  A failed save prints a message. */
+static void save_now(struct flight *flight, const char *why)
 {
 	char path[4 * PATH_MAX], size[FORMAT_LEN];
 	struct save save = { .fd = -1 };
@@ -118,11 +119,12 @@ static int save_now(struct flight *flight, const char *why)
 
 	escape_text(path, sizeof(path), flight->saves.path, ESCAPE_ASCII);
 	ret = write_save(flight, &save);
+	flight->tried_ns = clock_ns(CLOCK_MONOTONIC);
+	flight->tried = ret;
 	if (ret) {
 		error_plain(stderr, RECORD_NAME ": cannot save to", path, ret);
 	} else {
 		flight->nr_saves++;
-		flight->saved_ns = clock_ns(CLOCK_MONOTONIC);
 		memcpy(flight->last, save.name, sizeof(save.name));
 		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
 			save.name, format_bytes(size, save.size), why);
@@ -130,31 +132,28 @@ static int save_now(struct flight *flight, const char *why)
 		report_dropped(flight);
 	}
 	save_close(&save);
-	return ret;
 }
 
 static bool is_recent(const struct flight *flight, uint64_t ns)
 {
-	return flight->saved_ns &&
-	       clock_ns(CLOCK_MONOTONIC) - flight->saved_ns < ns;
+	return flight->tried_ns &&
+	       clock_ns(CLOCK_MONOTONIC) - flight->tried_ns < ns;
 }
 
-static int answer(struct flight *flight)
+static void answer(struct flight *flight)
 {
 	char text[PATH_MAX + NAME_MAX + 16];
-	int ret = 0;
 
 	if (!asked_pending(&flight->asked))
-		return 0;
+		return;
 	if (!is_recent(flight, AGAIN_NS))
-		ret = save_now(flight, "cmtctl save");
-	if (ret)
-		snprintf(text, sizeof(text), "error %s", strerror(-ret));
+		save_now(flight, "cmtctl save");
+	if (flight->tried)
+		snprintf(text, sizeof(text), "error %s", strerror(-flight->tried));
 	else
 		snprintf(text, sizeof(text), "saved %s/%s", flight->saves.path,
 			 flight->last);
 	asked_answer(&flight->asked, text);
-	return 0;
 }
 
 /* Rules that fire before a pending save are in that file. */
@@ -183,7 +182,7 @@ static void save_for_rule(struct flight *flight)
 	save_now(flight, flight->rule);
 }
 
-/* A failed save prints a message, and the recording goes on. */
+/* After a failed save the recording goes on. */
 static void save_if_asked(struct flight *flight)
 {
 	if (signal_save && !is_recent(flight, AGAIN_NS)) {
