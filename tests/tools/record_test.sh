@@ -419,6 +419,21 @@ checks=$((checks + 1))
 [ "$(grep -c "not saved" "$scratch/err")" = 1 ] || fail "not said once"
 run 2 "$stat" record -o "$file" --peak 10G
 has err "only with --keep"
+# A saved file that is not synced is reported, with its name: the process that syncs is gone.
+mkdir "$scratch/unsynced"
+: >"$scratch/err2"
+CMT_FAKE=container "$stat" record --keep 2s --save-to "$scratch/unsynced" 2>"$scratch/err2" &
+pid=$!
+until_true grep -q "the last minutes are kept" "$scratch/err2"
+kill -KILL "$(cat "/proc/$pid/task/$pid/children")"
+kill -USR1 $pid
+until_true grep -q "saved, but not synced: $scratch/unsynced/cmt-.*[.]cmt: Broken pipe" \
+	"$scratch/err2"
+kill $pid
+checks=$((checks + 1))
+wait $pid
+[ $? -eq 1 ] || fail "a file that is not synced is no failure"
+
 # A save that fails is an attempt: the next one by a rule is --distance later.  Nothing can
 # be made in a directory that was removed.
 mkdir "$scratch/removed"
