@@ -260,7 +260,7 @@ static int end_session(struct session *session, int ret)
 		record_summary(stderr, &summary);
 	record_losses(stderr, &summary);
 	if (session->unsynced)
-		fprintf(stderr, RECORD_NAME ": not synced, the disk was behind: %llu finished files\n",
+		fprintf(stderr, RECORD_NAME ": finished files that are not synced, because the disk was behind: %llu\n",
 			(unsigned long long)session->unsynced);
 	if (!ret)
 		ret = session->sync_err;
