@@ -110,6 +110,14 @@ def is_shown(char):
                 0x180b <= code <= 0x180f or 0xfe00 <= code <= 0xfe0f or 0xe0000 <= code <= 0xe0fff)
 
 
+def is_text(raw):
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def escaped(raw, ascii_only=False):
     """escape_text() of tools/common/format.h: backslashes twice, other bytes as \\xNN."""
     out, at = '', 0
@@ -576,9 +584,21 @@ class Metrics(Case):
 
     @staticmethod
     def label(raw):
-        """labels.h: what acts on a terminal and is no newline as \\xNN; cut after 480 bytes."""
-        out = re.sub(r'\\\\', lambda m: '\\', escaped(raw.replace(b'\n', b'\0')))
-        return out.replace('\\x00', '\n')
+        """labels.h: what acts on a terminal and is no newline as \\xNN; cut after 480 bytes as
+        written, with FNV-1a of the whole at the end."""
+        out, written, at = '', 0, 0
+        while at < len(raw) and written < 480:
+            size = next((n for n in (1, 2, 3, 4) if is_text(raw[at:at + n])), 1)
+            char = raw[at:at + size].replace(b'\n', b'\0')
+            char = re.sub(r'\\\\', lambda m: '\\', escaped(char)).replace('\\x00', '\n')
+            written += len(re.sub(r'[\\"\n]', '__', char).encode())
+            out, at = out + char, at + size
+        if at == len(raw):
+            return out
+        fnv = 14695981039346656037
+        for byte in raw:
+            fnv = (fnv ^ byte) * 1099511628211 % (1 << 64)
+        return out + f'~{fnv:016x}'
 
     def test_pages(self):
         for page in (self.classic, self.openmetrics):
@@ -587,8 +607,8 @@ class Metrics(Case):
             owners = [l for n, l in found if n == 'cmt_l3_occupancy_bytes']
             self.assert_names({l.get('id') for l in owners}, {self.label(p) for p in PATHS})
             names = {l['container'] for l in owners}
-            self.assert_names(names, PLAIN_NAMES | {printable(n).removeprefix('/')
-                                                    for n in self.told})
+            told = {printable(n).removeprefix('/') for n in self.told}
+            self.assert_names(names, {self.label(n.encode()) for n in PLAIN_NAMES | told})
             # cmt's own rows are the ones without an id
             own = [l['container'] for l in owners if 'id' not in l]
             self.assertEqual(sorted(own), ['(overflow)', '(unattributed)'])

@@ -79,7 +79,7 @@ static size_t plain_length(const char *text, size_t len)
 void labels_add(struct labels *labels, const char *name, const char *value,
 		size_t len)
 {
-	size_t i, n, shown = len > LABEL_VALUE_MAX ? LABEL_VALUE_MAX : len;
+	size_t i, n, end;
 
 	if (!len)
 		return;
@@ -87,14 +87,17 @@ void labels_add(struct labels *labels, const char *name, const char *value,
 		put(labels, ",", 1);
 	put(labels, name, strlen(name));
 	put(labels, "=\"", 2);
-	for (i = 0; i < shown; i += n) {
-		n = plain_length(value + i, shown - i);
+	end = labels->len + LABEL_VALUE_MAX;
+	for (i = 0; i < len && labels->len < end; i += n) {
+		size_t left = len - i, room = end - labels->len;
+
+		n = plain_length(value + i, left < room ? left : room);
 		if (n)
 			put(labels, value + i, n);
 		else
-			n = put_character(labels, value + i, len - i);
+			n = put_character(labels, value + i, left);
 	}
-	if (shown < len)
+	if (i < len)
 		put_cut(labels, value, len);
 	put(labels, "\"", 1);
 }

@@ -15,9 +15,8 @@
 
 /* The row for all containers without a series */
 #define LABEL_OTHERS "(others)"
-#define LABEL_VALUE_MAX 480	/* bytes of a value before they are escaped */
-/* A byte takes at most 5: \\xff. */
-#define LABELS_MAX (10 * (5 * LABEL_VALUE_MAX + 64))
+#define LABEL_VALUE_MAX 480	/* bytes of a value as it is written, without its hash */
+#define LABELS_MAX (10 * (LABEL_VALUE_MAX + 64))
 
 struct labels {
 	size_t len;
