@@ -5,6 +5,7 @@ usage: http_test.py DIRECTORY_OF_THE_PROGRAMS"""
 
 import os
 import re
+import selectors
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import time
 BIN = os.path.join(sys.argv[1], "cmt-exporter_fake")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DEADLINE = 60
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
 checks = failures = 0
 
@@ -394,9 +396,56 @@ def test_bad_requests():
     e.stop()
 
 
+class SilentClients:
+    """Connections that send nothing: each one that ends is replaced at once."""
+
+    def __init__(self, exporter, number):
+        self.exporter = exporter
+        self.over = threading.Event()
+        self.selector = selectors.DefaultSelector()
+        self.ended = 0
+        for _ in range(number):
+            self.connect()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def connect(self):
+        s = socket.socket()
+        s.setblocking(False)
+        s.connect_ex(("127.0.0.1", self.exporter.port))
+        self.selector.register(s, selectors.EVENT_READ)
+
+    def close(self, s):
+        self.selector.unregister(s)
+        s.close()
+
+    def run(self):
+        while not self.over.is_set():
+            for key, _ in self.selector.select(0.1):
+                self.close(key.fileobj)
+                self.connect()
+                self.ended += 1
+
+    def stop(self):
+        self.over.set()
+        self.thread.join()
+        for key in list(self.selector.get_map().values()):
+            self.close(key.fileobj)
+
+
+def check_served(e, what):
+    start = time.monotonic()
+    try:
+        status = e.get()[0]
+    except OSError as error:
+        status = error
+    took = time.monotonic() - start
+    check(status == 200 and took < 3, f"{what}: {status} after {took} s")
+
+
 def test_slow_clients():
-    """More clients than there is room for, who say nothing, or a byte at a time: a client
-    that asks waits for no longer than a connection lasts."""
+    """More clients than there is room for, that send nothing, or a byte at a time, or do
+    not read: none of them delays a client that asks."""
     e = Exporter()
     silent = [e.connect() for _ in range(40)]
     drip = [e.connect() for _ in range(80)]
@@ -412,22 +461,69 @@ def test_slow_clients():
 
     thread = threading.Thread(target=dripping)
     thread.start()
-    start = time.monotonic()
-    check(e.get()[0] == 200, "it serves")
-    check(time.monotonic() - start < 25, f"after {time.monotonic() - start} s")
+    check_served(e, "120 slow clients")
     going.set()
     thread.join()
     for s in silent + drip:
         s.close()
+    flood = SilentClients(e, 300)
+    for _ in range(5):
+        check_served(e, "300 silent clients")
+    flood.stop()
+    check(flood.ended > 300, "silent clients are replaced")
     # clients that ask and do not read, or vanish
     for _ in range(30):
         s = e.connect()
-        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(REQUEST)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         s.close()
     check(e.get()[0] == 200, "it serves after clients that vanished")
     fds = len(os.listdir(f"/proc/{e.process.pid}/fd"))
     check(fds < 30, f"{fds} descriptors are open")
+    e.stop()
+
+
+def test_unread_pages():
+    """Clients that ask, each for another version of a large page, and do not read: the
+    memory of their pages is bounded, and they do not delay a client that reads."""
+    with tempfile.NamedTemporaryFile() as names:
+        names.write(b"".join(b"/%03d/" % i + b"x" * 230 + b".service\0" for i in range(500)))
+        names.flush()
+        e = Exporter("--interval", "0.3", "--window", "1", "--histograms", CMT_FLEET="500",
+                     CMT_FLEET_NAMES=names.name, ASAN_OPTIONS="quarantine_size_mb=0")
+    e.wait_for("intervals", lambda v: v["cmt_intervals_total"] >= 3)
+    page = len(e.get()[2])
+    check(page > 8 << 20, f"a page of {page} bytes")
+    before = status_of(e.process.pid)
+    unread = []
+    last = 0
+    end = time.monotonic() + DEADLINE
+    while len(unread) < 24 and time.monotonic() < end:
+        now = re.search(r"^cmt_intervals_total (\d+)$", e.get()[2], re.M)[1]
+        if now == last:
+            time.sleep(0.05)
+            continue
+        last = now
+        # the answer begins when the page is made
+        s = e.connect()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.sendall(REQUEST)
+        s.recv(1)
+        unread.append(s)
+    check(len(unread) == 24, f"{len(unread)} clients that do not read")
+    after = status_of(e.process.pid)
+    pages = (int(after["VmRSS"].split()[0]) - int(before["VmRSS"].split()[0])) * 1024 / page
+    check(pages < 6, f"{pages} pages are in memory")
+    check_served(e, "clients that do not read")
+    for s in unread:
+        s.close()
+    unread = []
+    for _ in range(64):
+        unread.append(e.connect())
+        unread[-1].sendall(REQUEST)
+    check_served(e, "64 clients that do not read")
+    for s in unread:
+        s.close()
     e.stop()
 
 
@@ -494,8 +590,8 @@ def test_signals():
 
 for test in (test_values, test_hardware, test_not_asked, test_histograms, test_domains,
              test_channels, test_culprit, test_all_gone, test_traffic, test_unknown,
-             test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients, test_storm, test_errors,
-             test_signals):
+             test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients,
+             test_unread_pages, test_storm, test_errors, test_signals):
     test()
 print(f"{checks} checks, {failures} failures")
 sys.exit(failures > 0)

@@ -13,7 +13,7 @@
 
 #include "clock.h"
 
-#define BACKLOG		128
+#define BACKLOG		4096	/* the kernel's limit: a refused client waits 1 s or more */
 #define FOREVER_NS	60000000000ULL
 
 static const char TEXT_TYPE[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -23,12 +23,16 @@ static const char OPENMETRICS_TYPE[] =
 /* A connection, for as long as it is there. */
 struct client {
 	int fd;			/* -1: none */
-	uint64_t until_ns;	/* CLOCK_MONOTONIC */
+	uint64_t began_ns;	/* CLOCK_MONOTONIC */
+	uint64_t page_end;	/* page.end of its page; 0: it has none */
+	bool asked;		/* the request's head is complete */
+	bool ended;		/* shut down: the daemon is to close it */
 };
 
 struct page {
 	struct MHD_Response *response;	/* NULL: not made yet */
 	uint64_t version;
+	uint64_t end;		/* bytes of all pages so far, with this one */
 	size_t room;		/* for the next one: it is about as long */
 };
 
@@ -38,6 +42,8 @@ struct http {
 	int listen_fd;
 	int epoll_fd;
 	struct page pages[2];		/* text, OpenMetrics */
+	uint64_t page_bytes;		/* of all pages so far */
+	bool ended;			/* clients, in the last step */
 	struct client clients[HTTP_CONNECTIONS];
 };
 
@@ -99,13 +105,16 @@ static void make_response(struct page *page, struct body *body,
 static void make_page(struct http *http, bool openmetrics)
 {
 	const struct http_source *source = http->source;
-	struct page *page = &http->pages[openmetrics];
+	struct page *page = &http->pages[openmetrics], *other;
 	uint64_t version = source->version(source->ctx);
 	struct body body = { .len = 0 };
 
 	if (page->response && page->version == version)
 		return;
 	drop_page(page);
+	other = &http->pages[!openmetrics];
+	if (other->version != version)
+		drop_page(other);
 	if (!body_reserve(&body, page->room) ||
 	    source->render(source->ctx, &body, openmetrics)) {
 		free(body.bytes);
@@ -113,11 +122,14 @@ static void make_page(struct http *http, bool openmetrics)
 	}
 	page->room = body.len + body.len / 16;
 	page->version = version;
+	http->page_bytes += body.len;
+	page->end = http->page_bytes;
 	make_response(page, &body, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
 }
 
 static enum MHD_Result serve_metrics(struct http *http,
-				     struct MHD_Connection *connection)
+				     struct MHD_Connection *connection,
+				     struct client *client)
 {
 	const char *accept = MHD_lookup_connection_value(
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
@@ -127,8 +139,17 @@ static enum MHD_Result serve_metrics(struct http *http,
 	if (!http->pages[openmetrics].response)
 		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			      "no memory\n");
+	client->page_end = http->pages[openmetrics].end;
 	return MHD_queue_response(connection, MHD_HTTP_OK,
 				  http->pages[openmetrics].response);
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
 }
 
 /*
@@ -140,16 +161,21 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
 			      const char *version, const char *body,
 			      size_t *body_len, void **request)
 {
+	struct client *client = client_of(connection);
+
 	(void)version;
 	(void)body;
 	(void)body_len;
 	(void)request;
+	if (!client)
+		return MHD_NO;
+	client->asked = true;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "only GET and HEAD\n");
 	if (!strcmp(url, "/metrics"))
-		return serve_metrics(ctx, connection);
+		return serve_metrics(ctx, connection, client);
 	if (!strcmp(url, "/"))
 		return answer(connection, MHD_HTTP_OK, INDEX,
 			      "text/html; charset=utf-8");
@@ -185,30 +211,86 @@ static void notify(void *ctx, struct MHD_Connection *connection,
 	client = free_client(http);
 	if (!client || !info)
 		return;
-	client->fd = info->connect_fd;
-	client->until_ns = clock_ns(CLOCK_MONOTONIC) + HTTP_LIFE_NS;
+	*client = (struct client){
+		.fd = info->connect_fd,
+		.began_ns = clock_ns(CLOCK_MONOTONIC),
+	};
 	*socket_ctx = client;
 }
 
-/* The daemon sees the end of the stream then, and closes it. */
-static void end_old_clients(struct http *http)
+/* Have all slots a client, none of which is about to be closed? */
+static bool is_full(const struct http *http)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->clients[i].fd < 0 || http->clients[i].ended)
+			return false;
+	return true;
+}
+
+/* How long @client lasts; @full: and another one may take its slot. */
+static uint64_t lasts_ns(const struct client *client, bool full)
+{
+	if (!full)
+		return HTTP_LIFE_NS;
+	return client->asked ? HTTP_ASKED_NS : HTTP_SILENT_NS;
+}
+
+/* The oldest client that another one may replace: prefer one without a request. */
+static struct client *replaceable(struct http *http, uint64_t now)
+{
+	struct client *first[2] = { NULL, NULL };
 	unsigned int i;
 
 	for (i = 0; i < HTTP_CONNECTIONS; i++) {
 		struct client *client = &http->clients[i];
+		struct client **old = &first[client->asked];
 
-		if (client->fd < 0 || now < client->until_ns)
-			continue;
-		shutdown(client->fd, SHUT_RDWR);
-		client->until_ns = now + HTTP_LIFE_NS;
+		if (now - client->began_ns >= lasts_ns(client, true) &&
+		    (!*old || client->began_ns < (*old)->began_ns))
+			*old = client;
+	}
+	return first[false] ? first[false] : first[true];
+}
+
+/* Pages that are newer than the client's take all the room for pages. */
+static bool has_old_page(const struct http *http, const struct client *client)
+{
+	return client->page_end &&
+	       http->page_bytes - client->page_end >= HTTP_PAGES_BYTES;
+}
+
+/* The daemon sees the end of the stream then, and closes it. */
+static void end_client(struct http *http, struct client *client)
+{
+	shutdown(client->fd, SHUT_RDWR);
+	client->ended = true;
+	http->ended = true;
+}
+
+static void end_clients(struct http *http)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct client *first = is_full(http) ? replaceable(http, now) : NULL;
+	unsigned int i;
+
+	http->ended = false;
+	if (first)
+		end_client(http, first);
+	for (i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct client *client = &http->clients[i];
+
+		if (client->fd >= 0 && !client->ended &&
+		    (now - client->began_ns >= HTTP_LIFE_NS ||
+		     has_old_page(http, client)))
+			end_client(http, client);
 	}
 }
 
 static int open_socket(const struct sockaddr *address, socklen_t len)
 {
-	const int on = 1, off = 0;
+	const int on = 1, off = 0, room = HTTP_SEND_BYTES;
 	int err, fd = socket(address->sa_family,
 			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -216,6 +298,8 @@ static int open_socket(const struct sockaddr *address, socklen_t len)
 		return -errno;
 	/* after a restart the port is there again at once */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* connections have it from this one */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	if (address->sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (!bind(fd, address, len) && !listen(fd, BACKLOG))
@@ -305,18 +389,22 @@ int http_fd(const struct http *http)
 uint64_t http_wait_ns(const struct http *http)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), wait = FOREVER_NS;
+	bool full = is_full(http);
 	MHD_UNSIGNED_LONG_LONG ms;
 	unsigned int i;
 
+	/* the daemon listens again in the next step */
+	if (http->ended)
+		return 0;
 	if (MHD_get_timeout(http->daemon, &ms) == MHD_YES &&
 	    ms < FOREVER_NS / 1000000)
 		wait = ms * 1000000;
 	for (i = 0; i < HTTP_CONNECTIONS; i++) {
 		const struct client *client = &http->clients[i];
-		uint64_t left = client->until_ns > now ?
-				client->until_ns - now : 0;
+		uint64_t end = client->began_ns + lasts_ns(client, full);
+		uint64_t left = end > now ? end - now : 0;
 
-		if (client->fd >= 0 && left < wait)
+		if (client->fd >= 0 && !client->ended && left < wait)
 			wait = left;
 	}
 	return wait;
@@ -324,6 +412,9 @@ uint64_t http_wait_ns(const struct http *http)
 
 void http_step(struct http *http)
 {
-	end_old_clients(http);
 	MHD_run(http->daemon);
+	end_clients(http);
+	/* frees old pages before a next one is made */
+	if (http->ended)
+		MHD_run(http->daemon);
 }

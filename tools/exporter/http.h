@@ -26,6 +26,12 @@ struct http_source {
 
 #define HTTP_CONNECTIONS	64	/* at once; others wait in the queue */
 #define HTTP_LIFE_NS		10000000000ULL	/* of a connection, all in all */
+/* When all are in use, one is shut down for the next: without a request, or with one */
+#define HTTP_SILENT_NS		50000000ULL
+#define HTTP_ASKED_NS		500000000ULL
+/* A client is shut down when so many bytes of pages were made after its page. */
+#define HTTP_PAGES_BYTES	(32ULL << 20)
+#define HTTP_SEND_BYTES		(256 << 10)	/* in the kernel, that a client has not read */
 #define HTTP_MEMORY		16384	/* bytes of a request's head, at most */
 
 /*
