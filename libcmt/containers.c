@@ -52,6 +52,7 @@ struct cmt_containers {
 	uint64_t walks_paid;	/* by this time walks have taken their share */
 	bool runtimes_only;	/* the file of cmt-names(8) is not read */
 	struct cmt_names names;
+	struct cmt_lists lists;
 	struct cmt_cache cache;
 	uint64_t paths;		/* that items got, ever */
 };
@@ -127,7 +128,8 @@ static void item_take(struct cmt_item *item, struct cmt_state *state)
 static int ask_files(struct cmt_containers *containers,
 		     struct cmt_container *container, struct cmt_state *state)
 {
-	int err = cmt_runtime_ask(containers->host_fd, container, state);
+	int err = cmt_runtime_ask(containers->host_fd, &containers->lists, container,
+				  state);
 
 	if (err != -ENOENT || containers->runtimes_only || container->uid)
 		return err;
@@ -455,6 +457,7 @@ int cmt_containers_set_root(struct cmt_containers *containers, const char *root)
 		close(containers->host_fd);
 	containers->host_fd = fd;
 	cmt_names_destroy(&containers->names);
+	cmt_lists_destroy(&containers->lists);
 	return 0;
 }
 

@@ -227,20 +227,37 @@ static int walk(int root_fd, FILE *mounts, char done[PATH_MAX],
 	return ++*links > LINKS_MAX ? -ELOOP : follow(done, rest, target);
 }
 
+/* The list as it is now, in memory: the kernel makes it anew for each reading. */
+static FILE *open_mounts(char **text)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re"), *mounts = NULL;
+	size_t room = 0;
+	ssize_t size;
+
+	if (!file)
+		return NULL;
+	size = getdelim(text, &room, '\0', file);
+	if (size > 0)
+		mounts = fmemopen(*text, (size_t)size, "r");
+	fclose(file);
+	return mounts;
+}
+
 bool cmt_dir_is_local(int root_fd, const char *dir)
 {
-	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char *text = NULL;
+	FILE *mounts = open_mounts(&text);
 	char done[PATH_MAX] = "", rest[PATH_MAX];
 	unsigned int links = 0;
 	int err = -ENAMETOOLONG;
 
-	if (!mounts)
-		return false;
-	if ((size_t)snprintf(rest, sizeof(rest), "%s", dir) < sizeof(rest)) {
+	if (mounts && (size_t)snprintf(rest, sizeof(rest), "%s", dir) < sizeof(rest)) {
 		do {
 			err = walk(root_fd, mounts, done, rest, &links);
 		} while (!err && *rest);
 	}
-	fclose(mounts);
+	if (mounts)
+		fclose(mounts);
+	free(text);
 	return !err;
 }

@@ -145,15 +145,6 @@ static bool trusted(const struct stat *st)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_size == b->st_size && a->st_mode == b->st_mode &&
-	       a->st_uid == b->st_uid &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* After an error the last content is kept, and the file is tried again. */
 static int read_names(struct cmt_names *names, int fd)
 {
@@ -164,7 +155,7 @@ static int read_names(struct cmt_names *names, int fd)
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (same_file(&st, &names->st))
+	if (cmt_same_file(&st, &names->st))
 		return 0;
 	err = trusted(&st) ? cmt_file_bytes(fd, &st, &bytes, &size) : -EACCES;
 	if (cmt_error_passes(err))

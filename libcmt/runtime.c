@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -58,6 +59,7 @@ static const struct place places[] = {
 	STORAGE(NULL, HOME_STORAGE "vfs-containers/"),
 	STORAGE(NULL, HOME_STORAGE "btrfs-containers/"),
 };
+_Static_assert(sizeof(places) / sizeof(places[0]) == CMT_PLACES, "a list for each place");
 
 /* name:password:uid:gid:gecos:home:shell */
 static bool home_in_line(const char *line, size_t n, uid_t uid, char *home,
@@ -116,28 +118,6 @@ static bool fits(const struct place *place, enum cmt_runtime runtime, uid_t uid)
 		place->kind != CMT_STATE_STORAGE);
 }
 
-static int ask_place(int root_fd, const struct place *place, const char *home,
-		     uid_t uid, const char *id, struct cmt_state *state)
-{
-	bool list = place->kind == CMT_STATE_STORAGE;
-	char path[PATH_MAX], *bytes;
-	size_t size;
-	int err;
-
-	/* a home may be on a server, which may be gone */
-	if (!place->dir && !cmt_dir_is_local(root_fd, home))
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s%s%s%s", place->before, list ? "" : id,
-		 list ? "" : "/", place->after);
-	err = cmt_file_read(root_fd, place->dir ? place->dir : home, path,
-			    place->dir ? CMT_ANY_OWNER : uid, &bytes, &size);
-	if (err)
-		return err;
-	err = cmt_state_parse(state, place->kind, bytes, size, id);
-	free(bytes);
-	return err;
-}
-
 bool cmt_error_passes(int err)
 {
 	switch (-err) {
@@ -156,15 +136,83 @@ bool cmt_error_passes(int err)
 	}
 }
 
-static int ask_places(int root_fd, struct cmt_container *container,
+void cmt_lists_destroy(struct cmt_lists *lists)
+{
+	for (size_t i = 0; i < CMT_PLACES; i++)
+		free(lists->all[i].text);
+	memset(lists, 0, sizeof(*lists));
+}
+
+/* A file that is no list has no containers.  After an error the file is tried again. */
+static int read_list(struct cmt_list *list, int fd, const struct stat *st)
+{
+	char *bytes, *text = NULL;
+	size_t size, len = 0;
+	int err = cmt_file_bytes(fd, st, &bytes, &size);
+
+	if (!err) {
+		err = cmt_list_parse(bytes, size, &text, &len);
+		free(bytes);
+	}
+	if (cmt_error_passes(err))
+		return err;
+	free(list->text);
+	*list = (struct cmt_list){ .text = text, .len = len, .st = *st };
+	return 0;
+}
+
+static int ask_list(int root_fd, struct cmt_list *list, const char *dir, const char *path,
+		    uid_t owner, const char *id, struct cmt_state *state)
+{
+	int fd = cmt_file_open(root_fd, dir, path), err;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	err = cmt_file_check(fd, owner, &st);
+	if (!err && !cmt_same_file(&st, &list->st))
+		err = read_list(list, fd, &st);
+	close(fd);
+	return err ? err : cmt_list_find(list->text, list->len, id, state);
+}
+
+static int ask_file(int root_fd, enum cmt_state_kind kind, const char *dir, const char *path,
+		    uid_t owner, const char *id, struct cmt_state *state)
+{
+	size_t size;
+	char *bytes;
+	int err = cmt_file_read(root_fd, dir, path, owner, &bytes, &size);
+
+	if (err)
+		return err;
+	err = cmt_state_parse(state, kind, bytes, size, id);
+	free(bytes);
+	return err;
+}
+
+static int ask_place(int root_fd, struct cmt_list *list, const struct place *place,
+		     const char *home, uid_t uid, const char *id, struct cmt_state *state)
+{
+	uid_t owner = place->dir ? CMT_ANY_OWNER : uid;
+	const char *dir = place->dir ? place->dir : home;
+	bool in_list = place->kind == CMT_STATE_STORAGE;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s%s%s", place->before, in_list ? "" : id,
+		 in_list ? "" : "/", place->after);
+	return in_list ? ask_list(root_fd, list, dir, path, owner, id, state) :
+			 ask_file(root_fd, place->kind, dir, path, owner, id, state);
+}
+
+static int ask_places(int root_fd, struct cmt_lists *lists, struct cmt_container *container,
 		      const char *home, uid_t uid, struct cmt_state *state)
 {
 	int err, result = -ENOENT;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < CMT_PLACES; i++) {
 		if (!fits(&places[i], container->runtime, uid))
 			continue;
-		err = ask_place(root_fd, &places[i], home, uid, container->id,
+		err = ask_place(root_fd, &lists->all[i], &places[i], home, uid, container->id,
 				state);
 		if (cmt_error_passes(err))
 			result = err;
@@ -177,7 +225,7 @@ static int ask_places(int root_fd, struct cmt_container *container,
 }
 
 /* But for errors that pass, a container without a name is no error. */
-int cmt_runtime_ask(int root_fd, struct cmt_container *container,
+int cmt_runtime_ask(int root_fd, struct cmt_lists *lists, struct cmt_container *container,
 		    struct cmt_state *state)
 {
 	/* root needs no home */
@@ -191,6 +239,9 @@ int cmt_runtime_ask(int root_fd, struct cmt_container *container,
 		err = home_of(root_fd, uid, home, sizeof(home));
 		if (err)
 			return cmt_error_passes(err) ? err : -ENOENT;
+		/* a home may be on a server, which may be gone */
+		if (!cmt_dir_is_local(root_fd, home))
+			return -ENOENT;
 	}
-	return ask_places(root_fd, container, home, uid, state);
+	return ask_places(root_fd, lists, container, home, uid, state);
 }

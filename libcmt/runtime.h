@@ -14,7 +14,9 @@
 
 #include <cmt/containers.h>
 
-#define CMT_STATE_MAX	(1u << 20)	/* bytes; larger files are not read */
+/* Bytes; larger files are not read: a list of a user has some 250 containers. */
+#define CMT_STATE_MAX		(1u << 20)
+#define CMT_STATE_MAX_USER	(256u << 10)	/* the owner is not root */
 #define CMT_ANY_OWNER	((uid_t)-1)
 
 /* The content of a file: printable ASCII, truncated; "": missing. */
@@ -41,6 +43,14 @@ int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 		    const char *bytes, size_t size, const char *id);
 
 /*
+ * The containers of a list as ID\0NAME\0IMAGE\0..., printable, for cmt_list_find().
+ * Returns 0 and @text to free(), or NULL if there are none; or -EINVAL or -ENOMEM.
+ */
+int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len);
+/* Returns 0 or -ENOENT. */
+int cmt_list_find(const char *text, size_t len, const char *id, struct cmt_state *state);
+
+/*
  * Open @path below the directory @dir to read it: no symbolic link below @dir is
  * followed, no other file system entered, nothing waited for.  @dir is found below
  * @root_fd; links on the way to it are the administrator's and are followed, but not
@@ -48,9 +58,15 @@ int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
  */
 int cmt_file_open(int root_fd, const char *dir, const char *path);
 
+/* Returns 0 and @st of the regular file of @owner, or -errno.  See cmt_file_read(). */
+int cmt_file_check(int fd, uid_t owner, struct stat *st);
+
+/* Is the file the same as before, with the same content? */
+bool cmt_same_file(const struct stat *a, const struct stat *b);
+
 /*
- * Read all of the file @fd with the status @st: up to CMT_STATE_MAX bytes.  Returns 0
- * and @bytes to free(), or -errno.
+ * Read all of the file @fd with the status @st: up to CMT_STATE_MAX bytes, or
+ * CMT_STATE_MAX_USER.  Returns 0 and @bytes to free(), or -errno.
  */
 int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size);
 
@@ -80,13 +96,25 @@ int cmt_mount_is_local(FILE *mounts, const char *path);
  */
 bool cmt_error_passes(int err);
 
+/* The last reading of each list.  Begins as zeroes. */
+#define CMT_PLACES 19
+struct cmt_lists {
+	struct cmt_list {
+		char *text;		/* of cmt_list_parse() */
+		size_t len;
+		struct stat st;		/* identity of the file that was read */
+	} all[CMT_PLACES];
+};
+
+void cmt_lists_destroy(struct cmt_lists *lists);
+
 /*
  * Read the state files of @container's runtime, or of the user's runtimes if the cgroup
- * is below a user's slice.  A runtime that is not in the path is put into @container.
+ * is below a user's slice.  A list that has not changed is not read again.  A runtime that is not in the path is put into @container.
  * Returns 0, -ENOENT, or -errno of a temporary error (EMFILE, ENOMEM, EIO and the
  * like), after which a retry is useful.
  */
-int cmt_runtime_ask(int root_fd, struct cmt_container *container,
+int cmt_runtime_ask(int root_fd, struct cmt_lists *lists, struct cmt_container *container,
 		    struct cmt_state *state);
 
 #endif

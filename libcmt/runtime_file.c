@@ -140,9 +140,10 @@ static int read_bytes(int fd, char *bytes, size_t *size)
 
 int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size)
 {
+	off_t max = st->st_uid ? CMT_STATE_MAX_USER : CMT_STATE_MAX;
 	int err;
 
-	if (st->st_size <= 0 || st->st_size > (off_t)CMT_STATE_MAX)
+	if (st->st_size <= 0 || st->st_size > max)
 		return -EFBIG;
 	*size = (size_t)st->st_size;
 	*bytes = malloc(*size);
@@ -154,16 +155,21 @@ int cmt_file_bytes(int fd, const struct stat *st, char **bytes, size_t *size)
 	return err;
 }
 
-static int read_file(int fd, uid_t owner, char **bytes, size_t *size)
+int cmt_file_check(int fd, uid_t owner, struct stat *st)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
+	if (fstat(fd, st))
 		return -errno;
-	if (!S_ISREG(st.st_mode) ||
-	    (owner != CMT_ANY_OWNER && st.st_uid != owner))
-		return -EACCES;
-	return cmt_file_bytes(fd, &st, bytes, size);
+	return S_ISREG(st->st_mode) &&
+	       (owner == CMT_ANY_OWNER || st->st_uid == owner) ? 0 : -EACCES;
+}
+
+bool cmt_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size && a->st_mode == b->st_mode &&
+	       a->st_uid == b->st_uid &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 int cmt_file_open(int root_fd, const char *dir, const char *path)
@@ -181,10 +187,13 @@ int cmt_file_read(int root_fd, const char *dir, const char *path, uid_t owner,
 		  char **bytes, size_t *size)
 {
 	int fd = cmt_file_open(root_fd, dir, path), err;
+	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	err = read_file(fd, owner, bytes, size);
+	err = cmt_file_check(fd, owner, &st);
+	if (!err)
+		err = cmt_file_bytes(fd, &st, bytes, size);
 	close(fd);
 	return err;
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -13,12 +15,12 @@
 /*
  * Values in one file.  An empty object takes 3 bytes of text and 800 of
  * memory, so a small file must not become a large tree.  A list of a thousand
- * containers has about 12,000.
+ * containers has about 12,000, and as many in JSON in its strings.
  */
 #define VALUES_MAX	32768
 
 /* Strict JSON only: where a string begins and ends is not in doubt. */
-static bool modest(const char *bytes, size_t size)
+static size_t count_values(const char *bytes, size_t size)
 {
 	bool quoted = false;
 	size_t n = 0;
@@ -32,17 +34,19 @@ static bool modest(const char *bytes, size_t size)
 			n += bytes[i] == ',' || bytes[i] == '[' ||
 			     bytes[i] == '{';
 	}
-	return n <= VALUES_MAX;
+	return n;
 }
 
-/* NULL: not JSON, or too much of it.  The last of equal keys counts. */
-static struct json_object *parse(const char *bytes, size_t size)
+/* NULL: not JSON, or more than @values, which get less.  The last of equal keys counts. */
+static struct json_object *parse(const char *bytes, size_t size, size_t *values)
 {
 	struct json_tokener *tok;
 	struct json_object *root;
+	size_t n = size > CMT_STATE_MAX ? SIZE_MAX : count_values(bytes, size);
 
-	if (size > CMT_STATE_MAX || !modest(bytes, size))
+	if (n > *values)
 		return NULL;
+	*values -= n;
 	tok = json_tokener_new_ex(DEPTH_MAX);
 	if (!tok)
 		return NULL;
@@ -125,73 +129,142 @@ static void take_docker(struct cmt_state *state, struct json_object *root)
 }
 
 /* JSON in a string of JSON */
-static void take_metadata(struct cmt_state *state, struct json_object *text)
+static void take_metadata(struct cmt_state *state, struct json_object *text, size_t *values)
 {
 	struct json_object *metadata;
 
 	if (!json_object_is_type(text, json_type_string))
 		return;
 	metadata = parse(json_object_get_string(text),
-			 (size_t)json_object_get_string_len(text));
+			 (size_t)json_object_get_string_len(text), values);
 	take(state->image, sizeof(state->image),
 	     member(metadata, "image-name"));
 	json_object_put(metadata);
 }
 
-static bool has_id(struct json_object *entry, const char *id)
-{
-	struct json_object *value = member(entry, "id");
-
-	return json_object_is_type(value, json_type_string) &&
-	       !strcmp(json_object_get_string(value), id);
-}
-
-static void take_entry(struct cmt_state *state, struct json_object *entry)
+static void take_entry(struct cmt_state *state, struct json_object *entry, size_t *values)
 {
 	struct json_object *names = member(entry, "names");
 
 	if (json_object_is_type(names, json_type_array))
 		take(state->name, sizeof(state->name),
 		     json_object_array_get_idx(names, 0));
-	take_metadata(state, member(entry, "metadata"));
+	take_metadata(state, member(entry, "metadata"), values);
 	take(state->image, sizeof(state->image), member(entry, "image"));
 }
 
-static void take_storage(struct cmt_state *state, struct json_object *root,
-			 const char *id)
+/* With its zero.  False: no room. */
+static bool append(char *to, size_t room, size_t *len, const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	if (n > room - *len)
+		return false;
+	memcpy(to + *len, text, n);
+	*len += n;
+	return true;
+}
+
+/* An id with a zero byte is cut there. */
+static bool append_entry(char *to, size_t room, size_t *len, struct json_object *entry,
+			 size_t *values)
+{
+	struct cmt_state state = { .name = "" };
+	struct json_object *id = member(entry, "id");
+
+	if (!json_object_is_type(id, json_type_string))
+		return true;
+	take_entry(&state, entry, values);
+	return append(to, room, len, json_object_get_string(id)) &&
+	       append(to, room, len, state.name) &&
+	       append(to, room, len, state.image);
+}
+
+/* No text is longer than in JSON, with its key and quotes: @size bytes are enough. */
+static int put_list(struct json_object *root, size_t size, char **text, size_t *len)
 {
 	size_t n = json_object_is_type(root, json_type_array) ?
 		   json_object_array_length(root) : 0;
+	size_t values = VALUES_MAX;
+	char *to = malloc(size + 1), *less;
 
+	if (!to)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct json_object *entry = json_object_array_get_idx(root, i);
-
-		if (has_id(entry, id)) {
-			take_entry(state, entry);
-			return;
-		}
+		if (!append_entry(to, size, len, json_object_array_get_idx(root, i),
+				  &values))
+			break;
 	}
+	less = *len ? realloc(to, *len) : NULL;
+	if (!less)
+		free(to);
+	*text = less;
+	return *len && !less ? -ENOMEM : 0;
+}
+
+int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len)
+{
+	size_t values = VALUES_MAX;
+	struct json_object *root = parse(bytes, size, &values);
+	int err;
+
+	*text = NULL;
+	*len = 0;
+	if (!root)
+		return -EINVAL;
+	err = put_list(root, size, text, len);
+	json_object_put(root);
+	return err;
+}
+
+/* The first of equal ids counts. */
+int cmt_list_find(const char *text, size_t len, const char *id, struct cmt_state *state)
+{
+	const char *end = text + len, *name, *image;
+
+	memset(state, 0, sizeof(*state));
+	for (; text < end; text = image + strlen(image) + 1) {
+		name = text + strlen(text) + 1;
+		image = name + strlen(name) + 1;
+		if (strcmp(text, id))
+			continue;
+		strcpy(state->name, name);
+		strcpy(state->image, image);
+		break;
+	}
+	return state->name[0] || state->image[0] ? 0 : -ENOENT;
+}
+
+static int parse_in_list(struct cmt_state *state, const char *bytes, size_t size,
+			 const char *id)
+{
+	size_t len;
+	char *text;
+	int err = cmt_list_parse(bytes, size, &text, &len);
+
+	memset(state, 0, sizeof(*state));
+	if (!err)
+		err = cmt_list_find(text, len, id, state);
+	free(text);
+	return err;
 }
 
 int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 		    const char *bytes, size_t size, const char *id)
 {
-	struct json_object *root = parse(bytes, size);
+	size_t values = VALUES_MAX;
+	struct json_object *root;
 
+	if (kind == CMT_STATE_STORAGE)
+		return parse_in_list(state, bytes, size, id);
 	memset(state, 0, sizeof(*state));
+	root = parse(bytes, size, &values);
 	if (!root)
 		return -EINVAL;
-	switch (kind) {
-	case CMT_STATE_DOCKER:
+	if (kind == CMT_STATE_DOCKER)
 		take_docker(state, root);
-		break;
-	case CMT_STATE_OCI:
+	else
 		take_annotations(state, member(root, "annotations"));
-		break;
-	case CMT_STATE_STORAGE:
-		take_storage(state, root, id);
-		break;
-	}
 	json_object_put(root);
 	return state->name[0] || state->image[0] || state->pod_name[0] ?
 	       0 : -ENOENT;

@@ -27,6 +27,10 @@ static char root[32];
 static struct cmt_containers *containers;
 static uint64_t skew_ns;	/* of the clock */
 static uint64_t stall_ns;	/* goes by at every look at the clock */
+static uint64_t frozen_ns;	/* the clock without skew_ns; 0: it runs */
+static uint64_t parse_ns;	/* CPU time of one parsed file; 0: the real CPU time */
+static unsigned int parses;	/* of JSON files */
+static unsigned int mountinfos;	/* how often the list of mounts was opened */
 
 /* What the kernel says of ids: its path below /k, but for these. */
 static struct {
@@ -40,13 +44,39 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_cmt_device_cgroup_path(const struct cmt_device *dev,
 				  uint64_t cgroup_id, char *path, size_t size);
 
+struct json_object *__real_json_tokener_parse_ex(void *tok, const char *text, int len);
+struct json_object *__wrap_json_tokener_parse_ex(void *tok, const char *text, int len);
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+
+struct json_object *__wrap_json_tokener_parse_ex(void *tok, const char *text, int len)
+{
+	parses++;
+	return __real_json_tokener_parse_ex(tok, text, len);
+}
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	mountinfos += !strcmp(path, "/proc/self/mountinfo");
+	return __real_fopen64(path, mode);
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	int ret = __real_clock_gettime(clock, ts);
 
+	if (clock == CLOCK_THREAD_CPUTIME_ID && parse_ns)
+		*ts = time_of(parses * parse_ns);
 	if (clock != CLOCK_MONOTONIC)
 		return ret;
 	skew_ns += stall_ns;
+	if (frozen_ns)
+		*ts = time_of(frozen_ns);
 	ts->tv_sec += (time_t)(skew_ns / SECOND);
 	return ret;
 }
@@ -95,6 +125,8 @@ static void setup(void)
 	make("/system.slice/ssh.service");
 	skew_ns = 0;
 	stall_ns = 0;
+	frozen_ns = 0;
+	parse_ns = 0;
 	memset(&kernel, 0, sizeof(kernel));
 	begin((struct cmt_containers_opts){ .cgroup_root = root,
 					    .state_root = FIXTURES });
@@ -531,6 +563,99 @@ START_TEST(test_state_kept_until_forgotten)
 }
 END_TEST
 
+#define USERS_IDS 50
+#define USERS_LISTS 6
+#define STORAGE "/home/user/.local/share/containers/storage"
+
+static const char *const drivers[] = { "overlay", "vfs", "btrfs" };
+
+/* A list of the user's rootless podman; @names: with all ids, else empty. */
+static void write_list(const char *host, const char *driver, const char *file, unsigned int uid,
+		       bool names)
+{
+	char path[256];
+	FILE *list;
+
+	snprintf(path, sizeof(path), "%s" STORAGE "/%s-containers/%s", host, driver, file);
+	unlink(path);
+	list = fopen(path, "w");
+	ck_assert_ptr_nonnull(list);
+	fprintf(list, "[");
+	for (int i = 0; names && i < USERS_IDS; i++)
+		fprintf(list, "%s{\"id\":\"%064x\",\"names\":[\"mine%d\"]}", i ? "," : "", i, i);
+	fprintf(list, "]");
+	ck_assert_int_eq(fclose(list), 0);
+	if (!getuid())
+		ck_assert_int_eq(chown(path, uid, uid), 0);
+}
+
+/* The last list that is read has the names. */
+static void write_lists(const char *host, unsigned int uid)
+{
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		write_list(host, drivers[i], "containers.json", uid, false);
+		write_list(host, drivers[i], "volatile-containers.json", uid, i == 2);
+	}
+}
+
+/* A host with a user who has six lists, beside docker.  Returns the user. */
+static unsigned int user_host(char host[64])
+{
+	unsigned int uid = getuid() ? getuid() : 4711;
+	struct timespec now;
+	char text[512];
+
+	snprintf(host, 64, "%s/docker", root);
+	snprintf(text, sizeof(text), "cp -r %s/. %s && cd %s && mkdir etc && "
+		 "echo user:x:%u:%u::/home/user:/bin/sh >etc/passwd && "
+		 "for driver in overlay vfs btrfs; do "
+		 "mkdir -p ./" STORAGE "/$driver-containers || exit 1; done",
+		 FIXTURES, host, host, uid, uid);
+	ck_assert_int_eq(system(text), 0);
+	write_lists(host, uid);
+	begin_kernel(0);
+	ck_assert_int_eq(cmt_containers_set_root(containers, host), 0);
+	__real_clock_gettime(CLOCK_MONOTONIC, &now);
+	frozen_ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	parse_ns = 5000000;
+	parses = 0;
+	mountinfos = 0;
+	return uid;
+}
+
+/* A cgroup that the user has made. */
+static bool is_named(unsigned int uid, uint64_t number)
+{
+	char path[256], name[16];
+
+	snprintf(path, sizeof(path), "/user.slice/user-%u.slice/libpod-%064x.scope", uid,
+		 (unsigned int)number);
+	snprintf(name, sizeof(name), "mine%u", (unsigned int)number);
+	kernel.path = path;
+	return !strcmp(look(1000 + number)->name, name);
+}
+
+static unsigned int count_named(unsigned int uid)
+{
+	unsigned int named = 0;
+
+	for (uint64_t i = 0; i < USERS_IDS; i++)
+		named += is_named(uid, i);
+	return named;
+}
+
+/* Files that are the same are read once. */
+START_TEST(test_user_lists_read_once)
+{
+	char host[64];
+	unsigned int uid = user_host(host);
+
+	ck_assert_uint_eq(count_named(uid), USERS_IDS);
+	ck_assert_uint_eq(parses, USERS_LISTS);
+	ck_assert_uint_eq(mountinfos, USERS_IDS);
+}
+END_TEST
+
 /* Readers that may not see the state do without, and say nothing. */
 START_TEST(test_state_not_permitted)
 {
@@ -712,6 +837,7 @@ int main(void)
 	tcase_add_test(tcase, test_state_pod);
 	tcase_add_test(tcase, test_state_long_names);
 	tcase_add_test(tcase, test_state_kept_until_forgotten);
+	tcase_add_test(tcase, test_user_lists_read_once);
 	tcase_add_test(tcase, test_state_not_permitted);
 	tcase_add_test(tcase, test_state_other_roots);
 	tcase_add_test(tcase, test_walk_counts_and_stops);

@@ -169,11 +169,12 @@ static int ask_name(void)
 		.id = "868562cbfb82bda0e0c83b627520e7ab56cff5f4c0c4c30f4b876b41b65f306f",
 		.path = "/user.slice/user-1234.slice/user@1234.service/x.scope",
 	};
+	struct cmt_lists lists = { 0 };
 	struct cmt_state state;
 
 	if (ask_silent("/") == 77)
 		return 77;
-	return cmt_runtime_ask(root_fd, &container, &state) == -ENOENT;
+	return cmt_runtime_ask(root_fd, &lists, &container, &state) == -ENOENT;
 }
 
 START_TEST(test_runtime_ask_does_not_wait)

@@ -34,6 +34,7 @@
 
 static char root[] = "cmt-host-XXXXXX";
 static int root_fd;
+static struct cmt_lists lists;
 static unsigned int alice;
 static bool deny_openat2;
 
@@ -103,6 +104,7 @@ static void teardown(void)
 	char command[64];
 
 	close(root_fd);
+	cmt_lists_destroy(&lists);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	unit_shell(command);
 }
@@ -160,7 +162,7 @@ static int ask(const char *cgroup, struct cmt_container *c,
 	memset(state, 0x5a, sizeof(*state));
 	cmt_container_name(cgroup, c);
 	c->path = cgroup;
-	return cmt_runtime_ask(root_fd, c, state);
+	return cmt_runtime_ask(root_fd, &lists, c, state);
 }
 
 /* Does the container of this cgroup have a name?  Then it is @name. */
@@ -288,7 +290,7 @@ START_TEST(test_ask_bad_ids)
 			 "%s/config.v2.json", ids[i]);
 		write_text(path, "{\"Name\":\"/bad\"}");
 		strcpy(c.id, ids[i]);
-		ck_assert_int_eq(cmt_runtime_ask(root_fd, &c, &s),
+		ck_assert_int_eq(cmt_runtime_ask(root_fd, &lists, &c, &s),
 				 i == n - 1 ? 0 : -ENOENT);
 	}
 }
@@ -422,12 +424,13 @@ END_TEST
 START_TEST(test_file_size)
 {
 	static char bytes[CMT_STATE_MAX + 1] = "{\"Name\":\"/shop-web\"}";
+	size_t max = getuid() ? CMT_STATE_MAX_USER : CMT_STATE_MAX;
 	struct cmt_state s;
 
 	memset(bytes + strlen(bytes), ' ', sizeof(bytes) - strlen(bytes));
-	write_file(DOCKER_FILE, bytes, CMT_STATE_MAX);
+	write_file(DOCKER_FILE, bytes, max);
 	ck_assert(docker_named());
-	write_file(DOCKER_FILE, bytes, CMT_STATE_MAX + 1);
+	write_file(DOCKER_FILE, bytes, max + 1);
 	ck_assert(!docker_named());
 	ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_DOCKER, bytes,
 					 sizeof(bytes), "x"), -EINVAL);
@@ -436,6 +439,40 @@ START_TEST(test_file_size)
 	ck_assert(!docker_named());
 	ck_assert_int_eq(truncate(in_root(DOCKER_FILE), 0), 0);
 	ck_assert(!docker_named());
+}
+END_TEST
+
+/* A user's file costs less time than one of root. */
+START_TEST(test_file_size_of_user)
+{
+	size_t size;
+	char *bytes = slurp(ALICE_FILE, &size);
+
+	bytes = realloc(bytes, CMT_STATE_MAX_USER + 1);
+	ck_assert_ptr_nonnull(bytes);
+	memset(bytes + size, ' ', CMT_STATE_MAX_USER + 1 - size);
+	write_file(ALICE_FILE, bytes, CMT_STATE_MAX_USER);
+	ck_assert(user_named(alice, "libpod-" ALICE_ID, "my-web"));
+	write_file(ALICE_FILE, bytes, CMT_STATE_MAX_USER + 1);
+	ck_assert(!user_named(alice, "libpod-" ALICE_ID, ""));
+	free(bytes);
+}
+END_TEST
+
+/* A list that has changed is read again; a broken one has no containers. */
+START_TEST(test_list_changes)
+{
+	size_t size;
+	char *bytes = slurp(PODMAN_FILE, &size);
+
+	ck_assert(named("/libpod-" PODMAN_ID, "shop-db"));
+	write_file(PODMAN_FILE, bytes, size - 1);
+	ck_assert(!named("/libpod-" PODMAN_ID, ""));
+	write_file(PODMAN_FILE, bytes, size);
+	ck_assert(named("/libpod-" PODMAN_ID, "shop-db"));
+	ck_assert_int_eq(unlink(in_root(PODMAN_FILE)), 0);
+	ck_assert(!named("/libpod-" PODMAN_ID, ""));
+	free(bytes);
 }
 END_TEST
 
@@ -534,6 +571,28 @@ START_TEST(test_parse_many_values)
 	memset(text + size, ',', 100000);
 	strcpy(text + size + 100000, "\"}");
 	ck_assert_int_eq(parse(&s, CMT_STATE_DOCKER, text), 0);
+}
+END_TEST
+
+/* The metadata of all containers of a list have a limit, too. */
+START_TEST(test_parse_many_values_in_strings)
+{
+	static const char *const ids[] = { "a", "b", "c", "d" };
+	static char text[CMT_STATE_MAX] = "[";
+	char *at = text + 1;
+	struct cmt_state s;
+
+	for (int i = 0; i < 4; i++) {
+		at += sprintf(at, "%s{\"id\":\"%s\",\"metadata\":\"{\\\"image-name\\\":"
+			      "\\\"i\\\",\\\"x\\\":[1", i ? "," : "", ids[i]);
+		for (int k = 0; k < 10000; k++)
+			at += sprintf(at, ",1");
+		at += sprintf(at, "]}\"}");
+	}
+	strcpy(at, "]");
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_STORAGE, text, strlen(text),
+						 ids[i]), i < 3 ? 0 : -ENOENT);
 }
 END_TEST
 
@@ -693,10 +752,13 @@ int main(void)
 	tcase_add_loop_test(tcase, test_file_fifo, 0, 2);
 	tcase_add_test(tcase, test_file_directory);
 	tcase_add_test(tcase, test_file_size);
+	tcase_add_test(tcase, test_file_size_of_user);
+	tcase_add_test(tcase, test_list_changes);
 	tcase_add_test(tcase, test_file_not_json);
 	tcase_add_test(tcase, test_parse_truncated);
 	tcase_add_test(tcase, test_parse_deep);
 	tcase_add_test(tcase, test_parse_many_values);
+	tcase_add_test(tcase, test_parse_many_values_in_strings);
 	tcase_add_test(tcase, test_parse_wrong_types);
 	tcase_add_test(tcase, test_parse_duplicate_keys);
 	tcase_add_test(tcase, test_parse_escapes);

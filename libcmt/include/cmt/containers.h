@@ -145,7 +145,8 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
  * Look up a cgroup.  The result is cached, and stays after the end of the cgroup and its
  * container.  May ask the kernel and read state files, which may wait for a disk: not for
  * hot paths, see cmt_containers_find().  A file that cannot be read, is no state file or
- * is larger than 1 MiB is ignored; the name then comes from the cgroup path.
+ * is larger than 1 MiB (256 KiB if it is not root's) is ignored; the name then comes from
+ * the cgroup path.
  *
  * An id that is not found has the name "cgroup:<id>" and path NULL.  Later lookups try
  * again after opts.retry_ns; state files are tried less and less often, at last once in 64
