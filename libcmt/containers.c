@@ -4,8 +4,11 @@
  *
  * The kernel gives the path of an id (CMT_IOC_PATH_OF_CGROUP).  In a cgroup namespace
  * it gives only paths inside of the namespace, and without a device there are no
- * answers.  Then the mounted tree is walked, only for the ids that are wanted, for at
- * most 1/20 of a CPU.
+ * answers.  Then the mounted tree is walked, only for the ids that are wanted.
+ *
+ * A lookup may be in the loop that reads the rings, and users choose what files their
+ * containers' names are in.  So walks and names have a share of a CPU, and users' names
+ * one apart, which does not delay others.  Over that share, lookups come later.
  *
  * Only lookups wait.  A name that was not found is looked up again after a time,
  * independently of the number of lookups: a container that has just been made may have
@@ -37,11 +40,18 @@
 #define RETRY_NS	1000000000ULL
 #define RETRY_MAX_NS	(1ULL << 62)
 #define BACKOFF_MAX	64	/* times retry_ns, between lookups in state files */
-#define WALK_SHARE	20
-#define WALK_AHEAD_NS	1000000000ULL
+/* Walks and names take 1/SHARE of a CPU, and in advance less than rings hold. */
+#define SHARE		20
+#define AHEAD_NS	(SHARE * 150000000ULL)
+#define USERS_AHEAD_NS	(SHARE * 50000000ULL)
 
 /* The kernel's number of the first cgroup namespace (PROC_CGROUP_INIT_INO). */
 #define FIRST_CGROUP_NS	0xeffffffbU
+
+struct share {
+	uint64_t ahead_ns;
+	uint64_t paid;		/* by this time lookups have taken their share */
+};
 
 struct cmt_containers {
 	const struct cmt_device *device;
@@ -49,7 +59,8 @@ struct cmt_containers {
 	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
 	int host_fd;		/* the root of the runtimes' state, or -1 */
 	uint64_t retry_ns;
-	uint64_t walks_paid;	/* by this time walks have taken their share */
+	struct share share;	/* of walks and names */
+	struct share users;	/* of names of users' containers */
 	bool runtimes_only;	/* the file of cmt-names(8) is not read */
 	struct cmt_names names;
 	struct cmt_lists lists;
@@ -68,6 +79,24 @@ static uint64_t clock_ns(clockid_t clock)
 static bool is_due(uint64_t due, uint64_t now)
 {
 	return !due || !cmt_ts_before(now, due);
+}
+
+/* @now, or when the next lookup may be. */
+static uint64_t share_opens(const struct share *share, uint64_t now)
+{
+	return cmt_ts_before(now + share->ahead_ns, share->paid) ?
+	       share->paid - share->ahead_ns : now;
+}
+
+/*
+ * For what was done since @began of the thread's CPU time: time in which other programs
+ * had the CPU does not count.
+ */
+static void share_pay(struct share *share, uint64_t now, uint64_t began)
+{
+	if (cmt_ts_before(share->paid, now))
+		share->paid = now;
+	share->paid += SHARE * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
 }
 
 /* In place, because callers keep pointers to the container. */
@@ -165,11 +194,20 @@ static int ask_runtime(struct cmt_containers *containers,
 static bool name_item(struct cmt_containers *containers,
 		      struct cmt_item *item, uint64_t now)
 {
+	struct share *share = item->container.uid ? &containers->users :
+						    &containers->share;
+	uint64_t opens = share_opens(share, now), began;
 	int err;
 
 	if (item->named || !is_due(item->name_due, now))
 		return false;
+	if (opens != now) {
+		item->name_due = opens;
+		return false;
+	}
+	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = ask_runtime(containers, item);
+	share_pay(share, now, began);
 	if (err != -ENOENT || !item->name_wait)
 		item->name_wait = containers->retry_ns;
 	else if (item->name_wait < BACKOFF_MAX * containers->retry_ns)
@@ -188,23 +226,17 @@ static int walk_fn(void *ctx, uint64_t id, const char *path)
 	       item_path(containers, item, path) : 0;
 }
 
-/*
- * Walks may take 1/WALK_SHARE of a CPU, and WALK_AHEAD_NS in advance.  Time in which
- * other programs had the CPU does not count.  Returns the time of the next useful call.
- */
+/* Returns the time of the next useful call. */
 static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 {
-	uint64_t paid = containers->walks_paid, began;
+	uint64_t opens = share_opens(&containers->share, now), began;
 
-	if (cmt_ts_before(paid, now))
-		paid = now;
-	if (paid - now > WALK_AHEAD_NS)
-		return paid - WALK_AHEAD_NS;
+	if (opens != now)
+		return opens;
 	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	/* a failed walk is repeated for the rest of the tree */
 	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
-	containers->walks_paid = paid + WALK_SHARE *
-		(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
+	share_pay(&containers->share, now, began);
 	return now + containers->retry_ns;
 }
 
@@ -433,6 +465,8 @@ int cmt_containers_new(struct cmt_containers **containers,
 	c->retry_ns = o.retry_ns;
 	c->root_fd = -1;
 	c->host_fd = -1;
+	c->share.ahead_ns = AHEAD_NS;
+	c->users.ahead_ns = USERS_AHEAD_NS;
 	err = cmt_cache_init(&c->cache, o.max);
 	if (!err)
 		err = open_roots(c, &o);
