@@ -6,6 +6,7 @@
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
@@ -21,6 +22,13 @@
 #include "demand.h"
 #include "owner.h"
 #include "scope.h"
+
+/* A test build widens the window in which the process of a thread is reaped. */
+#ifdef CMT_TEST_DELAY
+#define test_delay()	msleep(50 * CMT_TEST_DELAY)
+#else
+#define test_delay()	do { } while (0)
+#endif
 
 /* The process with this id in the caller's PID namespace, or NULL. */
 static struct task_struct *get_process(u64 id)
@@ -214,6 +222,20 @@ int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options)
 	return ret;
 }
 
+/*
+ * The process of @task, or NULL.  The caller refers to @task, which keeps signal_struct,
+ * but not the leader: the process may be reaped.
+ */
+static struct task_struct *get_process_of(struct task_struct *task)
+{
+	struct task_struct *leader;
+
+	rcu_read_lock();
+	leader = get_pid_task(task_tgid(task), PIDTYPE_TGID);
+	rcu_read_unlock();
+	return leader;
+}
+
 int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
 {
 	struct task_struct *leader;
@@ -221,10 +243,11 @@ int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
 
 	if (task->flags & PF_KTHREAD)
 		return ret;
-	rcu_read_lock();
-	leader = task->group_leader;
-	get_task_struct(leader);
-	rcu_read_unlock();
+	if (!thread_group_leader(task))
+		test_delay();
+	leader = get_process_of(task);
+	if (!leader)
+		return ret;
 	mutex_lock(&cmt_scope_mutex);
 	ret = name_done(name_leader(hold, leader, options, CMT_BY_HOLD));
 	mutex_unlock(&cmt_scope_mutex);

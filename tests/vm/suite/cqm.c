@@ -1130,11 +1130,96 @@ static void cqm_process_outlives_module(void)
 	reap(pid, SIGKILL);
 }
 
+struct opener {
+	pid_t of;		/* the thread that the event is for */
+	pid_t tid;		/* the thread that opens the event */
+	int fd;			/* or -errno */
+	bool done;
+};
+
+static void *write_tid(void *end)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	CHECK(write(*(int *)end, &tid, sizeof(tid)) == sizeof(tid), "write: %m");
+	for (;;)
+		pause();
+}
+
+/* A process with a second thread, whose id is *tid. */
+static pid_t two_threads(pid_t *tid)
+{
+	pthread_t thread;
+	int ends[2];
+	pid_t pid = fork_with_pipe(ends);
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CHECK(!pthread_create(&thread, NULL, write_tid, &ends[1]),
+		      "pthread_create");
+		for (;;)
+			pause();
+	}
+	CHECK(read(ends[0], tid, sizeof(*tid)) == sizeof(*tid), "read: %m");
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
+static void *open_for_thread(void *arg)
+{
+	struct opener *o = arg;
+
+	__atomic_store_n(&o->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	o->fd = try_event(OCCUPANCY, o->of, -1, 0, 0);
+	__atomic_store_n(&o->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* The opener waits in the kernel, which in the build with wide windows is in one. */
+static bool is_open_or_waits(const struct opener *o)
+{
+	pid_t tid = __atomic_load_n(&o->tid, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&o->done, __ATOMIC_ACQUIRE) ||
+	       (tid && process_is(tid, 'D'));
+}
+
+/*
+ * The process of a thread is killed and reaped while an event is opened for the thread.
+ * In the build with wide windows this is between the reference to the thread, which perf
+ * takes, and the look-up of the process.
+ */
+static void cqm_task_is_reaped(void)
+{
+	int refused = 0;
+
+	for (int i = 0; i < 20; i++) {
+		struct opener o = { .fd = -1 };
+		pid_t pid = two_threads(&o.of);
+		pthread_t thread;
+
+		CHECK(!pthread_create(&thread, NULL, open_for_thread, &o),
+		      "pthread_create");
+		if (i % 2)
+			WAIT_FOR(is_open_or_waits(&o), 5000, "no event");
+		reap(pid, SIGKILL);
+		CHECK(!pthread_join(thread, NULL), "pthread_join");
+		CHECK(o.fd >= 0 || o.fd == -ESRCH, "event of %d: %s", o.of,
+		      strerror(-o.fd));
+		refused += o.fd < 0;
+		if (o.fd >= 0)
+			close(o.fd);
+	}
+	note("%d of 20 events were refused", refused);
+}
+
 const struct test cqm_tests[] = {
 	{ "cqm_sysfs", cqm_sysfs, "", 0 },
 	{ "cqm_parameter_0_registers_no_pmu", cqm_parameter_0_registers_no_pmu, NULL, 0 },
 	{ "cqm_bad_input", cqm_bad_input, "", 0 },
 	{ "cqm_task", cqm_task, MANUAL, 60 },
+	{ "cqm_task_is_reaped", cqm_task_is_reaped, MANUAL, 60 },
 	{ "cqm_reopened", cqm_reopened, MANUAL, 60 },
 	{ "cqm_sleeper", cqm_sleeper, MANUAL, 0 },
 	{ "cqm_threads", cqm_threads, MANUAL, 60 },
