@@ -83,9 +83,9 @@ int cmt_procfs_init(void);
 void cmt_procfs_exit(void);
 
 /*
- * state.c: the scope, the interval or the resctrl mode has changed.  Write the settings
- * to this CPU's ring, as a CMT_REC_STATE record.  Called without the lock that the change
- * takes.
+ * state.c: the scope, the interval, the resctrl mode or what is counted has changed.
+ * Write the settings to this CPU's ring, as a CMT_REC_STATE record.  Called without the
+ * lock that the change takes.
  */
 void cmt_state_emit(void);
 

@@ -265,7 +265,6 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 	if (ret)
 		return ret;
 	cmt_device_set_counters(file, arg.counters);
-	cmt_state_emit();
 	return 0;
 }
 

@@ -436,10 +436,10 @@ static u32 cpu_counted(unsigned int cpu, char *reason)
 	return counted;
 }
 
-/* @reason: REASON_BYTES */
-static u32 look(char *reason)
+/* Check which values are counted.  Returns whether this has changed. */
+static bool counts_check(char *reason)
 {
-	u32 counted = wanted;
+	u32 counted = wanted, before = counts;
 	unsigned int cpu;
 
 	strscpy(reason, perf_reason, REASON_BYTES);
@@ -447,19 +447,34 @@ static u32 look(char *reason)
 		if (cpu_counts(cpu))
 			counted &= cpu_counted(cpu, reason);
 	WRITE_ONCE(counts, counted);
+	return counted != before;
+}
+
+/*
+ * Run @change, if not NULL, then check which values are counted.  A STATE is written if
+ * this has changed.  @reason: REASON_BYTES
+ */
+static u32 counts_update(void (*change)(void), char *reason)
+{
+	bool changed;
+	u32 counted;
+
+	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	if (change)
+		change();
+	changed = counts_check(reason);
+	counted = counts;
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
+	if (changed)
+		cmt_state_emit();
 	return counted;
 }
 
 u32 cmt_perf_look(char *reason)
 {
-	u32 counted;
-
-	cpus_read_lock();
-	mutex_lock(&perf_mutex);
-	counted = look(reason);
-	mutex_unlock(&perf_mutex);
-	cpus_read_unlock();
-	return counted;
+	return counts_update(NULL, reason);
 }
 
 u32 cmt_perf_counts(void)
@@ -476,6 +491,12 @@ static u32 all_wants(void)
 	return all;
 }
 
+static void wants_apply(void)
+{
+	if (all_wants() != wanted)
+		perf_change(all_wants());
+}
+
 /*
  * perf checks whether the current process may count on a CPU.  A reader of /dev/cmt may
  * lack that right, so a work item of the kernel makes the events.
@@ -484,13 +505,7 @@ static void perf_apply(struct work_struct *work)
 {
 	char reason[REASON_BYTES];
 
-	cpus_read_lock();
-	mutex_lock(&perf_mutex);
-	if (all_wants() != wanted)
-		perf_change(all_wants());
-	look(reason);
-	mutex_unlock(&perf_mutex);
-	cpus_read_unlock();
+	counts_update(wants_apply, reason);
 }
 
 static DECLARE_WORK(apply_work, perf_apply);
@@ -515,6 +530,8 @@ static void retry_all(void)
 	unsigned int cpu;
 	u32 i;
 
+	if (!wanted)
+		return;
 	for_each_online_cpu(cpu) {
 		struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 
@@ -522,26 +539,14 @@ static void retry_all(void)
 			if (event_is_out(p->events[i]))
 				perf_event_enable(p->events[i]);
 	}
+	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
 static void perf_retry(struct work_struct *work)
 {
 	char reason[REASON_BYTES];
-	u32 before;
 
-	cpus_read_lock();
-	mutex_lock(&perf_mutex);
-	before = counts;
-	if (wanted) {
-		retry_all();
-		schedule_delayed_work(&retry_work,
-				      msecs_to_jiffies(RETRY_MS));
-	}
-	before ^= look(reason);
-	mutex_unlock(&perf_mutex);
-	cpus_read_unlock();
-	if (before)
-		cmt_state_emit();
+	counts_update(retry_all, reason);
 }
 
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)

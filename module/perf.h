@@ -40,7 +40,8 @@ void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
 
 /*
  * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on.  *@wanted
- * belongs to the descriptor and is 0 at first.  Process context, not under mmap_lock.
+ * belongs to the descriptor and is 0 at first.  A STATE is written only if other values
+ * are counted since.  Process context, not under mmap_lock.
  */
 void cmt_perf_want(u32 *wanted, u32 wants);
 

@@ -450,6 +450,31 @@ static void perf_ran_is_sampled(void)
 	dev_close(&dev);
 }
 
+/* A descriptor that asks for what is counted already changes nothing, and writes nothing. */
+static void perf_asked_again(void)
+{
+	uint64_t before, records;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	/* no ring is mapped: there are no ticks */
+	want(&dev, 0);
+	before = dev_stats(&dev).records;
+	for (int i = 0; i < 100000; i++)
+		want(&dev, 0);
+	records = dev_stats(&dev).records - before;
+	CHECK(records <= 8, "%llu records, asked for none",
+	      (unsigned long long)records);
+	want(&dev, COUNTERS);
+	before = dev_stats(&dev).records;
+	for (int i = 0; i < 100; i++)
+		want(&dev, COUNTERS);
+	records = dev_stats(&dev).records - before;
+	CHECK(records <= 8, "%llu records, asked for the same",
+	      (unsigned long long)records);
+	dev_close(&dev);
+}
+
 static void perf_bad_input(void)
 {
 	struct cmt_counters arg = { .size = sizeof(arg) };
@@ -479,6 +504,7 @@ const struct test perf_tests[] = {
 	  "ring_records=16384", 40 },
 	{ "perf_ran_is_sampled", perf_ran_is_sampled,
 	  EMULATED "emulated_rmids=64 interval_us=8000 ring_records=16384", 60 },
+	{ "perf_asked_again", perf_asked_again, "", 60 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
 	{ }
 };
