@@ -371,7 +371,7 @@ static void perf_taken(void)
 	dev_close(&dev);
 }
 
-const struct test perf_tests[] = {
+const struct test perf_counts_tests[] = {
 	{ "perf_counts_match_lab", perf_counts_match_lab, PROCESS " interval_us=10000", 180 },
 	{ "perf_cpi_of_victim_rises", perf_victim, PROCESS, 180 },
 	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
