@@ -29,7 +29,7 @@
 
 /* The counts of an RMID since its last PERF */
 struct perf_sum {
-	u64 values[CMT_PERF_NR];	/* as cmt_perf.events */
+	u64 values[CMT_PERF_NR];
 	u64 ran;		/* running time in TSC cycles; 0: no record is due */
 	u32 generation;		/* generation of the owner; 0: RMID 0 */
 	u32 missing;		/* bits of values that were not counted all the time */
@@ -39,13 +39,14 @@ struct perf_sum {
 struct cmt_perf {
 	struct perf_sum *sum;	/* the sum of the loaded RMID */
 	u64 since;		/* TSC at the last turn */
-	/* An event's count is the count since the last turn: the turn resets it. */
+	/*
+	 * By value; NULL: not counted.  An event's count is the count since the last
+	 * turn: the turn resets it.
+	 */
 	struct perf_event *events[CMT_PERF_NR];
 	void (*read)(struct perf_event *event);	/* the read function of all events' PMU */
-	u32 nr;			/* number of events */
 	u32 out;		/* bits of events that had no counter at the last turn */
-	u32 in;			/* nr; 0 while some event has no counter */
-	u32 index[CMT_PERF_NR];	/* index of CMT_F_CYCLES << 0..3, by event */
+	u32 in;			/* events before the first NULL; 0: the turn checks all */
 	const u32 *generations;
 	u32 cursor;		/* the next RMID to write */
 	u32 nr_due;		/* bits in due */
@@ -53,7 +54,7 @@ struct cmt_perf {
 	struct perf_sum sums[];	/* cmt_caps.rmid_room elements */
 };
 
-/* The kernel's event numbers, in the order of values */
+/* The kernel's event numbers, by value */
 static const u64 perf_configs[CMT_PERF_NR] = {
 	PERF_COUNT_HW_CPU_CYCLES,
 	PERF_COUNT_HW_INSTRUCTIONS,
@@ -61,7 +62,7 @@ static const u64 perf_configs[CMT_PERF_NR] = {
 	PERF_COUNT_HW_CACHE_REFERENCES,
 };
 
-/* Taken inside cpus_read_lock.  Its holder starts and stops counters. */
+/* Taken inside cpus_read_lock.  Its holder makes and releases events. */
 static DEFINE_MUTEX(perf_mutex);
 static u32 nr_wanting[CMT_PERF_NR];	/* number of descriptors, by value */
 static u32 wanted;			/* CMT_F_* that any descriptor wants */
@@ -96,19 +97,24 @@ static __always_inline bool event_take(const struct cmt_perf *p,
 }
 
 /*
- * This loop is not used for three counters, and for the four that cmtstat asks for.  A
- * counter that the event lacked at the begin or at the end counted only some of the time.
+ * This loop is not used for the first three values, and for the four that cmtstat asks
+ * for.  A counter that the event lacked at the begin or at the end counted only some of
+ * the time.
  */
 static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 {
-	u32 was_out = p->out, i;
+	u32 was_out = p->out, in = 0, i;
 
 	p->out = 0;
-	for (i = 0; i < p->nr; i++)
+	for (i = 0; i < CMT_PERF_NR; i++) {
+		if (!p->events[i])
+			continue;
+		in += in == i;
 		if (!event_take(p, sum, i))
 			p->out |= BIT(i);
+	}
 	sum->missing |= p->out | was_out;
-	p->in = p->out ? 0 : p->nr;
+	p->in = p->out ? 0 : in;
 }
 
 static void sum_fill(struct cmt_record *record, const struct cmt_perf *p,
@@ -116,20 +122,18 @@ static void sum_fill(struct cmt_record *record, const struct cmt_perf *p,
 {
 	u64 ns = mul_u64_u32_shr(sum->ran, ns_mult, NS_SHIFT);
 	u64 *values = &record->perf.cycles;
-	u32 i;
+	u32 flags = 0, i;
 
-	record->flags = 0;
 	record->rmid = sum - p->sums;
 	record->generation = sum->generation;
 	record->ran_ns = min_t(u64, ns, U32_MAX);
-	for (i = 0; i < CMT_PERF_NR; i++)
-		values[i] = 0;
-	for (i = 0; i < p->nr; i++) {
-		if (sum->missing & BIT(i))
-			continue;
-		record->flags |= value_flag(p->index[i]);
-		values[p->index[i]] = sum->values[i];
+	for (i = 0; i < CMT_PERF_NR; i++) {
+		bool counted = p->events[i] && !(sum->missing & BIT(i));
+
+		values[i] = counted ? sum->values[i] : 0;
+		flags |= counted ? value_flag(i) : 0;
 	}
+	record->flags = flags;
 	*sum = (struct perf_sum) { .generation = sum->generation };
 }
 
@@ -266,29 +270,35 @@ static void cpu_install(void *perf_cpu)
 	cmt_perf_begin();
 }
 
+/* Write the sums, before the CPU goes offline or has no ticks.  On the CPU itself. */
+static void cpu_write(void *unused)
+{
+	struct cmt_perf *p = this_cpu_read(cmt_cpus.perf);
+	u32 rmid;
+
+	cmt_perf_turn(p, this_cpu_read(cmt_cpus.rmid));
+	for_each_set_bit(rmid, p->due, cmt_caps.rmid_room)
+		sum_emit(p, &p->sums[rmid]);
+}
+
 static void cpu_remove(void *unused)
 {
 	this_cpu_write(cmt_cpus.perf, NULL);
 }
 
-static void perf_cpu_free(struct cmt_perf *p)
-{
-	u32 i;
-
-	for (i = 0; i < p->nr; i++)
-		perf_event_release_kernel(p->events[i]);
-	kvfree(p);
-}
-
 static void cpu_stop(unsigned int cpu)
 {
 	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
+	u32 i;
 
 	lockdep_assert_held(&perf_mutex);
 	if (!p)
 		return;
 	smp_call_function_single(cpu, cpu_remove, NULL, true);
-	perf_cpu_free(p);
+	for (i = 0; i < CMT_PERF_NR; i++)
+		if (p->events[i])
+			perf_event_release_kernel(p->events[i]);
+	kvfree(p);
 }
 
 static void note_reason(unsigned int cpu, u32 index, long err)
@@ -327,23 +337,70 @@ static struct perf_event *event_new(unsigned int cpu, u32 index)
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
-static void counters_make(struct cmt_perf *p, unsigned int cpu)
+/* A change of cmt_perf.events, made on the CPU with interrupts off */
+struct event_change {
+	struct cmt_perf *p;
+	u32 index;
+	struct perf_event *event;	/* NULL: the value is not counted any more */
+};
+
+/*
+ * The event counts from now on.  So the value is missing in all sums of the time before,
+ * and by @out in the sum of the RMID that is loaded.
+ */
+static void event_set(void *info)
 {
-	struct perf_event *event;
+	const struct event_change *change = info;
+	struct cmt_perf *p = change->p;
+	u32 bit = BIT(change->index), rmid;
+
+	p->events[change->index] = change->event;
+	if (change->event)
+		p->read = change->event->pmu->read;
+	p->out = change->event ? p->out | bit : p->out & ~bit;
+	p->in = 0;
+	for_each_set_bit(rmid, p->due, cmt_caps.rmid_room)
+		p->sums[rmid].missing |= bit;
+}
+
+static void event_change(unsigned int cpu, struct cmt_perf *p, u32 index,
+			 struct perf_event *event)
+{
+	struct event_change change = { p, index, event };
+
+	smp_call_function_single(cpu, event_set, &change, true);
+}
+
+static void event_add(unsigned int cpu, struct cmt_perf *p, u32 index)
+{
+	struct perf_event *event = event_new(cpu, index);
+
+	if (IS_ERR(event)) {
+		note_reason(cpu, index, PTR_ERR(event));
+		return;
+	}
+	event_change(cpu, p, index, event);
+}
+
+static void event_drop(unsigned int cpu, struct cmt_perf *p, u32 index)
+{
+	struct perf_event *event = p->events[index];
+
+	event_change(cpu, p, index, NULL);
+	perf_event_release_kernel(event);
+}
+
+/* New events may need the counters of events that are released: these come first. */
+static void events_update(unsigned int cpu, struct cmt_perf *p)
+{
 	u32 i;
 
-	for (i = 0; i < CMT_PERF_NR; i++) {
-		if (!(wanted & value_flag(i)))
-			continue;
-		event = event_new(cpu, i);
-		if (IS_ERR(event)) {
-			note_reason(cpu, i, PTR_ERR(event));
-			continue;
-		}
-		p->read = event->pmu->read;
-		p->index[p->nr] = i;
-		p->events[p->nr++] = event;
-	}
+	for (i = 0; i < CMT_PERF_NR; i++)
+		if (p->events[i] && !(wanted & value_flag(i)))
+			event_drop(cpu, p, i);
+	for (i = 0; i < CMT_PERF_NR; i++)
+		if (!p->events[i] && wanted & value_flag(i))
+			event_add(cpu, p, i);
 }
 
 static struct cmt_perf *perf_alloc(unsigned int cpu)
@@ -363,20 +420,25 @@ static struct cmt_perf *perf_alloc(unsigned int cpu)
 	return p;
 }
 
-/* The time on the CPU is counted with and without counters. */
-static void cpu_start(unsigned int cpu)
+/*
+ * Count the wanted values on the CPU.  Values that were counted before are counted on
+ * without a gap.  The time on the CPU is counted with and without events.
+ */
+static void cpu_update(unsigned int cpu)
 {
-	struct cmt_perf *p;
+	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 
 	lockdep_assert_held(&perf_mutex);
-	if (per_cpu(cmt_cpus, cpu).perf)
+	if (p) {
+		events_update(cpu, p);
 		return;
+	}
 	p = perf_alloc(cpu);
 	if (!p) {
 		strscpy(perf_reason, "no memory", sizeof(perf_reason));
 		return;
 	}
-	counters_make(p, cpu);
+	events_update(cpu, p);
 	smp_call_function_single(cpu, cpu_install, p, true);
 }
 
@@ -393,23 +455,22 @@ static bool cpu_counts(unsigned int cpu)
 	return per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu);
 }
 
-/* Other values are wanted: drop the counts since the last tick. */
 static void perf_change(u32 now)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu)
-		cpu_stop(cpu);
 	perf_reason[0] = '\0';
 	if (!wanted)
 		clock_init();
 	wanted = now;
-	if (!now)
-		return;
-	for_each_online_cpu(cpu)
-		if (cpu_counts(cpu))
-			cpu_start(cpu);
-	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
+	for_each_online_cpu(cpu) {
+		if (!now)
+			cpu_stop(cpu);
+		else if (cpu_counts(cpu))
+			cpu_update(cpu);
+	}
+	if (now)
+		schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
 /* Does another agent's pinned event use the counter of @event? */
@@ -425,9 +486,11 @@ static u32 cpu_counted(unsigned int cpu, char *reason)
 
 	if (!p)
 		return 0;
-	for (i = 0; i < p->nr; i++) {
+	for (i = 0; i < CMT_PERF_NR; i++) {
+		if (!p->events[i])
+			continue;
 		if (!event_is_out(p->events[i]))
-			counted |= value_flag(p->index[i]);
+			counted |= value_flag(i);
 		else
 			snprintf(reason, REASON_BYTES,
 				 "another agent has the counters of CPU %u",
@@ -525,20 +588,30 @@ void cmt_perf_want(u32 *wanted_here, u32 wants)
 	flush_work(&apply_work);
 }
 
+/* An event that gets its counter again counts from then on, as a new one does. */
+static void cpu_retry(unsigned int cpu)
+{
+	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
+	u32 i;
+
+	for (i = 0; p && i < CMT_PERF_NR; i++) {
+		struct perf_event *event = p->events[i];
+
+		if (!event || !event_is_out(event))
+			continue;
+		event_change(cpu, p, i, event);
+		perf_event_enable(event);
+	}
+}
+
 static void retry_all(void)
 {
 	unsigned int cpu;
-	u32 i;
 
 	if (!wanted)
 		return;
-	for_each_online_cpu(cpu) {
-		struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
-
-		for (i = 0; p && i < p->nr; i++)
-			if (event_is_out(p->events[i]))
-				perf_event_enable(p->events[i]);
-	}
+	for_each_online_cpu(cpu)
+		cpu_retry(cpu);
 	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
 }
 
@@ -549,20 +622,29 @@ static void perf_retry(struct work_struct *work)
 	counts_update(retry_all, reason);
 }
 
+/* The CPU goes offline, or has no ticks. */
+static void cpu_retire(unsigned int cpu)
+{
+	if (!per_cpu(cmt_cpus, cpu).perf)
+		return;
+	smp_call_function_single(cpu, cpu_write, NULL, true);
+	cpu_stop(cpu);
+}
+
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 {
 	mutex_lock(&perf_mutex);
 	if (wanted && ticks)
-		cpu_start(cpu);
+		cpu_update(cpu);
 	else
-		cpu_stop(cpu);
+		cpu_retire(cpu);
 	mutex_unlock(&perf_mutex);
 }
 
 void cmt_perf_cpu_down(unsigned int cpu)
 {
 	mutex_lock(&perf_mutex);
-	cpu_stop(cpu);
+	cpu_retire(cpu);
 	mutex_unlock(&perf_mutex);
 }
 

@@ -54,7 +54,10 @@ u32 cmt_perf_counts(void);
  */
 u32 cmt_perf_look(char *reason);
 
-/* By hotplug.c, on the CPU itself: it is up, and has ticks or not; it goes down. */
+/*
+ * By hotplug.c: the CPU is up, and has ticks or not; it goes down.  A CPU that was counting
+ * and ceases to writes the PERFs that are due.
+ */
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks);
 void cmt_perf_cpu_down(unsigned int cpu);
 

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -241,6 +242,135 @@ static void perf_counts_match_lab(void)
 	dev_close(&dev);
 }
 
+#define SPIN_NS		3000000000ULL
+
+static void spinner_main(struct partner *p)
+{
+	uint64_t end;
+	char token;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 0);
+	p->space = lab_get(LAB_SPACE_NEW, 0);
+	__atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
+	CHECK(read(p->from, &token, 1) == 1, "read: %m");
+	end = now_ns() + SPIN_NS;
+	while (now_ns() < end)
+		loop(SLICE_LOOPS);
+	CHECK(write(p->done, "", 1) == 1, "write: %m");
+	for (;;)
+		pause();
+}
+
+/* Asks for instructions some of the time, for longer than two ticks. */
+static pid_t toggler_start(void)
+{
+	struct dev dev;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 1);
+	dev_open(&dev, O_RDONLY);
+	for (;;) {
+		want(&dev, CMT_F_INSTRUCTIONS);
+		sleep_ms(35);
+		want(&dev, 0);
+		sleep_ms(5);
+	}
+}
+
+/* The values of each record have the instructions for their cycles, or none. */
+static void check_added(const struct log *log, const struct cmt_record *owner,
+			const struct values *truth)
+{
+	size_t complete = 0, missing = 0;
+	uint64_t cycles = 0;
+
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_PERF || r->rmid != owner->rmid ||
+		    r->generation != owner->generation)
+			continue;
+		CHECK(r->flags & CMT_F_CYCLES, "cycles are missing: flags %#x",
+		      r->flags);
+		cycles += r->perf.cycles;
+		if (!(r->flags & CMT_F_INSTRUCTIONS)) {
+			missing++;
+			continue;
+		}
+		if (r->perf.cycles < SLICE_LOOPS)
+			continue;
+		complete++;
+		CHECK(r->perf.instructions * 1.05 >=
+		      1.0 * r->perf.cycles * truth->of[1] / truth->of[0],
+		      "%llu instructions in %llu cycles",
+		      (unsigned long long)r->perf.instructions,
+		      (unsigned long long)r->perf.cycles);
+	}
+	note("%zu records with instructions, %zu without; %llu of %llu cycles",
+	     complete, missing, (unsigned long long)cycles,
+	     (unsigned long long)truth->of[0]);
+	CHECK(complete > 10 && missing > 10, "instructions were not toggled");
+	CHECK(cycles >= truth->of[0] / 100 * 97, "cycles are lost");
+}
+
+/*
+ * Another descriptor asks for one more value, and ceases to, again and again.  Cycles are
+ * counted all the time.  Instructions that were counted only some of the time of a record
+ * are missing.
+ */
+static void perf_added_value(void)
+{
+	struct partner *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	static struct snapshot snapshot;
+	const struct cmt_record *owner;
+	struct values before, truth;
+	pid_t spinner, toggler;
+	struct log log = { };
+	int go[2], done[2];
+	struct dev dev;
+	char c;
+
+	CHECK(p != MAP_FAILED && !pipe(go) && !pipe(done), "pipe: %m");
+	dev_open(&dev, O_RDONLY);
+	*p = (struct partner) { .from = go[0], .done = done[1] };
+	spinner = fork();
+	CHECK(spinner >= 0, "fork: %m");
+	if (!spinner)
+		spinner_main(p);
+	WAIT_FOR(__atomic_load_n(&p->ready, __ATOMIC_ACQUIRE), 10000,
+		 "the spinner does not start");
+	run_on(0, 1);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES | CMT_F_LLC_MISSES);
+	dev_snapshot(&dev, &snapshot);
+	owner = snapshot_find(&snapshot, (uint32_t)spinner);
+	CHECK(owner, "the spinner has no RMID");
+	model_begin();
+	ticks_pass(&dev);
+	dev_drain(&dev, &log);
+	log.count = 0;
+	before = executed(p->space);
+	toggler = toggler_start();
+	CHECK(write(go[1], "", 1) == 1, "write: %m");
+	CHECK(read(done[0], &c, 1) == 1, "read: %m");
+	truth = executed(p->space);
+	truth = minus(truth, &before);
+	ticks_pass(&dev);
+	dev_drain(&dev, &log);
+	lab_switch(false);
+	reap(toggler, SIGKILL);
+	check_added(&log, owner, &truth);
+	reap(spinner, SIGKILL);
+	log_free(&log);
+	dev_close(&dev);
+}
+
 /* Cycles per 1000 instructions while the worker walks. */
 static uint64_t cpi_of(struct dev *dev, struct worker *worker)
 {
@@ -293,14 +423,34 @@ static void perf_victim(void)
 	dev_close(&dev);
 }
 
-/* Uses all counters of this process's CPU. */
-static unsigned int take_all(int *fds)
+static int cpu_event_open(unsigned int config, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.disabled = 1,
+		.pinned = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	CHECK(fd >= 0, "perf_event_open(%u): %m", config);
+	return fd;
+}
+
+/* Uses all counters, of a CPU, or with @cpu -1 of this process's CPU, for the process. */
+static unsigned int take_all(int *fds, int cpu)
 {
 	static const unsigned int fixed[] = { INSNS, CYCLES, REF_CYCLES };
 	unsigned int n = lab_get(LAB_CONFIG, LAB_C_COUNTERS) + 3, i;
 
-	for (i = 0; i < n; i++)
-		fds[i] = event_open(i < 3 ? fixed[i] : MISSES, PINNED, -1);
+	for (i = 0; i < n; i++) {
+		unsigned int config = i < 3 ? fixed[i] : MISSES;
+
+		fds[i] = cpu < 0 ? event_open(config, PINNED, -1) :
+				   cpu_event_open(config, cpu);
+	}
 	for (i = 0; i < n; i++)
 		event_enable(fds[i]);
 	return n;
@@ -364,17 +514,49 @@ static void perf_taken(void)
 	dev_map(&dev, FROM_NOW);
 	want(&dev, COUNTERS);
 	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
-	n = take_all(fds);
+	n = take_all(fds, -1);
 	CHECK(flags_on(&dev, 0) == COUNTERS, "ours went to another agent");
 	while (n--)
 		close(fds[n]);
 	dev_close(&dev);
 }
 
+/* An agent had the counters first.  When it releases them, the values come back. */
+static void perf_gets_counters(void)
+{
+	int fds[COUNTERS_MAX];
+	struct dev dev;
+	unsigned int n;
+
+	run_on(0, 0);
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	n = take_all(fds, 0);
+	want(&dev, COUNTERS);
+	CHECK(!flags_on(&dev, 0), "counted without counters");
+	CHECK(!info_of(&dev).counters &&
+	      strstr(info_of(&dev).perf_reason, "another agent"),
+	      "counters %#x, reason: %s", info_of(&dev).counters,
+	      info_of(&dev).perf_reason);
+	/* a change of what is wanted does not change this */
+	want(&dev, COUNTERS & ~CMT_F_CYCLES);
+	want(&dev, COUNTERS);
+	CHECK(!flags_on(&dev, 0), "counted without counters");
+	while (n--)
+		close(fds[n]);
+	WAIT_FOR(info_of(&dev).counters == COUNTERS, 10000, "counters %#x: %s",
+		 info_of(&dev).counters, info_of(&dev).perf_reason);
+	flags_on(&dev, 0);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
+	dev_close(&dev);
+}
+
 const struct test perf_counts_tests[] = {
 	{ "perf_counts_match_lab", perf_counts_match_lab, PROCESS " interval_us=10000", 180 },
+	{ "perf_added_value", perf_added_value, PROCESS " interval_us=10000", 120 },
 	{ "perf_cpi_of_victim_rises", perf_victim, PROCESS, 180 },
 	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
 	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },
+	{ "perf_gets_counters_back", perf_gets_counters, PROCESS, 60 },
 	{ 0 }
 };

@@ -475,6 +475,85 @@ static void perf_asked_again(void)
 	dev_close(&dev);
 }
 
+/* The PERFs of a process have at least 97 % of its running time. */
+static void life_is_complete(const struct log *log, const struct life *life)
+{
+	uint64_t ns = life_check(log, life);
+
+	note("%llu us on a CPU, PERFs of %llu",
+	     (unsigned long long)life->ns / 1000, (unsigned long long)ns / 1000);
+	CHECK(ns >= life->ns / 100 * 97, "%llu of %llu us are missing",
+	      (unsigned long long)(life->ns - ns) / 1000,
+	      (unsigned long long)life->ns / 1000);
+}
+
+/* Another descriptor asks for one more value, and ceases to, again and again. */
+static void perf_other_reader_changes(void)
+{
+	struct recorder rec;
+	struct life life;
+	struct dev dev;
+	pid_t other;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES);
+	other = fork();
+	CHECK(other >= 0, "fork: %m");
+	if (!other) {
+		struct dev toggles;
+
+		pin(0);
+		dev_open(&toggles, O_RDONLY);
+		for (;;) {
+			want(&toggles, CMT_F_LLC_REFERENCES);
+			want(&toggles, 0);
+		}
+	}
+	recorder_start(&rec, &dev, true);
+	pin(1);
+	life = one_life(3000 * MS);
+	sleep_ms(100);
+	recorder_stop(&rec);
+	life_is_complete(&rec.log, &life);
+	reap(other, SIGKILL);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* A CPU goes offline in the middle of a tick's interval: its counts get their PERFs. */
+static void perf_offline_keeps_counts(void)
+{
+	struct recorder rec;
+	struct life life;
+	struct dev dev;
+	pid_t other;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	other = fork();
+	CHECK(other >= 0, "fork: %m");
+	if (!other) {
+		sleep_ms(1000);
+		while (now_ns() % (1000 * MS) < 600 * MS ||
+		       now_ns() % (1000 * MS) > 700 * MS)
+			sleep_ms(10);
+		cpu_online(1, false);
+		_exit(0);
+	}
+	recorder_start(&rec, &dev, true);
+	pin(1);
+	life = one_life(3000 * MS);
+	expect_exit_0(other, "who takes the CPU offline");
+	sleep_ms(1100);
+	recorder_stop(&rec);
+	life_is_complete(&rec.log, &life);
+	cpu_online(1, true);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
 static void perf_bad_input(void)
 {
 	struct cmt_counters arg = { .size = sizeof(arg) };
@@ -505,6 +584,10 @@ const struct test perf_tests[] = {
 	{ "perf_ran_is_sampled", perf_ran_is_sampled,
 	  EMULATED "emulated_rmids=64 interval_us=8000 ring_records=16384", 60 },
 	{ "perf_asked_again", perf_asked_again, "", 60 },
+	{ "perf_other_reader_changes", perf_other_reader_changes,
+	  "interval_us=10000 ring_records=16384", 60 },
+	{ "perf_offline_keeps_counts", perf_offline_keeps_counts,
+	  "interval_us=1000000", 60 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
 	{ }
 };
