@@ -191,11 +191,20 @@ static long sized_put(void __user *uarg, void *arg, size_t ksize, long ret)
 	return ret == -EFAULT ? ret : arg_put(uarg, arg, ksize) ?: ret;
 }
 
+/* The number of records, which may be more than @room, or -errno. */
+static int rmids_get(struct cmt_record *records, u32 room, bool pending,
+		     u64 *as_of)
+{
+	return pending ? cmt_pending_snapshot(records, room, as_of) :
+			 cmt_owners_snapshot(records, as_of);
+}
+
 /* -ENOSPC also if owners became pending between the count and the copy. */
 static long ioctl_get_rmids(void __user *uarg, bool pending)
 {
 	struct cmt_record *records;
 	struct cmt_rmids arg;
+	int count;
 	u32 room;
 	long ret = arg_get(&arg, sizeof(arg), CMT_RMIDS_SIZE, uarg);
 
@@ -209,8 +218,12 @@ static long ioctl_get_rmids(void __user *uarg, bool pending)
 	if (!records)
 		return -ENOMEM;
 	room = min(room, arg.count);
-	arg.count = pending ? cmt_pending_snapshot(records, room, &arg.as_of) :
-			      cmt_owners_snapshot(records, &arg.as_of);
+	count = rmids_get(records, room, pending, &arg.as_of);
+	if (count < 0) {
+		kvfree(records);
+		return count;
+	}
+	arg.count = count;
 	ret = buffer_put(arg.records, room * sizeof(*records), records,
 			 arg.count * sizeof(*records));
 	kvfree(records);

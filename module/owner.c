@@ -9,8 +9,10 @@
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/threads.h>
@@ -25,6 +27,8 @@
 /* this many numbers of owners are not for services */
 #define NOT_FOR_SERVICES	(CMT_NR_OWNERS / 4)
 #define SNAPSHOT_CHUNK		16	/* RMIDs copied in one hold of the lock */
+#define UPDATE_CHUNK		16	/* UPDATEs written in one hold of the lock */
+#define UPDATE_NS		NSEC_PER_MSEC	/* between two UPDATEs of an owner */
 
 u16 *cmt_owner_table;
 u16 cmt_owner_rmids[CMT_NR_OWNERS];
@@ -58,6 +62,9 @@ static struct list_head lists[NR_LISTS];
 static u32 nr_listed[NR_LISTS];
 static u32 nr_giving;		/* RMIDs that are taken and not given yet */
 
+/* Owners whose UPDATE was postponed, in the order in which these are due. */
+static LIST_HEAD(postponed);
+
 static u64 last_serial;
 static u64 last_ts;		/* time of the last lifecycle record */
 static u64 last_drain;
@@ -68,9 +75,12 @@ static u64 served;
 static u64 locked_at;		/* TSC */
 static u64 locked_longest;	/* TSC cycles */
 
-/* RMIDs of the last lifecycle events, by number of the event, for snapshots. */
-static u16 events[SNAPSHOT_CHUNK];
-static u64 nr_events;
+/*
+ * The records of the snapshot that is being made, by RMID; NULL: there is none.  A
+ * record with type 0 is not copied yet.
+ */
+static struct cmt_record *snapshot;
+static DEFINE_MUTEX(snapshot_mutex);	/* held while a snapshot is made */
 
 unsigned long cmt_owners_lock(void)
 	__acquires(&owner_lock)
@@ -210,11 +220,28 @@ static void rmid_fill(struct cmt_record *record, u16 type, u64 ts,
 	memcpy(record->owner.comm, r->comm, CMT_COMM_LEN);
 }
 
+/*
+ * Copy the assignment of an RMID to the snapshot that is being made, unless it was copied
+ * before.  Each lifecycle event calls this before it changes the RMID, so the snapshot
+ * has the assignment at the time of its begin.  A record with type FREE has no owner.
+ */
+static void snapshot_keep(u32 rmid)
+{
+	const struct cmt_rmid *r = &pool.rmids[rmid];
+
+	lockdep_assert_held(&owner_lock);
+	if (likely(!snapshot) || snapshot[rmid].type)
+		return;
+	if (pool.live[rmid])
+		rmid_fill(&snapshot[rmid], CMT_REC_EXISTING, r->since, r);
+	else
+		snapshot[rmid].type = CMT_REC_FREE;
+}
+
 static void rmid_emit(u16 type, u64 ts, const struct cmt_rmid *r)
 {
 	struct cmt_record record;
 
-	events[nr_events++ % ARRAY_SIZE(events)] = cmt_pool_number(&pool, r);
 	rmid_fill(&record, type, ts, r);
 	cmt_emit(&record);
 }
@@ -338,6 +365,7 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 	nr_unused--;
 	*owner = (struct cmt_owner) {
 		.list = LIST_HEAD_INIT(owner->list),
+		.postponed = LIST_HEAD_INIT(owner->postponed),
 		.kind = kind,
 		.id = id,
 		.cgroup_id = cgroup_id,
@@ -398,6 +426,7 @@ bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
 		owner_end(owner);
 		return false;
 	}
+	snapshot_keep(rmid);
 	rmid_describe(r, owner);
 	r->domain = cmt_cpu_domain_id();
 	r->since = cmt_owner_now();
@@ -412,6 +441,71 @@ bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
 	return true;
 }
 
+void cmt_owner_update(struct cmt_owner *owner)
+{
+	struct cmt_rmid *r = &pool.rmids[owner->rmid];
+	u64 now;
+
+	lockdep_assert_held(&owner_lock);
+	if (!owner->rmid)
+		return;
+	now = cmt_owner_now();
+	list_del_init(&owner->postponed);
+	owner->next_update = now + UPDATE_NS;
+	snapshot_keep(owner->rmid);
+	rmid_describe(r, owner);
+	rmid_emit(CMT_REC_UPDATE, now, r);
+}
+
+bool cmt_owner_update_limited(struct cmt_owner *owner)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&owner_lock);
+	if (!owner->rmid || !list_empty(&owner->postponed))
+		return false;
+	if (owner->next_update <= now) {
+		cmt_owner_update(owner);
+		return false;
+	}
+	owner->next_update = now + UPDATE_NS;
+	list_add_tail(&owner->postponed, &postponed);
+	return true;
+}
+
+/* Write the postponed UPDATE of an owner, unless the owner is as before. */
+static void postponed_write(struct cmt_owner *owner)
+{
+	const struct cmt_rmid *r = &pool.rmids[owner->rmid];
+
+	if (r->cgroup_id != owner->cgroup_id ||
+	    memcmp(r->comm, owner->comm, CMT_COMM_LEN))
+		cmt_owner_update(owner);
+	else
+		list_del_init(&owner->postponed);
+}
+
+/* The time at which the oldest postponed UPDATE is due; U64_MAX: there is none. */
+static u64 postponed_due(void)
+{
+	const struct cmt_owner *owner;
+
+	owner = list_first_entry_or_null(&postponed, struct cmt_owner,
+					 postponed);
+	return owner ? owner->next_update : U64_MAX;
+}
+
+bool cmt_owners_update_postponed(u64 until)
+{
+	u32 n;
+
+	lockdep_assert_held(&owner_lock);
+	for (n = 0; n < UPDATE_CHUNK && postponed_due() <= until; n++)
+		postponed_write(list_first_entry(&postponed, struct cmt_owner,
+						 postponed));
+	return n == UPDATE_CHUNK;
+}
+
 /* The owner has no RMID any more, and is not pending. */
 static bool owner_clear(struct cmt_owner *owner)
 {
@@ -419,12 +513,16 @@ static bool owner_clear(struct cmt_owner *owner)
 	struct cmt_rmid *r = &pool.rmids[rmid];
 	u64 now;
 
+	/* the FREE has the last name */
+	if (!list_empty(&owner->postponed))
+		postponed_write(owner);
 	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], CMT_RMID_NONE);
 	owner->rmid = CMT_RMID_NONE;
 	pending_set(owner, false);
 	if (!rmid)
 		return false;
 	now = cmt_owner_now();
+	snapshot_keep(rmid);
 	cmt_pool_free(&pool, rmid, now);
 	r->owner = NULL;
 	frees++;
@@ -514,17 +612,6 @@ bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm)
 	return cmt_owner_join(tgid, overflow_owner());
 }
 
-void cmt_owner_update(struct cmt_owner *owner)
-{
-	struct cmt_rmid *r = &pool.rmids[owner->rmid];
-
-	lockdep_assert_held(&owner_lock);
-	if (!owner->rmid)
-		return;
-	rmid_describe(r, owner);
-	rmid_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
-}
-
 static void owner_set_scoped(struct cmt_owner *owner, enum cmt_by by, bool want)
 {
 	owner->scoped = want;
@@ -589,6 +676,7 @@ int cmt_rmid_exclude(u32 rmid, u32 flag)
 		owner_clear(owner);
 		owner_queue(owner, CMT_WHY_RECLAIMED);
 	}
+	snapshot_keep(rmid);
 	if (cmt_pool_exclude(&pool, rmid, cmt_owner_now()))
 		return had_owner;
 	WRITE_ONCE(r->flags, flag);
@@ -604,6 +692,7 @@ void cmt_rmid_include(u32 rmid)
 {
 	u64 now = cmt_owner_now();
 
+	snapshot_keep(rmid);
 	if (!cmt_pool_include(&pool, rmid, now))
 		rmid_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
 }
@@ -612,7 +701,7 @@ void cmt_rmid_include(u32 rmid)
  * With pending owners, when the next limbo ends; without, when more RMIDs are in
  * limbo than are free.  But every CPU is asked at most once in a limbo.
  */
-u64 cmt_owners_due(void)
+u64 cmt_owners_drain_due(void)
 {
 	u64 next = cmt_pool_next_expiry(&pool);
 
@@ -622,6 +711,13 @@ u64 cmt_owners_due(void)
 	if (!pending_first() && pool.nr_limbo <= pool.nr_free)
 		return U64_MAX;
 	return next == U64_MAX ? next : max(next, last_drain + CMT_LIMBO_NS);
+}
+
+u64 cmt_owners_due(void)
+{
+	if (cmt_owners_reclaim_due())
+		return 0;
+	return min(cmt_owners_drain_due(), postponed_due());
 }
 
 void cmt_owners_drained(u64 until)
@@ -643,61 +739,63 @@ static int record_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
-/* For an RMID without an owner the record has type 0. */
-static void snapshot_copy(struct cmt_record *records, u32 rmid)
-{
-	const struct cmt_rmid *r = &pool.rmids[rmid];
-
-	if (pool.live[rmid])
-		rmid_fill(&records[rmid], CMT_REC_EXISTING, r->since, r);
-	else
-		records[rmid].type = CMT_REC_PAD;
-}
-
-/*
- * Copy all RMIDs, a few at a time.  Returns the number of the first event that the copy
- * lacks.
- */
-static u64 snapshot_pass(struct cmt_record *records)
+/* Begin a snapshot: it has the assignments at this time. */
+static u64 snapshot_begin(struct cmt_record *records)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 from = nr_events;
-	u32 rmid = 0;
+	u64 now = cmt_owner_now();
 
-	for (;;) {
-		u32 end = min(rmid + SNAPSHOT_CHUNK, pool.nr);
-
-		for (; rmid < end; rmid++)
-			snapshot_copy(records, rmid);
-		cmt_owners_unlock(flags);
-		if (rmid == pool.nr)
-			return from;
-		flags = cmt_owners_lock();
-	}
-}
-
-/* Copy again what events have changed meanwhile.  False: too many events. */
-static bool snapshot_catch_up(struct cmt_record *records, u64 from, u64 *as_of)
-{
-	unsigned long flags = cmt_owners_lock();
-	bool done = nr_events - from <= ARRAY_SIZE(events);
-
-	for (; done && from < nr_events; from++)
-		snapshot_copy(records, events[from % ARRAY_SIZE(events)]);
-	*as_of = cmt_owner_now();
+	snapshot = records;
 	cmt_owners_unlock(flags);
-	return done;
+	return now;
 }
 
-u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of)
+static void snapshot_end(void)
 {
-	u32 rmid, n = 0;
-	u64 from;
+	unsigned long flags = cmt_owners_lock();
 
-	do {
-		from = snapshot_pass(records);
-	} while (!snapshot_catch_up(records, from, as_of));
+	snapshot = NULL;
+	cmt_owners_unlock(flags);
+}
 
+/* Copy a chunk of the RMIDs, from @rmid on. */
+static void snapshot_chunk(u32 rmid)
+{
+	unsigned long flags = cmt_owners_lock();
+	u32 end = min(rmid + SNAPSHOT_CHUNK, pool.nr);
+
+	for (; rmid < end; rmid++)
+		snapshot_keep(rmid);
+	cmt_owners_unlock(flags);
+}
+
+/* Each RMID is copied once, however many lifecycle events there are meanwhile. */
+static int snapshot_make(struct cmt_record *records, u64 *as_of)
+{
+	bool killed = false;
+	u32 rmid;
+
+	*as_of = snapshot_begin(records);
+	for (rmid = 0; rmid < pool.nr && !killed; rmid += SNAPSHOT_CHUNK) {
+		snapshot_chunk(rmid);
+		cond_resched();
+		killed = fatal_signal_pending(current);
+	}
+	snapshot_end();
+	return killed ? -EINTR : 0;
+}
+
+int cmt_owners_snapshot(struct cmt_record *records, u64 *as_of)
+{
+	int n = 0, ret = mutex_lock_killable(&snapshot_mutex);
+	u32 rmid;
+
+	if (ret)
+		return ret;
+	ret = snapshot_make(records, as_of);
+	mutex_unlock(&snapshot_mutex);
+	if (ret)
+		return ret;
 	for (rmid = 0; rmid < pool.nr; rmid++)
 		if (records[rmid].type == CMT_REC_EXISTING)
 			records[n++] = records[rmid];
@@ -766,6 +864,7 @@ static void overflow_init(void)
 	struct cmt_owner *owner = overflow_owner();
 
 	INIT_LIST_HEAD(&owner->list);
+	INIT_LIST_HEAD(&owner->postponed);
 	owner->kind = CMT_OWNER_OVERFLOW;
 	strscpy_pad(owner->comm, "overflow", CMT_COMM_LEN);
 	if (pool.nr >= OVERFLOW_MIN_RMIDS)

@@ -57,9 +57,11 @@ struct cmt_owner {
 	struct hlist_node hash;	/* by kind and id; unhashed: released */
 	/* in the list @listed, or in the list of unused owners */
 	struct list_head list;
+	struct list_head postponed;	/* in the list of postponed UPDATEs */
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
 	u64 pending_since;	/* ns */
+	u64 next_update;	/* ns: no UPDATE of a new name or cgroup before */
 	u64 serial;		/* unique: no other owner ever had this serial */
 	u32 kind;		/* CMT_OWNER_*; 0 also while the number is not used */
 	u32 rmid;		/* the dedicated RMID; 0: none */
@@ -145,8 +147,16 @@ void cmt_owner_want(struct cmt_owner *owner, enum cmt_by by);
  */
 bool cmt_owner_unwant(struct cmt_owner *owner, enum cmt_by by);
 
-/* The name or cgroup of the owner has changed. */
+/* The name, the cgroup or the flags of the owner have changed: write an UPDATE. */
 void cmt_owner_update(struct cmt_owner *owner);
+
+/*
+ * As cmt_owner_update(), for changes that any process can make as often as it wants: at
+ * most one UPDATE of an owner in a millisecond.  Returns whether the UPDATE was
+ * postponed.  If so, the caller then calls cmt_pending_later().  A later FREE has the
+ * last name in any case.
+ */
+bool cmt_owner_update_limited(struct cmt_owner *owner);
 
 /*
  * Release the owner: it can no longer be found, and loses its RMID.  Its number is used
@@ -186,10 +196,19 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
-/* The time at which cmt_pending_run() must run, ns; U64_MAX: not needed. */
+/*
+ * The time at which the pending work must run, ns, 0: now; U64_MAX: not needed.  The
+ * second function: the time at which the work must drain.
+ */
 u64 cmt_owners_due(void);
+u64 cmt_owners_drain_due(void);
 /* Every CPU has loaded its RMID again since @until. */
 void cmt_owners_drained(u64 until);
+/*
+ * Write the postponed UPDATEs that are due at @until, a bounded number in one call.
+ * Returns whether there may be more.
+ */
+bool cmt_owners_update_postponed(u64 until);
 /* Write the ALLOC_FAIL of a pending owner. */
 void cmt_owner_fill_fail(struct cmt_record *record,
 			 const struct cmt_owner *owner, u32 why);
@@ -207,9 +226,10 @@ void cmt_owners_stats(struct cmt_stats *stats);
 
 /*
  * The assignments at one instant, as EXISTING records, oldest first.
- * @records: room for as many as there are RMIDs.  Returns their number.
+ * @records: zeroed, with room for as many as there are RMIDs.  Returns their number, or
+ * -EINTR: the caller is being killed.  Process context.
  */
-u32 cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
+int cmt_owners_snapshot(struct cmt_record *records, u64 *as_of);
 
 /* The RMIDs to read, one bit each: 0, and published RMIDs.  Racy. */
 const unsigned long *cmt_table_readable(void);
@@ -235,7 +255,10 @@ void cmt_pending_stop(void);
  */
 u32 cmt_pending_serve(u32 max);
 
-/* Serve the pending owners now, or when the next limbo ends.  Any context. */
+/*
+ * Let the work run when it is due: serve pending owners, drain, write postponed UPDATEs.
+ * Any context, without the owner lock.
+ */
 void cmt_pending_later(void);
 
 /*

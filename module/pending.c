@@ -9,12 +9,13 @@
  * An RMID leaves limbo when every CPU has looked up its RMID again after the FREE.  One
  * work item asks the CPUs, serves pending owners, and reclaims RMIDs of services: when an
  * owner is pending, when few RMIDs are free, and when a probe has changed the owner of
- * processes that run on other CPUs.
+ * processes that run on other CPUs.  It also writes the UPDATEs that were postponed.
  */
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/workqueue.h>
@@ -26,7 +27,7 @@
 
 #define SNAPSHOT_CHUNK	16	/* owners visited in one hold of the lock */
 
-static struct hrtimer pending_timer;	/* expires when the next limbo ends */
+static struct hrtimer pending_timer;	/* expires when the work is due */
 static void pending_work_fn(struct work_struct *work);
 static DECLARE_WORK(pending_work, pending_work_fn);
 /* protects stopping, and the start of work and timer */
@@ -83,12 +84,19 @@ static void queue_now(void)
 	raw_spin_unlock_irqrestore(&stopping_lock, flags);
 }
 
+/* Does the timer expire at @at or before? */
+static bool is_armed(u64 at)
+{
+	return hrtimer_is_queued(&pending_timer) &&
+	       ktime_to_ns(hrtimer_get_expires(&pending_timer)) <= (s64)at;
+}
+
 static void queue_at(u64 at)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&stopping_lock, flags);
-	if (!stopping && !hrtimer_is_queued(&pending_timer))
+	if (!stopping && !is_armed(at))
 		hrtimer_start(&pending_timer, ns_to_ktime(at),
 			      HRTIMER_MODE_ABS_HARD);
 	raw_spin_unlock_irqrestore(&stopping_lock, flags);
@@ -97,10 +105,10 @@ static void queue_at(u64 at)
 void cmt_pending_later(void)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 due = cmt_owners_reclaim_due() ? 0 : cmt_owners_due();
+	u64 due = cmt_owners_due();
 
 	cmt_owners_unlock(flags);
-	if (!due)
+	if (due <= ktime_get_ns())
 		queue_now();
 	else if (due != U64_MAX)
 		queue_at(due);
@@ -195,18 +203,32 @@ void cmt_pending_run(void)
 	cmt_pending_later();
 }
 
-static bool is_due(void)
+static bool is_drain_due(void)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 due = cmt_owners_due();
+	u64 due = cmt_owners_drain_due();
 
 	cmt_owners_unlock(flags);
 	return due <= ktime_get_ns();
 }
 
+static void update_postponed(void)
+{
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+	bool more;
+
+	do {
+		flags = cmt_owners_lock();
+		more = cmt_owners_update_postponed(now);
+		cmt_owners_unlock(flags);
+	} while (more);
+}
+
 static void pending_work_fn(struct work_struct *work)
 {
-	if (xchg(&refresh, false) || is_due()) {
+	update_postponed();
+	if (xchg(&refresh, false) || is_drain_due()) {
 		cmt_pending_run();
 		return;
 	}
@@ -261,8 +283,10 @@ u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of)
 	unsigned long flags;
 	u32 i, n = 0;
 
-	for (i = 0; i < CMT_NR_OWNERS; i += SNAPSHOT_CHUNK)
+	for (i = 0; i < CMT_NR_OWNERS; i += SNAPSHOT_CHUNK) {
 		n = snapshot_chunk(i, records, n, room);
+		cond_resched();
+	}
 	sort(records, min(n, room), sizeof(*records), fail_cmp, NULL);
 	flags = cmt_owners_lock();
 	*as_of = cmt_owner_now();

@@ -48,13 +48,17 @@ static void rmid_show(struct seq_file *m, const struct cmt_record *r)
 static int rmids_show(struct seq_file *m, void *unused)
 {
 	struct cmt_record *records;
-	u32 i, count;
+	int i, count;
 	u64 as_of;
 
 	records = vcalloc(cmt_caps.nr_rmids, sizeof(*records));
 	if (!records)
 		return -ENOMEM;
 	count = cmt_owners_snapshot(records, &as_of);
+	if (count < 0) {
+		vfree(records);
+		return count;
+	}
 
 	seq_printf(m, "# as_of_ns %llu\n", as_of);
 	/* id: the process, or the CPU; 0 for other kinds */

@@ -235,6 +235,7 @@ void cmt_probe_rename(void *data, struct task_struct *task, const char *comm)
 	char name[CMT_COMM_LEN];
 	struct cmt_owner *owner;
 	unsigned long flags;
+	bool postponed = false;
 
 	if (!thread_group_leader(task) ||
 	    !READ_ONCE(cmt_owner_table[task->tgid]))
@@ -245,19 +246,22 @@ void cmt_probe_rename(void *data, struct task_struct *task, const char *comm)
 	owner = own_owner(task->tgid);
 	if (owner && memcmp(owner->comm, name, sizeof(name))) {
 		memcpy(owner->comm, name, sizeof(name));
-		cmt_owner_update(owner);
+		postponed = cmt_owner_update_limited(owner);
 	}
 	cmt_owners_unlock(flags);
+	if (postponed)
+		cmt_pending_later();
 }
 
-static void note_cgroup(u32 tgid, u64 cgroup_id)
+/* Returns whether the UPDATE was postponed. */
+static bool note_cgroup(u32 tgid, u64 cgroup_id)
 {
 	struct cmt_owner *owner = own_owner(tgid);
 
 	if (!owner || owner->cgroup_id == cgroup_id)
-		return;
+		return false;
 	owner->cgroup_id = cgroup_id;
-	cmt_owner_update(owner);
+	return cmt_owner_update_limited(owner);
 }
 
 void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
@@ -265,8 +269,8 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 {
 	const struct cmt_owner *before;
 	unsigned long flags;
+	bool moved, postponed;
 	u32 resolved;
-	bool moved;
 
 	if (to->root != &cgrp_dfl_root || !thread_group_leader(task) ||
 	    task->flags & PF_KTHREAD)
@@ -276,9 +280,11 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	before = cmt_owner_of(task->tgid);
 	resolved = process_resolve(task);
 	moved = before != cmt_owner_of(task->tgid);
-	note_cgroup(task->tgid, cgroup_id(to));
+	postponed = note_cgroup(task->tgid, cgroup_id(to));
 	cmt_owners_unlock(flags);
 
+	if (postponed)
+		cmt_pending_later();
 	/* threads of the process may run on other CPUs, with the RMID of @before */
 	if (!moved)
 		return;

@@ -41,6 +41,7 @@ extern const struct test demand_tests[];
 extern const struct test measure_tests[];
 extern const struct test software_tests[];
 extern const struct test secure_tests[];
+extern const struct test flood_tests[];
 /* These tests have the same result on every kernel. */
 extern const struct test full_tests[];
 extern const struct test limits_tests[];

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Processes without privileges that change their name as fast as they can.  Snapshots stay
+ * exact and short.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control.h"
+
+#define MS		1000000ULL
+#define LAST_NAME	"last-name"
+
+static bool has_name(const struct cmt_record *r, const char *name)
+{
+	return r && !strncmp(r->owner.comm, name, CMT_COMM_LEN);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity: %m");
+}
+
+/* Shared with the children: renamers end with LAST_NAME. */
+static volatile bool *stop;
+
+static void flood_init(void)
+{
+	stop = mmap(NULL, sizeof(*stop), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(stop != MAP_FAILED, "mmap: %m");
+}
+
+#define RENAMES_S	3	/* a snapshot that waits for the renamers ends, too late */
+
+/* A process that changes its name all the time, for RENAMES_S at most. */
+static pid_t renamer(int cpu)
+{
+	uint64_t end = now_ns() + slowness * RENAMES_S * 1000 * MS;
+	char name[] = "name-a";
+	unsigned int i;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(cpu);
+	for (i = 0; !*stop && (i % 1024 || now_ns() < end); i++) {
+		name[5] = 'a' + i % 26;
+		prctl(PR_SET_NAME, name);
+	}
+	prctl(PR_SET_NAME, LAST_NAME);
+	for (;;)
+		pause();
+}
+
+/* The state of each RMID at an instant, from the records of the rings. */
+static void log_state(const struct log *log, uint64_t as_of,
+		      const struct cmt_record **state)
+{
+	size_t i;
+
+	memset(state, 0, MAX_RMIDS * sizeof(state[0]));
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->ts > as_of || r->type == CMT_REC_ALLOC_FAIL || !is_lifecycle(r))
+			continue;
+		state[r->rmid] = r->type == CMT_REC_FREE ? NULL : r;
+	}
+}
+
+/* The snapshot has the state of each RMID at its instant, and no other. */
+static void check_exact(const struct snapshot *snapshot, const struct log *log)
+{
+	static const struct cmt_record *state[MAX_RMIDS];
+	uint32_t i, n = 0;
+
+	log_state(log, snapshot->as_of, state);
+	for (i = 0; i < MAX_RMIDS; i++)
+		n += !!state[i];
+	CHECK(n == snapshot->count, "%u RMIDs in the snapshot, %u by the records",
+	      snapshot->count, n);
+	for (i = 0; i < snapshot->count; i++) {
+		const struct cmt_record *r = &snapshot->records[i];
+		const struct cmt_record *by = state[r->rmid];
+
+		CHECK(by && by->generation == r->generation && by->tgid == r->tgid &&
+		      by->flags == r->flags &&
+		      by->owner.cgroup_id == r->owner.cgroup_id &&
+		      has_name(by, r->owner.comm),
+		      "RMID %u: %.16s in the snapshot, %.16s by the records", r->rmid,
+		      r->owner.comm, by ? by->owner.comm : "no owner");
+	}
+}
+
+/* Two UPDATEs of an owner have at least a millisecond between them. */
+static void check_rate(const struct log *log, pid_t pid)
+{
+	uint64_t last = 0;
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_UPDATE || r->tgid != (uint32_t)pid)
+			continue;
+		CHECK(!n || r->ts - last >= MS, "UPDATE %u of %d after %llu ns", n, pid,
+		      (unsigned long long)(r->ts - last));
+		last = r->ts;
+		n++;
+	}
+	CHECK(n > 10, "%u UPDATEs of %d", n, pid);
+	note("%u UPDATEs of process %d", n, pid);
+}
+
+#define SNAPSHOTS	24
+#define RENAMERS	4
+#define GROUPS		3500	/* many RMIDs with an owner: a long snapshot */
+
+static struct snapshot snapshots[SNAPSHOTS];
+
+static void take_snapshots(const struct dev *dev)
+{
+	uint64_t from, took, longest = 0, begin = now_ns();
+	unsigned int i;
+
+	for (i = 0; i < SNAPSHOTS; i++) {
+		from = now_ns();
+		dev_snapshot(dev, &snapshots[i]);
+		took = now_ns() - from;
+		longest = took > longest ? took : longest;
+		CHECK(took < slowness * 1000 * MS, "snapshot %u took %llu ms", i,
+		      (unsigned long long)(took / MS));
+	}
+	note("%u snapshots in %llu us, the longest in %llu us", SNAPSHOTS,
+	     (unsigned long long)(now_ns() - begin) / 1000,
+	     (unsigned long long)longest / 1000);
+}
+
+static bool snapshot_has_name(const struct dev *dev, pid_t pid, const char *name)
+{
+	static struct snapshot snapshot;
+
+	dev_snapshot(dev, &snapshot);
+	return has_name(snapshot_find(&snapshot, (uint32_t)pid), name);
+}
+
+static void flood_names(void)
+{
+	pid_t pids[RENAMERS];
+	struct recorder rec;
+	struct dev dev;
+	unsigned int i;
+
+	flood_init();
+	dev_open(&dev, O_RDWR);
+	CHECK(dev.info.nr_rmids == MAX_RMIDS, "%u RMIDs", dev.info.nr_rmids);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	for (i = 0; i < GROUPS / slowness; i++)
+		group_make(container(i));
+	run_on(0);
+	for (i = 0; i < RENAMERS; i++) {
+		pids[i] = renamer(1);
+		CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[i], 0, NULL), "attach");
+	}
+	take_snapshots(&dev);
+	*stop = true;
+	for (i = 0; i < RENAMERS; i++)
+		WAIT_FOR(snapshot_has_name(&dev, pids[i], LAST_NAME), 5000,
+			 "the last name of process %d is missing", pids[i]);
+	recorder_stop(&rec);
+	for (i = 0; i < SNAPSHOTS; i++)
+		check_exact(&snapshots[i], &rec.log);
+	for (i = 0; i < RENAMERS; i++) {
+		check_rate(&rec.log, pids[i]);
+		reap(pids[i], SIGKILL);
+	}
+	log_free(&rec.log);
+	for (i = 0; i < GROUPS / slowness; i++)
+		group_remove(container(i));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* The last name comes also if the process exits at once, before its FREE. */
+static void flood_name_at_exit(void)
+{
+	const struct cmt_record *update, *gone;
+	struct recorder rec;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	recorder_start(&rec, &dev, false);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_NAME, "first-name");
+		prctl(PR_SET_NAME, "second-name");
+		prctl(PR_SET_NAME, LAST_NAME);
+		_exit(0);
+	}
+	expect_exit_0(pid, "a child");
+	recorder_stop(&rec);
+	update = log_find(&rec.log, 0, CMT_REC_UPDATE, pid);
+	gone = log_find(&rec.log, 0, CMT_REC_FREE, pid);
+	CHECK(has_name(update, "first-name"), "the first UPDATE is of %.16s",
+	      update ? update->owner.comm : "no name");
+	CHECK(has_name(gone, LAST_NAME), "the FREE is of %.16s",
+	      gone ? gone->owner.comm : "no name");
+	while (update && !has_name(update, LAST_NAME))
+		update = log_find(&rec.log, update + 1 - rec.log.records, CMT_REC_UPDATE,
+				  pid);
+	CHECK(update && update < gone, "no UPDATE with the last name before the FREE");
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+/* Reads snapshots until it is killed. */
+static pid_t snapshot_reader(const struct dev *dev)
+{
+	static struct snapshot snapshot;
+	static char text[1 << 16];
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	while (!pid) {
+		dev_snapshot(dev, &snapshot);
+		read_file("/proc/cmt/rmids", text, sizeof(text));
+	}
+	return pid;
+}
+
+#define KILLED		60
+#define READERS		3
+
+/* A reader that is killed in a snapshot leaves nothing behind. */
+static void flood_killed_readers(void)
+{
+	pid_t pids[READERS], name;
+	struct snapshot *last = &snapshots[0];
+	struct recorder rec;
+	struct dev dev;
+	unsigned int i, k;
+
+	flood_init();
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_OLDEST);
+	recorder_start(&rec, &dev, false);
+	name = renamer(1);
+	for (i = 0; i < KILLED / slowness; i++) {
+		for (k = 0; k < READERS; k++)
+			pids[k] = snapshot_reader(&dev);
+		sleep_ms(1 + i % 7);
+		for (k = 0; k < READERS; k++)
+			reap(pids[k], SIGKILL);
+	}
+	dev_snapshot(&dev, last);
+	*stop = true;
+	WAIT_FOR(snapshot_has_name(&dev, name, LAST_NAME), 5000, "no last name");
+	recorder_stop(&rec);
+	check_exact(last, &rec.log);
+	reap(name, SIGKILL);
+	log_free(&rec.log);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+const struct test flood_tests[] = {
+	{ "flood_names", flood_names, SOFTWARE "scope=container ring_records=65536", 90 },
+	{ "flood_name_at_exit", flood_name_at_exit, "ring_records=16384", 0 },
+	{ "flood_killed_readers", flood_killed_readers,
+	  SOFTWARE "scope=process ring_records=65536", 60 },
+	{ }
+};
