@@ -67,7 +67,8 @@ static LIST_HEAD(postponed);
 
 static u64 last_serial;
 static u64 last_ts;		/* time of the last lifecycle record */
-static u64 last_drain;
+static u64 last_drain;		/* begin of the last drain */
+static bool drain_wanted;	/* CPUs must load their RMID again */
 static u64 allocs;
 static u64 frees;
 static u64 alloc_fails;
@@ -697,27 +698,42 @@ void cmt_rmid_include(u32 rmid)
 		rmid_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
 }
 
+void cmt_owners_want_drain(void)
+{
+	lockdep_assert_held(&owner_lock);
+	drain_wanted = true;
+}
+
 /*
- * With pending owners, when the next limbo ends; without, when more RMIDs are in
- * limbo than are free.  But every CPU is asked at most once in a limbo.
+ * At once if CPUs must load their RMID again.  With pending owners, when the next limbo
+ * ends; without, when more RMIDs are in limbo than are free.  But every CPU is asked at
+ * most once in a limbo.
  */
 u64 cmt_owners_drain_due(void)
 {
 	u64 next = cmt_pool_next_expiry(&pool);
+	u64 soonest = last_drain + CMT_LIMBO_NS;
 
 	lockdep_assert_held(&owner_lock);
-	if (pending_first() && pool.nr_free)
-		return 0;
+	if (drain_wanted)
+		return soonest;
 	if (!pending_first() && pool.nr_limbo <= pool.nr_free)
 		return U64_MAX;
-	return next == U64_MAX ? next : max(next, last_drain + CMT_LIMBO_NS);
+	return next == U64_MAX ? next : max(next, soonest);
 }
 
 u64 cmt_owners_due(void)
 {
-	if (cmt_owners_reclaim_due())
+	if (cmt_owners_reclaim_due() || (pending_first() && pool.nr_free))
 		return 0;
 	return min(cmt_owners_drain_due(), postponed_due());
+}
+
+u64 cmt_owners_drain_begin(void)
+{
+	lockdep_assert_held(&owner_lock);
+	drain_wanted = false;
+	return cmt_owner_now();
 }
 
 void cmt_owners_drained(u64 until)

@@ -202,6 +202,10 @@ u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
  */
 u64 cmt_owners_due(void);
 u64 cmt_owners_drain_due(void);
+/* CPUs must load their RMID again: the work drains, as soon as the limit permits. */
+void cmt_owners_want_drain(void);
+/* Returns the time for cmt_owners_drained(). */
+u64 cmt_owners_drain_begin(void);
 /* Every CPU has loaded its RMID again since @until. */
 void cmt_owners_drained(u64 until);
 /*
@@ -263,7 +267,7 @@ void cmt_pending_later(void);
 
 /*
  * Processes have another owner, or owners another RMID: let every CPU load its RMID
- * again soon.  Any context.
+ * again, at once, but at most once in a limbo.  Any context.
  */
 void cmt_refresh_later(void);
 

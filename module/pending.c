@@ -8,8 +8,10 @@
  *
  * An RMID leaves limbo when every CPU has looked up its RMID again after the FREE.  One
  * work item asks the CPUs, serves pending owners, and reclaims RMIDs of services: when an
- * owner is pending, when few RMIDs are free, and when a probe has changed the owner of
- * processes that run on other CPUs.  It also writes the UPDATEs that were postponed.
+ * owner is pending, when few RMIDs are free, and when processes that run on other CPUs
+ * have another owner or RMID.  Any process can cause such changes as often as it wants,
+ * so the work item asks every CPU at most once in a limbo (cmt_owners_drain_due()).  It
+ * also writes the UPDATEs that were postponed.
  */
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
@@ -33,8 +35,6 @@ static DECLARE_WORK(pending_work, pending_work_fn);
 /* protects stopping, and the start of work and timer */
 static DEFINE_RAW_SPINLOCK(stopping_lock);
 static bool stopping;
-/* a probe has requested that every CPU loads its RMID again */
-static bool refresh;
 
 /* Interrupts are off, so the residue is read in this CPU's domain. */
 static bool serve_one(void)
@@ -114,10 +114,18 @@ void cmt_pending_later(void)
 		queue_at(due);
 }
 
+static void want_drain(void)
+{
+	unsigned long flags = cmt_owners_lock();
+
+	cmt_owners_want_drain();
+	cmt_owners_unlock(flags);
+}
+
 void cmt_refresh_later(void)
 {
-	WRITE_ONCE(refresh, true);
-	queue_now();
+	want_drain();
+	cmt_pending_later();
 }
 
 void cmt_refresh_this_cpu(void)
@@ -141,11 +149,13 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* End the limbo of RMIDs that are loaded on no CPU. */
+/*
+ * Let every CPU load its RMID again, and end the limbo of RMIDs that are loaded on no CPU.
+ */
 static void drain(void)
 {
 	unsigned long flags = cmt_owners_lock();
-	u64 until = cmt_owner_now();		/* D1 */
+	u64 until = cmt_owners_drain_begin();	/* D1 */
 
 	cmt_owners_unlock(flags);
 	cmt_cpus_refresh();			/* D2 */
@@ -163,18 +173,16 @@ static bool reclaim_one(void)
 	return reclaimed;
 }
 
-/*
- * Reclaim RMIDs of services.  CPUs that run with these RMIDs load the overflow RMID now;
- * the drain at the end of the limbo would be later.
- */
-static void reclaim(void)
+/* Returns whether an owner got or lost an RMID: CPUs must load their RMID again. */
+static bool serve_and_reclaim(void)
 {
-	bool reclaimed = false;
+	bool changed = false;
 
+	while (cmt_pending_serve(1))
+		changed = true;
 	while (reclaim_one())
-		reclaimed = true;
-	if (reclaimed)
-		cmt_cpus_refresh();
+		changed = true;
+	return changed;
 }
 
 /* Print the message once each time that RMIDs run out. */
@@ -191,14 +199,9 @@ static void warn_pending(void)
 
 void cmt_pending_run(void)
 {
-	bool given = false;
-
 	drain();
-	while (cmt_pending_serve(1))
-		given = true;
-	if (given)
-		cmt_cpus_refresh();
-	reclaim();
+	if (serve_and_reclaim())
+		drain();
 	warn_pending();
 	cmt_pending_later();
 }
@@ -225,14 +228,20 @@ static void update_postponed(void)
 	} while (more);
 }
 
+/*
+ * RMIDs are given and reclaimed before the drain, so that the CPUs load them in this drain.
+ * RMIDs that are given after it are loaded at switches, and by the next drain.
+ */
 static void pending_work_fn(struct work_struct *work)
 {
 	update_postponed();
-	if (xchg(&refresh, false) || is_drain_due()) {
-		cmt_pending_run();
-		return;
+	if (serve_and_reclaim())
+		want_drain();
+	if (is_drain_due()) {
+		drain();
+		if (serve_and_reclaim())
+			want_drain();
 	}
-	reclaim();
 	warn_pending();
 	cmt_pending_later();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes without privileges that change their name as fast as they can.  Snapshots stay
- * exact and short.
+ * Processes without privileges that change their name or their cgroup as fast as they
+ * can.  Snapshots stay exact and short, and the CPUs are not interrupted at each change.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -282,10 +282,119 @@ static void flood_killed_readers(void)
 	dev_close(&dev);
 }
 
+#define TRACING		"/sys/kernel/tracing/"
+#define LIMBO_US	2000
+
+static void trace_write(const char *file, const char *text)
+{
+	char path[128];
+	int err;
+
+	snprintf(path, sizeof(path), TRACING "%s", file);
+	err = write_file(path, text);
+	CHECK(!err, "%s: %s", path, strerror(-err));
+}
+
+static void trace_clear(const char *file)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), TRACING "%s", file);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	CHECK(fd >= 0, "%s: %m", path);
+	close(fd);
+}
+
+/* Note the time of each call of the function that interrupts all CPUs. */
+static void trace_start(void)
+{
+	trace_write("trace_clock", "mono");
+	trace_clear("trace");
+	trace_write("kprobe_events", "p:cmt_ask cmt:cmt_cpus_refresh");
+	trace_write("events/kprobes/cmt_ask/enable", "1");
+}
+
+static void trace_stop(void)
+{
+	trace_write("events/kprobes/cmt_ask/enable", "0");
+}
+
+/* The time of a line of the trace, us; 0: the line is of no call. */
+static uint64_t line_us(const char *line)
+{
+	unsigned long long s, us;
+	const char *p = strstr(line, ": cmt_ask: ");
+
+	if (!p)
+		return 0;
+	while (p > line && p[-1] != ' ')
+		p--;
+	return sscanf(p, "%llu.%llu", &s, &us) == 2 ? s * 1000000 + us : 0;
+}
+
+/*
+ * No more calls than one in a limbo, and some by the test.  A guest that is not scheduled
+ * makes fewer calls, so most calls must have the distance, too.
+ */
+static void check_calls(const char *what, unsigned int changes, uint64_t took_ns)
+{
+	unsigned int calls = 0, close = 0;
+	uint64_t us, last = 0;
+	char line[256];
+	FILE *trace = fopen(TRACING "trace", "r");
+
+	CHECK(trace, TRACING "trace: %m");
+	while (fgets(line, sizeof(line), trace)) {
+		us = line_us(line);
+		if (!us)
+			continue;
+		calls++;
+		close += us - last < LIMBO_US * 3 / 4;
+		last = us;
+	}
+	fclose(trace);
+	trace_clear("kprobe_events");	/* afterwards the trace has no call */
+	note("%s: %u changes in %llu ms: %u calls, %u of them close to another", what,
+	     changes, (unsigned long long)(took_ns / MS), calls, close);
+	CHECK(calls > 20, "%u calls", calls);
+	CHECK(calls <= took_ns / 1000 / LIMBO_US + 20, "%u calls", calls);
+	CHECK(close * 4 < calls, "%u of %u calls are close to another", close, calls);
+}
+
+#define RATE_MS		1500
+
+/* A process moves between two containers: every CPU is asked once in a limbo. */
+static void flood_moves(void)
+{
+	uint64_t from, took;
+	unsigned int moves = 0;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	group_make(container(0));
+	group_make(container(1));
+	trace_start();
+	from = now_ns();
+	while (now_ns() - from < RATE_MS * MS) {
+		group_enter(container(moves & 1), getpid());
+		moves++;
+	}
+	took = now_ns() - from;
+	trace_stop();
+	group_enter("", getpid());
+	group_remove(container(0));
+	group_remove(container(1));
+	check_calls("moves", moves, took);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 const struct test flood_tests[] = {
 	{ "flood_names", flood_names, SOFTWARE "scope=container ring_records=65536", 90 },
 	{ "flood_name_at_exit", flood_name_at_exit, "ring_records=16384", 0 },
 	{ "flood_killed_readers", flood_killed_readers,
 	  SOFTWARE "scope=process ring_records=65536", 60 },
+	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
 	{ }
 };
