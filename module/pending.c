@@ -36,8 +36,11 @@ static DECLARE_WORK(pending_work, pending_work_fn);
 static DEFINE_RAW_SPINLOCK(stopping_lock);
 static bool stopping;
 
-/* Interrupts are off, so the residue is read in this CPU's domain. */
-static bool serve_one(void)
+/*
+ * Interrupts are off, so the residue is read in this CPU's domain.  *@may_run: set if the
+ * owner is not a new one of a probe: its processes may run on any CPU.
+ */
+static bool serve_one(bool *may_run)
 {
 	struct cmt_owner *owner;
 	struct cmt_rmid *r;
@@ -57,18 +60,19 @@ static bool serve_one(void)
 	flags = cmt_owners_lock();
 	r->residual_known = known;
 	r->residual_bytes = residue;
+	*may_run |= owner->failed || cmt_owner_is_named(owner);
 	cmt_owner_give(owner, r);
 	cmt_owners_unlock(flags);
 	return true;
 }
 
-u32 cmt_pending_serve(u32 max)
+static u32 serve(u32 max, bool *may_run)
 {
 	unsigned long flags;
 	u32 n = 0;
 
 	local_irq_save(flags);
-	while (n < max && serve_one())
+	while (n < max && serve_one(may_run))
 		n++;
 	local_irq_restore(flags);
 	return n;
@@ -128,6 +132,17 @@ void cmt_refresh_later(void)
 	cmt_pending_later();
 }
 
+/* The owner that is served may be an earlier one than the caller's. */
+u32 cmt_pending_serve(u32 max)
+{
+	bool may_run = false;
+	u32 n = serve(max, &may_run);
+
+	if (may_run)
+		cmt_refresh_later();
+	return n;
+}
+
 void cmt_refresh_this_cpu(void)
 {
 	unsigned long flags;
@@ -176,9 +191,9 @@ static bool reclaim_one(void)
 /* Returns whether an owner got or lost an RMID: CPUs must load their RMID again. */
 static bool serve_and_reclaim(void)
 {
-	bool changed = false;
+	bool changed = false, may_run = false;
 
-	while (cmt_pending_serve(1))
+	while (serve(1, &may_run))
 		changed = true;
 	while (reclaim_one())
 		changed = true;
