@@ -120,7 +120,7 @@ static void call_run(void *info)
 /* Run @call on a CPU of the domain.  False: no CPU is up, or the mode is off. */
 static bool call_domain(struct abmc_call *call)
 {
-	int cpu = cmt_sampler_reader(call->domain);
+	int cpu = cmt_sampler_reader(call->domain, 0);
 
 	if (cpu >= 0)
 		smp_call_function_single(cpu, call_run, call, true);

@@ -10,17 +10,32 @@
  *		(cmt_demand.owed);
  *	an RMID is read at most once in CMT_READ_FRESH_NS for all callers, so a tick
  *		seldom finds the counter busy.
+ *
+ * Calls to CPUs.  A domain has one call at a time, and the next call waits for as long
+ * as the last call took.  So readings take at most half of the time of one CPU in each
+ * domain, and a section with interrupts off has one call, whatever the number of callers.
+ * The lock of a call is only tried, and is held with preemption off: a caller that gets
+ * no CPU does not hold it.  The queue keeps the order of callers.  A caller that gets no
+ * CPU may be the first of the queue, so a caller leaves the queue after QUEUE_MS, and
+ * makes its other calls without the queue.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "cmt.h"
 #include "counter.h"
@@ -37,6 +52,17 @@
 /* Attempts at a busy counter, between sleeps of BUSY_US or more */
 #define BUSY_TRIES	1000
 #define BUSY_US		20
+
+/* The cost of the interrupt beside the readings, rounded up */
+#define INTERRUPT_NS	5000
+
+/* A call is longer only if the machine or its virtual CPU was stopped meanwhile. */
+#define REST_MAX_NS	(100 * NSEC_PER_MSEC)
+
+#define QUEUE_MS	100
+
+/* Time in calls, with interrupts off; by the CPU itself */
+static DEFINE_PER_CPU(u64, demand_ns);
 
 static void sample_init(struct cmt_record *sample, const struct cmt_demand_key *key,
 			u32 cpu, u32 domain_id)
@@ -187,6 +213,9 @@ struct demand_call {
 	u32 n;
 	u32 done;
 	u32 domain;
+	bool unqueued;	/* the queue took too long */
+	int cpu;	/* the called CPU, or -ENXIO */
+	u64 ns;		/* the time of the last call on its CPU */
 	int ret;	/* why the call ended early */
 };
 
@@ -212,6 +241,18 @@ static void call_run(void *info)
 	}
 	if (ns)
 		cmt_sampler_note_ns(ns);
+	call->ns = ns;
+	this_cpu_add(demand_ns, ns);
+}
+
+u64 cmt_demand_ns(void)
+{
+	unsigned int cpu;
+	u64 ns = 0;
+
+	for_each_possible_cpu(cpu)
+		ns += READ_ONCE(per_cpu(demand_ns, cpu));
+	return ns;
 }
 
 /* No CPU of the domain can read the counter, or its claim does not end. */
@@ -225,18 +266,53 @@ static void call_give_up(struct demand_call *call)
 	record->flags |= CMT_F_UNAVAILABLE;
 }
 
+/* Returns 0: called, or no CPU of the domain is up; or the time to wait first, ns. */
+static u32 call_try(struct demand_call *call, struct cmt_calls *calls)
+{
+	u64 now;
+	s64 rest;
+
+	/* outside of the lock: this looks at all CPUs */
+	call->cpu = cmt_sampler_reader(call->domain, READ_ONCE(calls->cpu));
+	if (call->cpu < 0)
+		return 0;
+	if (!raw_spin_trylock(&calls->lock))
+		return BUSY_US * NSEC_PER_USEC;
+	rest = calls->rest_until - ktime_get_ns();
+	if (rest <= 0) {
+		WRITE_ONCE(calls->cpu, call->cpu);
+		call->ns = 0;
+		smp_call_function_single(call->cpu, call_run, call, true);
+		now = ktime_get_ns();
+		calls->rest_until = now + min_t(u64, call->ns + INTERRUPT_NS,
+						REST_MAX_NS);
+	}
+	raw_spin_unlock(&calls->lock);
+	return rest > 0 ? rest : 0;
+}
+
 /*
  * One call to a CPU.  Returns 0, -ENXIO: no CPU of the domain is up, or -EAGAIN: no RMID
  * was read, and a later call may succeed.
  */
 static int call_once(struct demand_call *call)
 {
-	u32 before = call->done;
-	int cpu = cmt_sampler_reader(call->domain);
+	struct cmt_calls *calls = &cmt_sampler_domain(call->domain)->calls;
+	u32 before = call->done, us;
+	bool queued = !call->unqueued &&
+		      !down_timeout(&calls->queue, msecs_to_jiffies(QUEUE_MS));
 
-	if (cpu < 0)
-		return cpu;
-	smp_call_function_single(cpu, call_run, call, true);
+	call->unqueued = !queued;
+	while (!fatal_signal_pending(current)) {
+		us = DIV_ROUND_UP(call_try(call, calls), NSEC_PER_USEC);
+		if (!us)
+			break;
+		usleep_range(us, us + BUSY_US);
+	}
+	if (queued)
+		up(&calls->queue);
+	if (call->cpu < 0)
+		return -ENXIO;
 	return call->done > before ? 0 : -EAGAIN;
 }
 
@@ -247,6 +323,8 @@ static int call_all(struct demand_call *call)
 
 	cmt_cpus_account();
 	while (call->done < call->n) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		ret = call_once(call);
 		if (!ret) {
 			tries = 0;

@@ -83,6 +83,9 @@ int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
 		   u32 room, u32 *count);
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
 
+/* The time that calls to CPUs have had interrupts off, ns, of all CPUs. */
+u64 cmt_demand_ns(void);
+
 /* The current upper limit of records, of one RMID or of all. */
 u32 cmt_demand_room(bool all);
 

@@ -9,6 +9,7 @@
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
+#include "demand.h"
 #include "owner.h"
 
 /* What would break a line, a terminal, or the way back from the escape. */
@@ -98,6 +99,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "read_unavailable %llu\n", s.read_unavailable);
 	seq_printf(m, "busy_ns %llu\n", s.busy_ns);
 	seq_printf(m, "irqs_off_ns %llu\n", s.irqs_off_ns);
+	seq_printf(m, "demand_ns %llu\n", cmt_demand_ns());
 	seq_printf(m, "lock_held_ns %llu\n", s.lock_held_ns);
 	return 0;
 }

@@ -19,8 +19,10 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/suspend.h>
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
@@ -614,8 +616,8 @@ struct cmt_domain *cmt_sampler_domain(u32 index)
 	return READ_ONCE(domains[index]);
 }
 
-/* A CPU of the domain that is up and reads in ticks, preferably this one. */
-int cmt_sampler_reader(u32 domain)
+/* A CPU of the domain that is up, preferably one that reads in ticks. */
+int cmt_sampler_reader(u32 domain, unsigned int last)
 {
 	unsigned int cpu, any = nr_cpu_ids, reader = nr_cpu_ids;
 
@@ -627,7 +629,9 @@ int cmt_sampler_reader(u32 domain)
 		any = min(any, cpu);
 		if (!READ_ONCE(per_cpu(sampler_cpus, cpu)->part))
 			continue;
-		if (reader == nr_cpu_ids || cpu == raw_smp_processor_id())
+		if (cpu == raw_smp_processor_id())
+			return cpu;
+		if (reader == nr_cpu_ids || (cpu > last && reader <= last))
 			reader = cpu;
 	}
 	if (reader == nr_cpu_ids)
@@ -864,6 +868,8 @@ static int domain_alloc(struct cmt_domain *d)
 	d->overwritten = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
 	if (!d->forwarded || !d->overwritten)
 		return -ENOMEM;
+	sema_init(&d->calls.queue, 1);
+	raw_spin_lock_init(&d->calls.lock);
 	return cmt_backend_samples() ? domain_add_counters(d) : 0;
 }
 

@@ -9,6 +9,8 @@
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "burst.h"
@@ -48,6 +50,14 @@ struct cmt_demand {
 	bool owed;		/* the next sample in a ring is flagged as rebased */
 };
 
+/* The calls of demand.c to CPUs of a domain */
+struct cmt_calls {
+	struct semaphore queue;	/* the order of callers; the limits do not depend on it */
+	raw_spinlock_t lock;	/* only tried; held during a call */
+	u64 rest_until;		/* ns: no call before; protected by the lock */
+	unsigned int cpu;	/* the CPU of the last call; written with the lock */
+};
+
 /* An L3 domain; never freed before the module is unloaded. */
 struct cmt_domain {
 	struct cmt_counter *counters;	/* by RMID; NULL: the backend reads nothing */
@@ -59,6 +69,7 @@ struct cmt_domain {
 	unsigned long *overwritten;	/* a bit for each RMID */
 	struct cpumask forwarders;	/* CPUs whose RMIDs the first reader reads */
 	bool forwarding;		/* forwarders is not empty */
+	struct cmt_calls calls;
 };
 
 int cmt_sampler_init(u32 interval_ns);
@@ -128,8 +139,11 @@ void cmt_sampler_overwritten(u32 domain, u32 rmid);
 
 /* For demand.c: */
 
-/* The CPU that reads in the domain, -ENXIO: none is up.  Any context; racy. */
-int cmt_sampler_reader(u32 domain);
+/*
+ * A CPU that reads in the domain: this one, or else the next one after CPU @last.
+ * -ENXIO: none is up.  Any context; racy.
+ */
+int cmt_sampler_reader(u32 domain, unsigned int last);
 
 /* Between suspend's notifications no reading continues another one. */
 bool cmt_sampler_is_suspended(void);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -631,6 +632,93 @@ static void demand_hotplug(void)
 	dev_close(&dev);
 }
 
+/* A line of /proc/cmt/stats */
+static uint64_t stats_line(const char *name)
+{
+	char text[4096], key[64], *at;
+
+	snprintf(key, sizeof(key), "\n%s ", name);
+	read_file("/proc/cmt/stats", text, sizeof(text));
+	at = strstr(text, key);
+	CHECK(at, "/proc/cmt/stats: no %s", name);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+#define LOOPS 4
+
+/* Processes that read all RMIDs in a loop, and count in @reads. */
+static void loops_start(pid_t pids[LOOPS], volatile uint64_t *reads)
+{
+	int i, n;
+
+	for (i = 0; i < LOOPS; i++) {
+		static struct cmt_record records[MAX_RMIDS];
+		struct dev dev;
+
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (pids[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dev_open(&dev, O_RDONLY);
+		for (;; reads[i]++) {
+			n = owner_read(&dev, 0, 0, records, MAX_RMIDS);
+			CHECK(n > 0, "READ: %d", n);
+		}
+	}
+}
+
+/*
+ * Readings have interrupts off for at most half of the time of one CPU in a domain,
+ * however many programs read.  Both CPUs of the guest can read.  Each program goes on.
+ */
+static void demand_loops(void)
+{
+	volatile uint64_t *reads = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t ns, wall, before[LOOPS];
+	pid_t owners[32], pids[LOOPS];
+	struct cmt_record r;
+	struct dev dev;
+	int i;
+
+	CHECK(reads != MAP_FAILED, "mmap: %m");
+	dev_open(&dev, O_RDWR);
+	for (i = 0; i < 32; i++) {
+		owners[i] = park(0, NULL);
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, owners[i], NULL),
+		      "REGISTER: %m");
+	}
+	loops_start(pids, reads);
+	for (i = 0; i < LOOPS; i++)
+		WAIT_FOR(reads[i], 10000, "program %d does not read", i);
+	for (i = 0; i < LOOPS; i++)
+		before[i] = reads[i];
+	wall = now_ns();
+	ns = stats_line("demand_ns");
+	sleep_ms(2000);
+	for (i = 0; i < LOOPS; i++)
+		WAIT_FOR(reads[i] > before[i], 10000, "program %d waits", i);
+	ns = stats_line("demand_ns") - ns;
+	wall = now_ns() - wall;
+	for (i = 0; i < LOOPS; i++)
+		note("%llu reads",
+		     (unsigned long long)(reads[i] - before[i]));
+	note("%llu of %llu us in readings", (unsigned long long)ns / 1000,
+	     (unsigned long long)wall / 1000);
+	CHECK(ns, "no readings");
+	CHECK(ns <= wall / 2 + wall / 50, "%llu of %llu us in readings",
+	      (unsigned long long)ns / 1000, (unsigned long long)wall / 1000);
+	/* programs that are killed in a call leave nothing behind */
+	for (i = 0; i < LOOPS; i++)
+		reap(pids[i], SIGKILL);
+	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, owners[0], &r, 1) == 1,
+	      "READ: %m");
+	for (i = 0; i < 32; i++)
+		reap(owners[i], SIGKILL);
+	dev_close(&dev);
+}
+
 static void demand_pending(void)
 {
 	struct cmt_record r;
@@ -785,6 +873,7 @@ const struct test demand_tests[] = {
 	{ "demand_rebased", demand_rebased, MANUAL, 0 },
 	{ "demand_owed", demand_owed, MANUAL, 60 },
 	{ "demand_hotplug", demand_hotplug, MANUAL, 60 },
+	{ "demand_loops", demand_loops, MANUAL " budget_us=100", 60 },
 	{ "demand_pending", demand_pending, EMULATED MANUAL " emulated_rmids=8", 0 },
 	{ "demand_bad", demand_bad, MANUAL, 0 },
 	{ "demand_rights", demand_rights, MANUAL, 0 },
