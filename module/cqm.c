@@ -131,7 +131,8 @@ static bool event_is_possible(const struct perf_event_attr *attr)
 {
 	if (!attr->config || attr->config > CQM_NR_VALUES)
 		return false;
-	if (!(cmt_caps.events & CMT_F_OCCUPANCY << (attr->config - 1)))
+	/* fewer than cmt_caps.events while another agent has the counters */
+	if (!(cmt_backend_events() & CMT_F_OCCUPANCY << (attr->config - 1)))
 		return false;
 	return !attr->config1 && !attr->config2 && !attr->sample_period &&
 	       !attr->freq && !attr->inherit_stat;

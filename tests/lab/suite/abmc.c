@@ -4,10 +4,14 @@
  * counters of processors that track few RMIDs.  Reported bandwidth is at most the true
  * bandwidth, and all of it while the RMID has a counter.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -560,6 +564,23 @@ static void test_settled(void)
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
 }
 
+/* Open an event of the PMU intel_cqm for all RMIDs.  0 or -errno */
+static int try_event(uint64_t config)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
+	char text[16];
+	int fd;
+
+	attr.type = strtoul(read_file("/sys/devices/intel_cqm/type", text,
+				      sizeof(text)), NULL, 10);
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 /*
  * While resctrl is mounted, all counters are resctrl's, also those that it does not
  * use.
@@ -577,6 +598,8 @@ static void test_resctrl(void)
 		 counters_on());
 	WAIT_FOR(strstr(info_of(&c.dev).mbm_reason, "while mounted"), 20000,
 		 "why there is no bandwidth is not said");
+	CHECK(try_event(2) == -EINVAL && !try_event(1),
+	      "perf opens bandwidth: %d, occupancy: %d", try_event(2), try_event(1));
 	writes = all_writes();
 	resctrl_make("mon_groups/g");
 	resctrl_add("mon_groups/g", c.workers[0]->pid);
@@ -588,6 +611,7 @@ static void test_resctrl(void)
 	resctrl_umount();
 	WAIT_FOR(has_counter(c.workers[0]->rmid), 20000, "no counter again");
 	WAIT_FOR(!info_of(&c.dev).mbm_reason[0], 20000, "bandwidth is not said");
+	CHECK(!try_event(2), "perf does not open bandwidth: %d", try_event(2));
 	crowd_walk(&c, 5);
 	CHECK(crowd_check(&c) == 1, "no bandwidth");
 	expect_exact(&c.dev, c.workers[0]);
