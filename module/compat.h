@@ -7,9 +7,12 @@
 #define CMT_COMPAT_H
 
 #include <linux/cgroup.h>
+#include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/jump_label.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 #include <linux/version.h>
@@ -26,6 +29,37 @@
  * context of a task keeps the PMU of the first event, until the task ends.
  */
 #define CMT_PERF_CONTEXT_HAS_PMU (LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+
+/*
+ * 6.2 (bd2756811766): perf retries, by a timer, events of any PMU that could not be
+ * added.  Before, it does not retry software events before it schedules them again.
+ */
+#define CMT_PERF_RETRIES (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+
+/*
+ * End these timers.  The PMU has no events, so none is started again; but a timer of an
+ * event that has gone may still run, and perf frees it with the PMU.
+ */
+static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+		/* 6.15 (4eabf533fb18): allocated with the first event of the CPU */
+		struct perf_cpu_pmu_context *context =
+			*per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#else
+		struct perf_cpu_pmu_context *context =
+			per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#endif
+
+		if (context)
+			hrtimer_cancel(&context->hrtimer);
+	}
+#endif
+}
 
 /* 6.16: cpuid_count() and similar functions have moved here */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)

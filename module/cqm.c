@@ -144,26 +144,47 @@ static void cqm_event_destroy(struct perf_event *event)
 }
 
 /*
- * The task may outlive the module.  So the software context of the task, which can
- * refer to a PMU, is made by the kernel's own PMU.
+ * An event that counts nothing, of the kernel's own PMU.  Its begin schedules the other
+ * software events of its context again.
  */
-static int context_make(struct task_struct *task)
+static int dummy_make(struct task_struct *task, int cpu, bool disabled)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
+		.disabled = disabled,
 	};
-	struct perf_event *first;
+	struct perf_event *event;
 
-	if (!CMT_PERF_CONTEXT_HAS_PMU)
-		return 0;
-	first = perf_event_create_kernel_counter(&attr, -1, task, NULL, NULL);
-	if (IS_ERR(first))
-		return PTR_ERR(first);
-	perf_event_release_kernel(first);
+	event = perf_event_create_kernel_counter(&attr, cpu, task, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
 	return 0;
+}
+
+/*
+ * The task may outlive the module.  So the software context of the task, which can
+ * refer to a PMU, is made by the kernel's own PMU.
+ */
+static int context_make(struct task_struct *task)
+{
+	return CMT_PERF_CONTEXT_HAS_PMU ? dummy_make(task, -1, true) : 0;
+}
+
+/*
+ * A CPU that is offline, or has no memory, runs the events when they are next scheduled
+ * there.
+ */
+void cqm_retry(const struct cpumask *cpus)
+{
+	int cpu;
+
+	if (CMT_PERF_RETRIES)
+		return;
+	for_each_cpu(cpu, cpus)
+		dummy_make(NULL, cpu, false);
 }
 
 static int cqm_event_new(struct perf_event *event)
@@ -180,6 +201,7 @@ static int cqm_event_new(struct perf_event *event)
 		return -ENOMEM;
 	e->event = event;
 	INIT_LIST_HEAD(&e->unsettled);
+	INIT_LIST_HEAD(&e->unmeasured);
 	if (task)
 		ret = cqm_bind_task(e, value, event->attr.inherit);
 	else
@@ -213,10 +235,17 @@ static int cqm_event_init(struct perf_event *event)
 	return cqm_event_new(event);
 }
 
+/*
+ * A failure leaves the event inactive: perf does not count time as running, and its tools
+ * show no value.
+ */
 static int cqm_add(struct perf_event *event, int flags)
 {
 	if (event->pmu_private)
-		cqm_event_begin(event->pmu_private);
+		return cqm_event_begin(event->pmu_private);
+	/* an inherited event keeps the event that it was inherited from */
+	if (event->parent && !cqm_event_is_measured(event->parent->pmu_private))
+		return -EBUSY;
 	return 0;
 }
 
@@ -280,6 +309,7 @@ void cmt_cqm_exit(void)
 {
 	if (!registered)
 		return;
+	cmt_pmu_cancel_timers(&cqm_pmu);
 	perf_pmu_unregister(&cqm_pmu);
 	cqm_sets_exit();
 	cqm_sources_exit();

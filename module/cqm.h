@@ -20,6 +20,7 @@
 
 #include "demand.h"
 
+struct cpumask;
 struct perf_event;
 struct pid;
 
@@ -53,6 +54,7 @@ struct cqm_source {
 	u32 rmid;		/* the owner's RMID at the last pass */
 	u32 generation;
 	u64 read_ns;		/* local_clock() */
+	u32 known;		/* CMT_F_*: values that were read at least once */
 	u64 values[CQM_NR_VALUES];
 	u32 nr_lasts;		/* by domain, or by RMID */
 	struct cqm_last lasts[];
@@ -70,6 +72,10 @@ struct cqm_event {
 	bool settled;			/* the source of the event is known */
 	bool on;			/* was enabled at the last check */
 	bool ran;			/* perf has scheduled the event on a CPU */
+	/* in the list unmeasured; empty: measured; protected by cqm_lock */
+	struct list_head unmeasured;
+	bool measured;			/* the source has known the value at least once */
+	bool refused;			/* perf could not run the event */
 };
 
 /* cqm_set.c */
@@ -84,10 +90,16 @@ int cqm_bind_cpu(struct cqm_event *e, enum cqm_value value);
 /* The event ends.  Other events of its set go on.  Any context. */
 void cqm_unbind(struct cqm_event *e);
 
-/* Interrupts off, on the CPU of the event.  The lock is only tried. */
-void cqm_event_begin(struct cqm_event *e);
+/*
+ * Interrupts off, on the CPU of the event.  The lock is only tried.  cqm_event_begin():
+ * 0, or -EBUSY: the value has never been known, so the event must not run.  When the
+ * value is known, perf tries again.
+ */
+int cqm_event_begin(struct cqm_event *e);
 void cqm_event_update(struct cqm_event *e);
 void cqm_event_end(struct cqm_event *e);
+
+bool cqm_event_is_measured(const struct cqm_event *e);
 
 /* To be called when no events are left. */
 void cqm_sets_exit(void);
@@ -119,6 +131,11 @@ struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
 				  u64 since);
 /* Free the source if it has no sets. */
 void cqm_source_put(struct cqm_source *source);
+
+/* cqm.c */
+
+/* Let perf run the events of these CPUs that it could not run.  Process context. */
+void cqm_retry(const struct cpumask *cpus);
 
 /* A failure does not end the load of the module. */
 int cmt_cqm_init(void);

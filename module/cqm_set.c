@@ -12,12 +12,16 @@
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -54,13 +58,36 @@ struct cqm_set {
 static LIST_HEAD(unsettled);
 static LIST_HEAD(gone);		/* protected by cqm_lock */
 
+/* the work item is due in a jiffy; protected by cqm_mutex */
+static bool soon;
+
+/* events whose value has never been known; protected by cqm_lock */
+static LIST_HEAD(unmeasured);
+
 static void cqm_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(refresh_work, cqm_work);
+
+static void work_now(struct irq_work *unused);
+static DEFINE_IRQ_WORK(settle_irq, work_now);
 
 static void work_later(void)
 {
 	queue_delayed_work(system_dfl_wq, &refresh_work,
 			   msecs_to_jiffies(CMT_CQM_REFRESH_MS));
+}
+
+/* For a new CPU event, which perf has yet to complete. */
+static void work_soon(void)
+{
+	lockdep_assert_held(&cqm_mutex);
+	if (!soon)
+		mod_delayed_work(system_dfl_wq, &refresh_work, 1);
+	soon = true;
+}
+
+static void work_now(struct irq_work *unused)
+{
+	mod_delayed_work(system_dfl_wq, &refresh_work, 0);
 }
 
 /* An event in exit state keeps its count: its children may go on counting. */
@@ -175,32 +202,96 @@ static bool event_is_of_cgroup(const struct perf_event *event)
 #endif
 }
 
+bool cqm_event_is_measured(const struct cqm_event *e)
+{
+	return READ_ONCE(e->measured);
+}
+
+/* Is the value of the event known now, or was it known once? */
+static bool event_measure(struct cqm_event *e)
+{
+	const struct cqm_set *set = e->set;
+
+	lockdep_assert_held(&cqm_lock);
+	if (!e->measured && e->settled &&
+	    set->source->known & CMT_F_OCCUPANCY << set->value) {
+		WRITE_ONCE(e->measured, true);
+		list_del_init(&e->unmeasured);
+	}
+	return e->measured;
+}
+
+/*
+ * The event runs from now on.  perf's tools multiply a count by the enabled over the
+ * running time: an estimate of traffic.  Occupancy is no sum over time, and needs none.
+ */
+static void event_run(struct cqm_event *e)
+{
+	struct perf_event *event = e->event;
+
+	if (!e->ran && e->refused && event->attr.config - 1 == CQM_OCCUPANCY)
+		event->total_time_running = event->total_time_enabled;
+	WRITE_ONCE(e->ran, true);
+}
+
+/* Without the lock.  Either this call or unmeasured_check() finds the other's flag. */
+static int begin_unlocked(struct cqm_event *e)
+{
+	if (!READ_ONCE(e->measured))
+		WRITE_ONCE(e->refused, true);
+	smp_mb();	/* pairs with unmeasured_check() */
+	if (!READ_ONCE(e->measured))
+		return -EBUSY;
+	event_run(e);
+	return 0;
+}
+
+/* The event of a cgroup is bound at once, and perf then tries again. */
+static int begin_refuse(struct cqm_event *e)
+{
+	e->refused = true;
+	if (!list_empty(&e->unsettled))
+		irq_work_queue(&settle_irq);
+	return -EBUSY;
+}
+
+static void begin_counting(struct cqm_event *e)
+{
+	struct cqm_set *set = e->set;
+
+	cqm_source_read_here(set->source);
+	set_offer(set, e);
+	set->base = set->source->values[set->value];
+	set->counting = true;
+	if (set->reporter && set->value == CQM_OCCUPANCY)
+		local64_set(&set->reporter->event->count, set->base);
+}
+
 /*
  * perf calls these.  A switch must not wait, and this CPU may already hold the lock,
  * under a probe of BPF: the lock is only tried.
  */
-void cqm_event_begin(struct cqm_event *e)
+int cqm_event_begin(struct cqm_event *e)
 {
-	struct cqm_set *set;
+	int ret = 0;
 
-	WRITE_ONCE(e->ran, true);
 	if (in_nmi() || !raw_spin_trylock(&cqm_lock))
-		return;
-	set = e->set;
-	set->recent = e;
+		return begin_unlocked(e);
 	if (!event_is_of_cgroup(e->event))
 		e->settled = true;
+	if (!event_measure(e)) {
+		ret = begin_refuse(e);
+		goto unlock;
+	}
+	event_run(e);
+	e->set->recent = e;
 	/* perf makes it active when this has returned */
 	e->on = true;
-	if (e->settled && !set->counting) {
-		cqm_source_read_here(set->source);
-		set_offer(set, e);
-		set->base = set->source->values[set->value];
-		set->counting = true;
-		if (set->reporter && set->value == CQM_OCCUPANCY)
-			local64_set(&set->reporter->event->count, set->base);
-	}
+	if (!e->set->counting)
+		begin_counting(e);
+unlock:
 	raw_spin_unlock(&cqm_lock);
+	return ret;
 }
 
 /*
@@ -333,10 +424,14 @@ static int bind(struct cqm_event *e, const struct cmt_hold *hold, u32 domain,
 		raw_spin_lock_irqsave(&cqm_lock, flags);
 		if (!hold)
 			list_add_tail(&e->unsettled, &unsettled);
+		list_add_tail(&e->unmeasured, &unmeasured);
 		set_add(set, e);
+		event_measure(e);
 		set_update(set);
 		raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	}
+	if (set && !hold)
+		work_soon();
 	mutex_unlock(&cqm_mutex);
 	if (!set)
 		return -ENOMEM;
@@ -396,6 +491,7 @@ void cqm_unbind(struct cqm_event *e)
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	set = e->set;
 	list_del_init(&e->unsettled);
+	list_del_init(&e->unmeasured);
 	set_remove(e);
 	if (set->reporter && set->value != CQM_OCCUPANCY)
 		event_add(set->reporter->event,
@@ -477,6 +573,47 @@ static void bind_cgroup(struct cqm_event *e, u64 cgroup, u32 domain)
 	set_put(e->set == set ? before : set);
 }
 
+static int cpu_of(const struct perf_event *event)
+{
+	if (event->attach_state & PERF_ATTACH_TASK)
+		return task_cpu(event->hw.target);
+	return event->cpu;
+}
+
+/*
+ * Take one event of @todo.  If its value is known now, perf may run the event; if perf
+ * has tried before, the CPU of the event is set in @retry.  False: none is left.
+ */
+static bool unmeasured_check(struct list_head *todo, struct cpumask *retry)
+{
+	struct cqm_event *e;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	e = list_first_entry_or_null(todo, struct cqm_event, unmeasured);
+	if (e) {
+		list_move_tail(&e->unmeasured, &unmeasured);
+		if (event_measure(e)) {
+			smp_mb();	/* pairs with begin_unlocked() */
+			if (READ_ONCE(e->refused))
+				cpumask_set_cpu(cpu_of(e->event), retry);
+		}
+	}
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+	return e;
+}
+
+static void unmeasured_check_all(struct cpumask *retry)
+{
+	LIST_HEAD(todo);
+
+	raw_spin_lock_irq(&cqm_lock);
+	list_splice_init(&unmeasured, &todo);
+	raw_spin_unlock_irq(&cqm_lock);
+	while (unmeasured_check(&todo, retry))
+		;
+}
+
 static struct cqm_event *gone_next(void)
 {
 	struct cqm_event *e;
@@ -492,12 +629,15 @@ static struct cqm_event *gone_next(void)
 
 static void cqm_work(struct work_struct *work)
 {
+	static struct cpumask retry;	/* the work item runs once at a time */
 	struct cqm_source *source;
 	struct cqm_event *e;
 	u64 cgroup;
 	u32 domain;
 
+	cpumask_clear(&retry);
 	mutex_lock(&cqm_mutex);
+	soon = false;
 	while ((e = gone_next())) {
 		set_put(e->set);
 		if (e->holds)
@@ -509,14 +649,19 @@ static void cqm_work(struct work_struct *work)
 	cqm_sources_read(NULL);
 	list_for_each_entry(source, &cqm_sources, list)
 		source_update(source);
-	if (!list_empty(&cqm_sources))
+	unmeasured_check_all(&retry);
+	if (!list_empty(&unsettled))
+		work_soon();
+	else if (!list_empty(&cqm_sources))
 		work_later();
 	mutex_unlock(&cqm_mutex);
+	cqm_retry(&retry);
 }
 
 /* Release the events that were closed last. */
 void cqm_sets_exit(void)
 {
+	irq_work_sync(&settle_irq);
 	flush_delayed_work(&refresh_work);
 	cancel_delayed_work_sync(&refresh_work);
 }

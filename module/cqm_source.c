@@ -21,6 +21,7 @@
 
 #define NO_KEY		U64_MAX
 #define NO_VALUE	U64_MAX
+#define KNOWN	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define KEY(rmid, generation)	((u64)(rmid) << 32 | (generation))
 
 /* Readings of one domain that are made at a time */
@@ -86,6 +87,7 @@ static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
 	bool same = last->key == key;
 	enum cqm_value i;
 
+	source->known |= sample->flags & KNOWN;
 	for (i = CQM_TOTAL; i < CQM_NR_VALUES; i++)
 		if (sample->flags & CMT_F_OCCUPANCY << i)
 			traffic_take(source, last, sample, i, same);

@@ -4,7 +4,11 @@
  * flagged or right.
  */
 #include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "faults.h"
@@ -433,6 +437,72 @@ static void test_pqr_put_back(void)
 	CHECK(during != found[0], "the module did not use it");
 }
 
+/* A count with the times in which the event was enabled and ran */
+struct timed {
+	uint64_t bytes, enabled, running;
+};
+
+static struct timed timed(int fd)
+{
+	struct timed t;
+
+	CHECK(read(fd, &t, sizeof(t)) == sizeof(t), "read: %m");
+	return t;
+}
+
+static int own_event(uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.config = config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	char text[16];
+	int fd;
+
+	attr.type = strtoul(read_file("/sys/devices/intel_cqm/type", text,
+				      sizeof(text)), NULL, 10);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	CHECK(fd >= 0, "event: %m");
+	return fd;
+}
+
+/* The time of this process, which does not sleep, so that perf does not switch to it. */
+static void spin_ms(unsigned int ms)
+{
+	uint64_t from = now_ns();
+
+	while (now_ns() - from < ms * 1000000ULL)
+		;
+}
+
+/* An event of perf does not run before its value is known. */
+static void test_perf(void)
+{
+	struct timed t;
+	int fds[2], i;
+
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_UNAVAILABLE, 1, 1));
+	for (i = 0; i < 2; i++)
+		fds[i] = own_event(1 + i);
+	spin_ms(300);
+	for (i = 0; i < 2; i++) {
+		t = timed(fds[i]);
+		CHECK(t.enabled && !t.running && !t.bytes,
+		      "%llu bytes, and it ran for %llu of %llu ns",
+		      (unsigned long long)t.bytes, (unsigned long long)t.running,
+		      (unsigned long long)t.enabled);
+	}
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_UNAVAILABLE, 0, 0));
+	for (i = 0; i < 2; i++) {
+		WAIT_FOR((spin_ms(10), timed(fds[i]).running), 5000,
+			 "it never runs");
+		close(fds[i]);
+	}
+}
+
 const struct test faults_tests[] = {
 	{ "pqr_is_restored", test_pqr_put_back, NULL, 60 },
 	{ "evtsel_is_restored", test_evtsel_put_back, PROCESS, 60 },
@@ -440,6 +510,7 @@ const struct test faults_tests[] = {
 	{ "fault_unavailable_is_flagged", test_unavailable, PROCESS, 120 },
 	{ "fault_evtsel_error_changes_no_value", test_evtsel_error, PROCESS, 120 },
 	{ "fault_evtsel_changes_no_value", test_evtsel, PROCESS, 120 },
+	{ "fault_unavailable_is_not_counted_by_perf", test_perf, PROCESS, 60 },
 	{ "fault_gp_is_flagged", test_gp, PROCESS, 120 },
 	{ "fault_pqr_is_flagged", test_pqr, PROCESS, 120 },
 	{ 0 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -894,6 +895,124 @@ static void cqm_cgroup(void)
 	dev_close(&dev);
 }
 
+/* A count with the times in which the event was enabled and ran */
+struct timed {
+	uint64_t bytes, enabled, running;
+};
+
+static struct timed timed(int fd)
+{
+	struct timed t;
+
+	CHECK(read(fd, &t, sizeof(t)) == sizeof(t), "read: %m");
+	return t;
+}
+
+static int timed_cgroup_event(uint64_t config, int cgroup, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type(),
+		.size = sizeof(attr),
+		.config = config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fd = event_open(&attr, cgroup, cpu,
+			    PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+
+	CHECK(fd >= 0, "event %llu of a cgroup: %s", (unsigned long long)config,
+	      strerror(-fd));
+	return fd;
+}
+
+/* perf prints "not counted" for an event that is enabled and never ran. */
+static void check_not_counted(int fd)
+{
+	struct timed t = timed(fd);
+	uint64_t from = t.enabled;
+
+	WAIT_FOR((t = timed(fd)).enabled - from > 100000000, 10000,
+		 "it is not enabled");
+	CHECK(!t.running && !t.bytes, "%llu bytes, and it ran for %llu of %llu ns",
+	      (unsigned long long)t.bytes, (unsigned long long)t.running,
+	      (unsigned long long)t.enabled);
+}
+
+/* A cgroup without an RMID is not measured.  It is, when there is an RMID. */
+static void cqm_cgroup_pending(void)
+{
+	int cgroup, fds[2];
+	pid_t pids[8], pid;
+	struct timed t;
+	struct dev dev;
+	uint64_t id;
+
+	dev_open(&dev, O_RDWR);
+	for (int i = 0; i < 8; i++) {
+		pids[i] = park(0, NULL);
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pids[i], NULL),
+		      "REGISTER: %m");
+	}
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
+	id = group_make("cqm");
+	cgroup = open(CGROUPS "/cqm", O_RDONLY | O_CLOEXEC);
+	CHECK(cgroup >= 0, "open: %m");
+	pid = walk_on(1);
+	group_enter("cqm", pid);
+	fds[0] = timed_cgroup_event(OCCUPANCY, cgroup, 1);
+	fds[1] = timed_cgroup_event(TOTAL, cgroup, 1);
+	check_not_counted(fds[0]);
+	check_not_counted(fds[1]);
+	for (int i = 0; i < 8; i++)
+		reap(pids[i], SIGKILL);
+	WAIT_FOR(is_owner(&dev, CMT_OWNER_CGROUP, id), 5000, "no RMID");
+	for (int i = 0; i < 2; i++) {
+		WAIT_FOR(timed(fds[i]).running, 5000, "it never runs");
+		t = timed(fds[i]);
+		/* perf scales traffic, of which a part was not counted */
+		CHECK(i ? t.running < t.enabled : t.running == t.enabled,
+		      "event %d ran for %llu of %llu ns", i,
+		      (unsigned long long)t.running,
+		      (unsigned long long)t.enabled);
+		WAIT_FOR(timed(fds[i]).bytes, 20000, "no value");
+		close(fds[i]);
+	}
+	close(cgroup);
+	reap(pid, SIGKILL);
+	WAIT_FOR(!is_owner(&dev, CMT_OWNER_CGROUP, id), 5000, "not let go");
+	group_remove("cqm");
+	dev_close(&dev);
+}
+
+/* A cgroup of version 1 cannot be an owner. */
+static void cqm_cgroup_v1(void)
+{
+	char dir[] = "/tmp/cqm-XXXXXX", group[64], procs[96], text[16];
+	int cgroup, fd, err;
+	pid_t pid;
+
+	CHECK(mkdtemp(dir), "mkdtemp: %m");
+	WAIT_FOR(!mount("none", dir, "cgroup", 0, "perf_event"), 5000,
+		 "mount: %m");
+	snprintf(group, sizeof(group), "%s/old", dir);
+	CHECK(!mkdir(group, 0755), "mkdir: %m");
+	cgroup = open(group, O_RDONLY | O_CLOEXEC);
+	CHECK(cgroup >= 0, "open: %m");
+	pid = walk_on(1);
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+	snprintf(text, sizeof(text), "%d", pid);
+	err = write_file(procs, text);
+	CHECK(!err, "%s: %s", procs, strerror(-err));
+	fd = timed_cgroup_event(OCCUPANCY, cgroup, 1);
+	check_not_counted(fd);
+	close(fd);
+	close(cgroup);
+	reap(pid, SIGKILL);
+	WAIT_FOR(!rmdir(group), 5000, "rmdir: %m");
+	CHECK(!umount(dir), "umount: %m");
+	rmdir(dir);
+}
+
 /* The owner stays in every scope. */
 static void cqm_scope(void)
 {
@@ -1233,6 +1352,9 @@ const struct test cqm_tests[] = {
 	{ "cqm_steady", cqm_steady, SMALL, 60 },
 	{ "cqm_cpu_goes_offline", cqm_cpu_goes_offline, SMALL, 60 },
 	{ "cqm_cgroup", cqm_cgroup, MANUAL, 60 },
+	{ "cqm_cgroup_pending", cqm_cgroup_pending,
+	  EMULATED SMALL "scope=manual emulated_rmids=8", 60 },
+	{ "cqm_cgroup_v1", cqm_cgroup_v1, MANUAL, 60 },
 	{ "cqm_scope", cqm_scope, MANUAL, 90 },
 	{ "cqm_process_outlives_module", cqm_process_outlives_module, NULL, 0 },
 	{ "cqm_no_rmid", cqm_no_rmid, EMULATED "emulated_rmids=8", 0 },
