@@ -288,7 +288,7 @@ static u32 call_try(struct demand_call *call, struct cmt_calls *calls)
 						REST_MAX_NS);
 	}
 	raw_spin_unlock(&calls->lock);
-	return rest > 0 ? rest : 0;
+	return max_t(s64, rest, 0);
 }
 
 /*

@@ -425,7 +425,9 @@ mkdir "$scratch/unsynced"
 CMT_FAKE=container "$stat" record --keep 2s --save-to "$scratch/unsynced" 2>"$scratch/err2" &
 pid=$!
 until_true grep -q "the last minutes are kept" "$scratch/err2"
-kill -KILL "$(cat "/proc/$pid/task/$pid/children")"
+read -r syncs <"/proc/$pid/task/$pid/children"
+kill -KILL "$syncs"
+until_true grep -q '^State:.Z' "/proc/$syncs/status"
 kill -USR1 $pid
 until_true grep -q "saved, but not synced: $scratch/unsynced/cmt-.*[.]cmt: Broken pipe" \
 	"$scratch/err2"
