@@ -165,19 +165,22 @@ static bool append(char *to, size_t room, size_t *len, const char *text)
 	return true;
 }
 
-/* An id with a zero byte is cut there. */
+/* An id with a zero byte is cut there.  Without room for all of it, nothing is appended. */
 static bool append_entry(char *to, size_t room, size_t *len, struct json_object *entry,
 			 size_t *values)
 {
 	struct cmt_state state = { .name = "" };
 	struct json_object *id = member(entry, "id");
+	size_t before = *len;
 
 	if (!json_object_is_type(id, json_type_string))
 		return true;
 	take_entry(&state, entry, values);
-	return append(to, room, len, json_object_get_string(id)) &&
-	       append(to, room, len, state.name) &&
-	       append(to, room, len, state.image);
+	if (append(to, room, len, json_object_get_string(id)) &&
+	    append(to, room, len, state.name) && append(to, room, len, state.image))
+		return true;
+	*len = before;
+	return false;
 }
 
 /* No text is longer than in JSON, with its key and quotes: @size bytes are enough. */
@@ -220,13 +223,15 @@ int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len)
 /* The first of equal ids counts. */
 int cmt_list_find(const char *text, size_t len, const char *id, struct cmt_state *state)
 {
-	const char *end = text + len, *name, *image;
+	const char *listed, *name, *image;
+	size_t at;
 
 	memset(state, 0, sizeof(*state));
-	for (; text < end; text = image + strlen(image) + 1) {
-		name = text + strlen(text) + 1;
+	for (at = 0; at < len; at = (size_t)(image - text) + strlen(image) + 1) {
+		listed = text + at;
+		name = listed + strlen(listed) + 1;
 		image = name + strlen(name) + 1;
-		if (strcmp(text, id))
+		if (strcmp(listed, id))
 			continue;
 		strcpy(state->name, name);
 		strcpy(state->image, image);
