@@ -438,7 +438,7 @@ static void perf_ran_is_sampled(void)
 	owner = snapshot_find(&snapshot, (uint32_t)pid);
 	CHECK(owner && owner->rmid, "no RMID for process %d", pid);
 	recorder_start(&rec, &dev, true);
-	sleep_ms(4000);
+	sleep_ms(2000);
 	recorder_stop(&rec);
 	reap(pid, SIGKILL);
 	count_unread(&rec.log, owner->rmid, &perfs, &unread);
@@ -512,7 +512,7 @@ static void perf_other_reader_changes(void)
 	}
 	recorder_start(&rec, &dev, true);
 	pin(1);
-	life = one_life(3000 * MS);
+	life = one_life(2000 * MS);
 	sleep_ms(100);
 	recorder_stop(&rec);
 	life_is_complete(&rec.log, &life);
@@ -544,7 +544,7 @@ static void perf_offline_keeps_counts(void)
 	}
 	recorder_start(&rec, &dev, true);
 	pin(1);
-	life = one_life(3000 * MS);
+	life = one_life(2000 * MS);
 	expect_exit_0(other, "who takes the CPU offline");
 	sleep_ms(1100);
 	recorder_stop(&rec);

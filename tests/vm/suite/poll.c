@@ -525,7 +525,7 @@ static void poll_no_wake_lost_to_another(void)
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_create(&threads[i], NULL, arm_main, &other),
 		      "pthread_create");
-	check_single_wakes(300 / slowness);
+	check_single_wakes(200 / slowness);
 	__atomic_store_n(&arming, false, __ATOMIC_RELEASE);
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
