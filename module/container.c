@@ -16,8 +16,7 @@
 
 /*
  * The deepest path that patterns are compared with.  The probe of mkdir compares with
- * interrupts off, and whoever may make cgroups chooses depth and names: 32 levels of the
- * slowest names take less than 100 us.
+ * interrupts off, and whoever may make cgroups chooses depth and names.
  */
 #define MAX_DEPTH	32
 
