@@ -32,15 +32,6 @@ void model_begin(void)
 	lab_ask(LAB_FLUSH, 0);
 }
 
-void run_on(pid_t pid, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
-}
-
 static void walk(volatile char *memory, size_t bytes)
 {
 	size_t i;
@@ -152,12 +143,7 @@ void worker_identify(struct worker *worker, const struct dev *dev)
 
 void worker_pin(const struct worker *worker, unsigned int cpu)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(worker->pid, sizeof(set), &set),
-	      "sched_setaffinity: %m");
+	run_on(worker->pid, (int)cpu);
 }
 
 void worker_go(struct worker *worker, bool go)

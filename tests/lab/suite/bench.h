@@ -43,9 +43,6 @@ struct worker {
 	bool stop;
 };
 
-/* A process on one CPU only.  0: this process. */
-void run_on(pid_t pid, int cpu);
-
 /* Switch the model on, with an empty cache. */
 void model_begin(void);
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../vm/suite/timed.h"
 #include "bench.h"
 #include "faults.h"
 #include "tests.h"
@@ -435,19 +436,6 @@ static void test_pqr_put_back(void)
 		CHECK(after == found[cpu], "PQR_ASSOC was not restored");
 	}
 	CHECK(during != found[0], "the module did not use it");
-}
-
-/* A count with the times in which the event was enabled and ran */
-struct timed {
-	uint64_t bytes, enabled, running;
-};
-
-static struct timed timed(int fd)
-{
-	struct timed t;
-
-	CHECK(read(fd, &t, sizeof(t)) == sizeof(t), "read: %m");
-	return t;
 }
 
 static int own_event(uint64_t config)

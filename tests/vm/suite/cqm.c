@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "timed.h"
 
 #define PMU		"/sys/devices/intel_cqm/"
 /* for the model; the lab's processor has a cache of its own */
@@ -893,19 +894,6 @@ static void cqm_cgroup(void)
 	WAIT_FOR(!is_owner(&dev, CMT_OWNER_CGROUP, id), 5000, "not let go");
 	group_remove("cqm");
 	dev_close(&dev);
-}
-
-/* A count with the times in which the event was enabled and ran */
-struct timed {
-	uint64_t bytes, enabled, running;
-};
-
-static struct timed timed(int fd)
-{
-	struct timed t;
-
-	CHECK(read(fd, &t, sizeof(t)) == sizeof(t), "read: %m");
-	return t;
 }
 
 static int timed_cgroup_event(uint64_t config, int cgroup, int cpu)

@@ -632,16 +632,12 @@ static void demand_hotplug(void)
 	dev_close(&dev);
 }
 
-/* A line of /proc/cmt/stats */
-static uint64_t stats_line(const char *name)
+static uint64_t demand_ns(void)
 {
-	char text[4096], key[64], *at;
+	char text[4096];
 
-	snprintf(key, sizeof(key), "\n%s ", name);
-	read_file("/proc/cmt/stats", text, sizeof(text));
-	at = strstr(text, key);
-	CHECK(at, "/proc/cmt/stats: no %s", name);
-	return strtoull(at + strlen(key), NULL, 10);
+	return proc_value(read_file("/proc/cmt/stats", text, sizeof(text)),
+			  "demand_ns");
 }
 
 #define LOOPS 4
@@ -695,11 +691,11 @@ static void demand_loops(void)
 	for (i = 0; i < LOOPS; i++)
 		before[i] = reads[i];
 	wall = now_ns();
-	ns = stats_line("demand_ns");
+	ns = demand_ns();
 	sleep_ms(2000);
 	for (i = 0; i < LOOPS; i++)
 		WAIT_FOR(reads[i] > before[i], 10000, "program %d waits", i);
-	ns = stats_line("demand_ns") - ns;
+	ns = demand_ns() - ns;
 	wall = now_ns() - wall;
 	for (i = 0; i < LOOPS; i++)
 		note("%llu reads",

@@ -4,7 +4,6 @@
  * can.  Snapshots stay exact and short, and the CPUs are not interrupted at each change.
  */
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +21,6 @@
 static bool has_name(const struct cmt_record *r, const char *name)
 {
 	return r && !strncmp(r->owner.comm, name, CMT_COMM_LEN);
-}
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity: %m");
 }
 
 /* Shared with the children: renamers end with LAST_NAME. */
@@ -57,7 +47,7 @@ static pid_t renamer(int cpu)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	run_on(cpu);
+	run_on(0, cpu);
 	for (i = 0; !*stop && (i % 1024 || now_ns() < end); i++) {
 		name[5] = 'a' + i % 26;
 		prctl(PR_SET_NAME, name);
@@ -174,7 +164,7 @@ static void flood_names(void)
 	recorder_start(&rec, &dev, false);
 	for (i = 0; i < GROUPS / slowness; i++)
 		group_make(container(i));
-	run_on(0);
+	run_on(0, 0);
 	for (i = 0; i < RENAMERS; i++) {
 		pids[i] = renamer(1);
 		CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[i], 0, NULL), "attach");

@@ -79,15 +79,6 @@ static void run_for(uint64_t ns)
 	} while ((uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec < ns);
 }
 
-static void pin(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set), "affinity: %m");
-}
-
 /* There are no records before a descriptor asks for them, and after it is closed. */
 static void perf_records_on_request(void)
 {
@@ -309,7 +300,7 @@ static void perf_records_by_generation(void)
 	dev_map(&dev, FROM_NOW);
 	want(&dev, CMT_F_CYCLES);
 	recorder_start(&rec, &dev, true);
-	pin(1);
+	run_on(0, 1);
 	for (i = 0; i < LIVES; i++)
 		lives[i] = one_life(10 * MS);
 	sleep_ms(2500);
@@ -381,7 +372,7 @@ static pid_t come_and_go(uint32_t tick_ns)
 	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
-	pin(1);
+	run_on(0, 1);
 	for (;;) {
 		until = now_ns() + tick_ns / 10 * 14;
 		while (now_ns() < until)
@@ -503,7 +494,7 @@ static void perf_other_reader_changes(void)
 	if (!other) {
 		struct dev toggles;
 
-		pin(0);
+		run_on(0, 0);
 		dev_open(&toggles, O_RDONLY);
 		for (;;) {
 			want(&toggles, CMT_F_LLC_REFERENCES);
@@ -511,7 +502,7 @@ static void perf_other_reader_changes(void)
 		}
 	}
 	recorder_start(&rec, &dev, true);
-	pin(1);
+	run_on(0, 1);
 	life = one_life(2000 * MS);
 	sleep_ms(100);
 	recorder_stop(&rec);
@@ -543,7 +534,7 @@ static void perf_offline_keeps_counts(void)
 		_exit(0);
 	}
 	recorder_start(&rec, &dev, true);
-	pin(1);
+	run_on(0, 1);
 	life = one_life(3000 * MS);	/* the CPU goes within 2.1 s */
 	expect_exit_0(other, "who takes the CPU offline");
 	sleep_ms(1100);

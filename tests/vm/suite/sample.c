@@ -290,17 +290,6 @@ static void sample_exclude(void)
 	dev_close(&dev);
 }
 
-static uint64_t proc_value(const char *text, const char *name)
-{
-	char key[64];
-	const char *p;
-
-	snprintf(key, sizeof(key), "%s ", name);
-	p = strncmp(text, key, strlen(key)) ? strstr(text, key) : text;
-	CHECK(p && (p == text || p[-1] == '\n'), "no %s in the text", name);
-	return strtoull(p + strlen(key), NULL, 10);
-}
-
 /* The owner's kind, as /proc/cmt/rmids names it */
 static const char *kind_name(const struct cmt_record *r)
 {

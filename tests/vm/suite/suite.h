@@ -117,6 +117,8 @@ bool module_present(void);		/* is the module in /proc/modules? */
 
 /* Files: the complete text, at most size - 1 bytes; "" if the file cannot be read. */
 char *read_file(const char *path, char *text, size_t size);
+/* The number of the line "NAME NUMBER" of @text */
+uint64_t proc_value(const char *text, const char *name);
 int write_file(const char *path, const char *text);	/* 0 or -errno */
 void cpu_online(int cpu, bool online);
 
@@ -124,6 +126,7 @@ void cpu_online(int cpu, bool online);
 #define MAX_PARKED 64
 pid_t fork_with_pipe(int ends[2]);	/* as fork(), after pipe() */
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
+void run_on(pid_t pid, int cpu);	/* on one CPU only; 0: this process */
 void reap(pid_t pid, int signal);	/* 0: the process ends by itself */
 void expect_exit_0(pid_t pid, const char *who);
 

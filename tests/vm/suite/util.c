@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,6 +137,17 @@ char *read_file(const char *path, char *text, size_t size)
 	return text;
 }
 
+uint64_t proc_value(const char *text, const char *name)
+{
+	char key[64];
+	const char *p;
+
+	snprintf(key, sizeof(key), "%s ", name);
+	p = strncmp(text, key, strlen(key)) ? strstr(text, key) : text;
+	CHECK(p && (p == text || p[-1] == '\n'), "no %s in the text", name);
+	return strtoull(p + strlen(key), NULL, 10);
+}
+
 int write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -179,6 +191,15 @@ pid_t fork_with_pipe(int ends[2])
 }
 
 /* Returns when the child and all its threads exist. */
+void run_on(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
+}
+
 pid_t park(unsigned int threads, const char *comm)
 {
 	int ready[2];
