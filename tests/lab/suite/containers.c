@@ -433,16 +433,15 @@ static uint32_t seen_rmid(const struct worker *worker)
 }
 
 /*
- * After the change of the scope, an owner with an RMID has it on all CPUs.  If no RMID
- * was left, the pending owners get RMIDs soon after they are listed.
+ * Owners that find no free RMID get one soon after they are listed.  The work item that
+ * gives it lets every CPU load its RMID at most once in a limbo, so a process that runs on
+ * comes under the RMID up to 2 ms after the ALLOC (decision 0018).
  */
 static void residents_settle(uint32_t scope, const uint64_t *ids,
 			     struct worker *const *workers, uint32_t *rmids)
 {
 	unsigned int i;
 
-	if (residents_rmids(scope, ids, workers, rmids))
-		return;
 	WAIT_FOR(residents_rmids(scope, ids, workers, rmids), 5000,
 		 "scope %u: a resident has no RMID", scope);
 	for (i = 0; i < RESIDENTS; i++)
