@@ -23,13 +23,6 @@
 #include "owner.h"
 #include "scope.h"
 
-/* A test build widens the window in which the process of a thread is reaped. */
-#ifdef CMT_TEST_DELAY
-#define test_delay()	msleep(50 * CMT_TEST_DELAY)
-#else
-#define test_delay()	do { } while (0)
-#endif
-
 /* The process with this id in the caller's PID namespace, or NULL. */
 static struct task_struct *get_process(u64 id)
 {
@@ -244,7 +237,7 @@ int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options)
 	if (task->flags & PF_KTHREAD)
 		return ret;
 	if (!thread_group_leader(task))
-		test_delay();
+		cmt_test_delay(msleep, 50);
 	leader = get_process_of(task);
 	if (!leader)
 		return ret;

@@ -48,6 +48,15 @@ struct task_struct;
 #define CMT_INTERVAL_MIN_NS	100000
 #define CMT_INTERVAL_MAX_NS	1000000000
 
+/*
+ * A test build waits here, to widen the window of a race; @wait is msleep or mdelay.
+ */
+#ifdef CMT_TEST_DELAY
+#define cmt_test_delay(wait, times)	wait((times) * CMT_TEST_DELAY)
+#else
+#define cmt_test_delay(wait, times)	do { } while (0)
+#endif
+
 /* backend.c: constant once the module is loaded */
 extern const struct cmt_backend *cmt_backend;
 extern struct cmt_backend_caps cmt_caps;

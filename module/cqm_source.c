@@ -35,13 +35,6 @@ struct batch {
 	struct cmt_record samples[BATCH];
 };
 
-/* A test build widens the window between a reading and its use. */
-#ifdef CMT_TEST_DELAY
-#define test_delay()	msleep(CMT_TEST_DELAY)
-#else
-#define test_delay()	do { } while (0)
-#endif
-
 DEFINE_MUTEX(cqm_mutex);	/* sources, and binding */
 DEFINE_RAW_SPINLOCK(cqm_lock);
 LIST_HEAD(cqm_sources);
@@ -144,7 +137,7 @@ static void batch_flush(void)
 	u32 i;
 
 	cmt_demand_read(batch->keys, batch->nr, batch->domain, batch->samples);
-	test_delay();
+	cmt_test_delay(msleep, 1);
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	for (i = 0; i < batch->nr; i++)
 		if (batch->samples[i].type == CMT_REC_SAMPLE)

@@ -23,13 +23,6 @@
 #include "sampler.h"
 #include "scope.h"
 
-/* A test build widens the windows in which CPUs meet. */
-#ifdef CMT_TEST_DELAY
-#define test_delay()	mdelay(CMT_TEST_DELAY)
-#else
-#define test_delay()	do { } while (0)
-#endif
-
 static enum cpuhp_state prepare_state;
 static enum cpuhp_state online_state;
 
@@ -190,7 +183,7 @@ static int hotplug_down(unsigned int cpu)
 	cmt_perf_cpu_down(cpu);
 	cmt_scope_cpu_down(cpu);
 	cmt_cpu_down();
-	test_delay();
+	cmt_test_delay(mdelay, 1);
 	cmt_sampler_cpu_down(domain);
 	if (is_domain_down(domain))
 		cmt_abmc_domain_down(domain);

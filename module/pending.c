@@ -13,6 +13,7 @@
  * so the work item asks every CPU at most once in a limbo (cmt_owners_drain_due()).  It
  * also writes the UPDATEs that were postponed.
  */
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
@@ -254,6 +255,8 @@ static void pending_work_fn(struct work_struct *work)
 		want_drain();
 	if (is_drain_due()) {
 		drain();
+		/* a probe may give an RMID here */
+		cmt_test_delay(msleep, 10);
 		if (serve_and_reclaim())
 			want_drain();
 	}

@@ -5,6 +5,7 @@
  */
 #include <cmt/cmt.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -562,10 +563,108 @@ static void test_scope_changes(void)
 	dev_close(&dev);
 }
 
+#define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
+#define GIVEN_ROUNDS	3
+#define GIVEN_TRIES	20
+#define GIVEN_BYTES	4096
+/* far below the interval: a tick lets its CPU load its RMID again, too */
+#define LOADED_MS	100
+
+/* The process runs before the kernel's threads. */
+static void run_first(pid_t pid, bool first)
+{
+	const struct sched_param param = { .sched_priority = first };
+
+	CHECK(!sched_setscheduler(pid, first ? SCHED_FIFO : SCHED_OTHER, &param),
+	      "priority: %m");
+}
+
+static uint32_t overflow_rmid(void)
+{
+	static struct snapshot snapshot;
+	const struct cmt_record *r;
+
+	dev_snapshot(&dev, &snapshot);
+	r = snapshot_rest(&snapshot);
+	CHECK(r, "no overflow RMID");
+	return r->rmid;
+}
+
+/*
+ * Remove a container, and make another one when the limbo of its RMID is over.  Returns
+ * whether the probe of mkdir gave the RMID to the container that was pending, before the
+ * work item did, which the test build delays.
+ */
+static bool given_by_mkdir(const char *removed, const char *made, uint64_t pending,
+			   uint64_t *made_id)
+{
+	const struct cmt_record *r;
+	uint64_t from, to;
+
+	group_remove(removed);
+	WAIT_FOR(dev_stats(&dev).rmids_free ||
+		 owner_find(&dev, CMT_OWNER_CGROUP, pending), 5000,
+		 "the limbo does not end");
+	from = now_ns();
+	*made_id = group_make(made);
+	to = now_ns();
+	WAIT_FOR(owner_find(&dev, CMT_OWNER_CGROUP, pending), 5000,
+		 "the container that was pending has no RMID");
+	r = owner_find(&dev, CMT_OWNER_CGROUP, pending);
+	return r->ts >= from && r->ts <= to;
+}
+
+/*
+ * A probe of mkdir gives the RMID that is free to the owner that is pending for the
+ * longest time.  A process of that owner may run on another CPU, without a switch.
+ */
+static void test_given_by_mkdir(void)
+{
+	struct worker *worker = worker_start(GIVEN_BYTES);
+	unsigned int next, tries, rounds = 0;
+	uint64_t pending;
+	uint32_t rest;
+
+	dev_open(&dev, O_RDONLY);
+	rest = overflow_rmid();
+	for (next = 0; next < dev.info.rmids_usable - 1; next++)
+		group_make(container(next));
+	CHECK(!write_file(RT_RUNTIME, "-1"), "%s", RT_RUNTIME);
+	run_on(0, 0);
+	worker_pin(worker, 1);
+	worker_go(worker, true);
+	pending = group_make(container(next++));
+	for (tries = 0; rounds < GIVEN_ROUNDS; tries++) {
+		CHECK(tries < GIVEN_TRIES, "the work item always gave the RMID");
+		group_enter(container(next - 1), worker->pid);
+		WAIT_FOR(seen_rmid(worker) == rest, 5000, "it is not pending");
+		run_first(worker->pid, true);
+		if (given_by_mkdir(container(tries), container(next++), pending,
+				   &pending)) {
+			rounds++;
+			WAIT_FOR(seen_rmid(worker) != rest, LOADED_MS,
+				 "the process does not come under its RMID");
+		}
+		run_first(worker->pid, false);
+	}
+	note("%u of %u RMIDs given by mkdir", rounds, tries);
+	worker_stop(worker);
+	while (next-- > tries)
+		group_remove(container(next));
+	dev_close(&dev);
+}
+
 const struct test containers_tests[] = {
 	{ "containers_match_model", test_containers, "scope=container", 120 },
 	{ "containers_more_than_rmids", test_overcommit, NULL, 120 },
 	{ "containers_while_scope_changes", test_scope_changes,
 	  "interval_us=10000 ring_records=65536", 300 },
+	{ 0 }
+};
+
+/* with the test build of the module */
+const struct test containers_delay_tests[] = {
+	{ "containers_given_by_mkdir", test_given_by_mkdir,
+	  "scope=container interval_us=1000000", 120 },
 	{ 0 }
 };

@@ -7,6 +7,7 @@
 extern const struct test occupancy_tests[];
 extern const struct test churn_tests[];
 extern const struct test containers_tests[];
+extern const struct test containers_delay_tests[];
 extern const struct test sockets_tests[];
 extern const struct test snc_tests[];
 extern const struct test resctrl_tests[];
