@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -150,6 +151,17 @@ static bool snapshot_has_name(const struct dev *dev, pid_t pid, const char *name
 	return has_name(snapshot_find(&snapshot, (uint32_t)pid), name);
 }
 
+/* The processor time of a process, ns */
+static uint64_t ran_ns(pid_t pid)
+{
+	struct timespec ran;
+	clockid_t clock;
+
+	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran),
+	      "no time of process %d", pid);
+	return ran.tv_sec * 1000 * MS + ran.tv_nsec;
+}
+
 static void flood_names(void)
 {
 	pid_t pids[RENAMERS];
@@ -170,6 +182,10 @@ static void flood_names(void)
 		CHECK(!attach(&dev, CMT_OWNER_PROCESS, pids[i], 0, NULL), "attach");
 	}
 	take_snapshots(&dev);
+	/* enough for check_rate(); the snapshots take less on a busy machine */
+	for (i = 0; i < RENAMERS; i++)
+		WAIT_FOR(ran_ns(pids[i]) > 50 * MS, 10000,
+			 "process %d does not run", pids[i]);
 	*stop = true;
 	for (i = 0; i < RENAMERS; i++)
 		WAIT_FOR(snapshot_has_name(&dev, pids[i], LAST_NAME), 5000,
