@@ -217,7 +217,9 @@ static int cqm_event_new(struct perf_event *event)
 
 /*
  * Events need the rights of CMT_IOC_ATTACH, because they change the owner of a process.
- * An inherited event counts nothing: its task shares the RMID of the first event.
+ * An inherited event counts nothing: its task shares the RMID of the first event.  An
+ * error of an inherited event would let fork() fail, and what can be counted changes, so
+ * nothing is checked again.
  */
 static int cqm_event_init(struct perf_event *event)
 {
@@ -225,11 +227,11 @@ static int cqm_event_init(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	if (event->parent)
+		return 0;
 	if (!event_is_possible(&event->attr) ||
 	    event_has_any_exclude_flag(event) || (task && event->cpu >= 0))
 		return -EINVAL;
-	if (event->parent)
-		return 0;
 	if (!perfmon_capable())
 		return -EACCES;
 	return cqm_event_new(event);

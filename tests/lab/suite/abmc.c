@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -564,35 +565,101 @@ static void test_settled(void)
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
 }
 
-/* Open an event of the PMU intel_cqm for all RMIDs.  0 or -errno */
-static int try_event(uint64_t config)
+/* Open an event of the PMU intel_cqm.  A descriptor or -errno */
+static int open_event(uint64_t config, pid_t pid, int cpu)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.config = config,
+		.inherit = cpu < 0,
+	};
 	char text[16];
 	int fd;
 
 	attr.type = strtoul(read_file("/sys/devices/intel_cqm/type", text,
 				      sizeof(text)), NULL, 10);
-	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+	fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
 		     PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The same for all RMIDs of CPU 0, and close it.  0 or -errno */
+static int try_event(uint64_t config)
+{
+	int fd = open_event(config, -1, 0);
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	close(fd);
 	return 0;
 }
 
+static void *thread_fn(void *unused)
+{
+	return unused;
+}
+
+/* A process that has an inherited event; it forks and makes a thread when asked to. */
+struct family {
+	pid_t pid;
+	int event;
+	int ends[2];
+};
+
+static void family_run(const int *ends)
+{
+	pthread_t thread;
+	pid_t pid;
+	char byte;
+
+	CHECK(read(ends[0], &byte, 1) == 1, "read: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork of a process with an event: %m");
+	if (!pid)
+		_exit(0);
+	expect_exit_0(pid, "a child");
+	errno = pthread_create(&thread, NULL, thread_fn, NULL);
+	CHECK(!errno, "a thread of a process with an event: %m");
+	pthread_join(thread, NULL);
+	_exit(0);
+}
+
+static void family_start(struct family *f, uint64_t config)
+{
+	f->pid = fork_with_pipe(f->ends);
+	if (!f->pid)
+		family_run(f->ends);
+	f->event = open_event(config, f->pid, -1);
+	CHECK(f->event >= 0, "an inherited event: %s", strerror(-f->event));
+}
+
+static void family_ask(const struct family *f)
+{
+	CHECK(write(f->ends[1], "", 1) == 1, "write: %m");
+	expect_exit_0(f->pid, "a process with an inherited event");
+}
+
+static void family_end(const struct family *f)
+{
+	close(f->event);
+	close(f->ends[0]);
+	close(f->ends[1]);
+}
+
 /*
  * While resctrl is mounted, all counters are resctrl's, also those that it does not
- * use.
+ * use.  A process with an event that was opened before can fork.
  */
 static void test_resctrl(void)
 {
+	struct family family;
 	uint64_t writes;
 	struct crowd c;
 
 	crowd_begin(&c, 1);
 	WAIT_FOR(has_counter(c.workers[0]->rmid), 10000, "no counter");
 	crowd_walk(&c, 5);
+	family_start(&family, 2);
 	resctrl_mount();
 	WAIT_FOR(!counters_on(), 20000, "%u counters are not given back",
 		 counters_on());
@@ -600,6 +667,8 @@ static void test_resctrl(void)
 		 "why there is no bandwidth is not said");
 	CHECK(try_event(2) == -EINVAL && !try_event(1),
 	      "perf opens bandwidth: %d, occupancy: %d", try_event(2), try_event(1));
+	family_ask(&family);
+	family_end(&family);
 	writes = all_writes();
 	resctrl_make("mon_groups/g");
 	resctrl_add("mon_groups/g", c.workers[0]->pid);
