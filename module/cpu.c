@@ -113,6 +113,13 @@ static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 		cmt_perf_turn(cpu->perf, rmid);
 }
 
+/* perf.c gets the RMID at the end of the tick. */
+noinline void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid)
+{
+	cmt_sampler_mark(cpu->rmid);
+	cpu->rmid = rmid;
+}
+
 /* The slow path of a load.  @prev ran on this CPU with the previous RMID. */
 static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
 				  const struct task_struct *next, u32 rmid)

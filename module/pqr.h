@@ -38,6 +38,12 @@ void cmt_cpu_refused(struct cmt_cpu *cpu);
 /* resctrl has written PQR_ASSOC after a switch.  Interrupts off. */
 void cmt_cpu_reload(struct cmt_cpu *cpu);
 
+/*
+ * In a tick, the CPU gets another RMID.  The tick reads the RMID that the CPU ran with until
+ * now, too.  Interrupts off.
+ */
+void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid);
+
 /* As cpu_rmid_of(), while resctrl is mounted. */
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task);
@@ -94,25 +100,30 @@ static __always_inline bool cpu_tick_begin_pqr(struct cmt_cpu *cpu)
 static __always_inline u32 cmt_cpu_tick_begin(struct cmt_cpu *cpu)
 {
 	bool loads = true;
+	u32 rmid;
 
 	lockdep_assert_irqs_disabled();
-	if (likely(cmt_caps.shared_rmids))
+	if (likely(cmt_caps.shared_rmids)) {
 		loads = cpu_tick_begin_pqr(cpu);
-	else
+		cpu->tick_loads = loads;
+	} else {
 		cpu_account(cpu, current);
-	cpu->tick_loads = loads;
-	if (likely(loads))
-		cpu->rmid = cpu_rmid_of(cpu, current);
+	}
+	if (likely(loads)) {
+		rmid = cpu_rmid_of(cpu, current);
+		if (unlikely(rmid != cpu->rmid))
+			cmt_cpu_tick_change(cpu, rmid);
+	}
 	if (likely(!cpu->overwritten))
 		return 0;
 	cpu->overwritten = false;
 	return CMT_F_PQR_OVERWRITTEN;
 }
 
+/* Where the RMIDs are only the module's, tick_loads stays false. */
 static __always_inline void cmt_cpu_tick_end(struct cmt_cpu *cpu)
 {
-	if (!cmt_caps.shared_rmids || !cpu->tick_loads ||
-	    cpu->rmid == CMT_RMID_NONE)
+	if (!cpu->tick_loads || cpu->rmid == CMT_RMID_NONE)
 		return;
 	if (unlikely(cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
 				    cpu->tick_closid | cpu->rmid)))

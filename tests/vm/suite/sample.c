@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "dev.h"
-#include "suite.h"
+#include "control.h"
 
 #define MIB (1024 * 1024)
 
@@ -334,6 +334,84 @@ static void proc_agrees(void)
 	dev_close(&dev);
 }
 
+/* Has the RMID a SAMPLE after record @after of the log, up to record @to? */
+static bool is_sampled(const struct log *log, uint32_t rmid, size_t after, size_t to)
+{
+	for (size_t i = after + 1; i < to; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type == CMT_REC_SAMPLE && r->rmid == rmid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The ticks of CPU 1 that found another RMID than the tick before, and how many of them
+ * have no SAMPLE of the earlier RMID.  Another CPU may have taken the sample.
+ */
+static void count_unread(const struct log *log, size_t *changes, size_t *unread)
+{
+	size_t tick = 0;
+	bool any = false;
+
+	*changes = *unread = 0;
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+		uint32_t before = any ? log->records[tick].rmid : 0;
+
+		if (r->type != CMT_REC_TICK || r->cpu != 1)
+			continue;
+		if (before && r->rmid != before && !r->tick.waiting) {
+			(*changes)++;
+			*unread += !is_sampled(log, before, tick, i);
+		}
+		tick = i;
+		any = true;
+	}
+}
+
+#define LEFT_MOVES	500
+
+/*
+ * A process that runs all the time gets another owner again and again, also shortly before
+ * a tick.  The tick that finds it with another RMID reads the earlier RMID.
+ */
+static void sample_left_rmid(void)
+{
+	struct timespec pause = { };
+	size_t changes, unread;
+	struct recorder rec;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	group_make(container(0));
+	group_make(container(1));
+	pid = spin_on(1);
+	run_on(0, 0);
+	wait_spin();
+	recorder_start(&rec, &dev, true);
+	for (unsigned int i = 0; i < LEFT_MOVES; i++) {
+		group_enter(container(i & 1), pid);
+		pause.tv_nsec = 500000 + i * 7919 % 1000 * 1000;
+		nanosleep(&pause, NULL);
+	}
+	recorder_stop(&rec);
+	reap(pid, SIGKILL);
+	group_remove(container(0));
+	group_remove(container(1));
+	count_unread(&rec.log, &changes, &unread);
+	note("%zu ticks with another RMID, the earlier one unread in %zu", changes,
+	     unread);
+	CHECK(changes > LEFT_MOVES / 20, "%zu ticks with another RMID", changes);
+	/* a burst that the host interrupted is discarded */
+	CHECK(unread * 20 < changes, "unread in %zu of %zu ticks", unread, changes);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
 const struct test sample_tests[] = {
 	{ "sample_sum_within_cache", sample_sum_within_cache, NULL, 0 },
 	{ "sample_traffic", sample_traffic,
@@ -344,6 +422,8 @@ const struct test sample_tests[] = {
 	{ "sample_exclude_bad", sample_exclude_bad, NULL, 0 },
 	{ "sample_exclude", sample_exclude,
 	  EMULATED "exclude_cpus=1 ring_records=16384 budget_us=100", 60 },
+	{ "sample_left_rmid", sample_left_rmid,
+	  EMULATED "emulated_rmids=64 scope=container ring_records=16384", 60 },
 	{ "proc_agrees", proc_agrees, "", 0 },
 	{ }
 };
