@@ -23,6 +23,7 @@
 #include "owner.h"
 #include "plza.h"
 #include "resctrl.h"
+#include "sampler.h"
 
 #define LOOK_INTERVAL	HZ
 #define LOOK_AGAIN	1	/* jiffies to the next check, if an RMID was being given */
@@ -147,8 +148,13 @@ static void scan_cpus(bool mounted)
 static bool exclude(u32 rmid, u32 flag)
 {
 	unsigned long flags = cmt_owners_lock();
-	int ret = cmt_rmid_exclude(rmid, flag);
+	int ret;
 
+	cmt_sampler_overwritten_end(rmid);
+	ret = cmt_rmid_exclude(rmid, flag);
+	/* until it lost the RMID, another CPU may have marked the work of an owner */
+	if (ret > 0)
+		cmt_sampler_overwritten_end(rmid);
 	cmt_owners_unlock(flags);
 	if (ret > 0) {
 		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner is pending\n",

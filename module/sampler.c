@@ -732,8 +732,7 @@ static bool counter_begin(struct cmt_domain *domain, u32 rmid, u32 generation)
 	return true;
 }
 
-/* What another agent overwrote was the work of earlier owners of @rmid. */
-static void overwritten_end(u32 rmid)
+void cmt_sampler_overwritten_end(u32 rmid)
 {
 	u32 i, n = cmt_sampler_domains();
 
@@ -748,7 +747,7 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 	struct cmt_counter *counter;
 
 	lockdep_assert_irqs_disabled();
-	overwritten_end(rmid);
+	cmt_sampler_overwritten_end(rmid);
 	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples())
 		return false;
 	counter = &domains[cpu->domain]->counters[rmid];

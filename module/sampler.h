@@ -137,6 +137,12 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
  */
 void cmt_sampler_overwritten(u32 domain, u32 rmid);
 
+/*
+ * The RMID has a new owner: the overwritten work was that of earlier owners.  Any context.
+ * cmt_sampler_begin() does the same.
+ */
+void cmt_sampler_overwritten_end(u32 rmid);
+
 /* For demand.c: */
 
 /*

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -195,36 +194,40 @@ static pid_t process_with(const struct dev *dev, uint32_t rmid)
 	FAIL("no process gets RMID %u", rmid);
 }
 
-/* What resctrl overwrote of an owner's is not said of the next owner of the RMID. */
-static void test_next_owner_unflagged(void)
+/*
+ * The RMID of a process that has ended.  resctrl overwrote some of its work, and no tick
+ * has said so.
+ */
+static uint32_t overwritten_rmid(struct dev *dev)
 {
-	struct recorder recorder;
 	struct worker *worker;
-	size_t samples = 0;
-	struct dev dev;
 	uint32_t rmid;
-	pid_t next;
 
-	resctrl_mount();
-	CHECK(!module_load(PROCESS), "the module does not load");
 	resctrl_make("mon_groups/g");
 	worker = worker_start(64 << 10);
-	dev_open(&dev, O_RDONLY);
-	worker_identify(worker, &dev);
+	dev_open(dev, O_RDONLY);
+	worker_identify(worker, dev);
 	rmid = worker->rmid;
 	resctrl_add("mon_groups/g", worker->pid);
 	worker_go(worker, true);
-	/* no tick runs that would say so of the worker; each wait is a switch */
+	/* each wait is a switch */
 	worker_pin(worker, 1);
 	run_on(getpid(), 1);
-	WAIT_FOR(dev_stats(&dev).pqr_overwritten > 20, 30000, "not overwritten");
+	WAIT_FOR(dev_stats(dev).pqr_overwritten > 20, 30000, "not overwritten");
 	worker_stop(worker);
 	resctrl_remove("mon_groups/g");
-	resctrl_umount();
-	next = process_with(&dev, rmid);
+	return rmid;
+}
+
+/* The RMID has samples, and none is flagged.  Ticks begin here. */
+static void check_unflagged(struct dev *dev, uint32_t rmid)
+{
+	struct recorder recorder;
+	size_t samples = 0;
+
 	/* the first tick may be over before both rings are mapped */
-	dev_map(&dev, FROM_OLDEST);
-	recorder_start(&recorder, &dev, true);
+	dev_map(dev, FROM_OLDEST);
+	recorder_start(&recorder, dev, true);
 	sleep_ms(500);
 	recorder_stop(&recorder);
 	for (size_t i = 0; i < recorder.log.count; i++) {
@@ -238,10 +241,78 @@ static void test_next_owner_unflagged(void)
 	}
 	CHECK(samples, "no sample of RMID %u", rmid);
 	log_free(&recorder.log);
+}
+
+/* What resctrl overwrote of an owner's is not said of the next owner of the RMID. */
+static void test_next_owner_unflagged(void)
+{
+	struct dev dev;
+	uint32_t rmid;
+	pid_t next;
+
+	resctrl_mount();
+	CHECK(!module_load(PROCESS), "the module does not load");
+	rmid = overwritten_rmid(&dev);
+	resctrl_umount();
+	next = process_with(&dev, rmid);
+	check_unflagged(&dev, rmid);
 	reap(next, SIGKILL);
 	dev_close(&dev);
 	lab_switch(false);
 	CHECK(!module_unload(), "the module does not unload");
+}
+
+static const char *nth_group(unsigned int i)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "mon_groups/g%u", i);
+	return name;
+}
+
+/*
+ * Make @n groups, and move the process through them, from the last one on, until resctrl
+ * owns this RMID.
+ */
+static void groups_until(const struct dev *dev, unsigned int n, pid_t pid,
+			 uint32_t rmid)
+{
+	uint32_t foreign;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		resctrl_make(nth_group(i));
+	while (i && !resctrl_owner(dev, rmid)) {
+		foreign = dev_stats(dev).rmids_foreign;
+		resctrl_add(nth_group(--i), pid);
+		WAIT_FOR(dev_stats(dev).rmids_foreign > foreign, 10000,
+			 "the RMID of group %u is not noticed", i);
+	}
+	CHECK(resctrl_owner(dev, rmid), "no group has RMID %u", rmid);
+}
+
+/* The same if the next owner is a group of resctrl, which gives RMIDs in their order. */
+static void test_next_group_unflagged(void)
+{
+	unsigned int i, n;
+	struct dev dev;
+	uint32_t rmid;
+	pid_t next;
+
+	resctrl_mount();
+	CHECK(!module_load(PROCESS), "the module does not load");
+	rmid = overwritten_rmid(&dev);
+	n = rmid - 1;
+	next = park(0, NULL);
+	groups_until(&dev, n, next, rmid);
+	check_unflagged(&dev, rmid);
+	reap(next, SIGKILL);
+	for (i = 0; i < n; i++)
+		resctrl_remove(nth_group(i));
+	dev_close(&dev);
+	lab_switch(false);
+	CHECK(!module_unload(), "the module does not unload");
+	resctrl_umount();
 }
 
 /*
@@ -561,6 +632,7 @@ const struct test resctrl_tests[] = {
 	{ "resctrl_mounted_after_load", test_mounted_later, NULL, 120 },
 	{ "resctrl_monitoring_group", test_mon_group, NULL, 120 },
 	{ "resctrl_next_owner_unflagged", test_next_owner_unflagged, NULL, 120 },
+	{ "resctrl_next_group_unflagged", test_next_group_unflagged, NULL, 120 },
 	{ "resctrl_allocation_group", test_cat_group, NULL, 120 },
 	{ "resctrl_takes_an_rmid_in_use", test_taken_rmid, NULL, 120 },
 	{ "resctrl_fork_has_its_own", test_fork_has_its_own, NULL, 120 },
