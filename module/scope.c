@@ -285,12 +285,15 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 
 	if (postponed)
 		cmt_pending_later();
-	/* threads of the process may run on other CPUs, with the RMID of @before */
 	if (!moved)
 		return;
+	probe_done(resolved);
+	/*
+	 * threads of the process may run on other CPUs, with the RMID of @before; the new
+	 * owner has its RMID first, so that the drain loads it
+	 */
 	cmt_refresh_later();
 	cmt_refresh_this_cpu();
-	probe_done(resolved);
 }
 
 void cmt_scope_resolve_all(void)
