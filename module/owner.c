@@ -64,6 +64,7 @@ static u32 nr_giving;		/* RMIDs that are taken and not given yet */
 
 /* Owners whose UPDATE was postponed, in the order in which these are due. */
 static LIST_HEAD(postponed);
+static u64 last_postponed;	/* ns: the last pass that had such UPDATEs to write */
 
 static u64 last_serial;
 static u64 last_ts;		/* time of the last lifecycle record */
@@ -486,25 +487,38 @@ static void postponed_write(struct cmt_owner *owner)
 		list_del_init(&owner->postponed);
 }
 
-/* The time at which the oldest postponed UPDATE is due; U64_MAX: there is none. */
+static struct cmt_owner *postponed_first(void)
+{
+	return list_first_entry_or_null(&postponed, struct cmt_owner, postponed);
+}
+
+/*
+ * The time at which postponed UPDATEs must be written; U64_MAX: there are none.  Each owner
+ * has its own time, but one pass in UPDATE_NS is enough for all of them.
+ */
 static u64 postponed_due(void)
 {
-	const struct cmt_owner *owner;
+	const struct cmt_owner *owner = postponed_first();
 
-	owner = list_first_entry_or_null(&postponed, struct cmt_owner,
-					 postponed);
-	return owner ? owner->next_update : U64_MAX;
+	if (!owner)
+		return U64_MAX;
+	return max(owner->next_update, last_postponed + UPDATE_NS);
 }
 
 bool cmt_owners_update_postponed(u64 until)
 {
+	struct cmt_owner *owner;
 	u32 n;
 
 	lockdep_assert_held(&owner_lock);
-	for (n = 0; n < UPDATE_CHUNK && postponed_due() <= until; n++)
-		postponed_write(list_first_entry(&postponed, struct cmt_owner,
-						 postponed));
-	return n == UPDATE_CHUNK;
+	for (n = 0; n < UPDATE_CHUNK; n++) {
+		owner = postponed_first();
+		if (!owner || owner->next_update > until)
+			return false;
+		last_postponed = until;
+		postponed_write(owner);
+	}
+	return true;
 }
 
 /* The owner has no RMID any more, and is not pending. */

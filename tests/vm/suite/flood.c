@@ -312,13 +312,27 @@ static void trace_clear(const char *file)
 	close(fd);
 }
 
-/* Note the time of each call of the function that interrupts all CPUs. */
-static void trace_start(void)
+/* Note the time of each call of a function of the module. */
+static void trace_start(const char *function)
 {
+	char probe[64];
+
+	snprintf(probe, sizeof(probe), "p:cmt_ask cmt:%s", function);
 	trace_write("trace_clock", "mono");
 	trace_clear("trace");
-	trace_write("kprobe_events", "p:cmt_ask cmt:cmt_cpus_refresh");
+	trace_write("kprobe_events", probe);
 	trace_write("events/kprobes/cmt_ask/enable", "1");
+}
+
+/* The number of calls until now */
+static unsigned long trace_calls(void)
+{
+	unsigned long calls = 0;
+	char text[256];
+
+	read_file(TRACING "kprobe_profile", text, sizeof(text));
+	sscanf(text, " cmt_ask %lu", &calls);
+	return calls;
 }
 
 static void trace_stop(void)
@@ -340,10 +354,11 @@ static uint64_t line_us(const char *line)
 }
 
 /*
- * No more calls than one in a limbo, and some by the test.  A guest that is not scheduled
- * makes fewer calls, so most calls must have the distance, too.
+ * No more calls than one in @apart_us, and some by the test.  A guest that is not scheduled
+ * makes fewer calls, so fewer than one in @share may be closer to the call before.
  */
-static void check_calls(const char *what, unsigned int changes, uint64_t took_ns)
+static void check_calls(const char *what, unsigned int changes, uint64_t took_ns,
+			uint64_t apart_us, unsigned int share)
 {
 	unsigned int calls = 0, close = 0;
 	uint64_t us, last = 0;
@@ -356,7 +371,7 @@ static void check_calls(const char *what, unsigned int changes, uint64_t took_ns
 		if (!us)
 			continue;
 		calls++;
-		close += us - last < LIMBO_US * 3 / 4;
+		close += us - last < apart_us * 3 / 4;
 		last = us;
 	}
 	fclose(trace);
@@ -364,8 +379,8 @@ static void check_calls(const char *what, unsigned int changes, uint64_t took_ns
 	note("%s: %u changes in %llu ms: %u calls, %u of them close to another", what,
 	     changes, (unsigned long long)(took_ns / MS), calls, close);
 	CHECK(calls > 20, "%u calls", calls);
-	CHECK(calls <= took_ns / 1000 / LIMBO_US + 20, "%u calls", calls);
-	CHECK(close * 4 < calls, "%u of %u calls are close to another", close, calls);
+	CHECK(calls <= took_ns / 1000 / apart_us + 20, "%u calls", calls);
+	CHECK(close * share < calls, "%u of %u calls are close to another", close, calls);
 }
 
 #define RATE_MS		1500
@@ -380,7 +395,7 @@ static void flood_moves(void)
 	dev_open(&dev, O_RDONLY);
 	group_make(container(0));
 	group_make(container(1));
-	trace_start();
+	trace_start("cmt_cpus_refresh"); /* interrupts all CPUs */
 	from = now_ns();
 	while (now_ns() - from < RATE_MS * MS) {
 		group_enter(container(moves & 1), getpid());
@@ -391,7 +406,50 @@ static void flood_moves(void)
 	group_enter("", getpid());
 	group_remove(container(0));
 	group_remove(container(1));
-	check_calls("moves", moves, took);
+	check_calls("moves", moves, took, LIMBO_US, 4);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+#define CROWD		200
+#define CALLS		200
+#define POSTPONED_US	1000
+
+/* The second name is postponed. */
+static pid_t two_names_again_and_again(unsigned int i)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		prctl(PR_SET_NAME, "first-name");
+		prctl(PR_SET_NAME, "second-name");
+		usleep(40000 + i * 313);
+	}
+}
+
+/* Many processes rename themselves: one timer writes their postponed UPDATEs. */
+static void flood_crowd(void)
+{
+	pid_t pids[CROWD];
+	uint64_t from, took;
+	unsigned int i;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	for (i = 0; i < CROWD; i++)
+		pids[i] = two_names_again_and_again(i);
+	trace_start("pending_expired");
+	from = now_ns();
+	WAIT_FOR(trace_calls() > CALLS, 20000, "%lu calls", trace_calls());
+	took = now_ns() - from;
+	trace_stop();
+	for (i = 0; i < CROWD; i++)
+		reap(pids[i], SIGKILL);
+	check_calls("names", CROWD, took, POSTPONED_US, 16);
 	check_pool(&dev);
 	dev_close(&dev);
 }
@@ -402,5 +460,6 @@ const struct test flood_tests[] = {
 	{ "flood_killed_readers", flood_killed_readers,
 	  SOFTWARE "scope=process ring_records=65536", 60 },
 	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
+	{ "flood_crowd", flood_crowd, SOFTWARE "scope=process", 120 },
 	{ }
 };
