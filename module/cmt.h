@@ -24,9 +24,8 @@
  * ones: owner lock, a backend's.  mmap_lock is held around the first two, so
  * cpus_read_lock is taken inside neither.  Apart from these two, and around
  * cpus_read_lock and the raw ones: the scope mutex, under which no user memory is
- * touched, and which no hotplug callback takes; hold.c's mutex is around that.  The mutex
- * of snapshots is around the owner lock only.  The switch path, the tick and a reading on
- * demand take no lock.
+ * touched, and which no hotplug callback takes; hold.c's mutex is around that.  The switch
+ * path, the tick and a reading on demand take no lock.
  */
 #ifndef CMT_CMT_H
 #define CMT_CMT_H

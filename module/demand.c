@@ -14,15 +14,14 @@
  * Calls to CPUs.  A domain has one call at a time, and the next call waits for as long
  * as the last call took.  So readings take at most half of the time of one CPU in each
  * domain, and a section with interrupts off has one call, whatever the number of callers.
- * The lock of a call is only tried, and is held with preemption off: a caller that gets
- * no CPU does not hold it.  The queue keeps the order of callers.  A caller that gets no
- * CPU may be the first of the queue, so a caller leaves the queue after QUEUE_MS, and
- * makes its other calls without the queue.
+ * The lock of a call is only tried, and is held with preemption off.  A caller holds
+ * nothing while it sleeps, so a caller that gets no CPU delays no other one.  Callers have
+ * no order: all that wait for the same call wake up after its rest, within BUSY_US, and
+ * the first one to run makes the next call.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/math.h>
@@ -30,7 +29,6 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -58,8 +56,6 @@
 
 /* A call is longer only if the machine or its virtual CPU was stopped meanwhile. */
 #define REST_MAX_NS	(100 * NSEC_PER_MSEC)
-
-#define QUEUE_MS	100
 
 /* Time in calls, with interrupts off; by the CPU itself */
 static DEFINE_PER_CPU(u64, demand_ns);
@@ -213,7 +209,6 @@ struct demand_call {
 	u32 n;
 	u32 done;
 	u32 domain;
-	bool unqueued;	/* the queue took too long */
 	int cpu;	/* the called CPU, or -ENXIO */
 	u64 ns;		/* the time of the last call on its CPU */
 	int ret;	/* why the call ended early */
@@ -299,18 +294,13 @@ static int call_once(struct demand_call *call)
 {
 	struct cmt_calls *calls = &cmt_sampler_domain(call->domain)->calls;
 	u32 before = call->done, us;
-	bool queued = !call->unqueued &&
-		      !down_timeout(&calls->queue, msecs_to_jiffies(QUEUE_MS));
 
-	call->unqueued = !queued;
 	while (!fatal_signal_pending(current)) {
 		us = DIV_ROUND_UP(call_try(call, calls), NSEC_PER_USEC);
 		if (!us)
 			break;
 		usleep_range(us, us + BUSY_US);
 	}
-	if (queued)
-		up(&calls->queue);
 	if (call->cpu < 0)
 		return -ENXIO;
 	return call->done > before ? 0 : -EAGAIN;

@@ -9,7 +9,6 @@
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
-#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -77,12 +76,18 @@ static u64 served;
 static u64 locked_at;		/* TSC */
 static u64 locked_longest;	/* TSC cycles */
 
+/* A snapshot, on the stack of its caller */
+struct snapshot {
+	struct cmt_record *records;	/* by RMID; type 0: not copied yet */
+	u64 as_of;			/* 0: it has not begun */
+	u32 next;			/* the first RMID of the next chunk */
+};
+
 /*
- * The records of the snapshot that is being made, by RMID; NULL: there is none.  A
- * record with type 0 is not copied yet.
+ * The snapshot that is under way; NULL: there is none.  Every caller that finds one
+ * copies its next chunk, so no caller waits until another one is scheduled.
  */
-static struct cmt_record *snapshot;
-static DEFINE_MUTEX(snapshot_mutex);	/* held while a snapshot is made */
+static struct snapshot *snapshot;
 
 unsigned long cmt_owners_lock(void)
 	__acquires(&owner_lock)
@@ -223,7 +228,7 @@ static void rmid_fill(struct cmt_record *record, u16 type, u64 ts,
 }
 
 /*
- * Copy the assignment of an RMID to the snapshot that is being made, unless it was copied
+ * Copy the assignment of an RMID to the snapshot that is under way, unless it was copied
  * before.  Each lifecycle event calls this before it changes the RMID, so the snapshot
  * has the assignment at the time of its begin.  A record with type FREE has no owner.
  */
@@ -232,12 +237,12 @@ static void snapshot_keep(u32 rmid)
 	const struct cmt_rmid *r = &pool.rmids[rmid];
 
 	lockdep_assert_held(&owner_lock);
-	if (likely(!snapshot) || snapshot[rmid].type)
+	if (likely(!snapshot) || snapshot->records[rmid].type)
 		return;
 	if (pool.live[rmid])
-		rmid_fill(&snapshot[rmid], CMT_REC_EXISTING, r->since, r);
+		rmid_fill(&snapshot->records[rmid], CMT_REC_EXISTING, r->since, r);
 	else
-		snapshot[rmid].type = CMT_REC_FREE;
+		snapshot->records[rmid].type = CMT_REC_FREE;
 }
 
 static void rmid_emit(u16 type, u64 ts, const struct cmt_rmid *r)
@@ -769,63 +774,71 @@ static int record_cmp(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : 1;
 }
 
-/* Begin a snapshot: it has the assignments at this time. */
-static u64 snapshot_begin(struct cmt_record *records)
+/* Copy the next chunk of the snapshot that is under way. */
+static void snapshot_chunk(void)
 {
-	unsigned long flags = cmt_owners_lock();
-	u64 now = cmt_owner_now();
+	u32 end = min(snapshot->next + SNAPSHOT_CHUNK, pool.nr);
 
-	snapshot = records;
-	cmt_owners_unlock(flags);
-	return now;
+	lockdep_assert_held(&owner_lock);
+	for (; snapshot->next < end; snapshot->next++)
+		snapshot_keep(snapshot->next);
+	if (end == pool.nr)
+		snapshot = NULL;
 }
 
-static void snapshot_end(void)
+/*
+ * Copy one chunk of the snapshot that is under way, and begin this one if it has not
+ * begun and no other one is left.  Returns whether this snapshot is complete: then no
+ * caller writes to its records any more.
+ */
+static bool snapshot_step(struct snapshot *mine)
 {
 	unsigned long flags = cmt_owners_lock();
+	bool complete;
 
-	snapshot = NULL;
+	if (snapshot)
+		snapshot_chunk();
+	if (!snapshot && !mine->as_of) {
+		mine->as_of = cmt_owner_now();
+		snapshot = mine;
+	}
+	complete = mine->next == pool.nr;
 	cmt_owners_unlock(flags);
+	return complete;
 }
 
-/* Copy a chunk of the RMIDs, from @rmid on. */
-static void snapshot_chunk(u32 rmid)
+/* End a snapshot that is not complete: then no caller writes to its records any more. */
+static void snapshot_drop(struct snapshot *mine)
 {
 	unsigned long flags = cmt_owners_lock();
-	u32 end = min(rmid + SNAPSHOT_CHUNK, pool.nr);
 
-	for (; rmid < end; rmid++)
-		snapshot_keep(rmid);
+	if (snapshot == mine)
+		snapshot = NULL;
 	cmt_owners_unlock(flags);
 }
 
 /* Each RMID is copied once, however many lifecycle events there are meanwhile. */
-static int snapshot_make(struct cmt_record *records, u64 *as_of)
+static int snapshot_make(struct snapshot *mine)
 {
-	bool killed = false;
-	u32 rmid;
-
-	*as_of = snapshot_begin(records);
-	for (rmid = 0; rmid < pool.nr && !killed; rmid += SNAPSHOT_CHUNK) {
-		snapshot_chunk(rmid);
+	while (!snapshot_step(mine)) {
 		cond_resched();
-		killed = fatal_signal_pending(current);
+		if (fatal_signal_pending(current)) {
+			snapshot_drop(mine);
+			return -EINTR;
+		}
 	}
-	snapshot_end();
-	return killed ? -EINTR : 0;
+	return 0;
 }
 
 int cmt_owners_snapshot(struct cmt_record *records, u64 *as_of)
 {
-	int n = 0, ret = mutex_lock_killable(&snapshot_mutex);
+	struct snapshot mine = { .records = records };
+	int n = 0, ret = snapshot_make(&mine);
 	u32 rmid;
 
 	if (ret)
 		return ret;
-	ret = snapshot_make(records, as_of);
-	mutex_unlock(&snapshot_mutex);
-	if (ret)
-		return ret;
+	*as_of = mine.as_of;
 	for (rmid = 0; rmid < pool.nr; rmid++)
 		if (records[rmid].type == CMT_REC_EXISTING)
 			records[n++] = records[rmid];

@@ -21,7 +21,10 @@
 #include "perf.h"
 #include "sampler.h"
 
-/* The interval between attempts to get a counter that another agent uses */
+/*
+ * The interval between attempts to get a counter that another agent uses, and between
+ * drops of values that no descriptor wants any more
+ */
 #define RETRY_MS	1000
 #define REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 #define NS_SHIFT	24
@@ -65,7 +68,8 @@ static const u64 perf_configs[CMT_PERF_NR] = {
 /* Taken inside cpus_read_lock.  Its holder makes and releases events. */
 static DEFINE_MUTEX(perf_mutex);
 static u32 nr_wanting[CMT_PERF_NR];	/* number of descriptors, by value */
-static u32 wanted;			/* CMT_F_* that any descriptor wants */
+static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
+static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
 /* those of wanted that count on all CPUs with ticks */
 static u32 counts;
 static u32 ns_mult;			/* TSC to ns, constant while wanted */
@@ -554,10 +558,14 @@ static u32 all_wants(void)
 	return all;
 }
 
+/*
+ * Additions apply at once.  A descriptor may change its wants in a loop, so only a retry
+ * drops values.
+ */
 static void wants_apply(void)
 {
-	if (all_wants() != wanted)
-		perf_change(all_wants());
+	if (recent & ~wanted)
+		perf_change(wanted | recent);
 }
 
 /*
@@ -583,6 +591,7 @@ void cmt_perf_want(u32 *wanted_here, u32 wants)
 		nr_wanting[i] -= !!(*wanted_here & value_flag(i));
 	}
 	*wanted_here = wants;
+	recent |= wants;
 	mutex_unlock(&perf_mutex);
 	queue_work(system_dfl_wq, &apply_work);
 	flush_work(&apply_work);
@@ -604,10 +613,19 @@ static void cpu_retry(unsigned int cpu)
 	}
 }
 
+/* Drop the values that no descriptor wanted since the last retry. */
+static void wants_drop(void)
+{
+	if (recent != wanted)
+		perf_change(recent);
+	recent = all_wants();
+}
+
 static void retry_all(void)
 {
 	unsigned int cpu;
 
+	wants_drop();
 	if (!wanted)
 		return;
 	for_each_online_cpu(cpu)
@@ -651,4 +669,10 @@ void cmt_perf_cpu_down(unsigned int cpu)
 void cmt_perf_stop(void)
 {
 	cancel_delayed_work_sync(&retry_work);
+	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	if (wanted)
+		perf_change(0);
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
 }

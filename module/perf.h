@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The processor's performance counters, by RMID.  While some descriptor asks for values,
- * the kernel's perf counts cycles and other events all the time, on each CPU that has
- * ticks.  When the CPU's RMID changes, the counts since the last change are added to the
- * sums of the RMID that was loaded.  The tick writes the sums as PERF records and sets
- * them to 0.  The work of a tick counts for RMID 0, as in the cache.
+ * and 1 to 2 s longer, the kernel's perf counts cycles and other events all the time, on
+ * each CPU that has ticks.  When the CPU's RMID changes, the counts since the last change
+ * are added to the sums of the RMID that was loaded.  The tick writes the sums as PERF
+ * records and sets them to 0.  The work of a tick counts for RMID 0, as in the cache.
  */
 #ifndef CMT_PERF_H
 #define CMT_PERF_H
@@ -40,8 +40,9 @@ void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
 
 /*
  * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on.  *@wanted
- * belongs to the descriptor and is 0 at first.  A STATE is written only if other values
- * are counted since.  Process context, not under mmap_lock.
+ * belongs to the descriptor and is 0 at first.  Values that no descriptor asks for any
+ * more are counted for 1 to 2 s longer.  A STATE is written only if other values are
+ * counted since.  Process context, not under mmap_lock.
  */
 void cmt_perf_want(u32 *wanted, u32 wants);
 

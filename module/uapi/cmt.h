@@ -363,9 +363,8 @@ struct cmt_info {
 	char module_version[16];
 	char reason[64];	/* why this backend, for people */
 	char mbm_reason[64];	/* why there are no MBM events; empty: there are */
-	__u32 counters;		/* CMT_F_CYCLES | ...: values that some descriptor asks
-				 * for (CMT_IOC_SET_COUNTERS) and that are counted on
-				 * every CPU that has TICKs
+	__u32 counters;		/* CMT_F_CYCLES | ...: values that are counted
+				 * (CMT_IOC_SET_COUNTERS) on every CPU that has TICKs
 				 */
 	__u32 assignable;	/* AMD's assignable counters (ABMC), of all domains:
 				 * CMT_ASSIGNABLE_*; 0: the mode is off
@@ -631,10 +630,11 @@ struct cmt_cgroup_path {
 
 /*
  * CMT_IOC_SET_COUNTERS: the values that this descriptor asks for in PERF records; a new
- * descriptor asks for none.  While some descriptor asks for a value, it is counted on all
- * CPUs that have TICKs, and no other program can use the processor's counter for it.  PERF
- * records are written while the sampling runs.  A value that cannot be counted is no
- * error: cmt_info.counters lacks it, and perf_reason says why.  EINVAL: another bit is set.
+ * descriptor asks for none.  While some descriptor asks for a value, and 1 to 2 s longer,
+ * it is counted on all CPUs that have TICKs, and no other program can use the processor's
+ * counter for it.  Meanwhile PERF records are written while the sampling runs.  A value
+ * that cannot be counted is no error: cmt_info.counters lacks it, and perf_reason says
+ * why.  EINVAL: another bit is set.
  *
  * CMT_F_CHANNEL: this descriptor asks for CHANNEL records.  While some descriptor asks for
  * them and the sampling runs, the memory channels that no other program uses are read;

@@ -91,10 +91,15 @@ void device_counters(int fd, uint32_t counters)
 {
 	struct cmt_counters arg = { .size = sizeof(arg), .counters = counters };
 	struct cmt_info info;
+	int tries = 0;
 
 	if (ioctl(fd, CMT_IOC_SET_COUNTERS, &arg))
 		die_errno("SET_COUNTERS");
-	device_info(fd, &info);
+	/* the values of the last measurement are dropped late */
+	do {
+		usleep(tries ? 100000 : 0);
+		device_info(fd, &info);
+	} while (info.counters != counters && tries++ < 50);
 	if (info.counters != counters)
 		die("counters %#x of %#x: %s", info.counters, counters,
 		    info.perf_reason);

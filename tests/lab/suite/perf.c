@@ -242,7 +242,7 @@ static void perf_counts_match_lab(void)
 	dev_close(&dev);
 }
 
-#define SPIN_NS		3000000000ULL
+#define SPIN_NS		6000000000ULL
 
 static void spinner_main(struct partner *p)
 {
@@ -262,7 +262,10 @@ static void spinner_main(struct partner *p)
 		pause();
 }
 
-/* Asks for instructions some of the time, for longer than two ticks. */
+/*
+ * Asks for instructions some of the time, for longer than two ticks.  They are dropped 1
+ * to 2 s later, before the next time.
+ */
 static pid_t toggler_start(void)
 {
 	struct dev dev;
@@ -275,10 +278,10 @@ static pid_t toggler_start(void)
 	run_on(0, 1);
 	dev_open(&dev, O_RDONLY);
 	for (;;) {
+		sleep_ms(2500);
 		want(&dev, CMT_F_INSTRUCTIONS);
-		sleep_ms(35);
+		sleep_ms(200);
 		want(&dev, 0);
-		sleep_ms(5);
 	}
 }
 

@@ -162,6 +162,17 @@ void group_enter(const char *name, pid_t pid)
 	CHECK(!err, "%s: %s", file, strerror(-err));
 }
 
+void group_throttle(const char *name)
+{
+	char file[300];
+	int err = write_file(CGROUPS "/cgroup.subtree_control", "+cpu");
+
+	CHECK(!err, "the cpu controller: %s", strerror(-err));
+	snprintf(file, sizeof(file), "%s/cpu.max", group_path(name));
+	err = write_file(file, "1000 100000");
+	CHECK(!err, "%s: %s", file, strerror(-err));
+}
+
 const char *container(unsigned int i)
 {
 	static char names[4][96];

@@ -36,6 +36,8 @@ uint32_t waiting_get(const struct dev *dev, struct cmt_record *records,
 uint64_t group_make(const char *name);
 void group_remove(const char *name);
 void group_enter(const char *name, pid_t pid);
+/* All processes of the cgroup get a hundredth of one CPU: a millisecond in 100. */
+void group_throttle(const char *name);
 const char *container(unsigned int i);	/* valid until the fourth call after */
 
 /* The owner of this kind and id; NULL: none, or the owner is pending. */

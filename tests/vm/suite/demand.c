@@ -643,11 +643,11 @@ static uint64_t demand_ns(void)
 #define LOOPS 4
 
 /* Processes that read all RMIDs in a loop, and count in @reads. */
-static void loops_start(pid_t pids[LOOPS], volatile uint64_t *reads)
+static void loops_start(pid_t *pids, int loops, volatile uint64_t *reads)
 {
 	int i, n;
 
-	for (i = 0; i < LOOPS; i++) {
+	for (i = 0; i < loops; i++) {
 		static struct cmt_record records[MAX_RMIDS];
 		struct dev dev;
 
@@ -685,7 +685,7 @@ static void demand_loops(void)
 		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, owners[i], NULL),
 		      "REGISTER: %m");
 	}
-	loops_start(pids, reads);
+	loops_start(pids, LOOPS, reads);
 	for (i = 0; i < LOOPS; i++)
 		WAIT_FOR(reads[i], 10000, "program %d does not read", i);
 	for (i = 0; i < LOOPS; i++)
@@ -710,6 +710,86 @@ static void demand_loops(void)
 		reap(pids[i], SIGKILL);
 	CHECK(owner_read(&dev, CMT_OWNER_PROCESS, owners[0], &r, 1) == 1,
 	      "READ: %m");
+	for (i = 0; i < 32; i++)
+		reap(owners[i], SIGKILL);
+	dev_close(&dev);
+}
+
+#define READS		40
+#define TAKEN_MS	150
+#define SLOW_MS		70
+
+/* Takes CPU 1 from all other processes, again and again.  *taken: while it does. */
+static pid_t cpu_taker(volatile uint64_t *taken)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+	uint64_t until;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 1);
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &param), "SCHED_FIFO: %m");
+	for (;;) {
+		*taken = 0;
+		sleep_ms(50);
+		*taken = 1;
+		until = now_ns() + TAKEN_MS * 1000000;
+		while (now_ns() < until)
+			;
+	}
+}
+
+/* One reading in each time in which CPU 1 is taken.  Returns how many were slow. */
+static int slow_reads(const struct dev *dev, const struct cmt_attach *owner,
+		      volatile uint64_t *taken)
+{
+	uint64_t from, took, sum = 0;
+	int i, slow = 0;
+
+	for (i = 0; i < READS; i++) {
+		WAIT_FOR(!*taken, 5000, "CPU 1 stays taken");
+		WAIT_FOR(*taken, 5000, "CPU 1 is not taken");
+		from = now_ns();
+		read_one(dev, CMT_OWNER_PROCESS, owner->id, owner);
+		took = now_ns() - from;
+		sum += took;
+		slow += took > SLOW_MS * 1000000;
+	}
+	note("%d readings took %llu us, %d of them more than %u ms", READS,
+	     (unsigned long long)sum / 1000, slow, SLOW_MS);
+	return slow;
+}
+
+/* A reader that loses its CPU between two calls does not delay another reader. */
+static void demand_stopped_reader(void)
+{
+	volatile uint64_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t owners[32], reader, taker;
+	struct cmt_attach out;
+	struct dev dev;
+	int i, slow;
+
+	CHECK(shared != MAP_FAILED, "mmap: %m");
+	dev_open(&dev, O_RDWR);
+	for (i = 0; i < 32; i++) {
+		owners[i] = park(0, NULL);
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, owners[i], &out),
+		      "REGISTER: %m");
+	}
+	run_on(0, 0);
+	loops_start(&reader, 1, shared);
+	WAIT_FOR(shared[0], 10000, "the program does not read");
+	run_on(reader, 1);
+	taker = cpu_taker(&shared[1]);
+	slow = slow_reads(&dev, &out, &shared[1]);
+	CHECK(slow * 8 < READS, "%d of %d readings waited for another reader", slow,
+	      READS);
+	reap(taker, SIGKILL);
+	reap(reader, SIGKILL);
 	for (i = 0; i < 32; i++)
 		reap(owners[i], SIGKILL);
 	dev_close(&dev);
@@ -870,6 +950,7 @@ const struct test demand_tests[] = {
 	{ "demand_owed", demand_owed, MANUAL, 60 },
 	{ "demand_hotplug", demand_hotplug, MANUAL, 60 },
 	{ "demand_loops", demand_loops, MANUAL " budget_us=100", 60 },
+	{ "demand_stopped_reader", demand_stopped_reader, MANUAL, 60 },
 	{ "demand_pending", demand_pending, EMULATED MANUAL " emulated_rmids=8", 0 },
 	{ "demand_bad", demand_bad, MANUAL, 0 },
 	{ "demand_rights", demand_rights, MANUAL, 0 },

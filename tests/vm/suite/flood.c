@@ -288,6 +288,69 @@ static void flood_killed_readers(void)
 	dev_close(&dev);
 }
 
+#define THROTTLED	12
+#define ROUNDS		200
+#define SLOW_MS		100	/* a period of the throttling */
+
+static const char *throttled_group(unsigned int i)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "throttled%u", i);
+	return name;
+}
+
+/* Reads snapshots, with a hundredth of a CPU. */
+static pid_t throttled_reader(const struct dev *dev, unsigned int i)
+{
+	static struct snapshot snapshot;
+	pid_t pid;
+
+	group_make(throttled_group(i));
+	group_throttle(throttled_group(i));
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	run_on(0, 1);
+	group_enter(throttled_group(i), getpid());
+	for (;;)
+		dev_snapshot(dev, &snapshot);
+}
+
+/* A reader that loses its CPU in a snapshot does not delay another reader. */
+static void flood_throttled_readers(void)
+{
+	uint64_t from, took, longest = 0;
+	unsigned int i, slow = 0;
+	pid_t pids[THROTTLED];
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	CHECK(dev.info.nr_rmids == MAX_RMIDS, "%u RMIDs", dev.info.nr_rmids);
+	run_on(0, 0);
+	for (i = 0; i < THROTTLED; i++)
+		pids[i] = throttled_reader(&dev, i);
+	for (i = 0; i < ROUNDS; i++) {
+		sleep_ms(10 + i % 20);
+		from = now_ns();
+		dev_snapshot(&dev, &snapshots[0]);
+		took = now_ns() - from;
+		longest = took > longest ? took : longest;
+		slow += took > slowness * SLOW_MS * MS;
+	}
+	note("%u of %u snapshots took more than %u ms, the longest %llu us", slow, i,
+	     slowness * SLOW_MS, (unsigned long long)longest / 1000);
+	CHECK(slow < 3, "%u of %u snapshots took more than %u ms", slow, i,
+	      slowness * SLOW_MS);
+	for (i = 0; i < THROTTLED; i++) {
+		reap(pids[i], SIGKILL);
+		group_remove(throttled_group(i));
+	}
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 #define TRACING		"/sys/kernel/tracing/"
 #define LIMBO_US	2000
 
@@ -459,6 +522,8 @@ const struct test flood_tests[] = {
 	{ "flood_name_at_exit", flood_name_at_exit, "ring_records=16384", 0 },
 	{ "flood_killed_readers", flood_killed_readers,
 	  SOFTWARE "scope=process ring_records=65536", 60 },
+	{ "flood_throttled_readers", flood_throttled_readers, SOFTWARE "scope=process",
+	  60 },
 	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
 	{ "flood_crowd", flood_crowd, SOFTWARE "scope=process", 120 },
 	{ }

@@ -70,6 +70,12 @@ static size_t count_in_ticks(struct dev *dev, uint16_t type, uint32_t cpu,
 	return n;
 }
 
+/* Values that no descriptor wants any more are dropped late. */
+static void wait_no_perf(struct dev *dev, uint32_t cpu, const char *why)
+{
+	WAIT_FOR(!count_in_ticks(dev, CMT_REC_PERF, cpu, 10), 10000, "PERF, %s", why);
+}
+
 static void run_for(uint64_t ns)
 {
 	struct timespec ts;
@@ -100,12 +106,11 @@ static void perf_records_on_request(void)
 	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 10),
 	      "no PERF: another one asked, too");
 	want(&other, 0);
-	CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 10), "PERF, asked no more");
+	wait_no_perf(&dev, 1, "asked no more");
 	want(&other, COUNTERS);
 	CHECK(count_in_ticks(&dev, CMT_REC_PERF, 1, 10), "no PERF again");
 	dev_close(&other);
-	CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 10),
-	      "PERF, and who asked is gone");
+	wait_no_perf(&dev, 1, "and who asked is gone");
 	dev_close(&dev);
 }
 
@@ -353,7 +358,7 @@ static void perf_cpu_goes_offline(void)
 		cpu_online(1, false);
 		want(&dev, 0);
 		cpu_online(1, true);
-		CHECK(!count_in_ticks(&dev, CMT_REC_PERF, 1, 10), "PERF");
+		wait_no_perf(&dev, 1, "CPU 1 is back");
 		cpu_online(1, false);
 		want(&dev, COUNTERS);
 		cpu_online(1, true);
@@ -466,6 +471,29 @@ static void perf_asked_again(void)
 	dev_close(&dev);
 }
 
+/* A descriptor that asks for values and for none in a loop writes few records. */
+static void perf_asked_in_turn(void)
+{
+	uint64_t before, records, from = now_ns();
+	unsigned int n = 0;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	/* no ring is mapped: there are no ticks */
+	before = dev_stats(&dev).records;
+	/* longer than two intervals in which values are dropped */
+	while (n < 400 || now_ns() - from < 3000 * MS) {
+		want(&dev, n & 2 ? CMT_F_CYCLES : COUNTERS);
+		want(&dev, 0);
+		n++;
+	}
+	records = dev_stats(&dev).records - before;
+	note("asked %u times: %llu records", n, (unsigned long long)records);
+	CHECK(records <= 8, "%llu records, asked %u times",
+	      (unsigned long long)records, n);
+	dev_close(&dev);
+}
+
 /* The PERFs of a process have at least 97 % of its running time. */
 static void life_is_complete(const struct log *log, const struct life *life)
 {
@@ -575,6 +603,7 @@ const struct test perf_tests[] = {
 	{ "perf_ran_is_sampled", perf_ran_is_sampled,
 	  EMULATED "emulated_rmids=64 interval_us=8000 ring_records=16384", 60 },
 	{ "perf_asked_again", perf_asked_again, "", 60 },
+	{ "perf_asked_in_turn", perf_asked_in_turn, "", 60 },
 	{ "perf_other_reader_changes", perf_other_reader_changes,
 	  "interval_us=10000 ring_records=16384", 60 },
 	{ "perf_offline_keeps_counts", perf_offline_keeps_counts,
