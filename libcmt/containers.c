@@ -76,7 +76,8 @@ struct cmt_containers {
 	struct share walks;
 	struct share roots;	/* names of root's containers */
 	struct share users;	/* names of users' containers */
-	bool runtimes_only;	/* the file of cmt-names(8) is not read */
+	/* for cmt-names(8): its own file is not read, and names do not pause */
+	bool runtimes_only;
 	struct cmt_names names;
 	struct cmt_lists lists;
 	struct cmt_cache cache;
@@ -250,7 +251,7 @@ static bool name_item(struct cmt_containers *containers,
 	if (containers->host_fd < 0 || !item->container.id[0])
 		item->named = true;
 	if (item->named || !is_due(item->name_due, now) ||
-	    !share_admits(share, uid, now))
+	    (!containers->runtimes_only && !share_admits(share, uid, now)))
 		return false;
 	began = spent_now();
 	err = ask_runtime(containers, item);
