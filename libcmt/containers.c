@@ -86,7 +86,7 @@ struct cmt_containers {
 
 static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec ts;
+	struct timespec ts = { 0 };
 
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
