@@ -23,6 +23,7 @@ static struct sockaddr_in address = { .sin_family = AF_INET };
 static uint64_t pages;		/* made */
 static uint64_t skew_ns;	/* of CLOCK_MONOTONIC */
 static uint64_t render_ns;	/* goes by while a page is made */
+static bool shared;		/* all clients of a format get the same page */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -39,11 +40,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return ret;
 }
 
-/* Each page is of another version. */
 static uint64_t version(void *ctx)
 {
 	(void)ctx;
-	return pages;
+	return shared ? 0 : pages;
 }
 
 static int render(void *ctx, struct body *out, bool openmetrics)
@@ -167,6 +167,28 @@ START_TEST(test_unread_pages_are_bounded)
 }
 END_TEST
 
+/* All slots are in use, and a page takes longer than a client without a request may. */
+START_TEST(test_new_client_beside_slow_page)
+{
+	int slow, new;
+
+	shared = true;
+	for (int i = 0; i < HTTP_CONNECTIONS - 2; i++) {
+		client(GET("text/plain"));
+		steps(2);
+	}
+	slow = client(NULL);
+	steps(2);
+	ck_assert_int_gt(send(slow, GET(OPENMETRICS), strlen(GET(OPENMETRICS)), 0), 0);
+	new = client(NULL);
+	render_ns = 2 * HTTP_SILENT_NS;
+	http_step(http);
+	ck_assert_uint_eq(pages, 2);
+	ck_assert_int_gt(send(new, GET("text/plain"), strlen(GET("text/plain")), 0), 0);
+	ck_assert_uint_gt(read_all(new), PAGE_BYTES);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("http");
@@ -176,6 +198,7 @@ int main(void)
 	tcase_add_test(tcase, test_head_holds_no_page);
 	tcase_add_test(tcase, test_read_pages_are_not_held);
 	tcase_add_test(tcase, test_unread_pages_are_bounded);
+	tcase_add_test(tcase, test_new_client_beside_slow_page);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

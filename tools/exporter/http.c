@@ -33,7 +33,7 @@ struct page {
 /* A connection, for as long as it is there. */
 struct client {
 	int fd;			/* -1: none */
-	uint64_t began_ns;	/* CLOCK_MONOTONIC */
+	uint64_t began_ns;	/* CLOCK_MONOTONIC; 0: accepted in this step */
 	struct page *page;	/* that is sent; NULL: none */
 	bool asked;		/* the request's head is complete */
 	bool ended;		/* shut down: the daemon is to close it */
@@ -257,10 +257,7 @@ static void notify(void *ctx, struct MHD_Connection *connection,
 	client = free_client(http);
 	if (!client || !info)
 		return;
-	*client = (struct client){
-		.fd = info->connect_fd,
-		.began_ns = clock_ns(CLOCK_MONOTONIC),
-	};
+	*client = (struct client){ .fd = info->connect_fd };
 	*socket_ctx = client;
 }
 
@@ -336,12 +333,24 @@ static void end_oldest_holders(struct http *http)
 	}
 }
 
+/* A page that is made after the accept takes none of a new client's time. */
+static void begin_clients(struct http *http, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		if (!http->clients[i].began_ns)
+			http->clients[i].began_ns = now;
+}
+
 static void end_clients(struct http *http)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct client *first = is_full(http) ? replaceable(http, now) : NULL;
+	struct client *first;
 	unsigned int i;
 
+	begin_clients(http, now);
+	first = is_full(http) ? replaceable(http, now) : NULL;
 	http->ended = false;
 	if (first)
 		end_client(http, first);
