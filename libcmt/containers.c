@@ -6,9 +6,11 @@
  * it gives only paths inside of the namespace, and without a device there are no
  * answers.  Then the mounted tree is walked, only for the ids that are wanted.
  *
- * A lookup may be in the loop that reads the rings, and users choose what files their
- * containers' names are in.  So walks and names have a share of a CPU, and users' names
- * one apart, which does not delay others.  Over that share, lookups come later.
+ * A lookup may be in the loop that reads the rings, which hold 250 ms, and users choose
+ * what files the names of their containers are in.  There are three kinds of lookups:
+ * walks, names of root's containers, and names of users' containers.  When lookups of one
+ * kind have taken TURN_NS, lookups of that kind pause, and come later.  So a kind does not
+ * delay another one.
  *
  * Only lookups wait.  A name that was not found is looked up again after a time,
  * independently of the number of lookups: a container that has just been made may have
@@ -40,17 +42,29 @@
 #define RETRY_NS	1000000000ULL
 #define RETRY_MAX_NS	(1ULL << 62)
 #define BACKOFF_MAX	64	/* times retry_ns, between lookups in state files */
-/* Walks and names take 1/SHARE of a CPU, and in advance less than rings hold. */
-#define SHARE		20
-#define AHEAD_NS	(SHARE * 150000000ULL)
-#define USERS_AHEAD_NS	(SHARE * 50000000ULL)
+#define SHARE		20	/* a kind of lookups takes 1/SHARE of a CPU */
+#define TURN_NS		50000000ULL
+#define ROUND_NS	(SHARE * TURN_NS)	/* more than the caller's pass over all ids */
 
 /* The kernel's number of the first cgroup namespace (PROC_CGROUP_INIT_INO). */
 #define FIRST_CGROUP_NS	0xeffffffbU
 
+/*
+ * The lookups of one kind.  A turn ends when they have taken TURN_NS of CPU time or of wall
+ * time: a slow disk delays the reader of the rings as work does.  A user whose lookup ends
+ * a turn has no lookup in the next round if other users were refused in the pause.
+ */
 struct share {
-	uint64_t ahead_ns;
-	uint64_t paid;		/* by this time lookups have taken their share */
+	uint64_t cpu_ns, wall_ns;	/* taken in this turn */
+	uint64_t pause_ends;
+	uint64_t round_ends;		/* not before @pause_ends */
+	uint64_t served;		/* users whose lookups ended a turn: user_bit() */
+	uint64_t rounds;		/* in which all users were served */
+	bool waiting;			/* another user was refused in this pause */
+};
+
+struct spent {
+	uint64_t cpu_ns, wall_ns;
 };
 
 struct cmt_containers {
@@ -59,9 +73,11 @@ struct cmt_containers {
 	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
 	int host_fd;		/* the root of the runtimes' state, or -1 */
 	uint64_t retry_ns;
-	struct share share;	/* of walks and names */
-	struct share users;	/* of names of users' containers */
-	bool runtimes_only;	/* the file of cmt-names(8) is not read */
+	struct share walks;
+	struct share roots;	/* names of root's containers */
+	struct share users;	/* names of users' containers */
+	/* for cmt-names(8): its own file is not read, and names do not pause */
+	bool runtimes_only;
 	struct cmt_names names;
 	struct cmt_lists lists;
 	struct cmt_cache cache;
@@ -70,7 +86,7 @@ struct cmt_containers {
 
 static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec ts;
+	struct timespec ts = { 0 };
 
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
@@ -81,22 +97,59 @@ static bool is_due(uint64_t due, uint64_t now)
 	return !due || !cmt_ts_before(now, due);
 }
 
-/* @now, or when the next lookup may be. */
-static uint64_t share_opens(const struct share *share, uint64_t now)
+/* Two users may have the same bit, but not in all rounds. */
+static uint64_t user_bit(const struct share *share, uint32_t uid)
 {
-	return cmt_ts_before(now + share->ahead_ns, share->paid) ?
-	       share->paid - share->ahead_ns : now;
+	return 1ULL << (uid * 0x9e3779b97f4a7c15ULL * (2 * share->rounds + 1) >> 58);
+}
+
+/* May a lookup for @uid begin? */
+static bool share_admits(struct share *share, uint32_t uid, uint64_t now)
+{
+	uint64_t bit = user_bit(share, uid);
+
+	if (cmt_ts_before(now, share->pause_ends)) {
+		share->waiting |= !(share->served & bit);
+		return false;
+	}
+	if (is_due(share->round_ends, now)) {
+		if (!share->waiting) {
+			share->served = 0;
+			share->rounds++;
+		}
+		share->waiting = false;
+		share->round_ends = now + ROUND_NS;
+	}
+	return !(share->served & bit);
+}
+
+static struct spent spent_now(void)
+{
+	return (struct spent){
+		.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.wall_ns = clock_ns(CLOCK_MONOTONIC),
+	};
 }
 
 /*
- * For what was done since @began of the thread's CPU time: time in which other programs
- * had the CPU does not count.
+ * Wall time ends a turn, but does not lengthen the pause: other programs may have had the
+ * CPU.
  */
-static void share_pay(struct share *share, uint64_t now, uint64_t began)
+static void share_charge(struct share *share, uint32_t uid, const struct spent *began)
 {
-	if (cmt_ts_before(share->paid, now))
-		share->paid = now;
-	share->paid += SHARE * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
+	struct spent now = spent_now();
+	uint64_t pause;
+
+	share->cpu_ns += now.cpu_ns - began->cpu_ns;
+	share->wall_ns += now.wall_ns - began->wall_ns;
+	if (share->cpu_ns < TURN_NS && share->wall_ns < TURN_NS)
+		return;
+	pause = SHARE * share->cpu_ns;
+	share->pause_ends = now.wall_ns + (pause > TURN_NS ? pause : TURN_NS);
+	share->round_ends = share->pause_ends;
+	share->served |= user_bit(share, uid);
+	share->cpu_ns = 0;
+	share->wall_ns = 0;
 }
 
 /* In place, because callers keep pointers to the container. */
@@ -173,10 +226,6 @@ static int ask_runtime(struct cmt_containers *containers,
 	struct cmt_state *state;
 	int err;
 
-	if (containers->host_fd < 0 || !item->container.id[0]) {
-		item->named = true;
-		return -ENOENT;
-	}
 	state = malloc(sizeof(*state));
 	if (!state)
 		return -ENOMEM;
@@ -194,20 +243,19 @@ static int ask_runtime(struct cmt_containers *containers,
 static bool name_item(struct cmt_containers *containers,
 		      struct cmt_item *item, uint64_t now)
 {
-	struct share *share = item->container.uid ? &containers->users :
-						    &containers->share;
-	uint64_t opens = share_opens(share, now), began;
+	uint32_t uid = item->container.uid;
+	struct share *share = uid ? &containers->users : &containers->roots;
+	struct spent began;
 	int err;
 
-	if (item->named || !is_due(item->name_due, now))
+	if (containers->host_fd < 0 || !item->container.id[0])
+		item->named = true;
+	if (item->named || !is_due(item->name_due, now) ||
+	    (!containers->runtimes_only && !share_admits(share, uid, now)))
 		return false;
-	if (opens != now) {
-		item->name_due = opens;
-		return false;
-	}
-	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	began = spent_now();
 	err = ask_runtime(containers, item);
-	share_pay(share, now, began);
+	share_charge(share, uid, &began);
 	if (err != -ENOENT || !item->name_wait)
 		item->name_wait = containers->retry_ns;
 	else if (item->name_wait < BACKOFF_MAX * containers->retry_ns)
@@ -229,14 +277,15 @@ static int walk_fn(void *ctx, uint64_t id, const char *path)
 /* Returns the time of the next useful call. */
 static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 {
-	uint64_t opens = share_opens(&containers->share, now), began;
+	struct share *share = &containers->walks;
+	struct spent began;
 
-	if (opens != now)
-		return opens;
-	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (!share_admits(share, 0, now))
+		return share->pause_ends;
+	began = spent_now();
 	/* a failed walk is repeated for the rest of the tree */
 	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
-	share_pay(&containers->share, now, began);
+	share_charge(share, 0, &began);
 	return now + containers->retry_ns;
 }
 
@@ -465,8 +514,6 @@ int cmt_containers_new(struct cmt_containers **containers,
 	c->retry_ns = o.retry_ns;
 	c->root_fd = -1;
 	c->host_fd = -1;
-	c->share.ahead_ns = AHEAD_NS;
-	c->users.ahead_ns = USERS_AHEAD_NS;
 	err = cmt_cache_init(&c->cache, o.max);
 	if (!err)
 		err = open_roots(c, &o);

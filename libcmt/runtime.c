@@ -143,6 +143,11 @@ void cmt_lists_destroy(struct cmt_lists *lists)
 	memset(lists, 0, sizeof(*lists));
 }
 
+static size_t values_max(const struct stat *st)
+{
+	return st->st_uid ? CMT_VALUES_MAX_USER : CMT_VALUES_MAX;
+}
+
 /* A file that is no list has no containers.  After an error the file is tried again. */
 static int read_list(struct cmt_list *list, int fd, const struct stat *st)
 {
@@ -151,7 +156,7 @@ static int read_list(struct cmt_list *list, int fd, const struct stat *st)
 	int err = cmt_file_bytes(fd, st, &bytes, &size);
 
 	if (!err) {
-		err = cmt_list_parse(bytes, size, &text, &len);
+		err = cmt_list_parse(bytes, size, values_max(st), &text, &len);
 		free(bytes);
 	}
 	if (cmt_error_passes(err))
@@ -161,31 +166,24 @@ static int read_list(struct cmt_list *list, int fd, const struct stat *st)
 	return 0;
 }
 
-static int ask_list(int root_fd, struct cmt_list *list, const char *dir, const char *path,
-		    uid_t owner, const char *id, struct cmt_state *state)
+static int ask_list(struct cmt_list *list, int fd, const struct stat *st, const char *id,
+		    struct cmt_state *state)
 {
-	int fd = cmt_file_open(root_fd, dir, path), err;
-	struct stat st;
+	int err = cmt_same_file(st, &list->st) ? 0 : read_list(list, fd, st);
 
-	if (fd < 0)
-		return fd;
-	err = cmt_file_check(fd, owner, &st);
-	if (!err && !cmt_same_file(&st, &list->st))
-		err = read_list(list, fd, &st);
-	close(fd);
 	return err ? err : cmt_list_find(list->text, list->len, id, state);
 }
 
-static int ask_file(int root_fd, enum cmt_state_kind kind, const char *dir, const char *path,
-		    uid_t owner, const char *id, struct cmt_state *state)
+static int ask_file(enum cmt_state_kind kind, int fd, const struct stat *st, const char *id,
+		    struct cmt_state *state)
 {
 	size_t size;
 	char *bytes;
-	int err = cmt_file_read(root_fd, dir, path, owner, &bytes, &size);
+	int err = cmt_file_bytes(fd, st, &bytes, &size);
 
 	if (err)
 		return err;
-	err = cmt_state_parse(state, kind, bytes, size, id);
+	err = cmt_state_parse(state, kind, bytes, size, values_max(st), id);
 	free(bytes);
 	return err;
 }
@@ -193,15 +191,22 @@ static int ask_file(int root_fd, enum cmt_state_kind kind, const char *dir, cons
 static int ask_place(int root_fd, struct cmt_list *list, const struct place *place,
 		     const char *home, uid_t uid, const char *id, struct cmt_state *state)
 {
-	uid_t owner = place->dir ? CMT_ANY_OWNER : uid;
-	const char *dir = place->dir ? place->dir : home;
 	bool in_list = place->kind == CMT_STATE_STORAGE;
 	char path[PATH_MAX];
+	struct stat st;
+	int fd, err;
 
 	snprintf(path, sizeof(path), "%s%s%s%s", place->before, in_list ? "" : id,
 		 in_list ? "" : "/", place->after);
-	return in_list ? ask_list(root_fd, list, dir, path, owner, id, state) :
-			 ask_file(root_fd, place->kind, dir, path, owner, id, state);
+	fd = cmt_file_open(root_fd, place->dir ? place->dir : home, path);
+	if (fd < 0)
+		return fd;
+	err = cmt_file_check(fd, place->dir ? CMT_ANY_OWNER : uid, &st);
+	if (!err)
+		err = in_list ? ask_list(list, fd, &st, id, state) :
+				ask_file(place->kind, fd, &st, id, state);
+	close(fd);
+	return err;
 }
 
 static int ask_places(int root_fd, struct cmt_lists *lists, struct cmt_container *container,

@@ -19,6 +19,14 @@
 #define CMT_STATE_MAX_USER	(256u << 10)	/* the owner is not root */
 #define CMT_ANY_OWNER	((uid_t)-1)
 
+/*
+ * JSON values in a file, those of JSON in its strings included.  An empty object takes 3
+ * bytes of text and 800 of memory, so a small file must not become a large tree.  A list
+ * has some 12 values for each container, and as many in a string.
+ */
+#define CMT_VALUES_MAX		32768
+#define CMT_VALUES_MAX_USER	8192	/* the owner is not root */
+
 /* The content of a file: printable ASCII, truncated; "": missing. */
 struct cmt_state {
 	char name[CMT_CONTAINER_NAME_LEN];	/* the runtime's own */
@@ -37,16 +45,17 @@ enum cmt_state_kind {
 
 /*
  * Pure: bytes in, fields out.  Returns 0, -ENOENT if the file is valid and does not
- * have the container @id, or -EINVAL if it is invalid.
+ * have the container @id, or -EINVAL if it is invalid or has more than @values values.
  */
 int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
-		    const char *bytes, size_t size, const char *id);
+		    const char *bytes, size_t size, size_t values, const char *id);
 
 /*
  * The containers of a list as ID\0NAME\0IMAGE\0..., printable, for cmt_list_find().
- * Returns 0 and @text to free(), or NULL if there are none; or -EINVAL or -ENOMEM.
+ * Strings whose JSON is over what @values leaves are not parsed: their containers have no
+ * image.  Returns 0 and @text to free(), or NULL if there are none; or -EINVAL or -ENOMEM.
  */
-int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len);
+int cmt_list_parse(const char *bytes, size_t size, size_t values, char **text, size_t *len);
 /* Returns 0 or -ENOENT. */
 int cmt_list_find(const char *text, size_t len, const char *id, struct cmt_state *state);
 

@@ -12,12 +12,6 @@
 #include "internal.h"
 
 #define DEPTH_MAX	32
-/*
- * Values in one file.  An empty object takes 3 bytes of text and 800 of
- * memory, so a small file must not become a large tree.  A list of a thousand
- * containers has about 12,000, and as many in JSON in its strings.
- */
-#define VALUES_MAX	32768
 
 /* Strict JSON only: where a string begins and ends is not in doubt. */
 static size_t count_values(const char *bytes, size_t size)
@@ -37,7 +31,10 @@ static size_t count_values(const char *bytes, size_t size)
 	return n;
 }
 
-/* NULL: not JSON, or more than @values, which get less.  The last of equal keys counts. */
+/*
+ * NULL: not JSON, or more values than @values, from which the values are subtracted.  The
+ * last of equal keys counts.
+ */
 static struct json_object *parse(const char *bytes, size_t size, size_t *values)
 {
 	struct json_tokener *tok;
@@ -183,12 +180,15 @@ static bool append_entry(char *to, size_t room, size_t *len, struct json_object 
 	return false;
 }
 
-/* No text is longer than in JSON, with its key and quotes: @size bytes are enough. */
-static int put_list(struct json_object *root, size_t size, char **text, size_t *len)
+/*
+ * No text is longer than in JSON, with its key and quotes: @size bytes are enough.
+ * @values: how many the JSON in all strings may have.
+ */
+static int put_list(struct json_object *root, size_t size, size_t values, char **text,
+		    size_t *len)
 {
 	size_t n = json_object_is_type(root, json_type_array) ?
 		   json_object_array_length(root) : 0;
-	size_t values = VALUES_MAX;
 	char *to = malloc(size + 1), *less;
 
 	if (!to)
@@ -205,9 +205,8 @@ static int put_list(struct json_object *root, size_t size, char **text, size_t *
 	return *len && !less ? -ENOMEM : 0;
 }
 
-int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len)
+int cmt_list_parse(const char *bytes, size_t size, size_t values, char **text, size_t *len)
 {
-	size_t values = VALUES_MAX;
 	struct json_object *root = parse(bytes, size, &values);
 	int err;
 
@@ -215,7 +214,7 @@ int cmt_list_parse(const char *bytes, size_t size, char **text, size_t *len)
 	*len = 0;
 	if (!root)
 		return -EINVAL;
-	err = put_list(root, size, text, len);
+	err = put_list(root, size, values, text, len);
 	json_object_put(root);
 	return err;
 }
@@ -241,11 +240,11 @@ int cmt_list_find(const char *text, size_t len, const char *id, struct cmt_state
 }
 
 static int parse_in_list(struct cmt_state *state, const char *bytes, size_t size,
-			 const char *id)
+			 size_t values, const char *id)
 {
 	size_t len;
 	char *text;
-	int err = cmt_list_parse(bytes, size, &text, &len);
+	int err = cmt_list_parse(bytes, size, values, &text, &len);
 
 	memset(state, 0, sizeof(*state));
 	if (!err)
@@ -255,13 +254,12 @@ static int parse_in_list(struct cmt_state *state, const char *bytes, size_t size
 }
 
 int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
-		    const char *bytes, size_t size, const char *id)
+		    const char *bytes, size_t size, size_t values, const char *id)
 {
-	size_t values = VALUES_MAX;
 	struct json_object *root;
 
 	if (kind == CMT_STATE_STORAGE)
-		return parse_in_list(state, bytes, size, id);
+		return parse_in_list(state, bytes, size, values, id);
 	memset(state, 0, sizeof(*state));
 	root = parse(bytes, size, &values);
 	if (!root)

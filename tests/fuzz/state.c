@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes = malloc(size - 1 ? size - 1 : 1);
 	FUZZ_CHECK(bytes);
 	memcpy(bytes, data + 1, size - 1);
-	if (!cmt_state_parse(&state, kinds[*data % 3], bytes, size - 1, ID)) {
+	if (!cmt_state_parse(&state, kinds[*data % 3], bytes, size - 1, CMT_VALUES_MAX,
+			     ID)) {
 		fuzz_check_printable(state.name);
 		fuzz_check_printable(state.image);
 		fuzz_check_printable(state.pod);

@@ -28,7 +28,11 @@ static struct cmt_containers *containers;
 static uint64_t skew_ns;	/* of the clock */
 static uint64_t stall_ns;	/* goes by at every look at the clock */
 static uint64_t frozen_ns;	/* the clock without skew_ns; 0: it runs */
-static uint64_t parse_ns;	/* CPU time of one parsed file; 0: the real CPU time */
+static uint64_t cpu_ns;		/* CPU time of the thread; 0: the real CPU time */
+static uint64_t parse_ns;	/* CPU time of one parsed file */
+static uint64_t read_ns;	/* goes by at every read(), without CPU time */
+static uint64_t walk_ns;	/* CPU time of a walk */
+static uid_t owner;		/* of every file, as fstat() has it; 0: the real owner */
 static unsigned int parses;	/* of JSON files */
 static unsigned int mountinfos;	/* how often the list of mounts was opened */
 
@@ -36,6 +40,7 @@ static unsigned int mountinfos;	/* how often the list of mounts was opened */
 static struct {
 	int err;
 	const char *path;
+	uint64_t unknown;	/* an id without a path */
 	unsigned int calls;
 } kernel;
 
@@ -46,12 +51,21 @@ int __wrap_cmt_device_cgroup_path(const struct cmt_device *dev,
 
 struct json_object *__real_json_tokener_parse_ex(void *tok, const char *text, int len);
 struct json_object *__wrap_json_tokener_parse_ex(void *tok, const char *text, int len);
+int __real_cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx);
+int __wrap_cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx);
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __real_fstat64(int fd, struct stat64 *st);
+int __wrap_fstat64(int fd, struct stat64 *st);
+ssize_t __real_read(int fd, void *buf, size_t n);
+ssize_t __wrap_read(int fd, void *buf, size_t n);
 FILE *__real_fopen64(const char *path, const char *mode);
 FILE *__wrap_fopen64(const char *path, const char *mode);
 
 struct json_object *__wrap_json_tokener_parse_ex(void *tok, const char *text, int len)
 {
 	parses++;
+	cpu_ns += parse_ns;
 	return __real_json_tokener_parse_ex(tok, text, len);
 }
 
@@ -59,6 +73,41 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
 {
 	mountinfos += !strcmp(path, "/proc/self/mountinfo");
 	return __real_fopen64(path, mode);
+}
+
+int __wrap_cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx)
+{
+	cpu_ns += walk_ns;
+	return __real_cmt_cgroup_walk(root_fd, fn, ctx);
+}
+
+int __wrap_fstat(int fd, struct stat *st)
+{
+	int ret = __real_fstat(fd, st);
+
+	if (owner)
+		st->st_uid = owner;
+	return ret;
+}
+
+int __wrap_fstat64(int fd, struct stat64 *st)
+{
+	int ret = __real_fstat64(fd, st);
+
+	if (owner)
+		st->st_uid = owner;
+	return ret;
+}
+
+ssize_t __wrap_read(int fd, void *buf, size_t n)
+{
+	skew_ns += read_ns;
+	return __real_read(fd, buf, n);
+}
+
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * SECOND + (uint64_t)ts->tv_nsec;
 }
 
 static struct timespec time_of(uint64_t ns)
@@ -70,14 +119,12 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	int ret = __real_clock_gettime(clock, ts);
 
-	if (clock == CLOCK_THREAD_CPUTIME_ID && parse_ns)
-		*ts = time_of(parses * parse_ns);
+	if (clock == CLOCK_THREAD_CPUTIME_ID && cpu_ns)
+		*ts = time_of(cpu_ns);
 	if (clock != CLOCK_MONOTONIC)
 		return ret;
 	skew_ns += stall_ns;
-	if (frozen_ns)
-		*ts = time_of(frozen_ns);
-	ts->tv_sec += (time_t)(skew_ns / SECOND);
+	*ts = time_of((frozen_ns ? frozen_ns : ns_of(ts)) + skew_ns);
 	return ret;
 }
 
@@ -88,6 +135,8 @@ int __wrap_cmt_device_cgroup_path(const struct cmt_device *dev,
 	kernel.calls++;
 	if (kernel.err)
 		return kernel.err;
+	if (cgroup_id == kernel.unknown)
+		return -ENOENT;
 	if (kernel.path)
 		snprintf(path, size, "%s", kernel.path);
 	else
@@ -126,7 +175,11 @@ static void setup(void)
 	skew_ns = 0;
 	stall_ns = 0;
 	frozen_ns = 0;
+	cpu_ns = 0;
 	parse_ns = 0;
+	read_ns = 0;
+	walk_ns = 0;
+	owner = 0;
 	memset(&kernel, 0, sizeof(kernel));
 	begin((struct cmt_containers_opts){ .cgroup_root = root,
 					    .state_root = FIXTURES });
@@ -565,18 +618,20 @@ END_TEST
 
 #define USERS_IDS 50
 #define USERS_LISTS 6
-#define STORAGE "/home/user/.local/share/containers/storage"
+#define STORAGE "/.local/share/containers/storage"
+#define USER 4711
 
 static const char *const drivers[] = { "overlay", "vfs", "btrfs" };
 
-/* A list of the user's rootless podman; @names: with all ids, else empty. */
+/* A list of a user's rootless podman; @names: with all ids, else empty. */
 static void write_list(const char *host, const char *driver, const char *file, unsigned int uid,
 		       bool names)
 {
 	char path[256];
 	FILE *list;
 
-	snprintf(path, sizeof(path), "%s" STORAGE "/%s-containers/%s", host, driver, file);
+	snprintf(path, sizeof(path), "%s/home/%u" STORAGE "/%s-containers/%s", host, uid, driver,
+		 file);
 	unlink(path);
 	list = fopen(path, "w");
 	ck_assert_ptr_nonnull(list);
@@ -585,8 +640,6 @@ static void write_list(const char *host, const char *driver, const char *file, u
 		fprintf(list, "%s{\"id\":\"%064x\",\"names\":[\"mine%d\"]}", i ? "," : "", i, i);
 	fprintf(list, "]");
 	ck_assert_int_eq(fclose(list), 0);
-	if (!getuid())
-		ck_assert_int_eq(chown(path, uid, uid), 0);
 }
 
 /* The last list that is read has the names. */
@@ -598,41 +651,60 @@ static void write_lists(const char *host, unsigned int uid)
 	}
 }
 
-/* A host with a user who has six lists, beside docker.  Returns the user. */
-static unsigned int user_host(char host[64])
+/* From now on only the tests move the clocks. */
+static void freeze_clocks(void)
 {
-	unsigned int uid = getuid() ? getuid() : 4711;
 	struct timespec now;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &now);
+	frozen_ns = ns_of(&now);
+	cpu_ns = 1;
+}
+
+static void add_user(const char *host, unsigned int uid)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "cd %s && echo u:x:%u:%u::/home/%u:/bin/sh >>etc/passwd && "
+		 "for driver in overlay vfs btrfs; do "
+		 "mkdir -p home/%u" STORAGE "/$driver-containers || exit 1; done",
+		 host, uid, uid, uid, uid);
+	ck_assert_int_eq(system(text), 0);
+	write_lists(host, uid);
+}
+
+/* A host with users who have six lists each, beside docker. */
+static void users_host(char host[64])
+{
 	char text[512];
 
 	snprintf(host, 64, "%s/docker", root);
-	snprintf(text, sizeof(text), "cp -r %s/. %s && cd %s && mkdir etc && "
-		 "echo user:x:%u:%u::/home/user:/bin/sh >etc/passwd && "
-		 "for driver in overlay vfs btrfs; do "
-		 "mkdir -p ./" STORAGE "/$driver-containers || exit 1; done",
-		 FIXTURES, host, host, uid, uid);
+	snprintf(text, sizeof(text), "cp -r %s/. %s && mkdir %s/etc", FIXTURES, host, host);
 	ck_assert_int_eq(system(text), 0);
-	write_lists(host, uid);
+	add_user(host, USER);
 	begin_kernel(0);
 	ck_assert_int_eq(cmt_containers_set_root(containers, host), 0);
-	__real_clock_gettime(CLOCK_MONOTONIC, &now);
-	frozen_ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	freeze_clocks();
 	parse_ns = 5000000;
 	parses = 0;
 	mountinfos = 0;
-	return uid;
 }
 
-/* A cgroup that the user has made. */
-static bool is_named(unsigned int uid, uint64_t number)
+/* Look up the cgroup @id, which a user has made for the container @number. */
+static bool is_named(unsigned int uid, uint64_t id, uint64_t number)
 {
 	char path[256], name[16];
+	bool named;
 
 	snprintf(path, sizeof(path), "/user.slice/user-%u.slice/libpod-%064x.scope", uid,
 		 (unsigned int)number);
 	snprintf(name, sizeof(name), "mine%u", (unsigned int)number);
 	kernel.path = path;
-	return !strcmp(look(1000 + number)->name, name);
+	owner = uid;
+	named = !strcmp(look(id)->name, name);
+	kernel.path = NULL;
+	owner = 0;
+	return named;
 }
 
 static unsigned int count_named(unsigned int uid)
@@ -640,7 +712,7 @@ static unsigned int count_named(unsigned int uid)
 	unsigned int named = 0;
 
 	for (uint64_t i = 0; i < USERS_IDS; i++)
-		named += is_named(uid, i);
+		named += is_named(uid, 1000 + i, i);
 	return named;
 }
 
@@ -648,9 +720,9 @@ static unsigned int count_named(unsigned int uid)
 START_TEST(test_user_lists_read_once)
 {
 	char host[64];
-	unsigned int uid = user_host(host);
 
-	ck_assert_uint_eq(count_named(uid), USERS_IDS);
+	users_host(host);
+	ck_assert_uint_eq(count_named(USER), USERS_IDS);
 	ck_assert_uint_eq(parses, USERS_LISTS);
 	ck_assert_uint_eq(mountinfos, USERS_IDS);
 }
@@ -662,26 +734,138 @@ END_TEST
  */
 START_TEST(test_user_names_limited)
 {
-	unsigned int uid, named = 0;
+	unsigned int named = 0;
 	char host[64];
 
-	uid = user_host(host);
+	users_host(host);
 	for (uint64_t i = 0; i < USERS_IDS; i++) {
-		write_lists(host, uid);
-		is_named(uid, i);
+		write_lists(host, USER);
+		is_named(USER, 1000 + i, i);
 	}
 	/* more than 50 ms with the second one */
 	ck_assert_uint_eq(parses, 2 * USERS_LISTS);
-	kernel.path = NULL;
 	ck_assert_str_eq(look(1)->name, "shop-web");
 	while (named < USERS_IDS && skew_ns < 300 * SECOND) {
 		skew_ns += SECOND / 5;
-		write_lists(host, uid);
-		named = count_named(uid);
+		write_lists(host, USER);
+		named = count_named(USER);
 	}
 	ck_assert_uint_eq(named, USERS_IDS);
-	ck_assert_uint_le(20 * parses * parse_ns,
-			  skew_ns + SECOND + 20 * USERS_LISTS * parse_ns);
+	ck_assert_uint_le(20 * cpu_ns, skew_ns + SECOND + 20 * USERS_LISTS * parse_ns);
+}
+END_TEST
+
+/* A user who makes cgroups and changes the files all the time delays other users' names. */
+START_TEST(test_user_names_in_turns)
+{
+	/* the second one has the same bit as USER in the first round */
+	static const unsigned int others[] = { 4712, 4944 };
+	uint64_t id = 1000;
+	bool named = false;
+	char host[64];
+
+	users_host(host);
+	add_user(host, others[_i]);
+	/* one lookup of USER ends the turn */
+	parse_ns = 10000000;
+	while (!named && skew_ns < 60 * SECOND) {
+		skew_ns += SECOND / 5;
+		write_lists(host, USER);
+		for (uint64_t i = 0; i < USERS_IDS; i++)
+			is_named(USER, id++, i);
+		/* not in the first rounds, in which all users are served */
+		if (skew_ns >= 5 * SECOND)
+			named = is_named(others[_i], 500, 0);
+	}
+	ck_assert(named);
+	/* the first user's turn comes again */
+	parses = 0;
+	for (int i = 0; i < 50; i++) {
+		skew_ns += SECOND / 5;
+		write_lists(host, USER);
+		is_named(USER, id++, 0);
+	}
+	ck_assert_uint_ge(parses, USERS_LISTS);
+}
+END_TEST
+
+#define SLOW_IDS 50
+
+/* A host with many containers of docker. */
+static void docker_host(char host[64])
+{
+	char text[512];
+
+	snprintf(host, 64, "%s/docker", root);
+	snprintf(text, sizeof(text), "cd %s && mkdir -p var/lib/docker/containers && "
+		 "cd var/lib/docker/containers && for i in $(seq 0 %d); do "
+		 "id=$(printf %%064x $i) && mkdir $id && "
+		 "echo \"{\\\"Name\\\":\\\"/slow$i\\\"}\" >$id/config.v2.json || exit 1; done",
+		 host, SLOW_IDS - 1);
+	ck_assert_int_eq(system(text), 0);
+	begin_kernel(0);
+	ck_assert_int_eq(cmt_containers_set_root(containers, host), 0);
+	freeze_clocks();
+}
+
+static unsigned int count_slow(void)
+{
+	unsigned int named = 0;
+	char path[128], name[16];
+
+	for (unsigned int i = 0; i < SLOW_IDS; i++) {
+		snprintf(path, sizeof(path), "/system.slice/docker-%064x.scope", i);
+		snprintf(name, sizeof(name), "slow%u", i);
+		kernel.path = path;
+		named += !strcmp(look(1000 + i)->name, name);
+	}
+	kernel.path = NULL;
+	return named;
+}
+
+/* Lookups that wait for a disk end before the rings are full, and go on later. */
+START_TEST(test_names_of_slow_disk)
+{
+	uint64_t began, most = 0, least = UINT64_MAX, ns;
+	unsigned int named = 0;
+	char host[64];
+
+	docker_host(host);
+	read_ns = 10000000;
+	for (int i = 0; i < 60 && named < SLOW_IDS; i++) {
+		skew_ns += SECOND;
+		began = skew_ns;
+		named = count_slow();
+		ns = skew_ns - began;
+		most = ns > most ? ns : most;
+		least = ns < least ? ns : least;
+	}
+	ck_assert_uint_eq(named, SLOW_IDS);
+	ck_assert_uint_lt(most, 100000000);
+	/* a disk that is slow does not cost CPU time */
+	ck_assert_uint_ge(least, 50000000);
+}
+END_TEST
+
+/* A walk that never finds an id leaves root's containers their time. */
+START_TEST(test_names_beside_walks)
+{
+	bool named = false;
+
+	begin_kernel(0);
+	freeze_clocks();
+	walk_ns = 100000000;
+	kernel.unknown = 7;
+	for (int i = 0; i < 50; i++) {
+		look(7);
+		skew_ns += SECOND / 5;
+	}
+	for (int i = 0; i < 50 && !named; i++) {
+		look(7);
+		named = !strcmp(look(1)->name, "shop-web");
+		skew_ns += SECOND / 5;
+	}
+	ck_assert(named);
 }
 END_TEST
 
@@ -868,6 +1052,9 @@ int main(void)
 	tcase_add_test(tcase, test_state_kept_until_forgotten);
 	tcase_add_test(tcase, test_user_lists_read_once);
 	tcase_add_test(tcase, test_user_names_limited);
+	tcase_add_loop_test(tcase, test_user_names_in_turns, 0, 2);
+	tcase_add_test(tcase, test_names_of_slow_disk);
+	tcase_add_test(tcase, test_names_beside_walks);
 	tcase_add_test(tcase, test_state_not_permitted);
 	tcase_add_test(tcase, test_state_other_roots);
 	tcase_add_test(tcase, test_walk_counts_and_stops);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "list.h"
@@ -41,7 +42,10 @@ static uid_t owner;		/* of every file, as fstat() has it */
 static int read_error;
 static unsigned int reads;
 static size_t disk_room;	/* bytes that can still be written */
+static bool slow;		/* 5 ms of CPU time go by at every look at the clock */
 
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 int __real_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st);
 int __real_fstat64(int fd, struct stat64 *st);
@@ -50,6 +54,17 @@ ssize_t __real_read(int fd, void *buf, size_t n);
 ssize_t __wrap_read(int fd, void *buf, size_t n);
 ssize_t __real_write(int fd, const void *buf, size_t n);
 ssize_t __wrap_write(int fd, const void *buf, size_t n);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	static long looks;
+
+	if (!slow || clock != CLOCK_THREAD_CPUTIME_ID)
+		return __real_clock_gettime(clock, ts);
+	looks++;
+	*ts = (struct timespec){ .tv_sec = looks / 200, .tv_nsec = looks % 200 * 5000000 };
+	return 0;
+}
 
 int __wrap_fstat(int fd, struct stat *st)
 {
@@ -118,6 +133,7 @@ static void setup(void)
 	read_error = 0;
 	reads = 0;
 	disk_room = SIZE_MAX;
+	slow = false;
 }
 
 static void teardown(void)
@@ -198,6 +214,28 @@ START_TEST(test_list_containers)
 	list_add(&list, containers, "/lxc.payload.web");
 	list_add(&list, containers, "/");
 	list_is(&list, ALL);
+	names_list_free(&list);
+	cmt_containers_free(containers);
+}
+END_TEST
+
+/* cmt-names has its own limit of CPU time: the file is complete after the first pass. */
+START_TEST(test_list_complete)
+{
+	struct cmt_containers *containers = containers_new();
+	struct names_list list = { 0 };
+	char text[512];
+
+	snprintf(text, sizeof(text), "cd %s/var/lib/docker/containers && "
+		 "for i in $(seq 0 49); do id=$(printf %%064x $i) && mkdir $id && "
+		 "cp " DOCKER_ID "/config.v2.json $id || exit 1; done", root);
+	unit_shell(text);
+	slow = true;
+	for (int i = 0; i < 50; i++) {
+		snprintf(text, sizeof(text), "/docker/%064x", i);
+		list_add(&list, containers, text);
+	}
+	ck_assert_uint_eq(list.nr, 50);
 	names_list_free(&list);
 	cmt_containers_free(containers);
 }
@@ -611,6 +649,7 @@ static void add_tests(TCase *tcase)
 {
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_list_containers);
+	tcase_add_test(tcase, test_list_complete);
 	tcase_add_test(tcase, test_list_without_users);
 	tcase_add_test(tcase, test_list_reads_state_only);
 	tcase_add_loop_test(tcase, test_list_hostile, 0, 3);

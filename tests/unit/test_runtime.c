@@ -433,7 +433,7 @@ START_TEST(test_file_size)
 	write_file(DOCKER_FILE, bytes, max + 1);
 	ck_assert(!docker_named());
 	ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_DOCKER, bytes,
-					 sizeof(bytes), "x"), -EINVAL);
+					 sizeof(bytes), CMT_VALUES_MAX, "x"), -EINVAL);
 	/* Nothing of a gigabyte is read or allocated. */
 	ck_assert_int_eq(truncate(in_root(DOCKER_FILE), 1LL << 40), 0);
 	ck_assert(!docker_named());
@@ -511,12 +511,12 @@ START_TEST(test_parse_truncated)
 		char *bytes = slurp(files[i].path, &size);
 
 		ck_assert_int_eq(cmt_state_parse(&s, files[i].kind, bytes,
-						 size, files[i].id), 0);
+						 size, CMT_VALUES_MAX, files[i].id), 0);
 		while (bytes[size - 1] == '\n')
 			size--;
 		while (size--)
 			ck_assert_int_eq(cmt_state_parse(&s, files[i].kind,
-							 bytes, size,
+							 bytes, size, CMT_VALUES_MAX,
 							 files[i].id), -EINVAL);
 		free(bytes);
 	}
@@ -526,7 +526,7 @@ END_TEST
 static int parse(struct cmt_state *state, enum cmt_state_kind kind,
 		 const char *text)
 {
-	return cmt_state_parse(state, kind, text, strlen(text), "x");
+	return cmt_state_parse(state, kind, text, strlen(text), CMT_VALUES_MAX, "x");
 }
 
 START_TEST(test_parse_deep)
@@ -546,7 +546,7 @@ START_TEST(test_parse_deep)
 	ck_assert_int_le(depth, 32);
 	memset(text, '[', sizeof(text));
 	ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_DOCKER, text,
-					 sizeof(text), "x"), -EINVAL);
+					 sizeof(text), CMT_VALUES_MAX, "x"), -EINVAL);
 }
 END_TEST
 
@@ -592,7 +592,76 @@ START_TEST(test_parse_many_values_in_strings)
 	strcpy(at, "]");
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(cmt_state_parse(&s, CMT_STATE_STORAGE, text, strlen(text),
-						 ids[i]), i < 3 ? 0 : -ENOENT);
+						 CMT_VALUES_MAX, ids[i]), i < 3 ? 0 : -ENOENT);
+}
+END_TEST
+
+/* A list has one limit for its values and for those in its strings. */
+START_TEST(test_parse_many_values_in_both)
+{
+	static char text[CMT_STATE_MAX];
+	struct cmt_state s;
+
+	for (int outside = 20000; outside <= 30000; outside += 10000) {
+		char *at = text + sprintf(text, "[{\"id\":\"x\",\"names\":[\"a\"],\"metadata\":"
+					  "\"{\\\"image-name\\\":\\\"i\\\",\\\"x\\\":[1");
+
+		for (int i = 0; i < 10000; i++)
+			at += sprintf(at, ",1");
+		at += sprintf(at, "]}\"},[1");
+		for (int i = 0; i < outside; i++)
+			at += sprintf(at, ",1");
+		strcpy(at, "]]");
+		ck_assert_int_eq(parse(&s, CMT_STATE_STORAGE, text), 0);
+		ck_assert_str_eq(s.name, "a");
+		ck_assert_str_eq(s.image, outside == 20000 ? "i" : "");
+	}
+}
+END_TEST
+
+/* A list of @nr containers, each with some 12 values outside and as many in a string. */
+static size_t usual_list(char *text, int nr)
+{
+	char *at = text + sprintf(text, "[");
+
+	for (int i = 0; i < nr; i++)
+		at += sprintf(at, "%s{\"id\":\"%064x\",\"names\":[\"a%d\"],\"image\":\"\","
+			      "\"layer\":\"\",\"metadata\":\"{\\\"image-name\\\":\\\"i\\\","
+			      "\\\"x\\\":[1,2,3,4,5,6,7,8,9]}\",\"created\":1,"
+			      "\"flags\":{\"a\":1,\"b\":[2]}}", i ? "," : "", i, i);
+	strcpy(at, "]");
+	return strlen(text);
+}
+
+/* Small objects, outside and in a string: the largest trees that 256 KiB give. */
+static size_t hostile_list(char *text)
+{
+	char *at = text + sprintf(text, "[{\"id\":\"abcabcabcabc\",\"names\":[\"a\"],"
+				  "\"metadata\":\"[0");
+
+	for (int i = 0; i < 16000; i++)
+		at += sprintf(at, ",{\\\"\\\":1}");
+	at += sprintf(at, "]\"}");
+	for (int i = 0; i < 16000; i++)
+		at += sprintf(at, ",{\"\":1}");
+	strcpy(at, "]");
+	return strlen(text);
+}
+
+/* A list of a user has values for 250 containers, not for a large tree. */
+START_TEST(test_list_of_user_values)
+{
+	static char text[CMT_STATE_MAX];
+	size_t size = hostile_list(text);
+	char last[80];
+
+	ck_assert_uint_le(size, CMT_STATE_MAX_USER);
+	write_file(ALICE_FILE, text, size);
+	ck_assert(!user_named(alice, "libpod-abcabcabcabc", ""));
+	size = usual_list(text, 250);
+	write_file(ALICE_FILE, text, size);
+	snprintf(last, sizeof(last), "libpod-%064x", 249);
+	ck_assert(user_named(alice, last, "a249"));
 }
 END_TEST
 
@@ -719,7 +788,7 @@ START_TEST(test_parse_random_bytes)
 			bytes[(size_t)rand_r(&seed) % size] =
 				k & 1 ? "{}[]\",:\\"[rand_r(&seed) % 8] :
 				(char)rand_r(&seed);
-		cmt_state_parse(&s, kind, bytes, size, PODMAN_ID);
+		cmt_state_parse(&s, kind, bytes, size, CMT_VALUES_MAX, PODMAN_ID);
 		check_printable(s.name, sizeof(s.name));
 		check_printable(s.image, sizeof(s.image));
 		check_printable(s.pod, sizeof(s.pod));
@@ -759,6 +828,8 @@ int main(void)
 	tcase_add_test(tcase, test_parse_deep);
 	tcase_add_test(tcase, test_parse_many_values);
 	tcase_add_test(tcase, test_parse_many_values_in_strings);
+	tcase_add_test(tcase, test_parse_many_values_in_both);
+	tcase_add_test(tcase, test_list_of_user_values);
 	tcase_add_test(tcase, test_parse_wrong_types);
 	tcase_add_test(tcase, test_parse_duplicate_keys);
 	tcase_add_test(tcase, test_parse_escapes);

@@ -20,20 +20,23 @@ static const char TEXT_TYPE[] = "text/plain; version=0.0.4; charset=utf-8";
 static const char OPENMETRICS_TYPE[] =
 	"application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+/* In memory while it is the page of its format, or clients hold it. */
+struct page {
+	struct MHD_Response *response;
+	uint64_t version;
+	uint64_t serial;	/* later pages have a higher one */
+	size_t bytes;
+	unsigned int clients;
+	bool current;		/* the page of its format */
+};
+
 /* A connection, for as long as it is there. */
 struct client {
 	int fd;			/* -1: none */
-	uint64_t began_ns;	/* CLOCK_MONOTONIC */
-	uint64_t page_end;	/* page.end of its page; 0: it has none */
+	uint64_t began_ns;	/* CLOCK_MONOTONIC; 0: accepted in this step */
+	struct page *page;	/* that is sent; NULL: none */
 	bool asked;		/* the request's head is complete */
 	bool ended;		/* shut down: the daemon is to close it */
-};
-
-struct page {
-	struct MHD_Response *response;	/* NULL: not made yet */
-	uint64_t version;
-	uint64_t end;		/* bytes of all pages so far, with this one */
-	size_t room;		/* for the next one: it is about as long */
 };
 
 struct http {
@@ -41,8 +44,10 @@ struct http {
 	struct MHD_Daemon *daemon;
 	int listen_fd;
 	int epoll_fd;
-	struct page pages[2];		/* text, OpenMetrics */
-	uint64_t page_bytes;		/* of all pages so far */
+	struct page *pages[2];		/* text, OpenMetrics; NULL: not made yet */
+	size_t room[2];			/* for the next ones: they are about as long */
+	uint64_t last_serial;
+	uint64_t held_bytes;		/* of all pages that clients hold */
 	bool ended;			/* clients, in the last step */
 	struct client clients[HTTP_CONNECTIONS];
 };
@@ -80,68 +85,107 @@ static enum MHD_Result refuse(struct MHD_Connection *connection,
 	return answer(connection, status, text, "text/plain; charset=utf-8");
 }
 
-static void drop_page(struct page *page)
+static void free_unused_page(struct page *page)
 {
-	if (page->response)
-		MHD_destroy_response(page->response);
-	page->response = NULL;
+	if (page->current || page->clients)
+		return;
+	MHD_destroy_response(page->response);
+	free(page);
 }
 
-/* The response has its own reference to the text, also while it is sent. */
-static void make_response(struct page *page, struct body *body,
-			  const char *type)
+static void drop_page(struct http *http, bool openmetrics)
 {
-	page->response = MHD_create_response_from_buffer(body->len, body->bytes,
-							 MHD_RESPMEM_MUST_FREE);
-	if (!page->response) {
-		free(body->bytes);
+	struct page *page = http->pages[openmetrics];
+
+	if (!page)
 		return;
+	http->pages[openmetrics] = NULL;
+	page->current = false;
+	free_unused_page(page);
+}
+
+static void hold_page(struct http *http, struct client *client, struct page *page)
+{
+	if (!page->clients++)
+		http->held_bytes += page->bytes;
+	client->page = page;
+}
+
+static void release_page(struct http *http, struct client *client)
+{
+	struct page *page = client->page;
+
+	if (!page)
+		return;
+	client->page = NULL;
+	if (!--page->clients)
+		http->held_bytes -= page->bytes;
+	free_unused_page(page);
+}
+
+/* Takes the text of @body.  The response has its own reference while it is sent. */
+static struct page *page_new(struct body *body, const char *type)
+{
+	struct page *page = calloc(1, sizeof(*page));
+
+	if (page)
+		page->response = MHD_create_response_from_buffer(
+			body->len, body->bytes, MHD_RESPMEM_MUST_FREE);
+	if (!page || !page->response) {
+		free(body->bytes);
+		free(page);
+		return NULL;
 	}
 	MHD_add_response_header(page->response, "Content-Type", type);
 	MHD_add_response_header(page->response, "Connection", "close");
+	page->bytes = body->len;
+	page->current = true;
+	return page;
 }
 
-/* Leaves no response where there is no memory for it. */
-static void make_page(struct http *http, bool openmetrics)
+/* NULL: no memory for the page. */
+static struct page *make_page(struct http *http, bool openmetrics)
 {
 	const struct http_source *source = http->source;
-	struct page *page = &http->pages[openmetrics], *other;
+	struct page *page = http->pages[openmetrics], *other = http->pages[!openmetrics];
 	uint64_t version = source->version(source->ctx);
 	struct body body = { .len = 0 };
 
-	if (page->response && page->version == version)
-		return;
-	drop_page(page);
-	other = &http->pages[!openmetrics];
-	if (other->version != version)
-		drop_page(other);
-	if (!body_reserve(&body, page->room) ||
+	if (page && page->version == version)
+		return page;
+	drop_page(http, openmetrics);
+	if (other && other->version != version)
+		drop_page(http, !openmetrics);
+	if (!body_reserve(&body, http->room[openmetrics]) ||
 	    source->render(source->ctx, &body, openmetrics)) {
 		free(body.bytes);
-		return;
+		return NULL;
 	}
-	page->room = body.len + body.len / 16;
+	http->room[openmetrics] = body.len + body.len / 16;
+	page = page_new(&body, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
+	if (!page)
+		return NULL;
 	page->version = version;
-	http->page_bytes += body.len;
-	page->end = http->page_bytes;
-	make_response(page, &body, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
+	page->serial = ++http->last_serial;
+	http->pages[openmetrics] = page;
+	return page;
 }
 
+/* The response to HEAD has no body: the page need not stay. */
 static enum MHD_Result serve_metrics(struct http *http,
 				     struct MHD_Connection *connection,
-				     struct client *client)
+				     struct client *client, bool head)
 {
 	const char *accept = MHD_lookup_connection_value(
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	bool openmetrics = http_accepts_openmetrics(accept);
+	struct page *page = make_page(http, http_accepts_openmetrics(accept));
 
-	make_page(http, openmetrics);
-	if (!http->pages[openmetrics].response)
+	if (!page)
 		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			      "no memory\n");
-	client->page_end = http->pages[openmetrics].end;
-	return MHD_queue_response(connection, MHD_HTTP_OK,
-				  http->pages[openmetrics].response);
+	if (!head)
+		hold_page(http, client, page);
+	return MHD_queue_response(connection, MHD_HTTP_OK, page->response);
 }
 
 static struct client *client_of(struct MHD_Connection *connection)
@@ -162,6 +206,7 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
 			      size_t *body_len, void **request)
 {
 	struct client *client = client_of(connection);
+	bool head = !strcmp(method, MHD_HTTP_METHOD_HEAD);
 
 	(void)version;
 	(void)body;
@@ -170,12 +215,11 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
 	if (!client)
 		return MHD_NO;
 	client->asked = true;
-	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
-	    strcmp(method, MHD_HTTP_METHOD_HEAD))
+	if (!head && strcmp(method, MHD_HTTP_METHOD_GET))
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "only GET and HEAD\n");
 	if (!strcmp(url, "/metrics"))
-		return serve_metrics(ctx, connection, client);
+		return serve_metrics(ctx, connection, client, head);
 	if (!strcmp(url, "/"))
 		return answer(connection, MHD_HTTP_OK, INDEX,
 			      "text/html; charset=utf-8");
@@ -204,17 +248,16 @@ static void notify(void *ctx, struct MHD_Connection *connection,
 	struct client *client = *socket_ctx;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (client)
+		if (client) {
+			release_page(http, client);
 			client->fd = -1;
+		}
 		return;
 	}
 	client = free_client(http);
 	if (!client || !info)
 		return;
-	*client = (struct client){
-		.fd = info->connect_fd,
-		.began_ns = clock_ns(CLOCK_MONOTONIC),
-	};
+	*client = (struct client){ .fd = info->connect_fd };
 	*socket_ctx = client;
 }
 
@@ -254,27 +297,60 @@ static struct client *replaceable(struct http *http, uint64_t now)
 	return first[false] ? first[false] : first[true];
 }
 
-/* Pages that are newer than the client's take all the room for pages. */
-static bool has_old_page(const struct http *http, const struct client *client)
-{
-	return client->page_end &&
-	       http->page_bytes - client->page_end >= HTTP_PAGES_BYTES;
-}
-
 /* The daemon sees the end of the stream then, and closes it. */
 static void end_client(struct http *http, struct client *client)
 {
 	shutdown(client->fd, SHUT_RDWR);
+	release_page(http, client);
 	client->ended = true;
 	http->ended = true;
+}
+
+/* A client that holds the oldest of the pages that are held, or NULL. */
+static struct client *oldest_holder(struct http *http)
+{
+	struct client *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct client *client = &http->clients[i];
+
+		if (client->page &&
+		    (!oldest || client->page->serial < oldest->page->serial))
+			oldest = client;
+	}
+	return oldest;
+}
+
+/* While newer pages that are held take all the room for pages. */
+static void end_oldest_holders(struct http *http)
+{
+	struct client *oldest = oldest_holder(http);
+
+	while (oldest && http->held_bytes - oldest->page->bytes >= HTTP_PAGES_BYTES) {
+		end_client(http, oldest);
+		oldest = oldest_holder(http);
+	}
+}
+
+/* A page that is made after the accept takes none of a new client's time. */
+static void begin_clients(struct http *http, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		if (!http->clients[i].began_ns)
+			http->clients[i].began_ns = now;
 }
 
 static void end_clients(struct http *http)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct client *first = is_full(http) ? replaceable(http, now) : NULL;
+	struct client *first;
 	unsigned int i;
 
+	begin_clients(http, now);
+	first = is_full(http) ? replaceable(http, now) : NULL;
 	http->ended = false;
 	if (first)
 		end_client(http, first);
@@ -282,10 +358,10 @@ static void end_clients(struct http *http)
 		struct client *client = &http->clients[i];
 
 		if (client->fd >= 0 && !client->ended &&
-		    (now - client->began_ns >= HTTP_LIFE_NS ||
-		     has_old_page(http, client)))
+		    now - client->began_ns >= HTTP_LIFE_NS)
 			end_client(http, client);
 	}
+	end_oldest_holders(http);
 }
 
 static int open_socket(const struct sockaddr *address, socklen_t len)
@@ -361,8 +437,8 @@ void http_close(struct http *http)
 		MHD_stop_daemon(http->daemon);	/* closes the socket */
 	else if (http->listen_fd >= 0)
 		close(http->listen_fd);
-	drop_page(&http->pages[0]);
-	drop_page(&http->pages[1]);
+	drop_page(http, false);
+	drop_page(http, true);
 	free(http);
 }
 

@@ -29,7 +29,7 @@ struct http_source {
 /* When all are in use, one is shut down for the next: without a request, or with one */
 #define HTTP_SILENT_NS		50000000ULL
 #define HTTP_ASKED_NS		500000000ULL
-/* A client is shut down when so many bytes of pages were made after its page. */
+/* A client is shut down when other clients hold so many bytes of newer pages. */
 #define HTTP_PAGES_BYTES	(32ULL << 20)
 #define HTTP_SEND_BYTES		(256 << 10)	/* in the kernel, that a client has not read */
 #define HTTP_MEMORY		16384	/* bytes of a request's head, at most */

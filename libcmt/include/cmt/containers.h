@@ -144,12 +144,13 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
 /**
  * Look up a cgroup.  The result is cached, and stays after the end of the cgroup and its
  * container.  May ask the kernel and read state files, which may wait for a disk: not for
- * hot paths, see cmt_containers_find().  A file that cannot be read, is no state file or
- * is larger than 1 MiB (256 KiB if it is not root's) is ignored; the name then comes from
- * the cgroup path.
+ * hot paths, see cmt_containers_find().  A file that cannot be read, is no state file, is
+ * larger than 1 MiB or has more than 32,768 JSON values (256 KiB and 8,192 if it is not
+ * root's) is ignored; the name then comes from the cgroup path.
  *
- * Lookups take at most 1/20 of a CPU, those of users' containers another 1/20, and some
- * 150 ms and 50 ms in advance.  Over that, a path or name comes with a later lookup.
+ * After 50 ms of CPU time or wall time lookups pause, for 20 times the CPU time and at
+ * least 50 ms; a path or name then comes with a later lookup.  Walks of the tree, names of
+ * root's containers and names of users' containers pause separately.  Users take turns.
  *
  * An id that is not found has the name "cgroup:<id>" and path NULL.  Later lookups try
  * again after opts.retry_ns; state files are tried less and less often, at last once in 64
