@@ -19,7 +19,6 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -867,7 +866,6 @@ static int domain_alloc(struct cmt_domain *d)
 	d->overwritten = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
 	if (!d->forwarded || !d->overwritten)
 		return -ENOMEM;
-	sema_init(&d->calls.queue, 1);
 	raw_spin_lock_init(&d->calls.lock);
 	return cmt_backend_samples() ? domain_add_counters(d) : 0;
 }

@@ -9,7 +9,6 @@
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
-#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -52,7 +51,6 @@ struct cmt_demand {
 
 /* The calls of demand.c to CPUs of a domain */
 struct cmt_calls {
-	struct semaphore queue;	/* the order of callers; the limits do not depend on it */
 	raw_spinlock_t lock;	/* only tried; held during a call */
 	u64 rest_until;		/* ns: no call before; protected by the lock */
 	unsigned int cpu;	/* the CPU of the last call; written with the lock */
