@@ -76,8 +76,8 @@ struct cmt_containers {
 	struct share walks;
 	struct share roots;	/* names of root's containers */
 	struct share users;	/* names of users' containers */
-	/* for cmt-names(8): its own file is not read, and names do not pause */
-	bool runtimes_only;
+	bool no_pause;
+	bool runtimes_only;	/* the file of cmt-names(8) is not read */
 	struct cmt_names names;
 	struct cmt_lists lists;
 	struct cmt_cache cache;
@@ -251,7 +251,7 @@ static bool name_item(struct cmt_containers *containers,
 	if (containers->host_fd < 0 || !item->container.id[0])
 		item->named = true;
 	if (item->named || !is_due(item->name_due, now) ||
-	    (!containers->runtimes_only && !share_admits(share, uid, now)))
+	    (!containers->no_pause && !share_admits(share, uid, now)))
 		return false;
 	began = spent_now();
 	err = ask_runtime(containers, item);
@@ -280,7 +280,7 @@ static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 	struct share *share = &containers->walks;
 	struct spent began;
 
-	if (!share_admits(share, 0, now))
+	if (!containers->no_pause && !share_admits(share, 0, now))
 		return share->pause_ends;
 	began = spent_now();
 	/* a failed walk is repeated for the rest of the tree */
@@ -479,7 +479,7 @@ static int containers_opts(struct cmt_containers_opts *opts,
 		opts->retry_ns = RETRY_NS;
 	if (opts->max < MAX_LEAST || opts->max > MAX_MOST ||
 	    opts->retry_ns > RETRY_MAX_NS / BACKOFF_MAX ||
-	    (opts->flags & ~CMT_CONTAINERS_GIVEN))
+	    (opts->flags & ~(CMT_CONTAINERS_GIVEN | CMT_CONTAINERS_NO_PAUSE)))
 		return -EINVAL;
 	return 0;
 }
@@ -511,6 +511,7 @@ int cmt_containers_new(struct cmt_containers **containers,
 		return -ENOMEM;
 	c->device = o.device;
 	c->given = o.flags & CMT_CONTAINERS_GIVEN;
+	c->no_pause = o.flags & CMT_CONTAINERS_NO_PAUSE;
 	c->retry_ns = o.retry_ns;
 	c->root_fd = -1;
 	c->host_fd = -1;

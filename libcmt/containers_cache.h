@@ -62,8 +62,8 @@ uint64_t cmt_containers_paths(const struct cmt_containers *containers);
 
 /*
  * For cmt-names(8): look up a cgroup, whose path was just read, only in the
- * runtimes' own files.  From then on @containers reads no other files, and lookups do not
- * pause: cmt-names(8) reads no rings, and limits its CPU time itself.  NULL: no memory.
+ * runtimes' own files.  From then on @containers reads no other files.  NULL: no
+ * memory.
  */
 const struct cmt_container *
 cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,

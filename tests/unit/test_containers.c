@@ -792,7 +792,7 @@ END_TEST
 #define SLOW_IDS 50
 
 /* A host with many containers of docker. */
-static void docker_host(char host[64])
+static void docker_host(char host[64], uint32_t flags)
 {
 	char text[512];
 
@@ -803,8 +803,11 @@ static void docker_host(char host[64])
 		 "echo \"{\\\"Name\\\":\\\"/slow$i\\\"}\" >$id/config.v2.json || exit 1; done",
 		 host, SLOW_IDS - 1);
 	ck_assert_int_eq(system(text), 0);
-	begin_kernel(0);
-	ck_assert_int_eq(cmt_containers_set_root(containers, host), 0);
+	cmt_containers_free(containers);
+	begin((struct cmt_containers_opts){
+		.device = (const struct cmt_device *)&kernel, .cgroup_root = root,
+		.state_root = host, .flags = flags,
+	});
 	freeze_clocks();
 }
 
@@ -830,7 +833,7 @@ START_TEST(test_names_of_slow_disk)
 	unsigned int named = 0;
 	char host[64];
 
-	docker_host(host);
+	docker_host(host, 0);
 	read_ns = 10000000;
 	for (int i = 0; i < 60 && named < SLOW_IDS; i++) {
 		skew_ns += SECOND;
@@ -844,6 +847,17 @@ START_TEST(test_names_of_slow_disk)
 	ck_assert_uint_lt(most, 100000000);
 	/* a disk that is slow does not cost CPU time */
 	ck_assert_uint_ge(least, 50000000);
+}
+END_TEST
+
+/* A program that looks once gets all names at once. */
+START_TEST(test_names_without_pauses)
+{
+	char host[64];
+
+	docker_host(host, CMT_CONTAINERS_NO_PAUSE);
+	read_ns = 10000000;
+	ck_assert_uint_eq(count_slow(), SLOW_IDS);
 }
 END_TEST
 
@@ -1054,6 +1068,7 @@ int main(void)
 	tcase_add_test(tcase, test_user_names_limited);
 	tcase_add_loop_test(tcase, test_user_names_in_turns, 0, 2);
 	tcase_add_test(tcase, test_names_of_slow_disk);
+	tcase_add_test(tcase, test_names_without_pauses);
 	tcase_add_test(tcase, test_names_beside_walks);
 	tcase_add_test(tcase, test_state_not_permitted);
 	tcase_add_test(tcase, test_state_other_roots);

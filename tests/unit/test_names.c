@@ -149,6 +149,7 @@ static struct cmt_containers *containers_new(void)
 {
 	struct cmt_containers_opts opts = {
 		.sz = sizeof(opts), .state_root = root, .cgroup_root = root,
+		.flags = CMT_CONTAINERS_NO_PAUSE,
 	};
 	struct cmt_containers *containers;
 

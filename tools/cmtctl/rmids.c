@@ -117,6 +117,7 @@ int ctl_rmids(const struct ctl *ctl, const char **what)
 {
 	const struct cmt_containers_opts opts = {
 		.sz = sizeof(opts), .device = ctl->dev,
+		.flags = CMT_CONTAINERS_NO_PAUSE,
 	};
 	struct cmt_containers *containers;
 	struct cmt_snapshot *snapshot;

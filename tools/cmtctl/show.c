@@ -144,6 +144,7 @@ int ctl_show(const struct ctl *ctl, const char **what)
 	struct cmt_snapshot *owners = NULL, *pending = NULL;
 	const struct cmt_containers_opts opts = {
 		.sz = sizeof(opts), .device = ctl->dev,
+		.flags = CMT_CONTAINERS_NO_PAUSE,
 	};
 	struct cmt_containers *containers;
 	int ret;

@@ -166,6 +166,8 @@ static int open_service(struct service *service, const char *root)
 {
 	struct cmt_containers_opts opts = {
 		.sz = sizeof(opts), .state_root = root ? root : "/",
+		/* the service limits its CPU time itself */
+		.flags = CMT_CONTAINERS_NO_PAUSE,
 	};
 	int ret;
 

@@ -129,6 +129,8 @@ struct cmt_containers_opts {
 
 /** Only cmt_containers_put() brings names and paths: no device, tree or file is read. */
 #define CMT_CONTAINERS_GIVEN (1U << 0)
+/** Lookups do not pause: for a program that reads no rings, and may wait. */
+#define CMT_CONTAINERS_NO_PAUSE (1U << 1)
 
 /**
  * Make a cache; free it with cmt_containers_free().
@@ -151,6 +153,7 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
  * After 50 ms of CPU time or wall time lookups pause, for 20 times the CPU time and at
  * least 50 ms; a path or name then comes with a later lookup.  Walks of the tree, names of
  * root's containers and names of users' containers pause separately.  Users take turns.
+ * With CMT_CONTAINERS_NO_PAUSE there are no pauses.
  *
  * An id that is not found has the name "cgroup:<id>" and path NULL.  Later lookups try
  * again after opts.retry_ns; state files are tried less and less often, at last once in 64
