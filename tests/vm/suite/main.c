@@ -60,6 +60,20 @@ static bool is_in_plan(const struct test *suite)
 	return suite != debug_tests || debug;
 }
 
+/* Tests that take seconds, and do not depend on the kernel */
+static const char *const long_tests[] = {
+	"demand_owed", "demand_stopped_reader", "flood_throttled_readers",
+	"measure_killed", "perf_asked_in_turn",
+};
+
+static bool is_left_out(const struct test *test)
+{
+	for (size_t i = 0; again && i < sizeof(long_tests) / sizeof(long_tests[0]); i++)
+		if (!strcmp(test->name, long_tests[i]))
+			return true;
+	return false;
+}
+
 /* Does the name begin with one of the prefixes, which are separated by commas? */
 static bool is_wanted(const char *name, const char *prefixes)
 {
@@ -84,7 +98,8 @@ static unsigned int for_each_test(const char *prefixes,
 
 	for (i = 0; i < NR_SUITES; i++) {
 		for (t = suites[i]; is_in_plan(suites[i]) && t->name; t++) {
-			if (suites[i] != debug_tests && !is_wanted(t->name, prefixes))
+			if (is_left_out(t) ||
+			    (suites[i] != debug_tests && !is_wanted(t->name, prefixes)))
 				continue;
 			n++;
 			if (!fn)
