@@ -108,7 +108,7 @@ static void test_containers(void)
 /* the budget: on a busy host trapped MSR accesses are slow */
 #define OVERCOMMIT	"scope=container interval_us=20000 ring_records=65536 " \
 			"budget_us=100"
-#define WHOLE_WINDOWS	10
+#define WHOLE_WINDOWS	5
 #define TICK_BYTES	(64 << 10)	/* lines that a tick itself may fill */
 
 /* Containers with a process: with 64 RMIDs the first ones have an RMID. */
