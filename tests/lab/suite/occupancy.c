@@ -153,7 +153,7 @@ static void test_4m(void)
 	occupancy(4 << 20);
 }
 
-#define MANY_SAMPLES	1500
+#define MANY_SAMPLES	900
 #define TICK_LINES_MAX	(128 << 10)
 
 /*
