@@ -195,14 +195,16 @@ static pid_t process_with(const struct dev *dev, uint32_t rmid)
 }
 
 /*
- * The RMID of a process that has ended.  resctrl overwrote some of its work, and no tick
- * has said so.
+ * Mount resctrl and load the module.  Returns the RMID of a process that has ended:
+ * resctrl overwrote some of its work, and no tick has said so.
  */
 static uint32_t overwritten_rmid(struct dev *dev)
 {
 	struct worker *worker;
 	uint32_t rmid;
 
+	resctrl_mount();
+	CHECK(!module_load(PROCESS), "the module does not load");
 	resctrl_make("mon_groups/g");
 	worker = worker_start(64 << 10);
 	dev_open(dev, O_RDONLY);
@@ -250,8 +252,6 @@ static void test_next_owner_unflagged(void)
 	uint32_t rmid;
 	pid_t next;
 
-	resctrl_mount();
-	CHECK(!module_load(PROCESS), "the module does not load");
 	rmid = overwritten_rmid(&dev);
 	resctrl_umount();
 	next = process_with(&dev, rmid);
@@ -299,8 +299,6 @@ static void test_next_group_unflagged(void)
 	uint32_t rmid;
 	pid_t next;
 
-	resctrl_mount();
-	CHECK(!module_load(PROCESS), "the module does not load");
 	rmid = overwritten_rmid(&dev);
 	n = rmid - 1;
 	next = park(0, NULL);

@@ -190,7 +190,6 @@ pid_t fork_with_pipe(int ends[2])
 	return pid;
 }
 
-/* Returns when the child and all its threads exist. */
 void run_on(pid_t pid, int cpu)
 {
 	cpu_set_t set;
@@ -200,6 +199,7 @@ void run_on(pid_t pid, int cpu)
 	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
 }
 
+/* Returns when the child and all its threads exist. */
 pid_t park(unsigned int threads, const char *comm)
 {
 	int ready[2];
