@@ -88,9 +88,8 @@ static void move_to(unsigned int cpu)
 
 /*
  * Runs on both CPUs in turn for a short time, and never keeps a CPU.  On PREEMPT_RT the
- * scheduler moves it as it likes: there a process that is in sched_setaffinity() while its
- * CPU goes off and comes back has the kernel warn in affine_move_task(), with or without
- * the module (docs/reliability.md).
+ * scheduler moves it as it likes: there the kernel may warn in affine_move_task() when
+ * CPU 1 goes off and comes back during sched_setaffinity() (docs/reliability.md).
  */
 static void witness_main(struct witness *self)
 {
