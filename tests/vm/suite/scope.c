@@ -523,7 +523,7 @@ static void scope_changes(void)
 		ids[i] = group_make(container(i));
 	for (i = 0; i < 2; i++)
 		load[i] = load_start(i);
-	for (i = 0; i < CHANGES / slowness; i++) {
+	for (i = 0; i < CHANGES / slowness / (again ? 4 : 1); i++) {
 		scope = 1 + i % 4;
 		scope_set(&dev, scope);
 		check_scope(&dev, scope, ids);
