@@ -28,16 +28,6 @@ static int group_fd;
 static pid_t sitter;
 static uint32_t cqm_type;	/* of the PMU */
 
-/*
- * The kernel allocates a missing page of the buffer when it writes to the page.
- * Without memory the call ends with EFAULT.  The page fault of a program is retried.
- */
-static uint64_t fault_in(void *buffer, size_t size)
-{
-	memset(buffer, 0, size);
-	return (uintptr_t)buffer;
-}
-
 static int call_open(void)
 {
 	int fd = open(DEV_PATH, O_RDWR | O_CLOEXEC);
@@ -114,27 +104,44 @@ static int call_attach_cpu(void)
 	return attach_detach(CMT_OWNER_CPU, 0, 0);
 }
 
+static struct cmt_record records[MAX_RMIDS];
+static struct cmt_box boxes[256];
+static char cgroup_path[PATH_MAX];
+
+/*
+ * The pages of answers are there before a call.  A page fault of the kernel allocates, too:
+ * without memory the call ends with EFAULT, and after it the pages are there, so that the
+ * first allocation of the next call is the module's and would not fail any more.
+ */
+static void fault_in_answers(void)
+{
+	memset(records, 0, sizeof(records));
+	memset(boxes, 0, sizeof(boxes));
+	memset(cgroup_path, 0, sizeof(cgroup_path));
+}
+
+/* A call that succeeds has an answer. */
 static int call_snapshot(void)
 {
-	static struct cmt_record records[MAX_RMIDS];
 	struct cmt_rmids arg = {
-		.size = sizeof(arg), .count = MAX_RMIDS,
-		.records = fault_in(records, sizeof(records)),
+		.size = sizeof(arg), .count = MAX_RMIDS, .records = (uintptr_t)records,
 	};
 
 	if (ioctl(dev.fd, CMT_IOC_GET_RMIDS, &arg))
 		return -errno;
+	if (!arg.as_of)
+		return -EBADMSG;
 	arg.count = MAX_RMIDS;
-	return ioctl(dev.fd, CMT_IOC_GET_PENDING, &arg) ? -errno : 0;
+	arg.as_of = 0;
+	if (ioctl(dev.fd, CMT_IOC_GET_PENDING, &arg))
+		return -errno;
+	return arg.as_of ? 0 : -EBADMSG;
 }
 
 static int call_read(void)
 {
-	static struct cmt_record records[MAX_RMIDS];
-	int n;
+	int n = owner_read(&dev, 0, 0, records, MAX_RMIDS);
 
-	fault_in(records, sizeof(records));
-	n = owner_read(&dev, 0, 0, records, MAX_RMIDS);
 	return n < 0 ? n : 0;
 }
 
@@ -147,10 +154,8 @@ static int call_register(void)
 
 static int call_uncore(void)
 {
-	static struct cmt_box boxes[256];
 	struct cmt_uncore arg = {
-		.size = sizeof(arg), .count = 256,
-		.boxes = fault_in(boxes, sizeof(boxes)),
+		.size = sizeof(arg), .count = 256, .boxes = (uintptr_t)boxes,
 	};
 
 	return ioctl(dev.fd, CMT_IOC_GET_UNCORE, &arg) ? -errno : 0;
@@ -206,14 +211,14 @@ static int call_perf_cgroup(void)
 
 static int call_path(void)
 {
-	static char path[PATH_MAX];
 	struct cmt_cgroup_path arg = {
-		.size = sizeof(arg), .bytes = sizeof(path), .cgroup_id = group,
-		.path = fault_in(path, sizeof(path)),
+		.size = sizeof(arg), .bytes = sizeof(cgroup_path), .cgroup_id = group,
+		.path = (uintptr_t)cgroup_path,
 	};
 
+	cgroup_path[0] = '\0';
 	if (!ioctl(dev.fd, CMT_IOC_PATH_OF_CGROUP, &arg))
-		return 0;
+		return cgroup_path[0] == '/' ? 0 : -EBADMSG;
 	return errno == ENOTTY ? 0 : -errno;
 }
 
@@ -288,6 +293,7 @@ static void starve_call(const struct call *call, int fail)
 	int err;
 
 	memset(&injected, 0, sizeof(injected));
+	fault_in_answers();
 	for (nth = 1; nth < MOST_IN_CALL; nth++) {
 		inject_nth(fail, nth);
 		err = call->call();
