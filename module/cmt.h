@@ -35,8 +35,8 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-#include "backend.h"
-#include "ring.h"
+#include "hw/backend.h"
+#include "ring/ring.h"
 #include "uapi/cmt.h"
 
 struct cmt_channels;

@@ -14,14 +14,14 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
-#include "abmc.h"
-#include "channel.h"
+#include "sample/abmc.h"
+#include "uncore/channel.h"
 #include "cmt.h"
-#include "domains.h"
-#include "perf.h"
-#include "rings.h"
-#include "sampler.h"
-#include "scope.h"
+#include "hw/domains.h"
+#include "perf/perf.h"
+#include "ring/rings.h"
+#include "sample/sampler.h"
+#include "scope/scope.h"
 
 static enum cpuhp_state prepare_state;
 static enum cpuhp_state online_state;

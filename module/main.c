@@ -5,18 +5,18 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "abmc.h"
-#include "channel.h"
+#include "sample/abmc.h"
+#include "uncore/channel.h"
 #include "cmt.h"
-#include "cqm.h"
-#include "owner.h"
-#include "pattern.h"
-#include "perf.h"
-#include "pmon.h"
-#include "resctrl.h"
-#include "rings.h"
-#include "sampler.h"
-#include "scope.h"
+#include "cqm/cqm.h"
+#include "owner/owner.h"
+#include "scope/pattern.h"
+#include "perf/perf.h"
+#include "uncore/pmon.h"
+#include "cpu/resctrl.h"
+#include "ring/rings.h"
+#include "sample/sampler.h"
+#include "scope/scope.h"
 #include "version.h"
 
 static char *backend = "auto";

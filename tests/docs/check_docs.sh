@@ -33,7 +33,7 @@ messages()
 {
 	sed -n 's/^\.It "\(.*\)"$/\1/p' docs/man/cmt.4 |
 		sed 's/^%s, [a-zA-Z]*[^%]*, %u/%s, %s, %u/' | sort -u >"$tmp/man"
-	cat module/*.c | tr '\n' ' ' |
+	find module -name '*.c' -exec cat {} + | tr '\n' ' ' |
 		grep -oE 'pr_(err|warn|notice|info)(_[a-z]+)?\([[:space:]]*"[^"]*"' |
 		sed 's/^[^"]*"\(.*\)\\n"$/\1/' | sort -u >"$tmp/module"
 	same "$tmp/man" "$tmp/module"
@@ -43,7 +43,7 @@ parameters()
 {
 	sed -n 's/^\.It Cm \([a-z_]*\) Ns = Ns Ar.*/\1/p' docs/man/cmt.4 |
 		sort >"$tmp/man"
-	sed -n 's/^module_param(\([a-z_]*\),.*/\1/p' module/*.c |
+	sed -n 's/^module_param(\([a-z_]*\),.*/\1/p' module/*.c module/*/*.c |
 		sort >"$tmp/module"
 	same "$tmp/man" "$tmp/module"
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ACPI's ERDT table, its length and checksum put right: they would hide the rest. */
-#include "erdt.h"
+#include "hw/erdt.h"
 #include "fuzz.h"
 
 #define ADDRESS_END	(1ULL << 46)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "pattern.h"
+#include "scope/pattern.h"
 
 #define MAX_DEPTH 64
 

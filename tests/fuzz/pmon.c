@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Discovery tables of the uncore PMU. */
 #include "fuzz.h"
-#include "pmon.h"
+#include "uncore/pmon.h"
 
 #define ADDRESS_END	(1ULL << 46)
 #define TABLE_BYTES	(1U << 16)

@@ -56,6 +56,24 @@ tracked()
 	fi)
 }
 
+# module_files: print the files that a build of the module needs, relative to module/
+module_files()
+{
+	(cd "$CMT_TOP/module" &&
+		find . -name '*.[ch]' ! -name '*.mod.c' -printf '%P\n' &&
+		printf '%s\n' Kbuild Makefile)
+}
+
+# copy_module DIR: copy these files to DIR
+copy_module()
+{
+	local files
+
+	mkdir -p "$1"
+	mapfile -t files < <(module_files)
+	(cd "$CMT_TOP/module" && cp --parents -t "$1" -- "${files[@]}")
+}
+
 # cmt_version: of the module, the library and the tools
 cmt_version()
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The life of an RMID: the pool (module/rmid.c) under the owner lock, the work item
- * of module/pending.c, CPUs that switch (module/cpu.c), processes that begin and
+ * The life of an RMID: the pool (module/owner/rmid.c) under the owner lock, the work item
+ * of module/scope/pending.c, CPUs that switch (module/cpu/cpu.c), processes that begin and
  * end, and resctrl, which takes an RMID without asking.
  *
  * What is held:
@@ -246,7 +246,7 @@ proctype work()
 	}
 }
 
-/* It finds that it uses an RMID: module/resctrl.c, exclude() and include(). */
+/* It finds that it uses an RMID: module/cpu/resctrl.c, exclude() and include(). */
 proctype resctrl()
 {
 	byte r, o, looks;

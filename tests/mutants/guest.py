@@ -40,12 +40,12 @@ ONLY = os.environ.get("MUTANTS_ONLY", "")
 QUICK_MS = 3500
 BOOTS = 5
 # Sources of other processors, whose guests are slow
-LEFT_OUT = {"abmc.c", "plza.c", "erdt.c"}
+LEFT_OUT = {"sample/abmc.c", "cpu/plza.c", "hw/erdt.c"}
 # Sources that the lab's processor reaches: its tests, CMT_LAB and QEMU's machine
 Q35 = ("--qemu-arg", "-machine", "--qemu-arg", "q35")
 CHANNELS = ("uncore_channels", "pmon=1,pmon_width=18,signature=0x806f8", Q35)
-IN_LAB = {"channel.c": CHANNELS, "pmon.c": CHANNELS, "perf.c": ("perf", "pmu=1", ()),
-          "resctrl.c": ("resctrl", "closids=4", ())}
+IN_LAB = {"uncore/channel.c": CHANNELS, "uncore/pmon.c": CHANNELS,
+          "perf/perf.c": ("perf", "pmu=1", ()), "cpu/resctrl.c": ("resctrl", "closids=4", ())}
 
 
 def read(path):
@@ -61,8 +61,8 @@ def write(path, text):
 def sources():
     """The module's sources that no unit test compiles."""
     cmake = read(os.path.join(TOP, "tests/unit/module.cmake"))
-    tested = set(re.findall(r"\$\{CMT_MODULE_DIR\}/(\w+\.c)", cmake))
-    names = re.findall(r"(\w+)\.o", re.sub(r".*obj-m.*", "", read(
+    tested = set(re.findall(r"\$\{CMT_MODULE_DIR\}/([\w/]+\.c)", cmake))
+    names = re.findall(r"([\w/]+)\.o", re.sub(r".*obj-m.*", "", read(
         os.path.join(TOP, "module/Kbuild"))))
     return sorted({name + ".c" for name in names} - tested - LEFT_OUT)
 
@@ -220,7 +220,7 @@ class Campaign:
         return "survived", None
 
     def try_one(self, mutant):
-        name = os.path.basename(mutant.path)
+        name = mutant.path[len("module/"):]
         before = read(os.path.join(TREE, name))
         result, why = self.judge(name, mutant.apply(before))
         write(os.path.join(TREE, name), before)

@@ -14,33 +14,33 @@ function(cmt_module_test name)
 		-Wno-unused-parameter -Wno-sign-compare)
 endfunction()
 
-cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/model.c)
+cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/hw/model.c)
 
 cmt_module_test(hw test_hw.c ${CMT_SHIM_DIR}/fake.c
-	${CMT_MODULE_DIR}/hw.c ${CMT_MODULE_DIR}/hw_read.c
-	${CMT_MODULE_DIR}/hw_abmc.c ${CMT_MODULE_DIR}/burst.c
-	${CMT_MODULE_DIR}/counter.c ${CMT_MODULE_DIR}/topology.c)
+	${CMT_MODULE_DIR}/hw/hw.c ${CMT_MODULE_DIR}/hw/hw_read.c
+	${CMT_MODULE_DIR}/hw/hw_abmc.c ${CMT_MODULE_DIR}/hw/burst.c
+	${CMT_MODULE_DIR}/hw/counter.c ${CMT_MODULE_DIR}/hw/topology.c)
 target_compile_options(test_hw PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c
-	${CMT_MODULE_DIR}/emulated.c ${CMT_MODULE_DIR}/model.c
-	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c
-	${CMT_MODULE_DIR}/topology.c)
+	${CMT_MODULE_DIR}/hw/emulated.c ${CMT_MODULE_DIR}/hw/model.c
+	${CMT_MODULE_DIR}/hw/burst.c ${CMT_MODULE_DIR}/hw/counter.c
+	${CMT_MODULE_DIR}/hw/topology.c)
 target_compile_options(test_emulated PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(software test_software.c ${CMT_SHIM_DIR}/fake.c
-	${CMT_MODULE_DIR}/software.c ${CMT_MODULE_DIR}/topology.c)
+	${CMT_MODULE_DIR}/hw/software.c ${CMT_MODULE_DIR}/hw/topology.c)
 target_compile_options(test_software PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(burst test_burst.c ${CMT_SHIM_DIR}/fake.c
-	${CMT_MODULE_DIR}/burst.c ${CMT_MODULE_DIR}/counter.c)
+	${CMT_MODULE_DIR}/hw/burst.c ${CMT_MODULE_DIR}/hw/counter.c)
 target_compile_options(test_burst PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
-cmt_module_test(pmon test_pmon.c ${CMT_MODULE_DIR}/pmon_table.c)
-cmt_module_test(erdt_table test_erdt_table.c ${CMT_MODULE_DIR}/erdt_table.c)
+cmt_module_test(pmon test_pmon.c ${CMT_MODULE_DIR}/uncore/pmon_table.c)
+cmt_module_test(erdt_table test_erdt_table.c ${CMT_MODULE_DIR}/hw/erdt_table.c)
 cmt_module_test(domains test_domains.c)
 cmt_module_test(plza test_plza.c)
-cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/rmid.c)
-cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring.c)
-cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/counter.c)
-cmt_module_test(pattern test_pattern.c ${CMT_MODULE_DIR}/pattern.c)
+cmt_module_test(rmid test_rmid.c ${CMT_MODULE_DIR}/owner/rmid.c)
+cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring/ring.c)
+cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/hw/counter.c)
+cmt_module_test(pattern test_pattern.c ${CMT_MODULE_DIR}/scope/pattern.c)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a tick reads, and in which order: module/burst.h and burst.c. */
+/* What a tick reads, and in which order: module/hw/burst.h and burst.c. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "burst.h"
+#include "hw/burst.h"
 #include "fake.h"
 #include "unit.h"
 

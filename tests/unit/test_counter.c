@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From raw counter values to bytes, module/counter.c. */
+/* From raw counter values to bytes, module/hw/counter.c. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counter.h"
+#include "hw/counter.h"
 #include "unit.h"
 
 #define MS	1000000ULL

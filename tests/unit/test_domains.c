@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which index an L3 domain has: module/domains.h. */
+/* Which index an L3 domain has: module/hw/domains.h. */
 #include <check.h>
 #include <errno.h>
 
-#include "domains.h"
+#include "hw/domains.h"
 #include "unit.h"
 
 #define ID(index)	(7 * (index) + 3)	/* they need not be dense */

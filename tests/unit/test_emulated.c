@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The emulated backend around its model (module/emulated.c). */
+/* The emulated backend around its model (module/hw/emulated.c). */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "backend.h"
-#include "counter.h"
+#include "hw/backend.h"
+#include "hw/counter.h"
 #include "fake.h"
 #include "uapi/cmt.h"
 #include "unit.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an ERDT table may say: module/erdt_table.c. */
+/* What an ERDT table may say: module/hw/erdt_table.c. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "erdt.h"
+#include "hw/erdt.h"
 #include "erdt_maker.h"
 #include "unit.h"
 

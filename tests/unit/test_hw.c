@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The hardware backend and the topology (module/hw.c, topology.c). */
+/* The hardware backend and the topology (module/hw/hw.c, topology.c). */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include <linux/lockdep.h>
 #include <linux/spinlock.h>
 
-#include "backend.h"
-#include "burst.h"
-#include "counter.h"
+#include "hw/backend.h"
+#include "hw/burst.h"
+#include "hw/counter.h"
 #include "fake.h"
-#include "hw_abmc.h"
+#include "hw/hw_abmc.h"
 #include "uapi/cmt.h"
 #include "unit.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The emulated cache's arithmetic (module/model.c). */
+/* The emulated cache's arithmetic (module/hw/model.c). */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "hw/model.h"
 #include "unit.h"
 
 #define MIB		(1ULL << 20)

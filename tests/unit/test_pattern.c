@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is a container: module/pattern.c, beside libcmt/name.c. */
+/* What is a container: module/scope/pattern.c, beside libcmt/name.c. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include <cmt/containers.h>
 
-#include "pattern.h"
+#include "scope/pattern.h"
 #include "unit.h"
 
 #define ID12	"0123456789ab"

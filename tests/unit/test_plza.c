@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What PQR_PLZA_ASSOC says: module/plza.h. */
+/* What PQR_PLZA_ASSOC says: module/cpu/plza.h. */
 #include <check.h>
 #include <stdint.h>
 
-#include "plza.h"
+#include "cpu/plza.h"
 #include "unit.h"
 
 static const struct {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a discovery table may say: module/pmon_table.c. */
+/* What a discovery table may say: module/uncore/pmon_table.c. */
 #include <check.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "pmon.h"
+#include "uncore/pmon.h"
 #include "unit.h"
 
 #define END	(1ULL << 46)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The RMID pool, module/rmid.c, with a time of its own. */
+/* The RMID pool, module/owner/rmid.c, with a time of its own. */
 #include <check.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rmid.h"
+#include "owner/rmid.h"
 #include "unit.h"
 
 #define NR	8

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The software backend (module/software.c). */
+/* The software backend (module/hw/software.c). */
 #include <check.h>
 #include <string.h>
 
-#include "backend.h"
+#include "hw/backend.h"
 #include "fake.h"
 #include "unit.h"
 #include "uapi/cmt.h"

@@ -31,7 +31,7 @@
 #define TICKS		(POPULATIONS * SHARES * REPEATS)
 
 /*
- * A burst of up to 40 readings (half of CMT_BURST_MAX in module/burst.h) is one pass
+ * A burst of up to 40 readings (half of CMT_BURST_MAX in module/hw/burst.h) is one pass
  * over the RMIDs.  A larger one costs another pass, which is no part of a sample.
  */
 #define RUNNERS_MOST	28

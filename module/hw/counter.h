@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "backend.h"
-#include "ring.h"
+#include "ring/ring.h"
 #include "uapi/cmt.h"
 
 /*

@@ -20,10 +20,10 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "plza.h"
 #include "resctrl.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 
 #define LOOK_INTERVAL	HZ
 #define LOOK_AGAIN	1	/* jiffies to the next check, if an RMID was being given */

@@ -12,12 +12,12 @@
 #include <linux/wait.h>
 
 #include "cmt.h"
-#include "demand.h"
-#include "perf.h"
-#include "rings.h"
-#include "sampler.h"
+#include "sample/demand.h"
+#include "perf/perf.h"
+#include "ring/rings.h"
+#include "sample/sampler.h"
 #include "compat.h"
-#include "waiter.h"
+#include "ring/waiter.h"
 
 static int cmt_open(struct inode *inode, struct file *file)
 {

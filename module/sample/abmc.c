@@ -32,10 +32,10 @@
 #include "abmc.h"
 #include "cmt.h"
 #include "compat.h"
-#include "hw.h"
-#include "hw_abmc.h"
-#include "owner.h"
-#include "resctrl.h"
+#include "hw/hw.h"
+#include "hw/hw_abmc.h"
+#include "owner/owner.h"
+#include "cpu/resctrl.h"
 #include "sampler.h"
 
 #define LOOK_INTERVAL	(HZ / 10)

@@ -17,9 +17,9 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "perf.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 
 /*
  * The interval between attempts to get a counter that another agent uses, and between

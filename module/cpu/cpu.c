@@ -5,12 +5,12 @@
 #include <linux/smp.h>
 
 #include "cmt.h"
-#include "owner.h"
-#include "perf.h"
+#include "owner/owner.h"
+#include "perf/perf.h"
 #include "pqr.h"
 #include "resctrl.h"
-#include "sampler.h"
-#include "waiter.h"
+#include "sample/sampler.h"
+#include "ring/waiter.h"
 
 DEFINE_PER_CPU(struct cmt_cpu, cmt_cpus);
 

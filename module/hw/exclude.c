@@ -11,7 +11,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/string.h>
 
-#include "sampler.h"
+#include "sample/sampler.h"
 
 static char *exclude_cpus;
 module_param(exclude_cpus, charp, 0444);

@@ -29,7 +29,7 @@
 #include "channel.h"
 #include "cmt.h"
 #include "pmon.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 
 #define MODEL_SAPPHIRERAPIDS_X	0x8f
 #define MODEL_EMERALDRAPIDS_X	0xcf

@@ -8,8 +8,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "demand.h"
-#include "waiter.h"
+#include "sample/demand.h"
+#include "ring/waiter.h"
 
 struct held {
 	struct cmt_hold hold;

@@ -18,7 +18,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "demand.h"
+#include "sample/demand.h"
 
 struct cpumask;
 struct perf_event;

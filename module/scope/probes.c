@@ -14,8 +14,8 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
-#include "resctrl.h"
+#include "owner/owner.h"
+#include "cpu/resctrl.h"
 #include "scope.h"
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)

@@ -10,7 +10,7 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "pattern.h"
 #include "scope.h"
 

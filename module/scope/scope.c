@@ -30,7 +30,7 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "scope.h"
 
 #define RESCAN_DELAY	(HZ / 10)

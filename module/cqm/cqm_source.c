@@ -16,8 +16,8 @@
 
 #include "cmt.h"
 #include "cqm.h"
-#include "owner.h"
-#include "sampler.h"
+#include "owner/owner.h"
+#include "sample/sampler.h"
 
 #define NO_KEY		U64_MAX
 #define NO_VALUE	U64_MAX

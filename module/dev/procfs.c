@@ -9,8 +9,8 @@
 #include <linux/vmalloc.h>
 
 #include "cmt.h"
-#include "demand.h"
-#include "owner.h"
+#include "sample/demand.h"
+#include "owner/owner.h"
 
 /* What would break a line, a terminal, or the way back from the escape. */
 #define COMM_ESCAPED \

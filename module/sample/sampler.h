@@ -12,7 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "burst.h"
+#include "hw/burst.h"
 
 struct cmt_cpu;
 

@@ -13,19 +13,19 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "abmc.h"
-#include "channel.h"
+#include "sample/abmc.h"
+#include "uncore/channel.h"
 #include "cmt.h"
-#include "demand.h"
-#include "owner.h"
-#include "pattern.h"
-#include "perf.h"
-#include "plza.h"
-#include "pmon.h"
-#include "resctrl.h"
-#include "rings.h"
-#include "sampler.h"
-#include "scope.h"
+#include "sample/demand.h"
+#include "owner/owner.h"
+#include "scope/pattern.h"
+#include "perf/perf.h"
+#include "cpu/plza.h"
+#include "uncore/pmon.h"
+#include "cpu/resctrl.h"
+#include "ring/rings.h"
+#include "sample/sampler.h"
+#include "scope/scope.h"
 #include "version.h"
 
 /* The first members of every argument. */

@@ -19,8 +19,8 @@
 
 #include "cmt.h"
 #include "compat.h"
-#include "demand.h"
-#include "owner.h"
+#include "sample/demand.h"
+#include "owner/owner.h"
 #include "scope.h"
 
 /* The process with this id in the caller's PID namespace, or NULL. */

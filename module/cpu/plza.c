@@ -16,7 +16,7 @@
 #include "cmt.h"
 #include "compat.h"
 #include "plza.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 
 #define MSR_PQR_PLZA_ASSOC	0xc00003fc
 

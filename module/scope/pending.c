@@ -24,9 +24,9 @@
 #include <linux/workqueue.h>
 
 #include "cmt.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 
 #define SNAPSHOT_CHUNK	16	/* owners visited in one hold of the lock */
 

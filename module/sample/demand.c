@@ -36,9 +36,9 @@
 #include <linux/time64.h>
 
 #include "cmt.h"
-#include "counter.h"
+#include "hw/counter.h"
 #include "demand.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "sampler.h"
 
 /* Interrupts are off for at most this time and one reading. */

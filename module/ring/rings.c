@@ -9,10 +9,10 @@
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
 
-#include "burst.h"
+#include "hw/burst.h"
 #include "cmt.h"
 #include "rings.h"
-#include "sampler.h"
+#include "sample/sampler.h"
 #include "waiter.h"
 
 #define HOLD_NS		(250 * NSEC_PER_MSEC)

@@ -3,10 +3,10 @@
 #include <linux/ktime.h>
 
 #include "cmt.h"
-#include "perf.h"
-#include "sampler.h"
-#include "resctrl.h"
-#include "scope.h"
+#include "perf/perf.h"
+#include "sample/sampler.h"
+#include "cpu/resctrl.h"
+#include "scope/scope.h"
 
 void cmt_state_emit(void)
 {

@@ -26,16 +26,16 @@
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
-#include "channel.h"
+#include "uncore/channel.h"
 #include "cmt.h"
 #include "compat.h"
-#include "counter.h"
-#include "owner.h"
-#include "perf.h"
-#include "pqr.h"
-#include "rings.h"
+#include "hw/counter.h"
+#include "owner/owner.h"
+#include "perf/perf.h"
+#include "cpu/pqr.h"
+#include "ring/rings.h"
 #include "sampler.h"
-#include "waiter.h"
+#include "ring/waiter.h"
 
 /* After an allocation, occupancy in another domain is residue for this time. */
 #define RESIDUE_WINDOW_NS	2000000ULL

@@ -10,10 +10,10 @@
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 
-#include "backend.h"
+#include "hw/backend.h"
 #include "cmt.h"
 #include "compat.h"
-#include "owner.h"
+#include "owner/owner.h"
 #include "resctrl.h"
 
 #define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
