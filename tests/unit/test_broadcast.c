@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "image.h"
-#include "ring.h"
+#include "ring/ring.h"
 #include "unit.h"
 
 #define RECORDS		256

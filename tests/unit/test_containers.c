@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cgroup.h"
-#include "containers_cache.h"
+#include "cgroup/cgroup.h"
+#include "name/cache.h"
 #include "unit.h"
 
 #define ID "4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a4a5f0e6f9c3d2b1a"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "culprit_state.h"
+#include "culprit/state.h"
 #include "unit.h"
 
 #define MS	1000000ULL

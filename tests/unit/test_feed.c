@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed.h"
+#include "reader/feed.h"
 #include "image.h"
-#include "merge.h"
+#include "reader/merge.h"
 #include "unit.h"
 
 #define MS		1000000ULL

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "name/runtime.h"
 #include "unit.h"
 
 #define DEADLINE_S 20

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "image.h"
-#include "merge.h"
+#include "reader/merge.h"
 #include "unit.h"
 
 #define RECORDS		64

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "list.h"
-#include "names_file.h"
+#include "name/names_file.h"
 #include "unit.h"
 
 #define DOCKER_ID "0c7f30f462d66b3d044efa41d0601ff09af0bbaef30bbff31453821e908bdd5a"

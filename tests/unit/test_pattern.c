@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is a container: module/pattern.c, beside libcmt/name.c. */
+/* What is a container: module/pattern.c, beside libcmt/name/name.c. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "rec_chunk.h"
-#include "rec_crc.h"
-#include "rec_index.h"
-#include "rec_names.h"
-#include "rec_state.h"
+#include "recording/chunk.h"
+#include "recording/crc.h"
+#include "recording/index.h"
+#include "recording/names.h"
+#include "recording/state.h"
 #include "recording.h"
 #include "unit.h"
 

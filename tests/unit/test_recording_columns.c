@@ -7,10 +7,10 @@
 
 #include <cmt/reader.h>
 
-#include "rec_columns.h"
-#include "rec_crc.h"
-#include "rec_model.h"
-#include "rec_round.h"
+#include "recording/columns.h"
+#include "recording/crc.h"
+#include "recording/model.h"
+#include "recording/round.h"
 #include "unit.h"
 
 #define MS 1000000ULL

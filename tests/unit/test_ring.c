@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "image.h"
-#include "ring.h"
+#include "ring/ring.h"
 #include "unit.h"
 
 #define RECORDS 64

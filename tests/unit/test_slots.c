@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracker.h"
+#include "slots/tracker.h"
 #include "unit.h"
 
 #define MS 1000000ULL

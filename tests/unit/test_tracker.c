@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tracker.h"
+#include "slots/tracker.h"
 #include "unit.h"
 
 #define NR_RMIDS 16
