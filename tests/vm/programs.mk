@@ -6,8 +6,9 @@
 src := $(TOP)/tests/vm/suite
 
 flags := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D_GNU_SOURCE
-includes := -I$(TOP)/module -I$(TOP)/libcmt/include -I$(OUT)/include
-includes += -I$(TOP)/libcmt -I$(TOP)/tools/common
+# The library's rooms first: the module has folders of the same names.
+includes := -I$(TOP)/libcmt -I$(TOP)/libcmt/include -I$(OUT)/include
+includes += -I$(TOP)/module -I$(TOP)/tools/common
 link = gcc -static -pthread $(1) -o $@
 says = @mkdir -p $(@D) && echo "$(patsubst $(OUT)/%,%,$@)"
 
