@@ -20,7 +20,7 @@ void cmt_ring_set_state(struct cmt_ring *ring, u32 state)
 {
 	/*
 	 * W1, W5: pairs with the acquire load of state in the reader
-	 * (libcmt/ring.c): the slots exist before the ring says that it is
+	 * (libcmt/ring/ring.c): the slots exist before the ring says that it is
 	 * online, and CPU_OFFLINE is in the ring before it says that it is
 	 * offline.
 	 */

@@ -7,11 +7,11 @@
 
 #define ID		"<id>"
 #define ID_LEN		4
-#define ID_MIN		12	/* digits; the reason is in libcmt/name.c */
+#define ID_MIN		12	/* digits; the reason is in libcmt/name/name.c */
 #define ID_MAX		64
 
 /*
- * The names of containers, as in libcmt/name.c.  With systemd, runtimes make scopes.
+ * The names of containers, as in libcmt/name/name.c.  With systemd, runtimes make scopes.
  * Without systemd, they make cgroups of the same name, or cgroups in a directory of the
  * runtime.  Services of systemd are the lower class.  The service manager of a user is
  * no owner.

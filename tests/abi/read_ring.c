@@ -4,7 +4,7 @@
  * libcmt's ring.c.  The file has what a mapping of the ring has.
  */
 #include "record_text.h"
-#include "ring.h"
+#include "ring/ring.h"
 
 #define BATCH 16
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "conserve.h"
-#include "ring.h"
+#include "ring/ring.h"
 
 #define NR_READERS	4
 #define BATCH		512

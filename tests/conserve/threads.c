@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "conserve.h"
-#include "ring.h"
+#include "ring/ring.h"
 
 #define NR_READERS	2
 #define BATCH		256

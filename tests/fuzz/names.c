@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "names_file.h"
+#include "name/names_file.h"
 
 #define FILE_PATH "." CMT_NAMES_DIR "/" CMT_NAMES_FILE
 

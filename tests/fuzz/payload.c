@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the chunks of a recording have in them, unpacked; the first byte says of which kind. */
 #include "fuzz.h"
-#include "rec_columns.h"
-#include "rec_index.h"
-#include "rec_names.h"
-#include "rec_owners.h"
-#include "rec_state.h"
+#include "recording/columns.h"
+#include "recording/index.h"
+#include "recording/names.h"
+#include "recording/owners.h"
+#include "recording/state.h"
 
 #define RECORDS 512
 

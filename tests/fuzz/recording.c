@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "rec_chunk.h"
-#include "rec_crc.h"
+#include "recording/chunk.h"
+#include "recording/crc.h"
 
 /* docs/recording.md: places in a header */
 #define CRC_AT		8

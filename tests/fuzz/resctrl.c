@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files of resctrl, of cgroups and of /proc as the library reads them. */
-#include "culprit_state.h"
+#include "culprit/state.h"
 #include "fuzz.h"
-#include "resctrl.h"
+#include "resctrl/resctrl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

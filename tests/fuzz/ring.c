@@ -3,11 +3,11 @@
  * Two ring images as a module would not write them: read one by one, merged, and fed
  * to slots.  The input is laid over valid rings.
  */
-#include "feed.h"
+#include "reader/feed.h"
 #include "fuzz.h"
 #include "image.h"
-#include "merge.h"
-#include "slots.h"
+#include "reader/merge.h"
+#include "slots/slots.h"
 
 #define NR_CPUS	2
 #define RECORDS	16

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* State files of container runtimes; the first byte says of which kind. */
 #include "fuzz.h"
-#include "runtime.h"
+#include "name/runtime.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

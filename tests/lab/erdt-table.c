@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../unit/erdt_maker.h"
+#include "../unit/module/erdt_maker.h"
 #include "lab.h"
 
 #define RMIDS	64	/* CMT_LAB's default */

@@ -4,10 +4,10 @@
 set(CMT_MODULE_DIR ${PROJECT_SOURCE_DIR}/module)
 set(CMT_SHIM_DIR ${PROJECT_SOURCE_DIR}/tests/unit/shim)
 
-# cmt_module_test(name sources...): as cmt_unit_test(), with the shim.  The
-# kernel does not warn of unused parameters and mixed signs in comparisons.
-function(cmt_module_test name)
-	cmt_unit_test(${name} ${ARGN})
+# cmt_module_test(name test sources...): as cmt_unit_test() of the test in module/, with
+# the shim.  The kernel does not warn of unused parameters and mixed signs in comparisons.
+function(cmt_module_test name test)
+	cmt_unit_test(${name} module/${test} ${ARGN})
 	target_include_directories(test_${name} BEFORE PRIVATE
 		${CMT_SHIM_DIR} ${CMT_MODULE_DIR})
 	target_compile_options(test_${name} PRIVATE

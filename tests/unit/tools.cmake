@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unit tests of tools/: include()d where cmt_unit_test() is defined.
 foreach(unit agree board cgroups findings flight format judge marks meter options patterns rows views why)
-	cmt_unit_test(${unit} test_${unit}.c)
+	cmt_unit_test(${unit} tools/test_${unit}.c)
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
 target_sources(test_flight PRIVATE recording.c)
-cmt_unit_test(saves test_saves.c
+cmt_unit_test(saves tools/test_saves.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/record_sync.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/save.c)
 target_link_libraries(test_saves PRIVATE cmt_filter)
-cmt_unit_test(exporter test_exporter.c)
+cmt_unit_test(exporter tools/test_exporter.c)
 target_link_libraries(test_exporter PRIVATE cmt_exporter)
-cmt_unit_test(report test_report.c)
+cmt_unit_test(report tools/test_report.c)
 target_link_libraries(test_report PRIVATE cmt_report)

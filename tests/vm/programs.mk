@@ -6,8 +6,9 @@
 src := $(TOP)/tests/vm/suite
 
 flags := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D_GNU_SOURCE
-includes := -I$(TOP)/module -I$(TOP)/libcmt/include -I$(OUT)/include
-includes += -I$(TOP)/libcmt -I$(TOP)/tools/common
+# The library's rooms first: the module has folders of the same names.
+includes := -I$(TOP)/libcmt -I$(TOP)/libcmt/include -I$(OUT)/include
+includes += -I$(TOP)/module -I$(TOP)/tools/common
 link = gcc -static -pthread $(1) -o $@
 says = @mkdir -p $(@D) && echo "$(patsubst $(OUT)/%,%,$@)"
 
@@ -17,7 +18,7 @@ objects = $(patsubst $(TOP)/%.c,$(OUT)/$(1)/%.o,$(2))
 base := $(addprefix $(src)/,util.c dev.c control.c history.c debug.c)
 kernel := $(filter-out $(src)/lib.c,$(wildcard $(src)/*.c))
 through_lib := $(filter-out $(src)/main.c,$(base)) $(src)/lib.c
-libcmt := $(wildcard $(TOP)/libcmt/*.c)
+libcmt := $(filter-out $(TOP)/libcmt/python/%,$(wildcard $(TOP)/libcmt/*/*.c))
 common := $(filter-out %/completions.c,$(wildcard $(TOP)/tools/common/*.c))
 suspend := $(TOP)/tests/lab/suspend.c
 storm := $(wildcard $(TOP)/tests/storm/*.c) $(suspend)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers_cache.h"
-#include "names_file.h"
+#include "name/cache.h"
+#include "name/names_file.h"
 
 #define FRAME_BYTES (strlen(CMT_NAMES_BEGIN) + strlen(CMT_NAMES_END))
 

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cgroup.h"
+#include "cgroup/cgroup.h"
 #include "clock.h"
-#include "containers_cache.h"
+#include "name/cache.h"
 #include "list.h"
 #include "options.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "names_file.h"
+#include "name/names_file.h"
 
 #define NEW_FILE CMT_NAMES_FILE ".new"
 #define FILE_MODE 0640

@@ -37,7 +37,7 @@ void cgroup_find(struct cgroup_mount *mount);
 int cgroup_id(const char *mount, const char *path, uint64_t *id);
 
 /*
- * Is this cgroup's path that of a container, by libcmt/name.c, and not of a cgroup in
+ * Is this cgroup's path that of a container, by libcmt/name/name.c, and not of a cgroup in
  * one? A pod is none, and neither is a service.
  */
 bool cgroup_is_container(const char *path);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The kernel's files about the CPU time of cgroups.  A text that is not exactly in the
+ * kernel's format is unknown.
+ */
+#include "culprit/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "name/runtime.h"
+
+#define TEXT_MAX	4096	/* both files have some hundred bytes */
+#define PATH_LONGEST	4096
+#define NS_PER_US	1000U
+#define STEAL_FIELDS	8	/* of the line "cpu": up to steal */
+
+/* Parse digits, then @after.  Returns the text after them, or NULL. */
+static const char *number(const char *text, char after, uint64_t *value)
+{
+	const char *p = text;
+
+	*value = 0;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		uint64_t digit = (uint64_t)(*p - '0');
+
+		if (*value > (UINT64_MAX - digit) / 10)
+			return NULL;
+		*value = *value * 10 + digit;
+	}
+	return p != text && *p == after ? p + 1 : NULL;
+}
+
+/* The text after @begin at the begin of a line, or NULL */
+static const char *line_of(const char *text, const char *begin)
+{
+	size_t n = strlen(begin);
+
+	while (text && strncmp(text, begin, n)) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text ? text + n : NULL;
+}
+
+static bool microseconds(const char *text, uint64_t *ns)
+{
+	if (!number(text, '\n', ns) || *ns > UINT64_MAX / NS_PER_US)
+		return false;
+	*ns *= NS_PER_US;
+	return true;
+}
+
+bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns)
+{
+	const char *at = line_of(text, key);
+
+	return at && *at == ' ' && microseconds(at + 1, ns);
+}
+
+bool culprit_parse_pressure(const char *text, uint64_t *ns)
+{
+	const char *at = line_of(text, "full "), *total, *end;
+
+	total = at ? strstr(at, " total=") : NULL;
+	end = at ? strchr(at, '\n') : NULL;
+	return total && end && total < end &&
+	       microseconds(total + strlen(" total="), ns);
+}
+
+bool culprit_parse_steal(const char *text, struct culprit_steal *steal)
+{
+	const char *at = line_of(text, "cpu ");
+	uint64_t ticks;
+
+	*steal = (struct culprit_steal){ 0 };
+	if (!at || at != text + strlen("cpu "))
+		return false;
+	at += *at == ' ';
+	for (int i = 0; i < STEAL_FIELDS; i++) {
+		at = number(at, ' ', &ticks);
+		if (!at)
+			return false;
+		if (i == STEAL_FIELDS - 1)
+			steal->stolen = ticks;
+		else if (i != 3 && i != 4)	/* idle, and waiting for a disk */
+			steal->busy += ticks;
+	}
+	return true;
+}
+
+static bool read_text(int fd, char text[TEXT_MAX])
+{
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && len < TEXT_MAX - 1) {
+		n = read(fd, text + len, TEXT_MAX - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	text[len] = '\0';
+	return !n && strlen(text) == len;
+}
+
+/* Read @name in the cgroup whose path is the first @len bytes of @path. */
+static bool read_file(int root, const char *path, size_t len, const char *name,
+		      char text[TEXT_MAX])
+{
+	char full[PATH_LONGEST];
+	bool ok;
+	int fd, n;
+
+	n = snprintf(full, sizeof(full), ".%.*s/%s", (int)len, path, name);
+	if (n < 0 || (size_t)n >= sizeof(full))
+		return false;
+	fd = cmt_file_open(root, ".", full);
+	if (fd < 0)
+		return false;
+	ok = read_text(fd, text);
+	close(fd);
+	return ok;
+}
+
+/* A mount may show another part of the tree than the path is of. */
+static bool is_cgroup(int root, const char *path, uint64_t id)
+{
+	char full[PATH_LONGEST];
+	struct stat st;
+	int n = snprintf(full, sizeof(full), ".%s", path);
+
+	return n > 0 && (size_t)n < sizeof(full) &&
+	       !fstatat(root, full, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_ino == id;
+}
+
+/*
+ * A quota holds for all that is below it.  Where the controller is off, there is none;
+ * it is on in all that is above a cgroup where it is on.
+ */
+static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
+{
+	char text[TEXT_MAX];
+	bool found = false;
+	uint64_t one;
+
+	*ns = 0;
+	for (; len; len--) {
+		if (path[len] && path[len] != '/')
+			continue;
+		if (read_file(root, path, len, "cpu.stat", text) &&
+		    culprit_parse_stat(text, "throttled_usec", &one)) {
+			*ns += one;
+			found = true;
+		} else if (found) {
+			return false;
+		}
+	}
+	return found;
+}
+
+bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
+			 struct culprit_cpu *cpu)
+{
+	char text[TEXT_MAX];
+
+	*cpu = (struct culprit_cpu){ 0 };
+	if (path[0] != '/' || !path[1] || own < 2 || !is_cgroup(root, path, id))
+		return false;
+	if (read_throttled(root, path, own, &cpu->throttled_ns))
+		cpu->known |= CULPRIT_FILE_THROTTLED;
+	if (read_file(root, path, own, "cpu.pressure", text) &&
+	    culprit_parse_pressure(text, &cpu->full_ns))
+		cpu->known |= CULPRIT_FILE_FULL;
+	if (read_file(root, path, own, "cpu.stat", text) &&
+	    culprit_parse_stat(text, "usage_usec", &cpu->used_ns))
+		cpu->known |= CULPRIT_FILE_USED;
+	return cpu->known;
+}
+
+bool culprit_read_steal(struct culprit_steal *steal)
+{
+	char text[TEXT_MAX];
+	int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	/* its first line is enough: the file is long */
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return culprit_parse_steal(text, steal);
+}

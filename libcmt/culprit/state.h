@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Private to the room.  Values are in KiB and in slots of 1 ms.  They are floats,
+ * whose error is smaller than the unit of the counters.
+ *
+ * A cell is one owner in one L3 domain.  A cell is found by its sample's position in
+ * the slot before, or else by the hash of id and domain.
+ */
+#ifndef LIBCMT_CULPRIT_STATE_H
+#define LIBCMT_CULPRIT_STATE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cmt/culprit.h>
+
+#include "params.h"
+
+struct cmt_container;
+
+/* a cell that has no sample for so many slots is removed */
+#define CULPRIT_FORGET	2000
+#define CULPRIT_SECOND	1000	/* slots in the means of the standing picture */
+#define CULPRIT_GAP	64	/* after more missing slots, all cells begin anew */
+#define CULPRIT_DOMAINS	64
+#define CULPRIT_SOURCES	8	/* in a list, at most */
+#define CULPRIT_QUEUE	64
+#define CULPRIT_NOBODY	UINT32_MAX
+
+/*
+ * The percentiles of a series are of the last blocks.  sorted has the values in
+ * ascending order; a block without a value is NAN in the ring.
+ */
+struct culprit_series {
+	float ring[CULPRIT_RING];
+	float sorted[CULPRIT_WINDOW];
+	uint16_t nr;		/* known values in sorted */
+};
+
+enum {
+	CULPRIT_OF_TRAFFIC,
+	CULPRIT_OF_OCCUPANCY,
+	CULPRIT_OF_CPI,
+	CULPRIT_OF_MPI,
+	CULPRIT_SERIES,
+};
+
+/*
+ * The values of one slot.  Sums are over the slots that are set in the cell's has_
+ * masks.
+ */
+struct culprit_recent {
+	float occupancy;
+	float traffic;
+	float cycles;
+	float instructions;
+	float misses;
+};
+
+/*
+ * KiB that a victim lost to one suspect.  The debts decay with a time constant of 12
+ * slots: cmt_culprit.grown grows instead, once for all debts.
+ */
+struct culprit_debt {
+	uint32_t cell;
+	float grown;		/* KiB times cmt_culprit.grown */
+};
+
+/* The last verdict of each kind. */
+struct culprit_told {
+	uint64_t suspect;
+	uint64_t ts_ns;		/* 0: none */
+};
+
+/* The last reading of a cgroup's files. */
+struct culprit_cpu {
+	uint64_t ts_ns;		/* 0: not read yet */
+	uint32_t known;		/* CULPRIT_FILE_* */
+	/* time throttled by the quotas of the cgroup and its ancestors, on all CPUs */
+	uint64_t throttled_ns;
+	uint64_t full_ns;	/* time in which tasks wanted to run, and no task ran */
+	uint64_t used_ns;
+};
+
+/* CPU time of the machine, in ticks. */
+struct culprit_steal {
+	uint64_t busy, stolen;
+};
+
+struct culprit_cell {
+	/* accessed in each slot */
+	uint64_t id;
+	uint32_t domain;
+	uint32_t flags;		/* flags of the last sample */
+	bool used;
+	bool calm;		/* idle, and no value changes */
+	/*
+	 * absent from the last slot that was to have all cells, or the last sample has
+	 * CMT_CULPRIT_NO_REST
+	 */
+	bool away;
+	uint64_t seen;		/* the last slot with a sample */
+	uint32_t still;		/* slots in a row without a change */
+	uint64_t block_slot;	/* begin of the current block */
+	uint64_t born;
+	float occupancy;	/* the last known value */
+	uint16_t has_occupancy;	/* one bit per slot; bit 0 is the newest slot */
+	uint16_t has_traffic;
+	uint16_t has_counters;
+	uint8_t passed;		/* conditions of a sudden loss, one bit per slot */
+	uint8_t harmed;
+	uint8_t squeezed;	/* likewise for CMT_CULPRIT_BANDWIDTH */
+	uint8_t grew;		/* likewise for CMT_CULPRIT_OWN_SET */
+	uint8_t crept;		/* likewise for a slow loss (CMT_CULPRIT_CACHE) */
+	/* traffic a slot, mean of the last CULPRIT_MEAN slots */
+	float rate;
+	float excess;
+	float lost;		/* KiB a slot */
+	float refetched;
+	/* KiB lost to the owner itself, times cmt_culprit.grown */
+	float own;
+	uint64_t onset;
+	/* slots between the last two readings; 0: read in each slot */
+	uint32_t apart;
+	float apart_rate;	/* traffic a slot between these two readings */
+	uint64_t apart_slot;	/* slot of the later reading */
+	/* slot of the last reading before the rate was unusual; 0: the rate is usual */
+	uint64_t rose_slot;
+	uint32_t nr_debts;
+	/* upper bound of the sum of the debts, times cmt_culprit.grown */
+	float owed_most;
+	struct culprit_debt debts[CULPRIT_SOURCES];
+	struct culprit_recent recent[CULPRIT_RECENT];
+	/* baselines, renewed with each block */
+	bool known;		/* traffic and occupancy have baselines */
+	bool counted;		/* CPI and MPI have baselines */
+	float traffic50, traffic90, cpi50, mpi50;
+	float occupancy50, occupancy_low, occupancy_high;
+	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
+	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
+	struct culprit_cpu cpu;	/* valid in the first cell of an owner */
+	float lost_mean;	/* mean of about a second, for the standing picture */
+	float rate_mean;
+	uint64_t mean_slot;
+	uint32_t paced;		/* blocks until the series has no CPI */
+	uint32_t blind;		/* slots since the last known rate */
+	uint32_t next;		/* the next cell with this hash */
+	struct culprit_series *series;	/* CULPRIT_SERIES elements */
+};
+
+/* One of the largest by excess of traffic, or by gain of occupancy: a suspect. */
+struct culprit_source {
+	uint32_t cell;
+	float kib;
+};
+
+struct culprit_list {
+	uint32_t nr;
+	/* sum of all sources, also of those that the list has no room for */
+	float total;
+	struct culprit_source sources[CULPRIT_SOURCES];	/* largest first */
+};
+
+struct culprit_domain {
+	float rate;		/* traffic of the cells that allocate cache lines */
+	float traffic;		/* traffic of all cells */
+	float usual;		/* sum of the medians of traffic */
+	uint32_t nr_up;		/* cells without a loss and with increased traffic */
+	uint32_t nr_flat;	/* cells without a loss and without increased traffic */
+	struct culprit_list rising;	/* by traffic above what is usual */
+	struct culprit_list gaining;	/* by occupancy above what is usual */
+	struct culprit_list saturating;	/* empty: the memory is not saturated */
+};
+
+struct cmt_culprit {
+	struct cmt_culprit_opts opts;
+	float unit;		/* KiB */
+	float peak;		/* KiB a slot; 0: not known */
+	uint64_t slot;		/* number of the current slot; the first slot is 1 */
+	uint64_t start_ns;	/* begin of the current slot */
+	float grown;		/* the weight of a KiB in new debts */
+	uint64_t base;		/* slot of the last begin */
+	uint32_t nr_used;	/* cells from this index on are unused */
+	uint32_t nr_owners;
+	uint32_t free;		/* unused cells, linked by next */
+	uint32_t nr_domains;
+	uint64_t slots, samples, verdicts, missing, not_followed, not_told;
+	struct culprit_domain domains[CULPRIT_DOMAINS];
+	uint32_t hash_mask;
+	uint32_t *hash;
+	uint32_t *order;	/* cell of sample i of the slot before */
+	struct culprit_cell *cells;
+	struct culprit_series *series;
+	uint32_t nr_seen;	/* cells with a sample in this slot */
+	uint32_t nr_active;
+	uint32_t *active;	/* cells that are not calm */
+	uint32_t nr_before;	/* active cells of the slot before */
+	uint32_t *before;
+	/* samples of a frame, max_owners elements */
+	struct cmt_culprit_sample *samples_now;
+	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
+	uint64_t cpus_slot;	/* slot in which cpus was set */
+	struct culprit_steal steal;
+	int root;		/* root of the cgroup tree, or -1 */
+	uint32_t queue_at, queue_nr;
+	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
+	struct cmt_culprit_verdict shown;
+};
+
+/* Not fmaxf(): the library is not linked with libm. */
+static inline float culprit_max(float a, float b)
+{
+	return a > b ? a : b;
+}
+
+/* Clear the conditions: none has held lately. */
+static inline void culprit_cell_acquit(struct culprit_cell *cell)
+{
+	cell->passed = 0;
+	cell->harmed = 0;
+	cell->squeezed = 0;
+	cell->grew = 0;
+	cell->crept = 0;
+}
+
+/* KiB that a suspect must take from the cell to be named. */
+static inline float culprit_least(const struct culprit_cell *cell)
+{
+	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
+}
+
+/* baseline.c */
+void culprit_series_init(struct culprit_series *series, float value);
+void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
+/* The median absolute deviation.  At least one value must be known. */
+float culprit_deviation(const struct culprit_series *series);
+/* End all blocks before @slot, of which there is at least one. */
+void culprit_blocks_end(struct culprit_cell *cell, uint64_t slot);
+/* End all blocks before @slot.  In most slots no block ends. */
+static inline void culprit_blocks(struct culprit_cell *cell, uint64_t slot)
+{
+	if (slot - cell->block_slot >= CULPRIT_BLOCK)
+		culprit_blocks_end(cell, slot);
+}
+/*
+ * Set the traffic of the last @slots to @rate a slot, in blocks that ended before the
+ * traffic was known.  RMID 0, for example, is read once in 32 ticks.
+ */
+void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
+			 uint32_t slots);
+
+/* flow.c */
+/* Advance by @slots: old debts get a lower weight. */
+void culprit_decay(struct cmt_culprit *culprit, uint64_t slots);
+void culprit_list_add(struct culprit_list *list, uint32_t cell, float kib);
+void culprit_flows(struct cmt_culprit *culprit);
+
+/* judge.c */
+/* Means over the last slots with known counters. */
+struct culprit_pace {
+	bool known;		/* the means and their baselines are known */
+	float cpi;
+	float mpi;
+};
+
+void culprit_pace(const struct cmt_culprit *culprit,
+		  const struct culprit_cell *cell, struct culprit_pace *pace);
+void culprit_judge(struct cmt_culprit *culprit);
+
+/* culprit.c: index of the cell, or CULPRIT_NOBODY. */
+uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
+
+/* cgroup/cpu_files.c */
+/*
+ * Parse the line "@key NUMBER" of cpu.stat, in microseconds; the line of cpu.pressure
+ * that begins with "full"; and the line "cpu" of /proc/stat.  False: the line is
+ * missing, or not in the kernel's format.
+ */
+bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns);
+bool culprit_parse_pressure(const char *text, uint64_t *ns);
+bool culprit_parse_steal(const char *text, struct culprit_steal *steal);
+
+#define CULPRIT_FILE_THROTTLED	(1U << 0)
+#define CULPRIT_FILE_FULL	(1U << 1)
+#define CULPRIT_FILE_USED	(1U << 2)
+
+/* Read the files of the cgroup @id at @path, of which the first @own bytes are used. */
+bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
+			 struct culprit_cpu *cpu);
+bool culprit_read_steal(struct culprit_steal *steal);
+
+/* cpu.c */
+/*
+ * The reasons why a cgroup did not run since the last call, of which @kept has the
+ * values; @kept is zero before the first call.  @ticks: from culprit_look_at_machine().
+ * False: not known.
+ */
+bool culprit_look(int root, const struct cmt_container *container,
+		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
+		  struct cmt_culprit_cpu *cpu);
+/* @ticks: CPU time since the last call; all 0: not known */
+void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks);
+
+/* verdict.c */
+/*
+ * Complete a verdict, and queue it unless it repeats a recent one.  A confidence of 0 is
+ * replaced.
+ */
+void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		  const struct culprit_list *suspects,
+		  struct cmt_culprit_verdict *verdict);
+
+#endif

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The reader: a device's rings mapped, read in order or fed, and the clock. */
+#include <cmt/reader.h>
+
+#include <cmt/slots.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "feed.h"
+#include "base/base.h"
+#include "merge.h"
+#include "resctrl/resctrl.h"
+#include "slots/slots.h"
+
+/* Rounds of a call that finds only records to drop, which may never end. */
+#define FEED_ROUNDS		64
+#define LATENCY_DEFAULT_NS	500000000ULL
+#define LATENCY_LEAST_NS	1000000ULL
+/* Far below 2^63, where differences of times change their sign. */
+#define LATENCY_MAX_NS		(1ULL << 62)
+
+struct cmt_reader {
+	struct cmt_device *dev;
+	struct cmt_sources *sources;
+	struct cmt_merge *merge;
+	bool latency_default;
+	bool taken;		/* readiness, for the records being read */
+	bool ready;		/* the last call found something */
+	uint32_t least_records;	/* of the smallest ring */
+	uint32_t nr_maps;
+	void *maps[];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* @records: 0: an eighth of the smallest ring */
+static int set_watermark(const struct cmt_reader *reader, uint32_t records)
+{
+	struct cmt_watermark watermark = {
+		.size = sizeof(watermark),
+		.records = records ? records : (reader->least_records + 7) / 8,
+	};
+
+	if (watermark.records > reader->least_records / 2)
+		return -EINVAL;
+	return cmt_device_ioctl(reader->dev, CMT_IOC_SET_WATERMARK, &watermark);
+}
+
+/* The caller's options, or all zero. */
+static int reader_opts(struct cmt_reader_opts *opts,
+		       const struct cmt_reader_opts *from)
+{
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
+
+	if (err)
+		return err;
+	if (opts->latency_ns > LATENCY_MAX_NS ||
+	    (opts->flags & ~CMT_READER_OLDEST))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * A record waits in its ring for records of other rings, and a reader cannot wait
+ * longer than the rings hold.  See cmt_ring_share().
+ */
+static uint64_t default_latency(const struct cmt_info *info)
+{
+	uint64_t latency = cmt_ring_share(info->ring_hold_ns);
+
+	if (!latency || latency > LATENCY_DEFAULT_NS)
+		return LATENCY_DEFAULT_NS;
+	return latency < LATENCY_LEAST_NS ? LATENCY_LEAST_NS : latency;
+}
+
+/*
+ * The module's clock must be this process's, or no record's time means anything:
+ * every one would seem to be from the past or the future.
+ */
+static int check_clock(struct cmt_device *dev)
+{
+	uint64_t before = now_ns(), after;
+	struct cmt_snapshot *snapshot;
+	int err = cmt_device_snapshot(dev, &snapshot);
+
+	if (err)
+		return err;
+	after = now_ns();
+	if (cmt_ts_before(snapshot->as_of + CMT_AHEAD_NS, before) ||
+	    cmt_ts_before(after + CMT_AHEAD_NS, snapshot->as_of))
+		err = -EXDEV;
+	cmt_snapshot_free(snapshot);
+	return err;
+}
+
+/* The numbers of CPUs have gaps: a CPU in a gap never has records. */
+static void *map_gap(const struct cmt_info *info, uint32_t cpu)
+{
+	struct cmt_ring_header *header;
+
+	header = mmap(NULL, info->ring_bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (header != MAP_FAILED)
+		*header = (struct cmt_ring_header){
+			.magic = CMT_RING_MAGIC,
+			.abi_version = info->abi_version,
+			.instance = info->instance,
+			.cpu = cpu,
+			.records = info->ring_records,
+			.record_bytes = sizeof(struct cmt_record),
+			.data_offset = CMT_RING_DATA_OFFSET,
+		};
+	return header;
+}
+
+/* resctrl's ring is the device's memory, and is there already. */
+static int add_groups(struct cmt_reader *reader, bool oldest)
+{
+	struct resctrl *resctrl = reader->dev->resctrl;
+	int err = cmt_resctrl_begin(resctrl);
+
+	return err ? err : cmt_sources_add(reader->sources, resctrl->image,
+					   resctrl->info.ring_bytes, oldest);
+}
+
+static int map_ring(struct cmt_reader *reader, uint32_t cpu, bool oldest)
+{
+	size_t bytes = reader->dev->info.ring_bytes;
+	const struct cmt_ring_header *header;
+	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, reader->dev->fd,
+			 (off_t)cpu * (off_t)bytes);
+	int err;
+
+	if (map == MAP_FAILED && errno == ENXIO)
+		map = map_gap(&reader->dev->info, cpu);
+	if (map == MAP_FAILED)
+		return -errno;
+	reader->maps[reader->nr_maps++] = map;
+	/* A child of fork() would keep the ring, and sampling, alive. */
+	if (madvise(map, bytes, MADV_DONTFORK))
+		return -errno;
+	err = cmt_sources_add(reader->sources, map, bytes, oldest);
+	if (err)
+		return err;
+	header = map;
+	if (header->records < reader->least_records)
+		reader->least_records = header->records;
+	return 0;
+}
+
+static int reader_fill(struct cmt_reader *reader,
+		       const struct cmt_reader_opts *opts)
+{
+	const struct cmt_info *info = &reader->dev->info;
+	int err;
+
+	err = check_clock(reader->dev);
+	if (err)
+		return err;
+	reader->least_records = info->ring_records;
+	reader->latency_default = !opts->latency_ns;
+	err = cmt_sources_new(&reader->sources, info, reader->latency_default ?
+			      default_latency(info) : opts->latency_ns);
+	if (!err)
+		err = cmt_merge_new(&reader->merge, reader->sources);
+	for (uint32_t cpu = 0; !err && cpu < info->nr_cpus; cpu++)
+		err = reader->dev->resctrl ?
+		      add_groups(reader, opts->flags & CMT_READER_OLDEST) :
+		      map_ring(reader, cpu, opts->flags & CMT_READER_OLDEST);
+	return err ? err : set_watermark(reader, opts->watermark);
+}
+
+int cmt_reader_new(struct cmt_reader **reader, struct cmt_device *dev,
+		   const struct cmt_reader_opts *opts)
+{
+	struct cmt_reader_opts o;
+	struct cmt_reader *r;
+	int err;
+
+	err = reader_opts(&o, opts);
+	if (err)
+		return err;
+	if (dev->reader)
+		return -EBUSY;
+	r = calloc(1, sizeof(*r) + dev->info.nr_cpus * sizeof(r->maps[0]));
+	if (!r)
+		return -ENOMEM;
+
+	r->dev = dev;
+	dev->reader = r;
+	err = reader_fill(r, &o);
+	if (err) {
+		cmt_reader_free(r);
+		return err;
+	}
+	*reader = r;
+	return 0;
+}
+
+void cmt_reader_free(struct cmt_reader *reader)
+{
+	if (!reader)
+		return;
+	for (uint32_t i = 0; i < reader->nr_maps; i++)
+		munmap(reader->maps[i], reader->dev->info.ring_bytes);
+	if (reader->dev->resctrl)
+		cmt_resctrl_end(reader->dev->resctrl);
+	cmt_merge_free(reader->merge);
+	cmt_sources_free(reader->sources);
+	reader->dev->reader = NULL;
+	free(reader);
+}
+
+/*
+ * poll() is level-triggered, and read() ends its report.  read() comes before the rings
+ * are emptied, so that later records are reported again.
+ */
+static int take_readiness(struct cmt_reader *reader)
+{
+	uint64_t records;
+
+	if (read(reader->dev->fd, &records, sizeof(records)) < 0 &&
+	    errno != EAGAIN && errno != EINTR)
+		return -errno;
+	reader->taken = true;
+	return 0;
+}
+
+/* The rings hold more or less of the time when the interval is another one. */
+static void renew_latency(struct cmt_reader *reader)
+{
+	struct cmt_info info;
+
+	if (!reader->sources->state_changed)
+		return;
+	reader->sources->state_changed = false;
+	if (reader->latency_default && !cmt_device_info_now(reader->dev, &info))
+		reader->sources->latency_ns = default_latency(&info);
+}
+
+/*
+ * The clock is read before any ring: see the bounds in ring/sources.h.  Readiness is
+ * taken once for all records up to the call that finds none.
+ */
+static int reader_begin(struct cmt_reader *reader)
+{
+	int err = 0;
+
+	if (!reader->taken)
+		take_readiness(reader);
+	if (reader->dev->resctrl)
+		err = cmt_resctrl_pump(reader->dev->resctrl);
+	cmt_sources_now(reader->sources, now_ns());
+	return err;
+}
+
+static void reader_end(struct cmt_reader *reader, int ret)
+{
+	renew_latency(reader);
+	reader->ready = ret;
+	reader->taken = reader->taken && ret > 0;
+}
+
+int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
+		    unsigned int n)
+{
+	int got = reader_begin(reader);
+
+	if (got)
+		return got;
+	got = cmt_merge_read(reader->merge, records, n);
+	reader_end(reader, got);
+	return got;
+}
+
+/*
+ * One snapshot makes good for all that a round missed: it is taken after the last
+ * record of the round was written.
+ */
+static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	uint64_t missed = reader->sources->missed;
+	struct cmt_snapshot *snapshot;
+	int err;
+
+	if (cmt_slots_synced(slots, missed))
+		return 0;
+	err = cmt_device_snapshot(reader->dev, &snapshot);
+	return err ? err : cmt_slots_sync(slots, snapshot, missed);
+}
+
+/* A round, its owners, its slots.  *@again: another one may find more. */
+static int feed_round(struct cmt_reader *reader, struct cmt_slots *slots,
+		      struct cmt_round *round, bool *again)
+{
+	struct cmt_sources *sources = reader->sources;
+	bool moved;
+	int ret;
+
+	*again = false;
+	ret = cmt_feed_round(sources, slots, round);
+	if (!ret)
+		ret = sync_owners(reader, slots);
+	if (!ret)
+		ret = cmt_feed_raise(slots, round, &moved);
+	if (ret || round->added)
+		return ret;
+	*again = moved || round->dropped;
+	if (*again || sources->pressed)
+		return 0;
+	ret = cmt_sources_press(sources);
+	*again = sources->pressed;
+	return ret;
+}
+
+int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	unsigned int rounds = FEED_ROUNDS;
+	struct cmt_round round;
+	bool again;
+	int ret = reader_begin(reader);
+
+	if (ret)
+		return ret;
+	cmt_merge_restart(reader->merge);
+	do {
+		ret = feed_round(reader, slots, &round, &again);
+	} while (!ret && again && --rounds);
+	if (!ret)
+		ret = (int)round.added;
+	if (!ret)
+		cmt_feed_hold(reader->sources, slots, &round);
+	reader_end(reader, ret);
+	return ret;
+}
+
+int cmt_reader_timeout(const struct cmt_reader *reader)
+{
+	uint64_t due, now, ms;
+
+	if (reader->ready)
+		return 0;
+	if (!cmt_sources_due(reader->sources, &due))
+		return -1;
+	now = now_ns();
+	if (!cmt_ts_before(now, due))
+		return 0;
+	ms = (due - now + 999999) / 1000000;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int cmt_reader_wait(struct cmt_reader *reader, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = reader->dev->fd, .events = POLLIN };
+	int n = poll(&pfd, 1, timeout_ms);
+
+	if (n < 0)
+		return -errno;
+	if (pfd.revents & (POLLERR | POLLHUP | POLLNVAL))
+		return -ENODEV;
+	if (n) {
+		int err = take_readiness(reader);
+
+		if (err)
+			return err;
+	}
+	return n;
+}
+
+int cmt_reader_cpu_counts(const struct cmt_reader *reader, uint32_t cpu,
+			  struct cmt_reader_counts *counts)
+{
+	struct cmt_reader_counts known;
+
+	if (cpu >= reader->sources->nr)
+		return -EINVAL;
+	cmt_sources_counts(reader->sources, cpu, &known);
+	return cmt_out_copy(counts, &known, sizeof(known));
+}
+
+int cmt_reader_counts(const struct cmt_reader *reader,
+		      struct cmt_reader_counts *counts)
+{
+	struct cmt_reader_counts sum = { 0 };
+
+	for (uint32_t cpu = 0; cpu < reader->sources->nr; cpu++) {
+		struct cmt_reader_counts one;
+
+		cmt_sources_counts(reader->sources, cpu, &one);
+		sum.emitted += one.emitted;
+		sum.delivered += one.delivered;
+		sum.lost += one.lost;
+		sum.late += one.late;
+		sum.malformed += one.malformed;
+		sum.pending += one.pending;
+		sum.quiet += one.quiet;
+	}
+	return cmt_out_copy(counts, &sum, sizeof(sum));
+}

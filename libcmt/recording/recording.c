@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+#define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
+#define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
+
+/* The first chunk that is intact, and its version. */
+static int find_first(struct cmt_recording *r, uint64_t *offset)
+{
+	struct rec_header header;
+	int ret;
+
+	*offset = 0;
+	ret = rec_file_find(&r->file, offset, FIRST_WITHIN, &header);
+	if (ret <= 0)
+		return ret < 0 ? ret : -EBADMSG;
+	r->version = header.version;
+	r->run = header.run;
+	r->has_run = true;
+	return 0;
+}
+
+/* Returns 1: the HEAD at @offset is intact, 0 or -errno. */
+static int try_head(struct cmt_recording *r, uint64_t offset,
+		    const struct rec_header *header)
+{
+	int ret;
+
+	if (header->kind != CMT_CHUNK_HEAD || header->run != r->run)
+		return 0;
+	ret = rec_file_read(&r->file, offset + header->bytes, header->payload, &r->payload);
+	if (!ret)
+		ret = rec_unpack(header, r->payload.bytes, &r->raw);
+	if (!ret)
+		ret = rec_head_get(&r->head, &r->raw);
+	if (ret == -EBADMSG || ret == -ENODATA)
+		return 0;
+	r->has_head = !ret;
+	return ret ? ret : 1;
+}
+
+/* One is first in the file, as a rule, and others are behind it. */
+static int find_head(struct cmt_recording *r, uint64_t offset)
+{
+	struct rec_header header;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < HEADS_WITHIN && offset < r->file.size; i++) {
+		ret = rec_file_header(&r->file, offset, &header);
+		if (!ret)
+			ret = rec_file_find(&r->file, &offset, REC_ANYWHERE, &header);
+		if (ret <= 0)
+			return ret;
+		ret = try_head(r, offset, &header);
+		if (ret)
+			return ret < 0 ? ret : 0;
+		offset += rec_chunk_bytes(&header);
+	}
+	return 0;
+}
+
+static int recording_open(struct cmt_recording *r, int fd)
+{
+	uint64_t first = 0;
+	int err = rec_file_open(&r->file, fd);
+
+	if (!err)
+		err = find_first(r, &first);
+	if (!err && r->version >> 16 > CMT_RECORDING_VERSION >> 16)
+		err = -EPROTONOSUPPORT;
+	r->sync = true;
+	return err ? err : find_head(r, first);
+}
+
+/* @fd: closed with the recording, or on error. */
+static int open_owned(struct cmt_recording **recording, int fd)
+{
+	struct cmt_recording *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = recording_open(r, fd);
+	if (err)
+		cmt_recording_close(r);
+	else
+		*recording = r;
+	return err;
+}
+
+/* Does not wait for the writer of a FIFO. */
+static int open_path(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return errno == ENXIO ? -ESPIPE : -errno;
+	return fd;
+}
+
+int cmt_recording_open(struct cmt_recording **recording, const char *path)
+{
+	int fd = open_path(path);
+
+	return fd < 0 ? fd : open_owned(recording, fd);
+}
+
+int cmt_recording_open_fd(struct cmt_recording **recording, int fd)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return own < 0 ? -errno : open_owned(recording, own);
+}
+
+int cmt_recording_version(const char *path, uint32_t *version)
+{
+	struct cmt_recording r = { 0 };
+	uint64_t first;
+	int fd = open_path(path), err;
+
+	if (fd < 0)
+		return fd;
+	err = rec_file_open(&r.file, fd);
+	if (!err)
+		err = find_first(&r, &first);
+	if (!err)
+		*version = r.version;
+	rec_file_close(&r.file);
+	return err;
+}
+
+void cmt_recording_close(struct cmt_recording *recording)
+{
+	if (!recording)
+		return;
+	rec_file_close(&recording->file);
+	rec_buffer_free(&recording->payload);
+	rec_buffer_free(&recording->raw);
+	rec_buffer_free(&recording->texts);
+	rec_state_free(&recording->state);
+	rec_model_free(recording->model);
+	cmt_snapshot_free(recording->owners);
+	free(recording->records);
+	free(recording->places);
+	free(recording->parts);
+	free(recording);
+}
+
+const struct cmt_info *cmt_recording_info(const struct cmt_recording *recording)
+{
+	return recording->has_head ? &recording->head.info : NULL;
+}
+
+/* A chunk that failed for lack of memory is read again by the next call. */
+static int take_chunk(struct cmt_recording *r)
+{
+	uint64_t pos = r->pos, sequence = r->sequence;
+	int ret = recording_chunk(r);
+
+	if (ret != 1)
+		return ret;
+	ret = recording_begin(r);
+	if (ret == -EBADMSG) {
+		recording_reject(r);
+		return 2;
+	}
+	if (ret) {
+		r->pos = pos;
+		r->sequence = sequence;
+		return ret;
+	}
+	return 1;
+}
+
+int cmt_recording_next(struct cmt_recording *recording,
+		       const struct cmt_recording_item **item)
+{
+	int ret;
+
+	recording->ended = false;
+	do {
+		ret = recording_item(recording);
+		if (ret == -EBADMSG) {
+			recording_reject(recording);
+			ret = 1;
+		}
+		if (!ret) {
+			ret = take_chunk(recording);
+			/* of a chunk the items follow */
+			ret = ret == 1 ? 3 : ret == 2 ? 1 : ret;
+		}
+	} while (ret == 3);
+	recording->ended = !ret;
+	if (ret > 0 && recording->item.type == CMT_RECORDING_DAMAGE)
+		recording_count(recording);
+	if (ret > 0)
+		*item = &recording->item;
+	return ret;
+}
+
+int cmt_recording_at_end(const struct cmt_recording *recording)
+{
+	if (!recording->ended)
+		return 0;
+	return recording->tailed && recording->pos >= recording->file.size ? 1 : 2;
+}
+
+static int find_places(struct cmt_recording *r)
+{
+	int err = rec_file_look(&r->file);
+
+	if (err || (r->placed && r->placed_size == r->file.size))
+		return err;
+	free(r->places);
+	r->places = NULL;
+	r->nr_places = 0;
+	err = rec_file_places(&r->file, &r->places, &r->nr_places, &r->indexed);
+	r->placed = !err;
+	r->placed_size = r->file.size;
+	return err;
+}
+
+static bool has_records(const struct cmt_chunk_place *place)
+{
+	return place->kind == CMT_CHUNK_DATA && place->records;
+}
+
+static void sum_places(const struct cmt_recording *r, struct cmt_recording_about *about)
+{
+	for (uint32_t i = 0; i < r->nr_places; i++) {
+		const struct cmt_chunk_place *p = &r->places[i];
+
+		about->records += p->records;
+		if (p->kind == CMT_CHUNK_TAIL)
+			about->flags |= CMT_RECORDING_COMPLETE;
+		if (!has_records(p))
+			continue;
+		if (!about->start_ns)
+			about->start_ns = p->first_ns;
+		about->end_ns = p->last_ns;
+	}
+	/*
+	 * the index lists neither itself nor the tail, which has the offset of the
+	 * index
+	 */
+	if (r->indexed)
+		about->flags |= CMT_RECORDING_INDEXED | CMT_RECORDING_COMPLETE;
+}
+
+int cmt_recording_about(struct cmt_recording *recording,
+			struct cmt_recording_about *about)
+{
+	const struct rec_head *head = &recording->head;
+	struct cmt_recording_about now = { .version = recording->version };
+	int err = find_places(recording);
+
+	if (err)
+		return err;
+	sum_places(recording, &now);
+	now.bytes = recording->file.size;
+	now.chunks = recording->nr_places;
+	now.damaged = recording->damaged;
+	now.damaged_bytes = recording->damaged_bytes;
+	now.missing = recording->missing;
+	now.monotonic_ns = head->monotonic_ns;
+	now.realtime_ns = head->realtime_ns;
+	now.counters = head->counters;
+	now.counter_bits = head->counter_bits;
+	memcpy(now.host, head->host, sizeof(now.host));
+	memcpy(now.kernel, head->kernel, sizeof(now.kernel));
+	memcpy(now.boot_id, head->boot_id, sizeof(now.boot_id));
+	memcpy(now.program, head->program, sizeof(now.program));
+	return cmt_out_copy(about, &now, sizeof(now));
+}
+
+/* The chunk of @ts, the begin of its names, and the state that holds there. */
+static void find_way(struct cmt_recording *r, uint64_t ts)
+{
+	uint64_t from = 0, state = UINT64_MAX;
+	bool named = false;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_places; i++) {
+		const struct cmt_chunk_place *p = &r->places[i];
+
+		if (has_records(p) && !cmt_ts_before(p->last_ns, ts))
+			break;
+		if (p->kind == CMT_CHUNK_STATE)
+			state = p->offset;
+		if (p->kind == CMT_CHUNK_NAMES && p->flags & CMT_CHUNK_ALL_NAMES) {
+			from = p->offset;
+			named = true;
+		}
+	}
+	/* a state before the names would be passed by */
+	if (named && state < from)
+		from = state;
+	r->pos = from;
+	r->skip_to = i < r->nr_places ? r->places[i].offset : r->file.size;
+	r->state_at = state;
+}
+
+int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts)
+{
+	int err = find_places(recording);
+
+	if (err)
+		return err;
+	find_way(recording, ts);
+	recording->stage = RECORDING_NONE;
+	recording->sequence = 0;
+	recording->last_ns = 0;
+	recording->cut_size = 0;
+	recording->dropped_at = 0;
+	recording->sync = true;
+	recording->tailed = false;
+	recording->ended = false;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * HEAD and STATE chunks: sections, each with a number and a length.  A reader skips
+ * unknown sections.
+ */
+#ifndef LIBCMT_REC_STATE_H
+#define LIBCMT_REC_STATE_H
+
+#include <cmt/recording.h>
+
+#include "bytes.h"
+
+/* The content of a HEAD chunk. */
+struct rec_head {
+	union {
+		struct cmt_info info;
+		char info_room[CMT_INFO_ROOM];
+	};
+	bool has_info;
+	uint64_t monotonic_ns, realtime_ns;
+	uint32_t counters;
+	uint32_t counter_bits;
+	char host[CMT_REASON_LEN + 1];
+	char kernel[CMT_REASON_LEN + 1];
+	char boot_id[40];
+	char program[CMT_REASON_LEN + 1];
+};
+
+/* Copy @from, printable and truncated to @size.  @from NULL: "". */
+void rec_text(char *to, size_t size, const char *from);
+
+void rec_head_put(const struct rec_head *head, struct rec_buffer *out);
+/* Returns 0, -ENOMEM or -EBADMSG. */
+int rec_head_get(struct rec_head *head, const struct rec_buffer *raw);
+
+void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *out);
+
+/* A state that was read, and the structures that it points to. */
+struct rec_state {
+	struct cmt_recording_state state;
+	struct cmt_stats stats;
+	struct cmt_uncore uncore;
+	struct cmt_reader_counts reader;
+	struct cmt_snapshot *pending;
+	struct cmt_culprit_cpu *cpus;
+};
+
+/* @state: zero, or as left by this function.  Returns 0, -ENOMEM or -EBADMSG. */
+int rec_state_get(struct rec_state *state, const struct rec_buffer *raw);
+void rec_state_free(struct rec_state *state);
+
+/* Move the content of @from to @to.  @to is freed before; @from is empty afterwards. */
+void rec_state_move(struct rec_state *to, struct rec_state *from);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The groups and L3 domains of resctrl.
+ *
+ * A group is its directory: a path and an inode number.  A new group of the same name
+ * has another inode, and is another owner.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "resctrl.h"
+
+/* A scan, and its first error */
+struct scan {
+	struct resctrl *r;
+	uint32_t parent;	/* of the groups in the directory that is listed */
+	int err;
+};
+
+static bool same_directory(const struct resctrl_group *group, const struct stat *st)
+{
+	return group->ino == st->st_ino && group->dev == st->st_dev;
+}
+
+bool cmt_resctrl_group_is_gone(const struct resctrl *r, const struct resctrl_group *group)
+{
+	struct stat st;
+
+	return fstatat(r->root, group->path, &st, AT_SYMLINK_NOFOLLOW) ||
+	       !same_directory(group, &st);
+}
+
+void cmt_resctrl_owner_record(const struct resctrl *r, uint32_t index,
+			  struct cmt_record *record)
+{
+	const struct resctrl_group *group = &r->groups[index];
+
+	*record = (struct cmt_record){
+		.flags = CMT_F_OWNER_RESCTRL, .rmid = index,
+		.generation = group->generation, .ts = group->since,
+		.domain = r->domains[0],
+		.owner.cgroup_id = CMT_RESCTRL_GROUP | group->ino,
+	};
+	memcpy(record->owner.comm, group->name + 1,
+	       strnlen(group->name + 1, sizeof(record->owner.comm)));
+}
+
+/* The default group is no owner: tasks in no other group are unattributed. */
+static void put_owner(struct resctrl *r, uint32_t index, uint16_t type)
+{
+	bool alloc = type == CMT_REC_ALLOC;
+	struct cmt_record record;
+
+	if (!index)
+		return;
+	cmt_resctrl_owner_record(r, index, &record);
+	record.type = type;
+	cmt_resctrl_put(r, &record);
+	if (alloc)
+		r->groups[index].since = record.ts;
+	r->stats.allocs += alloc;
+	r->stats.frees += !alloc;
+	r->stats.rmids_active = (uint32_t)(r->stats.allocs - r->stats.frees);
+}
+
+static void cells_free(struct resctrl *r, struct resctrl_group *group)
+{
+	for (uint32_t d = 0; group->cells && d < r->nr_domains; d++)
+		cmt_resctrl_cell_close(r, &group->cells[d]);
+	free(group->cells);
+	group->cells = NULL;
+}
+
+static int cells_new(struct resctrl *r, struct resctrl_group *group)
+{
+	group->cells = calloc(r->nr_domains + 1, sizeof(*group->cells));
+	if (!group->cells)
+		return -ENOMEM;
+	for (uint32_t d = 0; d < r->nr_domains; d++)
+		for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++)
+			group->cells[d].files[v].fd = -1;
+	return 0;
+}
+
+static void group_clear(struct resctrl *r, struct resctrl_group *group)
+{
+	cells_free(r, group);
+	free(group->path);
+	free(group->name);
+	group->path = NULL;
+	group->name = NULL;
+	group->used = false;
+}
+
+void cmt_resctrl_group_drop(struct resctrl *r, uint32_t index)
+{
+	struct resctrl_group *group = &r->groups[index];
+
+	if (group->parent != RESCTRL_NONE)
+		r->groups[group->parent].rebase = true;
+	put_owner(r, index, CMT_REC_FREE);
+	group_clear(r, group);
+}
+
+void cmt_resctrl_groups_free(struct resctrl *r)
+{
+	for (uint32_t i = 0; r->groups && i < r->info.nr_rmids; i++)
+		group_clear(r, &r->groups[i]);
+	free(r->groups);
+	free(r->order);
+}
+
+/* The name of a group for people: see <cmt/resctrl.h>. */
+static int set_names(struct resctrl_group *group, const struct resctrl_group *parent,
+		     const char *path)
+{
+	const char *last = strrchr(path, '/');
+	int n;
+
+	group->path = strdup(path);
+	if (parent && parent->parent == RESCTRL_NONE && strcmp(parent->path, "."))
+		n = asprintf(&group->name, "%s%s", parent->name, last);
+	else
+		n = asprintf(&group->name, "/%s", strcmp(path, ".") ? path : "");
+	if (n < 0)
+		group->name = NULL;
+	return group->path && group->name ? 0 : -ENOMEM;
+}
+
+/*
+ * The index that is free for longest, so that a reader can distinguish owners by RMID
+ * as long as possible
+ */
+static uint32_t free_index(struct resctrl *r)
+{
+	for (uint32_t i = 0; i < r->info.nr_rmids - 1; i++) {
+		uint32_t index = r->next;
+
+		r->next = r->next + 1 < r->info.nr_rmids ? r->next + 1 : 1;
+		if (!r->groups[index].used)
+			return index;
+	}
+	return RESCTRL_NONE;
+}
+
+static int group_new(struct resctrl *r, uint32_t index, uint32_t parent,
+		     const char *path, const struct stat *st)
+{
+	struct resctrl_group *group = &r->groups[index];
+	int err;
+
+	*group = (struct resctrl_group){
+		.used = true, .parent = parent, .generation = group->generation + 1,
+		.dev = st->st_dev, .ino = st->st_ino,
+	};
+	err = set_names(group, parent == RESCTRL_NONE ? NULL : &r->groups[parent], path);
+	if (!err)
+		err = cells_new(r, group);
+	if (err) {
+		group_clear(r, group);
+		return err;
+	}
+	if (parent != RESCTRL_NONE)
+		r->groups[parent].rebase = true;
+	put_owner(r, index, CMT_REC_ALLOC);
+	return 0;
+}
+
+static uint32_t find_group(const struct resctrl *r, const char *path,
+			   const struct stat *st)
+{
+	for (uint32_t i = 0; i < r->info.nr_rmids; i++) {
+		const struct resctrl_group *group = &r->groups[i];
+
+		if (group->used && same_directory(group, st) &&
+		    !strcmp(group->path, path))
+			return i;
+	}
+	return RESCTRL_NONE;
+}
+
+/* A group is there, known or new.  Returns its index; RESCTRL_NONE: it has none. */
+static uint32_t meet_group(struct scan *scan, uint32_t parent, const char *path,
+			   const struct stat *st)
+{
+	struct resctrl *r = scan->r;
+	uint32_t index = find_group(r, path, st);
+
+	if (index == RESCTRL_NONE) {
+		index = strcmp(path, ".") ? free_index(r) : 0;
+		if (index == RESCTRL_NONE) {
+			r->stats.alloc_fails++;
+			return index;
+		}
+		scan->err = group_new(r, index, parent, path, st);
+		if (scan->err)
+			return RESCTRL_NONE;
+	}
+	r->groups[index].seen = true;
+	return index;
+}
+
+typedef void entry_fn(struct scan *scan, const char *path, const char *name);
+
+/* Call @fn for each entry of the directory @path.  Returns 0 or -errno. */
+static int list(struct scan *scan, const char *path, entry_fn *fn)
+{
+	int fd = openat(scan->r->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+			O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	if (!dir)
+		return -errno;
+	while (!scan->err && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			fn(scan, path, entry->d_name);
+	closedir(dir);
+	return 0;
+}
+
+/* "@path/@name", without a "./" before it; false: it is too long. */
+static bool join(char joined[PATH_MAX], const char *path, const char *name)
+{
+	bool top = !strcmp(path, ".");
+
+	return snprintf(joined, PATH_MAX, "%s%s%s", top ? "" : path, top ? "" : "/",
+			name) < PATH_MAX;
+}
+
+/* A directory with mon_data; the kernel has other directories beside groups. */
+static bool is_group(const struct resctrl *r, const char *path, struct stat *st)
+{
+	char data[PATH_MAX];
+	struct stat below;
+
+	return !fstatat(r->root, path, st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st->st_mode) &&
+	       join(data, path, "mon_data") &&
+	       !fstatat(r->root, data, &below, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISDIR(below.st_mode);
+}
+
+/* Before the control group that it is in: see struct resctrl. */
+static void meet_monitoring(struct scan *scan, const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	uint32_t index;
+
+	if (!join(path, directory, name) || !is_group(scan->r, path, &st))
+		return;
+	index = meet_group(scan, scan->parent, path, &st);
+	if (index != RESCTRL_NONE)
+		scan->r->order[scan->r->nr_order++] = index;
+}
+
+static void meet_control(struct scan *scan, const char *path)
+{
+	char groups[PATH_MAX];
+	struct stat st;
+	uint32_t index;
+
+	if (!is_group(scan->r, path, &st))
+		return;
+	index = meet_group(scan, RESCTRL_NONE, path, &st);
+	if (index == RESCTRL_NONE)
+		return;
+	scan->parent = index;
+	if (join(groups, path, "mon_groups"))
+		list(scan, groups, meet_monitoring);
+	scan->r->order[scan->r->nr_order++] = index;
+}
+
+static void meet_entry(struct scan *scan, const char *directory, const char *name)
+{
+	(void)directory;
+	if (strcmp(name, "info") && strcmp(name, "mon_groups") && strcmp(name, "mon_data"))
+		meet_control(scan, name);
+}
+
+/* "mon_L3_00"; the domains of a cluster are in "mon_sub_L3_00" below, and in the sum. */
+static void meet_domain(struct scan *scan, const char *directory, const char *name)
+{
+	static const char prefix[] = "mon_L3_";
+	struct resctrl *r = scan->r;
+	char plain[32];
+	uint32_t domain;
+
+	(void)directory;
+	if (strncmp(name, prefix, sizeof(prefix) - 1) ||
+	    sscanf(name + sizeof(prefix) - 1, "%9u", &domain) != 1 ||
+	    r->nr_domains == RESCTRL_DOMAINS)
+		return;
+	/* the name that the files are opened by */
+	snprintf(plain, sizeof(plain), "%s%02u", prefix, domain);
+	if (!strcmp(plain, name))
+		r->domains[r->nr_domains++] = domain;
+}
+
+static int cmp_domain(const void *pa, const void *pb)
+{
+	uint32_t a, b;
+
+	memcpy(&a, pa, sizeof(a));
+	memcpy(&b, pb, sizeof(b));
+	return a < b ? -1 : a > b;
+}
+
+/* The CPUs of a domain went offline, or came online: earlier readings are no base. */
+static int renew_cells(struct resctrl *r, const uint32_t *domains, uint32_t nr)
+{
+	uint32_t now[RESCTRL_DOMAINS], nr_now = r->nr_domains;
+	int err = 0;
+
+	memcpy(now, r->domains, sizeof(now));
+	memcpy(r->domains, domains, sizeof(now));
+	r->nr_domains = nr;
+	for (uint32_t i = 0; i < r->info.nr_rmids; i++)
+		cells_free(r, &r->groups[i]);
+	memcpy(r->domains, now, sizeof(now));
+	r->nr_domains = nr_now;
+	for (uint32_t i = 0; !err && i < r->info.nr_rmids; i++)
+		if (r->groups[i].used)
+			err = cells_new(r, &r->groups[i]);
+	return err;
+}
+
+int cmt_resctrl_scan_domains(struct resctrl *r)
+{
+	uint32_t before[RESCTRL_DOMAINS], nr = r->nr_domains;
+	struct scan scan = { .r = r };
+	int err;
+
+	memcpy(before, r->domains, sizeof(before));
+	r->nr_domains = 0;
+	err = list(&scan, "mon_data", meet_domain);
+	qsort(r->domains, r->nr_domains, sizeof(r->domains[0]), cmp_domain);
+	if (err || (nr == r->nr_domains && !memcmp(before, r->domains,
+						   nr * sizeof(before[0])))) {
+		memcpy(r->domains, before, sizeof(before));
+		r->nr_domains = nr;
+		return err == -ENOENT ? -ENODEV : err;
+	}
+	return renew_cells(r, before, nr);
+}
+
+static void drop_unseen(struct resctrl *r)
+{
+	for (uint32_t i = 1; i < r->info.nr_rmids; i++)
+		if (r->groups[i].used && !r->groups[i].seen)
+			cmt_resctrl_group_drop(r, i);
+}
+
+int cmt_resctrl_scan(struct resctrl *r)
+{
+	struct scan scan = { .r = r };
+	int err = cmt_resctrl_scan_domains(r);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < r->info.nr_rmids; i++)
+		r->groups[i].seen = false;
+	r->nr_order = 0;
+	err = list(&scan, ".", meet_entry);
+	if (!err && !scan.err)
+		meet_control(&scan, ".");
+	if (err || scan.err)
+		return err ? err : scan.err;
+	drop_unseen(r);
+	return 0;
+}

@@ -1,0 +1,773 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The window of open slots: the slot of a time, its contents beside readings (entries.h
+ * has those), and when it is retired.  Slots are found by their start and reused.
+ *
+ * The window moves in one of two ways.  cmt_slots_add() moves it to a record that is
+ * newer than all slots: records come in order, or nearly so.  The feed moves it by
+ * cmt_slots_raise(): records come in any order within the window, and no earlier one
+ * follows.
+ */
+#include "slots.h"
+
+#include <cmt/reader.h>
+#include <stdlib.h>
+
+#include "channels.h"
+#include "counts.h"
+#include "entries.h"
+#include "ring/record.h"
+
+#define SLOT_DEFAULT_NS	1000000ULL
+#define SLOT_MIN_NS	10000ULL
+#define SLOT_MAX_NS	10000000000ULL
+#define WINDOW_DEFAULT	4
+#define WINDOW_MAX	64
+#define RMIDS_MAX	65536
+#define CPUS_MAX	65536
+
+struct cpu {
+	struct cmt_slot_cpu out;
+	uint64_t ts;		/* of the last TICK */
+};
+
+struct slot {
+	uint32_t number;	/* of the slot in cmt_entries */
+	uint64_t start;
+	bool open;
+	uint64_t lost;
+	uint32_t nr_cpus;
+	struct cpu *cpus;	/* [cpu]; with ticks, if it had a record */
+	struct cmt_counts perf;
+	struct cmt_channels channels;
+};
+
+/* The slots that overlap [begin, end] lack records of the CPU. */
+struct gap {
+	uint64_t begin, end;
+	bool open;		/* in some slot that is not retired */
+};
+
+struct cmt_slots {
+	uint64_t slot_ns;
+	uint32_t window, nr_rmids, nr_cpus;
+	uint32_t perf_max;	/* of a slot */
+	cmt_slot_fn fn;
+	void *ctx;
+	struct cmt_tracker *tracker;
+	struct cmt_entries *entries;
+	struct cmt_slots_counts counts;
+	uint64_t floor;		/* earlier records are late; */
+	uint64_t newest;	/* start of the newest slot, */
+	bool started;		/* if these two are set */
+	uint64_t lost;		/* not in any slot yet */
+	uint32_t nr_gaps;	/* open ones */
+	struct gap *gaps;	/* [cpu] */
+	uint64_t synced;	/* 1 + @missed of the last cmt_slots_sync() */
+	struct cmt_snapshot *snapshot;	/* waits for the floor, or NULL */
+	struct slot *last;		/* found */
+	struct slot slots[];
+};
+
+static int slots_opts(struct cmt_slots_opts *opts,
+		      const struct cmt_slots_opts *from)
+{
+	int err = cmt_opts_copy(opts, sizeof(*opts), from);
+
+	if (err)
+		return err;
+	if (!opts->slot_ns)
+		opts->slot_ns = SLOT_DEFAULT_NS;
+	if (!opts->window)
+		opts->window = WINDOW_DEFAULT;
+	if (opts->slot_ns < SLOT_MIN_NS || opts->slot_ns > SLOT_MAX_NS ||
+	    opts->window < 2 || opts->window > WINDOW_MAX ||
+	    opts->nr_rmids < 1 || opts->nr_rmids > RMIDS_MAX ||
+	    opts->nr_cpus < 1 || opts->nr_cpus > CPUS_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+static int slots_alloc(struct cmt_slots *s)
+{
+	/* An RMID is in limbo for 2 ms before it is handed out again. */
+	uint32_t generations_max = 2 + (uint32_t)(s->slot_ns / 1000000);
+	int err;
+
+	s->gaps = calloc(s->nr_cpus, sizeof(*s->gaps));
+	if (!s->gaps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->window; i++) {
+		s->slots[i].number = i;
+		s->slots[i].cpus = calloc(s->nr_cpus, sizeof(struct cpu));
+		if (!s->slots[i].cpus)
+			return -ENOMEM;
+	}
+	err = cmt_tracker_new(&s->tracker, s->nr_rmids);
+	return err ? err : cmt_entries_new(&s->entries, s->tracker, s->nr_rmids,
+					   s->window, generations_max);
+}
+
+int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
+		  cmt_slot_fn fn, void *ctx)
+{
+	struct cmt_slots_opts o;
+	struct cmt_slots *s;
+	int err;
+
+	err = fn ? slots_opts(&o, opts) : -EINVAL;
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s) + o.window * sizeof(s->slots[0]));
+	if (!s)
+		return -ENOMEM;
+	s->slot_ns = o.slot_ns;
+	s->window = o.window;
+	s->nr_rmids = o.nr_rmids;
+	s->nr_cpus = o.nr_cpus;
+	s->perf_max = cmt_counts_max(s->nr_cpus, s->slot_ns);
+	s->fn = fn;
+	s->ctx = ctx;
+	s->last = &s->slots[0];
+	err = slots_alloc(s);
+	if (err) {
+		cmt_slots_free(s);
+		return err;
+	}
+	*slots = s;
+	return 0;
+}
+
+void cmt_slots_free(struct cmt_slots *slots)
+{
+	if (!slots)
+		return;
+	for (uint32_t i = 0; i < slots->window; i++) {
+		free(slots->slots[i].cpus);
+		free(slots->slots[i].perf.all);
+		free(slots->slots[i].channels.all);
+	}
+	cmt_entries_free(slots->entries);
+	cmt_tracker_free(slots->tracker);
+	cmt_snapshot_free(slots->snapshot);
+	free(slots->gaps);
+	free(slots);
+}
+
+/* Emit the CPUs with records, moved together; usually all have records. */
+static void emit_cpus(struct cmt_slots *slots, struct slot *slot)
+{
+	const struct cmt_hot *hot = cmt_tracker_hot(slots->tracker);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; n < slot->nr_cpus; i++) {
+		struct cpu *cpu = &slot->cpus[i];
+
+		if (!cpu->out.ticks)
+			continue;
+		cpu->out.owner = cmt_tracker_find(slots->tracker, hot,
+						  cpu->out.rmid,
+						  cpu->out.generation, cpu->ts);
+		if (n != i) {
+			slot->cpus[n] = *cpu;
+			cpu->out.ticks = 0;
+		}
+		n++;
+	}
+}
+
+/* On how many CPUs is a gap in the slot?  Gaps that end in it are done with. */
+static uint32_t count_gaps(struct cmt_slots *slots, const struct slot *slot)
+{
+	uint64_t end = slot->start + slots->slot_ns;
+	uint32_t n = 0;
+
+	for (uint32_t cpu = 0; slots->nr_gaps && cpu < slots->nr_cpus; cpu++) {
+		struct gap *gap = &slots->gaps[cpu];
+
+		if (!gap->open)
+			continue;
+		n += cmt_ts_before(gap->begin, end) &&
+		     !cmt_ts_before(gap->end, slot->start);
+		if (cmt_ts_before(gap->end, end)) {
+			gap->open = false;
+			slots->nr_gaps--;
+		}
+	}
+	return n;
+}
+
+/* A snapshot counts when all slots before it are retired. */
+static void use_snapshot(struct cmt_slots *slots, uint64_t ts)
+{
+	struct cmt_snapshot *snapshot = slots->snapshot;
+
+	if (!snapshot || cmt_ts_before(ts, snapshot->as_of))
+		return;
+	/* It was checked when it came. */
+	cmt_tracker_sync(slots->tracker, snapshot);
+	cmt_snapshot_free(snapshot);
+	slots->snapshot = NULL;
+}
+
+static void advance(struct cmt_slots *slots, uint64_t ts)
+{
+	cmt_tracker_advance(slots->tracker, ts);
+	use_snapshot(slots, ts);
+}
+
+/* Returns the result of the callback. */
+static int retire(struct cmt_slots *slots, struct slot *slot)
+{
+	struct cmt_slot out = {
+		.start_ns = slot->start,
+		.end_ns = slot->start + slots->slot_ns,
+		.lost = slot->lost,
+		.nr_cpus = slot->nr_cpus,
+		.cpus = &slot->cpus[0].out,
+		.cpu_size = sizeof(slot->cpus[0]),
+		.gaps = count_gaps(slots, slot),
+		.nr_perf = slot->perf.nr,
+		.perf_size = sizeof(slot->perf.all[0]),
+		.perf = slot->perf.all,
+		.perf_dropped = slot->perf.dropped,
+		.nr_channels = slot->channels.nr,
+		.channel_size = sizeof(slot->channels.all[0]),
+		.channels_dropped = slot->channels.dropped,
+		.channels = slot->channels.all,
+	};
+	int ret;
+
+	out.nr_entries = cmt_entries_emit(slots->entries, slot->number,
+					  out.end_ns, &out.entries);
+	emit_cpus(slots, slot);
+	cmt_counts_find_owners(&slot->perf, slots->tracker);
+	slot->lost = 0;
+	slot->open = false;
+	slots->counts.retired++;
+	ret = slots->fn(slots->ctx, &out);
+	for (; slot->nr_cpus; slot->nr_cpus--)
+		slot->cpus[slot->nr_cpus - 1].out.ticks = 0;
+	cmt_counts_clear(&slot->perf);
+	cmt_channels_clear(&slot->channels);
+	advance(slots, out.end_ns - 1);
+	return ret;
+}
+
+static struct slot *oldest_open(const struct cmt_slots *slots)
+{
+	const struct slot *oldest = NULL;
+
+	for (uint32_t i = 0; i < slots->window; i++) {
+		const struct slot *slot = &slots->slots[i];
+
+		if (slot->open &&
+		    (!oldest || cmt_ts_before(slot->start, oldest->start)))
+			oldest = slot;
+	}
+	return (struct slot *)oldest;
+}
+
+/* Retire all slots before @floor, in order, until the callback stops it. */
+static int raise_floor(struct cmt_slots *slots, uint64_t floor)
+{
+	struct slot *slot;
+	int ret;
+
+	if (!cmt_ts_before(slots->floor, floor))
+		return 0;
+	for (;;) {
+		slot = oldest_open(slots);
+		if (!slot || !cmt_ts_before(slot->start, floor))
+			break;
+		ret = retire(slots, slot);
+		slots->floor = slot->start + slots->slot_ns;
+		if (ret)
+			return ret;
+	}
+	slots->floor = floor;
+	advance(slots, floor - 1);
+	return 0;
+}
+
+static int move_window(struct cmt_slots *slots, uint64_t start)
+{
+	int ret = 0;
+
+	uint64_t floor = start - (slots->window - 1) * slots->slot_ns;
+
+	if (!slots->started) {
+		slots->started = true;
+		slots->newest = start;
+		slots->floor = floor;
+	} else if (cmt_ts_before(slots->newest, start)) {
+		ret = raise_floor(slots, floor);
+		if (!ret)
+			slots->newest = start;
+	}
+	return ret;
+}
+
+static struct slot *find_open(struct cmt_slots *slots, uint64_t ts)
+{
+	for (uint32_t i = 0; i < slots->window; i++) {
+		struct slot *slot = &slots->slots[i];
+
+		if (slot->open && ts - slot->start < slots->slot_ns)
+			return slot;
+	}
+	return NULL;
+}
+
+/*
+ * Open the slot at @start, which is not open.  There is a closed slot, because the
+ * window has at most window starts.  Returns 0, or the result of the callback.
+ */
+static int open_slot(struct cmt_slots *slots, uint64_t start,
+		     struct slot **found)
+{
+	struct slot *closed = NULL;
+	int ret;
+
+	for (uint32_t i = 0; i < slots->window; i++) {
+		struct slot *slot = &slots->slots[i];
+
+		if (!slot->open)
+			closed = slot;
+	}
+	/* But where 2^64 is no multiple of slot_ns, once in 584 years. */
+	if (!closed) {
+		closed = oldest_open(slots);
+		ret = retire(slots, closed);
+		slots->floor = closed->start + slots->slot_ns;
+		if (ret)
+			return ret;
+	}
+	closed->open = true;
+	closed->start = start;
+	closed->lost = slots->lost;
+	slots->lost = 0;
+	*found = closed;
+	return 0;
+}
+
+/* Records come in runs: most of one slot, the others of the next one. */
+static uint64_t slot_start(const struct cmt_slots *slots, uint64_t ts)
+{
+	uint64_t next = slots->last->start + slots->slot_ns;
+
+	if (slots->last->open && ts - next < slots->slot_ns)
+		return next;
+	return ts - ts % slots->slot_ns;
+}
+
+static bool in_last_slot(const struct cmt_slots *slots, uint64_t ts)
+{
+	const struct slot *last = slots->last;
+
+	return last->open && ts - last->start < slots->slot_ns;
+}
+
+/*
+ * The slot of @ts; the window moves if necessary.  0: *found is the slot, or NULL for a
+ * late record.  Otherwise the result of the callback.
+ */
+static int find_slot(struct cmt_slots *slots, uint64_t ts, struct slot **found)
+{
+	uint64_t start;
+	int ret;
+
+	*found = in_last_slot(slots, ts) ? slots->last : find_open(slots, ts);
+	if (*found) {
+		slots->last = *found;
+		return 0;
+	}
+	start = slot_start(slots, ts);
+	ret = move_window(slots, start);
+	if (ret || cmt_ts_before(start, slots->floor))
+		return ret;
+	ret = open_slot(slots, start, found);
+	if (!ret)
+		slots->last = *found;
+	return ret;
+}
+
+static void add_tick(struct slot *slot, const struct cmt_record *record)
+{
+	struct cpu *cpu = &slot->cpus[record->cpu];
+
+	if (!cpu->out.ticks) {
+		slot->nr_cpus++;
+		memset(cpu, 0, sizeof(*cpu));
+		cpu->out.cpu = record->cpu;
+		cpu->ts = record->ts;
+	}
+	cpu->out.ticks++;
+	cpu->out.busy_ticks += record->rmid != CMT_RMID_NONE;
+	cpu->out.flags |= record->flags;
+	if (cmt_ts_before(record->ts, cpu->ts))
+		return;
+	cpu->ts = record->ts;
+	cpu->out.domain = record->domain;
+	cpu->out.rmid = record->rmid;
+	cpu->out.generation = record->generation;
+	cpu->out.interval_ns = record->interval_ns;
+	cpu->out.missed = record->tick.missed;
+	cpu->out.deferred = record->tick.deferred;
+	cpu->out.busy_ns = record->tick.busy_ns;
+	cpu->out.read = record->tick.read;
+	cpu->out.waiting = record->tick.waiting;
+}
+
+/*
+ * A new gap of a CPU that still has one is merged with it: both are in the window, or
+ * between the window and the feed.
+ */
+static void add_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
+		    uint64_t end)
+{
+	struct gap *gap;
+
+	if (cpu >= slots->nr_cpus || cmt_ts_before(end, begin))
+		return;
+	gap = &slots->gaps[cpu];
+	if (gap->open) {
+		if (cmt_ts_before(begin, gap->begin))
+			gap->begin = begin;
+		if (cmt_ts_before(gap->end, end))
+			gap->end = end;
+		return;
+	}
+	*gap = (struct gap){ .begin = begin, .end = end, .open = true };
+	slots->nr_gaps++;
+}
+
+/* A loss whose slot is retired is reported in the oldest open slot. */
+static void count_lost(struct cmt_slots *slots, struct slot *slot, uint64_t lost)
+{
+	if (!slot)
+		slot = oldest_open(slots);
+	if (slot)
+		slot->lost += lost;
+	else
+		slots->lost += lost;
+}
+
+static int add_lost(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	struct slot *slot = NULL;
+	uint64_t begin, end;
+
+	if (slots->started && !cmt_ts_before(record->ts, slots->floor)) {
+		int ret = find_slot(slots, record->ts, &slot);
+
+		if (ret)
+			return ret;
+	}
+	count_lost(slots, slot, cmt_record_lost(record));
+	cmt_record_gap(record, &begin, &end);
+	add_gap(slots, record->cpu, begin, end);
+	slots->counts.added++;
+	return 0;
+}
+
+static bool known_type(uint16_t type)
+{
+	return (type >= CMT_REC_ALLOC && type <= CMT_REC_ALLOC_FAIL) ||
+	       (type >= CMT_REC_SAMPLE && type <= CMT_REC_CHANNEL) ||
+	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
+}
+
+static int add_event(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	int err = cmt_tracker_record(slots->tracker, record);
+
+	return err < 0 ? err : 0;
+}
+
+static int count_added(struct cmt_slots *slots, int err)
+{
+	if (err == -ENOMEM)
+		return err;
+	if (err == -ESTALE)
+		slots->counts.late++;
+	else if (err)
+		slots->counts.malformed++;
+	else
+		slots->counts.added++;
+	return 0;
+}
+
+/*
+ * Add PERFs that can be, from the first of @n records on.  Returns how many are done
+ * with, at least one, or -ENOMEM.
+ */
+CMT_APART static int add_perf(struct cmt_slots *slots, struct slot *slot,
+			      const struct cmt_record *records, uint32_t n)
+{
+	uint32_t added;
+
+	if (cmt_counts_room(&slot->perf, n, slots->perf_max))
+		return -ENOMEM;
+	added = cmt_counts_add_run(&slot->perf, records, n, slot->start,
+				   slots->slot_ns);
+	slots->counts.added += added;
+	if (added)
+		return (int)added;
+	slots->counts.perf_dropped++;
+	slot->perf.dropped++;
+	return 1;
+}
+
+/* A reading that can be. */
+static inline int add_reading(struct cmt_slots *slots, struct slot *slot,
+			      const struct cmt_record *record)
+{
+	int err = 0;
+
+	if (record->type == CMT_REC_SAMPLE)
+		err = cmt_entries_add(slots->entries, slot->number, record);
+	else if (record->type == CMT_REC_TICK)
+		add_tick(slot, record);
+	else
+		return add_perf(slots, slot, record, 1) < 0 ? -ENOMEM : 0;
+	if (err)
+		return count_added(slots, err);
+	slots->counts.added++;
+	return 0;
+}
+
+static int add_channel(struct cmt_slots *slots, struct slot *slot,
+		       const struct cmt_record *record)
+{
+	int ret = cmt_channels_add(&slot->channels, record);
+
+	if (ret < 0)
+		return ret;
+	slots->counts.added += (uint64_t)ret;
+	slots->counts.channels_dropped += !ret;
+	return 0;
+}
+
+static int add_known(struct cmt_slots *slots, struct slot *slot,
+		     const struct cmt_record *record)
+{
+	if (record->type == CMT_REC_CHANNEL)
+		return add_channel(slots, slot, record);
+	return cmt_record_is_reading(record) ?
+	       add_reading(slots, slot, record) :
+	       count_added(slots, add_event(slots, record));
+}
+
+/* An EXISTING is a state and not an event: it may be of any age. */
+static int add_possible(struct cmt_slots *slots,
+			const struct cmt_record *record)
+{
+	struct slot *slot;
+	int err;
+
+	if (record->type == CMT_REC_EXISTING)
+		return count_added(slots, add_event(slots, record));
+	err = find_slot(slots, record->ts, &slot);
+	if (err)
+		return err;
+	return slot ? add_known(slots, slot, record) :
+		      count_added(slots, -ESTALE);
+}
+
+CMT_APART static int add_closely(struct cmt_slots *slots,
+				 const struct cmt_record *record)
+{
+	if (record->type == CMT_REC_LOST)
+		return add_lost(slots, record);
+	if (record->type != CMT_REC_PAD && !known_type(record->type))
+		slots->counts.unknown++;
+	else if (!cmt_record_possible(record, slots->nr_cpus, slots->nr_rmids))
+		slots->counts.malformed++;
+	else
+		return add_possible(slots, record);
+	return 0;
+}
+
+/* Nearly every record is a reading, in the slot of the record before it. */
+int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	if (!cmt_record_is_reading(record) || record->cpu >= slots->nr_cpus ||
+	    !cmt_record_owner_possible(record, slots->nr_rmids) ||
+	    !in_last_slot(slots, record->ts))
+		return add_closely(slots, record);
+	return add_reading(slots, slots->last, record);
+}
+
+int cmt_slots_flush(struct cmt_slots *slots)
+{
+	if (!slots->started)
+		return 0;
+	return raise_floor(slots, slots->newest + slots->slot_ns);
+}
+
+bool cmt_slots_started(const struct cmt_slots *slots)
+{
+	return slots->started;
+}
+
+uint64_t cmt_slots_floor(const struct cmt_slots *slots)
+{
+	return slots->floor;
+}
+
+uint64_t cmt_slots_limit(const struct cmt_slots *slots)
+{
+	return slots->floor + slots->window * slots->slot_ns;
+}
+
+uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts)
+{
+	return ts - ts % slots->slot_ns -
+	       (slots->window - 1) * slots->slot_ns;
+}
+
+int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
+{
+	uint64_t floor = ts - ts % slots->slot_ns;
+
+	if (slots->started)
+		return raise_floor(slots, floor);
+	slots->started = true;
+	slots->newest = floor;
+	slots->floor = floor;
+	return 0;
+}
+
+bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end)
+{
+	const struct slot *slot = oldest_open(slots);
+
+	if (slot)
+		*end = slot->start + slots->slot_ns;
+	return slot;
+}
+
+/* The slot of @ts, which is in the window. */
+static int slot_in_window(struct cmt_slots *slots, uint64_t ts)
+{
+	struct slot *found = find_open(slots, ts);
+	uint64_t start;
+
+	if (found) {
+		slots->last = found;
+		return 0;
+	}
+	start = slot_start(slots, ts);
+	if (cmt_ts_before(slots->newest, start))
+		slots->newest = start;
+	return open_slot(slots, start, &slots->last);
+}
+
+/*
+ * To the last slot: the first of @n records, and PERFs as far as they follow each other
+ * in it.  Returns how many are done with, or -ENOMEM.
+ */
+static int add_checked(struct cmt_slots *slots, const struct cmt_record *records,
+		       uint32_t n)
+{
+	int err = 0;
+
+	if (records->type == CMT_REC_PERF)
+		return add_perf(slots, slots->last, records, n);
+	if (known_type(records->type))
+		err = add_known(slots, slots->last, records);
+	else
+		slots->counts.unknown++;
+	return err ? err : 1;
+}
+
+/* To the last slot.  Returns how many of the first records are SAMPLEs of it. */
+static uint32_t add_samples(struct cmt_slots *slots,
+			    const struct cmt_record *records, uint32_t n)
+{
+	const struct slot *last = slots->last;
+	uint32_t added = cmt_entries_add_run(slots->entries, last->number,
+					     records, n, last->start,
+					     slots->slot_ns);
+
+	slots->counts.added += added;
+	return added;
+}
+
+int cmt_slots_add_checked(struct cmt_slots *slots,
+			  const struct cmt_record *records, uint32_t n)
+{
+	uint32_t i = 0, added;
+	int ret = 0;
+
+	while (i < n) {
+		if (!in_last_slot(slots, records[i].ts))
+			ret = slot_in_window(slots, records[i].ts);
+		if (ret)
+			return ret;
+		added = add_samples(slots, &records[i], n - i);
+		if (!added) {
+			ret = add_checked(slots, &records[i], n - i);
+			if (ret < 0)
+				return ret;
+			added = (uint32_t)ret;
+			ret = 0;
+		}
+		i += added;
+	}
+	return 0;
+}
+
+void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
+		   uint64_t end, uint64_t lost)
+{
+	struct slot *slot = NULL;
+
+	if (slots->started && !cmt_ts_before(begin, slots->floor) &&
+	    cmt_ts_before(begin, cmt_slots_limit(slots)) &&
+	    !slot_in_window(slots, begin))
+		slot = slots->last;
+	count_lost(slots, slot, lost);
+	add_gap(slots, cpu, begin, end);
+}
+
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed)
+{
+	return slots->snapshot || slots->synced == missed + 1;
+}
+
+int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
+		   uint64_t missed)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; err >= 0 && i < snapshot->count; i++)
+		err = cmt_tracker_record(slots->tracker, &snapshot->records[i]);
+	if (err < 0) {
+		cmt_snapshot_free(snapshot);
+		return err;
+	}
+	cmt_snapshot_free(slots->snapshot);
+	slots->snapshot = snapshot;
+	slots->synced = missed + 1;
+	if (slots->started)
+		use_snapshot(slots, slots->floor - 1);
+	return 0;
+}
+
+const uint64_t *cmt_slots_news(const struct cmt_slots *slots)
+{
+	return cmt_entries_news(slots->entries);
+}
+
+struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)
+{
+	return slots->tracker;
+}
+
+int cmt_slots_counts(const struct cmt_slots *slots,
+		     struct cmt_slots_counts *counts)
+{
+	return cmt_out_copy(counts, &slots->counts, sizeof(slots->counts));
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CMT_USAGE_BRIEF: rows that are left out, and RMIDs that are not even visited.
+ *
+ * An RMID with the entries of the slot before costs one comparison.  Visited RMIDs are
+ * noted in the news of the interval.  From these, and from the owners that ran, follow
+ * the groups in the frame; the chains of these groups have the holdings of their rows.
+ */
+#include "state.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "slots/slots.h"
+
+/* A brief frame has all rows at least once in this time. */
+#define WHOLE_NS	1000000000ULL
+#define AHEAD		8	/* entries of a slot, to be prefetched */
+
+/*
+ * Is the entry the one of the slot before, without a new value? It may be of another
+ * interval than the holding only if no value of the holding is of an interval.
+ */
+static inline bool is_same(const struct cmt_usage *usage,
+			   const struct usage_holding *h,
+			   const struct cmt_slot_entry *e, const uint64_t *news)
+{
+	return h->entry == e && h->held && h->seen_ns == usage->before_ns &&
+	       !(news[h->rmid / 64] >> h->rmid % 64 & 1) &&
+	       (h->interval == usage->interval || h->carried);
+}
+
+/*
+ * Entries of holdings that follow each other, as long as there is nothing new in them.
+ * Returns the first other one of the slot.
+ */
+static inline uint32_t skip_same(struct cmt_usage *usage,
+				 const struct cmt_slot *slot,
+				 const uint64_t *news, uint32_t i)
+{
+	const struct usage_holding *end;
+	struct usage_holding *h;
+	uint32_t first = i;
+
+	/* before the first holding there is no array */
+	if (!usage->nr_holdings)
+		return i;
+	h = &usage->holdings[usage->expected];
+	end = &usage->holdings[usage->nr_holdings];
+	for (; i < slot->nr_entries && h < end; i++, h++) {
+		if (!is_same(usage, h, cmt_slot_entry_at(slot, i), news))
+			break;
+		if (h->interval != usage->interval)
+			usage_count_seen(usage, h);
+		h->seen_ns = slot->end_ns;
+	}
+	usage->expected += i - first;
+	usage->shares_now += i - first;
+	return i;
+}
+
+int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot)
+{
+	const uint64_t *news = cmt_slots_news(usage->slots);
+	uint32_t i;
+	int err = 0;
+
+	usage->expected = 0;
+	usage->shares_now = 0;
+	for (i = 0; !err; i++) {
+		i = skip_same(usage, slot, news, i);
+		if (i == slot->nr_entries)
+			break;
+		/* others will follow, last looked at a slot ago */
+		if (i + AHEAD < slot->nr_entries)
+			__builtin_prefetch(cmt_slot_entry_at(slot, i + AHEAD));
+		err = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
+					slot->end_ns);
+	}
+	if (!usage->narrow)
+		usage_sums_end(usage, usage->shares_now);
+	return err;
+}
+
+void usage_brief_sums(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_holdings; i++) {
+		struct usage_holding *h = &usage->holdings[i];
+
+		if (!usage_seen(usage, h) || usage_ended(h) ||
+		    h->group == USAGE_NONE || h->seen_ns != usage->slot_end_ns)
+			usage_sum_drop(usage, h);
+		else
+			usage_sum_add(usage, h);
+	}
+}
+
+int usage_group_join(struct cmt_usage *usage, struct usage_holding *h)
+{
+	struct usage_group *group = &usage->groups[h->group];
+
+	if (!usage_in_cgroup(h->kind, h->owner) && !group->odd) {
+		if (usage_grow(&usage->odd, usage->nr_odd, &usage->room_odd,
+			       sizeof(*usage->odd)))
+			return -ENOMEM;
+		usage->odd[usage->nr_odd++] = h->group;
+		group->odd = true;
+	}
+	if (h->chained) {
+		usage->loose = usage->untidy = true;
+		return 0;
+	}
+	h->chained = true;
+	h->mate = group->first;
+	group->first = (uint32_t)(h - usage->holdings);
+	return 0;
+}
+
+void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame)
+{
+	usage->whole_due |= usage->nr_again < usage->nr_seen_before;
+	usage->brief = usage->flags & CMT_USAGE_BRIEF && usage_by_owner(usage) &&
+		       !usage->whole_due &&
+		       usage->slot_end_ns - usage->whole_ns < WHOLE_NS;
+	frame->brief = usage->brief;
+	if (!usage->brief && frame->nr_cpus) {
+		usage->whole_due = false;
+		usage->whole_ns = usage->slot_end_ns;
+	}
+	if (usage->brief && usage->perf.quiet)
+		frame->brief_why |= CMT_USAGE_WHY_EXCLUDED;
+	if (usage->brief && (frame->nr_gaps || frame->dropped))
+		frame->brief_why |= CMT_USAGE_WHY_GAP;
+}
+
+/* Has the holding a value that a brief frame must have? */
+static bool is_news(const struct usage_holding *h)
+{
+	return h->read || h->born || usage_ended(h) || h->why ||
+	       !h->occupancy_known || !usage_in_cgroup(h->kind, h->owner);
+}
+
+/* The groups that have a row in a brief frame; some are known already. */
+void usage_brief_want(struct cmt_usage *usage)
+{
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_odd; i++)
+		usage_want(usage, usage->odd[i]);
+	for (i = 0; i < usage->nr_news; i++) {
+		const struct usage_holding *h = &usage->holdings[usage->news[i]];
+
+		if (usage_seen(usage, h) && h->group != USAGE_NONE && is_news(h))
+			usage_want(usage, h->group);
+	}
+}
+
+/* Backwards: the chains begin with the holding that was visited last. */
+uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
+			  uint32_t room)
+{
+	uint32_t i, at, nr = 0;
+
+	for (i = 0; i < usage->nr_wanted; i++) {
+		at = usage->groups[usage->wanted[i]].first;
+		while (at != USAGE_NONE) {
+			struct usage_holding *h = &usage->holdings[at];
+
+			if (usage_seen(usage, h))
+				list[room - ++nr] = h;
+			at = h->mate;
+		}
+	}
+	memmove(list, list + room - nr, nr * sizeof(*list));
+	return nr;
+}

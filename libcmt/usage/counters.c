@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The counts of the processor, by owner.  An owner that ran may have no reading in the
+ * interval, and an owner that was read may not have run.  So PERF records are summed by
+ * owner separately from holdings, and the sums are joined with the holdings in the
+ * rows.
+ */
+#include "state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Of a row with records there is more that has none. */
+#define MISSED	(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
+		 CMT_USAGE_WHY_EXCLUDED)
+
+#define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
+
+static bool has(uint32_t flags, uint32_t both)
+{
+	return (flags & both) == both;
+}
+
+static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
+{
+	uint32_t flags = p->flags & USAGE_COUNTERS;
+
+	to->nr++;
+	to->values |= flags;
+	to->lacking |= ~flags & USAGE_COUNTERS;
+	if (flags & CMT_F_CYCLES)
+		to->cycles += p->cycles;
+	if (flags & CMT_F_INSTRUCTIONS)
+		to->instructions += p->instructions;
+	if (flags & CMT_F_LLC_MISSES)
+		to->llc_misses += p->llc_misses;
+	if (flags & CMT_F_LLC_REFERENCES)
+		to->llc_references += p->llc_references;
+	if (has(flags, CMT_F_CYCLES | CMT_F_INSTRUCTIONS)) {
+		to->ipc_cycles += p->cycles;
+		to->ipc_instructions += p->instructions;
+	}
+	if (has(flags, CMT_F_LLC_MISSES | CMT_F_INSTRUCTIONS)) {
+		to->mpki_misses += p->llc_misses;
+		to->mpki_instructions += p->instructions;
+	}
+}
+
+static void counted_sum(struct usage_counted *to,
+			const struct usage_counted *from)
+{
+	to->nr += from->nr;
+	to->values |= from->values;
+	to->lacking |= from->lacking;
+	to->ran_ns += from->ran_ns;
+	to->cycles += from->cycles;
+	to->instructions += from->instructions;
+	to->llc_misses += from->llc_misses;
+	to->llc_references += from->llc_references;
+	to->ipc_cycles += from->ipc_cycles;
+	to->ipc_instructions += from->ipc_instructions;
+	to->mpki_misses += from->mpki_misses;
+	to->mpki_instructions += from->mpki_instructions;
+}
+
+/* As many as there may be RMIDs or domains. */
+static uint32_t nr_places(const struct cmt_usage *usage)
+{
+	return usage_by_owner(usage) ? usage->nr_rmids : USAGE_DOMAINS;
+}
+
+static int make_places(struct cmt_usage *usage)
+{
+	size_t bytes = nr_places(usage) * sizeof(uint32_t);
+
+	if (usage->perf.newest)
+		return 0;
+	usage->perf.newest = malloc(bytes);
+	if (!usage->perf.newest)
+		return -ENOMEM;
+	memset(usage->perf.newest, 0xff, bytes);
+	return 0;
+}
+
+/* The runner of @generation at @place; NULL: there is none.  @domain: of a part. */
+static struct usage_runner *find_runner(const struct cmt_usage *usage,
+					uint32_t place, uint32_t generation,
+					uint32_t domain)
+{
+	uint32_t i = usage->perf.newest ? usage->perf.newest[place] : USAGE_NONE;
+
+	while (i != USAGE_NONE) {
+		struct usage_runner *runner = &usage->perf.runners[i];
+
+		if (runner->generation == generation &&
+		    (runner->domain == domain || !usage_in_parts(usage)))
+			return runner;
+		i = runner->older;
+	}
+	return NULL;
+}
+
+/*
+ * Owners that are not known are one for each RMID, so that a stream that makes them up
+ * takes no more memory than it has RMIDs.
+ */
+static struct usage_runner *find_unknown(const struct cmt_usage *usage,
+					 uint32_t place, uint32_t domain)
+{
+	uint32_t i;
+
+	for (i = usage->perf.newest[place]; i != USAGE_NONE;
+	     i = usage->perf.runners[i].older) {
+		struct usage_runner *runner = &usage->perf.runners[i];
+
+		if (runner->kind == CMT_USAGE_UNKNOWN &&
+		    (runner->domain == domain || !usage_in_parts(usage)))
+			return runner;
+	}
+	return NULL;
+}
+
+static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
+				       const struct cmt_slot_perf *p)
+{
+	struct usage_perf *perf = &usage->perf;
+	struct usage_runner *runner;
+
+	if (usage_grow(&perf->runners, perf->nr_runners, &perf->room_runners,
+		       sizeof(*runner)))
+		return NULL;
+	runner = &perf->runners[perf->nr_runners];
+	*runner = (struct usage_runner){
+		.domain = p->domain, .older = perf->newest[place],
+		.kind = CMT_USAGE_UNATTRIBUTED,
+	};
+	if (usage_by_owner(usage)) {
+		runner->rmid = p->rmid;
+		runner->generation = p->generation;
+		if (p->rmid != CMT_RMID_NONE)
+			runner->kind = CMT_USAGE_UNKNOWN;
+	}
+	perf->newest[place] = perf->nr_runners++;
+	return runner;
+}
+
+/* A cgroup that is seen here first is named with the others. */
+static void runner_owner(struct cmt_usage *usage, struct usage_runner *runner,
+			 const struct cmt_owner *owner)
+{
+	bool moved = runner->kind != CMT_USAGE_OWNER ||
+		     runner->cgroup_id != owner->cgroup_id;
+
+	runner->kind = owner->kind == CMT_OWNER_OVERFLOW ? CMT_USAGE_OVERFLOW :
+							   CMT_USAGE_OWNER;
+	runner->owner = owner->kind;
+	runner->tgid = owner->tgid;
+	runner->cpu = owner->cpu;
+	runner->cgroup_id = owner->cgroup_id;
+	runner->attached = owner->attached;
+	runner->freed = owner->freed;
+	memcpy(runner->comm, owner->comm, sizeof(runner->comm));
+	if (moved && usage_in_cgroup(runner->kind, runner->owner))
+		usage_cgroup(usage, runner->cgroup_id);
+}
+
+static struct usage_counted *runner_counted(struct cmt_usage *usage,
+					    const struct cmt_slot_perf *p,
+					    uint32_t place)
+{
+	uint32_t generation = usage_by_owner(usage) ? p->generation : 0;
+	struct usage_runner *runner;
+
+	if (make_places(usage))
+		return NULL;
+	runner = find_runner(usage, place, generation, p->domain);
+	if (!runner && generation && !p->owner)
+		runner = find_unknown(usage, place, p->domain);
+	if (!runner)
+		runner = new_runner(usage, place, p);
+	if (runner && usage_by_owner(usage) && p->owner)
+		runner_owner(usage, runner, p->owner);
+	return runner ? &runner->counted : NULL;
+}
+
+/* The first records of all say how long they have counted. */
+static void perf_time(struct usage_perf *perf, const struct cmt_slot_perf *p)
+{
+	uint64_t begin = p->ts - p->ran_ns;
+
+	if (!perf->nr++) {
+		perf->first_ns = begin;
+		perf->last_ns = p->ts;
+	}
+	if (cmt_ts_before(begin, perf->first_ns))
+		perf->first_ns = begin;
+	if (cmt_ts_before(perf->last_ns, p->ts))
+		perf->last_ns = p->ts;
+	perf->values |= p->flags & USAGE_COUNTERS;
+}
+
+int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
+{
+	struct usage_counted *to;
+	uint32_t place = p->rmid;
+
+	if (p->cpu >= usage->nr_cpus || p->rmid >= usage->nr_rmids)
+		return 0;
+	if (usage->by == CMT_USAGE_BY_DOMAIN)
+		place = usage_domain(usage, p->domain);
+	if (place == USAGE_NONE)
+		return 0;
+	to = usage->by == CMT_USAGE_BY_CPU ? &usage->cpus[p->cpu].counted :
+					     runner_counted(usage, p, place);
+	if (!to)
+		return -ENOMEM;
+	perf_time(&usage->perf, p);
+	counted_add(to, p);
+	/* with the idle task's time, the time of a CPU has no meaning */
+	if (usage_by_owner(usage) || p->rmid != CMT_RMID_NONE)
+		to->ran_ns += p->ran_ns;
+	return 0;
+}
+
+/* Of the same owner, or by domain anything in it, where that was seen. */
+static const struct usage_holding *
+held_in(struct cmt_usage *usage, const struct usage_runner *runner, uint32_t domain)
+{
+	const struct usage_holding *h;
+	uint32_t i;
+
+	if (usage_by_owner(usage)) {
+		h = usage_holding_find(usage, runner->rmid, runner->generation,
+				       domain);
+		return h && usage_seen(usage, h) ? h : NULL;
+	}
+	for (i = 0; i < usage->nr_holdings; i++) {
+		h = &usage->holdings[i];
+		if (h->domain == domain && usage_seen(usage, h))
+			return h;
+	}
+	return NULL;
+}
+
+/* The holding of an owner that ran; NULL: it has no reading. */
+static const struct usage_holding *runner_held(struct cmt_usage *usage,
+					       const struct usage_runner *runner)
+{
+	const struct usage_holding *h = held_in(usage, runner, runner->domain);
+	uint32_t i;
+
+	if (!usage_by_owner(usage) || usage_in_parts(usage))
+		return h;
+	for (i = 0; !h && i < usage->nr_domains; i++)
+		h = held_in(usage, runner, usage->domains[i]);
+	return h;
+}
+
+static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
+{
+	struct usage_perf *perf = &usage->perf;
+	struct usage_holding *h;
+
+	if (usage_grow(&perf->blanks, perf->nr_blanks, &perf->room_blanks,
+		       sizeof(*h)))
+		return -ENOMEM;
+	h = &perf->blanks[perf->nr_blanks++];
+	*h = (struct usage_holding){
+		.rmid = runner->rmid, .generation = runner->generation,
+		.domain = runner->domain, .kind = runner->kind,
+		.owner = runner->owner, .tgid = runner->tgid,
+		.cgroup_id = runner->cgroup_id, .cpu = runner->cpu,
+		.attached = runner->attached, .absent = runner->freed,
+		.blank = true,
+	};
+	memcpy(h->comm, runner->comm, sizeof(h->comm));
+	if (usage_group(usage, h))
+		return -ENOMEM;
+	runner->group = h->group;
+	runner->child = h->child;
+	return 0;
+}
+
+static void group_count(struct cmt_usage *usage, uint32_t number,
+			const struct usage_counted *counted)
+{
+	struct usage_group *group = usage_want(usage, number);
+
+	if (!group->counts) {
+		group->counts = true;
+		group->counted = *counted;
+	} else {
+		counted_sum(&group->counted, counted);
+	}
+}
+
+/* A runner with a holding has the groups of that holding. */
+static int runner_end(struct cmt_usage *usage, struct usage_runner *runner)
+{
+	const struct usage_holding *h = runner_held(usage, runner);
+	int err = 0;
+
+	if (h) {
+		runner->group = h->group;
+		runner->child = h->child;
+	} else {
+		err = add_blank(usage, runner);
+	}
+	if (err)
+		return err;
+	group_count(usage, runner->group, &runner->counted);
+	if (runner->child != USAGE_NONE)
+		group_count(usage, runner->child, &runner->counted);
+	return 0;
+}
+
+int usage_perf_end(struct cmt_usage *usage)
+{
+	struct usage_perf *perf = &usage->perf;
+	uint32_t i;
+	int err = 0;
+
+	perf->nr_blanks = 0;
+	for (i = 0; !err && i < perf->nr_runners; i++)
+		err = runner_end(usage, &perf->runners[i]);
+	return err;
+}
+
+uint64_t usage_counted_ns(const struct cmt_usage *usage)
+{
+	const struct usage_perf *perf = &usage->perf;
+
+	if (!perf->nr)
+		return 0;
+	return perf->last_ns -
+	       (perf->closed_ns ? perf->closed_ns : perf->first_ns);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : NAN;
+}
+
+/* Idle time is RMID 0's, and no use of a CPU. */
+static double cpu_share(const struct cmt_usage *usage,
+			const struct cmt_usage_row *row, uint64_t ran_ns)
+{
+	if (usage_by_owner(usage) && row->kind == CMT_USAGE_UNATTRIBUTED)
+		return NAN;
+	return ratio(ran_ns, usage_counted_ns(usage));
+}
+
+static void counters_sums(struct cmt_usage_counters *to,
+			  const struct usage_counted *from)
+{
+	to->ran_ns = from->ran_ns;
+	to->cycles = from->cycles;
+	to->instructions = from->instructions;
+	to->llc_misses = from->llc_misses;
+	to->llc_references = from->llc_references;
+	to->ipc = ratio(from->ipc_instructions, from->ipc_cycles);
+	to->mpki = 1000 * ratio(from->mpki_misses, from->mpki_instructions);
+}
+
+/* It may have run, or have run more, on a CPU that has no TICKs, and no PERFs. */
+static bool ran_in_quiet(const struct cmt_usage *usage,
+			 const struct usage_counted *counted)
+{
+	return usage->perf.quiet &&
+	       !(usage->by == CMT_USAGE_BY_CPU && counted->nr);
+}
+
+/*
+ * An owner without a record did not run where it is counted: all is 0, and known if
+ * that is everywhere.
+ */
+static void counters_bounds(const struct cmt_usage *usage,
+			    const struct cmt_usage_frame *frame,
+			    const struct cmt_usage_row *row,
+			    struct cmt_usage_counters *to,
+			    const struct usage_counted *from)
+{
+	to->values = from->nr ? from->values : usage->perf.values;
+	to->bounds = to->values & from->lacking;
+	if (to->values != USAGE_COUNTERS || to->bounds)
+		to->why |= CMT_USAGE_WHY_NOT_COUNTED;
+	if (frame->nr_gaps || frame->dropped)
+		to->why |= CMT_USAGE_WHY_GAP;
+	if (row->pending)
+		to->why |= CMT_USAGE_WHY_PENDING;
+	if (to->why & MISSED)
+		to->bounds = to->values;
+	to->partial = to->bounds || to->why & MISSED;
+}
+
+void usage_row_counters(const struct cmt_usage *usage,
+			const struct cmt_usage_frame *frame,
+			struct cmt_usage_row *row,
+			const struct usage_counted *counted)
+{
+	struct cmt_usage_counters *to = &row->counters;
+
+	to->cpu_share = NAN;
+	to->ipc = NAN;
+	to->mpki = NAN;
+	if (!usage->perf.nr || !counted) {
+		to->why = CMT_USAGE_WHY_NOT_COUNTED;
+		return;
+	}
+	if (ran_in_quiet(usage, counted))
+		to->why = CMT_USAGE_WHY_EXCLUDED;
+	if (to->why && !counted->nr)
+		return;
+	to->known = true;
+	counters_sums(to, counted);
+	counters_bounds(usage, frame, row, to, counted);
+	to->cpu_share = cpu_share(usage, row, to->ran_ns);
+	row->why |= to->why & ~COUNTERS_ONLY;
+}
+
+void usage_perf_close(struct cmt_usage *usage)
+{
+	struct usage_perf *perf = &usage->perf;
+	uint32_t i;
+
+	perf->closed_ns = perf->nr ? perf->last_ns : 0;
+	if (perf->nr_runners)
+		memset(perf->newest, 0xff, nr_places(usage) * sizeof(uint32_t));
+	perf->nr_runners = 0;
+	for (i = 0; perf->nr && i < usage->nr_cpus; i++)
+		usage->cpus[i].counted = (struct usage_counted){ 0 };
+	perf->nr = 0;
+	perf->values = 0;
+}
+
+void usage_perf_free(struct cmt_usage *usage)
+{
+	free(usage->perf.newest);
+	free(usage->perf.runners);
+	free(usage->perf.blanks);
+}

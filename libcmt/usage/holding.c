@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The occupancy and the traffic of each owner, in each L3 domain */
+#include "state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "slots/tracker.h"
+
+#define FORGET_NS 2000000000ULL	/* an owner in no slot for this time is dropped */
+
+static void traffic_count(struct usage_traffic *t, uint64_t from,
+			  uint64_t from_ts, uint64_t to, uint64_t to_ts)
+{
+	t->known = true;
+	t->bytes += to - from;
+	t->covered_ns += to_ts - from_ts;
+	t->chains += !t->linked;
+	t->linked = true;
+}
+
+/* From the last reading to this one nothing was counted. */
+static void traffic_miss(struct usage_traffic *t, uint64_t last_ts, uint64_t ts)
+{
+	if (last_ts && cmt_ts_before(last_ts, ts))
+		t->missed_ns += ts - last_ts;
+}
+
+/*
+ * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the ALLOC of
+ * an owner that began while this usage ran: from it on the counter counts in the domain
+ * of the ALLOC; 0: another owner.  The traffic of an owner that was allocated before
+ * dropped holdings may have been counted already.
+ */
+static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
+			uint32_t bit, uint64_t value, uint64_t since)
+{
+	const uint32_t reasons = CMT_F_ERROR | CMT_F_UNAVAILABLE;
+	bool first = !t->ever && since;
+	uint64_t last_ts = t->last_ts;
+
+	t->last_ts = h->ts;
+	if (!(h->flags & bit)) {
+		/* without a reason the machine has no such counter */
+		if (h->flags & reasons)
+			traffic_miss(t, last_ts, h->ts);
+		t->gap |= t->ever;
+		t->based = false;
+		t->linked = false;
+		return;
+	}
+	if (!(h->flags & CMT_F_REBASED) && first &&
+	    h->ts - since < FORGET_NS) {
+		traffic_count(t, 0, since, value, h->ts);
+	} else if (!(h->flags & CMT_F_REBASED) && t->based && value >= t->base) {
+		if (cmt_ts_before(t->base_ts, h->ts))
+			traffic_count(t, t->base, t->base_ts, value, h->ts);
+	} else {
+		traffic_miss(t, last_ts, h->ts);
+		t->gap |= t->ever || first;
+		t->linked = false;
+	}
+	t->ever = true;
+	t->read = true;
+	t->based = true;
+	t->base = value;
+	t->base_ts = h->ts;
+}
+
+uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
+{
+	uint32_t i;
+
+	if (usage->nr_domains && usage->domains[usage->last_domain] == domain)
+		return usage->last_domain;
+	/* entries are sorted by RMID, then domain */
+	i = usage->last_domain + 1;
+	if (i < usage->nr_domains && usage->domains[i] == domain)
+		return usage->last_domain = i;
+	for (i = 0; i < usage->nr_domains; i++)
+		if (usage->domains[i] == domain)
+			break;
+	if (i == usage->nr_domains) {
+		if (i == USAGE_DOMAINS)
+			return USAGE_NONE;
+		usage->domains[usage->nr_domains++] = domain;
+		/* rows have parts from now on */
+		usage->untidy |= usage_in_parts(usage);
+	}
+	usage->last_domain = i;
+	return i;
+}
+
+static uint32_t *make_chains(struct cmt_usage *usage, uint32_t domain)
+{
+	size_t bytes = usage->nr_rmids * sizeof(uint32_t);
+
+	if (!usage->chains[domain]) {
+		usage->chains[domain] = malloc(bytes);
+		if (usage->chains[domain])
+			memset(usage->chains[domain], 0xff, bytes);
+	}
+	return usage->chains[domain];
+}
+
+static struct usage_holding *new_holding(struct cmt_usage *usage,
+					 const struct cmt_slot_entry *e,
+					 uint32_t *newest)
+{
+	struct usage_holding *h;
+
+	if (usage_grow(&usage->holdings, usage->nr_holdings,
+		       &usage->room_holdings, sizeof(*h)))
+		return NULL;
+	h = &usage->holdings[usage->nr_holdings];
+	*h = (struct usage_holding){
+		.rmid = e->rmid, .generation = e->generation,
+		.domain = e->domain, .older = *newest,
+		.interval = usage->interval, .born = true,
+		.alone = *newest == USAGE_NONE,
+		.kind = e->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
+						   CMT_USAGE_UNKNOWN,
+		.group = USAGE_NONE, .child = USAGE_NONE,
+	};
+	if (!h->alone)
+		usage->holdings[*newest].alone = false;
+	*newest = usage->nr_holdings++;
+	usage->nr_seen++;
+	return h;
+}
+
+static void holding_ended(struct cmt_usage *usage, struct usage_holding *h)
+{
+	h->ended = true;
+	h->held = false;
+	usage->untidy = true;
+}
+
+/*
+ * The holding of an entry.  An older generation of the same RMID in the same
+ * domain has ended when a new one reports.
+ */
+static struct usage_holding *holding_of(struct cmt_usage *usage,
+					const struct cmt_slot_entry *e,
+					uint32_t *newest)
+{
+	struct usage_holding *found = NULL;
+	uint32_t i;
+
+	for (i = *newest; i != USAGE_NONE; i = usage->holdings[i].older) {
+		struct usage_holding *h = &usage->holdings[i];
+
+		if (h->generation == e->generation)
+			found = h;
+		else if (!cmt_ts_before(e->ts, h->ts))
+			holding_ended(usage, h);
+	}
+	return found ? found : new_holding(usage, e, newest);
+}
+
+static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
+			  const struct cmt_owner *owner)
+{
+	enum cmt_usage_kind kind = CMT_USAGE_OWNER;
+
+	if (h->rmid == CMT_RMID_NONE || !owner)
+		return;
+	if (owner->kind == CMT_OWNER_OVERFLOW)
+		kind = CMT_USAGE_OVERFLOW;
+	h->attached = owner->attached;
+	h->tgid = owner->tgid;
+	memcpy(h->comm, owner->comm, sizeof(h->comm));
+	h->absent = owner->freed;
+	if (h->kind != kind || h->owner != owner->kind ||
+	    h->cpu != owner->cpu || h->cgroup_id != owner->cgroup_id) {
+		usage_sum_drop(usage, h);
+		h->group = USAGE_NONE;
+	}
+	h->kind = kind;
+	h->owner = owner->kind;
+	h->cpu = owner->cpu;
+	h->cgroup_id = owner->cgroup_id;
+}
+
+/* The ALLOC of an owner with all its traffic in the time of this usage, or 0 */
+static uint64_t allocated(const struct cmt_usage *usage,
+			  const struct cmt_slot_entry *e)
+{
+	if (!e->owner || cmt_ts_before(e->owner->since, usage->origin_ns))
+		return 0;
+	return e->owner->since;
+}
+
+/* Does a reading with these flags, and no less, continue both counters as they are? */
+static bool is_steady(const struct usage_holding *h)
+{
+	return h->flags & CMT_F_OCCUPANCY && !(h->flags & CMT_F_REBASED) &&
+	       !(h->flags & CMT_F_MBM_TOTAL) == !h->total.linked &&
+	       !(h->flags & CMT_F_MBM_LOCAL) == !h->local.linked;
+}
+
+/* Traffic is the difference of two readings: a value carried over is neither. */
+static void traffic_settle(struct usage_holding *h, uint64_t since)
+{
+	traffic_add(&h->total, h, CMT_F_MBM_TOTAL, h->mbm_total, since);
+	traffic_add(&h->local, h, CMT_F_MBM_LOCAL, h->mbm_local, since);
+	h->kept = false;
+}
+
+/* Take the values of an entry that differ from those of the entry before. */
+static void value_take(struct cmt_usage *usage, struct usage_holding *h,
+		       const struct cmt_slot_entry *e)
+{
+	if (e->ts > usage->last_ns)
+		usage->last_ns = e->ts;
+	h->ts = e->ts;
+	h->mbm_total = e->mbm_total_bytes;
+	h->mbm_local = e->mbm_local_bytes;
+	if (e->flags & CMT_F_OCCUPANCY) {
+		h->occupancy_ts = e->ts;
+		h->occupancy = e->occupancy_bytes;
+		h->residual = e->residual_bytes;
+	}
+}
+
+static void traffic_begin(struct usage_traffic *t)
+{
+	t->known = false;
+	t->read = false;
+	t->gap = false;
+	t->linked = false;
+	t->chains = 0;
+	t->bytes = 0;
+	t->covered_ns = 0;
+	t->missed_ns = 0;
+}
+
+static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
+			 const struct cmt_slot_entry *e)
+{
+	uint64_t since = allocated(usage, e);
+
+	/* AMD's bandwidth can come with another mode of its counters */
+	usage->events |= e->flags;
+	if (!usage->first_ns)
+		usage->first_ns = since ? since : e->ts;
+	if (!h->read) {
+		traffic_begin(&h->total);
+		traffic_begin(&h->local);
+	}
+	h->flags = e->flags;
+	h->read = true;
+	traffic_settle(h, since);
+	h->steady = is_steady(h);
+}
+
+/* It is in the interval, with such flags. */
+static void holding_seen(struct usage_holding *h, uint32_t flags)
+{
+	h->seen = true;
+	h->emulated |= !!(flags & CMT_F_EMULATED);
+	h->occupancy_known |= !!(flags & CMT_F_OCCUPANCY);
+	h->why |= usage_why(flags);
+}
+
+static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
+			  const struct cmt_slot_entry *e)
+{
+	bool had_group;
+	int err;
+
+	if (h->kept)
+		traffic_settle(h, 0);
+	value_take(usage, h, e);
+	holding_seen(h, e->flags);
+	if (e->samples)
+		holding_read(usage, h, e);
+	had_group = h->group != USAGE_NONE;
+	holding_owner(usage, h, e->owner);
+	if (h->group != USAGE_NONE)
+		return 0;
+	/* the row that it was in may be no more */
+	usage->whole_due |= had_group;
+	err = usage_group(usage, h);
+	return err ? err : usage_group_join(usage, h);
+}
+
+static bool same_owner(const struct usage_holding *h,
+		       const struct cmt_owner *owner)
+{
+	if (!owner)
+		return h->rmid == CMT_RMID_NONE;
+	return owner->kind == h->owner && owner->cgroup_id == h->cgroup_id &&
+	       owner->tgid == h->tgid && owner->attached == h->attached &&
+	       !owner->freed && !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
+}
+
+/*
+ * A value carried over, or a reading that continues the last one, of the same owner:
+ * the fast path.
+ */
+static bool goes_on(const struct usage_holding *h,
+		    const struct cmt_slot_entry *e)
+{
+	/* the first reading of an interval begins it */
+	if (!h->seen && e->samples)
+		return false;
+	if (usage_ended(h) || h->group == USAGE_NONE || !same_owner(h, e->owner))
+		return false;
+	if (!h->seen)
+		return e->ts == h->ts;
+	return !e->samples ||
+	       (h->steady && e->flags == h->flags &&
+		cmt_ts_before(h->ts, e->ts) &&
+		e->mbm_total_bytes >= h->mbm_total &&
+		e->mbm_local_bytes >= h->mbm_local);
+}
+
+static void holding_begin(struct cmt_usage *usage, struct usage_holding *h)
+{
+	if (h->kept)
+		traffic_settle(h, 0);
+	usage_count_seen(usage, h);
+	h->absent = false;
+	h->seen = false;
+	h->emulated = false;
+	h->occupancy_known = false;
+	h->born = false;
+	h->read = false;
+	h->steady = false;
+	h->why = 0;
+}
+
+/* Entries have the same order in most slots. */
+static struct usage_holding *holding_expected(struct cmt_usage *usage,
+					      const struct cmt_slot_entry *e)
+{
+	struct usage_holding *h;
+
+	if (usage->expected >= usage->nr_holdings)
+		return NULL;
+	h = &usage->holdings[usage->expected];
+	return h->alone && h->rmid == e->rmid && h->domain == e->domain &&
+	       h->generation == e->generation ? h : NULL;
+}
+
+static struct usage_holding *holding_find(struct cmt_usage *usage,
+					  const struct cmt_slot_entry *e,
+					  uint32_t domain)
+{
+	uint32_t *chains = make_chains(usage, domain);
+
+	return chains ? holding_of(usage, e, &chains[e->rmid]) : NULL;
+}
+
+/*
+ * No value of the holding is of one interval, so it is the same in the next one: it was
+ * not read, and has nothing to report in each interval.
+ */
+static bool is_carried(const struct usage_holding *h)
+{
+	return !h->read && !h->born && !h->kept && !h->why &&
+	       h->occupancy_known && !usage_ended(h);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int add_news(struct cmt_usage *usage, struct usage_holding *h)
+{
+	if (!(usage->flags & CMT_USAGE_BRIEF) || h->news == usage->interval)
+		return 0;
+	if (usage_grow(&usage->news, usage->nr_news, &usage->room_news,
+		       sizeof(*usage->news)))
+		return -ENOMEM;
+	h->news = usage->interval;
+	usage->news[usage->nr_news++] = (uint32_t)(h - usage->holdings);
+	return 0;
+}
+
+/* The holding of the entry; NULL: no memory, or *@err is 0 and it cannot be. */
+static struct usage_holding *holding_at(struct cmt_usage *usage,
+					const struct cmt_slot_entry *e, int *err)
+{
+	struct usage_holding *h = holding_expected(usage, e);
+	uint32_t domain;
+
+	*err = 0;
+	if (h)
+		return h;
+	domain = usage_domain(usage, e->domain);
+	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
+		return NULL;
+	h = holding_find(usage, e, domain);
+	*err = h ? 0 : -ENOMEM;
+	return h;
+}
+
+int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
+		      uint64_t end_ns)
+{
+	int err;
+	struct usage_holding *h = holding_at(usage, e, &err);
+
+	if (!h)
+		return err;
+	usage->expected = (uint32_t)(h - usage->holdings) + 1;
+	h->seen_ns = end_ns;
+	h->entry = e;
+	h->held = false;
+	h->carried = false;
+	if (h->interval != usage->interval)
+		holding_begin(usage, h);
+	err = add_news(usage, h);
+	if (err)
+		return err;
+	if (!goes_on(h, e)) {
+		err = holding_update(usage, h, e);
+		if (!err && usage_ended(h))
+			usage_sum_drop(usage, h);
+		if (err || usage_ended(h))
+			return err;
+	} else if (e->samples) {
+		value_take(usage, h, e);
+		h->kept = true;
+	} else if (!h->seen) {
+		holding_seen(h, e->flags);
+	}
+	h->held = true;
+	if (usage->narrow) {
+		h->carried = is_carried(h);
+		return 0;
+	}
+	usage->shares_now++;
+	usage_sum_add(usage, h);
+	return 0;
+}
+
+/* Add an unavailable reading of the owner; by domain one in each. */
+static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
+{
+	struct cmt_slot_entry e = {
+		.ts = usage->slot_end_ns - 1, .samples = 1,
+		.flags = CMT_F_UNAVAILABLE, .rmid = owner->rmid,
+		.generation = owner->generation, .owner = owner,
+	};
+	uint32_t d, n = usage->by == CMT_USAGE_BY_DOMAIN ? usage->nr_domains : 1;
+	int err = 0;
+
+	for (d = 0; !err && d < n; d++) {
+		e.domain = usage->domains[d];
+		err = usage_holding_add(usage, &e, usage->slot_end_ns);
+	}
+	return err;
+}
+
+/* The owners are those of the tracker, as of the last slot.  Ticks show the domains. */
+int usage_holdings_unread(struct cmt_usage *usage)
+{
+	const struct cmt_hot *hot;
+	uint32_t rmid;
+	int err = 0;
+
+	if (!usage->unread || !usage->slots_now || !usage->nr_domains)
+		return 0;
+	usage->last_ns = usage->slot_end_ns - 1;
+	hot = cmt_tracker_hot(cmt_slots_tracker(usage->slots));
+	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++)
+		if (hot[rmid].owner && !hot[rmid].freed)
+			err = add_unread(usage, hot[rmid].owner);
+	return err;
+}
+
+/*
+ * Slots carry the values of every live owner, so an owner that is not in the last slot
+ * has ended: its FREE came after its last reading.  Or its state was lost: it is kept
+ * for some time, so that no traffic counts twice.
+ */
+static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
+			bool *emulated)
+{
+	if (h->kept)
+		traffic_settle(h, 0);
+	if (!usage_seen(usage, h))
+		return;
+	*emulated |= h->emulated;
+	h->absent |= h->kind != CMT_USAGE_UNKNOWN &&
+		     h->seen_ns != usage->slot_end_ns;
+}
+
+/*
+ * In one slot no owner is absent, and holdings without news are not in a brief frame.
+ */
+void usage_holdings_end(struct cmt_usage *usage, bool *emulated)
+{
+	bool few = usage->brief && usage->narrow && usage->slots_now <= 1;
+	uint32_t i, nr = few ? usage->nr_news : usage->nr_holdings;
+
+	for (i = 0; i < nr; i++)
+		holding_end(usage, &usage->holdings[few ? usage->news[i] : i],
+			    emulated);
+}
+
+static void clear_chains(struct cmt_usage *usage)
+{
+	uint32_t d;
+
+	for (d = 0; d < usage->nr_domains; d++)
+		if (usage->chains[d])
+			memset(usage->chains[d], 0xff,
+			       usage->nr_rmids * sizeof(uint32_t));
+}
+
+/* In the order of entries */
+static int cmp_place(const void *pa, const void *pb)
+{
+	const struct usage_holding *a = pa, *b = pb;
+	int ret = usage_cmp(a->rmid, b->rmid);
+
+	if (!ret)
+		ret = usage_cmp(a->domain, b->domain);
+	return ret ? ret : usage_cmp(a->generation, b->generation);
+}
+
+static void sort_by_place(struct usage_holding *holdings, uint32_t nr)
+{
+	uint32_t i = 1;
+
+	while (i < nr && cmp_place(&holdings[i - 1], &holdings[i]) <= 0)
+		i++;
+	if (i < nr)
+		qsort(holdings, nr, sizeof(*holdings), cmp_place);
+}
+
+static void link_holding(struct cmt_usage *usage, uint32_t number)
+{
+	struct usage_holding *h = &usage->holdings[number];
+	uint32_t *newest;
+
+	newest = &usage->chains[usage_domain(usage, h->domain)][h->rmid];
+	h->older = *newest;
+	h->alone = *newest == USAGE_NONE;
+	if (!h->alone)
+		usage->holdings[*newest].alone = false;
+	*newest = number;
+}
+
+void usage_holdings_sweep(struct cmt_usage *usage)
+{
+	uint32_t i, kept = 0;
+
+	clear_chains(usage);
+	for (i = 0; i < usage->nr_holdings; i++) {
+		struct usage_holding *h = &usage->holdings[i];
+
+		if (h->ended || usage->slot_end_ns > h->seen_ns + FORGET_NS)
+			continue;
+		h->group = USAGE_NONE;
+		h->child = USAGE_NONE;
+		h->chained = false;
+		h->held = false;
+		h->share = (struct usage_share){ .in = false };
+		if (kept != i)
+			usage->holdings[kept] = *h;
+		kept++;
+	}
+	usage->nr_holdings = kept;
+	sort_by_place(usage->holdings, kept);
+	for (i = 0; i < kept; i++)
+		link_holding(usage, i);
+}
+
+struct usage_holding *usage_holding_find(struct cmt_usage *usage, uint32_t rmid,
+					 uint32_t generation, uint32_t domain)
+{
+	uint32_t i = USAGE_NONE, d = usage_domain(usage, domain);
+
+	if (d != USAGE_NONE && usage->chains[d])
+		i = usage->chains[d][rmid];
+	while (i != USAGE_NONE && usage->holdings[i].generation != generation)
+		i = usage->holdings[i].older;
+	return i == USAGE_NONE ? NULL : &usage->holdings[i];
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A usage over a recording: the file has the records that a reader would give, and the
+ * answers that a live usage asks the kernel for.  Owners go to the slots as from a
+ * reader: they hold from their time on, and the records before that keep their owners.
+ */
+#include <cmt/recording.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "recording/state.h"
+#include "recording/reading.h"
+#include "slots/slots.h"
+#include "state.h"
+
+struct usage_replay {
+	struct cmt_recording *recording;
+	const struct cmt_recording_item *item;	/* the recording's: not taken yet */
+	const struct cmt_record *records;	/* the recording's: not taken yet */
+	uint32_t nr;
+	bool ended;
+	bool flushed;		/* nothing came since the end was met */
+	uint64_t synced;	/* the number of lists of owners so far */
+	struct rec_state state;	/* the last one */
+	bool has_state, new_state;
+	bool has_first;		/* first_dropped is set */
+	uint64_t first_dropped, dropped;	/* by the recording program's reader */
+	uint64_t quiet;
+};
+
+int usage_replay_new(struct cmt_usage *usage, struct cmt_recording *recording)
+{
+	usage->replay = calloc(1, sizeof(*usage->replay));
+	if (!usage->replay)
+		return -ENOMEM;
+	usage->replay->recording = recording;
+	return 0;
+}
+
+void usage_replay_free(struct cmt_usage *usage)
+{
+	if (usage->replay)
+		rec_state_free(&usage->replay->state);
+	free(usage->replay);
+}
+
+bool usage_replay_ended(const struct cmt_usage *usage)
+{
+	return usage->replay->ended;
+}
+
+void usage_replay_counts(const struct cmt_usage *usage, struct cmt_reader_counts *counts)
+{
+	counts->late = usage->replay->dropped;
+	counts->quiet = usage->replay->quiet;
+}
+
+/* Untrusted input: entries that cannot be owners are skipped. */
+static int take_owners(struct cmt_usage *usage, const struct cmt_snapshot *owners)
+{
+	struct cmt_snapshot *copy;
+	int err;
+
+	if (cmt_snapshot_new(&copy, owners->as_of, owners->records, owners->count))
+		return -ENOMEM;
+	err = cmt_slots_sync(usage->slots, copy, usage->replay->synced++);
+	return err == -EINVAL ? 0 : err;
+}
+
+static int take_name(struct cmt_usage *usage, const struct cmt_container *container)
+{
+	int err = cmt_containers_put(usage->containers, container);
+
+	return err == -EINVAL ? 0 : err;
+}
+
+static void take_reader(struct usage_replay *replay, const struct cmt_reader_counts *counts)
+{
+	uint64_t dropped = counts->late + counts->malformed;
+
+	if (!replay->has_first)
+		replay->first_dropped = dropped;
+	replay->has_first = true;
+	replay->dropped = dropped - replay->first_dropped;
+	replay->quiet = counts->quiet;
+}
+
+/* Pending owners that cannot be are not known. */
+static int take_pending(struct cmt_usage *usage, const struct cmt_snapshot *pending)
+{
+	int err = cmt_usage_set_pending(usage, pending);
+
+	return err == -EINVAL ? cmt_usage_set_pending(usage, NULL) : err;
+}
+
+static int take_state(struct cmt_usage *usage, const struct cmt_recording_state *state)
+{
+	struct usage_replay *replay = usage->replay;
+	int err = take_pending(usage, state->pending);
+
+	if (err)
+		return err;
+	usage_set_uncore(usage, state->uncore);
+	if (state->reader)
+		take_reader(replay, state->reader);
+	rec_state_move(&replay->state, &replay->recording->state);
+	replay->has_state = true;
+	replay->new_state = true;
+	return 0;
+}
+
+/* Missing records are a gap on every CPU; their number may be unknown. */
+static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
+{
+	uint64_t lost = item->missing_records ? item->missing_records : 1;
+	uint64_t from = item->from_ns, to = item->to_ns;
+
+	usage->lost += lost;
+	if (to == UINT64_MAX)
+		to = from;
+	if (!from)
+		from = to;
+	for (uint32_t cpu = 0; to && cpu < usage->nr_cpus; cpu++)
+		cmt_slots_gap(usage->slots, cpu, from, to, cpu ? 0 : lost);
+}
+
+static int take_item(struct cmt_usage *usage, const struct cmt_recording_item *item)
+{
+	switch (item->type) {
+	case CMT_RECORDING_RECORDS:
+		usage->replay->records = item->records;
+		usage->replay->nr = item->nr_records;
+		return 0;
+	case CMT_RECORDING_OWNERS:
+		return take_owners(usage, item->owners);
+	case CMT_RECORDING_NAME:
+		return take_name(usage, item->container);
+	case CMT_RECORDING_STATE:
+		return take_state(usage, item->state);
+	case CMT_RECORDING_DAMAGE:
+		take_damage(usage, item);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* A record that there was no memory for is taken again by the next call. */
+static int take_records(struct cmt_usage *usage)
+{
+	struct usage_replay *replay = usage->replay;
+	int err = 0;
+
+	for (; replay->nr && !usage->first && !err; replay->records++, replay->nr--) {
+		err = usage_take(usage, replay->records);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int take_end(struct cmt_usage *usage)
+{
+	struct usage_replay *replay = usage->replay;
+
+	replay->ended = true;
+	if (replay->flushed)
+		return 0;
+	replay->flushed = true;
+	return cmt_usage_flush(usage);
+}
+
+/*
+ * The next item, or the one that failed for lack of memory.  Returns as
+ * cmt_recording_next().
+ */
+static int next_item(struct cmt_usage *usage)
+{
+	struct usage_replay *replay = usage->replay;
+	int ret = replay->item ? 1 : cmt_recording_next(replay->recording, &replay->item);
+
+	if (ret <= 0)
+		return ret;
+	replay->ended = false;
+	replay->flushed = false;
+	ret = take_item(usage, replay->item);
+	if (ret)
+		return ret;
+	replay->item = NULL;
+	return 1;
+}
+
+int usage_replay(struct cmt_usage *usage)
+{
+	int ret;
+
+	while (!usage->first) {
+		ret = take_records(usage);
+		if (ret || usage->first)
+			return ret;
+		ret = next_item(usage);
+		if (ret <= 0)
+			return ret ? ret : take_end(usage);
+	}
+	return 0;
+}
+
+int cmt_usage_state(struct cmt_usage *usage, const struct cmt_recording_state **state)
+{
+	struct usage_replay *replay = usage->replay;
+	bool new_state;
+
+	if (!replay)
+		return -EINVAL;
+	if (!replay->has_state)
+		return -ENODATA;
+	*state = &replay->state.state;
+	new_state = replay->new_state;
+	replay->new_state = false;
+	return new_state;
+}
