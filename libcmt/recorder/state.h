@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a recorder, private to the room: recorder.c takes records and writes
- * chunks, index.c writes the index, and look.c reads the state that is in no record.
+ * chunks, places.c writes the index, and look.c reads the state that is in no record.
  */
 #ifndef LIBCMT_RECORDER_STATE_H
 #define LIBCMT_RECORDER_STATE_H

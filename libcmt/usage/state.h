@@ -5,9 +5,9 @@
  *	usage.c		the interface and the intervals
  *	replay.c	reads a recording
  *	holding.c	what each owner holds in each domain
- *	cpu.c		the CPUs
+ *	cpus.c		the CPUs
  *	counters.c	the processor's counters (PERF records)
- *	channels.c	the memory channels
+ *	memory.c	the memory channels
  *	rows.c		makes rows of holdings, counters and CPUs
  *	ids.c		compares the container ids of rows
  *	brief.c		chooses the rows of a brief frame
@@ -508,7 +508,7 @@ bool usage_replay_ended(const struct cmt_usage *usage);
 /* The recorded counts of dropped records and quiet CPUs. */
 void usage_replay_counts(const struct cmt_usage *usage, struct cmt_reader_counts *counts);
 
-/* channels.c: store what the module reports of channels. */
+/* memory.c: store what the module reports of channels. */
 void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore);
 
 /* group.c: */
@@ -600,7 +600,7 @@ static inline bool usage_ended(const struct usage_holding *h)
  */
 void usage_holdings_sweep(struct cmt_usage *usage);
 
-/* cpu.c: */
+/* cpus.c: */
 void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c);
 void usage_cpus_lost(struct cmt_usage *usage);
 void usage_cpus_sum(const struct cmt_usage *usage,
@@ -642,7 +642,7 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to);
 void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
 		 uint64_t elapsed_ns);
 
-/* channels.c: */
+/* memory.c: */
 
 /* Returns 0 or -ENOMEM. */
 int usage_channel_add(struct cmt_usage *usage, const struct cmt_slot_channel *c);
