@@ -98,7 +98,7 @@ static inline int cmt_out_copy(void *out, const void *from, size_t known)
 }
 
 /*
- * Is this record possible?  ring/record.c has the checks.  A record of an unknown type
+ * Is this record possible?  record/record.c has the checks.  A record of an unknown type
  * passes if its CPU is possible.
  */
 bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "resctrl/resctrl.h"
+#include "resctrl/state.h"
 
 /* More processes, cgroups and CPUs than a kernel has process ids. */
 #define PENDING_MAX	(8U << 20)

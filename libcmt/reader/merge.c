@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 
 /* Records copied at a time: of all rings 1 MiB, of one ring a few pages at most. */
 #define BATCH_ALL	16384

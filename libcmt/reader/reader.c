@@ -14,7 +14,7 @@
 #include "feed.h"
 #include "base/base.h"
 #include "merge.h"
-#include "resctrl/resctrl.h"
+#include "resctrl/state.h"
 #include "slots/slots.h"
 
 /* Rounds of a call that finds only records to drop, which may never end. */

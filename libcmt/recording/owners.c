@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 
 #define WORDS	(sizeof(struct cmt_record) / sizeof(uint32_t))
 

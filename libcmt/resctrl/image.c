@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "ring/barrier.h"
-#include "resctrl.h"
+#include "state.h"
 
 int cmt_resctrl_ring_new(struct resctrl *r)
 {

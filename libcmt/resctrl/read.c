@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "resctrl.h"
+#include "state.h"
 
 #define VALUE_MAX	64	/* bytes of a file that can be a value */
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "resctrl.h"
+#include "state.h"
 
 #define SUPER_MAGIC	0x7655821	/* RDTGROUP_SUPER_MAGIC */
 #define INTERVAL_NS	100000000U

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "resctrl.h"
+#include "state.h"
 
 /* A scan, and its first error */
 struct scan {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "barrier.h"
-#include "record.h"
+#include "record/record.h"
 
 int cmt_sources_new(struct cmt_sources **sources, const struct cmt_info *info,
 		    uint64_t latency_ns)

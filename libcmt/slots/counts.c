@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 #include "tracker.h"
 
 #define ROOM_MIN	64

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 
 /* Domain ids are arbitrary, but few; a stream with more of them is corrupt. */
 #define DOMAINS_MAX	64

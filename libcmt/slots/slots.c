@@ -16,7 +16,7 @@
 #include "channels.h"
 #include "counts.h"
 #include "entries.h"
-#include "ring/record.h"
+#include "record/record.h"
 
 #define SLOT_DEFAULT_NS	1000000ULL
 #define SLOT_MIN_NS	10000ULL

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 
 #define MS		1000000ULL
 #define FIRST_CGROUP	9000U

@@ -2,7 +2,7 @@
 /* Files of resctrl, of cgroups and of /proc as the library reads them. */
 #include "culprit/state.h"
 #include "fuzz.h"
-#include "resctrl/resctrl.h"
+#include "resctrl/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

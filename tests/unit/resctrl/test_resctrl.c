@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "groups.h"
-#include "resctrl/resctrl.h"
+#include "resctrl/state.h"
 #include "unit.h"
 
 #define MS	1000000ULL

@@ -2,7 +2,7 @@
 /* Which records can be, and which can be in a ring. */
 #include <cmt/reader.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 #include "unit.h"
 
 #define CPUS	4

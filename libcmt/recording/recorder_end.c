@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Where the chunks of a file are, for its end. */
-#include "state.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "recording/index.h"
+#include "index.h"
 
 void recorder_place(struct cmt_recorder *recorder, const struct cmt_chunk *chunk)
 {

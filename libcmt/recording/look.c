@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* State that is in no record: names, answers of the module, and the files of cgroups */
-#include "state.h"
+#include "recorder.h"
 
 #include <cmt/resctrl.h>
 #include <errno.h>

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a recorder, private to the room: recorder.c takes records and writes
- * chunks, places.c writes the index, and look.c reads the state that is in no record.
+ * chunks, recorder_end.c writes the index, and look.c reads the state that is in no
+ * record.
  */
-#ifndef LIBCMT_RECORDER_STATE_H
-#define LIBCMT_RECORDER_STATE_H
+#ifndef LIBCMT_RECORDER_H
+#define LIBCMT_RECORDER_H
 
 #include <time.h>
 
 #include <cmt/recording.h>
 
-#include "recording/chunk.h"
-#include "recording/columns.h"
-#include "recording/names.h"
-#include "recording/owners.h"
-#include "recording/state.h"
+#include "chunk.h"
+#include "columns.h"
+#include "names.h"
+#include "owners.h"
+#include "state.h"
 
 struct cmt_recorder {
 	struct cmt_recorder_opts opts;	/* the strings are copied to head */

@@ -4,7 +4,7 @@
  * long enough, it is encoded at once: that takes some milliseconds, and the rings hold
  * more than that.
  */
-#include "state.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "recording/round.h"
+#include "round.h"
 
 #define CHUNK_NS	500000000ULL
 #define CHUNK_NS_MIN	1000000ULL
