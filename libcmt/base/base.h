@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Private to the library: what its parts share. */
-#ifndef LIBCMT_INTERNAL_H
-#define LIBCMT_INTERNAL_H
+/* What every room uses. */
+#ifndef LIBCMT_BASE_H
+#define LIBCMT_BASE_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmt/device.h>
-
-struct cmt_container;
-struct cmt_reader;
-struct resctrl;
-
-/*
- * @fd and @info are constant from cmt_device_open() to cmt_device_close(), and
- * @cannot_count is atomic.  So threads share a device without a lock.
- */
-struct cmt_device {
-	int fd;
-	/* the functions of another kind of device; NULL: the module */
-	struct resctrl *resctrl;
-	union {
-		struct cmt_info info;
-		char info_room[CMT_INFO_ROOM];
-	};
-	/* the only reader that the device can have */
-	struct cmt_reader *reader;
-	bool cannot_count;		/* the module has answered so */
-};
+#include <time.h>
 
 /* Not inlined: the caller's usual path saves no registers for this function. */
 #define CMT_APART __attribute__((noinline))
@@ -98,48 +76,23 @@ static inline int cmt_out_copy(void *out, const void *from, size_t known)
 }
 
 /*
- * Is this record possible?  record/record.c has the checks.  A record of an unknown type
- * passes if its CPU is possible.
- */
-bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
-			 uint32_t nr_rmids);
-
-/*
  * Copy @n bytes of @from and a NUL to @to, which has @size bytes.  A byte that is
  * not printable ASCII becomes '?', because names are written to terminals.
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
-/* Set the name, and all else, of a resctrl group: its id has CMT_RESCTRL_GROUP. */
-void cmt_name_group(const char *path, struct cmt_container *container);
+static inline uint64_t cmt_clock_ns(clockid_t clock)
+{
+	struct timespec ts;
 
-/* Mark the name of a container whose flags have CMT_CONTAINER_OVERHEAD. */
-void cmt_name_overhead(struct cmt_container *container);
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
 
-/* Are the @n bytes of @id a container id, as runtimes make them? */
-bool cmt_is_id(const char *id, size_t n);
-
-/* Allocate a snapshot with room for @room records.  NULL: no memory. */
-struct cmt_snapshot *cmt_snapshot_alloc(uint32_t room);
-
-/* Are all records of @type, and possible answers of the module? */
-bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot, uint16_t type,
-			   const struct cmt_info *info);
-
-/* Returns 0 or -errno. */
-int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg);
-
-/*
- * Call the ioctl with @arg, a structure that begins with its size.  This program
- * knows @size bytes of it, and every module of this major version at least @least.
- */
-int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
-		   uint32_t least, uint32_t size);
-
-/* Read the module's current cmt_info. */
-int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info);
-
-/* Is @info a possible answer of a module? */
-bool cmt_info_possible(const struct cmt_info *info);
+/* The clock of all records. */
+static inline uint64_t cmt_now_ns(void)
+{
+	return cmt_clock_ns(CLOCK_MONOTONIC);
+}
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "name/runtime.h"
+#include "file/file.h"
 
 #define TEXT_MAX	4096	/* both files have some hundred bytes */
 #define PATH_LONGEST	4096

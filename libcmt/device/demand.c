@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Readings on demand. */
-#include <cmt/device.h>
+#include "device.h"
 
-#include "base/base.h"
+#include "record/record.h"
 
 /* All owners in all domains; in bytes, it fits 32 bits. */
 #define READINGS_MAX	(8U << 20)

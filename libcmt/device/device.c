@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cmt/device.h>
+#include "device.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/base.h"
-#include "resctrl/state.h"
+#include "module.h"
+#include "record/record.h"
 
 /* More processes, cgroups and CPUs than a kernel has process ids. */
 #define PENDING_MAX	(8U << 20)
@@ -35,14 +33,16 @@ bool cmt_info_possible(const struct cmt_info *info)
 
 int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg)
 {
-	if (dev->resctrl)
-		return cmt_resctrl_ioctl(dev->resctrl, command, arg);
-	return ioctl(dev->fd, command, arg) < 0 ? -errno : 0;
+	return dev->ops->call(dev, command, arg);
 }
 
-/* An older module writes fewer bytes than requested: unknown fields are 0. */
-int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *arg,
-		   uint32_t least, uint32_t size)
+/*
+ * Call the ioctl with @arg, a structure that begins with its size.  This program
+ * knows @size bytes of it, and every module of this major version at least @least.
+ * An older module writes fewer bytes than requested: unknown fields are 0.
+ */
+static int ask(const struct cmt_device *dev, unsigned long command, void *arg,
+	       uint32_t least, uint32_t size)
 {
 	uint32_t written;
 	int err;
@@ -64,7 +64,7 @@ int cmt_device_ask(const struct cmt_device *dev, unsigned long command, void *ar
 /* @size: bytes of room at @info, sizeof(*info) or more */
 static int get_info(const struct cmt_device *dev, struct cmt_info *info, uint32_t size)
 {
-	int err = cmt_device_ask(dev, CMT_IOC_GET_INFO, info, ABI_KNOWN, size);
+	int err = ask(dev, CMT_IOC_GET_INFO, info, ABI_KNOWN, size);
 
 	if (err)
 		return err;
@@ -79,18 +79,6 @@ static int get_info(const struct cmt_device *dev, struct cmt_info *info, uint32_
 	return 0;
 }
 
-/*
- * O_NONBLOCK: should the path be a FIFO, open must not wait for its other end.
- * The device itself never blocks but in poll.
- */
-static int open_path(const char *path, int mode)
-{
-	int fd = open(path ? path : CMT_DEVICE_PATH,
-		      mode | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int cmt_device_open(struct cmt_device **dev, const char *path,
 		    unsigned int flags)
 {
@@ -99,50 +87,33 @@ int cmt_device_open(struct cmt_device **dev, const char *path,
 
 	if (flags & ~CMT_OPEN_CONTROL)
 		return -EINVAL;
-	d = calloc(1, sizeof(*d));
-	if (!d)
-		return -ENOMEM;
-
-	d->fd = open_path(path, flags & CMT_OPEN_CONTROL ? O_RDWR : O_RDONLY);
-	if (d->fd < 0) {
-		err = d->fd;
-		goto err_free;
-	}
+	err = cmt_module_open(&d, path, flags & CMT_OPEN_CONTROL ? O_RDWR : O_RDONLY);
+	if (err)
+		return err;
 	err = get_info(d, &d->info, sizeof(d->info_room));
 	if (err)
-		goto err_close;
-	*dev = d;
-	return 0;
-
-err_close:
-	close(d->fd);
-err_free:
-	free(d);
+		cmt_device_close(d);
+	else
+		*dev = d;
 	return err;
 }
 
 void cmt_device_close(struct cmt_device *dev)
 {
-	if (!dev)
-		return;
-	if (dev->resctrl)
-		cmt_resctrl_close(dev->resctrl);
-	else
-		close(dev->fd);
-	free(dev);
+	if (dev)
+		dev->ops->close(dev);
 }
 
 int cmt_device_abi(const char *path, uint32_t *abi)
 {
-	const struct cmt_device dev = { .fd = open_path(path, O_RDONLY) };
+	struct cmt_device *dev;
 	struct cmt_info info;
-	int err;
+	int err = cmt_module_open(&dev, path, O_RDONLY);
 
-	if (dev.fd < 0)
-		return dev.fd;
-	err = cmt_device_ask(&dev, CMT_IOC_GET_INFO, &info, ABI_KNOWN,
-			     sizeof(info));
-	close(dev.fd);
+	if (err)
+		return err;
+	err = ask(dev, CMT_IOC_GET_INFO, &info, ABI_KNOWN, sizeof(info));
+	cmt_device_close(dev);
 	if (!err)
 		*abi = info.abi_version;
 	return err;
@@ -170,8 +141,7 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 	/* of a caller that is older or newer than this library */
 	if (size < CMT_STATS_SIZE)
 		return -EINVAL;
-	return cmt_device_ask(dev, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE,
-			      size);
+	return ask(dev, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE, size);
 }
 
 bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot,

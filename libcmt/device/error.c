@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
+#include "device.h"
 
 #define RELEASE \
 	"Install the module and the library of one release, then reload the module"

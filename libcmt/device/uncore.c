@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The counters outside the cores. */
-#include <cmt/device.h>
-#include <stdlib.h>
+#include "device.h"
 
-#include "base/base.h"
+#include <stdlib.h>
 
 /* More than all tables of a machine can list. */
 #define BOXES_MAX	(1U << 20)

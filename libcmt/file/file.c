@@ -3,7 +3,7 @@
  * Untrusted files: the owner of a state directory can put anything there, such as a
  * link to another place, a FIFO without a writer, or a gigabyte.
  */
-#include "name/runtime.h"
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>

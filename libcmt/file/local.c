@@ -4,7 +4,7 @@
  * behind FUSE, blocks every access to its mount for ever.  So the list of mounts is
  * checked first, and only mounts that are known to be local are entered.
  */
-#include "name/runtime.h"
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>

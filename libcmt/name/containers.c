@@ -30,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cgroup/cgroup.h"
-#include "cache.h"
 #include "base/base.h"
+#include "cache.h"
+#include "cgroup/cgroup.h"
 #include "names_file.h"
 #include "runtime.h"
 
@@ -84,14 +84,6 @@ struct cmt_containers {
 	uint64_t paths;		/* that items got, ever */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static bool is_due(uint64_t due, uint64_t now)
 {
 	return !due || !cmt_ts_before(now, due);
@@ -126,8 +118,8 @@ static bool share_admits(struct share *share, uint32_t uid, uint64_t now)
 static struct spent spent_now(void)
 {
 	return (struct spent){
-		.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
-		.wall_ns = clock_ns(CLOCK_MONOTONIC),
+		.cpu_ns = cmt_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.wall_ns = cmt_now_ns(),
 	};
 }
 
@@ -324,7 +316,7 @@ bool cmt_containers_refresh(struct cmt_containers *containers,
 
 	if (containers->given || item->given || (item->path && item->named))
 		return false;
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = cmt_now_ns();
 	if (!item->path)
 		found = find_path(containers, item, now);
 	if (item->path)

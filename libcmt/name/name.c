@@ -3,9 +3,8 @@
  * The runtimes' names of cgroups.  A path is parsed from the root down, and the first
  * component that is a container decides: cgroups nested in a container belong to it.
  */
-#include <cmt/containers.h>
+#include "name.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,15 +67,6 @@ bool cmt_is_id(const char *id, size_t n)
 			return false;
 	}
 	return true;
-}
-
-void cmt_printable(char *to, size_t size, const char *from, size_t n)
-{
-	if (n > size - 1)
-		n = size - 1;
-	for (size_t i = 0; i < n; i++)
-		to[i] = from[i] >= 0x20 && from[i] < 0x7f ? from[i] : '?';
-	to[n] = '\0';
 }
 
 static void put(char *to, size_t size, struct span span)

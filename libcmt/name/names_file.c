@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "file/file.h"
+#include "name.h"
 
 enum column {
 	COLUMN_ID,

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "file/file.h"
+#include "name.h"
 
 /* The file is below @dir, at @before[id/]@after. */
 struct place {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "file/file.h"
 
 #define DEPTH_MAX	32
 

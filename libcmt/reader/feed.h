@@ -5,7 +5,7 @@
  * Slots and tracker take records in any order within the window.  So a round goes
  * from ring to ring.  A few records are copied to one small buffer, checked once,
  * and added.  Records beyond the window stay in their ring.  After the round, the
- * floor of the window is the least of the bounds of the rings (see ring/sources.h).  The
+ * floor of the window is the least of the bounds of the rings (see ring/ring.h).  The
  * slots before the floor are retired.
  *
  * Pure: the input is mapped bytes and the time.
@@ -14,7 +14,7 @@
 #define LIBCMT_FEED_H
 
 #include "slots/slots.h"
-#include "ring/sources.h"
+#include "ring/ring.h"
 
 struct cmt_round {
 	unsigned int added;	/* number of records added to slots */

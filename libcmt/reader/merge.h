@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The merge: the records of all rings in one order of (ts, cpu, index).  A record is
- * ready when no ring can have an earlier one: see ring/sources.h.
+ * ready when no ring can have an earlier one: see ring/ring.h.
  *
  * A loser tree over the rings: the key of a ring is the time of its first record that
  * is copied and not delivered.  For a ring without such a record, the key is its bound.
@@ -10,7 +10,7 @@
 #ifndef LIBCMT_MERGE_H
 #define LIBCMT_MERGE_H
 
-#include "ring/sources.h"
+#include "ring/ring.h"
 
 struct cmt_merge;
 

@@ -6,15 +6,11 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "feed.h"
-#include "base/base.h"
 #include "merge.h"
-#include "resctrl/state.h"
 #include "slots/slots.h"
 
 /* Rounds of a call that finds only records to drop, which may never end. */
@@ -32,17 +28,9 @@ struct cmt_reader {
 	bool taken;		/* readiness, for the records being read */
 	bool ready;		/* the last call found something */
 	uint32_t least_records;	/* of the smallest ring */
-	uint32_t nr_maps;
-	void *maps[];
+	uint32_t nr_rings;
+	const void *rings[];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* @records: 0: an eighth of the smallest ring */
 static int set_watermark(const struct cmt_reader *reader, uint32_t records)
@@ -90,13 +78,13 @@ static uint64_t default_latency(const struct cmt_info *info)
  */
 static int check_clock(struct cmt_device *dev)
 {
-	uint64_t before = now_ns(), after;
+	uint64_t before = cmt_now_ns(), after;
 	struct cmt_snapshot *snapshot;
 	int err = cmt_device_snapshot(dev, &snapshot);
 
 	if (err)
 		return err;
-	after = now_ns();
+	after = cmt_now_ns();
 	if (cmt_ts_before(snapshot->as_of + CMT_AHEAD_NS, before) ||
 	    cmt_ts_before(after + CMT_AHEAD_NS, snapshot->as_of))
 		err = -EXDEV;
@@ -104,56 +92,20 @@ static int check_clock(struct cmt_device *dev)
 	return err;
 }
 
-/* The numbers of CPUs have gaps: a CPU in a gap never has records. */
-static void *map_gap(const struct cmt_info *info, uint32_t cpu)
+static int add_ring(struct cmt_reader *reader, uint32_t cpu, bool oldest)
 {
-	struct cmt_ring_header *header;
-
-	header = mmap(NULL, info->ring_bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (header != MAP_FAILED)
-		*header = (struct cmt_ring_header){
-			.magic = CMT_RING_MAGIC,
-			.abi_version = info->abi_version,
-			.instance = info->instance,
-			.cpu = cpu,
-			.records = info->ring_records,
-			.record_bytes = sizeof(struct cmt_record),
-			.data_offset = CMT_RING_DATA_OFFSET,
-		};
-	return header;
-}
-
-/* resctrl's ring is the device's memory, and is there already. */
-static int add_groups(struct cmt_reader *reader, bool oldest)
-{
-	struct resctrl *resctrl = reader->dev->resctrl;
-	int err = cmt_resctrl_begin(resctrl);
-
-	return err ? err : cmt_sources_add(reader->sources, resctrl->image,
-					   resctrl->info.ring_bytes, oldest);
-}
-
-static int map_ring(struct cmt_reader *reader, uint32_t cpu, bool oldest)
-{
-	size_t bytes = reader->dev->info.ring_bytes;
+	const struct cmt_device *dev = reader->dev;
 	const struct cmt_ring_header *header;
-	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, reader->dev->fd,
-			 (off_t)cpu * (off_t)bytes);
-	int err;
+	const void *ring;
+	int err = dev->ops->map(dev, cpu, &ring);
 
-	if (map == MAP_FAILED && errno == ENXIO)
-		map = map_gap(&reader->dev->info, cpu);
-	if (map == MAP_FAILED)
-		return -errno;
-	reader->maps[reader->nr_maps++] = map;
-	/* A child of fork() would keep the ring, and sampling, alive. */
-	if (madvise(map, bytes, MADV_DONTFORK))
-		return -errno;
-	err = cmt_sources_add(reader->sources, map, bytes, oldest);
 	if (err)
 		return err;
-	header = map;
+	reader->rings[reader->nr_rings++] = ring;
+	err = cmt_sources_add(reader->sources, ring, dev->info.ring_bytes, oldest);
+	if (err)
+		return err;
+	header = ring;
 	if (header->records < reader->least_records)
 		reader->least_records = header->records;
 	return 0;
@@ -175,9 +127,7 @@ static int reader_fill(struct cmt_reader *reader,
 	if (!err)
 		err = cmt_merge_new(&reader->merge, reader->sources);
 	for (uint32_t cpu = 0; !err && cpu < info->nr_cpus; cpu++)
-		err = reader->dev->resctrl ?
-		      add_groups(reader, opts->flags & CMT_READER_OLDEST) :
-		      map_ring(reader, cpu, opts->flags & CMT_READER_OLDEST);
+		err = add_ring(reader, cpu, opts->flags & CMT_READER_OLDEST);
 	return err ? err : set_watermark(reader, opts->watermark);
 }
 
@@ -193,7 +143,7 @@ int cmt_reader_new(struct cmt_reader **reader, struct cmt_device *dev,
 		return err;
 	if (dev->reader)
 		return -EBUSY;
-	r = calloc(1, sizeof(*r) + dev->info.nr_cpus * sizeof(r->maps[0]));
+	r = calloc(1, sizeof(*r) + dev->info.nr_cpus * sizeof(r->rings[0]));
 	if (!r)
 		return -ENOMEM;
 
@@ -212,10 +162,8 @@ void cmt_reader_free(struct cmt_reader *reader)
 {
 	if (!reader)
 		return;
-	for (uint32_t i = 0; i < reader->nr_maps; i++)
-		munmap(reader->maps[i], reader->dev->info.ring_bytes);
-	if (reader->dev->resctrl)
-		cmt_resctrl_end(reader->dev->resctrl);
+	for (uint32_t i = 0; i < reader->nr_rings; i++)
+		reader->dev->ops->unmap(reader->dev, reader->rings[i]);
 	cmt_merge_free(reader->merge);
 	cmt_sources_free(reader->sources);
 	reader->dev->reader = NULL;
@@ -250,7 +198,7 @@ static void renew_latency(struct cmt_reader *reader)
 }
 
 /*
- * The clock is read before any ring: see the bounds in ring/sources.h.  Readiness is
+ * The clock is read before any ring: see the bounds in ring/ring.h.  Readiness is
  * taken once for all records up to the call that finds none.
  */
 static int reader_begin(struct cmt_reader *reader)
@@ -259,9 +207,9 @@ static int reader_begin(struct cmt_reader *reader)
 
 	if (!reader->taken)
 		take_readiness(reader);
-	if (reader->dev->resctrl)
-		err = cmt_resctrl_pump(reader->dev->resctrl);
-	cmt_sources_now(reader->sources, now_ns());
+	if (reader->dev->ops->pump)
+		err = reader->dev->ops->pump(reader->dev);
+	cmt_sources_now(reader->sources, cmt_now_ns());
 	return err;
 }
 
@@ -353,7 +301,7 @@ int cmt_reader_timeout(const struct cmt_reader *reader)
 		return 0;
 	if (!cmt_sources_due(reader->sources, &due))
 		return -1;
-	now = now_ns();
+	now = cmt_now_ns();
 	if (!cmt_ts_before(now, due))
 		return 0;
 	ms = (due - now + 999999) / 1000000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which records are possible; inline, because every record passes here. */
+/* Which records are possible, inline because every record passes here; and snapshots. */
 #ifndef LIBCMT_RECORD_H
 #define LIBCMT_RECORD_H
 
@@ -67,5 +67,14 @@ static inline bool cmt_record_is_lifecycle(const struct cmt_record *record)
 {
 	return record->type >= CMT_REC_ALLOC && record->type <= CMT_REC_UPDATE;
 }
+
+/*
+ * Is this record possible?  A record of an unknown type passes if its CPU is possible.
+ */
+bool cmt_record_possible(const struct cmt_record *record, uint32_t nr_cpus,
+			 uint32_t nr_rmids);
+
+/* Allocate a snapshot with room for @room records.  NULL: no memory. */
+struct cmt_snapshot *cmt_snapshot_alloc(uint32_t room);
 
 #endif

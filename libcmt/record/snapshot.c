@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cmt/device.h>
+#include "record.h"
 
 #include <stdlib.h>
-
-#include "base/base.h"
 
 /* More than any module has owners; in bytes, it fits 32 bits. */
 #define RECORDS_MAX	(16U << 20)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "cgroup/cgroup.h"
 
 /* Drop owners of the last pass that own no RMID now. */
@@ -130,8 +131,8 @@ int cmt_recorder_look(struct cmt_recorder *recorder, struct cmt_device *device,
 	struct answers answers = { 0 };
 	int ret;
 
-	state.monotonic_ns = recorder_clock(CLOCK_MONOTONIC);
-	state.realtime_ns = recorder_clock(CLOCK_REALTIME);
+	state.monotonic_ns = cmt_now_ns();
+	state.realtime_ns = cmt_clock_ns(CLOCK_REALTIME);
 	ask_device(device, reader, &answers, &state);
 	if (containers) {
 		/* an owner without room for a name has none, which is no failure */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "device/device.h"
 #include "round.h"
 
 #define CHUNK_NS	500000000ULL
@@ -29,14 +30,6 @@
 #define NAMES_MIN	16U
 #define NAMES_MAX	(1U << 20)
 #define ROOM_MIN	4096U	/* records */
-
-uint64_t recorder_clock(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 static void set_default(uint32_t *value, uint32_t by_default)
 {
@@ -104,8 +97,8 @@ static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opt
 	head->monotonic_ns = opts->monotonic_ns;
 	head->realtime_ns = opts->realtime_ns;
 	if (!opts->monotonic_ns && !opts->realtime_ns) {
-		head->monotonic_ns = recorder_clock(CLOCK_MONOTONIC);
-		head->realtime_ns = recorder_clock(CLOCK_REALTIME);
+		head->monotonic_ns = cmt_now_ns();
+		head->realtime_ns = cmt_clock_ns(CLOCK_REALTIME);
 	}
 }
 
@@ -115,7 +108,7 @@ static uint64_t run_new(void)
 	uint64_t run;
 
 	if (getrandom(&run, sizeof(run), GRND_NONBLOCK) != sizeof(run))
-		run = recorder_clock(CLOCK_MONOTONIC) ^ recorder_clock(CLOCK_REALTIME) << 20 ^
+		run = cmt_now_ns() ^ cmt_clock_ns(CLOCK_REALTIME) << 20 ^
 		      (uint64_t)getpid() << 40;
 	return run;
 }
@@ -489,8 +482,8 @@ int cmt_recorder_state(struct cmt_recorder *recorder,
 	if (err || (s.nr_cpus && !s.cpus) || s.reserved)
 		return -EINVAL;
 	if (!s.monotonic_ns && !s.realtime_ns) {
-		s.monotonic_ns = recorder_clock(CLOCK_MONOTONIC);
-		s.realtime_ns = recorder_clock(CLOCK_REALTIME);
+		s.monotonic_ns = cmt_now_ns();
+		s.realtime_ns = cmt_clock_ns(CLOCK_REALTIME);
 	}
 	own_pending(recorder, s.pending);
 	ret = close_chunk(recorder);

@@ -48,9 +48,6 @@ struct cmt_recorder {
 	bool rooted;		/* the root was searched for */
 };
 
-/* The time of @clock, in ns. */
-uint64_t recorder_clock(clockid_t clock);
-
 /*
  * Emit the chunk with the payload recorder->raw, and empty raw.  Returns as
  * cmt_recorder_flush().

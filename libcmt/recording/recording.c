@@ -207,6 +207,21 @@ int cmt_recording_next(struct cmt_recording *recording,
 	return ret;
 }
 
+void cmt_recording_move_state(struct cmt_recording *recording, struct rec_state *to)
+{
+	struct rec_state *from = &recording->state;
+
+	rec_state_free(to);
+	*to = *from;
+	if (to->state.stats)
+		to->state.stats = &to->stats;
+	if (to->state.uncore)
+		to->state.uncore = &to->uncore;
+	if (to->state.reader)
+		to->state.reader = &to->reader;
+	*from = (struct rec_state){ 0 };
+}
+
 int cmt_recording_at_end(const struct cmt_recording *recording)
 {
 	if (!recording->ended)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "device/device.h"
 #include "owners.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -356,17 +357,4 @@ void rec_state_free(struct rec_state *state)
 	cmt_snapshot_free(state->pending);
 	free(state->cpus);
 	*state = (struct rec_state){ 0 };
-}
-
-void rec_state_move(struct rec_state *to, struct rec_state *from)
-{
-	rec_state_free(to);
-	*to = *from;
-	if (to->state.stats)
-		to->state.stats = &to->stats;
-	if (to->state.uncore)
-		to->state.uncore = &to->uncore;
-	if (to->state.reader)
-		to->state.reader = &to->reader;
-	*from = (struct rec_state){ 0 };
 }

@@ -6,9 +6,8 @@
 #ifndef LIBCMT_REC_STATE_H
 #define LIBCMT_REC_STATE_H
 
-#include <cmt/recording.h>
-
 #include "bytes.h"
+#include "recording.h"
 
 /* The content of a HEAD chunk. */
 struct rec_head {
@@ -35,21 +34,7 @@ int rec_head_get(struct rec_head *head, const struct rec_buffer *raw);
 
 void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *out);
 
-/* A state that was read, and the structures that it points to. */
-struct rec_state {
-	struct cmt_recording_state state;
-	struct cmt_stats stats;
-	struct cmt_uncore uncore;
-	struct cmt_reader_counts reader;
-	struct cmt_snapshot *pending;
-	struct cmt_culprit_cpu *cpus;
-};
-
 /* @state: zero, or as left by this function.  Returns 0, -ENOMEM or -EBADMSG. */
 int rec_state_get(struct rec_state *state, const struct rec_buffer *raw);
-void rec_state_free(struct rec_state *state);
-
-/* Move the content of @from to @to.  @to is freed before; @from is empty afterwards. */
-void rec_state_move(struct rec_state *to, struct rec_state *from);
 
 #endif

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "state.h"
 
 #define VALUE_MAX	64	/* bytes of a file that can be a value */

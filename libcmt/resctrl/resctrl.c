@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "state.h"
 
 #define SUPER_MAGIC	0x7655821	/* RDTGROUP_SUPER_MAGIC */
@@ -199,59 +198,6 @@ static int resctrl_fill(struct resctrl *r, const struct cmt_resctrl_opts *o)
 	return err || r->timer >= 0 ? err : -errno;
 }
 
-static int resctrl_new(struct resctrl **to, const struct cmt_resctrl_opts *o)
-{
-	struct resctrl *r = calloc(1, sizeof(*r));
-	int err;
-
-	if (!r)
-		return -ENOMEM;
-	pthread_mutex_init(&r->lock, NULL);
-	r->timer = -1;
-	r->root = open_root(o->root);
-	err = r->root < 0 ? r->root : resctrl_fill(r, o);
-	if (err) {
-		cmt_resctrl_close(r);
-		return err;
-	}
-	*to = r;
-	return 0;
-}
-
-int cmt_resctrl_open(struct cmt_device **dev, const struct cmt_resctrl_opts *opts)
-{
-	struct cmt_resctrl_opts o;
-	struct cmt_device *d;
-	int err = check_opts(&o, opts);
-
-	if (err)
-		return err;
-	d = calloc(1, sizeof(*d));
-	if (!d)
-		return -ENOMEM;
-	err = resctrl_new(&d->resctrl, &o);
-	if (err) {
-		free(d);
-		return err;
-	}
-	d->fd = d->resctrl->timer;
-	d->info = d->resctrl->info;
-	*dev = d;
-	return 0;
-}
-
-void cmt_resctrl_close(struct resctrl *r)
-{
-	cmt_resctrl_groups_free(r);
-	free(r->image);
-	if (r->timer >= 0)
-		close(r->timer);
-	if (r->root >= 0)
-		close(r->root);
-	pthread_mutex_destroy(&r->lock);
-	free(r);
-}
-
 /*
  * The timer wakes poll(2); the clock decides whether a reading is due.  Returns 0 or
  * -errno.
@@ -268,10 +214,18 @@ static int set_timer(const struct resctrl *r, uint64_t first_ns, uint64_t interv
 	return timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
 }
 
-int cmt_resctrl_begin(struct resctrl *r)
+static struct resctrl *resctrl_of(const struct cmt_device *dev)
 {
+	return (struct resctrl *)dev;
+}
+
+/* The ring is the device's, and is there already. */
+static int resctrl_map(const struct cmt_device *dev, uint32_t cpu, const void **ring)
+{
+	struct resctrl *r = resctrl_of(dev);
 	int err;
 
+	(void)cpu;
 	pthread_mutex_lock(&r->lock);
 	r->due_ns = cmt_resctrl_stamp(r);
 	r->scan_due_ns = r->due_ns;
@@ -279,11 +233,15 @@ int cmt_resctrl_begin(struct resctrl *r)
 	r->reading = !err;
 	r->stats.readers = !err;
 	pthread_mutex_unlock(&r->lock);
+	*ring = r->image;
 	return err;
 }
 
-void cmt_resctrl_end(struct resctrl *r)
+static void resctrl_unmap(const struct cmt_device *dev, const void *ring)
 {
+	struct resctrl *r = resctrl_of(dev);
+
+	(void)ring;
 	pthread_mutex_lock(&r->lock);
 	r->reading = false;
 	r->stats.readers = 0;
@@ -332,8 +290,9 @@ static int read_groups(struct resctrl *r, uint64_t now)
 	return err == -ENODEV || err == -ENOMEM ? err : 0;
 }
 
-int cmt_resctrl_pump(struct resctrl *r)
+static int resctrl_pump(const struct cmt_device *dev)
 {
+	struct resctrl *r = resctrl_of(dev);
 	uint64_t now;
 	int err = 0;
 
@@ -460,12 +419,60 @@ static int answer(struct resctrl *r, unsigned long command, void *arg)
 	}
 }
 
-int cmt_resctrl_ioctl(struct resctrl *r, unsigned long command, void *arg)
+static int resctrl_call(const struct cmt_device *dev, unsigned long command, void *arg)
 {
+	struct resctrl *r = resctrl_of(dev);
 	int ret;
 
 	pthread_mutex_lock(&r->lock);
 	ret = answer(r, command, arg);
 	pthread_mutex_unlock(&r->lock);
 	return ret;
+}
+
+static void resctrl_close(struct cmt_device *dev)
+{
+	struct resctrl *r = resctrl_of(dev);
+
+	cmt_resctrl_groups_free(r);
+	free(r->image);
+	if (r->timer >= 0)
+		close(r->timer);
+	if (r->root >= 0)
+		close(r->root);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static const struct cmt_device_ops resctrl_ops = {
+	.call = resctrl_call,
+	.map = resctrl_map,
+	.unmap = resctrl_unmap,
+	.pump = resctrl_pump,
+	.close = resctrl_close,
+};
+
+int cmt_resctrl_open(struct cmt_device **dev, const struct cmt_resctrl_opts *opts)
+{
+	struct cmt_resctrl_opts o;
+	struct resctrl *r;
+	int err = check_opts(&o, opts);
+
+	if (err)
+		return err;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	pthread_mutex_init(&r->lock, NULL);
+	r->timer = -1;
+	r->root = open_root(o.root);
+	err = r->root < 0 ? r->root : resctrl_fill(r, &o);
+	r->device.ops = &resctrl_ops;
+	r->device.fd = r->timer;
+	r->device.info = r->info;
+	if (err)
+		cmt_device_close(&r->device);
+	else
+		*dev = &r->device;
+	return err;
 }

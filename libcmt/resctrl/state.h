@@ -3,12 +3,12 @@
  * resctrl's groups as a device, in place of the module.
  *
  *	scan (scan.c) -> groups -> readings (read.c)
- *				  -> ring (image.c)
+ *				  -> ring (stream.c)
  *
  * resctrl.c opens the device and answers its calls.  One lock protects all state.
  */
-#ifndef LIBCMT_RESCTRL_H
-#define LIBCMT_RESCTRL_H
+#ifndef LIBCMT_RESCTRL_STATE_H
+#define LIBCMT_RESCTRL_STATE_H
 
 #include <cmt/resctrl.h>
 #include <pthread.h>
@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "device/device.h"
 
 #define RESCTRL_DOMAINS	64	/* the limit in slots/entries.c */
 #define RESCTRL_NONE	UINT32_MAX
@@ -71,6 +73,7 @@ struct resctrl_group {
 };
 
 struct resctrl {
+	struct cmt_device device;	/* first: see resctrl_of() */
 	pthread_mutex_t lock;
 	struct cmt_info info;
 	int root;		/* the mount directory */
@@ -93,15 +96,6 @@ struct resctrl {
 	/* the ring */
 	struct cmt_ring_header *image;
 };
-
-/* resctrl.c: the calls of a device. */
-void cmt_resctrl_close(struct resctrl *r);
-int cmt_resctrl_ioctl(struct resctrl *r, unsigned long command, void *arg);
-/* Begin readings into the ring, which the device keeps.  Returns 0 or -errno. */
-int cmt_resctrl_begin(struct resctrl *r);
-void cmt_resctrl_end(struct resctrl *r);
-/* Read all groups if a reading is due.  Returns 0, -ENODEV or -ENOMEM. */
-int cmt_resctrl_pump(struct resctrl *r);
 
 /* scan.c */
 
@@ -130,7 +124,7 @@ void cmt_resctrl_cell_close(struct resctrl *r, struct resctrl_cell *cell);
  */
 uint32_t cmt_resctrl_parse(const char *text, size_t n, uint64_t *value);
 
-/* image.c */
+/* stream.c */
 
 /* Returns 0 or -ENOMEM. */
 int cmt_resctrl_ring_new(struct resctrl *r);

@@ -30,6 +30,11 @@ static inline uint32_t cmt_load_acquire32(const void *p)
 	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 }
 
+static inline void cmt_store_release64(void *p, uint64_t value)
+{
+	__atomic_store_n((uint64_t *)p, value, __ATOMIC_RELEASE);
+}
+
 static inline void cmt_load_barrier(void)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "sources.h"
+#include "ring.h"
 
 #include <stdlib.h>
 

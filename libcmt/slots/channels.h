@@ -3,12 +3,7 @@
 #ifndef LIBCMT_CHANNELS_H
 #define LIBCMT_CHANNELS_H
 
-#include <cmt/slots.h>
-
-#include "base/base.h"
-
-/* 16 channels of 64 sockets.  A stream with more channels is corrupt. */
-#define CMT_CHANNELS_MAX	1024U
+#include "slots.h"
 
 struct cmt_channels {
 	struct cmt_slot_channel *all;	/* sorted by socket and channel */
@@ -16,15 +11,6 @@ struct cmt_channels {
 	uint32_t next;		/* expected index of the next record's channel */
 	uint32_t dropped;	/* dropped: channels beyond the limit */
 };
-
-/* Order by socket, then channel. */
-static inline int cmt_channel_cmp(uint32_t socket_a, uint32_t channel_a,
-				  uint32_t socket_b, uint32_t channel_b)
-{
-	if (socket_a != socket_b)
-		return socket_a < socket_b ? -1 : 1;
-	return channel_a < channel_b ? -1 : channel_a > channel_b;
-}
 
 /* Add a CHANNEL record.  Returns 1, 0: the record is dropped, or -ENOMEM. */
 int cmt_channels_add(struct cmt_channels *channels,

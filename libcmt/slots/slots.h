@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface between feed and slots: the window moves by an explicit floor.  Also
- * the rows that a usage may leave out.
+ * What feeds slots moves their window by an explicit floor.  What they are folded into
+ * learns which RMIDs have nothing new, who owns an RMID, and the order of channels.
  */
 #ifndef LIBCMT_SLOTS_H
 #define LIBCMT_SLOTS_H
@@ -59,5 +59,20 @@ bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed);
  * from the slot before.
  */
 const uint64_t *cmt_slots_news(const struct cmt_slots *slots);
+
+/* The owner that has @rmid now.  NULL: unknown, or freed. */
+const struct cmt_owner *cmt_slots_owner(const struct cmt_slots *slots, uint32_t rmid);
+
+/* 16 channels of 64 sockets.  A stream with more channels is corrupt. */
+#define CMT_CHANNELS_MAX	1024U
+
+/* Order by socket, then channel. */
+static inline int cmt_channel_cmp(uint32_t socket_a, uint32_t channel_a,
+				  uint32_t socket_b, uint32_t channel_b)
+{
+	if (socket_a != socket_b)
+		return socket_a < socket_b ? -1 : 1;
+	return channel_a < channel_b ? -1 : channel_a > channel_b;
+}
 
 #endif

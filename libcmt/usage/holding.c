@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "slots/tracker.h"
+#include "slots/slots.h"
 
 #define FORGET_NS 2000000000ULL	/* an owner in no slot for this time is dropped */
 
@@ -457,17 +457,18 @@ static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
 /* The owners are those of the tracker, as of the last slot.  Ticks show the domains. */
 int usage_holdings_unread(struct cmt_usage *usage)
 {
-	const struct cmt_hot *hot;
+	const struct cmt_owner *owner;
 	uint32_t rmid;
 	int err = 0;
 
 	if (!usage->unread || !usage->slots_now || !usage->nr_domains)
 		return 0;
 	usage->last_ns = usage->slot_end_ns - 1;
-	hot = cmt_tracker_hot(cmt_slots_tracker(usage->slots));
-	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++)
-		if (hot[rmid].owner && !hot[rmid].freed)
-			err = add_unread(usage, hot[rmid].owner);
+	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++) {
+		owner = cmt_slots_owner(usage->slots, rmid);
+		if (owner)
+			err = add_unread(usage, owner);
+	}
 	return err;
 }
 

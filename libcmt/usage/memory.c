@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slots/channels.h"
+#include "slots/slots.h"
 
 enum { READ, WRITTEN };
 

@@ -4,13 +4,10 @@
  * answers that a live usage asks the kernel for.  Owners go to the slots as from a
  * reader: they hold from their time on, and the records before that keep their owners.
  */
-#include <cmt/recording.h>
-
 #include <errno.h>
 #include <stdlib.h>
 
-#include "recording/state.h"
-#include "recording/reading.h"
+#include "recording/recording.h"
 #include "slots/slots.h"
 #include "state.h"
 
@@ -104,7 +101,7 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 	usage_set_uncore(usage, state->uncore);
 	if (state->reader)
 		take_reader(replay, state->reader);
-	rec_state_move(&replay->state, &replay->recording->state);
+	cmt_recording_move_state(replay->recording, &replay->state);
 	replay->has_state = true;
 	replay->new_state = true;
 	return 0;

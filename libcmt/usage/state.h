@@ -28,7 +28,7 @@
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
-#include "name/cache.h"
+#include "name/name.h"
 
 #define USAGE_NONE	UINT32_MAX
 #define USAGE_REASON_LEN sizeof(((struct cmt_uncore *)NULL)->channels_reason)

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "ring/sources.h"
+#include "ring/ring.h"
 #include "state.h"
 
 #define INTERVAL_DEFAULT	1000000000ULL
@@ -28,14 +28,6 @@
 #define FEEDS			64	/* in one call */
 #define POLL_MS			5	/* while a frame is overdue */
 #define SWEEP_NS		250000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 static void frame_release(struct cmt_usage *usage, struct usage_frame *frame)
 {
@@ -377,7 +369,7 @@ static int open_reader(struct cmt_usage *usage,
 		return 0;
 	usage->late_ns = lateness(opts);
 	usage->started = true;
-	usage->origin_ns = now_ns();
+	usage->origin_ns = cmt_now_ns();
 	usage->start_ns = usage->origin_ns;
 	usage->end_ns = usage->start_ns + usage->interval_ns;
 	ret = cmt_reader_new(&usage->reader, opts->device, opts->reader);
@@ -495,7 +487,7 @@ static int take_in(struct cmt_usage *usage)
 		return usage_replay(usage);
 	if (!usage->device)
 		return 0;
-	now = now_ns();
+	now = cmt_now_ns();
 	err = feed(usage);
 	if (err || usage->first || usage->more)
 		return err;
@@ -560,7 +552,7 @@ int cmt_usage_timeout(const struct cmt_usage *usage)
 		return -1;
 	/* the interval ends with the first slot after it */
 	due = usage->end_ns + 2 * usage->slot_ns + usage->sampling_ns;
-	now = now_ns();
+	now = cmt_now_ns();
 	if (!cmt_ts_before(now, due))
 		return POLL_MS;
 	ms = (due - now + 999999) / 1000000;

@@ -3,7 +3,7 @@
 #include <cmt/containers.h>
 
 #include "fuzz.h"
-#include "base/base.h"
+#include "name/name.h"
 
 static void check_container(const char *path, const struct cmt_container *c)
 {

@@ -4,7 +4,7 @@
 #include <cmt/tracker.h>
 
 #include "fuzz.h"
-#include "base/base.h"
+#include "record/record.h"
 
 #define NR_CPUS		8
 #define NR_RMIDS	64

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "name/cache.h"
+#include "file/file.h"
+#include "name/name.h"
 #include "name/names_file.h"
 
 #define FRAME_BYTES (strlen(CMT_NAMES_BEGIN) + strlen(CMT_NAMES_END))

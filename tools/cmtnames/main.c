@@ -14,7 +14,7 @@
 
 #include "cgroup/cgroup.h"
 #include "clock.h"
-#include "name/cache.h"
+#include "name/name.h"
 #include "list.h"
 #include "options.h"
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file/file.h"
 #include "name/runtime.h"
 #include "unit.h"
 

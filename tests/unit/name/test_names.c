@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "list.h"
+#include "file/file.h"
 #include "name/names_file.h"
 #include "unit.h"
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "file/file.h"
 #include "name/runtime.h"
 #include "unit.h"
 
