@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cgroup v2 tree: its mount point, and a walk over the tree. */
+/* The cgroup v2 tree: its mount point, a walk over it, and CPU times of cgroups. */
 #ifndef LIBCMT_CGROUP_H
 #define LIBCMT_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include <cmt/culprit.h>
+
+struct cmt_container;
 
 /*
  * Open the directory @root, or the cgroup v2 mount if @root is NULL.  Returns a
@@ -24,5 +29,39 @@ typedef int (*cmt_cgroup_fn)(void *ctx, uint64_t id, const char *path);
  * of @fn.
  */
 int cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx);
+
+/* A time in which CPU times are counted, in ns */
+#define CMT_CPU_SPAN_MIN	1000000ULL
+#define CMT_CPU_SPAN_MAX	60000000000ULL
+
+#define CMT_CGROUP_THROTTLED	(1U << 0)
+#define CMT_CGROUP_FULL		(1U << 1)
+#define CMT_CGROUP_USED		(1U << 2)
+
+/* The last reading of a cgroup's files. */
+struct cmt_cgroup_cpu {
+	uint64_t ts_ns;		/* 0: not read yet */
+	uint32_t known;		/* CMT_CGROUP_* */
+	/* time throttled by the quotas of the cgroup and its ancestors, on all CPUs */
+	uint64_t throttled_ns;
+	uint64_t full_ns;	/* time in which tasks wanted to run, and no task ran */
+	uint64_t used_ns;
+};
+
+/* CPU time of the machine, in ticks. */
+struct cmt_cpu_ticks {
+	uint64_t busy, stolen;
+};
+
+/*
+ * The reasons why a cgroup did not run since the last call, of which @kept has the
+ * values; @kept is zero before the first call.  @ticks: from cmt_cpu_ticks_since().
+ * False: not known.
+ */
+bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
+			  const struct cmt_cpu_ticks *ticks, struct cmt_cgroup_cpu *kept,
+			  struct cmt_culprit_cpu *cpu);
+/* @ticks: CPU time since the last call; all 0: not known */
+void cmt_cpu_ticks_since(struct cmt_cpu_ticks *kept, struct cmt_cpu_ticks *ticks);
 
 #endif

@@ -3,7 +3,7 @@
  * The kernel's files about the CPU time of cgroups.  A text that is not exactly in the
  * kernel's format is unknown.
  */
-#include "culprit/state.h"
+#include "cpu_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,14 +55,14 @@ static bool microseconds(const char *text, uint64_t *ns)
 	return true;
 }
 
-bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns)
+bool cmt_cgroup_parse_stat(const char *text, const char *key, uint64_t *ns)
 {
 	const char *at = line_of(text, key);
 
 	return at && *at == ' ' && microseconds(at + 1, ns);
 }
 
-bool culprit_parse_pressure(const char *text, uint64_t *ns)
+bool cmt_cgroup_parse_pressure(const char *text, uint64_t *ns)
 {
 	const char *at = line_of(text, "full "), *total, *end;
 
@@ -72,12 +72,12 @@ bool culprit_parse_pressure(const char *text, uint64_t *ns)
 	       microseconds(total + strlen(" total="), ns);
 }
 
-bool culprit_parse_steal(const char *text, struct culprit_steal *steal)
+bool cmt_cpu_ticks_parse(const char *text, struct cmt_cpu_ticks *steal)
 {
 	const char *at = line_of(text, "cpu ");
 	uint64_t ticks;
 
-	*steal = (struct culprit_steal){ 0 };
+	*steal = (struct cmt_cpu_ticks){ 0 };
 	if (!at || at != text + strlen("cpu "))
 		return false;
 	at += *at == ' ';
@@ -152,7 +152,7 @@ static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
 		if (path[len] && path[len] != '/')
 			continue;
 		if (read_file(root, path, len, "cpu.stat", text) &&
-		    culprit_parse_stat(text, "throttled_usec", &one)) {
+		    cmt_cgroup_parse_stat(text, "throttled_usec", &one)) {
 			*ns += one;
 			found = true;
 		} else if (found) {
@@ -162,26 +162,26 @@ static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
 	return found;
 }
 
-bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
-			 struct culprit_cpu *cpu)
+bool cmt_cgroup_cpu_read(int root, const char *path, size_t own, uint64_t id,
+			 struct cmt_cgroup_cpu *cpu)
 {
 	char text[TEXT_MAX];
 
-	*cpu = (struct culprit_cpu){ 0 };
+	*cpu = (struct cmt_cgroup_cpu){ 0 };
 	if (path[0] != '/' || !path[1] || own < 2 || !is_cgroup(root, path, id))
 		return false;
 	if (read_throttled(root, path, own, &cpu->throttled_ns))
-		cpu->known |= CULPRIT_FILE_THROTTLED;
+		cpu->known |= CMT_CGROUP_THROTTLED;
 	if (read_file(root, path, own, "cpu.pressure", text) &&
-	    culprit_parse_pressure(text, &cpu->full_ns))
-		cpu->known |= CULPRIT_FILE_FULL;
+	    cmt_cgroup_parse_pressure(text, &cpu->full_ns))
+		cpu->known |= CMT_CGROUP_FULL;
 	if (read_file(root, path, own, "cpu.stat", text) &&
-	    culprit_parse_stat(text, "usage_usec", &cpu->used_ns))
-		cpu->known |= CULPRIT_FILE_USED;
+	    cmt_cgroup_parse_stat(text, "usage_usec", &cpu->used_ns))
+		cpu->known |= CMT_CGROUP_USED;
 	return cpu->known;
 }
 
-bool culprit_read_steal(struct culprit_steal *steal)
+bool cmt_cpu_ticks_read(struct cmt_cpu_ticks *steal)
 {
 	char text[TEXT_MAX];
 	int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
@@ -195,5 +195,5 @@ bool culprit_read_steal(struct culprit_steal *steal)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	return culprit_parse_steal(text, steal);
+	return cmt_cpu_ticks_parse(text, steal);
 }

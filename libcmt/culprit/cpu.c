@@ -1,76 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The time in which cgroups did not run, between two readings of their files. */
+/* The time in which owners did not run: by their cgroups' files, and by a program. */
 #include "state.h"
 
 #include <errno.h>
-#include <string.h>
-#include <time.h>
 
 #include <cmt/usage.h>
 
-#include "cgroup/cgroup.h"
+#include "base/base.h"
 
-#define LOOK_MIN_NS	1000000ULL	/* as cmt_culprit_add_cpu() has them */
-#define LOOK_MAX_NS	60000000000ULL
+#define CPU_SHARE	0.05	/* less is no trouble */
+#define CPU_KNOWN	(CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STARVED | \
+			 CMT_CULPRIT_CPU_STOLEN)
 
-static uint64_t now_ns(void)
+static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 {
-	struct timespec ts;
+	uint64_t span = cpu->end_ns - cpu->start_ns;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return !(cpu->valid & ~CPU_KNOWN) && !cpu->reserved &&
+	       span >= CMT_CPU_SPAN_MIN && span <= CMT_CPU_SPAN_MAX;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+/* The greatest of the known values.  Returns its part of the time. */
+static double worst(const struct cmt_culprit_cpu *cpu,
+		    enum cmt_culprit_kind *kind)
 {
-	return a < b ? a : b;
+	const uint64_t ns[] = {
+		cpu->throttled_ns, cpu->starved_ns, cpu->stolen_ns,
+	};
+	uint64_t most = 0;
+
+	*kind = CMT_CULPRIT_NONE;
+	for (uint32_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
+		if (!(cpu->valid >> i & 1) || ns[i] <= most)
+			continue;
+		most = ns[i];
+		*kind = CMT_CULPRIT_THROTTLED + i;
+	}
+	return (double)most / (double)(cpu->end_ns - cpu->start_ns);
 }
 
-/* The count between two readings, at most @most.  False: it is unknown. */
-static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
+int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
+			const struct cmt_culprit_cpu *from)
 {
-	*ns = now >= before ? least(now - before, most) : 0;
-	return now >= before;
-}
+	static const struct culprit_list nobody;
+	struct cmt_culprit_verdict verdict = { 0 };
+	struct cmt_culprit_cpu known, *cpu = &known;
+	bool told = false;
 
-/*
- * The time that the quota took is counted on each CPU.  So it is at most the time in
- * which no task of the cgroup ran; in the rest of that time other tasks had the CPUs.
- */
-static void add_waits(struct cmt_culprit_cpu *to, const struct culprit_cpu *was,
-		      const struct culprit_cpu *now)
-{
-	uint32_t known = was->known & now->known;
-	uint64_t span = now->ts_ns - was->ts_ns, full = span;
-	bool waited = known & CULPRIT_FILE_FULL &&
-		      counted(was->full_ns, now->full_ns, span, &full);
-	bool quota = known & CULPRIT_FILE_THROTTLED &&
-		     counted(was->throttled_ns, now->throttled_ns,
-			     waited ? full : span, &to->throttled_ns);
+	if (cmt_opts_copy(cpu, sizeof(*cpu), from) || !cpu_possible(cpu))
+		return -EINVAL;
+	verdict.cpu_share = worst(cpu, &verdict.kind);
+	if (verdict.cpu_share < CPU_SHARE)
+		return (int)culprit->queue_nr;
+	verdict.ts_ns = cpu->end_ns;
+	verdict.since_ns = cpu->start_ns;
+	/* by how much an owner was robbed is an estimate */
+	verdict.confidence = verdict.kind == CMT_CULPRIT_STOLEN ? NAN : 1;
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		struct culprit_cell *cell = &culprit->cells[i];
 
-	if (quota)
-		to->valid |= CMT_CULPRIT_CPU_THROTTLED;
-	if (!waited)
-		return;
-	to->valid |= CMT_CULPRIT_CPU_STARVED;
-	to->starved_ns = full - to->throttled_ns;
-}
-
-/* By the CPU time that it had: as much was taken of each part of that. */
-static void add_stolen(struct cmt_culprit_cpu *to, const struct culprit_cpu *was,
-		       const struct culprit_cpu *now,
-		       const struct culprit_steal *ticks)
-{
-	uint64_t used = 0;
-	double stolen;
-
-	if (!(was->known & now->known & CULPRIT_FILE_USED) || !ticks->busy ||
-	    !counted(was->used_ns, now->used_ns, UINT64_MAX, &used))
-		return;
-	stolen = (double)used * (double)ticks->stolen / (double)ticks->busy;
-	to->valid |= CMT_CULPRIT_CPU_STOLEN;
-	to->stolen_ns = stolen < (double)(now->ts_ns - was->ts_ns) ?
-			(uint64_t)stolen : now->ts_ns - was->ts_ns;
+		if (!cell->used || cell->id != cpu->id)
+			continue;
+		/* for as long again as it was observed: the next value will come */
+		cell->blamed_ns = cpu->end_ns + (cpu->end_ns - cpu->start_ns);
+		if (!told)
+			culprit_tell(culprit, cell, &nobody, &verdict);
+		told = true;
+	}
+	return (int)culprit->queue_nr;
 }
 
 /* The first cell of an owner, or NULL. */
@@ -85,48 +82,10 @@ static struct culprit_cell *cell_of(struct cmt_culprit *culprit, uint64_t id)
 	return NULL;
 }
 
-bool culprit_look(int root, const struct cmt_container *container,
-		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
-		  struct cmt_culprit_cpu *cpu)
-{
-	struct culprit_cpu was = *kept, now;
-
-	*cpu = (struct cmt_culprit_cpu){ .sz = sizeof(*cpu) };
-	if (!container->path ||
-	    !culprit_read_cgroup(root, container->path, container->own_len,
-				 container->cgroup_id, &now))
-		return false;
-	now.ts_ns = now_ns();
-	*kept = now;
-	if (!was.ts_ns || now.ts_ns - was.ts_ns < LOOK_MIN_NS ||
-	    now.ts_ns - was.ts_ns > LOOK_MAX_NS)
-		return false;
-	cpu->id = container->cgroup_id;
-	cpu->start_ns = was.ts_ns;
-	cpu->end_ns = now.ts_ns;
-	add_waits(cpu, &was, &now);
-	add_stolen(cpu, &was, &now, ticks);
-	return true;
-}
-
-void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks)
-{
-	struct culprit_steal was = *kept, now;
-
-	*ticks = (struct culprit_steal){ 0 };
-	if (!culprit_read_steal(&now))
-		return;
-	*kept = now;
-	if (!was.busy || now.busy < was.busy || now.stolen < was.stolen)
-		return;
-	ticks->busy = now.busy - was.busy;
-	ticks->stolen = now.stolen - was.stolen;
-}
-
 static void look_at(struct cmt_culprit *culprit,
 		    const struct cmt_usage_frame *frame,
 		    const struct cmt_usage_row *row,
-		    const struct culprit_steal *ticks)
+		    const struct cmt_cpu_ticks *ticks)
 {
 	const struct cmt_container *container = row->container;
 	uint64_t id = cmt_culprit_id(frame, row);
@@ -134,14 +93,14 @@ static void look_at(struct cmt_culprit *culprit,
 	struct cmt_culprit_cpu cpu;
 
 	cell = container && container->cgroup_id == id ? cell_of(culprit, id) : NULL;
-	if (cell && culprit_look(culprit->root, container, ticks, &cell->cpu, &cpu))
+	if (cell && cmt_cgroup_cpu_since(culprit->root, container, ticks, &cell->cpu, &cpu))
 		cmt_culprit_add_cpu(culprit, &cpu);
 }
 
 int cmt_culprit_refresh(struct cmt_culprit *culprit,
 			const struct cmt_usage_frame *frame, const char *root)
 {
-	struct culprit_steal ticks;
+	struct cmt_cpu_ticks ticks;
 
 	if (frame->by != CMT_USAGE_BY_CONTAINER)
 		return -EINVAL;
@@ -149,7 +108,7 @@ int cmt_culprit_refresh(struct cmt_culprit *culprit,
 		culprit->root = cmt_cgroup_open(root);
 	if (culprit->root < 0)
 		return culprit->root;
-	culprit_look_at_machine(&culprit->steal, &ticks);
+	cmt_cpu_ticks_since(&culprit->steal, &ticks);
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		look_at(culprit, frame, cmt_usage_row_at(frame, i), &ticks);
 	return (int)culprit->queue_nr;

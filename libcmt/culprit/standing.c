@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which owner displaces which one now, also without a change; and the CPU times. */
+/* Which owner displaces which one now, also without a change. */
 #include "state.h"
 
 #include <errno.h>
@@ -7,12 +7,7 @@
 
 #include "base/base.h"
 
-#define CPU_MIN_NS	1000000ULL
-#define CPU_MAX_NS	60000000000ULL
-#define CPU_SHARE	0.05	/* less is no trouble */
 #define FLOWS_MAX	1024U
-#define CPU_KNOWN	(CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STARVED | \
-			 CMT_CULPRIT_CPU_STOLEN)
 
 static void add_flow(struct cmt_culprit_flow *flows, uint32_t *nr, uint32_t n,
 		     const struct cmt_culprit_flow *flow)
@@ -83,64 +78,6 @@ int cmt_culprit_standing(const struct cmt_culprit *culprit,
 		}
 	}
 	return (int)nr;
-}
-
-static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
-{
-	uint64_t span = cpu->end_ns - cpu->start_ns;
-
-	return !(cpu->valid & ~CPU_KNOWN) && !cpu->reserved &&
-	       span >= CPU_MIN_NS && span <= CPU_MAX_NS;
-}
-
-/* The greatest of the known values.  Returns its part of the time. */
-static double worst(const struct cmt_culprit_cpu *cpu,
-		    enum cmt_culprit_kind *kind)
-{
-	const uint64_t ns[] = {
-		cpu->throttled_ns, cpu->starved_ns, cpu->stolen_ns,
-	};
-	uint64_t most = 0;
-
-	*kind = CMT_CULPRIT_NONE;
-	for (uint32_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
-		if (!(cpu->valid >> i & 1) || ns[i] <= most)
-			continue;
-		most = ns[i];
-		*kind = CMT_CULPRIT_THROTTLED + i;
-	}
-	return (double)most / (double)(cpu->end_ns - cpu->start_ns);
-}
-
-int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
-			const struct cmt_culprit_cpu *from)
-{
-	static const struct culprit_list nobody;
-	struct cmt_culprit_verdict verdict = { 0 };
-	struct cmt_culprit_cpu known, *cpu = &known;
-	bool told = false;
-
-	if (cmt_opts_copy(cpu, sizeof(*cpu), from) || !cpu_possible(cpu))
-		return -EINVAL;
-	verdict.cpu_share = worst(cpu, &verdict.kind);
-	if (verdict.cpu_share < CPU_SHARE)
-		return (int)culprit->queue_nr;
-	verdict.ts_ns = cpu->end_ns;
-	verdict.since_ns = cpu->start_ns;
-	/* by how much an owner was robbed is an estimate */
-	verdict.confidence = verdict.kind == CMT_CULPRIT_STOLEN ? NAN : 1;
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		struct culprit_cell *cell = &culprit->cells[i];
-
-		if (!cell->used || cell->id != cpu->id)
-			continue;
-		/* for as long again as it was observed: the next value will come */
-		cell->blamed_ns = cpu->end_ns + (cpu->end_ns - cpu->start_ns);
-		if (!told)
-			culprit_tell(culprit, cell, &nobody, &verdict);
-		told = true;
-	}
-	return (int)culprit->queue_nr;
 }
 
 int cmt_culprit_counts(const struct cmt_culprit *culprit,

@@ -15,9 +15,8 @@
 
 #include <cmt/culprit.h>
 
+#include "cgroup/cgroup.h"
 #include "params.h"
-
-struct cmt_container;
 
 /* a cell that has no sample for so many slots is removed */
 #define CULPRIT_FORGET	2000
@@ -73,21 +72,6 @@ struct culprit_told {
 	uint64_t ts_ns;		/* 0: none */
 };
 
-/* The last reading of a cgroup's files. */
-struct culprit_cpu {
-	uint64_t ts_ns;		/* 0: not read yet */
-	uint32_t known;		/* CULPRIT_FILE_* */
-	/* time throttled by the quotas of the cgroup and its ancestors, on all CPUs */
-	uint64_t throttled_ns;
-	uint64_t full_ns;	/* time in which tasks wanted to run, and no task ran */
-	uint64_t used_ns;
-};
-
-/* CPU time of the machine, in ticks. */
-struct culprit_steal {
-	uint64_t busy, stolen;
-};
-
 struct culprit_cell {
 	/* accessed in each slot */
 	uint64_t id;
@@ -139,7 +123,7 @@ struct culprit_cell {
 	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
-	struct culprit_cpu cpu;	/* valid in the first cell of an owner */
+	struct cmt_cgroup_cpu cpu;	/* valid in the first cell of an owner */
 	float lost_mean;	/* mean of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
@@ -201,7 +185,7 @@ struct cmt_culprit {
 	struct cmt_culprit_sample *samples_now;
 	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
 	uint64_t cpus_slot;	/* slot in which cpus was set */
-	struct culprit_steal steal;
+	struct cmt_cpu_ticks steal;
 	int root;		/* root of the cgroup tree, or -1 */
 	uint32_t queue_at, queue_nr;
 	struct cmt_culprit_verdict queue[CULPRIT_QUEUE];
@@ -270,37 +254,6 @@ void culprit_judge(struct cmt_culprit *culprit);
 
 /* culprit.c: index of the cell, or CULPRIT_NOBODY. */
 uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
-
-/* cgroup/cpu_files.c */
-/*
- * Parse the line "@key NUMBER" of cpu.stat, in microseconds; the line of cpu.pressure
- * that begins with "full"; and the line "cpu" of /proc/stat.  False: the line is
- * missing, or not in the kernel's format.
- */
-bool culprit_parse_stat(const char *text, const char *key, uint64_t *ns);
-bool culprit_parse_pressure(const char *text, uint64_t *ns);
-bool culprit_parse_steal(const char *text, struct culprit_steal *steal);
-
-#define CULPRIT_FILE_THROTTLED	(1U << 0)
-#define CULPRIT_FILE_FULL	(1U << 1)
-#define CULPRIT_FILE_USED	(1U << 2)
-
-/* Read the files of the cgroup @id at @path, of which the first @own bytes are used. */
-bool culprit_read_cgroup(int root, const char *path, size_t own, uint64_t id,
-			 struct culprit_cpu *cpu);
-bool culprit_read_steal(struct culprit_steal *steal);
-
-/* cpu.c */
-/*
- * The reasons why a cgroup did not run since the last call, of which @kept has the
- * values; @kept is zero before the first call.  @ticks: from culprit_look_at_machine().
- * False: not known.
- */
-bool culprit_look(int root, const struct cmt_container *container,
-		  const struct culprit_steal *ticks, struct culprit_cpu *kept,
-		  struct cmt_culprit_cpu *cpu);
-/* @ticks: CPU time since the last call; all 0: not known */
-void culprit_look_at_machine(struct culprit_steal *kept, struct culprit_steal *ticks);
 
 /* verdict.c */
 /*

@@ -5,8 +5,8 @@
 
 #include <cmt/containers.h>
 
-#include "culprit/state.h"
 #include "bytes.h"
+#include "cgroup/cgroup.h"
 
 struct rec_name {
 	uint64_t id;		/* id of the cgroup */
@@ -14,7 +14,7 @@ struct rec_name {
 	uint32_t nr_bytes;
 	bool owns;		/* owns an RMID, or did since rec_names_forget() */
 	bool fresh;		/* not written yet */
-	struct culprit_cpu cpu;	/* the last reading of the cgroup's files */
+	struct cmt_cgroup_cpu cpu;	/* the last reading of the cgroup's files */
 };
 
 struct rec_names {

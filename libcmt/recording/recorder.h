@@ -43,7 +43,7 @@ struct cmt_recorder {
 	bool no_index;		/* places is incomplete */
 	uint64_t offset;	/* size of this file so far */
 	/* used by cmt_recorder_look() */
-	struct culprit_steal steal;
+	struct cmt_cpu_ticks steal;
 	int root;		/* root of the cgroup tree, or -1 */
 	bool rooted;		/* the root was searched for */
 };

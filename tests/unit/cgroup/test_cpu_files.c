@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroup/cpu_files.h"
 #include "culprit/state.h"
 #include "unit.h"
 
@@ -37,7 +38,7 @@ START_TEST(test_stat)
 	uint64_t ns;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		ck_assert_msg(culprit_parse_stat(rows[i].text, "throttled_usec",
+		ck_assert_msg(cmt_cgroup_parse_stat(rows[i].text, "throttled_usec",
 						 &ns) == rows[i].ok,
 			      "%s", rows[i].text);
 		if (rows[i].ok)
@@ -54,43 +55,43 @@ START_TEST(test_pressure)
 
 	snprintf(text, sizeof(text), "%sfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n",
 		 some);
-	ck_assert(culprit_parse_pressure(text, &ns));
+	ck_assert(cmt_cgroup_parse_pressure(text, &ns));
 	ck_assert_uint_eq(ns, 5000);
-	ck_assert(!culprit_parse_pressure(some, &ns));
-	ck_assert(!culprit_parse_pressure("full avg10=0.00 total=5", &ns));
-	ck_assert(!culprit_parse_pressure("full avg10=0.00\nx total=5\n", &ns));
-	ck_assert(!culprit_parse_pressure("full avg10=0.00 total=-5\n", &ns));
-	ck_assert(!culprit_parse_pressure("full avg10=0.00 total=\n", &ns));
-	ck_assert(!culprit_parse_pressure("", &ns));
+	ck_assert(!cmt_cgroup_parse_pressure(some, &ns));
+	ck_assert(!cmt_cgroup_parse_pressure("full avg10=0.00 total=5", &ns));
+	ck_assert(!cmt_cgroup_parse_pressure("full avg10=0.00\nx total=5\n", &ns));
+	ck_assert(!cmt_cgroup_parse_pressure("full avg10=0.00 total=-5\n", &ns));
+	ck_assert(!cmt_cgroup_parse_pressure("full avg10=0.00 total=\n", &ns));
+	ck_assert(!cmt_cgroup_parse_pressure("", &ns));
 }
 END_TEST
 
 START_TEST(test_steal)
 {
-	struct culprit_steal steal;
+	struct cmt_cpu_ticks steal;
 
-	ck_assert(culprit_parse_steal("cpu  1 2 4 1000 1000 8 16 32 0 0\ncpu0 1\n",
+	ck_assert(cmt_cpu_ticks_parse("cpu  1 2 4 1000 1000 8 16 32 0 0\ncpu0 1\n",
 				      &steal));
 	ck_assert_uint_eq(steal.busy, 31);
 	ck_assert_uint_eq(steal.stolen, 32);
-	ck_assert(!culprit_parse_steal("cpu  1 2 4 5 6 8 16\n", &steal));
-	ck_assert(!culprit_parse_steal("cpu0 1 2 4 5 6 8 16 32 0 0\n", &steal));
-	ck_assert(!culprit_parse_steal("intr 1\ncpu  1 2 4 5 6 8 16 32 0 0\n",
+	ck_assert(!cmt_cpu_ticks_parse("cpu  1 2 4 5 6 8 16\n", &steal));
+	ck_assert(!cmt_cpu_ticks_parse("cpu0 1 2 4 5 6 8 16 32 0 0\n", &steal));
+	ck_assert(!cmt_cpu_ticks_parse("intr 1\ncpu  1 2 4 5 6 8 16 32 0 0\n",
 				       &steal));
-	ck_assert(!culprit_parse_steal("cpu  1 2 x 5 6 8 16 32 0 0\n", &steal));
-	ck_assert(!culprit_parse_steal("", &steal));
+	ck_assert(!cmt_cpu_ticks_parse("cpu  1 2 x 5 6 8 16 32 0 0\n", &steal));
+	ck_assert(!cmt_cpu_ticks_parse("", &steal));
 }
 END_TEST
 
-static struct culprit_steal *fake_steal;
+static struct cmt_cpu_ticks *fake_steal;
 
-bool __real_culprit_read_steal(struct culprit_steal *steal);
-bool __wrap_culprit_read_steal(struct culprit_steal *steal);
+bool __real_cmt_cpu_ticks_read(struct cmt_cpu_ticks *steal);
+bool __wrap_cmt_cpu_ticks_read(struct cmt_cpu_ticks *steal);
 
-bool __wrap_culprit_read_steal(struct culprit_steal *steal)
+bool __wrap_cmt_cpu_ticks_read(struct cmt_cpu_ticks *steal)
 {
 	if (!fake_steal)
-		return __real_culprit_read_steal(steal);
+		return __real_cmt_cpu_ticks_read(steal);
 	*steal = *fake_steal;
 	return true;
 }
@@ -98,18 +99,18 @@ bool __wrap_culprit_read_steal(struct culprit_steal *steal)
 /* The first look says nothing, later ones what was since; nothing where it went back. */
 START_TEST(test_machine)
 {
-	static const struct culprit_steal reads[] = {
+	static const struct cmt_cpu_ticks reads[] = {
 		{ 100, 10 }, { 150, 17 }, { 150, 16 }, { 140, 20 }, { 141, 20 },
 	};
-	static const struct culprit_steal expected[] = {
+	static const struct cmt_cpu_ticks expected[] = {
 		{ 0, 0 }, { 50, 7 }, { 0, 0 }, { 0, 0 }, { 1, 0 },
 	};
-	struct culprit_steal kept = { 0 }, ticks, now;
+	struct cmt_cpu_ticks kept = { 0 }, ticks, now;
 
 	fake_steal = &now;
 	for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
 		now = reads[i];
-		culprit_look_at_machine(&kept, &ticks);
+		cmt_cpu_ticks_since(&kept, &ticks);
 		ck_assert_uint_eq(ticks.busy, expected[i].busy);
 		ck_assert_uint_eq(ticks.stolen, expected[i].stolen);
 	}
@@ -280,20 +281,20 @@ START_TEST(test_hostile_path)
 {
 	uint64_t id = tree();
 	struct cmt_culprit *culprit;
-	struct culprit_cpu cpu;
+	struct cmt_cgroup_cpu cpu;
 	char path[8192];
 	int fd;
 
 	culprit = begin(id);
 	fd = culprit->root;
-	ck_assert(culprit_read_cgroup(fd, "/pod/c", 6, id, &cpu));
-	ck_assert(!culprit_read_cgroup(fd, "/pod/../pod/c/../../../x", 20, id, &cpu));
-	ck_assert(!culprit_read_cgroup(fd, "/", 1, id, &cpu));
-	ck_assert(!culprit_read_cgroup(fd, "", 0, id, &cpu));
-	ck_assert(!culprit_read_cgroup(fd, "pod/c", 5, id, &cpu));
+	ck_assert(cmt_cgroup_cpu_read(fd, "/pod/c", 6, id, &cpu));
+	ck_assert(!cmt_cgroup_cpu_read(fd, "/pod/../pod/c/../../../x", 20, id, &cpu));
+	ck_assert(!cmt_cgroup_cpu_read(fd, "/", 1, id, &cpu));
+	ck_assert(!cmt_cgroup_cpu_read(fd, "", 0, id, &cpu));
+	ck_assert(!cmt_cgroup_cpu_read(fd, "pod/c", 5, id, &cpu));
 	memset(path, '/', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	ck_assert(!culprit_read_cgroup(fd, path, strlen(path), id, &cpu));
+	ck_assert(!cmt_cgroup_cpu_read(fd, path, strlen(path), id, &cpu));
 	cmt_culprit_free(culprit);
 	tree_remove();
 }
@@ -318,7 +319,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("culprit_files");
+	Suite *suite = suite_create("cpu_files");
 
 	UNIT_CASE(suite, test_stat);
 	UNIT_CASE(suite, test_pressure);

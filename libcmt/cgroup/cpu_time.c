@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The time in which cgroups did not run, between two readings of their files. */
+#include "cpu_files.h"
+
+#include <cmt/containers.h>
+
+#include "base/base.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The count between two readings, at most @most.  False: it is unknown. */
+static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
+{
+	*ns = now >= before ? least(now - before, most) : 0;
+	return now >= before;
+}
+
+/*
+ * The time that the quota took is counted on each CPU.  So it is at most the time in
+ * which no task of the cgroup ran; in the rest of that time other tasks had the CPUs.
+ */
+static void add_waits(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *was,
+		      const struct cmt_cgroup_cpu *now)
+{
+	uint32_t known = was->known & now->known;
+	uint64_t span = now->ts_ns - was->ts_ns, full = span;
+	bool waited = known & CMT_CGROUP_FULL &&
+		      counted(was->full_ns, now->full_ns, span, &full);
+	bool quota = known & CMT_CGROUP_THROTTLED &&
+		     counted(was->throttled_ns, now->throttled_ns,
+			     waited ? full : span, &to->throttled_ns);
+
+	if (quota)
+		to->valid |= CMT_CULPRIT_CPU_THROTTLED;
+	if (!waited)
+		return;
+	to->valid |= CMT_CULPRIT_CPU_STARVED;
+	to->starved_ns = full - to->throttled_ns;
+}
+
+/* By the CPU time that it had: as much was taken of each part of that. */
+static void add_stolen(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *was,
+		       const struct cmt_cgroup_cpu *now,
+		       const struct cmt_cpu_ticks *ticks)
+{
+	uint64_t used = 0;
+	double stolen;
+
+	if (!(was->known & now->known & CMT_CGROUP_USED) || !ticks->busy ||
+	    !counted(was->used_ns, now->used_ns, UINT64_MAX, &used))
+		return;
+	stolen = (double)used * (double)ticks->stolen / (double)ticks->busy;
+	to->valid |= CMT_CULPRIT_CPU_STOLEN;
+	to->stolen_ns = stolen < (double)(now->ts_ns - was->ts_ns) ?
+			(uint64_t)stolen : now->ts_ns - was->ts_ns;
+}
+
+bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
+			  const struct cmt_cpu_ticks *ticks, struct cmt_cgroup_cpu *kept,
+			  struct cmt_culprit_cpu *cpu)
+{
+	struct cmt_cgroup_cpu was = *kept, now;
+
+	*cpu = (struct cmt_culprit_cpu){ .sz = sizeof(*cpu) };
+	if (!container->path ||
+	    !cmt_cgroup_cpu_read(root, container->path, container->own_len,
+				 container->cgroup_id, &now))
+		return false;
+	now.ts_ns = cmt_now_ns();
+	*kept = now;
+	if (!was.ts_ns || now.ts_ns - was.ts_ns < CMT_CPU_SPAN_MIN ||
+	    now.ts_ns - was.ts_ns > CMT_CPU_SPAN_MAX)
+		return false;
+	cpu->id = container->cgroup_id;
+	cpu->start_ns = was.ts_ns;
+	cpu->end_ns = now.ts_ns;
+	add_waits(cpu, &was, &now);
+	add_stolen(cpu, &was, &now, ticks);
+	return true;
+}
+
+void cmt_cpu_ticks_since(struct cmt_cpu_ticks *kept, struct cmt_cpu_ticks *ticks)
+{
+	struct cmt_cpu_ticks was = *kept, now;
+
+	*ticks = (struct cmt_cpu_ticks){ 0 };
+	if (!cmt_cpu_ticks_read(&now))
+		return;
+	*kept = now;
+	if (!was.busy || now.busy < was.busy || now.stolen < was.stolen)
+		return;
+	ticks->busy = now.busy - was.busy;
+	ticks->stolen = now.stolen - was.stolen;
+}
