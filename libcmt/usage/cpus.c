@@ -56,19 +56,6 @@ void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c)
 	cpu->why |= usage_why(c->flags);
 }
 
-/* With a device, the reader has the count; otherwise CMT_REC_LOST had it. */
-void usage_cpus_lost(struct cmt_usage *usage)
-{
-	struct cmt_reader_counts counts = { .sz = sizeof(counts) };
-	uint32_t i;
-
-	if (!usage->reader)
-		return;
-	for (i = 0; i < usage->nr_cpus; i++)
-		if (!cmt_reader_cpu_counts(usage->reader, i, &counts))
-			usage->cpus[i].lost = counts.lost;
-}
-
 void usage_cpus_sum(const struct cmt_usage *usage, struct cmt_usage_frame *frame)
 {
 	uint32_t i;

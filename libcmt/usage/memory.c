@@ -296,11 +296,15 @@ static void fill_memory(const struct cmt_usage *usage,
 		};
 }
 
-static void set_uncore(struct usage_channels *channels,
-		       const struct cmt_uncore *uncore)
+void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
 {
-	const char *reason = uncore->channels_reason;
+	static const struct cmt_uncore none;
+	struct usage_channels *channels = &usage->channels;
+	const char *reason;
 
+	if (!uncore)
+		uncore = &none;
+	reason = uncore->channels_reason;
 	if (!uncore->count && uncore->reason[0])
 		reason = uncore->reason;
 	snprintf(channels->reason, sizeof(channels->reason), "%.*s",
@@ -324,7 +328,7 @@ static void ask_uncore(struct cmt_usage *usage)
 			 cmt_strerror(err));
 		return;
 	}
-	set_uncore(channels, &uncore);
+	usage_set_uncore(usage, &uncore);
 	free(boxes);
 }
 
@@ -371,20 +375,4 @@ void usage_channels_close(struct cmt_usage *usage)
 		series_close(&c->bytes);
 		series_close(&c->cycles);
 	}
-}
-
-void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
-{
-	static const struct cmt_uncore none;
-
-	set_uncore(&usage->channels, uncore ? uncore : &none);
-}
-
-int cmt_usage_set_uncore(struct cmt_usage *usage,
-			 const struct cmt_uncore *uncore)
-{
-	if (usage->device || usage->replay)
-		return -EINVAL;
-	usage_set_uncore(usage, uncore);
-	return 0;
 }

@@ -26,33 +26,6 @@ struct usage_replay {
 	uint64_t quiet;
 };
 
-int usage_replay_new(struct cmt_usage *usage, struct cmt_recording *recording)
-{
-	usage->replay = calloc(1, sizeof(*usage->replay));
-	if (!usage->replay)
-		return -ENOMEM;
-	usage->replay->recording = recording;
-	return 0;
-}
-
-void usage_replay_free(struct cmt_usage *usage)
-{
-	if (usage->replay)
-		rec_state_free(&usage->replay->state);
-	free(usage->replay);
-}
-
-bool usage_replay_ended(const struct cmt_usage *usage)
-{
-	return usage->replay->ended;
-}
-
-void usage_replay_counts(const struct cmt_usage *usage, struct cmt_reader_counts *counts)
-{
-	counts->late = usage->replay->dropped;
-	counts->quiet = usage->replay->quiet;
-}
-
 /* Untrusted input: entries that cannot be owners are skipped. */
 static int take_owners(struct cmt_usage *usage, const struct cmt_snapshot *owners)
 {
@@ -188,7 +161,11 @@ static int next_item(struct cmt_usage *usage)
 	return 1;
 }
 
-int usage_replay(struct cmt_usage *usage)
+/*
+ * Read until a frame is complete, or to the end of the recording, which closes the
+ * interval.
+ */
+static int replay_read(struct cmt_usage *usage)
 {
 	int ret;
 
@@ -200,6 +177,50 @@ int usage_replay(struct cmt_usage *usage)
 		if (ret <= 0)
 			return ret ? ret : take_end(usage);
 	}
+	return 0;
+}
+
+static int replay_timeout(const struct cmt_usage *usage)
+{
+	return usage->replay->ended ? -1 : 0;
+}
+
+/* Lost records are in the recording; what the reader of that time dropped, and left. */
+static void replay_counts(struct cmt_usage *usage, struct cmt_reader_counts *counts)
+{
+	counts->late = usage->replay->dropped;
+	counts->quiet = usage->replay->quiet;
+}
+
+/* Names and pending owners come with the records. */
+static int replay_refresh(struct cmt_usage *usage, unsigned int what)
+{
+	(void)usage;
+	(void)what;
+	return 0;
+}
+
+static void replay_close(struct cmt_usage *usage)
+{
+	rec_state_free(&usage->replay->state);
+	free(usage->replay);
+}
+
+static const struct usage_source replay_source = {
+	.read = replay_read,
+	.timeout = replay_timeout,
+	.counts = replay_counts,
+	.refresh = replay_refresh,
+	.close = replay_close,
+};
+
+int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording)
+{
+	usage->replay = calloc(1, sizeof(*usage->replay));
+	if (!usage->replay)
+		return -ENOMEM;
+	usage->replay->recording = recording;
+	usage->source = &replay_source;
 	return 0;
 }
 

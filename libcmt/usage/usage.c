@@ -1,258 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Intervals: records go into slots, slots into an interval, and a complete interval
- * into a frame that waits to be taken.
- *
- * An interval is complete when a slot after it is retired.  Where no slot is retired
- * (no CPU ticks, or one has no records), the clock ends the interval, at the latest
- * after the time that the reader waits for a CPU.  Later records count in the next
- * interval.
- */
-#include <cmt/recording.h>
-#include <cmt/usage.h>
+/* A usage: its options, its source and the frames that a program takes. */
+#include "state.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/base.h"
-#include "ring/ring.h"
-#include "state.h"
+#include "recording/recording.h"
 
 #define INTERVAL_DEFAULT	1000000000ULL
 #define INTERVAL_MAX		3600000000000ULL
 #define SLOT_DEFAULT		1000000ULL
-#define LATE_MAX_NS		500000000ULL
-#define FEEDS			64	/* in one call */
-#define POLL_MS			5	/* while a frame is overdue */
-#define SWEEP_NS		250000000ULL
-
-static void frame_release(struct cmt_usage *usage, struct usage_frame *frame)
-{
-	uint32_t i;
-
-	for (i = 0; i < frame->nr_items; i++)
-		cmt_containers_unpin(usage->containers, frame->items[i]);
-	frame->nr_items = 0;
-	frame->rows.nr = 0;
-	frame->children.nr = 0;
-	frame->next = usage->spare;
-	usage->spare = frame;
-}
-
-static void frames_free(struct usage_frame *frame)
-{
-	while (frame) {
-		struct usage_frame *next = frame->next;
-
-		free(frame->rows.rows);
-		free(frame->children.rows);
-		free(frame->items);
-		free(frame->channels);
-		free(frame);
-		frame = next;
-	}
-}
-
-static struct usage_frame *frame_new(struct cmt_usage *usage)
-{
-	struct usage_frame *frame = usage->spare;
-
-	if (!frame)
-		return calloc(1, sizeof(*frame));
-	usage->spare = frame->next;
-	return frame;
-}
-
-static void count_losses(struct cmt_usage *usage,
-			 struct cmt_usage_frame *frame)
-{
-	struct cmt_reader_counts reader = {
-		.sz = sizeof(reader), .lost = usage->lost,
-	};
-	struct cmt_slots_counts slots = { .sz = sizeof(slots) };
-
-	if (usage->reader)
-		cmt_reader_counts(usage->reader, &reader);
-	if (usage->replay)
-		usage_replay_counts(usage, &reader);
-	usage->perf.quiet = reader.quiet;
-	if (reader.lost != usage->lost_base)
-		usage_cpus_lost(usage);
-	cmt_slots_counts(usage->slots, &slots);
-	frame->lost_ever = reader.lost;
-	frame->lost = reader.lost - usage->lost_base;
-	frame->dropped_ever = reader.late + reader.malformed + slots.late +
-			      slots.malformed + slots.perf_dropped +
-			      slots.channels_dropped;
-	frame->dropped = frame->dropped_ever - usage->dropped_base;
-}
-
-static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
-			uint64_t end_ns)
-{
-	uint64_t since = usage->closed_ns ? usage->closed_ns : usage->first_ns;
-
-	usage->frames++;
-	usage->nr_wanted = 0;
-	to->next = NULL;
-	to->frame = (struct cmt_usage_frame){
-		.start_ns = usage->start_ns,
-		.end_ns = end_ns,
-		.last_ns = usage->last_ns != usage->closed_ns ?
-			   usage->last_ns : 0,
-		.elapsed_ns = usage->last_ns - since,
-		.by = usage->by,
-		.row_size = sizeof(struct cmt_usage_row),
-		.pending_known = usage->pending_known,
-		.nr_domains = usage->nr_domains,
-		.sampling_ns = usage->sampling_ns,
-		.pending_ns = usage->pending_ns,
-		.pending = usage->nr_pending,
-		.nr_slots = usage->slots_now,
-		.nr_gaps = usage->gaps_now,
-		.counted_ns = usage_counted_ns(usage),
-		.counters = usage->perf.values,
-	};
-	usage_cpus_sum(usage, &to->frame);
-	count_losses(usage, &to->frame);
-}
-
-static bool new_paths(const struct cmt_usage *usage)
-{
-	return cmt_containers_paths(usage->containers) != usage->swept_paths;
-}
-
-/*
- * At the end of an interval: after a while, and when something has ended, or is called
- * otherwise than before.  Intervals that are longer have a sweep each.
- */
-static bool sweep_due(const struct cmt_usage *usage)
-{
-	return usage->untidy || new_paths(usage) ||
-	       usage->slot_end_ns - usage->swept_ns >= SWEEP_NS;
-}
-
-static void sweep(struct cmt_usage *usage)
-{
-	usage_holdings_sweep(usage);
-	usage_groups_sweep(usage);
-	usage->untidy = false;
-	/* rows may have other names, or be of other owners */
-	usage->whole_due = true;
-	usage->swept_ns = usage->slot_end_ns;
-	usage->swept_paths = cmt_containers_paths(usage->containers);
-}
-
-static void interval_close(struct cmt_usage *usage,
-			   const struct cmt_usage_frame *frame)
-{
-	if (frame) {
-		usage->lost_base = frame->lost_ever;
-		usage->dropped_base = frame->dropped_ever;
-	}
-	usage->slots_before = usage->nr_slots;
-	usage->slots_now = 0;
-	usage->gaps_now = 0;
-	usage_perf_close(usage);
-	usage_channels_close(usage);
-	usage_cpus_close(usage);
-	if (sweep_due(usage))
-		sweep(usage);
-	usage->interval++;
-	usage->nr_news = 0;
-	usage->nr_seen_before = usage->nr_seen;
-	usage->nr_seen = 0;
-	usage->nr_again = 0;
-	usage->closed_ns = usage->last_ns;
-}
-
-/* The frame of the interval so far; NULL: no memory. */
-static struct usage_frame *frame_build(struct cmt_usage *usage, uint64_t end_ns)
-{
-	struct usage_frame *to;
-
-	if (usage_holdings_unread(usage))
-		return NULL;
-	to = frame_new(usage);
-	if (!to)
-		return NULL;
-	frame_begin(usage, to, end_ns);
-	if (usage_rows(usage, to) || usage_channels(usage, to)) {
-		frame_release(usage, to);
-		return NULL;
-	}
-	to->frame.rows = to->rows.rows;
-	to->frame.nr_rows = to->rows.nr;
-	to->frame.children = to->children.rows;
-	to->frame.nr_children = to->children.nr;
-	return to;
-}
-
-/* End the interval at @end_ns; the next one is that in which @now lies. */
-static int end_interval(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
-{
-	struct usage_frame *to = frame_build(usage, end_ns);
-
-	interval_close(usage, to ? &to->frame : NULL);
-	if (!cmt_ts_before(now, end_ns))
-		end_ns += (now - end_ns) / usage->interval_ns *
-			  usage->interval_ns;
-	usage->start_ns = end_ns;
-	usage->end_ns = end_ns + usage->interval_ns;
-	if (!to)
-		return -ENOMEM;
-	*usage->last = to;
-	usage->last = &to->next;
-	return 0;
-}
-
-static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
-{
-	uint32_t i;
-	int err;
-
-	/* the sums of the last slot wait for a second one in the interval */
-	if (usage->narrow && usage->slots_now)
-		usage_brief_sums(usage);
-	usage->before_ns = usage->slot_end_ns;
-	usage->slot_end_ns = slot->end_ns;
-	usage->nr_slots++;
-	usage->slots_now++;
-	usage->gaps_now += slot->gaps != 0;
-	err = usage_entries_add(usage, slot);
-	for (i = 0; i < slot->nr_cpus; i++)
-		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
-	for (i = 0; !err && i < slot->nr_perf; i++)
-		err = usage_perf_add(usage, cmt_slot_perf_at(slot, i));
-	for (i = 0; !err && i < slot->nr_channels; i++)
-		err = usage_channel_add(usage, cmt_slot_channel_at(slot, i));
-	return err;
-}
-
-static int add_slot(void *ctx, const struct cmt_slot *slot)
-{
-	struct cmt_usage *usage = ctx;
-	int err = 0, ret;
-
-	if (!usage->started) {
-		usage->started = true;
-		usage->origin_ns = slot->start_ns;
-		usage->start_ns = slot->start_ns;
-		usage->end_ns = slot->start_ns + usage->interval_ns;
-	}
-	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
-		err = end_interval(usage, usage->end_ns, slot->start_ns);
-	/* names that came since the last interval */
-	if (!usage->slots_now && new_paths(usage))
-		sweep(usage);
-	if (usage->unread && !usage->first_ns)
-		usage->first_ns = slot->start_ns;
-	ret = add_entries(usage, slot);
-	return err ? err : ret;
-}
 
 static int check_opts(const struct cmt_usage_opts *o)
 {
@@ -302,19 +60,6 @@ static int usage_opts(struct cmt_usage_opts *opts,
 	return check_opts(opts);
 }
 
-/* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
-static uint64_t lateness(const struct cmt_usage_opts *opts)
-{
-	uint64_t late;
-
-	late = cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
-	if (opts->reader && opts->reader->latency_ns)
-		late = opts->reader->latency_ns;
-	if (!late || late > LATE_MAX_NS)
-		late = LATE_MAX_NS;
-	return late + 2 * opts->slot_ns;
-}
-
 static int open_containers(struct cmt_usage *usage,
 			   const struct cmt_usage_opts *from)
 {
@@ -342,41 +87,21 @@ static int open_slots(struct cmt_usage *usage)
 	usage->cpus = calloc(usage->nr_cpus, sizeof(*usage->cpus));
 	if (!usage->cpus)
 		return -ENOMEM;
-	return cmt_slots_new(&usage->slots, &opts, add_slot, usage);
+	return cmt_slots_new(&usage->slots, &opts, usage_slot_add, usage);
 }
 
-/* Before the reader starts the sampling.  A module that cannot count is an older one. */
-static int ask_counters(struct cmt_usage *usage,
-			const struct cmt_usage_opts *opts)
+/* Records are given by cmt_usage_add(), and pending owners by cmt_usage_set_pending(). */
+static int given_refresh(struct cmt_usage *usage, unsigned int what)
 {
-	int err;
-
-	if (!opts->device || !opts->counters)
-		return 0;
-	err = cmt_device_set_counters(opts->device, (uint32_t)opts->counters);
-	usage->counting = !err;
-	usage->channels.wanted = !!(opts->counters & CMT_F_CHANNEL);
-	return err == -ENOTTY ? 0 : err;
+	if (what & CMT_USAGE_PENDING)
+		return -EINVAL;
+	usage_refresh_names(usage);
+	return 0;
 }
 
-/* The present owners are read at once, so that names can be refreshed. */
-static int open_reader(struct cmt_usage *usage,
-		       const struct cmt_usage_opts *opts)
-{
-	int ret;
-
-	if (!opts->device)
-		return 0;
-	usage->late_ns = lateness(opts);
-	usage->started = true;
-	usage->origin_ns = cmt_now_ns();
-	usage->start_ns = usage->origin_ns;
-	usage->end_ns = usage->start_ns + usage->interval_ns;
-	ret = cmt_reader_new(&usage->reader, opts->device, opts->reader);
-	if (!ret)
-		ret = cmt_reader_feed(usage->reader, usage->slots);
-	return ret < 0 ? ret : 0;
-}
+static const struct usage_source given = {
+	.refresh = given_refresh,
+};
 
 int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 {
@@ -400,7 +125,7 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->interval_ns = o.interval_ns;
 	u->narrow = o.flags & CMT_USAGE_BRIEF && o.interval_ns == o.slot_ns;
 	u->slot_ns = o.slot_ns;
-	u->device = o.device;
+	u->source = &given;
 	u->events = info ? info->events : ~0U;
 	u->unread = !u->events;
 	u->last = &u->first;
@@ -409,12 +134,10 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	err = open_containers(u, &o);
 	if (!err)
 		err = open_slots(u);
-	if (!err)
-		err = ask_counters(u, &o);
-	if (!err)
-		err = open_reader(u, &o);
+	if (!err && o.device)
+		err = usage_live(u, &o);
 	if (!err && o.recording)
-		err = usage_replay_new(u, o.recording);
+		err = usage_replay(u, o.recording);
 	if (err) {
 		cmt_usage_free(u);
 		return err;
@@ -429,20 +152,10 @@ void cmt_usage_free(struct cmt_usage *usage)
 
 	if (!usage)
 		return;
-	cmt_reader_free(usage->reader);
-	usage_replay_free(usage);
-	if (usage->counting)
-		cmt_device_set_counters(usage->device, 0);
+	if (usage->source->close)
+		usage->source->close(usage);
 	cmt_slots_free(usage->slots);
-	while (usage->first) {
-		struct usage_frame *frame = usage->first;
-
-		usage->first = frame->next;
-		frame_release(usage, frame);
-	}
-	if (usage->taken)
-		frame_release(usage, usage->taken);
-	frames_free(usage->spare);
+	usage_frames_free(usage);
 	usage_groups_free(usage);
 	usage_perf_free(usage);
 	free(usage->channels.all);
@@ -459,47 +172,10 @@ void cmt_usage_free(struct cmt_usage *usage)
 	free(usage);
 }
 
-/* Feed until an interval is complete, or nothing is there, or it takes too long. */
-static int feed(struct cmt_usage *usage)
-{
-	int i, n;
-
-	usage->more = false;
-	for (i = 0; i < FEEDS && !usage->first; i++) {
-		n = cmt_reader_feed(usage->reader, usage->slots);
-		if (n <= 0)
-			return n;
-	}
-	usage->more = true;
-	return 0;
-}
-
-/*
- * The clock is read before the rings: all that the module wrote until then is in the
- * interval that the clock ends, however long the process stands still in between.
- */
-static int take_in(struct cmt_usage *usage)
-{
-	uint64_t now;
-	int err;
-
-	if (usage->replay)
-		return usage_replay(usage);
-	if (!usage->device)
-		return 0;
-	now = cmt_now_ns();
-	err = feed(usage);
-	if (err || usage->first || usage->more)
-		return err;
-	if (cmt_ts_before(now, usage->end_ns + usage->late_ns))
-		return 0;
-	return end_interval(usage, usage->end_ns, now - usage->late_ns);
-}
-
 static void release_taken(struct cmt_usage *usage)
 {
 	if (usage->taken)
-		frame_release(usage, usage->taken);
+		usage_frame_release(usage, usage->taken);
 	usage->taken = NULL;
 }
 
@@ -508,8 +184,8 @@ int cmt_usage_next(struct cmt_usage *usage,
 {
 	int err;
 
-	if (!usage->first) {
-		err = take_in(usage);
+	if (!usage->first && usage->source->read) {
+		err = usage->source->read(usage);
 		if (err)
 			return err;
 	}
@@ -530,8 +206,8 @@ int cmt_usage_peek(struct cmt_usage *usage,
 	struct usage_frame *to;
 
 	usage->whole_due = true;
-	to = frame_build(usage, usage->slots_now ? usage->slot_end_ns :
-						   usage->start_ns);
+	to = usage_frame_build(usage, usage->slots_now ? usage->slot_end_ns :
+							 usage->start_ns);
 	if (!to)
 		return -ENOMEM;
 	release_taken(usage);
@@ -542,21 +218,9 @@ int cmt_usage_peek(struct cmt_usage *usage,
 
 int cmt_usage_timeout(const struct cmt_usage *usage)
 {
-	uint64_t due, now, ms;
-
 	if (usage->first || usage->more)
 		return 0;
-	if (usage->replay && !usage_replay_ended(usage))
-		return 0;
-	if (!usage->device)
-		return -1;
-	/* the interval ends with the first slot after it */
-	due = usage->end_ns + 2 * usage->slot_ns + usage->sampling_ns;
-	now = cmt_now_ns();
-	if (!cmt_ts_before(now, due))
-		return POLL_MS;
-	ms = (due - now + 999999) / 1000000;
-	return ms < INT_MAX ? (int)ms : INT_MAX;
+	return usage->source->timeout ? usage->source->timeout(usage) : -1;
 }
 
 int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms)
@@ -570,7 +234,7 @@ int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms)
 	return cmt_reader_wait(usage->reader, timeout_ms);
 }
 
-static void refresh_names(struct cmt_usage *usage)
+void usage_refresh_names(struct cmt_usage *usage)
 {
 	uint32_t i;
 
@@ -578,33 +242,14 @@ static void refresh_names(struct cmt_usage *usage)
 		if (usage->cgroups[i].item)
 			cmt_containers_refresh(usage->containers,
 					       usage->cgroups[i].item);
-}
-
-static int refresh_pending(struct cmt_usage *usage)
-{
-	struct cmt_snapshot *pending;
-	int err = cmt_device_pending(usage->device, &pending);
-
-	if (err)
-		cmt_usage_set_pending(usage, NULL);
-	if (err)
-		return err == -EAGAIN ? 0 : err;
-	err = cmt_usage_set_pending(usage, pending);
-	cmt_snapshot_free(pending);
-	return err;
+	usage->whole_due = true;
 }
 
 int cmt_usage_refresh(struct cmt_usage *usage, unsigned int what)
 {
-	if (!what || (what & ~(CMT_USAGE_NAMES | CMT_USAGE_PENDING)) ||
-	    ((what & CMT_USAGE_PENDING) && !usage->device && !usage->replay))
+	if (!what || (what & ~(CMT_USAGE_NAMES | CMT_USAGE_PENDING)))
 		return -EINVAL;
-	if (usage->replay)
-		return 0;
-	usage->whole_due = true;
-	if (what & CMT_USAGE_NAMES)
-		refresh_names(usage);
-	return what & CMT_USAGE_PENDING ? refresh_pending(usage) : 0;
+	return usage->source->refresh(usage, what);
 }
 
 int cmt_usage_set_pending(struct cmt_usage *usage,
@@ -650,14 +295,23 @@ int usage_take(struct cmt_usage *usage, const struct cmt_record *record)
 
 int cmt_usage_add(struct cmt_usage *usage, const struct cmt_record *record)
 {
-	return usage->device || usage->replay ? -EINVAL : usage_take(usage, record);
+	return usage->source != &given ? -EINVAL : usage_take(usage, record);
 }
 
 int cmt_usage_sync(struct cmt_usage *usage, const struct cmt_snapshot *snapshot)
 {
-	if (usage->device || usage->replay)
+	if (usage->source != &given)
 		return -EINVAL;
 	return cmt_tracker_sync(cmt_slots_tracker(usage->slots), snapshot);
+}
+
+int cmt_usage_set_uncore(struct cmt_usage *usage,
+			 const struct cmt_uncore *uncore)
+{
+	if (usage->source != &given)
+		return -EINVAL;
+	usage_set_uncore(usage, uncore);
+	return 0;
 }
 
 int cmt_usage_flush(struct cmt_usage *usage)
@@ -668,7 +322,7 @@ int cmt_usage_flush(struct cmt_usage *usage)
 	    !cmt_ts_before(usage->start_ns, usage->slot_end_ns))
 		return err;
 	usage->untidy = true;
-	return end_interval(usage, usage->slot_end_ns, usage->slot_end_ns);
+	return usage_interval_end(usage, usage->slot_end_ns, usage->slot_end_ns);
 }
 
 struct cmt_containers *cmt_usage_containers(struct cmt_usage *usage)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The processor's counters: PERF records, summed by owner. */
+#ifndef LIBCMT_USAGE_COUNTERS_H
+#define LIBCMT_USAGE_COUNTERS_H
+
+#include <cmt/slots.h>
+#include <cmt/usage.h>
+
+struct cmt_usage;
+struct usage_holding;
+
+/* Sums over the PERF records of an interval. */
+struct usage_counted {
+	uint64_t nr;		/* number of records */
+	uint32_t values;	/* CMT_F_CYCLES | ... that some records have */
+	uint32_t lacking;	/* CMT_F_CYCLES | ... that some records lack */
+	uint64_t ran_ns;
+	uint64_t cycles, instructions, llc_misses, llc_references;
+	/* sums over the records with both values */
+	uint64_t ipc_instructions, ipc_cycles;
+	uint64_t mpki_misses, mpki_instructions;
+};
+
+/*
+ * An owner that ran in this interval.  With rows by domain: a domain in which owners
+ * ran.
+ */
+struct usage_runner {
+	uint32_t rmid;
+	uint32_t generation;
+	uint32_t domain;
+	/* the next older runner of this RMID, or of any domain */
+	uint32_t older;
+	enum cmt_usage_kind kind;
+	uint32_t owner;		/* CMT_OWNER_* */
+	uint32_t tgid;
+	uint32_t cpu;
+	uint64_t cgroup_id;
+	bool attached;
+	bool freed;
+	char comm[CMT_COMM_LEN + 1];
+	struct usage_counted counted;
+	uint32_t group;		/* valid while rows are made */
+	uint32_t child;
+};
+
+#define USAGE_COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+			CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+/* The PERF records of all owners. */
+struct usage_perf {
+	/* of this interval */
+	uint64_t nr;
+	uint32_t values;
+	/* time covered: from closed_ns, or from first_ns if closed_ns is 0 */
+	uint64_t first_ns, last_ns, closed_ns;
+	/* by RMID or domain: the newest runner; NULL before the first record */
+	uint32_t *newest;
+	struct usage_runner *runners;
+	uint32_t nr_runners, room_runners;
+	/* runners without a holding; valid while rows are made */
+	struct usage_holding *blanks;
+	uint32_t nr_blanks, room_blanks;
+	bool quiet;		/* some CPUs write no TICK records */
+};
+
+/* Returns 0 or -ENOMEM. */
+int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p);
+/*
+ * Sum up by group, and add blanks for owners that ran and have no holding.  To be
+ * called before rows are made, after usage_holdings_end().  Returns 0 or -ENOMEM.
+ */
+int usage_perf_end(struct cmt_usage *usage);
+/* The time that the PERF records of this interval cover. */
+uint64_t usage_counted_ns(const struct cmt_usage *usage);
+/*
+ * Fill in the counters of a row, the last of its values.  @counted: NULL: no counters.
+ */
+void usage_row_counters(const struct cmt_usage *usage,
+			const struct cmt_usage_frame *frame,
+			struct cmt_usage_row *row,
+			const struct usage_counted *counted);
+void usage_perf_close(struct cmt_usage *usage);
+void usage_perf_free(struct cmt_usage *usage);
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A usage over a device: the reader feeds its slots, and the module is asked for the rest. */
+#include "state.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "base/base.h"
+#include "ring/ring.h"
+
+#define LATE_MAX_NS	500000000ULL
+#define FEEDS		64	/* in one call */
+#define POLL_MS		5	/* while a frame is overdue */
+
+/* Feed until an interval is complete, or nothing is there, or it takes too long. */
+static int feed(struct cmt_usage *usage)
+{
+	int i, n;
+
+	usage->more = false;
+	for (i = 0; i < FEEDS && !usage->first; i++) {
+		n = cmt_reader_feed(usage->reader, usage->slots);
+		if (n <= 0)
+			return n;
+	}
+	usage->more = true;
+	return 0;
+}
+
+/*
+ * The clock is read before the rings: all that the module wrote until then is in the
+ * interval that the clock ends, however long the process stands still in between.
+ */
+static int live_read(struct cmt_usage *usage)
+{
+	uint64_t now = cmt_now_ns();
+	int err = feed(usage);
+
+	if (err || usage->first || usage->more)
+		return err;
+	if (cmt_ts_before(now, usage->end_ns + usage->late_ns))
+		return 0;
+	return usage_interval_end(usage, usage->end_ns, now - usage->late_ns);
+}
+
+static int live_timeout(const struct cmt_usage *usage)
+{
+	uint64_t due, now, ms;
+
+	/* the interval ends with the first slot after it */
+	due = usage->end_ns + 2 * usage->slot_ns + usage->sampling_ns;
+	now = cmt_now_ns();
+	if (!cmt_ts_before(now, due))
+		return POLL_MS;
+	ms = (due - now + 999999) / 1000000;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static void live_counts(struct cmt_usage *usage, struct cmt_reader_counts *counts)
+{
+	struct cmt_reader_counts cpu = { .sz = sizeof(cpu) };
+	uint32_t i;
+
+	cmt_reader_counts(usage->reader, counts);
+	if (counts->lost == usage->lost_base)
+		return;
+	for (i = 0; i < usage->nr_cpus; i++)
+		if (!cmt_reader_cpu_counts(usage->reader, i, &cpu))
+			usage->cpus[i].lost = cpu.lost;
+}
+
+static int refresh_pending(struct cmt_usage *usage)
+{
+	struct cmt_snapshot *pending;
+	int err = cmt_device_pending(usage->device, &pending);
+
+	if (err)
+		cmt_usage_set_pending(usage, NULL);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	err = cmt_usage_set_pending(usage, pending);
+	cmt_snapshot_free(pending);
+	return err;
+}
+
+static int live_refresh(struct cmt_usage *usage, unsigned int what)
+{
+	if (what & CMT_USAGE_NAMES)
+		usage_refresh_names(usage);
+	return what & CMT_USAGE_PENDING ? refresh_pending(usage) : 0;
+}
+
+static void live_close(struct cmt_usage *usage)
+{
+	cmt_reader_free(usage->reader);
+	if (usage->counting)
+		cmt_device_set_counters(usage->device, 0);
+}
+
+static const struct usage_source live = {
+	.read = live_read,
+	.timeout = live_timeout,
+	.counts = live_counts,
+	.refresh = live_refresh,
+	.close = live_close,
+};
+
+/* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
+static uint64_t lateness(const struct cmt_usage_opts *opts)
+{
+	uint64_t late;
+
+	late = cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
+	if (opts->reader && opts->reader->latency_ns)
+		late = opts->reader->latency_ns;
+	if (!late || late > LATE_MAX_NS)
+		late = LATE_MAX_NS;
+	return late + 2 * opts->slot_ns;
+}
+
+/* Before the reader starts the sampling.  A module that cannot count is an older one. */
+static int ask_counters(struct cmt_usage *usage, uint64_t counters)
+{
+	int err;
+
+	if (!counters)
+		return 0;
+	err = cmt_device_set_counters(usage->device, (uint32_t)counters);
+	usage->counting = !err;
+	usage->channels.wanted = !!(counters & CMT_F_CHANNEL);
+	return err == -ENOTTY ? 0 : err;
+}
+
+/* The present owners are read at once, so that names can be refreshed. */
+int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts)
+{
+	int ret;
+
+	usage->source = &live;
+	usage->device = opts->device;
+	ret = ask_counters(usage, opts->counters);
+	if (ret)
+		return ret;
+	usage->late_ns = lateness(opts);
+	usage->started = true;
+	usage->origin_ns = cmt_now_ns();
+	usage->start_ns = usage->origin_ns;
+	usage->end_ns = usage->start_ns + usage->interval_ns;
+	ret = cmt_reader_new(&usage->reader, opts->device, opts->reader);
+	if (!ret)
+		ret = cmt_reader_feed(usage->reader, usage->slots);
+	return ret < 0 ? ret : 0;
+}
