@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* L3 domains.  Their ids are arbitrary, but few; a stream with more of them is corrupt. */
+#define CMT_DOMAINS_MAX	64
+
 /* Not inlined: the caller's usual path saves no registers for this function. */
 #define CMT_APART __attribute__((noinline))
 

@@ -6,8 +6,6 @@
 
 #include <cmt/usage.h>
 
-#include "base/base.h"
-
 #define CPU_SHARE	0.05	/* less is no trouble */
 #define CPU_KNOWN	(CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STARVED | \
 			 CMT_CULPRIT_CPU_STOLEN)

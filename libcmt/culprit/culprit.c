@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
-
 #define OWNERS_DEFAULT	1024U
 #define OWNERS_MAX	16384U
 #define SLOT_NS		1000000ULL
@@ -510,7 +508,7 @@ static bool sample_possible(const struct cmt_culprit_sample *sample)
 {
 	return !(sample->valid & ~VALID_KNOWN) &&
 	       !(sample->flags & ~SAMPLE_FLAGS) &&
-	       sample->domain < CULPRIT_DOMAINS &&
+	       sample->domain < CMT_DOMAINS_MAX &&
 	       sample->occupancy_bytes < BYTES_MAX &&
 	       sample->traffic_bytes < BYTES_MAX &&
 	       sample->cycles < BYTES_MAX &&

@@ -159,7 +159,7 @@ static void add_sample(struct adding *adding, const struct cmt_usage_row *row)
 		return;
 	}
 	sample_of(adding->frame, adding->ticked, row, s);
-	if (s->domain < CULPRIT_DOMAINS)
+	if (s->domain < CMT_DOMAINS_MAX)
 		adding->nr++;
 	else
 		adding->left_out++;

@@ -2,8 +2,6 @@
 /* When is a victim one: the conditions of a verdict. */
 #include "state.h"
 
-#include "base/base.h"
-
 void culprit_pace(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, struct culprit_pace *pace)
 {

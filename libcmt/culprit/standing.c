@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/base.h"
-
 #define FLOWS_MAX	1024U
 
 static void add_flow(struct cmt_culprit_flow *flows, uint32_t *nr, uint32_t n,

@@ -15,6 +15,7 @@
 
 #include <cmt/culprit.h>
 
+#include "base/base.h"
 #include "cgroup/cgroup.h"
 #include "params.h"
 
@@ -22,7 +23,6 @@
 #define CULPRIT_FORGET	2000
 #define CULPRIT_SECOND	1000	/* slots in the means of the standing picture */
 #define CULPRIT_GAP	64	/* after more missing slots, all cells begin anew */
-#define CULPRIT_DOMAINS	64
 #define CULPRIT_SOURCES	8	/* in a list, at most */
 #define CULPRIT_QUEUE	64
 #define CULPRIT_NOBODY	UINT32_MAX
@@ -170,7 +170,7 @@ struct cmt_culprit {
 	uint32_t free;		/* unused cells, linked by next */
 	uint32_t nr_domains;
 	uint64_t slots, samples, verdicts, missing, not_followed, not_told;
-	struct culprit_domain domains[CULPRIT_DOMAINS];
+	struct culprit_domain domains[CMT_DOMAINS_MAX];
 	uint32_t hash_mask;
 	uint32_t *hash;
 	uint32_t *order;	/* cell of sample i of the slot before */

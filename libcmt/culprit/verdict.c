@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/base.h"
-
 static uint64_t bytes(float kib)
 {
 	return kib > 0 ? (uint64_t)(kib * 1024) : 0;

@@ -295,7 +295,7 @@ static bool read_domains(struct resctrl *r, uint32_t index, struct below *sums)
 
 bool cmt_resctrl_read(struct resctrl *r)
 {
-	struct below sums[RESCTRL_DOMAINS] = { 0 };
+	struct below sums[CMT_DOMAINS_MAX] = { 0 };
 	bool gone = false;
 
 	for (uint32_t i = 0; i < r->nr_order; i++) {

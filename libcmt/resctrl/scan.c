@@ -298,7 +298,7 @@ static void meet_domain(struct scan *scan, const char *directory, const char *na
 	(void)directory;
 	if (strncmp(name, prefix, sizeof(prefix) - 1) ||
 	    sscanf(name + sizeof(prefix) - 1, "%9u", &domain) != 1 ||
-	    r->nr_domains == RESCTRL_DOMAINS)
+	    r->nr_domains == CMT_DOMAINS_MAX)
 		return;
 	/* the name that the files are opened by */
 	snprintf(plain, sizeof(plain), "%s%02u", prefix, domain);
@@ -318,7 +318,7 @@ static int cmp_domain(const void *pa, const void *pb)
 /* The CPUs of a domain went offline, or came online: earlier readings are no base. */
 static int renew_cells(struct resctrl *r, const uint32_t *domains, uint32_t nr)
 {
-	uint32_t now[RESCTRL_DOMAINS], nr_now = r->nr_domains;
+	uint32_t now[CMT_DOMAINS_MAX], nr_now = r->nr_domains;
 	int err = 0;
 
 	memcpy(now, r->domains, sizeof(now));
@@ -336,7 +336,7 @@ static int renew_cells(struct resctrl *r, const uint32_t *domains, uint32_t nr)
 
 int cmt_resctrl_scan_domains(struct resctrl *r)
 {
-	uint32_t before[RESCTRL_DOMAINS], nr = r->nr_domains;
+	uint32_t before[CMT_DOMAINS_MAX], nr = r->nr_domains;
 	struct scan scan = { .r = r };
 	int err;
 

@@ -19,7 +19,6 @@
 
 #include "device/device.h"
 
-#define RESCTRL_DOMAINS	64	/* the limit in slots/entries.c */
 #define RESCTRL_NONE	UINT32_MAX
 
 enum resctrl_value {
@@ -84,7 +83,7 @@ struct resctrl {
 	uint32_t *order;
 	uint32_t nr_order;
 	uint32_t next;		/* begin of the search for a free index */
-	uint32_t domains[RESCTRL_DOMAINS];
+	uint32_t domains[CMT_DOMAINS_MAX];
 	uint32_t nr_domains;
 	uint32_t files, files_max;	/* open files, and their limit */
 	/* times */

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The window of open slots: the slot of a time, its contents beside readings (entries.h
- * has those), and when it is retired.  Slots are found by their start and reused.
- *
- * The window moves in one of two ways.  cmt_slots_add() moves it to a record that is
- * newer than all slots: records come in order, or nearly so.  The feed moves it by
- * cmt_slots_raise(): records come in any order within the window, and no earlier one
- * follows.
- */
-#include "slots.h"
+/* Slots of time: what is added to the slot of a record, and when its window is moved. */
+#include "window.h"
 
 #include <cmt/reader.h>
 #include <stdlib.h>
 
-#include "channels.h"
-#include "counts.h"
-#include "entries.h"
 #include "record/record.h"
 
 #define SLOT_DEFAULT_NS	1000000ULL
@@ -25,49 +14,6 @@
 #define WINDOW_MAX	64
 #define RMIDS_MAX	65536
 #define CPUS_MAX	65536
-
-struct cpu {
-	struct cmt_slot_cpu out;
-	uint64_t ts;		/* of the last TICK */
-};
-
-struct slot {
-	uint32_t number;	/* of the slot in cmt_entries */
-	uint64_t start;
-	bool open;
-	uint64_t lost;
-	uint32_t nr_cpus;
-	struct cpu *cpus;	/* [cpu]; with ticks, if it had a record */
-	struct cmt_counts perf;
-	struct cmt_channels channels;
-};
-
-/* The slots that overlap [begin, end] lack records of the CPU. */
-struct gap {
-	uint64_t begin, end;
-	bool open;		/* in some slot that is not retired */
-};
-
-struct cmt_slots {
-	uint64_t slot_ns;
-	uint32_t window, nr_rmids, nr_cpus;
-	uint32_t perf_max;	/* of a slot */
-	cmt_slot_fn fn;
-	void *ctx;
-	struct cmt_tracker *tracker;
-	struct cmt_entries *entries;
-	struct cmt_slots_counts counts;
-	uint64_t floor;		/* earlier records are late; */
-	uint64_t newest;	/* start of the newest slot, */
-	bool started;		/* if these two are set */
-	uint64_t lost;		/* not in any slot yet */
-	uint32_t nr_gaps;	/* open ones */
-	struct gap *gaps;	/* [cpu] */
-	uint64_t synced;	/* 1 + @missed of the last cmt_slots_sync() */
-	struct cmt_snapshot *snapshot;	/* waits for the floor, or NULL */
-	struct slot *last;		/* found */
-	struct slot slots[];
-};
 
 static int slots_opts(struct cmt_slots_opts *opts,
 		      const struct cmt_slots_opts *from)
@@ -154,244 +100,6 @@ void cmt_slots_free(struct cmt_slots *slots)
 	free(slots);
 }
 
-/* Emit the CPUs with records, moved together; usually all have records. */
-static void emit_cpus(struct cmt_slots *slots, struct slot *slot)
-{
-	const struct cmt_hot *hot = cmt_tracker_hot(slots->tracker);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; n < slot->nr_cpus; i++) {
-		struct cpu *cpu = &slot->cpus[i];
-
-		if (!cpu->out.ticks)
-			continue;
-		cpu->out.owner = cmt_tracker_find(slots->tracker, hot,
-						  cpu->out.rmid,
-						  cpu->out.generation, cpu->ts);
-		if (n != i) {
-			slot->cpus[n] = *cpu;
-			cpu->out.ticks = 0;
-		}
-		n++;
-	}
-}
-
-/* On how many CPUs is a gap in the slot?  Gaps that end in it are done with. */
-static uint32_t count_gaps(struct cmt_slots *slots, const struct slot *slot)
-{
-	uint64_t end = slot->start + slots->slot_ns;
-	uint32_t n = 0;
-
-	for (uint32_t cpu = 0; slots->nr_gaps && cpu < slots->nr_cpus; cpu++) {
-		struct gap *gap = &slots->gaps[cpu];
-
-		if (!gap->open)
-			continue;
-		n += cmt_ts_before(gap->begin, end) &&
-		     !cmt_ts_before(gap->end, slot->start);
-		if (cmt_ts_before(gap->end, end)) {
-			gap->open = false;
-			slots->nr_gaps--;
-		}
-	}
-	return n;
-}
-
-/* A snapshot counts when all slots before it are retired. */
-static void use_snapshot(struct cmt_slots *slots, uint64_t ts)
-{
-	struct cmt_snapshot *snapshot = slots->snapshot;
-
-	if (!snapshot || cmt_ts_before(ts, snapshot->as_of))
-		return;
-	/* It was checked when it came. */
-	cmt_tracker_sync(slots->tracker, snapshot);
-	cmt_snapshot_free(snapshot);
-	slots->snapshot = NULL;
-}
-
-static void advance(struct cmt_slots *slots, uint64_t ts)
-{
-	cmt_tracker_advance(slots->tracker, ts);
-	use_snapshot(slots, ts);
-}
-
-/* Returns the result of the callback. */
-static int retire(struct cmt_slots *slots, struct slot *slot)
-{
-	struct cmt_slot out = {
-		.start_ns = slot->start,
-		.end_ns = slot->start + slots->slot_ns,
-		.lost = slot->lost,
-		.nr_cpus = slot->nr_cpus,
-		.cpus = &slot->cpus[0].out,
-		.cpu_size = sizeof(slot->cpus[0]),
-		.gaps = count_gaps(slots, slot),
-		.nr_perf = slot->perf.nr,
-		.perf_size = sizeof(slot->perf.all[0]),
-		.perf = slot->perf.all,
-		.perf_dropped = slot->perf.dropped,
-		.nr_channels = slot->channels.nr,
-		.channel_size = sizeof(slot->channels.all[0]),
-		.channels_dropped = slot->channels.dropped,
-		.channels = slot->channels.all,
-	};
-	int ret;
-
-	out.nr_entries = cmt_entries_emit(slots->entries, slot->number,
-					  out.end_ns, &out.entries);
-	emit_cpus(slots, slot);
-	cmt_counts_find_owners(&slot->perf, slots->tracker);
-	slot->lost = 0;
-	slot->open = false;
-	slots->counts.retired++;
-	ret = slots->fn(slots->ctx, &out);
-	for (; slot->nr_cpus; slot->nr_cpus--)
-		slot->cpus[slot->nr_cpus - 1].out.ticks = 0;
-	cmt_counts_clear(&slot->perf);
-	cmt_channels_clear(&slot->channels);
-	advance(slots, out.end_ns - 1);
-	return ret;
-}
-
-static struct slot *oldest_open(const struct cmt_slots *slots)
-{
-	const struct slot *oldest = NULL;
-
-	for (uint32_t i = 0; i < slots->window; i++) {
-		const struct slot *slot = &slots->slots[i];
-
-		if (slot->open &&
-		    (!oldest || cmt_ts_before(slot->start, oldest->start)))
-			oldest = slot;
-	}
-	return (struct slot *)oldest;
-}
-
-/* Retire all slots before @floor, in order, until the callback stops it. */
-static int raise_floor(struct cmt_slots *slots, uint64_t floor)
-{
-	struct slot *slot;
-	int ret;
-
-	if (!cmt_ts_before(slots->floor, floor))
-		return 0;
-	for (;;) {
-		slot = oldest_open(slots);
-		if (!slot || !cmt_ts_before(slot->start, floor))
-			break;
-		ret = retire(slots, slot);
-		slots->floor = slot->start + slots->slot_ns;
-		if (ret)
-			return ret;
-	}
-	slots->floor = floor;
-	advance(slots, floor - 1);
-	return 0;
-}
-
-static int move_window(struct cmt_slots *slots, uint64_t start)
-{
-	int ret = 0;
-
-	uint64_t floor = start - (slots->window - 1) * slots->slot_ns;
-
-	if (!slots->started) {
-		slots->started = true;
-		slots->newest = start;
-		slots->floor = floor;
-	} else if (cmt_ts_before(slots->newest, start)) {
-		ret = raise_floor(slots, floor);
-		if (!ret)
-			slots->newest = start;
-	}
-	return ret;
-}
-
-static struct slot *find_open(struct cmt_slots *slots, uint64_t ts)
-{
-	for (uint32_t i = 0; i < slots->window; i++) {
-		struct slot *slot = &slots->slots[i];
-
-		if (slot->open && ts - slot->start < slots->slot_ns)
-			return slot;
-	}
-	return NULL;
-}
-
-/*
- * Open the slot at @start, which is not open.  There is a closed slot, because the
- * window has at most window starts.  Returns 0, or the result of the callback.
- */
-static int open_slot(struct cmt_slots *slots, uint64_t start,
-		     struct slot **found)
-{
-	struct slot *closed = NULL;
-	int ret;
-
-	for (uint32_t i = 0; i < slots->window; i++) {
-		struct slot *slot = &slots->slots[i];
-
-		if (!slot->open)
-			closed = slot;
-	}
-	/* But where 2^64 is no multiple of slot_ns, once in 584 years. */
-	if (!closed) {
-		closed = oldest_open(slots);
-		ret = retire(slots, closed);
-		slots->floor = closed->start + slots->slot_ns;
-		if (ret)
-			return ret;
-	}
-	closed->open = true;
-	closed->start = start;
-	closed->lost = slots->lost;
-	slots->lost = 0;
-	*found = closed;
-	return 0;
-}
-
-/* Records come in runs: most of one slot, the others of the next one. */
-static uint64_t slot_start(const struct cmt_slots *slots, uint64_t ts)
-{
-	uint64_t next = slots->last->start + slots->slot_ns;
-
-	if (slots->last->open && ts - next < slots->slot_ns)
-		return next;
-	return ts - ts % slots->slot_ns;
-}
-
-static bool in_last_slot(const struct cmt_slots *slots, uint64_t ts)
-{
-	const struct slot *last = slots->last;
-
-	return last->open && ts - last->start < slots->slot_ns;
-}
-
-/*
- * The slot of @ts; the window moves if necessary.  0: *found is the slot, or NULL for a
- * late record.  Otherwise the result of the callback.
- */
-static int find_slot(struct cmt_slots *slots, uint64_t ts, struct slot **found)
-{
-	uint64_t start;
-	int ret;
-
-	*found = in_last_slot(slots, ts) ? slots->last : find_open(slots, ts);
-	if (*found) {
-		slots->last = *found;
-		return 0;
-	}
-	start = slot_start(slots, ts);
-	ret = move_window(slots, start);
-	if (ret || cmt_ts_before(start, slots->floor))
-		return ret;
-	ret = open_slot(slots, start, found);
-	if (!ret)
-		slots->last = *found;
-	return ret;
-}
-
 static void add_tick(struct slot *slot, const struct cmt_record *record)
 {
 	struct cpu *cpu = &slot->cpus[record->cpu];
@@ -446,7 +154,7 @@ static void add_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 static void count_lost(struct cmt_slots *slots, struct slot *slot, uint64_t lost)
 {
 	if (!slot)
-		slot = oldest_open(slots);
+		slot = window_oldest(slots);
 	if (slot)
 		slot->lost += lost;
 	else
@@ -459,7 +167,7 @@ static int add_lost(struct cmt_slots *slots, const struct cmt_record *record)
 	uint64_t begin, end;
 
 	if (slots->started && !cmt_ts_before(record->ts, slots->floor)) {
-		int ret = find_slot(slots, record->ts, &slot);
+		int ret = window_find(slots, record->ts, &slot);
 
 		if (ret)
 			return ret;
@@ -568,7 +276,7 @@ static int add_possible(struct cmt_slots *slots,
 
 	if (record->type == CMT_REC_EXISTING)
 		return count_added(slots, add_event(slots, record));
-	err = find_slot(slots, record->ts, &slot);
+	err = window_find(slots, record->ts, &slot);
 	if (err)
 		return err;
 	return slot ? add_known(slots, slot, record) :
@@ -594,7 +302,7 @@ int cmt_slots_add(struct cmt_slots *slots, const struct cmt_record *record)
 {
 	if (!cmt_record_is_reading(record) || record->cpu >= slots->nr_cpus ||
 	    !cmt_record_owner_possible(record, slots->nr_rmids) ||
-	    !in_last_slot(slots, record->ts))
+	    !window_in_last(slots, record->ts))
 		return add_closely(slots, record);
 	return add_reading(slots, slots->last, record);
 }
@@ -603,7 +311,7 @@ int cmt_slots_flush(struct cmt_slots *slots)
 {
 	if (!slots->started)
 		return 0;
-	return raise_floor(slots, slots->newest + slots->slot_ns);
+	return window_raise(slots, slots->newest + slots->slot_ns);
 }
 
 bool cmt_slots_started(const struct cmt_slots *slots)
@@ -632,7 +340,7 @@ int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
 	uint64_t floor = ts - ts % slots->slot_ns;
 
 	if (slots->started)
-		return raise_floor(slots, floor);
+		return window_raise(slots, floor);
 	slots->started = true;
 	slots->newest = floor;
 	slots->floor = floor;
@@ -641,27 +349,11 @@ int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
 
 bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end)
 {
-	const struct slot *slot = oldest_open(slots);
+	const struct slot *slot = window_oldest(slots);
 
 	if (slot)
 		*end = slot->start + slots->slot_ns;
 	return slot;
-}
-
-/* The slot of @ts, which is in the window. */
-static int slot_in_window(struct cmt_slots *slots, uint64_t ts)
-{
-	struct slot *found = find_open(slots, ts);
-	uint64_t start;
-
-	if (found) {
-		slots->last = found;
-		return 0;
-	}
-	start = slot_start(slots, ts);
-	if (cmt_ts_before(slots->newest, start))
-		slots->newest = start;
-	return open_slot(slots, start, &slots->last);
 }
 
 /*
@@ -702,8 +394,8 @@ int cmt_slots_add_checked(struct cmt_slots *slots,
 	int ret = 0;
 
 	while (i < n) {
-		if (!in_last_slot(slots, records[i].ts))
-			ret = slot_in_window(slots, records[i].ts);
+		if (!window_in_last(slots, records[i].ts))
+			ret = window_take(slots, records[i].ts);
 		if (ret)
 			return ret;
 		added = add_samples(slots, &records[i], n - i);
@@ -726,7 +418,7 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 
 	if (slots->started && !cmt_ts_before(begin, slots->floor) &&
 	    cmt_ts_before(begin, cmt_slots_limit(slots)) &&
-	    !slot_in_window(slots, begin))
+	    !window_take(slots, begin))
 		slot = slots->last;
 	count_lost(slots, slot, lost);
 	add_gap(slots, cpu, begin, end);
@@ -752,7 +444,7 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 	slots->snapshot = snapshot;
 	slots->synced = missed + 1;
 	if (slots->started)
-		use_snapshot(slots, slots->floor - 1);
+		window_use_snapshot(slots, slots->floor - 1);
 	return 0;
 }
 

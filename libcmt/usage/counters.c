@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-
 /* Of a row with records there is more that has none. */
 #define MISSED	(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
 		 CMT_USAGE_WHY_EXCLUDED)
@@ -70,7 +68,7 @@ static void counted_sum(struct usage_counted *to,
 /* As many as there may be RMIDs or domains. */
 static uint32_t nr_places(const struct cmt_usage *usage)
 {
-	return usage_by_owner(usage) ? usage->nr_rmids : USAGE_DOMAINS;
+	return usage_by_owner(usage) ? usage->nr_rmids : CMT_DOMAINS_MAX;
 }
 
 static int make_places(struct cmt_usage *usage)

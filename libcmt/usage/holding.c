@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "slots/slots.h"
 
 #define FORGET_NS 2000000000ULL	/* an owner in no slot for this time is dropped */
@@ -83,7 +82,7 @@ uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
 		if (usage->domains[i] == domain)
 			break;
 	if (i == usage->nr_domains) {
-		if (i == USAGE_DOMAINS)
+		if (i == CMT_DOMAINS_MAX)
 			return USAGE_NONE;
 		usage->domains[usage->nr_domains++] = domain;
 		/* rows have parts from now on */

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-
 #define SWEEP_NS	250000000ULL
 
 void usage_frame_release(struct cmt_usage *usage, struct usage_frame *frame)

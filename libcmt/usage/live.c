@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "base/base.h"
 #include "ring/ring.h"
 
 #define LATE_MAX_NS	500000000ULL

@@ -30,6 +30,7 @@
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
+#include "base/base.h"
 #include "counters.h"
 #include "frame.h"
 #include "group.h"
@@ -37,7 +38,6 @@
 #include "memory.h"
 
 #define USAGE_NONE	UINT32_MAX
-#define USAGE_DOMAINS	64	/* the limit in slots/entries.c */
 
 /*
  * Where the records come from, and what is in no record: a device, a recording, or the
@@ -144,8 +144,8 @@ struct cmt_usage {
 	struct usage_holding *holdings;
 	uint32_t nr_holdings, room_holdings;
 	uint32_t expected;	/* expected index of the next entry's holding */
-	uint32_t domains[USAGE_DOMAINS];
-	uint32_t *chains[USAGE_DOMAINS];	/* by RMID: its newest holding */
+	uint32_t domains[CMT_DOMAINS_MAX];
+	uint32_t *chains[CMT_DOMAINS_MAX];	/* by RMID: its newest holding */
 	uint32_t nr_domains, last_domain;
 	struct usage_cgroup *cgroups;
 	uint32_t nr_cgroups, room_cgroups;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "recording/recording.h"
 
 #define INTERVAL_DEFAULT	1000000000ULL
@@ -159,7 +158,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 	usage_groups_free(usage);
 	usage_perf_free(usage);
 	free(usage->channels.all);
-	for (d = 0; d < USAGE_DOMAINS; d++)
+	for (d = 0; d < CMT_DOMAINS_MAX; d++)
 		free(usage->chains[d]);
 	free(usage->holdings);
 	free(usage->sorted);
