@@ -84,6 +84,19 @@ static inline int cmt_out_copy(void *out, const void *from, size_t known)
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
 
+/*
+ * Make room for @n elements of @size bytes in the array at *@array, which has *@room.
+ * Returns 0 or -ENOMEM.
+ */
+int cmt_room(void *array, uint32_t *room, uint32_t n, size_t size);
+int cmt_grow_more(void *array, uint32_t *room, size_t size);
+
+/* Make room for one more element in an array of @nr.  Returns 0 or -ENOMEM. */
+static inline int cmt_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+{
+	return nr < *room ? 0 : cmt_grow_more(array, room, size);
+}
+
 static inline uint64_t cmt_clock_ns(clockid_t clock)
 {
 	struct timespec ts;

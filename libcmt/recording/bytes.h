@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/base.h"
+
 /* Zero, or freed with rec_buffer_free(). */
 struct rec_buffer {
 	uint8_t *bytes;

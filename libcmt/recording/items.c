@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "names.h"
 #include "owners.h"
 
@@ -23,20 +22,11 @@ static int begin_head(struct cmt_recording *r)
 
 static int room_for(struct cmt_recording *r, uint32_t n)
 {
-	struct cmt_record *records;
-
 	if (!r->model)
 		r->model = rec_model_new();
 	if (!r->model)
 		return -ENOMEM;
-	if (n <= r->room)
-		return 0;
-	records = realloc(r->records, n * sizeof(*records));
-	if (!records)
-		return -ENOMEM;
-	r->records = records;
-	r->room = n;
-	return 0;
+	return cmt_room(&r->records, &r->room, n, sizeof(*r->records));
 }
 
 static int begin_data(struct cmt_recording *r)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "cgroup/cgroup.h"
 
 /* Drop owners of the last pass that own no RMID now. */

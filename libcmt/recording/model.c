@@ -36,15 +36,8 @@ void rec_model_free(struct rec_model *model)
 
 int rec_model_begin(struct rec_model *model, uint32_t n)
 {
-	uint32_t *order;
-
-	if (n > model->room_order) {
-		order = realloc(model->order, n * sizeof(*order));
-		if (!order)
-			return -ENOMEM;
-		model->order = order;
-		model->room_order = n;
-	}
+	if (cmt_room(&model->order, &model->room_order, n, sizeof(*model->order)))
+		return -ENOMEM;
 	/* contexts of before are new ones by the number, until it is used again */
 	if (!++model->chunk) {
 		memset(model->contexts, 0, sizeof(model->contexts));
@@ -62,21 +55,16 @@ int rec_model_begin(struct rec_model *model, uint32_t n)
 
 struct rec_stream *rec_stream_new(struct rec_model *model, uint32_t cpu)
 {
-	struct rec_stream *streams = model->streams;
-	uint32_t room = model->room_streams ? model->room_streams * 2 : 64;
+	struct rec_stream *stream;
 
-	if (model->nr_streams == model->room_streams) {
-		streams = realloc(streams, room * sizeof(*streams));
-		if (!streams)
-			return NULL;
-		model->streams = streams;
-		model->room_streams = room;
-	}
+	if (cmt_grow(&model->streams, model->nr_streams, &model->room_streams,
+		     sizeof(*stream)))
+		return NULL;
 	model->stream_of[cpu] = model->nr_streams;
-	streams += model->nr_streams++;
-	memset(streams, 0, sizeof(*streams));
-	streams->cpu = cpu;
-	return streams;
+	stream = &model->streams[model->nr_streams++];
+	memset(stream, 0, sizeof(*stream));
+	stream->cpu = cpu;
+	return stream;
 }
 
 struct rec_context *rec_context(struct rec_model *model, unsigned int group, uint32_t a,

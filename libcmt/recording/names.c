@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-
 #define CHUNK_BYTES	(256U << 10)	/* enough for a chunk */
 #define NAME_MAX_BYTES	65536U
 #define TEXTS		8

@@ -71,17 +71,9 @@ struct places {
 
 static int add_place(struct places *places, uint64_t offset, const struct rec_header *h)
 {
-	uint32_t room = places->room ? places->room * 2 : 256;
-	struct cmt_chunk_place *all;
-
-	if (places->nr == places->room) {
-		all = room <= PLACES_MOST ?
-		      realloc(places->all, room * sizeof(*all)) : NULL;
-		if (!all)
-			return -ENOMEM;
-		places->all = all;
-		places->room = room;
-	}
+	if (places->nr == PLACES_MOST ||
+	    cmt_grow(&places->all, places->nr, &places->room, sizeof(*places->all)))
+		return -ENOMEM;
 	places->all[places->nr++] = (struct cmt_chunk_place){
 		.offset = offset, .sequence = h->sequence, .first_ns = h->first_ns,
 		.last_ns = h->last_ns, .nr_bytes = (uint32_t)rec_chunk_bytes(h),

@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "device/device.h"
 #include "round.h"
 
@@ -367,18 +366,13 @@ static void open_chunk(struct cmt_recorder *recorder)
 static bool make_room(struct cmt_recorder *recorder)
 {
 	uint32_t room = recorder->room ? recorder->room * 2 : ROOM_MIN;
-	struct cmt_record *records;
 
 	if (recorder->nr < recorder->room)
 		return true;
 	if (room > recorder->opts.chunk_records)
 		room = recorder->opts.chunk_records;
-	records = realloc(recorder->records, room * sizeof(*records));
-	if (!records)
-		return false;
-	recorder->records = records;
-	recorder->room = room;
-	return true;
+	return !cmt_room(&recorder->records, &recorder->room, room,
+			 sizeof(*recorder->records));
 }
 
 /* Is the chunk full, or would it be too long with the record? */

@@ -9,23 +9,15 @@
 
 void recorder_place(struct cmt_recorder *recorder, const struct cmt_chunk *chunk)
 {
-	uint32_t room = recorder->room_places ? recorder->room_places * 2 : 256;
-	struct cmt_chunk_place *places = recorder->places;
 	uint64_t offset = recorder->offset;
 
 	recorder->offset += chunk->nr_bytes;
+	recorder->no_index |= recorder->nr_places == REC_PLACES_MAX ||
+			      cmt_grow(&recorder->places, recorder->nr_places,
+				       &recorder->room_places, sizeof(*recorder->places));
 	if (recorder->no_index)
 		return;
-	if (recorder->nr_places == recorder->room_places) {
-		places = room <= REC_PLACES_MAX ? realloc(places, room * sizeof(*places)) :
-						  NULL;
-		recorder->no_index = !places;
-		if (!places)
-			return;
-		recorder->places = places;
-		recorder->room_places = room;
-	}
-	places[recorder->nr_places++] = (struct cmt_chunk_place){
+	recorder->places[recorder->nr_places++] = (struct cmt_chunk_place){
 		.offset = offset, .sequence = chunk->sequence,
 		.first_ns = chunk->first_ns, .last_ns = chunk->last_ns,
 		.nr_bytes = (uint32_t)chunk->nr_bytes, .kind = chunk->kind,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/base.h"
-
 #define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
 #define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "device/device.h"
 #include "owners.h"
 

@@ -31,21 +31,16 @@ static uint32_t part_at(const struct cmt_recording *r)
 /* Without memory for it a part counts again when it is read again. */
 static struct recording_part *part_insert(struct cmt_recording *r, uint32_t at)
 {
-	uint32_t room = r->parts_room ? r->parts_room * 2 : 16;
-	struct recording_part *parts = r->parts;
+	struct recording_part *part;
 
-	if (r->nr_parts == r->parts_room) {
-		parts = room ? reallocarray(parts, room, sizeof(*parts)) : NULL;
-		if (!parts)
-			return NULL;
-		r->parts = parts;
-		r->parts_room = room;
-	}
-	memmove(&parts[at + 1], &parts[at], (r->nr_parts++ - at) * sizeof(*parts));
-	parts[at] = (struct recording_part){
+	if (cmt_grow(&r->parts, r->nr_parts, &r->parts_room, sizeof(*part)))
+		return NULL;
+	part = &r->parts[at];
+	memmove(part + 1, part, (r->nr_parts++ - at) * sizeof(*part));
+	*part = (struct recording_part){
 		.offset = r->item.offset, .why = r->item.damage,
 	};
-	return &parts[at];
+	return part;
 }
 
 void recording_count(struct cmt_recording *r)

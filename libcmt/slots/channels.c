@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "channels.h"
 
-#include <stdlib.h>
-
-#define ROOM_MIN	16
-
 static int cmp(const struct cmt_slot_channel *c, const struct cmt_record *record)
 {
 	return cmt_channel_cmp(c->socket, c->channel, record->domain,
@@ -31,21 +27,6 @@ static uint32_t find(const struct cmt_channels *channels,
 	return low;
 }
 
-static int make_room(struct cmt_channels *channels)
-{
-	uint32_t room = channels->room ? 2 * channels->room : ROOM_MIN;
-	void *p;
-
-	if (channels->nr < channels->room)
-		return 0;
-	p = realloc(channels->all, room * sizeof(*channels->all));
-	if (!p)
-		return -ENOMEM;
-	channels->all = p;
-	channels->room = room;
-	return 0;
-}
-
 static int insert(struct cmt_channels *channels, uint32_t at,
 		  const struct cmt_record *record)
 {
@@ -55,7 +36,7 @@ static int insert(struct cmt_channels *channels, uint32_t at,
 		channels->dropped++;
 		return 0;
 	}
-	if (make_room(channels))
+	if (cmt_grow(&channels->all, channels->nr, &channels->room, sizeof(*c)))
 		return -ENOMEM;
 	c = &channels->all[at];
 	memmove(c + 1, c, (channels->nr - at) * sizeof(*c));

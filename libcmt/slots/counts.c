@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "counts.h"
 
-#include <stdlib.h>
-
 #include "record/record.h"
 #include "tracker.h"
 
@@ -33,20 +31,12 @@ uint32_t cmt_counts_max(uint32_t nr_cpus, uint64_t slot_ns)
 int cmt_counts_room(struct cmt_counts *counts, uint32_t n, uint32_t max)
 {
 	uint32_t room = counts->room ? counts->room : ROOM_MIN;
-	void *p;
 
 	while (room < max && room < counts->nr + n)
 		room *= 2;
 	if (room > max)
 		room = max;
-	if (room <= counts->room)
-		return 0;
-	p = realloc(counts->all, room * sizeof(*counts->all));
-	if (!p)
-		return -ENOMEM;
-	counts->all = p;
-	counts->room = room;
-	return 0;
+	return cmt_room(&counts->all, &counts->room, room, sizeof(*counts->all));
 }
 
 uint32_t cmt_counts_add_run(struct cmt_counts *counts,

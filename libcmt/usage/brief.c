@@ -102,8 +102,8 @@ int usage_group_join(struct cmt_usage *usage, struct usage_holding *h)
 	struct usage_group *group = &usage->groups[h->group];
 
 	if (!usage_in_cgroup(h->kind, h->owner) && !group->odd) {
-		if (usage_grow(&usage->odd, usage->nr_odd, &usage->room_odd,
-			       sizeof(*usage->odd)))
+		if (cmt_grow(&usage->odd, usage->nr_odd, &usage->room_odd,
+			     sizeof(*usage->odd)))
 			return -ENOMEM;
 		usage->odd[usage->nr_odd++] = h->group;
 		group->odd = true;

@@ -128,8 +128,8 @@ static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
 	struct usage_perf *perf = &usage->perf;
 	struct usage_runner *runner;
 
-	if (usage_grow(&perf->runners, perf->nr_runners, &perf->room_runners,
-		       sizeof(*runner)))
+	if (cmt_grow(&perf->runners, perf->nr_runners, &perf->room_runners,
+		     sizeof(*runner)))
 		return NULL;
 	runner = &perf->runners[perf->nr_runners];
 	*runner = (struct usage_runner){
@@ -263,8 +263,8 @@ static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
 	struct usage_perf *perf = &usage->perf;
 	struct usage_holding *h;
 
-	if (usage_grow(&perf->blanks, perf->nr_blanks, &perf->room_blanks,
-		       sizeof(*h)))
+	if (cmt_grow(&perf->blanks, perf->nr_blanks, &perf->room_blanks,
+		     sizeof(*h)))
 		return -ENOMEM;
 	h = &perf->blanks[perf->nr_blanks++];
 	*h = (struct usage_holding){

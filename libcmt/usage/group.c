@@ -22,21 +22,6 @@ enum {
 	KEY_PART,		/* a: the group of a row, b: the domain */
 };
 
-int usage_grow_more(void *array, uint32_t *room, size_t size)
-{
-	uint32_t more = *room ? 2 * *room : 64;
-	void *old, *new;
-
-	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, more, size);
-	if (!new)
-		return -ENOMEM;
-	memcpy(array, &new, sizeof(new));
-	*room = more;
-	/* cppcheck-suppress memleak ; it is in the array */
-	return 0;
-}
-
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
@@ -124,8 +109,8 @@ static int new_cgroup(struct cmt_usage *usage, uint64_t id)
 	struct usage_cgroup *cgroup;
 	bool cleared;
 
-	if (usage_grow(&usage->cgroups, usage->nr_cgroups,
-		       &usage->room_cgroups, sizeof(*cgroup)) ||
+	if (cmt_grow(&usage->cgroups, usage->nr_cgroups,
+		     &usage->room_cgroups, sizeof(*cgroup)) ||
 	    index_room(&usage->cgroup_index, usage->nr_cgroups, &cleared))
 		return -ENOMEM;
 	if (cleared)
@@ -201,10 +186,10 @@ static uint32_t get_group(struct cmt_usage *usage, const struct usage_key *key,
 
 	if (number != USAGE_NONE)
 		return number;
-	if (usage_grow(&usage->groups, usage->nr_groups, &usage->room_groups,
-		       sizeof(*usage->groups)) ||
-	    usage_grow(&usage->wanted, usage->nr_groups, &usage->room_wanted,
-		       sizeof(*usage->wanted)) ||
+	if (cmt_grow(&usage->groups, usage->nr_groups, &usage->room_groups,
+		     sizeof(*usage->groups)) ||
+	    cmt_grow(&usage->wanted, usage->nr_groups, &usage->room_wanted,
+		     sizeof(*usage->wanted)) ||
 	    index_room(&usage->group_index, usage->nr_groups, &cleared))
 		return USAGE_NONE;
 	if (cleared)
@@ -244,8 +229,8 @@ static void note_id(struct cmt_usage *usage, uint32_t hash)
 
 	if (!hash || usage->same_ids)
 		return;
-	usage->same_ids = usage_grow(&usage->ids, usage->nr_ids, &usage->room_ids,
-				     sizeof(hash)) ||
+	usage->same_ids = cmt_grow(&usage->ids, usage->nr_ids, &usage->room_ids,
+				   sizeof(hash)) ||
 			  index_room(&usage->id_index, usage->nr_ids, &cleared);
 	if (usage->same_ids)
 		return;

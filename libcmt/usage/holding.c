@@ -110,8 +110,8 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 {
 	struct usage_holding *h;
 
-	if (usage_grow(&usage->holdings, usage->nr_holdings,
-		       &usage->room_holdings, sizeof(*h)))
+	if (cmt_grow(&usage->holdings, usage->nr_holdings,
+		     &usage->room_holdings, sizeof(*h)))
 		return NULL;
 	h = &usage->holdings[usage->nr_holdings];
 	*h = (struct usage_holding){
@@ -369,8 +369,8 @@ static int add_news(struct cmt_usage *usage, struct usage_holding *h)
 {
 	if (!(usage->flags & CMT_USAGE_BRIEF) || h->news == usage->interval)
 		return 0;
-	if (usage_grow(&usage->news, usage->nr_news, &usage->room_news,
-		       sizeof(*usage->news)))
+	if (cmt_grow(&usage->news, usage->nr_news, &usage->room_news,
+		     sizeof(*usage->news)))
 		return -ENOMEM;
 	h->news = usage->interval;
 	usage->news[usage->nr_news++] = (uint32_t)(h - usage->holdings);

@@ -56,8 +56,8 @@ static struct usage_channel *insert(struct cmt_usage *usage,
 
 	channels->over |= channels->nr == CMT_CHANNELS_MAX;
 	if (channels->nr == CMT_CHANNELS_MAX ||
-	    usage_grow(&channels->all, channels->nr, &channels->room,
-		       sizeof(*to)))
+	    cmt_grow(&channels->all, channels->nr, &channels->room,
+		     sizeof(*to)))
 		return NULL;
 	to = &channels->all[at];
 	memmove(to + 1, to, (channels->nr - at) * sizeof(*to));
@@ -340,8 +340,8 @@ int usage_channels(struct cmt_usage *usage, struct usage_frame *to)
 
 	ask_uncore(usage);
 	for (i = 0; i < channels->nr; i++) {
-		if (usage_grow(&to->channels, i, &to->room_channels,
-			       sizeof(*to->channels)))
+		if (cmt_grow(&to->channels, i, &to->room_channels,
+			     sizeof(*to->channels)))
 			return -ENOMEM;
 		fill_channel(usage, &to->channels[i], &channels->all[i], frame);
 	}

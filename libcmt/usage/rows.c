@@ -52,7 +52,7 @@ static struct cmt_usage_row *new_row(struct usage_rows *to)
 {
 	struct cmt_usage_row *row;
 
-	if (usage_grow(&to->rows, to->nr, &to->room, sizeof(*row)))
+	if (cmt_grow(&to->rows, to->nr, &to->room, sizeof(*row)))
 		return NULL;
 	row = &to->rows[to->nr++];
 	memset(row, 0, sizeof(*row));
@@ -249,8 +249,8 @@ container_of(const struct cmt_usage *usage, struct usage_frame *to,
 	if (cgroup == USAGE_NONE)
 		return NULL;
 	item = usage->cgroups[cgroup].item;
-	if (!item || usage_grow(&to->items, to->nr_items, &to->room_items,
-				sizeof(struct cmt_item *)))
+	if (!item || cmt_grow(&to->items, to->nr_items, &to->room_items,
+			      sizeof(struct cmt_item *)))
 		return NULL;
 	item->pins++;
 	to->items[to->nr_items++] = item;

@@ -171,14 +171,6 @@ struct cmt_usage {
 	struct usage_frame *taken, *spare;
 };
 
-/* Double the array at *@array.  Returns 0 or -ENOMEM. */
-int usage_grow_more(void *array, uint32_t *room, size_t size);
-/* Make room for one more element in an array of @nr.  Returns 0 or -ENOMEM. */
-static inline int usage_grow(void *array, uint32_t nr, uint32_t *room, size_t size)
-{
-	return nr < *room ? 0 : usage_grow_more(array, room, size);
-}
-
 static inline int usage_cmp(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;

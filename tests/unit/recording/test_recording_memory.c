@@ -18,9 +18,11 @@ static long nr_allocations;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t n, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t n, size_t size);
 
 static bool fails(void)
 {
@@ -43,6 +45,11 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
 	return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(old, n, size);
 }
 
 static void fail_from(long at, long nr)
