@@ -307,8 +307,8 @@ void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
 	reason = uncore->channels_reason;
 	if (!uncore->count && uncore->reason[0])
 		reason = uncore->reason;
-	snprintf(channels->reason, sizeof(channels->reason), "%.*s",
-		 (int)sizeof(uncore->reason), reason);
+	cmt_printable(channels->reason, sizeof(channels->reason), reason,
+		      strnlen(reason, sizeof(channels->reason) - 1));
 	channels->expected = uncore->channels;
 }
 
