@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The reader: a device's rings mapped, read in order or fed, and the clock. */
-#include <cmt/reader.h>
+/* The reader: a device's rings mapped, and the clock. */
+#include "reader.h"
 
-#include <cmt/slots.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "feed.h"
 #include "merge.h"
-#include "slots/slots.h"
 
-/* Rounds of a call that finds only records to drop, which may never end. */
-#define FEED_ROUNDS		64
 #define LATENCY_DEFAULT_NS	500000000ULL
 #define LATENCY_LEAST_NS	1000000ULL
 /* Far below 2^63, where differences of times change their sign. */
 #define LATENCY_MAX_NS		(1ULL << 62)
-
-struct cmt_reader {
-	struct cmt_device *dev;
-	struct cmt_sources *sources;
-	struct cmt_merge *merge;
-	bool latency_default;
-	bool taken;		/* readiness, for the records being read */
-	bool ready;		/* the last call found something */
-	uint32_t least_records;	/* of the smallest ring */
-	uint32_t nr_rings;
-	const void *rings[];
-};
 
 /* @records: 0: an eighth of the smallest ring */
 static int set_watermark(const struct cmt_reader *reader, uint32_t records)
@@ -213,7 +195,16 @@ static int reader_begin(struct cmt_reader *reader)
 	return err;
 }
 
-static void reader_end(struct cmt_reader *reader, int ret)
+int cmt_reader_begin_feed(struct cmt_reader *reader)
+{
+	int err = reader_begin(reader);
+
+	if (!err)
+		cmt_merge_restart(reader->merge);
+	return err;
+}
+
+void cmt_reader_end(struct cmt_reader *reader, int ret)
 {
 	renew_latency(reader);
 	reader->ready = ret;
@@ -228,69 +219,8 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	if (got)
 		return got;
 	got = cmt_merge_read(reader->merge, records, n);
-	reader_end(reader, got);
+	cmt_reader_end(reader, got);
 	return got;
-}
-
-/*
- * One snapshot makes good for all that a round missed: it is taken after the last
- * record of the round was written.
- */
-static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
-{
-	uint64_t missed = reader->sources->missed;
-	struct cmt_snapshot *snapshot;
-	int err;
-
-	if (cmt_slots_synced(slots, missed))
-		return 0;
-	err = cmt_device_snapshot(reader->dev, &snapshot);
-	return err ? err : cmt_slots_sync(slots, snapshot, missed);
-}
-
-/* A round, its owners, its slots.  *@again: another one may find more. */
-static int feed_round(struct cmt_reader *reader, struct cmt_slots *slots,
-		      struct cmt_round *round, bool *again)
-{
-	struct cmt_sources *sources = reader->sources;
-	bool moved;
-	int ret;
-
-	*again = false;
-	ret = cmt_feed_round(sources, slots, round);
-	if (!ret)
-		ret = sync_owners(reader, slots);
-	if (!ret)
-		ret = cmt_feed_raise(slots, round, &moved);
-	if (ret || round->added)
-		return ret;
-	*again = moved || round->dropped;
-	if (*again || sources->pressed)
-		return 0;
-	ret = cmt_sources_press(sources);
-	*again = sources->pressed;
-	return ret;
-}
-
-int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
-{
-	unsigned int rounds = FEED_ROUNDS;
-	struct cmt_round round;
-	bool again;
-	int ret = reader_begin(reader);
-
-	if (ret)
-		return ret;
-	cmt_merge_restart(reader->merge);
-	do {
-		ret = feed_round(reader, slots, &round, &again);
-	} while (!ret && again && --rounds);
-	if (!ret)
-		ret = (int)round.added;
-	if (!ret)
-		cmt_feed_hold(reader->sources, slots, &round);
-	reader_end(reader, ret);
-	return ret;
 }
 
 int cmt_reader_timeout(const struct cmt_reader *reader)

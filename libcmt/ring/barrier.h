@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The only place with atomic operations.
+ * The only place with atomic operations on rings.
  *
  * The kernel writes the rings during reads.  An acquire load sees all stores of the
  * writer before the release store that it reads from.  A load barrier orders the loads

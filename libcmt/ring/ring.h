@@ -97,7 +97,7 @@ void cmt_ring_put(struct cmt_ring_header *header, const struct cmt_record *recor
 
 /*
  * The rings as sources of records.  Records that are taken from a source are checked
- * and counted.  Both the merge and the feed of the room reader use sources.  Pure: the
+ * and counted.  Both the merge (room reader) and the feed (room slots) use sources.  Pure: the
  * input is mapped bytes and the time.
  *
  * The next record of a ring is not older than

@@ -314,27 +314,6 @@ int cmt_slots_flush(struct cmt_slots *slots)
 	return window_raise(slots, slots->newest + slots->slot_ns);
 }
 
-bool cmt_slots_started(const struct cmt_slots *slots)
-{
-	return slots->started;
-}
-
-uint64_t cmt_slots_floor(const struct cmt_slots *slots)
-{
-	return slots->floor;
-}
-
-uint64_t cmt_slots_limit(const struct cmt_slots *slots)
-{
-	return slots->floor + slots->window * slots->slot_ns;
-}
-
-uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts)
-{
-	return ts - ts % slots->slot_ns -
-	       (slots->window - 1) * slots->slot_ns;
-}
-
 int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
 {
 	uint64_t floor = ts - ts % slots->slot_ns;
@@ -345,15 +324,6 @@ int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
 	slots->newest = floor;
 	slots->floor = floor;
 	return 0;
-}
-
-bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end)
-{
-	const struct slot *slot = window_oldest(slots);
-
-	if (slot)
-		*end = slot->start + slots->slot_ns;
-	return slot;
 }
 
 /*
@@ -417,7 +387,7 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 	struct slot *slot = NULL;
 
 	if (slots->started && !cmt_ts_before(begin, slots->floor) &&
-	    cmt_ts_before(begin, cmt_slots_limit(slots)) &&
+	    cmt_ts_before(begin, window_end(slots)) &&
 	    !window_take(slots, begin))
 		slot = slots->last;
 	count_lost(slots, slot, lost);

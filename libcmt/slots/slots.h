@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What feeds slots moves their window by an explicit floor.  What they are folded into
- * learns which RMIDs have nothing new, who owns an RMID, and the order of channels.
+ * Slots beside their public functions: losses and owners that come from no record, which
+ * RMIDs have nothing new, who owns an RMID, and the order of channels.
  */
 #ifndef LIBCMT_SLOTS_H
 #define LIBCMT_SLOTS_H
@@ -9,35 +9,6 @@
 #include <cmt/slots.h>
 
 #include "base/base.h"
-
-/* Has the floor been raised, or a record been added? */
-bool cmt_slots_started(const struct cmt_slots *slots);
-
-/*
- * Valid if started: records before the floor are late, and records from the limit on
- * are beyond the window.
- */
-uint64_t cmt_slots_floor(const struct cmt_slots *slots);
-uint64_t cmt_slots_limit(const struct cmt_slots *slots);
-
-/* Is a slot open?  If so, *@end is the end of the oldest open slot. */
-bool cmt_slots_oldest(const struct cmt_slots *slots, uint64_t *end);
-
-/* The lowest floor with @ts in the window. */
-uint64_t cmt_slots_reach(const struct cmt_slots *slots, uint64_t ts);
-
-/*
- * Raise the floor: no record before @ts follows.  Retires the slots that end before
- * @ts.  Returns 0 or the result of the callback.
- */
-int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts);
-
-/*
- * Add @n possible records of one ring in its order, none before the floor, and all
- * before the limit.  Returns 0, or -ENOMEM: some records were not added.
- */
-int cmt_slots_add_checked(struct cmt_slots *slots,
-			  const struct cmt_record *records, uint32_t n);
 
 /* Note that @lost records of @cpu are missing from @begin to @end. */
 void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
@@ -51,8 +22,6 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
  */
 int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 		   uint64_t missed);
-/* Was a snapshot given after @missed, or is one about to be in force? */
-bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed);
 
 /*
  * In the callback: a bitmap of RMIDs.  The entries of the other RMIDs are unchanged

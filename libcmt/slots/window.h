@@ -66,6 +66,12 @@ static inline bool window_in_last(const struct cmt_slots *slots, uint64_t ts)
 	return last->open && ts - last->start < slots->slot_ns;
 }
 
+/* Records from this time on are beyond the window.  Valid if started. */
+static inline uint64_t window_end(const struct cmt_slots *slots)
+{
+	return slots->floor + slots->window * slots->slot_ns;
+}
+
 /*
  * The slot of @ts; the window moves if necessary.  0: *found is the slot, or NULL for a
  * late record.  Otherwise the result of the callback.
@@ -83,5 +89,23 @@ struct slot *window_oldest(const struct cmt_slots *slots);
 
 /* Give the tracker the snapshot that waits, if all slots before it are retired at @ts. */
 void window_use_snapshot(struct cmt_slots *slots, uint64_t ts);
+
+/* slots.c: what the feed adds */
+
+/*
+ * Raise the floor: no record before @ts follows.  Retires the slots that end before
+ * @ts.  Returns 0 or the result of the callback.
+ */
+int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts);
+
+/*
+ * Add @n possible records of one ring in its order, none before the floor, and all
+ * before the limit.  Returns 0, or -ENOMEM: some records were not added.
+ */
+int cmt_slots_add_checked(struct cmt_slots *slots,
+			  const struct cmt_record *records, uint32_t n);
+
+/* Was a snapshot given after @missed, or is one about to be in force? */
+bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed);
 
 #endif

@@ -58,14 +58,17 @@ example()
 			-I"$tmp/include" -Imodule -c -o "$tmp/example.o" "$tmp/example.c"
 }
 
-# Files of the module and the documents that are named anywhere.
+# Files of the module, the documents, the library's rooms and the tools that are named
+# anywhere.  version.h is made by a build.
 names()
 {
 	local name rc=0
+	local place='(?<!tests/)(?<!unit/)' any='(module|docs)/[a-z0-9_/.-]+\.(c|h|md|py|yaml|[1-8])\b'
+	local rooms='(libcmt|tools)/[a-z]+/[a-z0-9_/]+\.[ch]\b'
 
-	grep -rIhoP '(?<!tests/)(module|docs)/[a-z0-9_/.-]+\.(c|h|md|py|yaml|[1-8])\b' \
+	grep -rIhoP "$place($any|$rooms)" \
 		README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs module libcmt tests |
-		sort -u >"$tmp/names"
+		grep -v '^libcmt/include/cmt/version\.h$' | sort -u >"$tmp/names"
 	[ -s "$tmp/names" ] || return 1
 	while read -r name; do
 		[ -e "$name" ] && continue

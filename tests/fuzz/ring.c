@@ -3,7 +3,7 @@
  * Two ring images as a module would not write them: read one by one, merged, and fed
  * to slots.  The input is laid over valid rings.
  */
-#include "reader/feed.h"
+#include "slots/feed.h"
 #include "fuzz.h"
 #include "image.h"
 #include "reader/merge.h"

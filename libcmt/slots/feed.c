@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "feed.h"
 
+#include "reader/reader.h"
+#include "window.h"
+
 /*
  * Records that a ring gives in one turn: 1 KiB.  More of them open more slots at
  * once, and the entries of these no longer fit the nearest caches.
@@ -8,6 +11,8 @@
 #define TURN		16
 /* More than last time, should the window have stopped it. */
 #define TURN_MORE	2
+/* Rounds of a call that finds only records to drop, which may never end. */
+#define FEED_ROUNDS	64
 
 static void round_bound(struct cmt_round *round, uint64_t bound, bool *first)
 {
@@ -25,13 +30,13 @@ static void round_stop(struct cmt_round *round, uint64_t ts)
 
 static void feed_take(struct cmt_take *take, const struct cmt_slots *slots)
 {
-	*take = (struct cmt_take){ .closed = !cmt_slots_started(slots) };
+	*take = (struct cmt_take){ .closed = !slots->started };
 	if (take->closed)
 		return;
 	take->floored = true;
-	take->floor = cmt_slots_floor(slots);
+	take->floor = slots->floor;
 	take->limited = true;
-	take->limit = cmt_slots_limit(slots);
+	take->limit = window_end(slots);
 }
 
 /* Records that the merge had copied and not delivered; in order, and checked */
@@ -159,24 +164,86 @@ int cmt_feed_round(struct cmt_sources *sources, struct cmt_slots *slots,
 int cmt_feed_raise(struct cmt_slots *slots, const struct cmt_round *round,
 		   bool *moved)
 {
-	bool started = cmt_slots_started(slots);
-	uint64_t floor = cmt_slots_floor(slots);
+	bool started = slots->started;
+	uint64_t floor = slots->floor;
 	int ret;
 
 	*moved = false;
 	if (!round->bounded)
 		return 0;
 	ret = cmt_slots_raise(slots, round->floor);
-	*moved = !started || cmt_slots_floor(slots) != floor;
+	*moved = !started || slots->floor != floor;
 	return ret;
 }
 
 void cmt_feed_hold(struct cmt_sources *sources, const struct cmt_slots *slots,
 		   const struct cmt_round *round)
 {
-	sources->held = true;
-	if (cmt_slots_oldest(slots, &sources->held_ts))
-		return;
-	sources->held = round->stopped;
-	sources->held_ts = cmt_slots_reach(slots, round->stop_ts);
+	const struct slot *oldest = window_oldest(slots);
+	uint64_t ts = round->stop_ts;
+
+	sources->held = oldest || round->stopped;
+	/* the end of the slot, or the lowest floor with the record in the window */
+	sources->held_ts = oldest ? oldest->start + slots->slot_ns :
+			   ts - ts % slots->slot_ns - (slots->window - 1) * slots->slot_ns;
+}
+
+/*
+ * One snapshot makes good for all that a round missed: it is taken after the last
+ * record of the round was written.
+ */
+static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	uint64_t missed = reader->sources->missed;
+	struct cmt_snapshot *snapshot;
+	int err;
+
+	if (cmt_slots_synced(slots, missed))
+		return 0;
+	err = cmt_device_snapshot(reader->dev, &snapshot);
+	return err ? err : cmt_slots_sync(slots, snapshot, missed);
+}
+
+/* A round, its owners, its slots.  *@again: another one may find more. */
+static int feed_round(struct cmt_reader *reader, struct cmt_slots *slots,
+		      struct cmt_round *round, bool *again)
+{
+	struct cmt_sources *sources = reader->sources;
+	bool moved;
+	int ret;
+
+	*again = false;
+	ret = cmt_feed_round(sources, slots, round);
+	if (!ret)
+		ret = sync_owners(reader, slots);
+	if (!ret)
+		ret = cmt_feed_raise(slots, round, &moved);
+	if (ret || round->added)
+		return ret;
+	*again = moved || round->dropped;
+	if (*again || sources->pressed)
+		return 0;
+	ret = cmt_sources_press(sources);
+	*again = sources->pressed;
+	return ret;
+}
+
+int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
+{
+	unsigned int rounds = FEED_ROUNDS;
+	struct cmt_round round;
+	bool again;
+	int ret = cmt_reader_begin_feed(reader);
+
+	if (ret)
+		return ret;
+	do {
+		ret = feed_round(reader, slots, &round, &again);
+	} while (!ret && again && --rounds);
+	if (!ret)
+		ret = (int)round.added;
+	if (!ret)
+		cmt_feed_hold(reader->sources, slots, &round);
+	cmt_reader_end(reader, ret);
+	return ret;
 }

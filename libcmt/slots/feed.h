@@ -8,12 +8,13 @@
  * floor of the window is the least of the bounds of the rings (see ring/ring.h).  The
  * slots before the floor are retired.
  *
- * Pure: the input is mapped bytes and the time.
+ * A round is pure: its input is mapped bytes and the time.  cmt_reader_feed() makes
+ * rounds, and gives the slots the owners that were missed.
  */
 #ifndef LIBCMT_FEED_H
 #define LIBCMT_FEED_H
 
-#include "slots/slots.h"
+#include "slots.h"
 #include "ring/ring.h"
 
 struct cmt_round {

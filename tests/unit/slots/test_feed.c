@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/feed.h"
+#include "slots/feed.h"
+#include "slots/window.h"
 #include "image.h"
 #include "reader/merge.h"
 #include "unit.h"
