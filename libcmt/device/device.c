@@ -5,10 +5,6 @@
 #include <stdlib.h>
 
 #include "module.h"
-#include "record/record.h"
-
-/* More processes, cgroups and CPUs than a kernel has process ids. */
-#define PENDING_MAX	(8U << 20)
 
 static bool power_of_two(uint32_t n)
 {
@@ -142,81 +138,6 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 	if (size < CMT_STATS_SIZE)
 		return -EINVAL;
 	return ask(dev, CMT_IOC_GET_STATS, stats, CMT_STATS_SIZE, size);
-}
-
-bool cmt_snapshot_possible(const struct cmt_snapshot *snapshot,
-			   uint16_t type, const struct cmt_info *info)
-{
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		const struct cmt_record *record = cmt_snapshot_at(snapshot, i);
-
-		if (record->type != type ||
-		    !cmt_record_possible(record, info->nr_cpus, info->nr_rmids))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Copy records of @type into a snapshot with room for @room of them.  -ENOSPC: *room is
- * the necessary room.
- */
-static int take_snapshot(const struct cmt_device *dev, unsigned long command,
-			 uint16_t type, uint32_t *room,
-			 struct cmt_snapshot **snapshot)
-{
-	struct cmt_rmids rmids = { .size = sizeof(rmids), .count = *room };
-	struct cmt_snapshot *s = cmt_snapshot_alloc(*room);
-	int err;
-
-	if (!s)
-		return -ENOMEM;
-	rmids.records = (uintptr_t)s->records;
-	err = cmt_device_ioctl(dev, command, &rmids);
-	if (!err && rmids.count > *room)
-		err = -EPROTO;
-	*room = rmids.count;
-	if (!err) {
-		s->as_of = rmids.as_of;
-		s->count = rmids.count;
-		if (!cmt_snapshot_possible(s, type, &dev->info))
-			err = -EPROTO;
-	}
-	if (err)
-		cmt_snapshot_free(s);
-	else
-		*snapshot = s;
-	return err;
-}
-
-/* Room for every RMID once is always enough. */
-int cmt_device_snapshot(const struct cmt_device *dev,
-			struct cmt_snapshot **snapshot)
-{
-	uint32_t room = dev->info.nr_rmids;
-	int err = take_snapshot(dev, CMT_IOC_GET_RMIDS, CMT_REC_EXISTING, &room,
-				snapshot);
-
-	return err == -ENOSPC ? -EPROTO : err;
-}
-
-/* How many owners are pending is not known before, and may grow meanwhile. */
-int cmt_device_pending(const struct cmt_device *dev,
-		       struct cmt_snapshot **pending)
-{
-	uint32_t room = 64;
-
-	for (unsigned int i = 0; i < 8; i++) {
-		int err = take_snapshot(dev, CMT_IOC_GET_PENDING,
-					CMT_REC_ALLOC_FAIL, &room, pending);
-
-		if (err != -ENOSPC)
-			return err;
-		if (room > PENDING_MAX)
-			return -EPROTO;
-		room += room / 4;
-	}
-	return -EAGAIN;
 }
 
 int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)

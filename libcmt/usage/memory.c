@@ -296,6 +296,9 @@ static void fill_memory(const struct cmt_usage *usage,
 		};
 }
 
+_Static_assert(sizeof(((struct cmt_uncore *)NULL)->reason) == USAGE_REASON_LEN,
+	       "either reason is copied");
+
 void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
 {
 	static const struct cmt_uncore none;
@@ -307,8 +310,8 @@ void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
 	reason = uncore->channels_reason;
 	if (!uncore->count && uncore->reason[0])
 		reason = uncore->reason;
-	cmt_printable(channels->reason, sizeof(channels->reason), reason,
-		      strnlen(reason, sizeof(channels->reason) - 1));
+	memcpy(channels->reason, reason, sizeof(channels->reason));
+	channels->reason[sizeof(channels->reason) - 1] = '\0';
 	channels->expected = uncore->channels;
 }
 
