@@ -83,6 +83,8 @@ static inline int cmt_out_copy(void *out, const void *from, size_t known)
  * not printable ASCII becomes '?', because names are written to terminals.
  */
 void cmt_printable(char *to, size_t size, const char *from, size_t n);
+/* All of a text that ends with a NUL.  @from NULL: "". */
+void cmt_text(char *to, size_t size, const char *from);
 
 /*
  * Make room for @n elements of @size bytes in the array at *@array, which has *@room.

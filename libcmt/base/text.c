@@ -9,3 +9,8 @@ void cmt_printable(char *to, size_t size, const char *from, size_t n)
 		to[i] = from[i] >= 0x20 && from[i] < 0x7f ? from[i] : '?';
 	to[n] = '\0';
 }
+
+void cmt_text(char *to, size_t size, const char *from)
+{
+	cmt_printable(to, size, from ? from : "", from ? strnlen(from, size) : 0);
+}

@@ -27,6 +27,14 @@ bool cmt_info_possible(const struct cmt_info *info)
 	       info->interval_min_ns <= info->interval_max_ns;
 }
 
+void cmt_info_terminate(struct cmt_info *info)
+{
+	info->module_version[sizeof(info->module_version) - 1] = '\0';
+	info->reason[sizeof(info->reason) - 1] = '\0';
+	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
+	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
+}
+
 int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg)
 {
 	return dev->ops->call(dev, command, arg);
@@ -68,10 +76,7 @@ static int get_info(const struct cmt_device *dev, struct cmt_info *info, uint32_
 		return -EPROTONOSUPPORT;
 	if (info->size < CMT_INFO_SIZE || !cmt_info_possible(info))
 		return -EPROTO;
-	info->module_version[sizeof(info->module_version) - 1] = '\0';
-	info->reason[sizeof(info->reason) - 1] = '\0';
-	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
-	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
+	cmt_info_terminate(info);
 	return 0;
 }
 

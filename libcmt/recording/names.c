@@ -174,12 +174,6 @@ uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 	return at;
 }
 
-/* A recording is untrusted input: its texts are shown on terminals. */
-static void copy_text(char *to, size_t size, const char *from)
-{
-	cmt_printable(to, size, from ? from : "", from ? strlen(from) : 0);
-}
-
 /* The buffer moves while it grows: pointers are set when all texts are there. */
 static bool get_texts(struct rec_cursor *in, const char *texts[TEXTS],
 		      struct rec_buffer *room)
@@ -195,10 +189,10 @@ static bool get_texts(struct rec_cursor *in, const char *texts[TEXTS],
 		texts[i] = there[i] && !room->failed ? (char *)room->bytes + at[i] : NULL;
 	if (in->bad || room->failed)
 		return false;
-	/* all but the path, which is the kernel's */
+	/* untrusted, and shown on terminals: all but the path, which is the kernel's */
 	for (int i = 1; i < TEXTS; i++)
 		if (there[i])
-			copy_text((char *)room->bytes + at[i], strlen(texts[i]) + 1, texts[i]);
+			cmt_text((char *)room->bytes + at[i], strlen(texts[i]) + 1, texts[i]);
 	return true;
 }
 
@@ -224,9 +218,9 @@ bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,
 	c->flags = (uint32_t)flags;
 	c->uid = (uint32_t)uid;
 	c->path = texts[0];
-	copy_text(c->name, sizeof(c->name), texts[1]);
-	copy_text(c->id, sizeof(c->id), texts[2]);
-	copy_text(c->pod, sizeof(c->pod), texts[3]);
+	cmt_text(c->name, sizeof(c->name), texts[1]);
+	cmt_text(c->id, sizeof(c->id), texts[2]);
+	cmt_text(c->pod, sizeof(c->pod), texts[3]);
 	c->container_name = texts[4];
 	c->pod_name = texts[5];
 	c->pod_namespace = texts[6];

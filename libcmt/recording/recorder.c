@@ -71,7 +71,7 @@ static void read_boot_id(char *to, size_t size)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
-	rec_text(to, size, text);
+	cmt_text(to, size, text);
 }
 
 /* Neither @opts nor the memory that it refers to is kept. */
@@ -84,11 +84,11 @@ static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opt
 
 	memcpy(head->info_room, opts->info, size);
 	uname(&names);
-	rec_text(head->host, sizeof(head->host), opts->host ? opts->host : names.nodename);
-	rec_text(head->kernel, sizeof(head->kernel),
+	cmt_text(head->host, sizeof(head->host), opts->host ? opts->host : names.nodename);
+	cmt_text(head->kernel, sizeof(head->kernel),
 		 opts->kernel ? opts->kernel : names.release);
-	rec_text(head->program, sizeof(head->program), opts->program);
-	rec_text(head->boot_id, sizeof(head->boot_id), opts->boot_id);
+	cmt_text(head->program, sizeof(head->program), opts->program);
+	cmt_text(head->boot_id, sizeof(head->boot_id), opts->boot_id);
 	if (!opts->boot_id)
 		read_boot_id(head->boot_id, sizeof(head->boot_id));
 	head->counters = opts->counters;

@@ -19,13 +19,6 @@ enum { HEAD_INFO = 1, HEAD_CLOCKS, HEAD_COUNTERS, HEAD_HOST, HEAD_KERNEL, HEAD_B
 enum { STATE_CLOCKS = 1, STATE_STATS, STATE_PENDING, STATE_UNCORE, STATE_READER,
        STATE_NUMBERS, STATE_REASON, STATE_CPUS };
 
-void rec_text(char *to, size_t size, const char *from)
-{
-	size_t n = from ? strnlen(from, size - 1) : 0;
-
-	cmt_printable(to, size, from ? from : "", n);
-}
-
 static void put_section(struct rec_buffer *out, unsigned int number, const void *bytes,
 			size_t n)
 {
@@ -72,7 +65,7 @@ static void get_text(struct rec_cursor *section, char *to, size_t size)
 	char text[256] = "";
 
 	get_bytes(section, text, sizeof(text) - 1);
-	rec_text(to, size, text);
+	cmt_text(to, size, text);
 }
 
 static void put_clocks(struct rec_buffer *out, unsigned int number, uint64_t monotonic,
@@ -105,18 +98,10 @@ void rec_head_put(const struct rec_head *head, struct rec_buffer *out)
 	put_section(out, HEAD_COUNTER_BITS, &bits, sizeof(bits));
 }
 
-static void terminate(struct cmt_info *info)
-{
-	info->module_version[sizeof(info->module_version) - 1] = '\0';
-	info->reason[sizeof(info->reason) - 1] = '\0';
-	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
-	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
-}
-
 static void get_info(struct rec_head *head, struct rec_cursor *section)
 {
 	get_bytes(section, head->info_room, sizeof(head->info_room));
-	terminate(&head->info);
+	cmt_info_terminate(&head->info);
 	head->has_info = head->info.abi_version >> 16 == CMT_ABI_MAJOR &&
 			 cmt_info_possible(&head->info);
 }

@@ -25,9 +25,6 @@ struct rec_head {
 	char program[CMT_REASON_LEN + 1];
 };
 
-/* Copy @from, printable and truncated to @size.  @from NULL: "". */
-void rec_text(char *to, size_t size, const char *from);
-
 void rec_head_put(const struct rec_head *head, struct rec_buffer *out);
 /* Returns 0, -ENOMEM or -EBADMSG. */
 int rec_head_get(struct rec_head *head, const struct rec_buffer *raw);
