@@ -253,6 +253,25 @@ START_TEST(test_absent_data_untouched)
 }
 END_TEST
 
+/* cmt_ring_begin() and _put() make the ring that the module would. */
+START_TEST(test_write_as_the_module)
+{
+	void *ours = calloc(1, info.ring_bytes);
+
+	ck_assert_ptr_nonnull(ours);
+	cmt_ring_begin(ours, &info, 2, CMT_RING_ONLINE);
+	ck_assert_mem_eq(ours, image, info.ring_bytes);
+	for (unsigned int i = 0; i < RECORDS + 5; i++) {
+		struct cmt_record record = image_tick(2, i);
+
+		cmt_ring_put(ours, &record);
+		put(1);
+	}
+	ck_assert_mem_eq(ours, image, info.ring_bytes);
+	free(ours);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -271,6 +290,7 @@ int main(void)
 	tcase_add_test(tcase, test_refresh_impossible_head);
 	tcase_add_test(tcase, test_copy_head_goes_back);
 	tcase_add_test(tcase, test_absent_data_untouched);
+	tcase_add_test(tcase, test_write_as_the_module);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
