@@ -17,9 +17,11 @@
 #include "compat.h"
 #include "cqm.h"
 
-static bool intel_cqm = true;
+static bool intel_cqm;
 module_param(intel_cqm, bool, 0444);
-MODULE_PARM_DESC(intel_cqm, "register the perf PMU intel_cqm (default 1)");
+MODULE_PARM_DESC(intel_cqm, "register the perf PMU intel_cqm, too, for events of tasks (default 0)");
+
+static struct pmu intel_cqm_pmu;
 
 /*
  * Without a newline, because libvirt accepts no number with one.  perf shows the unit,
@@ -216,6 +218,10 @@ static int cqm_event_new(struct perf_event *event)
 }
 
 /*
+ * A client of intel_cqm takes the event of a CPU for what this CPU causes, which is not
+ * known while RMIDs follow processes (docs/decisions/0040).  The event of a cgroup looks
+ * the same here: perf adds the cgroup after this call.
+ *
  * Events need the rights of CMT_IOC_ATTACH, because they change the owner of a process.
  * An inherited event counts nothing: its task shares the RMID of the first event.  An
  * error of an inherited event would let fork() fail, and what can be counted changes, so
@@ -232,6 +238,8 @@ static int cqm_event_init(struct perf_event *event)
 	if (!event_is_possible(&event->attr) ||
 	    event_has_any_exclude_flag(event) || (task && event->cpu >= 0))
 		return -EINVAL;
+	if (!task && event->pmu == &intel_cqm_pmu)
+		return -EOPNOTSUPP;
 	if (!perfmon_capable())
 		return -EACCES;
 	return cqm_event_new(event);
@@ -273,46 +281,55 @@ static void cqm_read(struct perf_event *event)
 }
 
 /* A software context: events of tasks are possible, and all run at once. */
-static struct pmu cqm_pmu = {
-	.module = THIS_MODULE,
-	.task_ctx_nr = perf_sw_context,
-	.capabilities = PERF_PMU_CAP_NO_INTERRUPT,
-	.attr_groups = attr_groups,
-	.event_init = cqm_event_init,
-	.add = cqm_add,
-	.del = cqm_del,
-	.start = cqm_start,
-	.stop = cqm_stop,
-	.read = cqm_read,
-};
+#define CQM_PMU {						\
+	.module = THIS_MODULE,					\
+	.task_ctx_nr = perf_sw_context,				\
+	.capabilities = PERF_PMU_CAP_NO_INTERRUPT,		\
+	.attr_groups = attr_groups,				\
+	.event_init = cqm_event_init,				\
+	.add = cqm_add,						\
+	.del = cqm_del,						\
+	.start = cqm_start,					\
+	.stop = cqm_stop,					\
+	.read = cqm_read,					\
+}
 
-static bool registered;
+static struct pmu cmt_pmu = CQM_PMU;
+static struct pmu intel_cqm_pmu = CQM_PMU;
+static bool has_cmt, has_intel_cqm;
+
+/* Returns whether perf has the PMU. */
+static bool __init pmu_register(struct pmu *pmu, const char *name)
+{
+	int ret = perf_pmu_register(pmu, name, -1);
+
+	if (ret)
+		pr_warn("perf PMU %s: error %d: perf has no such events\n",
+			name, ret);
+	return !ret;
+}
+
+static void pmu_unregister(struct pmu *pmu)
+{
+	cmt_pmu_cancel_timers(pmu);
+	perf_pmu_unregister(pmu);
+}
 
 int __init cmt_cqm_init(void)
 {
-	int ret;
-
-	if (!intel_cqm || !cmt_backend_samples())
+	if (!cmt_backend_samples())
 		return 0;
 	look_at_packages();
-	ret = cqm_sources_init();
-	if (!ret)
-		ret = perf_pmu_register(&cqm_pmu, "intel_cqm", -1);
-	registered = !ret;
-	if (ret) {
-		cqm_sources_exit();
-		pr_warn("perf PMU intel_cqm: error %d: perf has no such events\n",
-			ret);
-	}
+	has_cmt = pmu_register(&cmt_pmu, "cmt");
+	has_intel_cqm = intel_cqm && pmu_register(&intel_cqm_pmu, "intel_cqm");
 	return 0;
 }
 
 void cmt_cqm_exit(void)
 {
-	if (!registered)
-		return;
-	cmt_pmu_cancel_timers(&cqm_pmu);
-	perf_pmu_unregister(&cqm_pmu);
+	if (has_cmt)
+		pmu_unregister(&cmt_pmu);
+	if (has_intel_cqm)
+		pmu_unregister(&intel_cqm_pmu);
 	cqm_sets_exit();
-	cqm_sources_exit();
 }

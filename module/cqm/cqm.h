@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The perf PMU intel_cqm: events for perf_event_open(2), with the names and the
- * numbers of the PMU that Linux 4.1 to 4.13 had (docs/decisions/0026).
+ * The perf PMU cmt: events for perf_event_open(2), with the names and the numbers of the
+ * PMU intel_cqm that Linux 4.1 to 4.13 had (docs/decisions/0026).  On request, intel_cqm is
+ * a second PMU with the same events, but for tasks only (docs/decisions/0040).
  *
  *	cqm.c		the callbacks of perf
  *	cqm_set.c	which event reports, and the work item
@@ -109,10 +110,6 @@ void cqm_sets_exit(void);
 extern struct mutex cqm_mutex;
 extern raw_spinlock_t cqm_lock;
 extern struct list_head cqm_sources;	/* cqm_mutex */
-
-/* 0 or -ENOMEM */
-int cqm_sources_init(void);
-void cqm_sources_exit(void);
 
 /* Read the owner's RMID in the domain of this CPU.  With cqm_lock. */
 void cqm_source_read_here(struct cqm_source *source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sources of the events of intel_cqm, and the readings of their RMIDs.  A source
+ * The sources of the events, and the readings of their RMIDs.  A source
  * adds up the differences between readings of its RMIDs, so its traffic never decreases,
  * whichever RMID its owner has.
  */
@@ -38,7 +38,7 @@ struct batch {
 DEFINE_MUTEX(cqm_mutex);	/* sources, and binding */
 DEFINE_RAW_SPINLOCK(cqm_lock);
 LIST_HEAD(cqm_sources);
-static struct batch *batch;	/* cqm_mutex */
+static struct batch batch;	/* cqm_mutex */
 
 static struct cqm_last *last_of(struct cqm_source *source, u32 rmid, u32 domain)
 {
@@ -136,24 +136,24 @@ static void batch_flush(void)
 	unsigned long flags;
 	u32 i;
 
-	cmt_demand_read(batch->keys, batch->nr, batch->domain, batch->samples);
+	cmt_demand_read(batch.keys, batch.nr, batch.domain, batch.samples);
 	cmt_test_delay(msleep, 1);
 	raw_spin_lock_irqsave(&cqm_lock, flags);
-	for (i = 0; i < batch->nr; i++)
-		if (batch->samples[i].type == CMT_REC_SAMPLE)
-			source_take(batch->sources[i], batch->domain,
-				    &batch->samples[i]);
+	for (i = 0; i < batch.nr; i++)
+		if (batch.samples[i].type == CMT_REC_SAMPLE)
+			source_take(batch.sources[i], batch.domain,
+				    &batch.samples[i]);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
-	batch->nr = 0;
+	batch.nr = 0;
 }
 
 static void batch_add(struct cqm_source *source, u32 rmid, u32 generation)
 {
-	u32 i = batch->nr++;
+	u32 i = batch.nr++;
 
-	batch->sources[i] = source;
-	batch->keys[i] = (struct cmt_demand_key) { rmid, generation };
-	if (batch->nr == BATCH)
+	batch.sources[i] = source;
+	batch.keys[i] = (struct cmt_demand_key) { rmid, generation };
+	if (batch.nr == BATCH)
 		batch_flush();
 }
 
@@ -225,13 +225,13 @@ void cqm_sources_read(struct cqm_source *only)
 		if (!only || source == only)
 			source_prepare(source);
 	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
-		batch->domain = domain;
+		batch.domain = domain;
 		list_for_each_entry(source, &cqm_sources, list)
 			if ((!only || source == only) &&
 			    (source->domain == CQM_ALL_DOMAINS ||
 			     source->domain == domain))
 				source_batch(source);
-		if (batch->nr)
+		if (batch.nr)
 			batch_flush();
 	}
 	list_for_each_entry(source, &cqm_sources, list)
@@ -291,15 +291,4 @@ void cqm_source_put(struct cqm_source *source)
 		return;
 	list_del(&source->list);
 	kvfree(source);
-}
-
-int __init cqm_sources_init(void)
-{
-	batch = kzalloc(sizeof(*batch), GFP_KERNEL);
-	return batch ? 0 : -ENOMEM;
-}
-
-void cqm_sources_exit(void)
-{
-	kfree(batch);
 }

@@ -52,7 +52,7 @@ struct fuzz_shared {
 	uint8_t seen[CODE_BYTES];
 	pid_t parked[NR_PARKED];
 	uint64_t groups[NR_GROUPS];
-	uint32_t perf_type;		/* of intel_cqm; 0: there is none */
+	uint32_t perf_types[2];		/* of cmt and intel_cqm; 0: there is none */
 	struct cmt_info info;
 };
 

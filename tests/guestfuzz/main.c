@@ -19,14 +19,6 @@
 
 struct fuzz_shared *fuzz;
 
-static uint64_t perf_type(void)
-{
-	char text[32];
-
-	return strtoul(read_file("/sys/bus/event_source/devices/intel_cqm/type", text,
-				 sizeof(text)), NULL, 10);
-}
-
 static void round_prepare(const char *params)
 {
 	struct dev dev;
@@ -35,7 +27,8 @@ static void round_prepare(const char *params)
 
 	CHECK(!err, "the module does not load (%s): %s", params, strerror(-err));
 	CHECK(!chmod(DEV_PATH, 0666), "chmod: %m");
-	fuzz->perf_type = perf_type();
+	fuzz->perf_types[0] = pmu_type("cmt");
+	fuzz->perf_types[1] = pmu_type("intel_cqm");
 	fuzz->code = strtoull(read_file("/sys/module/cmt/sections/.text", text,
 					sizeof(text)), NULL, 0);
 	dev_open(&dev, O_RDONLY);
@@ -149,9 +142,9 @@ static void note_sum(uint64_t seed)
 static void guestfuzz_calls(void)
 {
 	static const char *const params[] = {
-		"", "scope=container", "backend=emulated", "scope=manual",
+		"", "scope=container intel_cqm=1", "backend=emulated", "scope=manual",
 		"ring_records=256 interval_us=2000", "backend=software", "scope=cpu",
-		"backend=emulated emulated_rmids=16", "resctrl=take",
+		"backend=emulated emulated_rmids=16 intel_cqm=1", "resctrl=take",
 	};
 	const unsigned int nr = sizeof(params) / sizeof(params[0]);
 	uint64_t seed = storm_number("FUZZ_SEED", 1), left = storm_number("FUZZ_CALLS", 20000);

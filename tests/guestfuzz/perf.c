@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events of the PMU that the module registers.  Other PMUs are the kernel's. */
+/* Events of the PMUs that the module registers.  Other PMUs are the kernel's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -35,7 +35,6 @@ static void attr_change(struct fuzzer *f, struct perf_event_attr *attr)
 		attr->read_format = draw(f, 64);
 		break;
 	}
-	attr->type = fuzz->perf_type;
 }
 
 /* A process, this thread, none, or the descriptor of a cgroup, @group then */
@@ -58,8 +57,9 @@ static pid_t draw_target(struct fuzzer *f, int *group)
 
 long fuzz_perf_open(struct fuzzer *f)
 {
+	uint32_t type = fuzz->perf_types[draw_one_in(f, 4)];
 	struct perf_event_attr attr = {
-		.type = fuzz->perf_type, .size = sizeof(attr),
+		.type = type, .size = sizeof(attr),
 		.config = 1 + draw(f, 3), .disabled = draw(f, 2),
 		.inherit = draw_one_in(f, 3),
 	};
@@ -71,10 +71,11 @@ long fuzz_perf_open(struct fuzzer *f)
 	uint64_t at = (uintptr_t)&attr;
 	int fd;
 
-	if (!fuzz->perf_type)
+	if (!type)
 		return -ENOENT;
 	if (draw_one_in(f, 2))
 		attr_change(f, &attr);
+	attr.type = type;
 	if (draw_one_in(f, 32))
 		at = draw_address(f);
 	if (cgroup >= 0)

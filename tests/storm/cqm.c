@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Clients of the perf PMU intel_cqm: events of tasks, cgroups and CPUs that are opened,
- * read, enabled and disabled.  They are closed in any order, also by the death of their
- * process.
+ * Clients of the perf PMUs cmt and intel_cqm: events of tasks, cgroups and CPUs that are
+ * opened, read, enabled and disabled.  They are closed in any order, also by the death of
+ * their process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 #include "storm.h"
 
 #define MOST_EVENTS	12
-#define TYPE		"/sys/devices/intel_cqm/type"
 
 enum { OCCUPANCY = 1, TOTAL, LOCAL };
 
@@ -26,20 +25,6 @@ static struct event {
 	uint32_t value;
 	uint64_t last;		/* the last value */
 } events[MOST_EVENTS];
-
-/* 0: the PMU is not there */
-static uint32_t pmu_type(void)
-{
-	char text[16] = "";
-	int fd = open(TYPE, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return strtoul(text, NULL, 10);
-}
 
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 		      unsigned long flags)
@@ -91,7 +76,7 @@ static void read_event(struct event *e)
 static void open_event(struct rng *rng, struct event *e)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(),
+		.type = pmu_type(rng_one_in(rng, 4) ? "intel_cqm" : "cmt"),
 		.size = sizeof(attr),
 		.config = OCCUPANCY + rng_below(rng, 3),
 		.disabled = rng_one_in(rng, 3),

@@ -19,7 +19,6 @@
 #include "storm.h"
 
 #define MOST_IN_CALL	2000
-#define CQM_TYPE	"/sys/bus/event_source/devices/intel_cqm/type"
 
 static struct dev dev;
 static struct injected injected;
@@ -338,7 +337,6 @@ static void close_after_famine(void)
 
 void famine_calls(void)
 {
-	char text[32];
 	unsigned int i;
 	int fail;
 
@@ -347,8 +345,8 @@ void famine_calls(void)
 		return;
 	}
 	open_for_famine("ring_records=256");
-	cqm_type = strtoul(read_file(CQM_TYPE, text, sizeof(text)), NULL, 10);
-	CHECK(cqm_type, "no PMU intel_cqm");
+	cqm_type = pmu_type("cmt");
+	CHECK(cqm_type, "no PMU cmt");
 	fail = inject_open("thread-self");
 	/* without a controller, perf does not accept cgroups */
 	write_file(CGROUPS "/cgroup.subtree_control", "+pids");

@@ -159,7 +159,7 @@ static void blow(struct rng *rng, const struct plan *plan)
 static struct plan plan_round(struct rng *rng, unsigned int round)
 {
 	const char *const params[] = {
-		"", "scope=process", "scope=container", "scope=cpu",
+		"", "scope=process", "scope=container intel_cqm=1", "scope=cpu",
 		"scope=manual", slowness > 1 ? "interval_us=2000" :
 		"interval_us=100", "interval_us=10000",
 		"scope=process ring_records=256", "backend=emulated",

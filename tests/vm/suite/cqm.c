@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The perf PMU intel_cqm, through perf_event_open(2) and sysfs as its clients use
- * it, against CMT_IOC_READ.
+ * The perf PMUs cmt and intel_cqm, through perf_event_open(2) and sysfs as their clients
+ * use them, against CMT_IOC_READ.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,6 @@
 #include "control.h"
 #include "timed.h"
 
-#define PMU		"/sys/devices/intel_cqm/"
 /* for the model; the lab's processor has a cache of its own */
 #define SMALL		"emulated_cache_kib=1024 "
 #define MANUAL		SMALL "scope=manual ring_records=16384"
@@ -74,16 +73,15 @@ static pid_t walk_on(int cpu)
 			memory[i]++;
 }
 
-static bool pmu_present(void)
-{
-	return !access(PMU "type", F_OK);
-}
+static const char *pmu = "cmt";
 
-static uint32_t pmu_type(void)
+/* Valid until the next call. */
+static const char *pmu_file(const char *name)
 {
-	char text[16];
+	static char path[128];
 
-	return strtoul(read_file(PMU "type", text, sizeof(text)), NULL, 10);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/%s", pmu, name);
+	return path;
 }
 
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
@@ -98,7 +96,7 @@ static int try_event(uint64_t config, pid_t pid, int cpu, unsigned int options,
 		     unsigned long flags)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(),
+		.type = pmu_type(pmu),
 		.size = sizeof(attr),
 		.config = config,
 		.disabled = !!(options & DISABLED),
@@ -265,11 +263,10 @@ static void check_exact(const struct dev *dev, pid_t pid)
 
 static void check_text(const char *file, const char *text)
 {
-	char path[128], got[64];
+	char got[64];
 
-	snprintf(path, sizeof(path), PMU "%s", file);
-	read_file(path, got, sizeof(got));
-	CHECK(!strcmp(got, text), "%s: \"%s\"", file, got);
+	read_file(pmu_file(file), got, sizeof(got));
+	CHECK(!strcmp(got, text), "%s: %s: \"%s\"", pmu, file, got);
 }
 
 static void check_unit(const char *file, const char *unit)
@@ -281,11 +278,9 @@ static void check_unit(const char *file, const char *unit)
 }
 
 /* The files that pqos, libvirt and perf's tools read, read in the same way. */
-static void cqm_sysfs(void)
+static void check_sysfs(void)
 {
-	CHECK(pmu_type() > PERF_TYPE_MAX - 1, "type %u", pmu_type());
-	CHECK(!access("/sys/bus/event_source/devices/intel_cqm/type", F_OK),
-	      "not among the event sources: %m");
+	CHECK(pmu_type(pmu) > PERF_TYPE_MAX - 1, "type %u", pmu_type(pmu));
 	check_text("events/llc_occupancy", "event=0x01");
 	check_text("events/llc_occupancy.scale", "1");
 	check_unit("events/llc_occupancy.unit", "Bytes");
@@ -300,18 +295,34 @@ static void cqm_sysfs(void)
 	check_unit("events/local_bytes.unit", "MB");
 	check_text("events/local_bytes.per-pkg", "1");
 	check_text("format/event", "config:0-7");
-	CHECK(access(PMU "cpumask", F_OK), "a cpumask: perf -p opens by CPU");
-	CHECK(access(PMU "events/total_bytes.snapshot", F_OK), "a snapshot");
+	CHECK(access(pmu_file("cpumask"), F_OK), "a cpumask: perf -p opens by CPU");
+	CHECK(access(pmu_file("events/total_bytes.snapshot"), F_OK), "a snapshot");
 }
 
-static void cqm_parameter_0_registers_no_pmu(void)
+static void cqm_sysfs(void)
 {
-	CHECK(!module_load("intel_cqm=0"), "load");
-	CHECK(!pmu_present(), "there, and it was left out");
+	check_sysfs();
+	pmu = "intel_cqm";
+	check_sysfs();
+	CHECK(!access("/sys/devices/intel_cqm/type", F_OK), "where pqos looks: %m");
+}
+
+static void check_pmus(const char *params, bool cmt, bool intel_cqm)
+{
+	CHECK(!module_load(params), "load \"%s\"", params);
+	CHECK(!!pmu_type("cmt") == cmt, "\"%s\": the PMU cmt", params);
+	CHECK(!!pmu_type("intel_cqm") == intel_cqm, "\"%s\": the PMU intel_cqm",
+	      params);
 	CHECK(!module_unload(), "unload");
-	CHECK(!module_load(SOFTWARE), "load");
-	CHECK(!pmu_present(), "there, and there is nothing to read");
-	CHECK(!module_unload(), "unload");
+}
+
+/* A client that finds intel_cqm does not ask resctrl. */
+static void cqm_intel_cqm_is_there_on_request(void)
+{
+	check_pmus("", true, false);
+	check_pmus("intel_cqm=0", true, false);
+	check_pmus("intel_cqm=1", true, true);
+	check_pmus(SOFTWARE "intel_cqm=1", false, false);
 }
 
 static void expect_bad(const struct perf_event_attr *from, const char *what,
@@ -325,7 +336,7 @@ static void expect_bad(const struct perf_event_attr *from, const char *what,
 
 #define EXPECT_BAD(err, ...) do {					\
 	struct perf_event_attr attr_ = {				\
-		.type = pmu_type(), .size = sizeof(attr_), .config = 1,	\
+		.type = pmu_type(pmu), .size = sizeof(attr_), .config = 1,	\
 	};								\
 	__typeof__(attr_) *a = &attr_;					\
 	__VA_ARGS__;							\
@@ -896,10 +907,46 @@ static void cqm_cgroup(void)
 	dev_close(&dev);
 }
 
+/*
+ * On intel_cqm a client takes the event of a CPU for what this CPU causes.  That of a
+ * cgroup cannot be told apart when it is opened.  Both are refused, whatever the value,
+ * and the value of a task is right.
+ */
+static void cqm_intel_cqm_counts_tasks_only(void)
+{
+	int cgroup, fd;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
+	group_make("cqm");
+	cgroup = open(CGROUPS "/cqm", O_RDONLY | O_CLOEXEC);
+	CHECK(cgroup >= 0, "open: %m");
+	pid = walk_on(1);
+	pmu = "intel_cqm";
+	for (int value = OCCUPANCY; value <= LOCAL; value++) {
+		CHECK(try_event(value, -1, 1, 0, 0) == -EOPNOTSUPP,
+		      "event %d of a CPU", value);
+		CHECK(try_event(value, cgroup, 1, 0, PERF_FLAG_PID_CGROUP) ==
+		      -EOPNOTSUPP, "event %d of a cgroup", value);
+	}
+	fd = task_event(OCCUPANCY, pid, 0);
+	check_occupancy(&dev, &fd, 1, CMT_OWNER_PROCESS, pid, 0);
+	close(fd);
+	fd = task_event(TOTAL, pid, 0);
+	check_traffic(&dev, &fd, 1, pid);
+	close(fd);
+	reap(pid, SIGKILL);
+	close(cgroup);
+	group_remove("cqm");
+	dev_close(&dev);
+}
+
 static int timed_cgroup_event(uint64_t config, int cgroup, int cpu)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(),
+		.type = pmu_type(pmu),
 		.size = sizeof(attr),
 		.config = config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -1051,7 +1098,7 @@ static void cqm_no_rmid(void)
 static void cqm_exec(void)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(), .size = sizeof(attr), .config = OCCUPANCY,
+		.type = pmu_type(pmu), .size = sizeof(attr), .config = OCCUPANCY,
 		.disabled = 1, .enable_on_exec = 1, .inherit = 1,
 	};
 	int go[2], fd;
@@ -1130,16 +1177,16 @@ static void cqm_perf_tool(void)
 	fd = task_event(TOTAL, pid, 0);
 	WAIT_FOR(value(fd) > MEMORY, 20000, "no traffic");
 	snprintf(options, sizeof(options),
-		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
+		 "-e cmt/llc_occupancy/ -p %d", pid);
 	check_perf(&dev, options, 1, CMT_OWNER_PROCESS, pid, MIB);
 	strcat(options, " -I 100");
 	check_perf(&dev, options, 5, CMT_OWNER_PROCESS, pid, MIB);
-	check_perf(&dev, "-e intel_cqm/llc_occupancy/ -a", 1, 0, 0,
+	check_perf(&dev, "-e cmt/llc_occupancy/ -a", 1, 0, 0,
 		   4 * MIB);
-	check_perf(&dev, "-e intel_cqm/llc_occupancy/ -C 1", 1, 0, 0,
+	check_perf(&dev, "-e cmt/llc_occupancy/ -C 1", 1, 0, 0,
 		   4 * MIB);
 	snprintf(options, sizeof(options),
-		 "-e intel_cqm/total_bytes/ -p %d", pid);
+		 "-e cmt/total_bytes/ -p %d", pid);
 	CHECK(perf_says(options, &lines) > 0, "no traffic");
 	reap(pid, SIGKILL);
 	close(fd);
@@ -1163,14 +1210,32 @@ static void cqm_perf_cgroup(void)
 	WAIT_FOR(truth(&dev, CMT_OWNER_CGROUP, id).sample.mbm_total_bytes >
 		 MEMORY, 20000, "no traffic");
 	for (int i = 0; i < 4; i++)
-		check_perf(&dev, "-e intel_cqm/llc_occupancy/ -a -G cqm", 1,
+		check_perf(&dev, "-e cmt/llc_occupancy/ -a -G cqm", 1,
 			   CMT_OWNER_CGROUP, id, MIB);
-	CHECK(perf_says("-e intel_cqm/total_bytes/ -a -G cqm", &lines) > 0,
+	CHECK(perf_says("-e cmt/total_bytes/ -a -G cqm", &lines) > 0,
 	      "no traffic");
 	reap(pid, SIGKILL);
 	detach(&dev, CMT_OWNER_CGROUP, id);
 	group_remove("cqm");
 	dev_close(&dev);
+}
+
+/* As an event that the kernel does not have, and not as 0 */
+static void cqm_perf_refused(void)
+{
+	static const char command[] = "perf stat -x, -a -e intel_cqm/llc_occupancy/"
+		" sleep 0.1 2>&1";
+	bool refused = false;
+	char line[256];
+	FILE *pipe = popen(command, "r");
+
+	CHECK(pipe, "popen: %m");
+	while (fgets(line, sizeof(line), pipe)) {
+		note("perf: %.*s", (int)strcspn(line, "\n"), line);
+		refused |= !strncmp(line, "<not supported>,", 16);
+	}
+	pclose(pipe);
+	CHECK(refused, "%s", command);
 }
 
 /* The occupancy of the only process in the output. */
@@ -1207,7 +1272,7 @@ static void cqm_as_cmtstat(void)
 	pid = walk_on(1);
 	fd = task_event(TOTAL, pid, 0);
 	snprintf(options, sizeof(options),
-		 "-e intel_cqm/llc_occupancy/ -p %d", pid);
+		 "-e cmt/llc_occupancy/ -p %d", pid);
 	do {
 		CHECK(patience_left(&patience), "perf %.0f, cmtstat %.0f", perf,
 		      cmtstat);
@@ -1322,8 +1387,10 @@ static void cqm_task_is_reaped(void)
 }
 
 const struct test cqm_tests[] = {
-	{ "cqm_sysfs", cqm_sysfs, "", 0 },
-	{ "cqm_parameter_0_registers_no_pmu", cqm_parameter_0_registers_no_pmu, NULL, 0 },
+	{ "cqm_sysfs", cqm_sysfs, "intel_cqm=1", 0 },
+	{ "cqm_intel_cqm_is_there_on_request", cqm_intel_cqm_is_there_on_request, NULL, 0 },
+	{ "cqm_intel_cqm_counts_tasks_only", cqm_intel_cqm_counts_tasks_only,
+	  MANUAL " intel_cqm=1", 60 },
 	{ "cqm_bad_input", cqm_bad_input, "", 0 },
 	{ "cqm_task", cqm_task, MANUAL, 60 },
 	{ "cqm_task_is_reaped", cqm_task_is_reaped, MANUAL, 60 },
@@ -1353,6 +1420,7 @@ const struct test cqm_tests[] = {
 const struct test cqm_tools_tests[] = {
 	{ "cqm_perf_tool", cqm_perf_tool, MANUAL, 60 },
 	{ "cqm_perf_cgroup", cqm_perf_cgroup, MANUAL, 60 },
+	{ "cqm_perf_refused", cqm_perf_refused, MANUAL " intel_cqm=1", 0 },
 	{ "cqm_as_cmtstat", cqm_as_cmtstat, MANUAL, 90 },
 	{ }
 };

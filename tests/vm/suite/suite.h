@@ -117,6 +117,8 @@ bool module_present(void);		/* is the module in /proc/modules? */
 
 /* Files: the complete text, at most size - 1 bytes; "" if the file cannot be read. */
 char *read_file(const char *path, char *text, size_t size);
+/* The type of a PMU of perf, for perf_event_attr; 0: there is none of this name. */
+uint32_t pmu_type(const char *pmu);
 /* The number of the line "NAME NUMBER" of @text */
 uint64_t proc_value(const char *text, const char *name);
 int write_file(const char *path, const char *text);	/* 0 or -errno */

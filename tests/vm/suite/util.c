@@ -137,6 +137,14 @@ char *read_file(const char *path, char *text, size_t size)
 	return text;
 }
 
+uint32_t pmu_type(const char *pmu)
+{
+	char path[128], text[16];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+	return strtoul(read_file(path, text, sizeof(text)), NULL, 10);
+}
+
 uint64_t proc_value(const char *text, const char *name)
 {
 	char key[64];
