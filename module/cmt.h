@@ -16,9 +16,9 @@
  *	channel.c -> pmon.c -> pmon_table.c	the counters outside the cores
  *	ring.c		   backend.c -> hw.c -> hw_read.c -> hw_abmc.c; software.c, emulated.c
  *
- * Three calls go up: cpu.c reports an RMID of another agent to resctrl.c, owner.c writes
- * its records to the ring of the CPU in cpu.c, and each layer that changes a setting of
- * all readers calls state.c.
+ * Four calls go up: cpu.c reports an RMID of another agent to resctrl.c, resctrl.c reports
+ * a mount to probes.c and hotplug.c, owner.c writes its records to the ring of the CPU in
+ * cpu.c, and each layer that changes a setting of all readers calls state.c.
  *
  * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
  * ones: owner lock, a backend's.  mmap_lock is held around the first two, so
@@ -111,6 +111,10 @@ void cmt_probes_update(void);
 /* hotplug.c: online CPUs, and CPUs that come up and go down */
 int cmt_hotplug_init(void);
 void cmt_hotplug_exit(void);
+/* resctrl has been mounted or unmounted.  Process context, one call at a time. */
+void cmt_hotplug_follow_resctrl(bool mounted);
+/* CMT_EVTSEL_*: what readings of resctrl meet */
+u32 cmt_hotplug_evtsel(void);
 
 /* cpu.c: the CPUs, their rings, their domains, and the RMID each one runs */
 

@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/tick.h>
 #include <linux/timekeeping.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -208,6 +209,17 @@ static inline u32 cmt_task_closid(const struct task_struct *task)
 #else
 	return 0;
 #endif
+}
+
+/*
+ * 6.9 (09909e098113): resctrl reads the counters of an L3 domain on one CPU: the first one
+ * that is online and without nohz_full.  Before, and in a domain where all CPUs have
+ * nohz_full, resctrl reads on any of them.  Can @cpu be the one?
+ */
+static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
+{
+	return LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0) &&
+	       !tick_nohz_full_cpu(cpu);
 }
 
 /* 6.15 (741c10b096bc): the name of a kernfs node is under RCU; v2 renames none */

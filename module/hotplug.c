@@ -17,6 +17,7 @@
 #include "sample/abmc.h"
 #include "uncore/channel.h"
 #include "cmt.h"
+#include "compat.h"
 #include "hw/domains.h"
 #include "perf/perf.h"
 #include "ring/rings.h"
@@ -47,6 +48,9 @@ static int domain_index(u32 id)
 /* All CPUs that were online at load are up, and no unload has begun. */
 static bool loaded;
 
+/* resctrl is mounted; changed with cpus_read_lock. */
+static bool beside_resctrl;
+
 static void domain_warn(u32 domain, unsigned int reader)
 {
 	pr_warn("all CPUs of L3 domain %u are excluded: CPU %u reads\n",
@@ -60,19 +64,53 @@ static bool is_up_in(unsigned int cpu, u32 domain)
 	return c->up && c->domain == domain;
 }
 
+/* The CPU on which resctrl reads the domain; nr_cpu_ids: it may be any. */
+static unsigned int resctrl_reader(u32 domain)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (is_up_in(cpu, domain) && cmt_resctrl_can_read_on(cpu))
+			return cpu;
+	return nr_cpu_ids;
+}
+
 /*
- * The CPUs of a domain that read: all that are up and not excluded, or only the first
- * of them where they share their registers.  If all are excluded, the first CPU reads.
+ * Where the CPUs of a domain share their registers, readings on the CPU of resctrl's
+ * cannot come between the two accesses of one of resctrl's.  -ENXIO: any CPU can read.
+ */
+static int shared_reader(u32 domain)
+{
+	unsigned int cpu = resctrl_reader(domain);
+
+	if (!cmt_caps.shared_evtsel || cpu == nr_cpu_ids ||
+	    (!beside_resctrl && cmt_is_excluded(cpu)))
+		return -ENXIO;
+	if (cmt_is_excluded(cpu))
+		pr_notice("resctrl reads L3 domain %u on CPU %u: this excluded CPU has ticks until the unmount\n",
+			  domains.ids[domain], cpu);
+	return cpu;
+}
+
+/*
+ * The CPUs of a domain that read: all that are up and not excluded, or only one of them
+ * where they share their registers.  If all are excluded, the first CPU reads.
  * None, where the backend has nothing to read.
  */
 static u32 domain_readers(u32 domain, struct cpumask *mask)
 {
 	unsigned int cpu, first = nr_cpu_ids;
+	int shared;
 	u32 n = 0;
 
 	cpumask_clear(mask);
 	if (!cmt_backend_samples())
 		return 0;
+	shared = shared_reader(domain);
+	if (shared >= 0) {
+		cpumask_set_cpu(shared, mask);
+		return 1;
+	}
 	for_each_possible_cpu(cpu) {
 		if (!is_up_in(cpu, domain))
 			continue;
@@ -97,7 +135,7 @@ static u32 domain_readers(u32 domain, struct cpumask *mask)
  */
 static void domain_partition(u32 domain)
 {
-	static struct cpumask reading;	/* static: hotplug callbacks run one at a time */
+	static struct cpumask reading;	/* static: there is one call at a time */
 	u32 readers = domain_readers(domain, &reading), i = 0;
 	unsigned int cpu;
 
@@ -205,6 +243,31 @@ static void warn_of_domains(void)
 	}
 	loaded = true;
 	cpus_read_unlock();
+}
+
+void cmt_hotplug_follow_resctrl(bool mounted)
+{
+	u32 domain;
+
+	if (!cmt_caps.shared_evtsel)
+		return;
+	cpus_read_lock();
+	beside_resctrl = mounted;
+	for (domain = 0; domain < domains.nr; domain++)
+		domain_partition(domain);
+	cpus_read_unlock();
+}
+
+u32 cmt_hotplug_evtsel(void)
+{
+	u32 domain;
+
+	if (!cmt_caps.shared_evtsel)
+		return CMT_EVTSEL_OWN;
+	for (domain = 0; domain < domains.nr; domain++)
+		if (!is_domain_down(domain) && resctrl_reader(domain) == nr_cpu_ids)
+			return CMT_EVTSEL_EXPOSED;
+	return CMT_EVTSEL_FOLLOWED;
 }
 
 int cmt_hotplug_init(void)

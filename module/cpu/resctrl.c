@@ -13,6 +13,7 @@
 #include <linux/bitmap.h>
 #include <linux/fs.h>
 #include <linux/irq_work.h>
+#include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -77,18 +78,9 @@ void cmt_resctrl_seen(u32 rmid)
 		cmt_resctrl_look();
 }
 
-static void super_found(struct super_block *sb, void *found)
-{
-	*(bool *)found = true;
-}
-
 bool cmt_resctrl_is_mounted(void)
 {
-	bool found = false;
-
-	if (fs_type)
-		iterate_supers_type(fs_type, super_found, &found);
-	return found;
+	return fs_type && !hlist_empty(&fs_type->fs_supers);
 }
 
 /* From here on every switch follows resctrl; earlier changes are scanned. */
@@ -101,6 +93,7 @@ static void follow_mount(bool mounted)
 	else
 		static_branch_disable(&cmt_resctrl_key);
 	cmt_probes_update();
+	cmt_hotplug_follow_resctrl(mounted);
 	cmt_cpus_refresh();
 	cmt_state_emit();
 }

@@ -24,7 +24,7 @@ void cmt_resctrl_stop(void);
 u32 cmt_resctrl_mode(void);
 void cmt_resctrl_set_mode(u32 mode);
 bool cmt_resctrl_mounted(void);
-/* Is resctrl mounted now?  cmt_resctrl_mounted() is as of the last check. */
+/* Is resctrl mounted now?  cmt_resctrl_mounted() is as of the last check.  Any context. */
 bool cmt_resctrl_is_mounted(void);
 
 /* Another agent uses this RMID.  Any context. */

@@ -121,6 +121,7 @@ static void info_fill(struct cmt_info *info)
 	info->counters = cmt_perf_look(info->perf_reason);
 	info->assignable = cmt_abmc_info();
 	info->plza = cmt_plza_info();
+	info->evtsel = cmt_hotplug_evtsel();
 }
 
 static long ioctl_get_info(void __user *uarg)

@@ -31,6 +31,10 @@ struct hw {
 struct hw_cpu {
 	u32 domain;
 	u32 rmid_base;		/* the node's part of the RMID in EVTSEL */
+	/* EVTSEL in a sequence of checked readings: */
+	bool saved;		/* the first one has begun */
+	u64 others;		/* what another agent wrote last */
+	u64 selected;		/* what this CPU wrote last */
 };
 
 extern struct hw hw;
@@ -42,10 +46,10 @@ int hw_sample(struct cmt_burst *burst);
 void hw_read(u32 rmid, struct cmt_raws *raws);
 
 /*
- * AMD: one reading of the counter that @evtsel selects in this CPU's domain.  EVTSEL is
- * saved and restored.  CMT_RAW_ERROR: an access failed, or another agent changed EVTSEL
- * at each attempt.
+ * AMD: one reading of the counter that @evtsel selects in this CPU's domain, as a part of
+ * hw_sample() or hw_read(), which restore EVTSEL.  CMT_RAW_ERROR: an access failed, or
+ * another agent changed EVTSEL at each attempt.
  */
-u64 hw_read_selected(u32 domain, u64 evtsel);
+u64 hw_read_selected(u64 evtsel);
 
 #endif

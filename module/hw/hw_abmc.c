@@ -215,13 +215,12 @@ static u32 counter_find(const struct abmc_domain *d, u64 config)
 	return id;
 }
 
-static u64 counter_read(struct abmc_domain *d, u32 domain, u32 id)
+static u64 counter_read(struct abmc_domain *d, u32 id)
 {
 	struct abmc_counter *c = &d->counters[id];
 	u64 raw, meaning = 0;
 
-	raw = hw_read_selected(domain, (u64)id << 32 | EVTSEL_EXTENDED |
-			       EVTSEL_COUNTER);
+	raw = hw_read_selected((u64)id << 32 | EVTSEL_EXTENDED | EVTSEL_COUNTER);
 	if (raw & CMT_RAW_ERROR || describe(id, &meaning))
 		return CMT_RAW_ERROR;
 	if (meaning != c->config || raw & CMT_RAW_UNAVAILABLE || raw < c->last) {
@@ -241,7 +240,7 @@ u64 hw_abmc_read(u32 domain, u32 rmid, enum cmt_event event)
 		WRITE_ONCE(d->heat[rmid], HEAT_READ);
 	if (id == nr_counters || d->counters[id].lost)
 		return CMT_RAW_UNAVAILABLE;
-	return counter_read(d, domain, id);
+	return counter_read(d, id);
 }
 
 void hw_abmc_heat(u32 domain, u32 rmid)

@@ -11,8 +11,12 @@
  * docs/decisions/0016-burst.md says which changes this does not detect.
  *
  * AMD and Hygon have one pair for all CPUs of a domain, and resctrl on another CPU may
- * write EVTSEL at any time.  So each reading takes the lock of the domain, saves,
- * reads, checks, and restores.
+ * write EVTSEL at any time.  So each reading takes the lock of the domain, and checks
+ * EVTSEL.  A reading of resctrl is wrong if a write of EVTSEL comes between its two
+ * accesses, so cmt writes as seldom as it can: EVTSEL is restored once, at the end, and
+ * only if no other agent has written it since.  sampler.c lets one CPU of the domain read
+ * while resctrl is mounted: on kernels whose resctrl reads on a known CPU, it is this CPU,
+ * and no reading of resctrl is wrong.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -96,51 +100,80 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
 }
 
 /*
- * One event with every access checked, and EVTSEL saved and restored.  At the end EVTSEL
- * is what the other agent wrote last.  The processor may have reported Unavailable for
+ * One event with every access checked.  The first reading saves EVTSEL, which
+ * hw_evtsel_restore() restores.  The processor may have reported Unavailable for
  * @evtsel, and reports it only once, before EVTSEL was changed: so Unavailable also
  * holds for the next attempt.
  */
-static u64 hw_read_private(u64 evtsel)
+static u64 hw_select_read(struct hw_cpu *cpu, u64 evtsel)
 {
-	u64 ctr = 0, said = 0, others, now;
+	u64 ctr = 0, said = 0, now;
 	int i, err = -EAGAIN;
 
-	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others))
+	if (!cpu->saved && cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &cpu->others))
 		return CMT_RAW_ERROR;
+	cpu->saved = true;
+	cpu->selected = evtsel;
 	for (i = 0; i < HW_READ_TRIES && err == -EAGAIN; i++) {
 		err = hw_try_read(evtsel, &ctr, &now);
 		if (err == -EAGAIN) {
-			others = now;
+			cpu->others = now;
 			said |= ctr & CMT_RAW_UNAVAILABLE;
 		}
 	}
-	if (err != -EAGAIN)
-		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
 	return err ? CMT_RAW_ERROR : ctr | said;
 }
 
-u64 hw_read_selected(u32 domain, u64 evtsel)
+u64 hw_read_selected(u64 evtsel)
 {
-	raw_spinlock_t *lock = &hw_domains[domain].lock;
+	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
+	raw_spinlock_t *lock = &hw_domains[cpu->domain].lock;
 	u64 raw;
 
 	raw_spin_lock(lock);
-	raw = hw_read_private(evtsel);
+	raw = hw_select_read(cpu, evtsel);
 	raw_spin_unlock(lock);
 	return raw;
 }
 
+static void hw_evtsel_write_back(const struct hw_cpu *cpu)
+{
+	u64 now;
+
+	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &now) || now == cpu->selected)
+		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, cpu->others);
+}
+
+/*
+ * The end of the readings on this CPU.  EVTSEL is what another agent wrote last, which may
+ * be resctrl, interrupted on this CPU between its two accesses.
+ */
+static void hw_evtsel_restore(struct hw_cpu *cpu)
+{
+	raw_spinlock_t *lock = &hw_domains[cpu->domain].lock;
+
+	if (!cpu->saved)
+		return;
+	cpu->saved = false;
+	if (!hw.shared_evtsel) {
+		hw_evtsel_write_back(cpu);
+		return;
+	}
+	raw_spin_lock(lock);
+	hw_evtsel_write_back(cpu);
+	raw_spin_unlock(lock);
+}
+
 /* One event that the processor has. */
-static u64 hw_read_one(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event)
+static u64 hw_read_one(struct hw_cpu *cpu, u32 rmid, enum cmt_event event)
 {
 	if (hw.shared_evtsel)
-		return hw_read_selected(cpu->domain, hw_evtsel(rmid, event));
-	return hw_read_private(hw_evtsel(rmid, event));
+		return hw_read_selected(hw_evtsel(rmid, event));
+	return hw_select_read(cpu, hw_evtsel(rmid, event));
 }
 
 /* While assignable counters are on, a plain reading of an MBM event is none. */
-static u64 hw_read_mbm(const struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
+static u64 hw_read_mbm(struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
 		       enum hw_abmc_state state)
 {
 	switch (state) {
@@ -223,26 +256,24 @@ static void hw_doubt_add(struct hw_doubt *doubt, u32 rmid,
  * Have the counters begun anew between the readings?  True, too, if the greatest value
  * cannot be read again.
  */
-static bool hw_counters_restarted(const struct hw_doubt *doubt, u32 domain)
+static bool hw_counters_restarted(const struct hw_doubt *doubt)
 {
 	u64 again;
 
 	if (!doubt->any || doubt->fell || !doubt->greatest)
 		return doubt->fell;
-	again = hw_read_selected(domain, doubt->evtsel);
+	again = hw_read_selected(doubt->evtsel);
 	return again & ~hw.caps->data_mask || again < doubt->greatest;
 }
 
 /* After the last reading: was the mode @state all the time? */
 static bool hw_mode_was(enum hw_abmc_state state, const struct hw_doubt *doubt)
 {
-	u32 domain = this_cpu_ptr(&hw_cpus)->domain;
-
 	if (!hw_abmc_is_still(state))
 		return false;
-	if (!hw_counters_restarted(doubt, domain))
+	if (!hw_counters_restarted(doubt))
 		return true;
-	hw_abmc_switched(domain);
+	hw_abmc_switched(this_cpu_ptr(&hw_cpus)->domain);
 	return false;
 }
 
@@ -259,6 +290,7 @@ void hw_read(u32 rmid, struct cmt_raws *raws)
 	hw_doubt_add(&doubt, rmid, raws);
 	if (!hw_mode_was(state, &doubt))
 		hw_no_mbm(raws);
+	hw_evtsel_restore(this_cpu_ptr(&hw_cpus));
 }
 
 static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
@@ -285,20 +317,26 @@ static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
 	return doubt;
 }
 
+static void hw_burst_no_mbm(struct cmt_burst *burst)
+{
+	struct cmt_reading *reading;
+
+	for (reading = burst->readings; reading != burst->end; reading++)
+		hw_no_mbm(&reading->raws);
+}
+
 /* Check each access: on AMD, with missing events, and after a failed access. */
 static int hw_sample_checked(struct cmt_burst *burst)
 {
 	enum hw_abmc_state state = hw_look_at_abmc();
-	struct cmt_reading *reading;
 	struct hw_doubt doubt;
 
 	cmt_burst_run(burst, hw_checked_read, &state);
 	burst->flawed = true;
 	doubt = hw_doubt_of(burst, state);
-	if (hw_mode_was(state, &doubt))
-		return 0;
-	for (reading = burst->readings; reading != burst->end; reading++)
-		hw_no_mbm(&reading->raws);
+	if (!hw_mode_was(state, &doubt))
+		hw_burst_no_mbm(burst);
+	hw_evtsel_restore(this_cpu_ptr(&hw_cpus));
 	return 0;
 }
 

@@ -194,6 +194,8 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
 	sample_init(sample, key, smp_processor_id(), cpu->domain_id);
 	if (!cmt_backend_samples())
 		return 0;
+	if (!cmt_sampler_may_read())
+		return -EAGAIN;
 	domain = cmt_sampler_domain(cpu->domain);
 	if (!cmt_claim_any(&domain->counters[key->rmid], &seen))
 		return -EAGAIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Readings on demand (CMT_IOC_READ), and owners that are held (CMT_IOC_REGISTER).  The
- * PMU intel_cqm uses both.
+ * PMU of cqm.h uses both.
  *
  * A reading claims the counter as a tick does (burst.h), with interrupts off on a
  * CPU of the domain that has ticks, and adds to the same sums.  So a tick of
@@ -106,7 +106,8 @@ int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
 /*
  * Read one RMID in the domain of this CPU, with interrupts off, not in an NMI.  0, also
  * where a value is not known, by its flag; -ENOENT: the generation has ended;
- * -EAGAIN: the counter is busy, for some microseconds; -ENXIO: this CPU is not up.
+ * -EAGAIN: the counter is busy, for some microseconds, or another CPU has to read it
+ * (cmt_sampler_may_read()); -ENXIO: this CPU is not up.
  */
 int cmt_demand_read_here(const struct cmt_demand_key *key,
 			 struct cmt_record *sample);

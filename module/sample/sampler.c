@@ -33,6 +33,7 @@
 #include "owner/owner.h"
 #include "perf/perf.h"
 #include "cpu/pqr.h"
+#include "cpu/resctrl.h"
 #include "ring/rings.h"
 #include "sampler.h"
 #include "ring/waiter.h"
@@ -740,6 +741,13 @@ void cmt_sampler_overwritten_end(u32 rmid)
 			clear_bit(rmid, domains[i]->overwritten);
 }
 
+bool cmt_sampler_may_read(void)
+{
+	return likely(!cmt_caps.shared_evtsel) ||
+	       PART_READERS(READ_ONCE(this_cpu_read(sampler_cpus)->part)) ||
+	       !cmt_resctrl_is_mounted();
+}
+
 bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 {
 	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
@@ -747,7 +755,8 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 
 	lockdep_assert_irqs_disabled();
 	cmt_sampler_overwritten_end(rmid);
-	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples())
+	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples() ||
+	    !cmt_sampler_may_read())
 		return false;
 	counter = &domains[cpu->domain]->counters[rmid];
 	if (!counter_begin(domains[cpu->domain], rmid, generation))
@@ -763,6 +772,7 @@ void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 	struct cmt_domain *d = domains[domain];
 	bool start = ticks && !s->ticks;
 	bool forwards = !parts && cmt_backend_samples();
+	bool ends = !parts && PART_READERS(s->part);
 
 	s->domain = d;
 	s->burst.counters = d->counters;
@@ -777,6 +787,9 @@ void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 	WRITE_ONCE(s->ticks, ticks);
 	if (start)
 		smp_call_function_single(cpu, timer_start, NULL, true);
+	/* readings have interrupts off: after RCU's grace period, none is under way */
+	if (ends)
+		synchronize_rcu();
 }
 
 bool cmt_sampler_has_ticks(unsigned int cpu)

@@ -111,8 +111,9 @@ u64 cmt_sampler_longest_ns(void);
 
 /*
  * CPU @cpu of domain @domain, which is up, has ticks or not, and reads the
- * @index-th part of @parts parts of the idle RMIDs; @parts 0: it reads none.  By
- * hotplug.c, for all CPUs of a domain that are up.
+ * @index-th part of @parts parts of the idle RMIDs; @parts 0: it reads none, and when this
+ * returns no tick or reading of it as a reader is under way.  By hotplug.c, for all CPUs of
+ * a domain that are up.  May sleep.
  */
 void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 			u32 parts);
@@ -123,9 +124,17 @@ bool cmt_sampler_has_ticks(unsigned int cpu);
 void cmt_sampler_cpu_down(u32 domain);
 
 /*
+ * May this CPU, which is up, read the counters of its domain?  While resctrl is mounted,
+ * one CPU of a domain reads where CPUs share their registers.  Interrupts off, until the
+ * reading has ended.
+ */
+bool cmt_sampler_may_read(void);
+
+/*
  * A new owner begins on this CPU: read the residue of @rmid in this CPU's domain.
  * Interrupts off.  Returns whether *residual_bytes could be read; false while there are
- * no ticks.  No tick samples @rmid for this owner before its generation is published.
+ * no ticks, and where another CPU reads.  No tick samples @rmid for this owner before its
+ * generation is published.
  */
 bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
 

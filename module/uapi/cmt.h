@@ -326,7 +326,8 @@ enum {
 
 /*
  * CMT_IOC_GET_INFO: constant while the module is loaded, except interval, scope, resctrl,
- * resctrl_mounted, ring_hold_ns, events, counters, assignable, plza and perf_reason
+ * resctrl_mounted, ring_hold_ns, events, counters, assignable, plza, evtsel and
+ * perf_reason
  */
 struct cmt_info {
 	__u32 size;
@@ -375,7 +376,18 @@ struct cmt_info {
 	__u32 plza;		/* AMD's privilege-level zero association, as of the
 				 * last look: CMT_PLZA_*; 0: the processor has none
 				 */
-	__u32 reserved;
+	__u32 evtsel;		/* CMT_EVTSEL_* */
+};
+
+/* cmt_info.evtsel: do cmt's readings disturb those of resctrl, while it is mounted? */
+enum {
+	CMT_EVTSEL_OWN		= 0,	/* no: each CPU has its own QM_EVTSEL */
+	CMT_EVTSEL_FOLLOWED	= 1,	/* no: the CPUs of a domain share QM_EVTSEL, and
+					 * cmt reads on the CPU on which resctrl reads
+					 */
+	CMT_EVTSEL_EXPOSED	= 2,	/* seldom: likewise shared, and resctrl may read
+					 * on any CPU of some domain
+					 */
 };
 
 /*
@@ -810,6 +822,7 @@ CMT_ABI_AT(cmt_info, counters, 264);
 CMT_ABI_AT(cmt_info, assignable, 268);
 CMT_ABI_AT(cmt_info, perf_reason, 272);
 CMT_ABI_AT(cmt_info, plza, 336);
+CMT_ABI_AT(cmt_info, evtsel, 340);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);

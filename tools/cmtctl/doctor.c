@@ -110,6 +110,7 @@ int ctl_doctor(const struct ctl *ctl, const char **what)
 	facts.cgroups = mount.mode;
 	facts.has_groups = !access("/sys/fs/resctrl/mon_data", F_OK);
 	facts.has_telemetry = !access("/sys/fs/resctrl/info/PERF_PKG_MON", F_OK);
+	facts.has_intel_cqm = !access("/sys/bus/event_source/devices/intel_cqm", F_OK);
 	if (!facts.opened)
 		ret = ask_module(ctl, &facts, what);
 	if (ret)

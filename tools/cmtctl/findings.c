@@ -218,6 +218,36 @@ static void judge_resctrl(struct list *list, const struct facts *facts)
 	advise(finding, "cmtctl resctrl take counts them in their containers");
 }
 
+/* Where the CPUs of an L3 share a register, and resctrl may read on any of them. */
+static void judge_evtsel(struct list *list, const struct facts *facts)
+{
+	struct finding *finding;
+
+	if (!facts->mounted || facts->info->evtsel != CMT_EVTSEL_EXPOSED)
+		return;
+	finding = add(list, "EVTSEL", FINDING_NOTE);
+	say(finding, "the CPUs of an L3 share IA32_QM_EVTSEL, and this kernel's resctrl reads "
+	    "on any of them: while cmt samples, a value in resctrl's files is now and then "
+	    "that of another RMID");
+	advise(finding, "Linux 6.9 and newer read on one CPU of each L3, if one is without "
+	       "nohz_full. Less often wrong: cmtctl interval 10ms");
+}
+
+/* A client that finds this PMU does not ask resctrl. */
+static void judge_intel_cqm(struct list *list, bool has_intel_cqm)
+{
+	struct finding *finding;
+
+	if (!has_intel_cqm)
+		return;
+	finding = add(list, "perf", FINDING_NOTE);
+	say(finding, "the PMU intel_cqm is registered: pqos reads processes there instead of in "
+	    "resctrl; events of CPUs and cgroups are refused, because cmt's RMIDs follow "
+	    "processes and what one CPU causes is not known");
+	advise(finding, "For pqos -m remove intel_cqm=1 from /etc/modprobe.d and reload the "
+	       "module; for events of an L3 or a cgroup use the PMU cmt");
+}
+
 /* The counters are by RMID: resctrl's groups have RMIDs, and cmt's RMIDs have no group. */
 static void judge_telemetry(struct list *list, const struct facts *facts)
 {
@@ -309,6 +339,8 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_rmids(&list, facts);
 	judge_scope(&list, facts);
 	judge_resctrl(&list, facts);
+	judge_evtsel(&list, facts);
+	judge_intel_cqm(&list, facts->has_intel_cqm);
 	judge_telemetry(&list, facts);
 	judge_kernel(&list, facts->info);
 	judge_domains(&list, &facts->stats);

@@ -29,6 +29,7 @@ struct facts {
 	struct processor_facts processor;
 	bool has_groups;	/* resctrl is mounted and monitors */
 	bool has_telemetry;	/* Intel's AET, which is resctrl's */
+	bool has_intel_cqm;	/* the perf PMU of this name */
 	/* The following members only where opened is 0. */
 	const struct cmt_info *info;
 	struct cmt_stats stats;
@@ -39,7 +40,7 @@ struct facts {
 	bool mounted;
 };
 
-#define MAX_FINDINGS	11U
+#define MAX_FINDINGS	13U
 
 /* Fills @findings, most basic first.  Returns how many, MAX_FINDINGS at most. */
 unsigned int findings_make(const struct facts *facts, struct finding *findings);

@@ -565,19 +565,17 @@ static void test_settled(void)
 	lab_ask(LAB_ABMC_SET, LAB_ARG(L3, 0, true));
 }
 
-/* Open an event of the PMU intel_cqm.  A descriptor or -errno */
+/* Open an event of the PMU cmt.  A descriptor or -errno */
 static int open_event(uint64_t config, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
+		.type = pmu_type("cmt"),
 		.size = sizeof(attr),
 		.config = config,
 		.inherit = cpu < 0,
 	};
-	char text[16];
 	int fd;
 
-	attr.type = strtoul(read_file("/sys/devices/intel_cqm/type", text,
-				      sizeof(text)), NULL, 10);
 	fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -173,6 +177,47 @@ void worker_stop(struct worker *worker)
 	__atomic_store_n(&worker->stop, true, __ATOMIC_RELEASE);
 	expect_exit_0(worker->pid, "a worker");
 	munmap(worker, sizeof(*worker));
+}
+
+static int occupancy_event(pid_t of)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type("cmt"), .size = sizeof(attr), .config = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, of, -1, -1,
+			 PERF_FLAG_FD_CLOEXEC);
+
+	CHECK(fd >= 0, "an event of %d: %m", of);
+	return fd;
+}
+
+static void demand_forever(int event)
+{
+	uint64_t value;
+	pid_t pid;
+
+	for (;;) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		CHECK(read(event, &value, sizeof(value)) == sizeof(value),
+		      "read of an event: %m");
+		waitpid(pid, NULL, 0);
+	}
+}
+
+pid_t demand_start(pid_t of, unsigned int cpu)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpriority(PRIO_PROCESS, 0, 19);
+	run_on(0, cpu);
+	demand_forever(occupancy_event(of));
+	_exit(1);
 }
 
 void wait_read(uint32_t l3, uint32_t rmid)

@@ -67,6 +67,12 @@ void worker_halt(const struct worker *worker);
 void worker_stop(struct worker *worker);
 
 /*
+ * A process that has the module read on @cpu without ticks: for new owners, and for a
+ * client of perf that has an event of @of.
+ */
+pid_t demand_start(pid_t of, unsigned int cpu);
+
+/*
  * Wait until the module has read an RMID twice: then the SAMPLE of the first reading is
  * in its ring.
  */

@@ -441,16 +441,14 @@ static void test_pqr_put_back(void)
 static int own_event(uint64_t config)
 {
 	struct perf_event_attr attr = {
+		.type = pmu_type("cmt"),
 		.size = sizeof(attr),
 		.config = config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
-	char text[16];
 	int fd;
 
-	attr.type = strtoul(read_file("/sys/devices/intel_cqm/type", text,
-				      sizeof(text)), NULL, 10);
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	CHECK(fd >= 0, "event: %m");

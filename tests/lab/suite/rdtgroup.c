@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "rdtgroup.h"
@@ -19,6 +20,16 @@ void resctrl_mount(void)
 void resctrl_umount(void)
 {
 	CHECK(!umount(RESCTRL), "umount: %m");
+}
+
+bool resctrl_reads_on_first_cpu(void)
+{
+	unsigned int major, minor;
+	struct utsname name;
+
+	CHECK(!uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2,
+	      "uname: %m");
+	return major > 6 || (major == 6 && minor >= 9);
 }
 
 static const char *path_of(const char *group)

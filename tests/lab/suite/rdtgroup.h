@@ -10,6 +10,8 @@
 
 void resctrl_mount(void);
 void resctrl_umount(void);
+/* Linux 6.9 and newer; before, on the caller's CPU, if it is in the L3. */
+bool resctrl_reads_on_first_cpu(void);
 
 /* Groups are paths below the mount point: "c", "mon_groups/g". */
 void resctrl_make(const char *group);

@@ -23,6 +23,7 @@ extern const struct test closid_tests[];
 extern const struct test groups_tests[];
 extern const struct test source_tests[];
 extern const struct test readers_tests[];
+extern const struct test follow_tests[];
 extern const struct test abmc_tests[];
 extern const struct test abmc_scarce_tests[];
 extern const struct test abmc_domains_tests[];

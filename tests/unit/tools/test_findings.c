@@ -203,13 +203,38 @@ START_TEST(foreign_rmid_writes_are_noted)
 }
 END_TEST
 
+static bool is_said(const char *about)
+{
+	nr = findings_make(&facts, findings);
+	for (unsigned int i = 0; i < nr; i++)
+		if (!strcmp(findings[i].about, about))
+			return true;
+	return false;
+}
+
+START_TEST(exposed_evtsel_is_noted_while_resctrl_is_mounted)
+{
+	info.evtsel = CMT_EVTSEL_EXPOSED;
+	ck_assert(!is_said("EVTSEL"));
+	facts.mounted = true;
+	says("EVTSEL", FINDING_NOTE, "another RMID", "Linux 6.9");
+	info.evtsel = CMT_EVTSEL_FOLLOWED;
+	ck_assert(!is_said("EVTSEL"));
+}
+END_TEST
+
+START_TEST(intel_cqm_is_noted)
+{
+	ck_assert(!is_said("perf"));
+	facts.has_intel_cqm = true;
+	says("perf", FINDING_NOTE, "refused", "remove intel_cqm=1");
+}
+END_TEST
+
 /* Intel's telemetry counts by RMID, and is resctrl's. */
 START_TEST(telemetry_of_resctrl_is_noted)
 {
-	unsigned int i, n = findings_make(&facts, findings);
-
-	for (i = 0; i < n; i++)
-		ck_assert_str_ne(findings[i].about, "telemetry");
+	ck_assert(!is_said("telemetry"));
 	facts.mounted = true;
 	facts.has_telemetry = true;
 	says("telemetry", FINDING_NOTE, "right for its groups", NULL);
@@ -236,6 +261,8 @@ int main(void)
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);
+	tcase_add_test(tc, exposed_evtsel_is_noted_while_resctrl_is_mounted);
+	tcase_add_test(tc, intel_cqm_is_noted);
 	tcase_add_test(tc, telemetry_of_resctrl_is_noted);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
