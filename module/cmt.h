@@ -6,7 +6,7 @@
  *			   cqm.c -> cqm_set.c -> cqm_source.c
  *	probes.c, hotplug.c
  *	attach.c, container.c -> scope.c	which owner a process has
- *	resctrl.c	   foreign RMIDs, the mount -> plza.c
+ *	resctrl.c	   foreign RMIDs, the mount -> plza.c; rdtgroups.c -> rdtgroup.c
  *	abmc.c		   assigns AMD's assignable counters -> hw_abmc.c
  *	pending.c	   pending owners and free RMIDs
  *	demand.c	   readings without a tick
@@ -16,9 +16,10 @@
  *	channel.c -> pmon.c -> pmon_table.c	the counters outside the cores
  *	ring.c		   backend.c -> hw.c -> hw_read.c -> hw_abmc.c; software.c, emulated.c
  *
- * Four calls go up: cpu.c reports an RMID of another agent to resctrl.c, resctrl.c reports
- * a mount to probes.c and hotplug.c, owner.c writes its records to the ring of the CPU in
- * cpu.c, and each layer that changes a setting of all readers calls state.c.
+ * Five calls go up: cpu.c reports an RMID of another agent, and members of groups, to
+ * resctrl.c; resctrl.c reports a mount to probes.c and hotplug.c; owner.c reports to
+ * resctrl.c that the owner of a group has ended, and writes its records to the ring of the
+ * CPU in cpu.c; and each layer that changes a setting of all readers calls state.c.
  *
  * Locks, outermost first: a descriptor's mutex, the sampler's mutex, the raw
  * ones: owner lock, a backend's.  mmap_lock is held around the first two, so
@@ -134,7 +135,10 @@ struct cmt_cpu {
 				 * no other owner; written with the owner lock
 				 */
 	u32 rmid;		/* loaded: the RMID that PQR_ASSOC should have */
-	u32 base;		/* another agent's RMID, for tasks without an owner */
+	u32 foreign;		/* the RMID that resctrl or another agent loaded last */
+	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
+				 * no resctrl group; as of the last such task
+				 */
 	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
 	struct cmt_channels *channels;	/* the channels that this CPU reads; NULL: none */
 	u64 switches;

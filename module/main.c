@@ -9,6 +9,7 @@
 #include "uncore/channel.h"
 #include "cmt.h"
 #include "cqm/cqm.h"
+#include "cpu/rdtgroups.h"
 #include "owner/owner.h"
 #include "scope/pattern.h"
 #include "perf/perf.h"
@@ -41,7 +42,7 @@ MODULE_PARM_DESC(containers, "patterns of the cgroups that are containers, inste
 
 static char *resctrl = "respect";
 module_param(resctrl, charp, 0444);
-MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group runs with: respect (default): resctrl's, or take: cmt's");
+MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group, or on a CPU of one, runs with: respect (default): resctrl's, or take: cmt's");
 
 static const char *const backends[] = { "auto", "hw", "software", "emulated" };
 
@@ -180,6 +181,7 @@ static const struct {
 	{ cmt_owners_init,	cmt_owners_exit },
 	{ sampler_init,		cmt_sampler_exit },
 	{ rings_init,		cmt_rings_exit },
+	{ cmt_rdtgroups_init,	cmt_rdtgroups_exit },
 	{ cmt_cpus_init,	cmt_cpus_exit },
 	{ cmt_pending_init,	cmt_pending_stop },
 	{ containers_init,	containers_exit },

@@ -8,6 +8,7 @@
 #include "owner/owner.h"
 #include "perf/perf.h"
 #include "pqr.h"
+#include "rdtgroups.h"
 #include "resctrl.h"
 #include "sample/sampler.h"
 #include "ring/waiter.h"
@@ -50,19 +51,35 @@ static u32 pqr_others_rmid(u64 pqr)
 	return likely(rmid < cmt_caps.rmid_room) ? rmid : CMT_RMID_NONE;
 }
 
+/* Does the RMID of a resctrl group count for the owner of @task alone? */
+static bool is_sole(const struct cmt_cpu *cpu, const struct task_struct *task,
+		    u32 rmid)
+{
+	return cmt_task_rmid(task) == rmid &&
+	       cmt_rdtgroup_is_sole(&cmt_rdtgroups[rmid],
+				    cmt_rdtgroups_owner(cpu_owner_of(cpu, task)));
+}
+
 /*
- * PQR_ASSOC has an RMID that cmt did not load.  Tasks without an owner run with this
- * RMID from now on, unless resctrl gave it only to the current task.
+ * Another agent has loaded an RMID: resctrl that of the current task's group, or if the task
+ * is in none, that of the CPU's.
  */
+static void cpu_foreign_set(struct cmt_cpu *cpu, u32 rmid)
+{
+	cpu->foreign = rmid;
+	if (!rmid || !cmt_task_rmid(current))
+		cpu->default_rmid = rmid;
+	cmt_resctrl_seen(rmid);
+}
+
+/* PQR_ASSOC has an RMID that cmt did not load. */
 void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 {
 	u32 found = pqr_others_rmid(pqr);
 
-	if (cpu->rmid != cpu->base)
+	if (cpu->rmid != cpu->foreign && !is_sole(cpu, current, found))
 		cpu_overwritten(cpu, cpu->rmid);
-	if (!found || cmt_task_rmid(current) != found)
-		cpu->base = found;
-	cmt_resctrl_seen(found);
+	cpu_foreign_set(cpu, found);
 	cmt_resctrl_look();
 }
 
@@ -146,20 +163,37 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 	cpu_rmid_set(cpu, rmid);
 }
 
-/* cpu_rmid_of() while resctrl is mounted */
+/*
+ * @task runs on the CPU with the RMID that resctrl loaded: as a member of a group, or as any
+ * task on a CPU of a group.  An exiting task may have left its owner.
+ */
+static void cpu_member_see(struct cmt_cpu *cpu, const struct task_struct *task)
+{
+	u32 owner = CMT_RDTGROUP_SEVERAL, theirs = cmt_task_rmid(task);
+
+	if (!theirs)
+		cpu->default_rmid = cpu->foreign;
+	else if (theirs != cpu->foreign || task->flags & PF_EXITING)
+		return;
+	else
+		owner = cmt_rdtgroups_owner(cpu_owner_of(cpu, task));
+	cmt_rdtgroups_see(cpu->foreign, owner);
+}
+
+/* cpu_rmid_of() while resctrl is mounted and has loaded an RMID of a group */
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task)
 {
-	u32 own = cpu_own(cpu, task), theirs = cmt_task_rmid(task);
+	u32 own = cpu_own(cpu, task), foreign = cpu->foreign;
 
-	if (!theirs || theirs >= cmt_caps.rmid_room)
-		return own ?: cpu->base;
-	cmt_resctrl_seen(theirs);
-	if (own && cmt_resctrl_mode() == CMT_RESCTRL_TAKE)
+	cpu_member_see(cpu, task);
+	if (!own)
+		return foreign;
+	if (cmt_resctrl_mode() == CMT_RESCTRL_TAKE)
 		return own;
-	if (own)
+	if (!is_sole(cpu, task, foreign))
 		cpu_overwritten(cpu, own);
-	return theirs;
+	return foreign;
 }
 
 static void cpu_load_if_other(struct cmt_cpu *cpu, struct task_struct *task)
@@ -188,10 +222,19 @@ static noinline void cpu_switch_resctrl(struct cmt_cpu *cpu,
 }
 
 /*
+ * Has resctrl written the RMID that is loaded, which may by chance be the RMID of an owner
+ * of cmt's?
+ */
+static bool is_foreign_write(const struct cmt_cpu *cpu, u32 loaded)
+{
+	return loaded != cpu->rmid ||
+	       (loaded != cpu->foreign && loaded == cmt_task_rmid(current));
+}
+
+/*
  * After a switch in which resctrl may have written.  A write of resctrl here overwrote
- * nothing of cmt's.  resctrl does not write an RMID that is already loaded, so an RMID
- * of resctrl's in the register is the one that it wants; for a task in no group that is
- * the RMID of the CPU.
+ * nothing of cmt's.  Without a write, the RMID that resctrl wants is the one that it loaded
+ * last.
  */
 void cmt_cpu_reload(struct cmt_cpu *cpu)
 {
@@ -202,11 +245,8 @@ void cmt_cpu_reload(struct cmt_cpu *cpu)
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
 		return;
 	rmid = pqr_others_rmid(pqr);
-	if (!cmt_task_rmid(current) &&
-	    (rmid != cpu->rmid || cmt_rmid_is_foreign(rmid))) {
-		cpu->base = rmid;
-		cmt_resctrl_seen(rmid);
-	}
+	if (is_foreign_write(cpu, rmid))
+		cpu_foreign_set(cpu, rmid);
 	cpu_rmid_set(cpu, rmid);
 	cpu_load_if_other(cpu, current);
 }
@@ -240,7 +280,7 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 	if (prev->tgid == next->tgid)
 		return;
 	cpu = this_cpu_ptr(&cmt_cpus);
-	rmid = cpu_own(cpu, next) ?: cpu->base;
+	rmid = cpu_own(cpu, next) ?: cpu->foreign;
 	cpu->switches++;
 	if (rmid != cpu->rmid && likely(cpu->up))
 		cpu_load(cpu, prev, next, rmid);
@@ -253,7 +293,7 @@ static void cpu_look(struct cmt_cpu *cpu)
 
 	if (!cmt_caps.shared_rmids ||
 	    cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) ||
-	    pqr_rmid(pqr) == cpu->rmid)
+	    !is_foreign_write(cpu, pqr_others_rmid(pqr)))
 		return;
 	cmt_cpu_found(cpu, pqr);
 	cpu_rmid_set(cpu, pqr_others_rmid(pqr));
@@ -313,7 +353,7 @@ void cmt_cpus_reset(void)
 	on_each_cpu(cpu_reset_ipi, NULL, true);
 }
 
-/* Tasks without an owner run with the RMID that PQR_ASSOC has at this time. */
+/* cmt has loaded nothing on this CPU so far. */
 void cmt_cpu_up(u32 domain, u32 domain_id)
 {
 	struct cmt_cpu *c = this_cpu_ptr(&cmt_cpus);
@@ -325,26 +365,26 @@ void cmt_cpu_up(u32 domain, u32 domain_id)
 	c->domain = domain;
 	if (cmt_caps.shared_rmids)
 		cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr);
-	c->base = pqr_others_rmid(pqr);
-	c->rmid = c->base;
+	c->default_rmid = CMT_RMID_NONE;
+	cpu_foreign_set(c, pqr_others_rmid(pqr));
+	c->rmid = c->foreign;
 	c->reloading = false;
 	c->overwritten = false;
 	cmt_backend->cpu_up(domain);
 	c->up = true;
-	cmt_resctrl_seen(c->base);
 	cmt_cpu_refresh();
 	local_irq_restore(flags);
 }
 
-/* Load the RMID that resctrl would load, unless another agent has written one since. */
+/* Load the RMID that resctrl loaded last, unless another agent has written one since. */
 static void cpu_restore_pqr(const struct cmt_cpu *c)
 {
 	u64 pqr;
 
 	if (cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) || pqr_rmid(pqr) != c->rmid)
 		return;
-	cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC, (pqr & CMT_PQR_CLOSID) |
-		       (cmt_task_rmid(current) ?: c->base));
+	cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
+		       (pqr & CMT_PQR_CLOSID) | c->foreign);
 }
 
 void cmt_cpu_down(void)
@@ -356,7 +396,8 @@ void cmt_cpu_down(void)
 	c->up = false;
 	if (cmt_caps.shared_rmids)
 		cpu_restore_pqr(c);
-	c->base = CMT_RMID_NONE;
+	c->foreign = CMT_RMID_NONE;
+	c->default_rmid = CMT_RMID_NONE;
 	c->rmid = CMT_RMID_NONE;
 	local_irq_restore(flags);
 }

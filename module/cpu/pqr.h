@@ -44,9 +44,16 @@ void cmt_cpu_reload(struct cmt_cpu *cpu);
  */
 void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid);
 
-/* As cpu_rmid_of(), while resctrl is mounted. */
+/* As cpu_rmid_of(), while resctrl is mounted and has loaded an RMID. */
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task);
+
+/* The number of the owner of @task, or of the CPU that it is on; 0: neither has one. */
+static __always_inline u32 cpu_owner_of(const struct cmt_cpu *cpu,
+					const struct task_struct *task)
+{
+	return READ_ONCE(cmt_owner_table[task->tgid]) ?: READ_ONCE(cpu->owner);
+}
 
 /* The RMID of the owner of @task, or of the CPU; 0: neither has one. */
 static __always_inline u32 cpu_own(const struct cmt_cpu *cpu,
@@ -61,9 +68,9 @@ static __always_inline u32 cpu_own(const struct cmt_cpu *cpu,
 static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 				       const struct task_struct *task)
 {
-	if (static_branch_unlikely(&cmt_resctrl_key))
+	if (static_branch_unlikely(&cmt_resctrl_key) && cpu->foreign)
 		return cmt_cpu_rmid_beside_resctrl(cpu, task);
-	return cpu_own(cpu, task) ?: cpu->base;
+	return cpu_own(cpu, task) ?: cpu->foreign;
 }
 
 /* @task has run on this CPU with the CPU's RMID, without PQR_ASSOC. */

@@ -21,6 +21,7 @@
 
 #include "cmt.h"
 #include "compat.h"
+#include "rdtgroups.h"
 #include "owner/owner.h"
 #include "plza.h"
 #include "resctrl.h"
@@ -109,8 +110,10 @@ static void scan_tasks(void)
 	struct task_struct *process, *task;
 
 	rcu_read_lock();
-	for_each_process_thread(process, task)
+	for_each_process_thread(process, task) {
 		note(cmt_task_rmid(task));
+		cmt_rdtgroups_see_thread(task);
+	}
 	rcu_read_unlock();
 }
 
@@ -120,21 +123,27 @@ static void refresh_ipi(void *unused)
 }
 
 /*
- * A CPU without an owner keeps the RMID that another agent gave it.  Without a mount
- * the agent's last write may go unread: where no RMID changes, a switch does not read
- * the register, and without readers there are no ticks.
+ * An agent's last write may go unread: where no RMID changes, a switch does not read the
+ * register, and without readers there are no ticks.  While resctrl is mounted, an excluded
+ * CPU is not interrupted for that.
  */
+static void scan_cpu(unsigned int cpu, bool mounted)
+{
+	const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+	if (READ_ONCE(c->foreign) && !(mounted && cmt_is_excluded(cpu)))
+		smp_call_function_single(cpu, refresh_ipi, NULL, true);
+	note(READ_ONCE(c->foreign));
+	note(READ_ONCE(c->default_rmid));
+	cmt_rdtgroups_see_cpu(READ_ONCE(c->default_rmid), cpu);
+}
+
 static void scan_cpus(bool mounted)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu) {
-		const u32 *base = &per_cpu(cmt_cpus, cpu).base;
-
-		if (!mounted && READ_ONCE(*base))
-			smp_call_function_single(cpu, refresh_ipi, NULL, true);
-		note(READ_ONCE(*base));
-	}
+	for_each_online_cpu(cpu)
+		scan_cpu(cpu, mounted);
 }
 
 /* Returns whether the RMID was being given to an owner, and must be checked again. */
@@ -165,6 +174,7 @@ static void include(u32 rmid)
 
 	cmt_rmid_include(rmid);
 	cmt_owners_unlock(flags);
+	cmt_rdtgroups_forget(rmid);
 	cmt_pending_later();
 }
 
@@ -196,12 +206,14 @@ static void look(struct work_struct *work)
 	bool again;
 
 	follow_mount(mounted);
+	cmt_rdtgroups_begin();
 	if (mounted)
 		scan_tasks();
 	scan_cpus(mounted);
 	cmt_plza_look();
 	note(cmt_plza_rmid());
 	again = update_foreign(mounted);
+	cmt_rdtgroups_judge();
 	queue_delayed_work(system_dfl_wq, &look_work,
 			   again ? LOOK_AGAIN : LOOK_INTERVAL);
 }

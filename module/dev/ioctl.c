@@ -142,7 +142,7 @@ static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
 	stats->cpus_online += state == CMT_RING_ONLINE ||
 			      state == CMT_RING_QUIET;
 	stats->cpus_unread += READ_ONCE(cpu->unread);
-	stats->cpus_foreign += !!READ_ONCE(cpu->base);
+	stats->cpus_foreign += !!READ_ONCE(cpu->default_rmid);
 	stats->records += READ_ONCE(cpu->ring.header->head);
 	stats->ticks += READ_ONCE(cpu->ticks);
 	stats->missed += READ_ONCE(cpu->missed);
@@ -424,15 +424,10 @@ static long ioctl_unregister(const struct file *file, void __user *uarg)
 /* @room: number of records.  arg->count becomes the number of existing records. */
 static long read_now(struct cmt_read *arg, struct cmt_record *records, u32 room)
 {
-	u32 rmid, generation;
-	int ret;
-
 	arg->as_of = ktime_get_ns();
 	if (!arg->kind)
 		return cmt_demand_all(records, room, &arg->count);
-	ret = cmt_owner_rmid_of(arg->kind, arg->id, &rmid, &generation);
-	return ret ?: cmt_demand_one(rmid, generation, records, room,
-				     &arg->count);
+	return cmt_owner_read(arg->kind, arg->id, records, room, &arg->count);
 }
 
 /* With -ENOSPC, arg->count is the required room; other errors write nothing. */

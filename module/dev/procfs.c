@@ -21,14 +21,15 @@ static struct proc_dir_entry *dir;
 
 static const char *kind_name(u32 flags)
 {
+	/* other flags describe the members of the group */
+	if (flags & CMT_F_OWNER_RESCTRL)
+		return "resctrl";
 	if (flags & CMT_F_OWNER_CGROUP)
 		return "cgroup";
 	if (flags & CMT_F_OWNER_CPU)
 		return "cpu";
 	if (flags & CMT_F_OWNER_OVERFLOW)
 		return "overflow";
-	if (flags & CMT_F_OWNER_RESCTRL)
-		return "resctrl";
 	if (flags & CMT_F_OWNER_KERNEL)
 		return "kernel";
 	return "process";
@@ -62,7 +63,7 @@ static int rmids_show(struct seq_file *m, void *unused)
 	}
 
 	seq_printf(m, "# as_of_ns %llu\n", as_of);
-	/* id: the process, or the CPU; 0 for other kinds */
+	/* id: the process, or the CPU; of resctrl's a member; 0 for other kinds */
 	seq_puts(m, "# rmid generation kind id cgroup_id since_ns residual_bytes comm\n");
 	for (i = 0; i < count; i++)
 		rmid_show(m, &records[i]);

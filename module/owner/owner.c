@@ -20,6 +20,7 @@
 
 #include "cmt.h"
 #include "owner.h"
+#include "cpu/resctrl.h"
 
 /* with fewer RMIDs, none is reserved for the overflow owner */
 #define OVERFLOW_MIN_RMIDS	8
@@ -586,6 +587,8 @@ bool cmt_owner_release(struct cmt_owner *owner)
 	cmt_owner_forget_id(owner);
 	if (owner->kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpus, owner->id).owner, 0);
+	if (owner->grouped)
+		cmt_resctrl_look();
 	freed = owner_clear(owner);
 	owner_end(owner);
 	return freed;
@@ -715,6 +718,55 @@ void cmt_rmid_include(u32 rmid)
 	snapshot_keep(rmid);
 	if (!cmt_pool_include(&pool, rmid, now))
 		rmid_emit(CMT_REC_FREE, now, &pool.rmids[rmid]);
+}
+
+static bool is_described(const struct cmt_rmid *r, const struct cmt_rmid *as)
+{
+	return r->flags == as->flags && r->tgid == as->tgid &&
+	       r->cgroup_id == as->cgroup_id &&
+	       !memcmp(r->comm, as->comm, CMT_COMM_LEN);
+}
+
+/* The state may have changed since the caller decided. */
+static void foreign_describe(u32 rmid, const struct cmt_rmid *as)
+{
+	struct cmt_rmid *r = &pool.rmids[rmid];
+
+	lockdep_assert_held(&owner_lock);
+	if (r->state != CMT_RMID_FOREIGN || is_described(r, as))
+		return;
+	snapshot_keep(rmid);
+	WRITE_ONCE(r->flags, as->flags);
+	r->tgid = as->tgid;
+	r->cgroup_id = as->cgroup_id;
+	memcpy(r->comm, as->comm, CMT_COMM_LEN);
+	rmid_emit(CMT_REC_UPDATE, cmt_owner_now(), r);
+}
+
+bool cmt_rmid_describe_sole(u32 rmid, struct cmt_owner *sole)
+{
+	const struct cmt_rmid *r = &pool.rmids[rmid];
+	bool begins = !(r->flags & CMT_F_GROUP_SOLE) ||
+		      r->cgroup_id != sole->cgroup_id ||
+		      r->tgid != owner_tgid(sole);
+	struct cmt_rmid as;
+
+	rmid_describe(&as, sole);
+	as.flags |= CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE;
+	sole->grouped = true;
+	foreign_describe(rmid, &as);
+	return begins;
+}
+
+void cmt_rmid_describe(u32 rmid, u32 flags, u32 tgid, const char *comm)
+{
+	struct cmt_rmid as = {
+		.flags = CMT_F_OWNER_RESCTRL | flags,
+		.tgid = tgid,
+	};
+
+	strscpy_pad(as.comm, comm, CMT_COMM_LEN);
+	foreign_describe(rmid, &as);
 }
 
 void cmt_owners_want_drain(void)

@@ -76,6 +76,7 @@ struct cmt_owner {
 	bool failed;		/* ALLOC_FAIL was written */
 	bool giving;		/* an RMID is taken for the owner and not given yet */
 	bool released;		/* released: the owner ends with its last member */
+	bool grouped;		/* some resctrl group was the owner's sole group */
 	char comm[CMT_COMM_LEN];
 };
 
@@ -176,6 +177,13 @@ void cmt_owner_forget_id(struct cmt_owner *owner);
 int cmt_rmid_exclude(u32 rmid, u32 flag);
 /* No other agent uses the RMID any more. */
 void cmt_rmid_include(u32 rmid);
+/*
+ * Write an UPDATE of a foreign RMID of resctrl's, if its records say something else: the
+ * group belongs to @sole; or @flags, @tgid and @comm are those of a member.  The first
+ * function returns whether it did not belong to @sole before.
+ */
+bool cmt_rmid_describe_sole(u32 rmid, struct cmt_owner *sole);
+void cmt_rmid_describe(u32 rmid, u32 flags, u32 tgid, const char *comm);
 bool cmt_rmid_is_foreign(u32 rmid);
 /* Is the RMID foreign, and was it excluded with this flag? */
 bool cmt_rmid_has_flag(u32 rmid, u32 flag);

@@ -22,6 +22,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
+#include <linux/jhash.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/math.h>
@@ -379,15 +380,6 @@ static int read_domains(const struct cmt_demand_key *keys, u32 n,
 	return ret;
 }
 
-int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
-		   u32 room, u32 *count)
-{
-	const struct cmt_demand_key key = { rmid, generation };
-	int ret = read_domains(&key, 1, records, room, count);
-
-	return ret ?: is_live(&key) ? 0 : -ENOENT;
-}
-
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
 {
 	struct cmt_demand_key *keys;
@@ -405,6 +397,71 @@ int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
 	}
 	ret = read_domains(keys, n, records, room, count);
 	kvfree(keys);
+	return ret;
+}
+
+#define MEASURED (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+
+/*
+ * Add a reading of another RMID to the sample of an owner: a value is a measurement if both
+ * are.  The sum has another base when it is one of other RMIDs.
+ */
+static void sample_add(struct cmt_record *sum, const struct cmt_record *sample)
+{
+	u32 measured = sum->flags & sample->flags & MEASURED;
+
+	sum->flags = measured | ((sum->flags | sample->flags) & ~MEASURED);
+	sum->base += sample->base +
+		     jhash_2words(sample->rmid, sample->generation, 0);
+	sum->sample.occupancy_bytes = measured & CMT_F_OCCUPANCY ?
+		sum->sample.occupancy_bytes + sample->sample.occupancy_bytes : 0;
+	sum->sample.mbm_total_bytes = measured & CMT_F_MBM_TOTAL ?
+		sum->sample.mbm_total_bytes + sample->sample.mbm_total_bytes : 0;
+	sum->sample.mbm_local_bytes = measured & CMT_F_MBM_LOCAL ?
+		sum->sample.mbm_local_bytes + sample->sample.mbm_local_bytes : 0;
+	sum->sample.residual_bytes += sample->sample.residual_bytes;
+}
+
+/*
+ * One record for each domain from @n records, of which those of a domain follow each other,
+ * the one of @rmid first.  Returns their number.
+ */
+static u32 samples_fold(struct cmt_record *records, u32 n, u32 rmid)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (records[i].rmid == rmid)
+			records[kept++] = records[i];
+		else if (kept && records[kept - 1].domain == records[i].domain)
+			sample_add(&records[kept - 1], &records[i]);
+	}
+	return kept;
+}
+
+int cmt_demand_owner(const struct cmt_demand_key *keys, u32 n,
+		     struct cmt_record *records, u32 room, u32 *count)
+{
+	struct cmt_record *each;
+	u32 all;
+	int ret;
+
+	*count = cmt_sampler_domains();
+	if (*count > room)
+		return -ENOSPC;
+	all = n * *count;
+	each = kvcalloc(all, sizeof(*each), GFP_KERNEL);
+	if (!each)
+		return -ENOMEM;
+	/* for a domain that is new since then there is no room: -ENOSPC, too */
+	ret = read_domains(keys, n, each, all, count);
+	if (!ret && !is_live(&keys[0]))
+		ret = -ENOENT;
+	if (!ret) {
+		*count = samples_fold(each, *count, keys[0].rmid);
+		memcpy(records, each, *count * sizeof(*each));
+	}
+	kvfree(each);
 	return ret;
 }
 

@@ -18,6 +18,12 @@
 struct cmt_waiter;
 struct task_struct;
 
+/* What is read: an RMID while it has this generation */
+struct cmt_demand_key {
+	u32 rmid;
+	u32 generation;
+};
+
 /*
  * A hold of an owner.  The owner may end before the hold: a process exits, a cgroup is
  * removed, a CPU goes offline.  The hold then refers to no owner, also where another
@@ -57,10 +63,12 @@ void cmt_unhold_all(struct list_head *holds);
 int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
 
 /*
- * The dedicated RMID of an owner of the scope, or an attached or held owner.  @id: in the
- * namespace of current.  -ESRCH: no such process; -ENOENT: no owner; -EAGAIN: pending.
+ * CMT_IOC_READ of an owner of the scope, or an attached or held owner.  @id: in the
+ * namespace of current.  As cmt_demand_owner(); -ESRCH: no such process; -ENOENT: no owner;
+ * -EAGAIN: pending.
  */
-int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation);
+int cmt_owner_read(u32 kind, u64 id, struct cmt_record *records, u32 room,
+		   u32 *count);
 
 /*
  * hold.c: the registrations of a descriptor.  Errors as CMT_IOC_REGISTER and
@@ -74,14 +82,18 @@ void cmt_unregister_all(struct cmt_waiter *waiter);
 /* demand.c */
 
 /*
- * CMT_IOC_READ of one RMID, or of all RMIDs with an owner: SAMPLE records, by domain.
- * @room: the greatest number of records; *count: their number.  Process context; may
- * sleep.  0; -ENOSPC: there are more records; -ENOENT: the generation has ended;
- * -ENOMEM; -EINTR.
+ * CMT_IOC_READ of all RMIDs with an owner: SAMPLE records, by domain.  @room: the greatest
+ * number of records; *count: their number.  Process context; may sleep.  0; -ENOSPC: there
+ * are more records; -ENOMEM; -EINTR.
  */
-int cmt_demand_one(u32 rmid, u32 generation, struct cmt_record *records,
-		   u32 room, u32 *count);
 int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count);
+
+/*
+ * The same of one owner with the RMID of @keys[0]: the record of a domain is the sum of all
+ * keys.  -ENOENT: that generation has ended.
+ */
+int cmt_demand_owner(const struct cmt_demand_key *keys, u32 n,
+		     struct cmt_record *records, u32 room, u32 *count);
 
 /* The time that calls to CPUs have had interrupts off, ns, of all CPUs. */
 u64 cmt_demand_ns(void);
@@ -95,11 +107,6 @@ u32 cmt_demand_room(bool all);
  * has ended or, with -EINTR, the RMID was not read.  Process context; may sleep.
  * 0 or -EINTR.
  */
-struct cmt_demand_key {
-	u32 rmid;
-	u32 generation;
-};
-
 int cmt_demand_read(const struct cmt_demand_key *keys, u32 n, u32 domain,
 		    struct cmt_record *records);
 

@@ -163,7 +163,17 @@ void cmt_sampler_overwritten(u32 domain, u32 rmid)
 	if (rmid >= cmt_caps.nr_rmids)
 		return;
 	set_bit(rmid, domains[domain]->overwritten);
-	WRITE_ONCE(domains[domain]->overwritten_any, true);
+	WRITE_ONCE(domains[domain]->noted, true);
+}
+
+void cmt_sampler_inherit(u32 rmid)
+{
+	u32 i, n = cmt_sampler_domains();
+
+	for (i = 0; i < n; i++) {
+		set_bit(rmid, domains[i]->inherited);
+		WRITE_ONCE(domains[i]->noted, true);
+	}
 }
 
 /* The first reader of a domain reads the RMIDs of the CPUs that do not read. */
@@ -225,6 +235,10 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 	struct cmt_domain *domain = s->domain;
 	u32 rmid = reading->counter - domain->counters;
 
+	if (test_bit(rmid, domain->inherited) &&
+	    test_and_clear_bit(rmid, domain->inherited))
+		cmt_counter_set_residue(reading->counter, &reading->raws,
+					&cmt_caps);
 	cmt_sampler_account(domain, reading->counter, &reading->raws, slot);
 	if (domain->demands[rmid].owed) {
 		domain->demands[rmid].owed = false;
@@ -309,12 +323,13 @@ static void sample(struct sampler_cpu *s, struct cmt_cpu *cpu, u64 now)
 		return;
 	}
 	s->careful = false;
-	if (likely(!s->burst.flawed && !domain->overwritten_any))
+	if (likely(!s->burst.flawed && !domain->noted))
 		return samples_write(s, cpu, now, true);
-	WRITE_ONCE(domain->overwritten_any, false);
+	WRITE_ONCE(domain->noted, false);
 	samples_write(s, cpu, now, false);
-	if (!bitmap_empty(domain->overwritten, cmt_caps.rmid_room))
-		WRITE_ONCE(domain->overwritten_any, true);
+	if (!bitmap_empty(domain->overwritten, cmt_caps.rmid_room) ||
+	    !bitmap_empty(domain->inherited, cmt_caps.rmid_room))
+		WRITE_ONCE(domain->noted, true);
 }
 
 /* The number of records that a tick may write beside those of its channels. */
@@ -877,7 +892,8 @@ static int domain_alloc(struct cmt_domain *d)
 {
 	d->forwarded = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
 	d->overwritten = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
-	if (!d->forwarded || !d->overwritten)
+	d->inherited = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
+	if (!d->forwarded || !d->overwritten || !d->inherited)
 		return -ENOMEM;
 	raw_spin_lock_init(&d->calls.lock);
 	return cmt_backend_samples() ? domain_add_counters(d) : 0;
@@ -887,6 +903,7 @@ static void domain_free(struct cmt_domain *d)
 {
 	bitmap_free(d->forwarded);
 	bitmap_free(d->overwritten);
+	bitmap_free(d->inherited);
 	vfree(d->counters);
 	vfree(d->demands);
 	kfree(d);

@@ -63,8 +63,10 @@ struct cmt_domain {
 	u32 id;
 	/* RMIDs that CPUs ran with that do not read, for the first reader */
 	unsigned long *forwarded;	/* a bit for each RMID */
-	bool overwritten_any;
-	unsigned long *overwritten;	/* a bit for each RMID */
+	/* what the next sample of an RMID says, a bit for each RMID: */
+	unsigned long *overwritten;	/* CMT_F_PQR_OVERWRITTEN */
+	unsigned long *inherited;	/* all that the RMID holds is residue */
+	bool noted;			/* in one of these there may be a bit */
 	struct cpumask forwarders;	/* CPUs whose RMIDs the first reader reads */
 	bool forwarding;		/* forwarders is not empty */
 	struct cmt_calls calls;
@@ -143,6 +145,12 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes);
  * sample there is flagged.  Any context.
  */
 void cmt_sampler_overwritten(u32 domain, u32 rmid);
+
+/*
+ * The RMID of a resctrl group counts for one owner from now on: what it holds, in all domains,
+ * may be of others, and counts as residue.  Any context.
+ */
+void cmt_sampler_inherit(u32 rmid);
 
 /*
  * The RMID has a new owner: the overwritten work was that of earlier owners.  Any context.

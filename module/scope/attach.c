@@ -15,10 +15,12 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "cmt.h"
 #include "compat.h"
+#include "cpu/rdtgroups.h"
 #include "sample/demand.h"
 #include "owner/owner.h"
 #include "scope.h"
@@ -333,23 +335,54 @@ int cmt_detach(const struct cmt_attach *arg)
 	return ret;
 }
 
-int cmt_owner_rmid_of(u32 kind, u64 id, u32 *rmid, u32 *generation)
+/* Returns the number of the owner, or -errno. */
+static int owner_key(u32 kind, u64 id, struct cmt_demand_key *key)
+{
+	unsigned long flags = cmt_owners_lock();
+	const struct cmt_owner *owner = cmt_owner_find(kind, id);
+	int ret = -ENOENT;
+
+	if (owner) {
+		key->rmid = owner->rmid;
+		key->generation = cmt_table_generation(owner->rmid);
+		ret = owner->rmid ? cmt_owner_number(owner) : -EAGAIN;
+	}
+	cmt_owners_unlock(flags);
+	return ret;
+}
+
+/* First the dedicated RMID, then those of sole groups.  Returns the number, or -errno. */
+static int owner_keys(u32 kind, u64 id, struct cmt_demand_key *keys)
+{
+	int number = owner_key(kind, id, &keys[0]), n = 1;
+	u32 rmid = 0;
+
+	if (number < 0)
+		return number;
+	while ((rmid = cmt_rdtgroups_next(number, rmid))) {
+		keys[n].rmid = rmid;
+		keys[n].generation = cmt_table_generation(rmid);
+		n += !!keys[n].generation;
+	}
+	return n;
+}
+
+int cmt_owner_read(u32 kind, u64 id, struct cmt_record *records, u32 room,
+		   u32 *count)
 {
 	const struct cmt_attach arg = { .kind = kind, .id = id };
-	struct cmt_owner *owner;
-	unsigned long flags;
-	int ret = -ENOENT;
+	struct cmt_demand_key *keys;
+	int ret;
 
 	id = id_of(&arg);
 	if (!id && kind == CMT_OWNER_PROCESS)
 		return -ESRCH;
-	flags = cmt_owners_lock();
-	owner = cmt_owner_find(kind, id);
-	if (owner) {
-		*rmid = owner->rmid;
-		*generation = cmt_table_generation(owner->rmid);
-		ret = owner->rmid ? 0 : -EAGAIN;
-	}
-	cmt_owners_unlock(flags);
+	keys = kvmalloc_array(cmt_caps.nr_rmids, sizeof(*keys), GFP_KERNEL);
+	if (!keys)
+		return -ENOMEM;
+	ret = owner_keys(kind, id, keys);
+	if (ret > 0)
+		ret = cmt_demand_owner(keys, ret, records, room, count);
+	kvfree(keys);
 	return ret;
 }

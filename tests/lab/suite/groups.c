@@ -149,59 +149,6 @@ static void test_tasks_stay(void)
 	resctrl_umount();
 }
 
-/* The worker is on CPU 0, which a group of resctrl has. */
-static void check_counted(struct worker *worker, uint32_t group,
-			  const char *when)
-{
-	unsigned int percent, wrong;
-	uint64_t truth, said;
-
-	check_under(worker, when, group);
-	lab_ask(LAB_FLUSH, 0);
-	percent = percent_under(worker, group, 100);
-	wrong = wrong_reads("mon_groups/g", group);
-	truth = lab_get(LAB_OF_USER, LAB_ARG(L3, group, worker->space));
-	said = resctrl_read("mon_groups/g", "llc_occupancy");
-	note("%s: under the group's RMID for %u %% of walks; %llu of the worker's %u bytes have it, resctrl says %llu; %u of %u readings are wrong",
-	     when, percent, (unsigned long long)truth, BYTES,
-	     (unsigned long long)said, wrong, RESCTRL_LOOKS);
-	CHECK(percent == 100, "%s: under RMID %u", when, worker->other_rmid);
-	CHECK(!wrong, "%s: resctrl reads wrong numbers", when);
-	CHECK(truth >= BYTES && said + lab_unit() > BYTES,
-	      "%s: the group is not counted", when);
-}
-
-/* A CPU without an owner keeps the RMID that it had at load. */
-static void test_cpus(void)
-{
-	struct worker *worker;
-	struct dev dev;
-	uint32_t group;
-
-	resctrl_mount();
-	resctrl_make("mon_groups/g");
-	resctrl_cpus("mon_groups/g", "1");
-	worker = worker_start(BYTES);
-	worker_pin(worker, 0);
-	model_begin();
-	worker_go(worker, true);
-	group = group_rmid(worker, 0);
-	check_counted(worker, group, "without the module");
-	CHECK(!module_load("scope=manual"), "the module does not load");
-	check_counted(worker, group, "without a reader");
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
-	WAIT_FOR(dev_stats(&dev).ticks >= 100, 30000, "there are no ticks");
-	check_counted(worker, group, "with a reader");
-	dev_close(&dev);
-	CHECK(!module_unload(), "the module does not unload");
-	check_counted(worker, group, "after the module");
-	lab_switch(false);
-	worker_stop(worker);
-	resctrl_remove("mon_groups/g");
-	resctrl_umount();
-}
-
 static void check_cpu(const char *when, int cpu, uint32_t rmid)
 {
 	uint64_t pqr;
@@ -568,128 +515,11 @@ static void test_dying(void)
 	resctrl_umount();
 }
 
-#define CHANGES		20
-
-/* The RMID of a process without an owner; afterwards this process is on CPU 1 again. */
-static uint32_t rmid_without_owner(int cpu)
-{
-	uint64_t pqr;
-
-	run_on(0, cpu);
-	pqr = lab_get(LAB_PQR, 0);
-	run_on(0, 1);
-	return pqr;
-}
-
-/* A group, the module, a worker on CPU 0, and this process on CPU 1 */
-static struct worker *begin_on_cpu_0(void)
-{
-	struct worker *worker;
-
-	resctrl_mount();
-	resctrl_make("mon_groups/g");
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_start(64 << 10);
-	worker_pin(worker, 0);
-	run_on(0, 1);
-	return worker;
-}
-
-/*
- * resctrl gives CPU 0 to a group while a container runs there, and takes CPU 0 back
- * while no owner runs.  Tasks without an owner run with the RMID that resctrl set last.
- */
-static void test_cpus_under_an_owner(void)
-{
-	struct worker *worker;
-	struct dev dev;
-	unsigned int i;
-	uint32_t rmid;
-
-	worker = begin_on_cpu_0();
-	dev_open(&dev, O_RDWR);
-	group_make(container(0));
-	group_enter(container(0), worker->pid);
-	worker_go(worker, true);
-	for (i = 0; i < CHANGES; i++) {
-		worker_wait(worker, 2);
-		resctrl_cpus("mon_groups/g", "1");
-		worker_halt(worker);
-		resctrl_cpus("mon_groups/g", "0");
-		rmid = rmid_without_owner(0);
-		CHECK(!rmid, "RMID %u after change %u", rmid, i);
-		CHECK(!kill(worker->pid, SIGCONT), "SIGCONT: %m");
-	}
-	resctrl_remove("mon_groups/g");
-	resctrl_umount();
-	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
-	worker_stop(worker);
-	group_remove(container(0));
-	dev_close(&dev);
-	CHECK(!module_unload(), "the module does not unload");
-}
-
-/* The CPU of a process in a group is given to the same group. */
-static void test_cpus_under_a_member(void)
-{
-	struct worker *worker;
-	struct dev dev;
-	uint32_t rmid, group;
-
-	worker = begin_on_cpu_0();
-	dev_open(&dev, O_RDONLY);
-	resctrl_add("mon_groups/g", worker->pid);
-	worker_go(worker, true);
-	group = group_rmid(worker, 0);
-	WAIT_FOR(dev_stats(&dev).rmids_foreign == 1, 10000,
-		 "the group's RMID is not noticed");
-	resctrl_cpus("mon_groups/g", "1");
-	worker_halt(worker);
-	rmid = rmid_without_owner(0);
-	CHECK(rmid == group, "RMID %u on the CPU of RMID %u", rmid, group);
-	worker_stop(worker);
-	resctrl_remove("mon_groups/g");
-	rmid = rmid_without_owner(0);
-	CHECK(!rmid, "RMID %u on a CPU of no group", rmid);
-	resctrl_umount();
-	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
-	dev_close(&dev);
-	CHECK(!module_unload(), "the module does not unload");
-}
-
-/*
- * In CPU scope no RMID changes, and without a reader there is no tick: so the module
- * does not read the value that the unmount has written.
- */
-static void test_cpus_at_unmount(void)
-{
-	struct dev dev;
-
-	resctrl_mount();
-	resctrl_make("mon_groups/g");
-	resctrl_cpus("mon_groups/g", "1");
-	CHECK(!module_load("scope=cpu"), "the module does not load");
-	dev_open(&dev, O_RDONLY);
-	WAIT_FOR(dev_stats(&dev).rmids_foreign == 1, 10000,
-		 "the group's RMID is not noticed");
-	resctrl_umount();
-	WAIT_FOR(!dev_stats(&dev).rmids_foreign, 10000, "RMIDs stay foreign");
-	dev_close(&dev);
-	CHECK(!module_unload(), "the module does not unload");
-}
-
 const struct test groups_tests[] = {
 	{ "groups_keep_their_tasks", test_tasks_stay, NULL, 300 },
-	{ "groups_of_cpus_are_counted", test_cpus, NULL, 120 },
 	{ "groups_unload_leaves_nothing", test_unload, NULL, 300 },
 	{ "groups_are_owners", test_owners, NULL, 120 },
 	{ "groups_take_rmid_of_exiting_process", test_dying, NULL, 120 },
 	{ "groups_taken_and_respected", test_take, NULL, 120 },
-	{ "groups_of_cpus_change_under_an_owner", test_cpus_under_an_owner,
-	  NULL, 120 },
-	{ "groups_cpu_and_task_of_one_group", test_cpus_under_a_member,
-	  NULL, 120 },
-	{ "groups_of_cpus_end_at_the_unmount", test_cpus_at_unmount, NULL,
-	  120 },
 	{ 0 }
 };

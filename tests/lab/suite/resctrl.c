@@ -109,10 +109,19 @@ static void check_truth(const struct worker *worker, const char *who,
 #define GROUP_BYTES	(1 << 20)
 #define FLAGGED		50	/* ticks, and samples, of 8 times as many ticks */
 
+/* Put a sleeping process into the group too, or the group is the worker's (sole.c). */
+static pid_t share_group(const char *group)
+{
+	pid_t pid = park(0, NULL);
+
+	resctrl_add(group, pid);
+	return pid;
+}
+
 /*
  * A process in a monitoring group of resctrl has an RMID of cmt.  resctrl measures the
- * process, and the samples of cmt's RMID are flagged.  The group's RMID is resctrl's
- * until resctrl is unmounted.
+ * process, and the samples of cmt's RMID are flagged, because the group has another member.
+ * The group's RMID is resctrl's until resctrl is unmounted.
  */
 static void test_mon_group(void)
 {
@@ -123,10 +132,12 @@ static void test_mon_group(void)
 	uint32_t own, group;
 	uint64_t ours;
 	struct dev dev;
+	pid_t beside;
 
 	resctrl_mount();
 	CHECK(!module_load(PROCESS), "the module does not load");
 	resctrl_make("mon_groups/g");
+	beside = share_group("mon_groups/g");
 	worker = worker_start(GROUP_BYTES);
 	dev_open(&dev, O_RDONLY);
 	worker_identify(worker, &dev);
@@ -170,6 +181,7 @@ static void test_mon_group(void)
 		 "the group's RMID does not come back");
 	log_free(&recorder.log);
 	worker_stop(worker);
+	reap(beside, SIGKILL);
 	dev_close(&dev);
 	lab_switch(false);
 	CHECK(!module_unload(), "the module does not unload");
@@ -202,10 +214,12 @@ static uint32_t overwritten_rmid(struct dev *dev)
 {
 	struct worker *worker;
 	uint32_t rmid;
+	pid_t beside;
 
 	resctrl_mount();
 	CHECK(!module_load(PROCESS), "the module does not load");
 	resctrl_make("mon_groups/g");
+	beside = share_group("mon_groups/g");
 	worker = worker_start(64 << 10);
 	dev_open(dev, O_RDONLY);
 	worker_identify(worker, dev);
@@ -217,6 +231,7 @@ static uint32_t overwritten_rmid(struct dev *dev)
 	run_on(getpid(), 1);
 	WAIT_FOR(dev_stats(dev).pqr_overwritten > 20, 30000, "not overwritten");
 	worker_stop(worker);
+	reap(beside, SIGKILL);
 	resctrl_remove("mon_groups/g");
 	return rmid;
 }

@@ -191,7 +191,7 @@ const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
 
 	dev_snapshot(dev, &snapshot);
 	for (r = snapshot.records; r < snapshot.records + snapshot.count; r++) {
-		uint32_t what = r->flags & OWNER_KINDS;
+		uint32_t what = owner_kind(r);
 
 		if (kind == CMT_OWNER_PROCESS && !what && r->tgid == id)
 			return r;
@@ -308,9 +308,9 @@ static void count_kinds(const struct dev *dev, const uint64_t *ids,
 	for (i = 0; i < snapshot.count; i++) {
 		const struct cmt_record *r = &snapshot.records[i];
 
-		by_kind[0] += !(r->flags & OWNER_KINDS);
-		by_kind[2] += !!(r->flags & CMT_F_OWNER_CPU);
-		if (!(r->flags & CMT_F_OWNER_CGROUP))
+		by_kind[0] += !owner_kind(r);
+		by_kind[2] += owner_kind(r) == CMT_F_OWNER_CPU;
+		if (owner_kind(r) != CMT_F_OWNER_CGROUP)
 			continue;
 		by_kind[1]++;
 		for (k = 0; k < LOAD_GROUPS; k++)

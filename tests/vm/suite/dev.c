@@ -113,10 +113,10 @@ static bool type_is_known(uint16_t type)
 	return false;
 }
 
-/* Does the owner match its flags? */
-static void owner_check(const struct cmt_record *r)
+/* Does the owner match its flags @kind? */
+static void owner_check_kind(const struct cmt_record *r, uint32_t kind)
 {
-	switch (r->flags & OWNER_KINDS) {
+	switch (kind) {
 	case 0:
 		CHECK(r->tgid, "type %u: a process without an id", r->type);
 		break;
@@ -128,13 +128,29 @@ static void owner_check(const struct cmt_record *r)
 		CHECK(!r->owner.cgroup_id, "type %u: a CPU in a cgroup", r->type);
 		break;
 	case CMT_F_OWNER_OVERFLOW:
-	case CMT_F_OWNER_RESCTRL:
 	case CMT_F_OWNER_KERNEL:
 		CHECK(!r->tgid && !r->owner.cgroup_id, "type %u: flags %#x, tgid %u",
 		      r->type, r->flags, r->tgid);
 		break;
 	default:
 		FAIL("type %u: flags %#x", r->type, r->flags);
+	}
+}
+
+static void owner_check(const struct cmt_record *r)
+{
+	uint32_t kind = owner_kind(r), members = r->flags & OWNER_KINDS & ~kind;
+
+	if (r->flags & CMT_F_GROUP_SOLE) {
+		CHECK(kind == CMT_F_OWNER_RESCTRL, "type %u: flags %#x",
+		      r->type, r->flags);
+		owner_check_kind(r, members);
+	} else if (kind == CMT_F_OWNER_RESCTRL) {
+		CHECK((!members || members == CMT_F_OWNER_CPU) &&
+		      !r->owner.cgroup_id, "type %u: flags %#x, cgroup %llu",
+		      r->type, r->flags, (unsigned long long)r->owner.cgroup_id);
+	} else {
+		owner_check_kind(r, kind);
 	}
 }
 
@@ -253,7 +269,7 @@ const struct cmt_record *snapshot_find(const struct snapshot *snapshot,
 
 	for (i = 0; i < snapshot->count; i++) {
 		if (snapshot->records[i].tgid != tgid ||
-		    snapshot->records[i].flags & OWNER_KINDS)
+		    owner_kind(&snapshot->records[i]))
 			continue;
 		CHECK(!found, "process %u has two RMIDs", tgid);
 		found = &snapshot->records[i];

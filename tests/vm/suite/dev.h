@@ -16,10 +16,18 @@
 #define DEV_PATH "/dev/cmt"
 #define MAX_RMIDS 4096
 
-/* The kind of an owner; no flag: a process */
 #define OWNER_KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | \
 		     CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL | \
 		     CMT_F_OWNER_KERNEL)
+
+/* The kind of an owner, one flag of OWNER_KINDS; 0: a process */
+static inline uint32_t owner_kind(const struct cmt_record *r)
+{
+	/* the others describe who is in the group */
+	if (r->flags & CMT_F_OWNER_RESCTRL)
+		return CMT_F_OWNER_RESCTRL;
+	return r->flags & OWNER_KINDS;
+}
 
 /* With fewer RMIDs, pending owners have RMID 0 and no dedicated RMID. */
 #define OVERFLOW_MIN_RMIDS 8

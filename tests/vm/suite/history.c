@@ -16,8 +16,11 @@ struct replay {
 
 uint64_t owner_key(const struct cmt_record *r)
 {
-	uint64_t kind = r->flags & OWNER_KINDS;
+	uint64_t kind = owner_kind(r);
 
+	/* a group of resctrl has other members with time */
+	if (kind == CMT_F_OWNER_RESCTRL)
+		return kind << 47 | 1;
 	if (kind == CMT_F_OWNER_CGROUP)
 		return kind << 47 | r->owner.cgroup_id;
 	return kind << 47 | (uint64_t)r->tgid << 1 | 1;

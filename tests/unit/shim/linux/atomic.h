@@ -22,6 +22,16 @@ static inline s64 atomic64_xchg(atomic64_t *v, s64 value)
 	__atomic_compare_exchange_n(p, old, new, 0, __ATOMIC_SEQ_CST,	\
 				    __ATOMIC_RELAXED)
 
+#define xchg(p, value)	__atomic_exchange_n(p, value, __ATOMIC_SEQ_CST)
+
+#define cmpxchg(p, old, new) ({						\
+	__typeof__(*(p)) found_ = (old);				\
+									\
+	__atomic_compare_exchange_n(p, &found_, new, 0, __ATOMIC_SEQ_CST, \
+				    __ATOMIC_SEQ_CST);			\
+	found_;								\
+})
+
 #define smp_mb__after_atomic()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #endif
