@@ -38,6 +38,53 @@
 #define CMT_PERF_RETRIES (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
 
 /*
+ * perf's state of a PMU on a CPU.  6.2 (bd2756811766): another structure; 6.15
+ * (4eabf533fb18): it is there while the CPU has events of the PMU, else NULL.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define cmt_pmu_cpu	perf_cpu_pmu_context
+#else
+#define cmt_pmu_cpu	perf_cpu_context
+#endif
+
+static inline struct cmt_pmu_cpu *cmt_pmu_cpu_of(const struct pmu *pmu, int cpu)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	return *per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+#else
+	return per_cpu_ptr(pmu->pmu_cpu_context, cpu);
+#endif
+}
+
+/*
+ * Has an event of the CPU no counter?  perf clears the flag late.  On the CPU, interrupts
+ * off: perf clears and sets it when it schedules events.
+ */
+static inline bool cmt_pmu_cpu_lacks(const struct cmt_pmu_cpu *c)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return c->epc.rotate_necessary;
+#else
+	return c->ctx.rotate_necessary;
+#endif
+}
+
+/*
+ * The same of the running task's events: the task cannot go, and perf's timer reads the
+ * same members in the same way.
+ */
+static inline bool cmt_pmu_task_lacks(const struct cmt_pmu_cpu *c)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return c->task_epc && c->task_epc->rotate_necessary;
+#else
+	return c->task_ctx && c->task_ctx->rotate_necessary;
+#endif
+}
+
+/*
  * End these timers.  The PMU has no events, so none is started again; but a timer of an
  * event that has gone may still run, and perf frees it with the PMU.
  */
@@ -47,17 +94,10 @@ static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
-		/* 6.15 (4eabf533fb18): allocated with the first event of the CPU */
-		struct perf_cpu_pmu_context *context =
-			*per_cpu_ptr(pmu->cpu_pmu_context, cpu);
-#else
-		struct perf_cpu_pmu_context *context =
-			per_cpu_ptr(pmu->cpu_pmu_context, cpu);
-#endif
+		struct cmt_pmu_cpu *c = cmt_pmu_cpu_of(pmu, cpu);
 
-		if (context)
-			hrtimer_cancel(&context->hrtimer);
+		if (c)
+			hrtimer_cancel(&c->hrtimer);
 	}
 #endif
 }

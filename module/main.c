@@ -44,6 +44,10 @@ static char *resctrl = "respect";
 module_param(resctrl, charp, 0444);
 MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group, or on a CPU of one, runs with: respect (default): resctrl's, or take: cmt's");
 
+static char *counters = "last";
+module_param(counters, charp, 0444);
+MODULE_PARM_DESC(counters, "whose events get the processor's counters where there are too few: last (default): those of other programs, or first: cmt's");
+
 static const char *const backends[] = { "auto", "hw", "software", "emulated" };
 
 static const char *const resctrl_modes[] = {
@@ -60,8 +64,10 @@ static const char *const scopes[] = {
 	[CMT_SCOPE_MANUAL] = "manual",
 };
 
-/* The values of resctrl= and scope=, set by check_params(). */
-static int resctrl_mode, scope_at_load;
+static const char *const counters_sides[] = { "last", "first" };
+
+/* The values of resctrl=, scope= and counters=, set by check_params(). */
+static int resctrl_mode, scope_at_load, counters_first;
 
 /* Read containers= into a new set, which the caller owns. */
 static int __init make_patterns(struct cmt_pattern_set **set)
@@ -114,6 +120,12 @@ static int __init check_params(void)
 		       scope);
 		return -EINVAL;
 	}
+	counters_first = match_string(counters_sides, ARRAY_SIZE(counters_sides),
+				      counters);
+	if (counters_first < 0) {
+		pr_err("counters=%s must be last or first\n", counters);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -156,6 +168,12 @@ static void containers_exit(void)
 	cmt_containers_exit();
 }
 
+static int __init perf_init(void)
+{
+	cmt_perf_init(counters_first);
+	return 0;
+}
+
 static int __init resctrl_init(void)
 {
 	return cmt_resctrl_init(resctrl_mode);
@@ -186,7 +204,7 @@ static const struct {
 	{ cmt_pending_init,	cmt_pending_stop },
 	{ containers_init,	containers_exit },
 	{ cmt_hotplug_init,	cmt_hotplug_exit },
-	{ NULL,			cmt_perf_stop },
+	{ perf_init,		cmt_perf_stop },
 	{ resctrl_init,		cmt_resctrl_stop },
 	{ cmt_abmc_init,	cmt_abmc_exit },
 	{ cmt_probes_init,	cmt_probes_exit },

@@ -91,7 +91,7 @@ static void head_fill(struct rec_head *head, const struct cmt_recorder_opts *opt
 	cmt_text(head->boot_id, sizeof(head->boot_id), opts->boot_id);
 	if (!opts->boot_id)
 		read_boot_id(head->boot_id, sizeof(head->boot_id));
-	head->counters = opts->counters;
+	head->counters = opts->counters & ~CMT_F_COUNTERS_FIRST;
 	head->counter_bits = opts->flags & CMT_RECORDER_ROUND ? REC_ROUND_BITS : 0;
 	head->monotonic_ns = opts->monotonic_ns;
 	head->realtime_ns = opts->realtime_ns;

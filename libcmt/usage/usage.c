@@ -17,7 +17,8 @@ static int check_opts(const struct cmt_usage_opts *o)
 
 	if (o->by > CMT_USAGE_BY_DOMAIN ||
 	    (o->flags & ~(both | CMT_USAGE_BRIEF)) || (o->flags & both) == both ||
-	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_CHANNEL)) ||
+	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_COUNTERS_FIRST |
+				       CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
 	return o->nr_rmids && o->nr_cpus ? 0 : -EINVAL;

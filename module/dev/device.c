@@ -156,7 +156,7 @@ void cmt_device_set_counters(struct file *file, u32 counters)
 	struct cmt_waiter *waiter = file->private_data;
 	bool channels = counters & CMT_F_CHANNEL;
 
-	counters &= CMT_PERF_ALL;
+	counters &= CMT_PERF_WANTS;
 	if (counters || READ_ONCE(waiter->counters))
 		cmt_perf_want(&waiter->counters, counters);
 	if (channels || READ_ONCE(waiter->channels))

@@ -267,15 +267,27 @@ static long ioctl_set_watermark(struct file *file, void __user *uarg)
 	return ret;
 }
 
+/* A program drops its capabilities when it has opened the device. */
+static bool was_perfmon_capable(const struct file *file)
+{
+	return file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
 static long ioctl_set_counters(struct file *file, void __user *uarg)
 {
 	struct cmt_counters arg;
 	int ret = arg_get(&arg, sizeof(arg), CMT_COUNTERS_SIZE, uarg);
+	bool first;
 
 	if (ret)
 		return ret;
-	if (arg.reserved || arg.counters & ~(CMT_PERF_ALL | CMT_F_CHANNEL))
+	first = arg.counters & CMT_F_COUNTERS_FIRST;
+	if (arg.reserved || arg.counters & ~(CMT_PERF_WANTS | CMT_F_CHANNEL) ||
+	    (first && !(arg.counters & CMT_PERF_ALL)))
 		return -EINVAL;
+	if (first && !was_perfmon_capable(file))
+		return -EPERM;
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (ret)
 		return ret;

@@ -2,9 +2,10 @@
 /*
  * The processor's performance counters, by RMID.  While some descriptor asks for values,
  * and 1 to 2 s longer, the kernel's perf counts cycles and other events all the time, on
- * each CPU that has ticks.  When the CPU's RMID changes, the counts since the last change
- * are added to the sums of the RMID that was loaded.  The tick writes the sums as PERF
- * records and sets them to 0.  The work of a tick counts for RMID 0, as in the cache.
+ * each CPU that has ticks, and where no event of another program needs the counter.  When
+ * the CPU's RMID changes, the counts since the last change are added to the sums of the
+ * RMID that was loaded.  The tick writes the sums as PERF records and sets them to 0.  The
+ * work of a tick counts for RMID 0, as in the cache.
  */
 #ifndef CMT_PERF_H
 #define CMT_PERF_H
@@ -16,9 +17,10 @@
 struct cmt_cpu;
 struct cmt_perf;
 
-#define CMT_PERF_NR	4	/* CMT_F_CYCLES << 0..3 */
+#define CMT_PERF_NR	4
 #define CMT_PERF_ALL	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define CMT_PERF_WANTS	(CMT_PERF_ALL | CMT_F_COUNTERS_FIRST)
 
 /*
  * This CPU, which @p belongs to, runs with @rmid from now on: the counts until now belong
@@ -38,9 +40,13 @@ u32 cmt_perf_due(const struct cmt_perf *p);
  */
 void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
 
+/* At load.  @first: counters=first */
+void cmt_perf_init(bool first);
+
 /*
- * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on.  *@wanted
- * belongs to the descriptor and is 0 at first.  Values that no descriptor asks for any
+ * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on, with
+ * CMT_F_COUNTERS_FIRST before other programs.  *@wanted belongs to the descriptor and is 0
+ * at first.  Values that no descriptor asks for any
  * more are counted for 1 to 2 s longer.  A STATE is written only if other values are
  * counted since.  Process context, not under mmap_lock.
  */

@@ -129,6 +129,7 @@ enum {
 #define CMT_F_INSTRUCTIONS	0x00200000U	/* retired */
 #define CMT_F_LLC_MISSES	0x00400000U	/* architectural event 2EH, 41H */
 #define CMT_F_LLC_REFERENCES	0x00800000U	/* architectural event 2EH, 4FH */
+#define CMT_F_COUNTERS_FIRST	0x01000000U	/* CMT_IOC_SET_COUNTERS only */
 
 /* Lifecycle: the kind of the owner; a process, when no CMT_F_OWNER_* is set */
 #define CMT_F_OWNER_CGROUP	0x00001000U	/* a cgroup and all below it; no tgid */
@@ -661,10 +662,15 @@ struct cmt_cgroup_path {
 /*
  * CMT_IOC_SET_COUNTERS: the values that this descriptor asks for in PERF records; a new
  * descriptor asks for none.  While some descriptor asks for a value, and 1 to 2 s longer,
- * it is counted on all CPUs that have TICKs, and no other program can use the processor's
- * counter for it.  Meanwhile PERF records are written while the sampling runs.  A value
- * that cannot be counted is no error: cmt_info.counters lacks it, and perf_reason says
- * why.  EINVAL: another bit is set.
+ * it is counted on all CPUs that have TICKs, and PERF records are written while the sampling
+ * runs.  On a CPU where events of other programs need the processor's counter, the value is
+ * not counted.  A value that cannot be counted is no error: cmt_info.counters lacks it, and
+ * perf_reason says why.  EINVAL: another bit is set.
+ *
+ * CMT_F_COUNTERS_FIRST, with a value: while some descriptor asks for this, or with the
+ * module's parameter counters=first, no other program can use these counters of the
+ * processor.  EINVAL: there is no value; EPERM: who opened the descriptor had not
+ * CAP_PERFMON.
  *
  * CMT_F_CHANNEL: this descriptor asks for CHANNEL records.  While some descriptor asks for
  * them and the sampling runs, the memory channels that no other program uses are read;
@@ -673,7 +679,9 @@ struct cmt_cgroup_path {
 struct cmt_counters {
 	__u32 size;
 	__u32 flags;
-	__u32 counters;		/* CMT_F_CYCLES | ..., CMT_F_CHANNEL, 0: none */
+	__u32 counters;		/* CMT_F_CYCLES | ..., CMT_F_COUNTERS_FIRST,
+				 * CMT_F_CHANNEL; 0: none
+				 */
 	__u32 reserved;
 };
 

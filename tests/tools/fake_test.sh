@@ -161,6 +161,11 @@ has out "  2.00   4.00"
 lacks out "not counted"
 run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1 --no-counters
 lacks out "IPC"
+run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1 --counters-first
+has out "  2.00   4.00"
+lacks out "not counted"
+run 2 "$stat" --no-counters --counters-first
+has err "not together with --no-counters"
 run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1
 has out 'not counted: instructions, LLC misses, LLC references (another program \x1b[31mhas them)'
 lacks out "$escape"

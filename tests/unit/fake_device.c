@@ -271,10 +271,11 @@ static int set_counters(const struct cmt_counters *counters)
 	if (counters->reserved ||
 	    (counters->counters & ~(CMT_F_CYCLES | CMT_F_INSTRUCTIONS |
 				    CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES |
-				    CMT_F_CHANNEL)))
+				    CMT_F_COUNTERS_FIRST | CMT_F_CHANNEL)))
 		return fail(EINVAL);
 	fake.counters = counters->counters;
-	fake.info.counters = fake.counters & ~fake.uncounted & ~CMT_F_CHANNEL;
+	fake.info.counters = fake.counters & ~fake.uncounted &
+			     ~(CMT_F_COUNTERS_FIRST | CMT_F_CHANNEL);
 	memset(fake.info.perf_reason, 0, sizeof(fake.info.perf_reason));
 	if (fake.counters & fake.uncounted)
 		strcpy(fake.info.perf_reason, "no such counter");

@@ -107,6 +107,16 @@ static int set_no_counters(void *config, const char *value)
 	return 0;
 }
 
+/* Before other programs: without counters this has no meaning. */
+static int set_counters_first(void *config, const char *value)
+{
+	struct config *to = config;
+
+	(void)value;
+	to->counters |= CMT_F_COUNTERS_FIRST;
+	return to->counters & CMT_F_CYCLES ? 0 : -EINVAL;
+}
+
 static int set_sort(void *config, const char *value)
 {
 	return sort_key_parse(value, &((struct config *)config)->sort);
@@ -208,6 +218,7 @@ enum {
 	KEY_TO,
 	KEY_SPEED,
 	KEY_SOURCE,
+	KEY_COUNTERS_FIRST,
 };
 
 static const struct option_spec options[] = {
@@ -215,6 +226,9 @@ static const struct option_spec options[] = {
 	{ 'C', "no-counters", NULL,
 	  "do not use the processor's counters: no CPU %, IPC, MPKI and memory channels",
 	  NULL, set_no_counters, NULL },
+	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
+	  "keep the counters, also where other programs need them",
+	  "not together with --no-counters", set_counters_first, NULL },
 	{ 'l', "light", NULL,
 	  "read twice a second, or each -i, without any sampling",
 	  NULL, set_light, NULL },

@@ -61,6 +61,16 @@ static int set_no_counters(void *config, const char *value)
 	return 0;
 }
 
+/* Before other programs: without counters this has no meaning. */
+static int set_counters_first(void *config, const char *value)
+{
+	struct record_config *to = config;
+
+	(void)value;
+	to->counters |= CMT_F_COUNTERS_FIRST;
+	return to->counters & CMT_F_CYCLES ? 0 : -EINVAL;
+}
+
 static int set_device(void *config, const char *value)
 {
 	((struct record_config *)config)->device = value;
@@ -158,6 +168,7 @@ enum {
 	KEY_MAX_FILES,
 	KEY_SOURCE,
 	KEY_NO_SECCOMP,
+	KEY_COUNTERS_FIRST,
 };
 
 static const struct option_spec options[] = {
@@ -197,6 +208,9 @@ static const struct option_spec options[] = {
 	{ 'C', "no-counters", NULL,
 	  "do not use the processor's counters and the memory channels",
 	  NULL, set_no_counters, NULL },
+	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
+	  "keep the counters, also where other programs need them",
+	  "not together with --no-counters", set_counters_first, NULL },
 	{ 'x', "exact", NULL,
 	  "keep all bits of the processor's counters; default: nine significant ones",
 	  NULL, set_exact, NULL },

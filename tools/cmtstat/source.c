@@ -179,7 +179,8 @@ static void report_channels(const struct source *source, struct report *report)
 /* Report the missing counters, read now: a CPU may have come online without them. */
 static int report_counters(const struct source *source, struct report *report)
 {
-	uint32_t counters, asked = source->counters & ~CMT_F_CHANNEL;
+	uint32_t asked = source->counters & ~(CMT_F_COUNTERS_FIRST | CMT_F_CHANNEL);
+	uint32_t counters;
 	int ret = 0;
 
 	report->uncounted = 0;

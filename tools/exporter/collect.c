@@ -226,6 +226,7 @@ static void refresh_machine(struct collector *collector)
 	if (!collector->config->counters ||
 	    cmt_device_counters(collector->dev, &machine->counters, NULL))
 		machine->counters = 0;
+	machine->counted |= machine->counters;
 }
 
 static double wall_seconds(uint64_t monotonic_ns)
@@ -256,11 +257,14 @@ static void add_frame(struct machine *machine,
 	channels_add(&machine->channels, frame);
 }
 
-/* The values that can be missing in an interval, of those that the machine has */
+/*
+ * The values that can be missing in an interval, of those that the machine has: also while
+ * other programs need its counters
+ */
 static uint32_t values_of(const struct collector *collector)
 {
 	return (collector->machine.info.events & (CMT_F_OCCUPANCY | MBM)) |
-	       collector->machine.counters;
+	       collector->machine.counted;
 }
 
 static int take_frames(struct collector *collector)

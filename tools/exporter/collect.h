@@ -23,6 +23,7 @@ struct machine {
 	bool stats_known;
 	uint32_t scope;
 	uint32_t counters;	/* CMT_F_CYCLES | ..., that are counted now */
+	uint32_t counted;	/* those that were counted at least once */
 	bool seen;		/* the following are of the last interval */
 	double end;		/* when it ended, CLOCK_REALTIME, seconds */
 	uint32_t nr_cpus, nr_domains;

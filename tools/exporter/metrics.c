@@ -130,7 +130,7 @@ static void emit_incomplete(struct writer *w)
 
 	for (i = 0; i < set->nr; i++)
 		for (kind = 0; kind < NR_INCOMPLETE; kind++)
-			if ((machine->info.events | machine->counters) &
+			if ((machine->info.events | machine->counted) &
 			    kinds[kind].values)
 				metric_line(w, set->all[i]->labels,
 					    kinds[kind].label,

@@ -74,8 +74,14 @@ static int set_max_containers(void *config, const char *value)
 static int set_counters(void *config, const char *value)
 {
 	(void)value;
-	((struct exporter_config *)config)->counters = COUNTERS;
+	((struct exporter_config *)config)->counters |= COUNTERS;
 	return 0;
+}
+
+static int set_counters_first(void *config, const char *value)
+{
+	((struct exporter_config *)config)->counters |= CMT_F_COUNTERS_FIRST;
+	return set_counters(config, value);
 }
 
 static int set_channels(void *config, const char *value)
@@ -148,6 +154,7 @@ void exporter_defaults(struct exporter_config *config)
 enum {
 	KEY_SOURCE = OPTION_LONG_ONLY,
 	KEY_NO_SECCOMP,
+	KEY_COUNTERS_FIRST,
 };
 
 static const struct option_spec options[] = {
@@ -162,6 +169,9 @@ static const struct option_spec options[] = {
 	  "a whole number from 1 to 10000", set_max_containers, NULL },
 	{ 'c', "counters", NULL, "count cycles, instructions and LLC misses, too",
 	  NULL, set_counters, NULL },
+	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
+	  "--counters, also where other programs need these counters",
+	  NULL, set_counters_first, NULL },
 	{ 'C', "channels", NULL, "also show the traffic of each memory channel",
 	  NULL, set_channels, NULL },
 	{ 'D', "domains", NULL, "also show the values of containers in each L3 domain",

@@ -324,18 +324,21 @@ CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters
 				char *reason);
 
 /**
- * Ask for PERF records with these values; a newly opened device asks for none.  While a
- * value is counted, no other program can use the processor's counter for it.  The counter
- * is free again when the last device that asked for the value is closed or asks for none.
+ * Ask for PERF records with these values; a newly opened device asks for none.  The values
+ * are counted until the last device that asked for them is closed or asks for none, except
+ * where other programs need the processor's counters.
  *
  * @counters: any of CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
- *            CMT_F_LLC_REFERENCES; CMT_F_CHANNEL: also memory channels, in CHANNEL
- *            records, and cmt_device_uncore() says which channels are not read, and why;
- *            0: none
+ *            CMT_F_LLC_REFERENCES; CMT_F_COUNTERS_FIRST: they are counted also where
+ *            other programs need the counters; CMT_F_CHANNEL: also memory channels, in
+ *            CHANNEL records, and cmt_device_uncore() says which channels are not read,
+ *            and why; 0: none
  *
  * A value that cannot be counted is no error: see cmt_device_counters().  Needs no
- * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL (another bit), -ENOTTY (the
- * module is older, and cannot count) or -errno of ioctl(2).
+ * CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL (another bit, or
+ * CMT_F_COUNTERS_FIRST without a value), -EPERM (CMT_F_COUNTERS_FIRST, and the device was
+ * opened without CAP_PERFMON), -ENOTTY (the module is older, and cannot count) or -errno
+ * of ioctl(2).
  */
 CMT_API int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters);
 

@@ -228,9 +228,10 @@ class Device(Source):
         """
         Ask for Perf records with CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES.
 
-        Any of these, or Flag(0): none, until the device is closed.  Nobody else has
-        the counters of the processor that they take.  What cannot be counted is no
-        error.  Error: EINVAL (another flag), ENOTTY (the module is older).
+        Any of these, or Flag(0): none, until the device is closed.  Values are missing
+        while other programs need the processor's counters, unless COUNTERS_FIRST is
+        added.  What cannot be counted is no error.  Error: EINVAL (another flag, or no
+        value), EPERM (COUNTERS_FIRST without CAP_PERFMON), ENOTTY (the module is older).
         """
         check(lib.cmt_device_set_counters(self.pointer, counters), "counters")
 

@@ -96,6 +96,42 @@ static void ticks_pass(const struct dev *dev)
 	}
 }
 
+static int cpu_event_open(unsigned int config, int cpu, unsigned int flags)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.disabled = 1,
+		.pinned = !!(flags & PINNED),
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	CHECK(fd >= 0, "perf_event_open(%u): %m", config);
+	return fd;
+}
+
+/*
+ * As many events as there are counters, of a CPU, or with @cpu -1 of this process; @flags:
+ * PINNED or 0
+ */
+static unsigned int take_all(int *fds, int cpu, unsigned int flags)
+{
+	static const unsigned int fixed[] = { INSNS, CYCLES, REF_CYCLES };
+	unsigned int n = lab_get(LAB_CONFIG, LAB_C_COUNTERS) + 3, i;
+
+	for (i = 0; i < n; i++) {
+		unsigned int config = i < 3 ? fixed[i] : MISSES;
+
+		fds[i] = cpu < 0 ? event_open(config, flags, -1) :
+				   cpu_event_open(config, cpu, flags);
+	}
+	for (i = 0; i < n; i++)
+		event_enable(fds[i]);
+	return n;
+}
+
 #define SLICES		300
 #define SLICE_BYTES	(64 << 10)
 #define SLICE_LOOPS	100000
@@ -168,12 +204,26 @@ static struct values minus(struct values a, const struct values *b)
 	return a;
 }
 
+/* Another agent needs all counters of CPU 0, and needs them no more. */
+static void give_way_once(const struct dev *dev)
+{
+	int fds[COUNTERS_MAX];
+	unsigned int n = take_all(fds, 0, PINNED);
+
+	WAIT_FOR(!info_of(dev).counters, 10000, "counters %#x",
+		 info_of(dev).counters);
+	while (n--)
+		close(fds[n]);
+	WAIT_FOR(info_of(dev).counters == COUNTERS, 10000, "counters %#x: %s",
+		 info_of(dev).counters, info_of(dev).perf_reason);
+}
+
 /*
  * Two owners take turns on one CPU, a thousand times a second and more.  One of them
  * finds its lines in the cache, the other one does not.  The work of a tick has RMID 0,
  * but in the model belongs to the interrupted process: so ticks are 10 ms apart.
  */
-static void perf_counts_match_lab(void)
+static void check_counts(void (*before_all)(const struct dev *dev))
 {
 	struct partner *p = mmap(NULL, 2 * sizeof(*p), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -209,6 +259,8 @@ static void perf_counts_match_lab(void)
 	want(&dev, COUNTERS);
 	CHECK(info_of(&dev).counters == COUNTERS, "counters %#x: %s",
 	      info_of(&dev).counters, info_of(&dev).perf_reason);
+	if (before_all)
+		before_all(&dev);
 	dev_snapshot(&dev, &snapshot);
 	model_begin();
 	ticks_pass(&dev);
@@ -240,6 +292,17 @@ static void perf_counts_match_lab(void)
 		reap(pids[i], SIGKILL);
 	log_free(&log);
 	dev_close(&dev);
+}
+
+static void perf_counts_match_lab(void)
+{
+	check_counts(NULL);
+}
+
+/* The counts are right again when cmt has its counters back. */
+static void perf_counts_match_again(void)
+{
+	check_counts(give_way_once);
 }
 
 #define SPIN_NS		6000000000ULL
@@ -427,39 +490,6 @@ static void perf_victim(void)
 	dev_close(&dev);
 }
 
-static int cpu_event_open(unsigned int config, int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = config,
-		.disabled = 1,
-		.pinned = 1,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
-			      PERF_FLAG_FD_CLOEXEC);
-
-	CHECK(fd >= 0, "perf_event_open(%u): %m", config);
-	return fd;
-}
-
-/* Uses all counters, of a CPU, or with @cpu -1 of this process's CPU, for the process. */
-static unsigned int take_all(int *fds, int cpu)
-{
-	static const unsigned int fixed[] = { INSNS, CYCLES, REF_CYCLES };
-	unsigned int n = lab_get(LAB_CONFIG, LAB_C_COUNTERS) + 3, i;
-
-	for (i = 0; i < n; i++) {
-		unsigned int config = i < 3 ? fixed[i] : MISSES;
-
-		fds[i] = cpu < 0 ? event_open(config, PINNED, -1) :
-				   cpu_event_open(config, cpu);
-	}
-	for (i = 0; i < n; i++)
-		event_enable(fds[i]);
-	return n;
-}
-
 static uint32_t flags_on(struct dev *dev, uint32_t cpu)
 {
 	struct log log = { };
@@ -504,10 +534,8 @@ static void perf_unprivileged(void)
 	dev_close(&dev);
 }
 
-/*
- * An agent that has the counters keeps them.  A value that is not counted is missing.
- */
-static void perf_taken(void)
+/* With counters=first, cmt's events have their counters before those of other agents. */
+static void perf_first(void)
 {
 	int fds[COUNTERS_MAX];
 	struct dev dev;
@@ -518,10 +546,62 @@ static void perf_taken(void)
 	dev_map(&dev, FROM_NOW);
 	want(&dev, COUNTERS);
 	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
-	n = take_all(fds, -1);
+	n = take_all(fds, -1, PINNED);
 	CHECK(flags_on(&dev, 0) == COUNTERS, "ours went to another agent");
 	while (n--)
 		close(fds[n]);
+	dev_close(&dev);
+}
+
+/* The same as long as a descriptor asks for it */
+static void perf_first_by_request(void)
+{
+	struct dev dev, other;
+	int fds[COUNTERS_MAX];
+	unsigned int n;
+
+	run_on(0, 0);
+	dev_open(&dev, O_RDONLY);
+	dev_open(&other, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	want(&other, CMT_F_CYCLES | CMT_F_COUNTERS_FIRST);
+	n = take_all(fds, 0, 0);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "ours went to another agent");
+	dev_close(&other);
+	WAIT_FOR(!info_of(&dev).counters, 10000, "counters %#x: %s",
+		 info_of(&dev).counters, info_of(&dev).perf_reason);
+	CHECK(!flags_on(&dev, 0), "counted without counters");
+	while (n--)
+		close(fds[n]);
+	dev_close(&dev);
+}
+
+/* An agent needs the counters of a CPU.  The other CPU keeps its counters. */
+static void perf_gives_way(void)
+{
+	int fds[COUNTERS_MAX];
+	struct dev dev;
+	unsigned int n;
+
+	run_on(0, 1);
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, COUNTERS);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
+	n = take_all(fds, 0, PINNED);
+	WAIT_FOR(!info_of(&dev).counters, 10000, "counters %#x",
+		 info_of(&dev).counters);
+	CHECK(strstr(info_of(&dev).perf_reason, "CPU 0: cmt gives way"),
+	      "reason: %s", info_of(&dev).perf_reason);
+	CHECK(!flags_on(&dev, 0), "counted without counters");
+	CHECK(flags_on(&dev, 1) == COUNTERS, "CPU 1 lost its counters");
+	while (n--)
+		close(fds[n]);
+	WAIT_FOR(info_of(&dev).counters == COUNTERS, 10000, "counters %#x: %s",
+		 info_of(&dev).counters, info_of(&dev).perf_reason);
+	flags_on(&dev, 0);
+	CHECK(flags_on(&dev, 0) == COUNTERS, "not all are counted");
 	dev_close(&dev);
 }
 
@@ -535,11 +615,11 @@ static void perf_gets_counters(void)
 	run_on(0, 0);
 	dev_open(&dev, O_RDONLY);
 	dev_map(&dev, FROM_NOW);
-	n = take_all(fds, 0);
+	n = take_all(fds, 0, PINNED);
 	want(&dev, COUNTERS);
 	CHECK(!flags_on(&dev, 0), "counted without counters");
 	CHECK(!info_of(&dev).counters &&
-	      strstr(info_of(&dev).perf_reason, "another agent"),
+	      strstr(info_of(&dev).perf_reason, "the counters of CPU 0"),
 	      "counters %#x, reason: %s", info_of(&dev).counters,
 	      info_of(&dev).perf_reason);
 	/* a change of what is wanted does not change this */
@@ -560,7 +640,11 @@ const struct test perf_counts_tests[] = {
 	{ "perf_added_value", perf_added_value, PROCESS " interval_us=10000", 120 },
 	{ "perf_cpi_of_victim_rises", perf_victim, PROCESS, 180 },
 	{ "perf_without_privilege", perf_unprivileged, PROCESS, 60 },
-	{ "perf_keeps_its_counters", perf_taken, PROCESS, 60 },
+	{ "perf_counts_match_again", perf_counts_match_again, PROCESS " interval_us=10000", 180 },
+	{ "perf_first", perf_first, PROCESS " counters=first", 60 },
+	{ "perf_first_by_request", perf_first_by_request, PROCESS, 60 },
+	{ "perf_gives_way", perf_gives_way, PROCESS, 60 },
 	{ "perf_gets_counters_back", perf_gets_counters, PROCESS, 60 },
+	{ "perf_first_gets_counters_back", perf_gets_counters, PROCESS " counters=first", 60 },
 	{ 0 }
 };

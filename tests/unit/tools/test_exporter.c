@@ -212,6 +212,21 @@ START_TEST(test_counters)
 }
 END_TEST
 
+/* Other programs need the processor's counters: what is missing is said to be incomplete. */
+START_TEST(test_counters_given_up)
+{
+	begin(10, 3);
+	machine.counted = CMT_F_CYCLES;
+	new_frame();
+	add_row(1, 1, 10);
+	series_frame(&set, &frame, VALUES | machine.counted);
+	ck_assert(!has("cmt_cycles_total{"));
+	ck_assert(has("cmt_value_available{value=\"cycles\"} 0\n"));
+	ck_assert(has("cmt_incomplete_intervals_total{" ONE ",value=\"counters\"} 1\n"));
+	finish();
+}
+END_TEST
+
 /* A spike is there for a window, and no longer. */
 START_TEST(test_spike_stays_for_a_window)
 {
@@ -982,6 +997,7 @@ int main(void)
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
 	UNIT_CASE(suite, test_counters);
+	UNIT_CASE(suite, test_counters_given_up);
 	UNIT_CASE(suite, test_spike_stays_for_a_window);
 	UNIT_CASE(suite, test_ended_container_keeps_counters);
 	UNIT_CASE(suite, test_returned_container_keeps_counter);

@@ -442,7 +442,7 @@ START_TEST(test_asks_for_counters)
 	cmt_device_set_counters(dev, CMT_F_LLC_MISSES);
 	cmt_usage_free(usage);
 	ck_assert_uint_eq(fake.counters, CMT_F_LLC_MISSES);
-	opts.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS;
+	opts.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_COUNTERS_FIRST;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
 	ck_assert_uint_eq(fake.counters, opts.counters);
 	cmt_usage_free(usage);

@@ -298,18 +298,6 @@ static void attach_bad(void)
 	dev_close(&dev);
 }
 
-static void drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = {
-		{ 1U << CAP_DAC_OVERRIDE, 1U << CAP_DAC_OVERRIDE, 0 },
-	};
-
-	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
-}
-
 static void attach_rights(void)
 {
 	struct dev ro, rw;
@@ -319,7 +307,7 @@ static void attach_rights(void)
 	CHECK(scope_try(&ro, CMT_SCOPE_CPU, NULL, NULL) == -EBADF &&
 	      attach(&ro, CMT_OWNER_CPU, 0, 0, NULL) == -EBADF &&
 	      detach(&ro, CMT_OWNER_CPU, 0) == -EBADF, "a read-only descriptor");
-	drop_capabilities();
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE);
 	CHECK(scope_try(&rw, CMT_SCOPE_CPU, NULL, NULL) == -EPERM &&
 	      attach(&rw, CMT_OWNER_CPU, 0, 0, NULL) == -EPERM &&
 	      detach(&rw, CMT_OWNER_CPU, 0) == -EPERM, "without a capability");

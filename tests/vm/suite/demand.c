@@ -861,18 +861,12 @@ static void demand_bad(void)
 
 static void demand_rights(void)
 {
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = {
-		{ 1U << CAP_DAC_OVERRIDE, 1U << CAP_DAC_OVERRIDE, 0 },
-	};
 	struct cmt_attach out;
 	struct dev dev;
 
 	dev_open(&dev, O_RDWR);
 	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, getpid(), &out), "REGISTER: %m");
-	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE);
 	CHECK(owner_register(&dev, CMT_OWNER_CPU, 0, NULL) == -EPERM &&
 	      owner_unregister(&dev, CMT_OWNER_PROCESS, getpid()) == -EPERM,
 	      "without a capability");

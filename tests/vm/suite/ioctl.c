@@ -372,19 +372,6 @@ static void ioctl_interval_range(void)
 	dev_close(&dev);
 }
 
-static void set_caps(uint64_t caps)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = {
-		{ (uint32_t)caps, (uint32_t)caps, 0 },
-		{ caps >> 32, caps >> 32, 0 },
-	};
-
-	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
-}
-
 static void ioctl_interval_rights(void)
 {
 	struct dev ro, rw;
@@ -396,10 +383,10 @@ static void ioctl_interval_rights(void)
 	CHECK(set_interval(&ro, 2000000) == -EBADF, "read-only descriptor");
 	check_interval(before);
 
-	set_caps(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
 	CHECK(!set_interval(&rw, 3000000), "CAP_PERFMON is not enough");
 	check_interval(3000000);
-	set_caps(1ULL << CAP_DAC_OVERRIDE);
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE);
 	CHECK(set_interval(&rw, 2000000) == -EPERM, "no capability needed");
 	CHECK(set_interval(&ro, 2000000) == -EBADF, "EBADF comes first");
 	check_interval(3000000);
@@ -496,9 +483,9 @@ static void ioctl_resctrl_mode(void)
 	CHECK(set_resctrl(&ro, CMT_RESCTRL_RESPECT) == -EBADF,
 	      "read-only descriptor");
 	check_resctrl(CMT_RESCTRL_TAKE);
-	set_caps(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
 	CHECK(!set_resctrl(&rw, CMT_RESCTRL_RESPECT), "RESPECT refused");
-	set_caps(1ULL << CAP_DAC_OVERRIDE);
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE);
 	CHECK(set_resctrl(&rw, CMT_RESCTRL_TAKE) == -EPERM,
 	      "no capability needed");
 	check_resctrl(CMT_RESCTRL_RESPECT);
@@ -631,7 +618,7 @@ static void ioctl_cgroup_path(void)
 	check_path(&dev, outer, "/outer");
 	group_remove("outer");
 	check_no_path(&dev, outer, -ENOENT);
-	set_caps(0);	/* every reader may ask */
+	capabilities_keep(0);	/* every reader may ask */
 	check_path(&dev, root, "/");
 	dev_close(&dev);
 }

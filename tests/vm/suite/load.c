@@ -165,6 +165,7 @@ static void load_bad_params(void)
 		EMULATED "emulated_cache_kib=1",
 		EMULATED "emulated_cache_kib=1023",
 		EMULATED "emulated_cache_kib=1048577",
+		"counters=", "counters=none",
 		"scope=", "scope=Process", "scope=containers", "containers=",
 		"containers=a//b", "scope=container containers=<x>",
 	};

@@ -6,6 +6,7 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -598,6 +599,36 @@ static void perf_bad_input(void)
 	dev_close(&dev);
 }
 
+static int try_first(const struct dev *dev, uint32_t counters)
+{
+	struct cmt_counters arg = {
+		.size = sizeof(arg), .counters = counters | CMT_F_COUNTERS_FIRST,
+	};
+
+	return ioctl(dev->fd, CMT_IOC_SET_COUNTERS, &arg) ? -errno : 0;
+}
+
+/* The rights are those of whoever opened the device. */
+static void perf_first_rights(void)
+{
+	struct dev root, group;
+
+	dev_open(&root, O_RDONLY);
+	CHECK(try_first(&root, 0) == -EINVAL &&
+	      try_first(&root, CMT_F_CHANNEL) == -EINVAL, "no value");
+	CHECK(!try_first(&root, CMT_F_CYCLES), "with all rights");
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_PERFMON);
+	dev_open(&group, O_RDONLY);
+	CHECK(!try_first(&group, CMT_F_CYCLES), "with CAP_PERFMON");
+	dev_close(&group);
+	capabilities_keep(1ULL << CAP_DAC_OVERRIDE);
+	dev_open(&group, O_RDONLY);
+	CHECK(try_first(&group, CMT_F_CYCLES) == -EPERM, "without CAP_PERFMON");
+	CHECK(!try_first(&root, COUNTERS), "opened with all rights");
+	dev_close(&group);
+	dev_close(&root);
+}
+
 const struct test perf_tests[] = {
 	{ "perf_records_on_request", perf_records_on_request, "", 0 },
 	{ "perf_without_counters", perf_without_counters, "", 0 },
@@ -615,5 +646,6 @@ const struct test perf_tests[] = {
 	{ "perf_offline_keeps_counts", perf_offline_keeps_counts,
 	  "interval_us=1000000", 60 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
+	{ "perf_first_rights", perf_first_rights, "", 0 },
 	{ }
 };

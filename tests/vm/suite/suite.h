@@ -137,6 +137,7 @@ void expect_exit_0(pid_t pid, const char *who);
  * suite.h, or NULL
  */
 void run_suite(const char *program, const char *option, const char *prefix);
+void capabilities_keep(uint64_t set);	/* of this process, no others: 1 << CAP_... */
 bool process_is(pid_t pid, char state);	/* as in /proc/PID/stat */
 bool process_is_kernel(pid_t pid);
 

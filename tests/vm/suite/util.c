@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -248,6 +249,19 @@ void expect_exit_0(pid_t pid, const char *who)
 	CHECK(waitpid(pid, &status, 0) == pid, "waitpid %s: %m", who);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status),
 	      "%s ended with status %#x", who, status);
+}
+
+void capabilities_keep(uint64_t set)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = {
+		{ (uint32_t)set, (uint32_t)set, 0 },
+		{ set >> 32, set >> 32, 0 },
+	};
+
+	CHECK(!syscall(SYS_capset, &header, data), "capset: %m");
 }
 
 /* The fields after comm in /proc/PID/stat; comm may have any byte. */

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which values are counted on which CPUs: what descriptors want, and CPUs that come and go. */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "cmt.h"
+#include "compat.h"
+#include "perf.h"
+#include "perf_cpu.h"
+#include "sample/sampler.h"
+
+/*
+ * The interval between attempts to get a counter that another agent uses, and between
+ * drops of values that no descriptor wants any more
+ */
+#define RETRY_MS	1000
+
+/* Ticks look for shortages.  Where they are further apart, or do not run, a work item does. */
+#define LOOK_MS		4
+
+#define NR_WANTS	(CMT_PERF_NR + 1)	/* the values, and CMT_F_COUNTERS_FIRST */
+static_assert(CMT_PERF_FLAG(CMT_PERF_NR) == CMT_F_COUNTERS_FIRST);
+
+/* Taken inside cpus_read_lock.  Its holder makes and releases events. */
+static DEFINE_MUTEX(perf_mutex);
+static u32 nr_wanting[NR_WANTS];	/* number of descriptors, by value */
+static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
+static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
+/* those of wanted that count on all CPUs with ticks */
+static u32 counts;
+static char perf_reason[CMT_PERF_REASON_BYTES];	/* why a counter could not be made */
+
+static void retry_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(retry_work, retry_fn);
+
+static void look_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look_fn);
+
+/* On the CPU, interrupts off. */
+static void cpu_install(void *perf_cpu)
+{
+	cmt_perf_install(perf_cpu);
+}
+
+/* Write the sums, before the CPU goes offline or has no ticks.  On the CPU itself. */
+static void cpu_write(void *unused)
+{
+	cmt_perf_write_all(this_cpu_read(cmt_cpus.perf));
+}
+
+static void cpu_remove(void *unused)
+{
+	this_cpu_write(cmt_cpus.perf, NULL);
+}
+
+static void cpu_stop(unsigned int cpu)
+{
+	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
+
+	lockdep_assert_held(&perf_mutex);
+	if (!p)
+		return;
+	smp_call_function_single(cpu, cpu_remove, NULL, true);
+	cmt_perf_events_release(p);
+	kvfree(p);
+}
+
+/*
+ * Count the wanted values on the CPU.  The time on the CPU is counted with and without
+ * events.  True: see cmt_perf_events_update().
+ */
+static bool cpu_update(unsigned int cpu)
+{
+	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
+	bool again;
+
+	lockdep_assert_held(&perf_mutex);
+	if (p)
+		return cmt_perf_events_update(cpu, p, wanted, perf_reason);
+	p = cmt_perf_new(cpu);
+	if (!p) {
+		strscpy(perf_reason, "no memory", sizeof(perf_reason));
+		return false;
+	}
+	again = cmt_perf_events_update(cpu, p, wanted, perf_reason);
+	smp_call_function_single(cpu, cpu_install, p, true);
+	return again;
+}
+
+static bool cpu_counts(unsigned int cpu)
+{
+	return per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu);
+}
+
+static void cpus_update(void)
+{
+	unsigned int cpu;
+	bool again;
+
+	do {
+		again = false;
+		for_each_online_cpu(cpu)
+			if (cpu_counts(cpu))
+				again |= cpu_update(cpu);
+	} while (again);
+}
+
+static void perf_change(u32 now)
+{
+	unsigned int cpu;
+
+	perf_reason[0] = '\0';
+	if (!wanted)
+		cmt_perf_clock_init();
+	wanted = now;
+	if (now) {
+		cpus_update();
+		schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
+		return;
+	}
+	for_each_online_cpu(cpu)
+		cpu_stop(cpu);
+}
+
+/* Check which values are counted.  Returns whether this has changed. */
+static bool counts_check(char *reason)
+{
+	u32 counted = wanted & CMT_PERF_ALL, before = counts;
+	const struct cmt_perf *p;
+	unsigned int cpu;
+
+	strscpy(reason, perf_reason, CMT_PERF_REASON_BYTES);
+	for_each_online_cpu(cpu) {
+		if (!cpu_counts(cpu))
+			continue;
+		p = per_cpu(cmt_cpus, cpu).perf;
+		counted &= p ? cmt_perf_events_counted(cpu, p, reason) : 0;
+	}
+	WRITE_ONCE(counts, counted);
+	return counted != before;
+}
+
+/*
+ * Run @change, if not NULL, then check which values are counted.  A STATE is written if
+ * this has changed.  @reason: CMT_PERF_REASON_BYTES
+ */
+static u32 counts_update(void (*change)(void), char *reason)
+{
+	bool changed;
+	u32 counted;
+
+	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	if (change)
+		change();
+	changed = counts_check(reason);
+	counted = counts;
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
+	if (changed)
+		cmt_state_emit();
+	return counted;
+}
+
+u32 cmt_perf_look(char *reason)
+{
+	return counts_update(NULL, reason);
+}
+
+u32 cmt_perf_counts(void)
+{
+	return READ_ONCE(counts);
+}
+
+/* 0, where no value is wanted. */
+static u32 all_wants(void)
+{
+	u32 all = 0, i;
+
+	for (i = 0; i < NR_WANTS; i++)
+		all |= nr_wanting[i] ? CMT_PERF_FLAG(i) : 0;
+	return all & CMT_PERF_ALL ? all : 0;
+}
+
+static void cpus_give_way(void)
+{
+	struct cmt_perf *p;
+	unsigned int cpu;
+	bool any = false;
+
+	for_each_online_cpu(cpu) {
+		p = per_cpu(cmt_cpus, cpu).perf;
+		if (!p || !cmt_perf_events_are_short(p))
+			continue;
+		cmt_perf_events_give_way(cpu, p);
+		any = true;
+	}
+	if (any)
+		cpus_update();
+}
+
+static void look_schedule(void)
+{
+	bool ticks_look = cmt_sampler_readers() &&
+			  cmt_sampler_interval() <= LOOK_MS * NSEC_PER_MSEC;
+
+	if (wanted && !(wanted & CMT_F_COUNTERS_FIRST) && !ticks_look)
+		schedule_delayed_work(&look_work, msecs_to_jiffies(LOOK_MS));
+}
+
+static void shortages_look(void)
+{
+	cpus_give_way();
+	look_schedule();
+}
+
+static void look_fn(struct work_struct *work)
+{
+	char reason[CMT_PERF_REASON_BYTES];
+
+	counts_update(shortages_look, reason);
+}
+
+/*
+ * Additions apply at once.  A descriptor may change its wants in a loop, so only a retry
+ * drops values.
+ */
+static void wants_apply(void)
+{
+	if (recent & ~wanted)
+		perf_change(wanted | recent);
+	look_schedule();
+}
+
+/*
+ * perf checks whether the current process may count on a CPU.  A reader of /dev/cmt may
+ * lack that right, so a work item of the kernel makes the events.
+ */
+static void apply_fn(struct work_struct *work)
+{
+	char reason[CMT_PERF_REASON_BYTES];
+
+	counts_update(wants_apply, reason);
+}
+
+static DECLARE_WORK(apply_work, apply_fn);
+
+void cmt_perf_want(u32 *wanted_here, u32 wants)
+{
+	u32 i;
+
+	mutex_lock(&perf_mutex);
+	for (i = 0; i < NR_WANTS; i++) {
+		nr_wanting[i] += !!(wants & CMT_PERF_FLAG(i));
+		nr_wanting[i] -= !!(*wanted_here & CMT_PERF_FLAG(i));
+	}
+	*wanted_here = wants;
+	recent |= all_wants();
+	mutex_unlock(&perf_mutex);
+	queue_work(system_dfl_wq, &apply_work);
+	flush_work(&apply_work);
+}
+
+static void give_way_fn(struct work_struct *work)
+{
+	char reason[CMT_PERF_REASON_BYTES];
+
+	counts_update(cpus_give_way, reason);
+}
+
+static DECLARE_WORK(give_way_work, give_way_fn);
+
+void cmt_perf_give_way(void)
+{
+	queue_work(system_highpri_wq, &give_way_work);
+}
+
+/* Drop the values that no descriptor wanted since the last retry. */
+static void wants_drop(void)
+{
+	if (recent != wanted)
+		perf_change(recent);
+	recent = all_wants();
+}
+
+static void retry_all(void)
+{
+	unsigned int cpu;
+
+	wants_drop();
+	if (!wanted)
+		return;
+	cmt_perf_events_retry_tasks();
+	for_each_online_cpu(cpu)
+		if (per_cpu(cmt_cpus, cpu).perf)
+			cmt_perf_events_retry(cpu, per_cpu(cmt_cpus, cpu).perf);
+	cpus_update();
+	look_schedule();
+	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
+}
+
+static void retry_fn(struct work_struct *work)
+{
+	char reason[CMT_PERF_REASON_BYTES];
+
+	counts_update(retry_all, reason);
+}
+
+/* The CPU goes offline, or has no ticks. */
+static void cpu_retire(unsigned int cpu)
+{
+	if (!per_cpu(cmt_cpus, cpu).perf)
+		return;
+	smp_call_function_single(cpu, cpu_write, NULL, true);
+	cpu_stop(cpu);
+}
+
+void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
+{
+	mutex_lock(&perf_mutex);
+	if (wanted && ticks)
+		cpu_update(cpu);
+	else
+		cpu_retire(cpu);
+	mutex_unlock(&perf_mutex);
+}
+
+void cmt_perf_cpu_down(unsigned int cpu)
+{
+	mutex_lock(&perf_mutex);
+	cpu_retire(cpu);
+	mutex_unlock(&perf_mutex);
+}
+
+/* As a descriptor that stays open */
+void cmt_perf_init(bool first)
+{
+	nr_wanting[CMT_PERF_NR] = first;
+}
+
+void cmt_perf_stop(void)
+{
+	cancel_delayed_work_sync(&retry_work);
+	cancel_delayed_work_sync(&look_work);	/* a retry may have queued it */
+	cancel_work_sync(&give_way_work);
+	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	if (wanted)
+		perf_change(0);
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
+}
