@@ -14,7 +14,7 @@
 
 /* Of a row with records there is more that has none. */
 #define MISSED	(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
-		 CMT_USAGE_WHY_EXCLUDED)
+		 CMT_USAGE_WHY_EXCLUDED | CMT_USAGE_WHY_OVERWRITTEN)
 
 #define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
 
@@ -390,9 +390,34 @@ static void counters_bounds(const struct cmt_usage *usage,
 		to->why |= CMT_USAGE_WHY_GAP;
 	if (row->pending)
 		to->why |= CMT_USAGE_WHY_PENDING;
+	/* a CPU and a domain count under the RMIDs of all agents */
+	if (usage_by_owner(usage))
+		to->why |= row->why & CMT_USAGE_WHY_OVERWRITTEN;
 	if (to->why & MISSED)
 		to->bounds = to->values;
 	to->partial = to->bounds || to->why & MISSED;
+}
+
+static uint32_t value_if(uint32_t value, uint64_t sum)
+{
+	return sum ? value : 0;
+}
+
+/*
+ * Another agent's RMID counted some of the work: a lower bound of 0 says nothing, and
+ * ratios are those of an unknown part.
+ */
+static void counters_bound(struct cmt_usage_counters *to)
+{
+	to->known = to->ran_ns != 0;
+	to->partial = to->known;
+	to->values &= value_if(CMT_F_CYCLES, to->cycles) |
+		      value_if(CMT_F_INSTRUCTIONS, to->instructions) |
+		      value_if(CMT_F_LLC_MISSES, to->llc_misses) |
+		      value_if(CMT_F_LLC_REFERENCES, to->llc_references);
+	to->bounds = to->values;
+	to->ipc = NAN;
+	to->mpki = NAN;
 }
 
 void usage_row_counters(const struct cmt_usage *usage,
@@ -416,7 +441,10 @@ void usage_row_counters(const struct cmt_usage *usage,
 	to->known = true;
 	counters_sums(to, counted);
 	counters_bounds(usage, frame, row, to, counted);
-	to->cpu_share = cpu_share(usage, row, to->ran_ns);
+	if (to->why & CMT_USAGE_WHY_OVERWRITTEN)
+		counters_bound(to);
+	if (to->known)
+		to->cpu_share = cpu_share(usage, row, to->ran_ns);
 	row->why |= to->why & ~COUNTERS_ONLY;
 }
 

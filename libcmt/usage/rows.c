@@ -48,6 +48,10 @@ static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 		qsort(holdings, nr, sizeof(struct usage_holding *), cmp);
 }
 
+static const struct cmt_usage_coverage unknown_coverage = {
+	.occupancy = NAN, .total = NAN, .local = NAN,
+};
+
 static struct cmt_usage_row *new_row(struct usage_rows *to)
 {
 	struct cmt_usage_row *row;
@@ -56,9 +60,7 @@ static struct cmt_usage_row *new_row(struct usage_rows *to)
 		return NULL;
 	row = &to->rows[to->nr++];
 	memset(row, 0, sizeof(*row));
-	row->coverage = (struct cmt_usage_coverage){
-		.occupancy = NAN, .total = NAN, .local = NAN,
-	};
+	row->coverage = unknown_coverage;
 	return row;
 }
 
@@ -206,7 +208,6 @@ static void add_traffic(const struct cmt_usage *usage,
 	else if (!t->read)
 		r->why |= h->why & (CMT_USAGE_WHY_ERROR |
 				    CMT_USAGE_WHY_UNAVAILABLE);
-	r->why |= h->why & CMT_USAGE_WHY_OVERWRITTEN;
 	if (t->gap || !t->read)
 		r->partial = true;
 	if (t->known && span)
@@ -226,8 +227,7 @@ static void row_traffic(const struct cmt_usage *usage,
 /* A holding without a reading in the interval: its value is of another interval. */
 static void rate_unread(struct cmt_usage_rate *r, const struct usage_holding *h)
 {
-	r->why |= (usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD) |
-		  (h->why & CMT_USAGE_WHY_OVERWRITTEN);
+	r->why |= usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD;
 	r->partial = true;
 }
 
@@ -292,12 +292,23 @@ static void row_of_container(struct cmt_usage_row *row)
 	row->cpu = 0;
 }
 
+/*
+ * The reasons that a holding gives its row.  A value that the last reading left incomplete
+ * is so until the next one.  A domain has the RMIDs of all agents, and so all work.
+ */
+static uint32_t reasons_of(const struct cmt_usage *usage, const struct usage_holding *h)
+{
+	uint32_t why = h->why | usage_why(h->flags & CMT_F_PQR_OVERWRITTEN);
+
+	return usage->by == CMT_USAGE_BY_DOMAIN ? why & ~CMT_USAGE_WHY_OVERWRITTEN : why;
+}
+
 static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 		    const struct usage_holding *h, uint64_t elapsed_ns)
 {
 	if (h->blank)
 		return;
-	row->why |= h->why;
+	row->why |= reasons_of(usage, h);
 	if (h->emulated)
 		row->flags |= CMT_USAGE_ROW_EMULATED;
 	row_occupancy(usage, row, h);
@@ -336,7 +347,36 @@ static void occupancy_settle(struct cmt_usage_occupancy *o, bool pending)
 		o->why |= CMT_USAGE_WHY_PENDING;
 		o->partial = true;
 	}
-	o->partial &= o->known;
+	/* an owner that ended has a most */
+	o->partial &= o->known || o->most_bytes;
+}
+
+static void rate_bound(struct cmt_usage_rate *r)
+{
+	r->why |= CMT_USAGE_WHY_OVERWRITTEN;
+	r->partial = true;
+	r->known &= r->bytes != 0;
+}
+
+static void occupancy_bound(struct cmt_usage_occupancy *o)
+{
+	o->why |= CMT_USAGE_WHY_OVERWRITTEN;
+	o->partial = true;
+	o->known &= o->last_bytes != 0;
+	if (!o->known || !o->least_bytes)
+		o->slots = 0;
+}
+
+/*
+ * Another agent's RMID counted some of the work.  What the row's RMIDs counted is a lower
+ * bound, and a lower bound of 0 says nothing.  How much of all it is, is not known.
+ */
+static void row_bound(struct cmt_usage_row *row)
+{
+	occupancy_bound(&row->occupancy);
+	rate_bound(&row->total);
+	rate_bound(&row->local);
+	row->coverage = unknown_coverage;
 }
 
 static void row_settle(const struct cmt_usage *usage,
@@ -346,6 +386,8 @@ static void row_settle(const struct cmt_usage *usage,
 
 	if (!alive)
 		row->occupancy.why |= CMT_USAGE_WHY_ENDED;
+	if (row->why & CMT_USAGE_WHY_OVERWRITTEN)
+		row_bound(row);
 	occupancy_settle(&row->occupancy, pending);
 	usage_rate_settle(&row->total, pending);
 	usage_rate_settle(&row->local, pending);
