@@ -141,6 +141,7 @@ static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
 	stats->cpus_online += state == CMT_RING_ONLINE ||
 			      state == CMT_RING_QUIET;
 	stats->cpus_unread += READ_ONCE(cpu->unread);
+	stats->cpus_foreign += !!READ_ONCE(cpu->base);
 	stats->records += READ_ONCE(cpu->ring.header->head);
 	stats->ticks += READ_ONCE(cpu->ticks);
 	stats->missed += READ_ONCE(cpu->missed);

@@ -101,6 +101,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "irqs_off_ns %llu\n", s.irqs_off_ns);
 	seq_printf(m, "demand_ns %llu\n", cmt_demand_ns());
 	seq_printf(m, "lock_held_ns %llu\n", s.lock_held_ns);
+	seq_printf(m, "cpus_foreign %u\n", s.cpus_foreign);
 	return 0;
 }
 

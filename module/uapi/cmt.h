@@ -80,7 +80,8 @@ enum {
 	CMT_REC_EXISTING	= 3,	/* snapshot only; ts: when allocated */
 	CMT_REC_UPDATE		= 4,	/* the owner has a new name or cgroup, or was
 					 * attached, detached, registered or
-					 * unregistered
+					 * unregistered; or the members of a resctrl
+					 * group belong to another owner
 					 */
 	CMT_REC_ALLOC_FAIL	= 5,	/* the owner is pending; rmid: the overflow
 					 * RMID, which counts it meanwhile
@@ -99,8 +100,9 @@ enum {
 
 /* cmt_record.flags */
 #define CMT_F_EMULATED		0x00000001U	/* from the model, not measured */
-/* TICK: another agent had changed this CPU's RMID; SAMPLE: this RMID should have been
- * loaded on such a CPU, so its values are incomplete
+/* TICK: an owner ran on this CPU with another agent's RMID.  SAMPLE: since the last one, some
+ * work of this RMID's owner counted under another agent's RMID: the values are lower bounds
+ * of what the owner holds and has caused
  */
 #define CMT_F_PQR_OVERWRITTEN	0x00000002U
 /* SAMPLE: which values are measurements; a value without its flag is 0 */
@@ -136,7 +138,7 @@ enum {
 						 * CMT_IOC_REGISTER
 						 */
 #define CMT_F_OWNER_RESCTRL	0x00010000U	/* resctrl or another agent uses this
-						 * RMID; no tgid
+						 * RMID; see CMT_F_GROUP_SOLE
 						 */
 #define CMT_F_OWNER_KERNEL	0x00040000U	/* what CPUs do at privilege level 0,
 						 * where AMD's PLZA gives that this
@@ -146,6 +148,15 @@ enum {
 #define CMT_F_SERVICE		0x00080000U	/* with _CGROUP: of the lower class, by
 						 * a pattern with '~'
 						 */
+/* With _RESCTRL: all members of the resctrl group that has this RMID belong to one owner.
+ * The other CMT_F_OWNER_* flags, CMT_F_ATTACHED, CMT_F_SERVICE, tgid or owner_cpu, cgroup_id
+ * and comm are those of that owner, whose values are the sum over its own RMID and this one.
+ *
+ * With _RESCTRL and without _SOLE: members of several owners, or of none, or unknown.  tgid is
+ * a thread of the group, and comm its name; where no thread is known, but a CPU of the group,
+ * CMT_F_OWNER_CPU is set and owner_cpu is that CPU; else all are 0.
+ */
+#define CMT_F_GROUP_SOLE	0x01000000U
 
 /*
  * One record.  rmid and generation together identify an owner: generation changes at
@@ -163,7 +174,9 @@ struct cmt_record {
 				 * CHANNEL: the socket
 				 */
 	union {
-		__u32 tgid;		/* lifecycle: the process */
+		__u32 tgid;		/* lifecycle: the process, or a thread of a
+					 * resctrl group
+					 */
 		__u32 owner_cpu;	/* lifecycle of CMT_F_OWNER_CPU */
 		__u32 interval_ns;	/* TICK: interval in force */
 		__u32 ran_ns;		/* PERF: time with the RMID on this CPU, since
@@ -316,10 +329,11 @@ enum {
 	CMT_SCOPE_MANUAL	= 4,	/* attached owners only */
 };
 
-/* cmt_info.resctrl: which RMID is loaded for a task in a resctrl group */
+/* cmt_info.resctrl: which RMID is loaded for an owner's task in a resctrl group */
 enum {
-	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's, which is sampled as an owner of the
-					 * kind CMT_F_OWNER_RESCTRL
+	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's, as for a task in no group on a CPU
+					 * of a group.  The RMID is sampled as an owner
+					 * of the kind CMT_F_OWNER_RESCTRL
 					 */
 	CMT_RESCTRL_TAKE	= 2,	/* cmt's; the CLOSID stays resctrl's */
 };
@@ -428,6 +442,10 @@ struct cmt_stats {
 	__aligned_u64 busy_ns;		/* spent in ticks */
 	__aligned_u64 irqs_off_ns;	/* longest time with interrupts off */
 	__aligned_u64 lock_held_ns;	/* longest time with the owner lock held */
+	__u32 cpus_foreign;	/* now: online CPUs to which a resctrl group or another
+				 * agent gave an RMID
+				 */
+	__u32 reserved;
 };
 
 /*
@@ -718,7 +736,7 @@ struct cmt_box {
 
 /* The least size that a caller may pass: that of the first published structure. */
 #define CMT_INFO_SIZE		344U
-#define CMT_STATS_SIZE		176U
+#define CMT_STATS_SIZE		184U
 #define CMT_RMIDS_SIZE		32U
 #define CMT_INTERVAL_SIZE	16U
 #define CMT_WATERMARK_SIZE	16U
@@ -822,6 +840,7 @@ CMT_ABI_AT(cmt_stats, switches, 112);
 CMT_ABI_AT(cmt_stats, busy_ns, 152);
 CMT_ABI_AT(cmt_stats, irqs_off_ns, 160);
 CMT_ABI_AT(cmt_stats, lock_held_ns, 168);
+CMT_ABI_AT(cmt_stats, cpus_foreign, 176);
 
 CMT_ABI_SIZE(cmt_rmids, CMT_RMIDS_SIZE);
 CMT_ABI_AT(cmt_rmids, count, 8);

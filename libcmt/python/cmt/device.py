@@ -52,7 +52,7 @@ class Info:
 
 @dataclass(frozen=True)
 class Stats:
-    """The module's counters: eight of now, the others since it was loaded."""
+    """The module's counters: nine of now, the others since it was loaded."""
 
     rmids_active: int  #: now: they have an owner
     rmids_limbo: int  #: now: freed less than limbo_ns ago
@@ -79,6 +79,7 @@ class Stats:
     busy_ns: int  #: spent in ticks, all CPUs
     irqs_off_ns: int  #: the longest that interrupts were off
     lock_held_ns: int  #: the longest that the owner lock was held
+    cpus_foreign: int  #: now: a resctrl group or another agent gave them an RMID
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ class Flag(IntFlag):
     OWNER_RESCTRL = lib.CMT_F_OWNER_RESCTRL
     OWNER_KERNEL = lib.CMT_F_OWNER_KERNEL
     SERVICE = lib.CMT_F_SERVICE
+    GROUP_SOLE = lib.CMT_F_GROUP_SOLE  #: of OWNER_RESCTRL: all members belong to one owner
 
 
 class By(_Open):
