@@ -36,6 +36,16 @@ static int cmp_part(const void *pa, const void *pb)
 	return ret ? ret : cmp_holding(pa, pb);
 }
 
+/* By process, of one container; and as above in it. */
+static int cmp_child(const void *pa, const void *pb)
+{
+	const struct usage_holding *a = *(struct usage_holding *const *)pa;
+	const struct usage_holding *b = *(struct usage_holding *const *)pb;
+	int ret = usage_cmp(a->child, b->child);
+
+	return ret ? ret : cmp_holding(pa, pb);
+}
+
 /* They are few, and in order already but where one came lately. */
 static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 			  int (*cmp)(const void *, const void *))
@@ -249,6 +259,9 @@ container_of(const struct cmt_usage *usage, struct usage_frame *to,
 	if (cgroup == USAGE_NONE)
 		return NULL;
 	item = usage->cgroups[cgroup].item;
+	/* a group whose path is not known is its RMID */
+	if (item && item->container.cgroup_id & CMT_RESCTRL_GROUP && !item->path)
+		return NULL;
 	if (!item || cmt_grow(&to->items, to->nr_items, &to->room_items,
 			      sizeof(struct cmt_item *)))
 		return NULL;
@@ -266,6 +279,10 @@ static void row_identity(struct cmt_usage_row *row,
 	if (h->attached)
 		row->flags |= CMT_USAGE_ROW_ATTACHED;
 	row->cpu = h->cpu;
+	if (h->group_cpu != CMT_GROUP_NO_CPU) {
+		row->flags |= CMT_USAGE_ROW_GROUP_CPU;
+		row->cpu = h->group_cpu;
+	}
 	row->cgroup_id = h->cgroup_id;
 	memcpy(row->comm, h->comm, sizeof(row->comm));
 	row->pid = h->tgid;
@@ -440,6 +457,17 @@ static void row_blank(struct cmt_usage_row *row, bool alive)
 	row->local.why |= CMT_USAGE_WHY_OLD;
 }
 
+/* The holding that the row is named by: that of the owner's dedicated RMID, where it has one. */
+static const struct usage_holding *first_own(struct usage_holding *const *run, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!run[i]->sole)
+			return run[i];
+	return run[0];
+}
+
 /* One row from a run of @n holdings, of the group @number. */
 static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 		     struct cmt_usage_row *row,
@@ -451,7 +479,7 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 	bool alive = false, blank = true;
 	uint32_t i;
 
-	row_identity(row, run[0]);
+	row_identity(row, first_own(run, n));
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
 	row->coverage = coverage_of(usage, run, n, row->pending,
@@ -469,7 +497,7 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 			continue;
 		if (!alive || run[i]->rmid != run[i - 1]->rmid ||
 		    run[i]->generation != run[i - 1]->generation)
-			row->rmids += run[i]->rmid != CMT_RMID_NONE;
+			row->rmids += run[i]->rmid != CMT_RMID_NONE && !run[i]->sole;
 		alive = true;
 	}
 	if (blank)
@@ -480,28 +508,27 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 			   group->counts ? &group->counted : &nothing);
 }
 
-/* How many holdings of @run, of @nr, are of the same process as the first. */
-static uint32_t process_length(struct usage_holding *const *run, uint32_t nr)
+/* How many holdings of @run, of @nr, are of the same child as the first. */
+static uint32_t child_length(struct usage_holding *const *run, uint32_t nr)
 {
 	uint32_t n = 1;
 
-	while (n < nr && run[n]->rmid == run[0]->rmid &&
-	       run[n]->generation == run[0]->generation)
+	while (n < nr && run[n]->child == run[0]->child)
 		n++;
 	return n;
 }
 
 /* The processes of a container that have a dedicated RMID. */
 static int build_children(struct cmt_usage *usage, struct usage_frame *to,
-			  uint32_t parent, struct usage_holding *const *run,
-			  uint32_t n)
+			  uint32_t parent, struct usage_holding **run, uint32_t n)
 {
 	uint32_t i, length, first = to->children.nr;
 
+	sort_holdings(run, n, cmp_child);
 	for (i = 0; i < n; i += length) {
 		struct cmt_usage_row *child;
 
-		length = process_length(run + i, n - i);
+		length = child_length(run + i, n - i);
 		if (run[i]->child == USAGE_NONE)
 			continue;
 		child = new_row(&to->children);
@@ -559,8 +586,7 @@ static int build_parts(struct cmt_usage *usage, struct usage_frame *to,
 		return 0;
 	sort_holdings(run, nr, cmp_part);
 	for (i = 0; !err && i < nr; i += n) {
-		for (n = 1; i + n < nr && run[i + n]->child == run[i]->child;)
-			n++;
+		n = child_length(run + i, nr - i);
 		err = build_part(usage, to, run + i, n);
 	}
 	to->rows.rows[parent].first_child = first;

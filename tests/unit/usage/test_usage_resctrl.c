@@ -264,6 +264,298 @@ START_TEST(test_overwritten_domain_and_cpu_are_complete)
 }
 END_TEST
 
+#define SOLE (CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE)
+
+static void rename_group(uint64_t ts, uint32_t flags, uint64_t cgroup_id)
+{
+	event(CMT_REC_UPDATE, ts, GROUP, flags, cgroup_id);
+}
+
+/* The group of web's runtime: all its members are web's. */
+START_TEST(test_sole_group_is_its_owners)
+{
+	const struct cmt_usage_row *row;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	event(CMT_REC_EXISTING, 1, WEBS, CMT_F_OWNER_CGROUP, WEB);
+	event(CMT_REC_EXISTING, 2, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(WEBS, MS, 30, 0);
+	read_at(GROUP, MS, 200, 0);
+	ran(WEBS, MS, 0);
+	close_frame();
+	read_at(WEBS, 2 * MS, 20, 10);
+	read_at(GROUP, 2 * MS, 300, 7000);
+	ran(GROUP, 2 * MS, 900);
+	close_frame();
+	ck_assert_uint_eq(frame->nr_rows, 1);
+	row = row_of(WEB);
+	assert_complete(row, 320, 7010);
+	ck_assert_uint_eq(row->occupancy.most_bytes, 320);
+	ck_assert_uint_eq(row->rmids, 1);
+	ck_assert(row->flags & CMT_USAGE_ROW_WHOLE);
+	ck_assert(row->coverage.occupancy == 1 && row->coverage.total == 1);
+	ck_assert(row->counters.known && !row->counters.partial);
+	ck_assert_uint_eq(row->counters.ran_ns, 900000);
+	teardown();
+}
+END_TEST
+
+/* Its owner is pending: the group's RMID is the only one that it has. */
+START_TEST(test_sole_group_without_dedicated_rmid)
+{
+	begin(CMT_USAGE_BY_CONTAINER);
+	event(CMT_REC_EXISTING, 2, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(GROUP, MS, 200, 0);
+	close_frame();
+	read_at(GROUP, 2 * MS, 300, 50);
+	close_frame();
+	ck_assert_uint_eq(frame->nr_rows, 1);
+	assert_complete(row_of(WEB), 300, 50);
+	ck_assert_uint_eq(row_of(WEB)->rmids, 0);
+	teardown();
+}
+END_TEST
+
+/* db's thread joins web's group at 4 ms: each owner keeps what was counted till then. */
+START_TEST(test_group_becomes_shared_in_interval)
+{
+	begin(CMT_USAGE_BY_CONTAINER);
+	event(CMT_REC_EXISTING, 1, WEBS, CMT_F_OWNER_CGROUP, WEB);
+	event(CMT_REC_EXISTING, 2, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(WEBS, MS, 30, 0);
+	read_at(GROUP, MS, 200, 0);
+	close_frame();
+	read_at(GROUP, 3 * MS, 250, 1000);
+	ran(GROUP, 3 * MS, 300);
+	rename_group(4 * MS, CMT_F_OWNER_RESCTRL, 0);
+	read_at(GROUP, 5 * MS, 300, 1700);
+	read_at(WEBS, 5 * MS, 30, 20);
+	ran(GROUP, 5 * MS, 400);
+	close_frame();
+	ck_assert_uint_eq(frame->nr_rows, 2);
+	ck_assert_uint_eq(row_of(WEB)->occupancy.last_bytes, 30);
+	ck_assert_uint_eq(row_of(WEB)->total.bytes, 1020);
+	ck_assert_uint_eq(row_of(WEB)->counters.ran_ns, 300000);
+	ck_assert_uint_eq(find_row(0, CMT_OWNER_RESCTRL)->occupancy.last_bytes, 300);
+	ck_assert_uint_eq(find_row(0, CMT_OWNER_RESCTRL)->total.bytes, 700);
+	ck_assert_uint_eq(find_row(0, CMT_OWNER_RESCTRL)->counters.ran_ns, 400000);
+	/* and back: the traffic since the last reading is web's */
+	rename_group(6 * MS, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(GROUP, 7 * MS, 300, 1750);
+	read_at(WEBS, 7 * MS, 30, 20);
+	close_frame();
+	ck_assert_uint_eq(row_of(WEB)->total.bytes, 50);
+	ck_assert_uint_eq(row_of(WEB)->occupancy.last_bytes, 330);
+	ck_assert_ptr_null(find_row(0, CMT_OWNER_RESCTRL));
+	read_at(GROUP, 9 * MS, 310, 1800);
+	read_at(WEBS, 9 * MS, 30, 20);
+	close_frame();
+	ck_assert_uint_eq(frame->nr_rows, 1);
+	assert_complete(row_of(WEB), 340, 50);
+	teardown();
+}
+END_TEST
+
+/* Without a reading since: the value stays, and is the new owner's. */
+START_TEST(test_group_changes_owner_without_reading)
+{
+	begin(CMT_USAGE_BY_CONTAINER);
+	event(CMT_REC_EXISTING, 1, WEBS, CMT_F_OWNER_CGROUP, WEB);
+	event(CMT_REC_EXISTING, 2, DBS, CMT_F_OWNER_CGROUP, DB);
+	event(CMT_REC_EXISTING, 3, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(GROUP, MS, 200, 100);
+	read_at(WEBS, MS, 10, 0);
+	read_at(DBS, MS, 20, 0);
+	close_frame();
+	rename_group(2 * MS, SOLE | CMT_F_OWNER_CGROUP, DB);
+	read_at(WEBS, 3 * MS, 10, 0);
+	read_at(DBS, 3 * MS, 20, 0);
+	close_frame();
+	ck_assert_uint_eq(row_of(WEB)->occupancy.last_bytes, 10);
+	ck_assert_uint_eq(row_of(DB)->occupancy.last_bytes, 220);
+	ck_assert_uint_eq(row_of(DB)->total.bytes, 0);
+	read_at(GROUP, 4 * MS, 200, 160);
+	read_at(WEBS, 4 * MS, 10, 0);
+	read_at(DBS, 4 * MS, 20, 0);
+	close_frame();
+	ck_assert_uint_eq(row_of(WEB)->total.bytes, 0);
+	ck_assert_uint_eq(row_of(DB)->total.bytes, 60);
+	teardown();
+}
+END_TEST
+
+/* The RMID has another generation: nothing of the former is counted again. */
+START_TEST(test_sole_group_new_generation)
+{
+	struct cmt_record record = {
+		.ts = 3 * MS, .type = CMT_REC_ALLOC, .rmid = GROUP, .generation = 2,
+		.flags = SOLE | CMT_F_OWNER_CGROUP, .owner.cgroup_id = WEB,
+	};
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	event(CMT_REC_EXISTING, 1, WEBS, CMT_F_OWNER_CGROUP, WEB);
+	event(CMT_REC_EXISTING, 2, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	read_at(WEBS, MS, 30, 0);
+	read_at(GROUP, MS, 200, 1000);
+	close_frame();
+	read_at(GROUP, 2 * MS, 200, 1500);
+	event(CMT_REC_FREE, 2 * MS + 1, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	add(record);
+	record = (struct cmt_record){
+		.ts = 4 * MS, .type = CMT_REC_SAMPLE, .rmid = GROUP, .generation = 2,
+		.flags = VALUES, .sample.occupancy_bytes = 70, .sample.mbm_total_bytes = 40,
+		.sample.mbm_local_bytes = 20,
+	};
+	add(record);
+	read_at(WEBS, 4 * MS, 30, 5);
+	close_frame();
+	ck_assert_uint_eq(frame->nr_rows, 1);
+	ck_assert_uint_eq(row_of(WEB)->occupancy.last_bytes, 100);
+	ck_assert_uint_eq(row_of(WEB)->total.bytes, 545);
+	teardown();
+}
+END_TEST
+
+static void process(uint64_t ts, uint32_t rmid, uint32_t flags, uint32_t tgid)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_EXISTING, .flags = flags, .rmid = rmid,
+		.generation = 1, .tgid = tgid, .owner.cgroup_id = WEB,
+		.owner.comm = "nginx",
+	};
+
+	add(record);
+}
+
+/* By process, the row is that of the process, with the RMID that cmt gave. */
+START_TEST(test_sole_group_by_process)
+{
+	const struct cmt_usage_row *row;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	process(1, WEBS, 0, 4711);
+	process(2, GROUP, SOLE, 4711);
+	process(3, GROUP + 1, SOLE, 4712);
+	process(4, GROUP + 2, SOLE, 4712);
+	for (uint64_t ts = MS; ts <= 2 * MS; ts += MS) {
+		read_at(WEBS, ts, 30, ts / 1000);
+		read_at(GROUP, ts, 200, ts / 1000);
+		read_at(GROUP + 1, ts, 5, 0);
+		read_at(GROUP + 2, ts, 6, 0);
+		close_frame();
+	}
+	ck_assert_uint_eq(frame->nr_rows, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		row = cmt_usage_row_at(frame, i);
+		ck_assert_str_eq(row->comm, "nginx");
+		if (row->pid == 4712) {
+			ck_assert_uint_eq(row->rmid, GROUP + 1);
+			ck_assert_uint_eq(row->occupancy.last_bytes, 11);
+			continue;
+		}
+		ck_assert_uint_eq(row->pid, 4711);
+		ck_assert_uint_eq(row->rmid, WEBS);
+		assert_complete(row, 230, 2000);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(test_sole_group_of_child)
+{
+	const struct cmt_usage_row *row;
+
+	begin_flags(CMT_USAGE_BY_CONTAINER, CMT_USAGE_CHILDREN, 3600000 * MS);
+	process(1, WEBS, 0, 4711);
+	process(2, GROUP, SOLE, 4711);
+	process(3, DBS, 0, 4712);
+	for (uint64_t ts = MS; ts <= 2 * MS; ts += MS) {
+		read_at(GROUP, ts, 200, ts / 1000);
+		read_at(WEBS, ts, 30, ts / 1000);
+		read_at(DBS, ts, 4, 0);
+		close_frame();
+	}
+	row = row_of(WEB);
+	assert_complete(row, 234, 2000);
+	ck_assert_uint_eq(row->rmids, 2);
+	ck_assert_uint_eq(row->nr_children, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		row = cmt_usage_child_at(frame, row_of(WEB)->first_child + i);
+		ck_assert_uint_eq(row->rmid, row->pid == 4711 ? WEBS : DBS);
+		ck_assert_uint_eq(row->occupancy.last_bytes, row->pid == 4711 ? 230 : 4);
+	}
+	teardown();
+}
+END_TEST
+
+/* A group with a CPU of its own, beside the row that it counts a part of. */
+START_TEST(test_shared_group_has_its_cpu)
+{
+	const struct cmt_usage_row *row;
+	struct cmt_record record = {
+		.ts = 2, .type = CMT_REC_EXISTING, .rmid = GROUP, .generation = 7,
+		.flags = CMT_F_OWNER_RESCTRL | CMT_F_OWNER_CPU, .owner_cpu = 3,
+		.owner.comm = "resctrl",
+	};
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	add(record);
+	add((struct cmt_record){
+		.ts = MS, .type = CMT_REC_SAMPLE, .rmid = GROUP, .generation = 7,
+		.flags = VALUES,
+	});
+	close_frame();
+	row = find_row(0, CMT_OWNER_RESCTRL);
+	ck_assert_ptr_nonnull(row);
+	ck_assert(row->flags & CMT_USAGE_ROW_GROUP_CPU);
+	ck_assert_uint_eq(row->cpu, 3);
+	ck_assert_uint_eq(row->pid, 0);
+	ck_assert_uint_eq(row->rmid, GROUP);
+	ck_assert(row->cgroup_id == (CMT_RESCTRL_GROUP | CMT_RESCTRL_RMID | 7 << 16 | GROUP));
+	ck_assert_ptr_null(row->container);
+	name(row->cgroup_id, "/mon_groups/x");
+	add((struct cmt_record){
+		.ts = 2 * MS, .type = CMT_REC_SAMPLE, .rmid = GROUP, .generation = 7,
+		.flags = VALUES,
+	});
+	close_frame();
+	row = find_row(0, CMT_OWNER_RESCTRL);
+	ck_assert_str_eq(row->container->name, "mon_groups/x");
+	teardown();
+}
+END_TEST
+
+/* Each millisecond, in which most rows are left out. */
+START_TEST(test_group_changes_owner_in_brief_frames)
+{
+	begin_flags(CMT_USAGE_BY_CONTAINER, CMT_USAGE_BRIEF, MS);
+	event(CMT_REC_EXISTING, 1, WEBS, CMT_F_OWNER_CGROUP, WEB);
+	event(CMT_REC_EXISTING, 2, GROUP, SOLE | CMT_F_OWNER_CGROUP, WEB);
+	for (uint64_t ts = MS; ts < 40 * MS; ts += MS) {
+		add((struct cmt_record){
+			.ts = ts, .type = CMT_REC_TICK, .interval_ns = MS,
+		});
+		read_at(GROUP, ts, 200, ts / 1000);
+		if (ts == MS)
+			read_at(WEBS, ts, 30, 0);
+		if (ts == 20 * MS)
+			rename_group(ts - 1, CMT_F_OWNER_RESCTRL, 0);
+		while (cmt_usage_next(usage, &frame) > 0) {
+			bool late = frame->start_ns >= 20 * MS;
+			const struct cmt_usage_row *group = find_row(0, CMT_OWNER_RESCTRL);
+
+			ck_assert(late == (group != NULL));
+			if (group)
+				ck_assert_uint_eq(group->occupancy.last_bytes, 200);
+			if (!late || find_row(WEB, CMT_OWNER_CGROUP))
+				ck_assert_uint_eq(row_of(WEB)->occupancy.last_bytes,
+						  late ? 30 : 230);
+		}
+	}
+	teardown();
+}
+END_TEST
+
 static Suite *usage_resctrl_suite(void)
 {
 	Suite *suite = suite_create("usage_resctrl");
@@ -273,6 +565,15 @@ static Suite *usage_resctrl_suite(void)
 	UNIT_CASE(suite, test_overwritten_most_is_lower_bound);
 	UNIT_CASE(suite, test_overwritten_lasts_until_next_reading);
 	UNIT_CASE(suite, test_overwritten_domain_and_cpu_are_complete);
+	UNIT_CASE(suite, test_sole_group_is_its_owners);
+	UNIT_CASE(suite, test_sole_group_without_dedicated_rmid);
+	UNIT_CASE(suite, test_group_becomes_shared_in_interval);
+	UNIT_CASE(suite, test_group_changes_owner_without_reading);
+	UNIT_CASE(suite, test_sole_group_new_generation);
+	UNIT_CASE(suite, test_sole_group_by_process);
+	UNIT_CASE(suite, test_sole_group_of_child);
+	UNIT_CASE(suite, test_shared_group_has_its_cpu);
+	UNIT_CASE(suite, test_group_changes_owner_in_brief_frames);
 	return suite;
 }
 
