@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "ring/record.h"
+#include "record/record.h"
 
 #define RMIDS_MAX	65536
 
