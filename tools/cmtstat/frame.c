@@ -83,6 +83,7 @@ static void copy_row(struct row *to, const struct cmt_usage_row *from)
 		.generation = from->generation,
 		.domain = from->domain,
 		.cpu = from->cpu,
+		.has_group_cpu = from->flags & CMT_USAGE_ROW_GROUP_CPU,
 		.rmids = from->rmids,
 		.first_child = from->first_child,
 		.nr_children = from->nr_children,
