@@ -20,9 +20,10 @@ int main(int argc, char **argv)
 		for (uint32_t i = 0; ret && i < frame->nr_rows; i++) {
 			const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
 
-			if (row->occupancy.known)	/* a rate that is not is nan */
-				printf("%.2f s %10.1f KiB%s %8.1f MB/s  %s\n", frame->start_ns / 1e9,
-				       row->occupancy.last_bytes / 1024.0, frame->emulated ? " EMULATED" : "",
+			if (row->occupancy.known)	/* a rate that is not is nan; >: a lower bound */
+				printf("%.2f s %1s%9.1f KiB%s %1s%7.1f MB/s  %s\n", frame->start_ns / 1e9,
+				       row->occupancy.partial ? ">" : "", row->occupancy.last_bytes / 1024.0,
+				       frame->emulated ? " EMULATED" : "", row->total.partial ? ">" : "",
 				       row->total.rate / 1e6, row->container ? row->container->name : "(others)");
 		}
 		rounds -= ret;

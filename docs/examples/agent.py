@@ -8,13 +8,17 @@ import cmt
 
 
 def print_row(frame: cmt.Frame, row: cmt.Row) -> None:
-    """One line; "-" is what is not known."""
+    """One line; "-" is what is not known, and what has ">" before it is a lower bound."""
     name = row.container.name if row.container else "(no container)"
-    held, rate = row.occupancy.last_bytes, row.total.rate
-    print(f"{frame.start_ns / 1e9:.2f} s "
-          f"{'-' if held is None else f'{held / 1024:.1f}':>10} KiB"
-          f"{' EMULATED' if row.emulated else ''} "
-          f"{'-' if rate is None else f'{rate / 1e6:.1f}':>8} MB/s  {name}")
+    held = number(row.occupancy.last_bytes, row.occupancy.partial, 1024)
+    rate = number(row.total.rate, row.total.partial, 1e6)
+    print(f"{frame.start_ns / 1e9:.2f} s {held:>10} KiB"
+          f"{' EMULATED' if row.emulated else ''} {rate:>8} MB/s  {name}")
+
+
+def number(value: float | None, partial: bool, unit: float) -> str:
+    """In units, or "-"."""
+    return "-" if value is None else f"{'>' * partial}{value / unit:.1f}"
 
 
 def main() -> None:

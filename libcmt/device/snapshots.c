@@ -130,7 +130,9 @@ static int sum_occupancy(const struct cmt_snapshot *s, uint64_t *bytes)
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct cmt_record *record = cmt_snapshot_at(s, i);
 
-		if (!(record->flags & CMT_F_OCCUPANCY))
+		/* a lower bound is not the occupancy */
+		if (!(record->flags & CMT_F_OCCUPANCY) ||
+		    record->flags & CMT_F_PQR_OVERWRITTEN)
 			return -ENODATA;
 		sum += record->sample.occupancy_bytes;
 	}

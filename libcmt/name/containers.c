@@ -34,6 +34,7 @@
 #include "cache.h"
 #include "cgroup/cgroup.h"
 #include "names_file.h"
+#include "resctrl/resctrl.h"
 #include "runtime.h"
 
 #define MAX_DEFAULT	4096
@@ -46,8 +47,12 @@
 #define TURN_NS		50000000ULL
 #define ROUND_NS	(SHARE * TURN_NS)	/* more than the caller's pass over all ids */
 
-/* The kernel's number of the first cgroup namespace (PROC_CGROUP_INIT_INO). */
+/* The kernel's numbers of the first namespaces (PROC_CGROUP_INIT_INO, PROC_PID_INIT_INO). */
 #define FIRST_CGROUP_NS	0xeffffffbU
+#define FIRST_PID_NS	0xeffffffcU
+
+/* cmt_item.hint: a thread's number, or with this bit a CPU's; 0: none */
+#define HINT_CPU	(1ULL << 32)
 
 /*
  * The lookups of one kind.  A turn ends when they have taken TURN_NS of CPU time or of wall
@@ -78,6 +83,8 @@ struct cmt_containers {
 	struct share users;	/* names of users' containers */
 	bool no_pause;
 	bool runtimes_only;	/* the file of cmt-names(8) is not read */
+	bool first_pids;	/* this is the first PID namespace, the module's */
+	bool other_root;	/* host_fd is not "/" */
 	struct cmt_names names;
 	struct cmt_lists lists;
 	struct cmt_cache cache;
@@ -292,6 +299,46 @@ static int ask_kernel(struct cmt_containers *containers,
 	return err ? err : item_path(containers, item, path);
 }
 
+/*
+ * The path of a resctrl group.  In another PID namespace than the module's, the number is
+ * another thread's; another root directory is the host's, by the caller's word.
+ */
+static int ask_resctrl(const struct cmt_containers *containers, uint64_t hint, char **path)
+{
+	if (hint & HINT_CPU)
+		return cmt_resctrl_find_cpu(containers->host_fd, (uint32_t)hint, path);
+	if (!containers->first_pids && !containers->other_root)
+		return -ENOENT;
+	return cmt_resctrl_find_thread(containers->host_fd, (uint32_t)hint,
+				       containers->first_pids, path);
+}
+
+static bool find_group(struct cmt_containers *containers, struct cmt_item *item,
+		       uint64_t now)
+{
+	struct share *share = &containers->walks;
+	struct spent began;
+	char *path;
+	int err;
+
+	if (containers->host_fd < 0)
+		return false;
+	if (!containers->no_pause && !share_admits(share, 0, now)) {
+		item->path_due = share->pause_ends;
+		return false;
+	}
+	began = spent_now();
+	err = ask_resctrl(containers, item->hint, &path);
+	share_charge(share, 0, &began);
+	if (err)
+		return false;
+	if (!item->path || strcmp(item->path, path))
+		err = item_path(containers, item, path);
+	free(path);
+	item->stale = err;
+	return !err;
+}
+
 static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
 		      uint64_t now)
 {
@@ -300,6 +347,8 @@ static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
 	if (!is_due(item->path_due, now))
 		return false;
 	item->path_due = now + containers->retry_ns;
+	if (item->hint)
+		return find_group(containers, item, now);
 	if (containers->device)
 		err = ask_kernel(containers, item);
 	if (err == -ENOENT && containers->root_fd >= 0 &&
@@ -314,14 +363,43 @@ bool cmt_containers_refresh(struct cmt_containers *containers,
 	bool found = false;
 	uint64_t now;
 
-	if (containers->given || item->given || (item->path && item->named))
+	if (containers->given || item->given ||
+	    (item->path && item->named && !item->stale))
 		return false;
 	now = cmt_now_ns();
-	if (!item->path)
+	if (!item->path || item->stale)
 		found = find_path(containers, item, now);
 	if (item->path)
 		found |= name_item(containers, item, now);
 	return found;
+}
+
+/* A group that nothing is known of now keeps the path that it had. */
+void cmt_containers_hint(struct cmt_item *item, const struct cmt_owner *owner)
+{
+	uint64_t hint = owner->group_tid;
+
+	if (!hint && owner->group_cpu != CMT_GROUP_NO_CPU)
+		hint = HINT_CPU | owner->group_cpu;
+	if (!hint || hint == item->hint)
+		return;
+	item->hint = hint;
+	item->stale = item->path;
+	item->path_due = 0;
+}
+
+const struct cmt_container *
+cmt_containers_lookup_owner(struct cmt_containers *containers, const struct cmt_owner *owner)
+{
+	struct cmt_item *item = owner->cgroup_id ?
+		cmt_cache_get(&containers->cache, owner->cgroup_id) : NULL;
+
+	if (!item)
+		return NULL;
+	if (owner->kind == CMT_OWNER_RESCTRL)
+		cmt_containers_hint(item, owner);
+	cmt_containers_refresh(containers, item);
+	return &item->container;
 }
 
 const struct cmt_container *
@@ -450,12 +528,17 @@ static int open_host(const char *root)
 	return fd < 0 ? -errno : fd;
 }
 
-/* In a cgroup namespace the kernel answers only for cgroups below it. */
-static bool in_namespace(void)
+static bool is_namespace(const char *path, ino_t number)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/cgroup", &st) || st.st_ino != FIRST_CGROUP_NS;
+	return !stat(path, &st) && st.st_ino == number;
+}
+
+/* In a cgroup namespace the kernel answers only for cgroups below it. */
+static bool in_namespace(void)
+{
+	return !is_namespace("/proc/self/ns/cgroup", FIRST_CGROUP_NS);
 }
 
 static int containers_opts(struct cmt_containers_opts *opts,
@@ -486,6 +569,8 @@ static int open_roots(struct cmt_containers *c,
 	if (c->root_fd < 0 && opts->cgroup_root)
 		return c->root_fd;
 	c->host_fd = open_host(opts->state_root ? opts->state_root : "/");
+	c->first_pids = is_namespace("/proc/self/ns/pid", FIRST_PID_NS);
+	c->other_root = opts->state_root && strcmp(opts->state_root, "/");
 	return c->host_fd < 0 && opts->state_root ? c->host_fd : 0;
 }
 
@@ -530,6 +615,7 @@ int cmt_containers_set_root(struct cmt_containers *containers, const char *root)
 	if (containers->host_fd >= 0)
 		close(containers->host_fd);
 	containers->host_fd = fd;
+	containers->other_root = root && strcmp(root, "/");
 	cmt_names_destroy(&containers->names);
 	cmt_lists_destroy(&containers->lists);
 	return 0;

@@ -4,6 +4,7 @@
 #define LIBCMT_NAME_H
 
 #include <cmt/containers.h>
+#include <cmt/tracker.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct cmt_item {
 	struct cmt_container container;
 	char *path;
 	uint32_t serial;		/* changes with the path */
+	uint64_t hint;			/* of a resctrl group: cmt_containers_hint() */
+	bool stale;			/* the path is that of another hint */
 	struct cmt_state *state;	/* NULL: the runtime has no name */
 	bool given;			/* set by the caller: no file is read */
 	/* the runtime's files were read, and had the container or not */
@@ -32,6 +35,11 @@ struct cmt_item *cmt_containers_pin(struct cmt_containers *containers,
 				    uint64_t id);
 void cmt_containers_unpin(struct cmt_containers *containers,
 			  struct cmt_item *item);
+/*
+ * Where the name of a resctrl group can be found: by a thread or a CPU of it.  @owner: its
+ * present owner, of CMT_OWNER_RESCTRL.  Reads no file.
+ */
+void cmt_containers_hint(struct cmt_item *item, const struct cmt_owner *owner);
 /* Changes whenever the path of an item changes. */
 uint64_t cmt_containers_paths(const struct cmt_containers *containers);
 

@@ -105,6 +105,8 @@ DECLARATIONS = """
 #define CMT_USAGE_ROW_CPU ...
 #define CMT_USAGE_ROW_SEEN ...
 #define CMT_USAGE_ROW_BORROWED_ID ...
+#define CMT_USAGE_ROW_GROUP_CPU ...
+#define CMT_GROUP_NO_CPU ...
 
 enum cmt_usage_by {
 	CMT_USAGE_BY_CONTAINER,
@@ -334,6 +336,9 @@ struct cmt_owner {
 	_Bool freed;
 	char comm[...];
 	_Bool service;
+	_Bool sole;
+	uint32_t group_tid;
+	uint32_t group_cpu;
 	...;
 };
 

@@ -2,14 +2,44 @@
 /* Which records can be. */
 #include "record.h"
 
-/* An owner has exactly one kind. */
+#include <cmt/resctrl.h>
+
+#define KINDS (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW | \
+	       CMT_F_OWNER_RESCTRL | CMT_F_OWNER_KERNEL)
+
+/*
+ * An owner has exactly one kind.  A group of resctrl has its owner's beside its own, or a
+ * CPU that is in it.
+ */
 static bool kind_possible(const struct cmt_record *record)
 {
-	uint32_t kind = record->flags & (CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU |
-					 CMT_F_OWNER_OVERFLOW |
-					 CMT_F_OWNER_RESCTRL | CMT_F_OWNER_KERNEL);
+	bool sole = record->flags & CMT_F_GROUP_SOLE;
+	uint32_t kind = record->flags & KINDS;
 
+	if (kind & CMT_F_OWNER_RESCTRL) {
+		kind &= ~CMT_F_OWNER_RESCTRL;
+		if (kind & ~(sole ? CMT_F_OWNER_CGROUP | CMT_F_OWNER_CPU : CMT_F_OWNER_CPU))
+			return false;
+	} else if (sole) {
+		return false;
+	}
 	return !(kind & (kind - 1));
+}
+
+/*
+ * The module gives a group no id: the RMID and its generation stand for it, for as long
+ * as the group has that RMID.
+ */
+uint64_t cmt_record_name_id(const struct cmt_record *record)
+{
+	bool group = cmt_flags_are_group(record->flags);
+
+	if (!group && record->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW))
+		return 0;
+	if (!group || record->owner.cgroup_id)
+		return record->owner.cgroup_id;
+	return CMT_RESCTRL_GROUP | CMT_RESCTRL_RMID |
+	       (uint64_t)record->generation << 16 | record->rmid;
 }
 
 bool cmt_record_type_possible(const struct cmt_record *record,

@@ -62,6 +62,15 @@ static inline bool cmt_record_possible_in_ring(const struct cmt_record *record,
 	       cmt_record_type_possible(record, nr_rmids);
 }
 
+/* Is the RMID of these flags a resctrl group's, and no owner's? */
+static inline bool cmt_flags_are_group(uint32_t flags)
+{
+	return (flags & (CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE)) == CMT_F_OWNER_RESCTRL;
+}
+
+/* The id in struct cmt_containers of the owner of a lifecycle record; 0: it has no name. */
+uint64_t cmt_record_name_id(const struct cmt_record *record);
+
 /* Does the record change the owner of an RMID? */
 static inline bool cmt_record_is_lifecycle(const struct cmt_record *record)
 {

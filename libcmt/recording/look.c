@@ -3,10 +3,12 @@
 #include "recorder.h"
 
 #include <cmt/resctrl.h>
+#include <cmt/tracker.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "cgroup/cgroup.h"
+#include "record/record.h"
 
 /* Drop owners of the last pass that own no RMID now. */
 static void own_again(struct cmt_recorder *recorder)
@@ -15,17 +17,33 @@ static void own_again(struct cmt_recorder *recorder)
 	for (uint32_t i = 0; i < recorder->owners.nr_rmids; i++) {
 		const struct cmt_record *owner = &recorder->owners.all[i];
 
-		if (owner->type && owner->owner.cgroup_id &&
-		    !(owner->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW)))
-			rec_names_own(&recorder->names, owner->owner.cgroup_id);
+		if (owner->type && cmt_record_name_id(owner))
+			rec_names_own(&recorder->names, cmt_record_name_id(owner));
 	}
+}
+
+/* A group is found by what its RMID's record says of it. */
+static const struct cmt_container *look_up(const struct cmt_recorder *recorder,
+					   struct cmt_containers *containers, uint64_t id)
+{
+	struct cmt_owner owner = { .sz = sizeof(owner) };
+	uint32_t rmid = (uint16_t)id;
+	const struct cmt_record *record;
+
+	if (!(id & CMT_RESCTRL_RMID) || rmid >= recorder->owners.nr_rmids)
+		return cmt_containers_lookup(containers, id);
+	record = &recorder->owners.all[rmid];
+	if (!record->type || cmt_record_name_id(record) != id ||
+	    cmt_record_owner(record, &owner))
+		return cmt_containers_lookup(containers, id);
+	return cmt_containers_lookup_owner(containers, &owner);
 }
 
 /* A name that is known is set in place: the array stays where it is. */
 static int name_one(struct cmt_recorder *recorder, struct cmt_containers *containers,
 		    uint64_t id)
 {
-	const struct cmt_container *container = cmt_containers_lookup(containers, id);
+	const struct cmt_container *container = look_up(recorder, containers, id);
 
 	if (!container)
 		return -ENOMEM;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "record/record.h"
 #include "round.h"
 
 #define CHUNK_NS	500000000ULL
@@ -390,9 +391,8 @@ static void note_owner(struct cmt_recorder *recorder, const struct cmt_record *r
 		return;
 	rec_owners_record(&recorder->owners, record);
 	/* more than there is room for have no name */
-	if (record->type != CMT_REC_FREE && record->owner.cgroup_id &&
-	    !(record->flags & (CMT_F_OWNER_CPU | CMT_F_OWNER_OVERFLOW)))
-		rec_names_own(&recorder->names, record->owner.cgroup_id);
+	if (record->type != CMT_REC_FREE && cmt_record_name_id(record))
+		rec_names_own(&recorder->names, cmt_record_name_id(record));
 }
 
 /* The run time stays: it adds up to the time of a CPU. */

@@ -42,8 +42,7 @@ static int check_opts(struct cmt_resctrl_opts *o, const struct cmt_resctrl_opts 
 	       o->scan_ns < SCAN_MIN_NS || o->scan_ns > SCAN_MAX_NS ? -EINVAL : 0;
 }
 
-/* The first bytes of a file, as text.  Returns 0 or -errno. */
-static int read_text(int dir, const char *path, char *text, size_t size)
+int cmt_resctrl_text(int dir, const char *path, char *text, size_t size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n;
@@ -76,7 +75,7 @@ static int open_root(const char *root)
 static int find_events(struct resctrl *r)
 {
 	char text[1024], *save, *line;
-	int err = read_text(r->root, "info/L3_MON/mon_features", text, sizeof(text));
+	int err = cmt_resctrl_text(r->root, "info/L3_MON/mon_features", text, sizeof(text));
 
 	if (err)
 		return err == -ENOENT ? -EOPNOTSUPP : err;
@@ -95,7 +94,7 @@ static void find_rmids(struct resctrl *r)
 	char text[32];
 	uint64_t nr = 0;
 
-	if (read_text(r->root, "info/L3_MON/num_rmids", text, sizeof(text)) ||
+	if (cmt_resctrl_text(r->root, "info/L3_MON/num_rmids", text, sizeof(text)) ||
 	    cmt_resctrl_parse(text, strlen(text), &nr))
 		nr = 0;
 	r->info.nr_rmids = nr < GROUPS_LEAST ? GROUPS_LEAST :
@@ -109,7 +108,7 @@ static uint64_t find_l3_bytes(void)
 	char text[32], *end;
 	uint64_t kib;
 
-	if (read_text(AT_FDCWD, "/sys/devices/system/cpu/cpu0/cache/index3/size", text,
+	if (cmt_resctrl_text(AT_FDCWD, "/sys/devices/system/cpu/cpu0/cache/index3/size", text,
 		      sizeof(text)))
 		return 0;
 	kib = strtoull(text, &end, 10);

@@ -17,11 +17,20 @@
 
 #include "state.h"
 
-/* A scan, and its first error */
+/* A walk over the tree, and its first error */
+struct walk {
+	int root;
+	cmt_resctrl_group_fn *fn;
+	void *ctx;
+	const char *control;	/* of the groups in the directory that is listed */
+	int err;
+};
+
+/* A scan for groups, a walk of which each group is met */
 struct scan {
 	struct resctrl *r;
-	uint32_t parent;	/* of the groups in the directory that is listed */
-	int err;
+	/* index of the last control group, which is not in the order yet, or RESCTRL_NONE */
+	uint32_t parent;
 };
 
 static bool same_directory(const struct resctrl_group *group, const struct stat *st)
@@ -117,20 +126,24 @@ void cmt_resctrl_groups_free(struct resctrl *r)
 	free(r->order);
 }
 
-/* The name of a group for people: see <cmt/resctrl.h>. */
+char *cmt_resctrl_name(const char *control, const char *path)
+{
+	bool top = !control || !strcmp(control, ".");
+	char *name;
+	int n;
+
+	if (top)
+		n = asprintf(&name, "/%s", strcmp(path, ".") ? path : "");
+	else
+		n = asprintf(&name, "/%s%s", control, strrchr(path, '/'));
+	return n < 0 ? NULL : name;
+}
+
 static int set_names(struct resctrl_group *group, const struct resctrl_group *parent,
 		     const char *path)
 {
-	const char *last = strrchr(path, '/');
-	int n;
-
 	group->path = strdup(path);
-	if (parent && parent->parent == RESCTRL_NONE && strcmp(parent->path, "."))
-		n = asprintf(&group->name, "%s%s", parent->name, last);
-	else
-		n = asprintf(&group->name, "/%s", strcmp(path, ".") ? path : "");
-	if (n < 0)
-		group->name = NULL;
+	group->name = cmt_resctrl_name(parent ? parent->path : NULL, path);
 	return group->path && group->name ? 0 : -ENOMEM;
 }
 
@@ -186,33 +199,61 @@ static uint32_t find_group(const struct resctrl *r, const char *path,
 	return RESCTRL_NONE;
 }
 
-/* A group is there, known or new.  Returns its index; RESCTRL_NONE: it has none. */
-static uint32_t meet_group(struct scan *scan, uint32_t parent, const char *path,
-			   const struct stat *st)
+/*
+ * A group is there, known or new.  Returns 0 with its index, or with RESCTRL_NONE: there is
+ * no room for it; or -ENOMEM.
+ */
+static int meet_group(struct resctrl *r, uint32_t parent, const char *path,
+		      const struct stat *st, uint32_t *index)
 {
-	struct resctrl *r = scan->r;
-	uint32_t index = find_group(r, path, st);
+	int err;
 
-	if (index == RESCTRL_NONE) {
-		index = strcmp(path, ".") ? free_index(r) : 0;
-		if (index == RESCTRL_NONE) {
+	*index = find_group(r, path, st);
+	if (*index == RESCTRL_NONE) {
+		*index = strcmp(path, ".") ? free_index(r) : 0;
+		if (*index == RESCTRL_NONE) {
 			r->stats.alloc_fails++;
-			return index;
+			return 0;
 		}
-		scan->err = group_new(r, index, parent, path, st);
-		if (scan->err)
-			return RESCTRL_NONE;
+		err = group_new(r, *index, parent, path, st);
+		if (err)
+			return err;
 	}
-	r->groups[index].seen = true;
-	return index;
+	r->groups[*index].seen = true;
+	return 0;
 }
 
-typedef void entry_fn(struct scan *scan, const char *path, const char *name);
+static void put_in_order(struct resctrl *r, uint32_t index)
+{
+	if (index != RESCTRL_NONE)
+		r->order[r->nr_order++] = index;
+}
+
+/* Monitoring groups come before their control group: see struct resctrl. */
+static int scan_group(void *ctx, const char *control, const char *path,
+		      const struct stat *st)
+{
+	struct scan *scan = ctx;
+	uint32_t index;
+	int err;
+
+	if (!control)
+		put_in_order(scan->r, scan->parent);
+	err = meet_group(scan->r, control ? scan->parent : RESCTRL_NONE, path, st,
+			 &index);
+	if (control)
+		put_in_order(scan->r, err ? RESCTRL_NONE : index);
+	else
+		scan->parent = err ? RESCTRL_NONE : index;
+	return err ? err : !control && index == RESCTRL_NONE;
+}
+
+typedef void entry_fn(struct walk *walk, const char *path, const char *name);
 
 /* Call @fn for each entry of the directory @path.  Returns 0 or -errno. */
-static int list(struct scan *scan, const char *path, entry_fn *fn)
+static int list(struct walk *walk, const char *path, entry_fn *fn)
 {
-	int fd = openat(scan->r->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+	int fd = openat(walk->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 			O_NOFOLLOW);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -221,9 +262,9 @@ static int list(struct scan *scan, const char *path, entry_fn *fn)
 		close(fd);
 	if (!dir)
 		return -errno;
-	while (!scan->err && (entry = readdir(dir)))
+	while (!walk->err && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			fn(scan, path, entry->d_name);
+			fn(walk, path, entry->d_name);
 	closedir(dir);
 	return 0;
 }
@@ -238,60 +279,63 @@ static bool join(char joined[PATH_MAX], const char *path, const char *name)
 }
 
 /* A directory with mon_data; the kernel has other directories beside groups. */
-static bool is_group(const struct resctrl *r, const char *path, struct stat *st)
+static bool is_group(int root, const char *path, struct stat *st)
 {
 	char data[PATH_MAX];
 	struct stat below;
 
-	return !fstatat(r->root, path, st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st->st_mode) &&
+	return !fstatat(root, path, st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st->st_mode) &&
 	       join(data, path, "mon_data") &&
-	       !fstatat(r->root, data, &below, AT_SYMLINK_NOFOLLOW) &&
+	       !fstatat(root, data, &below, AT_SYMLINK_NOFOLLOW) &&
 	       S_ISDIR(below.st_mode);
 }
 
-/* Before the control group that it is in: see struct resctrl. */
-static void meet_monitoring(struct scan *scan, const char *directory, const char *name)
+static void walk_monitoring(struct walk *walk, const char *directory, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	uint32_t index;
 
-	if (!join(path, directory, name) || !is_group(scan->r, path, &st))
-		return;
-	index = meet_group(scan, scan->parent, path, &st);
-	if (index != RESCTRL_NONE)
-		scan->r->order[scan->r->nr_order++] = index;
+	if (join(path, directory, name) && is_group(walk->root, path, &st))
+		walk->err = walk->fn(walk->ctx, walk->control, path, &st);
 }
 
-static void meet_control(struct scan *scan, const char *path)
+static void walk_control(struct walk *walk, const char *path)
 {
 	char groups[PATH_MAX];
 	struct stat st;
-	uint32_t index;
+	int ret;
 
-	if (!is_group(scan->r, path, &st))
+	if (!is_group(walk->root, path, &st))
 		return;
-	index = meet_group(scan, RESCTRL_NONE, path, &st);
-	if (index == RESCTRL_NONE)
-		return;
-	scan->parent = index;
-	if (join(groups, path, "mon_groups"))
-		list(scan, groups, meet_monitoring);
-	scan->r->order[scan->r->nr_order++] = index;
+	ret = walk->fn(walk->ctx, NULL, path, &st);
+	walk->err = ret < 0 ? ret : 0;
+	walk->control = path;
+	if (!ret && join(groups, path, "mon_groups"))
+		list(walk, groups, walk_monitoring);
 }
 
-static void meet_entry(struct scan *scan, const char *directory, const char *name)
+static void walk_entry(struct walk *walk, const char *directory, const char *name)
 {
 	(void)directory;
 	if (strcmp(name, "info") && strcmp(name, "mon_groups") && strcmp(name, "mon_data"))
-		meet_control(scan, name);
+		walk_control(walk, name);
+}
+
+int cmt_resctrl_walk(int root, cmt_resctrl_group_fn *fn, void *ctx)
+{
+	struct walk walk = { .root = root, .fn = fn, .ctx = ctx };
+	int err = list(&walk, ".", walk_entry);
+
+	if (!err && !walk.err)
+		walk_control(&walk, ".");
+	return err ? err : walk.err;
 }
 
 /* "mon_L3_00"; the domains of a cluster are in "mon_sub_L3_00" below, and in the sum. */
-static void meet_domain(struct scan *scan, const char *directory, const char *name)
+static void meet_domain(struct walk *walk, const char *directory, const char *name)
 {
 	static const char prefix[] = "mon_L3_";
-	struct resctrl *r = scan->r;
+	struct resctrl *r = walk->ctx;
 	char plain[32];
 	uint32_t domain;
 
@@ -337,12 +381,12 @@ static int renew_cells(struct resctrl *r, const uint32_t *domains, uint32_t nr)
 int cmt_resctrl_scan_domains(struct resctrl *r)
 {
 	uint32_t before[CMT_DOMAINS_MAX], nr = r->nr_domains;
-	struct scan scan = { .r = r };
+	struct walk walk = { .root = r->root, .ctx = r };
 	int err;
 
 	memcpy(before, r->domains, sizeof(before));
 	r->nr_domains = 0;
-	err = list(&scan, "mon_data", meet_domain);
+	err = list(&walk, "mon_data", meet_domain);
 	qsort(r->domains, r->nr_domains, sizeof(r->domains[0]), cmp_domain);
 	if (err || (nr == r->nr_domains && !memcmp(before, r->domains,
 						   nr * sizeof(before[0])))) {
@@ -362,7 +406,7 @@ static void drop_unseen(struct resctrl *r)
 
 int cmt_resctrl_scan(struct resctrl *r)
 {
-	struct scan scan = { .r = r };
+	struct scan scan = { .r = r, .parent = RESCTRL_NONE };
 	int err = cmt_resctrl_scan_domains(r);
 
 	if (err)
@@ -370,11 +414,10 @@ int cmt_resctrl_scan(struct resctrl *r)
 	for (uint32_t i = 0; i < r->info.nr_rmids; i++)
 		r->groups[i].seen = false;
 	r->nr_order = 0;
-	err = list(&scan, ".", meet_entry);
-	if (!err && !scan.err)
-		meet_control(&scan, ".");
-	if (err || scan.err)
-		return err ? err : scan.err;
+	err = cmt_resctrl_walk(r->root, scan_group, &scan);
+	put_in_order(r, scan.parent);
+	if (err)
+		return err;
 	drop_unseen(r);
 	return 0;
 }

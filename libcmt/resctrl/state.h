@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "device/device.h"
@@ -96,8 +97,30 @@ struct resctrl {
 	struct cmt_ring_header *image;
 };
 
+/* resctrl.c */
+
+/*
+ * Read the first bytes of a file below @dir, as text.  Never waits for a FIFO.  Returns 0
+ * or -errno.
+ */
+int cmt_resctrl_text(int dir, const char *path, char *text, size_t size);
+
 /* scan.c */
 
+/*
+ * A group of resctrl: its path relative to the root, and that of the control group of a
+ * monitoring group, or NULL.  The default group is ".".  Returns 0; 1: skip the monitoring
+ * groups of a control group; or -errno, which ends the walk.
+ */
+typedef int cmt_resctrl_group_fn(void *ctx, const char *control, const char *path,
+				 const struct stat *st);
+/*
+ * Walk the tree at @root, the default group last.  Each control group comes before its
+ * monitoring groups.  Returns 0 or -errno.
+ */
+int cmt_resctrl_walk(int root, cmt_resctrl_group_fn *fn, void *ctx);
+/* The name of a group for people: see <cmt/resctrl.h>.  NULL: no memory. */
+char *cmt_resctrl_name(const char *control, const char *path);
 /*
  * Scan the domains, and the groups.  Return 0, -ENODEV: resctrl was unmounted,
  * -ENOMEM or -errno.

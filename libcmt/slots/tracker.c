@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "record/record.h"
+
 #define RMIDS_MAX	65536
 
 enum event_type {
@@ -98,6 +100,9 @@ static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 	owner->cpu = to->cpu;
 	owner->attached = to->attached;
 	owner->service = to->service;
+	owner->sole = to->sole;
+	owner->group_tid = to->group_tid;
+	owner->group_cpu = to->group_cpu;
 	owner->cgroup_id = to->cgroup_id;
 	memcpy(owner->comm, to->comm, sizeof(owner->comm));
 }
@@ -260,16 +265,25 @@ static int queue(struct cmt_tracker *tracker, enum event_type type,
 
 static uint32_t kind_of(uint32_t flags)
 {
+	if (cmt_flags_are_group(flags))
+		return CMT_OWNER_RESCTRL;
 	if (flags & CMT_F_OWNER_CGROUP)
 		return CMT_OWNER_CGROUP;
 	if (flags & CMT_F_OWNER_CPU)
 		return CMT_OWNER_CPU;
 	if (flags & CMT_F_OWNER_OVERFLOW)
 		return CMT_OWNER_OVERFLOW;
-	if (flags & CMT_F_OWNER_KERNEL)
-		return CMT_OWNER_KERNEL;
-	return flags & CMT_F_OWNER_RESCTRL ? CMT_OWNER_RESCTRL :
-					     CMT_OWNER_PROCESS;
+	return flags & CMT_F_OWNER_KERNEL ? CMT_OWNER_KERNEL : CMT_OWNER_PROCESS;
+}
+
+/* What the record says of a resctrl group that is no owner's. */
+static void group_from_record(struct cmt_owner *owner, const struct cmt_record *record)
+{
+	owner->cgroup_id = cmt_record_name_id(record);
+	if (record->flags & CMT_F_OWNER_CPU)
+		owner->group_cpu = record->owner_cpu;
+	else
+		owner->group_tid = record->tgid;
 }
 
 static void owner_from_record(struct cmt_owner *owner,
@@ -279,6 +293,7 @@ static void owner_from_record(struct cmt_owner *owner,
 	owner->sz = sizeof(*owner);
 	owner->since = record->ts;
 	owner->cgroup_id = record->owner.cgroup_id;
+	owner->group_cpu = CMT_GROUP_NO_CPU;
 	if (record->type == CMT_REC_ALLOC_FAIL)
 		owner->why = (uint32_t)record->owner.why;
 	else
@@ -288,7 +303,10 @@ static void owner_from_record(struct cmt_owner *owner,
 	owner->kind = kind_of(record->flags);
 	owner->attached = record->flags & CMT_F_ATTACHED;
 	owner->service = record->flags & CMT_F_SERVICE;
-	if (owner->kind == CMT_OWNER_PROCESS)
+	owner->sole = record->flags & CMT_F_GROUP_SOLE;
+	if (owner->kind == CMT_OWNER_RESCTRL)
+		group_from_record(owner, record);
+	else if (owner->kind == CMT_OWNER_PROCESS)
 		owner->tgid = record->tgid;
 	else if (owner->kind == CMT_OWNER_CPU)
 		owner->cpu = record->owner_cpu;

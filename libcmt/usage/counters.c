@@ -14,7 +14,7 @@
 
 /* Of a row with records there is more that has none. */
 #define MISSED	(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
-		 CMT_USAGE_WHY_EXCLUDED)
+		 CMT_USAGE_WHY_EXCLUDED | CMT_USAGE_WHY_OVERWRITTEN)
 
 #define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
 
@@ -84,18 +84,27 @@ static int make_places(struct cmt_usage *usage)
 	return 0;
 }
 
-/* The runner of @generation at @place; NULL: there is none.  @domain: of a part. */
-static struct usage_runner *find_runner(const struct cmt_usage *usage,
-					uint32_t place, uint32_t generation,
-					uint32_t domain)
+/* Did another owner of the same group run? */
+static bool is_other(const struct usage_runner *runner, const struct cmt_owner *owner)
+{
+	return owner && runner->kind == CMT_USAGE_OWNER &&
+	       usage_of_group(runner->sole, runner->owner) &&
+	       (runner->owner != owner->kind || runner->tgid != owner->tgid ||
+		runner->cpu != owner->cpu || runner->cgroup_id != owner->cgroup_id);
+}
+
+/* The runner of a record at @place; NULL: there is none. */
+static struct usage_runner *find_runner(const struct cmt_usage *usage, uint32_t place,
+					const struct cmt_slot_perf *p)
 {
 	uint32_t i = usage->perf.newest ? usage->perf.newest[place] : USAGE_NONE;
 
 	while (i != USAGE_NONE) {
 		struct usage_runner *runner = &usage->perf.runners[i];
 
-		if (runner->generation == generation &&
-		    (runner->domain == domain || !usage_in_parts(usage)))
+		if (!usage_by_owner(usage) ||
+		    (runner->generation == p->generation && !is_other(runner, p->owner) &&
+		     (runner->domain == p->domain || !usage_in_parts(usage))))
 			return runner;
 		i = runner->older;
 	}
@@ -160,6 +169,7 @@ static void runner_owner(struct cmt_usage *usage, struct usage_runner *runner,
 	runner->cpu = owner->cpu;
 	runner->cgroup_id = owner->cgroup_id;
 	runner->attached = owner->attached;
+	runner->sole = owner->sole;
 	runner->freed = owner->freed;
 	memcpy(runner->comm, owner->comm, sizeof(runner->comm));
 	if (moved && usage_in_cgroup(runner->kind, runner->owner))
@@ -170,13 +180,12 @@ static struct usage_counted *runner_counted(struct cmt_usage *usage,
 					    const struct cmt_slot_perf *p,
 					    uint32_t place)
 {
-	uint32_t generation = usage_by_owner(usage) ? p->generation : 0;
 	struct usage_runner *runner;
 
 	if (make_places(usage))
 		return NULL;
-	runner = find_runner(usage, place, generation, p->domain);
-	if (!runner && generation && !p->owner)
+	runner = find_runner(usage, place, p);
+	if (!runner && usage_by_owner(usage) && p->generation && !p->owner)
 		runner = find_unknown(usage, place, p->domain);
 	if (!runner)
 		runner = new_runner(usage, place, p);
@@ -232,8 +241,7 @@ held_in(struct cmt_usage *usage, const struct usage_runner *runner, uint32_t dom
 	uint32_t i;
 
 	if (usage_by_owner(usage)) {
-		h = usage_holding_find(usage, runner->rmid, runner->generation,
-				       domain);
+		h = usage_holding_find(usage, runner, domain);
 		return h && usage_seen(usage, h) ? h : NULL;
 	}
 	for (i = 0; i < usage->nr_holdings; i++) {
@@ -272,8 +280,8 @@ static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
 		.domain = runner->domain, .kind = runner->kind,
 		.owner = runner->owner, .tgid = runner->tgid,
 		.cgroup_id = runner->cgroup_id, .cpu = runner->cpu,
-		.attached = runner->attached, .absent = runner->freed,
-		.blank = true,
+		.attached = runner->attached, .sole = runner->sole,
+		.absent = runner->freed, .blank = true, .group_cpu = CMT_GROUP_NO_CPU,
 	};
 	memcpy(h->comm, runner->comm, sizeof(h->comm));
 	if (usage_group(usage, h))
@@ -390,9 +398,34 @@ static void counters_bounds(const struct cmt_usage *usage,
 		to->why |= CMT_USAGE_WHY_GAP;
 	if (row->pending)
 		to->why |= CMT_USAGE_WHY_PENDING;
+	/* a CPU and a domain count under the RMIDs of all agents */
+	if (usage_by_owner(usage))
+		to->why |= row->why & CMT_USAGE_WHY_OVERWRITTEN;
 	if (to->why & MISSED)
 		to->bounds = to->values;
 	to->partial = to->bounds || to->why & MISSED;
+}
+
+static uint32_t value_if(uint32_t value, uint64_t sum)
+{
+	return sum ? value : 0;
+}
+
+/*
+ * Another agent's RMID counted some of the work: a lower bound of 0 says nothing, and
+ * ratios are those of an unknown part.
+ */
+static void counters_bound(struct cmt_usage_counters *to)
+{
+	to->known = to->ran_ns != 0;
+	to->partial = to->known;
+	to->values &= value_if(CMT_F_CYCLES, to->cycles) |
+		      value_if(CMT_F_INSTRUCTIONS, to->instructions) |
+		      value_if(CMT_F_LLC_MISSES, to->llc_misses) |
+		      value_if(CMT_F_LLC_REFERENCES, to->llc_references);
+	to->bounds = to->values;
+	to->ipc = NAN;
+	to->mpki = NAN;
 }
 
 void usage_row_counters(const struct cmt_usage *usage,
@@ -416,7 +449,10 @@ void usage_row_counters(const struct cmt_usage *usage,
 	to->known = true;
 	counters_sums(to, counted);
 	counters_bounds(usage, frame, row, to, counted);
-	to->cpu_share = cpu_share(usage, row, to->ran_ns);
+	if (to->why & CMT_USAGE_WHY_OVERWRITTEN)
+		counters_bound(to);
+	if (to->known)
+		to->cpu_share = cpu_share(usage, row, to->ran_ns);
 	row->why |= to->why & ~COUNTERS_ONLY;
 }
 

@@ -37,6 +37,7 @@ struct usage_runner {
 	uint32_t cpu;
 	uint64_t cgroup_id;
 	bool attached;
+	bool sole;
 	bool freed;
 	char comm[CMT_COMM_LEN + 1];
 	struct usage_counted counted;

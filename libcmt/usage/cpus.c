@@ -23,7 +23,8 @@ static void cpu_owner(struct usage_cpu *cpu, const struct cmt_slot_cpu *c)
 	cpu->owner = owner->kind;
 	cpu->tgid = owner->tgid;
 	memcpy(cpu->comm, owner->comm, sizeof(cpu->comm));
-	if (usage_in_cgroup(cpu->kind, cpu->owner))
+	if (usage_in_cgroup(cpu->kind, cpu->owner) ||
+	    owner->cgroup_id & CMT_RESCTRL_GROUP)
 		cpu->cgroup_id = owner->cgroup_id;
 }
 

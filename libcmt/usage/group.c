@@ -269,6 +269,39 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 	return cgroup->group;
 }
 
+/* Has the owner, alive at @ts, this RMID, too? */
+static bool has_rmid(const struct usage_holding *h, const struct cmt_owner *owner)
+{
+	return owner && !owner->freed && owner->kind == h->owner && owner->cpu == h->cpu &&
+	       (owner->kind == CMT_OWNER_PROCESS ? owner->tgid == h->tgid :
+						   owner->cgroup_id == h->cgroup_id);
+}
+
+/*
+ * The RMID whose row has the values of a group that is an owner's: the owner's dedicated
+ * one, or the lowest of its groups.
+ */
+static struct usage_key sole_key(struct cmt_usage *usage, const struct usage_holding *h)
+{
+	struct cmt_tracker *tracker = cmt_slots_tracker(usage->slots);
+	struct usage_key key = {
+		.type = KEY_RMID, .a = h->rmid, .b = h->generation,
+	};
+
+	for (uint32_t rmid = usage->nr_rmids; rmid-- > 1;) {
+		const struct cmt_owner *owner =
+			cmt_tracker_lookup(tracker, rmid, usage->slot_end_ns - 1);
+
+		if (!has_rmid(h, owner))
+			continue;
+		key.a = rmid;
+		key.b = owner->generation;
+		if (!owner->sole)
+			break;
+	}
+	return key;
+}
+
 static uint32_t rmid_group(struct cmt_usage *usage,
 			   const struct usage_holding *h)
 {
@@ -276,6 +309,9 @@ static uint32_t rmid_group(struct cmt_usage *usage,
 		.type = KEY_RMID, .a = h->rmid, .b = h->generation,
 	};
 	uint32_t cgroup = USAGE_NONE;
+
+	if (h->sole)
+		key = sole_key(usage, h);
 
 	if (usage_is_named(h))
 		cgroup = usage_cgroup(usage, h->cgroup_id);

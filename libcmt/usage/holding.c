@@ -122,6 +122,7 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 		.kind = e->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
 						   CMT_USAGE_UNKNOWN,
 		.group = USAGE_NONE, .child = USAGE_NONE,
+		.group_cpu = CMT_GROUP_NO_CPU,
 	};
 	if (!h->alone)
 		usage->holdings[*newest].alone = false;
@@ -152,7 +153,7 @@ static struct usage_holding *holding_of(struct cmt_usage *usage,
 		struct usage_holding *h = &usage->holdings[i];
 
 		if (h->generation == e->generation)
-			found = h;
+			found = h->former ? found : h;
 		else if (!cmt_ts_before(e->ts, h->ts))
 			holding_ended(usage, h);
 	}
@@ -169,6 +170,8 @@ static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
 	if (owner->kind == CMT_OWNER_OVERFLOW)
 		kind = CMT_USAGE_OVERFLOW;
 	h->attached = owner->attached;
+	h->sole = owner->sole;
+	h->group_cpu = owner->group_cpu;
 	h->tgid = owner->tgid;
 	memcpy(h->comm, owner->comm, sizeof(h->comm));
 	h->absent = owner->freed;
@@ -293,7 +296,7 @@ static bool same_owner(const struct usage_holding *h,
 		return h->rmid == CMT_RMID_NONE;
 	return owner->kind == h->owner && owner->cgroup_id == h->cgroup_id &&
 	       owner->tgid == h->tgid && owner->attached == h->attached &&
-	       !owner->freed && !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
+	       owner->group_cpu == h->group_cpu && !owner->freed && !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
 }
 
 /*
@@ -377,6 +380,53 @@ static int add_news(struct cmt_usage *usage, struct usage_holding *h)
 	return 0;
 }
 
+/* The same owner as before, also where its name or its cgroup has changed? */
+static bool is_owner(const struct usage_holding *h, const struct cmt_owner *owner)
+{
+	return h->owner == owner->kind && h->cpu == owner->cpu &&
+	       (owner->kind == CMT_OWNER_PROCESS ? h->tgid == owner->tgid :
+						    h->cgroup_id == owner->cgroup_id);
+}
+
+/* Has the RMID of a group another owner than before? */
+static bool changes_hands(const struct usage_holding *h, const struct cmt_owner *owner)
+{
+	return owner && h->kind == CMT_USAGE_OWNER && usage_of_group(h->sole, h->owner) &&
+	       !is_owner(h, owner);
+}
+
+/* Traffic from the last reading on is the next holding's. */
+static void traffic_continue(struct usage_traffic *to, const struct usage_traffic *from)
+{
+	*to = (struct usage_traffic){
+		.ever = from->ever, .based = from->based, .base = from->base,
+		.base_ts = from->base_ts, .last_ts = from->last_ts,
+	};
+}
+
+/* A new holding for the present owner of a group.  NULL: no memory. */
+static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
+					     struct usage_holding *h,
+					     const struct cmt_slot_entry *e, uint32_t domain)
+{
+	uint32_t number = (uint32_t)(h - usage->holdings);
+	struct usage_holding *next;
+
+	if (h->kept)
+		traffic_settle(h, 0);
+	usage_sum_drop(usage, h);
+	holding_ended(usage, h);
+	h->former = true;
+	usage->whole_due = true;
+	next = new_holding(usage, e, &usage->chains[domain][e->rmid]);
+	if (!next)
+		return NULL;
+	h = &usage->holdings[number];
+	traffic_continue(&next->total, &h->total);
+	traffic_continue(&next->local, &h->local);
+	return next;
+}
+
 /* The holding of the entry; NULL: no memory, or *@err is 0 and it cannot be. */
 static struct usage_holding *holding_at(struct cmt_usage *usage,
 					const struct cmt_slot_entry *e, int *err)
@@ -385,12 +435,14 @@ static struct usage_holding *holding_at(struct cmt_usage *usage,
 	uint32_t domain;
 
 	*err = 0;
-	if (h)
+	if (h && !changes_hands(h, e->owner))
 		return h;
 	domain = usage_domain(usage, e->domain);
 	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
 		return NULL;
 	h = holding_find(usage, e, domain);
+	if (h && changes_hands(h, e->owner))
+		h = holding_pass_on(usage, h, e, domain);
 	*err = h ? 0 : -ENOMEM;
 	return h;
 }
@@ -570,14 +622,25 @@ void usage_holdings_sweep(struct cmt_usage *usage)
 		link_holding(usage, i);
 }
 
-struct usage_holding *usage_holding_find(struct cmt_usage *usage, uint32_t rmid,
-					 uint32_t generation, uint32_t domain)
+/* Did the RMID have another owner than the one that ran?  Only a group's may. */
+static bool is_other(const struct usage_holding *h, const struct usage_runner *runner)
+{
+	return h->kind == CMT_USAGE_OWNER && runner->kind == CMT_USAGE_OWNER &&
+	       (usage_of_group(h->sole, h->owner) ||
+		usage_of_group(runner->sole, runner->owner)) &&
+	       (h->owner != runner->owner || h->tgid != runner->tgid ||
+		h->cpu != runner->cpu || h->cgroup_id != runner->cgroup_id);
+}
+
+struct usage_holding *usage_holding_find(struct cmt_usage *usage,
+					 const struct usage_runner *runner, uint32_t domain)
 {
 	uint32_t i = USAGE_NONE, d = usage_domain(usage, domain);
 
 	if (d != USAGE_NONE && usage->chains[d])
-		i = usage->chains[d][rmid];
-	while (i != USAGE_NONE && usage->holdings[i].generation != generation)
+		i = usage->chains[d][runner->rmid];
+	while (i != USAGE_NONE && (usage->holdings[i].generation != runner->generation ||
+				   is_other(&usage->holdings[i], runner)))
 		i = usage->holdings[i].older;
 	return i == USAGE_NONE ? NULL : &usage->holdings[i];
 }

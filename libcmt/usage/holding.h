@@ -7,6 +7,7 @@
 #include <cmt/usage.h>
 
 struct cmt_usage;
+struct usage_runner;
 
 /* One MBM counter of one owner in one domain. */
 struct usage_traffic {
@@ -55,6 +56,10 @@ struct usage_holding {
 	bool alone;		/* no other holding has this RMID and domain */
 	bool ended;
 	bool attached;
+	/* the RMID is that of a resctrl group whose members are all this owner's */
+	bool sole;
+	/* the RMID and its generation have another holding, of the group's present owner */
+	bool former;
 	/* of an interval */
 	/* the owner has ended: it was freed, or it is not in the last slot */
 	bool absent;
@@ -84,6 +89,8 @@ struct usage_holding {
 	uint32_t tgid;
 	uint64_t cgroup_id;
 	char comm[CMT_COMM_LEN + 1];
+	/* of a resctrl group: a CPU of it, or CMT_GROUP_NO_CPU */
+	uint32_t group_cpu;
 	uint32_t flags;		/* CMT_F_* of the last reading */
 	uint64_t ts;		/* time of the last reading */
 	uint64_t mbm_total, mbm_local;	/* counters of the last reading */
@@ -116,15 +123,24 @@ static inline bool usage_is_named(const struct usage_holding *h)
 }
 
 /*
+ * Is the RMID that of a resctrl group?  Its members change, and with them its owner, under
+ * one generation: what it counted stays with the owner that it had.
+ */
+static inline bool usage_of_group(bool sole, uint32_t owner)
+{
+	return sole || owner == CMT_OWNER_RESCTRL;
+}
+
+/*
  * Find or add the L3 domain @domain.  Returns its index, or USAGE_NONE: the table is
  * full.
  */
 uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain);
 int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 		      uint64_t end_ns);
-/* The holding of an RMID and its generation in a domain; NULL: there is none. */
-struct usage_holding *usage_holding_find(struct cmt_usage *usage, uint32_t rmid,
-					 uint32_t generation, uint32_t domain);
+/* The holding of the owner that ran, in a domain; NULL: there is none. */
+struct usage_holding *usage_holding_find(struct cmt_usage *usage,
+					 const struct usage_runner *runner, uint32_t domain);
 /*
  * For a device without readings, before a frame: add all owners to the interval, with
  * unavailable values.  Returns 0 or -ENOMEM.

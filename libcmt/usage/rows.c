@@ -36,6 +36,16 @@ static int cmp_part(const void *pa, const void *pb)
 	return ret ? ret : cmp_holding(pa, pb);
 }
 
+/* By process, of one container; and as above in it. */
+static int cmp_child(const void *pa, const void *pb)
+{
+	const struct usage_holding *a = *(struct usage_holding *const *)pa;
+	const struct usage_holding *b = *(struct usage_holding *const *)pb;
+	int ret = usage_cmp(a->child, b->child);
+
+	return ret ? ret : cmp_holding(pa, pb);
+}
+
 /* They are few, and in order already but where one came lately. */
 static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 			  int (*cmp)(const void *, const void *))
@@ -48,6 +58,10 @@ static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 		qsort(holdings, nr, sizeof(struct usage_holding *), cmp);
 }
 
+static const struct cmt_usage_coverage unknown_coverage = {
+	.occupancy = NAN, .total = NAN, .local = NAN,
+};
+
 static struct cmt_usage_row *new_row(struct usage_rows *to)
 {
 	struct cmt_usage_row *row;
@@ -56,9 +70,7 @@ static struct cmt_usage_row *new_row(struct usage_rows *to)
 		return NULL;
 	row = &to->rows[to->nr++];
 	memset(row, 0, sizeof(*row));
-	row->coverage = (struct cmt_usage_coverage){
-		.occupancy = NAN, .total = NAN, .local = NAN,
-	};
+	row->coverage = unknown_coverage;
 	return row;
 }
 
@@ -206,7 +218,6 @@ static void add_traffic(const struct cmt_usage *usage,
 	else if (!t->read)
 		r->why |= h->why & (CMT_USAGE_WHY_ERROR |
 				    CMT_USAGE_WHY_UNAVAILABLE);
-	r->why |= h->why & CMT_USAGE_WHY_OVERWRITTEN;
 	if (t->gap || !t->read)
 		r->partial = true;
 	if (t->known && span)
@@ -226,8 +237,7 @@ static void row_traffic(const struct cmt_usage *usage,
 /* A holding without a reading in the interval: its value is of another interval. */
 static void rate_unread(struct cmt_usage_rate *r, const struct usage_holding *h)
 {
-	r->why |= (usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD) |
-		  (h->why & CMT_USAGE_WHY_OVERWRITTEN);
+	r->why |= usage_ended(h) ? 0 : CMT_USAGE_WHY_OLD;
 	r->partial = true;
 }
 
@@ -249,6 +259,9 @@ container_of(const struct cmt_usage *usage, struct usage_frame *to,
 	if (cgroup == USAGE_NONE)
 		return NULL;
 	item = usage->cgroups[cgroup].item;
+	/* a group whose path is not known is its RMID */
+	if (item && item->container.cgroup_id & CMT_RESCTRL_GROUP && !item->path)
+		return NULL;
 	if (!item || cmt_grow(&to->items, to->nr_items, &to->room_items,
 			      sizeof(struct cmt_item *)))
 		return NULL;
@@ -266,6 +279,10 @@ static void row_identity(struct cmt_usage_row *row,
 	if (h->attached)
 		row->flags |= CMT_USAGE_ROW_ATTACHED;
 	row->cpu = h->cpu;
+	if (h->group_cpu != CMT_GROUP_NO_CPU) {
+		row->flags |= CMT_USAGE_ROW_GROUP_CPU;
+		row->cpu = h->group_cpu;
+	}
 	row->cgroup_id = h->cgroup_id;
 	memcpy(row->comm, h->comm, sizeof(row->comm));
 	row->pid = h->tgid;
@@ -292,12 +309,23 @@ static void row_of_container(struct cmt_usage_row *row)
 	row->cpu = 0;
 }
 
+/*
+ * The reasons that a holding gives its row.  A value that the last reading left incomplete
+ * is so until the next one.  A domain has the RMIDs of all agents, and so all work.
+ */
+static uint32_t reasons_of(const struct cmt_usage *usage, const struct usage_holding *h)
+{
+	uint32_t why = h->why | usage_why(h->flags & CMT_F_PQR_OVERWRITTEN);
+
+	return usage->by == CMT_USAGE_BY_DOMAIN ? why & ~CMT_USAGE_WHY_OVERWRITTEN : why;
+}
+
 static void row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,
 		    const struct usage_holding *h, uint64_t elapsed_ns)
 {
 	if (h->blank)
 		return;
-	row->why |= h->why;
+	row->why |= reasons_of(usage, h);
 	if (h->emulated)
 		row->flags |= CMT_USAGE_ROW_EMULATED;
 	row_occupancy(usage, row, h);
@@ -336,7 +364,36 @@ static void occupancy_settle(struct cmt_usage_occupancy *o, bool pending)
 		o->why |= CMT_USAGE_WHY_PENDING;
 		o->partial = true;
 	}
-	o->partial &= o->known;
+	/* an owner that ended has a most */
+	o->partial &= o->known || o->most_bytes;
+}
+
+static void rate_bound(struct cmt_usage_rate *r)
+{
+	r->why |= CMT_USAGE_WHY_OVERWRITTEN;
+	r->partial = true;
+	r->known &= r->bytes != 0;
+}
+
+static void occupancy_bound(struct cmt_usage_occupancy *o)
+{
+	o->why |= CMT_USAGE_WHY_OVERWRITTEN;
+	o->partial = true;
+	o->known &= o->last_bytes != 0;
+	if (!o->known || !o->least_bytes)
+		o->slots = 0;
+}
+
+/*
+ * Another agent's RMID counted some of the work.  What the row's RMIDs counted is a lower
+ * bound, and a lower bound of 0 says nothing.  How much of all it is, is not known.
+ */
+static void row_bound(struct cmt_usage_row *row)
+{
+	occupancy_bound(&row->occupancy);
+	rate_bound(&row->total);
+	rate_bound(&row->local);
+	row->coverage = unknown_coverage;
 }
 
 static void row_settle(const struct cmt_usage *usage,
@@ -346,6 +403,8 @@ static void row_settle(const struct cmt_usage *usage,
 
 	if (!alive)
 		row->occupancy.why |= CMT_USAGE_WHY_ENDED;
+	if (row->why & CMT_USAGE_WHY_OVERWRITTEN)
+		row_bound(row);
 	occupancy_settle(&row->occupancy, pending);
 	usage_rate_settle(&row->total, pending);
 	usage_rate_settle(&row->local, pending);
@@ -398,6 +457,17 @@ static void row_blank(struct cmt_usage_row *row, bool alive)
 	row->local.why |= CMT_USAGE_WHY_OLD;
 }
 
+/* The holding that the row is named by: that of the owner's dedicated RMID, where it has one. */
+static const struct usage_holding *first_own(struct usage_holding *const *run, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!run[i]->sole)
+			return run[i];
+	return run[0];
+}
+
 /* One row from a run of @n holdings, of the group @number. */
 static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 		     struct cmt_usage_row *row,
@@ -409,7 +479,7 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 	bool alive = false, blank = true;
 	uint32_t i;
 
-	row_identity(row, run[0]);
+	row_identity(row, first_own(run, n));
 	row->container = container_of(usage, to, group->cgroup);
 	row->pending = group->pending;
 	row->coverage = coverage_of(usage, run, n, row->pending,
@@ -427,7 +497,7 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 			continue;
 		if (!alive || run[i]->rmid != run[i - 1]->rmid ||
 		    run[i]->generation != run[i - 1]->generation)
-			row->rmids += run[i]->rmid != CMT_RMID_NONE;
+			row->rmids += run[i]->rmid != CMT_RMID_NONE && !run[i]->sole;
 		alive = true;
 	}
 	if (blank)
@@ -438,28 +508,27 @@ static void fill_row(struct cmt_usage *usage, struct usage_frame *to,
 			   group->counts ? &group->counted : &nothing);
 }
 
-/* How many holdings of @run, of @nr, are of the same process as the first. */
-static uint32_t process_length(struct usage_holding *const *run, uint32_t nr)
+/* How many holdings of @run, of @nr, are of the same child as the first. */
+static uint32_t child_length(struct usage_holding *const *run, uint32_t nr)
 {
 	uint32_t n = 1;
 
-	while (n < nr && run[n]->rmid == run[0]->rmid &&
-	       run[n]->generation == run[0]->generation)
+	while (n < nr && run[n]->child == run[0]->child)
 		n++;
 	return n;
 }
 
 /* The processes of a container that have a dedicated RMID. */
 static int build_children(struct cmt_usage *usage, struct usage_frame *to,
-			  uint32_t parent, struct usage_holding *const *run,
-			  uint32_t n)
+			  uint32_t parent, struct usage_holding **run, uint32_t n)
 {
 	uint32_t i, length, first = to->children.nr;
 
+	sort_holdings(run, n, cmp_child);
 	for (i = 0; i < n; i += length) {
 		struct cmt_usage_row *child;
 
-		length = process_length(run + i, n - i);
+		length = child_length(run + i, n - i);
 		if (run[i]->child == USAGE_NONE)
 			continue;
 		child = new_row(&to->children);
@@ -517,8 +586,7 @@ static int build_parts(struct cmt_usage *usage, struct usage_frame *to,
 		return 0;
 	sort_holdings(run, nr, cmp_part);
 	for (i = 0; !err && i < nr; i += n) {
-		for (n = 1; i + n < nr && run[i + n]->child == run[i]->child;)
-			n++;
+		n = child_length(run + i, nr - i);
 		err = build_part(usage, to, run + i, n);
 	}
 	to->rows.rows[parent].first_child = first;

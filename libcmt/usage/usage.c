@@ -234,14 +234,31 @@ int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms)
 	return cmt_reader_wait(usage->reader, timeout_ms);
 }
 
+/* The present owner of a group's RMID knows where the group's name is. */
+static void hint_name(struct cmt_usage *usage, const struct usage_cgroup *cgroup)
+{
+	struct cmt_tracker *tracker = cmt_slots_tracker(usage->slots);
+	const struct cmt_owner *owner;
+
+	if (!(cgroup->id & CMT_RESCTRL_RMID))
+		return;
+	owner = cmt_tracker_lookup(tracker, (uint16_t)cgroup->id, usage->slot_end_ns - 1);
+	if (owner && owner->cgroup_id == cgroup->id)
+		cmt_containers_hint(cgroup->item, owner);
+}
+
 void usage_refresh_names(struct cmt_usage *usage)
 {
 	uint32_t i;
 
-	for (i = 0; i < usage->nr_cgroups; i++)
-		if (usage->cgroups[i].item)
-			cmt_containers_refresh(usage->containers,
-					       usage->cgroups[i].item);
+	for (i = 0; i < usage->nr_cgroups; i++) {
+		const struct usage_cgroup *cgroup = &usage->cgroups[i];
+
+		if (!cgroup->item)
+			continue;
+		hint_name(usage, cgroup);
+		cmt_containers_refresh(usage->containers, cgroup->item);
+	}
 	usage->whole_due = true;
 }
 

@@ -81,11 +81,11 @@ lacks out "RMID"
 lacks out "$escape"
 has out '?[31mred'
 # two domains; a control group without its monitoring groups
-row web "10.0 MiB"
-row web/a "6.0 MiB"
-row mon_groups/b "2.0 MiB"
+row resctrl:web "10.0 MiB"
+row resctrl:web/a "6.0 MiB"
+row resctrl:mon_groups/b "2.0 MiB"
 row '(unattributed)' "18.0 MiB"
-row broken "- .* error"
+row resctrl:broken "- .* error"
 
 resctrl 0 -i 0.2 -n 1 --by domain
 has out "DOMAIN"
@@ -176,7 +176,7 @@ run 0 "$stat" record --source resctrl -d "$tree" -o "$scratch/a.cmt" -t 1s
 has err "samples"
 run 0 "$stat" replay "$scratch/a.cmt"
 has out "source: resctrl"
-row web/a "6.0 MiB"
+row resctrl:web/a "6.0 MiB"
 run 1 "$stat" replay "$scratch/a.cmt" --by process
 has err "no processes"
 run 0 "$stat" export --csv "$scratch/a.cmt"

@@ -33,6 +33,33 @@ static uint32_t services_pending(const struct ctl *ctl)
 	return n;
 }
 
+/* Groups whose tasks are all one owner's are in the row of that owner. */
+static void find_groups(const struct ctl *ctl, struct facts *facts)
+{
+	const struct cmt_containers_opts opts = {
+		.sz = sizeof(opts), .device = ctl->dev, .flags = CMT_CONTAINERS_NO_PAUSE,
+	};
+	struct cmt_owner owner = { .sz = sizeof(owner) };
+	struct cmt_containers *containers = NULL;
+	struct cmt_snapshot *owners = NULL;
+	struct row row;
+
+	if (cmt_device_snapshot(ctl->dev, &owners))
+		return;
+	/* without names there is still the number of groups */
+	if (cmt_containers_new(&containers, &opts))
+		containers = NULL;
+	for (uint32_t i = 0; i < owners->count; i++) {
+		if (cmt_record_owner(cmt_snapshot_at(owners, i), &owner) ||
+		    (!owner.group_tid && owner.group_cpu == CMT_GROUP_NO_CPU))
+			continue;
+		row_owner(&row, &owner, containers);
+		beside_add(&facts->beside, &row);
+	}
+	cmt_snapshot_free(owners);
+	cmt_containers_free(containers);
+}
+
 static int ask_module(const struct ctl *ctl, struct facts *facts, const char **what)
 {
 	int ret;
@@ -49,6 +76,8 @@ static int ask_module(const struct ctl *ctl, struct facts *facts, const char **w
 		*what = "cannot read the resctrl mode";
 		ret = cmt_device_resctrl(ctl->dev, &facts->resctrl, &facts->mounted);
 	}
+	if (!ret && facts->mounted)
+		find_groups(ctl, facts);
 	if (!ret && facts->stats.pending && facts->scope == CMT_SCOPE_CONTAINER)
 		facts->services_pending = services_pending(ctl);
 	return ret;

@@ -198,6 +198,27 @@ static void judge_scope(struct list *list, const struct facts *facts)
 	advise(finding, "cmtctl scope process, or boot with systemd.unified_cgroup_hierarchy=1");
 }
 
+/* What is not in the rows of its owners: the work on CPUs, and in groups, of resctrl. */
+static void judge_groups_beside(struct list *list, const struct facts *facts)
+{
+	uint32_t cpus = facts->stats.cpus_foreign;
+	struct finding *finding;
+	char text[BESIDE_TEXT_LEN];
+
+	if (!facts->beside.any && !cpus) {
+		say(add(list, "resctrl", FINDING_GOOD),
+		    "mounted: %u RMIDs are resctrl's, and no group has tasks of several owners",
+		    facts->stats.rmids_foreign);
+		return;
+	}
+	finding = add(list, "resctrl", FINDING_NOTE);
+	say(finding, "mounted: %u RMIDs are resctrl's, and %u CPUs are of its groups; %s: rows of "
+	    "containers lack what runs there", facts->stats.rmids_foreign, cpus,
+	    facts->beside.any ? beside_text(text, &facts->beside) : "no group is known");
+	advise(finding, "cmtctl resctrl take counts it for cmt; resctrl's values of these "
+	       "groups are wrong then");
+}
+
 static void judge_resctrl(struct list *list, const struct facts *facts)
 {
 	struct finding *finding;
@@ -206,16 +227,14 @@ static void judge_resctrl(struct list *list, const struct facts *facts)
 		say(add(list, "resctrl", FINDING_GOOD), "not mounted");
 		return;
 	}
-	finding = add(list, "resctrl", FINDING_NOTE);
-	if (facts->resctrl == CMT_RESCTRL_TAKE) {
-		say(finding, "mounted: cmt replaces the RMIDs of tasks in its groups; "
-		    "resctrl's values of these groups are wrong");
-		advise(finding, "cmtctl resctrl respect restores them");
+	if (facts->resctrl != CMT_RESCTRL_TAKE) {
+		judge_groups_beside(list, facts);
 		return;
 	}
-	say(finding, "mounted: %u RMIDs are resctrl's, and tasks in its groups count there",
-	    facts->stats.rmids_foreign);
-	advise(finding, "cmtctl resctrl take counts them in their containers");
+	finding = add(list, "resctrl", FINDING_NOTE);
+	say(finding, "mounted: cmt replaces the RMIDs of tasks in its groups; "
+	    "resctrl's values of these groups are wrong");
+	advise(finding, "cmtctl resctrl respect restores them");
 }
 
 /* Where the CPUs of an L3 share a register, and resctrl may read on any of them. */
@@ -307,18 +326,20 @@ static void judge_ticks(struct list *list, const struct cmt_stats *stats)
 		       "cmtctl interval 2ms");
 }
 
-static void judge_failures(struct list *list, const struct cmt_stats *stats)
+static void judge_failures(struct list *list, const struct facts *facts)
 {
+	const struct cmt_stats *stats = &facts->stats;
 	uint64_t failed = stats->read_errors + stats->read_unavailable;
 	bool many = failed > stats->samples / FEW;
 	struct finding *finding = add(list, "failures", many ? FINDING_PROBLEM :
 				      stats->pqr_overwritten ? FINDING_NOTE : FINDING_GOOD);
 
 	say(finding, "of %" PRIu64 " samples the processor answered %" PRIu64 " with Error, %"
-	    PRIu64 " with Unavailable; another program wrote RMIDs %" PRIu64 " times",
+	    PRIu64 " with Unavailable; owners ran with another agent's RMID %" PRIu64 " times",
 	    (uint64_t)stats->samples, (uint64_t)stats->read_errors,
 	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
-	if (stats->pqr_overwritten)
+	/* what resctrl has to do with it is a finding of its own */
+	if (stats->pqr_overwritten && !facts->mounted)
 		advise(finding, "Only one program can assign RMIDs: stop pqos, or the other "
 		       "program that writes IA32_PQR_ASSOC");
 }
@@ -345,6 +366,6 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_kernel(&list, facts->info);
 	judge_domains(&list, &facts->stats);
 	judge_ticks(&list, &facts->stats);
-	judge_failures(&list, &facts->stats);
+	judge_failures(&list, facts);
 	return list.nr;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beside.h"
 #include "cgroups.h"
 #include "processor.h"
 
@@ -38,6 +39,7 @@ struct facts {
 	enum cgroup_mode cgroups;	/* where containers are looked for */
 	uint32_t resctrl;	/* CMT_RESCTRL_* */
 	bool mounted;
+	struct beside beside;	/* groups of resctrl with tasks of several owners or a CPU */
 };
 
 #define MAX_FINDINGS	13U

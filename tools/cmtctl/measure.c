@@ -82,12 +82,9 @@ static void print_domains(const struct meter *meter, FILE *out)
 
 	for (i = 0; meter->nr_domains > 1 && i < meter->nr_domains; i++) {
 		const struct meter_domain *domain = &meter->domains[i];
-		struct measure held = {
-			domain->known, false, (double)domain->occupancy,
-		};
 
 		fprintf(out, "  L3 %u: %s", domain->domain,
-			meter_text_bytes(bytes, held));
+			meter_text_bytes(bytes, meter_domain_occupancy(meter, domain)));
 	}
 }
 

@@ -23,7 +23,7 @@ static bool has_residue(const struct ctl *ctl)
 static int print_json(const struct ctl *ctl, const struct row *row,
 		      const struct cmt_record *record, uint64_t as_of)
 {
-	const struct cmt_container *c = row->container;
+	const struct cmt_container *c = row_in_cgroup(row) ? row->container : NULL;
 	char label[CONTAINER_LABEL_LEN];
 	struct fields fields;
 	int ret = fields_begin(&fields, true);
@@ -40,9 +40,10 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 		fields_text(&fields, "pid", NULL);
 	fields_text(&fields, "comm", row->comm);
 	fields_text(&fields, "container", container_label(label, row));
+	fields_bool(&fields, "resctrl_group", row->sole);
 	fields_text(&fields, "cgroup", c ? c->path : NULL);
 	fields_hex(&fields, "cgroup_hex", c ? c->path : NULL);
-	fields_number(&fields, "cgroup_id", row->cgroup_id, NULL);
+	fields_number(&fields, "cgroup_id", row_in_cgroup(row) ? row->cgroup_id : 0, NULL);
 	fields_number(&fields, "since_ns", record->ts, NULL);
 	fields_number(&fields, "age_ns", as_of - record->ts, NULL);
 	if (has_residue(ctl))
@@ -67,9 +68,9 @@ static void print_text(const struct ctl *ctl, const struct row *row,
 		snprintf(pid, sizeof(pid), "%u", row->pid);
 	if (has_residue(ctl))
 		format_bytes(residue, record->owner.residual_bytes);
-	printf("%4u %10u %7s %-15s %10.3f %10s %s\n", row->rmid,
+	printf("%4u %10u %7s %-15s %10.3f %10s %s%s\n", row->rmid,
 	       row->generation, pid, comm,
-	       (double)(as_of - record->ts) / 1e9, residue, name);
+	       (double)(as_of - record->ts) / 1e9, residue, name, row_group_note(row));
 }
 
 static void print_unavailable(const struct ctl *ctl)

@@ -50,7 +50,7 @@ static bool id_of(const struct row *row, uint64_t *id)
 static int print_json(const struct list *list, const struct row *row,
 		      const struct cmt_owner *owner)
 {
-	const struct cmt_container *c = row->container;
+	const struct cmt_container *c = row_in_cgroup(row) ? row->container : NULL;
 	uint64_t as_of = list->snapshot->as_of, id;
 	char label[CONTAINER_LABEL_LEN];
 	struct fields fields;
@@ -65,6 +65,7 @@ static int print_json(const struct list *list, const struct row *row,
 		fields_text(&fields, "id", NULL);
 	fields_text(&fields, "name", row->comm[0] ? row->comm : NULL);
 	fields_text(&fields, "container", container_label(label, row));
+	fields_bool(&fields, "resctrl_group", row->sole);
 	fields_text(&fields, "cgroup", c ? c->path : NULL);
 	fields_hex(&fields, "cgroup_hex", c ? c->path : NULL);
 	fields_number(&fields, "rmid", row->rmid, NULL);
@@ -92,9 +93,9 @@ static void print_text(const struct list *list, const struct row *row,
 		    ESCAPE_ASCII);
 	escape_text(name, sizeof(name), container_label(label, row),
 		    ESCAPE_ASCII);
-	printf("%-7s %10s %-15s %4u %10u %10.3f %-8s %s\n", row_kind(row),
+	printf("%-7s %10s %-15s %4u %10u %10.3f %-8s %s%s\n", row_kind(row),
 	       number, comm, row->rmid, row->generation, age,
-	       row->attached ? "yes" : "no", name);
+	       row->attached ? "yes" : "no", name, row_group_note(row));
 }
 
 static int print_list(const struct ctl *ctl, const struct list *list,

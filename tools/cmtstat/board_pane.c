@@ -279,6 +279,18 @@ static void put_mark(struct pane *pane, const struct report *report,
 	put(pane, ATTRIBUTE_BOLD, line);
 }
 
+static void put_incomplete(struct pane *pane, const struct report *report,
+			   const struct row *row)
+{
+	char text[BESIDE_TEXT_LEN], line[LAYOUT_LINE];
+
+	if (row->is_cpu || !(row->why & CMT_USAGE_WHY_OVERWRITTEN))
+		return;
+	snprintf(line, sizeof(line), "incomplete: %s%s", beside_text(text, &report->beside),
+		 beside_remedy(&report->beside));
+	put(pane, ATTRIBUTE_BOLD, line);
+}
+
 static void put_followed(struct pane *pane, const struct follow *follow)
 {
 	uint32_t i;
@@ -340,6 +352,7 @@ static void put_row(struct pane *pane, const struct report *report,
 	bool followed = row->culprit_id && row->culprit_id == report->follow.id;
 
 	put_title(pane, report, row);
+	put_incomplete(pane, report, row);
 	put_mark(pane, report, row);
 	put_names(pane, row);
 	put_values(pane, row);

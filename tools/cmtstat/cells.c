@@ -87,7 +87,7 @@ void get_shown_name(const struct row *row, struct cell *cell)
 	if (row->child)
 		snprintf(cell->buf, sizeof(cell->buf), "  %u %s", row->pid,
 			 row->comm);
-	else if (row->container)
+	else if (row_in_cgroup(row) && row->container)
 		text = row->container->name;
 	else
 		text = container_label(cell->buf, row);

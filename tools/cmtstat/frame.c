@@ -20,7 +20,7 @@ static struct measure measure_ratio(double value, bool partial)
 static void copy_counters(struct row *to, const struct cmt_usage_counters *from)
 {
 	bool missing = from->why & (CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING |
-				    CMT_USAGE_WHY_EXCLUDED);
+				    CMT_USAGE_WHY_EXCLUDED | CMT_USAGE_WHY_OVERWRITTEN);
 
 	to->counters = *from;
 	to->cpu_share = measure_ratio(from->known ? from->cpu_share : NAN,
@@ -83,6 +83,7 @@ static void copy_row(struct row *to, const struct cmt_usage_row *from)
 		.generation = from->generation,
 		.domain = from->domain,
 		.cpu = from->cpu,
+		.has_group_cpu = from->flags & CMT_USAGE_ROW_GROUP_CPU,
 		.rmids = from->rmids,
 		.first_child = from->first_child,
 		.nr_children = from->nr_children,

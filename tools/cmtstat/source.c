@@ -339,7 +339,7 @@ static void count_owners(const struct source *source,
 
 	for (i = 0; i < snapshot->count; i++) {
 		if (cmt_record_owner(cmt_snapshot_at(snapshot, i), &owner) ||
-		    owner.kind == CMT_OWNER_OVERFLOW ||
+		    owner.sole || owner.kind == CMT_OWNER_OVERFLOW ||
 		    owner.kind == CMT_OWNER_RESCTRL ||
 		    owner.kind == CMT_OWNER_KERNEL)
 			continue;
@@ -486,6 +486,8 @@ int source_report(struct source *source, uint64_t wanted_ns,
 				 source->by);
 	if (ret)
 		return ret;
+	report->beside = (struct beside){ 0 };
+	beside_add_frame(&report->beside, &report->frame);
 	report_losses(source->frame, report);
 	report_channels(source, report);
 	if (origin_is_resctrl(report->info))

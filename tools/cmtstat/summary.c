@@ -25,7 +25,7 @@ static const struct {
 	{ CMT_USAGE_WHY_ERROR, "a counter reported an error" },
 	{ CMT_USAGE_WHY_UNAVAILABLE, "a counter reported that it has no data" },
 	{ CMT_USAGE_WHY_OVERWRITTEN,
-	  "another program changed the RMID of a CPU: some was counted for another RMID" },
+	  "an RMID of resctrl, or of another program, counted some of it: cmtctl resctrl take counts it for cmt" },
 	{ CMT_USAGE_WHY_ENDED, "the measurement ended before the command" },
 };
 
@@ -67,14 +67,9 @@ static void put_domains(FILE *out, const struct meter *meter)
 
 	for (i = 0; meter->nr_domains > 1 && i < meter->nr_domains; i++) {
 		const struct meter_domain *domain = &meter->domains[i];
-		struct measure most = {
-			domain->most_known, meter->incomplete,
-			(double)domain->most,
-		};
 
-		most.partial &= most.known;
 		fprintf(out, "  L3 %u: %s", domain->domain,
-			meter_text_bytes(bytes, most));
+			meter_text_bytes(bytes, meter_domain_most(meter, domain)));
 	}
 	fputc('\n', out);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "beside.h"
 #include "cgroups.h"
 #include "columns.h"
 #include "follow.h"
@@ -27,6 +28,7 @@ struct report {
 	const struct cmt_info *info;
 	struct cmt_stats stats;
 	struct frame frame;
+	struct beside beside;	/* of all rows */
 	uint32_t scope;		/* CMT_SCOPE_* */
 	struct census census;
 	bool expand;		/* processes of containers are wanted */

@@ -222,6 +222,20 @@ static void put_losses(struct screen *screen, const struct report *report)
 			   report->dropped, report->dropped_ever);
 }
 
+static void put_incomplete(struct screen *screen, const struct report *report)
+{
+	const struct beside *beside = &report->beside;
+	char text[BESIDE_TEXT_LEN], escaped[4 * CONTAINER_LABEL_LEN];
+
+	if (!beside->incomplete)
+		return;
+	escape_text(escaped, sizeof(escaped), beside->first, ESCAPE_ASCII);
+	if (beside->incomplete > 1)
+		snprintf(escaped, sizeof(escaped), "%u rows", beside->incomplete);
+	screen_wrapped(screen, ATTRIBUTE_BOLD, "INCOMPLETE: %s: %s%s", escaped,
+		       beside_text(text, beside), beside_remedy(beside));
+}
+
 /* Print the limits of the values, with reasons. */
 static void put_banner(struct screen *screen, const struct report *report)
 {
@@ -263,6 +277,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	if (brief) {
 		put_banner(screen, report);
 		put_losses(screen, report);
+		put_incomplete(screen, report);
 		put_machine(screen, report);
 		put_mark(screen, report);
 		return;
@@ -280,6 +295,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 		put_expand(screen, report);
 	}
 	put_losses(screen, report);
+	put_incomplete(screen, report);
 	put_mark(screen, report);
 	put_banner(screen, report);
 }

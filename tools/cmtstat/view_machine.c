@@ -168,6 +168,15 @@ static int add_unavailable(struct json_object *object,
 	return value ? json_add(object, "unavailable", value) : -ENOMEM;
 }
 
+/* Who counts a part of rows with "rmid-overwritten"; null: there is none. */
+static int add_incomplete(struct json_object *object, const struct report *report)
+{
+	char text[BESIDE_TEXT_LEN];
+
+	return json_add(object, "incomplete", report->beside.incomplete ?
+			json_text(beside_text(text, &report->beside)) : NULL);
+}
+
 /* Values of ticks: null where no tick was due. */
 static int add_of_ticks(struct json_object *object, const struct report *report,
 			const char *name, uint64_t number)
@@ -194,6 +203,7 @@ static int add_sampling(struct json_object *object, const struct report *report)
 
 	ret = ret ? ret : add_bool(object, "emulated", report->emulated);
 	ret = ret ? ret : add_unavailable(object, report);
+	ret = ret ? ret : add_incomplete(object, report);
 	ret = ret ? ret : add_number(object, "lost", report->lost);
 	ret = ret ? ret : add_number(object, "dropped", report->dropped);
 	ret = ret ? ret : add_of_ticks(object, report, "missed", frame->missed);

@@ -214,6 +214,16 @@ uint64_t meter_elapsed_ns(const struct meter *meter)
 	return meter->last_ns - meter->start_ns;
 }
 
+/* Another RMID counted some of the work: a lower bound, and one of 0 says nothing. */
+static struct measure bound(const struct meter *meter, struct measure value)
+{
+	if (!(meter->why & CMT_USAGE_WHY_OVERWRITTEN))
+		return value;
+	value.known &= value.value > 0;
+	value.partial = value.known;
+	return value;
+}
+
 struct measure meter_occupancy(const struct meter *meter)
 {
 	struct measure sum = { 0 };
@@ -228,18 +238,18 @@ struct measure meter_occupancy(const struct meter *meter)
 			sum.value += (double)domain->occupancy;
 	}
 	sum.partial &= sum.known;
-	return sum;
+	return bound(meter, sum);
 }
 
 struct measure meter_most(const struct meter *meter)
 {
 	bool known = meter->readings || meter->most;
 
-	return (struct measure){
+	return bound(meter, (struct measure){
 		.known = known,
 		.partial = known && meter->incomplete,
 		.value = (double)meter->most,
-	};
+	});
 }
 
 struct measure meter_mean(const struct meter *meter)
@@ -248,7 +258,25 @@ struct measure meter_mean(const struct meter *meter)
 
 	if (mean.known)
 		mean.value = meter->sum / meter->readings;
-	return mean;
+	return bound(meter, mean);
+}
+
+struct measure meter_domain_occupancy(const struct meter *meter,
+				      const struct meter_domain *domain)
+{
+	return bound(meter, (struct measure){
+		.known = domain->known, .value = (double)domain->occupancy,
+	});
+}
+
+struct measure meter_domain_most(const struct meter *meter,
+				 const struct meter_domain *domain)
+{
+	return bound(meter, (struct measure){
+		.known = domain->most_known,
+		.partial = domain->most_known && meter->incomplete,
+		.value = (double)domain->most,
+	});
 }
 
 struct measure meter_domain_bytes(const struct meter *meter,
@@ -257,11 +285,11 @@ struct measure meter_domain_bytes(const struct meter *meter,
 {
 	const struct meter_traffic *traffic = &domain->traffic[nr];
 
-	return (struct measure){
+	return bound(meter, (struct measure){
 		.known = traffic->known,
 		.partial = traffic->known && meter->gap[nr],
 		.value = (double)traffic->bytes,
-	};
+	});
 }
 
 struct measure meter_bytes(const struct meter *meter, enum meter_counter nr)
@@ -274,7 +302,7 @@ struct measure meter_bytes(const struct meter *meter, enum meter_counter nr)
 		sum.value += (double)meter->domains[i].traffic[nr].bytes;
 	}
 	sum.partial &= sum.known;
-	return sum;
+	return bound(meter, sum);
 }
 
 struct measure meter_rate(const struct meter *meter, enum meter_counter nr)

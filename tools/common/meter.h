@@ -102,6 +102,12 @@ struct measure meter_mean(const struct meter *meter);
 struct measure meter_bytes(const struct meter *meter, enum meter_counter nr);
 struct measure meter_rate(const struct meter *meter, enum meter_counter nr);
 
+/* The same in one domain. */
+struct measure meter_domain_occupancy(const struct meter *meter,
+				      const struct meter_domain *domain);
+struct measure meter_domain_most(const struct meter *meter,
+				 const struct meter_domain *domain);
+
 /* Bytes moved in one domain. */
 struct measure meter_domain_bytes(const struct meter *meter,
 				  const struct meter_domain *domain,

@@ -98,10 +98,8 @@ static int add_domain(struct json_object *list, const struct meter *meter,
 		      const struct meter_domain *domain)
 {
 	struct json_object *object = json_object_new_object();
-	struct measure now = { domain->known, false, (double)domain->occupancy };
-	struct measure most = {
-		domain->most_known, meter->incomplete, (double)domain->most,
-	};
+	struct measure now = meter_domain_occupancy(meter, domain);
+	struct measure most = meter_domain_most(meter, domain);
 	int ret = object ? add_number(object, "domain", domain->domain) : -ENOMEM;
 
 	ret = ret ? ret : add_value(object, "occupancy", "bytes", now);

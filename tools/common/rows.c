@@ -125,6 +125,7 @@ void row_owner(struct row *row, const struct cmt_owner *owner,
 							    CMT_USAGE_OWNER,
 		.owner = owner->kind,
 		.attached = owner->attached,
+		.sole = owner->sole,
 		.seen = true,
 		.cgroup_id = owner->cgroup_id,
 		.rmid = owner->rmid,
@@ -133,9 +134,17 @@ void row_owner(struct row *row, const struct cmt_owner *owner,
 		.cpu = owner->cpu,
 	};
 	memcpy(row->comm, owner->comm, sizeof(row->comm));
-	if (containers && row_in_cgroup(row))
-		row->container = cmt_containers_lookup(containers,
-						       row->cgroup_id);
+	if (owner->kind == CMT_OWNER_RESCTRL && owner->group_cpu != CMT_GROUP_NO_CPU) {
+		row->has_group_cpu = true;
+		row->cpu = owner->group_cpu;
+	}
+	if (containers && (row_in_cgroup(row) || owner->kind == CMT_OWNER_RESCTRL))
+		row->container = cmt_containers_lookup_owner(containers, owner);
+}
+
+const char *row_group_note(const struct row *row)
+{
+	return row->sole ? " (resctrl group)" : "";
 }
 
 /* The number of pending owners is not always requested. */
@@ -181,7 +190,8 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", c->name);
 		return buf;
 	}
-	if (row->owner == CMT_OWNER_RESCTRL && row->cgroup_id & CMT_RESCTRL_GROUP) {
+	if (row->owner == CMT_OWNER_RESCTRL && row->cgroup_id & CMT_RESCTRL_GROUP &&
+	    !(row->cgroup_id & CMT_RESCTRL_RMID)) {
 		snprintf(buf, CONTAINER_LABEL_LEN, "resctrl:%s", row->comm);
 		return buf;
 	}

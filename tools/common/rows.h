@@ -32,6 +32,7 @@ struct row {
 	bool whole;		/* by container: one RMID is all of a cgroup */
 	bool attached;
 	bool borrowed;		/* the container id is another row's, too */
+	bool sole;		/* of an RMID: it is that of the owner's resctrl group */
 	bool seen;		/* by CPU: false: only its losses are known */
 	uint64_t cgroup_id;	/* 0: in none, such as a CPU */
 	const struct cmt_container *container;	/* NULL: no name */
@@ -77,6 +78,7 @@ struct row {
 	uint32_t pending_attached;	/* and others that were attached */
 	uint32_t cpu;
 	bool is_cpu;		/* by CPU: the row is a CPU's */
+	bool has_group_cpu;	/* of a resctrl group: cpu is one of its CPUs */
 	uint32_t ticks;
 	uint32_t busy_ticks;
 	uint64_t missed;
@@ -184,6 +186,9 @@ uint32_t culprit_room(const struct cmt_info *info);
 
 /* "process", "cgroup", "cpu", "resctrl", "overflow", "unknown" or "unattributed" */
 const char *row_kind(const struct row *row);
+
+/* " (resctrl group)" of the RMID of an owner's resctrl group, else "" */
+const char *row_group_note(const struct row *row);
 
 /* Set the owner of a row, with the name from @containers (NULL: there are none). */
 void row_owner(struct row *row, const struct cmt_owner *owner,

@@ -34,7 +34,7 @@ struct diff_sum {
 	/* Occupancy: bytes, over the time slots in which it was known. */
 	double held;		/* bytes times slots */
 	uint64_t slots, most;
-	bool most_known, occupancy_partial;
+	bool most_known, most_partial, occupancy_partial;
 	/* Bandwidth: bytes, over the time of the intervals in which it was known. */
 	uint64_t rated_ns;
 	double moved, moved_lo, moved_hi;

@@ -62,6 +62,8 @@ static int add_sum(struct json_object *to, const struct diff *diff,
 	if (!ret)
 		ret = json_add(to, "occupancy_most_bytes", sum->most_known ?
 			       json_object_new_uint64(sum->most) : NULL);
+	ret = ret ? ret : json_add(to, "occupancy_most_partial",
+				   json_object_new_boolean(sum->most_partial));
 	ret = ret ? ret : json_add(to, "seconds",
 				   real((double)sum->length_ns / 1e9));
 	return ret ? ret : json_add(to, "several",

@@ -35,11 +35,13 @@ static int row_key(const struct span *span, const struct cmt_usage_row *row, cha
 		snprintf(user, sizeof(user), "%u", c->uid);
 	if (row->kind != CMT_USAGE_OWNER)
 		n = asprintf(key, "kind %u", row->kind);
+	else if (c && c->path && row->owner == CMT_OWNER_RESCTRL)
+		n = asprintf(key, "group %s", c->path);
 	else if (c && c->path && is_named(c))
 		n = asprintf(key, "name %s %u %s", user, c->runtime, c->name);
 	else if (c && c->path)
 		n = asprintf(key, "path %.*s", (int)c->own_len, c->path);
-	else if (row->cgroup_id)
+	else if (row->cgroup_id && row->owner != CMT_OWNER_RESCTRL)
 		n = asprintf(key, "id %" PRIu64 " %s", row->cgroup_id,
 			     span->about.boot_id);
 	else
@@ -58,6 +60,7 @@ static void add_occupancy(struct diff_sum *sum, const struct cmt_usage_occupancy
 	if (!o->slots && !o->known && !o->most_bytes)
 		return;
 	sum->most_known = true;
+	sum->most_partial |= o->partial;
 	if (sum->most < o->most_bytes)
 		sum->most = o->most_bytes;
 }

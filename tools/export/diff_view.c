@@ -65,9 +65,11 @@ static void put_change(FILE *out, enum diff_sort what, const struct diff_value *
 
 static void put_most(FILE *out, const struct diff_sum *sum)
 {
-	char buf[FORMAT_LEN];
+	char buf[FORMAT_LEN], cell[FORMAT_LEN + 1];
 
-	put_cell(out, sum->most_known ? format_bytes(buf, sum->most) : "-");
+	snprintf(cell, sizeof(cell), "%s%s", sum->most_partial ? ">" : "",
+		 format_bytes(buf, sum->most));
+	put_cell(out, sum->most_known ? cell : "-");
 }
 
 static void put_row(FILE *out, const struct diff *diff, const struct diff_row *row)

@@ -221,7 +221,8 @@ static int row_key(const struct export_row *e, char **key)
 		n = asprintf(key, "%u %u %u %u %u %s", row->kind, row->owner, row->pid,
 			     row->rmid, row->generation, e->name);
 	else if (c && c->path)
-		n = asprintf(key, "%u %.*s", row->kind, (int)c->own_len, c->path);
+		n = asprintf(key, "%u %u %.*s", row->kind,
+			     row->owner == CMT_OWNER_RESCTRL, (int)c->own_len, c->path);
 	else
 		n = asprintf(key, "%u %" PRIu64 " %s", row->kind, row->cgroup_id,
 			     e->name);

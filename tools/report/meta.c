@@ -66,7 +66,8 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	real(out, "mean", share(p->held, p->slots));
 	real(out, "rate", share(p->moved * 1e9, p->moved_ns));
 	real(out, "local", share(p->local * 1e9, p->local_ns));
-	fprintf(out, "\"most\":%" PRIu64 "}", p->most);
+	real(out, "most", p->most || p->slots > 0 ? (double)p->most : (double)NAN);
+	fprintf(out, "\"partial\":%s}", p->partial ? "true" : "false");
 }
 
 static void print_processes(FILE *out, const struct model *model,
@@ -92,8 +93,8 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 	text(out, "path", member->path);
 	text(out, "image", member->image);
 	text(out, "kind", kind_of(member));
-	text(out, "why", all->known == all->slots && all->rated == all->slots ?
-			 NULL : usage_why_name(member->why & ~CMT_USAGE_WHY_ENDED));
+	text(out, "why", all->known == all->slots && all->rated == all->slots &&
+			 !all->partial ? NULL : usage_why_name(member->why & ~CMT_USAGE_WHY_ENDED));
 	fprintf(out, "\"user\":%s,", member->user ? "true" : "false");
 	number(out, "first", member->first);
 	number(out, "last", member->last);

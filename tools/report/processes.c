@@ -61,6 +61,7 @@ static void add_row(struct process *process, const struct cmt_usage_frame *frame
 	process->slots += o->slots;
 	if (o->most_bytes > process->most)
 		process->most = o->most_bytes;
+	process->partial |= row->occupancy.partial || row->total.partial || row->local.partial;
 	add_rate(&process->moved, &process->moved_ns, &row->total, length);
 	add_rate(&process->local, &process->local_ns, &row->local, length);
 }

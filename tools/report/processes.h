@@ -3,6 +3,7 @@
 #ifndef REPORT_PROCESSES_H
 #define REPORT_PROCESSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cmt/cmt.h>
@@ -25,6 +26,7 @@ struct process {
 	double slots;
 	double moved, local;	/* bytes, over ns: */
 	double moved_ns, local_ns;
+	bool partial;		/* some of these values are lower bounds */
 };
 
 struct processes {

@@ -25,6 +25,7 @@ extern "C" {
 #endif
 
 struct cmt_containers;
+struct cmt_owner;
 
 enum cmt_runtime {
 	CMT_RUNTIME_NONE,	/**< a plain cgroup, such as a user session */
@@ -165,6 +166,22 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
  */
 CMT_API const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id);
+
+/**
+ * Look up what an owner is called: the cgroup of a process or of a cgroup, or the resctrl
+ * group of CMT_OWNER_RESCTRL, whose path is as in <cmt/resctrl.h>.  A group has no name of
+ * the kernel's: its path is found by a thread of it (/proc/TID/cpu_resctrl_groups) or a CPU
+ * of it (the files cpus_list below /sys/fs/resctrl), both below the root directory of
+ * cmt_containers_set_root(), and again when the owner has another thread or CPU.  Without
+ * such a root, nothing is asked about a thread in a PID namespace.
+ *
+ * @owner: of cmt_record_owner() or cmt_tracker_lookup()
+ *
+ * Otherwise as cmt_containers_lookup().  NULL also of an owner without a cgroup_id.
+ */
+CMT_API const struct cmt_container *
+cmt_containers_lookup_owner(struct cmt_containers *containers,
+			    const struct cmt_owner *owner);
 
 /**
  * The container in the cache; NULL: not looked up yet, or no longer in the cache.  Reads

@@ -279,7 +279,8 @@ CMT_API int cmt_device_uncore(const struct cmt_device *dev,
 /**
  * The L3 occupancy of an owner now, bytes, in all L3 domains together.  It includes the
  * residue of earlier owners of the RMID.  Thread-safe.  Returns 0, -ENODATA (not known in
- * some domain; *@bytes is unchanged), or as cmt_device_read_now() with a @kind other than 0.
+ * some domain, or another agent's RMID counts some of it: CMT_F_PQR_OVERWRITTEN; *@bytes is
+ * unchanged), or as cmt_device_read_now() with a @kind other than 0.
  */
 CMT_API int cmt_get_occupancy(const struct cmt_device *dev, uint32_t kind,
 			      uint64_t id, uint64_t *bytes);

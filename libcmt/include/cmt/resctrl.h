@@ -56,6 +56,10 @@ extern "C" {
 
 /** Set in a cgroup_id: the id is that of a resctrl group, not of a cgroup. */
 #define CMT_RESCTRL_GROUP (1ULL << 63)
+/** Set beside it: the module knows no id of its group, and the id is made of the RMID (bits
+ *  15:0) and its generation (bits 47:16).  Another group may have the id later.
+ */
+#define CMT_RESCTRL_RMID (1ULL << 62)
 
 /** cmt_resctrl_opts.interval_ns lies between these. */
 #define CMT_RESCTRL_INTERVAL_MIN_NS 10000000U

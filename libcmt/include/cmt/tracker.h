@@ -45,7 +45,10 @@ struct cmt_owner {
 				 */
 	uint64_t since;		/**< ts of the ALLOC */
 	uint64_t until;		/**< ts of the FREE, if freed */
-	uint64_t cgroup_id;	/**< cgroup v2 id (inode number); 0: none */
+	uint64_t cgroup_id;	/**< cgroup v2 id (inode number); 0: none.  With
+				 *   CMT_RESCTRL_GROUP the id of a resctrl group,
+				 *   which is CMT_OWNER_RESCTRL
+				 */
 	uint64_t residual_bytes;/**< cache the RMID held when allocated */
 	uint32_t rmid;
 	uint32_t generation;
@@ -57,7 +60,18 @@ struct cmt_owner {
 	bool freed;
 	char comm[CMT_COMM_LEN + 1];	/**< always terminated, raw bytes */
 	bool service;		/**< of the lower class: CMT_F_SERVICE */
+	bool sole;		/**< the RMID is that of a resctrl group all of whose
+				 *   members belong to this owner: CMT_F_GROUP_SOLE
+				 */
+	uint32_t group_tid;	/**< of CMT_OWNER_RESCTRL: a thread in the group; 0:
+				 *   none is known
+				 */
+	uint32_t group_cpu;	/**< of CMT_OWNER_RESCTRL: a CPU of the group;
+				 *   CMT_GROUP_NO_CPU: none is known
+				 */
 };
+
+#define CMT_GROUP_NO_CPU UINT32_MAX
 
 /**
  * The owner that a lifecycle record describes; since is the record's time.  The owner of

@@ -34,6 +34,14 @@
  * A value is known or not.  A known value that leaves something out is partial: it is a
  * lower bound.
  *
+ * Where the RMID of another agent counts some of an owner's work (a resctrl group of several
+ * owners, or with CPUs), the values of the owner's row are lower bounds with
+ * CMT_USAGE_WHY_OVERWRITTEN, until a reading says otherwise; a lower bound of 0 says nothing,
+ * and is not known.  Ratios and coverage are not known then.  The rows of L3 domains and the
+ * counters of CPUs have that work.  A resctrl group all of whose members belong to one owner
+ * is that owner's RMID under another number: its values are in the owner's row.  Its values
+ * until its members belong to another owner stay with the former one.
+ *
  * Memory channels count the traffic of all RMIDs, the kernel and devices, by socket, and
  * only while some reader asks for them (CMT_F_CHANNEL in cmt_usage_opts.counters).  Their
  * sum less the sum of all RMIDs is the traffic that no RMID accounts for.  The difference
@@ -152,7 +160,10 @@ enum cmt_usage_kind {
 #define CMT_USAGE_WHY_GAP	(1U << 2)	/**< traffic was not counted */
 #define CMT_USAGE_WHY_FIRST	(1U << 3)	/**< one reading makes no rate */
 #define CMT_USAGE_WHY_ENDED	(1U << 4)	/**< all owners of the row ended */
-#define CMT_USAGE_WHY_OVERWRITTEN (1U << 5)	/**< another agent set a CPU's RMID */
+#define CMT_USAGE_WHY_OVERWRITTEN (1U << 5)	/**< another agent's RMID counted
+						 *   some of it.  By CPU: another
+						 *   agent set the CPU's RMID
+						 */
 #define CMT_USAGE_WHY_OLD	(1U << 6)	/**< no reading in the interval */
 #define CMT_USAGE_WHY_PENDING	(1U << 7)	/**< owners of the row are pending:
 						 *   their values are in the overflow
@@ -172,14 +183,18 @@ enum cmt_usage_kind {
  */
 struct cmt_usage_occupancy {
 	bool known;
-	bool partial;
+	bool partial;		/**< lower bounds: what is known of last_bytes,
+				 *   least_bytes, mean_bytes and most_bytes
+				 */
 	uint32_t why;		/**< CMT_USAGE_WHY_* */
 	uint64_t last_bytes;	/**< at the end of the interval */
 	uint64_t least_bytes;	/**< of the time slots in which all RMIDs of the
 				 *   row were known
 				 */
-	uint64_t most_bytes;	/**< of all time slots; also of an owner that
-				 *   ended, for which known is false
+	uint64_t most_bytes;	/**< of all time slots; also where known is false:
+				 *   of an owner that ended, or whose last_bytes is
+				 *   a lower bound of 0.  0: not known, where known
+				 *   is false
 				 */
 	uint64_t mean_bytes;	/**< of the same time slots as least_bytes */
 	uint64_t residual_bytes;	/**< upper bound of the part of last_bytes
@@ -242,8 +257,9 @@ struct cmt_usage_counters {
 
 /**
  * How complete the values of a row are: 1 is complete, 0 is nothing.  NAN: not known, since
- * there was nothing to count, or since the machine does not have the event
- * (cmt_info.events when the usage was made, and what readings had since).
+ * there was nothing to count, since another agent's RMID counted some of it, or since the
+ * machine does not have the event (cmt_info.events when the usage was made, and what
+ * readings had since).
  */
 struct cmt_usage_coverage {
 	double occupancy;	/**< of the owners of the row in each domain, those whose
@@ -278,6 +294,9 @@ struct cmt_usage_coverage {
 						 *   are inside
 						 */
 #define CMT_USAGE_ROW_PART	(1U << 6)	/**< the part of a row in one domain */
+#define CMT_USAGE_ROW_GROUP_CPU	(1U << 7)	/**< of CMT_OWNER_RESCTRL: cpu is a
+						 *   CPU of the group
+						 */
 
 struct cmt_usage_row {
 	enum cmt_usage_kind kind;
@@ -302,9 +321,12 @@ struct cmt_usage_row {
 	uint32_t rmid;		/**< by CPU: at the last tick; 0 of a container's row */
 	uint32_t generation;
 	uint32_t domain;	/**< by domain and by CPU, and of a part */
-	uint32_t cpu;		/**< of CMT_OWNER_CPU, and by CPU */
+	uint32_t cpu;		/**< of CMT_OWNER_CPU, by CPU, and with
+				 *   CMT_USAGE_ROW_GROUP_CPU
+				 */
 	uint32_t rmids;		/**< coverage: live owners in the row with a
-				 *   dedicated RMID
+				 *   dedicated RMID.  The RMIDs of their resctrl
+				 *   groups do not count
 				 */
 	uint32_t pending;	/**< coverage: owners of the row that share the
 				 *   overflow RMID, as of frame.pending_ns.  By

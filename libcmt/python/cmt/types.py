@@ -148,7 +148,7 @@ class UsageWhy(IntFlag):
     GAP = lib.CMT_USAGE_WHY_GAP  #: traffic was not counted
     FIRST = lib.CMT_USAGE_WHY_FIRST  #: one reading makes no rate
     ENDED = lib.CMT_USAGE_WHY_ENDED  #: all owners of the row ended
-    OVERWRITTEN = lib.CMT_USAGE_WHY_OVERWRITTEN  #: another agent set a CPU's RMID
+    OVERWRITTEN = lib.CMT_USAGE_WHY_OVERWRITTEN  #: another agent's RMID counted some of it
     OLD = lib.CMT_USAGE_WHY_OLD  #: no reading in the interval
     PENDING = lib.CMT_USAGE_WHY_PENDING  #: the overflow RMID has a part
     NOT_COUNTED = lib.CMT_USAGE_WHY_NOT_COUNTED  #: of Counters: values are missing
@@ -165,6 +165,7 @@ class RowFlag(IntFlag):
     SEEN = lib.CMT_USAGE_ROW_SEEN  #: not set: only a CPU's losses are known
     BORROWED_ID = lib.CMT_USAGE_ROW_BORROWED_ID  #: another row has the same
     #: container id, and this one may have borrowed it
+    GROUP_CPU = lib.CMT_USAGE_ROW_GROUP_CPU  #: of RESCTRL: cpu is one of the group's
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,9 @@ class Owner:
     comm: str  #: the process's name; bytes that are not UTF-8 are escaped
     why: Why | None = None  #: why the owner is pending; None: it is not
     service: bool = False  #: a cgroup of the lower class
+    sole: bool = False  #: the RMID is of a resctrl group whose members are all this owner's
+    group_tid: int | None = None  #: of RESCTRL: a thread in the group, where one is known
+    group_cpu: int | None = None  #: of RESCTRL: a CPU of the group, where one is known
 
 
 def make_owner(owner: Any) -> Owner | None:
@@ -205,6 +209,9 @@ def make_owner(owner: Any) -> Owner | None:
         comm=text(owner.comm),
         why=Why(owner.why) if owner.why else None,
         service=bool(owner.service),
+        sole=bool(owner.sole),
+        group_tid=owner.group_tid or None,
+        group_cpu=owner.group_cpu if owner.group_cpu != lib.CMT_GROUP_NO_CPU else None,
     )
 
 

@@ -22,7 +22,7 @@ class Occupancy:
     """The occupancy of a row, in bytes.  None: unknown, why has the reason."""
 
     known: bool
-    partial: bool  #: known, and something is left out: a lower bound
+    partial: bool  #: something is left out: what is known is a lower bound
     why: UsageWhy
     last_bytes: int | None  #: at the end of the interval
     least_bytes: int | None  #: of the slots; None: slots is 0
@@ -69,7 +69,8 @@ class Coverage:
     """
     How complete the values of a row are, from 0 to 1, the complete value.
 
-    None: there was nothing to count, or the machine does not have the event.
+    None: there was nothing to count, another agent's RMID counted some of it, or the
+    machine does not have the event.
     """
 
     occupancy: float | None  #: of the owners in each domain, those that are known
@@ -144,7 +145,7 @@ class Row:
     rmid: int  #: by CPU: at the last tick; 0 of a container's row
     generation: int
     domain: int  #: by domain and by CPU
-    cpu: int  #: of OwnerKind.CPU, and by CPU
+    cpu: int  #: of OwnerKind.CPU, by CPU, and with RowFlag.GROUP_CPU
     rmids: int  #: coverage: owners in the row with a dedicated RMID
     pending: int | None  #: coverage: owners that share the overflow RMID
     l3_bytes: int | None  #: what 100 % is

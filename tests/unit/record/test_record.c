@@ -80,13 +80,43 @@ START_TEST(test_possible_kinds)
 		for (size_t k = 0; k < 5; k++) {
 			record.flags = kinds[k] | CMT_F_ATTACHED;
 			ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
-			record.flags |= kinds[(k + 1) % 4];
+			if (kinds[k] == CMT_F_OWNER_RESCTRL)
+				continue;
+			record.flags |= kinds[(k + 1) % 3];
 			ck_assert(!cmt_record_possible(&record, CPUS, RMIDS));
 		}
 	}
 	/* These flags are those of lifecycle records. */
 	record.type = CMT_REC_SAMPLE;
 	ck_assert(cmt_record_possible(&record, CPUS, RMIDS));
+}
+END_TEST
+
+/* A group of resctrl is also what its members' owner is, or has a CPU. */
+START_TEST(test_possible_groups)
+{
+	static const struct {
+		uint32_t flags;
+		bool possible, sole;
+	} groups[] = {
+		{ 0, true, true },
+		{ CMT_F_OWNER_CGROUP, false, true },
+		{ CMT_F_OWNER_CGROUP | CMT_F_SERVICE, false, true },
+		{ CMT_F_OWNER_CPU, true, true },
+		{ CMT_F_OWNER_CPU | CMT_F_OWNER_CGROUP, false, false },
+		{ CMT_F_OWNER_OVERFLOW, false, false },
+		{ CMT_F_OWNER_KERNEL, false, false },
+	};
+	struct cmt_record record = { .type = CMT_REC_UPDATE, .rmid = 1, .generation = 1 };
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		record.flags = CMT_F_OWNER_RESCTRL | groups[i].flags;
+		ck_assert(cmt_record_possible(&record, CPUS, RMIDS) == groups[i].possible);
+		record.flags |= CMT_F_GROUP_SOLE;
+		ck_assert(cmt_record_possible(&record, CPUS, RMIDS) == groups[i].sole);
+		record.flags &= ~CMT_F_OWNER_RESCTRL;
+		ck_assert(!cmt_record_possible(&record, CPUS, RMIDS));
+	}
 }
 END_TEST
 
@@ -195,6 +225,7 @@ int main(void)
 
 	UNIT_CASE(suite, test_possible_table);
 	UNIT_CASE(suite, test_possible_kinds);
+	UNIT_CASE(suite, test_possible_groups);
 	UNIT_CASE(suite, test_lost_other_types_zero);
 	UNIT_CASE(suite, test_opts_older_program);
 	UNIT_CASE(suite, test_opts_newer_program);

@@ -403,6 +403,47 @@ START_TEST(new_owner_has_name_at_once)
 }
 END_TEST
 
+/* A group's name is found by a thread in it, and the owner of a sole group is its own. */
+START_TEST(groups_have_names)
+{
+	const uint64_t id = CMT_RESCTRL_GROUP | CMT_RESCTRL_RMID | 7 << 16 | 2;
+	bool named = false, owned = false;
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "mkdir -p %s/proc/17 && printf 'res:/\\nmon:x\\n' >%s/proc/17/cpu_resctrl_groups",
+		 root, root);
+	unit_shell(command);
+	ck_assert_int_eq(cmt_containers_set_root(containers, root), 0);
+	fake.existing[1] = image_event(CMT_REC_EXISTING, 0, 1, 2, 7);
+	fake.existing[1].flags = CMT_F_OWNER_RESCTRL;
+	fake.existing[1].tgid = 17;
+	fake.existing[1].owner.cgroup_id = 0;
+	fake.existing[2] = image_event(CMT_REC_EXISTING, 0, 1, 3, 8);
+	fake.existing[2].flags = CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE | CMT_F_OWNER_CGROUP;
+	fake.existing[2].owner.cgroup_id = cgroup;
+	fake.nr_existing = 3;
+	snapshot();
+	look();
+	run_ms(1);
+	finish();
+	while (cmt_recording_next(recording, &item) > 0) {
+		if (item->type == CMT_RECORDING_NAME && item->container->cgroup_id == id) {
+			ck_assert_str_eq(item->container->path, "/mon_groups/x");
+			named = true;
+		}
+		if (item->type != CMT_RECORDING_OWNERS)
+			continue;
+		ck_assert_uint_eq(item->owners->count, 3);
+		for (uint32_t i = 0; i < 3; i++)
+			ck_assert_uint_eq(cmt_snapshot_at(item->owners, i)->flags,
+					  fake.existing[i].flags);
+		owned = true;
+	}
+	ck_assert_msg(named && owned, "%d %d", named, owned);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recorder");
@@ -416,6 +457,7 @@ int main(void)
 	tcase_add_test(tcase, snapshot_owners_repeat);
 	tcase_add_test(tcase, many_names);
 	tcase_add_test(tcase, new_owner_has_name_at_once);
+	tcase_add_test(tcase, groups_have_names);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

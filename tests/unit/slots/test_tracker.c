@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <cmt/resctrl.h>
+
 #include "slots/tracker.h"
 #include "unit.h"
 
@@ -429,6 +431,8 @@ START_TEST(test_random_against_model)
 }
 END_TEST
 
+#define SOLE (CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE)
+
 static const struct {
 	uint32_t flags;
 	uint32_t kind, tgid, cpu;
@@ -439,6 +443,11 @@ static const struct {
 	{ CMT_F_OWNER_OVERFLOW, CMT_OWNER_OVERFLOW, 0, 0 },
 	{ CMT_F_OWNER_RESCTRL, CMT_OWNER_RESCTRL, 0, 0 },
 	{ CMT_F_OWNER_KERNEL, CMT_OWNER_KERNEL, 0, 0 },
+	/* a group of resctrl that is an owner's, and one that has a CPU */
+	{ SOLE, CMT_OWNER_PROCESS, 17, 0 },
+	{ SOLE | CMT_F_OWNER_CGROUP, CMT_OWNER_CGROUP, 0, 0 },
+	{ SOLE | CMT_F_OWNER_CPU, CMT_OWNER_CPU, 0, 17 },
+	{ CMT_F_OWNER_RESCTRL | CMT_F_OWNER_CPU, CMT_OWNER_RESCTRL, 0, 0 },
 };
 
 /* What an owner is goes along, and may change with an UPDATE. */
@@ -465,6 +474,7 @@ START_TEST(test_owner_kinds)
 		ck_assert_uint_eq(owner->cpu, kinds[i].cpu);
 		ck_assert_uint_eq(owner->cgroup_id, 5);
 		ck_assert(!owner->attached);
+		ck_assert(owner->sole == !!(kinds[i].flags & CMT_F_GROUP_SOLE));
 	}
 	r.type = CMT_REC_UPDATE;
 	r.flags = CMT_F_OWNER_CGROUP | CMT_F_ATTACHED;
@@ -478,6 +488,47 @@ START_TEST(test_owner_kinds)
 	owner = cmt_tracker_lookup(tracker, 3, r.ts);
 	ck_assert_uint_eq(owner->kind, CMT_OWNER_CGROUP);
 	ck_assert(!owner->attached && owner->service);
+}
+END_TEST
+
+static void assert_hints(const struct cmt_record *r, uint32_t tid, uint32_t cpu)
+{
+	const struct cmt_owner *owner;
+
+	ck_assert_int_eq(cmt_tracker_record(tracker, r), 1);
+	owner = cmt_tracker_lookup(tracker, r->rmid, r->ts);
+	ck_assert_uint_eq(owner->group_tid, tid);
+	ck_assert_uint_eq(owner->group_cpu, cpu);
+}
+
+/* Of a group that is no owner's, a thread or a CPU is known, which changes. */
+START_TEST(test_group_hints)
+{
+	struct cmt_record r = {
+		.type = CMT_REC_ALLOC, .rmid = 3, .generation = 0x10002, .tgid = 17,
+		.flags = CMT_F_OWNER_RESCTRL, .ts = 100,
+	};
+	const uint64_t id = CMT_RESCTRL_GROUP | CMT_RESCTRL_RMID | 0x10002ULL << 16 | 3;
+
+	assert_hints(&r, 17, CMT_GROUP_NO_CPU);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 100)->cgroup_id == id);
+	r.type = CMT_REC_UPDATE;
+	r.tgid = 0;
+	r.ts++;
+	r.flags |= CMT_F_OWNER_CPU;
+	assert_hints(&r, 0, 0);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 101)->cgroup_id == id);
+	r.ts++;
+	r.flags = SOLE | CMT_F_OWNER_CGROUP;
+	r.owner.cgroup_id = 5;
+	assert_hints(&r, 0, CMT_GROUP_NO_CPU);
+	ck_assert(cmt_tracker_lookup(tracker, 3, 102)->sole);
+	ck_assert_uint_eq(cmt_tracker_lookup(tracker, 3, 102)->cgroup_id, 5);
+	r.ts++;
+	r.flags = CMT_F_OWNER_RESCTRL;
+	r.owner.cgroup_id = 0;
+	assert_hints(&r, 0, CMT_GROUP_NO_CPU);
+	ck_assert(!cmt_tracker_lookup(tracker, 3, 103)->sole);
 }
 END_TEST
 
@@ -561,6 +612,7 @@ int main(void)
 	tcase_add_test(tcase, test_sync_impossible_unchanged);
 	tcase_add_test(tcase, test_random_against_model);
 	tcase_add_test(tcase, test_owner_kinds);
+	tcase_add_test(tcase, test_group_hints);
 	tcase_add_test(tcase, test_record_owner);
 	tcase_add_test(tcase, test_record_owner_sizes);
 	suite_add_tcase(suite, tcase);

@@ -176,7 +176,19 @@ START_TEST(mounted_resctrl_is_noted_in_both_modes)
 	facts.mounted = true;
 	facts.resctrl = CMT_RESCTRL_RESPECT;
 	facts.stats.rmids_foreign = 7;
-	says("resctrl", FINDING_NOTE, "7 RMIDs are resctrl's", "resctrl take");
+	says("resctrl", FINDING_GOOD, "7 RMIDs are resctrl's, and no group", NULL);
+	facts.stats.cpus_foreign = 2;
+	says("resctrl", FINDING_NOTE, "2 CPUs are of its groups", "resctrl take");
+	facts.beside = (struct beside){
+		.any = true, .groups = 1, .named = true, .has_cpu = true, .cpu = 1,
+		.name = "mon_groups/x",
+	};
+	says("resctrl", FINDING_NOTE, "; CPU 1 is of resctrl group mon_groups/x: rows of",
+	     "resctrl take");
+	facts.stats.cpus_foreign = 0;
+	facts.beside.has_cpu = false;
+	says("resctrl", FINDING_NOTE, "group mon_groups/x counts tasks of several owners",
+	     "resctrl take");
 	facts.resctrl = CMT_RESCTRL_TAKE;
 	says("resctrl", FINDING_NOTE, "cmt replaces", "resctrl respect");
 }
@@ -199,7 +211,9 @@ END_TEST
 START_TEST(foreign_rmid_writes_are_noted)
 {
 	facts.stats.pqr_overwritten = 1;
-	says("failures", FINDING_NOTE, "wrote RMIDs 1 times", "pqos");
+	says("failures", FINDING_NOTE, "another agent's RMID 1 times", "pqos");
+	facts.mounted = true;
+	says("failures", FINDING_NOTE, "another agent's RMID 1 times", NULL);
 }
 END_TEST
 

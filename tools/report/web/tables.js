@@ -5,12 +5,12 @@
 /* Heading, value to sort by, and text; the first one is special. */
 const COLUMNS = [
 	['Container', (m) => m.label || '', null],
-	['L3 mean', (m) => m.mean, (m) => formatBytes(m.mean)],
-	['least', (m) => m.least, (m) => formatBytes(m.least)],
-	['most', (m) => m.most, (m) => formatBytes(m.most)],
-	['Bandwidth mean', (m) => m.rate, (m) => formatRate(m.rate)],
-	['most', (m) => m.rate_most, (m) => formatRate(m.rate_most)],
-	['Local mean', (m) => m.local, (m) => formatRate(m.local)],
+	['L3 mean', (m) => m.mean, (m) => boundText(m, formatBytes, m.mean)],
+	['least', (m) => m.least, (m) => boundText(m, formatBytes, m.least)],
+	['most', (m) => m.most, (m) => boundText(m, formatBytes, m.most)],
+	['Bandwidth mean', (m) => m.rate, (m) => boundText(m, formatRate, m.rate)],
+	['most', (m) => m.rate_most, (m) => boundText(m, formatRate, m.rate_most)],
+	['Local mean', (m) => m.local, (m) => boundText(m, formatRate, m.local)],
 	['Remote mean', remoteOf, (m) => formatRate(remoteOf(m))],
 	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
 	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
@@ -19,11 +19,20 @@ const COLUMNS = [
 	['Lower bound', (m) => m.partial, (m) => (m.partial ? formatSpan(m.partial) : '')],
 	['Victim', (m) => m.verdicts, (m) => m.verdicts || ''],
 	['Suspect', (m) => m.suspected, (m) => m.suspected || ''],
-	['Not known because', (m) => m.why || '', (m) => m.why || ''],
+	['Not complete because', (m) => m.why || '', (m) => m.why || ''],
 ];
-/* A mean of the same time: of what is known for less of it, that would be wrong. */
+
+/* Where a value of some time is a lower bound, so is that of all. */
+function boundText(m, format, value) {
+	return (m.partial && value !== null ? '>' : '') + format(value);
+}
+
+/*
+ * A mean of the same time: of what is known for less of it, that would be wrong.  Two lower
+ * bounds have no difference.
+ */
 function remoteOf(m) {
-	return m.rate === null || m.local === null ? null : m.rate - m.local;
+	return m.rate === null || m.local === null || m.partial ? null : m.rate - m.local;
 }
 
 const sorting = { column: 1, down: true };
@@ -73,10 +82,10 @@ function processName(p) {
 
 function processRow(p) {
 	return element('tr', {}, element('td', {}, nameElement(processName(p))),
-		       element('td', { className: 'number' }, formatBytes(p.mean)),
-		       element('td', { className: 'number' }, formatBytes(p.most)),
-		       element('td', { className: 'number' }, formatRate(p.rate)),
-		       element('td', { className: 'number' }, formatRate(p.local)),
+		       element('td', { className: 'number' }, boundText(p, formatBytes, p.mean)),
+		       element('td', { className: 'number' }, boundText(p, formatBytes, p.most)),
+		       element('td', { className: 'number' }, boundText(p, formatRate, p.rate)),
+		       element('td', { className: 'number' }, boundText(p, formatRate, p.local)),
 		       element('td', {}, formatSlot(p.first) + ' to ' +
 					 formatSlot(Math.min(p.last, meta.slots))));
 }
@@ -96,7 +105,7 @@ function processList(m) {
 	const nr = m.processes.length + m.processes_left_out, most = m.processes[0];
 	const details = element('details', { className: 'processes' }, element('summary', {},
 		nr + (nr === 1 ? ' process: ' : ' processes, most of all: '),
-		nameElement(processName(most)), ' ' + formatBytes(most.mean)));
+		nameElement(processName(most)), ' ' + boundText(most, formatBytes, most.mean)));
 
 	details.addEventListener('toggle', () => details.append(...processTable(m)),
 				 { once: true });
