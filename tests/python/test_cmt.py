@@ -180,10 +180,14 @@ class DeviceTest(FakeCase):
         FAKE.test_existing(U64(T0 - 7), 5, 50, int(cmt.Flag.OWNER_CPU))
         FAKE.test_existing(U64(T0 - 6), 6, 60, int(cmt.Flag.OWNER_OVERFLOW))
         FAKE.test_existing(U64(T0 - 5), 7, 70, int(cmt.Flag.OWNER_RESCTRL))
+        group = cmt.Flag.OWNER_RESCTRL
+        FAKE.test_existing(U64(T0 - 4), 8, 80, int(group | cmt.Flag.OWNER_CPU))
+        FAKE.test_existing(U64(T0 - 3), 9, 90,
+                           int(group | cmt.Flag.GROUP_SOLE | cmt.Flag.OWNER_CGROUP))
         FAKE.test_as_of(U64(T0 - 1))
         snapshot = self.open().snapshot()
         self.assertEqual(snapshot.as_of_ns, T0 - 1)
-        process, cgroup, cpu, overflow, resctrl = snapshot.owners
+        process, cgroup, cpu, overflow, resctrl, on_cpu, sole = snapshot.owners
         self.assertEqual(process, cmt.Owner(
             kind=cmt.OwnerKind.PROCESS, rmid=3, generation=30, since_ns=T0 - 9,
             until_ns=None, pid=1003, cpu=None, cgroup_id=7003,
@@ -193,6 +197,12 @@ class DeviceTest(FakeCase):
         self.assertEqual((cpu.kind, cpu.cpu, cpu.pid), (cmt.OwnerKind.CPU, 1005, None))
         self.assertEqual(overflow.kind, cmt.OwnerKind.OVERFLOW)
         self.assertEqual((resctrl.kind, resctrl.pid), (cmt.OwnerKind.RESCTRL, None))
+        self.assertEqual((resctrl.group_tid, resctrl.group_cpu), (1007, None))
+        self.assertEqual((on_cpu.kind, on_cpu.cpu), (cmt.OwnerKind.RESCTRL, None))
+        self.assertEqual((on_cpu.group_tid, on_cpu.group_cpu), (None, 1008))
+        self.assertEqual((sole.kind, sole.sole, sole.cgroup_id),
+                         (cmt.OwnerKind.CGROUP, True, 7009))
+        self.assertFalse(cgroup.sole)
 
     def test_pending(self):
         FAKE.test_pending(U64(T0 - 5), 0)

@@ -7,7 +7,8 @@
  * 350 ms), "limbo" (it is pending for 20 ms), "twice" (there are two L3 domains, and the second holds
  * 1 MiB), "halved" (the second has no values), "paused" (the traffic counters begin
  * anew before the 3rd reading, which was another reader's to say), "over" (the owner
- * ends after 4 readings), "busy" (no call works).
+ * ends after 4 readings), "busy" (no call works), "beside" (another RMID counts a part of
+ * what the owner does, with "none" all).
  */
 #include <cmt/cmt.h>
 #include <errno.h>
@@ -104,7 +105,9 @@ static int read_owner(struct cmt_snapshot **readings)
 		return -EAGAIN;
 	if (fake("over") && reads > 4)
 		return -ENOENT;
-	set_sample(&records[0], 5, 4 << 20, 1000000);
+	set_sample(&records[0], 5, fake("none") ? 0 : 4 << 20, fake("none") ? 0 : 1000000);
+	if (fake("beside"))
+		records[0].flags |= CMT_F_PQR_OVERWRITTEN;
 	if (fake("twice") || fake("halved")) {
 		set_sample(&records[1], 5, 1 << 20, 0);
 		if (fake("halved"))

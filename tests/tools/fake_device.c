@@ -27,6 +27,9 @@
  * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.  "busy": it
  * moves 4 GiB/s then, holds what it held, and RMID 1 moves 100 MiB/s rather than 200.
  *
+ * "beside": RMID 2 is that of a group of resctrl with CPU 3, which counts a part of what RMID 1
+ * does; with "none" it counts all.  "sole": all members of its group are RMID 1's owner.
+ *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
  * RMID, where two are pending, one with such a name; in cpu scope 1 is CPU 0.  Version 2 of
@@ -218,6 +221,8 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 	(void)dev;
 	*stats = (struct cmt_stats){
 		.size = sizeof(*stats), .rmids_active = 3, .pending = 2,
+		.rmids_foreign = fake("beside") ? 1 : 0,
+		.cpus_foreign = fake("beside") ? 1 : 0,
 	};
 	return 0;
 }
@@ -245,6 +250,19 @@ static void set_owner(struct cmt_record *record, uint32_t rmid,
 	else if (!(flags & (CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)))
 		record->owner.cgroup_id = fake_cgroup(rmid);
 	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
+}
+
+static void set_group(struct cmt_record *record)
+{
+	set_owner(record, 2, CMT_F_OWNER_RESCTRL | CMT_F_OWNER_CPU, "resctrl");
+	record->owner_cpu = 3;
+}
+
+static void set_sole(struct cmt_record *record, const struct cmt_record *owner)
+{
+	*record = *owner;
+	record->rmid = 2;
+	record->flags |= CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE;
 }
 
 static int named_owners(struct cmt_snapshot **result)
@@ -283,6 +301,10 @@ int cmt_device_snapshot(const struct cmt_device *dev,
 	}
 	if (fake("groups"))
 		set_owner(&records[1], 2, CMT_F_OWNER_RESCTRL, "");
+	if (fake("beside"))
+		set_group(&records[1]);
+	if (fake("sole"))
+		set_sole(&records[1], &records[0]);
 	return cmt_snapshot_new(result, now_ns(), records, 3);
 }
 
@@ -558,6 +580,13 @@ static void make_busy(const struct cmt_reader *reader, struct cmt_record *record
 		record->sample.mbm_total_bytes = late * (4 << 20);
 }
 
+static void make_beside(struct cmt_record *record)
+{
+	record->flags |= CMT_F_PQR_OVERWRITTEN;
+	if (fake("none"))
+		memset(&record->sample, 0, sizeof(record->sample));
+}
+
 /* Each owner has a quarter of the CPU, and the idle task another one. */
 static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 {
@@ -650,6 +679,8 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->sample.occupancy_bytes = record->rmid == 2 ? 1 << 20 :
 								    3 << 20;
 	}
+	if (fake("beside") && record->rmid == 1)
+		make_beside(record);
 	if (fake("wave") && record->rmid == 1 && reader->next_ms / 1000 % 2)
 		record->sample.occupancy_bytes = 1 << 20;
 	if (fake("stream"))

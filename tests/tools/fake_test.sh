@@ -61,7 +61,7 @@ has out "UNAVAILABLE"
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by domain
 has out "unavailable"
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --json
-has out '"emulated":false,"unavailable":"made up \u001b[31m","lost":0,'
+has out '"emulated":false,"unavailable":"made up \u001b[31m","incomplete":null,"lost":0,'
 has out '"occupancy_bytes":null,'
 has out '"reason":"unavailable"'
 has out '"occupancy_coverage_percent":null'
@@ -184,9 +184,51 @@ run 0 env CMT_FAKE=groups "$stat" -i 0.1 -n 1 --json
 has out '"container":"resctrl:2","kind":"resctrl",'
 has out '"monitored":2,'
 run 0 env CMT_FAKE=groups "$ctl" show --json
-has out '{"kind":"resctrl","id":null,"name":null,"container":"resctrl:2","cgroup":null,"cgroup_hex":null,'
+has out '{"kind":"resctrl","id":null,"name":null,"container":"resctrl:2","resctrl_group":false,"cgroup":null,"cgroup_hex":null,'
 run 0 env CMT_FAKE=groups "$ctl" rmids
 has out "resctrl:2"
+
+# What a group's CPU does for a container is a lower bound, and 0 is nothing; who and why.
+run 0 env CMT_FAKE=beside,container,perf "$stat" -i 0.1 -n 2
+has out "INCOMPLETE: cgroup:1152921504606846977: CPU 3 is of RMID 2 of resctrl; cmtctl resctrl take counts it for cmt"
+has out ">4.0 MiB"
+has out ">1.0 MB/s"
+has out "rmid-overwritten"
+has out "resctrl:2"
+checks=$((checks + 1))
+grep -q 'cgroup:11529.* >4\.0 MiB  *>25\.0 .*>1\.0 MB/s *>500\.0 kB/s .* >[0-9.]* *- *- *rmid-overwritten$' \
+	"$scratch/out" || fail "no lower bounds"
+run 0 env CMT_FAKE=beside,none,container "$stat" -i 0.1 -n 2
+checks=$((checks + 1))
+grep -q 'cgroup:1152921504606846977  *-  *-  *-  *-  *- rmid-overwritten$' "$scratch/out" ||
+	fail "0 is shown for what another RMID counts"
+run 0 env CMT_FAKE=beside,none,container "$stat" -i 0.1 -n 1 --json
+has out '"incomplete":"CPU 3 is of RMID 2 of resctrl",'
+has out '"occupancy_bytes":null,"occupancy_percent":null,"mbm_total_bytes_per_s":null,'
+has out '"reason":"rmid-overwritten"'
+run 0 env CMT_FAKE=beside,container "$stat" -i 0.1 -n 1 --json
+has out '"occupancy_bytes":4194304,'
+has out '"occupancy_partial":true,"mbm_total_partial":true,"mbm_local_partial":true,"occupancy_coverage_percent":null,'
+run 0 env CMT_FAKE=beside,none,container "$stat" -i 0.1 -n 1 --csv
+has out ",cgroup,,"
+has out ",rmid-overwritten"
+run 1 env CMT_FAKE=beside,hardware "$ctl" doctor
+has out "note     resctrl    mounted: 1 RMIDs are resctrl's, and 1 CPUs are of its groups; CPU 3 is of RMID 2 of resctrl: rows of containers lack what runs there"
+has out "cmtctl resctrl take counts it for cmt; resctrl's values of these groups are wrong then"
+run 1 env CMT_FAKE=hardware "$ctl" doctor
+has out "good     resctrl    mounted: 0 RMIDs are resctrl's, and no group has tasks of several owners"
+
+# A group that is a container's is in its row, and complete.
+run 0 env CMT_FAKE=sole,container "$stat" -i 0.1 -n 2
+lacks out "INCOMPLETE"
+lacks out "resctrl"
+has out "5.0 MiB"
+run 0 env CMT_FAKE=sole,container "$ctl" rmids
+has out "cgroup:1152921504606846977 (resctrl group)"
+run 0 env CMT_FAKE=sole,container "$ctl" show --json
+has out '"resctrl_group":true'
+run 0 env CMT_FAKE=sole,container "$stat" -i 0.1 -n 1 --json
+has out '"monitored":1,'
 
 # Machine formats: raw numbers, nothing for what is not known.
 run 0 "$stat" -i 0.1 -n 1 --by process --json

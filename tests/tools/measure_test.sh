@@ -41,6 +41,25 @@ has out '"occupancy_bytes":4194304,"occupancy_partial":true,'
 has out '{"domain":3,"occupancy_bytes":null,"occupancy_most_bytes":null,"mbm_total_bytes":null,"mbm_local_bytes":null}'
 has out '"reason":"unavailable"'
 
+# Another RMID counts a part of it, or all: a lower bound, or nothing.
+run 0 env CMT_FAKE=beside "$ctl" measure cpu 0 -i 0.1 -n 1
+has out " > 4.0 MiB "
+has out " rmid-overwritten"
+checks=$((checks + 1))
+grep -q '> [0-9.]* [kM]B/s .*> [0-9.]* kB/s' "$scratch/out" || fail "no lower bound of traffic"
+run 0 env CMT_FAKE=beside,none "$ctl" measure cpu 0 -i 0.1 -n 1
+lacks out " 0 B"
+checks=$((checks + 1))
+grep -q ' - * - * -  rmid-overwritten' "$scratch/out" || fail "0 is shown"
+run 0 env CMT_FAKE=beside,none "$ctl" measure cpu 0 -i 0.1 -n 1 --json
+has out '"occupancy_bytes":null,"occupancy_partial":false,"occupancy_most_bytes":null,'
+has out '"mbm_total_bytes":null,"mbm_total_bytes_per_s":null,"mbm_total_partial":false,'
+has out '"reason":"rmid-overwritten"'
+has out '"domains":[{"domain":0,"occupancy_bytes":null,"occupancy_most_bytes":null,'
+run 0 env CMT_FAKE=beside,none "$stat" -- true
+has err "INCOMPLETE: an RMID of resctrl, or of another program, counted some of it: cmtctl resctrl take counts it for cmt"
+lacks err " 0 B"
+
 # A pending owner has no value; one that gets an RMID has no traffic before that.
 run 0 env CMT_FAKE=waits "$ctl" measure cpu 0 -i 0.1 -n 1
 has out "cpu 0: pending: no RMID is free"

@@ -503,6 +503,48 @@ run 0 "$stat" replay "$scratch/sparse"
 has out "RECORDING"
 has err "parts damaged"
 rm "$scratch/sparse"
+# What another RMID counts a part of is a lower bound, or nothing, in whatever is made of it.
+some=$scratch/some
+none=$scratch/none.cmt
+sole=$scratch/sole
+run 0 env CMT_FAKE=beside,container,hardware "$stat" record -q -o "$some" -t 1.2
+run 0 env CMT_FAKE=beside,none,container,hardware "$stat" record -q -o "$none" -t 1.2
+run 0 env CMT_FAKE=sole,container,hardware "$stat" record -q -o "$sole" -t 1.2
+run 0 "$stat" replay -i 0.5 -n 1 "$some"
+has out "INCOMPLETE: cgroup:1152921504606846977: CPU 3 is of RMID 2 of resctrl; cmtctl resctrl take counts it for cmt"
+has out ">4.0 MiB"
+has out ">1.0 MB/s"
+run 0 "$stat" replay -i 0.5 -n 1 "$none"
+checks=$((checks + 1))
+grep -q 'cgroup:1152921504606846977  *-  *-  *-  *-  *- rmid-overwritten$' "$scratch/out" ||
+	fail "0 is shown for what another RMID counts"
+run 0 "$stat" replay -i 0.5 -n 1 "$sole"
+lacks out "INCOMPLETE"
+lacks out "resctrl"
+has out " 5.0 MiB "
+run 0 "$stat" export --ndjson "$some"
+has out '"name":"resctrl:2","path":"","image":"","comm":"","cgroup_id":null,'
+grep '"cgroup_id":1152921504606846977' "$scratch/out" | head -n 1 >"$scratch/first"
+has first '"occupancy_bytes":4194304,'
+has first '"occupancy_partial":true,"occupancy_why":["rmid-overwritten"],"total_bytes":'
+has first '"total_hi":null,"total_partial":true,"total_why":["rmid-overwritten"],'
+run 0 "$stat" export --ndjson "$none"
+grep '"cgroup_id":1152921504606846977' "$scratch/out" | head -n 1 >"$scratch/first"
+has first '"occupancy_bytes":null,"occupancy_least_bytes":null,"occupancy_most_bytes":null,'
+has first '"occupancy_why":["rmid-overwritten"],"total_bytes":null,"total_rate":null,"total_lo":null,"total_hi":null,'
+run 0 "$stat" export --csv "$none"
+has out ",container,owner,cgroup:1152921504606846977,,,,1152921504606846977,,,,1,0,16777216,,,,,0,,,0,rmid-overwritten,,,,,0,rmid-overwritten,"
+run 0 "$stat" export --perfetto "$some"
+checks=$((checks + 1))
+grep -aq "lower bound: L3 occupancy, memory bandwidth, local bandwidth" "$scratch/out" ||
+	fail "perfetto: no lower bound"
+run 0 "$stat" diff "$some" "$none"
+checks=$((checks + 1))
+grep -q '^cgroup:1152921504606846977 *>4.0 MiB  *-  *-  *>4.0 MiB  *-  *>1.0 MB/s  *-  *- ' \
+	"$scratch/out" || fail "diff: no lower bound"
+run 0 "$stat" diff --json "$some" "$none"
+has out '"occupancy_most_bytes":4194304,"occupancy_most_partial":true,'
+
 # A later major version: the header says 2.7, and is intact.
 python3 - "$file" "$scratch/future" <<'EOF'
 import struct, sys

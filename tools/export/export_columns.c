@@ -104,9 +104,10 @@ static struct value get_image(const struct export_row *e)
 	return text(container ? container->image : NULL);
 }
 
+/* A group of resctrl has the name of one of its threads. */
 static struct value get_comm(const struct export_row *e)
 {
-	return text(e->row->comm);
+	return text(e->row->owner == CMT_OWNER_RESCTRL ? "" : e->row->comm);
 }
 
 static struct value get_cgroup(const struct export_row *e)

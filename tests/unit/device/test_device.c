@@ -535,6 +535,11 @@ START_TEST(test_occupancy)
 	ck_assert_uint_eq(fake.read.kind, CMT_OWNER_CPU);
 	ck_assert_uint_eq(fake.read.id, 4);
 	ck_assert_int_eq(cmt_get_occupancy(dev, 0, 0, &bytes), -EINVAL);
+	/* a lower bound is not the occupancy */
+	fake.readings[1].flags |= CMT_F_PQR_OVERWRITTEN;
+	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
+			 -ENODATA);
+	fake.readings[1].flags &= ~CMT_F_PQR_OVERWRITTEN;
 	add_reading(2, CMT_F_UNAVAILABLE, 0);
 	ck_assert_int_eq(cmt_get_occupancy(dev, CMT_OWNER_CPU, 4, &bytes),
 			 -ENODATA);

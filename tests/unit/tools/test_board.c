@@ -326,6 +326,11 @@ START_TEST(test_board_has_a_detail_pane)
 	assert_has("CPU 50.00 %, IPC 1.25, MPKI 0.00");
 	assert_has("the highest is 16.0 MiB");
 	assert_has("42 nginx");
+	assert_lacks("incomplete");
+	rows[0].why = rows[1].why = rows[2].why = CMT_USAGE_WHY_OVERWRITTEN;
+	draw(80, 40, false);
+	assert_has("incomplete: an RMID of another program counts some of it\n");
+	rows[0].why = rows[1].why = rows[2].why = 0;
 	/* it scrolls, and not beyond its end */
 	board_key(&board, BOARD_KEY_DOWN);
 	draw(80, 40, false);

@@ -184,6 +184,36 @@ START_TEST(test_degraded)
 }
 END_TEST
 
+/* Another RMID counts a part, or all: a flag and a counter say so, and 0 has no line. */
+START_TEST(test_overwritten)
+{
+	const struct cmt_usage_occupancy nothing = { .why = CMT_USAGE_WHY_OVERWRITTEN };
+	struct cmt_usage_row *row;
+
+	begin(10, 3);
+	new_frame();
+	row = add_row(1, 5, 5);
+	row->occupancy.partial = row->total.partial = row->local.partial = true;
+	row->why = row->occupancy.why = row->total.why = CMT_USAGE_WHY_OVERWRITTEN;
+	row = add_row(2, 0, 0);
+	row->occupancy = nothing;
+	row->why = CMT_USAGE_WHY_OVERWRITTEN;
+	row->total = row->local = (struct cmt_usage_rate){
+		.why = CMT_USAGE_WHY_OVERWRITTEN, .rate = (double)NAN,
+	};
+	end_frame();
+	ck_assert(has("cmt_l3_occupancy_bytes{" ONE "} 5\n"));
+	ck_assert(has("cmt_l3_occupancy_degraded{" ONE "} 1\n"));
+	ck_assert(has("cmt_incomplete_intervals_total{" ONE ",value=\"occupancy\"} 1\n"));
+	ck_assert(has("cmt_incomplete_intervals_total{" ONE ",value=\"memory\"} 1\n"));
+	ck_assert(has("container=\"c2\",value=\"occupancy\"} 1\n"));
+	ck_assert(has("container=\"c2\",value=\"memory\"} 1\n"));
+	ck_assert(!has("bytes{id=\"/c2\""));
+	ck_assert(!has("cmt_memory_bytes_total{id=\"/c2\""));
+	finish();
+}
+END_TEST
+
 /* A counter is the sum of what was known, and goes on where there is a gap. */
 START_TEST(test_counters)
 {
@@ -939,6 +969,17 @@ START_TEST(test_row_labels)
 	row = (struct cmt_usage_row){ .owner = CMT_OWNER_CPU, .cpu = 3 };
 	labels_of_row(&labels, &row, false);
 	ck_assert_str_eq(labels.text, "container=\"cpu:3\"");
+	/* a group of resctrl, of which the RMID is known, and then the path */
+	row = (struct cmt_usage_row){
+		.owner = CMT_OWNER_RESCTRL, .rmid = 2,
+		.cgroup_id = CMT_RESCTRL_GROUP | CMT_RESCTRL_RMID | 7 << 16 | 2,
+	};
+	labels_of_row(&labels, &row, false);
+	ck_assert_str_eq(labels.text, "container=\"resctrl:2\"");
+	c = (struct cmt_container){ .sz = sizeof(c), .name = "mon_groups/x", .path = "/mon_groups/x" };
+	row.container = &c;
+	labels_of_row(&labels, &row, false);
+	ck_assert_str_eq(labels.text, "container=\"resctrl:mon_groups/x\"");
 }
 END_TEST
 
@@ -996,6 +1037,7 @@ int main(void)
 	UNIT_CASE(suite, test_values);
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
+	UNIT_CASE(suite, test_overwritten);
 	UNIT_CASE(suite, test_counters);
 	UNIT_CASE(suite, test_counters_given_up);
 	UNIT_CASE(suite, test_spike_stays_for_a_window);

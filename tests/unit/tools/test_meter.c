@@ -188,6 +188,40 @@ START_TEST(too_many_domains)
 }
 END_TEST
 
+/* Another RMID counts a part: a lower bound, and one of 0 says nothing. */
+START_TEST(overwritten_is_lower_bound)
+{
+	begin();
+	set(0, 10, 100, 5000);
+	set(1, 10, 0, 0);
+	add(2);
+	meter_begin(&meter);
+	set(0, 12, 200, 7000);
+	set(1, 12, 0, 0);
+	records[0].flags |= CMT_F_PQR_OVERWRITTEN;
+	add(2);
+	ck_assert_uint_eq(meter.why, CMT_USAGE_WHY_OVERWRITTEN);
+	check(meter_occupancy(&meter), true, true, 200);
+	check(meter_most(&meter), true, true, 200);
+	check(meter_bytes(&meter, METER_TOTAL), true, true, 2000);
+	check(meter_rate(&meter, METER_LOCAL), true, true, 500);
+	/* no reading was complete */
+	check(meter_mean(&meter), false, false, 0);
+	check(meter_domain_occupancy(&meter, &meter.domains[0]), true, true, 200);
+	check(meter_domain_occupancy(&meter, &meter.domains[1]), false, false, 0);
+	check(meter_domain_most(&meter, &meter.domains[1]), false, false, 0);
+	check(meter_domain_bytes(&meter, &meter.domains[1], METER_TOTAL), false, false, 0);
+	/* the next span is complete again */
+	meter_begin(&meter);
+	records[0].flags &= ~CMT_F_PQR_OVERWRITTEN;
+	set(0, 13, 90, 7000);
+	set(1, 13, 0, 0);
+	add(2);
+	check(meter_occupancy(&meter), true, false, 90);
+	check(meter_bytes(&meter, METER_TOTAL), true, false, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("meter");
@@ -199,5 +233,6 @@ int main(void)
 	UNIT_CASE(suite, domain_missing);
 	UNIT_CASE(suite, uncounted_traffic_is_no_gap);
 	UNIT_CASE(suite, too_many_domains);
+	UNIT_CASE(suite, overwritten_is_lower_bound);
 	return unit_run(suite);
 }

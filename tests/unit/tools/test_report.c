@@ -397,6 +397,7 @@ START_TEST(test_processes)
 		child.occupancy.slots = 0;	/* not known in the second frame */
 		frame.nr_rows = 0;
 	}
+	child.total.partial = true;
 	for (child.pid = 100; child.pid < 100 + PROCESSES_SHOWN; child.pid++) {
 		row(0, 8 * UNIT, 5000)->nr_children = 1;
 		ck_assert_int_eq(processes_add(&processes, &frame), 0);
@@ -412,6 +413,7 @@ START_TEST(test_processes)
 	ck_assert_double_eq_tol(process->held / process->slots, 3 * UNIT, 0.1);
 	ck_assert_double_eq_tol(process->moved * 1e9 / process->moved_ns, 3000, 0.1);
 	ck_assert_double_eq(process->local_ns, 0);
+	ck_assert(!process->partial && model->members[0].processes[1].partial);
 	ck_assert_int_eq(model_finish(model, 0), 0);
 }
 END_TEST

@@ -287,6 +287,29 @@ START_TEST(test_view_table_why)
 }
 END_TEST
 
+/* Who counts the rest of a row, above the table also where that is brief. */
+START_TEST(test_view_table_incomplete)
+{
+	prepare();
+	print_table((struct table_opts){ .width = 140 });
+	assert_lacks("INCOMPLETE");
+	report.beside = (struct beside){
+		.any = true, .groups = 1, .named = true, .has_cpu = true, .cpu = 1,
+		.name = "mon_groups/x", .incomplete = 1, .first = "docker:\033web",
+	};
+	print_table((struct table_opts){ .width = 140 });
+	assert_has("INCOMPLETE: docker:\\x1bweb: CPU 1 is of resctrl group mon_groups/x; cmtctl resctrl take counts it for cmt\n");
+	print_json();
+	assert_has("\"incomplete\":\"CPU 1 is of resctrl group mon_groups/x\",");
+	report.beside.incomplete = 3;
+	print_table((struct table_opts){ .width = 140, .height = 12 });
+	assert_has("INCOMPLETE: 3 rows: CPU 1");
+	report.beside.incomplete = 0;
+	print_json();
+	assert_has("\"incomplete\":null,");
+}
+END_TEST
+
 /* Numbers get shorter before columns go, and columns before names. */
 START_TEST(test_view_table_narrows)
 {
@@ -861,6 +884,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_view_table_cuts_no_number, VIEW_CONTAINER,
 			    VIEW_DOMAIN + 1);
 	tcase_add_test(tc, test_view_table_why);
+	tcase_add_test(tc, test_view_table_incomplete);
 	tcase_add_test(tc, test_view_table_narrows);
 	tcase_add_test(tc, test_view_header_wraps);
 	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);
