@@ -8,11 +8,14 @@
 int cmt_room(void *array, uint32_t *room, uint32_t n, size_t size)
 {
 	void *old, *new;
+	size_t bytes;
 
 	if (n <= *room)
 		return 0;
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return -ENOMEM;
 	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, n, size);
+	new = realloc(old, bytes);
 	if (!new)
 		return -ENOMEM;
 	memcpy(array, &new, sizeof(new));
