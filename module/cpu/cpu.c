@@ -171,12 +171,12 @@ static void cpu_member_see(struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	u32 owner = CMT_RDTGROUP_SEVERAL, theirs = cmt_task_rmid(task);
 
-	if (!theirs)
-		cpu->default_rmid = cpu->foreign;
-	else if (theirs != cpu->foreign || task->flags & PF_EXITING)
+	if (theirs && (theirs != cpu->foreign || task->flags & PF_EXITING))
 		return;
-	else
+	if (theirs)
 		owner = cmt_rdtgroups_owner(cpu_owner_of(cpu, task));
+	else
+		cpu->default_rmid = cpu->foreign;
 	cmt_rdtgroups_see(cpu->foreign, owner);
 }
 
