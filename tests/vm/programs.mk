@@ -65,6 +65,9 @@ $(OUT)/storm: $(OUT)/now/$(main)-storm.o $(call objects,now,$(base) $(storm))
 	$(call link,$^)
 $(OUT)/guestfuzz: $(OUT)/now/$(main)-guestfuzz.o $(call objects,now,$(base) $(guestfuzz))
 	$(call link,$^)
+$(OUT)/beside: $(OUT)/now/$(main)-beside.o $(call objects,now,$(wildcard $(TOP)/tests/beside/*.c)) \
+		$(OUT)/lab.a
+	$(call link,$^ -ljson-c -lzstd -lm)
 $(OUT)/walk: $(call objects,now,$(TOP)/tests/vm/walk.c)
 	$(call link,$^)
 $(OUT)/ring-reader: $(TOP)/docs/examples/ring-reader/main.go

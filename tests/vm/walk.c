@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The demo's workload: touch so many KiB in all, over and over, so many of them in
- * each millisecond.
+ * each millisecond.  With PASSES, end after so many times.
  *
- *	walk NAME KIB STEP_KIB
+ *	walk NAME KIB STEP_KIB [PASSES]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,22 @@
 #define LINE 64
 #define MS 1000000L
 
-static size_t kib(const char *text)
+static size_t number(const char *text)
 {
-	size_t bytes;
+	size_t value;
 	char *end;
 
-	bytes = strtoul(text, &end, 10) << 10;
-	if (end == text || *end || !bytes) {
+	value = strtoul(text, &end, 10);
+	if (end == text || *end || !value) {
 		fprintf(stderr, "walk: not a number: %s\n", text);
 		exit(2);
 	}
-	return bytes;
+	return value;
+}
+
+static size_t kib(const char *text)
+{
+	return number(text) << 10;
 }
 
 /* What was missed is not made up for. */
@@ -43,16 +48,18 @@ static void next_millisecond(struct timespec *next)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
 }
 
-static void walk(volatile char *memory, size_t bytes, size_t step)
+/* @passes 0: without an end */
+static void walk(volatile char *memory, size_t bytes, size_t step, size_t passes)
 {
+	size_t at = 0, touched = 0, i;
 	struct timespec next;
-	size_t at = 0, i;
 
 	clock_gettime(CLOCK_MONOTONIC, &next);
-	for (;;) {
+	while (!passes || touched < passes * bytes) {
 		for (i = 0; i < step; i += LINE)
 			memory[(at + i) % bytes]++;
 		at = (at + step) % bytes;
+		touched += step;
 		next_millisecond(&next);
 	}
 }
@@ -62,8 +69,8 @@ int main(int argc, char **argv)
 	size_t bytes;
 	char *memory;
 
-	if (argc != 4) {
-		fprintf(stderr, "Usage: walk NAME KIB STEP_KIB\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "Usage: walk NAME KIB STEP_KIB [PASSES]\n");
 		return 2;
 	}
 	prctl(PR_SET_NAME, argv[1]);
@@ -84,5 +91,6 @@ int main(int argc, char **argv)
 	 * its, under RMID 0; a kernel that has none refuses
 	 */
 	madvise(memory, bytes, MADV_NOHUGEPAGE);
-	walk(memory, bytes, kib(argv[3]));
+	walk(memory, bytes, kib(argv[3]), argc == 5 ? number(argv[4]) : 0);
+	return 0;
 }
