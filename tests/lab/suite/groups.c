@@ -481,7 +481,7 @@ static void test_dying(void)
 	large = start_large();
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
-	/* the last group gets the RMID that resctrl hands out first */
+	/* the last container gets the RMID that resctrl hands out first */
 	n = dev.info.nr_rmids - 2;
 	for (i = 0; i < n; i++)
 		id = group_make(container(i));
@@ -516,10 +516,11 @@ static void test_dying(void)
 }
 
 const struct test groups_tests[] = {
+	/* first: resctrl has handed out no RMID so far */
+	{ "groups_take_rmid_of_exiting_process", test_dying, NULL, 120 },
 	{ "groups_keep_their_tasks", test_tasks_stay, NULL, 300 },
 	{ "groups_unload_leaves_nothing", test_unload, NULL, 300 },
 	{ "groups_are_owners", test_owners, NULL, 120 },
-	{ "groups_take_rmid_of_exiting_process", test_dying, NULL, 120 },
 	{ "groups_taken_and_respected", test_take, NULL, 120 },
 	{ 0 }
 };
