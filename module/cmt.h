@@ -80,7 +80,7 @@ int cmt_device_init(void);
 void cmt_device_exit(void);
 /* @file is an open /dev/cmt, @records is in range. */
 void cmt_device_set_watermark(struct file *file, u32 records);
-/* @counters: CMT_F_CYCLES | ..., CMT_F_CHANNEL */
+/* @counters: as of struct cmt_counters */
 void cmt_device_set_counters(struct file *file, u32 counters);
 
 /* ioctl.c */

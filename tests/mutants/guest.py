@@ -44,8 +44,10 @@ LEFT_OUT = {"sample/abmc.c", "cpu/plza.c", "hw/erdt.c"}
 # Sources that the lab's processor reaches: its tests, CMT_LAB and QEMU's machine
 Q35 = ("--qemu-arg", "-machine", "--qemu-arg", "q35")
 CHANNELS = ("uncore_channels", "pmon=1,pmon_width=18,signature=0x806f8", Q35)
-IN_LAB = {"uncore/channel.c": CHANNELS, "uncore/pmon.c": CHANNELS,
-          "perf/perf.c": ("perf", "pmu=1", ()), "cpu/resctrl.c": ("resctrl", "closids=4", ())}
+COUNTERS = ("perf", "pmu=1", ())
+IN_LAB = {"uncore/channel.c": CHANNELS, "uncore/pmon.c": CHANNELS, "perf/perf.c": COUNTERS,
+          "perf/perf_events.c": COUNTERS, "perf/perf_want.c": COUNTERS,
+          "cpu/resctrl.c": ("resctrl", "closids=4", ())}
 
 
 def read(path):
