@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Clients of the perf PMUs cmt and intel_cqm: events of tasks, cgroups and CPUs that are
- * opened, read, enabled and disabled.  They are closed in any order, also by the death of
- * their process.
+ * Clients of the perf PMUs cmt and intel_cqm, and of the processor's counters: events of
+ * tasks, cgroups and CPUs that are opened, read, enabled and disabled.  They are closed in
+ * any order, also by the death of their process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,9 @@ enum { OCCUPANCY = 1, TOTAL, LOCAL };
 
 static struct event {
 	int fd;			/* 0: none */
-	uint32_t value;
+	bool traffic;		/* never decreases */
 	uint64_t last;		/* the last value */
+	bool pinned;		/* may have no counter, and no value */
 } events[MOST_EVENTS];
 
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
@@ -58,18 +59,32 @@ static int open_some(struct rng *rng, struct perf_event_attr *attr)
 	return event_open(attr, -1, storm_some_id(rng, CMT_OWNER_CPU), 0);
 }
 
-/* Traffic never decreases. */
 static void read_event(struct event *e)
 {
-	uint64_t value;
+	uint64_t value = e->last;
+	ssize_t n = read(e->fd, &value, sizeof(value));
 
-	CHECK(read(e->fd, &value, sizeof(value)) == sizeof(value) ||
-	      errno == EINTR, "read of an event: %m");
-	CHECK(e->value == OCCUPANCY || value >= e->last,
+	CHECK(n == sizeof(value) || (!n && e->pinned) ||
+	      (n < 0 && errno == EINTR), "read of an event: %zd, %m", n);
+	CHECK(!e->traffic || value >= e->last,
 	      "an event had %llu bytes of traffic, and has %llu",
 	      (unsigned long long)e->last, (unsigned long long)value);
 	e->last = value;
 	did(DEED_event_reads);
+}
+
+/* cmt's events and these need each other's counters. */
+static void want_counter(struct rng *rng, struct perf_event_attr *attr)
+{
+	static const uint64_t configs[] = {
+		PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS,
+		PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES,
+		PERF_COUNT_HW_REF_CPU_CYCLES,
+	};
+
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = configs[rng_below(rng, sizeof(configs) / sizeof(configs[0]))];
+	attr->pinned = rng_one_in(rng, 3);
 }
 
 /* ENOENT, ENODEV: the module is gone, or the CPU is. */
@@ -82,9 +97,12 @@ static void open_event(struct rng *rng, struct event *e)
 		.disabled = rng_one_in(rng, 3),
 		.inherit = rng_one_in(rng, 3),
 	};
+	bool counter = rng_one_in(rng, 2);
 	int fd;
 
-	if (!attr.type)
+	if (counter)
+		want_counter(rng, &attr);
+	else if (!attr.type)
 		return;
 	fd = open_some(rng, &attr);
 	storm_check_errno("perf_event_open", fd < 0 ? fd : 0,
@@ -92,7 +110,10 @@ static void open_event(struct rng *rng, struct event *e)
 				EBADF, ENOSPC, EOPNOTSUPP));
 	if (fd < 0)
 		return;
-	*e = (struct event){ .fd = fd, .value = attr.config };
+	*e = (struct event){
+		.fd = fd, .traffic = !counter && attr.config != OCCUPANCY,
+		.pinned = attr.pinned,
+	};
 	did(DEED_events);
 	read_event(e);
 }
