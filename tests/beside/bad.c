@@ -34,9 +34,9 @@ static void removed_ask(enum state state, struct answer *answers)
 	resctrl_make("mon_groups/goes");
 	resctrl_add("mon_groups/goes", other);
 	walkers_refill();
-	answers[0].is = group_kib("mon_groups/goes");
+	group_kib(&answers[0], "mon_groups/goes");
 	resctrl_remove("mon_groups/goes");
-	answers[1].is = group_kib("mon_groups/stays");
+	group_kib(&answers[1], "mon_groups/stays");
 }
 
 void bad_removed(void)
@@ -96,7 +96,7 @@ static void churn_ask(enum state state, struct answer *answers)
 	churn(state == FIRST_READ ? TURNS : FEW_TURNS);
 	lab_switch(true);
 	walkers_refill();
-	answers[0].is = group_kib("mon_groups/stays");
+	group_kib(&answers[0], "mon_groups/stays");
 }
 
 void bad_churn(void)
@@ -135,7 +135,7 @@ static void killed_start(void)
 static void killed_ask(enum state state, struct answer *answers)
 {
 	(void)state;
-	answers[0].is = group_kib(killed_group);
+	group_kib(&answers[0], killed_group);
 }
 
 void bad_killed(void)
@@ -174,7 +174,7 @@ static void rmids_ask(enum state state, struct answer *answers)
 {
 	(void)state;
 	answers[0].is = nr_groups;
-	answers[1].is = group_kib(last_group);
+	group_kib(&answers[1], last_group);
 }
 
 void bad_rmids(void)

@@ -12,8 +12,9 @@ void answers_begin(const struct client *client, struct answers *answers)
 	memset(answers, 0, sizeof(*answers));
 	for (int state = 0; state < NR_STATES; state++)
 		for (int i = 0; i < MAX_VALUES; i++)
-			answers->in[state][i] =
-				(struct answer) { NAN, client->values[i].truth };
+			answers->in[state][i] = (struct answer) {
+				NAN, client->values[i].truth, client->values[i].truth,
+			};
 }
 
 /*
@@ -106,19 +107,22 @@ static int print_answer(char *to, size_t size, const struct value *value,
 			const struct answer *answer, bool wrong)
 {
 	const char *stars = wrong ? "**" : "";
-	int n;
+	int n, decimals = value->decimals;
 
-	n = snprintf(to, size, " | %s%s%s", stars, number(answer->is, value->decimals),
-		     stars);
-	if (answer->truth == value->truth || isnan(value->truth))
+	n = snprintf(to, size, " | %s%s%s", stars, number(answer->is, decimals), stars);
+	if (isnan(value->truth) ||
+	    (answer->least == value->truth && answer->most == value->truth))
 		return n;
-	return n + snprintf(to + n, size - n, " (%s)",
-			    number(answer->truth, value->decimals));
+	n += snprintf(to + n, size - n, " (%s", number(answer->least, decimals));
+	if (!is_near(answer->least, answer->most, value->allowed))
+		n += snprintf(to + n, size - n, " to %s", number(answer->most, decimals));
+	return n + snprintf(to + n, size - n, ")");
 }
 
 static bool is_wrong(const struct value *value, const struct answer *answer)
 {
-	return !is_near(answer->is, answer->truth, value->allowed);
+	return !(answer->is >= answer->least - value->allowed &&
+		 answer->is <= answer->most + value->allowed);	/* no NAN is */
 }
 
 /* What a row says of a wrong value; NULL: it is not allowed. */
@@ -127,7 +131,7 @@ static const char *excuse(const struct value *value, const struct answer *answer
 {
 	if (admitted)
 		return "the tool says so";
-	return value->less && answer->is < answer->truth ? value->less : NULL;
+	return value->less && answer->is < answer->least ? value->less : NULL;
 }
 
 /* Returns whether the row is as it has to be. */
@@ -144,8 +148,8 @@ static bool print_row(const struct client *client, struct answers *answers, unsi
 		struct answer *answer = &answers->in[state][i];
 		bool wrong;
 
-		if (isnan(answer->truth))
-			answer->truth = answers->in[WITHOUT][i].is;
+		if (isnan(answer->least))
+			answer->least = answer->most = answers->in[WITHOUT][i].is;
 		wrong = is_wrong(value, answer);
 		n += print_answer(row + n, sizeof(row) - n, value, answer, wrong);
 		if (wrong && verdict)
@@ -166,25 +170,38 @@ void judge(const struct client *client, struct answers *answers)
 	CHECK(!wrong, "%u of %u values are wrong", wrong, i);
 }
 
-static bool are_near(const double *answers, double allowed)
+struct look {
+	double is, truth;
+};
+
+static bool are_near(const struct look *looks, double allowed)
 {
-	return is_near(answers[0], answers[1], allowed) &&
-	       is_near(answers[1], answers[2], allowed) &&
-	       is_near(answers[0], answers[2], allowed);
+	return is_near(looks[0].is, looks[1].is, allowed) &&
+	       is_near(looks[1].is, looks[2].is, allowed) &&
+	       is_near(looks[0].is, looks[2].is, allowed);
 }
 
-double settled(double (*fn)(void *arg), void *arg, double allowed)
+#define LOOKS 3
+
+void settle(struct answer *answer, reading_fn tool, void *arg, double allowed,
+	    double (*truth)(void))
 {
+	struct look looks[LOOKS] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 	struct patience patience = patience_of(20000);
-	double answers[3] = { NAN, NAN, NAN };
 
 	do {
-		answers[0] = answers[1];
-		answers[1] = answers[2];
-		answers[2] = fn(arg);
-		if (are_near(answers, allowed))
-			break;
-		sleep_ms(100);
-	} while (patience_left(&patience));
-	return answers[2];
+		memmove(looks, looks + 1, sizeof(looks) - sizeof(looks[0]));
+		looks[LOOKS - 1].is = tool(arg);
+		looks[LOOKS - 1].truth = truth ? truth() : NAN;
+		sleep_ms(150);
+	} while (!are_near(looks, allowed) && patience_left(&patience));
+	answer->is = looks[LOOKS - 1].is;
+	if (!truth)
+		return;
+	/* fmin() of a NAN and a number is the number */
+	answer->least = answer->most = truth();
+	for (int i = 0; i < LOOKS; i++) {
+		answer->least = fmin(answer->least, looks[i].truth);
+		answer->most = fmax(answer->most, looks[i].truth);
+	}
 }

@@ -50,7 +50,7 @@ struct value {
 
 struct answer {
 	double is;		/* NAN: the tool says nothing */
-	double truth;
+	double least, most;	/* the truth in the time that the answer may be of */
 };
 
 struct answers {
@@ -100,8 +100,9 @@ void walkers_go(bool go);
 void walkers_refill(void);
 void walkers_end(void);
 
-/* By the model: what the walkers from number @first to @last have in the cache, and all */
-double walkers_kib(unsigned int first, unsigned int last);
+/* By the model: what the first walker has in the cache, what all else has, and both */
+double walker_kib(void);
+double others_kib(void);
 double cached_kib(void);
 
 void kernel_module_load(const char *path);	/* one of the kernel's own; it stays */
@@ -120,14 +121,19 @@ void passes_run(unsigned int kib, unsigned int passes, const char *group);
 
 /* The value in a file of a group of resctrl; NAN: there is none. */
 double group_value(const char *group, const char *event);
-/* KiB of a group, when they are settled */
-double group_kib(const char *group);
+/* Fill in the KiB of a group, when they are settled. */
+void group_kib(struct answer *answer, const char *group);
+
+/* What a tool shows, or what the model knows */
+typedef double (*reading_fn)(void *arg);
 
 /*
- * The last of the answers of @fn when three in turn are that near, or after 20 s: then a
- * value that never rests is compared all the same.
+ * The last of the readings of a tool when three in turn are that near, or after 20 s: then
+ * a value that never rests is compared all the same.  With @truth, what that was meanwhile:
+ * a tool shows a moment before, and a host that is busy makes that long.
  */
-double settled(double (*fn)(void *arg), void *arg, double allowed);
+void settle(struct answer *answer, reading_fn tool, void *arg, double allowed,
+	    double (*truth)(void));
 
 extern const struct test beside_tests[];
 

@@ -54,7 +54,7 @@ static void tasks_start(void)
 static void tasks_ask(enum state state, struct answer *answers)
 {
 	(void)state;
-	answers[0].is = group_kib("mon_groups/t");
+	group_kib(&answers[0], "mon_groups/t");
 	traffic("mon_groups/t", "mon_groups/t", &answers[1].is, &answers[2].is);
 }
 
@@ -80,7 +80,7 @@ static void cpus_start(void)
 static void cpus_ask(enum state state, struct answer *answers)
 {
 	(void)state;
-	answers[0].is = group_kib("mon_groups/c");
+	group_kib(&answers[0], "mon_groups/c");
 	traffic(NULL, "mon_groups/c", &answers[1].is, &answers[2].is);
 }
 
@@ -112,8 +112,8 @@ static void nested_ask(enum state state, struct answer *answers)
 	double none;
 
 	(void)state;
-	answers[0].is = group_kib("n/mon_groups/m");
-	answers[1].is = group_kib("n");
+	group_kib(&answers[0], "n/mon_groups/m");
+	group_kib(&answers[1], "n");
 	traffic("n", "n", &answers[2].is, &none);
 }
 
@@ -139,8 +139,8 @@ void groups_nested(void)
 static void root_ask(enum state state, struct answer *answers)
 {
 	(void)state;
-	answers[0].is = group_kib(".");
-	answers[0].truth = cached_kib();
+	group_kib(&answers[0], ".");
+	answers[0].least = answers[0].most = cached_kib();
 }
 
 /* It has what is in no group, but for those whose RMID is cmt's. */

@@ -128,10 +128,8 @@ static void by_cpu_ask(enum state state, struct answer *answers)
 {
 	(void)state;
 	pqos_look("\"1\"");
-	answers[0].is = settled(last_kib, "\"0\"", CACHE_NEAR_KIB / 2);
-	answers[0].truth = cached_kib() - walkers_kib(0, 0);
-	answers[1].is = settled(last_kib, "\"1\"", CACHE_NEAR_KIB / 2);
-	answers[1].truth = walkers_kib(0, 0);
+	settle(&answers[0], last_kib, "\"0\"", CACHE_NEAR_KIB / 2, others_kib);
+	settle(&answers[1], last_kib, "\"1\"", CACHE_NEAR_KIB / 2, walker_kib);
 	answers[2].is = bytes_per_miss("\"1\"");
 }
 
@@ -167,8 +165,7 @@ static void by_pid_ask(enum state state, struct answer *answers)
 {
 	(void)state;
 	pqos_look(walk_id());
-	answers[0].is = settled(last_kib, walk_id(), CACHE_NEAR_KIB / 2);
-	answers[0].truth = walkers_kib(0, 0);
+	settle(&answers[0], last_kib, walk_id(), CACHE_NEAR_KIB / 2, walker_kib);
 	answers[1].is = bytes_per_miss(walk_id());
 }
 

@@ -202,7 +202,7 @@ static double kib_of(void *group)
 	return group_value(group, "llc_occupancy") / 1024;
 }
 
-double group_kib(const char *group)
+void group_kib(struct answer *answer, const char *group)
 {
-	return settled(kib_of, (void *)group, WALK_NEAR_KIB / 2.0);
+	settle(answer, kib_of, (void *)group, WALK_NEAR_KIB / 2.0, NULL);
 }

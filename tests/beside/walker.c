@@ -109,13 +109,14 @@ void walkers_end(void)
 		reap(walkers[--nr_walkers]->pid, SIGKILL);
 }
 
-double walkers_kib(unsigned int first, unsigned int last)
+double walker_kib(void)
 {
-	double kib = 0;
+	return lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, walkers[0]->space)) / 1024.0;
+}
 
-	for (unsigned int i = first; i <= last; i++)
-		kib += lab_get(LAB_OF_SPACE, LAB_ARG(L3, 0, walkers[i]->space)) / 1024.0;
-	return kib;
+double others_kib(void)
+{
+	return cached_kib() - walker_kib();
 }
 
 double cached_kib(void)
