@@ -326,6 +326,31 @@ static void deed_move(struct rng *rng)
 	did(DEED_tasks);
 }
 
+/* A process that is a member of a group for a short time, and ends in it */
+static void deed_pass(struct rng *rng)
+{
+	unsigned int mon = rng_below(rng, MONS + 1);
+	char path[160], text[16];
+	pid_t pid;
+	int err;
+
+	if (!mon || !ctrls[0].mons[mon])
+		return;
+	pid = storm_fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid)
+		for (;;)
+			usleep(200);
+	snprintf(path, sizeof(path), "%s/tasks", group_path(0, mon));
+	snprintf(text, sizeof(text), "%d", pid);
+	err = write_file(path, text);
+	CHECK(!err, "%s: %s", path, strerror(-err));
+	usleep(rng_below(rng, 20000));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	did(DEED_tasks);
+}
+
 /* The CPUs of a group, which counts tasks there that are in no group. */
 static void deed_cpus(struct rng *rng)
 {
@@ -406,7 +431,7 @@ void act_resctrl(struct rng *rng)
 {
 	static void (*const deeds[])(struct rng *) = {
 		deed_group, deed_group, deed_group, deed_move, deed_move,
-		deed_move, deed_cpus, deed_read, replace_crowd,
+		deed_move, deed_cpus, deed_read, deed_pass, replace_crowd,
 	};
 
 	if (!began)
