@@ -14,15 +14,14 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
-#include "sample/abmc.h"
-#include "uncore/channel.h"
-#include "cmt.h"
 #include "compat.h"
-#include "hw/domains.h"
-#include "perf/perf.h"
-#include "ring/rings.h"
-#include "sample/sampler.h"
+#include "cpu/cpu.h"
+#include "hotplug.h"
+#include "hw/hw.h"
+#include "ring/ring.h"
+#include "sample/sample.h"
 #include "scope/scope.h"
+#include "uncore/uncore.h"
 
 static enum cpuhp_state prepare_state;
 static enum cpuhp_state online_state;
@@ -149,6 +148,7 @@ static void domain_partition(u32 domain)
 		cmt_sampler_assign(cpu, domain, ticks, reads ? i++ : 0,
 				   reads ? readers : 0);
 		cmt_perf_cpu_up(cpu, ticks);
+		cmt_channels_set_ticks(cpu, ticks);
 	}
 	cmt_channels_assign();
 }
@@ -191,7 +191,7 @@ static int hotplug_up(unsigned int cpu)
 		return 0;
 	}
 	if (domain < 0 ||
-	    (!this_cpu_read(cmt_cpus.ring.slots) && cpu_prepare(cpu))) {
+	    (!this_cpu_read(cmt_rings.slots) && cpu_prepare(cpu))) {
 		pr_warn_once("no memory for CPU %u: it is not sampled\n", cpu);
 		return 0;
 	}
@@ -219,6 +219,7 @@ static int hotplug_down(unsigned int cpu)
 	if (!this_cpu_read(cmt_cpus.up))
 		return 0;
 	cmt_perf_cpu_down(cpu);
+	cmt_channels_set_ticks(cpu, false);
 	cmt_scope_cpu_down(cpu);
 	cmt_cpu_down();
 	cmt_test_delay(mdelay, 1);

@@ -5,19 +5,16 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "sample/abmc.h"
-#include "uncore/channel.h"
-#include "cmt.h"
+#include "cpu/cpu.h"
 #include "cqm/cqm.h"
-#include "cpu/rdtgroups.h"
+#include "dev/dev.h"
+#include "hotplug.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "scope/pattern.h"
-#include "perf/perf.h"
-#include "uncore/pmon.h"
-#include "cpu/resctrl.h"
-#include "ring/rings.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
+#include "sample/sample.h"
 #include "scope/scope.h"
+#include "uncore/uncore.h"
 #include "version.h"
 
 static char *backend = "auto";
@@ -193,6 +190,8 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } steps[] = {
+	{ cmt_clock_init,	NULL },
+	{ cmt_exclude_init,	NULL },
 	{ backend_init,		backend_exit },
 	{ cmt_pmon_init,	cmt_pmon_exit },
 	{ cmt_channels_init,	cmt_channels_exit },

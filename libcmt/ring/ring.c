@@ -27,7 +27,7 @@ int cmt_ring_refresh(struct cmt_ring *ring)
 {
 	uint64_t head;
 
-	/* R1, R2: both pair with cmt_ring_write() in module/ring/ring.c: ONLINE is
+	/* R1, R2: both pair with cmt_ring_write() in module/ring/writer.c: ONLINE is
 	 * stored before the first head, OFFLINE after the last.
 	 */
 	ring->state = cmt_load_acquire32(&ring->header->state);
@@ -121,7 +121,7 @@ int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 
 	/*
 	 * R4: pairs with the write barrier between head and the next slot in
-	 * cmt_ring_write() in module/ring/ring.c: had we copied a part of a newer
+	 * cmt_ring_write() in module/ring/writer.c: had we copied a part of a newer
 	 * record, we would now see the head that came before it.
 	 */
 	cmt_load_barrier();

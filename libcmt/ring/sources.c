@@ -91,7 +91,7 @@ void cmt_sources_counts(const struct cmt_sources *sources, uint32_t cpu,
 	const struct cmt_buffered *buffered = &sources->buffered[cpu];
 	uint64_t nr_buffered = (uint64_t)(buffered->end - buffered->next);
 	const struct cmt_ring *ring = &source->ring;
-	/* Pairs with cmt_ring_write() in module/ring/ring.c; only counted here. */
+	/* Pairs with cmt_ring_write() in module/ring/writer.c; only counted here. */
 	uint64_t head = cmt_load_acquire64(&ring->header->head);
 
 	if (head < ring->head || head > CMT_RING_HEAD_MAX)

@@ -4,40 +4,19 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "cmt.h"
+#include "cpu.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "perf/perf.h"
-#include "pqr.h"
 #include "rdtgroups.h"
-#include "resctrl.h"
-#include "sample/sampler.h"
-#include "ring/waiter.h"
-
-DEFINE_PER_CPU(struct cmt_cpu, cmt_cpus);
-
-u32 cmt_cpu_domain_id(void)
-{
-	return this_cpu_read(cmt_cpus.domain_id);
-}
-
-void cmt_emit(const struct cmt_record *record)
-{
-	struct cmt_ring *ring = this_cpu_ptr(&cmt_cpus.ring);
-
-	lockdep_assert_irqs_disabled();
-	if (unlikely(!ring->slots))
-		return;
-	cmt_ring_write(ring, record);
-	cmt_waiters_check(ring->head);
-}
+#include "ring/ring.h"
 
 /* Note that some work of @rmid's owner on this CPU counted under another RMID. */
 static void cpu_overwritten(struct cmt_cpu *cpu, u32 rmid)
 {
 	cpu->pqr_overwritten++;
 	cpu->overwritten = true;
-	cmt_sampler_overwritten(cpu->domain, rmid);
-	cmt_sampler_mark(rmid);
+	cmt_note_overwritten(cpu->domain, rmid);
+	cmt_cpu_mark(cpu, rmid);
 }
 
 /*
@@ -52,12 +31,11 @@ static u32 pqr_others_rmid(u64 pqr)
 }
 
 /* Does the RMID of a resctrl group count for the owner of @task alone? */
-static bool is_sole(const struct cmt_cpu *cpu, const struct task_struct *task,
-		    u32 rmid)
+static bool is_sole(const struct task_struct *task, u32 rmid)
 {
 	return cmt_task_rmid(task) == rmid &&
 	       cmt_rdtgroup_is_sole(&cmt_rdtgroups[rmid],
-				    cmt_rdtgroups_owner(cpu_owner_of(cpu, task)));
+				    cmt_rdtgroups_owner(cpu_owner_of(task)));
 }
 
 /*
@@ -77,7 +55,7 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 {
 	u32 found = pqr_others_rmid(pqr);
 
-	if (cpu->rmid != cpu->foreign && !is_sole(cpu, current, found))
+	if (cpu->rmid != cpu->foreign && !is_sole(current, found))
 		cpu_overwritten(cpu, cpu->rmid);
 	cpu_foreign_set(cpu, found);
 	cmt_resctrl_look();
@@ -124,7 +102,7 @@ void cmt_cpu_refused(struct cmt_cpu *cpu)
  */
 static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 {
-	cmt_sampler_mark(cpu->rmid);
+	cmt_cpu_mark(cpu, cpu->rmid);
 	cpu->rmid = rmid;
 	if (unlikely(cpu->perf))
 		cmt_perf_turn(cpu->perf, rmid);
@@ -133,7 +111,7 @@ static __always_inline void cpu_rmid_set(struct cmt_cpu *cpu, u32 rmid)
 /* perf.c gets the RMID at the end of the tick. */
 noinline void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid)
 {
-	cmt_sampler_mark(cpu->rmid);
+	cmt_cpu_mark(cpu, cpu->rmid);
 	cpu->rmid = rmid;
 }
 
@@ -171,12 +149,12 @@ static void cpu_member_see(struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	u32 owner = CMT_RDTGROUP_SEVERAL, theirs = cmt_task_rmid(task);
 
-	if (theirs && (theirs != cpu->foreign || task->flags & PF_EXITING))
-		return;
-	if (theirs)
-		owner = cmt_rdtgroups_owner(cpu_owner_of(cpu, task));
-	else
+	if (!theirs)
 		cpu->default_rmid = cpu->foreign;
+	else if (theirs != cpu->foreign || task->flags & PF_EXITING)
+		return;
+	else
+		owner = cmt_rdtgroups_owner(cpu_owner_of(task));
 	cmt_rdtgroups_see(cpu->foreign, owner);
 }
 
@@ -184,14 +162,14 @@ static void cpu_member_see(struct cmt_cpu *cpu, const struct task_struct *task)
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task)
 {
-	u32 own = cpu_own(cpu, task), foreign = cpu->foreign;
+	u32 own = cpu_own(task), foreign = cpu->foreign;
 
 	cpu_member_see(cpu, task);
 	if (!own)
 		return foreign;
-	if (cmt_resctrl_mode() == CMT_RESCTRL_TAKE)
+	if (READ_ONCE(cmt_settings.resctrl) == CMT_RESCTRL_TAKE)
 		return own;
-	if (!is_sole(cpu, task, foreign))
+	if (!is_sole(task, foreign))
 		cpu_overwritten(cpu, own);
 	return foreign;
 }
@@ -280,7 +258,7 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 	if (prev->tgid == next->tgid)
 		return;
 	cpu = this_cpu_ptr(&cmt_cpus);
-	rmid = cpu_own(cpu, next) ?: cpu->foreign;
+	rmid = cpu_own(next) ?: cpu->foreign;
 	cpu->switches++;
 	if (rmid != cpu->rmid && likely(cpu->up))
 		cpu_load(cpu, prev, next, rmid);
@@ -361,7 +339,7 @@ void cmt_cpu_up(u32 domain, u32 domain_id)
 	u64 pqr = 0;
 
 	local_irq_save(flags);
-	c->domain_id = domain_id;
+	this_cpu_write(cmt_rings.domain_id, domain_id);
 	c->domain = domain;
 	if (cmt_caps.shared_rmids)
 		cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr);

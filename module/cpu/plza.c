@@ -13,10 +13,9 @@
 #include <linux/percpu.h>
 #include <linux/smp.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "plza.h"
-#include "sample/sampler.h"
+#include "cpu.h"
+#include "hw/hw.h"
 
 #define MSR_PQR_PLZA_ASSOC	0xc00003fc
 

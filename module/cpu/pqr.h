@@ -10,9 +10,9 @@
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 
-#include "hw/backend.h"
-#include "cmt.h"
 #include "compat.h"
+#include "cpu.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
 #include "resctrl.h"
 
@@ -48,20 +48,18 @@ void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid);
 u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
 				const struct task_struct *task);
 
-/* The number of the owner of @task, or of the CPU that it is on; 0: neither has one. */
-static __always_inline u32 cpu_owner_of(const struct cmt_cpu *cpu,
-					const struct task_struct *task)
+/* The number of the owner of @task, or of this CPU; 0: neither has one. */
+static __always_inline u32 cpu_owner_of(const struct task_struct *task)
 {
-	return READ_ONCE(cmt_owner_table[task->tgid]) ?: READ_ONCE(cpu->owner);
+	return READ_ONCE(cmt_owner_table[task->tgid]) ?: this_cpu_read(cmt_cpu_owner);
 }
 
-/* The RMID of the owner of @task, or of the CPU; 0: neither has one. */
-static __always_inline u32 cpu_own(const struct cmt_cpu *cpu,
-				   const struct task_struct *task)
+/* The RMID of the owner of @task, or of this CPU; 0: neither has one. */
+static __always_inline u32 cpu_own(const struct task_struct *task)
 {
 	u32 own = cmt_owner_rmid(READ_ONCE(cmt_owner_table[task->tgid]));
 
-	return own ?: cmt_owner_rmid(READ_ONCE(cpu->owner));
+	return own ?: cmt_owner_rmid(this_cpu_read(cmt_cpu_owner));
 }
 
 /* The RMID to load for @task, which is current or next on this CPU. */
@@ -70,7 +68,7 @@ static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 {
 	if (static_branch_unlikely(&cmt_resctrl_key) && cpu->foreign)
 		return cmt_cpu_rmid_beside_resctrl(cpu, task);
-	return cpu_own(cpu, task) ?: cpu->foreign;
+	return cpu_own(task) ?: cpu->foreign;
 }
 
 /* @task has run on this CPU with the CPU's RMID, without PQR_ASSOC. */

@@ -11,11 +11,10 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "pqr.h"
-#include "rdtgroups.h"
-#include "sample/sampler.h"
+#include "cpu.h"
+#include "hw/hw.h"
+#include "owner/owner.h"
 
 #define PERIOD		HZ
 #define NO_CPU		(-1)
@@ -66,16 +65,22 @@ static bool is_member(const struct task_struct *thread)
 	       READ_ONCE(thread->__state) != TASK_NEW;
 }
 
+/* The number of the owner of the thread, or of the CPU that it is on */
+static u32 owner_of(const struct task_struct *thread)
+{
+	return READ_ONCE(cmt_owner_table[thread->tgid]) ?:
+	       READ_ONCE(per_cpu(cmt_cpu_owner, task_cpu(thread)));
+}
+
 void cmt_rdtgroups_see_thread(struct task_struct *thread)
 {
 	u32 rmid = cmt_task_rmid(thread), id = task_pid_nr(thread);
-	const struct cmt_cpu *cpu = per_cpu_ptr(&cmt_cpus, task_cpu(thread));
 	struct hint *hint;
 
 	if (!rmid || rmid >= cmt_caps.nr_rmids || !is_member(thread))
 		return;
 	cmt_rdtgroup_see(&cmt_rdtgroups[rmid],
-			 cmt_rdtgroups_owner(cpu_owner_of(cpu, thread)));
+			 cmt_rdtgroups_owner(owner_of(thread)));
 	hint = &hints[rmid];
 	if (hint->found && id != hint->thread)
 		return;
@@ -132,7 +137,7 @@ static void describe_sole(u32 rmid, struct cmt_owner *owner)
 {
 	hints[rmid].thread = 0;
 	if (cmt_rmid_describe_sole(rmid, owner) && owner->rmid)
-		cmt_sampler_overwritten_end(owner->rmid);
+		cmt_overwritten_end(owner->rmid);
 }
 
 /* With the owner lock. */
@@ -146,7 +151,7 @@ static void judge(u32 rmid, bool period_ends)
 		cmt_rdtgroup_reset(group);
 	last = group->last;
 	if (cmt_rdtgroup_judge(group, period_ends))
-		cmt_sampler_inherit(rmid);
+		cmt_note_inherited(rmid);
 	if (group->last != last)
 		note_serial(rmid);
 	owner = last_owner(rmid);

@@ -19,13 +19,13 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "rdtgroups.h"
+#include "cpu.h"
+#include "hotplug.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "plza.h"
-#include "resctrl.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
+#include "scope/scope.h"
 
 #define LOOK_INTERVAL	HZ
 #define LOOK_AGAIN	1	/* jiffies to the next check, if an RMID was being given */
@@ -34,24 +34,18 @@ DEFINE_STATIC_KEY_FALSE(cmt_resctrl_key);
 
 static struct file_system_type *fs_type;	/* NULL: this kernel has no resctrl */
 static unsigned long seen[BITS_TO_LONGS(CMT_MAX_RMIDS)];
-static u32 mode = CMT_RESCTRL_RESPECT;
 static bool started;
-
-u32 cmt_resctrl_mode(void)
-{
-	return READ_ONCE(mode);
-}
 
 bool cmt_resctrl_mounted(void)
 {
 	return static_key_enabled(&cmt_resctrl_key);
 }
 
-void cmt_resctrl_set_mode(u32 to)
+void cmt_resctrl_set_mode(u32 mode)
 {
-	WRITE_ONCE(mode, to);
+	WRITE_ONCE(cmt_settings.resctrl, mode);
 	cmt_cpus_refresh();
-	cmt_state_emit();
+	cmt_settings_emit();
 }
 
 static void look(struct work_struct *work);
@@ -93,10 +87,11 @@ static void follow_mount(bool mounted)
 		static_branch_enable(&cmt_resctrl_key);
 	else
 		static_branch_disable(&cmt_resctrl_key);
+	WRITE_ONCE(cmt_settings.resctrl_mounted, mounted);
 	cmt_probes_update();
 	cmt_hotplug_follow_resctrl(mounted);
 	cmt_cpus_refresh();
-	cmt_state_emit();
+	cmt_settings_emit();
 }
 
 static void note(u32 rmid)
@@ -152,11 +147,11 @@ static bool exclude(u32 rmid, u32 flag)
 	unsigned long flags = cmt_owners_lock();
 	int ret;
 
-	cmt_sampler_overwritten_end(rmid);
+	cmt_overwritten_end(rmid);
 	ret = cmt_rmid_exclude(rmid, flag);
 	/* until it lost the RMID, another CPU may have marked the work of an owner */
 	if (ret > 0)
-		cmt_sampler_overwritten_end(rmid);
+		cmt_overwritten_end(rmid);
 	cmt_owners_unlock(flags);
 	if (ret > 0) {
 		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner is pending\n",
@@ -219,9 +214,9 @@ static void look(struct work_struct *work)
 }
 
 /* Called when all CPUs are up: a check writes records. */
-int cmt_resctrl_init(u32 initial_mode)
+int cmt_resctrl_init(u32 mode)
 {
-	mode = initial_mode;
+	WRITE_ONCE(cmt_settings.resctrl, mode);
 	if (!cmt_caps.shared_rmids)
 		return 0;
 	fs_type = get_fs_type("resctrl");

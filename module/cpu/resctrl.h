@@ -20,11 +20,11 @@ int cmt_resctrl_init(u32 mode);
 /* After the probes. */
 void cmt_resctrl_stop(void);
 
-/* CMT_RESCTRL_*.  Process context. */
-u32 cmt_resctrl_mode(void);
+/* @mode: CMT_RESCTRL_*.  Process context. */
 void cmt_resctrl_set_mode(u32 mode);
+/* As of the last check */
 bool cmt_resctrl_mounted(void);
-/* Is resctrl mounted now?  cmt_resctrl_mounted() is as of the last check.  Any context. */
+/* Is resctrl mounted now?  Any context. */
 bool cmt_resctrl_is_mounted(void);
 
 /* Another agent uses this RMID.  Any context. */

@@ -13,9 +13,10 @@
 #include <linux/sysfs.h>
 #include <linux/topology.h>
 
-#include "cmt.h"
 #include "compat.h"
 #include "cqm.h"
+#include "hw/hw.h"
+#include "ring/ring.h"
 
 static bool intel_cqm;
 module_param(intel_cqm, bool, 0444);
@@ -86,8 +87,8 @@ static void look_at_packages(void)
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		first = cpumask_first(topology_core_cpumask(cpu));
-		if (per_cpu(cmt_cpus, first).domain_id !=
-		    per_cpu(cmt_cpus, cpu).domain_id)
+		if (per_cpu(cmt_rings, first).domain_id !=
+		    per_cpu(cmt_rings, cpu).domain_id)
 			package_is_domain = false;
 	}
 	cpus_read_unlock();

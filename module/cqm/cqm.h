@@ -19,7 +19,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "sample/demand.h"
+#include "scope/scope.h"
 
 struct cpumask;
 struct perf_event;

@@ -28,8 +28,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
 #include "compat.h"
+#include "cpu/cpu.h"
 #include "cqm.h"
 
 /* The least time between readings in switches, and the longest wait for an RMID */

@@ -14,10 +14,11 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "cmt.h"
+#include "cpu/cpu.h"
 #include "cqm.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "sample/sampler.h"
+#include "sample/sample.h"
 
 #define NO_KEY		U64_MAX
 #define NO_VALUE	U64_MAX

@@ -4,36 +4,46 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
-#include "cmt.h"
-#include "sample/demand.h"
-#include "perf/perf.h"
-#include "ring/rings.h"
-#include "sample/sampler.h"
 #include "compat.h"
-#include "ring/waiter.h"
+#include "cpu/cpu.h"
+#include "dev.h"
+#include "file.h"
+#include "ring/ring.h"
+#include "sample/sample.h"
 
 static int cmt_open(struct inode *inode, struct file *file)
 {
-	file->private_data = cmt_waiter_new();
-	return file->private_data ? nonseekable_open(inode, file) : -ENOMEM;
+	struct cmt_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+
+	if (!f)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&f->holds);
+	f->waiter = cmt_waiter_new();
+	if (!f->waiter) {
+		kfree(f);
+		return -ENOMEM;
+	}
+	file->private_data = f;
+	return nonseekable_open(inode, file);
 }
 
 static int cmt_release(struct inode *inode, struct file *file)
 {
-	struct cmt_waiter *waiter = file->private_data;
+	struct cmt_file *f = file->private_data;
 
-	cmt_unregister_all(waiter);
-	if (waiter->reading)
-		cmt_sampler_put();
-	cmt_device_set_counters(file, 0);
-	cmt_waiter_free(waiter);
+	cmt_unregister_all(f);
+	if (f->ticks)
+		cmt_sampler_want_ticks(&f->ticks, false);
+	cmt_file_set_counters(f, 0);
+	cmt_waiter_free(f->waiter);
+	kfree(f);
 	return 0;
 }
 
@@ -70,7 +80,7 @@ static const struct vm_operations_struct cmt_vm_ops = {
 
 static int cmt_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct cmt_waiter *waiter = file->private_data;
+	struct cmt_file *f = file->private_data;
 	unsigned long cpu = vma->vm_pgoff / ring_pages();
 
 	if (vma->vm_flags & VM_WRITE)
@@ -85,17 +95,20 @@ static int cmt_mmap(struct file *file, struct vm_area_struct *vma)
 	cmt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	vma->vm_ops = &cmt_vm_ops;
 
-	mutex_lock(&waiter->lock);
-	if (!waiter->reading)
-		cmt_sampler_get();
-	waiter->reading = true;
-	mutex_unlock(&waiter->lock);
+	cmt_sampler_want_ticks(&f->ticks, true);
 	return 0;
+}
+
+static struct cmt_waiter *waiter_of(const struct file *file)
+{
+	const struct cmt_file *f = file->private_data;
+
+	return f->waiter;
 }
 
 static __poll_t cmt_poll(struct file *file, poll_table *wait)
 {
-	struct cmt_waiter *waiter = file->private_data;
+	struct cmt_waiter *waiter = waiter_of(file);
 
 	poll_wait(file, &waiter->queue, wait);
 	return cmt_waiter_poll(waiter) ? EPOLLIN | EPOLLRDNORM : 0;
@@ -124,7 +137,7 @@ static int read_wait(struct cmt_waiter *waiter, u64 *records)
 static ssize_t cmt_read(struct file *file, char __user *ubuf, size_t bytes,
 			loff_t *pos)
 {
-	struct cmt_waiter *waiter = file->private_data;
+	struct cmt_waiter *waiter = waiter_of(file);
 	u64 records;
 	int ret = 0;
 
@@ -143,24 +156,21 @@ static ssize_t cmt_read(struct file *file, char __user *ubuf, size_t bytes,
 	       sizeof(records);
 }
 
-void cmt_device_set_watermark(struct file *file, u32 records)
+void cmt_file_set_watermark(struct cmt_file *file, u32 records)
 {
-	struct cmt_waiter *waiter = file->private_data;
-
-	WRITE_ONCE(waiter->watermark, records);
-	cmt_waiter_changed(waiter);
+	WRITE_ONCE(file->waiter->watermark, records);
+	cmt_waiter_changed(file->waiter);
 }
 
-void cmt_device_set_counters(struct file *file, u32 counters)
+void cmt_file_set_counters(struct cmt_file *file, u32 counters)
 {
-	struct cmt_waiter *waiter = file->private_data;
 	bool channels = counters & CMT_F_CHANNEL;
 
 	counters &= CMT_PERF_WANTS;
-	if (counters || READ_ONCE(waiter->counters))
-		cmt_perf_want(&waiter->counters, counters);
-	if (channels || READ_ONCE(waiter->channels))
-		cmt_sampler_want_channels(&waiter->channels, channels);
+	if (counters || READ_ONCE(file->counters))
+		cmt_perf_want(&file->counters, counters);
+	if (channels || READ_ONCE(file->channels))
+		cmt_sampler_want_channels(&file->channels, channels);
 }
 
 static const struct file_operations cmt_fops = {

@@ -13,19 +13,15 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "sample/abmc.h"
-#include "uncore/channel.h"
-#include "cmt.h"
-#include "sample/demand.h"
+#include "cpu/cpu.h"
+#include "file.h"
+#include "hotplug.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "scope/pattern.h"
-#include "perf/perf.h"
-#include "cpu/plza.h"
-#include "uncore/pmon.h"
-#include "cpu/resctrl.h"
-#include "ring/rings.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
+#include "sample/sample.h"
 #include "scope/scope.h"
+#include "uncore/uncore.h"
 #include "version.h"
 
 /* The first members of every argument. */
@@ -78,7 +74,7 @@ static const char *info_mbm_reason(u32 events)
 {
 	const char *reason = READ_ONCE(cmt_caps.mbm_reason);
 
-	if (events & (CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL))
+	if (events & CMT_MBM_EVENTS)
 		return "";
 	return reason && reason[0] ? reason :
 	       "the processor does not count memory traffic";
@@ -86,7 +82,7 @@ static const char *info_mbm_reason(u32 events)
 
 static void info_fill(struct cmt_info *info)
 {
-	u32 interval_ns = cmt_sampler_interval();
+	u32 interval_ns = READ_ONCE(cmt_settings.interval_ns);
 	u32 events = cmt_backend_events();
 
 	*info = (struct cmt_info) {
@@ -112,8 +108,8 @@ static void info_fill(struct cmt_info *info)
 		.ring_hold_ns = cmt_rings_hold_ns(interval_ns),
 		.budget_ns = cmt_sampler_budget_ns(),
 		.idle_ticks = CMT_TURN_TICKS,
-		.resctrl = cmt_resctrl_mode(),
-		.resctrl_mounted = cmt_resctrl_mounted(),
+		.resctrl = READ_ONCE(cmt_settings.resctrl),
+		.resctrl_mounted = READ_ONCE(cmt_settings.resctrl_mounted),
 	};
 	strscpy(info->module_version, CMT_VERSION, sizeof(info->module_version));
 	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
@@ -135,37 +131,13 @@ static long ioctl_get_info(void __user *uarg)
 	return arg_put(uarg, &info, sizeof(info));
 }
 
-static void stats_add_cpu(struct cmt_stats *stats, const struct cmt_cpu *cpu)
-{
-	u32 state = READ_ONCE(cpu->ring.header->state);
-
-	stats->cpus_online += state == CMT_RING_ONLINE ||
-			      state == CMT_RING_QUIET;
-	stats->cpus_unread += READ_ONCE(cpu->unread);
-	stats->cpus_foreign += !!READ_ONCE(cpu->default_rmid);
-	stats->records += READ_ONCE(cpu->ring.header->head);
-	stats->ticks += READ_ONCE(cpu->ticks);
-	stats->missed += READ_ONCE(cpu->missed);
-	stats->deferred += READ_ONCE(cpu->deferred);
-	stats->samples += READ_ONCE(cpu->samples);
-	stats->switches += READ_ONCE(cpu->switches);
-	stats->pqr_writes += READ_ONCE(cpu->pqr_writes);
-	stats->pqr_overwritten += READ_ONCE(cpu->pqr_overwritten);
-	stats->read_errors += READ_ONCE(cpu->read_errors);
-	stats->read_unavailable += READ_ONCE(cpu->read_unavailable);
-	stats->busy_ns += READ_ONCE(cpu->busy_ns);
-}
-
 void cmt_stats_fill(struct cmt_stats *stats)
 {
-	unsigned int cpu;
-
 	*stats = (struct cmt_stats) { .size = stats->size };
 	cmt_owners_stats(stats);
-	stats->readers = cmt_sampler_readers();
-	stats->irqs_off_ns = cmt_sampler_longest_ns();
-	for_each_possible_cpu(cpu)
-		stats_add_cpu(stats, &per_cpu(cmt_cpus, cpu));
+	cmt_cpus_stats(stats);
+	cmt_sampler_stats(stats);
+	cmt_rings_stats(stats);
 }
 
 static long ioctl_get_stats(void __user *uarg)
@@ -247,7 +219,6 @@ static long ioctl_set_interval(const struct file *file, void __user *uarg)
 	if (ret)
 		return ret;
 	cmt_sampler_set_interval(arg.interval_ns);
-	cmt_state_emit();
 	return 0;
 }
 
@@ -263,7 +234,7 @@ static long ioctl_set_watermark(struct file *file, void __user *uarg)
 		return -EINVAL;
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (!ret)
-		cmt_device_set_watermark(file, arg.records);
+		cmt_file_set_watermark(file->private_data, arg.records);
 	return ret;
 }
 
@@ -291,7 +262,7 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (ret)
 		return ret;
-	cmt_device_set_counters(file, arg.counters);
+	cmt_file_set_counters(file->private_data, arg.counters);
 	return 0;
 }
 

@@ -8,9 +8,11 @@
 #include <linux/string_helpers.h>
 #include <linux/vmalloc.h>
 
-#include "cmt.h"
-#include "sample/demand.h"
+#include "dev.h"
+#include "file.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
+#include "sample/sample.h"
 
 /* What would break a line, a terminal, or the way back from the escape. */
 #define COMM_ESCAPED \

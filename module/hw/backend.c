@@ -5,7 +5,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
-#include "cmt.h"
+#include "hw.h"
 
 const struct cmt_backend *cmt_backend;
 struct cmt_backend_caps cmt_caps;

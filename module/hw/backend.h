@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "uapi/cmt.h"
+
 struct cmt_burst;
 struct cmt_raws;
 struct task_struct;
@@ -20,6 +22,8 @@ enum cmt_event {
 	CMT_EVENT_MBM_TOTAL	= 2,
 	CMT_EVENT_MBM_LOCAL	= 3,
 };
+
+#define CMT_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
 #define CMT_MAX_RMIDS		4096	/* AMD: the RMID fields of PQR_ASSOC and of

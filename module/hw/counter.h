@@ -12,8 +12,7 @@
 #include <linux/types.h>
 
 #include "backend.h"
-#include "ring/ring.h"
-#include "uapi/cmt.h"
+#include "cmt.h"
 
 /*
  * An MBM counter that is read at least once a second wraps at most once

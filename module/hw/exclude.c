@@ -11,7 +11,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/string.h>
 
-#include "sample/sampler.h"
+#include "hw.h"
 
 static char *exclude_cpus;
 module_param(exclude_cpus, charp, 0444);

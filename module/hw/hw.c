@@ -37,8 +37,8 @@
 
 #include "backend.h"
 #include "compat.h"
-#include "hw.h"
 #include "hw_abmc.h"
+#include "hw_msr.h"
 #include "uapi/cmt.h"
 
 #define HW_MSR_RMID_SNC_CONFIG	0xca0
@@ -327,9 +327,9 @@ static void hw_fill_snc(struct cmt_backend_caps *caps)
 static const char *hw_mbm_reason(const struct hw_leaves *leaves,
 				 const struct cmt_backend_caps *caps)
 {
-	if (caps->events & HW_MBM_EVENTS)
+	if (caps->events & CMT_MBM_EVENTS)
 		return "";
-	if (leaves->events & HW_MBM_EVENTS)
+	if (leaves->events & CMT_MBM_EVENTS)
 		return "the kernel has disabled MBM";
 	return "CPUID leaf 0xF lists no MBM event";
 }

@@ -1,55 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by hw.c, hw_read.c and hw_abmc.c */
+/*
+ * The counters of RMIDs on this machine, and how they are read.
+ *
+ *	backend.h	a backend, and what it can do
+ *	burst.h		the readings of one tick
+ *	counter.h	from raw values to bytes
+ *	domains.h	the L3 domains, by index
+ *	hw_abmc.h	AMD's assignable counters
+ */
 #ifndef CMT_HW_H
 #define CMT_HW_H
 
-#include <linux/percpu.h>
 #include <linux/types.h>
 
 #include "backend.h"
-#include "uapi/cmt.h"
+#include "burst.h"
+#include "counter.h"
+#include "domains.h"
+#include "hw_abmc.h"
 
-#define HW_MSR_QM_EVTSEL	0xc8d
-#define HW_MSR_QM_CTR		0xc8e
+/* backend.c: constant once the module is loaded */
+extern const struct cmt_backend *cmt_backend;
+extern struct cmt_backend_caps cmt_caps;
 
-#define HW_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
-#define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | HW_MBM_EVENTS)
+/* The events that can be read now. */
+u32 cmt_backend_events(void);
 
-/* Constant after init(), except snc_was_off. */
-struct hw {
-	struct cmt_backend_caps *caps;
-	u32 nr_rmids;
-	u32 events;
-	bool shared_evtsel;
-	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
-	u32 nodes_per_l3;
-	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
-	bool snc_was_off;
-};
+/* Does the backend read any event?  If not, the ticks sample nothing. */
+static inline bool cmt_backend_samples(void)
+{
+	return cmt_caps.events;
+}
 
-/* Accessed by its own CPU only, with interrupts off. */
-struct hw_cpu {
-	u32 domain;
-	u32 rmid_base;		/* the node's part of the RMID in EVTSEL */
-	/* EVTSEL in a sequence of checked readings: */
-	bool saved;		/* the first one has begun */
-	u64 others;		/* what another agent wrote last */
-	u64 selected;		/* what this CPU wrote last */
-};
+/* @name: auto, hw, software or emulated */
+int cmt_backend_init(const char *name);
 
-extern struct hw hw;
-DECLARE_PER_CPU(struct hw_cpu, hw_cpus);
+/* clock.c: the frequency of cmt_cycles(), which the kernel refines in the first seconds */
+int cmt_clock_init(void);
+u32 cmt_clock_khz(void);
 
-/* hw_read.c: the counters */
-void hw_read_init(void);
-int hw_sample(struct cmt_burst *burst);
-void hw_read(u32 rmid, struct cmt_raws *raws);
-
-/*
- * AMD: one reading of the counter that @evtsel selects in this CPU's domain, as a part of
- * hw_sample() or hw_read(), which restore EVTSEL.  CMT_RAW_ERROR: an access failed, or
- * another agent changed EVTSEL at each attempt.
- */
-u64 hw_read_selected(u64 evtsel);
+/* exclude.c: CPUs without ticks; constant once init() has returned 0 */
+int cmt_exclude_init(void);
+bool cmt_is_excluded(unsigned int cpu);
 
 #endif

@@ -21,13 +21,14 @@
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 #include <asm/processor.h>
 
 #include "backend.h"
 #include "compat.h"
 #include "counter.h"
-#include "hw.h"
 #include "hw_abmc.h"
+#include "hw_msr.h"
 
 #define MSR_L3_QOS_ABMC_CFG	0xc00003fd
 #define MSR_L3_QOS_ABMC_DSC	0xc00003fe
@@ -376,9 +377,14 @@ void hw_abmc_view(u32 domain, struct hw_abmc_view *view)
 		view->ours += !!READ_ONCE(d->counters[id].config);
 }
 
+bool hw_abmc_exists(void)
+{
+	return hw.has_abmc && hw.events & CMT_MBM_EVENTS;
+}
+
 bool hw_abmc_usable(void)
 {
-	return domains && hw.events & HW_MBM_EVENTS &&
+	return domains && hw.events & CMT_MBM_EVENTS &&
 	       types_of(CMT_EVENT_MBM_LOCAL);
 }
 

@@ -66,7 +66,8 @@ void hw_abmc_settle(u32 domain);
 
 /* From here on any context, any CPU; racy. */
 
-/* Are there such counters, which can count what cmt wants? */
+/* Has this processor such counters?  Can they count what cmt wants? */
+bool hw_abmc_exists(void);
 bool hw_abmc_usable(void);
 
 struct hw_abmc_view {

@@ -30,8 +30,8 @@
 #include "backend.h"
 #include "burst.h"
 #include "compat.h"
-#include "hw.h"
 #include "hw_abmc.h"
+#include "hw_msr.h"
 
 #define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
 

@@ -18,9 +18,10 @@
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
-#include "cmt.h"
+#include "cpu/cpu.h"
+#include "hw/hw.h"
 #include "owner.h"
-#include "cpu/resctrl.h"
+#include "ring/ring.h"
 
 /* with fewer RMIDs, none is reserved for the overflow owner */
 #define OVERFLOW_MIN_RMIDS	8
@@ -32,6 +33,7 @@
 
 u16 *cmt_owner_table;
 u16 cmt_owner_rmids[CMT_NR_OWNERS];
+DEFINE_PER_CPU(u32, cmt_cpu_owner);
 
 static DEFINE_RAW_SPINLOCK(owner_lock);
 static struct cmt_pool pool;
@@ -266,7 +268,7 @@ void cmt_owner_fill_fail(struct cmt_record *record,
 		.rmid = rmid,
 		.generation = cmt_table_generation(rmid),
 		.tgid = owner_tgid(owner),
-		.domain = cmt_cpu_domain_id(),
+		.domain = cmt_ring_domain_id(),
 		.owner.cgroup_id = owner->cgroup_id,
 		.owner.why = why,
 	};
@@ -387,7 +389,7 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 	hash_add(owner_hash, &owner->hash, hash_key(kind, id));
 	nr_hashed[kind]++;
 	if (kind == CMT_OWNER_CPU)
-		WRITE_ONCE(per_cpu(cmt_cpus, id).owner, cmt_owner_number(owner));
+		WRITE_ONCE(per_cpu(cmt_cpu_owner, id), cmt_owner_number(owner));
 	owner_queue(owner, CMT_WHY_NO_RMID);
 	return owner;
 }
@@ -436,7 +438,7 @@ bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r)
 	}
 	snapshot_keep(rmid);
 	rmid_describe(r, owner);
-	r->domain = cmt_cpu_domain_id();
+	r->domain = cmt_ring_domain_id();
 	r->since = cmt_owner_now();
 	owner->rmid = rmid;
 	cmt_pool_publish(&pool, r);
@@ -586,7 +588,7 @@ bool cmt_owner_release(struct cmt_owner *owner)
 	owner->released = true;
 	cmt_owner_forget_id(owner);
 	if (owner->kind == CMT_OWNER_CPU)
-		WRITE_ONCE(per_cpu(cmt_cpus, owner->id).owner, 0);
+		WRITE_ONCE(per_cpu(cmt_cpu_owner, owner->id), 0);
 	if (owner->grouped)
 		cmt_resctrl_look();
 	freed = owner_clear(owner);
@@ -703,7 +705,7 @@ int cmt_rmid_exclude(u32 rmid, u32 flag)
 	if (cmt_pool_exclude(&pool, rmid, cmt_owner_now()))
 		return had_owner;
 	WRITE_ONCE(r->flags, flag);
-	r->domain = cmt_cpu_domain_id();
+	r->domain = cmt_ring_domain_id();
 	strscpy_pad(r->comm, flag == CMT_F_OWNER_KERNEL ? "kernel" : "resctrl",
 		    CMT_COMM_LEN);
 	cmt_pool_publish(&pool, r);

@@ -17,6 +17,7 @@
 
 #include <linux/compiler.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -34,6 +35,8 @@
 /* Written with cmt_owner_lock, read in any context. */
 extern u16 *cmt_owner_table;
 extern u16 cmt_owner_rmids[CMT_NR_OWNERS];
+/* The owner of the CPU's tasks that have no other owner; written with cmt_owner_lock */
+DECLARE_PER_CPU(u32, cmt_cpu_owner);
 
 /* The RMID of an owner, 0: none. */
 static __always_inline u32 cmt_owner_rmid(u32 owner)
@@ -254,41 +257,5 @@ const u32 *cmt_table_generations(void);
 
 /* The time of the ALLOC of an RMID that has an owner, ns; racy. */
 u64 cmt_table_since(u32 rmid);
-
-/* pending.c: owners that wait for an RMID */
-
-int cmt_pending_init(void);
-/* After the probes are gone. */
-void cmt_pending_stop(void);
-
-/*
- * Give free RMIDs to pending owners, at most @max.  The residue of each RMID is read
- * before.  Any context, with interrupts on or off.  Returns the number of owners.
- */
-u32 cmt_pending_serve(u32 max);
-
-/*
- * Let the work run when it is due: serve pending owners, drain, write postponed UPDATEs.
- * Any context, without the owner lock.
- */
-void cmt_pending_later(void);
-
-/*
- * Processes have another owner, or owners another RMID: let every CPU load its RMID
- * again, at once, but at most once in a limbo.  Any context.
- */
-void cmt_refresh_later(void);
-
-/* Load the RMID of this CPU again, at once. */
-void cmt_refresh_this_cpu(void);
-
-/* An RMID was freed.  Any context, without the owner lock. */
-void cmt_rmids_freed(void);
-
-/* The same at once, in process context.  Also serves pending owners. */
-void cmt_pending_run(void);
-
-/* The pending owners, in the order in which they are served.  Process context. */
-u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of);
 
 #endif

@@ -20,7 +20,6 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-#include "hw/backend.h"
 #include "uapi/cmt.h"
 
 #define CMT_LIMBO_NS	2000000ULL	/* twice the default interval */

@@ -1,40 +1,275 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+#include "hw/hw.h"
 #include "ring.h"
 
-void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
-		   u32 cpu, u32 records, u64 instance)
-{
-	header->magic = CMT_RING_MAGIC;
-	header->abi_version = CMT_ABI_VERSION;
-	header->instance = instance;
-	header->cpu = cpu;
-	header->records = records;
-	header->record_bytes = sizeof(struct cmt_record);
-	header->data_offset = CMT_RING_DATA_OFFSET;
-	header->state = CMT_RING_ABSENT;
+#define HOLD_NS		(250 * NSEC_PER_MSEC)
 
-	*ring = (struct cmt_ring) { .header = header, .mask = records - 1 };
+/* The records of a tick beside samples: TICK, and room for lifecycle records */
+#define TICK_RECORDS	4
+
+/* The least number of samples in a tick, at any interval */
+#define CAP_MIN		4
+
+/* The size of a ring is for this interval and this number of samples a tick. */
+#define INTERVAL_DEFAULT_NS	1000000
+#define CAP_DEFAULT_MIN	12
+#define CAP_DEFAULT_MAX	CMT_BURST_MAX
+
+DEFINE_PER_CPU(struct cmt_ring, cmt_rings);
+u32 cmt_readers;
+u64 cmt_instance;
+u32 cmt_ring_records, cmt_ring_records_least;
+
+static DEFINE_PER_CPU(u32, domain_ids);	/* at load, of CPUs that were online */
+
+static u64 data_bytes(u32 records)
+{
+	return PAGE_ALIGN((u64)records * sizeof(struct cmt_record));
 }
 
-void cmt_ring_set_state(struct cmt_ring *ring, u32 state)
+u64 cmt_ring_bytes(void)
 {
-	/*
-	 * W1, W5: pairs with the acquire load of state in the reader
-	 * (libcmt/ring/ring.c): the slots exist before the ring says that it is
-	 * online, and CPU_OFFLINE is in the ring before it says that it is
-	 * offline.
-	 */
-	smp_store_release(&ring->header->state, state);
+	return CMT_RING_DATA_OFFSET + data_bytes(cmt_ring_records);
 }
 
-void cmt_ring_write(struct cmt_ring *ring, const struct cmt_record *record)
+static u32 records_of(unsigned int cpu)
 {
-	struct cmt_record *slot = cmt_ring_slot(ring);
+	return per_cpu(cmt_rings, cpu).mask + 1;
+}
 
-	*slot = *record;
-	slot->cpu = ring->header->cpu;
-	if (slot->ts < ring->last_ts)
-		slot->ts = ring->last_ts;
-	ring->last_ts = slot->ts;
-	cmt_ring_publish(ring);
+static u32 cap_of(u32 records, u32 interval_ns)
+{
+	u64 per_tick = div_u64((u64)records * interval_ns, HOLD_NS);
+
+	return clamp_t(u64, per_tick, CAP_MIN + TICK_RECORDS,
+		       CMT_BURST_MAX + TICK_RECORDS) - TICK_RECORDS;
+}
+
+u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns)
+{
+	return cap_of(records_of(cpu), interval_ns);
+}
+
+static u64 hold_of(u32 records, u32 interval_ns)
+{
+	u32 per_tick = cap_of(records, interval_ns) + TICK_RECORDS;
+
+	return (u64)(records / per_tick) * interval_ns;
+}
+
+u64 cmt_rings_hold_ns(u32 interval_ns)
+{
+	u64 hold = U64_MAX;
+	u32 records;
+
+	for (records = cmt_ring_records_least; records <= cmt_ring_records;
+	     records *= 2)
+		hold = min(hold, hold_of(records, interval_ns));
+	return hold;
+}
+
+struct page *cmt_ring_page(u32 cpu, unsigned long pgoff)
+{
+	const struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+	/* pairs with cmt_ring_set_state(): slots are there when it says so */
+	u32 state = smp_load_acquire(&ring->header->state);
+	u64 offset = (u64)pgoff << PAGE_SHIFT;
+
+	if (offset < CMT_RING_DATA_OFFSET)
+		return virt_to_page(ring->header);
+	offset -= CMT_RING_DATA_OFFSET;
+	if (state == CMT_RING_ABSENT || offset >= data_bytes(ring->mask + 1))
+		return NULL;
+	return vmalloc_to_page((u8 *)ring->slots + offset);
+}
+
+void cmt_emit(const struct cmt_record *record)
+{
+	struct cmt_ring *ring = this_cpu_ptr(&cmt_rings);
+
+	lockdep_assert_irqs_disabled();
+	if (unlikely(!ring->slots))
+		return;
+	cmt_ring_write(ring, record);
+	cmt_waiters_check(ring->head);
+}
+
+static void emit_state(unsigned int cpu, u16 type)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+	struct cmt_record record = {
+		.ts = ktime_get_ns(),
+		.type = type,
+		.flags = cmt_caps.record_flags,
+		.domain = ring->domain_id,
+	};
+
+	cmt_ring_write(ring, &record);
+	cmt_waiters_check_cpu(cpu, ring->head);
+}
+
+int cmt_ring_prepare(unsigned int cpu)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+	void *slots = ring->slots;
+	unsigned long flags;
+
+	if (!slots)
+		slots = vzalloc_node(data_bytes(ring->mask + 1),
+				     cpu_to_node(cpu));
+	if (!slots)
+		return -ENOMEM;
+	/* on the CPU itself, so that its records wait */
+	local_irq_save(flags);
+	ring->slots = slots;
+	/* in this order: a reader that sees no ring here misses no record yet */
+	cmt_ring_set_quiet(cpu, true);
+	emit_state(cpu, CMT_REC_CPU_ONLINE);
+	local_irq_restore(flags);
+	return 0;
+}
+
+void cmt_ring_dead(unsigned int cpu)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+
+	if (!ring->slots)
+		return;
+	emit_state(cpu, CMT_REC_CPU_OFFLINE);
+	cmt_ring_set_state(ring, CMT_RING_OFFLINE);
+}
+
+void cmt_ring_set_quiet(unsigned int cpu, bool quiet)
+{
+	struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+
+	if (ring->slots)
+		cmt_ring_set_state(ring, quiet ? CMT_RING_QUIET :
+						 CMT_RING_ONLINE);
+}
+
+static void note_domain(void *unused)
+{
+	this_cpu_write(domain_ids,
+		       cmt_topology_domain_id(cmt_caps.nodes_per_l3));
+}
+
+/*
+ * The number of CPUs that share the readings in the domain of @cpu, which is online;
+ * 0: @cpu does not read.  Where one CPU reads for all, it is the first one.
+ */
+static u32 readers_with(unsigned int cpu)
+{
+	u32 domain = per_cpu(domain_ids, cpu), n = 0;
+	unsigned int other;
+
+	if (cmt_is_excluded(cpu))
+		return 0;
+	for_each_online_cpu(other) {
+		if (cmt_is_excluded(other) ||
+		    per_cpu(domain_ids, other) != domain)
+			continue;
+		if (cmt_caps.shared_evtsel)
+			return other == cpu;
+		n++;
+	}
+	return n;
+}
+
+static u32 records_for(u32 cap, u32 interval_ns)
+{
+	u64 records = div_u64((u64)(cap + TICK_RECORDS) * HOLD_NS, interval_ns);
+
+	return clamp_t(u64, roundup_pow_of_two(records + 1), 4096,
+		       CMT_RING_RECORDS_MAX);
+}
+
+/* @readers: the CPUs that share the readings of the domain; 0: this CPU does not read */
+static u32 records_auto(u32 readers, u32 interval_ns)
+{
+	u32 cap = CAP_DEFAULT_MIN;
+
+	if (readers && cmt_backend_samples())
+		cap = clamp_t(u32, 2 * DIV_ROUND_UP(cmt_caps.nr_rmids, readers),
+			      CAP_DEFAULT_MIN, CAP_DEFAULT_MAX);
+	return records_for(cap, interval_ns);
+}
+
+static int ring_init(unsigned int cpu, u32 records)
+{
+	struct cmt_ring_header *header = (void *)get_zeroed_page(GFP_KERNEL);
+
+	if (!header)
+		return -ENOMEM;
+	cmt_ring_init(&per_cpu(cmt_rings, cpu), header, cpu, records,
+		      cmt_instance);
+	return 0;
+}
+
+/* A CPU that is not online may become the only reader of its domain. */
+static u32 records_wanted(unsigned int cpu, u32 interval_ns)
+{
+	return records_auto(cpu_online(cpu) ? readers_with(cpu) : 1, interval_ns);
+}
+
+int cmt_rings_init(u32 records, u32 interval_ns)
+{
+	unsigned int cpu;
+	u32 wanted;
+	int ret;
+
+	interval_ns = min_t(u32, interval_ns, INTERVAL_DEFAULT_NS);
+	cmt_instance = get_random_u64();
+	cmt_ring_records = 0;
+	cmt_ring_records_least = U32_MAX;
+	on_each_cpu(note_domain, NULL, true);
+	for_each_possible_cpu(cpu) {
+		wanted = records ?: records_wanted(cpu, interval_ns);
+		cmt_ring_records = max(cmt_ring_records, wanted);
+		cmt_ring_records_least = min(cmt_ring_records_least, wanted);
+		ret = ring_init(cpu, wanted);
+		if (ret) {
+			cmt_rings_exit();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void cmt_rings_exit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
+
+		vfree(ring->slots);
+		free_page((unsigned long)ring->header);
+	}
+}
+
+void cmt_rings_stats(struct cmt_stats *stats)
+{
+	unsigned int cpu;
+
+	stats->readers = READ_ONCE(cmt_readers);
+	for_each_possible_cpu(cpu) {
+		const struct cmt_ring_header *header = per_cpu(cmt_rings, cpu).header;
+		u32 state = READ_ONCE(header->state);
+
+		stats->cpus_online += state == CMT_RING_ONLINE ||
+				      state == CMT_RING_QUIET;
+		stats->records += READ_ONCE(header->head);
+	}
 }

@@ -1,87 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The broadcast ring's writer.  The protocol and the reader's half of it are
- * described in uapi/cmt.h.  Its steps are named as in the model that
- * tests/run model explores, tests/model/ring.pml.
+ * The ring of each CPU.  It is made before the CPU comes online for the first time, and
+ * stays until the module is unloaded, so that a reader's mapping and unread records
+ * survive the CPU.
+ *
+ * A ring has room for the records of a quarter of a second at the highest rate: so the
+ * ring limits the samples of a tick (cmt_ring_cap()).
  */
 #ifndef CMT_RING_H
 #define CMT_RING_H
 
-#include <linux/compiler.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
-#include <asm/barrier.h>
 
-#include "uapi/cmt.h"
+#include "settings.h"
+#include "waiter.h"
+#include "writer.h"
 
-#define CMT_RING_RECORDS_MIN	256
-#define CMT_RING_RECORDS_MAX	65536
+struct page;
 
-/*
- * head is the writer's own copy: memory that user space maps is written, never read.
- * One writer at a time: the ring's CPU with interrupts off, or another CPU while the
- * ring's CPU is dead.
- */
-struct cmt_ring {
-	struct cmt_ring_header *header;	/* mapped */
-	struct cmt_record *slots;	/* mapped */
-	u64 head;
-	u64 last_ts;
-	u32 mask;
-};
+DECLARE_PER_CPU(struct cmt_ring, cmt_rings);
 
 /*
- * Begin an empty ring in state CMT_RING_ABSENT.  @header: a zeroed page;
- * @records: a power of two.  The slots are set later, once.
+ * The descriptors that have mapped a ring: ticks run while there is one.  Written with the
+ * sampler mutex.
  */
-void cmt_ring_init(struct cmt_ring *ring, struct cmt_ring_header *header,
-		   u32 cpu, u32 records, u64 instance);
+extern u32 cmt_readers;
 
-/* Publish @state (CMT_RING_*). */
-void cmt_ring_set_state(struct cmt_ring *ring, u32 state);
+/* cmt_info.instance, and that of all rings */
+extern u64 cmt_instance;
 
-/* For a store of two or more members of a record at once, from @member on */
-typedef u64 __attribute__((__may_alias__)) cmt_ring_u64;
-typedef u32 __attribute__((__may_alias__)) cmt_ring_u32;
+/* @records: of every ring, a power of two; 0: as large as needed */
+int cmt_rings_init(u32 records, u32 interval_ns);
+void cmt_rings_exit(void);
 
-#define cmt_record_put64(member, value) (*(cmt_ring_u64 *)(member) = (value))
-#define cmt_record_put32(member, value) (*(cmt_ring_u32 *)(member) = (value))
+/* Slots of the largest ring, and of the smallest; constant after init(). */
+extern u32 cmt_ring_records, cmt_ring_records_least;
+
+/* Length of the mapping of a ring. */
+u64 cmt_ring_bytes(void);
+
+/* The time whose records every ring holds, at @interval_ns */
+u64 cmt_rings_hold_ns(u32 interval_ns);
+
+/* The most samples in a tick of @cpu. */
+u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns);
+
+/* The part of the rings in the statistics */
+void cmt_rings_stats(struct cmt_stats *stats);
+
+/* A page of a ring's mapping; NULL: there is none, or not yet. */
+struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
 
 /*
- * W2: the slot of the next record, to be filled in place, and its publication.
- *
- * Each record is published separately.  A reader keeps record i only if i > head -
- * records, so only one slot beyond head may be half written: a burst that filled
- * several slots before it published them would overwrite records that readers keep.  On
- * x86 a publication is one store.  A burst keeps readings in memory of the CPU before
- * it writes records.
+ * The CPU is about to come up; it is dead.  -ENOMEM: the CPU has no ring, and its
+ * records are not written.
  */
-static __always_inline struct cmt_record *cmt_ring_slot(struct cmt_ring *ring)
+int cmt_ring_prepare(unsigned int cpu);
+void cmt_ring_dead(unsigned int cpu);
+
+/* The CPU is up, and has ticks or not. */
+void cmt_ring_set_quiet(unsigned int cpu, bool quiet);
+
+/* The L3 domain id of this CPU.  Preemption off. */
+static inline u32 cmt_ring_domain_id(void)
 {
-	return &ring->slots[ring->head & ring->mask];
-}
-
-static __always_inline void cmt_ring_publish(struct cmt_ring *ring)
-{
-	/*
-	 * W3: pairs with the reader's acquire load of head: a reader that sees
-	 * this head sees the record.
-	 */
-	smp_store_release(&ring->header->head, ++ring->head);
-
-	/*
-	 * W4: order this head before the next write to a slot.  Pairs with the
-	 * load barrier between the reader's copy and its second load of head: a
-	 * reader that copied a byte of the next record sees this head, and so
-	 * discards the record that was in the slot before.
-	 */
-	smp_wmb();
+	return this_cpu_read(cmt_rings.domain_id);
 }
 
 /*
- * Append one record.  Its cpu is the ring's, and its ts is raised to that of
- * the record before it should it be older (by the nanosecond that owner.c adds
- * to keep lifecycle records apart), so that time in a ring never goes back.
+ * Append to this CPU's ring, and wake waiters that are due.  Interrupts off;
+ * a lock of any kind may be held.
  */
-void cmt_ring_write(struct cmt_ring *ring, const struct cmt_record *record);
+void cmt_emit(const struct cmt_record *record);
 
 #endif

@@ -23,9 +23,8 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "waiter.h"
+#include "ring.h"
 
 DEFINE_PER_CPU(struct cmt_due, cmt_due) = { .at = U64_MAX };
 
@@ -208,7 +207,6 @@ struct cmt_waiter *cmt_waiter_new(void)
 		return NULL;
 	init_waitqueue_head(&waiter->queue);
 	INIT_LIST_HEAD(&waiter->armed);
-	INIT_LIST_HEAD(&waiter->holds);
 	mutex_init(&waiter->lock);
 	waiter->watermark = 1;
 	for_each_possible_cpu(cpu)
@@ -231,7 +229,7 @@ void cmt_waiters_init(void)
 
 	/* hard: on PREEMPT_RT a CPU that goes offline keeps other irq_works */
 	for_each_possible_cpu(cpu) {
-		per_cpu(cmt_due, cpu).header = per_cpu(cmt_cpus, cpu).ring.header;
+		per_cpu(cmt_due, cpu).header = per_cpu(cmt_rings, cpu).header;
 		per_cpu(due_irqs, cpu) = IRQ_WORK_INIT_HARD(due_irq);
 	}
 }

@@ -18,13 +18,8 @@
 struct cmt_waiter {
 	wait_queue_head_t queue;
 	struct list_head armed;	/* in armed_waiters, protected by armed_lock */
-	struct mutex lock;	/* serialises read(), protects reading */
-	bool reading;		/* has mapped a ring: counts as a reader */
+	struct mutex lock;	/* serialises cmt_waiter_take() */
 	u32 watermark;
-	bool channels;		/* cmt_sampler_want_channels() */
-	u32 counters;		/* cmt_perf_want() */
-	u32 nr_holds;		/* hold.c, as holds */
-	struct list_head holds;
 	u64 seen[];		/* by CPU: head at the last read() */
 };
 

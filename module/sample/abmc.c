@@ -29,13 +29,9 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "abmc.h"
-#include "cmt.h"
 #include "compat.h"
-#include "hw/hw.h"
-#include "hw/hw_abmc.h"
 #include "owner/owner.h"
-#include "cpu/resctrl.h"
+#include "ring/ring.h"
 #include "sampler.h"
 
 #define LOOK_INTERVAL	(HZ / 10)
@@ -92,11 +88,11 @@ static void change(const struct abmc_call *call)
 
 	for (i = 0; i < call->n; i++, move++) {
 		if (move->from != NO_RMID &&
-		    !cmt_sampler_lose_base(call->domain, move->from,
+		    !cmt_domain_lose_base(call->domain, move->from,
 					   hw_abmc_release))
 			continue;
 		if (move->to != NO_RMID)
-			cmt_sampler_lose_base(call->domain, move->to,
+			cmt_domain_lose_base(call->domain, move->to,
 					      hw_abmc_assign);
 	}
 }
@@ -222,7 +218,7 @@ static bool plan_one(bool free)
 
 static void plan_assignments(void)
 {
-	u32 each = hweight32(cmt_caps.events & HW_MBM_EVENTS), rmid;
+	u32 each = hweight32(cmt_caps.events & CMT_MBM_EVENTS), rmid;
 	struct hw_abmc_view view;
 	s32 free;
 
@@ -265,7 +261,7 @@ static void look_at_changing(u32 domain)
 	u32 rmid;
 
 	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-		if (!cmt_sampler_lose_base(domain, rmid, NULL))
+		if (!cmt_domain_lose_base(domain, rmid, NULL))
 			return;
 	call_domain(&settle);
 }
@@ -302,7 +298,7 @@ static enum hrtimer_restart heat_tick(struct hrtimer *timer)
 		if (READ_ONCE(c->up) && READ_ONCE(c->rmid) < cmt_caps.nr_rmids)
 			hw_abmc_heat(READ_ONCE(c->domain), READ_ONCE(c->rmid));
 	}
-	if (!cmt_sampler_readers())
+	if (!READ_ONCE(cmt_readers))
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(HEAT_NS));
 	return HRTIMER_RESTART;
@@ -342,13 +338,13 @@ static void look(struct work_struct *work)
 	WRITE_ONCE(cmt_caps.mbm_reason, mbm_reason());
 	heat_start();
 	queue_delayed_work(system_dfl_wq, &look_work,
-			   cmt_sampler_readers() ? LOOK_INTERVAL : LOOK_SELDOM);
+			   READ_ONCE(cmt_readers) ? LOOK_INTERVAL : LOOK_SELDOM);
 }
 
 int cmt_abmc_init(void)
 {
 	cmt_hrtimer_setup(&heat_timer, heat_tick, HRTIMER_MODE_REL_HARD);
-	if (hw.has_abmc && cmt_caps.events & HW_MBM_EVENTS)
+	if (hw_abmc_exists())
 		mod_delayed_work(system_dfl_wq, &look_work, 0);
 	return 0;
 }
@@ -387,7 +383,7 @@ void cmt_abmc_domain_down(u32 domain)
 	for (id = 0; id < HW_ABMC_MAX; id++) {
 		rmid = hw_abmc_rmid_of(domain, id);
 		if (rmid != HW_ABMC_NO_RMID)
-			cmt_sampler_lose_base(domain, rmid, hw_abmc_release);
+			cmt_domain_lose_base(domain, rmid, hw_abmc_release);
 	}
 }
 

@@ -36,10 +36,8 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
-#include "cmt.h"
-#include "hw/counter.h"
-#include "demand.h"
 #include "owner/owner.h"
+#include "ring/ring.h"
 #include "sampler.h"
 
 /* Interrupts are off for at most this time and one reading. */
@@ -138,13 +136,13 @@ static void sample_finish(struct cmt_domain *domain,
 	struct cmt_demand *demand = &domain->demands[rmid];
 	struct cmt_counter *counter = &domain->counters[rmid];
 
-	cmt_sampler_account(domain, counter, raws, sample);
-	cmt_sampler_count_flaws(this_cpu_ptr(&cmt_cpus), raws);
+	cmt_domain_account(domain, counter, raws, sample);
+	cmt_tick_count_flaws(this_cpu_read(cmt_sampler_cpus), raws);
 	if (sample->flags & CMT_F_REBASED)
 		demand->owed = true;
 	if (demand->owed)
 		cmt_counter_make_slow(counter);
-	if (test_bit(rmid, domain->overwritten))
+	if (test_bit(rmid, domain->notes->overwritten))
 		sample->flags |= CMT_F_PQR_OVERWRITTEN;
 	sample->base = demand->base;
 	demand->last = *sample;
@@ -192,7 +190,7 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
 		return -ENXIO;
 	if (key->rmid >= cmt_caps.nr_rmids || !is_live(key))
 		return -ENOENT;
-	sample_init(sample, key, smp_processor_id(), cpu->domain_id);
+	sample_init(sample, key, smp_processor_id(), cmt_ring_domain_id());
 	if (!cmt_backend_samples())
 		return 0;
 	if (!cmt_sampler_may_read())
@@ -238,7 +236,7 @@ static void call_run(void *info)
 		ns = ktime_get_ns() - start;
 	}
 	if (ns)
-		cmt_sampler_note_ns(ns);
+		cmt_tick_note_ns(ns);
 	call->ns = ns;
 	this_cpu_add(demand_ns, ns);
 }

@@ -18,11 +18,11 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "cpu/rdtgroups.h"
-#include "sample/demand.h"
+#include "cpu/cpu.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
+#include "sample/sample.h"
 #include "scope.h"
 
 /* The process with this id in the caller's PID namespace, or NULL. */

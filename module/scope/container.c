@@ -8,10 +8,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "cmt.h"
 #include "compat.h"
 #include "owner/owner.h"
-#include "pattern.h"
 #include "scope.h"
 
 /*

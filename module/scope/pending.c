@@ -23,10 +23,11 @@
 #include <linux/sort.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
-#include "sample/sampler.h"
 #include "compat.h"
+#include "cpu/cpu.h"
 #include "owner/owner.h"
+#include "sample/sample.h"
+#include "scope.h"
 
 #define SNAPSHOT_CHUNK	16	/* owners visited in one hold of the lock */
 

@@ -12,10 +12,9 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include "cmt.h"
 #include "compat.h"
+#include "cpu/cpu.h"
 #include "owner/owner.h"
-#include "cpu/resctrl.h"
 #include "scope.h"
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)

@@ -28,7 +28,6 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
 #include "compat.h"
 #include "owner/owner.h"
 #include "scope.h"
@@ -41,15 +40,8 @@
 
 DEFINE_MUTEX(cmt_scope_mutex);	/* held during a walk over all processes */
 
-static u32 scope = CMT_SCOPE_NONE;	/* written with the mutex and the owner lock */
-
 static void rescan(struct work_struct *work);
 static DECLARE_DELAYED_WORK(rescan_work, rescan);
-
-u32 cmt_scope(void)
-{
-	return READ_ONCE(scope);
-}
 
 u64 cmt_scope_cgroup_of(struct task_struct *task)
 {
@@ -104,7 +96,7 @@ static bool is_named_process(const struct cmt_owner *owner)
 /* In process scope, an attached or held process is an owner of the scope, too. */
 static void named_resolve(struct cmt_owner *owner, u32 tgid)
 {
-	if (scope == CMT_SCOPE_PROCESS && owner->id == tgid && !owner->scoped)
+	if (cmt_scope() == CMT_SCOPE_PROCESS && owner->id == tgid && !owner->scoped)
 		cmt_owner_want(owner, CMT_BY_SCOPE);
 }
 
@@ -157,7 +149,7 @@ static u32 process_resolve(struct task_struct *leader)
 		return 0;
 	}
 	owner = nearest_cgroup(leader);
-	if (owner || scope != CMT_SCOPE_PROCESS)
+	if (owner || cmt_scope() != CMT_SCOPE_PROCESS)
 		return process_join(leader, owner);
 	return process_join_own(leader);
 }
@@ -331,9 +323,9 @@ static void scope_add_cpu(unsigned int cpu)
 	snprintf(name, sizeof(name), "cpu%u", cpu);
 	flags = cmt_owners_lock();
 	owner = cmt_owner_find(CMT_OWNER_CPU, cpu);
-	if (scope == CMT_SCOPE_CPU && owner)
+	if (cmt_scope() == CMT_SCOPE_CPU && owner)
 		cmt_owner_want(owner, CMT_BY_SCOPE);
-	else if (scope == CMT_SCOPE_CPU)
+	else if (cmt_scope() == CMT_SCOPE_CPU)
 		cmt_owner_new(CMT_OWNER_CPU, cpu, 0, name, CMT_BY_SCOPE);
 	cmt_owners_unlock(flags);
 }
@@ -371,7 +363,7 @@ static void scope_switch(u32 to)
 {
 	unsigned long flags = cmt_owners_lock();
 
-	WRITE_ONCE(scope, to);
+	WRITE_ONCE(cmt_settings.scope, to);
 	cmt_owners_unlock(flags);
 }
 
@@ -422,7 +414,7 @@ void cmt_scope_set(u32 to, struct cmt_pattern_set *set)
 	scope_open(to);
 	cmt_probes_update();
 	cmt_pending_run();
-	cmt_state_emit();
+	cmt_settings_emit();
 	mutex_unlock(&cmt_scope_mutex);
 }
 

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scope: which owner a process has.  scope.c decides; container.c makes owners of
- * cgroups, attach.c owners for CMT_IOC_ATTACH.
+ * Which owner a process has (scope.c), and when that owner gets an RMID (pending.c).  The
+ * probes (probes.c) are called when processes and cgroups (container.c, pattern.h) begin,
+ * change and end; other owners are requested by name (attach.c).
  */
 #ifndef CMT_SCOPE_H
 #define CMT_SCOPE_H
 
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 
+#include "pattern.h"
+#include "ring/ring.h"
+
 struct cgroup;
-struct cmt_attach;
-struct cmt_owner;
-struct cmt_pattern_set;
 struct task_struct;
 
 /* The scope during a change: a process has no owner, or an owner that is held. */
 #define CMT_SCOPE_NONE	0
 
 /* The current CMT_SCOPE_*.  Any context. */
-u32 cmt_scope(void);
+static inline u32 cmt_scope(void)
+{
+	return READ_ONCE(cmt_settings.scope);
+}
 
 /*
  * Held during each walk over all processes.  So one walk runs at a time, and the scope does
@@ -73,11 +78,103 @@ void cmt_containers_exit(void);
 /* Copies the patterns, at most CMT_PATTERNS_MAX bytes; returns their length. */
 u32 cmt_containers_patterns(char *text);
 
+/* probes.c */
+int cmt_probes_init(void);
+/* When this returns, no probe runs. */
+void cmt_probes_exit(void);
+/*
+ * Owners, the scope or resctrl have changed: add or remove the probe of sched_switch,
+ * which is there only while a switch may change the RMID.  Process context.
+ */
+void cmt_probes_update(void);
+
 /*
  * attach.c: CMT_IOC_ATTACH and CMT_IOC_DETACH; returns their errors.  The caller has
  * checked kind and options.  Process context.
  */
 int cmt_attach(struct cmt_attach *arg);
 int cmt_detach(const struct cmt_attach *arg);
+
+/*
+ * A hold of an owner.  The owner may end before the hold: a process exits, a cgroup is
+ * removed, a CPU goes offline.  The hold then refers to no owner, also where another
+ * owner has the id; it is released in the same way.
+ */
+struct cmt_hold {
+	struct list_head list;	/* for the holder's use */
+	u64 serial;	/* the owner's serial */
+	u32 number;	/* the owner's number; another owner's, if its serial differs */
+};
+
+/*
+ * Process context, neither under mmap_lock nor under cpus_read_lock: these
+ * functions may sleep for long.  The caller keeps the module from being unloaded.
+ *
+ * @kind and @id as in CMT_IOC_REGISTER, a process id in the namespace of current;
+ * 0, -ESRCH, -ENOENT, -ENXIO, -ENOSPC as CMT_IOC_ATTACH.  @options:
+ * CMT_ATTACH_CHILDREN or 0.
+ */
+int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
+
+/*
+ * Hold the process of @task, which may be any thread of it.  -ESRCH: the process has
+ * exited.
+ */
+int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
+
+void cmt_unhold(struct cmt_hold *hold);
+/* Release all holds of a list, at the cost of one. */
+void cmt_unhold_all(struct list_head *holds);
+
+/*
+ * The owner's current RMID and generation; both change when resctrl takes the RMID.
+ * -ENOENT: the owner has ended; -EAGAIN: the owner is pending, and *rmid is the overflow
+ * owner's.  Any context but NMI.
+ */
+int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
+
+/*
+ * CMT_IOC_READ of an owner of the scope, or an attached or held owner.  @id: in the
+ * namespace of current.  As cmt_demand_owner(); -ESRCH: no such process; -ENOENT: no owner;
+ * -EAGAIN: pending.
+ */
+int cmt_owner_read(u32 kind, u64 id, struct cmt_record *records, u32 room,
+		   u32 *count);
+
+/* pending.c: owners that wait for an RMID */
+
+int cmt_pending_init(void);
+/* After the probes are gone. */
+void cmt_pending_stop(void);
+
+/*
+ * Give free RMIDs to pending owners, at most @max.  The residue of each RMID is read
+ * before.  Any context, with interrupts on or off.  Returns the number of owners.
+ */
+u32 cmt_pending_serve(u32 max);
+
+/*
+ * Let the work run when it is due: serve pending owners, drain, write postponed UPDATEs.
+ * Any context, without the owner lock.
+ */
+void cmt_pending_later(void);
+
+/*
+ * Processes have another owner, or owners another RMID: let every CPU load its RMID
+ * again, at once, but at most once in a limbo.  Any context.
+ */
+void cmt_refresh_later(void);
+
+/* Load the RMID of this CPU again, at once. */
+void cmt_refresh_this_cpu(void);
+
+/* An RMID was freed.  Any context, without the owner lock. */
+void cmt_rmids_freed(void);
+
+/* The same at once, in process context.  Also serves pending owners. */
+void cmt_pending_run(void);
+
+/* The pending owners, in the order in which they are served.  Process context. */
+u32 cmt_pending_snapshot(struct cmt_record *records, u32 room, u64 *as_of);
 
 #endif

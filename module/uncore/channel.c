@@ -26,10 +26,9 @@
 #include <linux/topology.h>
 #include <asm/processor.h>
 
-#include "channel.h"
-#include "cmt.h"
 #include "pmon.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
+#include "uncore.h"
 
 #define MODEL_SAPPHIRERAPIDS_X	0x8f
 #define MODEL_EMERALDRAPIDS_X	0xcf
@@ -89,10 +88,13 @@ struct cmt_channels {
 	struct channel channels[CMT_CHANNELS_MAX];
 };
 
+DEFINE_PER_CPU(struct cmt_channels *, cmt_cpu_channels);
+
 static struct cmt_channels **sockets;	/* constant after load */
 static u32 nr_sockets;
-static DEFINE_MUTEX(assign_mutex);	/* protects sockets_claimed, and the channels of each CPU */
+static DEFINE_MUTEX(assign_mutex);	/* sockets_claimed, ticking, cmt_cpu_channels */
 static bool sockets_claimed;
+static struct cpumask ticking;		/* CPUs with ticks */
 static const char *refusal;		/* why no channel is ever read, or NULL */
 static const char *in_use;		/* why some channels are not read now, or NULL */
 static const char others_have[] = "another program uses some of the boxes";
@@ -214,9 +216,8 @@ static unsigned int reader_of(const struct cmt_channels *c)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu)
-		if (topology_logical_package_id(cpu) == c->socket &&
-		    per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu))
+	for_each_cpu(cpu, &ticking)
+		if (topology_logical_package_id(cpu) == c->socket)
 			return cpu;
 	return nr_cpu_ids;
 }
@@ -231,7 +232,7 @@ static void assign(void)
 	for (i = 0; i < nr_sockets; i++) {
 		reader = sockets_claimed ? reader_of(sockets[i]) : nr_cpu_ids;
 		for_each_possible_cpu(cpu) {
-			struct cmt_channels **of = &per_cpu(cmt_cpus, cpu).channels;
+			struct cmt_channels **of = &per_cpu(cmt_cpu_channels, cpu);
 
 			if (cpu == reader)
 				WRITE_ONCE(*of, sockets[i]);
@@ -239,6 +240,16 @@ static void assign(void)
 				WRITE_ONCE(*of, NULL);
 		}
 	}
+}
+
+void cmt_channels_set_ticks(unsigned int cpu, bool ticks)
+{
+	mutex_lock(&assign_mutex);
+	if (ticks)
+		cpumask_set_cpu(cpu, &ticking);
+	else
+		cpumask_clear_cpu(cpu, &ticking);
+	mutex_unlock(&assign_mutex);
 }
 
 void cmt_channels_assign(void)
@@ -252,7 +263,7 @@ void cmt_channels_assign(void)
 static void set_claimed(bool value)
 {
 	mutex_lock(&assign_mutex);
-	sockets_claimed = value;
+	WRITE_ONCE(sockets_claimed, value);
 	assign();
 	mutex_unlock(&assign_mutex);
 }
@@ -370,11 +381,11 @@ static void channel_lost(struct cmt_channels *c, struct channel *channel)
 	WRITE_ONCE(in_use, others_have);
 }
 
-static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
+static void channel_write(struct cmt_ring *ring, struct cmt_channels *c,
 			  struct channel *channel)
 {
 	struct cmt_record record = {
-		.ts = max(ktime_get_ns(), cpu->ring.last_ts),
+		.ts = max(ktime_get_ns(), ring->last_ts),
 		.type = CMT_REC_CHANNEL,
 		.domain = c->socket,
 		.channel = channel->id,
@@ -384,20 +395,20 @@ static void channel_write(struct cmt_cpu *cpu, struct cmt_channels *c,
 		channel_lost(c, channel);
 		record.flags = CMT_F_UNAVAILABLE;
 	}
-	cmt_ring_write(&cpu->ring, &record);
+	cmt_ring_write(ring, &record);
 }
 
 /* Another CPU may still be reading the channels, when the reading CPU has changed. */
-void cmt_channels_write(struct cmt_cpu *cpu)
+void cmt_channels_write(struct cmt_ring *ring)
 {
-	struct cmt_channels *channels = READ_ONCE(cpu->channels);
+	struct cmt_channels *channels = this_cpu_read(cmt_cpu_channels);
 	u32 i;
 
 	if (!channels || !raw_spin_trylock(&channels->lock))
 		return;
 	for (i = 0; channels->nr_claimed && i < channels->nr; i++)
 		if (channels->channels[i].claimed)
-			channel_write(cpu, channels, &channels->channels[i]);
+			channel_write(ring, channels, &channels->channels[i]);
 	raw_spin_unlock(&channels->lock);
 }
 
@@ -409,7 +420,7 @@ void cmt_channels_get(struct cmt_uncore *arg)
 	arg->channels = 0;
 	for (i = 0; i < nr_sockets; i++)
 		arg->channels += READ_ONCE(sockets[i]->nr_claimed);
-	if (!why[0] && !cmt_sampler_wants_channels())
+	if (!why[0] && !READ_ONCE(sockets_claimed))
 		why = "no program asks for them";
 	memset(arg->channels_reason, 0, sizeof(arg->channels_reason));
 	strscpy(arg->channels_reason, why, sizeof(arg->channels_reason));

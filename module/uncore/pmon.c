@@ -23,6 +23,7 @@
 #include <asm/processor.h>
 
 #include "pmon.h"
+#include "uncore.h"
 
 #define EXT_CAP_DVSEC		0x23
 #define DVSEC_ID		0x8	/* from the capability */

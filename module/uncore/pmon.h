@@ -49,18 +49,4 @@ u32 cmt_pmon_extent(const struct cmt_box *box);
 /* Boxes of one type are alike on all sockets. */
 bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 
-/*
- * pmon.c: find all tables.  Never fails: cmt_pmon_get() has the reason for missing
- * tables.
- */
-int cmt_pmon_init(void);
-void cmt_pmon_exit(void);
-
-/*
- * Fill the members of @arg that come from the tables, except boxes, and copy at most @room
- * boxes to @boxes.  The result is that of the load, and does not change.
- */
-void cmt_pmon_get(struct cmt_uncore *arg, struct cmt_box *boxes, u32 room);
-u32 cmt_pmon_count(void);
-
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Usage: live FILE RECORDS BURSTS RATE [DROP]: writes RECORDS records to each ring in FILE
- * with module/ring/ring.c, with times of now and RATE records a second in all rings, in BURSTS
+ * with module/ring/writer.c, with times of now and RATE records a second in all rings, in BURSTS
  * bursts.  A burst begins with a line on stdin; its end is a line on stdout with the
  * number of records that each ring has.  Each record counts one cycle, and its index in
  * the ring as instructions.  DROP: the record of this index in ring 3 is counted and not
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "conserve.h"
-#include "ring/ring.h"
+#include "ring/writer.h"
 
 #define DROP_RING	3
 #define PACE_RECORDS	64	/* in each ring, between two looks at the clock */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Usage: writer FILE RECORDS: writes RECORDS records to each ring in FILE with
- * module/ring/ring.c, one thread to a ring, and waits for no reader.
+ * module/ring/writer.c, one thread to a ring, and waits for no reader.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "conserve.h"
-#include "ring/ring.h"
+#include "ring/writer.h"
 
 #define YIELD_EVERY	997	/* readers have a turn on a machine with few CPUs */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The broadcast ring: one writer (module/ring/ring.h), one reader (libcmt/ring/ring.c).
+ * The broadcast ring: one writer (module/ring/writer.h), one reader (libcmt/ring/ring.c).
  * Readers map the ring read-only and do not know of each other, so that what
  * holds for one holds for each of several.
  *

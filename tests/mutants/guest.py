@@ -45,8 +45,8 @@ LEFT_OUT = {"sample/abmc.c", "cpu/plza.c", "hw/erdt.c"}
 Q35 = ("--qemu-arg", "-machine", "--qemu-arg", "q35")
 CHANNELS = ("uncore_channels", "pmon=1,pmon_width=18,signature=0x806f8", Q35)
 COUNTERS = ("perf", "pmu=1", ())
-IN_LAB = {"uncore/channel.c": CHANNELS, "uncore/pmon.c": CHANNELS, "perf/perf.c": COUNTERS,
-          "perf/perf_events.c": COUNTERS, "perf/perf_want.c": COUNTERS,
+IN_LAB = {"uncore/channel.c": CHANNELS, "uncore/pmon.c": CHANNELS, "cpu/perf.c": COUNTERS,
+          "cpu/perf_events.c": COUNTERS, "cpu/perf_want.c": COUNTERS,
           "cpu/resctrl.c": ("resctrl", "closids=4", ())}
 
 

@@ -11,7 +11,7 @@
  *	records.c	the records of CPU 0, from the mapped ring
  *	runners.c	processes that run when they are asked to
  *	ticks.c		one tick at a time, seen from outside and by its records
- *	ring.c		module/ring/ring.c, compiled for user space
+ *	ring.c		module/ring/writer.c, compiled for user space
  *	sched.c		context switches, fork and exit
  *	sample.c	the cost of a tick and of a sample
  *	channels.c	what reading the memory channels adds to a tick

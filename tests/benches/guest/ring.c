@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cmt_ring_write() of module/ring/ring.c, linked in.  It is compiled without vector
+ * cmt_ring_write() of module/ring/writer.c, linked in.  It is compiled without vector
  * registers, as the kernel is.  The kernel's copy also has a call of ftrace, which is
  * patched out.
  */
 #include <stdlib.h>
 
 #include "bench.h"
-#include "ring/ring.h"
+#include "ring/writer.h"
 
 #define ROUNDS	15
 #define RECORDS	4096

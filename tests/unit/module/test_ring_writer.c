@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The writer's half of the broadcast ring, module/ring/ring.c. */
+/* The writer's half of the broadcast ring, module/ring/writer.c. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring/ring.h"
+#include "ring/writer.h"
 #include "unit.h"
 
 #define RECORDS	256

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hw/backend.h"
 #include "owner/rmid.h"
 #include "unit.h"
 

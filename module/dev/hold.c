@@ -8,8 +8,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "sample/demand.h"
-#include "ring/waiter.h"
+#include "file.h"
+#include "scope/scope.h"
 
 struct held {
 	struct cmt_hold hold;
@@ -19,44 +19,44 @@ struct held {
 
 static DEFINE_MUTEX(holds_mutex);	/* the lists; outside the scope mutex */
 
-static struct held *held_find(const struct cmt_waiter *waiter, u32 kind, u64 id)
+static struct held *held_find(const struct cmt_file *file, u32 kind, u64 id)
 {
 	struct held *held;
 
-	list_for_each_entry(held, &waiter->holds, hold.list)
+	list_for_each_entry(held, &file->holds, hold.list)
 		if (held->kind == kind && held->id == id)
 			return held;
 	return NULL;
 }
 
-static void held_drop(struct cmt_waiter *waiter, struct held *held)
+static void held_drop(struct cmt_file *file, struct held *held)
 {
 	list_del(&held->hold.list);
-	waiter->nr_holds--;
+	file->nr_holds--;
 	cmt_unhold(&held->hold);
 	kfree(held);
 }
 
 /* Another owner may have the id of an owner that has ended. */
-static int held_look(struct cmt_waiter *waiter, u32 kind, u64 id)
+static int held_look(struct cmt_file *file, u32 kind, u64 id)
 {
-	struct held *held = held_find(waiter, kind, id);
+	struct held *held = held_find(file, kind, id);
 	u32 rmid, generation;
 
 	if (!held)
 		return 0;
 	if (cmt_hold_rmid(&held->hold, &rmid, &generation) != -ENOENT)
 		return -EEXIST;
-	held_drop(waiter, held);
+	held_drop(file, held);
 	return 0;
 }
 
-static int held_add(struct cmt_waiter *waiter, struct cmt_attach *arg)
+static int held_add(struct cmt_file *file, struct cmt_attach *arg)
 {
 	struct held *held;
 	int ret;
 
-	if (waiter->nr_holds == CMT_REGISTER_MAX)
+	if (file->nr_holds == CMT_REGISTER_MAX)
 		return -ENOSPC;
 	held = kmalloc(sizeof(*held), GFP_KERNEL);
 	if (!held)
@@ -68,41 +68,41 @@ static int held_add(struct cmt_waiter *waiter, struct cmt_attach *arg)
 	}
 	held->kind = arg->kind;
 	held->id = arg->id;
-	list_add(&held->hold.list, &waiter->holds);
-	waiter->nr_holds++;
+	list_add(&held->hold.list, &file->holds);
+	file->nr_holds++;
 	/* an owner that has ended has no RMID */
 	cmt_hold_rmid(&held->hold, &arg->rmid, &arg->generation);
 	return 0;
 }
 
-int cmt_register(struct cmt_waiter *waiter, struct cmt_attach *arg)
+int cmt_register(struct cmt_file *file, struct cmt_attach *arg)
 {
 	int ret;
 
 	mutex_lock(&holds_mutex);
-	ret = held_look(waiter, arg->kind, arg->id);
-	ret = ret ?: held_add(waiter, arg);
+	ret = held_look(file, arg->kind, arg->id);
+	ret = ret ?: held_add(file, arg);
 	mutex_unlock(&holds_mutex);
 	return ret;
 }
 
-int cmt_unregister(struct cmt_waiter *waiter, const struct cmt_attach *arg)
+int cmt_unregister(struct cmt_file *file, const struct cmt_attach *arg)
 {
 	struct held *held;
 
 	mutex_lock(&holds_mutex);
-	held = held_find(waiter, arg->kind, arg->id);
+	held = held_find(file, arg->kind, arg->id);
 	if (held)
-		held_drop(waiter, held);
+		held_drop(file, held);
 	mutex_unlock(&holds_mutex);
 	return held ? 0 : -ENOENT;
 }
 
-void cmt_unregister_all(struct cmt_waiter *waiter)
+void cmt_unregister_all(struct cmt_file *file)
 {
 	struct held *held, *next;
 
-	cmt_unhold_all(&waiter->holds);
-	list_for_each_entry_safe(held, next, &waiter->holds, hold.list)
+	cmt_unhold_all(&file->holds);
+	list_for_each_entry_safe(held, next, &file->holds, hold.list)
 		kfree(held);
 }

@@ -11,11 +11,10 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "cmt.h"
 #include "compat.h"
-#include "perf.h"
+#include "cpu.h"
 #include "perf_cpu.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
 
 /*
  * The interval between attempts to get a counter that another agent uses, and between
@@ -34,8 +33,7 @@ static DEFINE_MUTEX(perf_mutex);
 static u32 nr_wanting[NR_WANTS];	/* number of descriptors, by value */
 static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
 static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
-/* those of wanted that count on all CPUs with ticks */
-static u32 counts;
+static DEFINE_PER_CPU(bool, has_ticks);
 static char perf_reason[CMT_PERF_REASON_BYTES];	/* why a counter could not be made */
 
 static void retry_fn(struct work_struct *work);
@@ -95,11 +93,6 @@ static bool cpu_update(unsigned int cpu)
 	return again;
 }
 
-static bool cpu_counts(unsigned int cpu)
-{
-	return per_cpu(cmt_cpus, cpu).up && cmt_sampler_has_ticks(cpu);
-}
-
 static void cpus_update(void)
 {
 	unsigned int cpu;
@@ -108,7 +101,7 @@ static void cpus_update(void)
 	do {
 		again = false;
 		for_each_online_cpu(cpu)
-			if (cpu_counts(cpu))
+			if (per_cpu(has_ticks, cpu))
 				again |= cpu_update(cpu);
 	} while (again);
 }
@@ -133,18 +126,18 @@ static void perf_change(u32 now)
 /* Check which values are counted.  Returns whether this has changed. */
 static bool counts_check(char *reason)
 {
-	u32 counted = wanted & CMT_PERF_ALL, before = counts;
+	u32 counted = wanted & CMT_PERF_ALL, before = cmt_settings.counters;
 	const struct cmt_perf *p;
 	unsigned int cpu;
 
 	strscpy(reason, perf_reason, CMT_PERF_REASON_BYTES);
 	for_each_online_cpu(cpu) {
-		if (!cpu_counts(cpu))
+		if (!per_cpu(has_ticks, cpu))
 			continue;
 		p = per_cpu(cmt_cpus, cpu).perf;
 		counted &= p ? cmt_perf_events_counted(cpu, p, reason) : 0;
 	}
-	WRITE_ONCE(counts, counted);
+	WRITE_ONCE(cmt_settings.counters, counted);
 	return counted != before;
 }
 
@@ -162,22 +155,17 @@ static u32 counts_update(void (*change)(void), char *reason)
 	if (change)
 		change();
 	changed = counts_check(reason);
-	counted = counts;
+	counted = cmt_settings.counters;
 	mutex_unlock(&perf_mutex);
 	cpus_read_unlock();
 	if (changed)
-		cmt_state_emit();
+		cmt_settings_emit();
 	return counted;
 }
 
 u32 cmt_perf_look(char *reason)
 {
 	return counts_update(NULL, reason);
-}
-
-u32 cmt_perf_counts(void)
-{
-	return READ_ONCE(counts);
 }
 
 /* 0, where no value is wanted. */
@@ -209,8 +197,8 @@ static void cpus_give_way(void)
 
 static void look_schedule(void)
 {
-	bool ticks_look = cmt_sampler_readers() &&
-			  cmt_sampler_interval() <= LOOK_MS * NSEC_PER_MSEC;
+	bool ticks_look = READ_ONCE(cmt_readers) &&
+			  READ_ONCE(cmt_settings.interval_ns) <= LOOK_MS * NSEC_PER_MSEC;
 
 	if (wanted && !(wanted & CMT_F_COUNTERS_FIRST) && !ticks_look)
 		schedule_delayed_work(&look_work, msecs_to_jiffies(LOOK_MS));
@@ -326,6 +314,7 @@ static void cpu_retire(unsigned int cpu)
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 {
 	mutex_lock(&perf_mutex);
+	per_cpu(has_ticks, cpu) = ticks;
 	if (wanted && ticks)
 		cpu_update(cpu);
 	else
@@ -336,6 +325,7 @@ void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 void cmt_perf_cpu_down(unsigned int cpu)
 {
 	mutex_lock(&perf_mutex);
+	per_cpu(has_ticks, cpu) = false;
 	cpu_retire(cpu);
 	mutex_unlock(&perf_mutex);
 }

@@ -22,8 +22,8 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "cmt.h"
 #include "compat.h"
+#include "hw/hw.h"
 #include "perf_cpu.h"
 
 /*

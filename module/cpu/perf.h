@@ -12,10 +12,10 @@
 
 #include <linux/types.h>
 
-#include "uapi/cmt.h"
+#include "cmt.h"
 
-struct cmt_cpu;
 struct cmt_perf;
+struct cmt_ring;
 
 #define CMT_PERF_NR	4
 #define CMT_PERF_ALL	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
@@ -36,9 +36,9 @@ u32 cmt_perf_due(const struct cmt_perf *p);
 
 /*
  * Write PERF records of the time @now to this CPU's ring, for at most @room RMIDs; the
- * other RMIDs come first in the next tick.  @cpu has counters.  Interrupts off.
+ * other RMIDs come first in the next tick.  Interrupts off.
  */
-void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room);
+void cmt_perf_write(struct cmt_perf *p, struct cmt_ring *ring, u64 now, u32 room);
 
 /* At load.  @first: counters=first */
 void cmt_perf_init(bool first);
@@ -52,12 +52,9 @@ void cmt_perf_init(bool first);
  */
 void cmt_perf_want(u32 *wanted, u32 wants);
 
-/* The values that are counted on all CPUs with ticks, as of the last check. */
-u32 cmt_perf_counts(void);
-
 /*
- * The same, checked now; @reason is why a value that was asked for is not counted, with
- * the room of cmt_info.perf_reason.  Process context.
+ * Check which values are counted on all CPUs with ticks.  @reason: why a value that was
+ * asked for is not counted, with the room of cmt_info.perf_reason.  Process context.
  */
 u32 cmt_perf_look(char *reason);
 

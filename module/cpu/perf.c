@@ -7,14 +7,13 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/vmalloc.h>
-#include <asm/tsc.h>
 
-#include "cmt.h"
 #include "compat.h"
+#include "cpu.h"
+#include "hw/hw.h"
 #include "owner/owner.h"
-#include "perf.h"
 #include "perf_cpu.h"
-#include "sample/sampler.h"
+#include "ring/ring.h"
 
 #define NS_SHIFT	24
 #define NO_GENERATION	U32_MAX	/* generation of an empty sum; no owner reaches it */
@@ -122,7 +121,7 @@ static void sum_emit(struct cmt_perf *p, struct perf_sum *sum)
 	struct cmt_record record = {
 		.ts = ktime_get_ns(),
 		.type = CMT_REC_PERF,
-		.domain = cmt_cpu_domain_id(),
+		.domain = cmt_ring_domain_id(),
 	};
 
 	if (cmt_perf_shortage(p, p->looked))
@@ -216,27 +215,26 @@ static noinline void shortage_look(struct cmt_perf *p)
 		cmt_perf_give_way();
 }
 
-void cmt_perf_write(struct cmt_cpu *cpu, u64 now, u32 room)
+void cmt_perf_write(struct cmt_perf *p, struct cmt_ring *ring, u64 now, u32 room)
 {
-	struct cmt_perf *p = cpu->perf;
-	u64 ts = max(now, cpu->ring.last_ts);
+	u64 ts = max(now, ring->last_ts);
 	u32 n;
 
 	if (unlikely(cmt_perf_shortage(p, p->looked)))
 		shortage_look(p);
 	p->looked = now;
 	for (n = min(p->nr_due, room); n; n--) {
-		struct cmt_record *slot = cmt_ring_slot(&cpu->ring);
+		struct cmt_record *slot = cmt_ring_slot(ring);
 		struct perf_sum *sum = &p->sums[due_take(p)];
 
 		slot->ts = ts;
 		cmt_record_put32(&slot->type,
 				 CMT_REC_PERF | smp_processor_id() << 16);
-		slot->domain = cpu->domain_id;
+		slot->domain = ring->domain_id;
 		sum_fill(slot, p, sum);
-		cmt_ring_publish(&cpu->ring);
+		cmt_ring_publish(ring);
 	}
-	cpu->ring.last_ts = ts;
+	ring->last_ts = ts;
 }
 
 void cmt_perf_install(struct cmt_perf *p)
@@ -275,10 +273,7 @@ struct cmt_perf *cmt_perf_new(unsigned int cpu)
 	return p;
 }
 
-/* The kernel refines tsc_khz in the first seconds. */
 void cmt_perf_clock_init(void)
 {
-	u32 khz = static_key_enabled(&cmt_no_tsc) ? 1000000 : tsc_khz;
-
-	ns_mult = div_u64(1000000ULL << NS_SHIFT, khz ?: 1000000);
+	ns_mult = div_u64(1000000ULL << NS_SHIFT, cmt_clock_khz());
 }

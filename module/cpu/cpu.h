@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The RMID that each CPU runs with: loaded at switches (cpu.c) and in ticks (pqr.h),
+ * beside resctrl (resctrl.h, rdtgroups.h) and the RMID of the kernel's own accesses
+ * (plza.h).  The processor's counters turn with it (perf.h).
+ */
+#ifndef CMT_CPU_H
+#define CMT_CPU_H
+
+#include <linux/bitops.h>
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "cmt.h"
+
+struct cmt_perf;
+struct task_struct;
+
+/*
+ * Each count is written by the CPU itself with interrupts off, and read from any CPU.  A
+ * count is exact; several counts are not of one instant.
+ */
+struct cmt_cpu {
+	bool up;		/* between cpu_up() and cpu_down() */
+	bool unread;		/* online, in a domain without an index */
+	bool overwritten;	/* an owner's RMID was overwritten since the last tick */
+	bool reloading;		/* reload is queued */
+	bool tick_loads;	/* the tick's end loads the RMID of current */
+	u32 rmid;		/* loaded: the RMID that PQR_ASSOC should have */
+	u32 foreign;		/* the RMID that resctrl or another agent loaded last */
+	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
+				 * no resctrl group; as of the last such task
+				 */
+	u32 domain;		/* index of the domain */
+	/*
+	 * The RMIDs that the CPU ran with since its last tick, but for the one that is
+	 * loaded now.  Where @forward is not NULL, another CPU reads in place of this one,
+	 * and the RMIDs are marked there.
+	 */
+	unsigned long *ran;
+	unsigned long *forward;
+	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
+	u64 switches;
+	u64 pqr_writes;
+	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
+	struct irq_work reload;	/* runs after resctrl has written PQR_ASSOC */
+	u64 pqr_overwritten;
+};
+
+DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
+
+/* This CPU, which is up, has run with @rmid.  Interrupts off. */
+static __always_inline void cmt_cpu_mark(const struct cmt_cpu *cpu, u32 rmid)
+{
+	if (!cpu->forward)
+		__set_bit(rmid, cpu->ran);
+	else if (!test_bit(rmid, cpu->forward))
+		set_bit(rmid, cpu->forward);
+}
+
+/* What the next sample of an RMID in a domain says, a bit for each RMID */
+struct cmt_notes {
+	unsigned long *overwritten;	/* CMT_F_PQR_OVERWRITTEN */
+	unsigned long *inherited;	/* all that the RMID holds is residue */
+	bool any;			/* in one of these there may be a bit */
+	bool exist;
+};
+
+/* Called before the first CPU of a domain comes up.  NULL: no memory. */
+struct cmt_notes *cmt_notes_new(u32 domain);
+void cmt_notes_free(void);
+
+/* Some work of the owner of @rmid in @domain counted under another RMID.  Any context. */
+void cmt_note_overwritten(u32 domain, u32 rmid);
+
+/* The RMID has a new owner: the overwritten work was that of earlier owners.  Any context. */
+void cmt_overwritten_end(u32 rmid);
+
+/*
+ * The RMID of a resctrl group counts for one owner from now on: what it holds, in all domains,
+ * may be of others.  Any context.
+ */
+void cmt_note_inherited(u32 rmid);
+
+/* hotplug.c brings the CPUs up. */
+int cmt_cpus_init(void);
+/* After the probes. */
+void cmt_cpus_exit(void);
+
+/* This CPU, in process context.  @domain is an index. */
+void cmt_cpu_up(u32 domain, u32 domain_id);
+void cmt_cpu_down(void);
+
+/* The probe of sched_switch. */
+void cmt_probe_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state);
+
+/* This CPU: load the RMID of current.  Interrupts off. */
+void cmt_cpu_refresh(void);
+
+/* All CPUs: refresh, before this returns.  Process context. */
+void cmt_cpus_refresh(void);
+
+/*
+ * All CPUs: call account() of the backend, so that it has all running times up to now.
+ * Process context.
+ */
+void cmt_cpus_account(void);
+
+/* All CPUs: PQR_ASSOC may have been reset.  Process context. */
+void cmt_cpus_reset(void);
+
+/* The part of the CPUs in the statistics */
+void cmt_cpus_stats(struct cmt_stats *stats);
+
+#include "perf.h"
+#include "plza.h"
+#include "pqr.h"
+#include "rdtgroups.h"
+#include "resctrl.h"
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared by hw.c, hw_read.c and hw_abmc.c */
+#ifndef CMT_HW_MSR_H
+#define CMT_HW_MSR_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "backend.h"
+#include "uapi/cmt.h"
+
+#define HW_MSR_QM_EVTSEL	0xc8d
+#define HW_MSR_QM_CTR		0xc8e
+
+#define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
+
+/* Constant after init(), except snc_was_off. */
+struct hw {
+	struct cmt_backend_caps *caps;
+	u32 nr_rmids;
+	u32 events;
+	bool shared_evtsel;
+	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
+	u32 nodes_per_l3;
+	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
+	bool snc_was_off;
+};
+
+/* Accessed by its own CPU only, with interrupts off. */
+struct hw_cpu {
+	u32 domain;
+	u32 rmid_base;		/* the node's part of the RMID in EVTSEL */
+	/* EVTSEL in a sequence of checked readings: */
+	bool saved;		/* the first one has begun */
+	u64 others;		/* what another agent wrote last */
+	u64 selected;		/* what this CPU wrote last */
+};
+
+extern struct hw hw;
+DECLARE_PER_CPU(struct hw_cpu, hw_cpus);
+
+/* hw_read.c: the counters */
+void hw_read_init(void);
+int hw_sample(struct cmt_burst *burst);
+void hw_read(u32 rmid, struct cmt_raws *raws);
+
+/*
+ * AMD: one reading of the counter that @evtsel selects in this CPU's domain, as a part of
+ * hw_sample() or hw_read(), which restore EVTSEL.  CMT_RAW_ERROR: an access failed, or
+ * another agent changed EVTSEL at each attempt.
+ */
+u64 hw_read_selected(u64 evtsel);
+
+#endif
