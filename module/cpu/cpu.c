@@ -47,7 +47,7 @@ static void cpu_foreign_set(struct cmt_cpu *cpu, u32 rmid)
 	cpu->foreign = rmid;
 	if (!rmid || !cmt_task_rmid(current))
 		cpu->default_rmid = rmid;
-	cmt_resctrl_seen(rmid);
+	cmt_foreign_see(rmid);
 }
 
 /* PQR_ASSOC has an RMID that cmt did not load. */
@@ -58,7 +58,7 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 	if (cpu->rmid != cpu->foreign && !is_sole(current, found))
 		cpu_overwritten(cpu, cpu->rmid);
 	cpu_foreign_set(cpu, found);
-	cmt_resctrl_look();
+	cmt_foreign_look();
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's resctrl beside cmt: which RMIDs it uses, and when it writes
- * PQR_ASSOC.  docs/decisions/0017-resctrl.md has the reasons.
+ * The kernel's resctrl beside cmt: whether it is mounted, and when it writes PQR_ASSOC.
+ * docs/decisions/0017-resctrl.md has the reasons.
  */
 #ifndef CMT_RESCTRL_H
 #define CMT_RESCTRL_H
@@ -17,21 +17,20 @@ DECLARE_STATIC_KEY_FALSE(cmt_resctrl_key);
 
 /* @mode: CMT_RESCTRL_* */
 int cmt_resctrl_init(u32 mode);
-/* After the probes. */
-void cmt_resctrl_stop(void);
+/* After the probes, and cmt_foreign_exit(). */
+void cmt_resctrl_exit(void);
 
 /* @mode: CMT_RESCTRL_*.  Process context. */
 void cmt_resctrl_set_mode(u32 mode);
-/* As of the last check */
-bool cmt_resctrl_mounted(void);
 /* Is resctrl mounted now?  Any context. */
 bool cmt_resctrl_is_mounted(void);
-
-/* Another agent uses this RMID.  Any context. */
-void cmt_resctrl_seen(u32 rmid);
-
-/* A CPU has an association that cmt did not load: check the mount.  Any context. */
-void cmt_resctrl_look(void);
+/* Was it at the last call of the next function? */
+bool cmt_resctrl_mounted(void);
+/*
+ * Check the mount: from now on the switches of all CPUs follow it.  Returns whether it has
+ * changed.  Process context, one call at a time.
+ */
+bool cmt_resctrl_follow(void);
 
 /*
  * Does resctrl write PQR_ASSOC in the switch from @prev to @next?  resctrl writes if the

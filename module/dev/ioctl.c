@@ -15,7 +15,6 @@
 
 #include "cpu/cpu.h"
 #include "file.h"
-#include "hotplug.h"
 #include "hw/hw.h"
 #include "owner/owner.h"
 #include "ring/ring.h"
@@ -117,7 +116,7 @@ static void info_fill(struct cmt_info *info)
 	info->counters = cmt_perf_look(info->perf_reason);
 	info->assignable = cmt_abmc_info();
 	info->plza = cmt_plza_info();
-	info->evtsel = cmt_hotplug_evtsel();
+	info->evtsel = cmt_sampler_evtsel();
 }
 
 static long ioctl_get_info(void __user *uarg)

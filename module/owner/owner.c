@@ -18,7 +18,6 @@
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
-#include "cpu/cpu.h"
 #include "hw/hw.h"
 #include "owner.h"
 #include "ring/ring.h"
@@ -590,7 +589,7 @@ bool cmt_owner_release(struct cmt_owner *owner)
 	if (owner->kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpu_owner, owner->id), 0);
 	if (owner->grouped)
-		cmt_resctrl_look();
+		cmt_foreign_look();
 	freed = owner_clear(owner);
 	owner_end(owner);
 	return freed;

@@ -24,6 +24,8 @@
 #include "rmid.h"
 #include "uapi/cmt.h"
 
+struct irq_work;
+
 #define CMT_NR_OWNERS		16384U
 #define CMT_OVERFLOW_OWNER	1U
 /* Values of cmt_owner.kind beside CMT_OWNER_* */
@@ -229,6 +231,24 @@ void cmt_owner_fill_fail(struct cmt_record *record,
 			 const struct cmt_owner *owner, u32 why);
 
 /* Without the owner lock, from here on. */
+
+/*
+ * foreign.c.  Another agent uses this RMID, which is looked at soon unless it is known to be
+ * foreign; the second function does not look.  Any context.
+ */
+void cmt_foreign_see(u32 rmid);
+void cmt_foreign_note(u32 rmid);
+
+/* A CPU has an RMID that cmt did not load, or a group has lost its owner.  Any context. */
+void cmt_foreign_look(void);
+
+/*
+ * For foreign.c of scope/, which looks: @look is called then, in a hard interrupt.
+ */
+void cmt_foreign_events_begin(void (*look)(struct irq_work *event));
+void cmt_foreign_events_end(void);
+bool cmt_foreign_was_seen(u32 rmid);
+void cmt_foreign_forget(u32 rmid);
 
 /* Racy, in any context. */
 u32 cmt_owners_active(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The readings of counters: in ticks, one timer per CPU that reads the counters of the
- * CPU's domain (sampler.c, tick.c), and on demand (demand.c).  Where AMD's counters are
- * assigned, the RMIDs that have one (abmc.c).
+ * CPU's domain (sampler.c, tick.c, partition.c), and on demand (demand.c).  Where AMD's
+ * counters are assigned, the RMIDs that have one (abmc.c).
  */
 #ifndef CMT_SAMPLE_H
 #define CMT_SAMPLE_H
@@ -42,18 +42,20 @@ u32 cmt_sampler_budget_ns(void);
 void cmt_sampler_stats(struct cmt_stats *stats);
 
 /*
- * CPU @cpu of domain @domain, which is up, has ticks or not, and reads the
- * @index-th part of @parts parts of the idle RMIDs; @parts 0: it reads none, and when this
- * returns no tick or reading of it as a reader is under way.  By hotplug.c, for all CPUs of
- * a domain that are up.  May sleep.
+ * By hotplug.c, on the CPU itself, in process context, when cmt_cpu_up() or cmt_cpu_down()
+ * has returned.  The idle RMIDs of the domain are partitioned again.
  */
-void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
-			u32 parts);
-
-bool cmt_sampler_has_ticks(unsigned int cpu);
-
-/* This CPU is not up any more.  On itself, in process context. */
+void cmt_sampler_cpu_up(u32 domain);
 void cmt_sampler_cpu_down(u32 domain);
+
+/* All CPUs that were online at load are up; the unload begins. */
+void cmt_sampler_cpus_are_up(void);
+void cmt_sampler_cpus_go(void);
+
+/* resctrl has been mounted or unmounted.  Process context, one call at a time. */
+void cmt_sampler_follow_resctrl(void);
+/* CMT_EVTSEL_*: what readings of resctrl meet */
+u32 cmt_sampler_evtsel(void);
 
 /*
  * A new owner begins on this CPU: read the residue of @rmid in this CPU's domain.
@@ -119,9 +121,6 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
  */
 int cmt_abmc_init(void);
 void cmt_abmc_exit(void);
-
-/* The last CPU of @domain is not up any more.  On itself, in process context. */
-void cmt_abmc_domain_down(u32 domain);
 
 /* CMT_ABMC_* of all domains, for cmt_info.  Any context. */
 u32 cmt_abmc_info(void);

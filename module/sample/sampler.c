@@ -274,7 +274,7 @@ static void queue_clear(struct cmt_queue *queue)
  * The CPU is no longer up, so no caller starts its timer again.  A timer that is not
  * cancelled would migrate to another CPU.
  */
-void cmt_sampler_cpu_down(u32 domain)
+void cmt_sampler_retire(u32 domain)
 {
 	struct sampler_cpu *s = this_cpu_read(cmt_sampler_cpus);
 	struct cmt_domain *d = cmt_sampler_domain(domain);

@@ -134,6 +134,20 @@ void cmt_tick_note_ns(u64 ns);
 /* sampler.c */
 
 /*
+ * CPU @cpu of domain @domain, which is up, has ticks or not, and reads the
+ * @index-th part of @parts parts of the idle RMIDs; @parts 0: it reads none, and when this
+ * returns no tick or reading of it as a reader is under way.  By partition.c, for all
+ * CPUs of a domain that are up.  May sleep.
+ */
+void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
+			u32 parts);
+
+bool cmt_sampler_has_ticks(unsigned int cpu);
+
+/* This CPU of the domain is not up any more: it has no ticks. */
+void cmt_sampler_retire(u32 domain);
+
+/*
  * A CPU that reads in the domain: this one, or else the next one after CPU @last.
  * -ENXIO: none is up.  Any context; racy.
  */
@@ -157,5 +171,8 @@ bool cmt_sampler_ran(u64 now);
  * tick that is still to read skips the RMID.
  */
 u32 cmt_sampler_mark_between(u64 now);
+
+/* abmc.c: the last CPU of @domain is not up any more.  On itself, in process context. */
+void cmt_abmc_domain_down(u32 domain);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which owner a process has (scope.c), and when that owner gets an RMID (pending.c).  The
- * probes (probes.c) are called when processes and cgroups (container.c, pattern.h) begin,
+ * Which owner a process has (scope.c), when that owner gets an RMID (pending.c), and which
+ * RMIDs are not cmt's (foreign.c).  The probes (probes.c) are called when processes and cgroups (container.c, pattern.h) begin,
  * change and end; other owners are requested by name (attach.c).
  */
 #ifndef CMT_SCOPE_H
@@ -140,6 +140,13 @@ int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
  */
 int cmt_owner_read(u32 kind, u64 id, struct cmt_record *records, u32 room,
 		   u32 *count);
+
+/*
+ * foreign.c: RMIDs of resctrl and other agents.  When all CPUs are up; after the probes are
+ * gone.
+ */
+int cmt_foreign_init(void);
+void cmt_foreign_exit(void);
 
 /* pending.c: owners that wait for an RMID */
 
