@@ -94,15 +94,31 @@ class Csv(unittest.TestCase):
             for name in ('monotonic_ns', 'occupancy_bytes', 'total_rate', 'total_lo', 'cycles'):
                 want = '' if other[name] is None else other[name]
                 self.assertEqual(row[name] if want == '' else float(row[name]), want, name)
-            if other['occupancy_bytes'] is None:
+            if other['occupancy_bytes'] is None or other['occupancy_partial']:
                 self.assertEqual(row['LLC[KB]'], '')
             else:
                 self.assertAlmostEqual(float(row['LLC[KB]']), other['occupancy_bytes'] / 1024)
-            if other['total_rate'] is None:
+            if other['total_rate'] is None or other['total_partial']:
                 self.assertEqual((row['MBT[MB/s]'], row['MBR[MB/s]']), ('', ''))
             else:
                 self.assertAlmostEqual(float(row['MBT[MB/s]']), other['total_rate'] / 2 ** 20,
                                        delta=0.051)
+
+    def test_bounds(self):
+        """A lower bound of 0 is nowhere a number, and pqos's columns have no mark for others."""
+        found = {r['name']: r for r in self.rows(beside=1)}
+        web, batch, other = found['docker:web'], found['docker:batch'], found['docker:c14']
+        pqos = ('IPC', 'LLC Misses', 'LLC References', 'LLC[KB]', 'MBL[MB/s]', 'MBR[MB/s]',
+                'MBT[MB/s]')
+        for name in pqos:
+            self.assertEqual((web[name], batch[name]), ('', ''), name)
+            self.assertNotEqual(other[name], '', name)
+        for name in ('occupancy_bytes', 'total_bytes', 'total_rate', 'local_bytes'):
+            self.assertEqual(web[name], '', name)
+            self.assertGreater(float(batch[name]), 0, name)
+        for name in ('occupancy', 'total', 'local', 'counters'):
+            self.assertEqual(batch[name + '_partial'], '1', name)
+            self.assertEqual(other[name + '_partial'], '0', name)
 
     def test_no_formula(self):
         """Not in a spreadsheet either."""

@@ -165,6 +165,10 @@ static int put_sample(const struct machine *m, uint32_t rmid, uint64_t ts)
 	record.sample.occupancy_bytes = m->loads[rmid].occupancy;
 	record.sample.mbm_total_bytes = m->loads[rmid].total;
 	record.sample.mbm_local_bytes = m->loads[rmid].local;
+	if (m->made->beside && rmid <= BATCH)
+		record.flags |= CMT_F_PQR_OVERWRITTEN;
+	if (m->made->beside && rmid == WEB)
+		memset(&record.sample, 0, sizeof(record.sample));
 	if (m->made->hostile && rmid == FAULTY) {
 		record.flags = CMT_F_ERROR;
 		memset(&record.sample, 0, sizeof(record.sample));

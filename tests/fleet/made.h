@@ -23,6 +23,7 @@ struct made {
 	bool processes;		/* c3 and what follows are two processes each */
 	bool clock;		/* the recorder sees it set back an hour */
 	bool rounded;		/* the recorder rounds counts */
+	bool beside;		/* an agent's RMID counts all of web, and a part of batch */
 	/* Two containers each: a cgroup of that name in a user's slice, and one of docker,
 	 * whose name and image it is; a process of that name in both.  NULL: none of it.
 	 */

@@ -4,7 +4,8 @@
  * The records of made.c, by what exports them, or as a recording, on standard output.
  * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
  * by; names: a file of names that are given, each ends with a zero byte, in place of
- * containers; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time.
+ * containers; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time;
+ * beside: an agent's RMID counts work of the first two containers.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
 		.processes = option(argc, argv, "processes", 0),
 		.clock = option(argc, argv, "clock", 0),
 		.rounded = option(argc, argv, "rounded", 0),
+		.beside = option(argc, argv, "beside", 0),
 		.channels = (uint32_t)option(argc, argv, "channels", 0),
 	};
 	int ret = -EINVAL;

@@ -2,6 +2,10 @@
 /*
  * Comma-separated values: the columns of pqos --mon-file-type=csv with their names and
  * units, where MB is 2^20 bytes, and then all other columns.  Unknown values are empty.
+ *
+ * pqos has no mark for a lower bound, and its readers take each number for the value.  So a
+ * lower bound is empty in its columns.  Of the other columns, one that ends in _partial
+ * marks it.
  */
 #include "export_format.h"
 
@@ -66,16 +70,18 @@ static void put_number(struct out *out, bool known, uint64_t value)
 		out_u64(out, value);
 }
 
+static bool is_complete(const struct cmt_usage_rate *rate)
+{
+	return rate->known && !rate->partial;
+}
+
 /*
- * Remote traffic is a difference, which two lower bounds do not have.  The two counters are
- * not read at one instant: it is not below 0.
+ * Remote traffic is a difference.  The two counters are not read at one instant: it is not
+ * below 0.
  */
 static void put_remote(struct out *out, const struct cmt_usage_row *row)
 {
-	bool known = row->total.known && row->local.known && !row->total.partial &&
-		     !row->local.partial;
-
-	put_scaled(out, known, "%.1f",
+	put_scaled(out, is_complete(&row->total) && is_complete(&row->local), "%.1f",
 		   fmax(0, row->total.rate - row->local.rate) / MB);
 }
 
@@ -83,19 +89,19 @@ static void put_pqos(struct out *out, const struct export_row *e)
 {
 	const struct cmt_usage_row *row = e->row;
 	const struct cmt_usage_counters *counters = &row->counters;
+	uint32_t complete = counters->values & ~counters->bounds;
 
 	put_time(out, e);
 	put_number(out, row->pid, row->pid);
 	put_number(out, row->flags & CMT_USAGE_ROW_CPU, row->cpu);
-	put_scaled(out, true, "%.2f", counters->ipc);
-	put_number(out, counters->values & CMT_F_LLC_MISSES, counters->llc_misses);
-	put_number(out, counters->values & CMT_F_LLC_REFERENCES,
-		   counters->llc_references);
-	put_scaled(out, row->occupancy.known, "%.1f",
+	put_scaled(out, !counters->partial, "%.2f", counters->ipc);
+	put_number(out, complete & CMT_F_LLC_MISSES, counters->llc_misses);
+	put_number(out, complete & CMT_F_LLC_REFERENCES, counters->llc_references);
+	put_scaled(out, row->occupancy.known && !row->occupancy.partial, "%.1f",
 		   (double)row->occupancy.last_bytes / KB);
-	put_scaled(out, row->local.known, "%.1f", row->local.rate / MB);
+	put_scaled(out, is_complete(&row->local), "%.1f", row->local.rate / MB);
 	put_remote(out, row);
-	put_scaled(out, row->total.known, "%.1f", row->total.rate / MB);
+	put_scaled(out, is_complete(&row->total), "%.1f", row->total.rate / MB);
 }
 
 /*
