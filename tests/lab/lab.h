@@ -121,6 +121,8 @@ enum lab_command {
 	LAB_LOG_TRUTH	= 0x26,
 	/* LAB_ARG(0, rmid, LAB_PLZA_*): write this CPU's PQR_PLZA_ASSOC -> it */
 	LAB_PLZA_SET	= 0x27,
+	/* LAB_ARG(0, rmid, 0): as another agent, write it to this CPU's PQR_ASSOC */
+	LAB_RMID_SET	= 0x28,
 
 	/* faults, see CMT_LAB in docs/lab.md */
 	LAB_FAULT_SET	= 0x30,	/* LAB_FAULT(kind, burst, period); 0: none */

@@ -284,6 +284,9 @@ void lab_ask(CPUX86State *env, uint32_t command, uint32_t arg,
     case LAB_PLZA_SET:
         answer[0] = lab_plza_set(cpu, LAB_ARG_RMID(arg), LAB_ARG_SPACE(arg));
         break;
+    case LAB_RMID_SET:
+        lab_overwrite_rmid(cpu, LAB_ARG_RMID(arg));
+        break;
     case LAB_CLOSID_SET:
         lab_overwrite_closid(cpu, arg);
         break;

@@ -48,11 +48,11 @@ static uint64_t overwrite(struct lab_cpu *cpu, uint64_t keep, uint64_t with)
     return old;
 }
 
-void lab_overwrite_pqr(struct lab_cpu *cpu)
+void lab_overwrite_rmid(struct lab_cpu *cpu, uint32_t rmid)
 {
-    uint64_t old = overwrite(cpu, ~PQR_RMID, lab.o.agent_rmid);
+    uint64_t old = overwrite(cpu, ~PQR_RMID, rmid);
 
-    if ((old & PQR_RMID) != lab.o.agent_rmid) {
+    if ((old & PQR_RMID) != rmid) {
         qatomic_set(&cpu->pqr_taken, true);
     }
 }
@@ -82,7 +82,7 @@ static void pqr_timer_fired(void *opaque)
 
     for (i = 0; i < LAB_CPUS_MAX; i++) {
         if (qatomic_read(&lab.cpus[i].l3)) {
-            lab_overwrite_pqr(&lab.cpus[i]);
+            lab_overwrite_rmid(&lab.cpus[i], lab.o.agent_rmid);
             qatomic_inc(&f->planted);
         }
     }

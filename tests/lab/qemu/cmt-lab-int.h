@@ -199,8 +199,8 @@ enum lab_fault lab_fault_happened(enum lab_fault fault);
 void lab_fault_set(enum lab_fault fault, uint32_t period, uint32_t burst);
 uint64_t lab_fault_planted(uint32_t fault);
 uint64_t lab_fault_occasions(uint32_t fault);
-/* Another agent writes its RMID, or a CLOSID, to this CPU's PQR_ASSOC. */
-void lab_overwrite_pqr(struct lab_cpu *cpu);
+/* Another agent writes an RMID, or a CLOSID, to this CPU's PQR_ASSOC. */
+void lab_overwrite_rmid(struct lab_cpu *cpu, uint32_t rmid);
 void lab_overwrite_closid(struct lab_cpu *cpu, uint32_t closid);
 
 /* cmt-lab-log.c: the readings of QM_CTR */

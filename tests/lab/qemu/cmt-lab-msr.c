@@ -294,7 +294,7 @@ static bool write_pqr(struct lab_cpu *cpu, uint64_t value)
     qatomic_inc(&lab.pqr_writes);
     lab_track(cpu->l3, PQR_RMID(value));
     if (lab_fault_due(LAB_FAULT_PQR)) {
-        lab_overwrite_pqr(cpu);
+        lab_overwrite_rmid(cpu, lab.o.agent_rmid);
     }
     return true;
 }
