@@ -39,7 +39,7 @@ MODULE_PARM_DESC(containers, "patterns of the cgroups that are containers, inste
 
 static char *resctrl = "respect";
 module_param(resctrl, charp, 0444);
-MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group, or on a CPU of one, runs with: respect (default): resctrl's, or take: cmt's");
+MODULE_PARM_DESC(resctrl, "whose RMID a task of a resctrl group, on a CPU of one, or on a CPU to which another program wrote an RMID, runs with: respect (default): theirs, or take: cmt's");
 
 static char *counters = "last";
 module_param(counters, charp, 0444);

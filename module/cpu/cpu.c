@@ -40,14 +40,25 @@ static bool is_sole(const struct task_struct *task, u32 rmid)
 
 /*
  * Another agent has loaded an RMID: resctrl that of the current task's group, or if the task
- * is in none, that of the CPU's.
+ * is in none, that of the CPU's; a program with access to MSRs that of the CPU.  RMID 0: the
+ * CPU is cmt's.
  */
 static void cpu_foreign_set(struct cmt_cpu *cpu, u32 rmid)
 {
 	cpu->foreign = rmid;
+	cpu->switch_loads = !rmid;
 	if (!rmid || !cmt_task_rmid(current))
 		cpu->default_rmid = rmid;
 	cmt_foreign_see(rmid);
+}
+
+/*
+ * A program that saved the RMID of cmt's which it replaced may restore that one instead of
+ * RMID 0.  resctrl restores nothing, and may hand out the same RMID.
+ */
+static bool is_restored(const struct cmt_cpu *cpu, u32 found)
+{
+	return cpu->foreign && found == cpu->replaced && !cmt_resctrl_mounted();
 }
 
 /* PQR_ASSOC has an RMID that cmt did not load. */
@@ -57,7 +68,9 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 
 	if (cpu->rmid != cpu->foreign && !is_sole(current, found))
 		cpu_overwritten(cpu, cpu->rmid);
-	cpu_foreign_set(cpu, found);
+	if (!cpu->foreign)
+		cpu->replaced = cpu->rmid;
+	cpu_foreign_set(cpu, is_restored(cpu, found) ? CMT_RMID_NONE : found);
 	cmt_foreign_look();
 }
 
@@ -149,22 +162,22 @@ static void cpu_member_see(struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	u32 owner = CMT_RDTGROUP_SEVERAL, theirs = cmt_task_rmid(task);
 
-	if (!theirs)
-		cpu->default_rmid = cpu->foreign;
-	else if (theirs != cpu->foreign || task->flags & PF_EXITING)
+	if (theirs && (theirs != cpu->foreign || task->flags & PF_EXITING))
 		return;
-	else
+	if (theirs)
 		owner = cmt_rdtgroups_owner(cpu_owner_of(task));
+	else
+		cpu->default_rmid = cpu->foreign;
 	cmt_rdtgroups_see(cpu->foreign, owner);
 }
 
-/* cpu_rmid_of() while resctrl is mounted and has loaded an RMID of a group */
-u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
-				const struct task_struct *task)
+/* cpu_rmid_of() while another agent has the CPU */
+u32 cmt_cpu_rmid_beside(struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	u32 own = cpu_own(task), foreign = cpu->foreign;
 
-	cpu_member_see(cpu, task);
+	if (cmt_resctrl_mounted())
+		cpu_member_see(cpu, task);
 	if (!own)
 		return foreign;
 	if (READ_ONCE(cmt_settings.resctrl) == CMT_RESCTRL_TAKE)
@@ -237,6 +250,27 @@ static void cpu_reload_fn(struct irq_work *work)
 		cmt_cpu_reload(cpu);
 }
 
+/* Check for writes of another agent, as a tick does. */
+static void cpu_look(struct cmt_cpu *cpu)
+{
+	u64 pqr;
+
+	if (!cmt_caps.shared_rmids ||
+	    cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) ||
+	    !is_foreign_write(cpu, pqr_others_rmid(pqr)))
+		return;
+	cmt_cpu_found(cpu, pqr);
+	cpu_rmid_set(cpu, pqr_others_rmid(pqr));
+}
+
+/* Another agent has the CPU, or had it until now: the register says which. */
+static noinline void cpu_switch_beside(struct cmt_cpu *cpu,
+				       struct task_struct *next)
+{
+	cpu_look(cpu);
+	cpu_load_if_other(cpu, next);
+}
+
 /*
  * The switch path, with the run-queue lock held and interrupts off: no lock, no
  * allocation.  Threads of one process have one owner; while resctrl is mounted, they
@@ -258,23 +292,14 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 	if (prev->tgid == next->tgid)
 		return;
 	cpu = this_cpu_ptr(&cmt_cpus);
-	rmid = cpu_own(next) ?: cpu->foreign;
+	rmid = cpu_own(next);
 	cpu->switches++;
-	if (rmid != cpu->rmid && likely(cpu->up))
-		cpu_load(cpu, prev, next, rmid);
-}
-
-/* Check for writes of another agent, as a tick does. */
-static void cpu_look(struct cmt_cpu *cpu)
-{
-	u64 pqr;
-
-	if (!cmt_caps.shared_rmids ||
-	    cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr) ||
-	    !is_foreign_write(cpu, pqr_others_rmid(pqr)))
+	if (rmid == cpu->rmid)
 		return;
-	cmt_cpu_found(cpu, pqr);
-	cpu_rmid_set(cpu, pqr_others_rmid(pqr));
+	if (likely(cpu->switch_loads))
+		cpu_load(cpu, prev, next, rmid);
+	else if (cpu->up)
+		cpu_switch_beside(cpu, next);
 }
 
 void cmt_cpu_refresh(void)
@@ -314,23 +339,6 @@ void cmt_cpus_account(void)
 		on_each_cpu(cpu_account_ipi, NULL, true);
 }
 
-/* PQR_ASSOC has been reset. */
-static void cpu_reset_ipi(void *unused)
-{
-	const struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
-	u64 pqr;
-
-	if (cpu->up && cmt_caps.shared_rmids &&
-	    !cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr))
-		cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
-			       (pqr & CMT_PQR_CLOSID) | cpu->rmid);
-}
-
-void cmt_cpus_reset(void)
-{
-	on_each_cpu(cpu_reset_ipi, NULL, true);
-}
-
 /* cmt has loaded nothing on this CPU so far. */
 void cmt_cpu_up(u32 domain, u32 domain_id)
 {
@@ -344,6 +352,7 @@ void cmt_cpu_up(u32 domain, u32 domain_id)
 	if (cmt_caps.shared_rmids)
 		cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &pqr);
 	c->default_rmid = CMT_RMID_NONE;
+	c->replaced = CMT_RMID_NONE;
 	cpu_foreign_set(c, pqr_others_rmid(pqr));
 	c->rmid = c->foreign;
 	c->reloading = false;
@@ -371,7 +380,9 @@ void cmt_cpu_down(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	cpu_look(c);
 	c->up = false;
+	c->switch_loads = false;
 	if (cmt_caps.shared_rmids)
 		cpu_restore_pqr(c);
 	c->foreign = CMT_RMID_NONE;

@@ -27,8 +27,14 @@ struct cmt_cpu {
 	bool overwritten;	/* an owner's RMID was overwritten since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */
+	bool switch_loads;	/* up, and @foreign is 0: a switch loads the RMID of next */
 	u32 rmid;		/* loaded: the RMID that PQR_ASSOC should have */
-	u32 foreign;		/* the RMID that resctrl or another agent loaded last */
+	/*
+	 * The RMID that resctrl or another agent loaded last; 0: the CPU is cmt's.  If not,
+	 * @replaced is the RMID of cmt's that was loaded before.
+	 */
+	u32 foreign;
+	u32 replaced;
 	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
 				 * no resctrl group; as of the last such task
 				 */
@@ -107,9 +113,6 @@ void cmt_cpus_refresh(void);
  * Process context.
  */
 void cmt_cpus_account(void);
-
-/* All CPUs: PQR_ASSOC may have been reset.  Process context. */
-void cmt_cpus_reset(void);
 
 /* The part of the CPUs in the statistics */
 void cmt_cpus_stats(struct cmt_stats *stats);

@@ -44,9 +44,8 @@ void cmt_cpu_reload(struct cmt_cpu *cpu);
  */
 void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid);
 
-/* As cpu_rmid_of(), while resctrl is mounted and has loaded an RMID. */
-u32 cmt_cpu_rmid_beside_resctrl(struct cmt_cpu *cpu,
-				const struct task_struct *task);
+/* As cpu_rmid_of(), while another agent has the CPU. */
+u32 cmt_cpu_rmid_beside(struct cmt_cpu *cpu, const struct task_struct *task);
 
 /* The number of the owner of @task, or of this CPU; 0: neither has one. */
 static __always_inline u32 cpu_owner_of(const struct task_struct *task)
@@ -66,9 +65,9 @@ static __always_inline u32 cpu_own(const struct task_struct *task)
 static __always_inline u32 cpu_rmid_of(struct cmt_cpu *cpu,
 				       const struct task_struct *task)
 {
-	if (static_branch_unlikely(&cmt_resctrl_key) && cpu->foreign)
-		return cmt_cpu_rmid_beside_resctrl(cpu, task);
-	return cpu_own(task) ?: cpu->foreign;
+	if (unlikely(cpu->foreign))
+		return cmt_cpu_rmid_beside(cpu, task);
+	return cpu_own(task);
 }
 
 /* @task has run on this CPU with the CPU's RMID, without PQR_ASSOC. */

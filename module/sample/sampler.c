@@ -308,7 +308,7 @@ static int sampler_pm(struct notifier_block *nb, unsigned long action,
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
-		cmt_cpus_reset();
+		cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
 		cmt_domains_lose_base();
 		WRITE_ONCE(suspended, false);
 		timers_start();

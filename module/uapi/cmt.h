@@ -330,10 +330,13 @@ enum {
 	CMT_SCOPE_MANUAL	= 4,	/* attached owners only */
 };
 
-/* cmt_info.resctrl: which RMID is loaded for an owner's task in a resctrl group */
+/*
+ * cmt_info.resctrl: which RMID is loaded for an owner's task in a resctrl group, or on a CPU to
+ * which a group or another program gave an RMID
+ */
 enum {
-	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's, as for a task in no group on a CPU
-					 * of a group.  The RMID is sampled as an owner
+	CMT_RESCTRL_RESPECT	= 1,	/* resctrl's, or that program's.  The RMID is
+					 * sampled as an owner
 					 * of the kind CMT_F_OWNER_RESCTRL
 					 */
 	CMT_RESCTRL_TAKE	= 2,	/* cmt's; the CLOSID stays resctrl's */

@@ -190,7 +190,7 @@ has out "resctrl:2"
 
 # What a group's CPU does for a container is a lower bound, and 0 is nothing; who and why.
 run 0 env CMT_FAKE=beside,container,perf "$stat" -i 0.1 -n 2
-has out "INCOMPLETE: cgroup:1152921504606846977: CPU 3 is of RMID 2 of resctrl; cmtctl resctrl take counts it for cmt"
+has out "INCOMPLETE: cgroup:1152921504606846977: CPU 3 has RMID 2 of resctrl or another program; cmtctl resctrl take counts it for cmt"
 has out ">4.0 MiB"
 has out ">1.0 MB/s"
 has out "rmid-overwritten"
@@ -213,7 +213,7 @@ run 0 env CMT_FAKE=beside,none,container "$stat" -i 0.1 -n 1 --csv
 has out ",cgroup,,"
 has out ",rmid-overwritten"
 run 1 env CMT_FAKE=beside,hardware "$ctl" doctor
-has out "note     resctrl    mounted: 1 RMIDs are resctrl's, and 1 CPUs are of its groups; CPU 3 is of RMID 2 of resctrl: rows of containers lack what runs there"
+has out "note     resctrl    mounted: 1 RMIDs are resctrl's, and 1 CPUs are of its groups; CPU 3 has RMID 2 of resctrl or another program: rows of containers lack what runs there"
 has out "cmtctl resctrl take counts it for cmt; resctrl's values of these groups are wrong then"
 run 1 env CMT_FAKE=hardware "$ctl" doctor
 has out "good     resctrl    mounted: 0 RMIDs are resctrl's, and no group has tasks of several owners"

@@ -219,12 +219,36 @@ static void judge_groups_beside(struct list *list, const struct facts *facts)
 	       "groups are wrong then");
 }
 
+/* A CPU's RMID that cmt did not load is then that of a program with access to MSRs. */
+static void judge_unmounted(struct list *list, const struct facts *facts)
+{
+	uint32_t cpus = facts->stats.cpus_foreign;
+	struct finding *finding;
+	char text[BESIDE_TEXT_LEN];
+
+	finding = add(list, "resctrl", cpus ? FINDING_NOTE : FINDING_GOOD);
+	if (!cpus) {
+		say(finding, "not mounted");
+	} else if (facts->resctrl == CMT_RESCTRL_TAKE) {
+		say(finding, "not mounted; cmt replaces the RMID that another program wrote on %u "
+		    "CPUs: what that program shows is wrong", cpus);
+		advise(finding, "cmtctl resctrl respect restores it");
+	} else {
+		say(finding, "not mounted; another program (pqos with MSRs?) wrote the RMID of %u "
+		    "CPUs%s%s: rows of containers lack what runs there", cpus,
+		    facts->beside.any ? "; " : "",
+		    facts->beside.any ? beside_text(text, &facts->beside) : "");
+		advise(finding, "cmtctl resctrl take counts it for cmt. If that program is gone, "
+		       "pqos --iface=msr -r -t 1 removes its RMID");
+	}
+}
+
 static void judge_resctrl(struct list *list, const struct facts *facts)
 {
 	struct finding *finding;
 
 	if (!facts->mounted) {
-		say(add(list, "resctrl", FINDING_GOOD), "not mounted");
+		judge_unmounted(list, facts);
 		return;
 	}
 	if (facts->resctrl != CMT_RESCTRL_TAKE) {
@@ -338,10 +362,7 @@ static void judge_failures(struct list *list, const struct facts *facts)
 	    PRIu64 " with Unavailable; owners ran with another agent's RMID %" PRIu64 " times",
 	    (uint64_t)stats->samples, (uint64_t)stats->read_errors,
 	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
-	/* what resctrl has to do with it is a finding of its own */
-	if (stats->pqr_overwritten && !facts->mounted)
-		advise(finding, "Only one program can assign RMIDs: stop pqos, or the other "
-		       "program that writes IA32_PQR_ASSOC");
+	/* which agent does so now is the finding about resctrl */
 }
 
 unsigned int findings_make(const struct facts *facts, struct finding *findings)

@@ -119,6 +119,7 @@ static int ask_module(struct run *run, const char **what)
 {
 	struct selftest *test = run->test;
 	struct cmt_device *dev = run->ctl->dev;
+	struct cmt_stats stats = { .size = sizeof(stats) };
 	uint32_t interval_ns;
 	int ret;
 
@@ -128,8 +129,12 @@ static int ask_module(struct run *run, const char **what)
 		*what = "cannot read the interval";
 		ret = cmt_device_interval(dev, &interval_ns);
 	}
-	if (!ret)
+	if (!ret) {
 		test->interval_ns = interval_ns;
+		*what = "cannot read the statistics";
+		ret = cmt_device_stats(dev, &stats);
+		test->cpus_foreign = stats.cpus_foreign;
+	}
 	return ret;
 }
 
@@ -154,6 +159,9 @@ static int check_machine(const struct run *run)
 	if (test->resctrl == CMT_RESCTRL_RESPECT && in_resctrl_group())
 		return cannot("this program has the RMID of a resctrl group",
 			      "Run it from a shell that is in the default group");
+	if (test->resctrl == CMT_RESCTRL_RESPECT && test->cpus_foreign)
+		return cannot("some CPUs have the RMID of a resctrl group or of another program",
+			      "Run it with cmtctl resctrl take; cmtctl doctor has more");
 	if (available < info->l3_bytes)
 		return cannot("less memory is available than the L3 has", NULL);
 	return 0;

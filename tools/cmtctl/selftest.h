@@ -26,6 +26,7 @@ struct selftest {
 	struct cache_facts cache;
 	uint32_t resctrl;	/* CMT_RESCTRL_* */
 	bool mounted;
+	uint32_t cpus_foreign;
 	uint64_t interval_ns;
 	struct fill fills[NR_FILLS];
 	struct growth growth;

@@ -65,12 +65,14 @@ const char *beside_text(char buf[BESIDE_TEXT_LEN], const struct beside *beside)
 	if (beside->named)
 		snprintf(group, sizeof(group), "resctrl group %s", beside->name);
 	else
-		snprintf(group, sizeof(group), "RMID %u of resctrl", beside->rmid);
+		snprintf(group, sizeof(group), "RMID %u of resctrl%s", beside->rmid,
+			 beside->has_cpu ? " or another program" : "");
 	if (beside->groups > 1)
 		snprintf(more, sizeof(more), ", with %u more group%s", beside->groups - 1,
 			 plural);
 	if (beside->has_cpu)
-		snprintf(buf, BESIDE_TEXT_LEN, "CPU %u is of %s%s", beside->cpu, group, more);
+		snprintf(buf, BESIDE_TEXT_LEN, "CPU %u %s %s%s", beside->cpu,
+			 beside->named ? "is of" : "has", group, more);
 	else
 		snprintf(buf, BESIDE_TEXT_LEN, "%s%s counts tasks of several owners", group,
 			 more);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The groups of resctrl that count work of cmt's owners.  Pure. */
+/* The groups of resctrl, and the other agents, that count work of cmt's owners.  Pure. */
 #ifndef TOOLS_BESIDE_H
 #define TOOLS_BESIDE_H
 

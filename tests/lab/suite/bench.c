@@ -28,6 +28,18 @@ static bool clock_is_steady(void)
 	return !strcmp(text, "tsc\n");
 }
 
+uint32_t cpu_rmid(int cpu)
+{
+	run_on(0, cpu);
+	return lab_get(LAB_PQR, 0);
+}
+
+void cpu_rmid_write(int cpu, uint32_t rmid)
+{
+	run_on(0, cpu);
+	lab_ask(LAB_RMID_SET, LAB_ARG(0, rmid, 0));
+}
+
 void model_begin(void)
 {
 	CHECK(lab_present(), "this is not the lab processor");

@@ -43,6 +43,10 @@ struct worker {
 	bool stop;
 };
 
+/* The RMID of a CPU, to which this process goes; and as another agent, write it. */
+uint32_t cpu_rmid(int cpu);
+void cpu_rmid_write(int cpu, uint32_t rmid);
+
 /* Switch the model on, with an empty cache. */
 void model_begin(void);
 

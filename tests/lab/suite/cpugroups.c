@@ -179,51 +179,6 @@ static void test_cpus_at_unmount(void)
 	CHECK(!module_unload(), "the module does not unload");
 }
 
-
-#define TICKS		200	/* of a recording */
-
-/* The last sample of the container's RMID; the recording has some hundred ticks. */
-static const struct cmt_record *record_sample(struct dev *dev, struct log *log,
-					      uint32_t rmid)
-{
-	const struct cmt_record *sample;
-	struct recorder recorder;
-	uint64_t from;
-
-	recorder_start(&recorder, dev, true);
-	from = dev_stats(dev).ticks;
-	WAIT_FOR(dev_stats(dev).ticks >= from + TICKS, 30000, "there are no ticks");
-	recorder_stop(&recorder);
-	*log = recorder.log;
-	sample = last_sample(log, rmid);
-	CHECK(sample, "no sample of RMID %u", rmid);
-	return sample;
-}
-
-/*
- * Do the samples, or does none but the first one, say that they are incomplete?  Of two that
- * follow each other on two CPUs, the second one may have nothing to say.
- */
-static void check_marks(struct dev *dev, uint32_t rmid, bool marked, const char *when)
-{
-	size_t samples = 0, flagged = 0, i;
-	struct log log;
-
-	record_sample(dev, &log, rmid);
-	for (i = 0; i < log.count; i++) {
-		const struct cmt_record *r = &log.records[i];
-
-		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid)
-			continue;
-		if (samples++)
-			flagged += !!(r->flags & CMT_F_PQR_OVERWRITTEN);
-	}
-	log_free(&log);
-	CHECK(samples > 2, "%s: %zu samples", when, samples);
-	CHECK(marked ? flagged > samples / 2 : !flagged,
-	      "%s: %zu of %zu samples are flagged", when, flagged, samples);
-}
-
 /* resctrl counts a container that runs on the CPU of a group. */
 static void check_grouped(struct dev *dev, struct worker *worker, uint32_t own,
 			  uint32_t group)
@@ -239,25 +194,6 @@ static void check_grouped(struct dev *dev, struct worker *worker, uint32_t own,
 	      !r->owner.cgroup_id, "flags %#x, CPU %u", r->flags, r->owner_cpu);
 	CHECK(dev_stats(dev).cpus_foreign == 1, "%u CPUs are foreign",
 	      dev_stats(dev).cpus_foreign);
-}
-
-/* The container has its RMID, and its samples are the bytes that it walks. */
-static void check_own(struct dev *dev, struct worker *worker, uint32_t own,
-		      const char *when)
-{
-	const struct cmt_record *sample;
-	struct log log;
-
-	check_under(worker, when, own);
-	lab_ask(LAB_FLUSH, 0);
-	worker_wait(worker, 3);
-	sample = record_sample(dev, &log, own);
-	note("%s: the container's sample says %llu of %u bytes", when,
-	     (unsigned long long)sample->sample.occupancy_bytes, BYTES);
-	CHECK(sample->sample.occupancy_bytes + lab_unit() > BYTES,
-	      "%s: the container is not counted", when);
-	log_free(&log);
-	check_marks(dev, own, false, when);
 }
 
 /*

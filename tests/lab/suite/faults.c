@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,8 +14,10 @@
 #include "../../vm/suite/timed.h"
 #include "bench.h"
 #include "faults.h"
+#include "rdtgroup.h"
 #include "tests.h"
 
+#define CPUS		2
 #define PLANTED		10000
 #define FAULT_PERIOD	3
 #define INTERVAL_NS	1000000
@@ -38,6 +41,13 @@ struct previous {
 	uint32_t generation;
 	bool known;
 };
+
+/* As pqos at its end */
+static void agent_end(void)
+{
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		cpu_rmid_write(cpu, 0);
+}
 
 /* A value is of a reading without a fault, or it is bad. */
 static const struct reading *good_reading(const struct readings *readings,
@@ -312,7 +322,10 @@ static void test_evtsel_error(void)
 	plant_evtsel(LAB_FAULT_EVTSEL_ERROR);
 }
 
-/* An agent that repeatedly replaces every CPU's RMID. */
+/*
+ * An agent that repeatedly replaces every CPU's RMID, and "take", by which owners have theirs
+ * again.
+ */
 static void test_pqr(void)
 {
 	struct worker *worker = worker_start(1 << 20);
@@ -365,6 +378,40 @@ static void test_pqr(void)
 	log_free(&recorder.log);
 	worker_stop(worker);
 	dev_close(&dev);
+	agent_end();
+}
+
+#define WALKS 200
+
+/*
+ * The same in "respect": the agent's RMID stays, also where the agent writes between the
+ * module's RDMSR and WRMSR.
+ */
+static void test_pqr_respected(void)
+{
+	struct worker *worker = worker_start(64 << 10);
+	unsigned int percent;
+	uint32_t agent, own;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	worker_identify(worker, &dev);
+	own = worker->rmid;
+	worker_go(worker, true);
+	check_under(worker, "before the agent", own);
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 1, 3000));
+	agent = group_rmid(worker, own);
+	check_under(worker, "beside the agent", agent);
+	percent = percent_under(worker, agent, WALKS);
+	note("under the agent's RMID %u for %u %% of walks", agent, percent);
+	CHECK(percent == 100, "under RMID %u", worker->other_rmid);
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 0, 0));
+	check_under(worker, "without a writer", agent);
+	agent_end();
+	check_under(worker, "after the agent", own);
+	worker_stop(worker);
+	dev_close(&dev);
 }
 
 /* #GP at unexpected accesses causes no crash and no wrong value. */
@@ -410,32 +457,35 @@ static void test_evtsel_put_back(void)
 	dev_close(&dev);
 }
 
-static uint32_t rmid_of_cpu(int cpu)
+static void put_back(const char *mode, bool respected)
 {
-	run_on(0, cpu);
-	return lab_get(LAB_PQR, 0);
+	char params[64];
+	uint32_t found[CPUS], during, after;
+	int cpu;
+
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 1, 1000));
+	WAIT_FOR(cpu_rmid(0) && cpu_rmid(1), 30000, "no agent came");
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 0, 0));
+	for (cpu = 0; cpu < CPUS; cpu++)
+		found[cpu] = cpu_rmid(cpu);
+	snprintf(params, sizeof(params), PROCESS " resctrl=%s", mode);
+	CHECK(!module_load(params), "the module does not load");
+	during = cpu_rmid(0);
+	CHECK(!module_unload(), "the module does not unload");
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		after = cpu_rmid(cpu);
+		note("%s, CPU %d: RMID %u found, %u left", mode, cpu, found[cpu], after);
+		CHECK(after == found[cpu], "PQR_ASSOC was not restored");
+	}
+	CHECK((during == found[0]) == respected, "%s: RMID %u", mode, during);
+	agent_end();
 }
 
 /* PQR_ASSOC has the same value before the load and after the unload. */
 static void test_pqr_put_back(void)
 {
-	uint32_t found[2], during, after;
-	int cpu;
-
-	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 1, 1000));
-	WAIT_FOR(rmid_of_cpu(0) && rmid_of_cpu(1), 30000, "no agent came");
-	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_PQR_TIMER, 0, 0));
-	for (cpu = 0; cpu < 2; cpu++)
-		found[cpu] = rmid_of_cpu(cpu);
-	CHECK(!module_load(PROCESS), "the module does not load");
-	during = rmid_of_cpu(0);
-	CHECK(!module_unload(), "the module does not unload");
-	for (cpu = 0; cpu < 2; cpu++) {
-		after = rmid_of_cpu(cpu);
-		note("CPU %d: RMID %u found, %u left", cpu, found[cpu], after);
-		CHECK(after == found[cpu], "PQR_ASSOC was not restored");
-	}
-	CHECK(during != found[0], "the module did not use it");
+	put_back("take", false);
+	put_back("respect", true);
 }
 
 static int own_event(uint64_t config)
@@ -498,6 +548,7 @@ const struct test faults_tests[] = {
 	{ "fault_evtsel_changes_no_value", test_evtsel, PROCESS, 120 },
 	{ "fault_unavailable_is_not_counted_by_perf", test_perf, PROCESS, 60 },
 	{ "fault_gp_is_flagged", test_gp, PROCESS, 120 },
-	{ "fault_pqr_is_flagged", test_pqr, PROCESS, 120 },
+	{ "fault_pqr_is_flagged", test_pqr, PROCESS " resctrl=take", 120 },
+	{ "fault_pqr_is_respected", test_pqr_respected, PROCESS, 120 },
 	{ 0 }
 };

@@ -22,7 +22,8 @@
 #define WORKERS_MAX	24	/* more than the RMIDs that are tracked */
 #define COVERAGE_SAMPLES 2000
 #define INTERVAL_NS	4000000	/* slow enough for a busy host */
-#define PARAMETERS	PROCESS " ring_records=32768"
+/* "take": cmt loads its own RMID again, and so every overwriting is one that can be noticed. */
+#define PARAMETERS	PROCESS " ring_records=32768 resctrl=take"
 #define BAD_SHOWN	5
 #define PLANS		4
 #define MBM		(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)

@@ -180,6 +180,64 @@ void check_under(struct worker *worker, const char *who, uint32_t rmid)
 	      rmid, percent, worker->other_rmid);
 }
 
+#define TICKS		200	/* of a recording */
+
+/* The last sample of the RMID; the recording has some hundred ticks. */
+static const struct cmt_record *record_sample(struct dev *dev, struct log *log,
+					      uint32_t rmid)
+{
+	const struct cmt_record *sample;
+	struct recorder recorder;
+	uint64_t from;
+
+	recorder_start(&recorder, dev, true);
+	from = dev_stats(dev).ticks;
+	WAIT_FOR(dev_stats(dev).ticks >= from + TICKS, 30000, "there are no ticks");
+	recorder_stop(&recorder);
+	*log = recorder.log;
+	sample = last_sample(log, rmid);
+	CHECK(sample, "no sample of RMID %u", rmid);
+	return sample;
+}
+
+/* Of two that follow each other on two CPUs, the second one may have nothing to say. */
+void check_marks(struct dev *dev, uint32_t rmid, bool marked, const char *when)
+{
+	size_t samples = 0, flagged = 0, i;
+	struct log log;
+
+	record_sample(dev, &log, rmid);
+	for (i = 0; i < log.count; i++) {
+		const struct cmt_record *r = &log.records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != rmid)
+			continue;
+		if (samples++)
+			flagged += !!(r->flags & CMT_F_PQR_OVERWRITTEN);
+	}
+	log_free(&log);
+	CHECK(samples > 2, "%s: %zu samples", when, samples);
+	CHECK(marked ? flagged > samples / 2 : !flagged,
+	      "%s: %zu of %zu samples are flagged", when, flagged, samples);
+}
+
+void check_own(struct dev *dev, struct worker *worker, uint32_t own, const char *when)
+{
+	const struct cmt_record *sample;
+	struct log log;
+
+	check_under(worker, when, own);
+	lab_ask(LAB_FLUSH, 0);
+	worker_wait(worker, 3);
+	sample = record_sample(dev, &log, own);
+	note("%s: the owner's sample says %llu of %zu bytes", when,
+	     (unsigned long long)sample->sample.occupancy_bytes, worker->bytes);
+	CHECK(sample->sample.occupancy_bytes + lab_unit() > worker->bytes,
+	      "%s: the owner is not counted", when);
+	log_free(&log);
+	check_marks(dev, own, false, when);
+}
+
 uint32_t closids_of(struct worker *worker)
 {
 	__atomic_store_n(&worker->closids, 0, __ATOMIC_RELAXED);

@@ -35,6 +35,13 @@ unsigned int percent_under(struct worker *worker, uint32_t rmid,
 			   uint64_t walks);
 /* Wait until all walks have @rmid; then they must keep it. */
 void check_under(struct worker *worker, const char *who, uint32_t rmid);
+/*
+ * Do the samples of the RMID, or does none but the first one, say that they are incomplete?
+ * The device is mapped.
+ */
+void check_marks(struct dev *dev, uint32_t rmid, bool marked, const char *when);
+/* The worker runs with its owner's RMID, whose samples are the bytes that it walks. */
+void check_own(struct dev *dev, struct worker *worker, uint32_t own, const char *when);
 /* The CLOSIDs that a worker has run with since the last call: bits. */
 uint32_t closids_of(struct worker *worker);
 

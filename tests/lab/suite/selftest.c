@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "rdtgroup.h"
 #include "tests.h"
 
 #define OUTPUT "/tmp/selftest-output"
 #define FILLERS 3
+#define AGENT	2	/* an RMID */
 
 static pid_t start(const char *option)
 {
@@ -146,6 +148,26 @@ static void selftest_fails_on_errors(void)
 static void selftest_fails_under_another_rmid(void)
 {
 	fails_with(LAB_FAULT_PQR, 1, "\"growth_state\":\"fail\"");
+	cpu_rmid_write(0, 0);
+	cpu_rmid_write(1, 0);
+}
+
+/* A CPU that is another agent's: work there is not cmt's, unless cmt takes it. */
+static void selftest_refuses_another_agents_cpu(void)
+{
+	struct dev dev;
+
+	cpu_rmid_write(1, AGENT);
+	dev_open(&dev, O_RDWR);
+	/* a change of the mode lets every CPU read its register */
+	resctrl_set_mode(&dev, CMT_RESCTRL_RESPECT);
+	wait_exit(start(NULL), 2);
+	has("another program");
+	has("cmtctl resctrl take");
+	resctrl_set_mode(&dev, CMT_RESCTRL_TAKE);
+	dev_close(&dev);
+	run(NULL, 0);
+	cpu_rmid_write(1, 0);
 }
 
 static void selftest_ends_with(int signal, bool says)
@@ -184,6 +206,8 @@ const struct test selftest_tests[] = {
 	{ "selftest_fails_on_dead_counters", selftest_fails_on_dead_counters, "scope=manual", 180 },
 	{ "selftest_fails_on_errors", selftest_fails_on_errors, "scope=manual", 180 },
 	{ "selftest_fails_under_another_rmid", selftest_fails_under_another_rmid,
+	  "scope=manual", 180 },
+	{ "selftest_refuses_another_agents_cpu", selftest_refuses_another_agents_cpu,
 	  "scope=manual", 180 },
 	{ "selftest_restores_on_signals", selftest_restores_on_signals, "scope=manual", 60 },
 	{ "selftest_refuses_a_model", selftest_refuses_a_model, EMULATED, 20 },

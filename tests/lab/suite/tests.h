@@ -22,6 +22,7 @@ extern const struct test selftest_tests[];
 extern const struct test closid_tests[];
 extern const struct test groups_tests[];
 extern const struct test cpu_groups_tests[];
+extern const struct test agent_tests[];
 extern const struct test sole_tests[];
 extern const struct test source_tests[];
 extern const struct test readers_tests[];

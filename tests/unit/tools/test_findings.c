@@ -211,9 +211,23 @@ END_TEST
 START_TEST(foreign_rmid_writes_are_noted)
 {
 	facts.stats.pqr_overwritten = 1;
-	says("failures", FINDING_NOTE, "another agent's RMID 1 times", "pqos");
-	facts.mounted = true;
 	says("failures", FINDING_NOTE, "another agent's RMID 1 times", NULL);
+}
+END_TEST
+
+START_TEST(cpus_of_another_agent_are_noted)
+{
+	facts.resctrl = CMT_RESCTRL_RESPECT;
+	says("resctrl", FINDING_GOOD, "not mounted", NULL);
+	facts.stats.cpus_foreign = 2;
+	says("resctrl", FINDING_NOTE, "the RMID of 2 CPUs: rows of", "resctrl take");
+	facts.beside = (struct beside){
+		.any = true, .groups = 1, .has_cpu = true, .cpu = 1, .rmid = 2,
+	};
+	says("resctrl", FINDING_NOTE,
+	     "; CPU 1 has RMID 2 of resctrl or another program: rows of", "pqos --iface=msr -r");
+	facts.resctrl = CMT_RESCTRL_TAKE;
+	says("resctrl", FINDING_NOTE, "cmt replaces the RMID", "resctrl respect");
 }
 END_TEST
 
@@ -275,6 +289,7 @@ int main(void)
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);
+	tcase_add_test(tc, cpus_of_another_agent_are_noted);
 	tcase_add_test(tc, exposed_evtsel_is_noted_while_resctrl_is_mounted);
 	tcase_add_test(tc, intel_cqm_is_noted);
 	tcase_add_test(tc, telemetry_of_resctrl_is_noted);
