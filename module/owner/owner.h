@@ -37,6 +37,7 @@ struct irq_work;
 /* Written with cmt_owner_lock, read in any context. */
 extern u16 *cmt_owner_table;
 extern u16 cmt_owner_rmids[CMT_NR_OWNERS];
+extern struct cmt_owner *cmt_owners;	/* by number */
 /* The owner of the CPU's tasks that have no other owner; written with cmt_owner_lock */
 DECLARE_PER_CPU(u32, cmt_cpu_owner);
 
@@ -72,7 +73,7 @@ struct cmt_owner {
 	u32 rmid;		/* the dedicated RMID; 0: none */
 	u32 members;		/* processes in cmt_owner_table with this owner */
 	u32 holders;		/* number of users CMT_BY_HOLD */
-	u32 listed;		/* one of the lists of owner.c; 0: none */
+	u32 listed;		/* one of the lists of queue.c; 0: none */
 	bool attached;
 	bool scoped;
 	bool service;		/* scoped, and of the lower class */
@@ -92,6 +93,17 @@ struct cmt_owner {
 static inline bool cmt_owner_is_named(const struct cmt_owner *owner)
 {
 	return owner->attached || owner->holders;
+}
+
+/* The owner with a number, in any context; NULL for number 0. */
+static inline struct cmt_owner *cmt_owner_at(u32 number)
+{
+	return number && number < CMT_NR_OWNERS ? &cmt_owners[number] : NULL;
+}
+
+static inline u32 cmt_owner_number(const struct cmt_owner *owner)
+{
+	return owner ? owner - cmt_owners : 0;
 }
 
 int cmt_owners_init(void);
@@ -126,10 +138,6 @@ u32 cmt_owners_joined(void);
  */
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 				const char *comm, enum cmt_by by);
-
-/* The owner with a number, in any context; NULL for number 0. */
-struct cmt_owner *cmt_owner_at(u32 number);
-u32 cmt_owner_number(const struct cmt_owner *owner);
 
 /* The owner of a process, NULL: none. */
 struct cmt_owner *cmt_owner_of(u32 tgid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The RMID pool: which RMIDs are free, which have an owner, and since when.
- * Pure: time is an argument, locking is the caller's (owner.c).
+ * Pure: time is an argument, locking is the caller's (table.c).
  *
  *	FREE --alloc--> ACTIVE --free--> LIMBO --CMT_LIMBO_NS, drained--> FREE
  *	FREE or LIMBO --exclude--> FOREIGN --include--> LIMBO

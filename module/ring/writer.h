@@ -73,7 +73,7 @@ static __always_inline void cmt_ring_publish(struct cmt_ring *ring)
 
 /*
  * Append one record.  Its cpu is the ring's, and its ts is raised to that of
- * the record before it should it be older (by the nanosecond that owner.c adds
+ * the record before it should it be older (by the nanosecond that owner/table.c adds
  * to keep lifecycle records apart), so that time in a ring never goes back.
  */
 void cmt_ring_write(struct cmt_ring *ring, const struct cmt_record *record);
