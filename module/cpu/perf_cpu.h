@@ -62,9 +62,10 @@ struct cmt_perf {
  */
 static __always_inline bool cmt_perf_shortage(const struct cmt_perf *p, u64 since)
 {
+	if (!p->pmu_cpu)
+		return false;
 	/* another CPU sees an old time or a new one */
-	return p->pmu_cpu &&
-	       data_race((u64)hrtimer_get_expires(&p->pmu_cpu->hrtimer)) > since;
+	return data_race((u64)hrtimer_get_expires(&p->pmu_cpu->hrtimer)) > since;
 }
 
 /* For how long the event, which is of this CPU, had no counter.  Interrupts off. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The RMID to load on a CPU, and PQR_ASSOC in a tick.  Inlined in the switch path (cpu.c)
- * and in the tick (sampler.c), where every instruction counts.
+ * and in the tick (tick.c), where every instruction counts.
  */
 #ifndef CMT_PQR_H
 #define CMT_PQR_H

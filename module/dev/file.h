@@ -21,7 +21,7 @@ struct cmt_file {
 	struct list_head holds;
 };
 
-/* device.c.  @counters: CMT_F_CYCLES | ..., CMT_F_CHANNEL */
+/* device.c.  @counters: as of struct cmt_counters */
 void cmt_file_set_counters(struct cmt_file *file, u32 counters);
 /* @records is in range. */
 void cmt_file_set_watermark(struct cmt_file *file, u32 records);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A burst: the readings of one tick, on one CPU, with interrupts off.  The backends
- * instantiate cmt_burst_run() with their reading of one RMID inlined; sampler.c chooses
- * the RMIDs, and accounts the readings.  Pure.
+ * instantiate cmt_burst_run() with their reading of one RMID inlined; sample/tick.c
+ * chooses the RMIDs, and accounts the readings.  Pure.
  *
  * Two queues, one bit per RMID.  Hot RMIDs were loaded on this CPU since its last tick,
  * and are read in every tick.  The turn queue has RMIDs that were not loaded; each has

@@ -14,9 +14,9 @@
  * write EVTSEL at any time.  So each reading takes the lock of the domain, and checks
  * EVTSEL.  A reading of resctrl is wrong if a write of EVTSEL comes between its two
  * accesses, so cmt writes as seldom as it can: EVTSEL is restored once, at the end, and
- * only if no other agent has written it since.  sampler.c lets one CPU of the domain read
- * while resctrl is mounted: on kernels whose resctrl reads on a known CPU, it is this CPU,
- * and no reading of resctrl is wrong.
+ * only if no other agent has written it since.  sample/partition.c lets one CPU of the
+ * domain read while resctrl is mounted: on kernels whose resctrl reads on a known CPU, it
+ * is this CPU, and no reading of resctrl is wrong.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>

@@ -89,11 +89,11 @@ static void change(const struct abmc_call *call)
 	for (i = 0; i < call->n; i++, move++) {
 		if (move->from != NO_RMID &&
 		    !cmt_domain_lose_base(call->domain, move->from,
-					   hw_abmc_release))
+					  hw_abmc_release))
 			continue;
 		if (move->to != NO_RMID)
 			cmt_domain_lose_base(call->domain, move->to,
-					      hw_abmc_assign);
+					     hw_abmc_assign);
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Which owner a process has (scope.c), when that owner gets an RMID (pending.c), and which
- * RMIDs are not cmt's (foreign.c).  The probes (probes.c) are called when processes and cgroups (container.c, pattern.h) begin,
- * change and end; other owners are requested by name (attach.c).
+ * RMIDs are not cmt's (foreign.c).  The probes (probes.c) are called when processes and
+ * cgroups (container.c, pattern.h) begin, change and end; other owners are requested by name
+ * (attach.c).
  */
 #ifndef CMT_SCOPE_H
 #define CMT_SCOPE_H
