@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "cqm.h"
 #include "hw/hw.h"
+#include "internal.h"
 #include "ring/ring.h"
 
 static bool intel_cqm;
@@ -332,5 +333,5 @@ void cmt_cqm_exit(void)
 		pmu_unregister(&cmt_pmu);
 	if (has_intel_cqm)
 		pmu_unregister(&intel_cqm_pmu);
-	cqm_sets_exit();
+	cqm_events_exit();
 }

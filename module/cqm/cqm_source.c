@@ -15,8 +15,8 @@
 #include <linux/spinlock.h>
 
 #include "cpu/cpu.h"
-#include "cqm.h"
 #include "hw/hw.h"
+#include "internal.h"
 #include "owner/owner.h"
 #include "sample/sample.h"
 
