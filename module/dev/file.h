@@ -17,7 +17,7 @@ struct cmt_file {
 	bool ticks;		/* cmt_sampler_want_ticks(): it has mapped a ring */
 	bool channels;		/* cmt_sampler_want_channels() */
 	u32 counters;		/* cmt_perf_want() */
-	u32 nr_holds;		/* hold.c, as holds */
+	u32 nr_holds;		/* register.c, as holds */
 	struct list_head holds;
 };
 
@@ -32,7 +32,7 @@ long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 void cmt_stats_fill(struct cmt_stats *stats);
 
 /*
- * hold.c: the registrations of a descriptor.  Errors as CMT_IOC_REGISTER and
+ * register.c: the registrations of a descriptor.  Errors as CMT_IOC_REGISTER and
  * _UNREGISTER; the caller has checked kind and options.  Process context, as cmt_hold().
  */
 int cmt_register(struct cmt_file *file, struct cmt_attach *arg);
