@@ -78,6 +78,32 @@ names()
 	return $rc
 }
 
+# is_defined NAME: a function or a macro of this tree
+is_defined()
+{
+	grep -rqE "^([a-z].*[ *]|#define )?$1\(" --include='*.[ch]' module libcmt tools
+}
+
+# Functions, and files without their room, that the description of the parts names
+architecture()
+{
+	local name rc=0
+
+	grep -oE '`[a-z0-9_/]+(\(\)|\.[ch])`' docs/architecture.md | tr -d '`' |
+		sort -u >"$tmp/named"
+	[ -s "$tmp/named" ] || return 1
+	while read -r name; do
+		case "$name" in
+		*'()')	is_defined "${name%()}" && continue ;;
+		*)	[ -z "$(find module libcmt tools -path "*/$name")" ] || continue
+			[ ! -e "$name" ] || continue ;;
+		esac
+		echo "no such function or file: $name"
+		rc=1
+	done <"$tmp/named"
+	return $rc
+}
+
 decisions()
 {
 	local n rc=0
@@ -198,6 +224,7 @@ check "cmt(4) has the module's messages" messages
 check "cmt(4) has the module's parameters" parameters
 check "the example of docs/library.md compiles" example
 check "files that are named exist" names
+check "functions and files that docs/architecture.md names exist" architecture
 check "decisions that are named exist" decisions
 check "the udev rule is the package's" rule
 check "the version in commands is the module's" version
