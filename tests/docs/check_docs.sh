@@ -89,6 +89,7 @@ architecture()
 {
 	local name rc=0
 
+	# shellcheck disable=SC2016
 	grep -oE '`[a-z0-9_/]+(\(\)|\.[ch])`' docs/architecture.md | tr -d '`' |
 		sort -u >"$tmp/named"
 	[ -s "$tmp/named" ] || return 1
