@@ -9,7 +9,6 @@
 /* The header of an ACPI table, and the fields behind it in an ERDT */
 #define ACPI_LENGTH		4
 #define ACPI_REVISION		8
-#define ACPI_BYTES		36
 #define ERDT_BYTES		64
 #define ERDT_REVISION		1
 

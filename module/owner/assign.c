@@ -127,9 +127,8 @@ bool owner_clear(struct cmt_owner *owner)
  * Are more owners of the classes before services pending than RMIDs are free or in
  * limbo, and has a service an RMID?
  */
-bool cmt_owners_reclaim_due(void)
+static bool reclaim_is_due(void)
 {
-	lockdep_assert_held(&owner_lock);
 	return owner_queue_before(LIST_SERVICES) >
 	       owner_pool.nr_free + owner_pool.nr_limbo &&
 	       owner_queue_reclaimable();
@@ -137,15 +136,17 @@ bool cmt_owners_reclaim_due(void)
 
 bool cmt_owners_reclaim(void)
 {
+	unsigned long flags = cmt_owners_lock();
+	bool due = reclaim_is_due();
 	struct cmt_owner *service;
 
-	lockdep_assert_held(&owner_lock);
-	if (!cmt_owners_reclaim_due())
-		return false;
-	service = owner_queue_reclaimable();
-	owner_clear(service);
-	owner_queue(service, CMT_WHY_RECLAIMED);
-	return true;
+	if (due) {
+		service = owner_queue_reclaimable();
+		owner_clear(service);
+		owner_queue(service, CMT_WHY_RECLAIMED);
+	}
+	cmt_owners_unlock(flags);
+	return due;
 }
 
 int cmt_rmid_exclude(u32 rmid, u32 flag)
@@ -233,8 +234,10 @@ void cmt_rmid_describe(u32 rmid, u32 flags, u32 tgid, const char *comm)
 
 void cmt_owners_want_drain(void)
 {
-	lockdep_assert_held(&owner_lock);
+	unsigned long flags = cmt_owners_lock();
+
 	drain_wanted = true;
+	cmt_owners_unlock(flags);
 }
 
 /*
@@ -242,12 +245,11 @@ void cmt_owners_want_drain(void)
  * ends; without, when more RMIDs are in limbo than are free.  But every CPU is asked at
  * most once in a limbo.
  */
-u64 cmt_owners_drain_due(void)
+static u64 drain_due(void)
 {
 	u64 next = cmt_pool_next_expiry(&owner_pool);
 	u64 soonest = last_drain + CMT_LIMBO_NS;
 
-	lockdep_assert_held(&owner_lock);
 	if (drain_wanted)
 		return soonest;
 	if (!owner_queue_first() && owner_pool.nr_limbo <= owner_pool.nr_free)
@@ -255,29 +257,51 @@ u64 cmt_owners_drain_due(void)
 	return next == U64_MAX ? next : max(next, soonest);
 }
 
+u64 cmt_owners_drain_due(void)
+{
+	unsigned long flags = cmt_owners_lock();
+	u64 due = drain_due();
+
+	cmt_owners_unlock(flags);
+	return due;
+}
+
+static u64 work_due(void)
+{
+	if (reclaim_is_due() || (owner_queue_first() && owner_pool.nr_free))
+		return 0;
+	return min(drain_due(), owner_update_due());
+}
+
 u64 cmt_owners_due(void)
 {
-	if (cmt_owners_reclaim_due() ||
-	    (owner_queue_first() && owner_pool.nr_free))
-		return 0;
-	return min(cmt_owners_drain_due(), owner_update_due());
+	unsigned long flags = cmt_owners_lock();
+	u64 due = work_due();
+
+	cmt_owners_unlock(flags);
+	return due;
 }
 
 u64 cmt_owners_drain_begin(void)
 {
-	lockdep_assert_held(&owner_lock);
+	unsigned long flags = cmt_owners_lock();
+	u64 now = cmt_owner_now();
+
 	drain_wanted = false;
-	return cmt_owner_now();
+	cmt_owners_unlock(flags);
+	return now;
 }
 
 void cmt_owners_drained(u64 until)
 {
-	lockdep_assert_held(&owner_lock);
-	if (until <= last_drain)
-		return;
-	last_drain = until;
-	cmt_pool_drained(&owner_pool, until);
-	cmt_pool_expire(&owner_pool, cmt_owner_now());
+	unsigned long flags = cmt_owners_lock();
+
+	if (until > last_drain) {
+		last_drain = until;
+		cmt_pool_drained(&owner_pool, until);
+		cmt_pool_expire(&owner_pool, cmt_owner_now());
+	}
+	cmt_owners_unlock(flags);
 }
 
 void cmt_owners_stats(struct cmt_stats *stats)

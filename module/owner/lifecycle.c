@@ -181,18 +181,19 @@ u64 owner_update_due(void)
 
 bool cmt_owners_update_postponed(u64 until)
 {
+	unsigned long flags = cmt_owners_lock();
 	struct cmt_owner *owner;
 	u32 n;
 
-	lockdep_assert_held(&owner_lock);
 	for (n = 0; n < UPDATE_CHUNK; n++) {
 		owner = postponed_first();
 		if (!owner || owner->next_update > until)
-			return false;
+			break;
 		last_postponed = until;
 		owner_update_write(owner);
 	}
-	return true;
+	cmt_owners_unlock(flags);
+	return n == UPDATE_CHUNK;
 }
 
 static int record_cmp(const void *a, const void *b)

@@ -201,15 +201,7 @@ bool cmt_rmid_is_foreign(u32 rmid);
 /* Is the RMID foreign, and was it excluded with this flag? */
 bool cmt_rmid_has_flag(u32 rmid, u32 flag);
 
-/* For pending.c: cmt_owners_reclaim() would take an RMID. */
-bool cmt_owners_reclaim_due(void);
-/*
- * For pending.c.  Owners that are served before services may need more RMIDs than are
- * free or in limbo.  Then a service loses its RMID and becomes pending.  Returns
- * whether one did.
- */
-bool cmt_owners_reclaim(void);
-/* The next owner to serve, with an RMID for the owner; or NULL. */
+/* For pending.c: the next owner to serve, with an RMID for the owner; or NULL. */
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 /*
  * Give the RMID @r, whose residue was read, to the owner.  False: the owner has ended.
@@ -217,6 +209,18 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
+/* Write the ALLOC_FAIL of a pending owner. */
+void cmt_owner_fill_fail(struct cmt_record *record,
+			 const struct cmt_owner *owner, u32 why);
+
+/* Without the owner lock, from here on. */
+
+/*
+ * For pending.c.  Owners that are served before services may need more RMIDs than are
+ * free or in limbo.  Then a service loses its RMID and becomes pending.  Returns
+ * whether one did.
+ */
+bool cmt_owners_reclaim(void);
 /*
  * The time at which the pending work must run, ns, 0: now; U64_MAX: not needed.  The
  * second function: the time at which the work must drain.
@@ -234,11 +238,6 @@ void cmt_owners_drained(u64 until);
  * Returns whether there may be more.
  */
 bool cmt_owners_update_postponed(u64 until);
-/* Write the ALLOC_FAIL of a pending owner. */
-void cmt_owner_fill_fail(struct cmt_record *record,
-			 const struct cmt_owner *owner, u32 why);
-
-/* Without the owner lock, from here on. */
 
 /*
  * foreign.c.  Another agent uses this RMID, which is looked at soon unless it is known to be

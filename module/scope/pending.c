@@ -110,27 +110,17 @@ static void queue_at(u64 at)
 
 void cmt_pending_later(void)
 {
-	unsigned long flags = cmt_owners_lock();
 	u64 due = cmt_owners_due();
 
-	cmt_owners_unlock(flags);
 	if (due <= ktime_get_ns())
 		queue_now();
 	else if (due != U64_MAX)
 		queue_at(due);
 }
 
-static void want_drain(void)
-{
-	unsigned long flags = cmt_owners_lock();
-
-	cmt_owners_want_drain();
-	cmt_owners_unlock(flags);
-}
-
 void cmt_refresh_later(void)
 {
-	want_drain();
+	cmt_owners_want_drain();
 	cmt_pending_later();
 }
 
@@ -171,23 +161,10 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
  */
 static void drain(void)
 {
-	unsigned long flags = cmt_owners_lock();
 	u64 until = cmt_owners_drain_begin();	/* D1 */
 
-	cmt_owners_unlock(flags);
 	cmt_cpus_refresh();			/* D2 */
-	flags = cmt_owners_lock();
 	cmt_owners_drained(until);		/* D3 */
-	cmt_owners_unlock(flags);
-}
-
-static bool reclaim_one(void)
-{
-	unsigned long flags = cmt_owners_lock();
-	bool reclaimed = cmt_owners_reclaim();
-
-	cmt_owners_unlock(flags);
-	return reclaimed;
 }
 
 /* Returns whether an owner got or lost an RMID: CPUs must load their RMID again. */
@@ -197,7 +174,7 @@ static bool serve_and_reclaim(void)
 
 	while (serve(1, &may_run))
 		changed = true;
-	while (reclaim_one())
+	while (cmt_owners_reclaim())
 		changed = true;
 	return changed;
 }
@@ -223,43 +200,24 @@ void cmt_pending_run(void)
 	cmt_pending_later();
 }
 
-static bool is_drain_due(void)
-{
-	unsigned long flags = cmt_owners_lock();
-	u64 due = cmt_owners_drain_due();
-
-	cmt_owners_unlock(flags);
-	return due <= ktime_get_ns();
-}
-
-static void update_postponed(void)
-{
-	u64 now = ktime_get_ns();
-	unsigned long flags;
-	bool more;
-
-	do {
-		flags = cmt_owners_lock();
-		more = cmt_owners_update_postponed(now);
-		cmt_owners_unlock(flags);
-	} while (more);
-}
-
 /*
  * RMIDs are given and reclaimed before the drain, so that the CPUs load them in this drain.
  * RMIDs that are given after it are loaded at switches, and by the next drain.
  */
 static void pending_work_fn(struct work_struct *work)
 {
-	update_postponed();
+	u64 now = ktime_get_ns();
+
+	while (cmt_owners_update_postponed(now))
+		;
 	if (serve_and_reclaim())
-		want_drain();
-	if (is_drain_due()) {
+		cmt_owners_want_drain();
+	if (cmt_owners_drain_due() <= ktime_get_ns()) {
 		drain();
 		/* a probe may give an RMID here */
 		cmt_test_delay(msleep, 10);
 		if (serve_and_reclaim())
-			want_drain();
+			cmt_owners_want_drain();
 	}
 	warn_pending();
 	cmt_pending_later();
