@@ -6,7 +6,7 @@
  * that RMID, and PQR_ASSOC applies to user space only.  All CPUs must have the same
  * RMID; the association may be enabled on some CPUs only.
  *
- * A change of the register has no event.  So the work item of foreign.c reads it once a
+ * A change of the register has no event.  So the work item of scope/foreign.c reads it once a
  * second on every CPU that is not excluded, where CPUID lists the register.
  */
 #include <linux/cpumask.h>

@@ -4,7 +4,7 @@
  * members of such a group belong to one owner, and the group's RMID is that owner's under
  * another number: the group is sole.  Pure.
  *
- * Members are seen at switches and ticks of any CPU, and by the work item of foreign.c,
+ * Members are seen at switches and ticks of any CPU, and by the work item of scope/foreign.c,
  * which also judges.  The group ends to be sole when another owner's member is seen.  It is
  * sole again after CMT_RDTGROUP_WAIT periods with members of one owner only.  A period is the
  * time between two regular runs of the work item.

@@ -3,7 +3,7 @@
  * The records of a resctrl group's RMID describe the owner whose sole group it is, or else a
  * thread or a CPU of the group, by which user space finds the path of the group.
  *
- * Only the work item of foreign.c writes hints.  A thread that is exiting has left its owner,
+ * Only the work item of scope/foreign.c writes hints.  A thread that is exiting has left its owner,
  * and a thread that is being forked has none yet: neither is a member.
  */
 #include <linux/jiffies.h>

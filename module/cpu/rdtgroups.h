@@ -41,7 +41,7 @@ static __always_inline void cmt_rdtgroups_see(u32 rmid, u32 owner)
 u32 cmt_rdtgroups_next(u32 number, u32 after);
 
 /*
- * For the work item of foreign.c, in this order: begin, see all threads and CPUs that are
+ * For the work item of scope/foreign.c, in this order: begin, see all threads and CPUs that are
  * members, judge all foreign RMIDs and write their UPDATEs.
  */
 void cmt_rdtgroups_begin(void);
