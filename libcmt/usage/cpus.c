@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state of CPUs: their ticks, and the RMID that they ran last */
+/* CPUs: their ticks, the RMID that they ran last, and their rows */
 #include "state.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void cpu_owner(struct usage_cpu *cpu, const struct cmt_slot_cpu *c)
@@ -71,6 +72,95 @@ void usage_cpus_sum(const struct cmt_usage *usage, struct cmt_usage_frame *frame
 		frame->missed += cpu->missed - cpu->missed_base;
 		frame->emulated |= cpu->emulated;
 	}
+}
+
+/* The values of the RMID of a CPU.  False: it has none. */
+static bool add_cpu_values(struct cmt_usage *usage,
+			   struct cmt_usage_row *row, uint64_t elapsed_ns)
+{
+	bool alive = false, any = false;
+	uint32_t i;
+
+	for (i = 0; i < usage->nr_holdings; i++) {
+		const struct usage_holding *h = &usage->holdings[i];
+
+		if (!usage_seen(usage, h) || !usage_in_cpu_row(usage, h) ||
+		    h->cpu != row->cpu)
+			continue;
+		usage_row_add(usage, row, h, elapsed_ns);
+		usage_row_spread(row, usage_sum(usage, h->group));
+		alive |= !usage_ended(h);
+		any = true;
+	}
+	if (any) {
+		usage_row_settle(usage, row, alive);
+	} else {
+		usage_rate_settle(&row->total, false);
+		usage_rate_settle(&row->local, false);
+	}
+	return any;
+}
+
+static void cpu_identity(struct cmt_usage *usage, struct usage_frame *to,
+			 struct cmt_usage_row *row, const struct usage_cpu *cpu)
+{
+	row->flags |= CMT_USAGE_ROW_SEEN;
+	if (cpu->emulated)
+		row->flags |= CMT_USAGE_ROW_EMULATED;
+	row->kind = cpu->kind;
+	row->owner = cpu->owner;
+	row->domain = cpu->domain;
+	row->rmid = cpu->rmid;
+	row->generation = cpu->generation;
+	row->pid = cpu->tgid;
+	row->cgroup_id = cpu->cgroup_id;
+	if (cpu->cgroup_id)
+		row->container = usage_row_container(usage, to,
+						     usage_cgroup(usage, cpu->cgroup_id));
+	memcpy(row->comm, cpu->comm, sizeof(row->comm));
+	row->why = cpu->why;
+	row->ticks = cpu->ticks;
+	row->busy_ticks = cpu->busy_ticks;
+	row->missed = cpu->missed - cpu->missed_base;
+	row->busy_ns = cpu->busy_ns - cpu->busy_base;
+}
+
+static int build_cpu_row(struct cmt_usage *usage, struct usage_frame *to,
+			 uint32_t number)
+{
+	const struct usage_cpu *cpu = &usage->cpus[number];
+	struct cmt_usage_row *row;
+
+	if (!cpu->seen && cpu->lost == cpu->lost_base)
+		return 0;
+	row = usage_row_new(&to->rows);
+	if (!row)
+		return -ENOMEM;
+	row->flags = CMT_USAGE_ROW_CPU;
+	row->cpu = number;
+	row->kind = CMT_USAGE_UNKNOWN;
+	row->lost = cpu->lost - cpu->lost_base;
+	if (cpu->seen)
+		cpu_identity(usage, to, row, cpu);
+	return 0;
+}
+
+int usage_cpu_rows(struct cmt_usage *usage, struct usage_frame *to, bool *owners)
+{
+	uint32_t i;
+	int err = 0;
+
+	*owners = false;
+	for (i = 0; !err && i < usage->nr_cpus; i++)
+		err = build_cpu_row(usage, to, i);
+	for (i = 0; i < to->rows.nr; i++) {
+		struct cmt_usage_row *row = &to->rows.rows[i];
+
+		*owners |= add_cpu_values(usage, row, to->frame.elapsed_ns);
+		usage_row_counters(usage, &to->frame, row,
+				   &usage->cpus[row->cpu].counted);
+	}
+	return err;
 }
 
 void usage_cpus_close(struct cmt_usage *usage)

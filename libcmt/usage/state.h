@@ -10,7 +10,9 @@
  *	cpus.c		the CPUs
  *	counters.c	the processor's counters (PERF records)
  *	memory.c	the memory channels
- *	rows.c		makes rows of holdings, counters and CPUs
+ *	rows.c		which rows a frame has
+ *	row.c		the values of a row, of its holdings
+ *	rate.c		rates, of the traffic of holdings
  *	ids.c		compares the container ids of rows
  *	brief.c		chooses the rows of a brief frame
  *	group.c		which holdings make one row; below the files above
@@ -36,6 +38,7 @@
 #include "group.h"
 #include "holding.h"
 #include "memory.h"
+#include "row.h"
 
 #define USAGE_NONE	UINT32_MAX
 
@@ -246,6 +249,14 @@ static inline struct usage_group *usage_want(struct cmt_usage *usage,
 	return group;
 }
 
+/* A CPU's own RMID, which the row of the CPU has. */
+static inline bool usage_in_cpu_row(const struct cmt_usage *usage,
+				    const struct usage_holding *h)
+{
+	return usage->by == CMT_USAGE_BY_CPU && h->kind == CMT_USAGE_OWNER &&
+	       h->owner == CMT_OWNER_CPU;
+}
+
 /* usage.c: */
 
 /* Add a record that comes from no reader.  Returns 0, or -ENOMEM: it was not added. */
@@ -263,23 +274,12 @@ int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
 void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c);
 void usage_cpus_sum(const struct cmt_usage *usage,
 		    struct cmt_usage_frame *frame);
+/* Add the rows of all CPUs.  @owners: some CPU has its own RMID.  Returns 0 or -ENOMEM. */
+int usage_cpu_rows(struct cmt_usage *usage, struct usage_frame *to, bool *owners);
 void usage_cpus_close(struct cmt_usage *usage);
 
-/* An RMID or a channel is read within this time of its record's timestamp. */
-#define USAGE_READ_NS	20000
-
-/* rows.c: */
-
-/* Add @bytes moved in @span, with bounds; the error is at most @slack. */
-void usage_rate_add(struct cmt_usage_rate *r, uint64_t bytes, uint64_t slack,
-		    uint64_t span);
-/* Complete a rate, when all bytes are added. */
-void usage_rate_settle(struct cmt_usage_rate *r, bool pending);
-/* Make the rows of the interval, in @to.  Returns 0 or -ENOMEM. */
+/* rows.c: make the rows of the interval, in @to.  Returns 0 or -ENOMEM. */
 int usage_rows(struct cmt_usage *usage, struct usage_frame *to);
-/* The total bandwidth of all RMIDs.  To be called after usage_rows(). */
-void usage_rmids(const struct cmt_usage *usage, struct cmt_usage_rate *r,
-		 uint64_t elapsed_ns);
 
 /* brief.c: */
 
