@@ -8,66 +8,6 @@
 
 #include "slots/slots.h"
 
-#define FORGET_NS 2000000000ULL	/* an owner in no slot for this time is dropped */
-
-static void traffic_count(struct usage_traffic *t, uint64_t from,
-			  uint64_t from_ts, uint64_t to, uint64_t to_ts)
-{
-	t->known = true;
-	t->bytes += to - from;
-	t->covered_ns += to_ts - from_ts;
-	t->chains += !t->linked;
-	t->linked = true;
-}
-
-/* From the last reading to this one nothing was counted. */
-static void traffic_miss(struct usage_traffic *t, uint64_t last_ts, uint64_t ts)
-{
-	if (last_ts && cmt_ts_before(last_ts, ts))
-		t->missed_ns += ts - last_ts;
-}
-
-/*
- * The last reading of a counter.  @bit: its CMT_F_* in the flags.  @since: the ALLOC of
- * an owner that began while this usage ran: from it on the counter counts in the domain
- * of the ALLOC; 0: another owner.  The traffic of an owner that was allocated before
- * dropped holdings may have been counted already.
- */
-static void traffic_add(struct usage_traffic *t, const struct usage_holding *h,
-			uint32_t bit, uint64_t value, uint64_t since)
-{
-	const uint32_t reasons = CMT_F_ERROR | CMT_F_UNAVAILABLE;
-	bool first = !t->ever && since;
-	uint64_t last_ts = t->last_ts;
-
-	t->last_ts = h->ts;
-	if (!(h->flags & bit)) {
-		/* without a reason the machine has no such counter */
-		if (h->flags & reasons)
-			traffic_miss(t, last_ts, h->ts);
-		t->gap |= t->ever;
-		t->based = false;
-		t->linked = false;
-		return;
-	}
-	if (!(h->flags & CMT_F_REBASED) && first &&
-	    h->ts - since < FORGET_NS) {
-		traffic_count(t, 0, since, value, h->ts);
-	} else if (!(h->flags & CMT_F_REBASED) && t->based && value >= t->base) {
-		if (cmt_ts_before(t->base_ts, h->ts))
-			traffic_count(t, t->base, t->base_ts, value, h->ts);
-	} else {
-		traffic_miss(t, last_ts, h->ts);
-		t->gap |= t->ever || first;
-		t->linked = false;
-	}
-	t->ever = true;
-	t->read = true;
-	t->based = true;
-	t->base = value;
-	t->base_ts = h->ts;
-}
-
 uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
 {
 	uint32_t i;
@@ -203,14 +143,6 @@ static bool is_steady(const struct usage_holding *h)
 	       !(h->flags & CMT_F_MBM_LOCAL) == !h->local.linked;
 }
 
-/* Traffic is the difference of two readings: a value carried over is neither. */
-static void traffic_settle(struct usage_holding *h, uint64_t since)
-{
-	traffic_add(&h->total, h, CMT_F_MBM_TOTAL, h->mbm_total, since);
-	traffic_add(&h->local, h, CMT_F_MBM_LOCAL, h->mbm_local, since);
-	h->kept = false;
-}
-
 /* Take the values of an entry that differ from those of the entry before. */
 static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 		       const struct cmt_slot_entry *e)
@@ -227,18 +159,6 @@ static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 	}
 }
 
-static void traffic_begin(struct usage_traffic *t)
-{
-	t->known = false;
-	t->read = false;
-	t->gap = false;
-	t->linked = false;
-	t->chains = 0;
-	t->bytes = 0;
-	t->covered_ns = 0;
-	t->missed_ns = 0;
-}
-
 static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 			 const struct cmt_slot_entry *e)
 {
@@ -248,13 +168,11 @@ static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 	usage->events |= e->flags;
 	if (!usage->first_ns)
 		usage->first_ns = since ? since : e->ts;
-	if (!h->read) {
-		traffic_begin(&h->total);
-		traffic_begin(&h->local);
-	}
+	if (!h->read)
+		usage_traffic_begin(h);
 	h->flags = e->flags;
 	h->read = true;
-	traffic_settle(h, since);
+	usage_traffic_settle(h, since);
 	h->steady = is_steady(h);
 }
 
@@ -274,7 +192,7 @@ static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
 	int err;
 
 	if (h->kept)
-		traffic_settle(h, 0);
+		usage_traffic_settle(h, 0);
 	value_take(usage, h, e);
 	holding_seen(h, e->flags);
 	if (e->samples)
@@ -296,7 +214,8 @@ static bool same_owner(const struct usage_holding *h,
 		return h->rmid == CMT_RMID_NONE;
 	return owner->kind == h->owner && owner->cgroup_id == h->cgroup_id &&
 	       owner->tgid == h->tgid && owner->attached == h->attached &&
-	       owner->group_cpu == h->group_cpu && !owner->freed && !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
+	       owner->group_cpu == h->group_cpu && !owner->freed &&
+	       !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
 }
 
 /*
@@ -323,7 +242,7 @@ static bool goes_on(const struct usage_holding *h,
 static void holding_begin(struct cmt_usage *usage, struct usage_holding *h)
 {
 	if (h->kept)
-		traffic_settle(h, 0);
+		usage_traffic_settle(h, 0);
 	usage_count_seen(usage, h);
 	h->absent = false;
 	h->seen = false;
@@ -395,15 +314,6 @@ static bool changes_hands(const struct usage_holding *h, const struct cmt_owner 
 	       !is_owner(h, owner);
 }
 
-/* Traffic from the last reading on is the next holding's. */
-static void traffic_continue(struct usage_traffic *to, const struct usage_traffic *from)
-{
-	*to = (struct usage_traffic){
-		.ever = from->ever, .based = from->based, .base = from->base,
-		.base_ts = from->base_ts, .last_ts = from->last_ts,
-	};
-}
-
 /* A new holding for the present owner of a group.  NULL: no memory. */
 static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 					     struct usage_holding *h,
@@ -413,7 +323,7 @@ static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 	struct usage_holding *next;
 
 	if (h->kept)
-		traffic_settle(h, 0);
+		usage_traffic_settle(h, 0);
 	usage_sum_drop(usage, h);
 	holding_ended(usage, h);
 	h->former = true;
@@ -422,8 +332,7 @@ static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 	if (!next)
 		return NULL;
 	h = &usage->holdings[number];
-	traffic_continue(&next->total, &h->total);
-	traffic_continue(&next->local, &h->local);
+	usage_traffic_continue(next, h);
 	return next;
 }
 
@@ -532,7 +441,7 @@ static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
 			bool *emulated)
 {
 	if (h->kept)
-		traffic_settle(h, 0);
+		usage_traffic_settle(h, 0);
 	if (!usage_seen(usage, h))
 		return;
 	*emulated |= h->emulated;
@@ -605,7 +514,7 @@ void usage_holdings_sweep(struct cmt_usage *usage)
 	for (i = 0; i < usage->nr_holdings; i++) {
 		struct usage_holding *h = &usage->holdings[i];
 
-		if (h->ended || usage->slot_end_ns > h->seen_ns + FORGET_NS)
+		if (h->ended || usage->slot_end_ns > h->seen_ns + USAGE_FORGET_NS)
 			continue;
 		h->group = USAGE_NONE;
 		h->child = USAGE_NONE;

@@ -6,28 +6,10 @@
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
+#include "traffic.h"
+
 struct cmt_usage;
 struct usage_runner;
-
-/* One MBM counter of one owner in one domain. */
-struct usage_traffic {
-	/* kept from interval to interval */
-	bool ever;		/* the counter was read at least once */
-	/* base is the last reading, and the next reading can continue it */
-	bool based;
-	uint64_t base;
-	uint64_t base_ts;
-	uint64_t last_ts;	/* time of the last reading, with or without a value */
-	/* of this interval */
-	bool known;		/* at least one difference */
-	bool read;		/* at least one reading */
-	bool gap;		/* traffic between two readings was not counted */
-	bool linked;		/* the last difference ended at base */
-	uint32_t chains;	/* sequences of adjacent differences */
-	uint64_t bytes;
-	uint64_t covered_ns;
-	uint64_t missed_ns;	/* time between readings without a difference */
-};
 
 /* What a holding contributes to the sums of its groups. */
 struct usage_share {

@@ -7,6 +7,7 @@
  *	replay.c	reads a recording
  *	interval.c	slots into intervals, and intervals into frames
  *	holding.c	what each owner holds in each domain
+ *	traffic.c	the traffic of a holding
  *	cpus.c		the CPUs
  *	counters.c	the processor's counters (PERF records)
  *	memory.c	the memory channels
@@ -41,6 +42,8 @@
 #include "row.h"
 
 #define USAGE_NONE	UINT32_MAX
+/* an owner in no slot for this time is dropped */
+#define USAGE_FORGET_NS	2000000000ULL
 
 /*
  * Where the records come from, and what is in no record: a device, a recording, or the
