@@ -9,7 +9,7 @@
  * A lookup may be in the loop that reads the rings, which hold 250 ms, and users choose
  * what files the names of their containers are in.  There are three kinds of lookups:
  * walks, names of root's containers, and names of users' containers.  When lookups of one
- * kind have taken TURN_NS, lookups of that kind pause, and come later.  So a kind does not
+ * kind have taken 50 ms, lookups of that kind pause, and come later.  So a kind does not
  * delay another one.
  *
  * Only lookups wait.  A name that was not found is looked up again after a time,
@@ -36,6 +36,7 @@
 #include "names_file.h"
 #include "resctrl/resctrl.h"
 #include "runtime.h"
+#include "share.h"
 
 #define MAX_DEFAULT	4096
 #define MAX_LEAST	16
@@ -43,9 +44,6 @@
 #define RETRY_NS	1000000000ULL
 #define RETRY_MAX_NS	(1ULL << 62)
 #define BACKOFF_MAX	64	/* times retry_ns, between lookups in state files */
-#define SHARE		20	/* a kind of lookups takes 1/SHARE of a CPU */
-#define TURN_NS		50000000ULL
-#define ROUND_NS	(SHARE * TURN_NS)	/* more than the caller's pass over all ids */
 
 /* The kernel's numbers of the first namespaces (PROC_CGROUP_INIT_INO, PROC_PID_INIT_INO). */
 #define FIRST_CGROUP_NS	0xeffffffbU
@@ -54,33 +52,15 @@
 /* cmt_item.hint: a thread's number, or with this bit a CPU's; 0: none */
 #define HINT_CPU	(1ULL << 32)
 
-/*
- * The lookups of one kind.  A turn ends when they have taken TURN_NS of CPU time or of wall
- * time: a slow disk delays the reader of the rings as work does.  A user whose lookup ends
- * a turn has no lookup in the next round if other users were refused in the pause.
- */
-struct share {
-	uint64_t cpu_ns, wall_ns;	/* taken in this turn */
-	uint64_t pause_ends;
-	uint64_t round_ends;		/* not before @pause_ends */
-	uint64_t served;		/* users whose lookups ended a turn: user_bit() */
-	uint64_t rounds;		/* in which all users were served */
-	bool waiting;			/* another user was refused in this pause */
-};
-
-struct spent {
-	uint64_t cpu_ns, wall_ns;
-};
-
 struct cmt_containers {
 	const struct cmt_device *device;
 	bool given;
 	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
 	int host_fd;		/* the root of the runtimes' state, or -1 */
 	uint64_t retry_ns;
-	struct share walks;
-	struct share roots;	/* names of root's containers */
-	struct share users;	/* names of users' containers */
+	struct cmt_share walks;
+	struct cmt_share roots;	/* names of root's containers */
+	struct cmt_share users;	/* names of users' containers */
 	bool no_pause;
 	bool runtimes_only;	/* the file of cmt-names(8) is not read */
 	bool first_pids;	/* this is the first PID namespace, the module's */
@@ -94,61 +74,6 @@ struct cmt_containers {
 static bool is_due(uint64_t due, uint64_t now)
 {
 	return !due || !cmt_ts_before(now, due);
-}
-
-/* Two users may have the same bit, but not in all rounds. */
-static uint64_t user_bit(const struct share *share, uint32_t uid)
-{
-	return 1ULL << (uid * 0x9e3779b97f4a7c15ULL * (2 * share->rounds + 1) >> 58);
-}
-
-/* May a lookup for @uid begin? */
-static bool share_admits(struct share *share, uint32_t uid, uint64_t now)
-{
-	uint64_t bit = user_bit(share, uid);
-
-	if (cmt_ts_before(now, share->pause_ends)) {
-		share->waiting |= !(share->served & bit);
-		return false;
-	}
-	if (is_due(share->round_ends, now)) {
-		if (!share->waiting) {
-			share->served = 0;
-			share->rounds++;
-		}
-		share->waiting = false;
-		share->round_ends = now + ROUND_NS;
-	}
-	return !(share->served & bit);
-}
-
-static struct spent spent_now(void)
-{
-	return (struct spent){
-		.cpu_ns = cmt_clock_ns(CLOCK_THREAD_CPUTIME_ID),
-		.wall_ns = cmt_now_ns(),
-	};
-}
-
-/*
- * Wall time ends a turn, but does not lengthen the pause: other programs may have had the
- * CPU.
- */
-static void share_charge(struct share *share, uint32_t uid, const struct spent *began)
-{
-	struct spent now = spent_now();
-	uint64_t pause;
-
-	share->cpu_ns += now.cpu_ns - began->cpu_ns;
-	share->wall_ns += now.wall_ns - began->wall_ns;
-	if (share->cpu_ns < TURN_NS && share->wall_ns < TURN_NS)
-		return;
-	pause = SHARE * share->cpu_ns;
-	share->pause_ends = now.wall_ns + (pause > TURN_NS ? pause : TURN_NS);
-	share->round_ends = share->pause_ends;
-	share->served |= user_bit(share, uid);
-	share->cpu_ns = 0;
-	share->wall_ns = 0;
 }
 
 /* In place, because callers keep pointers to the container. */
@@ -243,18 +168,18 @@ static bool name_item(struct cmt_containers *containers,
 		      struct cmt_item *item, uint64_t now)
 {
 	uint32_t uid = item->container.uid;
-	struct share *share = uid ? &containers->users : &containers->roots;
-	struct spent began;
+	struct cmt_share *share = uid ? &containers->users : &containers->roots;
+	struct cmt_spent began;
 	int err;
 
 	if (containers->host_fd < 0 || !item->container.id[0])
 		item->named = true;
 	if (item->named || !is_due(item->name_due, now) ||
-	    (!containers->no_pause && !share_admits(share, uid, now)))
+	    (!containers->no_pause && !cmt_share_admits(share, uid, now)))
 		return false;
-	began = spent_now();
+	began = cmt_share_begin();
 	err = ask_runtime(containers, item);
-	share_charge(share, uid, &began);
+	cmt_share_charge(share, uid, &began);
 	if (err != -ENOENT || !item->name_wait)
 		item->name_wait = containers->retry_ns;
 	else if (item->name_wait < BACKOFF_MAX * containers->retry_ns)
@@ -276,15 +201,15 @@ static int walk_fn(void *ctx, uint64_t id, const char *path)
 /* Returns the time of the next useful call. */
 static uint64_t walk(struct cmt_containers *containers, uint64_t now)
 {
-	struct share *share = &containers->walks;
-	struct spent began;
+	struct cmt_share *share = &containers->walks;
+	struct cmt_spent began;
 
-	if (!containers->no_pause && !share_admits(share, 0, now))
+	if (!containers->no_pause && !cmt_share_admits(share, 0, now))
 		return share->pause_ends;
-	began = spent_now();
+	began = cmt_share_begin();
 	/* a failed walk is repeated for the rest of the tree */
 	cmt_cgroup_walk(containers->root_fd, walk_fn, containers);
-	share_charge(share, 0, &began);
+	cmt_share_charge(share, 0, &began);
 	return now + containers->retry_ns;
 }
 
@@ -316,20 +241,20 @@ static int ask_resctrl(const struct cmt_containers *containers, uint64_t hint, c
 static bool find_group(struct cmt_containers *containers, struct cmt_item *item,
 		       uint64_t now)
 {
-	struct share *share = &containers->walks;
-	struct spent began;
+	struct cmt_share *share = &containers->walks;
+	struct cmt_spent began;
 	char *path;
 	int err;
 
 	if (containers->host_fd < 0)
 		return false;
-	if (!containers->no_pause && !share_admits(share, 0, now)) {
+	if (!containers->no_pause && !cmt_share_admits(share, 0, now)) {
 		item->path_due = share->pause_ends;
 		return false;
 	}
-	began = spent_now();
+	began = cmt_share_begin();
 	err = ask_resctrl(containers, item->hint, &path);
-	share_charge(share, 0, &began);
+	cmt_share_charge(share, 0, &began);
 	if (err)
 		return false;
 	if (!item->path || strcmp(item->path, path))
