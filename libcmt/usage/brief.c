@@ -101,7 +101,7 @@ int usage_group_join(struct cmt_usage *usage, struct usage_holding *h)
 {
 	struct usage_group *group = &usage->groups[h->group];
 
-	if (!usage_in_cgroup(h->kind, h->owner) && !group->odd) {
+	if (!usage_in_cgroup(&h->owner) && !group->odd) {
 		if (cmt_grow(&usage->odd, usage->nr_odd, &usage->room_odd,
 			     sizeof(*usage->odd)))
 			return -ENOMEM;
@@ -139,7 +139,7 @@ void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame)
 static bool is_news(const struct usage_holding *h)
 {
 	return h->read || h->born || usage_ended(h) || h->why ||
-	       !h->occupancy_known || !usage_in_cgroup(h->kind, h->owner);
+	       !h->occupancy_known || !usage_in_cgroup(&h->owner);
 }
 
 /* The groups that have a row in a brief frame; some are known already. */

@@ -84,15 +84,6 @@ static int make_places(struct cmt_usage *usage)
 	return 0;
 }
 
-/* Did another owner of the same group run? */
-static bool is_other(const struct usage_runner *runner, const struct cmt_owner *owner)
-{
-	return owner && runner->kind == CMT_USAGE_OWNER &&
-	       usage_of_group(runner->sole, runner->owner) &&
-	       (runner->owner != owner->kind || runner->tgid != owner->tgid ||
-		runner->cpu != owner->cpu || runner->cgroup_id != owner->cgroup_id);
-}
-
 /* The runner of a record at @place; NULL: there is none. */
 static struct usage_runner *find_runner(const struct cmt_usage *usage, uint32_t place,
 					const struct cmt_slot_perf *p)
@@ -103,7 +94,8 @@ static struct usage_runner *find_runner(const struct cmt_usage *usage, uint32_t 
 		struct usage_runner *runner = &usage->perf.runners[i];
 
 		if (!usage_by_owner(usage) ||
-		    (runner->generation == p->generation && !is_other(runner, p->owner) &&
+		    (runner->generation == p->generation &&
+		     !usage_changes_hands(&runner->owner, p->owner) &&
 		     (runner->domain == p->domain || !usage_in_parts(usage))))
 			return runner;
 		i = runner->older;
@@ -124,7 +116,7 @@ static struct usage_runner *find_unknown(const struct cmt_usage *usage,
 	     i = usage->perf.runners[i].older) {
 		struct usage_runner *runner = &usage->perf.runners[i];
 
-		if (runner->kind == CMT_USAGE_UNKNOWN &&
+		if (runner->owner.kind == CMT_USAGE_UNKNOWN &&
 		    (runner->domain == domain || !usage_in_parts(usage)))
 			return runner;
 	}
@@ -143,14 +135,12 @@ static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
 	runner = &perf->runners[perf->nr_runners];
 	*runner = (struct usage_runner){
 		.domain = p->domain, .older = perf->newest[place],
-		.kind = CMT_USAGE_UNATTRIBUTED,
 	};
 	if (usage_by_owner(usage)) {
 		runner->rmid = p->rmid;
 		runner->generation = p->generation;
-		if (p->rmid != CMT_RMID_NONE)
-			runner->kind = CMT_USAGE_UNKNOWN;
 	}
+	runner->owner = usage_owner_of(runner->rmid, NULL);
 	perf->newest[place] = perf->nr_runners++;
 	return runner;
 }
@@ -159,21 +149,14 @@ static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
 static void runner_owner(struct cmt_usage *usage, struct usage_runner *runner,
 			 const struct cmt_owner *owner)
 {
-	bool moved = runner->kind != CMT_USAGE_OWNER ||
-		     runner->cgroup_id != owner->cgroup_id;
+	struct usage_owner now = usage_owner_of(runner->rmid, owner);
+	bool moved = runner->owner.kind != CMT_USAGE_OWNER ||
+		     runner->owner.cgroup_id != now.cgroup_id;
 
-	runner->kind = owner->kind == CMT_OWNER_OVERFLOW ? CMT_USAGE_OVERFLOW :
-							   CMT_USAGE_OWNER;
-	runner->owner = owner->kind;
-	runner->tgid = owner->tgid;
-	runner->cpu = owner->cpu;
-	runner->cgroup_id = owner->cgroup_id;
-	runner->attached = owner->attached;
-	runner->sole = owner->sole;
+	runner->owner = now;
 	runner->freed = owner->freed;
-	memcpy(runner->comm, owner->comm, sizeof(runner->comm));
-	if (moved && usage_in_cgroup(runner->kind, runner->owner))
-		usage_cgroup(usage, runner->cgroup_id);
+	if (moved && usage_in_cgroup(&now))
+		usage_cgroup(usage, now.cgroup_id);
 }
 
 static struct usage_counted *runner_counted(struct cmt_usage *usage,
@@ -277,13 +260,9 @@ static int add_blank(struct cmt_usage *usage, struct usage_runner *runner)
 	h = &perf->blanks[perf->nr_blanks++];
 	*h = (struct usage_holding){
 		.rmid = runner->rmid, .generation = runner->generation,
-		.domain = runner->domain, .kind = runner->kind,
-		.owner = runner->owner, .tgid = runner->tgid,
-		.cgroup_id = runner->cgroup_id, .cpu = runner->cpu,
-		.attached = runner->attached, .sole = runner->sole,
-		.absent = runner->freed, .blank = true, .group_cpu = CMT_GROUP_NO_CPU,
+		.domain = runner->domain, .owner = runner->owner,
+		.absent = runner->freed, .blank = true,
 	};
-	memcpy(h->comm, runner->comm, sizeof(h->comm));
 	if (usage_group(usage, h))
 		return -ENOMEM;
 	runner->group = h->group;

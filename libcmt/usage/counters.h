@@ -6,6 +6,8 @@
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
+#include "owner.h"
+
 struct cmt_usage;
 struct usage_holding;
 
@@ -31,15 +33,8 @@ struct usage_runner {
 	uint32_t domain;
 	/* the next older runner of this RMID, or of any domain */
 	uint32_t older;
-	enum cmt_usage_kind kind;
-	uint32_t owner;		/* CMT_OWNER_* */
-	uint32_t tgid;
-	uint32_t cpu;
-	uint64_t cgroup_id;
-	bool attached;
-	bool sole;
+	struct usage_owner owner;
 	bool freed;
-	char comm[CMT_COMM_LEN + 1];
 	struct usage_counted counted;
 	uint32_t group;		/* valid while rows are made */
 	uint32_t child;

@@ -3,30 +3,11 @@
 #include "state.h"
 
 #include <errno.h>
-#include <string.h>
 
-static void cpu_owner(struct usage_cpu *cpu, const struct cmt_slot_cpu *c)
+/* The cgroup that names the owner on the CPU; 0: none. */
+static uint64_t cpu_cgroup(const struct usage_cpu *cpu)
 {
-	const struct cmt_owner *owner = c->owner;
-
-	cpu->rmid = c->rmid;
-	cpu->generation = c->generation;
-	cpu->comm[0] = '\0';
-	cpu->tgid = 0;
-	cpu->cgroup_id = 0;
-	cpu->owner = 0;
-	cpu->kind = c->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
-					       CMT_USAGE_UNKNOWN;
-	if (c->rmid == CMT_RMID_NONE || !owner)
-		return;
-	cpu->kind = owner->kind == CMT_OWNER_OVERFLOW ? CMT_USAGE_OVERFLOW :
-							CMT_USAGE_OWNER;
-	cpu->owner = owner->kind;
-	cpu->tgid = owner->tgid;
-	memcpy(cpu->comm, owner->comm, sizeof(cpu->comm));
-	if (usage_in_cgroup(cpu->kind, cpu->owner) ||
-	    owner->cgroup_id & CMT_RESCTRL_GROUP)
-		cpu->cgroup_id = owner->cgroup_id;
+	return usage_is_named(&cpu->owner) ? cpu->owner.cgroup_id : 0;
 }
 
 void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c)
@@ -44,9 +25,11 @@ void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c)
 	usage_domain(usage, c->domain);
 	usage->sampling_ns = c->interval_ns;
 	if (usage->by == CMT_USAGE_BY_CPU) {
-		cpu_owner(cpu, c);
-		if (cpu->cgroup_id)
-			usage_cgroup(usage, cpu->cgroup_id);
+		cpu->rmid = c->rmid;
+		cpu->generation = c->generation;
+		cpu->owner = usage_owner_of(c->rmid, c->owner);
+		if (cpu_cgroup(cpu))
+			usage_cgroup(usage, cpu_cgroup(cpu));
 	}
 	cpu->seen = true;
 	cpu->domain = c->domain;
@@ -85,7 +68,7 @@ static bool add_cpu_values(struct cmt_usage *usage,
 		const struct usage_holding *h = &usage->holdings[i];
 
 		if (!usage_seen(usage, h) || !usage_in_cpu_row(usage, h) ||
-		    h->cpu != row->cpu)
+		    h->owner.cpu != row->cpu)
 			continue;
 		usage_row_add(usage, row, h, elapsed_ns);
 		usage_row_spread(row, usage_sum(usage, h->group));
@@ -107,17 +90,14 @@ static void cpu_identity(struct cmt_usage *usage, struct usage_frame *to,
 	row->flags |= CMT_USAGE_ROW_SEEN;
 	if (cpu->emulated)
 		row->flags |= CMT_USAGE_ROW_EMULATED;
-	row->kind = cpu->kind;
-	row->owner = cpu->owner;
 	row->domain = cpu->domain;
 	row->rmid = cpu->rmid;
 	row->generation = cpu->generation;
-	row->pid = cpu->tgid;
-	row->cgroup_id = cpu->cgroup_id;
-	if (cpu->cgroup_id)
-		row->container = usage_row_container(usage, to,
-						     usage_cgroup(usage, cpu->cgroup_id));
-	memcpy(row->comm, cpu->comm, sizeof(row->comm));
+	usage_row_owner(row, &cpu->owner);
+	row->cgroup_id = cpu_cgroup(cpu);
+	if (row->cgroup_id)
+		row->container = usage_row_container(
+			usage, to, usage_cgroup(usage, row->cgroup_id));
 	row->why = cpu->why;
 	row->ticks = cpu->ticks;
 	row->busy_ticks = cpu->busy_ticks;

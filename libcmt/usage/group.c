@@ -272,9 +272,12 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 /* Has the owner, alive at @ts, this RMID, too? */
 static bool has_rmid(const struct usage_holding *h, const struct cmt_owner *owner)
 {
-	return owner && !owner->freed && owner->kind == h->owner && owner->cpu == h->cpu &&
-	       (owner->kind == CMT_OWNER_PROCESS ? owner->tgid == h->tgid :
-						   owner->cgroup_id == h->cgroup_id);
+	struct usage_owner of;
+
+	if (!owner || owner->freed)
+		return false;
+	of = usage_owner_of(owner->rmid, owner);
+	return usage_owner_same(&h->owner, &of);
 }
 
 /*
@@ -310,11 +313,11 @@ static uint32_t rmid_group(struct cmt_usage *usage,
 	};
 	uint32_t cgroup = USAGE_NONE;
 
-	if (h->sole)
+	if (h->owner.sole)
 		key = sole_key(usage, h);
 
-	if (usage_is_named(h))
-		cgroup = usage_cgroup(usage, h->cgroup_id);
+	if (usage_is_named(&h->owner))
+		cgroup = usage_cgroup(usage, h->owner.cgroup_id);
 	return get_group(usage, &key, cgroup);
 }
 
@@ -322,21 +325,21 @@ static uint32_t rmid_group(struct cmt_usage *usage,
 static uint32_t container_group(struct cmt_usage *usage,
 				const struct usage_holding *h)
 {
-	struct usage_key key = { .type = KEY_KIND, .a = h->kind };
+	struct usage_key key = { .type = KEY_KIND, .a = h->owner.kind };
 	uint32_t cgroup = USAGE_NONE;
 
-	if (usage_in_cgroup(h->kind, h->owner))
-		return cgroup_group(usage, h->cgroup_id);
-	if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
-		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
-	else if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_KERNEL)
+	if (usage_in_cgroup(&h->owner))
+		return cgroup_group(usage, h->owner.cgroup_id);
+	if (h->owner.kind == CMT_USAGE_OWNER && h->owner.type == CMT_OWNER_CPU)
+		key = (struct usage_key){ .type = KEY_CPU, .a = h->owner.cpu };
+	else if (h->owner.kind == CMT_USAGE_OWNER && h->owner.type == CMT_OWNER_KERNEL)
 		key = (struct usage_key){ .type = KEY_KERNEL };
-	else if (h->kind == CMT_USAGE_OWNER)
+	else if (h->owner.kind == CMT_USAGE_OWNER)
 		key = (struct usage_key){
-			.type = KEY_RESCTRL, .a = h->rmid, .b = h->cgroup_id,
+			.type = KEY_RESCTRL, .a = h->rmid, .b = h->owner.cgroup_id,
 		};
-	if (usage_is_named(h))
-		cgroup = usage_cgroup(usage, h->cgroup_id);
+	if (usage_is_named(&h->owner))
+		cgroup = usage_cgroup(usage, h->owner.cgroup_id);
 	return get_group(usage, &key, cgroup);
 }
 
@@ -350,8 +353,8 @@ static uint32_t group_of(struct cmt_usage *usage, const struct usage_holding *h)
 	case CMT_USAGE_BY_DOMAIN:
 		return get_group(usage, &key, USAGE_NONE);
 	case CMT_USAGE_BY_CPU:
-		key = (struct usage_key){ .type = KEY_CPU, .a = h->cpu };
-		if (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_CPU)
+		key = (struct usage_key){ .type = KEY_CPU, .a = h->owner.cpu };
+		if (h->owner.kind == CMT_USAGE_OWNER && h->owner.type == CMT_OWNER_CPU)
 			return get_group(usage, &key, USAGE_NONE);
 		break;
 	}
@@ -377,7 +380,7 @@ int usage_group(struct cmt_usage *usage, struct usage_holding *h)
 		h->child = part_group(usage, h);
 	else if (usage->by == CMT_USAGE_BY_CONTAINER &&
 		 usage->flags & CMT_USAGE_CHILDREN &&
-		 h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_PROCESS)
+		 h->owner.kind == CMT_USAGE_OWNER && h->owner.type == CMT_OWNER_PROCESS)
 		h->child = rmid_group(usage, h);
 	else
 		return 0;

@@ -59,10 +59,8 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 		.domain = e->domain, .older = *newest,
 		.interval = usage->interval, .born = true,
 		.alone = *newest == USAGE_NONE,
-		.kind = e->rmid == CMT_RMID_NONE ? CMT_USAGE_UNATTRIBUTED :
-						   CMT_USAGE_UNKNOWN,
+		.owner = usage_owner_of(e->rmid, NULL),
 		.group = USAGE_NONE, .child = USAGE_NONE,
-		.group_cpu = CMT_GROUP_NO_CPU,
 	};
 	if (!h->alone)
 		usage->holdings[*newest].alone = false;
@@ -100,30 +98,20 @@ static struct usage_holding *holding_of(struct cmt_usage *usage,
 	return found ? found : new_holding(usage, e, newest);
 }
 
+/* An owner that is no longer known is still the last one. */
 static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
 			  const struct cmt_owner *owner)
 {
-	enum cmt_usage_kind kind = CMT_USAGE_OWNER;
+	struct usage_owner now = usage_owner_of(h->rmid, owner);
 
-	if (h->rmid == CMT_RMID_NONE || !owner)
+	if (!owner || h->rmid == CMT_RMID_NONE)
 		return;
-	if (owner->kind == CMT_OWNER_OVERFLOW)
-		kind = CMT_USAGE_OVERFLOW;
-	h->attached = owner->attached;
-	h->sole = owner->sole;
-	h->group_cpu = owner->group_cpu;
-	h->tgid = owner->tgid;
-	memcpy(h->comm, owner->comm, sizeof(h->comm));
 	h->absent = owner->freed;
-	if (h->kind != kind || h->owner != owner->kind ||
-	    h->cpu != owner->cpu || h->cgroup_id != owner->cgroup_id) {
+	if (!usage_owner_same(&h->owner, &now) || h->owner.cgroup_id != now.cgroup_id) {
 		usage_sum_drop(usage, h);
 		h->group = USAGE_NONE;
 	}
-	h->kind = kind;
-	h->owner = owner->kind;
-	h->cpu = owner->cpu;
-	h->cgroup_id = owner->cgroup_id;
+	h->owner = now;
 }
 
 /* The ALLOC of an owner with all its traffic in the time of this usage, or 0 */
@@ -212,10 +200,10 @@ static bool same_owner(const struct usage_holding *h,
 {
 	if (!owner)
 		return h->rmid == CMT_RMID_NONE;
-	return owner->kind == h->owner && owner->cgroup_id == h->cgroup_id &&
-	       owner->tgid == h->tgid && owner->attached == h->attached &&
-	       owner->group_cpu == h->group_cpu && !owner->freed &&
-	       !memcmp(owner->comm, h->comm, CMT_COMM_LEN);
+	return owner->kind == h->owner.type && owner->cgroup_id == h->owner.cgroup_id &&
+	       owner->tgid == h->owner.tgid && owner->attached == h->owner.attached &&
+	       owner->group_cpu == h->owner.group_cpu && !owner->freed &&
+	       !memcmp(owner->comm, h->owner.comm, CMT_COMM_LEN);
 }
 
 /*
@@ -299,21 +287,6 @@ static int add_news(struct cmt_usage *usage, struct usage_holding *h)
 	return 0;
 }
 
-/* The same owner as before, also where its name or its cgroup has changed? */
-static bool is_owner(const struct usage_holding *h, const struct cmt_owner *owner)
-{
-	return h->owner == owner->kind && h->cpu == owner->cpu &&
-	       (owner->kind == CMT_OWNER_PROCESS ? h->tgid == owner->tgid :
-						    h->cgroup_id == owner->cgroup_id);
-}
-
-/* Has the RMID of a group another owner than before? */
-static bool changes_hands(const struct usage_holding *h, const struct cmt_owner *owner)
-{
-	return owner && h->kind == CMT_USAGE_OWNER && usage_of_group(h->sole, h->owner) &&
-	       !is_owner(h, owner);
-}
-
 /* A new holding for the present owner of a group.  NULL: no memory. */
 static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 					     struct usage_holding *h,
@@ -344,13 +317,13 @@ static struct usage_holding *holding_at(struct cmt_usage *usage,
 	uint32_t domain;
 
 	*err = 0;
-	if (h && !changes_hands(h, e->owner))
+	if (h && !usage_changes_hands(&h->owner, e->owner))
 		return h;
 	domain = usage_domain(usage, e->domain);
 	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
 		return NULL;
 	h = holding_find(usage, e, domain);
-	if (h && changes_hands(h, e->owner))
+	if (h && usage_changes_hands(&h->owner, e->owner))
 		h = holding_pass_on(usage, h, e, domain);
 	*err = h ? 0 : -ENOMEM;
 	return h;
@@ -445,7 +418,7 @@ static void holding_end(const struct cmt_usage *usage, struct usage_holding *h,
 	if (!usage_seen(usage, h))
 		return;
 	*emulated |= h->emulated;
-	h->absent |= h->kind != CMT_USAGE_UNKNOWN &&
+	h->absent |= h->owner.kind != CMT_USAGE_UNKNOWN &&
 		     h->seen_ns != usage->slot_end_ns;
 }
 
@@ -532,13 +505,11 @@ void usage_holdings_sweep(struct cmt_usage *usage)
 }
 
 /* Did the RMID have another owner than the one that ran?  Only a group's may. */
-static bool is_other(const struct usage_holding *h, const struct usage_runner *runner)
+static bool is_other(const struct usage_owner *held, const struct usage_owner *ran)
 {
-	return h->kind == CMT_USAGE_OWNER && runner->kind == CMT_USAGE_OWNER &&
-	       (usage_of_group(h->sole, h->owner) ||
-		usage_of_group(runner->sole, runner->owner)) &&
-	       (h->owner != runner->owner || h->tgid != runner->tgid ||
-		h->cpu != runner->cpu || h->cgroup_id != runner->cgroup_id);
+	return held->kind == CMT_USAGE_OWNER && ran->kind == CMT_USAGE_OWNER &&
+	       (usage_of_group(held) || usage_of_group(ran)) &&
+	       !usage_owner_same(held, ran);
 }
 
 struct usage_holding *usage_holding_find(struct cmt_usage *usage,
@@ -549,7 +520,7 @@ struct usage_holding *usage_holding_find(struct cmt_usage *usage,
 	if (d != USAGE_NONE && usage->chains[d])
 		i = usage->chains[d][runner->rmid];
 	while (i != USAGE_NONE && (usage->holdings[i].generation != runner->generation ||
-				   is_other(&usage->holdings[i], runner)))
+				   is_other(&usage->holdings[i].owner, &runner->owner)))
 		i = usage->holdings[i].older;
 	return i == USAGE_NONE ? NULL : &usage->holdings[i];
 }

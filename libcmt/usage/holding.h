@@ -6,6 +6,7 @@
 #include <cmt/slots.h>
 #include <cmt/usage.h>
 
+#include "owner.h"
 #include "traffic.h"
 
 struct cmt_usage;
@@ -37,9 +38,6 @@ struct usage_holding {
 	uint64_t seen_ns;	/* end of the last slot with the holding */
 	bool alone;		/* no other holding has this RMID and domain */
 	bool ended;
-	bool attached;
-	/* the RMID is that of a resctrl group whose members are all this owner's */
-	bool sole;
 	/* the RMID and its generation have another holding, of the group's present owner */
 	bool former;
 	/* of an interval */
@@ -65,14 +63,7 @@ struct usage_holding {
 	uint32_t mate;
 	/* the interval in whose list usage->news the holding is */
 	uint64_t news;
-	/* of the owner */
-	enum cmt_usage_kind kind;
-	uint32_t owner;		/* CMT_OWNER_* */
-	uint32_t tgid;
-	uint64_t cgroup_id;
-	char comm[CMT_COMM_LEN + 1];
-	/* of a resctrl group: a CPU of it, or CMT_GROUP_NO_CPU */
-	uint32_t group_cpu;
+	struct usage_owner owner;
 	uint32_t flags;		/* CMT_F_* of the last reading */
 	uint64_t ts;		/* time of the last reading */
 	uint64_t mbm_total, mbm_local;	/* counters of the last reading */
@@ -82,36 +73,9 @@ struct usage_holding {
 	/* rarely accessed */
 	struct usage_share share;
 	bool blank;		/* stands for an owner that ran and has no holding */
-	uint32_t cpu;
 	struct usage_traffic total;
 	struct usage_traffic local;
 };
-
-/* The overflow RMID, CPUs and RMIDs of resctrl are in no cgroup. */
-static inline bool usage_in_cgroup(enum cmt_usage_kind kind, uint32_t owner)
-{
-	return kind == CMT_USAGE_OWNER && (owner == CMT_OWNER_PROCESS ||
-					   owner == CMT_OWNER_CGROUP);
-}
-
-/*
- * Does the cgroup id of a holding name it?  So it does for a resctrl group of libcmt.
- */
-static inline bool usage_is_named(const struct usage_holding *h)
-{
-	return usage_in_cgroup(h->kind, h->owner) ||
-	       (h->kind == CMT_USAGE_OWNER && h->owner == CMT_OWNER_RESCTRL &&
-		h->cgroup_id & CMT_RESCTRL_GROUP);
-}
-
-/*
- * Is the RMID that of a resctrl group?  Its members change, and with them its owner, under
- * one generation: what it counted stays with the owner that it had.
- */
-static inline bool usage_of_group(bool sole, uint32_t owner)
-{
-	return sole || owner == CMT_OWNER_RESCTRL;
-}
 
 /*
  * Find or add the L3 domain @domain.  Returns its index, or USAGE_NONE: the table is

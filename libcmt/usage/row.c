@@ -144,22 +144,26 @@ usage_row_container(const struct cmt_usage *usage, struct usage_frame *to,
 	return &item->container;
 }
 
-static void row_identity(struct cmt_usage_row *row,
-			 const struct usage_holding *h)
+void usage_row_owner(struct cmt_usage_row *row, const struct usage_owner *owner)
 {
-	row->kind = h->kind;
-	row->owner = h->owner;
+	row->kind = owner->kind;
+	row->owner = owner->type;
+	row->cgroup_id = owner->cgroup_id;
+	row->pid = owner->tgid;
+	memcpy(row->comm, owner->comm, sizeof(row->comm));
+}
+
+static void row_identity(struct cmt_usage_row *row, const struct usage_holding *h)
+{
+	usage_row_owner(row, &h->owner);
 	row->flags |= CMT_USAGE_ROW_SEEN;
-	if (h->attached)
+	if (h->owner.attached)
 		row->flags |= CMT_USAGE_ROW_ATTACHED;
-	row->cpu = h->cpu;
-	if (h->group_cpu != CMT_GROUP_NO_CPU) {
+	row->cpu = h->owner.cpu;
+	if (h->owner.group_cpu != CMT_GROUP_NO_CPU) {
 		row->flags |= CMT_USAGE_ROW_GROUP_CPU;
-		row->cpu = h->group_cpu;
+		row->cpu = h->owner.group_cpu;
 	}
-	row->cgroup_id = h->cgroup_id;
-	memcpy(row->comm, h->comm, sizeof(row->comm));
-	row->pid = h->tgid;
 	row->rmid = h->rmid;
 	row->generation = h->generation;
 	row->domain = h->domain;
@@ -167,7 +171,9 @@ static void row_identity(struct cmt_usage_row *row,
 
 void usage_row_of_container(const struct cmt_usage *usage, struct cmt_usage_row *row)
 {
-	if (usage->by != CMT_USAGE_BY_CONTAINER || !usage_in_cgroup(row->kind, row->owner))
+	const struct usage_owner owner = { .kind = row->kind, .type = row->owner };
+
+	if (usage->by != CMT_USAGE_BY_CONTAINER || !usage_in_cgroup(&owner))
 		return;
 	row->owner = CMT_OWNER_CGROUP;
 	if (row->container)
@@ -315,7 +321,7 @@ static const struct usage_holding *first_own(struct usage_holding *const *run, u
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (!run[i]->sole)
+		if (!run[i]->owner.sole)
 			return run[i];
 	return run[0];
 }
@@ -342,13 +348,13 @@ void usage_row_fill(struct cmt_usage *usage, struct usage_frame *to,
 	for (i = 0; i < n; i++) {
 		usage_row_add(usage, row, run[i], to->frame.elapsed_ns);
 		blank &= run[i]->blank;
-		if (run[i]->owner == CMT_OWNER_CGROUP)
+		if (run[i]->owner.type == CMT_OWNER_CGROUP)
 			row->flags |= CMT_USAGE_ROW_WHOLE;
 		if (usage_ended(run[i]))
 			continue;
 		if (!alive || run[i]->rmid != run[i - 1]->rmid ||
 		    run[i]->generation != run[i - 1]->generation)
-			row->rmids += run[i]->rmid != CMT_RMID_NONE && !run[i]->sole;
+			row->rmids += run[i]->rmid != CMT_RMID_NONE && !run[i]->owner.sole;
 		alive = true;
 	}
 	if (blank)

@@ -49,6 +49,7 @@ void usage_row_of_container(const struct cmt_usage *usage, struct cmt_usage_row 
 int usage_row_pending(const struct cmt_usage *usage, struct usage_frame *to,
 		      const struct usage_group *group);
 /* The parts of usage_row_fill() that a CPU's row has, too. */
+void usage_row_owner(struct cmt_usage_row *row, const struct usage_owner *owner);
 const struct cmt_container *
 usage_row_container(const struct cmt_usage *usage, struct usage_frame *to, uint32_t cgroup);
 void usage_row_add(const struct cmt_usage *usage, struct cmt_usage_row *row,

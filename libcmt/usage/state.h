@@ -8,6 +8,7 @@
  *	interval.c	slots into intervals, and intervals into frames
  *	holding.c	what each owner holds in each domain
  *	traffic.c	the traffic of a holding
+ *	owner.c		whose an RMID is
  *	cpus.c		the CPUs
  *	counters.c	the processor's counters (PERF records)
  *	memory.c	the memory channels
@@ -71,11 +72,7 @@ struct usage_cpu {
 	uint32_t why;
 	uint32_t rmid;
 	uint32_t generation;
-	uint32_t tgid;
-	enum cmt_usage_kind kind;
-	uint32_t owner;		/* CMT_OWNER_* */
-	char comm[CMT_COMM_LEN + 1];
-	uint64_t cgroup_id;
+	struct usage_owner owner;
 	uint64_t missed, missed_base;
 	uint64_t busy_ns, busy_base;
 	uint64_t lost, lost_base;
@@ -256,8 +253,8 @@ static inline struct usage_group *usage_want(struct cmt_usage *usage,
 static inline bool usage_in_cpu_row(const struct cmt_usage *usage,
 				    const struct usage_holding *h)
 {
-	return usage->by == CMT_USAGE_BY_CPU && h->kind == CMT_USAGE_OWNER &&
-	       h->owner == CMT_OWNER_CPU;
+	return usage->by == CMT_USAGE_BY_CPU && h->owner.kind == CMT_USAGE_OWNER &&
+	       h->owner.type == CMT_OWNER_CPU;
 }
 
 /* usage.c: */
