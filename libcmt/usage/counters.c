@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,39 @@
 
 #define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
 
-static bool has(uint32_t flags, uint32_t both)
+/* A value of PERF records: its flag, and where records and rows have it. */
+#define COUNT(flag, member) \
+	{ flag, offsetof(struct cmt_slot_perf, member), \
+	  offsetof(struct cmt_usage_counters, member) }
+
+static const struct {
+	uint32_t flag;
+	size_t from, to;
+} counts[USAGE_COUNTS] = {
+	COUNT(CMT_F_CYCLES, cycles),
+	COUNT(CMT_F_INSTRUCTIONS, instructions),
+	COUNT(CMT_F_LLC_MISSES, llc_misses),
+	COUNT(CMT_F_LLC_REFERENCES, llc_references),
+};
+
+static uint64_t count_of(const struct cmt_slot_perf *p, uint32_t i)
 {
-	return (flags & both) == both;
+	return *(const uint64_t *)((const char *)p + counts[i].from);
+}
+
+static uint64_t *count_in(struct cmt_usage_counters *counters, uint32_t i)
+{
+	return (uint64_t *)((char *)counters + counts[i].to);
+}
+
+/* @both: the flags of the two values. */
+static void ratio_add(struct usage_ratio *to, const struct cmt_slot_perf *p,
+		      uint32_t both, uint64_t part, uint64_t whole)
+{
+	if ((p->flags & both) != both)
+		return;
+	to->part += part;
+	to->whole += whole;
 }
 
 static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
@@ -30,22 +61,19 @@ static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
 	to->nr++;
 	to->values |= flags;
 	to->lacking |= ~flags & USAGE_COUNTERS;
-	if (flags & CMT_F_CYCLES)
-		to->cycles += p->cycles;
-	if (flags & CMT_F_INSTRUCTIONS)
-		to->instructions += p->instructions;
-	if (flags & CMT_F_LLC_MISSES)
-		to->llc_misses += p->llc_misses;
-	if (flags & CMT_F_LLC_REFERENCES)
-		to->llc_references += p->llc_references;
-	if (has(flags, CMT_F_CYCLES | CMT_F_INSTRUCTIONS)) {
-		to->ipc_cycles += p->cycles;
-		to->ipc_instructions += p->instructions;
-	}
-	if (has(flags, CMT_F_LLC_MISSES | CMT_F_INSTRUCTIONS)) {
-		to->mpki_misses += p->llc_misses;
-		to->mpki_instructions += p->instructions;
-	}
+	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
+		if (flags & counts[i].flag)
+			to->sums[i] += count_of(p, i);
+	ratio_add(&to->ipc, p, CMT_F_CYCLES | CMT_F_INSTRUCTIONS,
+		  p->instructions, p->cycles);
+	ratio_add(&to->mpki, p, CMT_F_LLC_MISSES | CMT_F_INSTRUCTIONS,
+		  p->llc_misses, p->instructions);
+}
+
+static void ratio_sum(struct usage_ratio *to, const struct usage_ratio *from)
+{
+	to->part += from->part;
+	to->whole += from->whole;
 }
 
 static void counted_sum(struct usage_counted *to,
@@ -55,14 +83,10 @@ static void counted_sum(struct usage_counted *to,
 	to->values |= from->values;
 	to->lacking |= from->lacking;
 	to->ran_ns += from->ran_ns;
-	to->cycles += from->cycles;
-	to->instructions += from->instructions;
-	to->llc_misses += from->llc_misses;
-	to->llc_references += from->llc_references;
-	to->ipc_cycles += from->ipc_cycles;
-	to->ipc_instructions += from->ipc_instructions;
-	to->mpki_misses += from->mpki_misses;
-	to->mpki_instructions += from->mpki_instructions;
+	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
+		to->sums[i] += from->sums[i];
+	ratio_sum(&to->ipc, &from->ipc);
+	ratio_sum(&to->mpki, &from->mpki);
 }
 
 /* As many as there may be RMIDs or domains. */
@@ -325,9 +349,9 @@ uint64_t usage_counted_ns(const struct cmt_usage *usage)
 	       (perf->closed_ns ? perf->closed_ns : perf->first_ns);
 }
 
-static double ratio(uint64_t a, uint64_t b)
+static double quotient(uint64_t part, uint64_t whole)
 {
-	return b ? (double)a / (double)b : NAN;
+	return whole ? (double)part / (double)whole : NAN;
 }
 
 /* Idle time is RMID 0's, and no use of a CPU. */
@@ -336,19 +360,17 @@ static double cpu_share(const struct cmt_usage *usage,
 {
 	if (usage_by_owner(usage) && row->kind == CMT_USAGE_UNATTRIBUTED)
 		return NAN;
-	return ratio(ran_ns, usage_counted_ns(usage));
+	return quotient(ran_ns, usage_counted_ns(usage));
 }
 
 static void counters_sums(struct cmt_usage_counters *to,
 			  const struct usage_counted *from)
 {
 	to->ran_ns = from->ran_ns;
-	to->cycles = from->cycles;
-	to->instructions = from->instructions;
-	to->llc_misses = from->llc_misses;
-	to->llc_references = from->llc_references;
-	to->ipc = ratio(from->ipc_instructions, from->ipc_cycles);
-	to->mpki = 1000 * ratio(from->mpki_misses, from->mpki_instructions);
+	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
+		*count_in(to, i) = from->sums[i];
+	to->ipc = quotient(from->ipc.part, from->ipc.whole);
+	to->mpki = 1000 * quotient(from->mpki.part, from->mpki.whole);
 }
 
 /* It may have run, or have run more, on a CPU that has no TICKs, and no PERFs. */
@@ -385,11 +407,6 @@ static void counters_bounds(const struct cmt_usage *usage,
 	to->partial = to->bounds || to->why & MISSED;
 }
 
-static uint32_t value_if(uint32_t value, uint64_t sum)
-{
-	return sum ? value : 0;
-}
-
 /*
  * Another agent's RMID counted some of the work: a lower bound of 0 says nothing, and
  * ratios are those of an unknown part.
@@ -398,10 +415,9 @@ static void counters_bound(struct cmt_usage_counters *to)
 {
 	to->known = to->ran_ns != 0;
 	to->partial = to->known;
-	to->values &= value_if(CMT_F_CYCLES, to->cycles) |
-		      value_if(CMT_F_INSTRUCTIONS, to->instructions) |
-		      value_if(CMT_F_LLC_MISSES, to->llc_misses) |
-		      value_if(CMT_F_LLC_REFERENCES, to->llc_references);
+	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
+		if (!*count_in(to, i))
+			to->values &= ~counts[i].flag;
 	to->bounds = to->values;
 	to->ipc = NAN;
 	to->mpki = NAN;

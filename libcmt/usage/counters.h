@@ -11,16 +11,22 @@
 struct cmt_usage;
 struct usage_holding;
 
+/* Values of PERF records that have a flag: counters.c lists them. */
+#define USAGE_COUNTS	4
+
+/* The quotient of two values, over the records with both. */
+struct usage_ratio {
+	uint64_t part, whole;
+};
+
 /* Sums over the PERF records of an interval. */
 struct usage_counted {
 	uint64_t nr;		/* number of records */
 	uint32_t values;	/* CMT_F_CYCLES | ... that some records have */
 	uint32_t lacking;	/* CMT_F_CYCLES | ... that some records lack */
 	uint64_t ran_ns;
-	uint64_t cycles, instructions, llc_misses, llc_references;
-	/* sums over the records with both values */
-	uint64_t ipc_instructions, ipc_cycles;
-	uint64_t mpki_misses, mpki_instructions;
+	uint64_t sums[USAGE_COUNTS];
+	struct usage_ratio ipc, mpki;
 };
 
 /*
