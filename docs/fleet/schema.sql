@@ -7,7 +7,7 @@ CREATE DATABASE IF NOT EXISTS cmt;
 
 -- A row of an interval, of any length.  What is not known is NULL, never 0.  A value that is
 -- partial is a lower bound.  The bits of the columns *_why and counters_bounds are those of
--- CMT_USAGE_WHY_* and CMT_F_* in <cmt/usage.h> and <uapi/cmt.h>.
+-- CMT_USAGE_WHY_* and CMT_F_* in <cmt/frame.h> and <uapi/cmt.h>.
 -- The columns up to gaps are in the order in which they are written.
 CREATE TABLE IF NOT EXISTS cmt.usage
 (

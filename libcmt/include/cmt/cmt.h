@@ -38,6 +38,7 @@
 #include <cmt/culprit.h>
 #include <cmt/device.h>
 #include <cmt/error.h>
+#include <cmt/frame.h>
 #include <cmt/reader.h>
 #include <cmt/recording.h>
 #include <cmt/resctrl.h>
