@@ -84,7 +84,7 @@ struct rec_model {
 	bool rounded;
 	struct rec_stream *streams;
 	uint32_t nr_streams, room_streams;
-	uint32_t *stream_of;	/* by CPU: its stream, from rec_streams() */
+	uint32_t *stream_of;	/* by CPU: its stream, from rec_stream_new() */
 	uint32_t *order;	/* positions of records, one stream after the other */
 	uint32_t room_order;
 };

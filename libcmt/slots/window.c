@@ -115,7 +115,6 @@ struct slot *window_oldest(const struct cmt_slots *slots)
 	return (struct slot *)oldest;
 }
 
-/* Retire all slots before @floor, in order, until the callback stops it. */
 int window_raise(struct cmt_slots *slots, uint64_t floor)
 {
 	struct slot *slot;
@@ -208,10 +207,6 @@ static uint64_t slot_start(const struct cmt_slots *slots, uint64_t ts)
 	return ts - ts % slots->slot_ns;
 }
 
-/*
- * The slot of @ts; the window moves if necessary.  0: *found is the slot, or NULL for a
- * late record.  Otherwise the result of the callback.
- */
 int window_find(struct cmt_slots *slots, uint64_t ts, struct slot **found)
 {
 	uint64_t start;
@@ -232,7 +227,6 @@ int window_find(struct cmt_slots *slots, uint64_t ts, struct slot **found)
 	return ret;
 }
 
-/* The slot of @ts, which is in the window. */
 int window_take(struct cmt_slots *slots, uint64_t ts)
 {
 	struct slot *found = find_open(slots, ts);
