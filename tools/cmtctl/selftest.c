@@ -71,50 +71,6 @@ static int explain(int err, const char *what)
 	return EXIT_CANNOT;
 }
 
-/* A line "NAME   NUMBER kB" of /proc/meminfo, in bytes; 0: not known. */
-static uint64_t memory_available(void)
-{
-	FILE *in = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
-
-	while (in && !kib && fgets(line, sizeof(line), in))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
-			kib = 0;
-	if (in)
-		fclose(in);
-	return (uint64_t)kib << 10;
-}
-
-/* "2048K", of the first CPU. */
-static uint64_t l2_bytes(void)
-{
-	FILE *in = fopen("/sys/devices/system/cpu/cpu0/cache/index2/size", "re");
-	unsigned long long kib = 0;
-
-	if (in && fscanf(in, "%lluK", &kib) != 1)
-		kib = 0;
-	if (in)
-		fclose(in);
-	return (uint64_t)kib << 10;
-}
-
-/* Tasks in a group of resctrl keep its RMID, whatever they are registered as. */
-static bool in_resctrl_group(void)
-{
-	FILE *in = fopen("/proc/self/cpu_resctrl_groups", "re");
-	char res[256] = "", mon[256] = "";
-	bool has;
-
-	if (!in)
-		return false;
-	has = fgets(res, sizeof(res), in) && fgets(mon, sizeof(mon), in) &&
-	      (strcmp(res, "res:/\n") || strcmp(mon, "mon:\n")) &&
-	      (strcmp(res, "res:\n") || strcmp(mon, "mon:\n"));
-	fclose(in);
-	return has;
-}
-
 static int ask_module(struct run *run, const char **what)
 {
 	struct selftest *test = run->test;
@@ -143,7 +99,7 @@ static int check_machine(const struct run *run)
 {
 	const struct selftest *test = run->test;
 	const struct cmt_info *info = test->info;
-	uint64_t available = memory_available();
+	uint64_t available = selftest_memory();
 	char missing[METER_REASON_LEN], why[METER_REASON_LEN + 64];
 
 	if (info->backend == CMT_BACKEND_EMULATED)
@@ -156,7 +112,7 @@ static int check_machine(const struct run *run)
 	}
 	if (!info->l3_bytes)
 		return cannot("the size of the L3 is not known", NULL);
-	if (test->resctrl == CMT_RESCTRL_RESPECT && in_resctrl_group())
+	if (test->resctrl == CMT_RESCTRL_RESPECT && selftest_in_group())
 		return cannot("this program has the RMID of a resctrl group",
 			      "Run it from a shell that is in the default group");
 	if (test->resctrl == CMT_RESCTRL_RESPECT && test->cpus_foreign)
@@ -180,7 +136,7 @@ static void size_memory(struct run *run)
 	run->memory = part_of(run, 1);
 	if (!(test->info->events & CMT_F_MBM_TOTAL))
 		test->traffic_reason = "the machine does not count it";
-	else if (memory_available() < 2 * wanted)
+	else if (selftest_memory() < 2 * wanted)
 		test->traffic_reason = "too little memory is available";
 	else
 		run->memory = wanted;
@@ -622,7 +578,7 @@ int ctl_selftest(const struct ctl *ctl, const char **what)
 	int ret;
 
 	test.cache = (struct cache_facts){
-		.l3_bytes = test.info->l3_bytes, .l2_bytes = l2_bytes(),
+		.l3_bytes = test.info->l3_bytes, .l2_bytes = selftest_l2_bytes(),
 		.unit_bytes = test.info->upscale_bytes,
 	};
 	uname(&test.kernel);

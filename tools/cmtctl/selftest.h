@@ -42,6 +42,12 @@ struct selftest {
 	enum check_state state;	/* of all */
 };
 
+/* Bytes of memory that is available, and of a CPU's L2; 0: not known. */
+uint64_t selftest_memory(void);
+uint64_t selftest_l2_bytes(void);
+/* Has this program the RMID of a resctrl group, whatever it is registered as? */
+bool selftest_in_group(void);
+
 /* Sets state: no check failed, and the fills and the errors are known. */
 void selftest_judge(struct selftest *test);
 
