@@ -11,7 +11,7 @@
 
 #include "columns.h"
 #include "file.h"
-#include "state.h"
+#include "sections.h"
 
 /* The next part of the current chunk. */
 enum recording_stage { RECORDING_NONE, RECORDING_IN_NAMES, RECORDING_IN_STATE,

@@ -15,7 +15,7 @@
 #include "columns.h"
 #include "names.h"
 #include "owners.h"
-#include "state.h"
+#include "sections.h"
 
 struct cmt_recorder {
 	struct cmt_recorder_opts opts;	/* the strings are copied to head */

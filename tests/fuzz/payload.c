@@ -5,7 +5,7 @@
 #include "recording/index.h"
 #include "recording/names.h"
 #include "recording/owners.h"
-#include "recording/state.h"
+#include "recording/sections.h"
 
 #define RECORDS 512
 

@@ -15,7 +15,7 @@
 #include "recording/crc.h"
 #include "recording/index.h"
 #include "recording/names.h"
-#include "recording/state.h"
+#include "recording/sections.h"
 #include "recording.h"
 #include "unit.h"
 

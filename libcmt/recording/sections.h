@@ -3,8 +3,8 @@
  * HEAD and STATE chunks: sections, each with a number and a length.  A reader skips
  * unknown sections.
  */
-#ifndef LIBCMT_REC_STATE_H
-#define LIBCMT_REC_STATE_H
+#ifndef LIBCMT_REC_SECTIONS_H
+#define LIBCMT_REC_SECTIONS_H
 
 #include "bytes.h"
 #include "recording.h"
