@@ -19,7 +19,10 @@
 
 #define COUNTERS_ONLY (CMT_USAGE_WHY_NOT_COUNTED | CMT_USAGE_WHY_EXCLUDED)
 
-/* A value of PERF records: its flag, and where records and rows have it. */
+/*
+ * A value of PERF records: its flag, and where records and rows have it.  A further value is
+ * a line here, and a member of the two structures.
+ */
 #define COUNT(flag, member) \
 	{ flag, offsetof(struct cmt_slot_perf, member), \
 	  offsetof(struct cmt_usage_counters, member) }
