@@ -203,12 +203,21 @@ static int occupancy_event(pid_t of)
 	return fd;
 }
 
-static void demand_forever(int event)
+static bool is_asked_to_end(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGTERM);
+}
+
+/* A child has the descriptors of the module, too: it ends before its parent. */
+static void demand_until_asked(int event)
 {
 	uint64_t value;
 	pid_t pid;
 
-	for (;;) {
+	while (!is_asked_to_end()) {
 		pid = fork();
 		if (!pid)
 			_exit(0);
@@ -221,15 +230,25 @@ static void demand_forever(int event)
 pid_t demand_start(pid_t of, unsigned int cpu)
 {
 	pid_t pid = fork();
+	sigset_t term;
 
 	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpriority(PRIO_PROCESS, 0, 19);
 	run_on(0, cpu);
-	demand_forever(occupancy_event(of));
-	_exit(1);
+	demand_until_asked(occupancy_event(of));
+	_exit(0);
+}
+
+void demand_stop(pid_t demand)
+{
+	kill(demand, SIGTERM);
+	expect_exit_0(demand, "the demand");
 }
 
 void wait_read(uint32_t l3, uint32_t rmid)

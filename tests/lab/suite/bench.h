@@ -75,6 +75,8 @@ void worker_stop(struct worker *worker);
  * client of perf that has an event of @of.
  */
 pid_t demand_start(pid_t of, unsigned int cpu);
+/* Returns when no process of it has a descriptor of the module any more. */
+void demand_stop(pid_t demand);
 
 /*
  * Wait until the module has read an RMID twice: then the SAMPLE of the first reading is

@@ -405,7 +405,7 @@ static void readers_run(const char *params, uint32_t reader)
 	note_tally("resctrl", &theirs_tally);
 	note_tally("cmt", &our_tally);
 	check_evtsel(&dev);
-	reap(demand, SIGKILL);
+	demand_stop(demand);
 	groups_stop();
 	worker_stop(drifter);
 	dev_close(&dev);
