@@ -2,6 +2,9 @@
 # The programs that run in guests.  Every source is compiled once for all of them,
 # and again only when it, a header of its, or this file has changed.  TOP is the tree,
 # OUT where all of this is built: see tests/vm/programs and what calls it.
+#
+# -MT: ccache gives the compiler relative names, and a rule for a relative name is none for
+# the object.
 
 src := $(TOP)/tests/vm/suite
 
@@ -36,11 +39,11 @@ all: $(addprefix $(OUT)/,suite suite32 suite-next suite-lib suite-lib-next walk 
 define kind
 $(OUT)/$(1)/%.o: $(TOP)/%.c $(TOP)/tests/vm/programs.mk $(3)
 	$$(says)
-	gcc $(2) $(flags) $$(includes) -MMD -MP -c $$< -o $$@
+	gcc $(2) $(flags) $$(includes) -MMD -MP -MT $$@ -c $$< -o $$@
 # the suite's main() with another table of tests
 $(OUT)/$(1)/$(main)-%.o: $(TOP)/$(main).c $(TOP)/tests/vm/programs.mk $(3)
 	$$(says)
-	gcc $(2) $(flags) $(includes) -DCMT_SUITE_LIB -Dlib_tests=$$*_tests -MMD -MP \
+	gcc $(2) $(flags) $(includes) -DCMT_SUITE_LIB -Dlib_tests=$$*_tests -MMD -MP -MT $$@ \
 		-c $$< -o $$@
 endef
 next_header := $(OUT)/next-header/uapi/cmt.h
@@ -87,7 +90,7 @@ $(OUT)/report/assets.c: $(report)/embed.sh $(wildcard $(report)/web/* $(report)/
 	$(report)/embed.sh $@
 $(OUT)/now/tools/report/assets.o: $(OUT)/report/assets.c
 	$(says)
-	gcc $(flags) $(includes) -MMD -MP -c $< -o $@
+	gcc $(flags) $(includes) -MMD -MP -MT $@ -c $< -o $@
 
 define tool
 $(OUT)/$(1): $(call objects,now,$(wildcard $(TOP)/tools/$(1)/*.c) $(common) $(libcmt)) $($(1)_objects)
