@@ -23,6 +23,7 @@ void answers_begin(const struct client *client, struct answers *answers)
  */
 static void ask(const struct client *client, enum state state, struct answers *answers)
 {
+	cmt_follow();
 	lab_switch(true);
 	walkers_refill();
 	client->ask(state, answers->in[state]);
@@ -174,6 +175,14 @@ struct look {
 	double is, truth;
 };
 
+#define NEAR_LOOKS 3	/* The tool's value is settled when these are near each other. */
+/*
+ * The truth is that of these looks: a tool shows a moment before, and a reader of cmt that
+ * runs once a second takes a megabyte of the cache.
+ */
+#define LOOKS 8
+#define LOOK_MS 150
+
 static bool are_near(const struct look *looks, double allowed)
 {
 	return is_near(looks[0].is, looks[1].is, allowed) &&
@@ -181,20 +190,20 @@ static bool are_near(const struct look *looks, double allowed)
 	       is_near(looks[0].is, looks[2].is, allowed);
 }
 
-#define LOOKS 3
-
 void settle(struct answer *answer, reading_fn tool, void *arg, double allowed,
 	    double (*truth)(void))
 {
-	struct look looks[LOOKS] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
+	struct look looks[LOOKS] = { };
 	struct patience patience = patience_of(20000);
+	int n = 0;
 
 	do {
 		memmove(looks, looks + 1, sizeof(looks) - sizeof(looks[0]));
 		looks[LOOKS - 1].is = tool(arg);
 		looks[LOOKS - 1].truth = truth ? truth() : NAN;
-		sleep_ms(150);
-	} while (!are_near(looks, allowed) && patience_left(&patience));
+		sleep_ms(LOOK_MS);
+	} while (++n < LOOKS || (!are_near(looks + LOOKS - NEAR_LOOKS, allowed) &&
+				 patience_left(&patience)));
 	answer->is = looks[LOOKS - 1].is;
 	if (!truth)
 		return;

@@ -78,6 +78,8 @@ void beside(const struct client *client);
 
 /* The steps of it, for a client that is asked in another way */
 void cmt_load(void);	/* returns when each container has an owner */
+/* Returns when cmt, where it is loaded, follows a mount of resctrl: within a second. */
+void cmt_follow(void);
 void cmt_unload(void);
 void readers_start(bool all);	/* returns when each of them has read */
 void readers_stop(void);
@@ -129,8 +131,8 @@ typedef double (*reading_fn)(void *arg);
 
 /*
  * The last of the readings of a tool when three in turn are that near, or after 20 s: then
- * a value that never rests is compared all the same.  With @truth, what that was meanwhile:
- * a tool shows a moment before, and a host that is busy makes that long.
+ * a value that never rests is compared all the same.  With @truth, the least and the most
+ * of the last second: a tool shows a moment before.
  */
 void settle(struct answer *answer, reading_fn tool, void *arg, double allowed,
 	    double (*truth)(void));

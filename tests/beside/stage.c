@@ -82,6 +82,25 @@ void cmt_load(void)
 	dev_close(&dev);
 }
 
+static bool follows_mount(void)
+{
+	char mounts[4096];
+	bool follows;
+	struct dev dev;
+
+	if (!strstr(read_file("/proc/mounts", mounts, sizeof(mounts)), " " RESCTRL " "))
+		return true;
+	dev_open(&dev, O_RDONLY);
+	follows = dev.info.resctrl_mounted;
+	dev_close(&dev);
+	return follows;
+}
+
+void cmt_follow(void)
+{
+	WAIT_FOR(!module_present() || follows_mount(), 20000, "cmt does not see the mount");
+}
+
 void cmt_unload(void)
 {
 	int err;
