@@ -69,24 +69,24 @@ static void check_none(const struct dev *dev)
 		 dev_stats(dev).cpus_foreign);
 }
 
-static uint32_t container_begin(const struct dev *dev, struct worker *worker)
+/* The module, and a container whose process walks on the agent's CPU */
+static uint32_t begin(const char *params, struct dev *dev, bool reads,
+		      struct worker **worker)
 {
 	uint32_t rmid;
 
-	rmid = owner_find(dev, CMT_OWNER_CGROUP, group_make(container(0)))->rmid;
-	group_enter(container(0), worker->pid);
-	model_begin();
-	worker_go(worker, true);
-	return rmid;
-}
-
-static struct worker *worker_begin(void)
-{
-	struct worker *worker = worker_start(BYTES);
-
-	worker_pin(worker, CPU);
+	CHECK(!module_load(params), "the module does not load");
+	*worker = worker_start(BYTES);
+	worker_pin(*worker, CPU);
 	run_on(0, 0);
-	return worker;
+	dev_open(dev, O_RDWR);
+	if (reads)
+		dev_map(dev, FROM_NOW);
+	rmid = owner_find(dev, CMT_OWNER_CGROUP, group_make(container(0)))->rmid;
+	group_enter(container(0), (*worker)->pid);
+	model_begin();
+	worker_go(*worker, true);
+	return rmid;
 }
 
 static void end(struct dev *dev, struct worker *worker)
@@ -105,11 +105,7 @@ static void test_respected(void)
 	struct dev dev;
 	uint32_t own;
 
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDWR);
-	dev_map(&dev, FROM_NOW);
-	own = container_begin(&dev, worker);
+	own = begin("scope=container", &dev, true, &worker);
 	check_own(&dev, worker, own, "without an agent");
 	agent_write(AGENT);
 	check_agents(worker, AGENT, "respected");
@@ -134,10 +130,7 @@ static void test_unread(void)
 	struct dev dev;
 	uint32_t own;
 
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDONLY);
-	own = container_begin(&dev, worker);
+	own = begin("scope=container", &dev, false, &worker);
 	check_under(worker, "without an agent", own);
 	agent_write(AGENT);
 	check_agents(worker, AGENT, "respected");
@@ -155,10 +148,7 @@ static void test_at_load(void)
 	struct dev dev;
 
 	agent_write(AGENT);
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDONLY);
-	container_begin(&dev, worker);
+	begin("scope=container", &dev, false, &worker);
 	check_agents(worker, AGENT, "there at load");
 	check_known(&dev);
 	end(&dev, worker);
@@ -221,11 +211,7 @@ static void test_takes_an_owners(void)
 	struct dev dev;
 	uint64_t id;
 
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDWR);
-	dev_map(&dev, FROM_NOW);
-	own = container_begin(&dev, worker);
+	own = begin("scope=container", &dev, true, &worker);
 	id = group_make(container(1));
 	chosen = owner_find(&dev, CMT_OWNER_CGROUP, id)->rmid;
 	agent_write(chosen);
@@ -246,10 +232,7 @@ static void test_cpu_goes(void)
 	struct dev dev;
 	uint32_t own;
 
-	CHECK(!module_load("scope=container"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDWR);
-	own = container_begin(&dev, worker);
+	own = begin("scope=container", &dev, false, &worker);
 	agent_write(AGENT);
 	check_agents(worker, AGENT, "respected");
 	cpu_online(CPU, false);
@@ -267,11 +250,7 @@ static void test_taken_until_unload(void)
 	struct dev dev;
 	uint32_t own;
 
-	CHECK(!module_load("scope=container resctrl=take"), "the module does not load");
-	worker = worker_begin();
-	dev_open(&dev, O_RDWR);
-	dev_map(&dev, FROM_NOW);
-	own = container_begin(&dev, worker);
+	own = begin("scope=container resctrl=take", &dev, true, &worker);
 	agent_write(AGENT);
 	check_own(&dev, worker, own, "taken");
 	CHECK(dev_stats(&dev).cpus_foreign == 1, "the agent is not noticed");
