@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/file.h"
 #include "fuzz.h"
 #include "name/names_file.h"
 
