@@ -323,15 +323,20 @@ static void share_comes_back(void)
 
 /* Where perf and cmtstat are */
 const struct test perf_share_tests[] = {
-	SHARE_TEST(share_of_cpus),
 	SHARE_TEST(share_of_all_counters),
+	SHARE_TEST(share_of_cgroup),
+	SHARE_TEST(share_comes_back),
+	{ 0 }
+};
+
+/* Minutes, of the same kind */
+const struct test perf_shares_tests[] = {
+	SHARE_TEST(share_of_cpus),
 	SHARE_TEST(share_of_groups),
 	SHARE_TEST(share_of_pinned),
 	SHARE_TEST(share_of_command),
 	SHARE_TEST(share_of_process),
-	SHARE_TEST(share_of_cgroup),
 	SHARE_TEST(share_of_dozer),
 	{ "perf_share_with_rare_ticks", share_with_rare_ticks, PROCESS " interval_us=1000000", 300 },
-	{ "perf_share_comes_back", share_comes_back, PROCESS, 300 },
 	{ 0 }
 };
