@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../lab/suite/rdtgroup.h"
+#include "../vm/suite/control.h"
 #include "beside.h"
 
 #define ROWS_FILE	"/run/pqos.csv"
@@ -195,18 +197,40 @@ static void by_msr_start(void)
 		 read_file(SAID_FILE, said, sizeof(said)));
 }
 
+/* A walker sleeps between its steps; this process of its container does not. */
+static pid_t spinner_start(void)
+{
+	int ends[2];
+	char byte = 0;
+	pid_t pid = fork_with_pipe(ends);
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		group_enter(container(0), getpid());
+		run_on(0, 1);
+		CHECK(write(ends[1], &byte, 1) == 1, "write: %m");
+		for (;;)
+			;
+	}
+	CHECK(read(ends[0], &byte, 1) == 1, "read: %m");
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
 /* It says so, where it starts while an owner of cmt's runs there. */
 static void by_msr_is_refused(void)
 {
 	char said[4096] = "";
+	pid_t spinner;
 
 	cmt_load();
-	walkers_go(true);
+	spinner = spinner_start();
 	pqos_start("--iface=msr", "-m", "all:0,1");
 	WAIT_FOR(strstr(read_file(SAID_FILE, said, sizeof(said)), "Monitoring start error"),
 		 60000, "pqos: %s", said);
 	program_end(pqos, SIGINT);
-	walkers_go(false);
+	reap(spinner, SIGKILL);
 	cmt_unload();
 }
 
