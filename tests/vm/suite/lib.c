@@ -142,7 +142,7 @@ static void lib_conservation(void)
 			side_read(&s);
 	}
 	end = now_ns() + 1500000000ULL;
-	for (i = 0; now_ns() < end || !is_lapped(&fast); i++) {
+	for (i = 0; now_ns() < end || !is_lapped(&slow); i++) {
 		side_read(&fast);
 		side_read(&fast2);
 		if (i == 20)
