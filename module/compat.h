@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/sched/deadline.h>
 #include <linux/tick.h>
 #include <linux/timekeeping.h>
 #include <linux/version.h>
@@ -260,6 +261,33 @@ static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
 {
 	return LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0) &&
 	       !tick_nohz_full_cpu(cpu);
+}
+
+/*
+ * Is @task, which waits for a CPU, out of its quota?  As of some moment: the run queue is
+ * not locked.  RCU.
+ *
+ * Until 6.17 a group without quota leaves the run queue of the group above it; its tasks
+ * stay in its own.  6.18 (e1fad12dcb66): each task leaves, and has a mark.
+ */
+static inline bool cmt_task_throttled(const struct task_struct *task)
+{
+	if (dl_prio(task->prio))
+		return data_race(task->dl.dl_throttled);
+#ifndef CONFIG_CFS_BANDWIDTH
+	return false;
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return READ_ONCE(task->throttled);
+#else
+	const struct sched_entity *se = &task->se;
+
+	if (!READ_ONCE(se->on_rq))
+		return false;
+	while ((se = READ_ONCE(se->parent)))
+		if (!READ_ONCE(se->on_rq))
+			return true;
+	return false;
+#endif
 }
 
 /* 6.15 (741c10b096bc): the name of a kernfs node is under RCU; v2 renames none */

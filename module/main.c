@@ -204,6 +204,7 @@ static const struct {
 	{ containers_init,	containers_exit },
 	{ cmt_hotplug_init,	cmt_hotplug_exit },
 	{ perf_init,		cmt_perf_stop },
+	{ NULL,			cmt_waits_stop },
 	{ resctrl_init,		cmt_resctrl_exit },
 	{ cmt_foreign_init,	cmt_foreign_exit },
 	{ cmt_abmc_init,	cmt_abmc_exit },

@@ -11,6 +11,10 @@ _Static_assert(REC_COLUMNS < REC_CUTS, "a cut after each column");
 
 #define WHOLE_VALUES	15U	/* by value of SAMPLE records: it is in units */
 #define WHOLE_ROUNDED	16U	/* values of PERF records have few significant bits */
+#define WHOLE_WAITS	32U	/* PERF records have waits */
+#define WHOLE_WAIT_UNIT	64U	/* these are in units of WAIT_UNIT */
+#define WHOLE_ALL	(WHOLE_VALUES | WHOLE_ROUNDED | WHOLE_WAITS | WHOLE_WAIT_UNIT)
+#define WAIT_UNIT	1024U	/* ns; the module's */
 #define ORDER_MERGED	0	/* by (ts, cpu), as cmt_reader_read() gives them */
 #define ORDER_TOLD	1	/* REC_COL_ORDER has the stream of each */
 
@@ -72,6 +76,24 @@ static bool find_rounded(const struct cmt_record *records, uint32_t n)
 		some = true;
 	}
 	return some;
+}
+
+/* Which waits do PERF records have?  Without any there is no column of them. */
+static uint32_t find_waits(const struct cmt_record *records, uint32_t n)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all |= records[i].type == CMT_REC_PERF ? records[i].perf.waited_ns : 0;
+	if (!all)
+		return 0;
+	return all % WAIT_UNIT ? WHOLE_WAITS : WHOLE_WAITS | WHOLE_WAIT_UNIT;
+}
+
+static void set_wait_unit(struct rec_model *model, uint64_t whole)
+{
+	model->wait_unit = !(whole & WHOLE_WAITS) ? 0 :
+			   whole & WHOLE_WAIT_UNIT ? WAIT_UNIT : 1;
 }
 
 /* Streams by CPU, and the places of their records, in order[]. */
@@ -187,6 +209,8 @@ int rec_columns_encode(struct rec_model *model, const struct cmt_record *records
 	model->rounded = find_rounded(records, n);
 	if (model->rounded)
 		whole |= WHOLE_ROUNDED;
+	whole |= find_waits(records, n);
+	set_wait_unit(model, whole);
 	all = columns_new(&c, counts, n);
 	if (!all)
 		return -ENOMEM;
@@ -209,10 +233,11 @@ static int get_streams(struct rec_model *model, struct rec_cursor *in, uint32_t 
 	uint32_t nr = rec_get_count(in, 2);
 
 	*merged = order == ORDER_MERGED;
-	if (order > ORDER_TOLD || whole > (WHOLE_VALUES | WHOLE_ROUNDED) ||
+	if (order > ORDER_TOLD || whole > WHOLE_ALL ||
 	    unit > UINT32_MAX || (whole & WHOLE_VALUES && !unit))
 		return -EBADMSG;
 	model->rounded = whole & WHOLE_ROUNDED;
+	set_wait_unit(model, whole);
 	for (int v = 0; v < 4; v++)
 		model->units[v] = whole & 1U << v ? unit : 1;
 	for (uint32_t i = 0; i < nr; i++) {

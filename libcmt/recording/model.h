@@ -82,6 +82,8 @@ struct rec_model {
 	uint64_t units[4];	/* units of the values of samples; 1: bytes */
 	/* all counts of PERF records are rounded: round.h */
 	bool rounded;
+	/* unit of the waits in PERF records, ns; 0: there are none */
+	uint64_t wait_unit;
 	struct rec_stream *streams;
 	uint32_t nr_streams, room_streams;
 	uint32_t *stream_of;	/* by CPU: its stream, from rec_stream_new() */

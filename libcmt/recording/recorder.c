@@ -395,13 +395,13 @@ static void note_owner(struct cmt_recorder *recorder, const struct cmt_record *r
 		rec_names_own(&recorder->names, cmt_record_name_id(record));
 }
 
-/* The run time stays: it adds up to the time of a CPU. */
+/* Times stay: those of all owners add up to the time of a CPU. */
 static void round_counts(struct cmt_record *record)
 {
 	record->perf.cycles = rec_round(record->perf.cycles);
 	record->perf.instructions = rec_round(record->perf.instructions);
-	record->perf.llc_misses = rec_round(record->perf.llc_misses);
-	record->perf.llc_references = rec_round(record->perf.llc_references);
+	record->perf.llc_misses = rec_round32(record->perf.llc_misses);
+	record->perf.llc_references = rec_round32(record->perf.llc_references);
 }
 
 static int add_record(struct cmt_recorder *recorder, const struct cmt_record *record)

@@ -85,20 +85,33 @@ static uint64_t code_ratio(struct coder *c, unsigned int column, uint64_t value,
 	return value;
 }
 
+/* A chunk that is older than the record's 32 bits may have a count of more. */
+static uint32_t fit(struct cmt_record *r, uint64_t count, uint32_t flag)
+{
+	if (count <= UINT32_MAX)
+		return (uint32_t)count;
+	r->flags &= ~flag;
+	return 0;
+}
+
 /* Cycles depend on the CPU's clock, other counts on the owner. */
 static void code_perf(struct coder *c, struct cmt_record *r, struct rec_context *ctx,
 		      struct rec_stream *s)
 {
 	unsigned int at = column_of(REC_PERF, REC_VALUES);
-	uint64_t *ratios = ctx->values;
+	uint64_t *ratios = ctx->values, misses, references;
 
 	r->perf.cycles = code_ratio(c, at, r->perf.cycles, r->ran_ns, &s->clock);
 	r->perf.instructions = code_ratio(c, at + 1, r->perf.instructions, r->perf.cycles,
 					  &ratios[1]);
-	r->perf.llc_misses = code_ratio(c, at + 2, r->perf.llc_misses,
-					r->perf.instructions, &ratios[2]);
-	r->perf.llc_references = code_ratio(c, at + 3, r->perf.llc_references,
-					    r->perf.llc_misses, &ratios[3]);
+	misses = code_ratio(c, at + 2, r->perf.llc_misses, r->perf.instructions,
+			    &ratios[2]);
+	references = code_ratio(c, at + 3, r->perf.llc_references, misses, &ratios[3]);
+	r->perf.llc_misses = fit(r, misses, CMT_F_LLC_MISSES);
+	r->perf.llc_references = fit(r, references, CMT_F_LLC_REFERENCES);
+	if (c->model->wait_unit)
+		r->perf.waited_ns = code_same(c, at + 4, r->perf.waited_ns,
+					      c->model->wait_unit, ctx, 0);
 }
 
 /* All other payloads, without a prediction: 8 bytes at a time */

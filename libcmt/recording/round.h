@@ -55,4 +55,11 @@ static inline uint64_t rec_round(uint64_t value)
 	return rec_of_place(rec_place(value));
 }
 
+static inline uint32_t rec_round32(uint32_t value)
+{
+	uint64_t rounded = rec_round(value);
+
+	return (uint32_t)(rounded <= UINT32_MAX ? rounded : rec_of_place(rec_place(value)));
+}
+
 #endif

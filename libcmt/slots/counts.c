@@ -17,6 +17,7 @@ SAME_PLACE(domain, domain);
 SAME_PLACE(ran_ns, ran_ns);
 SAME_PLACE(cycles, perf.cycles);
 SAME_PLACE(instructions, perf.instructions);
+SAME_PLACE(waited_ns, perf.waited_ns);
 SAME_PLACE(llc_misses, perf.llc_misses);
 SAME_PLACE(llc_references, perf.llc_references);
 

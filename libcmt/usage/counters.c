@@ -25,11 +25,12 @@
  */
 #define COUNT(flag, member) \
 	{ flag, offsetof(struct cmt_slot_perf, member), \
+	  sizeof(((struct cmt_slot_perf *)NULL)->member), \
 	  offsetof(struct cmt_usage_counters, member) }
 
 static const struct {
 	uint32_t flag;
-	size_t from, to;
+	size_t from, bytes, to;
 } counts[USAGE_COUNTS] = {
 	COUNT(CMT_F_CYCLES, cycles),
 	COUNT(CMT_F_INSTRUCTIONS, instructions),
@@ -39,7 +40,10 @@ static const struct {
 
 static uint64_t count_of(const struct cmt_slot_perf *p, uint32_t i)
 {
-	return *(const uint64_t *)((const char *)p + counts[i].from);
+	const void *from = (const char *)p + counts[i].from;
+
+	return counts[i].bytes == sizeof(uint32_t) ? *(const uint32_t *)from :
+						     *(const uint64_t *)from;
 }
 
 static uint64_t *count_in(struct cmt_usage_counters *counters, uint32_t i)

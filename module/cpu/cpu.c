@@ -271,28 +271,22 @@ static noinline void cpu_switch_beside(struct cmt_cpu *cpu,
 	cpu_load_if_other(cpu, next);
 }
 
-/*
- * The switch path, with the run-queue lock held and interrupts off: no lock, no
- * allocation.  Threads of one process have one owner; while resctrl is mounted, they
- * may be in different groups.
- */
-void notrace cmt_probe_switch(void *data, bool preempt,
-			      struct task_struct *prev,
-			      struct task_struct *next, unsigned int prev_state)
+/* While resctrl is mounted.  Threads of one process may be in different groups. */
+static __always_inline void cpu_switch_mounted(struct cmt_cpu *cpu,
+					       struct task_struct *prev,
+					       struct task_struct *next)
 {
-	struct cmt_cpu *cpu;
-	u32 rmid;
+	if (cpu->up)
+		cpu_switch_resctrl(cpu, prev, next);
+}
 
-	if (static_branch_unlikely(&cmt_resctrl_key)) {
-		cpu = this_cpu_ptr(&cmt_cpus);
-		if (cpu->up)
-			cpu_switch_resctrl(cpu, prev, next);
-		return;
-	}
-	if (prev->tgid == next->tgid)
-		return;
-	cpu = this_cpu_ptr(&cmt_cpus);
-	rmid = cpu_own(next);
+/* To another process */
+static __always_inline void cpu_switch_process(struct cmt_cpu *cpu,
+					       struct task_struct *prev,
+					       struct task_struct *next)
+{
+	u32 rmid = cpu_own(next);
+
 	cpu->switches++;
 	if (rmid == cpu->rmid)
 		return;
@@ -300,6 +294,43 @@ void notrace cmt_probe_switch(void *data, bool preempt,
 		cpu_load(cpu, prev, next, rmid);
 	else if (cpu->up)
 		cpu_switch_beside(cpu, next);
+}
+
+/*
+ * The switch path, with the run-queue lock held and interrupts off: no lock, no
+ * allocation.  Threads of one process have one owner.
+ */
+void notrace cmt_probe_switch(void *data, bool preempt,
+			      struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	if (static_branch_unlikely(&cmt_resctrl_key))
+		cpu_switch_mounted(this_cpu_ptr(&cmt_cpus), prev, next);
+	else if (prev->tgid != next->tgid)
+		cpu_switch_process(this_cpu_ptr(&cmt_cpus), prev, next);
+}
+
+static noinline void notrace switch_odd(struct task_struct *prev,
+					struct task_struct *next,
+					unsigned int prev_state)
+{
+	cmt_wait_switch_odd(this_cpu_ptr(&cmt_cpus), prev, next, prev_state);
+	cmt_probe_switch(NULL, false, prev, next, prev_state);
+}
+
+void notrace cmt_probe_switch_waits(void *data, bool preempt,
+				    struct task_struct *prev,
+				    struct task_struct *next,
+				    unsigned int prev_state)
+{
+	struct cmt_cpu *cpu = this_cpu_ptr(&cmt_cpus);
+
+	if (unlikely(!cmt_wait_switch(cpu, prev, next, prev_state)))
+		switch_odd(prev, next, prev_state);
+	else if (static_branch_unlikely(&cmt_resctrl_key))
+		cpu_switch_mounted(cpu, prev, next);
+	else if (prev->tgid != next->tgid)
+		cpu_switch_process(cpu, prev, next);
 }
 
 void cmt_cpu_refresh(void)

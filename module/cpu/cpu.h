@@ -17,6 +17,18 @@
 struct cmt_perf;
 struct task_struct;
 
+#define CMT_WAIT_HINTS	BITS_PER_LONG
+
+/*
+ * Tasks that may wait for the CPU (wait.h).  The hint of a task is at its process id, by the
+ * lower bits, or where another task's hint is there, at any.
+ */
+struct cmt_hints {
+	unsigned long used;	/* bits: the task pids[bit] may wait */
+	u32 cursor;		/* the bit that the next tick looks at first */
+	u32 pids[CMT_WAIT_HINTS];
+};
+
 /*
  * Each count is written by the CPU itself with interrupts off, and read from any CPU.  A
  * count is exact; several counts are not of one instant.
@@ -52,6 +64,7 @@ struct cmt_cpu {
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
 	struct irq_work reload;	/* runs after resctrl has written PQR_ASSOC */
 	u64 pqr_overwritten;
+	struct cmt_hints hints;
 };
 
 DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
@@ -102,6 +115,10 @@ void cmt_cpu_down(void);
 void cmt_probe_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state);
 
+/* The same, and it accounts what tasks wait for the CPU (wait.h). */
+void cmt_probe_switch_waits(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state);
+
 /* This CPU: load the RMID of current.  Interrupts off. */
 void cmt_cpu_refresh(void);
 
@@ -122,5 +139,6 @@ void cmt_cpus_stats(struct cmt_stats *stats);
 #include "pqr.h"
 #include "rdtgroups.h"
 #include "resctrl.h"
+#include "wait.h"
 
 #endif

@@ -14,6 +14,7 @@
 #include "owner/owner.h"
 #include "perf_cpu.h"
 #include "ring/ring.h"
+#include "wait.h"
 
 #define NS_SHIFT	24
 #define NO_GENERATION	U32_MAX	/* generation of an empty sum; no owner reaches it */
@@ -58,24 +59,43 @@ static noinline void take_any(struct cmt_perf *p, struct perf_sum *sum)
 	p->in = p->out ? 0 : in;
 }
 
+/* The value, if it was counted all the time and is not above @most; else 0. */
+static u64 value_of(const struct cmt_perf *p, const struct perf_sum *sum, u32 i,
+		    u64 most, u32 *flags)
+{
+	if (!p->events[i] || sum->missing & BIT(i) || sum->values[i] > most)
+		return 0;
+	*flags |= CMT_PERF_FLAG(i);
+	return sum->values[i];
+}
+
+static u64 waited_of(const struct cmt_perf *p, const struct perf_sum *sum, u32 *flags)
+{
+	if (!p->waits || sum->missing & CMT_PERF_WAITED)
+		return 0;
+	*flags |= CMT_F_WAITED | (sum->quota ? CMT_F_WAIT_QUOTA : 0);
+	return sum->waited - sum->waited % CMT_WAIT_UNIT;
+}
+
 static void sum_fill(struct cmt_record *record, const struct cmt_perf *p,
 		     struct perf_sum *sum)
 {
 	u64 ns = mul_u64_u32_shr(sum->ran, ns_mult, NS_SHIFT);
-	u64 *values = &record->perf.cycles;
-	u32 flags = 0, i;
+	u32 flags = 0;
 
 	record->rmid = sum - p->sums;
 	record->generation = sum->generation;
 	record->ran_ns = min_t(u64, ns, U32_MAX);
-	for (i = 0; i < CMT_PERF_NR; i++) {
-		bool counted = p->events[i] && !(sum->missing & BIT(i));
-
-		values[i] = counted ? sum->values[i] : 0;
-		flags |= counted ? CMT_PERF_FLAG(i) : 0;
-	}
+	record->perf.cycles = value_of(p, sum, 0, U64_MAX, &flags);
+	record->perf.instructions = value_of(p, sum, 1, U64_MAX, &flags);
+	record->perf.waited_ns = waited_of(p, sum, &flags);
+	record->perf.llc_misses = value_of(p, sum, 2, U32_MAX, &flags);
+	record->perf.llc_references = value_of(p, sum, 3, U32_MAX, &flags);
 	record->flags = flags;
-	*sum = (struct perf_sum) { .generation = sum->generation };
+	*sum = (struct perf_sum) {
+		.waited = sum->waited % CMT_WAIT_UNIT,
+		.generation = sum->generation,
+	};
 }
 
 static noinline void due_set(struct cmt_perf *p, const struct perf_sum *sum)
@@ -138,8 +158,9 @@ static noinline struct perf_sum *sum_next_owner(struct cmt_perf *p,
 {
 	if (!generation)
 		return p->sums;
-	if (sum->ran)
+	if (test_bit(sum - p->sums, p->due))
 		sum_emit(p, sum);
+	sum->waited = 0;
 	sum->generation = generation;
 	return sum;
 }
@@ -172,6 +193,24 @@ void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 		     (p->in > 3 && !event_take(p, sum, 3))))
 		take_any(p, sum);
 	p->sum = sum_of(p, rmid);
+}
+
+void cmt_perf_waited(struct cmt_perf *p, u32 rmid, u64 ns, bool quota)
+{
+	struct perf_sum *sum = sum_of(p, rmid);
+
+	lockdep_assert_irqs_disabled();
+	sum->waited += ns;
+	sum->quota |= quota;
+	due_set(p, sum);
+}
+
+/* The sums of the time until now lack the value. */
+void cmt_perf_account_waits(struct cmt_perf *p, bool waits)
+{
+	p->waits = waits;
+	p->sum->missing |= CMT_PERF_WAITED;
+	cmt_perf_lack(p, CMT_PERF_WAITED);
 }
 
 void cmt_perf_begin(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The processor's performance counters, by RMID.  While some descriptor asks for values,
- * and 1 to 2 s longer, the kernel's perf counts cycles and other events all the time, on
- * each CPU that has ticks, and where no event of another program needs the counter.  When
- * the CPU's RMID changes, the counts since the last change are added to the sums of the
- * RMID that was loaded.  The tick writes the sums as PERF records and sets them to 0.  The
- * work of a tick counts for RMID 0, as in the cache.
+ * The processor's performance counters, and what tasks wait for the CPU (wait.h), by RMID.
+ * While some descriptor asks for values, and 1 to 2 s longer, the kernel's perf counts cycles
+ * and other events all the time, on each CPU that has ticks, and where no event of another
+ * program needs the counter.  When the CPU's RMID changes, the counts since the last change
+ * are added to the sums of the RMID that was loaded.  The tick writes the sums as PERF
+ * records and sets them to 0.  The work of a tick counts for RMID 0, as in the cache.
  */
 #ifndef CMT_PERF_H
 #define CMT_PERF_H
@@ -18,8 +18,9 @@ struct cmt_perf;
 struct cmt_ring;
 
 #define CMT_PERF_NR	4
-#define CMT_PERF_ALL	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
+#define CMT_PERF_EVENTS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define CMT_PERF_ALL	(CMT_PERF_EVENTS | CMT_F_WAITED)
 #define CMT_PERF_WANTS	(CMT_PERF_ALL | CMT_F_COUNTERS_FIRST)
 
 /*
@@ -30,6 +31,12 @@ void cmt_perf_turn(struct cmt_perf *p, u32 rmid);
 
 /* This CPU begins to have ticks: nothing was counted before.  Interrupts off. */
 void cmt_perf_begin(void);
+
+/*
+ * Waiting is accounted from now on, @reason is NULL, or is not, because of it.  Process
+ * context.
+ */
+void cmt_perf_set_waits(const char *reason);
 
 /* The number of RMIDs with counts to write on this CPU.  Interrupts off. */
 u32 cmt_perf_due(const struct cmt_perf *p);

@@ -14,14 +14,18 @@
 #include "perf.h"
 
 #define CMT_PERF_FLAG(i)	(CMT_F_CYCLES << (i))	/* of a value, by its index */
+/* Waiting is a value without an event: its bit comes after those of the others. */
+#define CMT_PERF_WAITED		BIT(CMT_PERF_NR)
 #define CMT_PERF_REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 
 /* The counts of an RMID since its last PERF */
 struct perf_sum {
 	u64 values[CMT_PERF_NR];
-	u64 ran;		/* running time in TSC cycles; 0: no record is due */
+	u64 ran;		/* running time in TSC cycles; 0: the RMID did not run */
+	u64 waited;		/* ns; what is less than a unit stays for the next PERF */
 	u32 generation;		/* generation of the owner; 0: RMID 0 */
-	u32 missing;		/* bits of values that were not counted all the time */
+	u16 missing;		/* bits of values that were not counted all the time */
+	bool quota;		/* CMT_F_WAIT_QUOTA */
 };
 
 /*
@@ -42,6 +46,7 @@ struct cmt_perf {
 	const u32 *generations;
 	u32 cursor;		/* the next RMID to write */
 	u32 nr_due;		/* bits in due */
+	bool waits;		/* what tasks wait is accounted */
 	unsigned long *due;	/* bitmap of RMIDs, behind sums */
 
 	/* perf's state of the CPU and of all events' PMU; NULL: there is no event */
@@ -88,6 +93,15 @@ void cmt_perf_write_all(struct cmt_perf *p);
 
 /* The sums of the time until now lack the values @bits.  On the CPU, interrupts off. */
 void cmt_perf_lack(struct cmt_perf *p, u32 bits);
+
+/*
+ * Tasks of @rmid have waited for this CPU for @ns more; @quota: as CMT_F_WAIT_QUOTA.
+ * Interrupts off.
+ */
+void cmt_perf_waited(struct cmt_perf *p, u32 rmid, u64 ns, bool quota);
+
+/* Account what tasks wait for this CPU, or do not.  Interrupts off. */
+void cmt_perf_account_waits(struct cmt_perf *p, bool waits);
 
 /* perf_events.c, with the mutex of perf_want.c: */
 

@@ -25,8 +25,10 @@
 /* Ticks look for shortages.  Where they are further apart, or do not run, a work item does. */
 #define LOOK_MS		4
 
-#define NR_WANTS	(CMT_PERF_NR + 1)	/* the values, and CMT_F_COUNTERS_FIRST */
+/* The events, CMT_F_COUNTERS_FIRST and CMT_F_WAITED */
+#define NR_WANTS	(CMT_PERF_NR + 2)
 static_assert(CMT_PERF_FLAG(CMT_PERF_NR) == CMT_F_COUNTERS_FIRST);
+static_assert(CMT_PERF_FLAG(CMT_PERF_NR + 1) == CMT_F_WAITED);
 
 /* Taken inside cpus_read_lock.  Its holder makes and releases events. */
 static DEFINE_MUTEX(perf_mutex);
@@ -34,6 +36,8 @@ static u32 nr_wanting[NR_WANTS];	/* number of descriptors, by value */
 static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
 static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
 static DEFINE_PER_CPU(bool, has_ticks);
+/* why waiting is not accounted; NULL: it is */
+static const char *wait_reason = "not asked for";
 static char perf_reason[CMT_PERF_REASON_BYTES];	/* why a counter could not be made */
 
 static void retry_fn(struct work_struct *work);
@@ -88,6 +92,7 @@ static bool cpu_update(unsigned int cpu)
 		strscpy(perf_reason, "no memory", sizeof(perf_reason));
 		return false;
 	}
+	p->waits = !wait_reason;
 	again = cmt_perf_events_update(cpu, p, wanted, perf_reason);
 	smp_call_function_single(cpu, cpu_install, p, true);
 	return again;
@@ -123,20 +128,32 @@ static void perf_change(u32 now)
 		cpu_stop(cpu);
 }
 
+/* The values that are counted on the CPU; why others are not, in @reason. */
+static u32 cpu_counted(unsigned int cpu, char *reason)
+{
+	const struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
+	u32 counted;
+
+	if (!p)
+		return 0;
+	counted = cmt_perf_events_counted(cpu, p, reason);
+	if (p->waits)
+		return counted | CMT_F_WAITED;
+	if (wanted & CMT_F_WAITED && !reason[0])
+		strscpy(reason, wait_reason, CMT_PERF_REASON_BYTES);
+	return counted;
+}
+
 /* Check which values are counted.  Returns whether this has changed. */
 static bool counts_check(char *reason)
 {
 	u32 counted = wanted & CMT_PERF_ALL, before = cmt_settings.counters;
-	const struct cmt_perf *p;
 	unsigned int cpu;
 
 	strscpy(reason, perf_reason, CMT_PERF_REASON_BYTES);
-	for_each_online_cpu(cpu) {
-		if (!per_cpu(has_ticks, cpu))
-			continue;
-		p = per_cpu(cmt_cpus, cpu).perf;
-		counted &= p ? cmt_perf_events_counted(cpu, p, reason) : 0;
-	}
+	for_each_online_cpu(cpu)
+		if (per_cpu(has_ticks, cpu))
+			counted &= cpu_counted(cpu, reason);
 	WRITE_ONCE(cmt_settings.counters, counted);
 	return counted != before;
 }
@@ -200,7 +217,7 @@ static void look_schedule(void)
 	bool ticks_look = READ_ONCE(cmt_readers) &&
 			  READ_ONCE(cmt_settings.interval_ns) <= LOOK_MS * NSEC_PER_MSEC;
 
-	if (wanted && !(wanted & CMT_F_COUNTERS_FIRST) && !ticks_look)
+	if (wanted & CMT_PERF_EVENTS && !(wanted & CMT_F_COUNTERS_FIRST) && !ticks_look)
 		schedule_delayed_work(&look_work, msecs_to_jiffies(LOOK_MS));
 }
 
@@ -300,6 +317,24 @@ static void retry_fn(struct work_struct *work)
 	char reason[CMT_PERF_REASON_BYTES];
 
 	counts_update(retry_all, reason);
+}
+
+static void cpu_set_waits(void *unused)
+{
+	struct cmt_perf *p = this_cpu_read(cmt_cpus.perf);
+
+	if (p)
+		cmt_perf_account_waits(p, !wait_reason);
+}
+
+void cmt_perf_set_waits(const char *reason)
+{
+	cpus_read_lock();
+	mutex_lock(&perf_mutex);
+	wait_reason = reason;
+	on_each_cpu(cpu_set_waits, NULL, true);
+	mutex_unlock(&perf_mutex);
+	cpus_read_unlock();
 }
 
 /* The CPU goes offline, or has no ticks. */

@@ -17,6 +17,7 @@
 #include "file.h"
 #include "ring/ring.h"
 #include "sample/sample.h"
+#include "scope/scope.h"
 
 static int cmt_open(struct inode *inode, struct file *file)
 {
@@ -165,8 +166,11 @@ void cmt_file_set_watermark(struct cmt_file *file, u32 records)
 void cmt_file_set_counters(struct cmt_file *file, u32 counters)
 {
 	bool channels = counters & CMT_F_CHANNEL;
+	bool waits = counters & CMT_F_WAITED;
 
 	counters &= CMT_PERF_WANTS;
+	if (waits || READ_ONCE(file->waits))
+		cmt_waits_want(&file->waits, waits);
 	if (counters || READ_ONCE(file->counters))
 		cmt_perf_want(&file->counters, counters);
 	if (channels || READ_ONCE(file->channels))

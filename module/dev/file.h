@@ -16,6 +16,7 @@ struct cmt_file {
 	struct cmt_waiter *waiter;
 	bool ticks;		/* cmt_sampler_want_ticks(): it has mapped a ring */
 	bool channels;		/* cmt_sampler_want_channels() */
+	bool waits;		/* cmt_waits_want() */
 	u32 counters;		/* cmt_perf_want() */
 	u32 nr_holds;		/* register.c, as holds */
 	struct list_head holds;

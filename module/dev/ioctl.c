@@ -254,7 +254,7 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 		return ret;
 	first = arg.counters & CMT_F_COUNTERS_FIRST;
 	if (arg.reserved || arg.counters & ~(CMT_PERF_WANTS | CMT_F_CHANNEL) ||
-	    (first && !(arg.counters & CMT_PERF_ALL)))
+	    (first && !(arg.counters & CMT_PERF_EVENTS)))
 		return -EINVAL;
 	if (first && !was_perfmon_capable(file))
 		return -EPERM;

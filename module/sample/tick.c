@@ -371,8 +371,10 @@ enum hrtimer_restart cmt_tick(struct hrtimer *timer)
 	s->tick += ticks;
 
 	flags = cmt_cpu_tick_begin(cpu);
-	if (unlikely(cpu->perf))
+	if (unlikely(cpu->perf)) {
+		cmt_wait_tick(cpu);
 		cmt_perf_turn(cpu->perf, CMT_RMID_NONE);
+	}
 	waiting = sample_due(s, cpu, now, boundary, ticks);
 	s->deferred += waiting;
 	if (unlikely(has_more(cpu)))

@@ -4,8 +4,8 @@
  * exports none of them.  A probe runs with preemption off; that of
  * sched_switch also with interrupts off and the run-queue lock held.
  *
- * sched_switch has its probe only while a switch can change the RMID of a CPU.  Where
- * all owners are CPUs no switch can, and sched_switch has no probe.
+ * sched_switch has its probe only while a switch can change the RMID of a CPU, or waiting
+ * is accounted.  Where all owners are CPUs no switch changes an RMID.
  */
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -37,54 +37,78 @@ static struct probe {
 	{ .name = "sched_process_fork", .function = cmt_probe_fork },
 };
 
-static size_t nr_registered;
+/* While waiting is accounted */
+static struct probe wait_probes[] = {
+	{ .name = "sched_wakeup", .function = cmt_probe_wakeup },
+	{ .name = "sched_wakeup_new", .function = cmt_probe_wakeup_new },
+};
+
+typedef void (switch_probe_t)(void *data, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state);
 
 static struct tracepoint *switch_tracepoint;
 static DEFINE_MUTEX(switch_mutex);	/* inside the scope mutex */
 static bool switch_ready;		/* between init() and exit() */
-static bool switch_registered;
+static switch_probe_t *switch_registered;	/* NULL: none */
 
-static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
+static void probes_match(struct probe *table, size_t n, struct tracepoint *tracepoint)
 {
 	size_t i;
 
+	for (i = 0; i < n; i++)
+		if (!strcmp(tracepoint->name, table[i].name))
+			table[i].tracepoint = tracepoint;
+}
+
+static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
 	if (!strcmp(tracepoint->name, "sched_switch"))
 		switch_tracepoint = tracepoint;
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (!strcmp(tracepoint->name, probes[i].name))
-			probes[i].tracepoint = tracepoint;
+	probes_match(probes, ARRAY_SIZE(probes), tracepoint);
+	probes_match(wait_probes, ARRAY_SIZE(wait_probes), tracepoint);
 }
 
 /* A switch can change the RMID while there are owners that are no CPUs, or resctrl. */
-static bool switch_wanted(void)
+static bool switch_changes_rmid(void)
 {
 	u32 scope = cmt_scope();
 
-	return switch_ready &&
-	       (scope == CMT_SCOPE_PROCESS || scope == CMT_SCOPE_CONTAINER ||
-		cmt_owners_joined() || cmt_owners_any(CMT_OWNER_PROCESS) ||
-		cmt_owners_any(CMT_OWNER_CGROUP) || cmt_resctrl_mounted());
+	return scope == CMT_SCOPE_PROCESS || scope == CMT_SCOPE_CONTAINER ||
+	       cmt_owners_joined() || cmt_owners_any(CMT_OWNER_PROCESS) ||
+	       cmt_owners_any(CMT_OWNER_CGROUP) || cmt_resctrl_mounted();
 }
 
-/* Returns 0, 1: the probe was added or removed, or -errno. */
+static switch_probe_t *switch_wanted(void)
+{
+	if (!switch_ready)
+		return NULL;
+	if (cmt_waits_are_on())
+		return cmt_probe_switch_waits;
+	return switch_changes_rmid() ? cmt_probe_switch : NULL;
+}
+
+/*
+ * Returns 0, 1: the probe was added, removed or replaced, or -errno.  Both probes may see a
+ * switch: the second one finds the RMID loaded.
+ */
 static int switch_update(void)
 {
-	bool wanted = switch_wanted();
+	switch_probe_t *wanted = switch_wanted();
 	int ret = 0;
 
 	lockdep_assert_held(&switch_mutex);
 	if (wanted == switch_registered)
 		return 0;
 	if (wanted)
-		ret = tracepoint_probe_register(switch_tracepoint,
-						cmt_probe_switch, NULL);
-	else
-		tracepoint_probe_unregister(switch_tracepoint,
-					    cmt_probe_switch, NULL);
-	if (ret)
+		ret = tracepoint_probe_register(switch_tracepoint, wanted, NULL);
+	/* the accounts that the other probe uses may be freed after this */
+	if (ret && switch_registered != cmt_probe_switch_waits)
 		return ret;
-	switch_registered = wanted;
-	return 1;
+	if (switch_registered)
+		tracepoint_probe_unregister(switch_tracepoint,
+					    switch_registered, NULL);
+	switch_registered = ret ? NULL : wanted;
+	return ret ?: 1;
 }
 
 void cmt_probes_update(void)
@@ -110,39 +134,62 @@ static void switch_set_ready(bool ready)
 	mutex_unlock(&switch_mutex);
 }
 
-int cmt_probes_init(void)
+/* When this returns, none of these probes runs. */
+static void probes_remove(const struct probe *table, size_t n)
 {
+	while (n--)
+		tracepoint_probe_unregister(table[n].tracepoint, table[n].function,
+					    NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int probes_add(const struct probe *table, size_t n)
+{
+	size_t i;
 	int ret;
 
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	for (; nr_registered < ARRAY_SIZE(probes); nr_registered++) {
-		struct probe *p = &probes[nr_registered];
+	for (i = 0; i < n; i++) {
+		const struct probe *p = &table[i];
 
 		ret = p->tracepoint ? tracepoint_probe_register(p->tracepoint,
 								p->function,
 								NULL) : -ENOENT;
 		if (ret) {
 			pr_err("tracepoint %s: error %d\n", p->name, ret);
-			cmt_probes_exit();
+			probes_remove(table, i);
 			return ret;
 		}
 	}
+	return 0;
+}
+
+int cmt_probes_add_wakeup(void)
+{
+	return probes_add(wait_probes, ARRAY_SIZE(wait_probes));
+}
+
+void cmt_probes_remove_wakeup(void)
+{
+	probes_remove(wait_probes, ARRAY_SIZE(wait_probes));
+}
+
+int cmt_probes_init(void)
+{
+	int ret;
+
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
 	if (!switch_tracepoint) {
 		pr_err("tracepoint %s: error %d\n", "sched_switch", -ENOENT);
-		cmt_probes_exit();
 		return -ENOENT;
 	}
-	switch_set_ready(true);
-	return 0;
+	ret = probes_add(probes, ARRAY_SIZE(probes));
+	if (!ret)
+		switch_set_ready(true);
+	return ret;
 }
 
 void cmt_probes_exit(void)
 {
 	switch_set_ready(false);
-	while (nr_registered) {
-		struct probe *p = &probes[--nr_registered];
-
-		tracepoint_probe_unregister(p->tracepoint, p->function, NULL);
-	}
-	tracepoint_synchronize_unregister();
+	probes_remove(probes, ARRAY_SIZE(probes));
 }

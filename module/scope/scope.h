@@ -88,6 +88,22 @@ void cmt_probes_exit(void);
  * which is there only while a switch may change the RMID.  Process context.
  */
 void cmt_probes_update(void);
+/* The probes of sched_wakeup and sched_wakeup_new (cpu/wait.h).  Process context. */
+int cmt_probes_add_wakeup(void);
+/* When this returns, neither runs, nor a probe that was removed before. */
+void cmt_probes_remove_wakeup(void);
+
+/* waits.c: is it accounted what tasks wait for a CPU?  As of the last change. */
+bool cmt_waits_are_on(void);
+
+/*
+ * A descriptor asks that waiting be accounted, or no longer.  *@wanted_here belongs to the
+ * descriptor and is false at first.  Process context, not under mmap_lock.
+ */
+void cmt_waits_want(bool *wanted_here, bool wants);
+
+/* After the probes and the last descriptor, before the counters. */
+void cmt_waits_stop(void);
 
 /*
  * attach.c: CMT_IOC_ATTACH and CMT_IOC_DETACH; returns their errors.  The caller has

@@ -122,14 +122,19 @@ enum {
 /* CHANNEL: idle_cycles and busy_cycles are measurements; else they are 0 */
 #define CMT_F_CHANNEL_IDLE	0x00020000U
 
-/* PERF: which values are measurements: the counter ran during all of the time in which
- * the RMID was loaded; a value without its flag is 0
+/* PERF: which values are measurements of all of the time since the last PERF; a value
+ * without its flag is 0
  */
 #define CMT_F_CYCLES		0x00100000U	/* unhalted */
 #define CMT_F_INSTRUCTIONS	0x00200000U	/* retired */
 #define CMT_F_LLC_MISSES	0x00400000U	/* architectural event 2EH, 41H */
 #define CMT_F_LLC_REFERENCES	0x00800000U	/* architectural event 2EH, 4FH */
 #define CMT_F_COUNTERS_FIRST	0x01000000U	/* CMT_IOC_SET_COUNTERS only */
+#define CMT_F_WAITED		0x02000000U	/* waited_ns; by the kernel, not by a counter */
+/* PERF: some task was out of its quota of CPU time.  Such time is not in waited_ns, nor is
+ * up to one tick beside each of its ends.
+ */
+#define CMT_F_WAIT_QUOTA	0x04000000U
 
 /* Lifecycle: the kind of the owner; a process, when no CMT_F_OWNER_* is set */
 #define CMT_F_OWNER_CGROUP	0x00001000U	/* a cgroup and all below it; no tgid */
@@ -181,7 +186,8 @@ struct cmt_record {
 		__u32 owner_cpu;	/* lifecycle of CMT_F_OWNER_CPU */
 		__u32 interval_ns;	/* TICK: interval in force */
 		__u32 ran_ns;		/* PERF: time with the RMID on this CPU, since
-					 * its last PERF here; of RMID 0 with idle time
+					 * its last PERF here; of RMID 0 with idle time;
+					 * 0 where its tasks only waited
 					 */
 		__u32 base;		/* SAMPLE of CMT_IOC_READ: how often the MBM
 					 * values were rebased; in rings 0
@@ -226,13 +232,18 @@ struct cmt_record {
 		/*
 		 * Counts of this CPU while the RMID was loaded, in user mode and in
 		 * the kernel, since the last PERF of this RMID and generation on this
-		 * CPU.  The sum over all CPUs is the count of the owner.
+		 * CPU.  The sum over all CPUs is the count of the owner.  A value that does
+		 * not fit has no flag.
 		 */
 		struct {
 			__aligned_u64 cycles;
 			__aligned_u64 instructions;
-			__aligned_u64 llc_misses;
-			__aligned_u64 llc_references;
+			/* for which tasks could have run on this CPU, and others did;
+			 * of all tasks together
+			 */
+			__aligned_u64 waited_ns;
+			__u32 llc_misses;
+			__u32 llc_references;
 		} perf;
 		/*
 		 * Traffic of one memory channel of a socket, of all RMIDs, the kernel
@@ -682,7 +693,7 @@ struct cmt_cgroup_path {
 struct cmt_counters {
 	__u32 size;
 	__u32 flags;
-	__u32 counters;		/* CMT_F_CYCLES | ..., CMT_F_COUNTERS_FIRST,
+	__u32 counters;		/* CMT_F_CYCLES | ..., _WAITED, CMT_F_COUNTERS_FIRST,
 				 * CMT_F_CHANNEL; 0: none
 				 */
 	__u32 reserved;
@@ -813,8 +824,9 @@ CMT_ABI_AT(cmt_record, state.counters, 48);
 CMT_ABI_AT(cmt_record, ran_ns, 28);
 CMT_ABI_AT(cmt_record, perf.cycles, 32);
 CMT_ABI_AT(cmt_record, perf.instructions, 40);
-CMT_ABI_AT(cmt_record, perf.llc_misses, 48);
-CMT_ABI_AT(cmt_record, perf.llc_references, 56);
+CMT_ABI_AT(cmt_record, perf.waited_ns, 48);
+CMT_ABI_AT(cmt_record, perf.llc_misses, 56);
+CMT_ABI_AT(cmt_record, perf.llc_references, 60);
 CMT_ABI_AT(cmt_record, channel, 28);
 CMT_ABI_AT(cmt_record, channels.read_bytes, 32);
 CMT_ABI_AT(cmt_record, channels.written_bytes, 40);

@@ -69,6 +69,13 @@ BEGIN {
 		guest("counted_thread_more", "<=1", "<=1", "-", "  to another thread, more than without")
 		guest("counted_member_more", "<=1", "<=1", "-", "  to a process with the same RMID, more")
 		guest("counted_other_added", "<=350", "<=500", "-", "  to another owner")
+		guest("tick_counted", "", "", "-", "  tick without samples")
+		heading("added to that by accounting who waits:")
+		guest("waited_yield_more", "<=40", "<=40", "-", "  to a switch from a task that could run on")
+		guest("waited_thread_more", "<=75", "<=75", "-", "  to a switch and its wake-up: another thread")
+		guest("waited_member_more", "<=75", "<=75", "-", "    a process with the same RMID")
+		guest("waited_other_more", "<=75", "<=75", "-", "    another owner")
+		guest("waited_tick_more", "<=25", "<=25", "-", "  to a tick while no task waits")
 	}
 	if (counted) {
 		heading("memory channels, their registers' accesses one instruction each:")

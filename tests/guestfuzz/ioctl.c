@@ -133,7 +133,8 @@ static uint64_t draw_field(struct fuzzer *f, const struct field *field)
 	case INTERVAL:	return intervals_us[draw(f, 5)] * 1000;
 	case ID:	return draw_id(f);
 	case ROOM:	return draw(f, field->to == 1 ? 4096 : MOST_ROOM);
-	case BITS:	return CMT_F_CYCLES * draw(f, 16) | CMT_F_CHANNEL * draw(f, 2);
+	case BITS:	return CMT_F_CYCLES * draw(f, 16) | CMT_F_WAITED * draw(f, 2) |
+			       CMT_F_CHANNEL * draw(f, 2);
 	case TEXT_BYTES: return draw(f, 40);
 	case TEXT:	text_put(f, f->arena + ARENA_TEXT, 40);
 			return (uintptr_t)f->arena + ARENA_TEXT;

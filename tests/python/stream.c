@@ -165,7 +165,11 @@ void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 
 	record.flags = flags;
 	record.ran_ns = MS / 2;
-	memcpy(&record.perf, values, sizeof(record.perf));
+	record.perf.cycles = values[0];
+	record.perf.instructions = values[1];
+	record.perf.llc_misses = (uint32_t)values[2];
+	record.perf.llc_references = (uint32_t)values[3];
+	record.perf.waited_ns = values[4];
 	image_put(fake_ring(cpu), &record);
 }
 

@@ -51,8 +51,8 @@ def sample(cpu, ts, rmid, flags=VALUES, values=(4 * MIB, 300, 200, 100)):
     FAKE.test_sample(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 4)(*values))
 
 
-def perf(cpu, ts, rmid, flags=COUNTERS, values=(1000, 500, 5, 8)):
-    FAKE.test_perf(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 4)(*values))
+def perf(cpu, ts, rmid, flags=COUNTERS, values=(1000, 500, 5, 8, 2048)):
+    FAKE.test_perf(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 5)(*values))
 
 
 def event(kind, cpu, ts, rmid, flags=0):
@@ -394,14 +394,14 @@ class ReaderTest(FakeCase):
     def test_perf(self):
         with cmt.Reader(self.open()) as reader:
             perf(0, T0 + 1, 5)
-            perf(0, T0 + 2, 0, cmt.Flag.CYCLES, (7, 0, 0, 0))
+            perf(0, T0 + 2, 0, cmt.Flag.CYCLES | cmt.Flag.WAITED, (7, 0, 0, 0, 2048))
             tick(0, T0 + 9)
             tick(1, T0 + 9)
             first, second = reader.read()[:2]
             self.assertEqual(first, cmt.Perf(
                 T0 + 1, cmt.RecordType.PERF, COUNTERS, 0, 5, 50, 0,
-                MS // 2, 1000, 500, 5, 8))
-            self.assertEqual(second.cycles, 7)
+                MS // 2, 1000, 500, 5, 8, None))
+            self.assertEqual((second.cycles, second.waited_ns), (7, 2048))
             self.assertEqual((second.instructions, second.llc_misses,
                               second.llc_references), (None, None, None))
 

@@ -61,6 +61,7 @@ static void order_counters(struct rng *rng)
 		.size = sizeof(arg),
 		.counters = CMT_F_CYCLES * rng_below(rng, 16) |
 			    CMT_F_COUNTERS_FIRST * rng_one_in(rng, 4) |
+			    CMT_F_WAITED * rng_below(rng, 2) |
 			    CMT_F_CHANNEL * rng_below(rng, 2),
 	};
 	int err = ioctl(control.fd, CMT_IOC_SET_COUNTERS, &arg) ? -errno : 0;

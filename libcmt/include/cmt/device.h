@@ -330,7 +330,8 @@ CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters
  * where other programs need the processor's counters.
  *
  * @counters: any of CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
- *            CMT_F_LLC_REFERENCES; CMT_F_COUNTERS_FIRST: they are counted also where
+ *            CMT_F_LLC_REFERENCES; CMT_F_WAITED: also what tasks wait for a CPU, which
+ *            takes no counter; CMT_F_COUNTERS_FIRST: they are counted also where
  *            other programs need the counters; CMT_F_CHANNEL: also memory channels, in
  *            CHANNEL records, and cmt_device_uncore() says which channels are not read,
  *            and why; 0: none

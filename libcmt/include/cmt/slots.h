@@ -96,8 +96,9 @@ struct cmt_slot_perf {
 				 */
 	uint64_t cycles;
 	uint64_t instructions;
-	uint64_t llc_misses;
-	uint64_t llc_references;
+	uint64_t waited_ns;	/**< of all tasks together; with CMT_F_WAITED */
+	uint32_t llc_misses;
+	uint32_t llc_references;
 	const struct cmt_owner *owner;	/**< the owner of the generation, also after
 					 *   its FREE; NULL: RMID 0 or unknown
 					 */

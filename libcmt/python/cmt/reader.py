@@ -62,6 +62,7 @@ class Perf(Record):
     instructions: int | None  #: retired
     llc_misses: int | None
     llc_references: int | None
+    waited_ns: int | None  #: for the CPU, of all its tasks
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,8 @@ def _make_record(raw: Any) -> Record:
             measured(flags, Flag.CYCLES, perf.cycles),
             measured(flags, Flag.INSTRUCTIONS, perf.instructions),
             measured(flags, Flag.LLC_MISSES, perf.llc_misses),
-            measured(flags, Flag.LLC_REFERENCES, perf.llc_references))
+            measured(flags, Flag.LLC_REFERENCES, perf.llc_references),
+            measured(flags, Flag.WAITED, perf.waited_ns))
     if kind in _LIFECYCLE:
         store = ffi.new("struct cmt_owner *",
                         {"sz": ffi.sizeof("struct cmt_owner")})

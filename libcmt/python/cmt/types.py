@@ -112,6 +112,8 @@ class Flag(IntFlag):
     LLC_MISSES = lib.CMT_F_LLC_MISSES
     LLC_REFERENCES = lib.CMT_F_LLC_REFERENCES
     COUNTERS_FIRST = lib.CMT_F_COUNTERS_FIRST  #: for Device.set_counters only
+    WAITED = lib.CMT_F_WAITED  #: what tasks waited for a CPU is known
+    WAIT_QUOTA = lib.CMT_F_WAIT_QUOTA  #: some task was out of its quota, which is no wait
     OWNER_CGROUP = lib.CMT_F_OWNER_CGROUP
     OWNER_CPU = lib.CMT_F_OWNER_CPU
     OWNER_OVERFLOW = lib.CMT_F_OWNER_OVERFLOW

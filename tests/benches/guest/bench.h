@@ -192,10 +192,11 @@ struct costs {
 /* With the module loaded.  @suffix is put to the keys of the figures. */
 struct costs bench_sample(const char *suffix);
 /*
- * A tick in which nothing is due: medians of what it costs, and how many channels
- * each of them read.  The scope is manual afterwards.
+ * A tick in which nothing is due, while a program asks for these counters: medians of what
+ * it costs, and how many channels each of them read.  Loads and unloads the module, with
+ * the parameters @params and @more.
  */
-struct tick bench_idle(struct records *records, int fd);
+struct tick bench_idle_with(const char *params, const char *more, uint32_t counters);
 /* Loads and unloads the module: with and without the memory channels. */
 void bench_channels(const char *params);
 /* Load and unload the module. */

@@ -6,55 +6,13 @@
  * here.  On silicon it leaves the core, and takes as long as hundreds.  Ticks that also
  * read cycles are counted separately.
  */
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "bench.h"
-
-#define INTERVAL_NS	3100000	/* as in sample.c */
-
-/* Until @fd is closed. */
-static void ask_for_channels(int fd)
-{
-	struct cmt_counters arg = {
-		.size = sizeof(arg), .counters = CMT_F_CHANNEL,
-	};
-
-	if (ioctl(fd, CMT_IOC_SET_COUNTERS, &arg))
-		die_errno("SET_COUNTERS");
-}
-
-static struct tick idle_tick(const char *params, const char *more, bool ask)
-{
-	struct records records;
-	struct cmt_info info;
-	struct tick tick;
-	char all[256];
-	int fd;
-
-	snprintf(all, sizeof(all), "%s %s", params, more);
-	module_load(all);
-	fd = device_open();
-	device_info(fd, &info);
-	device_interval(fd, INTERVAL_NS);
-	if (ask)
-		ask_for_channels(fd);
-	records_open(&records, fd, &info);
-	real_time(true);
-	tick = bench_idle(&records, fd);
-	real_time(false);
-	records_close(&records);
-	close(fd);
-	module_unload();
-	return tick;
-}
 
 void bench_channels(const char *params)
 {
-	struct tick without = idle_tick(params, "uncore=0", true);
-	struct tick unasked = idle_tick(params, "", false);
-	struct tick with = idle_tick(params, "", true);
+	struct tick without = bench_idle_with(params, "uncore=0", CMT_F_CHANNEL);
+	struct tick unasked = bench_idle_with(params, "", 0);
+	struct tick with = bench_idle_with(params, "", CMT_F_CHANNEL);
 
 	if (without.channels || unasked.channels || !with.channels)
 		die("%u channels with uncore=0, %u while nobody asks, %u without",

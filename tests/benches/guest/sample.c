@@ -159,6 +159,7 @@ static void report_msrs(struct measured *m, const char *suffix)
 }
 
 #define IDLE_TICKS	60
+#define REST_US		1000
 
 static double mean(const double *x, size_t n)
 {
@@ -183,7 +184,8 @@ static double slope_of(const double *x, const double *y, size_t n)
 	return xx > 0 ? xy / xx : 0;
 }
 
-struct tick bench_idle(struct records *records, int fd)
+/* @rest_us: before each tick, so that no other task waits for the CPU; 0: none */
+static struct tick bench_idle(struct records *records, int fd, unsigned int rest_us)
 {
 	static double busy[IDLE_TICKS], whole[IDLE_TICKS], msrs[IDLE_TICKS];
 	static double cycles[IDLE_TICKS];
@@ -197,6 +199,8 @@ struct tick bench_idle(struct records *records, int fd)
 	for (i = 0; i < WARM_UP_TICKS; i++)
 		tick_await(records, fd, &tick);
 	for (i = 0; i < 2 * IDLE_TICKS && n < IDLE_TICKS; i++) {
+		if (rest_us)
+			usleep(rest_us);
 		tick_await(records, fd, &tick);
 		if (tick.missed)
 			die("a tick was missed");
@@ -222,9 +226,33 @@ struct tick bench_idle(struct records *records, int fd)
 	};
 }
 
+struct tick bench_idle_with(const char *params, const char *more, uint32_t counters)
+{
+	struct records records;
+	struct cmt_info info;
+	struct tick tick;
+	char all[256];
+	int fd;
+
+	snprintf(all, sizeof(all), "%s %s", params, more);
+	module_load(all);
+	fd = device_open();
+	device_info(fd, &info);
+	device_interval(fd, INTERVAL_NS);
+	device_counters(fd, counters);
+	records_open(&records, fd, &info);
+	real_time(true);
+	tick = bench_idle(&records, fd, counters & CMT_F_CHANNEL ? 0 : REST_US);
+	real_time(false);
+	records_close(&records);
+	close(fd);
+	module_unload();
+	return tick;
+}
+
 static void idle_measure(struct records *records, int fd, const char *suffix)
 {
-	struct tick idle = bench_idle(records, fd);
+	struct tick idle = bench_idle(records, fd, 0);
 
 	figure_of("tick", suffix, "", idle.busy);
 	figure_of("tick_whole", suffix, "", idle.whole);

@@ -44,7 +44,8 @@ struct pair {
 	int ping[2], pong[2];
 };
 
-enum kind { THREAD, MEMBER, OTHER, KINDS };
+/* YIELD: two threads that do not sleep, and yield to each other */
+enum kind { THREAD, MEMBER, OTHER, YIELD, KINDS };
 enum fork_kind { FORK_OWNER, FORK_MEMBER, FORK_KINDS };
 
 struct results {
@@ -119,6 +120,40 @@ static double ping_pong(struct pair *pair)
 	return (double)(instructions() - start) / switches;
 }
 
+static bool yields;
+
+static void *yield_main(void *unused)
+{
+	(void)unused;
+	while (__atomic_load_n(&yields, __ATOMIC_RELAXED))
+		sched_yield();
+	return NULL;
+}
+
+/* The number of times that the kernel gave the CPU of this thread, which could run, away. */
+static long preemptions(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw;
+}
+
+/* As ping_pong(), without a wake-up. */
+static double yield_to_and_fro(void)
+{
+	uint64_t start = instructions();
+	long before = preemptions(), switches;
+	int i;
+
+	for (i = 0; i < ROUND_TRIPS; i++)
+		sched_yield();
+	switches = 2 * (preemptions() - before);
+	if (switches != 2 * ROUND_TRIPS)
+		die("%ld switches in %d round trips", switches, ROUND_TRIPS);
+	return (double)(instructions() - start) / switches;
+}
+
 /*
  * Checks that the module's work in this round is the work that the figure is about.
  * Returns MSR accesses per switch.
@@ -186,6 +221,23 @@ static void switch_thread(struct results *results, bool loaded)
 	pthread_join(thread, NULL);
 	real_time(false);
 	pair_close(&pair);
+}
+
+static void switch_yield(struct results *results)
+{
+	pthread_t thread;
+	int i;
+
+	real_time(true);
+	__atomic_store_n(&yields, true, __ATOMIC_RELAXED);
+	if (pthread_create(&thread, NULL, yield_main, NULL))
+		die("pthread_create");
+	yield_to_and_fro();
+	for (i = 0; i < ROUNDS; i++)
+		results->switches[YIELD][results->nr_switches[YIELD]++] = yield_to_and_fro();
+	__atomic_store_n(&yields, false, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	real_time(false);
 }
 
 static void switch_process(struct results *results, enum kind kind,
@@ -341,6 +393,7 @@ static void part_of_cycle(struct results *results, bool loaded)
 	if (loaded)
 		scope_process();
 	switch_thread(results, loaded);
+	switch_yield(results);
 	switch_process(results, OTHER, loaded);
 	forks(results, FORK_OWNER, loaded);
 	if (loaded)
@@ -447,7 +500,7 @@ static double fork_of(struct results *results, enum fork_kind kind)
 static void report_all(struct results *without, struct results *probe,
 		       struct results *with)
 {
-	static const char *const switches[KINDS] = {
+	static const char *const switches[YIELD] = {
 		[THREAD] = "switch_thread",
 		[MEMBER] = "switch_member",
 		[OTHER] = "switch_other",
@@ -458,7 +511,7 @@ static void report_all(struct results *without, struct results *probe,
 	};
 	int i;
 
-	for (i = 0; i < KINDS; i++)
+	for (i = 0; i < YIELD; i++)
 		report(switches[i], &(struct three){
 			switch_of(without, i), switch_of(probe, i),
 			switch_of(with, i), with->switch_msrs[i] });
@@ -496,9 +549,32 @@ static void report_counted(struct results *without, struct results *with,
 	       switch_of(without, OTHER));
 }
 
+/* What waiting adds: the switch, and in all but one kind the wake-up before it, too. */
+static void report_waited(struct results *counted, struct results *waited)
+{
+	static const char *const figures[KINDS] = {
+		[THREAD] = "waited_thread_more", [MEMBER] = "waited_member_more",
+		[OTHER] = "waited_other_more", [YIELD] = "waited_yield_more",
+	};
+	int i;
+
+	for (i = 0; i < KINDS; i++)
+		figure(figures[i], switch_of(waited, i) - switch_of(counted, i));
+}
+
+/* A tick without samples, while a process computes and no other one waits. */
+static void report_ticks(const char *params)
+{
+	struct tick counted = bench_idle_with(params, "", THREE_COUNTERS);
+	struct tick waited = bench_idle_with(params, "", THREE_COUNTERS | CMT_F_WAITED);
+
+	figure("tick_counted", counted.busy);
+	figure("waited_tick_more", waited.busy - counted.busy);
+}
+
 void bench_counted(const char *params)
 {
-	static struct results without, with, counted;
+	static struct results without, with, counted, waited;
 	int i;
 
 	enter_cgroup();
@@ -506,6 +582,9 @@ void bench_counted(const char *params)
 		part_of_cycle(&without, false);
 		part_of_cycle_with(&with, params, 0);
 		part_of_cycle_with(&counted, params, THREE_COUNTERS);
+		part_of_cycle_with(&waited, params, THREE_COUNTERS | CMT_F_WAITED);
 	}
 	report_counted(&without, &with, &counted);
+	report_waited(&counted, &waited);
+	report_ticks(params);
 }

@@ -267,6 +267,8 @@ START_TEST(rounded_counts)
 	ck_assert_uint_eq(rec_round(511), 511);
 	ck_assert(!rec_is_rounded(513));
 	ck_assert_uint_eq(rec_round(1023), 1024);
+	ck_assert_uint_eq(rec_round32(1023), 1024);
+	ck_assert_uint_eq(rec_round32(UINT32_MAX), 511U << 23);
 	for (int i = 0; i < 100000; i++) {
 		uint64_t count = any() >> any() % 64, rounded = rec_round(count);
 		uint64_t off = rounded > count ? rounded - count : count - rounded;
@@ -289,14 +291,15 @@ static size_t counts(uint32_t n, bool round)
 		r->ran_ns = 900000 + (uint32_t)(any() % 100000);
 		r->perf.cycles = 3ULL * r->ran_ns + any() % 10000;
 		r->perf.instructions = r->perf.cycles + any() % 300000;
-		r->perf.llc_misses = any() % 2000;
-		r->perf.llc_references = UINT64_MAX - any() % 100000;
+		r->perf.waited_ns = 0;
+		r->perf.llc_misses = (uint32_t)(any() % 2000);
+		r->perf.llc_references = UINT32_MAX - (uint32_t)(any() % 100000);
 		if (!round)
 			continue;
 		r->perf.cycles = rec_round(r->perf.cycles);
 		r->perf.instructions = rec_round(r->perf.instructions);
-		r->perf.llc_misses = rec_round(r->perf.llc_misses);
-		r->perf.llc_references = rec_round(r->perf.llc_references);
+		r->perf.llc_misses = rec_round32(r->perf.llc_misses);
+		r->perf.llc_references = rec_round32(r->perf.llc_references);
 	}
 	round_trip(n, 64);
 	return buffer.nr;
@@ -312,7 +315,7 @@ START_TEST(rounded_counts_of_records)
 	ck_assert(model->rounded);
 	ck_assert(!decode(buffer.nr, n));
 	/* bits that nobody knows: the second byte says what the values are */
-	buffer.bytes[1] |= 32;
+	buffer.bytes[1] |= 128;
 	ck_assert_int_eq(decode(buffer.nr, n), -EBADMSG);
 	/* one count of all is not: all come out as they were */
 	for (uint32_t i = 0; i < n; i++)
@@ -322,6 +325,57 @@ START_TEST(rounded_counts_of_records)
 		}
 	round_trip(n, 64);
 	ck_assert(!model->rounded);
+}
+END_TEST
+
+/* Waits have a column only where there are some, and are in units where all can be. */
+START_TEST(waits_of_records)
+{
+	uint32_t n = machine(MOST, 64), last = 0;
+	size_t without = counts(n, true);
+
+	ck_assert_uint_eq(model->wait_unit, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		if (records[i].type != CMT_REC_PERF)
+			continue;
+		records[i].perf.waited_ns = any() % 4 ? 0 : any() % 1000 * 1024;
+		last = i;
+	}
+	round_trip(n, 64);
+	ck_assert_uint_eq(model->wait_unit, 1024);
+	ck_assert_uint_lt(buffer.nr, without + n * 2);
+	records[last].perf.waited_ns = UINT64_MAX;
+	round_trip(n, 64);
+	ck_assert_uint_eq(model->wait_unit, 1);
+}
+END_TEST
+
+/*
+ * A chunk as it was written when misses and references had 64 bits and there were no waits:
+ * one record, of 2^33 references and 7 misses.
+ */
+START_TEST(older_chunk)
+{
+	static const uint8_t bytes[] = {
+		0x00, 0x1f, 0x40, 0x01, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01,
+		0x01, 0x01, 0x01, 0x01, 0x01, 0x01, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x18, 0x03, 0x00, 0x04,
+		0x18, 0x0b, 0x0c, 0x00, 0x04, 0x0e, 0x80, 0x96, 0x18, 0x01, 0x00, 0x00,
+		0x85, 0xde, 0x1d, 0x06, 0xa0
+	};
+	const struct cmt_record *r = &decoded[0];
+
+	rec_put(&buffer, bytes, sizeof(bytes));
+	ck_assert_int_eq(decode(buffer.nr, 1), 0);
+	ck_assert_uint_eq(r->type, CMT_REC_PERF);
+	ck_assert_uint_eq(r->perf.cycles, 3000);
+	ck_assert_uint_eq(r->perf.llc_misses, 7);
+	ck_assert_uint_eq(r->perf.llc_references, 0);
+	ck_assert_uint_eq(r->perf.waited_ns, 0);
+	ck_assert_uint_eq(r->flags, CMT_F_CYCLES | CMT_F_LLC_MISSES);
 }
 END_TEST
 
@@ -430,6 +484,8 @@ int main(void)
 	tcase_add_test(tcase, bytes_are_those_of_the_format);
 	tcase_add_test(tcase, rounded_counts);
 	tcase_add_test(tcase, rounded_counts_of_records);
+	tcase_add_test(tcase, waits_of_records);
+	tcase_add_test(tcase, older_chunk);
 	tcase_add_test(tcase, index_behind_last_is_refused);
 	tcase_add_test(tcase, channels_follow_each_other);
 	tcase_add_test(tcase, gap_record);

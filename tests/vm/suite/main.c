@@ -31,7 +31,8 @@ static const struct test *const suites[] = {
 #else
 	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
 	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
-	attach_tests, demand_tests, measure_tests, perf_tests, cqm_tests,
+	attach_tests, demand_tests, measure_tests, perf_tests, wait_tests,
+	no_wait_tests, cqm_tests,
 	software_tests, secure_tests, flood_tests, version_tests, full_tests,
 	limits_tests,
 #endif
@@ -49,6 +50,8 @@ static const struct test *const suites[] = {
 static bool is_in_plan(const struct test *suite)
 {
 #ifndef CMT_SUITE_LIB
+	if (suite == wait_tests || suite == no_wait_tests)
+		return (suite == wait_tests) == !access("/proc/self/schedstat", F_OK);
 	if (suite == cqm_tests && has_hw)
 		return slowness == 1;
 	if (again && (suite == full_tests || suite == version_tests ||

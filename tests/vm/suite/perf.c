@@ -591,7 +591,7 @@ static void perf_bad_input(void)
 
 		arg.counters = 1U << bit;
 		bad = ioctl(dev.fd, CMT_IOC_SET_COUNTERS, &arg);
-		if (arg.counters & (COUNTERS | CMT_F_CHANNEL))
+		if (arg.counters & (COUNTERS | CMT_F_WAITED | CMT_F_CHANNEL))
 			CHECK(!bad, "bit %u: %m", bit);
 		else
 			CHECK(bad && errno == EINVAL, "bit %u is accepted", bit);

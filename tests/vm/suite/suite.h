@@ -31,6 +31,9 @@ extern const struct test poll_tests[];
 extern const struct test sample_tests[];
 extern const struct test hotplug_tests[];
 extern const struct test perf_tests[];
+/* Of a kernel with CONFIG_SCHED_INFO, and of one without. */
+extern const struct test wait_tests[];
+extern const struct test no_wait_tests[];
 extern const struct test cqm_tests[];
 /* The lab's. */
 extern const struct test cqm_tools_tests[];

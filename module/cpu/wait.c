@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/bitmap.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/threads.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "cpu.h"
+#include "hw/hw.h"
+#include "owner/owner.h"
+#include "ring/ring.h"
+#include "wait.h"
+
+#ifdef CONFIG_SCHED_INFO
+/* A tick looks at this number of hints. */
+#define LOOKS		16
+
+/* Added to the account of a task that is out of its quota */
+#define THROTTLED	BIT_ULL(63)
+
+/* What is added to an account at once is less than this, ns: half an hour. */
+#define MOST		BIT_ULL(41)
+
+/* A tick's clock may be this much ahead of the run queue's, ns: an account is ahead, then. */
+#define AHEAD		BIT(24)
+
+local_t *cmt_wait_accounts;
+
+static bool was_throttled(u64 account, u64 now)
+{
+	return now - account - THROTTLED < MOST;
+}
+
+/*
+ * At the last look the task was out of its quota, or the account is ahead, or it is of
+ * another task; or no tick has looked for long.
+ */
+noinline void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task)
+{
+	local_t *account = &cmt_wait_accounts[task->pid];
+	u64 now = cmt_wait_account(task, task->sched_info.run_delay);
+	u64 was = local_read(account);
+
+	if (was - now < AHEAD)
+		return;
+	local_set(account, now);
+	if (!cpu->perf)
+		return;
+	if (now - was < MOST)
+		cpu->perf->sum->waited += now - was;
+	else if (was_throttled(was, now))
+		cpu->perf->sum->quota = true;
+}
+
+/* Another task's hint is in the place of this one.  Where all are used, there is none. */
+static void hint_elsewhere(struct cmt_hints *hints, u32 pid)
+{
+	u32 i = find_first_zero_bit(&hints->used, CMT_WAIT_HINTS);
+
+	if (i == CMT_WAIT_HINTS)
+		return;
+	WRITE_ONCE(hints->pids[i], pid);
+	set_bit(i, &hints->used);
+}
+
+/* With the run-queue lock of the CPU held; by a tick, also of another CPU, without. */
+static void hint_add(struct cmt_cpu *cpu, u32 pid)
+{
+	struct cmt_hints *hints = &cpu->hints;
+	u32 i = pid % CMT_WAIT_HINTS;
+
+	if (test_bit(i, &hints->used) && READ_ONCE(hints->pids[i]) != pid) {
+		hint_elsewhere(hints, pid);
+		return;
+	}
+	/* before the bit: a tick clears the bit, and reads this */
+	WRITE_ONCE(hints->pids[i], pid);
+	set_bit(i, &hints->used);
+}
+
+noinline void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct *prev,
+				  const struct task_struct *next,
+				  unsigned int prev_state)
+{
+	if (!prev_state)
+		hint_add(cpu, prev->pid);
+	if (!cmt_wait_ran(cpu, prev))
+		cmt_wait_ran_odd(cpu, prev);
+	cmt_wait_unhint(&cpu->hints, next->pid);
+}
+
+/* All waits of @task until now, ns; *waits: it waits.  RCU. */
+static u64 waited_ns(const struct task_struct *task, u64 now, bool *waits)
+{
+	u64 ns = READ_ONCE(task->sched_info.run_delay);
+	u64 since = READ_ONCE(task->sched_info.last_queued);
+
+	*waits = since;
+	return since && now > since ? ns + now - since : ns;
+}
+
+/*
+ * The RMID to load for @task if it ran on this CPU.  As cpu_rmid_of(), for a task that does
+ * not run.
+ */
+static u32 rmid_if(const struct cmt_cpu *cpu, const struct task_struct *task)
+{
+	u32 own = cpu_own(task), theirs = cpu->foreign;
+
+	if (cmt_resctrl_mounted())
+		theirs = cmt_task_rmid(task) ?: cpu->default_rmid;
+	if (!theirs || theirs >= cmt_caps.rmid_room)
+		return own;
+	return own && READ_ONCE(cmt_settings.resctrl) == CMT_RESCTRL_TAKE ? own : theirs;
+}
+
+/* @task waits for this CPU, and its waits until now are @ns. */
+static void waiter_tell(struct cmt_cpu *cpu, const struct task_struct *task, u64 ns)
+{
+	bool throttled = cmt_task_throttled(task), quota;
+	local_t *account = &cmt_wait_accounts[task->pid];
+	u64 was = local_read(account);
+	u64 now = cmt_wait_account(task, ns), more = now - was;
+
+	if (was - now < AHEAD)
+		return;
+	quota = throttled || was_throttled(was, now);
+	if (more >= MOST || throttled)
+		more = 0;
+	/* it may run on another CPU by now */
+	if (atomic_long_cmpxchg(&account->a, was, throttled ? now + THROTTLED : now) == was)
+		cmt_perf_waited(cpu->perf, rmid_if(cpu, task), more, quota);
+}
+
+/*
+ * Without its hint, a task that begins to wait meanwhile gets another one.  One that waits
+ * for another CPU was moved there.
+ */
+static void hint_look(struct cmt_cpu *cpu, struct cmt_hints *hints, u32 i, u64 now)
+{
+	const struct task_struct *task;
+	bool is_waiting;
+	u64 ns;
+
+	clear_bit(i, &hints->used);
+	task = pid_task(find_pid_ns(READ_ONCE(hints->pids[i]), &init_pid_ns), PIDTYPE_PID);
+	if (!task)
+		return;
+	ns = waited_ns(task, now, &is_waiting);
+	if (!is_waiting)
+		return;
+	hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
+	if (task_cpu(task) == smp_processor_id())
+		waiter_tell(cpu, task, ns);
+}
+
+/* The next bit of @bits from the cursor on, cyclically. */
+static u32 bit_take(struct cmt_hints *hints, unsigned long *bits)
+{
+	u32 i = find_next_bit(bits, CMT_WAIT_HINTS, hints->cursor);
+
+	if (i >= CMT_WAIT_HINTS)
+		i = __ffs(*bits);
+	*bits &= ~BIT(i);
+	hints->cursor = i + 1;
+	return i;
+}
+
+noinline void cmt_wait_look(struct cmt_cpu *cpu)
+{
+	struct cmt_hints *hints = &cpu->hints;
+	unsigned long bits = READ_ONCE(hints->used);
+	u64 now = local_clock();
+	u32 looks;
+
+	rcu_read_lock();
+	for (looks = 0; bits && looks < LOOKS; looks++)
+		hint_look(cpu, hints, bit_take(hints, &bits), now);
+	rcu_read_unlock();
+}
+
+void notrace cmt_probe_wakeup(void *data, struct task_struct *task)
+{
+	if (task->sched_info.last_queued)
+		hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
+}
+
+void notrace cmt_probe_wakeup_new(void *data, struct task_struct *task)
+{
+	local_set(&cmt_wait_accounts[task->pid], cmt_wait_account(task, 0));
+	cmt_probe_wakeup(data, task);
+}
+
+void cmt_wait_begin(void)
+{
+	struct task_struct *process, *task;
+	bool is_waiting;
+	u64 ns;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		ns = waited_ns(task, local_clock(), &is_waiting);
+		local_set(&cmt_wait_accounts[task->pid], cmt_wait_account(task, ns));
+		if (is_waiting)
+			hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
+	}
+	rcu_read_unlock();
+}
+
+const char *cmt_wait_alloc(void)
+{
+	cmt_wait_accounts = vzalloc(array_size(PID_MAX_LIMIT, sizeof(*cmt_wait_accounts)));
+	return cmt_wait_accounts ? NULL : "no memory to account waiting";
+}
+
+void cmt_wait_free(void)
+{
+	unsigned int cpu;
+
+	vfree(cmt_wait_accounts);
+	for_each_possible_cpu(cpu)
+		per_cpu(cmt_cpus, cpu).hints = (struct cmt_hints) { };
+}
+#else
+void cmt_probe_wakeup(void *data, struct task_struct *task)
+{
+}
+
+void cmt_probe_wakeup_new(void *data, struct task_struct *task)
+{
+}
+
+void cmt_wait_begin(void)
+{
+}
+
+const char *cmt_wait_alloc(void)
+{
+	return "the kernel has no CONFIG_SCHED_INFO";
+}
+
+void cmt_wait_free(void)
+{
+}
+#endif
