@@ -410,6 +410,8 @@ static void counters_hide(struct cmt_usage_counters *counters)
 		counters->llc_misses = UINT64_MAX;
 	if (!(values & CMT_F_LLC_REFERENCES))
 		counters->llc_references = UINT64_MAX;
+	if (!(values & CMT_F_WAITED))
+		counters->waited_ns = UINT64_MAX;
 }
 
 static void row_put(struct cmt_usage_row *to, const struct cmt_usage_frame *frame,

@@ -447,6 +447,7 @@ struct cmt_usage_rate {
 struct cmt_usage_counters {
 	_Bool known;
 	_Bool partial;
+	_Bool quota;
 	uint32_t why;
 	uint32_t values;
 	uint32_t bounds;
@@ -455,7 +456,9 @@ struct cmt_usage_counters {
 	uint64_t instructions;
 	uint64_t llc_misses;
 	uint64_t llc_references;
+	uint64_t waited_ns;
 	double cpu_share;
+	double wait_share;
 	double ipc;
 	double mpki;
 	...;

@@ -36,6 +36,7 @@ static const struct {
 	COUNT(CMT_F_INSTRUCTIONS, instructions),
 	COUNT(CMT_F_LLC_MISSES, llc_misses),
 	COUNT(CMT_F_LLC_REFERENCES, llc_references),
+	COUNT(CMT_F_WAITED, waited_ns),
 };
 
 static uint64_t count_of(const struct cmt_slot_perf *p, uint32_t i)
@@ -63,11 +64,12 @@ static void ratio_add(struct usage_ratio *to, const struct cmt_slot_perf *p,
 
 static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
 {
-	uint32_t flags = p->flags & USAGE_COUNTERS;
+	uint32_t flags = p->flags & USAGE_VALUES;
 
 	to->nr++;
 	to->values |= flags;
-	to->lacking |= ~flags & USAGE_COUNTERS;
+	to->lacking |= ~flags & USAGE_VALUES;
+	to->quota |= !!(p->flags & CMT_F_WAIT_QUOTA);
 	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
 		if (flags & counts[i].flag)
 			to->sums[i] += count_of(p, i);
@@ -89,6 +91,7 @@ static void counted_sum(struct usage_counted *to,
 	to->nr += from->nr;
 	to->values |= from->values;
 	to->lacking |= from->lacking;
+	to->quota |= from->quota;
 	to->ran_ns += from->ran_ns;
 	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
 		to->sums[i] += from->sums[i];
@@ -190,7 +193,7 @@ static void runner_owner(struct cmt_usage *usage, struct usage_runner *runner,
 		usage_cgroup(usage, now.cgroup_id);
 }
 
-static struct usage_counted *runner_counted(struct cmt_usage *usage,
+static struct usage_runner *runner_of(struct cmt_usage *usage,
 					    const struct cmt_slot_perf *p,
 					    uint32_t place)
 {
@@ -205,7 +208,7 @@ static struct usage_counted *runner_counted(struct cmt_usage *usage,
 		runner = new_runner(usage, place, p);
 	if (runner && usage_by_owner(usage) && p->owner)
 		runner_owner(usage, runner, p->owner);
-	return runner ? &runner->counted : NULL;
+	return runner;
 }
 
 /* The first records of all say how long they have counted. */
@@ -221,7 +224,21 @@ static void perf_time(struct usage_perf *perf, const struct cmt_slot_perf *p)
 		perf->first_ns = begin;
 	if (cmt_ts_before(perf->last_ns, p->ts))
 		perf->last_ns = p->ts;
-	perf->values |= p->flags & USAGE_COUNTERS;
+	perf->values |= p->flags & USAGE_VALUES;
+}
+
+/* The sums to which a record is added; NULL: no memory. */
+static struct usage_counted *counted_of(struct cmt_usage *usage,
+					const struct cmt_slot_perf *p, uint32_t place)
+{
+	struct usage_runner *runner;
+
+	if (usage->by == CMT_USAGE_BY_CPU)
+		return &usage->cpus[p->cpu].counted;
+	runner = runner_of(usage, p, place);
+	if (!runner || usage_waits_add(usage, (uint32_t)(runner - usage->perf.runners), p))
+		return NULL;
+	return &runner->counted;
 }
 
 int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
@@ -235,8 +252,7 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 		place = usage_domain(usage, p->domain);
 	if (place == USAGE_NONE)
 		return 0;
-	to = usage->by == CMT_USAGE_BY_CPU ? &usage->cpus[p->cpu].counted :
-					     runner_counted(usage, p, place);
+	to = counted_of(usage, p, place);
 	if (!to)
 		return -ENOMEM;
 	perf_time(&usage->perf, p);
@@ -378,6 +394,7 @@ static void counters_sums(struct cmt_usage_counters *to,
 		*count_in(to, i) = from->sums[i];
 	to->ipc = quotient(from->ipc.part, from->ipc.whole);
 	to->mpki = 1000 * quotient(from->mpki.part, from->mpki.whole);
+	to->quota = from->quota;
 }
 
 /* It may have run, or have run more, on a CPU that has no TICKs, and no PERFs. */
@@ -400,7 +417,7 @@ static void counters_bounds(const struct cmt_usage *usage,
 {
 	to->values = from->nr ? from->values : usage->perf.values;
 	to->bounds = to->values & from->lacking;
-	if (to->values != USAGE_COUNTERS || to->bounds)
+	if ((to->values & USAGE_COUNTERS) != USAGE_COUNTERS || to->bounds)
 		to->why |= CMT_USAGE_WHY_NOT_COUNTED;
 	if (frame->nr_gaps || frame->dropped)
 		to->why |= CMT_USAGE_WHY_GAP;
@@ -438,6 +455,7 @@ void usage_row_counters(const struct cmt_usage *usage,
 	struct cmt_usage_counters *to = &row->counters;
 
 	to->cpu_share = NAN;
+	to->wait_share = NAN;
 	to->ipc = NAN;
 	to->mpki = NAN;
 	if (!usage->perf.nr || !counted) {
@@ -455,6 +473,8 @@ void usage_row_counters(const struct cmt_usage *usage,
 		counters_bound(to);
 	if (to->known)
 		to->cpu_share = cpu_share(usage, row, to->ran_ns);
+	if (to->values & CMT_F_WAITED)
+		to->wait_share = quotient(to->waited_ns, usage_counted_ns(usage));
 	row->why |= to->why & ~COUNTERS_ONLY;
 }
 

@@ -12,7 +12,7 @@ struct cmt_usage;
 struct usage_holding;
 
 /* Values of PERF records that have a flag: counters.c lists them. */
-#define USAGE_COUNTS	4
+#define USAGE_COUNTS	5
 
 /* The quotient of two values, over the records with both. */
 struct usage_ratio {
@@ -24,6 +24,7 @@ struct usage_counted {
 	uint64_t nr;		/* number of records */
 	uint32_t values;	/* CMT_F_CYCLES | ... that some records have */
 	uint32_t lacking;	/* CMT_F_CYCLES | ... that some records lack */
+	bool quota;		/* CMT_F_WAIT_QUOTA of some record */
 	uint64_t ran_ns;
 	uint64_t sums[USAGE_COUNTS];
 	struct usage_ratio ipc, mpki;
@@ -46,8 +47,10 @@ struct usage_runner {
 	uint32_t child;
 };
 
+/* What the processor counts, and all that PERF records have */
 #define USAGE_COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define USAGE_VALUES (USAGE_COUNTERS | CMT_F_WAITED)
 
 /* The PERF records of all owners. */
 struct usage_perf {

@@ -27,6 +27,8 @@ struct usage_frame {
 	uint32_t nr_items, room_items;
 	struct cmt_usage_channel *channels;
 	uint32_t room_channels;
+	struct cmt_usage_wait_part *waits;
+	uint32_t room_waits;
 	char channels_reason[USAGE_REASON_LEN];
 };
 

@@ -51,6 +51,7 @@ struct usage_group {
 	uint64_t frame;		/* number of that frame */
 	uint32_t pending;	/* pending owners */
 	bool measured;		/* a row of the frame has the group's holdings */
+	uint32_t row;		/* where measured: the index of that row */
 	bool wanted;		/* a brief frame has a row of the group */
 	bool counts;		/* counted is of this frame */
 	struct usage_counted counted;

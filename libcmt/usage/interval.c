@@ -36,6 +36,7 @@ static void frames_free(struct usage_frame *frame)
 		free(frame->children.rows);
 		free(frame->items);
 		free(frame->channels);
+		free(frame->waits);
 		free(frame);
 		frame = next;
 	}
@@ -151,6 +152,7 @@ static void interval_close(struct cmt_usage *usage,
 	usage->slots_now = 0;
 	usage->gaps_now = 0;
 	usage_perf_close(usage);
+	wait_reset(&usage->waits);
 	usage_channels_close(usage);
 	usage_cpus_close(usage);
 	if (sweep_due(usage))
@@ -173,7 +175,7 @@ struct usage_frame *usage_frame_build(struct cmt_usage *usage, uint64_t end_ns)
 	if (!to)
 		return NULL;
 	frame_begin(usage, to, end_ns);
-	if (usage_rows(usage, to) || usage_channels(usage, to)) {
+	if (usage_rows(usage, to) || usage_channels(usage, to) || usage_waits(usage, to)) {
 		usage_frame_release(usage, to);
 		return NULL;
 	}
@@ -221,7 +223,7 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 		err = usage_perf_add(usage, cmt_slot_perf_at(slot, i));
 	for (i = 0; !err && i < slot->nr_channels; i++)
 		err = usage_channel_add(usage, cmt_slot_channel_at(slot, i));
-	return err;
+	return err ? err : wait_slot_end(&usage->waits);
 }
 
 int usage_slot_add(void *ctx, const struct cmt_slot *slot)

@@ -117,7 +117,7 @@ static int build_row(struct cmt_usage *usage, struct usage_frame *to,
 
 	if (!row)
 		return -ENOMEM;
-	usage_group_now(usage, run[0]->group)->measured = true;
+	usage_group_measured(usage, run[0]->group, to->rows.nr - 1);
 	usage_row_fill(usage, to, row, run, n, run[0]->group);
 	usage_row_of_container(usage, row);
 	return build_children(usage, to, run, n);

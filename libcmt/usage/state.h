@@ -11,6 +11,7 @@
  *	owner.c		whose an RMID is
  *	cpus.c		the CPUs
  *	counters.c	the processor's counters (PERF records)
+ *	waits.c		for whom tasks waited
  *	memory.c	the memory channels
  *	rows.c		which rows a frame has
  *	row.c		the values of a row, of its holdings
@@ -40,6 +41,7 @@
 #include "group.h"
 #include "holding.h"
 #include "memory.h"
+#include "wait/wait.h"
 #include "row.h"
 
 #define USAGE_NONE	UINT32_MAX
@@ -168,6 +170,7 @@ struct cmt_usage {
 	struct cmt_usage_row **by_id;
 	struct usage_cpu *cpus;		/* nr_cpus elements */
 	struct usage_perf perf;
+	struct wait_sums waits;		/* by runner; CMT_USAGE_WAITS */
 	struct usage_channels channels;
 	bool counting;		/* the device was asked for counters */
 	struct usage_frame *first, **last;	/* complete frames, not taken yet */
@@ -257,6 +260,16 @@ static inline bool usage_in_cpu_row(const struct cmt_usage *usage,
 	       h->owner.type == CMT_OWNER_CPU;
 }
 
+/* The group has this row of the frame. */
+static inline void usage_group_measured(struct cmt_usage *usage, uint32_t number,
+					uint32_t row)
+{
+	struct usage_group *group = usage_group_now(usage, number);
+
+	group->measured = true;
+	group->row = row;
+}
+
 /* usage.c: */
 
 /* Add a record that comes from no reader.  Returns 0, or -ENOMEM: it was not added. */
@@ -299,6 +312,16 @@ void usage_brief_want(struct cmt_usage *usage);
 /* List the holdings of these groups, at most @room.  Returns their number. */
 uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
 			  uint32_t room);
+
+/* waits.c: */
+
+/* Returns 0 or -ENOMEM. */
+int usage_waits_init(struct cmt_usage *usage);
+/* Add a record of a runner.  Returns 0 or -ENOMEM. */
+int usage_waits_add(struct cmt_usage *usage, uint32_t runner,
+		    const struct cmt_slot_perf *p);
+/* Parts of the frame, after its rows.  Returns 0 or -ENOMEM. */
+int usage_waits(struct cmt_usage *usage, struct usage_frame *to);
 
 /* ids.c: set CMT_USAGE_ROW_BORROWED_ID.  Returns 0 or -ENOMEM. */
 int usage_mark_borrowed(struct cmt_usage *usage, struct usage_frame *to);

@@ -16,8 +16,8 @@ static int check_opts(const struct cmt_usage_opts *o)
 	const uint32_t both = CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS;
 
 	if (o->by > CMT_USAGE_BY_DOMAIN ||
-	    (o->flags & ~(both | CMT_USAGE_BRIEF)) || (o->flags & both) == both ||
-	    (o->counters & ~(uint64_t)(USAGE_COUNTERS | CMT_F_COUNTERS_FIRST |
+	    (o->flags & ~(both | CMT_USAGE_BRIEF | CMT_USAGE_WAITS)) || (o->flags & both) == both ||
+	    (o->counters & ~(uint64_t)(USAGE_VALUES | CMT_F_COUNTERS_FIRST |
 				       CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
@@ -85,7 +85,7 @@ static int open_slots(struct cmt_usage *usage)
 	};
 
 	usage->cpus = calloc(usage->nr_cpus, sizeof(*usage->cpus));
-	if (!usage->cpus)
+	if (!usage->cpus || usage_waits_init(usage))
 		return -ENOMEM;
 	return cmt_slots_new(&usage->slots, &opts, usage_slot_add, usage);
 }
@@ -158,6 +158,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 	usage_frames_free(usage);
 	usage_groups_free(usage);
 	usage_perf_free(usage);
+	wait_free(&usage->waits);
 	free(usage->channels.all);
 	for (d = 0; d < CMT_DOMAINS_MAX; d++)
 		free(usage->chains[d]);

@@ -106,12 +106,15 @@ struct cmt_usage_rate {
 };
 
 /**
- * Counts of the processor while the RMIDs of the row were loaded, on all CPUs that are
- * sampled.  A sum is 0 unless its CMT_F_* is in values.
+ * Counts of the processor while the RMIDs of the row were loaded, and what its tasks waited
+ * for a CPU, on all CPUs that are sampled.  A sum is 0 unless its CMT_F_* is in values.
  */
 struct cmt_usage_counters {
 	bool known;		/**< ran_ns is known */
 	bool partial;		/**< some of the sums are lower bounds */
+	bool quota;		/**< a task was out of its quota of CPU time, which is
+				 *   not in waited_ns
+				 */
 	uint32_t why;		/**< CMT_USAGE_WHY_* */
 	uint32_t values;	/**< CMT_F_CYCLES | ...: the sums that are known */
 	uint32_t bounds;	/**< CMT_F_CYCLES | ...: those of values that are
@@ -124,9 +127,15 @@ struct cmt_usage_counters {
 	uint64_t instructions;	/**< retired */
 	uint64_t llc_misses;
 	uint64_t llc_references;
+	uint64_t waited_ns;	/**< with CMT_F_WAITED; of all tasks together.  By CPU
+				 *   and by domain: of all RMIDs
+				 */
 	double cpu_share;	/**< CPUs used: ran_ns / cmt_usage_frame.counted_ns;
 				 *   1.0 is one CPU all the time.  NAN: not known;
 				 *   always for RMID 0
+				 */
+	double wait_share;	/**< waited_ns / cmt_usage_frame.counted_ns; 1.0 is one
+				 *   task all the time.  NAN: not known
 				 */
 	double ipc;		/**< instructions per cycle, of the records that have
 				 *   both values; NAN: not known, or no cycle
@@ -135,7 +144,7 @@ struct cmt_usage_counters {
 				 *   that have both values; NAN: not known, or no
 				 *   instruction
 				 */
-	uint64_t reserved[4];	/**< 0 */
+	uint64_t reserved[2];	/**< 0 */
 };
 
 /**
@@ -296,6 +305,22 @@ struct cmt_usage_memory {
 	uint64_t reserved[4];	/**< 0 */
 };
 
+/** cmt_usage_wait_part.by: not known, since records are lost */
+#define CMT_USAGE_WAIT_UNKNOWN	UINT32_MAX
+
+/**
+ * A part of what the tasks of a row waited for CPUs: that in which tasks of another row, or
+ * of the same one, ran there.  In each time slot the wait for a CPU is shared out among all
+ * that ran on it, by their times.  The parts of a row add up to its waited_ns.
+ */
+struct cmt_usage_wait_part {
+	uint32_t row;		/**< index in cmt_usage_frame.rows: who waited */
+	uint32_t by;		/**< index of the row that ran, which may be the same one;
+				 *   CMT_USAGE_WAIT_UNKNOWN
+				 */
+	uint64_t ns;
+};
+
 /** One interval.  The library owns it: a later version appends members. */
 struct cmt_usage_frame {
 	uint64_t start_ns;	/**< CLOCK_MONOTONIC; a multiple of the interval after
@@ -351,6 +376,11 @@ struct cmt_usage_frame {
 				 *   have run; 0: owners without a row were not read,
 				 *   and did not run on a CPU that counts
 				 */
+	uint32_t nr_waits;	/**< by row, ascending, and the largest first; 0 without
+				 *   CMT_USAGE_WAITS
+				 */
+	uint32_t wait_size;	/**< bytes from one of waits to the next */
+	const struct cmt_usage_wait_part *waits;
 };
 
 /** Row @i of @frame, below nr_rows. */
@@ -369,6 +399,14 @@ cmt_usage_child_at(const struct cmt_usage_frame *frame, uint32_t i)
 {
 	return (const struct cmt_usage_row *)
 		((const char *)frame->children + (size_t)i * frame->row_size);
+}
+
+/** Part @i of the waits of @frame, below nr_waits. */
+static inline const struct cmt_usage_wait_part *
+cmt_usage_wait_part_at(const struct cmt_usage_frame *frame, uint32_t i)
+{
+	return (const struct cmt_usage_wait_part *)
+		((const char *)frame->waits + (size_t)i * frame->wait_size);
 }
 
 /** Channel @i of @frame, below nr_channels: an index of the array, no id. */

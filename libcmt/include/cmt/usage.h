@@ -28,6 +28,10 @@
  * in the domain of the ALLOC.  Traffic before the first reading in another domain is not
  * known, and the value is partial (CMT_USAGE_WHY_GAP).
  *
+ * What tasks waited for a CPU is time in which they could have run and others did, of all
+ * tasks of a row together; only while some reader asks (CMT_F_WAITED in
+ * cmt_usage_opts.counters).  Time without a quota (cpu.max) is no wait.
+ *
  * Counters of the processor count while an owner's RMID is loaded, and only while some
  * reader asks for them (cmt_usage_opts.counters).  Counts from shortly before the end of
  * an owner may be in the next interval.
@@ -135,6 +139,9 @@ struct cmt_usage_opts {
  *  cmt_usage_peek().
  */
 #define CMT_USAGE_BRIEF	  (1U << 2)
+
+/** By container and by process: cmt_usage_frame.waits says who ran while tasks waited. */
+#define CMT_USAGE_WAITS	  (1U << 3)
 
 /**
  * Make a usage; free it with cmt_usage_free().  With a device the first interval begins

@@ -62,6 +62,9 @@ class Counters:
     cpu_share: float | None  #: CPUs used; 1.0: one CPU all the time
     ipc: float | None  #: instructions per cycle
     mpki: float | None  #: LLC misses per 1,000 instructions
+    waited_ns: int | None  #: time in which tasks could have run and others did
+    wait_share: float | None  #: 1.0: one task waited all the time
+    wait_quota: bool  #: some task was out of its quota, which is not in waited_ns
 
 
 @dataclass(frozen=True)
@@ -230,6 +233,8 @@ class Rows(Columns):
     cpu_share = Column("counters", "cpu_share")
     ipc = Column("counters", "ipc")
     mpki = Column("counters", "mpki")
+    waited_ns = Column("counters", "waited_ns", form="q")
+    wait_share = Column("counters", "wait_share")
     coverage_occupancy = Column("coverage", "occupancy")
     coverage_total = Column("coverage", "total")
     coverage_local = Column("coverage", "local")
@@ -493,7 +498,8 @@ def _make_counters(raw: Any) -> Counters:
         measured(values, Flag.INSTRUCTIONS, raw.instructions),
         measured(values, Flag.LLC_MISSES, raw.llc_misses),
         measured(values, Flag.LLC_REFERENCES, raw.llc_references),
-        _number(raw.cpu_share), _number(raw.ipc), _number(raw.mpki))
+        _number(raw.cpu_share), _number(raw.ipc), _number(raw.mpki),
+        measured(values, Flag.WAITED, raw.waited_ns), _number(raw.wait_share), raw.quota)
 
 
 def _make_coverage(raw: Any) -> Coverage:

@@ -1479,7 +1479,7 @@ START_TEST(test_usage_refuses)
 	opts.by = 4;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
 	opts = good;
-	opts.flags = 8;
+	opts.flags = 16;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
 	opts = good;
 	opts.interval_ns = 999999;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wait.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/*
+ * Pairs of an interval.  A stream that makes up owners gets no more memory: what goes beyond
+ * is shared out among WAIT_UNKNOWN, one pair for each victim.
+ */
+#define PARTS_MAX	(1U << 18)
+#define INDEX_MIN	64U
+
+int wait_init(struct wait_sums *sums, uint32_t nr_cpus)
+{
+	sums->nr_cpus = nr_cpus;
+	sums->first = malloc(nr_cpus * sizeof(*sums->first));
+	sums->cpus = malloc(nr_cpus * sizeof(*sums->cpus));
+	if (!sums->first || !sums->cpus)
+		return -ENOMEM;
+	memset(sums->first, 0xff, nr_cpus * sizeof(*sums->first));
+	return 0;
+}
+
+void wait_free(struct wait_sums *sums)
+{
+	free(sums->first);
+	free(sums->cpus);
+	free(sums->entries);
+	free(sums->parts);
+	free(sums->index);
+}
+
+int wait_add(struct wait_sums *sums, uint32_t cpu, uint32_t party, uint64_t ran_ns,
+	     uint64_t waited_ns, bool idles)
+{
+	struct wait_entry *entry;
+
+	if (cmt_grow(&sums->entries, sums->nr_entries, &sums->room_entries, sizeof(*entry)))
+		return -ENOMEM;
+	if (sums->first[cpu] == WAIT_UNKNOWN)
+		sums->cpus[sums->nr_used++] = cpu;
+	entry = &sums->entries[sums->nr_entries];
+	*entry = (struct wait_entry){
+		.party = party, .next = sums->first[cpu], .idles = idles,
+		.ran_ns = ran_ns, .waited_ns = waited_ns,
+	};
+	sums->first[cpu] = sums->nr_entries++;
+	return 0;
+}
+
+static uint32_t hash(uint32_t victim, uint32_t by)
+{
+	uint64_t h = ((uint64_t)victim << 32 | by) * 0x9e3779b97f4a7c15ULL;
+
+	return (uint32_t)(h >> 32);
+}
+
+/* The place of a pair in the index: its own, or a free one. */
+static uint32_t *find(const struct wait_sums *sums, uint32_t victim, uint32_t by)
+{
+	uint32_t i = hash(victim, by) & sums->mask;
+
+	while (sums->index[i] != WAIT_UNKNOWN) {
+		const struct wait_part *part = &sums->parts[sums->index[i]];
+
+		if (part->victim == victim && part->by == by)
+			break;
+		i = (i + 1) & sums->mask;
+	}
+	return &sums->index[i];
+}
+
+static void index_clear(struct wait_sums *sums)
+{
+	memset(sums->index, 0xff, ((size_t)sums->mask + 1) * sizeof(*sums->index));
+}
+
+/* Keep half of the index free. */
+static int index_grow(struct wait_sums *sums)
+{
+	size_t places = sums->mask ? 2 * ((size_t)sums->mask + 1) : INDEX_MIN;
+	uint32_t *index;
+
+	if (sums->mask && 2 * (size_t)sums->nr_parts <= sums->mask)
+		return 0;
+	index = reallocarray(sums->index, places, sizeof(*index));
+	if (!index)
+		return -ENOMEM;
+	sums->index = index;
+	sums->mask = (uint32_t)places - 1;
+	index_clear(sums);
+	for (uint32_t i = 0; i < sums->nr_parts; i++)
+		*find(sums, sums->parts[i].victim, sums->parts[i].by) = i;
+	return 0;
+}
+
+static int part_add(struct wait_sums *sums, uint32_t victim, uint32_t by, uint64_t ns)
+{
+	uint32_t *at;
+
+	if (index_grow(sums))
+		return -ENOMEM;
+	at = find(sums, victim, by);
+	if (*at == WAIT_UNKNOWN && sums->nr_parts >= PARTS_MAX)
+		at = find(sums, victim, by = WAIT_UNKNOWN);
+	if (*at == WAIT_UNKNOWN) {
+		if (cmt_grow(&sums->parts, sums->nr_parts, &sums->room_parts,
+			     sizeof(*sums->parts)))
+			return -ENOMEM;
+		sums->parts[sums->nr_parts] = (struct wait_part){
+			.victim = victim, .by = by,
+		};
+		*at = sums->nr_parts++;
+	}
+	sums->parts[*at].ns += ns;
+	return 0;
+}
+
+/* What ran on a CPU in the slot. */
+struct ran {
+	uint64_t owners_ns;
+	uint64_t idles_ns;
+	uint64_t longest_ns;	/* the longest wait of one owner */
+};
+
+static struct ran ran_on(const struct wait_sums *sums, uint32_t cpu)
+{
+	struct ran ran = { 0 };
+
+	for (uint32_t i = sums->first[cpu]; i != WAIT_UNKNOWN; i = sums->entries[i].next) {
+		const struct wait_entry *entry = &sums->entries[i];
+
+		*(entry->idles ? &ran.idles_ns : &ran.owners_ns) += entry->ran_ns;
+		if (entry->waited_ns > ran.longest_ns)
+			ran.longest_ns = entry->waited_ns;
+	}
+	return ran;
+}
+
+/*
+ * While a task waits, its CPU is not idle.  So time that has idle time counts as far as the
+ * others' does not explain the longest wait.
+ */
+static uint64_t busy_idles_ns(const struct ran *ran)
+{
+	uint64_t rest;
+
+	if (ran->longest_ns <= ran->owners_ns)
+		return 0;
+	rest = ran->longest_ns - ran->owners_ns;
+	return rest < ran->idles_ns ? rest : ran->idles_ns;
+}
+
+/* @a * @b / @of, where @a is at most @of: no more than @b. */
+static uint64_t share(uint64_t a, uint64_t b, uint64_t of)
+{
+	uint64_t ns = (uint64_t)((double)b * ((double)a / (double)of));
+
+	return a == of || ns > b ? b : ns;
+}
+
+/* Share out the wait of one entry. */
+static int share_out(struct wait_sums *sums, uint32_t cpu, const struct wait_entry *of,
+		     const struct ran *ran)
+{
+	uint64_t busy_ns = busy_idles_ns(ran), all_ns = ran->owners_ns + busy_ns;
+	uint64_t sum_ns = 0, told_ns = 0, ns;
+	struct wait_entry victim = *of;
+	int err = 0;
+
+	if (!all_ns)
+		return part_add(sums, victim.party, WAIT_UNKNOWN, victim.waited_ns);
+	for (uint32_t i = sums->first[cpu]; !err && i != WAIT_UNKNOWN;
+	     i = sums->entries[i].next) {
+		const struct wait_entry *by = &sums->entries[i];
+
+		sum_ns += by->idles ? share(by->ran_ns, busy_ns, ran->idles_ns) : by->ran_ns;
+		ns = share(sum_ns, victim.waited_ns, all_ns) - told_ns;
+		told_ns += ns;
+		if (ns)
+			err = part_add(sums, victim.party, by->party, ns);
+	}
+	ns = victim.waited_ns - told_ns;
+	return err || !ns ? err : part_add(sums, victim.party, WAIT_UNKNOWN, ns);
+}
+
+static int cpu_end(struct wait_sums *sums, uint32_t cpu)
+{
+	struct ran ran = ran_on(sums, cpu);
+	int err = 0;
+
+	for (uint32_t i = sums->first[cpu]; !err && i != WAIT_UNKNOWN;
+	     i = sums->entries[i].next)
+		if (sums->entries[i].waited_ns)
+			err = share_out(sums, cpu, &sums->entries[i], &ran);
+	sums->first[cpu] = WAIT_UNKNOWN;
+	return err;
+}
+
+int wait_slot_end(struct wait_sums *sums)
+{
+	int err = 0, ret;
+
+	for (uint32_t i = 0; i < sums->nr_used; i++) {
+		ret = cpu_end(sums, sums->cpus[i]);
+		err = err ? err : ret;
+	}
+	sums->nr_used = 0;
+	sums->nr_entries = 0;
+	return err;
+}
+
+void wait_reset(struct wait_sums *sums)
+{
+	sums->nr_parts = 0;
+	if (sums->mask)
+		index_clear(sums);
+}
