@@ -75,13 +75,20 @@ static void wait_ticks(const struct dev *dev)
 			 10000, "no tick on CPU %u", cpu);
 }
 
-static void compare(const char *what, uint64_t records, uint64_t kernel, int64_t bound)
+static int64_t difference(const char *what, uint64_t records, uint64_t kernel)
 {
 	int64_t more = (int64_t)(records - kernel);
 
 	note("%s: records %llu us, kernel %llu us, %+lld us", what,
 	     (unsigned long long)records / 1000, (unsigned long long)kernel / 1000,
 	     (long long)more / 1000);
+	return more;
+}
+
+static void compare(const char *what, uint64_t records, uint64_t kernel, int64_t bound)
+{
+	int64_t more = difference(what, records, kernel);
+
 	CHECK(llabs(more) <= bound, "%s: off by %lld us", what, (long long)more / 1000);
 }
 
@@ -287,13 +294,25 @@ static struct perfs spinner_perfs(const struct spinners *s, const struct scene *
 	return perfs_of(&scene->rec.log, &scene->owners[i], cpu, s->from, s->to);
 }
 
-static void spinner_compare(const struct spinners *s, const struct scene *scene,
-			    unsigned int i)
+/* Returns what all of them waited. */
+static uint64_t spinners_compare(const struct spinners *s, const struct scene *scene)
 {
-	char name[16];
+	int64_t more[4];
+	uint64_t all = 0;
 
-	snprintf(name, sizeof(name), "spinner %u", i);
-	compare(name, spinner_perfs(s, scene, i, -1).waited_ns, s->ns[i], BOUND_NS);
+	for (unsigned int i = 0; i < s->nr; i++) {
+		struct perfs sum = spinner_perfs(s, scene, i, -1);
+		char name[16];
+
+		snprintf(name, sizeof(name), "spinner %u", i);
+		more[i] = difference(name, sum.waited_ns, s->ns[i]);
+		CHECK(!sum.without && !sum.quotas, "%u without CMT_F_WAITED, %u with _WAIT_QUOTA",
+		      sum.without, sum.quotas);
+		all += sum.waited_ns;
+	}
+	for (unsigned int i = 0; i < s->nr; i++)
+		CHECK(llabs(more[i]) <= BOUND_NS, "spinner %u is off", i);
+	return all;
 }
 
 static void spinners_kill(const struct spinners *s)
@@ -306,17 +325,14 @@ static void wait_three_on_two(void)
 {
 	struct spinners s;
 	struct scene scene;
-	uint64_t all = 0;
+	uint64_t all;
 
 	scene_open(&scene, 3);
 	spinners_fork(&s, 3);
 	spinners_begin(&s, &scene.dev);
 	sleep_ms(2000);
 	spinners_end(&s, &scene);
-	for (unsigned int i = 0; i < 3; i++) {
-		spinner_compare(&s, &scene, i);
-		all += spinner_perfs(&s, &scene, i, -1).waited_ns;
-	}
+	all = spinners_compare(&s, &scene);
 	note("of 100 %% of a CPU, they waited %llu %%",
 	     (unsigned long long)(100 * all / (s.to - s.from)));
 	CHECK(all > (s.to - s.from) / 10 * 8 && all < (s.to - s.from) / 10 * 13,
@@ -342,8 +358,7 @@ static void wait_moved(void)
 		sleep_ms(3);
 	}
 	spinners_end(&s, &scene);
-	for (unsigned int i = 0; i < 3; i++)
-		spinner_compare(&s, &scene, i);
+	spinners_compare(&s, &scene);
 	for (int cpu = 0; cpu < NR_CPUS; cpu++) {
 		uint64_t ns = spinner_perfs(&s, &scene, 0, cpu).waited_ns;
 

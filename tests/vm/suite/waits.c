@@ -82,10 +82,11 @@ pid_t waits_fork(unsigned int i, void (*run)(void))
 	pid_t pid = fork();
 
 	CHECK(pid >= 0, "fork: %m");
+	/* both: it does not run elsewhere, and may be stopped as soon as this returns */
+	group_enter(container(i), pid ? pid : getpid());
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	group_enter(container(i), getpid());
 	run();
 	_exit(1);
 }
