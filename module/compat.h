@@ -272,6 +272,7 @@ static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
  */
 static inline bool cmt_task_throttled(const struct task_struct *task)
 {
+	/* a bit field */
 	if (dl_prio(task->prio))
 		return data_race(task->dl.dl_throttled);
 #ifndef CONFIG_CFS_BANDWIDTH

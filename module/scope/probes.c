@@ -49,6 +49,7 @@ typedef void (switch_probe_t)(void *data, bool preempt, struct task_struct *prev
 static struct tracepoint *switch_tracepoint;
 static DEFINE_MUTEX(switch_mutex);	/* inside the scope mutex */
 static bool switch_ready;		/* between init() and exit() */
+static bool switch_waits;		/* it accounts waiting */
 static switch_probe_t *switch_registered;	/* NULL: none */
 
 static void probes_match(struct probe *table, size_t n, struct tracepoint *tracepoint)
@@ -82,7 +83,7 @@ static switch_probe_t *switch_wanted(void)
 {
 	if (!switch_ready)
 		return NULL;
-	if (cmt_waits_are_on())
+	if (switch_waits)
 		return cmt_probe_switch_waits;
 	return switch_changes_rmid() ? cmt_probe_switch : NULL;
 }
@@ -124,6 +125,14 @@ void cmt_probes_update(void)
 	else if (ret)
 		pr_err_ratelimited("tracepoint sched_switch: error %d: RMIDs are loaded by ticks only\n",
 				   ret);
+}
+
+void cmt_probes_account_waits(bool waits)
+{
+	mutex_lock(&switch_mutex);
+	switch_waits = waits;
+	mutex_unlock(&switch_mutex);
+	cmt_probes_update();
 }
 
 static void switch_set_ready(bool ready)

@@ -92,12 +92,11 @@ void cmt_probes_update(void);
 int cmt_probes_add_wakeup(void);
 /* When this returns, neither runs, nor a probe that was removed before. */
 void cmt_probes_remove_wakeup(void);
-
-/* waits.c: is it accounted what tasks wait for a CPU?  As of the last change. */
-bool cmt_waits_are_on(void);
+/* Switches account what tasks wait for a CPU, or do not.  Process context. */
+void cmt_probes_account_waits(bool waits);
 
 /*
- * A descriptor asks that waiting be accounted, or no longer.  *@wanted_here belongs to the
+ * waits.c: a descriptor asks that waiting be accounted, or no longer.  *@wanted_here belongs to the
  * descriptor and is false at first.  Process context, not under mmap_lock.
  */
 void cmt_waits_want(bool *wanted_here, bool wants);

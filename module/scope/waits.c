@@ -18,11 +18,6 @@ static bool on;
 static void leave_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(leave_work, leave_fn);
 
-bool cmt_waits_are_on(void)
-{
-	return READ_ONCE(on);
-}
-
 /* Returns the reason why waiting cannot be accounted, or NULL. */
 static const char *accounts_begin(void)
 {
@@ -46,15 +41,15 @@ static void waits_begin(void)
 	cmt_perf_set_waits(reason);
 	if (reason)
 		return;
-	WRITE_ONCE(on, true);
-	cmt_probes_update();
+	on = true;
+	cmt_probes_account_waits(true);
 }
 
 static void waits_end(void)
 {
-	WRITE_ONCE(on, false);
+	on = false;
 	cmt_perf_set_waits("not asked for");
-	cmt_probes_update();
+	cmt_probes_account_waits(false);
 	cmt_probes_remove_wakeup();
 	cmt_wait_free();
 }
