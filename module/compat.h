@@ -272,9 +272,8 @@ static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
  */
 static inline bool cmt_task_throttled(const struct task_struct *task)
 {
-	/* a bit field */
 	if (dl_prio(task->prio))
-		return data_race(task->dl.dl_throttled);
+		return data_race(!!task->dl.dl_throttled);	/* a bit field */
 #ifndef CONFIG_CFS_BANDWIDTH
 	return false;
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)

@@ -65,9 +65,8 @@ static __always_inline bool cmt_wait_ran(const struct cmt_cpu *cpu,
 					 const struct task_struct *task)
 {
 	local_t *account = &cmt_wait_accounts[(u32)task->pid];
-	/* with the tick of another CPU */
-	u64 more = cmt_wait_account(task, task->sched_info.run_delay) -
-		   data_race(account->a.counter);
+	u64 was = data_race(account->a.counter);	/* with the tick of another CPU */
+	u64 more = cmt_wait_account(task, task->sched_info.run_delay) - was;
 
 	if (unlikely(more > CMT_WAIT_USUAL))
 		return false;
