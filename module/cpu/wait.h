@@ -70,9 +70,10 @@ static __always_inline bool cmt_wait_ran(const struct cmt_cpu *cpu,
 
 	if (unlikely(more > CMT_WAIT_USUAL))
 		return false;
-	local_add(more, account);
+	/* before local_add(), after which a tick would test cpu->perf again */
 	if (likely(cpu->perf))
 		cpu->perf->sum->waited += more;
+	local_add(more, account);
 	return true;
 }
 

@@ -51,6 +51,8 @@ extern const struct test perf_counts_tests[];
 extern const struct test perf_share_tests[];
 extern const struct test perf_shares_tests[];
 extern const struct test wait_truth_tests[];
+extern const struct test wait_usage_tests[];
+extern const struct test wait_schedules_tests[];
 extern const struct test culprit_tests[];
 extern const struct test culprit_evict_tests[];
 extern const struct test uncore_listing_tests[];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who waits for a CPU, where the answer is known: one CPU, whose clock counts instructions
- * (tests/vm/guest --icount).  This process sleeps while the containers run.
+ * (tests/vm/guest --icount).  This process sleeps while the containers run.  wait_usage.c
+ * asks libcmt the same; schedules.c has situations by chance.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,7 +43,7 @@ static void watch_open(struct watch *w)
 	dev_open(&w->dev, O_RDONLY);
 	dev_map(&w->dev, FROM_NOW);
 	waits_ask(&w->dev, CMT_F_WAITED);
-	CHECK(!write_file(CGROUPS "/cgroup.subtree_control", "+cpu"), "no cpu controller");
+	groups_limit_cpu();
 	for (unsigned int i = 0; i < 2; i++)
 		w->parties[i].owner = waits_container(&w->dev, i);
 }
@@ -57,22 +58,6 @@ static void watch_close(struct watch *w)
 	dev_close(&w->dev);
 }
 
-static void group_set(unsigned int i, const char *file, const char *value)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), CGROUPS "/%s/%s", container(i), file);
-	CHECK(!write_file(path, value), "%s: %s", path, value);
-}
-
-static uint64_t throttled_us(unsigned int i)
-{
-	char path[256], text[1024];
-
-	snprintf(path, sizeof(path), CGROUPS "/%s/cpu.stat", container(i));
-	return proc_value(read_file(path, text, sizeof(text)), "throttled_usec");
-}
-
 static void begin(struct watch *w, unsigned int i, void (*run)(void))
 {
 	w->parties[i].pid = waits_fork(i, run);
@@ -83,7 +68,7 @@ static void parties_note(struct watch *w, bool begins)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct party *party = &w->parties[i];
 		uint64_t ns = party->pid ? process_waited(party->pid) : 0;
-		uint64_t us = throttled_us(i);
+		uint64_t us = group_throttled_us(i);
 
 		party->kernel_ns = begins ? ns : ns - party->kernel_ns;
 		party->throttled_us = begins ? us : us - party->throttled_us;

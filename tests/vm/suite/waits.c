@@ -49,6 +49,27 @@ struct cmt_record waits_container(const struct dev *dev, unsigned int i)
 	return *owner;
 }
 
+void groups_limit_cpu(void)
+{
+	CHECK(!write_file(CGROUPS "/cgroup.subtree_control", "+cpu"), "no cpu controller");
+}
+
+void group_set(unsigned int i, const char *file, const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), CGROUPS "/%s/%s", container(i), file);
+	CHECK(!write_file(path, value), "%s: %s", path, value);
+}
+
+uint64_t group_throttled_us(unsigned int i)
+{
+	char path[256], text[1024];
+
+	snprintf(path, sizeof(path), CGROUPS "/%s/cpu.stat", container(i));
+	return proc_value(read_file(path, text, sizeof(text)), "throttled_usec");
+}
+
 static uint64_t second_number(const char *path)
 {
 	unsigned long long first, second;

@@ -28,6 +28,13 @@ void waits_ask(const struct dev *dev, uint32_t counters);
 /* Make container @i, which is an owner. */
 struct cmt_record waits_container(const struct dev *dev, unsigned int i);
 
+/* Containers have weights (cpu.weight) and quotas (cpu.max). */
+void groups_limit_cpu(void);
+/* Write a file of container @i. */
+void group_set(unsigned int i, const char *file, const char *value);
+/* Time in which container @i was out of its quota, of all CPUs together */
+uint64_t group_throttled_us(unsigned int i);
+
 /* What the tasks of a process have waited, by the kernel, ns. */
 uint64_t process_waited(pid_t pid);
 
