@@ -17,6 +17,9 @@
 
 #define MS 1000000ULL
 
+/* Percent.  In a slot in which both ran, libcmt takes a part for the victim's own. */
+#define BY_OTHER 75
+
 struct watch {
 	struct cmt_device *dev;
 	struct cmt_usage *usage;
@@ -121,8 +124,8 @@ static void by_each_other(void)
 	watch_second(&w);
 	check_wait(&w, 0, 50, 2);
 	check_wait(&w, 1, 50, 2);
-	check_by(&w, 0, 1, 98);
-	check_by(&w, 1, 0, 98);
+	check_by(&w, 0, 1, BY_OTHER);
+	check_by(&w, 1, 0, BY_OTHER);
 	watch_close(&w);
 }
 
@@ -148,7 +151,7 @@ static void by_real_time(void)
 	watch_open(&w, waits_spin, take_a_tenth);
 	watch_second(&w);
 	check_wait(&w, 0, 10, 2);
-	check_by(&w, 0, 1, 90);
+	check_by(&w, 0, 1, BY_OTHER);
 	watch_close(&w);
 }
 
@@ -174,7 +177,7 @@ static void by_itself(void)
 	watch_open(&w, spin_twice, NULL);
 	watch_second(&w);
 	check_wait(&w, 0, 100, 2);
-	check_by(&w, 0, 0, 98);
+	check_by(&w, 0, 0, 96);
 	watch_close(&w);
 }
 

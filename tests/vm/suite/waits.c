@@ -70,7 +70,7 @@ uint64_t group_throttled_us(unsigned int i)
 	return proc_value(read_file(path, text, sizeof(text)), "throttled_usec");
 }
 
-static uint64_t second_number(const char *path)
+uint64_t task_waited(const char *path)
 {
 	unsigned long long first, second;
 	char text[128];
@@ -92,7 +92,7 @@ uint64_t process_waited(pid_t pid)
 	while ((entry = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/schedstat", pid,
 			 entry->d_name);
-		ns += entry->d_name[0] == '.' ? 0 : second_number(path);
+		ns += entry->d_name[0] == '.' ? 0 : task_waited(path);
 	}
 	closedir(dir);
 	return ns;

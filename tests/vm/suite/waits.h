@@ -35,6 +35,8 @@ void group_set(unsigned int i, const char *file, const char *value);
 /* Time in which container @i was out of its quota, of all CPUs together */
 uint64_t group_throttled_us(unsigned int i);
 
+/* What a task has waited, by the kernel, ns; @path: its file schedstat. */
+uint64_t task_waited(const char *path);
 /* What the tasks of a process have waited, by the kernel, ns. */
 uint64_t process_waited(pid_t pid);
 
