@@ -151,7 +151,8 @@ static void by_real_time(void)
 	watch_open(&w, waits_spin, take_a_tenth);
 	watch_second(&w);
 	check_wait(&w, 0, 10, 2);
-	check_by(&w, 0, 1, BY_OTHER);
+	/* the kernel's threads and ticks take some of the 1,000 ms, too */
+	check_by(&w, 0, 1, 80);
 	watch_close(&w);
 }
 

@@ -336,7 +336,8 @@ static void wait_three_on_two(void)
 	all = spinners_compare(&s, &scene);
 	note("of 100 %% of a CPU, they waited %llu %%",
 	     (unsigned long long)(100 * all / (s.to - s.from)));
-	CHECK(all > (s.to - s.from) / 10 * 8 && all < (s.to - s.from) / 10 * 13,
+	/* 100, if the kernel never leaves a CPU to idle, and 200 on one CPU */
+	CHECK(all > (s.to - s.from) / 10 * 8 && all < 2 * (s.to - s.from),
 	      "waited %llu of %llu us", (unsigned long long)all / 1000,
 	      (unsigned long long)(s.to - s.from) / 1000);
 	spinners_kill(&s);
