@@ -22,7 +22,7 @@
 #include "../../vm/suite/waits.h"
 #include "tests.h"
 
-#define SCHEDULES	300	/* LAB_SCHEDULES=N of tests/lab/check asks for another number */
+#define SCHEDULES	200	/* LAB_SCHEDULES=N of tests/lab/check asks for another number */
 #define MS		1000000ULL
 #define NR_CPUS		2
 #define RUNNERS		6
