@@ -5,7 +5,6 @@
  * asks libcmt the same; schedules.c has situations by chance.
  */
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -265,28 +264,13 @@ static void quota_beside(void)
 	watch_close(&w);
 }
 
-static void *spin_thread(void *unused)
-{
-	(void)unused;
-	waits_spin();
-	return NULL;
-}
-
-static void spin_twice(void)
-{
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, spin_thread, NULL);
-	waits_spin();
-}
-
 /* Its threads wait for each other. */
 static void for_itself(void)
 {
 	struct watch w;
 
 	watch_open(&w);
-	begin(&w, 0, spin_twice);
+	begin(&w, 0, waits_spin_twice);
 	sleep_ms(300);
 	watch(&w, 1000);
 	check_share(&w, "waited", w.parties[0].sum.waited_ns, 100, 2);

@@ -3,7 +3,6 @@
  * Who waits for a CPU, and for whom, as libcmt says it: one CPU, whose clock counts
  * instructions, as in wait.c.
  */
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -156,26 +155,11 @@ static void by_real_time(void)
 	watch_close(&w);
 }
 
-static void *spin_thread(void *unused)
-{
-	(void)unused;
-	waits_spin();
-	return NULL;
-}
-
-static void spin_twice(void)
-{
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, spin_thread, NULL);
-	waits_spin();
-}
-
 static void by_itself(void)
 {
 	struct watch w;
 
-	watch_open(&w, spin_twice, NULL);
+	watch_open(&w, waits_spin_twice, NULL);
 	watch_second(&w);
 	check_wait(&w, 0, 100, 2);
 	check_by(&w, 0, 0, 96);

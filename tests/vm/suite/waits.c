@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -116,4 +117,19 @@ void waits_spin(void)
 {
 	for (;;)
 		;
+}
+
+static void *spin_thread(void *unused)
+{
+	(void)unused;
+	waits_spin();
+	return NULL;
+}
+
+void waits_spin_twice(void)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, spin_thread, NULL), "pthread_create");
+	waits_spin();
 }

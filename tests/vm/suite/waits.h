@@ -43,7 +43,8 @@ uint64_t process_waited(pid_t pid);
 /* A process of container @i, in which @run does not return. */
 pid_t waits_fork(unsigned int i, void (*run)(void));
 
-/* For ever. */
+/* For ever; the second one in two threads. */
 void waits_spin(void);
+void waits_spin_twice(void);
 
 #endif
