@@ -200,7 +200,7 @@ START_TEST(state_once_a_second)
 }
 END_TEST
 
-/* What was counted is recorded with nine significant bits, and how long it ran as it is. */
+/* What was counted is recorded with nine significant bits; times are recorded as they are. */
 START_TEST(counts_are_rounded)
 {
 	struct cmt_recording_about about = { .sz = sizeof(about) };
@@ -210,7 +210,10 @@ START_TEST(counts_are_rounded)
 	};
 	struct cmt_record r = {
 		.ts = T0, .type = CMT_REC_PERF, .rmid = 1, .ran_ns = 123457,
-		.perf = { 511, 1025, 4194303, UINT64_MAX },
+		.perf = {
+			.cycles = 511, .instructions = 1025, .waited_ns = 123457,
+			.llc_misses = 4194303, .llc_references = UINT32_MAX,
+		},
 	};
 
 	cmt_recorder_free(recorder);
@@ -227,7 +230,8 @@ START_TEST(counts_are_rounded)
 	ck_assert_uint_eq(item->records[0].perf.cycles, 511);
 	ck_assert_uint_eq(item->records[0].perf.instructions, 1024);
 	ck_assert_uint_eq(item->records[0].perf.llc_misses, 4194304);
-	ck_assert_uint_eq(item->records[0].perf.llc_references, 511ULL << 55);
+	ck_assert_uint_eq(item->records[0].perf.llc_references, 511U << 23);
+	ck_assert_uint_eq(item->records[0].perf.waited_ns, 123457);
 	ck_assert_int_eq(cmt_recording_about(recording, &about), 0);
 	ck_assert_uint_eq(about.counter_bits, 9);
 }
