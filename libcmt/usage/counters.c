@@ -225,6 +225,7 @@ static void perf_time(struct usage_perf *perf, const struct cmt_slot_perf *p)
 	if (cmt_ts_before(perf->last_ns, p->ts))
 		perf->last_ns = p->ts;
 	perf->values |= p->flags & USAGE_VALUES;
+	perf->unwaited |= !(p->flags & CMT_F_WAITED);
 }
 
 /* The sums to which a record is added; NULL: no memory. */
@@ -417,6 +418,9 @@ static void counters_bounds(const struct cmt_usage *usage,
 {
 	to->values = from->nr ? from->values : usage->perf.values;
 	to->bounds = to->values & from->lacking;
+	/* who only waits has no record of the time before waiting is accounted */
+	if (usage->perf.unwaited)
+		to->bounds |= to->values & CMT_F_WAITED;
 	if ((to->values & USAGE_COUNTERS) != USAGE_COUNTERS || to->bounds)
 		to->why |= CMT_USAGE_WHY_NOT_COUNTED;
 	if (frame->nr_gaps || frame->dropped)
@@ -491,6 +495,7 @@ void usage_perf_close(struct cmt_usage *usage)
 		usage->cpus[i].counted = (struct usage_counted){ 0 };
 	perf->nr = 0;
 	perf->values = 0;
+	perf->unwaited = false;
 }
 
 void usage_perf_free(struct cmt_usage *usage)

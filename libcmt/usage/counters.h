@@ -57,6 +57,7 @@ struct usage_perf {
 	/* of this interval */
 	uint64_t nr;
 	uint32_t values;
+	bool unwaited;		/* some record lacks CMT_F_WAITED */
 	/* time covered: from closed_ns, or from first_ns if closed_ns is 0 */
 	uint64_t first_ns, last_ns, closed_ns;
 	/* by RMID or domain: the newest runner; NULL before the first record */

@@ -128,7 +128,8 @@ struct cmt_usage_counters {
 	uint64_t llc_misses;
 	uint64_t llc_references;
 	uint64_t waited_ns;	/**< with CMT_F_WAITED; of all tasks together.  By CPU
-				 *   and by domain: of all RMIDs
+				 *   and by domain: of all RMIDs.  A lower bound in
+				 *   the interval in which a device first asks for it
 				 */
 	double cpu_share;	/**< CPUs used: ran_ns / cmt_usage_frame.counted_ns;
 				 *   1.0 is one CPU all the time.  NAN: not known;

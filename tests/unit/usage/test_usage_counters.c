@@ -590,6 +590,32 @@ START_TEST(test_waited_partly_known)
 }
 END_TEST
 
+/* An owner that waits and does not run has no record of the time before. */
+START_TEST(test_waited_from_the_middle)
+{
+	const struct cmt_usage_counters *c;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 10, 0);
+	own(2, 11, 0);
+	read_at(1, 10 * MS);
+	read_at(2, 10 * MS);
+	ran(0, 10 * MS, 1, 1000);
+	waited(0, 11 * MS, 1, 1000, 500);
+	close_frame(2);
+	c = &row_of(CMT_USAGE_OWNER, 2)->counters;
+	ck_assert_uint_eq(c->values & CMT_F_WAITED, CMT_F_WAITED);
+	ck_assert_uint_eq(c->bounds, CMT_F_WAITED);
+	ck_assert(c->partial);
+	read_at(1, 12 * MS);
+	read_at(2, 12 * MS);
+	waited(0, 12 * MS, 1, 1000, 500);
+	close_frame(2);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 2)->counters.bounds, 0);
+	assert_waited(row_of(CMT_USAGE_OWNER, 2), 0, 0);
+}
+END_TEST
+
 START_TEST(test_waited_and_quota)
 {
 	struct cmt_record record = perf(0, 10 * MS, 1, 200);
@@ -711,6 +737,7 @@ int main(void)
 	tcase_add_test(tcase, test_waited_by_process);
 	tcase_add_test(tcase, test_waited_by_cpu_and_domain);
 	tcase_add_test(tcase, test_waited_partly_known);
+	tcase_add_test(tcase, test_waited_from_the_middle);
 	tcase_add_test(tcase, test_waited_and_quota);
 	tcase_add_test(tcase, test_waited_for_whom);
 	tcase_add_test(tcase, test_refuses);
