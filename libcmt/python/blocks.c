@@ -439,7 +439,7 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 {
 	uint32_t nr = frame->nr_rows + frame->nr_children;
 	struct usage_block *block;
-	size_t rows_at, names_at, channels_at, size;
+	size_t rows_at, names_at, channels_at, waits_at, size;
 
 	rows_at = align8(sizeof(*block));
 	names_at = rows_at + nr * sizeof(struct cmt_usage_row);
@@ -447,7 +447,8 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 	for (uint32_t i = 0; i < nr; i++)
 		size += container_put(NULL, row_at(frame, i)->container);
 	channels_at = align8(size);
-	size = channels_at + frame->nr_channels * sizeof(struct cmt_usage_channel);
+	waits_at = align8(channels_at + frame->nr_channels * sizeof(struct cmt_usage_channel));
+	size = waits_at + frame->nr_waits * sizeof(struct cmt_usage_wait_part);
 	block = calloc(1, size);
 	if (!block)
 		return NULL;
@@ -455,6 +456,7 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 	block->rows_at = rows_at;
 	block->names_at = names_at;
 	block->channels_at = channels_at;
+	block->waits_at = waits_at;
 	block->nr = nr;
 	block->frame = *frame;
 	memcpy(block->channels_reason, frame->channels_reason,
@@ -462,6 +464,7 @@ static struct usage_block *usage_block_new(const struct cmt_usage_frame *frame)
 		       sizeof(block->channels_reason) - 1));
 	block->frame.channels_reason = NULL;
 	block->frame.channels = NULL;
+	block->frame.waits = NULL;
 	block->frame.rows = NULL;
 	block->frame.children = NULL;
 	return block;
@@ -478,6 +481,15 @@ static void channels_put(struct usage_block *block,
 		memcpy(&to[i], cmt_usage_channel_at(frame, i),
 		       frame->channel_size < sizeof(*to) ? frame->channel_size :
 							   sizeof(*to));
+}
+
+static void waits_put(struct usage_block *block, const struct cmt_usage_frame *frame)
+{
+	struct cmt_usage_wait_part *to = (void *)((char *)block + block->waits_at);
+
+	for (uint32_t i = 0; i < frame->nr_waits; i++)
+		memcpy(&to[i], cmt_usage_wait_part_at(frame, i),
+		       frame->wait_size < sizeof(*to) ? frame->wait_size : sizeof(*to));
 }
 
 /* A copy of a frame, to be freed with free(); NULL: no memory. */
@@ -502,5 +514,6 @@ static struct usage_block *usage_block_copy(const struct cmt_usage_frame *frame)
 	}
 	names[i] = at;
 	channels_put(block, frame);
+	waits_put(block, frame);
 	return block;
 }

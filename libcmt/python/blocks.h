@@ -75,12 +75,16 @@ struct container_head {
 	uint32_t present;	/* bit i: text i is there, if only as "" */
 };
 
-/* One frame: its rows, then their children; their names, and the memory channels. */
+/*
+ * One frame: its rows, then their children; their names, the memory channels, and for whom
+ * tasks waited.
+ */
 struct usage_block {
 	size_t size;
 	size_t rows_at;		/* of struct cmt_usage_row[nr] */
 	size_t names_at;	/* of size_t[nr + 1]: where each one's container is */
 	size_t channels_at;	/* of struct cmt_usage_channel[frame.nr_channels] */
+	size_t waits_at;	/* of struct cmt_usage_wait_part[frame.nr_waits] */
 	uint32_t nr;
 	char channels_reason[80];
 	struct cmt_usage_frame frame;	/* without its pointers */

@@ -89,6 +89,8 @@ DECLARATIONS = """
 #define CMT_CONTAINER_OF_USER ...
 #define CMT_CONTAINER_OVERHEAD ...
 #define CMT_USAGE_CHILDREN ...
+#define CMT_USAGE_WAITS ...
+#define CMT_USAGE_WAIT_UNKNOWN ...
 #define CMT_USAGE_NAMES ...
 #define CMT_USAGE_PENDING ...
 #define CMT_USAGE_WHY_ERROR ...
@@ -539,6 +541,12 @@ struct cmt_usage_memory {
 	...;
 };
 
+struct cmt_usage_wait_part {
+	uint32_t row;
+	uint32_t by;
+	uint64_t ns;
+	...;
+};
 struct cmt_usage_frame {
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -566,6 +574,7 @@ struct cmt_usage_frame {
 	uint32_t counters;
 	uint32_t nr_channels;
 	struct cmt_usage_memory memory;
+	uint32_t nr_waits;
 	...;
 };
 

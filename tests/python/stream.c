@@ -164,12 +164,12 @@ void test_perf(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t generation,
 	struct cmt_record record = image_perf(cpu, ts, rmid, generation, 0);
 
 	record.flags = flags;
-	record.ran_ns = MS / 2;
 	record.perf.cycles = values[0];
 	record.perf.instructions = values[1];
 	record.perf.llc_misses = (uint32_t)values[2];
 	record.perf.llc_references = (uint32_t)values[3];
 	record.perf.waited_ns = values[4];
+	record.ran_ns = (uint32_t)values[5];
 	image_put(fake_ring(cpu), &record);
 }
 

@@ -51,8 +51,8 @@ def sample(cpu, ts, rmid, flags=VALUES, values=(4 * MIB, 300, 200, 100)):
     FAKE.test_sample(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 4)(*values))
 
 
-def perf(cpu, ts, rmid, flags=COUNTERS, values=(1000, 500, 5, 8, 2048)):
-    FAKE.test_perf(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 5)(*values))
+def perf(cpu, ts, rmid, flags=COUNTERS, values=(1000, 500, 5, 8, 2048, MS // 2)):
+    FAKE.test_perf(cpu, U64(ts), rmid, 10 * rmid, int(flags), (U64 * 6)(*values))
 
 
 def event(kind, cpu, ts, rmid, flags=0):
@@ -716,8 +716,8 @@ class UsageTest(FakeCase):
             sample(0, ts + 1, 1, flags, ((n + 1) * MIB, n * 3 * MIB, n * 2 * MIB, 100))
             sample(1, ts + 1, 5, flags, (8 * MIB, 0, 0, 0))
             if self.perf:
-                perf(0, ts + 2, 1)
-                perf(1, ts + 2, 5)
+                perf(0, ts + 2, 1, COUNTERS | cmt.Flag.WAITED)
+                perf(1, ts + 2, 5, COUNTERS | cmt.Flag.WAITED)
             tick(0, ts + 2)
             tick(1, ts + 3)
             FAKE.test_now(U64(ts + 4))
@@ -798,7 +798,7 @@ class UsageTest(FakeCase):
         self.perf = True
         frame, usage = self.frame(by=cmt.By.PROCESS, counters=COUNTERS)
         self.assertEqual(FAKE.test_counters(), int(COUNTERS))
-        self.assertEqual(frame.counters, COUNTERS)
+        self.assertEqual(frame.counters, COUNTERS | cmt.Flag.WAITED)
         self.assertEqual(frame.counted_ns, 4 * MS + MS // 2)
         counted = self.row(usage.next(), pid=1001).counters
         self.assertEqual((counted.known, counted.partial, counted.why), (True, False, 0))
@@ -806,8 +806,46 @@ class UsageTest(FakeCase):
         self.assertEqual((counted.llc_misses, counted.llc_references), (25, 40))
         self.assertEqual((counted.ran_ns, counted.bounds), (5 * MS // 2, 0))
         self.assertEqual((counted.cpu_share, counted.ipc, counted.mpki), (0.5, 0.5, 10))
+        self.assertEqual((counted.waited_ns, counted.wait_quota), (5 * 2048, False))
+        self.assertAlmostEqual(counted.wait_share, 5 * 2048 / (5 * MS))
         usage.close()
         self.assertEqual(FAKE.test_counters(), 0)
+
+    def test_waits(self):
+        """RMID 1 waits while RMID 5 and itself run on its CPU for half of the time each."""
+        usage = self.usage(by=cmt.By.PROCESS, counters=cmt.Flag.WAITED, waits=True)
+        self.assertEqual(FAKE.test_counters(), int(cmt.Flag.WAITED))
+        for n in range(7):
+            ts = T0 + n * MS
+            perf(0, ts + 1, 1, cmt.Flag.WAITED, (0, 0, 0, 0, 4096, MS // 2))
+            perf(0, ts + 2, 5, cmt.Flag.WAITED | cmt.Flag.WAIT_QUOTA, (0, 0, 0, 0, 0, MS // 2))
+            tick(0, ts + 3)
+            tick(1, ts + 3)
+        FAKE.test_now(U64(T0 + 12 * MS))
+        frame = usage.next()
+        one, five = self.row(frame, rmid=1), self.row(frame, rmid=5)
+        at, by = frame.rows.index(one), frame.rows.index(five)
+        self.assertEqual(set(frame.waits), {cmt.WaitPart(at, at, 5 * 2048),
+                                            cmt.WaitPart(at, by, 5 * 2048)})
+        self.assertEqual(one.counters.waited_ns, 5 * 4096)
+        self.assertEqual((one.counters.wait_quota, five.counters.wait_quota), (False, True))
+        self.assertEqual(one.counters.cycles, None)
+
+    def test_waits_for_unknown(self):
+        """No record says who ran."""
+        usage = self.usage(by=cmt.By.PROCESS, waits=True)
+        for n in range(7):
+            perf(0, T0 + n * MS + 1, 1, cmt.Flag.WAITED, (0, 0, 0, 0, 4096, 0))
+            tick(0, T0 + n * MS + 3)
+            tick(1, T0 + n * MS + 3)
+        FAKE.test_now(U64(T0 + 12 * MS))
+        frame = usage.next()
+        self.assertEqual(frame.waits, (cmt.WaitPart(0, None, 5 * 4096),))
+
+    def test_no_waits(self):
+        self.perf = True
+        frame, _usage = self.frame(by=cmt.By.PROCESS)
+        self.assertEqual(frame.waits, ())
 
     def channels(self, begin, end):
         for n in range(begin, end):
@@ -856,10 +894,11 @@ class UsageTest(FakeCase):
         frame, _usage = self.frame(by=cmt.By.PROCESS)
         self.assertEqual((frame.counters, frame.counted_ns), (0, 0))
         self.assertEqual(frame.rows[0].counters, cmt.Counters(
-            False, False, cmt.UsageWhy.NOT_COUNTED, cmt.Flag(0), *[None] * 8))
-        for name in ("ran_ns", "cycles", "instructions", "llc_misses", "llc_references"):
+            False, False, cmt.UsageWhy.NOT_COUNTED, cmt.Flag(0), *[None] * 10, False))
+        for name in ("ran_ns", "cycles", "instructions", "llc_misses", "llc_references",
+                     "waited_ns"):
             self.assertEqual(getattr(frame.columns, name)[0], -1, name)
-        for name in ("cpu_share", "ipc", "mpki"):
+        for name in ("cpu_share", "ipc", "mpki", "wait_share"):
             self.assertTrue(math.isnan(getattr(frame.columns, name)[0]), name)
 
     def test_columns_are_the_rows(self):

@@ -271,7 +271,8 @@ static int set_counters(const struct cmt_counters *counters)
 	if (counters->reserved ||
 	    (counters->counters & ~(CMT_F_CYCLES | CMT_F_INSTRUCTIONS |
 				    CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES |
-				    CMT_F_COUNTERS_FIRST | CMT_F_CHANNEL)))
+				    CMT_F_WAITED | CMT_F_COUNTERS_FIRST |
+				    CMT_F_CHANNEL)))
 		return fail(EINVAL);
 	fake.counters = counters->counters;
 	fake.info.counters = fake.counters & ~fake.uncounted &

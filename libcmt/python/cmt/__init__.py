@@ -60,7 +60,7 @@ from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
 from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
                     RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
 from .usage import (Channel, Counters, Coverage, Difference, Frame, Idle, Memory,
-                    Occupancy, Rate, Row, Rows, Usage)
+                    Occupancy, Rate, Row, Rows, Usage, WaitPart)
 
 #: The version of libcmt that is in use, such as "0.1.0".
 __version__: str = _ffi.string(_lib.cmt_version()).decode()
@@ -71,5 +71,5 @@ __all__ = [
     "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
     "RecordType", "Recording", "Resctrl", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
     "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
-    "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "Why", "container_name",
+    "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "WaitPart", "Why", "container_name",
 ]

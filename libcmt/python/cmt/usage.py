@@ -48,7 +48,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class Counters:
-    """Counts of the processor for a row.  None: unknown, why has the reason."""
+    """Counts of the processor for a row, and what its tasks waited for a CPU.
+
+    None: unknown, why has the reason, or not asked for.
+    """
 
     known: bool  #: ran_ns is
     partial: bool  #: some of it are lower bounds: bounds
@@ -65,6 +68,15 @@ class Counters:
     waited_ns: int | None  #: time in which tasks could have run and others did
     wait_share: float | None  #: 1.0: one task waited all the time
     wait_quota: bool  #: some task was out of its quota, which is not in waited_ns
+
+
+@dataclass(frozen=True)
+class WaitPart:
+    """What tasks of a row waited for CPUs while a row, or the same one, ran there."""
+
+    row: int  #: who waited: index in Frame.rows and Frame.columns
+    by: int | None  #: who ran, likewise; None: unknown, since records are lost
+    ns: int
 
 
 @dataclass(frozen=True)
@@ -297,6 +309,21 @@ class Frame:
             for c in raw)
 
     @property
+    def waits(self) -> tuple[WaitPart, ...]:
+        """
+        For whom tasks waited, by row, the largest first; Usage(waits=True).
+
+        The parts of a row add up to its waited_ns.
+        """
+        head, data = self._block.head, self._block.data
+        size = head.frame.nr_waits * _WAIT
+        raw = ffi.from_buffer("struct cmt_usage_wait_part[]",
+                              data[head.waits_at:head.waits_at + size])
+        return tuple(
+            WaitPart(w.row, None if w.by == lib.CMT_USAGE_WAIT_UNKNOWN else w.by, w.ns)
+            for w in raw)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """The rows, each with its children."""
         if self._rows is None:
@@ -326,6 +353,7 @@ class Frame:
 
 _ROW = ffi.sizeof("struct cmt_usage_row")
 _CHANNEL = ffi.sizeof("struct cmt_usage_channel")
+_WAIT = ffi.sizeof("struct cmt_usage_wait_part")
 
 
 class Usage(Handle):
@@ -337,7 +365,9 @@ class Usage(Handle):
     interval_ns: of a frame, slot_ns to 1 h.
     slot_ns: time slots that least, mean and most are of, 10 us to 10 s.
     counters: CYCLES, INSTRUCTIONS, LLC_MISSES, LLC_REFERENCES: what the processor is to
-    count meanwhile, and CHANNEL: memory channels are read, see Device.set_counters(); an older module counts nothing.
+    count meanwhile, WAITED: what tasks wait for a CPU is accounted, and CHANNEL: memory
+    channels are read, see Device.set_counters(); an older module counts nothing.
+    waits: by container and by process, Frame.waits says for whom tasks waited.
     source: a device, which has one reader at a time, and this is one, or a recording.
     It is kept meanwhile.
 
@@ -351,7 +381,8 @@ class Usage(Handle):
 
     def __init__(self, source: Device | Recording, *, by: By = By.CONTAINER,
                  interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
-                 children: bool = False, counters: Flag = Flag(0)) -> None:
+                 children: bool = False, counters: Flag = Flag(0),
+                 waits: bool = False) -> None:
         held = source.pointer
         self._ends = isinstance(source, Recording)
         store = ffi.new("struct cmt_usage **")
@@ -359,7 +390,8 @@ class Usage(Handle):
             "sz": ffi.sizeof("struct cmt_usage_opts"),
             "recording" if self._ends else "device": held,
             "by": by,
-            "flags": lib.CMT_USAGE_CHILDREN if children else 0,
+            "flags": (lib.CMT_USAGE_CHILDREN if children else 0) |
+                     (lib.CMT_USAGE_WAITS if waits else 0),
             "interval_ns": interval_ns,
             "slot_ns": slot_ns,
             "counters": counters,
