@@ -404,6 +404,7 @@ has out "budget_ns          20 us"
 has out "resctrl_mounted    yes"
 lacks out "$escape"
 has out "perf_reason        -"
+has out "waited             no"
 run 0 "$ctl" rmids
 has out "EMULATED"
 has out '\x1b[31mred'

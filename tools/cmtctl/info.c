@@ -78,7 +78,7 @@ static void add_plza(struct fields *fields, uint32_t plza)
 		fields_text(fields, "plza_rmid", NULL);
 }
 
-/* The counters of the processor that some program requested */
+/* The counters of the processor that some program requested, and the kernel's of waiting */
 static void add_counters(struct fields *fields, uint32_t counters,
 			 const char *reason)
 {
@@ -86,6 +86,7 @@ static void add_counters(struct fields *fields, uint32_t counters,
 	fields_bool(fields, "instructions", counters & CMT_F_INSTRUCTIONS);
 	fields_bool(fields, "llc_misses", counters & CMT_F_LLC_MISSES);
 	fields_bool(fields, "llc_references", counters & CMT_F_LLC_REFERENCES);
+	fields_bool(fields, "waited", counters & CMT_F_WAITED);
 	fields_text(fields, "perf_reason", reason[0] ? reason : NULL);
 }
 
