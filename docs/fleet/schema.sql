@@ -58,6 +58,9 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     cpu_share Nullable(Float32),
     ipc Nullable(Float32),
     mpki Nullable(Float32),
+    waited_ns Nullable(UInt64),             -- for a CPU, of all tasks together
+    wait_share Nullable(Float32),           -- 1: one task all the time
+    wait_quota UInt8,                       -- a task was out of its quota: that is no wait
     counters_partial UInt8,
     counters_bounds UInt32,                 -- which sums are lower bounds
     counters_why UInt32,

@@ -18,7 +18,7 @@ const struct record_config record_defaults = {
 	.max_memory = 32 << 20,
 	.distance_ns = 60 * SECOND_NS,
 	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
-		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
+		    CMT_F_LLC_REFERENCES | CMT_F_WAITED | CMT_F_CHANNEL,
 	.recorder_flags = CMT_RECORDER_ROUND,
 };
 
@@ -54,10 +54,11 @@ static int set_max_files(void *config, const char *value)
 			 &((struct record_config *)config)->max_files);
 }
 
+/* What tasks wait is the kernel's count, not the processor's. */
 static int set_no_counters(void *config, const char *value)
 {
 	(void)value;
-	((struct record_config *)config)->counters = 0;
+	((struct record_config *)config)->counters = CMT_F_WAITED;
 	return 0;
 }
 

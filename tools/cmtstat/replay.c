@@ -274,7 +274,7 @@ void replay_set_speed(struct replay *replay, double speed)
 uint32_t replay_rounded_bits(const struct cmt_recording_about *about,
 			     const struct cmt_info *info)
 {
-	bool counted = about->counters & ~CMT_F_CHANNEL;
+	bool counted = about->counters & ~(CMT_F_CHANNEL | CMT_F_WAITED);
 
 	return counted && !(info && origin_is_resctrl(info)) ? about->counter_bits : 0;
 }

@@ -248,6 +248,7 @@ SUM_GETTER(cycles, CMT_F_CYCLES)
 SUM_GETTER(instructions, CMT_F_INSTRUCTIONS)
 SUM_GETTER(llc_misses, CMT_F_LLC_MISSES)
 SUM_GETTER(llc_references, CMT_F_LLC_REFERENCES)
+SUM_GETTER(waited_ns, CMT_F_WAITED)
 
 static struct value get_cpu_share(const struct export_row *e)
 {
@@ -262,6 +263,16 @@ static struct value get_ipc(const struct export_row *e)
 static struct value get_mpki(const struct export_row *e)
 {
 	return real_if(true, e->row->counters.mpki);
+}
+
+static struct value get_wait_share(const struct export_row *e)
+{
+	return real_if(true, e->row->counters.wait_share);
+}
+
+static struct value get_wait_quota(const struct export_row *e)
+{
+	return number(e->row->counters.quota);
 }
 
 static struct value get_counters_partial(const struct export_row *e)
@@ -357,6 +368,9 @@ const struct export_column export_columns[] = {
 	{ "cpu_share", VALUE_REAL, true, get_cpu_share, NULL },
 	{ "ipc", VALUE_REAL, true, get_ipc, NULL },
 	{ "mpki", VALUE_REAL, true, get_mpki, NULL },
+	{ "waited_ns", VALUE_U64, true, get_waited_ns, NULL },
+	{ "wait_share", VALUE_REAL, true, get_wait_share, NULL },
+	{ "wait_quota", VALUE_BOOL, false, get_wait_quota, NULL },
 	{ "counters_partial", VALUE_BOOL, false, get_counters_partial, NULL },
 	{ "counters_bounds", VALUE_COUNTERS, false, get_bounds, NULL },
 	{ "counters_why", VALUE_WHY, false, get_counters_why, NULL },
@@ -390,6 +404,8 @@ const char *export_bit_name(enum value_type type, unsigned int bit)
 		return "llc-misses";
 	case CMT_F_LLC_REFERENCES:
 		return "llc-references";
+	case CMT_F_WAITED:
+		return "waited";
 	default:
 		return NULL;
 	}

@@ -47,7 +47,7 @@ extern const struct export_format export_csv, export_ndjson, export_clickhouse,
 #define EXPORT_POINTS	1000000U
 
 /* Points that a row of a frame can have in a bounded format. */
-#define EXPORT_ROW_POINTS 5U
+#define EXPORT_ROW_POINTS 6U
 
 /* Write each row of a frame by format->row.  Returns out->err. */
 int export_rows(struct export_session *session, const struct cmt_usage_frame *frame);

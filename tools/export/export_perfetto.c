@@ -23,7 +23,7 @@
 #define UUIDS 8U		/* of a track: its own, and its counters' */
 #define STATE_LEN 160
 
-enum counter { OCCUPANCY, TOTAL, LOCAL, CPU, MPKI, NR_COUNTERS };
+enum counter { OCCUPANCY, TOTAL, LOCAL, CPU, MPKI, WAIT, NR_COUNTERS };
 
 _Static_assert(NR_COUNTERS == EXPORT_ROW_POINTS, "points of a row");
 
@@ -35,6 +35,7 @@ static const struct {
 	[LOCAL] = { "local bandwidth", "B/s" },
 	[CPU] = { "CPUs used", "CPUs" },
 	[MPKI] = { "LLC misses", "per 1000 instructions" },
+	[WAIT] = { "waiting for a CPU", "tasks" },
 };
 
 /* A value as it is drawn. */
@@ -155,6 +156,10 @@ static void points_of(const struct cmt_usage_row *row, struct point points[NR_CO
 		.partial = c->partial,
 	};
 	points[MPKI] = (struct point){ .known = isfinite(c->mpki), .value = c->mpki };
+	points[WAIT] = (struct point){
+		.known = isfinite(c->wait_share), .value = c->wait_share,
+		.partial = c->bounds & CMT_F_WAITED,
+	};
 }
 
 /* Append the names of the points whose @which is true. */
