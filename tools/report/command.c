@@ -128,7 +128,8 @@ static void fill_about(struct report_run *run)
 	to->kernel = about->kernel;
 	to->recorder = about->program;
 	to->info = run->replay.info;
-	to->counters_reason = about->counters ? NULL : "the recording has none";
+	to->counters_reason = about->counters & ~(CMT_F_CHANNEL | CMT_F_WAITED) ?
+			      NULL : "the recording has none";
 	to->counter_bits = about->counter_bits;
 	to->damaged = about->damaged;
 	to->damaged_bytes = about->damaged_bytes;

@@ -109,6 +109,10 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 	real(out, "rate", share(all->rate_sum, all->rated));
 	real(out, "rate_most", all->rated ? all->rate_most : (double)NAN);
 	real(out, "local", share(all->local_sum, all->localed));
+	real(out, "waited", member->waits ? share((double)member->waited_ns,
+						  (double)all->slots * MODEL_SLOT_NS) :
+					    (double)NAN);
+	fprintf(out, "\"waited_partial\":%s,", member->waits_partial ? "true" : "false");
 	print_processes(out, model, member);
 	number(out, "verdicts", member->verdicts);
 	fprintf(out, "\"suspected\":%" PRIu32 "}", member->suspected);

@@ -250,6 +250,17 @@ static int add_point(struct model *model, struct member *member, uint64_t slot,
 	return ret ? ret : put(model, member, &point, 1);
 }
 
+/* A slot without any record of a CPU is a gap, or the first one, and says nothing. */
+static void add_waits(struct member *member, const struct cmt_usage_counters *c)
+{
+	bool known = c->values & CMT_F_WAITED;
+
+	member->waits |= known;
+	member->waits_partial |= c->bounds & CMT_F_WAITED || (c->known && !known) ||
+				 c->why & ~CMT_USAGE_WHY_NOT_COUNTED;
+	member->waited_ns += c->waited_ns;
+}
+
 static int add_row(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot,
 		   const struct cmt_usage_row *row)
 {
@@ -264,6 +275,7 @@ static int add_row(struct model *model, const struct cmt_usage_frame *frame, uin
 	member->parts |= row->kind == CMT_USAGE_OWNER && row->cgroup_id &&
 			 !(row->flags & CMT_USAGE_ROW_WHOLE);
 	member->seen = model->frames;
+	add_waits(member, &row->counters);
 	if (!row->occupancy.known && row->occupancy.why & CMT_USAGE_WHY_ENDED) {
 		ret = settle(model, member, slot, NULL, 0);
 		leave(member);

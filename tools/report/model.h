@@ -47,6 +47,9 @@ struct member {
 	uint32_t verdicts;	/* as a victim, */
 	uint32_t suspected;	/* and as a suspect */
 	uint32_t why;		/* CMT_USAGE_WHY_*, of any of its slots */
+	uint64_t waited_ns;	/* for a CPU, of all its tasks */
+	bool waits;		/* waited_ns is known of some slot, */
+	bool waits_partial;	/* and not of another one, or is a lower bound */
 	/* on the way: */
 	uint64_t done;		/* slots before this one are in the pyramid, */
 	uint64_t unrated;	/* and the last one without a bandwidth is before this one */

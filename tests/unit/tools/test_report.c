@@ -512,6 +512,32 @@ START_TEST(test_unknown)
 }
 END_TEST
 
+static void set_waited(struct cmt_usage_row *to, uint64_t ns, uint32_t values, uint32_t bounds)
+{
+	to->counters = (struct cmt_usage_counters){
+		.known = true, .values = values, .bounds = bounds, .waited_ns = ns,
+	};
+}
+
+/* Waiting adds up over slots; that of some slots only is a lower bound, and of none unknown. */
+START_TEST(test_waits)
+{
+	for (uint64_t slot = 0; slot < 2; slot++) {
+		set_waited(row(0, UNIT, 0), MS / 4 + slot, CMT_F_WAITED, 0);
+		set_waited(row(1, UNIT, 0), 7, CMT_F_WAITED, slot ? CMT_F_WAITED : 0);
+		set_waited(row(2, UNIT, 0), slot ? 7 : 0, slot ? CMT_F_WAITED : 0, 0);
+		row(3, UNIT, 0);
+		add(slot, false);
+	}
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(model->members[0].waited_ns, MS / 2 + 1);
+	ck_assert(model->members[0].waits && !model->members[0].waits_partial);
+	ck_assert(model->members[1].waits && model->members[1].waits_partial);
+	ck_assert(model->members[2].waits && model->members[2].waits_partial);
+	ck_assert(!model->members[3].waits);
+}
+END_TEST
+
 START_TEST(test_times)
 {
 	row(0, UNIT, 1000);
@@ -658,6 +684,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_lost);
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
+	tcase_add_test(tc, test_waits);
 	tcase_add_test(tc, test_times);
 	tcase_add_test(tc, test_choose);
 	tcase_add_test(tc, test_verdicts);

@@ -12,6 +12,7 @@ const COLUMNS = [
 	['most', (m) => m.rate_most, (m) => boundText(m, formatRate, m.rate_most)],
 	['Local mean', (m) => m.local, (m) => boundText(m, formatRate, m.local)],
 	['Remote mean', remoteOf, (m) => formatRate(remoteOf(m))],
+	['Waits for a CPU', (m) => m.waited, waitedText],
 	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
 	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
 	['Read', (m) => (m.known - m.held) / (m.slots || 1),
@@ -25,6 +26,12 @@ const COLUMNS = [
 /* Where a value of some time is a lower bound, so is that of all. */
 function boundText(m, format, value) {
 	return (m.partial && value !== null ? '>' : '') + format(value);
+}
+
+/* 100 %: one of its tasks waits all the time. */
+function waitedText(m) {
+	return m.waited === null ? '–' :
+	       (m.waited_partial ? '>' : '') + (100 * m.waited).toFixed(1) + ' %';
 }
 
 /*
