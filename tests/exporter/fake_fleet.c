@@ -38,6 +38,7 @@
 #define TURN_TICKS	32
 #define OPENS		8U
 #define NAMES_MAX	512U
+#define WAITED_NS	262144U	/* of each owner that runs, a millisecond */
 #define CGROUP		7000U	/* and its RMID: the id of a container's cgroup */
 #define POD "/kubepods.slice/kubepods-burstable.slice/" \
 	"kubepods-burstable-pod8f6f2e5c_3c58_4d0c_9c0b_2b1f5a7e9d10.slice/cri-containerd-" \
@@ -443,6 +444,7 @@ static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
 	record.perf.instructions = 500;
 	record.perf.llc_misses = 10;
 	record.perf.llc_references = 100;
+	record.perf.waited_ns = fleet.counters & CMT_F_WAITED ? WAITED_NS : 0;
 	return cmt_slots_add(slots, &record);
 }
 
@@ -454,12 +456,11 @@ static int add_cpu(const struct cmt_reader *reader, struct cmt_slots *slots,
 	uint32_t cpus = reader->dev->info.nr_cpus;
 	int ret = add_tick(reader, slots, cpu);
 
-	if (fleet.software)
-		return ret;
 	for (rmid = cpu; !ret && rmid < nr; rmid += cpus) {
 		bool runs = rmid / cpus < 2;
 
-		if (runs || rmid / cpus % TURN_TICKS == reader->ms % TURN_TICKS)
+		if (!fleet.software &&
+		    (runs || rmid / cpus % TURN_TICKS == reader->ms % TURN_TICKS))
 			ret = add_sample(reader, slots, cpu, rmid);
 		if (!ret && runs)
 			ret = add_perf(reader, slots, cpu, rmid);

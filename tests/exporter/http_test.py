@@ -177,7 +177,7 @@ def test_hardware():
     e.stop()
 
 
-ASKED = r"cmt_(l3_domain_occ|memory_(domain|channel|bandwidth)|l3_occupancy_ratio|fine|culprit)"
+ASKED = r"cmt_(cpu_wait_pair|l3_domain_occ|memory_(domain|channel|bandwidth)|l3_occupancy_ratio|fine|culprit)"
 ALL = ("--channels", "--culprit", "--domains", "--histograms")
 
 
@@ -259,6 +259,12 @@ def test_culprit():
     check(of(v, "cmt_value_available", value="culprit") == 1, "it can judge")
     accused = [k for k in v if "suspect=" in k and "quo" not in k]
     check(not accused, f"the innocent: {accused}")
+    # the parts of a wait add up to it
+    parts = {k: n for k, n in v.items() if re.match("cmt_cpu_wait_pair_seconds_total", k) and
+             'victim="nginx"' in k}
+    waited = of(v, "cmt_cpu_wait_seconds_total", container="nginx")
+    check(any('by="nginx"' in k for k in parts), f"parts: {parts}")
+    check(waited > 0 and abs(sum(parts.values()) - waited) < 1e-6, f"{parts} of {waited}")
     e.stop()
     e = Exporter("--interval", "0.2", "--culprit", CMT_FAKE="software")
     e.wait_for("it cannot judge", lambda v: v["cmt_intervals_total"] >= 1 and
@@ -298,8 +304,17 @@ def test_unknown():
     e = Exporter("--interval", "0.2", CMT_FAKE="software")
     v = e.wait_for("an interval", lambda v: v["cmt_intervals_total"] >= 2)
     check(of(v, "cmt_value_available", value="occupancy") == 0, "no occupancy")
-    bad = [k for k in v if re.match(r"cmt_(l3_occ|memory_bytes|cycles|incomplete)", k)]
+    bad = [k for k in v if re.match(r"cmt_(l3_occ|memory_bytes|cycles)", k) or
+           (re.match("cmt_incomplete", k) and 'value="cpu_wait"' not in k)]
     check(not bad, f"values that are not known: {bad}")
+    # what takes neither RDT nor a counter of the processor: 262,144 ns in each millisecond
+    one = {"container": "5d0a7b6c4f3e"}
+    n = of(v, "cmt_intervals_total")
+    waited = of(v, "cmt_cpu_wait_seconds_total", **one)
+    check(of(v, "cmt_value_available", value="cpu_wait") == 1, "waiting is known")
+    check(0.04 * n < waited < 0.06 * n, f"{waited} s of waiting in {n} intervals")
+    check(of(v, "cmt_incomplete_intervals_total", value="cpu_wait", **one) == 0,
+          "waiting is complete")
     e.stop()
     e = Exporter("--interval", "0.2", CMT_FAKE="lost")
     e.wait_for("lost records", lambda v: v["cmt_records_lost_total"] > 0)

@@ -65,7 +65,8 @@ static int open_usage(struct collector *collector)
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = collector->dev,
 		.by = CMT_USAGE_BY_CONTAINER,
-		.flags = config->domains ? CMT_USAGE_DOMAINS : 0,
+		.flags = (config->domains ? CMT_USAGE_DOMAINS : 0) |
+			 (config->culprit ? CMT_USAGE_WAITS : 0),
 		.interval_ns = config->interval_ns,
 		.counters = config->counters |
 			    (config->channels ? CMT_F_CHANNEL : 0),
@@ -186,6 +187,7 @@ void collect_close(struct collector *collector)
 		disconnect_device(collector);
 	fine_free(&collector->fine);
 	channels_free(&collector->machine.channels);
+	pairs_free(&collector->machine.waits.pairs);
 	series_close(&collector->set);
 }
 
@@ -223,9 +225,9 @@ static void refresh_machine(struct collector *collector)
 		cmt_usage_refresh(collector->usage, CMT_USAGE_PENDING);
 	if (cmt_device_scope(collector->dev, &machine->scope))
 		machine->scope = 0;
-	if (!collector->config->counters ||
-	    cmt_device_counters(collector->dev, &machine->counters, NULL))
+	if (cmt_device_counters(collector->dev, &machine->counters, NULL))
 		machine->counters = 0;
+	machine->counters &= collector->config->counters;
 	machine->counted |= machine->counters;
 }
 
@@ -280,6 +282,7 @@ static int take_frames(struct collector *collector)
 	for (; ret > 0; ret = cmt_usage_next(collector->usage, &frame)) {
 		add_frame(&collector->machine, frame);
 		series_frame(&collector->set, frame, values_of(collector));
+		waits_add(&collector->machine.waits, frame, collector->set.emulated);
 		collector->version++;
 	}
 	return ret;

@@ -14,6 +14,7 @@
 #include "exporter.h"
 #include "fine.h"
 #include "series.h"
+#include "waits.h"
 
 /* Sums are since the exporter began, and go on when the device is another one. */
 struct machine {
@@ -37,6 +38,7 @@ struct machine {
 	uint64_t slots, gaps;
 	uint64_t opens;		/* of the device */
 	struct channels channels;
+	struct waits waits;
 };
 
 struct collector {

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -13,7 +12,6 @@
 
 #define COOLDOWN_NS	10000000000ULL	/* as cmtstat --why */
 #define LOOK_NS		900000000ULL	/* frames of all rows come once a second */
-#define STALE_NS	3600000000000ULL	/* a pair without a verdict is forgotten then */
 
 /*
  * Sums without names start from 0 where they would mix a model's values with measured
@@ -54,8 +52,7 @@ void culprits_close(struct culprits *culprits)
 void culprits_free(struct culprits *culprits)
 {
 	culprits_close(culprits);
-	while (culprits->nr)
-		free(culprits->pairs[--culprits->nr].labels);
+	pairs_free(&culprits->pairs);
 }
 
 struct cmt_culprit_counts culprits_counts(const struct culprits *culprits)
@@ -85,52 +82,12 @@ static void add_kind(struct labels *labels, enum cmt_culprit_kind kind)
 	labels_add(labels, "kind", name, strlen(name));
 }
 
-static struct culprit_pair *find(struct culprits *culprits, const char *labels)
-{
-	uint32_t i;
-
-	for (i = 0; i < culprits->nr; i++)
-		if (!strcmp(culprits->pairs[i].labels, labels))
-			return &culprits->pairs[i];
-	return NULL;
-}
-
-/* NULL: no room, or no memory. */
-static struct culprit_pair *add(struct culprits *culprits, const char *labels)
-{
-	struct culprit_pair *pair = &culprits->pairs[culprits->nr];
-	char *copy;
-
-	if (culprits->nr == CULPRIT_PAIRS)
-		return NULL;
-	copy = strdup(labels);
-	if (!copy)
-		return NULL;
-	*pair = (struct culprit_pair){ .labels = copy };
-	culprits->nr++;
-	return pair;
-}
-
-void culprits_forget(struct culprits *culprits, uint64_t now)
-{
-	uint32_t i, kept = 0;
-
-	for (i = 0; i < culprits->nr; i++) {
-		if (now > culprits->pairs[i].last_ns + STALE_NS)
-			free(culprits->pairs[i].labels);
-		else
-			culprits->pairs[kept++] = culprits->pairs[i];
-	}
-	culprits->nr = kept;
-}
-
 static void count(struct culprits *culprits,
 		  const struct cmt_culprit_verdict *verdict,
 		  const struct cmt_usage_frame *frame,
 		  struct cmt_containers *containers)
 {
 	struct labels labels = { .len = 0 };
-	struct culprit_pair *pair;
 
 	if (verdict->kind >= CULPRIT_KINDS)
 		return;
@@ -141,15 +98,8 @@ static void count(struct culprits *culprits,
 		add_name(&labels, "suspect", frame, containers,
 			 verdict->suspects[0].id);
 	labels_emulated(&labels, culprits->emulated);
-	pair = find(culprits, labels.text);
-	if (!pair)
-		pair = add(culprits, labels.text);
-	if (!pair) {
+	if (pairs_add(&culprits->pairs, labels.text, 1, verdict->ts_ns))
 		culprits->others[verdict->kind]++;
-		return;
-	}
-	pair->verdicts++;
-	pair->last_ns = verdict->ts_ns;
 }
 
 static void count_all(struct culprits *culprits,
@@ -179,7 +129,7 @@ void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *fram
 	if (now - culprits->looked_ns < LOOK_NS)
 		return;
 	culprits->looked_ns = now;
-	culprits_forget(culprits, now);
+	pairs_forget(&culprits->pairs, now);
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup", root ? root : "");
 	if (cmt_culprit_refresh(culprits->engine, frame, root ? path : NULL) > 0)
 		count_all(culprits, frame, containers);

@@ -7,14 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CULPRIT_PAIRS	256	/* with series of their own */
-#define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
+#include "pairs.h"
 
-struct culprit_pair {
-	char *labels;		/* kind, victim and suspect, and their further labels */
-	uint64_t verdicts;
-	uint64_t last_ns;	/* CLOCK_MONOTONIC, of the last one */
-};
+#define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
 
 /* Begins as zeroes. */
 struct culprits {
@@ -22,8 +17,7 @@ struct culprits {
 	bool emulated;
 	uint64_t kinds[CULPRIT_KINDS];
 	uint64_t others[CULPRIT_KINDS];	/* of pairs that there was no room for */
-	struct culprit_pair pairs[CULPRIT_PAIRS];
-	uint32_t nr;
+	struct pairs pairs;	/* verdicts */
 	uint64_t not_followed;	/* of the engines before */
 	uint64_t looked_ns;
 };
@@ -51,9 +45,6 @@ void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame
  */
 void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *frame,
 		   struct cmt_containers *containers, const char *root);
-
-/* Forget pairs that had no verdict for an hour.  @now: CLOCK_MONOTONIC. */
-void culprits_forget(struct culprits *culprits, uint64_t now);
 
 struct cmt_culprit_counts culprits_counts(const struct culprits *culprits);
 

@@ -20,7 +20,7 @@ struct exporter_config {
 	uint64_t window_ns;
 	uint64_t max_containers;
 	uint64_t peak_bytes;	/* of an L3 domain, a second; 0: not known */
-	uint32_t counters;	/* CMT_F_CYCLES | ..., 0: none */
+	uint32_t counters;	/* CMT_F_WAITED | CMT_F_CYCLES | ... */
 	bool channels;
 	bool culprit;
 	bool domains;

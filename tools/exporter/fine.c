@@ -18,7 +18,8 @@ static int open_usage(struct fine *fine, struct cmt_containers *containers)
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = fine->dev, .containers = containers,
 		.by = CMT_USAGE_BY_CONTAINER,
-		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF,
+		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF |
+			 (fine->config->culprit ? CMT_USAGE_WAITS : 0),
 		.interval_ns = SLOT_NS, .slot_ns = SLOT_NS,
 	};
 

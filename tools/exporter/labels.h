@@ -15,6 +15,8 @@
 
 /* The row for all containers without a series */
 #define LABEL_OTHERS "(others)"
+/* Of a pair, where it is not known who that was */
+#define LABEL_UNKNOWN "(unknown)"
 #define LABEL_VALUE_MAX 480	/* bytes of a value as it is written, without its hash */
 #define LABELS_MAX (10 * (LABEL_VALUE_MAX + 64))
 

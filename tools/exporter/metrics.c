@@ -87,7 +87,7 @@ static struct value count_of(const struct series *series, int which)
 
 	if (!(series->counted & 1U << which))
 		return value_none();
-	return which == COUNT_RAN ? value_ns(n) : value_whole(n);
+	return which == COUNT_RAN || which == COUNT_WAITED ? value_ns(n) : value_whole(n);
 }
 
 static void emit_count(struct writer *w)
@@ -123,6 +123,7 @@ static void emit_incomplete(struct writer *w)
 					   CMT_F_OCCUPANCY },
 		[INCOMPLETE_MEMORY] = { "value=\"memory\"", CMT_F_MBM_TOTAL },
 		[INCOMPLETE_COUNTERS] = { "value=\"counters\"", CMT_F_CYCLES },
+		[INCOMPLETE_WAIT] = { "value=\"cpu_wait\"", CMT_F_WAITED },
 	};
 	const struct machine *machine = w->exposition->machine;
 	const struct series_set *set = w->exposition->set;
@@ -258,6 +259,7 @@ static void emit_available(struct writer *w)
 		{ "value=\"instructions\"", CMT_F_INSTRUCTIONS },
 		{ "value=\"llc_misses\"", CMT_F_LLC_MISSES },
 		{ "value=\"llc_references\"", CMT_F_LLC_REFERENCES },
+		{ "value=\"cpu_wait\"", CMT_F_WAITED },
 	};
 	const struct machine *m = w->exposition->machine;
 	size_t i;
@@ -343,7 +345,9 @@ const struct metric metrics[] = {
 	{ "cmt_memory_bytes", C, "bytes", emit_memory, 0,
 	  "Memory traffic of the L3 caches, to all memory and to that of the same node." },
 	{ "cmt_cpu_seconds", C, "seconds", emit_count, COUNT_RAN,
-	  "CPU time in which the counters of the processor counted." },
+	  "CPU time, on the CPUs that are sampled." },
+	{ "cmt_cpu_wait_seconds", C, "seconds", emit_count, COUNT_WAITED,
+	  "Time for which tasks could have run and others did, of all tasks together." },
 	{ "cmt_cycles", C, NULL, emit_count, COUNT_CYCLES,
 	  "Unhalted cycles." },
 	{ "cmt_instructions", C, NULL, emit_count, COUNT_INSTRUCTIONS,
@@ -376,6 +380,8 @@ const struct metric metrics[] = {
 	  "Verdicts on what slowed a container down: inferred, not measured." },
 	{ "cmt_culprit_pair_verdicts", C, NULL, emit_culprit_pairs, 0,
 	  "Verdicts by victim and first suspect: inferred, not measured." },
+	{ "cmt_cpu_wait_pair_seconds", C, "seconds", emit_wait_pairs, 0,
+	  "cmt_cpu_wait_seconds by victim and by who ran on the CPU, in proportion to their times." },
 	{ "cmt_culprit_learning", G, NULL, emit_fine, FINE_LEARNING,
 	  "Containers times domains whose baselines are too short for a verdict." },
 	{ "cmt_culprit_not_followed", C, NULL, emit_fine, FINE_NOT_FOLLOWED,

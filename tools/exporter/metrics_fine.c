@@ -186,12 +186,34 @@ void emit_culprit_pairs(struct writer *w)
 	uint32_t i;
 	int kind;
 
-	for (i = 0; i < culprits->nr; i++)
-		metric_line(w, culprits->pairs[i].labels, NULL,
-			    value_whole(culprits->pairs[i].verdicts));
+	for (i = 0; i < culprits->pairs.nr; i++)
+		metric_line(w, culprits->pairs.all[i].labels, NULL,
+			    value_whole(culprits->pairs.all[i].sum));
 	for (kind = 0; kind < CULPRIT_KINDS; kind++)
 		if (culprits->others[kind])
 			other_pairs(w, kind);
+}
+
+static void other_waits(struct writer *w, uint64_t ns)
+{
+	struct labels labels = { .len = 0 };
+
+	labels_add(&labels, "victim", LABEL_OTHERS, strlen(LABEL_OTHERS));
+	labels_add(&labels, "by", LABEL_OTHERS, strlen(LABEL_OTHERS));
+	labels_emulated(&labels, w->exposition->set->emulated);
+	metric_line(w, labels.text, NULL, value_ns(ns));
+}
+
+void emit_wait_pairs(struct writer *w)
+{
+	const struct waits *waits = &w->exposition->machine->waits;
+	uint32_t i;
+
+	for (i = 0; i < waits->pairs.nr; i++)
+		metric_line(w, waits->pairs.all[i].labels, NULL,
+			    value_ns(waits->pairs.all[i].sum));
+	if (waits->others_ns)
+		other_waits(w, waits->others_ns);
 }
 
 static struct value culprit_value(const struct writer *w)

@@ -23,6 +23,7 @@ void emit_histogram(struct writer *w);
 /* With --culprit. */
 void emit_culprit_kinds(struct writer *w);
 void emit_culprit_pairs(struct writer *w);
+void emit_wait_pairs(struct writer *w);
 
 /* With one of the latter two. */
 void emit_fine(struct writer *w);

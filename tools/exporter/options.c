@@ -146,7 +146,7 @@ void exporter_defaults(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
 		.interval_ns = 1000000000, .window_ns = 15000000000,
-		.max_containers = 1000, .seccomp = true,
+		.max_containers = 1000, .counters = CMT_F_WAITED, .seccomp = true,
 	};
 	set_listen(config, EXPORTER_LISTEN);
 }

@@ -196,6 +196,8 @@ static void add_counters(struct series *series,
 		count(series, COUNT_LLC_MISSES, c->llc_misses);
 	if (c->values & CMT_F_LLC_REFERENCES)
 		count(series, COUNT_LLC_REFERENCES, c->llc_references);
+	if (c->values & CMT_F_WAITED)
+		count(series, COUNT_WAITED, c->waited_ns);
 }
 
 /* A container that came in the interval has one reading yet, and that is no gap. */
@@ -221,8 +223,11 @@ static void add_incomplete(struct series *series,
 		series->incomplete[INCOMPLETE_MEMORY] += is_short(&row->total);
 	if (values & CMT_F_CYCLES)
 		series->incomplete[INCOMPLETE_COUNTERS] +=
-			!c->known || c->partial ||
+			!c->known || c->bounds & ~CMT_F_WAITED ||
 			!(c->values & CMT_F_CYCLES);
+	if (values & CMT_F_WAITED)
+		series->incomplete[INCOMPLETE_WAIT] +=
+			(c->values & ~c->bounds & CMT_F_WAITED) == 0;
 }
 
 /* The histogram of a sum is unknown: a container that was ever in a sum has none. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The series of cmt-exporter, and the pages that are made of them. */
 #include <check.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static void finish(void)
 	histogram_table_free(&fine.histograms);
 	culprits_free(&fine.culprits);
 	channels_free(&machine.channels);
+	pairs_free(&machine.waits.pairs);
 	free(page);
 	page = NULL;
 	config = (struct exporter_config){ .culprit = false };
@@ -856,26 +858,164 @@ START_TEST(test_culprits)
 }
 END_TEST
 
-/* Pairs without room are counted together, and stale ones make room. */
+static void fill_pairs(struct pairs *pairs)
+{
+	char labels[32];
+
+	for (uint32_t i = 0; i < PAIRS_MAX; i++) {
+		snprintf(labels, sizeof(labels), "victim=\"%" PRIu32 "\"", i);
+		ck_assert_int_eq(pairs_add(pairs, labels, 1, UINT64_MAX / 2), 0);
+	}
+}
+
+#define HOUR_NS 3600000000000ULL
+
+START_TEST(test_pairs)
+{
+	struct pairs pairs = { .nr = 0 };
+
+	fill_pairs(&pairs);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"new\"", 1, 0), -ENOSPC);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"7\"", 2, UINT64_MAX / 2 + 1), 0);
+	ck_assert_uint_eq(pairs.nr, PAIRS_MAX);
+	ck_assert_uint_eq(pairs.all[7].sum, 3);
+	pairs_forget(&pairs, UINT64_MAX / 2 + HOUR_NS);
+	ck_assert_uint_eq(pairs.nr, PAIRS_MAX);
+	/* stale ones make room */
+	pairs_forget(&pairs, UINT64_MAX / 2 + HOUR_NS + 1);
+	ck_assert_uint_eq(pairs.nr, 1);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"new\"", 1, 0), 0);
+	pairs_free(&pairs);
+}
+END_TEST
+
+/* Pairs without room are counted together. */
 START_TEST(test_culprit_pairs)
 {
-	uint32_t i;
-
 	begin(10, 3);
 	config.culprit = true;
 	ck_assert_int_eq(culprits_open(&fine.culprits, &emulated_info, 0), 0);
-	for (i = 0; i < CULPRIT_PAIRS; i++)
-		fine.culprits.pairs[i] = (struct culprit_pair){
-			.labels = strdup("kind=\"cache\""), .last_ns = UINT64_MAX / 2,
-		};
-	fine.culprits.nr = CULPRIT_PAIRS;
+	fill_pairs(&fine.culprits.pairs);
 	steal(1000000000);
 	ck_assert(has("\ncmt_culprit_pair_verdicts_total{kind=\"cache\",victim=\"(others)\",suspect=\"(others)\",emulated=\"true\"} 1\n"));
 	ck_assert(has("cmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 1\n"));
-	for (i = 0; i < CULPRIT_PAIRS / 2; i++)
-		fine.culprits.pairs[i].last_ns = 0;
-	culprits_forget(&fine.culprits, 3600000000001);
-	ck_assert_uint_eq(fine.culprits.nr, CULPRIT_PAIRS / 2);
+	finish();
+}
+END_TEST
+
+/* Values of what tasks waited, of a row of which @bounds are lower bounds */
+static void set_waited(struct cmt_usage_row *row, uint64_t ns, uint32_t bounds)
+{
+	row->counters.known = true;
+	row->counters.ran_ns = 5;
+	row->counters.values = CMT_F_WAITED;
+	row->counters.bounds = bounds;
+	row->counters.waited_ns = ns;
+}
+
+#define WAIT "cmt_cpu_wait_seconds_total{"
+
+/* What is not known has no line; a lower bound counts, and is said to be incomplete. */
+START_TEST(test_cpu_wait)
+{
+	uint32_t values = VALUES | CMT_F_WAITED;
+
+	begin(10, 3);
+	machine.counters = machine.counted = CMT_F_WAITED;
+	new_frame();
+	set_waited(add_row(1, 1, 1), 1500000000, 0);
+	set_waited(add_row(2, 1, 1), 0, 0);
+	add_row(3, 1, 1)->counters.known = true;
+	series_frame(&set, &frame, values);
+	ck_assert(has("\n" WAIT ONE "} 1.500000000\n"));
+	ck_assert(has("\n" WAIT "id=\"/c2\",container=\"c2\"} 0.000000000\n"));
+	ck_assert(!has(WAIT "id=\"/c3\""));
+	ck_assert(has("\ncmt_value_available{value=\"cpu_wait\"} 1\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"cpu_wait\"} 0\n"));
+	ck_assert(has("container=\"c3\",value=\"cpu_wait\"} 1\n"));
+	ck_assert(!has("value=\"counters\"} "));
+	new_frame();
+	set_waited(add_row(1, 1, 1), 500000000, CMT_F_WAITED);
+	series_frame(&set, &frame, values);
+	ck_assert(has("\n" WAIT ONE "} 2.000000000\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"cpu_wait\"} 1\n"));
+	machine.counters = 0;
+	ck_assert(has("\ncmt_value_available{value=\"cpu_wait\"} 0\n"));
+	finish();
+}
+END_TEST
+
+/* That waiting is a lower bound says nothing of the processor's counters. */
+START_TEST(test_cpu_wait_is_no_counter)
+{
+	begin(10, 3);
+	machine.counted = CMT_F_WAITED | CMT_F_CYCLES;
+	new_frame();
+	set_waited(add_row(1, 1, 1), 5, CMT_F_WAITED);
+	rows[0].counters.values |= CMT_F_CYCLES;
+	rows[0].counters.partial = true;
+	series_frame(&set, &frame, VALUES | machine.counted);
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"counters\"} 0\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"cpu_wait\"} 1\n"));
+	finish();
+}
+END_TEST
+
+#define WAIT_PAIR "cmt_cpu_wait_pair_seconds_total{victim_id=\"/c1\",victim=\"c1\","
+#define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",by=\"(others)\"} "
+
+static struct cmt_usage_wait_part wait_parts[16];
+
+static void add_wait(uint32_t row, uint32_t by, uint64_t ns)
+{
+	frame.waits = wait_parts;
+	frame.wait_size = sizeof(wait_parts[0]);
+	wait_parts[frame.nr_waits++] = (struct cmt_usage_wait_part){
+		.row = row, .by = by, .ns = ns,
+	};
+}
+
+/* Parts below 1 % of the interval are counted together: the sum is complete. */
+START_TEST(test_wait_pairs)
+{
+	begin(10, 3);
+	ck_assert(!has("cmt_cpu_wait_pair_seconds_total{"));
+	for (int i = 0; i < 2; i++) {
+		new_frame();
+		add_row(1, 1, 1);
+		add_row(2, 1, 1);
+		add_wait(0, 1, 500000000);
+		add_wait(0, 0, 250000000);
+		add_wait(0, CMT_USAGE_WAIT_UNKNOWN, 10000000);
+		add_wait(1, 0, 9999999);
+		waits_add(&machine.waits, &frame, false);
+	}
+	ck_assert(has("\n" WAIT_PAIR "by_id=\"/c2\",by=\"c2\"} 1.000000000\n"));
+	ck_assert(has("\n" WAIT_PAIR "by_id=\"/c1\",by=\"c1\"} 0.500000000\n"));
+	ck_assert(has("\n" WAIT_PAIR "by=\"(unknown)\"} 0.020000000\n"));
+	ck_assert(has("\n" WAIT_OTHERS "0.019999998\n"));
+	ck_assert(!has("victim=\"c2\""));
+	finish();
+}
+END_TEST
+
+/* Of a victim the largest parts have series, and of all no more than there is room for. */
+START_TEST(test_wait_pairs_bounded)
+{
+	begin(16, 3);
+	new_frame();
+	for (uint32_t i = 1; i <= 10; i++)
+		add_row(i, 1, 1);
+	for (uint32_t i = 1; i <= 10; i++)
+		add_wait(0, i - 1, 20000000 - i);
+	waits_add(&machine.waits, &frame, true);
+	ck_assert_uint_eq(machine.waits.pairs.nr, 8);
+	ck_assert_uint_eq(machine.waits.others_ns, 2 * 20000000 - 9 - 10);
+	ck_assert(has("by=\"c8\",emulated=\"true\"} 0.019999992\n"));
+	pairs_free(&machine.waits.pairs);
+	fill_pairs(&machine.waits.pairs);
+	waits_add(&machine.waits, &frame, false);
+	ck_assert(has("\n" WAIT_OTHERS "0.239999926\n"));
 	finish();
 }
 END_TEST
@@ -1059,7 +1199,12 @@ int main(void)
 	UNIT_CASE(suite, test_parts_bounded);
 	UNIT_CASE(suite, test_channels);
 	UNIT_CASE(suite, test_culprits);
+	UNIT_CASE(suite, test_pairs);
 	UNIT_CASE(suite, test_culprit_pairs);
+	UNIT_CASE(suite, test_cpu_wait);
+	UNIT_CASE(suite, test_cpu_wait_is_no_counter);
+	UNIT_CASE(suite, test_wait_pairs);
+	UNIT_CASE(suite, test_wait_pairs_bounded);
 	UNIT_CASE(suite, test_labels);
 	UNIT_CASE(suite, test_long_labels);
 	UNIT_CASE(suite, test_row_labels);
