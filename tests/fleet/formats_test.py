@@ -51,6 +51,18 @@ class Ndjson(unittest.TestCase):
                 self.assertIsNone(row[name], name)
             self.assertEqual(row['occupancy_why'], ['error'])
 
+    def test_waits(self):
+        lines = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        web, batch = ([row for row in lines if row['name'] == name]
+                      for name in ('docker:web', 'docker:batch'))
+        for row in web:
+            # 4,096 ns in each of 100 ms
+            self.assertAlmostEqual(row['waited_ns'], 409600, delta=8192)
+            self.assertAlmostEqual(row['wait_share'], 0.004096, delta=0.0001)
+            self.assertFalse(row['wait_quota'])
+        self.assertTrue(batch and all(row['wait_quota'] and row['waited_ns'] == 0
+                                      for row in batch))
+
     def test_ended(self):
         ended = [json.loads(l) for l in hostile('ndjson').splitlines()]
         ended = [row for row in ended if row['name'] == 'docker:c6']
@@ -184,6 +196,10 @@ class Perfetto(unittest.TestCase):
         self.assertGreater(len(self.trace.counter('docker:c14', 'memory bandwidth')), 500)
         cpu = self.trace.counter('docker:web', 'CPUs used')
         self.assertTrue(all(0 < value < 1 for _, value in cpu))
+        waits = self.trace.counter('docker:web', 'waiting for a CPU')
+        # of the first millisecond a part is counted
+        values = [value for _, value in waits[1:]]
+        self.assertTrue(values and all(0.002 < value < 0.02 for value in values), values[:9])
 
     def test_unknown_has_a_slice_and_no_point(self):
         self.assertFalse(self.trace.counter('docker:c5', 'L3 occupancy'))

@@ -110,7 +110,7 @@ static void put_point(struct export_session *session, uint64_t uuid, uint64_t ts
 
 	proto_varint(&event, 9, COUNTER);
 	proto_varint(&event, 11, uuid);
-	if (counter == CPU || counter == MPKI)
+	if (counter == CPU || counter == MPKI || counter == WAIT)
 		proto_double(&event, 44, value);
 	else
 		proto_varint(&event, 30, (uint64_t)value);
