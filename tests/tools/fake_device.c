@@ -12,7 +12,9 @@
  * "churn" (ever more owners are pending), "refuse" (no mode is good), "nombm"
  * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
  * (RMID 2 is resctrl's), "perf" (owners run all the time, RMID 1 with an IPC of 2 and
- * 4 misses in 1,000 instructions), "nopmu" (there are no counters), "slow" (the module
+ * 4 misses in 1,000 instructions), "waits" (the same; RMID 1 waits for the CPU for a quarter
+ * of the time, and RMID 2 for a half and is out of its quota), "nowaits" (the kernel does not
+ * account it), "nopmu" (there are no counters), "slow" (the module
  * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
  * are only numbers: nothing is read), "uncore" (there are boxes outside the cores),
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
@@ -433,10 +435,13 @@ int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 			char *reason)
 {
-	*counters = dev->counters & (fake("nopmu") ? CMT_F_CYCLES :
-						     ~CMT_F_CHANNEL);
-	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && dev->counters ?
-		 "another program \033[31mhas them" : "");
+	uint32_t pmu = dev->counters & ~(CMT_F_CHANNEL | CMT_F_WAITED);
+
+	*counters = (pmu & (fake("nopmu") ? CMT_F_CYCLES : UINT32_MAX)) |
+		    (dev->counters & CMT_F_WAITED & (fake("nowaits") ? 0 : UINT32_MAX));
+	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && pmu ?
+		 "another program \033[31mhas them" : fake("nowaits") && dev->counters ?
+		 "the kernel has no CONFIG_SCHED_INFO" : "");
 	return 0;
 }
 
@@ -587,6 +592,11 @@ static void make_beside(struct cmt_record *record)
 		memset(&record->sample, 0, sizeof(record->sample));
 }
 
+static uint32_t not_accounted(void)
+{
+	return fake("waits") && !fake("nowaits") ? 0 : CMT_F_WAITED;
+}
+
 /* Each owner has a quarter of the CPU, and the idle task another one. */
 static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 {
@@ -594,16 +604,20 @@ static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 	record->rmid = reader->step - NR_RMIDS - 1;
 	record->generation = record->rmid ? 1 : 0;
 	record->ran_ns = MS / 4;
-	record->flags |= reader->dev->counters & ~CMT_F_CHANNEL;
+	record->flags |= reader->dev->counters & ~(CMT_F_CHANNEL | not_accounted());
 	record->perf.cycles = 500000;
 	record->perf.instructions = record->rmid == 1 ? 1000000 : 500000;
 	record->perf.llc_misses = record->rmid == 1 ? 4000 : 0;
 	record->perf.llc_references = 10000;
+	if (!(record->flags & CMT_F_WAITED))
+		return;
+	record->perf.waited_ns = record->rmid == 1 ? MS / 4 : record->rmid == 2 ? MS / 2 : 0;
+	record->flags |= record->rmid == 2 ? CMT_F_WAIT_QUOTA : 0;
 }
 
 static unsigned int perf_steps(const struct cmt_reader *reader)
 {
-	return fake("perf") && reader->dev->counters & ~CMT_F_CHANNEL ?
+	return (fake("perf") || fake("waits")) && reader->dev->counters & ~CMT_F_CHANNEL ?
 	       NR_RMIDS : 0;
 }
 

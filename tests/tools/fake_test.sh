@@ -68,7 +68,7 @@ has out '"occupancy_coverage_percent":null'
 lacks out '"occupancy_bytes":0'
 run 0 env CMT_FAKE=software "$stat" -i 0.1 -n 1 --by process --csv
 has out ",1001,web,"
-has out ",,,,,,false,false,false,,,,false,unavailable"
+has out ",,,,,false,false,false,,,,false,false,unavailable"
 run 0 env CMT_FAKE=software "$ctl" info
 has out "backend            software"
 has out 'reason             made up \x1b[31m'
@@ -179,6 +179,36 @@ has first '"pid":1001,'
 has first '"ipc":2.000,"mpki":4.000,'
 has first '"counters_partial":false,'
 
+# What tasks wait for a CPU, also without the processor's counters; and why it is not known.
+run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 2 --by process --sort wait
+has out " CPU % WAIT %   IPC   MPKI "
+checks=$((checks + 1))
+grep -E "^ *100[12] " "$scratch/out" | tail -n 2 | tr '\n' ' ' |
+	grep -q '1002 .* 25\.0   50\.0 .* quota  *1001 .* 25\.0   25\.0 [^q]*$' ||
+	fail "not by what they wait, or without the quota"
+run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 2 --no-counters
+has out " CPU % WAIT % "
+lacks out "IPC"
+run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 2 --by process --sort wait --json
+grep '"record":"row"' "$scratch/out" | tail -n 4 | head -n 1 >"$scratch/first"
+has first '"pid":1002,'
+has first ',"cpu_percent":25.000,"wait_percent":50.000,'
+has first ',"waited_ns":5'
+has first ',"wait_quota":true,'
+has first ',"wait_partial":false,'
+for view in container cpu domain; do
+	run 0 env CMT_FAKE=waits,cpu "$stat" -i 0.1 -n 2 --by "$view"
+	has out " WAIT % "
+done
+run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 1 --csv
+has out ",cpu_percent,wait_percent,"
+run 0 env CMT_FAKE=waits,nowaits "$stat" -i 0.1 -n 1
+lacks out "WAIT %"
+has out "not counted: waiting (the kernel has no CONFIG_SCHED_INFO)"
+run 0 env CMT_FAKE=waits,nowaits "$stat" -i 0.1 -n 1 --json
+has out '"wait_percent":null,'
+has out '"waited_ns":null,'
+
 # What resctrl counts is an owner, in no container.
 run 0 env CMT_FAKE=groups "$stat" -i 0.1 -n 1 --json
 has out '"container":"resctrl:2","kind":"resctrl",'
@@ -247,7 +277,7 @@ lacks out "$escape"
 run 0 "$stat" -i 0.1 -n 1 --by process --csv
 has out "time,end_ns,elapsed_ns,by,scope,monitored,pending,emulated,lost,dropped,memory_bytes_per_s,"
 has out ",4194304,25.000,1000000,500000,"
-has out ",,,,,,,,,,,,,,false,false,false,0.000,0.000,0.000,false,error"
+has out ",,,,,,,,,,,,,,,,false,false,false,0.000,0.000,0.000,false,false,error"
 lacks out "$escape"
 run 0 env CMT_FAKE=hardware,lost "$stat" -i 0.1 -n 1 --by process --json
 has out '"emulated":false'

@@ -129,7 +129,7 @@ static void put_names(struct pane *pane, const struct row *row)
 
 static void put_values(struct pane *pane, const struct row *row)
 {
-	char a[VALUE_LEN], b[VALUE_LEN], c[VALUE_LEN], line[LAYOUT_LINE];
+	char a[VALUE_LEN], b[VALUE_LEN], c[VALUE_LEN], d[VALUE_LEN], line[LAYOUT_LINE];
 	char residue[FORMAT_LEN];
 
 	snprintf(line, sizeof(line), "occupancy  %s, least %s, most %s, of it residue at most %s",
@@ -140,8 +140,8 @@ static void put_values(struct pane *pane, const struct row *row)
 	snprintf(line, sizeof(line), "bandwidth  total %s, local %s",
 		 rate_text(a, &row->total), rate_text(b, &row->local));
 	put(pane, ATTRIBUTE_NONE, line);
-	snprintf(line, sizeof(line), "counters   CPU %s %%, IPC %s, MPKI %s",
-		 ratio_text(a, &row->cpu_share, 100),
+	snprintf(line, sizeof(line), "counters   CPU %s %%, WAIT %s %%, IPC %s, MPKI %s",
+		 ratio_text(a, &row->cpu_share, 100), ratio_text(d, &row->wait_share, 100),
 		 ratio_text(b, &row->ipc, 1), ratio_text(c, &row->mpki, 1));
 	put(pane, ATTRIBUTE_NONE, line);
 }

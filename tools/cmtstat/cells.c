@@ -261,13 +261,23 @@ void get_local(const struct row *row, struct cell *cell)
 	set_rate(cell, &row->local);
 }
 
-void get_cpu_percent(const struct row *row, struct cell *cell)
+static void set_percent(struct cell *cell, const struct measure *share)
 {
-	if (!row->cpu_share.known)
+	if (!share->known)
 		return;
 	cell->kind = CELL_PERCENT;
-	cell->real = 100 * row->cpu_share.value;
-	cell->partial = row->cpu_share.partial;
+	cell->real = 100 * share->value;
+	cell->partial = share->partial;
+}
+
+void get_cpu_percent(const struct row *row, struct cell *cell)
+{
+	set_percent(cell, &row->cpu_share);
+}
+
+void get_wait_percent(const struct row *row, struct cell *cell)
+{
+	set_percent(cell, &row->wait_share);
 }
 
 static void set_ratio(struct cell *cell, const struct measure *m)
@@ -322,6 +332,22 @@ void get_references(const struct row *row, struct cell *cell)
 	set_sum(row, cell, CMT_F_LLC_REFERENCES, row->counters.llc_references);
 }
 
+void get_waited(const struct row *row, struct cell *cell)
+{
+	set_sum(row, cell, CMT_F_WAITED, row->counters.waited_ns);
+}
+
+void get_wait_partial(const struct row *row, struct cell *cell)
+{
+	set_bool(cell, row->wait_share.partial);
+}
+
+void get_wait_quota(const struct row *row, struct cell *cell)
+{
+	if (row->counters.values & CMT_F_WAITED)
+		set_bool(cell, row->counters.quota);
+}
+
 void get_counters_partial(const struct row *row, struct cell *cell)
 {
 	set_bool(cell, row->counters.partial);
@@ -357,14 +383,6 @@ void get_written_bytes(const struct row *row, struct cell *cell)
 {
 	if (row->written.known)
 		set_number(cell, row->written_bytes);
-}
-
-static void set_percent(struct cell *cell, const struct measure *share)
-{
-	if (!share->known)
-		return;
-	cell->kind = CELL_PERCENT;
-	cell->real = 100 * share->value;
 }
 
 void get_share(const struct row *row, struct cell *cell)
@@ -452,6 +470,15 @@ static void put_part(char *buf, size_t size, const char *what,
 			 what, (unsigned int)(100 * part->value));
 }
 
+/* Time without a quota is not in what the row waited. */
+static void put_quota(char *buf, size_t size, const struct row *row)
+{
+	size_t len = strlen(buf);
+
+	if (row->counters.quota)
+		snprintf(buf + len, size - len, "%squota", len ? ", " : "");
+}
+
 /* Why values are missing, and how much of them is there. */
 static void get_lack(const struct row *row, struct cell *cell)
 {
@@ -460,6 +487,7 @@ static void get_lack(const struct row *row, struct cell *cell)
 		cell->buf[0] = '\0';
 	else
 		snprintf(cell->buf, sizeof(cell->buf), "%s", cell->text);
+	put_quota(cell->buf, sizeof(cell->buf), row);
 	put_part(cell->buf, sizeof(cell->buf), "occ", &row->occupancy_part);
 	put_part(cell->buf, sizeof(cell->buf), "bw", &row->total_part);
 	if (cell->buf[0])

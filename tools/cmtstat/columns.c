@@ -45,13 +45,16 @@
 	RATIO_COLUMNS
 
 #define RATIO_COLUMNS \
+	{ "WAIT %", NULL, "wait_percent", 6, false, true, 14, get_wait_percent }, \
 	{ "IPC", NULL, "ipc", 5, false, true, 10, get_ipc }, \
 	{ "MPKI", NULL, "mpki", 6, false, true, 12, get_mpki }, \
 	FIELD("ran_ns", get_ran), \
 	FIELD("cycles", get_cycles), \
 	FIELD("instructions", get_instructions), \
 	FIELD("llc_misses", get_misses), \
-	FIELD("llc_references", get_references)
+	FIELD("llc_references", get_references), \
+	FIELD("waited_ns", get_waited), \
+	FIELD("wait_quota", get_wait_quota)
 
 #define NOTE_COLUMNS \
 	FIELD("reason", get_reason), \
@@ -68,6 +71,7 @@
 	FIELD("mbm_total_coverage_percent", get_total_coverage), \
 	FIELD("mbm_local_coverage_percent", get_local_coverage), \
 	FIELD("counters_partial", get_counters_partial), \
+	FIELD("wait_partial", get_wait_partial), \
 	NOTE_COLUMNS, \
 	{ .get = NULL }
 
@@ -186,6 +190,7 @@ static const struct {
 	{ get_rmids, false, SORT_RMIDS },
 	{ get_busy, false, SORT_BUSY },
 	{ get_cpu_percent, false, SORT_CPU },
+	{ get_wait_percent, false, SORT_WAIT },
 	{ get_ipc, false, SORT_IPC },
 	{ get_mpki, false, SORT_MPKI },
 };

@@ -25,6 +25,8 @@ static void copy_counters(struct row *to, const struct cmt_usage_counters *from)
 	to->counters = *from;
 	to->cpu_share = measure_ratio(from->known ? from->cpu_share : NAN,
 				      missing);
+	to->wait_share = measure_ratio(from->known ? from->wait_share : NAN,
+				       from->bounds & CMT_F_WAITED);
 	to->ipc = measure_ratio(from->known ? from->ipc : NAN, false);
 	to->mpki = measure_ratio(from->known ? from->mpki : NAN, false);
 }

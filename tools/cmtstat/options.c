@@ -14,7 +14,7 @@
 const struct config cmtstat_defaults = {
 	.by = VIEW_CONTAINER,
 	.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
-		    CMT_F_LLC_REFERENCES | CMT_F_CHANNEL,
+		    CMT_F_LLC_REFERENCES | CMT_F_WAITED | CMT_F_CHANNEL,
 	.interval_ns = 1000000000,
 	.marks = true,
 };
@@ -100,10 +100,11 @@ static int set_no_marks(void *config, const char *value)
 	return 0;
 }
 
+/* What tasks wait is the kernel's count, not the processor's. */
 static int set_no_counters(void *config, const char *value)
 {
 	(void)value;
-	((struct config *)config)->counters = 0;
+	((struct config *)config)->counters = CMT_F_WAITED;
 	return 0;
 }
 
@@ -189,9 +190,9 @@ static int set_speed(void *config, const char *value)
 	  "not together with --json", set_csv, NULL }, \
 	{ 'p', "plain", NULL, "no full screen, print table after table", \
 	  NULL, set_plain, NULL }, \
-	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki", \
-	  "one of occupancy, total, local, name, number, rmids, busy, cpu, ipc, mpki", \
-	  set_sort, "occupancy total local name number rmids busy cpu ipc mpki" }, \
+	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki", \
+	  "one of occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki", \
+	  set_sort, "occupancy total local name number rmids busy cpu wait ipc mpki" }, \
 	{ 't', "top", "N", "show the first N rows only", \
 	  "a whole number of at least 1", set_top, NULL }, \
 	{ 'f', "filter", "GLOB", "show only rows whose name matches", \
@@ -224,7 +225,7 @@ enum {
 static const struct option_spec options[] = {
 	VIEW_OPTIONS,
 	{ 'C', "no-counters", NULL,
-	  "do not use the processor's counters: no CPU %, IPC, MPKI and memory channels",
+	  "do not use the processor's counters: no IPC, MPKI and memory channels",
 	  NULL, set_no_counters, NULL },
 	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
 	  "keep the counters, also where other programs need them",

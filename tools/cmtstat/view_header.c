@@ -176,8 +176,9 @@ static void put_counters(struct screen *screen, const struct report *report)
 		{ CMT_F_INSTRUCTIONS, "instructions" },
 		{ CMT_F_LLC_MISSES, "LLC misses" },
 		{ CMT_F_LLC_REFERENCES, "LLC references" },
+		{ CMT_F_WAITED, "waiting" },
 	};
-	char escaped[4 * sizeof(report->counters_reason)], names[64] = "";
+	char escaped[4 * sizeof(report->counters_reason)], names[80] = "";
 	size_t i, used = 0;
 
 	if (!report->counters_reason[0])
@@ -199,7 +200,7 @@ static void put_rounded(struct screen *screen, const struct report *report)
 	uint32_t bits;
 
 	if (!report->replay ||
-	    !(report->replay->about.counters & ~CMT_F_CHANNEL & ~report->uncounted))
+	    !(report->replay->about.counters & ~(CMT_F_CHANNEL | CMT_F_WAITED) & ~report->uncounted))
 		return;
 	bits = replay_rounded_bits(&report->replay->about, report->info);
 	if (bits)

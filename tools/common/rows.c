@@ -23,6 +23,7 @@ static const struct {
 	{ "rmids", SORT_RMIDS },
 	{ "busy", SORT_BUSY },
 	{ "cpu", SORT_CPU },
+	{ "wait", SORT_WAIT },
 	{ "ipc", SORT_IPC },
 	{ "mpki", SORT_MPKI },
 };
@@ -339,6 +340,8 @@ static int cmp_key(const struct order *order, const struct row *a,
 		return cmp_down(busy_share(a), busy_share(b));
 	case SORT_CPU:
 		return cmp_measure(order, &a->cpu_share, &b->cpu_share);
+	case SORT_WAIT:
+		return cmp_measure(order, &a->wait_share, &b->wait_share);
 	case SORT_IPC:
 		return cmp_measure(order, &a->ipc, &b->ipc);
 	case SORT_MPKI:

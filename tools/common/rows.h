@@ -50,6 +50,7 @@ struct row {
 	struct measure occupancy_part;	/* 1: the value is complete */
 	struct measure total_part, local_part;
 	struct measure cpu_share;	/* 1: one CPU all the time */
+	struct measure wait_share;	/* 1: one task waits all the time */
 	struct measure ipc;
 	struct measure mpki;
 	struct cmt_usage_counters counters;
@@ -156,6 +157,7 @@ enum sort_key {
 	SORT_RMIDS,
 	SORT_BUSY,
 	SORT_CPU,
+	SORT_WAIT,
 	SORT_IPC,
 	SORT_MPKI,
 };

@@ -43,6 +43,7 @@ static const struct shown {
 	{ "MBM TOTAL", "TOT/s", "mbm_total_bytes_per_s", NUMBER, "mbm_total_partial", false },
 	{ "MBM LOCAL", "LOC/s", "mbm_local_bytes_per_s", NUMBER, "mbm_local_partial", false },
 	{ "CPU %", NULL, "cpu_percent", NUMBER, "counters_partial", true },
+	{ "WAIT %", NULL, "wait_percent", NUMBER, "wait_partial", false },
 	{ "IPC", NULL, "ipc", NUMBER, NULL, false },
 	{ "MPKI", NULL, "mpki", NUMBER, NULL, false },
 	{ "RESIDUE", "RES", "residual_bytes", NUMBER, NULL, false },
@@ -135,7 +136,8 @@ static void make_occupancy(struct cmt_usage_occupancy *o)
 
 static void make_counters(struct cmt_usage_counters *c)
 {
-	*c = (struct cmt_usage_counters){ .ipc = NAN, .mpki = NAN, .cpu_share = NAN };
+	*c = (struct cmt_usage_counters){ .ipc = NAN, .mpki = NAN, .cpu_share = NAN,
+					 .wait_share = NAN };
 	if (chance(20))
 		return;
 	c->known = true;
@@ -144,6 +146,8 @@ static void make_counters(struct cmt_usage_counters *c)
 	c->values = COUNTED;
 	c->ran_ns = amount(40);
 	c->cpu_share = (double)amount(20) / 4096;
+	c->bounds = c->partial && chance(50) ? CMT_F_WAITED : 0;
+	c->wait_share = chance(90) ? (double)amount(20) / 4096 : NAN;
 	c->ipc = chance(90) ? (double)amount(16) / 8192 : NAN;
 	c->mpki = chance(90) ? (double)amount(20) / 2048 : NAN;
 }

@@ -42,7 +42,7 @@ static void set_row(struct row *row, uint32_t i)
 		.most = { true, false, 16 << 20 },
 		.total = { true, i == 1, 1.5e9 / (i + 1) },
 		.local = { true, false, 123456789 },
-		.cpu_share = { true, false, 0.5 }, .ipc = { true, false, 1.25 },
+		.cpu_share = { true, false, 0.5 }, .wait_share = { true, false, 0.125 }, .ipc = { true, false, 1.25 },
 		.mpki = { true, false, 10.5 * i },
 	};
 }
@@ -323,7 +323,7 @@ START_TEST(test_board_has_a_detail_pane)
 	assert_has("cgroup     /a\n");
 	assert_has("occupancy  4.0 MiB, least 1.0 MiB, most 16.0 MiB");
 	assert_has("bandwidth  total 1.5 GB/s, local 123.5 MB/s");
-	assert_has("CPU 50.00 %, IPC 1.25, MPKI 0.00");
+	assert_has("CPU 50.00 %, WAIT 12.50 %, IPC 1.25, MPKI 0.00");
 	assert_has("the highest is 16.0 MiB");
 	assert_has("42 nginx");
 	assert_lacks("incomplete");

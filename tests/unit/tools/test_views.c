@@ -156,6 +156,14 @@ START_TEST(test_view_table_counters)
 	assert_has(" CPU %   IPC   MPKI ");
 	assert_has(" 12.35 ");
 	assert_has("not counted: cycles, LLC references (no\\x1b[2J)\n");
+	rows[1].wait_share = (struct measure){ true, true, 0.75 };
+	rows[1].counters.quota = true;
+	report.uncounted = CMT_F_WAITED;
+	print_table((struct table_opts){ 0 });
+	assert_has(" CPU % WAIT %   IPC ");
+	assert_has("  >75.0 ");
+	assert_has(" quota");
+	assert_has("not counted: waiting (no\\x1b[2J)\n");
 }
 END_TEST
 
@@ -864,9 +872,9 @@ START_TEST(test_view_csv_values)
 	prepare();
 	print_csv();
 	assert_has(",\"/system.slice/x,\"\"y\"\"\\x0a\",");
-	assert_has(",1048576,3.125,12345678,,250.000,0.500,,2500000000,"
-		   "8000,4000,,,0,524288,2097152,17,true,false,false,"
-		   "100.000,100.000,,true,error\n");
+	assert_has(",1048576,3.125,12345678,,250.000,,0.500,,2500000000,"
+		   "8000,4000,,,,,0,524288,2097152,17,true,false,false,"
+		   "100.000,100.000,,true,false,error\n");
 	assert_has(",\"\\x1b[31m\"\"\\\\\\xff\",");
 }
 END_TEST
