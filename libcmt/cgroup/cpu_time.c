@@ -20,25 +20,20 @@ static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
 
 /*
  * The time that the quota took is counted on each CPU.  So it is at most the time in
- * which no task of the cgroup ran; in the rest of that time other tasks had the CPUs.
+ * which no task of the cgroup ran.
  */
-static void add_waits(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *was,
+static void add_throttled(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *was,
 		      const struct cmt_cgroup_cpu *now)
 {
 	uint32_t known = was->known & now->known;
 	uint64_t span = now->ts_ns - was->ts_ns, full = span;
 	bool waited = known & CMT_CGROUP_FULL &&
 		      counted(was->full_ns, now->full_ns, span, &full);
-	bool quota = known & CMT_CGROUP_THROTTLED &&
-		     counted(was->throttled_ns, now->throttled_ns,
-			     waited ? full : span, &to->throttled_ns);
 
-	if (quota)
+	if (known & CMT_CGROUP_THROTTLED &&
+	    counted(was->throttled_ns, now->throttled_ns, waited ? full : span,
+		    &to->throttled_ns))
 		to->valid |= CMT_CULPRIT_CPU_THROTTLED;
-	if (!waited)
-		return;
-	to->valid |= CMT_CULPRIT_CPU_STARVED;
-	to->starved_ns = full - to->throttled_ns;
 }
 
 /* By the CPU time that it had: as much was taken of each part of that. */
@@ -77,7 +72,7 @@ bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
 	cpu->id = container->cgroup_id;
 	cpu->start_ns = was.ts_ns;
 	cpu->end_ns = now.ts_ns;
-	add_waits(cpu, &was, &now);
+	add_throttled(cpu, &was, &now);
 	add_stolen(cpu, &was, &now, ticks);
 	return true;
 }

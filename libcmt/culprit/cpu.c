@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The time in which owners did not run: by their cgroups' files, and by a program. */
+/* The time in which a quota or the hypervisor kept owners from running. */
 #include "state.h"
 
 #include <errno.h>
 
 #include <cmt/usage.h>
 
-#define CPU_SHARE	0.05	/* less is no trouble */
-#define CPU_KNOWN	(CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STARVED | \
-			 CMT_CULPRIT_CPU_STOLEN)
+#define CPU_KNOWN	(CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STOLEN)
 
 static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 {
@@ -18,66 +16,59 @@ static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 	       span >= CMT_CPU_SPAN_MIN && span <= CMT_CPU_SPAN_MAX;
 }
 
-/* The greatest of the known values.  Returns its part of the time. */
-static double worst(const struct cmt_culprit_cpu *cpu,
-		    enum cmt_culprit_kind *kind)
+/* The greater of the known values, in ns. */
+static uint64_t worst(const struct cmt_culprit_cpu *cpu, enum cmt_culprit_kind *kind)
 {
-	const uint64_t ns[] = {
-		cpu->throttled_ns, cpu->starved_ns, cpu->stolen_ns,
-	};
-	uint64_t most = 0;
+	uint64_t throttled = cpu->valid & CMT_CULPRIT_CPU_THROTTLED ? cpu->throttled_ns : 0;
+	uint64_t stolen = cpu->valid & CMT_CULPRIT_CPU_STOLEN ? cpu->stolen_ns : 0;
 
-	*kind = CMT_CULPRIT_NONE;
-	for (uint32_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
-		if (!(cpu->valid >> i & 1) || ns[i] <= most)
-			continue;
-		most = ns[i];
-		*kind = CMT_CULPRIT_THROTTLED + i;
+	*kind = stolen > throttled ? CMT_CULPRIT_STOLEN : CMT_CULPRIT_THROTTLED;
+	return stolen > throttled ? stolen : throttled;
+}
+
+/* For as long again as it was observed, a pause is not a loss of cache. */
+static void blame(struct cmt_culprit *culprit, const struct cmt_culprit_cpu *cpu)
+{
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		struct culprit_cell *cell = &culprit->cells[i];
+
+		if (cell->used && cell->id == cpu->id)
+			cell->blamed_ns = cpu->end_ns + (cpu->end_ns - cpu->start_ns);
 	}
-	return (double)most / (double)(cpu->end_ns - cpu->start_ns);
+}
+
+/* An owner that is followed: it was in a frame, or has a cell.  NULL: it is not. */
+static struct culprit_owner *owner_of(struct cmt_culprit *culprit, uint64_t id)
+{
+	struct culprit_owner *owner = culprit_owner_find(culprit, id);
+
+	for (uint32_t d = 0; !owner && d < culprit->nr_domains; d++)
+		if (culprit_find(culprit, id, d) != CULPRIT_NOBODY)
+			owner = culprit_owner_add(culprit, id);
+	return owner;
 }
 
 int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 			const struct cmt_culprit_cpu *from)
 {
-	static const struct culprit_list nobody;
 	struct cmt_culprit_verdict verdict = { 0 };
 	struct cmt_culprit_cpu known, *cpu = &known;
-	bool told = false;
+	struct culprit_owner *owner;
 
 	if (cmt_opts_copy(cpu, sizeof(*cpu), from) || !cpu_possible(cpu))
 		return -EINVAL;
-	verdict.cpu_share = worst(cpu, &verdict.kind);
-	if (verdict.cpu_share < CPU_SHARE)
+	owner = owner_of(culprit, cpu->id);
+	verdict.cpu_share = (double)worst(cpu, &verdict.kind) /
+			    (double)(cpu->end_ns - cpu->start_ns);
+	if (!owner || verdict.cpu_share < CULPRIT_CPU_SHARE)
 		return (int)culprit->queue_nr;
 	verdict.ts_ns = cpu->end_ns;
 	verdict.since_ns = cpu->start_ns;
 	/* by how much an owner was robbed is an estimate */
 	verdict.confidence = verdict.kind == CMT_CULPRIT_STOLEN ? NAN : 1;
-	for (uint32_t i = 0; i < culprit->nr_used; i++) {
-		struct culprit_cell *cell = &culprit->cells[i];
-
-		if (!cell->used || cell->id != cpu->id)
-			continue;
-		/* for as long again as it was observed: the next value will come */
-		cell->blamed_ns = cpu->end_ns + (cpu->end_ns - cpu->start_ns);
-		if (!told)
-			culprit_tell(culprit, cell, &nobody, &verdict);
-		told = true;
-	}
+	blame(culprit, cpu);
+	culprit_tell_cpu(culprit, owner, &verdict);
 	return (int)culprit->queue_nr;
-}
-
-/* The first cell of an owner, or NULL. */
-static struct culprit_cell *cell_of(struct cmt_culprit *culprit, uint64_t id)
-{
-	for (uint32_t d = 0; d < culprit->nr_domains; d++) {
-		uint32_t i = culprit_find(culprit, id, d);
-
-		if (i != CULPRIT_NOBODY)
-			return &culprit->cells[i];
-	}
-	return NULL;
 }
 
 static void look_at(struct cmt_culprit *culprit,
@@ -87,11 +78,11 @@ static void look_at(struct cmt_culprit *culprit,
 {
 	const struct cmt_container *container = row->container;
 	uint64_t id = cmt_culprit_id(frame, row);
-	struct culprit_cell *cell;
+	struct culprit_owner *owner;
 	struct cmt_culprit_cpu cpu;
 
-	cell = container && container->cgroup_id == id ? cell_of(culprit, id) : NULL;
-	if (cell && cmt_cgroup_cpu_since(culprit->root, container, ticks, &cell->cpu, &cpu))
+	owner = container && container->cgroup_id == id ? owner_of(culprit, id) : NULL;
+	if (owner && cmt_cgroup_cpu_since(culprit->root, container, ticks, &owner->cpu, &cpu))
 		cmt_culprit_add_cpu(culprit, &cpu);
 }
 

@@ -77,7 +77,8 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->before = malloc(n * sizeof(*c->before));
 	c->hash = malloc(size * sizeof(*c->hash));
 	c->samples_now = calloc(n, sizeof(*c->samples_now));
-	if (!c->cells || !c->series || !c->order || !c->active || !c->before ||
+	if (!culprit_owners_init(&c->owners, n, size) ||
+	    !culprit_waits_init(&c->waits, 2 * size) || !c->cells || !c->series || !c->order || !c->active || !c->before ||
 	    !c->hash || !c->samples_now) {
 		cmt_culprit_free(c);
 		return -ENOMEM;
@@ -103,6 +104,8 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 		return;
 	if (culprit->root >= 0)
 		close(culprit->root);
+	culprit_owners_free(&culprit->owners);
+	culprit_waits_free(&culprit->waits);
 	free(culprit->cells);
 	free(culprit->series);
 	free(culprit->order);

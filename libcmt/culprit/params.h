@@ -78,4 +78,10 @@
 #define CULPRIT_BUSY_CPI 1.08f	/* CPI, as a multiple of the median, at least */
 #define CULPRIT_SURE_BUSY 0.98	/* the confidence of CMT_CULPRIT_BANDWIDTH */
 
+/* CPU time */
+#define CULPRIT_CPU_SHARE 0.05	/* of the time, at least: less is no trouble */
+/* of a second, at least: an owner that runs rarely has no share to judge by */
+#define CULPRIT_WAIT_LEAST 0.02
+#define CULPRIT_WAIT_PART 0.01	/* a suspect's part of what was waited, at least */
+
 #endif

@@ -121,9 +121,8 @@ struct culprit_cell {
 	bool counted;		/* CPI and MPI have baselines */
 	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
-	struct culprit_told told[CMT_CULPRIT_STOLEN + 1];
+	struct culprit_told told[CMT_CULPRIT_OWN_SET + 1];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
-	struct cmt_cgroup_cpu cpu;	/* valid in the first cell of an owner */
 	float lost_mean;	/* mean of about a second, for the standing picture */
 	float rate_mean;
 	uint64_t mean_slot;
@@ -157,6 +156,49 @@ struct culprit_domain {
 	struct culprit_list saturating;	/* empty: the memory is not saturated */
 };
 
+/* What an owner's tasks did in the current second, as far as is known. */
+struct culprit_wait {
+	uint64_t ran_ns;
+	uint64_t waited_ns;
+	uint32_t flags;		/* CMT_CULPRIT_PARTIAL, CMT_CULPRIT_QUOTA */
+};
+
+/* An owner as the CPU has it: in all L3 domains. */
+struct culprit_owner {
+	uint64_t id;
+	uint64_t seen;		/* slot; 0: there is no such owner */
+	uint64_t waits_since_ns;	/* begin of the seconds in which it waits; 0: none */
+	struct culprit_wait wait;
+	struct cmt_cgroup_cpu cpu;
+	struct culprit_told told[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];
+	uint32_t next;		/* with this hash, or the next free one */
+};
+
+struct culprit_owners {
+	struct culprit_owner *all;
+	uint32_t nr;		/* used up to now: from here on all are free */
+	uint32_t room;
+	uint32_t free;
+	uint64_t swept;		/* slot in which old ones were looked for */
+	uint32_t mask;
+	uint32_t *hash;
+};
+
+/* What @victim waited while @by ran, in the current second.  ns 0: free. */
+struct culprit_pair {
+	uint64_t victim, by;
+	uint64_t ns;
+};
+
+struct culprit_waits {
+	uint64_t begin_ns;	/* of the current second; 0: there was no frame */
+	uint64_t seen_ns;	/* part of it in which waiting was accounted */
+	bool partial;		/* owners without a row may have waited */
+	uint32_t nr;
+	uint32_t mask;
+	struct culprit_pair *pairs;	/* by hash */
+};
+
 struct cmt_culprit {
 	struct cmt_culprit_opts opts;
 	float unit;		/* KiB */
@@ -183,6 +225,9 @@ struct cmt_culprit {
 	uint32_t *before;
 	/* samples of a frame, max_owners elements */
 	struct cmt_culprit_sample *samples_now;
+	bool reads;		/* some frame has an occupancy: owners have cells */
+	struct culprit_owners owners;
+	struct culprit_waits waits;
 	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
 	uint64_t cpus_slot;	/* slot in which cpus was set */
 	struct cmt_cpu_ticks steal;
@@ -255,6 +300,21 @@ void culprit_judge(struct cmt_culprit *culprit);
 /* culprit.c: index of the cell, or CULPRIT_NOBODY. */
 uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
 
+/* owner.c */
+/* Return false if there is no memory; free it in any case. */
+bool culprit_owners_init(struct culprit_owners *owners, uint32_t room, uint32_t buckets);
+void culprit_owners_free(struct culprit_owners *owners);
+struct culprit_owner *culprit_owner_find(struct cmt_culprit *culprit, uint64_t id);
+/* Find or add it, and note that it is there.  NULL: there is no room. */
+struct culprit_owner *culprit_owner_add(struct cmt_culprit *culprit, uint64_t id);
+
+/* waits.c */
+/* As culprit_owners_init(). */
+bool culprit_waits_init(struct culprit_waits *waits, uint32_t buckets);
+void culprit_waits_free(struct culprit_waits *waits);
+struct cmt_usage_frame;
+void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame);
+
 /* verdict.c */
 /*
  * Complete a verdict, and queue it unless it repeats a recent one.  A confidence of 0 is
@@ -263,5 +323,8 @@ uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
 void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		  const struct culprit_list *suspects,
 		  struct cmt_culprit_verdict *verdict);
+/* The same of an owner that was kept from running. */
+void culprit_tell_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
+		      struct cmt_culprit_verdict *verdict);
 
 #endif

@@ -51,14 +51,17 @@ static void add_apart(const struct cmt_culprit *culprit,
 			    culprit->opts.slot_ns;
 }
 
-static bool cooling(const struct cmt_culprit *culprit,
-		    const struct culprit_told *told,
+/* Is it the last verdict again, too soon?  Otherwise it is the last one now. */
+static bool cooling(const struct cmt_culprit *culprit, struct culprit_told *told,
 		    const struct cmt_culprit_verdict *verdict)
 {
-	return told->ts_ns &&
-	       (!verdict->nr_suspects ||
-		told->suspect == verdict->suspects[0].id) &&
-	       verdict->ts_ns - told->ts_ns < culprit->opts.cooldown_ns;
+	if (told->ts_ns &&
+	    (!verdict->nr_suspects || told->suspect == verdict->suspects[0].id) &&
+	    verdict->ts_ns - told->ts_ns < culprit->opts.cooldown_ns)
+		return true;
+	told->ts_ns = verdict->ts_ns;
+	told->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
+	return false;
 }
 
 static void enqueue(struct cmt_culprit *culprit,
@@ -122,25 +125,19 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 		  const struct culprit_list *suspects,
 		  struct cmt_culprit_verdict *verdict)
 {
-	struct culprit_told *told = &cell->told[verdict->kind];
 	uint64_t now = culprit->start_ns + culprit->opts.slot_ns;
 
 	verdict->id = cell->id;
 	verdict->domain = cell->domain;
-	if (!verdict->ts_ns) {
-		verdict->ts_ns = now;
-		verdict->since_ns = now - (culprit->slot - cell->onset) *
-				    culprit->opts.slot_ns;
-		verdict->cpu_share = NAN;
-	}
+	verdict->ts_ns = now;
+	verdict->since_ns = now - (culprit->slot - cell->onset) * culprit->opts.slot_ns;
+	verdict->cpu_share = NAN;
 	add_suspects(culprit, suspects, verdict);
 	if (suspects->nr)
 		add_apart(culprit, &culprit->cells[suspects->sources[0].cell],
 			  verdict);
-	if (cooling(culprit, told, verdict))
+	if (cooling(culprit, &cell->told[verdict->kind], verdict))
 		return;
-	told->ts_ns = verdict->ts_ns;
-	told->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
 	verdict->occupancy_bytes = bytes(cell->occupancy);
 	verdict->occupancy_before = bytes(cell->occupancy50);
 	if (verdict->confidence <= 0)
@@ -149,6 +146,19 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	verdict->refetched_bytes = bytes(cell->refetched);
 	add_pace(culprit, cell, verdict);
 	enqueue(culprit, verdict);
+}
+
+/* What an owner holds has no part in it, and may be unknown. */
+void culprit_tell_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
+		      struct cmt_culprit_verdict *verdict)
+{
+	verdict->id = owner->id;
+	verdict->cpi = NAN;
+	verdict->cpi_before = NAN;
+	verdict->mpki = NAN;
+	verdict->mpki_before = NAN;
+	if (!cooling(culprit, &owner->told[verdict->kind - CMT_CULPRIT_THROTTLED], verdict))
+		enqueue(culprit, verdict);
 }
 
 int cmt_culprit_next(struct cmt_culprit *culprit,

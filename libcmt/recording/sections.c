@@ -11,6 +11,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "structures of uapi/cmt.h are recorded as they are");
 
 #define OWNERS_MOST	65536U	/* pending, and rows of cpus */
+/* In the flags of a row of cpus, of a value that recordings had and that is not used */
+#define CPU_WAITED	(1U << 1)
 
 /* Sections of HEAD. */
 enum { HEAD_INFO = 1, HEAD_CLOCKS, HEAD_COUNTERS, HEAD_HOST, HEAD_KERNEL, HEAD_BOOT_ID,
@@ -191,7 +193,7 @@ static void put_cpus(struct rec_buffer *out, const struct cmt_recording_state *s
 		rec_put_u64(out, cpu->end_ns);
 		rec_put_u32(out, cpu->valid);
 		rec_put_varint(out, cpu->throttled_ns);
-		rec_put_varint(out, cpu->starved_ns);
+		rec_put_varint(out, 0);
 		rec_put_varint(out, cpu->stolen_ns);
 	}
 }
@@ -211,9 +213,9 @@ static int get_cpus(struct rec_cursor *in, struct rec_state *to)
 		cpu->id = rec_get_varint(in);
 		cpu->start_ns = rec_get_u64(in);
 		cpu->end_ns = rec_get_u64(in);
-		cpu->valid = rec_get_u32(in);
+		cpu->valid = rec_get_u32(in) & ~CPU_WAITED;
 		cpu->throttled_ns = rec_get_varint(in);
-		cpu->starved_ns = rec_get_varint(in);
+		rec_get_varint(in);
 		cpu->stolen_ns = rec_get_varint(in);
 	}
 	to->state.cpus = to->cpus;

@@ -361,7 +361,7 @@ START_TEST(quota_is_no_theft)
 	const struct cmt_culprit_cpu cpu = {
 		.sz = sizeof(cpu), .id = VICTIM, .start_ns = 1000 * MS,
 		.end_ns = 1400 * MS, .throttled_ns = 200 * MS,
-		.starved_ns = 300 * MS, .valid = CMT_CULPRIT_CPU_THROTTLED,
+		.stolen_ns = 300 * MS, .valid = CMT_CULPRIT_CPU_THROTTLED,
 	};
 	const struct cmt_culprit_verdict *v;
 

@@ -230,8 +230,8 @@ static void add_cpu(uint32_t ms)
 {
 	const struct cmt_culprit_cpu cpu = {
 		.sz = sizeof(cpu), .id = 100, .start_ns = (ms - 100) * MS, .end_ns = ms * MS,
-		.throttled_ns = 10 * MS, .starved_ns = 20 * MS,
-		.valid = CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STARVED,
+		.throttled_ns = 10 * MS, .stolen_ns = 20 * MS,
+		.valid = CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STOLEN,
 	};
 
 	if (ms == 4300)

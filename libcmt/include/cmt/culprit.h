@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Culprit: which owner took cache or bandwidth from which other one, since when, and with
- * which confidence.
+ * Culprit: which owner took cache, bandwidth or CPU time from which other one, since when,
+ * and with which confidence.
  *
  *	struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
  *
@@ -18,10 +18,13 @@
  * names the suspects, in the order of what each gained while the victim lost.
  * docs/culprit.md has the method, its limits and its figures.
  *
+ * What tasks waited for a CPU, and who ran there, is in the frames of a usage
+ * (CMT_USAGE_WAITS).  Sums over a second make a verdict: no baseline is needed, nor RDT.
+ *
  * A verdict is an inference from counters, never a measurement; it has a confidence.  No
  * verdict is made from a single slot.  An interference that began before the first slot,
- * or lasts longer than the baselines, is part of the baselines: no verdict names it;
- * cmt_culprit_standing() estimates it.
+ * or lasts longer than the baselines, is part of the baselines: no verdict about cache or
+ * memory names it; cmt_culprit_standing() estimates it.
  *
  * Pure, except cmt_culprit_refresh(): no descriptor, no clock.  Only cmt_culprit_new()
  * allocates memory.  A replay gives the same verdicts as the live run.
@@ -135,7 +138,7 @@ struct cmt_culprit_slot {
 	uint32_t reserved;	/**< 0 */
 };
 
-/** Time in which an owner was kept from running: cpu.stat, cpu.pressure, steal time. */
+/** Time in which a quota or the hypervisor kept an owner from running. */
 struct cmt_culprit_cpu {
 	size_t sz;		/**< sizeof(struct cmt_culprit_cpu) */
 	uint64_t id;
@@ -144,12 +147,10 @@ struct cmt_culprit_cpu {
 	uint32_t valid;		/**< CMT_CULPRIT_CPU_* */
 	uint32_t reserved;	/**< 0 */
 	uint64_t throttled_ns;	/**< throttled by its own quota */
-	uint64_t starved_ns;	/**< runnable, while other tasks had the CPU */
 	uint64_t stolen_ns;	/**< runnable, while the hypervisor had the CPU */
 };
 
 #define CMT_CULPRIT_CPU_THROTTLED (1U << 0)
-#define CMT_CULPRIT_CPU_STARVED	  (1U << 1)
 #define CMT_CULPRIT_CPU_STOLEN	  (1U << 2)
 
 /** Kinds of trouble. */
@@ -159,14 +160,19 @@ enum cmt_culprit_kind {
 	CMT_CULPRIT_BANDWIDTH,	/**< other owners saturate the memory */
 	CMT_CULPRIT_OWN_SET,	/**< the victim's working set grew; no suspect */
 	CMT_CULPRIT_THROTTLED,	/**< the victim's quota is used up; no suspect */
-	CMT_CULPRIT_STARVED,	/**< the victim lacks CPU time; no suspect is known */
+	CMT_CULPRIT_STARVED,	/**< the victim's tasks wait for CPUs.  Suspects are
+				 *   other owners that ran there; none: its own tasks
+				 *   did, or that is not known
+				 */
 	CMT_CULPRIT_STOLEN,	/**< the hypervisor took CPU time; no suspect */
 };
 
 /** One suspect. */
 struct cmt_culprit_suspect {
 	uint64_t id;
-	double share;		/**< share in what all suspects took, 0..1 */
+	double share;		/**< share in what all suspects took, 0..1; of
+				 *   CMT_CULPRIT_STARVED in waited_ns
+				 */
 	uint64_t taken_bytes;	/**< of the victim's cache; an estimate */
 	uint64_t occupancy_bytes;	/**< now */
 	uint64_t occupancy_before;	/**< the median before */
@@ -183,6 +189,12 @@ struct cmt_culprit_suspect {
 					   *   known
 					   */
 #define CMT_CULPRIT_CLIPPED	(1U << 1) /**< there may be more suspects */
+#define CMT_CULPRIT_PARTIAL	(1U << 2) /**< waited_ns is a lower bound: some of the
+					   *   second is not known
+					   */
+#define CMT_CULPRIT_QUOTA	(1U << 3) /**< of CMT_CULPRIT_STARVED: a task was out of
+					   *   its quota, too, which is not in waited_ns
+					   */
 
 /** The library owns it: a later version appends members. */
 struct cmt_culprit_verdict {
@@ -192,7 +204,10 @@ struct cmt_culprit_verdict {
 	uint32_t flags;		/**< CMT_CULPRIT_COUNTED | ... */
 	uint32_t nr_suspects;	/**< the first one is the culprit */
 	uint64_t ts_ns;		/**< end of the last slot that the verdict is made of */
-	uint64_t since_ns;	/**< begin of the interference, as far as is known */
+	uint64_t since_ns;	/**< begin of the interference, as far as is known; of
+				 *   CMT_CULPRIT_STARVED the first of the seconds, one
+				 *   after another, in which the victim waits
+				 */
 	double confidence;	/**< 0..1: the share of such verdicts that is right in
 				 *   the simulation of docs/culprit.md.  1 for
 				 *   CMT_CULPRIT_THROTTLED and _STARVED, which the
@@ -208,7 +223,9 @@ struct cmt_culprit_verdict {
 	double mpki;		/**< misses per 1,000 instructions; NAN: not known */
 	double mpki_before;	/**< the median before; NAN: not known */
 	double cpu_share;	/**< share of the time in which the victim was kept
-				 *   from running; NAN for kinds of cache and memory
+				 *   from running; of CMT_CULPRIT_STARVED that of the
+				 *   time in which its tasks could run.  NAN for kinds
+				 *   of cache and memory
 				 */
 	struct cmt_culprit_suspect suspects[CMT_CULPRIT_SUSPECTS];
 	uint64_t apart_ns;	/**< time between two readings of the first suspect: it
@@ -216,6 +233,10 @@ struct cmt_culprit_verdict {
 				 *   read in each slot.  RMID 0 is read in one slot
 				 *   of 32
 				 */
+	/* Of CMT_CULPRIT_STARVED; else 0.  Occupancies are not known then. */
+	uint64_t waited_ns;	/**< by the victim's tasks, in the last second */
+	uint64_t waited_self_ns;	/**< of this, while other tasks of the victim ran */
+	uint64_t waited_unknown_ns;	/**< of this, while it is not known who ran */
 };
 
 /** An estimate of how much of one owner's cache the fills of another owner displace, also
@@ -291,7 +312,9 @@ struct cmt_usage_row;
  * with an interval_ns and a slot_ns of 1 ms.  With CMT_USAGE_DOMAINS, each L3 domain is
  * judged by itself; without it, sums over all domains count as domain 0.  A frame without
  * a TICK is ignored.  A frame that cmt_usage_flush() ended must not be added.
- * CMT_USAGE_BRIEF is made for this: owners that did not run cost nothing.
+ * CMT_USAGE_BRIEF is made for this: owners that did not run cost nothing.  With
+ * CMT_USAGE_WAITS, and CMT_F_WAITED in the counters of the usage, there are verdicts of
+ * CMT_CULPRIT_STARVED, at the end of a second; also where a device reads nothing.
  *
  * Returns as cmt_culprit_add().
  */
@@ -310,15 +333,15 @@ CMT_API uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
 				const struct cmt_usage_row *row);
 
 /**
- * Read from the kernel the time in which the cgroups of @frame were kept from running
- * since the last call, and add it as cmt_culprit_add_cpu() does.  Sources: cpu.stat (also
+ * Read from the kernel the time in which a quota or the hypervisor kept the cgroups of
+ * @frame from running since the last call, and add it as cmt_culprit_add_cpu() does.  Sources: cpu.stat (also
  * of the cgroups above), cpu.pressure and /proc/stat.  @frame must be by container, and
  * not brief.  Reads some files of each cgroup that is followed: call it about once a
  * second.  The first call only stores the values.  A file that cannot be read, or has
  * another format, makes its value unknown.
  *
- * Throttled and starved time count only where all runnable tasks of the cgroup were kept
- * from running.  Steal time is that of the machine; the part of an owner is estimated from
+ * Throttled time counts only where all runnable tasks of the cgroup were kept from running.
+ * Steal time is that of the machine; the part of an owner is estimated from
  * its CPU time.
  *
  * @root: where cgroup v2 is mounted; used on the first call.  NULL: found by the library

@@ -241,7 +241,7 @@ static void expect(enum cmt_culprit_kind kind, const char *dir,
 START_TEST(test_tree)
 {
 	expect(CMT_CULPRIT_NONE, "pod/c", 0, 0);
-	expect(CMT_CULPRIT_STARVED, "pod/c", 0, 9000000);
+	expect(CMT_CULPRIT_NONE, "pod/c", 0, 9000000);
 	expect(CMT_CULPRIT_THROTTLED, "pod/c", 9000000, 9000000);
 	/* the quota of the pod */
 	expect(CMT_CULPRIT_THROTTLED, "pod", 9000000, 9000000);

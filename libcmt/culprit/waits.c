@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What owners waited for CPUs, and who ran there: sums over a second, from the waits of
+ * frames.  A second is longer than the turns of a scheduler, so that each owner had its own.
+ */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmt/usage.h>
+
+#define SECOND_NS	1000000000ULL
+
+bool culprit_waits_init(struct culprit_waits *waits, uint32_t buckets)
+{
+	waits->pairs = calloc(buckets, sizeof(*waits->pairs));
+	waits->mask = buckets - 1;
+	return waits->pairs;
+}
+
+void culprit_waits_free(struct culprit_waits *waits)
+{
+	free(waits->pairs);
+}
+
+/* A quarter of the places stays free; what has no place is of nobody. */
+static void pair_add(struct culprit_waits *waits, uint64_t victim, uint64_t by, uint64_t ns)
+{
+	uint64_t h = (victim + 31 * by) * 0x9e3779b97f4a7c15ULL;
+	uint32_t i = (uint32_t)(h >> 32) & waits->mask;
+
+	while (waits->pairs[i].ns &&
+	       (waits->pairs[i].victim != victim || waits->pairs[i].by != by))
+		i = (i + 1) & waits->mask;
+	if (!waits->pairs[i].ns && 4 * (uint64_t)waits->nr > 3 * (uint64_t)waits->mask)
+		return;
+	waits->nr += !waits->pairs[i].ns;
+	waits->pairs[i].victim = victim;
+	waits->pairs[i].by = by;
+	waits->pairs[i].ns += ns;
+}
+
+static void add_row(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame,
+		    const struct cmt_usage_row *row)
+{
+	const struct cmt_usage_counters *c = &row->counters;
+	struct culprit_owner *owner;
+
+	if (row->kind != CMT_USAGE_OWNER)
+		return;
+	owner = culprit_owner_add(culprit, cmt_culprit_id(frame, row));
+	if (!owner)
+		return;
+	owner->wait.flags |= c->quota ? CMT_CULPRIT_QUOTA : 0;
+	if (!c->known || !(c->values & CMT_F_WAITED) || c->bounds & CMT_F_WAITED)
+		owner->wait.flags |= CMT_CULPRIT_PARTIAL;
+	if (!c->known || !(c->values & CMT_F_WAITED))
+		return;
+	owner->wait.ran_ns += c->ran_ns;
+	owner->wait.waited_ns += c->waited_ns;
+}
+
+static void add_part(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame,
+		     const struct cmt_usage_wait_part *part)
+{
+	const struct cmt_usage_row *row = cmt_usage_row_at(frame, part->row);
+	uint64_t by;
+
+	if (part->by == CMT_USAGE_WAIT_UNKNOWN || !part->ns)
+		return;
+	by = cmt_culprit_id(frame, cmt_usage_row_at(frame, part->by));
+	pair_add(&culprit->waits, cmt_culprit_id(frame, row), by, part->ns);
+}
+
+/* By victim, and the largest first. */
+static int cmp_pair(const void *pa, const void *pb)
+{
+	const struct culprit_pair *a = pa, *b = pb;
+
+	if (a->victim != b->victim)
+		return a->victim < b->victim ? -1 : 1;
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+/* All pairs in order, at the begin of the table. */
+static void sort_pairs(struct culprit_waits *waits)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= waits->mask; i++)
+		if (waits->pairs[i].ns)
+			waits->pairs[n++] = waits->pairs[i];
+	qsort(waits->pairs, n, sizeof(*waits->pairs), cmp_pair);
+}
+
+/* The first pair of @victim, or of the one behind it. */
+static uint32_t first_of(const struct culprit_waits *waits, uint64_t victim)
+{
+	uint32_t lo = 0, hi = waits->nr;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (waits->pairs[mid].victim < victim)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void add_suspect(struct cmt_culprit_verdict *verdict, const struct culprit_pair *pair)
+{
+	double share = (double)pair->ns / (double)verdict->waited_ns;
+
+	if (share < CULPRIT_WAIT_PART)
+		return;
+	if (verdict->nr_suspects == CMT_CULPRIT_SUSPECTS) {
+		verdict->flags |= CMT_CULPRIT_CLIPPED;
+		return;
+	}
+	verdict->suspects[verdict->nr_suspects++] = (struct cmt_culprit_suspect){
+		.id = pair->by, .share = share,
+	};
+}
+
+/* Who had the CPUs: other owners are suspects if what they took is harm by itself. */
+static void add_runners(const struct culprit_waits *waits, const struct culprit_owner *owner,
+			struct cmt_culprit_verdict *verdict)
+{
+	uint64_t others_ns = 0, wanted_ns = owner->wait.ran_ns + owner->wait.waited_ns;
+
+	for (uint32_t i = first_of(waits, owner->id);
+	     i < waits->nr && waits->pairs[i].victim == owner->id; i++) {
+		const struct culprit_pair *pair = &waits->pairs[i];
+
+		if (pair->by == owner->id) {
+			verdict->waited_self_ns = pair->ns;
+			continue;
+		}
+		others_ns += pair->ns;
+		add_suspect(verdict, pair);
+	}
+	verdict->waited_unknown_ns = owner->wait.waited_ns - verdict->waited_self_ns - others_ns;
+	if ((double)others_ns >= CULPRIT_CPU_SHARE * (double)wanted_ns)
+		return;
+	verdict->nr_suspects = 0;
+	verdict->flags &= ~(uint32_t)CMT_CULPRIT_CLIPPED;
+}
+
+static bool waits_much(const struct culprit_waits *waits, const struct culprit_wait *wait)
+{
+	double waited = (double)wait->waited_ns;
+
+	return waited >= CULPRIT_WAIT_LEAST * (double)waits->seen_ns &&
+	       waited >= CULPRIT_CPU_SHARE * (waited + (double)wait->ran_ns);
+}
+
+static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint64_t end_ns)
+{
+	const struct culprit_waits *waits = &culprit->waits;
+	const struct culprit_wait *wait = &owner->wait;
+	struct cmt_culprit_verdict verdict = {
+		.kind = CMT_CULPRIT_STARVED, .ts_ns = end_ns, .confidence = 1,
+		.flags = wait->flags, .waited_ns = wait->waited_ns,
+	};
+
+	if (!waits_much(waits, wait)) {
+		owner->waits_since_ns = 0;
+		return;
+	}
+	if (waits->partial || waits->seen_ns < end_ns - waits->begin_ns)
+		verdict.flags |= CMT_CULPRIT_PARTIAL;
+	if (!owner->waits_since_ns)
+		owner->waits_since_ns = waits->begin_ns;
+	verdict.since_ns = owner->waits_since_ns;
+	verdict.cpu_share = (double)wait->waited_ns /
+			    (double)(wait->waited_ns + wait->ran_ns);
+	add_runners(waits, owner, &verdict);
+	culprit_tell_cpu(culprit, owner, &verdict);
+}
+
+/* A second of which less than half is known says nothing. */
+static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
+{
+	struct culprit_waits *waits = &culprit->waits;
+	bool known = 2 * waits->seen_ns >= end_ns - waits->begin_ns;
+
+	if (known)
+		sort_pairs(waits);
+	for (uint32_t i = 0; i < culprit->owners.nr; i++) {
+		struct culprit_owner *owner = &culprit->owners.all[i];
+
+		if (!owner->seen)
+			continue;
+		if (known)
+			judge(culprit, owner, end_ns);
+		owner->wait = (struct culprit_wait){ 0 };
+	}
+	memset(waits->pairs, 0, (waits->mask + 1ULL) * sizeof(*waits->pairs));
+	waits->nr = 0;
+	waits->seen_ns = 0;
+	waits->partial = false;
+	waits->begin_ns = end_ns;
+}
+
+void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame)
+{
+	struct culprit_waits *waits = &culprit->waits;
+
+	if (!waits->begin_ns)
+		waits->begin_ns = frame->start_ns;
+	for (uint32_t i = 0; i < frame->nr_rows; i++)
+		add_row(culprit, frame, cmt_usage_row_at(frame, i));
+	if (frame->counters & CMT_F_WAITED)
+		waits->seen_ns += frame->end_ns - frame->start_ns;
+	waits->partial |= frame->brief && frame->brief_why;
+	for (uint32_t i = 0; i < frame->nr_waits; i++)
+		add_part(culprit, frame, cmt_usage_wait_part_at(frame, i));
+	if (frame->end_ns - waits->begin_ns >= SECOND_NS)
+		end_second(culprit, frame->end_ns);
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who waits for a CPU, and who has it: verdicts of frames that are made by hand. */
+#include <check.h>
+#include <cmt/cmt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define MS	1000000ULL
+#define WEB	100	/* cgroups; OTHERS more follow */
+#define BATCH	101
+#define OTHERS	20
+#define ROWS	(2 + OTHERS + 1)
+#define IDLE	(ROWS - 1)	/* row of RMID 0 */
+
+static struct cmt_culprit *culprit;
+static struct cmt_usage_row rows[ROWS];
+static struct cmt_usage_wait_part parts[64];
+static struct cmt_usage_frame frame;
+
+/* A software device: nothing is read.  All have a record, and nobody waits. */
+static void setup(void)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	memset(rows, 0, sizeof(rows));
+	for (uint32_t i = 0; i < ROWS; i++)
+		rows[i] = (struct cmt_usage_row){
+			.kind = i == IDLE ? CMT_USAGE_UNATTRIBUTED : CMT_USAGE_OWNER,
+			.owner = CMT_OWNER_CGROUP, .cgroup_id = i == IDLE ? 0 : WEB + i,
+			.counters = { .known = true, .values = CMT_F_WAITED },
+		};
+	frame = (struct cmt_usage_frame){
+		.by = CMT_USAGE_BY_CONTAINER, .start_ns = 1000 * MS, .end_ns = 1001 * MS,
+		.nr_rows = ROWS, .row_size = sizeof(rows[0]), .rows = rows, .nr_cpus = 1,
+		.counted_ns = MS, .counters = CMT_F_WAITED,
+		.wait_size = sizeof(parts[0]), .waits = parts,
+	};
+}
+
+static void teardown(void)
+{
+	cmt_culprit_free(culprit);
+}
+
+/* In each millisecond row @i runs, and waits; who has the CPU meanwhile comes after it. */
+static void does(uint32_t i, uint64_t ran_us, uint64_t waited_us)
+{
+	rows[i].counters.ran_ns = ran_us * 1000;
+	rows[i].counters.waited_ns = waited_us * 1000;
+}
+
+static void part(uint32_t i, uint32_t by, uint64_t us)
+{
+	parts[frame.nr_waits++] = (struct cmt_usage_wait_part){
+		.row = i, .by = by, .ns = us * 1000,
+	};
+}
+
+static void advance(uint64_t ms)
+{
+	frame.start_ns += ms * MS;
+	frame.end_ns = frame.start_ns + MS;
+}
+
+static void run(uint32_t ms)
+{
+	while (ms--) {
+		ck_assert_int_ge(cmt_culprit_add_frame(culprit, &frame), 0);
+		advance(1);
+	}
+}
+
+/* The next verdict, which is about waiting. */
+static const struct cmt_culprit_verdict *verdict(void)
+{
+	const struct cmt_culprit_verdict *v;
+
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert_int_eq(v->kind, CMT_CULPRIT_STARVED);
+	ck_assert(v->confidence == 1 && isnan(v->cpi));
+	return v;
+}
+
+static void no_verdict(void)
+{
+	const struct cmt_culprit_verdict *v;
+
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 0);
+}
+
+static void spin_by_turns(void)
+{
+	does(0, 500, 500);
+	part(0, 1, 500);
+	does(1, 500, 500);
+	part(1, 0, 500);
+}
+
+/* Also from the start, and without a reading or a baseline; once in a second. */
+START_TEST(test_two_spinners)
+{
+	const struct cmt_culprit_verdict *v;
+
+	spin_by_turns();
+	run(999);
+	no_verdict();
+	run(1);
+	for (uint64_t id = WEB; id <= BATCH; id++) {
+		v = verdict();
+		ck_assert_uint_eq(v->id, id);
+		ck_assert_double_eq_tol(v->cpu_share, 0.5, 1e-9);
+		ck_assert_uint_eq(v->nr_suspects, 1);
+		ck_assert_uint_eq(v->suspects[0].id, WEB + BATCH - id);
+		ck_assert(v->suspects[0].share == 1);
+		ck_assert_uint_eq(v->waited_ns, 500 * MS);
+		ck_assert_uint_eq(v->waited_self_ns + v->waited_unknown_ns, 0);
+		ck_assert_uint_eq(v->flags, 0);
+		ck_assert_uint_eq(v->since_ns, 1000 * MS);
+		ck_assert_uint_eq(v->ts_ns, 2000 * MS);
+	}
+	no_verdict();
+	run(1000);
+	ck_assert_uint_eq(verdict()->since_ns, 1000 * MS);
+}
+END_TEST
+
+/* It says since when, anew after a second without. */
+START_TEST(test_since)
+{
+	run(1000);
+	spin_by_turns();
+	run(1000);
+	ck_assert_uint_eq(verdict()->since_ns, 2000 * MS);
+	verdict();
+	frame.nr_waits = 0;
+	does(0, 1000, 0);
+	does(1, 0, 0);
+	run(1000);
+	no_verdict();
+	spin_by_turns();
+	run(1000);
+	ck_assert_uint_eq(verdict()->since_ns, 4000 * MS);
+}
+END_TEST
+
+/* Two threads on one CPU: that is no neighbour, nor is one who took little. */
+START_TEST(test_itself)
+{
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 990, 1000);
+	part(0, 0, 990);
+	part(0, 1, 10);
+	does(1, 10, 0);
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->id, WEB);
+	ck_assert_uint_eq(v->nr_suspects, 0);
+	ck_assert_double_eq_tol(v->cpu_share, 1000 / 1990.0, 1e-9);
+	ck_assert_uint_eq(v->waited_self_ns, 990 * MS);
+	no_verdict();
+}
+END_TEST
+
+/* With a neighbour beside, its own part is none of the suspects', and shares are of all. */
+START_TEST(test_itself_and_a_neighbour)
+{
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 500, 400);
+	part(0, 1, 250);
+	part(0, 0, 100);
+	part(0, CMT_USAGE_WAIT_UNKNOWN, 50);
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->nr_suspects, 1);
+	ck_assert_uint_eq(v->suspects[0].id, BATCH);
+	ck_assert_double_eq_tol(v->suspects[0].share, 0.625, 1e-9);
+	ck_assert_uint_eq(v->waited_self_ns, 100 * MS);
+	ck_assert_uint_eq(v->waited_unknown_ns, 50 * MS);
+}
+END_TEST
+
+/* Out of its quota is not waiting; what waits beside that is told, with a mark. */
+START_TEST(test_quota)
+{
+	const struct cmt_culprit_cpu cpu = {
+		.sz = sizeof(cpu), .id = WEB, .start_ns = 1000 * MS, .end_ns = 2000 * MS,
+		.valid = CMT_CULPRIT_CPU_THROTTLED, .throttled_ns = 800 * MS,
+	};
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 200, 0);
+	rows[0].counters.quota = true;
+	does(1, 800, 0);
+	run(1000);
+	no_verdict();
+	ck_assert_int_eq(cmt_culprit_add_cpu(culprit, &cpu), 1);
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert_int_eq(v->kind, CMT_CULPRIT_THROTTLED);
+	ck_assert_uint_eq(v->nr_suspects, 0);
+	ck_assert_double_eq_tol(v->cpu_share, 0.8, 1e-9);
+	does(0, 200, 100);
+	part(0, 1, 100);
+	run(1000);
+	ck_assert_uint_eq(verdict()->flags, CMT_CULPRIT_QUOTA);
+}
+END_TEST
+
+/* Who ran is not known: nobody is named. */
+START_TEST(test_unknown)
+{
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 500, 500);
+	part(0, CMT_USAGE_WAIT_UNKNOWN, 480);
+	part(0, 1, 20);
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->nr_suspects, 0);
+	ck_assert_uint_eq(v->waited_unknown_ns, 480 * MS);
+}
+END_TEST
+
+static void run_but_lower_bound(void)
+{
+	rows[0].counters.bounds = CMT_F_WAITED;
+	run(1);
+	rows[0].counters.bounds = 0;
+	run(999);
+}
+
+static void run_but_not_known(void)
+{
+	rows[0].counters.known = false;
+	run(1);
+	rows[0].counters.known = true;
+	run(999);
+}
+
+static void run_but_missing(void)
+{
+	run(500);
+	advance(20);
+	run(480);
+}
+
+static void run_but_not_accounted(void)
+{
+	frame.counters = 0;
+	run(1);
+	frame.counters = CMT_F_WAITED;
+	run(999);
+}
+
+static void run_but_excluded(void)
+{
+	frame.brief = true;
+	frame.brief_why = CMT_USAGE_WHY_EXCLUDED;
+	run(1000);
+}
+
+static void (*const incomplete[])(void) = {
+	run_but_lower_bound, run_but_not_known, run_but_missing, run_but_not_accounted,
+	run_but_excluded,
+};
+
+/* A second that is not known in full gives lower bounds, and says so. */
+START_TEST(test_lower_bounds)
+{
+	const struct cmt_culprit_verdict *v;
+
+	spin_by_turns();
+	incomplete[_i]();
+	v = verdict();
+	ck_assert_uint_eq(v->id, WEB);
+	ck_assert_uint_eq(v->flags, CMT_CULPRIT_PARTIAL);
+	ck_assert_uint_le(v->waited_ns, 500 * MS);
+	ck_assert_uint_ge(v->waited_ns, 490 * MS);
+	verdict();
+	/* and the next one is complete again */
+	frame.brief = false;
+	run(10000);
+	for (int i = 0; i < 2; i++)
+		verdict();
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->flags, 0);
+}
+END_TEST
+
+/* Of less than half a second nothing is said. */
+START_TEST(test_too_little)
+{
+	spin_by_turns();
+	run(400);
+	advance(10000);
+	run(1);
+	no_verdict();
+}
+END_TEST
+
+/* A twentieth of the time in which it could run, and 20 ms in a second, are the least. */
+START_TEST(test_thresholds)
+{
+	does(0, 950, 49);
+	part(0, 1, 49);
+	run(1000);
+	no_verdict();
+	does(0, 900, 50);
+	parts[0].ns = 50000;
+	run(1000);
+	ck_assert_uint_eq(verdict()->nr_suspects, 1);
+	teardown();
+	setup();
+	does(0, 0, 19);
+	part(0, 1, 19);
+	run(1000);
+	no_verdict();
+	does(0, 0, 20);
+	parts[0].ns = 20000;
+	run(1000);
+	ck_assert_double_eq_tol(verdict()->cpu_share, 1, 1e-9);
+}
+END_TEST
+
+/* The greatest come first; those that took next to nothing are not there. */
+START_TEST(test_many_suspects)
+{
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 100, 900);
+	for (uint32_t i = 0; i < OTHERS; i++)
+		part(0, 1 + i, i < 10 ? 89 - i : 4);
+	part(0, IDLE, 5);
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->nr_suspects, CMT_CULPRIT_SUSPECTS);
+	ck_assert_uint_eq(v->flags, CMT_CULPRIT_CLIPPED);
+	for (uint32_t i = 0; i < CMT_CULPRIT_SUSPECTS; i++)
+		ck_assert_uint_eq(v->suspects[i].id, BATCH + i);
+}
+END_TEST
+
+/* Load in no container takes CPUs, too, and is no victim. */
+START_TEST(test_outside)
+{
+	const struct cmt_culprit_verdict *v;
+
+	does(0, 500, 500);
+	part(0, IDLE, 500);
+	does(IDLE, 500, 500);
+	part(IDLE, 0, 500);
+	run(1000);
+	v = verdict();
+	ck_assert_uint_eq(v->id, WEB);
+	ck_assert_uint_eq(v->suspects[0].id, cmt_culprit_id(&frame, &rows[IDLE]));
+	no_verdict();
+}
+END_TEST
+
+/* Owners that come and go: of those beyond the room nothing is said, and room is found again. */
+START_TEST(test_churn)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts), .max_owners = 2 * ROWS };
+	const struct cmt_culprit_verdict *v;
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	for (uint64_t turn = 0; turn < 20; turn++) {
+		for (uint32_t i = 1; i < IDLE; i++)
+			rows[i].cgroup_id = 1000 + ROWS * turn + i;
+		run(400);
+		while (cmt_culprit_next(culprit, &v) > 0)
+			ck_abort_msg("a verdict");
+	}
+	run(4000);
+	spin_by_turns();
+	run(2000);
+	ck_assert_uint_eq(verdict()->id, WEB);
+	v = verdict();
+	ck_assert_uint_eq(v->id, rows[1].cgroup_id);
+	ck_assert_uint_eq(v->suspects[0].id, WEB);
+}
+END_TEST
+
+/* Nothing is read, so no owner learns; a file's verdict needs no cell. */
+START_TEST(test_without_readings)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	run(300);
+	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
+	ck_assert_uint_eq(counts.owners, 0);
+	ck_assert_uint_eq(counts.learning, 0);
+	ck_assert_uint_eq(counts.slots, 300);
+	/* the past of these owners begins with their first reading */
+	for (uint32_t i = 0; i < ROWS; i++)
+		rows[i].occupancy.known = true;
+	run(10);
+	cmt_culprit_counts(culprit, &counts);
+	ck_assert_uint_eq(counts.owners, ROWS);
+	ck_assert_uint_eq(counts.learning, ROWS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("culprit_waits");
+	TCase *tcase = tcase_create("waits");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_two_spinners);
+	tcase_add_test(tcase, test_since);
+	tcase_add_test(tcase, test_itself);
+	tcase_add_test(tcase, test_itself_and_a_neighbour);
+	tcase_add_test(tcase, test_quota);
+	tcase_add_test(tcase, test_unknown);
+	tcase_add_loop_test(tcase, test_lower_bounds, 0,
+			    sizeof(incomplete) / sizeof(incomplete[0]));
+	tcase_add_test(tcase, test_too_little);
+	tcase_add_test(tcase, test_thresholds);
+	tcase_add_test(tcase, test_many_suspects);
+	tcase_add_test(tcase, test_outside);
+	tcase_add_test(tcase, test_churn);
+	tcase_add_test(tcase, test_without_readings);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
