@@ -13,7 +13,7 @@
  * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
  * (RMID 2 is resctrl's), "perf" (owners run all the time, RMID 1 with an IPC of 2 and
  * 4 misses in 1,000 instructions), "waits" (the same; RMID 1 waits for the CPU for a quarter
- * of the time, and RMID 2 for a half and is out of its quota), "nowaits" (the kernel does not
+ * of the time, and RMID 2 for a half and is out of its quota), "unaccounted" (the kernel does not
  * account it), "nopmu" (there are no counters), "slow" (the module
  * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
  * are only numbers: nothing is read), "uncore" (there are boxes outside the cores),
@@ -426,9 +426,13 @@ int cmt_device_set_resctrl(struct cmt_device *dev, uint32_t mode)
 	return err;
 }
 
+/* By some reader: a record has it for all of them. */
+static uint32_t counters_asked;
+
 int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 {
 	dev->counters = counters;
+	counters_asked |= counters;
 	return 0;
 }
 
@@ -438,9 +442,9 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 	uint32_t pmu = dev->counters & ~(CMT_F_CHANNEL | CMT_F_WAITED);
 
 	*counters = (pmu & (fake("nopmu") ? CMT_F_CYCLES : UINT32_MAX)) |
-		    (dev->counters & CMT_F_WAITED & (fake("nowaits") ? 0 : UINT32_MAX));
+		    (dev->counters & CMT_F_WAITED & (fake("unaccounted") ? 0 : UINT32_MAX));
 	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && pmu ?
-		 "another program \033[31mhas them" : fake("nowaits") && dev->counters ?
+		 "another program \033[31mhas them" : fake("unaccounted") && dev->counters ?
 		 "the kernel has no CONFIG_SCHED_INFO" : "");
 	return 0;
 }
@@ -594,7 +598,7 @@ static void make_beside(struct cmt_record *record)
 
 static uint32_t not_accounted(void)
 {
-	return fake("waits") && !fake("nowaits") ? 0 : CMT_F_WAITED;
+	return fake("waits") && !fake("unaccounted") ? 0 : CMT_F_WAITED;
 }
 
 /* Each owner has a quarter of the CPU, and the idle task another one. */
@@ -604,7 +608,7 @@ static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 	record->rmid = reader->step - NR_RMIDS - 1;
 	record->generation = record->rmid ? 1 : 0;
 	record->ran_ns = MS / 4;
-	record->flags |= reader->dev->counters & ~(CMT_F_CHANNEL | not_accounted());
+	record->flags |= counters_asked & ~(CMT_F_CHANNEL | not_accounted());
 	record->perf.cycles = 500000;
 	record->perf.instructions = record->rmid == 1 ? 1000000 : 500000;
 	record->perf.llc_misses = record->rmid == 1 ? 4000 : 0;
@@ -615,9 +619,9 @@ static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 	record->flags |= record->rmid == 2 ? CMT_F_WAIT_QUOTA : 0;
 }
 
-static unsigned int perf_steps(const struct cmt_reader *reader)
+static unsigned int perf_steps(void)
 {
-	return (fake("perf") || fake("waits")) && reader->dev->counters & ~CMT_F_CHANNEL ?
+	return (fake("perf") || fake("waits")) && counters_asked & ~CMT_F_CHANNEL ?
 	       NR_RMIDS : 0;
 }
 
@@ -669,9 +673,9 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->interval_ns = MS;
 		return;
 	}
-	if (reader->step > NR_RMIDS + perf_steps(reader)) {
+	if (reader->step > NR_RMIDS + perf_steps()) {
 		make_channel(reader, record, reader->step - NR_RMIDS - 1 -
-			     perf_steps(reader));
+			     perf_steps());
 		return;
 	}
 	if (reader->step > NR_RMIDS) {
@@ -703,9 +707,11 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		make_busy(reader, record);
 }
 
-/* Is the RMID of the next sample one that did not run, and not due? */
-static int is_idle(const struct cmt_reader *reader)
+/* Is the next sample of an RMID that is not read: it did not run, and is not due? */
+static int is_left_out(const struct cmt_reader *reader)
 {
+	if (fake("software"))
+		return reader->step && reader->step <= NR_RMIDS;
 	return fake("idle") && reader->step && reader->step != 2 &&
 	       reader->next_ms % 32;
 }
@@ -714,9 +720,9 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
 	uint64_t now_ms = now_ns() / MS;
-	unsigned int i, last = fake("software") ? 0 : NR_RMIDS;
+	unsigned int i, last = NR_RMIDS;
 
-	last += perf_steps(reader) + channel_steps(reader);
+	last += perf_steps() + channel_steps(reader);
 	if (!reader->reads && fake("caps"))
 		say_caps();
 	if (!reader->reads++ && fake("forbidden"))
@@ -732,7 +738,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 				reader->step = 0;
 				reader->next_ms++;
 			}
-		} while (is_idle(reader));
+		} while (is_left_out(reader));
 	}
 	if (i && fake("lost"))
 		reader->lost = 7;

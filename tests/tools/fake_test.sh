@@ -202,10 +202,10 @@ for view in container cpu domain; do
 done
 run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 1 --csv
 has out ",cpu_percent,wait_percent,"
-run 0 env CMT_FAKE=waits,nowaits "$stat" -i 0.1 -n 1
+run 0 env CMT_FAKE=waits,unaccounted "$stat" -i 0.1 -n 1
 lacks out "WAIT %"
 has out "not counted: waiting (the kernel has no CONFIG_SCHED_INFO)"
-run 0 env CMT_FAKE=waits,nowaits "$stat" -i 0.1 -n 1 --json
+run 0 env CMT_FAKE=waits,unaccounted "$stat" -i 0.1 -n 1 --json
 has out '"wait_percent":null,'
 has out '"waited_ns":null,'
 

@@ -94,11 +94,49 @@ lacks out "lost cache"
 run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -i 1 -n 1
 lacks out "lost cache"
 
+# Who waits for a CPU, and who has it: also where nothing is read.
+run 0 env CMT_FAKE=hardware,container,waits "$stat" --why -n 2
+has out "Verdicts about waiting for a CPU come once a second"
+has out "cgroup:1152921504606846977 waits for a CPU, used by "
+has out "(50 % of the time in which it could run)"
+has out "    its tasks waited 2"
+has out " 33 % of this"
+has out "    itself: 33 %"
+run 0 env CMT_FAKE=container,waits,software "$stat" --why -n 2
+has out 'Not judged: cache and memory, since occupancy and bandwidth are unavailable: made up \x1b[31m'
+has out "Verdicts about waiting for a CPU come once a second"
+lacks out "Learning"
+lacks out "Baselines"
+lacks out "No counters"
+lacks out "$escape"
+has out "cgroup:1152921504606846978 waits for a CPU, used by "
+has out "(67 % of the time in which it could run)"
+has out "it was out of its quota, too"
+has out "1. "
+has out ", 0 records lost; "
+run 0 env CMT_FAKE=container,waits,software "$stat" --why --no-counters --json -n 2
+has out '{"record":"why","learning_ms":null,'
+has out '"cache_reason":"made up \u001b[31m","wait_reason":null,'
+grep '"record":"verdict".*"id":1152921504606846978,"cgroup":null,"cgroup_hex":null,"domain":' "$scratch/out" | head -n 1 >"$scratch/first"
+has first '"kind":"starved",'
+has first '"confidence":1.000,'
+has first '"lost_bytes":null,"occupancy_bytes":null,'
+has first '"cpu_share":0.667,"waited_ns":'
+has first '"quota":true,'
+has first ',"share":0.333,"taken_bytes":null,'
+run 0 env CMT_FAKE=container,waits,software "$stat" -p -i 1 -n 3
+has out " waits for a CPU, used by "
+run 0 env CMT_FAKE=container,stream,unaccounted "$stat" --why -n 2
+has out "Not judged: waiting for a CPU: the kernel has no CONFIG_SCHED_INFO"
+has out "lost cache to"
+lacks out "waits for a CPU, "
+run 0 env CMT_FAKE=nombm,waits "$stat" --why -n 1
+has out 'Not judged: cache and memory, since occupancy and bandwidth are unavailable: counters are \x1b[31massigned'
+
 # Where it cannot work it says so, and why.
-run 1 env CMT_FAKE=software "$stat" --why
+run 1 env CMT_FAKE=software,unaccounted "$stat" --why
 has err 'which are unavailable: made up \x1b[31m'
-run 1 env CMT_FAKE=nombm "$stat" --why
-has err 'which are unavailable: counters are \x1b[31massigned'
+has err 'or what tasks wait for a CPU, which is not accounted: the kernel has no CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=slow "$stat" --why
 has err "needs a sampling interval of 1 ms, and it is 1 s: see cmtctl interval"
 run 1 env CMT_FAKE=gone "$stat" --why

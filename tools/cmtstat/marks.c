@@ -117,10 +117,12 @@ const struct mark *marks_first(const struct marks *marks, uint64_t now_ns)
 void mark_text(char *buf, size_t size, const struct mark *mark, bool suspected)
 {
 	if (!suspected)
-		snprintf(buf, size, "%s%s%s", why_what(mark->verdict.kind),
+		snprintf(buf, size, "%s%s%s", why_what(&mark->verdict),
 			 mark->suspect[0] ? " " : "", mark->suspect);
 	else if (mark->verdict.kind == CMT_CULPRIT_CACHE)
 		snprintf(buf, size, "took cache of %s", mark->victim);
+	else if (mark->verdict.kind == CMT_CULPRIT_STARVED)
+		snprintf(buf, size, "uses the CPU that %s waits for", mark->victim);
 	else
 		snprintf(buf, size, "uses the memory bandwidth that %s waits for", mark->victim);
 }

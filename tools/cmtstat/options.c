@@ -200,7 +200,7 @@ static int set_speed(void *config, const char *value)
 
 #define WHY_OPTIONS \
 	{ 'w', "why", NULL, \
-	  "print verdicts: which container takes cache or bandwidth from which", \
+	  "print verdicts: which container takes cache, bandwidth or CPUs from which", \
 	  NULL, set_why, NULL }, \
 	{ 'P', "peak", "BYTES", \
 	  "for verdicts: the greatest traffic of a cache's memory, bytes a second, such as 40G", \

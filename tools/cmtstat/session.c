@@ -184,15 +184,15 @@ static int open_source(struct session *session, struct cmt_device *dev)
 			   session->config->light);
 }
 
-/* Tables have marks only where verdicts are possible. */
+/* Tables have marks only where verdicts are possible: of the cache, or of waiting. */
 static bool wants_watch(const struct config *config, const struct cmt_info *info,
-			uint32_t sampling_ns)
+			uint32_t counters, uint32_t sampling_ns)
 {
 	char reason[CMT_REASON_LEN + 1];
 
 	return config->marks && !config->why && !config->light &&
-	       config->output == OUTPUT_TABLE && !watch_lacks(info, reason) &&
-	       sampling_ns <= WATCH_SLOT_NS;
+	       config->output == OUTPUT_TABLE && sampling_ns <= WATCH_SLOT_NS &&
+	       (counters & CMT_F_WAITED || !watch_lacks(info, reason));
 }
 
 /* A second device, because a device has one reader. */
@@ -202,7 +202,7 @@ static void open_watch(struct session *session, struct cmt_device *dev)
 	uint32_t sampling_ns;
 
 	if (cmt_device_interval(dev, &sampling_ns) ||
-	    !wants_watch(config, cmt_device_info(dev), sampling_ns) ||
+	    !wants_watch(config, cmt_device_info(dev), config->counters, sampling_ns) ||
 	    cmt_device_open(&session->watched, config->device, 0))
 		return;
 	session->watching = true;
@@ -216,7 +216,8 @@ static void open_watch_replay(struct session *session)
 	const struct replay *replay = session->replay;
 	struct replay *watched = &session->watched_replay;
 
-	if (!wants_watch(session->config, replay->info, replay->info->interval_ns))
+	if (!wants_watch(session->config, replay->info, replay->about.counters,
+			 replay->info->interval_ns))
 		return;
 	session->watching = true;
 	if (replay_open_again(watched, replay) ||

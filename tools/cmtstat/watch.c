@@ -30,7 +30,7 @@ static int open_usage(struct watch *watch, uint32_t counters)
 		.sz = sizeof(opts), .device = watch->dev,
 		.recording = watch->replay ? watch->replay->recording : NULL,
 		.by = CMT_USAGE_BY_CONTAINER,
-		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF,
+		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF | CMT_USAGE_WAITS,
 		.interval_ns = WATCH_SLOT_NS, .slot_ns = WATCH_SLOT_NS,
 		.counters = counters,
 	};

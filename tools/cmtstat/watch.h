@@ -27,7 +27,7 @@ struct watch {
 
 #define WATCH_AGAIN_NS	10000000000ULL	/* before a victim's verdict is repeated */
 
-/* Which values it needs, and the module has not: NULL, or why.  A reason's raw bytes. */
+/* Why it says nothing of cache and memory: NULL, or a reason's raw bytes. */
 const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
 
 /*

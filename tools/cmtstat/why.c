@@ -43,20 +43,6 @@ const char *why_misplaced(const struct config *config)
 	return NULL;
 }
 
-/* Check the values of this machine.  Returns 0, or EXIT_RUNTIME after a message. */
-static int check_events(const struct cmt_info *info)
-{
-	char reason[4 * CMT_REASON_LEN + 1], buf[CMT_REASON_LEN + 1];
-	const char *raw = watch_lacks(info, buf);
-
-	if (!raw)
-		return 0;
-	escape_text(reason, sizeof(reason), raw, ESCAPE_ASCII);
-	fprintf(stderr, "cmtstat: --why needs cache occupancy and memory bandwidth, which are unavailable: %s\n",
-		reason);
-	return EXIT_RUNTIME;
-}
-
 static int check_interval(uint32_t interval_ns)
 {
 	char now[FORMAT_LEN];
@@ -117,19 +103,57 @@ static uint32_t count_owners(const struct cmt_usage_frame *frame)
 	return nr;
 }
 
+/* What the processor's counters, and the kernel, do not count of @asked. */
+static uint32_t uncounted(const struct why *why, uint32_t asked, char reason[CMT_REASON_LEN])
+{
+	uint32_t counted = 0;
+
+	reason[0] = '\0';
+	if (why->replay) {
+		strcpy(reason, "the recording has none");
+		return asked & ~why->replay->about.counters;
+	}
+	if (cmt_device_counters(why->watch.dev, &counted, reason))
+		strcpy(reason, "the module does not count");
+	return asked & ~counted;
+}
+
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
+
 static void explain_counters(struct why *why)
 {
-	char *reason = why->state.counters_reason;
-	uint32_t counters;
+	struct why_state *state = &why->state;
 
-	if (why->replay && !why->replay->about.counters)
-		strcpy(reason, "the recording has none");
-	else if (why->replay)
-		reason[0] = '\0';
-	else if (!why->config->counters)
-		strcpy(reason, "--no-counters");
-	else if (cmt_device_counters(why->watch.dev, &counters, reason))
-		strcpy(reason, "the module does not count");
+	if (!why->replay && !(why->config->counters & CMT_F_CYCLES))
+		strcpy(state->counters_reason, "--no-counters");
+	else if (!uncounted(why, COUNTERS, state->counters_reason))
+		state->counters_reason[0] = '\0';
+	if (!uncounted(why, CMT_F_WAITED, state->wait_reason))
+		state->wait_reason[0] = '\0';
+	else if (!state->wait_reason[0])
+		strcpy(state->wait_reason, "the module does not account it");
+}
+
+/* What can be judged here.  Returns 0, or -ENOTSUP after a message: nothing. */
+static int explain(struct why *why)
+{
+	const struct cmt_info *info = why->replay ? why->replay->info :
+				      cmt_device_info(why->watch.dev);
+	struct why_state *state = &why->state;
+	char cache[4 * CMT_REASON_LEN + 1], waits[sizeof(cache)];
+
+	if (!watch_lacks(info, state->cache_reason))
+		state->cache_reason[0] = '\0';
+	else if (!state->cache_reason[0])
+		strcpy(state->cache_reason, "the module does not say why");
+	explain_counters(why);
+	if (!state->cache_reason[0] || !state->wait_reason[0])
+		return 0;
+	escape_text(cache, sizeof(cache), state->cache_reason, ESCAPE_ASCII);
+	escape_text(waits, sizeof(waits), state->wait_reason, ESCAPE_ASCII);
+	fprintf(stderr, "cmtstat: --why needs cache occupancy and memory bandwidth, which are unavailable: %s; or what tasks wait for a CPU, which is not accounted: %s\n",
+		cache, waits);
+	return -ENOTSUP;
 }
 
 /* With the first frame in which a CPU ticked: then the values are known. */
@@ -137,14 +161,15 @@ static int begin(struct why *why)
 {
 	struct why_state *state = &why->state;
 	struct text text;
-	int ret;
+	int ret = explain(why);
 
 	why->begun = true;
+	if (ret)
+		return ret;
 	state->json = why->config->output == OUTPUT_JSON;
 	state->emulated = why->watch.frame->emulated;
 	state->sampling_ns = why->watch.frame->sampling_ns;
 	state->owners = count_owners(why->watch.frame);
-	explain_counters(why);
 	ret = text_open(&text);
 	if (ret)
 		return ret;
@@ -277,9 +302,9 @@ int why_run(const struct config *config, struct cmt_device *dev)
 {
 	struct why why = { .config = config };
 	uint32_t interval_ns;
-	int ret = check_events(cmt_device_info(dev));
+	int ret = 0;
 
-	if (!ret && !cmt_device_interval(dev, &interval_ns))
+	if (!cmt_device_interval(dev, &interval_ns))
 		ret = check_interval(interval_ns);
 	if (ret)
 		return ret;
@@ -290,7 +315,7 @@ int why_run(const struct config *config, struct cmt_device *dev)
 	else
 		ret = run_open(&why);
 	watch_close(&why.watch);
-	if (ret < 0 && ret != -EPIPE && ret != -EINTR)
+	if (ret < 0 && ret != -EPIPE && ret != -EINTR && ret != -ENOTSUP)
 		error_plain(stderr, "cmtstat", ret == -ENODEV ?
 			    "the device is gone" : "stopped", ret);
 	return ret && ret != -EPIPE && ret != -EINTR ? EXIT_RUNTIME : 0;
@@ -342,18 +367,14 @@ int why_replay(const struct config *config, struct replay *replay)
 {
 	struct why why = { .config = config, .replay = replay };
 	uint64_t from_ns = replay->from_ns;
-	int ret = check_events(replay->info);
-
-	if (ret)
-		return ret;
-	ret = watch_open_replay(&why.watch, replay, from_ns, config->peak_bytes,
+	int ret = watch_open_replay(&why.watch, replay, from_ns, config->peak_bytes,
 				WATCH_AGAIN_NS);
 	replay->from_ns = from_ns;
 	if (!ret)
 		ret = run_replay(&why);
 	if (ret > 0 || ret == -EPIPE || ret == -EINTR)
 		ret = ret > 0 ? EXIT_RUNTIME : 0;
-	else if (ret)
+	else if (ret && ret != -ENOTSUP)
 		error_plain(stderr, REPLAY_NAME, "stopped", ret);
 	replay->lost = why.watch.lost;
 	watch_close(&why.watch);

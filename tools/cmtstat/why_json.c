@@ -43,6 +43,12 @@ static void add_number(struct filling *to, const char *name, uint64_t number)
 	add(to, name, json_object_new_uint64(number), true);
 }
 
+/* A value that is not known is null. */
+static void add_number_if(struct filling *to, const char *name, uint64_t number, bool known)
+{
+	add(to, name, known ? json_object_new_uint64(number) : NULL, known);
+}
+
 static void add_bool(struct filling *to, const char *name, bool value)
 {
 	add(to, name, json_object_new_boolean(value), true);
@@ -98,11 +104,13 @@ int why_json_begin(FILE *out, const struct why_state *state, uint32_t learn_ms)
 {
 	struct filling to = begin("why");
 
-	add_number(&to, "learning_ms", learn_ms);
+	add_number_if(&to, "learning_ms", learn_ms, !state->cache_reason[0]);
 	add_bool(&to, "emulated", state->emulated);
 	add_number(&to, "sampling_interval_ns", state->sampling_ns);
 	add_text(&to, "counters_reason",
 		 state->counters_reason[0] ? state->counters_reason : NULL);
+	add_text(&to, "cache_reason", state->cache_reason[0] ? state->cache_reason : NULL);
+	add_text(&to, "wait_reason", state->wait_reason[0] ? state->wait_reason : NULL);
 	add_number(&to, "owners", state->owners);
 	return finish(&to, out);
 }
@@ -117,18 +125,19 @@ int why_json_learned(FILE *out, const struct cmt_culprit_counts *counts)
 	return finish(&to, out);
 }
 
+/* @waits: of a verdict without values of cache and memory. */
 static struct filling suspect(const struct cmt_culprit_suspect *s,
-			      const struct why_name *name)
+			      const struct why_name *name, bool waits)
 {
 	struct filling to = begin(NULL);
 
 	add_name(&to, name, s->id);
 	add_real(&to, "share", s->share);
-	add_number(&to, "taken_bytes", s->taken_bytes);
-	add_number(&to, "occupancy_bytes", s->occupancy_bytes);
-	add_number(&to, "occupancy_before_bytes", s->occupancy_before);
-	add_number(&to, "mbm_total_bytes_per_s", s->traffic_bytes);
-	add_number(&to, "mbm_total_before_bytes_per_s", s->traffic_before);
+	add_number_if(&to, "taken_bytes", s->taken_bytes, !waits);
+	add_number_if(&to, "occupancy_bytes", s->occupancy_bytes, !waits);
+	add_number_if(&to, "occupancy_before_bytes", s->occupancy_before, !waits);
+	add_number_if(&to, "mbm_total_bytes_per_s", s->traffic_bytes, !waits);
+	add_number_if(&to, "mbm_total_before_bytes_per_s", s->traffic_before, !waits);
 	return to;
 }
 
@@ -141,7 +150,8 @@ static void add_suspects(struct filling *to,
 
 	for (uint32_t i = 0; !err && i < verdict->nr_suspects; i++) {
 		struct filling one = suspect(&verdict->suspects[i],
-					     &names->suspects[i]);
+					     &names->suspects[i],
+					     verdict->kind == CMT_CULPRIT_STARVED);
 
 		err = one.err;
 		if (!err && json_object_array_add(array, one.object))
@@ -164,10 +174,22 @@ static void add_pace(struct filling *to,
 	add_real(to, "cpu_share", verdict->cpu_share);
 }
 
+static void add_waits(struct filling *to, const struct cmt_culprit_verdict *verdict)
+{
+	bool waits = verdict->kind == CMT_CULPRIT_STARVED;
+
+	add_number_if(to, "waited_ns", verdict->waited_ns, waits);
+	add_number_if(to, "waited_self_ns", verdict->waited_self_ns, waits);
+	add_number_if(to, "waited_unknown_ns", verdict->waited_unknown_ns, waits);
+	add_bool(to, "partial", verdict->flags & CMT_CULPRIT_PARTIAL);
+	add_bool(to, "quota", verdict->flags & CMT_CULPRIT_QUOTA);
+}
+
 int why_json_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names)
 {
+	bool cache = isnan(verdict->cpu_share);
 	struct filling to = begin("verdict");
 
 	add_time(&to, "time", state, verdict->ts_ns);
@@ -181,11 +203,12 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 	add_number(&to, "domain", verdict->domain);
 	add_real(&to, "confidence", verdict->confidence);
 	add_bool(&to, "counted", verdict->flags & CMT_CULPRIT_COUNTED);
-	add_number(&to, "lost_bytes", verdict->lost_bytes);
-	add_number(&to, "occupancy_bytes", verdict->occupancy_bytes);
-	add_number(&to, "occupancy_before_bytes", verdict->occupancy_before);
-	add_number(&to, "refetched_bytes", verdict->refetched_bytes);
+	add_number_if(&to, "lost_bytes", verdict->lost_bytes, cache);
+	add_number_if(&to, "occupancy_bytes", verdict->occupancy_bytes, cache);
+	add_number_if(&to, "occupancy_before_bytes", verdict->occupancy_before, cache);
+	add_number_if(&to, "refetched_bytes", verdict->refetched_bytes, cache);
 	add_pace(&to, verdict);
+	add_waits(&to, verdict);
 	add_bool(&to, "clipped", verdict->flags & CMT_CULPRIT_CLIPPED);
 	add_suspects(&to, verdict, names);
 	return finish(&to, out);

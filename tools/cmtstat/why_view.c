@@ -22,23 +22,45 @@ static const char *time_of(char buf[FORMAT_LEN], const struct why_state *state,
 	return format_time(buf, state->real_ns + (int64_t)ts_ns);
 }
 
+#define REASON_LEN (4 * CMT_REASON_LEN + 1)
+
+static const char *reason_text(char buf[REASON_LEN], const char *reason)
+{
+	escape_text(buf, REASON_LEN, reason, ESCAPE_ASCII);
+	return buf;
+}
+
+static void put_reason(FILE *out, const char *what, const char *reason)
+{
+	char buf[REASON_LEN];
+
+	fprintf(out, "%s: %s\n", what, reason_text(buf, reason));
+}
+
 int why_view_begin(FILE *out, const struct why_state *state)
 {
+	char reason[REASON_LEN];
+
 	if (state->json)
 		return why_json_begin(out, state, CMT_CULPRIT_LEARN);
 	if (state->emulated)
 		fputs("EMULATED: these values come from a model, not from hardware\n",
 		      out);
-	fprintf(out, "Learning the baselines, for %u ms, and as long for each new container.\n"
-		"Verdicts name changes only; load from before is in the estimate at the end.\n",
-		CMT_CULPRIT_LEARN);
-	if (state->counters_reason[0]) {
-		char reason[4 * CMT_REASON_LEN];
-
-		escape_text(reason, sizeof(reason), state->counters_reason, ESCAPE_ASCII);
+	if (!state->cache_reason[0])
+		fprintf(out, "Learning the baselines, for %u ms, and as long for each new container.\n"
+			"Verdicts about cache and memory name changes only; load from before is in the estimate at the end.\n",
+			CMT_CULPRIT_LEARN);
+	else
+		put_reason(out, "Not judged: cache and memory, since occupancy and bandwidth are unavailable",
+			   state->cache_reason);
+	if (state->counters_reason[0] && !state->cache_reason[0])
 		fprintf(out, "No counters (%s): verdicts name who took cache, not whether the victim is slower.\n",
-			reason);
-	}
+			reason_text(reason, state->counters_reason));
+	if (state->wait_reason[0])
+		put_reason(out, "Not judged: waiting for a CPU", state->wait_reason);
+	else
+		fputs("Verdicts about waiting for a CPU come once a second, also where nothing changes.\n",
+		      out);
 	if (state->owners < 2)
 		fprintf(out, "Owners with a dedicated RMID: %u.  Verdicts need two or more: see cmtctl scope.\n",
 			state->owners);
@@ -54,6 +76,8 @@ bool why_is_learned(const struct cmt_culprit_counts *counts)
 int why_view_learned(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_counts *counts)
 {
+	if (state->cache_reason[0])
+		return 0;
 	if (state->json)
 		return why_json_learned(out, counts);
 	fprintf(out, "Baselines are complete for %u of %u.\n",
@@ -61,9 +85,17 @@ int why_view_learned(FILE *out, const struct why_state *state,
 	return 0;
 }
 
-const char *why_what(enum cmt_culprit_kind kind)
+static const char *waits_what(const struct cmt_culprit_verdict *verdict)
 {
-	switch (kind) {
+	if (verdict->nr_suspects)
+		return "waits for a CPU, used by";
+	return verdict->waited_self_ns > verdict->waited_ns / 2 ?
+	       "waits for a CPU, used by its own tasks" : "waits for a CPU";
+}
+
+const char *why_what(const struct cmt_culprit_verdict *verdict)
+{
+	switch (verdict->kind) {
 	case CMT_CULPRIT_CACHE:
 		return "lost cache to";
 	case CMT_CULPRIT_BANDWIDTH:
@@ -73,7 +105,7 @@ const char *why_what(enum cmt_culprit_kind kind)
 	case CMT_CULPRIT_THROTTLED:
 		return "is throttled by its own quota";
 	case CMT_CULPRIT_STARVED:
-		return "waits for CPU time";
+		return waits_what(verdict);
 	case CMT_CULPRIT_STOLEN:
 		return "loses CPU time to the hypervisor (steal)";
 	default:
@@ -87,7 +119,10 @@ const char *why_sure(char buf[WHY_SURE_LEN],
 	const char *counted = verdict->flags & CMT_CULPRIT_COUNTED ?
 			      "counters confirm" : "no counters";
 
-	if (!isnan(verdict->cpu_share))
+	if (verdict->kind == CMT_CULPRIT_STARVED)
+		snprintf(buf, WHY_SURE_LEN, "%.0f %% of the time in which it could run",
+			 100 * verdict->cpu_share);
+	else if (!isnan(verdict->cpu_share))
 		snprintf(buf, WHY_SURE_LEN, "%.0f %% of the time%s",
 			 100 * verdict->cpu_share,
 			 isnan(verdict->confidence) ? ", an estimate" : "");
@@ -129,6 +164,38 @@ static void put_suspect(FILE *out, uint32_t number,
 	fprintf(out, "moved %s -> %s\n",
 		format_rate(a, (double)s->traffic_before),
 		format_rate(b, (double)s->traffic_bytes));
+}
+
+/* What a second of waiting is made of. */
+static void put_waits(FILE *out, const struct cmt_culprit_verdict *verdict,
+		      const struct why_names *names)
+{
+	char label[LABEL_LEN];
+	double waited = (double)verdict->waited_ns;
+
+	fprintf(out, "    its tasks waited %s%.0f ms of the last second\n",
+		verdict->flags & CMT_CULPRIT_PARTIAL ? "at least " : "", waited / 1e6);
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		fprintf(out, "    %u. %s: %.0f %% of this\n", i + 1,
+			shown(label, &names->suspects[i]),
+			100 * verdict->suspects[i].share);
+	if (verdict->waited_self_ns)
+		fprintf(out, "    itself: %.0f %%\n",
+			100 * (double)verdict->waited_self_ns / waited);
+	if (verdict->waited_unknown_ns)
+		fprintf(out, "    not known: %.0f %%\n",
+			100 * (double)verdict->waited_unknown_ns / waited);
+	if (verdict->flags & CMT_CULPRIT_QUOTA)
+		fputs("    it was out of its quota, too, which is not in these values\n", out);
+}
+
+static void put_losses(FILE *out, const struct cmt_culprit_verdict *verdict,
+		       const struct why_names *names)
+{
+	if (isnan(verdict->cpu_share))
+		put_victim(out, verdict);
+	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
+		put_suspect(out, i + 1, &verdict->suspects[i], &names->suspects[i]);
 }
 
 static double ms_between(uint64_t from_ns, uint64_t to_ns)
@@ -175,17 +242,16 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 	if (state->json)
 		return why_json_verdict(out, state, verdict, names);
 	fprintf(out, "%s %s %s", time_of(time, state, verdict->ts_ns),
-		shown(label, &names->victim), why_what(verdict->kind));
+		shown(label, &names->victim), why_what(verdict));
 	if (verdict->nr_suspects)
 		fprintf(out, " %s", shown(label, &names->suspects[0]));
 	fprintf(out, " (%s)\n", why_sure(sure, verdict));
 	put_onset(out, verdict);
 	put_outside(out, verdict, names);
-	if (isnan(verdict->cpu_share))
-		put_victim(out, verdict);
-	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
-		put_suspect(out, i + 1, &verdict->suspects[i],
-			    &names->suspects[i]);
+	if (verdict->kind == CMT_CULPRIT_STARVED)
+		put_waits(out, verdict, names);
+	else
+		put_losses(out, verdict, names);
 	if (verdict->flags & CMT_CULPRIT_CLIPPED)
 		fputs("    and there may be more\n", out);
 	return 0;

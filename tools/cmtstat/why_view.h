@@ -21,10 +21,10 @@ struct why_names {
 /*
  * "lost cache to": before the first suspect, or a sentence for kinds without suspects
  */
-const char *why_what(enum cmt_culprit_kind kind);
+const char *why_what(const struct cmt_culprit_verdict *verdict);
 
 /* The confidence.  Verdicts about CPU time come from the kernel, not from counters. */
-#define WHY_SURE_LEN 64
+#define WHY_SURE_LEN 80
 const char *why_sure(char buf[WHY_SURE_LEN],
 		     const struct cmt_culprit_verdict *verdict);
 
@@ -36,6 +36,9 @@ struct why_state {
 	uint32_t sampling_ns;
 	uint32_t owners;	/* that can be victims */
 	char counters_reason[CMT_REASON_LEN];	/* why there are none; "": there are */
+	/* why nothing is said of cache and memory, and of waiting; "": something is */
+	char cache_reason[CMT_REASON_LEN + 1];
+	char wait_reason[CMT_REASON_LEN];
 };
 
 /* All return 0 or -ENOMEM. */

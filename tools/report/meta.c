@@ -154,7 +154,7 @@ static void print_verdict(FILE *out, const struct model *model,
 	number(out, "slot", slot_of(model, verdict->ts_ns));
 	number(out, "since", slot_of(model, verdict->since_ns));
 	text(out, "kind", culprit_kind_name(verdict->kind));
-	text(out, "what", why_what(verdict->kind));
+	text(out, "what", why_what(verdict));
 	text(out, "sure", why_sure(sure, verdict));
 	number(out, "domain", verdict->domain);
 	real(out, "confidence", verdict->confidence);

@@ -13,11 +13,12 @@
 
 static struct marks marks;
 
-static void say(uint64_t victim, uint64_t suspect, uint64_t ts_ns)
+static void say_kind(enum cmt_culprit_kind kind, uint64_t victim, uint64_t suspect,
+		     uint64_t ts_ns)
 {
 	struct cmt_culprit_verdict verdict = {
 		.id = victim, .ts_ns = ts_ns, .confidence = 0.9,
-		.kind = suspect ? CMT_CULPRIT_CACHE : CMT_CULPRIT_OWN_SET,
+		.kind = kind,
 		.nr_suspects = suspect != 0, .suspects[0].id = suspect,
 		.cpu_share = NAN,
 	};
@@ -28,6 +29,11 @@ static void say(uint64_t victim, uint64_t suspect, uint64_t ts_ns)
 	snprintf(names.suspects[0].label, CONTAINER_LABEL_LEN, "docker:%u",
 		 (unsigned int)suspect);
 	marks_add(&marks, &verdict, &names);
+}
+
+static void say(uint64_t victim, uint64_t suspect, uint64_t ts_ns)
+{
+	say_kind(suspect ? CMT_CULPRIT_CACHE : CMT_CULPRIT_OWN_SET, victim, suspect, ts_ns);
 }
 
 /* What the note of the row of @id says at @now_ns; "": nothing. */
@@ -56,6 +62,9 @@ START_TEST(test_roles)
 	ck_assert_str_eq(note_of(3, 12 * SECOND), "");
 	say(2, 3, 12 * SECOND);
 	ck_assert_str_eq(note_of(2, 12 * SECOND), "lost cache to docker:3");
+	say_kind(CMT_CULPRIT_STARVED, 4, 5, 12 * SECOND);
+	ck_assert_str_eq(note_of(4, 12 * SECOND), "waits for a CPU, used by docker:5");
+	ck_assert_str_eq(note_of(5, 12 * SECOND), "uses the CPU that docker:4 waits for");
 }
 END_TEST
 

@@ -115,6 +115,41 @@ START_TEST(test_cpu)
 }
 END_TEST
 
+/* Who has the CPU; its own tasks are nobody else. */
+START_TEST(test_waits)
+{
+	prepare(CMT_CULPRIT_STARVED);
+	verdict.confidence = 1;
+	verdict.cpu_share = 0.5;
+	verdict.since_ns = 0;
+	verdict.ts_ns = 1000 * MS;
+	verdict.waited_ns = 400 * MS;
+	verdict.waited_self_ns = 60 * MS;
+	verdict.waited_unknown_ns = 40 * MS;
+	suspect("docker:batch");
+	ck_assert_str_eq(view(),
+		"2023-11-14T22:13:21.000000Z docker:web waits for a CPU, used by docker:batch (50 % of the time in which it could run)\n"
+		"    for 1000 ms so far\n"
+		"    its tasks waited 400 ms of the last second\n"
+		"    1. docker:batch: 75 % of this\n"
+		"    itself: 15 %\n"
+		"    not known: 10 %\n");
+	verdict.flags = CMT_CULPRIT_PARTIAL | CMT_CULPRIT_QUOTA;
+	ck_assert_ptr_nonnull(strstr(view(), " waited at least 400 ms "));
+	ck_assert_ptr_nonnull(strstr(text, "\n    it was out of its quota, too"));
+	state.json = true;
+	ck_assert_ptr_nonnull(strstr(view(), "\"waited_ns\":400000000,\"waited_self_ns\":60000000,"
+				     "\"waited_unknown_ns\":40000000,\"partial\":true,\"quota\":true,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"taken_bytes\":null,"));
+	state.json = false;
+	verdict.nr_suspects = 0;
+	verdict.waited_self_ns = 300 * MS;
+	ck_assert_ptr_nonnull(strstr(view(), "waits for a CPU, used by its own tasks (50 %"));
+	verdict.waited_self_ns = 100 * MS;
+	ck_assert_ptr_nonnull(strstr(view(), "waits for a CPU (50 %"));
+}
+END_TEST
+
 /* Names are the users'. */
 START_TEST(test_hostile)
 {
@@ -167,6 +202,7 @@ int main(void)
 	UNIT_CASE(suite, test_cache);
 	UNIT_CASE(suite, test_outside);
 	UNIT_CASE(suite, test_cpu);
+	UNIT_CASE(suite, test_waits);
 	UNIT_CASE(suite, test_hostile);
 	UNIT_CASE(suite, test_one_owner_has_no_suspect);
 	ret = unit_run(suite);
