@@ -193,7 +193,7 @@ struct culprit_pair {
 struct culprit_waits {
 	uint64_t begin_ns;	/* of the current second; 0: there was no frame */
 	uint64_t seen_ns;	/* part of it in which waiting was accounted */
-	bool partial;		/* owners without a row may have waited */
+	bool partial;		/* there is more of which no record tells */
 	uint32_t nr;
 	uint32_t mask;
 	struct culprit_pair *pairs;	/* by hash */

@@ -157,6 +157,12 @@ static bool waits_much(const struct culprit_waits *waits, const struct culprit_w
 	       waited >= CULPRIT_CPU_SHARE * (waited + (double)wait->ran_ns);
 }
 
+/* Records cover the time since the ones before: a tick that did not happen misses nothing. */
+static double seen_share(const struct culprit_waits *waits, uint64_t end_ns)
+{
+	return (double)waits->seen_ns / (double)(end_ns - waits->begin_ns);
+}
+
 static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint64_t end_ns)
 {
 	const struct culprit_waits *waits = &culprit->waits;
@@ -170,7 +176,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 		owner->waits_since_ns = 0;
 		return;
 	}
-	if (waits->partial || waits->seen_ns < end_ns - waits->begin_ns)
+	if (waits->partial || seen_share(waits, end_ns) < CULPRIT_WAIT_SEEN)
 		verdict.flags |= CMT_CULPRIT_PARTIAL;
 	if (!owner->waits_since_ns)
 		owner->waits_since_ns = waits->begin_ns;
@@ -185,7 +191,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
-	bool known = 2 * waits->seen_ns >= end_ns - waits->begin_ns;
+	bool known = seen_share(waits, end_ns) >= 0.5;
 
 	if (known)
 		sort_pairs(waits);
@@ -214,7 +220,9 @@ void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		add_row(culprit, frame, cmt_usage_row_at(frame, i));
 	if (frame->counters & CMT_F_WAITED)
-		waits->seen_ns += frame->end_ns - frame->start_ns;
+		waits->seen_ns += frame->counted_ns;
+	else
+		waits->partial = true;
 	waits->partial |= frame->brief && frame->brief_why;
 	for (uint32_t i = 0; i < frame->nr_waits; i++)
 		add_part(culprit, frame, cmt_usage_wait_part_at(frame, i));

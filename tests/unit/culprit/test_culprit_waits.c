@@ -293,6 +293,32 @@ START_TEST(test_lower_bounds)
 }
 END_TEST
 
+/* A tick that is late has all since the one before. */
+START_TEST(test_missed_ticks)
+{
+	const struct cmt_culprit_verdict *v;
+
+	spin_by_turns();
+	run(500);
+	advance(19);
+	for (uint32_t i = 0; i < 2; i++) {
+		rows[i].counters.ran_ns *= 20;
+		rows[i].counters.waited_ns *= 20;
+		parts[i].ns *= 20;
+	}
+	frame.counted_ns *= 20;
+	run(1);
+	frame.nr_waits = 0;
+	frame.counted_ns = MS;
+	spin_by_turns();
+	run(480);
+	v = verdict();
+	ck_assert_uint_eq(v->flags, 0);
+	ck_assert_uint_eq(v->waited_ns, 500 * MS);
+	ck_assert_uint_eq(v->ts_ns, 2000 * MS);
+}
+END_TEST
+
 /* Of less than half a second nothing is said. */
 START_TEST(test_too_little)
 {
@@ -422,6 +448,7 @@ int main(void)
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_loop_test(tcase, test_lower_bounds, 0,
 			    sizeof(incomplete) / sizeof(incomplete[0]));
+	tcase_add_test(tcase, test_missed_ticks);
 	tcase_add_test(tcase, test_too_little);
 	tcase_add_test(tcase, test_thresholds);
 	tcase_add_test(tcase, test_many_suspects);
