@@ -263,7 +263,7 @@ def test_culprit():
     parts = {k: n for k, n in v.items() if re.match("cmt_cpu_wait_pair_seconds_total", k) and
              'victim="nginx"' in k}
     waited = of(v, "cmt_cpu_wait_seconds_total", container="nginx")
-    check(any('by="nginx"' in k for k in parts), f"parts: {parts}")
+    check(any('runner="nginx"' in k for k in parts), f"parts: {parts}")
     check(waited > 0 and abs(sum(parts.values()) - waited) < 1e-6, f"{parts} of {waited}")
     e.stop()
     e = Exporter("--interval", "0.2", "--culprit", CMT_FAKE="software")

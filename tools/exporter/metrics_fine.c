@@ -199,7 +199,7 @@ static void other_waits(struct writer *w, uint64_t ns)
 	struct labels labels = { .len = 0 };
 
 	labels_add(&labels, "victim", LABEL_OTHERS, strlen(LABEL_OTHERS));
-	labels_add(&labels, "by", LABEL_OTHERS, strlen(LABEL_OTHERS));
+	labels_add(&labels, "runner", LABEL_OTHERS, strlen(LABEL_OTHERS));
 	labels_emulated(&labels, w->exposition->set->emulated);
 	metric_line(w, labels.text, NULL, value_ns(ns));
 }

@@ -26,7 +26,7 @@ static bool add_part(struct waits *waits, const struct cmt_usage_frame *frame,
 	if (part->ns < (frame->end_ns - frame->start_ns) / SMALL_PART)
 		return false;
 	add_party(&labels, "victim", frame, part->row);
-	add_party(&labels, "by", frame, part->by);
+	add_party(&labels, "runner", frame, part->by);
 	labels_emulated(&labels, emulated);
 	return !pairs_add(&waits->pairs, labels.text, part->ns, frame->end_ns);
 }

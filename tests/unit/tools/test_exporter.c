@@ -962,7 +962,7 @@ START_TEST(test_cpu_wait_is_no_counter)
 END_TEST
 
 #define WAIT_PAIR "cmt_cpu_wait_pair_seconds_total{victim_id=\"/c1\",victim=\"c1\","
-#define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",by=\"(others)\"} "
+#define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",runner=\"(others)\"} "
 
 static struct cmt_usage_wait_part wait_parts[16];
 
@@ -990,9 +990,9 @@ START_TEST(test_wait_pairs)
 		add_wait(1, 0, 9999999);
 		waits_add(&machine.waits, &frame, false);
 	}
-	ck_assert(has("\n" WAIT_PAIR "by_id=\"/c2\",by=\"c2\"} 1.000000000\n"));
-	ck_assert(has("\n" WAIT_PAIR "by_id=\"/c1\",by=\"c1\"} 0.500000000\n"));
-	ck_assert(has("\n" WAIT_PAIR "by=\"(unknown)\"} 0.020000000\n"));
+	ck_assert(has("\n" WAIT_PAIR "runner_id=\"/c2\",runner=\"c2\"} 1.000000000\n"));
+	ck_assert(has("\n" WAIT_PAIR "runner_id=\"/c1\",runner=\"c1\"} 0.500000000\n"));
+	ck_assert(has("\n" WAIT_PAIR "runner=\"(unknown)\"} 0.020000000\n"));
 	ck_assert(has("\n" WAIT_OTHERS "0.019999998\n"));
 	ck_assert(!has("victim=\"c2\""));
 	finish();
@@ -1011,7 +1011,7 @@ START_TEST(test_wait_pairs_bounded)
 	waits_add(&machine.waits, &frame, true);
 	ck_assert_uint_eq(machine.waits.pairs.nr, 8);
 	ck_assert_uint_eq(machine.waits.others_ns, 2 * 20000000 - 9 - 10);
-	ck_assert(has("by=\"c8\",emulated=\"true\"} 0.019999992\n"));
+	ck_assert(has("runner=\"c8\",emulated=\"true\"} 0.019999992\n"));
 	pairs_free(&machine.waits.pairs);
 	fill_pairs(&machine.waits.pairs);
 	waits_add(&machine.waits, &frame, false);
