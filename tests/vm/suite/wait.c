@@ -344,7 +344,7 @@ static void wait_three_on_two(void)
 	scene_close(&scene);
 }
 
-/* One goes to and fro, mostly while it waits, between two CPUs with one each. */
+/* One goes back and forth, mostly while it waits, between two CPUs with one each. */
 static void wait_moved(void)
 {
 	struct spinners s;
