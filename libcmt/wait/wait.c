@@ -163,29 +163,52 @@ static uint64_t share(uint64_t a, uint64_t b, uint64_t of)
 	return a == of || ns > b ? b : ns;
 }
 
+/* Time of an entry in which its CPU was not idle; @busy_ns: of all that idle. */
+static uint64_t busy_of(const struct wait_entry *entry, const struct ran *ran, uint64_t busy_ns)
+{
+	return entry->idles ? share(entry->ran_ns, busy_ns, ran->idles_ns) : entry->ran_ns;
+}
+
+/*
+ * The part of a wait in which others ran.  While they did, all of the owner's tasks waited,
+ * and while one of its own ran, one less: with n tasks, waited = n * others + (n - 1) * own.
+ */
+static uint64_t for_others(uint64_t waited_ns, uint64_t others_ns, uint64_t own_ns)
+{
+	double tasks;
+
+	if (!own_ns || waited_ns <= others_ns)
+		return waited_ns;
+	tasks = ((double)waited_ns + (double)own_ns) / ((double)others_ns + (double)own_ns);
+	return (uint64_t)(tasks * (double)others_ns);
+}
+
 /* Share out the wait of one entry. */
 static int share_out(struct wait_sums *sums, uint32_t cpu, const struct wait_entry *of,
 		     const struct ran *ran)
 {
-	uint64_t busy_ns = busy_idles_ns(ran), all_ns = ran->owners_ns + busy_ns;
-	uint64_t sum_ns = 0, told_ns = 0, ns;
-	struct wait_entry victim = *of;
+	uint64_t busy_ns = busy_idles_ns(ran), own_ns = busy_of(of, ran, busy_ns);
+	uint64_t others_ns = ran->owners_ns + busy_ns - own_ns;
+	uint64_t told_ns = 0, sum_ns = 0, to_others_ns, ns;
 	int err = 0;
 
-	if (!all_ns)
-		return part_add(sums, victim.party, WAIT_UNKNOWN, victim.waited_ns);
+	if (!own_ns && !others_ns)
+		return part_add(sums, of->party, WAIT_UNKNOWN, of->waited_ns);
+	to_others_ns = others_ns ? for_others(of->waited_ns, others_ns, own_ns) : 0;
 	for (uint32_t i = sums->first[cpu]; !err && i != WAIT_UNKNOWN;
 	     i = sums->entries[i].next) {
 		const struct wait_entry *by = &sums->entries[i];
 
-		sum_ns += by->idles ? share(by->ran_ns, busy_ns, ran->idles_ns) : by->ran_ns;
-		ns = share(sum_ns, victim.waited_ns, all_ns) - told_ns;
+		if (by == of)
+			continue;
+		sum_ns += busy_of(by, ran, busy_ns);
+		ns = share(sum_ns, to_others_ns, others_ns) - told_ns;
 		told_ns += ns;
 		if (ns)
-			err = part_add(sums, victim.party, by->party, ns);
+			err = part_add(sums, of->party, by->party, ns);
 	}
-	ns = victim.waited_ns - told_ns;
-	return err || !ns ? err : part_add(sums, victim.party, WAIT_UNKNOWN, ns);
+	ns = of->waited_ns - told_ns;
+	return err || !ns ? err : part_add(sums, of->party, own_ns ? of->party : WAIT_UNKNOWN, ns);
 }
 
 static int cpu_end(struct wait_sums *sums, uint32_t cpu)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * For whom tasks waited: in each slot of time, what an owner waited for a CPU is shared out
- * among the owners that ran on that CPU in the slot, in proportion to their times there.  An
- * owner's own tasks are among them.  The parts add up to what was waited.
+ * among the owners that ran on that CPU in the slot, in proportion to their times there.  Its
+ * own tasks have the part that a task waited while another one of them ran.  The parts add up
+ * to what was waited.
  */
 #ifndef LIBCMT_WAIT_WAIT_H
 #define LIBCMT_WAIT_WAIT_H

@@ -312,7 +312,9 @@ struct cmt_usage_memory {
 /**
  * A part of what the tasks of a row waited for CPUs: that in which tasks of another row, or
  * of the same one, ran there.  In each time slot the wait for a CPU is shared out among all
- * that ran on it, by their times.  The parts of a row add up to its waited_ns.
+ * others that ran on it, by their times.  The row's own part is what its tasks waited for each
+ * other: with n of them, n - 1 waited while one ran.  The parts of a row add up to its
+ * waited_ns.
  */
 struct cmt_usage_wait_part {
 	uint32_t row;		/**< index in cmt_usage_frame.rows: who waited */

@@ -16,8 +16,8 @@
 
 #define MS 1000000ULL
 
-/* Percent.  In a slot in which both ran, libcmt takes a part for the victim's own. */
-#define BY_OTHER 75
+/* Percent.  A tick is not the other's. */
+#define BY_OTHER 96
 
 struct watch {
 	struct cmt_device *dev;

@@ -69,11 +69,34 @@ START_TEST(test_wait_in_proportion)
 {
 	add(0, 1, 600000, 0);
 	add(0, 2, 300000, 0);
-	add(0, 3, 100000, 900000);
+	add(0, 3, 0, 900000);
 	slot_end();
-	ck_assert_uint_eq(waited(3, 1), 540000);
-	ck_assert_uint_eq(waited(3, 2), 270000);
-	ck_assert_uint_eq(waited(3, 3), 90000);
+	ck_assert_uint_eq(waited(3, 1), 600000);
+	ck_assert_uint_eq(waited(3, 2), 300000);
+}
+END_TEST
+
+/* A task that runs does not wait for itself. */
+START_TEST(test_wait_one_task)
+{
+	add(0, 1, 400000, 600000);
+	add(0, 2, 600000, 400000);
+	slot_end();
+	ck_assert_uint_eq(sums.nr_parts, 2);
+	ck_assert_uint_eq(waited(1, 2), 600000);
+	ck_assert_uint_eq(waited(2, 1), 400000);
+}
+END_TEST
+
+/* Two of them, beside a neighbour: both wait while it runs, and one while the other does. */
+START_TEST(test_wait_two_tasks)
+{
+	add(0, 1, 500000, 1500000);
+	add(0, 2, 500000, 500000);
+	slot_end();
+	ck_assert_uint_eq(waited(1, 2), 1000000);
+	ck_assert_uint_eq(waited(1, 1), 500000);
+	ck_assert_uint_eq(waited(2, 1), 500000);
 }
 END_TEST
 
@@ -183,6 +206,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_wait_by_who_ran);
 	tcase_add_test(tcase, test_wait_in_proportion);
+	tcase_add_test(tcase, test_wait_one_task);
+	tcase_add_test(tcase, test_wait_two_tasks);
 	tcase_add_test(tcase, test_wait_for_itself);
 	tcase_add_test(tcase, test_wait_other_cpus_and_slots_are_innocent);
 	tcase_add_test(tcase, test_wait_idle_time_is_innocent);
