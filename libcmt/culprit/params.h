@@ -80,8 +80,6 @@
 
 /* CPU time */
 #define CULPRIT_CPU_SHARE 0.05	/* of the time, at least: less is no trouble */
-/* of a second, at least: an owner that runs rarely has no share to judge by */
-#define CULPRIT_WAIT_LEAST 0.02
 #define CULPRIT_WAIT_SEEN 0.99	/* part of the second that records cover, if it is complete */
 #define CULPRIT_WAIT_PART 0.01	/* a suspect's part of what was waited, at least */
 

@@ -153,7 +153,7 @@ static bool waits_much(const struct culprit_waits *waits, const struct culprit_w
 {
 	double waited = (double)wait->waited_ns;
 
-	return waited >= CULPRIT_WAIT_LEAST * (double)waits->seen_ns &&
+	return waited >= CULPRIT_CPU_SHARE * (double)waits->seen_ns &&
 	       waited >= CULPRIT_CPU_SHARE * (waited + (double)wait->ran_ns);
 }
 
