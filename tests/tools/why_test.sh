@@ -100,8 +100,8 @@ has out "Verdicts about waiting for a CPU come once a second"
 has out "cgroup:1152921504606846977 waits for a CPU, used by "
 has out "(50 % of the time in which it could run)"
 has out "    its tasks waited 2"
-has out " 33 % of this"
-has out "    itself: 33 %"
+has out " 50 % of this"
+lacks out "itself"
 run 0 env CMT_FAKE=container,waits,software "$stat" --why -n 2
 has out 'Not judged: cache and memory, since occupancy and bandwidth are unavailable: made up \x1b[31m'
 has out "Verdicts about waiting for a CPU come once a second"
@@ -123,7 +123,7 @@ has first '"confidence":1.000,'
 has first '"lost_bytes":null,"occupancy_bytes":null,'
 has first '"cpu_share":0.667,"waited_ns":'
 has first '"quota":true,'
-has first ',"share":0.333,"taken_bytes":null,'
+has first ',"share":0.500,"taken_bytes":null,'
 run 0 env CMT_FAKE=container,waits,software "$stat" -p -i 1 -n 3
 has out " waits for a CPU, used by "
 run 0 env CMT_FAKE=container,stream,unaccounted "$stat" --why -n 2
