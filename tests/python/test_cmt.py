@@ -812,12 +812,12 @@ class UsageTest(FakeCase):
         self.assertEqual(FAKE.test_counters(), 0)
 
     def test_waits(self):
-        """RMID 1 waits while RMID 5 and itself run on its CPU for half of the time each."""
+        """RMID 1 waits for RMID 5, and a task of it for another one of its own."""
         usage = self.usage(by=cmt.By.PROCESS, counters=cmt.Flag.WAITED, waits=True)
         self.assertEqual(FAKE.test_counters(), int(cmt.Flag.WAITED))
         for n in range(7):
             ts = T0 + n * MS
-            perf(0, ts + 1, 1, cmt.Flag.WAITED, (0, 0, 0, 0, 4096, MS // 2))
+            perf(0, ts + 1, 1, cmt.Flag.WAITED, (0, 0, 0, 0, MS, MS // 2))
             perf(0, ts + 2, 5, cmt.Flag.WAITED | cmt.Flag.WAIT_QUOTA, (0, 0, 0, 0, 0, MS // 2))
             tick(0, ts + 3)
             tick(1, ts + 3)
@@ -825,9 +825,9 @@ class UsageTest(FakeCase):
         frame = usage.next()
         one, five = self.row(frame, rmid=1), self.row(frame, rmid=5)
         at, by = frame.rows.index(one), frame.rows.index(five)
-        self.assertEqual(set(frame.waits), {cmt.WaitPart(at, at, 5 * 2048),
-                                            cmt.WaitPart(at, by, 5 * 2048)})
-        self.assertEqual(one.counters.waited_ns, 5 * 4096)
+        self.assertEqual(set(frame.waits), {cmt.WaitPart(at, at, 5 * MS // 4),
+                                            cmt.WaitPart(at, by, 5 * 3 * MS // 4)})
+        self.assertEqual(one.counters.waited_ns, 5 * MS)
         self.assertEqual((one.counters.wait_quota, five.counters.wait_quota), (False, True))
         self.assertEqual(one.counters.cycles, None)
 
