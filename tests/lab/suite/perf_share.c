@@ -51,7 +51,7 @@ static struct cmt_info info_of(const struct dev *dev)
 
 static void wait_counted(const struct dev *dev, unsigned int ms)
 {
-	WAIT_FOR(info_of(dev).counters == COUNTERS, ms, "counters %#x: %s",
+	WAIT_FOR((info_of(dev).counters & COUNTERS) == COUNTERS, ms, "counters %#x: %s",
 		 info_of(dev).counters, info_of(dev).perf_reason);
 }
 
