@@ -134,6 +134,7 @@ static void run(struct host *host, uint32_t i, double cycles)
 
 		cycles -= was_hit ? hit : miss;
 		reading->instructions += weight * runner->apart;
+		reading->references += weight;
 		reading->misses += was_hit ? 0 : weight;
 	}
 	runner->debt = -cycles;
@@ -144,7 +145,8 @@ static double cpus_now(struct runner *runner, uint32_t ms)
 	double noise = rng_gauss(&runner->mood);
 
 	runner->drift = 0.9 * runner->drift + 0.43 * runner->jitter * noise;
-	if (runner->quota_ms && ms % 100 >= runner->quota_ms)
+	if (runner->absent ||
+	    (runner->quota_ms && ms % 100 >= runner->quota_ms))
 		return 0;
 	return fmax(0, runner->cpus * (1 + runner->drift));
 }
@@ -191,6 +193,7 @@ static void noise(struct host *host, struct reading *reading)
 	reading->cycles *= 1 + COUNTER_NOISE * rng_gauss(&host->rng);
 	reading->instructions *= 1 + COUNTER_NOISE * rng_gauss(&host->rng);
 	reading->misses *= 1 + COUNTER_NOISE * rng_gauss(&host->rng);
+	reading->references *= 1 + COUNTER_NOISE * rng_gauss(&host->rng);
 }
 
 static void subslice(struct host *host, const double *cpus)

@@ -44,6 +44,7 @@ struct runner {
 	uint32_t quota_ms;	/* of each 100 ms it may run so many; 0: all */
 	bool outside;		/* in no container: RMID 0, read once in 32 ms */
 	bool planted;		/* changes in this scenario, and does harm */
+	bool absent;		/* is not there: what the others do without it */
 	/* below: state of the simulation */
 	struct rng rng;
 	struct rng mood;	/* of drift: the same with and without an aggressor */
@@ -70,7 +71,7 @@ struct reading {
 	uint32_t span;		/* ms since its last reading */
 	double occupancy;	/* KiB */
 	double traffic;		/* KiB */
-	double cycles, instructions, misses, ran_ns;
+	double cycles, instructions, misses, references, ran_ns;
 	/* the truth: lines evicted by runner 0, and by all others but itself */
 	uint32_t gone_first, gone_others;
 	double held;		/* KiB */
