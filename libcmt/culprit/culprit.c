@@ -12,9 +12,10 @@
 #define SLOT_NS		1000000ULL
 #define COOLDOWN_NS	1000000000ULL
 #define VALID_KNOWN	(CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC |	\
-			 COUNTED | CMT_CULPRIT_IDLE)
+			 COUNTED | CMT_CULPRIT_REFERENCES | CMT_CULPRIT_IDLE)
 #define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES)
+#define SUMMED		(COUNTED | CMT_CULPRIT_REFERENCES)
 #define SAMPLE_FLAGS	(CMT_CULPRIT_NO_VICTIM | CMT_CULPRIT_NO_REST)
 #define SLOT_FLAGS	(CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE)
 #define AHEAD		4	/* samples */
@@ -77,7 +78,8 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->before = malloc(n * sizeof(*c->before));
 	c->hash = malloc(size * sizeof(*c->hash));
 	c->samples_now = calloc(n, sizeof(*c->samples_now));
-	if (!culprit_owners_init(&c->owners, n, size) ||
+	if (!slowdown_init(&c->slowdown, n) ||
+	    !culprit_owners_init(&c->owners, n, size) ||
 	    !culprit_waits_init(&c->waits, 2 * size) || !c->cells || !c->series || !c->order || !c->active || !c->before ||
 	    !c->hash || !c->samples_now) {
 		cmt_culprit_free(c);
@@ -104,6 +106,7 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 		return;
 	if (culprit->root >= 0)
 		close(culprit->root);
+	slowdown_free(&culprit->slowdown);
 	culprit_owners_free(&culprit->owners);
 	culprit_waits_free(&culprit->waits);
 	free(culprit->cells);
@@ -148,7 +151,6 @@ static uint32_t add_cell(struct cmt_culprit *culprit, uint64_t id, uint32_t doma
 	cell->domain = domain;
 	cell->used = true;
 	cell->seen = culprit->slot - 1;
-	cell->mean_slot = culprit->slot;
 	cell->next = *head;
 	*head = index;
 	culprit_cell_anew(cell, culprit->slot - culprit->base > CULPRIT_BLOCK,
@@ -318,13 +320,6 @@ static bool is_still(const struct culprit_cell *cell,
 
 static void wake(struct culprit_cell *cell, uint64_t slot)
 {
-	uint64_t calm = slot - cell->mean_slot;
-	float kept = calm < CULPRIT_SECOND ? 1 - calm / (float)CULPRIT_SECOND : 0;
-
-	cell->lost_mean *= kept;
-	cell->rate_mean *= kept;
-	cell->mean_slot = slot - 1;
-	cell->blind = 0;
 	culprit_blocks(cell, slot - 1);
 	cell->onset = slot;
 	cell->calm = false;
@@ -515,7 +510,8 @@ static bool sample_possible(const struct cmt_culprit_sample *sample)
 	       sample->occupancy_bytes < BYTES_MAX &&
 	       sample->traffic_bytes < BYTES_MAX &&
 	       sample->cycles < BYTES_MAX &&
-	       sample->instructions < BYTES_MAX && sample->misses < BYTES_MAX;
+	       sample->instructions < BYTES_MAX && sample->misses < BYTES_MAX &&
+	       sample->references < BYTES_MAX;
 }
 
 static bool samples_possible(const struct cmt_culprit_slot *slot)
@@ -544,11 +540,51 @@ static bool slot_possible(const struct cmt_culprit *culprit,
 	       slot->flags != CMT_CULPRIT_SLOT_IDLE && samples_possible(slot);
 }
 
+/*
+ * Before the first reading owners have no cells, and none ever where nothing is read.  Their
+ * past begins with it.
+ */
+static bool reads(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot)
+{
+	for (uint32_t i = 0; !culprit->reads && i < slot->nr_samples; i++) {
+		if (!(sample_at(slot, i)->valid & CMT_CULPRIT_OCCUPANCY))
+			continue;
+		culprit->reads = true;
+		culprit->base = culprit->slot;
+	}
+	return culprit->reads;
+}
+
+/* What an owner did in the slot.  One that was idle did nothing, and holds what it held. */
+static void sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
+		   uint64_t slots)
+{
+	slowdown_begin(&culprit->slowdown, slots);
+	for (uint32_t i = 0; i < slot->nr_samples; i++) {
+		const struct cmt_culprit_sample *sample = sample_at(slot, i);
+		bool counted = (sample->valid & SUMMED) == SUMMED;
+		struct slowdown_values values = {
+			.occupancy_kib = sample->valid & CMT_CULPRIT_OCCUPANCY ?
+				to_float(sample->occupancy_bytes) / 1024 : -1,
+			.counted = counted,
+			.cycles = to_float(sample->cycles),
+			.instructions = to_float(sample->instructions),
+			.misses = to_float(sample->misses),
+			.references = to_float(sample->references),
+		};
+
+		if (sample->valid & ~CMT_CULPRIT_IDLE)
+			slowdown_add(&culprit->slowdown, sample->id, sample->domain,
+				     sample->flags & CMT_CULPRIT_NO_VICTIM, &values);
+	}
+	slowdown_end(&culprit->slowdown);
+}
+
 int cmt_culprit_add(struct cmt_culprit *culprit,
 		    const struct cmt_culprit_slot *from)
 {
 	struct cmt_culprit_slot known, *slot = &known;
-	uint64_t past;
+	uint64_t past = 1;
 
 	if (cmt_opts_copy(slot, sizeof(*slot), from) ||
 	    !slot_possible(culprit, slot))
@@ -563,7 +599,8 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	if (culprit->slot == 1)
 		begin_anew(culprit);
 	culprit->start_ns = slot->start_ns;
-	for (uint32_t i = 0; i < slot->nr_samples; i++) {
+	sum_up(culprit, slot, past);
+	for (uint32_t i = 0; reads(culprit, slot) && i < slot->nr_samples; i++) {
 		fetch_ahead(culprit, i + AHEAD);
 		take(culprit, sample_at(slot, i), i);
 	}
@@ -573,4 +610,26 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	culprit_flows(culprit);
 	culprit_judge(culprit);
 	return (int)culprit->queue_nr;
+}
+
+int cmt_culprit_counts(const struct cmt_culprit *culprit,
+		       struct cmt_culprit_counts *counts)
+{
+	struct cmt_culprit_counts now = {
+		.slots = culprit->slots,
+		.samples = culprit->samples,
+		.verdicts = culprit->verdicts,
+		.missing = culprit->missing,
+		.not_followed = culprit->not_followed,
+		.not_told = culprit->not_told,
+		.owners = culprit->nr_owners,
+	};
+
+	for (uint32_t i = 0; i < culprit->nr_used; i++) {
+		const struct culprit_cell *cell = &culprit->cells[i];
+
+		/* the usual values of an owner that is only idle are clear */
+		now.learning += cell->used && !cell->known && !cell->calm;
+	}
+	return cmt_out_copy(counts, &now, sizeof(now));
 }

@@ -112,26 +112,6 @@ static bool goes_on(const struct cmt_culprit *culprit,
 	return cell->apart && culprit->slot - cell->apart_slot <= cell->apart;
 }
 
-/*
- * A late rate applies to all slots since the last one: an owner that is read seldom
- * moves no less.
- */
-static void means(const struct cmt_culprit *culprit, struct culprit_cell *cell,
-		  bool known)
-{
-	float weight = 1.0f / CULPRIT_SECOND;
-
-	cell->mean_slot = culprit->slot;
-	cell->lost_mean += weight * (cell->lost - cell->lost_mean);
-	if (!known && cell->blind < CULPRIT_GAP) {
-		cell->blind++;
-		return;
-	}
-	weight *= 1 + (float)cell->blind;
-	cell->rate_mean += weight * (cell->rate - cell->rate_mean);
-	cell->blind = 0;
-}
-
 /* Bytes that were fetched above the median, and are not forgotten yet */
 static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
@@ -183,7 +163,6 @@ static void idle_flow(const struct cmt_culprit *culprit,
 	cell->rate = 0;
 	cell->lost = 0;
 	cell->excess = 0;
-	means(culprit, cell, true);
 	if (!cell->known)
 		return;
 	domain->usual += cell->traffic50;
@@ -210,7 +189,6 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 	cell->rate = known ? in / n : 0;
 	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
-	means(culprit, cell, known);
 	if (!known && goes_on(culprit, cell))
 		cell->rate = cell->apart_rate;
 	domain->traffic += cell->rate;

@@ -96,6 +96,10 @@ static void sample_counters(const struct cmt_usage_counters *c,
 		s->valid |= CMT_CULPRIT_INSTRUCTIONS;
 		s->instructions = c->instructions;
 	}
+	if (values & CMT_F_LLC_REFERENCES) {
+		s->valid |= CMT_CULPRIT_REFERENCES;
+		s->references = c->llc_references;
+	}
 	if (values & CMT_F_LLC_MISSES) {
 		s->valid |= CMT_CULPRIT_MISSES;
 		s->misses = c->llc_misses;
@@ -181,21 +185,6 @@ static void add_row(struct adding *adding, const struct cmt_usage_row *row)
 		add_sample(adding, row);
 }
 
-/*
- * Before the first reading owners have no cells, and none ever where nothing is read.  Their
- * past begins with it.
- */
-static bool reads(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame)
-{
-	for (uint32_t i = 0; !culprit->reads && i < frame->nr_rows; i++) {
-		if (!cmt_usage_row_at(frame, i)->occupancy.known)
-			continue;
-		culprit->reads = true;
-		culprit->base = culprit->slot;
-	}
-	return culprit->reads;
-}
-
 int cmt_culprit_add_frame(struct cmt_culprit *culprit,
 			  const struct cmt_usage_frame *frame)
 {
@@ -215,7 +204,7 @@ int cmt_culprit_add_frame(struct cmt_culprit *culprit,
 		return (int)culprit->queue_nr;
 	adding.ticked = all_ticked(culprit, frame);
 	culprit_waits_add(culprit, frame);
-	for (uint32_t i = 0; reads(culprit, frame) && i < frame->nr_rows; i++)
+	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		add_row(&adding, cmt_usage_row_at(frame, i));
 	slot.nr_samples = adding.nr;
 	slot.flags = slot_flags(frame, adding.ticked);

@@ -18,10 +18,10 @@
 #include "base/base.h"
 #include "cgroup/cgroup.h"
 #include "params.h"
+#include "slowdown/slowdown.h"
 
 /* a cell that has no sample for so many slots is removed */
 #define CULPRIT_FORGET	2000
-#define CULPRIT_SECOND	1000	/* slots in the means of the standing picture */
 #define CULPRIT_GAP	64	/* after more missing slots, all cells begin anew */
 #define CULPRIT_SOURCES	8	/* in a list, at most */
 #define CULPRIT_QUEUE	64
@@ -123,11 +123,7 @@ struct culprit_cell {
 	float occupancy50, occupancy_low, occupancy_high;
 	struct culprit_told told[CMT_CULPRIT_OWN_SET + 1];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
-	float lost_mean;	/* mean of about a second, for the standing picture */
-	float rate_mean;
-	uint64_t mean_slot;
 	uint32_t paced;		/* blocks until the series has no CPI */
-	uint32_t blind;		/* slots since the last known rate */
 	uint32_t next;		/* the next cell with this hash */
 	struct culprit_series *series;	/* CULPRIT_SERIES elements */
 };
@@ -190,6 +186,12 @@ struct culprit_pair {
 	uint64_t ns;
 };
 
+/* The share of @victim's time that @by cost it, in the last second that is known. */
+struct culprit_delay {
+	uint64_t victim, by;
+	double share;
+};
+
 struct culprit_waits {
 	uint64_t begin_ns;	/* of the current second; 0: there was no frame */
 	uint64_t seen_ns;	/* part of it in which waiting was accounted */
@@ -197,6 +199,8 @@ struct culprit_waits {
 	uint32_t nr;
 	uint32_t mask;
 	struct culprit_pair *pairs;	/* by hash */
+	uint32_t nr_last;
+	struct culprit_delay *last;	/* as many as pairs */
 };
 
 struct cmt_culprit {
@@ -225,9 +229,10 @@ struct cmt_culprit {
 	uint32_t *before;
 	/* samples of a frame, max_owners elements */
 	struct cmt_culprit_sample *samples_now;
-	bool reads;		/* some frame has an occupancy: owners have cells */
+	bool reads;		/* some slot has an occupancy: owners have cells */
 	struct culprit_owners owners;
 	struct culprit_waits waits;
+	struct slowdown slowdown;
 	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
 	uint64_t cpus_slot;	/* slot in which cpus was set */
 	struct cmt_cpu_ticks steal;

@@ -11,17 +11,20 @@
 #include <cmt/usage.h>
 
 #define SECOND_NS	1000000000ULL
+#define DELAY_LEAST	0.001	/* of the time in which an owner could run */
 
 bool culprit_waits_init(struct culprit_waits *waits, uint32_t buckets)
 {
 	waits->pairs = calloc(buckets, sizeof(*waits->pairs));
+	waits->last = calloc(buckets, sizeof(*waits->last));
 	waits->mask = buckets - 1;
-	return waits->pairs;
+	return waits->pairs && waits->last;
 }
 
 void culprit_waits_free(struct culprit_waits *waits)
 {
 	free(waits->pairs);
+	free(waits->last);
 }
 
 /* A quarter of the places stays free; what has no place is of nobody. */
@@ -187,14 +190,37 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 	culprit_tell_cpu(culprit, owner, &verdict);
 }
 
+/* By pair, as shares of the time in which the victim could run */
+static void keep_delays(struct cmt_culprit *culprit)
+{
+	struct culprit_waits *waits = &culprit->waits;
+
+	for (uint32_t i = 0; i < waits->nr; i++) {
+		const struct culprit_pair *pair = &waits->pairs[i];
+		const struct culprit_owner *owner = culprit_owner_find(culprit, pair->victim);
+		double wanted_ns = owner ? (double)(owner->wait.ran_ns +
+						    owner->wait.waited_ns) : 0;
+
+		if ((double)pair->ns < DELAY_LEAST * wanted_ns || wanted_ns <= 0)
+			continue;
+		waits->last[waits->nr_last++] = (struct culprit_delay){
+			.victim = pair->victim, .by = pair->by,
+			.share = (double)pair->ns / wanted_ns,
+		};
+	}
+}
+
 /* A second of which less than half is known says nothing. */
 static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
 	bool known = seen_share(waits, end_ns) >= 0.5;
 
-	if (known)
+	waits->nr_last = 0;
+	if (known) {
 		sort_pairs(waits);
+		keep_delays(culprit);
+	}
 	for (uint32_t i = 0; i < culprit->owners.nr; i++) {
 		struct culprit_owner *owner = &culprit->owners.all[i];
 

@@ -5,6 +5,7 @@
  * The set "deciding" is for those who change parameters, "reported" for the figures
  * that are told; no seed is in both.
  */
+#include "limit.h"
 #include "score.h"
 
 #include <getopt.h>
@@ -18,8 +19,6 @@
 #define SEED_QUIET	3000001ULL
 #define QUIET_APART	4	/* times as many instructions between accesses */
 #define OUTSIDE_EACH	2	/* times as many scenarios of the kinds outside */
-
-static uint32_t limits_kept, limits_missed;
 
 struct table {
 	uint64_t seed;
@@ -153,17 +152,6 @@ static void print_confidence(const struct score *score)
 			       bin->sum / bin->told, bin->told,
 			       1.0 * bin->right / bin->told);
 	}
-}
-
-/* @most: whether the limit is one from above.  Returns whether it is kept. */
-static bool limit(const char *what, double value, double bound, bool most)
-{
-	bool kept = most ? value <= bound : value >= bound;
-
-	printf("%s - %s: %.1f, limit %s %.1f\n", kept ? "ok" : "not ok", what,
-	       value, most ? "<=" : ">=", bound);
-	*(kept ? &limits_kept : &limits_missed) += 1;
-	return kept;
 }
 
 static void check_limits(struct score *all, struct score *abrupt,

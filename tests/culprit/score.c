@@ -32,10 +32,11 @@ void score_samples(const struct host *host, const struct reading *readings,
 		if (!counters || r->idle || host->runners[i].outside)
 			continue;
 		s->valid |= CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |
-			    CMT_CULPRIT_MISSES;
+			    CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES;
 		s->cycles = (uint64_t)r->cycles;
 		s->instructions = (uint64_t)r->instructions;
 		s->misses = (uint64_t)r->misses;
+		s->references = (uint64_t)r->references;
 	}
 }
 

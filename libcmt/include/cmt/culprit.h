@@ -24,7 +24,7 @@
  * A verdict is an inference from counters, never a measurement; it has a confidence.  No
  * verdict is made from a single slot.  An interference that began before the first slot,
  * or lasts longer than the baselines, is part of the baselines: no verdict about cache or
- * memory names it; cmt_culprit_standing() estimates it.
+ * memory names it; cmt_culprit_slowdown() does.
  *
  * Pure, except cmt_culprit_refresh(): no descriptor, no clock.  Only cmt_culprit_new()
  * allocates memory.  A replay gives the same verdicts as the live run.
@@ -72,6 +72,7 @@ struct cmt_culprit_opts {
 					    *   read: its occupancy is unchanged, and
 					    *   the next reading has its traffic
 					    */
+#define CMT_CULPRIT_REFERENCES	 (1U << 6)
 
 /** cmt_culprit_sample.flags */
 #define CMT_CULPRIT_NO_VICTIM	 (1U << 0) /**< the owner can only be a suspect, as
@@ -101,6 +102,7 @@ struct cmt_culprit_sample {
 	uint64_t cycles;
 	uint64_t instructions;
 	uint64_t misses;	/**< of the last-level cache */
+	uint64_t references;	/**< of the last-level cache; misses are among them */
 };
 
 /** cmt_culprit_slot.flags */
@@ -239,16 +241,26 @@ struct cmt_culprit_verdict {
 	uint64_t waited_unknown_ns;	/**< of this, while it is not known who ran */
 };
 
-/** An estimate of how much of one owner's cache the fills of another owner displace, also
- *  where nothing changes.  Traffic includes write-backs, so bytes may be up to twice the
- *  cache that is displaced.
+/** What a neighbour takes. */
+enum cmt_slowdown_resource {
+	CMT_SLOWDOWN_CPU,	/**< the kernel's account of the last second, no estimate */
+	CMT_SLOWDOWN_CACHE,
+	CMT_SLOWDOWN_MEMORY,	/**< a miss takes longer while others miss */
+};
+
+/** How much slower an owner is because of one other owner, also where nothing changes: the
+ *  share of its time that it would not need without the other one.
  */
-struct cmt_culprit_flow {
-	uint64_t id;		/**< the owner that loses cache lines */
-	uint64_t by;		/**< the owner whose fills displace them */
-	uint32_t domain;
-	uint32_t reserved;	/**< 0 */
-	uint64_t bytes;		/**< bytes a second, mean of about the last second */
+struct cmt_slowdown {
+	uint64_t id;		/**< the owner that is slower */
+	uint64_t by;		/**< the owner because of which it is; of
+				 *   CMT_SLOWDOWN_CPU also @id itself
+				 */
+	uint32_t domain;	/**< 0 of CMT_SLOWDOWN_CPU */
+	enum cmt_slowdown_resource resource;
+	double share;		/**< 0..1, in about the last second */
+	double low;		/**< bounds of the estimate, as docs/slowdown.md says */
+	double high;
 };
 
 struct cmt_culprit_counts {
@@ -297,12 +309,14 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
 			     const struct cmt_culprit_verdict **verdict);
 
 /**
- * The greatest flows now, greatest first.  They are estimates, and no verdicts.
- * @flows: room for @n flows, at most 1024.  Takes a millisecond for hundreds of owners.
- * Returns the number of flows stored, or -EINVAL.
+ * The greatest slowdowns now, the greatest first.  Those by cache and memory are estimates;
+ * they need cycles, instructions, misses and references of the slots, and are better with
+ * occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
+ * @slowdowns: room for @n, at most 1024.  Takes a millisecond for hundreds of owners.
+ * Returns the number of those stored, -EINVAL (@n) or -ENOMEM.
  */
-CMT_API int cmt_culprit_standing(const struct cmt_culprit *culprit,
-				 struct cmt_culprit_flow *flows, uint32_t n);
+CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
+				 struct cmt_slowdown *slowdowns, uint32_t n);
 
 struct cmt_usage_frame;
 struct cmt_usage_row;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* How much slower owners are because of which neighbour: CPU from waits, else from sums. */
+#include "state.h"
+
+#include <errno.h>
+
+#define LIST_MAX	1024U
+
+struct list {
+	struct cmt_slowdown *all;
+	uint32_t nr, room;
+};
+
+/* The greatest first */
+static void add(struct list *list, const struct cmt_slowdown *slowdown)
+{
+	uint32_t i;
+
+	if (list->nr < list->room)
+		list->nr++;
+	else if (list->all[list->room - 1].share >= slowdown->share)
+		return;
+	for (i = list->nr - 1; i && list->all[i - 1].share < slowdown->share; i--)
+		list->all[i] = list->all[i - 1];
+	list->all[i] = *slowdown;
+}
+
+static void add_waits(const struct culprit_waits *waits, struct list *list)
+{
+	for (uint32_t i = 0; i < waits->nr_last; i++) {
+		const struct culprit_delay *delay = &waits->last[i];
+		struct cmt_slowdown slowdown = {
+			.id = delay->victim, .by = delay->by,
+			.resource = CMT_SLOWDOWN_CPU, .share = delay->share,
+			.low = delay->share, .high = delay->share,
+		};
+
+		add(list, &slowdown);
+	}
+}
+
+static void add_parts(const struct slowdown_part *parts, int nr, struct list *list)
+{
+	for (int i = 0; i < nr; i++) {
+		const struct slowdown_part *part = &parts[i];
+		struct cmt_slowdown slowdown = {
+			.id = part->id, .by = part->by, .domain = part->domain,
+			.resource = part->resource == SLOWDOWN_CACHE ?
+					    CMT_SLOWDOWN_CACHE : CMT_SLOWDOWN_MEMORY,
+			.share = part->share, .low = part->low, .high = part->high,
+		};
+
+		add(list, &slowdown);
+	}
+}
+
+int cmt_culprit_slowdown(const struct cmt_culprit *culprit, struct cmt_slowdown *slowdowns,
+			 uint32_t n)
+{
+	struct list list = { .all = slowdowns, .room = n };
+	struct slowdown_part parts[LIST_MAX];
+	int nr;
+
+	if (!n || n > LIST_MAX)
+		return -EINVAL;
+	nr = slowdown_parts(&culprit->slowdown, parts, n);
+	if (nr < 0)
+		return nr;
+	add_waits(&culprit->waits, &list);
+	add_parts(parts, nr, &list);
+	return (int)list.nr;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How much slower an owner is because of each of its neighbours, from sums over about a
+ * second: without a before and after.  docs/slowdown.md has the method and its figures.
+ *
+ * Means are per slot, and weigh slots by their age: e to the -1 after SLOWDOWN_WINDOW.
+ */
+#ifndef LIBCMT_SLOWDOWN_SLOWDOWN_H
+#define LIBCMT_SLOWDOWN_SLOWDOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SLOWDOWN_WINDOW	1000	/* slots */
+
+/* Of one owner in one L3 domain in one slot. */
+struct slowdown_values {
+	double occupancy_kib;	/* negative: not known, or as before */
+	double cycles, instructions, misses, references;	/* if counted */
+	bool counted;		/* all four are known */
+};
+
+/*
+ * Means of products over the slots with enough work to tell: x is misses per instruction, y
+ * cycles per instruction, t the misses of the domain a slot, n the share of such slots.
+ */
+struct slowdown_moments {
+	double n, x, y, t, xx, xy, yy, xt, xxt, xxtt, xty;
+};
+
+struct slowdown_owner {
+	uint64_t id;
+	uint32_t domain;
+	uint32_t next;		/* with this hash, or the next free one */
+	bool used;
+	bool suspect_only;
+	bool holds;		/* its occupancy is known */
+	uint64_t slot;		/* the means are up to this one */
+	struct slowdown_values now;	/* of this slot */
+	double occupancy_kib;	/* the last known value */
+	struct slowdown_values mean;
+	struct slowdown_moments moments;
+};
+
+struct slowdown {
+	uint64_t slot, begin;	/* the current slot, the one before the first */
+	uint32_t room, nr;	/* owners; from nr on none was used yet */
+	uint32_t free;
+	uint32_t mask;
+	uint32_t *hash;
+	struct slowdown_owner *owners;
+	uint32_t nr_now;
+	uint32_t *now;		/* owners with values in this slot */
+	uint64_t swept;
+};
+
+enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY };
+
+/* Shares are of the victim's time: 0.2 means that it would need a fifth less without @by. */
+struct slowdown_part {
+	uint64_t id, by;
+	uint32_t domain;
+	enum slowdown_resource resource;
+	double share, low, high;
+};
+
+/* Returns false if there is no memory; slowdown_free() frees it in any case. */
+bool slowdown_init(struct slowdown *slowdown, uint32_t room);
+void slowdown_free(struct slowdown *slowdown);
+
+/* A slot begins, @slots after the one before. */
+void slowdown_begin(struct slowdown *slowdown, uint64_t slots);
+/* In each slot once for an owner.  Without room it is left out. */
+void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
+		  const struct slowdown_values *values);
+void slowdown_end(struct slowdown *slowdown);
+
+/* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
+int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
+
+/* moments.c */
+/* e to the -@x, for @x >= 0.  The library is not linked with libm. */
+double slowdown_kept(double x);
+void slowdown_moments_scale(struct slowdown_moments *moments, double factor);
+/* A slot with too little work to tell is left out.  @t: the misses of its domain */
+void slowdown_moments_add(struct slowdown_moments *moments,
+			  const struct slowdown_values *values, double t);
+
+/* An estimate and its variance; no variance: there is none. */
+struct slowdown_guess {
+	double value, variance;
+};
+
+/* The cycles that a miss costs: from the slots, drawn to what is usual. */
+struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner);
+/* By how much each miss of the domain in a slot raises that cost, as a part of it. */
+struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner);
+
+#endif

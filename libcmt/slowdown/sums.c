@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Owners and their means. */
+#include "slowdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define NOBODY		UINT32_MAX
+#define FORGET		(5ULL * SLOWDOWN_WINDOW)	/* slots without values */
+
+bool slowdown_init(struct slowdown *slowdown, uint32_t room)
+{
+	uint32_t size = 16;
+
+	while (size < 2 * room)
+		size *= 2;
+	slowdown->room = room;
+	slowdown->free = NOBODY;
+	slowdown->mask = size - 1;
+	slowdown->hash = malloc(size * sizeof(*slowdown->hash));
+	slowdown->owners = calloc(room, sizeof(*slowdown->owners));
+	slowdown->now = malloc(room * sizeof(*slowdown->now));
+	if (!slowdown->hash || !slowdown->owners || !slowdown->now)
+		return false;
+	memset(slowdown->hash, 0xff, size * sizeof(*slowdown->hash));
+	return true;
+}
+
+void slowdown_free(struct slowdown *slowdown)
+{
+	free(slowdown->hash);
+	free(slowdown->owners);
+	free(slowdown->now);
+}
+
+static uint32_t *bucket(struct slowdown *slowdown, uint64_t id, uint32_t domain)
+{
+	uint64_t h = (id + domain) * 0x9e3779b97f4a7c15ULL;
+
+	return &slowdown->hash[(h >> 32) & slowdown->mask];
+}
+
+static void forget(struct slowdown *slowdown, uint32_t index)
+{
+	struct slowdown_owner *owner = &slowdown->owners[index];
+	uint32_t *at = bucket(slowdown, owner->id, owner->domain);
+
+	while (*at != index)
+		at = &slowdown->owners[*at].next;
+	*at = owner->next;
+	owner->used = false;
+	owner->next = slowdown->free;
+	slowdown->free = index;
+}
+
+/* Seldom: a sweep looks at all owners. */
+static void sweep(struct slowdown *slowdown)
+{
+	if (slowdown->slot - slowdown->swept < SLOWDOWN_WINDOW)
+		return;
+	slowdown->swept = slowdown->slot;
+	for (uint32_t i = 0; i < slowdown->nr; i++)
+		if (slowdown->owners[i].used &&
+		    slowdown->slot - slowdown->owners[i].slot > FORGET)
+			forget(slowdown, i);
+}
+
+static uint32_t take_free(struct slowdown *slowdown)
+{
+	uint32_t index = slowdown->free;
+
+	if (index != NOBODY)
+		slowdown->free = slowdown->owners[index].next;
+	else if (slowdown->nr < slowdown->room)
+		index = slowdown->nr++;
+	return index;
+}
+
+static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
+				       uint32_t domain)
+{
+	uint32_t *head = bucket(slowdown, id, domain), i = *head;
+	struct slowdown_owner *owner;
+
+	for (; i != NOBODY; i = slowdown->owners[i].next) {
+		owner = &slowdown->owners[i];
+		if (owner->id == id && owner->domain == domain)
+			return owner;
+	}
+	i = take_free(slowdown);
+	if (i == NOBODY)
+		return NULL;
+	owner = &slowdown->owners[i];
+	*owner = (struct slowdown_owner){
+		.id = id, .domain = domain, .next = *head, .used = true,
+		.slot = slowdown->slot,
+	};
+	*head = i;
+	return owner;
+}
+
+void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
+{
+	if (!slowdown->slot)
+		slowdown->slot = slowdown->begin = 1;
+	slowdown->slot += slots;
+	slowdown->nr_now = 0;
+	sweep(slowdown);
+}
+
+void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
+		  const struct slowdown_values *values)
+{
+	struct slowdown_owner *owner = owner_of(slowdown, id, domain);
+
+	if (!owner || slowdown->nr_now == slowdown->room)
+		return;
+	owner->suspect_only = suspect_only;
+	owner->now = *values;
+	slowdown->now[slowdown->nr_now++] = (uint32_t)(owner - slowdown->owners);
+}
+
+/* Means as of @slot, if nothing happened since the last one; the occupancy stayed. */
+static void age(struct slowdown_owner *owner, uint64_t slot)
+{
+	double kept = slowdown_kept((double)(slot - owner->slot) / SLOWDOWN_WINDOW);
+	struct slowdown_values *mean = &owner->mean;
+
+	mean->cycles *= kept;
+	mean->instructions *= kept;
+	mean->misses *= kept;
+	mean->references *= kept;
+	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
+	slowdown_moments_scale(&owner->moments, kept);
+	owner->slot = slot;
+}
+
+/* @t: the misses of the domain in this slot */
+static void take(struct slowdown_owner *owner, uint64_t slot, double t)
+{
+	const struct slowdown_values *now = &owner->now;
+	struct slowdown_values *mean = &owner->mean;
+	double w = 1.0 / SLOWDOWN_WINDOW;
+
+	age(owner, slot);
+	if (now->occupancy_kib >= 0) {
+		owner->occupancy_kib = now->occupancy_kib;
+		owner->holds = true;
+	}
+	if (!now->counted)
+		return;
+	mean->cycles += w * now->cycles;
+	mean->instructions += w * now->instructions;
+	mean->misses += w * now->misses;
+	/* a processor may count references that it took together */
+	mean->references += w * (now->references > now->misses ? now->references : now->misses);
+	slowdown_moments_add(&owner->moments, now, t);
+}
+
+void slowdown_end(struct slowdown *slowdown)
+{
+	double misses[CMT_DOMAINS_MAX] = { 0 };
+
+	for (uint32_t i = 0; i < slowdown->nr_now; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[slowdown->now[i]];
+
+		if (owner->now.counted)
+			misses[owner->domain] += owner->now.misses;
+	}
+	for (uint32_t i = 0; i < slowdown->nr_now; i++) {
+		struct slowdown_owner *owner = &slowdown->owners[slowdown->now[i]];
+
+		take(owner, slowdown->slot, misses[owner->domain]);
+	}
+}
