@@ -35,6 +35,7 @@ struct slowdown_owner {
 	bool used;
 	bool suspect_only;
 	bool holds;		/* its occupancy is known */
+	uint64_t seen;		/* the last slot with values */
 	uint64_t slot;		/* the means are up to this one */
 	struct slowdown_values now;	/* of this slot */
 	double occupancy_kib;	/* the last known value */
@@ -70,7 +71,7 @@ void slowdown_free(struct slowdown *slowdown);
 
 /* A slot begins, @slots after the one before. */
 void slowdown_begin(struct slowdown *slowdown, uint64_t slots);
-/* In each slot once for an owner.  Without room it is left out. */
+/* In a slot only the first values of an owner count.  Without room it is left out. */
 void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
 		  const struct slowdown_values *values);
 void slowdown_end(struct slowdown *slowdown);

@@ -115,8 +115,9 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 {
 	struct slowdown_owner *owner = owner_of(slowdown, id, domain);
 
-	if (!owner || slowdown->nr_now == slowdown->room)
+	if (!owner || owner->seen == slowdown->slot)
 		return;
+	owner->seen = slowdown->slot;
 	owner->suspect_only = suspect_only;
 	owner->now = *values;
 	slowdown->now[slowdown->nr_now++] = (uint32_t)(owner - slowdown->owners);

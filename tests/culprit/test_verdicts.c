@@ -127,7 +127,8 @@ static void count(struct cmt_culprit_sample *sample, const struct owner *owner, 
 {
 	uint64_t misses = owner->moved / 64;
 
-	sample->valid |= COUNTED;
+	sample->valid |= COUNTED | CMT_CULPRIT_REFERENCES;
+	sample->references = 2 * misses + 1000;
 	sample->cycles = 3000000;
 	sample->misses = misses;
 	sample->instructions = 2000000ULL * 10000 / (10000 + misses) * (busy ? 7 : 10) / 10 +
@@ -199,17 +200,18 @@ static void add_verdict(const struct cmt_culprit_verdict *v)
 	add_line(line);
 }
 
-static void add_standing(uint32_t ms)
+static void add_slower(uint32_t ms)
 {
-	struct cmt_culprit_flow flows[3];
-	int nr = cmt_culprit_standing(culprit, flows, 3);
+	struct cmt_slowdown list[3];
+	int nr = cmt_culprit_slowdown(culprit, list, 3);
 	char line[240];
-	int n = snprintf(line, sizeof(line), "%u ms flows:", ms);
+	int n = snprintf(line, sizeof(line), "%u ms slower:", ms);
 
 	for (int i = 0; i < nr; i++)
 		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      " %" PRIu64 " by %" PRIu64 " %" PRIu64 ",", flows[i].id,
-			      flows[i].by, flows[i].bytes >> 20);
+			      " %" PRIu64 " by %" PRIu64 " %d%% %s,", list[i].id, list[i].by,
+			      hundredths(list[i].share),
+			      list[i].resource == CMT_SLOWDOWN_CACHE ? "cache" : "memory");
 	snprintf(line + n, sizeof(line) - (size_t)n, "\n");
 	add_line(line);
 }
@@ -293,7 +295,7 @@ START_TEST(scripted_host)
 	for (uint32_t ms = 1; ms < END; ms++) {
 		step(ms);
 		if (ms % 500 == 0) {
-			add_standing(ms);
+			add_slower(ms);
 			add_counts(ms);
 		}
 	}

@@ -26,7 +26,8 @@
  *
  * "wave": RMID 1 holds 4 MiB in one second, and 1 MiB in the next one.
  *
- * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds.  "busy": it
+ * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds; with "perf" it
+ * misses all the time.  "busy": it
  * moves 4 GiB/s then, holds what it held, and RMID 1 moves 100 MiB/s rather than 200.
  *
  * "beside": RMID 2 is that of a group of resctrl with CPU 3, which counts a part of what RMID 1
@@ -611,7 +612,8 @@ static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 	record->flags |= counters_asked & ~(CMT_F_CHANNEL | not_accounted());
 	record->perf.cycles = 500000;
 	record->perf.instructions = record->rmid == 1 ? 1000000 : 500000;
-	record->perf.llc_misses = record->rmid == 1 ? 4000 : 0;
+	record->perf.llc_misses = record->rmid == 1 ? 4000 :
+				  record->rmid == 2 && fake("stream") ? 9900 : 0;
 	record->perf.llc_references = 10000;
 	if (!(record->flags & CMT_F_WAITED))
 		return;

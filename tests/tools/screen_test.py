@@ -330,8 +330,19 @@ class Keys(PaneTest):
         pane.key("Enter", "Enter")
         pane.expect("last 120 ms, occupancy; the highest is 3.1 MiB")
         pane.expect("last 120 ms, bandwidth; the highest is 2.6 GB/s")
-        pane.expect("displaced .* by cgroup:")
         pane.expect("limits|residue")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_slower(self):
+        """Because of whom an owner is slower: in the pane."""
+        pane = self.open(120, 40, fake="hardware,container,stream,perf")
+        pane.start("-i 0.2")
+        pane.expect("cgroup:1152921504606846977")
+        pane.type("/6977")
+        pane.key("Enter", "Enter")
+        pane.expect("slower +[0-9]+ % because of cgroup:1152921504606846978: cache "
+                    r"\(an estimate\)")
         pane.type("q")
         pane.expect(PROMPT + "$")
 

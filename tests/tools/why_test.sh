@@ -24,8 +24,7 @@ has out "1. cgroup:1152921504606846978: took "
 has out "held 64.0 KiB -> "
 has out "moved 0 B/s -> "
 has out "it held 4.0 MiB -> "
-has out "ESTIMATE, not a verdict"
-has out "cgroup:1152921504606846978 displaces cgroup:1152921504606846977"
+has out "No container is slower by 1 % or more because of others."
 has out ", 0 records lost; "
 lacks out "EMULATED"
 lacks out "$escape"
@@ -44,8 +43,24 @@ has out '"counted":false,'
 has out '"cpi":null,'
 has out '"suspects":[{"container":"cgroup:1152921504606846978",'
 has out '"occupancy_before_bytes":65536,'
-has out '{"record":"flow","estimate":true,'
 has out '{"record":"end","emulated":true,'
+
+# Who is slower because of whom: after the first second, and at the end.
+run 0 env CMT_FAKE=container,stream,perf,hardware "$stat" --why -n 2
+checks=$((checks + 1))
+[ "$(count 'cgroup:1152921504606846977 is ')" -eq 2 ] || fail "not told twice"
+has out " % slower because of others ("
+has out "    cgroup:1152921504606846978: "
+has out " %, cache of L3 domain 0"
+lacks out "it needs counters"
+run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 1 --no-counters
+has out "slowdown by cache and memory is not known: it needs counters"
+run 0 env CMT_FAKE=container,stream,perf "$stat" --why --json -n 2
+has out '{"record":"slower","estimate":true,"container":"cgroup:1152921504606846977",'
+has out '"because_of":[{"container":"cgroup:1152921504606846978","id":1152921504606846978,'
+has out '"resource":"cache","domain":0,"share":0.'
+run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 2 --filter 'nobody*'
+lacks out " slower because of others"
 
 # One container, by pattern.
 run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 'cgroup:*77'

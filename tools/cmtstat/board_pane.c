@@ -257,14 +257,14 @@ static void put_part(struct pane *pane, const struct follow_part *part)
 	put(pane, ATTRIBUTE_NONE, line);
 }
 
-/* An estimate by flows, which is there also where nothing changes. */
-static void put_flow(struct pane *pane, const struct follow_flow *flow)
+/* There also where nothing changes. */
+static void put_slower(struct pane *pane, const struct follow_slower *slower)
 {
-	char by[4 * CONTAINER_LABEL_LEN], rate[FORMAT_LEN], line[LAYOUT_LINE];
+	char by[4 * CONTAINER_LABEL_LEN], line[LAYOUT_LINE];
 
-	escape_text(by, sizeof(by), flow->by, ESCAPE_ASCII);
-	snprintf(line, sizeof(line), "displaced  %s by %.*s (an estimate)",
-		 format_rate(rate, (double)flow->bytes), LAYOUT_LINE / 2, by);
+	escape_text(by, sizeof(by), slower->by, ESCAPE_ASCII);
+	snprintf(line, sizeof(line), "slower     %.0f %% because of %.*s: %s (an estimate)",
+		 100 * slower->share, LAYOUT_LINE / 2, by, slower->resource);
 	put(pane, ATTRIBUTE_NONE, line);
 }
 
@@ -297,8 +297,8 @@ static void put_followed(struct pane *pane, const struct follow *follow)
 
 	for (i = 0; i < follow->nr_parts; i++)
 		put_part(pane, &follow->parts[i]);
-	for (i = 0; i < follow->nr_flows; i++)
-		put_flow(pane, &follow->flows[i]);
+	for (i = 0; i < follow->nr_slower; i++)
+		put_slower(pane, &follow->slower[i]);
 	if (follow->newest)
 		put_milliseconds(pane, follow);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Details of one owner: its last milliseconds, its part in each L3 domain, the owners
- * that displace it.  Pure.
+ * because of which it is slower.  Pure.
  */
 #ifndef TOOLS_FOLLOW_H
 #define TOOLS_FOLLOW_H
@@ -10,7 +10,7 @@
 
 #define FOLLOW_SLOTS 512U
 #define FOLLOW_PARTS 16U	/* more domains than that are not shown */
-#define FOLLOW_FLOWS 3U
+#define FOLLOW_SLOWER 3U
 #define FOLLOW_SLOT_NS 1000000ULL
 
 struct follow_part {
@@ -20,9 +20,10 @@ struct follow_part {
 	uint64_t bytes;		/* in the open window */
 };
 
-struct follow_flow {
+struct follow_slower {
 	char by[CONTAINER_LABEL_LEN];	/* raw bytes */
-	uint64_t bytes;		/* a second; an estimate */
+	const char *resource;
+	double share;		/* an estimate */
 };
 
 struct follow {
@@ -33,8 +34,8 @@ struct follow {
 	float traffic[FOLLOW_SLOTS];	/* bytes a second; NAN: not read then */
 	uint32_t nr_parts;	/* 0: there is only one domain */
 	struct follow_part parts[FOLLOW_PARTS];
-	uint32_t nr_flows;
-	struct follow_flow flows[FOLLOW_FLOWS];
+	uint32_t nr_slower;
+	struct follow_slower slower[FOLLOW_SLOWER];
 };
 
 /* Another id starts from empty windows. */

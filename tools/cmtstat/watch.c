@@ -9,7 +9,6 @@
 
 #define LOOK_NS		1000000000ULL	/* the interval between readings of files */
 #define SLOTS_MOST	512	/* at once: signals wait for it */
-#define FLOWS_MOST	256
 #define LEAD_NS		3000000000ULL	/* that the engine learns from */
 
 const char *watch_lacks(const struct cmt_info *info,
@@ -200,24 +199,30 @@ static int add_marks(struct watch *watch, struct marks *marks)
 	return added;
 }
 
-/* The greatest flows away from the followed owner */
-static void add_flows(struct watch *watch)
+/* Because of whom the followed owner is slower */
+static void add_slower(struct watch *watch)
 {
-	struct cmt_culprit_flow flows[FLOWS_MOST];
+	static struct slower list[SLOWER_MOST];
 	struct follow *follow = &watch->follow;
-	int nr = cmt_culprit_standing(watch->culprit, flows, FLOWS_MOST);
+	int n = slower_list(watch->culprit, list), i = 0;
 
-	follow->nr_flows = 0;
-	for (int i = 0; i < nr && follow->nr_flows < FOLLOW_FLOWS; i++) {
-		struct follow_flow *to = &follow->flows[follow->nr_flows];
+	follow->nr_slower = 0;
+	while (i < n && list[i].id != follow->id)
+		i++;
+	if (i >= n)
+		return;
+	for (uint32_t p = 0; p < list[i].nr_parts && p < FOLLOW_SLOWER; p++) {
+		const struct slower_part *part = &list[i].parts[p];
+		struct follow_slower *to = &follow->slower[follow->nr_slower];
 		struct why_name name = { 0 };
 
-		if (flows[i].id != follow->id)
-			continue;
-		watch_name(watch, &name, flows[i].by);
+		if (part->share < SLOWER_LEAST)
+			break;
+		watch_name(watch, &name, part->by_id);
 		memcpy(to->by, name.label, sizeof(to->by));
-		to->bytes = flows[i].bytes;
-		follow->nr_flows++;
+		to->resource = slower_resource(part);
+		to->share = part->share;
+		follow->nr_slower++;
 	}
 }
 
@@ -228,7 +233,7 @@ static int look(struct watch *watch)
 	if (watch->replay)
 		ret = watch->frame ? 1 : 0;
 	if (ret > 0 && watch->follow.id)
-		add_flows(watch);
+		add_slower(watch);
 	return ret;
 }
 

@@ -19,7 +19,7 @@
 
 #define WAIT_NS		10000000ULL	/* the rings hold more */
 #define FRAMES		256		/* the interval between checks for signals */
-#define FLOWS		5
+#define SLOWER_SLOTS	1000		/* before the first estimate */
 
 struct why {
 	const struct config *config;
@@ -28,6 +28,7 @@ struct why {
 	struct why_state state;
 	bool begun;		/* why_view_begin() */
 	bool learned;		/* why_view_learned() */
+	bool said_slower;	/* why_view_slower(), for the first time */
 	uint64_t until_ns;	/* UINT64_MAX: a signal */
 };
 
@@ -194,6 +195,44 @@ static int say_learned(struct why *why)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
+static void name_slower(const struct watch *watch, struct slower *slower)
+{
+	watch_name(watch, &slower->name, slower->id);
+	for (uint32_t i = 0; i < slower->nr_parts; i++)
+		watch_name(watch, &slower->parts[i].by, slower->parts[i].by_id);
+}
+
+static int say_slower(struct why *why)
+{
+	static struct slower list[SLOWER_MOST];
+	int n = slower_list(why->watch.culprit, list), ret;
+	uint32_t wanted = 0;
+	struct text text;
+
+	for (int i = 0; i < n; i++) {
+		name_slower(&why->watch, &list[i]);
+		if (is_wanted(why, &list[i].name))
+			list[wanted++] = list[i];
+	}
+	ret = n < 0 ? n : text_open(&text);
+	if (ret)
+		return ret;
+	ret = why_view_slower(text.out, &why->state, list, wanted);
+	return text_write(&text, STDOUT_FILENO, ret);
+}
+
+/* Once after the first second, and at the end */
+static int say_slower_first(struct why *why)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	cmt_culprit_counts(why->watch.culprit, &counts);
+	if (counts.slots + counts.missing < SLOWER_SLOTS)
+		return 0;
+	why->said_slower = true;
+	return say_slower(why);
+}
+
 /* Returns 1 after a frame, 0 or -errno. */
 static int next_frame(struct why *why)
 {
@@ -204,6 +243,8 @@ static int next_frame(struct why *why)
 	ret = !why->begun && why->watch.frame->nr_cpus ? begin(why) : 0;
 	if (ret >= 0 && !why->learned)
 		ret = say_learned(why);
+	if (ret >= 0 && why->begun && !why->said_slower)
+		ret = say_slower_first(why);
 	if (ret >= 0)
 		ret = tell_all(why);
 	return ret < 0 ? ret : 1;
@@ -259,28 +300,21 @@ static int run(struct why *why)
 
 static int end(struct why *why)
 {
-	struct cmt_culprit_flow flows[FLOWS];
-	struct why_names names[FLOWS];
 	struct why_end last = {
 		.counts = { .sz = sizeof(last.counts) }, .lost = why->watch.lost,
-		.flows = flows, .names = names,
 	};
 	struct text text;
-	int ret = cmt_culprit_standing(why->watch.culprit, flows, FLOWS);
+	int ret;
 
 	if (!why->watch.frame)
 		return 0;
-	last.nr_flows = ret > 0 ? (uint32_t)ret : 0;
-	for (uint32_t i = 0; i < last.nr_flows; i++) {
-		watch_name(&why->watch, &names[i].victim, flows[i].id);
-		watch_name(&why->watch, &names[i].suspects[0], flows[i].by);
-	}
 	cmt_culprit_counts(why->watch.culprit, &last.counts);
 	ret = text_open(&text);
 	if (ret)
 		return ret;
 	ret = why_view_end(text.out, &why->state, &last);
-	return text_write(&text, STDOUT_FILENO, ret);
+	ret = text_write(&text, STDOUT_FILENO, ret);
+	return ret ? ret : say_slower(why);
 }
 
 static int run_open(struct why *why)

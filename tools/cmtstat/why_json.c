@@ -141,6 +141,18 @@ static struct filling suspect(const struct cmt_culprit_suspect *s,
 	return to;
 }
 
+/* Returns 0, or an error after which @one is no more. */
+static int push(struct json_object *array, struct filling *one)
+{
+	int err = one->err;
+
+	if (!err && json_object_array_add(array, one->object))
+		err = -ENOMEM;
+	if (err)
+		json_object_put(one->object);
+	return err;
+}
+
 static void add_suspects(struct filling *to,
 			 const struct cmt_culprit_verdict *verdict,
 			 const struct why_names *names)
@@ -153,11 +165,7 @@ static void add_suspects(struct filling *to,
 					     &names->suspects[i],
 					     verdict->kind == CMT_CULPRIT_STARVED);
 
-		err = one.err;
-		if (!err && json_object_array_add(array, one.object))
-			err = -ENOMEM;
-		if (err)
-			json_object_put(one.object);
+		err = push(array, &one);
 	}
 	if (err && !to->err)
 		to->err = err;
@@ -214,25 +222,58 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 	return finish(&to, out);
 }
 
-static int json_flow(FILE *out, const struct cmt_culprit_flow *flow,
-		     const struct why_names *names)
+static struct filling slower_part(const struct slower_part *part)
 {
-	struct filling to = begin("flow");
+	struct filling to = begin(NULL);
+
+	add_name(&to, &part->by, part->by_id);
+	add_text(&to, "resource", slower_resource(part));
+	add_number_if(&to, "domain", part->domain, part->resource != CMT_SLOWDOWN_CPU);
+	add_real(&to, "share", part->share);
+	return to;
+}
+
+static void add_slower_parts(struct filling *to, const struct slower *slower)
+{
+	struct json_object *array = json_object_new_array();
+	int err = array ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < slower->nr_parts; i++) {
+		struct filling one = slower_part(&slower->parts[i]);
+
+		err = push(array, &one);
+	}
+	if (err && !to->err)
+		to->err = err;
+	add(to, "because_of", array, true);
+}
+
+static int json_slower(FILE *out, const struct slower *slower)
+{
+	struct filling to = begin("slower");
 
 	add_bool(&to, "estimate", true);
-	add_name(&to, &names->victim, flow->id);
-	add_text(&to, "by", names->suspects[0].label);
-	add_number(&to, "by_id", flow->by);
-	add_number(&to, "domain", flow->domain);
-	add_number(&to, "bytes_per_s", flow->bytes);
+	add_name(&to, &slower->name, slower->id);
+	add_real(&to, "share", slower->share);
+	add_real(&to, "low", slower->low);
+	add_real(&to, "high", slower->high);
+	add_slower_parts(&to, slower);
 	return finish(&to, out);
+}
+
+int why_json_slower(FILE *out, const struct slower *list, uint32_t n)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < n; i++)
+		ret = json_slower(out, &list[i]);
+	return ret;
 }
 
 int why_json_end(FILE *out, const struct why_state *state,
 		 const struct why_end *end)
 {
 	struct filling to = begin("end");
-	int ret;
 
 	add_bool(&to, "emulated", state->emulated);
 	add_number(&to, "slots", end->counts.slots);
@@ -241,8 +282,5 @@ int why_json_end(FILE *out, const struct why_state *state,
 	add_number(&to, "not_followed", end->counts.not_followed);
 	add_number(&to, "not_told", end->counts.not_told);
 	add_number(&to, "verdicts", end->counts.verdicts);
-	ret = finish(&to, out);
-	for (uint32_t i = 0; !ret && i < end->nr_flows; i++)
-		ret = json_flow(out, &end->flows[i], &end->names[i]);
-	return ret;
+	return finish(&to, out);
 }

@@ -13,6 +13,8 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
+int why_json_slower(FILE *out, const struct slower *list, uint32_t n);
+
 int why_json_end(FILE *out, const struct why_state *state,
 		 const struct why_end *end);
 

@@ -48,7 +48,7 @@ int why_view_begin(FILE *out, const struct why_state *state)
 		      out);
 	if (!state->cache_reason[0])
 		fprintf(out, "Learning the baselines, for %u ms, and as long for each new container.\n"
-			"Verdicts about cache and memory name changes only; load from before is in the estimate at the end.\n",
+			"Verdicts about cache and memory name changes only; what is so from before is in the estimates.\n",
 			CMT_CULPRIT_LEARN);
 	else
 		put_reason(out, "Not judged: cache and memory, since occupancy and bandwidth are unavailable",
@@ -257,14 +257,41 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 	return 0;
 }
 
-static void put_flow(FILE *out, const struct cmt_culprit_flow *flow,
-		     const struct why_names *names)
+static void put_slower(FILE *out, const struct slower *slower)
 {
-	char from[LABEL_LEN], by[LABEL_LEN], rate[FORMAT_LEN];
+	char label[LABEL_LEN];
 
-	fprintf(out, "    %s displaces %s: %s\n",
-		shown(by, &names->suspects[0]), shown(from, &names->victim),
-		format_rate(rate, (double)flow->bytes));
+	fprintf(out, "%s is %.0f %% slower because of others (%.0f to %.0f %%)\n",
+		shown(label, &slower->name), 100 * slower->share, 100 * slower->low,
+		100 * slower->high);
+	for (uint32_t i = 0; i < slower->nr_parts; i++) {
+		const struct slower_part *part = &slower->parts[i];
+
+		if (part->share < SLOWER_LEAST)
+			break;
+		fprintf(out, "    %s: %.0f %%, %s", shown(label, &part->by),
+			100 * part->share, slower_resource(part));
+		if (part->resource != CMT_SLOWDOWN_CPU)
+			fprintf(out, " of L3 domain %u", part->domain);
+		fputc('\n', out);
+	}
+}
+
+int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
+		    uint32_t n)
+{
+	if (state->json)
+		return why_json_slower(out, list, n);
+	if (!n)
+		fputs("No container is slower by 1 % or more because of others.\n", out);
+	else
+		fputs("ESTIMATE, mean of the last second:\n", out);
+	for (uint32_t i = 0; i < n; i++)
+		put_slower(out, &list[i]);
+	if (state->counters_reason[0])
+		fputs("Of this, slowdown by cache and memory is not known: it needs counters.\n",
+		      out);
+	return 0;
 }
 
 int why_view_end(FILE *out, const struct why_state *state,
@@ -278,10 +305,5 @@ int why_view_end(FILE *out, const struct why_state *state,
 	if (end->counts.not_followed)
 		fputs("Some containers were not followed: there are too many.\n",
 		      out);
-	if (!end->nr_flows)
-		return 0;
-	fputs("ESTIMATE, not a verdict: mean of the last second\n", out);
-	for (uint32_t i = 0; i < end->nr_flows; i++)
-		put_flow(out, &end->flows[i], &end->names[i]);
 	return 0;
 }

@@ -5,18 +5,7 @@
 
 #include <stdio.h>
 
-#include "rows.h"
-
-/* The names of an owner in a verdict */
-struct why_name {
-	char label[CONTAINER_LABEL_LEN];	/* raw bytes */
-	const char *path;	/* of its cgroup; NULL: none, or not known */
-};
-
-struct why_names {
-	struct why_name victim;
-	struct why_name suspects[CMT_CULPRIT_SUSPECTS];
-};
+#include "slower.h"
 
 /*
  * "lost cache to": before the first suspect, or a sentence for kinds without suspects
@@ -55,13 +44,14 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-/* The estimate at the end, and the missing parts */
+/* Who is slower now, also where nothing changes. */
+int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
+		    uint32_t n);
+
+/* The missing parts */
 struct why_end {
 	struct cmt_culprit_counts counts;
 	uint64_t lost;		/* records */
-	const struct cmt_culprit_flow *flows;
-	const struct why_names *names;	/* of each flow: victim, and suspect 0 */
-	uint32_t nr_flows;
 };
 
 int why_view_end(FILE *out, const struct why_state *state,

@@ -84,13 +84,14 @@ START_TEST(test_impossible_slots)
 {
 	static const struct cmt_culprit_sample impossible[] = {
 		{ .id = 1, .domain = 64 },
-		{ .id = 1, .valid = 1U << 6 },
+		{ .id = 1, .valid = 1U << 7 },
 		{ .id = 1, .flags = 1U << 2 },
 		{ .id = 1, .occupancy_bytes = 1ULL << 50 },
 		{ .id = 1, .traffic_bytes = 1ULL << 50 },
 		{ .id = 1, .cycles = 1ULL << 50 },
 		{ .id = 1, .instructions = 1ULL << 50 },
 		{ .id = 1, .misses = 1ULL << 50 },
+		{ .id = 1, .references = 1ULL << 50 },
 	};
 	struct cmt_culprit_sample good = sample(1, 0, 0);
 

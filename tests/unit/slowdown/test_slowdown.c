@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How much slower owners are: who is told, who is not, and strange input. */
+#include "slowdown/slowdown.h"
+
+#include <check.h>
+#include <math.h>
+
+#include "unit.h"
+
+enum { VICTIM = 1, STREAMER, QUIET, OTHER };
+
+static struct slowdown sums;
+static struct slowdown_part parts[64];
+
+static void begin(uint32_t room)
+{
+	sums = (struct slowdown){ 0 };
+	ck_assert(slowdown_init(&sums, room));
+}
+
+/* Holds half of a cache of 16 MiB; its misses differ from slot to slot and cost 100 cycles. */
+static struct slowdown_values victim_in(uint32_t slot)
+{
+	double misses = 4000 + 1000 * (slot % 5);
+
+	return (struct slowdown_values){
+		.occupancy_kib = 8192, .counted = true, .instructions = 2e6,
+		.misses = misses, .references = 15000, .cycles = 1e6 + 100 * misses,
+	};
+}
+
+static const struct slowdown_values streamer = {
+	.occupancy_kib = 7168, .counted = true, .instructions = 1e6, .cycles = 3e6,
+	.misses = 20000, .references = 20000,
+};
+
+static const struct slowdown_values quiet = {
+	.occupancy_kib = 1024, .counted = true, .instructions = 3e6, .cycles = 2e6,
+	.misses = 0, .references = 5000,
+};
+
+static void slot_of(uint32_t slot, bool held, uint32_t streamers_domain)
+{
+	struct slowdown_values v = victim_in(slot), s = streamer, q = quiet;
+
+	if (!held)
+		v.occupancy_kib = s.occupancy_kib = q.occupancy_kib = -1;
+	slowdown_begin(&sums, 1);
+	slowdown_add(&sums, VICTIM, 0, false, &v);
+	slowdown_add(&sums, STREAMER, streamers_domain, false, &s);
+	slowdown_add(&sums, QUIET, 0, false, &q);
+	slowdown_end(&sums);
+}
+
+static void slots_of(uint32_t n, bool held, uint32_t streamers_domain)
+{
+	for (uint32_t i = 0; i < n; i++)
+		slot_of(i, held, streamers_domain);
+}
+
+/* The share of @id's time that @by costs it, with all resources; 0: it is not told. */
+static double told(uint64_t id, uint64_t by)
+{
+	int n = slowdown_parts(&sums, parts, 64);
+	double share = 0;
+
+	ck_assert_int_ge(n, 0);
+	for (int i = 0; i < n; i++) {
+		const struct slowdown_part *p = &parts[i];
+
+		ck_assert(p->share > 0 && p->share < 1);
+		ck_assert(p->low <= p->share && p->share <= p->high && p->high <= 1);
+		ck_assert(!i || p->share <= p[-1].share);
+		share += p->id == id && p->by == by ? p->share : 0;
+	}
+	return share;
+}
+
+/*
+ * Alone with QUIET the victim would hold nearly twice as much, and miss little: 6,000 misses of
+ * 100 cycles are 37 % of its time.
+ */
+START_TEST(by_cache)
+{
+	begin(8);
+	slots_of(2000, true, 0);
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.2);
+	ck_assert_double_lt(told(VICTIM, STREAMER), 0.45);
+	ck_assert_double_lt(told(VICTIM, QUIET), 0.06);
+	/* it would miss without the victim, too */
+	ck_assert_double_lt(told(STREAMER, VICTIM), 0.01);
+	ck_assert_double_lt(told(QUIET, STREAMER), 0.01);
+	slowdown_free(&sums);
+}
+END_TEST
+
+START_TEST(without_occupancy)
+{
+	begin(8);
+	slots_of(2000, false, 0);
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.15);
+	ck_assert_double_lt(told(STREAMER, VICTIM), 0.01);
+	ck_assert_double_eq(told(VICTIM, QUIET), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
+START_TEST(domains_are_apart)
+{
+	begin(8);
+	slots_of(2000, true, 63);
+	ck_assert_double_eq(told(VICTIM, STREAMER), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/* A miss costs the more, the more the domain misses: the neighbour's are the memory's. */
+START_TEST(by_memory)
+{
+	struct slowdown_values v = victim_in(0), s = streamer;
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		v.misses = 3000 + 100 * (i % 7);
+		s.misses = s.references = i % 2 ? 30000 : 3000;
+		v.references = v.misses;
+		v.cycles = 1e6 + v.misses * (i % 2 ? 200 : 100);
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.05);
+	ck_assert_int_eq(parts[0].resource, SLOWDOWN_MEMORY);
+	slowdown_free(&sums);
+}
+END_TEST
+
+START_TEST(suspects_only)
+{
+	struct slowdown_values v = victim_in(0), s = streamer;
+
+	begin(8);
+	for (uint32_t i = 0; i < 1000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, true, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_end(&sums);
+	}
+	ck_assert_int_eq(slowdown_parts(&sums, parts, 64), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/* What was slow is so no more when it is over. */
+START_TEST(fades)
+{
+	const struct slowdown_values gone = { .occupancy_kib = 0 };
+	double before;
+
+	begin(8);
+	slots_of(2000, true, 0);
+	before = told(VICTIM, STREAMER);
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct slowdown_values v = victim_in(i);
+
+		v.occupancy_kib = 15000;
+		v.misses /= 20;
+		v.cycles = 1e6 + 100 * v.misses;
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		if (!i)
+			slowdown_add(&sums, STREAMER, 0, false, &gone);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_lt(told(VICTIM, STREAMER), before / 4);
+	slowdown_begin(&sums, 6000);
+	slot_of(0, true, 0);
+	ck_assert_double_ge(told(VICTIM, STREAMER), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
+static void add_one(uint64_t id, struct slowdown_values v)
+{
+	slowdown_begin(&sums, 1);
+	slowdown_add(&sums, id, 0, false, &v);
+	slowdown_end(&sums);
+}
+
+/* No value makes a share that is none: told() looks at each. */
+START_TEST(strange_counters)
+{
+	const struct slowdown_values strange[] = {
+		{ .occupancy_kib = -1 },
+		{ .occupancy_kib = 0, .counted = true },
+		{ .occupancy_kib = 1e9, .counted = true, .cycles = 1e15, .instructions = 1,
+		  .misses = 1e15, .references = 1 },
+		{ .occupancy_kib = 1, .counted = true, .cycles = 1, .instructions = 1e15,
+		  .misses = 0, .references = 1e15 },
+		{ .occupancy_kib = 5, .counted = true, .cycles = 3e6, .instructions = 0,
+		  .misses = 5, .references = 5 },
+		{ .occupancy_kib = 5, .counted = true, .cycles = 0, .instructions = 100,
+		  .misses = 5, .references = 50 },
+	};
+	uint32_t n = sizeof(strange) / sizeof(strange[0]);
+
+	begin(8);
+	ck_assert_int_eq(slowdown_parts(&sums, parts, 64), 0);
+	for (uint32_t i = 0; i < 2000; i++) {
+		slot_of(i, i % 3, i % 2);
+		add_one(OTHER, strange[i * 7 % n]);
+		add_one(VICTIM, strange[i % n]);
+		if (i % 100 == 0)
+			told(VICTIM, STREAMER);
+	}
+	slowdown_free(&sums);
+}
+END_TEST
+
+/* Owners that come and go: those that were forgotten make room, others are left out. */
+START_TEST(come_and_go)
+{
+	begin(4);
+	for (uint64_t id = 1; id < 1000; id++)
+		add_one(id, streamer);
+	ck_assert_int_ge(slowdown_parts(&sums, parts, 64), 0);
+	for (uint32_t i = 0; i < 7000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_end(&sums);
+	}
+	slots_of(2000, true, 0);
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.2);
+	ck_assert_int_eq(slowdown_parts(&sums, parts, 1), 1);
+	ck_assert_uint_eq(parts[0].by, STREAMER);
+	slowdown_free(&sums);
+}
+END_TEST
+
+START_TEST(kept_is_exponential)
+{
+	ck_assert_double_eq(slowdown_kept(0), 1);
+	for (double x = 0.001; x < 2; x *= 1.5)
+		ck_assert_double_eq_tol(slowdown_kept(x), exp(-x), 0.01);
+	ck_assert_double_lt(slowdown_kept(100), 1e-20);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slowdown");
+
+	UNIT_CASE(suite, by_cache);
+	UNIT_CASE(suite, without_occupancy);
+	UNIT_CASE(suite, domains_are_apart);
+	UNIT_CASE(suite, by_memory);
+	UNIT_CASE(suite, suspects_only);
+	UNIT_CASE(suite, fades);
+	UNIT_CASE(suite, strange_counters);
+	UNIT_CASE(suite, come_and_go);
+	UNIT_CASE(suite, kept_is_exponential);
+	return unit_run(suite);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "slower.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS_MOST	1024
+
+const char *slower_resource(const struct slower_part *part)
+{
+	switch (part->resource) {
+	case CMT_SLOWDOWN_CPU:
+		return "CPU";
+	case CMT_SLOWDOWN_CACHE:
+		return "cache";
+	case CMT_SLOWDOWN_MEMORY:
+		return "memory";
+	default:
+		return "not known";
+	}
+}
+
+static struct slower *find(struct slower *list, uint32_t *nr, uint64_t id)
+{
+	uint32_t i = 0;
+
+	while (i < *nr && list[i].id != id)
+		i++;
+	if (i == SLOWER_MOST)
+		return NULL;
+	if (i == *nr) {
+		memset(&list[i], 0, sizeof(list[i]));
+		list[i].id = id;
+		(*nr)++;
+	}
+	return &list[i];
+}
+
+static double at_most_all(double share)
+{
+	return share < 1 ? share : 1;
+}
+
+/* Waiting for its own tasks is no neighbour's doing. */
+static void add_part(struct slower *list, uint32_t *nr, const struct cmt_slowdown *from)
+{
+	struct slower *slower = from->id == from->by ? NULL : find(list, nr, from->id);
+
+	if (!slower)
+		return;
+	slower->share = at_most_all(slower->share + from->share);
+	slower->low = at_most_all(slower->low + from->low);
+	slower->high = at_most_all(slower->high + from->high);
+	if (slower->nr_parts == SLOWER_PARTS)
+		return;
+	slower->parts[slower->nr_parts++] = (struct slower_part){
+		.by_id = from->by, .domain = from->domain,
+		.resource = from->resource, .share = from->share,
+	};
+}
+
+static int cmp_slower(const void *pa, const void *pb)
+{
+	const struct slower *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST])
+{
+	struct cmt_slowdown pairs[PAIRS_MOST];
+	int n = cmt_culprit_slowdown(culprit, pairs, PAIRS_MOST);
+	uint32_t nr = 0;
+
+	for (int i = 0; i < n; i++)
+		add_part(list, &nr, &pairs[i]);
+	if (n < 0)
+		return n;
+	qsort(list, nr, sizeof(list[0]), cmp_slower);
+	while (nr && list[nr - 1].share < SLOWER_LEAST)
+		nr--;
+	return (int)nr;
+}
