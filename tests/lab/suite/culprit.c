@@ -247,21 +247,24 @@ static void test_standing(void)
 {
 	struct owner *owners = begin(false);
 	const char *line;
-	char flow[64];
+	char by[64], victim[64];
 
 	owner_go(&owners[STREAMER]);
 	owner_wait(&owners[STREAMER], 100);
 	why_start(NULL);
 	quiet_before();
 	why_end();
-	snprintf(flow, sizeof(flow), "\"by_id\":%llu,",
-		 (unsigned long long)owners[STREAMER].id);
-	line = why_line("\"record\":\"flow\",\"estimate\":true", flow);
+	snprintf(victim, sizeof(victim), "\"id\":%llu,\"cgroup\"",
+		 (unsigned long long)owners[VICTIM].id);
+	line = why_line("\"record\":\"slower\",\"estimate\":true", victim);
 	if (!line)
 		why_dump();
-	CHECK(number_in(line, ",\"id\":") == owners[VICTIM].id,
-	      "another one is displaced: %s", line);
+	CHECK(line, "the victim is not slower");
 	note("%s", line);
+	snprintf(by, sizeof(by), "\"id\":%llu,", (unsigned long long)owners[STREAMER].id);
+	line = strstr(line, "\"because_of\":[{");
+	CHECK(line && strstr(line, by) && strstr(line, by) < strchr(line, '}'),
+	      "another one is named first: %s", line ? line : "none");
 	owners_end(owners, OWNERS);
 }
 
