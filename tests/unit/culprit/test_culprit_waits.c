@@ -128,6 +128,33 @@ START_TEST(test_two_spinners)
 }
 END_TEST
 
+/* The same second as a slowdown, in which an owner's own tasks are no others. */
+START_TEST(test_slower)
+{
+	struct cmt_slowdown list[4];
+
+	does(0, 250, 750);
+	part(0, 1, 500);
+	part(0, 0, 250);
+	does(1, 500, 0);
+	run(999);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 4), 0);
+	run(1);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 4), 2);
+	ck_assert_uint_eq(list[0].id, WEB);
+	ck_assert_uint_eq(list[0].by, BATCH);
+	ck_assert_int_eq(list[0].resource, CMT_SLOWDOWN_CPU);
+	ck_assert_double_eq_tol(list[0].share, 0.5, 1e-9);
+	ck_assert_double_eq(list[0].low, list[0].high);
+	ck_assert_uint_eq(list[1].by, WEB);
+	ck_assert_double_eq_tol(list[1].share, 0.25, 1e-9);
+	frame.nr_waits = 0;
+	does(0, 1000, 0);
+	run(1000);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 4), 0);
+}
+END_TEST
+
 /* It says since when, anew after a second without. */
 START_TEST(test_since)
 {
@@ -441,6 +468,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_spinners);
+	tcase_add_test(tcase, test_slower);
 	tcase_add_test(tcase, test_since);
 	tcase_add_test(tcase, test_itself);
 	tcase_add_test(tcase, test_itself_and_a_neighbour);

@@ -194,6 +194,55 @@ START_TEST(test_one_owner_has_no_suspect)
 }
 END_TEST
 
+static const char *view_slower(const struct slower *list, uint32_t n)
+{
+	size_t len;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &len);
+	ck_assert_int_eq(why_view_slower(out, &state, list, n), 0);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_slower)
+{
+	const struct slower list[] = { {
+		.id = 7, .name.label = "docker:w\033b", .share = 0.184, .low = 0.07,
+		.high = 0.41, .nr_parts = 3,
+		.parts = {
+			{ .by_id = 8, .by.label = "docker:batch", .domain = 2,
+			  .resource = CMT_SLOWDOWN_CACHE, .share = 0.16 },
+			{ .by_id = 9, .by.label = "docker:\xff", .domain = 2,
+			  .resource = CMT_SLOWDOWN_CPU, .share = 0.02 },
+			{ .by_id = 8, .by.label = "docker:batch", .domain = 2,
+			  .resource = CMT_SLOWDOWN_MEMORY, .share = 0.004 },
+		},
+	} };
+	struct json_object *object, *value;
+
+	prepare(CMT_CULPRIT_NONE);
+	ck_assert_str_eq(view_slower(list, 1), "ESTIMATE, mean of the last second:\n"
+			 "docker:w\\x1bb is 18 % slower because of others (7 to 41 %)\n"
+			 "    docker:batch: 16 %, cache of L3 domain 2\n"
+			 "    docker:\\xff: 2 %, CPU\n");
+	ck_assert_str_eq(view_slower(NULL, 0),
+			 "No container is slower by 1 % or more because of others.\n");
+	strcpy(state.counters_reason, "none");
+	ck_assert_ptr_nonnull(strstr(view_slower(NULL, 0), "it needs counters"));
+	state.json = true;
+	object = json_tokener_parse(view_slower(list, 1));
+	ck_assert(json_object_object_get_ex(object, "because_of", &value));
+	ck_assert_uint_eq(json_object_array_length(value), 3);
+	value = json_object_array_get_idx(value, 1);
+	ck_assert(json_object_object_get_ex(value, "domain", &value));
+	ck_assert_ptr_null(value);
+	json_object_put(object);
+	ck_assert_str_eq(view_slower(NULL, 0), "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("why");
@@ -204,6 +253,7 @@ int main(void)
 	UNIT_CASE(suite, test_cpu);
 	UNIT_CASE(suite, test_waits);
 	UNIT_CASE(suite, test_hostile);
+	UNIT_CASE(suite, test_slower);
 	UNIT_CASE(suite, test_one_owner_has_no_suspect);
 	ret = unit_run(suite);
 	free(text);
