@@ -50,8 +50,8 @@ struct slowdown {
 	uint32_t mask;
 	uint32_t *hash;
 	struct slowdown_owner *owners;
-	uint32_t nr_now;
-	uint32_t *now;		/* owners with values in this slot */
+	uint32_t nr_now, nr_before;
+	uint32_t *now;		/* owners with values in this slot, then in the one before */
 	uint64_t swept;
 };
 

@@ -78,6 +78,17 @@ static uint32_t take_free(struct slowdown *slowdown)
 	return index;
 }
 
+/* Mostly the one that came at this place in the slot before. */
+static struct slowdown_owner *owner_hinted(struct slowdown *slowdown, uint64_t id,
+					   uint32_t domain)
+{
+	uint32_t i = slowdown->nr_now < slowdown->nr_before ?
+		     slowdown->now[slowdown->nr_now] : NOBODY;
+	struct slowdown_owner *owner = i == NOBODY ? NULL : &slowdown->owners[i];
+
+	return owner && owner->used && owner->id == id && owner->domain == domain ? owner : NULL;
+}
+
 static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 				       uint32_t domain)
 {
@@ -106,6 +117,7 @@ void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
 	if (!slowdown->slot)
 		slowdown->slot = slowdown->begin = 1;
 	slowdown->slot += slots;
+	slowdown->nr_before = slowdown->nr_now;
 	slowdown->nr_now = 0;
 	sweep(slowdown);
 }
@@ -113,8 +125,10 @@ void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
 void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
 		  const struct slowdown_values *values)
 {
-	struct slowdown_owner *owner = owner_of(slowdown, id, domain);
+	struct slowdown_owner *owner = owner_hinted(slowdown, id, domain);
 
+	if (!owner)
+		owner = owner_of(slowdown, id, domain);
 	if (!owner || owner->seen == slowdown->slot)
 		return;
 	owner->seen = slowdown->slot;
@@ -126,7 +140,9 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 /* Means as of @slot, if nothing happened since the last one; the occupancy stayed. */
 static void age(struct slowdown_owner *owner, uint64_t slot)
 {
-	double kept = slowdown_kept((double)(slot - owner->slot) / SLOWDOWN_WINDOW);
+	uint64_t slots = slot - owner->slot;
+	double kept = slots == 1 ? 1 - 1.0 / SLOWDOWN_WINDOW :
+				   slowdown_kept((double)slots / SLOWDOWN_WINDOW);
 	struct slowdown_values *mean = &owner->mean;
 
 	mean->cycles *= kept;
@@ -134,7 +150,8 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	mean->misses *= kept;
 	mean->references *= kept;
 	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
-	slowdown_moments_scale(&owner->moments, kept);
+	if (owner->moments.n > 0)
+		slowdown_moments_scale(&owner->moments, kept);
 	owner->slot = slot;
 }
 
