@@ -33,6 +33,7 @@ void cmt_info_terminate(struct cmt_info *info)
 	info->reason[sizeof(info->reason) - 1] = '\0';
 	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
 	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
+	info->wait_reason[sizeof(info->wait_reason) - 1] = '\0';
 }
 
 int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg)

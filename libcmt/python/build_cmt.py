@@ -202,6 +202,7 @@ struct cmt_info {
 	char mbm_reason[...];
 	uint32_t counters;
 	char perf_reason[...];
+	char wait_reason[...];
 	...;
 };
 

@@ -148,6 +148,7 @@ static void fill_info(struct resctrl *r, const struct cmt_resctrl_opts *o)
 	info->resctrl_mounted = 1;
 	strcpy(info->reason, "groups of resctrl, without the cmt module");
 	strcpy(info->perf_reason, "resctrl has no counters of the processor");
+	strcpy(info->wait_reason, "resctrl does not account what tasks wait for a CPU");
 	if (getrandom(&info->instance, sizeof(info->instance), GRND_NONBLOCK) < 0)
 		info->instance = cmt_resctrl_stamp(r);
 }

@@ -240,7 +240,7 @@ void cmt_wait_begin(void)
 
 const char *cmt_wait_alloc(void)
 {
-	return "the kernel has no CONFIG_SCHED_INFO";
+	return CMT_WAIT_REASON;
 }
 
 void cmt_wait_free(void)

@@ -38,6 +38,8 @@ void cmt_probe_wakeup(void *data, struct task_struct *task);
 void cmt_probe_wakeup_new(void *data, struct task_struct *task);
 
 #ifdef CONFIG_SCHED_INFO
+#define CMT_WAIT_REASON	""
+
 /* What is longer, ns, is not usual. */
 #define CMT_WAIT_USUAL	S32_MAX
 
@@ -133,6 +135,8 @@ static __always_inline void cmt_wait_tick(struct cmt_cpu *cpu)
 		cmt_wait_look(cpu);
 }
 #else
+#define CMT_WAIT_REASON	"the kernel has no CONFIG_SCHED_INFO"
+
 static inline bool cmt_wait_switch(struct cmt_cpu *cpu, const struct task_struct *prev,
 				   const struct task_struct *next,
 				   unsigned int prev_state) { return true; }

@@ -117,6 +117,7 @@ static void info_fill(struct cmt_info *info)
 	info->assignable = cmt_abmc_info();
 	info->plza = cmt_plza_info();
 	info->evtsel = cmt_sampler_evtsel();
+	strscpy(info->wait_reason, CMT_WAIT_REASON, sizeof(info->wait_reason));
 }
 
 static long ioctl_get_info(void __user *uarg)

@@ -406,6 +406,9 @@ struct cmt_info {
 				 * last look: CMT_PLZA_*; 0: the processor has none
 				 */
 	__u32 evtsel;		/* CMT_EVTSEL_* */
+	char wait_reason[64];	/* why this kernel does not account what tasks wait for a
+				 * CPU, asked for or not; empty: it does when asked
+				 */
 };
 
 /* cmt_info.evtsel: do cmt's readings disturb those of resctrl, while it is mounted? */
@@ -769,7 +772,7 @@ struct cmt_box {
 #define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
 
 /* The least size that a caller may pass: that of the first published structure. */
-#define CMT_INFO_SIZE		344U
+#define CMT_INFO_SIZE		408U
 #define CMT_STATS_SIZE		184U
 #define CMT_RMIDS_SIZE		32U
 #define CMT_INTERVAL_SIZE	16U
@@ -864,6 +867,7 @@ CMT_ABI_AT(cmt_info, assignable, 268);
 CMT_ABI_AT(cmt_info, perf_reason, 272);
 CMT_ABI_AT(cmt_info, plza, 336);
 CMT_ABI_AT(cmt_info, evtsel, 340);
+CMT_ABI_AT(cmt_info, wait_reason, 344);
 
 CMT_ABI_SIZE(cmt_stats, CMT_STATS_SIZE);
 CMT_ABI_AT(cmt_stats, rmids_active, 8);

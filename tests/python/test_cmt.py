@@ -97,7 +97,7 @@ class DeviceTest(FakeCase):
         self.assertEqual(info.interval_max_ns, 1_000_000_000)
         self.assertEqual(info.limbo_ns, 2 * MS)
         self.assertEqual((info.ring_hold_ns, info.budget_ns), (2000 * MS, 20_000))
-        self.assertEqual((info.idle_ticks, info.mbm_reason), (32, ""))
+        self.assertEqual((info.idle_ticks, info.mbm_reason, info.wait_reason), (32, "", ""))
         self.assertIsNone(info.l3_bytes)
 
     def test_hardware(self):

@@ -177,6 +177,8 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		dev->info.events = CMT_F_OCCUPANCY;
 		strcpy(dev->info.mbm_reason, "counters are \033[31massigned");
 	}
+	if (fake("unaccounted"))
+		strcpy(dev->info.wait_reason, "the kernel has \033[31mno CONFIG_SCHED_INFO");
 	if (given.nr) {
 		dev->info.scope = CMT_SCOPE_CONTAINER;
 		dev->info.nr_rmids = given.nr + 1;
@@ -446,7 +448,7 @@ int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 		    (dev->counters & CMT_F_WAITED & (fake("unaccounted") ? 0 : UINT32_MAX));
 	snprintf(reason, CMT_REASON_LEN, "%s", fake("nopmu") && pmu ?
 		 "another program \033[31mhas them" : fake("unaccounted") && dev->counters ?
-		 "the kernel has no CONFIG_SCHED_INFO" : "");
+		 dev->info.wait_reason : "");
 	return 0;
 }
 

@@ -173,6 +173,7 @@ run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1 -C --json
 has out '"counters_reason":null,'
 run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1 --json
 has out '"counters_reason":"another program \u001b[31mhas them",'
+has out '"wait_reason":null,'
 run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 2 --by process --sort mpki --json
 grep '"record":"row"' "$scratch/out" | head -n 1 >"$scratch/first"
 has first '"pid":1001,'
@@ -204,8 +205,12 @@ run 0 env CMT_FAKE=waits "$stat" -i 0.1 -n 1 --csv
 has out ",cpu_percent,wait_percent,"
 run 0 env CMT_FAKE=waits,unaccounted "$stat" -i 0.1 -n 1
 lacks out "WAIT %"
-has out "not counted: waiting (the kernel has no CONFIG_SCHED_INFO)"
+has out 'not counted: waiting (the kernel has \x1b[31mno CONFIG_SCHED_INFO)'
+run 0 env CMT_FAKE=waits,unaccounted,nopmu "$stat" -i 0.1 -n 1
+has out 'LLC references (another program \x1b[31mhas them)'
+has out 'not counted: waiting (the kernel has \x1b[31mno CONFIG_SCHED_INFO)'
 run 0 env CMT_FAKE=waits,unaccounted "$stat" -i 0.1 -n 1 --json
+has out '"wait_reason":"the kernel has \u001b[31mno CONFIG_SCHED_INFO",'
 has out '"wait_percent":null,'
 has out '"waited_ns":null,'
 
@@ -245,6 +250,8 @@ has out ",rmid-overwritten"
 run 1 env CMT_FAKE=beside,hardware "$ctl" doctor
 has out "note     resctrl    mounted: 1 RMIDs are resctrl's, and 1 CPUs are of its groups; CPU 3 has RMID 2 of resctrl or another program: rows of containers lack what runs there"
 has out "cmtctl resctrl take counts it for cmt; resctrl's values of these groups are wrong then"
+run 1 env CMT_FAKE=hardware,unaccounted "$ctl" doctor
+has out 'note     waiting    what tasks wait for a CPU is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=hardware "$ctl" doctor
 has out "good     resctrl    mounted: 0 RMIDs are resctrl's, and no group has tasks of several owners"
 
@@ -270,7 +277,7 @@ has out '"occupancy_bytes":null'
 has out '"reason":"error"'
 has out '"lost":0'
 has out '{"record":"interval","time":"2'
-has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"counted_ns":0,"counters_reason":null,"cpus":1,"domains":1,"rows":4,"channels":0,'
+has out '"missed":0,"sampling_interval_ns":1000000,"sampling_ns":0,"counted_ns":0,"counters_reason":null,"wait_reason":null,"cpus":1,"domains":1,"rows":4,"channels":0,'
 has out '{"record":"row","end_ns":'
 has out '"comm":"\u001b[31mred"'
 lacks out "$escape"
@@ -435,6 +442,11 @@ has out "resctrl_mounted    yes"
 lacks out "$escape"
 has out "perf_reason        -"
 has out "waited             no"
+has out "wait_reason        -"
+run 0 env CMT_FAKE=unaccounted "$ctl" info
+has out 'wait_reason        the kernel has \x1b[31mno CONFIG_SCHED_INFO'
+run 0 env CMT_FAKE=unaccounted "$ctl" info --json
+has out '"wait_reason":"the kernel has \u001b[31mno CONFIG_SCHED_INFO",'
 run 0 "$ctl" rmids
 has out "EMULATED"
 has out '\x1b[31mred'

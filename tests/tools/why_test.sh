@@ -142,7 +142,7 @@ has first ',"share":0.500,"taken_bytes":null,'
 run 0 env CMT_FAKE=container,waits,software "$stat" -p -i 1 -n 3
 has out " waits for a CPU, used by "
 run 0 env CMT_FAKE=container,stream,unaccounted "$stat" --why -n 2
-has out "Not judged: waiting for a CPU: the kernel has no CONFIG_SCHED_INFO"
+has out 'Not judged: waiting for a CPU: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 has out "lost cache to"
 lacks out "waits for a CPU, "
 run 0 env CMT_FAKE=nombm,waits "$stat" --why -n 1
@@ -151,7 +151,7 @@ has out 'Not judged: cache and memory, since occupancy and bandwidth are unavail
 # Where it cannot work it says so, and why.
 run 1 env CMT_FAKE=software,unaccounted "$stat" --why
 has err 'which are unavailable: made up \x1b[31m'
-has err 'or what tasks wait for a CPU, which is not accounted: the kernel has no CONFIG_SCHED_INFO'
+has err 'or what tasks wait for a CPU, which is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=slow "$stat" --why
 has err "needs a sampling interval of 1 ms, and it is 1 s: see cmtctl interval"
 run 1 env CMT_FAKE=gone "$stat" --why

@@ -158,6 +158,18 @@ static void judge_bandwidth(struct list *list, const struct cmt_info *info)
 		say(add(list, "bandwidth", FINDING_GOOD), "counted for each RMID");
 }
 
+/* Without RDT, too. */
+static void judge_waiting(struct list *list, const struct cmt_info *info)
+{
+	if (info->wait_reason[0])
+		say(add(list, "waiting", FINDING_NOTE),
+		    "what tasks wait for a CPU is not accounted: %.*s",
+		    (int)sizeof(info->wait_reason), info->wait_reason);
+	else
+		say(add(list, "waiting", FINDING_GOOD),
+		    "what tasks wait for a CPU is accounted for a tool that asks");
+}
+
 static void judge_rmids(struct list *list, const struct facts *facts)
 {
 	const struct cmt_stats *stats = &facts->stats;
@@ -378,6 +390,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_module(&list, facts->info);
 	judge_readings(&list, facts);
 	judge_bandwidth(&list, facts->info);
+	judge_waiting(&list, facts->info);
 	judge_rmids(&list, facts);
 	judge_scope(&list, facts);
 	judge_resctrl(&list, facts);

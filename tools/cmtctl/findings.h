@@ -42,7 +42,7 @@ struct facts {
 	struct beside beside;	/* groups of resctrl with tasks of several owners or a CPU */
 };
 
-#define MAX_FINDINGS	13U
+#define MAX_FINDINGS	14U
 
 /* Fills @findings, most basic first.  Returns how many, MAX_FINDINGS at most. */
 unsigned int findings_make(const struct facts *facts, struct finding *findings);

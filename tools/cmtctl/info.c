@@ -79,8 +79,8 @@ static void add_plza(struct fields *fields, uint32_t plza)
 }
 
 /* The counters of the processor that some program requested, and the kernel's of waiting */
-static void add_counters(struct fields *fields, uint32_t counters,
-			 const char *reason)
+static void add_counters(struct fields *fields, uint32_t counters, const char *reason,
+			 const struct cmt_info *info)
 {
 	fields_bool(fields, "cycles", counters & CMT_F_CYCLES);
 	fields_bool(fields, "instructions", counters & CMT_F_INSTRUCTIONS);
@@ -88,6 +88,7 @@ static void add_counters(struct fields *fields, uint32_t counters,
 	fields_bool(fields, "llc_references", counters & CMT_F_LLC_REFERENCES);
 	fields_bool(fields, "waited", counters & CMT_F_WAITED);
 	fields_text(fields, "perf_reason", reason[0] ? reason : NULL);
+	fields_text(fields, "wait_reason", info->wait_reason[0] ? info->wait_reason : NULL);
 }
 
 static void add_resctrl(struct fields *fields, uint32_t mode, bool mounted)
@@ -161,7 +162,7 @@ int ctl_info(const struct ctl *ctl, const char **what)
 	add_events(&fields, info);
 	add_assignable(&fields, info->assignable);
 	add_plza(&fields, info->plza);
-	add_counters(&fields, counters, reason);
+	add_counters(&fields, counters, reason, info);
 	add_sampling(&fields, info, interval_ns);
 	return fields_end(&fields);
 }

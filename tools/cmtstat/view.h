@@ -39,7 +39,8 @@ struct report {
 				 */
 	int64_t realtime_ns;	/* of the interval's end */
 	uint32_t uncounted;	/* CMT_F_CYCLES | ...: requested, and not counted */
-	char counters_reason[CMT_REASON_LEN];	/* why; "": nothing is missing */
+	/* why, of waiting only without another reason; "": nothing is missing */
+	char counters_reason[CMT_REASON_LEN];
 	/* why not all memory channels are read; "": all, or not requested */
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
 	struct marks marks;	/* verdicts of the last minute */
@@ -76,6 +77,9 @@ struct table_opts {
 	unsigned int height;	/* lines of the screen; 0: no limit */
 	struct window *window;	/* of the full screen, with bars and curves; or NULL */
 };
+
+/* Why waiting is not accounted for this report, which asked for it; NULL: it is, or it did not. */
+const char *view_wait_reason(const struct report *report);
 
 struct screen;
 

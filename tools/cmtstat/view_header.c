@@ -165,8 +165,15 @@ static void put_sampling(struct screen *screen, const struct report *report)
 		   sampled(how, report), cost);
 }
 
-/* Which of the processor's counters are missing, and why. */
-static void put_counters(struct screen *screen, const struct report *report)
+const char *view_wait_reason(const struct report *report)
+{
+	if (!(report->uncounted & CMT_F_WAITED))
+		return NULL;
+	return report->info->wait_reason[0] ? report->info->wait_reason :
+					      report->counters_reason;
+}
+
+static void put_uncounted(struct screen *screen, uint32_t values, const char *reason)
 {
 	static const struct {
 		uint32_t value;
@@ -178,21 +185,29 @@ static void put_counters(struct screen *screen, const struct report *report)
 		{ CMT_F_LLC_REFERENCES, "LLC references" },
 		{ CMT_F_WAITED, "waiting" },
 	};
-	char escaped[4 * sizeof(report->counters_reason)], names[80] = "";
+	char escaped[4 * CMT_REASON_LEN], names[80] = "";
 	size_t i, used = 0;
 
-	if (!report->counters_reason[0])
+	if (!values || !reason[0])
 		return;
 	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		if (report->uncounted & counters[i].value)
+		if (values & counters[i].value)
 			used += (size_t)snprintf(names + used,
 						 sizeof(names) - used, "%s%s",
 						 used ? ", " : "",
 						 counters[i].name);
-	escape_text(escaped, sizeof(escaped), report->counters_reason,
-		    ESCAPE_ASCII);
+	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);
 	screen_wrapped(screen, ATTRIBUTE_NONE, "not counted: %s (%s)", names,
 		       escaped);
+}
+
+/* Which values are missing, and why.  A kernel that never accounts waiting has its own reason. */
+static void put_counters(struct screen *screen, const struct report *report)
+{
+	uint32_t never = report->info->wait_reason[0] ? CMT_F_WAITED : 0;
+
+	put_uncounted(screen, report->uncounted & ~never, report->counters_reason);
+	put_uncounted(screen, report->uncounted & never, report->info->wait_reason);
 }
 
 static void put_rounded(struct screen *screen, const struct report *report)

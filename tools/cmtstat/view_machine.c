@@ -198,6 +198,7 @@ static int add_source(struct json_object *object, const struct report *report)
 /* The sampling, and the gaps in it */
 static int add_sampling(struct json_object *object, const struct report *report)
 {
+	const char *wait_reason = view_wait_reason(report);
 	const struct frame *frame = &report->frame;
 	int ret = add_source(object, report);
 
@@ -216,6 +217,8 @@ static int add_sampling(struct json_object *object, const struct report *report)
 	ret = ret ? ret : json_add(object, "counters_reason",
 				   report->counters_reason[0] ?
 				   json_text(report->counters_reason) : NULL);
+	ret = ret ? ret : json_add(object, "wait_reason",
+				   wait_reason ? json_text(wait_reason) : NULL);
 	ret = ret ? ret : add_known(object, "cpus", report->on_demand ||
 				    origin_is_resctrl(report->info), frame->nr_cpus);
 	ret = ret ? ret : add_number(object, "domains", frame->nr_domains);

@@ -121,6 +121,18 @@ static uint32_t uncounted(const struct why *why, uint32_t asked, char reason[CMT
 
 #define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
 
+static void explain_waits(struct why *why, const struct cmt_info *info)
+{
+	char *reason = why->state.wait_reason;
+
+	if (!uncounted(why, CMT_F_WAITED, reason))
+		reason[0] = '\0';
+	else if (info->wait_reason[0])
+		memcpy(reason, info->wait_reason, sizeof(info->wait_reason));
+	else if (!reason[0])
+		strcpy(reason, "the module does not account it");
+}
+
 static void explain_counters(struct why *why)
 {
 	struct why_state *state = &why->state;
@@ -129,10 +141,6 @@ static void explain_counters(struct why *why)
 		strcpy(state->counters_reason, "--no-counters");
 	else if (!uncounted(why, COUNTERS, state->counters_reason))
 		state->counters_reason[0] = '\0';
-	if (!uncounted(why, CMT_F_WAITED, state->wait_reason))
-		state->wait_reason[0] = '\0';
-	else if (!state->wait_reason[0])
-		strcpy(state->wait_reason, "the module does not account it");
 }
 
 /* What can be judged here.  Returns 0, or -ENOTSUP after a message: nothing. */
@@ -148,6 +156,7 @@ static int explain(struct why *why)
 	else if (!state->cache_reason[0])
 		strcpy(state->cache_reason, "the module does not say why");
 	explain_counters(why);
+	explain_waits(why, info);
 	if (!state->cache_reason[0] || !state->wait_reason[0])
 		return 0;
 	escape_text(cache, sizeof(cache), state->cache_reason, ESCAPE_ASCII);

@@ -56,6 +56,9 @@ static void note_events(struct notes *notes, const struct page_about *about)
 	if (!(info->events & CMT_F_MBM_TOTAL))
 		note(notes, "Memory bandwidth was not measured: %s.",
 		     reason(buf, info->mbm_reason));
+	if (info->wait_reason[0])
+		note(notes, "What tasks wait for a CPU was not accounted: %s.",
+		     reason(buf, info->wait_reason));
 }
 
 static void note_memory(struct notes *notes, const struct model *model,

@@ -30,7 +30,7 @@ import (
 const (
 	abiMajor    = 2
 	getInfo     = 0xc000d400
-	infoBytes   = 344
+	infoBytes   = 408
 	ringMagic   = 0x524d5443
 	headerBytes = 128
 	recordBytes = 64

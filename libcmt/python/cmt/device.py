@@ -43,6 +43,7 @@ class Info:
     mbm_reason: str  #: why there is no MBM_TOTAL and MBM_LOCAL, for people
     counters: Flag  #: CYCLES, ...: what was counted then: see Device.counters()
     perf_reason: str  #: why something asked for was not counted then, for people
+    wait_reason: str  #: why the kernel never accounts WAITED, for people
 
     @property
     def emulated(self) -> bool:
@@ -341,6 +342,7 @@ def make_info(raw: Any) -> Info:
         mbm_reason=text(raw.mbm_reason),
         counters=Flag(raw.counters),
         perf_reason=text(raw.perf_reason),
+        wait_reason=text(raw.wait_reason),
         **numbers,
     )
 

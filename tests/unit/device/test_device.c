@@ -136,11 +136,13 @@ START_TEST(test_info_strings_terminated)
 {
 	memset(fake.info.reason, 'x', sizeof(fake.info.reason));
 	memset(fake.info.mbm_reason, 'x', sizeof(fake.info.mbm_reason));
+	memset(fake.info.wait_reason, 'x', sizeof(fake.info.wait_reason));
 	memset(fake.info.module_version, 'x',
 	       sizeof(fake.info.module_version));
 	open_ok(0);
 	ck_assert_uint_eq(strlen(cmt_device_info(dev)->reason), 63);
 	ck_assert_uint_eq(strlen(cmt_device_info(dev)->mbm_reason), 63);
+	ck_assert_uint_eq(strlen(cmt_device_info(dev)->wait_reason), 63);
 	ck_assert_uint_eq(strlen(cmt_device_info(dev)->module_version), 15);
 }
 END_TEST

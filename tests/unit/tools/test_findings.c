@@ -60,7 +60,7 @@ static void says(const char *about, enum finding_state state, const char *what,
 START_TEST(healthy_machine_has_no_problem)
 {
 	nr = findings_make(&facts, findings);
-	ck_assert_uint_eq(nr, 8);
+	ck_assert_uint_eq(nr, 9);
 	for (unsigned int i = 0; i < nr; i++) {
 		ck_assert_int_eq(findings[i].state, FINDING_GOOD);
 		ck_assert_str_eq(findings[i].todo, "");
@@ -119,6 +119,16 @@ START_TEST(bandwidth_without_counters_is_reported)
 	says("bandwidth", FINDING_NOTE, "cmt has 32, others 0", NULL);
 	info.assignable = CMT_ASSIGNABLE_ON | 32 | 32U << 20;
 	says("bandwidth", FINDING_PROBLEM, "cmt has 0, others 32", "umount");
+}
+END_TEST
+
+START_TEST(waiting_that_the_kernel_cannot_account_is_noted)
+{
+	says("waiting", FINDING_GOOD, "accounted for a tool that asks", NULL);
+	/* as long as its field: not terminated */
+	memset(info.wait_reason, 'x', sizeof(info.wait_reason));
+	info.backend = CMT_BACKEND_SOFTWARE;
+	says("waiting", FINDING_NOTE, "not accounted: xxxx", NULL);
 }
 END_TEST
 
@@ -282,6 +292,7 @@ int main(void)
 	tcase_add_test(tc, version_of_another_release_is_noted);
 	tcase_add_test(tc, unmeasured_values_are_a_problem);
 	tcase_add_test(tc, bandwidth_without_counters_is_reported);
+	tcase_add_test(tc, waiting_that_the_kernel_cannot_account_is_noted);
 	tcase_add_test(tc, containers_that_cannot_be_seen_are_a_problem);
 	tcase_add_test(tc, pending_owners_are_a_problem);
 	tcase_add_test(tc, unread_cpus_are_a_problem);

@@ -164,6 +164,16 @@ START_TEST(test_view_table_counters)
 	assert_has("  >75.0 ");
 	assert_has(" quota");
 	assert_has("not counted: waiting (no\\x1b[2J)\n");
+	/* the kernel's reason beside another one's */
+	report.uncounted = CMT_F_CYCLES | CMT_F_WAITED;
+	strcpy(info.wait_reason, "never\033[2J");
+	print_table((struct table_opts){ 0 });
+	assert_tame();
+	assert_has("not counted: cycles (no\\x1b[2J)\n");
+	assert_has("not counted: waiting (never\\x1b[2J)\n");
+	report.uncounted = CMT_F_CYCLES;
+	print_table((struct table_opts){ 0 });
+	assert_lacks("never");
 }
 END_TEST
 

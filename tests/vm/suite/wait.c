@@ -232,6 +232,8 @@ static void wait_asked_in_turn(void)
 	for (int i = 0; i < 3; i++) {
 		CHECK(info_of(&scene.dev).counters == CMT_F_WAITED, "counters %#x",
 		      info_of(&scene.dev).counters);
+		CHECK(!info_of(&scene.dev).wait_reason[0], "reason '%s'",
+		      info_of(&scene.dev).wait_reason);
 		waits_ask(&scene.dev, 0);
 		WAIT_FOR(!info_of(&scene.dev).counters, 10000, "still asked for");
 		/* it is accounted for 2 s longer */
@@ -502,6 +504,7 @@ static void wait_unavailable(void)
 	info = info_of(&scene.dev);
 	CHECK(!info.counters && !strcmp(info.perf_reason, "the kernel has no CONFIG_SCHED_INFO"),
 	      "counters %#x, reason '%s'", info.counters, info.perf_reason);
+	CHECK(!strcmp(info.wait_reason, info.perf_reason), "reason '%s'", info.wait_reason);
 	pid = waits_fork(0, waits_spin);
 	sleep_ms(100);
 	wait_ticks(&scene.dev);
