@@ -27,7 +27,7 @@ void culprit_waits_free(struct culprit_waits *waits)
 	free(waits->last);
 }
 
-/* A quarter of the places stays free; what has no place is of nobody. */
+/* A quarter of the places stays free.  A pair without a place counts as unknown. */
 static void pair_add(struct culprit_waits *waits, uint64_t victim, uint64_t by, uint64_t ns)
 {
 	uint64_t h = (victim + 31 * by) * 0x9e3779b97f4a7c15ULL;

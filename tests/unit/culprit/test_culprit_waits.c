@@ -441,6 +441,44 @@ START_TEST(test_churn)
 }
 END_TEST
 
+/*
+ * For eight owners there are 24 places for pairs.  The first pairs keep theirs, and grow; what
+ * the others wait is theirs all the same, for unknown owners.
+ */
+START_TEST(test_more_pairs_than_places)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts), .max_owners = 8 };
+	static const uint32_t known[8] = { 7, 7, 7, 3 };
+	const struct cmt_culprit_verdict *v;
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	frame.nr_rows = 8;
+	for (uint32_t i = 0; i < 8; i++) {
+		does(i, 125, 700);
+		for (uint32_t by = 0; by < 8; by++)
+			if (by != i)
+				part(i, by, 100);
+	}
+	run(1000);
+	for (uint32_t i = 0; i < 8; i++) {
+		v = verdict();
+		ck_assert_uint_eq(v->id, WEB + i);
+		ck_assert_uint_eq(v->waited_ns, 700 * MS);
+		ck_assert_uint_eq(v->nr_suspects, known[i]);
+		ck_assert_uint_eq(v->waited_unknown_ns, (7 - known[i]) * 100 * MS);
+	}
+	no_verdict();
+	/* the next second has all places again */
+	frame.nr_waits = 0;
+	for (uint32_t i = 0; i < 8; i++)
+		part(i, (i + 1) % 8, 700);
+	run(1000);
+	for (uint32_t i = 0; i < 8; i++)
+		ck_assert_uint_eq(verdict()->waited_unknown_ns, 0);
+}
+END_TEST
+
 /* Nothing is read, so no owner learns; a file's verdict needs no cell. */
 START_TEST(test_without_readings)
 {
@@ -482,6 +520,7 @@ int main(void)
 	tcase_add_test(tcase, test_many_suspects);
 	tcase_add_test(tcase, test_outside);
 	tcase_add_test(tcase, test_churn);
+	tcase_add_test(tcase, test_more_pairs_than_places);
 	tcase_add_test(tcase, test_without_readings);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
