@@ -181,6 +181,17 @@ class PageTest(unittest.TestCase):
         moved, _ = self.view()
         self.assertGreater(moved, begin + 1000)
 
+    def test_waits(self):
+        """Who waited for whom, the largest first; what is there of a container is its own."""
+        table = self.browser.run("return [...document.querySelectorAll('#waits tbody tr')]"
+                                 ".map((row) => [...row.cells].map((c) => c.textContent))")
+        self.assertEqual(table, [
+            ["docker:service-003", "docker:service-007", "20 ms", "83.3 %"],
+            ["docker:service-003", "its own tasks", "4 ms", "16.7 %"]])
+        self.assertFalse(self.browser.run("return document.getElementById('waits-part').hidden"))
+        self.assertEqual(self.browser.run(
+            "return document.getElementById('waits-left-out').textContent"), "")
+
     def test_verdict(self):
         """A verdict leads to its moment, and to who is in it."""
         self.browser.run("document.querySelector('#verdicts tbody button').click()")
@@ -306,7 +317,7 @@ class RecordedTest(PageTest):
     # what these look at is in the other page
     test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
-    test_link = test_looks = None
+    test_link = test_looks = test_waits = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

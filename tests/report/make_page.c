@@ -113,6 +113,34 @@ static void add_rows(struct cmt_usage_frame *frame, uint64_t slot)
 	}
 }
 
+static uint32_t row_of(const struct cmt_usage_frame *frame, uint32_t i)
+{
+	for (uint32_t n = 0; n < frame->nr_rows; n++)
+		if (rows[n].cgroup_id == 1000 + i)
+			return n;
+	return CMT_USAGE_WAIT_UNKNOWN;
+}
+
+/* In the moment of the verdict the third waits, for the seventh and a little for itself. */
+static void add_waits(struct cmt_usage_frame *frame, uint64_t slot)
+{
+	static struct cmt_usage_wait_part parts[2];
+	uint32_t victim = row_of(frame, 3);
+
+	frame->nr_waits = is_taken(slot) ? 2 : 0;
+	if (!frame->nr_waits)
+		return;
+	rows[victim].counters = (struct cmt_usage_counters){
+		.known = true, .values = CMT_F_WAITED, .waited_ns = 600000,
+	};
+	parts[0] = (struct cmt_usage_wait_part){
+		.row = victim, .by = row_of(frame, 7), .ns = 500000,
+	};
+	parts[1] = (struct cmt_usage_wait_part){ .row = victim, .by = victim, .ns = 100000 };
+	frame->waits = parts;
+	frame->wait_size = sizeof(parts[0]);
+}
+
 static int add_slots(struct model *model)
 {
 	struct cmt_usage_frame frame = {
@@ -129,6 +157,7 @@ static int add_slots(struct model *model)
 		frame.brief = slot % 1000;
 		frame.nr_rows = 0;
 		add_rows(&frame, slot);
+		add_waits(&frame, slot);
 		ret = model_add(model, &frame);
 	}
 	return ret;

@@ -175,6 +175,29 @@ static void print_verdict(FILE *out, const struct model *model,
 	fputs("]}", out);
 }
 
+/* Without a runner: it is not known. */
+static void print_wait(FILE *out, const struct model *model, const struct wait_pair *pair)
+{
+	fputc('{', out);
+	number(out, "member", pair->victim);
+	if (pair->runner != WAIT_PAIR_UNKNOWN)
+		number(out, "runner", pair->runner);
+	real(out, "share", share((double)pair->ns,
+				 (double)model->members[pair->victim].waited_ns));
+	fprintf(out, "\"ns\":%" PRIu64 "}", pair->ns);
+}
+
+static void print_waits(FILE *out, const struct model *model)
+{
+	number(out, "waits_left_out_ns", model->wait_pairs.left_out_ns);
+	fputs("\"waits\":[", out);
+	for (uint32_t i = 0; i < model->wait_pairs.nr; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		print_wait(out, model, &model->wait_pairs.all[i]);
+	}
+	fputs("],", out);
+}
+
 /* Blocks of a level that are in the page or not: first and last of each run. */
 static void print_blocks(FILE *out, const struct spool *spool, uint32_t level, bool kept)
 {
@@ -265,7 +288,9 @@ void page_meta(FILE *out, const struct model *model, const struct page_about *ab
 		fputs(i ? ",\n" : "\n", out);
 		print_verdict(out, model, &model->verdicts[i]);
 	}
-	fputs("],\"notes\":[", out);
+	fputs("],", out);
+	print_waits(out, model);
+	fputs("\"notes\":[", out);
 	page_notes(out, model, about);
 	fputs("]}", out);
 }

@@ -29,6 +29,7 @@ void model_free(struct model *model)
 	members_free(model);
 	sums_free(&model->sums);
 	pyramid_free(&model->pyramid);
+	wait_pairs_free(&model->wait_pairs);
 	free(model->verdicts);
 	*model = (struct model){ 0 };
 }
@@ -358,6 +359,25 @@ static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint
 	return gap(model, from, slot);
 }
 
+static int add_wait_pairs(struct model *model, const struct cmt_usage_frame *frame)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < frame->nr_waits; i++) {
+		const struct cmt_usage_wait_part *part = cmt_usage_wait_part_at(frame, i);
+		int64_t victim = members_of(model, frame, cmt_usage_row_at(frame, part->row));
+		int64_t runner = WAIT_PAIR_UNKNOWN;
+
+		if (victim >= 0 && part->by != CMT_USAGE_WAIT_UNKNOWN)
+			runner = members_of(model, frame, cmt_usage_row_at(frame, part->by));
+		if (victim < 0 || runner < 0)
+			return -ENOMEM;
+		ret = wait_pairs_add(&model->wait_pairs, (uint32_t)victim, (uint32_t)runner,
+				     part->ns);
+	}
+	return ret;
+}
+
 int model_add(struct model *model, const struct cmt_usage_frame *frame)
 {
 	uint64_t slot;
@@ -376,6 +396,8 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame)
 		ret = sums_add_channels(model, frame, slot);
 	if (!ret)
 		ret = add_rows(model, frame, slot);
+	if (!ret)
+		ret = add_wait_pairs(model, frame);
 	return ret ? ret : flush(model, slot);
 }
 
@@ -511,6 +533,7 @@ int model_finish(struct model *model, uint64_t end_ns)
 		ret = pyramid_finish(&model->pyramid, model->slots);
 	if (model->nr_verdicts)
 		qsort(model->verdicts, model->nr_verdicts, sizeof(*model->verdicts), by_time);
+	wait_pairs_finish(&model->wait_pairs);
 	mark_blobs(model);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The data of a report, from the frames of 1 ms of a usage by container with
- * CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF.
+ * CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF | CMT_USAGE_WAITS.
  *
  * A slot of a container is read, held, unknown, or the container is absent.  It is held
  * where the container was not read because it did not run: the occupancy of its last
@@ -17,6 +17,7 @@
 #include "pyramid.h"
 #include "rows.h"
 #include "sums.h"
+#include "wait_pairs.h"
 #include "why_view.h"
 
 #define MODEL_SLOT_NS	1000000ULL
@@ -84,6 +85,7 @@ struct model {
 	uint64_t ticked;	/* behind the last slot in which a CPU was sampled */
 	uint64_t frames;
 	struct sums sums;
+	struct wait_pairs wait_pairs;
 	struct member *members;
 	uint32_t nr, room;
 	uint32_t *table;	/* hash of id -> member + 1; 0: free */

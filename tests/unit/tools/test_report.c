@@ -538,6 +538,70 @@ START_TEST(test_waits)
 }
 END_TEST
 
+static void check_pair(uint32_t i, uint32_t victim, uint32_t runner, uint64_t ns)
+{
+	const struct wait_pair *pair = &model->wait_pairs.all[i];
+
+	ck_assert_uint_eq(pair->victim, victim);
+	ck_assert_uint_eq(pair->runner, runner);
+	ck_assert_uint_eq(pair->ns, ns);
+}
+
+/* Rows come in another order, and are the same containers. */
+START_TEST(test_wait_pairs)
+{
+	static const struct cmt_usage_wait_part parts[2][3] = {
+		{ { .row = 0, .by = 1, .ns = 5 }, { .row = 0, .by = 0, .ns = 2 },
+		  { .row = 1, .by = CMT_USAGE_WAIT_UNKNOWN, .ns = 4 } },
+		{ { .row = 1, .by = 0, .ns = 7 }, { .row = 0, .by = 1, .ns = 1 },
+		  { .row = 0, .by = 1, .ns = 0 } },
+	};
+
+	frame.wait_size = sizeof(parts[0][0]);
+	frame.nr_waits = 3;
+	for (uint32_t slot = 0; slot < 2; slot++) {
+		row(slot, UNIT, 0);
+		row(1 - slot, UNIT, 0);
+		frame.waits = parts[slot];
+		add(slot, false);
+	}
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(model->wait_pairs.nr, 4);
+	check_pair(0, 0, 1, 12);
+	check_pair(1, 1, WAIT_PAIR_UNKNOWN, 4);
+	check_pair(2, 0, 0, 2);
+	check_pair(3, 1, 0, 1);
+	ck_assert_uint_eq(model->wait_pairs.left_out_ns, 0);
+}
+END_TEST
+
+/* Of more pairs than places, and than are listed, the page knows how long their waits were. */
+START_TEST(test_many_wait_pairs)
+{
+	struct wait_pairs *pairs = &model->wait_pairs;
+	uint64_t all_ns = 0, listed_ns = 0;
+
+	for (uint32_t turn = 0; turn < 2; turn++)
+		for (uint32_t i = 0; i < WAIT_PAIRS_ROOM; i++) {
+			ck_assert_int_eq(wait_pairs_add(pairs, i % 2, i / 2, 1 + i % 1000), 0);
+			all_ns += 1 + i % 1000;
+		}
+	ck_assert_uint_lt(pairs->nr, WAIT_PAIRS_ROOM);
+	ck_assert_uint_ge(pairs->nr, WAIT_PAIRS_ROOM / 2);
+	wait_pairs_finish(pairs);
+	ck_assert_uint_eq(pairs->nr, WAIT_PAIRS_LISTED);
+	for (uint32_t i = 0; i < pairs->nr; i++) {
+		const struct wait_pair *pair = &pairs->all[i];
+
+		listed_ns += pair->ns;
+		ck_assert_uint_eq(pair->ns, 2 * (1 + (pair->victim + 2 * pair->runner) % 1000));
+		ck_assert(!i || pair->ns <= pairs->all[i - 1].ns);
+	}
+	ck_assert_uint_eq(pairs->all[0].ns, 2000);
+	ck_assert_uint_eq(listed_ns + pairs->left_out_ns, all_ns);
+}
+END_TEST
+
 START_TEST(test_times)
 {
 	row(0, UNIT, 1000);
@@ -685,6 +749,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
 	tcase_add_test(tc, test_waits);
+	tcase_add_test(tc, test_wait_pairs);
+	tcase_add_test(tc, test_many_wait_pairs);
 	tcase_add_test(tc, test_times);
 	tcase_add_test(tc, test_choose);
 	tcase_add_test(tc, test_verdicts);

@@ -234,6 +234,30 @@ function fillVerdicts() {
 	byId('no-verdicts').hidden = !!meta.verdicts.length;
 }
 
+function runnerCell(wait) {
+	if (wait.runner === undefined)
+		return element('td', {}, 'unknown');
+	if (wait.runner === wait.member)
+		return element('td', {}, 'its own tasks');
+	return element('td', { className: 'name' }, nameElement(meta.members[wait.runner].label));
+}
+
+function waitRow(wait) {
+	return element('tr', {},
+		       element('td', { className: 'name' },
+			       nameElement(meta.members[wait.member].label)),
+		       runnerCell(wait),
+		       element('td', { className: 'number' }, formatSpan(wait.ns / 1e6)),
+		       element('td', { className: 'number' }, formatShare(wait.share, 1)));
+}
+
+function fillWaits() {
+	byId('waits').tBodies[0].append(...meta.waits.map(waitRow));
+	byId('waits-part').hidden = !meta.waits.length;
+	byId('waits-left-out').textContent = meta.waits_left_out_ns ?
+		'Other pairs: ' + formatSpan(meta.waits_left_out_ns / 1e6) + '.' : '';
+}
+
 const GAP_WHY = ['no CPU was sampled', 'records were lost'];
 
 function gapRow([slot, nr, why]) {
