@@ -70,12 +70,12 @@ def load(server, path, grain, database="cmt"):
 class Second:
     """One container on one node in one second, of its intervals."""
     __slots__ = ("last", "most", "held", "slots", "total", "known", "rows", "cycles",
-                 "instructions")
+                 "instructions", "waited", "waits", "ran", "quota")
 
     def __init__(self):
         self.last = self.most = None
         self.held = self.slots = self.total = self.known = self.rows = 0
-        self.cycles = self.instructions = 0
+        self.cycles = self.instructions = self.waited = self.waits = self.ran = self.quota = 0
 
 
 def number(text):
@@ -84,8 +84,8 @@ def number(text):
 
 def add_line(seconds, columns, line):
     cells = line.split(b",")
-    name, occupancy, most, mean, slots, total, cycles, instructions, node, time_ns = (
-        cells[i] for i in columns)
+    (name, occupancy, most, mean, slots, total, cycles, instructions, waited, ran, quota, node,
+     time_ns) = (cells[i] for i in columns)
     key = (node, name, int(time_ns) // 1000000000)
     second = seconds[key]
     second.rows += 1
@@ -100,10 +100,16 @@ def add_line(seconds, columns, line):
         second.known += 1
     second.cycles += int(cycles or 0)
     second.instructions += int(instructions or 0)
+    if waited:
+        second.waited += int(waited)
+        second.waits += 1
+        second.ran += int(ran or 0)
+    second.quota |= quota == b"1"
 
 
 COLUMNS = ("name", "occupancy_bytes", "occupancy_most_bytes", "occupancy_mean_bytes",
-           "occupancy_slots", "total_bytes", "cycles", "instructions", "node", "time_ns")
+           "occupancy_slots", "total_bytes", "cycles", "instructions", "waited_ns", "ran_ns",
+           "wait_quota", "node", "time_ns")
 
 
 def read_csv(paths, grain):
@@ -154,6 +160,20 @@ def top(seconds):
         to.most = max(to.most or 0, second.most or 0)
     rows = [[n.decode(), len(nodes[n]), s.total, s.held / s.slots, s.most,
              s.cycles / s.instructions, s.known / s.rows] for n, s in sums.items()]
+    return sorted(rows, key=lambda row: (-row[2], row[0]))[:20]
+
+
+def who_waits(seconds):
+    """As who-waits.sql says."""
+    sums, nodes = collections.defaultdict(Second), collections.defaultdict(set)
+    for (node, name, _), second in seconds.items():
+        to = sums[name]
+        nodes[name].add(node)
+        for key in ("waited", "waits", "ran", "rows"):
+            setattr(to, key, getattr(to, key) + getattr(second, key))
+        to.quota |= second.quota
+    rows = [[n.decode(), len(nodes[n]), s.waited / 1e9, s.waited / (s.waited + s.ran), s.quota,
+             s.waits / s.rows] for n, s in sums.items() if s.waited]
     return sorted(rows, key=lambda row: (-row[2], row[0]))[:20]
 
 
@@ -263,6 +283,7 @@ def main():
         compare("who-took.sql", server.query(sql("who-took.sql")), who_took(seconds))
         print(f"figure fleet_who_took_s {time.monotonic() - begin:.2f}")
         compare("top.sql", server.query(sql("top.sql")), top(seconds))
+        compare("who-waits.sql", server.query(sql("who-waits.sql")), who_waits(seconds))
         history = server.query(sql("history.sql"))
         web = [s for (_, name, _), s in seconds.items() if name == b"docker:web"]
         check("history.sql: each node's minutes", len(history) == NODES * -(-MS // 60000) or

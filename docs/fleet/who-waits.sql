@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- Which containers waited most for a CPU, across all nodes, between @FROM@ and @TO@ (UTC)?
+-- Seconds are those of all tasks together, without the time in which a quota was used up;
+-- share is of the time in which the tasks could run.  Seconds are a lower bound where complete
+-- is below 1.  Rows do not say who ran meanwhile: cmtstat report and cmtstat replay --why do.
+SELECT
+    name,
+    uniq(node) AS nodes,
+    sum(waited_ns) / 1e9 AS waited_seconds,
+    sum(waited_ns) / (sum(waited_ns) + sumIf(ran_ns, isNotNull(waited_ns))) AS share,
+    max(wait_quota) AS used_up_a_quota,
+    count(waited_ns) / count() AS complete
+FROM cmt.usage
+WHERE view = 'container'
+  AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
+GROUP BY name
+HAVING waited_seconds > 0
+ORDER BY waited_seconds DESC, name
+LIMIT 20;
