@@ -32,7 +32,7 @@ static void add_waits(const struct culprit_waits *waits, struct list *list)
 		struct cmt_slowdown slowdown = {
 			.id = delay->victim, .by = delay->by,
 			.resource = CMT_SLOWDOWN_CPU, .share = delay->share,
-			.low = delay->share, .high = delay->share,
+			.low = delay->share, .high = delay->share, .most = 1,
 		};
 
 		add(list, &slowdown);
@@ -48,6 +48,7 @@ static void add_parts(const struct slowdown_part *parts, int nr, struct list *li
 			.resource = part->resource == SLOWDOWN_CACHE ?
 					    CMT_SLOWDOWN_CACHE : CMT_SLOWDOWN_MEMORY,
 			.share = part->share, .low = part->low, .high = part->high,
+			.most = part->most,
 		};
 
 		add(list, &slowdown);

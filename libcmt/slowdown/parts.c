@@ -127,10 +127,10 @@ static double spared_unknown(const struct domain *domain, const struct member *v
 	       domain->misses;
 }
 
-/* The part of the cost of a miss that goes without @suspect's misses */
-static double cheaper(const struct domain *domain, const struct member *suspect)
+/* The part of the cost of a miss that goes without so many @misses of others */
+static double cheaper(const struct domain *domain, double misses)
 {
-	double kept = slowdown_kept(domain->rise * suspect->misses);
+	double kept = slowdown_kept(domain->rise * misses);
 
 	return 1 - (kept > COST_KEPT ? kept : COST_KEPT);
 }
@@ -140,6 +140,24 @@ static void set_bounds(struct slowdown_part *part, bool holds)
 {
 	part->low = part->share * (holds ? 0.4 : 0.3);
 	part->high = least(part->share * (holds ? 2.2 : 2.6) + 0.01, 1);
+}
+
+/* What the victim would gain in a cache of its own */
+static double spared_at_most(const struct domain *domain, const struct member *victim)
+{
+	if (!domain->holds)
+		return victim->misses * least(1, victim->hits / HITS_FULL);
+	return victim->hits < HITS_MOST ?
+	       victim->references * (HITS_MOST - victim->hits) : 0;
+}
+
+static double most_of(const struct domain *domain, const struct member *victim,
+		      enum slowdown_resource resource)
+{
+	double misses = resource == SLOWDOWN_CACHE ? spared_at_most(domain, victim) :
+			victim->misses * cheaper(domain, domain->misses - victim->misses);
+
+	return least(misses * victim->cost.value / victim->cycles, SHARE_MOST);
 }
 
 static void tell(const struct domain *domain, const struct member *victim,
@@ -154,6 +172,9 @@ static void tell(const struct domain *domain, const struct member *victim,
 	if (part.share < SHARE_LEAST)
 		return;
 	set_bounds(&part, domain->holds);
+	part.most = most_of(domain, victim, resource);
+	if (part.most < part.share)
+		part.most = part.share;
 	add_part(domain->list, &part);
 }
 
@@ -172,7 +193,7 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 					 spared_unknown(domain, victim, suspect);
 		tell(domain, victim, suspect, SLOWDOWN_CACHE, misses * victim->cost.value);
 		tell(domain, victim, suspect, SLOWDOWN_MEMORY,
-		     victim->misses * victim->cost.value * cheaper(domain, suspect));
+		     victim->misses * victim->cost.value * cheaper(domain, suspect->misses));
 	}
 }
 

@@ -63,6 +63,7 @@ struct slowdown_part {
 	uint32_t domain;
 	enum slowdown_resource resource;
 	double share, low, high;
+	double most;	/* what all others together can cost it, by this resource */
 };
 
 /* Returns false if there is no memory; slowdown_free() frees it in any case. */

@@ -353,9 +353,10 @@ class Recording(Case):
     def test_why(self):
         data = self.replay('--why', '--json')
         self.assert_quiet(data)
-        flows = [row for row in map(json.loads, data.splitlines()) if row['record'] == 'flow']
-        self.assertTrue(flows)
-        self.assertFalse({row['container'] for row in flows} - LABELS)
+        found = [row for row in map(json.loads, data.splitlines()) if row['record'] == 'slower']
+        found += [part for row in found for part in row['because_of']]
+        self.assertTrue(found)
+        self.assertFalse({row['container'] for row in found} - LABELS)
         self.assert_ascii(self.replay('--why', '--plain'))
 
     def test_screen(self):

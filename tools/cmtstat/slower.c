@@ -37,27 +37,38 @@ static struct slower *find(struct slower *list, uint32_t *nr, uint64_t id)
 	return &list[i];
 }
 
-static double at_most_all(double share)
+static double least(double a, double b)
 {
-	return share < 1 ? share : 1;
+	return a < b ? a : b;
 }
 
 /* Waiting for its own tasks is no neighbour's doing. */
 static void add_part(struct slower *list, uint32_t *nr, const struct cmt_slowdown *from)
 {
 	struct slower *slower = from->id == from->by ? NULL : find(list, nr, from->id);
+	double *sum;
 
-	if (!slower)
+	if (!slower || from->resource >= SLOWER_RESOURCES)
 		return;
-	slower->share = at_most_all(slower->share + from->share);
-	slower->low = at_most_all(slower->low + from->low);
-	slower->high = at_most_all(slower->high + from->high);
+	sum = &slower->by_resource[from->resource];
+	*sum = least(*sum + from->share, from->most);
+	slower->low += from->low;
+	slower->high += from->high;
 	if (slower->nr_parts == SLOWER_PARTS)
 		return;
 	slower->parts[slower->nr_parts++] = (struct slower_part){
 		.by_id = from->by, .domain = from->domain,
 		.resource = from->resource, .share = from->share,
 	};
+}
+
+static void sum_up(struct slower *slower)
+{
+	for (uint32_t i = 0; i < SLOWER_RESOURCES; i++)
+		slower->share += slower->by_resource[i];
+	slower->share = least(slower->share, 1);
+	slower->low = least(slower->low, slower->share);
+	slower->high = slower->high < slower->share ? slower->share : least(slower->high, 1);
 }
 
 static int cmp_slower(const void *pa, const void *pb)
@@ -79,6 +90,8 @@ int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOS
 		add_part(list, &nr, &pairs[i]);
 	if (n < 0)
 		return n;
+	for (uint32_t i = 0; i < nr; i++)
+		sum_up(&list[i]);
 	qsort(list, nr, sizeof(list[0]), cmp_slower);
 	while (nr && list[nr - 1].share < SLOWER_LEAST)
 		nr--;

@@ -7,6 +7,7 @@
 
 #define SLOWER_PARTS	6U
 #define SLOWER_MOST	64U
+#define SLOWER_RESOURCES (CMT_SLOWDOWN_MEMORY + 1)
 #define SLOWER_LEAST	0.01	/* less is not told */
 
 struct slower_part {
@@ -21,6 +22,7 @@ struct slower {
 	uint64_t id;
 	struct why_name name;
 	double share, low, high;	/* because of all others together */
+	double by_resource[SLOWER_RESOURCES];
 	uint32_t nr_parts;
 	struct slower_part parts[SLOWER_PARTS];	/* the greatest first */
 };

@@ -261,6 +261,11 @@ struct cmt_slowdown {
 	double share;		/**< 0..1, in about the last second */
 	double low;		/**< bounds of the estimate, as docs/slowdown.md says */
 	double high;
+	double most;		/**< the share that all other owners together cost it by
+				 *   this resource is not greater, even if the sum of
+				 *   the single shares is: each of them is what one
+				 *   owner less would change
+				 */
 };
 
 struct cmt_culprit_counts {

@@ -69,6 +69,7 @@ static double told(uint64_t id, uint64_t by)
 		const struct slowdown_part *p = &parts[i];
 
 		ck_assert(p->share > 0 && p->share < 1);
+		ck_assert(p->most >= p->share && p->most <= 1);
 		ck_assert(p->low <= p->share && p->share <= p->high && p->high <= 1);
 		ck_assert(!i || p->share <= p[-1].share);
 		share += p->id == id && p->by == by ? p->share : 0;
@@ -90,6 +91,34 @@ START_TEST(by_cache)
 	/* it would miss without the victim, too */
 	ck_assert_double_lt(told(STREAMER, VICTIM), 0.01);
 	ck_assert_double_lt(told(QUIET, STREAMER), 0.01);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/* Each of ten neighbours frees enough for all misses: together they cost no more than these. */
+START_TEST(all_cost_no_more)
+{
+	struct slowdown_values v = {
+		.occupancy_kib = 1000, .counted = true, .instructions = 1e6, .cycles = 1e6,
+		.misses = 1000, .references = 10000,
+	};
+	double sum = 0;
+	int n;
+
+	begin(16);
+	for (uint32_t i = 0; i < 2000; i++) {
+		slowdown_begin(&sums, 1);
+		for (uint64_t id = 1; id <= 11; id++)
+			slowdown_add(&sums, id, 0, id != VICTIM, &v);
+		slowdown_end(&sums);
+	}
+	n = slowdown_parts(&sums, parts, 64);
+	ck_assert_int_eq(n, 10);
+	for (int i = 0; i < n; i++)
+		sum += parts[i].share;
+	ck_assert_double_gt(sum, 1000 * 90 / 1e6);
+	ck_assert_double_lt(parts[0].most, 1000 * 90 / 1e6);
+	ck_assert_double_gt(parts[0].most, 800 * 90 / 1e6);
 	slowdown_free(&sums);
 }
 END_TEST
@@ -251,6 +280,7 @@ int main(void)
 	Suite *suite = suite_create("slowdown");
 
 	UNIT_CASE(suite, by_cache);
+	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
