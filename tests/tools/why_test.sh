@@ -59,6 +59,9 @@ run 0 env CMT_FAKE=container,stream,perf "$stat" --why --json -n 2
 has out '{"record":"slower","estimate":true,"container":"cgroup:1152921504606846977",'
 has out '"because_of":[{"container":"cgroup:1152921504606846978","id":1152921504606846978,'
 has out '"resource":"cache","domain":0,"share":0.'
+run 0 env CMT_FAKE=container,stream,perf,software "$stat" --why -n 1
+has out "How much slower containers are is estimated from counters alone."
+has out "cgroup:1152921504606846977 is "
 run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 2 --filter 'nobody*'
 lacks out " slower because of others"
 
@@ -118,7 +121,7 @@ has out "    its tasks waited 2"
 has out " 50 % of this"
 lacks out "itself"
 run 0 env CMT_FAKE=container,waits,software "$stat" --why -n 2
-has out 'Not judged: cache and memory, since occupancy and bandwidth are unavailable: made up \x1b[31m'
+has out 'No verdicts about cache and memory, since occupancy and bandwidth are unavailable: made up \x1b[31m'
 has out "Verdicts about waiting for a CPU come once a second"
 lacks out "Learning"
 lacks out "Baselines"
@@ -146,7 +149,7 @@ has out 'Not judged: waiting for a CPU: the kernel has \x1b[31mno CONFIG_SCHED_I
 has out "lost cache to"
 lacks out "waits for a CPU, "
 run 0 env CMT_FAKE=nombm,waits "$stat" --why -n 1
-has out 'Not judged: cache and memory, since occupancy and bandwidth are unavailable: counters are \x1b[31massigned'
+has out 'No verdicts about cache and memory, since occupancy and bandwidth are unavailable: counters are \x1b[31massigned'
 
 # Where it cannot work it says so, and why.
 run 1 env CMT_FAKE=software,unaccounted "$stat" --why
