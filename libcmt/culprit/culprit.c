@@ -15,7 +15,6 @@
 			 COUNTED | CMT_CULPRIT_REFERENCES | CMT_CULPRIT_IDLE)
 #define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES)
-#define SUMMED		(COUNTED | CMT_CULPRIT_REFERENCES)
 #define SAMPLE_FLAGS	(CMT_CULPRIT_NO_VICTIM | CMT_CULPRIT_NO_REST)
 #define SLOT_FLAGS	(CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE)
 #define AHEAD		4	/* samples */
@@ -263,21 +262,15 @@ static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib)
 	cell->apart = 0;
 }
 
-/* Signed values are faster to convert, and no value is too great for them. */
-static float to_float(uint64_t value)
-{
-	return (float)(int64_t)value;
-}
-
 static void set_counters(struct culprit_cell *cell,
 			 struct culprit_recent *recent,
 			 const struct cmt_culprit_sample *sample)
 {
 	if ((sample->valid & COUNTED) != COUNTED || !sample->instructions)
 		return;
-	recent->cycles = to_float(sample->cycles);
-	recent->instructions = to_float(sample->instructions);
-	recent->misses = to_float(sample->misses);
+	recent->cycles = culprit_float(sample->cycles);
+	recent->instructions = culprit_float(sample->instructions);
+	recent->misses = culprit_float(sample->misses);
 	cell->has_counters |= 1;
 }
 
@@ -288,7 +281,7 @@ static void set_values(struct culprit_cell *cell, uint64_t slot,
 	bool idle = sample->valid & CMT_CULPRIT_IDLE;
 
 	if (sample->valid & CMT_CULPRIT_OCCUPANCY)
-		cell->occupancy = to_float(sample->occupancy_bytes) / 1024;
+		cell->occupancy = culprit_float(sample->occupancy_bytes) / 1024;
 	if ((sample->valid & CMT_CULPRIT_OCCUPANCY || idle) &&
 	    !isnan(cell->occupancy)) {
 		recent->occupancy = cell->occupancy;
@@ -296,10 +289,10 @@ static void set_values(struct culprit_cell *cell, uint64_t slot,
 	}
 	if (sample->valid & CMT_CULPRIT_TRAFFIC && sample->span > 1)
 		spread_traffic(cell, slot,
-			       to_float(sample->traffic_bytes) / 1024,
+			       culprit_float(sample->traffic_bytes) / 1024,
 			       sample->span);
 	else if (sample->valid & CMT_CULPRIT_TRAFFIC)
-		set_traffic(cell, slot, to_float(sample->traffic_bytes) / 1024);
+		set_traffic(cell, slot, culprit_float(sample->traffic_bytes) / 1024);
 	else if (idle)
 		set_traffic(cell, slot, 0);
 	set_counters(cell, recent, sample);
@@ -315,7 +308,7 @@ static bool is_still(const struct culprit_cell *cell,
 	return sample->valid & CMT_CULPRIT_OCCUPANCY &&
 	       sample->valid & CMT_CULPRIT_TRAFFIC && !sample->traffic_bytes &&
 	       !sample->instructions &&
-	       to_float(sample->occupancy_bytes) / 1024 == cell->occupancy;
+	       culprit_float(sample->occupancy_bytes) / 1024 == cell->occupancy;
 }
 
 static void wake(struct culprit_cell *cell, uint64_t slot)
@@ -495,13 +488,6 @@ static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
 	}
 }
 
-static const struct cmt_culprit_sample *
-sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
-{
-	return (const struct cmt_culprit_sample *)
-		((const char *)slot->samples + (size_t)i * slot->sample_size);
-}
-
 static bool sample_possible(const struct cmt_culprit_sample *sample)
 {
 	return !(sample->valid & ~VALID_KNOWN) &&
@@ -522,7 +508,7 @@ static bool samples_possible(const struct cmt_culprit_slot *slot)
 	    slot->sample_size < sizeof(struct cmt_culprit_sample))
 		return false;
 	for (uint32_t i = 0; i < slot->nr_samples; i++) {
-		if (!sample_possible(sample_at(slot, i)))
+		if (!sample_possible(culprit_sample_at(slot, i)))
 			return false;
 	}
 	return true;
@@ -547,37 +533,12 @@ static bool slot_possible(const struct cmt_culprit *culprit,
 static bool reads(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot)
 {
 	for (uint32_t i = 0; !culprit->reads && i < slot->nr_samples; i++) {
-		if (!(sample_at(slot, i)->valid & CMT_CULPRIT_OCCUPANCY))
+		if (!(culprit_sample_at(slot, i)->valid & CMT_CULPRIT_OCCUPANCY))
 			continue;
 		culprit->reads = true;
 		culprit->base = culprit->slot;
 	}
 	return culprit->reads;
-}
-
-/* What an owner did in the slot.  One that was idle did nothing, and holds what it held. */
-static void sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
-		   uint64_t slots)
-{
-	slowdown_begin(&culprit->slowdown, slots);
-	for (uint32_t i = 0; i < slot->nr_samples; i++) {
-		const struct cmt_culprit_sample *sample = sample_at(slot, i);
-		bool counted = (sample->valid & SUMMED) == SUMMED;
-		struct slowdown_values values = {
-			.occupancy_kib = sample->valid & CMT_CULPRIT_OCCUPANCY ?
-				to_float(sample->occupancy_bytes) / 1024 : -1,
-			.counted = counted,
-			.cycles = to_float(sample->cycles),
-			.instructions = to_float(sample->instructions),
-			.misses = to_float(sample->misses),
-			.references = to_float(sample->references),
-		};
-
-		if (sample->valid & ~CMT_CULPRIT_IDLE)
-			slowdown_add(&culprit->slowdown, sample->id, sample->domain,
-				     sample->flags & CMT_CULPRIT_NO_VICTIM, &values);
-	}
-	slowdown_end(&culprit->slowdown);
 }
 
 int cmt_culprit_add(struct cmt_culprit *culprit,
@@ -599,10 +560,10 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	if (culprit->slot == 1)
 		begin_anew(culprit);
 	culprit->start_ns = slot->start_ns;
-	sum_up(culprit, slot, past);
+	culprit_sum_up(culprit, slot, past);
 	for (uint32_t i = 0; reads(culprit, slot) && i < slot->nr_samples; i++) {
 		fetch_ahead(culprit, i + AHEAD);
-		take(culprit, sample_at(slot, i), i);
+		take(culprit, culprit_sample_at(slot, i), i);
 	}
 	culprit->slots++;
 	culprit->samples += slot->nr_samples;

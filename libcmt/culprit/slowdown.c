@@ -6,6 +6,39 @@
 
 #define LIST_MAX	1024U
 
+#define SUMMED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
+			 CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES)
+
+static void add_sample(struct slowdown *slowdown, const struct cmt_culprit_sample *sample)
+{
+	struct slowdown_values values = {
+		.occupancy_kib = sample->valid & CMT_CULPRIT_OCCUPANCY ?
+			culprit_float(sample->occupancy_bytes) / 1024 : -1,
+		.counted = (sample->valid & SUMMED) == SUMMED,
+		.cycles = culprit_float(sample->cycles),
+		.instructions = culprit_float(sample->instructions),
+		.misses = culprit_float(sample->misses),
+		.references = culprit_float(sample->references),
+	};
+
+	slowdown_add(slowdown, sample->id, sample->domain,
+		     sample->flags & CMT_CULPRIT_NO_VICTIM, &values);
+}
+
+/* An owner that was idle did nothing, and holds what it held. */
+void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
+		    uint64_t slots)
+{
+	slowdown_begin(&culprit->slowdown, slots);
+	for (uint32_t i = 0; i < slot->nr_samples; i++) {
+		const struct cmt_culprit_sample *sample = culprit_sample_at(slot, i);
+
+		if (sample->valid & ~CMT_CULPRIT_IDLE)
+			add_sample(&culprit->slowdown, sample);
+	}
+	slowdown_end(&culprit->slowdown);
+}
+
 struct list {
 	struct cmt_slowdown *all;
 	uint32_t nr, room;

@@ -264,6 +264,23 @@ static inline float culprit_least(const struct culprit_cell *cell)
 	return culprit_max(CULPRIT_TAKEN_KIB, CULPRIT_TAKEN * cell->occupancy50);
 }
 
+/* Signed values are faster to convert, and no value is too great for them. */
+static inline float culprit_float(uint64_t value)
+{
+	return (float)(int64_t)value;
+}
+
+static inline const struct cmt_culprit_sample *
+culprit_sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
+{
+	return (const struct cmt_culprit_sample *)
+		((const char *)slot->samples + (size_t)i * slot->sample_size);
+}
+
+/* slowdown.c: what owners did in a slot, which comes @slots after the one before */
+void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
+		    uint64_t slots);
+
 /* baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);
 void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);

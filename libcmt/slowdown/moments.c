@@ -8,6 +8,7 @@
 /* Slots with less say nothing: a fifteenth of a CPU of 3 GHz */
 #define CYCLES_LEAST	200000.0
 #define SLOTS_LEAST	50
+#define SLOPE_SLOTS	10	/* a slope alone is certain with fewer */
 
 /* The cost of a miss where nothing is known, and how far owners are from it, in cycles */
 #define COST_USUAL	90.0
@@ -98,7 +99,7 @@ struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner)
 	struct line l = line_of(&owner->moments);
 	double slope, variance, seen, usual = 1 / cost.variance;
 
-	if (l.slots >= SLOTS_LEAST / 5 && l.xx > 0) {
+	if (l.slots >= SLOPE_SLOTS && l.xx > 0) {
 		slope = l.xy / l.xx;
 		variance = (l.yy - slope * l.xy) / ((l.slots - 2) * l.xx);
 		seen = 1 / (variance + 1);
