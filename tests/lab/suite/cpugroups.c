@@ -344,6 +344,7 @@ static void cpus_in_any_order(struct pair *pair)
 	resctrl_cpus("mon_groups/g", "2");
 	pair_check(pair, g, "given while none runs");
 	resctrl_cpus("mon_groups/g", "0");
+	pair_check(pair, pair->own, "taken back while both run");
 	h = rmid_of_cpu(pair, "mon_groups/h");
 	CHECK(h != g, "two groups of RMID %u", h);
 	resctrl_cpus("mon_groups/g", "2");
