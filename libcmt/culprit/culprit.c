@@ -584,6 +584,7 @@ int cmt_culprit_counts(const struct cmt_culprit *culprit,
 		.not_followed = culprit->not_followed,
 		.not_told = culprit->not_told,
 		.owners = culprit->nr_owners,
+		.counted = slowdown_counted(&culprit->slowdown),
 	};
 
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {

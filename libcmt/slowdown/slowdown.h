@@ -77,6 +77,9 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 		  const struct slowdown_values *values);
 void slowdown_end(struct slowdown *slowdown);
 
+/* Owners that were counted lately: without any, no part is known. */
+uint32_t slowdown_counted(const struct slowdown *slowdown);
+
 /* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
 

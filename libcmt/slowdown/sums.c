@@ -193,3 +193,12 @@ void slowdown_end(struct slowdown *slowdown)
 		take(owner, slowdown->slot, misses[owner->domain]);
 	}
 }
+
+uint32_t slowdown_counted(const struct slowdown *slowdown)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < slowdown->nr; i++)
+		n += slowdown->owners[i].used && slowdown->owners[i].mean.cycles > 0;
+	return n;
+}

@@ -215,6 +215,7 @@ static int say_slower(struct why *why)
 {
 	static struct slower list[SLOWER_MOST];
 	int n = slower_list(why->watch.culprit, list), ret;
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 	uint32_t wanted = 0;
 	struct text text;
 
@@ -223,10 +224,11 @@ static int say_slower(struct why *why)
 		if (is_wanted(why, &list[i].name))
 			list[wanted++] = list[i];
 	}
+	cmt_culprit_counts(why->watch.culprit, &counts);
 	ret = n < 0 ? n : text_open(&text);
 	if (ret)
 		return ret;
-	ret = why_view_slower(text.out, &why->state, list, wanted);
+	ret = why_view_slower(text.out, &why->state, list, wanted, counts.counted);
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 

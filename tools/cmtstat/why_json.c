@@ -282,5 +282,6 @@ int why_json_end(FILE *out, const struct why_state *state,
 	add_number(&to, "not_followed", end->counts.not_followed);
 	add_number(&to, "not_told", end->counts.not_told);
 	add_number(&to, "verdicts", end->counts.verdicts);
+	add_number(&to, "counted", end->counts.counted);
 	return finish(&to, out);
 }

@@ -280,18 +280,18 @@ static void put_slower(FILE *out, const struct slower *slower)
 }
 
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n)
+		    uint32_t n, bool counted)
 {
 	if (state->json)
 		return why_json_slower(out, list, n);
-	if (!n)
+	if (!n && counted)
 		fputs("No container is slower by 1 % or more because of others.\n", out);
-	else
+	else if (n)
 		fputs("ESTIMATE, mean of the last second:\n", out);
 	for (uint32_t i = 0; i < n; i++)
 		put_slower(out, &list[i]);
-	if (state->counters_reason[0])
-		fputs("Of this, slowdown by cache and memory is not known: it needs counters.\n",
+	if (!counted)
+		fputs("Slowdown by cache and memory is not known: it needs counters of cycles, instructions, misses and references.\n",
 		      out);
 	return 0;
 }

@@ -44,9 +44,9 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-/* Who is slower now, also where nothing changes. */
+/* Who is slower now, also where nothing changes.  Not @counted: by CPU alone */
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n);
+		    uint32_t n, bool counted);
 
 /* The missing parts */
 struct why_end {

@@ -278,6 +278,10 @@ struct cmt_culprit_counts {
 	uint64_t not_told;	/**< verdicts replaced before they were fetched */
 	uint32_t owners;	/**< owners followed now */
 	uint32_t learning;	/**< of these, owners whose baselines are too short */
+	uint32_t counted;	/**< owners with all counters that slowdowns by cache and
+				 *   memory need, lately; 0: those are not known
+				 */
+	uint32_t reserved;	/**< 0 */
 };
 
 /** Free @culprit with cmt_culprit_free().  Returns 0, -EINVAL (options) or -ENOMEM. */
