@@ -12,7 +12,8 @@
 #define SLOT_NS		1000000ULL
 #define COOLDOWN_NS	1000000000ULL
 #define VALID_KNOWN	(CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC |	\
-			 COUNTED | CMT_CULPRIT_REFERENCES | CMT_CULPRIT_IDLE)
+			 COUNTED | CMT_CULPRIT_REFERENCES | CMT_CULPRIT_IDLE |	\
+			 CMT_CULPRIT_RAN)
 #define COUNTED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES)
 #define SAMPLE_FLAGS	(CMT_CULPRIT_NO_VICTIM | CMT_CULPRIT_NO_REST)
@@ -77,10 +78,10 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->before = malloc(n * sizeof(*c->before));
 	c->hash = malloc(size * sizeof(*c->hash));
 	c->samples_now = calloc(n, sizeof(*c->samples_now));
-	if (!slowdown_init(&c->slowdown, n) ||
-	    !culprit_owners_init(&c->owners, n, size) ||
-	    !culprit_waits_init(&c->waits, 2 * size) || !c->cells || !c->series || !c->order || !c->active || !c->before ||
-	    !c->hash || !c->samples_now) {
+	if (!slowdown_init(&c->slowdown, n) || !culprit_owners_init(&c->owners, n, size) ||
+	    !culprit_waits_init(&c->waits, 2 * size) || !culprit_incidents_init(&c->incidents) ||
+	    !c->cells || !c->series || !c->order || !c->active || !c->before || !c->hash ||
+	    !c->samples_now) {
 		cmt_culprit_free(c);
 		return -ENOMEM;
 	}
@@ -108,6 +109,7 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 	slowdown_free(&culprit->slowdown);
 	culprit_owners_free(&culprit->owners);
 	culprit_waits_free(&culprit->waits);
+	culprit_incidents_free(&culprit->incidents);
 	free(culprit->cells);
 	free(culprit->series);
 	free(culprit->order);
@@ -497,7 +499,7 @@ static bool sample_possible(const struct cmt_culprit_sample *sample)
 	       sample->traffic_bytes < BYTES_MAX &&
 	       sample->cycles < BYTES_MAX &&
 	       sample->instructions < BYTES_MAX && sample->misses < BYTES_MAX &&
-	       sample->references < BYTES_MAX;
+	       sample->references < BYTES_MAX && sample->ran_ns < BYTES_MAX;
 }
 
 static bool samples_possible(const struct cmt_culprit_slot *slot)
@@ -570,6 +572,7 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	take_rest(culprit, slot->flags);
 	culprit_flows(culprit);
 	culprit_judge(culprit);
+	culprit_incidents_look(culprit);
 	return (int)culprit->queue_nr;
 }
 

@@ -100,6 +100,10 @@ static void sample_counters(const struct cmt_usage_counters *c,
 		s->valid |= CMT_CULPRIT_REFERENCES;
 		s->references = c->llc_references;
 	}
+	if (c->known && !c->partial) {
+		s->valid |= CMT_CULPRIT_RAN;
+		s->ran_ns = c->ran_ns;
+	}
 	if (values & CMT_F_LLC_MISSES) {
 		s->valid |= CMT_CULPRIT_MISSES;
 		s->misses = c->llc_misses;

@@ -19,6 +19,7 @@ static void add_sample(struct slowdown *slowdown, const struct cmt_culprit_sampl
 		.instructions = culprit_float(sample->instructions),
 		.misses = culprit_float(sample->misses),
 		.references = culprit_float(sample->references),
+		.ran_ns = sample->valid & CMT_CULPRIT_RAN ? culprit_float(sample->ran_ns) : -1,
 	};
 
 	slowdown_add(slowdown, sample->id, sample->domain,
@@ -66,6 +67,7 @@ static void add_waits(const struct culprit_waits *waits, struct list *list)
 			.id = delay->victim, .by = delay->by,
 			.resource = CMT_SLOWDOWN_CPU, .share = delay->share,
 			.low = delay->share, .high = delay->share, .most = 1,
+			.cpus = delay->cpus,
 		};
 
 		add(list, &slowdown);
@@ -81,7 +83,7 @@ static void add_parts(const struct slowdown_part *parts, int nr, struct list *li
 			.resource = part->resource == SLOWDOWN_CACHE ?
 					    CMT_SLOWDOWN_CACHE : CMT_SLOWDOWN_MEMORY,
 			.share = part->share, .low = part->low, .high = part->high,
-			.most = part->most,
+			.most = part->most, .cpus = part->cpus < 0 ? NAN : part->cpus,
 		};
 
 		add(list, &slowdown);

@@ -190,6 +190,7 @@ struct culprit_pair {
 struct culprit_delay {
 	uint64_t victim, by;
 	double share;
+	double cpus;		/* on which the victim could run */
 };
 
 struct culprit_waits {
@@ -201,6 +202,26 @@ struct culprit_waits {
 	struct culprit_pair *pairs;	/* by hash */
 	uint32_t nr_last;
 	struct culprit_delay *last;	/* as many as pairs */
+};
+
+struct culprit_incident {
+	struct cmt_incident told;
+	uint64_t below;		/* slot since which it costs nearly nothing; 0: it does cost */
+	bool seen;		/* in this estimate */
+};
+
+#define CULPRIT_INCIDENTS	128	/* open ones */
+#define CULPRIT_INCIDENT_QUEUE	32
+
+struct culprit_incidents {
+	uint64_t numbers;	/* given */
+	uint64_t looked;	/* slot of the last estimate */
+	uint32_t nr;
+	struct culprit_incident *open;	/* CULPRIT_INCIDENTS, by number */
+	struct cmt_slowdown *pairs;	/* of an estimate */
+	uint32_t queue_at, queue_nr;
+	struct cmt_incident *queue;	/* CULPRIT_INCIDENT_QUEUE */
+	struct cmt_incident shown;
 };
 
 struct cmt_culprit {
@@ -233,6 +254,7 @@ struct cmt_culprit {
 	struct culprit_owners owners;
 	struct culprit_waits waits;
 	struct slowdown slowdown;
+	struct culprit_incidents incidents;
 	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
 	uint64_t cpus_slot;	/* slot in which cpus was set */
 	struct cmt_cpu_ticks steal;
@@ -280,6 +302,13 @@ culprit_sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
 /* slowdown.c: what owners did in a slot, which comes @slots after the one before */
 void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
 		    uint64_t slots);
+
+/* incidents.c */
+/* As culprit_owners_init(). */
+bool culprit_incidents_init(struct culprit_incidents *incidents);
+void culprit_incidents_free(struct culprit_incidents *incidents);
+/* After each slot: now and then there is an estimate, and incidents begin and end. */
+void culprit_incidents_look(struct cmt_culprit *culprit);
 
 /* baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);

@@ -191,7 +191,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 }
 
 /* By pair, as shares of the time in which the victim could run */
-static void keep_delays(struct cmt_culprit *culprit)
+static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
 
@@ -206,6 +206,7 @@ static void keep_delays(struct cmt_culprit *culprit)
 		waits->last[waits->nr_last++] = (struct culprit_delay){
 			.victim = pair->victim, .by = pair->by,
 			.share = (double)pair->ns / wanted_ns,
+			.cpus = wanted_ns / (double)(end_ns - waits->begin_ns),
 		};
 	}
 }
@@ -219,7 +220,7 @@ static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 	waits->nr_last = 0;
 	if (known) {
 		sort_pairs(waits);
-		keep_delays(culprit);
+		keep_delays(culprit, end_ns);
 	}
 	for (uint32_t i = 0; i < culprit->owners.nr; i++) {
 		struct culprit_owner *owner = &culprit->owners.all[i];

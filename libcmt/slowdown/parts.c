@@ -21,6 +21,7 @@
 #define SHARE_LEAST	0.001
 /* Fewer misses a slot are none */
 #define MISSES_NONE	0.001
+#define SLOT_NS		1e6
 
 struct list {
 	struct slowdown_part *parts;
@@ -30,7 +31,7 @@ struct list {
 /* An owner of the domain */
 struct member {
 	const struct slowdown_owner *owner;
-	double cycles, misses, references, hits, kib;
+	double cycles, misses, references, hits, kib, ran_ns;
 	double growth;		/* KiB held for each miss */
 	struct slowdown_guess cost;
 };
@@ -167,6 +168,7 @@ static void tell(const struct domain *domain, const struct member *victim,
 		.id = victim->owner->id, .by = suspect->owner->id,
 		.domain = victim->owner->domain, .resource = resource,
 		.share = least(cycles / victim->cycles, SHARE_MOST),
+		.cpus = victim->owner->timed ? victim->ran_ns / SLOT_NS : -1,
 	};
 
 	if (part.share < SHARE_LEAST)
@@ -221,6 +223,7 @@ static void add_member(struct domain *domain, const struct slowdown_owner *owner
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses,
 		.references = owner->mean.references * scale,
+		.ran_ns = owner->mean.ran_ns * scale,
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
 	};

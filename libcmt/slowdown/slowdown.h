@@ -17,7 +17,8 @@
 struct slowdown_values {
 	double occupancy_kib;	/* negative: not known, or as before */
 	double cycles, instructions, misses, references;	/* if counted */
-	bool counted;		/* all four are known */
+	double ran_ns;		/* negative: not known */
+	bool counted;		/* the four before it are known */
 };
 
 /*
@@ -35,6 +36,7 @@ struct slowdown_owner {
 	bool used;
 	bool suspect_only;
 	bool holds;		/* its occupancy is known */
+	bool timed;		/* and so is the time in which it ran */
 	uint64_t seen;		/* the last slot with values */
 	uint64_t slot;		/* the means are up to this one */
 	struct slowdown_values now;	/* of this slot */
@@ -64,6 +66,7 @@ struct slowdown_part {
 	enum slowdown_resource resource;
 	double share, low, high;
 	double most;	/* what all others together can cost it, by this resource */
+	double cpus;	/* on which @id ran; negative: not known */
 };
 
 /* Returns false if there is no memory; slowdown_free() frees it in any case. */
@@ -79,6 +82,9 @@ void slowdown_end(struct slowdown *slowdown);
 
 /* Owners that were counted lately: without any, no part is known. */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
+
+/* Of the owner in the domain where it does most, lately; NAN: not known. */
+void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 
 /* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);

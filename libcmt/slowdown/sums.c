@@ -2,6 +2,7 @@
 /* Owners and their means. */
 #include "slowdown.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	mean->instructions *= kept;
 	mean->misses *= kept;
 	mean->references *= kept;
+	mean->ran_ns *= kept;
 	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
 	if (owner->moments.n > 0)
 		slowdown_moments_scale(&owner->moments, kept);
@@ -169,6 +171,8 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	}
 	if (!now->counted)
 		return;
+	owner->timed = now->ran_ns >= 0;
+	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
 	mean->cycles += w * now->cycles;
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
@@ -201,4 +205,19 @@ uint32_t slowdown_counted(const struct slowdown *slowdown)
 	for (uint32_t i = 0; i < slowdown->nr; i++)
 		n += slowdown->owners[i].used && slowdown->owners[i].mean.cycles > 0;
 	return n;
+}
+
+void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki)
+{
+	const struct slowdown_values *most = NULL;
+
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (owner->used && owner->id == id &&
+		    (!most || owner->mean.instructions > most->instructions))
+			most = &owner->mean;
+	}
+	*cpi = most && most->instructions > 0 ? most->cycles / most->instructions : NAN;
+	*mpki = most && most->instructions > 0 ? 1000 * most->misses / most->instructions : NAN;
 }

@@ -353,7 +353,7 @@ class Recording(Case):
     def test_why(self):
         data = self.replay('--why', '--json')
         self.assert_quiet(data)
-        found = [row for row in map(json.loads, data.splitlines()) if row['record'] == 'slower']
+        found = [row for row in map(json.loads, data.splitlines()) if row['record'] in ('slower', 'incident')]
         found += [part for row in found for part in row['because_of']]
         self.assertTrue(found)
         self.assertFalse({row['container'] for row in found} - LABELS)

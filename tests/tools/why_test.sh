@@ -50,13 +50,18 @@ has out '{"record":"end","emulated":true,'
 run 0 env CMT_FAKE=container,stream,perf,hardware "$stat" --why -n 2
 checks=$((checks + 1))
 [ "$(count 'cgroup:1152921504606846977 is ')" -eq 2 ] || fail "not told twice"
-has out " % slower because of others ("
+has out " % slower because of its neighbours (estimate: "
+has out ", since before the start; at worst "
+has out " of CPU time lost"
+has out " without them; misses per 1,000 instructions "
 has out "    cgroup:1152921504606846978: "
 has out " %, cache of L3 domain 0"
 lacks out "is not known"
 run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 1 --no-counters
 has out "Slowdown by cache and memory is not known: it needs counters"
 run 0 env CMT_FAKE=container,stream,perf "$stat" --why --json -n 2
+has out '{"record":"incident","event":"goes on","estimate":true,"emulated":true,"number":1,'
+has out '"began_before":true,"container":"cgroup:1152921504606846977",'
 has out '{"record":"slower","estimate":true,"container":"cgroup:1152921504606846977",'
 has out '"because_of":[{"container":"cgroup:1152921504606846978","id":1152921504606846978,'
 has out '"resource":"cache","domain":0,"share":0.'
@@ -64,7 +69,7 @@ run 0 env CMT_FAKE=container,stream,perf,software "$stat" --why -n 1
 has out "How much slower containers are is estimated from counters alone."
 has out "cgroup:1152921504606846977 is "
 run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 2 --filter 'nobody*'
-lacks out " slower because of others"
+lacks out " slower because of "
 
 # One container, by pattern.
 run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 'cgroup:*77'

@@ -7,9 +7,9 @@
 
 #define PAIRS_MOST	1024
 
-const char *slower_resource(const struct slower_part *part)
+const char *slower_resource(enum cmt_slowdown_resource resource)
 {
-	switch (part->resource) {
+	switch (resource) {
 	case CMT_SLOWDOWN_CPU:
 		return "CPU";
 	case CMT_SLOWDOWN_CACHE:

@@ -31,6 +31,6 @@ struct slower {
 int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST]);
 
 /* "CPU", "cache" or "memory" */
-const char *slower_resource(const struct slower_part *part);
+const char *slower_resource(enum cmt_slowdown_resource resource);
 
 #endif

@@ -220,7 +220,7 @@ static void add_slower(struct watch *watch)
 			break;
 		watch_name(watch, &name, part->by_id);
 		memcpy(to->by, name.label, sizeof(to->by));
-		to->resource = slower_resource(part);
+		to->resource = slower_resource(part->resource);
 		to->share = part->share;
 		follow->nr_slower++;
 	}

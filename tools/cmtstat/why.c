@@ -2,7 +2,6 @@
 #include "why.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "signals.h"
 #include "text.h"
 #include "watch.h"
+#include "why_slower.h"
 
 #define WAIT_NS		10000000ULL	/* the rings hold more */
 #define FRAMES		256		/* the interval between checks for signals */
@@ -55,23 +55,13 @@ static int check_interval(uint32_t interval_ns)
 	return EXIT_RUNTIME;
 }
 
-/* As --filter has it: with or without the runtime. */
-static bool is_wanted(const struct why *why, const struct why_name *name)
-{
-	const char *glob = why->config->filter;
-	const char *rest = strchr(name->label, ':');
-
-	return !glob || !fnmatch(glob, name->label, 0) ||
-	       (rest && !fnmatch(glob, rest + 1, 0));
-}
-
 static int tell(struct why *why, const struct cmt_culprit_verdict *verdict,
 		const struct why_names *names)
 {
 	struct text text;
 	int ret;
 
-	if (!is_wanted(why, &names->victim) ||
+	if (!why_is_wanted(why->config->filter, &names->victim) ||
 	    (why->replay && verdict->ts_ns < why->replay->from_ns))
 		return 0;
 	ret = text_open(&text);
@@ -204,44 +194,20 @@ static int say_learned(struct why *why)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
-static void name_slower(const struct watch *watch, struct slower *slower)
-{
-	watch_name(watch, &slower->name, slower->id);
-	for (uint32_t i = 0; i < slower->nr_parts; i++)
-		watch_name(watch, &slower->parts[i].by, slower->parts[i].by_id);
-}
-
+/* All that is slower once after the first second, then what begins and ends. */
 static int say_slower(struct why *why)
 {
-	static struct slower list[SLOWER_MOST];
-	int n = slower_list(why->watch.culprit, list), ret;
-	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
-	uint32_t wanted = 0;
-	struct text text;
-
-	for (int i = 0; i < n; i++) {
-		name_slower(&why->watch, &list[i]);
-		if (is_wanted(why, &list[i].name))
-			list[wanted++] = list[i];
-	}
-	cmt_culprit_counts(why->watch.culprit, &counts);
-	ret = n < 0 ? n : text_open(&text);
-	if (ret)
-		return ret;
-	ret = why_view_slower(text.out, &why->state, list, wanted, counts.counted);
-	return text_write(&text, STDOUT_FILENO, ret);
-}
-
-/* Once after the first second, and at the end */
-static int say_slower_first(struct why *why)
-{
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 
+	if (why->replay && why->watch.frame->end_ns < why->replay->from_ns)
+		return 0;
+	if (why->said_slower)
+		return why_slower_events(&why->watch, &why->state, why->config->filter);
 	cmt_culprit_counts(why->watch.culprit, &counts);
 	if (counts.slots + counts.missing < SLOWER_SLOTS)
 		return 0;
 	why->said_slower = true;
-	return say_slower(why);
+	return why_slower_now(&why->watch, &why->state, why->config->filter);
 }
 
 /* Returns 1 after a frame, 0 or -errno. */
@@ -254,10 +220,10 @@ static int next_frame(struct why *why)
 	ret = !why->begun && why->watch.frame->nr_cpus ? begin(why) : 0;
 	if (ret >= 0 && !why->learned)
 		ret = say_learned(why);
-	if (ret >= 0 && why->begun && !why->said_slower)
-		ret = say_slower_first(why);
 	if (ret >= 0)
 		ret = tell_all(why);
+	if (ret >= 0 && why->begun)
+		ret = say_slower(why);
 	return ret < 0 ? ret : 1;
 }
 
@@ -325,7 +291,7 @@ static int end(struct why *why)
 		return ret;
 	ret = why_view_end(text.out, &why->state, &last);
 	ret = text_write(&text, STDOUT_FILENO, ret);
-	return ret ? ret : say_slower(why);
+	return ret ? ret : why_slower_now(&why->watch, &why->state, why->config->filter);
 }
 
 static int run_open(struct why *why)

@@ -227,7 +227,7 @@ static struct filling slower_part(const struct slower_part *part)
 	struct filling to = begin(NULL);
 
 	add_name(&to, &part->by, part->by_id);
-	add_text(&to, "resource", slower_resource(part));
+	add_text(&to, "resource", slower_resource(part->resource));
 	add_number_if(&to, "domain", part->domain, part->resource != CMT_SLOWDOWN_CPU);
 	add_real(&to, "share", part->share);
 	return to;
@@ -268,6 +268,64 @@ int why_json_slower(FILE *out, const struct slower *list, uint32_t n)
 	for (uint32_t i = 0; !ret && i < n; i++)
 		ret = json_slower(out, &list[i]);
 	return ret;
+}
+
+static struct filling incident_part(const struct cmt_incident *told, uint32_t i,
+				    const struct why_name *by)
+{
+	const struct cmt_incident_part *part = &told->parts[i];
+	struct filling to = begin(NULL);
+
+	add_name(&to, by, part->by);
+	add_text(&to, "resource", slower_resource(part->resource));
+	add_number_if(&to, "domain", part->domain, part->resource != CMT_SLOWDOWN_CPU);
+	add_real(&to, "share", part->share);
+	add_number_if(&to, "lost_ns", part->lost_ns, told->flags & CMT_INCIDENT_LOST);
+	return to;
+}
+
+static void add_incident_parts(struct filling *to, const struct why_incident *incident)
+{
+	struct json_object *array = json_object_new_array();
+	int err = array ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < incident->told->nr_parts; i++) {
+		struct filling one = incident_part(incident->told, i, &incident->parts[i]);
+
+		err = push(array, &one);
+	}
+	if (err && !to->err)
+		to->err = err;
+	add(to, "because_of", array, true);
+}
+
+int why_json_incident(FILE *out, const struct why_state *state,
+		      const struct why_incident *incident, bool is_event)
+{
+	const struct cmt_incident *told = incident->told;
+	bool is_open = told->flags & CMT_INCIDENT_OPEN;
+	struct filling to = begin("incident");
+
+	add_text(&to, "event", !is_open ? "end" : is_event ? "begin" : "goes on");
+	add_bool(&to, "estimate", true);
+	add_bool(&to, "emulated", state->emulated);
+	add_number(&to, "number", told->number);
+	add_time(&to, "begin", state, told->begin_ns);
+	add_time(&to, "end", state, told->end_ns);
+	add_number(&to, "begin_ns", told->begin_ns);
+	add_number(&to, "end_ns", told->end_ns);
+	add_bool(&to, "began_before", told->flags & CMT_INCIDENT_BEFORE);
+	add_name(&to, &incident->victim, told->id);
+	add_real(&to, "share", told->share);
+	add_real(&to, "low", told->low);
+	add_real(&to, "high", told->high);
+	add_real(&to, "worst", told->worst);
+	add_number_if(&to, "lost_ns", told->lost_ns, told->flags & CMT_INCIDENT_LOST);
+	add_real(&to, "cpi", told->cpi);
+	add_real(&to, "mpki", told->mpki);
+	add_bool(&to, "clipped", told->flags & CMT_INCIDENT_CLIPPED);
+	add_incident_parts(&to, incident);
+	return finish(&to, out);
 }
 
 int why_json_end(FILE *out, const struct why_state *state,

@@ -15,6 +15,8 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 
 int why_json_slower(FILE *out, const struct slower *list, uint32_t n);
 
+int why_json_incident(FILE *out, const struct why_state *state,
+		      const struct why_incident *incident, bool is_event);
 int why_json_end(FILE *out, const struct why_state *state,
 		 const struct why_end *end);
 

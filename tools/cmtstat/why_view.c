@@ -7,20 +7,7 @@
 #include "format.h"
 #include "why_json.h"
 
-#define LABEL_LEN (4 * CONTAINER_LABEL_LEN)
 #define ID_OUTSIDE (CMT_CULPRIT_NO_CGROUP | CMT_USAGE_UNATTRIBUTED)	/* RMID 0 */
-
-static const char *shown(char buf[LABEL_LEN], const struct why_name *name)
-{
-	escape_text(buf, LABEL_LEN, name->label, ESCAPE_ASCII);
-	return buf;
-}
-
-static const char *time_of(char buf[FORMAT_LEN], const struct why_state *state,
-			   uint64_t ts_ns)
-{
-	return format_time(buf, state->real_ns + (int64_t)ts_ns);
-}
 
 #define REASON_LEN (4 * CMT_REASON_LEN + 1)
 
@@ -155,9 +142,9 @@ static void put_suspect(FILE *out, uint32_t number,
 			const struct cmt_culprit_suspect *s,
 			const struct why_name *name)
 {
-	char label[LABEL_LEN], took[FORMAT_LEN], a[FORMAT_LEN], b[FORMAT_LEN];
+	char label[WHY_LABEL_LEN], took[FORMAT_LEN], a[FORMAT_LEN], b[FORMAT_LEN];
 
-	fprintf(out, "    %u. %s: ", number, shown(label, name));
+	fprintf(out, "    %u. %s: ", number, why_label(label, name));
 	if (s->taken_bytes)
 		fprintf(out, "took %s, ", format_bytes(took, s->taken_bytes));
 	fprintf(out, "%.0f %% of all; held %s -> %s, ", 100 * s->share,
@@ -172,14 +159,14 @@ static void put_suspect(FILE *out, uint32_t number,
 static void put_waits(FILE *out, const struct cmt_culprit_verdict *verdict,
 		      const struct why_names *names)
 {
-	char label[LABEL_LEN];
+	char label[WHY_LABEL_LEN];
 	double waited = (double)verdict->waited_ns;
 
 	fprintf(out, "    its tasks waited %s%.0f ms of the last second\n",
 		verdict->flags & CMT_CULPRIT_PARTIAL ? "at least " : "", waited / 1e6);
 	for (uint32_t i = 0; i < verdict->nr_suspects; i++)
 		fprintf(out, "    %u. %s: %.0f %% of this\n", i + 1,
-			shown(label, &names->suspects[i]),
+			why_label(label, &names->suspects[i]),
 			100 * verdict->suspects[i].share);
 	if (verdict->waited_self_ns)
 		fprintf(out, "    itself: %.0f %%\n",
@@ -223,12 +210,12 @@ static void put_onset(FILE *out, const struct cmt_culprit_verdict *verdict)
 static void put_outside(FILE *out, const struct cmt_culprit_verdict *verdict,
 			const struct why_names *names)
 {
-	char label[LABEL_LEN];
+	char label[WHY_LABEL_LEN];
 
 	if (!verdict->nr_suspects || verdict->suspects[0].id != ID_OUTSIDE)
 		return;
 	fprintf(out, "    %s: processes outside all containers and services, or the kernel",
-		shown(label, &names->suspects[0]));
+		why_label(label, &names->suspects[0]));
 	if (verdict->apart_ns)
 		fprintf(out, ", read once in %.0f ms",
 			(double)verdict->apart_ns / 1e6);
@@ -239,14 +226,14 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names)
 {
-	char label[LABEL_LEN], time[FORMAT_LEN], sure[WHY_SURE_LEN];
+	char label[WHY_LABEL_LEN], time[FORMAT_LEN], sure[WHY_SURE_LEN];
 
 	if (state->json)
 		return why_json_verdict(out, state, verdict, names);
-	fprintf(out, "%s %s %s", time_of(time, state, verdict->ts_ns),
-		shown(label, &names->victim), why_what(verdict));
+	fprintf(out, "%s %s %s", why_time(time, state, verdict->ts_ns),
+		why_label(label, &names->victim), why_what(verdict));
 	if (verdict->nr_suspects)
-		fprintf(out, " %s", shown(label, &names->suspects[0]));
+		fprintf(out, " %s", why_label(label, &names->suspects[0]));
 	fprintf(out, " (%s)\n", why_sure(sure, verdict));
 	put_onset(out, verdict);
 	put_outside(out, verdict, names);
@@ -256,43 +243,6 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		put_losses(out, verdict, names);
 	if (verdict->flags & CMT_CULPRIT_CLIPPED)
 		fputs("    and there may be more\n", out);
-	return 0;
-}
-
-static void put_slower(FILE *out, const struct slower *slower)
-{
-	char label[LABEL_LEN];
-
-	fprintf(out, "%s is %.0f %% slower because of others (%.0f to %.0f %%)\n",
-		shown(label, &slower->name), 100 * slower->share, 100 * slower->low,
-		100 * slower->high);
-	for (uint32_t i = 0; i < slower->nr_parts; i++) {
-		const struct slower_part *part = &slower->parts[i];
-
-		if (part->share < SLOWER_LEAST)
-			break;
-		fprintf(out, "    %s: %.0f %%, %s", shown(label, &part->by),
-			100 * part->share, slower_resource(part));
-		if (part->resource != CMT_SLOWDOWN_CPU)
-			fprintf(out, " of L3 domain %u", part->domain);
-		fputc('\n', out);
-	}
-}
-
-int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool counted)
-{
-	if (state->json)
-		return why_json_slower(out, list, n);
-	if (!n && counted)
-		fputs("No container is slower by 1 % or more because of others.\n", out);
-	else if (n)
-		fputs("ESTIMATE, mean of the last second:\n", out);
-	for (uint32_t i = 0; i < n; i++)
-		put_slower(out, &list[i]);
-	if (!counted)
-		fputs("Slowdown by cache and memory is not known: it needs counters of cycles, instructions, misses and references.\n",
-		      out);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "format.h"
 #include "slower.h"
 
 /*
@@ -30,6 +31,11 @@ struct why_state {
 	char wait_reason[CMT_REASON_LEN];
 };
 
+/* A name as it is shown, and a time of the day. */
+#define WHY_LABEL_LEN (4 * CONTAINER_LABEL_LEN)
+const char *why_label(char buf[WHY_LABEL_LEN], const struct why_name *name);
+const char *why_time(char buf[FORMAT_LEN], const struct why_state *state, uint64_t ts_ns);
+
 /* All return 0 or -ENOMEM. */
 
 /* The first lines: the method and its limits on this machine */
@@ -44,9 +50,23 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-/* Who is slower now, also where nothing changes.  Not @counted: by CPU alone */
+/* An incident, with the names of its owners */
+struct why_incident {
+	const struct cmt_incident *told;
+	struct why_name victim;
+	struct why_name parts[CMT_INCIDENT_PARTS];
+};
+
+/* One that began or ended; not @is_event: one that goes on, among all that is slower now */
+int why_view_incident(FILE *out, const struct why_state *state,
+		      const struct why_incident *incident, bool is_event);
+
+/*
+ * Who is slower now, but for those of incidents.  Not @any: nobody is, with those.  Not
+ * @counted: that is known of the CPU alone.
+ */
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool counted);
+		    uint32_t n, bool any, bool counted);
 
 /* The missing parts */
 struct why_end {

@@ -24,7 +24,8 @@
  * A verdict is an inference from counters, never a measurement; it has a confidence.  No
  * verdict is made from a single slot.  An interference that began before the first slot,
  * or lasts longer than the baselines, is part of the baselines: no verdict about cache or
- * memory names it; cmt_culprit_slowdown() does.
+ * memory names it; cmt_culprit_slowdown() does.  What makes a victim slower for a time is an
+ * incident, whether it began with a verdict, slowly, or before the first slot.
  *
  * Pure, except cmt_culprit_refresh(): no descriptor, no clock.  Only cmt_culprit_new()
  * allocates memory.  A replay gives the same verdicts as the live run.
@@ -73,6 +74,7 @@ struct cmt_culprit_opts {
 					    *   the next reading has its traffic
 					    */
 #define CMT_CULPRIT_REFERENCES	 (1U << 6)
+#define CMT_CULPRIT_RAN		 (1U << 7)
 
 /** cmt_culprit_sample.flags */
 #define CMT_CULPRIT_NO_VICTIM	 (1U << 0) /**< the owner can only be a suspect, as
@@ -103,6 +105,7 @@ struct cmt_culprit_sample {
 	uint64_t instructions;
 	uint64_t misses;	/**< of the last-level cache */
 	uint64_t references;	/**< of the last-level cache; misses are among them */
+	uint64_t ran_ns;	/**< CPU time, of all CPUs */
 };
 
 /** cmt_culprit_slot.flags */
@@ -266,7 +269,67 @@ struct cmt_slowdown {
 				 *   the single shares is: each of them is what one
 				 *   owner less would change
 				 */
+	double cpus;		/**< on which @id ran, and of CMT_SLOWDOWN_CPU could
+				 *   run, in about the last second: it loses
+				 *   share * cpus s of CPU time a second.  NAN: not
+				 *   known
+				 */
 };
+
+/** What one neighbour cost the victim of an incident, by one resource. */
+struct cmt_incident_part {
+	uint64_t by;
+	uint32_t domain;	/**< 0 of CMT_SLOWDOWN_CPU */
+	enum cmt_slowdown_resource resource;
+	double share;		/**< as of cmt_slowdown, now */
+	uint64_t lost_ns;	/**< CPU time that it cost since the begin; see
+				 *   CMT_INCIDENT_LOST
+				 */
+};
+
+#define CMT_INCIDENT_PARTS	12
+
+/** cmt_incident.flags */
+#define CMT_INCIDENT_OPEN	(1U << 0) /**< it has not ended */
+#define CMT_INCIDENT_BEFORE	(1U << 1) /**< the victim was slower when the first
+					   *   estimate was made: begin_ns is the begin of
+					   *   the first slot, and it began before
+					   */
+#define CMT_INCIDENT_CLIPPED	(1U << 2) /**< there are more parts */
+#define CMT_INCIDENT_LOST	(1U << 3) /**< lost_ns is known, but for times in which the
+					   *   victim's CPU time was not
+					   */
+
+/**
+ * A time in which neighbours made a victim slower: from CMT_INCIDENT_BEGIN on, until it is
+ * less than CMT_INCIDENT_END for a second.  A victim has one at a time.  The library owns
+ * it: a later version appends members.
+ */
+struct cmt_incident {
+	uint64_t number;	/**< from 1 on */
+	uint64_t id;		/**< of the victim */
+	uint32_t flags;		/**< CMT_INCIDENT_OPEN | ... */
+	uint32_t nr_parts;
+	uint64_t begin_ns;	/**< as far as is known */
+	uint64_t end_ns;	/**< while it is open: of the last estimate */
+	double share;		/**< because of all neighbours together, now, 0..1; of an
+				 *   ended one 0
+				 */
+	double low;		/**< bounds of share */
+	double high;
+	double worst;		/**< the greatest share */
+	uint64_t lost_ns;	/**< CPU time: what the victim would not have needed, and of
+				 *   CMT_SLOWDOWN_CPU what it waited for
+				 */
+	double cpi;		/**< cycles per instruction, in the last second; NAN: not
+				 *   known
+				 */
+	double mpki;		/**< misses per 1,000 instructions; NAN: not known */
+	struct cmt_incident_part parts[CMT_INCIDENT_PARTS];	/**< what cost most first */
+};
+
+#define CMT_INCIDENT_BEGIN	0.05
+#define CMT_INCIDENT_END	0.025
 
 struct cmt_culprit_counts {
 	size_t sz;		/**< sizeof(struct cmt_culprit_counts) */
@@ -326,6 +389,21 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
  */
 CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
 				 struct cmt_slowdown *slowdowns, uint32_t n);
+
+/**
+ * The next incident that began or ended since the last call.  An estimate every 250 ms finds
+ * them, from the first second on.  The newest 32 are kept.
+ * @incident: valid until the next call with @culprit
+ * Returns 1, or 0: there is none.
+ */
+CMT_API int cmt_culprit_next_incident(struct cmt_culprit *culprit,
+				      const struct cmt_incident **incident);
+
+/** The open incident @i, from 0 on, in the order of numbers; valid until the next call with
+ *  @culprit.  NULL: there are not so many.
+ */
+CMT_API const struct cmt_incident *cmt_culprit_incident_at(const struct cmt_culprit *culprit,
+							   uint32_t i);
 
 struct cmt_usage_frame;
 struct cmt_usage_row;

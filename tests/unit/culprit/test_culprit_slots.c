@@ -84,7 +84,7 @@ START_TEST(test_impossible_slots)
 {
 	static const struct cmt_culprit_sample impossible[] = {
 		{ .id = 1, .domain = 64 },
-		{ .id = 1, .valid = 1U << 7 },
+		{ .id = 1, .valid = 1U << 8 },
 		{ .id = 1, .flags = 1U << 2 },
 		{ .id = 1, .occupancy_bytes = 1ULL << 50 },
 		{ .id = 1, .traffic_bytes = 1ULL << 50 },
@@ -92,6 +92,7 @@ START_TEST(test_impossible_slots)
 		{ .id = 1, .instructions = 1ULL << 50 },
 		{ .id = 1, .misses = 1ULL << 50 },
 		{ .id = 1, .references = 1ULL << 50 },
+		{ .id = 1, .ran_ns = 1ULL << 50 },
 	};
 	struct cmt_culprit_sample good = sample(1, 0, 0);
 

@@ -194,14 +194,26 @@ START_TEST(test_one_owner_has_no_suspect)
 }
 END_TEST
 
-static const char *view_slower(const struct slower *list, uint32_t n, bool counted)
+static const char *view_incident(const struct why_incident *incident, bool is_event)
 {
 	size_t len;
 	FILE *out;
 
 	free(text);
 	out = open_memstream(&text, &len);
-	ck_assert_int_eq(why_view_slower(out, &state, list, n, counted), 0);
+	ck_assert_int_eq(why_view_incident(out, &state, incident, is_event), 0);
+	fclose(out);
+	return text;
+}
+
+static const char *view_slower(const struct slower *list, uint32_t n, bool any, bool counted)
+{
+	size_t len;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &len);
+	ck_assert_int_eq(why_view_slower(out, &state, list, n, any, counted), 0);
 	fclose(out);
 	return text;
 }
@@ -223,24 +235,118 @@ START_TEST(test_slower)
 	struct json_object *object, *value;
 
 	prepare(CMT_CULPRIT_NONE);
-	ck_assert_str_eq(view_slower(list, 1, true), "ESTIMATE, mean of the last second:\n"
-			 "docker:w\\x1bb is 18 % slower because of others (7 to 41 %)\n"
+	ck_assert_str_eq(view_slower(list, 1, true, true),
+			 "docker:w\\x1bb is 18 % slower because of its neighbours (estimate: 7 to 41 %)\n"
 			 "    docker:batch: 16 %, cache of L3 domain 2\n"
 			 "    docker:\\xff: 2 %, CPU\n");
-	ck_assert_str_eq(view_slower(NULL, 0, true),
-			 "No container is slower by 1 % or more because of others.\n");
+	ck_assert_str_eq(view_slower(NULL, 0, false, true),
+			 "No container is slower by 1 % or more because of its neighbours.\n");
 	/* what is not known is not said to be nothing */
-	ck_assert_ptr_nonnull(strstr(view_slower(NULL, 0, false), "is not known"));
+	ck_assert_ptr_nonnull(strstr(view_slower(NULL, 0, false, false), "is not known"));
 	ck_assert_ptr_null(strstr(text, "No container"));
 	state.json = true;
-	object = json_tokener_parse(view_slower(list, 1, true));
+	object = json_tokener_parse(view_slower(list, 1, true, true));
 	ck_assert(json_object_object_get_ex(object, "because_of", &value));
 	ck_assert_uint_eq(json_object_array_length(value), 3);
 	value = json_object_array_get_idx(value, 1);
 	ck_assert(json_object_object_get_ex(value, "domain", &value));
 	ck_assert_ptr_null(value);
 	json_object_put(object);
-	ck_assert_str_eq(view_slower(NULL, 0, false), "");
+	ck_assert_str_eq(view_slower(NULL, 0, false, false), "");
+}
+END_TEST
+
+/* Told at 1,000 s: of the cache, which is an estimate, and of the CPU. */
+static const struct cmt_incident incident = {
+	.number = 7, .id = 7, .flags = CMT_INCIDENT_OPEN | CMT_INCIDENT_LOST,
+	.nr_parts = 3, .begin_ns = 990000000000ULL, .end_ns = 1000000000000ULL,
+	.share = 0.2, .low = 0.1, .high = 0.4, .worst = 0.25, .lost_ns = 2140000000ULL,
+	.cpi = 2, .mpki = 12.5,
+	.parts = {
+		{ .by = 8, .domain = 2, .resource = CMT_SLOWDOWN_CACHE, .share = 0.15,
+		  .lost_ns = 1600000000ULL },
+		{ .by = 9, .resource = CMT_SLOWDOWN_CPU, .share = 0.05,
+		  .lost_ns = 530000000ULL },
+		{ .by = 9, .domain = 2, .resource = CMT_SLOWDOWN_MEMORY, .share = 0.004,
+		  .lost_ns = 10000000ULL },
+	},
+};
+
+START_TEST(test_incident)
+{
+	struct cmt_incident told = incident;
+	struct why_incident one = {
+		.told = &told, .victim.label = "docker:w\033b",
+		.parts = { { .label = "docker:batch" }, { .label = "docker:\xff" },
+			   { .label = "docker:\xff" } },
+	};
+
+	prepare(CMT_CULPRIT_NONE);
+	ck_assert_ptr_nonnull(strstr(view_incident(&one, true),
+		" docker:w\\x1bb is 20 % slower because of its neighbours (estimate: 10 to 40 %), since "));
+	ck_assert_ptr_nonnull(strstr(text, "\n    docker:batch: 15 %, cache of L3 domain 2\n"
+		"    docker:\\xff: 5 %, CPU\n"
+		"    cycles per instruction 2.00, 1.69 without them; misses per 1,000 instructions 12.50\n"));
+	ck_assert_ptr_null(strstr(text, "lost"));
+	told.flags |= CMT_INCIDENT_BEFORE;
+	ck_assert_str_eq(strchr(view_incident(&one, false), ','),
+		", since before the start; at worst 25 %; 2.1 s of CPU time lost\n"
+		"    docker:batch: 15 %, cache of L3 domain 2\n"
+		"    docker:\\xff: 5 %, CPU\n"
+		"    cycles per instruction 2.00, 1.69 without them; misses per 1,000 instructions 12.50\n");
+}
+END_TEST
+
+START_TEST(test_incident_ended)
+{
+	struct cmt_incident told = incident;
+	struct why_incident one = {
+		.told = &told, .victim.label = "web",
+		.parts = { { .label = "batch" }, { .label = "db" }, { .label = "db" } },
+	};
+
+	prepare(CMT_CULPRIT_NONE);
+	told.flags &= ~CMT_INCIDENT_OPEN;
+	ck_assert_ptr_nonnull(strstr(view_incident(&one, true),
+		" web is no longer slower because of its neighbours, after 10.0 s; at worst 25 %; 2.1 s of CPU time lost\n"
+		"    batch: 1.6 s, cache of L3 domain 2\n"
+		"    db: 530 ms, CPU\n"));
+	/* nothing is said of a loss that is not known */
+	told.flags = CMT_INCIDENT_BEFORE;
+	ck_assert_str_eq(strchr(view_incident(&one, true), ','),
+		", after at least 10.0 s; at worst 25 %\n");
+}
+END_TEST
+
+static const char *member(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	ck_assert(json_object_object_get_ex(object, name, &value));
+	return value ? json_object_to_json_string(value) : "null";
+}
+
+START_TEST(test_incident_json)
+{
+	struct cmt_incident told = incident;
+	struct why_incident one = { .told = &told, .victim.label = "web" };
+	struct json_object *object;
+
+	prepare(CMT_CULPRIT_NONE);
+	state.json = true;
+	object = json_tokener_parse(view_incident(&one, true));
+	ck_assert_str_eq(member(object, "event"), "\"begin\"");
+	ck_assert_str_eq(member(object, "lost_ns"), "2140000000");
+	ck_assert_str_eq(member(object, "began_before"), "false");
+	json_object_put(object);
+	told.flags = CMT_INCIDENT_BEFORE;
+	told.cpi = NAN;
+	object = json_tokener_parse(view_incident(&one, true));
+	ck_assert_str_eq(member(object, "event"), "\"end\"");
+	ck_assert_str_eq(member(object, "lost_ns"), "null");
+	ck_assert_str_eq(member(object, "cpi"), "null");
+	ck_assert_str_eq(member(object, "began_before"), "true");
+	json_object_put(object);
 }
 END_TEST
 
@@ -255,6 +361,9 @@ int main(void)
 	UNIT_CASE(suite, test_waits);
 	UNIT_CASE(suite, test_hostile);
 	UNIT_CASE(suite, test_slower);
+	UNIT_CASE(suite, test_incident);
+	UNIT_CASE(suite, test_incident_ended);
+	UNIT_CASE(suite, test_incident_json);
 	UNIT_CASE(suite, test_one_owner_has_no_suspect);
 	ret = unit_run(suite);
 	free(text);

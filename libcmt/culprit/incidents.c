@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Incidents: times in which neighbours made an owner slower, from an estimate now and then. */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST		1000U	/* slots before the first estimate, which is of a second */
+#define LOOK		250U	/* slots from one estimate to the next */
+#define QUIET		1000U	/* slots with nearly no cost, then the incident has ended */
+#define EARLY		3000U	/* slots: what is found so soon may have begun before them */
+#define PAIRS		1024U
+#define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
+#define RESOURCES	(CMT_SLOWDOWN_MEMORY + 1)
+
+/* What neighbours cost one victim, as of one estimate */
+struct cost {
+	const struct cmt_slowdown *pairs;
+	uint32_t nr;
+	double share, low, high;
+	double scale[RESOURCES];	/* so that the pairs add up to the share */
+};
+
+bool culprit_incidents_init(struct culprit_incidents *incidents)
+{
+	incidents->open = calloc(CULPRIT_INCIDENTS, sizeof(*incidents->open));
+	incidents->pairs = calloc(PAIRS, sizeof(*incidents->pairs));
+	incidents->queue = calloc(CULPRIT_INCIDENT_QUEUE, sizeof(*incidents->queue));
+	return incidents->open && incidents->pairs && incidents->queue;
+}
+
+void culprit_incidents_free(struct culprit_incidents *incidents)
+{
+	free(incidents->open);
+	free(incidents->pairs);
+	free(incidents->queue);
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Waiting for its own tasks is no neighbour's doing. */
+static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
+{
+	struct cost cost = { .pairs = pairs, .nr = nr };
+	double sums[RESOURCES] = { 0 }, most[RESOURCES] = { 0 };
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (pairs[i].by == pairs[i].id)
+			continue;
+		sums[pairs[i].resource] += pairs[i].share;
+		most[pairs[i].resource] = pairs[i].most;
+		cost.low += pairs[i].low;
+		cost.high += pairs[i].high;
+	}
+	for (uint32_t r = 0; r < RESOURCES; r++) {
+		double told = least(sums[r], most[r]);
+
+		cost.scale[r] = sums[r] > 0 ? told / sums[r] : 0;
+		cost.share += told;
+	}
+	cost.share = least(cost.share, 1);
+	cost.low = least(cost.low, cost.share);
+	cost.high = cost.high < cost.share ? cost.share : least(cost.high, 1);
+	return cost;
+}
+
+static uint64_t now_of(const struct cmt_culprit *culprit)
+{
+	return culprit->start_ns + culprit->opts.slot_ns;
+}
+
+/* The place of @pair; where there is none left, that of what cost least. */
+static struct cmt_incident_part *part_of(struct cmt_incident *incident,
+					 const struct cmt_slowdown *pair)
+{
+	struct cmt_incident_part *part = incident->parts;
+	uint32_t i;
+
+	for (i = 0; i < incident->nr_parts; i++, part++)
+		if (part->by == pair->by && part->resource == pair->resource &&
+		    part->domain == pair->domain)
+			return part;
+	if (i == CMT_INCIDENT_PARTS) {
+		incident->flags |= CMT_INCIDENT_CLIPPED;
+		part--;
+	} else {
+		incident->nr_parts++;
+	}
+	*part = (struct cmt_incident_part){
+		.by = pair->by, .resource = pair->resource, .domain = pair->domain,
+	};
+	return part;
+}
+
+static void add_pair(struct cmt_incident *incident, const struct cmt_slowdown *pair,
+		     double share, uint64_t ns)
+{
+	struct cmt_incident_part *part = part_of(incident, pair);
+	double lost_ns = share * pair->cpus * (double)ns;
+
+	part->share = share;
+	if (isnan(lost_ns))
+		return;
+	part->lost_ns += (uint64_t)lost_ns;
+	incident->lost_ns += (uint64_t)lost_ns;
+	incident->flags |= CMT_INCIDENT_LOST;
+}
+
+static int cmp_part(const void *pa, const void *pb)
+{
+	const struct cmt_incident_part *a = pa, *b = pb;
+
+	if (a->lost_ns != b->lost_ns)
+		return a->lost_ns > b->lost_ns ? -1 : 1;
+	return (a->share < b->share) - (a->share > b->share);
+}
+
+/* The cost has been so for @ns. */
+static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+		     const struct cost *cost, uint64_t ns)
+{
+	for (uint32_t i = 0; i < incident->nr_parts; i++)
+		incident->parts[i].share = 0;
+	for (uint32_t i = 0; i < cost->nr; i++) {
+		const struct cmt_slowdown *pair = &cost->pairs[i];
+
+		if (pair->by != pair->id)
+			add_pair(incident, pair, cost->scale[pair->resource] * pair->share, ns);
+	}
+	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
+	incident->share = cost->share;
+	incident->low = cost->low;
+	incident->high = cost->high;
+	if (incident->worst < cost->share)
+		incident->worst = cost->share;
+	slowdown_pace(&culprit->slowdown, incident->id, &incident->cpi, &incident->mpki);
+}
+
+/* A verdict about the victim, not long ago, knows when it began.  0: there is none. */
+static uint64_t change_of(const struct cmt_culprit *culprit, uint64_t id)
+{
+	uint64_t now = now_of(culprit), since = 0;
+
+	for (uint32_t i = 0; i < CULPRIT_QUEUE; i++) {
+		const struct cmt_culprit_verdict *verdict = &culprit->queue[i];
+
+		if (verdict->id == id && verdict->nr_suspects &&
+		    now - verdict->ts_ns < CHANGE_NS && (!since || verdict->since_ns < since))
+			since = verdict->since_ns;
+	}
+	return since;
+}
+
+static void set_begin(const struct cmt_culprit *culprit, struct cmt_incident *incident)
+{
+	uint64_t since = change_of(culprit, incident->id);
+
+	if (since) {
+		incident->begin_ns = since;
+	} else if (culprit->slot < EARLY) {
+		incident->begin_ns = culprit->start_ns -
+				     (culprit->slot - 1) * culprit->opts.slot_ns;
+		incident->flags |= CMT_INCIDENT_BEFORE;
+	} else {
+		incident->begin_ns = now_of(culprit) - LOOK * culprit->opts.slot_ns;
+	}
+}
+
+static void enqueue(struct culprit_incidents *incidents, const struct cmt_incident *incident)
+{
+	uint32_t at;
+
+	if (incidents->queue_nr == CULPRIT_INCIDENT_QUEUE) {
+		incidents->queue_at = (incidents->queue_at + 1) % CULPRIT_INCIDENT_QUEUE;
+		incidents->queue_nr--;
+	}
+	at = (incidents->queue_at + incidents->queue_nr) % CULPRIT_INCIDENT_QUEUE;
+	incidents->queue[at] = *incident;
+	incidents->queue_nr++;
+}
+
+/* A mean over a second has all that the second cost. */
+static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
+{
+	struct culprit_incidents *incidents = &culprit->incidents;
+	struct culprit_incident *one = &incidents->open[incidents->nr];
+
+	if (incidents->nr == CULPRIT_INCIDENTS)
+		return;
+	incidents->nr++;
+	*one = (struct culprit_incident){
+		.told = {
+			.number = ++incidents->numbers, .id = cost->pairs[0].id,
+			.flags = CMT_INCIDENT_OPEN, .end_ns = now_of(culprit),
+		},
+		.seen = true,
+	};
+	set_begin(culprit, &one->told);
+	add_cost(culprit, &one->told, cost, FIRST * culprit->opts.slot_ns);
+	enqueue(incidents, &one->told);
+}
+
+static struct culprit_incident *open_of(struct culprit_incidents *incidents, uint64_t id)
+{
+	for (uint32_t i = 0; i < incidents->nr; i++)
+		if (incidents->open[i].told.id == id)
+			return &incidents->open[i];
+	return NULL;
+}
+
+static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *one,
+		  const struct cost *cost)
+{
+	uint64_t slots = culprit->slot - culprit->incidents.looked;
+
+	one->seen = true;
+	add_cost(culprit, &one->told, cost, slots * culprit->opts.slot_ns);
+	if (cost->share >= CMT_INCIDENT_END) {
+		one->below = 0;
+		one->told.end_ns = now_of(culprit);
+	} else if (!one->below) {
+		one->below = culprit->slot;
+	}
+}
+
+static int cmp_pair(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->share < b->share) - (a->share > b->share);
+}
+
+static void judge(struct cmt_culprit *culprit, const struct cost *cost)
+{
+	struct culprit_incident *one = open_of(&culprit->incidents, cost->pairs[0].id);
+
+	if (one)
+		go_on(culprit, one, cost);
+	else if (cost->share >= CMT_INCIDENT_BEGIN)
+		open_one(culprit, cost);
+}
+
+static void judge_all(struct cmt_culprit *culprit, uint32_t nr)
+{
+	const struct cmt_slowdown *pairs = culprit->incidents.pairs;
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i <= nr; i++) {
+		struct cost cost;
+
+		if (i < nr && pairs[i].id == pairs[first].id)
+			continue;
+		cost = cost_of(&pairs[first], i - first);
+		judge(culprit, &cost);
+		first = i;
+	}
+}
+
+static bool has_ended(const struct cmt_culprit *culprit, const struct culprit_incident *one)
+{
+	return one->below && culprit->slot - one->below >= QUIET;
+}
+
+static void end_one(struct culprit_incidents *incidents, uint32_t i)
+{
+	struct culprit_incident *one = &incidents->open[i];
+
+	one->told.flags &= ~CMT_INCIDENT_OPEN;
+	one->told.share = 0;
+	one->told.low = 0;
+	one->told.high = 0;
+	enqueue(incidents, &one->told);
+	incidents->nr--;
+	memmove(one, one + 1, (incidents->nr - i) * sizeof(*one));
+}
+
+/* Without memory for the estimate, nothing begins or ends. */
+static void look(struct cmt_culprit *culprit)
+{
+	static const struct cost none;
+	struct culprit_incidents *incidents = &culprit->incidents;
+	int nr = cmt_culprit_slowdown(culprit, incidents->pairs, PAIRS);
+
+	if (nr < 0)
+		return;
+	qsort(incidents->pairs, (uint32_t)nr, sizeof(*incidents->pairs), cmp_pair);
+	for (uint32_t i = 0; i < incidents->nr; i++)
+		incidents->open[i].seen = false;
+	judge_all(culprit, (uint32_t)nr);
+	for (uint32_t i = incidents->nr; i-- > 0;) {
+		if (!incidents->open[i].seen)
+			go_on(culprit, &incidents->open[i], &none);
+		if (has_ended(culprit, &incidents->open[i]))
+			end_one(incidents, i);
+	}
+	incidents->looked = culprit->slot;
+}
+
+void culprit_incidents_look(struct cmt_culprit *culprit)
+{
+	if (culprit->slot >= FIRST && culprit->slot - culprit->incidents.looked >= LOOK)
+		look(culprit);
+}
+
+int cmt_culprit_next_incident(struct cmt_culprit *culprit, const struct cmt_incident **incident)
+{
+	struct culprit_incidents *incidents = &culprit->incidents;
+
+	if (!incidents->queue_nr)
+		return 0;
+	incidents->shown = incidents->queue[incidents->queue_at];
+	incidents->queue_at = (incidents->queue_at + 1) % CULPRIT_INCIDENT_QUEUE;
+	incidents->queue_nr--;
+	*incident = &incidents->shown;
+	return 1;
+}
+
+const struct cmt_incident *cmt_culprit_incident_at(const struct cmt_culprit *culprit, uint32_t i)
+{
+	const struct culprit_incidents *incidents = &culprit->incidents;
+
+	return i < incidents->nr ? &incidents->open[i].told : NULL;
+}

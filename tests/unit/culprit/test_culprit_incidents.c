@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Incidents: when they begin and end, what they cost, and that each is told once. */
+#include <check.h>
+#include <cmt/culprit.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "unit.h"
+
+#define MS	1000000ULL
+#define KIB	1024ULL
+#define BEGUN	(1000 * MS)
+
+enum { VICTIM = 100, STREAMER, QUIET };
+
+#define COUNTED (CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC | CMT_CULPRIT_CYCLES |	\
+		 CMT_CULPRIT_INSTRUCTIONS | CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES)
+
+static struct cmt_culprit *culprit;
+static uint64_t now;
+static uint32_t victims, domains;	/* as many do the same, in so many domains */
+static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
+
+static void setup(void)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	now = BEGUN;
+	victims = 1;
+	domains = 1;
+	ran_ns = MS;
+}
+
+static void teardown(void)
+{
+	cmt_culprit_free(culprit);
+}
+
+/* Its misses differ from slot to slot and cost 100 cycles; alone it holds all it needs. */
+static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
+{
+	uint64_t misses = harmed ? 4000 + 1000 * (now / MS % 5) : 200 + 20 * (now / MS % 5);
+
+	return (struct cmt_culprit_sample){
+		.id = VICTIM + 10 * i, .domain = i % domains,
+		.valid = COUNTED | (ran_ns == UINT64_MAX ? 0 : CMT_CULPRIT_RAN),
+		.occupancy_bytes = (harmed ? 8192 : 15000) * KIB, .traffic_bytes = 64 * misses,
+		.cycles = 1000000 + 100 * misses, .instructions = 2000000,
+		.misses = misses, .references = 15000,
+		.ran_ns = ran_ns == UINT64_MAX ? 0 : ran_ns,
+	};
+}
+
+static const struct cmt_culprit_sample streamer = {
+	.id = STREAMER, .valid = COUNTED | CMT_CULPRIT_RAN, .occupancy_bytes = 7168 * KIB,
+	.traffic_bytes = 64 * 20000, .cycles = 3000000, .instructions = 1000000,
+	.misses = 20000, .references = 20000, .ran_ns = MS,
+};
+
+static const struct cmt_culprit_sample quiet = {
+	.id = QUIET, .valid = COUNTED | CMT_CULPRIT_RAN, .occupancy_bytes = 1024 * KIB,
+	.cycles = 2000000, .instructions = 3000000, .references = 5000, .ran_ns = MS,
+};
+
+static void slot_of(bool harmed)
+{
+	struct cmt_culprit_sample samples[300];
+	struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .start_ns = now, .sample_size = sizeof(samples[0]),
+		.samples = samples,
+	};
+
+	for (uint32_t i = 0; i < victims; i++)
+		samples[slot.nr_samples++] = victim_in(i, harmed);
+	samples[slot.nr_samples++] = quiet;
+	for (uint32_t i = 0; harmed && i < domains; i++) {
+		samples[slot.nr_samples] = streamer;
+		samples[slot.nr_samples++].domain = i;
+	}
+	ck_assert_int_ge(cmt_culprit_add(culprit, &slot), 0);
+	now += MS;
+}
+
+static void run_for(uint32_t ms, bool harmed)
+{
+	while (ms--)
+		slot_of(harmed);
+}
+
+/* The next event; NULL: there is none */
+static const struct cmt_incident *event(void)
+{
+	const struct cmt_incident *incident = NULL;
+
+	cmt_culprit_next_incident(culprit, &incident);
+	return incident;
+}
+
+static double lost_s(const struct cmt_incident *incident)
+{
+	return (double)incident->lost_ns / 1e9;
+}
+
+/* Harm that was there in the first slot is one incident, told once. */
+START_TEST(since_before)
+{
+	const struct cmt_incident *in;
+
+	run_for(900, true);
+	ck_assert_ptr_null(event());
+	run_for(9100, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->number, 1);
+	ck_assert_uint_eq(in->id, VICTIM);
+	ck_assert_uint_eq(in->flags, CMT_INCIDENT_OPEN | CMT_INCIDENT_BEFORE | CMT_INCIDENT_LOST);
+	ck_assert_uint_eq(in->begin_ns, BEGUN);
+	ck_assert_uint_eq(in->parts[0].by, STREAMER);
+	ck_assert_double_gt(in->share, 0.2);
+	ck_assert(in->low <= in->share && in->share <= in->high);
+	ck_assert_double_eq_tol(in->cpi, 0.8, 0.01);
+	ck_assert_double_eq_tol(in->mpki, 3, 0.05);
+	ck_assert_ptr_null(event());
+	in = cmt_culprit_incident_at(culprit, 0);
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->number, 1);
+	ck_assert_ptr_null(cmt_culprit_incident_at(culprit, 1));
+	/* the victim has one CPU: it lost its share of each second */
+	ck_assert_double_eq_tol(lost_s(in), 10 * in->share, 0.05 * 10 * in->share);
+	ck_assert_uint_eq(in->end_ns, now);
+}
+END_TEST
+
+START_TEST(begins_and_ends)
+{
+	const struct cmt_incident *in;
+	uint64_t begun, ended;
+
+	run_for(5000, false);
+	ck_assert_ptr_null(event());
+	begun = now;
+	run_for(4000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_BEFORE),
+			  CMT_INCIDENT_OPEN);
+	ck_assert(in->begin_ns >= begun && in->begin_ns < begun + 1000 * MS);
+	ended = now;
+	run_for(8000, false);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->number, 1);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_OPEN, 0);
+	ck_assert(in->end_ns >= ended && in->end_ns < ended + 4000 * MS);
+	ck_assert_double_eq_tol(in->share, 0, 1e-9);
+	ck_assert_double_gt(in->worst, 0.2);
+	ck_assert_uint_eq(in->parts[0].by, STREAMER);
+	ck_assert_double_gt(lost_s(in), 4 * 0.2);
+	ck_assert_double_lt(lost_s(in), 4 * 0.5);
+	ck_assert_ptr_null(event());
+	ck_assert_ptr_null(cmt_culprit_incident_at(culprit, 0));
+}
+END_TEST
+
+/* A neighbour that pauses for less than a second goes on with its incident. */
+START_TEST(a_pause_is_no_end)
+{
+	run_for(3000, true);
+	ck_assert_ptr_nonnull(event());
+	for (uint32_t i = 0; i < 5; i++) {
+		run_for(600, false);
+		run_for(1500, true);
+	}
+	ck_assert_ptr_null(event());
+	ck_assert_uint_eq(cmt_culprit_incident_at(culprit, 0)->number, 1);
+}
+END_TEST
+
+/* The time of a victim that nobody counts is not known: its loss is not 0. */
+START_TEST(lost_is_not_known)
+{
+	const struct cmt_incident *in;
+
+	ran_ns = UINT64_MAX;
+	run_for(3000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_LOST, 0);
+	ck_assert_double_gt(in->share, 0.2);
+	ck_assert_uint_eq(in->parts[0].by, STREAMER);
+}
+END_TEST
+
+/* More victims than incidents, more events than are kept. */
+START_TEST(many)
+{
+	uint32_t open = 0, events = 0;
+
+	victims = 200;
+	domains = 64;
+	run_for(3000, true);
+	while (cmt_culprit_incident_at(culprit, open)) {
+		const struct cmt_incident *in = cmt_culprit_incident_at(culprit, open);
+
+		ck_assert_uint_eq(in->number, ++open);
+		ck_assert_uint_le(in->nr_parts, CMT_INCIDENT_PARTS);
+	}
+	ck_assert_uint_eq(open, 128);
+	while (event())
+		events++;
+	ck_assert_uint_eq(events, 32);
+	run_for(8000, false);
+	ck_assert_ptr_null(cmt_culprit_incident_at(culprit, 0));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("culprit_incidents");
+	TCase *tcase = tcase_create("incidents");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, since_before);
+	tcase_add_test(tcase, begins_and_ends);
+	tcase_add_test(tcase, a_pause_is_no_end);
+	tcase_add_test(tcase, lost_is_not_known);
+	tcase_add_test(tcase, many);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

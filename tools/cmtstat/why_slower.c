@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "why_slower.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+
+bool why_is_wanted(const char *filter, const struct why_name *name)
+{
+	const char *rest = strchr(name->label, ':');
+
+	return !filter || !fnmatch(filter, name->label, 0) ||
+	       (rest && !fnmatch(filter, rest + 1, 0));
+}
+
+static struct why_incident named(const struct watch *watch, const struct cmt_incident *told)
+{
+	struct why_incident incident = { .told = told };
+
+	watch_name(watch, &incident.victim, told->id);
+	for (uint32_t i = 0; i < told->nr_parts; i++)
+		watch_name(watch, &incident.parts[i], told->parts[i].by);
+	return incident;
+}
+
+static int say(const struct watch *watch, const struct why_state *state, const char *filter,
+	       const struct cmt_incident *told, bool is_event)
+{
+	struct why_incident incident = named(watch, told);
+	struct text text;
+	int ret;
+
+	if (!why_is_wanted(filter, &incident.victim))
+		return 0;
+	ret = text_open(&text);
+	if (ret)
+		return ret;
+	ret = why_view_incident(text.out, state, &incident, is_event);
+	return text_write(&text, STDOUT_FILENO, ret);
+}
+
+static bool has_incident(const struct watch *watch, uint64_t id)
+{
+	const struct cmt_incident *told;
+
+	for (uint32_t i = 0; (told = cmt_culprit_incident_at(watch->culprit, i)); i++)
+		if (told->id == id)
+			return true;
+	return false;
+}
+
+/* Those without an incident, unless this is for a program, which finds each slowdown here. */
+static uint32_t keep_wanted(const struct watch *watch, const struct why_state *state,
+			    const char *filter, struct slower *list, uint32_t n, bool *any)
+{
+	uint32_t wanted = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct slower *slower = &list[i];
+
+		watch_name(watch, &slower->name, slower->id);
+		for (uint32_t j = 0; j < slower->nr_parts; j++)
+			watch_name(watch, &slower->parts[j].by, slower->parts[j].by_id);
+		if (!why_is_wanted(filter, &slower->name))
+			continue;
+		*any = true;
+		if (state->json || !has_incident(watch, slower->id))
+			list[wanted++] = *slower;
+	}
+	return wanted;
+}
+
+static int say_rest(const struct watch *watch, const struct why_state *state,
+		    const char *filter)
+{
+	static struct slower list[SLOWER_MOST];
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	int n = slower_list(watch->culprit, list), ret;
+	bool any = false;
+	struct text text;
+
+	if (n < 0)
+		return n;
+	n = (int)keep_wanted(watch, state, filter, list, (uint32_t)n, &any);
+	cmt_culprit_counts(watch->culprit, &counts);
+	ret = text_open(&text);
+	if (ret)
+		return ret;
+	ret = why_view_slower(text.out, state, list, (uint32_t)n, any, counts.counted);
+	return text_write(&text, STDOUT_FILENO, ret);
+}
+
+int why_slower_now(struct watch *watch, const struct why_state *state, const char *filter)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	/* each open one is said here */
+	while (cmt_culprit_next_incident(watch->culprit, &told) > 0)
+		if (!(told->flags & CMT_INCIDENT_OPEN) && !ret)
+			ret = say(watch, state, filter, told, true);
+	for (uint32_t i = 0; !ret && (told = cmt_culprit_incident_at(watch->culprit, i)); i++)
+		ret = say(watch, state, filter, told, false);
+	return ret ? ret : say_rest(watch, state, filter);
+}
+
+int why_slower_events(struct watch *watch, const struct why_state *state, const char *filter)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	while (!ret && cmt_culprit_next_incident(watch->culprit, &told) > 0)
+		ret = say(watch, state, filter, told, true);
+	return ret;
+}

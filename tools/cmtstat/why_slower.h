@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --why says of slowdown: all that is slower now, and incidents that begin and end. */
+#ifndef TOOLS_WHY_SLOWER_H
+#define TOOLS_WHY_SLOWER_H
+
+#include "watch.h"
+#include "why_view.h"
+
+/* Does @name match, with or without the runtime?  NULL: each does */
+bool why_is_wanted(const char *filter, const struct why_name *name);
+
+/* Both write to standard output.  Return 0 or -errno. */
+int why_slower_now(struct watch *watch, const struct why_state *state, const char *filter);
+int why_slower_events(struct watch *watch, const struct why_state *state, const char *filter);
+
+#endif
