@@ -263,22 +263,19 @@ static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
 	       !tick_nohz_full_cpu(cpu);
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
 /*
- * Is @task, which waits for a CPU, out of its quota?  As of some moment: the run queue is
- * not locked.  RCU.
- *
- * Until 6.17 a group without quota leaves the run queue of the group above it; its tasks
- * stay in its own.  6.18 (e1fad12dcb66): each task leaves, and has a mark.
+ * Another CPU that puts @task on its run queue, or takes it off, begins with the task's own
+ * entity and goes up group by group.  Meanwhile it has pi_lock (it wakes the task up or
+ * changes it), or on_rq is not 1, TASK_ON_RQ_QUEUED (it moves the task to another CPU).
  */
-static inline bool cmt_task_throttled(const struct task_struct *task)
+static inline bool cmt_task_is_queued(struct task_struct *task)
 {
-	if (dl_prio(task->prio))
-		return data_race(!!task->dl.dl_throttled);	/* a bit field */
-#ifndef CONFIG_CFS_BANDWIDTH
-	return false;
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
-	return READ_ONCE(task->throttled);
-#else
+	return READ_ONCE(task->on_rq) == 1 && !raw_spin_is_locked(&task->pi_lock);
+}
+
+static inline bool cmt_task_lacks_group(const struct task_struct *task)
+{
 	const struct sched_entity *se = &task->se;
 
 	if (!READ_ONCE(se->on_rq))
@@ -287,6 +284,29 @@ static inline bool cmt_task_throttled(const struct task_struct *task)
 		if (!READ_ONCE(se->on_rq))
 			return true;
 	return false;
+}
+#endif
+
+/*
+ * Is @task, which waits for a CPU, out of its quota?  1, 0, or -EAGAIN: this moment does not
+ * say.  The run queue is not locked.  RCU.
+ *
+ * Until 6.17 a group without quota leaves the run queue of the group above it; its tasks
+ * stay in its own.  6.18 (e1fad12dcb66): each task leaves, and has a mark.
+ */
+static inline int cmt_task_throttled(struct task_struct *task)
+{
+	if (dl_prio(task->prio))
+		return data_race(!!task->dl.dl_throttled);	/* a bit field */
+#ifndef CONFIG_CFS_BANDWIDTH
+	return 0;
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return READ_ONCE(task->throttled);
+#else
+	bool before = cmt_task_is_queued(task), lacks = cmt_task_lacks_group(task);
+
+	/* x86 reads in this order: another CPU takes longer than all three */
+	return before && cmt_task_is_queued(task) ? lacks : -EAGAIN;
 #endif
 }
 

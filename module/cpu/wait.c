@@ -93,13 +93,17 @@ noinline void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct 
 	cmt_wait_unhint(&cpu->hints, next->pid);
 }
 
-/* All waits of @task until now, ns; *waits: it waits.  RCU. */
-static u64 waited_ns(const struct task_struct *task, u64 now, bool *waits)
+/* When @task began to wait, on the clock of its run queue; 0: it does not wait.  RCU. */
+static u64 waits_since(const struct task_struct *task)
+{
+	return READ_ONCE(task->sched_info.last_queued);
+}
+
+/* All waits of @task until now, ns. */
+static u64 waited_ns(const struct task_struct *task, u64 since, u64 now)
 {
 	u64 ns = READ_ONCE(task->sched_info.run_delay);
-	u64 since = READ_ONCE(task->sched_info.last_queued);
 
-	*waits = since;
 	return since && now > since ? ns + now - since : ns;
 }
 
@@ -118,15 +122,20 @@ static u32 rmid_if(const struct cmt_cpu *cpu, const struct task_struct *task)
 	return own && READ_ONCE(cmt_settings.resctrl) == CMT_RESCTRL_TAKE ? own : theirs;
 }
 
-/* @task waits for this CPU, and its waits until now are @ns. */
-static void waiter_tell(struct cmt_cpu *cpu, const struct task_struct *task, u64 ns)
+/*
+ * @task waits for this CPU @since, until @at.  What cannot be told, because another CPU
+ * changes something of it, the next tick tells, or the switch.
+ */
+static void waiter_tell(struct cmt_cpu *cpu, struct task_struct *task, u64 since, u64 at)
 {
-	bool throttled = cmt_task_throttled(task), quota;
 	local_t *account = &cmt_wait_accounts[task->pid];
 	u64 was = local_read(account);
-	u64 now = cmt_wait_account(task, ns), more = now - was;
+	u64 now = cmt_wait_account(task, waited_ns(task, since, at)), more = now - was;
+	int throttled = cmt_task_throttled(task);
+	bool quota;
 
-	if (was - now < AHEAD)
+	/* if this wait has ended, nothing that was read belongs together */
+	if (throttled < 0 || was - now < AHEAD || waits_since(task) != since)
 		return;
 	quota = throttled || was_throttled(was, now);
 	if (more >= MOST || throttled)
@@ -142,20 +151,19 @@ static void waiter_tell(struct cmt_cpu *cpu, const struct task_struct *task, u64
  */
 static void hint_look(struct cmt_cpu *cpu, struct cmt_hints *hints, u32 i, u64 now)
 {
-	const struct task_struct *task;
-	bool is_waiting;
-	u64 ns;
+	struct task_struct *task;
+	u64 since;
 
 	clear_bit(i, &hints->used);
 	task = pid_task(find_pid_ns(READ_ONCE(hints->pids[i]), &init_pid_ns), PIDTYPE_PID);
 	if (!task)
 		return;
-	ns = waited_ns(task, now, &is_waiting);
-	if (!is_waiting)
+	since = waits_since(task);
+	if (!since)
 		return;
 	hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
 	if (task_cpu(task) == smp_processor_id())
-		waiter_tell(cpu, task, ns);
+		waiter_tell(cpu, task, since, now);
 }
 
 /* The next bit of @bits from the cursor on, cyclically. */
@@ -198,14 +206,14 @@ void notrace cmt_probe_wakeup_new(void *data, struct task_struct *task)
 void cmt_wait_begin(void)
 {
 	struct task_struct *process, *task;
-	bool is_waiting;
-	u64 ns;
+	u64 since, ns;
 
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
-		ns = waited_ns(task, local_clock(), &is_waiting);
+		since = waits_since(task);
+		ns = waited_ns(task, since, local_clock());
 		local_set(&cmt_wait_accounts[task->pid], cmt_wait_account(task, ns));
-		if (is_waiting)
+		if (since)
 			hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
 	}
 	rcu_read_unlock();

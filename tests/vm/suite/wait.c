@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "crowd.h"
@@ -373,6 +374,32 @@ static void wait_moved(void)
 	scene_close(&scene);
 }
 
+/*
+ * Another CPU takes one off the run queue and puts it back, mostly while it waits, and so
+ * fast that ticks see it half on the queue.  That is no quota.
+ */
+static void wait_changed(void)
+{
+	struct spinners s;
+	struct scene scene;
+	unsigned int n = 0;
+
+	groups_limit_cpu();
+	scene_open(&scene, 2);
+	spinners_fork(&s, 2);
+	for (unsigned int i = 0; i < 2; i++)
+		run_on(s.pids[i], 0);
+	run_on(0, 1);
+	spinners_begin(&s, &scene.dev);
+	while (now_ns() < s.from + 2000 * MS)
+		CHECK(!setpriority(PRIO_PROCESS, (id_t)s.pids[0], n++ % 2), "setpriority: %m");
+	spinners_end(&s, &scene);
+	note("%u changes", n);
+	CHECK(spinners_compare(&s, &scene) > 1000 * MS, "they did not wait");
+	spinners_kill(&s);
+	scene_close(&scene);
+}
+
 /* What the leader waited before exec(), which ends it: shared by the test and its process */
 static uint64_t *leader_ns;
 
@@ -523,6 +550,7 @@ const struct test wait_tests[] = {
 	{ "wait_is_conserved", wait_is_conserved, CONTAINERS, 60 },
 	{ "wait_three_on_two", wait_three_on_two, CONTAINERS, 40 },
 	{ "wait_moved", wait_moved, CONTAINERS, 40 },
+	{ "wait_changed", wait_changed, CONTAINERS, 40 },
 	{ "wait_exec_by_thread", wait_exec_by_thread, CONTAINERS, 40 },
 	{ "wait_excluded", wait_excluded, CONTAINERS " exclude_cpus=1", 40 },
 	{ "wait_scope_cpu", wait_scope_cpu, PARAMS "scope=cpu", 40 },
