@@ -128,14 +128,24 @@ noinline void cmt_cpu_tick_change(struct cmt_cpu *cpu, u32 rmid)
 	cpu->rmid = rmid;
 }
 
-/* The slow path of a load.  @prev ran on this CPU with the previous RMID. */
-static noinline u32 cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
-				  const struct task_struct *next, u32 rmid)
+static __always_inline void cpu_loaded(struct cmt_cpu *cpu, u32 rmid)
+{
+	cpu->pqr_writes++;
+	cpu_rmid_set(cpu, rmid);
+}
+
+/*
+ * The slow path of a load.  @prev ran on this CPU with the previous RMID.  Nothing is left to
+ * be done behind this call, so the fast path saves no registers.
+ */
+static noinline void cpu_load_slow(struct cmt_cpu *cpu, struct task_struct *prev,
+				   const struct task_struct *next, u32 rmid)
 {
 	if (cmt_caps.shared_rmids)
-		return pqr_load(cpu, next, rmid);
-	cpu_account(cpu, prev);
-	return rmid;
+		rmid = pqr_load(cpu, next, rmid);
+	else
+		cpu_account(cpu, prev);
+	cpu_loaded(cpu, rmid);
 }
 
 static __always_inline void cpu_load(struct cmt_cpu *cpu,
@@ -149,9 +159,9 @@ static __always_inline void cpu_load(struct cmt_cpu *cpu,
 		     pqr_rmid(pqr) != cpu->rmid ||
 		     cmt_wrmsr_safe(CMT_MSR_PQR_ASSOC,
 				    (pqr & CMT_PQR_CLOSID) | rmid)))
-		rmid = cpu_load_slow(cpu, prev, next, rmid);
-	cpu->pqr_writes++;
-	cpu_rmid_set(cpu, rmid);
+		cpu_load_slow(cpu, prev, next, rmid);
+	else
+		cpu_loaded(cpu, rmid);
 }
 
 /*

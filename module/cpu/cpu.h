@@ -15,18 +15,19 @@
 #include "cmt.h"
 
 struct cmt_perf;
+struct perf_sum;
 struct task_struct;
 
-#define CMT_WAIT_HINTS	BITS_PER_LONG
+#define CMT_WAIT_HINTS	256	/* by a byte, which needs no mask */
 
 /*
  * Tasks that may wait for the CPU (wait.h).  The hint of a task is at its process id, by the
- * lower bits, or where another task's hint is there, at any.
+ * lowest byte, or where another task's hint is there, at any.
  */
 struct cmt_hints {
-	unsigned long used;	/* bits: the task pids[bit] may wait */
-	u32 cursor;		/* the bit that the next tick looks at first */
 	u32 pids[CMT_WAIT_HINTS];
+	DECLARE_BITMAP(used, CMT_WAIT_HINTS);	/* the task pids[bit] may wait */
+	u32 cursor;		/* the bit that the next tick looks at first */
 };
 
 /*
@@ -46,11 +47,6 @@ struct cmt_cpu {
 	 * @replaced is the RMID of cmt's that was loaded before.
 	 */
 	u32 foreign;
-	u32 replaced;
-	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
-				 * no resctrl group; as of the last such task
-				 */
-	u32 domain;		/* index of the domain */
 	/*
 	 * The RMIDs that the CPU ran with since its last tick, but for the one that is
 	 * loaded now.  Where @forward is not NULL, another CPU reads in place of this one,
@@ -59,12 +55,22 @@ struct cmt_cpu {
 	unsigned long *ran;
 	unsigned long *forward;
 	struct cmt_perf *perf;	/* perf.c; NULL: nothing is counted here */
+	/* perf.c: sum of the loaded RMID; where nothing is counted, one that no record has */
+	struct perf_sum *sum;
 	u64 switches;
 	u64 pqr_writes;
+	/* a switch needs nothing behind these; wake-ups by other CPUs write to them */
+	struct cmt_hints hints ____cacheline_aligned;
+	u64 arrival_seen;	/* last_arrival of the task that ran in the last tick */
+	u64 arrival_told;	/* the last one of which a tick has told the wait before it */
+	u32 replaced;
+	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
+				 * no resctrl group; as of the last such task
+				 */
+	u32 domain;		/* index of the domain */
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
 	struct irq_work reload;	/* runs after resctrl has written PQR_ASSOC */
 	u64 pqr_overwritten;
-	struct cmt_hints hints;
 };
 
 DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);

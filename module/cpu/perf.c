@@ -21,6 +21,9 @@
 
 static u32 ns_mult;		/* TSC to ns, constant while something is counted */
 
+/* The sum of a CPU where nothing is counted */
+static DEFINE_PER_CPU(struct perf_sum, uncounted);
+
 /*
  * As perf_event_read_local(), which is not exported: the event is of this CPU, and perf
  * takes it off the CPU with interrupts off.  An NMI may add to the count meanwhile.
@@ -180,7 +183,7 @@ static __always_inline struct perf_sum *sum_of(struct cmt_perf *p, u32 rmid)
 
 void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 {
-	struct perf_sum *sum = p->sum;
+	struct perf_sum *sum = this_cpu_read(cmt_cpus.sum);
 	u64 now = cmt_cycles();
 
 	lockdep_assert_irqs_disabled();
@@ -192,7 +195,7 @@ void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 		     !event_take(p, sum, 1) || !event_take(p, sum, 2) ||
 		     (p->in > 3 && !event_take(p, sum, 3))))
 		take_any(p, sum);
-	p->sum = sum_of(p, rmid);
+	this_cpu_write(cmt_cpus.sum, sum_of(p, rmid));
 }
 
 void cmt_perf_waited(struct cmt_perf *p, u32 rmid, u64 ns, bool quota)
@@ -209,7 +212,7 @@ void cmt_perf_waited(struct cmt_perf *p, u32 rmid, u64 ns, bool quota)
 void cmt_perf_account_waits(struct cmt_perf *p, bool waits)
 {
 	p->waits = waits;
-	p->sum->missing |= CMT_PERF_WAITED;
+	this_cpu_read(cmt_cpus.sum)->missing |= CMT_PERF_WAITED;
 	cmt_perf_lack(p, CMT_PERF_WAITED);
 }
 
@@ -276,11 +279,17 @@ void cmt_perf_write(struct cmt_perf *p, struct cmt_ring *ring, u64 now, u32 room
 	ring->last_ts = ts;
 }
 
+void cmt_perf_remove(unsigned int cpu)
+{
+	per_cpu(cmt_cpus, cpu).perf = NULL;
+	per_cpu(cmt_cpus, cpu).sum = per_cpu_ptr(&uncounted, cpu);
+}
+
 void cmt_perf_install(struct cmt_perf *p)
 {
 	lockdep_assert_irqs_disabled();
 	p->since = cmt_cycles();
-	p->sum = p->sums;
+	this_cpu_write(cmt_cpus.sum, p->sums);
 	this_cpu_write(cmt_cpus.perf, p);
 	cmt_perf_begin();
 }

@@ -33,7 +33,6 @@ struct perf_sum {
  * limit, which the mutex of perf_want.c protects.
  */
 struct cmt_perf {
-	struct perf_sum *sum;	/* the sum of the loaded RMID */
 	u64 since;		/* TSC at the last turn */
 	/*
 	 * By value; NULL: not counted.  An event's count is the count since the last
@@ -86,6 +85,9 @@ void cmt_perf_clock_init(void);
 
 /* NULL: no memory */
 struct cmt_perf *cmt_perf_new(unsigned int cpu);
+
+/* On the CPU, interrupts off, or before it is up: nothing is counted there. */
+void cmt_perf_remove(unsigned int cpu);
 
 /* On the CPU, interrupts off: begin to count; write all sums that are due. */
 void cmt_perf_install(struct cmt_perf *p);

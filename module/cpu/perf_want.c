@@ -60,7 +60,7 @@ static void cpu_write(void *unused)
 
 static void cpu_remove(void *unused)
 {
-	this_cpu_write(cmt_cpus.perf, NULL);
+	cmt_perf_remove(smp_processor_id());
 }
 
 static void cpu_stop(unsigned int cpu)
@@ -368,7 +368,11 @@ void cmt_perf_cpu_down(unsigned int cpu)
 /* As a descriptor that stays open */
 void cmt_perf_init(bool first)
 {
+	unsigned int cpu;
+
 	nr_wanting[CMT_PERF_NR] = first;
+	for_each_possible_cpu(cpu)
+		cmt_perf_remove(cpu);
 }
 
 void cmt_perf_stop(void)

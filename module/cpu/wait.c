@@ -39,7 +39,7 @@ static bool was_throttled(u64 account, u64 now)
  * At the last look the task was out of its quota, or the account is ahead, or it is of
  * another task; or no tick has looked for long.
  */
-noinline void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task)
+static noinline void ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	local_t *account = &cmt_wait_accounts[task->pid];
 	u64 now = cmt_wait_account(task, task->sched_info.run_delay);
@@ -48,38 +48,49 @@ noinline void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_stru
 	if (was - now < AHEAD)
 		return;
 	local_set(account, now);
-	if (!cpu->perf)
-		return;
 	if (now - was < MOST)
-		cpu->perf->sum->waited += now - was;
+		cpu->sum->waited += now - was;
 	else if (was_throttled(was, now))
-		cpu->perf->sum->quota = true;
+		cpu->sum->quota = true;
 }
 
-/* Another task's hint is in the place of this one.  Where all are used, there is none. */
-static void hint_elsewhere(struct cmt_hints *hints, u32 pid)
+static void ran(const struct cmt_cpu *cpu, const struct task_struct *task)
 {
-	u32 i = find_first_zero_bit(&hints->used, CMT_WAIT_HINTS);
+	if (!cmt_wait_ran(cpu, task, task->pid))
+		ran_odd(cpu, task);
+}
 
-	if (i == CMT_WAIT_HINTS)
-		return;
+static __always_inline void hint_set(struct cmt_cpu *cpu, unsigned long i, u32 pid)
+{
+	struct cmt_hints *hints = &cpu->hints;
+
+	/* before the bit: a tick clears the bit, and reads this */
 	WRITE_ONCE(hints->pids[i], pid);
-	set_bit(i, &hints->used);
+	OPTIMIZER_HIDE_VAR(cpu);	/* as in cmt_wait_ran() */
+	set_bit(i, cpu->hints.used);
+}
+
+/*
+ * There is a hint in the place of this one: of the same task, or another one goes to any
+ * place.  Where all are used, there is none.
+ */
+static noinline void hint_elsewhere(struct cmt_cpu *cpu, u32 pid)
+{
+	u32 i = find_first_zero_bit(cpu->hints.used, CMT_WAIT_HINTS);
+
+	if (i < CMT_WAIT_HINTS && READ_ONCE(cpu->hints.pids[(u8)pid]) != pid)
+		hint_set(cpu, i, pid);
 }
 
 /* With the run-queue lock of the CPU held; by a tick, also of another CPU, without. */
-static void hint_add(struct cmt_cpu *cpu, u32 pid)
+static __always_inline void hint_add(struct cmt_cpu *cpu, u32 pid)
 {
-	struct cmt_hints *hints = &cpu->hints;
-	u32 i = pid % CMT_WAIT_HINTS;
+	unsigned long i = (u8)pid;
 
-	if (test_bit(i, &hints->used) && READ_ONCE(hints->pids[i]) != pid) {
-		hint_elsewhere(hints, pid);
-		return;
-	}
-	/* before the bit: a tick clears the bit, and reads this */
-	WRITE_ONCE(hints->pids[i], pid);
-	set_bit(i, &hints->used);
+	if (unlikely(test_bit(i, cpu->hints.used)))
+		hint_elsewhere(cpu, pid);
+	else
+		hint_set(cpu, i, pid);
 }
 
 noinline void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct *prev,
@@ -88,9 +99,15 @@ noinline void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct 
 {
 	if (!prev_state)
 		hint_add(cpu, prev->pid);
-	if (!cmt_wait_ran(cpu, prev))
-		cmt_wait_ran_odd(cpu, prev);
+	ran(cpu, prev);
 	cmt_wait_unhint(&cpu->hints, next->pid);
+}
+
+noinline void cmt_wait_stays(struct cmt_cpu *cpu)
+{
+	cpu->arrival_told = current->sched_info.last_arrival;
+	if (current->pid)
+		ran(cpu, current);
 }
 
 /* When @task began to wait, on the clock of its run queue; 0: it does not wait.  RCU. */
@@ -154,7 +171,7 @@ static void hint_look(struct cmt_cpu *cpu, struct cmt_hints *hints, u32 i, u64 n
 	struct task_struct *task;
 	u64 since;
 
-	clear_bit(i, &hints->used);
+	clear_bit(i, hints->used);
 	task = pid_task(find_pid_ns(READ_ONCE(hints->pids[i]), &init_pid_ns), PIDTYPE_PID);
 	if (!task)
 		return;
@@ -172,8 +189,8 @@ static u32 bit_take(struct cmt_hints *hints, unsigned long *bits)
 	u32 i = find_next_bit(bits, CMT_WAIT_HINTS, hints->cursor);
 
 	if (i >= CMT_WAIT_HINTS)
-		i = __ffs(*bits);
-	*bits &= ~BIT(i);
+		i = find_first_bit(bits, CMT_WAIT_HINTS);
+	__clear_bit(i, bits);
 	hints->cursor = i + 1;
 	return i;
 }
@@ -181,20 +198,21 @@ static u32 bit_take(struct cmt_hints *hints, unsigned long *bits)
 noinline void cmt_wait_look(struct cmt_cpu *cpu)
 {
 	struct cmt_hints *hints = &cpu->hints;
-	unsigned long bits = READ_ONCE(hints->used);
+	DECLARE_BITMAP(bits, CMT_WAIT_HINTS);
 	u64 now = local_clock();
 	u32 looks;
 
+	bitmap_copy(bits, hints->used, CMT_WAIT_HINTS);
+	looks = min_t(u32, bitmap_weight(bits, CMT_WAIT_HINTS), LOOKS);
 	rcu_read_lock();
-	for (looks = 0; bits && looks < LOOKS; looks++)
-		hint_look(cpu, hints, bit_take(hints, &bits), now);
+	while (looks--)
+		hint_look(cpu, hints, bit_take(hints, bits), now);
 	rcu_read_unlock();
 }
 
 void notrace cmt_probe_wakeup(void *data, struct task_struct *task)
 {
-	if (task->sched_info.last_queued)
-		hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
+	hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
 }
 
 void notrace cmt_probe_wakeup_new(void *data, struct task_struct *task)

@@ -56,35 +56,35 @@ static __always_inline u64 cmt_wait_account(const struct task_struct *task, u64 
 }
 
 /*
- * @task runs on this CPU, or did until now: add what it has waited to the RMID that is
- * loaded.  False: that is not usual; use cmt_wait_ran_odd().
+ * @task, with this @pid, runs on this CPU, or did until now: add what it has waited to the
+ * RMID that is loaded.  False: that is not usual; use cmt_wait_ran_odd().
  *
  * A tick of a CPU for which the task waited a moment ago may add to the account meanwhile.
  * What both add is then told twice, and the account is ahead by as much, which is made up
  * for by the next wait.
  */
 static __always_inline bool cmt_wait_ran(const struct cmt_cpu *cpu,
-					 const struct task_struct *task)
+					 const struct task_struct *task, u32 pid)
 {
-	local_t *account = &cmt_wait_accounts[(u32)task->pid];
-	u64 was = data_race(account->a.counter);	/* with the tick of another CPU */
+	unsigned long i = pid, same = i;
+	u64 was = data_race(cmt_wait_accounts[i].a.counter);	/* with another CPU's tick */
 	u64 more = cmt_wait_account(task, task->sched_info.run_delay) - was;
 
 	if (unlikely(more > CMT_WAIT_USUAL))
 		return false;
-	/* before local_add(), after which a tick would test cpu->perf again */
-	if (likely(cpu->perf))
-		cpu->perf->sum->waited += more;
-	local_add(more, account);
+	cpu->sum->waited += more;
+	/* so both accesses have the index in their address, and no instruction computes one */
+	OPTIMIZER_HIDE_VAR(same);
+	local_add(more, &cmt_wait_accounts[same]);
 	return true;
 }
 
 /* Until the task runs, ticks look whether it waits.  False: another task's hint is there. */
 static __always_inline bool cmt_wait_hint(struct cmt_hints *hints, u32 pid)
 {
-	unsigned long i = pid % CMT_WAIT_HINTS;
+	unsigned long i = (u8)pid;
 
-	if (unlikely(__test_and_set_bit(i, &hints->used)))
+	if (unlikely(__test_and_set_bit(i, hints->used)))
 		return false;
 	WRITE_ONCE(hints->pids[i], pid);
 	return true;
@@ -92,46 +92,76 @@ static __always_inline bool cmt_wait_hint(struct cmt_hints *hints, u32 pid)
 
 static __always_inline void cmt_wait_unhint(struct cmt_hints *hints, u32 pid)
 {
-	unsigned long i = pid % CMT_WAIT_HINTS;
+	unsigned long i = (u8)pid;
 
-	if (likely(READ_ONCE(hints->pids[i]) == pid))
-		__clear_bit(i, &hints->used);
+	/* the tick of another CPU may add a hint meanwhile */
+	if (likely(data_race(hints->pids[i]) == pid))
+		__clear_bit(i, hints->used);
+}
+
+/* @prev leaves this CPU, and waits if @prev_state is 0.  False: cmt_wait_switch_odd() */
+static __always_inline bool cmt_wait_leave(struct cmt_cpu *cpu,
+					   const struct task_struct *prev,
+					   unsigned int prev_state)
+{
+	u32 pid = prev->pid;
+
+	if (!prev_state) {
+		/* the idle task, whose state is always 0 */
+		if (!pid)
+			return true;
+		if (unlikely(!cmt_wait_hint(&cpu->hints, pid)))
+			return false;
+	}
+	return likely(cmt_wait_ran(cpu, prev, pid));
 }
 
 /*
- * In the probe of sched_switch, before the RMID changes; @prev waits if @prev_state is 0.
- * False: cmt_wait_switch_odd() is to do it.  So there is no call here, for which registers
- * were saved.
+ * In the probe of sched_switch, before the RMID changes.  False: cmt_wait_switch_odd() is to
+ * do it.  So there is no call here, for which registers were saved.
  */
 static __always_inline bool cmt_wait_switch(struct cmt_cpu *cpu,
 					    const struct task_struct *prev,
 					    const struct task_struct *next,
 					    unsigned int prev_state)
 {
-	/* not the idle task */
-	if (likely(prev->pid)) {
-		if (!prev_state && unlikely(!cmt_wait_hint(&cpu->hints, prev->pid)))
-			return false;
-		if (unlikely(!cmt_wait_ran(cpu, prev)))
-			return false;
-	}
+	if (unlikely(!cmt_wait_leave(cpu, prev, prev_state)))
+		return false;
 	cmt_wait_unhint(&cpu->hints, next->pid);
 	return true;
 }
 
 void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct *prev,
 			 const struct task_struct *next, unsigned int prev_state);
-void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task);
+void cmt_wait_stays(struct cmt_cpu *cpu);
 void cmt_wait_look(struct cmt_cpu *cpu);
 
-/* In a tick, while the RMID of current is loaded.  @cpu has sums. */
+static __always_inline bool cmt_wait_hints_any(const struct cmt_hints *hints)
+{
+	const unsigned long *used = hints->used;
+
+	BUILD_BUG_ON(BITS_TO_LONGS(CMT_WAIT_HINTS) != 4);
+	/* wake-ups by other CPUs set bits: this tick sees them, or the next one */
+	return data_race(used[0] | used[1] | used[2] | used[3]);
+}
+
+/*
+ * In a tick, while the RMID of current is loaded.  @cpu has sums.  A task that still runs in
+ * the second tick after its arrival does not leave soon: what it waited is told now, and is
+ * all until it arrives again.
+ */
 static __always_inline void cmt_wait_tick(struct cmt_cpu *cpu)
 {
+	u64 arrival = current->sched_info.last_arrival;
+
 	if (!cpu->perf->waits)
 		return;
-	if (current->pid && unlikely(!cmt_wait_ran(cpu, current)))
-		cmt_wait_ran_odd(cpu, current);
-	if (unlikely(cpu->hints.used))
+	if (arrival != cpu->arrival_told) {
+		if (unlikely(arrival == cpu->arrival_seen))
+			cmt_wait_stays(cpu);
+		cpu->arrival_seen = arrival;
+	}
+	if (unlikely(cmt_wait_hints_any(&cpu->hints)))
 		cmt_wait_look(cpu);
 }
 #else

@@ -71,11 +71,11 @@ BEGIN {
 		guest("counted_other_added", "<=350", "<=500", "-", "  to another owner")
 		guest("tick_counted", "", "", "-", "  tick without samples")
 		heading("added to that by accounting who waits:")
-		guest("waited_yield_more", "<=40", "<=40", "-", "  to a switch from a task that could run on")
-		guest("waited_thread_more", "<=65", "<=75", "-", "  to a switch and its wake-up: another thread")
-		guest("waited_member_more", "<=65", "<=75", "-", "    a process with the same RMID")
-		guest("waited_other_more", "<=65", "<=75", "-", "    another owner")
-		guest("waited_tick_more", "<=30", "<=30", "-", "  to a tick while no task waits")
+		guest("waited_yield_more", "<=28", "<=28", "-", "  to a switch from a task that could run on")
+		guest("waited_thread_more", "<=45", "<=55", "-", "  to a switch and its wake-up: another thread")
+		guest("waited_member_more", "<=45", "<=55", "-", "    a process with the same RMID")
+		guest("waited_other_more", "<=45", "<=55", "-", "    another owner")
+		guest("waited_tick_more", "<=24", "<=24", "-", "  to a tick while no task waits")
 	}
 	if (counted) {
 		heading("memory channels, their registers' accesses one instruction each:")
