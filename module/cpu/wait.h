@@ -146,21 +146,15 @@ static __always_inline bool cmt_wait_hints_any(const struct cmt_hints *hints)
 }
 
 /*
- * In a tick, while the RMID of current is loaded.  @cpu has sums.  A task that still runs in
- * the second tick after its arrival does not leave soon: what it waited is told now, and is
- * all until it arrives again.
+ * In a tick, while the RMID of current is loaded.  @cpu has sums.  What a task waited before
+ * its arrival is told in the first tick after it, and is all until it arrives again.
  */
 static __always_inline void cmt_wait_tick(struct cmt_cpu *cpu)
 {
-	u64 arrival = current->sched_info.last_arrival;
-
 	if (!cpu->perf->waits)
 		return;
-	if (arrival != cpu->arrival_told) {
-		if (unlikely(arrival == cpu->arrival_seen))
-			cmt_wait_stays(cpu);
-		cpu->arrival_seen = arrival;
-	}
+	if (current->sched_info.last_arrival != cpu->arrival_told)
+		cmt_wait_stays(cpu);
 	if (unlikely(cmt_wait_hints_any(&cpu->hints)))
 		cmt_wait_look(cpu);
 }
