@@ -61,7 +61,6 @@ struct cmt_cpu {
 	u64 pqr_writes;
 	/* a switch needs nothing behind these; wake-ups by other CPUs write to them */
 	struct cmt_hints hints ____cacheline_aligned;
-	u64 arrival_told;	/* the last arrival of which a tick has told the wait before it */
 	u32 replaced;
 	u32 default_rmid;	/* the RMID that another agent gave the CPU, for tasks in
 				 * no resctrl group; as of the last such task

@@ -39,7 +39,7 @@ static bool was_throttled(u64 account, u64 now)
  * At the last look the task was out of its quota, or the account is ahead, or it is of
  * another task; or no tick has looked for long.
  */
-static noinline void ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task)
+noinline void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task)
 {
 	local_t *account = &cmt_wait_accounts[task->pid];
 	u64 now = cmt_wait_account(task, task->sched_info.run_delay);
@@ -52,12 +52,6 @@ static noinline void ran_odd(const struct cmt_cpu *cpu, const struct task_struct
 		cpu->sum->waited += now - was;
 	else if (was_throttled(was, now))
 		cpu->sum->quota = true;
-}
-
-static void ran(const struct cmt_cpu *cpu, const struct task_struct *task)
-{
-	if (!cmt_wait_ran(cpu, task, task->pid))
-		ran_odd(cpu, task);
 }
 
 static __always_inline void hint_set(struct cmt_cpu *cpu, unsigned long i, u32 pid)
@@ -99,15 +93,9 @@ noinline void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct 
 {
 	if (!prev_state)
 		hint_add(cpu, prev->pid);
-	ran(cpu, prev);
+	if (!cmt_wait_ran(cpu, prev, prev->pid))
+		cmt_wait_ran_odd(cpu, prev);
 	cmt_wait_unhint(&cpu->hints, next->pid);
-}
-
-noinline void cmt_wait_stays(struct cmt_cpu *cpu)
-{
-	cpu->arrival_told = current->sched_info.last_arrival;
-	if (current->pid)
-		ran(cpu, current);
 }
 
 /* When @task began to wait, on the clock of its run queue; 0: it does not wait.  RCU. */

@@ -133,7 +133,7 @@ static __always_inline bool cmt_wait_switch(struct cmt_cpu *cpu,
 
 void cmt_wait_switch_odd(struct cmt_cpu *cpu, const struct task_struct *prev,
 			 const struct task_struct *next, unsigned int prev_state);
-void cmt_wait_stays(struct cmt_cpu *cpu);
+void cmt_wait_ran_odd(const struct cmt_cpu *cpu, const struct task_struct *task);
 void cmt_wait_look(struct cmt_cpu *cpu);
 
 static __always_inline bool cmt_wait_hints_any(const struct cmt_hints *hints)
@@ -146,15 +146,15 @@ static __always_inline bool cmt_wait_hints_any(const struct cmt_hints *hints)
 }
 
 /*
- * In a tick, while the RMID of current is loaded.  @cpu has sums.  What a task waited before
- * its arrival is told in the first tick after it, and is all until it arrives again.
+ * In a tick, while the RMID of current is loaded.  @cpu has sums.  What the task waited before
+ * it ran is told in the first tick after it, so that it counts to who ran then.
  */
 static __always_inline void cmt_wait_tick(struct cmt_cpu *cpu)
 {
 	if (!cpu->perf->waits)
 		return;
-	if (current->sched_info.last_arrival != cpu->arrival_told)
-		cmt_wait_stays(cpu);
+	if (current->pid && unlikely(!cmt_wait_ran(cpu, current, current->pid)))
+		cmt_wait_ran_odd(cpu, current);
 	if (unlikely(cmt_wait_hints_any(&cpu->hints)))
 		cmt_wait_look(cpu);
 }

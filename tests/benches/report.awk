@@ -75,7 +75,7 @@ BEGIN {
 		guest("waited_thread_more", "<=45", "<=55", "-", "  to a switch and its wake-up: another thread")
 		guest("waited_member_more", "<=45", "<=55", "-", "    a process with the same RMID")
 		guest("waited_other_more", "<=45", "<=55", "-", "    another owner")
-		guest("waited_tick_more", "<=24", "<=24", "-", "  to a tick while no task waits")
+		guest("waited_tick_more", "<=30", "<=30", "-", "  to a tick while no task waits")
 	}
 	if (counted) {
 		heading("memory channels, their registers' accesses one instruction each:")
