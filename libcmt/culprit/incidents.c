@@ -95,13 +95,16 @@ static struct cmt_incident_part *part_of(struct cmt_incident *incident,
 	return part;
 }
 
-static void add_pair(struct cmt_incident *incident, const struct cmt_slowdown *pair,
-		     double share, uint64_t ns)
+static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+		     const struct cmt_slowdown *pair, double share, uint64_t ns)
 {
 	struct cmt_incident_part *part = part_of(incident, pair);
 	double lost_ns = share * pair->cpus * (double)ns;
 
 	part->share = share;
+	if (pair->resource != CMT_SLOWDOWN_CPU)
+		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
+								       pair->by, pair->domain));
 	if (isnan(lost_ns))
 		return;
 	part->lost_ns += (uint64_t)lost_ns;
@@ -128,7 +131,8 @@ static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *inc
 		const struct cmt_slowdown *pair = &cost->pairs[i];
 
 		if (pair->by != pair->id)
-			add_pair(incident, pair, cost->scale[pair->resource] * pair->share, ns);
+			add_pair(culprit, incident, pair,
+				 cost->scale[pair->resource] * pair->share, ns);
 	}
 	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
 	incident->share = cost->share;

@@ -86,6 +86,9 @@ uint32_t slowdown_counted(const struct slowdown *slowdown);
 /* Of the owner in the domain where it does most, lately; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 
+/* What an owner holds, by the last reading; 0: not known */
+double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain);
+
 /* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
 

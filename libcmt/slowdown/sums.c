@@ -207,6 +207,17 @@ uint32_t slowdown_counted(const struct slowdown *slowdown)
 	return n;
 }
 
+double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain)
+{
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (owner->used && owner->id == id && owner->domain == domain)
+			return owner->holds ? owner->occupancy_kib : 0;
+	}
+	return 0;
+}
+
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki)
 {
 	const struct slowdown_values *most = NULL;

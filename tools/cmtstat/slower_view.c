@@ -105,6 +105,19 @@ static void put_lost(FILE *out, const struct cmt_incident *told)
 		fprintf(out, "; %s of CPU time lost", seconds(lost, told->lost_ns));
 }
 
+static void put_remedies(FILE *out, const struct why_incident *incident)
+{
+	char label[WHY_LABEL_LEN];
+
+	if (incident->nr_remedies)
+		fputs("    to end it, as root:\n", out);
+	for (uint32_t i = 0; i < incident->nr_remedies; i++)
+		fprintf(out, "      %s: %s\n        %s\n",
+			why_label(label, &incident->parts[incident->remedies[i].part]),
+			incident->remedies[i].remedy.what,
+			incident->remedies[i].remedy.commands);
+}
+
 static void put_going_on(FILE *out, const struct why_state *state,
 			 const struct why_incident *incident, bool is_event)
 {
@@ -127,6 +140,7 @@ static void put_going_on(FILE *out, const struct why_state *state,
 				  part->domain);
 	}
 	put_pace(out, told);
+	put_remedies(out, incident);
 }
 
 /* A part of less than a hundredth of all that was lost is not shown. */

@@ -26,6 +26,7 @@ struct why {
 	struct replay *replay;	/* the source in place of a device, or NULL */
 	struct watch watch;
 	struct why_state state;
+	struct remedy_machine machine;
 	bool begun;		/* why_view_begin() */
 	bool learned;		/* why_view_learned() */
 	bool said_slower;	/* why_view_slower(), for the first time */
@@ -170,6 +171,11 @@ static int begin(struct why *why)
 	state->emulated = why->watch.frame->emulated;
 	state->sampling_ns = why->watch.frame->sampling_ns;
 	state->owners = count_owners(why->watch.frame);
+	if (!why->replay) {
+		remedy_machine_read(&why->machine);
+		state->machine = &why->machine;
+		state->l3_bytes = cmt_device_info(why->watch.dev)->l3_bytes;
+	}
 	ret = text_open(&text);
 	if (ret)
 		return ret;

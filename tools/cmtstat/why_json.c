@@ -299,6 +299,32 @@ static void add_incident_parts(struct filling *to, const struct why_incident *in
 	add(to, "because_of", array, true);
 }
 
+static struct filling remedy(const struct why_incident *incident, uint32_t i)
+{
+	uint32_t part = incident->remedies[i].part;
+	struct filling to = begin(NULL);
+
+	add_name(&to, &incident->parts[part], incident->told->parts[part].by);
+	add_text(&to, "what", incident->remedies[i].remedy.what);
+	add_text(&to, "commands", incident->remedies[i].remedy.commands);
+	return to;
+}
+
+static void add_remedies(struct filling *to, const struct why_incident *incident)
+{
+	struct json_object *array = json_object_new_array();
+	int err = array ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < incident->nr_remedies; i++) {
+		struct filling one = remedy(incident, i);
+
+		err = push(array, &one);
+	}
+	if (err && !to->err)
+		to->err = err;
+	add(to, "to_end_it", array, true);
+}
+
 int why_json_incident(FILE *out, const struct why_state *state,
 		      const struct why_incident *incident, bool is_event)
 {
@@ -325,6 +351,7 @@ int why_json_incident(FILE *out, const struct why_state *state,
 	add_real(&to, "mpki", told->mpki);
 	add_bool(&to, "clipped", told->flags & CMT_INCIDENT_CLIPPED);
 	add_incident_parts(&to, incident);
+	add_remedies(&to, incident);
 	return finish(&to, out);
 }
 

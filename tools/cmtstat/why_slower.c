@@ -25,6 +25,28 @@ static struct why_incident named(const struct watch *watch, const struct cmt_inc
 	return incident;
 }
 
+/* For each neighbour that costs something now, by each resource. */
+static void add_remedies(const struct why_state *state, struct why_incident *incident)
+{
+	const struct cmt_incident *told = incident->told;
+
+	for (uint32_t i = 0; state->machine && i < told->nr_parts; i++) {
+		const struct cmt_incident_part *part = &told->parts[i];
+		struct remedy_case of = {
+			.label = incident->parts[i].label, .path = incident->parts[i].path,
+			.resource = part->resource, .domain = part->domain,
+			.held_bytes = part->held_bytes, .l3_bytes = state->l3_bytes,
+			.weight = remedy_weight(state->machine, incident->parts[i].path),
+		};
+
+		if (part->share < SLOWER_LEAST || incident->nr_remedies == WHY_REMEDIES ||
+		    !remedy_for(state->machine, &of,
+				&incident->remedies[incident->nr_remedies].remedy))
+			continue;
+		incident->remedies[incident->nr_remedies++].part = i;
+	}
+}
+
 static int say(const struct watch *watch, const struct why_state *state, const char *filter,
 	       const struct cmt_incident *told, bool is_event)
 {
@@ -34,6 +56,7 @@ static int say(const struct watch *watch, const struct why_state *state, const c
 
 	if (!why_is_wanted(filter, &incident.victim))
 		return 0;
+	add_remedies(state, &incident);
 	ret = text_open(&text);
 	if (ret)
 		return ret;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "format.h"
+#include "remedy.h"
 #include "slower.h"
 
 /*
@@ -29,6 +30,8 @@ struct why_state {
 	/* why nothing is said of cache and memory, and of waiting; "": something is */
 	char cache_reason[CMT_REASON_LEN + 1];
 	char wait_reason[CMT_REASON_LEN];
+	const struct remedy_machine *machine;	/* NULL: it is another one, or of another time */
+	uint64_t l3_bytes;	/* of one domain; 0: not known */
 };
 
 /* A name as it is shown, and a time of the day. */
@@ -50,11 +53,18 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-/* An incident, with the names of its owners */
+#define WHY_REMEDIES 3
+
+/* An incident, with the names of its owners, and what can be done about those now */
 struct why_incident {
 	const struct cmt_incident *told;
 	struct why_name victim;
 	struct why_name parts[CMT_INCIDENT_PARTS];
+	uint32_t nr_remedies;
+	struct {
+		uint32_t part;	/* whom it limits */
+		struct remedy remedy;
+	} remedies[WHY_REMEDIES];
 };
 
 /* One that began or ended; not @is_event: one that goes on, among all that is slower now */

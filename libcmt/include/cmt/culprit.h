@@ -282,6 +282,9 @@ struct cmt_incident_part {
 	uint32_t domain;	/**< 0 of CMT_SLOWDOWN_CPU */
 	enum cmt_slowdown_resource resource;
 	double share;		/**< as of cmt_slowdown, now */
+	uint64_t held_bytes;	/**< what @by holds of the cache of @domain, by the last
+				 *   reading; 0: not known, and of CMT_SLOWDOWN_CPU
+				 */
 	uint64_t lost_ns;	/**< CPU time that it cost since the begin; see
 				 *   CMT_INCIDENT_LOST
 				 */

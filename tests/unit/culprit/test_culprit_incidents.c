@@ -65,7 +65,7 @@ static const struct cmt_culprit_sample quiet = {
 
 static void slot_of(bool harmed)
 {
-	struct cmt_culprit_sample samples[300];
+	struct cmt_culprit_sample samples[200];
 	struct cmt_culprit_slot slot = {
 		.sz = sizeof(slot), .start_ns = now, .sample_size = sizeof(samples[0]),
 		.samples = samples,
@@ -197,9 +197,9 @@ START_TEST(many)
 {
 	uint32_t open = 0, events = 0;
 
-	victims = 200;
-	domains = 64;
-	run_for(3000, true);
+	victims = 132;
+	domains = 44;
+	run_for(1300, true);
 	while (cmt_culprit_incident_at(culprit, open)) {
 		const struct cmt_incident *in = cmt_culprit_incident_at(culprit, open);
 
@@ -210,7 +210,7 @@ START_TEST(many)
 	while (event())
 		events++;
 	ck_assert_uint_eq(events, 32);
-	run_for(8000, false);
+	run_for(4500, false);
 	ck_assert_ptr_null(cmt_culprit_incident_at(culprit, 0));
 }
 END_TEST

@@ -288,6 +288,14 @@ START_TEST(test_incident)
 		"    docker:\\xff: 5 %, CPU\n"
 		"    cycles per instruction 2.00, 1.69 without them; misses per 1,000 instructions 12.50\n"));
 	ck_assert_ptr_null(strstr(text, "lost"));
+	ck_assert_ptr_null(strstr(text, "as root"));
+	one.nr_remedies = 1;
+	one.remedies[0].part = 1;
+	strcpy(one.remedies[0].remedy.what, "take less");
+	strcpy(one.remedies[0].remedy.commands, "echo 1 > a");
+	ck_assert_ptr_nonnull(strstr(view_incident(&one, true),
+		"    to end it, as root:\n      docker:\\xff: take less\n        echo 1 > a\n"));
+	one.nr_remedies = 0;
 	told.flags |= CMT_INCIDENT_BEFORE;
 	ck_assert_str_eq(strchr(view_incident(&one, false), ','),
 		", since before the start; at worst 25 %; 2.1 s of CPU time lost\n"
