@@ -157,10 +157,17 @@ lacks out "waits for a CPU, "
 run 0 env CMT_FAKE=nombm,waits "$stat" --why -n 1
 has out 'No verdicts about cache and memory, since occupancy and bandwidth are unavailable: counters are \x1b[31massigned'
 
+# Counters alone are enough.
+run 0 env CMT_FAKE=container,stream,perf,software,unaccounted "$stat" --why -n 1
+has out "estimated from counters alone"
+has out "Not judged: waiting for a CPU"
+has out "cgroup:1152921504606846977 is "
+
 # Where it cannot work it says so, and why.
-run 1 env CMT_FAKE=software,unaccounted "$stat" --why
+run 1 env CMT_FAKE=software,unaccounted "$stat" --why --no-counters
 has err 'which are unavailable: made up \x1b[31m'
-has err 'or what tasks wait for a CPU, which is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
+has err 'which are not counted: --no-counters'
+has err 'what tasks wait for a CPU, which is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=slow "$stat" --why
 has err "needs a sampling interval of 1 ms, and it is 1 s: see cmtctl interval"
 run 1 env CMT_FAKE=gone "$stat" --why

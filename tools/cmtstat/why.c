@@ -140,7 +140,7 @@ static int explain(struct why *why)
 	const struct cmt_info *info = why->replay ? why->replay->info :
 				      cmt_device_info(why->watch.dev);
 	struct why_state *state = &why->state;
-	char cache[4 * CMT_REASON_LEN + 1], waits[sizeof(cache)];
+	char cache[4 * CMT_REASON_LEN + 1], waits[sizeof(cache)], counters[sizeof(cache)];
 
 	if (!watch_lacks(info, state->cache_reason))
 		state->cache_reason[0] = '\0';
@@ -148,12 +148,13 @@ static int explain(struct why *why)
 		strcpy(state->cache_reason, "the module does not say why");
 	explain_counters(why);
 	explain_waits(why, info);
-	if (!state->cache_reason[0] || !state->wait_reason[0])
+	if (!state->cache_reason[0] || !state->wait_reason[0] || !state->counters_reason[0])
 		return 0;
 	escape_text(cache, sizeof(cache), state->cache_reason, ESCAPE_ASCII);
 	escape_text(waits, sizeof(waits), state->wait_reason, ESCAPE_ASCII);
-	fprintf(stderr, "cmtstat: --why needs cache occupancy and memory bandwidth, which are unavailable: %s; or what tasks wait for a CPU, which is not accounted: %s\n",
-		cache, waits);
+	escape_text(counters, sizeof(counters), state->counters_reason, ESCAPE_ASCII);
+	fprintf(stderr, "cmtstat: --why needs one of three: cache occupancy and memory bandwidth, which are unavailable: %s; the processor's counters, which are not counted: %s; what tasks wait for a CPU, which is not accounted: %s\n",
+		cache, counters, waits);
 	return -ENOTSUP;
 }
 
