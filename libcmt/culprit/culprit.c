@@ -80,6 +80,7 @@ int cmt_culprit_new(struct cmt_culprit **culprit,
 	c->samples_now = calloc(n, sizeof(*c->samples_now));
 	if (!slowdown_init(&c->slowdown, n) || !culprit_owners_init(&c->owners, n, size) ||
 	    !culprit_waits_init(&c->waits, 2 * size) || !culprit_incidents_init(&c->incidents) ||
+	    !culprit_minute_init(&c->minute) ||
 	    !c->cells || !c->series || !c->order || !c->active || !c->before || !c->hash ||
 	    !c->samples_now) {
 		cmt_culprit_free(c);
@@ -110,6 +111,7 @@ void cmt_culprit_free(struct cmt_culprit *culprit)
 	culprit_owners_free(&culprit->owners);
 	culprit_waits_free(&culprit->waits);
 	culprit_incidents_free(&culprit->incidents);
+	culprit_minute_free(&culprit->minute);
 	free(culprit->cells);
 	free(culprit->series);
 	free(culprit->order);

@@ -9,7 +9,6 @@
 #define LOOK		250U	/* slots from one estimate to the next */
 #define QUIET		1000U	/* slots with nearly no cost, then the incident has ended */
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
-#define PAIRS		1024U
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
 #define RESOURCES	(CMT_SLOWDOWN_MEMORY + 1)
 
@@ -24,7 +23,7 @@ struct cost {
 bool culprit_incidents_init(struct culprit_incidents *incidents)
 {
 	incidents->open = calloc(CULPRIT_INCIDENTS, sizeof(*incidents->open));
-	incidents->pairs = calloc(PAIRS, sizeof(*incidents->pairs));
+	incidents->pairs = calloc(CULPRIT_PAIRS, sizeof(*incidents->pairs));
 	incidents->queue = calloc(CULPRIT_INCIDENT_QUEUE, sizeof(*incidents->queue));
 	return incidents->open && incidents->pairs && incidents->queue;
 }
@@ -160,16 +159,17 @@ static uint64_t change_of(const struct cmt_culprit *culprit, uint64_t id)
 
 static void set_begin(const struct cmt_culprit *culprit, struct cmt_incident *incident)
 {
+	uint64_t slot_ns = culprit->opts.slot_ns, look_ns = LOOK * slot_ns;
+	uint64_t first_ns = culprit->start_ns - (culprit->slot - 1) * slot_ns;
 	uint64_t since = change_of(culprit, incident->id);
 
-	if (since) {
-		incident->begin_ns = since;
-	} else if (culprit->slot < EARLY) {
-		incident->begin_ns = culprit->start_ns -
-				     (culprit->slot - 1) * culprit->opts.slot_ns;
+	if (!since && culprit->slot < EARLY &&
+	    slowdown_before_first(&culprit->slowdown, incident->id) < LOOK)
+		since = first_ns;
+	incident->begin_ns = since ? since : now_of(culprit) - look_ns;
+	if (since && since - first_ns < look_ns) {
+		incident->begin_ns = first_ns;
 		incident->flags |= CMT_INCIDENT_BEFORE;
-	} else {
-		incident->begin_ns = now_of(culprit) - LOOK * culprit->opts.slot_ns;
 	}
 }
 
@@ -230,15 +230,6 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	}
 }
 
-static int cmp_pair(const void *pa, const void *pb)
-{
-	const struct cmt_slowdown *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return (a->share < b->share) - (a->share > b->share);
-}
-
 static void judge(struct cmt_culprit *culprit, const struct cost *cost)
 {
 	struct culprit_incident *one = open_of(&culprit->incidents, cost->pairs[0].id);
@@ -288,11 +279,14 @@ static void look(struct cmt_culprit *culprit)
 {
 	static const struct cost none;
 	struct culprit_incidents *incidents = &culprit->incidents;
-	int nr = cmt_culprit_slowdown(culprit, incidents->pairs, PAIRS);
+	uint64_t ns = (culprit->slot - incidents->looked) * culprit->opts.slot_ns;
+	int nr = cmt_culprit_slowdown(culprit, incidents->pairs, CULPRIT_PAIRS);
 
 	if (nr < 0)
 		return;
-	qsort(incidents->pairs, (uint32_t)nr, sizeof(*incidents->pairs), cmp_pair);
+	qsort(incidents->pairs, (uint32_t)nr, sizeof(*incidents->pairs),
+	      culprit_cmp_pair);
+	culprit_minute_add(&culprit->minute, incidents->pairs, (uint32_t)nr, ns);
 	for (uint32_t i = 0; i < incidents->nr; i++)
 		incidents->open[i].seen = false;
 	judge_all(culprit, (uint32_t)nr);

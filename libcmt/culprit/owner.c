@@ -84,9 +84,9 @@ static uint64_t slot_of(const struct cmt_culprit *culprit)
 	return culprit->slot + 1;
 }
 
-struct culprit_owner *culprit_owner_find(struct cmt_culprit *culprit, uint64_t id)
+struct culprit_owner *culprit_owner_find(const struct cmt_culprit *culprit, uint64_t id)
 {
-	struct culprit_owners *owners = &culprit->owners;
+	const struct culprit_owners *owners = &culprit->owners;
 	uint32_t i = find(owners, id);
 
 	return i == CULPRIT_NOBODY ? NULL : &owners->all[i];

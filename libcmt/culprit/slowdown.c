@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#define LIST_MAX	1024U
-
 #define SUMMED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
 			 CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES)
 
@@ -74,16 +72,27 @@ static void add_waits(const struct culprit_waits *waits, struct list *list)
 	}
 }
 
-static void add_parts(const struct slowdown_part *parts, int nr, struct list *list)
+/* A part is of the time in which the owner runs; its time is also that in which it waits. */
+static double runs_share(const struct cmt_culprit *culprit, uint64_t id)
+{
+	const struct culprit_owner *owner = culprit_owner_find(culprit, id);
+
+	return owner && owner->wait_share < 1 ? 1 - owner->wait_share : 1;
+}
+
+static void add_parts(const struct cmt_culprit *culprit, const struct slowdown_part *parts,
+		      int nr, struct list *list)
 {
 	for (int i = 0; i < nr; i++) {
 		const struct slowdown_part *part = &parts[i];
+		double runs = runs_share(culprit, part->id);
 		struct cmt_slowdown slowdown = {
 			.id = part->id, .by = part->by, .domain = part->domain,
 			.resource = part->resource == SLOWDOWN_CACHE ?
 					    CMT_SLOWDOWN_CACHE : CMT_SLOWDOWN_MEMORY,
-			.share = part->share, .low = part->low, .high = part->high,
-			.most = part->most, .cpus = part->cpus < 0 ? NAN : part->cpus,
+			.share = runs * part->share, .low = runs * part->low,
+			.high = runs * part->high, .most = runs * part->most,
+			.cpus = part->cpus < 0 ? NAN : part->cpus / runs,
 		};
 
 		add(list, &slowdown);
@@ -94,15 +103,15 @@ int cmt_culprit_slowdown(const struct cmt_culprit *culprit, struct cmt_slowdown 
 			 uint32_t n)
 {
 	struct list list = { .all = slowdowns, .room = n };
-	struct slowdown_part parts[LIST_MAX];
+	struct slowdown_part parts[CULPRIT_PAIRS];
 	int nr;
 
-	if (!n || n > LIST_MAX)
+	if (!n || n > CULPRIT_PAIRS)
 		return -EINVAL;
 	nr = slowdown_parts(&culprit->slowdown, parts, n);
 	if (nr < 0)
 		return nr;
 	add_waits(&culprit->waits, &list);
-	add_parts(parts, nr, &list);
+	add_parts(culprit, parts, nr, &list);
 	return (int)list.nr;
 }

@@ -164,6 +164,7 @@ struct culprit_owner {
 	uint64_t id;
 	uint64_t seen;		/* slot; 0: there is no such owner */
 	uint64_t waits_since_ns;	/* begin of the seconds in which it waits; 0: none */
+	double wait_share;	/* of the time in which it could run, in that second; 0: little */
 	struct culprit_wait wait;
 	struct cmt_cgroup_cpu cpu;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];
@@ -224,6 +225,15 @@ struct culprit_incidents {
 	struct cmt_incident shown;
 };
 
+#define CULPRIT_PAIRS	1024	/* of an estimate, and of a minute */
+
+struct culprit_minute {
+	double whole;		/* the weights of all estimates together; 1 after some minutes */
+	uint32_t nr;
+	struct cmt_slowdown *means;	/* in the order of culprit_cmp_pair() */
+	struct cmt_slowdown *merged;
+};
+
 struct cmt_culprit {
 	struct cmt_culprit_opts opts;
 	float unit;		/* KiB */
@@ -255,6 +265,7 @@ struct cmt_culprit {
 	struct culprit_waits waits;
 	struct slowdown slowdown;
 	struct culprit_incidents incidents;
+	struct culprit_minute minute;
 	uint32_t cpus;		/* most CPUs with ticks in the recent slots */
 	uint64_t cpus_slot;	/* slot in which cpus was set */
 	struct cmt_cpu_ticks steal;
@@ -310,6 +321,16 @@ void culprit_incidents_free(struct culprit_incidents *incidents);
 /* After each slot: now and then there is an estimate, and incidents begin and end. */
 void culprit_incidents_look(struct cmt_culprit *culprit);
 
+/* minute.c */
+/* As culprit_owners_init(). */
+bool culprit_minute_init(struct culprit_minute *minute);
+void culprit_minute_free(struct culprit_minute *minute);
+/* By victim first */
+int culprit_cmp_pair(const void *pa, const void *pb);
+/* An estimate, in that order, which stands for @ns. */
+void culprit_minute_add(struct culprit_minute *minute, const struct cmt_slowdown *pairs,
+			uint32_t n, uint64_t ns);
+
 /* baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);
 void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot);
@@ -355,7 +376,7 @@ uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain)
 /* Return false if there is no memory; free it in any case. */
 bool culprit_owners_init(struct culprit_owners *owners, uint32_t room, uint32_t buckets);
 void culprit_owners_free(struct culprit_owners *owners);
-struct culprit_owner *culprit_owner_find(struct cmt_culprit *culprit, uint64_t id);
+struct culprit_owner *culprit_owner_find(const struct cmt_culprit *culprit, uint64_t id);
 /* Find or add it, and note that it is there.  NULL: there is no room. */
 struct culprit_owner *culprit_owner_add(struct cmt_culprit *culprit, uint64_t id);
 

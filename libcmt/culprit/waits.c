@@ -175,6 +175,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 		.flags = wait->flags, .waited_ns = wait->waited_ns,
 	};
 
+	owner->wait_share = 0;
 	if (!waits_much(waits, wait)) {
 		owner->waits_since_ns = 0;
 		return;
@@ -186,11 +187,15 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 	verdict.since_ns = owner->waits_since_ns;
 	verdict.cpu_share = (double)wait->waited_ns /
 			    (double)(wait->waited_ns + wait->ran_ns);
+	owner->wait_share = verdict.cpu_share;
 	add_runners(waits, owner, &verdict);
 	culprit_tell_cpu(culprit, owner, &verdict);
 }
 
-/* By pair, as shares of the time in which the victim could run */
+/*
+ * By pair, as shares of the time in which the victim could run.  An owner that waits little,
+ * which may be most of the little that it wants, is no victim.
+ */
 static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
@@ -198,10 +203,12 @@ static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 	for (uint32_t i = 0; i < waits->nr; i++) {
 		const struct culprit_pair *pair = &waits->pairs[i];
 		const struct culprit_owner *owner = culprit_owner_find(culprit, pair->victim);
-		double wanted_ns = owner ? (double)(owner->wait.ran_ns +
-						    owner->wait.waited_ns) : 0;
+		double wanted_ns;
 
-		if ((double)pair->ns < DELAY_LEAST * wanted_ns || wanted_ns <= 0)
+		if (!owner || !waits_much(waits, &owner->wait))
+			continue;
+		wanted_ns = (double)(owner->wait.ran_ns + owner->wait.waited_ns);
+		if ((double)pair->ns < DELAY_LEAST * wanted_ns)
 			continue;
 		waits->last[waits->nr_last++] = (struct culprit_delay){
 			.victim = pair->victim, .by = pair->by,

@@ -22,6 +22,7 @@
 /* Fewer misses a slot are none */
 #define MISSES_NONE	0.001
 #define SLOT_NS		1e6
+#define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
 struct list {
 	struct slowdown_part *parts;
@@ -180,6 +181,12 @@ static void tell(const struct domain *domain, const struct member *victim,
 	add_part(domain->list, &part);
 }
 
+/* A program that begins misses what it has never had. */
+static bool is_new(const struct slowdown_owner *owner)
+{
+	return owner->seen - owner->first < NEW_SLOTS;
+}
+
 static void victims_of(const struct domain *domain, const struct member *suspect)
 {
 	double pressure = domain->holds ? pressure_without(domain, suspect) : 1;
@@ -189,7 +196,7 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		double misses;
 
 		if (victim == suspect || victim->owner->suspect_only ||
-		    victim->cycles <= 0)
+		    victim->cycles <= 0 || is_new(victim->owner))
 			continue;
 		misses = domain->holds ? spared(victim, pressure) :
 					 spared_unknown(domain, victim, suspect);

@@ -37,7 +37,8 @@ struct slowdown_owner {
 	bool suspect_only;
 	bool holds;		/* its occupancy is known */
 	bool timed;		/* and so is the time in which it ran */
-	uint64_t seen;		/* the last slot with values */
+	uint64_t first;		/* the first slot with values, and the last one */
+	uint64_t seen;
 	uint64_t slot;		/* the means are up to this one */
 	struct slowdown_values now;	/* of this slot */
 	double occupancy_kib;	/* the last known value */
@@ -86,6 +87,8 @@ uint32_t slowdown_counted(const struct slowdown *slowdown);
 /* Of the owner in the domain where it does most, lately; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 
+/* Slots before the first one with values of the owner */
+uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id);
 /* What an owner holds, by the last reading; 0: not known */
 double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain);
 

@@ -107,7 +107,7 @@ static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 	owner = &slowdown->owners[i];
 	*owner = (struct slowdown_owner){
 		.id = id, .domain = domain, .next = *head, .used = true,
-		.slot = slowdown->slot,
+		.first = slowdown->slot, .slot = slowdown->slot,
 	};
 	*head = i;
 	return owner;
@@ -205,6 +205,19 @@ uint32_t slowdown_counted(const struct slowdown *slowdown)
 	for (uint32_t i = 0; i < slowdown->nr; i++)
 		n += slowdown->owners[i].used && slowdown->owners[i].mean.cycles > 0;
 	return n;
+}
+
+uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id)
+{
+	uint64_t first = slowdown->slot;
+
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (owner->used && owner->id == id && owner->first < first)
+			first = owner->first;
+	}
+	return first - slowdown->begin;
 }
 
 double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain)

@@ -252,7 +252,8 @@ enum cmt_slowdown_resource {
 };
 
 /** How much slower an owner is because of one other owner, also where nothing changes: the
- *  share of its time that it would not need without the other one.
+ *  share of its time, running or waiting for a CPU, that it would not need without the other
+ *  one.  Waits for a CPU count where they are a twentieth of a second, and of that time.
  */
 struct cmt_slowdown {
 	uint64_t id;		/**< the owner that is slower */
@@ -269,10 +270,9 @@ struct cmt_slowdown {
 				 *   the single shares is: each of them is what one
 				 *   owner less would change
 				 */
-	double cpus;		/**< on which @id ran, and of CMT_SLOWDOWN_CPU could
-				 *   run, in about the last second: it loses
-				 *   share * cpus s of CPU time a second.  NAN: not
-				 *   known
+	double cpus;		/**< on which @id could run, in about the last second: it
+				 *   loses share * cpus s of CPU time a second.  NAN:
+				 *   not known
 				 */
 };
 
@@ -392,6 +392,15 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
  */
 CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
 				 struct cmt_slowdown *slowdowns, uint32_t n);
+
+/**
+ * The greatest slowdowns over the last minute, or since the first second: means of an estimate
+ * every 250 ms, each of which weighs e to the -1 after a minute.  Also those that are none
+ * now.
+ * Returns as cmt_culprit_slowdown().
+ */
+CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
+					struct cmt_slowdown *slowdowns, uint32_t n);
 
 /**
  * The next incident that began or ended since the last call.  An estimate every 250 ms finds

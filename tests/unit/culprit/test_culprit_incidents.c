@@ -2,6 +2,7 @@
 /* Incidents: when they begin and end, what they cost, and that each is told once. */
 #include <check.h>
 #include <cmt/culprit.h>
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -192,6 +193,43 @@ START_TEST(lost_is_not_known)
 }
 END_TEST
 
+/* The share of the victim's time that the streamer cost it in the last minute; 0: none */
+static double in_minute(double *cpus)
+{
+	struct cmt_slowdown list[8];
+	int n = cmt_culprit_slowdown_minute(culprit, list, 8);
+	double share = 0;
+
+	ck_assert_int_ge(n, 0);
+	for (int i = 0; i < n; i++) {
+		ck_assert(list[i].low <= list[i].share && list[i].share <= list[i].high);
+		if (list[i].id == VICTIM && list[i].by == STREAMER) {
+			share += list[i].share;
+			*cpus = list[i].cpus;
+		}
+	}
+	return share;
+}
+
+/* A third of the time is a third of the share, also after it has ended. */
+START_TEST(minute)
+{
+	double whole, third, cpus;
+
+	ck_assert_int_eq(cmt_culprit_slowdown_minute(culprit, NULL, 0), -EINVAL);
+	ck_assert_double_eq_tol(in_minute(&cpus), 0, 1e-9);
+	run_for(4000, true);
+	whole = in_minute(&cpus);
+	ck_assert_double_eq_tol(whole, cmt_culprit_incident_at(culprit, 0)->share, 0.02);
+	ck_assert_double_eq_tol(cpus, 1, 0.01);
+	run_for(8000, false);
+	third = in_minute(&cpus);
+	ck_assert_double_gt(third, 0.29 * whole);
+	ck_assert_double_lt(third, 0.5 * whole);
+	ck_assert_double_eq_tol(cpus, 1, 0.01);
+}
+END_TEST
+
 /* More victims than incidents, more events than are kept. */
 START_TEST(many)
 {
@@ -225,6 +263,7 @@ int main(void)
 	tcase_add_test(tcase, begins_and_ends);
 	tcase_add_test(tcase, a_pause_is_no_end);
 	tcase_add_test(tcase, lost_is_not_known);
+	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

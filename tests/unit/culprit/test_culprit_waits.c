@@ -155,6 +155,25 @@ START_TEST(test_slower)
 }
 END_TEST
 
+/* Most of what an owner wants, and little of the time: too little to tell. */
+START_TEST(test_wants_little)
+{
+	struct cmt_slowdown list[4];
+
+	does(0, 10, 40);
+	part(0, 1, 40);
+	does(1, 900, 0);
+	run(1000);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 4), 0);
+	does(0, 10, 60);
+	frame.nr_waits = 0;
+	part(0, 1, 60);
+	run(1000);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 4), 1);
+	ck_assert_double_eq_tol(list[0].cpus, 0.07, 1e-9);
+}
+END_TEST
+
 /* It says since when, anew after a second without. */
 START_TEST(test_since)
 {
@@ -507,6 +526,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_spinners);
 	tcase_add_test(tcase, test_slower);
+	tcase_add_test(tcase, test_wants_little);
 	tcase_add_test(tcase, test_since);
 	tcase_add_test(tcase, test_itself);
 	tcase_add_test(tcase, test_itself_and_a_neighbour);

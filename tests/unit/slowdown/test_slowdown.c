@@ -95,6 +95,25 @@ START_TEST(by_cache)
 }
 END_TEST
 
+/* A program that has just begun misses what it has never had. */
+START_TEST(a_new_one_is_no_victim)
+{
+	struct slowdown_values s = streamer;
+
+	begin(8);
+	for (uint32_t i = 0; i < 1000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_end(&sums);
+	}
+	slots_of(500, true, 0);
+	ck_assert_double_eq(told(VICTIM, STREAMER), 0);
+	slots_of(1000, true, 0);
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.1);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* Each of ten neighbours frees enough for all misses: together they cost no more than these. */
 START_TEST(all_cost_no_more)
 {
@@ -280,6 +299,7 @@ int main(void)
 	Suite *suite = suite_create("slowdown");
 
 	UNIT_CASE(suite, by_cache);
+	UNIT_CASE(suite, a_new_one_is_no_victim);
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, domains_are_apart);

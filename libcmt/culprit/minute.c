@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Slowdowns over the last minute: means of the estimates of single seconds. */
+#include "state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE_NS	60000000000ULL
+#define LEAST		0.0005	/* a smaller mean is dropped */
+
+bool culprit_minute_init(struct culprit_minute *minute)
+{
+	minute->means = calloc(CULPRIT_PAIRS, sizeof(*minute->means));
+	minute->merged = calloc(CULPRIT_PAIRS, sizeof(*minute->merged));
+	return minute->means && minute->merged;
+}
+
+void culprit_minute_free(struct culprit_minute *minute)
+{
+	free(minute->means);
+	free(minute->merged);
+}
+
+int culprit_cmp_pair(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	if (a->by != b->by)
+		return a->by < b->by ? -1 : 1;
+	if (a->resource != b->resource)
+		return a->resource < b->resource ? -1 : 1;
+	return (a->domain > b->domain) - (a->domain < b->domain);
+}
+
+static void scale(struct cmt_slowdown *mean, double factor)
+{
+	mean->share *= factor;
+	mean->low *= factor;
+	mean->high *= factor;
+	mean->most *= factor;
+	mean->cpus *= factor;
+}
+
+/*
+ * Meanwhile cpus is what is lost, share * cpus.  Where that is not known once, it is not until
+ * the pair is dropped.
+ */
+static void add_to(struct cmt_slowdown *mean, const struct cmt_slowdown *now, double weight)
+{
+	mean->share += weight * now->share;
+	mean->low += weight * now->low;
+	mean->high += weight * now->high;
+	mean->most += weight * now->most;
+	mean->cpus += weight * now->share * now->cpus;
+}
+
+/* A new one, with what is left of its past. */
+static void push(struct culprit_minute *minute, uint32_t *nr, const struct cmt_slowdown *mean)
+{
+	if (*nr < CULPRIT_PAIRS && mean->share >= LEAST)
+		minute->merged[(*nr)++] = *mean;
+}
+
+/* Both in the order of culprit_cmp_pair() */
+static void merge(struct culprit_minute *minute, const struct cmt_slowdown *pairs, uint32_t n,
+		  double weight)
+{
+	uint32_t nr = 0, i = 0, j = 0;
+
+	while (i < minute->nr || j < n) {
+		int order = i == minute->nr ? 1 : j == n ? -1 :
+			    culprit_cmp_pair(&minute->means[i], &pairs[j]);
+		struct cmt_slowdown mean = order <= 0 ? minute->means[i] : pairs[j];
+
+		scale(&mean, order <= 0 ? 1 - weight : 0);
+		if (order >= 0)
+			add_to(&mean, &pairs[j], weight);
+		push(minute, &nr, &mean);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	memcpy(minute->means, minute->merged, nr * sizeof(*minute->means));
+	minute->nr = nr;
+}
+
+void culprit_minute_add(struct culprit_minute *minute, const struct cmt_slowdown *pairs,
+			uint32_t n, uint64_t ns)
+{
+	double weight = 1 - slowdown_kept((double)ns / MINUTE_NS);
+
+	minute->whole += weight * (1 - minute->whole);
+	merge(minute, pairs, n, weight);
+}
+
+static int cmp_share(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return culprit_cmp_pair(pa, pb);
+}
+
+/* The means are of what there was of the minute. */
+int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
+				struct cmt_slowdown *slowdowns, uint32_t n)
+{
+	const struct culprit_minute *minute = &culprit->minute;
+	uint32_t nr = minute->nr;
+	struct cmt_slowdown *all;
+
+	if (!n)
+		return -EINVAL;
+	if (!nr)
+		return 0;
+	all = malloc(nr * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, minute->means, nr * sizeof(*all));
+	qsort(all, nr, sizeof(*all), cmp_share);
+	nr = nr < n ? nr : n;
+	for (uint32_t i = 0; i < nr; i++) {
+		slowdowns[i] = all[i];
+		scale(&slowdowns[i], 1 / minute->whole);
+		slowdowns[i].cpus /= slowdowns[i].share;
+	}
+	free(all);
+	return (int)nr;
+}
