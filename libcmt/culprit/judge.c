@@ -314,50 +314,12 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 		     5);
 }
 
-/*
- * An owner that grows by itself holds no less than before.  An owner that holds less
- * has lost cache to another one.
- */
-static bool holds_less(const struct cmt_culprit *culprit,
-		       const struct culprit_cell *cell)
-{
-	float gone = cell->occupancy50 - held(culprit, cell);
-
-	return gone >= culprit_max(2 * culprit->unit,
-				   CULPRIT_LOST_A * cell->occupancy50);
-}
-
-static void judge_own(struct cmt_culprit *culprit, struct culprit_cell *cell)
-{
-	static const struct culprit_list nobody;
-	struct culprit_source first;
-	struct culprit_pace pace;
-	float own;
-
-	/* for certain, without a division */
-	if (1.001f * cell->own < culprit_least(cell) * culprit->grown) {
-		cell->grew = 0;
-		return;
-	}
-	own = own_part(culprit, cell);
-	if (own < culprit_least(cell)) {
-		cell->grew = 0;
-		return;
-	}
-	culprit_pace(culprit, cell, &pace);
-	shift(&cell->grew, cell->excess > 0 && !holds_less(culprit, cell) &&
-	      claimed(culprit, cell, &first) < CULPRIT_SELF * own && harmed(cell, &pace, own));
-	if (cell->grew & 1 && count(cell->grew, 8) >= 6)
-		tell(culprit, cell, CMT_CULPRIT_OWN_SET, &nobody, 6);
-}
-
 static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
 	if (judge_sudden(culprit, cell))
 		return;
 	judge_slow(culprit, cell);
 	judge_bandwidth(culprit, cell);
-	judge_own(culprit, cell);
 }
 
 /* A slow loss needs one owner with most of all gains, or none is named. */

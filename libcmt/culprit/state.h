@@ -95,7 +95,6 @@ struct culprit_cell {
 	uint8_t passed;		/* conditions of a sudden loss, one bit per slot */
 	uint8_t harmed;
 	uint8_t squeezed;	/* likewise for CMT_CULPRIT_BANDWIDTH */
-	uint8_t grew;		/* likewise for CMT_CULPRIT_OWN_SET */
 	uint8_t crept;		/* likewise for a slow loss (CMT_CULPRIT_CACHE) */
 	/* traffic a slot, mean of the last CULPRIT_MEAN slots */
 	float rate;
@@ -121,7 +120,7 @@ struct culprit_cell {
 	bool counted;		/* CPI and MPI have baselines */
 	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
-	struct culprit_told told[CMT_CULPRIT_OWN_SET + 1];
+	struct culprit_told told[CMT_CULPRIT_BANDWIDTH + 1];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
 	uint32_t paced;		/* blocks until the series has no CPI */
 	uint32_t next;		/* the next cell with this hash */
@@ -287,7 +286,6 @@ static inline void culprit_cell_acquit(struct culprit_cell *cell)
 	cell->passed = 0;
 	cell->harmed = 0;
 	cell->squeezed = 0;
-	cell->grew = 0;
 	cell->crept = 0;
 }
 

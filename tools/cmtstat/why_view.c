@@ -89,8 +89,6 @@ const char *why_what(const struct cmt_culprit_verdict *verdict)
 		return "lost cache to";
 	case CMT_CULPRIT_BANDWIDTH:
 		return "waits for memory bandwidth, used by";
-	case CMT_CULPRIT_OWN_SET:
-		return "needs more cache than before";
 	case CMT_CULPRIT_THROTTLED:
 		return "is throttled by its own quota";
 	case CMT_CULPRIT_STARVED:

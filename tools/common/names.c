@@ -43,7 +43,6 @@ const char *culprit_kind_name(enum cmt_culprit_kind kind)
 		[CMT_CULPRIT_NONE] = "none",
 		[CMT_CULPRIT_CACHE] = "cache",
 		[CMT_CULPRIT_BANDWIDTH] = "bandwidth",
-		[CMT_CULPRIT_OWN_SET] = "own_set",
 		[CMT_CULPRIT_THROTTLED] = "throttled",
 		[CMT_CULPRIT_STARVED] = "starved",
 		[CMT_CULPRIT_STOLEN] = "stolen",

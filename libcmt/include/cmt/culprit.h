@@ -163,7 +163,6 @@ enum cmt_culprit_kind {
 	CMT_CULPRIT_NONE,
 	CMT_CULPRIT_CACHE,	/**< the victim lost cache to suspects */
 	CMT_CULPRIT_BANDWIDTH,	/**< other owners saturate the memory */
-	CMT_CULPRIT_OWN_SET,	/**< the victim's working set grew; no suspect */
 	CMT_CULPRIT_THROTTLED,	/**< the victim's quota is used up; no suspect */
 	CMT_CULPRIT_STARVED,	/**< the victim's tasks wait for CPUs.  Suspects are
 				 *   other owners that ran there; none: its own tasks
@@ -217,7 +216,7 @@ struct cmt_culprit_verdict {
 				 *   the simulation of docs/culprit.md.  1 for
 				 *   CMT_CULPRIT_THROTTLED and _STARVED, which the
 				 *   kernel reports.  NAN: not known, always for
-				 *   CMT_CULPRIT_OWN_SET and _STOLEN
+				 *   CMT_CULPRIT_STOLEN
 				 */
 	uint64_t lost_bytes;	/**< occupancy: median before, less now */
 	uint64_t occupancy_bytes;

@@ -33,7 +33,7 @@ static void say_kind(enum cmt_culprit_kind kind, uint64_t victim, uint64_t suspe
 
 static void say(uint64_t victim, uint64_t suspect, uint64_t ts_ns)
 {
-	say_kind(suspect ? CMT_CULPRIT_CACHE : CMT_CULPRIT_OWN_SET, victim, suspect, ts_ns);
+	say_kind(suspect ? CMT_CULPRIT_CACHE : CMT_CULPRIT_THROTTLED, victim, suspect, ts_ns);
 }
 
 /* What the note of the row of @id says at @now_ns; "": nothing. */
