@@ -90,7 +90,7 @@ void cmt_burst_discard(struct cmt_burst *burst)
 		if ((reading->raws.total | reading->raws.local) &
 		    CMT_RAW_UNAVAILABLE)
 			cmt_counter_lose_base(reading->counter);
-		__set_bit(rmid, rmid ? burst->hot.rmids : burst->turn.rmids);
+		__set_bit(rmid, burst->hot.rmids);
 		cmt_claim_release(reading->counter, reading->seen);
 	}
 	burst->end = burst->readings;

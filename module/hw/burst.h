@@ -5,13 +5,13 @@
  * chooses the RMIDs, and accounts the readings.  Pure.
  *
  * Two queues, one bit per RMID.  Hot RMIDs were loaded on this CPU since its last tick,
- * and are read in every tick.  The turn queue has RMIDs that were not loaded; each has
- * its turn once in CMT_TURN_TICKS ticks.  RMIDs for which the budget or the room does
- * not suffice stay in their queue, and are read first in the next tick: a queue is read
- * from its cursor on, cyclically.  A burst that can read all RMIDs reads in any order.
- * Otherwise hot RMIDs come first, and may use three quarters of budget and room.
- * However long a reading takes, a tick reads one hot RMID and one RMID of the turn
- * queue.
+ * or count without being loaded (RMID 0), and are read in every tick.  The turn queue has
+ * RMIDs that were not loaded; each has its turn once in CMT_TURN_TICKS ticks.  RMIDs for
+ * which the budget or the room does not suffice stay in their queue, and are read first in
+ * the next tick: a queue is read from its cursor on, cyclically.  A burst that can read all
+ * RMIDs reads in any order.  Otherwise hot RMIDs come first, and may use three quarters of
+ * budget and room.  However long a reading takes, a tick reads one hot RMID and one RMID of
+ * the turn queue.
  *
  * Claims.  In one tick an RMID is read once in a domain, by the first CPU that claims
  * it, and only the CPU that has claimed it accesses the counter.  The claim is

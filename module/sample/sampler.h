@@ -79,6 +79,7 @@ struct sampler_cpu {
 	u64 read_errors;
 	u64 read_unavailable;
 	u32 part;		/* of the idle RMIDs */
+	u32 first_word;		/* of this part, until its words rotate */
 	u32 room;		/* for records of readings and counters, a tick */
 	bool has_ticks;		/* its timer runs while there is a reader */
 	bool careful;		/* the next burst checks every access */

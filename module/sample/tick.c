@@ -103,14 +103,36 @@ static noinline void forwarded_take(struct sampler_cpu *s)
 			  s->burst.hot.rmids);
 }
 
+/*
+ * The first reader of a domain also reads, in every tick, RMIDs that count without a switch
+ * that loads them: RMID 0 on each CPU without an owner, and the kernel's RMID.
+ */
+static __always_inline void first_reader_take(struct sampler_cpu *s)
+{
+	unsigned long *hot = s->burst.hot.rmids;
+
+	if (unlikely(s->domain->forwarding))
+		forwarded_take(s);
+	hot[0] |= BIT(CMT_RMID_NONE);
+	if (unlikely(cmt_caps.has_plza))
+		__set_bit(cmt_plza_rmid(), hot);
+}
+
+/* The words of idle RMIDs rotate among the CPUs that read, every CMT_TURN_TICKS. */
+static void words_choose(struct sampler_cpu *s, u64 tick, u32 part)
+{
+	u32 n = max(PART_READERS(part), 1U);
+
+	s->first_word = (PART_INDEX(part) + (u32)(tick / CMT_TURN_TICKS)) % n;
+}
+
+/* Each tick comes here once and in order, the missed ones as far as they matter. */
 static __always_inline void turns_take(struct sampler_cpu *s, u64 tick,
 				       u32 part)
 {
-	u32 n = PART_READERS(part), first = 0;
-
-	if (n > 1)
-		first = (PART_INDEX(part) + (u32)(tick / CMT_TURN_TICKS)) % n;
-	cmt_burst_add_turns(&s->burst, tick, first, n);
+	if (unlikely(!(tick % CMT_TURN_TICKS)))
+		words_choose(s, tick, part);
+	cmt_burst_add_turns(&s->burst, tick, s->first_word, PART_READERS(part));
 }
 
 /* Before the last one @missed ticks were missed, and their turns. */
@@ -244,13 +266,14 @@ static u32 sample_due(struct sampler_cpu *s, const struct cmt_cpu *cpu, u64 now,
 	if (!PART_READERS(part))
 		return 0;
 	__set_bit(cpu->rmid, hot);
-	if (unlikely(s->domain->forwarding) && !PART_INDEX(part))
-		forwarded_take(s);
-	/* RMID 0 has its turn, and is not hot wherever a CPU is idle */
-	hot[0] &= ~BIT(CMT_RMID_NONE);
-	turns_take(s, s->tick, part);
 	if (unlikely(ticks > 1))
 		turns_catch_up(s, ticks - 1, part);
+	turns_take(s, s->tick, part);
+	/* RMID 0 is loaded wherever a CPU is idle: no other reader reads it */
+	hot[0] &= ~BIT(CMT_RMID_NONE);
+	s->burst.turn.rmids[0] &= ~BIT(CMT_RMID_NONE);
+	if (!PART_INDEX(part))
+		first_reader_take(s);
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
 	s->burst.room = room_beside_channels(s);
@@ -395,6 +418,7 @@ void cmt_tick_begin(struct sampler_cpu *s)
 	u32 interval_ns = READ_ONCE(cmt_settings.interval_ns);
 
 	s->tick = div_u64(ktime_get_ns(), interval_ns);
+	words_choose(s, s->tick, READ_ONCE(s->part));
 	s->burst.budget = clock.budget;
 	s->room = cmt_ring_cap(smp_processor_id(), interval_ns);
 	cmt_perf_begin();

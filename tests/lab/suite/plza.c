@@ -127,6 +127,22 @@ static void check_screen(void)
 	CHECK(strstr(said, "\"container\":\"(kernel)\""), "no such row: %s", said);
 }
 
+/*
+ * No switch loads the kernel's RMID: one CPU reads it in each tick all the same, as far as
+ * the budget allows: a reading takes long here.  One that did not run is in a tick of 32.
+ */
+static void check_read(const struct log *log)
+{
+	size_t ticks = log_count(log, CMT_REC_TICK) / CPUS, samples = 0, i;
+
+	for (i = 0; i < log->count; i++)
+		samples += log->records[i].type == CMT_REC_SAMPLE &&
+			   log->records[i].rmid == KERNEL_RMID;
+	note("the RMID is read %zu times in %zu ticks", samples, ticks);
+	CHECK(ticks > 20 && samples * 24 > ticks, "read %zu times in %zu ticks", samples,
+	      ticks);
+}
+
 /* Bytes that the kernel wrote for a process belong to the kernel, by the counter. */
 static void test_sampled(void)
 {
@@ -162,6 +178,7 @@ static void test_sampled(void)
 	CHECK(sample->sample.occupancy_bytes >= BYTES * 9 / 10, "too little is said");
 	CHECK(sample->flags & CMT_F_MBM_TOTAL && sample->sample.mbm_total_bytes,
 	      "no traffic");
+	check_read(&recorder.log);
 	check_screen();
 	__atomic_store_n(&asker->stop, true, __ATOMIC_RELEASE);
 	expect_exit_0(asker->pid, "the process");

@@ -58,6 +58,19 @@ static void check_domain(const struct log *log, const struct worker *worker,
 			      r->sample.mbm_local_bytes, traffic.second);
 }
 
+/* The CPU of each domain reads RMID 0 in each of its ticks. */
+static void check_unattributed(const struct log *log)
+{
+	size_t ticks, samples;
+
+	for (uint32_t cpu = 0; cpu < SOCKETS; cpu++) {
+		ticks = log_count_read(log, cpu, 0, &samples);
+		note("RMID 0 of socket %u: %zu samples in %zu ticks", cpu, samples, ticks);
+		CHECK(ticks > 20 && samples <= ticks && samples + 1 >= ticks,
+		      "socket %u: %zu samples of RMID 0 in %zu ticks", cpu, samples, ticks);
+	}
+}
+
 static void test_two(void)
 {
 	struct worker *worker = worker_start(BYTES);
@@ -91,6 +104,7 @@ static void test_two(void)
 	for (l3 = 0; l3 < SOCKETS; l3++)
 		check_domain(&recorder.log, worker, l3);
 	lab_switch(false);
+	check_unattributed(&recorder.log);
 	readings_free(&readings);
 	log_free(&recorder.log);
 	worker_stop(worker);

@@ -440,17 +440,6 @@ START_TEST(test_late_burst_reads_at_least_one_rmid)
 }
 END_TEST
 
-/* The sampler clears RMID 0 from the hot ones: it stays with the idle ones. */
-START_TEST(test_discarded_rmid_0_has_its_turn)
-{
-	__set_bit(0, one.burst.turn.rmids);
-	ck_assert_uint_eq(burst_read(&one), 1);
-	cmt_burst_discard(&one.burst);
-	ck_assert(!test_bit(0, one.burst.hot.rmids));
-	ck_assert(test_bit(0, one.burst.turn.rmids));
-}
-END_TEST
-
 START_TEST(test_room_is_a_limit)
 {
 	u32 rmid, tick;
@@ -520,7 +509,6 @@ int main(void)
 	tcase_add_test(tc, test_tick_reads_at_least_one_rmid);
 	tcase_add_test(tc, test_late_burst_reads_at_least_one_rmid);
 	tcase_add_test(tc, test_slow_cpu_reads_at_least_one_rmid);
-	tcase_add_test(tc, test_discarded_rmid_0_has_its_turn);
 	tcase_add_test(tc, test_4096_rmids);
 	tcase_add_loop_test(tc, test_room_is_a_limit, 0, 8);
 	suite_add_tcase(suite, tc);

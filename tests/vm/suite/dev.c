@@ -429,3 +429,25 @@ size_t log_count(const struct log *log, uint16_t type)
 		n += log->records[i].type == type;
 	return n;
 }
+
+size_t log_count_read(const struct log *log, uint32_t cpu, uint32_t rmid, size_t *samples)
+{
+	size_t ticks = 0, seen = 0;
+
+	*samples = 0;
+	for (size_t i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->cpu != cpu)
+			continue;
+		seen += r->type == CMT_REC_SAMPLE && r->rmid == rmid;
+		if (r->type != CMT_REC_TICK)
+			continue;
+		if (!r->tick.waiting) {
+			*samples += seen;
+			ticks++;
+		}
+		seen = 0;
+	}
+	return ticks;
+}

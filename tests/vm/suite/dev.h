@@ -117,6 +117,11 @@ void recorder_stop(struct recorder *recorder);
 const struct cmt_record *log_find(const struct log *log, size_t from,
 				  uint16_t type, uint32_t tgid);
 size_t log_count(const struct log *log, uint16_t type);
+/*
+ * The number of ticks of CPU @cpu that deferred nothing; *samples: the SAMPLEs of @rmid in
+ * them.  The first tick may lack records.
+ */
+size_t log_count_read(const struct log *log, uint32_t cpu, uint32_t rmid, size_t *samples);
 
 /*
  * Replay a complete history, from the load of the module on, and check the rules of the

@@ -412,6 +412,58 @@ static void sample_left_rmid(void)
 	dev_close(&dev);
 }
 
+#define UNATTRIBUTED_TICKS	200
+
+/* CPU @cpu reads RMID 0 in each of its ticks, and the other CPU never does. */
+static void check_unattributed(struct dev *dev, uint32_t cpu)
+{
+	uint64_t before = dev_stats(dev).ticks;
+	size_t ticks, samples, of_others;
+	struct log earlier = { };
+	struct recorder rec;
+
+	dev_drain(dev, &earlier);
+	log_free(&earlier);
+	recorder_start(&rec, dev, true);
+	WAIT_FOR(dev_stats(dev).ticks > before + UNATTRIBUTED_TICKS, 20000, "no ticks");
+	recorder_stop(&rec);
+	log_count_read(&rec.log, !cpu, 0, &of_others);
+	ticks = log_count_read(&rec.log, cpu, 0, &samples);
+	note("RMID 0: %zu samples in %zu ticks of CPU %u, %zu by the other CPU", samples,
+	     ticks, cpu, of_others);
+	/* a tick may be cut by the begin of the record */
+	CHECK(ticks > UNATTRIBUTED_TICKS / 4 && samples <= ticks && samples + 1 >= ticks,
+	      "RMID 0: %zu samples in %zu ticks", samples, ticks);
+	CHECK(!of_others, "RMID 0: %zu samples by the other CPU", of_others);
+	log_free(&rec.log);
+}
+
+/* No CPU runs with another RMID: the first CPU of the domain reads RMID 0 all the same. */
+static void sample_unattributed(void)
+{
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	check_unattributed(&dev, 0);
+	dev_close(&dev);
+}
+
+/* CPU 1 reads, because CPU 0 is excluded; CPU 0 does while CPU 1 is offline. */
+static void sample_unattributed_moves(void)
+{
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	check_unattributed(&dev, 1);
+	cpu_online(1, false);
+	check_unattributed(&dev, 0);
+	cpu_online(1, true);
+	check_unattributed(&dev, 1);
+	dev_close(&dev);
+}
+
 const struct test sample_tests[] = {
 	{ "sample_sum_within_cache", sample_sum_within_cache, NULL, 0 },
 	{ "sample_traffic", sample_traffic,
@@ -424,6 +476,10 @@ const struct test sample_tests[] = {
 	  EMULATED "exclude_cpus=1 ring_records=16384 budget_us=100", 60 },
 	{ "sample_left_rmid", sample_left_rmid,
 	  EMULATED "emulated_rmids=64 scope=container ring_records=16384", 60 },
+	{ "sample_unattributed", sample_unattributed,
+	  EMULATED "scope=manual ring_records=16384", 60 },
+	{ "sample_unattributed_moves", sample_unattributed_moves,
+	  EMULATED "scope=manual exclude_cpus=0 ring_records=16384", 60 },
 	{ "proc_agrees", proc_agrees, "", 0 },
 	{ }
 };
