@@ -157,7 +157,6 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->calm = false;
 	cell->still = 0;
 	cell->occupancy = past;
-	cell->apart = 0;
 	cell->refetched = 0;
 	cell->own = 0;
 	cell->nr_debts = 0;
@@ -233,22 +232,6 @@ static void all_calm(struct culprit_cell *cell, uint64_t slot)
 	culprit_series_init(&cell->series[CULPRIT_OF_MPI], NAN);
 	cell->paced = 0;
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
-}
-
-/* Values that are not in the window yet, because of the lag, can still be changed. */
-void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
-			 uint32_t slots)
-{
-	float *ring = cell->series[CULPRIT_OF_TRAFFIC].ring;
-	uint64_t block = cell->block_slot / CULPRIT_BLOCK;
-
-	for (uint32_t i = 0; i < CULPRIT_LAG && i < block; i++) {
-		uint64_t start = (block - i - 1) * CULPRIT_BLOCK;
-		float *value = &ring[(block - i) % CULPRIT_RING];
-
-		if (slot - start < slots && isnan(*value))
-			*value = rate;
-	}
 }
 
 void culprit_blocks_end(struct culprit_cell *cell, uint64_t slot)

@@ -222,20 +222,6 @@ static void cell_turn(struct culprit_cell *cell, uint64_t slot)
 	culprit_blocks(cell, slot);
 }
 
-/* A reading that comes @slots after the previous one */
-static void set_apart(struct culprit_cell *cell, uint64_t slot, float kib,
-		      uint32_t slots)
-{
-	culprit_blocks_late(cell, slot, kib, slots);
-	cell->apart = slots;
-	cell->apart_rate = kib;
-	cell->apart_slot = slot;
-	if (!(cell->known && kib > CULPRIT_UP * cell->traffic90))
-		cell->rose_slot = 0;
-	else if (!cell->rose_slot)
-		cell->rose_slot = slot - slots;
-}
-
 /*
  * Traffic of several slots is spread over those of them without a value: in the others
  * the owner was idle.
@@ -253,17 +239,12 @@ static void spread_traffic(struct culprit_cell *cell, uint64_t slot, float kib,
 		cell->recent[(slot - i) % CULPRIT_RECENT].traffic = kib;
 		cell->has_traffic |= (uint16_t)(1U << i);
 	}
-	if (slots > CULPRIT_BLOCK)
-		set_apart(cell, slot, kib, slots);
-	else
-		cell->apart = 0;
 }
 
 static void set_traffic(struct culprit_cell *cell, uint64_t slot, float kib)
 {
 	cell->recent[slot % CULPRIT_RECENT].traffic = kib;
 	cell->has_traffic |= 1;
-	cell->apart = 0;
 }
 
 static void set_counters(struct culprit_cell *cell,
@@ -330,7 +311,6 @@ static void calm_down(struct culprit_cell *cell)
 	cell->excess = 0;
 	cell->lost = 0;
 	cell->refetched = 0;
-	cell->apart = 0;
 	culprit_cell_acquit(cell);
 }
 

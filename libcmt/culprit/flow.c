@@ -102,16 +102,6 @@ static bool allocates(const struct cmt_culprit *culprit,
 	return cell->occupancy + culprit->unit >= 0.1f * cell->rate;
 }
 
-/*
- * An owner that is seldom read: the traffic between its last two readings is assumed to
- * go on until the next one.
- */
-static bool goes_on(const struct cmt_culprit *culprit,
-		    const struct culprit_cell *cell)
-{
-	return cell->apart && culprit->slot - cell->apart_slot <= cell->apart;
-}
-
 /* Bytes that were fetched above the median, and are not forgotten yet */
 static void refetch(const struct cmt_culprit *culprit, struct culprit_cell *cell)
 {
@@ -189,8 +179,6 @@ static void cell_flow(struct cmt_culprit *culprit, uint32_t index)
 	cell->rate = known ? in / n : 0;
 	cell->lost = n == CULPRIT_MEAN ? lost(culprit, cell, in) : 0;
 	cell->excess = 0;
-	if (!known && goes_on(culprit, cell))
-		cell->rate = cell->apart_rate;
 	domain->traffic += cell->rate;
 	if (allocates(culprit, cell))
 		domain->rate += cell->rate;

@@ -60,8 +60,8 @@ static bool all_ticked(struct cmt_culprit *culprit,
 }
 
 /*
- * Was it not read because it did not run?  With counters that is known.  RMID 0 is read
- * in its turn only, whatever ran.
+ * Was it not read because it did not run?  With counters that is known.  RMID 0 is read in
+ * every tick, whatever ran; where it was not, the tick deferred it.
  */
 static bool did_not_run(const struct cmt_usage_frame *frame,
 			const struct cmt_usage_row *row)

@@ -104,12 +104,6 @@ struct culprit_cell {
 	/* KiB lost to the owner itself, times cmt_culprit.grown */
 	float own;
 	uint64_t onset;
-	/* slots between the last two readings; 0: read in each slot */
-	uint32_t apart;
-	float apart_rate;	/* traffic a slot between these two readings */
-	uint64_t apart_slot;	/* slot of the later reading */
-	/* slot of the last reading before the rate was unusual; 0: the rate is usual */
-	uint64_t rose_slot;
 	uint32_t nr_debts;
 	/* upper bound of the sum of the debts, times cmt_culprit.grown */
 	float owed_most;
@@ -342,12 +336,6 @@ static inline void culprit_blocks(struct culprit_cell *cell, uint64_t slot)
 	if (slot - cell->block_slot >= CULPRIT_BLOCK)
 		culprit_blocks_end(cell, slot);
 }
-/*
- * Set the traffic of the last @slots to @rate a slot, in blocks that ended before the
- * traffic was known.  RMID 0, for example, is read once in 32 ticks.
- */
-void culprit_blocks_late(struct culprit_cell *cell, uint64_t slot, float rate,
-			 uint32_t slots);
 
 /* flow.c */
 /* Advance by @slots: old debts get a lower weight. */

@@ -38,19 +38,6 @@ static void add_suspects(const struct cmt_culprit *culprit,
 		verdict->flags |= CMT_CULPRIT_CLIPPED;
 }
 
-/* Where the first suspect is read seldom: between which readings it began. */
-static void add_apart(const struct cmt_culprit *culprit,
-		      const struct culprit_cell *first,
-		      struct cmt_culprit_verdict *verdict)
-{
-	if (!first->apart || !first->rose_slot)
-		return;
-	verdict->apart_ns = first->apart * culprit->opts.slot_ns;
-	verdict->since_ns = culprit->start_ns + culprit->opts.slot_ns -
-			    (culprit->slot - first->rose_slot) *
-			    culprit->opts.slot_ns;
-}
-
 /* Is it the last verdict again, too soon?  Otherwise it is the last one now. */
 static bool cooling(const struct cmt_culprit *culprit, struct culprit_told *told,
 		    const struct cmt_culprit_verdict *verdict)
@@ -133,9 +120,6 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	verdict->since_ns = now - (culprit->slot - cell->onset) * culprit->opts.slot_ns;
 	verdict->cpu_share = NAN;
 	add_suspects(culprit, suspects, verdict);
-	if (suspects->nr)
-		add_apart(culprit, &culprit->cells[suspects->sources[0].cell],
-			  verdict);
 	if (cooling(culprit, &cell->told[verdict->kind], verdict))
 		return;
 	verdict->occupancy_bytes = bytes(cell->occupancy);

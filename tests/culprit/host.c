@@ -6,7 +6,7 @@
 
 #define HIT_CYCLES	30.0
 #define MISS_CYCLES	220.0
-#define TURN		32	/* idle RMIDs and RMID 0 are read once in so many ticks */
+#define TURN		32	/* idle RMIDs are read once in so many ticks */
 #define COUNTER_NOISE	0.004
 
 void host_start(struct host *host, uint64_t seed)
@@ -164,16 +164,13 @@ static void read_counters(struct host *host, uint32_t i, uint32_t ms)
 	double kib = host->cache[runner->domain].held[i] * host->unit_kib;
 	double counted = quantized(host, host->counted[i]);
 
-	host->unread[i]++;
 	reading->idle = !runner->outside && reading->cycles <= 0 &&
 			(ms + i) % TURN;
-	if (reading->idle || (runner->outside && (ms + i) % TURN))
+	if (reading->idle)
 		return;
 	reading->read = rng_unit(&host->rng) >= host->lost;
 	if (!reading->read)
 		return;
-	reading->span = host->unread[i];
-	host->unread[i] = 0;
 	reading->occupancy = quantized(host, kib);
 	reading->traffic = counted - host->shown[i];
 	host->shown[i] = counted;

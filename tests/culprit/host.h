@@ -42,7 +42,7 @@ struct runner {
 	double dirty;		/* share of the lines that are written back */
 	double jitter;		/* relative deviation of cpus */
 	uint32_t quota_ms;	/* of each 100 ms it may run so many; 0: all */
-	bool outside;		/* in no container: RMID 0, read once in 32 ms */
+	bool outside;		/* in no container: RMID 0, which is read also while it is idle */
 	bool planted;		/* changes in this scenario, and does harm */
 	bool absent;		/* is not there: what the others do without it */
 	/* below: state of the simulation */
@@ -68,7 +68,6 @@ struct event {
 struct reading {
 	bool read;		/* occupancy and traffic were */
 	bool idle;		/* it did not run, and so was not read */
-	uint32_t span;		/* ms since its last reading */
 	double occupancy;	/* KiB */
 	double traffic;		/* KiB */
 	double cycles, instructions, misses, references, ran_ns;
@@ -96,8 +95,7 @@ struct host {
 	struct cache cache[HOST_DOMAINS];
 	double busy[HOST_DOMAINS];	/* of the memory, 0..1, the last subslice */
 	double counted[HOST_RUNNERS];	/* KiB, the MBM counter */
-	double shown[HOST_RUNNERS];	/* its last reading, */
-	uint32_t unread[HOST_RUNNERS];	/* and ms since then */
+	double shown[HOST_RUNNERS];	/* its last reading */
 	struct reading readings[HOST_RUNNERS];
 	double moved[HOST_DOMAINS];	/* KiB in this subslice */
 	/* the truth of this millisecond: lines of [victim] evicted by [owner] */

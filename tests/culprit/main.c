@@ -169,7 +169,7 @@ static void check_limits(struct score *all, struct score *abrupt,
 	      95, false);
 }
 
-/* Of what is outside of all containers.  No reading of it is finer than 32 ms. */
+/* Of what is outside of all containers.  The limits are those of containers. */
 static void check_outside(struct score *scores, const struct score *innocent)
 {
 	const struct score *outside = &scores[KIND_OUTSIDE];
@@ -180,12 +180,10 @@ static void check_outside(struct score *scores, const struct score *innocent)
 	      false);
 	limit("outside, right, %", part(outside->right, outside->phases), 95,
 	      false);
-	limit("outside, within 130 ms, %",
-	      part(outside->in130, outside->phases), 95, false);
+	limit("outside, within 20 ms, %", part(outside->in20, outside->phases), 97,
+	      false);
 	limit("outside grows, within 130 ms, %",
-	      part(grows->in130, grows->phases), 80, false);
-	limit("outside, onset in the bounds, %",
-	      part(outside->bounded, outside->right), 95, false);
+	      part(grows->in130, grows->phases), 95, false);
 	limit("a container named beside it, %",
 	      part(beside->right, beside->phases), 95, false);
 	limit("outside, innocent scenarios", innocent->innocent, 150, false);

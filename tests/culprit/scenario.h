@@ -27,7 +27,7 @@ enum kind {
 	KIND_STARTUP,		/* the victim, then a small neighbour, starts */
 	KIND_RISE,		/* load that rises everywhere */
 	KIND_QUIET,		/* nothing happens */
-	/* what is outside of all containers is RMID 0, read once in 32 ms */
+	/* what is outside of all containers is RMID 0 */
 	KIND_OUTSIDE,		/* an aggressor begins to stream */
 	KIND_OUT_GROWS,		/* an aggressor's set grows over 40 to 200 ms */
 	KIND_BESIDE,		/* a container streams; the load outside varies */

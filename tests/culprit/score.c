@@ -27,7 +27,7 @@ void score_samples(const struct host *host, const struct reading *readings,
 			s->valid |= CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC;
 			s->occupancy_bytes = (uint64_t)(r->occupancy * 1024);
 			s->traffic_bytes = (uint64_t)(r->traffic * 1024);
-			s->span = host->runners[i].outside ? r->span : 1;
+			s->span = 1;
 		}
 		if (!counters || r->idle || host->runners[i].outside)
 			continue;
@@ -159,17 +159,7 @@ static void say(const struct trial *trial, const struct cmt_culprit_verdict *v,
 	       v->cpi, v->cpi_before, v->mpki, v->mpki_before);
 }
 
-/* Slots of a trace begin one millisecond late. */
-static bool in_bounds(const struct cmt_culprit_verdict *v, uint32_t onset_ms)
-{
-	uint64_t onset = (onset_ms + 1) * MS;
-
-	return v->apart_ns && onset >= v->since_ns &&
-	       onset <= v->since_ns + v->apart_ns;
-}
-
-static void count_name(struct trial *trial, uint32_t p, bool right,
-		       const struct cmt_culprit_verdict *v, uint32_t ms)
+static void count_name(struct trial *trial, uint32_t p, bool right, uint32_t ms)
 {
 	struct score *score = trial->score;
 	uint32_t latency = ms + 1 - trial->scenario->phases[p].onset_ms;
@@ -182,7 +172,6 @@ static void count_name(struct trial *trial, uint32_t p, bool right,
 	score->in20 += latency <= 20;
 	score->in30 += latency <= 30;
 	score->in130 += latency <= 130;
-	score->bounded += in_bounds(v, trial->scenario->phases[p].onset_ms);
 	if (score->nr_latencies < SCORE_LATENCIES)
 		score->latency_ms[score->nr_latencies++] = (uint16_t)latency;
 }
@@ -218,7 +207,7 @@ static void hear(struct trial *trial, const struct cmt_culprit_verdict *v,
 		bool now = s->phases[p].culprits >> v->suspects[0].id & 1;
 
 		if (!trial->named[p])
-			count_name(trial, p, now, v, ms);
+			count_name(trial, p, now, ms);
 		if (!trial->told[p] && v->id == SCENARIO_VICTIM && !v->domain) {
 			trial->told[p] = true;
 			trial->score->own += now;
@@ -338,7 +327,6 @@ void score_add(struct score *to, const struct score *from)
 	to->in20 += from->in20;
 	to->in30 += from->in30;
 	to->in130 += from->in130;
-	to->bounded += from->bounded;
 	to->innocent += from->innocent;
 	to->accused += from->accused;
 	to->own += from->own;

@@ -20,7 +20,6 @@ struct score {
 	uint32_t in20;		/* named within so many ms */
 	uint32_t in30;
 	uint32_t in130;
-	uint32_t bounded;	/* and the onset is within the bounds that are told */
 	uint32_t innocent;	/* scenarios without an aggressor */
 	uint32_t accused;	/* of these, with an accusation */
 	uint32_t true_other;	/* of runner 0, which did take another one's cache */

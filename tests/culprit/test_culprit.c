@@ -120,7 +120,6 @@ START_TEST(names_who_took)
 	ck_assert_int_eq(v->kind, CMT_CULPRIT_CACHE);
 	ck_assert_uint_eq(v->nr_suspects, 1);
 	ck_assert_uint_eq(v->suspects[0].id, TAKER);
-	ck_assert_uint_eq(v->apart_ns, 0);
 	ck_assert_uint_eq(v->ts_ns, now_ms * MS);
 	ck_assert_uint_le(v->since_ns, (1402 + 2) * MS);
 	ck_assert_uint_ge(v->since_ns, 1398 * MS);
@@ -433,80 +432,6 @@ START_TEST(slower_without_references)
 }
 END_TEST
 
-/* TAKER is read once in 32 slots, as RMID 0 is; VICTIM and OTHER in each. */
-static void add_seldom(uint32_t slots)
-{
-	for (uint32_t i = 0; i < slots; i++) {
-		bool read = now_ms % 32 == 21;
-
-		samples[1].valid = read ? CMT_CULPRIT_OCCUPANCY |
-					  CMT_CULPRIT_TRAFFIC : 0;
-		samples[1].traffic_bytes = read ? 32 * 100 * KIB : 0;
-		samples[1].span = read ? 32 : 0;
-		ck_assert_int_eq(add(), 0);
-	}
-	samples[1].valid = 0;
-	samples[1].traffic_bytes = 0;
-	samples[1].span = 0;
-}
-
-/* What is read late, with what it moved meanwhile, is learned. */
-START_TEST(seldom_read)
-{
-	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
-
-	samples[0].traffic_bytes = 100 * KIB;
-	samples[2].traffic_bytes = 100 * KIB;
-	add_seldom(CMT_CULPRIT_LEARN + 2 * 32);
-	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
-	ck_assert_uint_eq(counts.learning, 0);
-}
-END_TEST
-
-/* As take_until(), with @held and @moved KiB of TAKER that only its readings tell. */
-static uint32_t take_seldom(uint32_t ms, uint64_t held, uint64_t moved)
-{
-	for (uint32_t i = 1; i <= ms; i++) {
-		bool read = now_ms % 32 == 21;
-		int ret;
-
-		held += 100;
-		moved += 520;
-		samples[0].occupancy_bytes -= 100 * KIB;
-		samples[0].traffic_bytes = 320 * KIB;
-		samples[1].valid = read ? CMT_CULPRIT_OCCUPANCY |
-					  CMT_CULPRIT_TRAFFIC : 0;
-		samples[1].occupancy_bytes = read ? held * KIB : 0;
-		samples[1].traffic_bytes = read ? moved * KIB : 0;
-		samples[1].span = read ? 32 : 0;
-		moved = read ? 0 : moved;
-		ret = add();
-		ck_assert_int_ge(ret, 0);
-		if (ret > 0)
-			return i;
-	}
-	return 0;
-}
-
-/* Who is read once in 32 slots takes on until its next reading, and began between two. */
-START_TEST(seldom_read_is_named)
-{
-	const struct cmt_culprit_verdict *v;
-	uint64_t onset;
-
-	add_seldom(400);
-	onset = now_ms * MS;
-	ck_assert_uint_gt(take_seldom(64 + 8, 1024, 100 * (now_ms % 32 + 10)), 1);
-	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
-	ck_assert_uint_eq(v->id, VICTIM);
-	ck_assert_uint_eq(v->suspects[0].id, TAKER);
-	ck_assert_uint_eq(v->apart_ns, 32 * MS);
-	ck_assert_uint_le(v->since_ns, onset);
-	ck_assert_uint_ge(v->since_ns + v->apart_ns, onset);
-	ck_assert_uint_le(v->since_ns + v->apart_ns, v->ts_ns);
-}
-END_TEST
-
 static struct cmt_culprit_sample any_sample(struct rng *rng)
 {
 	struct cmt_culprit_sample s = {
@@ -650,8 +575,6 @@ int main(void)
 	tcase_add_test(tcase, quota_is_no_theft);
 	tcase_add_test(tcase, slower_from_the_start);
 	tcase_add_test(tcase, slower_without_references);
-	tcase_add_test(tcase, seldom_read);
-	tcase_add_test(tcase, seldom_read_is_named);
 	tcase_add_test(tcase, survives_anything);
 	tcase_add_test(tcase, bad_input);
 	suite_add_tcase(suite, tcase);

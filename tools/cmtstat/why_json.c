@@ -204,7 +204,6 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 	add_time(&to, "since", state, verdict->since_ns);
 	add_number(&to, "end_ns", verdict->ts_ns);
 	add_number(&to, "since_ns", verdict->since_ns);
-	add_number(&to, "since_span_ns", verdict->apart_ns);
 	add_bool(&to, "emulated", state->emulated);
 	add_text(&to, "kind", culprit_kind_name(verdict->kind));
 	add_name(&to, &names->victim, verdict->id);

@@ -185,21 +185,10 @@ static void put_losses(FILE *out, const struct cmt_culprit_verdict *verdict,
 		put_suspect(out, i + 1, &verdict->suspects[i], &names->suspects[i]);
 }
 
-static double ms_between(uint64_t from_ns, uint64_t to_ns)
-{
-	return (double)(to_ns - from_ns) / 1e6;
-}
-
-/* A suspect that is read seldom began between two readings. */
 static void put_onset(FILE *out, const struct cmt_culprit_verdict *verdict)
 {
-	uint64_t last_ns = verdict->since_ns + verdict->apart_ns;
-
-	fputs("    for ", out);
-	if (verdict->apart_ns)
-		fprintf(out, "%.0f to ", ms_between(last_ns, verdict->ts_ns));
-	fprintf(out, "%.0f ms so far",
-		ms_between(verdict->since_ns, verdict->ts_ns));
+	fprintf(out, "    for %.0f ms so far",
+		(double)(verdict->ts_ns - verdict->since_ns) / 1e6);
 	if (isnan(verdict->cpu_share))
 		fprintf(out, ", in L3 domain %u", verdict->domain);
 	fputc('\n', out);
@@ -212,12 +201,8 @@ static void put_outside(FILE *out, const struct cmt_culprit_verdict *verdict,
 
 	if (!verdict->nr_suspects || verdict->suspects[0].id != ID_OUTSIDE)
 		return;
-	fprintf(out, "    %s: processes outside all containers and services, or the kernel",
+	fprintf(out, "    %s: processes outside all containers and services, or the kernel\n",
 		why_label(label, &names->suspects[0]));
-	if (verdict->apart_ns)
-		fprintf(out, ", read once in %.0f ms",
-			(double)verdict->apart_ns / 1e6);
-	fputc('\n', out);
 }
 
 int why_view_verdict(FILE *out, const struct why_state *state,

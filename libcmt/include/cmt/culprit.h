@@ -232,11 +232,6 @@ struct cmt_culprit_verdict {
 				 *   of cache and memory
 				 */
 	struct cmt_culprit_suspect suspects[CMT_CULPRIT_SUSPECTS];
-	uint64_t apart_ns;	/**< time between two readings of the first suspect: it
-				 *   began within this time after since_ns; 0: it is
-				 *   read in each slot.  RMID 0 is read in one slot
-				 *   of 32
-				 */
 	/* Of CMT_CULPRIT_STARVED; else 0.  Occupancies are not known then. */
 	uint64_t waited_ns;	/**< by the victim's tasks, in the last second */
 	uint64_t waited_self_ns;	/**< of this, while other tasks of the victim ran */

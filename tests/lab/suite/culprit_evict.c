@@ -288,10 +288,7 @@ static void test_in_order(void)
 	scenario(plans, 4);
 }
 
-/*
- * The new owner is in no container, so the module reads RMID 0 once in 32 ticks.  It is
- * named all the same, and no other owner is.
- */
+/* The new owner is in no container: RMID 0 is named, and no other owner is. */
 static void test_outside(void)
 {
 	struct plan plans[OWNERS];
