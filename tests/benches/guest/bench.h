@@ -14,6 +14,7 @@
  *	ring.c		module/ring/writer.c, compiled for user space
  *	sched.c		context switches, fork and exit
  *	sample.c	the cost of a tick and of a sample
+ *	second.c	the cost of a tick without samples, of another CPU
  *	channels.c	what reading the memory channels adds to a tick
  *	hot.c		200 RMIDs, 10 of them running, a budget for 30 samples
  *	longest.c	1,000 RMIDs: interrupts off, the owner lock
@@ -111,13 +112,16 @@ uint32_t device_rmid_of(int fd, uint32_t flag, uint64_t id);
 /* Asks for all owners and all pending ones, and drops the lists. */
 void device_list(int fd);
 
-/* The ring of CPU 0.  Sampling runs from open to close. */
+/* The ring of a CPU.  Sampling runs from open to close. */
 struct records {
 	const struct cmt_ring_header *header;
 	size_t bytes;
 	uint64_t pos;
 };
 
+void records_open_of(struct records *records, int fd, const struct cmt_info *info,
+		     unsigned int cpu);
+/* Of CPU 0, which is the only one in most guests */
 void records_open(struct records *records, int fd, const struct cmt_info *info);
 void records_close(struct records *records);
 /* All records so far are read. */
@@ -192,7 +196,12 @@ struct costs {
 /* With the module loaded.  @suffix is put to the keys of the figures. */
 struct costs bench_sample(const char *suffix);
 /*
- * A tick in which nothing is due, while a program asks for these counters: medians of what
+ * A tick of a CPU that is not the first of its domain.  In a guest of two CPUs; loads and
+ * unloads the module.
+ */
+void bench_second(const char *params, const char *suffix);
+/*
+ * A tick in which only RMID 0 is due, while a program asks for these counters: medians of what
  * it costs, and how many channels each of them read.  Loads and unloads the module, with
  * the parameters @params and @more.
  */

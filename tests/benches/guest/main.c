@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench costs|scale|counted|channels [MODULE-PARAMETERS]; see bench.h and tests/bench.
- * costs is of any number of RMIDs, scale wants more than a thousand, counted a PMU,
- * channels memory controllers whose counters can be read.
+ * bench PART [MODULE-PARAMETERS]; see bench.h and tests/bench.  costs is of any number of
+ * RMIDs, scale wants more than a thousand, counted a PMU, channels memory controllers whose
+ * counters can be read, second and second_scale a second CPU.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -84,7 +84,11 @@ int main(int argc, char **argv)
 		bench_counted(params);
 	else if (argc > 1 && !strcmp(argv[1], "channels"))
 		bench_channels(params);
+	else if (argc > 1 && !strcmp(argv[1], "second"))
+		bench_second(params, "");
+	else if (argc > 1 && !strcmp(argv[1], "second_scale"))
+		bench_second(params, "_scale");
 	else
-		die("costs, scale, counted or channels?");
+		die("which part?");
 	return 0;
 }

@@ -7,15 +7,22 @@
 
 #include "bench.h"
 
-void records_open(struct records *records, int fd, const struct cmt_info *info)
+void records_open_of(struct records *records, int fd, const struct cmt_info *info,
+		     unsigned int cpu)
 {
-	void *map = mmap(NULL, info->ring_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	void *map = mmap(NULL, info->ring_bytes, PROT_READ, MAP_SHARED, fd,
+			 (off_t)cpu * info->ring_bytes);
 
 	if (map == MAP_FAILED)
 		die_errno("mmap");
 	records->header = map;
 	records->bytes = info->ring_bytes;
 	records_drop(records);
+}
+
+void records_open(struct records *records, int fd, const struct cmt_info *info)
+{
+	records_open_of(records, fd, info, 0);
 }
 
 void records_close(struct records *records)

@@ -11,9 +11,9 @@
  * (busy_ns), which begins and ends in the timer's function.  The slopes of both
  * must be the same.
  *
- * A tick without samples is one in which nothing is due: in manual scope this
- * process has no owner, and most ticks read no RMID.  Such ticks are measured as
- * they are.  What a burst adds, before its first sample, is the difference.
+ * In manual scope this process has no owner, and only RMID 0 is due, because the CPU is the
+ * first one of its domain.  Such ticks are measured as they are; second.c has those without
+ * samples.
  */
 #include <math.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ static struct tick bench_idle(struct records *records, int fd, unsigned int rest
 		tick_await(records, fd, &tick);
 		if (tick.missed)
 			die("a tick was missed");
-		if (tick.read)
+		if (tick.read != 1)
 			continue;
 		if (n && tick.channels != channels)
 			die("a tick read %u channels, the next one %u", channels,
@@ -216,7 +216,7 @@ static struct tick bench_idle(struct records *records, int fd, unsigned int rest
 		msrs[n++] = tick.msrs.all;
 	}
 	if (n < IDLE_TICKS)
-		die("only %zu ticks without samples", n);
+		die("only %zu ticks that read RMID 0 alone", n);
 	/* before the medians, which sort */
 	cycles_busy = slope_of(cycles, busy, n);
 	return (struct tick){
@@ -254,10 +254,10 @@ static void idle_measure(struct records *records, int fd, const char *suffix)
 {
 	struct tick idle = bench_idle(records, fd, 0);
 
-	figure_of("tick", suffix, "", idle.busy);
-	figure_of("tick_whole", suffix, "", idle.whole);
+	figure_of("tick_first", suffix, "", idle.busy);
+	figure_of("tick_first_whole", suffix, "", idle.whole);
 	if (msrs_counted())
-		figure_of("tick", suffix, "_msr", idle.msrs.all);
+		figure_of("tick_first", suffix, "_msr", idle.msrs.all);
 }
 
 static void report_costs(const struct line *whole, const struct line *busy,
