@@ -20,7 +20,7 @@
 
 double slowdown_kept(double x)
 {
-	double kept = 1 / (1 + x / 256);
+	double kept = x < 512 ? (512 - x) / (512 + x) : 0;
 
 	for (int i = 0; i < 8; i++)
 		kept *= kept;

@@ -12,15 +12,16 @@
 #include "base/base.h"
 
 #define HITS_MOST	0.985	/* of an owner that has all the cache it can use */
+#define HITS_ALL	0.9999
 #define SUSPECT_LEAST	0.01	/* of the misses, or of the cache, of its domain */
 #define SHARE_MOST	0.95
-#define COST_KEPT	0.4	/* of the cost of a miss, without others' misses */
+/* The part of the cost of a miss that rises: with the third power of the domain's misses */
+#define RISE_POWER	3
+#define RISE_MOST	0.4
 /* Where no occupancy is known: an owner that hits less than this only streams */
 #define HITS_STREAM	0.05
 #define HITS_FULL	0.3
 #define SHARE_LEAST	0.001
-/* Fewer misses a slot are none */
-#define MISSES_NONE	0.001
 #define SLOT_NS		1e6
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
@@ -32,15 +33,17 @@ struct list {
 /* An owner of the domain */
 struct member {
 	const struct slowdown_owner *owner;
-	double cycles, misses, references, hits, kib, ran_ns;
-	double growth;		/* KiB held for each miss */
+	double cycles, misses, references, kib, ran_ns;
 	struct slowdown_guess cost;
+	struct slowdown_need need;
+	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
 };
 
 struct domain {
 	struct member *members;
 	uint32_t nr;
 	double misses, kib;
+	double held[SLOWDOWN_PRESSURES];	/* by all, KiB */
 	double rise;		/* of the cost of a miss, by each miss of the domain */
 	bool holds;		/* occupancy is known */
 	struct list *list;	/* of what is told */
@@ -65,76 +68,55 @@ static void add_part(struct list *list, const struct slowdown_part *part)
 	parts[i] = *part;
 }
 
-/* What @member holds where each KiB is missed for @pressure times as long as now */
-static double held_at(const struct member *member, double pressure)
+/* What all hold at pressure number @i, but @without */
+static double all_hold(const struct domain *domain, const struct member *without, uint32_t i)
 {
-	double kib, fill = pressure * member->growth * member->references;
-	double most = member->hits > HITS_MOST ? member->hits : HITS_MOST;
-
-	if (member->kib <= 0)
-		return 0;
-	kib = fill / (1 + fill * member->hits / member->kib);
-	return member->hits > 0 ? least(kib, member->kib * most / member->hits) : kib;
+	return domain->held[i] - without->kib * without->times[i];
 }
 
-static double all_hold(const struct domain *domain, const struct member *without,
-		       double pressure)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < domain->nr; i++)
-		if (&domain->members[i] != without)
-			sum += held_at(&domain->members[i], pressure);
-	return sum;
-}
-
-/* The pressure at which all others fill the cache without @suspect */
+/* The pressure at which all others fill the cache without @suspect: a number and a part */
 static double pressure_without(const struct domain *domain, const struct member *suspect)
 {
-	double lo = 1, hi = 2;
+	double before = all_hold(domain, suspect, 0), now;
 
-	while (hi < 1e6 && all_hold(domain, suspect, hi) < domain->kib) {
-		lo = hi;
-		hi *= 2;
+	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++, before = now) {
+		now = all_hold(domain, suspect, i);
+		if (now > domain->kib)
+			return i - 1 + (domain->kib - before) / (now - before);
 	}
-	for (int i = 0; i < 12; i++) {
-		double mid = (lo + hi) / 2;
-
-		if (all_hold(domain, suspect, mid) < domain->kib)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return hi;
+	return SLOWDOWN_PRESSURES - 1;
 }
 
 /* Misses that @victim would be spared at @pressure */
 static double spared(const struct member *victim, double pressure)
 {
-	double hits, most = victim->hits > HITS_MOST ? victim->hits : HITS_MOST;
+	uint32_t i = (uint32_t)pressure;
+	double times = victim->times[i];
 
 	if (victim->kib <= 0)
 		return 0;
-	hits = least(victim->hits * held_at(victim, pressure) / victim->kib, most);
-	return hits > victim->hits ? victim->references * (hits - victim->hits) : 0;
+	if (i < SLOWDOWN_PRESSURES - 1)
+		times += (victim->times[i + 1] - times) * (pressure - i);
+	return victim->references * (slowdown_hits(&victim->need, times) - victim->need.hits);
 }
 
 /* The same where no occupancy is known: by the share of the suspect in all misses */
 static double spared_unknown(const struct domain *domain, const struct member *victim,
 			     const struct member *suspect)
 {
-	if (victim->hits < HITS_STREAM)
+	if (victim->need.hits < HITS_STREAM)
 		return 0;
-	return victim->misses * least(1, victim->hits / HITS_FULL) * suspect->misses /
+	return victim->misses * least(1, victim->need.hits / HITS_FULL) * suspect->misses /
 	       domain->misses;
 }
 
 /* The part of the cost of a miss that goes without so many @misses of others */
 static double cheaper(const struct domain *domain, double misses)
 {
-	double kept = slowdown_kept(domain->rise * misses);
+	double rises = least(domain->rise * domain->misses / RISE_POWER, RISE_MOST);
+	double left = 1 - misses / domain->misses;
 
-	return 1 - (kept > COST_KEPT ? kept : COST_KEPT);
+	return rises * (1 - left * left * left);
 }
 
 /* Bounds that had the truth in nine of ten cases of the simulation */
@@ -148,9 +130,9 @@ static void set_bounds(struct slowdown_part *part, bool holds)
 static double spared_at_most(const struct domain *domain, const struct member *victim)
 {
 	if (!domain->holds)
-		return victim->misses * least(1, victim->hits / HITS_FULL);
-	return victim->hits < HITS_MOST ?
-	       victim->references * (HITS_MOST - victim->hits) : 0;
+		return victim->misses * least(1, victim->need.hits / HITS_FULL);
+	return victim->need.hits < HITS_MOST ?
+	       victim->references * (HITS_MOST - victim->need.hits) : 0;
 }
 
 static double most_of(const struct domain *domain, const struct member *victim,
@@ -219,6 +201,16 @@ static void add_rise(const struct slowdown_owner *owner, double *sum, double *we
 	*weights += weight;
 }
 
+static struct slowdown_need need_of(const struct slowdown_owner *owner)
+{
+	struct slowdown_need need = { .steep = slowdown_steep(owner) };
+
+	if (owner->mean.references > 0)
+		need.hits = least(1 - owner->mean.misses / owner->mean.references, HITS_ALL);
+	need.most = need.hits > HITS_MOST ? need.hits : HITS_MOST;
+	return need;
+}
+
 /* @scale: from sums of slots to a mean of them */
 static void add_member(struct domain *domain, const struct slowdown_owner *owner, double scale)
 {
@@ -234,9 +226,10 @@ static void add_member(struct domain *domain, const struct slowdown_owner *owner
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
 	};
-	if (member->references > 0)
-		member->hits = 1 - misses / member->references;
-	member->growth = member->kib / (misses > MISSES_NONE ? misses : MISSES_NONE);
+	member->need = need_of(owner);
+	slowdown_times(&member->need, member->times);
+	for (uint32_t i = 0; i < SLOWDOWN_PRESSURES; i++)
+		domain->held[i] += member->kib * member->times[i];
 	domain->misses += misses;
 	domain->kib += member->kib;
 	domain->holds |= owner->holds;

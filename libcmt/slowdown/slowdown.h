@@ -29,6 +29,11 @@ struct slowdown_moments {
 	double n, x, y, t, xx, xy, yy, xt, xxt, xxtt, xty;
 };
 
+/* Means of o, what the owner held, KiB, and of its hits h; o and oo by references. */
+struct slowdown_curve {
+	double o, oo, ho, hh;
+};
+
 struct slowdown_owner {
 	uint64_t id;
 	uint32_t domain;
@@ -44,6 +49,7 @@ struct slowdown_owner {
 	double occupancy_kib;	/* the last known value */
 	struct slowdown_values mean;
 	struct slowdown_moments moments;
+	struct slowdown_curve curve;
 };
 
 struct slowdown {
@@ -112,5 +118,27 @@ struct slowdown_guess {
 struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner);
 /* By how much each miss of the domain in a slot raises that cost, as a part of it. */
 struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner);
+
+/* hits.c */
+void slowdown_curve_scale(struct slowdown_curve *curve, double factor);
+void slowdown_curve_add(struct slowdown_curve *curve, double references, double misses,
+			double kib);
+/* The exponent of the hits over what is held */
+double slowdown_steep(const struct slowdown_owner *owner);
+
+/* An owner's hits as a share of its references, now and at most, and that exponent */
+struct slowdown_need {
+	double hits, most, steep;
+};
+
+/* The share of hits of an owner that holds @times as much as now, @times >= 1 */
+double slowdown_hits(const struct slowdown_need *need, double times);
+
+/* Others press less: lines stay for 1, STEP, STEP^2, ... times as long as now */
+#define SLOWDOWN_PRESSURES	17
+#define SLOWDOWN_PRESSURE_STEP	1.4142135623730951
+
+/* What an owner holds then, in times of now */
+void slowdown_times(const struct slowdown_need *need, double times[SLOWDOWN_PRESSURES]);
 
 #endif

@@ -154,7 +154,21 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
 	if (owner->moments.n > 0)
 		slowdown_moments_scale(&owner->moments, kept);
+	if (owner->holds)
+		slowdown_curve_scale(&owner->curve, kept);
 	owner->slot = slot;
+}
+
+/* Returns what it held in this slot on average, KiB. */
+static double take_occupancy(struct slowdown_owner *owner)
+{
+	double before = owner->holds ? owner->occupancy_kib : owner->now.occupancy_kib;
+
+	if (owner->now.occupancy_kib >= 0) {
+		owner->occupancy_kib = owner->now.occupancy_kib;
+		owner->holds = true;
+	}
+	return (before + owner->occupancy_kib) / 2;
 }
 
 /* @t: the misses of the domain in this slot */
@@ -162,23 +176,23 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 {
 	const struct slowdown_values *now = &owner->now;
 	struct slowdown_values *mean = &owner->mean;
-	double w = 1.0 / SLOWDOWN_WINDOW;
+	double w = 1.0 / SLOWDOWN_WINDOW, references, held;
 
 	age(owner, slot);
-	if (now->occupancy_kib >= 0) {
-		owner->occupancy_kib = now->occupancy_kib;
-		owner->holds = true;
-	}
+	held = take_occupancy(owner);
 	if (!now->counted)
 		return;
 	owner->timed = now->ran_ns >= 0;
 	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
+	/* a processor may count references that it took together */
+	references = now->references > now->misses ? now->references : now->misses;
 	mean->cycles += w * now->cycles;
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
-	/* a processor may count references that it took together */
-	mean->references += w * (now->references > now->misses ? now->references : now->misses);
+	mean->references += w * references;
 	slowdown_moments_add(&owner->moments, now, t);
+	if (owner->holds)
+		slowdown_curve_add(&owner->curve, references, now->misses, held);
 }
 
 void slowdown_end(struct slowdown *slowdown)

@@ -184,6 +184,114 @@ START_TEST(by_memory)
 }
 END_TEST
 
+/* An owner of 10,000 references and a @share of hits that is a power of what it holds */
+static void add_curve(double share, double exponent, uint32_t slots)
+{
+	for (uint32_t i = 0; i < slots; i++) {
+		double kib = 8192 + 256.0 * (i % 9);
+		struct slowdown_values v = {
+			.occupancy_kib = kib, .counted = true, .instructions = 2e6,
+			.references = 10000,
+			.misses = 10000 * (1 - share * pow(kib / 8192, exponent)),
+		};
+
+		v.cycles = 1e6 + 100 * v.misses;
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &streamer);
+		slowdown_end(&sums);
+	}
+}
+
+/* Occupancies are of the end of a slot, so the exponent is seen a little too low or high. */
+START_TEST(steep_is_seen)
+{
+	const double exponents[] = { 0.3, 1, 3 };
+
+	for (int i = 0; i < 3; i++) {
+		double seen;
+
+		begin(8);
+		add_curve(0.3, exponents[i], 2000);
+		seen = slowdown_steep(&sums.owners[0]);
+		ck_assert_double_gt(seen, 0.5 * exponents[i]);
+		ck_assert_double_lt(seen, 1.3 * exponents[i] + 0.1);
+		slowdown_free(&sums);
+	}
+}
+END_TEST
+
+static void add_one(uint64_t id, struct slowdown_values v)
+{
+	slowdown_begin(&sums, 1);
+	slowdown_add(&sums, id, 0, false, &v);
+	slowdown_end(&sums);
+}
+
+static double steep_of(double hits, double kib_by_slot)
+{
+	struct slowdown_values v = streamer;
+	double steep;
+
+	begin(8);
+	for (uint32_t i = 0; i < 200; i++) {
+		v.references = 20000;
+		v.misses = v.references * (1 - hits) + 20 * (i % 3);
+		v.occupancy_kib = 1000 + kib_by_slot * (i % 20);
+		add_one(VICTIM, v);
+	}
+	steep = slowdown_steep(&sums.owners[0]);
+	slowdown_free(&sums);
+	return steep;
+}
+
+/* What holds the same all the time, or never hits, tells nothing. */
+START_TEST(steep_is_not_seen)
+{
+	ck_assert_double_eq(slowdown_steep(&(struct slowdown_owner){ 0 }), 1);
+	ck_assert_double_eq(steep_of(0.002, 100), 1);
+	ck_assert_double_eq_tol(steep_of(0.5, 0.1), 1, 0.1);
+	ck_assert_double_lt(steep_of(0.5, 100), 0.3);
+}
+END_TEST
+
+/* A loop gains more from the same cache than accesses without order. */
+START_TEST(loop_gains_more)
+{
+	double share;
+
+	begin(8);
+	add_curve(0.3, 1, 2000);
+	share = told(VICTIM, STREAMER);
+	slowdown_free(&sums);
+	begin(8);
+	add_curve(0.3, 3, 2000);
+	ck_assert_double_gt(told(VICTIM, STREAMER), 1.3 * share);
+	slowdown_free(&sums);
+}
+END_TEST
+
+START_TEST(holds_by_pressure)
+{
+	const struct slowdown_need none = { 0, 0.985, 1 }, half = { 0.5, 0.985, 1 },
+				   loop = { 0.1, 0.985, 4 };
+	double a[SLOWDOWN_PRESSURES], b[SLOWDOWN_PRESSURES], c[SLOWDOWN_PRESSURES];
+
+	slowdown_times(&none, a);
+	slowdown_times(&half, b);
+	slowdown_times(&loop, c);
+	ck_assert_double_eq_tol(a[16], 256, 1e-6);
+	ck_assert_double_eq_tol(b[16], 1.97, 0.01);
+	ck_assert_double_eq_tol(c[16], pow(9.85, 0.25), 0.01);
+	for (int i = 0; i < SLOWDOWN_PRESSURES - 1; i++)
+		ck_assert(a[i] < a[i + 1] && b[i] <= b[i + 1] && c[i] <= c[i + 1]);
+	ck_assert_double_eq(slowdown_hits(&none, 100), 0);
+	ck_assert_double_eq_tol(slowdown_hits(&half, 1.5), 0.75, 1e-4);
+	ck_assert_double_eq_tol(slowdown_hits(&loop, 1.5), 0.1 * pow(1.5, 4), 1e-4);
+	ck_assert_double_eq(slowdown_hits(&loop, 1000), 0.985);
+}
+END_TEST
+
 START_TEST(suspects_only)
 {
 	struct slowdown_values v = victim_in(0), s = streamer;
@@ -228,13 +336,6 @@ START_TEST(fades)
 	slowdown_free(&sums);
 }
 END_TEST
-
-static void add_one(uint64_t id, struct slowdown_values v)
-{
-	slowdown_begin(&sums, 1);
-	slowdown_add(&sums, id, 0, false, &v);
-	slowdown_end(&sums);
-}
 
 /* No value makes a share that is none: told() looks at each. */
 START_TEST(strange_counters)
@@ -289,7 +390,7 @@ START_TEST(kept_is_exponential)
 {
 	ck_assert_double_eq(slowdown_kept(0), 1);
 	for (double x = 0.001; x < 2; x *= 1.5)
-		ck_assert_double_eq_tol(slowdown_kept(x), exp(-x), 0.01);
+		ck_assert_double_eq_tol(slowdown_kept(x), exp(-x), 1e-5);
 	ck_assert_double_lt(slowdown_kept(100), 1e-20);
 }
 END_TEST
@@ -304,6 +405,10 @@ int main(void)
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
+	UNIT_CASE(suite, steep_is_seen);
+	UNIT_CASE(suite, steep_is_not_seen);
+	UNIT_CASE(suite, loop_gains_more);
+	UNIT_CASE(suite, holds_by_pressure);
 	UNIT_CASE(suite, suspects_only);
 	UNIT_CASE(suite, fades);
 	UNIT_CASE(suite, strange_counters);
