@@ -285,6 +285,14 @@ static inline bool cmt_task_lacks_group(const struct task_struct *task)
 			return true;
 	return false;
 }
+
+/* x86 reads in this order, and another CPU takes longer than all three */
+static inline int cmt_task_look(struct task_struct *task)
+{
+	bool before = cmt_task_is_queued(task), lacks = cmt_task_lacks_group(task);
+
+	return before && cmt_task_is_queued(task) ? lacks : -EAGAIN;
+}
 #endif
 
 /*
@@ -303,10 +311,10 @@ static inline int cmt_task_throttled(struct task_struct *task)
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
 	return READ_ONCE(task->throttled);
 #else
-	bool before = cmt_task_is_queued(task), lacks = cmt_task_lacks_group(task);
+	int throttled = cmt_task_look(task);
 
-	/* x86 reads in this order: another CPU takes longer than all three */
-	return before && cmt_task_is_queued(task) ? lacks : -EAGAIN;
+	/* this CPU may be virtual, and have stood still in one look: not in both */
+	return throttled == 1 ? cmt_task_look(task) : throttled;
 #endif
 }
 
