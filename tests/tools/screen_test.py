@@ -335,13 +335,15 @@ class Keys(PaneTest):
         pane.expect(PROMPT + "$")
 
     def test_slower(self):
-        """Because of whom an owner is slower: in the pane."""
-        pane = self.open(120, 40, fake="hardware,container,stream,perf")
-        pane.start("-i 0.2")
-        pane.expect("cgroup:1152921504606846977")
+        """How much slower owners are: in the table, sorted, and in the pane."""
+        pane = self.open(200, 40, fake="hardware,container,stream,perf")
+        pane.start("-i 0.2 --sort slower")
+        pane.expect("MPKI SLOWER")
+        pane.expect("6977 .*>[0-9]+% cgroup:1152921504606846978 cache")
+        pane.expect("sort: slower")
         pane.type("/6977")
         pane.key("Enter", "Enter")
-        pane.expect("slower +[0-9]+ % because of cgroup:1152921504606846978: cache "
+        pane.expect("slower +[^ ]+ +[0-9]+ % because of cgroup:1152921504606846978: cache "
                     r"\(an estimate\)")
         pane.type("q")
         pane.expect(PROMPT + "$")
@@ -493,10 +495,10 @@ class Kept(PaneTest):
         self.show("80", 80, 20)
 
     def test_132(self):
-        self.show("132", 132, 20, fake="hardware,container,perf,channels")
+        self.show("132", 132, 20, options="-m", fake="hardware,container,perf,channels")
 
     def test_250(self):
-        self.show("250", 250, 16, fake="hardware,container,perf,channels")
+        self.show("250", 250, 16, options="-m", fake="hardware,container,perf,channels")
 
     def test_emulated(self):
         self.show("emulated", 80, 20, fake="")

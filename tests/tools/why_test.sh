@@ -71,6 +71,40 @@ has out "cgroup:1152921504606846977 is "
 run 0 env CMT_FAKE=container,stream,perf "$stat" --why -n 2 --filter 'nobody*'
 lacks out " slower because of "
 
+# In tables with the second one, sorted by it; what is not known is no 0.
+run 0 env CMT_FAKE=hardware,container,stream,perf "$stat" -p -i 1 -n 2 --sort slower
+has out " MPKI SLOWER "
+sed -n '/SLOWER/,$p' "$scratch/out" >"$scratch/rows"
+checks=$((checks + 1))
+sed -n 2p "$scratch/rows" | grep -q '6977 .* >[0-9]*% cgroup:1152921504606846978 cache' ||
+	fail "the slowest is not first, or not as a lower bound"
+checks=$((checks + 1))
+grep '(unattributed) ' "$scratch/rows" | grep -q ' -$\| - ' || fail "what has no victim is told"
+run 0 env CMT_FAKE=hardware,container,stream,perf "$stat" -p -m -i 1 -n 2
+lacks out "SLOWER"
+run 0 env CMT_FAKE=hardware,container,stream "$stat" -p -i 1 -n 2
+lacks out "SLOWER"
+run 0 env CMT_FAKE=hardware,container,waits,perf "$stat" -p -i 1 -n 2
+has out "% cgroup:1152921504606846977 CPU"
+lacks out ">67%"
+run 0 env CMT_FAKE=hardware,container,stream,perf "$stat" -j -i 1 -n 2 --slower
+has out ',"slower":{"share":0.'
+has out '"partial":true,"because_of":[{"container":"cgroup:1152921504606846978","id":1152921504606846978,"resource":"cache","domain":0,"share":0.'
+has out '"container":"(unattributed)"'
+has out '"slower":null,'
+run 0 env CMT_FAKE=hardware,container,stream,perf "$stat" -j -i 1 -n 2
+lacks out '"slower":{'
+run 0 env CMT_FAKE=hardware,container,stream,perf "$stat" -c -i 1 -n 2 --slower
+has out ",slower_percent,slower_low_percent,slower_high_percent,slower_partial,slower_by,slower_resource"
+has out ",true,cgroup:1152921504606846978,cache"
+has out ",,,,,"
+run 2 "$stat" --slower --json --by process
+has err "--slower, --sort slower: only --by container"
+run 2 "$stat" --light --sort slower
+has err "slowdowns need the sampling"
+run 2 "$stat" --slower -- true
+has err "with a command, only"
+
 # One container, by pattern.
 run 0 env CMT_FAKE=container,stream "$stat" --why -n 1 'cgroup:*77'
 has out "lost cache to"

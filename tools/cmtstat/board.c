@@ -7,7 +7,7 @@
 
 static const enum sort_key sort_keys[] = {
 	SORT_OCCUPANCY, SORT_TOTAL, SORT_LOCAL, SORT_CPU, SORT_WAIT, SORT_IPC,
-	SORT_MPKI, SORT_RMIDS, SORT_BUSY, SORT_NAME, SORT_NUMBER,
+	SORT_MPKI, SORT_SLOWER, SORT_RMIDS, SORT_BUSY, SORT_NAME, SORT_NUMBER,
 };
 
 static const enum view views[] = {

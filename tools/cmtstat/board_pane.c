@@ -9,9 +9,11 @@
 #include "format.h"
 #include "glyphs.h"
 #include "layout.h"
+#include "slower.h"
 
 #define CURVE_LINES 4U
 #define CURVE_MOST 500U	/* columns */
+#define SLOWER_BAR 20U	/* columns */
 #define VALUE_LEN (FORMAT_LEN + 8)
 
 static const char *const help[] = {
@@ -257,15 +259,24 @@ static void put_part(struct pane *pane, const struct follow_part *part)
 	put(pane, ATTRIBUTE_NONE, line);
 }
 
-/* There also where nothing changes. */
-static void put_slower(struct pane *pane, const struct follow_slower *slower)
+static void put_slower_part(struct pane *pane, const struct slower_part *part)
 {
-	char by[4 * CONTAINER_LABEL_LEN], line[LAYOUT_LINE];
+	char by[4 * CONTAINER_LABEL_LEN], bar[SLOWER_BAR + 1], line[LAYOUT_LINE];
 
-	escape_text(by, sizeof(by), slower->by, ESCAPE_ASCII);
-	snprintf(line, sizeof(line), "slower     %.0f %% because of %.*s: %s (an estimate)",
-		 100 * slower->share, LAYOUT_LINE / 2, by, slower->resource);
+	escape_text(by, sizeof(by), part->by.label, ESCAPE_ASCII);
+	glyph_bar(bar, SLOWER_BAR, part->share, part->share);
+	snprintf(line, sizeof(line), "slower     %s %.0f %% because of %.*s: %s%s", bar,
+		 100 * part->share, LAYOUT_LINE / 2, by, slower_resource(part->resource),
+		 part->resource == CMT_SLOWDOWN_CPU ? "" : " (an estimate)");
 	put(pane, ATTRIBUTE_NONE, line);
+}
+
+/* There also where nothing changes. */
+static void put_slower(struct pane *pane, const struct slower *slower)
+{
+	for (uint32_t i = 0; slower && i < slower->nr_parts; i++)
+		if (slower->parts[i].share >= SLOWER_LEAST)
+			put_slower_part(pane, &slower->parts[i]);
 }
 
 static void put_mark(struct pane *pane, const struct report *report,
@@ -297,8 +308,6 @@ static void put_followed(struct pane *pane, const struct follow *follow)
 
 	for (i = 0; i < follow->nr_parts; i++)
 		put_part(pane, &follow->parts[i]);
-	for (i = 0; i < follow->nr_slower; i++)
-		put_slower(pane, &follow->slower[i]);
 	if (follow->newest)
 		put_milliseconds(pane, follow);
 }
@@ -356,6 +365,7 @@ static void put_row(struct pane *pane, const struct report *report,
 	put_mark(pane, report, row);
 	put_names(pane, row);
 	put_values(pane, row);
+	put_slower(pane, row->slower);
 	if (followed && report->limited)
 		put_limits(pane, &report->limits);
 	if (followed)

@@ -6,6 +6,7 @@
 
 #include "marks.h"
 #include "names.h"
+#include "slower.h"
 
 static void set_text(struct cell *cell, const char *text)
 {
@@ -297,6 +298,12 @@ void get_ipc(const struct row *row, struct cell *cell)
 void get_mpki(const struct row *row, struct cell *cell)
 {
 	set_ratio(cell, &row->mpki);
+}
+
+void get_slower(const struct row *row, struct cell *cell)
+{
+	if (row->slowed.known)
+		set_text(cell, slower_text(cell->buf, sizeof(cell->buf), row));
 }
 
 void get_ran(const struct row *row, struct cell *cell)

@@ -42,6 +42,7 @@ void get_cpu_percent(const struct row *row, struct cell *cell);
 void get_wait_percent(const struct row *row, struct cell *cell);
 void get_ipc(const struct row *row, struct cell *cell);
 void get_mpki(const struct row *row, struct cell *cell);
+void get_slower(const struct row *row, struct cell *cell);
 void get_ran(const struct row *row, struct cell *cell);
 void get_cycles(const struct row *row, struct cell *cell);
 void get_instructions(const struct row *row, struct cell *cell);

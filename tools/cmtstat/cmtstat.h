@@ -24,6 +24,7 @@ struct config {
 	bool light;		/* readings on demand */
 	bool why;		/* --why: print verdicts */
 	bool marks;		/* the same, in tables */
+	bool slower;		/* slowdowns also in JSON and CSV */
 	uint32_t counters;	/* CMT_F_CYCLES | ..., CMT_F_CHANNEL: to be counted */
 	uint64_t peak_bytes;	/* that the memory of an L3 domain moves in a second; 0: not known */
 	uint64_t interval_ns;

@@ -90,6 +90,7 @@ static const struct column container_columns[] = {
 	VALUE_COLUMNS(false),
 	COUNTER_COLUMNS,
 	FIELD("residual_bytes", get_residual),
+	{ "SLOWER", NULL, NULL, 12, true, true, 16, get_slower },
 	PARTIAL_COLUMNS
 };
 
@@ -193,6 +194,7 @@ static const struct {
 	{ get_wait_percent, false, SORT_WAIT },
 	{ get_ipc, false, SORT_IPC },
 	{ get_mpki, false, SORT_MPKI },
+	{ get_slower, false, SORT_SLOWER },
 };
 
 bool column_live(const struct column *column)

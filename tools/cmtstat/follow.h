@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Details of one owner: its last milliseconds, its part in each L3 domain, the owners
- * because of which it is slower.  Pure.
+ * Details of one owner: its last milliseconds, and its part in each L3 domain.  Pure.
  */
 #ifndef TOOLS_FOLLOW_H
 #define TOOLS_FOLLOW_H
@@ -10,7 +9,6 @@
 
 #define FOLLOW_SLOTS 512U
 #define FOLLOW_PARTS 16U	/* more domains than that are not shown */
-#define FOLLOW_SLOWER 3U
 #define FOLLOW_SLOT_NS 1000000ULL
 
 struct follow_part {
@@ -18,12 +16,6 @@ struct follow_part {
 	double occupancy;	/* bytes; NAN: not known */
 	double rate;		/* bytes a second, of the last whole window; NAN: none yet */
 	uint64_t bytes;		/* in the open window */
-};
-
-struct follow_slower {
-	char by[CONTAINER_LABEL_LEN];	/* raw bytes */
-	const char *resource;
-	double share;		/* an estimate */
 };
 
 struct follow {
@@ -34,8 +26,6 @@ struct follow {
 	float traffic[FOLLOW_SLOTS];	/* bytes a second; NAN: not read then */
 	uint32_t nr_parts;	/* 0: there is only one domain */
 	struct follow_part parts[FOLLOW_PARTS];
-	uint32_t nr_slower;
-	struct follow_slower slower[FOLLOW_SLOWER];
 };
 
 /* Another id starts from empty windows. */

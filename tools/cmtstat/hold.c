@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slower.h"
+
 /* Returns -ENOMEM where there was a text. */
 static int copy_text(const char **text)
 {
@@ -43,6 +45,16 @@ static void copy_trail(struct hold *hold, uint32_t i)
 	row->trail = &hold->trails[i];
 }
 
+static void copy_slower(struct hold *hold, uint32_t i)
+{
+	struct row *row = &hold->rows[i];
+
+	if (!row->slower)
+		return;
+	hold->slower[i] = *row->slower;
+	row->slower = &hold->slower[i];
+}
+
 static int copy_rows(struct hold *hold, uint32_t nr)
 {
 	uint32_t i;
@@ -51,6 +63,7 @@ static int copy_rows(struct hold *hold, uint32_t nr)
 		struct row *row = &hold->rows[i];
 
 		copy_trail(hold, i);
+		copy_slower(hold, i);
 		if (!row->container)
 			continue;
 		hold->nr_containers = i + 1;
@@ -72,8 +85,9 @@ int hold_copy(struct hold *hold, const struct report *from)
 		.containers = calloc((size_t)nr + 1,
 				     sizeof(struct cmt_container)),
 		.trails = calloc((size_t)nr + 1, sizeof(struct trail)),
+		.slower = calloc((size_t)nr + 1, sizeof(struct slower)),
 	};
-	if (!hold->rows || !hold->containers || !hold->trails) {
+	if (!hold->rows || !hold->containers || !hold->trails || !hold->slower) {
 		hold_drop(hold);
 		return -ENOMEM;
 	}
@@ -107,5 +121,6 @@ void hold_drop(struct hold *hold)
 	free(hold->rows);
 	free(hold->containers);
 	free(hold->trails);
+	free(hold->slower);
 	*hold = (struct hold){ 0 };
 }

@@ -12,10 +12,11 @@ struct hold {
 	struct cmt_container *containers;	/* of the rows, with texts of their own */
 	uint32_t nr_containers;
 	struct trail *trails;
+	struct slower *slower;
 };
 
 /*
- * Copy @from with its rows, children, containers and trails.  Returns 0 or -ENOMEM: there
+ * Copy @from with its rows, children, containers, trails and slowdowns.  Returns 0 or -ENOMEM: there
  * is nothing to drop then.
  */
 int hold_copy(struct hold *hold, const struct report *from);

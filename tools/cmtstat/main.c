@@ -25,7 +25,7 @@ static const char *misplaced(const struct config *config)
 		return "with a command, not --source resctrl: a command takes a dedicated RMID";
 	if (config->by_given || config->expand || config->count ||
 	    config->top || config->filter || config->plain || config->light ||
-	    config->why || config->peak_bytes ||
+	    config->why || config->peak_bytes || config->slower ||
 	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
 		return "with a command, only --interval, --json and --device";
 	return NULL;
@@ -47,6 +47,8 @@ static const char *not_light(const struct config *config)
 		return "--light: not --by cpu: only ticks show what runs on a CPU";
 	if (config->by == VIEW_CHANNEL)
 		return "--light: not --by channel: memory channels are read in ticks";
+	if (config->slower)
+		return "--light: not --slower, --sort slower: slowdowns need the sampling";
 	if (config->interval_ns < LIGHT_MIN_NS ||
 	    config->interval_ns > LIGHT_MAX_NS)
 		return "--light: an interval from 0.05 to 1800";
@@ -88,6 +90,9 @@ static int run_parsed(struct config *config, int argc, char **argv)
 	if (config->expand && config->by != VIEW_CONTAINER)
 		return options_usage(&cmtstat_program, stderr,
 				     "--expand: only --by container");
+	if (config->slower && config->by != VIEW_CONTAINER)
+		return options_usage(&cmtstat_program, stderr,
+				     "--slower, --sort slower: only --by container");
 	if (why)
 		return options_usage(&cmtstat_program, stderr, "%s", why);
 	return session_device(config);

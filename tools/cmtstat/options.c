@@ -100,6 +100,13 @@ static int set_no_marks(void *config, const char *value)
 	return 0;
 }
 
+static int set_slower(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->slower = true;
+	return 0;
+}
+
 /* What tasks wait is the kernel's count, not the processor's. */
 static int set_no_counters(void *config, const char *value)
 {
@@ -120,7 +127,11 @@ static int set_counters_first(void *config, const char *value)
 
 static int set_sort(void *config, const char *value)
 {
-	return sort_key_parse(value, &((struct config *)config)->sort);
+	struct config *to = config;
+	int ret = sort_key_parse(value, &to->sort);
+
+	to->slower |= to->sort == SORT_SLOWER;
+	return ret;
 }
 
 static int set_top(void *config, const char *value)
@@ -190,9 +201,9 @@ static int set_speed(void *config, const char *value)
 	  "not together with --json", set_csv, NULL }, \
 	{ 'p', "plain", NULL, "no full screen, print table after table", \
 	  NULL, set_plain, NULL }, \
-	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki", \
-	  "one of occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki", \
-	  set_sort, "occupancy total local name number rmids busy cpu wait ipc mpki" }, \
+	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki, slower", \
+	  "one of occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki, slower", \
+	  set_sort, "occupancy total local name number rmids busy cpu wait ipc mpki slower" }, \
 	{ 't', "top", "N", "show the first N rows only", \
 	  "a whole number of at least 1", set_top, NULL }, \
 	{ 'f', "filter", "GLOB", "show only rows whose name matches", \
@@ -206,8 +217,11 @@ static int set_speed(void *config, const char *value)
 	  "for verdicts: the greatest traffic of a cache's memory, bytes a second, such as 40G", \
 	  PEAK_EXPECTS, set_peak, NULL }, \
 	{ 'm', "no-marks", NULL, \
-	  "no verdicts in tables", \
-	  NULL, set_no_marks, NULL }
+	  "no verdicts and no slowdown in tables", \
+	  NULL, set_no_marks, NULL }, \
+	{ KEY_SLOWER, "slower", NULL, \
+	  "with --json, --csv: how much slower each container is, because of which others", \
+	  NULL, set_slower, NULL }
 
 #define END_OPTIONS \
 	{ 'h', "help", NULL, "print this and exit", NULL, NULL, NULL }, \
@@ -220,6 +234,7 @@ enum {
 	KEY_SPEED,
 	KEY_SOURCE,
 	KEY_COUNTERS_FIRST,
+	KEY_SLOWER,
 };
 
 static const struct option_spec options[] = {

@@ -91,6 +91,8 @@ static int check(struct config *config, int argc, char **argv)
 		why = "--why: not with --speed: it is as fast as it can be";
 	if (!why && config->expand && config->by != VIEW_CONTAINER)
 		why = "--expand: only --by container";
+	if (!why && config->slower && config->by != VIEW_CONTAINER)
+		why = "--slower, --sort slower: only --by container";
 	(void)argv;
 	return why ? options_usage(&replay_program, stderr, "%s", why) : 0;
 }

@@ -26,16 +26,17 @@
 struct session {
 	const struct config *config;
 	struct replay *replay;	/* a recording is shown; or NULL */
-	struct replay watched_replay;	/* and read again, for marks */
+	struct replay watched_replay;	/* and read again, for marks and slowdowns */
 	enum view by;
 	bool expand;
 	struct source source;
 	struct report report;
 	bool shown;		/* report holds one */
-	bool watching;		/* for the marks in tables: */
+	bool watching;		/* for marks and slowdowns: */
 	struct cmt_device *watched;
 	struct watch watch;
 	struct marks marks;
+	struct slowers slowers;
 	bool screen;		/* full screen: */
 	struct live live;
 	uint64_t interval_ns;
@@ -112,6 +113,9 @@ static const struct report *shown(const struct session *session)
 static void mark(struct session *session)
 {
 	session->report.marks = session->marks;
+	if (session->watching)
+		watch_slowers(&session->watch, &session->slowers);
+	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;
 	source_limits(&session->source, &session->report);
 }
@@ -168,6 +172,7 @@ static void close_watch(struct session *session)
 	else
 		cmt_device_close(session->watched);
 	session->watching = false;
+	session->slowers.known = false;
 }
 
 static int open_source(struct session *session, struct cmt_device *dev)
@@ -184,14 +189,18 @@ static int open_source(struct session *session, struct cmt_device *dev)
 			   session->config->light);
 }
 
-/* Tables have marks only where verdicts are possible: of the cache, or of waiting. */
+/*
+ * Verdicts are possible of the cache, or of waiting.  Tables have marks and slowdowns; a
+ * program that reads the output pays for slowdowns only where it asks for them.
+ */
 static bool wants_watch(const struct config *config, const struct cmt_info *info,
 			uint32_t counters, uint32_t sampling_ns)
 {
 	char reason[CMT_REASON_LEN + 1];
 
-	return config->marks && !config->why && !config->light &&
-	       config->output == OUTPUT_TABLE && sampling_ns <= WATCH_SLOT_NS &&
+	bool wanted = config->output == OUTPUT_TABLE ? config->marks : config->slower;
+
+	return wanted && !config->why && !config->light && sampling_ns <= WATCH_SLOT_NS &&
 	       (counters & CMT_F_WAITED || !watch_lacks(info, reason));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slower.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,9 @@ static int cmp_slower(const void *pa, const void *pb)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST])
+/* @complete: set to whether all are in the list that are SLOWER_LEAST slower */
+static int list_all(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST],
+		    bool *complete)
 {
 	struct cmt_slowdown pairs[PAIRS_MOST];
 	int n = cmt_culprit_slowdown(culprit, pairs, PAIRS_MOST);
@@ -88,6 +90,7 @@ int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOS
 
 	for (int i = 0; i < n; i++)
 		add_part(list, &nr, &pairs[i]);
+	*complete = n >= 0 && n < PAIRS_MOST && nr < SLOWER_MOST;
 	if (n < 0)
 		return n;
 	for (uint32_t i = 0; i < nr; i++)
@@ -96,4 +99,83 @@ int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOS
 	while (nr && list[nr - 1].share < SLOWER_LEAST)
 		nr--;
 	return (int)nr;
+}
+
+int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST])
+{
+	bool complete;
+
+	return list_all(culprit, list, &complete);
+}
+
+void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	int n = list_all(culprit, slowers->list, &slowers->complete);
+
+	cmt_culprit_counts(culprit, &counts);
+	slowers->known = n >= 0 && counts.slots + counts.missing >= SLOWER_SLOTS;
+	slowers->nr = n > 0 ? (uint32_t)n : 0;
+}
+
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+static const struct slower *find_victim(const struct slowers *slowers, uint64_t id)
+{
+	for (uint32_t i = 0; i < slowers->nr; i++)
+		if (slowers->list[i].id == id)
+			return &slowers->list[i];
+	return NULL;
+}
+
+/* Where a part is not known, the rest is a lower bound, and nothing of it tells nothing. */
+static void set_slower(const struct slowers *slowers, struct row *row)
+{
+	const struct cmt_usage_counters *c = &row->counters;
+	const struct slower *slower = find_victim(slowers, row->culprit_id);
+	uint32_t known = c->known ? c->values & (COUNTERS | CMT_F_WAITED) : 0;
+	bool partial = known != (COUNTERS | CMT_F_WAITED) || c->bounds & CMT_F_WAITED;
+
+	if (!(known & CMT_F_WAITED) && (known & COUNTERS) != COUNTERS)
+		return;
+	if (!slower && (partial || !slowers->complete))
+		return;
+	row->slower = slower;
+	row->slowed = (struct measure){ true, partial, slower ? slower->share : 0 };
+}
+
+/* Owners outside all containers can only be suspects. */
+void slowers_set(const struct slowers *slowers, struct frame *frame)
+{
+	for (uint32_t i = 0; i < frame->nr_rows; i++) {
+		struct row *row = &frame->rows[i];
+
+		row->slower = NULL;
+		row->slowed = (struct measure){ 0 };
+		if (slowers->known && row->culprit_id && row_in_cgroup(row))
+			set_slower(slowers, row);
+	}
+}
+
+double slower_low(const struct row *row)
+{
+	return row->slower ? row->slower->low : 0;
+}
+
+double slower_high(const struct row *row)
+{
+	return row->slower ? row->slower->high : SLOWER_LEAST;
+}
+
+const char *slower_text(char *buf, size_t size, const struct row *row)
+{
+	const struct slower *slower = row->slower;
+
+	if (slower && slower->nr_parts)
+		snprintf(buf, size, "%s%.0f%% %s %s", row->slowed.partial ? ">" : "",
+			 100 * slower->share, label_name(slower->parts[0].by.label),
+			 slower_resource(slower->parts[0].resource));
+	else
+		snprintf(buf, size, "<1%%");
+	return buf;
 }

@@ -6,9 +6,10 @@
 #include "why_names.h"
 
 #define SLOWER_PARTS	6U
-#define SLOWER_MOST	64U
+#define SLOWER_MOST	256U
 #define SLOWER_RESOURCES (CMT_SLOWDOWN_MEMORY + 1)
 #define SLOWER_LEAST	0.01	/* less is not told */
+#define SLOWER_SLOTS	1000		/* before the first estimate */
 
 struct slower_part {
 	uint64_t by_id;
@@ -29,6 +30,33 @@ struct slower {
 
 /* The slowest first, without names.  Returns their number, or -ENOMEM. */
 int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST]);
+
+/* At one moment, for the rows of a table. */
+struct slowers {
+	bool known;		/* the engine has seen a second */
+	bool complete;		/* others than those in the list are not slower */
+	uint32_t nr;
+	struct slower list[SLOWER_MOST];
+};
+
+/* The slowest first, without names. */
+void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit);
+
+/*
+ * Set row.slowed and row.slower of a frame by container, whose counters tell what of it
+ * is known; @slowers must outlive their use.
+ */
+void slowers_set(const struct slowers *slowers, struct frame *frame);
+
+/*
+ * The bounds of row.slowed, where that is known.  What is less than SLOWER_LEAST is not
+ * told: of it there are only bounds.
+ */
+double slower_low(const struct row *row);
+double slower_high(const struct row *row);
+
+/* "18% batch cache", "<1%"; ">" before it: a part is not known.  Of a row where it is known. */
+const char *slower_text(char *buf, size_t size, const struct row *row);
 
 /* "CPU", "cache" or "memory" */
 const char *slower_resource(enum cmt_slowdown_resource resource);

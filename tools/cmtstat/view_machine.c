@@ -12,6 +12,8 @@
 #include "format.h"
 #include "json.h"
 #include "origin.h"
+#include "slower.h"
+#include "view_slower.h"
 
 #define TEXT_LEN (4 * PATH_MAX)
 
@@ -337,6 +339,14 @@ static int add_path(struct json_object *object, const struct row *row)
 	return ret ? ret : json_add(object, "cgroup_hex", hex);
 }
 
+static int add_slower(struct json_object *object, const struct row *row)
+{
+	struct json_object *slower;
+	int ret = slower_json(row, &slower);
+
+	return ret ? ret : json_add(object, "slower", slower);
+}
+
 static int json_row(FILE *out, const struct report *report,
 		    const struct row *row)
 {
@@ -351,6 +361,8 @@ static int json_row(FILE *out, const struct report *report,
 		ret = add_bool(object, "emulated", report->emulated);
 	if (!ret)
 		ret = add_columns(object, frame->by, row);
+	if (!ret && frame->by == VIEW_CONTAINER)
+		ret = add_slower(object, row);
 	if (!ret && frame->by != VIEW_DOMAIN &&
 	    frame->by != VIEW_CHANNEL)
 		ret = add_path(object, row);
@@ -398,6 +410,8 @@ void view_csv_header(FILE *out, enum view by)
 	for (column = columns_of(by); column->get; column++)
 		if (column->field)
 			fprintf(out, ",%s", column->field);
+	if (by == VIEW_CONTAINER)
+		fputs(",slower_percent,slower_low_percent,slower_high_percent,slower_partial,slower_by,slower_resource", out);
 	fputc('\n', out);
 }
 
@@ -421,6 +435,27 @@ static void csv_memory(FILE *out, const struct memory *memory)
 	csv_rate(out, memory->unattributed_known, memory->unattributed);
 	csv_rate(out, memory->nr_channels, memory->lo);
 	csv_rate(out, memory->nr_channels, memory->hi);
+}
+
+/* The greatest of those because of whom it is slower; empty: not known, or nobody. */
+static void csv_slower(FILE *out, const struct row *row)
+{
+	const struct slower *slower = row->slower;
+	char by[TEXT_LEN];
+
+	if (!row->slowed.known) {
+		fputs(",,,,,,", out);
+		return;
+	}
+	fprintf(out, ",%.3f,%.3f,%.3f,%s,", 100 * row->slowed.value, 100 * slower_low(row),
+		100 * slower_high(row), row->slowed.partial ? "true" : "false");
+	if (!slower) {
+		fputc(',', out);
+		return;
+	}
+	escape_text(by, sizeof(by), slower->parts[0].by.label, 0);
+	csv_put(out, by, begins_formula(by));
+	fprintf(out, ",%s", slower_resource(slower->parts[0].resource));
 }
 
 static void csv_row(FILE *out, const struct report *report,
@@ -452,6 +487,8 @@ static void csv_row(FILE *out, const struct report *report,
 		fputc(',', out);
 		csv_put(out, text, cell.kind == CELL_TEXT && begins_formula(text));
 	}
+	if (frame->by == VIEW_CONTAINER)
+		csv_slower(out, row);
 	fputc('\n', out);
 }
 

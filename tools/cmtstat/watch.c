@@ -8,6 +8,7 @@
 #include "clock.h"
 
 #define LOOK_NS		1000000000ULL	/* the interval between readings of files */
+#define SLOWERS_NS	500000000ULL	/* an interval of 1 s does not miss one by jitter */
 #define SLOTS_MOST	512	/* at once: signals wait for it */
 #define LEAD_NS		3000000000ULL	/* that the engine learns from */
 
@@ -199,42 +200,21 @@ static int add_marks(struct watch *watch, struct marks *marks)
 	return added;
 }
 
-/* Because of whom the followed owner is slower */
-static void add_slower(struct watch *watch)
+static void name_slower(const struct watch *watch, struct slower *slower)
 {
-	static struct slower list[SLOWER_MOST];
-	struct follow *follow = &watch->follow;
-	int n = slower_list(watch->culprit, list), i = 0;
-
-	follow->nr_slower = 0;
-	while (i < n && list[i].id != follow->id)
-		i++;
-	if (i >= n)
-		return;
-	for (uint32_t p = 0; p < list[i].nr_parts && p < FOLLOW_SLOWER; p++) {
-		const struct slower_part *part = &list[i].parts[p];
-		struct follow_slower *to = &follow->slower[follow->nr_slower];
-		struct why_name name = { 0 };
-
-		if (part->share < SLOWER_LEAST)
-			break;
-		watch_name(watch, &name, part->by_id);
-		memcpy(to->by, name.label, sizeof(to->by));
-		to->resource = slower_resource(part->resource);
-		to->share = part->share;
-		follow->nr_slower++;
-	}
+	watch_name(watch, &slower->name, slower->id);
+	for (uint32_t i = 0; i < slower->nr_parts; i++)
+		watch_name(watch, &slower->parts[i].by, slower->parts[i].by_id);
 }
 
-static int look(struct watch *watch)
+void watch_slowers(struct watch *watch, struct slowers *slowers)
 {
-	int ret = watch_look(watch);
-
-	if (watch->replay)
-		ret = watch->frame ? 1 : 0;
-	if (ret > 0 && watch->follow.id)
-		add_slower(watch);
-	return ret;
+	if (!watch->frame || watch->frame->end_ns - watch->slowers_ns < SLOWERS_NS)
+		return;
+	watch->slowers_ns = watch->frame->end_ns;
+	slowers_read(slowers, watch->culprit);
+	for (uint32_t i = 0; i < slowers->nr; i++)
+		name_slower(watch, &slowers->list[i]);
 }
 
 static bool is_far_enough(const struct watch *watch)
@@ -255,7 +235,7 @@ static int take_marks(struct watch *watch, struct marks *marks)
 		added |= add_marks(watch, marks);
 	}
 	if (ret >= 0)
-		ret = look(watch);
+		ret = watch_look(watch);
 	added |= add_marks(watch, marks);
 	return ret < 0 ? ret : added;
 }

@@ -21,6 +21,7 @@ struct watch {
 	uint64_t lost;		/* records */
 	uint64_t looked_ns;
 	bool look_due;		/* at files, with the next frame that has all rows */
+	uint64_t slowers_ns;	/* the end of the frame with the last watch_slowers() */
 	struct follow follow;
 	struct budget budget;
 };
@@ -62,6 +63,9 @@ int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdic
  * CPU time, and @marks has a note.
  */
 int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
+
+/* About once a second, who is slower because of whom, with names. */
+void watch_slowers(struct watch *watch, struct slowers *slowers);
 
 /* With watch->frame. */
 void watch_name(const struct watch *watch, struct why_name *name, uint64_t id);

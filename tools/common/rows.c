@@ -26,6 +26,7 @@ static const struct {
 	{ "wait", SORT_WAIT },
 	{ "ipc", SORT_IPC },
 	{ "mpki", SORT_MPKI },
+	{ "slower", SORT_SLOWER },
 };
 
 int sort_key_parse(const char *name, enum sort_key *key)
@@ -211,6 +212,18 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 	return buf;
 }
 
+const char *label_name(const char *label)
+{
+	for (int runtime = CMT_RUNTIME_DOCKER; runtime <= CMT_RUNTIME_SYSTEMD; runtime++) {
+		const char *name = cmt_runtime_name((enum cmt_runtime)runtime);
+		size_t len = strlen(name);
+
+		if (len && !strncmp(label, name, len) && label[len] == ':')
+			return label + len + 1;
+	}
+	return label;
+}
+
 const char *usage_row_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct cmt_usage_row *from)
 {
@@ -346,6 +359,8 @@ static int cmp_key(const struct order *order, const struct row *a,
 		return cmp_measure(order, &a->ipc, &b->ipc);
 	case SORT_MPKI:
 		return cmp_measure(order, &a->mpki, &b->mpki);
+	case SORT_SLOWER:
+		return cmp_measure(order, &a->slowed, &b->slowed);
 	default:
 		return cmp_measure(order, &a->occupancy, &b->occupancy);
 	}

@@ -24,6 +24,7 @@ struct measure {
 
 struct trail;
 struct mark;
+struct slower;
 
 /* The shown values of a struct cmt_usage_row, and those that the tool adds */
 struct row {
@@ -62,6 +63,8 @@ struct row {
 	uint64_t culprit_id;	/* by container: cmt_culprit_id(), else 0 */
 	const struct mark *mark;	/* its last verdict, or NULL */
 	bool suspected;		/* the mark's suspect, not its victim */
+	struct measure slowed;	/* the share of its time that others cost it */
+	const struct slower *slower;	/* because of whom; NULL: less than 1 %, or not known */
 	/* By container: its rows of processes with an RMID, frame.children */
 	uint32_t first_child;
 	uint32_t nr_children;
@@ -160,6 +163,7 @@ enum sort_key {
 	SORT_WAIT,
 	SORT_IPC,
 	SORT_MPKI,
+	SORT_SLOWER,
 };
 
 /* As --sort has it; SORT_DEFAULT is "occupancy" or "number". */
@@ -167,6 +171,9 @@ const char *sort_key_name(enum sort_key key);
 
 /* "docker:web", "cgroup:4711" and so on; raw bytes, at most this long. */
 #define CONTAINER_LABEL_LEN (CMT_CONTAINER_NAME_LEN + 16)
+
+/* The name in a label, without the runtime and its colon. */
+const char *label_name(const char *label);
 
 const char *container_label(char buf[CONTAINER_LABEL_LEN],
 			    const struct row *row);

@@ -16,13 +16,14 @@
 #include "columns.h"
 #include "frame.h"
 #include "glyphs.h"
+#include "slower.h"
 #include "unit.h"
 
 #define ROWS	9U
 #define ROUNDS	40
 #define LINE	1024
 #define HEIGHT	40
-#define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
+#define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 enum what { NUMBER, TEXT, BAR, CURVE };
 
@@ -69,6 +70,7 @@ static const struct shown {
 	{ "POD", NULL, NULL, TEXT, NULL, false },
 	{ "COMM", NULL, NULL, TEXT, NULL, false },
 	{ "CONTAINER", NULL, NULL, TEXT, NULL, false },
+	{ "SLOWER", NULL, NULL, TEXT, NULL, false },
 	{ "NOTE", NULL, NULL, TEXT, NULL, false },
 };
 
@@ -80,6 +82,7 @@ static struct cmt_usage_channel channels[ROWS];
 static struct cmt_info info;
 static struct frame_room room;
 static struct report report;
+static struct slowers slowers;
 static struct board board;
 static struct canvas canvas;
 static struct json_object *json[ROWS];
@@ -143,7 +146,7 @@ static void make_counters(struct cmt_usage_counters *c)
 	c->known = true;
 	c->partial = chance(30);
 	c->why = c->partial ? CMT_USAGE_WHY_GAP : 0;
-	c->values = COUNTED;
+	c->values = COUNTED | (chance(70) ? CMT_F_WAITED : 0);
 	c->ran_ns = amount(40);
 	c->cpu_share = (double)amount(20) / 4096;
 	c->bounds = c->partial && chance(50) ? CMT_F_WAITED : 0;
@@ -228,6 +231,31 @@ static void make_channel(uint32_t i)
 	c->idle.share = (double)(next() % 1001) / 1000;
 }
 
+/* Some rows are slower because of the next one. */
+static void make_slowers(void)
+{
+	slowers.known = true;
+	slowers.complete = chance(70);
+	slowers.nr = 0;
+	for (uint32_t i = 0; i < ROWS; i++) {
+		struct slower *slower = &slowers.list[slowers.nr];
+		double share = (double)(next() % 99 + 1) / 100;
+
+		if (chance(50))
+			continue;
+		slowers.nr++;
+		*slower = (struct slower){
+			.id = report.frame.rows[i].culprit_id, .share = share,
+			.nr_parts = 1, .parts[0] = {
+				.resource = (enum cmt_slowdown_resource)(next() % 3),
+				.share = share,
+			},
+		};
+		snprintf(slower->parts[0].by.label, CONTAINER_LABEL_LEN, "batch-%u", i);
+	}
+	slowers_set(&slowers, &report.frame);
+}
+
 static void make_report(enum view view)
 {
 	struct cmt_usage_frame frame = {
@@ -253,6 +281,7 @@ static void make_report(enum view view)
 		report.frame.rows[i].processes_known = chance(70);
 		report.frame.rows[i].processes = (uint32_t)amount(20);
 	}
+	make_slowers();
 }
 
 /* The rows, in the order in which they were drawn. */
@@ -320,6 +349,26 @@ static const char *expected_note(uint32_t row)
 	return note;
 }
 
+static const char *expected_slower(uint32_t row)
+{
+	static char text[CONTAINER_LABEL_LEN];
+	struct json_object *slower = field(row, "slower"), *first;
+	double share;
+
+	if (!slower)
+		return NULL;
+	share = json_object_get_double(json_object_object_get(slower, "share"));
+	if (share < 0.01)
+		return "<1%";
+	first = json_object_array_get_idx(json_object_object_get(slower, "because_of"), 0);
+	snprintf(text, sizeof(text), "%s%.0f%% %s %s",
+		 json_object_get_boolean(json_object_object_get(slower, "partial")) ? ">" : "",
+		 100 * share,
+		 json_object_get_string(json_object_object_get(first, "container")),
+		 json_object_get_string(json_object_object_get(first, "resource")));
+	return text;
+}
+
 /* What a text of the screen is made of. */
 static const char *expected_text(const char *title, uint32_t row)
 {
@@ -328,6 +377,8 @@ static const char *expected_text(const char *title, uint32_t row)
 
 	if (!strcmp(title, "NOTE"))
 		return expected_note(row);
+	if (!strcmp(title, "SLOWER"))
+		return expected_slower(row);
 	if (!strcmp(title, "RUNTIME"))
 		return text_of(row, "runtime");
 	container = text_of(row, "container");
