@@ -177,7 +177,7 @@ def test_hardware():
     e.stop()
 
 
-ASKED = r"cmt_(cpu_wait_pair|l3_domain_occ|memory_(domain|channel|bandwidth)|l3_occupancy_ratio|fine|culprit)"
+ASKED = r"cmt_(cpu_wait_pair|l3_domain_occ|memory_(domain|channel|bandwidth)|l3_occupancy_ratio|fine|culprit|slowdown)"
 ALL = ("--channels", "--culprit", "--domains", "--histograms")
 
 
@@ -257,14 +257,24 @@ def test_culprit():
     check(of(v, "cmt_culprit_verdicts_total", kind="cache") >= 1, "verdicts of the kind")
     check(of(v, "cmt_culprit_verdicts_total", kind="bandwidth") == 0, "a kind that was not")
     check(of(v, "cmt_value_available", value="culprit") == 1, "it can judge")
-    accused = [k for k in v if "suspect=" in k and "quo" not in k]
+    accused = [k for k in v if re.match("cmt_culprit_pair.*suspect=", k) and "quo" not in k]
     check(not accused, f"the innocent: {accused}")
+    # its own tasks are no neighbour, and of the cache nothing is known without counters
+    bad = [k for k in v if k.startswith("cmt_slowdown")]
+    check(not bad and of(v, "cmt_value_available", value="slowdown") == 0, f"slower: {bad}")
     # the parts of a wait add up to it
     parts = {k: n for k, n in v.items() if re.match("cmt_cpu_wait_pair_seconds_total", k) and
              'victim="nginx"' in k}
     waited = of(v, "cmt_cpu_wait_seconds_total", container="nginx")
     check(any('runner="nginx"' in k for k in parts), f"parts: {parts}")
     check(waited > 0 and abs(sum(parts.values()) - waited) < 1e-6, f"{parts} of {waited}")
+    e.stop()
+    e = Exporter("--interval", "0.2", "--culprit", "--counters", CMT_FAKE="stream")
+    v = e.wait_for("a slowdown", lambda v: any("cmt_slowdown_ratio{" in k for k in v))
+    slower = {k: n for k, n in v.items() if k.startswith("cmt_slowdown")}
+    check(all(0.01 <= n <= 1 for n in slower.values()), f"shares: {slower}")
+    check(any("cmt_slowdown_victim_ratio{" in k for k in slower), f"by victim: {slower}")
+    check(of(v, "cmt_value_available", value="slowdown") == 1, "it is known")
     e.stop()
     e = Exporter("--interval", "0.2", "--culprit", CMT_FAKE="software")
     e.wait_for("it cannot judge", lambda v: v["cmt_intervals_total"] >= 1 and
@@ -279,7 +289,7 @@ def test_all_gone():
     e.wait_for("it is there", lambda v: any("ratio_count{" in k for k in v))
     e.tell("gone")
     v = e.wait_for("it is gone", lambda v: v["cmt_up"] == 0)
-    bad = [k for k in v if re.match("cmt_(l3_domain|memory_channel|culprit_learning)", k)]
+    bad = [k for k in v if re.match("cmt_(l3_domain|memory_channel|culprit_learning|slowdown)", k)]
     check(not bad, f"values without a device: {bad}")
     e.wait_for("histograms end with the window", lambda v: not any("_count{" in k for k in v))
     e.tell("gone", False)

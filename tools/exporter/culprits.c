@@ -47,6 +47,7 @@ void culprits_close(struct culprits *culprits)
 	culprits->not_followed = culprits_counts(culprits).not_followed;
 	cmt_culprit_free(culprits->engine);
 	culprits->engine = NULL;
+	slowdowns_free(&culprits->slowdowns);
 }
 
 void culprits_free(struct culprits *culprits)
@@ -130,6 +131,8 @@ void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *fram
 		return;
 	culprits->looked_ns = now;
 	pairs_forget(&culprits->pairs, now);
+	slowdowns_read(&culprits->slowdowns, culprits->engine, frame, containers,
+		       culprits->emulated);
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup", root ? root : "");
 	if (cmt_culprit_refresh(culprits->engine, frame, root ? path : NULL) > 0)
 		count_all(culprits, frame, containers);

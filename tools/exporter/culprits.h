@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The number of verdicts of libcmt's culprit engine, by victim and suspect */
+/* The number of verdicts of libcmt's culprit engine, by victim and suspect, and slowdowns */
 #ifndef EXPORTER_CULPRITS_H
 #define EXPORTER_CULPRITS_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "pairs.h"
+#include "slowdowns.h"
 
 #define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
 
@@ -18,6 +19,7 @@ struct culprits {
 	uint64_t kinds[CULPRIT_KINDS];
 	uint64_t others[CULPRIT_KINDS];	/* of pairs that there was no room for */
 	struct pairs pairs;	/* verdicts */
+	struct slowdowns slowdowns;	/* now */
 	uint64_t not_followed;	/* of the engines before */
 	uint64_t looked_ns;
 };
@@ -41,7 +43,7 @@ void culprits_add(struct culprits *culprits, const struct cmt_usage_frame *frame
 
 /*
  * About once a second, read the CPU files of the containers in the rows of @frame,
- * which has all rows.  @root: of the host's file system, NULL: this machine's.
+ * which has all rows, and how much slower containers are.  @root: of the host's file system, NULL: this machine's.
  */
 void culprits_look(struct culprits *culprits, const struct cmt_usage_frame *frame,
 		   struct cmt_containers *containers, const char *root);

@@ -273,6 +273,8 @@ static void emit_available(struct writer *w)
 	metric_line(w, NULL, "value=\"memory_channels\"",
 		    value_whole(m->channels.now > 0));
 	metric_line(w, NULL, "value=\"culprit\"", value_whole(can_judge(w)));
+	metric_line(w, NULL, "value=\"slowdown\"",
+		    value_whole(w->exposition->fine->culprits.slowdowns.counted));
 }
 
 static void add_label(struct labels *labels, const char *name,
@@ -382,6 +384,10 @@ const struct metric metrics[] = {
 	  "Verdicts by victim and first suspect: inferred, not measured." },
 	{ "cmt_cpu_wait_pair_seconds", C, "seconds", emit_wait_pairs, 0,
 	  "cmt_cpu_wait_seconds by victim and by who ran on the CPU, in proportion to their times." },
+	{ "cmt_slowdown_ratio", G, "ratio", emit_slowdown_pairs, 0,
+	  "Part of its time that the victim would not need without the suspect: by cache and memory estimated." },
+	{ "cmt_slowdown_victim_ratio", G, "ratio", emit_slowdown_victims, 0,
+	  "Part of its time that the victim would not need without all its neighbours." },
 	{ "cmt_culprit_learning", G, NULL, emit_fine, FINE_LEARNING,
 	  "Containers times domains whose baselines are too short for a verdict." },
 	{ "cmt_culprit_not_followed", C, NULL, emit_fine, FINE_NOT_FOLLOWED,

@@ -216,6 +216,22 @@ void emit_wait_pairs(struct writer *w)
 		other_waits(w, waits->others_ns);
 }
 
+static void emit_slowdowns(struct writer *w, const struct slowdown_list *list)
+{
+	for (uint32_t i = 0; i < list->nr; i++)
+		metric_line(w, list->all[i].labels, NULL, value_real(list->all[i].share));
+}
+
+void emit_slowdown_pairs(struct writer *w)
+{
+	emit_slowdowns(w, &w->exposition->fine->culprits.slowdowns.pairs);
+}
+
+void emit_slowdown_victims(struct writer *w)
+{
+	emit_slowdowns(w, &w->exposition->fine->culprits.slowdowns.victims);
+}
+
 static struct value culprit_value(const struct writer *w)
 {
 	const struct culprits *culprits = &w->exposition->fine->culprits;

@@ -24,6 +24,8 @@ void emit_histogram(struct writer *w);
 void emit_culprit_kinds(struct writer *w);
 void emit_culprit_pairs(struct writer *w);
 void emit_wait_pairs(struct writer *w);
+void emit_slowdown_pairs(struct writer *w);
+void emit_slowdown_victims(struct writer *w);
 
 /* With one of the latter two. */
 void emit_fine(struct writer *w);

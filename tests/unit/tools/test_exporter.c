@@ -858,6 +858,58 @@ START_TEST(test_culprits)
 }
 END_TEST
 
+#define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+
+/* The first one hits half of the time, the second one misses always, for 1.1 s. */
+static void slow(uint64_t start_ns)
+{
+	for (uint32_t ms = 0; ms < 1100; ms++) {
+		new_frame();
+		frame.start_ns = start_ns + ms * 1000000ULL;
+		frame.end_ns = frame.start_ns + 1000000;
+		frame.nr_cpus = 1;
+		add_row(1, 1 << 20, 0);
+		add_row(2, 3 << 20, 0);
+		for (uint32_t i = 0; i < 2; i++) {
+			add_traffic(&rows[i], 1000);
+			rows[i].counters = (struct cmt_usage_counters){
+				.known = true, .values = COUNTED, .cycles = 2000000,
+				.instructions = i ? 1000000 : 2000000, .llc_misses = i ? 20000 : 8000,
+				.llc_references = i ? 20000 : 16000,
+			};
+		}
+		frame.counters = COUNTED;
+		culprits_add(&fine.culprits, &frame, NULL);
+	}
+}
+
+#define SLOWER "victim_id=\"/c1\",victim=\"c1\"," \
+	"suspect_id=\"/c2\",suspect=\"c2\",resource=\"cache\",domain=\"0\",emulated=\"true\"}"
+
+START_TEST(test_slowdowns)
+{
+	begin(10, 3);
+	config.culprit = true;
+	ck_assert_int_eq(culprits_open(&fine.culprits, &emulated_info, 0), 0);
+	culprits_look(&fine.culprits, &frame, NULL, NULL);
+	ck_assert(has("cmt_value_available{value=\"slowdown\"} 0\n"));
+	ck_assert(!has("cmt_slowdown_ratio{"));
+	slow(1000000000);
+	slowdowns_read(&fine.culprits.slowdowns, fine.culprits.engine, &frame, NULL, true);
+	ck_assert(has("\ncmt_slowdown_ratio{" SLOWER " 0."));
+	ck_assert(has("\ncmt_slowdown_victim_ratio{victim_id=\"/c1\",victim=\"c1\",emulated=\"true\"} 0."));
+	ck_assert(has("cmt_value_available{value=\"slowdown\"} 1\n"));
+	/* a stream is told nothing of the cache */
+	ck_assert(!has("victim=\"c2\",suspect_id=\"/c1\",suspect=\"c1\",resource=\"cache\""));
+	/* without a device nothing of it is known */
+	culprits_close(&fine.culprits);
+	ck_assert(!has("cmt_slowdown_ratio{"));
+	ck_assert(!has("cmt_slowdown_victim_ratio{"));
+	ck_assert(has("cmt_value_available{value=\"slowdown\"} 0\n"));
+	finish();
+}
+END_TEST
+
 static void fill_pairs(struct pairs *pairs)
 {
 	char labels[32];
@@ -1201,6 +1253,7 @@ int main(void)
 	UNIT_CASE(suite, test_culprits);
 	UNIT_CASE(suite, test_pairs);
 	UNIT_CASE(suite, test_culprit_pairs);
+	UNIT_CASE(suite, test_slowdowns);
 	UNIT_CASE(suite, test_cpu_wait);
 	UNIT_CASE(suite, test_cpu_wait_is_no_counter);
 	UNIT_CASE(suite, test_wait_pairs);
