@@ -19,7 +19,6 @@
 
 #define WAIT_NS		10000000ULL	/* the rings hold more */
 #define FRAMES		256		/* the interval between checks for signals */
-#define SLOWER_SLOTS	1000		/* before the first estimate */
 
 struct why {
 	const struct config *config;
