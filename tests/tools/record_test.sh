@@ -334,7 +334,8 @@ has err "not with --output"
 run 2 "$stat" record -o "$file" --save-to "$saves"
 has err "only with --keep"
 for rule in 'nonsense' 'occupancy' 'occupancy web' 'occupancy web > much' \
-	'bandwidth web = 1' 'culprit web' 'occupancy web > 1M now' ''; do
+	'bandwidth web = 1' 'culprit web' 'occupancy web > 1M now' 'slower web < 5%' \
+	'slower web > 5' ''; do
 	run 2 "$stat" record --keep 5s --save-to "$saves" --on "$rule"
 	has err "--on: "
 done
@@ -460,6 +461,17 @@ until_true saved 1
 checks=$((checks + 1))
 grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978" "$scratch/err2" ||
 	fail "--peak: no verdict"
+kill $pid
+wait $pid
+
+# A container becomes slower because of another one, also where nothing is read.
+: >"$scratch/err2"
+CMT_FAKE=container,stream,perf,software "$stat" record --keep 2s --save-to "$saves" \
+	--on 'slower *977 > 3%' 2>"$scratch/err2" &
+pid=$!
+until_true grep -q "slower \*977 > 3%" "$scratch/err2"
+checks=$((checks + 1))
+grep -q "slower \*977 > 3%" "$scratch/err2" || fail "nobody is slower"
 kill $pid
 wait $pid
 

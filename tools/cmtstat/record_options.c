@@ -196,7 +196,7 @@ static const struct option_spec options[] = {
 	  "with --keep: where files are saved; the newest --max-files stay",
 	  "a path", set_directory, WORDS_FILES },
 	{ KEY_ON, "on", "RULE",
-	  "with --keep: save when it begins to hold: culprit, 'occupancy GLOB > 20M', 'bandwidth GLOB < 1G'",
+	  "with --keep: save when it begins to hold: culprit, 'occupancy GLOB > 20M', 'bandwidth GLOB < 1G', 'slower GLOB > 10%'",
 	  "a rule", add_rule, "culprit" },
 	{ KEY_DISTANCE, "distance", "TIME",
 	  "with --on: save no more often than that, default 1m",

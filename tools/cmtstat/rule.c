@@ -32,27 +32,53 @@ static const char *parse_kind(const char *word, struct rule *rule)
 		rule->kind = RULE_OCCUPANCY;
 	else if (!strcmp(word, "bandwidth"))
 		rule->kind = RULE_BANDWIDTH;
+	else if (!strcmp(word, "slower"))
+		rule->kind = RULE_SLOWER;
 	else
-		return "a rule begins with culprit, occupancy or bandwidth";
+		return "a rule begins with culprit, occupancy, bandwidth or slower";
+	return NULL;
+}
+
+static const char *parse_limit_percent(char *word, struct rule *rule)
+{
+	size_t len = strlen(word);
+	uint64_t percent;
+
+	if (rule->below)
+		return "a slowdown can only be above a limit";
+	if (!len || word[len - 1] != '%')
+		return "the limit must be a percentage, such as 10%";
+	word[len - 1] = '\0';
+	if (parse_u64(word, 1, 99, &percent))
+		return "the limit must be from 1% to 99%";
+	rule->limit = (double)percent / 100;
+	return NULL;
+}
+
+static const char *parse_limit_bytes(const char *word, struct rule *rule)
+{
+	uint64_t limit;
+
+	if (parse_size(word, 0, LIMIT_MAX, &limit))
+		return "the limit must be a number of bytes, such as 20M";
+	rule->limit = (double)limit;
 	return NULL;
 }
 
 static const char *parse_limit(const char *text, struct rule *rule)
 {
 	char word[32];
-	uint64_t limit;
 
 	text = next_word(text, word, sizeof(word));
 	if (!text || (strcmp(word, ">") && strcmp(word, "<")))
 		return "behind the container's name must be > or <, with spaces around it";
 	rule->below = *word == '<';
 	text = next_word(text, word, sizeof(word));
-	if (!text || parse_size(word, 0, LIMIT_MAX, &limit))
-		return "the limit must be a number of bytes, such as 20M";
+	if (!text)
+		return "the limit is missing";
 	if (text[strspn(text, " \t")])
 		return "nothing may follow the limit";
-	rule->limit = (double)limit;
-	return NULL;
+	return rule->kind == RULE_SLOWER ? parse_limit_percent(word, rule) : parse_limit_bytes(word, rule);
 }
 
 const char *rule_parse(const char *text, struct rule *rule)
@@ -73,16 +99,19 @@ const char *rule_parse(const char *text, struct rule *rule)
 	return parse_limit(text, rule);
 }
 
+static bool is_named(const struct rule *rule, const char *label)
+{
+	const char *rest = strchr(label, ':');
+
+	return !fnmatch(rule->glob, label, 0) ||
+	       (rest && !fnmatch(rule->glob, rest + 1, 0));
+}
+
 static bool is_of(const struct rule *rule, const struct cmt_usage_row *row)
 {
 	char buf[CONTAINER_LABEL_LEN];
-	const char *label = usage_row_label(buf, row), *rest;
 
-	if (row->kind != CMT_USAGE_OWNER)
-		return false;
-	rest = strchr(label, ':');
-	return !fnmatch(rule->glob, label, 0) ||
-	       (rest && !fnmatch(rule->glob, rest + 1, 0));
+	return row->kind == CMT_USAGE_OWNER && is_named(rule, usage_row_label(buf, row));
 }
 
 /* A value that is not known is on no side; a lower bound may be above only. */
@@ -109,10 +138,24 @@ bool rule_fires(struct rule *rule, const struct cmt_usage_frame *frame)
 {
 	bool held = rule->holds;
 
-	if (rule->kind == RULE_CULPRIT)
+	if (rule->kind == RULE_CULPRIT || rule->kind == RULE_SLOWER)
 		return false;
 	rule->holds = false;
 	for (uint32_t i = 0; i < frame->nr_rows && !rule->holds; i++)
 		rule->holds = holds_for(rule, cmt_usage_row_at(frame, i));
+	return rule->holds && !held;
+}
+
+/* Where slowdowns are not known, the rule neither begins nor ends to hold. */
+bool rule_fires_slower(struct rule *rule, const struct slowers *slowers)
+{
+	bool held = rule->holds;
+
+	if (rule->kind != RULE_SLOWER || !slowers->known)
+		return false;
+	rule->holds = false;
+	for (uint32_t i = 0; i < slowers->nr && !rule->holds; i++)
+		rule->holds = slowers->list[i].share > rule->limit &&
+			      is_named(rule, slowers->list[i].name.label);
 	return rule->holds && !held;
 }

@@ -6,6 +6,7 @@
 #include <cmt/usage.h>
 
 #include "rows.h"
+#include "slower.h"
 
 #define RULES 8U
 
@@ -15,6 +16,7 @@ struct rule {
 		RULE_CULPRIT,		/* a verdict with a suspect */
 		RULE_OCCUPANCY,		/* bytes at the end of a second */
 		RULE_BANDWIDTH,		/* bytes a second, total */
+		RULE_SLOWER,		/* share of its time that neighbours cost it */
 	} kind;
 	char glob[CONTAINER_LABEL_LEN];	/* names of containers, as --filter */
 	bool below;
@@ -23,12 +25,15 @@ struct rule {
 };
 
 /*
- * Parse "culprit", or "occupancy GLOB > 20M", "bandwidth GLOB < 1G".  Returns NULL, or
- * the error in @text.
+ * Parse "culprit", or "occupancy GLOB > 20M", "bandwidth GLOB < 1G", "slower GLOB > 10%".
+ * Returns NULL, or the error in @text.
  */
 const char *rule_parse(const char *text, struct rule *rule);
 
 /* Does the rule begin to hold with @frame, which is by container? */
 bool rule_fires(struct rule *rule, const struct cmt_usage_frame *frame);
+
+/* The same of RULE_SLOWER, with the names of victims. */
+bool rule_fires_slower(struct rule *rule, const struct slowers *slowers);
 
 #endif

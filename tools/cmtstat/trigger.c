@@ -3,18 +3,22 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "format.h"
 
+#define BIT(kind)	(1U << (kind))
+#define WATCHED		(BIT(RULE_CULPRIT) | BIT(RULE_SLOWER))
 #define INTERVAL_NS	1000000000ULL
 #define SLOTS_MOST	256	/* at once: the recorder waits for them */
 
-static bool has_rule(const struct trigger *trigger, bool culprit)
+/* @kinds: BIT of each */
+static bool has_rule(const struct trigger *trigger, uint32_t kinds)
 {
 	for (uint32_t i = 0; i < trigger->nr_rules; i++)
-		if ((trigger->rules[i].kind == RULE_CULPRIT) == culprit)
+		if (kinds & BIT(trigger->rules[i].kind))
 			return true;
 	return false;
 }
@@ -25,9 +29,9 @@ int trigger_device(struct trigger *trigger, const struct record_config *config)
 
 	memcpy(trigger->rules, config->rules, sizeof(trigger->rules));
 	trigger->nr_rules = config->nr_rules;
-	if (has_rule(trigger, true))
+	if (has_rule(trigger, WATCHED))
 		ret = cmt_device_open(&trigger->dev, config->device, 0);
-	if (!ret && has_rule(trigger, false))
+	if (!ret && has_rule(trigger, ~WATCHED))
 		ret = cmt_device_open(&trigger->usage_dev, config->device, 0);
 	return ret;
 }
@@ -47,9 +51,15 @@ int trigger_open(struct trigger *trigger, const struct record_config *config)
 	char reason[CMT_REASON_LEN + 1];
 	int ret = 0;
 
-	if (trigger->dev && watch_lacks(cmt_device_info(trigger->dev), reason)) {
+	if (has_rule(trigger, BIT(RULE_CULPRIT)) &&
+	    watch_lacks(cmt_device_info(trigger->dev), reason)) {
 		fprintf(stderr, RECORD_NAME ": --on culprit: cache occupancy and memory bandwidth are not measured here\n");
 		return -ENOTSUP;
+	}
+	if (has_rule(trigger, BIT(RULE_SLOWER))) {
+		trigger->slowers = calloc(1, sizeof(*trigger->slowers));
+		if (!trigger->slowers)
+			return -ENOMEM;
 	}
 	if (trigger->dev) {
 		ret = watch_open(&trigger->watch, trigger->dev,
@@ -66,6 +76,7 @@ void trigger_close(struct trigger *trigger)
 {
 	if (trigger->watching)
 		watch_close(&trigger->watch);
+	free(trigger->slowers);
 	cmt_usage_free(trigger->usage);
 	if (trigger->dev)
 		cmt_device_close(trigger->dev);
@@ -93,7 +104,28 @@ static const char *tell_culprit(struct trigger *trigger,
 	return trigger->why;
 }
 
-/* A verdict without a suspect fires no rule. */
+/* Once a second, when there are new ones. */
+static const char *pump_slower(struct trigger *trigger)
+{
+	uint64_t last_ns = trigger->watch.slowers_ns;
+	const char *fired = NULL;
+
+	watch_slowers(&trigger->watch, trigger->slowers);
+	if (trigger->watch.slowers_ns == last_ns)
+		return NULL;
+	for (uint32_t i = 0; i < trigger->nr_rules; i++) {
+		if (!rule_fires_slower(&trigger->rules[i], trigger->slowers))
+			continue;
+		fired = trigger->rules[i].text;
+		trigger->fired[i]++;
+	}
+	if (!fired)
+		return NULL;
+	escape_text(trigger->why, sizeof(trigger->why), fired, ESCAPE_ASCII);
+	return trigger->why;
+}
+
+/* A verdict without a suspect fires no rule, nor does one where no rule is for it. */
 static const char *pump_culprit(struct trigger *trigger)
 {
 	const struct cmt_culprit_verdict *verdict;
@@ -102,7 +134,8 @@ static const char *pump_culprit(struct trigger *trigger)
 
 	for (int i = 0; i < SLOTS_MOST && watch_next(&trigger->watch) > 0; i++)
 		while (watch_verdict(&trigger->watch, &verdict, &names) > 0) {
-			if (!verdict->nr_suspects)
+			if (!verdict->nr_suspects ||
+			    !has_rule(trigger, BIT(RULE_CULPRIT)))
 				continue;
 			count_culprit(trigger);
 			if (!fired)
@@ -149,6 +182,9 @@ const char *trigger_pump(struct trigger *trigger)
 
 	if (trigger->watching)
 		fired = pump_culprit(trigger);
+	if (trigger->slowers)
+		other = pump_slower(trigger);
+	fired = fired ? fired : other;
 	if (trigger->usage)
 		other = pump_usage(trigger);
 	return fired ? fired : other;

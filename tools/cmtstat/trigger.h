@@ -10,8 +10,9 @@
 
 struct trigger {
 	struct cmt_device *dev;	/* NULL: there is no rule */
-	struct watch watch;	/* of the rule culprit */
+	struct watch watch;	/* of the rules culprit and slower */
 	bool watching;
+	struct slowers *slowers;	/* NULL: there is no rule slower */
 	struct cmt_device *usage_dev;
 	struct cmt_usage *usage;	/* of the others; NULL: there is none */
 	uint64_t named_ns;

@@ -123,6 +123,46 @@ START_TEST(test_rules)
 }
 END_TEST
 
+START_TEST(test_rule_slower)
+{
+	static struct slowers slowers = {
+		.nr = 2, .list = {
+			{ .share = 0.3, .name.label = "docker:batch" },
+			{ .share = 0.1, .name.label = "docker:web" },
+		},
+	};
+	struct cmt_usage_frame frame = { 0 };
+	struct rule rule;
+
+	ck_assert_ptr_null(rule_parse("slower web > 10%", &rule));
+	slowers.list[1].share = 0.11;
+	/* what is not known begins nothing */
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	slowers.known = true;
+	ck_assert(rule_fires_slower(&rule, &slowers));
+	ck_assert(!rule_fires(&rule, &frame));
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	/* and ends nothing */
+	slowers.known = false;
+	slowers.list[1].share = 0.09;
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	slowers.known = true;
+	slowers.list[1].share = 0.11;
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	slowers.list[1].share = 0.09;
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	slowers.list[1].share = 0.11;
+	ck_assert(rule_fires_slower(&rule, &slowers));
+	ck_assert_ptr_null(rule_parse("occupancy * > 1", &rule));
+	ck_assert(!rule_fires_slower(&rule, &slowers));
+	ck_assert_ptr_nonnull(rule_parse("slower web < 10%", &rule));
+	ck_assert_ptr_nonnull(rule_parse("slower web > 10", &rule));
+	ck_assert_ptr_nonnull(rule_parse("slower web > 0%", &rule));
+	ck_assert_ptr_nonnull(rule_parse("slower web > 100%", &rule));
+	ck_assert_ptr_nonnull(rule_parse("slower web > %", &rule));
+}
+END_TEST
+
 static void add(struct keep *keep, uint32_t kind, uint32_t flags, uint64_t second)
 {
 	const struct cmt_chunk chunk = {
@@ -253,6 +293,7 @@ int main(void)
 	UNIT_CASE(suite, test_moments);
 	UNIT_CASE(suite, test_moments_of_a_recording);
 	UNIT_CASE(suite, test_rules);
+	UNIT_CASE(suite, test_rule_slower);
 	UNIT_CASE(suite, test_keep_span);
 	UNIT_CASE(suite, test_keep_bytes);
 	UNIT_CASE(suite, test_keep_without_names);
