@@ -64,7 +64,8 @@ static void add_waits(const struct culprit_waits *waits, struct list *list)
 		struct cmt_slowdown slowdown = {
 			.id = delay->victim, .by = delay->by,
 			.resource = CMT_SLOWDOWN_CPU, .share = delay->share,
-			.low = delay->share, .high = delay->share, .most = 1,
+			.low = delay->share, .most = 1,
+			.high = delay->partial ? 1 : delay->share,
 			.cpus = delay->cpus,
 		};
 

@@ -185,6 +185,7 @@ struct culprit_delay {
 	uint64_t victim, by;
 	double share;
 	double cpus;		/* on which the victim could run */
+	bool partial;		/* some of the second is not known: there may be more */
 };
 
 struct culprit_waits {

@@ -166,6 +166,13 @@ static double seen_share(const struct culprit_waits *waits, uint64_t end_ns)
 	return (double)waits->seen_ns / (double)(end_ns - waits->begin_ns);
 }
 
+static bool is_partial(const struct culprit_waits *waits, const struct culprit_wait *wait,
+		       uint64_t end_ns)
+{
+	return wait->flags & CMT_CULPRIT_PARTIAL || waits->partial ||
+	       seen_share(waits, end_ns) < CULPRIT_WAIT_SEEN;
+}
+
 static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint64_t end_ns)
 {
 	const struct culprit_waits *waits = &culprit->waits;
@@ -180,7 +187,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 		owner->waits_since_ns = 0;
 		return;
 	}
-	if (waits->partial || seen_share(waits, end_ns) < CULPRIT_WAIT_SEEN)
+	if (is_partial(waits, wait, end_ns))
 		verdict.flags |= CMT_CULPRIT_PARTIAL;
 	if (!owner->waits_since_ns)
 		owner->waits_since_ns = waits->begin_ns;
@@ -214,6 +221,7 @@ static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 			.victim = pair->victim, .by = pair->by,
 			.share = (double)pair->ns / wanted_ns,
 			.cpus = wanted_ns / (double)(end_ns - waits->begin_ns),
+			.partial = is_partial(waits, &owner->wait, end_ns),
 		};
 	}
 }

@@ -257,7 +257,10 @@ struct cmt_slowdown {
 	uint32_t domain;	/**< 0 of CMT_SLOWDOWN_CPU */
 	enum cmt_slowdown_resource resource;
 	double share;		/**< 0..1, in about the last second */
-	double low;		/**< bounds of the estimate, as docs/slowdown.md says */
+	double low;		/**< bounds, as docs/slowdown.md says; of CMT_SLOWDOWN_CPU
+				 *   only a lower one where some of the second is not
+				 *   known
+				 */
 	double high;
 	double most;		/**< the share that all other owners together cost it by
 				 *   this resource is not greater, even if the sum of

@@ -319,9 +319,12 @@ static void (*const incomplete[])(void) = {
 START_TEST(test_lower_bounds)
 {
 	const struct cmt_culprit_verdict *v;
+	struct cmt_slowdown slowdown;
 
 	spin_by_turns();
 	incomplete[_i]();
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, &slowdown, 1), 1);
+	ck_assert(slowdown.low == slowdown.share && slowdown.high == 1);
 	v = verdict();
 	ck_assert_uint_eq(v->id, WEB);
 	ck_assert_uint_eq(v->flags, CMT_CULPRIT_PARTIAL);
