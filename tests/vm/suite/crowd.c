@@ -224,8 +224,17 @@ uint64_t crowd_waited(const struct crowd *crowd, unsigned int group)
 	return process_waited(member->pid) + member->dead_ns;
 }
 
+/*
+ * Not in real time: the last thread of a member wakes its reaper up, and drops its entry in
+ * /proc after that.  A reaper that runs before it on its CPU would wait for that in
+ * shrink_dcache_parent(), which spins (seen with 6.12), and a thread that is pinned never gets
+ * there.
+ */
 void crowd_stop(struct crowd *crowd)
 {
+	const struct sched_param param = { 0 };
+
+	CHECK(!sched_setscheduler(0, SCHED_OTHER, &param), "SCHED_OTHER: %m");
 	for (int i = 0; i < MEMBERS; i++)
 		reap(crowd->members[i].pid, SIGKILL);
 	munmap(crowd, sizeof(*crowd));
