@@ -192,6 +192,21 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.run(
             "return document.getElementById('waits-left-out').textContent"), "")
 
+    def test_incidents(self):
+        """Who was slower because of whom; what was lost is unknown where it is not known."""
+        table = self.browser.run("return [...document.querySelectorAll('#incidents tbody tr')]"
+                                 ".map((row) => [...row.cells].map((c) => c.textContent))")
+        self.assertEqual([row[2:5] for row in table],
+                         [[">15 s, to the end", "25 %", "unknown"], ["40 ms", "25 %", "8 ms"]])
+        self.assertEqual(table[0][0], "before the begin")
+        self.assertEqual(table[1][1], "docker:service-003")
+        self.assertEqual(table[1][5], "docker:service-007 8 ms, cache of L3 domain 0")
+        self.assertFalse(self.browser.run("return window.pwned === 1"))
+        self.browser.run("document.querySelectorAll('#incidents tbody button')[1].click()")
+        begin, end = self.view()
+        self.assertLess(begin, 15000)
+        self.assertGreater(end, 15040)
+
     def test_verdict(self):
         """A verdict leads to its moment, and to who is in it."""
         self.browser.run("document.querySelector('#verdicts tbody button').click()")

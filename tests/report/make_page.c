@@ -183,6 +183,28 @@ static int add_verdict(struct model *model)
 	return model_verdict(model, &verdict, &texts);
 }
 
+/* The same as an incident, and one with a hostile name of which it is not known what was lost. */
+static int add_incidents(struct model *model)
+{
+	struct cmt_incident told = {
+		.number = 1, .id = 1003, .flags = CMT_INCIDENT_LOST, .nr_parts = 1,
+		.begin_ns = T0 + slots / 4 * MS, .end_ns = T0 + (slots / 4 + 40) * MS,
+		.worst = 0.25, .lost_ns = 8 * MS,
+		.parts = { { .by = 1007, .resource = CMT_SLOWDOWN_CACHE, .lost_ns = 8 * MS } },
+	};
+	struct why_incident incident = {
+		.told = &told, .victim.label = "docker:service-003",
+		.parts[0].label = "docker:service-007",
+	};
+	int ret = incidents_add(&model->incidents, &incident);
+
+	told.flags = CMT_INCIDENT_OPEN | CMT_INCIDENT_BEFORE;
+	told.begin_ns = T0;
+	strcpy(incident.victim.label, names[0]);
+	strcpy(incident.parts[0].label, names[1]);
+	return ret ? ret : incidents_add(&model->incidents, &incident);
+}
+
 static int make(struct model *model, FILE *out, uint64_t limit)
 {
 	static struct cmt_info info = {
@@ -198,6 +220,8 @@ static int make(struct model *model, FILE *out, uint64_t limit)
 
 	if (!ret)
 		ret = add_verdict(model);
+	if (!ret)
+		ret = add_incidents(model);
 	if (!ret)
 		ret = model_finish(model, T0 + slots * MS);
 	return ret ? ret : page_write(out, model, &about, limit);

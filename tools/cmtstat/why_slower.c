@@ -15,7 +15,7 @@ bool why_is_wanted(const char *filter, const struct why_name *name)
 	       (rest && !fnmatch(filter, rest + 1, 0));
 }
 
-static struct why_incident named(const struct watch *watch, const struct cmt_incident *told)
+struct why_incident why_named(const struct watch *watch, const struct cmt_incident *told)
 {
 	struct why_incident incident = { .told = told };
 
@@ -50,7 +50,7 @@ static void add_remedies(const struct why_state *state, struct why_incident *inc
 static int say(const struct watch *watch, const struct why_state *state, const char *filter,
 	       const struct cmt_incident *told, bool is_event)
 {
-	struct why_incident incident = named(watch, told);
+	struct why_incident incident = why_named(watch, told);
 	struct text text;
 	int ret;
 

@@ -9,6 +9,9 @@
 /* Does @name match, with or without the runtime?  NULL: each does */
 bool why_is_wanted(const char *filter, const struct why_name *name);
 
+/* With the names of its owners, in which paths are of the last frame; without remedies */
+struct why_incident why_named(const struct watch *watch, const struct cmt_incident *told);
+
 /* Both write to standard output.  Return 0 or -errno. */
 int why_slower_now(struct watch *watch, const struct why_state *state, const char *filter);
 int why_slower_events(struct watch *watch, const struct why_state *state, const char *filter);

@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "subcommands.h"
 #include "watch.h"
+#include "why_slower.h"
 
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */
@@ -83,6 +84,35 @@ static int take_verdicts(struct report_run *run)
 	return ret;
 }
 
+static int take_incident(struct report_run *run, const struct cmt_incident *told)
+{
+	struct why_incident incident = why_named(&run->watch, told);
+
+	return told->end_ns < run->from_ns ? 0 : incidents_add(&run->model.incidents, &incident);
+}
+
+static int take_ended(struct report_run *run)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	while (!ret && cmt_culprit_next_incident(run->watch.culprit, &told) > 0)
+		if (!(told->flags & CMT_INCIDENT_OPEN))
+			ret = take_incident(run, told);
+	return ret;
+}
+
+/* At the end of the page */
+static int take_open(struct report_run *run)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && (told = cmt_culprit_incident_at(run->watch.culprit, i)); i++)
+		ret = take_incident(run, told);
+	return ret;
+}
+
 /* Frames before the begin are only for the engine's baselines. */
 static int take_frame(struct report_run *run)
 {
@@ -92,7 +122,9 @@ static int take_frame(struct report_run *run)
 	check_clock(run);
 	if (frame->start_ns >= run->model.start_ns)
 		ret = model_add(&run->model, frame);
-	return ret ? ret : take_verdicts(run);
+	if (!ret)
+		ret = take_verdicts(run);
+	return ret ? ret : take_ended(run);
 }
 
 static int take_frames(struct report_run *run)
@@ -114,7 +146,7 @@ static int take_frames(struct report_run *run)
 				      run->to_ns - run->from_ns);
 	}
 	progress_end(&progress);
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? ret : take_open(run);
 }
 
 static void fill_about(struct report_run *run)

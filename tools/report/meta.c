@@ -198,6 +198,49 @@ static void print_waits(FILE *out, const struct model *model)
 	fputs("],", out);
 }
 
+static void print_cost(FILE *out, const struct model *model, const struct incident *incident,
+		       uint32_t i)
+{
+	const struct cmt_incident_part *part = &incident->told.parts[i];
+
+	fputs(i ? ",{" : "{", out);
+	who(out, model, part->by, incident->parts[i]);
+	text(out, "resource", slower_resource(part->resource));
+	number(out, "domain", part->domain);
+	fprintf(out, "\"lost\":%" PRIu64 "}", part->lost_ns);
+}
+
+static void print_incident(FILE *out, const struct model *model, const struct incident *incident)
+{
+	const struct cmt_incident *told = &incident->told;
+
+	fputc('{', out);
+	who(out, model, told->id, incident->victim);
+	number(out, "begin", slot_of(model, told->begin_ns));
+	number(out, "end", slot_of(model, told->end_ns));
+	real(out, "worst", told->worst);
+	if (told->flags & CMT_INCIDENT_LOST)
+		number(out, "lost", told->lost_ns);
+	fprintf(out, "\"open\":%s,\"before\":%s,\"clipped\":%s,\"costs\":[",
+		told->flags & CMT_INCIDENT_OPEN ? "true" : "false",
+		told->flags & CMT_INCIDENT_BEFORE ? "true" : "false",
+		told->flags & CMT_INCIDENT_CLIPPED ? "true" : "false");
+	for (uint32_t i = 0; i < told->nr_parts; i++)
+		print_cost(out, model, incident, i);
+	fputs("]}", out);
+}
+
+static void print_incidents(FILE *out, const struct model *model)
+{
+	number(out, "incidents_left_out", model->incidents.left_out);
+	fputs("\"incidents\":[", out);
+	for (uint32_t i = 0; i < model->incidents.nr; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		print_incident(out, model, &model->incidents.all[i]);
+	}
+	fputs("],", out);
+}
+
 /* Blocks of a level that are in the page or not: first and last of each run. */
 static void print_blocks(FILE *out, const struct spool *spool, uint32_t level, bool kept)
 {
@@ -289,6 +332,7 @@ void page_meta(FILE *out, const struct model *model, const struct page_about *ab
 		print_verdict(out, model, &model->verdicts[i]);
 	}
 	fputs("],", out);
+	print_incidents(out, model);
 	print_waits(out, model);
 	fputs("\"notes\":[", out);
 	page_notes(out, model, about);

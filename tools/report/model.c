@@ -30,6 +30,7 @@ void model_free(struct model *model)
 	sums_free(&model->sums);
 	pyramid_free(&model->pyramid);
 	wait_pairs_free(&model->wait_pairs);
+	incidents_free(&model->incidents);
 	free(model->verdicts);
 	*model = (struct model){ 0 };
 }
@@ -534,6 +535,7 @@ int model_finish(struct model *model, uint64_t end_ns)
 	if (model->nr_verdicts)
 		qsort(model->verdicts, model->nr_verdicts, sizeof(*model->verdicts), by_time);
 	wait_pairs_finish(&model->wait_pairs);
+	incidents_finish(&model->incidents);
 	mark_blobs(model);
 	return ret;
 }

@@ -13,6 +13,7 @@
 
 #include <cmt/cmt.h>
 
+#include "incidents.h"
 #include "processes.h"
 #include "pyramid.h"
 #include "rows.h"
@@ -86,6 +87,7 @@ struct model {
 	uint64_t frames;
 	struct sums sums;
 	struct wait_pairs wait_pairs;
+	struct incidents incidents;
 	struct member *members;
 	uint32_t nr, room;
 	uint32_t *table;	/* hash of id -> member + 1; 0: free */

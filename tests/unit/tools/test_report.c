@@ -575,6 +575,33 @@ START_TEST(test_wait_pairs)
 }
 END_TEST
 
+/* Those that cost most, in the order of their begins. */
+START_TEST(test_incidents)
+{
+	struct incidents *incidents = &model->incidents;
+	struct cmt_incident told = { .nr_parts = 1 };
+	struct why_incident incident = {
+		.told = &told, .victim.label = "web", .parts[0].label = "batch",
+	};
+
+	for (uint32_t i = 0; i < INCIDENTS_LISTED + 20; i++) {
+		told.number = i + 1;
+		told.begin_ns = (INCIDENTS_LISTED + 20 - i) * MS;
+		told.lost_ns = i * MS;
+		told.worst = 0.1;
+		ck_assert_int_eq(incidents_add(incidents, &incident), 0);
+	}
+	incidents_finish(incidents);
+	ck_assert_uint_eq(incidents->nr, INCIDENTS_LISTED);
+	ck_assert_uint_eq(incidents->left_out, 20);
+	for (uint32_t i = 0; i < incidents->nr; i++) {
+		ck_assert_uint_eq(incidents->all[i].told.begin_ns, (i + 1) * MS);
+		ck_assert_uint_ge(incidents->all[i].told.lost_ns, 20 * MS);
+		ck_assert_str_eq(incidents->all[i].parts[0], "batch");
+	}
+}
+END_TEST
+
 /* Of more pairs than places, and than are listed, the page knows how long their waits were. */
 START_TEST(test_many_wait_pairs)
 {
@@ -748,6 +775,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_lost);
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
+	tcase_add_test(tc, test_incidents);
 	tcase_add_test(tc, test_waits);
 	tcase_add_test(tc, test_wait_pairs);
 	tcase_add_test(tc, test_many_wait_pairs);

@@ -36,6 +36,7 @@ function draw() {
 			document.documentElement.dataset.painted = performance.now().toFixed(0);
 			rebuildRows();
 			fillVerdicts();
+			fillIncidents();
 			fillWaits();
 			fillGaps();
 			document.documentElement.dataset.complete = 1;

@@ -234,6 +234,58 @@ function fillVerdicts() {
 	byId('no-verdicts').hidden = !!meta.verdicts.length;
 }
 
+/* "docker:batch 2.1 s, cache of L3 domain 0", and more of them */
+function costsCell(incident) {
+	const cell = element('td', {});
+
+	for (const c of incident.costs) {
+		const lost = incident.lost === undefined ? '' : ' ' + formatSpan(c.lost / 1e6);
+
+		cell.append(element('div', {}, nameElement(c.label), lost + ', ' + c.resource +
+			(c.resource === 'CPU' ? '' : ' of L3 domain ' + c.domain)));
+	}
+	if (incident.clipped)
+		cell.append(element('div', {}, 'and others'));
+	return cell;
+}
+
+function showIncident(n) {
+	const incident = meta.incidents[n];
+	const length = Math.max(20, incident.end - incident.begin);
+	const members = [incident.member, ...incident.costs.map((c) => c.member)]
+		.filter((member) => member !== undefined);
+
+	if (members.length)
+		selectMembers([...new Set(members)]);
+	setView(incident.begin - length / 4, incident.end + length / 4);
+}
+
+function incidentRow(incident, n) {
+	const button = element('button', { type: 'button' }, incident.before ?
+			       'before the begin' : formatSlot(incident.begin));
+
+	button.addEventListener('click', () => {
+		showIncident(n);
+		byId('charts').scrollIntoView({ block: 'nearest' });
+	});
+	return element('tr', {}, element('td', {}, button),
+		       element('td', { className: 'name' }, nameElement(incident.label)),
+		       element('td', { className: 'number' },
+			       (incident.before ? '>' : '') + formatSpan(incident.end - incident.begin) +
+			       (incident.open ? ', to the end' : '')),
+		       element('td', { className: 'number' }, formatShare(incident.worst, 1)),
+		       element('td', { className: 'number' }, incident.lost === undefined ? 'unknown' :
+			       formatSpan(incident.lost / 1e6)),
+		       costsCell(incident));
+}
+
+function fillIncidents() {
+	byId('incidents').tBodies[0].append(...meta.incidents.map(incidentRow));
+	byId('incidents-part').hidden = !meta.incidents.length;
+	byId('incidents-left-out').textContent = meta.incidents_left_out ?
+		'Others, which cost less: ' + meta.incidents_left_out + '.' : '';
+}
+
 function runnerCell(wait) {
 	if (wait.runner === undefined)
 		return element('td', {}, 'unknown');
