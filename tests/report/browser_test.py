@@ -197,7 +197,7 @@ class PageTest(unittest.TestCase):
         table = self.browser.run("return [...document.querySelectorAll('#incidents tbody tr')]"
                                  ".map((row) => [...row.cells].map((c) => c.textContent))")
         self.assertEqual([row[2:5] for row in table],
-                         [[">15 s, to the end", "25 %", "unknown"], ["40 ms", "25 %", "8 ms"]])
+                         [[">15.0 s, to the end", "25.0 %", "unknown"], ["40 ms", "25.0 %", "8 ms"]])
         self.assertEqual(table[0][0], "before the begin")
         self.assertEqual(table[1][1], "docker:service-003")
         self.assertEqual(table[1][5], "docker:service-007 8 ms, cache of L3 domain 0")
