@@ -79,8 +79,10 @@ static double logarithm(double x)
 {
 	double whole = 0, z, zz;
 
-	for (; x > 2; x /= 2)
+	while (x > 2) {
 		whole += ln2;
+		x /= 2;
+	}
 	z = (x - 1) / (x + 1);
 	zz = z * z;
 	return whole + 2 * z * (1 + zz * (1.0 / 3 + zz * (1.0 / 5 + zz * (1.0 / 7 + zz / 9))));

@@ -79,10 +79,11 @@ static double pressure_without(const struct domain *domain, const struct member 
 {
 	double before = all_hold(domain, suspect, 0), now;
 
-	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++, before = now) {
+	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++) {
 		now = all_hold(domain, suspect, i);
 		if (now > domain->kib)
 			return i - 1 + (domain->kib - before) / (now - before);
+		before = now;
 	}
 	return SLOWDOWN_PRESSURES - 1;
 }

@@ -33,13 +33,14 @@ static bool has(const struct slowdown_list *list, const char *labels, uint64_t h
 static void add(struct slowdown_list *list, const struct labels *labels, double share)
 {
 	uint64_t hash = labels_hash(labels->text, labels->len);
-	char *copy;
+	struct slowdown_series *series = &list->all[list->nr];
 
 	if (list->nr == SLOWDOWNS_MAX || has(list, labels->text, hash))
 		return;
-	copy = strdup(labels->text);
-	if (copy)
-		list->all[list->nr++] = (struct slowdown_series){ copy, hash, share };
+	series->labels = strdup(labels->text);
+	series->hash = hash;
+	series->share = share;
+	list->nr += !!series->labels;
 }
 
 struct names {

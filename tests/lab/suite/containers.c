@@ -116,6 +116,7 @@ static const unsigned int inhabited[] = { 0, 30, 61, 62, 120, 199 };
 
 #define INHABITED	(sizeof(inhabited) / sizeof(inhabited[0]))
 #define ALONE		3	/* number of them with an RMID */
+#define IDLE		1	/* one with an RMID, and no processes */
 /* size of the first; each further one has this much more */
 #define CROWD_BYTES	(128 << 10)
 
@@ -361,10 +362,11 @@ static void test_overcommit(void)
 	recorder_start(&recorder, &dev, true);
 	readings_begin(&readings);
 	/*
-	 * RMID 0 is read at least twice in a window, and not every window has all RMIDs
+	 * An idle RMID is read at least twice in a window, and not every window has all
+	 * RMIDs
 	 */
 	for (i = 0; i < 2 * WHOLE_WINDOWS; i++)
-		wait_read(L3, 0);
+		wait_read(L3, owner_find(&dev, CMT_OWNER_CGROUP, ids[IDLE])->rmid);
 	for (i = 0; i < INHABITED; i++)
 		worker_halt(workers[i]);
 	/* idle RMIDs are read in their turn: older values are out of date */
