@@ -104,6 +104,15 @@ static const char *tell_culprit(struct trigger *trigger,
 	return trigger->why;
 }
 
+/* @fired: the text of a rule; NULL: none fired */
+static const char *tell_rule(struct trigger *trigger, const char *fired)
+{
+	if (!fired)
+		return NULL;
+	escape_text(trigger->why, sizeof(trigger->why), fired, ESCAPE_ASCII);
+	return trigger->why;
+}
+
 /* Once a second, when there are new ones. */
 static const char *pump_slower(struct trigger *trigger)
 {
@@ -119,10 +128,7 @@ static const char *pump_slower(struct trigger *trigger)
 		fired = trigger->rules[i].text;
 		trigger->fired[i]++;
 	}
-	if (!fired)
-		return NULL;
-	escape_text(trigger->why, sizeof(trigger->why), fired, ESCAPE_ASCII);
-	return trigger->why;
+	return tell_rule(trigger, fired);
 }
 
 /* A verdict without a suspect fires no rule, nor does one where no rule is for it. */
@@ -170,10 +176,7 @@ static const char *pump_usage(struct trigger *trigger)
 			trigger->fired[i]++;
 		}
 	}
-	if (!fired)
-		return NULL;
-	escape_text(trigger->why, sizeof(trigger->why), fired, ESCAPE_ASCII);
-	return trigger->why;
+	return tell_rule(trigger, fired);
 }
 
 const char *trigger_pump(struct trigger *trigger)
