@@ -95,10 +95,11 @@ version_header()
 		"$CMT_TOP/libcmt/version.h.in" >"$1/cmt/version.h"
 }
 
-# log_tail FILE [LINES]: print the end of a log, indented
+# log_tail FILE [LINES]: print what failed by a log, and its end, indented
 log_tail()
 {
-	printf -- '----- last lines of %s\n' "$1" >&2
+	printf -- '----- %s: what failed, and its last lines\n' "$1" >&2
+	grep -E -A 6 -e 'FAIL: ' -e '[0-9]:[FE]:' -- "$1" | head -n 60 | sed 's/^/    /' >&2 || true
 	tail -n "${2:-25}" -- "$1" | sed 's/^/    /' >&2
 	printf -- '-----\n' >&2
 }

@@ -87,19 +87,16 @@ struct perf_event_mmap_page *event_map(int fd)
 	return page;
 }
 
-uint64_t event_rdpmc(const volatile struct perf_event_mmap_page *page)
+bool event_rdpmc(const volatile struct perf_event_mmap_page *page,
+		 uint64_t *value)
 {
-	uint32_t seq, low, high;
-	uint64_t value;
+	uint32_t seq = page->lock, low, high;
+	uint64_t n;
 
-	do {
-		seq = page->lock;
-		__asm__ volatile("rdpmc" : "=a" (low), "=d" (high)
-				 : "c" (page->index - 1) : "memory");
-		value = (uint64_t)high << 32 | low;
-		value <<= 64 - page->pmc_width;
-		value = page->offset + ((int64_t)value >>
-					(64 - page->pmc_width));
-	} while (page->lock != seq);
-	return value;
+	__asm__ volatile("rdpmc" : "=a" (low), "=d" (high)
+			 : "c" (page->index - 1) : "memory");
+	n = (uint64_t)high << 32 | low;
+	n <<= 64 - page->pmc_width;
+	*value = page->offset + ((int64_t)n >> (64 - page->pmc_width));
+	return page->lock == seq;
 }

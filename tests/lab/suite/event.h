@@ -40,7 +40,8 @@ void event_read_all(int fd, struct counts *counts);
 
 /* Enable an event, and have this process read it with RDPMC. */
 struct perf_event_mmap_page *event_map(int fd);
-/* Executes the same instructions each time, unless a context switch comes between. */
-uint64_t event_rdpmc(const volatile struct perf_event_mmap_page *page);
+/* Executes the same instructions each time.  False: a context switch came between. */
+bool event_rdpmc(const volatile struct perf_event_mmap_page *page,
+		 uint64_t *value);
 
 #endif

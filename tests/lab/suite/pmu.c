@@ -34,11 +34,18 @@ static __attribute__((noinline)) void loop(uint64_t rounds)
 	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (rounds) : : "cc");
 }
 
-/* The instructions of the process during a piece of work. */
-#define MEASURE(page, what) ({						\
-	uint64_t from_ = event_rdpmc(page);				\
-	what;								\
-	event_rdpmc(page) - from_;					\
+/* The instructions of the process during a piece of work; done again if a context
+ * switch came into a reading. */
+#define MEASURE(page, prepare, what) ({					\
+	uint64_t from_, to_;						\
+	bool whole_;							\
+	do {								\
+		prepare;						\
+		whole_ = event_rdpmc(page, &from_);			\
+		what;							\
+		whole_ &= event_rdpmc(page, &to_);			\
+	} while (!whole_);						\
+	to_ - from_;							\
 })
 
 static uint64_t difference(uint64_t a, uint64_t b)
@@ -88,7 +95,7 @@ static void check_loops(const struct perf_event_mmap_page *page,
 	size_t i;
 
 	for (i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
-		n = MEASURE(page, loop(rounds[i])) - 2 * rounds[i];
+		n = MEASURE(page,, loop(rounds[i])) - 2 * rounds[i];
 		if (!i)
 			constant = n;
 		CHECK(n == constant, "%s: %llu rounds: %lld off", who,
@@ -158,8 +165,10 @@ static void test_faults(void)
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(memory != MAP_FAILED, "mmap: %m");
 	page = event_map(event_open(INSNS, USER | PINNED, -1));
-	first = MEASURE(page, touch_pages(memory, FAULTS));
-	second = MEASURE(page, touch_pages(memory, FAULTS));
+	first = MEASURE(page, CHECK(!madvise(memory, FAULTS * PAGE, MADV_DONTNEED),
+				    "madvise: %m"),
+			touch_pages(memory, FAULTS));
+	second = MEASURE(page,, touch_pages(memory, FAULTS));
 	note("%d pages: %llu instructions with a fault each, %llu without",
 	     FAULTS, (unsigned long long)first, (unsigned long long)second);
 	CHECK(first == second, "faults change the count");
@@ -196,9 +205,9 @@ static void test_rep(void)
 		memory = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		CHECK(memory != MAP_FAILED, "mmap: %m");
-		store = MEASURE(page, store_string(memory, lengths[i]));
+		store = MEASURE(page,, store_string(memory, lengths[i]));
 		memory[50] = 7;
-		scan = MEASURE(page, scan_string(memory, lengths[i]));
+		scan = MEASURE(page,, scan_string(memory, lengths[i]));
 		if (!i) {
 			none = store;
 			none_scanned = scan;
