@@ -198,7 +198,9 @@ int cmt_recording_next(struct cmt_recording *recording,
 		}
 	} while (ret == 3);
 	recording->ended = !ret;
-	if (ret > 0 && recording->item.type == CMT_RECORDING_DAMAGE)
+	/* a chunk that the end of the file cuts may be written now */
+	if (ret > 0 && recording->item.type == CMT_RECORDING_DAMAGE &&
+	    recording->item.damage != CMT_DAMAGE_CUT)
 		recording_count(recording);
 	if (ret > 0)
 		*item = &recording->item;

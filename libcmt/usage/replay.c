@@ -80,12 +80,17 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 	return 0;
 }
 
-/* Missing records are a gap on every CPU; their number may be unknown. */
+/*
+ * Missing records are a gap on every CPU; their number may be unknown.  A chunk that the
+ * end of the file cuts is the end: it may be written now.
+ */
 static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
 	uint64_t lost = item->missing_records ? item->missing_records : 1;
 	uint64_t from = item->from_ns, to = item->to_ns;
 
+	if (item->damage == CMT_DAMAGE_CUT)
+		return;
 	usage->lost += lost;
 	if (to == UINT64_MAX)
 		to = from;

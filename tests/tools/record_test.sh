@@ -489,9 +489,11 @@ head -c 100000 /dev/zero >"$scratch/zero"
 run 1 "$stat" replay "$scratch/zero"
 has err "is no recording"
 size=$(stat -c %s "$file")
+# ... also while a chunk is being written
 head -c $((size / 2)) "$file" >"$scratch/cut"
 run 0 "$stat" replay "$scratch/cut"
 has err "the recording has no end"
+lacks err "missing"
 has out "RECORDING"
 cp "$file" "$scratch/flipped"
 printf '\252\125' | dd of="$scratch/flipped" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null

@@ -373,7 +373,9 @@ struct cmt_recording_about {
 	uint64_t bytes;		/**< size of the file */
 	uint64_t chunks;	/**< by their headers; payloads are not read */
 	uint64_t records;	/**< in these chunks, by their headers */
-	/* Damage that cmt_recording_next() has found so far; each damaged part counts once. */
+	/* Damage that cmt_recording_next() has found so far; each damaged part counts once,
+	 * and a chunk that the end of the file cuts never: see CMT_RECORDING_COMPLETE.
+	 */
 	uint64_t damaged;	/**< number of CMT_RECORDING_DAMAGE items */
 	uint64_t damaged_bytes;	/**< their bytes in the file */
 	uint64_t missing;	/**< chunks that are known to be missing or damaged */

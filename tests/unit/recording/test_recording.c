@@ -297,9 +297,10 @@ START_TEST(missing_chunks_are_counted)
 }
 END_TEST
 
-/* A file that grows: each chunk comes once it is complete. */
+/* A file that grows: each chunk comes once it is complete, and nothing is damaged. */
 START_TEST(growing_file_gives_complete_chunks)
 {
+	struct cmt_recording_about about = { .sz = sizeof(about) };
 	uint32_t records = 0, cuts = 0;
 	struct cmt_recording *r = NULL;
 	int fd, ret;
@@ -325,6 +326,8 @@ START_TEST(growing_file_gives_complete_chunks)
 	}
 	ck_assert_uint_eq(records, made.nr_records);
 	ck_assert_uint_ge(cuts, 1);
+	ck_assert_int_eq(cmt_recording_about(r, &about), 0);
+	ck_assert_uint_eq(about.damaged + about.damaged_bytes + about.missing, 0);
 	cmt_recording_close(r);
 	close(fd);
 }
