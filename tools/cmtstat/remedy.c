@@ -231,3 +231,23 @@ bool remedy_for(const struct remedy_machine *machine, const struct remedy_case *
 		return false;
 	}
 }
+
+bool remedy_move(const struct remedy_machine *machine, const struct remedy_case *of,
+		 struct remedy *remedy)
+{
+	const struct quiet_domain *to = of->quiet;
+	char path[PATH_LEN], cgroup[PATH_MAX + PATH_LEN];
+	int len;
+
+	if (!to || of->resource == CMT_SLOWDOWN_CPU ||
+	    !quote(path, machine->cgroups, of->path))
+		return false;
+	len = snprintf(cgroup, sizeof(cgroup), "%s%s", machine->cgroups, of->path);
+	if (len >= (int)sizeof(cgroup) || !quiet_may_have(cgroup, to))
+		return false;
+	snprintf(remedy->what, sizeof(remedy->what),
+		 "move it to L3 domain %u, the least loaded", to->id);
+	len = snprintf(remedy->commands, sizeof(remedy->commands), "echo %s > %s/cpuset.cpus",
+		       to->list, path);
+	return len > 0 && (size_t)len < sizeof(remedy->commands);
+}

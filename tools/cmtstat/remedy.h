@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cgroups.h"
+#include "quiet.h"
 
 struct remedy_machine {
 	char cgroups[PATH_MAX];	/* where cgroup v2 is mounted; "": nowhere */
@@ -31,6 +32,7 @@ struct remedy_case {
 	uint32_t domain;
 	uint64_t held_bytes, l3_bytes;	/* of the cache; 0: not known */
 	uint32_t weight;	/* its cpu.weight; 0: not known */
+	const struct quiet_domain *quiet;	/* has less to do than @domain; NULL: none */
 };
 
 #define REMEDY_WHAT_LEN	160
@@ -44,6 +46,10 @@ struct remedy {
 /* Returns false: nothing is known that would help. */
 bool remedy_for(const struct remedy_machine *machine, const struct remedy_case *of,
 		struct remedy *remedy);
+
+/* To the CPUs of that other L3 domain, if its cgroup can have them.  Returns as remedy_for(). */
+bool remedy_move(const struct remedy_machine *machine, const struct remedy_case *of,
+		 struct remedy *remedy);
 
 /* The cpu.weight of a cgroup; 0: not known */
 uint32_t remedy_weight(const struct remedy_machine *machine, const char *path);

@@ -25,25 +25,56 @@ struct why_incident why_named(const struct watch *watch, const struct cmt_incide
 	return incident;
 }
 
+static struct remedy_case case_of(const struct why_state *state,
+				  const struct why_incident *incident, uint32_t i)
+{
+	const struct cmt_incident_part *part = &incident->told->parts[i];
+
+	return (struct remedy_case){
+		.label = incident->parts[i].label, .path = incident->parts[i].path,
+		.resource = part->resource, .domain = part->domain,
+		.held_bytes = part->held_bytes, .l3_bytes = state->l3_bytes,
+		.weight = remedy_weight(state->machine, incident->parts[i].path),
+		.quiet = quiet_find(state->quiet, part->domain),
+	};
+}
+
+/* It may cost something by cache and by memory. */
+static bool is_moved(const struct why_incident *incident, uint32_t i)
+{
+	const struct cmt_incident_part *parts = incident->told->parts;
+
+	for (uint32_t j = 0; j < i; j++)
+		if (parts[j].by == parts[i].by && parts[j].domain == parts[i].domain &&
+		    parts[j].resource != CMT_SLOWDOWN_CPU)
+			return true;
+	return false;
+}
+
+static struct remedy *next_remedy(struct why_incident *incident, uint32_t part)
+{
+	if (incident->nr_remedies == WHY_REMEDIES)
+		return NULL;
+	incident->remedies[incident->nr_remedies].part = part;
+	return &incident->remedies[incident->nr_remedies].remedy;
+}
+
 /* For each neighbour that costs something now, by each resource. */
 static void add_remedies(const struct why_state *state, struct why_incident *incident)
 {
 	const struct cmt_incident *told = incident->told;
 
 	for (uint32_t i = 0; state->machine && i < told->nr_parts; i++) {
-		const struct cmt_incident_part *part = &told->parts[i];
-		struct remedy_case of = {
-			.label = incident->parts[i].label, .path = incident->parts[i].path,
-			.resource = part->resource, .domain = part->domain,
-			.held_bytes = part->held_bytes, .l3_bytes = state->l3_bytes,
-			.weight = remedy_weight(state->machine, incident->parts[i].path),
-		};
+		struct remedy_case of = case_of(state, incident, i);
+		struct remedy *next = next_remedy(incident, i);
 
-		if (part->share < SLOWER_LEAST || incident->nr_remedies == WHY_REMEDIES ||
-		    !remedy_for(state->machine, &of,
-				&incident->remedies[incident->nr_remedies].remedy))
+		if (told->parts[i].share < SLOWER_LEAST)
 			continue;
-		incident->remedies[incident->nr_remedies++].part = i;
+		if (next && remedy_for(state->machine, &of, next))
+			incident->nr_remedies++;
+		next = is_moved(incident, i) ? NULL : next_remedy(incident, i);
+		if (next && remedy_move(state->machine, &of, next))
+			incident->nr_remedies++;
 	}
 }
 

@@ -31,6 +31,7 @@ struct why_state {
 	char cache_reason[CMT_REASON_LEN + 1];
 	char wait_reason[CMT_REASON_LEN];
 	const struct remedy_machine *machine;	/* NULL: it is another one, or of another time */
+	struct quiet *quiet;			/* of that machine */
 	uint64_t l3_bytes;	/* of one domain; 0: not known */
 };
 
@@ -53,7 +54,7 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-#define WHY_REMEDIES 3
+#define WHY_REMEDIES 4
 
 /* An incident, with the names of its owners, and what can be done about those now */
 struct why_incident {

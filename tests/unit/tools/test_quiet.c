@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which L3 domain has least to do, of a made-up machine, and moving there. */
+#include "remedy.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+#define CACHE "/sys/devices/system/cpu/cpu%u/cache/index3"
+
+static char root[] = "/tmp/cmt-quiet-XXXXXX";
+static struct quiet quiet;
+
+static void shell(const char *format, ...)
+{
+	char command[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void stat_is(const char *lines)
+{
+	shell("printf 'cpu  9 9 9 9 9\\n%sintr 7\\n' > %s/proc/stat", lines, root);
+}
+
+/* CPUs 0 and 1 are domain 3, CPU 2 is domain 7, and CPU 3 has no cache. */
+static void machine(void)
+{
+	static const char *const lists[] = { "0-1", "0-1", "2" };
+
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	shell("mkdir -p %s/proc", root);
+	for (unsigned int cpu = 0; cpu < 3; cpu++) {
+		shell("mkdir -p %s" CACHE, root, cpu);
+		shell("echo %u > %s" CACHE "/id", cpu < 2 ? 3 : 7, root, cpu);
+		shell("echo %s > %s" CACHE "/shared_cpu_list", lists[cpu], root, cpu);
+	}
+	stat_is("cpu0 0 0 0 100 0\\ncpu1 0 0 0 100 0\\ncpu2 0 0 0 500 0\\ncpu3 0 0 0 0 0\\n");
+}
+
+static void is_gone(void)
+{
+	shell("rm -r %s", root);
+	strcpy(root, "/tmp/cmt-quiet-XXXXXX");
+}
+
+/* By what idled since the begin, for each CPU; waiting for a disk is no load. */
+START_TEST(test_least_loaded)
+{
+	const struct quiet_domain *found;
+
+	machine();
+	quiet_begin(&quiet, root);
+	ck_assert_uint_eq(quiet.nr, 2);
+	ck_assert_ptr_null(quiet_find(&quiet, 3));
+	stat_is("cpu0 0 0 0 140 10\\ncpu1 0 0 0 150 0\\ncpu2 0 0 0 540 20\\ncpu3 0 0 0 9999 0\\n");
+	found = quiet_find(&quiet, 3);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->id, 7);
+	ck_assert_str_eq(found->list, "2");
+	ck_assert_ptr_null(quiet_find(&quiet, 7));
+	ck_assert_ptr_null(quiet_find(&quiet, 4));
+	/* a CPU went away */
+	stat_is("cpu0 0 0 0 140 10\\ncpu1 0 0 0 150 0\\n");
+	ck_assert_ptr_null(quiet_find(&quiet, 3));
+	found = quiet_find(&quiet, 7);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->list, "0-1");
+	is_gone();
+}
+END_TEST
+
+/* cpuset.cpus is there where its controller is on, and is cut to what the parent has. */
+START_TEST(test_may_have)
+{
+	char cgroup[64];
+
+	machine();
+	quiet_begin(&quiet, root);
+	shell("mkdir -p %s/a/b", root);
+	snprintf(cgroup, sizeof(cgroup), "%s/a/b", root);
+	ck_assert(!quiet_may_have(cgroup, &quiet.domains[0]));
+	shell("echo 0-2 > %s/a/cpuset.cpus.effective; : > %s/cpuset.cpus", root, cgroup);
+	ck_assert(quiet_may_have(cgroup, &quiet.domains[0]));
+	ck_assert(quiet_may_have(cgroup, &quiet.domains[1]));
+	shell("echo 0,2-5 > %s/a/cpuset.cpus.effective", root);
+	ck_assert(!quiet_may_have(cgroup, &quiet.domains[0]));
+	ck_assert(quiet_may_have(cgroup, &quiet.domains[1]));
+	shell("echo 2-0 > %s/a/cpuset.cpus.effective", root);
+	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
+	shell("echo 2x > %s/a/cpuset.cpus.effective", root);
+	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
+	shell("echo 0-99999 > %s/a/cpuset.cpus.effective", root);
+	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
+	ck_assert(!quiet_may_have("b", &quiet.domains[1]));
+	is_gone();
+}
+END_TEST
+
+START_TEST(test_move)
+{
+	struct remedy_machine moves = { 0 };
+	struct remedy_case of = {
+		.path = "/a/b", .resource = CMT_SLOWDOWN_MEMORY, .domain = 3,
+		.quiet = &quiet.domains[1],
+	};
+	struct remedy remedy;
+	char expected[256];
+
+	machine();
+	quiet_begin(&quiet, root);
+	shell("mkdir -p %s/a/b; : > %s/a/b/cpuset.cpus", root, root);
+	shell("echo 0-2 > %s/a/cpuset.cpus.effective", root);
+	strcpy(moves.cgroups, root);
+	ck_assert(remedy_move(&moves, &of, &remedy));
+	ck_assert_str_eq(remedy.what, "move it to L3 domain 7, the least loaded");
+	snprintf(expected, sizeof(expected), "echo 2 > '%s/a/b'/cpuset.cpus", root);
+	ck_assert_str_eq(remedy.commands, expected);
+	of.resource = CMT_SLOWDOWN_CPU;
+	ck_assert(!remedy_move(&moves, &of, &remedy));
+	of.resource = CMT_SLOWDOWN_CACHE;
+	of.path = "/a/c";
+	ck_assert(!remedy_move(&moves, &of, &remedy));
+	of.path = "/a/b";
+	of.quiet = NULL;
+	ck_assert(!remedy_move(&moves, &of, &remedy));
+	is_gone();
+}
+END_TEST
+
+/* Of this machine, whatever it is: nothing fails. */
+START_TEST(test_this_machine)
+{
+	quiet_begin(&quiet, "");
+	quiet_find(&quiet, 0);
+	quiet_begin(&quiet, "/no/such");
+	ck_assert_uint_eq(quiet.nr, 0);
+	ck_assert_ptr_null(quiet_find(&quiet, 0));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("quiet");
+
+	UNIT_CASE(suite, test_least_loaded);
+	UNIT_CASE(suite, test_may_have);
+	UNIT_CASE(suite, test_move);
+	UNIT_CASE(suite, test_this_machine);
+	return unit_run(suite);
+}
