@@ -55,7 +55,7 @@ struct cmt_queue {
 struct cmt_reading {
 	struct cmt_counter *counter;	/* claimed */
 	u32 seen;			/* cmt_counter.seen before the claim */
-	u32 cycles;			/* cycles before the reading, low half */
+	u32 cycles;			/* cycles between claim and reading, low half */
 	struct cmt_raws raws;
 };
 
@@ -229,15 +229,18 @@ cmt_burst_word(struct cmt_burst *burst, u32 word, unsigned long due, u32 limit,
 		struct cmt_counter *counter = &counters[bit];
 		enum cmt_claim claim;
 
-		reading->cycles = cmt_cycles_low();
-		if (unlikely((s32)(reading->cycles - limit) >= 0) &&
-		    reading != burst->first)
-			break;
 		claim = cmt_claim(counter, mark, &reading->seen);
 		if (unlikely(claim != CMT_CLAIM_READ)) {
 			if (claim == CMT_CLAIM_BUSY)
 				*busy |= BIT(bit);
 			continue;
+		}
+		/* with the claim: no reading of another CPU is later, and older in value */
+		reading->cycles = cmt_cycles_low();
+		if (unlikely((s32)(reading->cycles - limit) >= 0) &&
+		    reading != burst->first) {
+			cmt_claim_release(counter, reading->seen);
+			break;
 		}
 		/* loaded after the claim */
 		if (unlikely(counter->key != READ_ONCE(generations[bit])) &&

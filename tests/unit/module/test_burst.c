@@ -440,6 +440,64 @@ START_TEST(test_late_burst_reads_at_least_one_rmid)
 }
 END_TEST
 
+static u32 theirs_ended;	/* cycles */
+
+static void other_cpu_reads(void)
+{
+	u32 seen;
+
+	if (!cmt_claim_any(&counters[5], &seen))
+		return;
+	fake.cycles += STALL / 2;
+	theirs_ended = fake.cycles;
+	cmt_claim_release(&counters[5], seen);
+}
+
+/*
+ * The CPU stops wherever it looks at the clock, as where a hypervisor takes it away, and a
+ * reading on demand comes between: it is not later than the tick's, whose value is newer.
+ */
+START_TEST(test_times_are_in_the_order_of_values)
+{
+	own(5, 1);
+	__set_bit(5, one.burst.hot.rmids);
+	one.burst.budget = 2 * STALL;
+	fake.after_look = other_cpu_reads;
+	ck_assert_uint_eq(burst_read(&one), 1);
+	ck_assert_int_ge((s32)(one.burst.readings[0].cycles - theirs_ended), 0);
+	burst_account(&one);
+	ck_assert_uint_eq(reads[5], 1);
+}
+END_TEST
+
+/* The time is up: what was not read is free for others, and read by later ticks. */
+START_TEST(test_late_claim_is_released)
+{
+	u32 rmid, seen, n = 0;
+
+	for (rmid = 1; rmid <= 8; rmid++) {
+		own(rmid, 1);
+		__set_bit(rmid, one.burst.hot.rmids);
+	}
+	one.burst.budget = COST / 2;
+	n = burst_read(&one);
+	ck_assert_uint_lt(n, 8);
+	for (rmid = 1; rmid <= 8; rmid++) {
+		if (reads[rmid])
+			continue;
+		ck_assert(cmt_claim_any(&counters[rmid], &seen));
+		cmt_claim_release(&counters[rmid], seen);
+	}
+	burst_account(&one);
+	while (n < 8) {
+		next_tick();
+		n += burst_once(&one);
+	}
+	for (rmid = 1; rmid <= 8; rmid++)
+		ck_assert_uint_eq(reads[rmid], 1);
+}
+END_TEST
+
 START_TEST(test_room_is_a_limit)
 {
 	u32 rmid, tick;
@@ -508,6 +566,8 @@ int main(void)
 	tcase_add_test(tc, test_all_read_over_budget);
 	tcase_add_test(tc, test_tick_reads_at_least_one_rmid);
 	tcase_add_test(tc, test_late_burst_reads_at_least_one_rmid);
+	tcase_add_test(tc, test_times_are_in_the_order_of_values);
+	tcase_add_test(tc, test_late_claim_is_released);
 	tcase_add_test(tc, test_slow_cpu_reads_at_least_one_rmid);
 	tcase_add_test(tc, test_4096_rmids);
 	tcase_add_loop_test(tc, test_room_is_a_limit, 0, 8);

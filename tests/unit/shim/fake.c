@@ -68,8 +68,13 @@ static u64 fake_read_ctr(void)
 
 u32 cmt_cycles_low(void)
 {
+	u32 cycles;
+
 	fake.cycles += fake.cycles_step;
-	return fake.cycles;
+	cycles = fake.cycles;
+	if (fake.after_look)
+		fake.after_look();
+	return cycles;
 }
 
 int cmt_rdmsr_safe(u32 msr, u64 *value)

@@ -70,6 +70,7 @@ struct fake_machine {
 	u64 clock_ns;
 	u32 cycles;
 	u32 cycles_step;	/* at every look at them */
+	void (*after_look)(void);	/* what others do right after one */
 };
 
 extern struct fake_machine fake;
