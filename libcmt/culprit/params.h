@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Private to the room: the parameters of the method in docs/culprit.md, chosen on
+ * Private to the room: the parameters of the method in docs/slowdown.md, chosen on
  * the set "deciding" of tests/culprit/.  Where a parameter has two values, _A is for
  * victims without counters, and _B for victims with counters.
  */

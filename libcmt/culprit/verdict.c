@@ -82,7 +82,7 @@ static void add_pace(const struct cmt_culprit *culprit,
 }
 
 /*
- * The share of such verdicts that were right on the deciding set (docs/culprit.md): by
+ * The share of such verdicts that were right on the deciding set (docs/slowdown.md): by
  * the excess over the least loss that counts, and by the victim's loss.
  */
 static double confidence(const struct culprit_cell *cell,

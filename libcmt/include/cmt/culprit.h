@@ -16,7 +16,7 @@
  * occupancy and traffic of each owner and, where they are known, counters of the
  * processor.  An owner that loses cache while another one gains is a victim.  A verdict
  * names the suspects, in the order of what each gained while the victim lost.
- * docs/culprit.md has the method, its limits and its figures.
+ * docs/slowdown.md has the method, its limits and its figures.
  *
  * What tasks waited for a CPU, and who ran there, is in the frames of a usage
  * (CMT_USAGE_WAITS).  Sums over a second make a verdict: no baseline is needed, nor RDT.
@@ -213,7 +213,7 @@ struct cmt_culprit_verdict {
 				 *   after another, in which the victim waits
 				 */
 	double confidence;	/**< 0..1: the share of such verdicts that is right in
-				 *   the simulation of docs/culprit.md.  1 for
+				 *   the simulation of docs/slowdown.md.  1 for
 				 *   CMT_CULPRIT_THROTTLED and _STARVED, which the
 				 *   kernel reports.  NAN: not known, always for
 				 *   CMT_CULPRIT_STOLEN
