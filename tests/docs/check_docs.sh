@@ -199,13 +199,17 @@ statuses()
 		same "$tmp/pages" "$tmp/index"
 }
 
-# The picture and the screen of README are of one run.
+# The picture and the screens of the pages are of one run.
 screen()
 {
+	local page
+
 	tests/docs/screen_svg <docs/screen.txt >"$tmp/screen.svg" &&
-		same docs/screen.svg "$tmp/screen.svg" &&
-		sed -n '/^    LAB: /,/(unattributed)/s/^    //p' README.md >"$tmp/screen" &&
-		same docs/screen.txt "$tmp/screen"
+		same docs/screen.svg "$tmp/screen.svg" || return 1
+	for page in README.md docs/noisy-neighbour.md; do
+		sed -n '/^    LAB: /,/^    - *(unattributed)/s/^    //p' "$page" >"$tmp/screen"
+		same docs/screen.txt "$tmp/screen" || return 1
+	done
 }
 
 # 15 minutes are what a reader gives the first page.
@@ -232,7 +236,7 @@ check "the version in commands is the module's" version
 check "links" links
 check "pages are in their index" indexes
 check "the status of decisions" statuses
-check "the screen of README and its picture" screen
+check "the screen of the pages and its picture" screen
 check "README has at most 120 lines" readme_length
 check "no line is longer than 512 characters" line_lengths
 check "the Kubernetes manifest" /usr/bin/python3 tests/docs/manifest.py \
