@@ -71,46 +71,6 @@ static uint64_t now_of(const struct cmt_culprit *culprit)
 	return culprit->start_ns + culprit->opts.slot_ns;
 }
 
-/* The place of @pair; where there is none left, that of what cost least. */
-static struct cmt_incident_part *part_of(struct cmt_incident *incident,
-					 const struct cmt_slowdown *pair)
-{
-	struct cmt_incident_part *part = incident->parts;
-	uint32_t i;
-
-	for (i = 0; i < incident->nr_parts; i++, part++)
-		if (part->by == pair->by && part->resource == pair->resource &&
-		    part->domain == pair->domain)
-			return part;
-	if (i == CMT_INCIDENT_PARTS) {
-		incident->flags |= CMT_INCIDENT_CLIPPED;
-		part--;
-	} else {
-		incident->nr_parts++;
-	}
-	*part = (struct cmt_incident_part){
-		.by = pair->by, .resource = pair->resource, .domain = pair->domain,
-	};
-	return part;
-}
-
-static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *incident,
-		     const struct cmt_slowdown *pair, double share, uint64_t ns)
-{
-	struct cmt_incident_part *part = part_of(incident, pair);
-	double lost_ns = share * pair->cpus * (double)ns;
-
-	part->share = share;
-	if (pair->resource != CMT_SLOWDOWN_CPU)
-		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
-								       pair->by, pair->domain));
-	if (isnan(lost_ns))
-		return;
-	part->lost_ns += (uint64_t)lost_ns;
-	incident->lost_ns += (uint64_t)lost_ns;
-	incident->flags |= CMT_INCIDENT_LOST;
-}
-
 static int cmp_part(const void *pa, const void *pb)
 {
 	const struct cmt_incident_part *a = pa, *b = pb;
@@ -120,19 +80,94 @@ static int cmp_part(const void *pa, const void *pb)
 	return (a->share < b->share) - (a->share > b->share);
 }
 
+/* NULL: it has none. */
+static struct cmt_incident_part *part_of(struct cmt_incident *incident,
+					 const struct cmt_slowdown *pair)
+{
+	for (uint32_t i = 0; i < incident->nr_parts; i++) {
+		struct cmt_incident_part *part = &incident->parts[i];
+
+		if (part->by == pair->by && part->resource == pair->resource &&
+		    part->domain == pair->domain)
+			return part;
+	}
+	return NULL;
+}
+
+/* Where all places are taken, that of what cost least.  NULL: now @share is not more. */
+static struct cmt_incident_part *new_part(struct cmt_incident *incident,
+					  const struct cmt_slowdown *pair, double share)
+{
+	struct cmt_incident_part *part = incident->parts;
+
+	if (incident->nr_parts < CMT_INCIDENT_PARTS) {
+		part += incident->nr_parts++;
+	} else {
+		incident->flags |= CMT_INCIDENT_CLIPPED;
+		for (uint32_t i = 1; i < incident->nr_parts; i++)
+			if (cmp_part(part, &incident->parts[i]) < 0)
+				part = &incident->parts[i];
+		if (part->share >= share)
+			return NULL;
+	}
+	*part = (struct cmt_incident_part){
+		.by = pair->by, .resource = pair->resource, .domain = pair->domain,
+	};
+	return part;
+}
+
+static uint64_t lost_ns(const struct cmt_slowdown *pair, double share, uint64_t ns)
+{
+	double lost = share * pair->cpus * (double)ns;
+
+	return isnan(lost) ? 0 : (uint64_t)lost;
+}
+
+/* @anew: a pair that has no part yet */
+static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+		     const struct cmt_slowdown *pair, double share, uint64_t ns, bool anew)
+{
+	struct cmt_incident_part *part = part_of(incident, pair);
+
+	if (!part != anew)
+		return;
+	if (anew)
+		part = new_part(incident, pair, share);
+	if (!part)
+		return;
+	part->share = share;
+	part->lost_ns += lost_ns(pair, share, ns);
+	if (pair->resource != CMT_SLOWDOWN_CPU)
+		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
+								       pair->by, pair->domain));
+}
+
+/* First those that have a part: a new one must not take the place of what costs more. */
+static void add_pairs(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+		      const struct cost *cost, uint64_t ns, bool anew)
+{
+	for (uint32_t i = 0; i < cost->nr; i++) {
+		const struct cmt_slowdown *pair = &cost->pairs[i];
+		double share = cost->scale[pair->resource] * pair->share;
+
+		if (pair->by == pair->id)
+			continue;
+		add_pair(culprit, incident, pair, share, ns, anew);
+		if (anew || isnan(pair->cpus))
+			continue;
+		incident->lost_ns += lost_ns(pair, share, ns);
+		incident->flags |= CMT_INCIDENT_LOST;
+	}
+}
+
 /* The cost has been so for @ns. */
 static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *incident,
 		     const struct cost *cost, uint64_t ns)
 {
 	for (uint32_t i = 0; i < incident->nr_parts; i++)
 		incident->parts[i].share = 0;
-	for (uint32_t i = 0; i < cost->nr; i++) {
-		const struct cmt_slowdown *pair = &cost->pairs[i];
-
-		if (pair->by != pair->id)
-			add_pair(culprit, incident, pair,
-				 cost->scale[pair->resource] * pair->share, ns);
-	}
+	add_pairs(culprit, incident, cost, ns, false);
+	add_pairs(culprit, incident, cost, ns, true);
 	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
 	incident->share = cost->share;
 	incident->low = cost->low;

@@ -325,7 +325,9 @@ struct cmt_incident {
 				 *   known
 				 */
 	double mpki;		/**< misses per 1,000 instructions; NAN: not known */
-	struct cmt_incident_part parts[CMT_INCIDENT_PARTS];	/**< what cost most first */
+	struct cmt_incident_part parts[CMT_INCIDENT_PARTS];	/**< what cost most first; of
+							 *   more, those that cost most
+							 */
 };
 
 #define CMT_INCIDENT_BEGIN	0.05

@@ -20,6 +20,7 @@ enum { VICTIM = 100, STREAMER, QUIET };
 static struct cmt_culprit *culprit;
 static uint64_t now;
 static uint32_t victims, domains;	/* as many do the same, in so many domains */
+static uint32_t others;		/* stream as much less, with ids around the streamer's */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
 
 static void setup(void)
@@ -30,6 +31,7 @@ static void setup(void)
 	now = BEGUN;
 	victims = 1;
 	domains = 1;
+	others = 0;
 	ran_ns = MS;
 }
 
@@ -64,6 +66,17 @@ static const struct cmt_culprit_sample quiet = {
 	.cycles = 2000000, .instructions = 3000000, .references = 5000, .ran_ns = MS,
 };
 
+static struct cmt_culprit_sample other(uint32_t i)
+{
+	struct cmt_culprit_sample sample = streamer;
+
+	sample.id = i % 4 ? 1 + i : 500 + i;
+	sample.occupancy_bytes = 256 * KIB;
+	sample.misses = sample.references = 2000;
+	sample.traffic_bytes = 64 * sample.misses;
+	return sample;
+}
+
 static void slot_of(bool harmed)
 {
 	struct cmt_culprit_sample samples[200];
@@ -79,6 +92,8 @@ static void slot_of(bool harmed)
 		samples[slot.nr_samples] = streamer;
 		samples[slot.nr_samples++].domain = i;
 	}
+	for (uint32_t i = 0; harmed && i < others; i++)
+		samples[slot.nr_samples++] = other(i);
 	ck_assert_int_ge(cmt_culprit_add(culprit, &slot), 0);
 	now += MS;
 }
@@ -212,6 +227,23 @@ static double in_minute(double *cpus)
 }
 
 /* A third of the time is a third of the share, also after it has ended. */
+/* Where not all fit, it is those that cost most, and what they cost is not forgotten. */
+START_TEST(more_than_fit)
+{
+	const struct cmt_incident *in;
+
+	others = 20;
+	run_for(4000, true);
+	in = cmt_culprit_incident_at(culprit, 0);
+	ck_assert_ptr_nonnull(in);
+	ck_assert(in->flags & CMT_INCIDENT_CLIPPED);
+	ck_assert_uint_eq(in->nr_parts, CMT_INCIDENT_PARTS);
+	ck_assert_uint_eq(in->parts[0].by, STREAMER);
+	/* from the first estimate on */
+	ck_assert_double_ge((double)in->parts[0].lost_ns, 2e9 * in->parts[0].share);
+}
+END_TEST
+
 START_TEST(minute)
 {
 	double whole, third, cpus;
@@ -263,6 +295,7 @@ int main(void)
 	tcase_add_test(tcase, begins_and_ends);
 	tcase_add_test(tcase, a_pause_is_no_end);
 	tcase_add_test(tcase, lost_is_not_known);
+	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
