@@ -3,6 +3,8 @@
 --	clickhouse-client --multiquery <schema.sql
 --	cmtstat export --clickhouse FILE |
 --		clickhouse-client --query 'INSERT INTO cmt.usage FORMAT RowBinary'
+--	cmtstat export --clickhouse --by incident FILE |
+--		clickhouse-client --query 'INSERT INTO cmt.incidents FORMAT RowBinary'
 CREATE DATABASE IF NOT EXISTS cmt;
 
 -- A row of an interval, of any length.  What is not known is NULL, never 0.  A value that is
@@ -73,6 +75,37 @@ CREATE TABLE IF NOT EXISTS cmt.usage
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (view, name, node, time_ns);
+
+-- What one neighbour cost a container by one resource, in one incident: a time in which
+-- neighbours made the container (the victim) 5 % slower or more.  The rows of an incident have
+-- the same node, boot and number.  By cache and memory these are estimates.
+CREATE TABLE IF NOT EXISTS cmt.incidents
+(
+    node String,
+    boot String,
+    time_ns UInt64,                         -- CLOCK_REALTIME of the incident's begin
+    length_ns UInt64,
+    monotonic_ns UInt64,                    -- CLOCK_MONOTONIC of the incident's begin
+    number UInt64,                          -- in its recording
+    victim String,                          -- 'docker:web'
+    victim_path String,                     -- of the cgroup, raw bytes
+    suspect String,                         -- the neighbour
+    suspect_path String,
+    resource Enum8('cpu' = 0, 'cache' = 1, 'memory' = 2),
+    domain Nullable(UInt32),                -- NULL: of a wait for a CPU
+    lost_ns Nullable(UInt64),               -- CPU time of the victim, because of this suspect
+    lost_by_all_ns Nullable(UInt64),        -- the same, because of all neighbours
+    worst Float32,                          -- the greatest slowdown, 0..1, by all neighbours
+    began_before UInt8,                     -- before the first reading: time_ns is that one's
+    goes_on UInt8,                          -- at the end of the recording
+    clipped UInt8,                          -- there were more suspects, which cost less
+    emulated UInt8,
+    time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000)),
+    day Date MATERIALIZED toDate(intDiv(time_ns, 1000000000))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (victim, suspect, node, time_ns);
 
 -- One row a second, and one a minute, for each container on each node: of containers only.
 -- They hold states of aggregate functions, which cmt.seconds and cmt.minutes read.

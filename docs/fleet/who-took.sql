@@ -6,7 +6,7 @@
 --
 -- In each second in which it held less than in the one before, what it lost is shared among
 -- those of the same node that held more than before, by how much more, and at most that.  This
--- is an estimate of where the cache went, and no verdict: cmtstat --why has those.  A second
+-- is an estimate of where the cache went, and not of harm: who-cost.sql has that.  A second
 -- whose value, or the one before it, is not known is left out.
 SELECT
     name,

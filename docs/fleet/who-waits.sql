@@ -2,7 +2,7 @@
 -- Which containers waited most for a CPU, across all nodes, between @FROM@ and @TO@ (UTC)?
 -- Seconds are those of all tasks together, without the time in which a quota was used up;
 -- share is of the time in which the tasks could run.  Seconds are a lower bound where complete
--- is below 1.  Rows do not say who ran meanwhile: cmtstat report and cmtstat replay --why do.
+-- is below 1.  Rows do not say who ran meanwhile: who-cost.sql does.
 SELECT
     name,
     uniq(node) AS nodes,

@@ -6,6 +6,8 @@ CMT_FLEET_ROWS: how many rows, 10 million unless it is set.
 The last line is "N passed, M failed"."""
 
 import collections
+import csv
+import io
 import math
 import os
 import subprocess
@@ -25,9 +27,11 @@ NODES = max(1, ROWS // CONTAINERS // MS)
 # What a row may take on the disk by its length, and how many a second are loaded at least.
 ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
+RESOURCES = ("cpu", "cache", "memory")
 WORDS = {"@NAME@": "docker:web", "@FROM@": "2026-06-01 00:00:00", "@TO@": "2026-06-01 06:00:00"}
 BEGIN_S = 1780272000
-INSERT = "INSERT INTO {}.usage FORMAT RowBinary"
+INSERT = "INSERT INTO {}.{} FORMAT RowBinary"
+WAITS_NS = 400000               # of docker:web in each ms, in the recordings of incidents
 
 passed = failed = 0
 
@@ -54,14 +58,17 @@ def record(directory, name, **options):
     return path
 
 
-def export(path, form, grain):
-    return subprocess.Popen([STAT, "export", form, "--grain", str(grain), path],
+def export(path, form, *options):
+    return subprocess.Popen([STAT, "export", form, *options, path],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
 def load(server, path, grain, database="cmt"):
-    source = export(path, "--clickhouse", grain)
-    done = subprocess.run(server.client("--query", INSERT.format(database)),
+    return load_from(server, export(path, "--clickhouse", "--grain", str(grain)), database, "usage")
+
+
+def load_from(server, source, database, table):
+    done = subprocess.run(server.client("--query", INSERT.format(database, table)),
                           stdin=source.stdout, check=False)
     source.stdout.close()
     return source.wait() or done.returncode
@@ -116,7 +123,7 @@ def read_csv(paths, grain):
     """The same from CSV: another format, read by what knows nothing of ClickHouse."""
     seconds = collections.defaultdict(Second)
     for path in paths:
-        source = export(path, "--csv", grain)
+        source = export(path, "--csv", "--grain", str(grain))
         header = source.stdout.readline().decode().rstrip().split(",")
         columns = [header.index(name) for name in COLUMNS]
         for line in source.stdout:
@@ -177,19 +184,40 @@ def who_waits(seconds):
     return sorted(rows, key=lambda row: (-row[2], row[0]))[:20]
 
 
-def same(answer, wanted):
-    if len(answer) != len(wanted):
-        return False
-    for row, want in zip(answer, wanted):
-        if row[0] != want[0] or len(row) != len(want):
-            return False
-        if not all(math.isclose(float(a), w, rel_tol=1e-9) for a, w in zip(row[1:], want[1:])):
-            return False
-    return True
+def who_cost(paths):
+    """As who-cost.sql says."""
+    rows = []
+    for path in paths:
+        source = export(path, "--csv", "--by", "incident")
+        rows += csv.DictReader(io.TextIOWrapper(source.stdout, "utf-8", newline=""))
+        if source.wait():
+            sys.exit("no CSV of incidents")
+    sums = collections.defaultdict(list)
+    for row in rows:
+        sums[row["suspect"], row["victim"], row["resource"]].append(row)
+    answer = [[*key, len({r["node"] for r in all_of}), len(all_of),
+               sum(int(r["lost_ns"] or 0) for r in all_of) / 1e9,
+               max(float(r["worst"]) for r in all_of),
+               sum(r["lost_ns"] != "" for r in all_of) / len(all_of)]
+              for key, all_of in sums.items()]
+    return sorted(answer, key=lambda row: (-row[5], row[:2], RESOURCES.index(row[2])))[:20]
 
 
-def compare(name, answer, wanted):
-    check(f"{name}: {len(wanted)} rows as from the recordings", wanted and same(answer, wanted),
+def same_cell(cell, want, tolerance):
+    if isinstance(want, str):
+        return cell == want
+    return math.isclose(float(cell), want, rel_tol=tolerance)
+
+
+def same(answer, wanted, tolerance=1e-9):
+    return len(answer) == len(wanted) and all(
+        len(row) == len(want) and all(same_cell(a, w, tolerance) for a, w in zip(row, want))
+        for row, want in zip(answer, wanted))
+
+
+def compare(name, answer, wanted, tolerance=1e-9):
+    check(f"{name}: {len(wanted)} rows as from the recordings",
+          wanted and same(answer, wanted, tolerance),
           f"{answer[:3]} and not {wanted[:3]}")
 
 
@@ -222,7 +250,7 @@ def load_all(server, paths):
 def time_export(path):
     begin = time.monotonic()
     size = rows = 0
-    source = export(path, "--clickhouse", 0.001)
+    source = export(path, "--clickhouse", "--grain", "0.001")
     while chunk := source.stdout.read(1 << 20):
         size += len(chunk)
     rows = CONTAINERS * MS
@@ -253,6 +281,22 @@ def coarser(server, directory):
         report_sizes(server, database, grain)
 
 
+def incidents(server, directory):
+    """Of two nodes; on each docker:web waits for its CPU."""
+    paths = [record(directory, f"waits{i}", containers=14, ms=6000, waits=WAITS_NS, seed=i)
+             for i in range(2)]
+    bad = [path for path in paths
+           if load_from(server, export(path, "--clickhouse", "--by", "incident"), "cmt",
+                        "incidents")]
+    check("incidents are loaded", not bad, bad)
+    # worst has seven digits in ClickHouse
+    answer, wanted = server.query(sql("who-cost.sql")), who_cost(paths)
+    compare("who-cost.sql", answer, wanted, 1e-6)
+    check("who-cost.sql: docker:web waits for those on its CPU",
+          {tuple(row[:4]) for row in answer[:3]} ==
+          {(f"docker:c{n}", "docker:web", "cpu", "2") for n in (5, 9, 13)}, answer[:3])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -278,6 +322,7 @@ def main():
         hostile(server, directory)
         time_export(paths[0])
         load_all(server, paths)
+        incidents(server, directory)
         seconds = read_csv(paths, 0.001)
         begin = time.monotonic()
         compare("who-took.sql", server.query(sql("who-took.sql")), who_took(seconds))

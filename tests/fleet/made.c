@@ -13,9 +13,9 @@
 #define TAKES_MS	2000U
 #define PATH_ROOM	320U
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
-#define PERF (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES | \
-	      CMT_F_WAITED)
-#define WAITED_NS	4096U	/* of WEB, a millisecond */
+#define COUNTED (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define PERF (COUNTED | CMT_F_WAITED)
+#define WAITED_NS	4096U	/* of WEB, a millisecond, unless it is made to wait */
 
 enum { WEB = 1, BATCH, NAMELESS, GONE, FAULTY, ENDS, FIRST_HOSTILE };
 
@@ -191,8 +191,14 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 				   noise(m, rmid + MADE_RMIDS) % 128;
 	record.perf.llc_misses = 100 + noise(m, rmid) % 64;
 	record.perf.llc_references = 1000;
-	record.perf.waited_ns = rmid == WEB ? WAITED_NS : 0;
+	if (rmid == WEB)
+		record.perf.waited_ns = m->made->waits ? m->made->waits : WAITED_NS;
 	record.flags |= rmid == BATCH ? CMT_F_WAIT_QUOTA : 0;
+	if (m->made->uncounted) {
+		record.flags &= ~COUNTED;
+		record.perf.cycles = record.perf.instructions = 0;
+		record.perf.llc_misses = record.perf.llc_references = 0;
+	}
 	return m->made->record(m->made->ctx, &record);
 }
 

@@ -22,6 +22,8 @@ struct made {
 	bool idle;		/* most containers do not run most of the time */
 	bool processes;		/* c3 and what follows are two processes each */
 	bool clock;		/* the recorder sees it set back an hour */
+	bool uncounted;		/* there are no counters of the processor */
+	uint32_t waits;		/* ns of each ms that web waits for its CPU; 0: hardly any */
 	bool rounded;		/* the recorder rounds counts */
 	bool beside;		/* an agent's RMID counts all of web, and a part of batch */
 	/* Two containers each: a cgroup of that name in a user's slice, and one of docker,

@@ -3,8 +3,9 @@
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
  * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
- * by; names: a file of names that are given, each ends with a zero byte, in place of
- * containers; rounded: the recorder rounds counts; clock: it is set back an hour at half of the time;
+ * uncounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
+ * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
+ * counts; clock: it is set back an hour at half of the time;
  * beside: an agent's RMID counts work of the first two containers.
  */
 #include <errno.h>
@@ -90,7 +91,7 @@ static int export_made(struct made *made, const struct export_format *format,
 	if (ret)
 		return ret;
 	sink.session = (struct export_session){
-		.format = format, .out = &out,
+		.format = format, .columns = export_columns, .out = &out,
 		.origin = { "node-1", "11111111-2222-3333-4444-555555555555", true,
 			    MADE_REAL_NS - MADE_BEGIN_NS },
 	};
@@ -150,7 +151,7 @@ static int record_made(struct made *made)
 					 "11111111-2222-3333-4444-555555555555",
 		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
 		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
-		.counters = COUNTERS,
+		.counters = made->uncounted ? 0 : COUNTERS,
 	};
 	struct sink sink = { 0 };
 	int ret;
@@ -229,6 +230,8 @@ int main(int argc, char **argv)
 		.idle = option(argc, argv, "idle", 0),
 		.processes = option(argc, argv, "processes", 0),
 		.clock = option(argc, argv, "clock", 0),
+		.uncounted = option(argc, argv, "uncounted", 0),
+		.waits = (uint32_t)option(argc, argv, "waits", 0),
 		.rounded = option(argc, argv, "rounded", 0),
 		.beside = option(argc, argv, "beside", 0),
 		.channels = (uint32_t)option(argc, argv, "channels", 0),

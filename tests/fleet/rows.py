@@ -4,11 +4,11 @@ import re
 import struct
 
 
-def schema(path):
-    """The columns of cmt.usage that are written: a list of (name, type)."""
+def schema(path, table='usage'):
+    """The columns of a table that are written: a list of (name, type)."""
     with open(path, encoding='ascii') as file:
         text = re.sub(r'--.*', '', file.read())
-    body = re.search(r'CREATE TABLE[^(]*cmt\.usage\s*\((.*?)\)\s*ENGINE', text, re.S).group(1)
+    body = re.search(rf'CREATE TABLE[^(]*cmt\.{table}\s*\((.*?)\)\s*ENGINE', text, re.S).group(1)
     columns = re.findall(r"^\s*(\w+)\s+((?:Nullable\(\w+\)|Enum8\(.*?\)|\w+))(.*?),?$", body, re.M)
     return [(name, kind) for name, kind, rest in columns if 'MATERIALIZED' not in rest]
 

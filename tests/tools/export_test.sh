@@ -90,6 +90,12 @@ run 2 "$stat" export --csv
 run 2 "$stat" export --csv -g 0.0001 "$scratch/a.cmt"
 run 2 "$stat" export --csv -b channel "$scratch/a.cmt"
 run 1 "$stat" export --csv -f 3s -t 2s "$scratch/a.cmt"
+run 2 "$stat" export --perfetto --by incident "$scratch/a.cmt"
+has err "--by incident: not with --perfetto"
+run 2 "$stat" export --csv --by incident --grain 1 "$scratch/a.cmt"
+has err "--by incident: not with --grain"
+run 0 "$stat" export --csv --by incident --to 0.5s "$scratch/a.cmt"
+has err "there is no incident in this part"
 
 # A recording of the same boot does not change; of another one it is told what did.
 run 0 "$stat" diff "$scratch/a.cmt" "$scratch/a.cmt"

@@ -25,6 +25,33 @@ struct why_incident why_named(const struct watch *watch, const struct cmt_incide
 	return incident;
 }
 
+int why_take_ended(const struct watch *watch, why_take take, void *ctx)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	while (!ret && cmt_culprit_next_incident(watch->culprit, &told) > 0) {
+		struct why_incident incident = why_named(watch, told);
+
+		if (!(told->flags & CMT_INCIDENT_OPEN))
+			ret = take(ctx, &incident);
+	}
+	return ret;
+}
+
+int why_take_open(const struct watch *watch, why_take take, void *ctx)
+{
+	const struct cmt_incident *told;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && (told = cmt_culprit_incident_at(watch->culprit, i)); i++) {
+		struct why_incident incident = why_named(watch, told);
+
+		ret = take(ctx, &incident);
+	}
+	return ret;
+}
+
 static struct remedy_case case_of(const struct why_state *state,
 				  const struct why_incident *incident, uint32_t i)
 {

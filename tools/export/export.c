@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "errors.h"
+#include "export_incidents.h"
 #include "format.h"
 #include "signals.h"
 #include "subcommands.h"
@@ -97,11 +98,17 @@ static int write_frames(struct span *span, struct export_session *session)
 	return ret;
 }
 
-static int write_all(struct span *span, struct out *out,
-		     const struct export_format *format)
+static int write_rows(struct span *span, struct export_session *session, bool incidents)
 {
+	return incidents ? export_incidents(span, session) : write_frames(span, session);
+}
+
+static int write_all(struct span *span, struct out *out, const struct export_config *config)
+{
+	const struct export_format *format = config->format;
 	struct export_session session = {
 		.format = format, .out = out,
+		.columns = config->incidents ? export_incident_columns : export_columns,
 		.origin = { .node = span->about.host, .boot = span->about.boot_id },
 	};
 	int ret = span_begin(span), err;
@@ -111,11 +118,12 @@ static int write_all(struct span *span, struct out *out,
 	if (format->begin)
 		ret = format->begin(&session);
 	if (!ret)
-		ret = write_frames(span, &session);
+		ret = write_rows(span, &session, config->incidents);
 	err = session.state || !ret ? format->end ? format->end(&session) : 0 : 0;
 	span_report(span);
 	if (!ret && !session.rows)
-		fprintf(stderr, PROGRAM ": there is no row in this part\n");
+		fprintf(stderr, PROGRAM ": there is no %s in this part\n",
+			config->incidents ? "incident" : "row");
 	return ret ? ret : err;
 }
 
@@ -142,7 +150,7 @@ static int export_to(const struct export_config *config, struct span *span, int 
 	if (!ret && config->format->bounded)
 		ret = bound_points(span);
 	if (!ret)
-		ret = write_all(span, &out, config->format);
+		ret = write_all(span, &out, config);
 	err = out_close(&out);
 	if (fd != STDOUT_FILENO && close(fd) && !err)
 		err = -errno;
@@ -174,6 +182,10 @@ static const char *misused(const struct export_config *config, int operands)
 {
 	if (!config->format)
 		return "one of --csv, --ndjson, --perfetto and --clickhouse is needed";
+	if (config->incidents && !config->format->row)
+		return "--by incident: not with --perfetto";
+	if (config->incidents && config->span.grain_ns)
+		return "--by incident: not with --grain";
 	if (operands != 1)
 		return "one recording is needed";
 	return NULL;

@@ -2,7 +2,7 @@
 /*
  * RowBinary of ClickHouse: values one after the other, little-endian.  A text has its
  * length before it, and a nullable value a byte that says whether it is NULL.  The
- * table is in docs/fleet/schema.sql.
+ * tables are in docs/fleet/schema.sql.
  */
 #include "export_format.h"
 
@@ -55,9 +55,11 @@ static void put_known(struct out *out, enum value_type type, const struct value 
 	}
 }
 
-static void put_row(struct out *out, const struct export_row *row)
+static void put_row(const struct export_session *session, const struct export_row *row)
 {
-	for (const struct export_column *c = export_columns; c->name; c++) {
+	struct out *out = session->out;
+
+	for (const struct export_column *c = session->columns; c->name; c++) {
 		struct value cell = c->get(row);
 
 		if (c->nullable)

@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export_columns.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "names.h"
-
-static const struct value UNKNOWN;
-
-static struct value number(uint64_t value)
-{
-	return (struct value){ .known = true, .number = value };
-}
-
-static struct value number_if(bool known, uint64_t value)
-{
-	return known ? number(value) : UNKNOWN;
-}
-
-/* NAN and infinite numbers are no value: it is unknown, or there is no bound. */
-static struct value real_if(bool known, double value)
-{
-	if (!known || !isfinite(value))
-		return UNKNOWN;
-	return (struct value){ .known = true, .value = value };
-}
-
-static struct value text(const char *value)
-{
-	return (struct value){ .known = true, .text = value ? value : "" };
-}
 
 void export_row_name(struct export_row *export)
 {
@@ -50,42 +24,42 @@ void export_row_name(struct export_row *export)
 
 static struct value get_node(const struct export_row *e)
 {
-	return text(e->node);
+	return value_text(e->node);
 }
 
 static struct value get_boot(const struct export_row *e)
 {
-	return text(e->boot);
+	return value_text(e->boot);
 }
 
 static struct value get_time(const struct export_row *e)
 {
-	return number_if(e->time_known, e->time_ns);
+	return value_number_if(e->time_known, e->time_ns);
 }
 
 static struct value get_length(const struct export_row *e)
 {
-	return number(e->frame->end_ns - e->frame->start_ns);
+	return value_number(e->frame->end_ns - e->frame->start_ns);
 }
 
 static struct value get_monotonic(const struct export_row *e)
 {
-	return number(e->frame->start_ns);
+	return value_number(e->frame->start_ns);
 }
 
 static struct value get_by(const struct export_row *e)
 {
-	return number(e->frame->by);
+	return value_number(e->frame->by);
 }
 
 static struct value get_kind(const struct export_row *e)
 {
-	return number(e->row->kind);
+	return value_number(e->row->kind);
 }
 
 static struct value get_name(const struct export_row *e)
 {
-	return text(e->name);
+	return value_text(e->name);
 }
 
 static struct value get_path(const struct export_row *e)
@@ -93,7 +67,7 @@ static struct value get_path(const struct export_row *e)
 	const struct cmt_container *container = e->row->container;
 
 	/* a group of resctrl is in no cgroup */
-	return text(container && e->row->owner != CMT_OWNER_RESCTRL ?
+	return value_text(container && e->row->owner != CMT_OWNER_RESCTRL ?
 		    container->path : NULL);
 }
 
@@ -101,25 +75,25 @@ static struct value get_image(const struct export_row *e)
 {
 	const struct cmt_container *container = e->row->container;
 
-	return text(container ? container->image : NULL);
+	return value_text(container ? container->image : NULL);
 }
 
 /* A group of resctrl has the name of one of its threads. */
 static struct value get_comm(const struct export_row *e)
 {
-	return text(e->row->owner == CMT_OWNER_RESCTRL ? "" : e->row->comm);
+	return value_text(e->row->owner == CMT_OWNER_RESCTRL ? "" : e->row->comm);
 }
 
 static struct value get_cgroup(const struct export_row *e)
 {
 	uint64_t id = e->row->cgroup_id;
 
-	return number_if(id && !(id & CMT_RESCTRL_GROUP), id);
+	return value_number_if(id && !(id & CMT_RESCTRL_GROUP), id);
 }
 
 static struct value get_pid(const struct export_row *e)
 {
-	return number_if(e->row->pid, e->row->pid);
+	return value_number_if(e->row->pid, e->row->pid);
 }
 
 static struct value get_cpu(const struct export_row *e)
@@ -128,7 +102,7 @@ static struct value get_cpu(const struct export_row *e)
 		     (e->row->kind == CMT_USAGE_OWNER &&
 		      e->row->owner == CMT_OWNER_CPU);
 
-	return number_if(known, e->row->cpu);
+	return value_number_if(known, e->row->cpu);
 }
 
 static struct value get_domain(const struct export_row *e)
@@ -136,32 +110,32 @@ static struct value get_domain(const struct export_row *e)
 	bool known = e->row->flags & CMT_USAGE_ROW_CPU ||
 		     e->frame->by == CMT_USAGE_BY_DOMAIN;
 
-	return number_if(known, e->row->domain);
+	return value_number_if(known, e->row->domain);
 }
 
 static struct value get_rmids(const struct export_row *e)
 {
-	return number(e->row->rmids);
+	return value_number(e->row->rmids);
 }
 
 static struct value get_pending(const struct export_row *e)
 {
-	return number_if(e->frame->pending_known, e->row->pending);
+	return value_number_if(e->frame->pending_known, e->row->pending);
 }
 
 static struct value get_l3(const struct export_row *e)
 {
-	return number_if(e->row->l3_bytes, e->row->l3_bytes);
+	return value_number_if(e->row->l3_bytes, e->row->l3_bytes);
 }
 
 static struct value get_occupancy(const struct export_row *e)
 {
-	return number_if(e->row->occupancy.known, e->row->occupancy.last_bytes);
+	return value_number_if(e->row->occupancy.known, e->row->occupancy.last_bytes);
 }
 
 static struct value get_least(const struct export_row *e)
 {
-	return number_if(e->row->occupancy.slots, e->row->occupancy.least_bytes);
+	return value_number_if(e->row->occupancy.slots, e->row->occupancy.least_bytes);
 }
 
 /* The most is also known of an owner that has ended. */
@@ -169,65 +143,65 @@ static struct value get_most(const struct export_row *e)
 {
 	const struct cmt_usage_occupancy *o = &e->row->occupancy;
 
-	return number_if(o->slots || o->known || o->most_bytes, o->most_bytes);
+	return value_number_if(o->slots || o->known || o->most_bytes, o->most_bytes);
 }
 
 static struct value get_mean(const struct export_row *e)
 {
-	return number_if(e->row->occupancy.slots, e->row->occupancy.mean_bytes);
+	return value_number_if(e->row->occupancy.slots, e->row->occupancy.mean_bytes);
 }
 
 static struct value get_slots(const struct export_row *e)
 {
-	return number(e->row->occupancy.slots);
+	return value_number(e->row->occupancy.slots);
 }
 
 static struct value get_residual(const struct export_row *e)
 {
 	const struct cmt_usage_occupancy *o = &e->row->occupancy;
 
-	return number_if(o->known, o->residual_bytes);
+	return value_number_if(o->known, o->residual_bytes);
 }
 
 static struct value get_age(const struct export_row *e)
 {
-	return number_if(e->row->occupancy.known, e->row->occupancy.age_ns);
+	return value_number_if(e->row->occupancy.known, e->row->occupancy.age_ns);
 }
 
 static struct value get_occupancy_partial(const struct export_row *e)
 {
-	return number(e->row->occupancy.partial);
+	return value_number(e->row->occupancy.partial);
 }
 
 static struct value get_occupancy_why(const struct export_row *e)
 {
-	return number(e->row->occupancy.why);
+	return value_number(e->row->occupancy.why);
 }
 
 #define RATE_GETTERS(which) \
 static struct value get_##which##_bytes(const struct export_row *e) \
 { \
-	return number_if(e->row->which.known, e->row->which.bytes); \
+	return value_number_if(e->row->which.known, e->row->which.bytes); \
 } \
 static struct value get_##which##_rate(const struct export_row *e) \
 { \
-	return real_if(e->row->which.known, e->row->which.rate); \
+	return value_real_if(e->row->which.known, e->row->which.rate); \
 } \
 static struct value get_##which##_lo(const struct export_row *e) \
 { \
-	return real_if(e->row->which.known, e->row->which.lo); \
+	return value_real_if(e->row->which.known, e->row->which.lo); \
 } \
 static struct value get_##which##_hi(const struct export_row *e) \
 { \
-	return real_if(e->row->which.known, e->row->which.hi); \
+	return value_real_if(e->row->which.known, e->row->which.hi); \
 } \
 static struct value get_##which##_partial(const struct export_row *e) \
 { \
-	return number(e->row->which.partial); \
+	return value_number(e->row->which.partial); \
 } \
 static struct value get_##which##_why(const struct export_row *e) \
 { \
-	return number(e->row->which.why); \
+	return value_number(e->row->which.why); \
 }
 
 RATE_GETTERS(total)
@@ -235,13 +209,13 @@ RATE_GETTERS(local)
 
 static struct value get_ran(const struct export_row *e)
 {
-	return number_if(e->row->counters.known, e->row->counters.ran_ns);
+	return value_number_if(e->row->counters.known, e->row->counters.ran_ns);
 }
 
 #define SUM_GETTER(which, bit) \
 static struct value get_##which(const struct export_row *e) \
 { \
-	return number_if(e->row->counters.values & (bit), e->row->counters.which); \
+	return value_number_if(e->row->counters.values & (bit), e->row->counters.which); \
 }
 
 SUM_GETTER(cycles, CMT_F_CYCLES)
@@ -252,57 +226,57 @@ SUM_GETTER(waited_ns, CMT_F_WAITED)
 
 static struct value get_cpu_share(const struct export_row *e)
 {
-	return real_if(true, e->row->counters.cpu_share);
+	return value_real_if(true, e->row->counters.cpu_share);
 }
 
 static struct value get_ipc(const struct export_row *e)
 {
-	return real_if(true, e->row->counters.ipc);
+	return value_real_if(true, e->row->counters.ipc);
 }
 
 static struct value get_mpki(const struct export_row *e)
 {
-	return real_if(true, e->row->counters.mpki);
+	return value_real_if(true, e->row->counters.mpki);
 }
 
 static struct value get_wait_share(const struct export_row *e)
 {
-	return real_if(true, e->row->counters.wait_share);
+	return value_real_if(true, e->row->counters.wait_share);
 }
 
 static struct value get_wait_quota(const struct export_row *e)
 {
-	return number(e->row->counters.quota);
+	return value_number(e->row->counters.quota);
 }
 
 static struct value get_counters_partial(const struct export_row *e)
 {
-	return number(e->row->counters.partial);
+	return value_number(e->row->counters.partial);
 }
 
 static struct value get_bounds(const struct export_row *e)
 {
-	return number(e->row->counters.bounds);
+	return value_number(e->row->counters.bounds);
 }
 
 static struct value get_counters_why(const struct export_row *e)
 {
-	return number(e->row->counters.why);
+	return value_number(e->row->counters.why);
 }
 
 static struct value get_emulated(const struct export_row *e)
 {
-	return number(!!(e->row->flags & CMT_USAGE_ROW_EMULATED));
+	return value_number(!!(e->row->flags & CMT_USAGE_ROW_EMULATED));
 }
 
 static struct value get_lost(const struct export_row *e)
 {
-	return number(e->frame->lost);
+	return value_number(e->frame->lost);
 }
 
 static struct value get_gaps(const struct export_row *e)
 {
-	return number(e->frame->nr_gaps);
+	return value_number(e->frame->nr_gaps);
 }
 
 static const char *const views[] = {

@@ -2,6 +2,7 @@
 /*
  * Comma-separated values: the columns of pqos --mon-file-type=csv with their names and
  * units, where MB is 2^20 bytes, and then all other columns.  Unknown values are empty.
+ * pqos has no incidents: of its columns these have the time only.
  *
  * pqos has no mark for a lower bound, and its readers take each number for the value.  So a
  * lower bound is empty in its columns.  Of the other columns, one that ends in _partial
@@ -26,8 +27,10 @@ static const char pqos_columns[] =
 
 static int begin(struct export_session *session)
 {
-	out_text(session->out, pqos_columns);
-	for (const struct export_column *c = export_columns; c->name; c++) {
+	bool is_usage = session->columns == export_columns;
+
+	out_text(session->out, is_usage ? pqos_columns : "Time");
+	for (const struct export_column *c = session->columns; c->name; c++) {
 		out_byte(session->out, ',');
 		out_text(session->out, c->name);
 	}
@@ -35,11 +38,10 @@ static int begin(struct export_session *session)
 	return session->out->err;
 }
 
-/* UTC, with a fraction where intervals are shorter than a second. */
+/* UTC, with a fraction, but for intervals of a second or longer. */
 static void put_time(struct out *out, const struct export_row *row)
 {
 	time_t seconds = (time_t)(row->time_ns / SECOND_NS);
-	uint64_t length = row->frame->end_ns - row->frame->start_ns;
 	char text[48];
 	struct tm tm;
 	size_t n;
@@ -47,7 +49,7 @@ static void put_time(struct out *out, const struct export_row *row)
 	if (!row->time_known || !gmtime_r(&seconds, &tm))
 		return;
 	n = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	if (length < SECOND_NS)
+	if (!row->frame || row->frame->end_ns - row->frame->start_ns < SECOND_NS)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ".%06u",
 				      (unsigned int)(row->time_ns % SECOND_NS / 1000));
 	out_bytes(out, text, n);
@@ -172,10 +174,15 @@ static void put_cell(struct out *out, const struct export_column *column,
 	}
 }
 
-static void put_row(struct out *out, const struct export_row *row)
+static void put_row(const struct export_session *session, const struct export_row *row)
 {
-	put_pqos(out, row);
-	for (const struct export_column *c = export_columns; c->name; c++)
+	struct out *out = session->out;
+
+	if (row->frame)
+		put_pqos(out, row);
+	else
+		put_time(out, row);
+	for (const struct export_column *c = session->columns; c->name; c++)
 		put_cell(out, c, row);
 	out_byte(out, '\n');
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The formats of cmtstat export: each writes frames, one after the other. */
+/* The formats of cmtstat export: each writes frames, or incidents, one after the other. */
 #ifndef TOOLS_EXPORT_FORMAT_H
 #define TOOLS_EXPORT_FORMAT_H
 
@@ -20,6 +20,7 @@ struct export_origin {
 
 struct export_session {
 	const struct export_format *format;
+	const struct export_column *columns;	/* of rows */
 	struct out *out;
 	struct export_origin origin;
 	void *state;		/* the format's */
@@ -36,8 +37,8 @@ struct export_format {
 	int (*frame)(struct export_session *session,
 		     const struct cmt_usage_frame *frame);
 	int (*end)(struct export_session *session);
-	/* One row, where frame is export_rows(). */
-	void (*row)(struct out *out, const struct export_row *row);
+	/* One row of session->columns; NULL: the format has frames only. */
+	void (*row)(const struct export_session *session, const struct export_row *row);
 };
 
 extern const struct export_format export_csv, export_ndjson, export_clickhouse,
@@ -51,6 +52,10 @@ extern const struct export_format export_csv, export_ndjson, export_clickhouse,
 
 /* Write each row of a frame by format->row.  Returns out->err. */
 int export_rows(struct export_session *session, const struct cmt_usage_frame *frame);
+
+/* Write a row for each neighbour and resource of an incident.  Returns out->err. */
+int export_incident(struct export_session *session, const struct why_incident *incident,
+		    bool emulated);
 
 /*
  * Decode the character that @text begins with for a format that has UTF-8 only: U+FFFD

@@ -116,10 +116,12 @@ static void put_time(struct out *out, const struct export_row *row)
 	out_byte(out, '"');
 }
 
-static void put_row(struct out *out, const struct export_row *row)
+static void put_row(const struct export_session *session, const struct export_row *row)
 {
+	struct out *out = session->out;
+
 	put_time(out, row);
-	for (const struct export_column *c = export_columns; c->name; c++) {
+	for (const struct export_column *c = session->columns; c->name; c++) {
 		struct value cell = c->get(row);
 
 		out_text(out, ",\"");

@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "columns.h"
 #include "subcommands.h"
@@ -42,11 +43,15 @@ static int set_clickhouse(void *config, const char *value)
 
 static int set_by(void *config, const char *value)
 {
+	struct export_config *to = config;
 	enum view by;
 
+	to->incidents = !strcmp(value, "incident");
+	if (to->incidents)
+		return 0;
 	if (by_parse(value, &by) || by == VIEW_CHANNEL)
 		return -EINVAL;
-	((struct export_config *)config)->span.by = by;
+	to->span.by = by;
 	return 0;
 }
 
@@ -63,10 +68,11 @@ static const struct option_spec options[] = {
 	  "one format only", set_ndjson, NULL },
 	{ 'p', "perfetto", NULL, "a trace for ui.perfetto.dev, curves for each row",
 	  "one format only", set_perfetto, NULL },
-	{ 'C', "clickhouse", NULL, "RowBinary, for INSERT INTO cmt.usage FORMAT RowBinary",
+	{ 'C', "clickhouse", NULL, "RowBinary, for INSERT INTO cmt.usage FORMAT RowBinary; incidents: cmt.incidents",
 	  "one format only", set_clickhouse, NULL },
-	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain",
-	  "container, process, cpu or domain", set_by, "container process cpu domain" },
+	{ 'b', "by", "VIEW", "rows are: container (default), process, cpu, domain, incident",
+	  "container, process, cpu, domain or incident", set_by,
+	  "container process cpu domain incident" },
 	{ 'g', "grain", "SECONDS",
 	  "length of an interval, 0.001 to 3600; default 1, 0.001 with --perfetto",
 	  "a number of seconds from 0.001 to 3600", set_grain, NULL },
@@ -84,7 +90,7 @@ static const struct option_spec options[] = {
 const struct program export_program = {
 	.name = "cmtstat export",
 	.synopsis = "--csv | --ndjson | --perfetto | --clickhouse [options] FILE",
-	.about = "Write the intervals of a recording in a format that other programs read.\n",
+	.about = "Write the intervals of a recording, or its incidents, in a format that other programs read.\n",
 	.options = options,
 	.more = "Unknown values are empty or null, never 0.\n",
 };

@@ -39,14 +39,23 @@ static int complain(const struct span *span, int err)
 	return err;
 }
 
+struct replay span_replay(const struct span *span)
+{
+	const struct cmt_recording_about *about = &span->about;
+
+	return (struct replay){
+		.path = span->opts.path, .fd = -1, .recording = span->recording,
+		.about = *about, .info = cmt_recording_info(span->recording),
+		.from_ns = span->first_ns, .to_ns = span->end_ns,
+		.clock_known = about->realtime_ns,
+		.offset_ns = (int64_t)(about->realtime_ns - about->monotonic_ns),
+	};
+}
+
 /* Find the wanted part in the recording. */
 static int find_part(struct span *span)
 {
-	const struct cmt_recording_about *about = &span->about;
-	const struct replay replay = {
-		.about = *about, .clock_known = about->realtime_ns,
-		.offset_ns = (int64_t)(about->realtime_ns - about->monotonic_ns),
-	};
+	const struct replay replay = span_replay(span);
 
 	span->clock_known = replay.clock_known;
 	span->clock_ns = (uint64_t)replay.offset_ns;
@@ -126,14 +135,14 @@ static void look_at_clock(struct span *span)
 	span->clock_ns = clock_ns;
 }
 
-static void show_progress(struct span *span, uint64_t at_ns)
+void span_show_progress(struct span *span, uint64_t at_ns)
 {
 	progress_show(&span->progress, at_ns - span->first_ns,
 		      span->end_ns - span->first_ns);
 }
 
 /* Signals come only while waiting. */
-static bool is_stopped(void)
+bool span_is_stopped(void)
 {
 	signals_poll(NULL, 0, 0);
 	return signal_stop;
@@ -144,7 +153,7 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame)
 	int ret;
 
 	do {
-		if (is_stopped())
+		if (span_is_stopped())
 			return -EINTR;
 		ret = cmt_usage_next(span->usage, frame);
 		if (ret <= 0)
@@ -154,7 +163,7 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame)
 	if ((*frame)->start_ns >= span->end_ns)
 		return 0;
 	span->emulated |= (*frame)->emulated;
-	show_progress(span, (*frame)->end_ns);
+	span_show_progress(span, (*frame)->end_ns);
 	return 1;
 }
 

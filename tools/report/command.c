@@ -84,33 +84,12 @@ static int take_verdicts(struct report_run *run)
 	return ret;
 }
 
-static int take_incident(struct report_run *run, const struct cmt_incident *told)
+static int take_incident(void *ctx, const struct why_incident *incident)
 {
-	struct why_incident incident = why_named(&run->watch, told);
+	struct report_run *run = ctx;
 
-	return told->end_ns < run->from_ns ? 0 : incidents_add(&run->model.incidents, &incident);
-}
-
-static int take_ended(struct report_run *run)
-{
-	const struct cmt_incident *told;
-	int ret = 0;
-
-	while (!ret && cmt_culprit_next_incident(run->watch.culprit, &told) > 0)
-		if (!(told->flags & CMT_INCIDENT_OPEN))
-			ret = take_incident(run, told);
-	return ret;
-}
-
-/* At the end of the page */
-static int take_open(struct report_run *run)
-{
-	const struct cmt_incident *told;
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && (told = cmt_culprit_incident_at(run->watch.culprit, i)); i++)
-		ret = take_incident(run, told);
-	return ret;
+	return incident->told->end_ns < run->from_ns ?
+	       0 : incidents_add(&run->model.incidents, incident);
 }
 
 /* Frames before the begin are only for the engine's baselines. */
@@ -124,7 +103,7 @@ static int take_frame(struct report_run *run)
 		ret = model_add(&run->model, frame);
 	if (!ret)
 		ret = take_verdicts(run);
-	return ret ? ret : take_ended(run);
+	return ret ? ret : why_take_ended(&run->watch, take_incident, run);
 }
 
 static int take_frames(struct report_run *run)
@@ -146,7 +125,7 @@ static int take_frames(struct report_run *run)
 				      run->to_ns - run->from_ns);
 	}
 	progress_end(&progress);
-	return ret < 0 ? ret : take_open(run);
+	return ret < 0 ? ret : why_take_open(&run->watch, take_incident, run);
 }
 
 static void fill_about(struct report_run *run)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export_incidents.h"
+
+#include <errno.h>
+
+#include "why_slower.h"
+
+#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define STEP 1024U	/* slots between two looks at signals */
+
+struct taking {
+	struct span *span;
+	struct export_session *session;
+	struct replay replay;
+	struct watch watch;
+};
+
+static int take(void *ctx, const struct why_incident *incident)
+{
+	struct taking *taking = ctx;
+
+	if (incident->told->end_ns < taking->span->first_ns)
+		return 0;
+	taking->session->origin.clock_known = taking->replay.clock_known;
+	taking->session->origin.clock_ns = (uint64_t)taking->replay.offset_ns;
+	return export_incident(taking->session, incident, taking->span->emulated);
+}
+
+/* Returns 1, 0: the part has ended, or -errno. */
+static int next_slot(struct taking *taking)
+{
+	const struct cmt_usage_frame *frame;
+	int ret = watch_next(&taking->watch);
+
+	if (ret <= 0)
+		return ret;
+	frame = taking->watch.frame;
+	if (frame->start_ns >= taking->span->end_ns)
+		return 0;
+	if (frame->sampling_ns > WATCH_SLOT_NS) {
+		fprintf(stderr, "%s: incidents need a sampling interval of 1 ms\n",
+			taking->span->opts.program);
+		return -ENODATA;
+	}
+	taking->span->emulated |= frame->emulated;
+	ret = why_take_ended(&taking->watch, take, taking);
+	return ret ? ret : 1;
+}
+
+static int take_all(struct taking *taking)
+{
+	int ret = 1;
+
+	for (uint32_t i = 0; ret > 0; i++) {
+		if (i % STEP == 0 && span_is_stopped())
+			return -EINTR;
+		ret = next_slot(taking);
+		if (ret > 0 && i % STEP == 0)
+			span_show_progress(taking->span, taking->watch.frame->end_ns);
+	}
+	return ret ? ret : why_take_open(&taking->watch, take, taking);
+}
+
+static void tell_unknown(const struct span *span)
+{
+	if ((span->about.counters & COUNTERS) != COUNTERS)
+		fprintf(stderr, "%s: slowdown by cache and memory is not known: the recording does not have all counters of the processor\n",
+			span->opts.program);
+}
+
+int export_incidents(struct span *span, struct export_session *session)
+{
+	struct taking taking = {
+		.span = span, .session = session, .replay = span_replay(span),
+	};
+	int ret = taking.replay.info ? 0 : -EBADMSG;
+
+	if (session->format->needs_clock && !span->clock_known) {
+		fprintf(stderr, "%s: the recording has no wall-clock time\n",
+			span->opts.program);
+		return -ENODATA;
+	}
+	if (!ret)
+		ret = watch_open_replay(&taking.watch, &taking.replay, span->first_ns, 0,
+					WATCH_AGAIN_NS);
+	if (!ret)
+		ret = take_all(&taking);
+	if (!ret)
+		tell_unknown(span);
+	watch_close(&taking.watch);
+	return ret;
+}
