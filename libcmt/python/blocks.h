@@ -75,6 +75,16 @@ struct container_head {
 	uint32_t present;	/* bit i: text i is there, if only as "" */
 };
 
+/* What slowdown_read() has taken in. */
+struct slowdown_read {
+	uint32_t frames;
+	uint32_t sampling_ns;	/* this and what follows: of the last frame */
+	uint64_t end_ns;
+	uint64_t lost;
+	_Bool emulated;
+	_Bool look_due;		/* at files of cgroups, with a frame that has all rows */
+};
+
 /*
  * One frame: its rows, then their children; their names, the memory channels, and for whom
  * tasks waited.

@@ -4,8 +4,8 @@ What of libcmt the binding calls, as cffi takes it.
 
 The compiler sees <cmt/cmt.h> itself, which pkg-config finds: it fills in what
 stands here as "..." and does not compile what contradicts the header.  blocks.h,
-and with blocks.c the code that copies what the library hands out, is compiled
-together with what cffi makes.
+and with blocks.c and slowdown.c the code that copies what the library hands out, or
+hands on, is compiled together with what cffi makes.
 """
 from pathlib import Path
 
@@ -90,6 +90,8 @@ DECLARATIONS = """
 #define CMT_CONTAINER_OVERHEAD ...
 #define CMT_USAGE_CHILDREN ...
 #define CMT_USAGE_WAITS ...
+#define CMT_USAGE_DOMAINS ...
+#define CMT_USAGE_BRIEF ...
 #define CMT_USAGE_WAIT_UNKNOWN ...
 #define CMT_USAGE_NAMES ...
 #define CMT_USAGE_PENDING ...
@@ -407,6 +409,8 @@ int cmt_containers_set_root(struct cmt_containers *, const char *);
 void cmt_containers_free(struct cmt_containers *);
 const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *, uint64_t);
+const struct cmt_container *
+cmt_containers_find(struct cmt_containers *, uint64_t);
 void cmt_containers_forget(struct cmt_containers *, uint64_t);
 
 struct cmt_recording;
@@ -616,6 +620,86 @@ int cmt_usage_peek(struct cmt_usage *, const struct cmt_usage_frame **);
 int cmt_usage_timeout(const struct cmt_usage *);
 int cmt_usage_wait(struct cmt_usage *, int);
 int cmt_usage_refresh(struct cmt_usage *, unsigned int);
+struct cmt_containers *cmt_usage_containers(struct cmt_usage *);
+
+#define CMT_CULPRIT_NO_CGROUP ...
+#define CMT_INCIDENT_OPEN ...
+#define CMT_INCIDENT_BEFORE ...
+#define CMT_INCIDENT_CLIPPED ...
+#define CMT_INCIDENT_LOST ...
+
+enum cmt_slowdown_resource {
+	CMT_SLOWDOWN_CPU,
+	CMT_SLOWDOWN_CACHE,
+	CMT_SLOWDOWN_MEMORY,
+	...
+};
+
+struct cmt_culprit;
+
+struct cmt_culprit_opts {
+	size_t sz;
+	uint32_t max_owners;
+	uint32_t unit_bytes;
+	...;
+};
+
+struct cmt_culprit_counts {
+	size_t sz;
+	uint32_t counted;
+	...;
+};
+
+struct cmt_slowdown {
+	uint64_t id;
+	uint64_t by;
+	uint32_t domain;
+	enum cmt_slowdown_resource resource;
+	double share;
+	double low;
+	double high;
+	double most;
+	double cpus;
+	...;
+};
+
+struct cmt_incident_part {
+	uint64_t by;
+	uint32_t domain;
+	enum cmt_slowdown_resource resource;
+	double share;
+	uint64_t held_bytes;
+	uint64_t lost_ns;
+	...;
+};
+
+struct cmt_incident {
+	uint64_t number;
+	uint64_t id;
+	uint32_t flags;
+	uint32_t nr_parts;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	double share;
+	double low;
+	double high;
+	double worst;
+	uint64_t lost_ns;
+	double cpi;
+	double mpki;
+	struct cmt_incident_part parts[...];
+	...;
+};
+
+int cmt_culprit_new(struct cmt_culprit **, const struct cmt_culprit_opts *);
+void cmt_culprit_free(struct cmt_culprit *);
+int cmt_culprit_counts(const struct cmt_culprit *, struct cmt_culprit_counts *);
+int cmt_culprit_slowdown(const struct cmt_culprit *, struct cmt_slowdown *, uint32_t);
+int cmt_culprit_slowdown_minute(const struct cmt_culprit *, struct cmt_slowdown *,
+				uint32_t);
+int cmt_culprit_next_incident(struct cmt_culprit *, const struct cmt_incident **);
+const struct cmt_incident *
+cmt_culprit_incident_at(const struct cmt_culprit *, uint32_t);
 """ + BLOCKS + """
 int slot_queue_new(struct slot_queue **, const struct cmt_slots_opts *);
 void slot_queue_free(struct slot_queue *);
@@ -624,10 +708,13 @@ struct slot_block *slot_queue_take(struct slot_queue *);
 struct cmt_slots *slot_queue_slots(struct slot_queue *);
 size_t container_put(char *, const struct cmt_container *);
 struct usage_block *usage_block_copy(const struct cmt_usage_frame *);
+int slowdown_read(struct cmt_usage *, struct cmt_culprit *, uint32_t,
+		  struct slowdown_read *);
 void free(void *);
 """
 
 SOURCE = (HERE / "blocks.c").read_text().replace('#include "blocks.h"\n', BLOCKS)
+SOURCE += (HERE / "slowdown.c").read_text()
 
 builder = FFI()
 builder.cdef(DECLARATIONS)

@@ -1132,6 +1132,112 @@ class UsageTest(FakeCase):
         self.assertIs(seen[0], frame.rows)
 
 
+class SlowdownsTest(FakeCase):
+    """RMID 1 waits for CPU 0 for 0.4 ms of each ms, while RMID 5 and it run there."""
+
+    WAITS_NS = 400_000
+    RAN_NS = 500_000
+
+    def setUp(self):
+        super().setUp()
+        for rmid in (1, 5):
+            FAKE.test_existing(U64(T0 - 9), rmid, 10 * rmid, 0)
+        FAKE.test_as_of(U64(T0 - 1))
+        FAKE.test_info(2, U64(32 * MIB))
+        FAKE.test_events(int(EVENTS))
+        self.device = self.open()
+        self.slowdowns = cmt.Slowdowns(self.device)
+        self.addCleanup(self.slowdowns.close)
+        self.time_ms = 0
+
+    def run_for(self, milliseconds, waits_ns):
+        """Read every few of them: the rings have 64 records."""
+        end = self.time_ms + milliseconds
+        read = 0
+        while self.time_ms < end:
+            self.millisecond(waits_ns)
+            if self.time_ms % 4 == 0 or self.time_ms == end:
+                while frames := self.slowdowns.read():
+                    read += frames
+        return read
+
+    def millisecond(self, waits_ns):
+        ts = T0 + self.time_ms * MS
+        flags = COUNTERS | cmt.Flag.WAITED
+        for rmid, waited in ((1, waits_ns), (5, 0)):
+            sample(0, ts + rmid, rmid, VALUES, (4 * MIB, self.time_ms * MIB, 0, 0))
+            perf(0, ts + 10 + rmid, rmid, flags,
+                 (1000, 500, 5, 80, waited, self.RAN_NS))
+        tick(0, ts + 20)
+        tick(1, ts + 21)
+        FAKE.test_now(U64(ts + 22))
+        self.time_ms += 1
+
+    def test_nothing_yet(self):
+        self.assertEqual(self.slowdowns.read(), 0)
+        self.assertIsNone(self.slowdowns.end_ns)
+        self.assertEqual((self.slowdowns.now(), self.slowdowns.minute()), ((), ()))
+        self.assertEqual((self.slowdowns.incidents(), self.slowdowns.open_incidents()), ((), ()))
+
+    def test_now(self):
+        self.assertGreater(self.run_for(2100, self.WAITS_NS), 2000)
+        self.assertEqual((self.slowdowns.sampling_ns, self.slowdowns.lost), (MS, 0))
+        self.assertGreater(self.slowdowns.end_ns, T0 + 2000 * MS)
+        self.assertGreater(self.slowdowns.counted, 0)
+        waits = [s for s in self.slowdowns.now() if s.resource == cmt.Resource.CPU]
+        self.assertEqual([(s.victim.cgroup_id, s.suspect.cgroup_id) for s in waits],
+                         [(7001, 7005)])
+        (wait,) = waits
+        self.assertEqual(wait.victim.kind, cmt.RowKind.OWNER)
+        self.assertIsNone(wait.domain)
+        # of the time in which it ran or waited
+        share = self.WAITS_NS / (self.WAITS_NS + self.RAN_NS)
+        self.assertAlmostEqual(wait.share, share, delta=0.01)
+        self.assertAlmostEqual(wait.cpus * MS, self.WAITS_NS + self.RAN_NS, delta=0.01 * MS)
+        self.assertEqual(wait.low, wait.share)
+        (mean,) = [s for s in self.slowdowns.minute() if s.resource == cmt.Resource.CPU]
+        self.assertAlmostEqual(mean.share, share, delta=0.02)
+
+    def test_incident(self):
+        self.run_for(4000, 0)
+        self.assertEqual(self.slowdowns.incidents(), ())
+        self.run_for(3000, self.WAITS_NS)
+        (begun,) = self.slowdowns.incidents()
+        self.assertEqual((begun.number, begun.victim.cgroup_id), (1, 7001))
+        self.assertTrue(begun.goes_on and not begun.began_before)
+        (open_one,) = self.slowdowns.open_incidents()
+        self.assertEqual(open_one.number, 1)
+        self.assertGreater(open_one.lost_ns, begun.lost_ns)
+        (part,) = [p for p in open_one.parts if p.resource == cmt.Resource.CPU]
+        self.assertEqual((part.suspect.cgroup_id, part.domain, part.held_bytes),
+                         (7005, None, None))
+        self.run_for(4000, 0)
+        (ended,) = self.slowdowns.incidents()
+        self.assertEqual((ended.number, ended.goes_on, ended.share), (1, False, 0))
+        self.assertEqual(self.slowdowns.open_incidents(), ())
+        self.assertAlmostEqual(ended.lost_ns, 3000 * self.WAITS_NS, delta=1300 * self.WAITS_NS)
+        self.assertGreater(ended.end_ns, begun.begin_ns)
+
+    def test_names_come_with_a_refresh(self):
+        self.run_for(2100, self.WAITS_NS)
+        self.assertEqual(self.slowdowns.now()[0].victim.container.name, "cgroup:7001")
+        self.slowdowns.refresh()
+        self.run_for(100, self.WAITS_NS)
+        found = {s.victim.cgroup_id: s.victim.container for s in self.slowdowns.now()}
+        self.assertEqual(found[7001].name, "b")
+
+    def test_closed(self):
+        self.device.close()
+        for call in (self.slowdowns.read, self.slowdowns.now, self.slowdowns.refresh,
+                     self.slowdowns.timeout_ms, self.slowdowns.incidents,
+                     self.slowdowns.open_incidents):
+            with self.assertRaises(ValueError):
+                call()
+
+    def test_one_reader(self):
+        self.raises(errno.EBUSY, cmt.Slowdowns, self.device)
+
+
 class ContainersTest(unittest.TestCase):
     ID = "0c7f30f462d66b3d044efa41d0601ff09af0bbaef30bbff31453821e908bdd5a"
 
@@ -1207,7 +1313,7 @@ class PackageTest(unittest.TestCase):
         # What the declarations say is compared with the compiler's at first use.
         ffi = cmt.types.ffi
         opaque = {f"cmt_{n}" for n in ("device", "reader", "slots", "tracker", "containers",
-                                       "usage", "recording")} | {"slot_queue"}
+                                       "usage", "recording", "culprit")} | {"slot_queue"}
         structs = set(ffi.list_types()[1])
         self.assertTrue(structs > opaque)
         for name in structs - opaque:
@@ -1291,6 +1397,15 @@ class RecordingTest(unittest.TestCase):
                 cmt.Recording(path)
             self.assertEqual(caught.exception.errno, number)
             self.assertIn(os.fsdecode(path), caught.exception.strerror)
+
+    def test_slowdowns(self):
+        """An iteration ends with the recording; all of it was read."""
+        recording = self.open()
+        with cmt.Slowdowns(recording) as slowdowns:
+            self.assertEqual(list(slowdowns), [])
+            self.assertEqual(slowdowns.read(), 0)
+            self.assertTrue(slowdowns.emulated)
+            self.assertGreater(slowdowns.end_ns, recording.about().end_ns - 2 * MS)
 
     def test_closed(self):
         recording = cmt.Recording(self.PATH)

@@ -27,6 +27,14 @@ and the records, one by one: for record in reader.
 Where the module is not loaded, cmt.Resctrl() in place of cmt.Device() has the groups
 of resctrl.
 
+Who makes whom slower, by how much, and since when:
+
+    with cmt.Device() as device, cmt.Slowdowns(device) as slowdowns:
+        for incident in slowdowns:
+            print(incident.victim.container and incident.victim.container.name,
+                  incident.goes_on, incident.share, incident.lost_ns,
+                  [part.suspect for part in incident.parts])
+
 What cmtstat record has kept gives the frames that there were:
 
     with cmt.Recording("night.cmt") as recording, cmt.Usage(recording) as usage:
@@ -40,7 +48,7 @@ Rules that hold everywhere:
   with the flag EMULATED comes from a model, and nothing was measured.
 - A call that fails raises Error, an OSError with errno and a text; a wrong
   argument that no call of the library sees, ValueError or OverflowError.
-- Device, Recording, Usage, Reader, Slots and Containers hold something of the library's:
+- Device, Recording, Usage, Slowdowns, Reader, Slots and Containers hold something of the library's:
   they are context managers, close() may be called twice, and any other call after
   it is a ValueError.  Several threads may use one Device at once; one at a time
   uses one of the others.  All else is plain data of its own, that stays valid.
@@ -57,7 +65,8 @@ from .reader import (Counts, Lifecycle, Lost, Perf, Reader, Record, Sample,
                      State, Tick)
 from .recording import About, Recording
 from .slots import Entries, Slot, SlotCounts, SlotCpus, Slots
-from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode,
+from .slowdown import Incident, IncidentPart, Party, Slowdown, Slowdowns
+from .types import (Backend, By, Flag, Owner, OwnerKind, RecordType, ResctrlMode, Resource,
                     RowFlag, RowKind, Scope, UsageWhy, Vendor, Why)
 from .usage import (Channel, Counters, Coverage, Difference, Frame, Idle, Memory,
                     Occupancy, Rate, Row, Rows, Usage, WaitPart)
@@ -68,8 +77,9 @@ __version__: str = _ffi.string(_lib.cmt_version()).decode()
 __all__ = [
     "About", "Attached", "Backend", "By", "Channel", "Columns", "Container", "Containers",
     "Counters", "Counts", "Coverage", "Device", "Difference", "Entries", "Error", "Flag", "Frame",
-    "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner", "OwnerKind", "PatternError", "Perf", "Rate", "Reader", "Record",
-    "RecordType", "Recording", "Resctrl", "ResctrlMode", "Row", "RowFlag", "RowKind", "Rows", "Sample",
-    "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Snapshot", "State",
+    "Incident", "IncidentPart", "Info", "Lifecycle", "Lost", "Memory", "Occupancy", "Owner",
+    "OwnerKind", "Party", "PatternError", "Perf", "Rate", "Reader", "Record", "RecordType",
+    "Recording", "Resctrl", "ResctrlMode", "Resource", "Row", "RowFlag", "RowKind", "Rows", "Sample",
+    "Scope", "Slot", "SlotCounts", "SlotCpus", "Slots", "Slowdown", "Slowdowns", "Snapshot", "State",
     "Stats", "Tick", "Usage", "UsageWhy", "Vendor", "WaitPart", "Why", "container_name",
 ]

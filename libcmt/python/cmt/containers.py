@@ -75,7 +75,7 @@ class Containers(Handle):
         raw = lib.cmt_containers_lookup(self.pointer, cgroup_id)
         if not raw:
             raise MemoryError
-        key = _packed(raw)
+        key = packed(raw)
         made, container = self._made.get(cgroup_id, (b"", None))
         if container is None or made != key:
             container = make_container(key)
@@ -111,14 +111,15 @@ def container_name(path: str) -> Container:
     own = ffi.new("char[]", c_text(path))
     lib.cmt_container_name(own, raw)
     raw.path = own
-    return make_container(_packed(raw))
+    return make_container(packed(raw))
 
 
 #: Containers that a Containers has objects of.
 _MADE_MAX = 4096
 
 
-def _packed(raw: Any) -> bytes:
+def packed(raw: Any) -> bytes:
+    """What make_container() takes of a container of C."""
     room = ffi.new("char[]", lib.container_put(ffi.NULL, raw))
     lib.container_put(room, raw)
     return bytes(ffi.buffer(room))

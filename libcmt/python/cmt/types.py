@@ -133,6 +133,14 @@ class By(_Open):
     DOMAIN = lib.CMT_USAGE_BY_DOMAIN  #: an L3 domain
 
 
+class Resource(_Open):
+    """What a neighbour takes from a victim."""
+
+    CPU = lib.CMT_SLOWDOWN_CPU  #: the kernel's account of the last second, no estimate
+    CACHE = lib.CMT_SLOWDOWN_CACHE
+    MEMORY = lib.CMT_SLOWDOWN_MEMORY  #: a miss takes longer while others miss
+
+
 class RowKind(_Open):
     """The kind of a row."""
 
