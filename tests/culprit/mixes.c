@@ -6,6 +6,7 @@
  * The set "deciding" is for those who change parameters, "reported" for the figures that
  * are told; no seed is in both.
  */
+#include "engine.h"
 #include "limit.h"
 #include "score.h"
 
@@ -19,7 +20,6 @@
 #define SEED_REPORTED	8000000ULL
 #define WARM_MS		300
 #define LENGTH_MS	1000
-#define MS		1000000ULL
 #define MIX_MOST	7
 
 #define HARMED		0.05	/* of a victim's time, by one neighbour */
@@ -95,38 +95,6 @@ static void make_mix(struct mix *mix, uint64_t seed)
 	}
 }
 
-static struct cmt_culprit *engine_of(const struct host *host)
-{
-	struct cmt_culprit_opts opts = {
-		.sz = sizeof(opts), .max_owners = HOST_RUNNERS,
-		.unit_bytes = (uint32_t)(host->quantum_kib * 1024),
-	};
-	struct cmt_culprit *culprit;
-
-	if (cmt_culprit_new(&culprit, &opts))
-		abort();
-	return culprit;
-}
-
-static void feed(struct cmt_culprit *culprit, const struct host *host, uint32_t ms, bool rdt)
-{
-	struct cmt_culprit_sample samples[HOST_RUNNERS];
-	struct cmt_culprit_slot slot = {
-		.sz = sizeof(slot), .start_ns = (ms + 1) * MS,
-		.nr_samples = host->nr_runners, .sample_size = sizeof(samples[0]),
-		.samples = samples,
-	};
-
-	score_samples(host, host->readings, true, samples);
-	for (uint32_t i = 0; !rdt && i < host->nr_runners; i++) {
-		samples[i].valid &= ~(uint32_t)(CMT_CULPRIT_OCCUPANCY | CMT_CULPRIT_TRAFFIC);
-		samples[i].occupancy_bytes = samples[i].traffic_bytes = 0;
-		samples[i].span = 0;
-	}
-	if (cmt_culprit_add(culprit, &slot) < 0)
-		abort();
-}
-
 static void run_host(const struct mix *mix, int absent, struct cmt_culprit *engines[2],
 		     double cpi[MIX_MOST])
 {
@@ -142,7 +110,7 @@ static void run_host(const struct mix *mix, int absent, struct cmt_culprit *engi
 	for (uint32_t ms = 0; ms < LENGTH_MS; ms++) {
 		host_step(&host, ms);
 		for (int e = 0; e < 2 && engines; e++)
-			feed(engines[e], &host, ms, e == 1);
+			engine_add(engines[e], &host, ms, e == 1);
 		for (uint32_t i = 0; i < host.nr_runners; i++) {
 			cycles[i] += host.readings[i].cycles;
 			work[i] += host.readings[i].work;
@@ -213,7 +181,7 @@ static void run_mix(uint64_t seed, struct sums sums[2])
 	n = mix.host.nr_runners;
 	memset(answers, 0, sizeof(answers));
 	for (int e = 0; e < 2; e++)
-		engines[e] = engine_of(&mix.host);
+		engines[e] = engine_new(&mix.host);
 	run_host(&mix, -1, engines, all);
 	for (uint32_t s = 0; s < n; s++) {
 		run_host(&mix, (int)s, NULL, without);
