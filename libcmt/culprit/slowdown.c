@@ -38,6 +38,8 @@ void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *
 	slowdown_end(&culprit->slowdown);
 }
 
+_Static_assert(SLOWDOWN_OUTSIDE == CMT_CULPRIT_OUTSIDE, "one id for both");
+
 struct list {
 	struct cmt_slowdown *all;
 	uint32_t nr, room;

@@ -142,14 +142,15 @@ static double most_of(const struct domain *domain, const struct member *victim,
 	double misses = resource == SLOWDOWN_CACHE ? spared_at_most(domain, victim) :
 			victim->misses * cheaper(domain, domain->misses - victim->misses);
 
-	return least(misses * victim->cost.value / victim->cycles, SHARE_MOST);
+	return least(misses * victim->cost.value / victim->cycles +
+		     victim->owner->outside[resource], SHARE_MOST);
 }
 
-static void tell(const struct domain *domain, const struct member *victim,
-		 const struct member *suspect, enum slowdown_resource resource, double cycles)
+static void tell(const struct domain *domain, const struct member *victim, uint64_t by,
+		 enum slowdown_resource resource, double cycles)
 {
 	struct slowdown_part part = {
-		.id = victim->owner->id, .by = suspect->owner->id,
+		.id = victim->owner->id, .by = by,
 		.domain = victim->owner->domain, .resource = resource,
 		.share = least(cycles / victim->cycles, SHARE_MOST),
 		.cpus = victim->owner->timed ? victim->ran_ns / SLOT_NS : -1,
@@ -183,9 +184,22 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 			continue;
 		misses = domain->holds ? spared(victim, pressure) :
 					 spared_unknown(domain, victim, suspect);
-		tell(domain, victim, suspect, SLOWDOWN_CACHE, misses * victim->cost.value);
-		tell(domain, victim, suspect, SLOWDOWN_MEMORY,
+		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
+		     misses * victim->cost.value);
+		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
 		     victim->misses * victim->cost.value * cheaper(domain, suspect->misses));
+	}
+}
+
+static void victims_of_outside(const struct domain *domain)
+{
+	for (uint32_t i = 0; i < domain->nr; i++) {
+		const struct member *victim = &domain->members[i];
+
+		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
+			if (victim->owner->outside[r] > 0)
+				tell(domain, victim, SLOWDOWN_OUTSIDE, r,
+				     victim->owner->outside[r] * victim->cycles);
 	}
 }
 
@@ -267,6 +281,7 @@ static void parts_of(const struct slowdown *slowdown, uint32_t number, struct do
 	for (uint32_t i = 0; i < domain->nr && domain->misses > 0; i++)
 		if (may_be_suspect(domain, &domain->members[i]))
 			victims_of(domain, &domain->members[i]);
+	victims_of_outside(domain);
 }
 
 static uint64_t domains_of(const struct slowdown *slowdown)

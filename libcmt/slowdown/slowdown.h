@@ -34,6 +34,14 @@ struct slowdown_curve {
 	double o, oo, ho, hh;
 };
 
+enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY, SLOWDOWN_RESOURCES };
+
+/* Means of an owner over some time before the last second or so */
+struct slowdown_before {
+	uint32_t looks;		/* they are from so many */
+	double cycles, instructions, misses, references, occupancy_kib;
+};
+
 struct slowdown_owner {
 	uint64_t id;
 	uint32_t domain;
@@ -50,7 +58,13 @@ struct slowdown_owner {
 	struct slowdown_values mean;
 	struct slowdown_moments moments;
 	struct slowdown_curve curve;
+	struct slowdown_before before;
+	/* The shares of its time that it lost since then to what is outside this machine */
+	double outside[SLOWDOWN_RESOURCES];
 };
+
+/* No owner's id: what slows owners down is outside this machine. */
+#define SLOWDOWN_OUTSIDE	UINT64_MAX
 
 struct slowdown {
 	uint64_t slot, begin;	/* the current slot, the one before the first */
@@ -61,10 +75,8 @@ struct slowdown {
 	struct slowdown_owner *owners;
 	uint32_t nr_now, nr_before;
 	uint32_t *now;		/* owners with values in this slot, then in the one before */
-	uint64_t swept;
+	uint64_t swept, looked;
 };
-
-enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY };
 
 /* Shares are of the victim's time: 0.2 means that it would need a fifth less without @by. */
 struct slowdown_part {
@@ -118,6 +130,10 @@ struct slowdown_guess {
 struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner);
 /* By how much each miss of the domain in a slot raises that cost, as a part of it. */
 struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner);
+
+/* outside.c */
+/* Seldom: compare with before, and take the last second into it. */
+void slowdown_outside(struct slowdown *slowdown);
 
 /* hits.c */
 void slowdown_curve_scale(struct slowdown_curve *curve, double factor);

@@ -210,6 +210,7 @@ void slowdown_end(struct slowdown *slowdown)
 
 		take(owner, slowdown->slot, misses[owner->domain]);
 	}
+	slowdown_outside(slowdown);
 }
 
 uint32_t slowdown_counted(const struct slowdown *slowdown)

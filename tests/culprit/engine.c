@@ -32,13 +32,16 @@ void engine_add(struct cmt_culprit *culprit, const struct host *host, uint32_t m
 	struct cmt_culprit_sample samples[HOST_RUNNERS];
 	struct cmt_culprit_slot slot = {
 		.sz = sizeof(slot), .start_ns = (ms + 1) * MS,
-		.nr_samples = host->nr_runners, .sample_size = sizeof(samples[0]),
+		.sample_size = sizeof(samples[0]),
 		.samples = samples,
 	};
 
 	score_samples(host, host->readings, true, samples);
 	for (uint32_t i = 0; !rdt && i < host->nr_runners; i++)
 		hide_rdt(&samples[i]);
+	for (uint32_t i = 0; i < host->nr_runners; i++)
+		if (!host->runners[i].elsewhere)
+			samples[slot.nr_samples++] = samples[i];
 	if (cmt_culprit_add(culprit, &slot) < 0)
 		abort();
 }

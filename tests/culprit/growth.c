@@ -134,18 +134,22 @@ static void make_growth(struct growth *growth, uint64_t seed)
 static struct told told_of(const struct cmt_culprit *engine)
 {
 	const struct cmt_incident *incident;
-	double shares[HOST_RUNNERS] = { 0 };
+	double shares[HOST_RUNNERS + 1] = { 0 };	/* the last one: outside */
 	uint32_t i = 0;
 
 	while ((incident = cmt_culprit_incident_at(engine, i)) && incident->id != VICTIM)
 		i++;
 	if (!incident)
 		return (struct told){ 0 };
-	for (i = 0; i < incident->nr_parts; i++)
-		shares[incident->parts[i].by] += incident->parts[i].share;
-	for (i = 0; i < HOST_RUNNERS && shares[i] <= shares[GROWER]; i++)
+	for (i = 0; i < incident->nr_parts; i++) {
+		uint64_t by = incident->parts[i].by;
+
+		shares[by == CMT_CULPRIT_OUTSIDE ? HOST_RUNNERS : by] +=
+			incident->parts[i].share;
+	}
+	for (i = 0; i <= HOST_RUNNERS && shares[i] <= shares[GROWER]; i++)
 		;
-	return (struct told){ true, shares[GROWER] > 0 && i == HOST_RUNNERS };
+	return (struct told){ true, shares[GROWER] > 0 && i > HOST_RUNNERS };
 }
 
 /* @engines: with occupancies the second one; NULL: the grower is not there */
@@ -301,12 +305,13 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	setlinebuf(stdout);
 	for (uint32_t i = 0; i < n; i++)
 		run_growth(seed + i, sums);
 	print("without RDT", &sums[0]);
 	print("with RDT", &sums[1]);
-	check("without RDT", &sums[0], 90, 5);
-	check("with RDT", &sums[1], 95, 5);
+	check("without RDT", &sums[0], 78, 5);
+	check("with RDT", &sums[1], 85, 5);
 	printf("%u passed, %u failed\n", limits_kept, limits_missed);
 	return limits_missed > 0;
 }

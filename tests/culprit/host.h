@@ -44,6 +44,7 @@ struct runner {
 	uint32_t quota_ms;	/* of each 100 ms it may run so many; 0: all */
 	bool outside;		/* in no container: RMID 0, which is read also while it is idle */
 	bool planted;		/* changes in this scenario, and does harm */
+	bool elsewhere;		/* in another machine of the hypervisor's: no reader sees it */
 	bool absent;		/* is not there: what the others do without it */
 	/* below: state of the simulation */
 	struct rng rng;

@@ -36,10 +36,11 @@ struct answers {
 	double told[MIX_MOST][MIX_MOST];
 	double low[MIX_MOST][MIX_MOST], high[MIX_MOST][MIX_MOST];
 	double true_share[MIX_MOST][MIX_MOST];
-	bool rdt;
+	bool outside;		/* something outside is told, and there is nothing */
 };
 
 struct sums {
+	uint32_t mixes, outside;
 	uint32_t harmed, right, near;	/* near: within a factor of 2 */
 	uint32_t unharmed, wronged;
 	uint32_t pairs, bounded;
@@ -129,6 +130,10 @@ static void ask(struct cmt_culprit *engine, struct answers *answers)
 	for (int i = 0; i < nr; i++) {
 		uint64_t v = parts[i].id, by = parts[i].by;
 
+		if (by == CMT_CULPRIT_OUTSIDE) {
+			answers->outside = true;
+			continue;
+		}
 		answers->told[v][by] += parts[i].share;
 		answers->low[v][by] += parts[i].low;
 		answers->high[v][by] += parts[i].high;
@@ -192,6 +197,8 @@ static void run_mix(uint64_t seed, struct sums sums[2])
 	}
 	for (int e = 0; e < 2; e++) {
 		ask(engines[e], &answers[e]);
+		sums[e].mixes++;
+		sums[e].outside += answers[e].outside;
 		for (uint32_t v = 0; v < n; v++)
 			if (!isnan(all[v]))
 				add_victim(&answers[e], v, n, &sums[e]);
@@ -233,6 +240,8 @@ static void check(const char *name, const struct sums *s, double right, double n
 	limit(what, part(s->near, s->harmed), near, false);
 	snprintf(what, sizeof(what), "%s: unharmed told 5 %% or more, %%", name);
 	limit(what, part(s->wronged, s->unharmed), wronged, true);
+	snprintf(what, sizeof(what), "%s: mixes told of something outside, %%", name);
+	limit(what, part(s->outside, s->mixes), 0, true);
 	snprintf(what, sizeof(what), "%s: in bounds, %%", name);
 	limit(what, part(s->bounded, s->pairs), 90, false);
 }

@@ -101,6 +101,8 @@ const char *row_kind(const struct row *row)
 {
 	if (row->kind == CMT_USAGE_UNATTRIBUTED)
 		return "unattributed";
+	if (row->kind == CMT_USAGE_OUTSIDE)
+		return "outside";
 	if (row->kind == CMT_USAGE_OVERFLOW)
 		return "overflow";
 	if (row->kind == CMT_USAGE_UNKNOWN)
@@ -176,6 +178,8 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 
 	if (row->kind == CMT_USAGE_UNATTRIBUTED)
 		return "(unattributed)";
+	if (row->kind == CMT_USAGE_OUTSIDE)
+		return "(outside this machine)";
 	if (row->kind == CMT_USAGE_UNKNOWN)
 		return "(unknown)";
 	if (row->kind == CMT_USAGE_OVERFLOW) {
@@ -469,8 +473,9 @@ culprit_row(const struct cmt_usage_frame *frame, struct cmt_containers *containe
 			return row;
 	}
 	*gone = (struct cmt_usage_row){
-		.kind = id < CMT_CULPRIT_NO_CGROUP ? CMT_USAGE_OWNER :
-						    CMT_USAGE_UNKNOWN,
+		.kind = id == CMT_CULPRIT_OUTSIDE ? CMT_USAGE_OUTSIDE :
+			id < CMT_CULPRIT_NO_CGROUP ? CMT_USAGE_OWNER :
+						     CMT_USAGE_UNKNOWN,
 		.owner = CMT_OWNER_CGROUP, .cgroup_id = id,
 		.container = cmt_containers_find(containers, id),
 	};

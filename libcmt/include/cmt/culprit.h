@@ -245,6 +245,11 @@ enum cmt_slowdown_resource {
 	CMT_SLOWDOWN_MEMORY,	/**< a miss takes longer while others miss */
 };
 
+/** In the place of an owner because of which another one is slower: something outside this
+ *  machine, as a neighbour of the hypervisor's.  No owner has this id.
+ */
+#define CMT_CULPRIT_OUTSIDE	UINT64_MAX
+
 /** How much slower an owner is because of one other owner, also where nothing changes: the
  *  share of its time, running or waiting for a CPU, that it would not need without the other
  *  one.  Waits for a CPU count where they are a twentieth of a second, and of that time.
@@ -252,7 +257,8 @@ enum cmt_slowdown_resource {
 struct cmt_slowdown {
 	uint64_t id;		/**< the owner that is slower */
 	uint64_t by;		/**< the owner because of which it is; of
-				 *   CMT_SLOWDOWN_CPU also @id itself
+				 *   CMT_SLOWDOWN_CPU also @id itself, else also
+				 *   CMT_CULPRIT_OUTSIDE
 				 */
 	uint32_t domain;	/**< 0 of CMT_SLOWDOWN_CPU */
 	enum cmt_slowdown_resource resource;
@@ -330,6 +336,9 @@ struct cmt_incident {
 							 */
 };
 
+/** Of the victim's time; what rises is told from CMT_INCIDENT_END on, if it reaches
+ *  CMT_INCIDENT_BEGIN with what it rose in the last second: an estimate is late by that.
+ */
 #define CMT_INCIDENT_BEGIN	0.05
 #define CMT_INCIDENT_END	0.025
 

@@ -32,6 +32,9 @@ enum cmt_usage_kind {
 	CMT_USAGE_UNKNOWN,	/**< an RMID whose ALLOC was lost */
 	CMT_USAGE_OVERFLOW,	/**< the overflow RMID: all pending owners */
 	CMT_USAGE_UNATTRIBUTED,	/**< RMID 0: idle, kernel, not monitored */
+	CMT_USAGE_OUTSIDE,	/**< outside this machine: no row of a frame, but what
+				 *   a caller may make of CMT_CULPRIT_OUTSIDE
+				 */
 };
 
 /** why: the reasons for which a value is not known or not complete. */

@@ -148,6 +148,7 @@ class RowKind(_Open):
     UNKNOWN = lib.CMT_USAGE_UNKNOWN  #: an RMID whose owner's record was lost
     OVERFLOW = lib.CMT_USAGE_OVERFLOW  #: the overflow RMID: all pending owners
     UNATTRIBUTED = lib.CMT_USAGE_UNATTRIBUTED  #: RMID 0: idle, kernel, not monitored
+    OUTSIDE = lib.CMT_USAGE_OUTSIDE  #: outside this machine: in no frame
 
 
 class UsageWhy(IntFlag):

@@ -211,6 +211,24 @@ START_TEST(test_rows_channels)
 }
 END_TEST
 
+/* A neighbour of the hypervisor's is in no frame, and has a name all the same. */
+START_TEST(test_label_outside)
+{
+	const struct cmt_usage_frame none = { .row_size = sizeof(struct cmt_usage_row) };
+	char buf[CONTAINER_LABEL_LEN];
+	struct cmt_containers *containers;
+	const struct cmt_usage_row *row;
+	struct cmt_usage_row gone;
+
+	ck_assert_int_eq(cmt_containers_new(&containers, NULL), 0);
+	row = culprit_row(&none, containers, CMT_CULPRIT_OUTSIDE, &gone);
+	ck_assert_str_eq(usage_row_label(buf, row), "(outside this machine)");
+	row = culprit_row(&none, containers, CMT_CULPRIT_NO_CGROUP | 7, &gone);
+	ck_assert_str_eq(usage_row_label(buf, row), "(unknown)");
+	cmt_containers_free(containers);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("rows");
@@ -218,6 +236,7 @@ int main(void)
 	UNIT_CASE(suite, test_select_filter_and_top);
 	UNIT_CASE(suite, test_select_expand);
 	UNIT_CASE(suite, test_labels);
+	UNIT_CASE(suite, test_label_outside);
 	UNIT_CASE(suite, test_rows_channels);
 	return unit_run(suite);
 }
