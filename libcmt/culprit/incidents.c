@@ -10,6 +10,7 @@
 #define QUIET		1000U	/* slots with nearly no cost, then the incident has ended */
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
+#define SHARE_WEIGHT	0.2212	/* of an estimate in a mean of a second: 1 - e^(-LOOK / 1000) */
 #define RESOURCES	(CMT_SLOWDOWN_MEMORY + 1)
 
 /* What neighbours cost one victim, as of one estimate */
@@ -25,7 +26,10 @@ bool culprit_incidents_init(struct culprit_incidents *incidents)
 	incidents->open = calloc(CULPRIT_INCIDENTS, sizeof(*incidents->open));
 	incidents->pairs = calloc(CULPRIT_PAIRS, sizeof(*incidents->pairs));
 	incidents->queue = calloc(CULPRIT_INCIDENT_QUEUE, sizeof(*incidents->queue));
-	return incidents->open && incidents->pairs && incidents->queue;
+	incidents->shares.before = calloc(CULPRIT_PAIRS, sizeof(struct culprit_share));
+	incidents->shares.now = calloc(CULPRIT_PAIRS, sizeof(struct culprit_share));
+	return incidents->open && incidents->pairs && incidents->queue &&
+	       incidents->shares.before && incidents->shares.now;
 }
 
 void culprit_incidents_free(struct culprit_incidents *incidents)
@@ -33,6 +37,8 @@ void culprit_incidents_free(struct culprit_incidents *incidents)
 	free(incidents->open);
 	free(incidents->pairs);
 	free(incidents->queue);
+	free(incidents->shares.before);
+	free(incidents->shares.now);
 }
 
 static double least(double a, double b)
@@ -265,14 +271,45 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	}
 }
 
+/*
+ * An estimate is a mean of about a second, so that of what rises is that of a second ago.
+ * Returns @share with what it rose in a second; victims come by id.
+ */
+static double with_rise(struct culprit_shares *shares, uint64_t id, double share)
+{
+	struct culprit_share now = { id, share };
+
+	while (shares->at < shares->nr && shares->before[shares->at].id < id)
+		shares->at++;
+	if (shares->at < shares->nr && shares->before[shares->at].id == id)
+		now.mean = shares->before[shares->at].mean;
+	now.mean += SHARE_WEIGHT * (share - now.mean);
+	shares->now[shares->nr_now++] = now;
+	return share + share - now.mean;
+}
+
 static void judge(struct cmt_culprit *culprit, const struct cost *cost)
 {
-	struct culprit_incident *one = open_of(&culprit->incidents, cost->pairs[0].id);
+	struct culprit_incidents *incidents = &culprit->incidents;
+	uint64_t id = cost->pairs[0].id;
+	struct culprit_incident *one = open_of(incidents, id);
+	double soon = with_rise(&incidents->shares, id, cost->share);
 
 	if (one)
 		go_on(culprit, one, cost);
-	else if (cost->share >= CMT_INCIDENT_BEGIN)
+	else if (cost->share >= CMT_INCIDENT_BEGIN ||
+		 (cost->share >= CMT_INCIDENT_END && soon >= CMT_INCIDENT_BEGIN))
 		open_one(culprit, cost);
+}
+
+static void shares_next(struct culprit_shares *shares)
+{
+	struct culprit_share *before = shares->before;
+
+	shares->before = shares->now;
+	shares->now = before;
+	shares->nr = shares->nr_now;
+	shares->nr_now = shares->at = 0;
 }
 
 static void judge_all(struct cmt_culprit *culprit, uint32_t nr)
@@ -289,6 +326,7 @@ static void judge_all(struct cmt_culprit *culprit, uint32_t nr)
 		judge(culprit, &cost);
 		first = i;
 	}
+	shares_next(&culprit->incidents.shares);
 }
 
 static bool has_ended(const struct cmt_culprit *culprit, const struct culprit_incident *one)

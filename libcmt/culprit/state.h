@@ -208,12 +208,25 @@ struct culprit_incident {
 #define CULPRIT_INCIDENTS	128	/* open ones */
 #define CULPRIT_INCIDENT_QUEUE	32
 
+/* A victim's share, as a mean of about a second of estimates */
+struct culprit_share {
+	uint64_t id;
+	double mean;
+};
+
+/* Of all victims, by id: as of the estimate before, and of this one */
+struct culprit_shares {
+	uint32_t nr, at, nr_now;
+	struct culprit_share *before, *now;	/* CULPRIT_PAIRS each */
+};
+
 struct culprit_incidents {
 	uint64_t numbers;	/* given */
 	uint64_t looked;	/* slot of the last estimate */
 	uint32_t nr;
 	struct culprit_incident *open;	/* CULPRIT_INCIDENTS, by number */
 	struct cmt_slowdown *pairs;	/* of an estimate */
+	struct culprit_shares shares;
 	uint32_t queue_at, queue_nr;
 	struct cmt_incident *queue;	/* CULPRIT_INCIDENT_QUEUE */
 	struct cmt_incident shown;

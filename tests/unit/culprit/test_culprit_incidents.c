@@ -21,6 +21,7 @@ static struct cmt_culprit *culprit;
 static uint64_t now;
 static uint32_t victims, domains;	/* as many do the same, in so many domains */
 static uint32_t others;		/* stream as much less, with ids around the streamer's */
+static double harm;		/* how much, where harmed: 0..1 */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
 
 static void setup(void)
@@ -32,6 +33,7 @@ static void setup(void)
 	victims = 1;
 	domains = 1;
 	others = 0;
+	harm = 1;
 	ran_ns = MS;
 }
 
@@ -43,12 +45,13 @@ static void teardown(void)
 /* Its misses differ from slot to slot and cost 100 cycles; alone it holds all it needs. */
 static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
 {
-	uint64_t misses = harmed ? 4000 + 1000 * (now / MS % 5) : 200 + 20 * (now / MS % 5);
+	double bad = harmed ? harm : 0, turn = (double)(now / MS % 5);
+	uint64_t misses = (uint64_t)(200 + 20 * turn + bad * (3800 + 980 * turn));
 
 	return (struct cmt_culprit_sample){
 		.id = VICTIM + 10 * i, .domain = i % domains,
 		.valid = COUNTED | (ran_ns == UINT64_MAX ? 0 : CMT_CULPRIT_RAN),
-		.occupancy_bytes = (harmed ? 8192 : 15000) * KIB, .traffic_bytes = 64 * misses,
+		.occupancy_bytes = (uint64_t)(15000 - bad * 6808) * KIB, .traffic_bytes = 64 * misses,
 		.cycles = 1000000 + 100 * misses, .instructions = 2000000,
 		.misses = misses, .references = 15000,
 		.ran_ns = ran_ns == UINT64_MAX ? 0 : ran_ns,
@@ -193,6 +196,30 @@ START_TEST(a_pause_is_no_end)
 }
 END_TEST
 
+/* The share of the victim by which it is told, while its harm rises from nothing over @ms */
+static double told_in_rise(uint32_t ms)
+{
+	const struct cmt_incident *in = NULL;
+
+	for (uint32_t i = 0; i < ms && !in; i++) {
+		harm = (double)i / ms;
+		slot_of(true);
+		in = event();
+	}
+	ck_assert_ptr_nonnull(in);
+	return in->share;
+}
+
+/* What rises is told with what it rises in a second, as a mean of a second is late. */
+START_TEST(rises_slowly)
+{
+	double share = told_in_rise(20000);
+
+	ck_assert_double_ge(share, CMT_INCIDENT_END);
+	ck_assert_double_lt(share, CMT_INCIDENT_BEGIN - 0.005);
+}
+END_TEST
+
 /* The time of a victim that nobody counts is not known: its loss is not 0. */
 START_TEST(lost_is_not_known)
 {
@@ -294,6 +321,7 @@ int main(void)
 	tcase_add_test(tcase, since_before);
 	tcase_add_test(tcase, begins_and_ends);
 	tcase_add_test(tcase, a_pause_is_no_end);
+	tcase_add_test(tcase, rises_slowly);
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
