@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmt/culprit.h>
-#include <cmt/device.h>
-#include <cmt/usage.h>
-
 #include "bench.h"
+#include "engine.h"
 #include "evicted.h"
 #include "owners.h"
 #include "tests.h"
@@ -44,12 +41,9 @@ static struct evicted truth_of(const struct owner *owners)
 	return truth;
 }
 
-/* The engine, fed with the module's records. */
+/* What the engine has said. */
 static struct {
-	struct cmt_device *dev;
-	struct cmt_usage *usage;
-	struct cmt_culprit *culprit;
-	bool looked;
+	struct engine engine;
 	/*
 	 * time of the first accusation of each owner, 0: none, and the true values at
 	 * that time
@@ -61,35 +55,16 @@ static struct {
 
 static void watch_open(void)
 {
-	struct cmt_usage_opts usage = {
-		.sz = sizeof(usage), .by = CMT_USAGE_BY_CONTAINER,
-		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF,
-		.interval_ns = MS, .slot_ns = MS,
-		.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES,
-	};
-	struct cmt_culprit_opts culprit = { .sz = sizeof(culprit) };
-
 	memset(&watch, 0, sizeof(watch));
-	CHECK(!cmt_device_open(&watch.dev, NULL, 0), "cmt_device_open");
-	usage.device = watch.dev;
-	CHECK(!cmt_usage_new(&watch.usage, &usage), "cmt_usage_new");
-	CHECK(!cmt_usage_refresh(watch.usage, CMT_USAGE_NAMES), "names");
-	culprit.unit_bytes = cmt_device_info(watch.dev)->upscale_bytes;
-	CHECK(!cmt_culprit_new(&watch.culprit, &culprit), "cmt_culprit_new");
-}
-
-static void watch_close(void)
-{
-	cmt_culprit_free(watch.culprit);
-	cmt_usage_free(watch.usage);
-	cmt_device_close(watch.dev);
+	engine_open(&watch.engine,
+		    CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES);
 }
 
 static void watch_verdicts(const struct owner *owners)
 {
 	const struct cmt_culprit_verdict *verdict;
 
-	while (cmt_culprit_next(watch.culprit, &verdict) > 0) {
+	while (cmt_culprit_next(watch.engine.culprit, &verdict) > 0) {
 		unsigned int victim = who(owners, verdict->id);
 
 		if (verdict->kind != CMT_CULPRIT_CACHE || victim == OTHERS ||
@@ -104,16 +79,8 @@ static void watch_verdicts(const struct owner *owners)
 /* Read all present records. */
 static void watch_read(const struct owner *owners)
 {
-	const struct cmt_usage_frame *frame;
-	int ret;
-
-	while ((ret = cmt_usage_next(watch.usage, &frame)) > 0) {
-		ret = cmt_culprit_add_frame(watch.culprit, frame);
-		CHECK(ret >= 0, "a frame is refused: %d", ret);
-		CHECK(!frame->lost_ever, "records are lost");
+	while (engine_next(&watch.engine))
 		watch_verdicts(owners);
-	}
-	CHECK(!ret, "cmt_usage_next: %d", ret);
 }
 
 static void watch_for(const struct owner *owners, uint64_t ms)
@@ -130,7 +97,7 @@ static struct cmt_culprit_counts watch_counts(void)
 {
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 
-	CHECK(!cmt_culprit_counts(watch.culprit, &counts), "counts");
+	CHECK(!cmt_culprit_counts(watch.engine.culprit, &counts), "counts");
 	return counts;
 }
 
@@ -220,7 +187,7 @@ static void scenario(const struct plan *plans, uint64_t seed)
 	check_names(owners, &before);
 	after = truth_of(owners);
 	evicted_check(after.spaces, OWNERS);
-	watch_close();
+	engine_close(&watch.engine);
 	owners_end(owners, OWNERS);
 }
 
