@@ -7,8 +7,8 @@
 #include "../../vm/suite/suite.h"
 #include "event.h"
 
-static int event_try_sampled(unsigned int config, unsigned int flags, int group,
-			     uint64_t period)
+static int event_try_of(pid_t pid, unsigned int config, unsigned int flags, int group,
+			uint64_t period)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -23,18 +23,18 @@ static int event_try_sampled(unsigned int config, unsigned int flags, int group,
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, 0, -1, group,
+	return syscall(SYS_perf_event_open, &attr, pid, -1, group,
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
 int event_try(unsigned int config, unsigned int flags, int group)
 {
-	return event_try_sampled(config, flags, group, 0);
+	return event_try_of(0, config, flags, group, 0);
 }
 
 int event_sample(unsigned int config, uint64_t period)
 {
-	int fd = event_try_sampled(config, USER, -1, period);
+	int fd = event_try_of(0, config, USER, -1, period);
 
 	CHECK(fd >= 0, "perf_event_open(%u), sampled: %m", config);
 	return fd;
@@ -45,6 +45,16 @@ int event_open(unsigned int config, unsigned int flags, int group)
 	int fd = event_try(config, flags, group);
 
 	CHECK(fd >= 0, "perf_event_open(%u): %m", config);
+	return fd;
+}
+
+int event_open_of(pid_t pid, unsigned int config, int group)
+{
+	int fd = event_try_of(pid, config, 0, group, 0);
+
+	CHECK(fd >= 0, "perf_event_open(%u) of %d: %m", config, (int)pid);
+	if (group < 0)
+		event_enable(fd);
 	return fd;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events of perf_event_open(2) for the calling process. */
+/* Events of perf_event_open(2) for the calling process, or for another one. */
 #ifndef CMT_LAB_EVENT_H
 #define CMT_LAB_EVENT_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define COUNTERS_MAX	16
 
@@ -28,6 +29,8 @@ struct counts {
 int event_try(unsigned int config, unsigned int flags, int group);
 /* Open an event; fails if that is not possible. */
 int event_open(unsigned int config, unsigned int flags, int group);
+/* The same for another process, enabled. */
+int event_open_of(pid_t pid, unsigned int config, int group);
 /* An event of user mode, with an empty sample for every @period. */
 int event_sample(unsigned int config, uint64_t period);
 void event_enable(int fd);

@@ -14,13 +14,23 @@
 #define PAGE	4096U
 #define WARM	200	/* steps until the cache has all lines that it can have */
 
-static void touch_page(volatile char *memory, bool reads)
+/* Two instructions a round, and no memory. */
+static void work(uint32_t instructions)
+{
+	uint32_t rounds = instructions / 2;
+
+	if (rounds)
+		__asm__ volatile("1: dec %0; jnz 1b" : "+r" (rounds) : : "cc");
+}
+
+static void touch_page(volatile char *memory, const struct plan *plan)
 {
 	for (uint32_t i = 0; i < PAGE; i += LINE) {
-		if (reads)
+		if (plan->reads)
 			(void)memory[i];
 		else
 			memory[i]++;
+		work(plan->work);
 	}
 }
 
@@ -41,7 +51,7 @@ static void step(struct owner *owner, char *memory)
 				random_below(owner, pages) :
 				owner->page++ % pages;
 
-		touch_page(memory + (size_t)page * PAGE, owner->plan.reads);
+		touch_page(memory + (size_t)page * PAGE, &owner->plan);
 	}
 	__atomic_fetch_add(&owner->steps, 1, __ATOMIC_RELEASE);
 }
@@ -125,6 +135,11 @@ void owners_end(struct owner *owners, unsigned int nr)
 void owner_go(struct owner *owner)
 {
 	__atomic_store_n(&owner->on, true, __ATOMIC_RELEASE);
+}
+
+void owner_rest(struct owner *owner)
+{
+	__atomic_store_n(&owner->on, false, __ATOMIC_RELEASE);
 }
 
 void owner_wait(const struct owner *owner, uint64_t steps)

@@ -22,7 +22,8 @@
 struct plan {
 	const char *name;
 	uint32_t bytes;		/* size of the owner's memory */
-	uint32_t step;		/* pages that the owner accesses in a millisecond */
+	uint32_t step;		/* bytes that the owner accesses in a millisecond */
+	uint32_t work;		/* instructions beside each line, two or more; 0: none */
 	bool random;		/* random page by page; else sequential */
 	bool reads;		/* reads only */
 	bool outside;		/* runs in no container */
@@ -50,6 +51,8 @@ struct owner *owners_start(const struct plan *plans, unsigned int nr, uint64_t s
 void owners_end(struct owner *owners, unsigned int nr);
 
 void owner_go(struct owner *owner);
+/* Until the next owner_go(); what it holds of the cache stays until others take it. */
+void owner_rest(struct owner *owner);
 
 /* Wait until the owner has made this number of steps. */
 void owner_wait(const struct owner *owner, uint64_t steps);

@@ -55,6 +55,7 @@ extern const struct test wait_usage_tests[];
 extern const struct test wait_schedules_tests[];
 extern const struct test culprit_tests[];
 extern const struct test culprit_evict_tests[];
+extern const struct test slowdown_tests[];
 extern const struct test uncore_listing_tests[];
 extern const struct test uncore_none_tests[];
 extern const struct test uncore_channels_tests[];
