@@ -286,7 +286,8 @@ void cmt_lab_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
         break;
     case 7:
         if (subleaf == 0) {
-            *ebx |= LEAF7_EBX_PQM | (lab.o.closids ? LEAF7_EBX_PQE : 0);
+            *ebx |= (lab.o.events ? LEAF7_EBX_PQM : 0) |
+                    (lab.o.closids ? LEAF7_EBX_PQE : 0);
         }
         break;
     case 0xa:
