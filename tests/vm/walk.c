@@ -3,10 +3,15 @@
  * The demo's workload: touch so many KiB in all, over and over, so many of them in
  * each millisecond.  With PASSES, end after so many times.
  *
- *	walk NAME KIB STEP_KIB [PASSES]
+ *	walk [-r] NAME KIB STEP_KIB [PASSES]
+ *
+ *	-r	in no order, as requests touch what they need
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -48,17 +53,38 @@ static void next_millisecond(struct timespec *next)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
 }
 
-/* @passes 0: without an end */
-static void walk(volatile char *memory, size_t bytes, size_t step, size_t passes)
+/* A line of so many, by xorshift */
+static size_t any_line(size_t lines)
 {
-	size_t at = 0, touched = 0, i;
+	static uint64_t state = 0x9e3779b97f4a7c15ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (size_t)(state >> 11) % lines;
+}
+
+/*
+ * Each line is touched once, by a store: the lab's cache has no other one before it, and
+ * would count a second touch as a hit.
+ */
+static void walk_step(volatile char *memory, size_t bytes, size_t at, size_t step,
+		      bool in_order)
+{
+	for (size_t i = 0; i < step; i += LINE)
+		memory[in_order ? (at + i) % bytes : any_line(bytes / LINE) * LINE] = 1;
+}
+
+/* @passes 0: without an end */
+static void walk(volatile char *memory, size_t bytes, size_t step, size_t passes,
+		 bool in_order)
+{
 	struct timespec next;
+	size_t touched = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	while (!passes || touched < passes * bytes) {
-		for (i = 0; i < step; i += LINE)
-			memory[(at + i) % bytes]++;
-		at = (at + step) % bytes;
+		walk_step(memory, bytes, touched % bytes, step, in_order);
 		touched += step;
 		next_millisecond(&next);
 	}
@@ -66,11 +92,16 @@ static void walk(volatile char *memory, size_t bytes, size_t step, size_t passes
 
 int main(int argc, char **argv)
 {
+	bool in_order = argc < 2 || strcmp(argv[1], "-r");
 	size_t bytes;
 	char *memory;
 
+	if (!in_order) {
+		argv++;
+		argc--;
+	}
 	if (argc != 4 && argc != 5) {
-		fprintf(stderr, "Usage: walk NAME KIB STEP_KIB [PASSES]\n");
+		fprintf(stderr, "Usage: walk [-r] NAME KIB STEP_KIB [PASSES]\n");
 		return 2;
 	}
 	prctl(PR_SET_NAME, argv[1]);
@@ -91,6 +122,6 @@ int main(int argc, char **argv)
 	 * its, under RMID 0; a kernel that has none refuses
 	 */
 	madvise(memory, bytes, MADV_NOHUGEPAGE);
-	walk(memory, bytes, kib(argv[3]), argc == 5 ? number(argv[4]) : 0);
+	walk(memory, bytes, kib(argv[3]), argc == 5 ? number(argv[4]) : 0, in_order);
 	return 0;
 }
