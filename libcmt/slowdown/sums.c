@@ -159,7 +159,10 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	owner->slot = slot;
 }
 
-/* Returns what it held in this slot on average, KiB. */
+/*
+ * Returns what it held when this slot began, KiB: its hits are by that.  What it misses in the
+ * slot is in the reading at its end.
+ */
 static double take_occupancy(struct slowdown_owner *owner)
 {
 	double before = owner->holds ? owner->occupancy_kib : owner->now.occupancy_kib;
@@ -168,7 +171,7 @@ static double take_occupancy(struct slowdown_owner *owner)
 		owner->occupancy_kib = owner->now.occupancy_kib;
 		owner->holds = true;
 	}
-	return (before + owner->occupancy_kib) / 2;
+	return before;
 }
 
 /* @t: the misses of the domain in this slot */

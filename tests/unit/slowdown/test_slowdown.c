@@ -95,6 +95,45 @@ START_TEST(by_cache)
 }
 END_TEST
 
+/* Its misses, by what it holds and by chance, are what it holds more in the next slot. */
+static void steady_slot(double *held_kib, double chance)
+{
+	double misses = 15000 * (1 - 0.6 * *held_kib / 8192) + 2000 * chance;
+	struct slowdown_values v = victim_in(0), s = streamer, q = quiet;
+
+	*held_kib += misses / 16 - 375 * *held_kib / 8192;
+	v.occupancy_kib = *held_kib;
+	v.misses = misses;
+	v.cycles = 1e6 + 100 * misses;
+	s.occupancy_kib = 15360 - *held_kib;
+	slowdown_begin(&sums, 1);
+	slowdown_add(&sums, VICTIM, 0, false, &v);
+	slowdown_add(&sums, STREAMER, 0, false, &s);
+	slowdown_add(&sums, QUIET, 0, false, &q);
+	slowdown_end(&sums);
+}
+
+/*
+ * A victim that does the same in each slot: what it holds changes little, and most with what
+ * it has just missed.  That it missed more where it then holds more is no effect of holding.
+ */
+START_TEST(by_cache_of_a_steady_one)
+{
+	double held_kib = 8192;
+	uint32_t random = 1;
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		random = random * 1664525 + 1013904223;
+		steady_slot(&held_kib, (random >> 16) / 65536.0 - 0.5);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.2);
+	ck_assert_double_lt(told(VICTIM, STREAMER), 0.45);
+	ck_assert_double_lt(told(VICTIM, QUIET), 0.06);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* A program that has just begun misses what it has never had. */
 START_TEST(a_new_one_is_no_victim)
 {
@@ -184,15 +223,18 @@ START_TEST(by_memory)
 }
 END_TEST
 
-/* An owner of 10,000 references and a @share of hits that is a power of what it holds */
+/*
+ * An owner of 10,000 references and a @share of hits that is a power of what it holds when the
+ * slot begins
+ */
 static void add_curve(double share, double exponent, uint32_t slots)
 {
 	for (uint32_t i = 0; i < slots; i++) {
-		double kib = 8192 + 256.0 * (i % 9);
+		double before = 8192 + 256.0 * ((i + 8) % 9);
 		struct slowdown_values v = {
-			.occupancy_kib = kib, .counted = true, .instructions = 2e6,
-			.references = 10000,
-			.misses = 10000 * (1 - share * pow(kib / 8192, exponent)),
+			.occupancy_kib = 8192 + 256.0 * (i % 9), .counted = true,
+			.instructions = 2e6, .references = 10000,
+			.misses = 10000 * (1 - share * pow(before / 8192, exponent)),
 		};
 
 		v.cycles = 1e6 + 100 * v.misses;
@@ -203,7 +245,7 @@ static void add_curve(double share, double exponent, uint32_t slots)
 	}
 }
 
-/* Occupancies are of the end of a slot, so the exponent is seen a little too low or high. */
+/* Occupancies are of the end of a slot: those of the slot before tell. */
 START_TEST(steep_is_seen)
 {
 	const double exponents[] = { 0.3, 1, 3 };
@@ -516,6 +558,7 @@ int main(void)
 	Suite *suite = suite_create("slowdown");
 
 	UNIT_CASE(suite, by_cache);
+	UNIT_CASE(suite, by_cache_of_a_steady_one);
 	UNIT_CASE(suite, a_new_one_is_no_victim);
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
