@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""browser_test.py DIRECTORY: small, tight, recorded and hour.html in it, in Chromium.
+"""browser_test.py DIRECTORY: small, quiet, tight, recorded and hour.html in it, in Chromium.
 
-report_page makes them: small.html has 60 s of 40 containers, tight.html 60 s of 200 in 1 MiB,
+report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, tight.html 60 s of 200 in 1 MiB,
 hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes and channels.
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
@@ -196,16 +196,78 @@ class PageTest(unittest.TestCase):
         """Who was slower because of whom; what was lost is unknown where it is not known."""
         table = self.browser.run("return [...document.querySelectorAll('#incidents tbody tr')]"
                                  ".map((row) => [...row.cells].map((c) => c.textContent))")
-        self.assertEqual([row[2:5] for row in table],
-                         [[">15.0 s, to the end", "25.0 %", "unknown"], ["40 ms", "25.0 %", "8 ms"]])
+        self.assertEqual(len(table), 12)
         self.assertEqual(table[0][0], "before the begin")
-        self.assertEqual(table[1][1], "docker:service-003")
-        self.assertEqual(table[1][5], "docker:service-007 8 ms, cache of L3 domain 0")
+        self.assertEqual(table[0][2:5], [">15.0 s, to the end", "25.0 %", "unknown"])
+        told = [row[1] for row in table].index("docker:service-003")
+        self.assertEqual(table[told][2:],
+                         ["40 ms", "25.0 %", "8 ms",
+                          "docker:service-007 8 ms, cache of L3 domain 0"])
         self.assertFalse(self.browser.run("return window.pwned === 1"))
-        self.browser.run("document.querySelectorAll('#incidents tbody button')[1].click()")
+        self.browser.run("document.querySelectorAll('#incidents tbody button')"
+                         "[arguments[0]].click()", told)
         begin, end = self.view()
         self.assertLess(begin, 15000)
         self.assertGreater(end, 15040)
+
+    def story(self):
+        """The sentences of what happened."""
+        return self.browser.run("return [...document.querySelectorAll('#story button')]"
+                                ".map((button) => button.textContent)")
+
+    def test_story(self):
+        """First is what happened, the costliest first; each one leads to its time."""
+        run = self.browser.run
+        self.assertEqual(run("return byId('headline').textContent"),
+                         "12 incidents: more than 63 ms of CPU time lost")
+        told = self.story()
+        self.assertEqual(len(told), 10)
+        self.assertEqual(told[0],
+                         "22:14:02, 500 ms: docker:service-029 was up to 6 % slower because "
+                         "of docker:service-030 through the CPU (5 ms), docker:service-031 "
+                         "through memory (3.3 ms) and 2 others; 10 ms of CPU time lost")
+        self.assertEqual(told[2],
+                         "22:13:40, 40 ms: docker:service-003 was up to 25 % slower because "
+                         "of docker:service-007 through cache; 8 ms of CPU time lost")
+        top = run("return byId('story').getBoundingClientRect().bottom")
+        self.assertLess(top, run("return byId('charts-part').getBoundingClientRect().top"))
+        self.assertLess(top, 900)
+        run("[...byId('story').children].find((item) => item.textContent.includes('e-003'))"
+            ".firstChild.click()")
+        begin, end = self.view()
+        self.assertLess(begin, 15000)
+        self.assertTrue(15040 < end < 15100)
+        self.assertEqual(run("return document.querySelector('[aria-current]').textContent"),
+                         told[2])
+        self.assertIn("Not judged: slowdown through cache and memory",
+                      run("return byId('story-limits').textContent"))
+
+    def test_story_all(self):
+        """The other incidents come by a button; the one of an unknown cost is the last."""
+        self.browser.run("byId('story-more').click()")
+        told = self.story()
+        self.assertEqual(len(told), 12)
+        self.assertEqual(told[-1],
+                         f"before 22:13:25, more than 15.0 s, to the end: {HOSTILE[0]} was "
+                         f"up to 25 % slower because of {HOSTILE[1]} through cache; "
+                         "the CPU time lost is unknown")
+        self.assertEqual(self.browser.run("return document.images.length"), 0)
+        self.assertTrue(self.browser.run(
+            "return document.activeElement.closest('#story') !== null"))
+        self.browser.keys("n")
+        self.settle()
+        self.assertEqual(self.browser.run("return storyAt"), 0)
+
+    def test_no_story(self):
+        """Without incidents a sentence says so, and what was not judged."""
+        open_page(self.browser, "quiet.html")
+        self.assertEqual(self.story(), [])
+        self.assertEqual(self.browser.run("return byId('headline').textContent"),
+                         "No incident found")
+        said = self.browser.run("return byId('no-story').textContent")
+        self.assertRegex(said, "^No container was found 5 % slower or more because of its "
+                         "neighbours; not judged: slowdown through cache and memory .*, "
+                         "slowdown through the CPU .*, 300 ms without readings\\.$")
 
     def test_verdict(self):
         """A verdict leads to its moment, and to who is in it."""
@@ -332,7 +394,8 @@ class RecordedTest(PageTest):
     # what these look at is in the other page
     test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
-    test_link = test_looks = test_waits = None
+    test_link = test_looks = test_waits = test_incidents = None
+    test_story = test_story_all = test_no_story = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

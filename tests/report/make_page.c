@@ -6,6 +6,7 @@
  * Of the containers a few run in each millisecond, for 5 ms, and another is read in each
  * slot, as the module does.  Container 3 loses its cache to container 7 for 40 ms at a
  * quarter of the time, and there is a verdict of it.  At half of the time 0.3 s are missing.
+ * A page of less than 10 s has no verdict, no wait and no incident.
  * The last container comes at a third and ends at two thirds.  Some names are hostile.
  * A value says its container and slot: occupancy is 64 KiB times (10 + container % 50 +
  * slot / 5 % 16), bandwidth 64 MB/s times (1 + container % 9) times (1 + slot / 200 % 3).
@@ -24,6 +25,8 @@
 #define UNIT	65536ULL
 #define TURN	32U
 #define RUNNING	16U	/* of 16 CPUs */
+#define QUIET	10000U	/* slots; a shorter page has nothing to tell */
+#define SMALL	10U	/* incidents that cost little */
 #define HOSTILE	(sizeof(names) / sizeof(names[0]))
 
 static const char *const names[] = {
@@ -67,7 +70,7 @@ static bool is_there(uint32_t i, uint64_t slot)
 /* The moment of the verdict. */
 static bool is_taken(uint64_t slot)
 {
-	return slot >= slots / 4 && slot < slots / 4 + 40;
+	return slots >= QUIET && slot >= slots / 4 && slot < slots / 4 + 40;
 }
 
 static uint64_t occupancy_of(uint32_t i, uint64_t slot)
@@ -183,6 +186,33 @@ static int add_verdict(struct model *model)
 	return model_verdict(model, &verdict, &texts);
 }
 
+/* Small ones of other victims, each by four neighbours: 1 ms was lost, 2 ms, ... */
+static int add_small_incidents(struct model *model)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < SMALL; i++) {
+		struct cmt_incident told = {
+			.number = 3 + i, .id = 1020 + i, .flags = CMT_INCIDENT_LOST,
+			.begin_ns = T0 + (i + 1) * slots / 16 * MS, .nr_parts = 4,
+			.end_ns = T0 + ((i + 1) * slots / 16 + 500) * MS,
+			.worst = 0.06, .lost_ns = (i + 1) * MS,
+		};
+		struct why_incident incident = { .told = &told };
+
+		snprintf(incident.victim.label, CONTAINER_LABEL_LEN, "docker:service-%03u", 20 + i);
+		for (uint32_t k = 0; k < told.nr_parts; k++) {
+			told.parts[k].by = 1030 + k;
+			told.parts[k].resource = k ? CMT_SLOWDOWN_MEMORY : CMT_SLOWDOWN_CPU;
+			told.parts[k].lost_ns = told.lost_ns / (k + 2);
+			snprintf(incident.parts[k].label, CONTAINER_LABEL_LEN,
+				 "docker:service-%03u", 30 + k);
+		}
+		ret = incidents_add(&model->incidents, &incident);
+	}
+	return ret;
+}
+
 /* The same as an incident, and one with a hostile name of which it is not known what was lost. */
 static int add_incidents(struct model *model)
 {
@@ -202,7 +232,13 @@ static int add_incidents(struct model *model)
 	told.begin_ns = T0;
 	strcpy(incident.victim.label, names[0]);
 	strcpy(incident.parts[0].label, names[1]);
-	return ret ? ret : incidents_add(&model->incidents, &incident);
+	if (!ret)
+		ret = incidents_add(&model->incidents, &incident);
+	if (!ret)
+		ret = add_small_incidents(model);
+	if (!ret)
+		incidents_finish(&model->incidents);
+	return ret;
 }
 
 static int make(struct model *model, FILE *out, uint64_t limit)
@@ -218,9 +254,9 @@ static int make(struct model *model, FILE *out, uint64_t limit)
 	};
 	int ret = add_slots(model);
 
-	if (!ret)
+	if (!ret && slots >= QUIET)
 		ret = add_verdict(model);
-	if (!ret)
+	if (!ret && slots >= QUIET)
 		ret = add_incidents(model);
 	if (!ret)
 		ret = model_finish(model, T0 + slots * MS);

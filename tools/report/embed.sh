@@ -38,7 +38,8 @@ hash()
 }
 
 script=(third-party/uplot/uPlot.iife.js web/format.js web/data.js web/series.js
-	web/charts.js web/memory.js web/lanes.js web/tables.js web/main.js)
+	web/charts.js web/memory.js web/lanes.js web/tables.js
+	web/story.js web/main.js)
 style=(third-party/uplot/uPlot.min.css web/report.css)
 
 {

@@ -6,6 +6,10 @@
 #include "page.h"
 #include "print.h"
 
+/* All that a slowdown by cache or memory is estimated from */
+#define SLOWDOWN_COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | \
+			   CMT_F_LLC_REFERENCES)
+
 static void number(FILE *out, const char *name, uint64_t value)
 {
 	fprintf(out, "\"%s\":%" PRIu64 ",", name, value);
@@ -304,6 +308,14 @@ static void print_machine(FILE *out, const struct model *model,
 	fprintf(out, "\"emulated\":%s,", model->emulated ? "true" : "false");
 }
 
+/* What slowdowns were looked for in: slots, and whether those by cache and memory can be known. */
+static void print_judged(FILE *out, const struct model *model, const struct page_about *about)
+{
+	number(out, "judged", about->culprit.slots);
+	fprintf(out, "\"counters\":%s,",
+		(model->counters & SLOWDOWN_COUNTERS) == SLOWDOWN_COUNTERS ? "true" : "false");
+}
+
 static void print_coding(FILE *out, const struct model *model)
 {
 	number(out, "unit", model->pyramid.unit_bytes);
@@ -318,6 +330,7 @@ void page_meta(FILE *out, const struct model *model, const struct page_about *ab
 {
 	fputc('{', out);
 	print_machine(out, model, about);
+	print_judged(out, model, about);
 	print_coding(out, model);
 	print_levels(out, model->spool);
 	print_gaps(out, model);

@@ -139,7 +139,7 @@ const KEYS = {
 	ArrowRight: (e) => pan(e.shiftKey ? 0.9 : 0.1),
 	Home: () => setView(0, view.to - view.from),
 	End: () => setView(meta.slots - (view.to - view.from), meta.slots),
-	0: () => setView(0, meta.slots), n: () => stepVerdict(1), p: () => stepVerdict(-1),
+	0: () => setView(0, meta.slots), n: () => stepStory(1), p: () => stepStory(-1),
 	s: () => setStacked(!stacked),
 };
 
@@ -284,6 +284,7 @@ function start() {
 	whenLoaded = redraw;
 	document.body.classList.add('scripted');
 	fillHead();
+	fillStory();
 	watchAll();
 	watchButtons();
 	byId('no-local').hidden = owners.some((i) => meta.members[i].local !== null);

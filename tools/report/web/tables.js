@@ -331,8 +331,7 @@ function fillHead() {
 		.slice(0, 10) + ', ';
 	const zone = meta.real_ms === null ? ' since the begin' : ' UTC';
 
-	byId('title').replaceChildren('Cache and memory bandwidth' + (meta.host ? ' of ' : ''),
-				      ...(meta.host ? [nameElement(meta.host)] : []));
+	byId('host').replaceChildren(...(meta.host ? [nameElement(meta.host), '. '] : []));
 	byId('when').textContent = date + formatSlot(0) + ' to ' + formatSlot(meta.slots) +
 		zone + ' (' + formatSpan(meta.slots) + '), ' + owners.length +
 		' rows, ' + meta.cpus + (meta.cpus === 1 ? ' CPU, ' : ' CPUs, ') +
