@@ -75,8 +75,9 @@ class PageTest(unittest.TestCase):
     def middle(self):
         """The middle of the first chart."""
         box = self.browser.run(
-            "const b = document.querySelector('#chart-mean .u-over')"
-            ".getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
+            "const e = document.querySelector('#chart-mean .u-over');"
+            "e.scrollIntoView({ block: 'center' });"
+            "const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
         return int(box[0] + box[2] / 2), int(box[1] + box[3] / 2), box
 
     def colours(self, selector):
@@ -153,7 +154,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual((first, last // 1000), (20000, 39))
 
     def test_keys(self):
-        """Plus, minus, arrows, Home, End, 0, n and s."""
+        """Plus, minus, arrows, Home, End, 0 and s."""
         self.browser.keys("+", "+")
         self.assertEqual(self.view(), (22500, 37500))
         self.browser.keys("Right")
@@ -180,6 +181,75 @@ class PageTest(unittest.TestCase):
         self.browser.drag((x, y), (x - 200, y), shift=True)
         moved, _ = self.view()
         self.assertGreater(moved, begin + 1000)
+
+    def boxes(self, *selectors):
+        """[left, top, right, bottom] of each."""
+        return self.browser.run(
+            "return arguments[0].map((selector) => {"
+            "const b = document.querySelector(selector).getBoundingClientRect();"
+            "return [b.left, b.top, b.right, b.bottom]; })", selectors)
+
+    def test_one_axis(self):
+        """Lanes are before charts, and a moment is at one pixel in all of them."""
+        marks, *plots = self.boxes("#marks", "#axis", "#lanes", "#chart-mean .u-over",
+                                   "#chart-rate .u-over")
+        for left, top, right, bottom in plots:
+            self.assertAlmostEqual(left, marks[0], delta=1)
+            self.assertAlmostEqual(right, marks[2], delta=1)
+            self.assertGreaterEqual(top, marks[1])
+            self.assertLessEqual(bottom, marks[3])
+        tops = [plot[1] for plot in plots]
+        self.assertEqual(tops, sorted(tops))
+        incident = self.browser.run(
+            "const b = [...document.querySelectorAll('.mark')].find((m) => "
+            "m.textContent === '3').getBoundingClientRect(); return [b.left, b.top, b.bottom]")
+        self.assertAlmostEqual(incident[0], marks[0] + (marks[2] - marks[0]) / 4, delta=1)
+        self.assertEqual(incident[1:], [marks[1], marks[3]])
+
+    def values(self):
+        """The values beside the names, in the order of lanes, cache and bandwidth."""
+        return self.browser.run(
+            "drawCursor(); return ['#lane-names', '#legend-mean', '#legend-rate'].map((list) =>"
+            "[...document.querySelectorAll(list + ' .number')].slice(0, 2)"
+            ".map((e) => e.textContent))")
+
+    def test_cursor(self):
+        """One cursor through all; values at it are beside the names, means without it."""
+        self.browser.run("selectMembers([5, 7]); setView(1000, 1020)")
+        self.settle()
+        lanes, cache, rate = self.values()
+        self.assertEqual(self.browser.run("return byId('cursor-time').textContent"),
+                         "mean of all")
+        means = self.browser.run("return [5, 7].map((m) => [formatBytes(meta.members[m].mean),"
+                                 "formatRate(meta.members[m].rate)])")
+        self.assertEqual([cache, rate], [[m[0] for m in means], [m[1] for m in means]])
+        self.assertEqual(lanes, self.browser.run(
+            "return laneOrder.slice(0, 2).map((m) => formatBytes(meta.members[m].mean))"))
+        box = self.boxes("#marks")[0]
+        x = int(box[0] + (box[2] - box[0]) * 0.275)     # 1005
+        for plot in ("#lanes", "#chart-rate .u-over"):
+            self.browser.run("document.querySelector(arguments[0]).scrollIntoView("
+                             "{ block: 'center' }); setCursor(null)", plot)
+            y = self.boxes(plot)[0][1] + 20
+            self.browser.run("document.elementFromPoint(arguments[0], arguments[1])"
+                             ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true,"
+                             "clientX: arguments[0], clientY: arguments[1]}))", x, int(y))
+            self.settle()
+            line = self.boxes("#cursor")[0]
+            self.assertAlmostEqual(line[0], x, delta=1)
+            self.assertEqual(line[1::2], self.boxes("#marks")[0][1::2])
+            lanes, cache, rate = self.values()
+            # occupancy is held from the last reading, so it is of this turn or the one before
+            self.assertEqual(rate, ["1.2 GB/s", "1.5 GB/s"])
+            self.assertEqual(cache, self.browser.run(
+                "return [5, 7].map((m) => formatBytes(columns.get(m).mean[1005 - shown.first]))"))
+            self.assertEqual(lanes, self.browser.run(
+                "return laneOrder.slice(0, 2).map((m) => "
+                "formatBytes(columnsOf(shown, m).mean[1005 - shown.first]))"))
+        self.browser.keys(".")
+        self.values()
+        self.assertEqual(self.browser.run("return byId('cursor-time').textContent"),
+                         "22:13:26.006")
 
     def test_waits(self):
         """Who waited for whom, the largest first; what is there of a container is its own."""
@@ -395,7 +465,8 @@ class RecordedTest(PageTest):
     test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
-    test_story = test_story_all = test_no_story = None
+    test_story = test_story_all = test_no_story = test_cursor = None
+    test_one_axis = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

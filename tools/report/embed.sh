@@ -39,7 +39,7 @@ hash()
 
 script=(third-party/uplot/uPlot.iife.js web/format.js web/data.js web/series.js
 	web/charts.js web/memory.js web/lanes.js web/tables.js
-	web/story.js web/main.js)
+	web/story.js web/cursor.js web/main.js)
 style=(third-party/uplot/uPlot.min.css web/report.css)
 
 {

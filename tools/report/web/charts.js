@@ -12,7 +12,9 @@ const COLOURS = {
 const DASHES = [[], [8, 4], [2, 3]];
 const darkQuery = matchMedia('(prefers-color-scheme: dark)');
 const LINES_MOST = 40;		/* of verdicts */
-const PAPER = 680;		/* pixels of CSS that fit on A4 and Letter */
+const PAPER = 680;		/* pixels of CSS that fit on A4 and Letter; as in report.css */
+const AXIS = 68;		/* pixels of CSS, as --axis in report.css */
+const CHART = 220;		/* height */
 let printing = false;
 
 const selected = [];		/* members */
@@ -55,13 +57,14 @@ function bytesTicks() {
 function axesOf(format, incrs) {
 	const common = { stroke: ink(), grid: { stroke: grid(), width: 1 },
 			 ticks: { stroke: grid(), width: 1 } };
-	const y = { ...common, size: 76, values: (u, splits) => splits.map(format) };
+	const y = { ...common, side: 1, size: AXIS,
+		    values: (u, splits) => splits.map(format) };
 
 	if (incrs)
 		y.incrs = incrs;
-	return [{ ...common, incrs: TICKS, space: 90,
-		  values: (u, splits, axis, space, step) =>
-			splits.map((x) => formatX(x, step)) }, y];
+	/* one axis above all lanes and charts has the labels */
+	return [{ ...common, incrs: TICKS, space: LABEL_ROOM, size: 1,
+		  ticks: { show: false }, values: (u, splits) => splits.map(() => '') }, y];
 }
 
 /* Where nothing was read, it says so. */
@@ -170,7 +173,8 @@ function yRange(most, high) {
 }
 
 function chartWidth(host) {
-	return printing ? PAPER : Math.max(280, host.clientWidth);
+	return Math.max(120, (printing ? PAPER - byId('axis-row').firstChild.clientWidth :
+			      host.clientWidth));
 }
 
 function xScale() {
@@ -181,9 +185,9 @@ function xScale() {
 function newPlot(host, options) {
 	host.replaceChildren();
 	return new uPlot({
-		width: chartWidth(host), height: 240,
-		legend: { show: false }, padding: [10, 36, 0, 0],
-		cursor: { sync: { key: 'cmt' }, drag: { x: true, y: false, setScale: false },
+		width: chartWidth(host), height: CHART,
+		legend: { show: false }, padding: [10, 0, 4, 0],
+		cursor: { x: false, y: false, drag: { x: true, y: false, setScale: false },
 			  points: { show: false },
 			  bind: { dblclick: () => () => null } },
 		...options,
@@ -197,7 +201,7 @@ function newChart(key, low, high, format, incrs) {
 		hooks: {
 			drawClear: [(u) => { drawGaps(u); drawBands(u, low, high); }],
 			draw: [drawVerdicts],
-			setSelect: [selectDone], setCursor: [showReadout],
+			setSelect: [selectDone],
 		},
 	});
 
@@ -255,7 +259,7 @@ function drawCharts() {
 
 function resizeCharts() {
 	for (const plot of [...charts.map((chart) => chart.plot), ...memoryPlots])
-		plot.setSize({ width: chartWidth(byId('charts')), height: 240 });
+		plot.setSize({ width: chartWidth(plot.root.parentNode), height: CHART });
 }
 
 /* What tells a line from others: its colour and how it is drawn. */
@@ -268,45 +272,44 @@ function swatchOf(place) {
 	return swatch;
 }
 
+/* A line: colour, name, and where the value comes. */
+function legendEntry(place, name) {
+	return element('li', { className: 'entry' }, swatchOf(place), name,
+		       element('span', { className: 'number' }));
+}
+
 function rebuildLegend() {
-	byId('legend').tBodies[0].replaceChildren(...selected.map((member, place) =>
-		element('tr', {}, element('td', {}, swatchOf(place)),
-			element('td', {}, nameElement(meta.members[member].label)),
-			element('td', { className: 'number' }),
-			element('td', { className: 'number' }),
-			element('td', {}))));
+	for (const key of ['mean', 'rate'])
+		byId('legend-' + key).replaceChildren(...selected.map((member, place) =>
+			legendEntry(place, nameElement(meta.members[member].label))));
 }
 
-function rangeText(c, i) {
-	if (c.mean[i] === null)
-		return '–';
-	return formatBytes(c.mean[i]) + (c.least[i] === c.most[i] ? '' :
-		' (' + formatBytes(c.least[i]) + ' … ' + formatBytes(c.most[i]) + ')');
+/* With the sign of a lower bound where it is one. */
+function pointText(format, value, note) {
+	return (value !== null && note & NOTE_PARTIAL ? '>' : '') + format(value);
 }
 
-function rateText(c, i) {
-	if (c.rate[i] === null)
-		return '–';
-	return formatRate(c.rate[i]) + (c.rateMost[i] === c.rate[i] ? '' :
-		' (most ' + formatRate(c.rateMost[i]) + ')') + (c.local[i] === null ? '' :
-		', local ' + formatRate(c.local[i]) + ', remote ' + formatRate(c.remote[i]));
+/* Of the recording, where there is no cursor. */
+function meanText(key, m) {
+	if (key === 'remote')
+		return formatRate(remoteOf(m));
+	return boundText(m, key === 'mean' ? formatBytes : formatRate, m[key]);
 }
 
-/* The values under the cursor. */
-function showReadout(u) {
-	const index = u.cursor.left >= 0 && shown ?
-		      Math.floor((u.posToVal(u.cursor.left, 'x') - xBegin) / shown.slots) -
-		      shown.first : -1;
-	const inside = index >= 0 && index < u.data[0].length;
+function legendText(key, member, index) {
+	const c = columns.get(member);
 
-	byId('cursor-time').textContent = inside ?
-		formatSlot((index + shown.first) * shown.slots) : '';
-	showMemory(inside ? index : -1);
-	[...byId('legend').rows].forEach((row, place) => {
-		const c = inside ? columns.get(selected[place]) : null;
+	if (index < 0 || !c)
+		return meanText(key, meta.members[member]);
+	return pointText(key === 'mean' ? formatBytes : formatRate, c[key][index], c.note[index]);
+}
 
-		row.cells[2].textContent = c ? rangeText(c, index) : '';
-		row.cells[3].textContent = c ? rateText(c, index) : '';
-		row.cells[4].textContent = c ? noteText(c.note[index]) : '';
-	});
+/* @index: of the point at the cursor; below 0: there is none */
+function showLegends(index) {
+	for (const { key } of charts)
+		[...byId('legend-' + (key === 'mean' ? key : 'rate')).children]
+			.forEach((entry, place) => {
+				entry.lastChild.textContent =
+					legendText(key, selected[place], index);
+			});
 }

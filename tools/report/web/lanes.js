@@ -2,7 +2,7 @@
 /* A lane for each container, the darker the more; and the whole time above the charts. */
 'use strict';
 
-const LANE = 14;		/* pixels of CSS, as in report.css */
+const LANE = 18;		/* pixels of CSS, as in report.css */
 const ABSENT = -2, UNKNOWN = -1;
 let laneKey = 'mean';
 let laneOrder = [];		/* members */
@@ -113,8 +113,11 @@ function drawLanes() {
 function laneName(member) {
 	const button = element('button', { type: 'button', className: 'lane-name',
 					   title: meta.members[member].path || '' },
-			       nameElement(meta.members[member].label));
+			       nameElement(meta.members[member].label),
+			       element('span', { className: 'number' }));
 
+	if (selected.includes(member))
+		button.style.borderLeftColor = colourOf(selected.indexOf(member));
 	button.setAttribute('aria-pressed', selected.includes(member));
 	button.addEventListener('click', () => toggleMember(member));
 	return button;
@@ -124,6 +127,32 @@ function rebuildLanes() {
 	byId('lane-names').replaceChildren(...laneOrder.map(laneName));
 	for (const key of ['mean', 'rate'])
 		byId('lanes-' + key).setAttribute('aria-pressed', laneKey === key);
+}
+
+/* Of the point @at of a window; null: it is not known, or not there. */
+function laneValueAt(member, at) {
+	const part = shown.parts.find(({ last }) => last >= shown.first + at);
+	const { source } = part, points = source && source.members.get(member);
+	const table = laneKey === 'mean' ? occupancyTable : rateTable;
+
+	if (!points)
+		return null;
+	const i = ((shown.first + at) >> 2 * (source.level - shown.level)) - source.block * BLOCK;
+
+	return known(table[points[laneKey][i]]);
+}
+
+/* @index: of the point at the cursor; below 0: there is none.  Only of lanes that are seen. */
+function showLaneValues(index) {
+	const { first, nr } = lanesSeen(), names = byId('lane-names').children;
+	const format = laneKey === 'mean' ? formatBytes : formatRate;
+
+	for (let i = first; i < first + nr && i < laneOrder.length; i++) {
+		const m = meta.members[laneOrder[i]];
+
+		names[i].lastChild.textContent = index < 0 ? boundText(m, format, m[laneKey]) :
+						 format(laneValueAt(laneOrder[i], index));
+	}
 }
 
 /* Sum of what all containers held, over the whole time: it is drawn once. */
@@ -160,6 +189,9 @@ function drawOverviewMarks(context, width, height) {
 	context.fillStyle = theme() === 'dark' ? '#ff8a8a' : '#b00020';
 	for (const verdict of meta.verdicts)
 		context.fillRect(verdict.slot * scale - 1, 0, 2, height / 4);
+	context.fillStyle = '#c65a00';
+	for (const { begin, end } of meta.incidents)
+		context.fillRect(begin * scale, height - 4, Math.max(2, (end - begin) * scale), 4);
 	context.fillStyle = theme() === 'dark' ? '#00000088' : '#ffffff99';
 	context.fillRect(0, 0, view.from * scale, height);
 	context.fillRect(view.to * scale, 0, width, height);

@@ -4,6 +4,7 @@
 
 const SELECTED_FIRST = 8;
 let drawDue = false;
+let cursorDue = false;
 let shownVerdict = -1;
 let painted = false;
 
@@ -23,11 +24,25 @@ function redraw() {
 	});
 }
 
+/* Only the cursor and its values. */
+function redrawCursor() {
+	if (cursorDue || drawDue)
+		return;
+	cursorDue = true;
+	requestAnimationFrame(() => {
+		cursorDue = false;
+		drawCursor();
+	});
+}
+
 function draw() {
 	shown = windowOf(view.from, view.to);
+	drawAxis();
+	drawMarks();
 	drawCharts();
 	drawLanes();
 	drawOverview();
+	drawCursor();
 	showStatus();
 	if (!painted && !loading.size) {
 		painted = true;
@@ -141,6 +156,8 @@ const KEYS = {
 	End: () => setView(meta.slots - (view.to - view.from), meta.slots),
 	0: () => setView(0, meta.slots), n: () => stepStory(1), p: () => stepStory(-1),
 	s: () => setStacked(!stacked),
+	',': () => stepCursor(-1), '.': () => stepCursor(1),
+	'<': () => stepCursor(-10), '>': () => stepCursor(10),
 };
 
 function onKey(event) {
@@ -238,13 +255,16 @@ function watchAll() {
 		.getBoundingClientRect();
 
 	document.addEventListener('keydown', onKey);
-	watchWheel(byId('charts'), over, false);
+	for (const id of ['chart-mean', 'chart-rate', 'chart-memory']) {
+		watchWheel(byId(id), over, false);
+		watchDrag(byId(id), true);
+		byId(id).addEventListener('dblclick', () => setView(0, meta.slots));
+	}
 	watchWheel(byId('overview'), () => byId('overview').getBoundingClientRect(), false);
 	watchWheel(byId('lanes'), () => byId('lanes').getBoundingClientRect(), true);
-	watchDrag(byId('charts'), true);
 	watchDrag(byId('lanes'), false);
 	watchOverview();
-	byId('charts').addEventListener('dblclick', () => setView(0, meta.slots));
+	watchCursor();
 	darkQuery.addEventListener('change', rebuildAll);
 	addEventListener('resize', () => { resizeCharts(); redraw(); });
 	addEventListener('beforeprint', () => setPrinting(true));

@@ -67,9 +67,8 @@ function memorySeries() {
 }
 
 function memoryLegend() {
-	byId('memory-legend').tBodies[0].replaceChildren(...memoryLines().map((line, place) =>
-		element('tr', {}, element('td', {}, swatchOf(place)),
-			element('td', {}, line.label), element('td', { className: 'number' }))));
+	byId('memory-legend').replaceChildren(...memoryLines().map((line, place) =>
+		legendEntry(place, element('bdi', {}, line.label))));
 }
 
 function rebuildMemory() {
@@ -82,7 +81,7 @@ function rebuildMemory() {
 		scales: { x: xScale(), y: { range: memoryRange } },
 		axes: axesOf(formatRate), series: memorySeries(),
 		hooks: { drawClear: [drawGaps], draw: [drawVerdicts],
-			 setSelect: [selectDone], setCursor: [showReadout] },
+			 setSelect: [selectDone] },
 	})];
 	if (shown)
 		memoryLegend();
@@ -93,14 +92,14 @@ function drawMemory() {
 		return;
 	memoryRows = memoryLines();
 	memoryPlots[0].setData([xsOf(shown), ...memoryRows.map((line) => line.values)]);
-	if (byId('memory-legend').rows.length !== memoryRows.length)
+	if (byId('memory-legend').children.length !== memoryRows.length)
 		memoryLegend();
 }
 
 /* @index: of the point at the cursor; below 0: there is none */
 function showMemory(index) {
-	[...byId('memory-legend').rows].forEach((row, place) => {
-		row.cells[2].textContent = index < 0 || !memoryRows[place] ? '' :
-					   memoryRows[place].text(index);
+	[...byId('memory-legend').children].forEach((entry, place) => {
+		entry.lastChild.textContent = index < 0 || !memoryRows[place] ? '' :
+					      memoryRows[place].text(index);
 	});
 }

@@ -219,7 +219,7 @@ function verdictRow(verdict, n) {
 
 	button.addEventListener('click', () => {
 		showVerdict(n);
-		byId('charts').scrollIntoView({ block: 'nearest' });
+		byId('charts-part').scrollIntoView({ block: 'nearest' });
 	});
 	return element('tr', {}, element('td', {}, button),
 		       element('td', { className: 'name' }, nameElement(verdict.label)),
@@ -265,8 +265,8 @@ function incidentRow(incident, n) {
 			       'before the begin' : formatSlot(incident.begin));
 
 	button.addEventListener('click', () => {
-		showIncident(n);
-		byId('charts').scrollIntoView({ block: 'nearest' });
+		showStory(storyOrder.indexOf(n));
+		byId('charts-part').scrollIntoView({ block: 'nearest' });
 	});
 	return element('tr', {}, element('td', {}, button),
 		       element('td', { className: 'name' }, nameElement(incident.label)),
