@@ -251,6 +251,38 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.run("return byId('cursor-time').textContent"),
                          "22:13:26.006")
 
+    def shades(self):
+        """How much of the bandwidth's chart is painted as bands are: through them is seen."""
+        self.settle()
+        return self.browser.run(
+            "charts.forEach(({ plot }) => plot.redraw());"
+            "const { ctx: { canvas }, bbox: b } = charts[1].plot;"
+            "const ctx = new OffscreenCanvas(canvas.width, canvas.height)"
+            ".getContext('2d', { willReadFrequently: true });"
+            "return new Promise((done) => requestAnimationFrame(() => {"
+            "ctx.drawImage(canvas, 0, 0); const d = ctx.getImageData(b.left, b.top, b.width, b.height).data;"
+            "let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] === 0x55;"
+            "done(n / d.length * 4); }))")
+
+    def test_bands(self):
+        """The band of minimum to maximum is only of the one with the pointer or the focus."""
+        self.browser.run("selectMembers([0, 1, 2, 3, 4, 5, 6, 7])")
+        before = self.shades()
+        self.assertLess(before, 0.005)
+        self.browser.run("byId('legend-rate').children[7].focus()")
+        self.assertEqual(self.browser.run("return emphasised"), 7)
+        self.assertGreater(self.shades(), before + 0.005)
+        self.browser.run("document.activeElement.blur();"
+                         "byId('legend-mean').children[6].dispatchEvent("
+                         "new PointerEvent('pointerenter'))")
+        self.assertEqual(self.browser.run("return emphasised"), 6)
+        self.assertGreater(self.shades(), before + 0.005)
+        self.browser.run("setCursor(1005); emphasise(6); drawCursor()")
+        self.assertRegex(self.browser.run("return byId('detail').textContent"),
+                         r"^[\d.]+ MiB \(.* … .*\), [\d.]+ .B/s \(most ")
+        self.browser.run("emphasise(null)")
+        self.assertAlmostEqual(self.shades(), before, delta=0.002)
+
     def test_waits(self):
         """Who waited for whom, the largest first; what is there of a container is its own."""
         table = self.browser.run("return [...document.querySelectorAll('#waits tbody tr')]"
@@ -465,7 +497,7 @@ class RecordedTest(PageTest):
     test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
-    test_story = test_story_all = test_no_story = test_cursor = None
+    test_story = test_story_all = test_no_story = test_cursor = test_bands = None
     test_one_axis = None
 
     def test_local(self):

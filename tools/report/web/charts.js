@@ -18,6 +18,7 @@ const CHART = 220;		/* height */
 let printing = false;
 
 const selected = [];		/* members */
+let emphasised = null;		/* member of the entry under the pointer, or with the focus */
 let stacked = false;
 let charts = [];		/* { plot, key } */
 let rateKey = 'rate';		/* or local, remote: what the second chart shows */
@@ -85,9 +86,11 @@ function drawGaps(u) {
 	ctx.restore();
 }
 
-/* Least and most of each point, behind the line of the mean. */
+/* Least and most of each point of the emphasised member, behind the line of the mean. */
 function drawBands(u, low, high) {
-	if (stacked || !shown || !shown.level)
+	const c = columns.get(emphasised);
+
+	if (!c || !shown || !shown.level)
 		return;
 	u.ctx.save();
 	u.ctx.beginPath();
@@ -97,17 +100,14 @@ function drawBands(u, low, high) {
 	const dx = u.valToPos(xBegin + 1, 'x', true) - x0;
 	const dy = (u.valToPos(u.scales.y.max, 'y', true) - y0) / u.scales.y.max;
 
-	selected.forEach((member, place) => {
-		const c = columns.get(member);
-		const lows = c && c[low], highs = c && c[high];
+	const lows = c[low], highs = c[high];
 
-		u.ctx.fillStyle = colourOf(place) + '33';
-		for (let i = 0; c && i < highs.length; i++)
-			if (highs[i] !== null && highs[i] > lows[i])
-				u.ctx.fillRect(x0 + (shown.first + i) * shown.slots * dx,
-					       y0 + dy * highs[i], shown.slots * dx + 0.5,
-					       dy * (lows[i] - highs[i]));
-	});
+	u.ctx.fillStyle = colourOf(selected.indexOf(emphasised)) + '55';
+	for (let i = 0; i < highs.length; i++)
+		if (highs[i] !== null && highs[i] > lows[i])
+			u.ctx.fillRect(x0 + (shown.first + i) * shown.slots * dx,
+				       y0 + dy * highs[i], shown.slots * dx + 0.5,
+				       dy * (lows[i] - highs[i]));
 	u.ctx.restore();
 }
 
@@ -163,12 +163,12 @@ function bandsOf() {
 		({ series: [i + 2, i + 1], fill: colourOf(i + 1) + '88' })) : [];
 }
 
-/* From 0, with some room above what is drawn: also above the bands. */
+/* From 0, with some room above what is drawn: also above the band. */
 function yRange(most, high) {
-	if (!stacked)
-		for (const c of columns.values())
-			for (const value of c[high])
-				most = value > most ? value : most;
+	const c = columns.get(emphasised);
+
+	for (const value of c ? c[high] : [])
+		most = value > most ? value : most;
 	return [0, most > 0 ? most * 1.06 : 1];
 }
 
@@ -278,10 +278,45 @@ function legendEntry(place, name) {
 		       element('span', { className: 'number' }));
 }
 
+function emphasise(member) {
+	if (member === emphasised)
+		return;
+	emphasised = member;
+	for (const { plot } of charts)
+		plot.redraw();
+	redrawCursor();
+}
+
+/* With its band in the charts, while it has the pointer or the focus. */
+function memberEntry(member, place) {
+	const entry = legendEntry(place, nameElement(meta.members[member].label));
+
+	entry.tabIndex = 0;
+	for (const type of ['pointerenter', 'focus'])
+		entry.addEventListener(type, () => emphasise(member));
+	for (const type of ['pointerleave', 'blur'])
+		entry.addEventListener(type, () => emphasise(null));
+	return entry;
+}
+
 function rebuildLegend() {
+	emphasised = null;
 	for (const key of ['mean', 'rate'])
-		byId('legend-' + key).replaceChildren(...selected.map((member, place) =>
-			legendEntry(place, nameElement(meta.members[member].label))));
+		byId('legend-' + key).replaceChildren(...selected.map(memberEntry));
+}
+
+/* All that is known of the emphasised one at the cursor. */
+function detailText(index) {
+	const c = columns.get(emphasised);
+
+	if (!c || index < 0 || c.mean[index] === null && c.rate[index] === null)
+		return '';
+	return [formatBytes(c.mean[index]) + ' (' + formatBytes(c.least[index]) + ' … ' +
+		formatBytes(c.most[index]) + ')', formatRate(c.rate[index]) + ' (most ' +
+		formatRate(c.rateMost[index]) + ')', ...(c.local[index] === null ? [] :
+		['local ' + formatRate(c.local[index]) + ', remote ' +
+		 formatRate(c.remote[index])]), noteText(c.note[index])]
+		.filter((part) => part).join(', ');
 }
 
 /* With the sign of a lower bound where it is one. */

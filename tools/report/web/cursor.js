@@ -79,6 +79,7 @@ function drawCursor() {
 	line.style.left = percentOf(cursor) + '%';
 	byId('cursor-time').textContent = index < 0 ? 'mean of all' :
 		formatSlot((index + shown.first) * shown.slots);
+	byId('detail').textContent = detailText(index);
 	showLegends(index);
 	showLaneValues(index);
 	showMemory(index);
