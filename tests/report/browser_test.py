@@ -169,7 +169,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.view(), (0, 60000))
         self.browser.keys("s")
         self.settle()
-        self.assertTrue(self.browser.run("return stacked"))
+        self.assertFalse(self.browser.run("return stacked"))
 
     def test_drag(self):
         """What is dragged over becomes the view; with Shift the time moves."""
@@ -215,7 +215,7 @@ class PageTest(unittest.TestCase):
 
     def test_cursor(self):
         """One cursor through all; values at it are beside the names, means without it."""
-        self.browser.run("selectMembers([5, 7]); setView(1000, 1020)")
+        self.browser.run("setStacked(false); selectMembers([5, 7]); setView(1000, 1020)")
         self.settle()
         lanes, cache, rate = self.values()
         self.assertEqual(self.browser.run("return byId('cursor-time').textContent"),
@@ -282,6 +282,34 @@ class PageTest(unittest.TestCase):
                          r"^[\d.]+ MiB \(.* … .*\), [\d.]+ .B/s \(most ")
         self.browser.run("emphasise(null)")
         self.assertAlmostEqual(self.shades(), before, delta=0.002)
+
+    def test_stacked(self):
+        """The cache is a whole of 100 %: the selected, and all others above them."""
+        run = self.browser.run
+        self.assertEqual(run("return byId('stacked').getAttribute('aria-pressed')"), "true")
+        run("selectMembers([5, 7]); setView(1000, 1020)")
+        self.settle()
+        layers, held = run(
+            "const i = 1005 - shown.first;"
+            "return [charts[0].plot.data.slice(1).map((layer) => layer[i]),"
+            "owners.map((m) => columnsOf(shown, m).mean[i])]")
+        self.assertEqual(layers, [held[5], held[5] + held[7], sum(v or 0 for v in held)])
+        self.assertEqual(run("return charts[0].plot.scales.y.max"), 128 << 20)
+        run("setCursor(1005.5); drawCursor()")
+        texts = run("return [...byId('legend-mean').children].map((e) => e.textContent)")
+        self.assertEqual(len(texts), 3)
+        parts = [float(text.split(", ")[1].split(" ")[0]) for text in texts]
+        self.assertAlmostEqual(sum(parts), 100 * layers[2] / (128 << 20), delta=0.2)
+        self.assertTrue(texts[2].startswith("all others"))
+        self.assertEqual(run("return charts[1].plot.data.length"), 3)
+
+    def test_not_stacked(self):
+        """Where a row is a lower bound or unknown, the sum is not known, and not the default."""
+        open_page(self.browser, "recorded.html")
+        self.assertEqual(self.browser.run(
+            "const before = isSumKnown(); meta.members[owners[0]].partial = 1;"
+            "return [before === owners.every((m) => meta.members[m].mean !== null), isSumKnown(),"
+            "stacked === before]"), [True, False, True])
 
     def test_waits(self):
         """Who waited for whom, the largest first; what is there of a container is its own."""
@@ -498,6 +526,7 @@ class RecordedTest(PageTest):
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
     test_story = test_story_all = test_no_story = test_cursor = test_bands = None
+    test_stacked = test_not_stacked = None
     test_one_axis = None
 
     def test_local(self):

@@ -94,7 +94,7 @@ static void add_row(struct cmt_usage_frame *frame, uint32_t i, uint64_t slot)
 	rows[frame->nr_rows++] = (struct cmt_usage_row){
 		.kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP,
 		.cgroup_id = 1000 + i, .container = &containers[i],
-		.rmids = 1, .l3_bytes = 64ULL << 20,
+		.rmids = 1, .l3_bytes = 128ULL << 20,
 		.occupancy = { .known = true, .slots = 1,
 			       .last_bytes = occupancy_of(i, slot) },
 		.total = { .known = true, .rate = rate,

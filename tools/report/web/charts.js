@@ -9,6 +9,7 @@ const COLOURS = {
 	dark: ['#56b4e9', '#e69f00', '#2bc79a', '#f0e442', '#ff8a4c', '#e39ac4', '#9fa8ff',
 	       '#c9c9c9'],
 };
+const OTHERS = '#888888';	/* all that are not selected, in the stacked view */
 const DASHES = [[], [8, 4], [2, 3]];
 const darkQuery = matchMedia('(prefers-color-scheme: dark)');
 const LINES_MOST = 40;		/* of verdicts */
@@ -19,11 +20,22 @@ let printing = false;
 
 const selected = [];		/* members */
 let emphasised = null;		/* member of the entry under the pointer, or with the focus */
-let stacked = false;
+let stacked = isSumKnown();	/* the chart of the cache */
 let charts = [];		/* { plot, key } */
 let rateKey = 'rate';		/* or local, remote: what the second chart shows */
 let columns = new Map();	/* member -> columnsOf() */
 let shown = null;		/* windowOf() */
+
+/* A lower bound, or a row of which nothing is known, would make a part look like the whole. */
+function isSumKnown() {
+	return meta.l3_bytes > 0 && owners.every((member) =>
+		!meta.members[member].partial && meta.members[member].mean !== null);
+}
+
+/* All cache of the machine */
+function cacheBytes() {
+	return meta.l3_bytes * meta.domains;
+}
 
 function theme() {
 	return darkQuery.matches && !printing ? 'dark' : 'light';
@@ -146,21 +158,27 @@ function drawVerdicts(u) {
 	ctx.restore();
 }
 
-function seriesOf() {
+function seriesOf(layered) {
 	const step = uPlot.paths.stepped({ align: 1 });
-
-	return [{}, ...selected.map((member, place) => ({
+	const lines = selected.map((member, place) => ({
 		label: 'series', stroke: colourOf(place), width: 1.5, paths: step,
 		dash: DASHES[Math.floor(place / COLOURS.light.length) % DASHES.length],
 		points: { show: false },
-		fill: stacked && !place ? colourOf(place) + '88' : undefined,
-	}))];
+		fill: layered && !place ? colourOf(place) + '88' : undefined,
+	}));
+
+	if (layered)
+		lines.push({ label: 'others', stroke: OTHERS, width: 1, paths: step,
+			     points: { show: false },
+			     fill: lines.length ? undefined : OTHERS + '55' });
+	return [{}, ...lines];
 }
 
-/* On top of each other: from the line of the one below to its own. */
+/* On top of each other: from the line of the one below to its own; the others are last. */
 function bandsOf() {
-	return stacked ? selected.slice(1).map((member, i) =>
-		({ series: [i + 2, i + 1], fill: colourOf(i + 1) + '88' })) : [];
+	return Array.from({ length: selected.length }, (none, i) =>
+		({ series: [i + 2, i + 1], fill: i + 1 < selected.length ?
+			colourOf(i + 1) + '88' : OTHERS + '55' }));
 }
 
 /* From 0, with some room above what is drawn: also above the band. */
@@ -170,6 +188,11 @@ function yRange(most, high) {
 	for (const value of c ? c[high] : [])
 		most = value > most ? value : most;
 	return [0, most > 0 ? most * 1.06 : 1];
+}
+
+/* The whole cache, so that a height is a part of it. */
+function stackRange(u, from, to) {
+	return [0, Math.max(cacheBytes(), to || 0, 1)];
 }
 
 function chartWidth(host) {
@@ -195,11 +218,18 @@ function newPlot(host, options) {
 }
 
 function newChart(key, low, high, format, incrs) {
+	const layered = stacked && key === 'mean';
 	const plot = newPlot(byId(key === 'mean' ? 'chart-mean' : 'chart-rate'), {
-		scales: { x: xScale(), y: { range: (u, from, to) => yRange(to, high) } },
-		axes: axesOf(format, incrs), series: seriesOf(), bands: bandsOf(),
+		scales: { x: xScale(), y: { range: layered ? stackRange :
+						   (u, from, to) => yRange(to, high) } },
+		axes: axesOf(format, incrs), series: seriesOf(layered),
+		bands: layered ? bandsOf() : [],
 		hooks: {
-			drawClear: [(u) => { drawGaps(u); drawBands(u, low, high); }],
+			drawClear: [(u) => {
+				drawGaps(u);
+				if (!layered)
+					drawBands(u, low, high);
+			}],
 			draw: [drawVerdicts],
 			setSelect: [selectDone],
 		},
@@ -217,25 +247,34 @@ function selectDone(u) {
 	setView(u.posToVal(left, 'x') - xBegin, u.posToVal(left + width, 'x') - xBegin);
 }
 
-/* On top of each other: what is there and not known makes a gap in what is above it. */
-function stackOf(key) {
-	const n = shown.last - shown.first + 1, sum = new Array(n).fill(0);
+/* Adds a member's occupancy; what is there and not known makes a gap in what is above it. */
+function addTo(sum, member) {
+	eachPoint(shown, member, (at, points, i) => {
+		if (!points || !points.note[i] || sum[at] === null)
+			return;
+		const value = occupancyTable[points.mean[i]];
 
-	return selected.map((member) => {
-		const c = columns.get(member);
-
-		for (let i = 0; i < n; i++)
-			if (c.note[i] && c[key][i] === null)
-				sum[i] = null;
-			else if (sum[i] !== null)
-				sum[i] += c[key][i] || 0;
-		return sum.slice();
+		sum[at] = Number.isNaN(value) ? null : sum[at] + value;
 	});
 }
 
+/* Sums from below: each of the selected, then all others. */
+function stackOf() {
+	const sum = new Array(shown.last - shown.first + 1).fill(0);
+	const stack = selected.map((member) => {
+		addTo(sum, member);
+		return sum.slice();
+	});
+
+	for (const member of owners)
+		if (!selected.includes(member))
+			addTo(sum, member);
+	return [...stack, sum];
+}
+
 function chartData(key) {
-	const values = stacked ? stackOf(key) : selected.map((m) => columns.get(m)[key]);
-	return [xsOf(shown), ...values];
+	return [xsOf(shown), ...(stacked && key === 'mean' ? stackOf() :
+				 selected.map((member) => columns.get(member)[key]))];
 }
 
 function rebuildCharts() {
@@ -303,6 +342,12 @@ function rebuildLegend() {
 	emphasised = null;
 	for (const key of ['mean', 'rate'])
 		byId('legend-' + key).replaceChildren(...selected.map(memberEntry));
+	if (!stacked)
+		return;
+	const others = legendEntry(0, element('bdi', {}, 'all others'));
+
+	others.firstChild.style.borderTop = '4px solid ' + OTHERS;
+	byId('legend-mean').append(others);
 }
 
 /* All that is known of the emphasised one at the cursor. */
@@ -336,7 +381,20 @@ function legendText(key, member, index) {
 
 	if (index < 0 || !c)
 		return meanText(key, meta.members[member]);
+	if (stacked && key === 'mean' && c.mean[index] !== null && !(c.note[index] & NOTE_PARTIAL))
+		return formatBytes(c.mean[index]) + ', ' +
+			formatShare(c.mean[index], cacheBytes());
 	return pointText(key === 'mean' ? formatBytes : formatRate, c[key][index], c.note[index]);
+}
+
+/* The last layer of the stack, at the cursor */
+function othersText(index) {
+	const layers = charts[0].plot.data;
+	const top = index < 0 ? null : layers[layers.length - 1][index];
+	const below = index < 0 || layers.length < 3 ? 0 : layers[layers.length - 2][index];
+
+	return top === null || top === undefined ? '–' : formatBytes(top - below) + ', ' +
+		formatShare(top - below, cacheBytes());
 }
 
 /* @index: of the point at the cursor; below 0: there is none */
@@ -344,7 +402,8 @@ function showLegends(index) {
 	for (const { key } of charts)
 		[...byId('legend-' + (key === 'mean' ? key : 'rate')).children]
 			.forEach((entry, place) => {
-				entry.lastChild.textContent =
-					legendText(key, selected[place], index);
+				entry.lastChild.textContent = place < selected.length ?
+					legendText(key, selected[place], index) :
+					othersText(index);
 			});
 }

@@ -310,6 +310,7 @@ function start() {
 	byId('no-local').hidden = owners.some((i) => meta.members[i].local !== null);
 	byId('show-local').disabled = byId('show-remote').disabled = !byId('no-local').hidden;
 	selected.push(...firstSelection());
+	byId('stacked').setAttribute('aria-pressed', stacked);
 	if (hash)
 		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
 	rebuildAll();
