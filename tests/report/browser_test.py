@@ -311,6 +311,23 @@ class PageTest(unittest.TestCase):
             "return [before === owners.every((m) => meta.members[m].mean !== null), isSumKnown(),"
             "stacked === before]"), [True, False, True])
 
+    def test_slower(self):
+        """The table has the worst of a container's incidents, and nothing where none is known."""
+        cells = self.browser.run(
+            "return Object.fromEntries([...byId('members').tBodies[0].rows].map((row) => "
+            "[row.cells[0].querySelector('bdi').textContent, row.cells[1].textContent]))")
+        self.assertEqual(cells["docker:service-003"], "25 %")
+        self.assertEqual(cells["docker:service-021"], "6 %")
+        self.assertEqual(cells["docker:service-004"], "–")
+
+    def test_unnamed(self):
+        """What is known of a row without a name is its name."""
+        self.assertEqual(self.browser.run(
+            "return [{label: null, path: '/a/b'}, {label: null, image: 'i'}, {label: null,"
+            "kind: 'container', first: 0, last: 5000}, {label: 'l', path: '/a'}].map(nameOf)"),
+            ["unnamed, cgroup /a/b", "unnamed, image i",
+             "unnamed container, there 22:13:25 to 22:13:30", "l"])
+
     def test_waits(self):
         """Who waited for whom, the largest first; what is there of a container is its own."""
         table = self.browser.run("return [...document.querySelectorAll('#waits tbody tr')]"
@@ -418,14 +435,14 @@ class PageTest(unittest.TestCase):
 
     def test_sort_and_filter(self):
         """A heading sorts, the filter leaves what has the text."""
-        labels = ("return [...document.querySelectorAll('#members tbody td.name > bdi')]"
+        labels = ("return [...document.querySelectorAll('#members tbody .name > bdi')]"
                   ".map((e) => e.textContent)")
         self.browser.run("document.querySelectorAll('#members thead button')[0].click()")
         self.settle()
         rows = [text for text in self.browser.run(labels) if "service-" in text]
         self.assertEqual(rows, sorted(rows))
         self.assertEqual(self.browser.run(
-            "return document.querySelectorAll('#members th')[1].getAttribute('aria-sort')"),
+            "return document.querySelector('#members th').getAttribute('aria-sort')"),
             "ascending")
         self.browser.run("const f = document.getElementById('filter'); f.value = 'e-007';"
                          "f.dispatchEvent(new Event('input'))")
@@ -477,7 +494,32 @@ class PageTest(unittest.TestCase):
 
 
 class NarrowTest(unittest.TestCase):
-    """A telephone."""
+    """A telephone, and half a screen."""
+
+    def test_columns(self):
+        """The table has five columns and does not scroll sideways; a button shows the rest."""
+        for width in (360, 820):
+            browser = Browser(width, 800)
+            try:
+                for name in ("small.html", "recorded.html"):
+                    open_page(browser, name)
+                    browser.run("byId('members-part').scrollIntoView()")
+                    heads = browser.run(
+                        "return [...document.querySelectorAll('#members thead th')]"
+                        ".filter((th) => th.offsetWidth).map((th) => th.textContent)")
+                    self.assertEqual(heads, ["Container", "Slower", "Cache", "Bandwidth",
+                                             "CPU wait"])
+                    room = browser.run(
+                        "const t = byId('members'), w = t.parentNode;"
+                        "return [w.scrollWidth - w.clientWidth, "
+                        "document.documentElement.scrollWidth]")
+                    self.assertEqual(room, [0, width])
+                browser.run("byId('all-columns').click()")
+                self.assertGreater(browser.run(
+                    "return [...document.querySelectorAll('#members thead th')]"
+                    ".filter((th) => th.offsetWidth).length"), 12)
+            finally:
+                browser.close()
 
     def test_narrow(self):
         """Nothing is wider than the window."""
@@ -526,7 +568,7 @@ class RecordedTest(PageTest):
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
     test_story = test_story_all = test_no_story = test_cursor = test_bands = None
-    test_stacked = test_not_stacked = None
+    test_stacked = test_not_stacked = test_slower = test_unnamed = None
     test_one_axis = None
 
     def test_local(self):
@@ -549,8 +591,8 @@ class RecordedTest(PageTest):
         """The table has the numbers that the page has, rounded as their unit says."""
         rows = self.browser.run(
             "return laneOrder.map((m, i) => [meta.members[m],"
-            "[...byId('members').tBodies[0].rows[i].cells].slice(2, 9)"
-            ".map((c) => c.textContent)])")
+            "[2, 5, 6, 3, 7, 8, 9].map((c) => "
+            "byId('members').tBodies[0].rows[i].cells[c].textContent)])")
         self.assertEqual(len(rows), 12)
         units = {"B": 1, "KiB": 1024, "MiB": 1 << 20, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6,
                  "GB/s": 1e9}

@@ -328,7 +328,7 @@ function emphasise(member) {
 
 /* With its band in the charts, while it has the pointer or the focus. */
 function memberEntry(member, place) {
-	const entry = legendEntry(place, nameElement(meta.members[member].label));
+	const entry = legendEntry(place, nameElement(nameOf(meta.members[member])));
 
 	entry.tabIndex = 0;
 	for (const type of ['pointerenter', 'focus'])

@@ -23,7 +23,26 @@ function element(name, properties, ...children) {
 
 /* A name that anybody may have chosen: its direction ends with it. */
 function nameElement(text) {
-	return element('bdi', { dir: 'auto' }, text === null ? 'no name' : text);
+	return element('bdi', { dir: 'auto' }, text === null ? 'a container of unknown name' :
+							       text);
+}
+
+/* The name of a member, or what is known of one without a name. */
+function nameOf(m) {
+	if (m.label !== null)
+		return m.label;
+	if (m.path)
+		return 'unnamed, cgroup ' + m.path;
+	if (m.image)
+		return 'unnamed, image ' + m.image;
+	return 'unnamed ' + m.kind + ', there ' + formatX(xBegin + m.first, 1000) + ' to ' +
+		formatX(xBegin + Math.min(m.last, meta.slots), 1000);
+}
+
+/* Of what a verdict or an incident tells: its member may have no name. */
+function toldName(told) {
+	return nameElement(told.label === null && told.member !== undefined ?
+			   nameOf(meta.members[told.member]) : told.label);
 }
 
 function byId(id) {

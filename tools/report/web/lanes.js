@@ -113,7 +113,7 @@ function drawLanes() {
 function laneName(member) {
 	const button = element('button', { type: 'button', className: 'lane-name',
 					   title: meta.members[member].path || '' },
-			       nameElement(meta.members[member].label),
+			       nameElement(nameOf(meta.members[member])),
 			       element('span', { className: 'number' }));
 
 	if (selected.includes(member))

@@ -281,6 +281,8 @@ function watchButtons() {
 	on('out', () => zoom(2, 0.5));
 	on('left', () => pan(-0.5));
 	on('right', () => pan(0.5));
+	on('all-columns', () => byId('all-columns').setAttribute('aria-pressed',
+		byId('members').classList.toggle('all')));
 	on('stacked', () => setStacked(!stacked));
 	for (const key of ['rate', 'local', 'remote'])
 		on('show-' + key, () => setRateKey(key));

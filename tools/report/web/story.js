@@ -36,7 +36,7 @@ function causesOf(incident) {
 
 /* "batch through cache (2.8 s)" */
 function causeNodes(cause, known) {
-	return [nameElement(cause.label), ' through ' +
+	return [toldName(cause), ' through ' +
 		(cause.resource === 'CPU' ? 'the CPU' : cause.resource) +
 		(known ? ' (' + formatSpan(cause.lost / 1e6) + ')' : '')];
 }
@@ -64,7 +64,7 @@ function whenText(incident) {
 /* "10:03:07, 41 s: web was up to 18 % slower because of batch through cache; ..." */
 function sentenceOf(incident) {
 	return [element('span', { className: 'when' }, whenText(incident)),
-		nameElement(incident.label),
+		toldName(incident),
 		' was up to ' + wholePercent(incident.worst) + ' slower because of ',
 		...causesNodes(incident), incident.lost === undefined ?
 		'; the CPU time lost is unknown' :

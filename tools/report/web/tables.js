@@ -4,15 +4,17 @@
 
 /* Heading, value to sort by, and text; the first one is special. */
 const COLUMNS = [
-	['Container', (m) => m.label || '', null],
-	['L3 mean', (m) => m.mean, (m) => boundText(m, formatBytes, m.mean)],
-	['least', (m) => m.least, (m) => boundText(m, formatBytes, m.least)],
+	['Container', (m) => nameOf(m), null],
+	['Slower', slowedOf, slowedText],
+	['Cache', (m) => m.mean, (m) => boundText(m, formatBytes, m.mean)],
+	['Bandwidth', (m) => m.rate, (m) => boundText(m, formatRate, m.rate)],
+	['CPU wait', (m) => m.waited, waitedText],
+	/* by a button: */
+	['Cache least', (m) => m.least, (m) => boundText(m, formatBytes, m.least)],
 	['most', (m) => m.most, (m) => boundText(m, formatBytes, m.most)],
-	['Bandwidth mean', (m) => m.rate, (m) => boundText(m, formatRate, m.rate)],
-	['most', (m) => m.rate_most, (m) => boundText(m, formatRate, m.rate_most)],
+	['Bandwidth most', (m) => m.rate_most, (m) => boundText(m, formatRate, m.rate_most)],
 	['Local mean', (m) => m.local, (m) => boundText(m, formatRate, m.local)],
 	['Remote mean', remoteOf, (m) => formatRate(remoteOf(m))],
-	['Waits for a CPU', (m) => m.waited, waitedText],
 	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
 	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
 	['Read', (m) => (m.known - m.held) / (m.slots || 1),
@@ -22,6 +24,25 @@ const COLUMNS = [
 	['Suspect', (m) => m.suspected, (m) => m.suspected || ''],
 	['Not complete because', (m) => m.why || '', (m) => m.why || ''],
 ];
+
+const COLUMNS_FIRST = 5;
+
+/* The worst of its incidents; null: none is listed. */
+function slowedOf(m) {
+	const own = meta.incidents.filter((incident) => meta.members[incident.member] === m);
+
+	return own.length ? Math.max(...own.map((incident) => incident.worst)) : null;
+}
+
+/* Only a container is a victim, and none can be found where nothing was judged. */
+function slowedText(m) {
+	const worst = slowedOf(m);
+
+	if (worst !== null)
+		return wholePercent(worst);
+	return m.kind === 'container' && meta.judged && meta.counters && m.waited !== null &&
+	       !meta.incidents_left_out ? '< 5 %' : '–';
+}
 
 /* Where a value of some time is a lower bound, so is that of all. */
 function boundText(m, format, value) {
@@ -42,7 +63,7 @@ function remoteOf(m) {
 	return m.rate === null || m.local === null || m.partial ? null : m.rate - m.local;
 }
 
-const sorting = { column: 1, down: true };
+const sorting = { column: 2, down: true };
 
 function compareValues(a, b) {
 	if (typeof a === 'string')
@@ -72,13 +93,14 @@ function heading(column, i) {
 	const button = element('button', { type: 'button' }, column[0]);
 	const cell = element('th', { scope: 'col' }, button);
 
+	cell.classList.toggle('more', i >= COLUMNS_FIRST);
 	if (sorting.column === i)
 		cell.setAttribute('aria-sort', sorting.down ? 'descending' : 'ascending');
 	button.addEventListener('click', () => {
 		sorting.down = sorting.column === i ? !sorting.down : i > 0;
 		sorting.column = i;
 		rebuildTable();
-		byId('members').tHead.rows[0].cells[i + 1].firstChild.focus();
+		byId('members').tHead.rows[0].cells[i].firstChild.focus();
 	});
 	return cell;
 }
@@ -119,12 +141,22 @@ function processList(m) {
 	return details;
 }
 
-function memberCell(m) {
-	const cell = element('td', { className: 'name' }, nameElement(m.label));
+function memberBox(member) {
+	const box = element('input', { type: 'checkbox', checked: selected.includes(member) });
+
+	box.setAttribute('aria-label', 'show ' + nameOf(meta.members[member]) + ' in the charts');
+	box.addEventListener('change', () => toggleMember(member));
+	return box;
+}
+
+function memberCell(member) {
+	const m = meta.members[member];
+	const cell = element('th', { className: 'name', scope: 'row' }, memberBox(member), ' ',
+			     nameElement(nameOf(m)));
 
 	if (m.user)
 		cell.append(' ', element('span', { className: 'hint' }, '(named by a user)'));
-	if (m.path && m.path !== m.label)
+	if (m.label !== null && m.path && m.path !== m.label)
 		cell.append(element('div', { className: 'hint' }, nameElement(m.path)));
 	if (m.image)
 		cell.append(element('div', { className: 'hint' }, nameElement(m.image)));
@@ -135,13 +167,9 @@ function memberCell(m) {
 
 function memberRow(member) {
 	const m = meta.members[member], place = selected.indexOf(member);
-	const box = element('input', { type: 'checkbox', checked: place >= 0 });
-
-	box.setAttribute('aria-label', 'show ' + (m.label || 'this one') + ' in the charts');
-	box.addEventListener('change', () => toggleMember(member));
-	const row = element('tr', {}, element('td', {}, box), memberCell(m),
-			    ...COLUMNS.slice(1).map((column) => element('td',
-				{ className: 'number' }, String(column[2](m)))));
+	const row = element('tr', {}, memberCell(member), ...COLUMNS.slice(1).map((column, i) =>
+		element('td', { className: i + 1 < COLUMNS_FIRST ? 'number' : 'number more' },
+			String(column[2](m)))));
 
 	if (place >= 0)
 		row.firstChild.style.borderLeft = '4px solid ' + colourOf(place);
@@ -154,9 +182,7 @@ function rebuildRows() {
 }
 
 function rebuildTable() {
-	byId('members').tHead.replaceChildren(element('tr', {}, element('th', { scope: 'col' },
-		element('span', { className: 'hidden' }, 'in the charts')),
-		...COLUMNS.map(heading)));
+	byId('members').tHead.replaceChildren(element('tr', {}, ...COLUMNS.map(heading)));
 	laneOrder = sortedMembers();
 	if (painted)
 		rebuildRows();
@@ -169,7 +195,7 @@ function suspectsCell(verdict) {
 	const cell = element('td', {});
 
 	for (const s of verdict.suspects)
-		cell.append(element('div', {}, nameElement(s.label), ' ' +
+		cell.append(element('div', {}, toldName(s), ' ' +
 			(100 * s.share).toFixed(0) + ' %, took about ' +
 			formatBytes(s.taken) + '; held ' + formatBytes(s.occupancy_before) +
 			', now ' + formatBytes(s.occupancy) + '; moved ' +
@@ -222,7 +248,7 @@ function verdictRow(verdict, n) {
 		byId('charts-part').scrollIntoView({ block: 'nearest' });
 	});
 	return element('tr', {}, element('td', {}, button),
-		       element('td', { className: 'name' }, nameElement(verdict.label)),
+		       element('td', { className: 'name' }, toldName(verdict)),
 		       element('td', {}, verdict.what || verdict.kind), suspectsCell(verdict),
 		       element('td', {}, verdict.sure || 'not known'),
 		       element('td', {}, evidence(verdict)));
@@ -241,7 +267,7 @@ function costsCell(incident) {
 	for (const c of incident.costs) {
 		const lost = incident.lost === undefined ? '' : ' ' + formatSpan(c.lost / 1e6);
 
-		cell.append(element('div', {}, nameElement(c.label), lost + ', ' + c.resource +
+		cell.append(element('div', {}, toldName(c), lost + ', ' + c.resource +
 			(c.resource === 'CPU' ? '' : ' of L3 domain ' + c.domain)));
 	}
 	if (incident.clipped)
@@ -269,7 +295,7 @@ function incidentRow(incident, n) {
 		byId('charts-part').scrollIntoView({ block: 'nearest' });
 	});
 	return element('tr', {}, element('td', {}, button),
-		       element('td', { className: 'name' }, nameElement(incident.label)),
+		       element('td', { className: 'name' }, toldName(incident)),
 		       element('td', { className: 'number' },
 			       (incident.before ? '>' : '') + formatSpan(incident.end - incident.begin) +
 			       (incident.open ? ', to the end' : '')),
@@ -291,13 +317,13 @@ function runnerCell(wait) {
 		return element('td', {}, 'unknown');
 	if (wait.runner === wait.member)
 		return element('td', {}, 'its own tasks');
-	return element('td', { className: 'name' }, nameElement(meta.members[wait.runner].label));
+	return element('td', { className: 'name' }, nameElement(nameOf(meta.members[wait.runner])));
 }
 
 function waitRow(wait) {
 	return element('tr', {},
 		       element('td', { className: 'name' },
-			       nameElement(meta.members[wait.member].label)),
+			       nameElement(nameOf(meta.members[wait.member]))),
 		       runnerCell(wait),
 		       element('td', { className: 'number' }, formatSpan(wait.ns / 1e6)),
 		       element('td', { className: 'number' }, formatShare(wait.share, 1)));
