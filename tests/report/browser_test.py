@@ -6,7 +6,10 @@ report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, ti
 hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes and channels.
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
+import itertools
+import math
 import os
+import re
 import sys
 import unittest
 
@@ -16,6 +19,7 @@ PAGES = "."
 PAINT_MS = 1000
 PAN_MS = 100
 TRIES = 5
+COLOURS_APART = 0.12            # of lines; black and white are 1 apart
 FIGURES = []
 HOSTILE = ["</script><script>window.pwned=1</script>",
            "<img src=x onerror=\"window.pwned=1\">",
@@ -29,6 +33,41 @@ return [w.level, c.mean[i], c.rate[i], c.note[i]];
 """
 SETTLED = ("return !drawDue && loading.size === 0 && "
            "document.documentElement.dataset.busy === '0'")
+
+
+def linear(name):
+    """#rrggbb as parts of light."""
+    parts = [int(name[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+
+
+def times(matrix, vector):
+    """The product."""
+    return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+
+def deuteranopia(colour):
+    """What is seen without cones for green, after Machado, Oliveira and Fernandes."""
+    return [min(1, max(0, p)) for p in times(((0.367322, 0.860646, -0.227968),
+                                              (0.280085, 0.672501, 0.047413),
+                                              (-0.011820, 0.042940, 0.968881)), colour)]
+
+
+def oklab(colour):
+    """In a space in which a distance is a difference that is seen."""
+    cones = times(((0.4122214708, 0.5363325363, 0.0514459929),
+                   (0.2119034982, 0.6806995451, 0.1073969566),
+                   (0.0883024619, 0.2817188376, 0.6299787005)), colour)
+    return times(((0.2104542553, 0.7936177850, -0.0040720468),
+                  (1.9779984951, -2.4285922050, 0.4505937099),
+                  (0.0259040371, 0.7827717662, -0.8086757660)),
+                 [max(0, cone) ** (1 / 3) for cone in cones])
+
+
+def contrast(a, b):
+    """As WCAG has it."""
+    light = sorted(0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2] + 0.05 for c in (a, b))
+    return light[1] / light[0]
 
 
 def page(name):
@@ -493,6 +532,58 @@ class PageTest(unittest.TestCase):
             self.assertTrue(pdf.read(5) == b"%PDF-")
 
 
+    def test_colours(self):
+        """Lines differ, also for who sees no green, and from the paper."""
+        papers = {"light": "#ffffff", "dark": "#15181d"}
+        for theme, names in self.browser.run("return COLOURS").items():
+            colours = [linear(name) for name in names]
+            for sees in (lambda colour: colour, deuteranopia):
+                seen = [oklab(sees(colour)) for colour in colours]
+                least = min(math.dist(a, b) for a, b in itertools.combinations(seen, 2))
+                self.assertGreater(least, COLOURS_APART, theme)
+            for colour, name in zip(colours, names):
+                self.assertGreaterEqual(contrast(colour, linear(papers[theme])), 3, name)
+
+    def test_text(self):
+        """No text is below 11 pixels."""
+        self.assertEqual(self.browser.run(
+            "const small = []; for (const e of document.querySelectorAll('body *'))"
+            "if ([...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) &&"
+            "!['SCRIPT', 'NOSCRIPT'].includes(e.tagName) &&"
+            "parseFloat(getComputedStyle(e).fontSize) < 11) small.push(e.outerHTML);"
+            "return small"), [])
+        fonts = self.browser.run("return charts[0].plot.axes.map((axis) => axis.font[0])")
+        for font in fonts:
+            self.assertGreaterEqual(float(re.search(r"([\d.]+)px", font).group(1)), 11)
+
+    def test_order(self):
+        """One first heading, no level left out, what happened first; all has a name."""
+        heads = self.browser.run(
+            "return [...document.querySelectorAll('h1, h2, h3')].filter((h) => h.offsetParent)"
+            ".map((h) => [Number(h.tagName[1]), h.textContent])")
+        self.assertEqual([level for level, _ in heads].count(1), 1)
+        self.assertEqual(heads[0][0], 1)
+        self.assertIn("incidents", heads[0][1])
+        for (before, _), (after, _) in zip(heads, heads[1:]):
+            self.assertLessEqual(after, before + 1)
+        self.assertEqual([text for _, text in heads[1:5]],
+                         ["Timeline", "Each container", "L3 occupancy", "Memory bandwidth"])
+        unnamed = self.browser.run(
+            "return [...document.querySelectorAll('button, input, canvas[role=img], table')]"
+            ".filter((e) => e.offsetParent && !e.textContent.trim() && "
+            "!e.getAttribute('aria-label')"
+            "&& !(e.labels && e.labels.length)).map((e) => e.outerHTML)")
+        self.assertEqual(unnamed, [])
+
+    def test_keyboard(self):
+        """From the begin of the page, Tab and Enter show the costliest incident."""
+        self.browser.keys("Tab", "Enter")
+        begin, end = self.view()
+        self.assertTrue(begin < 37500 < 38000 < end < 39000)
+        self.browser.keys("Tab", "Enter")
+        self.assertNotEqual(self.view(), (begin, end))
+
+
 class NarrowTest(unittest.TestCase):
     """A telephone, and half a screen."""
 
@@ -569,6 +660,7 @@ class RecordedTest(PageTest):
     test_link = test_looks = test_waits = test_incidents = None
     test_story = test_story_all = test_no_story = test_cursor = test_bands = None
     test_stacked = test_not_stacked = test_slower = test_unnamed = None
+    test_colours = test_order = test_keyboard = None
     test_one_axis = None
 
     def test_local(self):

@@ -2,12 +2,15 @@
 /* The two charts of the containers that are selected, with uPlot. */
 'use strict';
 
-/* After Okabe and Ito, darker on paper and lighter on black; then dashed, then dotted. */
+/*
+ * Far from each other also for who sees no green, and from the paper: the test of the page
+ * simulates it.  Then dashed, then dotted.
+ */
 const COLOURS = {
-	light: ['#0072b2', '#d55e00', '#009e73', '#b04f8a', '#b87d00', '#2a8fc9', '#7a5195',
-		'#5b5b5b'],
-	dark: ['#56b4e9', '#e69f00', '#2bc79a', '#f0e442', '#ff8a4c', '#e39ac4', '#9fa8ff',
-	       '#c9c9c9'],
+	light: ['#0072b2', '#d55e00', '#3c2d00', '#1e1e78', '#f05ac3', '#4b693c', '#0000ff',
+		'#7887ff'],
+	dark: ['#56b4e9', '#e69f00', '#ffffff', '#00782d', '#005ae1', '#ffff00', '#d26978',
+	       '#78e1c3'],
 };
 const OTHERS = '#888888';	/* all that are not selected, in the stacked view */
 const DASHES = [[], [8, 4], [2, 3]];
