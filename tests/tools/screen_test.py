@@ -450,6 +450,61 @@ class Characters(PaneTest):
         pane.start("-i 0.1 --by process")
         pane.expect(re.escape("\\x1b[31mred"))
 
+    def styles(self, pane, pattern):
+        """The attributes before the first match of @pattern, as SGR numbers."""
+        found = re.search(r"((?:\033\[[0-9;]*m)*)[^\033]*" + pattern, pane.text("-e"))
+        self.assertIsNotNone(found, pane.text("-e"))
+        return ";".join(re.findall(r"\033\[([0-9;]*)m", found[1])).split(";")
+
+    def start_coloured(self, term, options="", columns=132, lines=36):
+        pane = self.open(columns, lines, fake="hardware,container,stream")
+        pane.type(f"export TERM={term}\n")
+        pane.start(f"-i 0.2 {options}")
+        pane.expect("lost cache to")
+        return pane
+
+    def test_colours(self):
+        """Heat, notes and titles; at other sizes, and with 8 colours, as well."""
+        for term, columns, lines, title, note in (
+                ("xterm", 80, 24, ["36"], ["35"]),
+                ("xterm", 120, 36, ["36"], ["35"]),
+                ("xterm-256color", 120, 36, ["38", "5", "32"], ["38", "5", "133"]),
+                ("xterm-256color", 250, 60, ["38", "5", "32"], ["38", "5", "133"])):
+            with self.subTest(term=term, columns=columns):
+                pane = self.start_coloured(term, columns=columns, lines=lines)
+                self.assertEqual(self.styles(pane, "NAME")[-len(title):], title)
+                self.assertEqual(self.styles(pane, "cgroup:[0-9]+ lost cache")[-len(note):], note)
+
+    def test_heat(self):
+        """A share is said in numbers and in colour; a selected row is reverse only."""
+        for term, warm in (("xterm", ["33"]), ("xterm-256color", ["38", "5", "178"])):
+            with self.subTest(term=term):
+                pane = self.open(132, 24, fake="hardware,container")
+                pane.type(f"export TERM={term}\n")
+                pane.start("-m")
+                pane.expect("25.0")
+                self.assertEqual(self.styles(pane, "4.0Mi")[-len(warm):], warm)
+                self.assertEqual(self.styles(pane, "25.0")[-len(warm):], warm)
+                self.assertNotEqual(self.styles(pane, "1.0Mi")[-len(warm):], warm)
+                pane.key("Down")
+                pane.expect("^>")
+                self.assertEqual(self.styles(pane, "4.0Mi")[-1:], ["7"])
+
+    def test_colours_are_off(self):
+        """Less than 8 colours: bold and reverse; --no-color: nothing of all; dumb: tables."""
+        pane = self.start_coloured("vt100")
+        self.assertIn("\033[1m", pane.text("-e"))
+        self.assertNotRegex(pane.text("-e"), r"\033\[[0-9;]*(3[0-7]|38;5;[0-9]+)m")
+        pane.close()
+        pane = self.start_coloured("xterm-256color", "--no-color")
+        self.assertNotIn("\033", pane.text("-e").replace("\033[39;49m", ""))
+        pane.close()
+        pane = self.open(132, 36)
+        pane.type(f"clear; TERM=dumb {STAT} -n 1 -i 0.1\n")
+        pane.expect(PROMPT + "$")
+        self.assertEqual(pane.flag("alternate_on"), "0")
+        self.assertNotIn("\033", pane.text("-e").replace("\033[39;49m", ""))
+
     def test_no_color(self):
         pane = self.open(100, 24)
         pane.start()

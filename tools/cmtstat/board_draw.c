@@ -120,7 +120,7 @@ void board_draw(struct board *board, const struct report *report,
 		.window = &board->window,
 	};
 	struct screen screen = {
-		.put = canvas_put, .to = canvas, .opts = &opts,
+		.put = canvas_put, .paint = canvas_paint, .to = canvas, .opts = &opts,
 		.most = opts.height,
 	};
 

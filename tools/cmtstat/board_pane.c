@@ -199,7 +199,7 @@ static void put_curve(struct pane *pane, const char *title,
 	char line[CURVE_MOST + 1];
 	unsigned int i, at;
 
-	put(pane, ATTRIBUTE_BOLD, title);
+	put(pane, ATTRIBUTE_TITLE, title);
 	for (i = 0; i < CURVE_LINES; i++) {
 		for (at = 0; at < curve->nr; at++)
 			line[at] = curve_byte(curve->values[at], curve->most, i);
@@ -287,7 +287,7 @@ static void put_mark(struct pane *pane, const struct report *report,
 	if (!row->mark)
 		return;
 	mark_line(line, row->mark, report->frame.end_ns);
-	put(pane, ATTRIBUTE_BOLD, line);
+	put(pane, ATTRIBUTE_NOTE, line);
 }
 
 static void put_incomplete(struct pane *pane, const struct report *report,
@@ -348,7 +348,7 @@ static void put_title(struct pane *pane, const struct report *report,
 	else if (report->frame.by == VIEW_CHANNEL)
 		snprintf(number, sizeof(number), "socket %u, channel %u",
 			 row->socket, row->channel);
-	put(pane, ATTRIBUTE_BOLD, number[0] ? number : escaped);
+	put(pane, ATTRIBUTE_TITLE, number[0] ? number : escaped);
 	if (!row->pid)
 		return;
 	snprintf(process, sizeof(process), "%u %s", row->pid, row->comm);

@@ -45,6 +45,18 @@ void canvas_put(void *to, unsigned int number, enum attribute attribute,
 		};
 }
 
+void canvas_paint(void *to, unsigned int number, unsigned int begin,
+		  unsigned int end, enum attribute attribute)
+{
+	struct canvas *canvas = to;
+
+	if (number >= canvas->height)
+		return;
+	for (; begin < end && begin < canvas->width; begin++)
+		canvas->cells[(size_t)number * canvas->width + begin].attribute =
+			(unsigned char)attribute;
+}
+
 /* As UTF-8: at most three bytes, since no glyph is beyond U+FFFF. */
 static size_t put_code(char *buf, uint32_t code)
 {

@@ -25,6 +25,10 @@ void canvas_free(struct canvas *canvas);
 void canvas_put(void *to, unsigned int number, enum attribute attribute,
 		const char *line, size_t len);
 
+/* As screen.paint; the same @to. */
+void canvas_paint(void *to, unsigned int number, unsigned int begin,
+		  unsigned int end, enum attribute attribute);
+
 /* Row @number as text, without spaces at its end; @size: 4 bytes a column, and 1. */
 void canvas_text(const struct canvas *canvas, unsigned int number, bool unicode,
 		 char *buf, size_t size);

@@ -21,6 +21,7 @@ struct config {
 	enum output output;
 	enum sort_key sort;
 	bool plain;
+	bool no_color;
 	bool light;		/* readings on demand */
 	bool why;		/* --why: print verdicts */
 	bool marks;		/* the same, in tables */

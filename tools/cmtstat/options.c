@@ -73,6 +73,13 @@ static int set_plain(void *config, const char *value)
 	return 0;
 }
 
+static int set_no_color(void *config, const char *value)
+{
+	(void)value;
+	((struct config *)config)->no_color = true;
+	return 0;
+}
+
 static int set_light(void *config, const char *value)
 {
 	(void)value;
@@ -201,6 +208,9 @@ static int set_speed(void *config, const char *value)
 	  "not together with --json", set_csv, NULL }, \
 	{ 'p', "plain", NULL, "no full screen, print table after table", \
 	  NULL, set_plain, NULL }, \
+	{ KEY_NO_COLOR, "no-color", NULL, \
+	  "no colour, bold or reverse text on the full screen, as with NO_COLOR set", \
+	  NULL, set_no_color, NULL }, \
 	{ 's', "sort", "KEY", "occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki, slower", \
 	  "one of occupancy, total, local, name, number, rmids, busy, cpu, wait, ipc, mpki, slower", \
 	  set_sort, "occupancy total local name number rmids busy cpu wait ipc mpki slower" }, \
@@ -235,6 +245,7 @@ enum {
 	KEY_SOURCE,
 	KEY_COUNTERS_FIRST,
 	KEY_SLOWER,
+	KEY_NO_COLOR,
 };
 
 static const struct option_spec options[] = {

@@ -13,24 +13,32 @@ void screen_print(void *to, unsigned int number, enum attribute attribute,
 	fprintf(to, "%.*s\n", (int)len, line);
 }
 
-static void put(struct screen *screen, enum attribute attribute,
+static bool put(struct screen *screen, enum attribute attribute,
 		const char *line, size_t len)
 {
 	while (len && line[len - 1] == ' ')
 		len--;
 	if (screen->most && screen->lines >= screen->most)
-		return;
+		return false;
 	screen->put(screen->to, screen->lines++, attribute, line, len);
+	return true;
 }
 
-void screen_line(struct screen *screen, enum attribute attribute,
+bool screen_line(struct screen *screen, enum attribute attribute,
 		 const char *line)
 {
 	size_t len = strlen(line);
 
 	if (screen->opts->width && len > screen->opts->width)
 		len = screen->opts->width;
-	put(screen, attribute, line, len);
+	return put(screen, attribute, line, len);
+}
+
+void screen_paint(struct screen *screen, unsigned int begin, unsigned int end,
+		  enum attribute attribute)
+{
+	if (screen->paint && screen->lines)
+		screen->paint(screen->to, screen->lines - 1, begin, end, attribute);
 }
 
 /*

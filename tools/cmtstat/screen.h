@@ -9,16 +9,25 @@
 
 #define LINE_LEN 1024
 
+/* What a cell is, which a terminal shows in its colours, if it has any */
 enum attribute {
 	ATTRIBUTE_NONE,
 	ATTRIBUTE_BOLD,
 	ATTRIBUTE_REVERSE,
+	ATTRIBUTE_TITLE,	/* the machine, and titles */
+	ATTRIBUTE_NOTE,		/* who takes what of whom */
+	ATTRIBUTE_WARM,
+	ATTRIBUTE_HOT,
+	NR_ATTRIBUTES,
 };
 
 struct screen {
 	/* one line, of @len bytes, without the spaces at its end */
 	void (*put)(void *to, unsigned int number, enum attribute attribute,
 		    const char *line, size_t len);
+	/* columns of a line that was put, up to before @end; NULL: no attributes */
+	void (*paint)(void *to, unsigned int number, unsigned int begin,
+		      unsigned int end, enum attribute attribute);
 	void *to;
 	const struct table_opts *opts;
 	unsigned int lines;	/* put so far */
@@ -29,9 +38,16 @@ struct screen {
 void screen_print(void *to, unsigned int number, enum attribute attribute,
 		  const char *line, size_t len);
 
-/* One line.  Everything put is ASCII by now, or a glyph: one byte, one column. */
-void screen_line(struct screen *screen, enum attribute attribute,
+/*
+ * One line.  Everything put is ASCII by now, or a glyph: one byte, one column.  Returns
+ * false: there is no room for it.
+ */
+bool screen_line(struct screen *screen, enum attribute attribute,
 		 const char *line);
+
+/* Columns of the last line, up to before @end: its text says the same as the attribute. */
+void screen_paint(struct screen *screen, unsigned int begin, unsigned int end,
+		  enum attribute attribute);
 
 /* A text that continues in the next line where it does not fit */
 void screen_wrapped(struct screen *screen, enum attribute attribute,

@@ -539,7 +539,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 	print_hints(session);
 	/* before the screen, which does not change handled signals */
 	signals_setup(wants_screen(config));
-	session->screen = wants_screen(config) && !terminal_open();
+	session->screen = wants_screen(config) && !terminal_open(!config->no_color);
 	ret = run_screen(session);
 	source_close(&session->source);
 	/* the reader of the output has gone, or a signal ended a write to it */

@@ -26,7 +26,7 @@
 #define SEQUENCE_MS 50	/* a control sequence comes at once, typed keys are slower */
 
 static struct termios saved;
-static bool entered, keys_changed, keys_ended, unicode, attributes;
+static bool entered, keys_changed, keys_ended, unicode, attributes, coloured;
 static SCREEN *screen;
 static WINDOW *keypad_of;	/* a pad: reading keys from it draws nothing */
 static FILE *memory;		/* the output of ncurses */
@@ -120,6 +120,34 @@ static int prepare_leaving(void)
 	return ret;
 }
 
+/*
+ * Foregrounds for dark and light backgrounds; blue and orange, which eyes without red or
+ * green tell apart.  The pair of an attribute has its number.
+ */
+static const struct {
+	attr_t attr;
+	short basic, many;	/* of 8 colours, of 256; 0: the terminal's own */
+} looks[NR_ATTRIBUTES] = {
+	[ATTRIBUTE_BOLD] = { A_BOLD, 0, 0 },
+	[ATTRIBUTE_REVERSE] = { A_REVERSE, 0, 0 },
+	[ATTRIBUTE_TITLE] = { A_BOLD, COLOR_CYAN, 32 },
+	[ATTRIBUTE_NOTE] = { A_BOLD, COLOR_MAGENTA, 133 },
+	[ATTRIBUTE_WARM] = { A_NORMAL, COLOR_YELLOW, 178 },
+	[ATTRIBUTE_HOT] = { A_BOLD, COLOR_RED, 202 },
+};
+
+static void prepare_colours(void)
+{
+	short i;
+
+	coloured = attributes && has_colors() && start_color() == OK &&
+		   COLORS >= 8 && use_default_colors() == OK;
+	for (i = 1; coloured && i < NR_ATTRIBUTES; i++)
+		if (looks[i].basic)
+			init_pair(i, COLORS >= 256 ? looks[i].many :
+						     looks[i].basic, -1);
+}
+
 static void prepare_keys(void)
 {
 	set_escdelay(SEQUENCE_MS);
@@ -156,11 +184,12 @@ static int prepare(const char *term)
 		return -ENOTTY;
 	typeahead(-1);
 	curs_set(0);
+	prepare_colours();
 	prepare_keys();
 	return keypad_of ? prepare_leaving() : -ENOMEM;
 }
 
-int terminal_open(void)
+int terminal_open(bool colour)
 {
 	const char *term = getenv("TERM");
 	int ret;
@@ -169,7 +198,7 @@ int terminal_open(void)
 	    !strcmp(term, "dumb") || !is_known(term))
 		return -ENOTTY;
 	unicode = is_unicode(term);
-	attributes = may_use_attributes();
+	attributes = colour && may_use_attributes();
 	ret = prepare(term);
 	if (ret)
 		terminal_close();
@@ -287,19 +316,14 @@ void terminal_size(unsigned int *width, unsigned int *height)
 static void draw_cell(unsigned int row, unsigned int column,
 		      struct canvas_cell cell)
 {
-	static const attr_t attrs[] = {
-		[ATTRIBUTE_NONE] = A_NORMAL,
-		[ATTRIBUTE_BOLD] = A_BOLD,
-		[ATTRIBUTE_REVERSE] = A_REVERSE,
-	};
 	wchar_t text[2] = {
 		unicode ? (wchar_t)glyph_unicode(cell.byte) :
 			  (wchar_t)glyph_ascii(cell.byte),
 	};
 	cchar_t wide;
 
-	setcchar(&wide, text, attributes ? attrs[cell.attribute] : A_NORMAL, 0,
-		 NULL);
+	setcchar(&wide, text, attributes ? looks[cell.attribute].attr : A_NORMAL,
+		 coloured && looks[cell.attribute].basic ? cell.attribute : 0, NULL);
 	mvadd_wchnstr((int)row, (int)column, &wide, 1);
 }
 

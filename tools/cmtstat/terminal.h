@@ -16,8 +16,12 @@
 
 #include "canvas.h"
 
-/* Is standard output a terminal that can be drawn on?  0 or -errno. */
-int terminal_open(void);
+/*
+ * Is standard output a terminal that can be drawn on?  @colour: false, as NO_COLOR in
+ * the environment, leaves all attributes out; a terminal of less than 8 colours has
+ * only bold and reverse text.  Returns 0 or -errno.
+ */
+int terminal_open(bool colour);
 
 /* After terminal_leave(). */
 void terminal_close(void);

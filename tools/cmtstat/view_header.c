@@ -20,7 +20,7 @@ static void put_groups(struct screen *screen, const struct report *report,
 
 	if (!report->replay || report->replay->state.stats_known)
 		snprintf(groups, sizeof(groups), "%u", report->stats.rmids_active);
-	screen_wrapped(screen, ATTRIBUTE_BOLD,
+	screen_wrapped(screen, ATTRIBUTE_TITLE,
 		       "%sZ  source: resctrl  L3: %u x %s  groups: %s, and the default group",
 		       time, report->frame.nr_domains, l3, groups);
 }
@@ -44,7 +44,7 @@ static void put_machine(struct screen *screen, const struct report *report)
 		put_groups(screen, report, narrow ? time + DATE_LEN : time, l3);
 		return;
 	}
-	screen_wrapped(screen, ATTRIBUTE_BOLD,
+	screen_wrapped(screen, ATTRIBUTE_TITLE,
 		   "%sZ  %s (%s)  L3: %u x %s  RMIDs: %s of %u in use",
 		   narrow ? time + DATE_LEN : time,
 		       backend_name(info->backend), vendor_title(info->vendor),
@@ -284,7 +284,7 @@ static void put_mark(struct screen *screen, const struct report *report)
 	if (!mark)
 		return;
 	mark_line(line, mark, report->frame.end_ns);
-	screen_wrapped(screen, ATTRIBUTE_BOLD, "%s", line);
+	screen_wrapped(screen, ATTRIBUTE_NOTE, "%s", line);
 }
 
 void view_header(struct screen *screen, const struct report *report, bool brief)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "heat.h"
 #include "layout.h"
 
 #define ROWS_LEAST 3	/* below a header with all lines */
@@ -50,6 +51,23 @@ static void choose_rows(struct row_run *run, const struct frame *frame,
 		run->first = scroll(window, run->last, run->nr);
 }
 
+static void paint_row(struct screen *screen, const struct layout *layout,
+		      const struct frame *frame, const struct row *row)
+{
+	unsigned int i, at = screen->opts->window ? 1 : 0;
+	enum attribute attribute;
+
+	for (i = 0; i < layout->nr; i++) {
+		const struct place *place = &layout->places[i];
+
+		attribute = heat_of(frame->by, place->column, row);
+		if (attribute != ATTRIBUTE_NONE)
+			screen_paint(screen, at, at + (unsigned int)place->width,
+				     attribute);
+		at += (unsigned int)place->width + 1;
+	}
+}
+
 /* Where no line is reverse, only the mark shows the selected row. */
 static void put_row(struct screen *screen, const struct layout *layout,
 		    const struct frame *frame, uint32_t i)
@@ -60,8 +78,9 @@ static void put_row(struct screen *screen, const struct layout *layout,
 
 	line[0] = selected ? '>' : ' ';
 	layout_row(layout, line + 1, &frame->rows[i]);
-	screen_line(screen, selected ? ATTRIBUTE_REVERSE : ATTRIBUTE_NONE,
-		    window ? line : line + 1);
+	if (screen_line(screen, selected ? ATTRIBUTE_REVERSE : ATTRIBUTE_NONE,
+			window ? line : line + 1) && !selected)
+		paint_row(screen, layout, frame, &frame->rows[i]);
 }
 
 static void put_titles(struct screen *screen, const struct layout *layout)
@@ -73,7 +92,7 @@ static void put_titles(struct screen *screen, const struct layout *layout)
 	layout_titles(layout, line + 1);
 	if (window)
 		window->titles = screen->lines;
-	screen_line(screen, ATTRIBUTE_BOLD, window ? line : line + 1);
+	screen_line(screen, ATTRIBUTE_TITLE, window ? line : line + 1);
 	for (i = 0; window && i < layout->nr; i++) {
 		const struct place *place = &layout->places[i];
 

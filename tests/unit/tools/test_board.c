@@ -10,6 +10,7 @@
 #include "board.h"
 #include "glyphs.h"
 #include "hold.h"
+#include "slower.h"
 #include "unit.h"
 
 #define SECOND 1000000000ULL
@@ -466,6 +467,62 @@ START_TEST(test_board_takes_clicks)
 }
 END_TEST
 
+/* The attribute of the first byte of @needle */
+static enum attribute attribute_of(const char *needle)
+{
+	const char *line = text, *found = strstr(text, needle);
+	unsigned int row = 0;
+
+	ck_assert_msg(found != NULL, "no '%s' in:\n%s", needle, text);
+	for (; strchr(line, '\n') < found; row++)
+		line = strchr(line, '\n') + 1;
+	return (enum attribute)canvas.cells[(size_t)row * canvas.width +
+					    (size_t)(found - line)].attribute;
+}
+
+START_TEST(test_board_shows_heat)
+{
+	prepare();
+	rows[3].occupancy = (struct measure){ true, false, 30 << 20 };
+	rows[3].l3_bytes = 32 << 20;
+	draw(250, 24, false);
+	ck_assert_int_eq(attribute_of("OCCUPANCY"), ATTRIBUTE_TITLE);
+	ck_assert_int_eq(attribute_of("4.0 MiB   12.5"), ATTRIBUTE_NONE);
+	ck_assert_int_eq(attribute_of("8.0 MiB   25.0"), ATTRIBUTE_WARM);
+	ck_assert_int_eq(attribute_of("16.0 MiB   50.0"), ATTRIBUTE_HOT);
+	ck_assert_int_eq(attribute_of("30.0 MiB   93.8"), ATTRIBUTE_NONE);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(250, 24, false);
+	ck_assert_int_eq(attribute_of("16.0 MiB   50.0"), ATTRIBUTE_REVERSE);
+}
+END_TEST
+
+START_TEST(test_board_shows_heat_of_slowdown)
+{
+	static const double shares[] = { 0.2, 0.05, 0.049 };
+	struct slower slower[3] = { 0 };
+	uint32_t i;
+
+	prepare();
+	for (i = 0; i < 3; i++) {
+		strcpy(slower[i].parts[0].by.label, "docker:batch");
+		slower[i].nr_parts = 1;
+		slower[i].share = shares[i];
+		rows[i].slowed = (struct measure){ true, false, shares[i] };
+		rows[i].slower = &slower[i];
+	}
+	draw(250, 24, false);
+	ck_assert_int_eq(attribute_of("20% batch"), ATTRIBUTE_HOT);
+	ck_assert_int_eq(attribute_of("5% batch"), ATTRIBUTE_NONE);
+	ck_assert_int_eq(attribute_of("web "), ATTRIBUTE_NONE);
+	/* sorted: the first is what was the last */
+	rows[0].slowed.known = false;
+	rows[0].slower = NULL;
+	draw(250, 24, false);
+	ck_assert_int_eq(attribute_of("5% batch"), ATTRIBUTE_WARM);
+}
+END_TEST
+
 static void prepare_many(void)
 {
 	uint32_t i;
@@ -640,6 +697,8 @@ int main(void)
 	UNIT_CASE(suite, test_board_moves_in_a_recording);
 	UNIT_CASE(suite, test_board_takes_any_key);
 	UNIT_CASE(suite, test_board_takes_clicks);
+	UNIT_CASE(suite, test_board_shows_heat);
+	UNIT_CASE(suite, test_board_shows_heat_of_slowdown);
 	UNIT_CASE(suite, test_board_draws_many_rows);
 	UNIT_CASE(suite, test_history_is_of_a_minute);
 	UNIT_CASE(suite, test_history_keeps_no_unknown_value);
