@@ -61,6 +61,7 @@ static enum board_change set_view(struct board *board, enum view by)
 	board->sort = default_sort(by);
 	board->reverse = false;
 	board->frozen = false;
+	board->letters = (struct letters){ 0 };
 	board->expand &= by == VIEW_CONTAINER;
 	board->pane = BOARD_ROWS;
 	select_none(board);

@@ -8,6 +8,7 @@
 
 #include "canvas.h"
 #include "history.h"
+#include "shares.h"
 
 #define BOARD_SEARCH_LEN 64
 
@@ -57,6 +58,7 @@ struct board {
 	struct row_key key;	/* its owner, so that it is found in the next table; */
 	bool keyed;		/* false: the index counts */
 	uint32_t nr_rows;	/* of the last table that was drawn */
+	struct letters letters;	/* of the owners in the bar of the cache */
 	struct window window;
 	uint64_t followed;	/* row.culprit_id of the row in the pane; 0: none */
 	bool replay;		/* a recording, in which keys move: */

@@ -103,6 +103,7 @@ static void draw_report(struct board *board, const struct report *from,
 
 	report.expand = board->expand;
 	marks_set(&from->marks, &report.frame);
+	shares_set(&report.shares, &board->letters, &report.frame);
 	rows_select(&report.frame, &selection);
 	find_selected(board, &report.frame);
 	board->window.selected = board->selected;

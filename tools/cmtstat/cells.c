@@ -502,6 +502,16 @@ static void get_lack(const struct row *row, struct cell *cell)
 }
 
 /* A mark comes before the reasons of missing values. */
+void get_letter(const struct row *row, struct cell *cell)
+{
+	const char text[] = { row->letter, '\0' };
+
+	if (!row->letter)
+		return;
+	strcpy(cell->buf, text);
+	set_text(cell, cell->buf);
+}
+
 void get_note(const struct row *row, struct cell *cell)
 {
 	if (!row->mark) {

@@ -69,6 +69,7 @@ void get_occupancy_partial(const struct row *row, struct cell *cell);
 void get_total_partial(const struct row *row, struct cell *cell);
 void get_local_partial(const struct row *row, struct cell *cell);
 void get_age(const struct row *row, struct cell *cell);
+void get_letter(const struct row *row, struct cell *cell);
 void get_note(const struct row *row, struct cell *cell);
 void get_reason(const struct row *row, struct cell *cell);
 void get_cpu(const struct row *row, struct cell *cell);

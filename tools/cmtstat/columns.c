@@ -75,7 +75,10 @@
 	NOTE_COLUMNS, \
 	{ .get = NULL }
 
+#define LETTER_COLUMN { " ", NULL, NULL, 1, true, true, 13, get_letter }
+
 static const struct column container_columns[] = {
+	LETTER_COLUMN,
 	FIELD("container", get_container),
 	FIELD("kind", get_kind),
 	FIELD("runtime", get_runtime),
@@ -95,6 +98,7 @@ static const struct column container_columns[] = {
 };
 
 static const struct column process_columns[] = {
+	LETTER_COLUMN,
 	{ "PID", NULL, "pid", 7, false, false, 17, get_pid },
 	{ "COMM", NULL, NULL, 15, true, false, 0, get_shown_comm },
 	FIELD("comm", get_comm),
@@ -175,6 +179,7 @@ static const struct {
 	enum sort_key sort;
 } traits[] = {
 	{ get_bar, true, SORT_OCCUPANCY },
+	{ get_letter, true, SORT_OCCUPANCY },
 	{ get_least, true, SORT_DEFAULT },
 	{ get_most, true, SORT_DEFAULT },
 	{ get_trail, true, SORT_DEFAULT },

@@ -2,6 +2,7 @@
 #include "heat.h"
 
 #include "cells.h"
+#include "shares.h"
 
 static enum attribute heat(double share, double warm, double hot)
 {
@@ -28,6 +29,8 @@ enum attribute heat_of(enum view by, const struct column *column,
 		return cache_heat(by, row);
 	if (column->get == get_slower && row->slowed.known)
 		return heat(row->slowed.value, HEAT_SLOWER_WARM, HEAT_SLOWER_HOT);
+	if (column->get == get_letter && row->letter)
+		return (enum attribute)shares_attribute(row->letter);
 	if (column->get == get_note && row->mark)
 		return ATTRIBUTE_NOTE;
 	return ATTRIBUTE_NONE;

@@ -72,8 +72,9 @@ static void get_text(char *buf, size_t size, const struct column *column,
 	struct cell cell = { .kind = CELL_ABSENT };
 
 	column->get(row, &cell);
-	/* an empty note is no missing value */
-	if (cell.kind == CELL_ABSENT && !strcmp(column->title, "NOTE"))
+	/* no note, and no letter, is no missing value */
+	if (cell.kind == CELL_ABSENT &&
+	    (!strcmp(column->title, "NOTE") || !strcmp(column->title, " ")))
 		buf[0] = '\0';
 	else
 		cell_text(buf, size, &cell, brief);

@@ -18,8 +18,12 @@ enum attribute {
 	ATTRIBUTE_NOTE,		/* who takes what of whom */
 	ATTRIBUTE_WARM,
 	ATTRIBUTE_HOT,
-	NR_ATTRIBUTES,
+	ATTRIBUTE_SUM,		/* part of the cache: of more than one owner, */
+	ATTRIBUTE_OWNER,	/* + 0 .. 7: of one */
+	NR_ATTRIBUTES = ATTRIBUTE_OWNER + 8,
 };
+
+#define NR_OWNER_COLOURS 8U
 
 struct screen {
 	/* one line, of @len bytes, without the spaces at its end */

@@ -11,6 +11,7 @@
 #include "follow.h"
 #include "marks.h"
 #include "replay.h"
+#include "shares.h"
 
 /* Owners with a dedicated RMID, and pending owners, which share the overflow RMID. */
 struct census {
@@ -44,6 +45,7 @@ struct report {
 	/* why not all memory channels are read; "": all, or not requested */
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
 	struct marks marks;	/* verdicts of the last minute */
+	struct shares shares;	/* on the full screen: of the cache */
 	struct follow follow;	/* the row of the pane, closely */
 	bool limited;		/* limits are those of its cgroup */
 	struct cgroup_limits limits;

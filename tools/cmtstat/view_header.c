@@ -299,6 +299,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 		return;
 	}
 	put_machine(screen, report);
+	shares_put(screen, &report->shares, report->emulated);
 	put_scope(screen, report);
 	put_sampling(screen, report);
 	if (origin_is_resctrl(report->info)) {

@@ -216,17 +216,17 @@ START_TEST(test_board_sorts)
 {
 	prepare();
 	draw(132, 24, false);
-	assert_order("x1b[31m", "batch");
-	assert_order("batch", "web");
+	assert_order("docker  \\xe2", "docker  batch");
+	assert_order("docker  batch", "docker  web");
 	press("r");
 	draw(132, 24, false);
-	assert_order("web", "batch");
-	assert_order("batch", "(unattributed)");
+	assert_order("docker  web", "docker  batch");
+	assert_order("docker  batch", "(unattributed)");
 	assert_has("reversed");
 	press("rs");
 	draw(132, 24, false);
 	assert_has("sort: total");
-	assert_order("web", "batch");
+	assert_order("docker  web", "docker  batch");
 	press("S");
 	draw(132, 24, false);
 	assert_has("sort: occupancy");
@@ -235,10 +235,10 @@ START_TEST(test_board_sorts)
 	prepare();
 	rows[1].occupancy.known = false;
 	draw(132, 24, false);
-	assert_order("web", "batch");
+	assert_order("docker  web", "docker  batch");
 	press("r");
 	draw(132, 24, false);
-	assert_order("web", "batch");
+	assert_order("docker  web", "docker  batch");
 }
 END_TEST
 
@@ -248,21 +248,21 @@ START_TEST(test_board_searches)
 	press("/AT");
 	draw(132, 24, false);
 	assert_has("/AT_");
-	assert_has("batch");
-	assert_lacks("web");
+	assert_has("docker  batch");
+	assert_lacks("docker  web");
 	/* keys of commands are characters here */
 	press("q");
 	ck_assert(!board.quit);
 	draw(132, 24, false);
-	assert_lacks("batch");
+	assert_lacks("docker  batch");
 	board_key(&board, BOARD_KEY_ERASE);
 	board_key(&board, BOARD_KEY_ENTER);
 	draw(132, 24, false);
 	assert_has("/AT  ");
-	assert_has("batch");
+	assert_has("docker  batch");
 	board_key(&board, BOARD_KEY_ESCAPE);
 	draw(132, 24, false);
-	assert_has("web");
+	assert_has("docker  web");
 	press("/web");
 	board_key(&board, BOARD_KEY_ESCAPE);
 	ck_assert_str_eq(board.search, "");
@@ -281,14 +281,14 @@ START_TEST(test_board_selects)
 	ck_assert_uint_eq(board.selected, 0);
 	board_key(&board, BOARD_KEY_DOWN);
 	draw(132, 24, false);
-	assert_has("\n>docker  batch");
+	assert_has("\n>b docker  batch");
 	press("r");
 	rows[1].occupancy.value = 1;
 	draw(132, 24, false);
-	assert_has("\n>docker  batch");
+	assert_has("\n>b docker  batch");
 	board_key(&board, BOARD_KEY_END);
 	draw(132, 24, false);
-	assert_has("\n>-       (unattributed)");
+	assert_has("\n>  -       (unattributed)");
 	board_key(&board, BOARD_KEY_HOME);
 	draw(132, 24, false);
 	ck_assert_uint_eq(board.selected, 0);
@@ -304,7 +304,7 @@ START_TEST(test_board_selects)
 	containers[1].path = "/b";
 	containers[1].own_len = 2;
 	draw(132, 24, false);
-	assert_has("\n>docker  batch");
+	assert_has("\n>b docker  batch");
 	board_key(&board, BOARD_KEY_ESCAPE);
 	draw(132, 24, false);
 	assert_lacks("\n>");
@@ -454,7 +454,7 @@ START_TEST(test_board_takes_clicks)
 	draw(132, 24, false);
 	line = board.window.titles;
 	column = (unsigned int)(strstr(text, "TOT/s") -
-				strstr(text, " RUNTIME"));
+				strstr(text, "   RUNTIME"));
 	ck_assert_int_eq(board_click(&board, column, line), BOARD_DRAW);
 	ck_assert_int_eq(board.sort, SORT_TOTAL);
 	ck_assert(!board.reverse);
@@ -514,12 +514,77 @@ START_TEST(test_board_shows_heat_of_slowdown)
 	draw(250, 24, false);
 	ck_assert_int_eq(attribute_of("20% batch"), ATTRIBUTE_HOT);
 	ck_assert_int_eq(attribute_of("5% batch"), ATTRIBUTE_NONE);
-	ck_assert_int_eq(attribute_of("web "), ATTRIBUTE_NONE);
+	ck_assert_int_eq(attribute_of("docker   web "), ATTRIBUTE_NONE);
 	/* sorted: the first is what was the last */
 	rows[0].slowed.known = false;
 	rows[0].slower = NULL;
 	draw(250, 24, false);
 	ck_assert_int_eq(attribute_of("5% batch"), ATTRIBUTE_WARM);
+}
+END_TEST
+
+static struct row *row_of(uint64_t cgroup_id)
+{
+	uint32_t i = 0;
+
+	while (rows[i].cgroup_id != cgroup_id)
+		ck_assert_uint_lt(++i, 4);
+	return &rows[i];
+}
+
+/* A part of the cache has its owner's letter and colour, which the row has, too. */
+START_TEST(test_board_has_a_bar_of_the_cache)
+{
+	prepare();
+	draw(80, 24, false);
+	assert_has("L3 [a \\xe2\\x80\\xaeq\\x1b[31m a");
+	assert_has("ab batch bbbbbbbbc web c        ] >87.5 % held\n");
+	ck_assert_int_eq(attribute_of("b batch b"), ATTRIBUTE_OWNER + 1);
+	ck_assert_int_eq(attribute_of("        ] >87.5"), ATTRIBUTE_NONE);
+	draw(250, 24, false);
+	ck_assert_int_eq(attribute_of("b docker "), ATTRIBUTE_OWNER + 1);
+	rows[3].occupancy = (struct measure){ true, false, 1 << 20 };
+	rows[3].l3_bytes = 32 << 20;
+	report.emulated = true;
+	draw(80, 24, false);
+	assert_has("??     ] 90.6 % held, EMULATED\n");
+	draw(24, 24, false);
+	assert_lacks("L3 [");
+}
+END_TEST
+
+START_TEST(test_board_keeps_the_letters_of_owners)
+{
+	prepare();
+	draw(80, 24, false);
+	row_of(1)->occupancy.value = 17 << 20;
+	row_of(3)->occupancy.value = 2 << 20;
+	draw(80, 24, false);
+	assert_has("bc web cccc");
+	row_of(2)->occupancy.value = 0;
+	draw(80, 24, false);
+	assert_lacks("batch b");
+	row_of(2)->occupancy.value = 1 << 20;
+	row_of(2)->cgroup_id = 4;
+	draw(132, 24, false);
+	assert_has(" b docker ");
+}
+END_TEST
+
+START_TEST(test_board_says_that_shares_are_not_known)
+{
+	uint32_t i;
+
+	prepare();
+	for (i = 0; i < 4; i++)
+		rows[i].occupancy.known = false;
+	draw(80, 24, false);
+	assert_has("\nL3: what owners hold of it is not known\n");
+	prepare();
+	report.frame.by = board.by = VIEW_DOMAIN;
+	draw(80, 24, false);
+	assert_lacks("L3 [");
+	assert_lacks("L3: what");
 }
 END_TEST
 
@@ -698,6 +763,9 @@ int main(void)
 	UNIT_CASE(suite, test_board_takes_any_key);
 	UNIT_CASE(suite, test_board_takes_clicks);
 	UNIT_CASE(suite, test_board_shows_heat);
+	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
+	UNIT_CASE(suite, test_board_keeps_the_letters_of_owners);
+	UNIT_CASE(suite, test_board_says_that_shares_are_not_known);
 	UNIT_CASE(suite, test_board_shows_heat_of_slowdown);
 	UNIT_CASE(suite, test_board_draws_many_rows);
 	UNIT_CASE(suite, test_history_is_of_a_minute);
