@@ -341,6 +341,8 @@ class Keys(PaneTest):
         pane.expect("MPKI SLOWER")
         pane.expect("6977 .*>[0-9]+% cgroup:1152921504606846978 cache")
         pane.expect("sort: slower")
+        pane.expect("^cgroup:[0-9]+6977 is [0-9]+ % slower, [0-9]+ % by cgroup:[0-9]+6978 "
+                    r"\(cache, an estimate\), for (at least )?[0-9]+ s, at most [0-9]+ %$")
         pane.type("/6977")
         pane.key("Enter", "Enter")
         pane.expect("slower +[^ ]+ +[0-9]+ % because of cgroup:1152921504606846978: cache "

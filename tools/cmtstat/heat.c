@@ -21,6 +21,11 @@ static enum attribute cache_heat(enum view by, const struct row *row)
 		    HEAT_CACHE_HOT);
 }
 
+enum attribute heat_of_slowdown(double share)
+{
+	return heat(share, HEAT_SLOWER_WARM, HEAT_SLOWER_HOT);
+}
+
 enum attribute heat_of(enum view by, const struct column *column,
 		       const struct row *row)
 {
@@ -28,7 +33,7 @@ enum attribute heat_of(enum view by, const struct column *column,
 	    column->get == get_bar)
 		return cache_heat(by, row);
 	if (column->get == get_slower && row->slowed.known)
-		return heat(row->slowed.value, HEAT_SLOWER_WARM, HEAT_SLOWER_HOT);
+		return heat_of_slowdown(row->slowed.value);
 	if (column->get == get_letter && row->letter)
 		return (enum attribute)shares_attribute(row->letter);
 	if (column->get == get_note && row->mark)

@@ -12,6 +12,9 @@
 #define HEAT_SLOWER_WARM 0.05
 #define HEAT_SLOWER_HOT	0.20
 
+/* Of a share of its time that others cost an owner */
+enum attribute heat_of_slowdown(double share);
+
 /* @by: the view that the row is of. */
 enum attribute heat_of(enum view by, const struct column *column,
 		       const struct row *row);

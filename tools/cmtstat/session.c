@@ -113,8 +113,11 @@ static const struct report *shown(const struct session *session)
 static void mark(struct session *session)
 {
 	session->report.marks = session->marks;
-	if (session->watching)
+	session->report.ongoing = (struct ongoing){ 0 };
+	if (session->watching) {
 		watch_slowers(&session->watch, &session->slowers);
+		watch_ongoing(&session->watch, &session->report.ongoing);
+	}
 	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;
 	source_limits(&session->source, &session->report);

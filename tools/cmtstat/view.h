@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "follow.h"
 #include "marks.h"
+#include "ongoing.h"
 #include "replay.h"
 #include "shares.h"
 
@@ -45,6 +46,7 @@ struct report {
 	/* why not all memory channels are read; "": all, or not requested */
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
 	struct marks marks;	/* verdicts of the last minute */
+	struct ongoing ongoing;	/* that go on */
 	struct shares shares;	/* on the full screen: of the cache */
 	struct follow follow;	/* the row of the pane, closely */
 	bool limited;		/* limits are those of its cgroup */

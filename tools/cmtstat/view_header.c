@@ -287,6 +287,14 @@ static void put_mark(struct screen *screen, const struct report *report)
 	screen_wrapped(screen, ATTRIBUTE_NOTE, "%s", line);
 }
 
+/* On the full screen only: a tenth of its lines. */
+static void put_incidents(struct screen *screen, const struct report *report)
+{
+	if (screen->opts->window)
+		ongoing_put(screen, &report->ongoing, report->frame.end_ns,
+			      screen->opts->height / 10);
+}
+
 void view_header(struct screen *screen, const struct report *report, bool brief)
 {
 	put_replay(screen, report);
@@ -295,11 +303,13 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 		put_losses(screen, report);
 		put_incomplete(screen, report);
 		put_machine(screen, report);
+		put_incidents(screen, report);
 		put_mark(screen, report);
 		return;
 	}
 	put_machine(screen, report);
 	shares_put(screen, &report->shares, report->emulated);
+	put_incidents(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);
 	if (origin_is_resctrl(report->info)) {

@@ -217,6 +217,52 @@ void watch_slowers(struct watch *watch, struct slowers *slowers)
 		name_slower(watch, &slowers->list[i]);
 }
 
+/* The neighbour that costs most now, which may be another than that of the whole time */
+static const struct cmt_incident_part *worst_part(const struct cmt_incident *told)
+{
+	const struct cmt_incident_part *worst = NULL;
+
+	for (uint32_t i = 0; i < told->nr_parts; i++)
+		if (told->parts[i].share >= SLOWER_LEAST &&
+		    (!worst || told->parts[i].share > worst->share))
+			worst = &told->parts[i];
+	return worst;
+}
+
+static struct ongoing_incident named_incident(const struct watch *watch,
+				      const struct cmt_incident *told)
+{
+	const struct cmt_incident_part *part = worst_part(told);
+	struct ongoing_incident incident = {
+		.share = told->share, .worst = told->worst, .begin_ns = told->begin_ns,
+		.before = told->flags & CMT_INCIDENT_BEFORE,
+	};
+	struct why_name name;
+
+	watch_name(watch, &name, told->id);
+	memcpy(incident.victim, name.label, sizeof(incident.victim));
+	if (!part)
+		return incident;
+	watch_name(watch, &name, part->by);
+	memcpy(incident.by, name.label, sizeof(incident.by));
+	incident.resource = part->resource;
+	incident.by_share = part->share;
+	return incident;
+}
+
+void watch_ongoing(const struct watch *watch, struct ongoing *ongoing)
+{
+	const struct cmt_incident *told;
+	struct ongoing_incident incident;
+
+	*ongoing = (struct ongoing){ 0 };
+	for (uint32_t i = 0; watch->frame &&
+	     (told = cmt_culprit_incident_at(watch->culprit, i)); i++) {
+		incident = named_incident(watch, told);
+		ongoing_add(ongoing, &incident);
+	}
+}
+
 static bool is_far_enough(const struct watch *watch)
 {
 	return watch->replay && watch->frame &&

@@ -7,6 +7,7 @@
 
 #include "follow.h"
 #include "marks.h"
+#include "ongoing.h"
 #include "replay.h"
 
 #define WATCH_SLOT_NS 1000000ULL	/* a longer sampling interval has too little */
@@ -66,6 +67,9 @@ int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
 
 /* About once a second, who is slower because of whom, with names. */
 void watch_slowers(struct watch *watch, struct slowers *slowers);
+
+/* The incidents that go on, with names. */
+void watch_ongoing(const struct watch *watch, struct ongoing *ongoing);
 
 /* With watch->frame. */
 void watch_name(const struct watch *watch, struct why_name *name, uint64_t id);

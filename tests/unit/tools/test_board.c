@@ -523,6 +523,53 @@ START_TEST(test_board_shows_heat_of_slowdown)
 }
 END_TEST
 
+static void add_incident(const char *victim, const char *by, double share, bool before)
+{
+	struct ongoing_incident incident = {
+		.share = share, .by_share = share - 0.02, .worst = 0.2 + share,
+		.resource = CMT_SLOWDOWN_CACHE, .begin_ns = 59 * SECOND, .before = before,
+	};
+
+	strcpy(incident.victim, victim);
+	strcpy(incident.by, by);
+	ongoing_add(&report.ongoing, &incident);
+}
+
+/* The slowest first, in one place, on a screen of 24 lines as well; names are escaped. */
+START_TEST(test_board_has_incidents)
+{
+	prepare();
+	add_incident("docker:web", "docker:batch", 0.06, false);
+	add_incident("docker:\033[31m", "", 0.21, true);
+	draw(80, 24, false);
+	assert_has("held\n\\x1b[31m is 21 % slower, for at least 41 s, at most 41 %\n"
+		   "web is 6 % slower, 4 % by batch (cache, an estimate), for 41 s, at most 26 %\n");
+	ck_assert_int_eq(attribute_of("\\x1b[31m is"), ATTRIBUTE_HOT);
+	ck_assert_int_eq(attribute_of("web is 6"), ATTRIBUTE_WARM);
+	add_incident("docker:third", "docker:batch", 0.07, false);
+	draw(80, 24, false);
+	assert_has("at most 41 %\n+2 incidents\n");
+	draw(120, 36, false);
+	assert_order("third is 7 %", "web is 6 %");
+	draw(80, 9, false);
+	assert_lacks("slower,");
+}
+END_TEST
+
+START_TEST(test_ongoing_keeps_the_slowest)
+{
+	uint32_t i;
+
+	prepare();
+	for (i = 0; i < 2 * ONGOING_MOST; i++)
+		add_incident("docker:web", "docker:batch", 0.3 + 0.01 * (i % 8 + 8 * (i < 8)), false);
+	ck_assert_uint_eq(report.ongoing.nr, ONGOING_MOST);
+	ck_assert_uint_eq(report.ongoing.more, ONGOING_MOST);
+	for (i = 0; i < ONGOING_MOST; i++)
+		ck_assert_double_eq_tol(report.ongoing.list[i].share, 0.45 - 0.01 * i, 1e-9);
+}
+END_TEST
+
 static struct row *row_of(uint64_t cgroup_id)
 {
 	uint32_t i = 0;
@@ -764,6 +811,8 @@ int main(void)
 	UNIT_CASE(suite, test_board_takes_clicks);
 	UNIT_CASE(suite, test_board_shows_heat);
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
+	UNIT_CASE(suite, test_board_has_incidents);
+	UNIT_CASE(suite, test_ongoing_keeps_the_slowest);
 	UNIT_CASE(suite, test_board_keeps_the_letters_of_owners);
 	UNIT_CASE(suite, test_board_says_that_shares_are_not_known);
 	UNIT_CASE(suite, test_board_shows_heat_of_slowdown);
