@@ -351,13 +351,20 @@ class Keys(PaneTest):
         pane.expect(PROMPT + "$")
 
     def test_function_keys(self):
-        """F2 is ESC O Q, and no q."""
+        """F2 is ESC O Q, and no q; F1, F3 and F10 are as elsewhere."""
         pane = self.open()
         pane.start()
         pane.key("F2", "F12", "IC", "M-x")
         pane.type("e")
         pane.expect("1001 web")
-        pane.type("q")
+        pane.key("F1")
+        pane.expect("freeze, and go on")
+        pane.key("F3")
+        pane.expect("^/_ ")
+        pane.key("F1", "F10")
+        pane.type("web")
+        pane.expect("^/web_ ")
+        pane.key("Enter", "F10")
         pane.expect(PROMPT + "$")
 
     def test_linux_console(self):

@@ -262,9 +262,11 @@ static enum board_change replay_command(struct board *board, int key)
 static enum board_change command(struct board *board, int key)
 {
 	switch (key) {
+	case BOARD_KEY_QUIT:
 	case 'q':
 		board->quit = true;
 		return BOARD_NOTHING;
+	case BOARD_KEY_HELP:
 	case '?':
 	case 'h':
 		return set_pane(board, BOARD_HELP);
@@ -286,6 +288,7 @@ static enum board_change command(struct board *board, int key)
 		return set_interval(board, true);
 	case '-':
 		return set_interval(board, false);
+	case BOARD_KEY_SEARCH:
 	case '/':
 		board->pane = BOARD_ROWS;
 		return toggle(&board->typing);

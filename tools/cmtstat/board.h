@@ -27,6 +27,9 @@ enum board_key {
 	BOARD_KEY_WHEEL_DOWN,
 	BOARD_KEY_LEFT,
 	BOARD_KEY_RIGHT,
+	BOARD_KEY_HELP,
+	BOARD_KEY_SEARCH,
+	BOARD_KEY_QUIT,
 };
 
 enum board_pane {

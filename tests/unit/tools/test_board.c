@@ -446,6 +446,24 @@ START_TEST(test_board_takes_any_key)
 }
 END_TEST
 
+/* Keys that other programs of this kind have, too: a search takes none of them as text. */
+START_TEST(test_board_takes_function_keys)
+{
+	prepare();
+	ck_assert_int_eq(board_key(&board, BOARD_KEY_HELP), BOARD_DRAW);
+	ck_assert_int_eq(board.pane, BOARD_HELP);
+	board_key(&board, BOARD_KEY_SEARCH);
+	ck_assert(board.typing);
+	ck_assert_int_eq(board.pane, BOARD_ROWS);
+	board_key(&board, BOARD_KEY_QUIT);
+	ck_assert(!board.quit);
+	ck_assert_str_eq(board.search, "");
+	board_key(&board, BOARD_KEY_ENTER);
+	board_key(&board, BOARD_KEY_QUIT);
+	ck_assert(board.quit);
+}
+END_TEST
+
 START_TEST(test_board_takes_clicks)
 {
 	unsigned int column, line;
@@ -809,6 +827,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_moves_in_a_recording);
 	UNIT_CASE(suite, test_board_takes_any_key);
 	UNIT_CASE(suite, test_board_takes_clicks);
+	UNIT_CASE(suite, test_board_takes_function_keys);
 	UNIT_CASE(suite, test_board_shows_heat);
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
 	UNIT_CASE(suite, test_board_has_incidents);
