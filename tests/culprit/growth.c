@@ -310,8 +310,8 @@ int main(int argc, char **argv)
 		run_growth(seed + i, sums);
 	print("without RDT", &sums[0]);
 	print("with RDT", &sums[1]);
-	check("without RDT", &sums[0], 78, 5);
-	check("with RDT", &sums[1], 85, 5);
+	check("without RDT", &sums[0], 89, 5);
+	check("with RDT", &sums[1], 93, 5);
 	printf("%u passed, %u failed\n", limits_kept, limits_missed);
 	return limits_missed > 0;
 }

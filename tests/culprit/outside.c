@@ -31,10 +31,10 @@
 enum what {
 	OUTSIDE_STREAM, OUTSIDE_SET, OUTSIDE_MEMORY,
 	INSIDE_STREAM, INSIDE_SET, INSIDE_MEMORY, INSIDE_GROWS, INSIDE_PHASE, INSIDE_LOAD,
-	QUIET, WHATS
+	QUIET, NR_WHATS
 };
 
-static const char *const names[WHATS] = {
+static const char *const names[NR_WHATS] = {
 	"outside streams", "outside takes cache", "outside loads memory",
 	"inside streams", "inside takes cache", "inside loads memory", "a set grows",
 	"a phase changes", "load rises", "quiet",
@@ -251,9 +251,9 @@ static void add(struct sums to[2], const struct sums from[2])
 
 int main(int argc, char **argv)
 {
-	static struct sums sums[WHATS][2], outside[2], inside[2];
+	static struct sums sums[NR_WHATS][2], outside[2], inside[2];
 	uint64_t seed = SEED_REPORTED;
-	uint32_t n = 12, only = WHATS;
+	uint32_t n = 12, only = NR_WHATS;
 	int c;
 
 	while ((c = getopt(argc, argv, "dvk:n:")) != -1) {
@@ -272,8 +272,8 @@ int main(int argc, char **argv)
 		}
 	}
 	setlinebuf(stdout);
-	for (uint32_t what = 0; what < WHATS; what++) {
-		for (uint32_t i = 0; i < n && (only == WHATS || only == what); i++)
+	for (uint32_t what = 0; what < NR_WHATS; what++) {
+		for (uint32_t i = 0; i < n && (only == NR_WHATS || only == what); i++)
 			run_what(what, seed + 1000 * what + i, sums[what]);
 		if (sums[what][0].hosts)
 			print(names[what], sums[what]);

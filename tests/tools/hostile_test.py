@@ -363,6 +363,8 @@ class Recording(Case):
         """On a terminal of its own: no name comes out as it is, only as it is escaped."""
         for by in ('container', 'process'):
             data = screen(STAT, 'replay', '-i', '0.5', '--by', by, self.file)
+            # ncurses resets the colours by the terminal's own string (oc in terminfo)
+            data = data.replace(b'\x1b]104\x07', b'')
             self.assertIn(b'\x1b[', data)
             self.assertNotRegex(data, rb'\x1b[\]PX^_c]|\x1b\[31;5;7m|\x1b\[6n')
             self.assertNotRegex(data, rb'[\x01-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]')

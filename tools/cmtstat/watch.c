@@ -237,7 +237,7 @@ static struct ongoing_incident named_incident(const struct watch *watch,
 		.share = told->share, .worst = told->worst, .begin_ns = told->begin_ns,
 		.before = told->flags & CMT_INCIDENT_BEFORE,
 	};
-	struct why_name name;
+	struct why_name name = { 0 };
 
 	watch_name(watch, &name, told->id);
 	memcpy(incident.victim, name.label, sizeof(incident.victim));

@@ -546,10 +546,14 @@ static void compare(unsigned int width)
 	ck_assert_uint_eq(board.window.shown, ROWS);
 	read_json();
 	for (place = 0; place < board.window.nr_places; place++) {
-		const struct shown *shown = shown_of(cut(board.window.titles,
-			board.window.places[place].begin,
-			board.window.places[place].end, title));
+		const struct shown *shown;
 
+		cut(board.window.titles, board.window.places[place].begin,
+		    board.window.places[place].end, title);
+		/* the letter of the bar of the cache, which is no value */
+		if (!title[0])
+			continue;
+		shown = shown_of(title);
 		for (row = 0; row < ROWS; row++)
 			compare_cell(shown, board.window.titles + 1 + row,
 				     place, row);
@@ -597,7 +601,7 @@ START_TEST(test_agree)
 			board_end(&board);
 		}
 	for (column = columns_of(views[_i]); column->get; column++)
-		if (column->title && !column_stretches(column))
+		if (column->title && strcmp(column->title, " ") && !column_stretches(column))
 			ck_assert_msg(compared[shown_of(column->title) -
 					       all_shown] > ROUNDS,
 				      "%s is hardly compared", column->title);
