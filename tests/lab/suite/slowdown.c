@@ -208,7 +208,8 @@ static void standing(const struct standing *of)
 static void test_stream(void)
 {
 	static const struct standing of = {
-		{ RANDOM("victim", 4 * MIB, 512 * KIB), STREAM(1 * MIB) }, 2, 1,
+		{ RANDOM("victim", 4 * MIB, 512 * KIB), STREAM(1 * MIB) },
+		.nr = 2, .worst = 1,
 	};
 
 	standing(&of);
@@ -218,7 +219,7 @@ static void test_equals(void)
 {
 	static const struct standing of = {
 		{ RANDOM("victim", 6 * MIB, 512 * KIB), RANDOM("equal", 6 * MIB, 512 * KIB) },
-		2, 1,
+		.nr = 2, .worst = 1,
 	};
 
 	standing(&of);
@@ -233,7 +234,7 @@ static void test_small(void)
 	static const struct standing of = {
 		{ RANDOM_WORKS("victim", 1 * MIB, 64 * KIB, 10 * WORK),
 		  RANDOM("walker", 16 * MIB, 1 * MIB) },
-		2, 1,
+		.nr = 2, .worst = 1,
 	};
 
 	standing(&of);
@@ -247,7 +248,7 @@ static void test_large(void)
 {
 	static const struct standing of = {
 		{ RANDOM("victim", 12 * MIB, 512 * KIB), RANDOM("large", 12 * MIB, 512 * KIB) },
-		2, 1, .far = true,
+		.nr = 2, .worst = 1, .far = true,
 	};
 
 	standing(&of);
@@ -257,7 +258,8 @@ static void test_one_of_two(void)
 {
 	static const struct standing of = {
 		{ RANDOM("victim", 4 * MIB, 512 * KIB), RANDOM("hot", 256 * KIB, 256 * KIB),
-		  STREAM(1 * MIB) }, 3, 2,
+		  STREAM(1 * MIB) },
+		.nr = 3, .worst = 2,
 	};
 
 	standing(&of);
@@ -267,7 +269,8 @@ static void test_one_of_two(void)
 static void test_innocent(void)
 {
 	static const struct standing of = {
-		{ RANDOM("hot", 256 * KIB, 256 * KIB), STREAM(1 * MIB) }, 2, 0,
+		{ RANDOM("hot", 256 * KIB, 256 * KIB), STREAM(1 * MIB) },
+		.nr = 2, .worst = 0,
 	};
 
 	standing(&of);
