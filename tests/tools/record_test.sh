@@ -10,12 +10,12 @@ unset CMT_FAKE
 file=$scratch/a.cmt
 escape=$(printf '\033')
 
-# until_true COMMAND...: waits for it, at most 20 s
+# until_true COMMAND...: waits for it, at most 100 s
 until_true() {
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] || {
+		[ $tries -lt 2000 ] || {
 			fail "waited in vain: $*"
 			return 1
 		}
