@@ -9,8 +9,9 @@
  */
 #include "engine.h"
 #include "limit.h"
+#include "score.h"
+#include "truth.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,6 @@ struct sums {
 	int delays[1000];	/* of the right ones, windows */
 };
 
-static int verbose;
 
 static void make_owner(struct runner *runner, struct rng *r)
 {
@@ -220,7 +220,7 @@ static void add_case(const struct growth *growth, const struct told *told, uint3
 	} else if (end <= growth->windows && told[end - 1].open) {
 		sums->wrong++;
 	}
-	if (verbose)
+	if (score_verbose)
 		printf("  ramp %u ms, policy %u, kind %d to %.2f, pattern %u: 5 %% at %u, first %u, open %d%s\n",
 		       growth->ramp_ms, growth->host.policy, growth->host.events[0].what,
 		       growth->host.events[0].to, growth->host.runners[VICTIM].pattern,
@@ -242,7 +242,7 @@ static void run_growth(uint64_t seed, struct sums sums[2])
 	harmless = slowed_at(&growth, &with, &without, UNHARMED);
 	harmed = slowed_at(&growth, &with, &without, HARMED);
 	for (int e = 0; e < 2; e++) {
-		if (verbose > 1)
+		if (score_verbose > 1)
 			for (uint32_t w = 0; w < growth.windows; w++)
 				printf("    %u: true %.3f open %d right %d\n", w,
 				       truth(&with, &without, w, w + 1), with.told[e][w].open,
@@ -258,17 +258,13 @@ static int cmp_int(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static double part(uint32_t n, uint32_t of)
-{
-	return of ? 100.0 * n / of : 0;
-}
-
 static void print(const char *name, struct sums *s)
 {
 	qsort(s->delays, s->nr_delays, sizeof(s->delays[0]), cmp_int);
 	printf("%-12s %u grown: in time %.1f %%, another one first %.1f %%, before 2 %% are lost %.1f %%; told after 5 %%: 5 %% %d ms, 50 %% %d ms, 95 %% %d ms\n",
-	       name, s->grown, part(s->right, s->grown), part(s->wrong, s->grown),
-	       part(s->early, s->grown), s->delays[s->nr_delays / 20] * WINDOW_MS,
+	       name, s->grown, truth_percent(s->right, s->grown),
+	       truth_percent(s->wrong, s->grown),
+	       truth_percent(s->early, s->grown), s->delays[s->nr_delays / 20] * WINDOW_MS,
 	       s->delays[s->nr_delays / 2] * WINDOW_MS,
 	       s->delays[s->nr_delays * 19 / 20] * WINDOW_MS);
 }
@@ -280,38 +276,24 @@ static void check(const char *name, const struct sums *s, double right, double e
 	snprintf(what, sizeof(what), "%s: growers", name);
 	limit(what, s->grown, 40, false);
 	snprintf(what, sizeof(what), "%s: named in time, %%", name);
-	limit(what, part(s->right, s->grown), right, false);
+	limit(what, truth_percent(s->right, s->grown), right, false);
 	snprintf(what, sizeof(what), "%s: named before 2 %% are lost, %%", name);
-	limit(what, part(s->early, s->grown), early, true);
+	limit(what, truth_percent(s->early, s->grown), early, true);
 }
 
 int main(int argc, char **argv)
 {
 	static struct sums sums[2];
-	uint64_t seed = SEED_REPORTED;
-	uint32_t n = 80;
-	int c;
+	struct truth_opts opts = {
+		.deciding = SEED_DECIDING, .reported = SEED_REPORTED, .hosts = 80,
+	};
 
-	while ((c = getopt(argc, argv, "dvn:")) != -1) {
-		if (c == 'd') {
-			seed = SEED_DECIDING;
-		} else if (c == 'v') {
-			verbose++;
-		} else if (c == 'n') {
-			n = (uint32_t)atoi(optarg);
-		} else {
-			fputs("usage: cmt-growth [-d] [-v] [-n HOSTS]\n-d the deciding set\n",
-			      stderr);
-			return 2;
-		}
-	}
-	setlinebuf(stdout);
-	for (uint32_t i = 0; i < n; i++)
-		run_growth(seed + i, sums);
+	truth_options(argc, argv, &opts);
+	for (uint32_t i = 0; i < opts.hosts; i++)
+		run_growth(opts.seed + i, sums);
 	print("without RDT", &sums[0]);
 	print("with RDT", &sums[1]);
 	check("without RDT", &sums[0], 89, 5);
 	check("with RDT", &sums[1], 93, 5);
-	printf("%u passed, %u failed\n", limits_kept, limits_missed);
-	return limits_missed > 0;
+	return limits_end();
 }

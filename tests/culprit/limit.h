@@ -20,4 +20,11 @@ static inline bool limit(const char *what, double value, double bound, bool most
 	return kept;
 }
 
+/* Prints how many were kept.  Returns the status of the program. */
+static inline int limits_end(void)
+{
+	printf("%u passed, %u failed\n", limits_kept, limits_missed);
+	return limits_missed > 0;
+}
+
 #endif

@@ -9,8 +9,8 @@
 #include "engine.h"
 #include "limit.h"
 #include "score.h"
+#include "truth.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,19 +212,14 @@ static int cmp_double(const void *a, const void *b)
 	       *(const double *)a > *(const double *)b;
 }
 
-static double part(uint32_t n, uint32_t of)
-{
-	return of ? 100.0 * n / of : 0;
-}
-
 static void print(const char *name, struct sums *s)
 {
 	qsort(s->ratios, s->nr_ratios, sizeof(s->ratios[0]), cmp_double);
 	printf("%-12s %u slowed by 5 %% or more: right %.1f %%, within a factor of 2 %.1f %%, told/true 5 %% %.2f, 50 %% %.2f, 95 %% %.2f; %u unharmed, told 5 %% or more %.1f %%; %u told, in bounds %.1f %%\n",
-	       name, s->harmed, part(s->right, s->harmed), part(s->near, s->harmed),
+	       name, s->harmed, truth_percent(s->right, s->harmed), truth_percent(s->near, s->harmed),
 	       s->ratios[s->nr_ratios / 20], s->ratios[s->nr_ratios / 2],
 	       s->ratios[s->nr_ratios * 19 / 20], s->unharmed,
-	       part(s->wronged, s->unharmed), s->pairs, part(s->bounded, s->pairs));
+	       truth_percent(s->wronged, s->unharmed), s->pairs, truth_percent(s->bounded, s->pairs));
 }
 
 static void check(const char *name, const struct sums *s, double right, double near,
@@ -235,43 +230,30 @@ static void check(const char *name, const struct sums *s, double right, double n
 	snprintf(what, sizeof(what), "%s: victims", name);
 	limit(what, s->harmed, 200, false);
 	snprintf(what, sizeof(what), "%s: right neighbour first, %%", name);
-	limit(what, part(s->right, s->harmed), right, false);
+	limit(what, truth_percent(s->right, s->harmed), right, false);
 	snprintf(what, sizeof(what), "%s: within a factor of 2, %%", name);
-	limit(what, part(s->near, s->harmed), near, false);
+	limit(what, truth_percent(s->near, s->harmed), near, false);
 	snprintf(what, sizeof(what), "%s: unharmed told 5 %% or more, %%", name);
-	limit(what, part(s->wronged, s->unharmed), wronged, true);
+	limit(what, truth_percent(s->wronged, s->unharmed), wronged, true);
 	snprintf(what, sizeof(what), "%s: mixes told of something outside, %%", name);
-	limit(what, part(s->outside, s->mixes), 0, true);
+	limit(what, truth_percent(s->outside, s->mixes), 0, true);
 	snprintf(what, sizeof(what), "%s: in bounds, %%", name);
-	limit(what, part(s->bounded, s->pairs), 90, false);
+	limit(what, truth_percent(s->bounded, s->pairs), 90, false);
 }
 
 int main(int argc, char **argv)
 {
 	static struct sums sums[2];
-	uint64_t seed = SEED_REPORTED;
-	uint32_t mixes = 150;
-	int c;
+	struct truth_opts opts = {
+		.deciding = SEED_DECIDING, .reported = SEED_REPORTED, .hosts = 150,
+	};
 
-	while ((c = getopt(argc, argv, "dvn:")) != -1) {
-		if (c == 'd') {
-			seed = SEED_DECIDING;
-		} else if (c == 'v') {
-			score_verbose++;
-		} else if (c == 'n') {
-			mixes = (uint32_t)atoi(optarg);
-		} else {
-			fputs("usage: cmt-mixes [-d] [-v] [-n MIXES]\n-d the deciding set\n",
-			      stderr);
-			return 2;
-		}
-	}
-	for (uint32_t i = 0; i < mixes; i++)
-		run_mix(seed + i, sums);
+	truth_options(argc, argv, &opts);
+	for (uint32_t i = 0; i < opts.hosts; i++)
+		run_mix(opts.seed + i, sums);
 	print("without RDT", &sums[0]);
 	print("with RDT", &sums[1]);
 	check("without RDT", &sums[0], 90, 77, 1.5);
 	check("with RDT", &sums[1], 94.5, 85, 0.5);
-	printf("%u passed, %u failed\n", limits_kept, limits_missed);
-	return limits_missed > 0;
+	return limits_end();
 }

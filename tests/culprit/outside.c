@@ -9,8 +9,9 @@
  */
 #include "engine.h"
 #include "limit.h"
+#include "score.h"
+#include "truth.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,6 @@ struct sums {
 	uint32_t harmed, named, first;	/* victims: outside named, and as the first */
 };
 
-static int verbose;
 
 static void make_owner(struct runner *runner, struct rng *r)
 {
@@ -180,7 +180,7 @@ static void add_victims(const struct host *host, const double *with, const doubl
 	for (uint32_t v = 0; v + 1 < host->nr_runners; v++) {
 		double share = 1 - without[v] / with[v];
 
-		if (verbose)
+		if (score_verbose)
 			printf("    %u: true %.3f, outside %.3f, inside %.3f\n", v, share,
 			       told->outside[v], told->inside[v]);
 		if (!(share >= HARMED))
@@ -209,7 +209,7 @@ static void run_what(enum what what, uint64_t seed, struct sums sums[2])
 		ask(engines[e], &end);
 		sums[e].hosts++;
 		sums[e].told += told[e];
-		if (verbose)
+		if (score_verbose)
 			printf("  %s %llu, %s: told %d\n", names[what],
 			       (unsigned long long)seed, e ? "RDT" : "no RDT", told[e]);
 		if (what < INSIDE_STREAM)
@@ -218,22 +218,17 @@ static void run_what(enum what what, uint64_t seed, struct sums sums[2])
 	}
 }
 
-static double part(uint32_t n, uint32_t of)
-{
-	return of ? 100.0 * n / of : 0;
-}
-
 static void print(const char *name, const struct sums sums[2])
 {
 	for (int e = 0; e < 2; e++) {
 		const struct sums *s = &sums[e];
 
 		printf("%-20s %-8s %3u hosts: outside told %.1f %%", name,
-		       e ? "RDT" : "no RDT", s->hosts, part(s->told, s->hosts));
+		       e ? "RDT" : "no RDT", s->hosts, truth_percent(s->told, s->hosts));
 		if (s->harmed)
 			printf("; %u slowed by 5 %% or more: named %.1f %%, first %.1f %%",
-			       s->harmed, part(s->named, s->harmed),
-			       part(s->first, s->harmed));
+			       s->harmed, truth_percent(s->named, s->harmed),
+			       truth_percent(s->first, s->harmed));
 		putchar('\n');
 	}
 }
@@ -252,41 +247,27 @@ static void add(struct sums to[2], const struct sums from[2])
 int main(int argc, char **argv)
 {
 	static struct sums sums[NR_WHATS][2], outside[2], inside[2];
-	uint64_t seed = SEED_REPORTED;
-	uint32_t n = 12, only = NR_WHATS;
-	int c;
+	struct truth_opts opts = {
+		.deciding = SEED_DECIDING, .reported = SEED_REPORTED, .hosts = 12, .kind = NR_WHATS,
+		.kinds = true,
+	};
 
-	while ((c = getopt(argc, argv, "dvk:n:")) != -1) {
-		if (c == 'd') {
-			seed = SEED_DECIDING;
-		} else if (c == 'v') {
-			verbose++;
-		} else if (c == 'k') {
-			only = (uint32_t)atoi(optarg);
-		} else if (c == 'n') {
-			n = (uint32_t)atoi(optarg);
-		} else {
-			fputs("usage: cmt-outside [-d] [-v] [-k KIND] [-n HOSTS]\n-d the deciding set\n",
-			      stderr);
-			return 2;
-		}
-	}
-	setlinebuf(stdout);
+	truth_options(argc, argv, &opts);
 	for (uint32_t what = 0; what < NR_WHATS; what++) {
-		for (uint32_t i = 0; i < n && (only == NR_WHATS || only == what); i++)
-			run_what(what, seed + 1000 * what + i, sums[what]);
-		if (sums[what][0].hosts)
-			print(names[what], sums[what]);
+		if (opts.kind != NR_WHATS && opts.kind != what)
+			continue;
+		for (uint32_t i = 0; i < opts.hosts; i++)
+			run_what(what, opts.seed + 1000 * what + i, sums[what]);
+		print(names[what], sums[what]);
 		add(what < INSIDE_STREAM ? outside : inside, sums[what]);
 	}
 	print("outside", outside);
 	print("inside", inside);
 	limit("without RDT: slowed from outside, told first, %",
-	      part(outside[0].first, outside[0].harmed), 30, false);
-	limit("without RDT: outside told wrongly, %", part(inside[0].told, inside[0].hosts), 2,
-	      true);
-	limit("with RDT: outside told wrongly, %", part(inside[1].told, inside[1].hosts), 2,
-	      true);
-	printf("%u passed, %u failed\n", limits_kept, limits_missed);
-	return limits_missed > 0;
+	      truth_percent(outside[0].first, outside[0].harmed), 30, false);
+	limit("without RDT: outside told wrongly, %",
+	      truth_percent(inside[0].told, inside[0].hosts), 2, true);
+	limit("with RDT: outside told wrongly, %",
+	      truth_percent(inside[1].told, inside[1].hosts), 2, true);
+	return limits_end();
 }
