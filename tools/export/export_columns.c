@@ -22,17 +22,17 @@ void export_row_name(struct export_row *export)
 			 usage_row_label((char[CONTAINER_LABEL_LEN]){ 0 }, row));
 }
 
-static struct value get_node(const struct export_row *e)
+struct value export_get_node(const struct export_row *e)
 {
 	return value_text(e->node);
 }
 
-static struct value get_boot(const struct export_row *e)
+struct value export_get_boot(const struct export_row *e)
 {
 	return value_text(e->boot);
 }
 
-static struct value get_time(const struct export_row *e)
+struct value export_get_time(const struct export_row *e)
 {
 	return value_number_if(e->time_known, e->time_ns);
 }
@@ -305,9 +305,9 @@ static const char *const kinds[] = {
 
 /* docs/fleet/schema.sql has the same columns in the same order: a test compares them. */
 const struct export_column export_columns[] = {
-	{ "node", VALUE_TEXT, false, get_node, NULL },
-	{ "boot", VALUE_TEXT, false, get_boot, NULL },
-	{ "time_ns", VALUE_U64, false, get_time, NULL },
+	{ "node", VALUE_TEXT, false, export_get_node, NULL },
+	{ "boot", VALUE_TEXT, false, export_get_boot, NULL },
+	{ "time_ns", VALUE_U64, false, export_get_time, NULL },
 	{ "length_ns", VALUE_U64, false, get_length, NULL },
 	{ "monotonic_ns", VALUE_U64, false, get_monotonic, NULL },
 	{ "view", VALUE_WORD, false, get_by, views },

@@ -44,6 +44,11 @@ struct export_column {
 extern const struct export_column export_columns[];
 extern const struct export_column export_incident_columns[];
 
+/* Columns of both tables: the machine, and the begin */
+struct value export_get_node(const struct export_row *row);
+struct value export_get_boot(const struct export_row *row);
+struct value export_get_time(const struct export_row *row);
+
 /* The word of a cell of VALUE_WORD; "": it is of a later version. */
 const char *export_word(const struct export_column *column, uint64_t number);
 

@@ -16,21 +16,6 @@ static bool has(const struct export_row *e, uint32_t flag)
 	return told_of(e)->flags & flag;
 }
 
-static struct value get_node(const struct export_row *e)
-{
-	return value_text(e->node);
-}
-
-static struct value get_boot(const struct export_row *e)
-{
-	return value_text(e->boot);
-}
-
-static struct value get_time(const struct export_row *e)
-{
-	return value_number_if(e->time_known, e->time_ns);
-}
-
 static struct value get_length(const struct export_row *e)
 {
 	return value_number(told_of(e)->end_ns - told_of(e)->begin_ns);
@@ -121,9 +106,9 @@ static const char *const resources[] = {
 
 /* As cmt.incidents in docs/fleet/schema.sql: a test compares them. */
 const struct export_column export_incident_columns[] = {
-	{ "node", VALUE_TEXT, false, get_node, NULL },
-	{ "boot", VALUE_TEXT, false, get_boot, NULL },
-	{ "time_ns", VALUE_U64, false, get_time, NULL },
+	{ "node", VALUE_TEXT, false, export_get_node, NULL },
+	{ "boot", VALUE_TEXT, false, export_get_boot, NULL },
+	{ "time_ns", VALUE_U64, false, export_get_time, NULL },
 	{ "length_ns", VALUE_U64, false, get_length, NULL },
 	{ "monotonic_ns", VALUE_U64, false, get_monotonic, NULL },
 	{ "number", VALUE_U64, false, get_number, NULL },
