@@ -570,6 +570,7 @@ int cmt_culprit_counts(const struct cmt_culprit *culprit,
 		.not_told = culprit->not_told,
 		.owners = culprit->nr_owners,
 		.counted = slowdown_counted(&culprit->slowdown),
+		.referenced = slowdown_referenced(&culprit->slowdown),
 	};
 
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {

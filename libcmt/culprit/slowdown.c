@@ -4,8 +4,7 @@
 
 #include <errno.h>
 
-#define SUMMED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |	\
-			 CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES)
+#define SUMMED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS | CMT_CULPRIT_MISSES)
 
 static void add_sample(struct slowdown *slowdown, const struct cmt_culprit_sample *sample)
 {
@@ -16,7 +15,8 @@ static void add_sample(struct slowdown *slowdown, const struct cmt_culprit_sampl
 		.cycles = culprit_float(sample->cycles),
 		.instructions = culprit_float(sample->instructions),
 		.misses = culprit_float(sample->misses),
-		.references = culprit_float(sample->references),
+		.references = sample->valid & CMT_CULPRIT_REFERENCES ?
+			culprit_float(sample->references) : -1,
 		.ran_ns = sample->valid & CMT_CULPRIT_RAN ? culprit_float(sample->ran_ns) : -1,
 	};
 

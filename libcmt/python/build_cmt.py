@@ -648,6 +648,7 @@ struct cmt_culprit_opts {
 struct cmt_culprit_counts {
 	size_t sz;
 	uint32_t counted;
+	uint32_t referenced;
 	...;
 };
 

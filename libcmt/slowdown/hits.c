@@ -53,7 +53,8 @@ static double clamp(double value, double least, double most)
 double slowdown_steep(const struct slowdown_owner *owner)
 {
 	const struct slowdown_curve *c = &owner->curve;
-	double a = owner->mean.references, h = a - owner->mean.misses;
+	double a = owner->mean.references;
+	double h = a - (owner->mean.misses - owner->unreferenced);
 	double slots = owner->moments.n * SLOWDOWN_WINDOW;
 	double usual = 1 / (STEEP_SPREAD * STEEP_SPREAD);
 	double oo, ho, hh, slope, variance, steps, seen;

@@ -218,10 +218,11 @@ static void add_rise(const struct slowdown_owner *owner, double *sum, double *we
 
 static struct slowdown_need need_of(const struct slowdown_owner *owner)
 {
+	double misses = owner->mean.misses - owner->unreferenced;
 	struct slowdown_need need = { .steep = slowdown_steep(owner) };
 
 	if (owner->mean.references > 0)
-		need.hits = least(1 - owner->mean.misses / owner->mean.references, HITS_ALL);
+		need.hits = least(1 - misses / owner->mean.references, HITS_ALL);
 	need.most = need.hits > HITS_MOST ? need.hits : HITS_MOST;
 	return need;
 }

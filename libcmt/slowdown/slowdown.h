@@ -16,9 +16,10 @@
 /* Of one owner in one L3 domain in one slot. */
 struct slowdown_values {
 	double occupancy_kib;	/* negative: not known, or as before */
-	double cycles, instructions, misses, references;	/* if counted */
-	double ran_ns;		/* negative: not known */
-	bool counted;		/* the four before it are known */
+	double cycles, instructions, misses;	/* if counted */
+	double references;	/* negative: not known */
+	double ran_ns;		/* the same */
+	bool counted;		/* cycles, instructions and misses are known */
 };
 
 /*
@@ -55,7 +56,8 @@ struct slowdown_owner {
 	uint64_t slot;		/* the means are up to this one */
 	struct slowdown_values now;	/* of this slot */
 	double occupancy_kib;	/* the last known value */
-	struct slowdown_values mean;
+	struct slowdown_values mean;	/* of references: those that are known, */
+	double unreferenced;	/* and the mean of misses without them */
 	struct slowdown_moments moments;
 	struct slowdown_curve curve;
 	struct slowdown_before before;
@@ -101,6 +103,8 @@ void slowdown_end(struct slowdown *slowdown);
 
 /* Owners that were counted lately: without any, no part is known. */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
+/* Those with references: without any, no part by cache is known. */
+uint32_t slowdown_referenced(const struct slowdown *slowdown);
 
 /* Of the owner in the domain where it does most, lately; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);

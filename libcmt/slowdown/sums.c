@@ -150,6 +150,7 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	mean->instructions *= kept;
 	mean->misses *= kept;
 	mean->references *= kept;
+	owner->unreferenced *= kept;
 	mean->ran_ns *= kept;
 	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
 	if (owner->moments.n > 0)
@@ -174,12 +175,29 @@ static double take_occupancy(struct slowdown_owner *owner)
 	return before;
 }
 
+/* @held: when the slot began, KiB */
+static void take_references(struct slowdown_owner *owner, double held)
+{
+	const struct slowdown_values *now = &owner->now;
+	double w = 1.0 / SLOWDOWN_WINDOW, references;
+
+	if (now->references < 0) {
+		owner->unreferenced += w * now->misses;
+		return;
+	}
+	/* a processor may count references that it took together */
+	references = now->references > now->misses ? now->references : now->misses;
+	owner->mean.references += w * references;
+	if (owner->holds)
+		slowdown_curve_add(&owner->curve, references, now->misses, held);
+}
+
 /* @t: the misses of the domain in this slot */
 static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 {
 	const struct slowdown_values *now = &owner->now;
 	struct slowdown_values *mean = &owner->mean;
-	double w = 1.0 / SLOWDOWN_WINDOW, references, held;
+	double w = 1.0 / SLOWDOWN_WINDOW, held;
 
 	age(owner, slot);
 	held = take_occupancy(owner);
@@ -187,15 +205,11 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 		return;
 	owner->timed = now->ran_ns >= 0;
 	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
-	/* a processor may count references that it took together */
-	references = now->references > now->misses ? now->references : now->misses;
 	mean->cycles += w * now->cycles;
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
-	mean->references += w * references;
 	slowdown_moments_add(&owner->moments, now, t);
-	if (owner->holds)
-		slowdown_curve_add(&owner->curve, references, now->misses, held);
+	take_references(owner, held);
 }
 
 void slowdown_end(struct slowdown *slowdown)
@@ -222,6 +236,15 @@ uint32_t slowdown_counted(const struct slowdown *slowdown)
 
 	for (uint32_t i = 0; i < slowdown->nr; i++)
 		n += slowdown->owners[i].used && slowdown->owners[i].mean.cycles > 0;
+	return n;
+}
+
+uint32_t slowdown_referenced(const struct slowdown *slowdown)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < slowdown->nr; i++)
+		n += slowdown->owners[i].used && slowdown->owners[i].mean.references > 0;
 	return n;
 }
 

@@ -275,6 +275,7 @@ def test_culprit():
     check(all(0.01 <= n <= 1 for n in slower.values()), f"shares: {slower}")
     check(any("cmt_slowdown_victim_ratio{" in k for k in slower), f"by victim: {slower}")
     check(of(v, "cmt_value_available", value="slowdown") == 1, "it is known")
+    check(of(v, "cmt_value_available", value="slowdown_cache") == 1, "of cache, too")
     e.stop()
     e = Exporter("--interval", "0.2", "--culprit", CMT_FAKE="software")
     e.wait_for("it cannot judge", lambda v: v["cmt_intervals_total"] >= 1 and

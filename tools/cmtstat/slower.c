@@ -118,7 +118,8 @@ void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit)
 	slowers->nr = n > 0 ? (uint32_t)n : 0;
 }
 
-#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
+#define SOME (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)	/* tell of memory */
+#define ALL (SOME | CMT_F_LLC_REFERENCES | CMT_F_WAITED)
 
 static const struct slower *find_victim(const struct slowers *slowers, uint64_t id)
 {
@@ -133,10 +134,10 @@ static void set_slower(const struct slowers *slowers, struct row *row)
 {
 	const struct cmt_usage_counters *c = &row->counters;
 	const struct slower *slower = find_victim(slowers, row->culprit_id);
-	uint32_t known = c->known ? c->values & (COUNTERS | CMT_F_WAITED) : 0;
-	bool partial = known != (COUNTERS | CMT_F_WAITED) || c->bounds & CMT_F_WAITED;
+	uint32_t known = c->known ? c->values & ALL : 0;
+	bool partial = known != ALL || c->bounds & CMT_F_WAITED;
 
-	if (!(known & CMT_F_WAITED) && (known & COUNTERS) != COUNTERS)
+	if (!(known & CMT_F_WAITED) && (known & SOME) != SOME)
 		return;
 	if (!slower && (partial || !slowers->complete))
 		return;

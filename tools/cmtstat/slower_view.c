@@ -59,17 +59,19 @@ static void put_slower(FILE *out, const struct slower *slower)
 }
 
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool any, bool counted)
+		    uint32_t n, bool any, const struct cmt_culprit_counts *counts)
 {
 	if (state->json)
 		return why_json_slower(out, list, n);
-	if (!any && counted)
+	if (!any && counts->referenced)
 		fputs("No container is slower by 1 % or more because of its neighbours.\n", out);
 	for (uint32_t i = 0; i < n; i++)
 		put_slower(out, &list[i]);
-	if (!counted)
+	if (!counts->counted)
 		fputs("Slowdown by cache and memory is not known: it needs counters of cycles, instructions, misses and references.\n",
 		      out);
+	else if (!counts->referenced)
+		fputs("Slowdown by cache is not known: it needs a counter of references.\n", out);
 	return 0;
 }
 

@@ -367,5 +367,6 @@ int why_json_end(FILE *out, const struct why_state *state,
 	add_number(&to, "not_told", end->counts.not_told);
 	add_number(&to, "verdicts", end->counts.verdicts);
 	add_number(&to, "counted", end->counts.counted);
+	add_number(&to, "referenced", end->counts.referenced);
 	return finish(&to, out);
 }

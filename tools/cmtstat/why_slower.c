@@ -169,7 +169,7 @@ static int say_rest(const struct watch *watch, const struct why_state *state,
 	ret = text_open(&text);
 	if (ret)
 		return ret;
-	ret = why_view_slower(text.out, state, list, (uint32_t)n, any, counts.counted);
+	ret = why_view_slower(text.out, state, list, (uint32_t)n, any, &counts);
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 

@@ -73,11 +73,11 @@ int why_view_incident(FILE *out, const struct why_state *state,
 		      const struct why_incident *incident, bool is_event);
 
 /*
- * Who is slower now, but for those of incidents.  Not @any: nobody is, with those.  Not
- * @counted: that is known of the CPU alone.
+ * Who is slower now, but for those of incidents.  Not @any: nobody is, with those.  @counts
+ * has by which resources that is known.
  */
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool any, bool counted);
+		    uint32_t n, bool any, const struct cmt_culprit_counts *counts);
 
 /* The missing parts */
 struct why_end {

@@ -275,6 +275,8 @@ static void emit_available(struct writer *w)
 	metric_line(w, NULL, "value=\"culprit\"", value_whole(can_judge(w)));
 	metric_line(w, NULL, "value=\"slowdown\"",
 		    value_whole(w->exposition->fine->culprits.slowdowns.counted));
+	metric_line(w, NULL, "value=\"slowdown_cache\"",
+		    value_whole(w->exposition->fine->culprits.slowdowns.referenced));
 }
 
 static void add_label(struct labels *labels, const char *name,

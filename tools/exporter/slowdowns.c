@@ -18,7 +18,7 @@ void slowdowns_free(struct slowdowns *slowdowns)
 {
 	list_free(&slowdowns->victims);
 	list_free(&slowdowns->pairs);
-	slowdowns->counted = false;
+	slowdowns->counted = slowdowns->referenced = false;
 }
 
 static bool has(const struct slowdown_list *list, const char *labels, uint64_t hash)
@@ -104,6 +104,7 @@ void slowdowns_read(struct slowdowns *slowdowns, const struct cmt_culprit *engin
 		return;
 	cmt_culprit_counts(engine, &counts);
 	slowdowns->counted = counts.counted;
+	slowdowns->referenced = counts.referenced;
 	for (uint32_t i = 0; i < slowers.nr; i++)
 		add_victim(slowdowns, &slowers.list[i], &names, emulated);
 }

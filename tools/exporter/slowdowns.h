@@ -22,7 +22,8 @@ struct slowdown_list {
 
 /* Of the last second.  Begins as zeroes: nothing is known. */
 struct slowdowns {
-	bool counted;		/* slowdown by cache and memory is known */
+	bool counted;		/* slowdown by memory is known */
+	bool referenced;	/* slowdown by cache is known */
 	struct slowdown_list victims;	/* because of all others */
 	struct slowdown_list pairs;	/* of a victim, a neighbour and a resource */
 };

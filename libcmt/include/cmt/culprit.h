@@ -352,10 +352,12 @@ struct cmt_culprit_counts {
 	uint64_t not_told;	/**< verdicts replaced before they were fetched */
 	uint32_t owners;	/**< owners followed now */
 	uint32_t learning;	/**< of these, owners whose baselines are too short */
-	uint32_t counted;	/**< owners with all counters that slowdowns by cache and
-				 *   memory need, lately; 0: those are not known
+	uint32_t counted;	/**< owners with all counters that slowdowns by memory
+				 *   need, lately; 0: those are not known
 				 */
-	uint32_t reserved;	/**< 0 */
+	uint32_t referenced;	/**< those of them with references; 0: slowdowns by cache are
+				 *   not known
+				 */
 };
 
 /** Free @culprit with cmt_culprit_free().  Returns 0, -EINVAL (options) or -ENOMEM. */
@@ -393,8 +395,8 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
 
 /**
  * The greatest slowdowns now, the greatest first.  Those by cache and memory are estimates;
- * they need cycles, instructions, misses and references of the slots, and are better with
- * occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
+ * they need cycles, instructions and misses of the slots, those by cache also references, and
+ * are better with occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
  * @slowdowns: room for @n, at most 1024.  Takes a millisecond for hundreds of owners.
  * Returns the number of those stored, -EINVAL (@n) or -ENOMEM.
  */

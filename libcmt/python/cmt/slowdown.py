@@ -168,11 +168,19 @@ class Slowdowns(Handle):
 
     @property
     def counted(self) -> int:
-        """Owners with all counters, lately; 0: nothing is known of cache and memory."""
+        """Owners with cycles, instructions and misses, lately; 0: nothing is known of memory."""
+        return int(self._counts().counted)
+
+    @property
+    def referenced(self) -> int:
+        """Those of them with references; 0: nothing is known of cache."""
+        return int(self._counts().referenced)
+
+    def _counts(self) -> Any:
         counts = ffi.new("struct cmt_culprit_counts *", {
             "sz": ffi.sizeof("struct cmt_culprit_counts")})
         check(lib.cmt_culprit_counts(self.pointer, counts), "slowdown")
-        return int(counts.counted)
+        return counts
 
     def now(self) -> tuple[Slowdown, ...]:
         """Of about the last second, the greatest first."""

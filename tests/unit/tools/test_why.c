@@ -198,14 +198,19 @@ static const char *view_incident(const struct why_incident *incident, bool is_ev
 	return text;
 }
 
-static const char *view_slower(const struct slower *list, uint32_t n, bool any, bool counted)
+enum known { OF_CPU, OF_MEMORY, OF_ALL };
+
+static const char *view_slower(const struct slower *list, uint32_t n, bool any, enum known known)
 {
+	const struct cmt_culprit_counts counts = {
+		.counted = known != OF_CPU, .referenced = known == OF_ALL,
+	};
 	size_t len;
 	FILE *out;
 
 	free(text);
 	out = open_memstream(&text, &len);
-	ck_assert_int_eq(why_view_slower(out, &state, list, n, any, counted), 0);
+	ck_assert_int_eq(why_view_slower(out, &state, list, n, any, &counts), 0);
 	fclose(out);
 	return text;
 }
@@ -227,24 +232,27 @@ START_TEST(test_slower)
 	struct json_object *object, *value;
 
 	prepare(CMT_CULPRIT_NONE);
-	ck_assert_str_eq(view_slower(list, 1, true, true),
+	ck_assert_str_eq(view_slower(list, 1, true, OF_ALL),
 			 "docker:w\\x1bb is 18 % slower because of its neighbours (estimate: 7 to 41 %)\n"
 			 "    docker:batch: 16 %, cache of L3 domain 2\n"
 			 "    docker:\\xff: 2 %, CPU\n");
-	ck_assert_str_eq(view_slower(NULL, 0, false, true),
+	ck_assert_str_eq(view_slower(NULL, 0, false, OF_ALL),
 			 "No container is slower by 1 % or more because of its neighbours.\n");
 	/* what is not known is not said to be nothing */
-	ck_assert_ptr_nonnull(strstr(view_slower(NULL, 0, false, false), "is not known"));
+	ck_assert_ptr_nonnull(strstr(view_slower(NULL, 0, false, OF_CPU),
+				     "by cache and memory is not known"));
 	ck_assert_ptr_null(strstr(text, "No container"));
+	ck_assert_str_eq(view_slower(NULL, 0, false, OF_MEMORY),
+			 "Slowdown by cache is not known: it needs a counter of references.\n");
 	state.json = true;
-	object = json_tokener_parse(view_slower(list, 1, true, true));
+	object = json_tokener_parse(view_slower(list, 1, true, OF_ALL));
 	ck_assert(json_object_object_get_ex(object, "because_of", &value));
 	ck_assert_uint_eq(json_object_array_length(value), 3);
 	value = json_object_array_get_idx(value, 1);
 	ck_assert(json_object_object_get_ex(value, "domain", &value));
 	ck_assert_ptr_null(value);
 	json_object_put(object);
-	ck_assert_str_eq(view_slower(NULL, 0, false, false), "");
+	ck_assert_str_eq(view_slower(NULL, 0, false, OF_CPU), "");
 }
 END_TEST
 
