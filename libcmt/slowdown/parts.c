@@ -11,7 +11,8 @@
 
 #include "base/base.h"
 
-#define HITS_MOST	0.985	/* of an owner that has all the cache it can use */
+#define HITS_MOST	0.985	/* of an owner that has all the cache it can use, */
+#define MISSES_LEFT	0.25	/* or that has nearly all now: a part of what it misses */
 #define HITS_ALL	0.9999
 #define SUSPECT_LEAST	0.01	/* of the misses, or of the cache, of its domain */
 #define SHARE_MOST	0.95
@@ -132,8 +133,7 @@ static double spared_at_most(const struct domain *domain, const struct member *v
 {
 	if (!domain->holds)
 		return victim->misses * least(1, victim->need.hits / HITS_FULL);
-	return victim->need.hits < HITS_MOST ?
-	       victim->references * (HITS_MOST - victim->need.hits) : 0;
+	return victim->references * (victim->need.most - victim->need.hits);
 }
 
 static double most_of(const struct domain *domain, const struct member *victim,
@@ -223,7 +223,9 @@ static struct slowdown_need need_of(const struct slowdown_owner *owner)
 
 	if (owner->mean.references > 0)
 		need.hits = least(1 - misses / owner->mean.references, HITS_ALL);
-	need.most = need.hits > HITS_MOST ? need.hits : HITS_MOST;
+	need.most = 1 - MISSES_LEFT * (1 - need.hits);
+	if (need.most < HITS_MOST)
+		need.most = HITS_MOST;
 	return need;
 }
 

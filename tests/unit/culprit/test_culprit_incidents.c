@@ -46,7 +46,7 @@ static void teardown(void)
 static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
 {
 	double bad = harmed ? harm : 0, turn = (double)(now / MS % 5);
-	uint64_t misses = (uint64_t)(200 + 20 * turn + bad * (3800 + 980 * turn));
+	uint64_t misses = (uint64_t)(50 + 5 * turn + bad * (3950 + 995 * turn));
 
 	return (struct cmt_culprit_sample){
 		.id = VICTIM + 10 * i, .domain = i % domains,

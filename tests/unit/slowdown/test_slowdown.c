@@ -114,6 +114,34 @@ static void steady_slot(double *held_kib, double chance)
 }
 
 /*
+ * It hits nearly always: its few misses cost a third of its time, and some of them may be of
+ * lines that it never had.  A small neighbour is not to blame for them.
+ */
+START_TEST(by_cache_of_a_full_one)
+{
+	struct slowdown_values v = {
+		.occupancy_kib = 260, .counted = true, .instructions = 1e6, .references = 280000,
+	}, s = streamer, q = quiet;
+
+	begin(8);
+	q.occupancy_kib = 80;
+	for (uint32_t i = 0; i < 2000; i++) {
+		v.misses = 2000 + 400 * (i % 4);
+		v.cycles = 1e6 + 200 * v.misses;
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_add(&sums, QUIET, 0, false, &q);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.17);
+	ck_assert_double_lt(told(VICTIM, STREAMER), 0.35);
+	ck_assert_double_lt(told(VICTIM, QUIET), 0.03);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/*
  * A victim that does the same in each slot: what it holds changes little, and most with what
  * it has just missed.  That it missed more where it then holds more is no effect of holding.
  */
@@ -618,6 +646,7 @@ int main(void)
 	Suite *suite = suite_create("slowdown");
 
 	UNIT_CASE(suite, by_cache);
+	UNIT_CASE(suite, by_cache_of_a_full_one);
 	UNIT_CASE(suite, by_cache_of_a_steady_one);
 	UNIT_CASE(suite, a_new_one_is_no_victim);
 	UNIT_CASE(suite, all_cost_no_more);

@@ -106,7 +106,11 @@ START_TEST(test_slowers_set_unknown)
 	ck_assert_str_eq(shown(0), "18% ba\x1btch cache");
 	ck_assert_str_eq(shown(1), "-");
 	setup();
-	rows[0].counters.values = COUNTED & ~CMT_F_LLC_REFERENCES;
+	/* without references of memory alone */
+	rows[0].counters.values = rows[1].counters.values = COUNTED & ~CMT_F_LLC_REFERENCES;
+	ck_assert_str_eq(shown(0), ">18% ba\x1btch cache");
+	ck_assert_str_eq(shown(1), "-");
+	rows[0].counters.values = COUNTED & ~CMT_F_LLC_MISSES;
 	ck_assert_str_eq(shown(0), "-");
 	rows[0].counters = (struct cmt_usage_counters){ .values = COUNTED | CMT_F_WAITED };
 	ck_assert_str_eq(shown(0), "-");
