@@ -434,9 +434,7 @@ int cmt_slots_counts(const struct cmt_slots *slots,
 	return cmt_out_copy(counts, &slots->counts, sizeof(slots->counts));
 }
 
-const struct cmt_owner *cmt_slots_owner(const struct cmt_slots *slots, uint32_t rmid)
+const struct cmt_owner *cmt_slots_next_owner(const struct cmt_slots *slots, uint32_t rmid)
 {
-	const struct cmt_hot *hot = &cmt_tracker_hot(slots->tracker)[rmid];
-
-	return hot->freed ? NULL : hot->owner;
+	return cmt_tracker_next_owner(slots->tracker, rmid);
 }

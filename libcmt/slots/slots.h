@@ -29,8 +29,8 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
  */
 const uint64_t *cmt_slots_news(const struct cmt_slots *slots);
 
-/* The owner that has @rmid now.  NULL: unknown, or freed. */
-const struct cmt_owner *cmt_slots_owner(const struct cmt_slots *slots, uint32_t rmid);
+/* The owner of the first RMID from @rmid on that has one now.  NULL: no further one has. */
+const struct cmt_owner *cmt_slots_next_owner(const struct cmt_slots *slots, uint32_t rmid);
 
 /* 16 channels of 64 sockets.  A stream with more channels is corrupt. */
 #define CMT_CHANNELS_MAX	1024U

@@ -45,6 +45,7 @@ struct cmt_tracker {
 	uint32_t *busy;		/* RMIDs with events, in any order */
 	struct cmt_hot *hot;	/* by RMID */
 	uint64_t *changed;	/* bitmap of RMIDs: see cmt_tracker_changed() */
+	uint64_t *owned;	/* bitmap of RMIDs: they have an owner */
 	struct rmid rmids[];
 };
 
@@ -61,7 +62,8 @@ int cmt_tracker_new(struct cmt_tracker **tracker, uint32_t nr_rmids)
 	t->busy = calloc(nr_rmids, sizeof(*t->busy));
 	t->hot = calloc(nr_rmids, sizeof(*t->hot));
 	t->changed = calloc((nr_rmids + 63) / 64, sizeof(*t->changed));
-	if (!t->busy || !t->hot || !t->changed) {
+	t->owned = calloc((nr_rmids + 63) / 64, sizeof(*t->owned));
+	if (!t->busy || !t->hot || !t->changed || !t->owned) {
 		cmt_tracker_free(t);
 		return -ENOMEM;
 	}
@@ -89,6 +91,7 @@ void cmt_tracker_free(struct cmt_tracker *tracker)
 	free(tracker->busy);
 	free(tracker->hot);
 	free(tracker->changed);
+	free(tracker->owned);
 	free(tracker);
 }
 
@@ -151,8 +154,14 @@ static void set_changed(struct cmt_tracker *tracker, const struct rmid *rmid)
 /* The hot table is a part of @rmid, which has changed. */
 static void warm(struct cmt_tracker *tracker, const struct rmid *rmid)
 {
-	struct cmt_hot *hot = &tracker->hot[rmid - tracker->rmids];
+	size_t i = (size_t)(rmid - tracker->rmids);
+	struct cmt_hot *hot = &tracker->hot[i];
+	uint64_t bit = 1ULL << (i % 64);
 
+	if (owned(rmid))
+		tracker->owned[i / 64] |= bit;
+	else
+		tracker->owned[i / 64] &= ~bit;
 	hot->owner = rmid->known ? &rmid->owner : NULL;
 	hot->generation = rmid->known ? rmid->owner.generation : 0;
 	hot->freed = rmid->owner.freed;
@@ -503,6 +512,20 @@ cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker)
 {
 	return tracker->changed;
+}
+
+const struct cmt_owner *cmt_tracker_next_owner(const struct cmt_tracker *tracker, uint32_t rmid)
+{
+	uint32_t nr_words = (tracker->nr_rmids + 63) / 64;
+	uint64_t bits = UINT64_MAX << (rmid % 64);
+
+	for (uint32_t word = rmid / 64; word < nr_words; word++) {
+		bits &= tracker->owned[word];
+		if (bits)
+			return &tracker->rmids[64 * word + (uint32_t)__builtin_ctzll(bits)].owner;
+		bits = UINT64_MAX;
+	}
+	return NULL;
 }
 
 const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker)

@@ -21,6 +21,12 @@ struct cmt_hot {
 const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
 
 /*
+ * The owner of the first RMID from @rmid on that has one as of the last advance.  NULL: no
+ * further one has.
+ */
+const struct cmt_owner *cmt_tracker_next_owner(const struct cmt_tracker *tracker, uint32_t rmid);
+
+/*
  * A bitmap of RMIDs.  A bit is set when an event is queued or applied, or the owner
  * changes.  The caller clears bits.
  */

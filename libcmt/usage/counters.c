@@ -482,15 +482,26 @@ void usage_row_counters(const struct cmt_usage *usage,
 	row->why |= to->why & ~COUNTERS_ONLY;
 }
 
+/* In a frame of a millisecond few of thousands of RMIDs ran. */
+static void forget_runners(struct cmt_usage *usage)
+{
+	struct usage_perf *perf = &usage->perf;
+
+	if (usage_by_owner(usage))
+		for (uint32_t i = 0; i < perf->nr_runners; i++)
+			perf->newest[perf->runners[i].rmid] = USAGE_NONE;
+	else if (perf->nr_runners)
+		memset(perf->newest, 0xff, nr_places(usage) * sizeof(uint32_t));
+	perf->nr_runners = 0;
+}
+
 void usage_perf_close(struct cmt_usage *usage)
 {
 	struct usage_perf *perf = &usage->perf;
 	uint32_t i;
 
 	perf->closed_ns = perf->nr ? perf->last_ns : 0;
-	if (perf->nr_runners)
-		memset(perf->newest, 0xff, nr_places(usage) * sizeof(uint32_t));
-	perf->nr_runners = 0;
+	forget_runners(usage);
 	for (i = 0; perf->nr && i < usage->nr_cpus; i++)
 		usage->cpus[i].counted = (struct usage_counted){ 0 };
 	perf->nr = 0;

@@ -391,16 +391,15 @@ static int add_unread(struct cmt_usage *usage, const struct cmt_owner *owner)
 int usage_holdings_unread(struct cmt_usage *usage)
 {
 	const struct cmt_owner *owner;
-	uint32_t rmid;
 	int err = 0;
 
 	if (!usage->unread || !usage->slots_now || !usage->nr_domains)
 		return 0;
 	usage->last_ns = usage->slot_end_ns - 1;
-	for (rmid = 1; !err && rmid < usage->nr_rmids; rmid++) {
-		owner = cmt_slots_owner(usage->slots, rmid);
-		if (owner)
-			err = add_unread(usage, owner);
+	owner = cmt_slots_next_owner(usage->slots, 1);
+	while (!err && owner) {
+		err = add_unread(usage, owner);
+		owner = cmt_slots_next_owner(usage->slots, owner->rmid + 1);
 	}
 	return err;
 }

@@ -70,10 +70,17 @@ static unsigned int nr_queued(void)
 static unsigned int nr_active(void)
 {
 	const struct cmt_hot *hot = cmt_tracker_hot(tracker);
+	const struct cmt_owner *next = cmt_tracker_next_owner(tracker, 0);
 	unsigned int n = 0;
 
-	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
-		n += hot[rmid].owner && !hot[rmid].freed;
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++) {
+		if (!hot[rmid].owner || hot[rmid].freed)
+			continue;
+		n++;
+		ck_assert_ptr_eq(next, hot[rmid].owner);
+		next = cmt_tracker_next_owner(tracker, rmid + 1);
+	}
+	ck_assert_ptr_null(next);
 	return n;
 }
 
@@ -87,6 +94,27 @@ START_TEST(test_new_limits)
 	ck_assert_int_eq(cmt_tracker_new(&t, 65536), 0);
 	cmt_tracker_free(t);
 	cmt_tracker_free(NULL);
+}
+END_TEST
+
+START_TEST(test_next_owner)
+{
+	static const uint32_t rmids[] = { 1, 63, 64, 130, 199 };
+	const struct cmt_owner *owner;
+
+	cmt_tracker_free(tracker);
+	ck_assert_int_eq(cmt_tracker_new(&tracker, 200), 0);
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(alloc(rmids[i], 1, 100), 1);
+	ck_assert_ptr_null(cmt_tracker_next_owner(tracker, 0));
+	cmt_tracker_advance(tracker, 100);
+	owner = cmt_tracker_next_owner(tracker, 0);
+	for (int i = 0; i < 5; i++) {
+		ck_assert_ptr_nonnull(owner);
+		ck_assert_uint_eq(owner->rmid, rmids[i]);
+		owner = cmt_tracker_next_owner(tracker, owner->rmid + 1);
+	}
+	ck_assert_ptr_null(owner);
 }
 END_TEST
 
@@ -594,6 +622,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_new_limits);
+	tcase_add_test(tcase, test_next_owner);
 	tcase_add_test(tcase, test_lookup_queued_and_applied);
 	tcase_add_test(tcase, test_metadata_outlives_free);
 	tcase_add_test(tcase, test_any_order_within_window);
