@@ -221,12 +221,14 @@ static pid_t spinner_start(void)
 /* It says so, where it starts while an owner of cmt's runs there. */
 static void by_msr_is_refused(void)
 {
+	/* on CPU 0: on CPU 1 it would see its own RMID, and not that of the spinner */
+	const char *argv[] = { "taskset", "1", "pqos", "--iface=msr", "-m", "all:0,1", NULL };
 	char said[4096] = "";
 	pid_t spinner;
 
 	cmt_load();
 	spinner = spinner_start();
-	pqos_start("--iface=msr", "-m", "all:0,1");
+	pqos = program_start(SAID_FILE, argv);
 	WAIT_FOR(strstr(read_file(SAID_FILE, said, sizeof(said)), "Monitoring start error"),
 		 60000, "pqos: %s", said);
 	program_end(pqos, SIGINT);
