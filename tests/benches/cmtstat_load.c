@@ -5,7 +5,8 @@
  * 200 of which are containers': each once a millisecond, or, with CMT_BENCH_HOT, two
  * that run on each CPU, others every 5 ms, and each that does not run once in 32 ms, as the
  * module does.  With
- * CMT_BENCH_ONE the machine has 16 CPUs and one L3 domain.
+ * CMT_BENCH_ONE the machine has 16 CPUs and one L3 domain.  With CMT_BENCH_COUNTED it has
+ * no L3 monitoring: the module's software backend, 4,096 RMIDs, and counters of who ran.
  *
  * Time is made up: each ppoll() of the program writes what the CPUs would write until
  * its watermark or its timeout, and sets the clock.  The process's own time, less
@@ -32,6 +33,7 @@
 #define DOMAIN_CPUS	8U
 #define ONE_CPUS	16U
 #define RMIDS		256U
+#define SOFTWARE_RMIDS	4096U
 #define CONTAINERS	200U
 #define CGROUP		7000U	/* CGROUP + RMID is the id of a container's cgroup */
 #define TURN_TICKS	32
@@ -46,6 +48,7 @@ struct load {
 
 static struct load loads[RMIDS];
 static bool hot;		/* CMT_BENCH_HOT is set */
+static bool counted;		/* CMT_BENCH_COUNTED is set */
 static uint32_t cpus = CPUS, domain_cpus = DOMAIN_CPUS;
 static uint64_t ms;		/* milliseconds written so far */
 static uint64_t written_ns;	/* the process's time for writing */
@@ -84,9 +87,18 @@ static void own(uint32_t rmid)
 	record->owner.cgroup_id = CGROUP + rmid;
 }
 
+static void without_rdt(void)
+{
+	fake.info.backend = CMT_BACKEND_SOFTWARE;
+	fake.info.nr_rmids = SOFTWARE_RMIDS;
+	fake.info.rmids_usable = SOFTWARE_RMIDS - 1;
+	fake.info.events = 0;
+}
+
 __attribute__((constructor)) static void load_begin(void)
 {
 	hot = getenv("CMT_BENCH_HOT");
+	counted = getenv("CMT_BENCH_COUNTED");
 	if (getenv("CMT_BENCH_ONE"))
 		cpus = domain_cpus = ONE_CPUS;
 	fake_setup(cpus, RING_RECORDS);
@@ -94,6 +106,8 @@ __attribute__((constructor)) static void load_begin(void)
 	fake.info.rmids_usable = RMIDS - 1;
 	fake.info.scope = CMT_SCOPE_CONTAINER;
 	fake.info.events |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	if (counted)
+		without_rdt();
 	fake.level = true;
 	fake.path_of = path_of;
 	fake.now = T0;
@@ -135,14 +149,29 @@ static void run(uint32_t rmid)
 	l->local = l->total / 2;
 }
 
-/* The RMIDs of a domain are partitioned across its CPUs. */
-static void write_tick(uint32_t cpu, uint64_t ts)
+/* What ran on the CPU: two hundred thousand instructions, and some misses */
+static void write_counts(uint32_t cpu, uint64_t ts)
 {
-	void *ring = fake_ring(cpu);
-	struct cmt_record record;
+	for (uint32_t rmid = 1 + cpu % domain_cpus; rmid < RMIDS; rmid += domain_cpus) {
+		struct cmt_record record = image_perf(cpu, ts++, rmid, 1, 400000);
 
+		if (!is_running(rmid))
+			continue;
+		record.flags |= CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES;
+		record.domain = cpu / domain_cpus;
+		record.perf.llc_misses = 100 + noise(rmid);
+		record.perf.llc_references = 2000;
+		image_put(fake_ring(cpu), &record);
+	}
+}
+
+/* The RMIDs of a domain are partitioned across its CPUs. */
+static void write_values(uint32_t cpu, uint64_t ts)
+{
 	for (uint32_t rmid = 1 + cpu % domain_cpus; rmid < RMIDS;
 	     rmid += domain_cpus) {
+		struct cmt_record record;
+
 		if (!is_read(rmid))
 			continue;
 		record = image_sample(cpu, ts++, rmid, 1);
@@ -151,11 +180,20 @@ static void write_tick(uint32_t cpu, uint64_t ts)
 		record.sample.occupancy_bytes = loads[rmid].occupancy;
 		record.sample.mbm_total_bytes = loads[rmid].total;
 		record.sample.mbm_local_bytes = loads[rmid].local;
-		image_put(ring, &record);
+		image_put(fake_ring(cpu), &record);
 	}
-	record = image_tick(cpu, ts);
+}
+
+static void write_tick(uint32_t cpu, uint64_t ts)
+{
+	struct cmt_record record = image_tick(cpu, ts + RMIDS);
+
+	if (counted)
+		write_counts(cpu, ts);
+	else
+		write_values(cpu, ts);
 	record.domain = cpu / domain_cpus;
-	image_put(ring, &record);
+	image_put(fake_ring(cpu), &record);
 }
 
 static void write_ms(void)
