@@ -12,11 +12,10 @@
 #include "errors.h"
 #include "groups.h"
 #include "live.h"
-#include "screen.h"
 #include "signals.h"
 #include "source.h"
+#include "tables.h"
 #include "terminal.h"
-#include "text.h"
 #include "watch.h"
 #include "why.h"
 
@@ -46,49 +45,6 @@ struct session {
 };
 
 enum { WATCH_DEVICE, WATCH_OUTPUT, WATCH_KEYS, NR_WATCHED };
-
-static void print_table(const struct session *session, FILE *out)
-{
-	const struct table_opts opts = { .width = 0 };
-	struct screen screen = {
-		.put = screen_print, .to = out, .opts = &opts,
-	};
-
-	view_table(&screen, &session->report);
-	fputc('\n', out);
-}
-
-static int print_report(const struct session *session, FILE *out)
-{
-	if (session->config->output == OUTPUT_JSON)
-		return view_json(out, &session->report);
-	if (session->config->output == OUTPUT_CSV)
-		view_csv(out, &session->report);
-	else
-		print_table(session, out);
-	return 0;
-}
-
-/* The whole interval is in memory before its first byte is written. */
-static int show(const struct session *session)
-{
-	static const char NONE[] = "cmtstat: no readings in this interval\n";
-	struct text text;
-	int ret = text_open(&text);
-
-	if (ret)
-		return ret;
-	ret = text_close(&text, print_report(session, text.out));
-	if (ret)
-		goto out;
-	ret = signals_write(STDOUT_FILENO, text.bytes, text.len);
-	if (!ret && session->config->output == OUTPUT_CSV &&
-	    !session->report.frame.end_ns)
-		ret = signals_write(STDERR_FILENO, NONE, sizeof(NONE) - 1);
-out:
-	free(text.bytes);
-	return ret;
-}
 
 static void select_rows(struct session *session)
 {
@@ -134,7 +90,7 @@ static int report(struct session *session, uint64_t wanted_ns)
 	mark(session);
 	if (!session->screen) {
 		select_rows(session);
-		return show(session);
+		return tables_print(session->config, &session->report);
 	}
 	if (!live_take(&session->live, &session->report) || !terminal_entered())
 		return 0;
@@ -441,17 +397,6 @@ static int run(struct session *session)
 	return ret < 0 ? ret : 0;
 }
 
-static int print_header(enum view by)
-{
-	struct text text;
-	int ret = text_open(&text);
-
-	if (ret)
-		return ret;
-	view_csv_header(text.out, by);
-	return text_write(&text, STDOUT_FILENO, 0);
-}
-
 /* The screen's last table stays readable after a bounded run. */
 static int leave_screen(struct session *session)
 {
@@ -464,7 +409,7 @@ static int leave_screen(struct session *session)
 		return 0;
 	session->report = *live_last(&session->live, &session->report);
 	select_rows(session);
-	return show(session);
+	return tables_print(session->config, &session->report);
 }
 
 /* In CPU scope there is little to see of containers. */
@@ -502,7 +447,7 @@ static int run_screen(struct session *session)
 					    session->replay->speed : 0;
 		enter_screen();
 	} else if (session->config->output == OUTPUT_CSV) {
-		ret = print_header(session->by);
+		ret = tables_begin(session->by);
 	}
 	if (!ret)
 		ret = run(session);
