@@ -24,6 +24,9 @@
  *
  * "past": the rings hold a minute.
  *
+ * "sockets": there is a second L3 domain, in which RMID 1 holds half as much as in the first,
+ * RMID 2 six times as much, and RMID 3 nothing.
+ *
  * "wave": RMID 1 holds 4 MiB in one second, and 1 MiB in the next one.
  *
  * "stream": after half a second RMID 2 streams, and takes what RMID 1 holds; with "perf" it
@@ -592,6 +595,16 @@ static void make_busy(const struct cmt_reader *reader, struct cmt_record *record
 		record->sample.mbm_total_bytes = late * (4 << 20);
 }
 
+/* Nothing moves there. */
+static void make_second(struct cmt_record *record)
+{
+	uint64_t held = record->sample.occupancy_bytes;
+
+	record->sample.occupancy_bytes = record->rmid == 1 ? held / 2 :
+					 record->rmid == 2 ? 6 * held : 0;
+	record->sample.mbm_total_bytes = record->sample.mbm_local_bytes = 0;
+}
+
 static void make_beside(struct cmt_record *record)
 {
 	record->flags |= CMT_F_PQR_OVERWRITTEN;
@@ -604,11 +617,16 @@ static uint32_t not_accounted(void)
 	return fake("waits") && !fake("unaccounted") ? 0 : CMT_F_WAITED;
 }
 
+static unsigned int sample_steps(void)
+{
+	return fake("sockets") ? 2 * NR_RMIDS : NR_RMIDS;
+}
+
 /* Each owner has a quarter of the CPU, and the idle task another one. */
 static void make_perf(struct cmt_reader *reader, struct cmt_record *record)
 {
 	record->type = CMT_REC_PERF;
-	record->rmid = reader->step - NR_RMIDS - 1;
+	record->rmid = reader->step - sample_steps() - 1;
 	record->generation = record->rmid ? 1 : 0;
 	record->ran_ns = MS / 4;
 	record->flags |= counters_asked & ~(CMT_F_CHANNEL | not_accounted());
@@ -677,16 +695,17 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->interval_ns = MS;
 		return;
 	}
-	if (reader->step > NR_RMIDS + perf_steps()) {
-		make_channel(reader, record, reader->step - NR_RMIDS - 1 -
+	if (reader->step > sample_steps() + perf_steps()) {
+		make_channel(reader, record, reader->step - sample_steps() - 1 -
 			     perf_steps());
 		return;
 	}
-	if (reader->step > NR_RMIDS) {
+	if (reader->step > sample_steps()) {
 		make_perf(reader, record);
 		return;
 	}
-	record->rmid = reader->step - 1;
+	record->rmid = (reader->step - 1) % NR_RMIDS;
+	record->domain = (reader->step - 1) / NR_RMIDS;
 	record->generation = record->rmid ? 1 : 0;
 	if (record->rmid == 3 && fake_scope() == CMT_SCOPE_PROCESS) {
 		record->flags |= CMT_F_ERROR;
@@ -709,13 +728,15 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		make_stream(reader, record);
 	if (fake("busy"))
 		make_busy(reader, record);
+	if (record->domain)
+		make_second(record);
 }
 
 /* Is the next sample of an RMID that is not read: it did not run, and is not due? */
 static int is_left_out(const struct cmt_reader *reader)
 {
 	if (fake("software"))
-		return reader->step && reader->step <= NR_RMIDS;
+		return reader->step && reader->step <= sample_steps();
 	return fake("idle") && reader->step && reader->step != 2 &&
 	       reader->next_ms % 32;
 }
@@ -724,7 +745,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
 	uint64_t now_ms = now_ns() / MS;
-	unsigned int i, last = NR_RMIDS;
+	unsigned int i, last = sample_steps();
 
 	last += perf_steps() + channel_steps(reader);
 	if (!reader->reads && fake("caps"))

@@ -447,6 +447,58 @@ class Sizes(PaneTest):
         pane.expect(PROMPT + "$")
 
 
+class Story(PaneTest):
+    """Whose cache it is, who is slower because of whom, and the rows: on any screen."""
+
+    sizes = ((80, 24), (120, 36), (250, 60))
+
+    def expect_in_order(self, pane, *patterns):
+        pane.expect("(?s)" + ".*".join(patterns))
+
+    def test_incident(self):
+        for columns, lines in self.sizes:
+            with self.subTest(columns=columns, lines=lines):
+                pane = self.open(columns, lines, fake="hardware,container,stream,perf")
+                pane.start("-i 0.2")
+                self.expect_in_order(
+                    pane, r"\A.* RMIDs: .*\nL3 \[[a-z]", r"\] [0-9.]+ % held\n"
+                    r"cgroup:[0-9]+6977 is [0-9]+ % slower,\s[0-9]+ % by cgroup:[0-9]+6978",
+                    r"at most [0-9]+ %\n", r"\n [a-z] .*cgroup:[0-9]+",
+                    r"\(unattributed\)", r"q quit")
+
+    def test_domains(self):
+        """One bar on a small screen: of all caches, or of that of the selected row."""
+        for columns, lines in self.sizes:
+            with self.subTest(columns=columns, lines=lines):
+                pane = self.open(columns, lines, fake="hardware,container,sockets")
+                pane.start("-i 0.2 -m")
+                if lines > 24:
+                    self.expect_in_order(pane, r"\nL3 0 \[a", "b cgro", r" 50.0 % held",
+                                         r"\nL3 1 \[a cgro", r" 50.0 % held", "OCC")
+                    pane.expect_none("^L3 all")
+                    continue
+                pane.expect(r"^L3 all \[a cgro.* 50.0 % held")
+                pane.key("Down")
+                pane.expect(r"^>a .*6978")
+                pane.expect(r"^L3 1 \[a cgro.* 50.0 % held")
+                pane.key("Escape")
+                pane.expect("^L3 all")
+
+    def test_domains_give_way_to_processes(self):
+        """The library has processes, or parts by domain."""
+        pane = self.open(120, 36, fake="hardware,sockets")
+        pane.start("-i 0.2 -m")
+        pane.expect(r"^L3 1 \[")
+        pane.type("e")
+        pane.expect("1001 web")
+        pane.expect(r"^L3 all \[")
+        pane.type("e")
+        pane.expect(r"^L3 1 \[")
+        pane.type("2")
+        pane.expect("COMM")
+        pane.expect(r"^L3 1 \[.*web")
+
+
 class Characters(PaneTest):
     def test_without_utf8(self):
         pane = self.open(132, 24, locale="C")

@@ -90,6 +90,17 @@ static void draw_detail(struct board *board, struct screen *screen,
 	board_detail(board, screen, report, row);
 }
 
+/* Of all rows of the report, also of those that @shown lacks. */
+static void set_shares(struct board *board, struct shares *shares,
+		       const struct report *report, struct frame *shown, unsigned int room)
+{
+	const struct row *selected = board->selected == NO_ROW ? NULL :
+				     &shown->rows[board->selected];
+
+	shares_set(shares, &board->letters, &report->caches, &report->frame, selected, room);
+	shares_mark(shares, &board->letters, shown);
+}
+
 static void draw_report(struct board *board, const struct report *from,
 			struct screen *screen)
 {
@@ -100,12 +111,14 @@ static void draw_report(struct board *board, const struct report *from,
 		.expand = board->expand,
 	};
 	struct report report = *from;
+	struct shares shares;
 
 	report.expand = board->expand;
+	report.shares = &shares;
 	marks_set(&from->marks, &report.frame);
-	shares_set(&report.shares, &board->letters, &report.frame);
 	rows_select(&report.frame, &selection);
 	find_selected(board, &report.frame);
+	set_shares(board, &shares, from, &report.frame, shares_room(screen->opts->height + 1));
 	board->window.selected = board->selected;
 	if (board->pane == BOARD_DETAIL)
 		draw_detail(board, screen, &report);

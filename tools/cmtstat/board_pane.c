@@ -32,6 +32,8 @@ static const char *const help[] = {
 	"",
 	"L3 [a b]     who holds the cache: a letter for an owner, which its row has, too;",
 	"             + further owners, * the overflow RMID, ? unattributed.",
+	"L3 0 [a b]   of one L3 domain, on a screen with room for all; else of all domains, or",
+	"             with a row selected of those in which it holds most.",
 	"A value with > before it is a lower bound; - was not measured.",
 	"LEAST and MOST are of the interval, OCCUPANCY is its end.",
 	"OF L3: filled up to the end's value, shaded up to the most.",

@@ -146,6 +146,26 @@ static void copy_channel(struct row *to, const struct cmt_usage_channel *from,
 	to->idle_why = from->idle.why;
 }
 
+static void copy_parts(struct frame *to, const struct cmt_usage_frame *from)
+{
+	uint32_t i;
+
+	for (i = 0; i < to->nr_rows; i++) {
+		to->rows[i].first_part = to->rows[i].first_child;
+		to->rows[i].nr_parts = to->rows[i].nr_children;
+		to->rows[i].first_child = to->rows[i].nr_children = 0;
+	}
+	for (i = 0; i < to->nr_parts; i++) {
+		const struct cmt_usage_row *part = cmt_usage_child_at(from, i);
+
+		to->parts[i] = (struct row_part){
+			.domain = part->domain, .l3_bytes = part->l3_bytes,
+			.occupancy = { part->occupancy.known, part->occupancy.partial,
+				       (double)part->occupancy.last_bytes },
+		};
+	}
+}
+
 static void copy_rows(struct frame *to, const struct cmt_usage_frame *from)
 {
 	uint32_t i;
@@ -157,25 +177,47 @@ static void copy_rows(struct frame *to, const struct cmt_usage_frame *from)
 		if (from->by == CMT_USAGE_BY_CONTAINER)
 			to->rows[i].culprit_id = cmt_culprit_id(from, row);
 	}
-	for (i = 0; i < from->nr_children; i++) {
+	for (i = 0; i < to->nr_children; i++) {
 		copy_row(&to->children[i], cmt_usage_child_at(from, i));
 		to->children[i].child = true;
 	}
+	if (to->nr_parts)
+		copy_parts(to, from);
+}
+
+static int make_parts_room(struct frame_room *room, uint32_t parts)
+{
+	struct row_part *more;
+
+	if (room->nr_parts >= parts)
+		return 0;
+	more = reallocarray(room->parts, parts, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	room->parts = more;
+	room->nr_parts = parts;
+	return 0;
 }
 
 /* Rows, children, and where rows_select() puts both in one order. */
-static int make_room(struct frame_room *room, uint32_t rows)
+static int make_room(struct frame_room *room, uint32_t rows, uint32_t parts)
 {
 	struct row *more;
 
 	if (room->rows && room->nr >= 2 * rows)
-		return 0;
+		return make_parts_room(room, parts);
 	more = reallocarray(room->rows, 2 * (size_t)rows + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	room->rows = more;
 	room->nr = 2 * rows;
-	return 0;
+	return make_parts_room(room, parts);
+}
+
+/* The library has processes as children, or parts: not both. */
+static bool has_parts(const struct cmt_usage_frame *from)
+{
+	return from->nr_children && cmt_usage_child_at(from, 0)->flags & CMT_USAGE_ROW_PART;
 }
 
 /* Copy the properties of the interval. */
@@ -201,8 +243,10 @@ int frame_copy(struct frame *to, struct frame_room *room,
 {
 	uint32_t rows = view == VIEW_CHANNEL ? from->nr_channels : from->nr_rows;
 	uint32_t children = view == VIEW_CHANNEL ? 0 : from->nr_children, i;
+	uint32_t parts = has_parts(from) ? children : 0;
 
-	if (make_room(room, rows + children))
+	children -= parts;
+	if (make_room(room, rows + children, parts))
 		return -ENOMEM;
 	copy_interval(to, from);
 	to->by = view;
@@ -211,6 +255,8 @@ int frame_copy(struct frame *to, struct frame_room *room,
 	to->nr_children = children;
 	to->children = room->rows + rows;
 	to->flat = room->rows + rows + children;
+	to->parts = room->parts;
+	to->nr_parts = parts;
 	if (view != VIEW_CHANNEL)
 		copy_rows(to, from);
 	for (i = 0; view == VIEW_CHANNEL && i < rows; i++)
@@ -222,5 +268,6 @@ int frame_copy(struct frame *to, struct frame_room *room,
 void frame_room_free(struct frame_room *room)
 {
 	free(room->rows);
+	free(room->parts);
 	*room = (struct frame_room){ 0 };
 }

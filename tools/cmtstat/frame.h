@@ -9,6 +9,8 @@
 struct frame_room {
 	struct row *rows;
 	uint32_t nr;
+	struct row_part *parts;
+	uint32_t nr_parts;
 };
 
 /*

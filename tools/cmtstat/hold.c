@@ -34,15 +34,13 @@ static int copy_container(struct cmt_container *to,
 }
 
 /* A trail's key is only of use where trails are kept. */
-static void copy_trail(struct hold *hold, uint32_t i)
+static const struct trail *copy_trail(struct trail *to, const struct trail *from)
 {
-	struct row *row = &hold->rows[i];
-
-	if (!row->trail)
-		return;
-	hold->trails[i] = *row->trail;
-	hold->trails[i].key = (struct row_key){ 0 };
-	row->trail = &hold->trails[i];
+	if (!from)
+		return NULL;
+	*to = *from;
+	to->key = (struct row_key){ 0 };
+	return to;
 }
 
 static void copy_slower(struct hold *hold, uint32_t i)
@@ -62,7 +60,7 @@ static int copy_rows(struct hold *hold, uint32_t nr)
 	for (i = 0; i < nr; i++) {
 		struct row *row = &hold->rows[i];
 
-		copy_trail(hold, i);
+		row->trail = copy_trail(&hold->trails[i], row->trail);
 		copy_slower(hold, i);
 		if (!row->container)
 			continue;
@@ -85,9 +83,11 @@ int hold_copy(struct hold *hold, const struct report *from)
 		.containers = calloc((size_t)nr + 1,
 				     sizeof(struct cmt_container)),
 		.trails = calloc((size_t)nr + 1, sizeof(struct trail)),
+		.parts = calloc((size_t)frame->nr_parts + 1, sizeof(struct row_part)),
 		.slower = calloc((size_t)nr + 1, sizeof(struct slower)),
 	};
-	if (!hold->rows || !hold->containers || !hold->trails || !hold->slower) {
+	if (!hold->rows || !hold->containers || !hold->trails || !hold->slower ||
+	    !hold->parts) {
 		hold_drop(hold);
 		return -ENOMEM;
 	}
@@ -98,6 +98,9 @@ int hold_copy(struct hold *hold, const struct report *from)
 	hold->report.frame.rows = hold->rows;
 	hold->report.frame.children = hold->rows + frame->nr_rows;
 	hold->report.frame.flat = hold->rows + nr;
+	if (frame->nr_parts)
+		memcpy(hold->parts, frame->parts, frame->nr_parts * sizeof(struct row_part));
+	hold->report.frame.parts = hold->parts;
 	if (copy_rows(hold, nr)) {
 		hold_drop(hold);
 		return -ENOMEM;
@@ -122,5 +125,6 @@ void hold_drop(struct hold *hold)
 	free(hold->containers);
 	free(hold->trails);
 	free(hold->slower);
+	free(hold->parts);
 	*hold = (struct hold){ 0 };
 }

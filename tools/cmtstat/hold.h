@@ -11,13 +11,14 @@ struct hold {
 	struct row *rows;
 	struct cmt_container *containers;	/* of the rows, with texts of their own */
 	uint32_t nr_containers;
+	struct row_part *parts;
 	struct trail *trails;
 	struct slower *slower;
 };
 
 /*
- * Copy @from with its rows, children, containers, trails and slowdowns.  Returns 0 or -ENOMEM: there
- * is nothing to drop then.
+ * Copy @from with its rows, children, parts, containers, trails and slowdowns.  Returns 0 or
+ * -ENOMEM: there is nothing to drop then.
  */
 int hold_copy(struct hold *hold, const struct report *from);
 void hold_drop(struct hold *hold);

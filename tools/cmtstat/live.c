@@ -39,6 +39,7 @@ bool live_take(struct live *live, struct report *report)
 	if (live->board.frozen && live->held)
 		return false;
 	drop_hold(live);
+	caches_set(&report->caches, &report->frame);
 	/* the open interval has no complete second, and so no most */
 	if (!report->wanted_ns && report->frame.end_ns)
 		history_add(&live->history, &report->frame);

@@ -37,6 +37,7 @@ struct session {
 	struct marks marks;
 	struct slowers slowers;
 	bool screen;		/* full screen: */
+	uint32_t nr_domains;	/* of L3, as far as a frame had them */
 	struct live live;
 	uint64_t interval_ns;
 	uint64_t look_ns;	/* when to show an open interval */
@@ -87,6 +88,8 @@ static int report(struct session *session, uint64_t wanted_ns)
 	if (ret)
 		return ret;
 	session->shown = true;
+	if (session->report.frame.nr_domains > session->nr_domains)
+		session->nr_domains = session->report.frame.nr_domains;
 	mark(session);
 	if (!session->screen) {
 		select_rows(session);
@@ -134,17 +137,32 @@ static void close_watch(struct session *session)
 	session->slowers.known = false;
 }
 
+/*
+ * The library has the processes of containers or the parts of owners by L3 domain, which
+ * the bars of the screen are of: not both.
+ */
+static uint32_t wanted_children(const struct session *session)
+{
+	bool containers = session->by == VIEW_CONTAINER;
+
+	if (session->nr_domains > 1 && (session->by == VIEW_PROCESS ||
+					(containers && !session->expand)))
+		return CMT_USAGE_DOMAINS;
+	return containers ? CMT_USAGE_CHILDREN : 0;
+}
+
 static int open_source(struct session *session, struct cmt_device *dev)
 {
 	uint32_t counters = session->config->counters;
 
 	if (session->replay)
 		return source_open_replay(&session->source, session->replay,
-					  session->by, session->interval_ns);
+					  session->by, wanted_children(session),
+					  session->interval_ns);
 	if (session->by == VIEW_CHANNEL)
 		counters |= CMT_F_CHANNEL;
 	return source_open(&session->source, dev, session->by,
-			   session->interval_ns, counters,
+			   wanted_children(session), session->interval_ns, counters,
 			   session->config->light);
 }
 
@@ -241,6 +259,15 @@ static int reopen(struct session *session)
 	if (!session->replay)
 		session->look_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_LOOK_NS;
 	return open_source(session, dev);
+}
+
+/* The number of L3 domains is known with the first frame; -e needs processes. */
+static int reopen_for_children(struct session *session)
+{
+	if (!session->screen || session->live.board.frozen ||
+	    wanted_children(session) == session->source.children)
+		return 0;
+	return reopen(session);
 }
 
 static void steer_replay(struct replay *replay, struct board *board)
@@ -393,6 +420,8 @@ static int run(struct session *session)
 		ret = step(session);
 		if (ret > 0 && left && !--left)
 			break;
+		if (ret >= 0)
+			ret = reopen_for_children(session);
 	}
 	return ret < 0 ? ret : 0;
 }

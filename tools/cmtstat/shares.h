@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The whole cache as one bar, and whose parts it has.  Pure. */
+/* The L3 caches as bars, and whose parts they have.  Pure. */
 #ifndef TOOLS_SHARES_H
 #define TOOLS_SHARES_H
 
-#include "rows.h"
+#include "caches.h"
 
+#define SHARES_BARS 16U
 #define SHARES_LETTERS 26U
 #define SHARES_SUMS 3U		/* further owners, the overflow RMID, unattributed */
 #define SHARES_NAME 40U
 
-/* An owner keeps its letter while it is among those that hold most. */
+/* An owner keeps its letter while it is among those that hold most in the bars. */
 struct letters {
 	uint64_t owners[SHARES_LETTERS];	/* 0: the letter is free */
 };
@@ -20,21 +21,35 @@ struct share {
 	char name[SHARES_NAME];	/* escaped, and cut */
 };
 
-struct shares {
-	bool wanted;		/* the rows are owners */
-	bool known;		/* the size of the cache, and what an owner holds of it */
-	bool partial;		/* what is not known of others is not in it */
-	double held;
-	uint32_t nr;
+struct bar {
+	const struct cache *cache;
 	struct share list[SHARES_LETTERS + SHARES_SUMS];	/* by letter, then sums */
 };
 
-/* Of all rows of @frame, whose row.letter are set. */
-void shares_set(struct shares *shares, struct letters *letters, struct frame *frame);
+struct shares {
+	bool several;		/* L3 domains: a bar has the name of its cache */
+	uint32_t nr;
+	struct bar bars[SHARES_BARS];
+};
+
+/* How many bars a screen of @height lines has room for; 0: rows are more. */
+unsigned int shares_room(unsigned int height);
+
+/*
+ * Bars of all rows of @frame.  If not all L3 domains have one of @room, those have it in
+ * which @selected holds most, or all caches together if it is NULL.
+ */
+void shares_set(struct shares *shares, struct letters *letters,
+		const struct caches *caches, const struct frame *frame,
+		const struct row *selected, unsigned int room);
+
+/* Set row.letter of rows that are in a bar. */
+void shares_mark(const struct shares *shares, const struct letters *letters,
+		 const struct frame *frame);
 
 struct screen;
 
-/* One line with the bar; the letter and the name of an owner are in its part. */
+/* A line for each bar; the letter and the name of an owner are in its part. */
 void shares_put(struct screen *screen, const struct shares *shares, bool emulated);
 
 /* enum attribute of a letter, the same in the bar and in the row */

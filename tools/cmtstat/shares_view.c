@@ -7,10 +7,8 @@
 
 #include "screen.h"
 
-#define SHARES_HEIGHT 16U	/* rows are more than a bar on a screen of less lines */
 #define LEAST_CELLS 10U
 #define NAME_LEAST 4U	/* columns of a cut name */
-#define BEGIN "L3 ["
 
 unsigned int shares_attribute(char letter)
 {
@@ -39,58 +37,98 @@ static void fill(char *to, unsigned int cells, const struct share *share)
 	memcpy(to, text, (size_t)used);
 }
 
-static void paint(struct screen *screen, const struct shares *shares,
-		  unsigned int cells)
+/* "L3 [cells] 87.5 % held" */
+struct line {
+	char begin[16], rest[48];
+	unsigned int cells;
+};
+
+static void paint(struct screen *screen, const struct bar *bar, const struct line *line)
 {
-	unsigned int begin, end = 0;
+	unsigned int begin, end = 0, at = (unsigned int)strlen(line->begin);
 	double sum = 0;
 
-	for (uint32_t i = 0; i < shares->nr; i++) {
+	for (uint32_t i = 0; i < SHARES_LETTERS + SHARES_SUMS; i++) {
 		begin = end;
-		sum += shares->list[i].part;
-		end = cell_of(sum, cells);
+		sum += bar->list[i].part;
+		end = cell_of(sum, line->cells);
 		if (end > begin)
-			screen_paint(screen, (unsigned int)strlen(BEGIN) + begin,
-				     (unsigned int)strlen(BEGIN) + end,
-				     (enum attribute)shares_attribute(shares->list[i].letter));
+			screen_paint(screen, at + begin, at + end,
+				     (enum attribute)shares_attribute(bar->list[i].letter));
 	}
 }
 
-static void put_bar(struct screen *screen, const struct shares *shares,
-		    unsigned int cells, const char *rest)
+static void put_bar(struct screen *screen, const struct bar *bar, const struct line *line)
 {
-	char line[LINE_LEN] = BEGIN;
-	unsigned int begin, end = 0;
+	unsigned int begin, end = 0, at = (unsigned int)strlen(line->begin);
+	char text[LINE_LEN];
 	double sum = 0;
 
-	memset(line + strlen(BEGIN), ' ', cells);
-	for (uint32_t i = 0; i < shares->nr; i++) {
+	strcpy(text, line->begin);
+	memset(text + at, ' ', line->cells);
+	for (uint32_t i = 0; i < SHARES_LETTERS + SHARES_SUMS; i++) {
 		begin = end;
-		sum += shares->list[i].part;
-		end = cell_of(sum, cells);
+		sum += bar->list[i].part;
+		end = cell_of(sum, line->cells);
 		if (end > begin)
-			fill(line + strlen(BEGIN) + begin, end - begin, &shares->list[i]);
+			fill(text + at + begin, end - begin, &bar->list[i]);
 	}
-	strcpy(line + strlen(BEGIN) + cells, rest);
-	if (screen_line(screen, ATTRIBUTE_NONE, line))
-		paint(screen, shares, cells);
+	strcpy(text + at + line->cells, line->rest);
+	if (screen_line(screen, ATTRIBUTE_NONE, text))
+		paint(screen, bar, line);
+}
+
+/* "L3 [", with the cache where there are several; numbers of any length end in one column. */
+static void name_bar(struct line *line, const struct shares *shares, const struct cache *cache)
+{
+	const struct cache *last = shares->bars[shares->nr - 1].cache;
+	char number[12];
+
+	if (!shares->several || cache->all)
+		strcpy(line->begin, shares->several ? "L3 all [" : "L3 [");
+	else
+		snprintf(line->begin, sizeof(line->begin), "L3 %*u [",
+			 snprintf(number, sizeof(number), "%u", last->domain), cache->domain);
+}
+
+/* With several bars the numbers end in one column. */
+static void put_held(struct line *line, const struct cache *cache, bool several,
+		     bool emulated)
+{
+	double part = cache->held.known ? cache->held.value / (double)cache->bytes : 0;
+	char number[16];
+
+	if (!cache->held.known) {
+		strcpy(line->rest, "] not known");
+		return;
+	}
+	snprintf(number, sizeof(number), "%s%.1f", cache->held.partial ? ">" : "",
+		 100 * (part < 1 ? part : 1));
+	snprintf(line->rest, sizeof(line->rest), "] %*s %% held%s", several ? 6 : 0, number,
+		 emulated ? ", EMULATED" : "");
+}
+
+static void put_cache(struct screen *screen, const struct shares *shares,
+		      const struct bar *bar, bool emulated)
+{
+	unsigned int width = screen->opts->width, used;
+	struct line line;
+
+	name_bar(&line, shares, bar->cache);
+	put_held(&line, bar->cache, shares->nr > 1, emulated);
+	used = (unsigned int)(strlen(line.begin) + strlen(line.rest));
+	if (width < used + LEAST_CELLS || width >= LINE_LEN)
+		return;
+	line.cells = width - used;
+	put_bar(screen, bar, &line);
 }
 
 void shares_put(struct screen *screen, const struct shares *shares, bool emulated)
 {
-	unsigned int width = screen->opts->width, used;
-	char rest[48];
-
-	if (!shares->wanted || screen->opts->height + 1 < SHARES_HEIGHT)
-		return;
-	if (!shares->known) {
+	if (shares->nr == 1 && !shares->bars[0].cache->held.known) {
 		screen_wrapped(screen, ATTRIBUTE_NONE, "L3: what owners hold of it is not known");
 		return;
 	}
-	snprintf(rest, sizeof(rest), "] %s%.1f %% held%s", shares->partial ? ">" : "",
-		 100 * (shares->held < 1 ? shares->held : 1), emulated ? ", EMULATED" : "");
-	used = (unsigned int)(strlen(BEGIN) + strlen(rest));
-	if (width < used + LEAST_CELLS || width >= LINE_LEN)
-		return;
-	put_bar(screen, shares, width - used, rest);
+	for (uint32_t i = 0; i < shares->nr; i++)
+		put_cache(screen, shares, &shares->bars[i], emulated);
 }

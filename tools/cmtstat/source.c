@@ -68,19 +68,19 @@ static void refresh(struct source *source)
 }
 
 int source_open(struct source *source, struct cmt_device *dev,
-		enum view by, uint64_t interval_ns, uint32_t counters,
-		bool on_demand)
+		enum view by, uint32_t children, uint64_t interval_ns,
+		uint32_t counters, bool on_demand)
 {
 	struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .device = dev,
 		.by = by == VIEW_CHANNEL ? CMT_USAGE_BY_DOMAIN : (uint32_t)by,
 		.interval_ns = interval_ns, .counters = counters,
-		.flags = by == VIEW_CONTAINER ? CMT_USAGE_CHILDREN : 0,
+		.flags = children,
 	};
 	int ret;
 
 	*source = (struct source){
-		.dev = dev, .by = by, .counters = counters,
+		.dev = dev, .by = by, .children = children, .counters = counters,
 		.on_demand = on_demand,
 	};
 	cgroup_find(&source->mount);
@@ -96,18 +96,19 @@ int source_open(struct source *source, struct cmt_device *dev,
 }
 
 int source_open_replay(struct source *source, struct replay *replay,
-		       enum view by, uint64_t interval_ns)
+		       enum view by, uint32_t children, uint64_t interval_ns)
 {
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .recording = replay->recording,
 		.by = by == VIEW_CHANNEL ? CMT_USAGE_BY_DOMAIN : (uint32_t)by,
 		.interval_ns = interval_ns,
-		.flags = by == VIEW_CONTAINER ? CMT_USAGE_CHILDREN : 0,
+		.flags = children,
 	};
 	int ret;
 
 	*source = (struct source){
-		.replay = replay, .by = by, .counters = replay->about.counters,
+		.replay = replay, .by = by, .children = children,
+		.counters = replay->about.counters,
 	};
 	replay->interval_ns = interval_ns;
 	ret = replay_seek(replay, replay->from_ns);

@@ -23,6 +23,7 @@ struct source {
 	struct light light;
 	struct replay *replay;		/* the source in place of a device, or NULL */
 	enum view by;
+	uint32_t children;			/* of rows: CMT_USAGE_CHILDREN, CMT_USAGE_DOMAINS or 0 */
 	uint32_t counters;			/* the requested counters */
 	const struct cmt_usage_frame *frame;	/* the last one; the usage's */
 	struct frame_room room;			/* the rows of a report */
@@ -34,17 +35,17 @@ struct source {
 };
 
 /*
- * Begin to read @dev, which must outlive the source.  @counters: CMT_F_CYCLES | ...,
+ * Begin to read @dev, which must outlive the source.  @children: as of the source.  @counters: CMT_F_CYCLES | ...,
  * CMT_F_CHANNEL, to be counted; 0: none.  @on_demand: without rings, and without the sampling.  Returns
  * 0 or -errno; source_close() in any case.
  */
 int source_open(struct source *source, struct cmt_device *dev,
-		enum view by, uint64_t interval_ns, uint32_t counters,
-		bool on_demand);
+		enum view by, uint32_t children, uint64_t interval_ns,
+		uint32_t counters, bool on_demand);
 
 /* Begin to read the recording at its from_ns, and at its speed.  As source_open(). */
 int source_open_replay(struct source *source, struct replay *replay,
-		       enum view by, uint64_t interval_ns);
+		       enum view by, uint32_t children, uint64_t interval_ns);
 void source_close(struct source *source);
 
 /*

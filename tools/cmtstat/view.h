@@ -47,7 +47,8 @@ struct report {
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
 	struct marks marks;	/* verdicts of the last minute */
 	struct ongoing ongoing;	/* that go on */
-	struct shares shares;	/* on the full screen: of the cache */
+	struct caches caches;	/* on the full screen: what is held of them, */
+	const struct shares *shares;	/* and the bars of that; or NULL */
 	struct follow follow;	/* the row of the pane, closely */
 	bool limited;		/* limits are those of its cgroup */
 	struct cgroup_limits limits;

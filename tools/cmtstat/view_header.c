@@ -308,7 +308,8 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 		return;
 	}
 	put_machine(screen, report);
-	shares_put(screen, &report->shares, report->emulated);
+	if (report->shares)
+		shares_put(screen, report->shares, report->emulated);
 	put_incidents(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);

@@ -26,6 +26,13 @@ struct trail;
 struct mark;
 struct slower;
 
+/* Of a row, in one L3 domain */
+struct row_part {
+	uint32_t domain;
+	uint64_t l3_bytes;	/* the value of 100 %; 0: unknown */
+	struct measure occupancy;
+};
+
 /* The shown values of a struct cmt_usage_row, and those that the tool adds */
 struct row {
 	enum cmt_usage_kind kind;
@@ -70,6 +77,9 @@ struct row {
 	uint32_t first_child;
 	uint32_t nr_children;
 	bool child;		/* it is one of them */
+	/* In each L3 domain: frame.parts; none: not asked for, or there is one domain */
+	uint32_t first_part;
+	uint32_t nr_parts;
 	/* From the cgroups, not from RMIDs */
 	bool processes_known;
 	uint32_t processes;
@@ -128,6 +138,8 @@ struct frame {
 	struct row *rows;
 	uint32_t nr_children;
 	struct row *children;
+	struct row_part *parts;
+	uint32_t nr_parts;
 	struct row *flat;	/* room for all rows and children */
 };
 

@@ -91,6 +91,7 @@ static void draw(unsigned int width, unsigned int height, bool unicode)
 	char line[LINE * 4];
 
 	ck_assert_int_eq(canvas_size(&canvas, width, height), 0);
+	caches_set(&report.caches, &report.frame);
 	board_draw(&board, &report, &canvas);
 	text[0] = '\0';
 	for (i = 0; i < height; i++) {
@@ -653,6 +654,78 @@ START_TEST(test_board_says_that_shares_are_not_known)
 }
 END_TEST
 
+static struct row_part parts[3 * 48];
+
+/* Row i holds an equal part of what it holds in each of @nr domains, but for web in one. */
+static void prepare_domains(uint32_t nr, uint32_t webs)
+{
+	uint32_t i, d;
+
+	prepare();
+	for (i = 0; i < 3; i++) {
+		rows[i].first_part = i * nr;
+		rows[i].nr_parts = nr;
+		rows[i].l3_bytes = (uint64_t)nr * (32 << 20);
+		for (d = 0; d < nr; d++)
+			parts[i * nr + d] = (struct row_part){
+				.domain = d, .l3_bytes = 32 << 20,
+				.occupancy = { true, false, rows[i].occupancy.value / nr },
+			};
+	}
+	parts[webs].occupancy.value = 16 << 20;
+	rows[3].occupancy = (struct measure){ true, false, 0 };
+	report.frame.parts = parts;
+	report.frame.nr_parts = 3 * nr;
+	report.frame.nr_domains = nr;
+}
+
+/* Where they fit, each L3 domain has a bar, and an owner the same letter in each. */
+START_TEST(test_board_has_a_bar_for_each_domain)
+{
+	prepare_domains(2, 1);
+	draw(120, 36, false);
+	assert_order("\nL3 0 [", "\nL3 1 [");
+	assert_has("]   43.8 % held\nL3 1 [a web aaaa");
+	assert_has("]   87.5 % held\n");
+	assert_lacks("L3 all");
+	draw(80, 24, false);
+	assert_has("\nL3 all [");
+	assert_lacks("\nL3 0 [");
+	/* the letters are of those in the bars */
+	rows[1].nr_parts = 0;
+	draw(120, 36, false);
+	assert_has("]  >31.2 % held\nL3 1");
+	assert_lacks("b batch");
+	ck_assert_int_eq(row_of(2)->letter, 0);
+}
+END_TEST
+
+/* Of more domains than lines, those in which the selected row holds most. */
+START_TEST(test_board_has_bars_of_the_selected_row)
+{
+	prepare_domains(48, 17);
+	draw(80, 24, false);
+	assert_has("\nL3 all [");
+	press("/web");
+	board_key(&board, BOARD_KEY_ENTER);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(80, 24, false);
+	assert_has("\nL3 17 [");
+	assert_has("c web ccccccc");
+	assert_lacks("L3 all");
+	draw(120, 36, false);
+	assert_order("\nL3  0 [", "\nL3  1 [");
+	assert_order("\nL3  2 [", "\nL3 17 [");
+	assert_lacks("L3  3 [");
+	draw(250, 60, false);
+	assert_order("\nL3  8 [", "\nL3 17 [");
+	assert_lacks("L3  9 [");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	draw(120, 36, false);
+	assert_has("\nL3 all [");
+}
+END_TEST
+
 static void prepare_many(void)
 {
 	uint32_t i;
@@ -830,6 +903,8 @@ int main(void)
 	UNIT_CASE(suite, test_board_takes_function_keys);
 	UNIT_CASE(suite, test_board_shows_heat);
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
+	UNIT_CASE(suite, test_board_has_a_bar_for_each_domain);
+	UNIT_CASE(suite, test_board_has_bars_of_the_selected_row);
 	UNIT_CASE(suite, test_board_has_incidents);
 	UNIT_CASE(suite, test_ongoing_keeps_the_slowest);
 	UNIT_CASE(suite, test_board_keeps_the_letters_of_owners);

@@ -75,6 +75,41 @@ static const char *label(uint32_t i)
 	return container_label(buf, &frame.rows[i]);
 }
 
+static void add_part(uint32_t domain, uint64_t bytes)
+{
+	children[from.nr_children++] = (struct cmt_usage_row){
+		.flags = CMT_USAGE_ROW_PART, .domain = domain, .l3_bytes = 1000,
+		.occupancy = { .known = domain != 7, .last_bytes = bytes },
+	};
+}
+
+/* Parts by L3 domain are no rows of processes. */
+START_TEST(test_copy_has_parts)
+{
+	begin();
+	add(10);
+	add(30);
+	add_part(0, 4);
+	add_part(7, 6);
+	add_part(2, 30);
+	rows[0].nr_children = 2;
+	rows[1].first_child = 2;
+	rows[1].nr_children = 1;
+	choose(SORT_OCCUPANCY, NULL, 0, true);
+	ck_assert_uint_eq(frame.nr_rows, 2);
+	ck_assert_uint_eq(frame.nr_children, 0);
+	ck_assert_uint_eq(frame.nr_parts, 3);
+	/* the first row is the one that holds most */
+	ck_assert_uint_eq(frame.rows[0].nr_parts, 1);
+	ck_assert_uint_eq(frame.parts[frame.rows[0].first_part].domain, 2);
+	ck_assert_double_eq(frame.parts[frame.rows[0].first_part].occupancy.value, 30);
+	ck_assert_uint_eq(frame.rows[1].nr_parts, 2);
+	ck_assert_uint_eq(frame.rows[1].first_part, 0);
+	ck_assert_uint_eq(frame.parts[0].l3_bytes, 1000);
+	ck_assert(frame.parts[0].occupancy.known && !frame.parts[1].occupancy.known);
+}
+END_TEST
+
 START_TEST(test_select_filter_and_top)
 {
 	begin();
@@ -233,6 +268,7 @@ int main(void)
 {
 	Suite *suite = suite_create("rows");
 
+	UNIT_CASE(suite, test_copy_has_parts);
 	UNIT_CASE(suite, test_select_filter_and_top);
 	UNIT_CASE(suite, test_select_expand);
 	UNIT_CASE(suite, test_labels);
