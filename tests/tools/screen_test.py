@@ -461,7 +461,7 @@ class Story(PaneTest):
                 pane = self.open(columns, lines, fake="hardware,container,stream,perf")
                 pane.start("-i 0.2")
                 self.expect_in_order(
-                    pane, r"\A.* RMIDs: .*\nL3 \[[a-z]", r"\] [0-9.]+ % held\n"
+                    pane, r"\A.* RMIDs: .*\nL3 \[[a-z]", r"\] [0-9.]+ % held +[^ ]+\n"
                     r"cgroup:[0-9]+6977 is [0-9]+ % slower,\s[0-9]+ % by cgroup:[0-9]+6978",
                     r"at most [0-9]+ %\n", r"\n [a-z] .*cgroup:[0-9]+",
                     r"\(unattributed\)", r"q quit")
@@ -473,14 +473,14 @@ class Story(PaneTest):
                 pane = self.open(columns, lines, fake="hardware,container,sockets")
                 pane.start("-i 0.2 -m")
                 if lines > 24:
-                    self.expect_in_order(pane, r"\nL3 0 \[a", "b cgro", r" 50.0 % held",
-                                         r"\nL3 1 \[a cgro", r" 50.0 % held", "OCC")
+                    self.expect_in_order(pane, r"\nL3 0 \[a", "b cgro", r" 50.0 % held +[^ ]+",
+                                         r"\nL3 1 \[a cgro", r" 50.0 % held +[^ ]+", "OCC")
                     pane.expect_none("^L3 all")
                     continue
-                pane.expect(r"^L3 all \[a cgro.* 50.0 % held")
+                pane.expect(r"^L3 all \[a cgro.* 50.0 % held +[^ ]+")
                 pane.key("Down")
                 pane.expect(r"^>a .*6978")
-                pane.expect(r"^L3 1 \[a cgro.* 50.0 % held")
+                pane.expect(r"^L3 1 \[a cgro.* 50.0 % held +[^ ]+")
                 pane.key("Escape")
                 pane.expect("^L3 all")
 
@@ -558,7 +558,7 @@ class Characters(PaneTest):
                 pane = self.open(columns, lines, fake="hardware,container")
                 pane.type(f"export TERM={term}\n")
                 pane.start("-m")
-                pane.expect(r"^L3 \[a .*\] >?[0-9.]+ % held$")
+                pane.expect(r"^L3 \[a .*\] >?[0-9.]+ % held( +[^ ]+)?$")
                 first = "38;5;32" if columns > 80 else "34"
                 for part in ("a cgroup", "a\033"):
                     self.assertIn(f"{first}m{part}", pane.text("-e"))

@@ -12,6 +12,7 @@ struct cache {
 	uint32_t domain;	/* else: of this one */
 	uint64_t bytes;		/* its size; 0: unknown */
 	struct measure held;	/* bytes */
+	const struct trail *trail;	/* of it, its last minute; NULL: nothing is kept */
 };
 
 struct caches {

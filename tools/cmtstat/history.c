@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KIND_CACHE UINT32_MAX	/* of a key: no kind of a row */
+
 static uint64_t number_of(enum view by, const struct row *row)
 {
 	if (by == VIEW_CHANNEL)
@@ -157,8 +159,7 @@ static void trail_put(struct trail *trail, uint64_t second, float value)
 }
 
 /* Of the seconds in (start, end], at least that of the end. */
-static void trail_add(struct trail *trail, const struct frame *frame,
-		      const struct row *row)
+static void trail_add(struct trail *trail, const struct frame *frame, double value)
 {
 	uint64_t last = frame->end_ns / TRAIL_STEP_NS, second;
 	uint64_t start = frame->elapsed_ns < frame->end_ns ?
@@ -172,9 +173,7 @@ static void trail_add(struct trail *trail, const struct frame *frame,
 	if (second > last || last - second >= TRAIL_POINTS)
 		second = second > last ? last : last - TRAIL_POINTS + 1;
 	for (; second <= last; second++)
-		trail_put(trail, second,
-			  (float)(row->most.known ? row->most.value :
-						    row->occupancy.value));
+		trail_put(trail, second, (float)value);
 }
 
 static int cmp_trail(const void *pa, const void *pb)
@@ -214,25 +213,39 @@ static bool make_room(struct history *history)
 	return true;
 }
 
-/* The first @sorted trails are; a new one goes behind all. */
-static void add_row(struct history *history, uint32_t sorted,
-		    const struct frame *frame, struct row *row)
+/*
+ * The first @sorted trails are; a new one goes behind all.  @value is a point, if @known.
+ */
+static struct trail *add_point(struct history *history, uint32_t sorted,
+			       const struct frame *frame, const struct row_key *key,
+			       bool known, double value)
 {
-	struct trail *trail;
-	struct row_key key;
+	struct trail *trail = find(history, sorted, key);
 
-	row->trail = NULL;
-	row_key_of(&key, frame->by, row);
-	trail = find(history, sorted, &key);
-	if (!trail && (row->occupancy.known || row->most.known) &&
-	    make_room(history)) {
-		trail = trail_new(&key);
+	if (!trail && known && make_room(history)) {
+		trail = trail_new(key);
 		if (trail)
 			history->trails[history->nr++] = trail;
 	}
-	if (trail && (row->occupancy.known || row->most.known))
-		trail_add(trail, frame, row);
-	row->trail = trail;
+	if (trail && known)
+		trail_add(trail, frame, value);
+	return trail;
+}
+
+static void add_row(struct history *history, uint32_t sorted,
+		    const struct frame *frame, struct row *row)
+{
+	struct row_key key;
+
+	row_key_of(&key, frame->by, row);
+	row->trail = add_point(history, sorted, frame, &key,
+			       row->occupancy.known || row->most.known,
+			       row->most.known ? row->most.value : row->occupancy.value);
+}
+
+static void sort_trails(struct history *history)
+{
+	qsort(history->trails, history->nr, sizeof(struct trail *), cmp_trail);
 }
 
 static void forget_old(struct history *history, uint64_t now_ns)
@@ -262,8 +275,26 @@ void history_add(struct history *history, const struct frame *frame)
 	for (i = 0; i < frame->nr_children; i++)
 		add_row(history, sorted, frame, &frame->children[i]);
 	if (history->nr > sorted)
-		qsort(history->trails, history->nr, sizeof(struct trail *),
-		      cmp_trail);
+		sort_trails(history);
+}
+
+void history_add_caches(struct history *history, struct caches *caches,
+			const struct frame *frame)
+{
+	uint32_t sorted = history->nr;
+
+	for (uint32_t i = 0; i < caches->nr; i++) {
+		struct cache *cache = &caches->list[i];
+		const struct row_key key = {
+			.kind = KIND_CACHE,
+			.number = cache->all ? UINT64_MAX : cache->domain,
+		};
+
+		cache->trail = add_point(history, sorted, frame, &key,
+					 cache->held.known, cache->held.value);
+	}
+	if (history->nr > sorted)
+		sort_trails(history);
 }
 
 void history_clear(struct history *history)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rows.h"
+#include "caches.h"
 
 #define TRAIL_POINTS 60
 #define TRAIL_STEP_NS 1000000000ULL
@@ -53,6 +53,10 @@ struct history {
  * none.  Trails without a point in the last minute are freed.
  */
 void history_add(struct history *history, const struct frame *frame);
+
+/* The same of the caches of @frame, before history_add(); cache.trail is set. */
+void history_add_caches(struct history *history, struct caches *caches,
+			const struct frame *frame);
 
 void history_clear(struct history *history);
 

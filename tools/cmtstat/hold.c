@@ -43,6 +43,15 @@ static const struct trail *copy_trail(struct trail *to, const struct trail *from
 	return to;
 }
 
+static void copy_caches(struct hold *hold, uint32_t nr_rows)
+{
+	struct caches *caches = &hold->report.caches;
+
+	for (uint32_t i = 0; i < caches->nr; i++)
+		caches->list[i].trail = copy_trail(&hold->trails[nr_rows + i],
+						   caches->list[i].trail);
+}
+
 static void copy_slower(struct hold *hold, uint32_t i)
 {
 	struct row *row = &hold->rows[i];
@@ -82,7 +91,7 @@ int hold_copy(struct hold *hold, const struct report *from)
 		.rows = calloc(2 * (size_t)nr + 1, sizeof(struct row)),
 		.containers = calloc((size_t)nr + 1,
 				     sizeof(struct cmt_container)),
-		.trails = calloc((size_t)nr + 1, sizeof(struct trail)),
+		.trails = calloc((size_t)nr + CACHES_MOST, sizeof(struct trail)),
 		.parts = calloc((size_t)frame->nr_parts + 1, sizeof(struct row_part)),
 		.slower = calloc((size_t)nr + 1, sizeof(struct slower)),
 	};
@@ -101,6 +110,7 @@ int hold_copy(struct hold *hold, const struct report *from)
 	if (frame->nr_parts)
 		memcpy(hold->parts, frame->parts, frame->nr_parts * sizeof(struct row_part));
 	hold->report.frame.parts = hold->parts;
+	copy_caches(hold, nr);
 	if (copy_rows(hold, nr)) {
 		hold_drop(hold);
 		return -ENOMEM;

@@ -12,7 +12,7 @@ struct hold {
 	struct cmt_container *containers;	/* of the rows, with texts of their own */
 	uint32_t nr_containers;
 	struct row_part *parts;
-	struct trail *trails;
+	struct trail *trails;	/* of rows, then of caches */
 	struct slower *slower;
 };
 

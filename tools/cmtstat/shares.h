@@ -49,8 +49,12 @@ void shares_mark(const struct shares *shares, const struct letters *letters,
 
 struct screen;
 
-/* A line for each bar; the letter and the name of an owner are in its part. */
-void shares_put(struct screen *screen, const struct shares *shares, bool emulated);
+/*
+ * A line for each bar; the letter and the name of an owner are in its part.  Behind it are
+ * the last seconds up to @now_ns, up to a full cache.
+ */
+void shares_put(struct screen *screen, const struct shares *shares, uint64_t now_ns,
+		bool emulated);
 
 /* enum attribute of a letter, the same in the bar and in the row */
 unsigned int shares_attribute(char letter);

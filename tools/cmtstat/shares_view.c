@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "glyphs.h"
+#include "history.h"
 #include "screen.h"
 
 #define LEAST_CELLS 10U
 #define NAME_LEAST 4U	/* columns of a cut name */
+#define TRAIL_PART 8U	/* of a line: its seconds */
 
 unsigned int shares_attribute(char letter)
 {
@@ -37,9 +40,9 @@ static void fill(char *to, unsigned int cells, const struct share *share)
 	memcpy(to, text, (size_t)used);
 }
 
-/* "L3 [cells] 87.5 % held" */
+/* "L3 [cells] 87.5 % held", and the seconds before */
 struct line {
-	char begin[16], rest[48];
+	char begin[16], rest[48], trail[TRAIL_POINTS + 2];
 	unsigned int cells;
 };
 
@@ -73,7 +76,7 @@ static void put_bar(struct screen *screen, const struct bar *bar, const struct l
 		if (end > begin)
 			fill(text + at + begin, end - begin, &bar->list[i]);
 	}
-	strcpy(text + at + line->cells, line->rest);
+	strcpy(stpcpy(text + at + line->cells, line->rest), line->trail);
 	if (screen_line(screen, ATTRIBUTE_NONE, text))
 		paint(screen, bar, line);
 }
@@ -89,6 +92,22 @@ static void name_bar(struct line *line, const struct shares *shares, const struc
 	else
 		snprintf(line->begin, sizeof(line->begin), "L3 %*u [",
 			 snprintf(number, sizeof(number), "%u", last->domain), cache->domain);
+}
+
+static void put_trail(struct line *line, const struct cache *cache, uint64_t now_ns,
+		      unsigned int width)
+{
+	unsigned int i, nr = width / TRAIL_PART;
+
+	line->trail[0] = '\0';
+	if (!cache->trail)
+		return;
+	nr = nr < TRAIL_POINTS ? nr : TRAIL_POINTS;
+	line->trail[0] = ' ';
+	for (i = 1; i <= nr; i++)
+		line->trail[i] = glyph_height(trail_at(cache->trail, now_ns, nr - i),
+					      (double)cache->bytes);
+	line->trail[nr + 1] = '\0';
 }
 
 /* With several bars the numbers end in one column. */
@@ -109,26 +128,28 @@ static void put_held(struct line *line, const struct cache *cache, bool several,
 }
 
 static void put_cache(struct screen *screen, const struct shares *shares,
-		      const struct bar *bar, bool emulated)
+		      const struct bar *bar, uint64_t now_ns, bool emulated)
 {
 	unsigned int width = screen->opts->width, used;
 	struct line line;
 
 	name_bar(&line, shares, bar->cache);
 	put_held(&line, bar->cache, shares->nr > 1, emulated);
-	used = (unsigned int)(strlen(line.begin) + strlen(line.rest));
+	put_trail(&line, bar->cache, now_ns, width);
+	used = (unsigned int)(strlen(line.begin) + strlen(line.rest) + strlen(line.trail));
 	if (width < used + LEAST_CELLS || width >= LINE_LEN)
 		return;
 	line.cells = width - used;
 	put_bar(screen, bar, &line);
 }
 
-void shares_put(struct screen *screen, const struct shares *shares, bool emulated)
+void shares_put(struct screen *screen, const struct shares *shares, uint64_t now_ns,
+		bool emulated)
 {
 	if (shares->nr == 1 && !shares->bars[0].cache->held.known) {
 		screen_wrapped(screen, ATTRIBUTE_NONE, "L3: what owners hold of it is not known");
 		return;
 	}
 	for (uint32_t i = 0; i < shares->nr; i++)
-		put_cache(screen, shares, &shares->bars[i], emulated);
+		put_cache(screen, shares, &shares->bars[i], now_ns, emulated);
 }

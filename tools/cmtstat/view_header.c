@@ -309,7 +309,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	}
 	put_machine(screen, report);
 	if (report->shares)
-		shares_put(screen, report->shares, report->emulated);
+		shares_put(screen, report->shares, report->frame.end_ns, report->emulated);
 	put_incidents(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);

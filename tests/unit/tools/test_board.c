@@ -24,6 +24,7 @@ static struct report report;
 static struct board board;
 static struct canvas canvas;
 static struct history history;
+static struct hold hold;
 static char text[200 * LINE];
 
 static void set_row(struct row *row, uint32_t i)
@@ -84,6 +85,16 @@ static void prepare(void)
 	history_clear(&history);
 }
 
+/* As the screen does with each report; trails of the last one stay. */
+static void take_caches(void)
+{
+	struct caches old = report.caches;
+
+	caches_set(&report.caches, &report.frame);
+	for (uint32_t i = 0; i < old.nr && i < report.caches.nr; i++)
+		report.caches.list[i].trail = old.list[i].trail;
+}
+
 /* All lines, each ended; @unicode as in canvas_text(). */
 static void draw(unsigned int width, unsigned int height, bool unicode)
 {
@@ -91,7 +102,7 @@ static void draw(unsigned int width, unsigned int height, bool unicode)
 	char line[LINE * 4];
 
 	ck_assert_int_eq(canvas_size(&canvas, width, height), 0);
-	caches_set(&report.caches, &report.frame);
+	take_caches();
 	board_draw(&board, &report, &canvas);
 	text[0] = '\0';
 	for (i = 0; i < height; i++) {
@@ -726,6 +737,31 @@ START_TEST(test_board_has_bars_of_the_selected_row)
 }
 END_TEST
 
+/* Behind a bar are the seconds of its cache, up to a full one. */
+START_TEST(test_board_has_a_curve_of_the_cache)
+{
+	uint32_t i;
+
+	prepare();
+	draw(80, 24, false);
+	assert_has("% held\n");
+	for (i = 0; i < 4; i++) {
+		report.frame.end_ns = (100 + i) * SECOND;
+		row_of(3)->occupancy.value = i < 2 ? 4 << 20 : 20 << 20;
+		caches_set(&report.caches, &report.frame);
+		history_add_caches(&history, &report.caches, &report.frame);
+	}
+	draw(80, 24, true);
+	assert_has(">100.0 % held       \u2584\u2584\u2588\u2588\n");
+	ck_assert_int_eq(hold_copy(&hold, &report), 0);
+	history_clear(&history);
+	report = hold.report;
+	draw(80, 24, true);
+	assert_has(">100.0 % held       \u2584\u2584\u2588\u2588\n");
+	hold_drop(&hold);
+}
+END_TEST
+
 static void prepare_many(void)
 {
 	uint32_t i;
@@ -837,7 +873,6 @@ END_TEST
 
 START_TEST(test_hold_outlives_the_report)
 {
-	struct hold hold;
 	char first[sizeof(text)];
 
 	prepare();
@@ -905,6 +940,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
 	UNIT_CASE(suite, test_board_has_a_bar_for_each_domain);
 	UNIT_CASE(suite, test_board_has_bars_of_the_selected_row);
+	UNIT_CASE(suite, test_board_has_a_curve_of_the_cache);
 	UNIT_CASE(suite, test_board_has_incidents);
 	UNIT_CASE(suite, test_ongoing_keeps_the_slowest);
 	UNIT_CASE(suite, test_board_keeps_the_letters_of_owners);
