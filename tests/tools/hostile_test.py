@@ -428,7 +428,7 @@ def screen(*command):
     """What a program writes on a terminal before it is asked to end."""
     pid, fd = pty.fork()
     if not pid:
-        os.environ.update(TERM='xterm-256color', LC_ALL='C.UTF-8',
+        os.environ.update(TERM='xterm-256color', LC_ALL='C.UTF-8', XDG_CONFIG_HOME='/none',
                           ASAN_OPTIONS='detect_leaks=0')
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 400, 150, 0, 0))
         os.execv(command[0], command)

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -56,8 +57,9 @@ def is_running(pid):
 class Pane:
     """bash -i in a pane of a tmux of its own."""
 
-    def __init__(self, columns=100, lines=30, locale="C.UTF-8", fake="hardware"):
-        environment = ["env", "-u", "NO_COLOR", f"LC_ALL={locale}", f"CMT_FAKE={fake}",
+    def __init__(self, columns=100, lines=30, locale="C.UTF-8", fake="hardware", home=None):
+        environment = ["env", "-u", "NO_COLOR", "-u", "XDG_CONFIG_HOME",
+                       f"HOME={home}" if home else "-uHOME", f"LC_ALL={locale}", f"CMT_FAKE={fake}",
                        f"PS1={PROMPT}", "HISTFILE=", NO_LEAKS, "bash", "--norc", "--noediting", "-i"]
         self.server = next(SERVERS)
         self.ran = 0
@@ -351,12 +353,21 @@ class Keys(PaneTest):
         pane.expect(PROMPT + "$")
 
     def test_function_keys(self):
-        """F2 is ESC O Q, and no q; F1, F3 and F10 are as elsewhere."""
+        """F9 has no meaning; F1 to F6 and F10 are as elsewhere."""
         pane = self.open()
         pane.start()
-        pane.key("F2", "F12", "IC", "M-x")
-        pane.type("e")
+        pane.key("F9", "F12", "IC", "M-x", "F5")
         pane.expect("1001 web")
+        pane.key("F6")
+        pane.expect("sort: total")
+        pane.key("F2")
+        pane.expect("^> by ")
+        pane.key("F2")
+        pane.expect("OCC")
+        pane.key("F4")
+        pane.expect("^/_ ")
+        pane.key("Escape")
+        pane.expect_none("^/_ ")
         pane.key("F1")
         pane.expect("freeze, and go on")
         pane.key("F3")
@@ -382,6 +393,90 @@ class Keys(PaneTest):
         pane.start("-i 3600")
         pane.expect(r"over 0\.[0-9]+ s so far of 3600\.000 s")
         pane.expect(r"over [1-9]\.[0-9]+ s so far of 3600\.000 s")
+
+
+class Options(PaneTest):
+    """What is changed in their pane holds the next time, for the screen and for nothing else."""
+
+    def setUp(self):
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        self.home = home.name
+        self.kept = f"{self.home}/.config/cmt/cmtstat"
+
+    def keep(self, text):
+        os.makedirs(os.path.dirname(self.kept), exist_ok=True)
+        with open(self.kept, "w", encoding="utf-8") as kept:
+            kept.write(text)
+
+    def quit(self, pane):
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
+    def test_kept(self):
+        pane = self.open(100, 24, home=self.home)
+        pane.type("export TERM=xterm-256color\n")
+        pane.start()
+        self.quit(pane)
+        self.assertFalse(os.path.exists(self.kept))
+        pane.start()
+        pane.key("F2")
+        pane.expect("^> by +container")
+        pane.key("Down", "Right")
+        pane.expect("^> sort +total")
+        pane.key("Up", "Up", "Right")
+        pane.expect("^> color +no")
+        wait_for("no colour", lambda: "\033[7m" not in pane.text("-e"))
+        pane.key("Escape")
+        pane.expect(f"^kept in {self.kept}")
+        pane.key("Down")
+        pane.expect("sort: total")
+        self.quit(pane)
+        with open(self.kept, encoding="utf-8") as kept:
+            self.assertEqual(kept.read(), "sort = total\ncolor = no\n")
+        pane.start()
+        pane.expect("sort: total")
+        self.assertNotIn("\033[7m", pane.text("-e"))
+        pane.type("c")
+        wait_for("colour", lambda: "\033[7m" in pane.text("-e"))
+        self.quit(pane)
+        pane.start("-i 0.1 --sort name")
+        pane.expect("sort: name")
+
+    def test_only_the_screen_reads_it(self):
+        self.keep("by = process\nsort = name\n")
+        pane = self.open(100, 24, home=self.home)
+        pane.start()
+        pane.expect("by process")
+        self.quit(pane)
+        for options in ("--plain -n 1", "-n 1 -i 0.1 | cat"):
+            text = pane.run(f"{STAT} -i 0.1 {options}")
+            self.assertIn("PROCS", text)
+            self.assertNotIn("COMM", text)
+        self.assertIn('"by":"container"', pane.run(f"{STAT} -j -i 0.1 -n 1 | head -n 1"))
+        self.assertIn("PROCS", pane.run(f"TERM=dumb {STAT} -i 0.1 -n 1"))
+
+    def test_mistakes_are_told(self):
+        self.keep("by = process\nfont = large\n\033[31m\n")
+        pane = self.open(100, 24, home=self.home)
+        pane.start()
+        pane.expect("by process")
+        self.quit(pane)
+        pane.expect(r"cmtstat:2: font: there is no such option: ignored$")
+        pane.expect(r'cmtstat:3: \\x1b\[31m: not "name = value": ignored$')
+
+    def test_not_kept(self):
+        os.symlink("/etc/passwd", f"{self.home}/.config")
+        pane = self.open(100, 24, home=self.home)
+        pane.start()
+        pane.type("or")
+        pane.expect("^  reverse +yes")
+        pane.type("o")
+        pane.expect("^not kept: .*: Not a directory")
+        pane.type("or")
+        pane.expect("^  reverse +no")
+        self.quit(pane)
+        pane.expect("^cmtstat: not kept: .*: Not a directory")
 
 
 NUMBER = re.compile(r"(?<![^ >])[0-9][0-9.]*\S*")

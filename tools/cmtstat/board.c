@@ -49,8 +49,7 @@ void board_end(struct board *board)
 /* Can the source show the view? */
 static bool has_view(const struct board *board, enum view by)
 {
-	return !(board->light && (by == VIEW_CPU || by == VIEW_CHANNEL)) &&
-	       !(board->groups && !groups_have(by));
+	return view_exists(by, board->light, board->groups);
 }
 
 static enum board_change set_view(struct board *board, enum view by)
@@ -63,17 +62,18 @@ static enum board_change set_view(struct board *board, enum view by)
 	board->frozen = false;
 	board->letters = (struct letters){ 0 };
 	board->expand &= by == VIEW_CONTAINER;
-	board->pane = BOARD_ROWS;
+	if (board->pane != BOARD_OPTIONS)
+		board->pane = BOARD_ROWS;
 	select_none(board);
 	return BOARD_REOPEN;
 }
 
-static enum board_change next_view(struct board *board)
+static enum board_change next_view(struct board *board, size_t step)
 {
 	enum view by = board->by;
 
 	do {
-		by = views[(by + 1) % COUNT(views)];
+		by = views[(by + step) % COUNT(views)];
 	} while (!has_view(board, by));
 	return set_view(board, by);
 }
@@ -266,10 +266,16 @@ static enum board_change command(struct board *board, int key)
 	case 'q':
 		board->quit = true;
 		return BOARD_NOTHING;
+	case BOARD_KEY_OPTIONS:
+	case 'o':
+		return set_pane(board, BOARD_OPTIONS);
+	case 'c':
+		return board->color_allowed ? toggle(&board->color) : BOARD_NOTHING;
 	case BOARD_KEY_HELP:
 	case '?':
 	case 'h':
 		return set_pane(board, BOARD_HELP);
+	case BOARD_KEY_EXPAND:
 	case 'e':
 		return board->by == VIEW_CONTAINER && !board->groups ?
 		       toggle(&board->expand) : BOARD_NOTHING;
@@ -277,12 +283,15 @@ static enum board_change command(struct board *board, int key)
 		return toggle(&board->reverse);
 	case ' ':
 		return toggle(&board->frozen);
+	case BOARD_KEY_SORT:
 	case 's':
 		return next_sort(board, 1);
 	case 'S':
 		return next_sort(board, COUNT(sort_keys) - 1);
 	case 'v':
-		return next_view(board);
+		return next_view(board, 1);
+	case 'V':
+		return next_view(board, COUNT(views) - 1);
 	case '+':
 	case '=':
 		return set_interval(board, true);
@@ -302,6 +311,16 @@ static enum board_change command(struct board *board, int key)
 	}
 }
 
+static enum board_change option_key(struct board *board, int key)
+{
+	const struct board before = *board;
+	int meant = board_option_key(board, key);
+	enum board_change change = meant ? command(board, meant) : BOARD_DRAW;
+
+	board_note_changed(board, &before);
+	return change;
+}
+
 /* The letter that is meant with caps lock on */
 static int plain_key(int key)
 {
@@ -312,6 +331,9 @@ enum board_change board_key(struct board *board, int key)
 {
 	int64_t by = board->typing && key < 0x100 ? 0 : moves(board, key);
 
+	board->notice[0] = '\0';
+	if (board->pane == BOARD_OPTIONS)
+		return option_key(board, key);
 	if (by)
 		return board->pane == BOARD_ROWS ? move(board, by) :
 						   scroll_pane(board, by);

@@ -8,9 +8,11 @@
 
 #include "canvas.h"
 #include "history.h"
+#include "settings.h"
 #include "shares.h"
 
 #define BOARD_SEARCH_LEN 64
+#define BOARD_NOTICE_LEN 256
 
 /* Keys that are no characters. */
 enum board_key {
@@ -30,12 +32,16 @@ enum board_key {
 	BOARD_KEY_HELP,
 	BOARD_KEY_SEARCH,
 	BOARD_KEY_QUIT,
+	BOARD_KEY_OPTIONS,
+	BOARD_KEY_EXPAND,
+	BOARD_KEY_SORT,
 };
 
 enum board_pane {
 	BOARD_ROWS,
 	BOARD_DETAIL,
 	BOARD_HELP,
+	BOARD_OPTIONS,
 };
 
 #define BOARD_JUMP_BEGIN	INT64_MIN
@@ -48,6 +54,7 @@ struct board {
 	enum sort_key sort;	/* never SORT_DEFAULT after board_begin() */
 	bool reverse;
 	bool expand;
+	bool color, color_allowed;	/* neither NO_COLOR nor --no-color */
 	bool frozen;
 	bool quit;
 	enum board_pane pane;
@@ -69,6 +76,9 @@ struct board {
 	unsigned int steps;	/* intervals to show, frozen; the caller takes them */
 	int64_t jump;		/* intervals, or BOARD_JUMP_*; the caller takes it */
 	uint32_t detail_top;	/* first line of a pane that is shown */
+	enum setting option;	/* selected in the pane of options */
+	uint32_t changed;	/* 1 << enum setting: in it, and not kept yet */
+	char notice[BOARD_NOTICE_LEN];	/* until the next key */
 };
 
 /* The change that a key made */
@@ -96,7 +106,20 @@ enum board_change board_click(struct board *board, unsigned int column,
 void board_draw(struct board *board, const struct report *report,
 		struct canvas *canvas);
 
+/* A key in the pane of options: the command's that it stands for; 0: it was of the pane. */
+int board_option_key(struct board *board, int key);
+
+/* What such a key changed is to be kept. */
+void board_note_changed(struct board *board, const struct board *before);
+
+/*
+ * The settings that are to be kept: the pane that changed them is closed.  Returns false:
+ * there are none.
+ */
+bool board_take_changed(struct board *board, struct settings *settings);
+
 /* Panes, in place of the table. */
+void board_options(const struct board *board, struct screen *screen);
 void board_help(const struct board *board, struct screen *screen);
 void board_detail(struct board *board, struct screen *screen,
 		  const struct report *report, const struct row *row);

@@ -54,7 +54,7 @@ static void append(char *buf, size_t size, const char *text)
 /* Put the first parts that fit; no part is cut. */
 static void put_status(const struct board *board, struct canvas *canvas)
 {
-	char parts[6][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
+	char parts[7][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
 	size_t i, size = canvas->width < STATUS_LEN - 1 ? canvas->width + 1 :
 							  STATUS_LEN;
 
@@ -68,8 +68,11 @@ static void put_status(const struct board *board, struct canvas *canvas)
 	snprintf(parts[4], STATUS_LEN, "by %s  ", by_name(board->by));
 	snprintf(parts[5], STATUS_LEN, "every %s  ",
 		 format_duration(every, board->interval_ns));
-	for (i = 0; i < 6; i++)
+	snprintf(parts[6], STATUS_LEN, "o options");
+	for (i = 0; i < 7; i++)
 		append(line, size, parts[i]);
+	if (board->notice[0])
+		snprintf(line, sizeof(line), "%s", board->notice);
 	canvas_put(canvas, canvas->height - 1, ATTRIBUTE_REVERSE, line,
 		   strlen(line));
 }
@@ -147,6 +150,8 @@ void board_draw(struct board *board, const struct report *report,
 	}
 	if (board->pane == BOARD_HELP)
 		board_help(board, &screen);
+	else if (board->pane == BOARD_OPTIONS)
+		board_options(board, &screen);
 	else if (report)
 		draw_report(board, report, &screen);
 	else

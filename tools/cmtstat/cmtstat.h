@@ -20,8 +20,10 @@ struct config {
 	bool expand;
 	enum output output;
 	enum sort_key sort;
+	bool reverse;		/* kept: on the full screen */
 	bool plain;
 	bool no_color;
+	bool color_off;		/* kept: the screen can switch it on again */
 	bool light;		/* readings on demand */
 	bool why;		/* --why: print verdicts */
 	bool marks;		/* the same, in tables */

@@ -3,6 +3,12 @@
 
 #include "origin.h"
 
+bool view_exists(enum view by, bool light, bool groups)
+{
+	return !(light && (by == VIEW_CPU || by == VIEW_CHANNEL)) &&
+	       !(groups && !groups_have(by));
+}
+
 bool groups_have(enum view by)
 {
 	return by == VIEW_CONTAINER || by == VIEW_DOMAIN;

@@ -19,4 +19,7 @@ int groups_check(const struct config *config, const struct cmt_info *info, bool 
 /* The same of a view. */
 bool groups_have(enum view by);
 
+/* Has the source the view?  @light: without ticks; @groups: it is resctrl. */
+bool view_exists(enum view by, bool light, bool groups);
+
 #endif

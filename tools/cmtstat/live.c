@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live.h"
 
+#include <stdio.h>
+
 #include "clock.h"
+#include "settings_file.h"
 #include "terminal.h"
 
 #define DRAW_NS 40000000ULL	/* no eye sees more of intervals that are shorter */
@@ -11,7 +14,9 @@ void live_begin(struct live *live, const struct config *config, enum view by)
 	*live = (struct live){
 		.board = {
 			.by = by, .light = config->light, .sort = config->sort,
-			.expand = config->expand, .filter = config->filter,
+			.reverse = config->reverse, .expand = config->expand,
+			.color = !config->color_off, .color_allowed = terminal_has_attributes(),
+			.filter = config->filter,
 			.top_rows = (uint32_t)config->top,
 			.interval_ns = config->interval_ns,
 		},
@@ -61,7 +66,7 @@ int live_draw(struct live *live, const struct report *report)
 	live->due = false;
 	board_draw(&live->board, live->held ? &live->hold.report : report,
 		   &live->canvas);
-	return terminal_draw(&live->canvas);
+	return terminal_draw(&live->canvas, live->board.color);
 }
 
 int live_update(struct live *live, const struct report *report)
@@ -93,6 +98,20 @@ static void freeze(struct live *live, const struct report *report)
 	live->board.frozen &= live->held;
 }
 
+/* Where that fails, what was changed holds for this screen only. */
+static void keep_changed(struct live *live)
+{
+	struct settings settings;
+	char told[SETTINGS_TOLD];
+
+	if (!board_take_changed(&live->board, &settings))
+		return;
+	if (!settings_save(&settings, told) && live->board.quit)
+		return;
+	snprintf(live->board.notice, sizeof(live->board.notice), "%.*s",
+		 (int)sizeof(live->board.notice) - 1, told);
+}
+
 enum board_change live_keys(struct live *live, const struct report *report)
 {
 	enum board_change change, most = BOARD_NOTHING;
@@ -115,6 +134,7 @@ enum board_change live_keys(struct live *live, const struct report *report)
 		drop_hold(live);
 		history_clear(&live->history);
 	}
+	keep_changed(live);
 	return most;
 }
 

@@ -308,5 +308,5 @@ const struct program cmtstat_program = {
 	.subprograms = subprograms,
 	.more = "With --why: the name or a pattern of CONTAINER may follow; -n ends it after so many -i.\n"
 		"With COMMAND: -i (time between readings, at most 0.5, default 0.01), -j and -d.\n"
-		"On a terminal, q quits and ? shows all keys.  A value with > before it is a lower bound, - is not measured.\n",
+		"On a terminal, q quits, ? shows all keys, and o options that are kept.  A value with > before it is a lower bound, - is not measured.\n",
 };

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "errors.h"
 #include "groups.h"
+#include "kept.h"
 #include "live.h"
 #include "signals.h"
 #include "source.h"
@@ -24,6 +25,7 @@
 
 struct session {
 	const struct config *config;
+	struct kept kept;	/* where config is, on the screen */
 	struct replay *replay;	/* a recording is shown; or NULL */
 	struct replay watched_replay;	/* and read again, for marks and slowdowns */
 	enum view by;
@@ -166,21 +168,6 @@ static int open_source(struct session *session, struct cmt_device *dev)
 			   session->config->light);
 }
 
-/*
- * Verdicts are possible of the cache, or of waiting.  Tables have marks and slowdowns; a
- * program that reads the output pays for slowdowns only where it asks for them.
- */
-static bool wants_watch(const struct config *config, const struct cmt_info *info,
-			uint32_t counters, uint32_t sampling_ns)
-{
-	char reason[CMT_REASON_LEN + 1];
-
-	bool wanted = config->output == OUTPUT_TABLE ? config->marks : config->slower;
-
-	return wanted && !config->why && !config->light && sampling_ns <= WATCH_SLOT_NS &&
-	       (counters & CMT_F_WAITED || !watch_lacks(info, reason));
-}
-
 /* A second device, because a device has one reader. */
 static void open_watch(struct session *session, struct cmt_device *dev)
 {
@@ -188,7 +175,7 @@ static void open_watch(struct session *session, struct cmt_device *dev)
 	uint32_t sampling_ns;
 
 	if (cmt_device_interval(dev, &sampling_ns) ||
-	    !wants_watch(config, cmt_device_info(dev), config->counters, sampling_ns) ||
+	    !watch_wanted(config, cmt_device_info(dev), config->counters, sampling_ns) ||
 	    cmt_device_open(&session->watched, config->device, 0))
 		return;
 	session->watching = true;
@@ -202,8 +189,8 @@ static void open_watch_replay(struct session *session)
 	const struct replay *replay = session->replay;
 	struct replay *watched = &session->watched_replay;
 
-	if (!wants_watch(session->config, replay->info, replay->about.counters,
-			 replay->info->interval_ns))
+	if (!watch_wanted(session->config, replay->info, replay->about.counters,
+			  replay->info->interval_ns))
 		return;
 	session->watching = true;
 	if (replay_open_again(watched, replay) ||
@@ -426,14 +413,20 @@ static int run(struct session *session)
 	return ret < 0 ? ret : 0;
 }
 
+static void close_screen(struct session *session)
+{
+	if (session->screen)
+		terminal_close();
+	session->screen = false;
+}
+
 /* The screen's last table stays readable after a bounded run. */
 static int leave_screen(struct session *session)
 {
 	if (!session->screen)
 		return 0;
 	terminal_leave();
-	terminal_close();
-	session->screen = false;
+	close_screen(session);
 	if (!session->config->count || !session->shown)
 		return 0;
 	session->report = *live_last(&session->live, &session->report);
@@ -460,6 +453,17 @@ static void print_hints(const struct session *session)
 			"cmtstat: the sampling interval is longer: see cmtctl interval\n");
 }
 
+/* The screen hid it. */
+static void tell_again(const struct session *session)
+{
+	const char *notice = session->live.board.notice;
+
+	print_hints(session);
+	kept_tell(&session->kept);
+	if (session->quit && notice[0])
+		fprintf(stderr, "cmtstat: %s\n", notice);
+}
+
 /* Messages before the alternate screen would be hidden by it. */
 static int run_screen(struct session *session)
 {
@@ -484,7 +488,8 @@ static int run_screen(struct session *session)
 	if (screen)
 		live_end(&session->live);
 	if (screen && isatty(STDERR_FILENO))
-		print_hints(session);
+		tell_again(session);
+	kept_free(&session->kept);
 	return ret ? ret : err;
 }
 
@@ -494,16 +499,27 @@ static bool wants_screen(const struct config *config)
 	       isatty(STDOUT_FILENO);
 }
 
+static void open_screen(struct session *session, const struct cmt_info *info)
+{
+	bool wanted = wants_screen(session->config);
+
+	/* before the screen, which does not change handled signals */
+	signals_setup(wanted);
+	session->screen = wanted && !terminal_open(!session->config->no_color);
+	if (session->screen)
+		session->config = kept_apply(&session->kept, session->config, info);
+}
+
 /* Open the devices that the session needs, run it, and restore everything. */
 static int run_session(struct session *session, struct cmt_device *dev)
 {
-	const struct config *config = session->config;
+	const struct cmt_info *info = dev ? cmt_device_info(dev) : session->replay->info;
 	int ret;
 
-	session->by = view_of(config, dev ? cmt_device_info(dev) :
-					    session->replay->info);
-	session->interval_ns = config->interval_ns;
-	session->expand = config->expand;
+	open_screen(session, info);
+	session->by = view_of(session->config, info);
+	session->interval_ns = session->config->interval_ns;
+	session->expand = session->config->expand;
 	ret = open_source(session, dev);
 	if (ret) {
 		if (dev)
@@ -511,12 +527,11 @@ static int run_session(struct session *session, struct cmt_device *dev)
 		else
 			error_plain(stderr, REPLAY_NAME, "cannot read the recording", ret);
 		source_close(&session->source);
+		close_screen(session);
+		kept_free(&session->kept);
 		return EXIT_RUNTIME;
 	}
 	print_hints(session);
-	/* before the screen, which does not change handled signals */
-	signals_setup(wants_screen(config));
-	session->screen = wants_screen(config) && !terminal_open(!config->no_color);
 	ret = run_screen(session);
 	source_close(&session->source);
 	/* the reader of the output has gone, or a signal ended a write to it */

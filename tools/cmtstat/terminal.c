@@ -322,21 +322,28 @@ void terminal_size(unsigned int *width, unsigned int *height)
 	*height = size.ws_row ? size.ws_row : 24;
 }
 
-static void draw_cell(unsigned int row, unsigned int column,
-		      struct canvas_cell cell)
+bool terminal_has_attributes(void)
 {
+	return attributes;
+}
+
+static void draw_cell(unsigned int row, unsigned int column,
+		      struct canvas_cell cell, bool shown)
+{
+	short pair = coloured && looks[cell.attribute].basic ? cell.attribute : 0;
+
 	wchar_t text[2] = {
 		unicode ? (wchar_t)glyph_unicode(cell.byte) :
 			  (wchar_t)glyph_ascii(cell.byte),
 	};
 	cchar_t wide;
 
-	setcchar(&wide, text, attributes ? looks[cell.attribute].attr : A_NORMAL,
-		 coloured && looks[cell.attribute].basic ? cell.attribute : 0, NULL);
+	setcchar(&wide, text, attributes && shown ? looks[cell.attribute].attr : A_NORMAL,
+		 shown ? pair : 0, NULL);
 	mvadd_wchnstr((int)row, (int)column, &wide, 1);
 }
 
-int terminal_draw(const struct canvas *canvas)
+int terminal_draw(const struct canvas *canvas, bool shown)
 {
 	unsigned int row, column;
 
@@ -345,7 +352,7 @@ int terminal_draw(const struct canvas *canvas)
 		for (column = 0; column < canvas->width; column++)
 			draw_cell(row, column,
 				  canvas->cells[(size_t)row * canvas->width +
-						column]);
+						column], shown);
 	wrefresh(stdscr);
 	return write_output();
 }
@@ -377,6 +384,8 @@ static const struct {
 	{ KEY_ENTER, BOARD_KEY_ENTER }, { '\r', BOARD_KEY_ENTER },
 	{ '\n', BOARD_KEY_ENTER }, { KEY_BACKSPACE, BOARD_KEY_ERASE },
 	{ KEY_F(1), BOARD_KEY_HELP }, { KEY_F(3), BOARD_KEY_SEARCH },
+	{ KEY_F(2), BOARD_KEY_OPTIONS }, { KEY_F(4), BOARD_KEY_SEARCH },
+	{ KEY_F(5), BOARD_KEY_EXPAND }, { KEY_F(6), BOARD_KEY_SORT },
 	{ KEY_F(10), BOARD_KEY_QUIT },
 	{ '\b', BOARD_KEY_ERASE }, { 0x7f, BOARD_KEY_ERASE },
 };

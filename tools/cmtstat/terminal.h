@@ -36,8 +36,14 @@ void terminal_leave(void);
 /* Columns and lines now; 80 x 24 where the terminal does not know. */
 void terminal_size(unsigned int *width, unsigned int *height);
 
-/* Replace the shown screen by @canvas.  Returns as signals_write(). */
-int terminal_draw(const struct canvas *canvas);
+/* May it have colour, or bold and reverse text? */
+bool terminal_has_attributes(void);
+
+/*
+ * Replace the shown screen by @canvas.  @shown: with its attributes, where the terminal has
+ * any.  Returns as signals_write().
+ */
+int terminal_draw(const struct canvas *canvas, bool shown);
 
 /* The descriptor of keys, or -1: no keys will come. */
 int terminal_keys_fd(void);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "cmtstat.h"
 
 #define LOOK_NS		1000000000ULL	/* the interval between readings of files */
 #define SLOWERS_NS	500000000ULL	/* an interval of 1 s does not miss one by jitter */
@@ -22,6 +23,17 @@ const char *watch_lacks(const struct cmt_info *info,
 	       CMT_REASON_LEN);
 	reason[CMT_REASON_LEN] = '\0';
 	return reason;
+}
+
+bool watch_wanted(const struct config *config, const struct cmt_info *info,
+		  uint32_t counters, uint32_t sampling_ns)
+{
+	char reason[CMT_REASON_LEN + 1];
+
+	bool wanted = config->output == OUTPUT_TABLE ? config->marks : config->slower;
+
+	return wanted && !config->why && !config->light && sampling_ns <= WATCH_SLOT_NS &&
+	       (counters & CMT_F_WAITED || !watch_lacks(info, reason));
 }
 
 static int open_usage(struct watch *watch, uint32_t counters)

@@ -32,6 +32,15 @@ struct watch {
 /* Why it says nothing of cache and memory: NULL, or a reason's raw bytes. */
 const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
 
+struct config;
+
+/*
+ * Verdicts are possible of the cache, or of waiting.  Tables have marks and slowdowns; a
+ * program that reads the output pays for slowdowns only where it asks for them.
+ */
+bool watch_wanted(const struct config *config, const struct cmt_info *info,
+		  uint32_t counters, uint32_t sampling_ns);
+
 /*
  * @counters: as of cmt_usage_opts; 0: keep those requested of @dev.  @peak_bytes and
  * @cooldown_ns: as of cmt_culprit_opts.  Returns 0 or -errno; call watch_close() in any

@@ -469,10 +469,89 @@ START_TEST(test_board_takes_function_keys)
 	ck_assert_int_eq(board.pane, BOARD_ROWS);
 	board_key(&board, BOARD_KEY_QUIT);
 	ck_assert(!board.quit);
+	board_key(&board, BOARD_KEY_OPTIONS);
+	board_key(&board, BOARD_KEY_EXPAND);
+	board_key(&board, BOARD_KEY_SORT);
 	ck_assert_str_eq(board.search, "");
+	ck_assert(board.typing && !board.expand && board.sort == SORT_OCCUPANCY);
 	board_key(&board, BOARD_KEY_ENTER);
+	board_key(&board, BOARD_KEY_EXPAND);
+	board_key(&board, BOARD_KEY_SORT);
+	ck_assert(board.expand && board.sort == SORT_TOTAL);
 	board_key(&board, BOARD_KEY_QUIT);
 	ck_assert(board.quit);
+}
+END_TEST
+
+/* What is changed in it is kept when it is closed; what is changed elsewhere is not. */
+START_TEST(test_board_has_options)
+{
+	struct settings settings;
+
+	prepare();
+	board.color = board.color_allowed = true;
+	press("sr");
+	ck_assert(!board_take_changed(&board, &settings));
+	ck_assert_int_eq(board_key(&board, BOARD_KEY_OPTIONS), BOARD_DRAW);
+	draw(80, 24, false);
+	assert_has("\n> by         container ");
+	assert_has("\n  sort       total ");
+	assert_has("\n  reverse    yes ");
+	assert_has("\n  interval   1 ");
+	assert_lacks("web");
+	board_key(&board, BOARD_KEY_UP);
+	draw(80, 24, false);
+	assert_has("\n> color      yes ");
+	ck_assert_int_eq(press(" "), BOARD_DRAW);
+	ck_assert(!board.color && !board.frozen);
+	board_key(&board, BOARD_KEY_UP);
+	board_key(&board, BOARD_KEY_UP);
+	ck_assert_int_eq(board_key(&board, BOARD_KEY_LEFT), BOARD_REOPEN);
+	ck_assert_uint_eq(board.interval_ns, SECOND / 2);
+	ck_assert(!board_take_changed(&board, &settings));
+	draw(80, 24, false);
+	assert_has("\n> interval   0.5 ");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	ck_assert_int_eq(board.pane, BOARD_ROWS);
+	ck_assert(board_take_changed(&board, &settings));
+	ck_assert_uint_eq(settings.given, 1U << SETTING_INTERVAL | 1U << SETTING_COLOR);
+	ck_assert_uint_eq(settings.interval_ns, SECOND / 2);
+	ck_assert(!settings.color);
+	ck_assert(!board_take_changed(&board, &settings));
+}
+END_TEST
+
+/* The keys of the table are those of the options, too; another view has its own order. */
+START_TEST(test_board_changes_options_by_their_keys)
+{
+	struct settings settings;
+
+	prepare();
+	press("o");
+	ck_assert_int_eq(press("V"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_CHANNEL);
+	ck_assert_int_eq(board.pane, BOARD_OPTIONS);
+	press("ec");
+	draw(80, 24, false);
+	assert_has("off by NO_COLOR or --no-color");
+	press("q");
+	ck_assert(board.quit && board_take_changed(&board, &settings));
+	ck_assert_uint_eq(settings.given, 1U << SETTING_BY | 1U << SETTING_SORT);
+	ck_assert_int_eq(settings.by, VIEW_CHANNEL);
+	ck_assert_int_eq(settings.sort, SORT_NUMBER);
+}
+END_TEST
+
+/* Where it is kept, or why not, in the last line until the next key. */
+START_TEST(test_board_has_a_notice)
+{
+	prepare();
+	strcpy(board.notice, "not kept: for a reason");
+	draw(80, 24, false);
+	assert_has("\nnot kept: for a reason\n");
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(80, 24, false);
+	assert_has("\nq quit ");
 }
 END_TEST
 
@@ -934,6 +1013,9 @@ int main(void)
 	UNIT_CASE(suite, test_board_changes_what_is_read);
 	UNIT_CASE(suite, test_board_moves_in_a_recording);
 	UNIT_CASE(suite, test_board_takes_any_key);
+	UNIT_CASE(suite, test_board_has_options);
+	UNIT_CASE(suite, test_board_changes_options_by_their_keys);
+	UNIT_CASE(suite, test_board_has_a_notice);
 	UNIT_CASE(suite, test_board_takes_clicks);
 	UNIT_CASE(suite, test_board_takes_function_keys);
 	UNIT_CASE(suite, test_board_shows_heat);
