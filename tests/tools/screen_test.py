@@ -560,6 +560,9 @@ class Story(PaneTest):
                     r"cgroup:[0-9]+6977 is [0-9]+ % slower,\s[0-9]+ % by cgroup:[0-9]+6978",
                     r"at most [0-9]+ %\n", r"\n [a-z] .*cgroup:[0-9]+",
                     r"\(unattributed\)", r"q quit")
+                pane.type("/6977")
+                pane.key("Enter", "Enter")
+                pane.expect("^slower +[^ ]+ +[0-9]+ % because of cgroup:[0-9]+6978: cache")
 
     def test_domains(self):
         """One bar on a small screen: of all caches, or of that of the selected row."""

@@ -13,7 +13,8 @@
 
 #define CURVE_LINES 4U
 #define CURVE_MOST 500U	/* columns */
-#define SLOWER_BAR 20U	/* columns */
+#define SLOWER_BAR 20U	/* columns, or half of them on a screen of less than */
+#define SLOWER_WIDE 100U
 #define VALUE_LEN (FORMAT_LEN + 8)
 
 static const char *const help[] = {
@@ -270,8 +271,12 @@ static void put_slower_part(struct pane *pane, const struct slower_part *part)
 {
 	char by[4 * CONTAINER_LABEL_LEN], bar[SLOWER_BAR + 1], line[LAYOUT_LINE];
 
+	unsigned int width = pane->screen->opts->width < SLOWER_WIDE ? SLOWER_BAR / 2 :
+								      SLOWER_BAR;
+
 	escape_text(by, sizeof(by), part->by.label, ESCAPE_ASCII);
-	glyph_bar(bar, SLOWER_BAR, part->share, part->share);
+	/* the rest of its time is shaded */
+	glyph_bar(bar, width, part->share, 1);
 	snprintf(line, sizeof(line), "slower     %s %.0f %% because of %.*s: %s%s", bar,
 		 100 * part->share, LAYOUT_LINE / 2, by, slower_resource(part->resource),
 		 part->resource == CMT_SLOWDOWN_CPU ? "" : " (an estimate)");

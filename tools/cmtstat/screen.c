@@ -43,7 +43,7 @@ void screen_paint(struct screen *screen, unsigned int begin, unsigned int end,
 
 /*
  * How much of @text is the first of its lines: up to the last comma or two
- * spaces, or else a space; a word that is too long is cut.
+ * spaces in the last two thirds, or else a space; a word that is too long is cut.
  */
 static size_t first_line(const char *text, size_t width)
 {
@@ -55,7 +55,7 @@ static size_t first_line(const char *text, size_t width)
 		if (text[i] != ' ')
 			continue;
 		space = i;
-		if (text[i - 1] == ',' || text[i + 1] == ' ')
+		if (i > width / 3 && (text[i - 1] == ',' || text[i + 1] == ' '))
 			best = i;
 	}
 	return best ? best : space ? space : width;
