@@ -7,17 +7,15 @@ The last line is "N passed, M failed"."""
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
+
+from prometheus import DEADLINE, Prometheus, fetch
 
 BIN = os.path.abspath(os.path.join(sys.argv[1], "cmt-exporter_fake"))
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-DEADLINE = 90
 MEMORY_MAX = 16 << 20
 CPU_MAX = 0.02          # of one CPU; the figure is printed
 LOAD_SECONDS = 20
@@ -33,11 +31,6 @@ def check(name, ok, detail=""):
     global passed, failed
     passed, failed = passed + bool(ok), failed + (not ok)
     print(f"{'ok' if ok else 'not ok'} - {name}" + ("" if ok else f": {detail}"), flush=True)
-
-
-def fetch(url, **headers):
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as page:
-        return page.read().decode()
 
 
 class Exporter:
@@ -71,52 +64,21 @@ class Exporter:
         return self.process.wait(DEADLINE)
 
 
-class Prometheus:
-    def __init__(self, directory, exporters):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.url = "http://127.0.0.1:%d" % s.getsockname()[1]
-        config = {
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
-            "rule_files": [TOP + "/docs/exporter/alerts.yml"],
-            "scrape_configs": [{"job_name": "cmt", "static_configs": [
-                {"targets": [e.address for e in exporters]}]}],
-        }
-        path = os.path.join(directory, "prometheus.yml")
-        with open(path, "w") as f:
-            json.dump(config, f)  # which is YAML
-        self.log = open(os.path.join(directory, "log"), "w+")
-        self.process = subprocess.Popen(
-            ["prometheus", "--config.file", path, "--storage.tsdb.path", directory + "/data",
-             "--web.listen-address", self.url[7:]], stdout=self.log, stderr=self.log)
+def watch(directory, exporters):
+    """A Prometheus that scrapes them each second, and evaluates the alert rules."""
+    return Prometheus(directory, {
+        "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+        "rule_files": [TOP + "/docs/exporter/alerts.yml"],
+        "scrape_configs": [{"job_name": "cmt", "static_configs": [
+            {"targets": [e.address for e in exporters]}]}],
+    })
 
-    def api(self, path, **args):
-        query = "?" + urllib.parse.urlencode(args) if args else ""
-        return json.loads(fetch(f"{self.url}/api/v1/{path}{query}"))["data"]
 
-    def query(self, text):
-        return self.api("query", query=text)["result"]
-
-    def wait_for(self, what, holds):
-        """What holds() returns, when that is something."""
-        end = time.monotonic() + DEADLINE
-        error = None
-        while time.monotonic() < end:
-            try:
-                found = holds()
-                if found:
-                    return found
-            except OSError as e:
-                error = e
-            time.sleep(0.2)
-        self.log.seek(0)
-        print(self.log.read()[-2000:])
-        check(what, False, error)
-        return None
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(DEADLINE)
+def wait_for(prometheus, what, holds):
+    found = prometheus.wait_for(holds)
+    if not found:
+        check(what, False, "too late")
+    return found
 
 
 def check_promtool(exporter, name):
@@ -233,11 +195,11 @@ def scrape(directory):
     check_promtool(exporter, "all values")
     check_promtool(asked, "all options")
     check_formats(exporter)
-    prometheus = Prometheus(directory, [exporter, asked])
-    scraped = prometheus.wait_for("Prometheus scrapes", lambda: prometheus.query(
+    prometheus = watch(directory, [exporter, asked])
+    scraped = wait_for(prometheus, "Prometheus scrapes", lambda: prometheus.query(
         f'count_over_time(cmt_memory_bytes_total{{pod="web-0",kind="total"}}[1m]) >= {SCRAPES}'))
     if scraped:
-        prometheus.wait_for("a verdict", lambda: prometheus.query(
+        wait_for(prometheus, "a verdict", lambda: prometheus.query(
             "cmt_culprit_pair_verdicts_total > 0"))
         targets = prometheus.api("targets")["activeTargets"]
         check("no scrape failed", len(targets) == 2 and
@@ -265,11 +227,11 @@ def load(directory):
     the figure, as the module would not be."""
     exporter = Exporter("--counters", CMT_FLEET="200", CMT_FLEET_CPUS="8")
     exporter.wait_for_values()
-    prometheus = Prometheus(directory, [exporter])
+    prometheus = watch(directory, [exporter])
     count = 'count_over_time(up[1m]) >= '
-    if prometheus.wait_for("Prometheus scrapes", lambda: prometheus.query(count + "2")):
+    if wait_for(prometheus, "Prometheus scrapes", lambda: prometheus.query(count + "2")):
         begin, cpu = time.monotonic(), exporter.cpu_ns()
-        prometheus.wait_for("it goes on", lambda: prometheus.query(
+        wait_for(prometheus, "it goes on", lambda: prometheus.query(
             count + str(2 + LOAD_SECONDS)))
         share = (exporter.cpu_ns() - cpu) / 1e9 / (time.monotonic() - begin)
         samples = prometheus.query("scrape_samples_scraped")[0]["value"][1]
