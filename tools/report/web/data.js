@@ -66,8 +66,13 @@ class Bytes {
 		this.at = 0;
 	}
 	varint() {
-		let value = 0, factor = 1, byte;
+		let value = 0, factor = 1, byte = this.bytes[this.at];
 
+		/* most are of one byte */
+		if (byte < 0x80) {
+			this.at++;
+			return byte;
+		}
 		do {
 			if (this.at >= this.bytes.length)
 				throw new Error('a block of this page is damaged');
@@ -160,15 +165,33 @@ function decodeBlock(bytes, level, block) {
 	return members;
 }
 
+function joinBytes(chunks) {
+	const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+	let at = 0;
+
+	for (const chunk of chunks) {
+		bytes.set(chunk, at);
+		at += chunk.length;
+	}
+	return bytes;
+}
+
+/*
+ * Nothing here waits for another thread or process: while the browser reads tens of megabytes
+ * of the page, it would be long before this one has its turn again.
+ */
 async function inflate(text) {
-	const raw = atob(text), bytes = new Uint8Array(raw.length);
+	const raw = atob(text), bytes = new Uint8Array(raw.length), chunks = [];
+	const stream = new DecompressionStream('deflate'), writer = stream.writable.getWriter();
 
 	for (let i = 0; i < raw.length; i++)
 		bytes[i] = raw.charCodeAt(i);
-	const stream = new Blob([bytes]).stream()
-		.pipeThrough(new DecompressionStream('deflate'));
-
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	/* what is wrong with them is told by the reading side, too */
+	writer.write(bytes).catch(() => {});
+	writer.close().catch(() => {});
+	for await (const chunk of stream.readable)
+		chunks.push(chunk);
+	return joinBytes(chunks);
 }
 
 /* The least recently used ones go. */

@@ -3,25 +3,26 @@
 'use strict';
 
 const SELECTED_FIRST = 8;
-let drawDue = false;
+let drawDue = 0;			/* what the browser calls the frame in which it is done */
 let cursorDue = false;
 let shownVerdict = -1;
 let painted = false;
 
+function drawNow() {
+	cancelAnimationFrame(drawDue);
+	drawDue = 0;
+	try {
+		draw();
+	} catch (error) {
+		failed(error);
+		throw error;
+	}
+}
+
 /* Once a frame of the screen, however much has changed. */
 function redraw() {
-	if (drawDue)
-		return;
-	drawDue = true;
-	requestAnimationFrame(() => {
-		drawDue = false;
-		try {
-			draw();
-		} catch (error) {
-			failed(error);
-			throw error;
-		}
-	});
+	if (!drawDue)
+		drawDue = requestAnimationFrame(drawNow);
 }
 
 /* Only the cursor and its values. */
@@ -37,6 +38,9 @@ function redrawCursor() {
 
 function draw() {
 	shown = windowOf(view.from, view.to);
+	/* an empty picture would only be in the way of the first one */
+	if (!painted && loading.size)
+		return;
 	drawAxis();
 	drawMarks();
 	drawCharts();
@@ -303,7 +307,11 @@ function firstSelection() {
 function start() {
 	const hash = /^#(\d+),(\d+)$/.exec(location.hash);
 
-	whenLoaded = redraw;
+	/* the first blocks are unpacked while the rest of the page is made */
+	if (hash)
+		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
+	windowOf(view.from, view.to);
+	whenLoaded = () => (painted ? redraw() : drawNow());
 	document.body.classList.add('scripted');
 	fillHead();
 	fillStory();
@@ -313,8 +321,6 @@ function start() {
 	byId('show-local').disabled = byId('show-remote').disabled = !byId('no-local').hidden;
 	selected.push(...firstSelection());
 	byId('stacked').setAttribute('aria-pressed', stacked);
-	if (hash)
-		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
 	rebuildAll();
 }
 
