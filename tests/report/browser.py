@@ -12,6 +12,7 @@ import urllib.request
 # What WebDriver calls keys.
 KEYS = {"Left": "\ue012", "Right": "\ue014", "Home": "\ue011", "End": "\ue010",
         "Tab": "\ue004", "Enter": "\ue007"}
+TIMEOUT_S = 300
 
 
 class Browser:
@@ -45,7 +46,7 @@ class Browser:
             arguments.append("--no-sandbox")
         options = {"args": arguments}
         answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": options,
+            "goog:chromeOptions": options, "timeouts": {"script": TIMEOUT_S * 1000},
             "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.session = "/session/" + answer["sessionId"]
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height,
@@ -59,7 +60,7 @@ class Browser:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(error.read().decode()[:600]) from error

@@ -8,14 +8,13 @@ Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard o
 """
 import itertools
 import math
-import os
-import re
 import sys
 import unittest
 
+import pages
 from browser import Browser
+from pages import SETTLED, contrast, linear, open_page, page
 
-PAGES = "."
 PAINT_MS = 1000
 PAN_MS = 100
 TRIES = 5
@@ -31,14 +30,6 @@ const slot = arguments[0], member = arguments[1], w = windowOf(slot, slot + 2);
 const c = columnsOf(w, member), i = slot - w.first;
 return [w.level, c.mean[i], c.rate[i], c.note[i]];
 """
-SETTLED = ("return !drawDue && loading.size === 0 && "
-           "document.documentElement.dataset.busy === '0'")
-
-
-def linear(name):
-    """#rrggbb as parts of light."""
-    parts = [int(name[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-    return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
 
 
 def times(matrix, vector):
@@ -62,25 +53,6 @@ def oklab(colour):
                   (1.9779984951, -2.4285922050, 0.4505937099),
                   (0.0259040371, 0.7827717662, -0.8086757660)),
                  [max(0, cone) ** (1 / 3) for cone in cones])
-
-
-def contrast(a, b):
-    """As WCAG has it."""
-    light = sorted(0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2] + 0.05 for c in (a, b))
-    return light[1] / light[0]
-
-
-def page(name):
-    """The path of a page."""
-    return os.path.join(PAGES, name)
-
-
-def open_page(browser, name="small.html", fragment=""):
-    """Open it and wait until it is complete."""
-    browser.open("/dev/null")
-    browser.open(page(name), fragment)
-    browser.until("return document.documentElement.dataset.complete", "the page")
-    browser.until(SETTLED, "drawing")
 
 
 class PageTest(unittest.TestCase):
@@ -239,11 +211,34 @@ class PageTest(unittest.TestCase):
             self.assertLessEqual(bottom, marks[3])
         tops = [plot[1] for plot in plots]
         self.assertEqual(tops, sorted(tops))
+        self.browser.run("showStory(2); setView(0, 60000)")
+        self.settle()
         incident = self.browser.run(
-            "const b = [...document.querySelectorAll('.mark')].find((m) => "
-            "m.textContent === '3').getBoundingClientRect(); return [b.left, b.top, b.bottom]")
-        self.assertAlmostEqual(incident[0], marks[0] + (marks[2] - marks[0]) / 4, delta=1)
-        self.assertEqual(incident[1:], [marks[1], marks[3]])
+            "const b = document.querySelector('.mark.current').getBoundingClientRect();"
+            "const n = [...document.querySelectorAll('.mark-number')].find((m) => "
+            "m.textContent === '3').getBoundingClientRect();"
+            "return [b.left, b.top, b.bottom, n.left, n.bottom]")
+        marks, lanes = self.boxes("#marks", "#lanes")
+        at = marks[0] + (marks[2] - marks[0]) / 4
+        self.assertAlmostEqual(incident[0], at, delta=1)
+        self.assertAlmostEqual(incident[3], at, delta=1)
+        self.assertEqual(incident[1:3], [marks[1], marks[3]])
+        self.assertLess(incident[4], lanes[1] + 1)
+
+    def test_marks(self):
+        """Where incidents overlap, the shade is one, and a number is beside the other."""
+        run = self.browser.run
+        marks = ("setView(0, 60000); drawMarks(); const b = byId('axis').clientWidth;"
+                 "return [incidentSpans(0.1), incidentNumbers(100 / b)"
+                 ".map(({ places }) => places.map((p) => p + 1).join(' '))]")
+        spans, _ = run("meta.incidents.splice(0, 3, ...[[0, 30000], [20000, 40000],"
+                       "[50000, 60000]].map(([begin, end], i) => ({ ...meta.incidents[i],"
+                       "begin, end }))); meta.incidents.splice(3);"
+                       "storyOrder.splice(0, 99, 2, 0, 1);" + marks)
+        self.assertEqual([[round(s["from"]), round(s["to"])] for s in spans],
+                         [[0, 67], [83, 100]])
+        _, numbers = run("meta.incidents.forEach((i) => { i.begin = 30000; });" + marks)
+        self.assertEqual(numbers, ["1 2 3"])
 
     def values(self):
         """The values beside the names, in the order of lanes, cache and bandwidth."""
@@ -384,7 +379,7 @@ class PageTest(unittest.TestCase):
                                  ".map((row) => [...row.cells].map((c) => c.textContent))")
         self.assertEqual(len(table), 12)
         self.assertEqual(table[0][0], "before the begin")
-        self.assertEqual(table[0][2:5], [">15.0 s, to the end", "25.0 %", "unknown"])
+        self.assertEqual(table[0][2:5], [">1.0 min, to the end", "25.0 %", "unknown"])
         told = [row[1] for row in table].index("docker:service-003")
         self.assertEqual(table[told][2:],
                          ["40 ms", "25.0 %", "8 ms",
@@ -407,7 +402,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(run("return byId('headline').textContent"),
                          "12 incidents: more than 63 ms of CPU time lost")
         told = self.story()
-        self.assertEqual(len(told), 10)
+        self.assertEqual(len(told), 5)
         self.assertEqual(told[0],
                          "22:14:02, 500 ms: docker:service-029 was up to 6 % slower because "
                          "of docker:service-030 through the CPU (5 ms), docker:service-031 "
@@ -434,7 +429,7 @@ class PageTest(unittest.TestCase):
         told = self.story()
         self.assertEqual(len(told), 12)
         self.assertEqual(told[-1],
-                         f"before 22:13:25, more than 15.0 s, to the end: {HOSTILE[0]} was "
+                         f"The complete recording, 1.0 min: {HOSTILE[0]} was "
                          f"up to 25 % slower because of {HOSTILE[1]} through cache; "
                          "the CPU time lost is unknown")
         self.assertEqual(self.browser.run("return document.images.length"), 0)
@@ -443,6 +438,20 @@ class PageTest(unittest.TestCase):
         self.browser.keys("n")
         self.settle()
         self.assertEqual(self.browser.run("return storyAt"), 0)
+
+    def test_causes(self):
+        """A second neighbour is named if it cost a quarter of the first; short gaps are not."""
+        told = self.browser.run(
+            "return [2, 3].map((lost) => { const p = document.createElement('p');"
+            "p.append(...causesNodes({ lost: 9e6, costs: [{ label: 'a', resource: 'cache',"
+            "lost: 1e7 }, { label: 'b', resource: 'CPU', lost: lost * 1e6 }] }));"
+            "return p.textContent; })")
+        self.assertEqual(told, ["a through cache (10 ms) and 1 other",
+                                "a through cache (10 ms), b through the CPU (3 ms)"])
+        self.assertEqual(self.browser.run(
+            "return [60, 61].map((gap) => { meta.gap_slots = gap; "
+            "return unjudged().filter((text) => text.endsWith('without readings')).length; })"),
+            [0, 1])
 
     def test_no_story(self):
         """Without incidents a sentence says so, and what was not judged."""
@@ -544,18 +553,6 @@ class PageTest(unittest.TestCase):
             for colour, name in zip(colours, names):
                 self.assertGreaterEqual(contrast(colour, linear(papers[theme])), 3, name)
 
-    def test_text(self):
-        """No text is below 11 pixels."""
-        self.assertEqual(self.browser.run(
-            "const small = []; for (const e of document.querySelectorAll('body *'))"
-            "if ([...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) &&"
-            "!['SCRIPT', 'NOSCRIPT'].includes(e.tagName) &&"
-            "parseFloat(getComputedStyle(e).fontSize) < 11) small.push(e.outerHTML);"
-            "return small"), [])
-        fonts = self.browser.run("return charts[0].plot.axes.map((axis) => axis.font[0])")
-        for font in fonts:
-            self.assertGreaterEqual(float(re.search(r"([\d.]+)px", font).group(1)), 11)
-
     def test_order(self):
         """One first heading, no level left out, what happened first; all has a name."""
         heads = self.browser.run(
@@ -612,18 +609,6 @@ class NarrowTest(unittest.TestCase):
             finally:
                 browser.close()
 
-    def test_narrow(self):
-        """Nothing is wider than the window."""
-        browser = Browser(390, 800)
-        try:
-            open_page(browser)
-            self.assertLessEqual(browser.run(
-                "return document.documentElement.scrollWidth"), 390)
-            browser.screenshot(page("narrow.png"))
-            self.assertEqual(browser.log(), [])
-        finally:
-            browser.close()
-
 
 class TightTest(unittest.TestCase):
     """A page without room for all points."""
@@ -639,7 +624,7 @@ class TightTest(unittest.TestCase):
             mean = browser.run(VALUE, 40200, 5)[1]
             self.assertGreater(mean, 65536 * 14)
             self.assertLess(mean, 65536 * 31)
-            browser.keys("n")
+            browser.run("showVerdict(0)")
             browser.until(SETTLED, "drawing")
             self.assertEqual(browser.run(DATASET % "coarsest"), 0)
             self.assertEqual(browser.log(), [])
@@ -659,9 +644,9 @@ class RecordedTest(PageTest):
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
     test_story = test_story_all = test_no_story = test_cursor = test_bands = None
-    test_stacked = test_not_stacked = test_slower = test_unnamed = None
+    test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
-    test_one_axis = None
+    test_one_axis = test_marks = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""
@@ -782,5 +767,5 @@ def tearDownModule():
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    PAGES = sys.argv.pop(1)
+    pages.use(sys.argv.pop(1))
     unittest.main(verbosity=2)

@@ -230,6 +230,7 @@ static int add_incidents(struct model *model)
 
 	told.flags = CMT_INCIDENT_OPEN | CMT_INCIDENT_BEFORE;
 	told.begin_ns = T0;
+	told.end_ns = T0 + slots * MS;
 	strcpy(incident.victim.label, names[0]);
 	strcpy(incident.parts[0].label, names[1]);
 	if (!ret)

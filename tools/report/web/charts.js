@@ -17,7 +17,7 @@ const DASHES = [[], [8, 4], [2, 3]];
 const darkQuery = matchMedia('(prefers-color-scheme: dark)');
 const LINES_MOST = 40;		/* of verdicts */
 const PAPER = 680;		/* pixels of CSS that fit on A4 and Letter; as in report.css */
-const AXIS = 68;		/* pixels of CSS, as --axis in report.css */
+const AXIS = 76;		/* pixels of CSS, as --axis in report.css */
 const CHART = 220;		/* height */
 let printing = false;
 

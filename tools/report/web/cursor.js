@@ -2,7 +2,7 @@
 /* What goes through lanes and charts: the axis of time, incidents, and the cursor with its values. */
 'use strict';
 
-const MARKS_MOST = 40;		/* incidents; more would hide what is under them */
+const NUMBER_ROOM = 16;		/* pixels of CSS of an incident's number */
 const LABEL_ROOM = 90;		/* pixels of CSS from one label of the axis to the next */
 let cursor = null;		/* slot; null: values are means of the recording */
 
@@ -19,12 +19,12 @@ function axisStep(width) {
 
 function drawAxis() {
 	const canvas = byId('axis'), ratio = devicePixelRatio;
-	const width = Math.max(1, canvas.clientWidth), height = canvas.clientHeight;
+	const width = Math.max(1, canvas.clientWidth);
 	const context = canvas.getContext('2d'), step = axisStep(width);
 	const scale = width / (view.to - view.from);
 
 	canvas.width = width * ratio;
-	canvas.height = height * ratio;
+	canvas.height = canvas.clientHeight * ratio;
 	context.scale(ratio, ratio);
 	context.font = '12px system-ui, sans-serif';
 	context.fillStyle = ink();
@@ -35,34 +35,76 @@ function drawAxis() {
 		const room = context.measureText(text).width;
 
 		context.fillText(text, Math.min(Math.max(0, at - room / 2), width - room), 12);
-		context.strokeRect(at, 15, 0, height);
+		context.strokeRect(at, 15, 0, 4);
 	}
 }
 
-/* An incident through everything, with its number in the list of what happened. */
-function markOf(place) {
-	const incident = meta.incidents[storyOrder[place]];
-	const from = Math.max(0, percentOf(incident.begin));
-	const mark = element('div', { className: 'mark' });
+/* Times with an incident, in percent of what is seen: those closer than a pixel are one. */
+function incidentSpans(pixel) {
+	const spans = [];
+
+	for (const { begin, end } of [...meta.incidents].sort((a, b) => a.begin - b.begin)) {
+		const from = Math.max(0, percentOf(begin)), to = Math.min(100, percentOf(end));
+		const last = spans[spans.length - 1];
+
+		if (to < 0 || from > 100)
+			continue;
+		if (last && from <= last.to + pixel)
+			last.to = Math.max(last.to, to);
+		else
+			spans.push({ from, to });
+	}
+	return spans;
+}
+
+function spanElement({ from, to }, className) {
+	const mark = element('div', { className });
 
 	mark.style.left = from + '%';
-	mark.style.width = Math.min(100, percentOf(incident.end)) - from + '%';
-	mark.classList.toggle('current', place === storyAt);
-	if (place < STORY_FIRST)
-		mark.append(element('span', {}, String(place + 1)));
+	mark.style.width = to - from + '%';
 	return mark;
 }
 
+/* Numbers in the list of what happened, where the incidents begin: { from, places }. */
+function incidentNumbers(pixel) {
+	const numbers = [];
+
+	storyOrder.slice(0, STORY_FIRST).forEach((n, place) => {
+		const { begin, end } = meta.incidents[n], from = Math.max(0, percentOf(begin));
+
+		if (percentOf(end) < 0 || from > 100)
+			return;
+		const near = numbers.find((other) =>
+			Math.abs(other.from - from) < NUMBER_ROOM * pixel);
+
+		if (near)
+			near.places.push(place);
+		else
+			numbers.push({ from, places: [place] });
+	});
+	return numbers;
+}
+
+function numberElement({ from, places }) {
+	const number = element('span', { className: 'mark-number' },
+			       places.map((place) => place + 1).join(' '));
+
+	/* one at the end of the axis has its room before it */
+	number.style.left = `min(${from}%, 100% - ${NUMBER_ROOM * places.length}px)`;
+	return number;
+}
+
 function drawMarks() {
-	const seen = [];
+	const pixel = 100 / Math.max(1, byId('axis').clientWidth);
+	const current = meta.incidents[storyOrder[storyAt]];
+	const marks = incidentSpans(pixel).map((span) => spanElement(span, 'mark'));
 
-	for (let place = 0; place < storyOrder.length && seen.length < MARKS_MOST; place++) {
-		const { begin, end } = meta.incidents[storyOrder[place]];
-
-		if (end >= view.from && begin <= view.to)
-			seen.push(place);
-	}
-	byId('incident-marks').replaceChildren(...seen.map(markOf));
+	if (current && percentOf(current.end) >= 0 && percentOf(current.begin) <= 100)
+		marks.push(spanElement({ from: Math.max(0, percentOf(current.begin)),
+					 to: Math.min(100, percentOf(current.end)) },
+				       'mark current'));
+	byId('incident-marks').replaceChildren(...marks,
+		...incidentNumbers(pixel).map(numberElement));
 }
 
 /* Of the point at the cursor, in columns; below 0: there is none. */

@@ -2,8 +2,10 @@
 /* What happened, first on the page: incidents as sentences, the costliest first. */
 'use strict';
 
-const STORY_FIRST = 10;
-const STORY_CAUSES = 2;		/* in a sentence */
+const STORY_FIRST = 5;
+const STORY_CAUSES = 2;		/* in a sentence: the second if it cost a part of the first */
+const STORY_PART = 4;
+const GAPS_TOLD = 0.001;	/* of the recording */
 let storyAt = -1;		/* place in storyOrder of the incident that the charts show */
 
 /* What cost more CPU time; where that is unknown, what was slower. */
@@ -43,7 +45,9 @@ function causeNodes(cause, known) {
 
 function causesNodes(incident) {
 	const causes = causesOf(incident), known = incident.lost !== undefined;
-	const told = causes.slice(0, STORY_CAUSES), left = causes.length - told.length;
+	const told = causes.slice(0, STORY_CAUSES)
+		.filter(({ lost }) => STORY_PART * lost >= causes[0].lost);
+	const left = causes.length - told.length;
 	const nodes = told.flatMap((cause, i) =>
 		[i ? ', ' : '', ...causeNodes(cause, known && causes.length > 1)]);
 
@@ -55,6 +59,9 @@ function causesNodes(incident) {
 }
 
 function whenText(incident) {
+	if (incident.before && incident.open)
+		return 'The complete recording, ' +
+			formatSpan(incident.end - incident.begin) + ': ';
 	return (incident.before ? 'before ' : '') + formatX(xBegin + incident.begin, 1000) +
 		', ' + (incident.before ? 'more than ' : '') +
 		formatSpan(incident.end - incident.begin) +
@@ -101,7 +108,7 @@ function unjudged() {
 		parts.push('slowdown through cache and memory (the recording has no complete performance counters)');
 	if (!owners.some((member) => meta.members[member].waited !== null))
 		parts.push('slowdown through the CPU (the recording has no waits)');
-	if (meta.gap_slots)
+	if (meta.gap_slots > GAPS_TOLD * meta.slots)
 		parts.push(formatSpan(meta.gap_slots) + ' without readings');
 	return parts;
 }
@@ -148,6 +155,7 @@ function fillStory() {
 	byId('headline').textContent = headlineText();
 	byId('no-story').hidden = !!storyOrder.length;
 	byId('no-story').textContent = noStoryText();
+	byId('time').classList.toggle('quiet', !storyOrder.length);
 	byId('story').append(...storyOrder.slice(0, STORY_FIRST).map(storyItem));
 	byId('story-limits').hidden = !storyOrder.length;
 	byId('story-limits').textContent = 'Slowdown through cache and memory is an estimate.' +
@@ -156,7 +164,8 @@ function fillStory() {
 	more.textContent = 'All ' + storyOrder.length + ' incidents';
 	more.addEventListener('click', () => {
 		more.hidden = true;
-		byId('story').append(...storyOrder.slice(STORY_FIRST).map((n, i) =>
+		byId('time').classList.toggle('quiet', !storyOrder.length);
+	byId('story').append(...storyOrder.slice(STORY_FIRST).map((n, i) =>
 			storyItem(n, i + STORY_FIRST)));
 		byId('story').children[STORY_FIRST].firstChild.focus();
 	});
