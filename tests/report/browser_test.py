@@ -358,9 +358,10 @@ class PageTest(unittest.TestCase):
         """What is known of a row without a name is its name."""
         self.assertEqual(self.browser.run(
             "return [{label: null, path: '/a/b'}, {label: null, image: 'i'}, {label: null,"
-            "kind: 'container', first: 0, last: 5000}, {label: 'l', path: '/a'}].map(nameOf)"),
+            "kind: 'container', first: 0, last: 5000}, {label: 'l', path: '/a'},"
+            "{label: null, kind: 'unattributed'}].map(nameOf)"),
             ["unnamed, cgroup /a/b", "unnamed, image i",
-             "unnamed container, there 22:13:25 to 22:13:30", "l"])
+             "unnamed container, there 22:13:25 to 22:13:30", "l", "(unattributed)"])
 
     def test_waits(self):
         """Who waited for whom, the largest first; what is there of a container is its own."""

@@ -35,7 +35,9 @@ function nameOf(m) {
 		return 'unnamed, cgroup ' + m.path;
 	if (m.image)
 		return 'unnamed, image ' + m.image;
-	return 'unnamed ' + m.kind + ', there ' + formatX(xBegin + m.first, 1000) + ' to ' +
+	if (m.kind !== 'container')
+		return '(' + m.kind + ')';
+	return 'unnamed container, there ' + formatX(xBegin + m.first, 1000) + ' to ' +
 		formatX(xBegin + Math.min(m.last, meta.slots), 1000);
 }
 
