@@ -337,6 +337,19 @@ class PageTest(unittest.TestCase):
         self.assertTrue(texts[2].startswith("all others"))
         self.assertEqual(run("return charts[1].plot.data.length"), 3)
 
+    def test_others(self):
+        """Without a cursor, the others have their mean: that of what is drawn of them."""
+        self.browser.run("selectMembers([5, 7])")
+        self.settle()
+        drawn, mean, text, told = self.browser.run(
+            "setCursor(null); drawCursor(); const [, , below, top] = charts[0].plot.data;"
+            "const seen = top.map((v, i) => v === null ? null : v - below[i])"
+            ".filter((v) => v !== null);"
+            "return [seen.reduce((sum, v) => sum + v, 0) / seen.length, othersMean(),"
+            "byId('legend-mean').lastChild.lastChild.textContent, formatBytes(othersMean())]")
+        self.assertAlmostEqual(drawn / mean, 1, delta=0.02)
+        self.assertEqual(text, told)
+
     def test_not_stacked(self):
         """Where a row is a lower bound or unknown, the sum is not known, and not the default."""
         open_page(self.browser, "recorded.html")
@@ -645,7 +658,7 @@ class RecordedTest(PageTest):
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
     test_story = test_story_all = test_no_story = test_cursor = test_bands = None
-    test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
+    test_others = test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = None
 

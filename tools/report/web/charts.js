@@ -390,11 +390,22 @@ function legendText(key, member, index) {
 	return pointText(key === 'mean' ? formatBytes : formatRate, c[key][index], c.note[index]);
 }
 
+/* Mean over the recording of all that are not selected: one that was not there held nothing. */
+function othersMean() {
+	const others = owners.filter((member) => !selected.includes(member))
+		.map((member) => meta.members[member]);
+
+	return isSumKnown() ? others.reduce((sum, m) => sum + m.mean * m.slots / meta.slots, 0) :
+			      null;
+}
+
 /* The last layer of the stack, at the cursor */
 function othersText(index) {
+	if (index < 0)
+		return formatBytes(othersMean());
 	const layers = charts[0].plot.data;
-	const top = index < 0 ? null : layers[layers.length - 1][index];
-	const below = index < 0 || layers.length < 3 ? 0 : layers[layers.length - 2][index];
+	const top = layers[layers.length - 1][index];
+	const below = layers.length < 3 ? 0 : layers[layers.length - 2][index];
 
 	return top === null || top === undefined ? '–' : formatBytes(top - below) + ', ' +
 		formatShare(top - below, cacheBytes());
