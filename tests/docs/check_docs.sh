@@ -212,6 +212,14 @@ screen()
 	done
 }
 
+# A picture that is older than what it shows: tests/docs/report_update makes it anew.
+report_picture()
+{
+	tests/docs/report_update --sum >"$tmp/report.sum" &&
+		same docs/report.sum "$tmp/report.sum" &&
+		[ "$(stat -c %s docs/report.png)" -lt 300000 ]
+}
+
 # 15 minutes are what a reader gives the first page.
 readme_length()
 {
@@ -237,6 +245,7 @@ check "links" links
 check "pages are in their index" indexes
 check "the status of decisions" statuses
 check "the screen of the pages and its picture" screen
+check "the picture of the report is of these sources" report_picture
 check "README has at most 120 lines" readme_length
 check "no line is longer than 512 characters" line_lengths
 check "the Kubernetes manifest" /usr/bin/python3 tests/docs/manifest.py \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/record.h"
+#include "story.h"
 
 #define MS		1000000ULL
 #define FIRST_CGROUP	9000U
@@ -84,6 +85,8 @@ static int put_name(const struct made *made, uint32_t rmid)
 	container.path = path;
 	snprintf(name, sizeof(name), "c%u", rmid);
 	container.container_name = rmid == WEB ? "web" : rmid == BATCH ? "batch" : name;
+	if (made->story)
+		container.container_name = story_name(rmid);
 	if (given)
 		container.container_name = container.image = given;
 	if (container.runtime == CMT_RUNTIME_DOCKER)
@@ -127,6 +130,8 @@ static uint64_t held(const struct machine *m, uint32_t rmid)
 	uint64_t at = m->ms % PERIOD_MS, taken = 0;
 	uint64_t extra = m->made->later ? 48 : 0;
 
+	if (m->made->story)
+		return story_held(m->ms, rmid, noise(m, rmid));
 	if (at >= PERIOD_MS - TAKES_MS)
 		taken = (at - (PERIOD_MS - TAKES_MS)) * 64 / TAKES_MS;
 	if (rmid == WEB)
@@ -194,6 +199,8 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 	if (rmid == WEB)
 		record.perf.waited_ns = m->made->waits ? m->made->waits : WAITED_NS;
 	record.flags |= rmid == BATCH ? CMT_F_WAIT_QUOTA : 0;
+	if (m->made->story)
+		story_count(&record, m->ms, rmid, noise(m, rmid));
 	if (m->made->uncounted) {
 		record.flags &= ~COUNTED;
 		record.perf.cycles = record.perf.instructions = 0;

@@ -24,6 +24,7 @@ struct made {
 	bool clock;		/* the recorder sees it set back an hour */
 	bool uncounted;		/* there are no counters of the processor */
 	uint32_t waits;		/* ns of each ms that web waits for its CPU; 0: hardly any */
+	bool story;		/* batch slows down web, of containers with names: story.h */
 	bool rounded;		/* the recorder rounds counts */
 	bool beside;		/* an agent's RMID counts all of web, and a part of batch */
 	/* Two containers each: a cgroup of that name in a user's slice, and one of docker,

@@ -6,7 +6,7 @@
  * uncounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
- * beside: an agent's RMID counts work of the first two containers.
+ * beside: an agent's RMID counts work of the first two containers; story: see story.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -234,6 +234,7 @@ int main(int argc, char **argv)
 		.waits = (uint32_t)option(argc, argv, "waits", 0),
 		.rounded = option(argc, argv, "rounded", 0),
 		.beside = option(argc, argv, "beside", 0),
+		.story = option(argc, argv, "story", 0),
 		.channels = (uint32_t)option(argc, argv, "channels", 0),
 	};
 	int ret = -EINVAL;
