@@ -251,66 +251,6 @@ START_TEST(by_memory)
 }
 END_TEST
 
-/* @told_of: one slot in so many has references; 0: none. */
-static void referenced_slots(uint32_t told_of)
-{
-	begin(8);
-	for (uint32_t i = 0; i < 2000; i++) {
-		struct slowdown_values v = victim_in(i), s = streamer;
-
-		v.cycles = 1e6 + v.misses * (i % 2 ? 200 : 100);
-		s.misses = s.references = i % 2 ? 30000 : 3000;
-		if (!told_of || i % told_of)
-			v.references = s.references = -1;
-		slowdown_begin(&sums, 1);
-		slowdown_add(&sums, VICTIM, 0, false, &v);
-		slowdown_add(&sums, STREAMER, 0, false, &s);
-		slowdown_end(&sums);
-	}
-}
-
-static double by_resource(enum slowdown_resource resource)
-{
-	int n = slowdown_parts(&sums, parts, 64);
-	double share = 0;
-
-	for (int i = 0; i < n; i++)
-		if (parts[i].id == VICTIM && parts[i].resource == resource)
-			share += parts[i].share;
-	return share;
-}
-
-/* Without references nothing is known of cache, and memory is told. */
-START_TEST(without_references)
-{
-	referenced_slots(0);
-	ck_assert_uint_eq(slowdown_counted(&sums), 2);
-	ck_assert_uint_eq(slowdown_referenced(&sums), 0);
-	ck_assert_double_gt(by_resource(SLOWDOWN_MEMORY), 0.05);
-	ck_assert_double_eq(by_resource(SLOWDOWN_CACHE), 0);
-	slowdown_free(&sums);
-}
-END_TEST
-
-/*
- * Where some slots have them, the share of hits is of these.  Means of references are then
- * less than those of misses, and the slowdown by cache is a lower bound.
- */
-START_TEST(with_some_references)
-{
-	double all;
-
-	referenced_slots(1);
-	all = by_resource(SLOWDOWN_CACHE);
-	slowdown_free(&sums);
-	referenced_slots(3);
-	ck_assert_uint_eq(slowdown_referenced(&sums), 2);
-	ck_assert_double_gt(by_resource(SLOWDOWN_CACHE), 0.1 * all);
-	ck_assert_double_lt(by_resource(SLOWDOWN_CACHE), all);
-	slowdown_free(&sums);
-}
-END_TEST
-
 /*
  * An owner of 10,000 references and a @share of hits that is a power of what it holds when the
  * slot begins
@@ -632,6 +572,66 @@ START_TEST(by_nobody_outside)
 }
 END_TEST
 
+/* @told_of: one slot in so many has references; 0: none. */
+static void referenced_slots(uint32_t told_of)
+{
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct slowdown_values v = victim_in(i), s = streamer;
+
+		v.cycles = 1e6 + v.misses * (i % 2 ? 200 : 100);
+		s.misses = s.references = i % 2 ? 30000 : 3000;
+		if (!told_of || i % told_of)
+			v.references = s.references = -1;
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_end(&sums);
+	}
+}
+
+static double by_resource(enum slowdown_resource resource)
+{
+	int n = slowdown_parts(&sums, parts, 64);
+	double share = 0;
+
+	for (int i = 0; i < n; i++)
+		if (parts[i].id == VICTIM && parts[i].resource == resource)
+			share += parts[i].share;
+	return share;
+}
+
+/* Without references nothing is known of cache, and memory is told. */
+START_TEST(without_references)
+{
+	referenced_slots(0);
+	ck_assert_uint_eq(slowdown_counted(&sums), 2);
+	ck_assert_uint_eq(slowdown_referenced(&sums), 0);
+	ck_assert_double_gt(by_resource(SLOWDOWN_MEMORY), 0.05);
+	ck_assert_double_eq(by_resource(SLOWDOWN_CACHE), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/*
+ * Where some slots have them, the share of hits is of these.  Means of references are then
+ * less than those of misses, and the slowdown by cache is a lower bound.
+ */
+START_TEST(with_some_references)
+{
+	double all;
+
+	referenced_slots(1);
+	all = by_resource(SLOWDOWN_CACHE);
+	slowdown_free(&sums);
+	referenced_slots(3);
+	ck_assert_uint_eq(slowdown_referenced(&sums), 2);
+	ck_assert_double_gt(by_resource(SLOWDOWN_CACHE), 0.1 * all);
+	ck_assert_double_lt(by_resource(SLOWDOWN_CACHE), all);
+	slowdown_free(&sums);
+}
+END_TEST
+
 START_TEST(kept_is_exponential)
 {
 	ck_assert_double_eq(slowdown_kept(0), 1);
@@ -653,8 +653,6 @@ int main(void)
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
-	UNIT_CASE(suite, without_references);
-	UNIT_CASE(suite, with_some_references);
 	UNIT_CASE(suite, steep_is_seen);
 	UNIT_CASE(suite, steep_is_not_seen);
 	UNIT_CASE(suite, loop_gains_more);
@@ -666,6 +664,8 @@ int main(void)
 	UNIT_CASE(suite, by_memory_outside);
 	UNIT_CASE(suite, by_cache_outside);
 	UNIT_CASE(suite, by_nobody_outside);
+	UNIT_CASE(suite, without_references);
+	UNIT_CASE(suite, with_some_references);
 	UNIT_CASE(suite, kept_is_exponential);
 	return unit_run(suite);
 }
