@@ -12,8 +12,7 @@
 #define STEEP_SPREAD	0.6
 #define STEEP_LEAST	0.05
 #define STEEP_MOST	8.0
-/* The slots are no independent samples, and no hits are a power exactly. */
-#define SAMPLES_EACH	3.0
+/* No hits are a power exactly. */
 #define MODEL_VARIANCE	0.02
 /* Occupancies are read in steps of about 64 KiB: the variance of that, KiB^2 */
 #define STEP_VARIANCE	(64.0 * 64.0 / 12)
@@ -69,7 +68,7 @@ double slowdown_steep(const struct slowdown_owner *owner)
 	slope = ho / oo;
 	variance = (hh - slope * ho) / (slots - 2) / oo;
 	steps = STEP_VARIANCE * a * a / (c->o * c->o) / oo;
-	seen = 1 / (SAMPLES_EACH * (variance > 0 ? variance : 0) + steps * steps +
+	seen = 1 / (SLOWDOWN_SAMPLES_EACH * (variance > 0 ? variance : 0) + steps * steps +
 		    MODEL_VARIANCE);
 	return clamp((slope * seen + STEEP_USUAL * usual) / (seen + usual), STEEP_LEAST,
 		     STEEP_MOST);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What a miss costs, from how the slots of an owner differ: cycles per instruction are a
- * line over misses per instruction, whose slope is the cost of a miss.
+ * line over misses per instruction, whose slope is the cost of a miss.  Slots with more misses
+ * are often those where the memory is busier, too, so both slopes are sought at once.
  */
 #include "slowdown.h"
 
@@ -9,14 +10,16 @@
 #define CYCLES_LEAST	200000.0
 #define SLOTS_LEAST	50
 #define SLOPE_SLOTS	10	/* a slope alone is certain with fewer */
+#define SLOPE_LEAST	1.0	/* the variance of any slope */
 
 /* The cost of a miss where nothing is known, and how far owners are from it, in cycles */
 #define COST_USUAL	90.0
 #define COST_SPREAD	70.0
 #define COST_LEAST	15.0
 #define COST_MOST	400.0
-/* Cycles of an instruction without a miss, at least */
-#define CPI_LEAST	0.3
+/* The same of the cycles of an instruction without a miss */
+#define CPI_USUAL	0.8
+#define CPI_SPREAD	0.5
 
 double slowdown_kept(double x)
 {
@@ -64,20 +67,31 @@ void slowdown_moments_add(struct slowdown_moments *m, const struct slowdown_valu
 	m->xty += w * x * t * y;
 }
 
-/* Means by slot that tells, and sums of products about them */
-struct line {
+/* Means of products about the means, by slot that tells; z is x (t - mean of t). */
+struct about {
 	double slots;
-	double xx, xy, yy;	/* about the means */
+	double xx, xy, yy;
+	double xz, zz, zy;
+	double det;	/* 0: x and z are not told apart */
 };
 
-static struct line line_of(const struct slowdown_moments *m)
+static struct about about_of(const struct slowdown_moments *m)
 {
-	return (struct line){
+	double t = m->t / m->n, z = m->xt - t * m->x;
+	struct about a = {
 		.slots = m->n * SLOWDOWN_WINDOW,
 		.xx = m->xx - m->x * m->x / m->n,
 		.xy = m->xy - m->x * m->y / m->n,
 		.yy = m->yy - m->y * m->y / m->n,
+		.xz = m->xxt - t * m->xx - m->x * z / m->n,
+		.zz = m->xxtt - 2 * t * m->xxt + t * t * m->xx - z * z / m->n,
+		.zy = m->xty - t * m->xy - z * m->y / m->n,
 	};
+	double det = a.xx * a.zz - a.xz * a.xz;
+
+	if (a.slots >= SLOTS_LEAST && det > 1e-9 * a.xx * a.zz)
+		a.det = det;
+	return a;
 }
 
 static double clamp(double value, double least, double most)
@@ -85,56 +99,94 @@ static double clamp(double value, double least, double most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* Not more than leaves the instructions their cycles */
-static double cost_most(const struct slowdown_values *mean)
-{
-	double most = (mean->cycles - CPI_LEAST * mean->instructions) / mean->misses;
+/* The slopes of y over x and over z, by least squares */
+struct slopes {
+	double x, z;
+	double left;	/* the variance of y that they leave */
+};
 
-	return clamp(most, 10, COST_MOST);
+static struct slopes slopes_of(const struct about *a)
+{
+	struct slopes s = {
+		.x = (a->xy * a->zz - a->zy * a->xz) / a->det,
+		.z = (a->zy * a->xx - a->xy * a->xz) / a->det,
+	};
+
+	s.left = (a->yy - s.x * a->xy - s.z * a->zy) / (a->slots - 3);
+	return s;
+}
+
+/* Where the memory is as busy in all slots, it is the slope over x alone. */
+static struct slowdown_guess slope_of(const struct about *a)
+{
+	struct slowdown_guess slope = { 0, 0 };
+	double variance;
+
+	if (a->det > 0) {
+		struct slopes both = slopes_of(a);
+
+		slope.value = both.x;
+		variance = both.left * a->zz / a->det;
+	} else if (a->slots >= SLOPE_SLOTS && a->xx > 0) {
+		slope.value = a->xy / a->xx;
+		variance = (a->yy - slope.value * a->xy) / ((a->slots - 2) * a->xx);
+	} else {
+		return slope;
+	}
+	slope.variance = SLOWDOWN_SAMPLES_EACH * (variance > 0 ? variance : 0) + SLOPE_LEAST;
+	return slope;
+}
+
+/* What is left for the misses if the instructions need what is usual. */
+static struct slowdown_guess rest_of(const struct slowdown_values *mean)
+{
+	struct slowdown_guess rest = { 0, 0 };
+
+	if (mean->misses > 0) {
+		double spread = CPI_SPREAD * mean->instructions / mean->misses;
+
+		rest.value = (mean->cycles - CPI_USUAL * mean->instructions) / mean->misses;
+		rest.variance = spread * spread;
+	}
+	return rest;
+}
+
+/* The mean of both by the inverse of their variances */
+static struct slowdown_guess together(struct slowdown_guess a, struct slowdown_guess b)
+{
+	double weight;
+
+	if (b.variance <= 0)
+		return a;
+	weight = a.variance / (a.variance + b.variance);
+	return (struct slowdown_guess){
+		.value = a.value + weight * (b.value - a.value),
+		.variance = weight * b.variance,
+	};
 }
 
 struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner)
 {
+	struct about about = about_of(&owner->moments);
 	struct slowdown_guess cost = { COST_USUAL, COST_SPREAD * COST_SPREAD };
-	struct line l = line_of(&owner->moments);
-	double slope, variance, seen, usual = 1 / cost.variance;
 
-	if (l.slots >= SLOPE_SLOTS && l.xx > 0) {
-		slope = l.xy / l.xx;
-		variance = (l.yy - slope * l.xy) / ((l.slots - 2) * l.xx);
-		seen = 1 / (variance + 1);
-		cost.value = (slope * seen + cost.value * usual) / (seen + usual);
-		cost.variance = 1 / (seen + usual);
-	}
+	cost = together(cost, slope_of(&about));
+	cost = together(cost, rest_of(&owner->mean));
 	cost.value = clamp(cost.value, COST_LEAST, COST_MOST);
-	if (owner->mean.misses > 0 && cost.value > cost_most(&owner->mean))
-		cost.value = cost_most(&owner->mean);
 	return cost;
 }
 
-/*
- * Least squares of y over x and z = x (t - mean of t), both about their means: the second
- * slope over the cost of a miss.
- */
 struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner)
 {
-	const struct slowdown_moments *m = &owner->moments;
-	struct line l = line_of(m);
-	struct slowdown_guess none = { 0, 0 }, rise;
-	double t = m->t / m->n, z = m->xt - t * m->x;
-	double xz = m->xxt - t * m->xx - m->x * z / m->n;
-	double zz = m->xxtt - 2 * t * m->xxt + t * t * m->xx - z * z / m->n;
-	double zy = m->xty - t * m->xy - z * m->y / m->n;
-	double det = l.xx * zz - xz * xz, a, b, left;
+	struct about about = about_of(&owner->moments);
+	struct slowdown_guess rise = { 0, 0 };
+	double cost = slowdown_cost(owner).value;
+	struct slopes slopes;
 
-	if (l.slots < SLOTS_LEAST || !(det > 1e-9 * l.xx * zz))
-		return none;
-	a = (l.xy * zz - zy * xz) / det;
-	b = (zy * l.xx - l.xy * xz) / det;
-	left = l.yy - a * l.xy - b * zy;
-	if (a < COST_LEAST || a > 500)
-		a = slowdown_cost(owner).value;
-	rise.value = b / a;
-	rise.variance = left * l.xx / det / (l.slots - 3) / (a * a);
+	if (about.det <= 0)
+		return rise;
+	slopes = slopes_of(&about);
+	rise.value = slopes.z / cost;
+	rise.variance = slopes.left * about.xx / about.det / (cost * cost);
 	return rise;
 }

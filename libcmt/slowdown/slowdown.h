@@ -125,12 +125,18 @@ void slowdown_moments_scale(struct slowdown_moments *moments, double factor);
 void slowdown_moments_add(struct slowdown_moments *moments,
 			  const struct slowdown_values *values, double t);
 
+/* Slots are no independent samples: so many of them tell as much as one. */
+#define SLOWDOWN_SAMPLES_EACH	3.0
+
 /* An estimate and its variance; no variance: there is none. */
 struct slowdown_guess {
 	double value, variance;
 };
 
-/* The cycles that a miss costs: from the slots, drawn to what is usual. */
+/*
+ * The cycles that a miss costs: from the slots, drawn to what is usual, and to what an
+ * instruction leaves that needs what is usual without a miss.
+ */
 struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner);
 /* By how much each miss of the domain in a slot raises that cost, as a part of it. */
 struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner);

@@ -251,6 +251,46 @@ START_TEST(by_memory)
 }
 END_TEST
 
+/* The slots with more misses are those in which each of them costs more, 100 cycles and up. */
+START_TEST(cost_where_memory_is_busy)
+{
+	struct slowdown_values v = victim_in(0), s = streamer;
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		v.misses = 4000 + 500 * (i % 5) + 100 * (i % 3);
+		s.misses = s.references = 10000 + 5000 * (i % 5);
+		v.cycles = 1.6e6 + v.misses * (100 + 10 * (i % 5));
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &s);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_gt(slowdown_cost(&sums.owners[0]).value, 100);
+	ck_assert_double_lt(slowdown_cost(&sums.owners[0]).value, 140);
+	slowdown_free(&sums);
+}
+END_TEST
+
+/* 0.8 cycles an instruction, and 50 a miss: its slots do not differ. */
+START_TEST(cost_of_a_steady_one)
+{
+	const struct slowdown_values v = {
+		.occupancy_kib = 8192, .counted = true, .instructions = 1e6,
+		.misses = 50000, .references = 50000, .cycles = 3.3e6,
+	};
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_eq_tol(slowdown_cost(&sums.owners[0]).value, 50, 2);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /*
  * An owner of 10,000 references and a @share of hits that is a power of what it holds when the
  * slot begins
@@ -653,6 +693,8 @@ int main(void)
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
+	UNIT_CASE(suite, cost_where_memory_is_busy);
+	UNIT_CASE(suite, cost_of_a_steady_one);
 	UNIT_CASE(suite, steep_is_seen);
 	UNIT_CASE(suite, steep_is_not_seen);
 	UNIT_CASE(suite, loop_gains_more);
