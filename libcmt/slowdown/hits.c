@@ -109,13 +109,14 @@ static double times_most(const struct slowdown_need *need)
 /*
  * An owner holds what it brings in for as long as that stays.  Lines that hit stay longer:
  * by how much is between the square root of the share of misses and that share for the
- * policies that caches have.
+ * policies that caches have.  An owner that misses less runs faster, and brings in more.
  */
 static bool holds_more(const struct slowdown_need *need, double pressure, double times)
 {
 	double misses = (1 - slowdown_hits(need, times)) / (1 - need->hits);
+	double time = 1 - need->waits * (1 - misses);
 
-	return pressure * pressure * misses > times * times;
+	return pressure * pressure * misses > times * times * time * time;
 }
 
 static double times_at(const struct slowdown_need *need, double pressure, double lo, double hi)
@@ -137,7 +138,7 @@ void slowdown_times(const struct slowdown_need *need, double times[SLOWDOWN_PRES
 
 	times[0] = 1;
 	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++) {
-		double hi = times[i - 1] * SLOWDOWN_PRESSURE_STEP;
+		double hi = times[i - 1] * SLOWDOWN_PRESSURE_STEP * SLOWDOWN_PRESSURE_STEP;
 
 		pressure *= SLOWDOWN_PRESSURE_STEP;
 		hi = hi < most ? hi : most;

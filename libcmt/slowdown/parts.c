@@ -216,13 +216,16 @@ static void add_rise(const struct slowdown_owner *owner, double *sum, double *we
 	*weights += weight;
 }
 
-static struct slowdown_need need_of(const struct slowdown_owner *owner)
+static struct slowdown_need need_of(const struct slowdown_owner *owner, double cost)
 {
-	double misses = owner->mean.misses - owner->unreferenced;
+	const struct slowdown_values *mean = &owner->mean;
 	struct slowdown_need need = { .steep = slowdown_steep(owner) };
 
-	if (owner->mean.references > 0)
-		need.hits = least(1 - misses / owner->mean.references, HITS_ALL);
+	if (mean->references > 0)
+		need.hits = least(1 - (mean->misses - owner->unreferenced) / mean->references,
+				  HITS_ALL);
+	if (mean->cycles > 0)
+		need.waits = least(mean->misses * cost / mean->cycles, SHARE_MOST);
 	need.most = 1 - MISSES_LEFT * (1 - need.hits);
 	if (need.most < HITS_MOST)
 		need.most = HITS_MOST;
@@ -244,7 +247,7 @@ static void add_member(struct domain *domain, const struct slowdown_owner *owner
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
 	};
-	member->need = need_of(owner);
+	member->need = need_of(owner, member->cost.value);
 	slowdown_times(&member->need, member->times);
 	for (uint32_t i = 0; i < SLOWDOWN_PRESSURES; i++)
 		domain->held[i] += member->kib * member->times[i];

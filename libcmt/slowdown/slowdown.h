@@ -152,9 +152,12 @@ void slowdown_curve_add(struct slowdown_curve *curve, double references, double 
 /* The exponent of the hits over what is held */
 double slowdown_steep(const struct slowdown_owner *owner);
 
-/* An owner's hits as a share of its references, now and at most, and that exponent */
+/*
+ * An owner's hits as a share of its references, now and at most, that exponent, and the share
+ * of its time that its misses take
+ */
 struct slowdown_need {
-	double hits, most, steep;
+	double hits, most, steep, waits;
 };
 
 /* The share of hits of an owner that holds @times as much as now, @times >= 1 */
