@@ -23,6 +23,7 @@
 #define HITS_STREAM	0.05
 #define HITS_FULL	0.3
 #define SHARE_LEAST	0.001
+#define EQUALS	0.05	/* shares that differ less are as good as equal */
 #define SLOT_NS		1e6
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
@@ -112,6 +113,15 @@ static double spared_unknown(const struct domain *domain, const struct member *v
 	       domain->misses;
 }
 
+/*
+ * Where few lines are missing, each of several suspects may hold enough for all of them: of
+ * these, the one that moves most is first.
+ */
+static double likely(const struct domain *domain, const struct member *suspect)
+{
+	return 1 - EQUALS * (1 - suspect->misses / domain->misses);
+}
+
 /* The part of the cost of a miss that goes without so many @misses of others */
 static double cheaper(const struct domain *domain, double misses)
 {
@@ -185,7 +195,7 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		misses = domain->holds ? spared(victim, pressure) :
 					 spared_unknown(domain, victim, suspect);
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
-		     misses * victim->cost.value);
+		     misses * victim->cost.value * likely(domain, suspect));
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
 		     victim->misses * victim->cost.value * cheaper(domain, suspect->misses));
 	}

@@ -220,6 +220,32 @@ START_TEST(without_occupancy)
 }
 END_TEST
 
+/* Each of two neighbours holds all that the victim lacks: the one that moves more is first. */
+START_TEST(of_equals_what_moves_more)
+{
+	const struct slowdown_values v = {
+		.occupancy_kib = 1024, .counted = true, .instructions = 2e6, .cycles = 2e6,
+		.misses = 400, .references = 15000,
+	}, slow = {
+		.occupancy_kib = 8192, .counted = true, .instructions = 2e6, .cycles = 2e6,
+		.misses = 5000, .references = 5000,
+	};
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, OTHER, 0, false, &slow);
+		slowdown_add(&sums, VICTIM, 0, false, &v);
+		slowdown_add(&sums, STREAMER, 0, false, &streamer);
+		slowdown_end(&sums);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), told(VICTIM, OTHER));
+	ck_assert_double_gt(told(VICTIM, OTHER), 0.94 * told(VICTIM, STREAMER));
+	ck_assert_uint_eq(parts[0].by, STREAMER);
+	slowdown_free(&sums);
+}
+END_TEST
+
 START_TEST(domains_are_apart)
 {
 	begin(8);
@@ -695,6 +721,7 @@ int main(void)
 	UNIT_CASE(suite, a_new_one_is_no_victim);
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
+	UNIT_CASE(suite, of_equals_what_moves_more);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
 	UNIT_CASE(suite, cost_where_memory_is_busy);
