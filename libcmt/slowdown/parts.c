@@ -36,6 +36,7 @@ struct list {
 struct member {
 	const struct slowdown_owner *owner;
 	double cycles, misses, references, kib, ran_ns;
+	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;
 	struct slowdown_need need;
 	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
@@ -122,10 +123,10 @@ static double likely(const struct domain *domain, const struct member *suspect)
 	return 1 - EQUALS * (1 - suspect->misses / domain->misses);
 }
 
-/* The part of the cost of a miss that goes without so many @misses of others */
-static double cheaper(const struct domain *domain, double misses)
+/* The part of the cost of a miss of @victim that goes without so many @misses of others */
+static double cheaper(const struct domain *domain, const struct member *victim, double misses)
 {
-	double rises = least(domain->rise * domain->misses / RISE_POWER, RISE_MOST);
+	double rises = least(domain->rise * victim->beside / RISE_POWER, RISE_MOST);
 	double left = 1 - misses / domain->misses;
 
 	return rises * (1 - left * left * left);
@@ -150,7 +151,7 @@ static double most_of(const struct domain *domain, const struct member *victim,
 		      enum slowdown_resource resource)
 {
 	double misses = resource == SLOWDOWN_CACHE ? spared_at_most(domain, victim) :
-			victim->misses * cheaper(domain, domain->misses - victim->misses);
+			victim->misses * cheaper(domain, victim, domain->misses - victim->misses);
 
 	return least(misses * victim->cost.value / victim->cycles +
 		     victim->owner->outside[resource], SHARE_MOST);
@@ -197,7 +198,7 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
 		     misses * victim->cost.value * likely(domain, suspect));
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
-		     victim->misses * victim->cost.value * cheaper(domain, suspect->misses));
+		     victim->misses * victim->cost.value * cheaper(domain, victim, suspect->misses));
 	}
 }
 
@@ -256,6 +257,7 @@ static void add_member(struct domain *domain, const struct slowdown_owner *owner
 		.ran_ns = owner->mean.ran_ns * scale,
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
+		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};
 	member->need = need_of(owner, member->cost.value);
 	slowdown_times(&member->need, member->times);

@@ -277,6 +277,29 @@ START_TEST(by_memory)
 }
 END_TEST
 
+/* Both run in one of four slots: the memory is as busy as in these, and not as on average. */
+START_TEST(by_memory_in_bursts)
+{
+	struct slowdown_values v = victim_in(0), s = streamer;
+
+	begin(8);
+	for (uint32_t i = 0; i < 4000; i++) {
+		slowdown_begin(&sums, 1);
+		if (i % 4 == 0) {
+			v.misses = v.references = 3000 + 100 * (i % 7);
+			s.misses = s.references = i % 8 ? 40000 : 20000;
+			v.cycles = 1e6 + v.misses * (100 + s.misses / 400);
+			slowdown_add(&sums, VICTIM, 0, false, &v);
+			slowdown_add(&sums, STREAMER, 0, false, &s);
+		}
+		slowdown_end(&sums);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.04);
+	ck_assert_int_eq(parts[0].resource, SLOWDOWN_MEMORY);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* The slots with more misses are those in which each of them costs more, 100 cycles and up. */
 START_TEST(cost_where_memory_is_busy)
 {
@@ -724,6 +747,7 @@ int main(void)
 	UNIT_CASE(suite, of_equals_what_moves_more);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
+	UNIT_CASE(suite, by_memory_in_bursts);
 	UNIT_CASE(suite, cost_where_memory_is_busy);
 	UNIT_CASE(suite, cost_of_a_steady_one);
 	UNIT_CASE(suite, steep_is_seen);
