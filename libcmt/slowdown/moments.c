@@ -10,6 +10,7 @@
 #define CYCLES_LEAST	200000.0
 #define SLOTS_LEAST	50
 #define SLOPE_SLOTS	10	/* a slope alone is certain with fewer */
+#define SAME		1e-8	/* less, as a part of a square, is from rounding */
 #define SLOPE_LEAST	1.0	/* the variance of any slope */
 
 /* The cost of a miss where nothing is known, and how far owners are from it, in cycles */
@@ -70,7 +71,7 @@ void slowdown_moments_add(struct slowdown_moments *m, const struct slowdown_valu
 /* Means of products about the means, by slot that tells; z is x (t - mean of t). */
 struct about {
 	double slots;
-	double xx, xy, yy;
+	double xx, xy, yy;	/* xx is 0: x is the same in all slots */
 	double xz, zz, zy;
 	double det;	/* 0: x and z are not told apart */
 };
@@ -89,7 +90,10 @@ static struct about about_of(const struct slowdown_moments *m)
 	};
 	double det = a.xx * a.zz - a.xz * a.xz;
 
-	if (a.slots >= SLOTS_LEAST && det > 1e-9 * a.xx * a.zz)
+	if (a.xx < SAME * m->xx)
+		a.xx = 0;
+	if (a.slots >= SLOTS_LEAST && a.xx > 0 && a.zz > SAME * m->xx * t * t &&
+	    det > 1e-9 * a.xx * a.zz)
 		a.det = det;
 	return a;
 }

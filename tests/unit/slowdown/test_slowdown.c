@@ -58,6 +58,13 @@ static void slots_of(uint32_t n, bool held, uint32_t streamers_domain)
 		slot_of(i, held, streamers_domain);
 }
 
+static void add_one(uint64_t id, struct slowdown_values v)
+{
+	slowdown_begin(&sums, 1);
+	slowdown_add(&sums, id, 0, false, &v);
+	slowdown_end(&sums);
+}
+
 /* The share of @id's time that @by costs it, with all resources; 0: it is not told. */
 static double told(uint64_t id, uint64_t by)
 {
@@ -220,14 +227,14 @@ START_TEST(without_occupancy)
 }
 END_TEST
 
-/* Each of two neighbours holds all that the victim lacks: the one that moves more is first. */
+/* Each of two neighbours holds as much of what the victim lacks: the one that moves more is first. */
 START_TEST(of_equals_what_moves_more)
 {
 	const struct slowdown_values v = {
 		.occupancy_kib = 1024, .counted = true, .instructions = 2e6, .cycles = 2e6,
 		.misses = 400, .references = 15000,
 	}, slow = {
-		.occupancy_kib = 8192, .counted = true, .instructions = 2e6, .cycles = 2e6,
+		.occupancy_kib = streamer.occupancy_kib, .counted = true, .instructions = 2e6, .cycles = 2e6,
 		.misses = 5000, .references = 5000,
 	};
 
@@ -324,7 +331,7 @@ END_TEST
 /* 0.8 cycles an instruction, and 50 a miss: its slots do not differ. */
 START_TEST(cost_of_a_steady_one)
 {
-	const struct slowdown_values v = {
+	struct slowdown_values v = {
 		.occupancy_kib = 8192, .counted = true, .instructions = 1e6,
 		.misses = 50000, .references = 50000, .cycles = 3.3e6,
 	};
@@ -337,6 +344,15 @@ START_TEST(cost_of_a_steady_one)
 	}
 	ck_assert_double_eq_tol(slowdown_cost(&sums.owners[0]).value, 50, 2);
 	slowdown_free(&sums);
+	/* rounding is no difference */
+	for (v.misses = 400; v.misses < 4000; v.misses += 200) {
+		v.cycles = 0.8 * v.instructions + 90 * v.misses;
+		begin(8);
+		for (uint32_t i = 0; i < 2000; i++)
+			add_one(VICTIM, v);
+		ck_assert_double_eq_tol(slowdown_cost(&sums.owners[0]).value, 90, 1);
+		slowdown_free(&sums);
+	}
 }
 END_TEST
 
@@ -379,13 +395,6 @@ START_TEST(steep_is_seen)
 	}
 }
 END_TEST
-
-static void add_one(uint64_t id, struct slowdown_values v)
-{
-	slowdown_begin(&sums, 1);
-	slowdown_add(&sums, id, 0, false, &v);
-	slowdown_end(&sums);
-}
 
 static double steep_of(double hits, double kib_by_slot)
 {
