@@ -227,15 +227,15 @@ START_TEST(without_occupancy)
 }
 END_TEST
 
-/* Each of two neighbours holds as much of what the victim lacks: the one that moves more is first. */
+/* Two neighbours hold the same: the one that moves more is first. */
 START_TEST(of_equals_what_moves_more)
 {
 	const struct slowdown_values v = {
 		.occupancy_kib = 1024, .counted = true, .instructions = 2e6, .cycles = 2e6,
 		.misses = 400, .references = 15000,
 	}, slow = {
-		.occupancy_kib = streamer.occupancy_kib, .counted = true, .instructions = 2e6, .cycles = 2e6,
-		.misses = 5000, .references = 5000,
+		.occupancy_kib = streamer.occupancy_kib, .counted = true, .instructions = 2e6,
+		.cycles = 2e6, .misses = 5000, .references = 5000,
 	};
 
 	begin(8);
