@@ -214,7 +214,7 @@ screen()
 report_picture()
 {
 	tests/docs/report_update --sum >"$tmp/report.sum" &&
-		same docs/report.txt "$tmp/report.sum" &&
+		[ "$(cat "$tmp/report.sum")" = "$(head -n 1 docs/report.txt)" ] &&
 		[ "$(stat -c %s docs/report.png)" -lt 300000 ]
 }
 

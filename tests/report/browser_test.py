@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""browser_test.py DIRECTORY: small, quiet, tight, recorded and hour.html in it, in Chromium.
+"""browser_test.py DIRECTORY: small, quiet, tight, recorded, story and hour.html in it, in Chromium.
 
-report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, tight.html 60 s of 200 in 1 MiB,
-hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes and channels.
+report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, tight.html 60 s of
+200 in 1 MiB, hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes
+and channels, story.html of one with a story (tests/fleet/story.h).
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
 import itertools
 import math
+import os
 import sys
 import unittest
 
 import pages
 from browser import Browser
-from pages import SETTLED, contrast, linear, open_page, page
+from pages import SAID, SETTLED, contrast, linear, open_page, page
 
+PICTURE = os.path.join(os.path.dirname(__file__), "../../docs/report.txt")
 PAINT_MS = 1000
 PAN_MS = 100
 TRIES = 5
@@ -622,6 +625,23 @@ class NarrowTest(unittest.TestCase):
                     ".filter((th) => th.offsetWidth).length"), 12)
             finally:
                 browser.close()
+
+
+class PictureTest(unittest.TestCase):
+    """The page of README's picture."""
+
+    def test_picture(self):
+        """What the picture says is what the page says now: tests/docs/report_update."""
+        with open(PICTURE, encoding="utf-8") as file:
+            shown = file.read().split("\n", 1)[1]
+        browser = Browser()
+        try:
+            open_page(browser, "story.html")
+            said = browser.run(SAID) + "\n"
+        finally:
+            browser.close()
+        self.assertIn("docker:web was up to", said)
+        self.assertEqual(said, shown)
 
 
 class TightTest(unittest.TestCase):

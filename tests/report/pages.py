@@ -5,6 +5,9 @@ import os
 DIRECTORY = "."
 SETTLED = ("return !drawDue && loading.size === 0 && "
            "document.documentElement.dataset.busy === '0'")
+# What happened, in words.
+SAID = ("return [byId('headline'), ...byId('story').children].map((e) => e.textContent)"
+        ".join('\\n')")
 
 
 def use(directory):
