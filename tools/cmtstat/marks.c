@@ -56,6 +56,30 @@ void marks_add(struct marks *marks, const struct cmt_culprit_verdict *verdict,
 		       sizeof(first->suspect));
 }
 
+static bool is_explained(const struct mark *mark, const struct ongoing *ongoing)
+{
+	for (uint32_t i = 0; i < ongoing->nr; i++) {
+		const struct ongoing_incident *incident = &ongoing->list[i];
+
+		if (incident->id == mark->verdict.id)
+			return incident->by_id && incident->by_id != suspect_of(mark);
+	}
+	return false;
+}
+
+void marks_explain(struct marks *marks, const struct ongoing *ongoing)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < marks->nr; i++) {
+		const struct mark *mark = &marks->list[i];
+
+		if (!mark->verdict.nr_suspects || !is_explained(mark, ongoing))
+			marks->list[nr++] = *mark;
+	}
+	marks->nr = nr;
+}
+
 static bool is_shown(const struct mark *mark, uint64_t now_ns)
 {
 	return mark->verdict.ts_ns + MARK_NS >= now_ns;

@@ -3,6 +3,7 @@
 #ifndef TOOLS_MARKS_H
 #define TOOLS_MARKS_H
 
+#include "ongoing.h"
 #include "why_view.h"
 
 #define MARKS 8U
@@ -37,6 +38,12 @@ bool budget_exceeded(struct budget *budget, uint64_t now_ns, uint64_t spent_ns);
 /* Of as many as there is room for, the oldest goes. */
 void marks_add(struct marks *marks, const struct cmt_culprit_verdict *verdict,
 	       const struct why_names *names);
+
+/*
+ * Who took something from a victim that an incident is about: the incident says it better,
+ * so only the neighbour that costs most there stays in @marks.
+ */
+void marks_explain(struct marks *marks, const struct ongoing *ongoing);
 
 /* Set row.mark and row.suspected of a frame by container; @marks must outlive their use. */
 void marks_set(const struct marks *marks, struct frame *frame);

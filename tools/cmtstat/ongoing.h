@@ -8,6 +8,7 @@
 #define ONGOING_MOST 8U
 
 struct ongoing_incident {
+	uint64_t id, by_id;	/* by_id: 0 where there is none */
 	char victim[CONTAINER_LABEL_LEN];	/* raw bytes, as the next one: */
 	char by[CONTAINER_LABEL_LEN];	/* of the neighbour that costs most; "": none now */
 	enum cmt_slowdown_resource resource;

@@ -76,6 +76,7 @@ static void mark(struct session *session)
 	if (session->watching) {
 		watch_slowers(&session->watch, &session->slowers);
 		watch_ongoing(&session->watch, &session->report.ongoing);
+		marks_explain(&session->report.marks, &session->report.ongoing);
 	}
 	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;

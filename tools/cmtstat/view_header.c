@@ -11,6 +11,7 @@
 #define WIDE 100	/* a screen that has room for the date, too */
 #define DATE_LEN 11	/* "2026-03-01T" */
 #define DATE_TIME_LEN 19
+#define TABLE_INCIDENTS 3	/* lines of incidents in a table that is printed */
 
 /* "source: resctrl", and how many groups have a row. */
 static void put_groups(struct screen *screen, const struct report *report,
@@ -287,12 +288,11 @@ static void put_mark(struct screen *screen, const struct report *report)
 	screen_wrapped(screen, ATTRIBUTE_NOTE, "%s", line);
 }
 
-/* On the full screen only: a tenth of its lines. */
+/* On the full screen a tenth of its lines */
 static void put_incidents(struct screen *screen, const struct report *report)
 {
-	if (screen->opts->window)
-		ongoing_put(screen, &report->ongoing, report->frame.end_ns,
-			      screen->opts->height / 10);
+	ongoing_put(screen, &report->ongoing, report->frame.end_ns,
+		    screen->opts->window ? screen->opts->height / 10 : TABLE_INCIDENTS);
 }
 
 void view_header(struct screen *screen, const struct report *report, bool brief)

@@ -246,7 +246,8 @@ static struct ongoing_incident named_incident(const struct watch *watch,
 {
 	const struct cmt_incident_part *part = worst_part(told);
 	struct ongoing_incident incident = {
-		.share = told->share, .worst = told->worst, .begin_ns = told->begin_ns,
+		.id = told->id, .share = told->share, .worst = told->worst,
+		.begin_ns = told->begin_ns,
 		.before = told->flags & CMT_INCIDENT_BEFORE,
 	};
 	struct why_name name = { 0 };
@@ -257,6 +258,7 @@ static struct ongoing_incident named_incident(const struct watch *watch,
 		return incident;
 	watch_name(watch, &name, part->by);
 	memcpy(incident.by, name.label, sizeof(incident.by));
+	incident.by_id = part->by;
 	incident.resource = part->resource;
 	incident.by_share = part->share;
 	return incident;

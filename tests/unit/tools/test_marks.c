@@ -101,6 +101,38 @@ START_TEST(test_room)
 }
 END_TEST
 
+/* What an incident says otherwise is not said: its victim, and who costs most, stay. */
+START_TEST(test_explained)
+{
+	struct ongoing ongoing = { .nr = 2, .list = {
+		{ .id = 1, .by_id = 2 }, { .id = 4 },
+	} };
+
+	marks.nr = 0;
+	say(1, 3, 10 * SECOND);
+	say(1, 0, 10 * SECOND);
+	say(4, 3, 10 * SECOND);
+	say(5, 3, 10 * SECOND);
+	say(1, 2, 10 * SECOND);
+	marks_explain(&marks, &ongoing);
+	ck_assert_uint_eq(marks.nr, 4);
+	ck_assert_str_eq(note_of(1, 11 * SECOND), "lost cache to docker:2");
+	/* nobody costs this one anything now */
+	ck_assert_str_eq(note_of(4, 11 * SECOND), "lost cache to docker:3");
+	ck_assert_str_eq(note_of(3, 11 * SECOND), "took cache of docker:5");
+	marks.nr = 0;
+	say(1, 3, 10 * SECOND);
+	say(1, 0, 10 * SECOND);
+	marks_explain(&marks, &ongoing);
+	ck_assert_str_eq(note_of(3, 11 * SECOND), "");
+	ck_assert_str_eq(note_of(1, 11 * SECOND), why_what(&marks.list[0].verdict));
+	ongoing.nr = 0;
+	say(1, 3, 10 * SECOND);
+	marks_explain(&marks, &ongoing);
+	ck_assert_str_eq(note_of(1, 11 * SECOND), "lost cache to docker:3");
+}
+END_TEST
+
 START_TEST(test_line)
 {
 	char line[MARK_LINE];
@@ -264,6 +296,7 @@ int main(void)
 	UNIT_CASE(suite, test_roles);
 	UNIT_CASE(suite, test_age);
 	UNIT_CASE(suite, test_room);
+	UNIT_CASE(suite, test_explained);
 	UNIT_CASE(suite, test_line);
 	UNIT_CASE(suite, test_follow);
 	UNIT_CASE(suite, test_follow_brief);
