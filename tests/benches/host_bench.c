@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What reading costs on the host, beside a plain memcpy of the same bytes in the
- * same run.  Everything goes through a reader, whose device is fake_device.c: the
- * rings are mapped, their heads are loaded, and owners are asked for.
+ * What reading costs on the host, beside a reader that sorts the same records with
+ * qsort(3) in the same run.  Everything goes through a reader, whose device is
+ * fake_device.c: the rings are mapped, their heads are loaded, and owners are asked for.
  *
  *	feed	cmt_reader_feed() into slots
  *	read	cmt_reader_read(), in order
@@ -10,11 +10,12 @@
  *
  * The rings have one reading of traffic as it is: per millisecond and CPU one TICK
  * and the CPU's share of samples, and a process that ends and another that begins
- * now and then.  Every figure is the best of many passes, and memcpy has its turn
+ * now and then.  Every figure is the best of many passes, and sorting has its turn
  * in each: noise of the machine only ever adds time.
  *
- * Output: lines "figure KEY VALUE" for report.awk.  memcpy is in ns per record, the
- * others are multiples of it.  The time is the process's own, on a CPU.  Exit status 0, or 1 if a record went missing.
+ * Output: lines "figure KEY VALUE" for report.awk.  Sorting is in ns per record, the
+ * others are in percent of it.  The time is the process's own, on a CPU.
+ * Exit status 0, or 1 if a record went missing.
  */
 #include <cmt/cmt.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@
 #define SAMPLES		7		/* per CPU and tick */
 #define PASSES		25
 #define BATCH		1024
+#define MOST_RINGS	256
 
 struct bench {
 	uint64_t records;	/* records in all rings */
@@ -215,21 +217,41 @@ static uint64_t run(struct bench *b, enum way way)
 	return ns;
 }
 
-static uint64_t run_memcpy(void)
+static int cmp_ts(const void *pa, const void *pb)
 {
-	static struct cmt_record records[BATCH];
-	uint64_t begin = now_ns();
+	const struct cmt_record *a = pa, *b = pb;
+
+	return (a->ts > b->ts) - (a->ts < b->ts);
+}
+
+/* The records of all rings up to @until: from @next of each ring on. */
+static uint32_t take_until(uint64_t until, uint64_t *next, struct cmt_record *records)
+{
+	uint32_t n = 0;
 
 	for (uint32_t cpu = 0; cpu < fake.nr_rings; cpu++) {
-		uint64_t n = image_header(fake_ring(cpu))->head, i, k;
+		const struct cmt_record *ring = image_slots(fake_ring(cpu));
+		uint64_t head = image_header(fake_ring(cpu))->head;
 
-		for (i = 0; i < n; i += k) {
-			k = n - i < BATCH ? n - i : BATCH;
-			memcpy(records, image_slots(fake_ring(cpu)) + i,
-			       k * sizeof(records[0]));
-			/* The compiler must not drop the copy. */
-			__asm__ volatile("" : : "r"(records) : "memory");
-		}
+		while (next[cpu] < head && ring[next[cpu]].ts <= until)
+			records[n++] = ring[next[cpu]++];
+	}
+	return n;
+}
+
+/* The reader that one writes first: each millisecond's records, sorted by the C library. */
+static uint64_t run_sort(const struct bench *b)
+{
+	static struct cmt_record records[MOST_RINGS * (SAMPLES + 3)];
+	uint64_t next[MOST_RINGS] = { 0 }, total = 0, begin = now_ns();
+
+	for (uint64_t until = T0 + MS / 2; total < b->records; until += MS) {
+		uint32_t n = take_until(until, next, records);
+
+		qsort(records, n, sizeof(records[0]), cmp_ts);
+		/* The compiler must not drop it. */
+		__asm__ volatile("" : : "r"(records) : "memory");
+		total += n;
 	}
 	return now_ns() - begin;
 }
@@ -242,27 +264,27 @@ static void least(uint64_t *best, uint64_t ns)
 
 static void bench(uint32_t rings)
 {
-	uint64_t best[REPLAY + 1] = { 0 }, copy = 0;
+	uint64_t best[REPLAY + 1] = { 0 }, sort = 0;
 	struct bench b;
 	double n;
 
 	bench_fill(&b, rings);
 	n = (double)b.records;
 	for (int pass = 0; pass < PASSES; pass++) {
-		least(&copy, run_memcpy());
+		least(&sort, run_sort(&b));
 		for (enum way way = FEED; way <= REPLAY; way++)
 			least(&best[way], run(&b, way));
 	}
-	printf("figure host_memcpy_%u %.2f\n", rings, (double)copy / n);
+	printf("figure host_sort_%u %.2f\n", rings, (double)sort / n);
 	for (enum way way = FEED; way <= REPLAY; way++)
-		printf("figure host_%s_%u %.2f\n", names[way], rings,
-		       (double)best[way] / (double)copy);
+		printf("figure host_%s_%u %.1f\n", names[way], rings,
+		       100 * (double)best[way] / (double)sort);
 	fake_teardown();
 }
 
 int main(void)
 {
 	bench(8);
-	bench(256);
+	bench(MOST_RINGS);
 	return EXIT_SUCCESS;
 }

@@ -444,16 +444,28 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	return n == 1 && fds->revents ? 1 : 0;
 }
 
+/* Read, because a hypervisor may fill its own tables only then. */
+static void touch(const volatile char *pages, size_t len)
+{
+	for (size_t i = 0; i < len; i += 4096)
+		(void)pages[i];
+}
+
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t offset)
 {
+	void *pages;
+
 	if (!(flags & MAP_ANONYMOUS) && ++fake.nr_maps == fake.mmap_fails_at) {
 		errno = fake.mmap_errno ? fake.mmap_errno : ENOMEM;
 		return MAP_FAILED;
 	}
 	if (fake.populate)
 		flags |= MAP_POPULATE;
-	return __real_mmap(addr, len, prot, flags, fd, offset);
+	pages = __real_mmap(addr, len, prot, flags, fd, offset);
+	if (fake.populate && pages != MAP_FAILED && (prot & PROT_READ))
+		touch(pages, len);
+	return pages;
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
