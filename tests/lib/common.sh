@@ -198,14 +198,14 @@ apt_lists()
 	fi
 }
 
+# One call for all of them: hundreds of small processes are seconds on some machines.
 missing_packages()
 {
-	local p
-
-	for p in "$@"; do
-		dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
-			grep -q '^install ok installed$' || printf '%s\n' "$p"
-	done
+	# shellcheck disable=SC2016
+	{ dpkg-query -W -f '${Package} ${Status}\n' "$@" 2>/dev/null || true; } |
+		awk 'BEGIN { for (i = 1; i < ARGC; i++) wanted[i] = ARGV[i]; n = ARGC; ARGC = 1 }
+		/ install ok installed$/ { installed[$1] = 1 }
+		END { for (i = 1; i < n; i++) if (!(wanted[i] in installed)) print wanted[i] }' "$@"
 }
 
 apt_install()

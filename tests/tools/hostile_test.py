@@ -429,7 +429,7 @@ def screen(*command):
     pid, fd = pty.fork()
     if not pid:
         os.environ.update(TERM='xterm-256color', LC_ALL='C.UTF-8', XDG_CONFIG_HOME='/none',
-                          ASAN_OPTIONS='detect_leaks=0')
+                          ASAN_OPTIONS=os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0')
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 400, 150, 0, 0))
         os.execv(command[0], command)
     data, end = b'', time.monotonic() + DEADLINE_S

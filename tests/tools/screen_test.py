@@ -22,7 +22,7 @@ PROMPT = "prompt>"
 STAT = ""
 # At its end LeakSanitizer stops the process, which a hang-up wakes: it may spin for ever.
 # Leaks are looked for where cmtstat ends by itself, in fake_test.sh.
-NO_LEAKS = "ASAN_OPTIONS=detect_leaks=0"
+NO_LEAKS = "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 SERVERS = itertools.count()
 
 
