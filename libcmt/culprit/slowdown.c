@@ -102,6 +102,11 @@ static void add_parts(const struct cmt_culprit *culprit, const struct slowdown_p
 	}
 }
 
+int cmt_culprit_too_little(const struct cmt_culprit *culprit, uint64_t *ids, uint32_t n)
+{
+	return slowdown_too_little(&culprit->slowdown, ids, n);
+}
+
 int cmt_culprit_slowdown(const struct cmt_culprit *culprit, struct cmt_slowdown *slowdowns,
 			 uint32_t n)
 {

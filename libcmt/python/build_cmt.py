@@ -699,6 +699,7 @@ int cmt_culprit_counts(const struct cmt_culprit *, struct cmt_culprit_counts *);
 int cmt_culprit_slowdown(const struct cmt_culprit *, struct cmt_slowdown *, uint32_t);
 int cmt_culprit_slowdown_minute(const struct cmt_culprit *, struct cmt_slowdown *,
 				uint32_t);
+int cmt_culprit_too_little(const struct cmt_culprit *, uint64_t *, uint32_t);
 int cmt_culprit_next_incident(struct cmt_culprit *, const struct cmt_incident **);
 const struct cmt_incident *
 cmt_culprit_incident_at(const struct cmt_culprit *, uint32_t);

@@ -191,7 +191,7 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		double misses;
 
 		if (victim == suspect || victim->owner->suspect_only ||
-		    victim->cycles <= 0 || is_new(victim->owner))
+		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
 			continue;
 		misses = domain->holds ? spared(victim, pressure) :
 					 spared_unknown(domain, victim, suspect);
@@ -207,6 +207,8 @@ static void victims_of_outside(const struct domain *domain)
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
 
+		if (!slowdown_is_enough(victim->cycles))
+			continue;
 		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
 			if (victim->owner->outside[r] > 0)
 				tell(domain, victim, SLOWDOWN_OUTSIDE, r,
@@ -243,10 +245,11 @@ static struct slowdown_need need_of(const struct slowdown_owner *owner, double c
 	return need;
 }
 
-/* @scale: from sums of slots to a mean of them */
-static void add_member(struct domain *domain, const struct slowdown_owner *owner, double scale)
+static void add_member(const struct slowdown *slowdown, struct domain *domain,
+		       const struct slowdown_owner *owner)
 {
 	struct member *member = &domain->members[domain->nr++];
+	double scale = slowdown_scale(slowdown, owner);
 	double misses = owner->mean.misses * scale;
 
 	*member = (struct member){
@@ -270,17 +273,14 @@ static void add_member(struct domain *domain, const struct slowdown_owner *owner
 
 static void add_members(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
-	double whole = 1 - slowdown_kept((double)(slowdown->slot - slowdown->begin) /
-					 SLOWDOWN_WINDOW);
 	double sum = 0, weights = 0;
 
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
-		double old = (double)(slowdown->slot - owner->slot) / SLOWDOWN_WINDOW;
 
 		if (!owner->used || owner->domain != number)
 			continue;
-		add_member(domain, owner, slowdown_kept(old) / whole);
+		add_member(slowdown, domain, owner);
 		add_rise(owner, &sum, &weights);
 	}
 	if (weights > 0 && sum > 0)

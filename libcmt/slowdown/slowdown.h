@@ -12,6 +12,11 @@
 #include <stdint.h>
 
 #define SLOWDOWN_WINDOW	1000	/* slots */
+/*
+ * Of a victim with fewer in the window nothing is told: 1 to 2 % of a CPU.  What ran for 10 ms
+ * of a second has no more, as a mean, also just after those 10 ms.
+ */
+#define SLOWDOWN_CYCLES_LEAST	50e6
 
 /* Of one owner in one L3 domain in one slot. */
 struct slowdown_values {
@@ -54,6 +59,8 @@ struct slowdown_owner {
 	uint64_t first;		/* the first slot with values, and the last one */
 	uint64_t seen;
 	uint64_t slot;		/* the means are up to this one */
+	uint64_t counted;	/* the last slot with counters, 0: none, */
+	uint64_t referenced;	/* and the last one with references */
 	struct slowdown_values now;	/* of this slot */
 	double occupancy_kib;	/* the last known value */
 	struct slowdown_values mean;	/* of references: those that are known, */
@@ -78,6 +85,8 @@ struct slowdown {
 	uint32_t nr_now, nr_before;
 	uint32_t *now;		/* owners with values in this slot, then in the one before */
 	uint64_t swept, looked;
+	/* Those that were counted, before the last ones were forgotten because they did nothing */
+	uint32_t counted, referenced;
 };
 
 /* Shares are of the victim's time: 0.2 means that it would need a fifth less without @by. */
@@ -101,10 +110,16 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 		  const struct slowdown_values *values);
 void slowdown_end(struct slowdown *slowdown);
 
-/* Owners that were counted lately: without any, no part is known. */
+/*
+ * Owners that were counted lately, or when any owner last did something: without any, no part
+ * is known.
+ */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
 /* Those with references: without any, no part by cache is known. */
 uint32_t slowdown_referenced(const struct slowdown *slowdown);
+
+/* What makes of an owner's mean, which is as of its last slot, that of now */
+double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_owner *owner);
 
 /* Of the owner in the domain where it does most, lately; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
@@ -116,6 +131,15 @@ double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t 
 
 /* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
+
+/* little.c */
+/* Is @cycles, a mean, enough to tell? */
+bool slowdown_is_enough(double cycles);
+/*
+ * Owners that were counted lately, and whose cycles are in no domain enough to tell: of these,
+ * store @n ids.  Returns the number of all, or -ENOMEM.
+ */
+int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t n);
 
 /* moments.c */
 /* e to the -@x, for @x >= 0.  The library is not linked with libm. */

@@ -9,6 +9,8 @@
 #include "base/base.h"
 
 #define NOBODY		UINT32_MAX
+#define RATE_MOST	100	/* cycles a nanosecond, and instructions a cycle */
+#define SHORT_NS	10000	/* times may be short by so much */
 #define FORGET		(5ULL * SLOWDOWN_WINDOW)	/* slots without values */
 
 bool slowdown_init(struct slowdown *slowdown, uint32_t room)
@@ -62,6 +64,8 @@ static void sweep(struct slowdown *slowdown)
 	if (slowdown->slot - slowdown->swept < SLOWDOWN_WINDOW)
 		return;
 	slowdown->swept = slowdown->slot;
+	slowdown->counted = slowdown_counted(slowdown);
+	slowdown->referenced = slowdown_referenced(slowdown);
 	for (uint32_t i = 0; i < slowdown->nr; i++)
 		if (slowdown->owners[i].used &&
 		    slowdown->slot - slowdown->owners[i].slot > FORGET)
@@ -77,6 +81,17 @@ static uint32_t take_free(struct slowdown *slowdown)
 	else if (slowdown->nr < slowdown->room)
 		index = slowdown->nr++;
 	return index;
+}
+
+/*
+ * No processor does so much: a counter that jumped would be in the means for half a minute.
+ * The cycles that wait for memory are less than 100 a nanosecond in the lab's model, too.
+ */
+static bool is_possible(const struct slowdown_values *values)
+{
+	return values->misses <= values->cycles &&
+	       values->instructions <= RATE_MOST * values->cycles &&
+	       (values->ran_ns <= 0 || values->cycles <= RATE_MOST * (values->ran_ns + SHORT_NS));
 }
 
 /* Mostly the one that came at this place in the slot before. */
@@ -135,6 +150,7 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 	owner->seen = slowdown->slot;
 	owner->suspect_only = suspect_only;
 	owner->now = *values;
+	owner->now.counted = values->counted && is_possible(values);
 	slowdown->now[slowdown->nr_now++] = (uint32_t)(owner - slowdown->owners);
 }
 
@@ -185,6 +201,7 @@ static void take_references(struct slowdown_owner *owner, double held)
 		owner->unreferenced += w * now->misses;
 		return;
 	}
+	owner->referenced = owner->slot;
 	/* a processor may count references that it took together */
 	references = now->references > now->misses ? now->references : now->misses;
 	owner->mean.references += w * references;
@@ -203,6 +220,7 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	held = take_occupancy(owner);
 	if (!now->counted)
 		return;
+	owner->counted = slot;
 	owner->timed = now->ran_ns >= 0;
 	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
 	mean->cycles += w * now->cycles;
@@ -230,22 +248,47 @@ void slowdown_end(struct slowdown *slowdown)
 	slowdown_outside(slowdown);
 }
 
-uint32_t slowdown_counted(const struct slowdown *slowdown)
+double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_owner *owner)
+{
+	double old = (double)(slowdown->slot - owner->slot) / SLOWDOWN_WINDOW;
+	double all = (double)(slowdown->slot - slowdown->begin) / SLOWDOWN_WINDOW;
+
+	return slowdown_kept(old) / (1 - slowdown_kept(all));
+}
+
+static bool is_lately(const struct slowdown *slowdown, uint64_t slot)
+{
+	return slot && slowdown->slot - slot <= FORGET;
+}
+
+/* How many owners have values; of @counted, and of @referenced, lately. */
+static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32_t *referenced)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < slowdown->nr; i++)
-		n += slowdown->owners[i].used && slowdown->owners[i].mean.cycles > 0;
+	*counted = *referenced = 0;
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		n += owner->used;
+		*counted += owner->used && is_lately(slowdown, owner->counted);
+		*referenced += owner->used && is_lately(slowdown, owner->referenced);
+	}
 	return n;
+}
+
+uint32_t slowdown_counted(const struct slowdown *slowdown)
+{
+	uint32_t counted, referenced;
+
+	return count(slowdown, &counted, &referenced) ? counted : slowdown->counted;
 }
 
 uint32_t slowdown_referenced(const struct slowdown *slowdown)
 {
-	uint32_t n = 0;
+	uint32_t counted, referenced;
 
-	for (uint32_t i = 0; i < slowdown->nr; i++)
-		n += slowdown->owners[i].used && slowdown->owners[i].mean.references > 0;
-	return n;
+	return count(slowdown, &counted, &referenced) ? referenced : slowdown->referenced;
 }
 
 uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id)

@@ -397,6 +397,7 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
  * The greatest slowdowns now, the greatest first.  Those by cache and memory are estimates;
  * they need cycles, instructions and misses of the slots, those by cache also references, and
  * are better with occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
+ * An owner that ran too little has none by cache and memory (cmt_culprit_too_little()).
  * @slowdowns: room for @n, at most 1024.  Takes a millisecond for hundreds of owners.
  * Returns the number of those stored, -EINVAL (@n) or -ENOMEM.
  */
@@ -406,11 +407,20 @@ CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
 /**
  * The greatest slowdowns over the last minute, or since the first second: means of an estimate
  * every 250 ms, each of which weighs e to the -1 after a minute.  Also those that are none
- * now.
+ * now.  Seconds in which the owner ran too little to tell count as if there was none.
  * Returns as cmt_culprit_slowdown().
  */
 CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 					struct cmt_slowdown *slowdowns, uint32_t n);
+
+/**
+ * Owners that ran in the last seconds, but too little in the last one to tell how much slower
+ * they are by cache and memory: this is not known, and not 0.  Waits for a CPU are known.
+ * @ids: room for @n, in the order of ids; what is outside all cgroups is not among them
+ * Returns the number of all such owners, which may be more than @n, or -ENOMEM.
+ */
+CMT_API int cmt_culprit_too_little(const struct cmt_culprit *culprit, uint64_t *ids,
+				   uint32_t n);
 
 /**
  * The next incident that began or ended since the last call.  An estimate every 250 ms finds

@@ -190,6 +190,16 @@ class Slowdowns(Handle):
         """Means over the last minute, or since the first second, the greatest first."""
         return self._slowdowns(lib.cmt_culprit_slowdown_minute)
 
+    def too_little(self) -> tuple[Party, ...]:
+        """
+        Those that ran in the last seconds, but too little to tell by cache and memory.
+
+        How much slower they are by those is not known, and now() has nothing of it.
+        """
+        raw = ffi.new("uint64_t[]", _MOST)
+        n = check(lib.cmt_culprit_too_little(self.pointer, raw, _MOST), "slowdown")
+        return tuple(self._party(owner) for owner in raw[0:min(n, _MOST)])
+
     def incidents(self) -> tuple[Incident, ...]:
         """Those that began or ended since the last call, the newest 32."""
         found, store = [], ffi.new("const struct cmt_incident **")
