@@ -108,11 +108,34 @@ int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOS
 	return list_all(culprit, list, &complete);
 }
 
+void slower_read_little(const struct cmt_culprit *culprit, struct slower_little *little)
+{
+	int n = cmt_culprit_too_little(culprit, little->ids, SLOWER_LITTLE);
+
+	/* without memory all may be so */
+	little->all = n < 0 ? UINT32_MAX : (uint32_t)n;
+	little->nr = n < 0 ? 0 : little->all < SLOWER_LITTLE ? little->all : SLOWER_LITTLE;
+}
+
+static int cmp_id(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+bool slower_is_little(const struct slower_little *little, uint64_t id)
+{
+	return bsearch(&id, little->ids, little->nr, sizeof(id), cmp_id);
+}
+
 void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit)
 {
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 	int n = list_all(culprit, slowers->list, &slowers->complete);
 
+	slower_read_little(culprit, &slowers->little);
+	slowers->complete &= slowers->little.nr == slowers->little.all;
 	cmt_culprit_counts(culprit, &counts);
 	slowers->known = n >= 0 && counts.slots + counts.missing >= SLOWER_SLOTS;
 	slowers->nr = n > 0 ? (uint32_t)n : 0;
@@ -129,12 +152,24 @@ static const struct slower *find_victim(const struct slowers *slowers, uint64_t 
 	return NULL;
 }
 
+/* What did nothing is too little, too. */
+static uint32_t known_of(const struct slowers *slowers, const struct row *row)
+{
+	const struct cmt_usage_counters *c = &row->counters;
+	uint32_t known = c->known ? c->values & ALL : 0;
+
+	if (known & CMT_F_CYCLES && (!c->cycles ||
+				     slower_is_little(&slowers->little, row->culprit_id)))
+		known &= CMT_F_WAITED;
+	return known;
+}
+
 /* Where a part is not known, the rest is a lower bound, and nothing of it tells nothing. */
 static void set_slower(const struct slowers *slowers, struct row *row)
 {
 	const struct cmt_usage_counters *c = &row->counters;
 	const struct slower *slower = find_victim(slowers, row->culprit_id);
-	uint32_t known = c->known ? c->values & ALL : 0;
+	uint32_t known = known_of(slowers, row);
 	bool partial = known != ALL || c->bounds & CMT_F_WAITED;
 
 	if (!(known & CMT_F_WAITED) && (known & SOME) != SOME)

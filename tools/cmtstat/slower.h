@@ -7,6 +7,7 @@
 
 #define SLOWER_PARTS	6U
 #define SLOWER_MOST	256U
+#define SLOWER_LITTLE	1024U
 #define SLOWER_RESOURCES (CMT_SLOWDOWN_MEMORY + 1)
 #define SLOWER_LEAST	0.01	/* less is not told */
 #define SLOWER_SLOTS	1000		/* before the first estimate */
@@ -24,6 +25,7 @@ struct slower {
 	struct why_name name;
 	double share, low, high;	/* because of all others together */
 	double by_resource[SLOWER_RESOURCES];
+	bool too_little;	/* it ran too little: all but the CPU is not known */
 	uint32_t nr_parts;
 	struct slower_part parts[SLOWER_PARTS];	/* the greatest first */
 };
@@ -31,12 +33,22 @@ struct slower {
 /* The slowest first, without names.  Returns their number, or -ENOMEM. */
 int slower_list(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST]);
 
+/* Those that ran too little to tell by cache and memory */
+struct slower_little {
+	uint32_t nr, all;	/* in ids, and of all */
+	uint64_t ids[SLOWER_LITTLE];	/* ascending */
+};
+
+void slower_read_little(const struct cmt_culprit *culprit, struct slower_little *little);
+bool slower_is_little(const struct slower_little *little, uint64_t id);
+
 /* At one moment, for the rows of a table. */
 struct slowers {
 	bool known;		/* the engine has seen a second */
 	bool complete;		/* others than those in the list are not slower */
 	uint32_t nr;
 	struct slower list[SLOWER_MOST];
+	struct slower_little little;
 };
 
 /* The slowest first, without names. */

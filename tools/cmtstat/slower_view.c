@@ -6,6 +6,8 @@
 
 #include "why_json.h"
 
+#define LITTLE_NAMED	4U
+
 const char *why_label(char buf[WHY_LABEL_LEN], const struct why_name *name)
 {
 	escape_text(buf, WHY_LABEL_LEN, name->label, ESCAPE_ASCII);
@@ -58,15 +60,32 @@ static void put_slower(FILE *out, const struct slower *slower)
 	}
 }
 
+static void put_little(FILE *out, const struct why_little *little)
+{
+	uint32_t n = little->nr < LITTLE_NAMED ? little->nr : LITTLE_NAMED;
+	char label[WHY_LABEL_LEN];
+
+	if (!n)
+		return;
+	fputs("Too little time to tell by cache and memory: ", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? ", " : "", why_label(label, &little->list[i].name));
+	if (little->nr > n)
+		fprintf(out, " and %u more", little->nr - n);
+	fputc('\n', out);
+}
+
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool any, const struct cmt_culprit_counts *counts)
+		    uint32_t n, bool any, const struct why_little *little,
+		    const struct cmt_culprit_counts *counts)
 {
 	if (state->json)
-		return why_json_slower(out, list, n);
+		return why_json_slower(out, list, n, little);
 	if (!any && counts->referenced)
 		fputs("No container is slower by 1 % or more because of its neighbours.\n", out);
 	for (uint32_t i = 0; i < n; i++)
 		put_slower(out, &list[i]);
+	put_little(out, little);
 	if (!counts->counted)
 		fputs("Slowdown by cache and memory is not known: it needs counters of cycles, instructions, misses and references.\n",
 		      out);

@@ -256,16 +256,36 @@ static int json_slower(FILE *out, const struct slower *slower)
 	add_real(&to, "share", slower->share);
 	add_real(&to, "low", slower->low);
 	add_real(&to, "high", slower->high);
+	add_bool(&to, "too_little", slower->too_little);
 	add_slower_parts(&to, slower);
 	return finish(&to, out);
 }
 
-int why_json_slower(FILE *out, const struct slower *list, uint32_t n)
+static bool is_listed(const struct slower *list, uint32_t n, uint64_t id)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i].id == id)
+			return true;
+	return false;
+}
+
+int why_json_slower(FILE *out, const struct slower *list, uint32_t n,
+		    const struct why_little *little)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < n; i++)
 		ret = json_slower(out, &list[i]);
+	for (uint32_t i = 0; !ret && i < little->nr; i++) {
+		const struct why_little_one *one = &little->list[i];
+		const struct slower unknown = {
+			.id = one->id, .name = one->name, .too_little = true,
+			.share = NAN, .low = NAN, .high = NAN,
+		};
+
+		if (!is_listed(list, n, one->id))
+			ret = json_slower(out, &unknown);
+	}
 	return ret;
 }
 

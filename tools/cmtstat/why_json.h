@@ -13,7 +13,9 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 		     const struct cmt_culprit_verdict *verdict,
 		     const struct why_names *names);
 
-int why_json_slower(FILE *out, const struct slower *list, uint32_t n);
+/* Of those that ran too little, too: what is not known is null. */
+int why_json_slower(FILE *out, const struct slower *list, uint32_t n,
+		    const struct why_little *little);
 
 int why_json_incident(FILE *out, const struct why_state *state,
 		      const struct why_incident *incident, bool is_event);

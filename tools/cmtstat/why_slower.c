@@ -153,10 +153,30 @@ static uint32_t keep_wanted(const struct watch *watch, const struct why_state *s
 	return wanted;
 }
 
+static void name_little(const struct watch *watch, const char *filter, struct slower *list,
+			uint32_t n, struct why_little *to)
+{
+	static struct slower_little little;
+
+	slower_read_little(watch->culprit, &little);
+	for (uint32_t i = 0; i < n; i++)
+		list[i].too_little = slower_is_little(&little, list[i].id);
+	to->nr = 0;
+	for (uint32_t i = 0; i < little.nr; i++) {
+		struct why_little_one *one = &to->list[to->nr];
+
+		one->id = little.ids[i];
+		watch_name(watch, &one->name, one->id);
+		/* others are gone */
+		to->nr += one->name.path && why_is_wanted(filter, &one->name);
+	}
+}
+
 static int say_rest(const struct watch *watch, const struct why_state *state,
 		    const char *filter)
 {
 	static struct slower list[SLOWER_MOST];
+	static struct why_little little;
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 	int n = slower_list(watch->culprit, list), ret;
 	bool any = false;
@@ -165,11 +185,12 @@ static int say_rest(const struct watch *watch, const struct why_state *state,
 	if (n < 0)
 		return n;
 	n = (int)keep_wanted(watch, state, filter, list, (uint32_t)n, &any);
+	name_little(watch, filter, list, (uint32_t)n, &little);
 	cmt_culprit_counts(watch->culprit, &counts);
 	ret = text_open(&text);
 	if (ret)
 		return ret;
-	ret = why_view_slower(text.out, state, list, (uint32_t)n, any, &counts);
+	ret = why_view_slower(text.out, state, list, (uint32_t)n, any, &little, &counts);
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 

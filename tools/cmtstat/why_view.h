@@ -72,12 +72,22 @@ struct why_incident {
 int why_view_incident(FILE *out, const struct why_state *state,
 		      const struct why_incident *incident, bool is_event);
 
+/* Containers that ran too little to tell by cache and memory */
+struct why_little {
+	uint32_t nr;
+	struct why_little_one {
+		uint64_t id;
+		struct why_name name;
+	} list[SLOWER_LITTLE];
+};
+
 /*
  * Who is slower now, but for those of incidents.  Not @any: nobody is, with those.  @counts
  * has by which resources that is known.
  */
 int why_view_slower(FILE *out, const struct why_state *state, const struct slower *list,
-		    uint32_t n, bool any, const struct cmt_culprit_counts *counts);
+		    uint32_t n, bool any, const struct why_little *little,
+		    const struct cmt_culprit_counts *counts);
 
 /* The missing parts */
 struct why_end {

@@ -21,7 +21,8 @@ static void row_of(struct row *row, uint64_t id, uint32_t values)
 {
 	*row = (struct row){
 		.kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .seen = true,
-		.culprit_id = id, .counters = { .known = true, .values = values },
+		.culprit_id = id,
+		.counters = { .known = true, .values = values, .cycles = 1000000000 },
 	};
 }
 
@@ -122,6 +123,24 @@ START_TEST(test_slowers_set_unknown)
 }
 END_TEST
 
+/* Who ran too little, or not at all, is told by the CPU only, and not to lose nothing else. */
+START_TEST(test_slowers_set_too_little)
+{
+	setup();
+	slowers.little.nr = slowers.little.all = 2;
+	slowers.little.ids[0] = 7;
+	slowers.little.ids[1] = 8;
+	ck_assert_str_eq(shown(0), ">18% ba\x1btch cache");
+	ck_assert_str_eq(shown(1), "-");
+	ck_assert(!rows[1].slowed.known && !rows[1].slower);
+	ck_assert_str_eq(shown(2), "<1%");
+	rows[2].counters.cycles = 0;
+	ck_assert_str_eq(shown(2), "-");
+	rows[1].counters.values = CMT_F_WAITED;
+	ck_assert_str_eq(shown(1), "-");
+}
+END_TEST
+
 /* Unknown comes after what is nothing. */
 START_TEST(test_sort)
 {
@@ -199,6 +218,7 @@ int main(void)
 	UNIT_CASE(suite, test_slowers_set_known);
 	UNIT_CASE(suite, test_slowers_set_partial);
 	UNIT_CASE(suite, test_slowers_set_unknown);
+	UNIT_CASE(suite, test_slowers_set_too_little);
 	UNIT_CASE(suite, test_sort);
 	UNIT_CASE(suite, test_slower_json);
 	UNIT_CASE(suite, test_hold);

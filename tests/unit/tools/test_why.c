@@ -200,6 +200,8 @@ static const char *view_incident(const struct why_incident *incident, bool is_ev
 
 enum known { OF_CPU, OF_MEMORY, OF_ALL };
 
+static struct why_little little;
+
 static const char *view_slower(const struct slower *list, uint32_t n, bool any, enum known known)
 {
 	const struct cmt_culprit_counts counts = {
@@ -210,7 +212,7 @@ static const char *view_slower(const struct slower *list, uint32_t n, bool any, 
 
 	free(text);
 	out = open_memstream(&text, &len);
-	ck_assert_int_eq(why_view_slower(out, &state, list, n, any, &counts), 0);
+	ck_assert_int_eq(why_view_slower(out, &state, list, n, any, &little, &counts), 0);
 	fclose(out);
 	return text;
 }
@@ -253,6 +255,40 @@ START_TEST(test_slower)
 	ck_assert_ptr_null(value);
 	json_object_put(object);
 	ck_assert_str_eq(view_slower(NULL, 0, false, OF_CPU), "");
+}
+END_TEST
+
+START_TEST(test_slower_too_little)
+{
+	const struct slower list[] = { { .id = 7, .name.label = "docker:web", .share = 0.07,
+		.low = 0.07, .high = 0.07, .too_little = true } };
+	struct json_object *object, *value;
+	char *next;
+
+	prepare(CMT_CULPRIT_NONE);
+	for (little.nr = 0; little.nr < 6; little.nr++) {
+		little.list[little.nr].id = 7 + little.nr;
+		strcpy(little.list[little.nr].name.label, little.nr ? "docker:\033" : "docker:web");
+	}
+	ck_assert_str_eq(view_slower(NULL, 0, false, OF_ALL),
+		"No container is slower by 1 % or more because of its neighbours.\n"
+		"Too little time to tell by cache and memory: docker:web, docker:\\x1b, docker:\\x1b, docker:\\x1b and 2 more\n");
+	little.nr = 2;
+	state.json = true;
+	view_slower(list, 1, true, OF_ALL);
+	next = strchr(text, '\n');
+	ck_assert_ptr_nonnull(next);
+	ck_assert_ptr_nonnull(strstr(text, "0.070"));
+	object = json_tokener_parse(next + 1);
+	ck_assert(json_object_object_get_ex(object, "id", &value));
+	ck_assert_int_eq(json_object_get_int(value), 8);
+	ck_assert(json_object_object_get_ex(object, "share", &value));
+	ck_assert_ptr_null(value);
+	ck_assert(json_object_object_get_ex(object, "too_little", &value));
+	ck_assert(json_object_get_boolean(value));
+	ck_assert_ptr_null(strchr(strchr(next + 1, '\n') + 1, '\n'));
+	json_object_put(object);
+	little.nr = 0;
 }
 END_TEST
 
@@ -369,6 +405,7 @@ int main(void)
 	UNIT_CASE(suite, test_waits);
 	UNIT_CASE(suite, test_hostile);
 	UNIT_CASE(suite, test_slower);
+	UNIT_CASE(suite, test_slower_too_little);
 	UNIT_CASE(suite, test_incident);
 	UNIT_CASE(suite, test_incident_ended);
 	UNIT_CASE(suite, test_incident_json);
