@@ -261,7 +261,7 @@ static bool is_lately(const struct slowdown *slowdown, uint64_t slot)
 	return slot && slowdown->slot - slot <= FORGET;
 }
 
-/* How many owners have values; of @counted, and of @referenced, lately. */
+/* How many owners have values, counters (@counted) and references (@referenced), lately. */
 static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32_t *referenced)
 {
 	uint32_t n = 0;
@@ -270,7 +270,7 @@ static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
-		n += owner->used;
+		n += owner->used && is_lately(slowdown, owner->slot);
 		*counted += owner->used && is_lately(slowdown, owner->counted);
 		*referenced += owner->used && is_lately(slowdown, owner->referenced);
 	}
