@@ -226,17 +226,23 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 	return err ? err : wait_slot_end(&usage->waits);
 }
 
+static void begin_first(struct cmt_usage *usage, uint64_t start_ns)
+{
+	usage->started = true;
+	usage->origin_ns = start_ns;
+	usage->start_ns = start_ns;
+	usage->end_ns = start_ns + usage->interval_ns;
+	if (usage->flags & CMT_USAGE_ALIGNED)
+		usage->end_ns -= start_ns % usage->interval_ns;
+}
+
 int usage_slot_add(void *ctx, const struct cmt_slot *slot)
 {
 	struct cmt_usage *usage = ctx;
 	int err = 0, ret;
 
-	if (!usage->started) {
-		usage->started = true;
-		usage->origin_ns = slot->start_ns;
-		usage->start_ns = slot->start_ns;
-		usage->end_ns = slot->start_ns + usage->interval_ns;
-	}
+	if (!usage->started)
+		begin_first(usage, slot->start_ns);
 	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
 		err = usage_interval_end(usage, usage->end_ns, slot->start_ns);
 	/* names that came since the last interval */

@@ -14,9 +14,11 @@
 static int check_opts(const struct cmt_usage_opts *o)
 {
 	const uint32_t both = CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS;
+	const uint32_t all = both | CMT_USAGE_BRIEF | CMT_USAGE_WAITS | CMT_USAGE_ALIGNED;
 
 	if (o->by > CMT_USAGE_BY_DOMAIN ||
-	    (o->flags & ~(both | CMT_USAGE_BRIEF | CMT_USAGE_WAITS)) || (o->flags & both) == both ||
+	    (o->flags & ~all) || (o->flags & both) == both ||
+	    (o->flags & CMT_USAGE_ALIGNED && o->device) ||
 	    (o->counters & ~(uint64_t)(USAGE_VALUES | CMT_F_COUNTERS_FIRST |
 				       CMT_F_CHANNEL)) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)

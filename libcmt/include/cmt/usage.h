@@ -143,6 +143,11 @@ struct cmt_usage_opts {
 /** By container and by process: cmt_usage_frame.waits says who ran while tasks waited. */
 #define CMT_USAGE_WAITS	  (1U << 3)
 
+/** Not with a device: intervals end at multiples of interval_ns of CLOCK_MONOTONIC, so that
+ *  two recordings of the same time have the same intervals.  The first one is shorter.
+ */
+#define CMT_USAGE_ALIGNED (1U << 4)
+
 /**
  * Make a usage; free it with cmt_usage_free().  With a device the first interval begins
  * now, otherwise with the first record.

@@ -1341,6 +1341,27 @@ START_TEST(test_usage_cpus_among_containers)
 }
 END_TEST
 
+/* Whenever the first record comes, intervals end at multiples of their length. */
+START_TEST(test_usage_aligned)
+{
+	static const uint64_t ends[] = { 10 * MS, 20 * MS, 30 * MS, 34 * MS };
+
+	begin_opts((struct cmt_usage_opts){ .by = CMT_USAGE_BY_PROCESS, .interval_ns = 10 * MS,
+					    .flags = CMT_USAGE_ALIGNED });
+	own(1, 12, 0);
+	for (uint64_t ms = 3; ms <= 33; ms++)
+		read_at(1, ms * MS + 5, ms, 1000 * ms);
+	ck_assert_int_eq(cmt_usage_flush(usage), 0);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+		ck_assert_uint_eq(frame->start_ns, i ? ends[i - 1] : 3 * MS);
+		ck_assert_uint_eq(frame->end_ns, ends[i]);
+	}
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 0);
+	end();
+}
+END_TEST
+
 /* Intervals follow the time of the records, one frame each. */
 START_TEST(test_usage_intervals)
 {
@@ -1578,6 +1599,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_containers_and_overflow);
 	UNIT_CASE(suite, test_usage_attached_process_in_container);
 	UNIT_CASE(suite, test_usage_cpus_among_containers);
+	UNIT_CASE(suite, test_usage_aligned);
 	UNIT_CASE(suite, test_usage_intervals);
 	UNIT_CASE(suite, test_usage_peek);
 	UNIT_CASE(suite, test_usage_names_bounded);
