@@ -7,6 +7,7 @@
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
  * beside: an agent's RMID counts work of the first two containers; story: see story.h.
+ * CMT_MADE_HOST in the environment is the host of a recording.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static int export_made(struct made *made, const struct export_format *format,
 	struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .nr_rmids = MADE_RMIDS, .nr_cpus = MADE_CPUS,
 		.l3_bytes = MADE_L3, .unit_bytes = MADE_UNIT,
-		.interval_ns = grain * MS, .by = by,
+		.interval_ns = grain * MS, .by = by, .flags = CMT_USAGE_ALIGNED,
 	};
 	struct sink sink = { 0 };
 	struct out out;
@@ -92,8 +93,9 @@ static int export_made(struct made *made, const struct export_format *format,
 		return ret;
 	sink.session = (struct export_session){
 		.format = format, .columns = export_columns, .out = &out,
-		.origin = { "node-1", "11111111-2222-3333-4444-555555555555", true,
-			    MADE_REAL_NS - MADE_BEGIN_NS },
+		.origin = { "node-1", "11111111-2222-3333-4444-555555555555",
+			    MADE_BEGIN_NS, true, MADE_REAL_NS - MADE_BEGIN_NS },
+		.grain_ns = grain * MS,
 	};
 	made->record = usage_record;
 	made->name = usage_name;
@@ -143,7 +145,7 @@ static int recorder_second(void *ctx, uint64_t ts)
 
 static int record_made(struct made *made)
 {
-	char host[32];
+	char host[64];
 	const struct cmt_recorder_opts opts = {
 		.sz = sizeof(opts), .info = &info, .write = write_chunk,
 		.program = "cmt-made", .host = host, .kernel = "6.1.0",
@@ -157,6 +159,8 @@ static int record_made(struct made *made)
 	int ret;
 
 	snprintf(host, sizeof(host), "node-%u", made->seed + 1);
+	if (getenv("CMT_MADE_HOST"))
+		snprintf(host, sizeof(host), "%s", getenv("CMT_MADE_HOST"));
 	ret = cmt_recorder_new(&sink.recorder, &opts);
 	if (ret)
 		return ret;

@@ -109,7 +109,9 @@ static int write_all(struct span *span, struct out *out, const struct export_con
 	struct export_session session = {
 		.format = format, .out = out,
 		.columns = config->incidents ? export_incident_columns : export_columns,
-		.origin = { .node = span->about.host, .boot = span->about.boot_id },
+		.origin = { .node = span->about.host, .boot = span->about.boot_id,
+			    .begin_ns = span->about.start_ns },
+		.grain_ns = span->opts.grain_ns,
 	};
 	int ret = span_begin(span), err;
 
@@ -193,7 +195,7 @@ static const char *misused(const struct export_config *config, int operands)
 
 int export_main(int argc, char **argv)
 {
-	struct export_config config = { .span = { .program = PROGRAM } };
+	struct export_config config = { .span = { .program = PROGRAM, .aligned = true } };
 	const char *why;
 	int status;
 

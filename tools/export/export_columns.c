@@ -279,6 +279,16 @@ static struct value get_gaps(const struct export_row *e)
 	return value_number(e->frame->nr_gaps);
 }
 
+static struct value get_grain(const struct export_row *e)
+{
+	return value_number(e->grain_ns);
+}
+
+static struct value get_since(const struct export_row *e)
+{
+	return value_number(e->since_ns);
+}
+
 static const char *const views[] = {
 	[CMT_USAGE_BY_CONTAINER] = "container",
 	[CMT_USAGE_BY_PROCESS] = "process",
@@ -351,6 +361,8 @@ const struct export_column export_columns[] = {
 	{ "emulated", VALUE_BOOL, false, get_emulated, NULL },
 	{ "lost", VALUE_U64, false, get_lost, NULL },
 	{ "gaps", VALUE_U32, false, get_gaps, NULL },
+	{ "grain_ns", VALUE_U64, false, get_grain, NULL },
+	{ "since_ns", VALUE_U64, false, get_since, NULL },
 	{ .name = NULL },
 };
 

@@ -20,6 +20,8 @@ struct export_row {
 	const char *boot;	/* boot id; "": not known */
 	bool time_known;
 	uint64_t time_ns;	/* CLOCK_REALTIME of the begin */
+	uint64_t grain_ns;	/* of intervals: the length of one that is whole */
+	uint64_t since_ns;	/* from the recording's begin to that of the interval */
 	/* Of an interval, else NULL */
 	const struct cmt_usage_frame *frame;
 	const struct cmt_usage_row *row;

@@ -49,7 +49,7 @@ static void put_time(struct out *out, const struct export_row *row)
 	if (!row->time_known || !gmtime_r(&seconds, &tm))
 		return;
 	n = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	if (!row->frame || row->frame->end_ns - row->frame->start_ns < SECOND_NS)
+	if (!row->frame || row->grain_ns < SECOND_NS)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ".%06u",
 				      (unsigned int)(row->time_ns % SECOND_NS / 1000));
 	out_bytes(out, text, n);

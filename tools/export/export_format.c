@@ -11,6 +11,8 @@ static struct export_row row_at(const struct export_session *session, uint64_t b
 
 	return (struct export_row){
 		.node = origin->node, .boot = origin->boot,
+		.grain_ns = session->grain_ns,
+		.since_ns = begin_ns > origin->begin_ns ? begin_ns - origin->begin_ns : 0,
 		.time_known = origin->clock_known,
 		.time_ns = origin->clock_ns + begin_ns,
 	};

@@ -14,6 +14,7 @@ struct export_format;
 /* The time and the machine of a frame */
 struct export_origin {
 	const char *node, *boot;	/* "": not known */
+	uint64_t begin_ns;		/* CLOCK_MONOTONIC of the recording's begin */
 	bool clock_known;
 	uint64_t clock_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, modulo 2^64 */
 };
@@ -23,6 +24,7 @@ struct export_session {
 	const struct export_column *columns;	/* of rows */
 	struct out *out;
 	struct export_origin origin;
+	uint64_t grain_ns;	/* of intervals */
 	void *state;		/* the format's */
 	uint64_t rows, frames;	/* written so far */
 };

@@ -102,6 +102,7 @@ int span_begin(struct span *span)
 {
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .by = span->opts.by,
+		.flags = span->opts.aligned ? CMT_USAGE_ALIGNED : 0,
 		.interval_ns = span->opts.grain_ns, .recording = span->recording,
 	};
 	int ret;

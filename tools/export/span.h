@@ -21,6 +21,7 @@ struct span_opts {
 	const char *path;
 	uint32_t by;		/* enum cmt_usage_by */
 	uint64_t grain_ns;
+	bool aligned;		/* CMT_USAGE_ALIGNED */
 };
 
 struct span {
