@@ -5,12 +5,18 @@
 --		clickhouse-client --query 'INSERT INTO cmt.usage FORMAT RowBinary'
 --	cmtstat export --clickhouse --by incident FILE |
 --		clickhouse-client --query 'INSERT INTO cmt.incidents FORMAT RowBinary'
+-- cmt-ship(8) does both of what cmt-recorder saves.  A row that is loaded twice is one row: in
+-- the views at once, and in the tables with FINAL, or when parts were merged.
 CREATE DATABASE IF NOT EXISTS cmt;
 
 -- A row of an interval, of any length.  What is not known is NULL, never 0.  A value that is
 -- partial is a lower bound.  The bits of the columns *_why and counters_bounds are those of
 -- CMT_USAGE_WHY_* and CMT_F_* in <cmt/frame.h> and <uapi/cmt.h>.
--- The columns up to gaps are in the order in which they are written.
+-- The columns up to since_ns are in the order in which they are written.
+--
+-- A row is that of one owner (row), node, boot, and interval (grain_ns, cell), and recordings
+-- of the same time have the same ones.  Of rows with the same key the best stays: that of the
+-- longest interval, and of these that of the recording which began first, since it knew more.
 CREATE TABLE IF NOT EXISTS cmt.usage
 (
     node String,
@@ -69,16 +75,23 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     emulated UInt8,
     lost UInt64,                            -- records, of the interval
     gaps UInt32,                            -- time slots in which records were lost
+    grain_ns UInt64,                        -- the length of an interval that is not cut
+    since_ns UInt64,                        -- from the recording's begin to the interval's
+    row UInt64 MATERIALIZED cityHash64(toUInt8(kind), path, comm, ifNull(cgroup_id, 0), ifNull(pid, 0), ifNull(cpu, 4294967295), ifNull(domain, 4294967295)),
+    cell UInt64 MATERIALIZED intDiv(monotonic_ns, greatest(grain_ns, 1)),
+    version UInt64 MATERIALIZED length_ns * 1048576 + least(intDiv(since_ns, 10000000), 1048575),
     time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000)),
     day Date MATERIALIZED toDate(intDiv(time_ns, 1000000000))
 )
-ENGINE = MergeTree
+ENGINE = ReplacingMergeTree(version)
 PARTITION BY day
-ORDER BY (view, name, node, time_ns);
+ORDER BY (view, grain_ns, row, node, boot, cell);
 
 -- What one neighbour cost a container by one resource, in one incident: a time in which
 -- neighbours made the container (the victim) 5 % slower or more.  The rows of an incident have
--- the same node, boot and number.  By cache and memory these are estimates.
+-- the same node, boot and number.  By cache and memory these are estimates.  Of rows with the
+-- same begin, victim, suspect, resource and domain the longest stays: a later recording may
+-- have the end of an incident that goes on in an earlier one.
 CREATE TABLE IF NOT EXISTS cmt.incidents
 (
     node String,
@@ -100,109 +113,86 @@ CREATE TABLE IF NOT EXISTS cmt.incidents
     goes_on UInt8,                          -- at the end of the recording
     clipped UInt8,                          -- there were more suspects, which cost less
     emulated UInt8,
+    row UInt64 MATERIALIZED cityHash64(victim_path, suspect_path, toUInt8(resource), ifNull(domain, 4294967295)),
     time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000)),
     day Date MATERIALIZED toDate(intDiv(time_ns, 1000000000))
 )
-ENGINE = MergeTree
+ENGINE = ReplacingMergeTree(length_ns)
 PARTITION BY toYYYYMM(day)
-ORDER BY (victim, suspect, node, time_ns);
+ORDER BY (victim, suspect, node, boot, monotonic_ns, row);
 
--- One row a second, and one a minute, for each container on each node: of containers only.
--- They hold states of aggregate functions, which cmt.seconds and cmt.minutes read.
-CREATE MATERIALIZED VIEW IF NOT EXISTS cmt.usage_1s
-ENGINE = AggregatingMergeTree
-PARTITION BY day
-ORDER BY (name, node, path, second)
-AS SELECT
-    day, name, node, path, time AS second,
-    countState() AS intervals_state,
-    countState(occupancy_bytes) AS known_state,
-    argMaxState(ifNull(occupancy_bytes, 0), time_ns) AS last_state,
-    argMaxState(toUInt8(isNotNull(occupancy_bytes)), time_ns) AS last_known_state,
-    maxState(occupancy_most_bytes) AS most_state,
-    sumState(ifNull(occupancy_mean_bytes, 0) * occupancy_slots) AS held_state,
-    sumState(toUInt64(occupancy_slots)) AS slots_state,
-    sumState(total_bytes) AS total_state,
-    countState(total_bytes) AS total_known_state,
-    sumState(local_bytes) AS local_state,
-    sumState(llc_misses) AS misses_state,
-    sumState(cycles) AS cycles_state,
-    sumState(instructions) AS instructions_state,
-    sumState(length_ns) AS length_state,
-    maxState(toUInt8(occupancy_partial OR total_partial)) AS partial_state,
-    maxState(emulated) AS emulated_state,
-    sumState(lost) AS lost_state
-FROM cmt.usage
-WHERE view = 'container'
-GROUP BY day, name, node, path, second;
+-- Rows of 1 s of containers, each once.
+CREATE VIEW IF NOT EXISTS cmt.rows_1s AS SELECT
+    name, node, path, time AS second, time_ns,
+    occupancy_bytes AS occupancy, occupancy_most_bytes AS most, occupancy_mean_bytes AS mean,
+    occupancy_slots AS of_slots, total_bytes AS total, local_bytes AS local,
+    llc_misses AS misses, cycles AS of_cycles, instructions AS of_instructions,
+    length_ns AS length, toUInt8(occupancy_partial OR total_partial) AS is_partial,
+    emulated AS is_emulated, lost AS is_lost
+FROM cmt.usage FINAL
+WHERE view = 'container' AND grain_ns = 1000000000;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS cmt.usage_1min
-ENGINE = AggregatingMergeTree
-PARTITION BY toYYYYMM(day)
-ORDER BY (name, node, path, second)
-AS SELECT
-    day, name, node, path, toStartOfMinute(time) AS second,
-    countState() AS intervals_state,
-    countState(occupancy_bytes) AS known_state,
-    argMaxState(ifNull(occupancy_bytes, 0), time_ns) AS last_state,
-    argMaxState(toUInt8(isNotNull(occupancy_bytes)), time_ns) AS last_known_state,
-    maxState(occupancy_most_bytes) AS most_state,
-    sumState(ifNull(occupancy_mean_bytes, 0) * occupancy_slots) AS held_state,
-    sumState(toUInt64(occupancy_slots)) AS slots_state,
-    sumState(total_bytes) AS total_state,
-    countState(total_bytes) AS total_known_state,
-    sumState(local_bytes) AS local_state,
-    sumState(llc_misses) AS misses_state,
-    sumState(cycles) AS cycles_state,
-    sumState(instructions) AS instructions_state,
-    sumState(length_ns) AS length_state,
-    maxState(toUInt8(occupancy_partial OR total_partial)) AS partial_state,
-    maxState(emulated) AS emulated_state,
-    sumState(lost) AS lost_state
-FROM cmt.usage
-WHERE view = 'container'
-GROUP BY day, name, node, path, second;
-
+-- A row for each container, node, and second or minute, from rows of 1 s.
 -- intervals: rows of cmt.usage; of these, known have an occupancy and total_known a bandwidth:
 -- where these are fewer, bytes are a lower bound, as where partial is 1.
 CREATE VIEW IF NOT EXISTS cmt.seconds AS SELECT
     name, node, path, second AS time,
-    countMerge(intervals_state) AS intervals,
-    countMerge(known_state) AS known,
-    if(argMaxMerge(last_known_state) = 1, argMaxMerge(last_state), NULL) AS occupancy_bytes,
-    maxMerge(most_state) AS most_bytes,
-    sumMerge(slots_state) AS slots,
-    if(slots > 0, sumMerge(held_state) / slots, NULL) AS mean_bytes,
-    sumMerge(total_state) AS total_bytes,
-    countMerge(total_known_state) AS total_known,
-    sumMerge(local_state) AS local_bytes,
-    sumMerge(misses_state) AS llc_misses,
-    sumMerge(cycles_state) AS cycles,
-    sumMerge(instructions_state) AS instructions,
-    sumMerge(length_state) AS length_ns,
-    maxMerge(partial_state) AS partial,
-    maxMerge(emulated_state) AS emulated,
-    sumMerge(lost_state) AS lost
-FROM cmt.usage_1s
-GROUP BY name, node, path, second;
+    intervals, known, occupancy_bytes, most_bytes, slots,
+    if(slots > 0, held / slots, NULL) AS mean_bytes,
+    total_bytes, total_known, local_bytes, llc_misses, cycles, instructions, length_ns, partial,
+    emulated, lost
+FROM
+(
+    SELECT
+        name, node, path, second,
+        count() AS intervals,
+        count(occupancy) AS known,
+        if(argMax(toUInt8(isNotNull(occupancy)), time_ns) = 1,
+            argMax(ifNull(occupancy, 0), time_ns), NULL) AS occupancy_bytes,
+        max(most) AS most_bytes,
+        sum(toUInt64(of_slots)) AS slots,
+        sum(ifNull(mean, 0) * of_slots) AS held,
+        sum(total) AS total_bytes,
+        count(total) AS total_known,
+        sum(local) AS local_bytes,
+        sum(misses) AS llc_misses,
+        sum(of_cycles) AS cycles,
+        sum(of_instructions) AS instructions,
+        sum(length) AS length_ns,
+        max(is_partial) AS partial,
+        max(is_emulated) AS emulated,
+        sum(is_lost) AS lost
+    FROM cmt.rows_1s
+    GROUP BY name, node, path, second
+);
 
 CREATE VIEW IF NOT EXISTS cmt.minutes AS SELECT
-    name, node, path, second AS time,
-    countMerge(intervals_state) AS intervals,
-    countMerge(known_state) AS known,
-    if(argMaxMerge(last_known_state) = 1, argMaxMerge(last_state), NULL) AS occupancy_bytes,
-    maxMerge(most_state) AS most_bytes,
-    sumMerge(slots_state) AS slots,
-    if(slots > 0, sumMerge(held_state) / slots, NULL) AS mean_bytes,
-    sumMerge(total_state) AS total_bytes,
-    countMerge(total_known_state) AS total_known,
-    sumMerge(local_state) AS local_bytes,
-    sumMerge(misses_state) AS llc_misses,
-    sumMerge(cycles_state) AS cycles,
-    sumMerge(instructions_state) AS instructions,
-    sumMerge(length_state) AS length_ns,
-    maxMerge(partial_state) AS partial,
-    maxMerge(emulated_state) AS emulated,
-    sumMerge(lost_state) AS lost
-FROM cmt.usage_1min
-GROUP BY name, node, path, second;
+    name, node, path, minute AS time,
+    intervals, known, occupancy_bytes, most_bytes, slots,
+    if(slots > 0, held / slots, NULL) AS mean_bytes,
+    total_bytes, total_known, local_bytes, llc_misses, cycles, instructions, length_ns, partial,
+    emulated, lost
+FROM
+(
+    SELECT
+        name, node, path, toStartOfMinute(second) AS minute,
+        count() AS intervals,
+        count(occupancy) AS known,
+        if(argMax(toUInt8(isNotNull(occupancy)), time_ns) = 1,
+            argMax(ifNull(occupancy, 0), time_ns), NULL) AS occupancy_bytes,
+        max(most) AS most_bytes,
+        sum(toUInt64(of_slots)) AS slots,
+        sum(ifNull(mean, 0) * of_slots) AS held,
+        sum(total) AS total_bytes,
+        count(total) AS total_known,
+        sum(local) AS local_bytes,
+        sum(misses) AS llc_misses,
+        sum(of_cycles) AS cycles,
+        sum(of_instructions) AS instructions,
+        sum(length) AS length_ns,
+        max(is_partial) AS partial,
+        max(is_emulated) AS emulated,
+        sum(is_lost) AS lost
+    FROM cmt.rows_1s
+    GROUP BY name, node, path, minute
+);

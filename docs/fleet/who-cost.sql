@@ -17,7 +17,7 @@ SELECT
     sum(lost_ns) / 1e9 AS lost_seconds,
     max(worst) AS worst_share,
     count(lost_ns) / count() AS complete
-FROM cmt.incidents
+FROM cmt.incidents FINAL
 WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
 GROUP BY suspect, victim, resource
 ORDER BY lost_seconds DESC, suspect, victim, resource

@@ -21,7 +21,7 @@ FROM
         SELECT node, name, path, time, assumeNotNull(occupancy_bytes) AS now
         FROM cmt.seconds
         WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
-          AND node IN (SELECT node FROM cmt.usage_1s WHERE name = '@NAME@')
+          AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
     ANY INNER JOIN
@@ -29,7 +29,7 @@ FROM
         SELECT node, name, path, time + 1 AS time, assumeNotNull(occupancy_bytes) AS before
         FROM cmt.seconds
         WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
-          AND node IN (SELECT node FROM cmt.usage_1s WHERE name = '@NAME@')
+          AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
     USING node, name, path, time
@@ -47,7 +47,7 @@ ANY INNER JOIN
         SELECT node, name, path, time, assumeNotNull(occupancy_bytes) AS now
         FROM cmt.seconds
         WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
-          AND node IN (SELECT node FROM cmt.usage_1s WHERE name = '@NAME@')
+          AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
     ANY INNER JOIN
@@ -55,7 +55,7 @@ ANY INNER JOIN
         SELECT node, name, path, time + 1 AS time, assumeNotNull(occupancy_bytes) AS before
         FROM cmt.seconds
         WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
-          AND node IN (SELECT node FROM cmt.usage_1s WHERE name = '@NAME@')
+          AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
     USING node, name, path, time

@@ -10,8 +10,8 @@ SELECT
     sum(waited_ns) / (sum(waited_ns) + sumIf(ran_ns, isNotNull(waited_ns))) AS share,
     max(wait_quota) AS used_up_a_quota,
     count(waited_ns) / count() AS complete
-FROM cmt.usage
-WHERE view = 'container'
+FROM cmt.usage FINAL
+WHERE view = 'container' AND grain_ns = 1000000000
   AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
 GROUP BY name
 HAVING waited_seconds > 0
