@@ -8,6 +8,7 @@ import tempfile
 import time
 
 DEADLINE = 60
+PASSWORD = 'a "quoted" \\ word'    # of the user ship
 CONFIG = """<yandex>
 <logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/errors</errorlog></logger>
 <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port>
@@ -23,7 +24,9 @@ CONFIG = """<yandex>
 USERS = """<yandex>
 <profiles><default><max_memory_usage>4000000000</max_memory_usage></default></profiles>
 <users><default><password></password><networks><ip>127.0.0.1</ip></networks>
-<profile>default</profile><quota>default</quota></default></users>
+<profile>default</profile><quota>default</quota></default>
+<ship><password>{password}</password><networks><ip>127.0.0.1</ip></networks>
+<profile>default</profile><quota>default</quota></ship></users>
 <quotas><default></default></quotas>
 </yandex>
 """
@@ -40,17 +43,25 @@ class Server:
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="cmt-fleet.")
-        self.port = free_port()
+        self.port, self.http = free_port(), free_port()
         for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
             with open(os.path.join(self.dir, name), "w", encoding="ascii") as file:
-                file.write(text.format(dir=self.dir, tcp=self.port, http=free_port()))
+                file.write(text.format(dir=self.dir, tcp=self.port, http=self.http,
+                                       password=PASSWORD))
+        self.start()
+        return self
+
+    def start(self):
         with open(os.path.join(self.dir, "output"), "wb") as output:
             self.process = subprocess.Popen(
                 ["clickhouse-server", f"--config-file={self.dir}/config.xml"],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=self.dir,
                 env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
         self._wait()
-        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def _wait(self):
         end = time.monotonic() + DEADLINE

@@ -132,6 +132,13 @@ sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-names --help: no options"
 equal "cmt-names: manual page and --help differ" "$scratch/help" "$scratch/man"
+"$bin/ship/cmt-ship" --help | sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
+	sort >"$scratch/help"
+sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
+	"$top/docs/man/cmt-ship.8" | sort >"$scratch/man"
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-ship --help: no options"
+equal "cmt-ship: manual page and --help differ" "$scratch/help" "$scratch/man"
 
 # completes "WORDS" EXPECTED: what bash offers after the words, the last of which
 # is being typed; EXPECTED is the beginning.

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cmt-ship with a made-up server: what is sent, what is noted, and how long it waits.
+usage: ship_state_test.py DIRECTORY_OF_THE_BUILD [unittest's]"""
+import base64
+import fcntl
+import http.server
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+SHIP = os.path.join(BUILD, 'tools/ship/cmt-ship')
+TOOLS = os.path.join(BUILD, 'tools')
+MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
+SECRET = 'pass"wo\\rd: 1'
+FIRST, SECOND = 'cmt-20260601T000001.000Z.cmt', 'cmt-20260601T000002.000Z.cmt'
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Keeps what it is asked, and answers with status."""
+    daemon_threads = True
+
+    def __init__(self):
+        self.status, self.seen, self.arguments = 200, [], b''
+        super().__init__(('127.0.0.1', 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def tables(self):
+        return [path.split('cmt.')[1].split('%20')[0] for path, _, _ in self.seen]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.server.arguments += arguments_of_curl()
+        size, body = 1, b''
+        while size:
+            size = int(self.rfile.readline(), 16)
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.server.seen.append((self.path, self.headers['Authorization'], body))
+        self.send_response(self.server.status)
+        self.end_headers()
+        self.wfile.write(b'the server says\x1b[31m so\n')
+
+    def log_message(self, *_):
+        pass
+
+
+def arguments_of_curl():
+    """What everybody can see of it."""
+    found = b''
+    for path in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            if (path / 'comm').read_bytes() == b'curl\n':
+                found += (path / 'cmdline').read_bytes() + (path / 'environ').read_bytes()
+        except OSError:
+            pass
+    return found
+
+
+class Ship(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.recording = subprocess.run([MADE, 'recording', 'containers=6', 'ms=1500',
+                                        'waits=400000'], check=True,
+                                       stdout=subprocess.PIPE).stdout
+
+    def setUp(self):
+        top = tempfile.TemporaryDirectory()
+        self.addCleanup(top.cleanup)
+        self.top = pathlib.Path(top.name)
+        self.saved, self.state = self.top / 'saved', self.top / 'state'
+        self.saved.mkdir()
+        (self.top / 'password').write_text(SECRET)
+        self.server = Server()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.environment = {
+            'CMT_SHIP_URL': f'http://127.0.0.1:{self.server.server_port}/',
+            'CMT_SHIP_PASSWORD': str(self.top / 'password'), 'CMT_SHIP_USER': 'node',
+            'CMT_SHIP_FINE': '2', 'CMT_SHIP_PATH': TOOLS + ':' + os.environ['PATH'],
+        }
+
+    def save(self, name, data=None):
+        (self.saved / name).write_bytes(self.recording if data is None else data)
+
+    def ship(self, status, *args, **environment):
+        done = subprocess.run([SHIP, '-d', self.saved, '-s', self.state, *args],
+                              env={**self.environment, **environment}, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, status, done.stdout)
+        self.assertNotIn(SECRET.encode(), done.stdout)
+        return done.stdout.decode('ascii')
+
+    def pause(self):
+        failures, until = (self.state / 'pause').read_text().split()
+        return int(failures), int(until) - time.time()
+
+    def end_pause(self):
+        failures, _ = (self.state / 'pause').read_text().split()
+        (self.state / 'pause').write_text(f'{failures} {int(time.time())}\n')
+
+    def test_sent_once(self):
+        self.save(SECOND)
+        self.save(FIRST)
+        self.save('.cmt-part')
+        self.save('other.cmt')
+        (self.saved / 'cmt-20260601T000003.000Z.cmt').symlink_to(self.saved / 'other.cmt')
+        out = self.ship(0)
+        self.assertEqual(out, f'cmt-ship: sent: {FIRST}\ncmt-ship: sent: {SECOND}\n')
+        tables = self.server.tables()
+        self.assertEqual(tables[:3], ['usage', 'incidents', 'usage'])
+        self.assertEqual(tables[:len(tables) // 2], tables[len(tables) // 2:])
+        rows = subprocess.run([TOOLS + '/cmtstat', 'export', '--clickhouse', self.saved / FIRST],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        self.assertEqual(self.server.seen[0][2], rows.stdout)
+        self.assertEqual(self.ship(0), '')
+        self.assertEqual(len(self.server.tables()), len(tables))
+
+    def test_password(self):
+        self.save(FIRST)
+        self.ship(0)
+        given = 'Basic ' + base64.b64encode(f'node:{SECRET}'.encode()).decode()
+        self.assertEqual({seen[1] for seen in self.server.seen}, {given})
+        self.assertIn(b'--config', self.server.arguments)
+        self.assertNotIn(SECRET.encode(), self.server.arguments)
+
+    def test_pauses_grow(self):
+        self.save(FIRST)
+        self.server.status = 500
+        self.state.mkdir()
+        for failures, minutes in ((0, 1), (1, 2), (5, 32), (6, 60), (9999, 60)):
+            (self.state / 'pause').write_text(f'{failures} {int(time.time())}\n')
+            out = self.ship(1)
+            self.assertIn('the server says', out)
+            self.assertNotIn('\x1b', out)
+            self.assertIn(f'again in {minutes} min', out)
+            self.assertEqual(self.pause()[0], failures + 1)
+            self.assertAlmostEqual(self.pause()[1], 60 * minutes, delta=30)
+        asked = len(self.server.seen)
+        self.assertEqual(self.ship(0), '')
+        self.assertEqual(len(self.server.seen), asked)
+        self.end_pause()
+        self.server.status = 200
+        self.assertIn('sent:', self.ship(0))
+        self.assertFalse((self.state / 'pause').exists())
+
+    def test_no_server(self):
+        self.save(FIRST)
+        self.assertIn('not sent', self.ship(1, CMT_SHIP_URL='http://127.0.0.1:1'))
+
+    def test_clock_set_back(self):
+        """A pause that no failure makes is none."""
+        self.save(FIRST)
+        self.state.mkdir()
+        for text in (f'3 {int(time.time()) + 86400}', 'rubbish $(id)', ''):
+            (self.state / 'pause').write_text(text)
+            self.ship(0)
+            self.assertFalse((self.state / 'pause').exists())
+            (self.state / 'done' / FIRST).unlink()
+
+    def test_lost_is_told(self):
+        """Also what came during a pause."""
+        self.save(FIRST)
+        self.server.status = 503
+        self.ship(1)
+        self.save(SECOND)
+        self.ship(0)
+        (self.saved / FIRST).unlink()
+        (self.saved / SECOND).unlink()
+        out = self.ship(0)
+        for name in (FIRST, SECOND):
+            self.assertIn(f'lost: the recorder has removed {name}', out)
+        self.assertEqual(self.ship(0), '')
+
+    def test_notes_go(self):
+        self.save(FIRST)
+        self.ship(0)
+        (self.saved / FIRST).unlink()
+        self.assertEqual(self.ship(0), '')
+        self.assertEqual(list(self.state.glob('*/*')), [])
+
+    def test_damaged(self):
+        """One that cannot be read keeps none back."""
+        self.save(FIRST, b'no recording')
+        self.save(SECOND)
+        out = self.ship(0)
+        self.assertIn(f'left out: {FIRST}: cmtstat export:', out)
+        self.assertIn(f'sent: {SECOND}', out)
+        self.assertNotIn(FIRST, self.ship(0))
+
+    def test_fine(self):
+        self.save(FIRST)
+        self.ship(0, CMT_SHIP_FINE='0')
+        self.assertEqual(self.server.tables(), ['usage', 'incidents'])
+
+    def test_wrong_settings(self):
+        for name, value in (('URL', ''), ('URL', 'http://example.org'), ('URL', 'ftp://x'),
+                            ('URL', 'https://x/?a'), ('URL', 'https://x/"\n'),
+                            ('USER', 'a:b'), ('DATABASE', 'a.b'), ('FINE', 'x'),
+                            ('PASSWORD', '/nowhere')):
+            with self.subTest(name=name, value=value):
+                self.ship(2, **{'CMT_SHIP_' + name: value})
+        self.ship(2, '--wrong')
+        self.ship(2, '--state')
+        self.ship(2, '-d', self.top / 'nowhere')
+
+    def test_one_at_a_time(self):
+        self.state.mkdir()
+        with open(self.state / 'lock', 'wb') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIn('another cmt-ship', self.ship(2))
+
+
+if __name__ == '__main__':
+    if not shutil.which('curl'):
+        print('there is no curl')
+        sys.exit(77)
+    unittest.main()
