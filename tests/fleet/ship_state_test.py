@@ -45,7 +45,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body += self.rfile.read(size)
             self.rfile.readline()
         self.server.seen.append((self.path, self.headers['Authorization'], body))
-        self.send_response(self.server.status)
+        # as since ClickHouse 22: no row is an error
+        self.send_response(self.server.status if body else 400)
         self.end_headers()
         self.wfile.write(b'the server says\x1b[31m so\n')
 
@@ -196,6 +197,39 @@ class Ship(unittest.TestCase):
         self.assertIn(f'sent: {SECOND}', out)
         self.assertNotIn(FIRST, self.ship(0))
 
+    def test_not_noted(self):
+        """What cannot be noted is told, and sent again."""
+        self.save(FIRST)
+        self.state.mkdir()
+        (self.state / 'done').symlink_to('/proc')
+        self.assertIn(f'not sent: {FIRST}: it cannot be noted', self.ship(1))
+
+    def test_given(self):
+        """No state is touched, and a pause is none."""
+        self.save(FIRST)
+        self.ship(0, self.saved / FIRST)
+        self.assertIn('usage', self.server.tables())
+        self.assertFalse(self.state.exists())
+        self.server.status = 500
+        self.assertIn('not sent', self.ship(1, self.saved / FIRST))
+
+    def test_incidents_as_bad(self):
+        """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
+        stub = self.top / 'stub'
+        stub.mkdir()
+        rows = [f'{{"time_ns":{s}000000000,"length_ns":1,"x":0,"worst":{worst}}}'
+                for s, worst in ((100, 0.5), (200, 0.5), (200, 0.25), (300, 0.75))]
+        (stub / 'cmtstat').write_text('#!/bin/sh\ncase "$*" in *ndjson*) cat <<END\n' +
+                                      '\n'.join(rows) + f'\nEND\n;; *) echo "$@" >>{stub}/log;'
+                                      ' echo row ;; esac\n')
+        (stub / 'cmtstat').chmod(0o755)
+        self.save(FIRST)
+        self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}', CMT_SHIP_FINE='100')
+        begins = [line.split('--from ')[1].split('.')[0] for line in
+                  (stub / 'log').read_text().splitlines() if '--from' in line]
+        self.assertEqual(begins, ['1970-01-01T00:04:59', '1970-01-01T00:01:39',
+                                  '1970-01-01T00:03:19'])
+
     def test_fine(self):
         self.save(FIRST)
         self.ship(0, CMT_SHIP_FINE='0')
@@ -204,6 +238,7 @@ class Ship(unittest.TestCase):
     def test_wrong_settings(self):
         for name, value in (('URL', ''), ('URL', 'http://example.org'), ('URL', 'ftp://x'),
                             ('URL', 'https://x/?a'), ('URL', 'https://x/"\n'),
+                            ('URL', 'http://127.0.0.1:x@example.org/'),
                             ('USER', 'a:b'), ('DATABASE', 'a.b'), ('FINE', 'x'),
                             ('PASSWORD', '/nowhere')):
             with self.subTest(name=name, value=value):
