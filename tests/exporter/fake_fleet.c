@@ -16,7 +16,7 @@
  *
  * CMT_FLEET_DIR is a directory in which files change that: "gone" (there is no device),
  * "ended" (the first container is over), "forbidden" (the calls of forbidden.h are made
- * once, and stderr has how they end).  Words in CMT_FAKE: "denied" (nobody may
+ * once, and stderr has how they end), "hold" (the child that makes a page waits).  Words in CMT_FAKE: "denied" (nobody may
  * open the device), "newer" (the module speaks another version), "software" (nothing
  * is read), "lost" (records are), "hardware" (not a model), "stream" (the first one has
  * no 5 ms, but 4 MiB, of which the second one takes 3 within 6 ms, one second after the
@@ -26,9 +26,11 @@
 #include <cmt/cmt.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -152,7 +154,8 @@ static void fill_info(struct cmt_info *info)
 		.rmids_usable = fleet.containers + 1,
 		.events = fleet.software ? 0 : CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
 					 CMT_F_MBM_LOCAL,
-		.ring_records = 4096, .interval_ns = MS,
+		.ring_records = 4096, .ring_bytes = 4096 * 64 + CMT_RING_DATA_OFFSET,
+		.interval_ns = MS,
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
 		.l3_bytes = 32 << 20, .limbo_ns = 2 * MS,
 		.ring_hold_ns = 250 * MS, .idle_ticks = TURN_TICKS,
@@ -221,6 +224,12 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 int cmt_device_scope(const struct cmt_device *dev, uint32_t *scope)
 {
 	*scope = dev->info.scope;
+	return 0;
+}
+
+int cmt_device_interval(const struct cmt_device *dev, uint32_t *interval_ns)
+{
+	*interval_ns = dev->info.interval_ns;
 	return 0;
 }
 
@@ -362,12 +371,27 @@ static struct cmt_record record_of(const struct cmt_reader *reader,
 	};
 }
 
-static int add_tick(const struct cmt_reader *reader, struct cmt_slots *slots,
+/* Where records go: the slots of a usage, or the caller's own room. */
+struct sink {
+	struct cmt_slots *slots;
+	struct cmt_record *records;
+	unsigned int nr, room;
+};
+
+static int put(struct sink *sink, const struct cmt_record *record)
+{
+	if (sink->slots)
+		return cmt_slots_add(sink->slots, record);
+	sink->records[sink->nr++] = *record;
+	return 0;
+}
+
+static int add_tick(const struct cmt_reader *reader, struct sink *sink,
 		    uint32_t cpu)
 {
 	struct cmt_record record = record_of(reader, CMT_REC_TICK, cpu, 0);
 
-	return cmt_slots_add(slots, &record);
+	return put(sink, &record);
 }
 
 /* "stream": what the first two hold and have moved by then. */
@@ -386,7 +410,7 @@ static void stream(const struct cmt_reader *reader, struct cmt_record *record)
 	}
 }
 
-static int add_channel(const struct cmt_reader *reader, struct cmt_slots *slots,
+static int add_channel(const struct cmt_reader *reader, struct sink *sink,
 		       uint32_t number)
 {
 	struct cmt_record record = record_of(reader, CMT_REC_CHANNEL, 0, 0);
@@ -396,20 +420,20 @@ static int add_channel(const struct cmt_reader *reader, struct cmt_slots *slots,
 	record.channel = number ? 7 : 3;
 	record.channels.read_bytes = (number ? 500 : 2000) * reader->ms;
 	record.channels.written_bytes = number ? 0 : 1000 * reader->ms;
-	return cmt_slots_add(slots, &record);
+	return put(sink, &record);
 }
 
-static int add_channels(const struct cmt_reader *reader, struct cmt_slots *slots)
+static int add_channels(const struct cmt_reader *reader, struct sink *sink)
 {
 	int ret;
 
 	if (!fleet.channels || !(reader->dev->counters & CMT_F_CHANNEL))
 		return 0;
-	ret = add_channel(reader, slots, 0);
-	return ret ? ret : add_channel(reader, slots, 1);
+	ret = add_channel(reader, sink, 0);
+	return ret ? ret : add_channel(reader, sink, 1);
 }
 
-static int add_sample(const struct cmt_reader *reader, struct cmt_slots *slots,
+static int add_sample(const struct cmt_reader *reader, struct sink *sink,
 		      uint32_t cpu, uint32_t rmid)
 {
 	struct cmt_record record = record_of(reader, CMT_REC_SAMPLE, cpu, rmid);
@@ -426,11 +450,11 @@ static int add_sample(const struct cmt_reader *reader, struct cmt_slots *slots,
 	if (fleet.stream)
 		stream(reader, &record);
 	for (; !ret && record.domain < fleet.domains; record.domain++)
-		ret = cmt_slots_add(slots, &record);
+		ret = put(sink, &record);
 	return ret;
 }
 
-static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
+static int add_perf(const struct cmt_reader *reader, struct sink *sink,
 		    uint32_t cpu, uint32_t rmid)
 {
 	struct cmt_record record = record_of(reader, CMT_REC_PERF, cpu, rmid);
@@ -445,25 +469,25 @@ static int add_perf(const struct cmt_reader *reader, struct cmt_slots *slots,
 	record.perf.llc_misses = 10;
 	record.perf.llc_references = 100;
 	record.perf.waited_ns = fleet.counters & CMT_F_WAITED ? WAITED_NS : 0;
-	return cmt_slots_add(slots, &record);
+	return put(sink, &record);
 }
 
 /* Two owners run on each CPU: those are read, and the others in turn. */
-static int add_cpu(const struct cmt_reader *reader, struct cmt_slots *slots,
+static int add_cpu(const struct cmt_reader *reader, struct sink *sink,
 		   uint32_t cpu)
 {
 	uint32_t rmid, nr = reader->dev->info.nr_rmids;
 	uint32_t cpus = reader->dev->info.nr_cpus;
-	int ret = add_tick(reader, slots, cpu);
+	int ret = add_tick(reader, sink, cpu);
 
 	for (rmid = cpu; !ret && rmid < nr; rmid += cpus) {
 		bool runs = rmid / cpus < 2;
 
 		if (!fleet.software &&
 		    (runs || rmid / cpus % TURN_TICKS == reader->ms % TURN_TICKS))
-			ret = add_sample(reader, slots, cpu, rmid);
+			ret = add_sample(reader, sink, cpu, rmid);
 		if (!ret && runs)
-			ret = add_perf(reader, slots, cpu, rmid);
+			ret = add_perf(reader, sink, cpu, rmid);
 	}
 	return ret;
 }
@@ -484,7 +508,7 @@ static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
 }
 
 /* What the directory says changes between two calls. */
-static int obey(struct cmt_reader *reader, struct cmt_slots *slots)
+static int obey(struct cmt_reader *reader, struct sink *sink)
 {
 	struct cmt_record record;
 
@@ -502,26 +526,72 @@ static int obey(struct cmt_reader *reader, struct cmt_slots *slots)
 	reader->over = true;
 	set_owner(&record, CMT_REC_FREE, 1);
 	record.ts = reader->ms * MS;
-	return cmt_slots_add(slots, &record);
+	return put(sink, &record);
+}
+
+/* For all records of a millisecond */
+static bool has_room(const struct cmt_reader *reader, const struct sink *sink)
+{
+	const struct cmt_info *info = &reader->dev->info;
+	unsigned int most = info->nr_cpus + info->nr_rmids * (fleet.domains + 1) + 3;
+
+	return sink->slots || sink->room - sink->nr >= most;
+}
+
+static int make_ms(const struct cmt_reader *reader, struct sink *sink)
+{
+	int ret = 0;
+
+	for (uint32_t cpu = 0; !ret && cpu < reader->dev->info.nr_cpus; cpu++)
+		ret = add_cpu(reader, sink, cpu);
+	return ret ? ret : add_channels(reader, sink);
+}
+
+/* Returns how many milliseconds there were, or -errno. */
+static int make_all(struct cmt_reader *reader, struct sink *sink)
+{
+	uint64_t now_ms = now_ns() / MS;
+	int n, ret = obey(reader, sink);
+
+	for (n = 0; !ret && n < 64 && reader->ms < now_ms && has_room(reader, sink);
+	     n++, reader->ms++)
+		ret = make_ms(reader, sink);
+	if (n && fleet.lost)
+		reader->lost++;
+	return ret ? ret : n;
 }
 
 int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 {
-	uint64_t now_ms = now_ns() / MS;
-	uint32_t cpu, n;
+	struct sink sink = { .slots = slots };
 	int ret = reader->synced ? 0 : sync_owners(reader, slots);
 
-	if (!ret)
-		ret = obey(reader, slots);
-	for (n = 0; !ret && n < 64 && reader->ms < now_ms; n++, reader->ms++) {
-		for (cpu = 0; !ret && cpu < reader->dev->info.nr_cpus; cpu++)
-			ret = add_cpu(reader, slots, cpu);
-		if (!ret)
-			ret = add_channels(reader, slots);
-	}
-	if (n && fleet.lost)
-		reader->lost++;
-	return ret ? ret : (int)n;
+	return ret ? ret : make_all(reader, &sink);
+}
+
+int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records, unsigned int n)
+{
+	struct sink sink = { .records = records, .room = n };
+	int ret = make_all(reader, &sink);
+
+	return ret < 0 ? ret : (int)sink.nr;
+}
+
+int cmt_reader_timeout(const struct cmt_reader *reader)
+{
+	(void)reader;
+	return -1;
+}
+
+/* In the child that makes a page: wait while the directory says so. */
+int setpriority(__priority_which_t which, id_t who, int prio)
+{
+	(void)which;
+	(void)who;
+	(void)prio;
+	while (told("hold"))
+		poll(NULL, 0, 1);
+	return 0;
 }
 
 int cmt_reader_counts(const struct cmt_reader *reader,

@@ -48,7 +48,7 @@ static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
 	struct flight *flight = ctx;
 
 	if (flight->saving)
-		return save_write(flight->saving, chunk);
+		return keep_file_chunk(&flight->saving->file, chunk);
 	return keep_add(&flight->keep, chunk);
 }
 
@@ -61,8 +61,7 @@ static int write_save(struct flight *flight, struct save *save)
 		ret = save_begin(save, &flight->saves, &flight->keep);
 	flight->saving = save;
 	if (!ret)
-		ret = cmt_recorder_index(flight->capture.recorder, save->places,
-					 save->nr_places);
+		ret = keep_file_end(&save->file, flight->capture.recorder);
 	flight->saving = NULL;
 	return save_finish(save, &flight->saves, ret);
 }
@@ -88,7 +87,7 @@ static void check_synced(struct flight *flight, bool wait)
 
 static void sync_saved(struct flight *flight, const struct save *save)
 {
-	int err = record_sync_hand(&flight->sync, save->fd, save->name);
+	int err = record_sync_hand(&flight->sync, save->file.fd, save->name);
 
 	if (err)
 		report_unsynced(flight, save->name, err);
@@ -127,7 +126,7 @@ static void save_now(struct flight *flight, const char *why)
 		flight->nr_saves++;
 		memcpy(flight->last, save.name, sizeof(save.name));
 		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
-			save.name, format_bytes(size, save.size), why);
+			save.name, format_bytes(size, save.file.size), why);
 		sync_saved(flight, &save);
 		report_dropped(flight);
 	}
@@ -256,7 +255,7 @@ static int record(struct flight *flight)
 {
 	const struct record_config *config = flight->config;
 	const struct capture_opts opts = {
-		.counters = config->counters, .write = take_chunk,
+		.program = "cmtstat", .counters = config->counters, .write = take_chunk,
 		.ctx = flight, .flags = config->recorder_flags | CMT_RECORDER_NO_INDEX,
 	};
 	bool filtered;

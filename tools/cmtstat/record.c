@@ -299,7 +299,7 @@ static int run(struct session *session)
 static int open_capture(struct session *session)
 {
 	const struct capture_opts opts = {
-		.counters = session->config->counters,
+		.program = "cmtstat", .counters = session->config->counters,
 		.write = record_file_write, .ctx = &session->file,
 		.flags = session->config->recorder_flags,
 	};

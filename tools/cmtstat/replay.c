@@ -45,6 +45,13 @@ int replay_open(struct replay *replay, const char *path)
 	return replay->fd < 0 ? -errno : open_recording(replay);
 }
 
+int replay_open_fd(struct replay *replay, int fd, const char *name)
+{
+	begin(replay, name);
+	replay->fd = fd;
+	return open_recording(replay);
+}
+
 int replay_open_again(struct replay *replay, const struct replay *from)
 {
 	begin(replay, from->path);

@@ -66,6 +66,9 @@ int replay_time_parse(const char *text, struct replay_time *time);
 /* Returns 0 or -errno; replay_close() in any case.  replay_why() explains it. */
 int replay_open(struct replay *replay, const char *path);
 
+/* Takes @fd, of a regular file.  Returns as replay_open(). */
+int replay_open_fd(struct replay *replay, int fd, const char *name);
+
 /*
  * Open the file of @from again, with a separate position; also without the right to
  * open it.

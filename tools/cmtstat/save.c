@@ -50,66 +50,18 @@ static void make_name(struct save *save)
 		 (unsigned int)(now / 1000000 % 1000));
 }
 
-static int write_bytes(struct save *save, const void *bytes, size_t len)
-{
-	const char *at = bytes;
-
-	while (len) {
-		ssize_t n = write(save->fd, at, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		at += n;
-		len -= (size_t)n;
-		save->size += (uint64_t)n;
-	}
-	return 0;
-}
-
-static int write_kept(struct save *save, const struct kept *kept)
-{
-	save->places[save->nr_places] = kept->place;
-	save->places[save->nr_places++].offset = save->size;
-	return write_bytes(save, kept->bytes, kept->place.nr_bytes);
-}
-
-static uint32_t count(const struct kept *kept)
-{
-	uint32_t nr = 1;
-
-	for (; kept; kept = kept->next)
-		nr++;
-	return nr;
-}
-
 int save_begin(struct save *save, const struct saves *saves,
 	       const struct keep *keep)
 {
-	const struct kept *kept = keep_first(keep);
-	int ret;
-
-	*save = (struct save){ .fd = -1 };
-	if (!keep->head || !kept)
+	*save = (struct save){ .file.fd = -1 };
+	if (!keep->head || !keep_first(keep))
 		return -ENODATA;
-	save->places = calloc(count(kept), sizeof(*save->places));
-	if (!save->places)
-		return -ENOMEM;
 	make_name(save);
-	save->fd = openat(saves->dir, PART, O_WRONLY | O_CREAT | O_EXCL |
-			  O_NOFOLLOW | O_CLOEXEC, MODE);
-	if (save->fd < 0)
+	save->file.fd = openat(saves->dir, PART, O_WRONLY | O_CREAT | O_EXCL |
+			       O_NOFOLLOW | O_CLOEXEC, MODE);
+	if (save->file.fd < 0)
 		return -errno;
-	ret = write_kept(save, keep->head);
-	for (; kept && !ret; kept = kept->next)
-		ret = write_kept(save, kept);
-	return ret;
-}
-
-int save_write(struct save *save, const struct cmt_chunk *chunk)
-{
-	return write_bytes(save, chunk->bytes, chunk->nr_bytes);
+	return keep_file_write(&save->file, keep);
 }
 
 static bool is_saved(const char *name)
@@ -166,7 +118,7 @@ int save_finish(struct save *save, struct saves *saves, int err)
 	if (!err && renameat(saves->dir, PART, saves->dir, save->name))
 		err = -errno;
 	if (err) {
-		if (save->fd >= 0)
+		if (save->file.fd >= 0)
 			unlinkat(saves->dir, PART, 0);
 		return err;
 	}
@@ -178,8 +130,8 @@ int save_finish(struct save *save, struct saves *saves, int err)
 
 void save_close(struct save *save)
 {
-	if (save->fd >= 0)
-		close(save->fd);
-	free(save->places);
-	*save = (struct save){ .fd = -1 };
+	if (save->file.fd >= 0)
+		close(save->file.fd);
+	keep_file_free(&save->file);
+	*save = (struct save){ .file.fd = -1 };
 }

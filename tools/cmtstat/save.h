@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "keep.h"
+#include "keep_file.h"
 
 struct saves {
 	const char *path;	/* of the directory */
@@ -15,11 +15,8 @@ struct saves {
 };
 
 struct save {
-	int fd;
+	struct keep_file file;
 	char name[NAME_MAX + 1];
-	uint64_t size;
-	uint32_t nr_places;
-	struct cmt_chunk_place *places;
 };
 
 /* Returns 0 or -errno: no directory, or none that can be written to. */
@@ -30,12 +27,9 @@ void saves_close(struct saves *saves);
 int save_begin(struct save *save, const struct saves *saves,
 	       const struct keep *keep);
 
-/* cmt_recorder_fn's work, for cmt_recorder_index(). */
-int save_write(struct save *save, const struct cmt_chunk *chunk);
-
 /*
  * Give the file its name, and remove the oldest other files.  @err: the error of writing;
- * then the file is removed.  Closes nothing: the caller may hand save->fd on, and
+ * then the file is removed.  Closes nothing: the caller may hand save->file.fd on, and
  * save_close() it.  Returns @err, or -errno.
  */
 int save_finish(struct save *save, struct saves *saves, int err);

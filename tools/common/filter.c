@@ -5,13 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "errors.h"
@@ -68,6 +71,12 @@ static const int calls_of_sync[] = {
 	CALL(fdatasync), CALL(recvmsg), CALL(sendto), END
 };
 
+static const int calls_of_forks[] = {
+	CALL(close_range), CALL(memfd_create), CALL(pidfd_open),
+	CALL(pidfd_send_signal), CALL(sendfile), CALL(set_robust_list),
+	CALL(wait4), END
+};
+
 static const struct part {
 	unsigned int part;	/* enum filter_part; 0: of all programs */
 	const int *calls;
@@ -78,6 +87,7 @@ static const struct part {
 	{ FILTER_WRITER, calls_of_writers },
 	{ FILTER_LAUNCHER, calls_of_launchers },
 	{ FILTER_SYNC, calls_of_sync },
+	{ FILTER_FORK, calls_of_forks },
 };
 
 static int allow(scmp_filter_ctx filter, const int *calls)
@@ -150,6 +160,23 @@ static int allow_reading(scmp_filter_ctx filter)
 	return ret;
 }
 
+/* fork(3), and no thread or namespace; a lower priority, and an end with the parent. */
+static int allow_forks(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp self[] = {
+		SCMP_CMP(0, SCMP_CMP_EQ, PRIO_PROCESS), SCMP_CMP(1, SCMP_CMP_EQ, 0),
+	};
+	int ret = allow_equal(filter, CALL(clone), 0,
+			      CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD);
+
+	if (!ret)
+		ret = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, CALL(setpriority), 2,
+					     self);
+	if (!ret)
+		ret = allow_equal(filter, CALL(prctl), 0, PR_SET_PDEATHSIG);
+	return ret;
+}
+
 static int add_rules(scmp_filter_ctx filter, unsigned int parts)
 {
 	int ret = allow_own(filter);
@@ -160,6 +187,8 @@ static int add_rules(scmp_filter_ctx filter, unsigned int parts)
 			ret = allow(filter, parts_table[i].calls);
 	if (!ret && parts & FILTER_READER)
 		ret = allow_reading(filter);
+	if (!ret && parts & FILTER_FORK)
+		ret = allow_forks(filter);
 	return ret;
 }
 

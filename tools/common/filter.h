@@ -12,6 +12,7 @@ enum filter_part {
 	FILTER_WRITER	= 1 << 2,	/* make, name, write and remove files */
 	FILTER_LAUNCHER	= 1 << 3,	/* wait for a command, send signals on */
 	FILTER_SYNC	= 1 << 4,	/* write files of another process to the disk */
+	FILTER_FORK	= 1 << 5,	/* have a child that works in memory, and end it */
 };
 
 /*

@@ -26,7 +26,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t all)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	unsigned int percent = all ? (unsigned int)(100 * (double)done / (double)all) : 0;
 
-	if (now < progress->next_ns)
+	if (!progress->what || now < progress->next_ns)
 		return;
 	percent = percent > 99 ? 99 : percent;
 	progress->next_ns = now + (progress->terminal ? TERMINAL_NS : LOG_NS);

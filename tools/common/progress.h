@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct progress {
-	const char *what;	/* "cmtstat report: reading FILE" */
+	const char *what;	/* "cmtstat report: reading FILE"; NULL: show nothing */
 	uint64_t begin_ns, next_ns;	/* CLOCK_MONOTONIC of this machine */
 	bool terminal;
 	bool shown;

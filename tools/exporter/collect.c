@@ -59,6 +59,17 @@ static int open_fine(struct collector *collector)
 	return ret;
 }
 
+static int open_recent(struct collector *collector)
+{
+	const struct origin_opts opts = origin_of(collector);
+	int ret = collector->config->page ?
+		  recent_open(&collector->recent, collector->config, &opts) : 0;
+
+	if (ret)
+		complain(collector, NULL, ret);
+	return ret;
+}
+
 static int open_usage(struct collector *collector)
 {
 	const struct exporter_config *config = collector->config;
@@ -80,8 +91,12 @@ static int open_usage(struct collector *collector)
 	ret = set_root(collector);
 	if (!ret)
 		ret = open_fine(collector);
-	if (ret)
+	if (!ret)
+		ret = open_recent(collector);
+	if (ret) {
+		fine_close(&collector->fine);
 		cmt_usage_free(collector->usage);
+	}
 	return ret;
 }
 
@@ -140,6 +155,7 @@ static int connect_device(struct collector *collector)
 static void disconnect_device(struct collector *collector)
 {
 	fine_close(&collector->fine);
+	recent_stop(&collector->recent);
 	cmt_usage_free(collector->usage);
 	cmt_device_close(collector->dev);
 	collector->usage = NULL;
@@ -186,6 +202,7 @@ void collect_close(struct collector *collector)
 	if (collector->dev)
 		disconnect_device(collector);
 	fine_free(&collector->fine);
+	recent_free(&collector->recent);
 	channels_free(&collector->machine.channels);
 	pairs_free(&collector->machine.waits.pairs);
 	series_close(&collector->set);
@@ -204,6 +221,8 @@ uint64_t collect_wait_ns(const struct collector *collector)
 		due = collector->retry_ns;
 	else if (fine_due_ns(&collector->fine) < due)
 		due = fine_due_ns(&collector->fine);
+	if (recent_due_ns(&collector->recent) < due)
+		due = recent_due_ns(&collector->recent);
 	return due > now ? due - now : 0;
 }
 
@@ -308,6 +327,8 @@ static int take_in(struct collector *collector, short events)
 		return -ENODEV;
 	if (events || now >= fine_due_ns(&collector->fine))
 		ret = fine_take(&collector->fine);
+	if (ret >= 0 && (events || now >= recent_due_ns(&collector->recent)))
+		ret = recent_take(&collector->recent);
 	if (ret >= 0 && (events || now >= collector->due_ns))
 		ret = take_intervals(collector);
 	return ret;

@@ -13,6 +13,7 @@
 #include "channels.h"
 #include "exporter.h"
 #include "fine.h"
+#include "recent.h"
 #include "series.h"
 #include "waits.h"
 
@@ -48,6 +49,7 @@ struct collector {
 	struct cmt_usage *usage;
 	struct series_set set;
 	struct fine fine;
+	struct recent recent;	/* with --page */
 	struct machine machine;
 	uint64_t version;	/* another one when something has changed */
 	uint64_t due_ns;	/* CLOCK_MONOTONIC: when an interval may be over */

@@ -25,6 +25,7 @@ struct exporter_config {
 	bool culprit;
 	bool domains;
 	bool histograms;
+	bool page;		/* serve the last ten minutes at "/" */
 	bool seccomp;		/* load a seccomp filter */
 	const char *root;	/* NULL: this machine's */
 	const char *device;	/* NULL: the default */

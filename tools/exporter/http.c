@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "clock.h"
 
 #define BACKLOG		4096	/* the kernel's limit: a refused client waits 1 s or more */
@@ -19,6 +21,8 @@
 static const char TEXT_TYPE[] = "text/plain; version=0.0.4; charset=utf-8";
 static const char OPENMETRICS_TYPE[] =
 	"application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+enum format { FORMAT_TEXT, FORMAT_OPENMETRICS, FORMAT_REPORT, NR_FORMATS };
 
 /* In memory while it is the page of its format, or clients hold it. */
 struct page {
@@ -44,46 +48,13 @@ struct http {
 	struct MHD_Daemon *daemon;
 	int listen_fd;
 	int epoll_fd;
-	struct page *pages[2];		/* text, OpenMetrics; NULL: not made yet */
-	size_t room[2];			/* for the next ones: they are about as long */
+	struct page *pages[NR_FORMATS];	/* NULL: not made yet */
+	size_t room[FORMAT_REPORT];	/* for the next ones: they are about as long */
 	uint64_t last_serial;
 	uint64_t held_bytes;		/* of all pages that clients hold */
 	bool ended;			/* clients, in the last step */
 	struct client clients[HTTP_CONNECTIONS];
 };
-
-static const char INDEX[] =
-	"<!DOCTYPE html>\n<html lang=\"en\"><head><title>cmt-exporter</title></head>\n"
-	"<body><h1>cmt-exporter</h1>\n"
-	"<p>Cache occupancy and memory traffic by container: "
-	"<a href=\"/metrics\">metrics</a>.</p></body></html>\n";
-
-/* Queue a short text that is there for ever. */
-static enum MHD_Result answer(struct MHD_Connection *connection,
-			      unsigned int status, const char *text,
-			      const char *type)
-{
-	struct MHD_Response *response;
-	enum MHD_Result ret;
-
-	response = MHD_create_response_from_buffer(strlen(text), (void *)text,
-						   MHD_RESPMEM_PERSISTENT);
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "Connection", "close");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	ret = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return ret;
-}
-
-static enum MHD_Result refuse(struct MHD_Connection *connection,
-			      unsigned int status, const char *text)
-{
-	return answer(connection, status, text, "text/plain; charset=utf-8");
-}
 
 static void free_unused_page(struct page *page)
 {
@@ -93,13 +64,13 @@ static void free_unused_page(struct page *page)
 	free(page);
 }
 
-static void drop_page(struct http *http, bool openmetrics)
+static void drop_page(struct http *http, enum format format)
 {
-	struct page *page = http->pages[openmetrics];
+	struct page *page = http->pages[format];
 
 	if (!page)
 		return;
-	http->pages[openmetrics] = NULL;
+	http->pages[format] = NULL;
 	page->current = false;
 	free_unused_page(page);
 }
@@ -123,33 +94,36 @@ static void release_page(struct http *http, struct client *client)
 	free_unused_page(page);
 }
 
-/* Takes the text of @body.  The response has its own reference while it is sent. */
-static struct page *page_new(struct body *body, const char *type)
+/* Takes @response; NULL: no memory.  It has its own reference while it is sent. */
+static struct page *page_new(struct http *http, enum format format,
+			     struct MHD_Response *response, size_t bytes, uint64_t version)
 {
-	struct page *page = calloc(1, sizeof(*page));
+	static const char *const types[] = { TEXT_TYPE, OPENMETRICS_TYPE, ANSWER_HTML };
+	struct page *page = response ? calloc(1, sizeof(*page)) : NULL;
 
-	if (page)
-		page->response = MHD_create_response_from_buffer(
-			body->len, body->bytes, MHD_RESPMEM_MUST_FREE);
-	if (!page || !page->response) {
-		free(body->bytes);
-		free(page);
+	if (!page) {
+		if (response)
+			MHD_destroy_response(response);
 		return NULL;
 	}
-	MHD_add_response_header(page->response, "Content-Type", type);
-	MHD_add_response_header(page->response, "Connection", "close");
-	page->bytes = body->len;
-	page->current = true;
+	MHD_add_response_header(response, "Content-Type", types[format]);
+	MHD_add_response_header(response, "Connection", "close");
+	*page = (struct page){
+		.response = response, .version = version, .serial = ++http->last_serial,
+		.bytes = bytes, .current = true,
+	};
+	http->pages[format] = page;
 	return page;
 }
 
 /* NULL: no memory for the page. */
-static struct page *make_page(struct http *http, bool openmetrics)
+static struct page *make_metrics(struct http *http, bool openmetrics)
 {
 	const struct http_source *source = http->source;
 	struct page *page = http->pages[openmetrics], *other = http->pages[!openmetrics];
 	uint64_t version = source->version(source->ctx);
 	struct body body = { .len = 0 };
+	struct MHD_Response *response;
 
 	if (page && page->version == version)
 		return page;
@@ -162,30 +136,83 @@ static struct page *make_page(struct http *http, bool openmetrics)
 		return NULL;
 	}
 	http->room[openmetrics] = body.len + body.len / 16;
-	page = page_new(&body, openmetrics ? OPENMETRICS_TYPE : TEXT_TYPE);
-	if (!page)
-		return NULL;
-	page->version = version;
-	page->serial = ++http->last_serial;
-	http->pages[openmetrics] = page;
-	return page;
+	response = MHD_create_response_from_buffer(body.len, body.bytes, MHD_RESPMEM_MUST_FREE);
+	if (!response)
+		free(body.bytes);
+	return page_new(http, openmetrics, response, body.len, version);
 }
 
 /* The response to HEAD has no body: the page need not stay. */
+static enum MHD_Result send_page(struct http *http, struct MHD_Connection *connection,
+				 struct client *client, struct page *page, bool head)
+{
+	if (!head)
+		hold_page(http, client, page);
+	return MHD_queue_response(connection, MHD_HTTP_OK, page->response);
+}
+
 static enum MHD_Result serve_metrics(struct http *http,
 				     struct MHD_Connection *connection,
 				     struct client *client, bool head)
 {
 	const char *accept = MHD_lookup_connection_value(
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	struct page *page = make_page(http, http_accepts_openmetrics(accept));
+	struct page *page = make_metrics(http, http_accepts_openmetrics(accept));
 
 	if (!page)
-		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		return answer_refusal(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			      "no memory\n");
-	if (!head)
-		hold_page(http, client, page);
-	return MHD_queue_response(connection, MHD_HTTP_OK, page->response);
+	return send_page(http, connection, client, page, head);
+}
+
+/* The page of the source, with descriptors of its own.  NULL: no memory for it. */
+static struct page *make_report(struct http *http, const struct http_report *report)
+{
+	struct page *page = http->pages[FORMAT_REPORT];
+	struct MHD_Response *response;
+	int fd;
+
+	if (page && page->version == report->version)
+		return page;
+	drop_page(http, FORMAT_REPORT);
+	fd = fcntl(report->fd, F_DUPFD_CLOEXEC, 0);
+	response = fd < 0 ? NULL : MHD_create_response_from_fd(report->bytes, fd);
+	if (!response && fd >= 0)
+		close(fd);
+	if (response)
+		answer_headers(response, report->policy);
+	return page_new(http, FORMAT_REPORT, response, report->bytes, report->version);
+}
+
+static enum MHD_Result serve_report(struct http *http, struct MHD_Connection *connection,
+				    struct client *client, bool head)
+{
+	const struct http_source *source = http->source;
+	struct http_report report;
+	struct page *page;
+	int ret;
+
+	if (!source->report)
+		return answer_index(connection);
+	ret = source->report(source->ctx, true, &report);
+	if (ret)
+		return answer_without_report(connection, ret);
+	page = make_report(http, &report);
+	if (!page)
+		return answer_refusal(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n");
+	return send_page(http, connection, client, page, head);
+}
+
+/* A report that the source has dropped takes no memory here, either. */
+static void drop_old_report(struct http *http)
+{
+	const struct http_source *source = http->source;
+	const struct page *page = http->pages[FORMAT_REPORT];
+	struct http_report report;
+
+	if (page && (source->report(source->ctx, false, &report) ||
+		     report.version != page->version))
+		drop_page(http, FORMAT_REPORT);
 }
 
 static struct client *client_of(struct MHD_Connection *connection)
@@ -216,14 +243,13 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
 		return MHD_NO;
 	client->asked = true;
 	if (!head && strcmp(method, MHD_HTTP_METHOD_GET))
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		return answer_refusal(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "only GET and HEAD\n");
 	if (!strcmp(url, "/metrics"))
 		return serve_metrics(ctx, connection, client, head);
 	if (!strcmp(url, "/"))
-		return answer(connection, MHD_HTTP_OK, INDEX,
-			      "text/html; charset=utf-8");
-	return refuse(connection, MHD_HTTP_NOT_FOUND,
+		return serve_report(ctx, connection, client, head);
+	return answer_refusal(connection, MHD_HTTP_NOT_FOUND,
 		      "no such page: see /metrics\n");
 }
 
@@ -433,12 +459,14 @@ int http_open(struct http **result, const struct sockaddr *address,
 
 void http_close(struct http *http)
 {
+	unsigned int i;
+
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);	/* closes the socket */
 	else if (http->listen_fd >= 0)
 		close(http->listen_fd);
-	drop_page(http, false);
-	drop_page(http, true);
+	for (i = 0; i < NR_FORMATS; i++)
+		drop_page(http, i);
 	free(http);
 }
 
@@ -490,6 +518,7 @@ void http_step(struct http *http)
 {
 	MHD_run(http->daemon);
 	end_clients(http);
+	drop_old_report(http);
 	/* frees old pages before a next one is made */
 	if (http->ended)
 		MHD_run(http->daemon);

@@ -16,11 +16,25 @@
 
 struct http;
 
+/* A page of HTML in memory, whose file the source closes when it likes. */
+struct http_report {
+	int fd;
+	uint64_t bytes;
+	uint64_t version;	/* another one when it is another page */
+	const char *policy;	/* Content-Security-Policy */
+};
+
 struct http_source {
 	/* Another one when a page is to be made again. */
 	uint64_t (*version)(void *ctx);
 	/* Write the page /metrics.  Returns 0 or -errno. */
 	int (*render)(void *ctx, struct body *out, bool openmetrics);
+	/*
+	 * The page at "/"; NULL: a short one.  @asked: a client asks for it, so that one
+	 * is made if there is none.  Returns 0, -EAGAIN: it is being made, -ENODATA: there
+	 * is nothing to show yet, or another -errno: it cannot be made now.
+	 */
+	int (*report)(void *ctx, bool asked, struct http_report *report);
 	void *ctx;
 };
 

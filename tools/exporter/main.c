@@ -13,17 +13,19 @@
 #include "expose.h"
 #include "filter.h"
 #include "http.h"
+#include "served.h"
 #include "signals.h"
 
 struct exporter {
 	struct collector collector;
 	struct http *http;
+	struct served served;	/* with --page */
 	double started;		/* CLOCK_REALTIME, seconds */
 	uint64_t render_ns;	/* of the last page */
 	uint64_t pages;
 };
 
-enum { WATCH_DEVICE, WATCH_HTTP, NR_WATCHED };
+enum { WATCH_DEVICE, WATCH_HTTP, WATCH_CHILD, NR_WATCHED };
 
 static uint64_t version(void *ctx)
 {
@@ -49,22 +51,36 @@ static int render(void *ctx, struct body *out, bool openmetrics)
 	return ret;
 }
 
-static int step(struct exporter *exporter)
+static int report(void *ctx, bool asked, struct http_report *report)
+{
+	return served_report(&((struct exporter *)ctx)->served, asked, report);
+}
+
+static uint64_t wait_ns(const struct exporter *exporter)
 {
 	uint64_t device_ns = collect_wait_ns(&exporter->collector);
 	uint64_t http_ns = http_wait_ns(exporter->http);
+	uint64_t child_ns = child_wait_ns(&exporter->served.child);
+	uint64_t wait = device_ns < http_ns ? device_ns : http_ns;
+
+	return child_ns < wait ? child_ns : wait;
+}
+
+static int step(struct exporter *exporter)
+{
 	struct pollfd fds[NR_WATCHED] = {
 		{ .fd = collect_fd(&exporter->collector), .events = POLLIN },
 		{ .fd = http_fd(exporter->http), .events = POLLIN },
+		{ .fd = child_fd(&exporter->served.child), .events = POLLIN },
 	};
-	int ret = signals_poll(fds, NR_WATCHED,
-			       device_ns < http_ns ? device_ns : http_ns);
+	int ret = signals_poll(fds, NR_WATCHED, wait_ns(exporter));
 
 	if (ret < 0 && ret != -EINTR)
 		return ret;
 	if (ret < 0)
 		return 0;
 	collect_step(&exporter->collector, fds[WATCH_DEVICE].revents);
+	served_step(&exporter->served);
 	http_step(exporter->http);
 	return 0;
 }
@@ -73,8 +89,10 @@ static int serve(struct exporter *exporter)
 {
 	char address[HTTP_ADDRESS_LEN];
 	bool filtered;
-	int ret = filter_begin("cmt-exporter", FILTER_READER | FILTER_SERVER,
-			       exporter->collector.config->seccomp, &filtered);
+	const struct exporter_config *config = exporter->collector.config;
+	int ret = filter_begin("cmt-exporter", FILTER_READER | FILTER_SERVER |
+			       (config->page ? FILTER_FORK : 0),
+			       config->seccomp, &filtered);
 
 	if (ret)
 		return ret;
@@ -109,9 +127,13 @@ static int serve_device(const struct exporter_config *config,
 			struct exporter *exporter)
 {
 	const struct http_source source = {
-		.version = version, .render = render, .ctx = exporter,
+		.version = version, .render = render,
+		.report = config->page ? report : NULL, .ctx = exporter,
 	};
-	int ret = http_open(&exporter->http,
+	int ret;
+
+	served_open(&exporter->served, &exporter->collector.recent);
+	ret = http_open(&exporter->http,
 			    (const struct sockaddr *)&config->listen,
 			    config->listen_len, &source);
 
@@ -126,6 +148,7 @@ static int serve_device(const struct exporter_config *config,
 	else
 		ret = serve(exporter);
 	http_close(exporter->http);
+	served_close(&exporter->served);
 	return ret;
 }
 

@@ -118,6 +118,13 @@ static int set_histograms(void *config, const char *value)
 	return 0;
 }
 
+static int set_page(void *config, const char *value)
+{
+	(void)value;
+	((struct exporter_config *)config)->page = true;
+	return 0;
+}
+
 static int set_no_seccomp(void *config, const char *value)
 {
 	(void)value;
@@ -155,6 +162,7 @@ enum {
 	KEY_SOURCE = OPTION_LONG_ONLY,
 	KEY_NO_SECCOMP,
 	KEY_COUNTERS_FIRST,
+	KEY_PAGE,
 };
 
 static const struct option_spec options[] = {
@@ -183,6 +191,8 @@ static const struct option_spec options[] = {
 	{ 'P', "peak", "BYTES",
 	  "for verdicts: the greatest traffic of a cache's memory, bytes a second, such as 40G",
 	  PEAK_EXPECTS, set_peak, NULL },
+	{ KEY_PAGE, "page", NULL, "serve the last ten minutes at /, as the page of cmtstat report",
+	  NULL, set_page, NULL },
 	{ 'r', "root", "DIR", "names of containers are in files below DIR, not /",
 	  "a path", set_root, WORDS_FILES },
 	{ 'd', "device", "PATH", "read PATH instead of /dev/cmt",

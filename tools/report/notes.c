@@ -126,6 +126,8 @@ static void note_file(struct notes *notes, const struct page_about *about)
 		     about->damaged, about->damaged_bytes, about->missing);
 	if (!about->complete)
 		note(notes, "The recording has no end: the file was cut, or cmtstat record was still writing it.");
+	if (about->is_short)
+		note(notes, "Memory was too little for ten minutes: the oldest records left early.");
 	if (about->failed)
 		note(notes, "The recording could not be read to its end.");
 	if (about->clock_set)
@@ -164,7 +166,8 @@ static void note_culprits(struct notes *notes, const struct model *model,
 		     model->verdicts_left_out);
 }
 
-static void note_grain(struct notes *notes, const struct model *model)
+static void note_grain(struct notes *notes, const struct model *model,
+		       const struct page_about *about)
 {
 	uint64_t left_out = 0;
 	char unit[FORMAT_LEN];
@@ -172,8 +175,10 @@ static void note_grain(struct notes *notes, const struct model *model)
 	for (uint32_t i = 0; i < model->spool->nr; i++)
 		left_out += !model->spool->blobs[i].kept && !model->spool->blobs[i].level;
 	if (left_out)
-		note(notes, "For %" PRIu64 " s the page has no 1 ms points, because of its size limit.  It shows coarser points there, with minimum and maximum.  The recording has all points: use --from and --to, or a larger --size.",
-		     (left_out * PYRAMID_BLOCK + 999) / 1000);
+		note(notes, "For %" PRIu64 " s the page has no 1 ms points, because of its size limit.  It shows coarser points there, with minimum and maximum.  %s.",
+		     (left_out * PYRAMID_BLOCK + 999) / 1000,
+		     about->from_memory ? "Recordings of cmtstat record have all points" :
+		     "The recording has all points: use --from and --to, or a larger --size");
 	format_bytes(unit, model->pyramid.unit_bytes);
 	note(notes, "Values are rounded: occupancy to %s and by less than 0.1 %%, bandwidth to 1 kB/s and by less than 0.8 %%, local bandwidth to 1/%u of the bandwidth.",
 	     unit, LOCAL_PARTS);
@@ -193,7 +198,7 @@ void page_notes(FILE *out, const struct model *model, const struct page_about *a
 	note_events(&notes, about);
 	note_file(&notes, about);
 	note_losses(&notes, model);
-	note_grain(&notes, model);
+	note_grain(&notes, model, about);
 	note_culprits(&notes, model, about);
 	note_memory(&notes, model, about);
 	note_processes(&notes, model);

@@ -21,13 +21,20 @@ static void print_title(FILE *out, const struct page_about *about)
 	fputs("</title>\n", out);
 }
 
-/* Only this script and this style, and no address at all. */
+const char *page_policy(char buf[PAGE_POLICY_LEN])
+{
+	snprintf(buf, PAGE_POLICY_LEN, "default-src 'none'; script-src '%s'; style-src '%s'; "
+		 "base-uri 'none'; form-action 'none'", asset_script_hash, asset_style_hash);
+	return buf;
+}
+
 static void print_head(FILE *out, const struct page_about *about)
 {
+	char policy[PAGE_POLICY_LEN];
+
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'\">\n",
-		asset_script_hash, asset_style_hash);
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
+		page_policy(policy));
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"referrer\" content=\"no-referrer\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n", out);

@@ -19,8 +19,14 @@ struct page_about {
 	struct cmt_culprit_counts culprit;	/* slots is 0: no engine */
 	uint64_t damaged, damaged_bytes, missing;	/* as of cmt_recording_about */
 	bool complete;		/* the recording was ended */
+	bool from_memory;	/* there is no file of it */
+	bool is_short;		/* memory was too little for all that it was to have */
 	bool failed;		/* it could not be read to its end */
 };
+
+/* The policy for its content: only its own script and style, and no address at all. */
+#define PAGE_POLICY_LEN 512
+const char *page_policy(char buf[PAGE_POLICY_LEN]);
 
 /* Notes that are no values: a sentence each, as JSON's strings. */
 void page_notes(FILE *out, const struct model *model, const struct page_about *about);

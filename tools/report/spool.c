@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,10 +13,14 @@
 
 int spool_open(struct spool *spool, const char *directory)
 {
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = directory ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) :
+			     memfd_create("cmt-spool", MFD_CLOEXEC);
 
 	*spool = (struct spool){ 0 };
-	spool->file = fd < 0 ? tmpfile() : fdopen(fd, "w+");
+	if (fd >= 0)
+		spool->file = fdopen(fd, "w+");
+	else if (directory)
+		spool->file = tmpfile();
 	if (spool->file)
 		return 0;
 	if (fd >= 0)

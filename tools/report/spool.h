@@ -28,7 +28,7 @@ struct spool {
 };
 
 /* @directory: where the page is to be; where no such file can be made, in that for
- *  temporary files.  Returns 0 or -errno; spool_close() in any case.
+ *  temporary files; NULL: in memory.  Returns 0 or -errno; spool_close() in any case.
  */
 int spool_open(struct spool *spool, const char *directory);
 void spool_close(struct spool *spool);

@@ -367,7 +367,7 @@ END_TEST
 /* Who comes has a name before the first record, and not with the next look. */
 START_TEST(new_owner_has_name_at_once)
 {
-	const struct capture_opts opts = { .write = take };
+	const struct capture_opts opts = { .program = "test", .write = take };
 	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + MS, 3, 5);
 	struct capture capture;
 	int ret;

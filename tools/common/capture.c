@@ -24,7 +24,7 @@ static int open_recorder(struct capture *capture,
 		.flags = from->flags, .counters = from->counters,
 	};
 
-	snprintf(program, sizeof(program), "cmtstat %s", cmt_version());
+	snprintf(program, sizeof(program), "%s %s", from->program, cmt_version());
 	return cmt_recorder_new(&capture->recorder, &opts);
 }
 
@@ -49,6 +49,8 @@ int capture_open(struct capture *capture, struct cmt_device *dev,
 	if (!capture->records)
 		return -ENOMEM;
 	ret = cmt_containers_new(&capture->names, &names);
+	if (!ret && opts->root)
+		ret = cmt_containers_set_root(capture->names, opts->root);
 	if (!ret)
 		ret = open_recorder(capture, opts);
 	if (!ret)
@@ -56,6 +58,13 @@ int capture_open(struct capture *capture, struct cmt_device *dev,
 	if (!ret)
 		ret = cmt_reader_new(&capture->reader, dev, NULL);
 	return ret;
+}
+
+void capture_stop(struct capture *capture)
+{
+	cmt_reader_free(capture->reader);
+	capture->reader = NULL;
+	capture->dev = NULL;
 }
 
 void capture_close(struct capture *capture)

@@ -21,6 +21,8 @@ struct capture {
 };
 
 struct capture_opts {
+	const char *program;	/* its name is in the recording */
+	const char *root;	/* of the host's file system, for names; NULL: this machine's */
 	uint32_t counters;	/* as of struct config; 0: keep the present ones */
 	cmt_recorder_fn write;
 	void *ctx;
@@ -31,6 +33,9 @@ struct capture_opts {
 int capture_open(struct capture *capture, struct cmt_device *dev,
 		 const struct capture_opts *opts);
 void capture_close(struct capture *capture);
+
+/* Read no more: the device may be closed, and the recorder stays. */
+void capture_stop(struct capture *capture);
 
 /* Begin a file, with the owners.  Returns as cmt_recorder_begin(). */
 int capture_begin(struct capture *capture);
