@@ -14,102 +14,9 @@ import tempfile
 import threading
 import time
 
-BIN = os.path.join(sys.argv[1], "cmt-exporter_fake")
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-DEADLINE = 60
+from fake import BIN, DEADLINE, TOP, Exporter, check, end, forbidden, of, status_of
+
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
-
-checks = failures = 0
-
-
-def check(ok, what):
-    global checks, failures
-    checks += 1
-    if not ok:
-        failures += 1
-        print("FAIL:", what)
-
-
-class Exporter:
-    """The program, from its first line to its end."""
-
-    def __init__(self, *args, **env):
-        self.dir = tempfile.TemporaryDirectory()
-        self.process = subprocess.Popen(
-            [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "CMT_FLEET_DIR": self.dir.name, **env})
-        line = self.process.stderr.readline()
-        found = re.search(r"listening on 127\.0\.0\.1:(\d+), seccomp filter (on|off)$", line)
-        if not found:
-            sys.exit(f"it does not listen: {line}")
-        self.port = int(found[1])
-        self.filter = found[2]
-
-    def tell(self, name, there=True):
-        path = os.path.join(self.dir.name, name)
-        if there:
-            open(path, "w").close()
-        else:
-            os.unlink(path)
-
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE)
-
-    def raw(self, request):
-        """All that comes back; "" when the connection was just closed."""
-        with self.connect() as s:
-            try:
-                s.sendall(request)
-            except (BrokenPipeError, ConnectionResetError):
-                pass
-            data = b""
-            try:
-                while chunk := s.recv(65536):
-                    data += chunk
-            except ConnectionResetError:
-                pass
-            return data.decode()
-
-    def get(self, path="/metrics", method="GET", **headers):
-        lines = [f"{method} {path} HTTP/1.1", "Host: x"]
-        lines += [f"{k}: {v}" for k, v in headers.items()]
-        head, _, body = self.raw(("\r\n".join(lines) + "\r\n\r\n").encode()).partition("\r\n\r\n")
-        return int(head.split()[1]), head, body
-
-    def values(self):
-        """Each sample of the page, by its name and labels."""
-        _, _, body = self.get()
-        samples = [line.rpartition(" ") for line in body.splitlines() if line[:1] != "#"]
-        return {name: float(value) for name, _, value in samples}
-
-    def wait_for(self, what, holds):
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
-            values = self.values()
-            if holds(values):
-                check(True, what)
-                return values
-            time.sleep(0.05)
-        check(False, f"{what}: {values}")
-        return values
-
-    def stop(self, sig=signal.SIGTERM):
-        self.process.send_signal(sig)
-        try:
-            status = self.process.wait(DEADLINE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            status = "it does not end"
-        self.said = self.process.stderr.read()
-        self.dir.cleanup()
-        check(status == 0, f"exit status {status}: {self.said}")
-
-
-def of(values, name, **labels):
-    """The one sample that has these labels."""
-    found = [v for k, v in values.items() if k.split("{")[0] == name and
-             all(f'{a}="{b}"' in k for a, b in labels.items())]
-    return found[0] if len(found) == 1 else None
 
 
 def test_values():
@@ -136,19 +43,6 @@ def test_values():
     check(not down, f"counters decrease: {down}")
     e.stop()
     check(e.said == "", "it says nothing when it ends")
-
-
-def status_of(pid):
-    with open(f"/proc/{pid}/status") as f:
-        return dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
-
-
-def forbidden(e):
-    """How the calls of forbidden.h end, by name."""
-    e.tell("forbidden")
-    e.wait_for("intervals", lambda v: v["cmt_intervals_total"] >= 3)
-    e.stop()
-    return dict(re.findall(r"^forbidden (.*): (.*)$", e.said, re.M))
 
 
 def test_seccomp():
@@ -614,10 +508,9 @@ def test_signals():
         Exporter().stop(sig)
 
 
-for test in (test_values, test_hardware, test_not_asked, test_histograms, test_domains,
+for test in (test_values, test_seccomp, test_hardware, test_not_asked, test_histograms, test_domains,
              test_channels, test_culprit, test_all_gone, test_traffic, test_unknown,
              test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients,
              test_unread_pages, test_storm, test_errors, test_signals):
     test()
-print(f"{checks} checks, {failures} failures")
-sys.exit(failures > 0)
+end()

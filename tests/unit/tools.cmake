@@ -13,3 +13,7 @@ cmt_unit_test(exporter tools/test_exporter.c)
 target_link_libraries(test_exporter PRIVATE cmt_exporter)
 cmt_unit_test(report tools/test_report.c)
 target_link_libraries(test_report PRIVATE cmt_report)
+# The page's content is made up.
+cmt_unit_test(served tools/test_served.c)
+target_link_libraries(test_served PRIVATE cmt_exporter)
+target_link_options(test_served PRIVATE LINKER:--wrap=clock_gettime)

@@ -113,7 +113,7 @@ static void report_dropped(struct flight *flight)
 static void save_now(struct flight *flight, const char *why)
 {
 	char path[4 * PATH_MAX], size[FORMAT_LEN];
-	struct save save = { .fd = -1 };
+	struct save save = { .file.fd = -1 };
 	int ret;
 
 	escape_text(path, sizeof(path), flight->saves.path, ESCAPE_ASCII);

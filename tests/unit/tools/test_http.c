@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #define CLIENTS		12
 #define GET(accept)	"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: " accept "\r\n\r\n"
 #define HEAD(accept)	"HEAD /metrics HTTP/1.1\r\nHost: x\r\nAccept: " accept "\r\n\r\n"
+#define REPORT		"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define OPENMETRICS	"application/openmetrics-text"
 
 static struct http *http;
@@ -23,6 +25,7 @@ static struct sockaddr_in address = { .sin_family = AF_INET };
 static uint64_t pages;		/* made */
 static uint64_t skew_ns;	/* of CLOCK_MONOTONIC */
 static uint64_t render_ns;	/* goes by while a page is made */
+static bool old;		/* the report, for all but who asks */
 static bool shared;		/* all clients of a format get the same page */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -59,7 +62,31 @@ static int render(void *ctx, struct body *out, bool openmetrics)
 	return 0;
 }
 
-static const struct http_source source = { .version = version, .render = render };
+/* Another page for each client, in a file that is closed at once */
+static int report(void *ctx, bool asked, struct http_report *out)
+{
+	static int fd = -1;
+
+	(void)ctx;
+	if (!asked && old)
+		return -EAGAIN;
+	if (asked) {
+		if (fd >= 0)
+			close(fd);
+		fd = memfd_create("page", MFD_CLOEXEC);
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(ftruncate(fd, PAGE_BYTES), 0);
+		pages++;
+	}
+	*out = (struct http_report){
+		.fd = fd, .bytes = PAGE_BYTES, .version = pages, .policy = "default-src 'none'",
+	};
+	return 0;
+}
+
+static const struct http_source source = {
+	.version = version, .render = render, .report = report,
+};
 
 static void setup(void)
 {
@@ -147,13 +174,13 @@ START_TEST(test_read_pages_are_not_held)
 END_TEST
 
 /* Of pages that clients hold, the oldest ones are dropped. */
-START_TEST(test_unread_pages_are_bounded)
+static void check_bounded(const char *request)
 {
 	unsigned int whole = 0;
 	int fds[CLIENTS];
 
 	for (int i = 0; i < CLIENTS; i++) {
-		fds[i] = client(GET("text/plain"));
+		fds[i] = client(request);
 		steps(5);
 	}
 	for (int i = 0; i < CLIENTS; i++) {
@@ -164,6 +191,33 @@ START_TEST(test_unread_pages_are_bounded)
 		whole += size > PAGE_BYTES;
 	}
 	ck_assert_uint_eq(whole, 4);
+}
+
+START_TEST(test_unread_pages_are_bounded)
+{
+	check_bounded(GET("text/plain"));
+}
+END_TEST
+
+START_TEST(test_unread_reports_are_bounded)
+{
+	check_bounded(REPORT);
+}
+END_TEST
+
+/* A report that its source has dropped stays only for who reads it. */
+START_TEST(test_old_report_is_dropped)
+{
+	int before = unit_open_fds(), slow;
+
+	slow = client(REPORT);
+	steps(5);
+	ck_assert_uint_gt(read_all(slow), PAGE_BYTES);
+	steps(2);
+	ck_assert_int_eq(unit_open_fds(), before + 2);
+	old = true;
+	steps(1);
+	ck_assert_int_eq(unit_open_fds(), before + 1);
 }
 END_TEST
 
@@ -198,6 +252,8 @@ int main(void)
 	tcase_add_test(tcase, test_head_holds_no_page);
 	tcase_add_test(tcase, test_read_pages_are_not_held);
 	tcase_add_test(tcase, test_unread_pages_are_bounded);
+	tcase_add_test(tcase, test_unread_reports_are_bounded);
+	tcase_add_test(tcase, test_old_report_is_dropped);
 	tcase_add_test(tcase, test_new_client_beside_slow_page);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
