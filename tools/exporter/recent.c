@@ -23,7 +23,9 @@ static int open_all(struct recent *recent, const struct exporter_config *config,
 		.program = "cmt-exporter", .root = config->root,
 		.counters = config->counters |
 			    (config->channels ? CMT_F_CHANNEL : 0),
-		.write = take_chunk, .ctx = recent, .flags = CMT_RECORDER_NO_INDEX,
+		.write = take_chunk, .ctx = recent,
+		/* as cmtstat record, whose recordings the report is for */
+		.flags = CMT_RECORDER_NO_INDEX | CMT_RECORDER_ROUND,
 	};
 	int ret = origin_open(&recent->dev, origin);
 
