@@ -41,7 +41,8 @@ struct made {
 };
 
 /* CLOCK_MONOTONIC of the first record, and CLOCK_REALTIME then. */
-#define MADE_BEGIN_NS	(1000 * 1000000000ULL)
+/* Intervals of 1, 64, 256, 1,000 and 1,024 ms begin then. */
+#define MADE_BEGIN_NS	(1024 * 1000000000ULL)
 #define MADE_REAL_NS	(1780272000ULL * 1000000000ULL)	/* 2026-06-01T00:00:00Z */
 
 int made_run(const struct made *made);

@@ -217,7 +217,7 @@ class Ship(unittest.TestCase):
         """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
         stub = self.top / 'stub'
         stub.mkdir()
-        rows = [f'{{"time_ns":{s}000000000,"length_ns":1,"x":0,"worst":{worst}}}'
+        rows = [f'{{"time_ns":{s}000000000,"length_ns":1,"x":0,"worst":{worst},"y":0}}'
                 for s, worst in ((100, 0.5), (200, 0.5), (200, 0.25), (300, 0.75))]
         (stub / 'cmtstat').write_text('#!/bin/sh\ncase "$*" in *ndjson*) cat <<END\n' +
                                       '\n'.join(rows) + f'\nEND\n;; *) echo "$@" >>{stub}/log;'

@@ -10,7 +10,7 @@ export CMT_CACHE=$state/cache CMT_OUT=$state/out state
 mkdir "$state/bin"
 bad=0
 # Nothing else is in PATH: a real sudo and a real apt must not be found.
-for tool in bash cat date dirname env flock grep mkdir rm sed sh sleep tail touch; do
+for tool in awk bash cat date dirname env flock grep mkdir rm sed sh sleep tail touch; do
 	ln -s "$(command -v "$tool")" "$state/bin/$tool"
 done
 
@@ -29,8 +29,11 @@ fake id <<'END'
 [ -e "$state/user" ] && echo 1000 || echo 0
 END
 fake dpkg-query <<'END'
-for package; do :; done
-[ "$package" = absent ] && [ ! -e "$state/installed" ] || printf 'install ok installed'
+shift 3
+for package; do
+	[ "$package" = absent ] && [ ! -e "$state/installed" ] ||
+		echo "$package install ok installed"
+done
 END
 # There are package lists, as apt_lists() looks for them; a build's chroot has none.
 fake find <<'END'
