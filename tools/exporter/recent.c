@@ -56,6 +56,9 @@ void recent_stop(struct recent *recent)
 {
 	if (!recent->dev)
 		return;
+	/* without memory for the last records, the others stay */
+	if (recent->capture.recorder)
+		cmt_recorder_flush(recent->capture.recorder);
 	capture_stop(&recent->capture);
 	cmt_device_close(recent->dev);
 	recent->dev = NULL;
