@@ -54,12 +54,12 @@ row() {
 	grep -q "^- *$1  *- *$2" "$scratch/out" || fail "no row '$1' of '$2'"
 }
 
-# until_page PATTERN: waits for a line of the exporter's page, which is in $scratch/out
+# until_page PATTERN [PATH]: waits for a line of the exporter's page, which is in $scratch/out
 until_page() {
 	checks=$((checks + 1))
 	tries=0
 	until python3 -c "import sys, urllib.request as u
-sys.stdout.write(u.urlopen('http://$at/metrics').read().decode())" \
+sys.stdout.write(u.urlopen('http://$at${2:-/metrics}').read().decode())" \
 		>"$scratch/out" 2>"$scratch/err" && grep -q "$1" "$scratch/out"; do
 		tries=$((tries + 1))
 		[ $tries -lt 100 ] || {
@@ -194,7 +194,7 @@ if [ -x "$bin/cmt-exporter" ]; then
 	run 1 "$bin/cmt-exporter" --source resctrl -d "$tree" --culprit -l 127.0.0.1:0
 	has err "not with resctrl"
 	"$bin/cmt-exporter" --source resctrl -d "$tree" -i 0.2 -l 127.0.0.1:0 \
-		2>"$scratch/listen" &
+		--page 2>"$scratch/listen" &
 	exporter=$!
 	tries=0
 	until grep -q "listening on" "$scratch/listen" || [ $tries -ge 200 ]; do
@@ -206,6 +206,7 @@ if [ -x "$bin/cmt-exporter" ]; then
 	has out 'container="resctrl:web/a"} 6291456'
 	has out 'backend="resctrl"'
 	lacks out 'id="/web'
+	until_page '<td>resctrl:web/a</td>' /
 	# resctrl is unmounted, and mounted again: the filter allows to open it again
 	mv "$tree/mon_data" "$scratch/mon_data"
 	until_page '^cmt_up 0'
