@@ -2,6 +2,7 @@
 """cmt-exporter on the machine of fake_fleet.c, and how checks are counted.
 The first argument of the program is the directory of the programs."""
 
+import atexit
 import os
 import re
 import signal
@@ -34,6 +35,8 @@ class Exporter:
         self.process = subprocess.Popen(
             [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
             env={**os.environ, "CMT_FLEET_DIR": self.dir.name, **env})
+        # a test that ends by an exception leaves no exporter that holds its output
+        atexit.register(self.process.kill)
         line = self.process.stderr.readline()
         found = re.search(r"listening on 127\.0\.0\.1:(\d+), seccomp filter (on|off)$", line)
         if not found:
@@ -72,9 +75,18 @@ class Exporter:
         head, _, body = self.raw(("\r\n".join(lines) + "\r\n\r\n").encode()).partition("\r\n\r\n")
         return int(head.split()[1]), head, body
 
+    def complete(self):
+        """The page, all of it: on a busy machine a client may be ended before."""
+        end = time.monotonic() + DEADLINE
+        while time.monotonic() < end:
+            _, head, body = self.get()
+            if len(body.encode()) == int(re.search(r"Content-Length: (\d+)", head)[1]):
+                return body
+        raise RuntimeError(f"no complete page: {len(body)} bytes, {head}")
+
     def values(self):
         """Each sample of the page, by its name and labels."""
-        _, _, body = self.get()
+        body = self.complete()
         samples = [line.rpartition(" ") for line in body.splitlines() if line[:1] != "#"]
         return {name: float(value) for name, _, value in samples}
 
