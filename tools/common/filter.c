@@ -72,7 +72,7 @@ static const int calls_of_sync[] = {
 };
 
 static const int calls_of_forks[] = {
-	CALL(close_range), CALL(memfd_create), CALL(pidfd_open),
+	CALL(close_range), CALL(getppid), CALL(memfd_create), CALL(pidfd_open),
 	CALL(pidfd_send_signal), CALL(sendfile), CALL(set_robust_list),
 	CALL(wait4), END
 };

@@ -33,11 +33,14 @@ static int close_others(unsigned int fd)
 }
 
 /* What it does to memory is its own; the exporter's end is its end. */
-__attribute__((noreturn)) static void run(const struct child *child)
+__attribute__((noreturn)) static void run(const struct child *child, pid_t parent)
 {
 	int ret;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* it may have ended before */
+	if (getppid() != parent)
+		_exit(ECHILD);
 	setpriority(PRIO_PROCESS, 0, LOWEST);
 	ret = close_others((unsigned int)child->fd);
 	if (!ret)
@@ -55,7 +58,8 @@ static int open_pidfd(pid_t pid)
 /* A child without a pidfd could not be killed: see whether there can be one. */
 static int start(struct child *child)
 {
-	int ret = open_pidfd(getpid());
+	pid_t parent = getpid();
+	int ret = open_pidfd(parent);
 
 	if (ret < 0)
 		return ret;
@@ -64,7 +68,7 @@ static int start(struct child *child)
 	if (child->pid < 0)
 		return -errno;
 	if (!child->pid)
-		run(child);
+		run(child, parent);
 	ret = open_pidfd(child->pid);
 	child->pidfd = ret < 0 ? -1 : ret;
 	return ret < 0 ? ret : 0;
