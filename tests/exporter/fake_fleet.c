@@ -7,7 +7,7 @@
  * CMT_FLEET_DOMAINS how many L3 domains (1): of the second one all are as in the first.
  * Container k has RMID k.  It holds k times 64 KiB, but the first one 8 MiB more for
  * 5 ms of each second, and moves k times 1 MB/s in total, half of it local.  With
- * counters it runs all the time at 1,000 cycles and 500 instructions a millisecond.
+ * counters it runs all the time at 1,000,000 cycles and 500,000 instructions a millisecond.
  * The first one is a Kubernetes pod's, the second one has a name that would break a
  * page or a terminal.  The overflow RMID is the last one, and two owners are pending.
  * CMT_FLEET_NAMES is a file of names, each of which ends with a zero byte: the first
@@ -464,10 +464,10 @@ static int add_perf(const struct cmt_reader *reader, struct sink *sink,
 	record.interval_ns = 0;
 	record.ran_ns = MS / 2;
 	record.flags |= fleet.counters & ~CMT_F_CHANNEL;
-	record.perf.cycles = 1000;
-	record.perf.instructions = 500;
-	record.perf.llc_misses = 10;
-	record.perf.llc_references = 100;
+	record.perf.cycles = 1000000;
+	record.perf.instructions = 500000;
+	record.perf.llc_misses = 10000;
+	record.perf.llc_references = 100000;
 	record.perf.waited_ns = fleet.counters & CMT_F_WAITED ? WAITED_NS : 0;
 	return put(sink, &record);
 }

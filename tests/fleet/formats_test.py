@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(__file__), '../../docs/fleet/schema.sql')
 MADE = sys.argv.pop(1)
 MS = 1000000
-BEGIN_NS = 1000 * 1000 * MS
+BEGIN_NS = 1024 * 1000 * MS
 
 
 def made(form, **options):

@@ -250,9 +250,9 @@ class Processes(Values):
                           weighed(own, 'occupancy_mean_bytes', 'occupancy_slots'), 1e-6,
                           process['comm'], 1)
                 for name, value in (('rate', 'total_rate'), ('local', 'local_rate')):
-                    # the seconds of the page begin at another ms
+                    # the page's seconds begin and end at another ms
                     self.near(process[name], weighed(own, value, 'length_ns'),
-                              2 / self.options['ms'], process['comm'], 1)
+                              5 / self.options['ms'], process['comm'], 1)
 
 
 class Hostile(Values):
