@@ -27,6 +27,19 @@ def check(ok, what):
         print("FAIL:", what)
 
 
+def until(what, ask, holds):
+    """Ask until it holds; the last answer."""
+    limit = time.monotonic() + DEADLINE
+    while time.monotonic() < limit:
+        answer = ask()
+        if holds(answer):
+            check(True, what)
+            return answer
+        time.sleep(0.02)
+    check(False, f"{what}: {str(answer)[:500]}")
+    return answer
+
+
 class Exporter:
     """The program, from its first line to its end."""
 

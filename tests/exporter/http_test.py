@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from fake import BIN, DEADLINE, TOP, Exporter, check, end, forbidden, of, status_of
+from fake import BIN, DEADLINE, TOP, Exporter, check, end, forbidden, of, status_of, until
 
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -398,8 +398,8 @@ def test_slow_clients():
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         s.close()
     check(e.get()[0] == 200, "it serves after clients that vanished")
-    fds = len(os.listdir(f"/proc/{e.process.pid}/fd"))
-    check(fds < 30, f"{fds} descriptors are open")
+    until("few descriptors are open", lambda: len(os.listdir(f"/proc/{e.process.pid}/fd")),
+          lambda fds: fds < 30)
     e.stop()
 
 

@@ -8,24 +8,11 @@ import re
 import signal
 import time
 
-from fake import DEADLINE, TOP, Exporter, check, end, forbidden, status_of
+from fake import DEADLINE, TOP, Exporter, check, end, forbidden, status_of, until
 
 HEADERS = ("X-Content-Type-Options: nosniff", "Cache-Control: no-store",
            "Referrer-Policy: no-referrer")
 MADE_S = 10
-
-
-def until(what, ask, holds):
-    """Ask until it holds; the last answer."""
-    limit = time.monotonic() + DEADLINE
-    while time.monotonic() < limit:
-        answer = ask()
-        if holds(answer):
-            check(True, what)
-            return answer
-        time.sleep(0.02)
-    check(False, f"{what}: {str(answer)[:500]}")
-    return answer
 
 
 def page(e):
@@ -55,9 +42,11 @@ def test_without():
 
 
 def test_page():
-    e = Exporter("--page", "--counters", "--root", TOP + "/tests/unit/fixtures/host",
-                 CMT_FAKE="hardware")
+    e = Exporter("--page", "--counters", "--interval", "0.2", "--root",
+                 TOP + "/tests/unit/fixtures/host", CMT_FAKE="hardware")
     check(e.filter == "on", "a filter")
+    # the page has what was read until then
+    e.wait_for("some readings", lambda v: v["cmt_intervals_total"] >= 5)
     status, head, body = e.get("/")
     check(status == 503 and "being made" in body and "Retry-After: 1" in head,
           f"the first answer: {head}")
