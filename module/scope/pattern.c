@@ -6,7 +6,7 @@
 #include "pattern.h"
 
 #define ID		"<id>"
-#define ID_LEN		4
+#define ID64		"<id64>"
 #define ID_MIN		12	/* digits; the reason is in libcmt/name/name.c */
 #define ID_MAX		64
 
@@ -15,6 +15,10 @@
  * Without systemd, they make cgroups of the same name, or cgroups in a directory of the
  * runtime.  Services of systemd are the lower class.  The service manager of a user is
  * no owner.
+ *
+ * With cgroupfs podman has a cgroup for a pod, with the containers in it.  containerd's
+ * namespaces, Cloud Foundry's and BuildKit's cgroups have names that others may use:
+ * they count only at their place below the root.  docs/names.md has a path for each.
  */
 const char cmt_pattern_defaults[] =
 	"docker-<id>.scope docker-<id> docker/<id>\n"
@@ -26,7 +30,12 @@ const char cmt_pattern_defaults[] =
 	"kata_<id> kata_crio-<id> kata_overhead/<id> kata_sandboxed_pod/<id>\n"
 	"lxc.payload.* lxc.payload/* lxc/*\n"
 	"machine-*.scope systemd-nspawn@*.service\n"
-	"*.libvirt-qemu *.libvirt-lxc\n"
+	"*.libvirt-qemu *.libvirt-lxc qemu.slice/*.scope\n"
+	"*slurmstepd.scope/job_* slurm*/uid_*/job_*\n"
+	"nomad.slice/*.slice/*-<id>.*.scope ecs/<id>/<id>-*\n"
+	"/default/* /k8s.io/<id> /buildkit/* /docker/buildkit/*\n"
+	"!/garden/good !/garden/bad !/garden/init /garden/* /garden/good/* /garden/bad/*\n"
+	"!libpod_parent/<id64> <id64>\n"
 	"!user@*.service ~*.service";
 
 /* A piece of a pattern, or of a path: bytes, not terminated. */
@@ -45,9 +54,19 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-static bool is_id(const struct span *p)
+static bool begins(const struct span *p, const char *text)
 {
-	return p->n >= ID_LEN && !memcmp(p->s, ID, ID_LEN);
+	u32 n = strlen(text);
+
+	return p->n >= n && !memcmp(p->s, text, n);
+}
+
+/* The length of the id that a pattern begins with; 0: none. */
+static u32 id_len(const struct span *p)
+{
+	if (begins(p, ID))
+		return sizeof(ID) - 1;
+	return begins(p, ID64) ? sizeof(ID64) - 1 : 0;
 }
 
 static void skip(struct span *span, u32 n)
@@ -67,9 +86,15 @@ static u32 element_len(const struct span *p)
 {
 	u8 c = *p->s;
 
-	if (is_id(p))
-		return ID_LEN;
-	return c >= ' ' && c != 0x7f && c != '<' && c != '>';
+	if (c == '<')
+		return id_len(p);
+	return c >= ' ' && c != 0x7f && c != '>';
+}
+
+/* A pattern of complete paths. */
+static bool has_root(const struct span *word)
+{
+	return word->n && *word->s == '/';
 }
 
 /* The offset of the first error in a word; the word's length: no error. */
@@ -80,6 +105,7 @@ static u32 word_check(struct span word)
 	u32 n;
 
 	skip(&word, has_mark(&word));
+	skip(&word, has_root(&word));
 	for (; word.n; skip(&word, n)) {
 		n = element_len(&word);
 		if (!n || (*word.s == '/' && empty))
@@ -140,14 +166,14 @@ int cmt_pattern_parse(struct cmt_pattern_set *set, const char *text, u32 bytes,
  */
 static bool take_element(struct span *p, struct span *name)
 {
-	u32 n = 0;
+	u32 id = id_len(p), n = 0;
 
-	if (is_id(p)) {
+	if (id) {
 		while (n < name->n && is_hex(name->s[n]))
 			n++;
-		if (n < ID_MIN || n > ID_MAX)
+		if (n < (begins(p, ID64) ? ID_MAX : ID_MIN) || n > ID_MAX)
 			return false;
-		skip(p, ID_LEN);
+		skip(p, id);
 		skip(name, n);
 		return true;
 	}
@@ -198,6 +224,9 @@ static struct span last_component(struct span *p)
 
 static bool word_matches(struct span word, const char *const *names, u32 depth)
 {
+	bool rooted = has_root(&word);
+
+	skip(&word, rooted);
 	for (; word.n; depth--) {
 		struct span p = last_component(&word), name;
 
@@ -208,7 +237,7 @@ static bool word_matches(struct span word, const char *const *names, u32 depth)
 		if (!component_matches(p, name))
 			return false;
 	}
-	return true;
+	return !rooted || !depth;
 }
 
 static enum cmt_class word_class(const struct span *word)

@@ -524,9 +524,10 @@ struct cmt_watermark {
  *
  * Patterns select the cgroups that are containers.  They are separated by white space.  A
  * pattern is one or more components of a path, with '/' between them; the last components
- * of a container's path must match it.  In a component, '*' is any text, and "<id>" is 12
- * to 64 hexadecimal digits in lower case.  A cgroup that matches a pattern with '!' in
- * front is no container; one that matches a pattern with '~' in front is a service, a
+ * of a container's path must match it, and with '/' in front of the pattern these are all
+ * of its components.  In a component, '*' is any text, "<id>" is 12 to 64 hexadecimal
+ * digits in lower case, and "<id64>" is 64 of them.  A cgroup that matches a pattern with
+ * '!' in front is no container; one that matches a pattern with '~' in front is a service, a
  * container of the lower class.  The module tests the cgroups of a path from the root
  * down.  For each, the first pattern that matches decides.  The first container found owns
  * all cgroups below it, services included.  The first service found above any container

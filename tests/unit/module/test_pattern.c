@@ -12,6 +12,9 @@
 
 #define ID12	"0123456789ab"
 #define ID64	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID32	"0123456789abcdef0123456789abcdef"
+#define ID25	"x1yz2kq0l3m4n5o6p7r8s9t0u"
+#define UUID	"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 #define MAX_DEPTH 64
 
 static struct cmt_pattern_set set;
@@ -56,10 +59,12 @@ START_TEST(test_parse_errors)
 		u32 bad_at;
 	} t[] = {
 		{ "", 0 }, { " \n\t ", 0 }, { "!", 0 }, { "a !", 2 },
-		{ "/a", 0 }, { "a/", 1 }, { "a//b", 2 }, { "!/a", 1 },
+		{ "//a", 1 }, { "a/", 1 }, { "a//b", 2 }, { "!//a", 2 },
+		{ "/a/", 2 }, { "!/", 1 }, { "a /", 2 }, { "/!/", 2 },
+		{ "<id6", 0 }, { "<id64", 0 }, { "<id32>", 0 }, { "a/<id64>>", 8 },
 		{ "a <id", 2 }, { "a<ID>", 1 }, { "a>", 1 }, { "<>", 0 },
 		{ "a b\001c", 3 }, { "a\177", 1 }, { "ok fine a<id>/<i>", 14 },
-		{ "/", 0 }, { "!!/", 2 }, { "~", 0 }, { "a ~", 2 }, { "~/a", 1 },
+		{ "/", 0 }, { "!!/", 2 }, { "~", 0 }, { "a ~", 2 }, { "~//a", 2 },
 		{ "~a//b", 3 },
 	};
 	u32 bad_at;
@@ -134,6 +139,14 @@ START_TEST(test_match_table)
 		{ "*-<id>*", "/a-b-" ID12 "-x", "a-b-" ID12 "-x" },
 		{ "*-<id>", "/a-b-" ID12 "-x", "" },
 		{ "<id>:<id>", "/" ID12 ":" ID64, ID12 ":" ID64 },
+		{ "<id64>", "/" ID64, ID64 }, { "<id64>", "/" ID12, "" },
+		{ "<id64>", "/x/" ID64, ID64 }, { "<id64>", "/" ID64 "0", "" },
+		{ "*<id64>", "/" ID64 "0", ID64 "0" }, { "<id64>", "/g" ID64, "" },
+		{ "<id64>", "/0" ID12, "" }, { "c-<id64>", "/c-" ID64, "c-" ID64 },
+		{ "/a", "/a", "a" }, { "/a", "/x/a", "" }, { "/a", "/a/b", "a" },
+		{ "/x/*", "/x", "" }, { "/x/*", "/x/y/z", "y" }, { "/x/*", "/w/x/y", "" },
+		{ "!/x/a */a", "/x/a", "" }, { "!/x/a */a", "/w/x/a", "a" },
+		{ "/x/<id64>", "/x/" ID64, ID64 },
 		{ "!a *", "/a/b", "b" }, { "* !a", "/a/b", "a" },
 		{ "!a a", "/a", "" }, { "!x/a a", "/x/a", "" },
 		{ "!x/a a", "/y/a", "a" }, { "!*.slice *", "/u.slice/s", "s" },
@@ -177,6 +190,8 @@ START_TEST(test_classes)
 		{ "~~a", "/~a", "~a", CMT_CLASS_SERVICE },
 		{ "!~a *", "/~a", "", CMT_CLASS_NONE },
 		{ "~x/<id>", "/x/" ID12, ID12, CMT_CLASS_SERVICE },
+		{ "~/s/*", "/s/t", "t", CMT_CLASS_SERVICE },
+		{ "~/s/*", "/r/s/t", "", CMT_CLASS_NONE },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -236,6 +251,31 @@ static const char *const paths[] = {
 	"/user.slice/user-1000.slice/user@1000.service/app.slice/x.service",
 	"/user.slice/user-1000.slice/user@1000.service/app.slice/x.service/"
 		"libpod-payload-" ID64,
+	"/actions_job/" ID64, "/actions_job/" ID12, "/a/b/" ID64 "/c", "/a/" ID64 "0",
+	"/libpod_parent/" ID64, "/libpod_parent/" ID64 "/libpod-" ID64,
+	"/system.slice/slurmstepd.scope", "/system.slice/slurmstepd.scope/system",
+	"/system.slice/slurmstepd.scope/job_1234/step_0/user/task_0",
+	"/system.slice/node7_slurmstepd.scope/job_1234/step_batch/slurm",
+	"/slurm/uid_1000/job_1234/step_0", "/slurm_node7/uid_0/job_5", "/slurm/uid_1000",
+	"/slurm/job_1234", "/uid_1000/job_1234", "/slurm/uid_1000/step_0",
+	"/nomad.slice", "/nomad.slice/share.slice",
+	"/nomad.slice/share.slice/" UUID ".redis.scope",
+	"/nomad.slice/reserve.slice/" UUID ".a.b.scope/x",
+	"/nomad.slice/share.slice/docker-" ID64 ".scope", "/nomad.slice/" UUID ".x.scope",
+	"/nomad.slice/share.slice/" UUID ".scope", "/share.slice/" UUID ".redis.scope",
+	"/qemu.slice", "/qemu.slice/101.scope", "/qemu.slice/101.scope/x", "/qemu/101.scope",
+	"/lxc/101/ns", "/qemu.slice/101",
+	"/ecs", "/ecs/" ID32, "/ecs/" ID32 "/" ID32 "-265927825",
+	"/ecs/" ID32 "/" ID64, "/ecs/" UUID "/" ID64, "/ecs/" ID32 "/x-1",
+	"/ecs/x/" ID32 "-1", "/x/" ID32 "/" ID32 "-1",
+	"/ecstasks.slice/ecstasks-" ID32 ".slice/docker-" ID64 ".scope",
+	"/default", "/default/nginx", "/default/nginx/x", "/default/" ID64, "/x/default/nginx",
+	"/k8s.io/" ID64, "/k8s.io/" ID12, "/k8s.io/name", "/x/k8s.io/" ID12,
+	"/garden", "/garden/good", "/garden/bad", "/garden/init", "/garden/init/x",
+	"/garden/" UUID, "/garden/good/" UUID "/x", "/garden/bad/" UUID, "/x/garden/" UUID,
+	"/x/garden/good/" UUID, "/garden/" UUID "/good/x",
+	"/buildkit", "/buildkit/" ID25, "/docker/buildkit", "/docker/buildkit/" ID25 "/x",
+	"/x/buildkit/" ID25, "/x/docker/buildkit/" ID25,
 };
 
 START_TEST(test_defaults_agree_with_names)
@@ -268,8 +308,15 @@ START_TEST(test_defaults_agree_with_names)
 			      paths[i], found, c.id);
 		containers += is;
 	}
-	ck_assert_uint_gt(containers, 20);
+	ck_assert_uint_gt(containers, 60);
 	ck_assert_uint_gt(services, 3);
+}
+END_TEST
+
+/* A parameter of a module has at most 1024 bytes: a user adds to those built in. */
+START_TEST(test_defaults_leave_room)
+{
+	ck_assert_uint_lt(strlen(cmt_pattern_defaults), 1024 - 128);
 }
 END_TEST
 
@@ -279,31 +326,33 @@ static bool slow(const char *p, const char *name)
 	if (!*p)
 		return !*name;
 	if (*p == '*')
-		return slow(p + 1, name) || (*name && slow(p, name + 1));
+		return slow(p + 1, name) || (p[1] != '*' && *name && slow(p, name + 1));
 	if (!strncmp(p, "<id>", 4)) {
 		size_t n = strspn(name, "0123456789abcdef");
 
 		return n >= 12 && n <= 64 && slow(p + 4, name + n);
 	}
+	if (!strncmp(p, "<id64>", 6))
+		return strspn(name, "0123456789abcdef") == 64 && slow(p + 6, name + 64);
 	return *name == *p && slow(p + 1, name + 1);
 }
 
 START_TEST(test_random_patterns)
 {
 	static const char *const pieces[] = {
-		"*", "<id>", "a", "b", "-", "g", ID12, "*", "ga",
+		"*", "<id>", "<id64>", "a", "b", "-", "g", ID12, ID64, "*", "ga",
 	};
 	const size_t n = sizeof(pieces) / sizeof(pieces[0]);
 	unsigned int seed = 5, matches = 0;
 
 	for (int i = 0; i < 200000; i++) {
-		char pattern[128] = "", name[128] = "";
+		char pattern[512] = "", name[512] = "";
 		const char *names[] = { name };
 
 		for (int k = 1 + rand_r(&seed) % 5; k > 0; k--)
 			strcat(pattern, pieces[(size_t)rand_r(&seed) % n]);
 		for (int k = 1 + rand_r(&seed) % 5; k > 0; k--)
-			strcat(name, pieces[2 + (size_t)rand_r(&seed) % (n - 4)]);
+			strcat(name, pieces[3 + (size_t)rand_r(&seed) % (n - 5)]);
 		parse_good(pattern);
 		ck_assert_msg((cmt_pattern_class(&set, names, 1) ==
 			       CMT_CLASS_CONTAINER) == slow(pattern, name),
@@ -317,7 +366,7 @@ END_TEST
 /* Random bytes: errors, without memory errors. */
 START_TEST(test_random_bytes)
 {
-	static const char alphabet[] = "<id>/!* \nab\0\200\n";
+	static const char alphabet[] = "<id64>/!* \nab\0\200\n";
 	unsigned int seed = 9, good = 0;
 
 	for (int i = 0; i < 100000; i++) {
@@ -350,6 +399,7 @@ int main(void)
 	UNIT_CASE(suite, test_match_table);
 	UNIT_CASE(suite, test_classes);
 	UNIT_CASE(suite, test_defaults_agree_with_names);
+	UNIT_CASE(suite, test_defaults_leave_room);
 	UNIT_CASE(suite, test_random_patterns);
 	UNIT_CASE(suite, test_random_bytes);
 	return unit_run(suite);
