@@ -20,11 +20,19 @@
 #define ID_MIN		12
 #define ID_MAX		64
 #define SHORT_ID	12	/* the digits that runtimes print */
+#define SHORT_UUID	8	/* those that Nomad prints */
 
 /* A piece of a path: bytes, not terminated. */
 struct span {
 	const char *s;
 	size_t n;
+};
+
+/* Where a component is in its path. */
+struct place {
+	struct span parent, grand;	/* the components above; "": none */
+	uint32_t depth;			/* 1: at the top */
+	bool kubepods;			/* a component above has "kubepods" in it */
 };
 
 static bool is_hex(char c)
@@ -81,13 +89,26 @@ static void set_name(struct cmt_container *c, enum cmt_runtime runtime,
 	put(c->name, sizeof(c->name), name);
 }
 
+static struct span cut(struct span span, size_t most)
+{
+	return (struct span){ span.s, span.n < most ? span.n : most };
+}
+
 static void set_id(struct cmt_container *c, enum cmt_runtime runtime,
 		   struct span id)
 {
 	put(c->id, sizeof(c->id), id);
-	if (id.n > SHORT_ID)
-		id.n = SHORT_ID;
-	set_name(c, runtime, id);
+	set_name(c, runtime, cut(id, SHORT_ID));
+}
+
+static void set_pair(struct cmt_container *c, enum cmt_runtime runtime, struct span a,
+		     const char *between, struct span b)
+{
+	char name[CMT_CONTAINER_NAME_LEN];
+	int n = snprintf(name, sizeof(name), "%.*s%s%.*s", (int)a.n, a.s, between,
+			 (int)b.n, b.s);
+
+	set_name(c, runtime, cut((struct span){ name, (size_t)n }, sizeof(name) - 1));
 }
 
 static int hex_digit(char c)
@@ -293,23 +314,119 @@ static bool parse_kata(struct cmt_container *c, struct span span,
 	return true;
 }
 
-/* Is this component, in its place, a container? */
-static bool parse_container(struct cmt_container *c, struct span span,
-			    struct span parent, bool kubepods)
+/* Slurm's jobs, with all their steps: of a slurmd below systemd, or alone */
+static bool parse_slurm(struct cmt_container *c, struct span span, const struct place *at)
 {
-	if (parse_prefixed(c, span) || parse_colons(c, span) ||
-	    parse_kata(c, span, parent) || parse_lxc(c, span, parent) ||
-	    parse_machine(c, span))
-		return true;
-	if (!cmt_is_id(span.s, span.n))
+	struct span parent = at->parent, grand = at->grand;
+
+	if (!take_prefix(&span, "job_") ||
+	    (!take_suffix(&parent, "slurmstepd.scope") &&
+	     (!take_prefix(&parent, "uid_") || !take_prefix(&grand, "slurm"))))
 		return false;
-	if (span_is(parent, "docker"))
-		set_id(c, CMT_RUNTIME_DOCKER, span);
-	else if (kubepods && c->pod[0])
-		set_id(c, CMT_RUNTIME_KUBEPODS, span);
+	set_pair(c, CMT_RUNTIME_SLURM, (struct span){ "job", 3 }, " ", span);
+	return true;
+}
+
+/* <uuid of the allocation>.<task>.scope, with the name that Nomad's commands print */
+static bool parse_nomad(struct cmt_container *c, struct span span, const struct place *at)
+{
+	struct span parent = at->parent, alloc = span;
+	const char *dot, *dash;
+
+	if (!span_is(at->grand, "nomad.slice") || !take_suffix(&parent, ".slice") ||
+	    !take_suffix(&span, ".scope"))
+		return false;
+	dot = memchr(span.s, '.', span.n);
+	dash = dot ? memrchr(span.s, '-', (size_t)(dot - span.s)) : NULL;
+	if (!dash || !cmt_is_id(dash + 1, (size_t)(dot - dash) - 1))
+		return false;
+	alloc.n = (size_t)(dot - span.s);
+	span = (struct span){ dot + 1, span.n - alloc.n - 1 };
+	set_pair(c, CMT_RUNTIME_NOMAD, cut(alloc, SHORT_UUID), "/", span);
+	return true;
+}
+
+/* Amazon ECS: <task>/<task>-<number>; elsewhere its containers are docker's. */
+static bool parse_ecs(struct cmt_container *c, struct span span, const struct place *at)
+{
+	const char *dash = memchr(span.s, '-', span.n);
+	struct span id = span;
+
+	if (!dash || !span_is(at->grand, "ecs") || !cmt_is_id(at->parent.s, at->parent.n))
+		return false;
+	id.n = (size_t)(dash - span.s);
+	if (!cmt_is_id(id.s, id.n))
+		return false;
+	span = (struct span){ dash + 1, span.n - id.n - 1 };
+	set_pair(c, CMT_RUNTIME_ECS, cut(id, SHORT_ID), "-", span);
+	return true;
+}
+
+/* Cloud Foundry's containers, which Garden moves between two cgroups. */
+static bool in_garden(struct span span, const struct place *at)
+{
+	bool half = span_is(at->parent, "good") || span_is(at->parent, "bad");
+
+	if (at->depth == 3)
+		return half && span_is(at->grand, "garden");
+	return at->depth == 2 && span_is(at->parent, "garden") && !span_is(span, "good") &&
+	       !span_is(span, "bad") && !span_is(span, "init");
+}
+
+static bool in_buildkit(const struct place *at)
+{
+	return span_is(at->parent, "buildkit") &&
+	       (at->depth == 2 || (at->depth == 3 && span_is(at->grand, "docker")));
+}
+
+/* Directories of a runtime, whose containers may have any name. */
+static bool parse_below(struct cmt_container *c, struct span span, const struct place *at)
+{
+	bool id = cmt_is_id(span.s, span.n);
+
+	if (in_garden(span, at))
+		set_name(c, CMT_RUNTIME_GARDEN, span);
+	else if (in_buildkit(at))
+		set_name(c, CMT_RUNTIME_BUILDKIT, span);
+	else if (at->depth == 2 && (span_is(at->parent, "default") ||
+				    (id && span_is(at->parent, "k8s.io"))))
+		(id ? set_id : set_name)(c, CMT_RUNTIME_CONTAINERD, span);
+	else if (span_is(at->parent, "qemu.slice") && take_suffix(&span, ".scope") && span.n)
+		set_name(c, CMT_RUNTIME_PROXMOX, span);
 	else
 		return false;
 	return true;
+}
+
+/*
+ * An id alone.  One of 64 digits is a container wherever it is, as below a cgroup that
+ * was given to a runtime; podman's pods, which have containers in them, are not.
+ */
+static bool parse_id(struct cmt_container *c, struct span span, const struct place *at)
+{
+	if (!cmt_is_id(span.s, span.n))
+		return false;
+	if (span_is(at->parent, "docker"))
+		set_id(c, CMT_RUNTIME_DOCKER, span);
+	else if (at->kubepods && c->pod[0])
+		set_id(c, CMT_RUNTIME_KUBEPODS, span);
+	else if (span.n == ID_MAX && span_is(at->grand, "ecs"))
+		set_id(c, CMT_RUNTIME_DOCKER, span);
+	else if (span.n == ID_MAX && !span_is(at->parent, "libpod_parent"))
+		set_id(c, CMT_RUNTIME_OCI, span);
+	else
+		return false;
+	return true;
+}
+
+/* Is this component, in its place, a container? */
+static bool parse_container(struct cmt_container *c, struct span span, const struct place *at)
+{
+	return parse_prefixed(c, span) || parse_colons(c, span) ||
+	       parse_kata(c, span, at->parent) || parse_lxc(c, span, at->parent) ||
+	       parse_machine(c, span) || parse_slurm(c, span, at) ||
+	       parse_nomad(c, span, at) || parse_ecs(c, span, at) ||
+	       parse_below(c, span, at) || parse_id(c, span, at);
 }
 
 /* The container's own path ends at @rest, where nested cgroups begin. */
@@ -320,19 +437,21 @@ static void set_own(struct cmt_container *c, const char *path, const char *rest)
 
 static bool find_container(struct cmt_container *c, const char *whole)
 {
-	struct span span, parent = { "", 0 };
+	struct place at = { .parent = { "", 0 }, .grand = { "", 0 }, .depth = 1 };
 	const char *path = whole;
-	bool kubepods = false;
+	struct span span;
 
-	for (; next_component(&path, &span); parent = span) {
-		if (parse_container(c, span, parent, kubepods)) {
+	for (; next_component(&path, &span); at.depth++) {
+		if (parse_container(c, span, &at)) {
 			set_own(c, whole, path);
 			return true;
 		}
 		if (memmem(span.s, span.n, "kubepods", 8))
-			kubepods = true;
+			at.kubepods = true;
 		if (!c->pod[0])
-			parse_pod(c, span, kubepods);
+			parse_pod(c, span, at.kubepods);
+		at.grand = at.parent;
+		at.parent = span;
 	}
 	return false;
 }
@@ -466,6 +585,13 @@ const char *cmt_runtime_name(enum cmt_runtime runtime)
 		[CMT_RUNTIME_LIBVIRT] = "libvirt",
 		[CMT_RUNTIME_KUBEPODS] = "kubepods",
 		[CMT_RUNTIME_SYSTEMD] = "systemd",
+		[CMT_RUNTIME_SLURM] = "slurm",
+		[CMT_RUNTIME_NOMAD] = "nomad",
+		[CMT_RUNTIME_PROXMOX] = "proxmox",
+		[CMT_RUNTIME_ECS] = "ecs",
+		[CMT_RUNTIME_GARDEN] = "garden",
+		[CMT_RUNTIME_BUILDKIT] = "buildkit",
+		[CMT_RUNTIME_OCI] = "oci",
 	};
 
 	if ((size_t)runtime >= sizeof(names) / sizeof(names[0]))

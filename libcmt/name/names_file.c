@@ -203,7 +203,8 @@ static bool take_runtime(const struct line *line,
 		if (!column_is(line, COLUMN_RUNTIME, cmt_runtime_name(r)))
 			continue;
 		if (container->runtime != r &&
-		    container->runtime != CMT_RUNTIME_KUBEPODS)
+		    container->runtime != CMT_RUNTIME_KUBEPODS &&
+		    container->runtime != CMT_RUNTIME_OCI)
 			return false;
 		container->runtime = r;
 		return true;

@@ -109,12 +109,15 @@ static int home_of(int root_fd, uid_t uid, char *home, size_t size)
 	return err;
 }
 
-/* A pod's container may be of any runtime that Kubernetes can use. */
+/*
+ * A pod's container may be of any runtime that Kubernetes can use, and one that has no
+ * more than an id of any at all.
+ */
 static bool fits(const struct place *place, enum cmt_runtime runtime, uid_t uid)
 {
 	if (!place->dir != (uid != 0))
 		return false;
-	return place->runtime == runtime ||
+	return place->runtime == runtime || runtime == CMT_RUNTIME_OCI ||
 	       (runtime == CMT_RUNTIME_KUBEPODS &&
 		place->kind != CMT_STATE_STORAGE);
 }

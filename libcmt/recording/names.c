@@ -2,6 +2,7 @@
 #include "names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #define CHUNK_BYTES	(256U << 10)	/* enough for a chunk */
@@ -212,8 +213,8 @@ bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,
 	if (!get_texts(in, texts, room) || !texts[0])
 		return false;
 	/* a runtime of a later version is none of this one's */
-	c->runtime = runtime <= CMT_RUNTIME_SYSTEMD ? (enum cmt_runtime)runtime :
-						      CMT_RUNTIME_NONE;
+	if (runtime < INT_MAX && *cmt_runtime_name((enum cmt_runtime)runtime))
+		c->runtime = (enum cmt_runtime)runtime;
 	c->own_len = (uint32_t)strnlen(texts[0], own);
 	c->flags = (uint32_t)flags;
 	c->uid = (uint32_t)uid;

@@ -218,11 +218,12 @@ const char *container_label(char buf[CONTAINER_LABEL_LEN],
 
 const char *label_name(const char *label)
 {
-	for (int runtime = CMT_RUNTIME_DOCKER; runtime <= CMT_RUNTIME_SYSTEMD; runtime++) {
-		const char *name = cmt_runtime_name((enum cmt_runtime)runtime);
+	const char *name;
+
+	for (int r = CMT_RUNTIME_DOCKER; *(name = cmt_runtime_name((enum cmt_runtime)r)); r++) {
 		size_t len = strlen(name);
 
-		if (len && !strncmp(label, name, len) && label[len] == ':')
+		if (!strncmp(label, name, len) && label[len] == ':')
 			return label + len + 1;
 	}
 	return label;

@@ -38,9 +38,18 @@ enum cmt_runtime {
 	CMT_RUNTIME_LIBVIRT,
 	CMT_RUNTIME_KUBEPODS,	/**< a pod's container, of an unknown runtime */
 	CMT_RUNTIME_SYSTEMD,	/**< a systemd service */
+	CMT_RUNTIME_SLURM,	/**< a job, with all its steps */
+	CMT_RUNTIME_NOMAD,	/**< a task of an allocation */
+	CMT_RUNTIME_PROXMOX,	/**< a virtual machine; its containers are LXC's */
+	CMT_RUNTIME_ECS,
+	CMT_RUNTIME_GARDEN,	/**< Cloud Foundry */
+	CMT_RUNTIME_BUILDKIT,
+	CMT_RUNTIME_OCI,	/**< 64 digits, of an unknown runtime */
 };
 
-/** "docker", "containerd", ...; "" for CMT_RUNTIME_NONE.  Never NULL. */
+/** "docker", "containerd", ...; "" for CMT_RUNTIME_NONE, and for a runtime of a later
+ *  version.  Never NULL.
+ */
 CMT_API const char *cmt_runtime_name(enum cmt_runtime runtime);
 
 #define CMT_CONTAINER_NAME_LEN 256

@@ -11,6 +11,7 @@
 #define POD_ "6f1c6b5e_33c1_4d2e_9d7a_0a1b2c3d4e5f"
 #define KUBE "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" \
 	POD_ ".slice"
+#define TASK "0123456789abcdef0123456789abcdef"
 #define USER "/user.slice/user-1000.slice/user@1000.service"
 
 static const struct {
@@ -33,7 +34,7 @@ static const struct {
 	/* docker */
 	{ "/docker/" ID, CMT_RUNTIME_DOCKER, SHORT, ID, "" },
 	{ "/docker/" ID "/init.scope", CMT_RUNTIME_DOCKER, SHORT, ID, "" },
-	{ "/docker/buildkit/abc", CMT_RUNTIME_NONE, "abc", "", "" },
+	{ "/docker/buildkit/abc", CMT_RUNTIME_BUILDKIT, "abc", "", "" },
 	{ "/docker/" SHORT, CMT_RUNTIME_DOCKER, SHORT, SHORT, "" },
 	{ "/docker/4a5f0e6f9c3", CMT_RUNTIME_NONE, "4a5f0e6f9c3", "", "" },
 	{ "/" SHORT, CMT_RUNTIME_NONE, SHORT, "", "" },
@@ -140,6 +141,56 @@ static const struct {
 	  "a\\xzz\\x2", "", "" },
 	{ "/machine.slice/machine-.scope", CMT_RUNTIME_NONE, "machine-.scope",
 	  "", "" },
+	/* Slurm */
+	{ "/system.slice/slurmstepd.scope/job_1234/step_0/user/task_0", CMT_RUNTIME_SLURM,
+	  "job 1234", "", "" },
+	{ "/system.slice/node7_slurmstepd.scope/job_1234", CMT_RUNTIME_SLURM, "job 1234", "", "" },
+	{ "/slurm/uid_1000/job_1234/step_0", CMT_RUNTIME_SLURM, "job 1234", "", "" },
+	{ "/slurm_node7/uid_0/job_5", CMT_RUNTIME_SLURM, "job 5", "", "" },
+	{ "/system.slice/slurmstepd.scope/system", CMT_RUNTIME_NONE, "system", "", "" },
+	{ "/slurm/job_5", CMT_RUNTIME_NONE, "job_5", "", "" },
+	{ "/uid_0/job_5", CMT_RUNTIME_NONE, "job_5", "", "" },
+	/* Nomad */
+	{ "/nomad.slice/share.slice/" POD ".redis.scope", CMT_RUNTIME_NOMAD, "6f1c6b5e/redis",
+	  "", "" },
+	{ "/nomad.slice/reserve.slice/" POD ".a.b.scope/x", CMT_RUNTIME_NOMAD, "6f1c6b5e/a.b",
+	  "", "" },
+	{ "/nomad.slice/share.slice/docker-" ID ".scope", CMT_RUNTIME_DOCKER, SHORT, ID, "" },
+	{ "/nomad.slice/share.slice/" POD ".scope", CMT_RUNTIME_NONE, POD ".scope", "", "" },
+	{ "/nomad.slice/" POD ".redis.scope", CMT_RUNTIME_NONE, POD ".redis.scope", "", "" },
+	/* Proxmox */
+	{ "/qemu.slice/101.scope", CMT_RUNTIME_PROXMOX, "101", "", "" },
+	{ "/qemu.slice/.scope", CMT_RUNTIME_NONE, ".scope", "", "" },
+	{ "/lxc/101/ns", CMT_RUNTIME_LXC, "101", "", "" },
+	/* Amazon ECS */
+	{ "/ecs/" TASK "/" TASK "-265927825", CMT_RUNTIME_ECS, "0123456789ab-265927825", "", "" },
+	{ "/ecs/" TASK "/" ID, CMT_RUNTIME_DOCKER, SHORT, ID, "" },
+	{ "/ecstasks.slice/ecstasks-" TASK ".slice/docker-" ID ".scope", CMT_RUNTIME_DOCKER,
+	  SHORT, ID, "" },
+	{ "/ecs/" TASK "/x-1", CMT_RUNTIME_NONE, "x-1", "", "" },
+	/* containerd's namespaces */
+	{ "/default/nginx", CMT_RUNTIME_CONTAINERD, "nginx", "", "" },
+	{ "/default/" ID "/x", CMT_RUNTIME_CONTAINERD, SHORT, ID, "" },
+	{ "/k8s.io/" ID, CMT_RUNTIME_CONTAINERD, SHORT, ID, "" },
+	{ "/k8s.io/nginx", CMT_RUNTIME_NONE, "nginx", "", "" },
+	{ "/a/default/nginx", CMT_RUNTIME_NONE, "nginx", "", "" },
+	/* Cloud Foundry */
+	{ "/garden/" POD, CMT_RUNTIME_GARDEN, POD, "", "" },
+	{ "/garden/good/" POD "/x", CMT_RUNTIME_GARDEN, POD, "", "" },
+	{ "/garden/bad/" POD, CMT_RUNTIME_GARDEN, POD, "", "" },
+	{ "/garden/init", CMT_RUNTIME_NONE, "init", "", "" },
+	{ "/garden/good", CMT_RUNTIME_NONE, "good", "", "" },
+	{ "/a/garden/" POD, CMT_RUNTIME_NONE, POD, "", "" },
+	/* BuildKit */
+	{ "/buildkit/x1yz2kq0l3m4n5o6p7r8s9t0u", CMT_RUNTIME_BUILDKIT,
+	  "x1yz2kq0l3m4n5o6p7r8s9t0u", "", "" },
+	{ "/a/docker/buildkit/abc", CMT_RUNTIME_NONE, "abc", "", "" },
+	/* any other runtime */
+	{ "/actions_job/" ID "/x", CMT_RUNTIME_OCI, SHORT, ID, "" },
+	{ "/" ID, CMT_RUNTIME_OCI, SHORT, ID, "" },
+	{ "/actions_job/" SHORT, CMT_RUNTIME_NONE, SHORT, "", "" },
+	{ "/libpod_parent/" ID, CMT_RUNTIME_NONE, NULL, "", "" },
+	{ "/libpod_parent/" ID "/libpod-" ID, CMT_RUNTIME_PODMAN, SHORT, ID, "" },
 	/* services */
 	{ "/system.slice/nginx.service", CMT_RUNTIME_SYSTEMD, "nginx", "",
 	  "" },
@@ -259,6 +310,8 @@ START_TEST(test_name_random_pieces)
 		"pod", ".slice", ":cri-containerd:", "machine-", "qemu-",
 		"\\x2d", "\\x", "1", "-", "lxc", "lxc.payload.",
 		"systemd-nspawn@", ".service", "user@", ".libvirt-qemu",
+		"slurmstepd.scope", "slurm", "uid_", "job_", "nomad.slice", "qemu.slice",
+		"ecs", "default", "k8s.io", "garden", "good", "buildkit", ".",
 	};
 	const size_t n = sizeof(pieces) / sizeof(pieces[0]);
 	unsigned int seed = 11;
@@ -287,6 +340,8 @@ START_TEST(test_runtime_names)
 	ck_assert_str_eq(cmt_runtime_name(CMT_RUNTIME_NONE), "");
 	ck_assert_str_eq(cmt_runtime_name(CMT_RUNTIME_PODMAN), "podman");
 	ck_assert_str_eq(cmt_runtime_name(CMT_RUNTIME_SYSTEMD), "systemd");
+	ck_assert_str_eq(cmt_runtime_name(CMT_RUNTIME_OCI), "oci");
+	ck_assert_str_eq(cmt_runtime_name(CMT_RUNTIME_OCI + 1), "");
 	ck_assert_str_eq(cmt_runtime_name((enum cmt_runtime)99), "");
 }
 END_TEST
