@@ -8,6 +8,7 @@
 #define CMT_CPU_H
 
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -73,13 +74,18 @@ struct cmt_cpu {
 
 DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
 
-/* This CPU, which is up, has run with @rmid.  Interrupts off. */
+/*
+ * This CPU, which is up, has run with @rmid.  Interrupts off.  Another CPU changes @forward
+ * (cmt_sampler_assign()).
+ */
 static __always_inline void cmt_cpu_mark(const struct cmt_cpu *cpu, u32 rmid)
 {
-	if (!cpu->forward)
+	unsigned long *forward = READ_ONCE(cpu->forward);
+
+	if (!forward)
 		__set_bit(rmid, cpu->ran);
-	else if (!test_bit(rmid, cpu->forward))
-		set_bit(rmid, cpu->forward);
+	else if (!test_bit(rmid, forward))
+		set_bit(rmid, forward);
 }
 
 /* What the next sample of an RMID in a domain says, a bit for each RMID */
