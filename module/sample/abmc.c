@@ -47,7 +47,7 @@
 
 #define NO_RMID		HW_ABMC_NO_RMID
 
-/* Attempts to release a counter that is being read, or that fails */
+/* Attempts to release counters of a domain that are being read, or that fail */
 #define EXIT_TRIES	1000
 
 static void look(struct work_struct *work);
@@ -360,13 +360,12 @@ static bool has_any(u32 domain)
 /* There is no reader; a tick or a reading on demand can still be under way. */
 void cmt_abmc_exit(void)
 {
-	int tries = EXIT_TRIES;
-	u32 domain;
+	u32 domain, tries;
 
 	cancel_delayed_work_sync(&look_work);
 	hrtimer_cancel(&heat_timer);
 	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
-		while (has_any(domain) && tries--) {
+		for (tries = EXIT_TRIES; tries && has_any(domain); tries--) {
 			plan_begin(domain);
 			plan_releases(true);
 			plan_run();
