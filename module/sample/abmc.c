@@ -287,16 +287,17 @@ static bool is_on(u32 domain)
 	return view.state == HW_ABMC_ON;
 }
 
-/* On any CPU, interrupts off. */
+/* On any CPU, interrupts off.  Another agent's RMID may be beyond the table. */
 static enum hrtimer_restart heat_tick(struct hrtimer *timer)
 {
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu) {
 		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+		u32 rmid = READ_ONCE(c->rmid);
 
-		if (READ_ONCE(c->up) && READ_ONCE(c->rmid) < cmt_caps.nr_rmids)
-			hw_abmc_heat(READ_ONCE(c->domain), READ_ONCE(c->rmid));
+		if (READ_ONCE(c->up) && rmid < cmt_caps.nr_rmids)
+			hw_abmc_heat(READ_ONCE(c->domain), rmid);
 	}
 	if (!READ_ONCE(cmt_readers))
 		return HRTIMER_NORESTART;
