@@ -16,6 +16,9 @@ struct cmt_notes *cmt_notes_new(u32 domain)
 {
 	struct cmt_notes *n = &notes[domain];
 
+	/* an earlier try found no memory for the rest of the domain */
+	if (n->exist)
+		return n;
 	n->inherited = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
 	n->overwritten = bitmap_zalloc(cmt_caps.rmid_room, GFP_KERNEL);
 	if (!n->inherited || !n->overwritten) {
