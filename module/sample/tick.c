@@ -151,10 +151,6 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 	struct cmt_domain *domain = s->domain;
 	u32 rmid = reading->counter - domain->counters;
 
-	if (test_bit(rmid, s->notes->inherited) &&
-	    test_and_clear_bit(rmid, s->notes->inherited))
-		cmt_counter_set_residue(reading->counter, &reading->raws,
-					&cmt_caps);
 	cmt_domain_account(domain, reading->counter, &reading->raws, slot);
 	if (domain->demands[rmid].owed) {
 		domain->demands[rmid].owed = false;
