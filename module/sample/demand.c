@@ -398,26 +398,27 @@ int cmt_demand_all(struct cmt_record *records, u32 room, u32 *count)
 	return ret;
 }
 
-#define MEASURED (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+#define KNOWN (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL | CMT_F_RESIDUAL)
 
 /*
- * Add a reading of another RMID to the sample of an owner: a value is a measurement if both
- * are.  The sum has another base when it is one of other RMIDs.
+ * Add a reading of another RMID to the sample of an owner: a value is known if both are.  The
+ * sum has another base when it is one of other RMIDs.
  */
 static void sample_add(struct cmt_record *sum, const struct cmt_record *sample)
 {
-	u32 measured = sum->flags & sample->flags & MEASURED;
+	u32 known = sum->flags & sample->flags & KNOWN;
 
-	sum->flags = measured | ((sum->flags | sample->flags) & ~MEASURED);
+	sum->flags = known | ((sum->flags | sample->flags) & ~KNOWN);
 	sum->base += sample->base +
 		     jhash_2words(sample->rmid, sample->generation, 0);
-	sum->sample.occupancy_bytes = measured & CMT_F_OCCUPANCY ?
+	sum->sample.occupancy_bytes = known & CMT_F_OCCUPANCY ?
 		sum->sample.occupancy_bytes + sample->sample.occupancy_bytes : 0;
-	sum->sample.mbm_total_bytes = measured & CMT_F_MBM_TOTAL ?
+	sum->sample.mbm_total_bytes = known & CMT_F_MBM_TOTAL ?
 		sum->sample.mbm_total_bytes + sample->sample.mbm_total_bytes : 0;
-	sum->sample.mbm_local_bytes = measured & CMT_F_MBM_LOCAL ?
+	sum->sample.mbm_local_bytes = known & CMT_F_MBM_LOCAL ?
 		sum->sample.mbm_local_bytes + sample->sample.mbm_local_bytes : 0;
-	sum->sample.residual_bytes += sample->sample.residual_bytes;
+	sum->sample.residual_bytes = known & CMT_F_RESIDUAL ?
+		sum->sample.residual_bytes + sample->sample.residual_bytes : 0;
 }
 
 /*
