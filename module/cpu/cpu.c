@@ -286,6 +286,7 @@ static __always_inline void cpu_switch_mounted(struct cmt_cpu *cpu,
 					       struct task_struct *prev,
 					       struct task_struct *next)
 {
+	cpu->switches += prev->tgid != next->tgid;
 	if (cpu->up)
 		cpu_switch_resctrl(cpu, prev, next);
 }
