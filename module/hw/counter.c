@@ -135,15 +135,16 @@ void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
 	counter->residual_bytes = 0;
 }
 
-void cmt_counter_set_residue(struct cmt_counter *counter,
+bool cmt_counter_set_residue(struct cmt_counter *counter,
 			     const struct cmt_raws *raws,
 			     const struct cmt_backend_caps *caps)
 {
 	if (!raw_is_data(raws->occupancy, CMT_F_OCCUPANCY, caps))
-		return;
+		return false;
 	counter->flags |= CMT_F_RESIDUAL;
 	counter->residual_bytes = (raws->occupancy & caps->data_mask) *
 				  caps->upscale_bytes;
+	return true;
 }
 
 void cmt_counter_set_base(struct cmt_counter *counter,

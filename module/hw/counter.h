@@ -80,8 +80,11 @@ void cmt_counter_reset(struct cmt_counter *counter);
 void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
 		       const struct cmt_backend_caps *caps);
 
-/* The owner has filled no cache in this domain yet: @raws is the residue. */
-void cmt_counter_set_residue(struct cmt_counter *counter,
+/*
+ * The owner has filled no cache in this domain yet: @raws is the residue.  False: @raws has
+ * no occupancy.
+ */
+bool cmt_counter_set_residue(struct cmt_counter *counter,
 			     const struct cmt_raws *raws,
 			     const struct cmt_backend_caps *caps);
 

@@ -37,10 +37,10 @@ void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
 {
 	u32 rmid = counter - domain->counters;
 
-	/* in the first reading after the note, in a tick or on demand */
+	/* in the first reading of the occupancy after the note, in a tick or on demand */
 	if (test_bit(rmid, domain->notes->inherited) &&
-	    test_and_clear_bit(rmid, domain->notes->inherited))
-		cmt_counter_set_residue(counter, raws, &cmt_caps);
+	    cmt_counter_set_residue(counter, raws, &cmt_caps))
+		clear_bit(rmid, domain->notes->inherited);
 	/*
 	 * The owner was allocated in another domain.  Its traffic here is not
 	 * known.  Shortly after the allocation the occupancy counts as residue;

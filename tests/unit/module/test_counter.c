@@ -124,6 +124,12 @@ START_TEST(test_unreadable_residue_is_not_known)
 	take(at(MS, 30, 1, 1));
 	ck_assert(!(sample.flags & CMT_F_RESIDUAL));
 	ck_assert_uint_eq(sample.sample.residual_bytes, 0);
+	ck_assert(!cmt_counter_set_residue(&counter, &r.raws, &caps));
+	r.raws.occupancy &= ~CMT_RAW_UNAVAILABLE;
+	ck_assert(cmt_counter_set_residue(&counter, &r.raws, &caps));
+	take(at(2 * MS, 40, 1, 1));
+	ck_assert(sample.flags & CMT_F_RESIDUAL);
+	ck_assert_uint_eq(sample.sample.residual_bytes, 30 * 100);
 }
 END_TEST
 
