@@ -68,7 +68,8 @@ static void set_running(bool value)
 static void timers_start(void)
 {
 	lockdep_assert_held(&sampler_mutex);
-	if (!cmt_readers || suspended)
+	/* running: the module was loaded between two notifications of suspend */
+	if (!cmt_readers || suspended || running)
 		return;
 	cmt_ticks_prepare(budget_us);
 	if (channels_wanted)
