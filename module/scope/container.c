@@ -44,6 +44,7 @@ static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 	/* cgroup_destroy_locked() clears the flag before the rmdir probe is called */
 	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE))
 		return false;
+	cmt_scope_note_level(cgroup->level);
 	owner = cmt_owner_find(CMT_OWNER_CGROUP, id);
 	if (owner)
 		cmt_owner_want(owner, by);

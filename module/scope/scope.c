@@ -22,6 +22,7 @@
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
+#include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -42,6 +43,9 @@ DEFINE_MUTEX(cmt_scope_mutex);	/* held during a walk over all processes */
 
 static void rescan(struct work_struct *work);
 static DECLARE_DELAYED_WORK(rescan_work, rescan);
+
+/* No cgroup that is an owner is deeper; protected by the owner lock */
+static int deepest_owner;
 
 u64 cmt_scope_cgroup_of(struct task_struct *task)
 {
@@ -69,6 +73,17 @@ static struct cgroup *process_cgroup(struct task_struct *leader)
 	return task_dfl_cgroup(leader);
 }
 
+void cmt_scope_note_level(int level)
+{
+	if (!cmt_owners_any(CMT_OWNER_CGROUP))
+		deepest_owner = 0;
+	deepest_owner = max(deepest_owner, level);
+}
+
+/*
+ * The owner lock is held, and whoever may make cgroups chooses their depth: only levels
+ * at which there may be an owner are looked up.
+ */
 static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
 {
 	struct cmt_owner *owner = NULL;
@@ -79,7 +94,8 @@ static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
 		return NULL;
 	rcu_read_lock();
 	cgroup = process_cgroup(leader);
-	for (level = cgroup->level; !owner && level >= 0; level--)
+	level = min(cgroup->level, deepest_owner);
+	for (; !owner && level >= 0; level--)
 		owner = cmt_owner_find(CMT_OWNER_CGROUP,
 				       cgroup_id(cgroup->ancestors[level]));
 	rcu_read_unlock();

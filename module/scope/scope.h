@@ -46,6 +46,9 @@ void cmt_scope_stop(void);
 /* Resolve the owner of each process.  With the mutex. */
 void cmt_scope_resolve_all(void);
 
+/* A cgroup of this level becomes an owner.  With the owner lock. */
+void cmt_scope_note_level(int level);
+
 /* The cgroup v2 id of a task.  Any context. */
 u64 cmt_scope_cgroup_of(struct task_struct *task);
 
