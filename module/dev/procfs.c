@@ -14,10 +14,12 @@
 #include "owner/owner.h"
 #include "sample/sample.h"
 
-/* What would break a line, a terminal, or the way back from the escape. */
-#define COMM_ESCAPED \
-	"\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017" \
-	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177\\"
+/*
+ * All but printable ASCII, and what the way back from the escape needs: a terminal also acts
+ * on controls above ASCII (C1), alone or in UTF-8.
+ */
+#define COMM_ESCAPES	(ESCAPE_HEX | ESCAPE_NAP | ESCAPE_APPEND)
+#define COMM_ESCAPED	"\\"
 
 static struct proc_dir_entry *dir;
 
@@ -45,7 +47,7 @@ static void rmid_show(struct seq_file *m, const struct cmt_record *r)
 	seq_printf(m, "%u %u %s %u %llu %llu %llu ", r->rmid, r->generation,
 		   kind_name(r->flags), r->tgid, r->owner.cgroup_id, r->ts,
 		   r->owner.residual_bytes);
-	seq_escape_str(m, comm, ESCAPE_HEX, COMM_ESCAPED);
+	seq_escape_str(m, comm, COMM_ESCAPES, COMM_ESCAPED);
 	seq_putc(m, '\n');
 }
 

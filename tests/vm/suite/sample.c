@@ -306,7 +306,8 @@ static void proc_agrees(void)
 	char line[64];
 	pid_t pid;
 
-	pid = park(0, "odd name\n\\");
+	/* U+009B, which a terminal takes for the begin of a control sequence */
+	pid = park(0, "odd \xc2\x9bm\n\\");
 	dev_open(&dev, O_RDONLY);
 	dev_snapshot(&dev, &snapshot);
 	read_file("/proc/cmt/rmids", text, sizeof(text));
@@ -319,7 +320,7 @@ static void proc_agrees(void)
 		CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s",
 		      line);
 	}
-	CHECK(strstr(text, " odd name\\x0a\\x5c\n"),
+	CHECK(strstr(text, " odd \\xc2\\x9bm\\x0a\\x5c\n"),
 	      "/proc/cmt/rmids: a name is not escaped");
 	reap(pid, SIGKILL);
 
