@@ -292,9 +292,10 @@ static struct cmt_pattern_set *patterns_get(struct cmt_scope *arg)
 	return ERR_PTR(ret);
 }
 
-static int scope_change(struct cmt_scope *arg)
+static int scope_change(struct cmt_scope *arg, void __user *uarg)
 {
 	struct cmt_pattern_set *set;
+	int ret;
 
 	if (arg->scope < CMT_SCOPE_PROCESS || arg->scope > CMT_SCOPE_MANUAL ||
 	    arg->reserved)
@@ -302,8 +303,13 @@ static int scope_change(struct cmt_scope *arg)
 	set = patterns_get(arg);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
-	cmt_scope_set(arg->scope, set);
-	return 0;
+	/* before the change: a command that fails changes nothing */
+	ret = arg_put(uarg, arg, sizeof(*arg));
+	if (ret)
+		kvfree(set);
+	else
+		cmt_scope_set(arg->scope, set);
+	return ret;
 }
 
 static long ioctl_set_scope(const struct file *file, void __user *uarg)
@@ -315,8 +321,8 @@ static long ioctl_set_scope(const struct file *file, void __user *uarg)
 	if (ret)
 		return ret;
 	arg.bad_at = U32_MAX;
-	ret = scope_change(&arg);
-	if (ret && ret != -EINVAL)
+	ret = scope_change(&arg, uarg);
+	if (ret != -EINVAL)
 		return ret;
 	return arg_put(uarg, &arg, sizeof(arg)) ?: ret;
 }
@@ -365,6 +371,8 @@ static long ioctl_attach(const struct file *file, void __user *uarg)
 	struct cmt_attach arg;
 	int ret = attach_get(&arg, file, CMT_ATTACH_CHILDREN, uarg);
 
+	/* before the change: a command that fails changes nothing */
+	ret = ret ?: arg_put(uarg, &arg, sizeof(arg));
 	ret = ret ?: cmt_attach(&arg);
 	if (ret)
 		return ret;

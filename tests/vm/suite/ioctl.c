@@ -254,6 +254,15 @@ static void ioctl_flags(void)
 	dev_close(&dev);
 }
 
+static int cpu_call(const struct dev *dev, unsigned long number, uint64_t cpu)
+{
+	struct cmt_attach arg = {
+		.size = sizeof(arg), .kind = CMT_OWNER_CPU, .id = cpu,
+	};
+
+	return call(dev, number, &arg);
+}
+
 static void ioctl_pointer(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -268,6 +277,8 @@ static void ioctl_pointer(void)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(map != MAP_FAILED && !mprotect(map + page, page, PROT_NONE),
 	      "mmap: %m");
+	err = cpu_call(&dev, CMT_IOC_ATTACH, 1);
+	CHECK(!err, "ATTACH: %s", strerror(-err));
 	for (c = commands; c < commands + NR_COMMANDS; c++) {
 		err = call(&dev, c->number, NULL);
 		CHECK(err == -EFAULT, "%s(NULL): %s", c->name, strerror(-err));
@@ -289,6 +300,10 @@ static void ioctl_pointer(void)
 		mprotect(map, page, PROT_READ | PROT_WRITE);
 	}
 	munmap(map, 2 * page);
+	err = cpu_call(&dev, CMT_IOC_DETACH, 0);
+	CHECK(err == -ENOENT, "ATTACH failed and attached: %s", strerror(-err));
+	err = cpu_call(&dev, CMT_IOC_DETACH, 1);
+	CHECK(!err, "SET_SCOPE failed and detached: %s", strerror(-err));
 	dev_close(&dev);
 }
 
