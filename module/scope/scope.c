@@ -30,6 +30,7 @@
 #include <linux/workqueue.h>
 
 #include "compat.h"
+#include "cpu/cpu.h"
 #include "owner/owner.h"
 #include "scope.h"
 
@@ -365,13 +366,15 @@ void cmt_scope_cpu_down(unsigned int cpu)
 	cmt_pending_later();
 }
 
+/* A CPU that is online and not up has no RMID; nothing would release its owner. */
 static void scope_add_cpus(void)
 {
 	unsigned int cpu;
 
 	cpus_read_lock();
 	for_each_online_cpu(cpu)
-		scope_add_cpu(cpu);
+		if (per_cpu(cmt_cpus, cpu).up)
+			scope_add_cpu(cpu);
 	cpus_read_unlock();
 }
 
