@@ -56,6 +56,19 @@ static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
 }
 
 /*
+ * Did the owner of the sample get the RMID after the begin of the source?  The RMID may have
+ * a later owner by now: the generation is 0 before the time changes.
+ */
+static bool is_new(const struct cqm_source *source, const struct cmt_record *sample)
+{
+	u64 since = cmt_table_since(sample->rmid);
+
+	smp_rmb();	/* pairs with the owner lock between FREE and ALLOC */
+	return since >= source->since &&
+	       cmt_table_generation(sample->rmid) == sample->generation;
+}
+
+/*
  * An RMID that was given after the begin of the source counts with all its traffic, an
  * older RMID from its first reading on.  A reading that is older than the last one adds
  * nothing.
@@ -64,11 +77,10 @@ static void traffic_take(struct cqm_source *source, struct cqm_last *last,
 			 const struct cmt_record *sample, enum cqm_value i,
 			 bool same)
 {
-	bool fresh = cmt_table_since(sample->rmid) >= source->since;
 	u64 now = sample_value(sample, i);
 
 	if (!same || last->values[i] == NO_VALUE)
-		last->values[i] = fresh ? 0 : now;
+		last->values[i] = is_new(source, sample) ? 0 : now;
 	if (now <= last->values[i])
 		return;
 	source->values[i] += now - last->values[i];
