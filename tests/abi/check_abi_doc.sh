@@ -86,10 +86,28 @@ not_empty()
 	result "$rc" "header: $structs structures, $fields members, $constants constants"
 }
 
+# The program in the document passes sizes that the module accepts: each line with
+# "size: N" and CMT_IOC_GET_X has the least size of X.
+example()
+{
+	local rc=0 lines size command
+
+	lines=$(sed -nE 's/.*size: ([0-9]+)[,}].*CMT_IOC_GET_([A-Z]+).*/\1 \2/p' \
+		"$top/docs/abi.md")
+	[ -n "$lines" ] || rc=1
+	while read -r size command; do
+		grep -qx "= CMT_${command}_SIZE $size" "$tmp/doc" && continue
+		echo "    GET_$command with size $size: not CMT_${command}_SIZE"
+		rc=1
+	done <<<"$lines"
+	result "$rc" "example: its sizes are those of the structures"
+}
+
 awk -f "$abi/fields.awk" "$top/module/uapi/cmt.h" >"$tmp/abi_fields.h"
 awk -f "$abi/doc.awk" "$top/docs/abi.md" | LC_ALL=C sort >"$tmp/doc"
 
 not_empty
+example
 layout c-64 -m64 "${CC:-gcc}" -std=gnu11
 layout c-32 -m32 "${CC:-gcc}" -std=gnu11
 if command -v "${CXX:-g++}" >/dev/null; then
