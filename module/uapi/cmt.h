@@ -448,7 +448,7 @@ struct cmt_stats {
 	__u32 rmids_free;	/* now: RMIDs that can be allocated */
 	__u32 pending;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */
-	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE */
+	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE or _QUIET */
 	__u32 rmids_foreign;	/* now: RMIDs that resctrl or another agent uses */
 	__u32 cpus_unread;	/* now: online in L3 domains beyond the first 64: they
 				 * have no RMIDs and no samples
