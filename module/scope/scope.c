@@ -16,9 +16,9 @@
  *
  * A dying process is recognised by its count of live threads, which do_exit()
  * decrements before the exit probe.  The probe reads the entry of the process in
- * cmt_owner_table after that.  process_join() writes the entry and then reads the
- * count.  So either the probe finds the entry, or process_join() finds the count 0: no
- * entry outlives its process.
+ * cmt_owner_table after that.  join_check() reads the count after the entry was written.
+ * So either the probe finds the entry, or join_check() finds the count 0: no entry
+ * outlives its process.
  */
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
@@ -130,14 +130,21 @@ static struct cmt_owner *process_owner(struct task_struct *leader)
 				      leader->comm, CMT_BY_SCOPE);
 }
 
+/* After each write of an entry: a process that has died leaves its owner. */
+static bool join_check(struct task_struct *leader)
+{
+	smp_mb();	/* pairs with atomic_dec_and_test() in do_exit() */
+	if (likely(atomic_read(&leader->signal->live)))
+		return false;
+	return cmt_owner_join(leader->tgid, NULL);
+}
+
 /* Make the process a member of @owner, or of none. */
 static u32 process_join(struct task_struct *leader, struct cmt_owner *owner)
 {
 	bool freed = cmt_owner_join(leader->tgid, owner);
 
-	smp_mb();	/* pairs with atomic_dec_and_test() in do_exit() */
-	if (unlikely(owner && !atomic_read(&leader->signal->live)))
-		freed |= cmt_owner_join(leader->tgid, NULL);
+	freed |= join_check(leader);
 	return freed ? RESOLVED_FREED : 0;
 }
 
@@ -152,6 +159,7 @@ static u32 process_join_own(struct task_struct *leader)
 		       (owner->pending ? RESOLVED_WANTS : 0);
 	cgroup_id = cmt_scope_cgroup_of(leader);
 	freed = cmt_owner_join_overflow(leader->tgid, cgroup_id, leader->comm);
+	freed |= join_check(leader);
 	return freed ? RESOLVED_FREED : 0;
 }
 
@@ -211,7 +219,7 @@ void cmt_scope_exit(struct task_struct *task)
 	unsigned long flags;
 	bool freed;
 
-	/* reads the count first: pairs with process_join() */
+	/* reads the count first: pairs with join_check() */
 	if (atomic_read(&task->signal->live) ||
 	    !READ_ONCE(cmt_owner_table[task->tgid]))
 		return;
