@@ -31,6 +31,8 @@ void cmt_file_set_watermark(struct cmt_file *file, u32 records);
 long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 /* As CMT_IOC_GET_STATS, without size. */
 void cmt_stats_fill(struct cmt_stats *stats);
+/* Had whoever opened the file CAP_PERFMON or CAP_SYS_ADMIN, over the machine? */
+bool cmt_was_perfmon_capable(const struct file *file);
 
 /*
  * register.c: the registrations of a descriptor.  Errors as CMT_IOC_REGISTER and

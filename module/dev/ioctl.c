@@ -239,7 +239,7 @@ static long ioctl_set_watermark(struct file *file, void __user *uarg)
 }
 
 /* A program drops its capabilities when it has opened the device. */
-static bool was_perfmon_capable(const struct file *file)
+bool cmt_was_perfmon_capable(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
 	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
@@ -257,7 +257,7 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 	if (arg.reserved || arg.counters & ~(CMT_PERF_WANTS | CMT_F_CHANNEL) ||
 	    (first && !(arg.counters & CMT_PERF_EVENTS)))
 		return -EINVAL;
-	if (first && !was_perfmon_capable(file))
+	if (first && !cmt_was_perfmon_capable(file))
 		return -EPERM;
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (ret)

@@ -2,6 +2,9 @@
 /*
  * /proc/cmt, for people and for collectors that start late.  Readable by root
  * alone: it names processes that hidepid may hide.  Others have /dev/cmt.
+ *
+ * /proc of a container has the files, too, and root of a container may have the id of
+ * root: so a capability is needed beside the id.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -57,6 +60,8 @@ static int rmids_show(struct seq_file *m, void *unused)
 	int i, count;
 	u64 as_of;
 
+	if (!cmt_was_perfmon_capable(m->file))
+		return -EPERM;
 	records = vcalloc(cmt_caps.nr_rmids, sizeof(*records));
 	if (!records)
 		return -ENOMEM;
@@ -79,6 +84,8 @@ static int stats_show(struct seq_file *m, void *unused)
 {
 	struct cmt_stats s = { };
 
+	if (!cmt_was_perfmon_capable(m->file))
+		return -EPERM;
 	cmt_stats_fill(&s);
 	seq_printf(m, "rmids_active %u\n", s.rmids_active);
 	seq_printf(m, "rmids_limbo %u\n", s.rmids_limbo);

@@ -212,6 +212,24 @@ static void be_nobody(const struct dev *before)
 	_exit(0);
 }
 
+#define CONTAINER_CAPABILITIES	0xa80425fbULL	/* the default of container runtimes */
+
+/* Root of a container has the id of root, and the files in its /proc. */
+static void be_container_root(void)
+{
+	static const char *const files[] = { "/proc/cmt/rmids", "/proc/cmt/stats" };
+	char byte;
+	int fd;
+
+	capabilities_keep(CONTAINER_CAPABILITIES);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		fd = open(files[i], O_RDONLY | O_CLOEXEC);
+		CHECK(fd < 0 || (read(fd, &byte, 1) < 0 && errno == EPERM),
+		      "root of a container read %s", files[i]);
+	}
+	_exit(0);
+}
+
 static void secure_privileges(void)
 {
 	struct dev dev;
@@ -226,6 +244,10 @@ static void secure_privileges(void)
 	if (!pid)
 		be_nobody(&dev);
 	expect_exit_0(pid, "nobody");
+	pid = fork();
+	if (!pid)
+		be_container_root();
+	expect_exit_0(pid, "root of a container");
 	CHECK(!set_interval(&dev), "root may: %m");
 	dev_close(&dev);
 }
