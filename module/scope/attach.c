@@ -82,7 +82,7 @@ static int name_process(struct cmt_hold *hold, struct task_struct *leader,
 	if (atomic_read(&leader->signal->live))
 		return 0;
 	cmt_owner_unwant(owner, by);
-	cmt_owner_join(leader->tgid, NULL);
+	cmt_process_ended(leader->tgid);
 	return -ESRCH;
 }
 

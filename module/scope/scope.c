@@ -130,13 +130,33 @@ static struct cmt_owner *process_owner(struct task_struct *leader)
 				      leader->comm, CMT_BY_SCOPE);
 }
 
+/* The owner whose id is the process's; NULL: there is none.  With the owner lock. */
+static struct cmt_owner *own_owner(u32 tgid)
+{
+	struct cmt_owner *owner = cmt_owner_of(tgid);
+
+	if (owner && owner->kind == CMT_OWNER_PROCESS && owner->id == tgid)
+		return owner;
+	return NULL;
+}
+
+bool cmt_process_ended(u32 tgid)
+{
+	struct cmt_owner *owner = own_owner(tgid);
+
+	/* children keep the owner, and another process may get the id soon */
+	if (owner)
+		cmt_owner_forget_id(owner);
+	return cmt_owner_join(tgid, NULL);
+}
+
 /* After each write of an entry: a process that has died leaves its owner. */
 static bool join_check(struct task_struct *leader)
 {
 	smp_mb();	/* pairs with atomic_dec_and_test() in do_exit() */
 	if (likely(atomic_read(&leader->signal->live)))
 		return false;
-	return cmt_owner_join(leader->tgid, NULL);
+	return cmt_process_ended(leader->tgid);
 }
 
 /* Make the process a member of @owner, or of none. */
@@ -215,7 +235,6 @@ void cmt_probe_fork(void *data, struct task_struct *parent,
 
 void cmt_scope_exit(struct task_struct *task)
 {
-	struct cmt_owner *owner;
 	unsigned long flags;
 	bool freed;
 
@@ -225,25 +244,10 @@ void cmt_scope_exit(struct task_struct *task)
 		return;
 
 	flags = cmt_owners_lock();
-	owner = cmt_owner_of(task->tgid);
-	/* children keep the owner, and another process may get the id soon */
-	if (owner && owner->kind == CMT_OWNER_PROCESS &&
-	    owner->id == task->tgid)
-		cmt_owner_forget_id(owner);
-	freed = cmt_owner_join(task->tgid, NULL);
+	freed = cmt_process_ended(task->tgid);
 	cmt_owners_unlock(flags);
 	if (freed || unlikely(cmt_owners_unnumbered()))
 		probe_done(freed ? RESOLVED_FREED : 0);
-}
-
-/* The owner whose id is the process's; NULL: there is none.  With the owner lock. */
-static struct cmt_owner *own_owner(u32 tgid)
-{
-	struct cmt_owner *owner = cmt_owner_of(tgid);
-
-	if (owner && owner->kind == CMT_OWNER_PROCESS && owner->id == tgid)
-		return owner;
-	return NULL;
 }
 
 /* exec calls this probe, too, after it has made its thread the leader. */

@@ -46,6 +46,12 @@ void cmt_scope_stop(void);
 /* Resolve the owner of each process.  With the mutex. */
 void cmt_scope_resolve_all(void);
 
+/*
+ * The process has died: it leaves its owner, which is no longer found by its id.  With the
+ * owner lock.  Returns as cmt_owner_join().
+ */
+bool cmt_process_ended(u32 tgid);
+
 /* A cgroup of this level becomes an owner.  With the owner lock. */
 void cmt_scope_note_level(int level);
 
