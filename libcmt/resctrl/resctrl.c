@@ -167,8 +167,9 @@ static int open_groups(struct resctrl *r)
 {
 	r->groups = calloc(r->info.nr_rmids, sizeof(*r->groups));
 	r->order = calloc(r->info.nr_rmids, sizeof(*r->order));
+	r->next_order = calloc(r->info.nr_rmids, sizeof(*r->next_order));
 	r->next = 1;
-	return r->groups && r->order ? 0 : -ENOMEM;
+	return r->groups && r->order && r->next_order ? 0 : -ENOMEM;
 }
 
 /* Domains are known before the ring, and the ring is there before the first record. */
@@ -283,11 +284,13 @@ static int read_groups(struct resctrl *r, uint64_t now)
 		advance(&r->scan_due_ns, now, r->scan_ns);
 		err = cmt_resctrl_scan(r);
 	}
+	if (err != -ENODEV && err != -ENOMEM)
+		err = 0;
 	if (!err && cmt_resctrl_read(r))
 		r->scan_due_ns = now;
 	put_tick(r, now);
 	r->gone |= err == -ENODEV;
-	return err == -ENODEV || err == -ENOMEM ? err : 0;
+	return err;
 }
 
 static int resctrl_pump(const struct cmt_device *dev)

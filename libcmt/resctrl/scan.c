@@ -31,6 +31,7 @@ struct scan {
 	struct resctrl *r;
 	/* index of the last control group, which is not in the order yet, or RESCTRL_NONE */
 	uint32_t parent;
+	uint32_t nr_order;	/* in r->next_order */
 };
 
 static bool same_directory(const struct resctrl_group *group, const struct stat *st)
@@ -124,6 +125,7 @@ void cmt_resctrl_groups_free(struct resctrl *r)
 		group_clear(r, &r->groups[i]);
 	free(r->groups);
 	free(r->order);
+	free(r->next_order);
 }
 
 char *cmt_resctrl_name(const char *control, const char *path)
@@ -180,8 +182,6 @@ static int group_new(struct resctrl *r, uint32_t index, uint32_t parent,
 		group_clear(r, group);
 		return err;
 	}
-	if (parent != RESCTRL_NONE)
-		r->groups[parent].rebase = true;
 	put_owner(r, index, CMT_REC_ALLOC);
 	return 0;
 }
@@ -223,10 +223,10 @@ static int meet_group(struct resctrl *r, uint32_t parent, const char *path,
 	return 0;
 }
 
-static void put_in_order(struct resctrl *r, uint32_t index)
+static void put_in_order(struct scan *scan, uint32_t index)
 {
 	if (index != RESCTRL_NONE)
-		r->order[r->nr_order++] = index;
+		scan->r->next_order[scan->nr_order++] = index;
 }
 
 /* Monitoring groups come before their control group: see struct resctrl. */
@@ -238,11 +238,11 @@ static int scan_group(void *ctx, const char *control, const char *path,
 	int err;
 
 	if (!control)
-		put_in_order(scan->r, scan->parent);
+		put_in_order(scan, scan->parent);
 	err = meet_group(scan->r, control ? scan->parent : RESCTRL_NONE, path, st,
 			 &index);
 	if (control)
-		put_in_order(scan->r, err ? RESCTRL_NONE : index);
+		put_in_order(scan, err ? RESCTRL_NONE : index);
 	else
 		scan->parent = err ? RESCTRL_NONE : index;
 	return err ? err : !control && index == RESCTRL_NONE;
@@ -257,16 +257,21 @@ static int list(struct walk *walk, const char *path, entry_fn *fn)
 			O_NOFOLLOW);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+	int err = dir ? 0 : -errno;
 
 	if (!dir && fd >= 0)
 		close(fd);
 	if (!dir)
-		return -errno;
-	while (!walk->err && (entry = readdir(dir)))
+		return err;
+	errno = 0;
+	while (!walk->err && (entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
 			fn(walk, path, entry->d_name);
+		errno = 0;
+	}
+	err = -errno;
 	closedir(dir);
-	return 0;
+	return err;
 }
 
 /* "@path/@name", without a "./" before it; false: it is too long. */
@@ -299,6 +304,15 @@ static void walk_monitoring(struct walk *walk, const char *directory, const char
 		walk->err = walk->fn(walk->ctx, walk->control, path, &st);
 }
 
+/* Groups that cannot be listed have not ended, unless their control group has. */
+static void walk_below(struct walk *walk, const char *groups)
+{
+	int err = list(walk, groups, walk_monitoring);
+
+	if (!walk->err && err != -ENOENT && err != -ENOTDIR)
+		walk->err = err;
+}
+
 static void walk_control(struct walk *walk, const char *path)
 {
 	char groups[PATH_MAX];
@@ -311,7 +325,7 @@ static void walk_control(struct walk *walk, const char *path)
 	walk->err = ret < 0 ? ret : 0;
 	walk->control = path;
 	if (!ret && join(groups, path, "mon_groups"))
-		list(walk, groups, walk_monitoring);
+		walk_below(walk, groups);
 }
 
 static void walk_entry(struct walk *walk, const char *directory, const char *name)
@@ -404,6 +418,23 @@ static void drop_unseen(struct resctrl *r)
 			cmt_resctrl_group_drop(r, i);
 }
 
+static void set_order(struct resctrl *r, uint32_t nr)
+{
+	uint32_t *order = r->order;
+
+	r->order = r->next_order;
+	r->next_order = order;
+	r->nr_order = nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct resctrl_group *group = &r->groups[r->order[i]];
+
+		if (!group->ordered && group->parent != RESCTRL_NONE)
+			r->groups[group->parent].rebase = true;
+		group->ordered = true;
+	}
+}
+
+/* After an error no group is dropped, and the groups are read as before. */
 int cmt_resctrl_scan(struct resctrl *r)
 {
 	struct scan scan = { .r = r, .parent = RESCTRL_NONE };
@@ -413,11 +444,11 @@ int cmt_resctrl_scan(struct resctrl *r)
 		return err;
 	for (uint32_t i = 0; i < r->info.nr_rmids; i++)
 		r->groups[i].seen = false;
-	r->nr_order = 0;
 	err = cmt_resctrl_walk(r->root, scan_group, &scan);
-	put_in_order(r, scan.parent);
 	if (err)
 		return err;
+	put_in_order(&scan, scan.parent);
+	set_order(r, scan.nr_order);
 	drop_unseen(r);
 	return 0;
 }

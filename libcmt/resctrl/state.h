@@ -59,6 +59,7 @@ struct resctrl_cell {
 struct resctrl_group {
 	bool used;
 	bool seen;		/* found in this scan */
+	bool ordered;		/* in the order, so that it is read */
 	bool rebase;		/* the set of monitoring groups below has changed */
 	uint32_t generation;	/* generation of the last group of this index */
 	/* index of the control group of a monitoring group */
@@ -83,6 +84,7 @@ struct resctrl {
 	/* indices of all groups; a control group follows its monitoring groups */
 	uint32_t *order;
 	uint32_t nr_order;
+	uint32_t *next_order;	/* of the scan, until it is complete */
 	uint32_t next;		/* begin of the search for a free index */
 	uint32_t domains[CMT_DOMAINS_MAX];
 	uint32_t nr_domains;

@@ -637,6 +637,39 @@ START_TEST(test_few_descriptors)
 }
 END_TEST
 
+/*
+ * The monitoring groups of one control group cannot be listed for lack of a descriptor: they
+ * have not ended, and what they hold is not the control group's.
+ */
+START_TEST(test_no_descriptor_for_a_list)
+{
+	struct rlimit limit, one;
+
+	groups_add("web");
+	groups_add("web/mon_groups/a");
+	groups_set_number("web", 0, "llc_occupancy", 3000);
+	groups_set_number("web/mon_groups/a", 0, "llc_occupancy", 1000);
+	open_device(MS);
+	next_reading();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	one = limit;
+	one.rlim_cur = (rlim_t)dup(0) + 1;
+	ck_assert_int_eq(close((int)one.rlim_cur - 1), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &one), 0);
+	for (int i = 0; i < 3; i++) {
+		next_reading();
+		ck_assert_uint_eq(count(CMT_REC_FREE), 0);
+		ck_assert_uint_eq(sample("web", 0)->sample.occupancy_bytes, 2000);
+		ck_assert_uint_eq(sample("web/a", 0)->sample.occupancy_bytes, 1000);
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	groups_remove("web/mon_groups/a");
+	next_reading();
+	ck_assert_uint_eq(count(CMT_REC_FREE), 1);
+	ck_assert_uint_eq(sample("web", 0)->sample.occupancy_bytes, 3000);
+}
+END_TEST
+
 START_TEST(test_no_leak)
 {
 	int before = unit_open_fds();
@@ -887,6 +920,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_groups);
 	tcase_add_test(tcase, test_fifo_is_no_value);
 	tcase_add_test(tcase, test_few_descriptors);
+	tcase_add_test(tcase, test_no_descriptor_for_a_list);
 	tcase_add_test(tcase, test_no_leak);
 	tcase_add_test(tcase, test_unmounted);
 	tcase_add_test(tcase, test_open_fails);
