@@ -42,7 +42,10 @@ int cmt_cgroup_walk(int root_fd, cmt_cgroup_fn fn, void *ctx);
 struct cmt_cgroup_cpu {
 	uint64_t ts_ns;		/* 0: not read yet */
 	uint32_t known;		/* CMT_CGROUP_* */
-	/* time throttled by the quotas of the cgroup and its ancestors, on all CPUs */
+	/*
+	 * time throttled by the quotas of the cgroup and its ancestors, on all CPUs; not
+	 * known of a cgroup that is deeper than 16 levels
+	 */
 	uint64_t throttled_ns;
 	uint64_t full_ns;	/* time in which tasks wanted to run, and no task ran */
 	uint64_t used_ns;

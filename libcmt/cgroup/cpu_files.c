@@ -18,6 +18,8 @@
 #define PATH_LONGEST	4096
 #define NS_PER_US	1000U
 #define STEAL_FIELDS	8	/* of the line "cpu": up to steal */
+/* A user may make a cgroup 2,000 levels deep; what runs containers makes some 8. */
+#define LEVELS_MAX	16
 
 /* Parse digits, then @after.  Returns the text after them, or NULL. */
 static const char *number(const char *text, char after, uint64_t *value)
@@ -137,6 +139,15 @@ static bool is_cgroup(int root, const char *path, uint64_t id)
 	       st.st_ino == id;
 }
 
+static bool is_deep(const char *path, size_t len)
+{
+	unsigned int levels = 0;
+
+	for (size_t i = 0; i < len; i++)
+		levels += path[i] == '/';
+	return levels > LEVELS_MAX;
+}
+
 /*
  * A quota holds for all that is below it.  Where the controller is off, there is none;
  * it is on in all that is above a cgroup where it is on.
@@ -148,6 +159,8 @@ static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
 	uint64_t one;
 
 	*ns = 0;
+	if (is_deep(path, len))
+		return false;
 	for (; len; len--) {
 		if (path[len] && path[len] != '/')
 			continue;

@@ -300,6 +300,33 @@ START_TEST(test_hostile_path)
 }
 END_TEST
 
+/* A user makes cgroups as deep as a path is long, and each level has a quota to be read. */
+START_TEST(test_deep_path)
+{
+	char path[64] = "/pod/c";
+	struct cmt_cgroup_cpu cpu;
+	uint64_t id = tree();
+	int fd = cmt_cgroup_open(root);
+
+	ck_assert_int_ge(fd, 0);
+	put_cpu("pod", 5, 0, 7);
+	for (int level = 3; level <= 17; level++) {
+		strcat(path, "/d");
+		id = make(path + 1);
+		put_cpu(path + 1, 1, 0, 7);
+		ck_assert(cmt_cgroup_cpu_read(fd, path, strlen(path), id, &cpu));
+		ck_assert_uint_eq(cpu.used_ns, 7000);
+		if (level == 17)
+			break;
+		ck_assert(cpu.known & CMT_CGROUP_THROTTLED);
+		ck_assert_uint_eq(cpu.throttled_ns, 1000U * (5 + (unsigned int)level - 2));
+	}
+	ck_assert_uint_eq(cpu.known, CMT_CGROUP_FULL | CMT_CGROUP_USED);
+	close(fd);
+	tree_remove();
+}
+END_TEST
+
 START_TEST(test_no_root)
 {
 	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
@@ -328,6 +355,7 @@ int main(void)
 	UNIT_CASE(suite, test_tree);
 	UNIT_CASE(suite, test_tree_unknown);
 	UNIT_CASE(suite, test_hostile_path);
+	UNIT_CASE(suite, test_deep_path);
 	UNIT_CASE(suite, test_no_root);
 	return unit_run(suite);
 }
