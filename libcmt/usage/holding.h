@@ -16,6 +16,7 @@ struct usage_runner;
 struct usage_share {
 	bool in;		/* the holding is in the sums */
 	bool unknown;		/* the holding has no value */
+	uint32_t at;		/* where in: index in usage->shares */
 	uint64_t bytes;
 };
 

@@ -163,7 +163,8 @@ struct cmt_usage {
 	uint32_t nr_ids, room_ids;
 	struct usage_index id_index;
 	bool same_ids;		/* two ids are equal, or an allocation failed */
-	uint32_t nr_shares;	/* holdings in the sums */
+	uint32_t *shares;	/* holdings in the sums, in any order */
+	uint32_t nr_shares, room_shares;
 	uint32_t shares_now;	/* of these, the number in this slot so far */
 	struct usage_holding **sorted;
 	uint32_t *places;	/* by group, used while holdings are sorted */

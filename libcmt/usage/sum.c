@@ -47,6 +47,21 @@ static void sum_change(struct cmt_usage *usage, uint32_t group,
 	sum->unknown += (uint32_t)to->unknown - (uint32_t)from->unknown;
 }
 
+/* There is room for all holdings: see new_holding() in holding.c. */
+static uint32_t list_share(struct cmt_usage *usage, const struct usage_holding *h)
+{
+	usage->shares[usage->nr_shares] = (uint32_t)(h - usage->holdings);
+	return usage->nr_shares++;
+}
+
+static void unlist_share(struct cmt_usage *usage, uint32_t at)
+{
+	uint32_t moved = usage->shares[--usage->nr_shares];
+
+	usage->shares[at] = moved;
+	usage->holdings[moved].share.at = at;
+}
+
 static void share_set(struct cmt_usage *usage, struct usage_holding *h,
 		      struct usage_share share)
 {
@@ -56,7 +71,11 @@ static void share_set(struct cmt_usage *usage, struct usage_holding *h,
 	sum_change(usage, h->group, &h->share, &share);
 	if (h->child != USAGE_NONE)
 		sum_change(usage, h->child, &h->share, &share);
-	usage->nr_shares += (uint32_t)share.in - (uint32_t)h->share.in;
+	share.at = h->share.at;
+	if (share.in && !h->share.in)
+		share.at = list_share(usage, h);
+	else if (!share.in && h->share.in)
+		unlist_share(usage, h->share.at);
 	h->share = share;
 }
 
@@ -76,15 +95,22 @@ void usage_sum_drop(struct cmt_usage *usage, struct usage_holding *h)
 		share_set(usage, h, (struct usage_share){ .in = false });
 }
 
+/*
+ * Holdings of owners that ended stay until the interval ends, and may be many: they are not
+ * visited.  Backwards, because a share that is dropped has the last one in its place.
+ */
 void usage_sums_end(struct cmt_usage *usage, uint32_t nr)
 {
 	uint32_t i;
 
 	if (nr == usage->nr_shares)
 		return;
-	for (i = 0; i < usage->nr_holdings; i++)
-		if (usage->holdings[i].seen_ns != usage->slot_end_ns)
-			usage_sum_drop(usage, &usage->holdings[i]);
+	for (i = usage->nr_shares; i-- > 0;) {
+		struct usage_holding *h = &usage->holdings[usage->shares[i]];
+
+		if (h->seen_ns != usage->slot_end_ns)
+			usage_sum_drop(usage, h);
+	}
 }
 
 const struct usage_sum *usage_sum(struct cmt_usage *usage, uint32_t group)
