@@ -2,6 +2,7 @@
 #include "feed.h"
 
 #include "reader/reader.h"
+#include "record/record.h"
 #include "window.h"
 
 /*
@@ -40,10 +41,11 @@ static void feed_take(struct cmt_take *take, const struct cmt_slots *slots)
 }
 
 /* Records that the merge had copied and not delivered; in order, and checked */
-static int feed_buffered(struct cmt_source *source,
-			 struct cmt_buffered *buffered, struct cmt_slots *slots,
-			 const struct cmt_take *take, unsigned int *added)
+static int feed_buffered(struct cmt_sources *sources, struct cmt_source *source,
+			 struct cmt_slots *slots, const struct cmt_take *take,
+			 unsigned int *added)
 {
+	struct cmt_buffered *buffered = &sources->buffered[source->cpu];
 	const struct cmt_record *first = buffered->next;
 	int err;
 
@@ -52,6 +54,7 @@ static int feed_buffered(struct cmt_source *source,
 		if (cmt_ts_before(buffered->next->ts, take->floor)) {
 			source->counts.late++;
 			source->counts.delivered--;
+			sources->missed += cmt_record_is_lifecycle(buffered->next);
 		} else {
 			err = cmt_slots_add_checked(slots, buffered->next, 1);
 			if (err)
@@ -115,7 +118,7 @@ static int feed_source(struct cmt_sources *sources, struct cmt_source *source,
 	int n;
 
 	if (buffered->next != buffered->end) {
-		n = feed_buffered(source, buffered, slots, take, &added);
+		n = feed_buffered(sources, source, slots, take, &added);
 		if (n)
 			return n;
 		round->added += added;

@@ -522,6 +522,29 @@ START_TEST(test_late_after_merge)
 }
 END_TEST
 
+/* An owner's record that is late is missed, also where the merge has copied it. */
+START_TEST(test_late_owner_after_merge)
+{
+	struct cmt_merge *merge;
+	struct cmt_record record;
+
+	start(1);
+	ck_assert_int_eq(cmt_merge_new(&merge, sources), 0);
+	tick(0, T0);
+	put(image_event(CMT_REC_ALLOC, 0, T0 + MS, 1, 1));
+	tick(0, T0 + 2 * MS);
+	cmt_sources_now(sources, T0 + 20 * MS);
+	ck_assert_int_eq(cmt_merge_read(merge, &record, 1), 1);
+	ck_assert_int_eq(cmt_slots_raise(slots, T0 + 10 * MS), 0);
+	ck_assert_uint_eq(sources->missed, 0);
+	feed_at(T0 + 20 * MS);
+	ck_assert_uint_eq(counts(0).late, 2);
+	ck_assert_uint_eq(sources->missed, 1);
+	cmt_merge_free(merge);
+	stop();
+}
+END_TEST
+
 /* Some of what the merge has copied was fed: what is left is in order. */
 START_TEST(test_between_merges)
 {
@@ -610,6 +633,7 @@ int main(void)
 	UNIT_CASE(suite, test_perf);
 	UNIT_CASE(suite, test_same_as_merge);
 	UNIT_CASE(suite, test_after_merge);
+	UNIT_CASE(suite, test_late_owner_after_merge);
 	UNIT_CASE(suite, test_late_after_merge);
 	UNIT_CASE(suite, test_between_merges);
 	UNIT_CASE(suite, test_corrupt_head);
