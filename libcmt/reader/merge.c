@@ -211,8 +211,11 @@ static int merge_press(struct cmt_merge *merge)
 	return err;
 }
 
-/* In front of the records after the gap; not in the tree's order. */
-static void deliver_gap(struct cmt_merge *merge, struct cmt_record *record)
+/*
+ * In front of the records after the gap; not in the tree's order.  Returns 1, or 0: the
+ * feed has reported the gap.
+ */
+static unsigned int deliver_gap(struct cmt_merge *merge, struct cmt_record *record)
 {
 	uint32_t cpu = merge->gaps[--merge->nr_gaps];
 	struct cmt_source *source = &merge->sources->all[cpu];
@@ -222,13 +225,16 @@ static void deliver_gap(struct cmt_merge *merge, struct cmt_record *record)
 		.end = source->gap_end,
 	};
 
+	source->listed = false;
+	if (!cmt_source_gap(source))
+		return 0;
 	memset(record, 0, sizeof(*record));
 	record->ts = merge->delivered ? merge->last_ts : 0;
 	record->type = CMT_REC_LOST;
 	record->cpu = cpu;
 	memcpy(record->payload, &gap, sizeof(gap));
 	source->gap = 0;
-	source->listed = false;
+	return 1;
 }
 
 static void set_last(struct cmt_merge *merge, const struct cmt_record *record)
@@ -297,7 +303,7 @@ static unsigned int merge_drain(struct cmt_merge *merge,
 
 	while (to != end && !merge->error) {
 		if (merge->nr_gaps) {
-			deliver_gap(merge, to++);
+			to += deliver_gap(merge, to);
 			continue;
 		}
 		if (!merge->valid)

@@ -545,6 +545,35 @@ START_TEST(test_late_owner_after_merge)
 }
 END_TEST
 
+/* A gap that the merge has found, and the feed has reported, is reported once. */
+START_TEST(test_gap_between_merges)
+{
+	struct cmt_merge *merge;
+	struct cmt_record records[4];
+
+	start(1);
+	ck_assert_int_eq(cmt_merge_new(&merge, sources), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		tick(0, T0 + i);
+	cmt_sources_now(sources, T0 + MS);
+	ck_assert_int_eq(cmt_merge_read(merge, records, 1), 1);
+	for (uint64_t i = 3; i < RECORDS + 9; i++)
+		tick(0, T0 + i);
+	ck_assert_int_eq(cmt_merge_read(merge, records, 2), 2);
+	feed_at(T0 + MS);
+	ck_assert_int_eq(cmt_slots_flush(slots), 0);
+	ck_assert_uint_eq(counts(0).lost, outs[0].lost);
+	ck_assert_uint_gt(outs[0].lost, 0);
+	cmt_merge_restart(merge);
+	tick(0, T0 + 30 * MS);
+	cmt_sources_now(sources, T0 + 31 * MS);
+	ck_assert_int_eq(cmt_merge_read(merge, records, 4), 1);
+	ck_assert_uint_eq(records[0].type, CMT_REC_TICK);
+	cmt_merge_free(merge);
+	stop();
+}
+END_TEST
+
 /* Some of what the merge has copied was fed: what is left is in order. */
 START_TEST(test_between_merges)
 {
@@ -633,6 +662,7 @@ int main(void)
 	UNIT_CASE(suite, test_perf);
 	UNIT_CASE(suite, test_same_as_merge);
 	UNIT_CASE(suite, test_after_merge);
+	UNIT_CASE(suite, test_gap_between_merges);
 	UNIT_CASE(suite, test_late_owner_after_merge);
 	UNIT_CASE(suite, test_late_after_merge);
 	UNIT_CASE(suite, test_between_merges);
