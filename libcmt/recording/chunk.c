@@ -53,7 +53,7 @@ bool rec_header_parse(struct rec_header *h, const uint8_t *bytes, size_t n)
 /* The header is put before its payload, in the room that was left for it. */
 static void header_put(const struct rec_header *h, uint8_t *to)
 {
-	uint8_t bytes[REC_HEADER];
+	uint8_t bytes[REC_HEADER] = { 0 };
 	struct rec_buffer out = { .bytes = bytes, .room = sizeof(bytes) };
 	uint32_t crc;
 

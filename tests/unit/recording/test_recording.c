@@ -1012,6 +1012,33 @@ START_TEST(packed_in_columns)
 }
 END_TEST
 
+/* What other calls left where those after it have their variables */
+static __attribute__((noinline)) void leave_bytes(void)
+{
+	volatile uint8_t bytes[4096];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0xa5;
+}
+
+/* The format has 0 there, and a file has nothing of the memory of its recorder. */
+START_TEST(end_of_header_is_zero)
+{
+	static const uint8_t zero[8];
+	struct rec_packer *packer = rec_packer_new(1);
+	struct rec_header header = { .kind = CMT_CHUNK_HEAD };
+	struct rec_buffer raw = { 0 };
+	const struct rec_buffer *chunk;
+
+	rec_put(&raw, "payload", 7);
+	leave_bytes();
+	ck_assert_int_eq(rec_pack(packer, &header, &raw, NULL, &chunk), 0);
+	ck_assert_mem_eq(chunk->bytes + REC_HEADER - sizeof(zero), zero, sizeof(zero));
+	rec_packer_free(packer);
+	rec_buffer_free(&raw);
+}
+END_TEST
+
 /* An address in a file is none of this program. */
 START_TEST(address_in_a_file_is_ignored)
 {
@@ -1084,6 +1111,7 @@ int main(void)
 	UNIT_CASE(suite, name_printable);
 	UNIT_CASE(suite, text_damaged);
 	UNIT_CASE(suite, packed_in_columns);
+	UNIT_CASE(suite, end_of_header_is_zero);
 	UNIT_CASE(suite, address_in_a_file_is_ignored);
 	UNIT_CASE(suite, recorder_without_room);
 	UNIT_CASE(suite, header_on_search_border);
