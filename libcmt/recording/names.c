@@ -72,19 +72,20 @@ static void drop_unowned(struct rec_names *names)
 	index_fill(names);
 }
 
+/* A name that is there stays at its place: cmt_recorder_names() goes through all of them. */
 static int name_of(struct rec_names *names, uint64_t id, struct rec_name **name)
 {
-	uint32_t *place;
+	uint32_t *place = names->index_size ? place_of(names, id) : NULL;
 
-	if (names->nr == names->max)
-		drop_unowned(names);
-	if (names->nr == names->room && grow(names))
-		return -ENOMEM;
-	place = place_of(names, id);
-	if (!*place) {
+	if (!place || !*place) {
+		if (names->nr == names->max)
+			drop_unowned(names);
 		if (names->nr == names->max)
 			return -ENOSPC;
+		if (names->nr == names->room && grow(names))
+			return -ENOMEM;
 		names->all[names->nr] = (struct rec_name){ .id = id };
+		place = place_of(names, id);
 		*place = ++names->nr;
 	}
 	*name = &names->all[*place - 1];

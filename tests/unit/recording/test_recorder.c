@@ -364,6 +364,58 @@ START_TEST(many_names)
 }
 END_TEST
 
+/* Cgroup @id owned RMID 1 for a moment. */
+static void come_and_go(uint64_t id)
+{
+	struct cmt_record event = image_event(CMT_REC_ALLOC, 0, T0 + 2 * id, 1, (uint32_t)id);
+
+	event.owner.cgroup_id = id;
+	ck_assert_int_eq(cmt_recorder_add(recorder, &event, 1), 0);
+	event.type = CMT_REC_FREE;
+	event.ts++;
+	ck_assert_int_eq(cmt_recorder_add(recorder, &event, 1), 0);
+}
+
+static void put_name(struct cmt_containers *names, uint64_t id)
+{
+	struct cmt_container c = { .sz = sizeof(c), .cgroup_id = id, .path = "/a" };
+
+	ck_assert_int_eq(cmt_containers_put(names, &c), 0);
+}
+
+/* Those that owned an RMID since the last call have names, also where older ones make room. */
+START_TEST(names_while_others_make_room)
+{
+	const struct cmt_containers_opts given = {
+		.sz = sizeof(given), .flags = CMT_CONTAINERS_GIVEN,
+	};
+	struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take, .info = cmt_device_info(dev),
+		.max_names = 16,
+	};
+	struct cmt_recorder_counts counts = { .sz = sizeof(counts) };
+	struct cmt_containers *names;
+
+	cmt_recorder_free(recorder);
+	ck_assert_int_eq(cmt_containers_new(&names, &given), 0);
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	for (uint64_t id = 1; id <= 14; id++) {
+		put_name(names, id);
+		come_and_go(id);
+	}
+	ck_assert_int_eq(cmt_recorder_names(recorder, names), 0);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	for (uint64_t id = 15; id <= 16; id++) {
+		put_name(names, id);
+		come_and_go(id);
+	}
+	ck_assert_int_eq(cmt_recorder_names(recorder, names), 0);
+	ck_assert_int_eq(cmt_recorder_counts(recorder, &counts), 0);
+	ck_assert_uint_eq(counts.names, 16);
+	cmt_containers_free(names);
+}
+END_TEST
+
 /* Who comes has a name before the first record, and not with the next look. */
 START_TEST(new_owner_has_name_at_once)
 {
@@ -460,6 +512,7 @@ int main(void)
 	tcase_add_test(tcase, owners_in_each_chunk);
 	tcase_add_test(tcase, snapshot_owners_repeat);
 	tcase_add_test(tcase, many_names);
+	tcase_add_test(tcase, names_while_others_make_room);
 	tcase_add_test(tcase, new_owner_has_name_at_once);
 	tcase_add_test(tcase, groups_have_names);
 	suite_add_tcase(suite, tcase);
