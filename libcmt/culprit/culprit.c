@@ -541,8 +541,10 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 			leave_out(culprit, past - 1);
 	}
 	next_slot(culprit);
-	if (culprit->slot == 1)
+	if (culprit->slot == 1) {
+		culprit->first_ns = slot->start_ns;
 		begin_anew(culprit);
+	}
 	culprit->start_ns = slot->start_ns;
 	culprit_sum_up(culprit, slot, past);
 	for (uint32_t i = 0; reads(culprit, slot) && i < slot->nr_samples; i++) {

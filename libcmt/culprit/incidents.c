@@ -200,8 +200,7 @@ static uint64_t change_of(const struct cmt_culprit *culprit, uint64_t id)
 
 static void set_begin(const struct cmt_culprit *culprit, struct cmt_incident *incident)
 {
-	uint64_t slot_ns = culprit->opts.slot_ns, look_ns = LOOK * slot_ns;
-	uint64_t first_ns = culprit->start_ns - (culprit->slot - 1) * slot_ns;
+	uint64_t look_ns = LOOK * culprit->opts.slot_ns, first_ns = culprit->first_ns;
 	uint64_t since = change_of(culprit, incident->id);
 
 	if (!since && culprit->slot < EARLY &&

@@ -247,6 +247,7 @@ struct cmt_culprit {
 	float peak;		/* KiB a slot; 0: not known */
 	uint64_t slot;		/* number of the current slot; the first slot is 1 */
 	uint64_t start_ns;	/* begin of the current slot */
+	uint64_t first_ns;	/* begin of the first slot */
 	float grown;		/* the weight of a KiB in new debts */
 	uint64_t base;		/* slot of the last begin */
 	uint32_t nr_used;	/* cells from this index on are unused */

@@ -289,6 +289,21 @@ START_TEST(minute)
 }
 END_TEST
 
+/* Slots that are missing are before the first estimate, too: it began with the first slot. */
+START_TEST(since_before_a_gap)
+{
+	const struct cmt_incident *in;
+
+	run_for(500, true);
+	now += 2000 * MS;
+	run_for(1000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_BEFORE, CMT_INCIDENT_BEFORE);
+	ck_assert_uint_eq(in->begin_ns, BEGUN);
+}
+END_TEST
+
 /* More victims than incidents, more events than are kept. */
 START_TEST(many)
 {
@@ -325,6 +340,7 @@ int main(void)
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
+	tcase_add_test(tcase, since_before_a_gap);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
