@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define MINUTE_NS	60000000000ULL
-#define LEAST		0.0005	/* a smaller mean is dropped */
+#define LEAST		0.0005	/* a smaller mean is not told, */
+#define FADED		1e-6	/* and dropped when it is so small: one estimate is a 240th */
 
 bool culprit_minute_init(struct culprit_minute *minute)
 {
@@ -60,7 +61,7 @@ static void add_to(struct cmt_slowdown *mean, const struct cmt_slowdown *now, do
 /* A new one, with what is left of its past. */
 static void push(struct culprit_minute *minute, uint32_t *nr, const struct cmt_slowdown *mean)
 {
-	if (*nr < CULPRIT_PAIRS && mean->share >= LEAST)
+	if (*nr < CULPRIT_PAIRS && mean->share >= FADED)
 		minute->merged[(*nr)++] = *mean;
 }
 
@@ -122,6 +123,8 @@ int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 	memcpy(all, minute->means, nr * sizeof(*all));
 	qsort(all, nr, sizeof(*all), cmp_share);
 	nr = nr < n ? nr : n;
+	while (nr && all[nr - 1].share < LEAST * minute->whole)
+		nr--;
 	for (uint32_t i = 0; i < nr; i++) {
 		slowdowns[i] = all[i];
 		scale(&slowdowns[i], 1 / minute->whole);

@@ -289,6 +289,21 @@ START_TEST(minute)
 }
 END_TEST
 
+/* What costs little, or comes later, is in the minute as well. */
+START_TEST(minute_of_little)
+{
+	double cpus, share;
+
+	run_for(3000, false);
+	harm = 0.1;
+	run_for(15000, true);
+	share = cmt_culprit_incident_at(culprit, 0)->share;
+	ck_assert_double_gt(share, 0.04);
+	ck_assert_double_lt(share, 0.1);
+	ck_assert_double_eq_tol(in_minute(&cpus), share * 15 / 18, 0.2 * share);
+}
+END_TEST
+
 /* Slots that are missing are before the first estimate, too: it began with the first slot. */
 START_TEST(since_before_a_gap)
 {
@@ -340,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
+	tcase_add_test(tcase, minute_of_little);
 	tcase_add_test(tcase, since_before_a_gap);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
