@@ -9,11 +9,12 @@
 #define MINUTE_NS	60000000000ULL
 #define LEAST		0.0005	/* a smaller mean is not told, */
 #define FADED		1e-6	/* and dropped when it is so small: one estimate is a 240th */
+#define MEANS		(2 * CULPRIT_PAIRS)
 
 bool culprit_minute_init(struct culprit_minute *minute)
 {
-	minute->means = calloc(CULPRIT_PAIRS, sizeof(*minute->means));
-	minute->merged = calloc(CULPRIT_PAIRS, sizeof(*minute->merged));
+	minute->means = calloc(MEANS, sizeof(*minute->means));
+	minute->merged = calloc(MEANS + CULPRIT_PAIRS, sizeof(*minute->merged));
 	return minute->means && minute->merged;
 }
 
@@ -61,8 +62,27 @@ static void add_to(struct cmt_slowdown *mean, const struct cmt_slowdown *now, do
 /* A new one, with what is left of its past. */
 static void push(struct culprit_minute *minute, uint32_t *nr, const struct cmt_slowdown *mean)
 {
-	if (*nr < CULPRIT_PAIRS && mean->share >= FADED)
+	if (mean->share >= FADED)
 		minute->merged[(*nr)++] = *mean;
+}
+
+static int cmp_share(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return culprit_cmp_pair(pa, pb);
+}
+
+/* Where there are more than MEANS, the greatest stay.  Returns how many stay. */
+static uint32_t drop_least(struct cmt_slowdown *means, uint32_t nr)
+{
+	if (nr <= MEANS)
+		return nr;
+	qsort(means, nr, sizeof(*means), cmp_share);
+	qsort(means, MEANS, sizeof(*means), culprit_cmp_pair);
+	return MEANS;
 }
 
 /* Both in the order of culprit_cmp_pair() */
@@ -83,6 +103,7 @@ static void merge(struct culprit_minute *minute, const struct cmt_slowdown *pair
 		i += order <= 0;
 		j += order >= 0;
 	}
+	nr = drop_least(minute->merged, nr);
 	memcpy(minute->means, minute->merged, nr * sizeof(*minute->means));
 	minute->nr = nr;
 }
@@ -94,15 +115,6 @@ void culprit_minute_add(struct culprit_minute *minute, const struct cmt_slowdown
 
 	minute->whole += weight * (1 - minute->whole);
 	merge(minute, pairs, n, weight);
-}
-
-static int cmp_share(const void *pa, const void *pb)
-{
-	const struct cmt_slowdown *a = pa, *b = pb;
-
-	if (a->share != b->share)
-		return a->share > b->share ? -1 : 1;
-	return culprit_cmp_pair(pa, pb);
 }
 
 /* The means are of what there was of the minute. */

@@ -232,7 +232,7 @@ struct culprit_incidents {
 	struct cmt_incident shown;
 };
 
-#define CULPRIT_PAIRS	1024	/* of an estimate, and of a minute */
+#define CULPRIT_PAIRS	1024	/* of an estimate */
 
 struct culprit_minute {
 	double whole;		/* the weights of all estimates together; 1 after some minutes */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "culprit/state.h"
 #include "unit.h"
 
 #define MS	1000000ULL
@@ -304,6 +305,31 @@ START_TEST(minute_of_little)
 }
 END_TEST
 
+/* More pairs than a minute has room for: the greatest are there, whatever their ids. */
+START_TEST(minute_of_many)
+{
+	struct cmt_slowdown pair = { .by = STREAMER, .share = 0.01, .most = 1, .cpus = 1 };
+	struct cmt_slowdown list[1024];
+
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		for (uint32_t i = 0; i < 1024; i++) {
+			list[i] = pair;
+			list[i].id = 1 + 4 * i + turn;
+		}
+		culprit_minute_add(&culprit->minute, list, 1024, 250 * MS);
+	}
+	pair.id = 10000;
+	pair.share = 0.5;
+	for (uint32_t turn = 0; turn < 4; turn++)
+		culprit_minute_add(&culprit->minute, &pair, 1, 250 * MS);
+	ck_assert_int_eq(cmt_culprit_slowdown_minute(culprit, list, 1024), 1024);
+	ck_assert_uint_eq(list[0].id, pair.id);
+	ck_assert_double_eq_tol(list[0].share, 0.25, 0.01);
+	for (uint32_t i = 1; i < 1024; i++)
+		ck_assert_double_eq_tol(list[i].share, 0.01 / 8, 0.0002);
+}
+END_TEST
+
 /* Slots that are missing are before the first estimate, too: it began with the first slot. */
 START_TEST(since_before_a_gap)
 {
@@ -356,6 +382,7 @@ int main(void)
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, minute_of_little);
+	tcase_add_test(tcase, minute_of_many);
 	tcase_add_test(tcase, since_before_a_gap);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
