@@ -35,7 +35,8 @@ static uint32_t list_all(const struct slowdown *slowdown, struct ran *all)
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
-		if (owner->used && !owner->suspect_only && owner->mean.cycles > 0)
+		if (owner->used && !owner->suspect_only &&
+		    slowdown_is_lately(slowdown, owner->ran))
 			all[nr++] = (struct ran){
 				owner->id, owner->mean.cycles * slowdown_scale(slowdown, owner),
 			};

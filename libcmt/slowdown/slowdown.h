@@ -60,7 +60,8 @@ struct slowdown_owner {
 	uint64_t seen;
 	uint64_t slot;		/* the means are up to this one */
 	uint64_t counted;	/* the last slot with counters, 0: none, */
-	uint64_t referenced;	/* and the last one with references */
+	uint64_t referenced;	/* the last one with references, */
+	uint64_t ran;		/* and the last one in which it did something */
 	struct slowdown_values now;	/* of this slot */
 	double occupancy_kib;	/* the last known value */
 	struct slowdown_values mean;	/* of references: those that are known, */
@@ -121,6 +122,9 @@ uint32_t slowdown_referenced(const struct slowdown *slowdown);
 /* What makes of an owner's mean, which is as of its last slot, that of now */
 double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_owner *owner);
 
+/* Was @slot, 0: none, in the last seconds? */
+bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot);
+
 /* Of the owner in the domain where it does most, lately; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 
@@ -136,7 +140,7 @@ int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts,
 /* Is @cycles, a mean, enough to tell? */
 bool slowdown_is_enough(double cycles);
 /*
- * Owners that were counted lately, and whose cycles are in no domain enough to tell: of these,
+ * Owners that did something lately, and whose cycles are in no domain enough to tell: of these,
  * store @n ids.  Returns the number of all, or -ENOMEM.
  */
 int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t n);

@@ -221,6 +221,8 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	if (!now->counted)
 		return;
 	owner->counted = slot;
+	if (now->cycles > 0)
+		owner->ran = slot;
 	owner->timed = now->ran_ns >= 0;
 	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
 	mean->cycles += w * now->cycles;
@@ -256,7 +258,7 @@ double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_own
 	return slowdown_kept(old) / (1 - slowdown_kept(all));
 }
 
-static bool is_lately(const struct slowdown *slowdown, uint64_t slot)
+bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot)
 {
 	return slot && slowdown->slot - slot <= FORGET;
 }
@@ -270,9 +272,9 @@ static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
-		n += owner->used && is_lately(slowdown, owner->slot);
-		*counted += owner->used && is_lately(slowdown, owner->counted);
-		*referenced += owner->used && is_lately(slowdown, owner->referenced);
+		n += owner->used && slowdown_is_lately(slowdown, owner->slot);
+		*counted += owner->used && slowdown_is_lately(slowdown, owner->counted);
+		*referenced += owner->used && slowdown_is_lately(slowdown, owner->referenced);
 	}
 	return n;
 }

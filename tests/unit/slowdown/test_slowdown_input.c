@@ -330,6 +330,26 @@ START_TEST(little_in_one_domain)
 }
 END_TEST
 
+/* They are read from time to time, and do nothing: that they ran was long ago. */
+START_TEST(idle_ones_are_read)
+{
+	const struct slowdown_values idle = { .occupancy_kib = 1024 };
+	uint64_t first;
+
+	begin(8);
+	slots_of(2000, true, 0);
+	for (uint32_t i = 0; i < 400; i++) {
+		slowdown_begin(&sums, 32);
+		slowdown_add(&sums, VICTIM, 0, false, &idle);
+		slowdown_end(&sums);
+		if (i == 150)
+			ck_assert_int_eq(little(&first), 3);
+	}
+	ck_assert_int_eq(little(&first), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* Nothing is told, what can be told is as before, and nobody is told to have run. */
 START_TEST(everything_idle)
 {
@@ -369,6 +389,7 @@ int main(void)
 	UNIT_CASE(suite, thousand_owners);
 	UNIT_CASE(suite, sleeps_99_percent);
 	UNIT_CASE(suite, little_in_one_domain);
+	UNIT_CASE(suite, idle_ones_are_read);
 	UNIT_CASE(suite, everything_idle);
 	return unit_run(suite);
 }
