@@ -24,10 +24,10 @@ static const double ln2 = 0.69314718055994531;
 
 void slowdown_curve_scale(struct slowdown_curve *curve, double factor)
 {
-	curve->o *= factor;
-	curve->oo *= factor;
-	curve->ho *= factor;
-	curve->hh *= factor;
+	slowdown_fade(&curve->o, factor);
+	slowdown_fade(&curve->oo, factor);
+	slowdown_fade(&curve->ho, factor);
+	slowdown_fade(&curve->hh, factor);
 }
 
 void slowdown_curve_add(struct slowdown_curve *curve, double references, double misses,

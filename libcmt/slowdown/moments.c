@@ -33,17 +33,17 @@ double slowdown_kept(double x)
 
 void slowdown_moments_scale(struct slowdown_moments *m, double factor)
 {
-	m->n *= factor;
-	m->x *= factor;
-	m->y *= factor;
-	m->t *= factor;
-	m->xx *= factor;
-	m->xy *= factor;
-	m->yy *= factor;
-	m->xt *= factor;
-	m->xxt *= factor;
-	m->xxtt *= factor;
-	m->xty *= factor;
+	slowdown_fade(&m->n, factor);
+	slowdown_fade(&m->x, factor);
+	slowdown_fade(&m->y, factor);
+	slowdown_fade(&m->t, factor);
+	slowdown_fade(&m->xx, factor);
+	slowdown_fade(&m->xy, factor);
+	slowdown_fade(&m->yy, factor);
+	slowdown_fade(&m->xt, factor);
+	slowdown_fade(&m->xxt, factor);
+	slowdown_fade(&m->xxtt, factor);
+	slowdown_fade(&m->xty, factor);
 }
 
 void slowdown_moments_add(struct slowdown_moments *m, const struct slowdown_values *values,

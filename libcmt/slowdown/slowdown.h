@@ -13,6 +13,11 @@
 
 #define SLOWDOWN_WINDOW	1000	/* slots */
 /*
+ * A smaller mean of counts is 0, some 8 minutes after the last one: numbers that are no longer
+ * normal are slow to compute with, and never become 0 by themselves.
+ */
+#define SLOWDOWN_FADED	1e-200
+/*
  * Of a victim with fewer in the window nothing is told: 1 to 2 % of a CPU.  What ran for 10 ms
  * of a second has no more, as a mean, also just after those 10 ms.
  */
@@ -144,6 +149,14 @@ bool slowdown_is_enough(double cycles);
  * store @n ids.  Returns the number of all, or -ENOMEM.
  */
 int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t n);
+
+/* A mean of counts, which are not negative, that is @factor times as much now */
+static inline void slowdown_fade(double *mean, double factor)
+{
+	*mean *= factor;
+	if (*mean < SLOWDOWN_FADED)
+		*mean = 0;
+}
 
 /* moments.c */
 /* e to the -@x, for @x >= 0.  The library is not linked with libm. */

@@ -162,13 +162,14 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 				   slowdown_kept((double)slots / SLOWDOWN_WINDOW);
 	struct slowdown_values *mean = &owner->mean;
 
-	mean->cycles *= kept;
-	mean->instructions *= kept;
-	mean->misses *= kept;
-	mean->references *= kept;
-	owner->unreferenced *= kept;
-	mean->ran_ns *= kept;
-	mean->occupancy_kib = mean->occupancy_kib * kept + owner->occupancy_kib * (1 - kept);
+	slowdown_fade(&mean->cycles, kept);
+	slowdown_fade(&mean->instructions, kept);
+	slowdown_fade(&mean->misses, kept);
+	slowdown_fade(&mean->references, kept);
+	slowdown_fade(&owner->unreferenced, kept);
+	slowdown_fade(&mean->ran_ns, kept);
+	slowdown_fade(&mean->occupancy_kib, kept);
+	mean->occupancy_kib += owner->occupancy_kib * (1 - kept);
 	if (owner->moments.n > 0)
 		slowdown_moments_scale(&owner->moments, kept);
 	if (owner->holds)

@@ -3,6 +3,7 @@
 #include "slowdown/neighbours.h"
 
 #include <check.h>
+#include <math.h>
 
 #include "unit.h"
 
@@ -350,6 +351,40 @@ START_TEST(idle_ones_are_read)
 }
 END_TEST
 
+static bool is_small(double value)
+{
+	return fpclassify(value) == FP_SUBNORMAL;
+}
+
+/*
+ * Means of what is no more end as 0, after minutes: a processor computes with subnormal numbers
+ * some hundred times more slowly, in each slot of each owner.
+ */
+START_TEST(means_end)
+{
+	struct slowdown_values v = victim_in(0), s = streamer;
+	const struct slowdown_owner *owner;
+
+	begin(8);
+	add_two(&v, &s);
+	v.cycles = v.instructions = 1000;
+	v.misses = v.references = 1;
+	s.counted = false;
+	for (uint32_t i = 0; i < 800000; i++)
+		add_two(&v, &s);
+	for (owner = sums.owners; owner < sums.owners + 2; owner++) {
+		ck_assert(!is_small(owner->mean.cycles) && !is_small(owner->mean.misses));
+		ck_assert(!is_small(owner->mean.references) && !is_small(owner->mean.ran_ns));
+		ck_assert(!is_small(owner->mean.instructions) && !is_small(owner->curve.hh));
+		ck_assert(!is_small(owner->curve.o) && !is_small(owner->curve.oo));
+		ck_assert(!is_small(owner->moments.n) && !is_small(owner->moments.xx));
+		ck_assert(!is_small(owner->moments.t) && !is_small(owner->moments.xxtt));
+	}
+	ck_assert_double_gt(sums.owners[0].mean.cycles, 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* Nothing is told, what can be told is as before, and nobody is told to have run. */
 START_TEST(everything_idle)
 {
@@ -390,6 +425,7 @@ int main(void)
 	UNIT_CASE(suite, sleeps_99_percent);
 	UNIT_CASE(suite, little_in_one_domain);
 	UNIT_CASE(suite, idle_ones_are_read);
+	UNIT_CASE(suite, means_end);
 	UNIT_CASE(suite, everything_idle);
 	return unit_run(suite);
 }
