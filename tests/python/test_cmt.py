@@ -1226,6 +1226,14 @@ class SlowdownsTest(FakeCase):
         found = {s.victim.cgroup_id: s.victim.container for s in self.slowdowns.now()}
         self.assertEqual(found[7001].name, "b")
 
+    def test_suspect_outside(self):
+        # what no owner of this machine did; the rings of a test cannot make it happen
+        outside = self.slowdowns._party((1 << 64) - 1)
+        self.assertEqual((outside.kind, outside.cgroup_id, outside.container),
+                         (cmt.RowKind.OUTSIDE, 0, None))
+        unattributed = self.slowdowns._party((0xFF << 56) + cmt.RowKind.UNATTRIBUTED)
+        self.assertEqual(unattributed.kind, cmt.RowKind.UNATTRIBUTED)
+
     def test_closed(self):
         self.device.close()
         for call in (self.slowdowns.read, self.slowdowns.now, self.slowdowns.refresh,

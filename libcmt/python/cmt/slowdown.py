@@ -20,7 +20,8 @@ from .types import Flag, Resource, RowKind
 class Party:
     """A victim or a suspect."""
 
-    kind: RowKind  #: UNATTRIBUTED: the load outside containers; OVERFLOW: the overflow RMID
+    kind: RowKind  #: UNATTRIBUTED: the load outside containers; OVERFLOW: the overflow RMID;
+    #: OUTSIDE: outside this machine, only as a suspect
     cgroup_id: int  #: 0: in no cgroup
     container: Container | None  #: None: in no cgroup, or no longer in the cache of names
 
@@ -241,6 +242,8 @@ class Slowdowns(Handle):
             for s in raw[0:n])
 
     def _party(self, owner: int) -> Party:
+        if owner == lib.CMT_CULPRIT_OUTSIDE:
+            return Party(RowKind.OUTSIDE, 0, None)
         kind = owner - lib.CMT_CULPRIT_NO_CGROUP
         if kind >= 0:
             return Party(RowKind(kind) if kind in _KINDS else RowKind.OWNER, 0, None)
