@@ -19,7 +19,6 @@
 #define SAMPLE_FLAGS	(CMT_CULPRIT_NO_VICTIM | CMT_CULPRIT_NO_REST)
 #define SLOT_FLAGS	(CMT_CULPRIT_SLOT_PART | CMT_CULPRIT_SLOT_IDLE)
 #define AHEAD		4	/* samples */
-#define BYTES_MAX	(1ULL << 50)	/* or cycles, in a slot: more cannot be */
 
 static int options(struct cmt_culprit_opts *opts,
 		   const struct cmt_culprit_opts *from)
@@ -477,11 +476,11 @@ static bool sample_possible(const struct cmt_culprit_sample *sample)
 	return !(sample->valid & ~VALID_KNOWN) &&
 	       !(sample->flags & ~SAMPLE_FLAGS) &&
 	       sample->domain < CMT_DOMAINS_MAX &&
-	       sample->occupancy_bytes < BYTES_MAX &&
-	       sample->traffic_bytes < BYTES_MAX &&
-	       sample->cycles < BYTES_MAX &&
-	       sample->instructions < BYTES_MAX && sample->misses < BYTES_MAX &&
-	       sample->references < BYTES_MAX && sample->ran_ns < BYTES_MAX;
+	       sample->occupancy_bytes < CULPRIT_BYTES_MAX &&
+	       sample->traffic_bytes < CULPRIT_BYTES_MAX &&
+	       sample->cycles < CULPRIT_BYTES_MAX &&
+	       sample->instructions < CULPRIT_BYTES_MAX && sample->misses < CULPRIT_BYTES_MAX &&
+	       sample->references < CULPRIT_BYTES_MAX && sample->ran_ns < CULPRIT_BYTES_MAX;
 }
 
 static bool samples_possible(const struct cmt_culprit_slot *slot)

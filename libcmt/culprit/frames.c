@@ -71,15 +71,23 @@ static bool did_not_run(const struct cmt_usage_frame *frame,
 	return !frame->counted_ns && row->kind != CMT_USAGE_UNATTRIBUTED;
 }
 
+/* A value that cannot be, as of a counter that jumped, is not known. */
+static void set_value(struct cmt_culprit_sample *s, uint32_t valid, uint64_t *to,
+		      uint64_t value)
+{
+	if (value >= CULPRIT_BYTES_MAX)
+		return;
+	s->valid |= valid;
+	*to = value;
+}
+
 static void sample_read(const struct cmt_usage_row *row,
 			struct cmt_culprit_sample *s)
 {
-	s->valid |= CMT_CULPRIT_OCCUPANCY;
-	s->occupancy_bytes = row->occupancy.last_bytes;
+	set_value(s, CMT_CULPRIT_OCCUPANCY, &s->occupancy_bytes, row->occupancy.last_bytes);
 	if (!row->total.known || row->total.partial)
 		return;
-	s->valid |= CMT_CULPRIT_TRAFFIC;
-	s->traffic_bytes = row->total.bytes;
+	set_value(s, CMT_CULPRIT_TRAFFIC, &s->traffic_bytes, row->total.bytes);
 	s->span = span_of(&row->total);
 }
 
@@ -88,26 +96,16 @@ static void sample_counters(const struct cmt_usage_counters *c,
 {
 	uint32_t values = c->known ? c->values & ~c->bounds : 0;
 
-	if (values & CMT_F_CYCLES) {
-		s->valid |= CMT_CULPRIT_CYCLES;
-		s->cycles = c->cycles;
-	}
-	if (values & CMT_F_INSTRUCTIONS) {
-		s->valid |= CMT_CULPRIT_INSTRUCTIONS;
-		s->instructions = c->instructions;
-	}
-	if (values & CMT_F_LLC_REFERENCES) {
-		s->valid |= CMT_CULPRIT_REFERENCES;
-		s->references = c->llc_references;
-	}
-	if (c->known && !c->partial) {
-		s->valid |= CMT_CULPRIT_RAN;
-		s->ran_ns = c->ran_ns;
-	}
-	if (values & CMT_F_LLC_MISSES) {
-		s->valid |= CMT_CULPRIT_MISSES;
-		s->misses = c->llc_misses;
-	}
+	if (values & CMT_F_CYCLES)
+		set_value(s, CMT_CULPRIT_CYCLES, &s->cycles, c->cycles);
+	if (values & CMT_F_INSTRUCTIONS)
+		set_value(s, CMT_CULPRIT_INSTRUCTIONS, &s->instructions, c->instructions);
+	if (values & CMT_F_LLC_REFERENCES)
+		set_value(s, CMT_CULPRIT_REFERENCES, &s->references, c->llc_references);
+	if (c->known && !c->partial)
+		set_value(s, CMT_CULPRIT_RAN, &s->ran_ns, c->ran_ns);
+	if (values & CMT_F_LLC_MISSES)
+		set_value(s, CMT_CULPRIT_MISSES, &s->misses, c->llc_misses);
 }
 
 /*

@@ -26,6 +26,7 @@
 #define CULPRIT_SOURCES	8	/* in a list, at most */
 #define CULPRIT_QUEUE	64
 #define CULPRIT_NOBODY	UINT32_MAX
+#define CULPRIT_BYTES_MAX (1ULL << 50)	/* or cycles, in a slot: more cannot be */
 
 /*
  * The percentiles of a series are of the last blocks.  sorted has the values in

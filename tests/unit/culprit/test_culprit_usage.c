@@ -346,6 +346,28 @@ START_TEST(test_id_stays)
 }
 END_TEST
 
+/* A counter that jumped by more than there can be is not known in this slot, and no error. */
+START_TEST(test_counter_jumps)
+{
+	struct cmt_record record = {
+		.ts = 100 * MS + 500, .type = CMT_REC_PERF, .flags = COUNTED, .rmid = VICTIM,
+		.generation = 1, .ran_ns = 1000, .perf.instructions = UINT64_MAX - 5000,
+		.perf.cycles = 1000,
+	};
+
+	begin_opts((struct cmt_usage_opts){ .flags = CMT_USAGE_DOMAINS });
+	for (uint64_t ms = 0; ms < 200; ms++) {
+		if (ms == 100)
+			ck_assert_int_eq(cmt_usage_add(usage, &record), 0);
+		step(ms, 0, false);
+	}
+	drain();
+	ck_assert_uint_gt(counts().slots, 190);
+	ck_assert_uint_eq(counts().missing, 0);
+	end();
+}
+END_TEST
+
 START_TEST(test_refused)
 {
 	static const struct cmt_usage_opts not[] = {
@@ -431,6 +453,7 @@ int main(void)
 	UNIT_CASE(suite, test_ids);
 	UNIT_CASE(suite, test_id_stays);
 	UNIT_CASE(suite, test_refused);
+	UNIT_CASE(suite, test_counter_jumps);
 	UNIT_CASE(suite, test_no_ticks);
 	UNIT_CASE(suite, test_one_cpu_missing);
 	return unit_run(suite);
