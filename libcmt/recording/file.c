@@ -99,13 +99,19 @@ bool rec_file_cut_header(const struct rec_file *file, uint64_t offset)
 						  (size_t)n : REC_MAGIC_LEN);
 }
 
-/* A hole has no chunk.  A file system without SEEK_DATA has no holes. */
+/*
+ * A hole has no chunk.  A file system without SEEK_DATA has no holes.  The caller's descriptor
+ * may have the same offset, which is restored.
+ */
 static uint64_t skip_hole(const struct rec_file *file, uint64_t offset)
 {
+	off_t was = lseek(file->fd, 0, SEEK_CUR);
 	off_t data = lseek(file->fd, (off_t)offset, SEEK_DATA);
+	int err = errno;
 
+	lseek(file->fd, was, SEEK_SET);
 	if (data < 0)
-		return errno == ENXIO ? file->size : offset;
+		return err == ENXIO ? file->size : offset;
 	return (uint64_t)data > offset ? (uint64_t)data : offset;
 }
 

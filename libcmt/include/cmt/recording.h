@@ -339,7 +339,7 @@ CMT_API int cmt_recorder_counts(const struct cmt_recorder *recorder,
 CMT_API int cmt_recording_open(struct cmt_recording **recording,
 			       const char *path);
 
-/** As cmt_recording_open(); @fd is duplicated, and its offset is not used. */
+/** As cmt_recording_open(); @fd is duplicated, and its offset is not used and stays. */
 CMT_API int cmt_recording_open_fd(struct cmt_recording **recording, int fd);
 CMT_API void cmt_recording_close(struct cmt_recording *recording);
 

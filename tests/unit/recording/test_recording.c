@@ -872,6 +872,25 @@ START_TEST(file_without_recording)
 }
 END_TEST
 
+/* A program that writes to the file goes on where it was. */
+START_TEST(offset_of_caller_stays)
+{
+	struct cmt_recording *r;
+	int fd;
+
+	make();
+	fd = made_file(made.bytes, made.nr_bytes);
+	ck_assert_int_eq(lseek(fd, 12345, SEEK_SET), 12345);
+	ck_assert_int_eq(cmt_recording_open_fd(&r, fd), 0);
+	while (next(r) > 0)
+		;
+	ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 12345);
+	cmt_recording_close(r);
+	close(fd);
+	made_free(&made);
+}
+END_TEST
+
 /* 100 GB, of which nothing is there. */
 START_TEST(sparse_file)
 {
@@ -1126,6 +1145,7 @@ int main(void)
 	UNIT_CASE(suite, cut_within);
 	UNIT_CASE(suite, chunks_of_two_recorders);
 	UNIT_CASE(suite, file_without_recording);
+	UNIT_CASE(suite, offset_of_caller_stays);
 	UNIT_CASE(suite, sparse_file);
 	UNIT_CASE(suite, full_disk_leaves_valid_file);
 	UNIT_CASE(suite, recorder_options);
