@@ -64,16 +64,18 @@ static void add_row(struct cmt_culprit *culprit, const struct cmt_usage_frame *f
 	owner->wait.waited_ns += c->waited_ns;
 }
 
+/* Of an owner that has no room yet, add_row() adds nothing either. */
 static void add_part(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame,
 		     const struct cmt_usage_wait_part *part)
 {
 	const struct cmt_usage_row *row = cmt_usage_row_at(frame, part->row);
-	uint64_t by;
+	uint64_t victim = cmt_culprit_id(frame, row), by;
 
-	if (part->by == CMT_USAGE_WAIT_UNKNOWN || !part->ns)
+	if (part->by == CMT_USAGE_WAIT_UNKNOWN || !part->ns ||
+	    !culprit_owner_find(culprit, victim))
 		return;
 	by = cmt_culprit_id(frame, cmt_usage_row_at(frame, part->by));
-	pair_add(&culprit->waits, cmt_culprit_id(frame, row), by, part->ns);
+	pair_add(&culprit->waits, victim, by, part->ns);
 }
 
 /* By victim, and the largest first. */

@@ -128,6 +128,35 @@ START_TEST(test_two_spinners)
 }
 END_TEST
 
+/* An owner for which there is room within a second: what it waited before does not count. */
+START_TEST(test_room_within_a_second)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts), .max_owners = 2 };
+	const struct cmt_culprit_verdict *v;
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	frame.nr_rows = 2;
+	rows[0].cgroup_id = 500;
+	rows[1].cgroup_id = 501;
+	run(1);
+	rows[0].cgroup_id = WEB;
+	rows[1].cgroup_id = BATCH;
+	advance(400);
+	does(0, 500, 500);
+	part(0, 1, 500);
+	does(1, 500, 0);
+	run(4700);
+	v = verdict();
+	ck_assert_uint_eq(v->id, WEB);
+	ck_assert_uint_lt(v->waited_ns, 400 * MS);
+	ck_assert_uint_eq(v->waited_unknown_ns, 0);
+	ck_assert_uint_eq(v->nr_suspects, 1);
+	ck_assert(v->suspects[0].share == 1);
+	no_verdict();
+}
+END_TEST
+
 /* The same second as a slowdown, in which an owner's own tasks are no others. */
 START_TEST(test_slower)
 {
@@ -528,6 +557,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_spinners);
+	tcase_add_test(tcase, test_room_within_a_second);
 	tcase_add_test(tcase, test_slower);
 	tcase_add_test(tcase, test_wants_little);
 	tcase_add_test(tcase, test_since);
