@@ -497,13 +497,18 @@ static bool samples_possible(const struct cmt_culprit_slot *slot)
 	return true;
 }
 
+bool culprit_comes_next(const struct cmt_culprit *culprit, uint64_t start_ns)
+{
+	uint64_t past = start_ns - culprit->start_ns;
+
+	return !culprit->slot || (cmt_ts_before(culprit->start_ns, start_ns) &&
+				  past % culprit->opts.slot_ns == 0);
+}
+
 static bool slot_possible(const struct cmt_culprit *culprit,
 			  const struct cmt_culprit_slot *slot)
 {
-	uint64_t past = slot->start_ns - culprit->start_ns;
-
-	if (culprit->slot && (!cmt_ts_before(culprit->start_ns, slot->start_ns) ||
-			      past % culprit->opts.slot_ns))
+	if (!culprit_comes_next(culprit, slot->start_ns))
 		return false;
 	return !(slot->flags & ~SLOT_FLAGS) && !slot->reserved &&
 	       slot->flags != CMT_CULPRIT_SLOT_IDLE && samples_possible(slot);

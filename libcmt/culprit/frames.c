@@ -204,6 +204,8 @@ int cmt_culprit_add_frame(struct cmt_culprit *culprit,
 		return -EINVAL;
 	if (!frame->nr_cpus)
 		return (int)culprit->queue_nr;
+	if (!culprit_comes_next(culprit, frame->start_ns))
+		return -EINVAL;
 	adding.ticked = all_ticked(culprit, frame);
 	culprit_waits_add(culprit, frame);
 	for (uint32_t i = 0; i < frame->nr_rows; i++)

@@ -371,8 +371,11 @@ void culprit_pace(const struct cmt_culprit *culprit,
 		  const struct culprit_cell *cell, struct culprit_pace *pace);
 void culprit_judge(struct cmt_culprit *culprit);
 
-/* culprit.c: index of the cell, or CULPRIT_NOBODY. */
+/* culprit.c */
+/* Index of the cell, or CULPRIT_NOBODY. */
 uint32_t culprit_find(struct cmt_culprit *culprit, uint64_t id, uint32_t domain);
+/* May a slot that begins at @start_ns be added, after those before? */
+bool culprit_comes_next(const struct cmt_culprit *culprit, uint64_t start_ns);
 
 /* owner.c */
 /* Return false if there is no memory; free it in any case. */

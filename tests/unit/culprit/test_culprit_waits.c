@@ -2,6 +2,7 @@
 /* Who waits for a CPU, and who has it: verdicts of frames that are made by hand. */
 #include <check.h>
 #include <cmt/cmt.h>
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -125,6 +126,24 @@ START_TEST(test_two_spinners)
 	no_verdict();
 	run(1000);
 	ck_assert_uint_eq(verdict()->since_ns, 1000 * MS);
+}
+END_TEST
+
+/* A frame that comes again is refused, and its waits do not count again. */
+START_TEST(test_frame_again)
+{
+	const struct cmt_culprit_verdict *v;
+
+	spin_by_turns();
+	for (uint32_t i = 0; i < 1000; i++) {
+		ck_assert_int_ge(cmt_culprit_add_frame(culprit, &frame), 0);
+		if (i < 999)
+			ck_assert_int_eq(cmt_culprit_add_frame(culprit, &frame), -EINVAL);
+		advance(1);
+	}
+	v = verdict();
+	ck_assert_uint_eq(v->waited_ns, 500 * MS);
+	ck_assert_uint_eq(v->suspects[0].id, BATCH);
 }
 END_TEST
 
@@ -557,6 +576,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_spinners);
+	tcase_add_test(tcase, test_frame_again);
 	tcase_add_test(tcase, test_room_within_a_second);
 	tcase_add_test(tcase, test_slower);
 	tcase_add_test(tcase, test_wants_little);
