@@ -167,6 +167,19 @@ class Ship(unittest.TestCase):
             self.assertFalse((self.state / 'pause').exists())
             (self.state / 'done' / FIRST).unlink()
 
+    def test_leading_zero(self):
+        """08 is eight, in the note of a pause and in a setting."""
+        self.save(FIRST)
+        self.server.status = 500
+        self.state.mkdir()
+        (self.state / 'pause').write_text('08 0999\n')
+        self.assertIn('again in 60 min', self.ship(1))
+        self.assertEqual(self.pause()[0], 9)
+        self.server.status = 200
+        (self.state / 'pause').write_text('08 08\n')
+        self.assertIn('sent:', self.ship(0, CMT_SHIP_FINE='08'))
+        self.assertEqual(self.server.tables()[-1], 'usage')
+
     def test_lost_is_told(self):
         """Also what came during a pause."""
         self.save(FIRST)
