@@ -194,6 +194,21 @@ class Ship(unittest.TestCase):
             self.assertIn(f'lost: the recorder has removed {name}', out)
         self.assertEqual(self.ship(0), '')
 
+    def test_removed_meanwhile(self):
+        """After its rows, or after its incidents were looked up: it is not all sent."""
+        stub = self.top / 'stub'
+        stub.mkdir()
+        for when in ('*--grain*', '*--ndjson*'):
+            self.save(FIRST)
+            (stub / 'cmtstat').write_text(f'#!/bin/sh\n{TOOLS}/cmtstat "$@"\n'
+                                          f'case "$*" in {when}) rm -f {self.saved / FIRST} ;;'
+                                          ' esac\n')
+            (stub / 'cmtstat').chmod(0o755)
+            out = self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}')
+            self.assertNotIn('sent:', out)
+            self.assertIn(f'lost: the recorder has removed {FIRST}', out)
+            self.assertEqual(list(self.state.glob('*/*')), [])
+
     def test_notes_go(self):
         self.save(FIRST)
         self.ship(0)
