@@ -29,6 +29,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         self.status, self.seen, self.arguments = 200, [], b''
+        self.elsewhere = None
         super().__init__(('127.0.0.1', 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -47,6 +48,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.seen.append((self.path, self.headers['Authorization'], body))
         # as since ClickHouse 22: no row is an error
         self.send_response(self.server.status if body else 400)
+        if self.server.elsewhere:
+            self.send_header('Location', self.server.elsewhere)
         self.end_headers()
         self.wfile.write(b'the server says\x1b[31m so\n')
 
@@ -262,6 +265,13 @@ class Ship(unittest.TestCase):
         self.save(FIRST)
         self.ship(0, CMT_SHIP_FINE='0')
         self.assertEqual(self.server.tables(), ['usage', 'incidents'])
+
+    def test_redirected(self):
+        """Who sends us elsewhere has taken nothing."""
+        self.save(FIRST)
+        self.server.status, self.server.elsewhere = 302, '/login'
+        self.assertIn(f'not sent: {FIRST}', self.ship(1))
+        self.assertEqual(self.server.tables(), ['usage'])
 
     def test_wrong_settings(self):
         for name, value in (('URL', ''), ('URL', 'http://example.org'), ('URL', 'ftp://x'),
