@@ -24,7 +24,7 @@ FROM
           AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
-    ANY INNER JOIN
+    ALL INNER JOIN
     (
         SELECT node, name, path, time + 1 AS time, assumeNotNull(occupancy_bytes) AS before
         FROM cmt.seconds
@@ -35,7 +35,7 @@ FROM
     USING node, name, path, time
     WHERE change > 0 AND name != '@NAME@'
 )
-ANY INNER JOIN
+ALL INNER JOIN
 (
     SELECT
         node,
@@ -50,7 +50,7 @@ ANY INNER JOIN
           AND node IN (SELECT node FROM cmt.rows_1s WHERE name = '@NAME@')
           AND isNotNull(occupancy_bytes)
     )
-    ANY INNER JOIN
+    ALL INNER JOIN
     (
         SELECT node, name, path, time + 1 AS time, assumeNotNull(occupancy_bytes) AS before
         FROM cmt.seconds
