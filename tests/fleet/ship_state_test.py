@@ -29,7 +29,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         self.status, self.seen, self.arguments = 200, [], b''
-        self.elsewhere = None
+        self.elsewhere, self.room = None, None
         super().__init__(('127.0.0.1', 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -47,7 +47,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.rfile.readline()
         self.server.seen.append((self.path, self.headers['Authorization'], body))
         # as since ClickHouse 22: no row is an error
-        self.send_response(self.server.status if body else 400)
+        room = self.server.room
+        self.send_response(400 if not body else 413 if room and len(body) > room else
+                           self.server.status)
         if self.server.elsewhere:
             self.send_header('Location', self.server.elsewhere)
         self.end_headers()
@@ -75,6 +77,8 @@ class Ship(unittest.TestCase):
         cls.recording = subprocess.run([MADE, 'recording', 'containers=6', 'ms=1500',
                                         'waits=400000'], check=True,
                                        stdout=subprocess.PIPE).stdout
+        cls.small = subprocess.run([MADE, 'recording', 'containers=2', 'ms=1100'], check=True,
+                                   stdout=subprocess.PIPE).stdout
 
     def setUp(self):
         top = tempfile.TemporaryDirectory()
@@ -234,6 +238,45 @@ class Ship(unittest.TestCase):
         self.state.mkdir()
         (self.state / 'done').symlink_to('/proc')
         self.assertIn(f'not sent: {FIRST}: it cannot be noted', self.ship(1))
+
+    def test_always_refused(self):
+        """Some that the server has no room for hold none back, and are tried again."""
+        large = [f'cmt-20260601T00000{second}.000Z.cmt' for second in (1, 2, 3)]
+        small = 'cmt-20260601T000004.000Z.cmt'
+        for name in large:
+            self.save(name)
+        self.save(small, self.small)
+        rows = subprocess.run([TOOLS + '/cmtstat', 'export', '--clickhouse', self.saved / small],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        self.server.room = len(rows.stdout)
+        out = self.ship(1, CMT_SHIP_FINE='0')
+        self.assertEqual(out.count('not sent:'), 1)
+        self.assertIn(f'not sent: {FIRST}', out)
+        self.assertEqual(len(self.server.seen), 2)
+        self.end_pause()
+        out = self.ship(1, CMT_SHIP_FINE='0')
+        self.assertNotIn('sent: ' + small, out)
+        self.end_pause()
+        out = self.ship(1, CMT_SHIP_FINE='0')
+        self.assertIn('sent: ' + small, out)
+        for name in large:
+            self.assertIn(f'not sent: {name}', out)
+            self.assertTrue((self.state / 'refused' / name).exists())
+        self.assertFalse((self.state / 'pause').exists())
+        # what comes next does not wait
+        self.save('cmt-20260601T000005.000Z.cmt', self.small)
+        out = self.ship(0, CMT_SHIP_FINE='0')
+        self.assertEqual(out, 'cmt-ship: sent: cmt-20260601T000005.000Z.cmt\n')
+        # and neither does it where one of these is tried again
+        (self.state / 'refused' / FIRST).write_text('1 0\n')
+        self.assertIn(f'not sent: {FIRST}', self.ship(1, CMT_SHIP_FINE='0'))
+        self.assertFalse((self.state / 'pause').exists())
+        self.assertEqual((self.state / 'refused' / FIRST).read_text().split()[0], '2')
+        self.server.room = None
+        for name in large:
+            (self.state / 'refused' / name).write_text('1 0\n')
+        self.assertEqual(self.ship(0, CMT_SHIP_FINE='0').count('sent: '), 3)
+        self.assertEqual(list(self.state.glob('refused/*')), [])
 
     def test_given(self):
         """No state is touched, and a pause is none."""
