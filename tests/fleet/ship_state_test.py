@@ -291,18 +291,27 @@ class Ship(unittest.TestCase):
         """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
         stub = self.top / 'stub'
         stub.mkdir()
-        rows = [f'{{"time_ns":{s}000000000,"length_ns":1,"x":0,"worst":{worst},"y":0}}'
+        rows = [f'{{"length_ns":1,"monotonic_ns":{s}000000000,"x":0,"worst":{worst},"y":0}}'
                 for s, worst in ((100, 0.5), (200, 0.5), (200, 0.25), (300, 0.75))]
-        (stub / 'cmtstat').write_text('#!/bin/sh\ncase "$*" in *ndjson*) cat <<END\n' +
-                                      '\n'.join(rows) + f'\nEND\n;; *) echo "$@" >>{stub}/log;'
-                                      ' echo row ;; esac\n')
+        (stub / 'cmtstat').write_text('#!/bin/sh\ncase "$*" in *ndjson*incident*) cat <<END\n' +
+                                      '\n'.join(rows) + '\nEND\n;; *ndjson*)'
+                                      ' echo \'{"monotonic_ns":9000000000,"since_ns":2000000000}\''
+                                      f' ;; *) echo "$@" >>{stub}/log; echo row ;; esac\n')
         (stub / 'cmtstat').chmod(0o755)
         self.save(FIRST)
         self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}', CMT_SHIP_FINE='100')
         begins = [line.split('--from ')[1].split('.')[0] for line in
                   (stub / 'log').read_text().splitlines() if '--from' in line]
-        self.assertEqual(begins, ['1970-01-01T00:04:59', '1970-01-01T00:01:39',
-                                  '1970-01-01T00:03:19'])
+        self.assertEqual(begins, ['+292', '+92', '+192'])
+
+    def test_clock_is_set(self):
+        """What is around an incident is found, whatever the clock says."""
+        self.save(FIRST, subprocess.run([MADE, 'recording', 'containers=6', 'ms=4000', 'clock=1',
+                                         'waits=400000'], check=True,
+                                        stdout=subprocess.PIPE).stdout)
+        self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
+        self.assertEqual(self.server.tables(), ['usage', 'incidents', 'usage'])
+        self.assertGreater(len(self.server.seen[2][2]), len(self.server.seen[0][2]) * 100)
 
     def test_fine(self):
         self.save(FIRST)
