@@ -110,6 +110,13 @@ class Incidents(unittest.TestCase):
             for name in ('lost_ns', 'domain', 'monotonic_ns'):
                 self.assertEqual(row[name], '' if other[name] is None else str(other[name]), name)
 
+    def test_clock_is_set(self):
+        """The time of a begin is that of the clock as it was then."""
+        path = make(self.directory.name, 'set.cmt', 'clock=1')
+        found = [json.loads(l) for l in export(path, '--ndjson').stdout.splitlines()]
+        self.assertEqual([(r['time'], r['monotonic_ns']) for r in found],
+                         [(r['time'], r['monotonic_ns']) for r in self.lines])
+
     def test_part(self):
         """What is before --from is not in what was lost."""
         found = [json.loads(l) for l in export(self.path, '--ndjson', '--from', '5s')
