@@ -194,6 +194,9 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 	record.perf.cycles = 30000 + noise(m, rmid) % 1024;
 	record.perf.instructions = 2 * record.perf.cycles / (rmid == BATCH ? 4 : 1) +
 				   noise(m, rmid + MADE_RMIDS) % 128;
+	/* an interval of a second in which it retires nothing */
+	if (m->made->hostile && rmid == NAMELESS && m->ms > 900 && m->ms < 2100)
+		record.perf.instructions = 0;
 	record.perf.llc_misses = 100 + noise(m, rmid) % 64;
 	record.perf.llc_references = 1000;
 	if (rmid == WEB)

@@ -90,7 +90,9 @@ static void add_counters(struct diff_sum *sum, const struct cmt_usage_counters *
 		sum->misses_partial |= !!(c->bounds & CMT_F_LLC_MISSES);
 	}
 	if ((c->values & both) == both && isfinite(c->ipc)) {
-		sum->cycles += (double)c->instructions / c->ipc;
+		/* without an instruction the ratio does not say of how many cycles it is */
+		sum->cycles += c->ipc > 0 ? (double)c->instructions / c->ipc :
+					    (double)c->cycles;
 		sum->instructions += (double)c->instructions;
 	}
 }
