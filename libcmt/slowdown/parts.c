@@ -32,10 +32,17 @@ struct list {
 	uint32_t nr, room;
 };
 
+struct wholes {
+	struct slowdown_whole *all;
+	uint32_t nr;
+};
+
 /* An owner of the domain */
 struct member {
 	const struct slowdown_owner *owner;
-	double cycles, misses, references, kib, ran_ns;
+	struct slowdown_whole *whole;
+	double weight;		/* the part of its time that it spends here */
+	double cycles, misses, references, kib;
 	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;
 	struct slowdown_need need;
@@ -49,6 +56,7 @@ struct domain {
 	double held[SLOWDOWN_PRESSURES];	/* by all, KiB */
 	double rise;		/* of the cost of a miss, by each miss of the domain */
 	bool holds;		/* occupancy is known */
+	const struct wholes *wholes;
 	struct list *list;	/* of what is told */
 };
 
@@ -132,11 +140,15 @@ static double cheaper(const struct domain *domain, const struct member *victim, 
 	return rises * (1 - left * left * left);
 }
 
-/* Bounds that had the truth in nine of ten cases of the simulation */
-static void set_bounds(struct slowdown_part *part, bool holds)
+/*
+ * Bounds that had the truth in nine of ten cases of the simulation, then all as a part of what
+ * the victim does anywhere.
+ */
+static void set_bounds(struct slowdown_part *part, bool holds, double weight)
 {
-	part->low = part->share * (holds ? 0.4 : 0.3);
-	part->high = least(part->share * (holds ? 2.2 : 2.6) + 0.01, 1);
+	part->low = weight * part->share * (holds ? 0.4 : 0.3);
+	part->high = weight * least(part->share * (holds ? 2.2 : 2.6) + 0.01, 1);
+	part->share *= weight;
 }
 
 /* What the victim would gain in a cache of its own */
@@ -150,11 +162,25 @@ static double spared_at_most(const struct domain *domain, const struct member *v
 static double most_of(const struct domain *domain, const struct member *victim,
 		      enum slowdown_resource resource)
 {
-	double misses = resource == SLOWDOWN_CACHE ? spared_at_most(domain, victim) :
-			victim->misses * cheaper(domain, victim, domain->misses - victim->misses);
+	double misses = 0;
 
+	if (domain->misses > 0 && resource == SLOWDOWN_CACHE)
+		misses = spared_at_most(domain, victim);
+	else if (domain->misses > 0)
+		misses = victim->misses *
+			 cheaper(domain, victim, domain->misses - victim->misses);
 	return least(misses * victim->cost.value / victim->cycles +
 		     victim->owner->outside[resource], SHARE_MOST);
+}
+
+static void add_most(const struct domain *domain)
+{
+	for (uint32_t i = 0; i < domain->nr; i++) {
+		const struct member *victim = &domain->members[i];
+
+		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES && victim->cycles > 0; r++)
+			victim->whole->most[r] += victim->weight * most_of(domain, victim, r);
+	}
 }
 
 static void tell(const struct domain *domain, const struct member *victim, uint64_t by,
@@ -164,16 +190,12 @@ static void tell(const struct domain *domain, const struct member *victim, uint6
 		.id = victim->owner->id, .by = by,
 		.domain = victim->owner->domain, .resource = resource,
 		.share = least(cycles / victim->cycles, SHARE_MOST),
-		.cpus = victim->owner->timed ? victim->ran_ns / SLOT_NS : -1,
+		.cpus = victim->whole->timed ? victim->whole->ran_ns / SLOT_NS : -1,
 	};
 
-	if (part.share < SHARE_LEAST)
-		return;
-	set_bounds(&part, domain->holds);
-	part.most = most_of(domain, victim, resource);
-	if (part.most < part.share)
-		part.most = part.share;
-	add_part(domain->list, &part);
+	set_bounds(&part, domain->holds, victim->weight);
+	if (part.share >= SHARE_LEAST)
+		add_part(domain->list, &part);
 }
 
 /* A program that begins misses what it has never had. */
@@ -254,14 +276,16 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 
 	*member = (struct member){
 		.owner = owner,
+		.whole = slowdown_whole_of(domain->wholes->all, domain->wholes->nr, owner->id),
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses,
 		.references = owner->mean.references * scale,
-		.ran_ns = owner->mean.ran_ns * scale,
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};
+	if (member->cycles > 0)
+		member->weight = member->cycles / member->whole->cycles;
 	member->need = need_of(owner, member->cost.value);
 	slowdown_times(&member->need, member->times);
 	for (uint32_t i = 0; i < SLOWDOWN_PRESSURES; i++)
@@ -296,6 +320,7 @@ static bool may_be_suspect(const struct domain *domain, const struct member *mem
 static void parts_of(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
 	add_members(slowdown, number, domain);
+	add_most(domain);
 	for (uint32_t i = 0; i < domain->nr && domain->misses > 0; i++)
 		if (may_be_suspect(domain, &domain->members[i]))
 			victims_of(domain, &domain->members[i]);
@@ -312,23 +337,47 @@ static uint64_t domains_of(const struct slowdown *slowdown)
 	return domains;
 }
 
-int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n)
+static void set_most(const struct list *list, const struct wholes *wholes)
 {
-	struct list list = { .parts = parts, .room = n };
-	struct member *members;
+	for (uint32_t i = 0; i < list->nr; i++) {
+		struct slowdown_part *part = &list->parts[i];
+
+		part->most = slowdown_whole_of(wholes->all, wholes->nr,
+					       part->id)->most[part->resource];
+		if (part->most < part->share)
+			part->most = part->share;
+	}
+}
+
+static void all_parts(const struct slowdown *slowdown, struct member *members,
+		      const struct wholes *wholes, struct list *list)
+{
 	uint64_t domains = domains_of(slowdown);
 
-	if (!domains || slowdown->slot == slowdown->begin)
-		return 0;
-	members = malloc(slowdown->nr * sizeof(*members));
-	if (!members)
-		return -ENOMEM;
 	for (uint32_t d = 0; d < CMT_DOMAINS_MAX; d++) {
-		struct domain domain = { .members = members, .list = &list };
+		struct domain domain = { .members = members, .wholes = wholes, .list = list };
 
 		if (domains >> d & 1)
 			parts_of(slowdown, d, &domain);
 	}
+	set_most(list, wholes);
+}
+
+int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n)
+{
+	struct list list = { .parts = parts, .room = n };
+	struct wholes wholes = { 0 };
+	struct member *members;
+
+	if (!slowdown->nr || slowdown->slot == slowdown->begin)
+		return 0;
+	members = malloc(slowdown->nr * sizeof(*members));
+	wholes.all = malloc(slowdown->nr * sizeof(*wholes.all));
+	if (members && wholes.all) {
+		wholes.nr = slowdown_wholes(slowdown, wholes.all);
+		all_parts(slowdown, members, &wholes, &list);
+	}
 	free(members);
-	return (int)list.nr;
+	free(wholes.all);
+	return members && wholes.all ? (int)list.nr : -ENOMEM;
 }

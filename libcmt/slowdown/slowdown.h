@@ -95,13 +95,16 @@ struct slowdown {
 	uint32_t counted, referenced;
 };
 
-/* Shares are of the victim's time: 0.2 means that it would need a fifth less without @by. */
+/*
+ * Shares are of the victim's time in all domains: 0.2 means that it would need a fifth less
+ * without @by.
+ */
 struct slowdown_part {
 	uint64_t id, by;
 	uint32_t domain;
 	enum slowdown_resource resource;
 	double share, low, high;
-	double most;	/* what all others together can cost it, by this resource */
+	double most;	/* what all others together can cost it, by this resource, anywhere */
 	double cpus;	/* on which @id ran; negative: not known */
 };
 
@@ -149,6 +152,19 @@ bool slowdown_is_enough(double cycles);
  * store @n ids.  Returns the number of all, or -ENOMEM.
  */
 int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t n);
+
+/* whole.c */
+struct slowdown_whole {
+	uint64_t id;
+	double cycles, ran_ns;	/* means of all domains */
+	double most[SLOWDOWN_RESOURCES];	/* what all others can cost it; 0 at first */
+	bool timed;		/* ran_ns is known */
+};
+
+/* Fill in one of each owner, by id, in room for @slowdown's nr.  Returns their number. */
+uint32_t slowdown_wholes(const struct slowdown *slowdown, struct slowdown_whole *wholes);
+/* The one of @id, which is there. */
+struct slowdown_whole *slowdown_whole_of(struct slowdown_whole *wholes, uint32_t nr, uint64_t id);
 
 /* A mean of counts, which are not negative, that is @factor times as much now */
 static inline void slowdown_fade(double *mean, double factor)

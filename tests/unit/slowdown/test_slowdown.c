@@ -167,6 +167,46 @@ START_TEST(of_equals_what_moves_more)
 }
 END_TEST
 
+/* It is harmed in domain 0, and does @times as much in domain 1, where nobody is. */
+static void slots_in_two(double times, double ran_ns)
+{
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct slowdown_values here = victim_in(i), there = {
+			.counted = true, .occupancy_kib = 100, .references = 1000,
+			.cycles = times * here.cycles, .instructions = times * here.cycles,
+			.ran_ns = times * ran_ns,
+		};
+
+		here.ran_ns = ran_ns;
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, 0, false, &here);
+		slowdown_add(&sums, VICTIM, 1, false, &there);
+		slowdown_add(&sums, STREAMER, 0, false, &streamer);
+		slowdown_add(&sums, QUIET, 0, false, &quiet);
+		slowdown_end(&sums);
+	}
+}
+
+/* Shares are of what it does anywhere, and so is the time that it loses. */
+START_TEST(share_of_all_its_time)
+{
+	double alone;
+
+	begin(8);
+	slots_in_two(0, 1e6);
+	alone = told(VICTIM, STREAMER);
+	ck_assert_double_gt(alone, 0.2);
+	ck_assert_double_eq_tol(parts[0].cpus, 1, 0.02);
+	slowdown_free(&sums);
+	begin(8);
+	slots_in_two(9, 1e6);
+	ck_assert_double_eq_tol(told(VICTIM, STREAMER), alone / 10, 0.002);
+	ck_assert_double_eq_tol(parts[0].cpus, 10, 0.2);
+	ck_assert_double_le(parts[0].most, 0.1);
+	slowdown_free(&sums);
+}
+END_TEST
+
 START_TEST(domains_are_apart)
 {
 	begin(8);
@@ -331,6 +371,7 @@ int main(void)
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, of_equals_what_moves_more);
+	UNIT_CASE(suite, share_of_all_its_time);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
 	UNIT_CASE(suite, by_memory_in_bursts);
