@@ -352,6 +352,20 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect(PROMPT + "$")
 
+    def test_views_change_before_a_table_comes(self):
+        """Verdicts that come then are for the next table: the rows of the last one are gone."""
+        pane = self.open(100, 24, fake="hardware,container,waits")
+        pane.start("-i 5")
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            for key in "21":
+                pane.type(key)
+                pane.expect("q quit|Sanitizer")
+        pane.expect("OCC")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+        self.assertNotIn("Sanitizer", pane.text())
+
     def test_function_keys(self):
         """F9 has no meaning; F1 to F6 and F10 are as elsewhere."""
         pane = self.open()

@@ -356,7 +356,8 @@ static int pump_marks(struct session *session)
 			  session->screen ? session->live.board.followed : 0);
 	if (ret < 0)
 		close_watch(session);
-	if (ret <= 0 || !session->screen || !terminal_entered())
+	/* without a table, its rows are gone with the source that had them */
+	if (ret <= 0 || !session->screen || !session->shown || !terminal_entered())
 		return 0;
 	mark(session);
 	return live_update(&session->live, shown(session));
