@@ -8,11 +8,11 @@
 
 #define CACHE "%s/sys/devices/system/cpu/cpu%u/cache/index3/"
 
-/* The first line of a file, without its end */
+/* The first line of a file, without its end.  False also where it does not fit. */
 static bool read_line(const char *path, char *buf, int size)
 {
 	FILE *file = fopen(path, "re");
-	bool ok = file && fgets(buf, size, file);
+	bool ok = file && fgets(buf, size, file) && strchr(buf, '\n');
 
 	if (file)
 		fclose(file);

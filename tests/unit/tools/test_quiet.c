@@ -18,7 +18,7 @@ static struct quiet quiet;
 
 static void shell(const char *format, ...)
 {
-	char command[1024];
+	char command[2048];
 	va_list args;
 
 	va_start(args, format);
@@ -106,6 +106,29 @@ START_TEST(test_may_have)
 }
 END_TEST
 
+/* A list that is cut would end in another CPU's number, here 15 for 154. */
+START_TEST(test_long_lists)
+{
+	char cgroup[64], list[1024] = "0";
+	struct quiet_domain to = { .id = 9 };
+	size_t used = 1;
+
+	for (unsigned int cpu = 2; cpu < 256; cpu += 2)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, ",%u", cpu);
+	machine();
+	shell("echo %s > %s" CACHE "/shared_cpu_list", list, root, 2);
+	quiet_begin(&quiet, root);
+	ck_assert_uint_eq(quiet.nr, 1);
+	ck_assert_uint_eq(quiet.domains[0].id, 3);
+	shell("mkdir -p %s/a/b; : > %s/a/b/cpuset.cpus", root, root);
+	shell("echo %s > %s/a/cpuset.cpus.effective", list, root);
+	snprintf(cgroup, sizeof(cgroup), "%s/a/b", root);
+	CPU_SET(15, &to.cpus);
+	ck_assert(!quiet_may_have(cgroup, &to));
+	is_gone();
+}
+END_TEST
+
 START_TEST(test_move)
 {
 	struct remedy_machine moves = { 0 };
@@ -154,6 +177,7 @@ int main(void)
 
 	UNIT_CASE(suite, test_least_loaded);
 	UNIT_CASE(suite, test_may_have);
+	UNIT_CASE(suite, test_long_lists);
 	UNIT_CASE(suite, test_move);
 	UNIT_CASE(suite, test_this_machine);
 	return unit_run(suite);
