@@ -65,8 +65,10 @@ static void add_part(struct follow *follow, const struct cmt_usage_row *from)
 		return;
 	if (from->occupancy.known)
 		part->occupancy = (double)from->occupancy.last_bytes;
-	if (from->total.known)
-		part->bytes += from->total.bytes;
+	if (!from->total.known)
+		return;
+	part->bytes += from->total.bytes;
+	part->read = true;
 }
 
 static void end_window(struct follow *follow)
@@ -79,8 +81,9 @@ static void end_window(struct follow *follow)
 	for (uint32_t i = 0; i < follow->nr_parts; i++) {
 		struct follow_part *part = &follow->parts[i];
 
-		part->rate = (double)part->bytes / seconds;
+		part->rate = part->read ? (double)part->bytes / seconds : (double)NAN;
 		part->bytes = 0;
+		part->read = false;
 	}
 	follow->window = follow->newest;
 }

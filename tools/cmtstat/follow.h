@@ -14,8 +14,9 @@
 struct follow_part {
 	uint32_t domain;
 	double occupancy;	/* bytes; NAN: not known */
-	double rate;		/* bytes a second, of the last whole window; NAN: none yet */
-	uint64_t bytes;		/* in the open window */
+	double rate;		/* bytes a second, of the last whole window; NAN: not known */
+	uint64_t bytes;		/* in the open window, */
+	bool read;		/* in which the bandwidth was read */
 };
 
 struct follow {

@@ -153,6 +153,8 @@ START_TEST(test_line)
 }
 END_TEST
 
+static bool no_bandwidth;	/* the machine does not count it */
+
 /* A frame of one slot: the row of @id, with a part in each of two domains. */
 static void feed(struct follow *follow, uint64_t id, uint64_t slot,
 		 uint64_t bytes, bool known)
@@ -174,7 +176,7 @@ static void feed(struct follow *follow, uint64_t id, uint64_t slot,
 		parts[i].domain = 7 * i;
 		parts[i].occupancy.known = known;
 		parts[i].occupancy.last_bytes = bytes / 2;
-		parts[i].total.known = known;
+		parts[i].total.known = known && !no_bandwidth;
 		parts[i].total.bytes = 1000 * i;
 	}
 	follow_add(follow, &frame);
@@ -272,6 +274,32 @@ START_TEST(test_parts)
 }
 END_TEST
 
+/* What was never read in a window is not 0. */
+START_TEST(test_parts_without_bandwidth)
+{
+	struct follow follow = { 0 };
+	uint64_t slot;
+
+	no_bandwidth = true;
+	follow_id(&follow, 5);
+	for (slot = 1000; slot <= 2000; slot++)
+		feed(&follow, 5, slot, 4096, true);
+	ck_assert_double_eq(follow.parts[1].occupancy, 2048);
+	ck_assert(isnan(follow.parts[0].rate));
+	ck_assert(isnan(follow.parts[1].rate));
+	no_bandwidth = false;
+	for (; slot <= 3000; slot++)
+		feed(&follow, 5, slot, 4096, true);
+	ck_assert_double_eq(follow.parts[0].rate, 0);
+	ck_assert_double_eq(follow.parts[1].rate, 1000000);
+	no_bandwidth = true;
+	for (; slot <= 4000; slot++)
+		feed(&follow, 5, slot, 4096, true);
+	ck_assert(isnan(follow.parts[1].rate));
+	no_bandwidth = false;
+}
+END_TEST
+
 START_TEST(test_budget)
 {
 	const uint64_t window = BUDGET_WINDOW_NS, part = window / 100 * BUDGET_PERCENT;
@@ -301,6 +329,7 @@ int main(void)
 	UNIT_CASE(suite, test_follow);
 	UNIT_CASE(suite, test_follow_brief);
 	UNIT_CASE(suite, test_parts);
+	UNIT_CASE(suite, test_parts_without_bandwidth);
 	UNIT_CASE(suite, test_budget);
 	return unit_run(suite);
 }
