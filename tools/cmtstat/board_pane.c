@@ -190,6 +190,7 @@ static void put_limits(struct pane *pane, const struct cgroup_limits *limits)
 /* A value for each column, NAN: not known; the newest is last. */
 struct curve {
 	unsigned int nr;
+	bool known;		/* a value is */
 	double most;
 	double values[CURVE_MOST];
 };
@@ -197,6 +198,7 @@ struct curve {
 static void add_point(struct curve *curve, double value)
 {
 	curve->values[curve->nr++] = value;
+	curve->known |= !isnan(value);
 	if (value > curve->most)
 		curve->most = value;
 }
@@ -223,23 +225,35 @@ static unsigned int curve_width(const struct pane *pane, unsigned int most)
 	return width < most ? width : most;
 }
 
+#define HIGHEST_LEN (FORMAT_LEN + 20)
+
+/* @text: of its highest value.  The rest of a title: of values that are not known there is none. */
+static const char *highest(char buf[HIGHEST_LEN], const struct curve *curve, const char *text)
+{
+	if (curve->known)
+		snprintf(buf, HIGHEST_LEN, "; the highest is %s", text);
+	else
+		strcpy(buf, ": not known");
+	return buf;
+}
+
 static void put_minute(struct pane *pane, const struct trail *trail,
 		       uint64_t now_ns)
 {
-	char title[LAYOUT_LINE], scale[FORMAT_LEN];
+	char title[LAYOUT_LINE], scale[FORMAT_LEN], rest[HIGHEST_LEN];
 	unsigned int age = curve_width(pane, TRAIL_POINTS);
 	struct curve curve = { 0 };
 
 	while (age--)
 		add_point(&curve, trail_at(trail, now_ns, age));
-	snprintf(title, sizeof(title), "last %u s, the most of each; the highest is %s",
-		 curve.nr, format_bytes(scale, (uint64_t)curve.most));
+	snprintf(title, sizeof(title), "last %u s, the most of each%s", curve.nr,
+		 highest(rest, &curve, format_bytes(scale, (uint64_t)curve.most)));
 	put_curve(pane, title, &curve);
 }
 
 static void put_milliseconds(struct pane *pane, const struct follow *follow)
 {
-	char title[LAYOUT_LINE], scale[FORMAT_LEN];
+	char title[LAYOUT_LINE], scale[FORMAT_LEN], rest[HIGHEST_LEN];
 	unsigned int width = curve_width(pane, CURVE_MOST), age;
 	struct curve occupancy = { 0 }, traffic = { 0 };
 
@@ -247,11 +261,11 @@ static void put_milliseconds(struct pane *pane, const struct follow *follow)
 		add_point(&occupancy, follow_occupancy(follow, age));
 		add_point(&traffic, follow_traffic(follow, age));
 	}
-	snprintf(title, sizeof(title), "last %u ms, occupancy; the highest is %s",
-		 width, format_bytes(scale, (uint64_t)occupancy.most));
+	snprintf(title, sizeof(title), "last %u ms, occupancy%s", width,
+		 highest(rest, &occupancy, format_bytes(scale, (uint64_t)occupancy.most)));
 	put_curve(pane, title, &occupancy);
-	snprintf(title, sizeof(title), "last %u ms, bandwidth; the highest is %s",
-		 width, format_rate(scale, traffic.most));
+	snprintf(title, sizeof(title), "last %u ms, bandwidth%s", width,
+		 highest(rest, &traffic, format_rate(scale, traffic.most)));
 	put_curve(pane, title, &traffic);
 }
 

@@ -362,6 +362,31 @@ START_TEST(test_board_has_a_detail_pane)
 }
 END_TEST
 
+/* The highest of values that are not known is not 0. */
+START_TEST(test_board_has_curves_of_known_values)
+{
+	prepare();
+	rows[0].culprit_id = 7;
+	follow_id(&report.follow, 7);
+	report.follow.newest = 1000;
+	for (uint32_t i = 0; i < FOLLOW_SLOTS; i++) {
+		report.follow.occupancy[i] = 4096;
+		report.follow.traffic[i] = (float)NAN;
+	}
+	press("/web");
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 40, false);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 40, false);
+	assert_has("last 80 ms, occupancy; the highest is 4.0 KiB\n");
+	assert_has("last 80 ms, bandwidth: not known\n");
+	for (uint32_t i = 0; i < FOLLOW_SLOTS; i++)
+		report.follow.traffic[i] = 0;
+	draw(80, 40, false);
+	assert_has("last 80 ms, bandwidth; the highest is 0 B/s\n");
+}
+END_TEST
+
 START_TEST(test_board_helps)
 {
 	prepare();
@@ -1009,6 +1034,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_searches);
 	UNIT_CASE(suite, test_board_selects);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);
+	UNIT_CASE(suite, test_board_has_curves_of_known_values);
 	UNIT_CASE(suite, test_board_helps);
 	UNIT_CASE(suite, test_board_changes_what_is_read);
 	UNIT_CASE(suite, test_board_moves_in_a_recording);
