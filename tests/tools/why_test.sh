@@ -223,4 +223,9 @@ run 2 "$stat" --why -- true
 checks=$((checks + 1))
 CMT_FAKE=container timeout -s INT 1 "$stat" --why >"$scratch/out" 2>&1
 has out "ms seen"
+
+# So many hours are more than a clock can count: that is no end, and not one at once.
+run 124 env CMT_FAKE=hardware,container timeout 1 "$stat" --why -n 640511947 -i 3600
+has out "Learning the baselines"
+
 finish

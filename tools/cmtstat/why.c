@@ -303,15 +303,22 @@ static int end(struct why *why)
 	return ret ? ret : why_slower_now(&why->watch, &why->state, why->config->filter);
 }
 
+/* --count times --interval; UINT64_MAX: more than a clock counts, 0: not given */
+static uint64_t wanted_ns(const struct config *config)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(config->count, config->interval_ns, &ns) ? UINT64_MAX : ns;
+}
+
 static int run_open(struct why *why)
 {
 	const struct config *config = why->config;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), length = wanted_ns(config);
 	int ret, last;
 
 	why->state.real_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - now);
-	why->until_ns = config->count ? now + config->count * config->interval_ns :
-					UINT64_MAX;
+	why->until_ns = length && length < UINT64_MAX - now ? now + length : UINT64_MAX;
 	signals_setup(false);
 	ret = run(why);
 	last = ret ? 0 : end(why);
@@ -362,7 +369,7 @@ static int run_replay(struct why *why)
 {
 	const struct config *config = why->config;
 	struct pollfd out = { .fd = STDOUT_FILENO };
-	uint64_t count_ns = config->count * config->interval_ns;
+	uint64_t count_ns = wanted_ns(config);
 	int ret = 0;
 
 	why->state.real_ns = why->replay->offset_ns;
