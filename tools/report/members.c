@@ -58,10 +58,11 @@ static int copy_text(char **to, const char *from)
 static int name(struct member *member, const struct cmt_usage_row *row)
 {
 	const struct cmt_container *c = row->container;
+	char buf[CONTAINER_LABEL_LEN];
 
 	if (member->path || (member->label[0] && (!c || !c->path)))
 		return 0;
-	usage_row_label(member->label, row);
+	snprintf(member->label, sizeof(member->label), "%s", usage_row_label(buf, row));
 	if (!c || row->kind != CMT_USAGE_OWNER)
 		return 0;
 	member->user = c->flags & CMT_CONTAINER_OF_USER;

@@ -512,6 +512,23 @@ START_TEST(test_unknown)
 }
 END_TEST
 
+/* Rows that are no container have the names that tables give them. */
+START_TEST(test_labels)
+{
+	*row(0, UNIT, 1000) = (struct cmt_usage_row){
+		.kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_KERNEL, .rmid = 5,
+	};
+	*row(1, UNIT, 1000) = (struct cmt_usage_row){ .kind = CMT_USAGE_UNATTRIBUTED };
+	*row(2, UNIT, 1000) = (struct cmt_usage_row){ .kind = CMT_USAGE_OVERFLOW };
+	add(0, false);
+	ck_assert_uint_eq(model->nr, 3);
+	ck_assert_str_eq(model->members[0].label, "(kernel)");
+	ck_assert_str_eq(model->members[1].label, "(unattributed)");
+	ck_assert_str_eq(model->members[2].label, "(overflow)");
+	ck_assert_int_eq(model_finish(model, 0), 0);
+}
+END_TEST
+
 static void set_waited(struct cmt_usage_row *to, uint64_t ns, uint32_t values, uint32_t bounds)
 {
 	to->counters = (struct cmt_usage_counters){
@@ -775,6 +792,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_lost);
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
+	tcase_add_test(tc, test_labels);
 	tcase_add_test(tc, test_incidents);
 	tcase_add_test(tc, test_waits);
 	tcase_add_test(tc, test_wait_pairs);
