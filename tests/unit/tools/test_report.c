@@ -529,6 +529,28 @@ START_TEST(test_labels)
 }
 END_TEST
 
+/* Without scripts, too, a lower bound is marked. */
+START_TEST(test_noscript)
+{
+	const struct page_about about = { .complete = true };
+	size_t len;
+	char *page;
+	FILE *out = open_memstream(&page, &len);
+
+	row(0, 2 * UNIT, 1000);
+	row(1, 3 * UNIT, 2000)->occupancy.partial = true;
+	row(2, UINT64_MAX, (double)NAN);
+	add(0, false);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_int_eq(page_write(out, model, &about, 1 << 20), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(page, "</td><td>8.0 KiB</td><td>1.0 kB/s</td>"));
+	ck_assert_ptr_nonnull(strstr(page, "</td><td>&gt;12.0 KiB</td><td>&gt;2.0 kB/s</td>"));
+	ck_assert_ptr_nonnull(strstr(page, "</td><td>not known</td><td>not known</td>"));
+	free(page);
+}
+END_TEST
+
 static void set_waited(struct cmt_usage_row *to, uint64_t ns, uint32_t values, uint32_t bounds)
 {
 	to->counters = (struct cmt_usage_counters){
@@ -793,6 +815,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
 	tcase_add_test(tc, test_labels);
+	tcase_add_test(tc, test_noscript);
 	tcase_add_test(tc, test_incidents);
 	tcase_add_test(tc, test_waits);
 	tcase_add_test(tc, test_wait_pairs);
