@@ -17,7 +17,8 @@ static int open_part(struct output *output)
 		output->part = NULL;
 		return -ENOMEM;
 	}
-	fd = open(output->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	unlink(output->part);
+	fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
 

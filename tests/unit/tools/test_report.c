@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base64.h"
+#include "output.h"
 #include "page.h"
 #include "print.h"
 #include "unit.h"
@@ -775,6 +777,31 @@ START_TEST(test_text)
 }
 END_TEST
 
+/* A name that somebody else has made is not written to, nor cut. */
+START_TEST(test_part_of_another)
+{
+	struct output output;
+	char text[16] = "";
+	FILE *other = fopen("report-other", "w");
+
+	ck_assert_ptr_nonnull(other);
+	fputs("another's", other);
+	ck_assert_int_eq(fclose(other), 0);
+	ck_assert_int_eq(link("report-other", "report-page.part"), 0);
+	ck_assert_int_eq(output_open(&output, "report-page"), 0);
+	fputs("page", output.file);
+	ck_assert_int_eq(output_close(&output, 0), 0);
+	other = fopen("report-other", "r");
+	ck_assert_ptr_nonnull(other);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), other));
+	fclose(other);
+	ck_assert_str_eq(text, "another's");
+	ck_assert_int_eq(access("report-page.part", F_OK), -1);
+	ck_assert_int_eq(unlink("report-page"), 0);
+	unlink("report-other");
+}
+END_TEST
+
 static void print_base64(FILE *out, const char *text)
 {
 	base64_print(out, (const uint8_t *)text, strlen(text));
@@ -826,6 +853,7 @@ static Suite *suite(void)
 	suite_add_tcase(s, tc);
 	tcase_add_test(plain, test_codes);
 	tcase_add_test(plain, test_text);
+	tcase_add_test(plain, test_part_of_another);
 	tcase_add_test(plain, test_base64);
 	suite_add_tcase(s, plain);
 	return s;
