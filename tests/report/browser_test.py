@@ -288,6 +288,20 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.run("return byId('cursor-time').textContent"),
                          "22:13:26.006")
 
+    def test_lower_bound(self):
+        """At the cursor, a lower bound is marked beside the lanes as in the legends."""
+        self.browser.run("setStacked(false); selectMembers([5, 7]); setView(1000, 1020)")
+        self.settle()
+        self.browser.run(
+            "for (const { source } of shown.parts) for (const points of source.members.values())"
+            "points.note.fill(NOTE_SHARE | NOTE_PARTIAL);"
+            "drawCharts(); cursor = 1005")
+        for texts in self.values():
+            known = [text for text in texts if text != "–"]
+            self.assertGreater(len(known), 0)
+            for text in known:
+                self.assertRegex(text, r"^>[\d.]+ ")
+
     def shades(self):
         """How much of the bandwidth's chart is painted as bands are: through them is seen."""
         self.settle()
@@ -677,7 +691,7 @@ class RecordedTest(PageTest):
     test_renders = test_wheel = test_values = test_gap = test_absent = test_keys = None
     test_drag = test_verdict = test_sort_and_filter = test_hostile = test_policy = None
     test_link = test_looks = test_waits = test_incidents = None
-    test_story = test_story_all = test_no_story = test_cursor = test_bands = None
+    test_story = test_story_all = test_no_story = test_cursor = test_bands = test_lower_bound = None
     test_others = test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = None

@@ -129,17 +129,17 @@ function rebuildLanes() {
 		byId('lanes-' + key).setAttribute('aria-pressed', laneKey === key);
 }
 
-/* Of the point @at of a window; null: it is not known, or not there. */
-function laneValueAt(member, at) {
+/* Of the point @at of a window, with the sign of a lower bound; not known, or not there: a dash. */
+function laneTextAt(member, at, format) {
 	const part = shown.parts.find(({ last }) => last >= shown.first + at);
 	const { source } = part, points = source && source.members.get(member);
 	const table = laneKey === 'mean' ? occupancyTable : rateTable;
 
 	if (!points)
-		return null;
+		return format(null);
 	const i = ((shown.first + at) >> 2 * (source.level - shown.level)) - source.block * BLOCK;
 
-	return known(table[points[laneKey][i]]);
+	return pointText(format, known(table[points[laneKey][i]]), points.note[i]);
 }
 
 /* @index: of the point at the cursor; below 0: there is none.  Only of lanes that are seen. */
@@ -151,7 +151,7 @@ function showLaneValues(index) {
 		const m = meta.members[laneOrder[i]];
 
 		names[i].lastChild.textContent = index < 0 ? boundText(m, format, m[laneKey]) :
-						 format(laneValueAt(laneOrder[i], index));
+						 laneTextAt(laneOrder[i], index, format);
 	}
 }
 
