@@ -104,15 +104,7 @@ class Exporter:
         return {name: float(value) for name, _, value in samples}
 
     def wait_for(self, what, holds):
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
-            values = self.values()
-            if holds(values):
-                check(True, what)
-                return values
-            time.sleep(0.05)
-        check(False, f"{what}: {values}")
-        return values
+        return until(what, self.values, holds)
 
     def stop(self, sig=signal.SIGTERM):
         self.process.send_signal(sig)
