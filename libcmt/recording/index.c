@@ -16,16 +16,19 @@ void rec_index_put(const struct cmt_chunk_place *places, uint32_t n,
 	rec_put_varint(out, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct cmt_chunk_place *p = &places[i];
+		uint64_t first_ns = p->first_ns;
 
+		/* a difference of 0 is that there is no time */
+		first_ns += first_ns && first_ns == ns;
 		rec_put_varint(out, p->nr_bytes);
 		rec_put_varint(out, p->kind);
 		rec_put_varint(out, p->flags);
 		rec_put_varint(out, p->records);
 		rec_put_varint(out, p->sequence ? p->sequence - sequence : 0);
-		rec_put_varint(out, p->first_ns ? p->first_ns - ns : 0);
-		rec_put_varint(out, p->last_ns - p->first_ns);
+		rec_put_varint(out, first_ns ? first_ns - ns : 0);
+		rec_put_varint(out, p->last_ns - first_ns);
 		sequence = p->sequence ? p->sequence : sequence;
-		ns = p->first_ns ? p->first_ns : ns;
+		ns = first_ns ? first_ns : ns;
 	}
 }
 

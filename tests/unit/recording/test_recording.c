@@ -710,6 +710,39 @@ START_TEST(impossible_index_places)
 }
 END_TEST
 
+/* Chunks that begin at the same time: each has its times in the index. */
+START_TEST(index_of_equal_times)
+{
+	const struct cmt_chunk_place places[] = {
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_DATA, .records = 1, .first_ns = MADE_START,
+		  .last_ns = MADE_START },
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_DATA, .records = 1, .first_ns = MADE_START,
+		  .last_ns = MADE_START },
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_DATA, .records = 1, .first_ns = MADE_START,
+		  .last_ns = MADE_START + MADE_MS },
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_NAMES },
+		{ .nr_bytes = 200, .kind = CMT_CHUNK_DATA, .records = 1,
+		  .first_ns = MADE_START - MADE_MS, .last_ns = MADE_START },
+	};
+	const uint32_t nr = sizeof(places) / sizeof(places[0]);
+	struct cmt_chunk_place *got = NULL;
+	struct rec_buffer out = { 0 };
+	struct rec_cursor in;
+	uint32_t n;
+
+	rec_index_put(places, nr, &out);
+	in = (struct rec_cursor){ .at = out.bytes, .end = out.bytes + out.nr };
+	ck_assert_int_eq(rec_index_get(&in, 5000, &got, &n), 0);
+	ck_assert_uint_eq(n, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		ck_assert_uint_eq(got[i].last_ns, places[i].last_ns);
+		ck_assert_uint_le(got[i].first_ns - places[i].first_ns, 2);
+	}
+	free(got);
+	rec_buffer_free(&out);
+}
+END_TEST
+
 /* A kind and a minor version that are not known yet are no damage. */
 START_TEST(unknown_kind_is_no_damage)
 {
@@ -1139,6 +1172,7 @@ int main(void)
 	UNIT_CASE(suite, next_head_replaces_damaged_head);
 	UNIT_CASE(suite, gaps_in_time);
 	UNIT_CASE(suite, impossible_index_places);
+	UNIT_CASE(suite, index_of_equal_times);
 	UNIT_CASE(suite, unknown_kind_is_no_damage);
 	UNIT_CASE(suite, oversized_payload_is_damage);
 	UNIT_CASE(suite, large_payload_of_unknown_kind);
