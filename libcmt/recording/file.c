@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW	(1U << 20)	/* bytes that are looked through at once */
+/* Bytes that are looked through at once: few at first, for a file of many short gaps */
+#define WINDOW_LEAST	(1U << 12)
+#define WINDOW		(1U << 20)
 
 int rec_file_look(struct rec_file *file)
 {
@@ -130,12 +132,18 @@ static ssize_t find_in(const uint8_t *bytes, size_t n, size_t most, struct rec_h
 	}
 }
 
+static size_t at_most(size_t room, size_t window)
+{
+	return room < window + REC_HEADER_MAX ? room : window + REC_HEADER_MAX;
+}
+
 int rec_file_find(const struct rec_file *file, uint64_t *offset, uint64_t end,
 		  struct rec_header *header)
 {
 	uint64_t left = file->size > *offset ? file->size - *offset : 0;
 	size_t room = left < WINDOW + REC_HEADER_MAX ? (size_t)left :
 						       WINDOW + REC_HEADER_MAX;
+	size_t window = WINDOW_LEAST;
 	uint8_t *bytes = malloc(room + 1);
 	ssize_t n = 0, at = -1;
 
@@ -143,15 +151,17 @@ int rec_file_find(const struct rec_file *file, uint64_t *offset, uint64_t end,
 		return -ENOMEM;
 	if (end > file->size)
 		end = file->size;
-	for (; *offset < end; *offset += WINDOW) {
+	while (*offset < end) {
 		*offset = skip_hole(file, *offset);
 		/* one that begins in the window may end behind it */
-		n = *offset < end ? read_some(file, *offset, bytes, room) : 0;
+		n = *offset < end ? read_some(file, *offset, bytes, at_most(room, window)) : 0;
 		if (n <= 0)
 			break;
-		at = find_in(bytes, (size_t)n, WINDOW, header);
+		at = find_in(bytes, (size_t)n, window, header);
 		if (at >= 0)
 			break;
+		*offset += window;
+		window = window < WINDOW ? 2 * window : WINDOW;
 	}
 	free(bytes);
 	if (at < 0)

@@ -43,6 +43,8 @@ struct cmt_recording {
 	uint64_t cut_at, cut_size;
 	/* 1 + pos of the chunk whose dropped records were reported */
 	uint64_t dropped_at;
+	/* bytes of damaged payloads that were read again, since the last seek */
+	uint64_t again_bytes;
 	/*
 	 * cmt_recording_seek(): before this time only names and one state are returned
 	 */

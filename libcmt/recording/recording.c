@@ -336,6 +336,7 @@ int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts)
 	recording->last_ns = 0;
 	recording->cut_size = 0;
 	recording->dropped_at = 0;
+	recording->again_bytes = 0;
 	recording->sync = true;
 	recording->tailed = false;
 	recording->ended = false;

@@ -162,6 +162,13 @@ void recording_reject(struct cmt_recording *r)
 	r->pos += rec_chunk_bytes(&r->header);
 }
 
+/* Payloads that overlap are read once for each of their headers, in a hostile file all. */
+static bool may_read_again(struct cmt_recording *r, uint64_t bytes)
+{
+	r->again_bytes += bytes;
+	return r->again_bytes <= r->file.size;
+}
+
 /* The checksum is wrong.  Returns as recording_chunk(). */
 static int bad_payload(struct cmt_recording *r)
 {
@@ -172,7 +179,7 @@ static int bad_payload(struct cmt_recording *r)
 	if (!ret) {
 		at = r->pos + r->header.bytes;
 		ret = rec_file_find(&r->file, &at, end, &next);
-		at = ret > 0 ? at : end;
+		at = ret > 0 && may_read_again(r, end - at) ? at : end;
 	}
 	if (ret < 0)
 		return ret;

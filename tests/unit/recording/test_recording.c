@@ -471,15 +471,17 @@ END_TEST
 /* More than is looked through at once, and a header on the border of that. */
 START_TEST(header_on_search_border)
 {
-	const size_t window = 1 << 20;
+	/* ends of windows: the first one, and the first of all that have the full size */
+	static const size_t ends[] = { 1 << 12, (1 << 20) - (1 << 12) };
 	size_t at;
 	struct cmt_recording *r;
 	uint8_t *bytes;
 
 	make();
 	at = made.places[1].offset;
-	bytes = calloc(1, made.nr_bytes + 2 * window);
-	for (size_t gap = window - 300; gap < window + 20; gap += 9) {
+	bytes = calloc(1, made.nr_bytes + (2 << 20));
+	for (size_t i = 0; i < 2 * 36; i++) {
+		size_t gap = ends[i / 36] - 300 + i % 36 * 9;
 		uint32_t records = 0, damaged = 0;
 
 		memset(bytes + at, 0x89, gap);
@@ -740,6 +742,85 @@ START_TEST(index_of_equal_times)
 	}
 	free(got);
 	rec_buffer_free(&out);
+}
+END_TEST
+
+static uint64_t read_bytes;
+
+ssize_t __real_pread64(int fd, void *to, size_t n, off_t offset);
+ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t offset);
+
+ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t offset)
+{
+	ssize_t got = __real_pread64(fd, to, n, offset);
+
+	read_bytes += got > 0 ? (uint64_t)got : 0;
+	return got;
+}
+
+#define JUNK	2000U
+
+/* Reading a hostile file, and seeking in it, takes a time that grows with its size. */
+static void check_work(const uint8_t *bytes, size_t n)
+{
+	struct cmt_recording *r = open_bytes(bytes, n, 0);
+	uint32_t records = 0;
+
+	read_bytes = 0;
+	while (next(r) > 0)
+		records += item->nr_records;
+	ck_assert_uint_eq(records, made.nr_records);
+	ck_assert_uint_le(read_bytes, 64 * n);
+	read_bytes = 0;
+	ck_assert_int_eq(cmt_recording_seek(r, MADE_START + 50 * MADE_MS), 0);
+	ck_assert_uint_le(read_bytes, 64 * n);
+	cmt_recording_close(r);
+}
+
+/* Chunks of no payload, with a byte between them */
+START_TEST(gaps_without_end)
+{
+	const uint32_t payload = 0, kind = 77;
+	size_t n, size = 97;
+	uint8_t *bytes;
+
+	make();
+	n = made.places[made.nr_places - 1].offset;
+	bytes = calloc(1, n + JUNK * size);
+	memcpy(bytes, made.bytes, n);
+	for (uint32_t i = 0; i < JUNK; i++, n += size) {
+		memcpy(bytes + n, made.bytes + made.places[made.nr_places - 1].offset, 96);
+		memcpy(bytes + n + 16, &kind, sizeof(kind));
+		memcpy(bytes + n + 28, &payload, sizeof(payload));
+		memset(bytes + n + 32, 0, 8);
+		sign(bytes + n);
+	}
+	check_work(bytes, n);
+	free(bytes);
+}
+END_TEST
+
+/* Headers of which each says that all others are its payload */
+START_TEST(payloads_that_overlap)
+{
+	const uint32_t kind = 77, junk = 200000;
+	size_t n;
+	uint8_t *bytes;
+
+	make();
+	n = made.places[made.nr_places - 1].offset;
+	bytes = calloc(1, n + JUNK * 96 + junk);
+	memcpy(bytes, made.bytes, n);
+	for (uint32_t i = 0; i < JUNK; i++, n += 96) {
+		memcpy(bytes + n, made.bytes + made.places[made.nr_places - 1].offset, 96);
+		memcpy(bytes + n + 16, &kind, sizeof(kind));
+		memcpy(bytes + n + 28, &junk, sizeof(junk));
+		memset(bytes + n + 32, 0, 8);
+		sign(bytes + n);
+	}
+	memset(bytes + n, 0x11, junk);
+	check_work(bytes, n + junk);
+	free(bytes);
 }
 END_TEST
 
@@ -1173,6 +1254,8 @@ int main(void)
 	UNIT_CASE(suite, gaps_in_time);
 	UNIT_CASE(suite, impossible_index_places);
 	UNIT_CASE(suite, index_of_equal_times);
+	UNIT_CASE(suite, gaps_without_end);
+	UNIT_CASE(suite, payloads_that_overlap);
 	UNIT_CASE(suite, unknown_kind_is_no_damage);
 	UNIT_CASE(suite, oversized_payload_is_damage);
 	UNIT_CASE(suite, large_payload_of_unknown_kind);
