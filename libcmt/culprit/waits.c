@@ -208,6 +208,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
+	double seen_ns = (double)waits->seen_ns;
 
 	for (uint32_t i = 0; i < waits->nr; i++) {
 		const struct culprit_pair *pair = &waits->pairs[i];
@@ -222,7 +223,7 @@ static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 		waits->last[waits->nr_last++] = (struct culprit_delay){
 			.victim = pair->victim, .by = pair->by,
 			.share = (double)pair->ns / wanted_ns,
-			.cpus = wanted_ns / (double)(end_ns - waits->begin_ns),
+			.cpus = wanted_ns / seen_ns,
 			.partial = is_partial(waits, &owner->wait, end_ns),
 		};
 	}

@@ -416,6 +416,23 @@ START_TEST(test_missed_ticks)
 }
 END_TEST
 
+/* On how many CPUs an owner could run is of the time that is known. */
+START_TEST(test_cpus_of_known_time)
+{
+	struct cmt_slowdown list[2];
+
+	spin_by_turns();
+	run(599);
+	advance(400);
+	run(1);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, list, 2), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_double_eq_tol(list[i].share, 0.5, 1e-9);
+		ck_assert_double_eq_tol(list[i].cpus, 1, 1e-9);
+	}
+}
+END_TEST
+
 /* Of less than half a second nothing is said. */
 START_TEST(test_too_little)
 {
@@ -588,6 +605,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_lower_bounds, 0,
 			    sizeof(incomplete) / sizeof(incomplete[0]));
 	tcase_add_test(tcase, test_missed_ticks);
+	tcase_add_test(tcase, test_cpus_of_known_time);
 	tcase_add_test(tcase, test_too_little);
 	tcase_add_test(tcase, test_thresholds);
 	tcase_add_test(tcase, test_many_suspects);
