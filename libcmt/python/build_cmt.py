@@ -315,6 +315,7 @@ struct cmt_reader_counts {
 	uint64_t malformed;
 	uint64_t pending;
 	uint64_t quiet;
+	uint64_t latency_ns;
 	...;
 };
 

@@ -283,6 +283,7 @@ int cmt_reader_counts(const struct cmt_reader *reader,
 		sum.malformed += one.malformed;
 		sum.pending += one.pending;
 		sum.quiet += one.quiet;
+		sum.latency_ns = one.latency_ns;
 	}
 	return cmt_out_copy(counts, &sum, sizeof(sum));
 }

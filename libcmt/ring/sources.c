@@ -101,6 +101,7 @@ void cmt_sources_counts(const struct cmt_sources *sources, uint32_t cpu,
 	counts->delivered -= nr_buffered;
 	counts->pending = head - ring->pos + nr_buffered;
 	counts->quiet = ring->state == CMT_RING_QUIET;
+	counts->latency_ns = sources->latency_ns;
 }
 
 static void source_lost(struct cmt_sources *sources, struct cmt_source *source,

@@ -26,6 +26,27 @@ static int feed(struct cmt_usage *usage)
 	return 0;
 }
 
+/* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
+static uint64_t lateness(uint64_t latency_ns, uint64_t slot_ns)
+{
+	if (!latency_ns || latency_ns > LATE_MAX_NS)
+		latency_ns = LATE_MAX_NS;
+	return latency_ns + 2 * slot_ns;
+}
+
+static void renew_late(struct cmt_usage *usage)
+{
+	struct cmt_reader_counts counts = { .sz = sizeof(counts) };
+
+	if (!cmt_reader_counts(usage->reader, &counts) && counts.latency_ns)
+		usage->late_ns = lateness(counts.latency_ns, usage->slot_ns);
+}
+
+static bool is_overdue(const struct cmt_usage *usage, uint64_t now)
+{
+	return !cmt_ts_before(now, usage->end_ns + usage->late_ns);
+}
+
 /*
  * The clock is read before the rings: all that the module wrote until then is in the
  * interval that the clock ends, however long the process stands still in between.
@@ -37,7 +58,11 @@ static int live_read(struct cmt_usage *usage)
 
 	if (err || usage->first || usage->more)
 		return err;
-	if (cmt_ts_before(now, usage->end_ns + usage->late_ns))
+	if (!is_overdue(usage, now))
+		return 0;
+	/* with another sampling interval the rings hold more of the time, or less */
+	renew_late(usage);
+	if (!is_overdue(usage, now))
 		return 0;
 	return usage_interval_end(usage, usage->end_ns, now - usage->late_ns);
 }
@@ -104,17 +129,12 @@ static const struct usage_source live = {
 	.close = live_close,
 };
 
-/* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
-static uint64_t lateness(const struct cmt_usage_opts *opts)
+/* Of the reader, before there is one. */
+static uint64_t latency_of(const struct cmt_usage_opts *opts)
 {
-	uint64_t late;
-
-	late = cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
 	if (opts->reader && opts->reader->latency_ns)
-		late = opts->reader->latency_ns;
-	if (!late || late > LATE_MAX_NS)
-		late = LATE_MAX_NS;
-	return late + 2 * opts->slot_ns;
+		return opts->reader->latency_ns;
+	return cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
 }
 
 /* Before the reader starts the sampling.  A module that cannot count is an older one. */
@@ -140,7 +160,7 @@ int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts)
 	ret = ask_counters(usage, opts->counters);
 	if (ret)
 		return ret;
-	usage->late_ns = lateness(opts);
+	usage->late_ns = lateness(latency_of(opts), opts->slot_ns);
 	usage->started = true;
 	usage->origin_ns = cmt_now_ns();
 	usage->start_ns = usage->origin_ns;

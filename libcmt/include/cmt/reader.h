@@ -154,6 +154,10 @@ struct cmt_reader_counts {
 	uint64_t quiet;		/**< CPUs that are excluded from sampling: online,
 				 *   without TICK and PERF
 				 */
+	uint64_t latency_ns;	/**< that a ring without a new record is waited for
+				 *   now, see cmt_reader_opts.latency_ns; 0 in a
+				 *   recording
+				 */
 };
 
 /** Sum over all CPUs.  @counts: the caller sets sz.  Returns 0 or -EINVAL (sz). */

@@ -326,6 +326,32 @@ START_TEST(test_silent_device)
 }
 END_TEST
 
+/* Rings that hold more of the time since the interval is another one are waited for longer. */
+START_TEST(test_late_after_change)
+{
+	const struct cmt_record state = { .type = CMT_REC_STATE, .ts = T0 + 1 * MS };
+	struct cmt_usage_opts opts;
+
+	cmt_usage_free(usage);
+	cmt_device_close(dev);
+	fake.info.ring_hold_ns = 16 * MS;
+	ck_assert_int_eq(cmt_device_open(&dev, NULL, 0), 0);
+	opts = opts_of(CMT_USAGE_BY_CONTAINER);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	put_ms(0);
+	nothing_yet();
+	fake.info.ring_hold_ns = 160 * MS;
+	image_put(fake_ring(0), &state);
+	fake.now = T0 + 2 * MS;
+	nothing_yet();
+	fake.now = T0 + 20 * MS + 132 * MS - 1;
+	nothing_yet();
+	fake.now++;
+	ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+	ck_assert_uint_eq(frame->start_ns, T0);
+}
+END_TEST
+
 START_TEST(test_timeout)
 {
 	ck_assert_int_eq(cmt_usage_timeout(usage), 22);
@@ -647,6 +673,7 @@ int main(void)
 	tcase_add_test(tcase, test_coverage_of_missing_event);
 	tcase_add_test(tcase, test_coverage_of_nothing);
 	tcase_add_test(tcase, test_silent_device);
+	tcase_add_test(tcase, test_late_after_change);
 	tcase_add_loop_test(tcase, test_stall, 1, 10);
 	tcase_add_test(tcase, test_timeout);
 	tcase_add_test(tcase, test_refresh_names);
