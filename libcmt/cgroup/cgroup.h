@@ -4,6 +4,7 @@
 #define LIBCMT_CGROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cmt/culprit.h>
@@ -56,14 +57,35 @@ struct cmt_cpu_ticks {
 	uint64_t busy, stolen;
 };
 
+#define CMT_CPU_LEVELS	256U
+
+/* A cgroup whose cpu.stat was read in this turn. */
+struct cmt_cpu_level {
+	const char *path;	/* its first @len bytes; NULL: there is none */
+	size_t len;
+	bool known;		/* it has a time throttled */
+	uint64_t throttled_ns;
+};
+
+/*
+ * A look at many cgroups: the files of what is above several of them are read once, as
+ * far as there is room.  The paths of all containers stay valid while it lasts.
+ */
+struct cmt_cpu_turn {
+	int root;
+	struct cmt_cpu_ticks ticks;	/* since the last turn; all 0: not known */
+	struct cmt_cpu_level levels[CMT_CPU_LEVELS];
+};
+
+/* @kept: of the last turn, 0 before the first */
+void cmt_cpu_turn_begin(struct cmt_cpu_turn *turn, int root, struct cmt_cpu_ticks *kept);
+
 /*
  * The reasons why a cgroup did not run since the last call, of which @kept has the
- * values; @kept is zero before the first call.  @ticks: from cmt_cpu_ticks_since().
- * False: not known.
+ * values; @kept is zero before the first call.  False: not known.
  */
-bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
-			  const struct cmt_cpu_ticks *ticks, struct cmt_cgroup_cpu *kept,
-			  struct cmt_culprit_cpu *cpu);
+bool cmt_cgroup_cpu_since(struct cmt_cpu_turn *turn, const struct cmt_container *container,
+			  struct cmt_cgroup_cpu *kept, struct cmt_culprit_cpu *cpu);
 /* @ticks: CPU time since the last call; all 0: not known */
 void cmt_cpu_ticks_since(struct cmt_cpu_ticks *kept, struct cmt_cpu_ticks *ticks);
 

@@ -148,15 +148,47 @@ static bool is_deep(const char *path, size_t len)
 	return levels > LEVELS_MAX;
 }
 
+/* Where a level is, or may be: another one gives way. */
+static struct cmt_cpu_level *level_at(struct cmt_cpu_turn *turn, const char *path, size_t len)
+{
+	uint32_t hash = 2166136261U;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)path[i]) * 16777619U;
+	return &turn->levels[(hash ^ hash >> 16) % CMT_CPU_LEVELS];
+}
+
+static void level_set(struct cmt_cpu_level *level, const char *path, size_t len,
+		      const char *text)
+{
+	*level = (struct cmt_cpu_level){ .path = path, .len = len };
+	level->known = cmt_cgroup_parse_stat(text, "throttled_usec", &level->throttled_ns);
+}
+
+/* An ancestor, of which the turn may know already. */
+static const struct cmt_cpu_level *level_read(struct cmt_cpu_turn *turn, const char *path,
+					      size_t len)
+{
+	struct cmt_cpu_level *level = level_at(turn, path, len);
+	char text[TEXT_MAX];
+
+	if (level->path && level->len == len && !memcmp(level->path, path, len))
+		return level;
+	if (!read_file(turn->root, path, len, "cpu.stat", text))
+		text[0] = '\0';
+	level_set(level, path, len, text);
+	return level;
+}
+
 /*
  * A quota holds for all that is below it.  Where the controller is off, there is none;
  * it is on in all that is above a cgroup where it is on.
  */
-static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
+static bool read_throttled(struct cmt_cpu_turn *turn, const char *path, size_t len,
+			   uint64_t *ns)
 {
-	char text[TEXT_MAX];
+	const struct cmt_cpu_level *level;
 	bool found = false;
-	uint64_t one;
 
 	*ns = 0;
 	if (is_deep(path, len))
@@ -164,33 +196,33 @@ static bool read_throttled(int root, const char *path, size_t len, uint64_t *ns)
 	for (; len; len--) {
 		if (path[len] && path[len] != '/')
 			continue;
-		if (read_file(root, path, len, "cpu.stat", text) &&
-		    cmt_cgroup_parse_stat(text, "throttled_usec", &one)) {
-			*ns += one;
-			found = true;
-		} else if (found) {
+		level = level_read(turn, path, len);
+		if (!level->known && found)
 			return false;
-		}
+		*ns += level->known ? level->throttled_ns : 0;
+		found |= level->known;
 	}
 	return found;
 }
 
-bool cmt_cgroup_cpu_read(int root, const char *path, size_t own, uint64_t id,
+bool cmt_cgroup_cpu_read(struct cmt_cpu_turn *turn, const char *path, size_t own, uint64_t id,
 			 struct cmt_cgroup_cpu *cpu)
 {
 	char text[TEXT_MAX];
 
 	*cpu = (struct cmt_cgroup_cpu){ 0 };
-	if (path[0] != '/' || !path[1] || own < 2 || !is_cgroup(root, path, id))
+	if (path[0] != '/' || !path[1] || own < 2 || !is_cgroup(turn->root, path, id))
 		return false;
-	if (read_throttled(root, path, own, &cpu->throttled_ns))
+	if (read_file(turn->root, path, own, "cpu.stat", text)) {
+		level_set(level_at(turn, path, own), path, own, text);
+		if (cmt_cgroup_parse_stat(text, "usage_usec", &cpu->used_ns))
+			cpu->known |= CMT_CGROUP_USED;
+	}
+	if (read_throttled(turn, path, own, &cpu->throttled_ns))
 		cpu->known |= CMT_CGROUP_THROTTLED;
-	if (read_file(root, path, own, "cpu.pressure", text) &&
+	if (read_file(turn->root, path, own, "cpu.pressure", text) &&
 	    cmt_cgroup_parse_pressure(text, &cpu->full_ns))
 		cpu->known |= CMT_CGROUP_FULL;
-	if (read_file(root, path, own, "cpu.stat", text) &&
-	    cmt_cgroup_parse_stat(text, "usage_usec", &cpu->used_ns))
-		cpu->known |= CMT_CGROUP_USED;
 	return cpu->known;
 }
 

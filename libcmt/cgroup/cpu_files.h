@@ -16,8 +16,11 @@ bool cmt_cgroup_parse_stat(const char *text, const char *key, uint64_t *ns);
 bool cmt_cgroup_parse_pressure(const char *text, uint64_t *ns);
 bool cmt_cpu_ticks_parse(const char *text, struct cmt_cpu_ticks *steal);
 
-/* Read the files of the cgroup @id at @path, of which the first @own bytes are used. */
-bool cmt_cgroup_cpu_read(int root, const char *path, size_t own, uint64_t id,
+/*
+ * Read the files of the cgroup @id at @path, of which the first @own bytes are used, and
+ * those of its ancestors that this turn has not read yet.
+ */
+bool cmt_cgroup_cpu_read(struct cmt_cpu_turn *turn, const char *path, size_t own, uint64_t id,
 			 struct cmt_cgroup_cpu *cpu);
 bool cmt_cpu_ticks_read(struct cmt_cpu_ticks *steal);
 

@@ -53,15 +53,20 @@ static void add_stolen(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *
 			(uint64_t)stolen : now->ts_ns - was->ts_ns;
 }
 
-bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
-			  const struct cmt_cpu_ticks *ticks, struct cmt_cgroup_cpu *kept,
-			  struct cmt_culprit_cpu *cpu)
+void cmt_cpu_turn_begin(struct cmt_cpu_turn *turn, int root, struct cmt_cpu_ticks *kept)
+{
+	*turn = (struct cmt_cpu_turn){ .root = root };
+	cmt_cpu_ticks_since(kept, &turn->ticks);
+}
+
+bool cmt_cgroup_cpu_since(struct cmt_cpu_turn *turn, const struct cmt_container *container,
+			  struct cmt_cgroup_cpu *kept, struct cmt_culprit_cpu *cpu)
 {
 	struct cmt_cgroup_cpu was = *kept, now;
 
 	*cpu = (struct cmt_culprit_cpu){ .sz = sizeof(*cpu) };
 	if (!container->path ||
-	    !cmt_cgroup_cpu_read(root, container->path, container->own_len,
+	    !cmt_cgroup_cpu_read(turn, container->path, container->own_len,
 				 container->cgroup_id, &now))
 		return false;
 	now.ts_ns = cmt_now_ns();
@@ -73,7 +78,7 @@ bool cmt_cgroup_cpu_since(int root, const struct cmt_container *container,
 	cpu->start_ns = was.ts_ns;
 	cpu->end_ns = now.ts_ns;
 	add_throttled(cpu, &was, &now);
-	add_stolen(cpu, &was, &now, ticks);
+	add_stolen(cpu, &was, &now, &turn->ticks);
 	return true;
 }
 

@@ -73,8 +73,7 @@ int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 
 static void look_at(struct cmt_culprit *culprit,
 		    const struct cmt_usage_frame *frame,
-		    const struct cmt_usage_row *row,
-		    const struct cmt_cpu_ticks *ticks)
+		    const struct cmt_usage_row *row, struct cmt_cpu_turn *turn)
 {
 	const struct cmt_container *container = row->container;
 	uint64_t id = cmt_culprit_id(frame, row);
@@ -82,14 +81,14 @@ static void look_at(struct cmt_culprit *culprit,
 	struct cmt_culprit_cpu cpu;
 
 	owner = container && container->cgroup_id == id ? owner_of(culprit, id) : NULL;
-	if (owner && cmt_cgroup_cpu_since(culprit->root, container, ticks, &owner->cpu, &cpu))
+	if (owner && cmt_cgroup_cpu_since(turn, container, &owner->cpu, &cpu))
 		cmt_culprit_add_cpu(culprit, &cpu);
 }
 
 int cmt_culprit_refresh(struct cmt_culprit *culprit,
 			const struct cmt_usage_frame *frame, const char *root)
 {
-	struct cmt_cpu_ticks ticks;
+	struct cmt_cpu_turn turn;
 
 	if (frame->by != CMT_USAGE_BY_CONTAINER)
 		return -EINVAL;
@@ -97,8 +96,8 @@ int cmt_culprit_refresh(struct cmt_culprit *culprit,
 		culprit->root = cmt_cgroup_open(root);
 	if (culprit->root < 0)
 		return culprit->root;
-	cmt_cpu_ticks_since(&culprit->steal, &ticks);
+	cmt_cpu_turn_begin(&turn, culprit->root, &culprit->steal);
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
-		look_at(culprit, frame, cmt_usage_row_at(frame, i), &ticks);
+		look_at(culprit, frame, cmt_usage_row_at(frame, i), &turn);
 	return (int)culprit->queue_nr;
 }

@@ -70,7 +70,7 @@ static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
 					       struct cmt_containers *containers,
 					       const char *root, uint32_t *nr)
 {
-	struct cmt_cpu_ticks ticks;
+	struct cmt_cpu_turn turn;
 	struct cmt_culprit_cpu *cpus;
 
 	if (!recorder->rooted)
@@ -81,15 +81,15 @@ static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
 	       calloc(recorder->names.nr + 1ULL, sizeof(*cpus)) : NULL;
 	if (!cpus)
 		return NULL;
-	cmt_cpu_ticks_since(&recorder->steal, &ticks);
+	cmt_cpu_turn_begin(&turn, recorder->root, &recorder->steal);
 	for (uint32_t i = 0; i < recorder->names.nr; i++) {
 		struct rec_name *name = &recorder->names.all[i];
 		const struct cmt_container *container = name->owns && name->bytes &&
 			!(name->id & CMT_RESCTRL_GROUP) ?
 			cmt_containers_find(containers, name->id) : NULL;
 
-		if (container && cmt_cgroup_cpu_since(recorder->root, container, &ticks,
-					      &name->cpu, &cpus[*nr]))
+		if (container && cmt_cgroup_cpu_since(&turn, container, &name->cpu,
+						      &cpus[*nr]))
 			++*nr;
 	}
 	return cpus;

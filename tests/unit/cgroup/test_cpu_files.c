@@ -277,6 +277,62 @@ START_TEST(test_tree_unknown)
 }
 END_TEST
 
+/* In a turn of its own */
+static bool read_once(int fd, const char *path, size_t own, uint64_t id,
+		      struct cmt_cgroup_cpu *cpu)
+{
+	struct cmt_cpu_turn turn = { .root = fd };
+
+	return cmt_cgroup_cpu_read(&turn, path, own, id, cpu);
+}
+
+static unsigned int opened;
+static const char *counted = "";
+
+int __real_cmt_file_open(int root_fd, const char *root, const char *path);
+int __wrap_cmt_file_open(int root_fd, const char *root, const char *path);
+
+int __wrap_cmt_file_open(int root_fd, const char *root, const char *path)
+{
+	opened += !strcmp(path, counted);
+	return __real_cmt_file_open(root_fd, root, path);
+}
+
+/* What is above many containers is read once for all of them, and again in the next turn. */
+START_TEST(test_common_ancestor)
+{
+	static char paths[40][32];
+	struct cmt_cpu_turn turn;
+	struct cmt_cpu_ticks kept = { 0 };
+	struct cmt_cgroup_cpu cpu;
+	uint64_t ids[40];
+	int fd;
+
+	tree();
+	fd = cmt_cgroup_open(root);
+	for (int i = 0; i < 40; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/pod/c%d", i);
+		ids[i] = make(paths[i] + 1);
+		put_cpu(paths[i] + 1, (unsigned long)i, 0, 7);
+	}
+	counted = "./pod/cpu.stat";
+	for (unsigned int round = 1; round <= 2; round++) {
+		put_cpu("pod", 100 * round, 0, 0);
+		cmt_cpu_turn_begin(&turn, fd, &kept);
+		for (unsigned int i = 0; i < 40; i++) {
+			ck_assert(cmt_cgroup_cpu_read(&turn, paths[i], strlen(paths[i]), ids[i],
+						      &cpu));
+			ck_assert_uint_eq(cpu.throttled_ns, (100 * round + i) * 1000);
+			ck_assert_uint_eq(cpu.used_ns, 7000);
+		}
+		ck_assert_uint_eq(opened, round);
+	}
+	counted = "";
+	close(fd);
+	tree_remove();
+}
+END_TEST
+
 START_TEST(test_hostile_path)
 {
 	uint64_t id = tree();
@@ -287,14 +343,14 @@ START_TEST(test_hostile_path)
 
 	culprit = begin(id);
 	fd = culprit->root;
-	ck_assert(cmt_cgroup_cpu_read(fd, "/pod/c", 6, id, &cpu));
-	ck_assert(!cmt_cgroup_cpu_read(fd, "/pod/../pod/c/../../../x", 20, id, &cpu));
-	ck_assert(!cmt_cgroup_cpu_read(fd, "/", 1, id, &cpu));
-	ck_assert(!cmt_cgroup_cpu_read(fd, "", 0, id, &cpu));
-	ck_assert(!cmt_cgroup_cpu_read(fd, "pod/c", 5, id, &cpu));
+	ck_assert(read_once(fd, "/pod/c", 6, id, &cpu));
+	ck_assert(!read_once(fd, "/pod/../pod/c/../../../x", 20, id, &cpu));
+	ck_assert(!read_once(fd, "/", 1, id, &cpu));
+	ck_assert(!read_once(fd, "", 0, id, &cpu));
+	ck_assert(!read_once(fd, "pod/c", 5, id, &cpu));
 	memset(path, '/', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	ck_assert(!cmt_cgroup_cpu_read(fd, path, strlen(path), id, &cpu));
+	ck_assert(!read_once(fd, path, strlen(path), id, &cpu));
 	cmt_culprit_free(culprit);
 	tree_remove();
 }
@@ -314,7 +370,7 @@ START_TEST(test_deep_path)
 		strcat(path, "/d");
 		id = make(path + 1);
 		put_cpu(path + 1, 1, 0, 7);
-		ck_assert(cmt_cgroup_cpu_read(fd, path, strlen(path), id, &cpu));
+		ck_assert(read_once(fd, path, strlen(path), id, &cpu));
 		ck_assert_uint_eq(cpu.used_ns, 7000);
 		if (level == 17)
 			break;
@@ -354,6 +410,7 @@ int main(void)
 	UNIT_CASE(suite, test_machine);
 	UNIT_CASE(suite, test_tree);
 	UNIT_CASE(suite, test_tree_unknown);
+	UNIT_CASE(suite, test_common_ancestor);
 	UNIT_CASE(suite, test_hostile_path);
 	UNIT_CASE(suite, test_deep_path);
 	UNIT_CASE(suite, test_no_root);
