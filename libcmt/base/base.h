@@ -101,8 +101,9 @@ static inline int cmt_grow(void *array, uint32_t nr, uint32_t *room, size_t size
 
 static inline uint64_t cmt_clock_ns(clockid_t clock)
 {
-	struct timespec ts;
+	struct timespec ts = { 0 };
 
+	/* the clocks of the library do not fail; of another one the time would be 0 */
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "format.h"
 #include "unit.h"
 
@@ -155,6 +156,13 @@ START_TEST(test_escape_text_cut_whole)
 }
 END_TEST
 
+START_TEST(test_clock_unknown)
+{
+	ck_assert_uint_eq(clock_ns((clockid_t)999), 0);
+	ck_assert_uint_ne(clock_ns(CLOCK_MONOTONIC), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("format");
@@ -170,6 +178,7 @@ int main(void)
 	tcase_add_test(tc, test_escape_text_utf8);
 	tcase_add_test(tc, test_escape_text_bad_utf8);
 	tcase_add_test(tc, test_escape_text_cut_whole);
+	tcase_add_test(tc, test_clock_unknown);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
 }
