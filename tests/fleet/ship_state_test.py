@@ -227,10 +227,42 @@ class Ship(unittest.TestCase):
         """One that cannot be read keeps none back."""
         self.save(FIRST, b'no recording')
         self.save(SECOND)
-        out = self.ship(0)
-        self.assertIn(f'left out: {FIRST}: cmtstat export:', out)
+        out = self.ship(1)
+        self.assertIn(f'not sent: {FIRST}: cmtstat export:', out)
         self.assertIn(f'sent: {SECOND}', out)
+        self.assertFalse((self.state / 'pause').exists())
         self.assertNotIn(FIRST, self.ship(0))
+
+    def test_not_exported_now(self):
+        """What failed once, as where there is no memory, is tried again, and by itself."""
+        stub = self.top / 'stub'
+        stub.mkdir()
+        (stub / 'cmtstat').write_text(f'#!/bin/sh\ncase "$*" in *{FIRST}*) [ -e {stub}/now ] || '
+                                      '{ echo no memory >&2; exit 1; } ;; esac\n'
+                                      f'exec {TOOLS}/cmtstat "$@"\n')
+        (stub / 'cmtstat').chmod(0o755)
+        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+        self.save(FIRST)
+        self.save(SECOND)
+        out = self.ship(1)
+        self.assertIn(f'not sent: {FIRST}: cmtstat export: no memory ; again in 1 min', out)
+        self.assertIn(f'sent: {SECOND}', out)
+        (stub / 'now').touch()
+        self.assertEqual(self.ship(0), '')
+        (self.state / 'refused' / FIRST).write_text('1 0\n')
+        self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
+        self.assertEqual(list(self.state.glob('refused/*')), [])
+
+    def test_without_rows(self):
+        """What has nothing to send is left out, for good."""
+        stub = self.top / 'stub'
+        stub.mkdir()
+        (stub / 'cmtstat').write_text('#!/bin/sh\necho nothing in it >&2\n')
+        (stub / 'cmtstat').chmod(0o755)
+        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+        self.save(FIRST)
+        self.assertIn(f'left out: {FIRST}: cmtstat export: nothing in it', self.ship(0))
+        self.assertEqual(self.ship(0), '')
 
     def test_not_noted(self):
         """What cannot be noted is told, and sent again."""
