@@ -9,6 +9,9 @@ cmt_unit_test(saves tools/test_saves.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/record_sync.c
 	${CMAKE_SOURCE_DIR}/tools/cmtstat/save.c)
 target_link_libraries(test_saves PRIVATE cmt_filter)
+cmt_unit_test(trigger tools/test_trigger.c ${CMAKE_SOURCE_DIR}/tools/cmtstat/trigger.c)
+target_link_libraries(test_trigger PRIVATE cmt_tools)
+target_link_options(test_trigger PRIVATE LINKER:--wrap=cmt_usage_next)
 cmt_unit_test(exporter tools/test_exporter.c)
 target_link_libraries(test_exporter PRIVATE cmt_exporter)
 cmt_unit_test(report tools/test_report.c)

@@ -22,6 +22,7 @@
 #include "trigger.h"
 
 #define AGAIN_NS 1000000000ULL	/* earlier requests get the last result */
+#define TOLD_NS 60000000000ULL	/* an error of the rules is told no more often */
 #define AFTER_NS 2000000000ULL	/* the file of a rule includes the consequences */
 
 struct flight {
@@ -41,6 +42,7 @@ struct flight {
 	char last[NAME_MAX + 1];
 	uint64_t due_ns;	/* when to save for the rule; 0: none has fired */
 	char rule[TRIGGER_WHY];
+	uint64_t unchecked_ns;	/* when it was told that rules are not checked; 0: never */
 };
 
 static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
@@ -155,6 +157,19 @@ static void answer(struct flight *flight)
 	asked_answer(&flight->asked, text);
 }
 
+/* The recording goes on, and a rule may hold unseen. */
+static void report_unchecked(struct flight *flight)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!flight->trigger.err ||
+	    (flight->unchecked_ns && now - flight->unchecked_ns < TOLD_NS))
+		return;
+	flight->unchecked_ns = now;
+	error_plain(stderr, RECORD_NAME, "--on: the rules are not checked",
+		    flight->trigger.err);
+}
+
 /* Rules that fire before a pending save are in that file. */
 static void note_rule(struct flight *flight)
 {
@@ -164,6 +179,7 @@ static void note_rule(struct flight *flight)
 	if (!recent)
 		report_dropped(flight);
 	rule = trigger_pump(&flight->trigger);
+	report_unchecked(flight);
 	if (recent && !flight->due_ns)
 		return;
 	memset(flight->trigger.fired, 0, sizeof(flight->trigger.fired));

@@ -113,6 +113,12 @@ static const char *tell_rule(struct trigger *trigger, const char *fired)
 	return trigger->why;
 }
 
+static void note_error(struct trigger *trigger, int ret)
+{
+	if (ret < 0 && !trigger->err)
+		trigger->err = ret;
+}
+
 /* Once a second, when there are new ones. */
 static const char *pump_slower(struct trigger *trigger)
 {
@@ -137,8 +143,9 @@ static const char *pump_culprit(struct trigger *trigger)
 	const struct cmt_culprit_verdict *verdict;
 	const char *fired = NULL;
 	struct why_names names;
+	int ret = 1;
 
-	for (int i = 0; i < SLOTS_MOST && watch_next(&trigger->watch) > 0; i++)
+	for (int i = 0; i < SLOTS_MOST && (ret = watch_next(&trigger->watch)) > 0; i++)
 		while (watch_verdict(&trigger->watch, &verdict, &names) > 0) {
 			if (!verdict->nr_suspects ||
 			    !has_rule(trigger, BIT(RULE_CULPRIT)))
@@ -148,6 +155,7 @@ static const char *pump_culprit(struct trigger *trigger)
 				fired = tell_culprit(trigger, &names);
 		}
 	watch_look(&trigger->watch);
+	note_error(trigger, ret);
 	return fired;
 }
 
@@ -166,8 +174,9 @@ static const char *pump_usage(struct trigger *trigger)
 	const struct cmt_usage_frame *frame;
 	const char *fired = NULL;
 	uint32_t i;
+	int ret;
 
-	while (cmt_usage_next(trigger->usage, &frame) > 0) {
+	while ((ret = cmt_usage_next(trigger->usage, &frame)) > 0) {
 		refresh_names(trigger);
 		for (i = 0; i < trigger->nr_rules; i++) {
 			if (!rule_fires(&trigger->rules[i], frame))
@@ -176,6 +185,7 @@ static const char *pump_usage(struct trigger *trigger)
 			trigger->fired[i]++;
 		}
 	}
+	note_error(trigger, ret);
 	return tell_rule(trigger, fired);
 }
 
@@ -183,6 +193,7 @@ const char *trigger_pump(struct trigger *trigger)
 {
 	const char *fired = NULL, *other = NULL;
 
+	trigger->err = 0;
 	if (trigger->watching)
 		fired = pump_culprit(trigger);
 	if (trigger->slowers)

@@ -20,6 +20,7 @@ struct trigger {
 	uint32_t nr_rules;
 	uint64_t fired[RULES];	/* times; the caller sets it to 0 */
 	char why[TRIGGER_WHY];		/* why the last one fired */
+	int err;	/* -errno of the last trigger_pump(): not all was checked; 0: none */
 };
 
 /*
