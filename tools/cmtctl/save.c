@@ -41,6 +41,8 @@ static int connect_to(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	/* of sending is also that of connecting, where as many wait as may */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
 		return fd;
@@ -96,9 +98,9 @@ int ctl_save(const struct ctl *ctl, const char **what)
 	int fd = connect_to(ctl->socket), err;
 	ssize_t n;
 
-	*what = "cannot print";
+	*what = fd == -EAGAIN ? "the recorder does not answer" : "cannot print";
 	if (fd < 0)
-		return say_unreachable(ctl, fd);
+		return fd == -EAGAIN ? fd : say_unreachable(ctl, fd);
 	n = recv(fd, text, sizeof(text) - 1, 0);
 	err = n < 0 ? -errno : -EPIPE;
 	close(fd);
