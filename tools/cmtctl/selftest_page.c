@@ -152,14 +152,18 @@ static void print_traffic(const struct selftest *test)
 	putchar('\n');
 }
 
+static bool knows_growth(const struct selftest *test)
+{
+	return test->fills[FILL_LARGE].known && test->fills[FILL_SMALL].known;
+}
+
 static void print_checks(const struct selftest *test)
 {
 	printf("\n%-5s%-22s %10s %10s   %s\n", "", "CHECK", "KNOWN", "COUNTED", "PASSES");
 	for (unsigned int i = 0; i < NR_FILLS; i++)
 		print_fill(&test->fills[i], fill_names[i]);
 	print_row(test->growth.state, "from 1/8 to 1/2", test->growth.filled,
-		  test->fills[FILL_LARGE].known && test->fills[FILL_SMALL].known,
-		  test->growth.held, test->growth.least, test->growth.most);
+		  knows_growth(test), test->growth.held, test->growth.least, test->growth.most);
 	putchar('\n');
 	print_traffic(test);
 	print_state(test->rates.state);
@@ -174,9 +178,12 @@ static void print_costs(const struct selftest *test)
 	unsigned int events = (unsigned int)__builtin_popcount(test->info->events);
 	char interval[FORMAT_LEN];
 
-	printf("\n%-12s %u ticks each %s: median %u ns, longest %u ns; %.3f %% of the CPU time; missed %" PRIu64 ", put off %" PRIu64 " readings\n",
-	       "ticks", test->ticks.ticks, format_duration(interval, test->interval_ns),
-	       test->ticks.median_ns, test->ticks.most_ns,
+	printf("\n%-12s %u ticks each %s: ", "ticks", test->ticks.ticks,
+	       format_duration(interval, test->interval_ns));
+	if (test->ticks.known)
+		printf("median %u ns, longest %u ns; ", test->ticks.median_ns,
+		       test->ticks.most_ns);
+	printf("%.3f %% of the CPU time; missed %" PRIu64 ", put off %" PRIu64 " readings\n",
 	       percent(test->tick_share_ns, test->tick_time_ns), test->missed, test->deferred);
 	if (test->ticks.reading_known)
 		printf("%-12s %.0f ns for an RMID in a tick: %u MSR accesses, and a record\n",
@@ -289,7 +296,7 @@ static void put_fills(struct json_object *page, const struct selftest *test, int
 	}
 	put_text(page, "growth_state", check_state_name(test->growth.state), err);
 	put_number(page, "growth_filled_bytes", test->growth.filled, err);
-	put_number(page, "growth_held_bytes", test->growth.held, err);
+	put_known(page, "growth_held_bytes", knows_growth(test), test->growth.held, err);
 }
 
 static void put_traffic(struct json_object *page, const struct selftest *test, int *err)
