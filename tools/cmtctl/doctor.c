@@ -44,7 +44,8 @@ static void find_groups(const struct ctl *ctl, struct facts *facts)
 	struct cmt_snapshot *owners = NULL;
 	struct row row;
 
-	if (cmt_device_snapshot(ctl->dev, &owners))
+	facts->groups_read = cmt_device_snapshot(ctl->dev, &owners);
+	if (facts->groups_read)
 		return;
 	/* without names there is still the number of groups */
 	if (cmt_containers_new(&containers, &opts))

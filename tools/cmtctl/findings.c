@@ -217,6 +217,12 @@ static void judge_groups_beside(struct list *list, const struct facts *facts)
 	struct finding *finding;
 	char text[BESIDE_TEXT_LEN];
 
+	if (facts->groups_read && !cpus) {
+		say(add(list, "resctrl", FINDING_NOTE),
+		    "mounted: %u RMIDs are resctrl's; whether a group has tasks of several owners "
+		    "is not known: %s", facts->stats.rmids_foreign, strerror(-facts->groups_read));
+		return;
+	}
 	if (!facts->beside.any && !cpus) {
 		say(add(list, "resctrl", FINDING_GOOD),
 		    "mounted: %u RMIDs are resctrl's, and no group has tasks of several owners",

@@ -39,6 +39,7 @@ struct facts {
 	enum cgroup_mode cgroups;	/* where containers are looked for */
 	uint32_t resctrl;	/* CMT_RESCTRL_* */
 	bool mounted;
+	int groups_read;	/* 0, or -errno: beside is not known */
 	struct beside beside;	/* groups of resctrl with tasks of several owners or a CPU */
 };
 

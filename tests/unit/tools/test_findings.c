@@ -187,6 +187,9 @@ START_TEST(mounted_resctrl_is_noted_in_both_modes)
 	facts.resctrl = CMT_RESCTRL_RESPECT;
 	facts.stats.rmids_foreign = 7;
 	says("resctrl", FINDING_GOOD, "7 RMIDs are resctrl's, and no group", NULL);
+	facts.groups_read = -ENOMEM;
+	says("resctrl", FINDING_NOTE, "is not known: Cannot allocate memory", NULL);
+	facts.groups_read = 0;
 	facts.stats.cpus_foreign = 2;
 	says("resctrl", FINDING_NOTE, "2 CPUs are of its groups", "resctrl take");
 	facts.beside = (struct beside){
