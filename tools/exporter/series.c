@@ -98,14 +98,22 @@ static void drop(struct series_set *set, struct series *series)
 	free(series);
 }
 
+static bool has_image(const struct cmt_usage_row *row)
+{
+	return row->container && row->container->image;
+}
+
 /* Without memory for it there is only less to be read. */
 static void add_info(const struct series_set *set, struct series *series,
 		     const struct cmt_usage_row *row)
 {
 	struct labels labels;
 
-	if (labels_of_info(&labels, row, set->emulated))
-		series->info = strdup(labels.text);
+	if (!labels_of_info(&labels, row, set->emulated))
+		return;
+	free(series->info);
+	series->info = strdup(labels.text);
+	series->has_image = has_image(row);
 }
 
 static struct series *find_others(struct series_set *set)
@@ -133,6 +141,9 @@ static struct series *series_of(struct series_set *set,
 
 	labels_of_row(&labels, row, set->emulated);
 	series = find(set, labels.text);
+	/* the image may be known later than the name */
+	if (series && !series->has_image && has_image(row))
+		add_info(set, series, row);
 	if (series)
 		return series;
 	if (is_special(row))

@@ -49,6 +49,7 @@ struct series {
 	struct series *next;	/* in its bucket */
 	char *labels;
 	char *info;		/* of the container; NULL: none */
+	bool has_image;		/* in info */
 	bool special;		/* no container: does not count */
 	bool others;		/* of all containers that have no series */
 	bool seen;		/* in the last interval */

@@ -499,6 +499,21 @@ START_TEST(test_emulated)
 }
 END_TEST
 
+/* The files of a runtime may have the name before the image. */
+START_TEST(test_late_image)
+{
+	begin(10, 3);
+	for (int i = 0; i < 3; i++) {
+		new_frame();
+		add_row(1, 10, 5);
+		containers[0].image = i == 1 ? "i:1" : NULL;
+		end_frame();
+		ck_assert(has("cmt_container_info{" ONE ",image=\"i:1\"} 1\n") == (i > 0));
+	}
+	finish();
+}
+END_TEST
+
 /* The device came back, and is another one: the series of the model end. */
 START_TEST(test_no_longer_emulated)
 {
@@ -1241,6 +1256,7 @@ int main(void)
 	UNIT_CASE(suite, test_larger_container_gets_series);
 	UNIT_CASE(suite, test_same_labels);
 	UNIT_CASE(suite, test_emulated);
+	UNIT_CASE(suite, test_late_image);
 	UNIT_CASE(suite, test_no_longer_emulated);
 	UNIT_CASE(suite, test_histogram);
 	UNIT_CASE(suite, test_histogram_unread);
