@@ -9,6 +9,7 @@
 
 #define RESCTRL		"/sys/fs/resctrl"
 #define GROUP_LEN	64
+#define HASH_LEN	10	/* with the '-' before and the end */
 #define PATH_LEN	1024
 
 /* The number in a file, in base 0 or 16; 0: there is none */
@@ -132,15 +133,28 @@ static bool quote(char buf[PATH_LEN], const char *mount, const char *path)
 	return true;
 }
 
-/* A name for a resctrl group, made of that of the container, and none of resctrl's own */
-static const char *group_of(char buf[GROUP_LEN], const char *label)
+/* FNV-1a */
+static uint32_t hash_of(const char *text)
 {
-	const char *name = strchr(label, ':');
+	uint32_t hash = 2166136261U;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619U;
+	return hash;
+}
+
+/*
+ * A name for a resctrl group, made of that of the container, and none of resctrl's own.  The
+ * hash of the path tells containers of one name from each other.
+ */
+static const char *group_of(char buf[GROUP_LEN], const struct remedy_case *of)
+{
+	const char *name = strchr(of->label, ':');
 	size_t len = (size_t)snprintf(buf, GROUP_LEN, "limited-");
 
-	for (const char *c = name ? name + 1 : label; *c && len < GROUP_LEN - 1; c++)
+	for (const char *c = name ? name + 1 : of->label; *c && len < GROUP_LEN - HASH_LEN; c++)
 		buf[len++] = isascii((unsigned char)*c) && isalnum((unsigned char)*c) ? *c : '-';
-	buf[len] = '\0';
+	snprintf(buf + len, GROUP_LEN - len, "-%08x", hash_of(of->path));
 	return buf;
 }
 
@@ -165,7 +179,7 @@ static bool group_commands(const struct remedy_machine *machine, const struct re
 
 	if (!quote(path, machine->cgroups, of->path))
 		return false;
-	group_of(group, of->label);
+	group_of(group, of);
 	len = snprintf(remedy->commands, sizeof(remedy->commands),
 		       "%smkdir -p " RESCTRL "/%s; echo %s > " RESCTRL "/%s/schemata; for t in $(find %s -name cgroup.threads -exec cat {} +); do echo $t > " RESCTRL "/%s/tasks; done",
 		       machine->mounted ? "" : "mount -t resctrl resctrl " RESCTRL "; ",

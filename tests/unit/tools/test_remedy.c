@@ -3,6 +3,7 @@
 #include "remedy.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "unit.h"
@@ -33,9 +34,9 @@ START_TEST(test_cache)
 	ck_assert(remedy_for(&machine, &of, &remedy));
 	ck_assert_str_eq(remedy.what, "give it 3 of 16 ways of the cache (mask 0x7)");
 	ck_assert_str_eq(remedy.commands,
-		"mkdir -p /sys/fs/resctrl/limited-batch; echo L3:1=7 > /sys/fs/resctrl/limited-batch/schemata; "
+		"mkdir -p /sys/fs/resctrl/limited-batch-6939a108; echo L3:1=7 > /sys/fs/resctrl/limited-batch-6939a108/schemata; "
 		"for t in $(find '/sys/fs/cgroup/system.slice/docker-1.scope' -name cgroup.threads -exec cat {} +); "
-		"do echo $t > /sys/fs/resctrl/limited-batch/tasks; done");
+		"do echo $t > /sys/fs/resctrl/limited-batch-6939a108/tasks; done");
 	machine.mounted = false;
 	machine.ways_least = 4;
 	ck_assert(remedy_for(&machine, &of, &remedy));
@@ -105,10 +106,35 @@ START_TEST(test_hostile)
 	of.path = "/a b$(reboot)";
 	of.label = "docker:../info;reboot $(x)";
 	ck_assert(remedy_for(&machine, &of, &remedy));
-	ck_assert_ptr_nonnull(strstr(remedy.commands, "mkdir -p /sys/fs/resctrl/limited----info-reboot---x-;"));
+	ck_assert_ptr_nonnull(strstr(remedy.commands, "mkdir -p /sys/fs/resctrl/limited----info-reboot---x--9c5118e5;"));
 	ck_assert_ptr_nonnull(strstr(remedy.commands, "find '/sys/fs/cgroup/a b$(reboot)' -name"));
 	of.label = longest;
 	ck_assert(remedy_for(&machine, &of, &remedy));
+}
+END_TEST
+
+/* Containers whose names differ in nothing that is in a group's name: each has its own group. */
+START_TEST(test_groups)
+{
+	static const char *const labels[] = {
+		"docker:a.b", "docker:a-b", "podman:a-b",
+		"docker:a-name-that-is-longer-than-what-the-name-of-a-group-may-have-1",
+		"docker:a-name-that-is-longer-than-what-the-name-of-a-group-may-have-2",
+	};
+	char groups[5][128], path[32];
+
+	for (size_t i = 0; i < 5; i++) {
+		prepare(CMT_SLOWDOWN_CACHE);
+		of.label = labels[i];
+		of.path = path;
+		snprintf(path, sizeof(path), "/docker-%zu.scope", i);
+		ck_assert(remedy_for(&machine, &of, &remedy));
+		ck_assert_int_eq(sscanf(remedy.commands, "mkdir -p /sys/fs/resctrl/%127[^;]",
+					groups[i]), 1);
+		ck_assert_uint_le(strlen(groups[i]), 63);
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(groups[i], groups[j]);
+	}
 }
 END_TEST
 
@@ -130,6 +156,7 @@ int main(void)
 	UNIT_CASE(suite, test_memory);
 	UNIT_CASE(suite, test_cpu);
 	UNIT_CASE(suite, test_hostile);
+	UNIT_CASE(suite, test_groups);
 	UNIT_CASE(suite, test_this_machine);
 	return unit_run(suite);
 }
