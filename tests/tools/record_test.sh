@@ -37,6 +37,8 @@ run 2 "$stat" record -o "$file" true
 has err "a command follows --"
 run 2 "$stat" record -o "$file" --
 has err "no command follows"
+run 2 "$stat" record -o "$file" -t 1 -- true
+has err "--duration: not with a command"
 run 2 "$stat" record -o "$file" -t 3x
 has err "--duration: '3x' is not a time such as"
 run 2 "$stat" record -o "$file" -m 1K

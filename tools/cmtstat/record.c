@@ -457,6 +457,9 @@ static int check(const struct record_config *config, int argc, char **argv)
 	if (dashes && config->origin == ORIGIN_RESCTRL)
 		return options_usage(&record_program, stderr,
 				     "a command: not with --source resctrl: a command takes a dedicated RMID");
+	if (dashes && config->duration_ns)
+		return options_usage(&record_program, stderr,
+				     "--duration: not with a command, at whose end the recording ends");
 	if (!config->output)
 		return options_usage(&record_program, stderr,
 				     "--output: which file?");
