@@ -190,7 +190,9 @@ static enum board_change open_detail(struct board *board)
 	if (board->pane == BOARD_ROWS && !board->chosen &&
 	    move(board, 1) == BOARD_NOTHING)
 		return BOARD_NOTHING;
-	return set_pane(board, BOARD_DETAIL);
+	set_pane(board, BOARD_DETAIL);
+	board->opening = board->pane == BOARD_DETAIL;
+	return BOARD_DRAW;
 }
 
 /* Enter and Escape end the search, which Escape takes back. */

@@ -58,6 +58,7 @@ struct board {
 	bool frozen;
 	bool quit;
 	enum board_pane pane;
+	bool opening;		/* the pane of a row, with the next table */
 	bool typing;		/* keys are characters of the search */
 	char search[BOARD_SEARCH_LEN];	/* "": all rows */
 	const char *filter;	/* of the command line; NULL: all */

@@ -43,6 +43,18 @@ static void find_selected(struct board *board, const struct frame *frame)
 	}
 }
 
+/* The selected row may be one that the search hides: then it is the first one. */
+static void open_selected(struct board *board, const struct frame *frame)
+{
+	bool hidden = board->selected == NO_ROW && frame->nr_rows;
+
+	if (board->opening && board->pane == BOARD_DETAIL && hidden) {
+		board->selected = 0;
+		keep_selected(board, frame);
+	}
+	board->opening = false;
+}
+
 static void append(char *buf, size_t size, const char *text)
 {
 	size_t used = strlen(buf);
@@ -121,6 +133,7 @@ static void draw_report(struct board *board, const struct report *from,
 	marks_set(&from->marks, &report.frame);
 	rows_select(&report.frame, &selection);
 	find_selected(board, &report.frame);
+	open_selected(board, &report.frame);
 	set_shares(board, &shares, from, &report.frame, shares_room(screen->opts->height + 1));
 	board->window.selected = board->selected;
 	if (board->pane == BOARD_DETAIL)

@@ -283,6 +283,34 @@ START_TEST(test_board_searches)
 }
 END_TEST
 
+/* Enter on a row that the search hides is on the first one of those it shows. */
+START_TEST(test_board_opens_what_is_shown)
+{
+	prepare();
+	draw(132, 24, false);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(132, 24, false);
+	assert_has("\n>a docker");
+	press("/bat");
+	board_key(&board, BOARD_KEY_ENTER);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(132, 24, false);
+	assert_lacks("not there any more");
+	ck_assert_int_eq(board.pane, BOARD_DETAIL);
+	ck_assert_uint_eq(board.selected, 0);
+	assert_has("batch");
+	board_key(&board, BOARD_KEY_ESCAPE);
+	draw(132, 24, false);
+	assert_has("\n>b docker  batch");
+	/* where none is shown, and where the row has ended meanwhile */
+	press("/nothing");
+	board_key(&board, BOARD_KEY_ENTER);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(132, 24, false);
+	assert_has("not there any more");
+}
+END_TEST
+
 /* The selected owner stays selected when the order changes. */
 START_TEST(test_board_selects)
 {
@@ -1032,6 +1060,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_without_a_report);
 	UNIT_CASE(suite, test_board_sorts);
 	UNIT_CASE(suite, test_board_searches);
+	UNIT_CASE(suite, test_board_opens_what_is_shown);
 	UNIT_CASE(suite, test_board_selects);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);
 	UNIT_CASE(suite, test_board_has_curves_of_known_values);
