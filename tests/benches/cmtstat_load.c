@@ -8,6 +8,11 @@
  * CMT_BENCH_ONE the machine has 16 CPUs and one L3 domain.  With CMT_BENCH_COUNTED it has
  * no L3 monitoring: the module's software backend, 4,096 RMIDs, and counters of who ran.
  *
+ * With CMT_BENCH_MACHINE=CPUS/DOMAINS/CONTAINERS it is a machine of that size, whose ticks
+ * are the module's own (made.h).  CMT_BENCH_READ_NS is the time of a reading there, of which
+ * a tick has 20 us for all of its own; with CMT_BENCH_NO_WAITS no record tells who waits.
+ * CMT_BENCH_MS ends the program after so many milliseconds.
+ *
  * Time is made up: each ppoll() of the program writes what the CPUs would write until
  * its watermark or its timeout, and sets the clock.  The process's own time, less
  * that of the writing, over the time that went by is cmtstat's share of a CPU.
@@ -15,7 +20,8 @@
  * At exit there are lines "figure KEY VALUE" in the file CMT_BENCH_FIGURES: the share in
  * percent (cmtstat_all or cmtstat_hot), and the most of anonymous memory that the
  * process had, in KiB: the maps of the rings are not in it.  CMT_BENCH_NAME is another
- * name than cmtstat.
+ * name than cmtstat.  Of a machine of another size the share is cmtstat_percent, and there
+ * are the time for a record, and what the ticks did.
  */
 #include <poll.h>
 #include <signal.h>
@@ -26,6 +32,7 @@
 
 #include "fake_device.h"
 #include "image.h"
+#include "made.h"
 
 #define MS		1000000ULL
 #define T0		(1000 * MS)
@@ -40,6 +47,10 @@
 #define RUN_MS		5
 #define BURST_MS	20
 #define RING_RECORDS	16384
+#define MANY_CPUS	128U	/* the rings of more CPUs are smaller */
+#define MANY_RECORDS	2048
+#define READ_NS		600
+#define BUDGET_NS	20000
 
 /* In each domain alike. */
 struct load {
@@ -50,7 +61,11 @@ static struct load loads[RMIDS];
 static bool hot;		/* CMT_BENCH_HOT is set */
 static bool counted;		/* CMT_BENCH_COUNTED is set */
 static uint32_t cpus = CPUS, domain_cpus = DOMAIN_CPUS;
+static struct made made;	/* cpus 0: CMT_BENCH_MACHINE is not set */
+static uint32_t containers = CONTAINERS;
 static uint64_t ms;		/* milliseconds written so far */
+static uint64_t end_ms;		/* CMT_BENCH_MS; 0: it ends by itself */
+static uint64_t records;
 static uint64_t written_ns;	/* the process's time for writing */
 static unsigned long anonymous_kib;
 
@@ -67,7 +82,7 @@ static uint64_t used_ns(void)
 
 static bool path_of(uint64_t cgroup_id, char path[FAKE_PATH_MAX])
 {
-	if (cgroup_id <= CGROUP || cgroup_id > CGROUP + CONTAINERS)
+	if (cgroup_id <= CGROUP || cgroup_id > CGROUP + containers)
 		return false;
 	snprintf(path, FAKE_PATH_MAX, "/machine.slice/docker-%012llx%052d.scope",
 		 (unsigned long long)cgroup_id, 0);
@@ -80,7 +95,7 @@ static void own(uint32_t rmid)
 
 	*record = image_event(CMT_REC_EXISTING, 0, T0, rmid, 1);
 	record->owner.cgroup_id = 0;
-	if (rmid > CONTAINERS)
+	if (rmid > containers)
 		return;
 	record->flags |= CMT_F_OWNER_CGROUP;
 	record->tgid = 0;
@@ -95,15 +110,42 @@ static void without_rdt(void)
 	fake.info.events = 0;
 }
 
-__attribute__((constructor)) static void load_begin(void)
+static uint32_t number_of(const char *name, uint32_t otherwise)
 {
-	hot = getenv("CMT_BENCH_HOT");
-	counted = getenv("CMT_BENCH_COUNTED");
+	const char *text = getenv(name);
+
+	return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+}
+
+/* Returns the number of RMIDs. */
+static uint32_t choose_machine(void)
+{
+	const char *machine = getenv("CMT_BENCH_MACHINE");
+
 	if (getenv("CMT_BENCH_ONE"))
 		cpus = domain_cpus = ONE_CPUS;
-	fake_setup(cpus, RING_RECORDS);
-	fake.info.nr_rmids = RMIDS;
-	fake.info.rmids_usable = RMIDS - 1;
+	if (!machine)
+		return RMIDS;
+	made.read_ns = number_of("CMT_BENCH_READ_NS", READ_NS);
+	made.budget_ns = BUDGET_NS;
+	if (sscanf(machine, "%u/%u/%u", &made.cpus, &made.domains, &made.containers) != 3)
+		abort();
+	made_begin(&made);
+	cpus = made.cpus;
+	containers = made.containers;
+	return made_rmids(&made);
+}
+
+__attribute__((constructor)) static void load_begin(void)
+{
+	uint32_t rmids = choose_machine();
+
+	hot = getenv("CMT_BENCH_HOT");
+	counted = getenv("CMT_BENCH_COUNTED");
+	end_ms = number_of("CMT_BENCH_MS", 0);
+	fake_setup(cpus, cpus > MANY_CPUS ? MANY_RECORDS : RING_RECORDS);
+	fake.info.nr_rmids = rmids;
+	fake.info.rmids_usable = rmids - 1;
 	fake.info.scope = CMT_SCOPE_CONTAINER;
 	fake.info.events |= CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	if (counted)
@@ -111,7 +153,7 @@ __attribute__((constructor)) static void load_begin(void)
 	fake.level = true;
 	fake.path_of = path_of;
 	fake.now = T0;
-	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
+	for (uint32_t rmid = 1; rmid < (made.cpus ? containers + 1 : rmids); rmid++)
 		own(rmid);
 }
 
@@ -196,9 +238,20 @@ static void write_tick(uint32_t cpu, uint64_t ts)
 	image_put(fake_ring(cpu), &record);
 }
 
+static void put(const struct cmt_record *record)
+{
+	image_put(fake_ring(record->cpu), record);
+	records++;
+}
+
 static void write_ms(void)
 {
 	ms++;
+	if (made.cpus) {
+		made_set_waits(fake.counters & CMT_F_WAITED && !getenv("CMT_BENCH_NO_WAITS"));
+		made_write(ms, T0 + ms * MS, put);
+		return;
+	}
 	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
 		if (is_running(rmid))
 			run(rmid);
@@ -221,12 +274,21 @@ static void look_at_memory(void)
 		fclose(file);
 }
 
+/* As a user would, while the program waits. */
+static void end_program(const sigset_t *mask)
+{
+	sigset_t before;
+
+	raise(SIGTERM);
+	sigprocmask(SIG_SETMASK, mask, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
 	uint64_t begin = used_ns(), until = UINT64_MAX;
 
-	(void)mask;
 	if (timeout)
 		until = fake.now + (uint64_t)timeout->tv_sec * 1000 * MS +
 			(uint64_t)timeout->tv_nsec;
@@ -238,23 +300,45 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	}
 	if (!fds[0].revents)
 		fake.now = until;
+	if (end_ms && ms >= end_ms)
+		end_program(mask);
 	look_at_memory();
 	written_ns += used_ns() - begin;
 	return fds[0].revents ? 1 : 0;
+}
+
+/* Of a machine whose size was chosen */
+static void print_made(FILE *file, const char *name, double ns)
+{
+	const struct made_counts *counts = made_counts();
+	double all_ms = (double)ms;
+
+	fprintf(file, "figure %s_percent %.2f\n", name, 100 * ns / (all_ms * MS));
+	fprintf(file, "figure %s_ns_record %.1f\n", name, ns / (double)records);
+	fprintf(file, "figure %s_records_ms %.1f\n", name, (double)records / all_ms);
+	fprintf(file, "figure %s_samples_ms %.1f\n", name, (double)counts->samples / all_ms);
+	fprintf(file, "figure %s_loaded_ms %.1f\n", name, (double)counts->loaded / all_ms);
+	fprintf(file, "figure %s_deferred_ms %.1f\n", name,
+		(double)counts->deferred / all_ms);
+	fprintf(file, "figure %s_oldest_ms %llu\n", name,
+		(unsigned long long)counts->oldest_ms);
 }
 
 __attribute__((destructor)) static void load_end(void)
 {
 	const char *path = getenv("CMT_BENCH_FIGURES");
 	const char *name = getenv("CMT_BENCH_NAME");
+	double ns = (double)(used_ns() - written_ns);
 	FILE *file = path ? fopen(path, "w") : NULL;
 
 	if (!file || !ms)
 		return;
 	name = name ? name : "cmtstat";
-	fprintf(file, "figure %s_%s %.2f\nfigure %s_kib %lu\n", name,
-		hot ? "hot" : "all",
-		100.0 * (double)(used_ns() - written_ns) / (double)(ms * MS),
-		name, anonymous_kib);
+	if (made.cpus)
+		print_made(file, name, ns);
+	else
+		fprintf(file, "figure %s_%s %.2f\n", name, hot ? "hot" : "all",
+			100 * ns / (double)(ms * MS));
+	fprintf(file, "figure %s_kib %lu\n", name, anonymous_kib);
 	fclose(file);
 }

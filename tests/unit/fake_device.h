@@ -18,7 +18,7 @@
 struct fake {
 	struct cmt_info info;
 	struct cmt_stats stats;
-	struct cmt_record existing[256];
+	struct cmt_record existing[4096];
 	uint32_t nr_existing;
 	struct cmt_record pending[256];
 	uint32_t nr_pending;
@@ -51,7 +51,7 @@ struct fake {
 	int nr_maps;
 	bool populate;		/* pages are mapped at once */
 	bool level;		/* poll() reports what read() has not taken */
-	uint64_t read_at[256];	/* heads at the last read() */
+	uint64_t read_at[1024];	/* heads at the last read() */
 	int nr_reads;		/* read() calls */
 	int nr_snapshots;	/* CMT_IOC_GET_RMIDS */
 	int read_errno;
