@@ -90,6 +90,7 @@ void cmt_entries_free(struct cmt_entries *entries)
 	free(entries->nr_carried);
 	free(entries->unused);
 	free(entries->out);
+	free(entries->read);
 	free(entries);
 }
 
@@ -147,6 +148,7 @@ static struct domain *add_domain(struct cmt_entries *e, uint32_t d, uint32_t id)
 		(e->nr_domains - d) * sizeof(e->domains[0]));
 	e->domains[d] = domain;
 	e->nr_domains++;
+	e->placed = false;
 	return domain;
 }
 
@@ -194,6 +196,10 @@ static int pool_grow(struct cmt_entries *e)
 	if (!p)
 		return -ENOMEM;
 	e->unused = p;
+	p = realloc(e->read, room * sizeof(*e->read));
+	if (!p)
+		return -ENOMEM;
+	e->read = p;
 	chunk = calloc(1, sizeof(*chunk) + more * sizeof(chunk->entries[0]));
 	if (!chunk)
 		return -ENOMEM;
@@ -370,4 +376,10 @@ int cmt_entries_add(struct cmt_entries *e, uint32_t slot,
 const uint64_t *cmt_entries_news(const struct cmt_entries *e)
 {
 	return e->news;
+}
+
+const uint32_t *cmt_entries_read(const struct cmt_entries *e, uint32_t *nr)
+{
+	*nr = e->nr_read;
+	return e->moved ? NULL : e->read;
 }

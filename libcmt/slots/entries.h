@@ -58,9 +58,17 @@ uint32_t cmt_entries_emit(struct cmt_entries *entries, uint32_t slot,
 			  const struct cmt_slot_entry *const **out);
 
 /*
- * A bitmap of RMIDs, of the last cmt_entries_emit().  The entries of an RMID that is
- * not set are the same as in the call before, also their owners.
+ * A bitmap of RMIDs, of the last cmt_entries_emit(): their owners may have changed, or there
+ * are several generations.  Each reading of another RMID has an entry of its own, and an
+ * entry without a reading is that of the call before.
  */
 const uint64_t *cmt_entries_news(const struct cmt_entries *entries);
+
+/*
+ * The indices of the entries with a reading in the last cmt_entries_emit(), in any order.
+ * The other entries are those of the call before, at the same indices; only their age
+ * may have changed.  NULL: entries came, went, or changed their owner.
+ */
+const uint32_t *cmt_entries_read(const struct cmt_entries *entries, uint32_t *nr);
 
 #endif

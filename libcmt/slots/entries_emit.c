@@ -31,14 +31,30 @@ static inline void find_owner(const struct emit *emit, struct entry *entry,
 				      out->generation, ts);
 }
 
+/* Hand out an entry with a reading where the last one of its RMID and domain was. */
+static inline void replace(struct cmt_entries *e, const struct entry *before,
+			   struct entry *entry)
+{
+	if (before->out.generation != entry->out.generation)
+		e->moved = true;
+	if (e->moved || !e->placed)
+		return;
+	entry->at = before->at;
+	e->out[entry->at] = &entry->out;
+	e->read[e->nr_read++] = entry->at;
+}
+
 /* @entry is the last of its RMID in its domain from now on. */
 static inline void cell_set(struct cmt_entries *e, struct entry **cell,
 			    size_t word, struct entry *entry)
 {
-	if (*cell)
+	if (*cell) {
+		replace(e, *cell, entry);
 		pool_put(e, *cell);
-	else
+	} else {
+		e->moved = true;
 		e->nr_carried[word]++;
+	}
 	*cell = entry;
 }
 
@@ -70,6 +86,7 @@ static void cell_clear(struct cmt_entries *e, struct entry **cell, uint32_t rmid
 
 	pool_put(e, *cell);
 	*cell = NULL;
+	e->moved = true;
 	e->nr_carried[rmid / 64]--;
 	for (uint32_t d = 0; d < e->nr_domains; d++) {
 		if (row[d])
@@ -129,7 +146,6 @@ static void update_domain(const struct emit *emit, uint32_t d, size_t word,
 	uint64_t fresh = *sampled;
 	uint64_t old = (domain->before[word] | stale) & ~fresh & ~several;
 
-	emit->e->news[word] |= fresh | domain->before[word];
 	*sampled = 0;
 	domain->before[word] = fresh;
 	if (fresh & ~several)
@@ -278,17 +294,36 @@ static uint64_t take_stale(const struct emit *emit, size_t word)
 static void update_word(struct emit *emit, size_t word)
 {
 	struct cmt_entries *e = emit->e;
-	uint64_t *several = &e->slots[emit->slot].several[word];
+	uint64_t several = e->slots[emit->slot].several[word];
 	uint64_t stale = take_stale(emit, word);
 
-	e->news[word] = stale | *several;
+	e->moved |= stale || several;
+	e->news[word] = stale | several;
 	for (uint32_t d = 0; d < e->nr_domains; d++)
-		update_domain(emit, d, word, *several, stale);
-	if (*several)
-		emit_word(emit, word, *several);
-	else
-		emit_carried(emit, word);
-	*several = 0;
+		update_domain(emit, d, word, several, stale);
+}
+
+static void emit_all(struct emit *emit)
+{
+	struct cmt_entries *e = emit->e;
+
+	for (size_t word = 0; word < bitmap_words(e); word++) {
+		uint64_t *several = &e->slots[emit->slot].several[word];
+
+		if (*several)
+			emit_word(emit, word, *several);
+		else
+			emit_carried(emit, word);
+		*several = 0;
+	}
+	e->nr_out = emit->n;
+}
+
+/* The next slot has the entries of this one, unless something happens. */
+static void place_all(struct cmt_entries *e)
+{
+	for (uint32_t i = 0; i < e->nr_out; i++)
+		((struct entry *)(uintptr_t)e->out[i])->at = i;
 }
 
 /* Entries that were handed out with the last slot may be used again. */
@@ -303,6 +338,22 @@ static void pool_reclaim(struct cmt_entries *e)
 	}
 }
 
+/* What is handed out changes only where something was read, if that can be. */
+static void emit_slot(struct emit *emit)
+{
+	struct cmt_entries *e = emit->e;
+	bool placed = e->placed;
+
+	if (placed && !e->moved)
+		return;
+	emit_all(emit);
+	/* where owners come and go in each slot, no place is of use */
+	e->placed = !e->moved;
+	if (e->placed)
+		place_all(e);
+	e->moved |= !placed;
+}
+
 uint32_t cmt_entries_emit(struct cmt_entries *e, uint32_t slot, uint64_t end,
 			  const struct cmt_slot_entry *const **out)
 {
@@ -313,9 +364,13 @@ uint32_t cmt_entries_emit(struct cmt_entries *e, uint32_t slot, uint64_t end,
 		.changed = cmt_tracker_changed(e->tracker),
 	};
 
+	/* of several generations, one is carried on */
+	e->moved = e->spent;
+	e->nr_read = 0;
 	pool_reclaim(e);
 	for (size_t word = 0; word < bitmap_words(e); word++)
 		update_word(&emit, word);
+	emit_slot(&emit);
 	*out = e->out;
-	return emit.n;
+	return e->nr_out;
 }

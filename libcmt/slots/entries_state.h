@@ -13,6 +13,7 @@
 struct entry {
 	struct cmt_slot_entry out;	/* of the sample with its values */
 	uint32_t flags;			/* of that sample only, where samples > 1 */
+	uint32_t at;			/* index in out, if it is placed */
 	struct entry *older;		/* this RMID's, of another generation, or
 					 * NULL
 					 */
@@ -65,7 +66,16 @@ struct cmt_entries {
 	struct entry *spent;		/* handed out, and of no further use,
 					 * linked by older
 					 */
+	/*
+	 * As handed out.  While no entry comes, goes or changes its owner, only entries
+	 * with a reading are replaced.
+	 */
 	const struct cmt_slot_entry **out;	/* room of them, and one more */
+	uint32_t nr_out;
+	bool moved;			/* some came, went, or changed its owner */
+	bool placed;			/* entry.at is valid */
+	uint32_t *read;			/* indices in out, room of them */
+	uint32_t nr_read;
 	struct special slots[];
 };
 

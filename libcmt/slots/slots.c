@@ -423,6 +423,11 @@ const uint64_t *cmt_slots_news(const struct cmt_slots *slots)
 	return cmt_entries_news(slots->entries);
 }
 
+const uint32_t *cmt_slots_read(const struct cmt_slots *slots, uint32_t *nr)
+{
+	return cmt_entries_read(slots->entries, nr);
+}
+
 struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots)
 {
 	return slots->tracker;

@@ -24,10 +24,18 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 		   uint64_t missed);
 
 /*
- * In the callback: a bitmap of RMIDs.  The entries of the other RMIDs are unchanged
- * from the slot before.
+ * In the callback: a bitmap of RMIDs.  An entry of another RMID that is at the same address
+ * as in the slot before has the same values, and the same owner; only its age may have
+ * changed.
  */
 const uint64_t *cmt_slots_news(const struct cmt_slots *slots);
+
+/*
+ * In the callback: the indices of the entries with a reading, in any order.  All other
+ * entries are at the indices of the slot before, with the same values and owners.  NULL:
+ * entries came, went, or changed their owner.
+ */
+const uint32_t *cmt_slots_read(const struct cmt_slots *slots, uint32_t *nr);
 
 /* The owner of the first RMID from @rmid on that has one now.  NULL: no further one has. */
 const struct cmt_owner *cmt_slots_next_owner(const struct cmt_slots *slots, uint32_t rmid);

@@ -2,8 +2,9 @@
 /*
  * CMT_USAGE_BRIEF: rows that are left out, and RMIDs that are not even visited.
  *
- * An RMID with the entries of the slot before costs one comparison.  Visited RMIDs are
- * noted in the news of the interval.  From these, and from the owners that ran, follow
+ * An RMID with the entries of the slot before costs one comparison, and nothing where a slot
+ * has the entries of the slot before, in the same interval.  Visited RMIDs are noted in the
+ * news of the interval.  From these, and from the owners that ran, follow
  * the groups in the frame; the chains of these groups have the holdings of their rows.
  */
 #include "state.h"
@@ -59,16 +60,41 @@ static inline uint32_t skip_same(struct cmt_usage *usage,
 	return i;
 }
 
-int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot)
+/* The holdings of the next @n entries follow each other. */
+static void note_steps(struct cmt_usage *usage, uint32_t first, uint32_t n)
+{
+	while (n--)
+		usage->steps[usage->nr_steps++] = first++;
+}
+
+/* The entry was added; usage->expected follows its holding, if it has one. */
+static void note_step(struct cmt_usage *usage, const struct cmt_slot_entry *e)
+{
+	uint32_t number = usage->expected - 1;
+
+	usage->in_step &= usage->expected && usage->holdings[number].entry == e &&
+			  usage->holdings[number].held;
+	note_steps(usage, number, 1);
+}
+
+/* Visit all entries.  Where an interval has several slots, note their holdings. */
+static int add_all(struct cmt_usage *usage, const struct cmt_slot *slot)
 {
 	const uint64_t *news = cmt_slots_news(usage->slots);
-	uint32_t i;
+	uint32_t i, first;
 	int err = 0;
 
 	usage->expected = 0;
 	usage->shares_now = 0;
+	usage->nr_steps = 0;
+	usage->in_step = !usage->narrow &&
+			 !cmt_room(&usage->steps, &usage->room_steps, slot->nr_entries,
+				   sizeof(*usage->steps));
 	for (i = 0; !err; i++) {
+		first = usage->expected;
 		i = skip_same(usage, slot, news, i);
+		if (usage->in_step)
+			note_steps(usage, first, usage->expected - first);
 		if (i == slot->nr_entries)
 			break;
 		/* others will follow, last looked at a slot ago */
@@ -76,9 +102,57 @@ int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot)
 			__builtin_prefetch(cmt_slot_entry_at(slot, i + AHEAD));
 		err = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
 					slot->end_ns);
+		if (usage->in_step)
+			note_step(usage, cmt_slot_entry_at(slot, i));
 	}
 	if (!usage->narrow)
 		usage_sums_end(usage, usage->shares_now);
+	return err;
+}
+
+/* Visit the entries with a reading only: all others are in the slot as before. */
+static int add_read(struct cmt_usage *usage, const struct cmt_slot *slot,
+		    const uint32_t *read, uint32_t nr)
+{
+	struct usage_holding *h;
+	uint32_t i;
+	int err = 0;
+
+	usage->behind = true;
+	for (i = 0; !err && i < nr; i++) {
+		if (i + AHEAD < nr)
+			__builtin_prefetch(&usage->holdings[usage->steps[read[i + AHEAD]]]);
+		h = &usage->holdings[usage->steps[read[i]]];
+		err = usage_holding_take(usage, h, cmt_slot_entry_at(slot, read[i]),
+					 slot->end_ns);
+		usage->in_step &= h->held;
+	}
+	return err;
+}
+
+void usage_catch_up(struct cmt_usage *usage, uint64_t end_ns)
+{
+	uint32_t i;
+
+	for (i = 0; usage->behind && i < usage->nr_steps; i++)
+		usage->holdings[usage->steps[i]].seen_ns = end_ns;
+	usage->behind = false;
+}
+
+int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot)
+{
+	uint32_t nr;
+	const uint32_t *read = cmt_slots_read(usage->slots, &nr);
+	int err;
+
+	/* the first slot of an interval begins the values of all holdings */
+	if (read && usage->in_step && usage->slots_now > 1) {
+		err = add_read(usage, slot, read, nr);
+	} else {
+		usage_catch_up(usage, usage->before_ns);
+		err = add_all(usage, slot);
+	}
+	usage->in_step &= !err;
 	return err;
 }
 

@@ -331,15 +331,11 @@ static struct usage_holding *holding_at(struct cmt_usage *usage,
 	return h;
 }
 
-int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
-		      uint64_t end_ns)
+int usage_holding_take(struct cmt_usage *usage, struct usage_holding *h,
+		       const struct cmt_slot_entry *e, uint64_t end_ns)
 {
 	int err;
-	struct usage_holding *h = holding_at(usage, e, &err);
 
-	if (!h)
-		return err;
-	usage->expected = (uint32_t)(h - usage->holdings) + 1;
 	h->seen_ns = end_ns;
 	h->entry = e;
 	h->held = false;
@@ -369,6 +365,18 @@ int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 	usage->shares_now++;
 	usage_sum_add(usage, h);
 	return 0;
+}
+
+int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
+		      uint64_t end_ns)
+{
+	int err;
+	struct usage_holding *h = holding_at(usage, e, &err);
+
+	if (!h)
+		return err;
+	usage->expected = (uint32_t)(h - usage->holdings) + 1;
+	return usage_holding_take(usage, h, e, end_ns);
 }
 
 /* Add an unavailable reading of the owner; by domain one in each. */

@@ -85,6 +85,9 @@ struct usage_holding {
 uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain);
 int usage_holding_add(struct cmt_usage *usage, const struct cmt_slot_entry *e,
 		      uint64_t end_ns);
+/* The same, of an entry whose holding is known.  Returns 0 or -ENOMEM. */
+int usage_holding_take(struct cmt_usage *usage, struct usage_holding *h,
+		       const struct cmt_slot_entry *e, uint64_t end_ns);
 /* The holding of the owner that ran, in a domain; NULL: there is none. */
 struct usage_holding *usage_holding_find(struct cmt_usage *usage,
 					 const struct usage_runner *runner, uint32_t domain);

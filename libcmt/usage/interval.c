@@ -169,6 +169,7 @@ struct usage_frame *usage_frame_build(struct cmt_usage *usage, uint64_t end_ns)
 {
 	struct usage_frame *to;
 
+	usage_catch_up(usage, usage->slot_end_ns);
 	if (usage_holdings_unread(usage))
 		return NULL;
 	to = frame_new(usage);

@@ -149,6 +149,11 @@ struct cmt_usage {
 	struct usage_holding *holdings;
 	uint32_t nr_holdings, room_holdings;
 	uint32_t expected;	/* expected index of the next entry's holding */
+	/* By index of an entry: its holding */
+	uint32_t *steps;
+	uint32_t nr_steps, room_steps;
+	bool in_step;		/* steps are those of the last slot, and all are held */
+	bool behind;		/* their holdings lack the seen_ns of slots since then */
 	uint32_t domains[CMT_DOMAINS_MAX];
 	uint32_t *chains[CMT_DOMAINS_MAX];	/* by RMID: its newest holding */
 	uint32_t nr_domains, last_domain;
@@ -299,6 +304,8 @@ int usage_rows(struct cmt_usage *usage, struct usage_frame *to);
 
 /* Add the entries of a slot.  Returns 0 or -ENOMEM. */
 int usage_entries_add(struct cmt_usage *usage, const struct cmt_slot *slot);
+/* Of holdings that were not visited: they are in each slot up to that which ends at @end_ns. */
+void usage_catch_up(struct cmt_usage *usage, uint64_t end_ns);
 /* Sum up the last slot, for a narrow interval with more than one slot. */
 void usage_brief_sums(struct cmt_usage *usage);
 /* Add a holding to the chain of its new group.  Returns 0 or -ENOMEM. */

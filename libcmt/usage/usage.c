@@ -165,6 +165,7 @@ void cmt_usage_free(struct cmt_usage *usage)
 	for (d = 0; d < CMT_DOMAINS_MAX; d++)
 		free(usage->chains[d]);
 	free(usage->holdings);
+	free(usage->steps);
 	free(usage->shares);
 	free(usage->sorted);
 	free(usage->places);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slots/slots.h"
 #include "slots/tracker.h"
 #include "unit.h"
 
@@ -1056,6 +1057,100 @@ START_TEST(test_state_is_known)
 END_TEST
 
 /* Any bytes at all: nothing breaks, everything is counted. */
+/* The entries of the slot before, as they were; and how often cmt_slots_read() answered. */
+static struct cmt_slot_entry befores[NR_RMIDS * 2];
+static const struct cmt_slot_entry *addresses[NR_RMIDS * 2];
+static uint32_t nr_befores, nr_answers, nr_no_answers;
+
+static bool is_in(const uint32_t *list, uint32_t nr, uint32_t n)
+{
+	while (nr--)
+		if (list[nr] == n)
+			return true;
+	return false;
+}
+
+/* Without a reading, nothing of an entry changes but its age. */
+static void check_kept(const struct cmt_slot_entry *e, uint32_t i)
+{
+	const struct cmt_slot_entry *before = &befores[i];
+
+	ck_assert_ptr_eq(e, addresses[i]);
+	ck_assert_uint_eq(e->samples, 0);
+	ck_assert_uint_eq(e->ts, before->ts);
+	ck_assert_uint_eq(e->occupancy_bytes, before->occupancy_bytes);
+	ck_assert_uint_eq(e->mbm_total_bytes, before->mbm_total_bytes);
+}
+
+/* An index that is listed has a reading, and the same identity. */
+static int check_read(void *ctx, const struct cmt_slot *slot)
+{
+	uint32_t nr;
+	const uint32_t *read = cmt_slots_read(slots, &nr);
+
+	(void)ctx;
+	ck_assert_uint_le(slot->nr_entries, NR_RMIDS * 2);
+	nr_answers += read != NULL;
+	nr_no_answers += !read;
+	if (read)
+		ck_assert_uint_eq(slot->nr_entries, nr_befores);
+	for (uint32_t i = 0; i < slot->nr_entries; i++) {
+		const struct cmt_slot_entry *e = cmt_slot_entry_at(slot, i);
+		const struct cmt_slot_entry *before = &befores[i];
+
+		if (read) {
+			ck_assert_uint_eq(e->rmid, before->rmid);
+			ck_assert_uint_eq(e->domain, before->domain);
+			ck_assert_uint_eq(e->generation, before->generation);
+			ck_assert_ptr_eq(e->owner, before->owner);
+			ck_assert_uint_eq(is_in(read, nr, i), e->samples != 0);
+		}
+		if (read && !e->samples)
+			check_kept(e, i);
+		befores[i] = *e;
+		addresses[i] = e;
+	}
+	nr_befores = slot->nr_entries;
+	return 0;
+}
+
+/* Owners come, go and are called otherwise, some of them read late. */
+START_TEST(test_read_of_same_entries)
+{
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = NR_RMIDS, .nr_cpus = 4,
+	};
+	uint32_t generations[NR_RMIDS] = { 0 };
+
+	cmt_slots_free(slots);
+	ck_assert_int_eq(cmt_slots_new(&slots, &opts, check_read, NULL), 0);
+	nr_befores = nr_answers = nr_no_answers = 0;
+	srandom(1);
+	for (uint64_t ms = 10; ms < 3000; ms++) {
+		uint32_t rmid = 1 + (uint32_t)random() % 20;
+
+		if (random() % 60 == 0) {
+			if (generations[rmid] && random() % 2)
+				event(CMT_REC_FREE, ms * MS + 1, rmid, generations[rmid]);
+			else if (generations[rmid] && random() % 2)
+				event(CMT_REC_UPDATE, ms * MS + 1, rmid, generations[rmid]);
+			else
+				event(CMT_REC_ALLOC, ms * MS + 1, rmid, ++generations[rmid]);
+		}
+		for (int i = 0; i < 8; i++) {
+			rmid = 1 + (uint32_t)random() % 20;
+			if (generations[rmid])
+				add(sample((ms - (uint64_t)random() % 3) * MS + 2, rmid,
+					   generations[rmid], (uint32_t)random() % 2,
+					   (uint64_t)random()));
+		}
+	}
+	ck_assert_int_eq(cmt_slots_flush(slots), 0);
+	ck_assert_uint_ge(nr_answers, 300);
+	ck_assert_uint_ge(nr_no_answers, 300);
+}
+END_TEST
+
 START_TEST(test_random_bytes)
 {
 	unsigned int seed = 3;
@@ -1130,6 +1225,7 @@ int main(void)
 	tcase_add_test(tcase, test_perf_bounded);
 	tcase_add_test(tcase, test_perf_malformed);
 	tcase_add_test(tcase, test_state_is_known);
+	tcase_add_test(tcase, test_read_of_same_entries);
 	tcase_add_test(tcase, test_random_bytes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -674,6 +674,29 @@ START_TEST(test_usage_carried_in_a_sum)
 }
 END_TEST
 
+/* An owner that only the first slots visit is there to the end of the interval. */
+START_TEST(test_usage_carried_without_a_visit)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 12, 0);
+	own(2, 12, 0);
+	for (uint64_t ms = 1; ms < 40; ms++) {
+		read_at(1, ms * MS, 600, 0);
+		if (ms < 3)
+			read_at(2, ms * MS, 40 * ms, 0);
+	}
+	rows = close_rows(2);
+	ck_assert_uint_eq(rows[1].occupancy.last_bytes, 80);
+	ck_assert_uint_eq(rows[1].occupancy.least_bytes, 40);
+	ck_assert_uint_eq(rows[1].occupancy.slots, 39);
+	ck_assert(!(rows[1].why & CMT_USAGE_WHY_ENDED));
+	ck_assert_uint_eq(rows[1].rmids, 1);
+	end();
+}
+END_TEST
+
 /* Each RMID of resctrl's is a row, in no container. */
 START_TEST(test_usage_resctrl)
 {
@@ -1574,6 +1597,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_coverage_without_counters);
 	UNIT_CASE(suite, test_usage_carried);
 	UNIT_CASE(suite, test_usage_carried_in_a_sum);
+	UNIT_CASE(suite, test_usage_carried_without_a_visit);
 	UNIT_CASE(suite, test_usage_age_of_a_value);
 	UNIT_CASE(suite, test_usage_resctrl);
 	UNIT_CASE(suite, test_usage_kernel);
