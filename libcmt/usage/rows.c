@@ -19,16 +19,6 @@ static int cmp_holding(const void *pa, const void *pb)
 	return ret ? ret : usage_cmp(a->domain, b->domain);
 }
 
-/* By domain, of one row; and as above in it. */
-static int cmp_part(const void *pa, const void *pb)
-{
-	const struct usage_holding *a = *(struct usage_holding *const *)pa;
-	const struct usage_holding *b = *(struct usage_holding *const *)pb;
-	int ret = usage_cmp(a->domain, b->domain);
-
-	return ret ? ret : cmp_holding(pa, pb);
-}
-
 /* By process, of one container; and as above in it. */
 static int cmp_child(const void *pa, const void *pb)
 {
@@ -49,6 +39,50 @@ static void sort_holdings(struct usage_holding **holdings, uint32_t nr,
 		i++;
 	if (i < nr)
 		qsort(holdings, nr, sizeof(struct usage_holding *), cmp);
+}
+
+/* Merge two sorted runs into @to; of a domain, those of the first come first. */
+static void merge(struct usage_holding **to, struct usage_holding *const *a, uint32_t nr_a,
+		  struct usage_holding *const *b, uint32_t nr_b)
+{
+	while (nr_a && nr_b) {
+		bool first = (*a)->domain <= (*b)->domain;
+
+		*to++ = first ? *a++ : *b++;
+		nr_a -= first;
+		nr_b -= !first;
+	}
+	memcpy(to, a, nr_a * sizeof(*to));
+	memcpy(to + nr_a, b, nr_b * sizeof(*to));
+}
+
+/* The length of the sorted run that @holdings begin with. */
+static uint32_t sorted_length(struct usage_holding *const *holdings, uint32_t nr)
+{
+	uint32_t n = 1;
+
+	while (n < nr && holdings[n - 1]->domain <= holdings[n]->domain)
+		n++;
+	return n;
+}
+
+/*
+ * By domain, those of a domain as they were: by RMID.  A row of many RMIDs has many
+ * holdings, sorted by domain for each RMID.  @spare has room for all.
+ */
+static void sort_by_domain(struct usage_holding **holdings, uint32_t nr,
+			   struct usage_holding **spare)
+{
+	uint32_t i, a, b;
+
+	while (sorted_length(holdings, nr) < nr) {
+		for (i = 0; i < nr; i += a + b) {
+			a = sorted_length(holdings + i, nr - i);
+			b = i + a < nr ? sorted_length(holdings + i + a, nr - i - a) : 0;
+			merge(spare + i, holdings + i, a, holdings + i + a, b);
+		}
+		memcpy(holdings, spare, nr * sizeof(*holdings));
+	}
 }
 
 /* How many holdings of @run, of @nr, are of the same child as the first. */
@@ -89,9 +123,10 @@ static int build_child(struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
-/* The parts of the last row by domain, or its processes */
+/* The parts of the last row by domain, or its processes.  @spare has room for @nr. */
 static int build_children(struct cmt_usage *usage, struct usage_frame *to,
-			  struct usage_holding **run, uint32_t nr)
+			  struct usage_holding **run, uint32_t nr,
+			  struct usage_holding **spare)
 {
 	struct cmt_usage_row *parent = &to->rows.rows[to->rows.nr - 1];
 	uint32_t i, n;
@@ -100,7 +135,10 @@ static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 	if (usage_in_parts(usage) && !have_parts(run, nr))
 		return 0;
 	parent->first_child = to->children.nr;
-	sort_holdings(run, nr, usage_in_parts(usage) ? cmp_part : cmp_child);
+	if (usage_in_parts(usage))
+		sort_by_domain(run, nr, spare);
+	else
+		sort_holdings(run, nr, cmp_child);
 	for (i = 0; !err && i < nr; i += n) {
 		n = child_length(run + i, nr - i);
 		if (run[i]->child != USAGE_NONE)
@@ -111,7 +149,7 @@ static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 }
 
 static int build_row(struct cmt_usage *usage, struct usage_frame *to,
-		     struct usage_holding **run, uint32_t n)
+		     struct usage_holding **run, uint32_t n, struct usage_holding **spare)
 {
 	struct cmt_usage_row *row = usage_row_new(&to->rows);
 
@@ -120,7 +158,7 @@ static int build_row(struct cmt_usage *usage, struct usage_frame *to,
 	usage_group_measured(usage, run[0]->group, to->rows.nr - 1);
 	usage_row_fill(usage, to, row, run, n, run[0]->group);
 	usage_row_of_container(usage, row);
-	return build_children(usage, to, run, n);
+	return build_children(usage, to, run, n, spare);
 }
 
 /* Is the row of the holding in this frame? */
@@ -188,24 +226,25 @@ static int make_room(struct cmt_usage *usage)
 
 static int build_rows(struct cmt_usage *usage, struct usage_frame *to)
 {
-	struct usage_holding **sorted, **list;
+	struct usage_holding **sorted, **spare;
 	uint32_t i, n, nr;
 	int err = make_room(usage);
 
 	if (err)
 		return err;
-	sorted = usage->sorted;
-	list = sorted + usage->nr_holdings + usage->perf.nr_blanks + 1;
-	nr = list_holdings(usage, list);
-	if (usage_in_chains(usage) && !usage->perf.nr_blanks)
-		sorted = list;
-	else
-		sort_by_group(usage, list, nr, sorted, usage->places);
+	spare = usage->sorted;
+	sorted = spare + usage->nr_holdings + usage->perf.nr_blanks + 1;
+	nr = list_holdings(usage, sorted);
+	if (!usage_in_chains(usage) || usage->perf.nr_blanks) {
+		sort_by_group(usage, sorted, nr, spare, usage->places);
+		sorted = usage->sorted;
+		spare = sorted + usage->nr_holdings + usage->perf.nr_blanks + 1;
+	}
 	for (i = 0; !err && i < nr; i += n) {
 		for (n = 1; i + n < nr && sorted[i + n]->group == sorted[i]->group;)
 			n++;
 		sort_holdings(sorted + i, n, cmp_holding);
-		err = build_row(usage, to, sorted + i, n);
+		err = build_row(usage, to, sorted + i, n, spare);
 	}
 	return err;
 }
