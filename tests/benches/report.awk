@@ -178,9 +178,9 @@ function finish_order()
 		on_host("record_hot", "<=5", "cmtstat record, 16 CPUs, 255 RMIDs, % of a CPU")
 		on_host("record_all", "<=12", "  the same, each read once a ms")
 		on_host("record_kib", "<=32768", "  its memory beyond the maps, KiB")
-		large("stat", "cmtstat --no-marks", "", "", "", "<=65536")
-		large("record", "cmtstat record", "", "", "", "<=98304")
-		large("exporter", "cmt-exporter", "", "", "", "<=65536")
+		large("stat", "cmtstat --no-marks", "", "", "<=4", "<=65536")
+		large("record", "cmtstat record", "", "", "<=2", "<=98304")
+		large("exporter", "cmt-exporter", "", "", "<=5", "<=65536")
 	}
 }
 
