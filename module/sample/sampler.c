@@ -12,7 +12,6 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/suspend.h>
 
 #include "compat.h"
@@ -34,30 +33,23 @@ static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start, stop */
 static u32 channels_wanted;		/* the number of descriptors */
 static bool suspended;			/* between the two notifications */
 static u64 stopped_at;			/* ns */
-static DEFINE_RAW_SPINLOCK(running_lock);	/* running, starting a timer */
-static bool running;
+static bool running;			/* written with the mutex */
 
 /*
- * On the CPU itself, interrupts off.  Either it finds the sampler running, and
- * timers_stop() finds its timer, or it finds the sampler stopped.
+ * On the CPU itself, interrupts off.  Either it finds the sampler stopped, or timers_stop()
+ * finds its timer.  All CPUs do this at once, so they share no lock.
  */
 static void timer_start(void *unused)
 {
 	struct sampler_cpu *s = this_cpu_read(cmt_sampler_cpus);
 
-	if (!s)
+	if (!s || !READ_ONCE(running) || !this_cpu_read(cmt_cpus.up) ||
+	    !READ_ONCE(s->has_ticks))
 		return;
-	raw_spin_lock(&running_lock);
-	if (running && this_cpu_read(cmt_cpus.up) && READ_ONCE(s->has_ticks))
-		cmt_tick_begin(s);
-	raw_spin_unlock(&running_lock);
-}
-
-static void set_running(bool value)
-{
-	raw_spin_lock_irq(&running_lock);
-	WRITE_ONCE(running, value);
-	raw_spin_unlock_irq(&running_lock);
+	cmt_tick_begin(s);
+	smp_mb();	/* pairs with timers_stop() */
+	if (!READ_ONCE(running))
+		hrtimer_try_to_cancel(&s->timer);
 }
 
 /*
@@ -76,7 +68,7 @@ static void timers_start(void)
 		cmt_channels_claim();
 	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
 		cmt_domains_lose_base();
-	set_running(true);
+	WRITE_ONCE(running, true);
 	on_each_cpu(timer_start, NULL, true);
 }
 
@@ -87,7 +79,8 @@ static void timers_stop(void)
 	lockdep_assert_held(&sampler_mutex);
 	if (!running)
 		return;
-	set_running(false);
+	WRITE_ONCE(running, false);
+	smp_mb();	/* pairs with timer_start() */
 	for_each_possible_cpu(cpu)
 		if (per_cpu(cmt_sampler_cpus, cpu))
 			hrtimer_cancel(&per_cpu(cmt_sampler_cpus, cpu)->timer);
