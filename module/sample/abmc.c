@@ -37,6 +37,7 @@
 #define LOOK_INTERVAL	(HZ / 10)
 #define LOOK_SELDOM	HZ		/* without readers */
 #define HEAT_NS		(20 * NSEC_PER_MSEC)
+#define HEAT_CPUS	64U		/* in one interrupt */
 
 /* RMIDs that one run of the work item changes in a domain, and one call to a CPU */
 #define RUN_MAX		16
@@ -287,21 +288,30 @@ static bool is_on(u32 domain)
 	return view.state == HW_ABMC_ON;
 }
 
-/* On any CPU, interrupts off.  Another agent's RMID may be beyond the table. */
+/* Another agent's RMID may be beyond the table. */
+static void heat_cpu(unsigned int cpu)
+{
+	const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+	u32 rmid = READ_ONCE(c->rmid);
+
+	if (READ_ONCE(c->up) && rmid < cmt_caps.nr_rmids)
+		hw_abmc_heat(READ_ONCE(c->domain), rmid);
+}
+
+/* On any CPU, interrupts off: with many CPUs, their parts follow each other within HEAT_NS. */
 static enum hrtimer_restart heat_tick(struct hrtimer *timer)
 {
-	unsigned int cpu;
+	static u32 part;
+	u32 parts = DIV_ROUND_UP(nr_cpu_ids, HEAT_CPUS);
+	unsigned int end = min((part + 1) * HEAT_CPUS, nr_cpu_ids), cpu;
 
-	for_each_online_cpu(cpu) {
-		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
-		u32 rmid = READ_ONCE(c->rmid);
-
-		if (READ_ONCE(c->up) && rmid < cmt_caps.nr_rmids)
-			hw_abmc_heat(READ_ONCE(c->domain), rmid);
-	}
+	for (cpu = part * HEAT_CPUS; cpu < end; cpu++)
+		if (cpu_online(cpu))
+			heat_cpu(cpu);
+	part = (part + 1) % parts;
 	if (!READ_ONCE(cmt_readers))
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(HEAT_NS));
+	hrtimer_forward_now(timer, ns_to_ktime(HEAT_NS / parts));
 	return HRTIMER_RESTART;
 }
 
