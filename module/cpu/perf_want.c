@@ -52,25 +52,27 @@ static void cpu_install(void *perf_cpu)
 	cmt_perf_install(perf_cpu);
 }
 
-/* Write the sums, before the CPU goes offline or has no ticks.  On the CPU itself. */
-static void cpu_write(void *unused)
-{
-	cmt_perf_write_all(this_cpu_read(cmt_cpus.perf));
-}
-
 static void cpu_remove(void *unused)
 {
 	cmt_perf_remove(smp_processor_id());
 }
 
-static void cpu_stop(unsigned int cpu)
+/* Write the sums, too: the CPU goes offline or has no ticks, and descriptors want them. */
+static void cpu_write_remove(void *unused)
+{
+	cmt_perf_write_all(this_cpu_read(cmt_cpus.perf));
+	cpu_remove(NULL);
+}
+
+/* @remove: what the CPU itself does */
+static void cpu_stop(unsigned int cpu, smp_call_func_t remove)
 {
 	struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
 
 	lockdep_assert_held(&perf_mutex);
 	if (!p)
 		return;
-	smp_call_function_single(cpu, cpu_remove, NULL, true);
+	smp_call_function_single(cpu, remove, NULL, true);
 	cmt_perf_events_release(p);
 	kvfree(p);
 }
@@ -125,7 +127,7 @@ static void perf_change(u32 now)
 		return;
 	}
 	for_each_online_cpu(cpu)
-		cpu_stop(cpu);
+		cpu_stop(cpu, cpu_remove);
 }
 
 /* The values that are counted on the CPU; why others are not, in @reason. */
@@ -337,15 +339,6 @@ void cmt_perf_set_waits(const char *reason)
 	cpus_read_unlock();
 }
 
-/* The CPU goes offline, or has no ticks. */
-static void cpu_retire(unsigned int cpu)
-{
-	if (!per_cpu(cmt_cpus, cpu).perf)
-		return;
-	smp_call_function_single(cpu, cpu_write, NULL, true);
-	cpu_stop(cpu);
-}
-
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 {
 	mutex_lock(&perf_mutex);
@@ -353,7 +346,7 @@ void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 	if (wanted && ticks)
 		cpu_update(cpu);
 	else
-		cpu_retire(cpu);
+		cpu_stop(cpu, cpu_write_remove);
 	mutex_unlock(&perf_mutex);
 }
 
@@ -361,7 +354,7 @@ void cmt_perf_cpu_down(unsigned int cpu)
 {
 	mutex_lock(&perf_mutex);
 	per_cpu(has_ticks, cpu) = false;
-	cpu_retire(cpu);
+	cpu_stop(cpu, cpu_write_remove);
 	mutex_unlock(&perf_mutex);
 }
 
