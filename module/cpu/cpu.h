@@ -150,5 +150,6 @@ void cmt_cpus_stats(struct cmt_stats *stats);
 #include "rdtgroups.h"
 #include "resctrl.h"
 #include "wait.h"
+#include "walk.h"
 
 #endif

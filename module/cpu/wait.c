@@ -209,20 +209,19 @@ void notrace cmt_probe_wakeup_new(void *data, struct task_struct *task)
 	cmt_probe_wakeup(data, task);
 }
 
+static void see_thread(struct task_struct *task)
+{
+	u64 since = waits_since(task);
+	u64 ns = waited_ns(task, since, local_clock());
+
+	local_set(&cmt_wait_accounts[task->pid], cmt_wait_account(task, ns));
+	if (since)
+		hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
+}
+
 void cmt_wait_begin(void)
 {
-	struct task_struct *process, *task;
-	u64 since, ns;
-
-	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		since = waits_since(task);
-		ns = waited_ns(task, since, local_clock());
-		local_set(&cmt_wait_accounts[task->pid], cmt_wait_account(task, ns));
-		if (since)
-			hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
-	}
-	rcu_read_unlock();
+	cmt_walk_tasks(PIDTYPE_PID, see_thread);
 }
 
 const char *cmt_wait_alloc(void)

@@ -12,8 +12,8 @@
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -46,16 +46,10 @@ static void follow_mount(void)
 	cmt_settings_emit();
 }
 
-static void scan_tasks(void)
+static void see_thread(struct task_struct *thread)
 {
-	struct task_struct *process, *task;
-
-	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		cmt_foreign_note(cmt_task_rmid(task));
-		cmt_rdtgroups_see_thread(task);
-	}
-	rcu_read_unlock();
+	cmt_foreign_note(cmt_task_rmid(thread));
+	cmt_rdtgroups_see_thread(thread);
 }
 
 static void refresh_ipi(void *unused)
@@ -149,7 +143,7 @@ static void look(struct work_struct *work)
 	mounted = cmt_resctrl_mounted();
 	cmt_rdtgroups_begin();
 	if (mounted)
-		scan_tasks();
+		cmt_walk_tasks(PIDTYPE_PID, see_thread);
 	scan_cpus(mounted);
 	cmt_plza_look();
 	cmt_foreign_note(cmt_plza_rmid());

@@ -317,21 +317,21 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	cmt_refresh_this_cpu();
 }
 
-void cmt_scope_resolve_all(void)
+static void see_process(struct task_struct *leader)
 {
-	struct task_struct *leader;
 	unsigned long flags;
 
+	if (leader->flags & PF_KTHREAD)
+		return;
+	flags = cmt_owners_lock();
+	process_resolve(leader);
+	cmt_owners_unlock(flags);
+}
+
+void cmt_scope_resolve_all(void)
+{
 	lockdep_assert_held(&cmt_scope_mutex);
-	rcu_read_lock();
-	for_each_process(leader) {
-		if (leader->flags & PF_KTHREAD)
-			continue;
-		flags = cmt_owners_lock();
-		process_resolve(leader);
-		cmt_owners_unlock(flags);
-	}
-	rcu_read_unlock();
+	cmt_walk_tasks(PIDTYPE_TGID, see_process);
 }
 
 /* Owner numbers are free again: resolve the processes that got no number. */
