@@ -2,7 +2,8 @@
 /*
  * The sources of the events, and the readings of their RMIDs.  A source
  * adds up the differences between readings of its RMIDs, so its traffic never decreases,
- * whichever RMID its owner has.
+ * whichever RMID its owner has.  The RMIDs of an owner are its own one, and those of the
+ * resctrl groups that are its sole groups at this moment.
  */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
@@ -28,10 +29,14 @@
 /* Readings of one domain that are made at a time */
 #define BATCH	32
 
+/* Groups that are read where perf reads an event; the work item reads all. */
+#define GROUPS_HERE	4
+
 struct batch {
 	u32 domain;
 	u32 nr;
 	struct cqm_source *sources[BATCH];
+	struct cqm_last *lasts[BATCH];
 	struct cmt_demand_key keys[BATCH];
 	struct cmt_record samples[BATCH];
 };
@@ -40,11 +45,6 @@ DEFINE_MUTEX(cqm_mutex);	/* sources, and binding */
 DEFINE_RAW_SPINLOCK(cqm_lock);
 LIST_HEAD(cqm_sources);
 static struct batch batch;	/* cqm_mutex */
-
-static struct cqm_last *last_of(struct cqm_source *source, u32 rmid, u32 domain)
-{
-	return &source->lasts[source->of_owner ? domain : rmid];
-}
 
 static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
 {
@@ -57,12 +57,15 @@ static u64 sample_value(const struct cmt_record *sample, enum cqm_value value)
 
 /*
  * Did the owner of the sample get the RMID after the begin of the source?  The RMID may have
- * a later owner by now: the generation is 0 before the time changes.
+ * a later owner by now: the generation is 0 before the time changes.  The RMID of a group may
+ * have counted for others before the group was the owner's.
  */
 static bool is_new(const struct cqm_source *source, const struct cmt_record *sample)
 {
 	u64 since = cmt_table_since(sample->rmid);
 
+	if (source->of_owner && sample->rmid != source->rmid)
+		return false;
 	smp_rmb();	/* pairs with the owner lock between FREE and ALLOC */
 	return since >= source->since &&
 	       cmt_table_generation(sample->rmid) == sample->generation;
@@ -106,40 +109,67 @@ static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
 	last->key = key;
 }
 
-static void source_take(struct cqm_source *source, u32 domain,
+/* @last: of the sample's RMID in its domain, in @source or in one of its groups */
+static void source_take(struct cqm_source *source, struct cqm_last *last,
 			const struct cmt_record *sample)
 {
-	struct cqm_last *last = last_of(source, sample->rmid, domain);
-
 	lockdep_assert_held(&cqm_lock);
 	last_take(source, last, KEY(sample->rmid, sample->generation), sample);
+}
+
+static u64 lasts_sum(const struct cqm_last *lasts, u32 n)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (lasts[i].key != NO_KEY)
+			bytes += lasts[i].values[CQM_OCCUPANCY];
+	return bytes;
 }
 
 /* The sum of an owner over all domains.  RMIDs without an owner are unknown. */
 static void source_sum(struct cqm_source *source)
 {
-	u64 bytes = 0;
-	u32 i;
+	u64 bytes = lasts_sum(source->lasts, source->nr_lasts);
+	const struct cqm_group *group;
 
-	for (i = 0; i < source->nr_lasts; i++)
-		if (source->lasts[i].key != NO_KEY)
-			bytes += source->lasts[i].values[CQM_OCCUPANCY];
+	list_for_each_entry(group, &source->groups, list)
+		bytes += lasts_sum(group->lasts, CMT_MAX_DOMAINS);
 	source->values[CQM_OCCUPANCY] = bytes;
+}
+
+/* Returns whether the RMID was read. */
+static bool rmid_read_here(struct cqm_source *source, struct cqm_last *lasts,
+			   u32 rmid, u32 generation)
+{
+	struct cmt_demand_key key = { rmid, generation };
+	struct cmt_record sample;
+
+	if (!generation || cmt_demand_read_here(&key, &sample))
+		return false;
+	source_take(source, &lasts[this_cpu_read(cmt_cpus.domain)], &sample);
+	return true;
 }
 
 void cqm_source_read_here(struct cqm_source *source)
 {
-	u32 domain = this_cpu_read(cmt_cpus.domain);
-	struct cmt_demand_key key = { source->rmid, source->generation };
-	struct cmt_record sample;
+	u32 domain = this_cpu_read(cmt_cpus.domain), n = 0;
+	struct cqm_group *group;
+	bool any;
 
 	lockdep_assert_held(&cqm_lock);
-	if (!source->of_owner || !source->generation ||
+	if (!source->of_owner ||
 	    (source->domain != CQM_ALL_DOMAINS && source->domain != domain))
 		return;
-	if (cmt_demand_read_here(&key, &sample))
+	any = rmid_read_here(source, source->lasts, source->rmid,
+			     source->generation);
+	list_for_each_entry(group, &source->groups, list)
+		if (n++ < GROUPS_HERE)
+			any |= rmid_read_here(source, group->lasts, group->rmid,
+					      group->generation);
+	if (!any)
 		return;
-	source_take(source, domain, &sample);
 	source_sum(source);
 	source->read_ns = local_clock();
 }
@@ -154,20 +184,34 @@ static void batch_flush(void)
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	for (i = 0; i < batch.nr; i++)
 		if (batch.samples[i].type == CMT_REC_SAMPLE)
-			source_take(batch.sources[i], batch.domain,
+			source_take(batch.sources[i], batch.lasts[i],
 				    &batch.samples[i]);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	batch.nr = 0;
 }
 
-static void batch_add(struct cqm_source *source, u32 rmid, u32 generation)
+static void batch_add(struct cqm_source *source, struct cqm_last *last, u32 rmid,
+		      u32 generation)
 {
 	u32 i = batch.nr++;
 
 	batch.sources[i] = source;
+	batch.lasts[i] = last;
 	batch.keys[i] = (struct cmt_demand_key) { rmid, generation };
 	if (batch.nr == BATCH)
 		batch_flush();
+}
+
+static void owner_batch(struct cqm_source *source)
+{
+	struct cqm_group *group;
+
+	if (source->generation)
+		batch_add(source, &source->lasts[batch.domain], source->rmid,
+			  source->generation);
+	list_for_each_entry(group, &source->groups, list)
+		batch_add(source, &group->lasts[batch.domain], group->rmid,
+			  group->generation);
 }
 
 static void source_batch(struct cqm_source *source)
@@ -176,12 +220,12 @@ static void source_batch(struct cqm_source *source)
 	u32 rmid;
 
 	if (source->of_owner) {
-		if (source->generation)
-			batch_add(source, source->rmid, source->generation);
+		owner_batch(source);
 		return;
 	}
 	for_each_set_bit(rmid, readable, source->nr_lasts)
-		batch_add(source, rmid, cmt_table_generation(rmid));
+		batch_add(source, &source->lasts[rmid], rmid,
+			  cmt_table_generation(rmid));
 }
 
 /* Drop the readings of RMIDs that have another owner now, or none. */
@@ -195,6 +239,66 @@ static void source_forget(struct cqm_source *source)
 		if (last->key != KEY(rmid, cmt_table_generation(rmid)))
 			last->values[CQM_OCCUPANCY] = 0;
 	}
+}
+
+/* Is this group still the owner's sole group, and has the RMID no later group? */
+static bool group_is_current(const struct cqm_source *source,
+			     const struct cqm_group *group)
+{
+	return cmt_hold_next_group(&source->hold, group->rmid - 1) == group->rmid &&
+	       cmt_table_generation(group->rmid) == group->generation;
+}
+
+static void group_drop(struct cqm_group *group)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	list_del(&group->list);
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+	kfree(group);
+}
+
+/* Without memory the group is added in a later pass. */
+static void group_add(struct cqm_source *source, u32 rmid)
+{
+	struct cqm_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
+	unsigned long flags;
+	u32 i;
+
+	if (!group)
+		return;
+	group->rmid = rmid;
+	group->generation = cmt_table_generation(rmid);
+	for (i = 0; i < CMT_MAX_DOMAINS; i++)
+		group->lasts[i].key = NO_KEY;
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	list_add_tail(&group->list, &source->groups);
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+}
+
+static bool has_group(const struct cqm_source *source, u32 rmid)
+{
+	const struct cqm_group *group;
+
+	list_for_each_entry(group, &source->groups, list)
+		if (group->rmid == rmid)
+			return true;
+	return false;
+}
+
+/* Find the sole groups of the owner. */
+static void groups_find(struct cqm_source *source)
+{
+	struct cqm_group *group, *next;
+	u32 rmid = 0;
+
+	list_for_each_entry_safe(group, next, &source->groups, list)
+		if (!group_is_current(source, group))
+			group_drop(group);
+	while ((rmid = cmt_hold_next_group(&source->hold, rmid)))
+		if (!has_group(source, rmid))
+			group_add(source, rmid);
 }
 
 /*
@@ -213,6 +317,7 @@ static void source_prepare(struct cqm_source *source)
 		source->rmid = rmid;
 		source->generation = generation;
 		raw_spin_unlock_irqrestore(&cqm_lock, flags);
+		groups_find(source);
 		return;
 	}
 	source_forget(source);
@@ -271,6 +376,7 @@ static struct cqm_source *source_new(const struct cmt_hold *hold, u32 domain,
 	if (!source)
 		return NULL;
 	INIT_LIST_HEAD(&source->sets);
+	INIT_LIST_HEAD(&source->groups);
 	source->of_owner = hold;
 	if (hold)
 		source->hold = *hold;
@@ -300,8 +406,12 @@ struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
 
 void cqm_source_put(struct cqm_source *source)
 {
+	struct cqm_group *group, *next;
+
 	if (!list_empty(&source->sets))
 		return;
 	list_del(&source->list);
+	list_for_each_entry_safe(group, next, &source->groups, list)
+		group_drop(group);
 	kvfree(source);
 }

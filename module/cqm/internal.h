@@ -18,6 +18,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "hw/hw.h"
 #include "scope/scope.h"
 
 struct cpumask;
@@ -43,6 +44,14 @@ struct cqm_last {
 	u64 values[CQM_NR_VALUES];
 };
 
+/* A resctrl group all of whose members belong to the owner of the source */
+struct cqm_group {
+	struct list_head list;	/* of the source */
+	u32 rmid;
+	u32 generation;
+	struct cqm_last lasts[CMT_MAX_DOMAINS];	/* by domain */
+};
+
 /* The source of values: an owner, in all domains or in one; or all RMIDs of a domain. */
 struct cqm_source {
 	struct list_head list;
@@ -53,6 +62,8 @@ struct cqm_source {
 	u32 domain;		/* index, or CQM_ALL_DOMAINS */
 	u32 rmid;		/* the owner's RMID at the last pass */
 	u32 generation;
+	/* the owner's sole groups at the last pass; changed with both locks */
+	struct list_head groups;
 	u64 read_ns;		/* local_clock() */
 	u32 known;		/* CMT_F_*: values that were read at least once */
 	u64 values[CQM_NR_VALUES];
@@ -148,7 +159,7 @@ extern struct mutex cqm_mutex;
 extern raw_spinlock_t cqm_lock;
 extern struct list_head cqm_sources;	/* cqm_mutex */
 
-/* Read the owner's RMID in the domain of this CPU.  With cqm_lock. */
+/* Read the owner's RMIDs in the domain of this CPU.  With cqm_lock. */
 void cqm_source_read_here(struct cqm_source *source);
 
 /*

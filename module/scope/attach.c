@@ -195,6 +195,16 @@ int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation)
 	return ret;
 }
 
+u32 cmt_hold_next_group(const struct cmt_hold *hold, u32 after)
+{
+	unsigned long flags = cmt_owners_lock();
+	const struct cmt_owner *owner = hold_owner(hold);
+	bool grouped = owner && owner->grouped;
+
+	cmt_owners_unlock(flags);
+	return grouped ? cmt_rdtgroups_next(hold->number, after) : 0;
+}
+
 int cmt_attach(struct cmt_attach *arg)
 {
 	struct cmt_hold made;

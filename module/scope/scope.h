@@ -159,6 +159,12 @@ void cmt_unhold_all(struct list_head *holds);
 int cmt_hold_rmid(const struct cmt_hold *hold, u32 *rmid, u32 *generation);
 
 /*
+ * The least RMID above @after whose resctrl group is the sole group of the owner; 0: there
+ * is none, or the owner has ended.  Any context but NMI.
+ */
+u32 cmt_hold_next_group(const struct cmt_hold *hold, u32 after);
+
+/*
  * CMT_IOC_READ of an owner of the scope, or an attached or held owner.  @id: in the
  * namespace of current.  As cmt_demand_owner(); -ESRCH: no such process; -ENOENT: no owner;
  * -EAGAIN: pending.

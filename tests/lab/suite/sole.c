@@ -5,9 +5,11 @@
  * complete.
  */
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../vm/suite/control.h"
@@ -583,6 +585,76 @@ static void test_process(void)
 	end(&dev);
 }
 
+static int event_of(pid_t pid, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = pmu_type("cmt"), .size = sizeof(attr), .config = config,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1,
+			 PERF_FLAG_FD_CLOEXEC);
+
+	CHECK(fd >= 0, "event %llu of %d: %m", (unsigned long long)config, pid);
+	return fd;
+}
+
+static uint64_t event_value(int fd)
+{
+	uint64_t bytes;
+
+	CHECK(read(fd, &bytes, sizeof(bytes)) == sizeof(bytes), "read: %m");
+	return bytes;
+}
+
+/* Events of perf count their process in its group, too, and not when it has left it. */
+static void test_perf(void)
+{
+	struct worker *worker, *other;
+	const struct cmt_record *r;
+	int occupancy, traffic;
+	struct dev dev;
+	uint64_t before;
+	uint32_t theirs;
+
+	worker = begin(&dev, &other);
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	worker_identify(worker, &dev);
+	occupancy = event_of(worker->pid, 1);
+	traffic = event_of(worker->pid, 2);
+	model_begin();
+	resctrl_add(group(0), worker->pid);
+	worker_go(worker, true);
+	theirs = group_rmid(worker, worker->rmid);
+	WAIT_FOR((r = resctrl_owner(&dev, theirs)) &&
+		 r->flags & CMT_F_GROUP_SOLE, 10000, "the group is not sole");
+	lab_ask(LAB_FLUSH, 0);
+	worker_wait(worker, 3);
+	WAIT_FOR(event_value(occupancy) + lab_unit() > BYTES, 10000,
+		 "%llu bytes in a group", (unsigned long long)event_value(occupancy));
+	before = event_value(traffic);
+	lab_ask(LAB_FLUSH, 0);
+	worker_wait(worker, 3);
+	WAIT_FOR(event_value(traffic) - before + 2 * lab_unit() > BYTES, 10000,
+		 "%llu bytes of traffic in a group",
+		 (unsigned long long)(event_value(traffic) - before));
+	/* the group holds the lines of another process now */
+	resctrl_add("", worker->pid);
+	lab_ask(LAB_FLUSH, 0);
+	resctrl_add(group(0), other->pid);
+	worker_go(other, true);
+	worker_halt(worker);
+	lab_ask(LAB_FLUSH, 0);
+	worker_wait(other, 3);
+	WAIT_FOR(event_value(occupancy) < BYTES / 2, 10000,
+		 "%llu bytes, out of the group",
+		 (unsigned long long)event_value(occupancy));
+	close(occupancy);
+	close(traffic);
+	lab_switch(false);
+	worker_stop(worker);
+	worker_stop(other);
+	end(&dev);
+}
+
 #define MADE		10000	/* groups */
 #define STARTED		40	/* containers at least */
 
@@ -675,6 +747,7 @@ const struct test sole_tests[] = {
 	{ "sole_group_is_removed", test_removed, NULL, 120 },
 	{ "sole_group_of_a_pending_owner", test_pending, NULL, 120 },
 	{ "sole_group_is_a_process", test_process, NULL, 120 },
+	{ "sole_group_counts_in_perf", test_perf, NULL, 120 },
 	{ "sole_groups_churn", test_churn, NULL, 300 },
 	{ 0 }
 };
