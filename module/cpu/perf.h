@@ -29,7 +29,7 @@ struct cmt_ring;
  */
 void cmt_perf_turn(struct cmt_perf *p, u32 rmid);
 
-/* This CPU begins to have ticks: nothing was counted before.  Interrupts off. */
+/* This CPU begins to have ticks: what was counted before is dropped.  Interrupts off. */
 void cmt_perf_begin(void);
 
 /*

@@ -36,7 +36,7 @@ static u64 stopped_at;			/* ns */
 static bool running;			/* written with the mutex */
 
 /*
- * On the CPU itself, interrupts off.  Either it finds the sampler stopped, or timers_stop()
+ * On the CPU itself, interrupts off.  Either it finds the sampler stopped, or ticks_stop()
  * finds its timer.  All CPUs do this at once, so they share no lock.
  */
 static void timer_start(void *unused)
@@ -47,9 +47,16 @@ static void timer_start(void *unused)
 	    !READ_ONCE(s->has_ticks))
 		return;
 	cmt_tick_begin(s);
-	smp_mb();	/* pairs with timers_stop() */
+	smp_mb();	/* pairs with ticks_stop() */
 	if (!READ_ONCE(running))
 		hrtimer_try_to_cancel(&s->timer);
+}
+
+/* As timer_start(), and what was counted while there were no ticks is dropped. */
+static void timer_begin(void *unused)
+{
+	cmt_perf_begin();
+	timer_start(NULL);
 }
 
 /*
@@ -57,35 +64,45 @@ static void timer_start(void *unused)
  * under mmap_lock, which the kernel takes inside cpus_read_lock elsewhere
  * (cpuset).  A CPU that is coming up starts its timer itself.
  */
-static void timers_start(void)
+static void ticks_start(smp_call_func_t start)
 {
 	lockdep_assert_held(&sampler_mutex);
-	/* running: the module was loaded between two notifications of suspend */
-	if (!cmt_readers || suspended || running)
-		return;
 	cmt_ticks_prepare(budget_us);
-	if (channels_wanted)
-		cmt_channels_claim();
-	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
-		cmt_domains_lose_base();
 	WRITE_ONCE(running, true);
-	on_each_cpu(timer_start, NULL, true);
+	on_each_cpu(start, NULL, true);
 }
 
-static void timers_stop(void)
+static void ticks_stop(void)
 {
 	unsigned int cpu;
 
 	lockdep_assert_held(&sampler_mutex);
-	if (!running)
-		return;
 	WRITE_ONCE(running, false);
 	smp_mb();	/* pairs with timer_start() */
 	for_each_possible_cpu(cpu)
 		if (per_cpu(cmt_sampler_cpus, cpu))
 			hrtimer_cancel(&per_cpu(cmt_sampler_cpus, cpu)->timer);
-	cmt_channels_release();
 	WRITE_ONCE(stopped_at, ktime_get_ns());
+}
+
+static void sampler_start(void)
+{
+	/* running: the module was loaded between two notifications of suspend */
+	if (!cmt_readers || suspended || running)
+		return;
+	if (channels_wanted)
+		cmt_channels_claim();
+	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
+		cmt_domains_lose_base();
+	ticks_start(timer_begin);
+}
+
+static void sampler_stop(void)
+{
+	if (!running)
+		return;
+	ticks_stop();
+	cmt_channels_release();
 }
 
 bool cmt_sampler_is_suspended(void)
@@ -143,9 +160,9 @@ void cmt_sampler_want_ticks(bool *wanted_here, bool wants)
 	WRITE_ONCE(cmt_readers, cmt_readers + wants - *wanted_here);
 	*wanted_here = wants;
 	if (!had && cmt_readers)
-		timers_start();
+		sampler_start();
 	if (had && !cmt_readers)
-		timers_stop();
+		sampler_stop();
 	mutex_unlock(&sampler_mutex);
 }
 
@@ -170,12 +187,18 @@ u32 cmt_sampler_budget_ns(void)
 	return budget_us * 1000;
 }
 
+/* What was counted since the last tick comes with the next one. */
 void cmt_sampler_set_interval(u32 interval_ns)
 {
+	bool runs;
+
 	mutex_lock(&sampler_mutex);
-	timers_stop();
+	runs = running;
+	if (runs)
+		ticks_stop();
 	WRITE_ONCE(cmt_settings.interval_ns, interval_ns);
-	timers_start();
+	if (runs)
+		ticks_start(timer_start);
 	mutex_unlock(&sampler_mutex);
 	cmt_settings_emit();
 }
@@ -298,14 +321,14 @@ static int sampler_pm(struct notifier_block *nb, unsigned long action,
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 		WRITE_ONCE(suspended, true);
-		timers_stop();
+		sampler_stop();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 		cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
 		cmt_domains_lose_base();
 		WRITE_ONCE(suspended, false);
-		timers_start();
+		sampler_start();
 		break;
 	}
 	mutex_unlock(&sampler_mutex);

@@ -417,7 +417,6 @@ void cmt_tick_begin(struct sampler_cpu *s)
 	words_choose(s, s->tick, READ_ONCE(s->part));
 	s->burst.budget = clock.budget;
 	s->room = cmt_ring_cap(smp_processor_id(), interval_ns);
-	cmt_perf_begin();
 	hrtimer_start(&s->timer, ns_to_ktime((s->tick + 1) * interval_ns),
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }

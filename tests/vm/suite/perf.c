@@ -580,6 +580,38 @@ static void perf_offline_keeps_counts(void)
 	dev_close(&dev);
 }
 
+/* The interval is set in the middle of a tick's interval: no count is dropped. */
+static void perf_interval_keeps_counts(void)
+{
+	struct recorder rec;
+	struct life life;
+	struct dev dev;
+	pid_t other;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	other = fork();
+	CHECK(other >= 0, "fork: %m");
+	if (!other) {
+		sleep_ms(1000);
+		WAIT_FOR(now_ns() % (1000 * MS) >= 600 * MS &&
+			 now_ns() % (1000 * MS) <= 700 * MS, 5000,
+			 "no time between two ticks");
+		dev_set_interval(&dev, 1000 * MS);
+		_exit(0);
+	}
+	recorder_start(&rec, &dev, true);
+	run_on(0, 1);
+	life = one_life(3000 * MS);	/* the interval is set within 2.1 s */
+	expect_exit_0(other, "who sets the interval");
+	sleep_ms(1100);
+	recorder_stop(&rec);
+	life_is_complete(&rec.log, &life);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
 static void perf_bad_input(void)
 {
 	struct cmt_counters arg = { .size = sizeof(arg) };
@@ -644,6 +676,8 @@ const struct test perf_tests[] = {
 	{ "perf_other_reader_changes", perf_other_reader_changes,
 	  "interval_us=10000 ring_records=16384", 60 },
 	{ "perf_offline_keeps_counts", perf_offline_keeps_counts,
+	  "interval_us=1000000", 60 },
+	{ "perf_interval_keeps_counts", perf_interval_keeps_counts,
 	  "interval_us=1000000", 60 },
 	{ "perf_bad_input", perf_bad_input, "", 0 },
 	{ "perf_first_rights", perf_first_rights, "", 0 },
