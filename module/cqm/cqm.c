@@ -256,7 +256,7 @@ static int cqm_add(struct perf_event *event, int flags)
 	if (event->pmu_private)
 		return cqm_event_begin(event->pmu_private);
 	/* an inherited event keeps the event that it was inherited from */
-	if (event->parent && !cqm_event_is_measured(event->parent->pmu_private))
+	if (event->parent && !cqm_event_may_run(event->parent->pmu_private))
 		return -EBUSY;
 	return 0;
 }

@@ -43,6 +43,9 @@ static bool soon;
 
 /* events whose value has never been known; protected by cqm_lock */
 static LIST_HEAD(unmeasured);
+/* CPUs where such an event, or one that inherited it, was refused since the last retry */
+static struct cpumask refused_on;
+static bool retry_is_due;	/* the value of such an event is known now; cqm_lock */
 
 static void cqm_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(refresh_work, cqm_work);
@@ -79,11 +82,6 @@ static bool event_is_of_cgroup(const struct perf_event *event)
 #endif
 }
 
-bool cqm_event_is_measured(const struct cqm_event *e)
-{
-	return READ_ONCE(e->measured);
-}
-
 /* Is the value of the event known now, or was it known once? */
 static bool event_measure(struct cqm_event *e)
 {
@@ -94,6 +92,8 @@ static bool event_measure(struct cqm_event *e)
 	    set->source->known & CMT_F_OCCUPANCY << set->value) {
 		WRITE_ONCE(e->measured, true);
 		list_del_init(&e->unmeasured);
+		smp_mb();	/* pairs with cqm_event_may_run() */
+		retry_is_due |= READ_ONCE(e->refused);
 	}
 	return e->measured;
 }
@@ -111,13 +111,25 @@ static void event_run(struct cqm_event *e)
 	WRITE_ONCE(e->ran, true);
 }
 
-/* Without the lock.  Either this call or unmeasured_check() finds the other's flag. */
+static void note_refused(struct cqm_event *e)
+{
+	WRITE_ONCE(e->refused, true);
+	cpumask_set_cpu(smp_processor_id(), &refused_on);
+}
+
+/* Without the lock.  Either this call or event_measure() finds what the other has set. */
+bool cqm_event_may_run(struct cqm_event *e)
+{
+	if (READ_ONCE(e->measured))
+		return true;
+	note_refused(e);
+	smp_mb();	/* pairs with event_measure() */
+	return READ_ONCE(e->measured);
+}
+
 static int begin_unlocked(struct cqm_event *e)
 {
-	if (!READ_ONCE(e->measured))
-		WRITE_ONCE(e->refused, true);
-	smp_mb();	/* pairs with unmeasured_check() */
-	if (!READ_ONCE(e->measured))
+	if (!cqm_event_may_run(e))
 		return -EBUSY;
 	event_run(e);
 	return 0;
@@ -126,7 +138,7 @@ static int begin_unlocked(struct cqm_event *e)
 /* The event of a cgroup is bound at once, and perf then tries again. */
 static int begin_refuse(struct cqm_event *e)
 {
-	e->refused = true;
+	note_refused(e);
 	if (!list_empty(&e->unsettled))
 		irq_work_queue(&settle_irq);
 	return -EBUSY;
@@ -339,18 +351,8 @@ static void bind_cgroup(struct cqm_event *e, u64 cgroup, u32 domain)
 	cqm_set_put(e->set == set ? before : set);
 }
 
-static int cpu_of(const struct perf_event *event)
-{
-	if (event->attach_state & PERF_ATTACH_TASK)
-		return task_cpu(event->hw.target);
-	return event->cpu;
-}
-
-/*
- * Take one event of @todo.  If its value is known now, perf may run the event; if perf
- * has tried before, the CPU of the event is set in @retry.  False: none is left.
- */
-static bool unmeasured_check(struct list_head *todo, struct cpumask *retry)
+/* Take one event of @todo.  If its value is known now, perf may run it.  False: none is left. */
+static bool unmeasured_check(struct list_head *todo)
 {
 	struct cqm_event *e;
 	unsigned long flags;
@@ -359,24 +361,40 @@ static bool unmeasured_check(struct list_head *todo, struct cpumask *retry)
 	e = list_first_entry_or_null(todo, struct cqm_event, unmeasured);
 	if (e) {
 		list_move_tail(&e->unmeasured, &unmeasured);
-		if (event_measure(e)) {
-			smp_mb();	/* pairs with begin_unlocked() */
-			if (READ_ONCE(e->refused))
-				cpumask_set_cpu(cpu_of(e->event), retry);
-		}
+		event_measure(e);
 	}
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	return e;
 }
 
-static void unmeasured_check_all(struct cpumask *retry)
+/*
+ * The CPUs on which perf tries again.  Where events are refused whose values are still not
+ * known, that attempt notes the CPU again.
+ */
+static void retry_take(struct cpumask *cpus)
+{
+	bool due;
+	int cpu;
+
+	raw_spin_lock_irq(&cqm_lock);
+	due = retry_is_due;
+	retry_is_due = false;
+	raw_spin_unlock_irq(&cqm_lock);
+	if (!due)
+		return;
+	for_each_cpu(cpu, &refused_on)
+		if (cpumask_test_and_clear_cpu(cpu, &refused_on))
+			cpumask_set_cpu(cpu, cpus);
+}
+
+static void unmeasured_check_all(void)
 {
 	LIST_HEAD(todo);
 
 	raw_spin_lock_irq(&cqm_lock);
 	list_splice_init(&unmeasured, &todo);
 	raw_spin_unlock_irq(&cqm_lock);
-	while (unmeasured_check(&todo, retry))
+	while (unmeasured_check(&todo))
 		;
 }
 
@@ -415,7 +433,8 @@ static void cqm_work(struct work_struct *work)
 	cqm_sources_read(NULL);
 	list_for_each_entry(source, &cqm_sources, list)
 		cqm_source_update(source);
-	unmeasured_check_all(&retry);
+	unmeasured_check_all();
+	retry_take(&retry);
 	if (!list_empty(&unsettled))
 		work_soon();
 	else if (!list_empty(&cqm_sources))

@@ -110,7 +110,11 @@ int cqm_event_begin(struct cqm_event *e);
 void cqm_event_update(struct cqm_event *e);
 void cqm_event_end(struct cqm_event *e);
 
-bool cqm_event_is_measured(const struct cqm_event *e);
+/*
+ * For an inherited event: has the value of @e, from which it was inherited, been known?
+ * False: when it is known, perf tries again on this CPU.  As cqm_event_begin().
+ */
+bool cqm_event_may_run(struct cqm_event *e);
 
 /* To be called when no events are left. */
 void cqm_events_exit(void);

@@ -5,9 +5,12 @@
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -488,12 +491,13 @@ static void test_pqr_put_back(void)
 	put_back("respect", true);
 }
 
-static int own_event(uint64_t config)
+static int own_event(uint64_t config, bool inherit)
 {
 	struct perf_event_attr attr = {
 		.type = pmu_type("cmt"),
 		.size = sizeof(attr),
 		.config = config,
+		.inherit = inherit,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
@@ -522,7 +526,7 @@ static void test_perf(void)
 
 	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_UNAVAILABLE, 1, 1));
 	for (i = 0; i < 2; i++)
-		fds[i] = own_event(1 + i);
+		fds[i] = own_event(1 + i, false);
 	spin_ms(300);
 	for (i = 0; i < 2; i++) {
 		t = timed(fds[i]);
@@ -539,6 +543,58 @@ static void test_perf(void)
 	}
 }
 
+/* A child that runs on CPU 1 for ever; no other task gets that CPU. */
+static pid_t start_child(void)
+{
+	const struct sched_param high = { .sched_priority = 50 };
+	pid_t pid;
+
+	CHECK(!write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
+	      "real-time tasks are throttled");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 1);
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &high), "SCHED_FIFO: %m");
+	for (;;)
+		;
+}
+
+/* When the value is known, an inherited event runs, too, on whichever CPU its task is. */
+static void test_perf_inherited(void)
+{
+	struct timed before, after;
+	pid_t child;
+	int fd;
+
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_UNAVAILABLE, 1, 1));
+	run_on(0, 0);
+	fd = own_event(1, true);
+	child = start_child();
+	spin_ms(300);
+	before = timed(fd);
+	CHECK(before.enabled && !before.running, "it ran for %llu of %llu ns",
+	      (unsigned long long)before.running,
+	      (unsigned long long)before.enabled);
+	lab_ask(LAB_FAULT_SET, LAB_FAULT(LAB_FAULT_UNAVAILABLE, 0, 0));
+	WAIT_FOR((spin_ms(10), timed(fd).running), 5000, "it never runs");
+	before = timed(fd);
+	spin_ms(500);
+	after = timed(fd);
+	note("in 500 ms, two tasks run for %llu of %llu us",
+	     (unsigned long long)(after.running - before.running) / 1000,
+	     (unsigned long long)(after.enabled - before.enabled) / 1000);
+	CHECK(after.running - before.running >
+	      (after.enabled - before.enabled) / 4 * 3,
+	      "both run for %llu of %llu ns",
+	      (unsigned long long)(after.running - before.running),
+	      (unsigned long long)(after.enabled - before.enabled));
+	reap(child, SIGKILL);
+	close(fd);
+}
+
 const struct test faults_tests[] = {
 	{ "pqr_is_restored", test_pqr_put_back, NULL, 60 },
 	{ "evtsel_is_restored", test_evtsel_put_back, PROCESS, 60 },
@@ -547,6 +603,7 @@ const struct test faults_tests[] = {
 	{ "fault_evtsel_error_changes_no_value", test_evtsel_error, PROCESS, 120 },
 	{ "fault_evtsel_changes_no_value", test_evtsel, PROCESS, 120 },
 	{ "fault_unavailable_is_not_counted_by_perf", test_perf, PROCESS, 60 },
+	{ "fault_inherited_event_runs", test_perf_inherited, PROCESS, 60 },
 	{ "fault_gp_is_flagged", test_gp, PROCESS, 120 },
 	{ "fault_pqr_is_flagged", test_pqr, PROCESS " resctrl=take", 120 },
 	{ "fault_pqr_is_respected", test_pqr_respected, PROCESS, 120 },
