@@ -5,6 +5,7 @@
  */
 #include <linux/cgroup.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -17,6 +18,8 @@
  * interrupts off, and whoever may make cgroups chooses depth and names.
  */
 #define MAX_DEPTH	32
+
+#define WALK_CHUNK	16	/* cgroups that are looked at without a pause */
 
 static struct cmt_pattern_set __rcu *patterns;	/* written with cmt_scope_mutex */
 
@@ -104,16 +107,29 @@ void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 		cmt_rmids_freed();
 }
 
+/*
+ * Users choose how many cgroups there are, so other tasks get the CPU in between.  A
+ * reference keeps the place to go on from; a cgroup that is being freed gives none.
+ */
 static void add_existing(enum cmt_class class)
 {
 	struct cgroup_subsys_state *css;
 	const struct cmt_pattern_set *set;
+	u32 n = 0;
 
 	rcu_read_lock();
-	set = rcu_dereference(patterns);
-	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self)
+	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self) {
+		set = rcu_dereference(patterns);
 		if (cgroup_class(set, css->cgroup) == class)
 			container_add(css->cgroup, class, set);
+		if (++n < WALK_CHUNK || !css_tryget(css))
+			continue;
+		n = 0;
+		rcu_read_unlock();
+		cond_resched();
+		rcu_read_lock();
+		css_put(css);
+	}
 	rcu_read_unlock();
 }
 

@@ -35,6 +35,7 @@
 #include "scope.h"
 
 #define RESCAN_DELAY	(HZ / 10)
+#define LEAVE_CHUNK	16U	/* owners that are released in one hold of the lock */
 
 /* Results of process_resolve(): an RMID was freed, an owner is pending. */
 #define RESOLVED_FREED	0x1
@@ -415,13 +416,16 @@ static void scope_leave(struct cmt_owner *owner)
 static void scope_close(void)
 {
 	unsigned long flags;
-	u32 i;
+	u32 i, end;
 
 	scope_switch(CMT_SCOPE_NONE);
-	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++) {
+	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS;) {
+		end = min(i + LEAVE_CHUNK, CMT_NR_OWNERS);
 		flags = cmt_owners_lock();
-		scope_leave(cmt_owner_at(i));
+		for (; i < end; i++)
+			scope_leave(cmt_owner_at(i));
 		cmt_owners_unlock(flags);
+		cond_resched();
 	}
 	cmt_scope_resolve_all();
 }

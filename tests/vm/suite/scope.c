@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -310,6 +311,65 @@ static void scope_thousand(void)
 	history_replay(&history, &rec.log, &dev.info);
 	history_matches(&history, &snapshot);
 	log_free(&rec.log);
+	dev_close(&dev);
+}
+
+static void text_of(char *text, char c, unsigned int n, const char *after)
+{
+	memset(text, c, n);
+	strcpy(text + n, after);
+}
+
+/* How often another task got the CPU of this one, which did not wait for anything */
+static uint64_t preempted(uint64_t *cpu_ns)
+{
+	struct rusage u;
+
+	CHECK(!getrusage(RUSAGE_SELF, &u), "getrusage: %m");
+	*cpu_ns = (uint64_t)u.ru_stime.tv_sec * 1000000000 +
+		  (uint64_t)u.ru_stime.tv_usec * 1000;
+	return u.ru_nivcsw;
+}
+
+/* Other tasks run on the CPU on which a change of scope walks over many cgroups. */
+static void scope_walk_pauses(void)
+{
+	enum { N = 400, LONG = 60, LEAST = 10 };
+	char name[LONG + 16], number[16], patterns[256] = "", pattern[64];
+	uint64_t before, after, began, ended;
+	struct dev dev;
+	unsigned int i;
+	pid_t spins;
+
+	dev_open(&dev, O_RDWR);
+	for (i = 0; i < N; i++) {
+		snprintf(number, sizeof(number), "%u", i);
+		text_of(name, 'a', LONG, number);
+		group_make(name);
+	}
+	/* each is compared for long, and matches none */
+	for (i = 0; i < 2; i++) {
+		pattern[0] = '*';
+		text_of(pattern + 1, 'a', 20 + i, "b\n");
+		strcat(patterns, pattern);
+	}
+	run_on(0, 1);
+	spins = spin_on(1);
+	before = preempted(&began);
+	CHECK(!scope_try(&dev, CMT_SCOPE_CONTAINER, patterns, NULL), "patterns");
+	after = preempted(&ended);
+	note("%llu ms on the CPU, %llu times preempted",
+	     (unsigned long long)(ended - began) / 1000000,
+	     (unsigned long long)(after - before));
+	CHECK(after - before >= LEAST, "%llu times preempted in %llu ms",
+	      (unsigned long long)(after - before),
+	      (unsigned long long)(ended - began) / 1000000);
+	reap(spins, SIGKILL);
+	for (i = 0; i < N; i++) {
+		snprintf(number, sizeof(number), "%u", i);
+		text_of(name, 'a', LONG, number);
+		group_remove(name);
+	}
 	dev_close(&dev);
 }
 
@@ -863,6 +923,7 @@ const struct test scope_tests[] = {
 	{ "scope_services", scope_services,
 	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
+	{ "scope_walk_pauses", scope_walk_pauses, "scope=manual", 60 },
 	{ "scope_deepest", scope_deepest, "", 0 },
 	{ "scope_forks", scope_forks, CONTAINERS, 0 },
 	{ "scope_finds_containers", scope_finds_containers,
