@@ -36,7 +36,20 @@ struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
 
 	lockdep_assert_held(&owner_lock);
 	hash_for_each_possible(owner_hash, owner, hash, hash_key(kind, id))
-		if (owner->kind == kind && owner->id == id)
+		if (owner->kind == kind && owner->id == id && !owner->ended)
+			return owner;
+	return NULL;
+}
+
+struct cmt_owner *cmt_owner_find_ended(u64 tgid)
+{
+	u64 key = hash_key(CMT_OWNER_PROCESS, tgid);
+	struct cmt_owner *owner;
+
+	lockdep_assert_held(&owner_lock);
+	hash_for_each_possible(owner_hash, owner, hash, key)
+		if (owner->kind == CMT_OWNER_PROCESS && owner->id == tgid &&
+		    owner->ended && owner->attached)
 			return owner;
 	return NULL;
 }
@@ -59,9 +72,9 @@ u32 cmt_owners_unnumbered(void)
 void cmt_owner_forget_id(struct cmt_owner *owner)
 {
 	lockdep_assert_held(&owner_lock);
-	if (!hash_hashed(&owner->hash))
+	if (owner->ended)
 		return;
-	hash_del(&owner->hash);
+	owner->ended = true;
 	nr_hashed[owner->kind]--;
 }
 
@@ -104,6 +117,7 @@ bool cmt_owner_release(struct cmt_owner *owner)
 		return false;
 	owner->released = true;
 	cmt_owner_forget_id(owner);
+	hash_del(&owner->hash);
 	if (owner->kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpu_owner, owner->id), 0);
 	if (owner->grouped)

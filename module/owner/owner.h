@@ -82,6 +82,7 @@ struct cmt_owner {
 	bool failed;		/* ALLOC_FAIL was written */
 	bool giving;		/* an RMID is taken for the owner and not given yet */
 	bool released;		/* released: the owner ends with its last member */
+	bool ended;		/* the process has ended: another one may get its id */
 	bool grouped;		/* some resctrl group was the owner's sole group */
 	char comm[CMT_COMM_LEN];
 };
@@ -126,6 +127,12 @@ void cmt_owners_unlock(unsigned long flags);
 u64 cmt_owner_now(void);
 
 struct cmt_owner *cmt_owner_find(u32 kind, u64 id);
+
+/*
+ * The attached owner of a process that had this id and has ended, with members that are
+ * left; the youngest one.  NULL: there is none.
+ */
+struct cmt_owner *cmt_owner_find_ended(u64 tgid);
 
 /* Is there an owner of this kind that can be found? */
 bool cmt_owners_any(u32 kind);
@@ -179,7 +186,7 @@ bool cmt_owner_update_limited(struct cmt_owner *owner);
  */
 bool cmt_owner_release(struct cmt_owner *owner);
 
-/* Another process may get the process id of the owner. */
+/* The process has ended: cmt_owner_find() does not find the owner any more. */
 void cmt_owner_forget_id(struct cmt_owner *owner);
 
 /*

@@ -11,6 +11,7 @@
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -320,11 +321,28 @@ static u64 id_of(const struct cmt_attach *arg)
 	return id;
 }
 
-/* An owner of the scope, or one that is held, stays an owner. */
-static int detach(u32 kind, u64 id)
+/*
+ * The id of a process that may have ended; 0: there is none.  Other PID namespaces forget
+ * which process had an id.
+ */
+static u64 ended_id_of(const struct cmt_attach *arg)
+{
+	if (arg->kind != CMT_OWNER_PROCESS ||
+	    task_active_pid_ns(current) != &init_pid_ns)
+		return 0;
+	return arg->id;
+}
+
+/*
+ * An owner of the scope, or one that is held, stays an owner.  @ended: the id of a process
+ * that may have ended.
+ */
+static int detach(u32 kind, u64 id, u64 ended)
 {
 	struct cmt_owner *owner = cmt_owner_find(kind, id);
 
+	if (ended && !(owner && owner->attached))
+		owner = cmt_owner_find_ended(ended);
 	if (!owner || !owner->attached)
 		return -ENOENT;
 	cmt_owner_unwant(owner, CMT_BY_ATTACH);
@@ -333,13 +351,13 @@ static int detach(u32 kind, u64 id)
 
 int cmt_detach(const struct cmt_attach *arg)
 {
-	u64 id = id_of(arg);
+	u64 id = id_of(arg), ended = ended_id_of(arg);
 	unsigned long flags;
 	int ret;
 
 	mutex_lock(&cmt_scope_mutex);
 	flags = cmt_owners_lock();
-	ret = detach(arg->kind, id);
+	ret = detach(arg->kind, id, ended);
 	cmt_owners_unlock(flags);
 	if (!ret)
 		unname_done();

@@ -136,7 +136,8 @@ static struct cmt_owner *own_owner(u32 tgid)
 {
 	struct cmt_owner *owner = cmt_owner_of(tgid);
 
-	if (owner && owner->kind == CMT_OWNER_PROCESS && owner->id == tgid)
+	if (owner && owner->kind == CMT_OWNER_PROCESS && owner->id == tgid &&
+	    !owner->ended)
 		return owner;
 	return NULL;
 }

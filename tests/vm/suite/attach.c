@@ -98,11 +98,20 @@ static void attach_children(void)
 	CHECK(owner_find(&dev, CMT_OWNER_PROCESS, pid), "freed with children left");
 	CHECK(dev_stats(&dev).rmids_active == 2, "%u owners",
 	      dev_stats(&dev).rmids_active);
-	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT,
-	      "the process is gone, its id is not");
+	CHECK(attach(&dev, CMT_OWNER_PROCESS, pid, 0, NULL) == -ESRCH,
+	      "a process that has ended is attached");
+	CHECK(!detach(&dev, CMT_OWNER_PROCESS, pid), "its children stay attached");
+	CHECK(dev_stats(&dev).rmids_active == 1, "not freed");
+	wait_tick(&dev, 1, 0);
+	CHECK(detach(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "detach, twice");
+	/* a scope ends it, too */
+	pid = start_parent(go, true);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, CMT_ATTACH_CHILDREN, &out),
+	      "attach");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	reap(pid, 0);
 	scope_set(&dev, CMT_SCOPE_MANUAL);
 	CHECK(dev_stats(&dev).rmids_active == 1, "attached owners outlive a scope");
-	wait_tick(&dev, 1, 0);
 	check_pool(&dev);
 	dev_close(&dev);
 }
