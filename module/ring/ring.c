@@ -3,8 +3,6 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
-#include <linux/log2.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/smp.h>
@@ -12,19 +10,10 @@
 
 #include "hw/hw.h"
 #include "ring.h"
+#include "size.h"
 
-#define HOLD_NS		(250 * NSEC_PER_MSEC)
-
-/* The records of a tick beside samples: TICK, and room for lifecycle records */
-#define TICK_RECORDS	4
-
-/* The least number of samples in a tick, at any interval */
-#define CAP_MIN		4
-
-/* The size of a ring is for this interval and this number of samples a tick. */
+/* The size of a ring is for this interval, or a shorter one at load. */
 #define INTERVAL_DEFAULT_NS	1000000
-#define CAP_DEFAULT_MIN	12
-#define CAP_DEFAULT_MAX	CMT_BURST_MAX
 
 DEFINE_PER_CPU(struct cmt_ring, cmt_rings);
 u32 cmt_readers;
@@ -40,32 +29,12 @@ static u64 data_bytes(u32 records)
 
 u64 cmt_ring_bytes(void)
 {
-	return CMT_RING_DATA_OFFSET + data_bytes(cmt_ring_records);
-}
-
-static u32 records_of(unsigned int cpu)
-{
-	return per_cpu(cmt_rings, cpu).mask + 1;
-}
-
-static u32 cap_of(u32 records, u32 interval_ns)
-{
-	u64 per_tick = div_u64((u64)records * interval_ns, HOLD_NS);
-
-	return clamp_t(u64, per_tick, CAP_MIN + TICK_RECORDS,
-		       CMT_BURST_MAX + TICK_RECORDS) - TICK_RECORDS;
+	return cmt_size_bytes(cmt_ring_records);
 }
 
 u32 cmt_ring_cap(unsigned int cpu, u32 interval_ns)
 {
-	return cap_of(records_of(cpu), interval_ns);
-}
-
-static u64 hold_of(u32 records, u32 interval_ns)
-{
-	u32 per_tick = cap_of(records, interval_ns) + TICK_RECORDS;
-
-	return (u64)(records / per_tick) * interval_ns;
+	return cmt_size_cap(per_cpu(cmt_rings, cpu).mask + 1, interval_ns);
 }
 
 u64 cmt_rings_hold_ns(u32 interval_ns)
@@ -75,7 +44,7 @@ u64 cmt_rings_hold_ns(u32 interval_ns)
 
 	for (records = cmt_ring_records_least; records <= cmt_ring_records;
 	     records *= 2)
-		hold = min(hold, hold_of(records, interval_ns));
+		hold = min(hold, cmt_size_hold_ns(records, interval_ns));
 	return hold;
 }
 
@@ -187,25 +156,6 @@ static u32 readers_with(unsigned int cpu)
 	return n;
 }
 
-static u32 records_for(u32 cap, u32 interval_ns)
-{
-	u64 records = div_u64((u64)(cap + TICK_RECORDS) * HOLD_NS, interval_ns);
-
-	return clamp_t(u64, roundup_pow_of_two(records + 1), 4096,
-		       CMT_RING_RECORDS_MAX);
-}
-
-/* @readers: the CPUs that share the readings of the domain; 0: this CPU does not read */
-static u32 records_auto(u32 readers, u32 interval_ns)
-{
-	u32 cap = CAP_DEFAULT_MIN;
-
-	if (readers && cmt_backend_samples())
-		cap = clamp_t(u32, 2 * DIV_ROUND_UP(cmt_caps.nr_rmids, readers),
-			      CAP_DEFAULT_MIN, CAP_DEFAULT_MAX);
-	return records_for(cap, interval_ns);
-}
-
 static int ring_init(unsigned int cpu, u32 records)
 {
 	struct cmt_ring_header *header = (void *)get_zeroed_page(GFP_KERNEL);
@@ -220,7 +170,10 @@ static int ring_init(unsigned int cpu, u32 records)
 /* A CPU that is not online may become the only reader of its domain. */
 static u32 records_wanted(unsigned int cpu, u32 interval_ns)
 {
-	return records_auto(cpu_online(cpu) ? readers_with(cpu) : 1, interval_ns);
+	u32 readers = cpu_online(cpu) ? readers_with(cpu) : 1;
+
+	return cmt_size_records(cmt_caps.nr_rmids,
+				cmt_backend_samples() ? readers : 0, interval_ns);
 }
 
 int cmt_rings_init(u32 records, u32 interval_ns)

@@ -16,5 +16,6 @@
 })
 #define min(x, y)	min_t(__typeof__(x), x, y)
 #define max(x, y)	max_t(__typeof__(x), x, y)
+#define clamp_t(type, x, low, high)	min_t(type, max_t(type, x, low), high)
 
 #endif
