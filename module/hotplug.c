@@ -124,6 +124,9 @@ int cmt_hotplug_init(void)
 		return ret;
 	}
 	online_state = ret;
+	cpus_read_lock();
+	cmt_rings_sizes_are_known();
+	cpus_read_unlock();
 	cmt_sampler_cpus_are_up();
 	return 0;
 }

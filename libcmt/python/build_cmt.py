@@ -237,6 +237,7 @@ struct cmt_stats {
 	uint64_t irqs_off_ns;
 	uint64_t lock_held_ns;
 	uint32_t cpus_foreign;
+	uint32_t rings_small;
 	...;
 };
 

@@ -114,6 +114,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "demand_ns %llu\n", cmt_demand_ns());
 	seq_printf(m, "lock_held_ns %llu\n", s.lock_held_ns);
 	seq_printf(m, "cpus_foreign %u\n", s.cpus_foreign);
+	seq_printf(m, "rings_small %u\n", s.rings_small);
 	return 0;
 }
 

@@ -2,8 +2,11 @@
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
+#include <linux/limits.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
 #include <linux/random.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
@@ -19,6 +22,9 @@ DEFINE_PER_CPU(struct cmt_ring, cmt_rings);
 u32 cmt_readers;
 u64 cmt_instance;
 u32 cmt_ring_records, cmt_ring_records_least;
+
+static bool sizes_known;	/* to programs: no ring becomes smaller */
+static u32 rings_small;
 
 static DEFINE_PER_CPU(u32, domain_ids);	/* at load, of CPUs that were online */
 
@@ -88,6 +94,34 @@ static void emit_state(unsigned int cpu, u16 type)
 	cmt_waiters_check_cpu(cpu, ring->head);
 }
 
+/* With half as many slots and so on, where memory lacks and no program knows the ring. */
+static void *slots_new(struct cmt_ring *ring, unsigned int cpu)
+{
+	u32 wanted = ring->mask + 1, records = wanted;
+	void *slots;
+
+	for (;;) {
+		slots = vzalloc_node(data_bytes(records), cpu_to_node(cpu));
+		if (slots || sizes_known || records == CMT_RING_RECORDS_MIN)
+			break;
+		records /= 2;
+	}
+	if (slots && records != wanted) {
+		cmt_ring_init(ring, ring->header, cpu, records, cmt_instance);
+		cmt_ring_records_least = min(cmt_ring_records_least, records);
+		rings_small++;
+	}
+	return slots;
+}
+
+void cmt_rings_sizes_are_known(void)
+{
+	sizes_known = true;
+	if (rings_small)
+		pr_warn("no memory for the rings of %u CPUs: theirs are smaller, of %u records at least\n",
+			rings_small, cmt_ring_records_least);
+}
+
 int cmt_ring_prepare(unsigned int cpu)
 {
 	struct cmt_ring *ring = &per_cpu(cmt_rings, cpu);
@@ -95,8 +129,7 @@ int cmt_ring_prepare(unsigned int cpu)
 	unsigned long flags;
 
 	if (!slots)
-		slots = vzalloc_node(data_bytes(ring->mask + 1),
-				     cpu_to_node(cpu));
+		slots = slots_new(ring, cpu);
 	if (!slots)
 		return -ENOMEM;
 	/* on the CPU itself, so that its records wait */
@@ -186,6 +219,8 @@ int cmt_rings_init(u32 records, u32 interval_ns)
 	cmt_instance = get_random_u64();
 	cmt_ring_records = 0;
 	cmt_ring_records_least = U32_MAX;
+	sizes_known = false;
+	rings_small = 0;
 	on_each_cpu(note_domain, NULL, true);
 	for_each_possible_cpu(cpu) {
 		wanted = records ?: records_wanted(cpu, interval_ns);
@@ -217,6 +252,7 @@ void cmt_rings_stats(struct cmt_stats *stats)
 	unsigned int cpu;
 
 	stats->readers = READ_ONCE(cmt_readers);
+	stats->rings_small = rings_small;
 	for_each_possible_cpu(cpu) {
 		const struct cmt_ring_header *header = per_cpu(cmt_rings, cpu).header;
 		u32 state = READ_ONCE(header->state);

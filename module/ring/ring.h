@@ -34,7 +34,16 @@ extern u64 cmt_instance;
 int cmt_rings_init(u32 records, u32 interval_ns);
 void cmt_rings_exit(void);
 
-/* Slots of the largest ring, and of the smallest; constant after init(). */
+/*
+ * All CPUs that were online at load have their rings, and programs may map them now.  No
+ * CPU is coming up.
+ */
+void cmt_rings_sizes_are_known(void);
+
+/*
+ * Slots of the largest ring that was wanted, and of the smallest that there is; constant
+ * after cmt_rings_sizes_are_known().
+ */
 extern u32 cmt_ring_records, cmt_ring_records_least;
 
 /* Length of the mapping of a ring. */
@@ -54,7 +63,7 @@ struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
 
 /*
  * The CPU is about to come up; it is dead.  -ENOMEM: the CPU has no ring, and its
- * records are not written.
+ * records are not written.  During the load it gets a smaller ring rather than none.
  */
 int cmt_ring_prepare(unsigned int cpu);
 void cmt_ring_dead(unsigned int cpu);

@@ -374,7 +374,7 @@ struct cmt_info {
 				 * there are no counters
 				 */
 	__u32 counter_bits;	/* width of the MBM counters, likewise */
-	__u32 ring_records;	/* of the largest ring */
+	__u32 ring_records;	/* no ring has more */
 	__u32 interval_ns;
 	__u32 interval_min_ns;
 	__u32 interval_max_ns;
@@ -475,7 +475,9 @@ struct cmt_stats {
 	__u32 cpus_foreign;	/* now: online CPUs to which a resctrl group or another
 				 * agent gave an RMID
 				 */
-	__u32 reserved;
+	__u32 rings_small;	/* rings that have fewer records than wanted: memory was
+				 * short when the module was loaded
+				 */
 };
 
 /*
@@ -882,6 +884,7 @@ CMT_ABI_AT(cmt_stats, busy_ns, 152);
 CMT_ABI_AT(cmt_stats, irqs_off_ns, 160);
 CMT_ABI_AT(cmt_stats, lock_held_ns, 168);
 CMT_ABI_AT(cmt_stats, cpus_foreign, 176);
+CMT_ABI_AT(cmt_stats, rings_small, 180);
 
 CMT_ABI_SIZE(cmt_rmids, CMT_RMIDS_SIZE);
 CMT_ABI_AT(cmt_rmids, count, 8);

@@ -231,6 +231,7 @@ int cmt_device_stats(const struct cmt_device *dev, struct cmt_stats *stats)
 		.size = sizeof(*stats), .rmids_active = 3, .pending = 2,
 		.rmids_foreign = fake("beside") ? 1 : 0,
 		.cpus_foreign = fake("beside") ? 1 : 0,
+		.rings_small = fake("smallrings") ? 3 : 0,
 	};
 	return 0;
 }

@@ -430,6 +430,10 @@ has out '"interval_min_ns":100000'
 has out '"resctrl":"respect","resctrl_mounted":true,'
 has out '"mbm_reason":null,'
 has out '"ring_hold_ns":250000000,"budget_ns":20000,"idle_ticks":32,'
+has out '"ring_records":4096,"rings_small":0,'
+run 0 env CMT_FAKE=smallrings "$ctl" info --json
+has out '"ring_records":4096,"rings_small":3,'
+run 0 "$ctl" info --json
 has out '"abmc":false,"abmc_counters":0,"abmc_ours":0,"abmc_others":0,'
 run 0 env CMT_FAKE=abmc "$ctl" info --json
 has out '"abmc":true,"abmc_counters":64,"abmc_ours":20,"abmc_others":6,'

@@ -47,6 +47,9 @@ cmt_module_test(ring_size test_ring_size.c ${CMT_MODULE_DIR}/ring/size.c)
 target_compile_options(test_ring_size PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 target_compile_definitions(test_ring_size PRIVATE
 	OVERHEAD="${PROJECT_SOURCE_DIR}/docs/overhead.md")
+cmt_module_test(rings test_rings.c ${CMT_MODULE_DIR}/ring/ring.c ${CMT_MODULE_DIR}/ring/size.c
+	${CMT_MODULE_DIR}/ring/writer.c)
+target_compile_options(test_rings PRIVATE -include ${CMT_SHIM_DIR}/one_cpu.h)
 cmt_module_test(ring_writer test_ring_writer.c ${CMT_MODULE_DIR}/ring/writer.c)
 cmt_module_test(state_settings test_state_settings.c ${CMT_MODULE_DIR}/ring/settings.c)
 target_compile_options(test_state_settings PRIVATE -include ${CMT_SHIM_DIR}/one_cpu.h)

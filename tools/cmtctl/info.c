@@ -98,7 +98,7 @@ static void add_resctrl(struct fields *fields, uint32_t mode, bool mounted)
 }
 
 static void add_sampling(struct fields *fields, const struct cmt_info *info,
-			 uint32_t interval_ns)
+			 uint32_t interval_ns, uint32_t rings_small)
 {
 	char text[FORMAT_LEN];
 
@@ -113,6 +113,7 @@ static void add_sampling(struct fields *fields, const struct cmt_info *info,
 	fields_number(fields, "rmids", info->nr_rmids, NULL);
 	fields_number(fields, "rmids_usable", info->rmids_usable, NULL);
 	fields_number(fields, "ring_records", info->ring_records, NULL);
+	fields_number(fields, "rings_small", rings_small, NULL);
 	fields_number(fields, "ring_hold_ns", info->ring_hold_ns,
 		      format_duration(text, info->ring_hold_ns));
 	fields_number(fields, "budget_ns", info->budget_ns,
@@ -131,6 +132,7 @@ static void add_sampling(struct fields *fields, const struct cmt_info *info,
 int ctl_info(const struct ctl *ctl, const char **what)
 {
 	const struct cmt_info *info = cmt_device_info(ctl->dev);
+	struct cmt_stats stats = { .size = sizeof(stats) };
 	struct fields fields;
 	char reason[CMT_REASON_LEN];
 	uint32_t interval_ns, scope, mode, counters;
@@ -151,6 +153,10 @@ int ctl_info(const struct ctl *ctl, const char **what)
 		*what = "cannot read the state of the counters";
 		ret = cmt_device_counters(ctl->dev, &counters, reason);
 	}
+	if (!ret) {
+		*what = "cannot read the statistics";
+		ret = cmt_device_stats(ctl->dev, &stats);
+	}
 	if (ret)
 		return ret;
 	*what = "cannot print";
@@ -163,6 +169,6 @@ int ctl_info(const struct ctl *ctl, const char **what)
 	add_assignable(&fields, info->assignable);
 	add_plza(&fields, info->plza);
 	add_counters(&fields, counters, reason, info);
-	add_sampling(&fields, info, interval_ns);
+	add_sampling(&fields, info, interval_ns, stats.rings_small);
 	return fields_end(&fields);
 }

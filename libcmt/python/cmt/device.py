@@ -81,6 +81,7 @@ class Stats:
     irqs_off_ns: int  #: the longest that interrupts were off
     lock_held_ns: int  #: the longest that the owner lock was held
     cpus_foreign: int  #: now: a resctrl group or another agent gave them an RMID
+    rings_small: int  #: have fewer records than wanted: memory was short at load
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,7 @@ enum {
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (u32)(cpu) < fake.nr_cpus; (cpu)++)
 #define for_each_online_cpu(cpu)	for_each_possible_cpu(cpu)
+#define cpu_online(cpu)			((u32)(cpu) < fake.nr_cpus)
 
 /* linux/cpu.h */
 #define cpus_read_lock()		((void)0)

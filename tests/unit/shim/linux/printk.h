@@ -18,4 +18,6 @@ __attribute__((weak)) unsigned int shim_lines;
 	shim_lines++;							\
 } while (0)
 
+#define pr_warn	pr_err
+
 #endif
