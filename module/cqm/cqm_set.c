@@ -137,6 +137,11 @@ void cqm_set_begin(struct cqm_event *e)
 		local64_set(&set->reporter->event->count, set->base);
 }
 
+static u32 value_flag(enum cqm_value value)
+{
+	return CMT_F_OCCUPANCY << value;
+}
+
 static struct cqm_set *set_find(struct cqm_source *source, struct pid *client,
 				enum cqm_value value)
 {
@@ -160,6 +165,8 @@ static struct cqm_set *set_new(struct cqm_source *source, struct pid *client,
 	set->source = source;
 	set->client = get_pid(client);
 	set->value = value;
+	set->want.values = value_flag(value);
+	cmt_want_begin(&set->want);
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	list_add_tail(&set->list, &source->sets);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
@@ -176,6 +183,7 @@ void cqm_set_put(struct cqm_set *set)
 	raw_spin_lock_irqsave(&cqm_lock, flags);
 	list_del(&set->list);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+	cmt_want_end(&set->want);
 	put_pid(set->client);
 	kfree(set);
 	cqm_source_put(source);
@@ -184,17 +192,21 @@ void cqm_set_put(struct cqm_set *set)
 struct cqm_set *cqm_set_get(const struct cmt_hold *hold, u32 domain, u64 since,
 			    struct pid *client, enum cqm_value value)
 {
-	struct cqm_source *source = cqm_source_get(hold, domain, since);
-	struct cqm_set *set;
+	struct cmt_want want = { .values = value_flag(value) };
+	struct cqm_source *source;
+	struct cqm_set *set = NULL;
 
-	if (!source)
-		return NULL;
-	set = set_find(source, client, value) ?:
-	      set_new(source, client, value);
+	/* before the source is read */
+	cmt_want_begin(&want);
+	source = cqm_source_get(hold, domain, since);
+	if (source)
+		set = set_find(source, client, value) ?:
+		      set_new(source, client, value);
 	if (set)
 		set->users++;
-	else
+	else if (source)
 		cqm_source_put(source);
+	cmt_want_end(&want);
 	return set;
 }
 

@@ -19,6 +19,7 @@
 #include <linux/types.h>
 
 #include "hw/hw.h"
+#include "sample/sample.h"
 #include "scope/scope.h"
 
 struct cpumask;
@@ -127,6 +128,7 @@ struct cqm_set {
 	struct cqm_source *source;
 	struct pid *client;
 	enum cqm_value value;
+	struct cmt_want want;	/* of the value */
 	u32 users;		/* events, also closed ones; protected by cqm_mutex */
 	struct cqm_event *reporter;	/* NULL: no event can report */
 	/* the last event that perf scheduled on a CPU, or NULL */

@@ -26,6 +26,7 @@ static int cmt_open(struct inode *inode, struct file *file)
 	if (!f)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&f->holds);
+	f->want.values = CMT_VALUES_ALL;
 	f->waiter = cmt_waiter_new();
 	if (!f->waiter) {
 		kfree(f);
@@ -42,10 +43,21 @@ static int cmt_release(struct inode *inode, struct file *file)
 	cmt_unregister_all(f);
 	if (f->ticks)
 		cmt_sampler_want_ticks(&f->ticks, false);
+	cmt_want_end(&f->want);
 	cmt_file_set_counters(f, 0);
 	cmt_waiter_free(f->waiter);
 	kfree(f);
 	return 0;
+}
+
+void cmt_file_set_values(struct cmt_file *file, u32 values)
+{
+	cmt_want_values(&file->want, values);
+}
+
+void cmt_file_begin_reading(struct cmt_file *file)
+{
+	cmt_want_begin(&file->want);
 }
 
 static unsigned long ring_pages(void)
@@ -96,6 +108,7 @@ static int cmt_mmap(struct file *file, struct vm_area_struct *vma)
 	cmt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	vma->vm_ops = &cmt_vm_ops;
 
+	cmt_file_begin_reading(f);
 	cmt_sampler_want_ticks(&f->ticks, true);
 	return 0;
 }

@@ -8,12 +8,14 @@
 #include <linux/types.h>
 
 #include "cmt.h"
+#include "sample/sample.h"
 
 struct cmt_waiter;
 
 /* The private_data of the descriptor */
 struct cmt_file {
 	struct cmt_waiter *waiter;
+	struct cmt_want want;	/* begun: it has mapped a ring, or read on demand */
 	bool ticks;		/* cmt_sampler_want_ticks(): it has mapped a ring */
 	bool channels;		/* cmt_sampler_want_channels() */
 	bool waits;		/* cmt_waits_want() */
@@ -24,6 +26,10 @@ struct cmt_file {
 
 /* device.c.  @counters: as of struct cmt_counters */
 void cmt_file_set_counters(struct cmt_file *file, u32 counters);
+/* @values: as of struct cmt_values, checked */
+void cmt_file_set_values(struct cmt_file *file, u32 values);
+/* Its values are read from now on. */
+void cmt_file_begin_reading(struct cmt_file *file);
 /* @records is in range. */
 void cmt_file_set_watermark(struct cmt_file *file, u32 records);
 

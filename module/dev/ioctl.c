@@ -229,8 +229,7 @@ static long ioctl_set_watermark(struct file *file, void __user *uarg)
 
 	if (ret)
 		return ret;
-	if (arg.reserved || !arg.records ||
-	    arg.records > cmt_ring_records_least / 2)
+	if (arg.reserved || !arg.records || arg.records > cmt_ring_records_least / 2)
 		return -EINVAL;
 	ret = arg_put(uarg, &arg, sizeof(arg));
 	if (!ret)
@@ -264,6 +263,21 @@ static long ioctl_set_counters(struct file *file, void __user *uarg)
 		return ret;
 	cmt_file_set_counters(file->private_data, arg.counters);
 	return 0;
+}
+
+static long ioctl_set_values(struct file *file, void __user *uarg)
+{
+	struct cmt_values arg;
+	int ret = arg_get(&arg, sizeof(arg), CMT_VALUES_SIZE, uarg);
+
+	if (ret)
+		return ret;
+	if (arg.reserved || !arg.values || arg.values & ~CMT_VALUES_ALL)
+		return -EINVAL;
+	ret = arg_put(uarg, &arg, sizeof(arg));
+	if (!ret)
+		cmt_file_set_values(file->private_data, arg.values);
+	return ret;
 }
 
 /* The patterns of the argument; NULL: the patterns do not change. */
@@ -422,7 +436,7 @@ static long read_now(struct cmt_read *arg, struct cmt_record *records, u32 room)
 }
 
 /* With -ENOSPC, arg->count is the required room; other errors write nothing. */
-static long ioctl_read(void __user *uarg)
+static long ioctl_read(struct file *file, void __user *uarg)
 {
 	struct cmt_record *records;
 	struct cmt_read arg;
@@ -437,6 +451,7 @@ static long ioctl_read(void __user *uarg)
 	records = kvcalloc(room + 1, sizeof(*records), GFP_KERNEL_ACCOUNT);
 	if (!records)
 		return -ENOMEM;
+	cmt_file_begin_reading(file->private_data);
 	ret = read_now(&arg, records, room);
 	if (!ret)
 		ret = buffer_put(arg.records, room * sizeof(*records), records,
@@ -574,9 +589,11 @@ long cmt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case CMT_IOC_UNREGISTER:
 		return ioctl_unregister(file, uarg);
 	case CMT_IOC_READ:
-		return ioctl_read(uarg);
+		return ioctl_read(file, uarg);
 	case CMT_IOC_GET_UNCORE:
 		return ioctl_get_uncore(uarg);
+	case CMT_IOC_SET_VALUES:
+		return ioctl_set_values(file, uarg);
 	default:
 		return -ENOTTY;
 	}

@@ -102,8 +102,11 @@ struct cmt_backend {
 	 * there are no events.
 	 */
 	int (*sample)(struct cmt_burst *burst);
-	/* Read one RMID, with every access checked; a failed one is CMT_RAW_ERROR. */
-	void (*read)(u32 rmid, struct cmt_raws *raws);
+	/*
+	 * Read some of the backend's events of one RMID, with every access checked; a
+	 * failed one is CMT_RAW_ERROR.
+	 */
+	void (*read)(u32 rmid, u32 events, struct cmt_raws *raws);
 };
 
 extern const struct cmt_backend cmt_hw_backend;

@@ -70,6 +70,7 @@ struct cmt_burst {
 	u32 start;			/* cycles at the mark's time, low half */
 	u32 budget;			/* the longest time after start, in cycles */
 	u32 room;			/* readings, at most CMT_BURST_MAX */
+	u32 events;			/* of the backend's, those to be read; may be 0 */
 	/* upper bound of the number of RMIDs in the queues */
 	u32 due;
 	unsigned long due_words;	/* a bit for each word that has such RMIDs */
@@ -82,7 +83,8 @@ struct cmt_burst {
 	struct cmt_reading *end;	/* end of readings */
 	unsigned long busy;		/* not 0: other CPUs were reading some RMIDs */
 	bool cut;			/* RMIDs are left; in: the last burst left RMIDs */
-	bool flawed;			/* some raw value may have no data */
+	/* some raw value may have no data; always, if an event was not read */
+	bool flawed;
 	struct cmt_reading readings[CMT_BURST_MAX];
 };
 

@@ -21,10 +21,10 @@ static u64 mbm_bytes(u64 units, u32 rmid, const struct cmt_backend_caps *caps)
 	return units * (caps->mbm_unit_bytes ?: caps->upscale_bytes);
 }
 
-/* The flag of a valid value, or of the reason for a missing one; 0: no such event. */
-static u32 raw_flags(u64 raw, u32 event, const struct cmt_backend_caps *caps)
+/* The flag of a valid value, or of the reason for a missing one; 0: it was not read. */
+static u32 raw_flags(u64 raw, u32 event, u32 events)
 {
-	if (!(caps->events & event))
+	if (!(events & event))
 		return 0;
 	if (raw & CMT_RAW_ERROR)
 		return CMT_F_ERROR;
@@ -33,9 +33,9 @@ static u32 raw_flags(u64 raw, u32 event, const struct cmt_backend_caps *caps)
 	return event;
 }
 
-static bool raw_is_data(u64 raw, u32 event, const struct cmt_backend_caps *caps)
+static bool raw_is_data(u64 raw, u32 event, u32 events)
 {
-	return raw_flags(raw, event, caps) == event;
+	return raw_flags(raw, event, events) == event;
 }
 
 static bool has_base(const struct cmt_counter *counter, u64 based)
@@ -54,13 +54,13 @@ static bool mbm_fell(const struct cmt_counter *counter,
 }
 
 bool cmt_counter_fell(const struct cmt_counter *counter,
-		      const struct cmt_raws *raws,
+		      const struct cmt_raws *raws, u32 events,
 		      const struct cmt_backend_caps *caps)
 {
-	return (raw_is_data(raws->total, CMT_F_MBM_TOTAL, caps) &&
+	return (raw_is_data(raws->total, CMT_F_MBM_TOTAL, events) &&
 		mbm_fell(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
 			 caps)) ||
-	       (raw_is_data(raws->local, CMT_F_MBM_LOCAL, caps) &&
+	       (raw_is_data(raws->local, CMT_F_MBM_LOCAL, events) &&
 		mbm_fell(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
 			 caps));
 }
@@ -81,9 +81,8 @@ static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
  * predecessor is missing, too old or greater: unknown traffic is not guessed.
  */
 static u32 mbm_add(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
-		   u64 based, u32 event, const struct cmt_backend_caps *caps)
+		   u64 based, bool data, const struct cmt_backend_caps *caps)
 {
-	bool data = raw_is_data(raw, event, caps);
 	bool rebased = !(counter->key & based) ||
 		       mbm_fell(counter, mbm, raw, based, caps);
 
@@ -136,10 +135,10 @@ void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
 }
 
 bool cmt_counter_set_residue(struct cmt_counter *counter,
-			     const struct cmt_raws *raws,
+			     const struct cmt_raws *raws, u32 events,
 			     const struct cmt_backend_caps *caps)
 {
-	if (!raw_is_data(raws->occupancy, CMT_F_OCCUPANCY, caps))
+	if (!raw_is_data(raws->occupancy, CMT_F_OCCUPANCY, events))
 		return false;
 	counter->flags |= CMT_F_RESIDUAL;
 	counter->residual_bytes = (raws->occupancy & caps->data_mask) *
@@ -148,14 +147,14 @@ bool cmt_counter_set_residue(struct cmt_counter *counter,
 }
 
 void cmt_counter_set_base(struct cmt_counter *counter,
-			  const struct cmt_raws *raws,
+			  const struct cmt_raws *raws, u32 events,
 			  const struct cmt_backend_caps *caps)
 {
 	key_expand(counter);
 	mbm_base(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
-		 raw_is_data(raws->total, CMT_F_MBM_TOTAL, caps));
+		 raw_is_data(raws->total, CMT_F_MBM_TOTAL, events));
 	mbm_base(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
-		 raw_is_data(raws->local, CMT_F_MBM_LOCAL, caps));
+		 raw_is_data(raws->local, CMT_F_MBM_LOCAL, events));
 	key_reduce(counter, true, caps);
 }
 
@@ -185,21 +184,21 @@ static void fill_values(const struct cmt_counter *counter, u64 occupancy,
 }
 
 void cmt_counter_sample(struct cmt_counter *counter,
-			const struct cmt_raws *raws,
+			const struct cmt_raws *raws, u32 events,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample)
 {
 	u32 flags;
 
 	key_expand(counter);
-	flags = raw_flags(raws->occupancy, CMT_F_OCCUPANCY, caps) |
-		raw_flags(raws->total, CMT_F_MBM_TOTAL, caps) |
-		raw_flags(raws->local, CMT_F_MBM_LOCAL, caps);
+	flags = raw_flags(raws->occupancy, CMT_F_OCCUPANCY, events) |
+		raw_flags(raws->total, CMT_F_MBM_TOTAL, events) |
+		raw_flags(raws->local, CMT_F_MBM_LOCAL, events);
 	/* the event's flag without others means that the value is valid */
 	flags |= mbm_add(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
-			 CMT_F_MBM_TOTAL, caps);
+			 raw_is_data(raws->total, CMT_F_MBM_TOTAL, events), caps);
 	flags |= mbm_add(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
-			 CMT_F_MBM_LOCAL, caps);
+			 raw_is_data(raws->local, CMT_F_MBM_LOCAL, events), caps);
 	key_reduce(counter, (flags & ALL_EVENTS) == ALL_EVENTS, caps);
 
 	sample->flags = flags | (counter->flags & ~ALL_EVENTS);

@@ -32,7 +32,7 @@
  */
 #define CMT_COUNTER_WIDE	40
 
-/* One reading of an RMID: all its events, at nearly one time.  0: no such event. */
+/* One reading of an RMID: its events, at nearly one time.  0: the event was not read. */
 struct cmt_raws {
 	u64 occupancy;
 	u64 total;
@@ -73,6 +73,11 @@ struct cmt_scale {
 	u64 upscale_bytes;
 };
 
+/*
+ * @events: the events that were read into @raws, which the backend has: CMT_F_OCCUPANCY |
+ * _MBM_TOTAL | _MBM_LOCAL.
+ */
+
 /* Nothing is known of the RMID in this domain. */
 void cmt_counter_reset(struct cmt_counter *counter);
 
@@ -85,12 +90,12 @@ void cmt_counter_begin(struct cmt_counter *counter, u32 rmid, u32 generation,
  * no occupancy.
  */
 bool cmt_counter_set_residue(struct cmt_counter *counter,
-			     const struct cmt_raws *raws,
+			     const struct cmt_raws *raws, u32 events,
 			     const struct cmt_backend_caps *caps);
 
 /* The owner has had no traffic in this domain yet: traffic counts from @raws on. */
 void cmt_counter_set_base(struct cmt_counter *counter,
-			  const struct cmt_raws *raws,
+			  const struct cmt_raws *raws, u32 events,
 			  const struct cmt_backend_caps *caps);
 
 /* The counters have been reset, or not been read for too long. */
@@ -98,7 +103,7 @@ void cmt_counter_lose_base(struct cmt_counter *counter);
 
 /* Is a wide counter in @raws less than the last reading that the next one continues? */
 bool cmt_counter_fell(const struct cmt_counter *counter,
-		      const struct cmt_raws *raws,
+		      const struct cmt_raws *raws, u32 events,
 		      const struct cmt_backend_caps *caps);
 
 /* The next reading goes to cmt_counter_sample(), in any state. */
@@ -114,10 +119,11 @@ static inline bool cmt_counter_is_of(const struct cmt_counter *counter,
 
 /*
  * Account a reading and fill a SAMPLE: flags, rmid, generation and the payload.
- * For any reading; cmt_counter_continue() does the same for most readings.
+ * For any reading; cmt_counter_continue() does the same for most readings.  The next
+ * reading does not continue an event that this one lacks.
  */
 void cmt_counter_sample(struct cmt_counter *counter,
-			const struct cmt_raws *raws,
+			const struct cmt_raws *raws, u32 events,
 			const struct cmt_backend_caps *caps,
 			struct cmt_record *sample);
 
@@ -136,9 +142,9 @@ static __always_inline u64 cmt_mbm_add(struct cmt_mbm *mbm, u64 raw,
 }
 
 /*
- * All three values are data without another status, the key is the generation, no
- * correction applies to the RMID, and no counter is reset by the processor: AMD's
- * bursts are "flawed".
+ * All three events were read, and are data without another status.  The key is the
+ * generation, no correction applies to the RMID, and no counter is reset by the processor:
+ * AMD's bursts are "flawed".
  */
 static __always_inline void
 cmt_counter_continue(struct cmt_counter *counter, const struct cmt_raws *raws,

@@ -68,6 +68,7 @@
 /* Half of the shortest interval: readings closer than this read one state. */
 #define EMULATED_SETTLE_NS		50000
 #define EMULATED_COUNTER_BITS		32
+#define EMULATED_EVENTS			(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
 #define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* where CPUID gives no size */
 #define EMULATED_MIN_CACHE_KIB		1024
 #define EMULATED_MAX_CACHE_KIB		((uint)(CMT_MODEL_MAX_CACHE_BYTES >> 10))
@@ -221,7 +222,7 @@ static int emulated_init(struct cmt_backend_caps *caps)
 	caps->record_flags = CMT_F_EMULATED;
 	caps->nr_rmids = emulated_rmids;
 	caps->rmid_room = emulated_rmids;
-	caps->events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	caps->events = EMULATED_EVENTS;
 	caps->upscale_bytes = CMT_MODEL_LINE_BYTES;
 	caps->nodes_per_l3 = 1;
 	caps->counter_bits = EMULATED_COUNTER_BITS;
@@ -326,6 +327,7 @@ static void emulated_account(struct task_struct *task, u32 rmid)
 		set_bit(rmid, ec->touched);
 }
 
+/* All events: one that was not asked for costs nothing, and is not used. */
 static __always_inline void emulated_burst_read(void *context, u32 rmid,
 						struct cmt_raws *raws)
 {
@@ -350,11 +352,11 @@ static int emulated_sample(struct cmt_burst *burst)
 
 	emulated_settle(domain);
 	cmt_burst_run(burst, emulated_burst_read, domain);
-	burst->flawed = false;
+	burst->flawed = burst->events != EMULATED_EVENTS;
 	return 0;
 }
 
-static void emulated_read(u32 rmid, struct cmt_raws *raws)
+static void emulated_read(u32 rmid, u32 events, struct cmt_raws *raws)
 {
 	struct emulated_domain *domain = this_cpu_ptr(&emulated_cpus)->domain;
 

@@ -395,15 +395,23 @@ static u64 read_traffic(const struct erdt_domain *d, u32 rmid)
 	return status ?: sum & state->mbm_mask;
 }
 
+/* What a burst or a reading on demand reads, and where */
+struct erdt_read {
+	struct erdt_domain *d;
+	u32 events;
+};
+
+/* An event that is not read is 0: Unavailable would end the base of the total. */
 static __always_inline void read_rmid(void *context, u32 rmid,
 				      struct cmt_raws *raws)
 {
-	const struct erdt_domain *d = context;
+	const struct erdt_read *r = context;
 
-	/* there is no such event: Unavailable would end the base of the total */
-	raws->local = 0;
-	raws->occupancy = read_occupancy(d, rmid);
-	raws->total = read_traffic(d, rmid);
+	*raws = (struct cmt_raws) {};
+	if (r->events & CMT_F_OCCUPANCY)
+		raws->occupancy = read_occupancy(r->d, rmid);
+	if (r->events & CMT_F_MBM_TOTAL)
+		raws->total = read_traffic(r->d, rmid);
 }
 
 /* On a CPU without registers in the table */
@@ -438,12 +446,13 @@ static void drop_lapsed(struct erdt_domain *d, u32 lapses, bool held, u32 rmid,
 
 static void sample_domain(struct erdt_domain *d, struct cmt_burst *burst)
 {
+	struct erdt_read r = { .d = d, .events = burst->events };
 	u32 lapses = atomic_read(&d->lapses);
 	struct cmt_reading *reading;
 	bool held;
 
 	look_at_mode(d);
-	cmt_burst_run(burst, read_rmid, d);
+	cmt_burst_run(burst, read_rmid, &r);
 	look_at_mode(d);
 	held = (u32)atomic_read(&d->lapses) == lapses;
 	for (reading = burst->readings; reading != burst->end; reading++)
@@ -465,9 +474,10 @@ static int erdt_sample(struct cmt_burst *burst)
 	return 0;
 }
 
-static void erdt_read(u32 rmid, struct cmt_raws *raws)
+static void erdt_read(u32 rmid, u32 events, struct cmt_raws *raws)
 {
 	struct erdt_domain *d = *this_cpu_ptr(&erdt_domains);
+	struct erdt_read r = { .d = d, .events = events };
 	u32 lapses;
 
 	lockdep_assert_irqs_disabled();
@@ -476,7 +486,7 @@ static void erdt_read(u32 rmid, struct cmt_raws *raws)
 		return read_failing(NULL, rmid, raws);
 	lapses = atomic_read(&d->lapses);
 	look_at_mode(d);
-	read_rmid(d, rmid, raws);
+	read_rmid(&r, rmid, raws);
 	look_at_mode(d);
 	drop_lapsed(d, lapses, (u32)atomic_read(&d->lapses) == lapses, rmid, raws);
 }

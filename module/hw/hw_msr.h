@@ -42,7 +42,7 @@ DECLARE_PER_CPU(struct hw_cpu, hw_cpus);
 /* hw_read.c: the counters */
 void hw_read_init(void);
 int hw_sample(struct cmt_burst *burst);
-void hw_read(u32 rmid, struct cmt_raws *raws);
+void hw_read(u32 rmid, u32 events, struct cmt_raws *raws);
 
 /*
  * AMD: one reading of the counter that @evtsel selects in this CPU's domain, as a part of

@@ -63,6 +63,7 @@ static u64 hw_evtsel(u32 rmid, enum cmt_event event)
 /* A burst on Intel: failures are checked once, after all readings. */
 struct hw_burst {
 	u32 rmid_base;
+	u32 events;		/* those to be read */
 	u32 last;		/* RMID in EVTSEL */
 	u32 highs;		/* halves of all values */
 };
@@ -87,6 +88,22 @@ static __always_inline void hw_burst_read(void *context, u32 rmid,
 	hw_burst_event(b, CMT_EVENT_OCCUPANCY, &raws->occupancy);
 	hw_burst_event(b, CMT_EVENT_MBM_TOTAL, &raws->total);
 	hw_burst_event(b, CMT_EVENT_MBM_LOCAL, &raws->local);
+}
+
+/* The same of some events.  The tests are few beside an access, and all events have none. */
+static __always_inline void hw_burst_read_some(void *context, u32 rmid,
+					       struct cmt_raws *raws)
+{
+	struct hw_burst *b = context;
+
+	*raws = (struct cmt_raws) {};
+	b->last = b->rmid_base + rmid;
+	if (b->events & CMT_F_OCCUPANCY)
+		hw_burst_event(b, CMT_EVENT_OCCUPANCY, &raws->occupancy);
+	if (b->events & CMT_F_MBM_TOTAL)
+		hw_burst_event(b, CMT_EVENT_MBM_TOTAL, &raws->total);
+	if (b->events & CMT_F_MBM_LOCAL)
+		hw_burst_event(b, CMT_EVENT_MBM_LOCAL, &raws->local);
 }
 
 /* -EAGAIN: EVTSEL is no longer @evtsel, and *ctr is of another selection. */
@@ -193,21 +210,21 @@ static void hw_no_mbm(struct cmt_raws *raws)
 }
 
 /*
- * An event that the processor does not have is 0, which counter.c does not use.
- * Unavailable would end the base of the other MBM event in a discarded burst.
+ * An event that is not read is 0, which counter.c does not use.  Unavailable would end the
+ * base of the other MBM event in a discarded burst.
  */
-static void hw_read_checked(u32 rmid, struct cmt_raws *raws,
+static void hw_read_checked(u32 rmid, u32 events, struct cmt_raws *raws,
 			    enum hw_abmc_state state)
 {
 	struct hw_cpu *cpu = this_cpu_ptr(&hw_cpus);
 
 	*raws = (struct cmt_raws) {};
 	rmid += cpu->rmid_base;
-	if (hw.events & CMT_F_OCCUPANCY)
+	if (events & CMT_F_OCCUPANCY)
 		raws->occupancy = hw_read_one(cpu, rmid, CMT_EVENT_OCCUPANCY);
-	if (hw.events & CMT_F_MBM_TOTAL)
+	if (events & CMT_F_MBM_TOTAL)
 		raws->total = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_TOTAL, state);
-	if (hw.events & CMT_F_MBM_LOCAL)
+	if (events & CMT_F_MBM_LOCAL)
 		raws->local = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_LOCAL, state);
 }
 
@@ -277,7 +294,7 @@ static bool hw_mode_was(enum hw_abmc_state state, const struct hw_doubt *doubt)
 	return false;
 }
 
-void hw_read(u32 rmid, struct cmt_raws *raws)
+void hw_read(u32 rmid, u32 events, struct cmt_raws *raws)
 {
 	enum hw_abmc_state state;
 	struct hw_doubt doubt;
@@ -286,18 +303,24 @@ void hw_read(u32 rmid, struct cmt_raws *raws)
 
 	state = hw_look_at_abmc();
 	doubt = hw_doubt_begin(state);
-	hw_read_checked(rmid, raws, state);
+	hw_read_checked(rmid, events, raws, state);
 	hw_doubt_add(&doubt, rmid, raws);
 	if (!hw_mode_was(state, &doubt))
 		hw_no_mbm(raws);
 	hw_evtsel_restore(this_cpu_ptr(&hw_cpus));
 }
 
+/* The readings of a burst with each access checked */
+struct hw_checked {
+	u32 events;
+	enum hw_abmc_state state;
+};
+
 static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
 {
-	const enum hw_abmc_state *state = context;
+	const struct hw_checked *c = context;
 
-	hw_read_checked(rmid, raws, *state);
+	hw_read_checked(rmid, c->events, raws, c->state);
 }
 
 static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
@@ -310,7 +333,8 @@ static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
 		return doubt;
 	for (reading = burst->readings; reading != burst->end; reading++) {
 		doubt.fell |= cmt_counter_fell(reading->counter,
-					       &reading->raws, hw.caps);
+					       &reading->raws,
+					       burst->events, hw.caps);
 		hw_doubt_add(&doubt, reading->counter - burst->counters,
 			     &reading->raws);
 	}
@@ -325,16 +349,19 @@ static void hw_burst_no_mbm(struct cmt_burst *burst)
 		hw_no_mbm(&reading->raws);
 }
 
-/* Check each access: on AMD, with missing events, and after a failed access. */
-static int hw_sample_checked(struct cmt_burst *burst)
+/* Check each access: on AMD, and after a failed access. */
+static noinline int hw_sample_checked(struct cmt_burst *burst)
 {
-	enum hw_abmc_state state = hw_look_at_abmc();
+	struct hw_checked c = {
+		.events = burst->events,
+		.state = hw_look_at_abmc(),
+	};
 	struct hw_doubt doubt;
 
-	cmt_burst_run(burst, hw_checked_read, &state);
+	cmt_burst_run(burst, hw_checked_read, &c);
 	burst->flawed = true;
-	doubt = hw_doubt_of(burst, state);
-	if (!hw_mode_was(state, &doubt))
+	doubt = hw_doubt_of(burst, c.state);
+	if (!hw_mode_was(c.state, &doubt))
 		hw_burst_no_mbm(burst);
 	hw_evtsel_restore(this_cpu_ptr(&hw_cpus));
 	return 0;
@@ -349,17 +376,45 @@ static bool hw_burst_failed(const struct hw_burst *b)
 	return (b->highs & CTR_HIGH_STATUS) == CTR_HIGH_STATUS;
 }
 
+/* The event that a burst reads last; there is one. */
+static enum cmt_event hw_last_event(u32 events)
+{
+	if (events & CMT_F_MBM_LOCAL)
+		return CMT_EVENT_MBM_LOCAL;
+	return events & CMT_F_MBM_TOTAL ? CMT_EVENT_MBM_TOTAL :
+					  CMT_EVENT_OCCUPANCY;
+}
+
 /* A value of EVTSEL that another agent wrote is kept. */
-static int hw_burst_end(const struct hw_burst *b, u64 saved)
+static int hw_burst_end(const struct hw_burst *b, enum cmt_event last, u64 saved)
 {
 	bool failed = hw_burst_failed(b);
 	u64 now;
 
 	if (!failed)
 		failed = cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &now);
-	if (!failed && now != hw_evtsel(b->last, CMT_EVENT_MBM_LOCAL))
+	if (!failed && now != hw_evtsel(b->last, last))
 		return -EAGAIN;
 	return cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, saved) ?: failed ? -EIO : 0;
+}
+
+/* Out of line: all events are read with no more instructions than without this. */
+static noinline int hw_sample_some(struct cmt_burst *burst)
+{
+	struct hw_burst b = {
+		.rmid_base = this_cpu_ptr(&hw_cpus)->rmid_base,
+		.events = burst->events,
+	};
+	u64 saved;
+
+	burst->end = burst->readings;
+	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &saved))
+		return -EIO;
+	cmt_burst_run(burst, hw_burst_read_some, &b);
+	burst->flawed = true;
+	if (burst->end == burst->readings || !b.events)
+		return 0;
+	return hw_burst_end(&b, hw_last_event(b.events), saved);
 }
 
 int hw_sample(struct cmt_burst *burst)
@@ -371,8 +426,10 @@ int hw_sample(struct cmt_burst *burst)
 
 	lockdep_assert_irqs_disabled();
 
-	if (hw.shared_evtsel || burst->careful || hw.events != HW_ALL_EVENTS)
+	if (hw.shared_evtsel || burst->careful)
 		return hw_sample_checked(burst);
+	if (unlikely(burst->events != HW_ALL_EVENTS))
+		return hw_sample_some(burst);
 	burst->end = burst->readings;
 	if (cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &saved))
 		return -EIO;
@@ -380,5 +437,5 @@ int hw_sample(struct cmt_burst *burst)
 	burst->flawed = b.highs & ~(hw.caps->data_mask >> 32);
 	if (burst->end == burst->readings)
 		return 0;
-	return hw_burst_end(&b, saved);
+	return hw_burst_end(&b, CMT_EVENT_MBM_LOCAL, saved);
 }

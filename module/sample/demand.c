@@ -80,11 +80,14 @@ static bool is_live(const struct cmt_demand_key *key)
 	       (key->generation || !key->rmid);
 }
 
-static bool is_fresh(const struct cmt_record *last, const struct cmt_demand_key *key,
-		     u64 now)
+static bool is_fresh(const struct cmt_demand *demand,
+		     const struct cmt_demand_key *key, u32 events, u64 now)
 {
+	const struct cmt_record *last = &demand->last;
+
 	return last->type == CMT_REC_SAMPLE &&
 	       last->generation == key->generation &&
+	       demand->events == events &&
 	       now - last->ts < CMT_READ_FRESH_NS &&
 	       !cmt_sampler_is_suspended();
 }
@@ -129,15 +132,15 @@ static u32 counter_prepare(struct cmt_domain *domain,
 	return (s32)(mark - seen) > 0 ? mark : seen;
 }
 
-static void sample_finish(struct cmt_domain *domain,
-			  const struct cmt_raws *raws, struct cmt_record *sample)
+static void sample_finish(struct cmt_domain *domain, const struct cmt_raws *raws,
+			  u32 events, struct cmt_record *sample)
 {
 	u32 rmid = sample->rmid;
 	struct cmt_demand *demand = &domain->demands[rmid];
 	struct cmt_counter *counter = &domain->counters[rmid];
 
-	cmt_domain_account(domain, counter, raws, sample);
-	cmt_tick_count_flaws(this_cpu_read(cmt_sampler_cpus), raws);
+	cmt_domain_account(domain, counter, raws, events, sample);
+	cmt_tick_count_flaws(this_cpu_read(cmt_sampler_cpus), raws, events);
 	if (sample->flags & CMT_F_REBASED)
 		demand->owed = true;
 	if (demand->owed)
@@ -146,6 +149,7 @@ static void sample_finish(struct cmt_domain *domain,
 		sample->flags |= CMT_F_PQR_OVERWRITTEN;
 	sample->base = demand->base;
 	demand->last = *sample;
+	demand->events = events;
 }
 
 /* Read the claimed counter.  *seen: the mark for the release; unchanged on failure. */
@@ -153,26 +157,26 @@ static int claimed_read(struct cmt_domain *domain, const struct cmt_demand_key *
 			u32 *seen, struct cmt_record *sample)
 {
 	struct cmt_demand *demand = &domain->demands[key->rmid];
+	u32 events = READ_ONCE(cmt_wanted_events), mark;
 	struct cmt_raws raws;
-	u32 mark;
 
 	/* after the claim: no later owner has begun here, and no time is later */
 	sample->ts = ktime_get_ns();
 	if (!is_live(key))
 		return -ENOENT;
-	if (is_fresh(&demand->last, key, sample->ts)) {
+	if (is_fresh(demand, key, events, sample->ts)) {
 		*sample = demand->last;
 		return 0;
 	}
 	mark = counter_prepare(domain, key, *seen, sample->ts);
-	cmt_backend->read(key->rmid, &raws);
+	cmt_backend->read(key->rmid, events, &raws);
 	if (ktime_get_ns() - sample->ts > READ_MAX_NS || !is_live(key)) {
 		/* AMD reports only once that a counter was reset */
 		if ((raws.total | raws.local) & CMT_RAW_UNAVAILABLE)
 			cmt_counter_lose_base(&domain->counters[key->rmid]);
 		return is_live(key) ? -EAGAIN : -ENOENT;
 	}
-	sample_finish(domain, &raws, sample);
+	sample_finish(domain, &raws, events, sample);
 	*seen = mark;
 	return 0;
 }

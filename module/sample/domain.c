@@ -33,13 +33,14 @@ struct cmt_domain *cmt_sampler_domain(u32 index)
 }
 
 void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
-			const struct cmt_raws *raws, struct cmt_record *slot)
+			const struct cmt_raws *raws, u32 events,
+			struct cmt_record *slot)
 {
 	u32 rmid = counter - domain->counters;
 
 	/* in the first reading of the occupancy after the note, in a tick or on demand */
 	if (test_bit(rmid, domain->notes->inherited) &&
-	    cmt_counter_set_residue(counter, raws, &cmt_caps))
+	    cmt_counter_set_residue(counter, raws, events, &cmt_caps))
 		clear_bit(rmid, domain->notes->inherited);
 	/*
 	 * The owner was allocated in another domain.  Its traffic here is not
@@ -48,8 +49,8 @@ void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
 	 */
 	if (cmt_counter_is_new(counter) && rmid &&
 	    slot->ts - cmt_table_since(rmid) <= RESIDUE_WINDOW_NS)
-		cmt_counter_set_residue(counter, raws, &cmt_caps);
-	cmt_counter_sample(counter, raws, &cmt_caps, slot);
+		cmt_counter_set_residue(counter, raws, events, &cmt_caps);
+	cmt_counter_sample(counter, raws, events, &cmt_caps, slot);
 	if (slot->flags & CMT_F_REBASED)
 		domain->demands[rmid].base++;
 }
@@ -92,16 +93,16 @@ void cmt_domains_lose_base(void)
 bool cmt_domain_begin(struct cmt_domain *domain, u32 rmid, u32 generation)
 {
 	struct cmt_counter *counter = &domain->counters[rmid];
+	u32 events = READ_ONCE(cmt_wanted_events), seen;
 	struct cmt_raws raws;
-	u32 seen;
 
 	if (!cmt_claim_any(counter, &seen))
 		return false;
 	domain->demands[rmid].owed = false;
-	cmt_backend->read(rmid, &raws);
+	cmt_backend->read(rmid, events, &raws);
 	cmt_counter_begin(counter, rmid, generation, &cmt_caps);
-	cmt_counter_set_residue(counter, &raws, &cmt_caps);
-	cmt_counter_set_base(counter, &raws, &cmt_caps);
+	cmt_counter_set_residue(counter, &raws, events, &cmt_caps);
+	cmt_counter_set_base(counter, &raws, events, &cmt_caps);
 	cmt_claim_release(counter, cmt_mark(ktime_get_ns()) - 2);
 	return true;
 }

@@ -27,6 +27,25 @@ u32 cmt_sampler_domains(void);
 int cmt_sampler_prepare(unsigned int cpu);
 
 /*
+ * The values that a reader wants: CMT_F_OCCUPANCY | _MBM_TOTAL | _MBM_LOCAL.  A value is
+ * read while some reader wants it.  The reader sets @values to its first choice; then both
+ * members belong to want.c.
+ */
+#define CMT_VALUES_ALL	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+
+struct cmt_want {
+	u32 values;
+	bool reads;		/* between begin and end */
+};
+
+/* Process context; mmap_lock may be held. */
+void cmt_want_values(struct cmt_want *want, u32 values);
+/* Called before the first reading; again: nothing changes. */
+void cmt_want_begin(struct cmt_want *want);
+/* Also for one that has not begun */
+void cmt_want_end(struct cmt_want *want);
+
+/*
  * A descriptor begins or ceases to want ticks, which run while there is one that does, or
  * memory channels in them.  *@wanted_here: whether it wanted them before; protected by the
  * sampler mutex.  Process context, mmap_lock may be held.

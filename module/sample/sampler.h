@@ -30,6 +30,7 @@ struct cmt_ring;
 /* The state of an RMID in a domain beside its counter; protected by the claim. */
 struct cmt_demand {
 	struct cmt_record last;	/* the last reading on demand; CMT_REC_PAD: none */
+	u32 events;		/* that last was to have */
 	u32 base;		/* number of rebases of the MBM counters */
 	bool owed;		/* the next sample in a ring is flagged as rebased */
 };
@@ -94,9 +95,13 @@ DECLARE_PER_CPU(struct sampler_cpu *, cmt_sampler_cpus);
 struct cmt_domain *cmt_sampler_domain(u32 index);
 void cmt_domains_exit(void);
 
-/* Account a reading of a claimed counter, and fill a SAMPLE, but for its head. */
+/*
+ * Account a reading of a claimed counter with these events, and fill a SAMPLE, but for its
+ * head.
+ */
 void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
-			const struct cmt_raws *raws, struct cmt_record *slot);
+			const struct cmt_raws *raws, u32 events,
+			struct cmt_record *slot);
 
 /*
  * A new owner begins: claim the counter, and read its residue and base.  On a CPU of the
@@ -127,7 +132,8 @@ void cmt_tick_begin(struct sampler_cpu *s);
 enum hrtimer_restart cmt_tick(struct hrtimer *timer);
 
 /* Count values without data.  On the CPU itself, interrupts off, as for the next one. */
-void cmt_tick_count_flaws(struct sampler_cpu *s, const struct cmt_raws *raws);
+void cmt_tick_count_flaws(struct sampler_cpu *s, const struct cmt_raws *raws,
+			  u32 events);
 
 /* Note a time with interrupts off on this CPU. */
 void cmt_tick_note_ns(u64 ns);
@@ -172,6 +178,9 @@ bool cmt_sampler_ran(u64 now);
  * tick that is still to read skips the RMID.
  */
 u32 cmt_sampler_mark_between(u64 now);
+
+/* want.c: the backend's events that a reading reads.  READ_ONCE() */
+extern u32 cmt_wanted_events;
 
 /* abmc.c: the last CPU of @domain is not up any more.  On itself, in process context. */
 void cmt_abmc_domain_down(u32 domain);

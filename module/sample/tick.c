@@ -151,7 +151,8 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 	struct cmt_domain *domain = s->domain;
 	u32 rmid = reading->counter - domain->counters;
 
-	cmt_domain_account(domain, reading->counter, &reading->raws, slot);
+	cmt_domain_account(domain, reading->counter, &reading->raws,
+			   s->burst.events, slot);
 	if (domain->demands[rmid].owed) {
 		domain->demands[rmid].owed = false;
 		slot->flags |= CMT_F_REBASED;
@@ -162,7 +163,7 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 }
 
 noinline void cmt_tick_count_flaws(struct sampler_cpu *s,
-				   const struct cmt_raws *raws)
+				   const struct cmt_raws *raws, u32 events)
 {
 	const u64 values[] = { raws->occupancy, raws->total, raws->local };
 	u32 i;
@@ -171,7 +172,7 @@ noinline void cmt_tick_count_flaws(struct sampler_cpu *s,
 		if (values[i] & CMT_RAW_ERROR)
 			s->read_errors++;
 		else if (values[i] & CMT_RAW_UNAVAILABLE &&
-			 cmt_caps.events & (CMT_F_OCCUPANCY << i))
+			 events & (CMT_F_OCCUPANCY << i))
 			s->read_unavailable++;
 	}
 }
@@ -205,7 +206,8 @@ static __always_inline void samples_write(struct sampler_cpu *s, u64 now,
 		cmt_record_put32(&slot->type, type);
 		cmt_record_put64(&slot->domain, domain);
 		if (!plain)
-			cmt_tick_count_flaws(s, &reading->raws);
+			cmt_tick_count_flaws(s, &reading->raws,
+					     s->burst.events);
 		if (plain && likely(!(counter->key & CMT_KEY_SLOW)))
 			cmt_counter_continue(counter, &reading->raws, &by, slot);
 		else
@@ -277,6 +279,7 @@ static u32 sample_due(struct sampler_cpu *s, const struct cmt_cpu *cpu, u64 now,
 		s->burst.room -= min(cmt_perf_due(cpu->perf),
 				     s->burst.room / 2);
 	s->burst.mark = cmt_mark(boundary);
+	s->burst.events = READ_ONCE(cmt_wanted_events);
 	s->burst.careful = s->careful;
 	sample(s, now);
 	if (likely(!s->burst.cut && !s->burst.busy))

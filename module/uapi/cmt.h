@@ -105,7 +105,9 @@ enum {
  * of what the owner holds and has caused
  */
 #define CMT_F_PQR_OVERWRITTEN	0x00000002U
-/* SAMPLE: which values are measurements; a value without its flag is 0 */
+/* SAMPLE: which values are measurements; a value without its flag is 0.  A value that no
+ * reader wants has none: CMT_IOC_SET_VALUES
+ */
 #define CMT_F_OCCUPANCY		0x00000010U
 #define CMT_F_MBM_TOTAL		0x00000020U
 #define CMT_F_MBM_LOCAL		0x00000040U
@@ -114,7 +116,7 @@ enum {
 #define CMT_F_ERROR		0x00000100U	/* QM_CTR bit 63 */
 #define CMT_F_UNAVAILABLE	0x00000200U	/* QM_CTR bit 62 */
 /* MBM traffic before this sample is unknown: first reading, a pause in sampling, or
- * a reading was missing
+ * a reading was missing, or lacked the value, which no reader wanted
  */
 #define CMT_F_REBASED		0x00000400U
 /* CHANNEL: read_bytes and written_bytes are measurements; else they are 0 */
@@ -626,6 +628,9 @@ struct cmt_attach {
  * shares the overflow RMID.  kind 0, id 0: every RMID with an owner, including the
  * overflow RMID and the RMIDs of resctrl.
  *
+ * The values are those that readers want (CMT_IOC_SET_VALUES), of which this descriptor is
+ * one from its first CMT_IOC_READ on.
+ *
  * A value without its flag is not known, and 0, as in rings.  Records of a domain in which
  * no online CPU can read, or whose counters stay busy, are CMT_F_UNAVAILABLE.  With the
  * software backend there are no flags.  CMT_F_PQR_OVERWRITTEN stays set until a SAMPLE in
@@ -706,6 +711,22 @@ struct cmt_counters {
 };
 
 /*
+ * CMT_IOC_SET_VALUES: the values that this descriptor wants in SAMPLE records; a new
+ * descriptor wants all.  A descriptor counts from its first mapping of a ring or its first
+ * CMT_IOC_READ until it is closed.  A value that no such descriptor wants, and no event of
+ * perf counts, is not read: samples lack its flag, which is no error.  A sample may have
+ * values that this descriptor did not ask for.  Traffic that becomes wanted has a new base
+ * in the first sample: CMT_F_REBASED, also where the other traffic continues.  EINVAL:
+ * another bit is set, or none.
+ */
+struct cmt_values {
+	__u32 size;
+	__u32 flags;
+	__u32 values;		/* CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL */
+	__u32 reserved;
+};
+
+/*
  * CMT_IOC_GET_UNCORE: the boxes of counters outside the cores (PMON) that the
  * discovery tables of the processor list, as they were found when the module was
  * loaded: by socket, and in the order of the table.  Sapphire Rapids and later have
@@ -773,6 +794,7 @@ struct cmt_box {
 #define CMT_IOC_UNREGISTER	CMT_IOC(0x0e)	/* struct cmt_attach */
 #define CMT_IOC_READ		CMT_IOC(0x0f)	/* struct cmt_read */
 #define CMT_IOC_GET_UNCORE	CMT_IOC(0x10)	/* struct cmt_uncore */
+#define CMT_IOC_SET_VALUES	CMT_IOC(0x11)	/* struct cmt_values */
 
 /* The least size that a caller may pass: that of the first published structure. */
 #define CMT_INFO_SIZE		408U
@@ -788,6 +810,7 @@ struct cmt_box {
 #define CMT_COUNTERS_SIZE	16U
 #define CMT_READ_SIZE		40U
 #define CMT_UNCORE_SIZE		192U
+#define CMT_VALUES_SIZE		16U
 
 /* The layout is ABI: every program that includes this header checks it. */
 #if defined(__cplusplus)
@@ -940,6 +963,9 @@ CMT_ABI_AT(cmt_uncore, channels, 20);
 CMT_ABI_AT(cmt_uncore, boxes, 24);
 CMT_ABI_AT(cmt_uncore, reason, 32);
 CMT_ABI_AT(cmt_uncore, channels_reason, 112);
+
+CMT_ABI_SIZE(cmt_values, CMT_VALUES_SIZE);
+CMT_ABI_AT(cmt_values, values, 8);
 
 CMT_ABI_SIZE(cmt_box, 24);
 CMT_ABI_AT(cmt_box, socket, 0);

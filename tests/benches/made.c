@@ -228,6 +228,7 @@ static u32 burst_read(struct made_cpu *cpu, u64 boundary)
 	burst->end = burst->readings;
 	burst->start = fake.cycles;
 	burst->room = CMT_BURST_MAX;
+	burst->events = caps.events;
 	burst->mark = cmt_mark(boundary);
 	if (!(now_ms % CMT_TURN_TICKS))
 		cpu->first_word = (cpu->index + now_ms / CMT_TURN_TICKS) % domain_cpus;
@@ -260,7 +261,7 @@ static void write_samples(struct made_cpu *cpu, u64 ts,
 		struct cmt_record record =
 			record_of(cpu, CMT_REC_SAMPLE, ts + (r->cycles - burst->start), 0);
 
-		cmt_counter_sample(r->counter, &r->raws, &caps, &record);
+		cmt_counter_sample(r->counter, &r->raws, burst->events, &caps, &record);
 		cmt_claim_release(r->counter, burst->mark);
 		put(&record);
 	}

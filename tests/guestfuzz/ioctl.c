@@ -9,7 +9,7 @@
 
 #include "guestfuzz.h"
 
-enum kind { END, RANGE, INTERVAL, ID, ROOM, BUFFER, TEXT_BYTES, TEXT, BITS };
+enum kind { END, RANGE, INTERVAL, ID, ROOM, BUFFER, TEXT_BYTES, TEXT, BITS, VALUES };
 
 struct field {
 	uint16_t at;
@@ -58,6 +58,8 @@ static const struct command {
 	    { 24, 8, BUFFER, 0, 0 } } },
 	{ 0x10, false, CMT_UNCORE_SIZE, sizeof(struct cmt_uncore),
 	  { { 8, 4, ROOM, 0, sizeof(struct cmt_box) }, { 24, 8, BUFFER, 0, 0 } } },
+	{ 0x11, false, CMT_VALUES_SIZE, sizeof(struct cmt_values),
+	  { { 8, 4, VALUES, 0, 0 } } },
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -133,6 +135,7 @@ static uint64_t draw_field(struct fuzzer *f, const struct field *field)
 	case INTERVAL:	return intervals_us[draw(f, 5)] * 1000;
 	case ID:	return draw_id(f);
 	case ROOM:	return draw(f, field->to == 1 ? 4096 : MOST_ROOM);
+	case VALUES:	return CMT_F_OCCUPANCY * draw(f, 8);
 	case BITS:	return CMT_F_CYCLES * draw(f, 16) | CMT_F_WAITED * draw(f, 2) |
 			       CMT_F_CHANNEL * draw(f, 2);
 	case TEXT_BYTES: return draw(f, 40);

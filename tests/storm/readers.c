@@ -58,6 +58,17 @@ static void want_channels(const struct dev *dev)
 	      "SET_COUNTERS: %m");
 }
 
+/* Readers come and go, and what is read with them. */
+static void want_values(const struct dev *dev, struct rng *rng)
+{
+	struct cmt_values arg = {
+		.size = sizeof(arg),
+		.values = CMT_F_OCCUPANCY * (1 + rng_below(rng, 7)),
+	};
+
+	CHECK(!ioctl(dev->fd, CMT_IOC_SET_VALUES, &arg), "SET_VALUES: %m");
+}
+
 void act_reader(struct rng *rng)
 {
 	unsigned int n = 1 + rng_below(rng, 60);
@@ -67,6 +78,8 @@ void act_reader(struct rng *rng)
 		return;
 	if (rng_one_in(rng, 3))
 		want_channels(&dev);
+	if (rng_one_in(rng, 2))
+		want_values(&dev, rng);
 	dev_map(&dev, rng_one_in(rng, 2) ? FROM_OLDEST : FROM_NOW);
 	did(DEED_readers);
 	while (n-- && !storm_closing()) {

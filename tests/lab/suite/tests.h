@@ -5,6 +5,7 @@
 #include "../../vm/suite/suite.h"
 
 extern const struct test occupancy_tests[];
+extern const struct test accesses_tests[];
 extern const struct test churn_tests[];
 extern const struct test containers_tests[];
 extern const struct test containers_delay_tests[];

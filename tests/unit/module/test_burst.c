@@ -104,7 +104,7 @@ static void burst_account(struct cpu *cpu)
 
 	for (r = cpu->burst.readings; r != cpu->burst.end; r++) {
 		last_tick[r->counter - counters] = boundary / TICK_NS;
-		cmt_counter_sample(r->counter, &r->raws, &caps, &record);
+		cmt_counter_sample(r->counter, &r->raws, caps.events, &caps, &record);
 		cmt_claim_release(r->counter, cpu->burst.mark);
 	}
 }

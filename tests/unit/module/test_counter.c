@@ -49,8 +49,8 @@ static void begin(struct reading r, bool fresh)
 	cmt_counter_begin(&counter, 5, 9, &caps);
 	if (!fresh)
 		return;
-	cmt_counter_set_residue(&counter, &r.raws, &caps);
-	cmt_counter_set_base(&counter, &r.raws, &caps);
+	cmt_counter_set_residue(&counter, &r.raws, caps.events, &caps);
+	cmt_counter_set_base(&counter, &r.raws, caps.events, &caps);
 }
 
 /*
@@ -72,11 +72,11 @@ static void take(struct reading r)
 		cmt_counter_lose_base(&counter);
 	last_ts = r.ts;
 	plain = counter.key == 9 && !(bits & ~caps.data_mask) &&
-		!cmt_counter_fell(&counter, &r.raws, &caps);
+		!cmt_counter_fell(&counter, &r.raws, caps.events, &caps);
 	twin = counter;
 	memset(&sample, 0, sizeof(sample));
 	memset(&other, 0, sizeof(other));
-	cmt_counter_sample(&counter, &r.raws, &caps, &sample);
+	cmt_counter_sample(&counter, &r.raws, caps.events, &caps, &sample);
 	if (!plain)
 		return;
 	short_ways++;
@@ -124,9 +124,11 @@ START_TEST(test_unreadable_residue_is_not_known)
 	take(at(MS, 30, 1, 1));
 	ck_assert(!(sample.flags & CMT_F_RESIDUAL));
 	ck_assert_uint_eq(sample.sample.residual_bytes, 0);
-	ck_assert(!cmt_counter_set_residue(&counter, &r.raws, &caps));
+	ck_assert(!cmt_counter_set_residue(&counter, &r.raws, caps.events,
+					   &caps));
 	r.raws.occupancy &= ~CMT_RAW_UNAVAILABLE;
-	ck_assert(cmt_counter_set_residue(&counter, &r.raws, &caps));
+	ck_assert(cmt_counter_set_residue(&counter, &r.raws, caps.events,
+					  &caps));
 	take(at(2 * MS, 40, 1, 1));
 	ck_assert(sample.flags & CMT_F_RESIDUAL);
 	ck_assert_uint_eq(sample.sample.residual_bytes, 30 * 100);
@@ -187,14 +189,14 @@ START_TEST(test_fell_is_of_data_and_a_base)
 
 	caps.counter_bits = 44;
 	begin(at(0, 0, 7, 9), true);
-	ck_assert(!cmt_counter_fell(&counter, &more, &caps));
-	ck_assert(cmt_counter_fell(&counter, &less, &caps));
-	ck_assert(!cmt_counter_fell(&counter, &error, &caps));
+	ck_assert(!cmt_counter_fell(&counter, &more, caps.events, &caps));
+	ck_assert(cmt_counter_fell(&counter, &less, caps.events, &caps));
+	ck_assert(!cmt_counter_fell(&counter, &error, caps.events, &caps));
 	caps.counter_bits = 24;
-	ck_assert(!cmt_counter_fell(&counter, &less, &caps));
+	ck_assert(!cmt_counter_fell(&counter, &less, caps.events, &caps));
 	caps.counter_bits = 44;
 	cmt_counter_lose_base(&counter);
-	ck_assert(!cmt_counter_fell(&counter, &less, &caps));
+	ck_assert(!cmt_counter_fell(&counter, &less, caps.events, &caps));
 }
 END_TEST
 
@@ -244,6 +246,89 @@ START_TEST(test_absent_event_has_no_flag_at_all)
 	begin(r, true);
 	take(r);
 	ck_assert_uint_eq(sample.flags, CMT_F_OCCUPANCY | CMT_F_RESIDUAL);
+}
+END_TEST
+
+/* As take(), where not all values are wanted: what was not read has some raw value. */
+static u32 take_some(struct reading r, u32 events)
+{
+	last_ts = r.ts;
+	memset(&sample, 0, sizeof(sample));
+	cmt_counter_sample(&counter, &r.raws, events, &caps, &sample);
+	return sample.flags;
+}
+
+START_TEST(test_value_that_is_not_wanted_has_no_flag)
+{
+	const u64 garbage = CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE | 5;
+
+	begin(at(0, 30, 1000, 500), true);
+	ck_assert_uint_eq(take_some(at(MS, 50, garbage, garbage),
+				    CMT_F_OCCUPANCY),
+			  CMT_F_OCCUPANCY | CMT_F_RESIDUAL);
+	ck_assert_uint_eq(sample.sample.occupancy_bytes, 5000);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 0);
+	ck_assert_uint_eq(sample.sample.mbm_local_bytes, 0);
+	ck_assert_uint_eq(take_some(at(2 * MS, garbage, garbage, garbage), 0),
+			  CMT_F_RESIDUAL);
+	ck_assert_uint_eq(sample.sample.occupancy_bytes, 0);
+}
+END_TEST
+
+/* The counter may have wrapped meanwhile, or not: the pause is short. */
+START_TEST(test_value_wanted_again_has_a_new_base)
+{
+	u32 total = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL;
+
+	begin(at(0, 30, 1000, 500), true);
+	take(at(MS, 30, 1010, 510));
+	take_some(at(2 * MS, 30, 0, 0), CMT_F_OCCUPANCY);
+	ck_assert_uint_eq(take_some(at(3 * MS, 30, 1030, 0), total),
+			  total | CMT_F_REBASED | CMT_F_RESIDUAL);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 10 * 100);
+	ck_assert_uint_eq(take_some(at(4 * MS, 30, 1035, 0), total),
+			  total | CMT_F_RESIDUAL);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 15 * 100);
+	/* the total goes on, and the local traffic of the pause is not known */
+	take(at(5 * MS, 30, 1040, 550));
+	ck_assert(sample.flags & CMT_F_REBASED);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 20 * 100);
+	ck_assert_uint_eq(sample.sample.mbm_local_bytes, 10 * 100);
+	ck_assert_uint_eq(short_ways, 1);
+	take(at(6 * MS, 30, 1041, 551));
+	ck_assert(!(sample.flags & CMT_F_REBASED));
+	ck_assert_uint_eq(sample.sample.mbm_local_bytes, 11 * 100);
+	ck_assert_uint_eq(short_ways, 2);
+}
+END_TEST
+
+/* An owner that begins while its occupancy is not wanted has no residue of 0. */
+START_TEST(test_owner_begins_without_values)
+{
+	struct reading r = at(0, 0, 1000, 0);
+
+	last_ts = 0;
+	cmt_counter_begin(&counter, 5, 9, &caps);
+	ck_assert(!cmt_counter_set_residue(&counter, &r.raws, CMT_F_MBM_TOTAL,
+					   &caps));
+	cmt_counter_set_base(&counter, &r.raws, CMT_F_MBM_TOTAL, &caps);
+	ck_assert_uint_eq(take_some(at(MS, 0, 1001, 0), CMT_F_MBM_TOTAL),
+			  CMT_F_MBM_TOTAL);
+	ck_assert_uint_eq(sample.sample.mbm_total_bytes, 100);
+	take(at(2 * MS, 7, 1002, 700));
+	ck_assert_uint_eq(sample.flags, caps.events | CMT_F_REBASED);
+	ck_assert_uint_eq(sample.sample.mbm_local_bytes, 0);
+}
+END_TEST
+
+START_TEST(test_value_that_is_not_wanted_has_not_fallen)
+{
+	const struct cmt_raws none = { 0 };
+
+	caps.counter_bits = 44;
+	begin(at(0, 0, 7, 9), true);
+	ck_assert(!cmt_counter_fell(&counter, &none, CMT_F_OCCUPANCY, &caps));
+	ck_assert(cmt_counter_fell(&counter, &none, CMT_F_MBM_LOCAL, &caps));
 }
 END_TEST
 
@@ -366,6 +451,10 @@ int main(void)
 	tcase_add_test(tc, test_error_is_no_number);
 	tcase_add_test(tc, test_unavailable_mbm_rebases_the_next);
 	tcase_add_test(tc, test_absent_event_has_no_flag_at_all);
+	tcase_add_test(tc, test_value_that_is_not_wanted_has_no_flag);
+	tcase_add_test(tc, test_value_wanted_again_has_a_new_base);
+	tcase_add_test(tc, test_owner_begins_without_values);
+	tcase_add_test(tc, test_value_that_is_not_wanted_has_not_fallen);
 	tcase_add_test(tc, test_gap_of_more_than_a_second_is_not_guessed);
 	tcase_add_test(tc, test_lost_base_is_a_gap);
 	tcase_add_test(tc, test_new_owner_is_new_until_it_is_read);

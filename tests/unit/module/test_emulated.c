@@ -78,7 +78,7 @@ static u64 read_on(u32 cpu, u32 rmid, enum cmt_event event)
 	struct cmt_raws raws;
 
 	fake_cpu = cpu;
-	emulated->read(rmid, &raws);
+	emulated->read(rmid, caps.events, &raws);
 	switch (event) {
 	case CMT_EVENT_OCCUPANCY:
 		return raws.occupancy;

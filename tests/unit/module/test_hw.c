@@ -369,7 +369,7 @@ static u64 read_one(u32 rmid, enum cmt_event event)
 {
 	struct cmt_raws raws;
 
-	hw->read(rmid, &raws);
+	hw->read(rmid, caps.events, &raws);
 	switch (event) {
 	case CMT_EVENT_OCCUPANCY:
 		return raws.occupancy;
@@ -517,6 +517,7 @@ static void prepare_burst(void)
 	burst.mark = cmt_mark(TICK_NS);
 	burst.budget = 1000000;
 	burst.room = CMT_BURST_MAX;
+	burst.events = caps.events;
 	cmt_burst_init(&burst, bits, CMT_RMID_WORDS);
 	for (rmid = 10; rmid <= 30; rmid += 10)
 		__set_bit(rmid, burst.hot.rmids);
@@ -534,6 +535,15 @@ static int burst_once(void)
 	return hw->sample(&burst);
 }
 
+static u32 meddle_at;
+
+/* An agent that is not kept off by interrupts: firmware. */
+static void change_evtsel_once(void)
+{
+	if (++meddle_calls == meddle_at)
+		fake.evtsel[0] = LATER_EVTSEL;
+}
+
 START_TEST(test_burst_six_accesses_each)
 {
 	prepare_burst();
@@ -548,6 +558,85 @@ START_TEST(test_burst_six_accesses_each)
 	ck_assert_uint_eq(fake.msr_accesses, 1 + 3 * 6 + 2);
 	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
 	ck_assert(!cmt_burst_is_due(&burst));
+}
+END_TEST
+
+/* What is read of RMID 20, in two accesses for each event, and three around all */
+static const u32 wanted[] = {
+	CMT_F_OCCUPANCY, CMT_F_MBM_TOTAL, CMT_F_MBM_LOCAL,
+	CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL, CMT_F_OCCUPANCY | CMT_F_MBM_LOCAL,
+	CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
+};
+
+static void assert_some(u32 events)
+{
+	ck_assert_uint_eq(readings[1].raws.occupancy,
+			  events & CMT_F_OCCUPANCY ? 2000 : 0);
+	ck_assert_uint_eq(readings[1].raws.total,
+			  events & CMT_F_MBM_TOTAL ? 1ULL << 40 : 0);
+	ck_assert_uint_eq(readings[1].raws.local,
+			  events & CMT_F_MBM_LOCAL ? 7 : 0);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+}
+
+START_TEST(test_burst_reads_what_is_wanted)
+{
+	u32 events = wanted[_i];
+
+	prepare_burst();
+	/* what an earlier burst left is not taken for a reading */
+	memset(burst.readings, 0xff, sizeof(burst.readings));
+	burst.events = events;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_uint_eq(burst.end - readings, 3);
+	ck_assert_uint_eq(fake.msr_accesses,
+			  1 + 3 * 2 * __builtin_popcount(events) + 2);
+	assert_some(events);
+	ck_assert(burst.flawed);
+}
+END_TEST
+
+/* The look at EVTSEL is for the event that was read last. */
+START_TEST(test_burst_of_some_is_discarded_when_evtsel_changed)
+{
+	prepare_burst();
+	burst.events = wanted[_i];
+	meddle_at = 3 * __builtin_popcount(wanted[_i]);
+	fake.meddle = change_evtsel_once;
+	ck_assert_int_eq(burst_once(), -EAGAIN);
+	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+/* The processor has none of what is wanted. */
+START_TEST(test_burst_reads_nothing)
+{
+	prepare_burst();
+	memset(burst.readings, 0xff, sizeof(burst.readings));
+	burst.events = 0;
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_uint_eq(burst.end - readings, 3);
+	ck_assert_uint_eq(fake.ctr_reads, 0);
+	ck_assert_uint_eq(fake.evtsel_writes, 0);
+	ck_assert(burst.flawed);
+	assert_some(0);
+}
+END_TEST
+
+START_TEST(test_read_what_is_wanted)
+{
+	struct cmt_raws raws;
+
+	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4;
+	fake.ctr[42][CMT_EVENT_MBM_TOTAL] = 5;
+	hw->read(42, CMT_F_MBM_TOTAL, &raws);
+	ck_assert_uint_eq(raws.occupancy, 0);
+	ck_assert_uint_eq(raws.total, 5);
+	ck_assert_uint_eq(fake.ctr_reads, 1);
+	hw->read(42, 0, &raws);
+	ck_assert_uint_eq(raws.total, 0);
+	ck_assert_uint_eq(fake.ctr_reads, 1);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
 }
 END_TEST
 
@@ -598,15 +687,6 @@ START_TEST(test_burst_fault)
 }
 END_TEST
 
-static u32 meddle_at;
-
-/* An agent that is not kept off by interrupts: firmware. */
-static void change_evtsel_once(void)
-{
-	if (++meddle_calls == meddle_at)
-		fake.evtsel[0] = LATER_EVTSEL;
-}
-
 /* Between the last EVTSEL and the look at it. */
 START_TEST(test_burst_discarded_when_evtsel_changed)
 {
@@ -643,7 +723,8 @@ static u32 sample_20(u64 total, bool discard)
 		cmt_burst_discard(&burst);
 		return 0;
 	}
-	cmt_counter_sample(&counters[20], &readings[0].raws, &caps, &sample);
+	cmt_counter_sample(&counters[20], &readings[0].raws, burst.events, &caps,
+			   &sample);
 	cmt_claim_release(&counters[20], burst.mark);
 	return sample.flags;
 }
@@ -683,7 +764,7 @@ START_TEST(test_read_shared_restores_once)
 	fake_cpu = 1;
 	hw->cpu_up(0);
 	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4242;
-	hw->read(42, &raws);
+	hw->read(42, caps.events, &raws);
 	ck_assert_uint_eq(raws.occupancy, 4242);
 	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
 	ck_assert_uint_eq(fake.evtsel_writes, 3 + 1);
@@ -1013,7 +1094,7 @@ START_TEST(test_abmc_switched_twice_between_bursts)
 	hw_abmc_settle(0);
 	prepare_burst();
 	cmt_counter_begin(&counters[20], 20, 120, &caps);
-	cmt_counter_set_base(&counters[20], &before, &caps);
+	cmt_counter_set_base(&counters[20], &before, caps.events, &caps);
 	fake.ctr[10][CMT_EVENT_MBM_TOTAL] = 4;
 	ck_assert_int_eq(burst_once(), 0);
 	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
@@ -1047,7 +1128,7 @@ START_TEST(test_abmc_without_local)
 	hw_abmc_assign(0, 20);
 	ck_assert_uint_eq(fake.configured, 1);
 	fake.assigned[3] = 7000;
-	hw->read(20, &raws);
+	hw->read(20, caps.events, &raws);
 	ck_assert_uint_eq(raws.total, 7000);
 	ck_assert_uint_eq(raws.local, 0);
 }
@@ -1386,6 +1467,12 @@ static TCase *private_tests(void)
 	tcase_add_test(tcase, test_read_detects_foreign_value);
 	tcase_add_test(tcase, test_read_retries_are_bounded);
 	tcase_add_test(tcase, test_burst_six_accesses_each);
+	tcase_add_loop_test(tcase, test_burst_reads_what_is_wanted, 0,
+			    ARRAY_LENGTH(wanted));
+	tcase_add_loop_test(tcase, test_burst_of_some_is_discarded_when_evtsel_changed,
+			    0, ARRAY_LENGTH(wanted));
+	tcase_add_test(tcase, test_burst_reads_nothing);
+	tcase_add_test(tcase, test_read_what_is_wanted);
 	tcase_add_loop_test(tcase, test_burst_status_bit_is_seen, 0,
 			    ARRAY_LENGTH(flaws));
 	tcase_add_test(tcase, test_burst_both_status_bits_are_read_again);

@@ -59,6 +59,8 @@ static const struct command {
 	  CMT_OWNER_CPU, -ENOENT, 3 },
 	{ "READ", CMT_IOC_READ, CMT_READ_SIZE, false, 0, -ENOSPC, 0 },
 	{ "GET_UNCORE", CMT_IOC_GET_UNCORE, CMT_UNCORE_SIZE, false, 0, 0, 0 },
+	{ "SET_VALUES", CMT_IOC_SET_VALUES, CMT_VALUES_SIZE, false,
+	  CMT_F_OCCUPANCY, 0, 3 },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -97,7 +99,7 @@ static void ioctl_unknown(void)
 		_IOC(_IOC_READ, CMT_IOC_TYPE, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, CMT_IOC_TYPE - 1, 0, 0),
 		_IOC(_IOC_READ | _IOC_WRITE, 0xCE, 1, 0),
-		CMT_IOC(0x11), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
+		CMT_IOC(0x12), CMT_IOC(0x7f), CMT_IOC(0xff), 0xffffffff,
 	};
 	struct dev dev;
 	unsigned int i;

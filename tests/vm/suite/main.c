@@ -30,9 +30,9 @@ static const struct test *const suites[] = {
 	lib_tests,
 #else
 	load_tests, ioctl_tests, map_tests, ring_tests, poll_tests,
-	lifecycle_tests, pool_tests, sample_tests, hotplug_tests, scope_tests,
-	attach_tests, demand_tests, measure_tests, perf_tests, wait_tests,
-	no_wait_tests, cqm_tests,
+	lifecycle_tests, pool_tests, sample_tests, values_tests, hotplug_tests,
+	scope_tests, attach_tests, demand_tests, measure_tests, perf_tests,
+	wait_tests, no_wait_tests, cqm_tests,
 	software_tests, secure_tests, flood_tests, version_tests, full_tests,
 	limits_tests,
 #endif

@@ -29,6 +29,7 @@ extern const struct test map_tests[];
 extern const struct test ioctl_tests[];
 extern const struct test poll_tests[];
 extern const struct test sample_tests[];
+extern const struct test values_tests[];
 extern const struct test hotplug_tests[];
 extern const struct test perf_tests[];
 /* Of a kernel with CONFIG_SCHED_INFO, and of one without. */
