@@ -335,6 +335,13 @@ int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 	return err;
 }
 
+int cmt_device_set_values(struct cmt_device *dev, uint32_t values)
+{
+	struct cmt_values arg = { .size = sizeof(arg), .values = values };
+
+	return cmt_device_ioctl(dev, CMT_IOC_SET_VALUES, &arg);
+}
+
 int cmt_device_cgroup_path(const struct cmt_device *dev, uint64_t cgroup_id,
 			   char *path, size_t size)
 {

@@ -297,6 +297,7 @@ int cmt_device_set_resctrl(struct cmt_device *, uint32_t);
 #define CMT_REASON_LEN ...
 int cmt_device_counters(const struct cmt_device *, uint32_t *, char *);
 int cmt_device_set_counters(struct cmt_device *, uint32_t);
+int cmt_device_set_values(struct cmt_device *, uint32_t);
 int cmt_device_cgroup_path(const struct cmt_device *, uint64_t, char *, size_t);
 
 struct cmt_reader_opts {
@@ -427,6 +428,7 @@ struct cmt_usage_opts {
 	uint64_t interval_ns;
 	uint64_t slot_ns;
 	uint64_t counters;
+	uint64_t values;
 	...;
 };
 

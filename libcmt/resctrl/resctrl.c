@@ -415,6 +415,7 @@ static int answer(struct resctrl *r, unsigned long command, void *arg)
 	case CMT_IOC_GET_UNCORE:
 		return get_uncore(arg);
 	case CMT_IOC_SET_COUNTERS:	/* resctrl has no counters, which is no error */
+	case CMT_IOC_SET_VALUES:	/* a sample may have more */
 	case CMT_IOC_SET_WATERMARK:	/* the timer wakes readers */
 		return 0;
 	default:

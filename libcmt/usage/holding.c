@@ -142,7 +142,7 @@ static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 	h->ts = e->ts;
 	h->mbm_total = e->mbm_total_bytes;
 	h->mbm_local = e->mbm_local_bytes;
-	if (e->flags & CMT_F_OCCUPANCY) {
+	if (usage_flags(usage, e->flags) & CMT_F_OCCUPANCY) {
 		h->occupancy_ts = e->ts;
 		h->occupancy = e->occupancy_bytes;
 		h->residual = e->residual_bytes;
@@ -155,12 +155,12 @@ static void holding_read(struct cmt_usage *usage, struct usage_holding *h,
 	uint64_t since = allocated(usage, e);
 
 	/* AMD's bandwidth can come with another mode of its counters */
-	usage->events |= e->flags;
+	usage->events |= usage_flags(usage, e->flags);
 	if (!usage->first_ns)
 		usage->first_ns = since ? since : e->ts;
 	if (!h->read)
 		usage_traffic_begin(h);
-	h->flags = e->flags;
+	h->flags = usage_flags(usage, e->flags);
 	h->read = true;
 	usage_traffic_settle(h, since);
 	h->steady = is_steady(h);
@@ -184,7 +184,7 @@ static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
 	if (h->kept)
 		usage_traffic_settle(h, 0);
 	value_take(usage, h, e);
-	holding_seen(h, e->flags);
+	holding_seen(h, usage_flags(usage, e->flags));
 	if (e->samples)
 		holding_read(usage, h, e);
 	had_group = h->group != USAGE_NONE;
@@ -212,7 +212,7 @@ static bool same_owner(const struct usage_holding *h,
  * A value carried over, or a reading that continues the last one, of the same owner:
  * the fast path.
  */
-static bool goes_on(const struct usage_holding *h,
+static bool goes_on(const struct cmt_usage *usage, const struct usage_holding *h,
 		    const struct cmt_slot_entry *e)
 {
 	/* the first reading of an interval begins it */
@@ -223,7 +223,7 @@ static bool goes_on(const struct usage_holding *h,
 	if (!h->seen)
 		return e->ts == h->ts;
 	return !e->samples ||
-	       (h->steady && e->flags == h->flags &&
+	       (h->steady && usage_flags(usage, e->flags) == h->flags &&
 		cmt_ts_before(h->ts, e->ts) &&
 		e->mbm_total_bytes >= h->mbm_total &&
 		e->mbm_local_bytes >= h->mbm_local);
@@ -345,7 +345,7 @@ int usage_holding_take(struct cmt_usage *usage, struct usage_holding *h,
 	err = add_news(usage, h);
 	if (err)
 		return err;
-	if (!goes_on(h, e)) {
+	if (!goes_on(usage, h, e)) {
 		err = holding_update(usage, h, e);
 		if (!err && usage_ended(h))
 			usage_sum_drop(usage, h);
@@ -355,7 +355,7 @@ int usage_holding_take(struct cmt_usage *usage, struct usage_holding *h,
 		value_take(usage, h, e);
 		h->kept = true;
 	} else if (!h->seen) {
-		holding_seen(h, e->flags);
+		holding_seen(h, usage_flags(usage, e->flags));
 	}
 	h->held = true;
 	if (usage->narrow) {

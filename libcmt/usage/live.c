@@ -119,6 +119,8 @@ static void live_close(struct cmt_usage *usage)
 	cmt_reader_free(usage->reader);
 	if (usage->counting)
 		cmt_device_set_counters(usage->device, 0);
+	if (usage->choosing)
+		cmt_device_set_values(usage->device, USAGE_SAMPLED);
 }
 
 static const struct usage_source live = {
@@ -150,6 +152,18 @@ static int ask_counters(struct cmt_usage *usage, uint64_t counters)
 	return err == -ENOTTY ? 0 : err;
 }
 
+/* An older module reads all values. */
+static int ask_values(struct cmt_usage *usage, uint64_t values)
+{
+	int err;
+
+	if (!values)
+		return 0;
+	err = cmt_device_set_values(usage->device, (uint32_t)values);
+	usage->choosing = !err;
+	return err == -ENOTTY ? 0 : err;
+}
+
 /* The present owners are read at once, so that names can be refreshed. */
 int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts)
 {
@@ -158,6 +172,8 @@ int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts)
 	usage->source = &live;
 	usage->device = opts->device;
 	ret = ask_counters(usage, opts->counters);
+	if (!ret)
+		ret = ask_values(usage, opts->values);
 	if (ret)
 		return ret;
 	usage->late_ns = lateness(latency_of(opts), opts->slot_ns);

@@ -87,9 +87,10 @@ struct cmt_usage {
 	uint32_t nr_rmids, nr_cpus, unit_bytes;
 	/*
 	 * CMT_F_OCCUPANCY | ... of the machine, and of all readings; without cmt_info:
-	 * all
+	 * all; none that is unwanted
 	 */
 	uint32_t events;
+	uint32_t unwanted;	/* values that are ignored, as if the machine had none */
 	uint64_t l3_bytes, interval_ns, slot_ns, late_ns;
 	const struct usage_source *source;
 	/* of the source, or NULL */
@@ -179,9 +180,18 @@ struct cmt_usage {
 	struct wait_sums waits;		/* by runner; CMT_USAGE_WAITS */
 	struct usage_channels channels;
 	bool counting;		/* the device was asked for counters */
+	bool choosing;		/* the device was asked for some values */
 	struct usage_frame *first, **last;	/* complete frames, not taken yet */
 	struct usage_frame *taken, *spare;
 };
+
+#define USAGE_SAMPLED	((uint32_t)(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL))
+
+/* The flags of a reading, as they are for this usage */
+static inline uint32_t usage_flags(const struct cmt_usage *usage, uint32_t flags)
+{
+	return flags & ~usage->unwanted;
+}
 
 static inline int usage_cmp(uint64_t a, uint64_t b)
 {

@@ -21,6 +21,7 @@ static int check_opts(const struct cmt_usage_opts *o)
 	    (o->flags & CMT_USAGE_ALIGNED && o->device) ||
 	    (o->counters & ~(uint64_t)(USAGE_VALUES | CMT_F_COUNTERS_FIRST |
 				       CMT_F_CHANNEL)) ||
+	    (o->values & ~(uint64_t)USAGE_SAMPLED) ||
 	    o->interval_ns < o->slot_ns || o->interval_ns > INTERVAL_MAX)
 		return -EINVAL;
 	return o->nr_rmids && o->nr_cpus ? 0 : -EINVAL;
@@ -130,6 +131,8 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->source = &given;
 	u->events = info ? info->events : ~0U;
 	u->unread = !u->events;
+	u->unwanted = o.values ? USAGE_SAMPLED & ~(uint32_t)o.values : 0;
+	u->events &= ~u->unwanted;
 	u->last = &u->first;
 	u->interval = 1;
 	u->whole_due = true;

@@ -111,6 +111,7 @@ int ioctl(int fd, unsigned long command, ...)
 		return get_pending(arg);
 	case CMT_IOC_SET_WATERMARK:
 	case CMT_IOC_SET_COUNTERS:
+	case CMT_IOC_SET_VALUES:
 		return 0;
 	}
 	return fail(command == CMT_IOC_PATH_OF_CGROUP ? ENOENT : ENOTTY);

@@ -286,6 +286,12 @@ class DeviceTest(FakeCase):
         self.assertEqual((again.counters, again.perf_reason),
                          (cmt.Flag.CYCLES, "no such counter"))
 
+    def test_values(self):
+        device = self.open()
+        device.set_values(cmt.Flag.OCCUPANCY | cmt.Flag.MBM_LOCAL)
+        self.raises(errno.EINVAL, device.set_values, cmt.Flag(0))
+        self.raises(errno.EINVAL, device.set_values, cmt.Flag.CYCLES)
+
     def test_cgroup_path(self):
         device = self.open()
         self.assertEqual(device.cgroup_path(7001), "/a/b")

@@ -443,6 +443,13 @@ int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters)
 	return 0;
 }
 
+int cmt_device_set_values(struct cmt_device *dev, uint32_t values)
+{
+	(void)dev;
+	(void)values;
+	return 0;
+}
+
 int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters,
 			char *reason)
 {

@@ -95,6 +95,7 @@ static const struct known {
 	{ CMT_IOC_UNREGISTER, CMT_ATTACH_SIZE, sizeof(struct cmt_attach) },
 	{ CMT_IOC_READ, CMT_READ_SIZE, sizeof(struct cmt_read) },
 	{ CMT_IOC_GET_UNCORE, CMT_UNCORE_SIZE, sizeof(struct cmt_uncore) },
+	{ CMT_IOC_SET_VALUES, CMT_VALUES_SIZE, sizeof(struct cmt_values) },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -283,6 +284,16 @@ static int set_counters(const struct cmt_counters *counters)
 	return 0;
 }
 
+static int set_values(const struct cmt_values *values)
+{
+	const uint32_t all = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+
+	if (values->reserved || !values->values || (values->values & ~all))
+		return fail(EINVAL);
+	fake.values = values->values;
+	return 0;
+}
+
 static int set_watermark(const struct cmt_watermark *watermark)
 {
 	if (!watermark->records ||
@@ -348,6 +359,8 @@ static int dispatch(unsigned long command, void *arg)
 		return read_now(arg);
 	case CMT_IOC_GET_UNCORE:
 		return get_uncore(arg);
+	case CMT_IOC_SET_VALUES:
+		return set_values(arg);
 	default:
 		return path_of_cgroup(arg);
 	}

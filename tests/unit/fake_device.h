@@ -37,6 +37,7 @@ struct fake {
 				 * later
 				 */
 	uint32_t counters;	/* asked for */
+	uint32_t values;	/* the last ones asked for; 0: none were */
 	struct cmt_uncore uncore;	/* what GET_UNCORE says */
 	uint32_t uncounted;	/* what this processor cannot count */
 	uint32_t path_lies;	/* bytes more than a path has */

@@ -345,6 +345,21 @@ CMT_API int cmt_device_counters(const struct cmt_device *dev, uint32_t *counters
 CMT_API int cmt_device_set_counters(struct cmt_device *dev, uint32_t counters);
 
 /**
+ * Ask for these values in SAMPLE records and in readings on demand; a newly opened device
+ * asks for all.  A device counts from its first reader or its first reading on demand until
+ * it is closed.  What no such device asks for, and no event of perf counts, is not read: it
+ * has no flag, which is no error.  Other devices may bring more values than were asked for.
+ *
+ * @values: any of CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL, and not 0
+ *
+ * Traffic that is asked for anew has CMT_F_REBASED in its first sample.  With the resctrl
+ * source all values are read.  Needs no CMT_OPEN_CONTROL.  Thread-safe.  Returns 0, -EINVAL
+ * (another bit, or none), -ENOTTY (the module is older, and reads all) or -errno of
+ * ioctl(2).
+ */
+CMT_API int cmt_device_set_values(struct cmt_device *dev, uint32_t values);
+
+/**
  * The path of a cgroup of the v2 hierarchy.
  *
  * @cgroup_id: inode number of the cgroup's directory

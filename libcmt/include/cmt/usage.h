@@ -118,6 +118,13 @@ struct cmt_usage_opts {
 						 *   l3_bytes and unit_bytes are then
 						 *   those of the recording.
 						 */
+	uint64_t values;	/**< CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
+				 *   CMT_F_MBM_LOCAL: the values of rows; 0: all, and
+				 *   the device's choice stays.  Others are not known,
+				 *   without a reason.  cmt_usage_new() passes them to
+				 *   cmt_device_set_values(), and cmt_usage_free() asks
+				 *   for all again.  An older module reads all.
+				 */
 };
 
 /** By container: each row has rows of its processes, cmt_usage_frame.children. */
@@ -153,7 +160,7 @@ struct cmt_usage_opts {
  * now, otherwise with the first record.
  *
  * Returns 0, -EINVAL (options) or -ENOMEM.  With a device also as cmt_reader_new(),
- * cmt_reader_feed() and cmt_device_set_counters(), except -ENOTTY.  With a recording also
+ * cmt_reader_feed(), cmt_device_set_counters() and cmt_device_set_values(), except -ENOTTY.  With a recording also
  * -EBADMSG (no HEAD chunk is intact).
  */
 CMT_API int cmt_usage_new(struct cmt_usage **usage,

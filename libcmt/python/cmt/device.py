@@ -237,6 +237,16 @@ class Device(Source):
         """
         check(lib.cmt_device_set_counters(self.pointer, counters), "counters")
 
+    def set_values(self, values: Flag) -> None:
+        """
+        Ask for OCCUPANCY, MBM_TOTAL, MBM_LOCAL, some of these, until the device is closed.
+
+        A new device asks for all.  What nobody asks for is not read, and other readers
+        may bring more.  Error: EINVAL (another flag, or none), ENOTTY (the module is
+        older, and reads all).
+        """
+        check(lib.cmt_device_set_values(self.pointer, values), "values")
+
     def cgroup_path(self, cgroup_id: int) -> str:
         """
         Where a cgroup is, from the root of the v2 hierarchy; "/" is the root.

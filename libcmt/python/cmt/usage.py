@@ -368,6 +368,8 @@ class Usage(Handle):
     count meanwhile, WAITED: what tasks wait for a CPU is accounted, and CHANNEL: memory
     channels are read, see Device.set_counters(); an older module counts nothing.
     waits: by container and by process, Frame.waits says for whom tasks waited.
+    values: OCCUPANCY, MBM_TOTAL, MBM_LOCAL: what rows have, see Device.set_values();
+    Flag(0): all.
     source: a device, which has one reader at a time, and this is one, or a recording.
     It is kept meanwhile.
 
@@ -382,7 +384,7 @@ class Usage(Handle):
     def __init__(self, source: Device | Recording, *, by: By = By.CONTAINER,
                  interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
                  children: bool = False, counters: Flag = Flag(0),
-                 waits: bool = False) -> None:
+                 waits: bool = False, values: Flag = Flag(0)) -> None:
         held = source.pointer
         self._ends = isinstance(source, Recording)
         store = ffi.new("struct cmt_usage **")
@@ -395,6 +397,7 @@ class Usage(Handle):
             "interval_ns": interval_ns,
             "slot_ns": slot_ns,
             "counters": counters,
+            "values": values,
         })
         check(lib.cmt_usage_new(store, opts), "usage")
 

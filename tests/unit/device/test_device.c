@@ -278,6 +278,24 @@ START_TEST(test_counters_of_older_module)
 }
 END_TEST
 
+START_TEST(test_values)
+{
+	open_ok(0);
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_OCCUPANCY), 0);
+	ck_assert_uint_eq(fake.values, CMT_F_OCCUPANCY);
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL), 0);
+	ck_assert_uint_eq(fake.values, CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL);
+	ck_assert_int_eq(cmt_device_set_values(dev, 0), -EINVAL);
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_OCCUPANCY | CMT_F_CYCLES), -EINVAL);
+	ck_assert_uint_eq(fake.values, CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL);
+	fake.ioctl_errno = EPERM;
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_OCCUPANCY), -EPERM);
+	fake.ioctl_errno = 0;
+	fake.old = true;
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_OCCUPANCY), -ENOTTY);
+}
+END_TEST
+
 START_TEST(test_cgroup_path)
 {
 	char path[8] = "xxxxxxx";
@@ -733,6 +751,7 @@ int main(void)
 	tcase_add_test(tcase, test_resctrl);
 	tcase_add_test(tcase, test_counters);
 	tcase_add_test(tcase, test_counters_of_older_module);
+	tcase_add_test(tcase, test_values);
 	tcase_add_test(tcase, test_cgroup_path);
 	tcase_add_test(tcase, test_interval);
 	tcase_add_test(tcase, test_snapshot);

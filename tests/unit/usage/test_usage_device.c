@@ -488,6 +488,35 @@ START_TEST(test_asks_for_counters)
 }
 END_TEST
 
+START_TEST(test_asks_for_values)
+{
+	const uint32_t all = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+
+	ck_assert_uint_eq(fake.values, 0);
+	cmt_usage_free(usage);
+	ck_assert_uint_eq(fake.values, 0);
+	opts.values = CMT_F_OCCUPANCY;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	ck_assert_uint_eq(fake.values, CMT_F_OCCUPANCY);
+	cmt_usage_free(usage);
+	ck_assert_uint_eq(fake.values, all);
+	opts.values = CMT_F_ERROR;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
+	/* an older module reads all, of which the usage has what was asked for */
+	fake.old = true;
+	opts.values = CMT_F_OCCUPANCY;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	put_ms(1);
+	put_ms(25);
+	fake.now = T0 + 25 * MS + LATE;
+	next_row();
+	ck_assert(cmt_usage_row_at(frame, 0)->occupancy.known);
+	ck_assert(!cmt_usage_row_at(frame, 0)->total.known);
+	ck_assert(!cmt_usage_row_at(frame, 0)->local.known);
+}
+END_TEST
+
 /* A millisecond of both CPUs; the second reads a channel of its socket. */
 static void put_channel(uint64_t ms)
 {
@@ -682,6 +711,7 @@ int main(void)
 	tcase_add_test(tcase, test_losses_by_cpu);
 	tcase_add_test(tcase, test_not_for_records);
 	tcase_add_test(tcase, test_asks_for_counters);
+	tcase_add_test(tcase, test_asks_for_values);
 	tcase_add_test(tcase, test_channels_of_device);
 	tcase_add_test(tcase, test_counters_from_rings);
 	tcase_add_test(tcase, test_counters_beside_excluded);
