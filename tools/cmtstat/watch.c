@@ -45,6 +45,8 @@ static int open_usage(struct watch *watch, uint32_t counters)
 		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF | CMT_USAGE_WAITS,
 		.interval_ns = WATCH_SLOT_NS, .slot_ns = WATCH_SLOT_NS,
 		.counters = counters,
+		/* what the engine looks at; the frames of a recording are a report's, too */
+		.values = watch->dev ? CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL : 0,
 	};
 
 	return cmt_usage_new(&watch->usage, &opts);

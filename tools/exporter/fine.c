@@ -21,6 +21,7 @@ static int open_usage(struct fine *fine, struct cmt_containers *containers)
 		.flags = CMT_USAGE_DOMAINS | CMT_USAGE_BRIEF |
 			 (fine->config->culprit ? CMT_USAGE_WAITS : 0),
 		.interval_ns = SLOT_NS, .slot_ns = SLOT_NS,
+		.values = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL,
 	};
 
 	return cmt_usage_new(&fine->usage, &opts);
