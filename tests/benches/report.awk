@@ -65,6 +65,8 @@ BEGIN {
 	guest("getppid", "", "", "-", "getppid(), the yardstick")
 	guest("sample", "<=110", "<=350", "==6", "sample: 3 events, 1 record")
 	guest("sample_by_module", "<=105", "<=105", "-", "  the same by busy_ns, in %")
+	guest("sample_occupancy", "", "", "==2", "sample: occupancy alone")
+	guest("sample_occupancy_total", "", "", "==4", "sample: occupancy and total")
 	guest("tick", "<=250", "<=1900", "<=3", "tick without samples")
 	guest("tick_first", "<=810", "<=2650", "<=12", "tick that reads RMID 0 alone")
 	guest("tick_first_whole", "<=1860", "<=4450", "-", "  the complete interrupt")

@@ -99,6 +99,8 @@ void device_stats(int fd, struct cmt_stats *stats);
 void device_interval(int fd, uint32_t interval_ns);
 /* Valid while @fd is open; exits if one of the counters is not counted. */
 void device_counters(int fd, uint32_t counters);
+/* Those that are read for @fd */
+void device_values(int fd, uint32_t values);
 /* @patterns NULL: the patterns stay. */
 void device_scope(int fd, uint32_t scope, const char *patterns);
 /* The number of owners that can still get an RMID. */
@@ -117,6 +119,7 @@ struct records {
 	const struct cmt_ring_header *header;
 	size_t bytes;
 	uint64_t pos;
+	uint32_t values;	/* CMT_F_*: those of a complete SAMPLE */
 };
 
 void records_open_of(struct records *records, int fd, const struct cmt_info *info,
@@ -144,7 +147,7 @@ struct tick {
 	double busy;		/* of these, by the module: busy_ns */
 	struct msrs msrs;
 	uint32_t read;		/* SAMPLE records */
-	uint32_t complete;	/* of these, with three values and their flags */
+	uint32_t complete;	/* of these, with the values that are expected, no others */
 	uint32_t channels;	/* CHANNEL records with values */
 	double cycles;		/* of these, with cycles; of idle ticks the median */
 	double cycles_busy;	/* what each of these adds to busy, of idle ticks */
@@ -195,6 +198,8 @@ struct costs {
 
 /* With the module loaded.  @suffix is put to the keys of the figures. */
 struct costs bench_sample(const char *suffix);
+/* Of samples with these values alone, CMT_F_* */
+void bench_sample_of(const char *suffix, uint32_t values);
 /*
  * A tick of a CPU that is not the first of its domain.  In a guest of two CPUs; loads and
  * unloads the module.

@@ -54,6 +54,8 @@ static void costs(const char *params)
 	module_load(params);
 	report_guest("rmids");
 	bench_sample("");
+	bench_sample_of("_occupancy", CMT_F_OCCUPANCY);
+	bench_sample_of("_occupancy_total", CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL);
 	module_unload();
 	bench_resctrl();
 	text("msr", msrs_counted() ? "counted" : "not counted");

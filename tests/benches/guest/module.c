@@ -105,6 +105,14 @@ void device_counters(int fd, uint32_t counters)
 		    info.perf_reason);
 }
 
+void device_values(int fd, uint32_t values)
+{
+	struct cmt_values arg = { .size = sizeof(arg), .values = values };
+
+	if (ioctl(fd, CMT_IOC_SET_VALUES, &arg))
+		die_errno("SET_VALUES");
+}
+
 void device_scope(int fd, uint32_t scope, const char *patterns)
 {
 	struct cmt_scope arg = {

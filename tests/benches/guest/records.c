@@ -17,6 +17,7 @@ void records_open_of(struct records *records, int fd, const struct cmt_info *inf
 		die_errno("mmap");
 	records->header = map;
 	records->bytes = info->ring_bytes;
+	records->values = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	records_drop(records);
 }
 

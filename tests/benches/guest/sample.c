@@ -54,7 +54,7 @@ struct series {
 struct measured {
 	struct series whole, busy, msrs;
 	size_t n;
-	unsigned int incomplete;	/* SAMPLE records without all values */
+	unsigned int incomplete;	/* SAMPLE records with other values than asked for */
 };
 
 /* Every share as often as any other, in no order of size. */
@@ -276,7 +276,7 @@ static struct costs report(struct measured *m, const char *suffix)
 	bool is_line;
 
 	if (m->incomplete)
-		missing_of("sample", suffix, "samples lack a value");
+		missing_of("sample", suffix, "samples lack a value, or have another one");
 	is_line = fit("sample", suffix, &m->whole, m->n, LINE_TOLERANCE,
 		      LINE_SLACK, &whole);
 	is_line &= fit("burst", suffix, &m->busy, m->n, LINE_TOLERANCE,
@@ -287,7 +287,8 @@ static struct costs report(struct measured *m, const char *suffix)
 	return (struct costs){ .sample = whole.slope, .tick = busy.at_0 };
 }
 
-struct costs bench_sample(const char *suffix)
+/* @idle: also a tick that reads RMID 0 alone */
+static struct costs measure(const char *suffix, uint32_t values, bool idle)
 {
 	static struct measured m;
 	struct records records;
@@ -306,9 +307,12 @@ struct costs bench_sample(const char *suffix)
 	if (most > RUNNERS_MOST)
 		most = RUNNERS_MOST;
 
+	device_values(fd, values);
 	records_open(&records, fd, &info);
+	records.values = values;
 	real_time(true);
-	idle_measure(&records, fd, suffix);
+	if (idle)
+		idle_measure(&records, fd, suffix);
 	device_scope(fd, CMT_SCOPE_PROCESS, NULL);
 	for (i = 1; i <= POPULATIONS; i++)
 		population_measure(&records, fd, most * i / POPULATIONS, &m);
@@ -317,4 +321,14 @@ struct costs bench_sample(const char *suffix)
 	records_close(&records);
 	close(fd);
 	return report(&m, suffix);
+}
+
+struct costs bench_sample(const char *suffix)
+{
+	return measure(suffix, CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL, true);
+}
+
+void bench_sample_of(const char *suffix, uint32_t values)
+{
+	measure(suffix, values, false);
 }

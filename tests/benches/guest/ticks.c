@@ -9,7 +9,7 @@
 #define SPINS		100	/* iterations in a round */
 #define ROUNDS_MAX	100000000U
 #define TRIES		3
-#define COMPLETE	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
+#define VALUES		(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
 struct rounds {
 	uint64_t last;		/* end of the last round */
@@ -50,8 +50,8 @@ static void tick_record(struct tick *tick, const struct cmt_record *record)
 		    record->tick.read, tick->read);
 }
 
-/* True: the tick is complete. */
-static bool take(struct tick *tick, const struct cmt_record *record)
+/* True: the tick is complete.  @values: of a complete SAMPLE */
+static bool take(struct tick *tick, const struct cmt_record *record, uint32_t values)
 {
 	if (record->type == CMT_REC_TICK) {
 		tick_record(tick, record);
@@ -64,7 +64,7 @@ static bool take(struct tick *tick, const struct cmt_record *record)
 	if (record->type != CMT_REC_SAMPLE)
 		return false;
 	tick->read++;
-	if ((record->flags & COMPLETE) == COMPLETE)
+	if ((record->flags & VALUES) == values)
 		tick->complete++;
 	return false;
 }
@@ -92,7 +92,7 @@ static double await_tick(struct records *records, struct tick *tick)
 	for (;;) {
 		await_record(records, &rounds);
 		while (records_next(records, &record))
-			if (take(tick, &record))
+			if (take(tick, &record, records->values))
 				return rounds.gap - rounds.undisturbed;
 		rounds.last = instructions();
 	}
