@@ -9,19 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-
-#define HITS_MOST	0.985	/* of an owner that has all the cache it can use, */
-#define MISSES_LEFT	0.25	/* or that has nearly all now: a part of what it misses */
-#define HITS_ALL	0.9999
 #define SUSPECT_LEAST	0.01	/* of the misses, or of the cache, of its domain */
 #define SHARE_MOST	0.95
 /* The part of the cost of a miss that rises: with the third power of the domain's misses */
 #define RISE_POWER	3
 #define RISE_MOST	0.4
-/* Where no occupancy is known: an owner that hits less than this only streams */
-#define HITS_STREAM	0.05
-#define HITS_FULL	0.3
 #define SHARE_LEAST	0.001
 #define EQUALS	0.05	/* shares that differ less are as good as equal */
 #define SLOT_NS		1e6
@@ -42,18 +34,22 @@ struct member {
 	const struct slowdown_owner *owner;
 	struct slowdown_whole *whole;
 	double weight;		/* the part of its time that it spends here */
-	double cycles, misses, references, kib;
+	double cycles, misses, kib;
 	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;
-	struct slowdown_need need;
-	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
+	struct slowdown_state states[SLOWDOWN_PHASES];
+};
+
+/* What all owners of the domain hold in the slots of a phase, KiB, where others press less */
+struct phase {
+	double held[SLOWDOWN_PRESSURES];
 };
 
 struct domain {
 	struct member *members;
 	uint32_t nr;
 	double misses, kib;
-	double held[SLOWDOWN_PRESSURES];	/* by all, KiB */
+	struct phase phases[SLOWDOWN_PHASES];
 	double rise;		/* of the cost of a miss, by each miss of the domain */
 	bool holds;		/* occupancy is known */
 	const struct wholes *wholes;
@@ -80,27 +76,27 @@ static void add_part(struct list *list, const struct slowdown_part *part)
 }
 
 /* What all hold at pressure number @i, but @without */
-static double all_hold(const struct domain *domain, const struct member *without, uint32_t i)
+static double all_hold(const struct phase *phase, const struct slowdown_state *without, uint32_t i)
 {
-	return domain->held[i] - without->kib * without->times[i];
+	return phase->held[i] - without->kib * without->times[i];
 }
 
 /* The pressure at which all others fill the cache without @suspect: a number and a part */
-static double pressure_without(const struct domain *domain, const struct member *suspect)
+static double pressure_without(const struct phase *phase, const struct slowdown_state *suspect)
 {
-	double before = all_hold(domain, suspect, 0), now;
+	double before = all_hold(phase, suspect, 0), now;
 
 	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++) {
-		now = all_hold(domain, suspect, i);
-		if (now > domain->kib)
-			return i - 1 + (domain->kib - before) / (now - before);
+		now = all_hold(phase, suspect, i);
+		if (now > phase->held[0])
+			return i - 1 + (phase->held[0] - before) / (now - before);
 		before = now;
 	}
 	return SLOWDOWN_PRESSURES - 1;
 }
 
 /* Misses that @victim would be spared at @pressure */
-static double spared(const struct member *victim, double pressure)
+static double spared_in(const struct slowdown_state *victim, double pressure)
 {
 	uint32_t i = (uint32_t)pressure;
 	double times = victim->times[i];
@@ -112,14 +108,14 @@ static double spared(const struct member *victim, double pressure)
 	return victim->references * (slowdown_hits(&victim->need, times) - victim->need.hits);
 }
 
-/* The same where no occupancy is known: by the share of the suspect in all misses */
-static double spared_unknown(const struct domain *domain, const struct member *victim,
-			     const struct member *suspect)
+/* The same in all phases, by the pressure in each */
+static double spared(const struct member *victim, const double pressure[SLOWDOWN_PHASES])
 {
-	if (victim->need.hits < HITS_STREAM)
-		return 0;
-	return victim->misses * least(1, victim->need.hits / HITS_FULL) * suspect->misses /
-	       domain->misses;
+	double misses = 0;
+
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
+		misses += spared_in(&victim->states[p], pressure[p]);
+	return misses;
 }
 
 /*
@@ -152,11 +148,16 @@ static void set_bounds(struct slowdown_part *part, bool holds, double weight)
 }
 
 /* What the victim would gain in a cache of its own */
-static double spared_at_most(const struct domain *domain, const struct member *victim)
+static double spared_at_most(const struct member *victim)
 {
-	if (!domain->holds)
-		return victim->misses * least(1, victim->need.hits / HITS_FULL);
-	return victim->references * (victim->need.most - victim->need.hits);
+	double misses = 0;
+
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		const struct slowdown_state *state = &victim->states[p];
+
+		misses += state->references * (state->need.most - state->need.hits);
+	}
+	return misses;
 }
 
 static double most_of(const struct domain *domain, const struct member *victim,
@@ -165,7 +166,7 @@ static double most_of(const struct domain *domain, const struct member *victim,
 	double misses = 0;
 
 	if (domain->misses > 0 && resource == SLOWDOWN_CACHE)
-		misses = spared_at_most(domain, victim);
+		misses = spared_at_most(victim);
 	else if (domain->misses > 0)
 		misses = victim->misses *
 			 cheaper(domain, victim, domain->misses - victim->misses);
@@ -206,19 +207,18 @@ static bool is_new(const struct slowdown_owner *owner)
 
 static void victims_of(const struct domain *domain, const struct member *suspect)
 {
-	double pressure = domain->holds ? pressure_without(domain, suspect) : 1;
+	double pressure[SLOWDOWN_PHASES];
 
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
+		pressure[p] = pressure_without(&domain->phases[p], &suspect->states[p]);
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
-		double misses;
 
 		if (victim == suspect || victim->owner->suspect_only ||
 		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
 			continue;
-		misses = domain->holds ? spared(victim, pressure) :
-					 spared_unknown(domain, victim, suspect);
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
-		     misses * victim->cost.value * likely(domain, suspect));
+		     spared(victim, pressure) * victim->cost.value * likely(domain, suspect));
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
 		     victim->misses * victim->cost.value * cheaper(domain, victim, suspect->misses));
 	}
@@ -251,20 +251,10 @@ static void add_rise(const struct slowdown_owner *owner, double *sum, double *we
 	*weights += weight;
 }
 
-static struct slowdown_need need_of(const struct slowdown_owner *owner, double cost)
+static void add_held(struct phase *phase, const struct slowdown_state *state)
 {
-	const struct slowdown_values *mean = &owner->mean;
-	struct slowdown_need need = { .steep = slowdown_steep(owner) };
-
-	if (mean->references > 0)
-		need.hits = least(1 - (mean->misses - owner->unreferenced) / mean->references,
-				  HITS_ALL);
-	if (mean->cycles > 0)
-		need.waits = least(mean->misses * cost / mean->cycles, SHARE_MOST);
-	need.most = 1 - MISSES_LEFT * (1 - need.hits);
-	if (need.most < HITS_MOST)
-		need.most = HITS_MOST;
-	return need;
+	for (uint32_t i = 0; i < SLOWDOWN_PRESSURES; i++)
+		phase->held[i] += state->kib * state->times[i];
 }
 
 static void add_member(const struct slowdown *slowdown, struct domain *domain,
@@ -279,30 +269,41 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.whole = slowdown_whole_of(domain->wholes->all, domain->wholes->nr, owner->id),
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses,
-		.references = owner->mean.references * scale,
 		.kib = owner->mean.occupancy_kib,
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};
 	if (member->cycles > 0)
 		member->weight = member->cycles / member->whole->cycles;
-	member->need = need_of(owner, member->cost.value);
-	slowdown_times(&member->need, member->times);
-	for (uint32_t i = 0; i < SLOWDOWN_PRESSURES; i++)
-		domain->held[i] += member->kib * member->times[i];
+	slowdown_states(slowdown, owner, domain->holds, member->cost.value, member->states);
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
+		add_held(&domain->phases[p], &member->states[p]);
 	domain->misses += misses;
 	domain->kib += member->kib;
-	domain->holds |= owner->holds;
+}
+
+static bool is_of(const struct slowdown_owner *owner, uint32_t domain)
+{
+	return owner->used && owner->domain == domain;
+}
+
+static bool any_holds(const struct slowdown *slowdown, uint32_t number)
+{
+	for (uint32_t i = 0; i < slowdown->nr; i++)
+		if (is_of(&slowdown->owners[i], number) && slowdown->owners[i].holds)
+			return true;
+	return false;
 }
 
 static void add_members(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
 	double sum = 0, weights = 0;
 
+	domain->holds = any_holds(slowdown, number);
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
-		if (!owner->used || owner->domain != number)
+		if (!is_of(owner, number))
 			continue;
 		add_member(slowdown, domain, owner);
 		add_rise(owner, &sum, &weights);

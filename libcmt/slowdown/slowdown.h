@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 #define SLOWDOWN_WINDOW	1000	/* slots */
 /*
  * A smaller mean of counts is 0, some 8 minutes after the last one: numbers that are no longer
@@ -45,6 +47,21 @@ struct slowdown_curve {
 	double o, oo, ho, hh;
 };
 
+/* The slots of a domain by how much all its owners miss in them; 0: least */
+#define SLOWDOWN_PHASES	4	/* halves of halves */
+
+/* Sums of a domain, a slot with its weight */
+struct slowdown_load {
+	double slots[SLOWDOWN_PHASES], misses[SLOWDOWN_PHASES];
+};
+
+/* Sums of an owner in the slots of a phase, with the same weights */
+struct slowdown_phase {
+	double cycles, misses, references, unreferenced;
+	double held;	/* KiB, when the slots began */
+	double slots;	/* the load's, up to which this is */
+};
+
 enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY, SLOWDOWN_RESOURCES };
 
 /* Means of an owner over some time before the last second or so */
@@ -73,6 +90,7 @@ struct slowdown_owner {
 	double unreferenced;	/* and the mean of misses without them */
 	struct slowdown_moments moments;
 	struct slowdown_curve curve;
+	struct slowdown_phase phases[SLOWDOWN_PHASES];
 	struct slowdown_before before;
 	/* The shares of its time that it lost since then to what is outside this machine */
 	double outside[SLOWDOWN_RESOURCES];
@@ -91,6 +109,8 @@ struct slowdown {
 	uint32_t nr_now, nr_before;
 	uint32_t *now;		/* owners with values in this slot, then in the one before */
 	uint64_t swept, looked;
+	double weight;		/* of this slot in what is by phase */
+	struct slowdown_load loads[CMT_DOMAINS_MAX];
 	/* Those that were counted, before the last ones were forgotten because they did nothing */
 	uint32_t counted, referenced;
 };
@@ -208,14 +228,23 @@ void slowdown_curve_add(struct slowdown_curve *curve, double references, double 
 			double kib);
 /* The exponent of the hits over what is held */
 double slowdown_steep(const struct slowdown_owner *owner);
+/* The natural logarithm of @x >= 1 */
+double slowdown_logarithm(double x);
 
 /*
  * An owner's hits as a share of its references, now and at most, that exponent, and the share
- * of its time that its misses take
+ * of its time that its misses take.  Where it is seen to hit more while it holds more, another
+ * exponent leads there.
  */
 struct slowdown_need {
 	double hits, most, steep, waits;
+	double seen, seen_times, seen_steep;	/* 0: not seen */
 };
+
+/* Of an owner with so many @misses, of its @references, of whose steep nothing is seen */
+struct slowdown_need slowdown_need(double misses, double references, double waits);
+/* It hits @hits where it holds @times as much; both are more than now. */
+void slowdown_need_see(struct slowdown_need *need, double hits, double times);
 
 /* The share of hits of an owner that holds @times as much as now, @times >= 1 */
 double slowdown_hits(const struct slowdown_need *need, double times);
@@ -226,5 +255,34 @@ double slowdown_hits(const struct slowdown_need *need, double times);
 
 /* What an owner holds then, in times of now */
 void slowdown_times(const struct slowdown_need *need, double times[SLOWDOWN_PRESSURES]);
+
+/* phases.c */
+/* A processor may count references that it took together. */
+static inline double slowdown_references(const struct slowdown_values *values)
+{
+	return values->references > values->misses ? values->references : values->misses;
+}
+
+/* A slot begins: @kept is left of what was in the one before. */
+void slowdown_phases_begin(struct slowdown *slowdown, double kept);
+/* A slot in which the owners of @domain miss @misses.  Returns its phase. */
+uint32_t slowdown_phases_slot(struct slowdown *slowdown, uint32_t domain, double misses);
+/* The phase of a slot with so many @misses */
+uint32_t slowdown_phase_of(const struct slowdown_load *load, double misses);
+/* Before the owner's means are of this slot, which is of phase @number */
+void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner *owner,
+			 uint32_t number);
+
+/* An owner in the slots of a phase */
+struct slowdown_state {
+	double misses, references;	/* a slot of any phase */
+	double kib;
+	struct slowdown_need need;
+	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
+};
+
+/* Not @holds: no occupancy of the domain is known, and kib has no unit. */
+void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
+		     bool holds, double cost, struct slowdown_state states[SLOWDOWN_PHASES]);
 
 #endif

@@ -124,15 +124,27 @@ static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 		.id = id, .domain = domain, .next = *head, .used = true,
 		.first = slowdown->slot, .slot = slowdown->slot,
 	};
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
+		owner->phases[p].slots = slowdown->loads[domain].slots[p];
 	*head = i;
 	return owner;
 }
 
+/* What is left of means after @slots */
+static double kept_of(uint64_t slots)
+{
+	return slots == 1 ? 1 - 1.0 / SLOWDOWN_WINDOW :
+			    slowdown_kept((double)slots / SLOWDOWN_WINDOW);
+}
+
 void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
 {
-	if (!slowdown->slot)
+	if (!slowdown->slot) {
 		slowdown->slot = slowdown->begin = 1;
+		slowdown->weight = 1;
+	}
 	slowdown->slot += slots;
+	slowdown_phases_begin(slowdown, kept_of(slots));
 	slowdown->nr_before = slowdown->nr_now;
 	slowdown->nr_now = 0;
 	sweep(slowdown);
@@ -157,9 +169,7 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 /* Means as of @slot, if nothing happened since the last one; the occupancy stayed. */
 static void age(struct slowdown_owner *owner, uint64_t slot)
 {
-	uint64_t slots = slot - owner->slot;
-	double kept = slots == 1 ? 1 - 1.0 / SLOWDOWN_WINDOW :
-				   slowdown_kept((double)slots / SLOWDOWN_WINDOW);
+	double kept = kept_of(slot - owner->slot);
 	struct slowdown_values *mean = &owner->mean;
 
 	slowdown_fade(&mean->cycles, kept);
@@ -203,8 +213,7 @@ static void take_references(struct slowdown_owner *owner, double held)
 		return;
 	}
 	owner->referenced = owner->slot;
-	/* a processor may count references that it took together */
-	references = now->references > now->misses ? now->references : now->misses;
+	references = slowdown_references(now);
 	owner->mean.references += w * references;
 	if (owner->holds)
 		slowdown_curve_add(&owner->curve, references, now->misses, held);
@@ -233,20 +242,39 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	take_references(owner, held);
 }
 
-void slowdown_end(struct slowdown *slowdown)
-{
-	double misses[CMT_DOMAINS_MAX] = { 0 };
+/* What the domains do in a slot */
+struct domains {
+	uint64_t used;		/* a bit each: has values */
+	double misses[CMT_DOMAINS_MAX];
+	uint32_t phase[CMT_DOMAINS_MAX];
+};
 
+static void sum_domains(struct slowdown *slowdown, struct domains *domains)
+{
 	for (uint32_t i = 0; i < slowdown->nr_now; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[slowdown->now[i]];
 
+		domains->used |= 1ULL << owner->domain;
 		if (owner->now.counted)
-			misses[owner->domain] += owner->now.misses;
+			domains->misses[owner->domain] += owner->now.misses;
 	}
+	for (uint64_t left = domains->used; left; left &= left - 1) {
+		uint32_t d = (uint32_t)__builtin_ctzll(left);
+
+		domains->phase[d] = slowdown_phases_slot(slowdown, d, domains->misses[d]);
+	}
+}
+
+void slowdown_end(struct slowdown *slowdown)
+{
+	struct domains domains = { 0 };
+
+	sum_domains(slowdown, &domains);
 	for (uint32_t i = 0; i < slowdown->nr_now; i++) {
 		struct slowdown_owner *owner = &slowdown->owners[slowdown->now[i]];
 
-		take(owner, slowdown->slot, misses[owner->domain]);
+		slowdown_phases_add(slowdown, owner, domains.phase[owner->domain]);
+		take(owner, slowdown->slot, domains.misses[owner->domain]);
 	}
 	slowdown_outside(slowdown);
 }

@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 	print("outside", outside);
 	print("inside", inside);
 	limit("without RDT: slowed from outside, told first, %",
-	      truth_percent(outside[0].first, outside[0].harmed), 30, false);
+	      truth_percent(outside[0].first, outside[0].harmed), 25, false);
 	limit("without RDT: outside told wrongly, %",
 	      truth_percent(inside[0].told, inside[0].hosts), 2, true);
 	limit("with RDT: outside told wrongly, %",

@@ -133,8 +133,12 @@ END_TEST
 
 START_TEST(holds_by_pressure)
 {
-	const struct slowdown_need none = { 0, 0.985, 1, 0 }, half = { 0.5, 0.985, 1, 0 },
-				   loop = { 0.1, 0.985, 4, 0 }, slow = { 0.5, 0.985, 1, 0.8 };
+	const struct slowdown_need none = { .most = 0.985, .steep = 1 };
+	const struct slowdown_need half = { .hits = 0.5, .most = 0.985, .steep = 1 };
+	const struct slowdown_need loop = { .hits = 0.1, .most = 0.985, .steep = 4 };
+	const struct slowdown_need slow = {
+		.hits = 0.5, .most = 0.985, .steep = 1, .waits = 0.8,
+	};
 	double a[SLOWDOWN_PRESSURES], b[SLOWDOWN_PRESSURES], c[SLOWDOWN_PRESSURES];
 	double d[SLOWDOWN_PRESSURES];
 
@@ -147,12 +151,49 @@ START_TEST(holds_by_pressure)
 	ck_assert_double_eq_tol(c[16], pow(9.85, 0.25), 0.01);
 	/* what waits for its misses runs faster without them, and brings in more */
 	ck_assert_double_gt(d[2], 1.1 * b[2]);
+	/* lines stay twice as long: u^2 is 4 m, and m is 2 - u */
+	ck_assert_double_eq_tol(b[2], sqrt(12) - 2, 0.02);
 	for (int i = 0; i < SLOWDOWN_PRESSURES - 1; i++)
 		ck_assert(a[i] < a[i + 1] && b[i] <= b[i + 1] && c[i] <= c[i + 1]);
 	ck_assert_double_eq(slowdown_hits(&none, 100), 0);
 	ck_assert_double_eq_tol(slowdown_hits(&half, 1.5), 0.75, 1e-4);
 	ck_assert_double_eq_tol(slowdown_hits(&loop, 1.5), 0.1 * pow(1.5, 4), 1e-4);
 	ck_assert_double_eq(slowdown_hits(&loop, 1000), 0.985);
+}
+END_TEST
+
+/* Few hits are mostly those of a loop, many tell nothing. */
+START_TEST(steep_of_few_hits)
+{
+	ck_assert_double_eq(slowdown_need(5000, 10000, 0).steep, 1);
+	ck_assert_double_eq_tol(slowdown_need(9900, 10000, 0).steep, 0.7 * log(100), 1e-3);
+	ck_assert_double_eq_tol(steep_of(0.01, 0), 0.7 * log(100), 0.5);
+	/* without a hit it is no loop of infinite steepness */
+	ck_assert_double_lt(slowdown_need(10000, 10000, 0).steep, 5);
+	ck_assert_double_lt(slowdown_need(0, 0, 0).steep, 5);
+}
+END_TEST
+
+/* It is seen to hit 0.8 where it holds four times as much, and then goes on as before. */
+START_TEST(hits_that_are_seen)
+{
+	struct slowdown_need need = slowdown_need(9500, 10000, 0), none = slowdown_need(1, 1, 0);
+	double times[SLOWDOWN_PRESSURES];
+
+	need.steep = 1;
+	slowdown_need_see(&need, 0.8, 4);
+	ck_assert_double_eq_tol(slowdown_hits(&need, 1), 0.05, 1e-6);
+	ck_assert_double_eq_tol(slowdown_hits(&need, 2), 0.2, 1e-3);
+	ck_assert_double_eq_tol(slowdown_hits(&need, 4), 0.8, 1e-3);
+	ck_assert_double_eq_tol(slowdown_hits(&need, 4.4), 0.88, 1e-3);
+	ck_assert_double_eq(slowdown_hits(&need, 100), 0.985);
+	slowdown_times(&need, times);
+	ck_assert_double_eq_tol(times[16], 4 * 0.985 / 0.8, 1e-2);
+	/* the same of one that hits nothing now: there is no step at what it holds */
+	ck_assert_double_eq(slowdown_hits(&none, 4), 0);
+	slowdown_need_see(&none, 0.8, 4);
+	ck_assert_double_eq_tol(slowdown_hits(&none, 1), 0, 1e-9);
+	ck_assert_double_eq_tol(slowdown_hits(&none, 4), 0.8, 0.01);
 }
 END_TEST
 
@@ -175,6 +216,8 @@ int main(void)
 	UNIT_CASE(suite, steep_is_not_seen);
 	UNIT_CASE(suite, loop_gains_more);
 	UNIT_CASE(suite, holds_by_pressure);
+	UNIT_CASE(suite, steep_of_few_hits);
+	UNIT_CASE(suite, hits_that_are_seen);
 	UNIT_CASE(suite, kept_is_exponential);
 	return unit_run(suite);
 }

@@ -379,6 +379,12 @@ START_TEST(means_end)
 		ck_assert(!is_small(owner->curve.o) && !is_small(owner->curve.oo));
 		ck_assert(!is_small(owner->moments.n) && !is_small(owner->moments.xx));
 		ck_assert(!is_small(owner->moments.t) && !is_small(owner->moments.xxtt));
+		for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+			const struct slowdown_phase *phase = &owner->phases[p];
+
+			ck_assert(!is_small(phase->cycles) && !is_small(phase->misses));
+			ck_assert(!is_small(phase->references) && !is_small(phase->held));
+		}
 	}
 	ck_assert_double_gt(sums.owners[0].mean.cycles, 0);
 	slowdown_free(&sums);

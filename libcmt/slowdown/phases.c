@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sums by phase: neighbours that come and go press in some slots only, and what an owner
+ * would gain without them is not what the means of all slots say.  A slot's phase is how much
+ * its domain misses: less or more than the mean, and of either half again.
+ *
+ * Sums do not fade from slot to slot: new slots weigh more and more, until all is brought
+ * back to the weight of now.
+ */
+#include "slowdown.h"
+
+#define WEIGHT_MOST	8.0
+/* Another phase tells about hits with so many references, as a part of all, */
+#define SEEN_REFERENCES	0.05
+#define SEEN_TIMES	1.1	/* where the owner holds so many times as much, */
+#define SEEN_HITS	0.01	/* and hits so much more */
+
+static void rescale(struct slowdown *slowdown, double factor)
+{
+	for (uint32_t d = 0; d < CMT_DOMAINS_MAX; d++)
+		for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+			slowdown_fade(&slowdown->loads[d].slots[p], factor);
+			slowdown_fade(&slowdown->loads[d].misses[p], factor);
+		}
+	for (uint32_t i = 0; i < slowdown->nr; i++)
+		for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+			struct slowdown_phase *phase = &slowdown->owners[i].phases[p];
+
+			slowdown_fade(&phase->cycles, factor);
+			slowdown_fade(&phase->misses, factor);
+			slowdown_fade(&phase->references, factor);
+			slowdown_fade(&phase->unreferenced, factor);
+			slowdown_fade(&phase->held, factor);
+			slowdown_fade(&phase->slots, factor);
+		}
+}
+
+void slowdown_phases_begin(struct slowdown *slowdown, double kept)
+{
+	if (slowdown->weight <= WEIGHT_MOST * kept) {
+		slowdown->weight /= kept;
+		return;
+	}
+	rescale(slowdown, kept / slowdown->weight);
+	slowdown->weight = 1;
+}
+
+uint32_t slowdown_phase_of(const struct slowdown_load *load, double misses)
+{
+	const double *s = load->slots, *m = load->misses;
+	uint32_t half = misses * (s[0] + s[1] + s[2] + s[3]) > m[0] + m[1] + m[2] + m[3] ? 2 : 0;
+
+	return half + (misses * (s[half] + s[half + 1]) > m[half] + m[half + 1]);
+}
+
+uint32_t slowdown_phases_slot(struct slowdown *slowdown, uint32_t domain, double misses)
+{
+	struct slowdown_load *load = &slowdown->loads[domain];
+	uint32_t phase = slowdown_phase_of(load, misses);
+
+	load->slots[phase] += slowdown->weight;
+	load->misses[phase] += slowdown->weight * misses;
+	return phase;
+}
+
+/* What it held when the slots began, also those since its last values */
+static void add_held(struct slowdown_owner *owner, const struct slowdown_load *load)
+{
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		struct slowdown_phase *phase = &owner->phases[p];
+
+		phase->held += owner->occupancy_kib * (load->slots[p] - phase->slots);
+		phase->slots = load->slots[p];
+	}
+}
+
+void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner *owner,
+			 uint32_t number)
+{
+	struct slowdown_phase *phase = &owner->phases[number];
+	const struct slowdown_values *now = &owner->now;
+	double w = slowdown->weight;
+
+	add_held(owner, &slowdown->loads[owner->domain]);
+	if (!now->counted)
+		return;
+	phase->cycles += w * now->cycles;
+	phase->misses += w * now->misses;
+	if (now->references < 0)
+		phase->unreferenced += w * now->misses;
+	else
+		phase->references += w * slowdown_references(now);
+}
+
+/*
+ * Where no occupancy is known: lines stay for a time that is the same for all, and those that
+ * hit for longer, as in slowdown_times().  So it is as the square root of misses times
+ * references, and only its ratios to that of others tell.
+ */
+static double held_unknown(double misses, double references)
+{
+	return misses > 0 && references > misses ?
+		       references * slowdown_kept(slowdown_logarithm(references / misses) / 2) :
+		       misses;
+}
+
+/* What it hits in the phase where it hits most, of those in which it holds more */
+static void see(const struct slowdown_state *states, double references,
+		struct slowdown_state *state)
+{
+	const struct slowdown_state *best = NULL;
+
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		const struct slowdown_state *other = &states[p];
+
+		if (other->references >= SEEN_REFERENCES * references &&
+		    other->kib > SEEN_TIMES * state->kib &&
+		    other->need.hits >= state->need.hits + SEEN_HITS &&
+		    (!best || other->need.hits > best->need.hits))
+			best = other;
+	}
+	if (best && state->kib > 0)
+		slowdown_need_see(&state->need, best->need.hits, best->kib / state->kib);
+}
+
+static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32_t number,
+				      double cost, double scale)
+{
+	const struct slowdown_phase *phase = &owner->phases[number];
+
+	return (struct slowdown_state){
+		.misses = phase->misses * scale,
+		.references = phase->references * scale,
+		.need = slowdown_need(phase->misses - phase->unreferenced, phase->references,
+				      phase->cycles > 0 ? phase->misses * cost / phase->cycles : 0),
+	};
+}
+
+/*
+ * Means per slot of all; what the owner held is the mean of the phase's slots, up to its last
+ * values: nobody tells when it is gone.
+ */
+void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
+		     bool holds, double cost, struct slowdown_state states[SLOWDOWN_PHASES])
+{
+	const struct slowdown_load *load = &slowdown->loads[owner->domain];
+	double all = (double)(slowdown->slot - slowdown->begin) / SLOWDOWN_WINDOW;
+	double scale = 1 / (slowdown->weight * SLOWDOWN_WINDOW * (1 - slowdown_kept(all)));
+	double steep = slowdown_steep(owner), references = 0;
+
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		states[p] = state_of(owner, p, cost, scale);
+		references += states[p].references;
+		if (holds)
+			states[p].need.steep = steep;
+		if (!holds)
+			states[p].kib = held_unknown(states[p].misses, states[p].references);
+		else if (load->slots[p] > 0)
+			states[p].kib = owner->phases[p].held / load->slots[p];
+	}
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		see(states, references, &states[p]);
+		slowdown_times(&states[p].need, states[p].times);
+	}
+}
