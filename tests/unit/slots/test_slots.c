@@ -1056,11 +1056,10 @@ START_TEST(test_state_is_known)
 }
 END_TEST
 
-/* Any bytes at all: nothing breaks, everything is counted. */
 /* The entries of the slot before, as they were; and how often cmt_slots_read() answered. */
-static struct cmt_slot_entry befores[NR_RMIDS * 2];
+static struct cmt_slot_entry earlier[NR_RMIDS * 2];
 static const struct cmt_slot_entry *addresses[NR_RMIDS * 2];
-static uint32_t nr_befores, nr_answers, nr_no_answers;
+static uint32_t nr_earlier, nr_answers, nr_no_answers;
 
 static bool is_in(const uint32_t *list, uint32_t nr, uint32_t n)
 {
@@ -1073,7 +1072,7 @@ static bool is_in(const uint32_t *list, uint32_t nr, uint32_t n)
 /* Without a reading, nothing of an entry changes but its age. */
 static void check_kept(const struct cmt_slot_entry *e, uint32_t i)
 {
-	const struct cmt_slot_entry *before = &befores[i];
+	const struct cmt_slot_entry *before = &earlier[i];
 
 	ck_assert_ptr_eq(e, addresses[i]);
 	ck_assert_uint_eq(e->samples, 0);
@@ -1093,10 +1092,10 @@ static int check_read(void *ctx, const struct cmt_slot *slot)
 	nr_answers += read != NULL;
 	nr_no_answers += !read;
 	if (read)
-		ck_assert_uint_eq(slot->nr_entries, nr_befores);
+		ck_assert_uint_eq(slot->nr_entries, nr_earlier);
 	for (uint32_t i = 0; i < slot->nr_entries; i++) {
 		const struct cmt_slot_entry *e = cmt_slot_entry_at(slot, i);
-		const struct cmt_slot_entry *before = &befores[i];
+		const struct cmt_slot_entry *before = &earlier[i];
 
 		if (read) {
 			ck_assert_uint_eq(e->rmid, before->rmid);
@@ -1107,10 +1106,10 @@ static int check_read(void *ctx, const struct cmt_slot *slot)
 		}
 		if (read && !e->samples)
 			check_kept(e, i);
-		befores[i] = *e;
+		earlier[i] = *e;
 		addresses[i] = e;
 	}
-	nr_befores = slot->nr_entries;
+	nr_earlier = slot->nr_entries;
 	return 0;
 }
 
@@ -1124,7 +1123,7 @@ START_TEST(test_read_of_same_entries)
 
 	cmt_slots_free(slots);
 	ck_assert_int_eq(cmt_slots_new(&slots, &opts, check_read, NULL), 0);
-	nr_befores = nr_answers = nr_no_answers = 0;
+	nr_earlier = nr_answers = nr_no_answers = 0;
 	srandom(1);
 	for (uint64_t ms = 10; ms < 3000; ms++) {
 		uint32_t rmid = 1 + (uint32_t)random() % 20;
@@ -1151,6 +1150,7 @@ START_TEST(test_read_of_same_entries)
 }
 END_TEST
 
+/* Any bytes at all: nothing breaks, everything is counted. */
 START_TEST(test_random_bytes)
 {
 	unsigned int seed = 3;
