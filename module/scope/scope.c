@@ -35,7 +35,7 @@
 #include "scope.h"
 
 #define RESCAN_DELAY	(HZ / 10)
-#define LEAVE_CHUNK	16U	/* owners that are released in one hold of the lock */
+#define LEAVE_CHUNK	4U	/* owners that are released in one hold of the lock */
 
 /* Results of process_resolve(): an RMID was freed, an owner is pending. */
 #define RESOLVED_FREED	0x1
