@@ -547,41 +547,17 @@ static void perf_other_reader_changes(void)
 	dev_close(&dev);
 }
 
-/* A CPU goes offline in the middle of a tick's interval: its counts get their PERFs. */
-static void perf_offline_keeps_counts(void)
+/* In the middle of a tick's interval, of which a second has one */
+static void wait_between_ticks(void)
 {
-	struct recorder rec;
-	struct life life;
-	struct dev dev;
-	pid_t other;
-
-	dev_open(&dev, O_RDONLY);
-	dev_map(&dev, FROM_NOW);
-	want(&dev, CMT_F_CYCLES);
-	other = fork();
-	CHECK(other >= 0, "fork: %m");
-	if (!other) {
-		sleep_ms(1000);
-		while (now_ns() % (1000 * MS) < 600 * MS ||
-		       now_ns() % (1000 * MS) > 700 * MS)
-			sleep_ms(10);
-		cpu_online(1, false);
-		_exit(0);
-	}
-	recorder_start(&rec, &dev, true);
-	run_on(0, 1);
-	life = one_life(3000 * MS);	/* the CPU goes within 2.1 s */
-	expect_exit_0(other, "who takes the CPU offline");
-	sleep_ms(1100);
-	recorder_stop(&rec);
-	life_is_complete(&rec.log, &life);
-	cpu_online(1, true);
-	log_free(&rec.log);
-	dev_close(&dev);
+	sleep_ms(1000);
+	WAIT_FOR(now_ns() % (1000 * MS) >= 600 * MS &&
+		 now_ns() % (1000 * MS) <= 700 * MS, 5000,
+		 "no time between two ticks");
 }
 
-/* The interval is set in the middle of a tick's interval: no count is dropped. */
-static void perf_interval_keeps_counts(void)
+/* What happens in the middle of a tick's interval drops no count. */
+static void keeps_counts(void (*happens)(const struct dev *dev))
 {
 	struct recorder rec;
 	struct life life;
@@ -594,22 +570,42 @@ static void perf_interval_keeps_counts(void)
 	other = fork();
 	CHECK(other >= 0, "fork: %m");
 	if (!other) {
-		sleep_ms(1000);
-		WAIT_FOR(now_ns() % (1000 * MS) >= 600 * MS &&
-			 now_ns() % (1000 * MS) <= 700 * MS, 5000,
-			 "no time between two ticks");
-		dev_set_interval(&dev, 1000 * MS);
+		wait_between_ticks();
+		happens(&dev);
 		_exit(0);
 	}
 	recorder_start(&rec, &dev, true);
 	run_on(0, 1);
-	life = one_life(3000 * MS);	/* the interval is set within 2.1 s */
-	expect_exit_0(other, "who sets the interval");
+	life = one_life(3000 * MS);	/* it happens within 2.1 s */
+	expect_exit_0(other, "the one between two ticks");
 	sleep_ms(1100);
 	recorder_stop(&rec);
 	life_is_complete(&rec.log, &life);
 	log_free(&rec.log);
 	dev_close(&dev);
+}
+
+static void take_cpu_1(const struct dev *unused)
+{
+	(void)unused;
+	cpu_online(1, false);
+}
+
+/* A CPU goes offline: its counts get their PERFs. */
+static void perf_offline_keeps_counts(void)
+{
+	keeps_counts(take_cpu_1);
+	cpu_online(1, true);
+}
+
+static void set_interval(const struct dev *dev)
+{
+	dev_set_interval(dev, 1000 * MS);
+}
+
+static void perf_interval_keeps_counts(void)
+{
+	keeps_counts(set_interval);
 }
 
 static void perf_bad_input(void)

@@ -7,33 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "control.h"
 
 #define MIB (1024 * 1024)
-
-/* Touches this number of bytes repeatedly. */
-static pid_t walk(size_t bytes)
-{
-	pid_t pid = fork();
-	volatile char *p;
-	size_t i;
-
-	CHECK(pid >= 0, "fork: %m");
-	if (pid)
-		return pid;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		_exit(1);
-	for (;;)
-		for (i = 0; i < bytes; i += 64)
-			p[i]++;
-}
 
 static void check_flags(const struct cmt_record *r)
 {
@@ -70,7 +49,7 @@ static void sample_sum_within_cache(void)
 	CHECK(dev.info.l3_bytes == 2 * MIB, "cache of %llu",
 	      (unsigned long long)dev.info.l3_bytes);
 	for (i = 0; i < 3; i++)
-		walkers[i] = walk(sizes[i] * MIB);
+		walkers[i] = walk_memory(sizes[i] * MIB);
 	recorder_start(&rec, &dev, true);
 	sleep_ms(3000);
 	recorder_stop(&rec);
@@ -153,7 +132,7 @@ static void sample_traffic(void)
 	recorder_start(&rec, &dev, true);
 	/* several generations of the same RMIDs: the pool has six */
 	for (i = 0; i < 8; i++) {
-		pid_t a = walk(4 * MIB), b = walk(1 * MIB);
+		pid_t a = walk_memory(4 * MIB), b = walk_memory(1 * MIB);
 
 		sleep_ms(150);
 		reap(a, SIGKILL);
@@ -249,7 +228,7 @@ static void sample_exclude(void)
 	      ring_state(&dev.rings[1]));
 	CHECK(dev_stats(&dev).cpus_online == 2, "%u CPUs online",
 	      dev_stats(&dev).cpus_online);
-	pid = walk(MIB);
+	pid = walk_memory(MIB);
 	CPU_ZERO(&set);
 	CPU_SET(1, &set);
 	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");

@@ -132,6 +132,7 @@ void cpu_online(int cpu, bool online);
 #define MAX_PARKED 64
 pid_t fork_with_pipe(int ends[2]);	/* as fork(), after pipe() */
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
+pid_t walk_memory(size_t bytes);	/* touches them again and again, until it is killed */
 void run_on(pid_t pid, int cpu);	/* on one CPU only; 0: this process */
 void reap(pid_t pid, int signal);	/* 0: the process ends by itself */
 void expect_exit_0(pid_t pid, const char *who);

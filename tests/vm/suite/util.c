@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -206,6 +207,25 @@ void run_on(pid_t pid, int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
+}
+
+pid_t walk_memory(size_t bytes)
+{
+	pid_t pid = fork();
+	volatile char *p;
+	size_t i;
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		_exit(1);
+	for (;;)
+		for (i = 0; i < bytes; i += 64)
+			p[i]++;
 }
 
 /* Returns when the child and all its threads exist. */

@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -131,26 +129,6 @@ static void check_traffic(const struct log *log)
 	}
 }
 
-/* A process that fills the cache, without the caller's descriptors */
-static pid_t walker(void)
-{
-	pid_t pid = fork();
-	volatile char *p;
-	size_t i;
-
-	CHECK(pid >= 0, "fork: %m");
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		_exit(1);
-	for (;;)
-		for (i = 0; i < BYTES; i += 64)
-			p[i]++;
-}
-
 /* A process that reads when a byte comes, and is killed.  Before any descriptor is open. */
 static pid_t reader(int *go)
 {
@@ -186,7 +164,7 @@ static void check_end(struct recorder *recorder)
 /* The union of what readers ask for, as they come, change, go and are killed. */
 static void values_union(void)
 {
-	pid_t walks = walker(), reads;
+	pid_t walks = walk_memory(BYTES), reads;
 	struct recorder recorder;
 	struct dev dev, other;
 	int go;
@@ -234,7 +212,7 @@ static void wait_stale(void)
  */
 static void values_on_demand(void)
 {
-	pid_t walks = walker();
+	pid_t walks = walk_memory(BYTES);
 	struct cmt_record a, b;
 	struct dev dev, demand;
 	struct recorder recorder;
