@@ -80,11 +80,10 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     row UInt64 MATERIALIZED cityHash64(toUInt8(kind), path, comm, ifNull(cgroup_id, 0), ifNull(pid, 0), ifNull(cpu, 4294967295), ifNull(domain, 4294967295)),
     cell UInt64 MATERIALIZED intDiv(monotonic_ns, greatest(grain_ns, 1)),
     version UInt64 MATERIALIZED length_ns * 1048576 + least(intDiv(since_ns, 10000000), 1048575),
-    time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000)),
-    day Date MATERIALIZED toDate(intDiv(time_ns, 1000000000))
+    time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000))
 )
 ENGINE = ReplacingMergeTree(version)
-PARTITION BY day
+PARTITION BY toDate(time)
 ORDER BY (view, grain_ns, row, node, boot, cell);
 
 -- What one neighbour cost a container by one resource, in one incident: a time in which
@@ -114,11 +113,10 @@ CREATE TABLE IF NOT EXISTS cmt.incidents
     clipped UInt8,                          -- there were more suspects, which cost less
     emulated UInt8,
     row UInt64 MATERIALIZED cityHash64(victim_path, suspect_path, toUInt8(resource), ifNull(domain, 4294967295)),
-    time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000)),
-    day Date MATERIALIZED toDate(intDiv(time_ns, 1000000000))
+    time DateTime MATERIALIZED toDateTime(intDiv(time_ns, 1000000000))
 )
 ENGINE = ReplacingMergeTree(length_ns)
-PARTITION BY toYYYYMM(day)
+PARTITION BY toYYYYMM(time)
 ORDER BY (victim, suspect, node, boot, monotonic_ns, row);
 
 -- Rows of 1 s of containers, each once.

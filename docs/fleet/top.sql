@@ -5,12 +5,13 @@ SELECT
     name,
     uniq(node) AS nodes,
     sum(total_bytes) AS moved_bytes,
-    sum(mean_bytes * slots) / sum(slots) AS mean_occupancy_bytes,
-    max(most_bytes) AS most_occupancy_bytes,
+    sum(ifNull(occupancy_mean_bytes, 0) * occupancy_slots) / sum(occupancy_slots) AS mean_occupancy_bytes,
+    max(occupancy_most_bytes) AS most_occupancy_bytes,
     sum(cycles) / sum(instructions) AS cpi,
-    sum(total_known) / sum(intervals) AS complete
-FROM cmt.minutes
-WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
+    count(total_bytes) / count() AS complete
+FROM cmt.usage FINAL
+WHERE view = 'container' AND grain_ns = 1000000000
+  AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
 GROUP BY name
 ORDER BY moved_bytes DESC, name
 LIMIT 20;

@@ -313,15 +313,14 @@ def kept(server, node):
     """Minutes outlive rows."""
     node.save(containers=14, ms=4000, seed=8)
     node.ship()
-    minutes = server.query("SELECT sum(total_bytes), sum(intervals), count() FROM cmt.minutes")
+    rows = "SELECT * FROM cmt.{} ORDER BY node, path, name, time"
+    minutes = server.query(rows.format("minutes"))
     with open(os.path.join(TOP, "docs/fleet/keep-minutes.sql"), encoding="ascii") as file:
         keep = file.read().replace("@DAY@", "2026-06-01")
     server.query(keep)
     server.query(keep)
-    found = server.query("SELECT sum(total_bytes), sum(intervals), count() "
-                         "FROM cmt.kept_minutes FINAL")
-    check("keep-minutes.sql, twice", found == minutes and int(minutes[0][2]) >= 14,
-          (found, minutes))
+    found = server.query(rows.format("kept_minutes FINAL"))
+    check("keep-minutes.sql, twice", found == minutes and len(minutes) >= 14, (found, minutes))
 
 
 def main():
