@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from server import Server
+from server import Server, Spent
 
 BUILD = os.path.abspath(sys.argv[1])
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -24,7 +24,8 @@ MADE = os.path.join(BUILD, "tests/fleet/cmt-made")
 ROWS = int(os.environ.get("CMT_FLEET_ROWS", "10000000"))
 CONTAINERS, MS = 200, 10000     # each node has 2 million rows
 NODES = max(1, ROWS // CONTAINERS // MS)
-# What a row may take on the disk by its length, and how many a second are loaded at least.
+# What a row may take on the disk by its length, and how many are loaded at least for a second
+# of processor time.
 ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
 RESOURCES = ("cpu", "cache", "memory")
@@ -234,15 +235,15 @@ def settle(server, database):
 
 def load_all(server, paths):
     server.query(sql("schema.sql"))
-    begin = time.monotonic()
+    spent = Spent(server)
     bad = [path for path in paths if load(server, path, 0.001)]
-    seconds = time.monotonic() - begin
+    wall_s, server_s, children_s = spent.get()
     rows = int(server.query("SELECT count() FROM cmt.usage")[0][0])
-    rate = rows / seconds
+    rate = rows / (server_s + children_s)
     check(f"{rows} rows of {NODES} nodes loaded", not bad and rows >= NODES * CONTAINERS * MS * 0.99, bad)
-    check(f"{rate:,.0f} rows a second, export and load on one machine (at least "
-          f"{LOAD_RATE_MIN:,})", rate >= LOAD_RATE_MIN)
-    print(f"figure fleet_load_rows_per_s {rate:.0f}", flush=True)
+    check(f"{rate:,.0f} rows for a second of processor time, of the export and the server (at "
+          f"least {LOAD_RATE_MIN:,})", rate >= LOAD_RATE_MIN)
+    print(f"figure fleet_load_rows_per_s {rows / wall_s:.0f}", flush=True)
 
 
 def load_seconds(server, paths):

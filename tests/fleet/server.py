@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's ClickHouse as a process of its own, in a directory that is left again."""
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,8 @@ CONFIG = """<yandex>
 <users_config>users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
 <mark_cache_size>268435456</mark_cache_size>
+<query_log><database>system</database><table>query_log</table>
+<flush_interval_milliseconds>1000</flush_interval_milliseconds></query_log>
 </yandex>
 """
 USERS = """<yandex>
@@ -97,3 +100,22 @@ class Server:
 
     def version(self):
         return self.query("SELECT version()")[0][0]
+
+
+class Spent:
+    """Time of the clock, of the server's processor and of all child processes."""
+
+    def __init__(self, server):
+        self.server, self.begin = server, self.now(server)
+
+    @staticmethod
+    def now(server):
+        with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
+            cells = file.read().rsplit(")", 1)[1].split()
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (time.monotonic(), (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK"),
+                children.ru_utime + children.ru_stime)
+
+    def get(self):
+        return [max(after - before, 1e-3)
+                for before, after in zip(self.begin, self.now(self.server))]
