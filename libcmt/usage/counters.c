@@ -32,11 +32,12 @@ static const struct {
 	uint32_t flag;
 	size_t from, bytes, to;
 } counts[USAGE_COUNTS] = {
+	/* many records have it alone */
+	COUNT(CMT_F_WAITED, waited_ns),
 	COUNT(CMT_F_CYCLES, cycles),
 	COUNT(CMT_F_INSTRUCTIONS, instructions),
 	COUNT(CMT_F_LLC_MISSES, llc_misses),
 	COUNT(CMT_F_LLC_REFERENCES, llc_references),
-	COUNT(CMT_F_WAITED, waited_ns),
 };
 
 static uint64_t count_of(const struct cmt_slot_perf *p, uint32_t i)
@@ -52,11 +53,11 @@ static uint64_t *count_in(struct cmt_usage_counters *counters, uint32_t i)
 	return (uint64_t *)((char *)counters + counts[i].to);
 }
 
-/* @both: the flags of the two values. */
+/* @flag: that of the value beside instructions, which the record has. */
 static void ratio_add(struct usage_ratio *to, const struct cmt_slot_perf *p,
-		      uint32_t both, uint64_t part, uint64_t whole)
+		      uint32_t flag, uint64_t part, uint64_t whole)
 {
-	if ((p->flags & both) != both)
+	if (!(p->flags & flag))
 		return;
 	to->part += part;
 	to->whole += whole;
@@ -64,19 +65,18 @@ static void ratio_add(struct usage_ratio *to, const struct cmt_slot_perf *p,
 
 static void counted_add(struct usage_counted *to, const struct cmt_slot_perf *p)
 {
-	uint32_t flags = p->flags & USAGE_VALUES;
+	uint32_t left = p->flags & USAGE_VALUES;
 
 	to->nr++;
-	to->values |= flags;
-	to->lacking |= ~flags & USAGE_VALUES;
-	to->quota |= !!(p->flags & CMT_F_WAIT_QUOTA);
-	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
-		if (flags & counts[i].flag)
+	to->flags |= p->flags;
+	to->lacking |= ~p->flags;
+	for (uint32_t i = 0; left; left &= ~counts[i++].flag)
+		if (left & counts[i].flag)
 			to->sums[i] += count_of(p, i);
-	ratio_add(&to->ipc, p, CMT_F_CYCLES | CMT_F_INSTRUCTIONS,
-		  p->instructions, p->cycles);
-	ratio_add(&to->mpki, p, CMT_F_LLC_MISSES | CMT_F_INSTRUCTIONS,
-		  p->llc_misses, p->instructions);
+	if (!(p->flags & CMT_F_INSTRUCTIONS))
+		return;
+	ratio_add(&to->ipc, p, CMT_F_CYCLES, p->instructions, p->cycles);
+	ratio_add(&to->mpki, p, CMT_F_LLC_MISSES, p->llc_misses, p->instructions);
 }
 
 static void ratio_sum(struct usage_ratio *to, const struct usage_ratio *from)
@@ -89,9 +89,8 @@ static void counted_sum(struct usage_counted *to,
 			const struct usage_counted *from)
 {
 	to->nr += from->nr;
-	to->values |= from->values;
+	to->flags |= from->flags;
 	to->lacking |= from->lacking;
-	to->quota |= from->quota;
 	to->ran_ns += from->ran_ns;
 	for (uint32_t i = 0; i < USAGE_COUNTS; i++)
 		to->sums[i] += from->sums[i];
@@ -122,7 +121,7 @@ static int make_places(struct cmt_usage *usage)
 static struct usage_runner *find_runner(const struct cmt_usage *usage, uint32_t place,
 					const struct cmt_slot_perf *p)
 {
-	uint32_t i = usage->perf.newest ? usage->perf.newest[place] : USAGE_NONE;
+	uint32_t i = usage->perf.newest[place];
 
 	while (i != USAGE_NONE) {
 		struct usage_runner *runner = &usage->perf.runners[i];
@@ -183,25 +182,23 @@ static struct usage_runner *new_runner(struct cmt_usage *usage, uint32_t place,
 static void runner_owner(struct cmt_usage *usage, struct usage_runner *runner,
 			 const struct cmt_owner *owner)
 {
-	struct usage_owner now = usage_owner_of(runner->rmid, owner);
 	bool moved = runner->owner.kind != CMT_USAGE_OWNER ||
-		     runner->owner.cgroup_id != now.cgroup_id;
+		     runner->owner.cgroup_id != owner->cgroup_id;
 
-	runner->owner = now;
 	runner->freed = owner->freed;
-	if (moved && usage_in_cgroup(&now))
-		usage_cgroup(usage, now.cgroup_id);
+	if (!moved && usage_owner_is(&runner->owner, owner))
+		return;
+	runner->owner = usage_owner_of(runner->rmid, owner);
+	if (moved && usage_in_cgroup(&runner->owner))
+		usage_cgroup(usage, owner->cgroup_id);
 }
 
 static struct usage_runner *runner_of(struct cmt_usage *usage,
 					    const struct cmt_slot_perf *p,
 					    uint32_t place)
 {
-	struct usage_runner *runner;
+	struct usage_runner *runner = find_runner(usage, place, p);
 
-	if (make_places(usage))
-		return NULL;
-	runner = find_runner(usage, place, p);
 	if (!runner && usage_by_owner(usage) && p->generation && !p->owner)
 		runner = find_unknown(usage, place, p->domain);
 	if (!runner)
@@ -224,8 +221,8 @@ static void perf_time(struct usage_perf *perf, const struct cmt_slot_perf *p)
 		perf->first_ns = begin;
 	if (cmt_ts_before(perf->last_ns, p->ts))
 		perf->last_ns = p->ts;
-	perf->values |= p->flags & USAGE_VALUES;
-	perf->unwaited |= !(p->flags & CMT_F_WAITED);
+	perf->flags |= p->flags;
+	perf->lacking |= ~p->flags;
 }
 
 /* The sums to which a record is added; NULL: no memory. */
@@ -237,12 +234,13 @@ static struct usage_counted *counted_of(struct cmt_usage *usage,
 	if (usage->by == CMT_USAGE_BY_CPU)
 		return &usage->cpus[p->cpu].counted;
 	runner = runner_of(usage, p, place);
-	if (!runner || usage_waits_add(usage, (uint32_t)(runner - usage->perf.runners), p))
+	if (!runner || (usage->waits.nr_cpus &&
+			usage_waits_add(usage, (uint32_t)(runner - usage->perf.runners), p)))
 		return NULL;
 	return &runner->counted;
 }
 
-int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
+static int add_record(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 {
 	struct usage_counted *to;
 	uint32_t place = p->rmid;
@@ -262,6 +260,15 @@ int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 	if (usage_by_owner(usage) || p->rmid != CMT_RMID_NONE)
 		to->ran_ns += p->ran_ns;
 	return 0;
+}
+
+int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot *slot)
+{
+	int err = slot->nr_perf ? make_places(usage) : 0;
+
+	for (uint32_t i = 0; !err && i < slot->nr_perf; i++)
+		err = add_record(usage, cmt_slot_perf_at(slot, i));
+	return err;
 }
 
 /* Of the same owner, or by domain anything in it, where that was seen. */
@@ -395,7 +402,7 @@ static void counters_sums(struct cmt_usage_counters *to,
 		*count_in(to, i) = from->sums[i];
 	to->ipc = quotient(from->ipc.part, from->ipc.whole);
 	to->mpki = 1000 * quotient(from->mpki.part, from->mpki.whole);
-	to->quota = from->quota;
+	to->quota = from->flags & CMT_F_WAIT_QUOTA;
 }
 
 /* It may have run, or have run more, on a CPU that has no TICKs, and no PERFs. */
@@ -416,11 +423,9 @@ static void counters_bounds(const struct cmt_usage *usage,
 			    struct cmt_usage_counters *to,
 			    const struct usage_counted *from)
 {
-	to->values = from->nr ? from->values : usage->perf.values;
-	to->bounds = to->values & from->lacking;
+	to->values = (from->nr ? from->flags : usage->perf.flags) & USAGE_VALUES;
 	/* who only waits has no record of the time before waiting is accounted */
-	if (usage->perf.unwaited)
-		to->bounds |= to->values & CMT_F_WAITED;
+	to->bounds = to->values & (from->lacking | (usage->perf.lacking & CMT_F_WAITED));
 	if ((to->values & USAGE_COUNTERS) != USAGE_COUNTERS || to->bounds)
 		to->why |= CMT_USAGE_WHY_NOT_COUNTED;
 	if (frame->nr_gaps || frame->dropped)
@@ -505,8 +510,8 @@ void usage_perf_close(struct cmt_usage *usage)
 	for (i = 0; perf->nr && i < usage->nr_cpus; i++)
 		usage->cpus[i].counted = (struct usage_counted){ 0 };
 	perf->nr = 0;
-	perf->values = 0;
-	perf->unwaited = false;
+	perf->flags = 0;
+	perf->lacking = 0;
 }
 
 void usage_perf_free(struct cmt_usage *usage)

@@ -22,9 +22,8 @@ struct usage_ratio {
 /* Sums over the PERF records of an interval. */
 struct usage_counted {
 	uint64_t nr;		/* number of records */
-	uint32_t values;	/* CMT_F_CYCLES | ... that some records have */
-	uint32_t lacking;	/* CMT_F_CYCLES | ... that some records lack */
-	bool quota;		/* CMT_F_WAIT_QUOTA of some record */
+	uint32_t flags;		/* CMT_F_* that some records have */
+	uint32_t lacking;	/* CMT_F_* that some records lack */
 	uint64_t ran_ns;
 	uint64_t sums[USAGE_COUNTS];
 	struct usage_ratio ipc, mpki;
@@ -56,8 +55,7 @@ struct usage_runner {
 struct usage_perf {
 	/* of this interval */
 	uint64_t nr;
-	uint32_t values;
-	bool unwaited;		/* some record lacks CMT_F_WAITED */
+	uint32_t flags, lacking;	/* as those of usage_counted */
 	/* time covered: from closed_ns, or from first_ns if closed_ns is 0 */
 	uint64_t first_ns, last_ns, closed_ns;
 	/* by RMID or domain: the newest runner; NULL before the first record */
@@ -70,8 +68,8 @@ struct usage_perf {
 	bool quiet;		/* some CPUs write no TICK records */
 };
 
-/* Returns 0 or -ENOMEM. */
-int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot_perf *p);
+/* Add the PERF records of a slot.  Returns 0 or -ENOMEM. */
+int usage_perf_add(struct cmt_usage *usage, const struct cmt_slot *slot);
 /*
  * Sum up by group, and add blanks for owners that ran and have no holding.  To be
  * called before rows are made, after usage_holdings_end().  Returns 0 or -ENOMEM.

@@ -202,10 +202,7 @@ static bool same_owner(const struct usage_holding *h,
 {
 	if (!owner)
 		return h->rmid == CMT_RMID_NONE;
-	return owner->kind == h->owner.type && owner->cgroup_id == h->owner.cgroup_id &&
-	       owner->tgid == h->owner.tgid && owner->attached == h->owner.attached &&
-	       owner->group_cpu == h->owner.group_cpu && !owner->freed &&
-	       !memcmp(owner->comm, h->owner.comm, CMT_COMM_LEN);
+	return !owner->freed && usage_owner_is(&h->owner, owner);
 }
 
 /*

@@ -109,7 +109,7 @@ static void frame_begin(struct cmt_usage *usage, struct usage_frame *to,
 		.nr_slots = usage->slots_now,
 		.nr_gaps = usage->gaps_now,
 		.counted_ns = usage_counted_ns(usage),
-		.counters = usage->perf.values,
+		.counters = usage->perf.flags & USAGE_VALUES,
 	};
 	usage_cpus_sum(usage, &to->frame);
 	count_losses(usage, &to->frame);
@@ -220,8 +220,8 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 	err = usage_entries_add(usage, slot);
 	for (i = 0; i < slot->nr_cpus; i++)
 		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
-	for (i = 0; !err && i < slot->nr_perf; i++)
-		err = usage_perf_add(usage, cmt_slot_perf_at(slot, i));
+	if (!err)
+		err = usage_perf_add(usage, slot);
 	for (i = 0; !err && i < slot->nr_channels; i++)
 		err = usage_channel_add(usage, cmt_slot_channel_at(slot, i));
 	return err ? err : wait_slot_end(&usage->waits);

@@ -8,6 +8,7 @@
 #include <cmt/usage.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct usage_owner {
 	enum cmt_usage_kind kind;
@@ -29,6 +30,20 @@ struct usage_owner usage_owner_of(uint32_t rmid, const struct cmt_owner *owner);
 
 /* The same owner, also where its name or its cgroup has changed? */
 bool usage_owner_same(const struct usage_owner *a, const struct usage_owner *b);
+
+/* Is @of what usage_owner_of() makes of @owner?  Asked for each record. */
+static inline bool usage_owner_is(const struct usage_owner *of, const struct cmt_owner *owner)
+{
+	uint64_t a[2], b[2];
+
+	_Static_assert(sizeof(a) == CMT_COMM_LEN, "two words, and no call");
+	memcpy(a, of->comm, sizeof(a));
+	memcpy(b, owner->comm, sizeof(b));
+	return owner->kind == of->type && owner->cgroup_id == of->cgroup_id &&
+	       owner->tgid == of->tgid && owner->cpu == of->cpu &&
+	       owner->attached == of->attached && owner->sole == of->sole &&
+	       owner->group_cpu == of->group_cpu && a[0] == b[0] && a[1] == b[1];
+}
 
 /* The overflow RMID, CPUs and RMIDs of resctrl are in no cgroup. */
 static inline bool usage_in_cgroup(const struct usage_owner *owner)

@@ -65,9 +65,6 @@ static void unlist_share(struct cmt_usage *usage, uint32_t at)
 static void share_set(struct cmt_usage *usage, struct usage_holding *h,
 		      struct usage_share share)
 {
-	if (h->share.in == share.in && h->share.unknown == share.unknown &&
-	    h->share.bytes == share.bytes)
-		return;
 	sum_change(usage, h->group, &h->share, &share);
 	if (h->child != USAGE_NONE)
 		sum_change(usage, h->child, &h->share, &share);
@@ -82,10 +79,12 @@ static void share_set(struct cmt_usage *usage, struct usage_holding *h,
 void usage_sum_add(struct cmt_usage *usage, struct usage_holding *h)
 {
 	bool known = usage_holds(h);
+	uint64_t bytes = known ? h->occupancy : 0;
 
+	if (h->share.in && h->share.unknown == !known && h->share.bytes == bytes)
+		return;
 	share_set(usage, h, (struct usage_share){
-		.in = true, .unknown = !known,
-		.bytes = known ? h->occupancy : 0,
+		.in = true, .unknown = !known, .bytes = bytes,
 	});
 }
 
