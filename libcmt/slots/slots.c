@@ -260,10 +260,10 @@ static int add_channel(struct cmt_slots *slots, struct slot *slot,
 static int add_known(struct cmt_slots *slots, struct slot *slot,
 		     const struct cmt_record *record)
 {
-	if (record->type == CMT_REC_CHANNEL)
-		return add_channel(slots, slot, record);
-	return cmt_record_is_reading(record) ?
-	       add_reading(slots, slot, record) :
+	if (cmt_record_is_reading(record))
+		return add_reading(slots, slot, record);
+	return record->type == CMT_REC_CHANNEL ?
+	       add_channel(slots, slot, record) :
 	       count_added(slots, add_event(slots, record));
 }
 
@@ -326,24 +326,6 @@ int cmt_slots_raise(struct cmt_slots *slots, uint64_t ts)
 	return 0;
 }
 
-/*
- * To the last slot: the first of @n records, and PERFs as far as they follow each other
- * in it.  Returns how many are done with, or -ENOMEM.
- */
-static int add_checked(struct cmt_slots *slots, const struct cmt_record *records,
-		       uint32_t n)
-{
-	int err = 0;
-
-	if (records->type == CMT_REC_PERF)
-		return add_perf(slots, slots->last, records, n);
-	if (known_type(records->type))
-		err = add_known(slots, slots->last, records);
-	else
-		slots->counts.unknown++;
-	return err ? err : 1;
-}
-
 /* To the last slot.  Returns how many of the first records are SAMPLEs of it. */
 static uint32_t add_samples(struct cmt_slots *slots,
 			    const struct cmt_record *records, uint32_t n)
@@ -357,10 +339,33 @@ static uint32_t add_samples(struct cmt_slots *slots,
 	return added;
 }
 
+/*
+ * To the last slot: the first of @n records, and SAMPLEs or PERFs as far as they follow
+ * each other in it.  Returns how many are done with, or -ENOMEM.
+ */
+static int add_checked(struct cmt_slots *slots, const struct cmt_record *records,
+		       uint32_t n)
+{
+	uint32_t added = 0;
+	int err = 0;
+
+	if (records->type == CMT_REC_PERF)
+		return add_perf(slots, slots->last, records, n);
+	if (records->type == CMT_REC_SAMPLE)
+		added = add_samples(slots, records, n);
+	if (added)
+		return (int)added;
+	if (known_type(records->type))
+		err = add_known(slots, slots->last, records);
+	else
+		slots->counts.unknown++;
+	return err ? err : 1;
+}
+
 int cmt_slots_add_checked(struct cmt_slots *slots,
 			  const struct cmt_record *records, uint32_t n)
 {
-	uint32_t i = 0, added;
+	uint32_t i = 0;
 	int ret = 0;
 
 	while (i < n) {
@@ -368,15 +373,11 @@ int cmt_slots_add_checked(struct cmt_slots *slots,
 			ret = window_take(slots, records[i].ts);
 		if (ret)
 			return ret;
-		added = add_samples(slots, &records[i], n - i);
-		if (!added) {
-			ret = add_checked(slots, &records[i], n - i);
-			if (ret < 0)
-				return ret;
-			added = (uint32_t)ret;
-			ret = 0;
-		}
-		i += added;
+		ret = add_checked(slots, &records[i], n - i);
+		if (ret < 0)
+			return ret;
+		i += (uint32_t)ret;
+		ret = 0;
 	}
 	return 0;
 }
