@@ -116,8 +116,8 @@ static inline uint64_t rec_shift(uint64_t d, unsigned int n)
 }
 
 /* A value near @expected, greater or less. */
-static inline uint64_t code_near(struct coder *c, unsigned int column, uint64_t value,
-				 uint64_t expected)
+CMT_APART static uint64_t code_off(struct coder *c, unsigned int column, uint64_t value,
+				   uint64_t expected)
 {
 	uint64_t d = value - expected;
 
@@ -125,14 +125,31 @@ static inline uint64_t code_near(struct coder *c, unsigned int column, uint64_t 
 	return expected + (d >> 1 ^ (0 - (d & 1)));
 }
 
+/* Encode a value that is as expected, which most are: the number 0.  False: it is another. */
+static inline bool code_expected(struct coder *c, unsigned int column, uint64_t value,
+				 uint64_t expected)
+{
+	if (!c->encode || value != expected)
+		return false;
+	*c->at[column]++ = 0;
+	return true;
+}
+
+static inline uint64_t code_near(struct coder *c, unsigned int column, uint64_t value,
+				 uint64_t expected)
+{
+	return code_expected(c, column, value, expected) ? value :
+	       code_off(c, column, value, expected);
+}
+
 /* As code_near(), modulo 2^32. */
 static inline uint32_t code_near32(struct coder *c, unsigned int column, uint32_t value,
 				   uint32_t expected)
 {
 	int32_t d = (int32_t)(value - expected);
-	uint64_t told = code_near(c, column, (uint64_t)(int64_t)d, 0);
 
-	return expected + (uint32_t)told;
+	return code_expected(c, column, value, expected) ? value :
+	       expected + (uint32_t)code_off(c, column, (uint64_t)(int64_t)d, 0);
 }
 
 static inline unsigned int column_of(unsigned int group, unsigned int field)

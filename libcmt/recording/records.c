@@ -69,6 +69,8 @@ static uint64_t code_count(struct coder *c, unsigned int column, uint64_t value,
 {
 	uint64_t place;
 
+	if (code_expected(c, column, value, expected))
+		return value;
 	if (!c->model->rounded)
 		return code_near(c, column, value, expected);
 	place = code_near(c, column, rec_place(value), rec_place(expected));
@@ -81,7 +83,8 @@ static uint64_t code_ratio(struct coder *c, unsigned int column, uint64_t value,
 			   uint64_t of, uint64_t *ratio)
 {
 	value = code_count(c, column, value, of * *ratio >> RATIO_SHIFT);
-	*ratio = of && value < 1ULL << (64 - RATIO_SHIFT) ? (value << RATIO_SHIFT) / of : 0;
+	*ratio = value && of && value < 1ULL << (64 - RATIO_SHIFT) ?
+		 (value << RATIO_SHIFT) / of : 0;
 	return value;
 }
 
@@ -189,8 +192,9 @@ static void code_flags(struct coder *c, struct cmt_record *r, struct rec_context
 	unsigned int group = rec_group(r->type);
 	uint32_t expected = ctx->seen ? ctx->flags : c->model->flags[group];
 
-	r->flags = (uint32_t)code(c, column_of(group, REC_FLAGS), r->flags ^ expected) ^
-		   expected;
+	if (!code_expected(c, column_of(group, REC_FLAGS), r->flags, expected))
+		r->flags = (uint32_t)code(c, column_of(group, REC_FLAGS),
+					  r->flags ^ expected) ^ expected;
 	ctx->flags = r->flags;
 	ctx->seen = true;
 	c->model->flags[group] = r->flags;
