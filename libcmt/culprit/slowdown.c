@@ -3,6 +3,7 @@
 #include "state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SUMMED		(CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS | CMT_CULPRIT_MISSES)
 
@@ -40,23 +41,55 @@ void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *
 
 _Static_assert(SLOWDOWN_OUTSIDE == CMT_CULPRIT_OUTSIDE, "one id for both");
 
+/* The greatest of all pairs.  While they are added it is a heap, with the least at 0. */
 struct list {
 	struct cmt_slowdown *all;
 	uint32_t nr, room;
 };
 
-/* The greatest first */
+/* The greatest first, in whatever order they were added. */
+static int cmp_share(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return culprit_cmp_pair(a, b);
+}
+
+/* From @i, which is free, up to its place. */
+static void sift_up(struct list *list, uint32_t i, const struct cmt_slowdown *slowdown)
+{
+	while (i && cmp_share(&list->all[(i - 1) / 2], slowdown) < 0) {
+		list->all[i] = list->all[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	list->all[i] = *slowdown;
+}
+
+/* In place of the least. */
+static void sift_down(struct list *list, const struct cmt_slowdown *slowdown)
+{
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < list->nr) {
+		if (child + 1 < list->nr &&
+		    cmp_share(&list->all[child + 1], &list->all[child]) > 0)
+			child++;
+		if (cmp_share(&list->all[child], slowdown) <= 0)
+			break;
+		list->all[i] = list->all[child];
+		i = child;
+	}
+	list->all[i] = *slowdown;
+}
+
 static void add(struct list *list, const struct cmt_slowdown *slowdown)
 {
-	uint32_t i;
-
 	if (list->nr < list->room)
-		list->nr++;
-	else if (list->all[list->room - 1].share >= slowdown->share)
-		return;
-	for (i = list->nr - 1; i && list->all[i - 1].share < slowdown->share; i--)
-		list->all[i] = list->all[i - 1];
-	list->all[i] = *slowdown;
+		sift_up(list, list->nr++, slowdown);
+	else if (cmp_share(slowdown, &list->all[0]) < 0)
+		sift_down(list, slowdown);
 }
 
 static void add_waits(const struct culprit_waits *waits, struct list *list)
@@ -121,5 +154,6 @@ int cmt_culprit_slowdown(const struct cmt_culprit *culprit, struct cmt_slowdown 
 		return nr;
 	add_waits(&culprit->waits, &list);
 	add_parts(culprit, parts, nr, &list);
+	qsort(slowdowns, list.nr, sizeof(*slowdowns), cmp_share);
 	return (int)list.nr;
 }
