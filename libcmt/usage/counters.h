@@ -42,8 +42,9 @@ struct usage_runner {
 	struct usage_owner owner;
 	bool freed;
 	struct usage_counted counted;
-	uint32_t group;		/* valid while rows are made */
+	uint32_t group;		/* valid while rows are made, as child and row */
 	uint32_t child;
+	uint32_t row;		/* or CMT_USAGE_WAIT_UNKNOWN */
 };
 
 /* What the processor counts, and all that PERF records have */

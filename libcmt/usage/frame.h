@@ -29,6 +29,8 @@ struct usage_frame {
 	uint32_t room_channels;
 	struct cmt_usage_wait_part *waits;
 	uint32_t room_waits;
+	uint32_t *waits_at;	/* used while they are sorted */
+	uint32_t room_waits_at;
 	char channels_reason[USAGE_REASON_LEN];
 };
 

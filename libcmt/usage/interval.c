@@ -37,6 +37,7 @@ static void frames_free(struct usage_frame *frame)
 		free(frame->items);
 		free(frame->channels);
 		free(frame->waits);
+		free(frame->waits_at);
 		free(frame);
 		frame = next;
 	}

@@ -335,7 +335,7 @@ uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
 
 /* Returns 0 or -ENOMEM. */
 int usage_waits_init(struct cmt_usage *usage);
-/* Add a record of a runner.  Returns 0 or -ENOMEM. */
+/* Add a record of a runner, where waits.nr_cpus is set.  Returns 0 or -ENOMEM. */
 int usage_waits_add(struct cmt_usage *usage, uint32_t runner,
 		    const struct cmt_slot_perf *p);
 /* Parts of the frame, after its rows.  Returns 0 or -ENOMEM. */
