@@ -209,8 +209,7 @@ void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame)
 		frame->brief_why |= CMT_USAGE_WHY_GAP;
 }
 
-/* Has the holding a value that a brief frame must have?  Where nothing is read, none has. */
-static bool is_news(const struct cmt_usage *usage, const struct usage_holding *h)
+bool usage_brief_news(const struct cmt_usage *usage, const struct usage_holding *h)
 {
 	if (usage->unread)
 		return h->born || usage_ended(h) || !usage_in_cgroup(&h->owner);
@@ -228,7 +227,7 @@ void usage_brief_want(struct cmt_usage *usage)
 	for (i = 0; i < usage->nr_news; i++) {
 		const struct usage_holding *h = &usage->holdings[usage->news[i]];
 
-		if (usage_seen(usage, h) && h->group != USAGE_NONE && is_news(usage, h))
+		if (usage_seen(usage, h) && h->group != USAGE_NONE && usage_brief_news(usage, h))
 			usage_want(usage, h->group);
 	}
 }

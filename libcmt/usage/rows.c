@@ -123,6 +123,36 @@ static int build_child(struct cmt_usage *usage, struct usage_frame *to,
 	return 0;
 }
 
+/* Has the part something that a brief frame must have?  Or another agent counts for it. */
+static bool is_part_new(struct cmt_usage *usage, struct usage_holding *const *run, uint32_t n)
+{
+	bool any = usage_group_now(usage, run[0]->child)->counts;
+	uint32_t i;
+
+	for (i = 0; !any && i < n; i++)
+		any = run[i]->blank || usage_brief_news(usage, run[i]) ||
+		      run[i]->flags & CMT_F_PQR_OVERWRITTEN;
+	return any;
+}
+
+/*
+ * Of a brief frame: drop the parts with nothing new, unless that are all.  Returns how many
+ * holdings are left.
+ */
+static uint32_t drop_parts(struct cmt_usage *usage, struct usage_holding **run, uint32_t nr)
+{
+	uint32_t i, n, kept = 0;
+
+	for (i = 0; i < nr; i += n) {
+		n = child_length(run + i, nr - i);
+		if (!is_part_new(usage, run + i, n))
+			continue;
+		memmove(run + kept, run + i, n * sizeof(*run));
+		kept += n;
+	}
+	return kept ? kept : nr;
+}
+
 /* The parts of the last row by domain, or its processes.  @spare has room for @nr. */
 static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 			  struct usage_holding **run, uint32_t nr,
@@ -139,6 +169,8 @@ static int build_children(struct cmt_usage *usage, struct usage_frame *to,
 		sort_by_domain(run, nr, spare);
 	else
 		sort_holdings(run, nr, cmp_child);
+	if (usage->brief && usage_in_parts(usage))
+		nr = drop_parts(usage, run, nr);
 	for (i = 0; !err && i < nr; i += n) {
 		n = child_length(run + i, nr - i);
 		if (run[i]->child != USAGE_NONE)

@@ -327,6 +327,8 @@ int usage_group_join(struct cmt_usage *usage, struct usage_holding *h);
 void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame);
 /* Choose the groups that have a row in a brief frame. */
 void usage_brief_want(struct cmt_usage *usage);
+/* Has the holding a value that a brief frame must have?  Where nothing is read, none has. */
+bool usage_brief_news(const struct cmt_usage *usage, const struct usage_holding *h);
 /* List the holdings of these groups, at most @room.  Returns their number. */
 uint32_t usage_brief_list(struct cmt_usage *usage, struct usage_holding **list,
 			  uint32_t room);

@@ -137,7 +137,9 @@ struct cmt_usage_opts {
 
 /** By container and by process: leave out the rows that have nothing new.  A row stays if
  *  an owner in it ran, was read, began or ended in the interval, is pending or unknown, or
- *  is in no cgroup.  CMT_USAGE_ROW_BORROWED_ID compares these rows only.  For a row that is
+ *  is in no cgroup.  With CMT_USAGE_DOMAINS, so are the parts of a row that stays: where some
+ *  of them have something new, the others are left out, and the row has the values of all.
+ *  CMT_USAGE_ROW_BORROWED_ID compares these rows only.  For a row or a part that is
  *  left out the last reading counts, with its age.  For programs that follow each
  *  millisecond, in which most owners do not run.
  *  cmt_usage_memory.rmids is not known in such a frame.
