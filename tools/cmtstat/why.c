@@ -30,6 +30,7 @@ struct why {
 	bool begun;		/* why_view_begin() */
 	bool learned;		/* why_view_learned() */
 	bool said_slower;	/* why_view_slower(), for the first time */
+	uint64_t first_ns;	/* begin of the first frame; 0: there was none */
 	uint64_t until_ns;	/* UINT64_MAX: a signal */
 };
 
@@ -212,6 +213,8 @@ static int say_slower(struct why *why)
 		return 0;
 	if (why->said_slower)
 		return why_slower_events(&why->watch, &why->state, why->config->filter);
+	if (why->watch.frame->end_ns - why->first_ns < SLOWER_SLOTS * WATCH_SLOT_NS)
+		return 0;
 	cmt_culprit_counts(why->watch.culprit, &counts);
 	if (counts.slots + counts.missing < SLOWER_SLOTS)
 		return 0;
@@ -226,8 +229,11 @@ static int next_frame(struct why *why)
 
 	if (ret <= 0)
 		return ret;
+	if (!why->first_ns)
+		why->first_ns = why->watch.frame->start_ns;
 	ret = !why->begun && why->watch.frame->nr_cpus ? begin(why) : 0;
-	if (ret >= 0 && !why->learned)
+	/* counting what is learned takes a look at each owner */
+	if (ret >= 0 && !why->learned && !why->watch.frame->brief)
 		ret = say_learned(why);
 	if (ret >= 0)
 		ret = tell_all(why);
