@@ -419,7 +419,7 @@ def test_unread_pages():
     last = 0
     end = time.monotonic() + DEADLINE
     while len(unread) < 24 and time.monotonic() < end:
-        now = re.search(r"^cmt_intervals_total (\d+)$", e.get()[2], re.M)[1]
+        now = re.search(r"^cmt_intervals_total (\d+)$", e.complete(), re.M)[1]
         if now == last:
             time.sleep(0.05)
             continue
