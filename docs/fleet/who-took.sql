@@ -19,51 +19,10 @@ SELECT
     sum(least(lost, gained) * change / gained) AS took_bytes
 FROM
 (
-    SELECT node, name, at AS time, more AS change
-    FROM
-    (
-        SELECT
-            node, name,
-            arrayFilter((s, n) -> n != s, seconds, next) AS times,
-            arrayFilter((h, s, n) -> n != s, held, seconds, next) AS last,
-            arrayMap((t, b, h, was) -> if(t = b + 1 AND h >= 0 AND was >= 0, h - was, 0),
-                times, arrayPushFront(arrayPopBack(times), 0),
-                last, arrayPushFront(arrayPopBack(last), -1)) AS changes
-        FROM
-        (
-            SELECT
-                node, name,
-                arraySort(ns) AS sorted,
-                arrayMap(n -> toUInt64(intDiv(n, 1000000000)), sorted) AS seconds,
-                arrayPushBack(arrayPopFront(seconds), toUInt64(0)) AS next,
-                arraySort((h, n) -> n, bytes, ns) AS held
-            FROM
-            (
-                SELECT
-                    node, name, path,
-                    groupArray(time_ns) AS ns,
-                    groupArray(ifNull(toInt64(occupancy_bytes), toInt64(-1))) AS bytes
-                FROM cmt.usage FINAL
-                WHERE view = 'container' AND grain_ns = 1000000000
-                  AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
-                  AND node IN
-                  (
-                      SELECT node FROM cmt.usage
-                      WHERE view = 'container' AND grain_ns = 1000000000 AND name = '@NAME@'
-                        AND time >= toDateTime('@FROM@', 'UTC')
-                        AND time < toDateTime('@TO@', 'UTC')
-                  )
-                GROUP BY node, name, path
-            )
-        )
-    )
-    ARRAY JOIN times AS at, changes AS more
-    WHERE more != 0
-)
-ALL INNER JOIN
-(
     SELECT
         node, time,
+        groupArray(name) AS names,
+        groupArray(change) AS changes,
         sumIf(-change, name = '@NAME@') AS lost,
         sumIf(change, name != '@NAME@' AND change > 0) AS gained
     FROM
@@ -112,7 +71,7 @@ ALL INNER JOIN
     GROUP BY node, time
     HAVING lost > 0 AND gained > 0
 )
-USING node, time
+ARRAY JOIN names AS name, changes AS change
 WHERE change > 0 AND name != '@NAME@'
 GROUP BY name
 ORDER BY took_bytes DESC, name
