@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -178,10 +179,28 @@ static void partner_main(struct partner *p)
  * Counts of idle and kernel threads in a slice, with the page tables of a process.
  * Most of them are references.
  */
-static const uint64_t slack[NR_VALUES] = { 0, 0, 2, 1000 };
+static const uint64_t slack[NR_VALUES] = { 0, 0, 1, 1000 };
+/* The same in an interrupt, of which a slow guest has more in a slice */
+static const uint64_t interrupt_slack[NR_VALUES] = { 0, 0, 1, 0 };
 
+/* Interrupts of CPU 0's timer since the boot */
+static uint64_t timer_interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	unsigned long long n = 0;
+	char line[1024];
+
+	CHECK(file, "/proc/interrupts: %m");
+	while (!n && fgets(line, sizeof(line), file))
+		sscanf(line, " LOC: %llu", &n);
+	fclose(file);
+	CHECK(n, "/proc/interrupts has no timer");
+	return n;
+}
+
+/* @interrupts: in the time of the counts */
 static void values_check(const char *who, const struct values *said,
-			 const struct values *truth)
+			 const struct values *truth, uint64_t interrupts)
 {
 	CHECK(said->records && said->flags == COUNTERS,
 	      "%s: %zu records, flags %#x", who, said->records, said->flags);
@@ -192,7 +211,7 @@ static void values_check(const char *who, const struct values *said,
 		note("%s: %s %llu, truth %llu: off by %.2f %%", who, names[i],
 		     (unsigned long long)a, (unsigned long long)b,
 		     100.0 * off / b);
-		CHECK(off <= b / 100 + slack[i] * SLICES,
+		CHECK(off <= b / 100 + slack[i] * SLICES + interrupt_slack[i] * interrupts,
 		      "%s: %s more than 1 %% off", who, names[i]);
 	}
 }
@@ -230,9 +249,9 @@ static void check_counts(void (*before_all)(const struct dev *dev))
 	int there[2], back[2], done[2];
 	struct values before[2], truth[2], said;
 	static struct snapshot snapshot;
+	uint64_t begin, interrupts;
 	struct log log = { };
 	struct dev dev;
-	uint64_t begin;
 	pid_t pids[2];
 	char c;
 
@@ -268,14 +287,17 @@ static void check_counts(void (*before_all)(const struct dev *dev))
 	log.count = 0;
 	for (int i = 0; i < 2; i++)
 		before[i] = executed(p[i].space);
+	interrupts = timer_interrupts();
 	begin = now_ns();
 	CHECK(write(back[1], "", 1) == 1, "write: %m");
 	for (int i = 0; i < 2; i++)
 		CHECK(read(done[0], &c, 1) == 1, "read: %m");
 	for (int i = 0; i < 2; i++)
 		truth[i] = executed(p[i].space);
-	note("%d switches in %llu ms", 2 * SLICES,
-	     (unsigned long long)(now_ns() - begin) / 1000000);
+	interrupts = timer_interrupts() - interrupts;
+	note("%d switches in %llu ms, %llu interrupts", 2 * SLICES,
+	     (unsigned long long)(now_ns() - begin) / 1000000,
+	     (unsigned long long)interrupts);
 	ticks_pass(&dev);
 	dev_drain(&dev, &log);
 	lab_switch(false);
@@ -286,7 +308,7 @@ static void check_counts(void (*before_all)(const struct dev *dev))
 		CHECK(r, "a partner has no RMID");
 		said = counted(&log, r->rmid, r->generation);
 		truth[i] = minus(truth[i], &before[i]);
-		values_check(i ? "misses" : "finds its lines", &said, &truth[i]);
+		values_check(i ? "misses" : "finds its lines", &said, &truth[i], interrupts);
 	}
 	for (int i = 0; i < 2; i++)
 		reap(pids[i], SIGKILL);
@@ -462,7 +484,7 @@ static void perf_victim(void)
 	size_t cache = lab_get(LAB_CONFIG, LAB_C_SIZE);
 	struct worker *victim = worker_start(cache / 4 * 3);
 	struct worker *neighbour = worker_start(4 * cache);
-	uint64_t alone, beside, after;
+	uint64_t alone, beside = 0, after;
 	struct dev dev;
 
 	dev_open(&dev, O_RDONLY);
@@ -476,14 +498,16 @@ static void perf_victim(void)
 	alone = cpi_of(&dev, victim);
 	worker_go(neighbour, true);
 	worker_wait(neighbour, 1);
-	beside = cpi_of(&dev, victim);
+	/* the host may not run the neighbour's CPU in the time of a measurement */
+	WAIT_FOR((beside = cpi_of(&dev, victim)) > alone + alone / 2, 30000,
+		 "the victim does not suffer: %llu cycles of 1000 instructions, %llu alone",
+		 (unsigned long long)beside, (unsigned long long)alone);
 	worker_go(neighbour, false);
 	after = cpi_of(&dev, victim);
 	lab_switch(false);
 	note("cycles of 1000 instructions: %llu alone, %llu beside a neighbour, %llu after",
 	     (unsigned long long)alone, (unsigned long long)beside,
 	     (unsigned long long)after);
-	CHECK(beside > alone + alone / 2, "the victim does not suffer");
 	CHECK(after < alone + alone / 4, "the victim suffers on");
 	worker_stop(victim);
 	worker_stop(neighbour);
