@@ -45,6 +45,7 @@ extern const struct test plza_tests[];
 extern const struct test rmids_tests[];
 extern const struct test domains_tests[];
 extern const struct test large_tests[];
+extern const struct test ticks_tests[];
 extern const struct test wakeups_tests[];
 extern const struct test code_tests[];
 extern const struct test pmu_tests[];
