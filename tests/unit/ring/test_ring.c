@@ -213,6 +213,8 @@ START_TEST(test_refresh_impossible_head)
 	ck_assert_int_eq(cmt_ring_refresh(&ring), -EPROTO);
 	image_header(image)->head = 20;
 	ck_assert_int_eq(cmt_ring_refresh(&ring), 0);
+	image_header(image)->head = CMT_RING_HEAD_MAX;
+	ck_assert_int_eq(cmt_ring_refresh(&ring), 0);
 	/* a state of a newer module: records may come, for all that is known */
 	image_header(image)->state = CMT_RING_QUIET + 1;
 	ck_assert_int_eq(cmt_ring_refresh(&ring), 0);
