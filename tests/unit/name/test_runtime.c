@@ -252,6 +252,35 @@ START_TEST(test_ask_user_owner)
 }
 END_TEST
 
+/* A number is digits alone, of any user. */
+START_TEST(test_ask_user_number)
+{
+	static const struct {
+		const char *number;
+		unsigned int uid;
+		bool found;
+	} users[] = {
+		{ "10", 10, true }, { "010", 10, true }, { "987654321", 987654321, true },
+		{ " 10", 10, false }, { "+10", 10, false }, { "/10", 10, false },
+		{ ":10", 0, false }, { "", 0, false }, { "-4294967286", 10, false },
+	};
+
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		char line[128];
+
+		if (!getuid())
+			ck_assert_int_eq(chown(in_root(ALICE_FILE), users[i].uid, 0), 0);
+		else if (users[i].found)
+			continue;
+		snprintf(line, sizeof(line), "u:x:%s:5::/home/alice:/bin/sh\n",
+			 users[i].number);
+		write_text("/etc/passwd", line);
+		ck_assert_msg(user_named(users[i].uid, "libpod-" ALICE_ID, "my-web") ==
+			      users[i].found, "'%s'", users[i].number);
+	}
+}
+END_TEST
+
 START_TEST(test_ask_user_docker)
 {
 	const char *file = "/home/alice/.local/share/docker/containers/"
@@ -811,6 +840,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_ask_user, 0, 2);
 	tcase_add_test(tcase, test_ask_user_not_hosts);
 	tcase_add_test(tcase, test_ask_user_owner);
+	tcase_add_test(tcase, test_ask_user_number);
 	tcase_add_test(tcase, test_ask_user_docker);
 	tcase_add_test(tcase, test_ask_bad_ids);
 	tcase_add_test(tcase, test_ask_volatile_list);
