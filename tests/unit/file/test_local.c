@@ -32,7 +32,9 @@ static const char mountinfo[] =
 	"29 21 0:45 / /twice rw - tmpfs x rw\n"
 	"30 29 0:46 / /twice rw - cifs x rw\n"
 	"broken\n"
-	"31 21 8:3 / /half\n";
+	"31 21 8:3 / /half\n"
+	"32 21 0:47 / /typeless rw -\n"
+	"33 21 0:48 / /typeless rw - \n";
 
 static const struct {
 	const char *path;
@@ -44,6 +46,7 @@ static const struct {
 	{ "/home/with space/x", false }, { "/home/with", true },
 	{ "/auto", false }, { "/automatic", true }, { "/ntfs/x", false },
 	{ "/new", false }, { "/twice/x", false }, { "/half", true },
+	{ "/typeless/x", true },
 };
 
 START_TEST(test_mount_is_local)
