@@ -835,6 +835,30 @@ START_TEST(test_carried_after_several_generations)
 END_TEST
 
 /* More is handed out than any slot has samples: there is room for it. */
+/* Three generations of each of four RMIDs, in one slot after the other. */
+START_TEST(test_generations_of_each_slot)
+{
+	for (uint64_t ms = 10; ms < 16; ms++)
+		for (uint32_t rmid = 1; rmid <= 4; rmid++)
+			for (uint32_t g = 1; g <= 3; g++)
+				add(sample(ms * MS + g, rmid, g, 0, ms * 100 + rmid * 10 + g));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 6);
+	for (uint32_t n = 0; n < nr_outs; n++) {
+		ck_assert_uint_eq(outs[n].slot.nr_entries, 12);
+		for (uint32_t i = 0; i < 12; i++) {
+			const struct cmt_slot_entry *e = &outs[n].entries[i];
+			uint32_t rmid = 1 + i / 3, g = 1 + i % 3;
+
+			ck_assert_uint_eq(e->rmid, rmid);
+			ck_assert_uint_eq(e->generation, g);
+			ck_assert_uint_eq(e->samples, 1);
+			ck_assert_uint_eq(e->occupancy_bytes, (10 + n) * 100 + rmid * 10 + g);
+		}
+	}
+}
+END_TEST
+
 START_TEST(test_carried_many)
 {
 	for (uint32_t rmid = 1; rmid < 128; rmid++)
@@ -1216,6 +1240,7 @@ int main(void)
 	tcase_add_test(tcase, test_carried_whose_owner);
 	tcase_add_test(tcase, test_carried_by_domain);
 	tcase_add_loop_test(tcase, test_carried_after_several_generations, 0, 2);
+	tcase_add_test(tcase, test_generations_of_each_slot);
 	tcase_add_test(tcase, test_carried_many);
 	tcase_add_test(tcase, test_perf);
 	tcase_add_test(tcase, test_channels);
