@@ -452,6 +452,7 @@ END_TEST
 START_TEST(test_groups_come_and_go)
 {
 	const struct cmt_record *record;
+	struct cmt_snapshot *owners;
 	uint32_t rmid;
 
 	open_device(MS);
@@ -467,6 +468,11 @@ START_TEST(test_groups_come_and_go)
 	ck_assert_uint_eq(record->flags, CMT_F_OWNER_RESCTRL);
 	ck_assert(record->owner.cgroup_id & CMT_RESCTRL_GROUP);
 	ck_assert_str_eq(record->owner.comm, "web");
+	/* who asks later learns of the same begin */
+	ck_assert_int_eq(cmt_device_snapshot(dev, &owners), 0);
+	ck_assert_uint_eq(owners->count, 1);
+	ck_assert_uint_eq(cmt_snapshot_at(owners, 0)->ts, record->ts);
+	cmt_snapshot_free(owners);
 	/* what was moved before it was found is not known */
 	ck_assert(sample("web", 0)->flags & CMT_F_REBASED);
 	groups_remove("web");
