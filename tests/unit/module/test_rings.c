@@ -7,6 +7,7 @@
 
 #include <linux/lockdep.h>
 #include <linux/printk.h>
+#include <linux/random.h>
 
 #include "hw/hw.h"
 #include "ring/ring.h"
@@ -124,7 +125,9 @@ START_TEST(test_memory_short)
 		unsigned long pages;
 		char says[32];
 
+		cmt_instance = 0;
 		setup_for(records);
+		ck_assert_uint_eq(cmt_instance, get_random_u64());
 		ck_assert(!cmt_ring_prepare(0));
 		cmt_rings_sizes_are_known();
 		ck_assert_uint_eq(cmt_rings.header->records, records);
