@@ -154,8 +154,8 @@ void made_state(struct made *made, uint64_t ms)
 {
 	struct cmt_culprit_cpu cpu = {
 		.sz = sizeof(cpu), .id = MADE_CGROUP + 1, .start_ns = MADE_START + 1,
-		.end_ns = MADE_START + ms * MADE_MS, .valid = CMT_CULPRIT_CPU_THROTTLED,
-		.throttled_ns = 5,
+		.end_ns = MADE_START + ms * MADE_MS, .valid = CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STOLEN,
+		.throttled_ns = 5, .stolen_ns = 6,
 	};
 	struct cmt_stats stats = { .size = sizeof(stats), .pending = 1, .ticks = ms };
 	struct cmt_reader_counts reader = { .sz = sizeof(reader), .late = ms };

@@ -267,7 +267,11 @@ START_TEST(owners_in_each_chunk)
 	struct cmt_record old = image_event(CMT_REC_FREE, 0, T0 - 5, 1, 10);
 	const struct cmt_record *owner;
 
+	/* an UPDATE has the name and the kind; what was left in the cache is the begin's */
+	alloc.flags |= CMT_F_RESIDUAL;
+	alloc.owner.residual_bytes = 4096;
 	memcpy(update.owner.comm, "renamed", 8);
+	update.flags = CMT_F_OWNER_CGROUP;
 	snapshot();
 	/* from before the snapshot: it knows better */
 	ck_assert_int_eq(cmt_recorder_add(recorder, &old, 1), 0);
@@ -298,6 +302,8 @@ START_TEST(owners_in_each_chunk)
 	ck_assert_uint_eq(owner->rmid, 3);
 	ck_assert_uint_eq(owner->ts, T0 + 2 * MS);
 	ck_assert_str_eq(owner->owner.comm, "renamed");
+	ck_assert_uint_eq(owner->flags, CMT_F_OWNER_CGROUP | CMT_F_RESIDUAL);
+	ck_assert_uint_eq(owner->owner.residual_bytes, 4096);
 }
 END_TEST
 

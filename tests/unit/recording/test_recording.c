@@ -84,6 +84,7 @@ END_TEST
 
 START_TEST(items_in_order)
 {
+	const struct cmt_culprit_cpu *cpu;
 	struct cmt_recording *r;
 	bool named = false;
 
@@ -112,7 +113,13 @@ START_TEST(items_in_order)
 	ck_assert_str_eq(item->state->counters_reason, "why not");
 	ck_assert_uint_eq(item->state->realtime_ns, 77 + 39);
 	ck_assert_uint_eq(item->state->nr_cpus, 1);
-	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->throttled_ns, 5);
+	cpu = cmt_recording_cpu_at(item->state, 0);
+	ck_assert_uint_eq(cpu->id, MADE_CGROUP + 1);
+	ck_assert_uint_eq(cpu->start_ns, MADE_START + 1);
+	ck_assert_uint_eq(cpu->end_ns, MADE_START + 39 * MADE_MS);
+	ck_assert_uint_eq(cpu->valid, CMT_CULPRIT_CPU_THROTTLED | CMT_CULPRIT_CPU_STOLEN);
+	ck_assert_uint_eq(cpu->throttled_ns, 5);
+	ck_assert_uint_eq(cpu->stolen_ns, 6);
 	cmt_recording_close(r);
 }
 END_TEST
@@ -926,6 +933,7 @@ START_TEST(cut_within)
 		ck_assert_uint_eq(item->damage, CMT_DAMAGE_PAYLOAD);
 		ck_assert_uint_eq(item->bytes, part);
 		ck_assert_uint_eq(item->missing_records, made.places[chunk].records);
+		ck_assert_uint_eq(item->sequence, made.places[chunk].sequence);
 	}
 	ck_assert_uint_eq(damaged, 1);
 	ck_assert_int_eq(cmt_recording_at_end(r), 1);

@@ -47,8 +47,13 @@ static int decode(size_t nr_bytes, uint32_t n)
 {
 	struct rec_cursor in = { .at = buffer.bytes, .end = buffer.bytes + nr_bytes };
 
+	int ret;
+
 	memset(decoded, 0x5a, sizeof(decoded));
-	return rec_columns_decode(model, &in, decoded, n);
+	ret = rec_columns_decode(model, &in, decoded, n);
+	/* the columns are the rest of a payload */
+	ck_assert(ret || in.at == in.end);
+	return ret;
 }
 
 /* Before the columns are their lengths, varints: the last byte of each is below 128. */
@@ -116,17 +121,22 @@ START_TEST(equal_times_sorted_by_cpu)
 }
 END_TEST
 
+static void any_bits(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t words[8];
+
+		for (int w = 0; w < 8; w++)
+			words[w] = any() & any() >> any() % 64;
+		memcpy(&records[i], words, sizeof(words));
+	}
+}
+
 /* Whatever bits there are, in any order. */
 START_TEST(random_bits)
 {
 	for (uint32_t n = 1; n < MOST; n = n * 2 + 1) {
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t words[8];
-
-			for (int w = 0; w < 8; w++)
-				words[w] = any() & any() >> any() % 64;
-			memcpy(&records[i], words, sizeof(words));
-		}
+		any_bits(n);
 		round_trip(n, 64);
 		round_trip(n, 0);
 	}
@@ -164,7 +174,7 @@ static struct cmt_record reading(uint16_t type, uint64_t ts, uint16_t cpu, uint3
 /* As a machine gives them: 4 CPUs, each millisecond. */
 static uint32_t machine(uint32_t most, uint32_t unit)
 {
-	static uint64_t total[64];
+	uint64_t total[64] = { 0 };
 	uint32_t n = 0;
 
 	for (uint64_t ms = 1; n + 32 < most; ms++) {
@@ -328,13 +338,11 @@ START_TEST(rounded_counts_of_records)
 }
 END_TEST
 
-/* Waits have a column only where there are some, and are in units where all can be. */
-START_TEST(waits_of_records)
+/* Waits of some of the counts.  Returns the index of the last one. */
+static uint32_t waits(uint32_t n)
 {
-	uint32_t n = machine(MOST, 64), last = 0;
-	size_t without = counts(n, true);
+	uint32_t last = 0;
 
-	ck_assert_uint_eq(model->wait_unit, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		if (records[i].type != CMT_REC_PERF)
 			continue;
@@ -342,6 +350,17 @@ START_TEST(waits_of_records)
 		last = i;
 	}
 	round_trip(n, 64);
+	return last;
+}
+
+/* Waits have a column only where there are some, and are in units where all can be. */
+START_TEST(waits_of_records)
+{
+	uint32_t n = machine(MOST, 64), last;
+	size_t without = counts(n, true);
+
+	ck_assert_uint_eq(model->wait_unit, 0);
+	last = waits(n);
 	ck_assert_uint_eq(model->wait_unit, 1024);
 	ck_assert_uint_lt(buffer.nr, without + n * 2);
 	records[last].perf.waited_ns = UINT64_MAX;
@@ -411,6 +430,34 @@ START_TEST(channels_follow_each_other)
 {
 	ck_assert_uint_lt(channels(800, 1) + 60, channels(800, UINT32_MAX));
 	ck_assert_uint_lt(channels(800, 1) + 60, channels(800, 3));
+}
+END_TEST
+
+static void check_bytes(const char *of, uint32_t crc)
+{
+	uint32_t is = cmt_crc32c(buffer.bytes, buffer.nr);
+
+	ck_assert_msg(is == crc, "%s: %#x", of, is);
+}
+
+/* As bytes_are_those_of_the_format, of each kind of records. */
+START_TEST(bytes_of_each_kind)
+{
+	uint32_t n = machine(MOST, 65536);
+
+	round_trip(n, 65536);
+	check_bytes("samples", 0xea9f835d);
+	counts(n, false);
+	check_bytes("exact counts", 0x8f99b55b);
+	counts(n, true);
+	check_bytes("rounded counts", 0x61b47cb7);
+	waits(n);
+	check_bytes("waits", 0xd39e30f4);
+	channels(800, 3);
+	check_bytes("channels", 0x4f97712b);
+	any_bits(800);
+	round_trip(800, 64);
+	check_bytes("any bits", 0xca5be3d4);
 }
 END_TEST
 
@@ -488,6 +535,7 @@ int main(void)
 	tcase_add_test(tcase, older_chunk);
 	tcase_add_test(tcase, index_behind_last_is_refused);
 	tcase_add_test(tcase, channels_follow_each_other);
+	tcase_add_test(tcase, bytes_of_each_kind);
 	tcase_add_test(tcase, gap_record);
 	tcase_add_test(tcase, cut_columns_are_refused);
 	tcase_add_test(tcase, random_columns);
