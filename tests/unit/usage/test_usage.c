@@ -1222,6 +1222,8 @@ START_TEST(test_usage_cpu_deltas)
 	ck_assert_uint_eq(rows[0].lost, 0);
 	ck_assert_uint_eq(rows[0].ticks, 3);
 	ck_assert_uint_eq(rows[0].busy_ticks, 2);
+	ck_assert_uint_eq(rows[0].rmid, 1);
+	ck_assert_uint_eq(rows[0].generation, 1);
 	ck_assert_uint_eq(rows[0].pid, 101);
 	ck_assert_uint_eq(rows[0].cgroup_id, 12);
 	ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_OVERWRITTEN);
@@ -1268,6 +1270,7 @@ START_TEST(test_usage_cpu_view_has_values)
 	ck_assert(!(rows[1].flags & CMT_USAGE_ROW_CPU));
 	ck_assert_uint_eq(rows[2].occupancy.last_bytes, 120);
 	ck_assert_uint_eq(rows[2].owner, CMT_OWNER_CPU);
+	ck_assert_uint_eq(rows[2].occupancy.why & CMT_USAGE_WHY_ENDED, 0);
 	ck_assert_int_eq(rows[3].kind, CMT_USAGE_OVERFLOW);
 	ck_assert_int_eq(rows[4].kind, CMT_USAGE_UNATTRIBUTED);
 	end();

@@ -25,7 +25,7 @@
 struct rates {
 	uint32_t runs;		/* an owner in a millisecond */
 	uint32_t changes;	/* some owner ends, comes or is called otherwise */
-	uint32_t untold;	/* a value is not available */
+	uint32_t untold;	/* values are not available */
 	uint32_t unticked;	/* a CPU has no tick */
 	uint32_t lost;		/* records of a CPU are */
 	bool counted;
@@ -47,7 +47,7 @@ struct owner {
 	bool there;
 	uint32_t generation;
 	uint64_t cgroup_id;
-	uint64_t moved[2], held[2];	/* by domain */
+	uint64_t moved[CPUS], held[CPUS];	/* by domain, one for each CPU */
 };
 
 static struct cmt_usage *usage[2];	/* all rows, brief */
@@ -132,7 +132,7 @@ static void change(uint64_t ts, uint32_t rmid)
 static void read_at(const struct rates *rates, uint64_t ts, uint32_t rmid,
 		    uint16_t cpu, bool runs)
 {
-	uint32_t domain = cpu & 1;
+	uint32_t domain = cpu;
 	struct cmt_record record = {
 		.ts = ts, .type = CMT_REC_SAMPLE, .flags = VALUES,
 		.cpu = cpu, .domain = domain, .rmid = rmid,
@@ -143,7 +143,9 @@ static void read_at(const struct rates *rates, uint64_t ts, uint32_t rmid,
 		/* no two are alike: lists of the greatest keep who came first */
 		owners[rmid].moved[domain] += chance(1200000);
 	if (chance(1000) < rates->untold) {
-		record.flags = CMT_F_UNAVAILABLE;
+		/* all values, or the traffic alone */
+		record.flags = CMT_F_UNAVAILABLE | (chance(2) ? CMT_F_OCCUPANCY : 0);
+		record.sample.occupancy_bytes = owners[rmid].held[domain];
 		add(record);
 		return;
 	}
@@ -159,7 +161,7 @@ static void ran(uint64_t ts, uint32_t rmid, uint16_t cpu)
 {
 	struct cmt_record record = {
 		.ts = ts, .type = CMT_REC_PERF, .flags = COUNTED, .cpu = cpu,
-		.domain = cpu & 1, .rmid = rmid,
+		.domain = cpu, .rmid = rmid,
 		.generation = owners[rmid].generation,
 	};
 
@@ -175,7 +177,7 @@ static void cpu_ms(const struct rates *rates, uint64_t ms, uint16_t cpu)
 	uint64_t ts = ms * MS + 10000 * cpu;
 	struct cmt_record tick = {
 		.ts = ts + 900, .type = CMT_REC_TICK, .cpu = cpu,
-		.domain = cpu & 1, .interval_ns = MS,
+		.domain = cpu, .interval_ns = MS,
 	};
 
 	if (chance(1000) < rates->unticked)
@@ -257,6 +259,8 @@ static void may_be_left_out(const struct cmt_usage_frame *frame,
 	ck_assert(row->kind == CMT_USAGE_OWNER && !row->total.known &&
 		  !row->total.bytes && !row->pending && !row->counters.ran_ns &&
 		  (!row->counters.known || frame->counted_ns));
+	/* why a value is not known is news in each frame */
+	ck_assert(unread || !(row->why & CMT_USAGE_WHY_UNAVAILABLE));
 }
 
 /* Parts with nothing new are left out, unless that are all. */

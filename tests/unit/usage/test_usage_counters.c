@@ -405,6 +405,31 @@ START_TEST(test_values)
 }
 END_TEST
 
+/* Of a container, what is counted of some of its processes alone is at least so much. */
+START_TEST(test_values_of_some)
+{
+	const struct cmt_usage_counters *c;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	name(10, DOCKER);
+	for (uint32_t rmid = 1; rmid <= 3; rmid++) {
+		struct cmt_record record = perf(0, 10 * MS + rmid * 1000, rmid, 1000);
+
+		own(rmid, 10, 0);
+		read_at(rmid, 10 * MS);
+		record.flags = rmid == 1 ? CMT_F_CYCLES : rmid == 2 ? CMT_F_INSTRUCTIONS : 0;
+		add(record);
+	}
+	close_frame(1);
+	c = &row_of(CMT_USAGE_OWNER, 0)->counters;
+	ck_assert_uint_eq(c->values, CMT_F_CYCLES | CMT_F_INSTRUCTIONS);
+	ck_assert_uint_eq(c->bounds, CMT_F_CYCLES | CMT_F_INSTRUCTIONS);
+	ck_assert_uint_eq(c->cycles, 1000000);
+	ck_assert_uint_eq(c->instructions, 500000);
+	ck_assert_uint_eq(c->ran_ns, 3 * MS);
+}
+END_TEST
+
 static void lose(uint64_t ts)
 {
 	const uint64_t gap[4] = { 3, ts, ts + 1, 0 };
@@ -734,6 +759,7 @@ int main(void)
 	tcase_add_test(tcase, test_freed_owner);
 	tcase_add_test(tcase, test_moved_owner);
 	tcase_add_test(tcase, test_values);
+	tcase_add_test(tcase, test_values_of_some);
 	tcase_add_test(tcase, test_lost_records);
 	tcase_add_test(tcase, test_dropped_records);
 	tcase_add_test(tcase, test_pending);
