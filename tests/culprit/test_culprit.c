@@ -450,6 +450,74 @@ static struct cmt_culprit_sample any_sample(struct rng *rng)
 	return s;
 }
 
+/* Without what is there where no value is. */
+static struct cmt_culprit_sample valid_part(struct cmt_culprit_sample s)
+{
+	const struct {
+		uint32_t flag;
+		uint64_t *value;
+	} values[] = {
+		{ CMT_CULPRIT_OCCUPANCY, &s.occupancy_bytes },
+		{ CMT_CULPRIT_TRAFFIC, &s.traffic_bytes },
+		{ CMT_CULPRIT_CYCLES, &s.cycles },
+		{ CMT_CULPRIT_INSTRUCTIONS, &s.instructions },
+		{ CMT_CULPRIT_MISSES, &s.misses },
+		{ CMT_CULPRIT_REFERENCES, &s.references },
+		{ CMT_CULPRIT_RAN, &s.ran_ns },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (!(s.valid & values[i].flag))
+			*values[i].value = 0;
+	return s;
+}
+
+/* What is not valid is not read: an engine says the same whether anything is there or not. */
+START_TEST(invalid_is_not_read)
+{
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+	struct cmt_slowdown list[2][64];
+	struct cmt_culprit *other;
+	struct rng rng = { 7 };
+	int nr;
+
+	ck_assert_int_eq(cmt_culprit_new(&other, &opts), 0);
+	add_counters(10000, 20000);
+	for (int i = 0; i < 4000; i++) {
+		const struct cmt_culprit_verdict *v, *w;
+		struct cmt_culprit_sample all[3], part[3];
+		struct cmt_culprit_slot slot = {
+			.sz = sizeof(slot), .start_ns = (uint64_t)(1000 + i) * MS,
+			.nr_samples = 3, .sample_size = sizeof(all[0]), .samples = all,
+		};
+		int ret;
+
+		/* in the last second VICTIM has lost half of what it held */
+		if (i == 3000) {
+			samples[0].occupancy_bytes /= 2;
+			samples[0].traffic_bytes *= 10;
+		}
+		for (int k = 0; k < 3; k++) {
+			all[k] = samples[k];
+			all[k].valid &= rng_below(&rng, 4) ? ~0U : (uint32_t)rng_next(&rng);
+			part[k] = valid_part(all[k]);
+		}
+		ret = cmt_culprit_add(culprit, &slot);
+		slot.samples = part;
+		ck_assert_int_eq(cmt_culprit_add(other, &slot), ret);
+		while (cmt_culprit_next(culprit, &v)) {
+			ck_assert_int_eq(cmt_culprit_next(other, &w), 1);
+			ck_assert(!memcmp(v, w, sizeof(*v)));
+		}
+	}
+	nr = cmt_culprit_slowdown(culprit, list[0], 64);
+	ck_assert_int_gt(nr, 0);
+	ck_assert_int_eq(cmt_culprit_slowdown(other, list[1], 64), nr);
+	ck_assert(!memcmp(list[0], list[1], (size_t)nr * sizeof(list[0][0])));
+	cmt_culprit_free(other);
+}
+END_TEST
+
 static void check_verdicts(void)
 {
 	const struct cmt_culprit_verdict *v;
@@ -575,6 +643,7 @@ int main(void)
 	tcase_add_test(tcase, quota_is_no_theft);
 	tcase_add_test(tcase, slower_from_the_start);
 	tcase_add_test(tcase, slower_without_references);
+	tcase_add_test(tcase, invalid_is_not_read);
 	tcase_add_test(tcase, survives_anything);
 	tcase_add_test(tcase, bad_input);
 	suite_add_tcase(suite, tcase);
