@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Line coverage and mutants of libcmt and of the module's sources that the unit tests
-compile.
+"""Line coverage of libcmt and of the module's sources that the unit tests compile, and
+mutants of these and of the tools' sources that the unit tests link.
 
 usage: mutants.py [--coverage] BUILD FAST WORK
 
@@ -11,8 +11,8 @@ compile_commands.json: mutants are compiled and linked as FAST is.  WORK is a di
 for files of this program.  Every mutant is compiled once, linked into the tests that
 reach the line, and runs with the tests, the fastest first, until one fails.
 MUTANTS=N tries N mutants, MUTANTS_SEED=N chooses others, MUTANTS_ONLY=PATH those of one
-source.  MUTANTS_AGAIN=1 tries the survivors of the last run alone, and the last run is
-then the one before without the mutants killed since.  Known survivors are in
+source or directory.  MUTANTS_AGAIN=1 tries the survivors of the last run alone, and the
+last run is then the one before without the mutants killed since.  Known survivors are in
 tests/mutants/survivors.
 """
 import collections
@@ -38,6 +38,10 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 SURVIVORS = os.path.join(TOP, "tests/mutants/survivors")
 SEED = 1
 JOBS = os.cpu_count()
+# Which sources can be changed, and those whose tests are the unit tests: scripts test the
+# tools, and MUTANTS_ONLY=tools/ says what the unit tests alone find of them.
+ROOTS = ("libcmt", "module", "tools")
+COVERED = ("libcmt/", "module/")
 # Where the build has test programs.
 WHERE = ("tests/unit", "tests/culprit")
 # Tests make and remove many files.
@@ -159,9 +163,10 @@ class Test:
         for text in out.splitlines():
             if not text.strip():
                 continue
-            for found in json.loads(text)["files"]:
-                path = os.path.relpath(os.path.realpath(
-                    os.path.join(os.path.dirname(self.counting), found["file"])), TOP)
+            report = json.loads(text)
+            for found in report["files"]:
+                path = os.path.relpath(os.path.realpath(os.path.join(
+                    report["current_working_directory"], found["file"])), TOP)
                 lines = self.reached[path]
                 for line in found["lines"]:
                     n = line["line_number"]
@@ -175,8 +180,8 @@ class Test:
         if ours in command:
             command[command.index(ours)] = mutated
         else:
-            # What it defines is not taken from the library behind it.
-            at = next(n for n, arg in enumerate(command) if arg.endswith("libcmt.a"))
+            # What it defines is not taken from the libraries behind it.
+            at = next(n for n, arg in enumerate(command) if arg.endswith(".a"))
             command.insert(at, mutated)
         return command
 
@@ -191,7 +196,7 @@ class Tree:
         with open(os.path.join(fast, "compile_commands.json"), encoding="utf-8") as f:
             for entry in json.load(f):
                 path = os.path.relpath(entry["file"], TOP)
-                if path.startswith(("libcmt/", "module/")) and path.endswith(".c"):
+                if path.split("/")[0] in ROOTS and path.endswith(".c"):
                     args = shlex.split(entry["command"])
                     entry["built"] = os.path.join(entry["directory"],
                                                   args[args.index("-o") + 1])
@@ -337,7 +342,7 @@ def candidates(tree, seed):
 
 def coverage(tree):
     total = hit = 0
-    for path in tree.sources:
+    for path in (p for p in tree.sources if p.startswith(COVERED)):
         lines = tree.lines(path)
         if not lines:
             check("%s is linked into a test" % path, False)
@@ -361,7 +366,7 @@ class Campaign:
         self.seed = int(os.environ.get("MUTANTS_SEED", SEED))
         self.wanted = int(os.environ.get("MUTANTS", "320"))
         self.left = candidates(tree, self.seed)
-        only = os.environ.get("MUTANTS_ONLY", "")
+        only = os.environ.get("MUTANTS_ONLY") or COVERED
         self.left = [c for c in self.left if c[0].path.startswith(only)]
         print("# %d mutants can be made, seed %d" % (len(self.left), self.seed),
               flush=True)
@@ -414,10 +419,22 @@ class Campaign:
                 for (mutant, tests), (result, killer) in zip(batch, results):
                     self.take(mutant, tests, result, killer)
 
+    def rooms(self):
+        """{directory: [mutants killed, mutants tried]}."""
+        found = collections.defaultdict(lambda: [0, 0])
+        for outcome in ("killed", "survived"):
+            for mutant in self.outcome[outcome]:
+                pair = found[os.path.dirname(mutant.path)]
+                pair[0] += outcome == "killed"
+                pair[1] += 1
+        return found
+
     def report(self):
         killed, survived = len(self.outcome["killed"]), len(self.outcome["survived"])
         unknown = [m for m in self.outcome["survived"] if m.name() not in self.known]
         percent = 100 * killed / max(killed + survived, 1)
+        print("# killed of tried: %s" % ", ".join(
+            "%s %d/%d" % (room, *pair) for room, pair in sorted(self.rooms().items())))
         print("# killed by: %s" % ", ".join(
             "%s %d" % pair for pair in self.by.most_common()))
         print("# %d mutants: %d killed, %d survived (%d not known), %.1f %% killed; "
