@@ -22,6 +22,7 @@ static const struct cmt_usage_frame *frame;
 static struct cmt_culprit_verdict verdict;	/* the first with a suspect */
 static uint32_t accused;
 static uint64_t moved[4][2];			/* by RMID and domain */
+static uint32_t counters;			/* what PERF records have */
 
 static void own(uint32_t rmid, uint64_t cgroup_id, uint32_t flags)
 {
@@ -47,6 +48,7 @@ static void begin_opts(struct cmt_usage_opts opts)
 	memset(moved, 0, sizeof(moved));
 	memset(&verdict, 0, sizeof(verdict));
 	accused = 0;
+	counters = COUNTED;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
 	ck_assert_int_eq(cmt_culprit_new(&culprit, &culprit_opts), 0);
 	for (uint32_t rmid = VICTIM; rmid <= STREAMER; rmid++)
@@ -77,7 +79,7 @@ static void read_at(uint32_t rmid, uint32_t domain, uint64_t ms, uint64_t kib,
 static void ran(uint32_t rmid, uint32_t domain, uint64_t ms, uint64_t cpi)
 {
 	struct cmt_record record = {
-		.ts = ms * MS + 1000, .type = CMT_REC_PERF, .flags = COUNTED,
+		.ts = ms * MS + 1000, .type = CMT_REC_PERF, .flags = counters,
 		.rmid = rmid, .generation = !!rmid, .domain = domain,
 		.cpu = (uint16_t)domain,
 	};
@@ -176,6 +178,22 @@ START_TEST(test_streamer_is_named)
 		ck_assert_uint_eq(counts().missing, 0);
 		/* what is idle is known all the time */
 		ck_assert_uint_eq(counts().learning, 0);
+		end();
+	}
+}
+END_TEST
+
+/* What was not counted is not 0: the owner is told by its occupancy and traffic alone. */
+START_TEST(test_streamer_without_a_counter)
+{
+	static const uint32_t missing[] = { CMT_F_CYCLES, CMT_F_INSTRUCTIONS, CMT_F_LLC_MISSES };
+
+	for (int i = 0; i < 3; i++) {
+		begin_opts((struct cmt_usage_opts){ .by = CMT_USAGE_BY_CONTAINER });
+		counters &= ~missing[i];
+		run(0, true);
+		assert_named();
+		ck_assert_uint_eq(verdict.flags & CMT_CULPRIT_COUNTED, 0);
 		end();
 	}
 }
@@ -446,6 +464,7 @@ int main(void)
 	Suite *suite = suite_create("culprit_usage");
 
 	UNIT_CASE(suite, test_streamer_is_named);
+	UNIT_CASE(suite, test_streamer_without_a_counter);
 	UNIT_CASE(suite, test_rmid_0_is_steady);
 	UNIT_CASE(suite, test_other_domain_is_innocent);
 	UNIT_CASE(suite, test_parts);
