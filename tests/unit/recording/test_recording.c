@@ -571,6 +571,39 @@ static void put_old_head(struct rec_buffer *to, const uint8_t *from)
 	rec_buffer_free(&raw);
 }
 
+/* A head comes back as it was, unless its device cannot be or is of another ABI. */
+START_TEST(head_of_possible_device)
+{
+	static const struct {
+		uint32_t abi_version, nr_cpus;
+		int ret;
+	} devices[] = {
+		{ CMT_ABI_VERSION, MADE_CPUS, 0 },
+		{ CMT_ABI_VERSION + 1, MADE_CPUS, 0 },
+		{ CMT_ABI_VERSION, 0, -EBADMSG },
+		{ (CMT_ABI_MAJOR + 1) << 16, MADE_CPUS, -EBADMSG },
+		{ (CMT_ABI_MAJOR + 1) << 16, 0, -EBADMSG },
+	};
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		struct rec_head head = {
+			.info = made_info, .monotonic_ns = 1, .realtime_ns = 2, .counters = 3,
+			.counter_bits = 4, .host = "host", .kernel = "kernel",
+			.boot_id = "boot", .program = "program",
+		}, back;
+		struct rec_buffer raw = { 0 };
+
+		head.info.abi_version = devices[i].abi_version;
+		head.info.nr_cpus = devices[i].nr_cpus;
+		rec_head_put(&head, &raw);
+		ck_assert_int_eq(rec_head_get(&back, &raw), devices[i].ret);
+		head.has_info = !devices[i].ret;
+		ck_assert(!memcmp(&back, &head, sizeof(head)));
+		rec_buffer_free(&raw);
+	}
+}
+END_TEST
+
 /* An older file does not say how exact counts are: they are exact. */
 START_TEST(old_head_means_exact_counts)
 {
@@ -1258,6 +1291,7 @@ int main(void)
 	UNIT_CASE(suite, header_on_search_border);
 	UNIT_CASE(suite, newer_major_version_is_refused);
 	UNIT_CASE(suite, old_head_means_exact_counts);
+	UNIT_CASE(suite, head_of_possible_device);
 	UNIT_CASE(suite, next_head_replaces_damaged_head);
 	UNIT_CASE(suite, gaps_in_time);
 	UNIT_CASE(suite, impossible_index_places);
