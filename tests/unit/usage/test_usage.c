@@ -1222,6 +1222,7 @@ START_TEST(test_usage_cpu_deltas)
 	ck_assert_uint_eq(rows[0].lost, 0);
 	ck_assert_uint_eq(rows[0].ticks, 3);
 	ck_assert_uint_eq(rows[0].busy_ticks, 2);
+	ck_assert_uint_eq(rows[0].domain, 1);
 	ck_assert_uint_eq(rows[0].rmid, 1);
 	ck_assert_uint_eq(rows[0].generation, 1);
 	ck_assert_uint_eq(rows[0].pid, 101);
