@@ -1154,6 +1154,44 @@ START_TEST(name_printable)
 }
 END_TEST
 
+/* Each part of a name is read as what it was written as. */
+START_TEST(name_parts)
+{
+	const struct cmt_container put = {
+		.sz = sizeof(put), .cgroup_id = 7, .runtime = CMT_RUNTIME_CRIO, .name = "name",
+		.id = "id", .pod = "pod", .path = "/the/path", .container_name = "container",
+		.pod_name = "pod's", .pod_namespace = "namespace", .image = "image",
+		.own_len = 4, .flags = CMT_CONTAINER_OF_USER, .uid = 1000,
+	};
+	struct rec_buffer raw = { .nr = 0 }, texts = { .nr = 0 };
+	struct rec_names names = { .max = 1 };
+	struct cmt_container got;
+	struct rec_cursor in;
+
+	ck_assert_int_eq(rec_names_set(&names, &put), 0);
+	ck_assert_uint_eq(rec_names_put(&names, true, 0, &raw), 1);
+	in = (struct rec_cursor){ .at = raw.bytes, .end = raw.bytes + raw.nr };
+	ck_assert(rec_name_get(&in, &got, &texts));
+	ck_assert_ptr_eq(in.at, in.end);
+	ck_assert_uint_eq(got.cgroup_id, put.cgroup_id);
+	ck_assert_int_eq(got.runtime, put.runtime);
+	ck_assert_uint_eq(got.own_len, put.own_len);
+	ck_assert_uint_eq(got.flags, put.flags);
+	ck_assert_uint_eq(got.uid, put.uid);
+	ck_assert_str_eq(got.path, put.path);
+	ck_assert_str_eq(got.name, put.name);
+	ck_assert_str_eq(got.id, put.id);
+	ck_assert_str_eq(got.pod, put.pod);
+	ck_assert_str_eq(got.container_name, put.container_name);
+	ck_assert_str_eq(got.pod_name, put.pod_name);
+	ck_assert_str_eq(got.pod_namespace, put.pod_namespace);
+	ck_assert_str_eq(got.image, put.image);
+	rec_names_free(&names);
+	rec_buffer_free(&raw);
+	rec_buffer_free(&texts);
+}
+END_TEST
+
 /* NULL stands for no memory, and for nothing else. */
 #define COLUMN 32768U
 
@@ -1283,6 +1321,7 @@ int main(void)
 	tcase_add_test(damaged_case, damage_counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
+	UNIT_CASE(suite, name_parts);
 	UNIT_CASE(suite, text_damaged);
 	UNIT_CASE(suite, packed_in_columns);
 	UNIT_CASE(suite, end_of_header_is_zero);
