@@ -132,6 +132,16 @@ START_TEST(test_info_contradictions)
 }
 END_TEST
 
+/* More than any machine has */
+START_TEST(test_info_greatest)
+{
+	fake.info.nr_rmids = 65536;
+	fake.info.rmids_usable = 65535;
+	open_ok(0);
+	ck_assert_uint_eq(cmt_device_info(dev)->nr_rmids, 65536);
+}
+END_TEST
+
 START_TEST(test_info_strings_terminated)
 {
 	memset(fake.info.reason, 'x', sizeof(fake.info.reason));
@@ -735,6 +745,7 @@ int main(void)
 	tcase_add_test(tcase, test_open_errors);
 	tcase_add_test(tcase, test_abi_mismatch);
 	tcase_add_test(tcase, test_info_contradictions);
+	tcase_add_test(tcase, test_info_greatest);
 	tcase_add_test(tcase, test_info_strings_terminated);
 	tcase_add_test(tcase, test_uncore_strings_terminated);
 	tcase_add_test(tcase, test_stats);

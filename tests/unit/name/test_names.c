@@ -463,6 +463,8 @@ START_TEST(test_possible)
 		IN_FILE(AAAA "\tdocker\ta\177\t\t\t\t\n"),
 		IN_FILE(AAAA "\tdocker\ta\303\251\t\t\t\t\n"),
 	};
+	/* what is shown on a terminal as it is */
+	static const char space[] = IN_FILE(AAAA "\tdocker\t a~\t\t\t\t\n");
 	static const char nul[] = IN_FILE(AAAA "\tdocker\ta\0b\t\t\t\t\n");
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -470,6 +472,7 @@ START_TEST(test_possible)
 			      "%zu", i);
 	ck_assert(!cmt_names_possible(nul, sizeof(nul) - 1));
 	ck_assert(cmt_names_possible(ALL, strlen(ALL)));
+	ck_assert(cmt_names_possible(space, strlen(space)));
 	ck_assert(cmt_names_possible(IN_FILE(ROW(AAAA) ROW(AAAA "b") ROW(BBBB)),
 		strlen(IN_FILE(ROW(AAAA) ROW(AAAA "b") ROW(BBBB)))));
 	/* wherever it is cut */

@@ -212,6 +212,10 @@ START_TEST(domains_are_apart)
 	begin(8);
 	slots_of(2000, true, 63);
 	ck_assert_double_eq(told(VICTIM, STREAMER), 0);
+	ck_assert_double_eq_tol(slowdown_held_kib(&sums, STREAMER, 63), 7168, 8);
+	ck_assert_double_eq(slowdown_held_kib(&sums, STREAMER, 0), 0);
+	ck_assert_double_eq(slowdown_held_kib(&sums, VICTIM, 63), 0);
+	ck_assert_double_eq_tol(slowdown_held_kib(&sums, QUIET, 0), 1024, 1);
 	slowdown_free(&sums);
 }
 END_TEST
