@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -131,10 +133,38 @@ static void member_main(struct member *member)
 	}
 }
 
+static bool sleeps(pid_t tid)
+{
+	char path[64], line[512] = "", *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file = fopen(path, "r");
+	CHECK(file && fgets(line, sizeof(line), file), "%s: %m", path);
+	fclose(file);
+	state = strrchr(line, ')');
+	CHECK(state, "%s: %s", path, line);
+	return state[2] == 'S';
+}
+
+static bool all_sleep(const struct crowd *crowd)
+{
+	for (unsigned int i = 0; i < MEMBERS; i++) {
+		if (!sleeps(crowd->members[i].pid))
+			return false;
+		for (unsigned int k = 0; k < THREADS; k++)
+			if (!sleeps(crowd->members[i].tids[k]))
+				return false;
+	}
+	return true;
+}
+
+/* One that has said so may run on, or wait for its CPU, until it sleeps. */
 static void wait_resting(const struct crowd *crowd)
 {
 	WAIT_FOR(__atomic_load_n(&crowd->resting, __ATOMIC_ACQUIRE) ==
 		 MEMBERS * (THREADS + 1), 30000, "%u threads rest", crowd->resting);
+	WAIT_FOR(all_sleep(crowd), 30000, "threads that rest do not sleep");
 }
 
 struct crowd *crowd_start(unsigned int seed)
@@ -171,8 +201,6 @@ void crowd_rest(struct crowd *crowd)
 {
 	__atomic_store_n(&crowd->rest, 1, __ATOMIC_RELEASE);
 	wait_resting(crowd);
-	/* the last one that said so may still be on its CPU */
-	sleep_ms(5);
 }
 
 static void pin(pid_t tid, uint32_t cpus)

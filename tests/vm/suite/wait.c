@@ -197,10 +197,10 @@ static void wait_is_conserved(void)
 	}
 	crowd_stop(crowd);
 	recorder_stop(&scene.rec);
+	write_file("/proc/sys/kernel/pid_max", "32768");
 	for (int i = 0; i < ROUNDS; i++)
 		compare_round(&scene, &rests[i], &rests[i + 1], BOUND_NS);
 	scene_close(&scene);
-	write_file("/proc/sys/kernel/pid_max", "32768");
 }
 
 #define TIMES	4
