@@ -184,6 +184,7 @@ static void test_windows(void)
 {
 	pid_t pids[RESTING + CPUS_MOST / 2];
 	unsigned int whole = 0;
+	struct log log = { };
 
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	CHECK(cpus >= 4 && cpus <= CPUS_MOST, "%u CPUs", cpus);
@@ -191,8 +192,11 @@ static void test_windows(void)
 	dev_open(&dev, O_RDWR);
 	dev_map(&dev, FROM_NOW);
 	containers_start(pids);
+	/* in a window in which it began, a container may have missed its turn */
+	dev_drain(&dev, &log);
+	log_free(&log);
 	/* a domain has a whole window in 6.4 s, unless the host is busy */
-	WAIT_FOR((whole += record(8)) >= WINDOWS, 240000, "%u windows in which no CPU missed a tick",
+	WAIT_FOR((whole += record(8)) >= WINDOWS, 500000, "%u windows in which no CPU missed a tick",
 		 whole);
 	containers_end(pids);
 	dev_close(&dev);
@@ -200,6 +204,6 @@ static void test_windows(void)
 }
 
 const struct test ticks_tests[] = {
-	{ "ticks_windows", test_windows, NULL, 600 },
+	{ "ticks_windows", test_windows, NULL, 900 },
 	{ 0 }
 };
