@@ -22,7 +22,6 @@
 #define INTERVAL_NS	100000000ULL
 #define WINDOWS		3
 #define CPUS_MOST	64
-#define DOMAINS_MOST	8
 
 static struct dev dev;
 static unsigned int cpus;

@@ -834,7 +834,6 @@ START_TEST(test_carried_after_several_generations)
 }
 END_TEST
 
-/* More is handed out than any slot has samples: there is room for it. */
 /* Three generations of each of four RMIDs, in one slot after the other. */
 START_TEST(test_generations_of_each_slot)
 {
@@ -859,6 +858,7 @@ START_TEST(test_generations_of_each_slot)
 }
 END_TEST
 
+/* More is handed out than any slot has samples: there is room for it. */
 START_TEST(test_carried_many)
 {
 	for (uint32_t rmid = 1; rmid < 128; rmid++)
