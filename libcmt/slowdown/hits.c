@@ -13,10 +13,16 @@
  * but most that hit little are loops.  Where lines are replaced at random, the exponent of a
  * loop is the logarithm of its hits; this much of it lies between both.
  */
-#define STEEP_LOOPS	0.7
+#define STEEP_LOOPS	0.8
 #define STEEP_SPREAD	0.6
 #define STEEP_LEAST	0.05
 #define STEEP_MOST	8.0
+/*
+ * Where no occupancy is known: what presses on the cache changes, and the hits of a loop then
+ * differ more from slot to slot.  The exponent by their deviation, as a part of their mean.
+ */
+#define STEEP_EVEN	0.6
+#define STEEP_UNEVEN	2.0
 /* No hits are a power exactly. */
 #define MODEL_VARIANCE	0.02
 /* Occupancies are read in steps of about 64 KiB: the variance of that, KiB^2 */
@@ -25,7 +31,7 @@
 #define HITS_LEAST	0.003
 #define HITS_TRACE	0.001	/* what grows to the hits of another phase is not 0 */
 #define HITS_MOST	0.985	/* of an owner that has all the cache it can use, */
-#define MISSES_LEFT	0.25	/* or that has nearly all now: a part of what it misses */
+#define MISSES_LEFT	0.4	/* or that has nearly all now: a part of what it misses */
 #define HITS_ALL	0.9999
 #define WAITS_MOST	0.95
 /* What is held is looked at in such steps, up to more than lines can stay for */
@@ -53,6 +59,13 @@ void slowdown_curve_add(struct slowdown_curve *curve, double references, double 
 	curve->oo += w * references * kib * kib;
 	curve->ho += w * hits * kib;
 	curve->hh += w * hits * hits / references;
+}
+
+bool slowdown_hits_nothing(const struct slowdown_owner *owner)
+{
+	double a = owner->mean.references;
+
+	return a > 0 && a - (owner->mean.misses - owner->unreferenced) < HITS_LEAST * a;
 }
 
 static double clamp(double value, double least, double most)
@@ -87,6 +100,19 @@ static double usual_steep(double hits)
 	return steep > STEEP_USUAL ? steep : STEEP_USUAL;
 }
 
+static double root(double x)
+{
+	return x < 1 ? slowdown_kept(slowdown_logarithm(1 / x) / 2) : power(x, 0.5);
+}
+
+/* By the variance of hits, as a part of the square of their mean */
+static double uneven_steep(double variance)
+{
+	double deviation = variance > 0 ? root(variance) : 0;
+
+	return clamp(STEEP_EVEN + STEEP_UNEVEN * deviation, STEEP_LEAST, STEEP_MOST);
+}
+
 /* Least squares of hits over what is held, both as parts of their means */
 double slowdown_steep(const struct slowdown_owner *owner)
 {
@@ -97,14 +123,16 @@ double slowdown_steep(const struct slowdown_owner *owner)
 	double certain = 1 / (STEEP_SPREAD * STEEP_SPREAD);
 	double usual, oo, ho, hh, slope, variance, steps, seen;
 
-	if (a <= 0 || h < HITS_LEAST * a)
+	if (a <= 0 || slowdown_hits_nothing(owner))
 		return STEEP_USUAL;
 	usual = usual_steep(h / a);
-	if (slots < SLOTS_LEAST || c->o <= 0)
+	if (slots < SLOTS_LEAST)
 		return usual;
+	hh = c->hh * a / (h * h) - 1;
+	if (c->o <= 0)
+		return uneven_steep(hh);
 	oo = c->oo * a / (c->o * c->o) - 1;
 	ho = c->ho * a / (h * c->o) - 1;
-	hh = c->hh * a / (h * h) - 1;
 	if (oo < 1e-9)
 		return usual;
 	slope = ho / oo;
@@ -116,13 +144,14 @@ double slowdown_steep(const struct slowdown_owner *owner)
 		     STEEP_MOST);
 }
 
-struct slowdown_need slowdown_need(double misses, double references, double waits)
+struct slowdown_need slowdown_need(double misses, double references, double waits, double steep)
 {
-	struct slowdown_need need = { .waits = waits < WAITS_MOST ? waits : WAITS_MOST };
+	struct slowdown_need need = {
+		.waits = waits < WAITS_MOST ? waits : WAITS_MOST, .steep = steep,
+	};
 
 	if (references > 0)
 		need.hits = clamp(1 - misses / references, 0, HITS_ALL);
-	need.steep = usual_steep(need.hits);
 	need.most = 1 - MISSES_LEFT * (1 - need.hits);
 	if (need.most < HITS_MOST)
 		need.most = HITS_MOST;
@@ -180,16 +209,17 @@ static double times_most(const struct slowdown_need *need)
 /*
  * An owner holds what it brings in for as long as that stays.  Lines that hit stay longer:
  * by how much is between the square root of the share of misses and that share for the
- * policies that caches have.  An owner that misses less runs faster, and brings in more.
- * Returns the inverse of the square of the time for which lines stay where it holds @times as
- * much: nearly a line, as misses are.
+ * policies that caches have, and is taken as its power of two thirds.  An owner that misses
+ * less runs faster, and brings in more.
+ * Returns the inverse of the cube of the time for which lines stay where it holds @times as
+ * much.
  */
 static double leaves(const struct slowdown_need *need, double times)
 {
 	double misses = (1 - slowdown_hits(need, times)) / (1 - need->hits);
 	double held = times * (1 - need->waits * (1 - misses));
 
-	return misses / (held * held);
+	return misses * misses / (held * held * held);
 }
 
 /* Amounts that an owner may hold, in steps, and how fast lines leave with them */
@@ -246,6 +276,7 @@ void slowdown_times(const struct slowdown_need *need, double times[SLOWDOWN_PRES
 	times[0] = 1;
 	for (uint32_t i = 1; i < SLOWDOWN_PRESSURES; i++) {
 		pressure *= SLOWDOWN_PRESSURE_STEP;
-		times[i] = helped ? times_at(&table, 1 / (pressure * pressure), &at) : pressure;
+		times[i] = helped ? times_at(&table, 1 / (pressure * pressure * pressure), &at) :
+				    pressure;
 	}
 }

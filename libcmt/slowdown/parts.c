@@ -16,6 +16,18 @@
 #define RISE_MOST	0.4
 #define SHARE_LEAST	0.001
 #define EQUALS	0.05	/* shares that differ less are as good as equal */
+/* One that hits nothing is no stream, but a loop, with this likelihood */
+#define LOOP_LIKELY	0.015
+/* Of what a neighbour holds that hardly ever runs, others get so much less back */
+#define FILLED_MEANWHILE	0.35
+/*
+ * A guess is drawn to a usual share by so much of its distance, as a logarithm: the smallest
+ * are mostly too small, and without occupancies the largest too large.
+ */
+#define USUAL_HOLDS	0.1
+#define DRAWN_HOLDS	0.1
+#define USUAL_COUNTED	0.06	/* no occupancy is known */
+#define DRAWN_COUNTED	0.2
 #define SLOT_NS		1e6
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
@@ -35,6 +47,7 @@ struct member {
 	struct slowdown_whole *whole;
 	double weight;		/* the part of its time that it spends here */
 	double cycles, misses, kib;
+	double active;		/* the share of slots in which it runs */
 	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;
 	struct slowdown_state states[SLOWDOWN_PHASES];
@@ -127,6 +140,28 @@ static double likely(const struct domain *domain, const struct member *suspect)
 	return 1 - EQUALS * (1 - suspect->misses / domain->misses);
 }
 
+/*
+ * What comes and goes: in between, the others fill a part of what it leaves, and have that
+ * already.  How much they hold is seen, and without occupancies is not.
+ */
+static double gives_back(const struct domain *domain, const struct member *suspect)
+{
+	return domain->holds ? 1 - FILLED_MEANWHILE * (1 - suspect->active) : 1;
+}
+
+/* The same as spared(), if @victim hits nothing and may be a loop: by who has the cache */
+static double spared_if_loop(const struct domain *domain, const struct member *victim,
+			     const struct member *suspect)
+{
+	double part = suspect->misses / domain->misses;
+
+	if (!slowdown_hits_nothing(victim->owner))
+		return 0;
+	if (domain->kib > 0)
+		part = suspect->kib / domain->kib;
+	return LOOP_LIKELY * victim->misses * part;
+}
+
 /* The part of the cost of a miss of @victim that goes without so many @misses of others */
 static double cheaper(const struct domain *domain, const struct member *victim, double misses)
 {
@@ -184,13 +219,30 @@ static void add_most(const struct domain *domain)
 	}
 }
 
+/* @share by e to the @by times the logarithm of @usual / @share */
+static double drawn_to(double usual, double by, double share)
+{
+	if (share < usual)
+		return share / slowdown_kept(by * slowdown_logarithm(usual / share));
+	return share * slowdown_kept(by * slowdown_logarithm(share / usual));
+}
+
+static double drawn(const struct domain *domain, double share)
+{
+	if (share < SHARE_LEAST)
+		return share;
+	if (!domain->holds)
+		return drawn_to(USUAL_COUNTED, DRAWN_COUNTED, share);
+	return share < USUAL_HOLDS ? drawn_to(USUAL_HOLDS, DRAWN_HOLDS, share) : share;
+}
+
 static void tell(const struct domain *domain, const struct member *victim, uint64_t by,
-		 enum slowdown_resource resource, double cycles)
+		 enum slowdown_resource resource, double share)
 {
 	struct slowdown_part part = {
 		.id = victim->owner->id, .by = by,
 		.domain = victim->owner->domain, .resource = resource,
-		.share = least(cycles / victim->cycles, SHARE_MOST),
+		.share = least(share, SHARE_MOST),
 		.cpus = victim->whole->timed ? victim->whole->ran_ns / SLOT_NS : -1,
 	};
 
@@ -207,7 +259,7 @@ static bool is_new(const struct slowdown_owner *owner)
 
 static void victims_of(const struct domain *domain, const struct member *suspect)
 {
-	double pressure[SLOWDOWN_PHASES];
+	double pressure[SLOWDOWN_PHASES], cost;
 
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		pressure[p] = pressure_without(&domain->phases[p], &suspect->states[p]);
@@ -217,10 +269,14 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		if (victim == suspect || victim->owner->suspect_only ||
 		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
 			continue;
+		cost = victim->cost.value / victim->cycles;
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
-		     spared(victim, pressure) * victim->cost.value * likely(domain, suspect));
+		     drawn(domain, cost * spared(victim, pressure) * likely(domain, suspect) *
+				   gives_back(domain, suspect)) +
+			     cost * spared_if_loop(domain, victim, suspect));
 		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
-		     victim->misses * victim->cost.value * cheaper(domain, victim, suspect->misses));
+		     drawn(domain, cost * victim->misses *
+				   cheaper(domain, victim, suspect->misses)));
 	}
 }
 
@@ -234,7 +290,7 @@ static void victims_of_outside(const struct domain *domain)
 		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
 			if (victim->owner->outside[r] > 0)
 				tell(domain, victim, SLOWDOWN_OUTSIDE, r,
-				     victim->owner->outside[r] * victim->cycles);
+				     victim->owner->outside[r]);
 	}
 }
 
@@ -270,6 +326,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses,
 		.kib = owner->mean.occupancy_kib,
+		.active = least(owner->active * scale, 1),
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};

@@ -124,7 +124,7 @@ static void see(const struct slowdown_state *states, double references,
 }
 
 static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32_t number,
-				      double cost, double scale)
+				      double cost, double steep, double scale)
 {
 	const struct slowdown_phase *phase = &owner->phases[number];
 
@@ -132,7 +132,8 @@ static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32
 		.misses = phase->misses * scale,
 		.references = phase->references * scale,
 		.need = slowdown_need(phase->misses - phase->unreferenced, phase->references,
-				      phase->cycles > 0 ? phase->misses * cost / phase->cycles : 0),
+				      phase->cycles > 0 ? phase->misses * cost / phase->cycles : 0,
+				      steep),
 	};
 }
 
@@ -149,10 +150,8 @@ void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owne
 	double steep = slowdown_steep(owner), references = 0;
 
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
-		states[p] = state_of(owner, p, cost, scale);
+		states[p] = state_of(owner, p, cost, steep, scale);
 		references += states[p].references;
-		if (holds)
-			states[p].need.steep = steep;
 		if (!holds)
 			states[p].kib = held_unknown(states[p].misses, states[p].references);
 		else if (load->slots[p] > 0)

@@ -42,7 +42,7 @@ struct slowdown_moments {
 	double n, x, y, t, xx, xy, yy, xt, xxt, xxtt, xty;
 };
 
-/* Means of o, what the owner held, KiB, and of its hits h; o and oo by references. */
+/* Means of o, what the owner held, KiB, if known, and of its hits h; o and oo by references. */
 struct slowdown_curve {
 	double o, oo, ho, hh;
 };
@@ -89,6 +89,7 @@ struct slowdown_owner {
 	struct slowdown_values mean;	/* of references: those that are known, */
 	double unreferenced;	/* and the mean of misses without them */
 	struct slowdown_moments moments;
+	double active;		/* the mean of slots in which it ran, as far as is known */
 	struct slowdown_curve curve;
 	struct slowdown_phase phases[SLOWDOWN_PHASES];
 	struct slowdown_before before;
@@ -226,6 +227,8 @@ void slowdown_outside(struct slowdown *slowdown);
 void slowdown_curve_scale(struct slowdown_curve *curve, double factor);
 void slowdown_curve_add(struct slowdown_curve *curve, double references, double misses,
 			double kib);
+/* It hits so little that its hits tell nothing: a stream, or a loop that gets too little */
+bool slowdown_hits_nothing(const struct slowdown_owner *owner);
 /* The exponent of the hits over what is held */
 double slowdown_steep(const struct slowdown_owner *owner);
 /* The natural logarithm of @x >= 1 */
@@ -241,8 +244,8 @@ struct slowdown_need {
 	double seen, seen_times, seen_steep;	/* 0: not seen */
 };
 
-/* Of an owner with so many @misses, of its @references, of whose steep nothing is seen */
-struct slowdown_need slowdown_need(double misses, double references, double waits);
+/* Of an owner with so many @misses, of its @references */
+struct slowdown_need slowdown_need(double misses, double references, double waits, double steep);
 /* It hits @hits where it holds @times as much; both are more than now. */
 void slowdown_need_see(struct slowdown_need *need, double hits, double times);
 

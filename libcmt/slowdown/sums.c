@@ -175,6 +175,7 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	slowdown_fade(&mean->cycles, kept);
 	slowdown_fade(&mean->instructions, kept);
 	slowdown_fade(&mean->misses, kept);
+	slowdown_fade(&owner->active, kept);
 	slowdown_fade(&mean->references, kept);
 	slowdown_fade(&owner->unreferenced, kept);
 	slowdown_fade(&mean->ran_ns, kept);
@@ -182,8 +183,7 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	mean->occupancy_kib += owner->occupancy_kib * (1 - kept);
 	if (owner->moments.n > 0)
 		slowdown_moments_scale(&owner->moments, kept);
-	if (owner->holds)
-		slowdown_curve_scale(&owner->curve, kept);
+	slowdown_curve_scale(&owner->curve, kept);
 	owner->slot = slot;
 }
 
@@ -202,7 +202,7 @@ static double take_occupancy(struct slowdown_owner *owner)
 	return before;
 }
 
-/* @held: when the slot began, KiB */
+/* @held: when the slot began, KiB, or 0 */
 static void take_references(struct slowdown_owner *owner, double held)
 {
 	const struct slowdown_values *now = &owner->now;
@@ -215,8 +215,7 @@ static void take_references(struct slowdown_owner *owner, double held)
 	owner->referenced = owner->slot;
 	references = slowdown_references(now);
 	owner->mean.references += w * references;
-	if (owner->holds)
-		slowdown_curve_add(&owner->curve, references, now->misses, held);
+	slowdown_curve_add(&owner->curve, references, now->misses, held);
 }
 
 /* @t: the misses of the domain in this slot */
@@ -228,6 +227,8 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 
 	age(owner, slot);
 	held = take_occupancy(owner);
+	if (!now->counted || now->cycles > 0)
+		owner->active += w;
 	if (!now->counted)
 		return;
 	owner->counted = slot;
@@ -239,7 +240,7 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
 	slowdown_moments_add(&owner->moments, now, t);
-	take_references(owner, held);
+	take_references(owner, owner->holds ? held : 0);
 }
 
 /* What the domains do in a slot */

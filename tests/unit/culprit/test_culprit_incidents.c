@@ -306,12 +306,15 @@ END_TEST
 /* What costs little, or comes later, is in the minute as well. */
 START_TEST(minute_of_little)
 {
+	const struct cmt_incident *in;
 	double cpus, share;
 
 	run_for(3000, false);
-	harm = 0.1;
+	harm = 0.15;
 	run_for(15000, true);
-	share = cmt_culprit_incident_at(culprit, 0)->share;
+	in = cmt_culprit_incident_at(culprit, 0);
+	ck_assert_ptr_nonnull(in);
+	share = in->share;
 	ck_assert_double_gt(share, 0.04);
 	ck_assert_double_lt(share, 0.1);
 	ck_assert_double_eq_tol(in_minute(&cpus), share * 15 / 18, 0.2 * share);

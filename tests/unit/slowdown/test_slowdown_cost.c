@@ -151,8 +151,8 @@ START_TEST(holds_by_pressure)
 	ck_assert_double_eq_tol(c[16], pow(9.85, 0.25), 0.01);
 	/* what waits for its misses runs faster without them, and brings in more */
 	ck_assert_double_gt(d[2], 1.1 * b[2]);
-	/* lines stay twice as long: u^2 is 4 m, and m is 2 - u */
-	ck_assert_double_eq_tol(b[2], sqrt(12) - 2, 0.02);
+	/* lines stay twice as long: u^3 is 8 m^2, and m is 2 - u */
+	ck_assert_double_eq_tol(pow(b[2], 3), 8 * pow(2 - b[2], 2), 0.1);
 	for (int i = 0; i < SLOWDOWN_PRESSURES - 1; i++)
 		ck_assert(a[i] < a[i + 1] && b[i] <= b[i + 1] && c[i] <= c[i + 1]);
 	ck_assert_double_eq(slowdown_hits(&none, 100), 0);
@@ -165,22 +165,49 @@ END_TEST
 /* Few hits are mostly those of a loop, many tell nothing. */
 START_TEST(steep_of_few_hits)
 {
-	ck_assert_double_eq(slowdown_need(5000, 10000, 0).steep, 1);
-	ck_assert_double_eq_tol(slowdown_need(9900, 10000, 0).steep, 0.7 * log(100), 1e-3);
-	ck_assert_double_eq_tol(steep_of(0.01, 0), 0.7 * log(100), 0.5);
+	ck_assert_double_eq_tol(steep_of(0.5, 0), 1, 1e-3);
+	ck_assert_double_eq_tol(steep_of(0.01, 0), 0.8 * log(100), 0.5);
 	/* without a hit it is no loop of infinite steepness */
-	ck_assert_double_lt(slowdown_need(10000, 10000, 0).steep, 5);
-	ck_assert_double_lt(slowdown_need(0, 0, 0).steep, 5);
+	ck_assert_double_eq(steep_of(0, 0), 1);
+}
+END_TEST
+
+/* No occupancy is known; every other slot hits @uneven more, as a part, and the others less. */
+static double steep_by_hits(double hits, double uneven)
+{
+	double steep;
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct slowdown_values v = streamer;
+
+		v.occupancy_kib = -1;
+		v.references = 20000;
+		v.misses = v.references * (1 - hits * (i % 2 ? 1 - uneven : 1 + uneven));
+		add_one(VICTIM, v);
+	}
+	steep = slowdown_steep(&sums.owners[0]);
+	slowdown_free(&sums);
+	return steep;
+}
+
+/* What presses changes: accesses without order hit nearly the same, a loop all or nothing. */
+START_TEST(steep_of_uneven_hits)
+{
+	ck_assert_double_eq_tol(steep_by_hits(0.3, 0), 0.6, 1e-3);
+	ck_assert_double_eq_tol(steep_by_hits(0.3, 0.2), 1, 1e-3);
+	ck_assert_double_eq_tol(steep_by_hits(0.3, 1), 2.6, 0.01);
+	ck_assert_double_eq_tol(steep_by_hits(0.02, 1), 2.6, 0.01);
 }
 END_TEST
 
 /* It is seen to hit 0.8 where it holds four times as much, and then goes on as before. */
 START_TEST(hits_that_are_seen)
 {
-	struct slowdown_need need = slowdown_need(9500, 10000, 0), none = slowdown_need(1, 1, 0);
+	struct slowdown_need need = slowdown_need(9500, 10000, 0, 1),
+			     none = slowdown_need(1, 1, 0, 1);
 	double times[SLOWDOWN_PRESSURES];
 
-	need.steep = 1;
 	slowdown_need_see(&need, 0.8, 4);
 	ck_assert_double_eq_tol(slowdown_hits(&need, 1), 0.05, 1e-6);
 	ck_assert_double_eq_tol(slowdown_hits(&need, 2), 0.2, 1e-3);
@@ -217,6 +244,7 @@ int main(void)
 	UNIT_CASE(suite, loop_gains_more);
 	UNIT_CASE(suite, holds_by_pressure);
 	UNIT_CASE(suite, steep_of_few_hits);
+	UNIT_CASE(suite, steep_of_uneven_hits);
 	UNIT_CASE(suite, hits_that_are_seen);
 	UNIT_CASE(suite, kept_is_exponential);
 	return unit_run(suite);

@@ -148,7 +148,7 @@ START_TEST(fewer_references_than_misses)
 		add_two(&v, &s);
 	}
 	ck_assert_double_lt(told(VICTIM, STREAMER), 0.05);
-	ck_assert_double_eq(told(STREAMER, VICTIM), 0);
+	ck_assert_double_lt(told(STREAMER, VICTIM), 0.01);
 	slowdown_free(&sums);
 }
 END_TEST
