@@ -44,8 +44,7 @@ struct growth {
 /* What is told of the victim at the end of a window */
 struct told {
 	bool open;
-	bool named;		/* the grower is told to cost half of what counts as harm */
-	bool right;		/* and is first */
+	bool right;		/* the grower is first */
 };
 
 struct course {
@@ -54,10 +53,11 @@ struct course {
 };
 
 struct sums {
-	uint32_t grown, named, right, wrong, early;
+	uint32_t grown, right, wrong, early;
 	uint32_t nr_delays;
 	int delays[1000];	/* of the right ones, windows */
 };
+
 
 static void make_owner(struct runner *runner, struct rng *r)
 {
@@ -149,9 +149,7 @@ static struct told told_of(const struct cmt_culprit *engine)
 	}
 	for (i = 0; i <= HOST_RUNNERS && shares[i] <= shares[GROWER]; i++)
 		;
-	return (struct told){
-		true, shares[GROWER] >= HARMED / 2, shares[GROWER] > 0 && i > HOST_RUNNERS,
-	};
+	return (struct told){ true, shares[GROWER] > 0 && i > HOST_RUNNERS };
 }
 
 /* @engines: with occupancies the second one; NULL: the grower is not there */
@@ -207,14 +205,6 @@ static uint32_t slowed_at(const struct growth *growth, const struct course *with
 	return 0;
 }
 
-static bool is_named(const struct growth *growth, const struct told *told, uint32_t end)
-{
-	for (uint32_t w = 0; w < end && w < growth->windows; w++)
-		if (told[w].named)
-			return true;
-	return false;
-}
-
 static void add_case(const struct growth *growth, const struct told *told, uint32_t harmless,
 		     uint32_t harmed, struct sums *sums)
 {
@@ -223,7 +213,6 @@ static void add_case(const struct growth *growth, const struct told *told, uint3
 	while (first < growth->windows && !told[first].right)
 		first++;
 	sums->grown++;
-	sums->named += is_named(growth, told, end);
 	if (first < end) {
 		sums->right++;
 		sums->delays[sums->nr_delays++ % 1000] = (int)first + 1 - (int)harmed;
@@ -272,9 +261,8 @@ static int cmp_int(const void *a, const void *b)
 static void print(const char *name, struct sums *s)
 {
 	qsort(s->delays, s->nr_delays, sizeof(s->delays[0]), cmp_int);
-	printf("%-12s %u grown: named in time %.1f %%, first in time %.1f %%, another one first %.1f %%, before 2 %% are lost %.1f %%; told after 5 %%: 5 %% %d ms, 50 %% %d ms, 95 %% %d ms\n",
-	       name, s->grown, truth_percent(s->named, s->grown),
-	       truth_percent(s->right, s->grown),
+	printf("%-12s %u grown: in time %.1f %%, another one first %.1f %%, before 2 %% are lost %.1f %%; told after 5 %%: 5 %% %d ms, 50 %% %d ms, 95 %% %d ms\n",
+	       name, s->grown, truth_percent(s->right, s->grown),
 	       truth_percent(s->wrong, s->grown),
 	       truth_percent(s->early, s->grown), s->delays[s->nr_delays / 20] * WINDOW_MS,
 	       s->delays[s->nr_delays / 2] * WINDOW_MS,
@@ -288,10 +276,8 @@ static void check(const char *name, const struct sums *s, double right, double e
 	snprintf(what, sizeof(what), "%s: growers", name);
 	limit(what, s->grown, 40, false);
 	snprintf(what, sizeof(what), "%s: named in time, %%", name);
-	limit(what, truth_percent(s->named, s->grown), 95, false);
-	snprintf(what, sizeof(what), "%s: first in time, %%", name);
 	limit(what, truth_percent(s->right, s->grown), right, false);
-	snprintf(what, sizeof(what), "%s: first before 2 %% are lost, %%", name);
+	snprintf(what, sizeof(what), "%s: named before 2 %% are lost, %%", name);
 	limit(what, truth_percent(s->early, s->grown), early, true);
 }
 
