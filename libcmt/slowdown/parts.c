@@ -16,6 +16,8 @@
 #define RISE_MOST	0.4
 #define SHARE_LEAST	0.001
 #define EQUALS	0.05	/* shares that differ less are as good as equal */
+#define LOOKS_BEFORE	4	/* a second of the past, */
+#define MORE_COUNTS	10	/* and how often a miss more than there counts among equals */
 /* One that hits nothing is no stream, but a loop, with this likelihood */
 #define LOOP_LIKELY	0.015
 /* Of what a neighbour holds that hardly ever runs, others get so much less back */
@@ -47,6 +49,7 @@ struct member {
 	struct slowdown_whole *whole;
 	double weight;		/* the part of its time that it spends here */
 	double cycles, misses, kib;
+	double moves;		/* its misses, those that are more than before many times */
 	double active;		/* the share of slots in which it runs */
 	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;
@@ -61,7 +64,7 @@ struct phase {
 struct domain {
 	struct member *members;
 	uint32_t nr;
-	double misses, kib;
+	double misses, kib, moves;
 	struct phase phases[SLOWDOWN_PHASES];
 	double rise;		/* of the cost of a miss, by each miss of the domain */
 	bool holds;		/* occupancy is known */
@@ -133,11 +136,11 @@ static double spared(const struct member *victim, const double pressure[SLOWDOWN
 
 /*
  * Where few lines are missing, each of several suspects may hold enough for all of them: of
- * these, the one that moves most is first.
+ * these, the one that moves most is first, and above all what it moves more than before.
  */
 static double likely(const struct domain *domain, const struct member *suspect)
 {
-	return 1 - EQUALS * (1 - suspect->misses / domain->misses);
+	return 1 - EQUALS * (1 - suspect->moves / domain->moves);
 }
 
 /*
@@ -313,6 +316,15 @@ static void add_held(struct phase *phase, const struct slowdown_state *state)
 		phase->held[i] += state->kib * state->times[i];
 }
 
+static double moves(const struct slowdown_owner *owner, double misses)
+{
+	double before = owner->before.misses;
+
+	if (owner->before.looks < LOOKS_BEFORE || misses <= before)
+		return misses;
+	return misses + MORE_COUNTS * (misses - before);
+}
+
 static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		       const struct slowdown_owner *owner)
 {
@@ -324,7 +336,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.owner = owner,
 		.whole = slowdown_whole_of(domain->wholes->all, domain->wholes->nr, owner->id),
 		.cycles = owner->mean.cycles * scale,
-		.misses = misses,
+		.misses = misses, .moves = moves(owner, misses),
 		.kib = owner->mean.occupancy_kib,
 		.active = least(owner->active * scale, 1),
 		.cost = slowdown_cost(owner),
@@ -336,6 +348,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		add_held(&domain->phases[p], &member->states[p]);
 	domain->misses += misses;
+	domain->moves += member->moves;
 	domain->kib += member->kib;
 }
 

@@ -142,25 +142,31 @@ START_TEST(without_occupancy)
 }
 END_TEST
 
-/* Two neighbours hold the same: the one that moves more is first. */
-START_TEST(of_equals_what_moves_more)
+/* @n slots: a streamer, and an owner that holds as much and misses so many @misses */
+static void slots_of_equals(uint32_t n, double misses)
 {
 	const struct slowdown_values v = {
 		.occupancy_kib = 1024, .counted = true, .instructions = 2e6, .cycles = 2e6,
 		.misses = 400, .references = 15000,
 	}, slow = {
 		.occupancy_kib = streamer.occupancy_kib, .counted = true, .instructions = 2e6,
-		.cycles = 2e6, .misses = 5000, .references = 5000,
+		.cycles = 2e6, .misses = misses, .references = misses,
 	};
 
-	begin(8);
-	for (uint32_t i = 0; i < 2000; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		slowdown_begin(&sums, 1);
 		slowdown_add(&sums, OTHER, 0, false, &slow);
 		slowdown_add(&sums, VICTIM, 0, false, &v);
 		slowdown_add(&sums, STREAMER, 0, false, &streamer);
 		slowdown_end(&sums);
 	}
+}
+
+/* Two neighbours hold the same: the one that moves more is first. */
+START_TEST(of_equals_what_moves_more)
+{
+	begin(8);
+	slots_of_equals(2000, 5000);
 	ck_assert_double_gt(told(VICTIM, STREAMER), told(VICTIM, OTHER));
 	ck_assert_double_gt(told(VICTIM, OTHER), 0.94 * told(VICTIM, STREAMER));
 	ck_assert_uint_eq(parts[0].by, STREAMER);
@@ -356,6 +362,20 @@ START_TEST(drawn_to_the_usual)
 }
 END_TEST
 
+/* It still moves less than the other one, which moved as much before. */
+START_TEST(of_equals_what_rises)
+{
+	begin(8);
+	slots_of_equals(4000, 500);
+	ck_assert_double_gt(told(VICTIM, STREAMER), told(VICTIM, OTHER));
+	slots_of_equals(1000, 8000);
+	ck_assert_double_gt(told(VICTIM, OTHER), told(VICTIM, STREAMER));
+	slots_of_equals(40000, 8000);
+	ck_assert_double_gt(told(VICTIM, STREAMER), told(VICTIM, OTHER));
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* Both run in one of four slots: the memory is as busy as in these, and not as on average. */
 START_TEST(by_memory_in_bursts)
 {
@@ -494,6 +514,7 @@ int main(void)
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, of_equals_what_moves_more);
+	UNIT_CASE(suite, of_equals_what_rises);
 	UNIT_CASE(suite, share_of_all_its_time);
 	UNIT_CASE(suite, domains_are_apart);
 	UNIT_CASE(suite, by_memory);
