@@ -19,7 +19,7 @@ run() {
 	shift
 	checks=$((checks + 1))
 	status=0
-	timeout 120 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null ||
+	timeout -k 10 120 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null ||
 		status=$?
 	[ "$status" -eq "$expected" ] ||
 		fail "$*: exit status $status, not $expected"
