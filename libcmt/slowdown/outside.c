@@ -86,6 +86,14 @@ static bool same_phase(const struct slowdown_before *before, const struct slowdo
 	return is > was * (1 - DEMAND_CHANGED) && is < was * (1 + DEMAND_CHANGED);
 }
 
+static double rise(const struct slowdown_before *before, const struct slowdown_before *now)
+{
+	if (before->looks < SLOWDOWN_LOOKS_LEAST || before->misses <= 0 || !runs(before) ||
+	    !runs(now) || !same_phase(before, now))
+		return 0;
+	return now->misses / now->references / (before->misses / before->references);
+}
+
 /* Misses more that come from accesses more, or from an owner that is new */
 static double asked(const struct slowdown_before *before, const struct slowdown_before *now)
 {
@@ -172,6 +180,7 @@ static void look_at(struct slowdown *slowdown, struct slowdown_owner *owner,
 	struct slowdown_before now = now_of(slowdown, owner);
 	bool outside = is_outside(whole);
 
+	owner->rise = rise(&owner->before, &now);
 	memset(owner->outside, 0, sizeof(owner->outside));
 	if (outside)
 		set_outside(owner, &now);

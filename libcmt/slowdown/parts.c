@@ -16,8 +16,12 @@
 #define RISE_MOST	0.4
 #define SHARE_LEAST	0.001
 #define EQUALS	0.05	/* shares that differ less are as good as equal */
-#define LOOKS_BEFORE	4	/* a second of the past, */
-#define MORE_COUNTS	10	/* and how often a miss more than there counts among equals */
+#define MORE_COUNTS	10	/* so often a miss more than before counts among equals */
+/*
+ * Where one misses so many times as often as before, one that does not has all lines that it
+ * hits: what it misses is not used again.
+ */
+#define RISES	1.15
 /* One that hits nothing is no stream, but a loop, with this likelihood */
 #define LOOP_LIKELY	0.015
 /* Of what a neighbour holds that hardly ever runs, others get so much less back */
@@ -67,6 +71,7 @@ struct domain {
 	double misses, kib, moves;
 	struct phase phases[SLOWDOWN_PHASES];
 	double rise;		/* of the cost of a miss, by each miss of the domain */
+	double rise_most;	/* of the misses of one owner */
 	bool holds;		/* occupancy is known */
 	const struct wholes *wholes;
 	struct list *list;	/* of what is told */
@@ -316,11 +321,20 @@ static void add_held(struct phase *phase, const struct slowdown_state *state)
 		phase->held[i] += state->kib * state->times[i];
 }
 
+static enum slowdown_holds known_by(const struct domain *domain,
+				    const struct slowdown_owner *owner)
+{
+	if (domain->holds)
+		return SLOWDOWN_HOLDS_READ;
+	return domain->rise_most >= RISES && owner->rise > 0 && owner->rise < RISES ?
+		       SLOWDOWN_HOLDS_MISSED : SLOWDOWN_HOLDS_MOVED;
+}
+
 static double moves(const struct slowdown_owner *owner, double misses)
 {
 	double before = owner->before.misses;
 
-	if (owner->before.looks < LOOKS_BEFORE || misses <= before)
+	if (owner->before.looks < SLOWDOWN_LOOKS_LEAST || misses <= before)
 		return misses;
 	return misses + MORE_COUNTS * (misses - before);
 }
@@ -344,7 +358,8 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 	};
 	if (member->cycles > 0)
 		member->weight = member->cycles / member->whole->cycles;
-	slowdown_states(slowdown, owner, domain->holds, member->cost.value, member->states);
+	slowdown_states(slowdown, owner, known_by(domain, owner), member->cost.value,
+			member->states);
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		add_held(&domain->phases[p], &member->states[p]);
 	domain->misses += misses;
@@ -357,19 +372,25 @@ static bool is_of(const struct slowdown_owner *owner, uint32_t domain)
 	return owner->used && owner->domain == domain;
 }
 
-static bool any_holds(const struct slowdown *slowdown, uint32_t number)
+/* What is of all owners, and needed to add one */
+static void look_at_owners(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
-	for (uint32_t i = 0; i < slowdown->nr; i++)
-		if (is_of(&slowdown->owners[i], number) && slowdown->owners[i].holds)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (!is_of(owner, number))
+			continue;
+		domain->holds |= owner->holds;
+		if (owner->rise > domain->rise_most)
+			domain->rise_most = owner->rise;
+	}
 }
 
 static void add_members(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
 	double sum = 0, weights = 0;
 
-	domain->holds = any_holds(slowdown, number);
+	look_at_owners(slowdown, number, domain);
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 

@@ -142,7 +142,8 @@ static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32
  * values: nobody tells when it is gone.
  */
 void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
-		     bool holds, double cost, struct slowdown_state states[SLOWDOWN_PHASES])
+		     enum slowdown_holds holds, double cost,
+		     struct slowdown_state states[SLOWDOWN_PHASES])
 {
 	const struct slowdown_load *load = &slowdown->loads[owner->domain];
 	double all = (double)(slowdown->slot - slowdown->begin) / SLOWDOWN_WINDOW;
@@ -152,7 +153,9 @@ void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owne
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
 		states[p] = state_of(owner, p, cost, steep, scale);
 		references += states[p].references;
-		if (!holds)
+		if (holds == SLOWDOWN_HOLDS_MISSED)
+			states[p].kib = states[p].misses;
+		else if (holds == SLOWDOWN_HOLDS_MOVED)
 			states[p].kib = held_unknown(states[p].misses, states[p].references);
 		else if (load->slots[p] > 0)
 			states[p].kib = owner->phases[p].held / load->slots[p];

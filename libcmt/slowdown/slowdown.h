@@ -64,6 +64,9 @@ struct slowdown_phase {
 
 enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY, SLOWDOWN_RESOURCES };
 
+/* Looks without which the past tells nothing: a second */
+#define SLOWDOWN_LOOKS_LEAST	4
+
 /* Means of an owner over some time before the last second or so */
 struct slowdown_before {
 	uint32_t looks;		/* they are from so many */
@@ -93,6 +96,8 @@ struct slowdown_owner {
 	struct slowdown_curve curve;
 	struct slowdown_phase phases[SLOWDOWN_PHASES];
 	struct slowdown_before before;
+	/* Misses of a reference, in times of before; 0: not known, or it does something else */
+	double rise;
 	/* The shares of its time that it lost since then to what is outside this machine */
 	double outside[SLOWDOWN_RESOURCES];
 };
@@ -276,6 +281,13 @@ uint32_t slowdown_phase_of(const struct slowdown_load *load, double misses);
 void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner *owner,
 			 uint32_t number);
 
+/* How it is known what an owner holds; without occupancies in no unit */
+enum slowdown_holds {
+	SLOWDOWN_HOLDS_READ,	/* by its occupancy */
+	SLOWDOWN_HOLDS_MOVED,	/* by misses and references */
+	SLOWDOWN_HOLDS_MISSED,	/* the same, of one that misses lines for which it has no use */
+};
+
 /* An owner in the slots of a phase */
 struct slowdown_state {
 	double misses, references;	/* a slot of any phase */
@@ -284,8 +296,8 @@ struct slowdown_state {
 	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
 };
 
-/* Not @holds: no occupancy of the domain is known, and kib has no unit. */
 void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
-		     bool holds, double cost, struct slowdown_state states[SLOWDOWN_PHASES]);
+		     enum slowdown_holds holds, double cost,
+		     struct slowdown_state states[SLOWDOWN_PHASES]);
 
 #endif

@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 		run_growth(opts.seed + i, sums);
 	print("without RDT", &sums[0]);
 	print("with RDT", &sums[1]);
-	check("without RDT", &sums[0], 88, 5);
+	check("without RDT", &sums[0], 95, 5);
 	check("with RDT", &sums[1], 97, 5);
 	return limits_end();
 }

@@ -95,28 +95,67 @@ START_TEST(hits_of_another_phase)
 }
 END_TEST
 
-/* From counters alone: what mostly hits keeps its lines, and so holds more than what streams. */
-START_TEST(what_hits_holds_more)
-{
-	struct slowdown_values v = victim_in(0), s = streamer, o = streamer;
+/* Misses in a slot, without occupancies; the victim's in times of usual */
+struct counts {
+	double victim, streams, others;
+	double asks;		/* of the victim, in times of usual */
+};
 
-	v.occupancy_kib = s.occupancy_kib = o.occupancy_kib = -1;
-	s.misses = s.references = 6000;
-	o.misses = 4000;
+static const struct counts usual = { 1, 6000, 4000, 1 };
+
+static void slots_counted(uint32_t n, const struct counts *counts)
+{
+	struct slowdown_values v, s = streamer, o = streamer;
+
+	s.occupancy_kib = o.occupancy_kib = -1;
+	s.misses = s.references = counts->streams;
+	o.misses = counts->others;
 	o.references = 100000;
-	begin(8);
-	for (uint32_t i = 0; i < 2000; i++) {
-		v.misses = victim_in(i).misses;
-		v.cycles = victim_in(i).cycles;
+	for (uint32_t i = 0; i < n; i++) {
+		v = victim_in(i);
+		v.occupancy_kib = -1;
+		v.misses *= counts->victim;
+		v.references *= counts->asks;
+		v.cycles = 1e6 + COST * v.misses;
 		slowdown_begin(&sums, 1);
 		slowdown_add(&sums, VICTIM, 0, false, &v);
 		slowdown_add(&sums, STREAMER, 0, false, &s);
 		slowdown_add(&sums, OTHER, 0, false, &o);
 		slowdown_end(&sums);
 	}
+}
+
+/* From counters alone: what mostly hits keeps its lines, and so holds more than what streams. */
+START_TEST(what_hits_holds_more)
+{
+	begin(8);
+	slots_counted(2000, &usual);
 	ck_assert_double_gt(told(VICTIM, OTHER), 1.15 * told(VICTIM, STREAMER));
 	ck_assert_double_gt(told(VICTIM, STREAMER), 0.01);
 	slowdown_free(&sums);
+}
+END_TEST
+
+/* What OTHER costs the victim after that, in times of what STREAMER does */
+static double other_after(struct counts counts)
+{
+	double times;
+
+	begin(8);
+	slots_counted(4000, &usual);
+	slots_counted(1500, &counts);
+	times = told(VICTIM, OTHER) / told(VICTIM, STREAMER);
+	slowdown_free(&sums);
+	return times;
+}
+
+/* But not if it misses as before while another one misses more by that, in the same phase. */
+START_TEST(what_feels_nothing_holds_less)
+{
+	ck_assert_double_lt(other_after((struct counts){ 1.4, 6000, 4100, 1 }), 0.9);
+	ck_assert_double_gt(other_after((struct counts){ 1.4, 6000, 5000, 1 }), 1.15);
+	ck_assert_double_gt(other_after((struct counts){ 1.1, 6000, 4100, 1 }), 1.15);
+	ck_assert_double_gt(other_after((struct counts){ 1.8, 6000, 4100, 1.3 }), 1.15);
 }
 END_TEST
 
@@ -141,7 +180,7 @@ static double misses_by_phase(const struct slowdown_owner *owner, double *held_l
 	struct slowdown_state states[SLOWDOWN_PHASES];
 	double misses = 0;
 
-	slowdown_states(&sums, owner, true, COST, states);
+	slowdown_states(&sums, owner, SLOWDOWN_HOLDS_READ, COST, states);
 	*held_least = INFINITY;
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
 		misses += states[p].misses;
@@ -214,6 +253,7 @@ int main(void)
 	UNIT_CASE(suite, one_comes_and_goes);
 	UNIT_CASE(suite, hits_of_another_phase);
 	UNIT_CASE(suite, what_hits_holds_more);
+	UNIT_CASE(suite, what_feels_nothing_holds_less);
 	UNIT_CASE(suite, phase_by_the_load);
 	UNIT_CASE(suite, phases_add_up_to_the_mean);
 	UNIT_CASE(suite, one_that_sleeps_holds);
