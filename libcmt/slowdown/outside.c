@@ -184,7 +184,7 @@ static void look_at(struct slowdown *slowdown, struct slowdown_owner *owner,
 	memset(owner->outside, 0, sizeof(owner->outside));
 	if (outside)
 		set_outside(owner, &now);
-	if (slowdown->slot - owner->first >= SLOWDOWN_WINDOW)
+	if (slowdown->slot >= owner->settled + SLOWDOWN_WINDOW)
 		add_before(&owner->before, &now, outside);
 }
 

@@ -259,10 +259,10 @@ static void tell(const struct domain *domain, const struct member *victim, uint6
 		add_part(domain->list, &part);
 }
 
-/* A program that begins misses what it has never had. */
+/* Too few of its slots count. */
 static bool is_new(const struct slowdown_owner *owner)
 {
-	return owner->seen - owner->first < NEW_SLOTS;
+	return owner->seen < owner->settled + NEW_SLOTS;
 }
 
 static void victims_of(const struct domain *domain, const struct member *suspect)

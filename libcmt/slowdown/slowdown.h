@@ -81,8 +81,9 @@ struct slowdown_owner {
 	bool suspect_only;
 	bool holds;		/* its occupancy is known */
 	bool timed;		/* and so is the time in which it ran */
-	uint64_t first;		/* the first slot with values, and the last one */
-	uint64_t seen;
+	uint64_t first;		/* the first slot with values, */
+	uint64_t settled;	/* the first one after its start, */
+	uint64_t seen;		/* and the last one */
 	uint64_t slot;		/* the means are up to this one */
 	uint64_t counted;	/* the last slot with counters, 0: none, */
 	uint64_t referenced;	/* the last one with references, */

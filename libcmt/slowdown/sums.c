@@ -105,6 +105,17 @@ static struct slowdown_owner *owner_hinted(struct slowdown *slowdown, uint64_t i
 	return owner && owner->used && owner->id == id && owner->domain == domain ? owner : NULL;
 }
 
+/*
+ * One that comes while others are watched starts now: what it hits in its first second, as it
+ * reads its files and clears its memory, says nothing of what it hits later.
+ */
+static uint64_t settled(const struct slowdown *slowdown)
+{
+	uint64_t watched = slowdown->slot - slowdown->begin;
+
+	return slowdown->slot + (watched > SLOWDOWN_WINDOW ? SLOWDOWN_WINDOW : 0);
+}
+
 static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 				       uint32_t domain)
 {
@@ -122,7 +133,7 @@ static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 	owner = &slowdown->owners[i];
 	*owner = (struct slowdown_owner){
 		.id = id, .domain = domain, .next = *head, .used = true,
-		.first = slowdown->slot, .slot = slowdown->slot,
+		.first = slowdown->slot, .settled = settled(slowdown), .slot = slowdown->slot,
 	};
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		owner->phases[p].slots = slowdown->loads[domain].slots[p];
@@ -150,6 +161,14 @@ void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
 	sweep(slowdown);
 }
 
+/* They are known, and do not count. */
+static void leave_out_references(struct slowdown_owner *owner)
+{
+	if (owner->now.counted && owner->now.references >= 0)
+		owner->referenced = owner->seen;
+	owner->now.references = -1;
+}
+
 void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
 		  const struct slowdown_values *values)
 {
@@ -163,6 +182,8 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 	owner->suspect_only = suspect_only;
 	owner->now = *values;
 	owner->now.counted = values->counted && is_possible(values);
+	if (slowdown->slot < owner->settled)
+		leave_out_references(owner);
 	slowdown->now[slowdown->nr_now++] = (uint32_t)(owner - slowdown->owners);
 }
 

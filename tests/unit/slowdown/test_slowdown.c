@@ -95,11 +95,53 @@ START_TEST(a_new_one_is_no_victim)
 		slowdown_add(&sums, STREAMER, 0, false, &s);
 		slowdown_end(&sums);
 	}
-	slots_of(500, true, 0);
+	slots_of(1500, true, 0);
 	ck_assert_double_eq(told(VICTIM, STREAMER), 0);
 	slots_of(1000, true, 0);
 	ck_assert_double_gt(told(VICTIM, STREAMER), 0.1);
 	slowdown_free(&sums);
+}
+END_TEST
+
+/* A program that reads its files, and then only streams; @age: of it, slots */
+static struct slowdown_values starts(uint32_t age, bool held)
+{
+	bool start = age < 300;
+
+	return (struct slowdown_values){
+		.occupancy_kib = !held ? -1 : age < 1000 ? 3.0 * age : 3000,
+		.counted = true, .instructions = 34000, .cycles = start ? 2e5 : 5.4e5,
+		.references = 3000, .misses = start ? 1000 : 2995,
+	};
+}
+
+static double most_told_of_a_start(bool held)
+{
+	struct slowdown_values v, o, q = quiet;
+	double most = 0;
+
+	q.occupancy_kib = held ? q.occupancy_kib : -1;
+	begin(8);
+	for (uint32_t i = 0; i < 4000; i++)
+		add_one(QUIET, q);
+	for (uint32_t age = 0; age < 8000; age++) {
+		v = victim_in(age);
+		v.occupancy_kib = held ? v.occupancy_kib : -1;
+		o = starts(age, held);
+		add_three(&v, &o, &q);
+		ck_assert_uint_eq(slowdown_referenced(&sums), 3);
+		if (age % 250 == 0 && told(STREAMER, VICTIM) > most)
+			most = told(STREAMER, VICTIM);
+	}
+	slowdown_free(&sums);
+	return most;
+}
+
+/* What it hit when it began is nothing that its neighbours took. */
+START_TEST(a_start_is_no_loss)
+{
+	ck_assert_double_lt(most_told_of_a_start(false), 0.02);
+	ck_assert_double_lt(most_told_of_a_start(true), 0.02);
 }
 END_TEST
 
@@ -511,6 +553,7 @@ int main(void)
 	UNIT_CASE(suite, by_cache_of_a_full_one);
 	UNIT_CASE(suite, by_cache_of_a_steady_one);
 	UNIT_CASE(suite, a_new_one_is_no_victim);
+	UNIT_CASE(suite, a_start_is_no_loss);
 	UNIT_CASE(suite, all_cost_no_more);
 	UNIT_CASE(suite, without_occupancy);
 	UNIT_CASE(suite, of_equals_what_moves_more);
