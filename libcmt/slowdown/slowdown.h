@@ -282,7 +282,7 @@ uint32_t slowdown_phase_of(const struct slowdown_load *load, double misses);
 void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner *owner,
 			 uint32_t number);
 
-/* How it is known what an owner holds; without occupancies in no unit */
+/* How it is known what an owner holds; but for READ, kib has no unit. */
 enum slowdown_holds {
 	SLOWDOWN_HOLDS_READ,	/* by its occupancy */
 	SLOWDOWN_HOLDS_MOVED,	/* by misses and references */
