@@ -242,7 +242,7 @@ static void test_small(void)
 
 /*
  * Neither has all its lines in the cache, alone or with the other one.  Told with
- * occupancies: 29 to 36 % of 25 % in four runs; docs/slowdown.md says why.
+ * occupancies: 29 to 36 % of 25 % in five runs; docs/slowdown.md says why.
  */
 static void test_large(void)
 {
