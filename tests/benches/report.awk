@@ -58,6 +58,15 @@ function large(key, what, small, big, growth, kib)
 	on_host(key "_768_kib", kib, "  its memory there, KiB")
 }
 
+# The same program on machines of four times the CPUs, the L3 domains, or the containers: what
+# it takes may grow as the machine does.
+function grows(key, what)
+{
+	on_host(key "_cpus_growth", "<=4", what ", times with 4 times the CPUs")
+	on_host(key "_domains_growth", "<=4", "  with 4 times the L3 domains")
+	on_host(key "_containers_growth", "<=4", "  with 4 times the containers")
+}
+
 # Hardware: what the module is held to; where nothing is said, as emulated.  Emulated:
 # about twice what was measured when they were set (6.1), so that a regression of
 # the hot paths fails.
@@ -181,6 +190,9 @@ function finish_order()
 		on_host("record_all", "<=12", "  the same, each read once a ms")
 		on_host("record_kib", "<=32768", "  its memory beyond the maps, KiB")
 		large("stat", "cmtstat --no-marks", "", "", "<=4", "<=65536")
+		grows("stat", "cmtstat --no-marks")
+		on_host("why_64_percent", "", "cmtstat --why, 64 CPUs, % of a CPU")
+		grows("why", "cmtstat --why")
 		large("record", "cmtstat record", "", "", "<=2", "<=98304")
 		large("exporter", "cmt-exporter", "", "", "<=5", "<=65536")
 	}
