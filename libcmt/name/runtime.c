@@ -39,15 +39,15 @@ struct place {
 #define HOME_STORAGE ".local/share/containers/storage/"
 
 static const struct place places[] = {
-	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/containerd",
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_CONTAINERD, "/run/containerd",
 	  TASKS "k8s.io/", "config.json" },
-	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/k3s/containerd",
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_CONTAINERD, "/run/k3s/containerd",
 	  TASKS "k8s.io/", "config.json" },
-	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_OCI, "/run/containerd",
+	{ CMT_RUNTIME_CONTAINERD, CMT_STATE_CONTAINERD, "/run/containerd",
 	  TASKS "default/", "config.json" },
-	{ CMT_RUNTIME_CRIO, CMT_STATE_OCI, "/run/containers/storage",
+	{ CMT_RUNTIME_CRIO, CMT_STATE_CRIO, "/run/containers/storage",
 	  "overlay-containers/", "userdata/config.json" },
-	{ CMT_RUNTIME_CRIO, CMT_STATE_OCI, "/var/lib/containers/storage",
+	{ CMT_RUNTIME_CRIO, CMT_STATE_CRIO, "/var/lib/containers/storage",
 	  "overlay-containers/", "userdata/config.json" },
 	{ CMT_RUNTIME_DOCKER, CMT_STATE_DOCKER, "/var/lib/docker",
 	  "containers/", "config.v2.json" },
@@ -213,6 +213,15 @@ static int ask_place(int root_fd, struct cmt_list *list, const struct place *pla
 	return err;
 }
 
+/* kubelet's containers are root's: a user's file may claim the pod of another one. */
+static void forget_pod(struct cmt_state *state)
+{
+	state->pod[0] = '\0';
+	state->pod_name[0] = '\0';
+	state->pod_namespace[0] = '\0';
+	state->pod_container[0] = '\0';
+}
+
 static int ask_places(int root_fd, struct cmt_lists *lists, struct cmt_container *container,
 		      const char *home, uid_t uid, struct cmt_state *state)
 {
@@ -228,6 +237,8 @@ static int ask_places(int root_fd, struct cmt_lists *lists, struct cmt_container
 		if (err)
 			continue;
 		container->runtime = places[i].runtime;
+		if (uid)
+			forget_pod(state);
 		return 0;
 	}
 	return result;

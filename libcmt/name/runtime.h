@@ -32,7 +32,8 @@ struct cmt_state {
 
 enum cmt_state_kind {
 	CMT_STATE_DOCKER,	/* config.v2.json */
-	CMT_STATE_OCI,		/* config.json with annotations */
+	CMT_STATE_CONTAINERD,	/* config.json with annotations */
+	CMT_STATE_CRIO,		/* likewise */
 	CMT_STATE_STORAGE,	/* containers.json: one list of all containers */
 };
 

@@ -77,51 +77,88 @@ static void take(char *to, size_t size, struct json_object *value)
 #define FIELD(field) offsetof(struct cmt_state, field), \
 		     sizeof(((struct cmt_state *)0)->field)
 
-/*
- * Annotations, and docker's labels: of the CRI plugin of containerd, of CRI-O,
- * of kubelet (its labels, which CRI-O and cri-dockerd pass on), of nerdctl.
- */
-static const struct {
-	const char *key;
+struct key {
+	const char *key;	/* NULL ends a table */
 	size_t offset, size;
-} annotations[] = {
+};
+
+/*
+ * Each runtime has its own keys: authors of pods and images choose the other ones, as
+ * annotations and labels that the runtime copies.
+ *
+ * The CRI plugin of containerd writes its annotations after those of a pod.
+ */
+static const struct key containerd_keys[] = {
 	{ "io.kubernetes.cri.container-name", FIELD(pod_container) },
 	{ "io.kubernetes.cri.image-name", FIELD(image) },
 	{ "io.kubernetes.cri.sandbox-name", FIELD(pod_name) },
 	{ "io.kubernetes.cri.sandbox-namespace", FIELD(pod_namespace) },
 	{ "io.kubernetes.cri.sandbox-uid", FIELD(pod) },
+	{ "nerdctl/name", FIELD(name) },
+	{ .key = NULL },
+};
+
+/*
+ * The labels of kubelet: CRI-O writes them last, and of docker's labels those of an image
+ * do not replace them.
+ */
+static const struct key kubelet_keys[] = {
 	{ "io.kubernetes.container.name", FIELD(pod_container) },
 	{ "io.kubernetes.pod.name", FIELD(pod_name) },
 	{ "io.kubernetes.pod.namespace", FIELD(pod_namespace) },
 	{ "io.kubernetes.pod.uid", FIELD(pod) },
-	{ "io.kubernetes.cri-o.ImageName", FIELD(image) },
-	{ "io.kubernetes.cri-o.Image", FIELD(image) },
-	{ "io.kubernetes.cri-o.KubeName", FIELD(pod_name) },
-	{ "io.kubernetes.cri-o.Namespace", FIELD(pod_namespace) },
-	{ "nerdctl/name", FIELD(name) },
+	{ .key = NULL },
 };
 
-static void take_annotations(struct cmt_state *state,
-			     struct json_object *object)
+static const struct key crio_keys[] = {
+	{ "io.kubernetes.cri-o.ImageName", FIELD(image) },
+	{ "io.kubernetes.cri-o.Image", FIELD(image) },
+	{ .key = NULL },
+};
+
+static void take_keys(struct cmt_state *state, const struct key *keys,
+		      struct json_object *object)
 {
-	for (size_t i = 0; i < sizeof(annotations) / sizeof(annotations[0]);
-	     i++)
-		take((char *)state + annotations[i].offset,
-		     annotations[i].size, member(object, annotations[i].key));
-	/* CRI-O and cri-dockerd call the pod's own container so. */
-	if (!strcmp(state->pod_container, "POD"))
-		state->pod_container[0] = '\0';
+	for (; keys->key; keys++)
+		take((char *)state + keys->offset, keys->size, member(object, keys->key));
 }
 
+/* Returns false for the pod's own container, which CRI-O and cri-dockerd call POD. */
+static bool take_kubelet(struct cmt_state *state, struct json_object *object)
+{
+	take_keys(state, kubelet_keys, object);
+	if (strcmp(state->pod_container, "POD"))
+		return true;
+	state->pod_container[0] = '\0';
+	return false;
+}
+
+/*
+ * podman has its files beside CRI-O's, with the annotations of images, whose author does
+ * not know the id.  In the pod's own container a pod's annotation replaces the image.
+ */
+static void take_crio(struct cmt_state *state, struct json_object *annotations,
+		      const char *id)
+{
+	struct json_object *own = member(annotations, "io.kubernetes.cri-o.ContainerID");
+
+	if (json_object_is_type(own, json_type_string) &&
+	    !strcmp(json_object_get_string(own), id) && take_kubelet(state, annotations))
+		take_keys(state, crio_keys, annotations);
+}
+
+/* Only the name is not the image's to choose: cri-dockerd's begin so. */
 static void take_docker(struct cmt_state *state, struct json_object *root)
 {
+	static const char of_pod[] = "/k8s_";
 	struct json_object *config = member(root, "Config");
 	char *name = state->name;
 
 	take(state->image, sizeof(state->image), member(config, "Image"));
-	take_annotations(state, member(config, "Labels"));
 	take(state->image, sizeof(state->image), member(root, "Image"));
 	take(name, sizeof(state->name), member(root, "Name"));
+	if (!strncmp(name, of_pod, sizeof(of_pod) - 1))
+		take_kubelet(state, member(config, "Labels"));
 	if (*name == '/')
 		memmove(name, name + 1, strlen(name));
 }
@@ -267,8 +304,10 @@ int cmt_state_parse(struct cmt_state *state, enum cmt_state_kind kind,
 		return -EINVAL;
 	if (kind == CMT_STATE_DOCKER)
 		take_docker(state, root);
+	else if (kind == CMT_STATE_CRIO)
+		take_crio(state, member(root, "annotations"), id);
 	else
-		take_annotations(state, member(root, "annotations"));
+		take_keys(state, containerd_keys, member(root, "annotations"));
 	json_object_put(root);
 	return state->name[0] || state->image[0] || state->pod_name[0] ?
 	       0 : -ENOENT;

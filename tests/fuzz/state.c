@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const enum cmt_state_kind kinds[] = {
-		CMT_STATE_DOCKER, CMT_STATE_OCI, CMT_STATE_STORAGE,
+		CMT_STATE_DOCKER, CMT_STATE_CONTAINERD, CMT_STATE_STORAGE, CMT_STATE_CRIO,
 	};
 	struct cmt_state state;
 	char *bytes;
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes = malloc(size - 1 ? size - 1 : 1);
 	FUZZ_CHECK(bytes);
 	memcpy(bytes, data + 1, size - 1);
-	if (!cmt_state_parse(&state, kinds[*data % 3], bytes, size - 1, CMT_VALUES_MAX,
+	if (!cmt_state_parse(&state, kinds[*data % 4], bytes, size - 1, CMT_VALUES_MAX,
 			     ID)) {
 		fuzz_check_printable(state.name);
 		fuzz_check_printable(state.image);

@@ -28,8 +28,13 @@
 
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task/"
 #define DOCKER_FILE "/var/lib/docker/containers/" DOCKER_ID "/config.v2.json"
-#define PODMAN_FILE \
-	"/var/lib/containers/storage/overlay-containers/containers.json"
+#define KUBE_FILE "/var/lib/docker/containers/" KUBE_ID "/config.v2.json"
+#define CRI_FILE TASKS "k8s.io/" CRI_ID "/config.json"
+#define STORAGE "/var/lib/containers/storage/overlay-containers/"
+#define CRIO_FILE \
+	"/run/containers/storage/overlay-containers/" CRIO_ID "/userdata/config.json"
+#define CRIO_POD_FILE STORAGE CRIO_POD_ID "/userdata/config.json"
+#define PODMAN_FILE STORAGE "containers.json"
 #define ALICE_FILE "/home/alice/.local/share/containers/storage/" \
 	"overlay-containers/containers.json"
 
@@ -149,7 +154,7 @@ static const struct {
 	{ "/kubepods.slice/crio-" CRIO_ID ".scope", CMT_RUNTIME_CRIO, "",
 	  "docker.io/library/nginx:1.25", POD, "web-1", "shop", "nginx" },
 	{ "/kubepods.slice/crio-" CRIO_POD_ID ".scope", CMT_RUNTIME_CRIO, "",
-	  "registry.k8s.io/pause:3.9", "", "web-1", "shop", "" },
+	  "", POD, "web-1", "shop", "" },
 	{ "/machine.slice/libpod-" PODMAN_ID ".scope/container",
 	  CMT_RUNTIME_PODMAN, "shop-db", IMAGE, "", "", "", "" },
 	{ "/user.slice/user-0.slice/libpod-" PODMAN_ID ".scope",
@@ -189,10 +194,8 @@ static bool user_named(unsigned int uid, const char *scope, const char *name)
 	return named(cgroup, name);
 }
 
-/* Of each runtime.  _i, here and below: without openat2(). */
-START_TEST(test_ask_hosts)
+static void check_hosts(void)
 {
-	deny_openat2 = _i;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
 		struct cmt_container c;
 		struct cmt_state s;
@@ -207,6 +210,110 @@ START_TEST(test_ask_hosts)
 		ck_assert_str_eq(s.pod_namespace, hosts[i].pod_namespace);
 		ck_assert_str_eq(s.pod_container, hosts[i].pod_container);
 	}
+}
+
+/* Of each runtime.  _i, here and below: without openat2(). */
+START_TEST(test_ask_hosts)
+{
+	deny_openat2 = _i;
+	check_hosts();
+}
+END_TEST
+
+#define OF_CRI \
+	"\"io.kubernetes.cri.container-name\":\"db\"," \
+	"\"io.kubernetes.cri.image-name\":\"pay/db:1\"," \
+	"\"io.kubernetes.cri.sandbox-name\":\"db-0\"," \
+	"\"io.kubernetes.cri.sandbox-namespace\":\"payments\"," \
+	"\"io.kubernetes.cri.sandbox-uid\":\"00000000-1111\""
+#define OF_CRIO \
+	"\"io.kubernetes.cri-o.ImageName\":\"pay/db:1\"," \
+	"\"io.kubernetes.cri-o.KubeName\":\"db-0\"," \
+	"\"io.kubernetes.cri-o.Namespace\":\"payments\""
+#define OF_KUBELET \
+	"\"io.kubernetes.container.name\":\"db\"," \
+	"\"io.kubernetes.pod.name\":\"db-0\"," \
+	"\"io.kubernetes.pod.namespace\":\"payments\"," \
+	"\"io.kubernetes.pod.uid\":\"00000000-1111\""
+#define OF_NERDCTL "\"nerdctl/name\":\"payments-db\""
+
+/* Put @members in front of the others of @object, which then count. */
+static void forge(const char *path, const char *object, const char *members)
+{
+	size_t size, len = strlen(object);
+	char *bytes = slurp(path, &size), *at = memmem(bytes, size, object, len);
+	char text[16384];
+	int n;
+
+	ck_assert_ptr_nonnull(at);
+	at += len;
+	n = snprintf(text, sizeof(text), "%.*s%s%s%.*s", (int)(at - bytes), bytes, members,
+		     *at == '}' ? "" : ",", (int)(bytes + size - at), at);
+	ck_assert_int_lt(n, (int)sizeof(text));
+	write_text(path, text);
+	free(bytes);
+}
+
+/*
+ * Annotations of a pod and labels of an image, which their authors choose, with the keys of
+ * other runtimes.  Those that the runtime writes itself are in the fixtures.
+ */
+START_TEST(test_ask_forged)
+{
+	static const struct {
+		const char *path, *object, *members;
+	} files[] = {
+		{ CRIO_FILE, "\"annotations\":{", OF_CRI "," OF_CRIO "," OF_NERDCTL },
+		{ CRIO_POD_FILE, "\"annotations\":{", OF_CRI "," OF_CRIO "," OF_NERDCTL },
+		{ CRI_FILE, "\"annotations\":{", OF_KUBELET "," OF_CRIO },
+		{ DOCKER_FILE, "\"Labels\":{",
+		  OF_CRI "," OF_CRIO "," OF_KUBELET "," OF_NERDCTL },
+		{ KUBE_FILE, "\"Labels\":{",
+		  OF_CRI "," OF_CRIO "," OF_KUBELET "," OF_NERDCTL },
+	};
+
+	forge(files[_i].path, files[_i].object, files[_i].members);
+	check_hosts();
+}
+END_TEST
+
+/* No more than a name and an image. */
+static void check_no_pod(const char *cgroup, enum cmt_runtime runtime, const char *name)
+{
+	struct cmt_container c;
+	struct cmt_state s;
+
+	ck_assert_int_eq(ask(cgroup, &c, &s), 0);
+	ck_assert_int_eq(c.runtime, runtime);
+	ck_assert_str_eq(s.name, name);
+	ck_assert_str_eq(s.pod, "");
+	ck_assert_str_eq(s.pod_name, "");
+	ck_assert_str_eq(s.pod_namespace, "");
+	ck_assert_str_eq(s.pod_container, "");
+}
+
+/* docker's --name counts, whatever the labels of the image are. */
+START_TEST(test_ask_docker_forged)
+{
+	write_text(DOCKER_FILE, "{\"Name\":\"/ci-job\",\"Config\":{\"Image\":\"ci:1\","
+		   "\"Labels\":{" OF_KUBELET "," OF_NERDCTL "}}}");
+	check_no_pod("/docker/" DOCKER_ID, CMT_RUNTIME_DOCKER, "ci-job");
+	write_text(DOCKER_FILE, "{\"Name\":\"/k8sci\",\"Config\":{\"Image\":\"ci:1\","
+		   "\"Labels\":{" OF_KUBELET "}}}");
+	check_no_pod("/docker/" DOCKER_ID, CMT_RUNTIME_DOCKER, "k8sci");
+}
+END_TEST
+
+/* podman keeps its containers beside CRI-O's, with the annotations of their images. */
+START_TEST(test_ask_podman_forged)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "mkdir -p %s" STORAGE PODMAN_ID "/userdata", root);
+	unit_shell(command);
+	write_text(STORAGE PODMAN_ID "/userdata/config.json", "{\"annotations\":{"
+		   "\"io.container.manager\":\"cri-o\"," OF_KUBELET "," OF_CRI "}}");
+	check_no_pod("/actions_job/" PODMAN_ID, CMT_RUNTIME_PODMAN, "shop-db");
 }
 END_TEST
 
@@ -294,6 +401,11 @@ START_TEST(test_ask_user_docker)
 	if (!getuid())
 		ck_assert_int_eq(chown(in_root(file), alice, alice), 0);
 	ck_assert(user_named(alice, "docker-" DOCKER_ID, "mine"));
+	/* The file is the user's to write, pods are not. */
+	write_text(file, "{\"Name\":\"/k8s_mine\",\"Config\":{\"Labels\":{" OF_KUBELET "}}}");
+	snprintf(command, sizeof(command), "/user.slice/user-%u.slice/docker-" DOCKER_ID
+		 ".scope", alice);
+	check_no_pod(command, CMT_RUNTIME_DOCKER, "k8s_mine");
 }
 END_TEST
 
@@ -530,8 +642,8 @@ START_TEST(test_parse_truncated)
 		enum cmt_state_kind kind;
 	} files[] = {
 		{ DOCKER_FILE, DOCKER_ID, CMT_STATE_DOCKER },
-		{ TASKS "k8s.io/" CRI_ID "/config.json", CRI_ID,
-		  CMT_STATE_OCI },
+		{ CRI_FILE, CRI_ID,
+		  CMT_STATE_CONTAINERD },
 		{ PODMAN_FILE, PODMAN_ID, CMT_STATE_STORAGE },
 	};
 
@@ -706,11 +818,13 @@ START_TEST(test_parse_wrong_types)
 		{ CMT_STATE_DOCKER, "{\"Name\":null,\"Image\":{},\"Config\":"
 		  "{\"Image\":true,\"Labels\":\"io.kubernetes.pod.name\"}}" },
 		{ CMT_STATE_DOCKER, "[]" },
-		{ CMT_STATE_OCI, "{\"annotations\":[]}" },
-		{ CMT_STATE_OCI, "{\"annotations\":null}" },
-		{ CMT_STATE_OCI, "{\"annotations\":"
+		{ CMT_STATE_CONTAINERD, "{\"annotations\":[]}" },
+		{ CMT_STATE_CONTAINERD, "{\"annotations\":null}" },
+		{ CMT_STATE_CONTAINERD, "{\"annotations\":"
 		  "{\"io.kubernetes.cri.sandbox-name\":{\"a\":1}}}" },
-		{ CMT_STATE_OCI, "7 " },
+		{ CMT_STATE_CRIO, "{\"annotations\":{"
+		  "\"io.kubernetes.cri-o.ContainerID\":[\"x\"]," OF_KUBELET "}}" },
+		{ CMT_STATE_CONTAINERD, "7 " },
 		{ CMT_STATE_STORAGE, "{\"id\":\"x\",\"names\":[\"a\"]}" },
 		{ CMT_STATE_STORAGE, "[1,null,\"x\",[\"x\"],{\"id\":1}]" },
 		{ CMT_STATE_STORAGE, "[{\"id\":\"x\",\"names\":\"a\","
@@ -783,7 +897,7 @@ START_TEST(test_parse_cut)
 		 "\"io.kubernetes.cri.sandbox-name\":\"%01000d\","
 		 "\"io.kubernetes.cri.sandbox-uid\":\"%01000d\","
 		 "\"io.kubernetes.cri.container-name\":\"%01000d\"}}", 0, 0, 0);
-	ck_assert_int_eq(parse(&s, CMT_STATE_OCI, text), 0);
+	ck_assert_int_eq(parse(&s, CMT_STATE_CONTAINERD, text), 0);
 	ck_assert_uint_eq(strlen(s.pod_name), sizeof(s.pod_name) - 1);
 	ck_assert_uint_eq(strlen(s.pod), sizeof(s.pod) - 1);
 	ck_assert_uint_eq(strlen(s.pod_container), sizeof(s.pod_container) - 1);
@@ -803,7 +917,7 @@ static void check_printable(const char *text, size_t size)
 START_TEST(test_parse_random_bytes)
 {
 	static const char *const paths[] = {
-		DOCKER_FILE, TASKS "k8s.io/" CRI_ID "/config.json",
+		DOCKER_FILE, CRI_FILE,
 		PODMAN_FILE,
 	};
 	unsigned int seed = 7;
@@ -837,6 +951,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_ask_hosts, 0, 2);
+	tcase_add_loop_test(tcase, test_ask_forged, 0, 5);
+	tcase_add_test(tcase, test_ask_docker_forged);
+	tcase_add_test(tcase, test_ask_podman_forged);
 	tcase_add_loop_test(tcase, test_ask_user, 0, 2);
 	tcase_add_test(tcase, test_ask_user_not_hosts);
 	tcase_add_test(tcase, test_ask_user_owner);
