@@ -13,20 +13,6 @@
 #define COOLDOWN_NS	10000000000ULL	/* as cmtstat --why */
 #define LOOK_NS		900000000ULL	/* frames of all rows come once a second */
 
-/*
- * Sums without names start from 0 where they would mix a model's values with measured
- * ones.
- */
-static void begin(struct culprits *culprits, bool emulated)
-{
-	if (culprits->emulated != emulated) {
-		memset(culprits->kinds, 0, sizeof(culprits->kinds));
-		memset(culprits->others, 0, sizeof(culprits->others));
-	}
-	culprits->emulated = emulated;
-	culprits->looked_ns = 0;
-}
-
 int culprits_open(struct culprits *culprits, const struct cmt_info *info,
 		  uint64_t peak_bytes)
 {
@@ -36,7 +22,8 @@ int culprits_open(struct culprits *culprits, const struct cmt_info *info,
 		.peak_bytes = peak_bytes, .cooldown_ns = COOLDOWN_NS,
 	};
 
-	begin(culprits, info->backend == CMT_BACKEND_EMULATED);
+	culprits->emulated = info->backend == CMT_BACKEND_EMULATED;
+	culprits->looked_ns = 0;
 	return cmt_culprit_new(&culprits->engine, &opts);
 }
 
@@ -92,7 +79,7 @@ static void count(struct culprits *culprits,
 
 	if (verdict->kind >= CULPRIT_KINDS)
 		return;
-	culprits->kinds[verdict->kind]++;
+	culprits->kinds[culprits->emulated][verdict->kind]++;
 	add_kind(&labels, verdict->kind);
 	add_name(&labels, "victim", frame, containers, verdict->id);
 	if (verdict->nr_suspects)
@@ -100,7 +87,7 @@ static void count(struct culprits *culprits,
 			 verdict->suspects[0].id);
 	labels_emulated(&labels, culprits->emulated);
 	if (pairs_add(&culprits->pairs, labels.text, 1, verdict->ts_ns))
-		culprits->others[verdict->kind]++;
+		culprits->others[culprits->emulated][verdict->kind]++;
 }
 
 static void count_all(struct culprits *culprits,

@@ -16,8 +16,9 @@
 struct culprits {
 	struct cmt_culprit *engine;	/* NULL: not requested, or no device */
 	bool emulated;
-	uint64_t kinds[CULPRIT_KINDS];
-	uint64_t others[CULPRIT_KINDS];	/* of pairs that there was no room for */
+	/* [1]: of a model */
+	uint64_t kinds[2][CULPRIT_KINDS];
+	uint64_t others[2][CULPRIT_KINDS];	/* of pairs that there was no room for */
 	struct pairs pairs;	/* verdicts */
 	struct slowdowns slowdowns;	/* now */
 	uint64_t not_followed;	/* of the engines before */

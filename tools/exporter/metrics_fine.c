@@ -150,34 +150,44 @@ void emit_histogram(struct writer *w)
 	}
 }
 
-/* All kinds from the start, so that the first verdict is an increase. */
-void emit_culprit_kinds(struct writer *w)
+static void culprit_kinds(struct writer *w, bool emulated)
 {
 	const struct culprits *culprits = &w->exposition->fine->culprits;
 	char more[MORE_LEN];
 	int kind;
 
-	if (!w->exposition->config->culprit)
-		return;
 	for (kind = CMT_CULPRIT_CACHE; kind < CULPRIT_KINDS; kind++) {
+		uint64_t n = culprits->kinds[emulated][kind];
+
 		snprintf(more, sizeof(more), "kind=\"%s\"%s",
 			 culprit_kind_name((enum cmt_culprit_kind)kind),
-			 culprits->emulated ? ",emulated=\"true\"" : "");
-		metric_line(w, NULL, more, value_whole(culprits->kinds[kind]));
+			 emulated ? ",emulated=\"true\"" : "");
+		metric_line(w, NULL, more, value_whole_if(n || emulated == culprits->emulated, n));
 	}
 }
 
-static void other_pairs(struct writer *w, int kind)
+/* All kinds of the present backend from the start, so that the first verdict is an increase. */
+void emit_culprit_kinds(struct writer *w)
 {
-	const struct culprits *culprits = &w->exposition->fine->culprits;
+	if (!w->exposition->config->culprit)
+		return;
+	culprit_kinds(w, false);
+	culprit_kinds(w, true);
+}
+
+static void other_pairs(struct writer *w, int kind, bool emulated)
+{
+	uint64_t n = w->exposition->fine->culprits.others[emulated][kind];
 	struct labels labels = { .len = 0 };
 	const char *name = culprit_kind_name((enum cmt_culprit_kind)kind);
 
+	if (!n)
+		return;
 	labels_add(&labels, "kind", name, strlen(name));
 	labels_add(&labels, "victim", LABEL_OTHERS, strlen(LABEL_OTHERS));
 	labels_add(&labels, "suspect", LABEL_OTHERS, strlen(LABEL_OTHERS));
-	labels_emulated(&labels, culprits->emulated);
-	metric_line(w, labels.text, NULL, value_whole(culprits->others[kind]));
+	labels_emulated(&labels, emulated);
+	metric_line(w, labels.text, NULL, value_whole(n));
 }
 
 void emit_culprit_pairs(struct writer *w)
@@ -189,18 +199,22 @@ void emit_culprit_pairs(struct writer *w)
 	for (i = 0; i < culprits->pairs.nr; i++)
 		metric_line(w, culprits->pairs.all[i].labels, NULL,
 			    value_whole(culprits->pairs.all[i].sum));
-	for (kind = 0; kind < CULPRIT_KINDS; kind++)
-		if (culprits->others[kind])
-			other_pairs(w, kind);
+	for (kind = 0; kind < CULPRIT_KINDS; kind++) {
+		other_pairs(w, kind, false);
+		other_pairs(w, kind, true);
+	}
 }
 
-static void other_waits(struct writer *w, uint64_t ns)
+static void other_waits(struct writer *w, bool emulated)
 {
+	uint64_t ns = w->exposition->machine->waits.others_ns[emulated];
 	struct labels labels = { .len = 0 };
 
+	if (!ns)
+		return;
 	labels_add(&labels, "victim", LABEL_OTHERS, strlen(LABEL_OTHERS));
 	labels_add(&labels, "runner", LABEL_OTHERS, strlen(LABEL_OTHERS));
-	labels_emulated(&labels, w->exposition->set->emulated);
+	labels_emulated(&labels, emulated);
 	metric_line(w, labels.text, NULL, value_ns(ns));
 }
 
@@ -212,8 +226,8 @@ void emit_wait_pairs(struct writer *w)
 	for (i = 0; i < waits->pairs.nr; i++)
 		metric_line(w, waits->pairs.all[i].labels, NULL,
 			    value_ns(waits->pairs.all[i].sum));
-	if (waits->others_ns)
-		other_waits(w, waits->others_ns);
+	other_waits(w, false);
+	other_waits(w, true);
 }
 
 static void emit_slowdowns(struct writer *w, const struct slowdown_list *list)

@@ -43,6 +43,6 @@ void waits_add(struct waits *waits, const struct cmt_usage_frame *frame, bool em
 		nth = part->row == victim ? nth + 1 : 0;
 		victim = part->row;
 		if (nth >= VICTIM_PARTS || !add_part(waits, frame, part, emulated))
-			waits->others_ns += part->ns;
+			waits->others_ns[emulated] += part->ns;
 	}
 }

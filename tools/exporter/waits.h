@@ -12,7 +12,7 @@
 /* Begins as zeroes. */
 struct waits {
 	struct pairs pairs;	/* ns */
-	uint64_t others_ns;	/* small parts, and pairs that there was no room for */
+	uint64_t others_ns[2];	/* small parts, and pairs without room; [1]: of a model */
 };
 
 /* A frame without CMT_USAGE_WAITS changes nothing. */

@@ -873,6 +873,53 @@ START_TEST(test_culprits)
 }
 END_TEST
 
+static void fill_pairs(struct pairs *pairs)
+{
+	char labels[32];
+
+	for (uint32_t i = 0; i < PAIRS_MAX; i++) {
+		snprintf(labels, sizeof(labels), "victim=\"%" PRIu32 "\"", i);
+		ck_assert_int_eq(pairs_add(pairs, labels, 1, UINT64_MAX / 2), 0);
+	}
+}
+
+static void open_culprits(uint32_t backend)
+{
+	struct cmt_info info = emulated_info;
+
+	info.backend = backend;
+	culprits_close(&fine.culprits);
+	ck_assert_int_eq(culprits_open(&fine.culprits, &info, 0), 0);
+}
+
+#define OTHER_PAIR "\ncmt_culprit_pair_verdicts_total{kind=\"cache\"," \
+	"victim=\"(others)\",suspect=\"(others)\""
+
+/* From hardware to a model and back: each has its sums, and they never decrease. */
+START_TEST(test_culprits_of_both)
+{
+	begin(10, 3);
+	config.culprit = true;
+	open_culprits(CMT_BACKEND_HARDWARE);
+	fill_pairs(&fine.culprits.pairs);
+	steal(1000000000);
+	open_culprits(CMT_BACKEND_EMULATED);
+	steal(100000000000);
+	steal(200000000000);
+	ck_assert(has("\ncmt_culprit_verdicts_total{kind=\"cache\"} 1\n"));
+	ck_assert(has("\ncmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 2\n"));
+	ck_assert(has(OTHER_PAIR "} 1\n"));
+	ck_assert(has(OTHER_PAIR ",emulated=\"true\"} 2\n"));
+	open_culprits(CMT_BACKEND_HARDWARE);
+	steal(300000000000);
+	ck_assert(has("\ncmt_culprit_verdicts_total{kind=\"cache\"} 2\n"));
+	ck_assert(has("\ncmt_culprit_verdicts_total{kind=\"cache\",emulated=\"true\"} 2\n"));
+	ck_assert(has(OTHER_PAIR "} 2\n"));
+	ck_assert(has(OTHER_PAIR ",emulated=\"true\"} 2\n"));
+	finish();
+}
+END_TEST
+
 #define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 /* The first one hits half of the time, the second one misses always, for 1.1 s. */
@@ -924,16 +971,6 @@ START_TEST(test_slowdowns)
 	finish();
 }
 END_TEST
-
-static void fill_pairs(struct pairs *pairs)
-{
-	char labels[32];
-
-	for (uint32_t i = 0; i < PAIRS_MAX; i++) {
-		snprintf(labels, sizeof(labels), "victim=\"%" PRIu32 "\"", i);
-		ck_assert_int_eq(pairs_add(pairs, labels, 1, UINT64_MAX / 2), 0);
-	}
-}
 
 #define HOUR_NS 3600000000000ULL
 
@@ -1029,7 +1066,7 @@ START_TEST(test_cpu_wait_is_no_counter)
 END_TEST
 
 #define WAIT_PAIR "cmt_cpu_wait_pair_seconds_total{victim_id=\"/c1\",victim=\"c1\","
-#define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",runner=\"(others)\"} "
+#define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",runner=\"(others)\""
 
 static struct cmt_usage_wait_part wait_parts[16];
 
@@ -1060,7 +1097,7 @@ START_TEST(test_wait_pairs)
 	ck_assert(has("\n" WAIT_PAIR "runner_id=\"/c2\",runner=\"c2\"} 1.000000000\n"));
 	ck_assert(has("\n" WAIT_PAIR "runner_id=\"/c1\",runner=\"c1\"} 0.500000000\n"));
 	ck_assert(has("\n" WAIT_PAIR "runner=\"(unknown)\"} 0.020000000\n"));
-	ck_assert(has("\n" WAIT_OTHERS "0.019999998\n"));
+	ck_assert(has("\n" WAIT_OTHERS "} 0.019999998\n"));
 	ck_assert(!has("victim=\"c2\""));
 	finish();
 }
@@ -1077,12 +1114,16 @@ START_TEST(test_wait_pairs_bounded)
 		add_wait(0, i - 1, 20000000 - i);
 	waits_add(&machine.waits, &frame, true);
 	ck_assert_uint_eq(machine.waits.pairs.nr, 8);
-	ck_assert_uint_eq(machine.waits.others_ns, 2 * 20000000 - 9 - 10);
+	ck_assert(has("\n" WAIT_OTHERS ",emulated=\"true\"} 0.039999981\n"));
 	ck_assert(has("runner=\"c8\",emulated=\"true\"} 0.019999992\n"));
 	pairs_free(&machine.waits.pairs);
 	fill_pairs(&machine.waits.pairs);
+	waits_add(&machine.waits, &frame, true);
+	ck_assert(has("\n" WAIT_OTHERS ",emulated=\"true\"} 0.239999926\n"));
+	/* the backend is another one now: what was measured is apart */
 	waits_add(&machine.waits, &frame, false);
-	ck_assert(has("\n" WAIT_OTHERS "0.239999926\n"));
+	ck_assert(has("\n" WAIT_OTHERS ",emulated=\"true\"} 0.239999926\n"));
+	ck_assert(has("\n" WAIT_OTHERS "} 0.199999945\n"));
 	finish();
 }
 END_TEST
@@ -1267,6 +1308,7 @@ int main(void)
 	UNIT_CASE(suite, test_parts_bounded);
 	UNIT_CASE(suite, test_channels);
 	UNIT_CASE(suite, test_culprits);
+	UNIT_CASE(suite, test_culprits_of_both);
 	UNIT_CASE(suite, test_pairs);
 	UNIT_CASE(suite, test_culprit_pairs);
 	UNIT_CASE(suite, test_slowdowns);
