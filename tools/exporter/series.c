@@ -418,8 +418,9 @@ static bool is_small(const struct series_set *set, const struct series *series,
 }
 
 /*
- * The containers with a series are chosen once a window.  Returns the least size of a
- * new one.  Without memory the first ones are chosen.
+ * The containers with a series are chosen once a window, before begin() forgets the sizes
+ * of the first interval: it may be the only one.  Returns the least size of a new one.
+ * Without memory the first ones are chosen.
  */
 static uint64_t choose(struct series_set *set,
 		       const struct cmt_usage_frame *frame)
@@ -428,7 +429,7 @@ static uint64_t choose(struct series_set *set,
 	struct weight *weights;
 	uint32_t i, n = 0;
 
-	if (set->turn || frame->nr_rows <= set->max)
+	if (set->turn + 1 != set->window || frame->nr_rows <= set->max)
 		return 0;
 	weights = calloc(frame->nr_rows, sizeof(*weights));
 	if (!weights)
@@ -449,11 +450,10 @@ static uint64_t choose(struct series_set *set,
 void series_frame(struct series_set *set, const struct cmt_usage_frame *frame,
 		  uint32_t values)
 {
-	uint64_t least;
+	uint64_t least = choose(set, frame);
 	uint32_t i;
 
 	begin(set);
-	least = choose(set, frame);
 	for (i = 0; i < frame->nr_rows; i++)
 		add_row(set, frame, cmt_usage_row_at(frame, i), values, least);
 	if (set->histograms) {

@@ -380,12 +380,12 @@ START_TEST(test_largest_containers_have_series)
 END_TEST
 
 /* Equal ones do not drive each other out, and their counters never decrease. */
-START_TEST(test_equal_containers_keep_series)
+static void check_equal(uint32_t window)
 {
 	uint32_t i;
 	uint64_t last = 0;
 
-	begin(10, 2);
+	begin(10, window);
 	for (i = 0; i < 12; i++) {
 		add_many(20, all_equal);
 		ck_assert_uint_eq(set.nr_containers, 10);
@@ -396,6 +396,17 @@ START_TEST(test_equal_containers_keep_series)
 	}
 	ck_assert_uint_eq(last, 120);
 	finish();
+}
+
+START_TEST(test_equal_containers_keep_series)
+{
+	check_equal(2);
+}
+END_TEST
+
+START_TEST(test_equal_containers_window_of_one)
+{
+	check_equal(1);
 }
 END_TEST
 
@@ -1293,6 +1304,7 @@ int main(void)
 	UNIT_CASE(suite, test_returned_container_keeps_counter);
 	UNIT_CASE(suite, test_largest_containers_have_series);
 	UNIT_CASE(suite, test_equal_containers_keep_series);
+	UNIT_CASE(suite, test_equal_containers_window_of_one);
 	UNIT_CASE(suite, test_kernel);
 	UNIT_CASE(suite, test_larger_container_gets_series);
 	UNIT_CASE(suite, test_same_labels);
