@@ -90,6 +90,13 @@ static void traffic_take(struct cqm_source *source, struct cqm_last *last,
 	last->values[i] = now;
 }
 
+/* The occupancy of an owner, or of a domain, is the sum of what was read last. */
+static void occupancy_set(struct cqm_source *source, struct cqm_last *last, u64 bytes)
+{
+	source->values[CQM_OCCUPANCY] += bytes - last->values[CQM_OCCUPANCY];
+	last->values[CQM_OCCUPANCY] = bytes;
+}
+
 static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
 		      const struct cmt_record *sample)
 {
@@ -103,9 +110,9 @@ static void last_take(struct cqm_source *source, struct cqm_last *last, u64 key,
 		else if (!same)
 			last->values[i] = NO_VALUE;
 	if (sample->flags & CMT_F_OCCUPANCY)
-		last->values[CQM_OCCUPANCY] = sample->sample.occupancy_bytes;
+		occupancy_set(source, last, sample->sample.occupancy_bytes);
 	else if (!same)
-		last->values[CQM_OCCUPANCY] = 0;
+		occupancy_set(source, last, 0);
 	last->key = key;
 }
 
@@ -115,28 +122,6 @@ static void source_take(struct cqm_source *source, struct cqm_last *last,
 {
 	lockdep_assert_held(&cqm_lock);
 	last_take(source, last, KEY(sample->rmid, sample->generation), sample);
-}
-
-static u64 lasts_sum(const struct cqm_last *lasts, u32 n)
-{
-	u64 bytes = 0;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		if (lasts[i].key != NO_KEY)
-			bytes += lasts[i].values[CQM_OCCUPANCY];
-	return bytes;
-}
-
-/* The sum of an owner over all domains.  RMIDs without an owner are unknown. */
-static void source_sum(struct cqm_source *source)
-{
-	u64 bytes = lasts_sum(source->lasts, source->nr_lasts);
-	const struct cqm_group *group;
-
-	list_for_each_entry(group, &source->groups, list)
-		bytes += lasts_sum(group->lasts, CMT_MAX_DOMAINS);
-	source->values[CQM_OCCUPANCY] = bytes;
 }
 
 /* Returns whether the RMID was read. */
@@ -164,14 +149,14 @@ void cqm_source_read_here(struct cqm_source *source)
 		return;
 	any = rmid_read_here(source, source->lasts, source->rmid,
 			     source->generation);
-	list_for_each_entry(group, &source->groups, list)
-		if (n++ < GROUPS_HERE)
-			any |= rmid_read_here(source, group->lasts, group->rmid,
-					      group->generation);
-	if (!any)
-		return;
-	source_sum(source);
-	source->read_ns = local_clock();
+	list_for_each_entry(group, &source->groups, list) {
+		if (n++ == GROUPS_HERE)
+			break;
+		any |= rmid_read_here(source, group->lasts, group->rmid,
+				      group->generation);
+	}
+	if (any)
+		source->read_ns = local_clock();
 }
 
 static void batch_flush(void)
@@ -232,12 +217,17 @@ static void source_batch(struct cqm_source *source)
 static void source_forget(struct cqm_source *source)
 {
 	struct cqm_last *last;
+	unsigned long flags;
 	u32 rmid;
 
 	for (rmid = 0; rmid < source->nr_lasts; rmid++) {
 		last = &source->lasts[rmid];
-		if (last->key != KEY(rmid, cmt_table_generation(rmid)))
-			last->values[CQM_OCCUPANCY] = 0;
+		if (!last->values[CQM_OCCUPANCY] ||
+		    last->key == KEY(rmid, cmt_table_generation(rmid)))
+			continue;
+		raw_spin_lock_irqsave(&cqm_lock, flags);
+		occupancy_set(source, last, 0);
+		raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	}
 }
 
@@ -249,11 +239,14 @@ static bool group_is_current(const struct cqm_source *source,
 	       cmt_table_generation(group->rmid) == group->generation;
 }
 
-static void group_drop(struct cqm_group *group)
+static void group_drop(struct cqm_source *source, struct cqm_group *group)
 {
 	unsigned long flags;
+	u32 i;
 
 	raw_spin_lock_irqsave(&cqm_lock, flags);
+	for (i = 0; i < CMT_MAX_DOMAINS; i++)
+		occupancy_set(source, &group->lasts[i], 0);
 	list_del(&group->list);
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 	kfree(group);
@@ -295,7 +288,7 @@ static void groups_find(struct cqm_source *source)
 
 	list_for_each_entry_safe(group, next, &source->groups, list)
 		if (!group_is_current(source, group))
-			group_drop(group);
+			group_drop(source, group);
 	while ((rmid = cmt_hold_next_group(&source->hold, rmid)))
 		if (!has_group(source, rmid))
 			group_add(source, rmid);
@@ -328,7 +321,6 @@ static void source_finish(struct cqm_source *source)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&cqm_lock, flags);
-	source_sum(source);
 	source->read_ns = local_clock();
 	raw_spin_unlock_irqrestore(&cqm_lock, flags);
 }
@@ -412,6 +404,6 @@ void cqm_source_put(struct cqm_source *source)
 		return;
 	list_del(&source->list);
 	list_for_each_entry_safe(group, next, &source->groups, list)
-		group_drop(group);
+		group_drop(source, group);
 	kvfree(source);
 }

@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -655,6 +656,95 @@ static void test_perf(void)
 	end(&dev);
 }
 
+#define FEW		4	/* groups */
+#define MANY		48
+#define READS		1000
+
+static void *write_tid(void *end)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	CHECK(write(*(int *)end, &tid, sizeof(tid)) == sizeof(tid), "write: %m");
+	for (;;)
+		pause();
+}
+
+/* A thread of this process that sleeps, in a group of its own */
+static void thread_in_group(unsigned int i)
+{
+	pthread_t thread;
+	pid_t tid;
+	int ends[2];
+
+	CHECK(!pipe(ends), "pipe: %m");
+	CHECK(!pthread_create(&thread, NULL, write_tid, &ends[1]), "pthread_create");
+	CHECK(read(ends[0], &tid, sizeof(tid)) == sizeof(tid), "read: %m");
+	close(ends[0]);
+	close(ends[1]);
+	resctrl_make(group(i));
+	resctrl_add(group(i), tid);
+}
+
+static unsigned int own_groups(const struct dev *dev)
+{
+	static struct snapshot snapshot;
+	unsigned int n = 0;
+	uint32_t i;
+
+	dev_snapshot(dev, &snapshot);
+	for (i = 0; i < snapshot.count; i++)
+		n += snapshot.records[i].flags & CMT_F_GROUP_SOLE &&
+		     snapshot.records[i].tgid == (uint32_t)getpid();
+	return n;
+}
+
+static uint64_t fastest_read(int fd)
+{
+	uint64_t fastest = UINT64_MAX, ns;
+	unsigned int i;
+
+	for (i = 0; i < READS; i++) {
+		ns = now_ns();
+		event_value(fd);
+		ns = now_ns() - ns;
+		fastest = ns < fastest ? ns : fastest;
+	}
+	return fastest;
+}
+
+/* perf reads an event with interrupts off: many groups do not make that longer. */
+static void test_many(void)
+{
+	uint64_t ns[2];
+	struct dev dev;
+	unsigned int i;
+	int fd;
+
+	resctrl_mount();
+	CHECK(!module_load("scope=process"), "the module does not load");
+	run_on(0, 0);
+	dev_open(&dev, O_RDONLY);
+	fd = event_of(0, 1);
+	for (i = 0; i < MANY; i++) {
+		thread_in_group(i);
+		if (i + 1 != FEW && i + 1 != MANY)
+			continue;
+		WAIT_FOR(own_groups(&dev) == i + 1, 60000, "%u of %u groups are sole",
+			 own_groups(&dev), i + 1);
+		sleep_ms(100);	/* several passes of the work item */
+		ns[i + 1 == MANY] = fastest_read(fd);
+	}
+	note("an event is read in %llu ns with %u groups, in %llu with %u",
+	     (unsigned long long)ns[0], FEW, (unsigned long long)ns[1], MANY);
+	CHECK(2 * ns[1] < 3 * ns[0], "the time grows with the groups");
+	close(fd);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+	for (i = 0; i < MANY; i++)
+		resctrl_remove(group(i));
+	resctrl_umount();
+}
+
 #define MADE		10000	/* groups */
 #define STARTED		40	/* containers at least */
 
@@ -748,6 +838,7 @@ const struct test sole_tests[] = {
 	{ "sole_group_of_a_pending_owner", test_pending, NULL, 120 },
 	{ "sole_group_is_a_process", test_process, NULL, 120 },
 	{ "sole_group_counts_in_perf", test_perf, NULL, 120 },
+	{ "sole_groups_cost_perf_nothing", test_many, NULL, 120 },
 	{ "sole_groups_churn", test_churn, NULL, 300 },
 	{ 0 }
 };
