@@ -22,7 +22,8 @@
  *
  * "forbidden": the first read makes the calls of forbidden.h, and says how they end.
  *
- * "past": the rings hold a minute.
+ * "past": the rings hold a minute.  "overrun": the rings are full, and a reader that waits for
+ * signals before it has read them loses 7 records each time.
  *
  * "sockets": there is a second L3 domain, in which RMID 1 holds half as much as in the first,
  * RMID 2 six times as much, and RMID 3 nothing.
@@ -48,6 +49,7 @@
 #include <cmt/cmt.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,8 @@ struct cmt_reader {
 	bool synced;
 	uint64_t lost;
 };
+
+static struct cmt_reader *unread;	/* the last read has left records in its rings */
 
 static int fake(const char *word)
 {
@@ -558,6 +562,7 @@ void cmt_reader_free(struct cmt_reader *reader)
 {
 	if (reader)
 		reader->dev->reader = NULL;
+	unread = NULL;
 	free(reader);
 }
 
@@ -775,7 +780,18 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 	}
 	if (i && fake("lost"))
 		reader->lost = 7;
+	unread = reader->next_ms < now_ms ? reader : NULL;
 	return (int)i;
+}
+
+int __real_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+
+int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	if (unread && fake("overrun") && (timeout->tv_sec || timeout->tv_nsec))
+		unread->lost += 7;
+	return __real_sigtimedwait(set, info, timeout);
 }
 
 int cmt_reader_timeout(const struct cmt_reader *reader)

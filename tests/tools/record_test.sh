@@ -230,6 +230,9 @@ run 127 "$stat" record -f -o "$file" -- "$scratch/none"
 has err "No such file or directory"
 CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
 has err "cannot measure a command"
+# Full rings are read without a wait, as without a command.
+CMT_FAKE=past,overrun run 0 "$stat" record -q -f -o "$file" -- sleep 0.5
+lacks err "LOST"
 
 # The device goes; records do; there is none that may be read.
 CMT_FAKE=gone run 1 "$stat" record -f -o "$file"

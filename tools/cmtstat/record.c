@@ -193,20 +193,19 @@ static int run_loop(struct session *session)
 /* A failed recording ends, and the command goes on. */
 static int run_command(struct session *session)
 {
-	int ret = launch_start(&session->launch), err = 0;
+	int ret = launch_start(&session->launch), more = 0;
 
 	if (ret) {
 		session->unstarted = ret;
 		return 0;
 	}
 	do {
-		ret = launch_wait(&session->launch,
-				  err ? SECOND_NS : COMMAND_NS);
-		if (!err && ret >= 0)
-			err = pump(session);
-		err = err > 0 ? 0 : err;
+		ret = launch_wait(&session->launch, more > 0 ? 0 :
+				  more ? SECOND_NS : COMMAND_NS);
+		if (more >= 0 && ret >= 0)
+			more = pump(session);
 	} while (!ret);
-	return err ? err : ret < 0 ? ret : 0;
+	return more < 0 ? more : ret < 0 ? ret : 0;
 }
 
 /* Records in the rings at the end belong to the recording. */
