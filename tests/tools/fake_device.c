@@ -23,7 +23,9 @@
  * "forbidden": the first read makes the calls of forbidden.h, and says how they end.
  *
  * "past": the rings hold a minute.  "overrun": the rings are full, and a reader that waits for
- * signals before it has read them loses 7 records each time.
+ * signals before it has read them loses 7 records each time.  "endless": they are full of one
+ * millisecond, whatever is read.  "held": records can be read 100 ms after their time.
+ * "torn": nothing can be read.
  *
  * "sockets": there is a second L3 domain, in which RMID 1 holds half as much as in the first,
  * RMID 2 six times as much, and RMID 3 nothing.
@@ -745,6 +747,11 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		make_second(record);
 }
 
+static unsigned int last_step(const struct cmt_reader *reader)
+{
+	return sample_steps() + perf_steps() + channel_steps(reader);
+}
+
 /* Is the next sample of an RMID that is not read: it did not run, and is not due? */
 static int is_left_out(const struct cmt_reader *reader)
 {
@@ -757,10 +764,11 @@ static int is_left_out(const struct cmt_reader *reader)
 int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		    unsigned int n)
 {
-	uint64_t now_ms = now_ns() / MS;
-	unsigned int i, last = sample_steps();
+	uint64_t now_ms = now_ns() / MS - (fake("held") ? 100 : 0);
+	unsigned int i, last = last_step(reader);
 
-	last += perf_steps() + channel_steps(reader);
+	if (fake("torn"))
+		return -EPROTO;
 	if (!reader->reads && fake("caps"))
 		say_caps();
 	if (!reader->reads++ && fake("forbidden"))
@@ -774,7 +782,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		do {
 			if (++reader->step > last) {
 				reader->step = 0;
-				reader->next_ms++;
+				reader->next_ms += !fake("endless");
 			}
 		} while (is_left_out(reader));
 	}
@@ -832,9 +840,14 @@ int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 int cmt_reader_counts(const struct cmt_reader *reader,
 		      struct cmt_reader_counts *counts)
 {
+	uint64_t now_ms = now_ns() / MS;
+
 	*counts = (struct cmt_reader_counts){
 		.sz = counts->sz, .lost = reader->lost,
 	};
+	if (reader->next_ms < now_ms)
+		counts->pending = (now_ms - reader->next_ms) * (last_step(reader) + 1) -
+				  reader->step;
 	return 0;
 }
 

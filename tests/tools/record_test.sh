@@ -232,7 +232,7 @@ CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
 has err "cannot measure a command"
 # Full rings are read without a wait, as without a command.
 CMT_FAKE=past,overrun run 0 "$stat" record -q -f -o "$file" -- sleep 0.5
-lacks err "LOST"
+lacks err "overwritten"
 
 # The device goes; records do; there is none that may be read.
 CMT_FAKE=gone run 1 "$stat" record -f -o "$file"
@@ -242,6 +242,24 @@ lacks err "not ended"
 CMT_FAKE=lost run 0 "$stat" record -q -f -o "$file" -t 0.2
 has err "LOST 7 records: overwritten"
 CMT_FAKE=timens run 1 "$stat" record -f -o "$file" -t 0.2
+
+# All that was written before the end is read, also what can only be read later, or told:
+# five records a millisecond.
+records() {
+	sed -n 's/.* s, \([0-9]*\) records, .*/\1/p; s/.*: LOST \([0-9]*\) records: .*/\1/p' \
+		"$scratch/err" | awk '{ n += $1 } END { print n + 0 }'
+}
+CMT_FAKE=past run 0 "$stat" record -f -o "$file" -t 0.1
+checks=$((checks + 2))
+[ "$(records)" -ge 300000 ] || fail "not all of a minute"
+CMT_FAKE=held run 0 "$stat" record -f -o "$file" -t 1
+lacks err "LOST"
+[ "$(records)" -ge 5000 ] || fail "not all of a second"
+# ... but not for ever.
+CMT_FAKE=endless run 0 "$stat" record -q -f -o "$file" -t 0.1
+has err " records: not read from the rings at the end"
+CMT_FAKE=torn run 1 "$stat" record -q -f -o "$file" -t 1ms
+has err "stopped: "
 
 # What was recorded is what was seen: the rows of complete intervals, but for the time
 # and for what only this machine's cgroups say.

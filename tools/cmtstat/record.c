@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "caps.h"
@@ -21,6 +23,8 @@
 #include "signals.h"
 
 #define COMMAND_NS	10000000ULL	/* between readings while a command runs */
+#define END_NS		5000000000ULL	/* the longest time of readings at the end */
+#define END_PAUSE_NS	10000000	/* between these, where there is nothing to read */
 #define SECOND_NS	1000000000ULL
 #define SYNC_NS		250000000ULL
 
@@ -36,6 +40,7 @@ struct session {
 	int unstarted;		/* why the command did not start */
 	bool gone;		/* the file was removed */
 	int sync_err;
+	uint64_t unread;	/* records of before the end that are in the rings */
 	uint64_t unsynced;	/* files that were finished while the disk was behind */
 	uint64_t begin_ns, end_ns;
 	uint64_t shown_ns, synced_ns;
@@ -57,7 +62,9 @@ static int say_file(const struct session *session, int err)
 
 static struct record_summary summarize(const struct session *session)
 {
-	struct record_summary summary = { .file = &session->file };
+	struct record_summary summary = {
+		.file = &session->file, .unread = session->unread,
+	};
 
 	capture_counts(&session->capture, &summary.counts);
 	summary.elapsed_ns = (session->end_ns ? session->end_ns :
@@ -208,21 +215,63 @@ static int run_command(struct session *session)
 	return more < 0 ? more : ret < 0 ? ret : 0;
 }
 
-/* Records in the rings at the end belong to the recording. */
+/* Records come in the order of time: after a later one none is of before the end. */
+static uint64_t count_unread(const struct session *session)
+{
+	struct capture_counts counts;
+
+	capture_counts(&session->capture, &counts);
+	return session->capture.newest_ns < session->end_ns ? counts.reader.pending : 0;
+}
+
+/* As wait_for(), and blocked signals stay blocked. */
+static int pause_at_end(const struct session *session)
+{
+	const struct timespec pause = { .tv_nsec = END_PAUSE_NS };
+	struct pollfd fd = {
+		.fd = cmt_device_fd(session->dev), .events = POLLIN,
+	};
+
+	if (ppoll(&fd, 1, &pause, NULL) < 0)
+		return errno == EINTR ? 0 : -errno;
+	return fd.revents & (POLLERR | POLLHUP | POLLNVAL) ? -ENODEV : 0;
+}
+
+/* Records of before the end belong to the recording, and some can only be read later. */
+static int read_rest(struct session *session)
+{
+	uint64_t until = session->end_ns + END_NS;
+	int ret;
+
+	do {
+		ret = pump(session);
+		session->unread = count_unread(session);
+		if (!ret && session->unread)
+			ret = pause_at_end(session);
+	} while (ret >= 0 && session->unread && clock_ns(CLOCK_MONOTONIC) < until);
+	return ret < 0 ? ret : 0;
+}
+
+/* Returns the first error. */
 static int finish(struct session *session, int ret)
 {
-	int err = 0;
+	int err;
 
 	session->end_ns = clock_ns(CLOCK_MONOTONIC);
+	session->unread = count_unread(session);
 	if (!ret)
-		err = capture_pump(&session->capture);
-	if (err >= 0 && !session->file.err)
+		ret = read_rest(session);
+	if (!session->file.err) {
 		err = capture_look(&session->capture);
-	if (!session->file.err)
+		ret = ret ? ret : err;
+	}
+	if (!session->file.err) {
 		err = cmt_recorder_end(session->capture.recorder);
+		ret = ret ? ret : err;
+	}
 	if (session->progress)
 		record_progress_end(stderr);
-	return ret ? ret : err < 0 ? err : 0;
+	return ret;
 }
 
 static int say_stopped(const struct session *session, int ret)

@@ -91,4 +91,5 @@ void record_losses(FILE *out, const struct record_summary *summary)
 	print_loss(out, "no memory for them", counts->recorder.dropped);
 	print_loss(out, "could not be written",
 		   counts->recorder.refused_records + counts->recorder.open);
+	print_loss(out, "not read from the rings at the end", summary->unread);
 }

@@ -12,6 +12,7 @@ struct record_summary {
 	struct capture_counts counts;
 	const struct record_file *file;
 	uint64_t elapsed_ns;
+	uint64_t unread;	/* records that are left in the rings at the end */
 };
 
 /* One line that replaces the last one, without a newline */

@@ -155,6 +155,7 @@ static int pump_batch(struct capture *capture)
 
 	if (n <= 0)
 		return n;
+	capture->newest_ns = capture->records[n - 1].ts;
 	name_new(capture, n);
 	ret = taken(cmt_recorder_add(capture->recorder, capture->records,
 				     (uint32_t)n));

@@ -16,6 +16,7 @@ struct capture {
 	struct cmt_record *records;	/* room for a batch */
 	uint64_t late;		/* the number of records at the last snapshot */
 	bool resync;		/* a new snapshot is necessary */
+	uint64_t newest_ns;	/* the time of the last record */
 	uint64_t looked_ns;
 	uint64_t flushed_ns;
 };
