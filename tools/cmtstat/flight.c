@@ -34,6 +34,7 @@ struct flight {
 	struct save *saving;	/* NULL: chunks are kept */
 	struct record_sync sync;
 	bool unsynced;		/* the disk did not accept a file */
+	bool told_stays;	/* that a file cannot be removed */
 	struct asked asked;
 	struct trigger trigger;
 	uint64_t tried_ns;	/* the last attempt to save; 0: never */
@@ -95,6 +96,20 @@ static void sync_saved(struct flight *flight, const struct save *save)
 		report_unsynced(flight, save->name, err);
 }
 
+/* Once: it is tried again with each save. */
+static void report_stays(struct flight *flight)
+{
+	const struct saves *saves = &flight->saves;
+	char path[4 * PATH_MAX];
+
+	if (!saves->stays_err || flight->told_stays)
+		return;
+	flight->told_stays = true;
+	escape_text(path, sizeof(path), saves->path, ESCAPE_ASCII);
+	fprintf(stderr, RECORD_NAME ": --max-files: cannot remove %s/%s, and removes the next oldest file: %s\n",
+		path, saves->stays, strerror(-saves->stays_err));
+}
+
 /* Rules that were not worth a save so soon after another one, each once. */
 static void report_dropped(struct flight *flight)
 {
@@ -130,6 +145,7 @@ static void save_now(struct flight *flight, const char *why)
 		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
 			save.name, format_bytes(size, save.file.size), why);
 		sync_saved(flight, &save);
+		report_stays(flight);
 		report_dropped(flight);
 	}
 	save_close(&save);

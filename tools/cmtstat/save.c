@@ -87,8 +87,18 @@ static bool is_older(const char *a, const char *b, const char *new)
 	return a_later == b_later ? strcmp(a, b) < 0 : a_later;
 }
 
-/* How many there are with the new one, and the name of the oldest of the others. */
-static uint64_t find_oldest(const struct saves *saves, const char *new,
+static bool is_file(int dir, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+}
+
+/*
+ * How many files there are with the new one, and the name of the oldest of the others that
+ * are not older than @stays, nor it; "": there is none.
+ */
+static uint64_t find_oldest(const struct saves *saves, const char *new, const char *stays,
 			    char oldest[NAME_MAX + 1])
 {
 	int fd = openat(saves->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,36 +106,54 @@ static uint64_t find_oldest(const struct saves *saves, const char *new,
 	const struct dirent *entry;
 	uint64_t nr = 1;
 
+	*oldest = '\0';
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return 0;
 	}
 	while ((entry = readdir(dir))) {
-		if (!is_saved(entry->d_name) || !strcmp(entry->d_name, new))
+		const char *name = entry->d_name;
+
+		if (!is_saved(name) || !strcmp(name, new) || !is_file(fd, name))
 			continue;
-		if (nr++ == 1 || is_older(entry->d_name, oldest, new))
-			snprintf(oldest, NAME_MAX + 1, "%s", entry->d_name);
+		nr++;
+		if (*stays && !is_older(stays, name, new))
+			continue;
+		if (!*oldest || is_older(name, oldest, new))
+			snprintf(oldest, NAME_MAX + 1, "%s", name);
 	}
 	closedir(dir);
 	return nr;
 }
 
+/* Where a file cannot be removed, the next oldest one is. */
+static void remove_oldest(struct saves *saves, const char *new)
+{
+	char stays[NAME_MAX + 1] = "", oldest[NAME_MAX + 1];
+
+	while (find_oldest(saves, new, stays, oldest) > saves->max_files && *oldest) {
+		if (!unlinkat(saves->dir, oldest, 0)) {
+			saves->removed++;
+			continue;
+		}
+		if (!saves->stays_err && errno != ENOENT) {
+			saves->stays_err = -errno;
+			memcpy(saves->stays, oldest, sizeof(oldest));
+		}
+		memcpy(stays, oldest, sizeof(oldest));
+	}
+}
+
 int save_finish(struct save *save, struct saves *saves, int err)
 {
-	char oldest[NAME_MAX + 1];
-
 	if (!err && renameat(saves->dir, PART, saves->dir, save->name))
 		err = -errno;
-	if (err) {
-		if (save->file.fd >= 0)
-			unlinkat(saves->dir, PART, 0);
-		return err;
-	}
-	while (find_oldest(saves, save->name, oldest) > saves->max_files &&
-	       !unlinkat(saves->dir, oldest, 0))
-		saves->removed++;
-	return 0;
+	if (!err)
+		remove_oldest(saves, save->name);
+	else if (save->file.fd >= 0)
+		unlinkat(saves->dir, PART, 0);
+	return err;
 }
 
 void save_close(struct save *save)

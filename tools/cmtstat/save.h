@@ -12,6 +12,8 @@ struct saves {
 	int dir;
 	uint64_t max_files;
 	uint64_t removed;
+	int stays_err;		/* why the first that cannot be removed stays: -errno; 0: none */
+	char stays[NAME_MAX + 1];
 };
 
 struct save {
@@ -28,9 +30,9 @@ int save_begin(struct save *save, const struct saves *saves,
 	       const struct keep *keep);
 
 /*
- * Give the file its name, and remove the oldest other files.  @err: the error of writing;
- * then the file is removed.  Closes nothing: the caller may hand save->file.fd on, and
- * save_close() it.  Returns @err, or -errno.
+ * Give the file its name, and remove the oldest other files that can be removed.  @err: the
+ * error of writing; then the file is removed.  Closes nothing: the caller may hand
+ * save->file.fd on, and save_close() it.  Returns @err, or -errno.
  */
 int save_finish(struct save *save, struct saves *saves, int err);
 void save_close(struct save *save);

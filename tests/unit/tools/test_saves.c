@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record_sync.h"
@@ -209,12 +210,58 @@ START_TEST(test_saves_only_one)
 }
 END_TEST
 
+static const char *immutable = "";	/* the name of a file that cannot be removed */
+
+int __real_unlinkat(int dir, const char *name, int flags);
+int __wrap_unlinkat(int dir, const char *name, int flags);
+
+int __wrap_unlinkat(int dir, const char *name, int flags)
+{
+	if (strcmp(name, immutable))
+		return __real_unlinkat(dir, name, flags);
+	errno = EPERM;
+	return -1;
+}
+
+/* Others go in its place, and the first such error is kept.  A directory counts for none. */
+START_TEST(test_saves_one_stays)
+{
+	static const char *const old[] = {
+		"cmt-20000101T000000.000Z.cmt", "cmt-20000102T000000.000Z.cmt",
+		"cmt-20000103T000000.000Z.cmt",
+	};
+	char path[] = "/tmp/cmt-saves-XXXXXX", names[3][NAME_MAX + 1];
+	struct saves saves;
+
+	ck_assert_int_eq(saves_open(&saves, make_directory(path), 2), 0);
+	ck_assert_int_eq(mkdirat(saves.dir, old[0], 0700), 0);
+	make_file(&saves, old[1]);
+	make_file(&saves, old[2]);
+	immutable = old[1];
+	for (int i = 0; i < 3; i++)
+		save_file(&saves, names[i]);
+	ck_assert(exists(&saves, old[0]) && exists(&saves, old[1]));
+	ck_assert(!exists(&saves, old[2]) && !exists(&saves, names[0]));
+	ck_assert(!exists(&saves, names[1]) && exists(&saves, names[2]));
+	ck_assert_uint_eq(saves.removed, 3);
+	ck_assert_int_eq(saves.stays_err, -EPERM);
+	ck_assert_str_eq(saves.stays, old[1]);
+	immutable = "";
+	unlinkat(saves.dir, old[0], AT_REMOVEDIR);
+	unlinkat(saves.dir, old[1], 0);
+	unlinkat(saves.dir, names[2], 0);
+	saves_close(&saves);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("saves");
 
 	UNIT_CASE(suite, test_saves_clock_set_back);
 	UNIT_CASE(suite, test_saves_only_one);
+	UNIT_CASE(suite, test_saves_one_stays);
 	UNIT_CASE(suite, test_sync_takes_answers);
 	UNIT_CASE(suite, test_sync_disk_is_behind);
 	UNIT_CASE(suite, test_sync_failures);
