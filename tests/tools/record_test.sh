@@ -407,6 +407,13 @@ kill -USR1 $pid
 until_true saved $((before + 2))
 checks=$((checks + 2))
 [ "$(find "$saves" -name 'cmt-*.cmt' | wc -l)" = 2 ] || fail "not two files"
+# One recorder a directory: the second one leaves the first one's files alone.
+: >"$saves/.cmt-part"
+run 1 "$stat" record --keep 5s --save-to "$saves" -t 0.1
+has err "--save-to: $saves: another recorder saves there: stop it, or name another directory"
+checks=$((checks + 1))
+[ -e "$saves/.cmt-part" ] || fail "the other one's file is gone"
+rm -f "$saves/.cmt-part"
 kill $pid
 wait $pid || fail "a signal: exit status $?"
 checks=$((checks + 2))

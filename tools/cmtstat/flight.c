@@ -320,12 +320,12 @@ static int record(struct flight *flight)
 	return ret ? EXIT_RUNTIME : 0;
 }
 
-static int refused(const char *option, const char *path, int err)
+static int refused(const char *option, const char *path, const char *why)
 {
 	char shown[4 * PATH_MAX];
 
 	escape_text(shown, sizeof(shown), path, ESCAPE_ASCII);
-	fprintf(stderr, RECORD_NAME ": %s: %s: %s\n", option, shown, strerror(-err));
+	fprintf(stderr, RECORD_NAME ": %s: %s: %s\n", option, shown, why);
 	return EXIT_RUNTIME;
 }
 
@@ -336,10 +336,12 @@ static int open_files(struct flight *flight)
 			     config->max_files);
 
 	if (ret)
-		return refused("--save-to", config->directory, ret);
+		return refused("--save-to", config->directory, ret == -EWOULDBLOCK ?
+			       "another recorder saves there: stop it, or name another directory" :
+			       strerror(-ret));
 	ret = asked_open(&flight->asked, config->socket);
 	if (ret)
-		return refused("--socket", config->socket, ret);
+		return refused("--socket", config->socket, strerror(-ret));
 	keep_begin(&flight->keep);
 	ret = record(flight);
 	keep_end(&flight->keep);

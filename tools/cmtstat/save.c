@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ int saves_open(struct saves *saves, const char *path, uint64_t max_files)
 	*saves = (struct saves){ .path = path, .max_files = max_files };
 	saves->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (saves->dir < 0)
+		return -errno;
+	if (flock(saves->dir, LOCK_EX | LOCK_NB))
 		return -errno;
 	/* the file of a killed recorder */
 	unlinkat(saves->dir, PART, 0);

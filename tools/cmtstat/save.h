@@ -21,7 +21,10 @@ struct save {
 	char name[NAME_MAX + 1];
 };
 
-/* Returns 0 or -errno: no directory, or none that can be written to. */
+/*
+ * Returns 0 or -errno: no directory, none that can be written to, or -EWOULDBLOCK: another
+ * recorder has it.  Call saves_close() in any case.
+ */
 int saves_open(struct saves *saves, const char *path, uint64_t max_files);
 void saves_close(struct saves *saves);
 

@@ -255,6 +255,25 @@ START_TEST(test_saves_one_stays)
 }
 END_TEST
 
+/* A second recorder is refused before it removes the file that the first one writes. */
+START_TEST(test_saves_one_recorder)
+{
+	char path[] = "/tmp/cmt-saves-XXXXXX";
+	struct saves saves, second;
+
+	ck_assert_int_eq(saves_open(&saves, make_directory(path), 2), 0);
+	make_file(&saves, ".cmt-part");
+	ck_assert_int_eq(saves_open(&second, path, 2), -EWOULDBLOCK);
+	saves_close(&second);
+	ck_assert(exists(&saves, ".cmt-part"));
+	saves_close(&saves);
+	ck_assert_int_eq(saves_open(&second, path, 2), 0);
+	ck_assert(!exists(&second, ".cmt-part"));
+	saves_close(&second);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("saves");
@@ -262,6 +281,7 @@ int main(void)
 	UNIT_CASE(suite, test_saves_clock_set_back);
 	UNIT_CASE(suite, test_saves_only_one);
 	UNIT_CASE(suite, test_saves_one_stays);
+	UNIT_CASE(suite, test_saves_one_recorder);
 	UNIT_CASE(suite, test_sync_takes_answers);
 	UNIT_CASE(suite, test_sync_disk_is_behind);
 	UNIT_CASE(suite, test_sync_failures);
