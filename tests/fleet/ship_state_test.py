@@ -20,7 +20,8 @@ SHIP = os.path.join(BUILD, 'tools/ship/cmt-ship')
 TOOLS = os.path.join(BUILD, 'tools')
 MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
 SECRET = 'pass"wo\\rd: 1'
-FIRST, SECOND = 'cmt-20260601T000001.000Z.cmt', 'cmt-20260601T000002.000Z.cmt'
+# of a rule and of a request
+FIRST, SECOND = 'cmt-20260601T000001.000Z.cmt', 'cmt-20260601T000002.000Z-asked.cmt'
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -405,8 +405,10 @@ until_true saved $((before + 1))
 until_true grep -q ": SIGUSR1" "$scratch/err2"
 kill -USR1 $pid
 until_true saved $((before + 2))
+# ... two that were asked for, beside the rule's.
 checks=$((checks + 2))
-[ "$(find "$saves" -name 'cmt-*.cmt' | wc -l)" = 2 ] || fail "not two files"
+[ "$(find "$saves" -name 'cmt-*Z-asked.cmt' | wc -l)" = 2 ] || fail "not two asked for"
+[ "$(find "$saves" -name 'cmt-*Z.cmt' | wc -l)" = 1 ] || fail "not one of the rule"
 # One recorder a directory: the second one leaves the first one's files alone.
 : >"$saves/.cmt-part"
 run 1 "$stat" record --keep 5s --save-to "$saves" -t 0.1
@@ -418,7 +420,7 @@ kill $pid
 wait $pid || fail "a signal: exit status $?"
 checks=$((checks + 2))
 [ ! -e "$scratch/socket" ] || fail "the socket is still there"
-[ "$(find "$saves" -type f | wc -l)" = 2 ] || fail "something stays behind"
+[ "$(find "$saves" -type f | wc -l)" = 3 ] || fail "something stays behind"
 # A socket that a kill has left.
 : >"$scratch/err2"
 CMT_FAKE=container "$stat" record --keep 5s --save-to "$saves" \
@@ -448,6 +450,19 @@ CMT_FAKE=wave,container run 0 "$stat" record --keep 2s --save-to "$saves" -t 7 \
 	--on 'occupancy *977 > 2M' --on 'occupancy *978 > 1G'
 checks=$((checks + 1))
 [ "$(grep -c "not saved" "$scratch/err")" = 1 ] || fail "not said once"
+# A request is no save by a rule: --distance does not count from it.
+: >"$scratch/err2"
+CMT_FAKE=wave,container "$stat" record --keep 2s --save-to "$saves" --socket "$scratch/socket" \
+	--on 'occupancy *977 > 2M' --distance 1h 2>"$scratch/err2" &
+pid=$!
+# shellcheck disable=SC2317 # until_true calls it
+asked() {
+	"$ctl" save "$scratch/socket" >"$scratch/out" 2>"$scratch/err"
+}
+until_true asked
+until_true grep -q ": saved $saves/cmt-.*Z.cmt, .*: occupancy " "$scratch/err2"
+kill $pid
+wait $pid
 run 2 "$stat" record -o "$file" --peak 10G
 has err "only with --keep"
 # A saved file that is not synced is reported, with its name: the process that syncs is gone.

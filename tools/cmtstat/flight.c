@@ -39,6 +39,7 @@ struct flight {
 	struct trigger trigger;
 	uint64_t tried_ns;	/* the last attempt to save; 0: never */
 	int tried;		/* its result: 0 or -errno */
+	uint64_t rule_ns;	/* the last one for a rule; 0: never */
 	uint64_t nr_saves;
 	char last[NAME_MAX + 1];
 	uint64_t due_ns;	/* when to save for the rule; 0: none has fired */
@@ -56,12 +57,12 @@ static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
 }
 
 /* All that is there until now.  Returns 0 or -errno. */
-static int write_save(struct flight *flight, struct save *save)
+static int write_save(struct flight *flight, struct save *save, bool asked)
 {
 	int ret = capture_look(&flight->capture);
 
 	if (!ret)
-		ret = save_begin(save, &flight->saves, &flight->keep);
+		ret = save_begin(save, &flight->saves, &flight->keep, asked);
 	flight->saving = save;
 	if (!ret)
 		ret = keep_file_end(&save->file, flight->capture.recorder);
@@ -126,15 +127,15 @@ static void report_dropped(struct flight *flight)
 	memset(trigger->fired, 0, sizeof(trigger->fired));
 }
 
-/* @why: the reason of the save.  A failed save prints a message. */
-static void save_now(struct flight *flight, const char *why)
+/* @why: the reason of the save, a request or a rule.  A failed save prints a message. */
+static void save_now(struct flight *flight, const char *why, bool asked)
 {
 	char path[4 * PATH_MAX], size[FORMAT_LEN];
 	struct save save = { .file.fd = -1 };
 	int ret;
 
 	escape_text(path, sizeof(path), flight->saves.path, ESCAPE_ASCII);
-	ret = write_save(flight, &save);
+	ret = write_save(flight, &save, asked);
 	flight->tried_ns = clock_ns(CLOCK_MONOTONIC);
 	flight->tried = ret;
 	if (ret) {
@@ -151,10 +152,10 @@ static void save_now(struct flight *flight, const char *why)
 	save_close(&save);
 }
 
-static bool is_recent(const struct flight *flight, uint64_t ns)
+/* Was @at_ns, when it is not 0, less than @ns ago? */
+static bool is_recent(uint64_t at_ns, uint64_t ns)
 {
-	return flight->tried_ns &&
-	       clock_ns(CLOCK_MONOTONIC) - flight->tried_ns < ns;
+	return at_ns && clock_ns(CLOCK_MONOTONIC) - at_ns < ns;
 }
 
 static void answer(struct flight *flight)
@@ -163,8 +164,8 @@ static void answer(struct flight *flight)
 
 	if (!asked_pending(&flight->asked))
 		return;
-	if (!is_recent(flight, AGAIN_NS))
-		save_now(flight, "cmtctl save");
+	if (!is_recent(flight->tried_ns, AGAIN_NS))
+		save_now(flight, "cmtctl save", true);
 	if (flight->tried)
 		snprintf(text, sizeof(text), "error %s", strerror(-flight->tried));
 	else
@@ -189,7 +190,7 @@ static void report_unchecked(struct flight *flight)
 /* Rules that fire before a pending save are in that file. */
 static void note_rule(struct flight *flight)
 {
-	bool recent = is_recent(flight, flight->config->distance_ns);
+	bool recent = is_recent(flight->rule_ns, flight->config->distance_ns);
 	const char *rule;
 
 	if (!recent)
@@ -210,15 +211,16 @@ static void save_for_rule(struct flight *flight)
 	if (!flight->due_ns)
 		return;
 	flight->due_ns = 0;
-	save_now(flight, flight->rule);
+	save_now(flight, flight->rule, false);
+	flight->rule_ns = flight->tried_ns;
 }
 
 /* After a failed save the recording goes on. */
 static void save_if_asked(struct flight *flight)
 {
-	if (signal_save && !is_recent(flight, AGAIN_NS)) {
+	if (signal_save && !is_recent(flight->tried_ns, AGAIN_NS)) {
 		signal_save = 0;
-		save_now(flight, "SIGUSR1");
+		save_now(flight, "SIGUSR1", true);
 	}
 	answer(flight);
 	note_rule(flight);

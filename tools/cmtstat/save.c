@@ -16,7 +16,7 @@
 
 #define MODE 0640
 #define PREFIX "cmt-"
-#define SUFFIX ".cmt"
+#define DATE_LEN (sizeof("20261123T181500.123") - 1)
 #define PART ".cmt-part"	/* the name of an incomplete file */
 
 int saves_open(struct saves *saves, const char *path, uint64_t max_files)
@@ -39,6 +39,12 @@ void saves_close(struct saves *saves)
 	saves->dir = -1;
 }
 
+/* What follows the date.  Files of requests are apart, so that they remove none of a rule. */
+static const char *ending(const struct save *save)
+{
+	return save->asked ? "Z-asked.cmt" : "Z.cmt";
+}
+
 /* Names are in order of time: "cmt-20261123T181500.123Z.cmt". */
 static void make_name(struct save *save)
 {
@@ -49,14 +55,14 @@ static void make_name(struct save *save)
 
 	gmtime_r(&seconds, &tm);
 	strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &tm);
-	snprintf(save->name, sizeof(save->name), PREFIX "%s.%03uZ" SUFFIX, date,
-		 (unsigned int)(now / 1000000 % 1000));
+	snprintf(save->name, sizeof(save->name), PREFIX "%s.%03u%s", date,
+		 (unsigned int)(now / 1000000 % 1000), ending(save));
 }
 
 int save_begin(struct save *save, const struct saves *saves,
-	       const struct keep *keep)
+	       const struct keep *keep, bool asked)
 {
-	*save = (struct save){ .file.fd = -1 };
+	*save = (struct save){ .file.fd = -1, .asked = asked };
 	if (!keep->head || !keep_first(keep))
 		return -ENODATA;
 	make_name(save);
@@ -67,16 +73,14 @@ int save_begin(struct save *save, const struct saves *saves,
 	return keep_file_write(&save->file, keep);
 }
 
-static bool is_saved(const char *name)
+/* Has it a name as that of @save? */
+static bool is_like(const char *name, const struct save *save)
 {
-	size_t len = strlen(name), digits;
+	const char *date = name + sizeof(PREFIX) - 1;
 
-	if (len != sizeof(PREFIX "20261123T181500.123Z" SUFFIX) - 1 ||
-	    strncmp(name, PREFIX, sizeof(PREFIX) - 1) ||
-	    strcmp(name + len - (sizeof(SUFFIX) - 1), SUFFIX))
-		return false;
-	digits = strspn(name + sizeof(PREFIX) - 1, "0123456789T.");
-	return digits == sizeof("20261123T181500.123") - 1;
+	return !strncmp(name, PREFIX, sizeof(PREFIX) - 1) &&
+	       strspn(date, "0123456789T.") == DATE_LEN &&
+	       !strcmp(date + DATE_LEN, ending(save));
 }
 
 /*
@@ -98,12 +102,13 @@ static bool is_file(int dir, const char *name)
 }
 
 /*
- * How many files there are with the new one, and the name of the oldest of the others that
- * are not older than @stays, nor it; "": there is none.
+ * How many files like the new one there are with it, and the name of the oldest of the others
+ * that are later than @stays; "": there is none.
  */
-static uint64_t find_oldest(const struct saves *saves, const char *new, const char *stays,
-			    char oldest[NAME_MAX + 1])
+static uint64_t find_oldest(const struct saves *saves, const struct save *save,
+			    const char *stays, char oldest[NAME_MAX + 1])
 {
+	const char *new = save->name;
 	int fd = openat(saves->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
@@ -118,7 +123,7 @@ static uint64_t find_oldest(const struct saves *saves, const char *new, const ch
 	while ((entry = readdir(dir))) {
 		const char *name = entry->d_name;
 
-		if (!is_saved(name) || !strcmp(name, new) || !is_file(fd, name))
+		if (!is_like(name, save) || !strcmp(name, new) || !is_file(fd, name))
 			continue;
 		nr++;
 		if (*stays && !is_older(stays, name, new))
@@ -131,11 +136,11 @@ static uint64_t find_oldest(const struct saves *saves, const char *new, const ch
 }
 
 /* Where a file cannot be removed, the next oldest one is. */
-static void remove_oldest(struct saves *saves, const char *new)
+static void remove_oldest(struct saves *saves, const struct save *save)
 {
 	char stays[NAME_MAX + 1] = "", oldest[NAME_MAX + 1];
 
-	while (find_oldest(saves, new, stays, oldest) > saves->max_files && *oldest) {
+	while (find_oldest(saves, save, stays, oldest) > saves->max_files && *oldest) {
 		if (!unlinkat(saves->dir, oldest, 0)) {
 			saves->removed++;
 			continue;
@@ -153,7 +158,7 @@ int save_finish(struct save *save, struct saves *saves, int err)
 	if (!err && renameat(saves->dir, PART, saves->dir, save->name))
 		err = -errno;
 	if (!err)
-		remove_oldest(saves, save->name);
+		remove_oldest(saves, save);
 	else if (save->file.fd >= 0)
 		unlinkat(saves->dir, PART, 0);
 	return err;

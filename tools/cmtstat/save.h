@@ -10,7 +10,7 @@
 struct saves {
 	const char *path;	/* of the directory */
 	int dir;
-	uint64_t max_files;
+	uint64_t max_files;	/* for rules, and as many for requests */
 	uint64_t removed;
 	int stays_err;		/* why the first that cannot be removed stays: -errno; 0: none */
 	char stays[NAME_MAX + 1];
@@ -18,6 +18,7 @@ struct saves {
 
 struct save {
 	struct keep_file file;
+	bool asked;		/* a request, not a rule */
 	char name[NAME_MAX + 1];
 };
 
@@ -30,11 +31,11 @@ void saves_close(struct saves *saves);
 
 /* Begin a file, and write the content of @keep.  Returns 0 or -errno. */
 int save_begin(struct save *save, const struct saves *saves,
-	       const struct keep *keep);
+	       const struct keep *keep, bool asked);
 
 /*
- * Give the file its name, and remove the oldest other files that can be removed.  @err: the
- * error of writing; then the file is removed.  Closes nothing: the caller may hand
+ * Give the file its name, and remove the oldest other files like it that can be removed.
+ * @err: the error of writing; then the file is removed.  Closes nothing: the caller may hand
  * save->file.fd on, and save_close() it.  Returns @err, or -errno.
  */
 int save_finish(struct save *save, struct saves *saves, int err);

@@ -137,8 +137,8 @@ static bool exists(const struct saves *saves, const char *name)
 	return !faccessat(saves->dir, name, F_OK, 0);
 }
 
-/* Save a file, and write its name to @name. */
-static void save_file(struct saves *saves, char name[NAME_MAX + 1])
+/* Save a file for a rule or a request, and write its name to @name. */
+static void save_for(struct saves *saves, bool asked, char name[NAME_MAX + 1])
 {
 	const struct cmt_chunk head = {
 		.bytes = "head", .nr_bytes = 4, .kind = CMT_CHUNK_HEAD,
@@ -153,12 +153,17 @@ static void save_file(struct saves *saves, char name[NAME_MAX + 1])
 	keep_begin(&keep);
 	ck_assert_int_eq(keep_add(&keep, &head), 0);
 	ck_assert_int_eq(keep_add(&keep, &names), 0);
-	ck_assert_int_eq(save_begin(&save, saves, &keep), 0);
+	ck_assert_int_eq(save_begin(&save, saves, &keep, asked), 0);
 	ck_assert_int_eq(save_finish(&save, saves, 0), 0);
 	memcpy(name, save.name, NAME_MAX + 1);
 	save_close(&save);
 	keep_end(&keep);
 	usleep(2000);	/* the next name is another one */
+}
+
+static void save_file(struct saves *saves, char name[NAME_MAX + 1])
+{
+	save_for(saves, false, name);
 }
 
 /* The clock was set back: the names of earlier files are later than the new one's. */
@@ -205,6 +210,34 @@ START_TEST(test_saves_only_one)
 	ck_assert_uint_eq(saves.removed, 2);
 	unlinkat(saves.dir, name, 0);
 	unlinkat(saves.dir, "cmt-a.cmt", 0);
+	saves_close(&saves);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+/* Requests remove no file of a rule, and rules none of a request. */
+START_TEST(test_saves_requests_apart)
+{
+	char path[] = "/tmp/cmt-saves-XXXXXX", rules[3][NAME_MAX + 1], asked[3][NAME_MAX + 1];
+	struct saves saves;
+
+	ck_assert_int_eq(saves_open(&saves, make_directory(path), 2), 0);
+	save_for(&saves, false, rules[0]);
+	for (int i = 0; i < 3; i++)
+		save_for(&saves, true, asked[i]);
+	ck_assert(exists(&saves, rules[0]));
+	ck_assert(!exists(&saves, asked[0]) && exists(&saves, asked[1]));
+	save_for(&saves, false, rules[1]);
+	save_for(&saves, false, rules[2]);
+	ck_assert(!exists(&saves, rules[0]) && exists(&saves, rules[1]));
+	ck_assert(exists(&saves, asked[1]) && exists(&saves, asked[2]));
+	ck_assert_uint_eq(saves.removed, 2);
+	ck_assert_str_eq(strrchr(rules[1], 'Z'), "Z.cmt");
+	ck_assert_str_eq(strrchr(asked[1], 'Z'), "Z-asked.cmt");
+	for (int i = 1; i < 3; i++) {
+		unlinkat(saves.dir, rules[i], 0);
+		unlinkat(saves.dir, asked[i], 0);
+	}
 	saves_close(&saves);
 	ck_assert_int_eq(rmdir(path), 0);
 }
@@ -280,6 +313,7 @@ int main(void)
 
 	UNIT_CASE(suite, test_saves_clock_set_back);
 	UNIT_CASE(suite, test_saves_only_one);
+	UNIT_CASE(suite, test_saves_requests_apart);
 	UNIT_CASE(suite, test_saves_one_stays);
 	UNIT_CASE(suite, test_saves_one_recorder);
 	UNIT_CASE(suite, test_sync_takes_answers);
