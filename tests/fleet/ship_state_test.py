@@ -108,6 +108,15 @@ class Ship(unittest.TestCase):
         self.assertNotIn(SECRET.encode(), done.stdout)
         return done.stdout.decode('ascii')
 
+    def stub(self, script):
+        """A cmtstat that does as the real one, unless the shell's case does something else."""
+        stub = self.top / 'stub'
+        stub.mkdir()
+        (stub / 'cmtstat').write_text(f'#!/bin/sh\ncase "$*" in {script} esac\n'
+                                      f'exec {TOOLS}/cmtstat "$@"\n')
+        (stub / 'cmtstat').chmod(0o755)
+        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+
     def pause(self):
         failures, until = (self.state / 'pause').read_text().split()
         return int(failures), int(until) - time.time()
@@ -236,23 +245,37 @@ class Ship(unittest.TestCase):
 
     def test_not_exported_now(self):
         """What failed once, as where there is no memory, is tried again, and by itself."""
-        stub = self.top / 'stub'
-        stub.mkdir()
-        (stub / 'cmtstat').write_text(f'#!/bin/sh\ncase "$*" in *{FIRST}*) [ -e {stub}/now ] || '
-                                      '{ echo no memory >&2; exit 1; } ;; esac\n'
-                                      f'exec {TOOLS}/cmtstat "$@"\n')
-        (stub / 'cmtstat').chmod(0o755)
-        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+        self.stub(f'*{FIRST}*) [ -e {self.top}/now ] || {{ echo no memory >&2; exit 1; }} ;;')
         self.save(FIRST)
         self.save(SECOND)
         out = self.ship(1)
         self.assertIn(f'not sent: {FIRST}: cmtstat export: no memory ; again in 1 min', out)
         self.assertIn(f'sent: {SECOND}', out)
-        (stub / 'now').touch()
+        (self.top / 'now').touch()
         self.assertEqual(self.ship(0), '')
         (self.state / 'refused' / FIRST).write_text('1 0\n')
         self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
         self.assertEqual(list(self.state.glob('refused/*')), [])
+
+    def test_killed(self):
+        """One of which the export dies holds none back, whether it had begun to write or not."""
+        self.save(FIRST)
+        self.save(SECOND)
+        self.stub(f'*{FIRST}*) [ -e {self.top}/now ] || echo row; kill -KILL $$ ;;')
+        out = self.ship(1)
+        self.assertIn(f'not sent: {FIRST}: cmtstat export: ended by signal 9', out)
+        self.assertIn(f'sent: {SECOND}', out)
+        self.assertFalse((self.state / 'pause').exists())
+        (self.top / 'now').touch()
+        (self.state / 'refused' / FIRST).write_text('1 0\n')
+        self.assertIn(f'not sent: {FIRST}: cmtstat export: ended by signal 9', self.ship(1))
+
+    def test_server_ends_early(self):
+        """A server that stops to read has not taken the rows."""
+        self.save(FIRST)
+        self.stub(f'*{FIRST}*) echo row; kill -PIPE $$ ;;')
+        self.assertIn(f'not sent: {FIRST}: http://127.0.0.1', self.ship(1))
+        self.assertEqual(self.pause()[0], 1)
 
     def test_without_rows(self):
         """What has nothing to send is left out, for good."""
