@@ -707,7 +707,7 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->type = CMT_REC_TICK;
 		record->rmid = 1;
 		record->generation = 1;
-		record->interval_ns = MS;
+		record->interval_ns = fake("slow") ? 1000 * MS : MS;
 		return;
 	}
 	if (reader->step > sample_steps() + perf_steps()) {

@@ -604,6 +604,11 @@ grep -q '^cgroup:1152921504606846977 *>4.0 MiB  *-  *-  *>4.0 MiB  *-  *>1.0 MB/
 run 0 "$stat" diff --json "$some" "$none"
 has out '"occupancy_most_bytes":4194304,"occupancy_most_partial":true,'
 
+# At a sampling interval above 1 ms incidents are not known, which is no failure.
+run 0 env CMT_FAKE=slow "$stat" record --force -t 0.2 -o "$scratch/slow.cmt"
+run 0 "$stat" export --ndjson --by incident "$scratch/slow.cmt"
+has err "incidents need a sampling interval of 1 ms, and it is longer"
+
 # A later major version: the header says 2.7, and is intact.
 python3 - "$file" "$scratch/future" <<'EOF'
 import struct, sys
