@@ -217,9 +217,9 @@ class Ship(unittest.TestCase):
         stub.mkdir()
         for when in ('*--grain*', '*--ndjson*'):
             self.save(FIRST)
-            (stub / 'cmtstat').write_text(f'#!/bin/sh\n{TOOLS}/cmtstat "$@"\n'
+            (stub / 'cmtstat').write_text(f'#!/bin/sh\n{TOOLS}/cmtstat "$@"\nrc=$?\n'
                                           f'case "$*" in {when}) rm -f {self.saved / FIRST} ;;'
-                                          ' esac\n')
+                                          ' esac\nexit $rc\n')
             (stub / 'cmtstat').chmod(0o755)
             out = self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}')
             self.assertNotIn('sent:', out)
@@ -276,6 +276,25 @@ class Ship(unittest.TestCase):
         self.stub(f'*{FIRST}*) echo row; kill -PIPE $$ ;;')
         self.assertIn(f'not sent: {FIRST}: http://127.0.0.1', self.ship(1))
         self.assertEqual(self.pause()[0], 1)
+
+    def test_incidents_fail_once(self):
+        """Neither a list of incidents nor a begin that cannot be read is one that is empty."""
+        fail = '{ echo no memory >&2; exit 1; } ;;'
+        self.stub(f'*--ndjson*incident*) [ ! -e {self.top}/list ] || {fail}'
+                  f' *--ndjson*) [ ! -e {self.top}/begin ] || {fail}')
+        self.save(FIRST)
+        for what, tables in (('list', ['usage']), ('begin', ['usage', 'incidents'])):
+            (self.top / what).touch()
+            self.server.seen.clear()
+            self.assertEqual(self.ship(1), f'cmt-ship: not sent: {FIRST}: cmtstat export: '
+                             'no memory ; again in 1 min\n')
+            self.assertEqual(self.server.tables(), tables)
+            self.assertFalse((self.state / 'done' / FIRST).exists())
+            (self.top / what).unlink()
+            (self.state / 'refused' / FIRST).unlink()
+        self.server.seen.clear()
+        self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
+        self.assertEqual(self.server.tables(), ['usage', 'incidents', 'usage'])
 
     def test_without_rows(self):
         """What has nothing to send is left out, for good."""
