@@ -126,7 +126,7 @@ struct cmt_usage {
 	bool whole_due;		/* the next frame must have all rows */
 	/* end of the last slot of the last frame with all rows */
 	uint64_t whole_ns;
-	bool narrow;		/* an interval is as long as a slot */
+	bool narrow;		/* by owner, and an interval is as long as a slot */
 	/* some holding is also in the chain of a group that it left */
 	bool loose;
 	uint64_t before_ns;	/* end of the slot before the current one */

@@ -126,7 +126,8 @@ int cmt_usage_new(struct cmt_usage **usage, const struct cmt_usage_opts *opts)
 	u->unit_bytes = o.unit_bytes;
 	u->l3_bytes = o.l3_bytes;
 	u->interval_ns = o.interval_ns;
-	u->narrow = o.flags & CMT_USAGE_BRIEF && o.interval_ns == o.slot_ns;
+	u->narrow = o.flags & CMT_USAGE_BRIEF && usage_by_owner(u) &&
+		    o.interval_ns == o.slot_ns;
 	u->slot_ns = o.slot_ns;
 	u->source = &given;
 	u->events = info ? info->events : ~0U;

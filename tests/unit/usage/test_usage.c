@@ -1278,6 +1278,34 @@ START_TEST(test_usage_cpu_view_has_values)
 }
 END_TEST
 
+/* By CPU, CMT_USAGE_BRIEF changes no value. */
+START_TEST(test_usage_cpu_view_of_one_slot)
+{
+	begin_opts((struct cmt_usage_opts){
+		.by = CMT_USAGE_BY_CPU, .interval_ns = MS, .slot_ns = MS,
+		.flags = CMT_USAGE_BRIEF,
+	});
+	own_cpu(1, 0);
+	for (uint64_t ms = 1; ms <= 3; ms++) {
+		add(tick(0, ms * MS, 1));
+		read_at(1, ms * MS, 100 * ms, 0);
+	}
+	ck_assert_int_eq(cmt_usage_flush(usage), 0);
+	for (uint64_t ms = 1; ms <= 3; ms++) {
+		const struct cmt_usage_occupancy *o;
+
+		ck_assert_int_eq(cmt_usage_next(usage, &frame), 1);
+		ck_assert_uint_eq(frame->nr_rows, 1);
+		o = &cmt_usage_row_at(frame, 0)->occupancy;
+		ck_assert(o->known);
+		ck_assert_uint_eq(o->last_bytes, 100 * ms);
+		ck_assert_uint_eq(o->most_bytes, 100 * ms);
+		ck_assert_uint_eq(o->slots, 1);
+	}
+	end();
+}
+END_TEST
+
 /* Where no CPU has an RMID, the rows are CPUs alone, and hold nothing. */
 START_TEST(test_usage_cpu_view_of_processes)
 {
@@ -1623,6 +1651,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_all_pending);
 	UNIT_CASE(suite, test_usage_cpu_deltas);
 	UNIT_CASE(suite, test_usage_cpu_view_has_values);
+	UNIT_CASE(suite, test_usage_cpu_view_of_one_slot);
 	UNIT_CASE(suite, test_usage_cpu_view_of_processes);
 	UNIT_CASE(suite, test_usage_containers_and_overflow);
 	UNIT_CASE(suite, test_usage_attached_process_in_container);
