@@ -199,14 +199,18 @@ void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame)
 		       !usage->whole_due &&
 		       usage->slot_end_ns - usage->whole_ns < WHOLE_NS;
 	frame->brief = usage->brief;
-	if (!usage->brief && frame->nr_cpus) {
-		usage->whole_due = false;
-		usage->whole_ns = usage->slot_end_ns;
-	}
 	if (usage->brief && usage->perf.quiet)
 		frame->brief_why |= CMT_USAGE_WHY_EXCLUDED;
 	if (usage->brief && (frame->nr_gaps || frame->dropped))
 		frame->brief_why |= CMT_USAGE_WHY_GAP;
+}
+
+void usage_brief_given(struct cmt_usage *usage, const struct cmt_usage_frame *frame)
+{
+	if (frame->brief || !frame->nr_cpus)
+		return;
+	usage->whole_due = false;
+	usage->whole_ns = usage->slot_end_ns;
 }
 
 bool usage_brief_news(const struct cmt_usage *usage, const struct usage_holding *h)

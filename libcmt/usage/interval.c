@@ -192,6 +192,9 @@ int usage_interval_end(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
 {
 	struct usage_frame *to = usage_frame_build(usage, end_ns);
 
+	/* before a sweep, after which all rows are due again */
+	if (to)
+		usage_brief_given(usage, &to->frame);
 	interval_close(usage, to ? &to->frame : NULL);
 	if (!cmt_ts_before(now, end_ns))
 		end_ns += (now - end_ns) / usage->interval_ns *

@@ -325,6 +325,8 @@ int usage_group_join(struct cmt_usage *usage, struct usage_holding *h);
  * because a missing row then means that the owner has gone.
  */
 void usage_brief_decide(struct cmt_usage *usage, struct cmt_usage_frame *frame);
+/* cmt_usage_next() gives the frame: if it has all rows, the next one need not. */
+void usage_brief_given(struct cmt_usage *usage, const struct cmt_usage_frame *frame);
 /* Choose the groups that have a row in a brief frame. */
 void usage_brief_want(struct cmt_usage *usage);
 /* Has the holding a value that a brief frame must have?  Where nothing is read, none has. */

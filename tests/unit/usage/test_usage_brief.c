@@ -548,6 +548,37 @@ START_TEST(test_brief_long)
 }
 END_TEST
 
+/* cmt_usage_peek() has all rows, and so has a frame of cmt_usage_next() in each second. */
+START_TEST(test_brief_and_peek)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = CMT_USAGE_BY_CONTAINER, .flags = CMT_USAGE_BRIEF,
+		.nr_rmids = RMIDS, .nr_cpus = CPUS, .interval_ns = 500 * MS,
+	};
+	const struct cmt_usage_frame *frame;
+	uint32_t nr_frames = 0, nr_complete = 0;
+
+	ck_assert_int_eq(cmt_usage_new(&usage[0], &opts), 0);
+	for (uint64_t ms = 1; ms <= 3000; ms++) {
+		struct cmt_record record = {
+			.ts = ms * MS, .type = CMT_REC_TICK, .interval_ns = MS,
+		};
+
+		ck_assert_int_eq(cmt_usage_add(usage[0], &record), 0);
+		while (cmt_usage_next(usage[0], &frame) > 0) {
+			nr_complete += nr_frames && !frame->brief;
+			nr_frames++;
+		}
+		if (ms % 500 != 250)
+			continue;
+		ck_assert_int_eq(cmt_usage_peek(usage[0], &frame), 0);
+		ck_assert(!frame->brief);
+	}
+	ck_assert_uint_ge(nr_complete, 2);
+	cmt_usage_free(usage[0]);
+}
+END_TEST
+
 int main(void)
 {
 	int n = sizeof(all_rates) / sizeof(all_rates[0]);
@@ -559,5 +590,6 @@ int main(void)
 	tcase_add_loop_test(tcase, test_brief_long, 0, n);
 	tcase_add_loop_test(tcase, test_spread, 0, n);
 	suite_add_tcase(suite, tcase);
+	UNIT_CASE(suite, test_brief_and_peek);
 	return unit_run(suite);
 }
