@@ -199,8 +199,12 @@ static struct usage_runner *runner_of(struct cmt_usage *usage,
 {
 	struct usage_runner *runner = find_runner(usage, place, p);
 
-	if (!runner && usage_by_owner(usage) && p->generation && !p->owner)
+	if (!runner && usage_by_owner(usage) && p->generation && !p->owner) {
 		runner = find_unknown(usage, place, p->domain);
+		/* of several owners: the runner of none of them that is known later */
+		if (runner)
+			runner->generation = 0;
+	}
 	if (!runner)
 		runner = new_runner(usage, place, p);
 	if (runner && usage_by_owner(usage) && p->owner)

@@ -35,7 +35,7 @@ struct usage_counted {
  */
 struct usage_runner {
 	uint32_t rmid;
-	uint32_t generation;
+	uint32_t generation;	/* 0: RMID 0, or several that are not known */
 	uint32_t domain;
 	/* the next older runner of this RMID, or of any domain */
 	uint32_t older;

@@ -528,6 +528,39 @@ START_TEST(test_unknown_owners)
 }
 END_TEST
 
+/* One of several unknown owners is known later, and has no counts of the others. */
+START_TEST(test_unknown_owner_is_known_later)
+{
+	struct cmt_record record = perf(0, 10 * MS, 3, 1000);
+
+	begin(CMT_USAGE_BY_PROCESS);
+	record.generation = 8;
+	add(record);
+	record = perf(1, 10 * MS, 3, 500);
+	record.generation = 7;
+	add(record);
+	event(CMT_REC_UPDATE, 12 * MS, 3, 8, 10, 0);
+	record = perf(0, 13 * MS, 3, 200);
+	record.generation = 8;
+	add(record);
+	close_frame(2);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 3)->counters.ran_ns, 200 * 1000);
+	ck_assert_uint_eq(row_of(CMT_USAGE_UNKNOWN, 3)->counters.ran_ns, 1500 * 1000);
+}
+END_TEST
+
+/* The only unknown owner of an RMID is known later, and has all counts. */
+START_TEST(test_only_unknown_owner_is_known_later)
+{
+	begin(CMT_USAGE_BY_PROCESS);
+	ran(0, 10 * MS, 3, 1000);
+	event(CMT_REC_UPDATE, 12 * MS, 3, 1, 10, 0);
+	ran(0, 13 * MS, 3, 200);
+	close_frame(1);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 3)->counters.ran_ns, 1200 * 1000);
+}
+END_TEST
+
 /* As perf(), of tasks that waited, too. */
 static void waited(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t ran_us,
 		   uint32_t waited_us)
@@ -764,6 +797,8 @@ int main(void)
 	tcase_add_test(tcase, test_dropped_records);
 	tcase_add_test(tcase, test_pending);
 	tcase_add_test(tcase, test_unknown_owners);
+	tcase_add_test(tcase, test_unknown_owner_is_known_later);
+	tcase_add_test(tcase, test_only_unknown_owner_is_known_later);
 	tcase_add_test(tcase, test_waited_by_process);
 	tcase_add_test(tcase, test_waited_by_cpu_and_domain);
 	tcase_add_test(tcase, test_waited_partly_known);
