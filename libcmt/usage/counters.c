@@ -138,7 +138,7 @@ static struct usage_runner *find_runner(const struct cmt_usage *usage, uint32_t 
 
 /*
  * Owners that are not known are one for each RMID, so that a stream that makes them up
- * takes no more memory than it has RMIDs.
+ * takes no more memory than it has RMIDs, or with parts, RMIDs in 64 domains.
  */
 static struct usage_runner *find_unknown(const struct cmt_usage *usage,
 					 uint32_t place, uint32_t domain)
@@ -251,10 +251,13 @@ static int add_record(struct cmt_usage *usage, const struct cmt_slot_perf *p)
 
 	if (p->cpu >= usage->nr_cpus || p->rmid >= usage->nr_rmids)
 		return 0;
-	if (usage->by == CMT_USAGE_BY_DOMAIN)
-		place = usage_domain(usage, p->domain);
-	if (place == USAGE_NONE)
+	if (!usage_in_last_domain(usage, p->domain) &&
+	    usage_domain(usage, p->domain) == USAGE_NONE) {
+		usage->dropped++;
 		return 0;
+	}
+	if (usage->by == CMT_USAGE_BY_DOMAIN)
+		place = usage->last_domain;
 	to = counted_of(usage, p, place);
 	if (!to)
 		return -ENOMEM;

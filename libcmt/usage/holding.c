@@ -8,19 +8,27 @@
 
 #include "slots/slots.h"
 
-uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
+/* The index of the domain; nr_domains: it was not seen before. */
+static uint32_t find_domain(const struct cmt_usage *usage, uint32_t domain)
 {
 	uint32_t i;
 
-	if (usage->nr_domains && usage->domains[usage->last_domain] == domain)
+	if (usage_in_last_domain(usage, domain))
 		return usage->last_domain;
 	/* entries are sorted by RMID, then domain */
 	i = usage->last_domain + 1;
 	if (i < usage->nr_domains && usage->domains[i] == domain)
-		return usage->last_domain = i;
+		return i;
 	for (i = 0; i < usage->nr_domains; i++)
 		if (usage->domains[i] == domain)
 			break;
+	return i;
+}
+
+uint32_t usage_domain(struct cmt_usage *usage, uint32_t domain)
+{
+	uint32_t i = find_domain(usage, domain);
+
 	if (i == usage->nr_domains) {
 		if (i == CMT_DOMAINS_MAX)
 			return USAGE_NONE;
@@ -319,8 +327,10 @@ static struct usage_holding *holding_at(struct cmt_usage *usage,
 	if (h && !usage_changes_hands(&h->owner, e->owner))
 		return h;
 	domain = usage_domain(usage, e->domain);
-	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE)
+	if (e->rmid >= usage->nr_rmids || domain == USAGE_NONE) {
+		usage->dropped += e->samples;
 		return NULL;
+	}
 	h = holding_find(usage, e, domain);
 	if (h && usage_changes_hands(&h->owner, e->owner))
 		h = holding_pass_on(usage, h, e, domain);
@@ -521,9 +531,9 @@ static bool is_other(const struct usage_owner *held, const struct usage_owner *r
 struct usage_holding *usage_holding_find(struct cmt_usage *usage,
 					 const struct usage_runner *runner, uint32_t domain)
 {
-	uint32_t i = USAGE_NONE, d = usage_domain(usage, domain);
+	uint32_t i = USAGE_NONE, d = find_domain(usage, domain);
 
-	if (d != USAGE_NONE && usage->chains[d])
+	if (d < usage->nr_domains && usage->chains[d])
 		i = usage->chains[d][runner->rmid];
 	while (i != USAGE_NONE && (usage->holdings[i].generation != runner->generation ||
 				   is_other(&usage->holdings[i].owner, &runner->owner)))

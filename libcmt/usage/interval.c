@@ -82,7 +82,7 @@ static void count_losses(struct cmt_usage *usage,
 	frame->lost = reader.lost - usage->lost_base;
 	frame->dropped_ever = reader.late + reader.malformed + slots.late +
 			      slots.malformed + slots.perf_dropped +
-			      slots.channels_dropped;
+			      slots.channels_dropped + usage->dropped;
 	frame->dropped = frame->dropped_ever - usage->dropped_base;
 }
 

@@ -116,6 +116,7 @@ struct cmt_usage {
 	uint64_t last_ns;	/* last reading so far */
 	uint64_t closed_ns;	/* last_ns of the interval before */
 	uint64_t lost, lost_base, dropped_base;
+	uint64_t dropped;	/* records of more domains than there can be */
 	uint64_t frames;	/* number of the last frame made */
 	/* the last sweep */
 	uint64_t swept_ns;	/* end of the last slot before the sweep */
@@ -218,6 +219,12 @@ static inline bool usage_seen(const struct cmt_usage *usage,
 			      const struct usage_holding *h)
 {
 	return h->interval == usage->interval && h->seen;
+}
+
+/* Nearly every record is of the domain of the one before. */
+static inline bool usage_in_last_domain(const struct cmt_usage *usage, uint32_t domain)
+{
+	return usage->nr_domains && usage->domains[usage->last_domain] == domain;
 }
 
 static inline bool usage_by_owner(const struct cmt_usage *usage)

@@ -356,7 +356,9 @@ struct cmt_usage_frame {
 				 *   interval
 				 */
 	uint64_t lost_ever;	/**< the same, since cmt_usage_new() */
-	uint64_t dropped;	/**< late or malformed records in the interval */
+	uint64_t dropped;	/**< late or malformed records in the interval, and
+				 *   those of more L3 domains than 64
+				 */
 	uint64_t dropped_ever;	/**< the same, since cmt_usage_new() */
 	uint32_t nr_slots;	/**< time slots with a record */
 	uint32_t nr_gaps;	/**< time slots with a record and with lost records:

@@ -561,6 +561,43 @@ START_TEST(test_only_unknown_owner_is_known_later)
 }
 END_TEST
 
+/* A stream that makes domains up has 64 of them, and records of others are counted. */
+START_TEST(test_domains_bounded)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = CMT_USAGE_BY_CONTAINER,
+		.interval_ns = 3600000 * MS, .flags = CMT_USAGE_DOMAINS,
+		.nr_rmids = NR_RMIDS, .nr_cpus = 4, .unit_bytes = 64,
+	};
+	struct cmt_record record;
+
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	name(10, DOCKER);
+	own(1, 10, 0);
+	for (uint32_t i = 1; i <= 1024; i++) {
+		record = perf(0, 10 * MS, 1, 1);
+		record.domain = i;
+		add(record);
+	}
+	close_frame(1);
+	ck_assert_uint_eq(frame->dropped, 1024 - 64);
+	ck_assert_uint_eq(frame->nr_children, 64);
+	ck_assert_uint_eq(frame->nr_domains, 64);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 0)->counters.ran_ns, 64 * 1000);
+	ck_assert(row_of(CMT_USAGE_OWNER, 0)->counters.partial);
+	/* of another domain, and of one of the 64 */
+	read_at(1, 20 * MS);
+	read_at(1, 20 * MS + 1);
+	ran(0, 20 * MS, 1, 1);
+	record = perf(0, 20 * MS, 1, 1);
+	record.domain = 64;
+	add(record);
+	close_frame(1);
+	ck_assert_uint_eq(frame->dropped, 3);
+	ck_assert_uint_eq(row_of(CMT_USAGE_OWNER, 0)->counters.ran_ns, 1000);
+}
+END_TEST
+
 /* As perf(), of tasks that waited, too. */
 static void waited(uint32_t cpu, uint64_t ts, uint32_t rmid, uint32_t ran_us,
 		   uint32_t waited_us)
@@ -799,6 +836,7 @@ int main(void)
 	tcase_add_test(tcase, test_unknown_owners);
 	tcase_add_test(tcase, test_unknown_owner_is_known_later);
 	tcase_add_test(tcase, test_only_unknown_owner_is_known_later);
+	tcase_add_test(tcase, test_domains_bounded);
 	tcase_add_test(tcase, test_waited_by_process);
 	tcase_add_test(tcase, test_waited_by_cpu_and_domain);
 	tcase_add_test(tcase, test_waited_partly_known);
