@@ -14,6 +14,8 @@
 #define WINDOW_MAX	64
 #define RMIDS_MAX	65536
 #define CPUS_MAX	65536
+/* Lifecycle records of an RMID.  The lookup of an owner walks over all that are queued. */
+#define EVENTS_PER_MS	256U
 
 static int slots_opts(struct cmt_slots_opts *opts,
 		      const struct cmt_slots_opts *from)
@@ -72,6 +74,7 @@ int cmt_slots_new(struct cmt_slots **slots, const struct cmt_slots_opts *opts,
 	s->nr_rmids = o.nr_rmids;
 	s->nr_cpus = o.nr_cpus;
 	s->perf_max = cmt_counts_max(s->nr_cpus, s->slot_ns);
+	s->events_max = s->window * EVENTS_PER_MS * (uint32_t)((s->slot_ns + 999999) / 1000000);
 	s->fn = fn;
 	s->ctx = ctx;
 	s->last = &s->slots[0];
@@ -186,10 +189,15 @@ static bool known_type(uint16_t type)
 	       (type >= CMT_REC_CPU_ONLINE && type <= CMT_REC_STATE);
 }
 
+/* Returns 0, -E2BIG (a stream with so many events is corrupt), or as cmt_tracker_record(). */
 static int add_event(struct cmt_slots *slots, const struct cmt_record *record)
 {
-	int err = cmt_tracker_record(slots->tracker, record);
+	int err;
 
+	if (cmt_record_is_lifecycle(record) &&
+	    cmt_tracker_full(slots->tracker, record->rmid, slots->events_max))
+		return -E2BIG;
+	err = cmt_tracker_record(slots->tracker, record);
 	return err < 0 ? err : 0;
 }
 
@@ -267,7 +275,14 @@ static int add_known(struct cmt_slots *slots, struct slot *slot,
 	       count_added(slots, add_event(slots, record));
 }
 
-/* An EXISTING is a state and not an event: it may be of any age. */
+/* An EXISTING is a state and not an event: it may be of any age, and moves no window. */
+static int add_existing(struct cmt_slots *slots, const struct cmt_record *record)
+{
+	bool beyond = slots->started && !cmt_ts_before(record->ts, window_end(slots));
+
+	return count_added(slots, beyond ? -EINVAL : add_event(slots, record));
+}
+
 static int add_possible(struct cmt_slots *slots,
 			const struct cmt_record *record)
 {
@@ -275,7 +290,7 @@ static int add_possible(struct cmt_slots *slots,
 	int err;
 
 	if (record->type == CMT_REC_EXISTING)
-		return count_added(slots, add_event(slots, record));
+		return add_existing(slots, record);
 	err = window_find(slots, record->ts, &slot);
 	if (err)
 		return err;
@@ -405,9 +420,13 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 {
 	int err = 0;
 
-	for (uint32_t i = 0; err >= 0 && i < snapshot->count; i++)
-		err = cmt_tracker_record(slots->tracker, &snapshot->records[i]);
-	if (err < 0) {
+	for (uint32_t i = 0; !err && i < snapshot->count; i++) {
+		err = add_event(slots, &snapshot->records[i]);
+		/* its owner is known when the snapshot is in force */
+		if (err == -E2BIG)
+			err = 0;
+	}
+	if (err) {
 		cmt_snapshot_free(snapshot);
 		return err;
 	}

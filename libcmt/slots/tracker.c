@@ -11,6 +11,7 @@
 #include "record/record.h"
 
 #define RMIDS_MAX	65536
+#define EVENTS_OF_ALL	256	/* limit of all RMIDs: so many times that of one */
 
 enum event_type {
 	EVENT_ALLOC,
@@ -31,6 +32,7 @@ struct rmid {
 	bool known;			/* owner is set */
 	uint32_t busy;			/* 1 + place in tracker->busy, or 0 */
 	struct event *first, *last;
+	uint32_t nr_events;
 	struct cmt_owner before;	/* of owner; generation 0: not known */
 };
 
@@ -41,6 +43,7 @@ struct cmt_tracker {
 	uint64_t as_of;		/* events up to it are in the snapshot */
 	bool synced;		/* as_of is set */
 	struct event *unused;
+	uint64_t nr_events;	/* of all RMIDs */
 	uint32_t nr_busy;
 	uint32_t *busy;		/* RMIDs with events, in any order */
 	struct cmt_hot *hot;	/* by RMID */
@@ -234,6 +237,8 @@ static void insert(struct cmt_tracker *tracker, struct rmid *rmid,
 		after->next = event;
 	else
 		rmid->first = event;
+	rmid->nr_events++;
+	tracker->nr_events++;
 	set_busy(tracker, rmid);
 }
 
@@ -247,6 +252,8 @@ static void drop_first(struct cmt_tracker *tracker, struct rmid *rmid)
 		rmid->first->prev = NULL;
 	else
 		rmid->last = NULL;
+	rmid->nr_events--;
+	tracker->nr_events--;
 	event->next = tracker->unused;
 	tracker->unused = event;
 }
@@ -507,6 +514,12 @@ cmt_tracker_lookup_generation(struct cmt_tracker *tracker, uint32_t rmid,
 		if (event->after.generation == generation)
 			found = &event->after;
 	return found;
+}
+
+bool cmt_tracker_full(const struct cmt_tracker *tracker, uint32_t rmid, uint32_t max)
+{
+	return tracker->nr_events >= (uint64_t)max * EVENTS_OF_ALL ||
+	       (rmid < tracker->nr_rmids && tracker->rmids[rmid].nr_events >= max);
 }
 
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker)

@@ -26,6 +26,9 @@ const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
  */
 const struct cmt_owner *cmt_tracker_next_owner(const struct cmt_tracker *tracker, uint32_t rmid);
 
+/* Are @max events of @rmid queued, or 256 times as many of all RMIDs? */
+bool cmt_tracker_full(const struct cmt_tracker *tracker, uint32_t rmid, uint32_t max);
+
 /*
  * A bitmap of RMIDs.  A bit is set when an event is queued or applied, or the owner
  * changes.  The caller clears bits.

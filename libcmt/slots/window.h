@@ -42,6 +42,7 @@ struct cmt_slots {
 	uint64_t slot_ns;
 	uint32_t window, nr_rmids, nr_cpus;
 	uint32_t perf_max;	/* of a slot */
+	uint32_t events_max;	/* of an RMID, in the window */
 	cmt_slot_fn fn;
 	void *ctx;
 	struct cmt_tracker *tracker;

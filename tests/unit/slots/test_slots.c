@@ -425,6 +425,87 @@ START_TEST(test_existing_before_window)
 }
 END_TEST
 
+/* An EXISTING from a time that may never come is not queued. */
+START_TEST(test_existing_beyond_window)
+{
+	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
+	event(CMT_REC_EXISTING, 10 * MS + 999999, 5, 1);
+	event(CMT_REC_EXISTING, 11 * MS, 6, 1);
+	event(CMT_REC_EXISTING, 3600000 * MS, 7, 1);
+	ck_assert_uint_eq(counts().malformed, 2);
+	ck_assert_uint_eq(counts().added, 2);
+	add(sample(10 * MS, 5, 1, 0, 1));
+	cmt_slots_flush(slots);
+	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
+		ck_assert(!cmt_tracker_hot(cmt_slots_tracker(slots))[rmid].events);
+	ck_assert_uint_eq(nr_active(), 1);
+}
+END_TEST
+
+/* Each lookup of an RMID walks over its events: those beyond the limit are counted. */
+START_TEST(test_events_of_an_rmid_bounded)
+{
+	for (uint32_t i = 0; i < 1100; i++)
+		event(CMT_REC_UPDATE, 11 * MS - i, 5, 1);
+	ck_assert_uint_eq(counts().malformed, 1100 - 1024);
+	event(CMT_REC_UPDATE, 10 * MS, 6, 1);
+	ck_assert_uint_eq(counts().malformed, 1100 - 1024);
+	add(perf(11 * MS, 0, 5, 1, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[nr_outs - 1].ran[0].tgid, 10);
+	/* the events are applied, and there is room again */
+	event(CMT_REC_UPDATE, 20 * MS, 5, 1);
+	ck_assert_uint_eq(counts().malformed, 1100 - 1024);
+}
+END_TEST
+
+static void start_large(uint32_t nr_rmids)
+{
+	const struct cmt_slots_opts opts = {
+		.sz = sizeof(opts), .nr_rmids = nr_rmids, .nr_cpus = 4,
+	};
+
+	cmt_slots_free(slots);
+	ck_assert_int_eq(cmt_slots_new(&slots, &opts, collect, &slots), 0);
+}
+
+/* 2^18 of all RMIDs */
+START_TEST(test_events_bounded)
+{
+	struct cmt_record record = { .type = CMT_REC_UPDATE, .generation = 1 };
+	int err = 0;
+
+	start_large(512);
+	for (uint32_t i = 0; i < (1U << 18) + 5; i++) {
+		record.ts = 10 * MS + i;
+		record.rmid = 1 + i % 511;
+		err |= cmt_slots_add(slots, &record);
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(counts().added, 1U << 18);
+	ck_assert_uint_eq(counts().malformed, 5);
+}
+END_TEST
+
+/* Snapshots from a time that may never come queue no more than that. */
+START_TEST(test_owners_of_snapshots_bounded)
+{
+	const struct cmt_record existing = {
+		.type = CMT_REC_EXISTING, .ts = 3600000 * MS, .rmid = 5,
+		.generation = 1, .tgid = 10,
+	};
+	struct cmt_snapshot *snapshot;
+
+	add(sample(10 * MS, 1, 1, 0, 1));
+	for (uint32_t i = 0; i < 1100; i++) {
+		ck_assert_int_eq(cmt_snapshot_new(&snapshot, 3600000 * MS + 1, &existing, 1), 0);
+		ck_assert_int_eq(cmt_slots_sync(slots, snapshot, i), 0);
+	}
+	event(CMT_REC_UPDATE, 10 * MS, 5, 1);
+	ck_assert_uint_eq(counts().malformed, 1);
+}
+END_TEST
+
 START_TEST(test_cpus)
 {
 	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
@@ -1221,6 +1302,10 @@ int main(void)
 	tcase_add_test(tcase, test_owner_of_the_time);
 	tcase_add_test(tcase, test_tracker_advances_with_slots);
 	tcase_add_test(tcase, test_existing_before_window);
+	tcase_add_test(tcase, test_existing_beyond_window);
+	tcase_add_test(tcase, test_events_of_an_rmid_bounded);
+	tcase_add_test(tcase, test_events_bounded);
+	tcase_add_test(tcase, test_owners_of_snapshots_bounded);
 	tcase_add_test(tcase, test_cpus);
 	tcase_add_test(tcase, test_lost_counted_in_slots);
 	tcase_add_test(tcase, test_counts_by_kind);
