@@ -13,6 +13,7 @@
  */
 #define PARTS_MAX	(1U << 18)
 #define INDEX_MIN	64U
+#define PARTIES_MIN	64U
 
 int wait_init(struct wait_sums *sums, uint32_t nr_cpus)
 {
@@ -30,8 +31,23 @@ void wait_free(struct wait_sums *sums)
 	free(sums->first);
 	free(sums->cpus);
 	free(sums->entries);
+	free(sums->entry_of);
 	free(sums->parts);
 	free(sums->index);
+}
+
+static int party_room(struct wait_sums *sums, uint32_t party)
+{
+	uint32_t had = sums->room_parties;
+
+	if (party < had)
+		return 0;
+	if (cmt_room(&sums->entry_of, &sums->room_parties, 2 * party + PARTIES_MIN,
+		     sizeof(*sums->entry_of)))
+		return -ENOMEM;
+	memset(sums->entry_of + had, 0xff,
+	       (sums->room_parties - had) * sizeof(*sums->entry_of));
+	return 0;
 }
 
 int wait_add(struct wait_sums *sums, uint32_t cpu, uint32_t party, uint64_t ran_ns,
@@ -39,7 +55,8 @@ int wait_add(struct wait_sums *sums, uint32_t cpu, uint32_t party, uint64_t ran_
 {
 	struct wait_entry *entry;
 
-	if (cmt_grow(&sums->entries, sums->nr_entries, &sums->room_entries, sizeof(*entry)))
+	if (party_room(sums, party) ||
+	    cmt_grow(&sums->entries, sums->nr_entries, &sums->room_entries, sizeof(*entry)))
 		return -ENOMEM;
 	if (sums->first[cpu] == WAIT_UNKNOWN)
 		sums->cpus[sums->nr_used++] = cpu;
@@ -211,15 +228,40 @@ static int share_out(struct wait_sums *sums, uint32_t cpu, const struct wait_ent
 	return err || !ns ? err : part_add(sums, of->party, own_ns ? of->party : WAIT_UNKNOWN, ns);
 }
 
+/* A slot of several ticks has several entries of a party: they become one, in linear time. */
+static void merge(struct wait_sums *sums, uint32_t cpu)
+{
+	uint32_t *link = &sums->first[cpu];
+
+	while (*link != WAIT_UNKNOWN) {
+		struct wait_entry *entry = &sums->entries[*link];
+		uint32_t *one = &sums->entry_of[entry->party];
+
+		if (*one == WAIT_UNKNOWN) {
+			*one = *link;
+			link = &entry->next;
+		} else {
+			sums->entries[*one].ran_ns += entry->ran_ns;
+			sums->entries[*one].waited_ns += entry->waited_ns;
+			*link = entry->next;
+		}
+	}
+}
+
 static int cpu_end(struct wait_sums *sums, uint32_t cpu)
 {
-	struct ran ran = ran_on(sums, cpu);
+	struct ran ran;
 	int err = 0;
 
-	for (uint32_t i = sums->first[cpu]; !err && i != WAIT_UNKNOWN;
-	     i = sums->entries[i].next)
-		if (sums->entries[i].waited_ns)
-			err = share_out(sums, cpu, &sums->entries[i], &ran);
+	merge(sums, cpu);
+	ran = ran_on(sums, cpu);
+	for (uint32_t i = sums->first[cpu]; i != WAIT_UNKNOWN; i = sums->entries[i].next) {
+		const struct wait_entry *entry = &sums->entries[i];
+
+		sums->entry_of[entry->party] = WAIT_UNKNOWN;
+		if (!err && entry->waited_ns)
+			err = share_out(sums, cpu, entry, &ran);
+	}
 	sums->first[cpu] = WAIT_UNKNOWN;
 	return err;
 }

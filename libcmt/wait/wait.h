@@ -20,7 +20,7 @@ struct wait_part {
 	uint64_t ns;
 };
 
-/* What one owner did on one CPU in the slot. */
+/* What one owner did on one CPU in the slot, or a part of it. */
 struct wait_entry {
 	uint32_t party;
 	uint32_t next;		/* of the same CPU, or WAIT_UNKNOWN */
@@ -37,6 +37,8 @@ struct wait_sums {
 	uint32_t nr_used;
 	struct wait_entry *entries;
 	uint32_t nr_entries, room_entries;
+	uint32_t *entry_of;	/* by party, on the CPU at hand; WAIT_UNKNOWN: none */
+	uint32_t room_parties;
 	/* the interval */
 	struct wait_part *parts;
 	uint32_t nr_parts, room_parts;
@@ -48,8 +50,10 @@ struct wait_sums {
 int wait_init(struct wait_sums *sums, uint32_t nr_cpus);
 
 /*
- * @party ran on @cpu for @ran_ns, and its tasks waited for it for @waited_ns.  @idles: the
- * time has that of the idle task, as RMID 0's has.  Returns 0 or -ENOMEM.
+ * @party ran on @cpu for @ran_ns, and its tasks waited for it for @waited_ns; what it did in a
+ * slot may come in several calls.  Parties are numbered from 0 on: the sums have an element
+ * for each up to the greatest.  @idles: the time has that of the idle task, as RMID 0's has.
+ * Returns 0 or -ENOMEM.
  */
 int wait_add(struct wait_sums *sums, uint32_t cpu, uint32_t party, uint64_t ran_ns,
 	     uint64_t waited_ns, bool idles);

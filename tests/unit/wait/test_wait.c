@@ -110,6 +110,44 @@ START_TEST(test_wait_for_itself)
 }
 END_TEST
 
+/* A slot of several ticks has several records of an owner, which does not wait for itself. */
+START_TEST(test_wait_several_records)
+{
+	for (int tick = 0; tick < 5; tick++) {
+		add(0, 1, 100000, 0);
+		add(1, 1, 0, 100000);
+		add(0, 2, 0, 100000);
+		add(1, 2, 100000, 0);
+	}
+	for (int tick = 0; tick < 5; tick++) {
+		add(0, 1, 0, 100000);
+		add(0, 2, 100000, 0);
+	}
+	slot_end();
+	ck_assert_uint_eq(sums.nr_parts, 2);
+	ck_assert_uint_eq(waited(1, 1), 0);
+	ck_assert_uint_eq(waited(1, 2), 1000000);
+	ck_assert_uint_eq(waited(2, 2), 0);
+	ck_assert_uint_eq(waited(2, 1), 500000);
+}
+END_TEST
+
+/* As many records as a slot has room for: what they take grows with their number. */
+START_TEST(test_wait_many_records)
+{
+	const uint32_t many = 1U << 17;
+
+	for (uint32_t i = 0; i < many; i++) {
+		add(0, 1, 10, 10);
+		add(0, 2, 10, 10);
+	}
+	slot_end();
+	ck_assert_uint_eq(sums.nr_parts, 2);
+	ck_assert_uint_eq(waited(1, 2), 10 * many);
+	ck_assert_uint_eq(waited(2, 1), 10 * many);
+}
+END_TEST
+
 START_TEST(test_wait_other_cpus_and_slots_are_innocent)
 {
 	add(0, 1, MS, 0);
@@ -209,6 +247,8 @@ int main(void)
 	tcase_add_test(tcase, test_wait_one_task);
 	tcase_add_test(tcase, test_wait_two_tasks);
 	tcase_add_test(tcase, test_wait_for_itself);
+	tcase_add_test(tcase, test_wait_several_records);
+	tcase_add_test(tcase, test_wait_many_records);
 	tcase_add_test(tcase, test_wait_other_cpus_and_slots_are_innocent);
 	tcase_add_test(tcase, test_wait_idle_time_is_innocent);
 	tcase_add_test(tcase, test_wait_rest_is_of_rmid0);
