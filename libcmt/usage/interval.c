@@ -211,7 +211,7 @@ int usage_interval_end(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
 static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 {
 	uint32_t i;
-	int err;
+	int err, ret;
 
 	/* the sums of the last slot wait for a second one in the interval */
 	if (usage->narrow && usage->slots_now)
@@ -228,7 +228,9 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 		err = usage_perf_add(usage, slot);
 	for (i = 0; !err && i < slot->nr_channels; i++)
 		err = usage_channel_add(usage, cmt_slot_channel_at(slot, i));
-	return err ? err : wait_slot_end(&usage->waits);
+	/* also without memory: its entries are of runners of this interval */
+	ret = wait_slot_end(&usage->waits);
+	return err ? err : ret;
 }
 
 static void begin_first(struct cmt_usage *usage, uint64_t start_ns)

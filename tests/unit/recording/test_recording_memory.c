@@ -2,6 +2,7 @@
 /* Recordings where memory runs out: nothing is lost without a word, nor twice. */
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,6 +254,97 @@ START_TEST(usage_without_memory)
 }
 END_TEST
 
+#define WAITERS	20U	/* owners with the RMIDs from 1 on */
+
+/* In every other millisecond all owners run on all CPUs, and wait there, else one on one. */
+static void wait_for_cpus(struct made *made, uint64_t ms)
+{
+	struct cmt_record perf[WAITERS * MADE_CPUS];
+	uint32_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < (ms % 2 ? MADE_CPUS : 1); cpu++)
+		for (uint32_t rmid = 1; rmid <= (ms % 2 ? WAITERS : 1); rmid++)
+			perf[n++] = (struct cmt_record){
+				.ts = MADE_START + ms * MADE_MS + 500000 + cpu,
+				.type = CMT_REC_PERF, .cpu = (uint16_t)cpu, .rmid = rmid,
+				.generation = 1, .flags = CMT_F_WAITED, .ran_ns = 10000,
+				.perf.waited_ns = 20000 + 1000 * rmid,
+			};
+	made_add(made, perf, n);
+}
+
+/* Returns whether parts are missing of what a row waited; there are never more. */
+static bool lacks_parts(const struct cmt_usage_frame *frame)
+{
+	bool lacks = false;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < frame->nr_rows; i++) {
+		uint64_t ns = cmt_usage_row_at(frame, i)->counters.waited_ns, parts = 0;
+
+		for (; at < frame->nr_waits && frame->waits[at].row == i; at++)
+			parts += frame->waits[at].ns;
+		NEED(parts <= ns);
+		lacks |= parts < ns;
+	}
+	NEED(at == frame->nr_waits);
+	return lacks;
+}
+
+/* Returns how many frames there are. */
+static uint32_t read_waits(struct cmt_usage *usage, uint32_t *lacking, uint32_t *failures)
+{
+	const struct cmt_usage_frame *frame;
+	uint32_t frames = 0;
+	int ret;
+
+	*lacking = 0;
+	while ((ret = cmt_usage_next(usage, &frame))) {
+		NEED(ret == 1 || ret == -ENOMEM);
+		*failures += ret < 0;
+		if (ret < 0)
+			continue;
+		frames++;
+		*lacking += lacks_parts(frame);
+	}
+	return frames;
+}
+
+/* What a slot without memory waited is not shared out in the next one. */
+START_TEST(waits_without_memory)
+{
+	uint32_t failures = 0, lacking;
+	struct made made;
+
+	made_begin(&made, 256);
+	for (uint64_t ms = 0; ms < 30; ms++) {
+		made_tick(&made, ms);
+		wait_for_cpus(&made, ms);
+	}
+	made_end(&made);
+	for (long at = 1; at < 300; at++) {
+		struct cmt_usage_opts opts = {
+			.sz = sizeof(opts), .interval_ns = MS, .flags = CMT_USAGE_WAITS,
+		};
+		struct cmt_usage *usage = NULL;
+		int fd = made_file(made.bytes, made.nr_bytes), ret;
+
+		ck_assert_int_eq(cmt_recording_open_fd(&opts.recording, fd), 0);
+		close(fd);
+		fail_from(at, 1);
+		ret = cmt_usage_new(&usage, &opts);
+		NEED(!ret || ret == -ENOMEM);
+		if (!ret)
+			NEED(read_waits(usage, &lacking, &failures) >= 20 && lacking <= 1);
+		fail_at = 0;
+		cmt_usage_free(usage);
+		cmt_recording_close(opts.recording);
+	}
+	ck_assert_uint_ge(failures, 10);
+	made_free(&made);
+}
+END_TEST
+
 /* A file that has not grown has its places read once. */
 START_TEST(seek_reads_places_once)
 {
@@ -321,6 +413,7 @@ int main(void)
 	UNIT_CASE(suite, recorder_without_memory);
 	UNIT_CASE(suite, recording_without_memory);
 	UNIT_CASE(suite, usage_without_memory);
+	UNIT_CASE(suite, waits_without_memory);
 	UNIT_CASE(suite, seek_reads_places_once);
 	UNIT_CASE(suite, counts_of_slots);
 	return unit_run(suite);
