@@ -58,10 +58,13 @@ static void add_row(struct cmt_culprit *culprit, const struct cmt_usage_frame *f
 	owner->wait.flags |= c->quota ? CMT_CULPRIT_QUOTA : 0;
 	if (!c->known || !(c->values & CMT_F_WAITED) || c->bounds & CMT_F_WAITED)
 		owner->wait.flags |= CMT_CULPRIT_PARTIAL;
-	if (!c->known || !(c->values & CMT_F_WAITED))
+	if (!(frame->counters & CMT_F_WAITED))
 		return;
-	owner->wait.ran_ns += c->ran_ns;
-	owner->wait.waited_ns += c->waited_ns;
+	/* beside another agent's RMIDs one of them may be known alone; its pairs count, too */
+	if (c->known)
+		owner->wait.ran_ns += c->ran_ns;
+	if (c->values & CMT_F_WAITED)
+		owner->wait.waited_ns += c->waited_ns;
 }
 
 /* Of an owner that has no room yet, add_row() adds nothing either. */

@@ -390,6 +390,54 @@ START_TEST(test_lower_bounds)
 }
 END_TEST
 
+/* As libcmt has it where another agent's RMID counts some of the work: a 0 says nothing. */
+static void run_overwritten(uint32_t ms, uint64_t ran_us, uint64_t waited_us)
+{
+	struct cmt_usage_counters *c = &rows[0].counters;
+
+	does(0, ran_us, waited_us);
+	c->known = c->partial = ran_us != 0;
+	c->values = c->bounds = waited_us ? CMT_F_WAITED : 0;
+	frame.nr_waits = 0;
+	part(0, 1, waited_us);
+	run(ms);
+}
+
+static void assert_overwritten(uint64_t waited_ms)
+{
+	const struct cmt_culprit_verdict *v = verdict();
+	double share = (double)waited_ms / 1000;
+	struct cmt_slowdown slowdown;
+
+	ck_assert_uint_eq(v->id, WEB);
+	ck_assert_uint_eq(v->flags, CMT_CULPRIT_PARTIAL);
+	ck_assert_uint_eq(v->waited_ns, waited_ms * MS);
+	ck_assert_uint_eq(v->waited_unknown_ns, 0);
+	ck_assert_double_eq_tol(v->cpu_share, share, 1e-9);
+	ck_assert_uint_eq(v->nr_suspects, 1);
+	ck_assert_double_eq_tol(v->suspects[0].share, 1, 1e-9);
+	ck_assert_int_eq(cmt_culprit_slowdown(culprit, &slowdown, 1), 1);
+	ck_assert_double_eq_tol(slowdown.share, share, 1e-9);
+	ck_assert_double_eq_tol(slowdown.cpus, 1, 1e-9);
+}
+
+/* Milliseconds in which it only waits, or only runs, count as the others do. */
+START_TEST(test_only_waits)
+{
+	run_overwritten(500, 900, 100);
+	run_overwritten(500, 0, 1000);
+	assert_overwritten(550);
+}
+END_TEST
+
+START_TEST(test_only_runs)
+{
+	run_overwritten(500, 1000, 0);
+	run_overwritten(500, 500, 500);
+	assert_overwritten(250);
+}
+END_TEST
+
 /* A tick that is late has all since the one before. */
 START_TEST(test_missed_ticks)
 {
@@ -604,6 +652,8 @@ int main(void)
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_loop_test(tcase, test_lower_bounds, 0,
 			    sizeof(incomplete) / sizeof(incomplete[0]));
+	tcase_add_test(tcase, test_only_waits);
+	tcase_add_test(tcase, test_only_runs);
 	tcase_add_test(tcase, test_missed_ticks);
 	tcase_add_test(tcase, test_cpus_of_known_time);
 	tcase_add_test(tcase, test_too_little);
