@@ -158,7 +158,8 @@ struct culprit_owner {
 	uint64_t id;
 	uint64_t seen;		/* slot; 0: there is no such owner */
 	uint64_t waits_since_ns;	/* begin of the seconds in which it waits; 0: none */
-	double wait_share;	/* of the time in which it could run, in that second; 0: little */
+	/* of the time in which it could run, in the last second; 0: little, or not known */
+	double wait_share;
 	struct culprit_wait wait;
 	struct cmt_cgroup_cpu cpu;
 	struct culprit_told told[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];

@@ -178,6 +178,7 @@ static bool is_partial(const struct culprit_waits *waits, const struct culprit_w
 	       seen_share(waits, end_ns) < CULPRIT_WAIT_SEEN;
 }
 
+/* An owner that waits much. */
 static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint64_t end_ns)
 {
 	const struct culprit_waits *waits = &culprit->waits;
@@ -187,11 +188,6 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 		.flags = wait->flags, .waited_ns = wait->waited_ns,
 	};
 
-	owner->wait_share = 0;
-	if (!waits_much(waits, wait)) {
-		owner->waits_since_ns = 0;
-		return;
-	}
 	if (is_partial(waits, wait, end_ns))
 		verdict.flags |= CMT_CULPRIT_PARTIAL;
 	if (!owner->waits_since_ns)
@@ -232,7 +228,10 @@ static void keep_delays(struct cmt_culprit *culprit, uint64_t end_ns)
 	}
 }
 
-/* A second of which less than half is known says nothing. */
+/*
+ * A second of which less than half is known says nothing, and what the one before it said
+ * holds no longer.
+ */
 static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	struct culprit_waits *waits = &culprit->waits;
@@ -248,8 +247,11 @@ static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 
 		if (!owner->seen)
 			continue;
-		if (known)
+		owner->wait_share = 0;
+		if (known && waits_much(waits, &owner->wait))
 			judge(culprit, owner, end_ns);
+		else
+			owner->waits_since_ns = 0;
 		owner->wait = (struct culprit_wait){ 0 };
 	}
 	memset(waits->pairs, 0, (waits->mask + 1ULL) * sizeof(*waits->pairs));

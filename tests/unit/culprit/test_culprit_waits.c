@@ -492,6 +492,73 @@ START_TEST(test_too_little)
 }
 END_TEST
 
+/* Three owners share a cache: WEB and another one hit half of the time, and BATCH never. */
+static void share_cache(void)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct cmt_usage_counters *c = &rows[i].counters;
+
+		rows[i].occupancy.known = true;
+		rows[i].occupancy.last_bytes = (i == 1 ? 8192 : 4096) * 1024;
+		c->values |= CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES |
+			     CMT_F_LLC_REFERENCES;
+		c->cycles = 3000000;
+		c->instructions = 1000000;
+		c->llc_misses = i == 1 ? 20000 : 10000;
+		c->llc_references = 20000;
+	}
+}
+
+/* How much slower WEB is because BATCH has the cache. */
+static struct cmt_slowdown by_cache(void)
+{
+	struct cmt_slowdown list[8];
+	int n = cmt_culprit_slowdown(culprit, list, 8);
+
+	for (int i = 0; i < n; i++)
+		if (list[i].id == WEB && list[i].by == BATCH &&
+		    list[i].resource == CMT_SLOWDOWN_CACHE)
+			return list[i];
+	ck_abort_msg("not in the list of %d", n);
+}
+
+static void next_starved(uint64_t since_ns)
+{
+	const struct cmt_culprit_verdict *v;
+
+	do {
+		ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	} while (v->kind != CMT_CULPRIT_STARVED || v->id != WEB);
+	ck_assert_uint_eq(v->since_ns, since_ns);
+}
+
+/* What a second said of waiting does not hold for those that are not known. */
+START_TEST(test_no_longer_accounted)
+{
+	struct cmt_slowdown before, now;
+	uint64_t since_ns;
+
+	share_cache();
+	spin_by_turns();
+	run(2000);
+	next_starved(1000 * MS);
+	next_starved(1000 * MS);
+	before = by_cache();
+	ck_assert_double_eq_tol(before.cpus, 1, 1e-3);
+	frame.counters = 0;
+	rows[0].counters.values &= ~CMT_F_WAITED;
+	run(2000);
+	now = by_cache();
+	ck_assert_double_eq_tol(now.cpus, 0.5, 1e-3);
+	ck_assert_double_eq_tol(now.share, 2 * before.share, before.share / 10);
+	since_ns = frame.start_ns;
+	frame.counters = CMT_F_WAITED;
+	rows[0].counters.values |= CMT_F_WAITED;
+	run(1000);
+	next_starved(since_ns);
+}
+END_TEST
+
 /* A twentieth of the second, and of the time in which it could run, is the least. */
 START_TEST(test_thresholds)
 {
@@ -657,6 +724,7 @@ int main(void)
 	tcase_add_test(tcase, test_missed_ticks);
 	tcase_add_test(tcase, test_cpus_of_known_time);
 	tcase_add_test(tcase, test_too_little);
+	tcase_add_test(tcase, test_no_longer_accounted);
 	tcase_add_test(tcase, test_thresholds);
 	tcase_add_test(tcase, test_many_suspects);
 	tcase_add_test(tcase, test_outside);
