@@ -275,14 +275,7 @@ static int add_known(struct cmt_slots *slots, struct slot *slot,
 	       count_added(slots, add_event(slots, record));
 }
 
-/* An EXISTING is a state and not an event: it may be of any age, and moves no window. */
-static int add_existing(struct cmt_slots *slots, const struct cmt_record *record)
-{
-	bool beyond = slots->started && !cmt_ts_before(record->ts, window_end(slots));
-
-	return count_added(slots, beyond ? -EINVAL : add_event(slots, record));
-}
-
+/* An EXISTING is a state and not an event: it may be of any age. */
 static int add_possible(struct cmt_slots *slots,
 			const struct cmt_record *record)
 {
@@ -290,7 +283,7 @@ static int add_possible(struct cmt_slots *slots,
 	int err;
 
 	if (record->type == CMT_REC_EXISTING)
-		return add_existing(slots, record);
+		return count_added(slots, add_event(slots, record));
 	err = window_find(slots, record->ts, &slot);
 	if (err)
 		return err;

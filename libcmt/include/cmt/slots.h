@@ -248,10 +248,9 @@ struct cmt_slots_counts {
 	uint64_t added;
 	uint64_t late;		/**< their slot was retired already */
 	uint64_t malformed;	/**< impossible RMID, CPU, generation, or more
-				 *   domains than 64; an EXISTING from beyond the
-				 *   window; or more lifecycle records in the window
-				 *   than 256 of an RMID in each millisecond, or than
-				 *   65,536 of all
+				 *   domains than 64; or more lifecycle records in the
+				 *   window than 256 of an RMID in each millisecond, or
+				 *   than 65,536 of all
 				 */
 	uint64_t unknown;	/**< a type this library does not know */
 	uint64_t retired;	/**< slots */

@@ -425,23 +425,6 @@ START_TEST(test_existing_before_window)
 }
 END_TEST
 
-/* An EXISTING from a time that may never come is not queued. */
-START_TEST(test_existing_beyond_window)
-{
-	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
-	event(CMT_REC_EXISTING, 10 * MS + 999999, 5, 1);
-	event(CMT_REC_EXISTING, 11 * MS, 6, 1);
-	event(CMT_REC_EXISTING, 3600000 * MS, 7, 1);
-	ck_assert_uint_eq(counts().malformed, 2);
-	ck_assert_uint_eq(counts().added, 2);
-	add(sample(10 * MS, 5, 1, 0, 1));
-	cmt_slots_flush(slots);
-	for (uint32_t rmid = 0; rmid < NR_RMIDS; rmid++)
-		ck_assert(!cmt_tracker_hot(cmt_slots_tracker(slots))[rmid].events);
-	ck_assert_uint_eq(nr_active(), 1);
-}
-END_TEST
-
 /* Each lookup of an RMID walks over its events: those beyond the limit are counted. */
 START_TEST(test_events_of_an_rmid_bounded)
 {
@@ -1302,7 +1285,6 @@ int main(void)
 	tcase_add_test(tcase, test_owner_of_the_time);
 	tcase_add_test(tcase, test_tracker_advances_with_slots);
 	tcase_add_test(tcase, test_existing_before_window);
-	tcase_add_test(tcase, test_existing_beyond_window);
 	tcase_add_test(tcase, test_events_of_an_rmid_bounded);
 	tcase_add_test(tcase, test_events_bounded);
 	tcase_add_test(tcase, test_owners_of_snapshots_bounded);
