@@ -77,12 +77,15 @@ static void note_step(struct cmt_usage *usage, const struct cmt_slot_entry *e)
 	note_steps(usage, number, 1);
 }
 
-/* Visit all entries.  Where an interval has several slots, note their holdings. */
+/*
+ * Visit all entries.  Where an interval has several slots, note their holdings.  One that has
+ * no memory is left out.
+ */
 static int add_all(struct cmt_usage *usage, const struct cmt_slot *slot)
 {
 	const uint64_t *news = cmt_slots_news(usage->slots);
 	uint32_t i, first;
-	int err = 0;
+	int err = 0, ret;
 
 	usage->expected = 0;
 	usage->shares_now = 0;
@@ -90,7 +93,7 @@ static int add_all(struct cmt_usage *usage, const struct cmt_slot *slot)
 	usage->in_step = !usage->narrow &&
 			 !cmt_room(&usage->steps, &usage->room_steps, slot->nr_entries,
 				   sizeof(*usage->steps));
-	for (i = 0; !err; i++) {
+	for (i = 0;; i++) {
 		first = usage->expected;
 		i = skip_same(usage, slot, news, i);
 		if (usage->in_step)
@@ -100,8 +103,9 @@ static int add_all(struct cmt_usage *usage, const struct cmt_slot *slot)
 		/* others will follow, last looked at a slot ago */
 		if (i + AHEAD < slot->nr_entries)
 			__builtin_prefetch(cmt_slot_entry_at(slot, i + AHEAD));
-		err = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
+		ret = usage_holding_add(usage, cmt_slot_entry_at(slot, i),
 					slot->end_ns);
+		err = err ? err : ret;
 		if (usage->in_step)
 			note_step(usage, cmt_slot_entry_at(slot, i));
 	}
@@ -116,15 +120,16 @@ static int add_read(struct cmt_usage *usage, const struct cmt_slot *slot,
 {
 	struct usage_holding *h;
 	uint32_t i;
-	int err = 0;
+	int err = 0, ret;
 
 	usage->behind = true;
-	for (i = 0; !err && i < nr; i++) {
+	for (i = 0; i < nr; i++) {
 		if (i + AHEAD < nr)
 			__builtin_prefetch(&usage->holdings[usage->steps[read[i + AHEAD]]]);
 		h = &usage->holdings[usage->steps[read[i]]];
-		err = usage_holding_take(usage, h, cmt_slot_entry_at(slot, read[i]),
+		ret = usage_holding_take(usage, h, cmt_slot_entry_at(slot, read[i]),
 					 slot->end_ns);
+		err = err ? err : ret;
 		usage->in_step &= h->held;
 	}
 	return err;
@@ -164,7 +169,7 @@ void usage_brief_sums(struct cmt_usage *usage)
 		struct usage_holding *h = &usage->holdings[i];
 
 		if (!usage_seen(usage, h) || usage_ended(h) ||
-		    h->group == USAGE_NONE || h->seen_ns != usage->slot_end_ns)
+		    h->seen_ns != usage->slot_end_ns)
 			usage_sum_drop(usage, h);
 		else
 			usage_sum_add(usage, h);
@@ -231,7 +236,7 @@ void usage_brief_want(struct cmt_usage *usage)
 	for (i = 0; i < usage->nr_news; i++) {
 		const struct usage_holding *h = &usage->holdings[usage->news[i]];
 
-		if (usage_seen(usage, h) && h->group != USAGE_NONE && usage_brief_news(usage, h))
+		if (usage_seen(usage, h) && usage_brief_news(usage, h))
 			usage_want(usage, h->group);
 	}
 }

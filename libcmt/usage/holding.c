@@ -183,26 +183,42 @@ static void holding_seen(struct usage_holding *h, uint32_t flags)
 	h->why |= usage_why(flags);
 }
 
+/* Give the holding its owner, and the groups of its rows.  Returns 0, or -ENOMEM: it has none. */
+static int holding_join(struct cmt_usage *usage, struct usage_holding *h,
+			const struct cmt_owner *owner)
+{
+	bool had_group = h->group != USAGE_NONE;
+	int err;
+
+	holding_owner(usage, h, owner);
+	if (h->group != USAGE_NONE)
+		return 0;
+	/* the row that it was in may be no more, or it had no memory for one */
+	usage->whole_due |= had_group || !h->born;
+	h->seen = false;
+	err = usage_group(usage, h);
+	if (!err)
+		err = usage_group_join(usage, h);
+	if (err)
+		h->group = USAGE_NONE;
+	return err;
+}
+
+/* An entry without memory is not taken: the next one has its traffic, too. */
 static int holding_update(struct cmt_usage *usage, struct usage_holding *h,
 			  const struct cmt_slot_entry *e)
 {
-	bool had_group;
-	int err;
+	int err = holding_join(usage, h, e->owner);
 
+	if (err)
+		return err;
 	if (h->kept)
 		usage_traffic_settle(h, 0);
 	value_take(usage, h, e);
 	holding_seen(h, usage_flags(usage, e->flags));
 	if (e->samples)
 		holding_read(usage, h, e);
-	had_group = h->group != USAGE_NONE;
-	holding_owner(usage, h, e->owner);
-	if (h->group != USAGE_NONE)
-		return 0;
-	/* the row that it was in may be no more */
-	usage->whole_due |= had_group;
-	err = usage_group(usage, h);
-	return err ? err : usage_group_join(usage, h);
+	return 0;
 }
 
 static bool same_owner(const struct usage_holding *h,
@@ -302,16 +318,16 @@ static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 	uint32_t number = (uint32_t)(h - usage->holdings);
 	struct usage_holding *next;
 
+	next = new_holding(usage, e, &usage->chains[domain][e->rmid]);
+	if (!next)
+		return NULL;
+	h = &usage->holdings[number];
 	if (h->kept)
 		usage_traffic_settle(h, 0);
 	usage_sum_drop(usage, h);
 	holding_ended(usage, h);
 	h->former = true;
 	usage->whole_due = true;
-	next = new_holding(usage, e, &usage->chains[domain][e->rmid]);
-	if (!next)
-		return NULL;
-	h = &usage->holdings[number];
 	usage_traffic_continue(next, h);
 	return next;
 }

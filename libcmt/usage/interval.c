@@ -166,20 +166,27 @@ static void interval_close(struct cmt_usage *usage,
 	usage->closed_ns = usage->last_ns;
 }
 
+/* No memory.  The rows that are lost with the frame are in the next one. */
+static struct usage_frame *no_frame(struct cmt_usage *usage)
+{
+	usage->whole_due = true;
+	return NULL;
+}
+
 struct usage_frame *usage_frame_build(struct cmt_usage *usage, uint64_t end_ns)
 {
 	struct usage_frame *to;
 
 	usage_catch_up(usage, usage->slot_end_ns);
 	if (usage_holdings_unread(usage))
-		return NULL;
+		return no_frame(usage);
 	to = frame_new(usage);
 	if (!to)
-		return NULL;
+		return no_frame(usage);
 	frame_begin(usage, to, end_ns);
 	if (usage_rows(usage, to) || usage_channels(usage, to) || usage_waits(usage, to)) {
 		usage_frame_release(usage, to);
-		return NULL;
+		return no_frame(usage);
 	}
 	to->frame.rows = to->rows.rows;
 	to->frame.nr_rows = to->rows.nr;

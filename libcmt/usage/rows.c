@@ -196,8 +196,7 @@ static int build_row(struct cmt_usage *usage, struct usage_frame *to,
 /* Is the row of the holding in this frame? */
 static bool has_row(struct cmt_usage *usage, const struct usage_holding *h)
 {
-	if (!usage_seen(usage, h) || h->group == USAGE_NONE ||
-	    usage_in_cpu_row(usage, h))
+	if (!usage_seen(usage, h) || usage_in_cpu_row(usage, h))
 		return false;
 	return !usage->brief || usage_group_now(usage, h->group)->wanted;
 }

@@ -214,7 +214,7 @@ static inline bool usage_in_chains(const struct cmt_usage *usage)
 	return usage->brief && !usage->loose;
 }
 
-/* Is the holding in this interval? */
+/* Is the holding in this interval?  Then it has a group. */
 static inline bool usage_seen(const struct cmt_usage *usage,
 			      const struct usage_holding *h)
 {

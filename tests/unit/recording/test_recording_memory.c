@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings where memory runs out: nothing is lost without a word, nor twice. */
+/* Recordings and usages where memory runs out: nothing is lost without a word, nor twice. */
 #include <check.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -345,6 +346,187 @@ START_TEST(waits_without_memory)
 }
 END_TEST
 
+/*
+ * The RMIDs of a usage that is given its records; those from IDLE on are seldom read.  The
+ * holdings take all of their first memory, so that a further one takes more.
+ */
+enum { CPU_OWNER = 1, BUSY, OVERFLOW, GROUP, IDLE, END_RMIDS = 64 };
+
+#define SCRIPT_MS	32U
+#define FIRST_MS	2U	/* of readings */
+#define UPDATE_MS	11U	/* the group has another owner */
+#define STEP		(10ULL << 20)	/* traffic between two readings */
+
+struct outcome {
+	uint64_t bytes;		/* traffic in all frames */
+	uint64_t last_bytes;	/* traffic in the last frame */
+	uint32_t last_rows;
+	uint32_t frames;
+	uint64_t shown;		/* bitmap: RMIDs that have a row as of the last frame */
+	uint32_t lacking;	/* frames as of which some RMID has no row */
+	uint64_t failed_ms;	/* when an allocation failed, or 0 */
+};
+
+static void check_added(struct outcome *to, uint64_t ms, int ret)
+{
+	NEED(!ret || (ret == -ENOMEM && !to->failed_ms));
+	if (ret)
+		to->failed_ms = ms + 1;
+}
+
+static void give(struct cmt_usage *usage, struct outcome *to, struct cmt_record record)
+{
+	uint64_t ms = record.ts / MS;
+	int ret;
+
+	record.ts += MADE_START;
+	do {
+		ret = cmt_usage_add(usage, &record);
+		check_added(to, ms, ret);
+	} while (ret);
+}
+
+static struct cmt_record owner_event(uint16_t type, uint64_t ms, uint32_t rmid)
+{
+	struct cmt_record record = {
+		.ts = ms * MS, .type = type, .rmid = rmid, .generation = 1,
+	};
+
+	if (rmid == CPU_OWNER)
+		record.flags = CMT_F_OWNER_CPU;
+	else if (rmid == OVERFLOW)
+		record.flags = CMT_F_OWNER_OVERFLOW;
+	else
+		record.owner.cgroup_id = MADE_CGROUP + rmid;
+	if (rmid == GROUP) {
+		record.flags = CMT_F_OWNER_RESCTRL | CMT_F_GROUP_SOLE | CMT_F_OWNER_CGROUP;
+		record.owner.cgroup_id += type == CMT_REC_UPDATE;
+	}
+	return record;
+}
+
+static void give_sample(struct cmt_usage *usage, struct outcome *to, uint64_t ms, uint32_t rmid)
+{
+	give(usage, to, (struct cmt_record){
+		.ts = ms * MS + 1000 + rmid, .type = CMT_REC_SAMPLE, .rmid = rmid,
+		.generation = rmid ? 1 : 0,
+		.flags = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
+		.sample.occupancy_bytes = MADE_UNIT,
+		.sample.mbm_total_bytes = (ms - FIRST_MS + 1) * STEP,
+	});
+}
+
+static void give_ms(struct cmt_usage *usage, struct outcome *to, uint64_t ms)
+{
+	for (uint32_t rmid = 1; ms == 1 && rmid < END_RMIDS; rmid++)
+		give(usage, to, owner_event(CMT_REC_ALLOC, ms, rmid));
+	if (ms == UPDATE_MS)
+		give(usage, to, owner_event(CMT_REC_UPDATE, ms, GROUP));
+	give(usage, to, (struct cmt_record){
+		.ts = ms * MS + 500, .type = CMT_REC_PERF, .rmid = BUSY, .generation = 1,
+		.flags = CMT_F_CYCLES, .ran_ns = 500, .perf.cycles = 1000,
+	});
+	give(usage, to, (struct cmt_record){
+		.ts = ms * MS + 600, .type = CMT_REC_TICK, .rmid = BUSY, .generation = 1,
+		.interval_ns = MS,
+	});
+	for (uint32_t rmid = ms == FIRST_MS; ms >= FIRST_MS && rmid < END_RMIDS; rmid++)
+		if (rmid < IDLE || ms % 20 == FIRST_MS)
+			give_sample(usage, to, ms, rmid);
+}
+
+static void take_frames(struct cmt_usage *usage, struct outcome *to)
+{
+	const struct cmt_usage_frame *frame;
+
+	while (cmt_usage_next(usage, &frame) > 0) {
+		to->frames++;
+		to->last_rows = frame->nr_rows;
+		to->last_bytes = 0;
+		to->shown = frame->brief ? to->shown : 0;
+		for (uint32_t i = 0; i < frame->nr_rows; i++) {
+			const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+
+			to->last_bytes += row->total.known ? row->total.bytes : 0;
+			to->shown |= 1ULL << row->rmid;
+		}
+		to->bytes += to->last_bytes;
+		to->lacking += frame->start_ns > MADE_START + FIRST_MS * MS &&
+			       to->shown != UINT64_MAX;
+	}
+}
+
+/* The allocation number @at fails. */
+static struct outcome outcome_of(const struct cmt_usage_opts *opts, long at)
+{
+	struct outcome outcome = { 0 };
+	struct cmt_usage *usage;
+	int ret;
+
+	ck_assert_int_eq(cmt_usage_new(&usage, opts), 0);
+	fail_from(at, 1);
+	for (uint64_t ms = 0; ms < SCRIPT_MS; ms++) {
+		give_ms(usage, &outcome, ms);
+		take_frames(usage, &outcome);
+	}
+	do {
+		ret = cmt_usage_flush(usage);
+		check_added(&outcome, SCRIPT_MS, ret);
+	} while (ret);
+	take_frames(usage, &outcome);
+	fail_at = 0;
+	cmt_usage_free(usage);
+	return outcome;
+}
+
+/*
+ * An owner that had no memory is not there, and comes with the next slot: no traffic counts
+ * twice, none is lost but with its frame, and later frames are as without the failure.
+ */
+static void compare_outcomes(uint32_t by, uint32_t flags, uint64_t interval_ns)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = by, .flags = flags, .interval_ns = interval_ns,
+		.nr_rmids = MADE_RMIDS, .nr_cpus = 1, .unit_bytes = MADE_UNIT,
+	};
+	struct outcome all = outcome_of(&opts, 1000000), one;
+	long nr = nr_allocations;
+	char text[200];
+
+	ck_assert_int_ge(nr, 10);
+	for (long at = 1; at <= nr; at++) {
+		one = outcome_of(&opts, at);
+		snprintf(text, sizeof(text), "allocation %ld, %llu ms: %llu bytes, not %llu; "
+			 "%u frames lack a row", at, (unsigned long long)one.failed_ms - 1,
+			 (unsigned long long)one.bytes, (unsigned long long)all.bytes,
+			 one.lacking);
+		ck_assert_msg(one.bytes <= all.bytes, "%s", text);
+		/* RMID 0 counts from its first reading on; a frame without a CPU's RMID has CPUs only */
+		if (by != CMT_USAGE_BY_CPU && one.frames == all.frames)
+			ck_assert_msg(one.bytes + STEP >= all.bytes, "%s", text);
+		if (by == CMT_USAGE_BY_PROCESS)
+			ck_assert_msg(one.lacking <= 1, "%s", text);
+		if (one.failed_ms > SCRIPT_MS - 8)
+			continue;
+		ck_assert_uint_eq(one.last_rows, all.last_rows);
+		ck_assert_uint_eq(one.last_bytes, all.last_bytes);
+	}
+}
+
+START_TEST(usage_goes_on)
+{
+	static const struct {
+		uint32_t by, flags;
+	} views[] = {
+		{ CMT_USAGE_BY_CPU, 0 }, { CMT_USAGE_BY_DOMAIN, 0 },
+		{ CMT_USAGE_BY_CONTAINER, CMT_USAGE_CHILDREN }, { CMT_USAGE_BY_PROCESS, 0 },
+		{ CMT_USAGE_BY_PROCESS, CMT_USAGE_BRIEF },
+	};
+
+	compare_outcomes(views[_i / 2].by, views[_i / 2].flags, _i % 2 ? 3 * MS : MS);
+}
+END_TEST
+
 /* A file that has not grown has its places read once. */
 START_TEST(seek_reads_places_once)
 {
@@ -409,11 +591,14 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("recording_memory");
+	TCase *usages = tcase_create("usage_goes_on");
 
 	UNIT_CASE(suite, recorder_without_memory);
 	UNIT_CASE(suite, recording_without_memory);
 	UNIT_CASE(suite, usage_without_memory);
 	UNIT_CASE(suite, waits_without_memory);
+	tcase_add_loop_test(usages, usage_goes_on, 0, 10);
+	suite_add_tcase(suite, usages);
 	UNIT_CASE(suite, seek_reads_places_once);
 	UNIT_CASE(suite, counts_of_slots);
 	return unit_run(suite);
