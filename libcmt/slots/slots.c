@@ -456,3 +456,8 @@ const struct cmt_owner *cmt_slots_next_owner(const struct cmt_slots *slots, uint
 {
 	return cmt_tracker_next_owner(slots->tracker, rmid);
 }
+
+bool cmt_slots_alloc_lost(const struct cmt_slots *slots, const struct cmt_owner *owner)
+{
+	return cmt_tracker_alloc_lost(slots->tracker, owner);
+}

@@ -40,6 +40,9 @@ const uint32_t *cmt_slots_read(const struct cmt_slots *slots, uint32_t *nr);
 /* The owner of the first RMID from @rmid on that has one now.  NULL: no further one has. */
 const struct cmt_owner *cmt_slots_next_owner(const struct cmt_slots *slots, uint32_t rmid);
 
+/* Is @owner, of a slot, since an UPDATE, because its ALLOC was lost? */
+bool cmt_slots_alloc_lost(const struct cmt_slots *slots, const struct cmt_owner *owner);
+
 /* 16 channels of 64 sockets.  A stream with more channels is corrupt. */
 #define CMT_CHANNELS_MAX	1024U
 

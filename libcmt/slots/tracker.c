@@ -34,6 +34,8 @@ struct rmid {
 	struct event *first, *last;
 	uint32_t nr_events;
 	struct cmt_owner before;	/* of owner; generation 0: not known */
+	/* generation of the last owner made by an UPDATE, its ALLOC being lost; or 0 */
+	uint32_t alloc_lost;
 };
 
 struct cmt_tracker {
@@ -113,11 +115,19 @@ static void owner_rename(struct cmt_owner *owner, const struct cmt_owner *to)
 	memcpy(owner->comm, to->comm, sizeof(owner->comm));
 }
 
+static void note_alloc(struct rmid *rmid, uint32_t generation, bool lost)
+{
+	if (lost)
+		rmid->alloc_lost = generation;
+	else if (rmid->alloc_lost == generation)
+		rmid->alloc_lost = 0;
+}
+
 /*
  * A FREE of another generation is stale.  An UPDATE of another one means that its ALLOC
  * was lost: the owner of the RMID is still known.
  */
-static void apply(struct cmt_owner *owner, bool *known,
+static void apply(struct rmid *rmid, struct cmt_owner *owner, bool *known,
 		  const struct event *event)
 {
 	bool same = *known && owner->generation == event->owner.generation;
@@ -136,6 +146,7 @@ static void apply(struct cmt_owner *owner, bool *known,
 		}
 		/* fall through */
 	case EVENT_ALLOC:
+		note_alloc(rmid, event->owner.generation, event->type == EVENT_UPDATE);
 		*owner = event->owner;
 		*known = true;
 		break;
@@ -184,7 +195,7 @@ static void rmid_apply(struct cmt_tracker *tracker, struct rmid *rmid,
 {
 	if (event->type != EVENT_FREE)
 		keep_before(rmid, event->owner.generation);
-	apply(&rmid->owner, &rmid->known, event);
+	apply(rmid, &rmid->owner, &rmid->known, event);
 	warm(tracker, rmid);
 }
 
@@ -444,6 +455,7 @@ static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
 	if (newer_than(rmid, as_of))
 		return;
 	keep_before(rmid, record->generation);
+	note_alloc(rmid, record->generation, false);
 	owner_from_record(&rmid->owner, record);
 	rmid->known = true;
 	warm(tracker, rmid);
@@ -487,7 +499,7 @@ const struct cmt_owner *cmt_tracker_lookup(struct cmt_tracker *tracker,
 	for (event = r->first; event && !cmt_ts_before(ts, event->ts);
 	     event = event->next) {
 		event->after = *owner;
-		apply(&event->after, &known, event);
+		apply(r, &event->after, &known, event);
 		owner = &event->after;
 	}
 	return known ? owner : NULL;
@@ -520,6 +532,11 @@ bool cmt_tracker_full(const struct cmt_tracker *tracker, uint32_t rmid, uint32_t
 {
 	return tracker->nr_events >= (uint64_t)max * EVENTS_OF_ALL ||
 	       (rmid < tracker->nr_rmids && tracker->rmids[rmid].nr_events >= max);
+}
+
+bool cmt_tracker_alloc_lost(const struct cmt_tracker *tracker, const struct cmt_owner *owner)
+{
+	return tracker->rmids[owner->rmid].alloc_lost == owner->generation;
 }
 
 uint64_t *cmt_tracker_changed(struct cmt_tracker *tracker)

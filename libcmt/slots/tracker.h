@@ -29,6 +29,9 @@ const struct cmt_owner *cmt_tracker_next_owner(const struct cmt_tracker *tracker
 /* Are @max events of @rmid queued, or 256 times as many of all RMIDs? */
 bool cmt_tracker_full(const struct cmt_tracker *tracker, uint32_t rmid, uint32_t max);
 
+/* Is @owner, which the tracker returned, since an UPDATE, because its ALLOC was lost? */
+bool cmt_tracker_alloc_lost(const struct cmt_tracker *tracker, const struct cmt_owner *owner);
+
 /*
  * A bitmap of RMIDs.  A bit is set when an event is queued or applied, or the owner
  * changes.  The caller clears bits.

@@ -128,7 +128,8 @@ static void holding_owner(struct cmt_usage *usage, struct usage_holding *h,
 static uint64_t allocated(const struct cmt_usage *usage,
 			  const struct cmt_slot_entry *e)
 {
-	if (!e->owner || cmt_ts_before(e->owner->since, usage->origin_ns))
+	if (!e->owner || cmt_ts_before(e->owner->since, usage->origin_ns) ||
+	    cmt_slots_alloc_lost(usage->slots, e->owner))
 		return 0;
 	return e->owner->since;
 }

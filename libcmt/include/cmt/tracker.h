@@ -43,7 +43,9 @@ struct cmt_owner {
 	size_t sz;		/**< sizeof(struct cmt_owner), by the caller; in
 				 *   the library's: the bytes that exist
 				 */
-	uint64_t since;		/**< ts of the ALLOC */
+	uint64_t since;		/**< ts of the ALLOC, or of an UPDATE, if the
+				 *   ALLOC was lost
+				 */
 	uint64_t until;		/**< ts of the FREE, if freed */
 	uint64_t cgroup_id;	/**< cgroup v2 id (inode number); 0: none.  With
 				 *   CMT_RESCTRL_GROUP the id of a resctrl group,

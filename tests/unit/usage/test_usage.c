@@ -444,6 +444,65 @@ START_TEST(test_usage_lost_owner_counts_once)
 }
 END_TEST
 
+/* The ALLOC was lost: what the owner moved before its first reading is not known. */
+START_TEST(test_usage_first_reading_without_alloc)
+{
+	struct cmt_record record;
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	add(tick(0, MS, 0));
+	record = event(CMT_REC_UPDATE, 10 * MS, 2, 13, 0);
+	record.generation = 5;
+	add(record);
+	record = sample(2, 0, 10 * MS + MS / 2, 5, 50000000000);
+	record.generation = 5;
+	add(record);
+	if (_i) {
+		rows = close_rows(1);
+		ck_assert(!rows[0].total.known);
+		ck_assert_uint_eq(rows[0].why, CMT_USAGE_WHY_FIRST);
+	}
+	record.ts = 11 * MS;
+	record.sample.mbm_total_bytes += 640;
+	add(record);
+	rows = close_rows(1);
+	ck_assert_uint_eq(rows[0].rmid, 2);
+	ck_assert(rows[0].total.known && !rows[0].total.partial);
+	ck_assert_uint_eq(rows[0].total.bytes, 640);
+	ck_assert_uint_eq(rows[0].why, 0);
+	end();
+}
+END_TEST
+
+/* The ALLOC comes late, or a snapshot has it: then the traffic since is known. */
+START_TEST(test_usage_first_reading_alloc_late)
+{
+	struct cmt_record record = event(CMT_REC_ALLOC, 10 * MS, 2, 13, 0);
+	struct cmt_snapshot *snapshot;
+	const struct cmt_usage_row *rows;
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, 13 * MS, &record, 1), 0);
+	snapshot->records[0].type = CMT_REC_EXISTING;
+	begin(CMT_USAGE_BY_PROCESS);
+	add(tick(0, MS, 0));
+	add(event(CMT_REC_UPDATE, 12 * MS, 2, 14, 0));
+	if (_i) {
+		add(tick(0, 13 * MS, 0));
+		close_rows(0);
+		ck_assert_int_eq(cmt_usage_sync(usage, snapshot), 0);
+	} else {
+		add(record);
+	}
+	read_at(2, 14 * MS, 5, 50000);
+	rows = close_rows(1);
+	ck_assert(!rows[0].total.partial);
+	ck_assert_uint_eq(rows[0].total.bytes, 50000);
+	cmt_snapshot_free(snapshot);
+	end();
+}
+END_TEST
+
 /* Allocated too long ago to be sure that it was not counted. */
 START_TEST(test_usage_first_reading_too_late)
 {
@@ -1610,6 +1669,7 @@ int main(void)
 {
 	Suite *suite = suite_create("usage");
 	TCase *odd = tcase_create("test_usage_steady_until_odd");
+	TCase *lost = tcase_create("test_usage_first_reading_without_alloc");
 
 	UNIT_CASE(suite, test_usage_sums_container);
 	UNIT_CASE(suite, test_usage_container_has_no_process);
@@ -1621,6 +1681,9 @@ int main(void)
 	UNIT_CASE(suite, test_usage_first_reading_counts);
 	UNIT_CASE(suite, test_usage_first_reading_later);
 	UNIT_CASE(suite, test_usage_lost_owner_counts_once);
+	tcase_add_loop_test(lost, test_usage_first_reading_without_alloc, 0, 2);
+	tcase_add_loop_test(lost, test_usage_first_reading_alloc_late, 0, 2);
+	suite_add_tcase(suite, lost);
 	UNIT_CASE(suite, test_usage_first_reading_too_late);
 	UNIT_CASE(suite, test_usage_first_reading_rebased);
 	UNIT_CASE(suite, test_usage_reused_rmid_counts_once);
