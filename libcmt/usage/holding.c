@@ -52,6 +52,27 @@ static uint32_t *make_chains(struct cmt_usage *usage, uint32_t domain)
 	return usage->chains[domain];
 }
 
+/*
+ * A chain has the highest generation first, and of one generation the newest holding.  The
+ * new one lives: holdings before it are not followed by ended ones only.
+ */
+static void chain_add(struct cmt_usage *usage, uint32_t number, uint32_t *newest)
+{
+	struct usage_holding *h = &usage->holdings[number];
+	uint32_t *at = newest;
+
+	h->alone = *newest == USAGE_NONE;
+	if (!h->alone)
+		usage->holdings[*newest].alone = false;
+	while (*at != USAGE_NONE && usage->holdings[*at].generation > h->generation) {
+		usage->holdings[*at].rest_ended = false;
+		at = &usage->holdings[*at].older;
+	}
+	h->rest_ended = false;
+	h->older = *at;
+	*at = number;
+}
+
 static struct usage_holding *new_holding(struct cmt_usage *usage,
 					 const struct cmt_slot_entry *e,
 					 uint32_t *newest)
@@ -66,15 +87,12 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 	h = &usage->holdings[usage->nr_holdings];
 	*h = (struct usage_holding){
 		.rmid = e->rmid, .generation = e->generation,
-		.domain = e->domain, .older = *newest,
+		.domain = e->domain,
 		.interval = usage->interval, .born = true,
-		.alone = *newest == USAGE_NONE,
 		.owner = usage_owner_of(e->rmid, NULL),
 		.group = USAGE_NONE, .child = USAGE_NONE,
 	};
-	if (!h->alone)
-		usage->holdings[*newest].alone = false;
-	*newest = usage->nr_holdings++;
+	chain_add(usage, usage->nr_holdings++, newest);
 	usage->nr_seen++;
 	return h;
 }
@@ -88,23 +106,29 @@ static void holding_ended(struct cmt_usage *usage, struct usage_holding *h)
 
 /*
  * The holding of an entry.  An older generation of the same RMID in the same
- * domain has ended when a new one reports.
+ * domain has ended when a new one reports.  Holdings that ended stay until the interval
+ * ends, and may be many: the walk stops where all that follow are older, and have ended.
  */
 static struct usage_holding *holding_of(struct cmt_usage *usage,
 					const struct cmt_slot_entry *e,
 					uint32_t *newest)
 {
-	struct usage_holding *found = NULL;
+	struct usage_holding *found = NULL, *last = NULL, *h;
 	uint32_t i;
 
-	for (i = *newest; i != USAGE_NONE; i = usage->holdings[i].older) {
-		struct usage_holding *h = &usage->holdings[i];
-
+	for (i = *newest; i != USAGE_NONE; i = h->older) {
+		h = &usage->holdings[i];
 		if (h->generation == e->generation)
 			found = h->former ? found : h;
 		else if (!cmt_ts_before(e->ts, h->ts))
 			holding_ended(usage, h);
+		if (!last || !h->ended)
+			last = h;
+		if (h->rest_ended && (found || h->generation < e->generation))
+			break;
 	}
+	if (last)
+		last->rest_ended = true;
 	return found ? found : new_holding(usage, e, newest);
 }
 
@@ -501,15 +525,9 @@ static void sort_by_place(struct usage_holding *holdings, uint32_t nr)
 
 static void link_holding(struct cmt_usage *usage, uint32_t number)
 {
-	struct usage_holding *h = &usage->holdings[number];
-	uint32_t *newest;
+	const struct usage_holding *h = &usage->holdings[number];
 
-	newest = &usage->chains[usage_domain(usage, h->domain)][h->rmid];
-	h->older = *newest;
-	h->alone = *newest == USAGE_NONE;
-	if (!h->alone)
-		usage->holdings[*newest].alone = false;
-	*newest = number;
+	chain_add(usage, number, &usage->chains[usage_domain(usage, h->domain)][h->rmid]);
 }
 
 void usage_holdings_sweep(struct cmt_usage *usage)

@@ -29,7 +29,11 @@ struct usage_holding {
 	uint32_t rmid;
 	uint32_t generation;
 	uint32_t domain;
-	uint32_t older;		/* the next older holding of this RMID and domain */
+	/*
+	 * the next holding of this RMID and domain: of an older generation, or an earlier
+	 * one of the same generation
+	 */
+	uint32_t older;
 	uint32_t group;		/* index of the group, or USAGE_NONE */
 	/* index of the group of the row's part, or USAGE_NONE */
 	uint32_t child;
@@ -39,6 +43,7 @@ struct usage_holding {
 	uint64_t seen_ns;	/* end of the last slot with the holding */
 	bool alone;		/* no other holding has this RMID and domain */
 	bool ended;
+	bool rest_ended;	/* all that follow by older have ended, too */
 	/* the RMID and its generation have another holding, of the group's present owner */
 	bool former;
 	/* of an interval */

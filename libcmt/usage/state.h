@@ -157,7 +157,7 @@ struct cmt_usage {
 	bool in_step;		/* steps are those of the last slot, and all are held */
 	bool behind;		/* their holdings lack the seen_ns of slots since then */
 	uint32_t domains[CMT_DOMAINS_MAX];
-	uint32_t *chains[CMT_DOMAINS_MAX];	/* by RMID: its newest holding */
+	uint32_t *chains[CMT_DOMAINS_MAX];	/* by RMID: its highest generation */
 	uint32_t nr_domains, last_domain;
 	struct usage_cgroup *cgroups;
 	uint32_t nr_cgroups, room_cgroups;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "unit.h"
 
@@ -1665,6 +1666,58 @@ START_TEST(test_usage_churn)
 }
 END_TEST
 
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* A tenth of a second: eight RMIDs have another owner in each 2 ms. */
+static double reuse(uint64_t tenth)
+{
+	double begin = cpu_seconds();
+
+	for (uint64_t ms = 100 * tenth; ms < 100 * tenth + 100; ms++) {
+		for (uint32_t rmid = 1; rmid <= 8; rmid++) {
+			struct cmt_record record = event(CMT_REC_ALLOC, ms * MS, rmid, 10, 0);
+
+			record.generation = 1 + (uint32_t)ms / 2;
+			if (ms % 2 == 0)
+				add(record);
+			record = sample(rmid, 0, ms * MS + 1000, 64, ms % 2);
+			record.generation = 1 + (uint32_t)ms / 2;
+			add(record);
+			record = event(CMT_REC_FREE, ms * MS + 2000, rmid, 10, 0);
+			record.generation = 1 + (uint32_t)ms / 2;
+			if (ms % 2)
+				add(record);
+		}
+	}
+	return cpu_seconds() - begin;
+}
+
+/* Owners that ended stay until the interval ends, and cost nothing until then. */
+START_TEST(test_usage_reuse_in_long_interval)
+{
+	double early = INFINITY, late = INFINITY;
+	uint64_t tenth;
+
+	begin(CMT_USAGE_BY_DOMAIN);
+	for (tenth = 0; tenth < 30; tenth++) {
+		double took = reuse(tenth);
+
+		if (tenth < 5)
+			early = fmin(early, took);
+		else if (tenth >= 25)
+			late = fmin(late, took);
+	}
+	ck_assert_msg(late < 3 * early, "%.1f ms early, %.1f ms late", early * 1e3, late * 1e3);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("usage");
@@ -1726,5 +1779,6 @@ int main(void)
 	UNIT_CASE(suite, test_usage_foreign_numbers_skipped);
 	UNIT_CASE(suite, test_usage_refuses);
 	UNIT_CASE(suite, test_usage_churn);
+	UNIT_CASE(suite, test_usage_reuse_in_long_interval);
 	return unit_run(suite);
 }
