@@ -88,30 +88,6 @@ static __always_inline void cmt_cpu_mark(const struct cmt_cpu *cpu, u32 rmid)
 		set_bit(rmid, forward);
 }
 
-/* What the next sample of an RMID in a domain says, a bit for each RMID */
-struct cmt_notes {
-	unsigned long *overwritten;	/* CMT_F_PQR_OVERWRITTEN */
-	unsigned long *inherited;	/* all that the RMID holds is residue */
-	bool any;			/* in one of these there may be a bit */
-	bool exist;
-};
-
-/* Called before the first CPU of a domain comes up.  NULL: no memory. */
-struct cmt_notes *cmt_notes_new(u32 domain);
-void cmt_notes_free(void);
-
-/* Some work of the owner of @rmid in @domain counted under another RMID.  Any context. */
-void cmt_note_overwritten(u32 domain, u32 rmid);
-
-/* The RMID has a new owner: the overwritten work was that of earlier owners.  Any context. */
-void cmt_overwritten_end(u32 rmid);
-
-/*
- * The RMID of a resctrl group counts for one owner from now on: what it holds, in all domains,
- * may be of others.  Any context.
- */
-void cmt_note_inherited(u32 rmid);
-
 /* hotplug.c brings the CPUs up. */
 int cmt_cpus_init(void);
 /* After the probes. */
@@ -144,6 +120,7 @@ void cmt_cpus_account(void);
 /* The part of the CPUs in the statistics */
 void cmt_cpus_stats(struct cmt_stats *stats);
 
+#include "notes.h"
 #include "perf.h"
 #include "plza.h"
 #include "pqr.h"

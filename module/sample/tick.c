@@ -8,7 +8,6 @@
  * plus what the TSC has advanced since, rounded down, so that no record is ahead
  * of CLOCK_MONOTONIC, which NTP slews by 0.05 % at most.
  */
-#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
@@ -221,6 +220,15 @@ static __always_inline void samples_write(struct sampler_cpu *s, u64 now,
 	s->ring->last_ts = ring.last_ts;
 }
 
+/* There may be notes of these RMIDs, or of others.  Notes may be made meanwhile. */
+static noinline void samples_write_checked(struct sampler_cpu *s, u64 now)
+{
+	u32 made = cmt_notes_begin(s->notes);
+
+	samples_write(s, now, false);
+	cmt_notes_end(s->notes, made);
+}
+
 static void sample(struct sampler_cpu *s, u64 now)
 {
 	u64 begin = cmt_cycles();
@@ -235,13 +243,9 @@ static void sample(struct sampler_cpu *s, u64 now)
 		return;
 	}
 	s->careful = false;
-	if (likely(!s->burst.flawed && !s->notes->any))
+	if (likely(!s->burst.flawed && !cmt_notes_any(s->notes)))
 		return samples_write(s, now, true);
-	WRITE_ONCE(s->notes->any, false);
-	samples_write(s, now, false);
-	if (!bitmap_empty(s->notes->overwritten, cmt_caps.rmid_room) ||
-	    !bitmap_empty(s->notes->inherited, cmt_caps.rmid_room))
-		WRITE_ONCE(s->notes->any, true);
+	samples_write_checked(s, now);
 }
 
 /* The number of records that a tick may write beside those of its channels. */

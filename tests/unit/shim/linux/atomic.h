@@ -8,6 +8,20 @@ typedef struct {
 	s64 counter;
 } atomic64_t;
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+static inline int atomic_read(const atomic_t *v)
+{
+	return __atomic_load_n(&v->counter, __ATOMIC_RELAXED);
+}
+
+static inline void atomic_inc(atomic_t *v)
+{
+	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
+}
+
 static inline void atomic64_add(s64 value, atomic64_t *v)
 {
 	__atomic_fetch_add(&v->counter, value, __ATOMIC_RELAXED);
@@ -32,6 +46,7 @@ static inline s64 atomic64_xchg(atomic64_t *v, s64 value)
 	found_;								\
 })
 
+#define smp_mb__before_atomic()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_mb__after_atomic()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #endif
