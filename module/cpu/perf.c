@@ -20,6 +20,7 @@
 #define NO_GENERATION	U32_MAX	/* generation of an empty sum; no owner reaches it */
 
 static u32 ns_mult;		/* TSC to ns, constant while something is counted */
+static u64 ran_max;		/* TSC cycles: the longest time in one record */
 
 /* The sum of a CPU where nothing is counted */
 static DEFINE_PER_CPU(struct perf_sum, uncounted);
@@ -80,27 +81,6 @@ static u64 waited_of(const struct cmt_perf *p, const struct perf_sum *sum, u32 *
 	return sum->waited - sum->waited % CMT_WAIT_UNIT;
 }
 
-static void sum_fill(struct cmt_record *record, const struct cmt_perf *p,
-		     struct perf_sum *sum)
-{
-	u64 ns = mul_u64_u32_shr(sum->ran, ns_mult, NS_SHIFT);
-	u32 flags = 0;
-
-	record->rmid = sum - p->sums;
-	record->generation = sum->generation;
-	record->ran_ns = min_t(u64, ns, U32_MAX);
-	record->perf.cycles = value_of(p, sum, 0, U64_MAX, &flags);
-	record->perf.instructions = value_of(p, sum, 1, U64_MAX, &flags);
-	record->perf.waited_ns = waited_of(p, sum, &flags);
-	record->perf.llc_misses = value_of(p, sum, 2, U32_MAX, &flags);
-	record->perf.llc_references = value_of(p, sum, 3, U32_MAX, &flags);
-	record->flags = flags;
-	*sum = (struct perf_sum) {
-		.waited = sum->waited % CMT_WAIT_UNIT,
-		.generation = sum->generation,
-	};
-}
-
 static noinline void due_set(struct cmt_perf *p, const struct perf_sum *sum)
 {
 	p->nr_due += !__test_and_set_bit(sum - p->sums, p->due);
@@ -110,6 +90,36 @@ static void due_clear(struct cmt_perf *p, u32 rmid)
 {
 	__clear_bit(rmid, p->due);
 	p->nr_due--;
+}
+
+/*
+ * A running time that is too long for one record continues in another one: the sum stays due,
+ * and comes next.
+ */
+static void sum_fill(struct cmt_record *record, struct cmt_perf *p,
+		     struct perf_sum *sum)
+{
+	u64 ran = min(sum->ran, ran_max);
+	u32 flags = 0;
+
+	record->rmid = sum - p->sums;
+	record->generation = sum->generation;
+	record->ran_ns = mul_u64_u32_shr(ran, ns_mult, NS_SHIFT);
+	record->perf.cycles = value_of(p, sum, 0, U64_MAX, &flags);
+	record->perf.instructions = value_of(p, sum, 1, U64_MAX, &flags);
+	record->perf.waited_ns = waited_of(p, sum, &flags);
+	record->perf.llc_misses = value_of(p, sum, 2, U32_MAX, &flags);
+	record->perf.llc_references = value_of(p, sum, 3, U32_MAX, &flags);
+	record->flags = flags;
+	*sum = (struct perf_sum) {
+		.ran = sum->ran - ran,
+		.waited = sum->waited % CMT_WAIT_UNIT,
+		.generation = sum->generation,
+	};
+	if (likely(!sum->ran))
+		return;
+	due_set(p, sum);
+	p->cursor = sum - p->sums;
 }
 
 void cmt_perf_lack(struct cmt_perf *p, u32 bits)
@@ -161,7 +171,7 @@ static noinline struct perf_sum *sum_next_owner(struct cmt_perf *p,
 {
 	if (!generation)
 		return p->sums;
-	if (test_bit(sum - p->sums, p->due))
+	while (test_bit(sum - p->sums, p->due))
 		sum_emit(p, sum);
 	sum->waited = 0;
 	sum->generation = generation;
@@ -260,12 +270,11 @@ static noinline void shortage_look(struct cmt_perf *p)
 void cmt_perf_write(struct cmt_perf *p, struct cmt_ring *ring, u64 now, u32 room)
 {
 	u64 ts = max(now, ring->last_ts);
-	u32 n;
 
 	if (unlikely(cmt_perf_shortage(p, p->looked)))
 		shortage_look(p);
 	p->looked = now;
-	for (n = min(p->nr_due, room); n; n--) {
+	for (; p->nr_due && room; room--) {
 		struct cmt_record *slot = cmt_ring_slot(ring);
 		struct perf_sum *sum = &p->sums[due_take(p)];
 
@@ -300,7 +309,8 @@ void cmt_perf_write_all(struct cmt_perf *p)
 
 	cmt_perf_turn(p, this_cpu_read(cmt_cpus.rmid));
 	for_each_set_bit(rmid, p->due, cmt_caps.rmid_room)
-		sum_emit(p, &p->sums[rmid]);
+		while (test_bit(rmid, p->due))
+			sum_emit(p, &p->sums[rmid]);
 }
 
 struct cmt_perf *cmt_perf_new(unsigned int cpu)
@@ -324,4 +334,5 @@ struct cmt_perf *cmt_perf_new(unsigned int cpu)
 void cmt_perf_clock_init(void)
 {
 	ns_mult = div_u64(1000000ULL << NS_SHIFT, cmt_clock_khz());
+	ran_max = div_u64((u64)U32_MAX << NS_SHIFT, ns_mult);
 }

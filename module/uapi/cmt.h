@@ -189,7 +189,8 @@ struct cmt_record {
 		__u32 interval_ns;	/* TICK: interval in force */
 		__u32 ran_ns;		/* PERF: time with the RMID on this CPU, since
 					 * its last PERF here; of RMID 0 with idle time;
-					 * 0 where its tasks only waited
+					 * 0 where its tasks only waited.  A time that is
+					 * too long continues in the next PERF
 					 */
 		__u32 base;		/* SAMPLE of CMT_IOC_READ: how often the MBM
 					 * values were rebased; in rings 0

@@ -552,6 +552,66 @@ static void perf_other_reader_changes(void)
 	dev_close(&dev);
 }
 
+#define WAKERS	640
+
+/* Processes on CPU 1 that run for a moment every two seconds */
+static void wakers_start(pid_t *pids)
+{
+	for (int i = 0; i < WAKERS; i++) {
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (pids[i])
+			continue;
+		run_on(0, 1);
+		for (;;)
+			sleep_ms(2000);
+	}
+}
+
+static uint32_t longest_run(const struct log *log)
+{
+	uint32_t ns = 0;
+
+	for (size_t i = 0; i < log->count; i++)
+		if (log->records[i].type == CMT_REC_PERF && log->records[i].cpu == 1)
+			ns = log->records[i].ran_ns > ns ? log->records[i].ran_ns : ns;
+	return ns;
+}
+
+/*
+ * A tick writes 80 PERFs.  With 640 owners, ticks that are a second apart write one of each
+ * owner in 8 s.  An owner may run for longer meanwhile than one record can say.
+ */
+static void perf_long_run(void)
+{
+	static pid_t pids[WAKERS];
+	struct recorder rec;
+	struct life life;
+	struct dev dev;
+
+	if (slowness > 1) {
+		note("640 processes take minutes here");
+		return;
+	}
+	dev_open(&dev, O_RDONLY);
+	dev_map(&dev, FROM_NOW);
+	want(&dev, CMT_F_CYCLES);
+	wakers_start(pids);
+	recorder_start(&rec, &dev, true);
+	run_on(0, 1);
+	life = one_life(10000 * MS);
+	run_on(0, 0);
+	sleep_ms(10000);
+	recorder_stop(&rec);
+	for (int i = 0; i < WAKERS; i++)
+		reap(pids[i], SIGKILL);
+	note("the longest time in a PERF is %u us", longest_run(&rec.log) / 1000);
+	CHECK(longest_run(&rec.log) >= 4294 * MS, "no PERF is late enough");
+	life_is_complete(&rec.log, &life);
+	log_free(&rec.log);
+	dev_close(&dev);
+}
+
 /* In the middle of a tick's interval, of which a second has one */
 static void wait_between_ticks(void)
 {
@@ -676,6 +736,7 @@ const struct test perf_tests[] = {
 	{ "perf_asked_in_turn", perf_asked_in_turn, "", 60 },
 	{ "perf_other_reader_changes", perf_other_reader_changes,
 	  "interval_us=10000 ring_records=16384", 60 },
+	{ "perf_long_run", perf_long_run, SOFTWARE "interval_us=1000000", 120 },
 	{ "perf_offline_keeps_counts", perf_offline_keeps_counts,
 	  "interval_us=1000000", 60 },
 	{ "perf_interval_keeps_counts", perf_interval_keeps_counts,
