@@ -80,32 +80,40 @@ static bool is_live(const struct cmt_demand_key *key)
 	       (key->generation || !key->rmid);
 }
 
-static bool is_fresh(const struct cmt_demand *demand,
-		     const struct cmt_demand_key *key, u32 events, u64 now)
+/* Is the last reading on demand of this owner, and younger than @ns at @now? */
+static bool is_last_younger(const struct cmt_demand *demand,
+			    const struct cmt_demand_key *key, u64 now, u64 ns)
 {
 	const struct cmt_record *last = &demand->last;
 
 	return last->type == CMT_REC_SAMPLE &&
-	       last->generation == key->generation &&
-	       demand->events == events &&
-	       now - last->ts < CMT_READ_FRESH_NS &&
+	       last->generation == key->generation && now - last->ts < ns;
+}
+
+static bool is_fresh(const struct cmt_demand *demand,
+		     const struct cmt_demand_key *key, u32 events, u64 now)
+{
+	return demand->events == events &&
+	       is_last_younger(demand, key, now, CMT_READ_FRESH_NS) &&
 	       !cmt_sampler_is_suspended();
 }
 
-/* Does a reading at @now continue that of the counter's mark @seen? */
+/*
+ * Does a reading at @now continue that of the counter's mark @seen?  The mark of a reading
+ * on demand is older than the reading.
+ */
 static bool is_based(const struct cmt_demand *demand,
 		     const struct cmt_demand_key *key, u32 seen, u64 now)
 {
 	u32 age = cmt_mark(now) - seen;
 
-	if (cmt_sampler_is_suspended() ||
-	    (age > 2 * CMT_MARK_GAP && -age > 2 * CMT_MARK_GAP))
+	if (cmt_sampler_is_suspended())
 		return false;
+	if (is_last_younger(demand, key, now, CMT_COUNTER_GAP_NS))
+		return true;
 	/* marks repeat every 39 hours */
-	return cmt_sampler_ran(now) ||
-	       (demand->last.type == CMT_REC_SAMPLE &&
-		demand->last.generation == key->generation &&
-		now - demand->last.ts <= CMT_COUNTER_GAP_NS);
+	return cmt_sampler_ran(now) &&
+	       (age <= 2 * CMT_MARK_GAP || -age <= 2 * CMT_MARK_GAP);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -118,14 +119,18 @@ bool cmt_sampler_ran(u64 now)
 
 /*
  * The mark of a reading on demand at @now.  It is older than the mark of each tick that
- * has still to read: a tick under way began up to an interval before @now.
+ * has still to read: a tick under way began up to CMT_TICK_LATE_NS before @now, and its
+ * boundary is the last one before that, or a later one.
  */
 u32 cmt_sampler_mark_between(u64 now)
 {
-	u64 back = READ_ONCE(running) ? READ_ONCE(cmt_settings.interval_ns) +
-					    CMT_TICK_LATE_NS : 0;
+	u32 since = 0;
 
-	return cmt_mark(now - back) - 2;
+	if (READ_ONCE(running)) {
+		now -= CMT_TICK_LATE_NS;
+		div_u64_rem(now, READ_ONCE(cmt_settings.interval_ns), &since);
+	}
+	return cmt_mark(now - since) - 2;
 }
 
 /* A CPU of the domain that is up, preferably one that reads in ticks. */

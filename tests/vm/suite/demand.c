@@ -564,6 +564,61 @@ static void demand_rebased(void)
 	dev_close(&dev);
 }
 
+/* Works for 50 ms, every 2.3 s, on CPU 1. */
+static pid_t work_seldom(void)
+{
+	uint64_t until;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	run_on(0, 1);
+	for (;;) {
+		sleep_ms(2300);
+		until = now_ns() + 50000000;
+		while (now_ns() < until)
+			;
+	}
+}
+
+/*
+ * Ticks that are a second apart read an RMID if it has run.  A reading on demand continues
+ * the last one, also where such a tick is between them.
+ */
+static void demand_long_interval(void)
+{
+	struct cmt_record last, next;
+	struct cmt_attach out;
+	int i, checked = 0;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_set_interval(&dev, 1000000000);
+	dev_map(&dev, FROM_NOW);
+	pid = work_seldom();
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out), "REGISTER: %m");
+	last = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
+	for (i = 0; i < 40; i++) {
+		sleep_ms(200);
+		next = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
+		/* the host may stop the guest for longer */
+		if (next.ts - last.ts < 900000000) {
+			checked++;
+			CHECK(!(next.flags & CMT_F_REBASED) &&
+			      next.base == last.base,
+			      "reading %d, %llu ms after the last: flags %#x, base %u after %u",
+			      i, (unsigned long long)(next.ts - last.ts) / 1000000,
+			      next.flags, next.base, last.base);
+		}
+		last = next;
+	}
+	CHECK(checked, "no reading is near to the last one");
+	reap(pid, SIGKILL);
+	dev_close(&dev);
+}
+
 /* The first sample of an RMID after @ts, when the ring has it. */
 static struct cmt_record wait_sample(struct dev *dev, uint32_t rmid, uint64_t ts)
 {
@@ -955,6 +1010,7 @@ const struct test demand_tests[] = {
 	{ "demand_beside_ticks_emulated", demand_beside_ticks,
 	  EMULATED "scope=manual ring_records=65536 emulated_cache_kib=2048", 30 },
 	{ "demand_rebased", demand_rebased, MANUAL, 0 },
+	{ "demand_long_interval", demand_long_interval, MANUAL, 40 },
 	{ "demand_owed", demand_owed, MANUAL, 60 },
 	{ "demand_hotplug", demand_hotplug, MANUAL, 60 },
 	{ "demand_loops", demand_loops, MANUAL " budget_us=100", 60 },

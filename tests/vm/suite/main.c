@@ -65,9 +65,10 @@ static bool is_in_plan(const struct test *suite)
 
 /* Tests that take seconds, and do not depend on the kernel */
 static const char *const long_tests[] = {
-	"demand_owed", "demand_stopped_reader", "flood_throttled_readers",
-	"load_bad_params", "measure_killed", "measure_recording", "perf_asked_in_turn",
-	"perf_long_run", "perf_other_reader_changes", "perf_records_by_generation",
+	"demand_long_interval", "demand_owed", "demand_stopped_reader",
+	"flood_throttled_readers", "load_bad_params", "measure_killed",
+	"measure_recording", "perf_asked_in_turn", "perf_long_run",
+	"perf_other_reader_changes", "perf_records_by_generation",
 	"perf_records_on_request", "scope_overcommit", "software_full",
 };
 
