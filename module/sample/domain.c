@@ -8,6 +8,7 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -55,6 +56,14 @@ void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
 		domain->demands[rmid].base++;
 }
 
+/* Of a claimed counter.  Returns the mark for the release. */
+static u32 base_remove(struct cmt_domain *d, u32 rmid)
+{
+	cmt_counter_lose_base(&d->counters[rmid]);
+	d->demands[rmid].last.type = CMT_REC_PAD;
+	return cmt_mark(ktime_get_ns()) - 2;
+}
+
 /* False: a reading on demand has the counter, for some microseconds. */
 bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 {
@@ -67,27 +76,47 @@ bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 	local_irq_save(flags);
 	claimed = cmt_claim_any(counter, &seen);
 	if (claimed) {
-		cmt_counter_lose_base(counter);
-		d->demands[rmid].last.type = CMT_REC_PAD;
+		seen = base_remove(d, rmid);
 		if (change)
 			change(domain, rmid);
-		cmt_claim_release(counter, cmt_mark(ktime_get_ns()) - 2);
+		cmt_claim_release(counter, seen);
 	}
 	local_irq_restore(flags);
 	return claimed;
 }
 
-/* The counters have been reset, or may have wrapped. */
-void cmt_domains_lose_base(void)
+/* As cmt_domain_lose_base(), but a reading on demand since @since, ns, stays the base. */
+static bool domain_lose_old_base(struct cmt_domain *d, u32 rmid, u64 since)
+{
+	struct cmt_counter *counter = &d->counters[rmid];
+	const struct cmt_record *last = &d->demands[rmid].last;
+	unsigned long flags;
+	bool claimed;
+	u32 seen;
+
+	local_irq_save(flags);
+	claimed = cmt_claim_any(counter, &seen);
+	if (claimed) {
+		if (last->type != CMT_REC_SAMPLE || last->ts < since)
+			seen = base_remove(d, rmid);
+		cmt_claim_release(counter, seen);
+	}
+	local_irq_restore(flags);
+	return claimed;
+}
+
+void cmt_domains_lose_base(u64 since)
 {
 	u32 domain, rmid;
 
 	if (!cmt_backend_samples())
 		return;
-	for (domain = 0; domain < cmt_sampler_domains(); domain++)
+	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
 		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-			while (!cmt_domain_lose_base(domain, rmid, NULL))
+			while (!domain_lose_old_base(domains[domain], rmid, since))
 				cpu_relax();
+		cond_resched();
+	}
 }
 
 bool cmt_domain_begin(struct cmt_domain *domain, u32 rmid, u32 generation)

@@ -88,13 +88,15 @@ static void ticks_stop(void)
 
 static void sampler_start(void)
 {
+	u64 now = ktime_get_ns();
+
 	/* running: the module was loaded between two notifications of suspend */
 	if (!cmt_readers || suspended || running)
 		return;
 	if (channels_wanted)
 		cmt_channels_claim();
-	if (ktime_get_ns() - stopped_at > CMT_COUNTER_GAP_NS)
-		cmt_domains_lose_base();
+	if (now - stopped_at > CMT_COUNTER_GAP_NS)
+		cmt_domains_lose_base(now - CMT_COUNTER_GAP_NS);
 	ticks_start(timer_begin);
 }
 
@@ -331,7 +333,7 @@ static int sampler_pm(struct notifier_block *nb, unsigned long action,
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 		cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
-		cmt_domains_lose_base();
+		cmt_domains_lose_base(U64_MAX);
 		WRITE_ONCE(suspended, false);
 		sampler_start();
 		break;

@@ -117,8 +117,12 @@ bool cmt_domain_begin(struct cmt_domain *domain, u32 rmid, u32 generation);
 bool cmt_domain_lose_base(u32 domain, u32 rmid,
 			  void (*change)(u32 domain, u32 rmid));
 
-/* Remove the bases of all RMIDs, while there are no ticks.  Interrupts on. */
-void cmt_domains_lose_base(void);
+/*
+ * While there are no ticks: the counters have been reset, or may have wrapped.  Remove the
+ * bases of all RMIDs, but for readings on demand since @since, ns; U64_MAX: these, too.
+ * Process context; mmap_lock may be held.
+ */
+void cmt_domains_lose_base(u64 since);
 
 /* tick.c */
 

@@ -619,6 +619,39 @@ static void demand_long_interval(void)
 	dev_close(&dev);
 }
 
+/* The first reader of a ring takes no base from readings on demand. */
+static void demand_first_reader(void)
+{
+	struct cmt_record last, next;
+	struct cmt_attach out;
+	int i, checked = 0;
+	struct dev dev;
+	pid_t pid;
+
+	pid = park(0, NULL);
+	for (i = 0; i < 3; i++) {
+		dev_open(&dev, O_RDWR);
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &out),
+		      "REGISTER: %m");
+		sleep_ms(1200);
+		last = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
+		dev_map(&dev, FROM_NOW);
+		wait_stale();
+		next = read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
+		if (next.ts - last.ts < 900000000) {
+			checked++;
+			CHECK(!(next.flags & CMT_F_REBASED) &&
+			      next.base == last.base,
+			      "%llu us after the last reading: flags %#x, base %u after %u",
+			      (unsigned long long)(next.ts - last.ts) / 1000,
+			      next.flags, next.base, last.base);
+		}
+		dev_close(&dev);
+	}
+	CHECK(checked, "no reading is near to the last one");
+	reap(pid, SIGKILL);
+}
+
 /* The first sample of an RMID after @ts, when the ring has it. */
 static struct cmt_record wait_sample(struct dev *dev, uint32_t rmid, uint64_t ts)
 {
@@ -1011,6 +1044,7 @@ const struct test demand_tests[] = {
 	  EMULATED "scope=manual ring_records=65536 emulated_cache_kib=2048", 30 },
 	{ "demand_rebased", demand_rebased, MANUAL, 0 },
 	{ "demand_long_interval", demand_long_interval, MANUAL, 40 },
+	{ "demand_first_reader", demand_first_reader, MANUAL, 0 },
 	{ "demand_owed", demand_owed, MANUAL, 60 },
 	{ "demand_hotplug", demand_hotplug, MANUAL, 60 },
 	{ "demand_loops", demand_loops, MANUAL " budget_us=100", 60 },
