@@ -6,6 +6,8 @@
 #include <linux/hashtable.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/string.h>
 
 #include "internal.h"
@@ -16,6 +18,7 @@
 DEFINE_PER_CPU(u32, cmt_cpu_owner);
 
 static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
+static siphash_key_t hash_secret;		/* random, constant after init */
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
 static u32 nr_joined;				/* processes with an owner */
 static u64 last_serial;
@@ -25,9 +28,13 @@ struct cmt_owner *cmt_owner_of(u32 tgid)
 	return cmt_owner_at(READ_ONCE(cmt_owner_table[tgid]));
 }
 
+/*
+ * Users choose ids: they make cgroups until one has the id that they want.  Without the
+ * secret they cannot put many owners into one bucket, which is searched under the lock.
+ */
 static u64 hash_key(u32 kind, u64 id)
 {
-	return id ^ (u64)kind << 56;
+	return siphash_2u64(kind, id, &hash_secret);
 }
 
 struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
@@ -227,6 +234,7 @@ int cmt_owners_init(void)
 
 	if (ret)
 		return ret;
+	get_random_bytes(&hash_secret, sizeof(hash_secret));
 	owner_queue_init();
 	overflow_init();
 	return 0;

@@ -287,22 +287,6 @@ static void demand_shared(void)
 	dev_close(&dev);
 }
 
-/* A process with the id of an exited process. */
-static pid_t park_as(pid_t pid)
-{
-	struct clone_args args = {
-		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid,
-		.set_tid_size = 1,
-	};
-	long got = syscall(SYS_clone3, &args, sizeof(args));
-
-	CHECK(got >= 0, "clone3: %m");
-	if (got)
-		return got;
-	for (;;)
-		pause();
-}
-
 /* A held owner ends, and another owner gets its id. */
 static void demand_recycled(void)
 {

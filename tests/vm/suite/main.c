@@ -33,7 +33,7 @@ static const struct test *const suites[] = {
 	lifecycle_tests, pool_tests, sample_tests, values_tests, hotplug_tests,
 	scope_tests, attach_tests, demand_tests, measure_tests, perf_tests,
 	wait_tests, no_wait_tests, cqm_tests,
-	software_tests, secure_tests, flood_tests, version_tests, full_tests,
+	software_tests, secure_tests, flood_tests, bounds_tests, version_tests, full_tests,
 	limits_tests,
 #endif
 	debug_tests,	/* the last test: checks the effects of all others */

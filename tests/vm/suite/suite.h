@@ -46,6 +46,7 @@ extern const struct test measure_tests[];
 extern const struct test software_tests[];
 extern const struct test secure_tests[];
 extern const struct test flood_tests[];
+extern const struct test bounds_tests[];
 /* These tests have the same result on every kernel. */
 extern const struct test full_tests[];
 extern const struct test limits_tests[];
@@ -132,6 +133,7 @@ void cpu_online(int cpu, bool online);
 #define MAX_PARKED 64
 pid_t fork_with_pipe(int ends[2]);	/* as fork(), after pipe() */
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
+pid_t park_as(pid_t pid);	/* the same, with this id, which no process has */
 pid_t walk_memory(size_t bytes);	/* touches them again and again, until it is killed */
 void run_on(pid_t pid, int cpu);	/* on one CPU only; 0: this process */
 void reap(pid_t pid, int signal);	/* 0: the process ends by itself */

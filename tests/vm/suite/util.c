@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -253,6 +254,22 @@ pid_t park(unsigned int threads, const char *comm)
 	CHECK(read(ready[0], &byte, 1) == 1, "a child did not start");
 	close(ready[0]);
 	return pid;
+}
+
+pid_t park_as(pid_t pid)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	long got = syscall(SYS_clone3, &args, sizeof(args));
+
+	CHECK(got >= 0, "clone3: %m");
+	if (got)
+		return got;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
 }
 
 void reap(pid_t pid, int signal)
