@@ -10,6 +10,15 @@ static uint64_t ring_oldest(const struct cmt_ring *ring, uint64_t head)
 	return head < ring->capacity ? 0 : head - ring->capacity + 1;
 }
 
+/* A CPU without memory for its ring only counts its records. */
+static int ring_set_unwritten(struct cmt_ring *ring, uint64_t unwritten)
+{
+	if (unwritten < ring->unwritten || unwritten > CMT_RING_HEAD_MAX)
+		return -EPROTO;
+	ring->unwritten = unwritten;
+	return 0;
+}
+
 static int ring_set_head(struct cmt_ring *ring, uint64_t head)
 {
 	if (head < ring->head || head > CMT_RING_HEAD_MAX)
@@ -26,6 +35,7 @@ static int ring_set_head(struct cmt_ring *ring, uint64_t head)
 int cmt_ring_refresh(struct cmt_ring *ring)
 {
 	uint64_t head;
+	int err;
 
 	/* R1, R2: both pair with cmt_ring_write() in module/ring/writer.c: ONLINE is
 	 * stored before the first head, OFFLINE after the last.
@@ -37,7 +47,8 @@ int cmt_ring_refresh(struct cmt_ring *ring)
 
 	if (ring->state == CMT_RING_ABSENT && head)
 		return -EPROTO;
-	return ring_set_head(ring, head);
+	err = ring_set_unwritten(ring, cmt_load_acquire64(&ring->header->unwritten));
+	return err ? err : ring_set_head(ring, head);
 }
 
 static bool header_matches(const struct cmt_ring_header *header, size_t bytes,
@@ -75,6 +86,7 @@ int cmt_ring_init(struct cmt_ring *ring, const void *image, size_t bytes,
 		return err;
 	ring->start = oldest ? ring_oldest(ring, ring->head) : ring->head;
 	ring->pos = ring->start;
+	ring->unwritten_start = ring->unwritten;
 	return 0;
 }
 

@@ -25,6 +25,8 @@ struct cmt_ring {
 	uint64_t start;		/* index of the first record for this reader */
 	uint64_t pos;		/* index of the next record to copy */
 	uint64_t head;		/* the last loaded head, at least pos */
+	uint64_t unwritten;	/* the last loaded header->unwritten, */
+	uint64_t unwritten_start;	/* and the first */
 	uint32_t state;		/* loaded before head */
 };
 
@@ -36,7 +38,7 @@ struct cmt_ring {
 int cmt_ring_init(struct cmt_ring *ring, const void *image, size_t bytes,
 		  const struct cmt_info *info, uint32_t cpu, bool oldest);
 
-/* Load state and head.  Returns 0, or -EPROTO: they are inconsistent. */
+/* Load state, head and unwritten.  Returns 0, or -EPROTO: they are inconsistent. */
 int cmt_ring_refresh(struct cmt_ring *ring);
 
 /*
@@ -146,6 +148,7 @@ struct cmt_source {
 	/* 1 + index of a record that seemed to be from the future */
 	uint64_t ahead;
 	uint64_t ahead_now;		/* the time of that check */
+	uint64_t unwritten;		/* as in the ring, and counted as lost */
 	uint64_t gap;			/* number of lost records, not reported yet */
 	/* times of the records before and after the gap */
 	uint64_t gap_begin, gap_end;

@@ -44,6 +44,7 @@ int cmt_sources_add(struct cmt_sources *sources, const void *image,
 	if (err)
 		return err;
 	source->cpu = cpu;
+	source->unwritten = source->ring.unwritten;
 	sources->nr++;
 	return 0;
 }
@@ -97,7 +98,8 @@ void cmt_sources_counts(const struct cmt_sources *sources, uint32_t cpu,
 	if (head < ring->head || head > CMT_RING_HEAD_MAX)
 		head = ring->head;
 	*counts = source->counts;
-	counts->emitted = head - ring->start;
+	counts->emitted = head - ring->start +
+			  source->unwritten - ring->unwritten_start;
 	counts->delivered -= nr_buffered;
 	counts->pending = head - ring->pos + nr_buffered;
 	counts->quiet = ring->state == CMT_RING_QUIET;
@@ -124,6 +126,15 @@ static void end_gap(struct cmt_source *source, uint64_t ts)
 		return;
 	source->gap_end = ts;
 	source->gap_ended = true;
+}
+
+/* Records that the CPU only counted since the last call */
+static void source_unwritten(struct cmt_sources *sources, struct cmt_source *source)
+{
+	uint64_t unwritten = source->ring.unwritten;
+
+	source_lost(sources, source, unwritten - source->unwritten);
+	source->unwritten = unwritten;
 }
 
 /* From the future: now that is, and still when asked again later. */
@@ -314,8 +325,13 @@ int cmt_source_take(struct cmt_sources *sources, struct cmt_source *source,
 	take->stop = CMT_STOP_DRAINED;
 	if (ring->pos == ring->head) {
 		ret = cmt_ring_refresh(ring);
-		if (ret || ring->pos == ring->head)
+		if (ret)
 			return ret;
+		source_unwritten(sources, source);
+		if (ring->pos == ring->head) {
+			end_gap(source, sources->now);
+			return 0;
+		}
 	}
 	ret = cmt_ring_copy(ring, records, n, &lost);
 	if (ret < 0)

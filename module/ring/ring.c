@@ -74,8 +74,10 @@ void cmt_emit(const struct cmt_record *record)
 	struct cmt_ring *ring = this_cpu_ptr(&cmt_rings);
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely(!ring->slots))
+	if (unlikely(!ring->slots)) {
+		WRITE_ONCE(ring->header->unwritten, ring->header->unwritten + 1);
 		return;
+	}
 	cmt_ring_write(ring, record);
 	cmt_waiters_check(ring->head);
 }

@@ -63,7 +63,7 @@ struct page *cmt_ring_page(u32 cpu, unsigned long pgoff);
 
 /*
  * The CPU is about to come up; it is dead.  -ENOMEM: the CPU has no ring, and its
- * records are not written.  During the load it gets a smaller ring rather than none.
+ * records are only counted.  During the load it gets a smaller ring rather than none.
  */
 int cmt_ring_prepare(unsigned int cpu);
 void cmt_ring_dead(unsigned int cpu);

@@ -31,7 +31,8 @@
  *	   modulo 2^64); the other records may have been overwritten while they
  *	   were copied, and count as lost
  *
- * so that records emitted = delivered + lost, for every reader and ring.
+ * so that records emitted = delivered + lost, for every reader and ring.  A CPU for whose
+ * ring there is no memory counts its records in unwritten: these are lost, too.
  *
  * Order.  Timestamps within a ring never go back.  Lifecycle records (ALLOC,
  * FREE, UPDATE, ALLOC_FAIL) have strictly increasing timestamps over all
@@ -314,7 +315,10 @@ struct cmt_ring_header {
 	__u32 state;		/* CMT_RING_* */
 	__u32 reserved[7];
 	__aligned_u64 head;	/* own cache line; records ever written */
-	__aligned_u64 reserved2[7];
+	__aligned_u64 unwritten;	/* records that the CPU only counted, in
+					 * CMT_RING_ABSENT: no memory for its ring
+					 */
+	__aligned_u64 reserved2[6];
 };
 
 /* cmt_info.backend */
@@ -874,6 +878,7 @@ CMT_ABI_AT(cmt_ring_header, record_bytes, 24);
 CMT_ABI_AT(cmt_ring_header, data_offset, 28);
 CMT_ABI_AT(cmt_ring_header, state, 32);
 CMT_ABI_AT(cmt_ring_header, head, 64);
+CMT_ABI_AT(cmt_ring_header, unwritten, 72);
 
 CMT_ABI_SIZE(cmt_info, CMT_INFO_SIZE);
 CMT_ABI_AT(cmt_info, abi_version, 8);

@@ -68,6 +68,7 @@ type ring struct {
 	pos       uint64 // of the next record to be read
 	delivered uint64
 	lost      uint64
+	unwritten uint64   // of the header, counted as lost
 	waiting   []record // read, and not handed out
 	last      uint64   // time of the last record that the ring showed
 	offline   bool     // its last record is a CPU_OFFLINE
@@ -79,6 +80,7 @@ func (g *ring) at(offset uintptr) unsafe.Pointer {
 
 func (g *ring) u32(offset uintptr) uint32 { return atomic.LoadUint32((*uint32)(g.at(offset))) }
 func (g *ring) head() uint64              { return atomic.LoadUint64((*uint64)(g.at(64))) }
+func (g *ring) counted() uint64           { return atomic.LoadUint64((*uint64)(g.at(72))) }
 func (g *ring) state() uint32             { return g.u32(32) }
 
 // The kernel may write the slot meanwhile: words are loaded one by one.
@@ -103,6 +105,9 @@ func (g *ring) keep(r record) {
 func (g *ring) read() {
 	var batch [16]record
 	head := g.head()
+	unwritten := g.counted()
+	g.lost += unwritten - g.unwritten
+	g.unwritten = unwritten
 	for g.pos < head {
 		n := uint64(len(batch))
 		if head-g.pos < n {
@@ -250,6 +255,7 @@ func (d *device) mapRing(cpu uint32, oldest bool) error {
 		return fmt.Errorf("the ring of CPU %d: %w", cpu, err)
 	}
 	g.pos = g.head()
+	g.unwritten = g.counted()
 	if oldest {
 		if g.pos < g.records {
 			g.pos = 0

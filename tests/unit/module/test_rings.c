@@ -86,6 +86,16 @@ static u32 rings_small(void)
 	return stats.rings_small;
 }
 
+static void emit(u32 records)
+{
+	struct cmt_record record = { .type = CMT_REC_FREE };
+
+	shim_irqs_off = true;
+	while (records--)
+		cmt_emit(&record);
+	shim_irqs_off = false;
+}
+
 /* All slots are there: ASan looks.  The newest are kept, and head counts all. */
 static void fill_ring(u32 records)
 {
@@ -152,7 +162,7 @@ START_TEST(test_memory_short)
 }
 END_TEST
 
-/* Not even the smallest ring: none, and the next call finds memory. */
+/* Not even the smallest ring: records are counted, and the next call finds memory. */
 START_TEST(test_memory_none)
 {
 	setup_for(CMT_RING_RECORDS_MIN / 2);
@@ -160,9 +170,15 @@ START_TEST(test_memory_none)
 	ck_assert_uint_eq(cmt_rings.header->records, RECORDS);
 	ck_assert_uint_eq(cmt_rings.header->state, CMT_RING_ABSENT);
 	ck_assert_uint_eq(rings_small(), 0);
+	emit(3);
+	ck_assert_uint_eq(cmt_rings.header->unwritten, 3);
+	ck_assert_uint_eq(cmt_rings.header->head, 0);
 	memory = RECORDS * sizeof(struct cmt_record);
 	ck_assert(!cmt_ring_prepare(0));
 	ck_assert_uint_eq(cmt_rings.header->records, RECORDS);
+	emit(1);
+	ck_assert_uint_eq(cmt_rings.header->unwritten, 3);
+	ck_assert_uint_eq(cmt_rings.header->head, 2);
 	ck_assert_uint_eq(cmt_ring_records_least, RECORDS);
 	cmt_rings_exit();
 }

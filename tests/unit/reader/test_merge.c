@@ -270,6 +270,38 @@ START_TEST(test_absent_picked_up_in_order)
 }
 END_TEST
 
+/* A CPU without memory for its ring counts its records: they are lost, owners among them. */
+START_TEST(test_unwritten_lost)
+{
+	struct cmt_ring_header *header;
+
+	start(2);
+	header = image_header(image_ring(&rings, 1));
+	header->state = CMT_RING_ABSENT;
+	sample(0, T0);
+	ck_assert_int_eq(read_at(T0 + 20), 1);
+	header->unwritten = 3;
+	sample(0, T0 + 30);
+	ck_assert_int_eq(read_at(T0 + 40), 2);
+	ck_assert_uint_eq(out[0].type, CMT_REC_LOST);
+	ck_assert_uint_eq(out[0].cpu, 1);
+	ck_assert_uint_eq(cmt_record_lost(&out[0]), 3);
+	ck_assert_uint_eq(counts(1).lost, 3);
+	ck_assert_uint_eq(counts(1).emitted, 3);
+	/* then it comes online again, and there is memory */
+	header->unwritten = 5;
+	header->state = CMT_RING_ONLINE;
+	event(CMT_REC_CPU_ONLINE, 1, T0 + 50);
+	tick(0, T0 + 60);
+	ck_assert_int_eq(read_at(T0 + 60 + LATENCY), 3);
+	ck_assert_uint_eq(cmt_record_lost(&out[0]), 2);
+	ck_assert_uint_eq(counts(1).lost, 5);
+	ck_assert_uint_eq(counts(1).emitted, 6);
+	ck_assert_uint_eq(counts(1).delivered, 1);
+	stop();
+}
+END_TEST
+
 START_TEST(test_lost_delivered_and_counted)
 {
 	start(2);
@@ -577,6 +609,7 @@ int main(void)
 	UNIT_CASE(suite, test_offline_last_record_awaited);
 	UNIT_CASE(suite, test_quiet_waited_for_shortly);
 	UNIT_CASE(suite, test_absent_picked_up_in_order);
+	UNIT_CASE(suite, test_unwritten_lost);
 	UNIT_CASE(suite, test_lost_delivered_and_counted);
 	UNIT_CASE(suite, test_lost_at_start_ts_zero);
 	UNIT_CASE(suite, test_malformed_skipped);

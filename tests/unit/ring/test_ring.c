@@ -223,6 +223,19 @@ START_TEST(test_refresh_impossible_head)
 }
 END_TEST
 
+START_TEST(test_refresh_impossible_unwritten)
+{
+	ck_assert_int_eq(init(false), 0);
+	image_header(image)->unwritten = 7;
+	ck_assert_int_eq(cmt_ring_refresh(&ring), 0);
+	ck_assert_uint_eq(ring.unwritten, 7);
+	image_header(image)->unwritten = 6;
+	ck_assert_int_eq(cmt_ring_refresh(&ring), -EPROTO);
+	image_header(image)->unwritten = CMT_RING_HEAD_MAX + 1;
+	ck_assert_int_eq(cmt_ring_refresh(&ring), -EPROTO);
+}
+END_TEST
+
 START_TEST(test_copy_head_goes_back)
 {
 	uint64_t lost;
@@ -290,6 +303,7 @@ int main(void)
 	tcase_add_test(tcase, test_init_garbage);
 	tcase_add_test(tcase, test_init_truncated);
 	tcase_add_test(tcase, test_refresh_impossible_head);
+	tcase_add_test(tcase, test_refresh_impossible_unwritten);
 	tcase_add_test(tcase, test_copy_head_goes_back);
 	tcase_add_test(tcase, test_absent_data_untouched);
 	tcase_add_test(tcase, test_write_as_the_module);
