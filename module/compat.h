@@ -318,6 +318,21 @@ static inline int cmt_task_throttled(struct task_struct *task)
 #endif
 }
 
+/*
+ * The task that @cpu runs, or begins to run in a switch that is under way.  RCU: the task goes
+ * a grace period after its last switch.  6.2 (e57ef2ed97c1): it is in a structure; 6.15: it
+ * is a variable again.
+ */
+static inline struct task_struct *cmt_task_on(unsigned int cpu)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
+	LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	return READ_ONCE(per_cpu(pcpu_hot, cpu).current_task);
+#else
+	return READ_ONCE(per_cpu(current_task, cpu));
+#endif
+}
+
 /* 6.15 (741c10b096bc): the name of a kernfs node is under RCU; v2 renames none */
 static inline const char *cmt_cgroup_name(struct cgroup *cgroup)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -365,6 +366,44 @@ static void cpu_refresh_ipi(void *unused)
 void cmt_cpus_refresh(void)
 {
 	on_each_cpu(cpu_refresh_ipi, NULL, true);
+}
+
+static bool is_not_excluded(int cpu, void *unused)
+{
+	return !cmt_is_excluded(cpu);
+}
+
+/*
+ * Does the excluded CPU lack the RMID of its task?  Every switch on it is over that began
+ * before the owners changed, and later ones load the right RMID.  So what is read here of a
+ * CPU without a later switch does not change, and an RMID in limbo is no owner's.
+ */
+static bool is_stale(int cpu, void *unused)
+{
+	const struct cmt_cpu *c = per_cpu_ptr(&cmt_cpus, cpu);
+	u32 foreign = READ_ONCE(c->foreign), rmid = READ_ONCE(c->rmid), own;
+
+	if (!cmt_is_excluded(cpu) || !READ_ONCE(c->up))
+		return false;
+	if (READ_ONCE(c->reloading))
+		return true;
+	if (foreign)
+		return rmid != foreign ||
+		       READ_ONCE(cmt_settings.resctrl) == CMT_RESCTRL_TAKE;
+	rcu_read_lock();
+	own = READ_ONCE(cmt_owner_table[cmt_task_on(cpu)->tgid]);
+	rcu_read_unlock();
+	own = cmt_owner_rmid(own) ?: cmt_owner_rmid(per_cpu(cmt_cpu_owner, cpu));
+	return rmid != own;
+}
+
+void cmt_cpus_drain(void)
+{
+	on_each_cpu_cond(is_not_excluded, cpu_refresh_ipi, NULL, true);
+	if (!cmt_excludes_any())
+		return;
+	synchronize_rcu();	/* a switch has interrupts off */
+	on_each_cpu_cond(is_stale, cpu_refresh_ipi, NULL, true);
 }
 
 static void cpu_account_ipi(void *unused)

@@ -112,6 +112,12 @@ void cmt_cpu_refresh(void);
 void cmt_cpus_refresh(void);
 
 /*
+ * The same for changes that any user can make: an excluded CPU is interrupted only if its
+ * RMID is not the one of its task.  Waits for a grace period of RCU if CPUs are excluded.
+ */
+void cmt_cpus_drain(void);
+
+/*
  * All CPUs: call account() of the backend, so that it has all running times up to now.
  * Process context.
  */

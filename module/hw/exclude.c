@@ -51,3 +51,8 @@ bool cmt_is_excluded(unsigned int cpu)
 {
 	return cpumask_test_cpu(cpu, &excluded);
 }
+
+bool cmt_excludes_any(void)
+{
+	return !cpumask_empty(&excluded);
+}

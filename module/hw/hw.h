@@ -42,5 +42,6 @@ u32 cmt_clock_khz(void);
 /* exclude.c: CPUs without ticks; constant once init() has returned 0 */
 int cmt_exclude_init(void);
 bool cmt_is_excluded(unsigned int cpu);
+bool cmt_excludes_any(void);
 
 #endif

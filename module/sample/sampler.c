@@ -60,7 +60,16 @@ static void timer_begin(void *unused)
 	timer_start(NULL);
 }
 
+static bool has_ticks(int cpu, void *unused)
+{
+	const struct sampler_cpu *s = per_cpu(cmt_sampler_cpus, cpu);
+
+	return s && READ_ONCE(s->has_ticks);
+}
+
 /*
+ * Excluded CPUs are not interrupted: readers come and go as often as they want.
+ *
  * Neither takes cpus_read_lock, because a reader starts the sampler in mmap(),
  * under mmap_lock, which the kernel takes inside cpus_read_lock elsewhere
  * (cpuset).  A CPU that is coming up starts its timer itself.
@@ -70,7 +79,8 @@ static void ticks_start(smp_call_func_t start)
 	lockdep_assert_held(&sampler_mutex);
 	cmt_ticks_prepare(budget_us);
 	WRITE_ONCE(running, true);
-	on_each_cpu(start, NULL, true);
+	smp_mb();	/* pairs with the call in cmt_sampler_assign() */
+	on_each_cpu_cond(has_ticks, start, NULL, true);
 }
 
 static void ticks_stop(void)

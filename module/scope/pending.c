@@ -10,7 +10,8 @@
  * work item asks the CPUs, serves pending owners, and reclaims RMIDs of services: when an
  * owner is pending, when few RMIDs are free, and when processes that run on other CPUs
  * have another owner or RMID.  Any process can cause such changes as often as it wants,
- * so the work item asks every CPU at most once in a limbo (cmt_owners_drain_due()).  It
+ * so the work item asks every CPU at most once in a limbo (cmt_owners_drain_due()), and an
+ * excluded CPU only if another RMID than that of its task is loaded (cmt_cpus_drain()).  It
  * also writes the UPDATEs that were postponed.
  */
 #include <linux/delay.h>
@@ -157,13 +158,14 @@ static enum hrtimer_restart pending_expired(struct hrtimer *timer)
 }
 
 /*
- * Let every CPU load its RMID again, and end the limbo of RMIDs that are loaded on no CPU.
+ * Let every CPU load its RMID again, by @refresh, and end the limbo of RMIDs that are loaded
+ * on no CPU.
  */
-static void drain(void)
+static void drain(void (*refresh)(void))
 {
 	u64 until = cmt_owners_drain_begin();	/* D1 */
 
-	cmt_cpus_refresh();			/* D2 */
+	refresh();				/* D2 */
 	cmt_owners_drained(until);		/* D3 */
 }
 
@@ -193,9 +195,9 @@ static void warn_pending(void)
 
 void cmt_pending_run(void)
 {
-	drain();
+	drain(cmt_cpus_refresh);
 	if (serve_and_reclaim())
-		drain();
+		drain(cmt_cpus_refresh);
 	warn_pending();
 	cmt_pending_later();
 }
@@ -213,7 +215,7 @@ static void pending_work_fn(struct work_struct *work)
 	if (serve_and_reclaim())
 		cmt_owners_want_drain();
 	if (cmt_owners_drain_due() <= ktime_get_ns()) {
-		drain();
+		drain(cmt_cpus_drain);
 		/* a probe may give an RMID here */
 		cmt_test_delay(msleep, 10);
 		if (serve_and_reclaim())

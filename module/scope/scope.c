@@ -341,7 +341,7 @@ static void rescan(struct work_struct *work)
 {
 	mutex_lock(&cmt_scope_mutex);
 	cmt_scope_resolve_all();
-	cmt_pending_run();
+	cmt_refresh_later();
 	mutex_unlock(&cmt_scope_mutex);
 }
 

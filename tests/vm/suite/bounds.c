@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a user without privileges can make other users pay */
+/* What a user without privileges can make other users and other CPUs pay */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -66,7 +66,122 @@ static void bounds_chosen_ids(void)
 	dev_close(&dev);
 }
 
+/* The function call interrupts of CPU 1 until now */
+static unsigned long calls_of_cpu_1(void)
+{
+	static char text[1 << 16];
+	unsigned long cpu1;
+	const char *line;
+
+	line = strstr(read_file("/proc/interrupts", text, sizeof(text)), "CAL:");
+	CHECK(line && sscanf(line, "CAL: %*u %lu", &cpu1) == 1, "no row CAL");
+	return cpu1;
+}
+
+/* What a container holds by a reading now */
+static uint64_t holds(const struct dev *dev, uint64_t id)
+{
+	struct cmt_record records[4];	/* by domain */
+	int n = owner_read(dev, CMT_OWNER_CGROUP, id, records, 4);
+	uint64_t bytes = 0;
+
+	while (n > 0)
+		bytes += records[--n].sample.occupancy_bytes;
+	return bytes;
+}
+
+#define MOVES		40
+#define GROUPS		7
+
+/* The kernel's workers on these CPUs only, as it is where CPUs are isolated */
+static void workers_on(const char *mask)
+{
+	CHECK(!write_file("/sys/devices/virtual/workqueue/cpumask", mask), "cpumask");
+}
+
+static void check_quiet(const char *what, unsigned int n, unsigned long before)
+{
+	unsigned long calls = calls_of_cpu_1() - before;
+
+	note("%u %s: %lu interrupts of the excluded CPU", n, what, calls);
+	/* some are the kernel's own, of wake-ups */
+	CHECK(calls < n / 4, "%lu interrupts of the excluded CPU", calls);
+}
+
+/*
+ * A process moves between two containers on CPU 0: the excluded CPU, where another one runs,
+ * is left alone.  When that one moves, its CPU loads the RMID of its new container.
+ */
+static void bounds_excluded_moves(void)
+{
+	unsigned long before;
+	unsigned int i;
+	struct dev dev;
+	uint64_t id;
+	pid_t pid;
+
+	dev_open(&dev, O_RDONLY);
+	for (i = 0; i < 3; i++)
+		group_make(container(i));
+	pid = spin_on(1);
+	wait_spin();
+	group_enter(container(2), pid);
+	run_on(0, 0);
+	workers_on("1");
+	sleep_ms(100);
+	before = calls_of_cpu_1();
+	for (i = 0; i < MOVES; i++) {
+		/* its RMID is in limbo until the CPUs have been asked for the move */
+		group_make(container(3));
+		group_remove(container(3));
+		group_enter(container(i & 1), getpid());
+		WAIT_FOR(!dev_stats(&dev).rmids_limbo, 5000, "still in limbo");
+	}
+	check_quiet("moves", MOVES, before);
+
+	for (i = 3; i < GROUPS; i++) {
+		id = group_make(container(i));
+		group_enter(container(i), pid);
+		WAIT_FOR(holds(&dev, id), 5000, "the CPU keeps the old RMID");
+	}
+	workers_on("3");
+	reap(pid, SIGKILL);
+	group_enter("", getpid());
+	for (i = 0; i < GROUPS; i++)
+		group_remove(container(i));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+#define STARTS		200
+
+/* Readers that come and go start the ticks of the other CPUs only. */
+static void bounds_excluded_readers(void)
+{
+	unsigned long before;
+	unsigned int i;
+	struct dev dev;
+	pid_t pid;
+
+	pid = spin_on(1);
+	wait_spin();
+	run_on(0, 0);
+	before = calls_of_cpu_1();
+	for (i = 0; i < STARTS; i++) {
+		dev_open(&dev, O_RDONLY);
+		dev_map(&dev, FROM_NOW);
+		dev_unmap(&dev);
+		dev_close(&dev);
+	}
+	check_quiet("starts of the ticks", i, before);
+	reap(pid, SIGKILL);
+}
+
 const struct test bounds_tests[] = {
 	{ "bounds_chosen_ids", bounds_chosen_ids, SOFTWARE "scope=process", 60 },
+	{ "bounds_excluded_moves", bounds_excluded_moves,
+	  EMULATED "scope=container exclude_cpus=1", 60 },
+	{ "bounds_excluded_readers", bounds_excluded_readers,
+	  EMULATED "scope=manual exclude_cpus=1", 40 },
 	{ }
 };

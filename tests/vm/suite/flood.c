@@ -468,7 +468,7 @@ static void flood_moves(void)
 	dev_open(&dev, O_RDONLY);
 	group_make(container(0));
 	group_make(container(1));
-	trace_start("cmt_cpus_refresh"); /* interrupts all CPUs */
+	trace_start("cmt_cpus_drain"); /* interrupts all CPUs */
 	from = now_ns();
 	while (now_ns() - from < RATE_MS * MS) {
 		group_enter(container(moves & 1), getpid());
