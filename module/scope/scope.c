@@ -60,19 +60,20 @@ u64 cmt_scope_cgroup_of(struct task_struct *task)
 }
 
 /*
- * The cgroup of a process.  A leader that is exiting no longer moves with the other
- * threads, so the cgroup of a live thread is used.  Under RCU.
+ * A thread of the process that moves to other cgroups, which a leader that is exiting does
+ * not.  NULL: all are exiting.  Without the owner lock, since the process may keep any
+ * number of exiting threads.  Under RCU.
  */
-static struct cgroup *process_cgroup(struct task_struct *leader)
+static struct task_struct *live_thread(struct task_struct *leader)
 {
 	struct task_struct *task;
 
 	if (likely(!(leader->flags & PF_EXITING)))
-		return task_dfl_cgroup(leader);
+		return leader;
 	for_each_thread(leader, task)
 		if (!(task->flags & PF_EXITING))
-			return task_dfl_cgroup(task);
-	return task_dfl_cgroup(leader);
+			return task;
+	return NULL;
 }
 
 void cmt_scope_note_level(int level)
@@ -86,21 +87,17 @@ void cmt_scope_note_level(int level)
  * The owner lock is held, and whoever may make cgroups chooses their depth: only levels
  * at which there may be an owner are looked up.
  */
-static struct cmt_owner *nearest_cgroup(struct task_struct *leader)
+static struct cmt_owner *nearest_cgroup(struct cgroup *cgroup)
 {
 	struct cmt_owner *owner = NULL;
-	struct cgroup *cgroup;
 	int level;
 
 	if (!cmt_owners_any(CMT_OWNER_CGROUP))
 		return NULL;
-	rcu_read_lock();
-	cgroup = process_cgroup(leader);
 	level = min(cgroup->level, deepest_owner);
 	for (; !owner && level >= 0; level--)
 		owner = cmt_owner_find(CMT_OWNER_CGROUP,
 				       cgroup_id(cgroup->ancestors[level]));
-	rcu_read_unlock();
 	return owner;
 }
 
@@ -185,7 +182,8 @@ static u32 process_join_own(struct task_struct *leader)
 	return freed ? RESOLVED_FREED : 0;
 }
 
-static u32 process_resolve(struct task_struct *leader)
+/* @cgroup: that of the process, under RCU */
+static u32 process_resolve(struct task_struct *leader, struct cgroup *cgroup)
 {
 	struct cmt_owner *owner = cmt_owner_of(leader->tgid);
 
@@ -195,7 +193,7 @@ static u32 process_resolve(struct task_struct *leader)
 		named_resolve(owner, leader->tgid);
 		return 0;
 	}
-	owner = nearest_cgroup(leader);
+	owner = nearest_cgroup(cgroup);
 	if (owner || cmt_scope() != CMT_SCOPE_PROCESS)
 		return process_join(leader, owner);
 	return process_join_own(leader);
@@ -224,13 +222,15 @@ void cmt_probe_fork(void *data, struct task_struct *parent,
 	if (child->flags & PF_KTHREAD || !thread_group_leader(child))
 		return;
 
+	rcu_read_lock();
 	flags = cmt_owners_lock();
 	owner = cmt_owner_of(parent->tgid);
 	if (is_named_process(owner) && owner->children)
 		resolved = process_join(child, owner);
 	else
-		resolved = process_resolve(child);
+		resolved = process_resolve(child, task_dfl_cgroup(child));
 	cmt_owners_unlock(flags);
+	rcu_read_unlock();
 	if (resolved)
 		probe_done(resolved);
 }
@@ -298,10 +298,13 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	if (to->root != &cgrp_dfl_root || !thread_group_leader(task) ||
 	    task->flags & PF_KTHREAD)
 		return;
+	/* an exiting leader stays where it is, while its process moves */
+	if (task->flags & PF_EXITING && !threadgroup)
+		return;
 
 	flags = cmt_owners_lock();
 	before = cmt_owner_of(task->tgid);
-	resolved = process_resolve(task);
+	resolved = process_resolve(task, to);
 	moved = before != cmt_owner_of(task->tgid);
 	postponed = note_cgroup(task->tgid, cgroup_id(to));
 	cmt_owners_unlock(flags);
@@ -319,14 +322,25 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	cmt_refresh_this_cpu();
 }
 
+/*
+ * Under RCU.  The cgroup of a thread that is live with the lock held is that of the process,
+ * or the move's probe comes later.
+ */
 static void see_process(struct task_struct *leader)
 {
+	struct task_struct *live;
 	unsigned long flags;
 
 	if (leader->flags & PF_KTHREAD)
 		return;
-	flags = cmt_owners_lock();
-	process_resolve(leader);
+	for (;;) {
+		live = live_thread(leader);
+		flags = cmt_owners_lock();
+		if (!live || !(live->flags & PF_EXITING))
+			break;
+		cmt_owners_unlock(flags);
+	}
+	process_resolve(leader, task_dfl_cgroup(live ?: leader));
 	cmt_owners_unlock(flags);
 }
 

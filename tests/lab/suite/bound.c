@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * With a thousand RMIDs no tick keeps interrupts off for long, at any interval.  The
- * guest's clock counts instructions, so times are exact: one nanosecond is one
- * instruction (tests/vm/guest --icount).
+ * With a thousand RMIDs no tick keeps interrupts off for long, at any interval, and the
+ * owner lock is not held for long, whatever a user keeps.  The guest's clock counts
+ * instructions, so times are exact: one nanosecond is one instruction (tests/vm/guest
+ * --icount).
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../vm/suite/control.h"
 #include "bench.h"
 #include "tests.h"
 
@@ -94,7 +102,125 @@ static void test_bound(void)
 	dev_close(&dev);
 }
 
+#define ZOMBIES		5000
+#define MOVES		8
+
+/* Shared with the process: its threads, of which the last one lives on */
+static struct {
+	pid_t tids[ZOMBIES + 1];
+	unsigned int ready;
+	int go[2], stays[2];
+} *threads;
+
+/* Waits until the other end of its pipe is closed. */
+static void *wait_and_exit(void *pipe)
+{
+	char byte;
+
+	threads->tids[__sync_fetch_and_add(&threads->ready, 1)] = syscall(SYS_gettid);
+	if (read(*(int *)pipe, &byte, 1))
+		_exit(1);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static void thread_start(int *pipe)
+{
+	unsigned int before = threads->ready;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	CHECK(!pthread_create(&thread, &attr, wait_and_exit, pipe), "thread %u", before);
+	WAIT_FOR(*(volatile unsigned int *)&threads->ready > before, 20000,
+		 "thread %u does not run", before);
+}
+
+/* The leader exits; the other threads are in the order in which they were made. */
+static pid_t threads_new(void)
+{
+	unsigned int i;
+	pid_t pid;
+
+	threads = mmap(NULL, sizeof(*threads), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(threads != MAP_FAILED && !pipe(threads->go) && !pipe(threads->stays),
+	      "mmap, pipe: %m");
+	pid = fork();
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(threads->go[1]);
+		close(threads->stays[1]);
+		for (i = 0; i < ZOMBIES; i++)
+			thread_start(&threads->go[0]);
+		thread_start(&threads->stays[0]);
+		syscall(SYS_exit, 0);
+	}
+	WAIT_FOR(*(volatile unsigned int *)&threads->ready > ZOMBIES, 300000,
+		 "%u threads", threads->ready);
+	WAIT_FOR(process_is(pid, 'Z'), 20000, "the leader does not exit");
+	return pid;
+}
+
+/* A tracer does not wait for its threads: the exited ones stay in the process. */
+static void zombies_make(void)
+{
+	siginfo_t info;
+	unsigned int i;
+
+	for (i = 0; i < ZOMBIES; i++)
+		CHECK(!ptrace(PTRACE_SEIZE, threads->tids[i], 0, 0), "PTRACE_SEIZE: %m");
+	close(threads->go[1]);
+	for (i = 0; i < ZOMBIES; i++)
+		CHECK(!waitid(P_PID, threads->tids[i], &info, WEXITED | WNOWAIT | __WALL),
+		      "waitid: %m");
+}
+
+static uint64_t lock_held_ns(const struct dev *dev)
+{
+	return dev_stats(dev).lock_held_ns;
+}
+
+/*
+ * A process moves whose leader has exited and which keeps many exited threads before the one
+ * that lives.  Then the scope is set again: all processes are walked over.
+ */
+static void test_zombies(void)
+{
+	uint64_t ids[2], moved, set;
+	unsigned int i;
+	struct dev dev;
+	pid_t pid;
+
+	CHECK(!write_file("/proc/sys/kernel/threads-max", "30000"), "threads-max");
+	dev_open(&dev, O_RDWR);
+	for (i = 0; i < 2; i++)
+		ids[i] = group_make(container(i));
+	pid = threads_new();
+	zombies_make();
+	for (i = 0; i < MOVES; i++)
+		group_enter(container(i & 1), pid);
+	moved = lock_held_ns(&dev);
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	set = lock_held_ns(&dev);
+	note("beside %u exited threads the owner lock was held for %llu ns at most in moves, %llu with the scope",
+	     ZOMBIES, (unsigned long long)moved, (unsigned long long)set);
+	CHECK(moved && set <= LOCK_MAX_NS, "the owner lock was held for %llu ns",
+	      (unsigned long long)set);
+	CHECK(owner_find(&dev, CMT_OWNER_CGROUP, ids[1]), "the container is no owner");
+	close(threads->stays[1]);
+	for (i = 0; i < ZOMBIES; i++)
+		waitpid(threads->tids[i], NULL, __WALL);
+	reap(pid, 0);
+	for (i = 0; i < 2; i++)
+		group_remove(container(i));
+	dev_close(&dev);
+}
+
 const struct test bound_tests[] = {
 	{ "interrupts_off_at_most_100_us", test_bound, PROCESS, 500 },
+	{ "lock_beside_exited_threads", test_zombies, "scope=container", 300 },
 	{ 0 }
 };
