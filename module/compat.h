@@ -274,22 +274,32 @@ static inline bool cmt_task_is_queued(struct task_struct *task)
 	return READ_ONCE(task->on_rq) == 1 && !raw_spin_is_locked(&task->pi_lock);
 }
 
-static inline bool cmt_task_lacks_group(const struct task_struct *task)
+/* A user chooses the depth, and this runs in a tick: more groups are not looked at. */
+#define CMT_TASK_GROUPS_MAX	32
+
+/* 1, 0, or -EAGAIN: none of the groups that are looked at lacks, and there are more */
+static inline int cmt_task_lacks_group(const struct task_struct *task)
 {
 	const struct sched_entity *se = &task->se;
+	int i;
 
 	if (!READ_ONCE(se->on_rq))
-		return false;
-	while ((se = READ_ONCE(se->parent)))
+		return 0;
+	for (i = 0; i < CMT_TASK_GROUPS_MAX; i++) {
+		se = READ_ONCE(se->parent);
+		if (!se)
+			return 0;
 		if (!READ_ONCE(se->on_rq))
-			return true;
-	return false;
+			return 1;
+	}
+	return -EAGAIN;
 }
 
 /* x86 reads in this order, and another CPU takes longer than all three */
 static inline int cmt_task_look(struct task_struct *task)
 {
-	bool before = cmt_task_is_queued(task), lacks = cmt_task_lacks_group(task);
+	bool before = cmt_task_is_queued(task);
+	int lacks = cmt_task_lacks_group(task);
 
 	return before && cmt_task_is_queued(task) ? lacks : -EAGAIN;
 }

@@ -9,14 +9,17 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../vm/suite/control.h"
+#include "../../vm/suite/waits.h"
 #include "bench.h"
 #include "tests.h"
 
@@ -219,8 +222,78 @@ static void test_zombies(void)
 	dev_close(&dev);
 }
 
+#define LEVELS		1500
+#define WAITING		20
+#define TICKS		300
+
+static void level_file(const char *file, const char *text)
+{
+	int err = write_file(file, text);
+
+	CHECK(!err, "%s: %s", file, strerror(-err));
+}
+
+/* The working directory is the deepest group; below each, groups have weights and quotas. */
+static void levels_make(void)
+{
+	unsigned int i;
+
+	CHECK(!chdir(CGROUPS), CGROUPS ": %m");
+	for (i = 0; i < LEVELS; i++) {
+		level_file("cgroup.subtree_control", "+cpu");
+		CHECK(!mkdir("level", 0755) && !chdir("level"), "level %u: %m", i);
+	}
+}
+
+static void levels_remove(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LEVELS; i++)
+		CHECK(!chdir("..") && !rmdir("level"), "level %u: %m", i);
+}
+
+/* Tasks that wait for the CPU are deep in nested groups. */
+static void test_levels(void)
+{
+	pid_t pids[WAITING];
+	struct cmt_stats stats;
+	uint64_t ticks;
+	char text[16];
+	struct dev dev;
+	unsigned int i;
+
+	dev_open(&dev, O_RDWR);
+	levels_make();
+	for (i = 0; i < WAITING; i++) {
+		pids[i] = fork();
+		CHECK(pids[i] >= 0, "fork: %m");
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			waits_spin();
+		}
+		snprintf(text, sizeof(text), "%d", pids[i]);
+		level_file("cgroup.procs", text);
+	}
+	waits_ask(&dev, CMT_F_WAITED);
+	dev_map(&dev, FROM_NOW);
+	ticks = dev_stats(&dev).ticks;
+	WAIT_FOR(dev_stats(&dev).ticks - ticks > TICKS, 200000, "no ticks");
+	stats = dev_stats(&dev);
+	note("%u tasks wait in %u nested groups: interrupts were off for %llu ns at most, %llu ns in a tick",
+	     WAITING, LEVELS, (unsigned long long)stats.irqs_off_ns,
+	     (unsigned long long)(stats.busy_ns / stats.ticks));
+	for (i = 0; i < WAITING; i++)
+		reap(pids[i], SIGKILL);
+	levels_remove();
+	CHECK(stats.irqs_off_ns <= IRQS_OFF_MAX_NS, "interrupts were off for %llu ns",
+	      (unsigned long long)stats.irqs_off_ns);
+	dev_close(&dev);
+}
+
 const struct test bound_tests[] = {
 	{ "interrupts_off_at_most_100_us", test_bound, PROCESS, 500 },
 	{ "lock_beside_exited_threads", test_zombies, "scope=container", 300 },
+	{ "interrupts_off_beside_deep_groups", test_levels, "scope=manual", 300 },
 	{ 0 }
 };
