@@ -299,5 +299,6 @@ const struct test churn_tests[] = {
 	{ "churn_lines_have_their_owners", test_churn, PROCESS, 120 },
 	{ "churn_lines_have_their_containers", test_churn_of_containers,
 	  "scope=container", 120 },
+	{ "churn_on_an_excluded_cpu", test_churn, PROCESS " exclude_cpus=1", 120 },
 	{ 0 }
 };
