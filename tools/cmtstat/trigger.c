@@ -46,14 +46,22 @@ static int open_usage(struct trigger *trigger)
 	return cmt_usage_new(&trigger->usage, &opts);
 }
 
-int trigger_open(struct trigger *trigger, const struct record_config *config)
+/* Can a verdict name a suspect here?  Who has the CPU is known on any machine. */
+static bool names_suspects(const struct cmt_info *info, uint32_t counters)
 {
 	char reason[CMT_REASON_LEN + 1];
+
+	return !watch_lacks(info, reason) ||
+	       (counters & CMT_F_WAITED && !info->wait_reason[0]);
+}
+
+int trigger_open(struct trigger *trigger, const struct record_config *config)
+{
 	int ret = 0;
 
 	if (has_rule(trigger, BIT(RULE_CULPRIT)) &&
-	    watch_lacks(cmt_device_info(trigger->dev), reason)) {
-		fprintf(stderr, RECORD_NAME ": --on culprit: cache occupancy and memory bandwidth are not measured here\n");
+	    !names_suspects(cmt_device_info(trigger->dev), config->counters)) {
+		fprintf(stderr, RECORD_NAME ": --on culprit: neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here\n");
 		return -ENOTSUP;
 	}
 	if (has_rule(trigger, BIT(RULE_SLOWER))) {
