@@ -38,7 +38,7 @@ struct http_source {
 	void *ctx;
 };
 
-#define HTTP_CONNECTIONS	64	/* at once; others wait in the queue */
+#define HTTP_CONNECTIONS	64	/* at once; the oldest makes way */
 #define HTTP_LIFE_NS		10000000000ULL	/* of a connection, all in all */
 /* When all are in use, one is shut down for the next: without a request, or with one */
 #define HTTP_SILENT_NS		50000000ULL
