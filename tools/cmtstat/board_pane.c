@@ -269,11 +269,15 @@ static void put_milliseconds(struct pane *pane, const struct follow *follow)
 	put_curve(pane, title, &traffic);
 }
 
-static void put_part(struct pane *pane, const struct follow_part *part)
+/* @pending: the overflow RMID has some of it. */
+static void put_part(struct pane *pane, const struct follow_part *part, bool pending)
 {
-	const struct measure occupancy = { !isnan(part->occupancy), false,
-					   part->occupancy };
-	const struct measure rate = { !isnan(part->rate), false, part->rate };
+	const struct measure occupancy = {
+		!isnan(part->occupancy), part->occupancy_partial || pending, part->occupancy,
+	};
+	const struct measure rate = {
+		!isnan(part->rate), part->rate_partial || pending, part->rate,
+	};
 	char a[VALUE_LEN], b[VALUE_LEN], line[LAYOUT_LINE];
 
 	snprintf(line, sizeof(line), "domain %-3u %s, %s", part->domain,
@@ -328,12 +332,13 @@ static void put_incomplete(struct pane *pane, const struct report *report,
 	put(pane, ATTRIBUTE_BOLD, line);
 }
 
-static void put_followed(struct pane *pane, const struct follow *follow)
+static void put_followed(struct pane *pane, const struct follow *follow,
+			 const struct row *row)
 {
 	uint32_t i;
 
 	for (i = 0; i < follow->nr_parts; i++)
-		put_part(pane, &follow->parts[i]);
+		put_part(pane, &follow->parts[i], row->why & CMT_USAGE_WHY_PENDING);
 	if (follow->newest)
 		put_milliseconds(pane, follow);
 }
@@ -395,7 +400,7 @@ static void put_row(struct pane *pane, const struct report *report,
 	if (followed && report->limited)
 		put_limits(pane, &report->limits);
 	if (followed)
-		put_followed(pane, &report->follow);
+		put_followed(pane, &report->follow, row);
 	if (row->trail)
 		put_minute(pane, row->trail, report->frame.end_ns);
 }

@@ -57,18 +57,43 @@ static struct follow_part *part_of(struct follow *follow, uint32_t domain)
 	return &follow->parts[i];
 }
 
+/* Is traffic missing for good?  That of an old value comes with the next reading. */
+static bool lacks_traffic(const struct cmt_usage_rate *total)
+{
+	return (!total->known || total->partial) && total->why & ~CMT_USAGE_WHY_OLD;
+}
+
 static void add_part(struct follow *follow, const struct cmt_usage_row *from)
 {
 	struct follow_part *part = part_of(follow, from->domain);
 
 	if (!part)
 		return;
-	if (from->occupancy.known)
-		part->occupancy = (double)from->occupancy.last_bytes;
+	part->occupancy = from->occupancy.known ?
+			  (double)from->occupancy.last_bytes : (double)NAN;
+	part->occupancy_partial = from->occupancy.partial;
+	part->partial |= lacks_traffic(&from->total);
 	if (!from->total.known)
 		return;
 	part->bytes += from->total.bytes;
 	part->read = true;
+}
+
+/* All rows and parts are in the frame: those that are not hold nothing that is known. */
+static void forget_parts(struct follow *follow)
+{
+	for (uint32_t i = 0; i < follow->nr_parts; i++)
+		follow->parts[i].occupancy = (double)NAN;
+}
+
+static void add_row(struct follow *follow, uint64_t slot,
+		    const struct cmt_usage_frame *frame, const struct cmt_usage_row *row)
+{
+	put(follow, slot, row->occupancy.known ?
+			  (float)row->occupancy.last_bytes : NAN,
+	    row->total.known ? (float)row->total.rate : NAN);
+	for (uint32_t i = 0; i < row->nr_children; i++)
+		add_part(follow, cmt_usage_child_at(frame, row->first_child + i));
 }
 
 static void end_window(struct follow *follow)
@@ -82,16 +107,20 @@ static void end_window(struct follow *follow)
 		struct follow_part *part = &follow->parts[i];
 
 		part->rate = part->read ? (double)part->bytes / seconds : (double)NAN;
+		part->rate_partial = part->partial || follow->partial;
 		part->bytes = 0;
 		part->read = false;
+		part->partial = false;
 	}
 	follow->window = follow->newest;
+	follow->partial = false;
 }
 
 void follow_add(struct follow *follow, const struct cmt_usage_frame *frame)
 {
 	uint64_t slot = frame->start_ns / FOLLOW_SLOT_NS;
 	bool next = slot == follow->newest + 1 && !frame->nr_gaps;
+	/* without a reading the occupancy stays, unless a reading may be lost */
 	double held = next ? follow_occupancy(follow, 0) : (double)NAN;
 	const struct cmt_usage_row *row;
 
@@ -99,24 +128,18 @@ void follow_add(struct follow *follow, const struct cmt_usage_frame *frame)
 		return;
 	if (!follow->newest)
 		follow->window = slot;
+	else
+		follow->partial |= !next;
 	skip_to(follow, slot);
 	row = find(follow, frame);
-	if (!row && !frame->brief)
-		return;
-	if (!row) {
-		/*
-		 * without a reading the occupancy stays, unless a reading may be lost
-		 */
+	if (!frame->brief)
+		forget_parts(follow);
+	if (row)
+		add_row(follow, slot, frame, row);
+	else if (frame->brief)
 		put(follow, slot, (float)held, NAN);
-		end_window(follow);
-		return;
-	}
-	put(follow, slot, row->occupancy.known ?
-			  (float)row->occupancy.last_bytes : NAN,
-	    row->total.known ? (float)row->total.rate : NAN);
-	for (uint32_t i = 0; i < row->nr_children; i++)
-		add_part(follow, cmt_usage_child_at(frame,
-						    row->first_child + i));
+	else
+		follow->partial = true;
 	end_window(follow);
 }
 

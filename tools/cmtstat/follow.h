@@ -15,14 +15,18 @@ struct follow_part {
 	uint32_t domain;
 	double occupancy;	/* bytes; NAN: not known */
 	double rate;		/* bytes a second, of the last whole window; NAN: not known */
+	bool occupancy_partial;	/* a lower bound */
+	bool rate_partial;
 	uint64_t bytes;		/* in the open window, */
-	bool read;		/* in which the bandwidth was read */
+	bool read;		/* in which the bandwidth was read, */
+	bool partial;		/* and some of it was not */
 };
 
 struct follow {
 	uint64_t id;		/* cmt_culprit_id(); 0: none */
 	uint64_t newest;	/* slot, of CLOCK_MONOTONIC; 0: none yet */
-	uint64_t window;	/* slot with which the parts' window began */
+	uint64_t window;	/* slot with which the parts' window began, */
+	bool partial;		/* in which a slot was not known */
 	float occupancy[FOLLOW_SLOTS];	/* bytes, by slot modulo; NAN: not known */
 	float traffic[FOLLOW_SLOTS];	/* bytes a second; NAN: not read then */
 	uint32_t nr_parts;	/* 0: there is only one domain */

@@ -415,6 +415,34 @@ START_TEST(test_board_has_curves_of_known_values)
 }
 END_TEST
 
+/* In the pane of a row, as in the table. */
+START_TEST(test_board_has_bounds_of_parts)
+{
+	prepare();
+	rows[0].culprit_id = 7;
+	follow_id(&report.follow, 7);
+	report.follow.nr_parts = 2;
+	report.follow.parts[0] = (struct follow_part){
+		.occupancy = 10 << 20, .occupancy_partial = true,
+		.rate = 6e8, .rate_partial = true,
+	};
+	report.follow.parts[1] = (struct follow_part){
+		.domain = 1, .occupancy = (double)NAN, .rate = 6e8,
+	};
+	press("/web");
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 40, false);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 40, false);
+	assert_has("domain 0   >10.0 MiB, >600.0 MB/s\n");
+	assert_has("domain 1   -, 600.0 MB/s\n");
+	/* the overflow RMID has values of pending owners */
+	rows[0].why = rows[1].why = rows[2].why = CMT_USAGE_WHY_PENDING;
+	draw(80, 40, false);
+	assert_has("domain 1   -, >600.0 MB/s\n");
+}
+END_TEST
+
 START_TEST(test_board_helps)
 {
 	prepare();
@@ -1064,6 +1092,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_selects);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);
 	UNIT_CASE(suite, test_board_has_curves_of_known_values);
+	UNIT_CASE(suite, test_board_has_bounds_of_parts);
 	UNIT_CASE(suite, test_board_helps);
 	UNIT_CASE(suite, test_board_changes_what_is_read);
 	UNIT_CASE(suite, test_board_moves_in_a_recording);

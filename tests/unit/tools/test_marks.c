@@ -154,6 +154,7 @@ START_TEST(test_line)
 END_TEST
 
 static bool no_bandwidth;	/* the machine does not count it */
+static uint32_t bounded_why;	/* bandwidth and occupancy of parts are lower bounds */
 
 /* A frame of one slot: the row of @id, with a part in each of two domains. */
 static void feed(struct follow *follow, uint64_t id, uint64_t slot,
@@ -178,6 +179,9 @@ static void feed(struct follow *follow, uint64_t id, uint64_t slot,
 		parts[i].occupancy.last_bytes = bytes / 2;
 		parts[i].total.known = known && !no_bandwidth;
 		parts[i].total.bytes = 1000 * i;
+		parts[i].total.partial = bounded_why;
+		parts[i].total.why = bounded_why;
+		parts[i].occupancy.partial = bounded_why & ~CMT_USAGE_WHY_OLD;
 	}
 	follow_add(follow, &frame);
 }
@@ -300,6 +304,96 @@ START_TEST(test_parts_without_bandwidth)
 }
 END_TEST
 
+/* Feed slots up to @last, which ends a window: its rate is a lower bound or not. */
+static void expect_bounds(struct follow *follow, uint64_t *slot, uint64_t last, bool bounds)
+{
+	for (; *slot <= last; ++*slot)
+		feed(follow, 5, *slot, 4096, true);
+	ck_assert(!isnan(follow->parts[1].rate));
+	ck_assert_int_eq(follow->parts[1].rate_partial, bounds);
+}
+
+/* What a part lacks in one slot of a window its rate lacks; the next window is complete. */
+START_TEST(test_parts_are_lower_bounds)
+{
+	struct follow follow = { 0 };
+	uint64_t slot = 1000;
+
+	follow_id(&follow, 5);
+	expect_bounds(&follow, &slot, 2000, false);
+	bounded_why = CMT_USAGE_WHY_OVERWRITTEN;
+	feed(&follow, 5, slot++, 4096, true);
+	bounded_why = 0;
+	ck_assert(follow.parts[1].occupancy_partial);
+	expect_bounds(&follow, &slot, 3000, true);
+	ck_assert(!follow.parts[1].occupancy_partial);
+	expect_bounds(&follow, &slot, 4000, false);
+	/* traffic of an older reading comes within the window */
+	bounded_why = CMT_USAGE_WHY_OLD;
+	feed(&follow, 5, slot++, 4096, true);
+	bounded_why = 0;
+	expect_bounds(&follow, &slot, 5000, false);
+	/* a reading that failed */
+	no_bandwidth = true;
+	bounded_why = CMT_USAGE_WHY_ERROR;
+	feed(&follow, 5, slot++, 4096, true);
+	no_bandwidth = false;
+	bounded_why = 0;
+	expect_bounds(&follow, &slot, 6000, true);
+}
+END_TEST
+
+/* One known slot of a thousand is no rate of a second. */
+START_TEST(test_parts_of_unknown_slots)
+{
+	struct cmt_usage_frame frame = {
+		.by = CMT_USAGE_BY_CONTAINER, .row_size = sizeof(struct cmt_usage_row),
+		.brief = true, .start_ns = 3001 * FOLLOW_SLOT_NS,
+	};
+	struct follow follow = { 0 };
+	uint64_t slot = 1000;
+
+	follow_id(&follow, 5);
+	expect_bounds(&follow, &slot, 2000, false);
+	slot = 3000;
+	expect_bounds(&follow, &slot, 3000, true);
+	/* not read, and then with records missing */
+	follow_add(&follow, &frame);
+	slot = 3002;
+	expect_bounds(&follow, &slot, 4000, false);
+	frame.start_ns = 4001 * FOLLOW_SLOT_NS;
+	frame.nr_gaps = 1;
+	follow_add(&follow, &frame);
+	slot = 4002;
+	expect_bounds(&follow, &slot, 5000, true);
+}
+END_TEST
+
+/* What a part held is not what it holds. */
+START_TEST(test_parts_forget)
+{
+	struct cmt_usage_frame frame = {
+		.by = CMT_USAGE_BY_CONTAINER, .row_size = sizeof(struct cmt_usage_row),
+		.brief = true, .start_ns = 1001 * FOLLOW_SLOT_NS,
+	};
+	struct follow follow = { 0 };
+
+	follow_id(&follow, 5);
+	feed(&follow, 5, 1000, 4096, true);
+	follow_add(&follow, &frame);
+	ck_assert_double_eq(follow.parts[1].occupancy, 2048);
+	feed(&follow, 5, 1002, 4096, false);
+	ck_assert(isnan(follow.parts[1].occupancy));
+	feed(&follow, 5, 1003, 4096, true);
+	ck_assert_double_eq(follow.parts[1].occupancy, 2048);
+	/* all rows are in this one, and the owner's is not */
+	frame.brief = false;
+	frame.start_ns = 1004 * FOLLOW_SLOT_NS;
+	follow_add(&follow, &frame);
+	ck_assert(isnan(follow.parts[1].occupancy));
+}
+END_TEST
+
 START_TEST(test_budget)
 {
 	const uint64_t window = BUDGET_WINDOW_NS, part = window / 100 * BUDGET_PERCENT;
@@ -330,6 +424,9 @@ int main(void)
 	UNIT_CASE(suite, test_follow_brief);
 	UNIT_CASE(suite, test_parts);
 	UNIT_CASE(suite, test_parts_without_bandwidth);
+	UNIT_CASE(suite, test_parts_are_lower_bounds);
+	UNIT_CASE(suite, test_parts_of_unknown_slots);
+	UNIT_CASE(suite, test_parts_forget);
 	UNIT_CASE(suite, test_budget);
 	return unit_run(suite);
 }
