@@ -8,7 +8,6 @@
 #include "story.h"
 
 #define MS		1000000ULL
-#define FIRST_CGROUP	9000U
 #define TURN		32U	/* ms after which one is read that does not run */
 #define PERIOD_MS	10000U	/* batch takes from web for the last 2 s of it */
 #define TAKES_MS	2000U
@@ -74,7 +73,7 @@ static int put_name(const struct made *made, uint32_t rmid)
 {
 	struct cmt_container container = {
 		.sz = sizeof(container),
-		.cgroup_id = FIRST_CGROUP + rmid + (made->later ? 5000U : 0U),
+		.cgroup_id = MADE_CGROUP + rmid + (made->later ? 5000U : 0U),
 		.runtime = CMT_RUNTIME_DOCKER, .image = "docker.io/library/made:1",
 	};
 	const char *given = given_name(made, rmid);
@@ -112,7 +111,7 @@ static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t t
 
 	const char *given = given_name(m->made, rmid);
 
-	record.owner.cgroup_id = FIRST_CGROUP + group_of(m->made, rmid) +
+	record.owner.cgroup_id = MADE_CGROUP + group_of(m->made, rmid) +
 				 (m->made->later ? 5000U : 0U);
 	if (m->made->processes) {
 		record.flags = 0;

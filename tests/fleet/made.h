@@ -9,6 +9,7 @@
 
 #define MADE_RMIDS	512U
 #define MADE_CPUS	4U
+#define MADE_CGROUP	9000U	/* and its RMID: the id of a container's cgroup */
 #define MADE_L3		(64ULL << 20)
 #define MADE_UNIT	65536U
 #define MADE_DEVICES	(16 * MADE_UNIT)	/* bytes a ms */

@@ -6,7 +6,8 @@
  * uncounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
- * beside: an agent's RMID counts work of the first two containers; story: see story.h.
+ * beside: an agent's RMID counts work of the first two containers; story: see story.h;
+ * pending: owners that are so for half of the time; each second a container is throttled.
  * CMT_MADE_HOST in the environment is the host of a recording.
  */
 #include <errno.h>
@@ -22,6 +23,7 @@
 
 #define MS 1000000ULL
 #define HOUR_NS (3600 * 1000 * MS)
+#define FIRST_PENDING 100000U	/* and up: their cgroups */
 #define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
 struct sink {
@@ -29,6 +31,8 @@ struct sink {
 	struct export_session session;
 	struct cmt_recorder *recorder;
 	uint64_t clock_set_ns;	/* CLOCK_MONOTONIC when the clock was set back; 0: never */
+	uint32_t nr_pending;	/* until half of the time */
+	uint64_t half_ns;
 };
 
 static struct cmt_info info = {
@@ -130,20 +134,51 @@ static int recorder_name(void *ctx, const struct cmt_container *container)
 	return cmt_recorder_name(((struct sink *)ctx)->recorder, container);
 }
 
+/* Owners that are in no other record. */
+static int pending_of(uint32_t nr, uint64_t ts, struct cmt_snapshot **pending)
+{
+	int ret = cmt_snapshot_new(pending, ts, NULL, nr);
+
+	for (uint32_t i = 0; !ret && i < nr; i++) {
+		struct cmt_record *record = cmt_snapshot_at(*pending, i);
+
+		*record = (struct cmt_record){
+			.ts = ts, .type = CMT_REC_ALLOC_FAIL, .rmid = MADE_RMIDS - 1,
+			.generation = 1, .flags = CMT_F_OWNER_CGROUP,
+		};
+		record->owner.cgroup_id = FIRST_PENDING + i;
+	}
+	return ret;
+}
+
 static int recorder_second(void *ctx, uint64_t ts)
 {
 	const struct sink *sink = ctx;
 	uint64_t back_ns = sink->clock_set_ns && ts >= sink->clock_set_ns ? HOUR_NS : 0;
+	uint32_t second = (uint32_t)((ts - MADE_BEGIN_NS) / (1000 * MS));
+	const struct cmt_culprit_cpu cpu = {
+		.sz = sizeof(cpu), .id = MADE_CGROUP + 1 + second, .start_ns = ts - 1000 * MS,
+		.end_ns = ts, .valid = CMT_CULPRIT_CPU_THROTTLED, .throttled_ns = 500 * MS,
+	};
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
 		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
 		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = COUNTERS,
+		.cpus = &cpu, .nr_cpus = sink->nr_pending != 0,
 	};
+	struct cmt_snapshot *pending = NULL;
+	int ret = 0;
 
-	return cmt_recorder_state(sink->recorder, &state);
+	if (sink->nr_pending)
+		ret = pending_of(ts < sink->half_ns ? sink->nr_pending : 0, ts, &pending);
+	state.pending = pending;
+	if (!ret)
+		ret = cmt_recorder_state(sink->recorder, &state);
+	cmt_snapshot_free(pending);
+	return ret;
 }
 
-static int record_made(struct made *made)
+static int record_made(struct made *made, uint32_t nr_pending)
 {
 	char host[64];
 	const struct cmt_recorder_opts opts = {
@@ -155,7 +190,9 @@ static int record_made(struct made *made)
 		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
 		.counters = made->uncounted ? 0 : COUNTERS,
 	};
-	struct sink sink = { 0 };
+	struct sink sink = {
+		.nr_pending = nr_pending, .half_ns = MADE_BEGIN_NS + made->ms / 2 * MS,
+	};
 	int ret;
 
 	snprintf(host, sizeof(host), "node-%u", made->seed + 1);
@@ -165,7 +202,7 @@ static int record_made(struct made *made)
 	if (ret)
 		return ret;
 	if (made->clock)
-		sink.clock_set_ns = MADE_BEGIN_NS + made->ms / 2 * MS;
+		sink.clock_set_ns = sink.half_ns;
 	made->record = recorder_record;
 	made->name = recorder_name;
 	made->second = recorder_second;
@@ -247,7 +284,7 @@ int main(int argc, char **argv)
 	if (read_names(argc, argv, &made))
 		return EXIT_FAILURE;
 	if (argc > 1 && !strcmp(argv[1], "recording"))
-		ret = record_made(&made);
+		ret = record_made(&made, (uint32_t)option(argc, argv, "pending", 0));
 	for (size_t i = 0; argc > 1 && i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!strcmp(argv[1], formats[i]->name))
 			ret = export_made(&made, formats[i],

@@ -20,6 +20,7 @@ DEADLINE_S = int(os.environ.get("DEADLINE_S", "30"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROMPT = "prompt>"
 STAT = ""
+MADE = ""
 # At its end LeakSanitizer stops the process, which a hang-up wakes: it may spin for ever.
 # Leaks are looked for where cmtstat ends by itself, in fake_test.sh.
 NO_LEAKS = "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
@@ -367,6 +368,23 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect(PROMPT + "$")
         self.assertNotIn("Sanitizer", pane.text())
+
+    def replay_of_pending(self, options):
+        """More owners than have names, and later fewer; each second there is a verdict."""
+        with tempfile.NamedTemporaryFile(suffix=".cmt") as file:
+            subprocess.run([MADE, "recording", "containers=8", "ms=7000", "pending=5000"],
+                           stdout=file, check=True)
+            pane = self.open(100, 24)
+            pane.type(f"clear; {STAT} replay {options} {file.name}\n")
+            pane.expect("is throttled|Sanitizer")
+            pane.expect("the end|Sanitizer")
+            self.assertNotIn("Sanitizer", pane.text())
+            pane.type("q")
+            pane.expect(PROMPT + "$")
+
+    def test_verdicts_come_as_owners_go(self):
+        """In a recording they are for the table that comes: owners of the last one are gone."""
+        self.replay_of_pending("--speed 4")
 
     def test_function_keys(self):
         """F9 has no meaning; F1 to F6 and F10 are as elsewhere."""
@@ -768,5 +786,7 @@ if __name__ == "__main__":
     if why_not():
         print(f"skipped: {why_not()}")
         sys.exit(77)
-    STAT = os.path.abspath(sys.argv.pop(1)) + "/cmtstat_fake"
+    TOOLS = os.path.abspath(sys.argv.pop(1))
+    STAT = TOOLS + "/cmtstat_fake"
+    MADE = TOOLS + "/../tests/fleet/cmt-made"
     unittest.main()

@@ -356,8 +356,12 @@ static int pump_marks(struct session *session)
 			  session->screen ? session->live.board.followed : 0);
 	if (ret < 0)
 		close_watch(session);
-	/* without a table, its rows are gone with the source that had them */
-	if (ret <= 0 || !session->screen || !session->shown || !terminal_entered())
+	/*
+	 * Without a table, its rows are gone with the source that had them; in a recording
+	 * the next interval is read, and report() draws it.
+	 */
+	if (ret <= 0 || session->replay || !session->screen || !session->shown ||
+	    !terminal_entered())
 		return 0;
 	mark(session);
 	return live_update(&session->live, shown(session));
@@ -376,16 +380,14 @@ static int end_of_replay(struct session *session)
 /* Returns 1 after the report of an interval, 0 or -errno. */
 static int step(struct session *session)
 {
-	int ret = wait_for(session), err;
+	int ret = wait_for(session);
 
 	if (!ret && !session->replay)
 		ret = pump_marks(session);
 	if (!ret)
 		ret = source_pump(&session->source);
-	if (ret > 0 && session->replay) {
-		err = pump_marks(session);
-		ret = err ? err : ret;
-	}
+	if (ret > 0 && session->replay)
+		pump_marks(session);
 	if (ret < 0)
 		return ret;
 	if (!ret)
