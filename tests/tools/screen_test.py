@@ -386,6 +386,10 @@ class Keys(PaneTest):
         """In a recording they are for the table that comes: owners of the last one are gone."""
         self.replay_of_pending("--speed 4")
 
+    def test_replay_ends_before_owners_go(self):
+        """The last table stays: the interval after it is not read."""
+        self.replay_of_pending("--speed 4 --to +3s")
+
     def test_function_keys(self):
         """F9 has no meaning; F1 to F6 and F10 are as elsewhere."""
         pane = self.open()

@@ -196,6 +196,10 @@ static int read_frame(struct replay *replay, struct cmt_usage *usage,
 {
 	int ret;
 
+	/* no interval is read that is not wanted: the shown one stays valid */
+	replay->ended = replay->shown_ns >= replay->to_ns;
+	if (replay->ended)
+		return 0;
 	do {
 		ret = cmt_usage_next(usage, frame);
 		if (ret <= 0)
