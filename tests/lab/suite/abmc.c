@@ -803,12 +803,16 @@ static void test_tracked(void)
 {
 	size_t some, untracked;
 	struct crowd c;
+	int turn;
 
 	CHECK(lab_get(LAB_CONFIG, LAB_C_TRACKED), "tracked= is not set");
 	crowd_begin(&c, CROWD);
 	untracked = crowd_untracked(&c);
 	crowd_halt(&c);
-	worker_wait(c.workers[0], 5);
+	for (turn = 0; turn < 3; turn++) {
+		worker_wait(c.workers[0], 2);
+		wait_read(L3, c.workers[0]->rmid);
+	}
 	some = crowd_end(&c);
 	note("%zu of %d have bandwidth; %zu looks found one untracked", some, CROWD,
 	     untracked);
