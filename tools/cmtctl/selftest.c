@@ -396,8 +396,6 @@ static int check_traffic(struct run *run)
 		.local_known = local.known && !local.partial,
 		.total = (uint64_t)total.value, .local = (uint64_t)local.value,
 	};
-	if (!traffic->total_known)
-		run->test->traffic_reason = "readings failed";
 	judge_traffic(traffic);
 	return 0;
 }

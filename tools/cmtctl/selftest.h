@@ -31,7 +31,7 @@ struct selftest {
 	struct fill fills[NR_FILLS];
 	struct growth growth;
 	struct traffic_check traffic;
-	const char *traffic_reason;	/* why it was not checked, or NULL */
+	const char *traffic_reason;	/* why it cannot be checked here, or NULL */
 	struct tick_cost ticks;
 	struct rates rates;
 	uint64_t tick_share_ns, tick_time_ns;	/* spent in ticks, of CPU time */
@@ -48,7 +48,7 @@ uint64_t selftest_l2_bytes(void);
 /* Has this program the RMID of a resctrl group, whatever it is registered as? */
 bool selftest_in_group(void);
 
-/* Sets state: no check failed, and the fills and the errors are known. */
+/* Sets state: each check passed; the traffic may have a reason instead. */
 void selftest_judge(struct selftest *test);
 
 /* The page, to standard output.  Returns 0 or -errno. */

@@ -25,7 +25,8 @@ void selftest_judge(struct selftest *test)
 	const enum check_state states[] = {
 		test->growth.state, test->traffic.state, test->rates.state,
 	};
-	bool failed = false, known = test->rates.state && test->growth.state;
+	bool failed = false, known = test->rates.state && test->growth.state &&
+				     (test->traffic.state || test->traffic_reason);
 
 	for (unsigned int i = 0; i < NR_FILLS; i++) {
 		failed |= test->fills[i].state == CHECK_FAIL;

@@ -67,11 +67,61 @@ START_TEST(test_known)
 }
 END_TEST
 
+static struct selftest passing(void)
+{
+	struct selftest test = {
+		.growth.state = CHECK_PASS, .rates.state = CHECK_PASS,
+		.traffic.state = CHECK_PASS,
+	};
+
+	for (unsigned int i = 0; i < NR_FILLS; i++)
+		test.fills[i].state = CHECK_PASS;
+	return test;
+}
+
+static enum check_state judged(struct selftest test)
+{
+	selftest_judge(&test);
+	return test.state;
+}
+
+/* Traffic that could not be checked here does not count; failed readings of it do. */
+START_TEST(test_judge_traffic)
+{
+	struct selftest test = passing();
+
+	ck_assert_int_eq(judged(test), CHECK_PASS);
+	test.traffic.state = CHECK_FAIL;
+	ck_assert_int_eq(judged(test), CHECK_FAIL);
+	test.traffic.state = CHECK_UNKNOWN;
+	ck_assert_int_eq(judged(test), CHECK_FAIL);
+	test.traffic_reason = "too little memory is available";
+	ck_assert_int_eq(judged(test), CHECK_PASS);
+}
+END_TEST
+
+START_TEST(test_judge_unknown)
+{
+	struct selftest test = passing();
+
+	test.fills[FILL_SECOND].state = CHECK_UNKNOWN;
+	ck_assert_int_eq(judged(test), CHECK_FAIL);
+	test = passing();
+	test.growth.state = CHECK_UNKNOWN;
+	ck_assert_int_eq(judged(test), CHECK_FAIL);
+	test = passing();
+	test.rates.state = CHECK_UNKNOWN;
+	ck_assert_int_eq(judged(test), CHECK_FAIL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("selftest_page");
 
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_known);
+	UNIT_CASE(suite, test_judge_traffic);
+	UNIT_CASE(suite, test_judge_unknown);
 	return unit_run(suite);
 }
