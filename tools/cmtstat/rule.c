@@ -114,35 +114,50 @@ static bool is_of(const struct rule *rule, const struct cmt_usage_row *row)
 	return row->kind == CMT_USAGE_OWNER && is_named(rule, usage_row_label(buf, row));
 }
 
-/* A value that is not known is on no side; a lower bound may be above only. */
-static bool is_beyond(const struct rule *rule, bool known, bool partial,
-		      double value)
+enum side { SIDE_UNKNOWN, SIDE_WITHIN, SIDE_BEYOND };
+
+/*
+ * A value that is not known is on no side; nor is a lower bound below the limit, for a rule
+ * with <.  For one with > it is within: some rows have no more than lower bounds for good.
+ */
+static enum side side_of_value(const struct rule *rule, bool known, bool partial, double value)
 {
-	if (!known || (rule->below && partial))
-		return false;
-	return rule->below ? value < rule->limit : value > rule->limit;
+	bool beyond = rule->below ? value < rule->limit : value > rule->limit;
+
+	if (!known || (rule->below && partial && beyond))
+		return SIDE_UNKNOWN;
+	return beyond ? SIDE_BEYOND : SIDE_WITHIN;
 }
 
-static bool holds_for(const struct rule *rule, const struct cmt_usage_row *row)
+static enum side side_of(const struct rule *rule, const struct cmt_usage_row *row)
 {
-	if (!is_of(rule, row))
-		return false;
 	if (rule->kind == RULE_BANDWIDTH)
-		return is_beyond(rule, row->total.known, row->total.partial,
-				 row->total.rate);
-	return is_beyond(rule, row->occupancy.known, row->occupancy.partial,
-			 (double)row->occupancy.last_bytes);
+		return side_of_value(rule, row->total.known, row->total.partial, row->total.rate);
+	return side_of_value(rule, row->occupancy.known, row->occupancy.partial,
+			     (double)row->occupancy.last_bytes);
 }
 
+/*
+ * The rule goes on to hold while the container that was beyond has no value.  Others
+ * without a value do not count: they may have none for good.
+ */
 bool rule_fires(struct rule *rule, const struct cmt_usage_frame *frame)
 {
-	bool held = rule->holds;
+	bool held = rule->holds, unknown = false;
 
 	if (rule->kind == RULE_CULPRIT || rule->kind == RULE_SLOWER)
 		return false;
 	rule->holds = false;
-	for (uint32_t i = 0; i < frame->nr_rows && !rule->holds; i++)
-		rule->holds = holds_for(rule, cmt_usage_row_at(frame, i));
+	for (uint32_t i = 0; i < frame->nr_rows && !rule->holds; i++) {
+		const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+		enum side side = is_of(rule, row) ? side_of(rule, row) : SIDE_WITHIN;
+
+		rule->holds = side == SIDE_BEYOND;
+		if (rule->holds)
+			rule->holder = row->cgroup_id;
+		unknown |= side == SIDE_UNKNOWN && row->cgroup_id == rule->holder;
+	}
+	rule->holds |= held && unknown;
 	return rule->holds && !held;
 }
 

@@ -22,6 +22,7 @@ struct rule {
 	bool below;
 	double limit;
 	bool holds;		/* it did with the last frame: it fires when it begins to */
+	uint64_t holder;	/* cgroup of the container that was beyond last */
 };
 
 /*

@@ -123,6 +123,73 @@ START_TEST(test_rules)
 }
 END_TEST
 
+/* A second without a value does not end what holds: there was no crossing. */
+START_TEST(test_rule_of_an_unknown_second)
+{
+	struct cmt_usage_row rows[2] = {
+		{ .kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .cgroup_id = 7,
+		  .occupancy = { .known = true, .last_bytes = 20 << 20 } },
+		{ .kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .cgroup_id = 8 },
+	};
+	struct cmt_usage_occupancy *o = &rows[0].occupancy;
+	struct cmt_usage_frame frame = {
+		.rows = rows, .nr_rows = 2, .row_size = sizeof(rows[0]),
+	};
+	struct rule rule;
+
+	ck_assert_ptr_null(rule_parse("occupancy * > 19M", &rule));
+	ck_assert(rule_fires(&rule, &frame));
+	o->known = false;
+	ck_assert(!rule_fires(&rule, &frame));
+	o->known = true;
+	ck_assert(!rule_fires(&rule, &frame));
+	/* the other container never has a value, and ends and keeps nothing */
+	o->last_bytes = 0;
+	ck_assert(!rule_fires(&rule, &frame));
+	o->last_bytes = 20 << 20;
+	ck_assert(rule_fires(&rule, &frame));
+	/* below: a lower bound under the limit is on no side, one above it is above */
+	ck_assert_ptr_null(rule_parse("occupancy * < 21M", &rule));
+	ck_assert(rule_fires(&rule, &frame));
+	o->partial = true;
+	ck_assert(!rule_fires(&rule, &frame));
+	o->partial = false;
+	ck_assert(!rule_fires(&rule, &frame));
+	o->partial = true;
+	o->last_bytes = 22 << 20;
+	ck_assert(!rule_fires(&rule, &frame));
+	o->partial = false;
+	o->last_bytes = 20 << 20;
+	ck_assert(rule_fires(&rule, &frame));
+}
+END_TEST
+
+/* Without a value of the container that was beyond, another one may take its place. */
+START_TEST(test_rule_holder_changes)
+{
+	struct cmt_usage_row rows[2] = {
+		{ .kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .cgroup_id = 7,
+		  .total = { .known = true, .rate = 200 } },
+		{ .kind = CMT_USAGE_OWNER, .owner = CMT_OWNER_CGROUP, .cgroup_id = 8,
+		  .total = { .known = true, .rate = 50 } },
+	};
+	struct cmt_usage_frame frame = {
+		.rows = rows, .nr_rows = 2, .row_size = sizeof(rows[0]),
+	};
+	struct rule rule;
+
+	ck_assert_ptr_null(rule_parse("bandwidth * > 100", &rule));
+	ck_assert(rule_fires(&rule, &frame));
+	rows[0].total.known = false;
+	rows[1].total.rate = 150;
+	ck_assert(!rule_fires(&rule, &frame));
+	rows[1].total.rate = 50;
+	ck_assert(!rule_fires(&rule, &frame));
+	rows[1].total.rate = 150;
+	ck_assert(rule_fires(&rule, &frame));
+}
+END_TEST
+
 START_TEST(test_rule_slower)
 {
 	static struct slowers slowers = {
@@ -293,6 +360,8 @@ int main(void)
 	UNIT_CASE(suite, test_moments);
 	UNIT_CASE(suite, test_moments_of_a_recording);
 	UNIT_CASE(suite, test_rules);
+	UNIT_CASE(suite, test_rule_of_an_unknown_second);
+	UNIT_CASE(suite, test_rule_holder_changes);
 	UNIT_CASE(suite, test_rule_slower);
 	UNIT_CASE(suite, test_keep_span);
 	UNIT_CASE(suite, test_keep_bytes);
