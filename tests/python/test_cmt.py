@@ -940,19 +940,36 @@ class UsageTest(FakeCase):
         self.assertIn(cmt.UsageWhy.UNAVAILABLE, row.occupancy.why)
         self.assertIn(cmt.UsageWhy.UNAVAILABLE, row.why)
         for value in (row.occupancy.last_bytes, row.occupancy.least_bytes,
-                      row.occupancy.mean_bytes, row.occupancy.residual_bytes,
-                      row.occupancy.age_ns, row.total.bytes, row.total.rate,
-                      row.local.lo, row.local.hi, row.pending):
+                      row.occupancy.mean_bytes, row.occupancy.most_bytes,
+                      row.occupancy.residual_bytes, row.occupancy.age_ns,
+                      row.total.bytes, row.total.rate, row.local.lo, row.local.hi,
+                      row.pending):
             self.assertIsNone(value)
         self.assertEqual(row.occupancy.slots, 0)
         self.assertEqual(row.coverage, cmt.Coverage(0, 0, 0))
         columns = rows_of(frame.columns)[0]
-        for name in ("occupancy_bytes", "least_bytes", "mean_bytes", "residual_bytes",
-                     "age_ns", "total_bytes", "local_bytes"):
+        for name in ("occupancy_bytes", "least_bytes", "mean_bytes", "most_bytes",
+                     "residual_bytes", "age_ns", "total_bytes", "local_bytes"):
             self.assertEqual(columns[name], -1, name)
         for name in ("total_rate", "total_lo", "total_hi", "local_rate"):
             self.assertTrue(math.isnan(columns[name]), name)
         self.assertIs(columns["occupancy_known"], False)
+
+    def test_most_of_an_owner_that_ended(self):
+        """It held nothing, which was measured."""
+        usage = self.usage(by=cmt.By.PROCESS)
+        for n in range(7):
+            ts = T0 + n * MS
+            if n < 3:
+                sample(0, ts + 1, 1, VALUES, (0, 0, 0, 0))
+            elif n == 3:
+                event(cmt.RecordType.FREE, 0, ts + 1, 1)
+            tick(0, ts + 2)
+            tick(1, ts + 3)
+            FAKE.test_now(U64(ts + 4))
+        held = self.row(usage.next(), pid=1001).occupancy
+        self.assertEqual((held.known, held.last_bytes), (False, None))
+        self.assertEqual((held.slots, held.mean_bytes, held.most_bytes), (3, 0, 0))
 
     def test_spread_of_no_slot(self):
         usage = self.usage(by=cmt.By.DOMAIN)

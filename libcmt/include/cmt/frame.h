@@ -80,7 +80,7 @@ struct cmt_usage_occupancy {
 	uint64_t most_bytes;	/**< of all time slots; also where known is false:
 				 *   of an owner that ended, or whose last_bytes is
 				 *   a lower bound of 0.  0: not known, where known
-				 *   is false
+				 *   is false and slots is 0
 				 */
 	uint64_t mean_bytes;	/**< of the same time slots as least_bytes */
 	uint64_t residual_bytes;	/**< upper bound of the part of last_bytes

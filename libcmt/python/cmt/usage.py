@@ -27,7 +27,7 @@ class Occupancy:
     last_bytes: int | None  #: at the end of the interval
     least_bytes: int | None  #: of the slots; None: slots is 0
     mean_bytes: int | None  #: likewise
-    most_bytes: int  #: of all time slots, also of an owner that has ended
+    most_bytes: int | None  #: of all time slots, also of an owner that has ended
     residual_bytes: int | None  #: of last_bytes, left by owners before, at most
     age_ns: int | None  #: of the oldest part, if older than the last slot; else 0
     slots: int  #: time slots in which all was known, which least and mean are of
@@ -354,6 +354,7 @@ class Frame:
 _ROW = ffi.sizeof("struct cmt_usage_row")
 _CHANNEL = ffi.sizeof("struct cmt_usage_channel")
 _WAIT = ffi.sizeof("struct cmt_usage_wait_part")
+_UNKNOWN = (1 << 64) - 1
 
 
 class Usage(Handle):
@@ -493,8 +494,8 @@ def _make_occupancy(raw: Any) -> Occupancy:
     return Occupancy(
         known, raw.partial, UsageWhy(raw.why), _known(known, raw.last_bytes),
         _known(slots > 0, raw.least_bytes), _known(slots > 0, raw.mean_bytes),
-        raw.most_bytes, _known(known, raw.residual_bytes),
-        _known(known, raw.age_ns), slots)
+        _known(raw.most_bytes != _UNKNOWN, raw.most_bytes),
+        _known(known, raw.residual_bytes), _known(known, raw.age_ns), slots)
 
 
 def _make_rate(raw: Any) -> Rate:
