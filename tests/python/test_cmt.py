@@ -12,6 +12,7 @@ import tempfile
 import threading
 import unittest
 import weakref
+from unittest import mock
 
 import cmt
 
@@ -1267,6 +1268,19 @@ class SlowdownsTest(FakeCase):
 
     def test_one_reader(self):
         self.raises(errno.EBUSY, cmt.Slowdowns, self.device)
+
+    def test_failed_leaves_no_reader(self):
+        """What is left of it when it cannot be made is freed before the device."""
+        self.slowdowns.close()
+        with cmt.Device() as device:
+            # not by assertRaises(), which clears the variables of the error's frames
+            with mock.patch("cmt.slowdown._new_culprit", side_effect=MemoryError):
+                try:
+                    cmt.Slowdowns(device)
+                except MemoryError as error:
+                    kept = error
+        del kept
+        gc.collect()
 
 
 class ContainersTest(unittest.TestCase):

@@ -109,14 +109,15 @@ class Slowdowns(Handle):
     def __init__(self, source: Device | Recording, *, counters: Flag = COUNTED) -> None:
         held = source.pointer
         self._ends = isinstance(source, Recording)
-        self._usage = _new_usage(held, self._ends, counters)
         self._read = ffi.new("struct slowdown_read *")
         self._refresh_at = 0.0
+        # Before the usage: an exception may keep that longer than the source is open.
         culprit = _new_culprit(source)
+        self._usage = _new_usage(held, self._ends, counters)
 
         def free(pointer: Any, _source: Any = held, usage: Any = self._usage) -> None:
             # The source outlives both, whatever is collected first.
-            lib.cmt_culprit_free(pointer)
+            ffi.release(pointer)
             ffi.release(usage)
 
         super().__init__(culprit, free)
@@ -288,7 +289,7 @@ def _new_culprit(source: Device | Recording) -> Any:
         "unit_bytes": info.upscale_bytes if info else 0,
     })
     check(lib.cmt_culprit_new(store, opts), "slowdown")
-    return store[0]
+    return ffi.gc(store[0], lib.cmt_culprit_free)
 
 
 def _domain(raw: Any) -> int | None:
