@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-DEADLINE_S = int(os.environ.get("DEADLINE_S", "30"))
+DEADLINE_S = int(os.environ.get("DEADLINE_S", "120"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROMPT = "prompt>"
 STAT = ""
