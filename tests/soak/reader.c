@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,15 +43,21 @@ struct ages {
 	uint64_t least, most;
 };
 
+/* All at once: the story reads them at any time. */
 static void write_figures(const char *path, const struct cmt_reader_counts *counts,
 			  const struct ages *ages)
 {
-	FILE *to = fopen(path, "w");
+	char part[PATH_MAX];
+	FILE *to;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	to = fopen(part, "w");
 
 	if (!to || fprintf(to, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 			   " %" PRIu64 "\n", counts->emitted, counts->delivered,
 			   counts->lost, counts->late, ages->least / 1000,
-			   ages->most / 1000) < 0 || fclose(to)) {
+			   ages->most / 1000) < 0 || fclose(to) ||
+	    rename(part, path)) {
 		perror(path);
 		exit(1);
 	}
