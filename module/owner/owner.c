@@ -4,6 +4,7 @@
  * its last user; its number is used again when the last member has left.
  */
 #include <linux/hashtable.h>
+#include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
@@ -18,7 +19,7 @@
 DEFINE_PER_CPU(u32, cmt_cpu_owner);
 
 static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
-static siphash_key_t hash_secret;		/* random, constant after init */
+static hsiphash_key_t hash_secret;		/* random, constant after init */
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
 static u32 nr_joined;				/* processes with an owner */
 static u64 last_serial;
@@ -32,9 +33,9 @@ struct cmt_owner *cmt_owner_of(u32 tgid)
  * Users choose ids: they make cgroups until one has the id that they want.  Without the
  * secret they cannot put many owners into one bucket, which is searched under the lock.
  */
-static u64 hash_key(u32 kind, u64 id)
+static u32 hash_key(u32 kind, u64 id)
 {
-	return siphash_2u64(kind, id, &hash_secret);
+	return hsiphash_2u32(lower_32_bits(id), upper_32_bits(id) ^ kind << 24, &hash_secret);
 }
 
 struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
@@ -50,7 +51,7 @@ struct cmt_owner *cmt_owner_find(u32 kind, u64 id)
 
 struct cmt_owner *cmt_owner_find_ended(u64 tgid)
 {
-	u64 key = hash_key(CMT_OWNER_PROCESS, tgid);
+	u32 key = hash_key(CMT_OWNER_PROCESS, tgid);
 	struct cmt_owner *owner;
 
 	lockdep_assert_held(&owner_lock);
