@@ -56,19 +56,17 @@ void cmt_domain_account(struct cmt_domain *domain, struct cmt_counter *counter,
 		domain->demands[rmid].base++;
 }
 
-/* Of a claimed counter.  Returns the mark for the release. */
-static u32 base_remove(struct cmt_domain *d, u32 rmid)
+static bool is_read_since(const struct cmt_record *last, u64 since)
 {
-	cmt_counter_lose_base(&d->counters[rmid]);
-	d->demands[rmid].last.type = CMT_REC_PAD;
-	return cmt_mark(ktime_get_ns()) - 2;
+	return last->type == CMT_REC_SAMPLE && last->ts >= since;
 }
 
-/* False: a reading on demand has the counter, for some microseconds. */
-bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
+/* But for a reading on demand since @since, which stays the base. */
+static bool domain_lose_base(u32 domain, u32 rmid, u64 since, void (*change)(u32, u32))
 {
 	struct cmt_domain *d = domains[domain];
 	struct cmt_counter *counter = &d->counters[rmid];
+	struct cmt_record *last = &d->demands[rmid].last;
 	unsigned long flags;
 	u32 seen;
 	bool claimed;
@@ -76,7 +74,11 @@ bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 	local_irq_save(flags);
 	claimed = cmt_claim_any(counter, &seen);
 	if (claimed) {
-		seen = base_remove(d, rmid);
+		if (!is_read_since(last, since)) {
+			cmt_counter_lose_base(counter);
+			last->type = CMT_REC_PAD;
+			seen = cmt_mark(ktime_get_ns()) - 2;
+		}
 		if (change)
 			change(domain, rmid);
 		cmt_claim_release(counter, seen);
@@ -85,24 +87,10 @@ bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 	return claimed;
 }
 
-/* As cmt_domain_lose_base(), but a reading on demand since @since, ns, stays the base. */
-static bool domain_lose_old_base(struct cmt_domain *d, u32 rmid, u64 since)
+/* False: a reading on demand has the counter, for some microseconds. */
+bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 {
-	struct cmt_counter *counter = &d->counters[rmid];
-	const struct cmt_record *last = &d->demands[rmid].last;
-	unsigned long flags;
-	bool claimed;
-	u32 seen;
-
-	local_irq_save(flags);
-	claimed = cmt_claim_any(counter, &seen);
-	if (claimed) {
-		if (last->type != CMT_REC_SAMPLE || last->ts < since)
-			seen = base_remove(d, rmid);
-		cmt_claim_release(counter, seen);
-	}
-	local_irq_restore(flags);
-	return claimed;
+	return domain_lose_base(domain, rmid, U64_MAX, change);
 }
 
 void cmt_domains_lose_base(u64 since)
@@ -113,7 +101,7 @@ void cmt_domains_lose_base(u64 since)
 		return;
 	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
 		for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-			while (!domain_lose_old_base(domains[domain], rmid, since))
+			while (!domain_lose_base(domain, rmid, since, NULL))
 				cpu_relax();
 		cond_resched();
 	}
