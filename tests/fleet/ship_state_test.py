@@ -108,14 +108,17 @@ class Ship(unittest.TestCase):
         self.assertNotIn(SECRET.encode(), done.stdout)
         return done.stdout.decode('ascii')
 
-    def stub(self, script):
-        """A cmtstat that does as the real one, unless the shell's case does something else."""
-        stub = self.top / 'stub'
-        stub.mkdir()
-        (stub / 'cmtstat').write_text(f'#!/bin/sh\ncase "$*" in {script} esac\n'
-                                      f'exec {TOOLS}/cmtstat "$@"\n')
-        (stub / 'cmtstat').chmod(0o755)
-        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+    def replace_cmtstat(self, script):
+        """A script of the shell, from now on"""
+        program = self.top / 'bin/cmtstat'
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\n{script}\n')
+        program.chmod(0o755)
+        self.environment['CMT_SHIP_PATH'] = f'{program.parent}:{TOOLS}:{os.environ["PATH"]}'
+
+    def except_where(self, cases):
+        """cmtstat does as ever, unless a case of the shell does something else."""
+        self.replace_cmtstat(f'case "$*" in {cases} esac\nexec {TOOLS}/cmtstat "$@"')
 
     def pause(self):
         failures, until = (self.state / 'pause').read_text().split()
@@ -213,15 +216,12 @@ class Ship(unittest.TestCase):
 
     def test_removed_meanwhile(self):
         """After its rows, or after its incidents were looked up: it is not all sent."""
-        stub = self.top / 'stub'
-        stub.mkdir()
         for when in ('*--grain*', '*--ndjson*'):
             self.save(FIRST)
-            (stub / 'cmtstat').write_text(f'#!/bin/sh\n{TOOLS}/cmtstat "$@"\nrc=$?\n'
-                                          f'case "$*" in {when}) rm -f {self.saved / FIRST} ;;'
-                                          ' esac\nexit $rc\n')
-            (stub / 'cmtstat').chmod(0o755)
-            out = self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}')
+            self.replace_cmtstat(f'{TOOLS}/cmtstat "$@"\nrc=$?\n'
+                                 f'case "$*" in {when}) rm -f {self.saved / FIRST} ;; esac\n'
+                                 'exit $rc')
+            out = self.ship(0)
             self.assertNotIn('sent:', out)
             self.assertIn(f'lost: the recorder has removed {FIRST}', out)
             self.assertEqual(list(self.state.glob('*/*')), [])
@@ -245,7 +245,7 @@ class Ship(unittest.TestCase):
 
     def test_not_exported_now(self):
         """What failed once, as where there is no memory, is tried again, and by itself."""
-        self.stub(f'*{FIRST}*) [ -e {self.top}/now ] || {{ echo no memory >&2; exit 1; }} ;;')
+        self.except_where(f'*{FIRST}*) [ -e {self.top}/now ] || {{ echo no memory >&2; exit 1; }} ;;')
         self.save(FIRST)
         self.save(SECOND)
         out = self.ship(1)
@@ -261,7 +261,7 @@ class Ship(unittest.TestCase):
         """One of which the export dies holds none back, whether it had begun to write or not."""
         self.save(FIRST)
         self.save(SECOND)
-        self.stub(f'*{FIRST}*) [ -e {self.top}/now ] || echo row; kill -KILL $$ ;;')
+        self.except_where(f'*{FIRST}*) [ -e {self.top}/now ] || echo row; kill -KILL $$ ;;')
         out = self.ship(1)
         self.assertIn(f'not sent: {FIRST}: cmtstat export: ended by signal 9', out)
         self.assertIn(f'sent: {SECOND}', out)
@@ -273,14 +273,14 @@ class Ship(unittest.TestCase):
     def test_server_ends_early(self):
         """A server that stops to read has not taken the rows."""
         self.save(FIRST)
-        self.stub(f'*{FIRST}*) echo row; kill -PIPE $$ ;;')
+        self.except_where(f'*{FIRST}*) echo row; kill -PIPE $$ ;;')
         self.assertIn(f'not sent: {FIRST}: http://127.0.0.1', self.ship(1))
         self.assertEqual(self.pause()[0], 1)
 
     def test_incidents_fail_once(self):
         """Neither a list of incidents nor a begin that cannot be read is one that is empty."""
         fail = '{ echo no memory >&2; exit 1; } ;;'
-        self.stub(f'*--ndjson*incident*) [ ! -e {self.top}/list ] || {fail}'
+        self.except_where(f'*--ndjson*incident*) [ ! -e {self.top}/list ] || {fail}'
                   f' *--ndjson*) [ ! -e {self.top}/begin ] || {fail}')
         self.save(FIRST)
         for what, tables in (('list', ['usage']), ('begin', ['usage', 'incidents'])):
@@ -298,11 +298,7 @@ class Ship(unittest.TestCase):
 
     def test_without_rows(self):
         """What has nothing to send is left out, for good."""
-        stub = self.top / 'stub'
-        stub.mkdir()
-        (stub / 'cmtstat').write_text('#!/bin/sh\necho nothing in it >&2\n')
-        (stub / 'cmtstat').chmod(0o755)
-        self.environment['CMT_SHIP_PATH'] = f'{stub}:' + self.environment['CMT_SHIP_PATH']
+        self.replace_cmtstat('echo nothing in it >&2')
         self.save(FIRST)
         self.assertIn(f'left out: {FIRST}: cmtstat export: nothing in it', self.ship(0))
         self.assertEqual(self.ship(0), '')
@@ -364,19 +360,17 @@ class Ship(unittest.TestCase):
 
     def test_incidents_as_bad(self):
         """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
-        stub = self.top / 'stub'
-        stub.mkdir()
+        log = self.top / 'log'
         rows = [f'{{"length_ns":1,"monotonic_ns":{s}000000000,"x":0,"worst":{worst},"y":0}}'
                 for s, worst in ((100, 0.5), (200, 0.5), (200, 0.25), (300, 0.75))]
-        (stub / 'cmtstat').write_text('#!/bin/sh\ncase "$*" in *ndjson*incident*) cat <<END\n' +
-                                      '\n'.join(rows) + '\nEND\n;; *ndjson*)'
-                                      ' echo \'{"monotonic_ns":9000000000,"since_ns":2000000000}\''
-                                      f' ;; *) echo "$@" >>{stub}/log; echo row ;; esac\n')
-        (stub / 'cmtstat').chmod(0o755)
+        self.replace_cmtstat('case "$*" in *ndjson*incident*) cat <<END\n' + '\n'.join(rows) +
+                             '\nEND\n;; *ndjson*)'
+                             ' echo \'{"monotonic_ns":9000000000,"since_ns":2000000000}\''
+                             f' ;; *) echo "$@" >>{log}; echo row ;; esac')
         self.save(FIRST)
-        self.ship(0, CMT_SHIP_PATH=f'{stub}:{os.environ["PATH"]}', CMT_SHIP_FINE='100')
+        self.ship(0, CMT_SHIP_FINE='100')
         begins = [line.split('--from ')[1].split('.')[0] for line in
-                  (stub / 'log').read_text().splitlines() if '--from' in line]
+                  log.read_text().splitlines() if '--from' in line]
         self.assertEqual(begins, ['+292', '+92', '+192'])
 
     def test_clock_is_set(self):
