@@ -28,3 +28,8 @@ target_link_libraries(test_report PRIVATE cmt_report)
 cmt_unit_test(served tools/test_served.c)
 target_link_libraries(test_served PRIVATE cmt_exporter)
 target_link_options(test_served PRIVATE LINKER:--wrap=clock_gettime)
+# Time and the records are made up.
+cmt_unit_test(turns tools/test_turns.c)
+target_link_libraries(test_turns PRIVATE cmt_exporter)
+target_link_options(test_turns PRIVATE
+	LINKER:--wrap=clock_gettime,--wrap=cmt_usage_next,--wrap=capture_pump)

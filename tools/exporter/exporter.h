@@ -13,6 +13,12 @@
 /* Above the range that exporters of Prometheus share, which is full. */
 #define EXPORTER_LISTEN "127.0.0.1:19753"
 
+/*
+ * How long each duty takes at most before the others have their turn: the rings that they
+ * read hold 250 ms, and clients wait.
+ */
+#define EXPORTER_TURN_NS 20000000ULL
+
 struct exporter_config {
 	struct sockaddr_storage listen;
 	socklen_t listen_len;

@@ -5,7 +5,6 @@
 
 #define SLOT_NS	1000000ULL
 #define WAIT_NS	10000000ULL	/* rings hold more, and frames that wait take memory */
-#define FRAMES	512		/* the interval between checks for clients */
 
 static bool is_wanted(const struct exporter_config *config)
 {
@@ -97,17 +96,17 @@ static void add_frame(struct fine *fine, const struct cmt_usage_frame *frame)
 
 int fine_take(struct fine *fine)
 {
+	const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + EXPORTER_TURN_NS;
 	const struct cmt_usage_frame *frame;
-	int i, ret = 0;
+	int ret;
 
 	if (!fine->usage)
 		return 0;
-	for (i = 0; i < FRAMES; i++) {
+	do {
 		ret = cmt_usage_next(fine->usage, &frame);
-		if (ret <= 0)
-			break;
-		add_frame(fine, frame);
-	}
+		if (ret > 0)
+			add_frame(fine, frame);
+	} while (ret > 0 && clock_ns(CLOCK_MONOTONIC) < end_ns);
 	fine->due_ns = clock_ns(CLOCK_MONOTONIC) + (ret > 0 ? 0 : WAIT_NS);
 	return ret < 0 ? ret : 0;
 }

@@ -39,7 +39,7 @@ void fine_free(struct fine *fine);
 /* The latest time to process records: CLOCK_MONOTONIC, UINT64_MAX: never. */
 uint64_t fine_due_ns(const struct fine *fine);
 
-/* Returns 0, or -errno of cmt_usage_next(). */
+/* Take what is there, for EXPORTER_TURN_NS.  Returns 0, or -errno of cmt_usage_next(). */
 int fine_take(struct fine *fine);
 
 #endif

@@ -3,8 +3,6 @@
 
 #include "clock.h"
 
-#define BATCHES	64	/* the interval between checks for clients */
-
 static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
 {
 	struct recent *recent = ctx;
@@ -79,12 +77,14 @@ uint64_t recent_due_ns(const struct recent *recent)
 
 int recent_take(struct recent *recent)
 {
-	int ret = 1;
+	const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + EXPORTER_TURN_NS;
+	int ret;
 
 	if (!recent->dev)
 		return 0;
-	for (int i = 0; i < BATCHES && ret > 0; i++)
+	do
 		ret = capture_pump(&recent->capture);
+	while (ret > 0 && clock_ns(CLOCK_MONOTONIC) < end_ns);
 	recent->due_ns = clock_ns(CLOCK_MONOTONIC) +
 			 (ret > 0 ? 0 : capture_wait_ns(&recent->capture));
 	return ret < 0 ? ret : 0;

@@ -37,7 +37,7 @@ void recent_free(struct recent *recent);
 /* The latest time to process records: CLOCK_MONOTONIC, UINT64_MAX: never. */
 uint64_t recent_due_ns(const struct recent *recent);
 
-/* Process the available records, for a bounded time.  Returns 0 or -errno. */
+/* Process the available records, for EXPORTER_TURN_NS.  Returns 0 or -errno. */
 int recent_take(struct recent *recent);
 
 /* Keep also what the recorder still holds back.  Returns 0 or -errno. */
