@@ -99,23 +99,18 @@ static void due_clear(struct cmt_perf *p, u32 rmid)
 static void sum_fill(struct cmt_record *record, struct cmt_perf *p,
 		     struct perf_sum *sum)
 {
-	u64 ran = min(sum->ran, ran_max);
 	u32 flags = 0;
 
 	record->rmid = sum - p->sums;
 	record->generation = sum->generation;
-	record->ran_ns = mul_u64_u32_shr(ran, ns_mult, NS_SHIFT);
+	record->ran_ns = mul_u64_u32_shr(min(sum->ran, ran_max), ns_mult, NS_SHIFT);
 	record->perf.cycles = value_of(p, sum, 0, U64_MAX, &flags);
 	record->perf.instructions = value_of(p, sum, 1, U64_MAX, &flags);
 	record->perf.waited_ns = waited_of(p, sum, &flags);
 	record->perf.llc_misses = value_of(p, sum, 2, U32_MAX, &flags);
 	record->perf.llc_references = value_of(p, sum, 3, U32_MAX, &flags);
 	record->flags = flags;
-	*sum = (struct perf_sum) {
-		.ran = sum->ran - ran,
-		.waited = sum->waited % CMT_WAIT_UNIT,
-		.generation = sum->generation,
-	};
+	cmt_perf_sum_written(sum, ran_max);
 	if (likely(!sum->ran))
 		return;
 	due_set(p, sum);
@@ -199,7 +194,7 @@ void cmt_perf_turn(struct cmt_perf *p, u32 rmid)
 	lockdep_assert_irqs_disabled();
 	if (!sum->ran)
 		due_set(p, sum);
-	sum->ran += now - p->since;
+	cmt_perf_sum_ran(sum, now - p->since);
 	p->since = now;
 	if (unlikely(p->in < 3 || !event_take(p, sum, 0) ||
 		     !event_take(p, sum, 1) || !event_take(p, sum, 2) ||

@@ -12,21 +12,12 @@
 
 #include "compat.h"
 #include "perf.h"
+#include "perf_sum.h"
 
 #define CMT_PERF_FLAG(i)	(CMT_F_CYCLES << (i))	/* of a value, by its index */
 /* Waiting is a value without an event: its bit comes after those of the others. */
 #define CMT_PERF_WAITED		BIT(CMT_PERF_NR)
 #define CMT_PERF_REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
-
-/* The counts of an RMID since its last PERF */
-struct perf_sum {
-	u64 values[CMT_PERF_NR];
-	u64 ran;		/* running time in TSC cycles; 0: the RMID did not run */
-	u64 waited;		/* ns; what is less than a unit stays for the next PERF */
-	u32 generation;		/* generation of the owner; 0: RMID 0 */
-	u16 missing;		/* bits of values that were not counted all the time */
-	bool quota;		/* CMT_F_WAIT_QUOTA */
-};
 
 /*
  * Accessed by its own CPU with interrupts off, except the state of the events, wanted and

@@ -24,8 +24,6 @@
 #include "cpu.h"
 #include "perf_cpu.h"
 
-#define CMT_WAIT_UNIT	1024U	/* PERF records have multiples of this, ns */
-
 /* While no probe of these calls is there: NULL, or the reason why this cannot be. */
 const char *cmt_wait_alloc(void);
 void cmt_wait_free(void);
