@@ -88,12 +88,19 @@ void cmt_note_inherited(u32 rmid)
 		note_make(n, n->inherited, rmid);
 }
 
-void cmt_overwritten_end(u32 rmid)
+static void note_drop(unsigned long *bits, u32 rmid)
+{
+	if (test_bit(rmid, bits))
+		clear_bit(rmid, bits);
+}
+
+void cmt_notes_drop(u32 rmid)
 {
 	struct cmt_notes *n;
 	u32 i;
 
-	for (i = 0; (n = notes_of(i)); i++)
-		if (test_bit(rmid, n->overwritten))
-			clear_bit(rmid, n->overwritten);
+	for (i = 0; (n = notes_of(i)); i++) {
+		note_drop(n->overwritten, rmid);
+		note_drop(n->inherited, rmid);
+	}
 }

@@ -37,8 +37,8 @@ void cmt_notes_end(struct cmt_notes *notes, u32 made);
 /* Some work of the owner of @rmid in @domain counted under another RMID. */
 void cmt_note_overwritten(u32 domain, u32 rmid);
 
-/* The RMID has a new owner: the overwritten work was that of earlier owners. */
-void cmt_overwritten_end(u32 rmid);
+/* The RMID has a new owner, or belongs to a group: the notes were of earlier owners. */
+void cmt_notes_drop(u32 rmid);
 
 /*
  * The RMID of a resctrl group counts for one owner from now on: what it holds, in all domains,

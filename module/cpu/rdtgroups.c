@@ -137,7 +137,7 @@ static void describe_sole(u32 rmid, struct cmt_owner *owner)
 {
 	hints[rmid].thread = 0;
 	if (cmt_rmid_describe_sole(rmid, owner) && owner->rmid)
-		cmt_overwritten_end(owner->rmid);
+		cmt_notes_drop(owner->rmid);
 }
 
 /* With the owner lock. */

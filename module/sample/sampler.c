@@ -254,7 +254,7 @@ bool cmt_sampler_begin(u32 rmid, u32 generation, u64 *residual_bytes)
 	struct cmt_domain *domain;
 
 	lockdep_assert_irqs_disabled();
-	cmt_overwritten_end(rmid);
+	cmt_notes_drop(rmid);
 	if (!cpu->up || !READ_ONCE(running) || !cmt_backend_samples() ||
 	    !cmt_sampler_may_read())
 		return false;

@@ -87,11 +87,11 @@ static bool exclude(u32 rmid, u32 flag)
 	unsigned long flags = cmt_owners_lock();
 	int ret;
 
-	cmt_overwritten_end(rmid);
+	cmt_notes_drop(rmid);
 	ret = cmt_rmid_exclude(rmid, flag);
 	/* until it lost the RMID, another CPU may have marked the work of an owner */
 	if (ret > 0)
-		cmt_overwritten_end(rmid);
+		cmt_notes_drop(rmid);
 	cmt_owners_unlock(flags);
 	if (ret > 0) {
 		pr_notice_ratelimited("RMID %u is in use by resctrl or another agent: its owner is pending\n",

@@ -84,8 +84,9 @@ START_TEST(test_notes_end_with_the_owner)
 	u32 made;
 
 	cmt_note_overwritten(0, 3);
-	cmt_overwritten_end(3);
-	ck_assert(!take(3));
+	cmt_note_inherited(3);
+	cmt_notes_drop(3);
+	ck_assert(!take(3) && !test_bit(3, notes->inherited));
 	made = cmt_notes_begin(notes);
 	cmt_notes_end(notes, made);
 	ck_assert(!cmt_notes_any(notes));
