@@ -11,6 +11,8 @@
 #include "rdtgroups.h"
 #include "ring/ring.h"
 
+#define UNREAD_MAX	(10 * HZ)	/* see is_unread() */
+
 /* Note that some work of @rmid's owner on this CPU counted under another RMID. */
 static void cpu_overwritten(struct cmt_cpu *cpu, u32 rmid)
 {
@@ -354,6 +356,7 @@ void cmt_cpu_refresh(void)
 		return;
 	if (cpu->reloading)
 		cmt_cpu_reload(cpu);
+	WRITE_ONCE(cpu->looked, jiffies);
 	cpu_look(cpu);
 	cpu_load_if_other(cpu, current);
 }
@@ -374,6 +377,16 @@ static bool is_not_excluded(int cpu, void *unused)
 }
 
 /*
+ * Where no RMID changes, a switch does not read PQR_ASSOC, and an excluded CPU has no tick
+ * to do it: may another agent, or resctrl for a group of CPUs, have written it since?
+ */
+static bool is_unread(const struct cmt_cpu *c)
+{
+	return cmt_caps.shared_rmids &&
+	       time_after(jiffies, READ_ONCE(c->looked) + UNREAD_MAX);
+}
+
+/*
  * Does the excluded CPU lack the RMID of its task?  Every switch on it is over that began
  * before the owners changed, and later ones load the right RMID.  So what is read here of a
  * CPU without a later switch does not change, and an RMID in limbo is no owner's.
@@ -385,7 +398,7 @@ static bool is_stale(int cpu, void *unused)
 
 	if (!cmt_is_excluded(cpu) || !READ_ONCE(c->up))
 		return false;
-	if (READ_ONCE(c->reloading))
+	if (READ_ONCE(c->reloading) || is_unread(c))
 		return true;
 	if (foreign)
 		return rmid != foreign ||

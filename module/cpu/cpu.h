@@ -67,6 +67,7 @@ struct cmt_cpu {
 				 * no resctrl group; as of the last such task
 				 */
 	u32 domain;		/* index of the domain */
+	unsigned long looked;	/* jiffies of the last refresh, which reads PQR_ASSOC */
 	u64 tick_closid;	/* CLOSID half of PQR_ASSOC in this tick */
 	struct irq_work reload;	/* runs after resctrl has written PQR_ASSOC */
 	u64 pqr_overwritten;

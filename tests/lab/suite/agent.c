@@ -175,6 +175,40 @@ static void test_ends_unseen(void)
 	CHECK(!rmid_of(CPU), "unloaded: RMID %u", rmid_of(CPU));
 }
 
+static bool is_foreign_after_a_container(const struct dev *dev)
+{
+	group_make(container(0));
+	group_remove(container(0));
+	return dev_stats(dev).cpus_foreign == 1;
+}
+
+/*
+ * An agent comes to a CPU without ticks, where nothing has an owner, and so does a group of
+ * resctrl's: the module asks there every ten seconds if owners come and go, before it would
+ * give them the RMID.
+ */
+static void test_excluded(void)
+{
+	struct dev dev;
+
+	CHECK(!module_load("scope=container exclude_cpus=1"), "the module does not load");
+	dev_open(&dev, O_RDONLY);
+	agent_write(AGENT);
+	WAIT_FOR(is_foreign_after_a_container(&dev), 40000, "the agent is not found");
+	check_known(&dev);
+	agent_write(0);
+	check_none(&dev);
+	resctrl_mount();
+	resctrl_make("mon_groups/g");
+	resctrl_cpus("mon_groups/g", "2");
+	WAIT_FOR(is_foreign_after_a_container(&dev), 40000, "the group is not found");
+	resctrl_remove("mon_groups/g");
+	resctrl_umount();
+	check_none(&dev);
+	dev_close(&dev);
+	CHECK(!module_unload(), "the module does not unload");
+}
+
 /* An agent that saved the register writes an RMID of cmt's, which stays cmt's. */
 static void test_restores(void)
 {
@@ -264,6 +298,7 @@ const struct test agent_tests[] = {
 	{ "agent_is_respected_unread", test_unread, NULL, 120 },
 	{ "agent_at_load", test_at_load, NULL, 120 },
 	{ "agent_ends_unseen", test_ends_unseen, NULL, 60 },
+	{ "agent_on_an_excluded_cpu", test_excluded, NULL, 150 },
 	{ "agent_restores_what_it_found", test_restores, NULL, 60 },
 	{ "agent_takes_an_owners_rmid", test_takes_an_owners, NULL, 120 },
 	{ "agent_and_a_cpu_that_goes", test_cpu_goes, NULL, 120 },
