@@ -8,6 +8,8 @@ import http.server
 import os
 import pathlib
 import shutil
+import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -60,6 +62,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Hasty(socketserver.ThreadingTCPServer):
+    """A proxy that says 200 and goes away, and has read only the beginning."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(('127.0.0.1', 0), self.answer)
+        self.gone = threading.Event()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def answer(self, request, *_):
+        request.recv(2048)
+        request.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+        request.shutdown(socket.SHUT_WR)
+        self.gone.wait()
+
+    def __exit__(self, *_):
+        self.gone.set()
+        self.shutdown()
+        self.server_close()
+
+
 def arguments_of_curl():
     """What everybody can see of it."""
     found = b''
@@ -108,13 +131,16 @@ class Ship(unittest.TestCase):
         self.assertNotIn(SECRET.encode(), done.stdout)
         return done.stdout.decode('ascii')
 
-    def replace_cmtstat(self, script):
+    def replace(self, name, script):
         """A script of the shell, from now on"""
-        program = self.top / 'bin/cmtstat'
+        program = self.top / 'bin' / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(f'#!/bin/sh\n{script}\n')
         program.chmod(0o755)
         self.environment['CMT_SHIP_PATH'] = f'{program.parent}:{TOOLS}:{os.environ["PATH"]}'
+
+    def replace_cmtstat(self, script):
+        self.replace('cmtstat', script)
 
     def except_where(self, cases):
         """cmtstat does as ever, unless a case of the shell does something else."""
@@ -270,12 +296,27 @@ class Ship(unittest.TestCase):
         (self.state / 'refused' / FIRST).write_text('1 0\n')
         self.assertIn(f'not sent: {FIRST}: cmtstat export: ended by signal 9', self.ship(1))
 
+    def not_taken(self, failures, url):
+        self.assertIn(f'not sent: {FIRST}: {url}', self.ship(1, CMT_SHIP_URL=url))
+        self.assertEqual(self.pause()[0], failures)
+        self.assertEqual(list((self.state / 'done').iterdir()), [])
+
     def test_server_ends_early(self):
-        """A server that stops to read has not taken the rows."""
+        """A server that stops to read has not taken the rows, whatever it says."""
+        self.save(FIRST, subprocess.run([MADE, 'recording', 'containers=40', 'ms=3000'],
+                                        check=True, stdout=subprocess.PIPE).stdout)
+        # more than sockets have room for
+        self.except_where('*--clickhouse*) exec '
+                          f'{TOOLS}/cmtstat export --clickhouse --grain 0.001 {self.saved / FIRST} ;;')
+        with Hasty() as hasty:
+            self.not_taken(1, f'http://127.0.0.1:{hasty.server_address[1]}')
+
+    def test_rest_in_the_pipe(self):
+        """The export has ended, and some of its rows nobody has read."""
         self.save(FIRST)
-        self.except_where(f'*{FIRST}*) echo row; kill -PIPE $$ ;;')
-        self.assertIn(f'not sent: {FIRST}: http://127.0.0.1', self.ship(1))
-        self.assertEqual(self.pause()[0], 1)
+        self.except_where('*--clickhouse*) echo row; echo row; exit ;;')
+        self.replace('curl', 'read -r row')
+        self.not_taken(1, self.environment['CMT_SHIP_URL'])
 
     def test_incidents_fail_once(self):
         """Neither a list of incidents nor a begin that cannot be read is one that is empty."""
