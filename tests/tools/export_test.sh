@@ -50,11 +50,15 @@ has err "intervals of 2 ms in place of 1 ms"
 run 0 "$stat" export --perfetto -t 1s -o "$scratch/trace" "$scratch/long.cmt"
 lacks err "in place of"
 
-# Who has read enough goes away.
-checks=$((checks + 1))
-{ "$stat" export --csv -g 0.001 "$scratch/a.cmt"; echo $? >"$scratch/status"; } |
-	head -n 1 >"$scratch/out"
-[ "$(cat "$scratch/status")" -eq 0 ] || fail "a pipe that closes is a failure"
+# Who has read enough goes away; a program that has not read all lacks rows.
+for format in csv:0 ndjson:0 clickhouse:1 perfetto:1; do
+	checks=$((checks + 1))
+	{ "$stat" export "--${format%:*}" -g 0.001 "$scratch/a.cmt"; echo $? >"$scratch/status"; } \
+		2>"$scratch/err" | head -c 1 >"$scratch/out"
+	[ "$(cat "$scratch/status")" = "${format#*:}" ] ||
+		fail "$format: a pipe that closes: $(cat "$scratch/status" "$scratch/err")"
+done
+has err "not all is written: Broken pipe"
 run 1 "$stat" export --csv -o /dev/full "$scratch/a.cmt"
 has err "No space left on device"
 

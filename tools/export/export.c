@@ -159,6 +159,12 @@ static int export_to(const struct export_config *config, struct span *span, int 
 	return ret ? ret : err;
 }
 
+/* Rows for a person, who may have seen enough; a program takes all of a binary format. */
+static bool is_text(const struct export_config *config)
+{
+	return config->format == &export_csv || config->format == &export_ndjson;
+}
+
 static int run(const struct export_config *config)
 {
 	struct span span;
@@ -172,7 +178,7 @@ static int run(const struct export_config *config)
 	ret = fd < 0 ? fd : export_to(config, &span, fd);
 	span_close(&span);
 	/* the reader of the output has gone */
-	if (!ret || (ret == -EPIPE && !config->span.part.output))
+	if (!ret || (ret == -EPIPE && !config->span.part.output && is_text(config)))
 		return EXIT_SUCCESS;
 	error_plain(stderr, PROGRAM,
 		    fd < 0 ? config->span.part.output : "stopped, not all is written", ret);
@@ -207,8 +213,7 @@ int export_main(int argc, char **argv)
 	config.span.path = argv[optind];
 	if (!config.span.grain_ns)
 		config.span.grain_ns = config.format->grain_ns;
-	if (!config.span.part.output && config.format != &export_csv &&
-	    config.format != &export_ndjson && isatty(STDOUT_FILENO))
+	if (!config.span.part.output && !is_text(&config) && isatty(STDOUT_FILENO))
 		return options_usage(&export_program, stderr,
 				     "binary output: not to a terminal, see --output");
 	signals_setup(false);
