@@ -11,6 +11,8 @@
 #include "slots/slots.h"
 #include "state.h"
 
+#define WORK_MAX 65536U	/* records and other items in one call, CMT_USAGE_BOUNDED */
+
 struct usage_replay {
 	struct cmt_recording *recording;
 	const struct cmt_recording_item *item;	/* the recording's: not taken yet */
@@ -168,13 +170,16 @@ static int next_item(struct cmt_usage *usage)
 
 /*
  * Read until a frame is complete, or to the end of the recording, which closes the
- * interval.
+ * interval, or until it takes too long.
  */
 static int replay_read(struct cmt_usage *usage)
 {
+	bool bounded = usage->flags & CMT_USAGE_BOUNDED;
+	uint64_t work = 0;
 	int ret;
 
-	while (!usage->first) {
+	while (!usage->first && !(bounded && work >= WORK_MAX)) {
+		work += 1 + usage->replay->nr;
 		ret = take_records(usage);
 		if (ret || usage->first)
 			return ret;

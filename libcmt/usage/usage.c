@@ -14,7 +14,8 @@
 static int check_opts(const struct cmt_usage_opts *o)
 {
 	const uint32_t both = CMT_USAGE_CHILDREN | CMT_USAGE_DOMAINS;
-	const uint32_t all = both | CMT_USAGE_BRIEF | CMT_USAGE_WAITS | CMT_USAGE_ALIGNED;
+	const uint32_t all = both | CMT_USAGE_BRIEF | CMT_USAGE_WAITS | CMT_USAGE_ALIGNED |
+			     CMT_USAGE_BOUNDED;
 
 	if (o->by > CMT_USAGE_BY_DOMAIN ||
 	    (o->flags & ~all) || (o->flags & both) == both ||

@@ -190,7 +190,10 @@ static void take_state(struct replay *replay, struct cmt_usage *usage)
 	replay->offset_ns = (int64_t)(from->realtime_ns - from->monotonic_ns);
 }
 
-/* The next interval with wanted values.  Returns 1, 0: the end, or -errno. */
+/*
+ * The next interval with wanted values.  Returns 1, 0: the end, or with !replay->ended a part
+ * of a long interval, or -errno.
+ */
 static int read_frame(struct replay *replay, struct cmt_usage *usage,
 		      const struct cmt_usage_frame **frame)
 {
@@ -202,6 +205,8 @@ static int read_frame(struct replay *replay, struct cmt_usage *usage,
 		return 0;
 	do {
 		ret = cmt_usage_next(usage, frame);
+		if (!ret && !cmt_usage_timeout(usage))
+			return 0;
 		if (ret <= 0)
 			break;
 		replay->lost += (*frame)->lost;

@@ -33,6 +33,7 @@ struct session {
 	struct source source;
 	struct report report;
 	bool shown;		/* report holds one */
+	bool due;		/* an interval of a recording waits for its marks */
 	bool watching;		/* for marks and slowdowns: */
 	struct cmt_device *watched;
 	struct watch watch;
@@ -240,7 +241,7 @@ static int reopen(struct session *session)
 	place_replay(session);
 	board->jump = 0;
 	source_close(&session->source);
-	session->shown = false;
+	session->shown = session->due = false;
 	session->by = board->by;
 	session->interval_ns = board->interval_ns;
 	session->told_end = false;
@@ -290,7 +291,7 @@ static uint64_t wait_limit(const struct session *session)
 	uint64_t until_ns = session->look_ns;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t limit = until_ns > now ? until_ns - now : 0;
-	uint64_t due = source_wait_ns(&session->source);
+	uint64_t due = session->due ? 0 : source_wait_ns(&session->source);
 
 	if (limit > due)
 		limit = due;
@@ -385,11 +386,12 @@ static int step(struct session *session)
 	if (!ret && !session->replay)
 		ret = pump_marks(session);
 	if (!ret)
-		ret = source_pump(&session->source);
+		ret = session->due ? 1 : source_pump(&session->source);
 	if (ret > 0 && session->replay)
 		pump_marks(session);
-	if (ret < 0)
-		return ret;
+	session->due = ret > 0 && session->watching && watch_is_behind(&session->watch);
+	if (ret < 0 || session->due)
+		return ret < 0 ? ret : 0;
 	if (!ret)
 		return session->replay ? end_of_replay(session) :
 					 first_look(session);

@@ -102,7 +102,7 @@ int source_open_replay(struct source *source, struct replay *replay,
 		.sz = sizeof(opts), .recording = replay->recording,
 		.by = by == VIEW_CHANNEL ? CMT_USAGE_BY_DOMAIN : (uint32_t)by,
 		.interval_ns = interval_ns,
-		.flags = children,
+		.flags = children | CMT_USAGE_BOUNDED,
 	};
 	int ret;
 

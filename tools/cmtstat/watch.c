@@ -285,11 +285,16 @@ static bool is_far_enough(const struct watch *watch)
 	       watch->frame->end_ns >= watch->until_ns;
 }
 
+bool watch_is_behind(const struct watch *watch)
+{
+	return watch->replay && !is_far_enough(watch) && !cmt_usage_timeout(watch->usage);
+}
+
 static int take_marks(struct watch *watch, struct marks *marks)
 {
 	int ret = 0, added = 0;
 
-	for (int i = 0; watch->replay || i < SLOTS_MOST; i++) {
+	for (int i = 0; i < SLOTS_MOST; i++) {
 		ret = is_far_enough(watch) ? 0 : watch_next(watch);
 		if (ret <= 0)
 			break;

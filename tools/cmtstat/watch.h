@@ -68,11 +68,14 @@ int watch_verdict(struct watch *watch, const struct cmt_culprit_verdict **verdic
 		  struct why_names *names);
 
 /*
- * Process all available records, and add verdicts to @marks.  @followed: as of
- * follow_id().  Returns 1: there are new ones, 0, or -errno; -EDQUOT: it took too much
- * CPU time, and @marks has a note.
+ * Process the available records, for a bounded time, and add verdicts to @marks.
+ * @followed: as of follow_id().  Returns 1: there are new ones, 0, or -errno; -EDQUOT: it
+ * took too much CPU time, and @marks has a note.
  */
 int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
+
+/* With a recording: more of watch_marks() is necessary up to until_ns. */
+bool watch_is_behind(const struct watch *watch);
 
 /* About once a second, who is slower because of whom, with names. */
 void watch_slowers(struct watch *watch, struct slowers *slowers);

@@ -102,7 +102,7 @@ int span_begin(struct span *span)
 {
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .by = span->opts.by,
-		.flags = span->opts.aligned ? CMT_USAGE_ALIGNED : 0,
+		.flags = CMT_USAGE_BOUNDED | (span->opts.aligned ? CMT_USAGE_ALIGNED : 0),
 		.interval_ns = span->opts.grain_ns, .recording = span->recording,
 	};
 	int ret;
@@ -157,10 +157,11 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame)
 		if (span_is_stopped())
 			return -EINTR;
 		ret = cmt_usage_next(span->usage, frame);
-		if (ret <= 0)
+		if (ret < 0 || (!ret && cmt_usage_timeout(span->usage)))
 			return ret;
-		look_at_clock(span);
-	} while ((*frame)->end_ns <= span->first_ns || !(*frame)->end_ns);
+		if (ret)
+			look_at_clock(span);
+	} while (!ret || (*frame)->end_ns <= span->first_ns || !(*frame)->end_ns);
 	if ((*frame)->start_ns >= span->end_ns)
 		return 0;
 	span->emulated |= (*frame)->emulated;

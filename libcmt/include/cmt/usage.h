@@ -157,6 +157,12 @@ struct cmt_usage_opts {
  */
 #define CMT_USAGE_ALIGNED (1U << 4)
 
+/** With a recording: cmt_usage_next() reads for a bounded time, as with a device.  Where it
+ *  returns 0 and the recording has not ended, cmt_usage_timeout() returns 0.  For programs
+ *  that react to signals and keys during a long interval.
+ */
+#define CMT_USAGE_BOUNDED (1U << 5)
+
 /**
  * Make a usage; free it with cmt_usage_free().  With a device the first interval begins
  * now, otherwise with the first record.
@@ -181,9 +187,9 @@ CMT_API void cmt_usage_free(struct cmt_usage *usage);
  * without a device.
  *
  * With a recording, reads it until an interval is complete.  The last interval ends at the
- * end of the recording; then 0 means the end: see cmt_recording_at_end().  A damaged part
- * counts as lost records (frame.lost: the number that is known to be missing, at least 1)
- * and as a gap (nr_gaps).
+ * end of the recording; then 0 means the end: see cmt_recording_at_end(), and
+ * CMT_USAGE_BOUNDED.  A damaged part counts as lost records (frame.lost: the number that is
+ * known to be missing, at least 1) and as a gap (nr_gaps).
  *
  * Returns 1; 0: no interval is complete yet; -errno of cmt_reader_feed() or -ENOMEM: the
  * interval may lack records, so free the usage and make a new one.  With a recording also

@@ -1615,7 +1615,7 @@ START_TEST(test_usage_refuses)
 	opts.by = 4;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
 	opts = good;
-	opts.flags = 32;
+	opts.flags = CMT_USAGE_BOUNDED << 1;
 	ck_assert_int_eq(cmt_usage_new(&usage, &opts), -EINVAL);
 	opts = good;
 	opts.interval_ns = 999999;

@@ -336,6 +336,39 @@ START_TEST(usage_needs_a_head)
 }
 END_TEST
 
+/* A long interval is read in parts, and is the same: at each, a program can look at signals. */
+START_TEST(long_interval_in_parts)
+{
+	struct cmt_usage_opts opts = { .sz = sizeof(opts), .interval_ns = 3600000 * MS };
+	struct told whole = { 0 }, parts = { 0 };
+	uint32_t waits = 0;
+	int ret;
+
+	made_begin(&made, 4096);
+	for (uint64_t ms = 0; ms < 12000; ms++)
+		made_tick(&made, ms);
+	made_end(&made);
+	for (int i = 0; i < 2; i++) {
+		opts.recording = open_made();
+		opts.flags = i ? CMT_USAGE_BOUNDED : 0;
+		ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+		while ((ret = cmt_usage_next(usage, &frame)) > 0 || !cmt_usage_timeout(usage)) {
+			ck_assert_int_ge(ret, 0);
+			waits += !ret;
+			if (ret)
+				add_rows(i ? &parts : &whole);
+		}
+		ck_assert_int_eq(cmt_recording_at_end(opts.recording), 1);
+		ck_assert_int_eq(waits >= 2, i);
+		cmt_usage_free(usage);
+		cmt_recording_close(opts.recording);
+	}
+	ck_assert_uint_eq(whole.frames, 1);
+	check_same(&whole, &parts);
+	made_free(&made);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("usage_recording");
@@ -345,5 +378,6 @@ int main(void)
 	UNIT_CASE(suite, damage_is_a_gap);
 	UNIT_CASE(suite, owners_at_a_moment);
 	UNIT_CASE(suite, usage_needs_a_head);
+	UNIT_CASE(suite, long_interval_in_parts);
 	return unit_run(suite);
 }
