@@ -24,7 +24,8 @@
  *
  * "past": the rings hold a minute.  "overrun": the rings are full, and a reader that waits for
  * signals before it has read them loses 7 records each time.  "endless": they are full of one
- * millisecond, whatever is read.  "held": records can be read 100 ms after their time.
+ * millisecond, whatever is read.  "order": on standard error, once, that a reader feeds
+ * slots before another one has read all.  "held": records can be read 100 ms after their time.
  * "torn": nothing can be read.
  *
  * "sockets": there is a second L3 domain, in which RMID 1 holds half as much as in the first,
@@ -824,6 +825,16 @@ static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
 	return ret;
 }
 
+static void check_order(const struct cmt_reader *reader)
+{
+	static int told;
+
+	if (!fake("order") || told || !unread || unread == reader)
+		return;
+	told = 1;
+	fprintf(stderr, "out of order: another reader has not read all\n");
+}
+
 int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 {
 	struct cmt_record records[512];
@@ -831,6 +842,7 @@ int cmt_reader_feed(struct cmt_reader *reader, struct cmt_slots *slots)
 
 	if (ret)
 		return ret;
+	check_order(reader);
 	n = cmt_reader_read(reader, records, 512);
 	for (i = 0; i < n && !ret; i++)
 		ret = cmt_slots_add(slots, &records[i]);

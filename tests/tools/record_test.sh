@@ -434,6 +434,11 @@ wait $pid
 run 0 "$stat" record --keep 1s --save-to "$saves" --socket "$scratch/socket" -t 0.2
 has err "0 saves"
 
+# The recorder reads all before a rule reads.
+CMT_FAKE=past,order,container run 0 "$stat" record --keep 2s --save-to "$saves" -t 0.2 \
+	--on 'occupancy *977 > 1G'
+lacks err "out of order"
+
 # A rule that begins to hold again soon after a file: said, how often, once, and when the
 # distance is over it saves again.
 : >"$scratch/err2"

@@ -12,7 +12,9 @@ target_link_libraries(test_saves PRIVATE cmt_filter)
 target_link_options(test_saves PRIVATE LINKER:--wrap=unlinkat)
 cmt_unit_test(trigger tools/test_trigger.c ${CMAKE_SOURCE_DIR}/tools/cmtstat/trigger.c)
 target_link_libraries(test_trigger PRIVATE cmt_tools)
-target_link_options(test_trigger PRIVATE LINKER:--wrap=cmt_usage_next)
+target_link_options(test_trigger PRIVATE
+	LINKER:--wrap=cmt_usage_next,--wrap=cmt_usage_timeout,--wrap=cmt_usage_refresh,--wrap=clock_ns
+	LINKER:--wrap=cmt_culprit_add_frame,--wrap=cmt_culprit_next)
 # Another limit of time
 cmt_unit_test(save tools/test_save.c ${CMAKE_SOURCE_DIR}/tools/cmtctl/save.c)
 target_link_libraries(test_save PRIVATE cmt_tools)

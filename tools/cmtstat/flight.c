@@ -249,15 +249,19 @@ static bool is_over(const struct flight *flight, uint64_t begin_ns)
 			       flight->config->duration_ns);
 }
 
+/*
+ * The recording comes first: the rings hold a part of a second, and where records are lost,
+ * the rules shall be what lacks them.
+ */
 static int run(struct flight *flight)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int ret = capture_begin(&flight->capture);
 
 	while (ret >= 0 && !is_over(flight, begin_ns)) {
-		ret = wait_for(flight, ret > 0);
+		ret = wait_for(flight, ret > 0 || flight->trigger.more);
 		if (!ret)
-			ret = capture_pump(&flight->capture);
+			ret = capture_pump_all(&flight->capture);
 		if (ret >= 0)
 			save_if_asked(flight);
 		check_synced(flight, false);

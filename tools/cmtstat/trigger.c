@@ -12,7 +12,7 @@
 #define BIT(kind)	(1U << (kind))
 #define WATCHED		(BIT(RULE_CULPRIT) | BIT(RULE_SLOWER))
 #define INTERVAL_NS	1000000000ULL
-#define SLOTS_MOST	256	/* at once: the recorder waits for them */
+#define TURN_NS		10000000ULL	/* on a machine where one slot takes 1 ms, too */
 
 /* @kinds: BIT of each */
 static bool has_rule(const struct trigger *trigger, uint32_t kinds)
@@ -121,8 +121,20 @@ static const char *tell_rule(struct trigger *trigger, const char *fired)
 	return trigger->why;
 }
 
-static void note_error(struct trigger *trigger, int ret)
+/* @ret: of the last cmt_usage_next(), which also ends within an interval */
+static bool has_more(const struct cmt_usage *usage, int ret)
 {
+	return ret > 0 || (!ret && !cmt_usage_timeout(usage));
+}
+
+static bool goes_on(const struct cmt_usage *usage, int ret, uint64_t begin_ns)
+{
+	return has_more(usage, ret) && clock_ns(CLOCK_MONOTONIC) - begin_ns < TURN_NS;
+}
+
+static void note_end(struct trigger *trigger, const struct cmt_usage *usage, int ret)
+{
+	trigger->more |= has_more(usage, ret);
 	if (ret < 0 && !trigger->err)
 		trigger->err = ret;
 }
@@ -145,25 +157,40 @@ static const char *pump_slower(struct trigger *trigger)
 	return tell_rule(trigger, fired);
 }
 
-/* A verdict without a suspect fires no rule, nor does one where no rule is for it. */
-static const char *pump_culprit(struct trigger *trigger)
+/*
+ * The verdicts of a slot.  One without a suspect fires no rule, nor does one where no rule
+ * is for it.
+ */
+static const char *slot_fires(struct trigger *trigger)
 {
 	const struct cmt_culprit_verdict *verdict;
 	const char *fired = NULL;
 	struct why_names names;
-	int ret = 1;
 
-	for (int i = 0; i < SLOTS_MOST && (ret = watch_next(&trigger->watch)) > 0; i++)
-		while (watch_verdict(&trigger->watch, &verdict, &names) > 0) {
-			if (!verdict->nr_suspects ||
-			    !has_rule(trigger, BIT(RULE_CULPRIT)))
-				continue;
-			count_culprit(trigger);
-			if (!fired)
-				fired = tell_culprit(trigger, &names);
-		}
+	while (watch_verdict(&trigger->watch, &verdict, &names) > 0) {
+		if (!verdict->nr_suspects || !has_rule(trigger, BIT(RULE_CULPRIT)))
+			continue;
+		count_culprit(trigger);
+		if (!fired)
+			fired = tell_culprit(trigger, &names);
+	}
+	return fired;
+}
+
+static const char *pump_culprit(struct trigger *trigger)
+{
+	const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct cmt_usage *usage = trigger->watch.usage;
+	const char *fired = NULL, *slot;
+	int ret;
+
+	do {
+		ret = watch_next(&trigger->watch);
+		slot = ret > 0 ? slot_fires(trigger) : NULL;
+		fired = fired ? fired : slot;
+	} while (goes_on(usage, ret, begin_ns));
 	watch_look(&trigger->watch);
-	note_error(trigger, ret);
+	note_end(trigger, usage, ret);
 	return fired;
 }
 
@@ -177,23 +204,34 @@ static void refresh_names(struct trigger *trigger)
 	cmt_usage_refresh(trigger->usage, CMT_USAGE_NAMES);
 }
 
+static const char *frame_fires(struct trigger *trigger, const struct cmt_usage_frame *frame)
+{
+	const char *fired = NULL;
+
+	for (uint32_t i = 0; i < trigger->nr_rules; i++) {
+		if (!rule_fires(&trigger->rules[i], frame))
+			continue;
+		fired = trigger->rules[i].text;
+		trigger->fired[i]++;
+	}
+	return fired;
+}
+
 static const char *pump_usage(struct trigger *trigger)
 {
+	const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	const struct cmt_usage_frame *frame;
-	const char *fired = NULL;
-	uint32_t i;
+	const char *fired = NULL, *last;
 	int ret;
 
-	while ((ret = cmt_usage_next(trigger->usage, &frame)) > 0) {
-		refresh_names(trigger);
-		for (i = 0; i < trigger->nr_rules; i++) {
-			if (!rule_fires(&trigger->rules[i], frame))
-				continue;
-			fired = trigger->rules[i].text;
-			trigger->fired[i]++;
-		}
-	}
-	note_error(trigger, ret);
+	do {
+		ret = cmt_usage_next(trigger->usage, &frame);
+		if (ret > 0)
+			refresh_names(trigger);
+		last = ret > 0 ? frame_fires(trigger, frame) : NULL;
+		fired = last ? last : fired;
+	} while (goes_on(trigger->usage, ret, begin_ns));
+	note_end(trigger, trigger->usage, ret);
 	return tell_rule(trigger, fired);
 }
 
@@ -202,6 +240,7 @@ const char *trigger_pump(struct trigger *trigger)
 	const char *fired = NULL, *other = NULL;
 
 	trigger->err = 0;
+	trigger->more = false;
 	if (trigger->watching)
 		fired = pump_culprit(trigger);
 	if (trigger->slowers)

@@ -20,7 +20,9 @@ struct trigger {
 	uint32_t nr_rules;
 	uint64_t fired[RULES];	/* times; the caller sets it to 0 */
 	char why[TRIGGER_WHY];		/* why the last one fired */
-	int err;	/* -errno of the last trigger_pump(): not all was checked; 0: none */
+	/* of the last trigger_pump(): */
+	bool more;	/* there was no time for all records */
+	int err;	/* -errno: not all was checked; 0: none */
 };
 
 /*
@@ -33,7 +35,10 @@ int trigger_device(struct trigger *trigger, const struct record_config *config);
 int trigger_open(struct trigger *trigger, const struct record_config *config);
 void trigger_close(struct trigger *trigger);
 
-/* Process the available records.  Returns why a rule fired, or NULL: none did. */
+/*
+ * Process the available records, for a bounded time: the recorder waits for it, and its
+ * rings do not.  Returns why a rule fired, or NULL: none did.
+ */
 const char *trigger_pump(struct trigger *trigger);
 
 #endif

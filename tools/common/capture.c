@@ -9,6 +9,7 @@
 #include "clock.h"
 
 #define BATCH		4096	/* records */
+#define BATCHES_MOST	256	/* at once: signals wait for them */
 #define LOOK_NS		1000000000ULL
 #define FLUSH_NS	500000000ULL	/* the greatest loss after a kill */
 #define WAKE_NS		200000000ULL	/* and in the rings */
@@ -191,6 +192,15 @@ int capture_pump(struct capture *capture)
 	int ret = n < 0 ? n : do_due(capture);
 
 	return ret ? ret : n > 0;
+}
+
+int capture_pump_all(struct capture *capture)
+{
+	int ret = 1;
+
+	for (int i = 0; i < BATCHES_MOST && ret > 0; i++)
+		ret = capture_pump(capture);
+	return ret;
 }
 
 uint64_t capture_wait_ns(const struct capture *capture)

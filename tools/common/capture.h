@@ -48,6 +48,9 @@ int capture_begin(struct capture *capture);
  */
 int capture_pump(struct capture *capture);
 
+/* Likewise until all available records are recorded, for a longer time. */
+int capture_pump_all(struct capture *capture);
+
 /* Record the state that is in no record now.  Returns as capture_pump(). */
 int capture_look(struct capture *capture);
 
