@@ -37,6 +37,15 @@ static int ask_counters(struct capture *capture, uint32_t counters)
 	return ret == -ENOTTY ? 0 : ret;
 }
 
+static int set_root(struct capture *capture, const char *root)
+{
+	if (asprintf(&capture->cgroups, "%s/sys/fs/cgroup", root) < 0) {
+		capture->cgroups = NULL;
+		return -ENOMEM;
+	}
+	return cmt_containers_set_root(capture->names, root);
+}
+
 int capture_open(struct capture *capture, struct cmt_device *dev,
 		 const struct capture_opts *opts)
 {
@@ -51,7 +60,7 @@ int capture_open(struct capture *capture, struct cmt_device *dev,
 		return -ENOMEM;
 	ret = cmt_containers_new(&capture->names, &names);
 	if (!ret && opts->root)
-		ret = cmt_containers_set_root(capture->names, opts->root);
+		ret = set_root(capture, opts->root);
 	if (!ret)
 		ret = open_recorder(capture, opts);
 	if (!ret)
@@ -73,6 +82,7 @@ void capture_close(struct capture *capture)
 	cmt_reader_free(capture->reader);
 	cmt_recorder_free(capture->recorder);
 	cmt_containers_free(capture->names);
+	free(capture->cgroups);
 	free(capture->records);
 	*capture = (struct capture){ 0 };
 }
@@ -171,7 +181,7 @@ int capture_look(struct capture *capture)
 	capture->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	capture->flushed_ns = capture->looked_ns;
 	return taken(cmt_recorder_look(capture->recorder, capture->dev,
-				       capture->reader, capture->names, NULL));
+				       capture->reader, capture->names, capture->cgroups));
 }
 
 static int do_due(struct capture *capture)

@@ -14,6 +14,7 @@ struct capture {
 	struct cmt_containers *names;
 	struct cmt_recorder *recorder;
 	struct cmt_record *records;	/* room for a batch */
+	char *cgroups;		/* where cgroup v2 is mounted; NULL: found by the library */
 	uint64_t late;		/* the number of records at the last snapshot */
 	bool resync;		/* a new snapshot is necessary */
 	uint64_t newest_ns;	/* the time of the last record */
@@ -23,7 +24,7 @@ struct capture {
 
 struct capture_opts {
 	const char *program;	/* its name is in the recording */
-	const char *root;	/* of the host's file system, for names; NULL: this machine's */
+	const char *root;	/* the host's, for names and cgroups; NULL: this machine's */
 	uint32_t counters;	/* as of struct config; 0: keep the present ones */
 	cmt_recorder_fn write;
 	void *ctx;

@@ -422,37 +422,51 @@ START_TEST(names_while_others_make_room)
 }
 END_TEST
 
-/* Who comes has a name before the first record, and not with the next look. */
-START_TEST(new_owner_has_name_at_once)
+/* A capture in place of the recorder of setup() */
+static void begin_capture(struct capture *capture, const char *host)
 {
-	const struct capture_opts opts = { .program = "test", .write = take };
-	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + MS, 3, 5);
-	struct capture capture;
-	int ret;
+	const struct capture_opts opts = { .program = "test", .root = host, .write = take };
 
 	cmt_reader_free(reader);
 	reader = NULL;
 	cmt_recorder_free(recorder);
 	recorder = NULL;
 	nr_bytes = 0;
-	fake.nr_existing = 0;
-	ck_assert_int_eq(capture_open(&capture, dev, &opts), 0);
-	ck_assert_int_eq(capture_begin(&capture), 0);
-	alloc.owner.cgroup_id = cgroup;
-	image_put(fake_ring(0), &alloc);
+	ck_assert_int_eq(capture_open(capture, dev, &opts), 0);
+	ck_assert_int_eq(capture_begin(capture), 0);
+}
+
+static void capture_ticks(struct capture *capture, uint64_t ms)
+{
 	for (uint16_t cpu = 0; cpu < 2; cpu++) {
-		struct cmt_record tick = image_tick(cpu, T0 + 2 * MS);
+		struct cmt_record tick = image_tick(cpu, T0 + ms * MS);
 
 		image_put(fake_ring(cpu), &tick);
 	}
-	fake.now = T0 + 3 * MS;
-	while ((ret = capture_pump(&capture)) > 0)
-		;
-	ck_assert_int_eq(ret, 0);
-	recorder = capture.recorder;
-	capture.recorder = NULL;
-	capture_close(&capture);
+	fake.now = T0 + (ms + 1) * MS;
+	ck_assert_int_eq(capture_pump_all(capture), 0);
+}
+
+static void finish_capture(struct capture *capture)
+{
+	recorder = capture->recorder;
+	capture->recorder = NULL;
+	capture_close(capture);
 	finish();
+}
+
+/* Who comes has a name before the first record, and not with the next look. */
+START_TEST(new_owner_has_name_at_once)
+{
+	struct cmt_record alloc = image_event(CMT_REC_ALLOC, 0, T0 + MS, 3, 5);
+	struct capture capture;
+
+	fake.nr_existing = 0;
+	begin_capture(&capture, NULL);
+	alloc.owner.cgroup_id = cgroup;
+	image_put(fake_ring(0), &alloc);
+	capture_ticks(&capture, 2);
+	finish_capture(&capture);
 	do {
 		ck_assert_int_eq(cmt_recording_next(recording, &item), 1);
 		ck_assert_uint_ne(item->type, CMT_RECORDING_RECORDS);
@@ -462,6 +476,30 @@ START_TEST(new_owner_has_name_at_once)
 	next(CMT_RECORDING_RECORDS);
 	ck_assert_uint_ge(item->nr_records, 1);
 	ck_assert_uint_eq(item->records[0].type, CMT_REC_ALLOC);
+}
+END_TEST
+
+/* Where the host's root is mounted, the files of its cgroups are below it. */
+START_TEST(cgroups_of_the_host)
+{
+	struct capture capture;
+	char command[512], host[80];
+
+	snprintf(host, sizeof(host), "%s/host", root);
+	snprintf(command, sizeof(command),
+		 "mkdir -p %s/sys/fs/cgroup && mv %s/a.service %s/sys/fs/cgroup && ln -s host/sys/fs/cgroup/a.service %s",
+		 host, root, host, root);
+	unit_shell(command);
+	begin_capture(&capture, host);
+	capture_ticks(&capture, 1);
+	write_stat(250000);
+	capture_ticks(&capture, 1001);
+	finish_capture(&capture);
+	do
+		next(CMT_RECORDING_STATE);
+	while (!item->state->nr_cpus);
+	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->id, cgroup);
+	ck_assert_uint_eq(cmt_recording_cpu_at(item->state, 0)->throttled_ns, 250 * MS);
 }
 END_TEST
 
@@ -520,6 +558,7 @@ int main(void)
 	tcase_add_test(tcase, many_names);
 	tcase_add_test(tcase, names_while_others_make_room);
 	tcase_add_test(tcase, new_owner_has_name_at_once);
+	tcase_add_test(tcase, cgroups_of_the_host);
 	tcase_add_test(tcase, groups_have_names);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
