@@ -222,6 +222,8 @@ run 0 env CMT_FAKE=groups "$ctl" show --json
 has out '{"kind":"resctrl","id":null,"name":null,"container":"resctrl:2","resctrl_group":false,"cgroup":null,"cgroup_hex":null,'
 run 0 env CMT_FAKE=groups "$ctl" rmids
 has out "resctrl:2"
+run 0 env CMT_FAKE=groups "$ctl" rmids --json
+has out '"kind":"resctrl","pid":null,"comm":null,"container":"resctrl:2","resctrl_group":false,"cgroup":null,"cgroup_hex":null,"cgroup_id":null,'
 
 # What a group's CPU does for a container is a lower bound, and 0 is nothing; who and why.
 run 0 env CMT_FAKE=beside,container,perf "$stat" -i 0.1 -n 2
@@ -657,6 +659,9 @@ attach 0 container rmids
 has out "(overflow)"
 attach 0 container "rmids --json"
 has out '"kind":"cgroup","pid":null'
+has out '"kind":"overflow","pid":null,"comm":null,'
+has out '"cgroup_id":null,'
+lacks out '"cgroup_id":0,'
 
 # A terminal: drawn on, restored, without attributes where they are not wanted.
 if ! command -v script >/dev/null; then

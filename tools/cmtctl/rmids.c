@@ -38,12 +38,15 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 		fields_number(&fields, "pid", row->pid, NULL);
 	else
 		fields_text(&fields, "pid", NULL);
-	fields_text(&fields, "comm", row->comm);
+	fields_text(&fields, "comm", row->comm[0] ? row->comm : NULL);
 	fields_text(&fields, "container", container_label(label, row));
 	fields_bool(&fields, "resctrl_group", row->sole);
 	fields_text(&fields, "cgroup", c ? c->path : NULL);
 	fields_hex(&fields, "cgroup_hex", c ? c->path : NULL);
-	fields_number(&fields, "cgroup_id", row_in_cgroup(row) ? row->cgroup_id : 0, NULL);
+	if (row_in_cgroup(row) && row->cgroup_id)
+		fields_number(&fields, "cgroup_id", row->cgroup_id, NULL);
+	else
+		fields_text(&fields, "cgroup_id", NULL);
 	fields_number(&fields, "since_ns", record->ts, NULL);
 	fields_number(&fields, "age_ns", as_of - record->ts, NULL);
 	if (has_residue(ctl))
