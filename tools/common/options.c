@@ -229,7 +229,7 @@ static int parse_decimal(const char *text, uint64_t unit, const char **end,
 				return -EINVAL;
 			continue;
 		}
-		if (digit && scale % 10)
+		if (digit && (!scale || scale % 10))
 			return -EINVAL;
 		scale /= 10;
 		part += digit * scale;

@@ -151,6 +151,8 @@ START_TEST(test_parse_duration_units)
 	ck_assert_uint_eq(ns, 1500000);
 	ck_assert_int_eq(parse_duration("250ns", &ns), 0);
 	ck_assert_uint_eq(ns, 250);
+	ck_assert_int_eq(parse_duration("0.2500000000000s", &ns), 0);
+	ck_assert_uint_eq(ns, 250000000);
 	ck_assert_int_eq(parse_duration("0.10s", &ns), 0);
 	ck_assert_uint_eq(ns, 100000000);
 }
@@ -181,6 +183,7 @@ END_TEST
 static const char *const bad_durations[] = {
 	"", "1", "ms", ".ms", "1.2.3ms", "-1ms", "+1ms", "1 ms", "1m", "1msx",
 	"0.5ns", "1.0005us", "18446744074s", "99999999999999999999ns", "1e3ms",
+	"0.00000000001s", "1.00000000009s",
 };
 
 START_TEST(test_parse_duration_bad)
