@@ -1,8 +1,19 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-set -e
+# shellcheck shell=sh
+# Of the postrm of each package that has the group cmt; debian/rules adds it there.
 
-#DEBHELPER#
+# Another of these packages is installed, or was removed and has still to be purged.
+group_is_needed()
+{
+	for package in cmt-dkms cmt-exporter cmt-tools; do
+		[ "$package" != "${DPKG_MAINTSCRIPT_PACKAGE:-}" ] || continue
+		case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) in
+		'' | not-installed) ;;
+		*) return 0 ;;
+		esac
+	done
+	return 1
+}
 
 # Most packages keep their group, because files that are left could come to
 # belong to another one that gets its number.  What this one owned is root's from
@@ -31,6 +42,6 @@ remove_group()
 	fi
 }
 
-if [ "$1" = purge ] && command -v groupdel >/dev/null; then
+if [ "$1" = purge ] && command -v groupdel >/dev/null && ! group_is_needed; then
 	remove_group
 fi
