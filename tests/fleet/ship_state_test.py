@@ -447,6 +447,23 @@ class Ship(unittest.TestCase):
         self.ship(2, '--state')
         self.ship(2, '-d', self.top / 'nowhere')
 
+    def test_no_cmtstat(self):
+        """It is misused, not a recording that cannot be exported."""
+        (self.top / 'bin').mkdir()
+        (self.top / 'bin/curl').symlink_to(shutil.which('curl'))
+        self.save(FIRST)
+        self.assertEqual(self.ship(2, CMT_SHIP_PATH=str(self.top / 'bin')),
+                         'cmt-ship: cmtstat is not installed\n')
+
+    def test_path(self):
+        """The programs that are installed with it come first."""
+        lines = pathlib.Path(BUILD, 'CMakeCache.txt').read_text().splitlines()
+        prefix, = (line.split('=')[1] for line in lines
+                   if line.startswith('CMAKE_INSTALL_PREFIX:'))
+        traced = subprocess.run(['bash', '-x', SHIP, '--version'], env={}, check=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE).stderr
+        self.assertIn(f'+ PATH={prefix}/bin:/usr/sbin:'.encode(), traced)
+
     def test_one_at_a_time(self):
         self.state.mkdir()
         with open(self.state / 'lock', 'wb') as lock:
