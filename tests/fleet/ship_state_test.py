@@ -464,6 +464,27 @@ class Ship(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE).stderr
         self.assertIn(f'+ PATH={prefix}/bin:/usr/sbin:'.encode(), traced)
 
+    @unittest.skipIf(os.geteuid(), 'only root can give files to another user')
+    def test_notes_of_another(self):
+        """Root leaves no note that the service cannot read."""
+        self.save(FIRST)
+        self.state.mkdir()
+        os.chown(self.state, 1, -1)
+        self.assertEqual(self.ship(2), f'cmt-ship: {self.state} belongs to another user, '
+                         'who could not read notes of root: systemctl start cmt-ship, '
+                         'or another --state\n')
+        self.assertEqual(list(self.state.iterdir()), [])
+        self.ship(0, self.saved / FIRST)
+        self.assertEqual(list(self.state.iterdir()), [])
+
+    def test_notes_stay(self):
+        """A note that is there is not written again: it may be another user's."""
+        self.save(FIRST)
+        self.ship(0)
+        os.utime(self.state / 'seen' / FIRST, (1, 1))
+        self.ship(0)
+        self.assertEqual((self.state / 'seen' / FIRST).stat().st_mtime, 1)
+
     def test_one_at_a_time(self):
         self.state.mkdir()
         with open(self.state / 'lock', 'wb') as lock:
