@@ -62,6 +62,8 @@ static const struct meaning reader_meanings[] = {
 	{ -EBUSY, "the device has a reader",
 	  "Free that reader, or open the device again" },
 	{ -ENOMEM, "not enough memory to map the rings", NULL },
+	{ -EPERM, "to keep the counters from other programs takes CAP_PERFMON, and the device was opened without CAP_PERFMON",
+	  "Start the program again, as root, or in a service with CapabilityBoundingSet=CAP_PERFMON and AmbientCapabilities=CAP_PERFMON, or without --counters-first (CMT_F_COUNTERS_FIRST)" },
 	{ -EXDEV, "this process is in a time namespace whose CLOCK_MONOTONIC is not the kernel's",
 	  "Run the program in the host's time namespace: as root, nsenter --time -t 1 PROGRAM" },
 	{ 0, NULL, NULL },

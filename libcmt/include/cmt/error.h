@@ -33,7 +33,9 @@ enum {
 					 */
 	CMT_CALL_ATTACH		= 4,	/**< cmt_device_attach() */
 	CMT_CALL_DETACH		= 5,	/**< cmt_device_detach() */
-	CMT_CALL_READER		= 6,	/**< cmt_reader_new() */
+	CMT_CALL_READER		= 6,	/**< cmt_reader_new(), cmt_usage_new(),
+					 *   cmt_device_set_counters()
+					 */
 	CMT_CALL_RESCTRL	= 7,	/**< cmt_resctrl_open() */
 };
 

@@ -71,6 +71,8 @@ START_TEST(test_calls)
 		{ CMT_CALL_DETACH, -EBADF, "not open for writing",
 		  "CMT_OPEN_CONTROL" },
 		{ CMT_CALL_READER, -EBUSY, "has a reader", "Free" },
+		{ CMT_CALL_READER, -EPERM, "opened without CAP_PERFMON",
+		  "AmbientCapabilities=CAP_PERFMON" },
 		{ CMT_CALL_READER, -EPROTO, "contradict", "" },
 		{ CMT_CALL_READER, -EXDEV, "time namespace", "nsenter" },
 		{ CMT_CALL_OTHER, -ENODEV, "the device is gone", "" },
