@@ -63,6 +63,15 @@ options() {
 		"$scratch/bash"
 }
 
+# in_synopsis PAGE: it has each option of $scratch/help, by the letter if there is one.
+in_synopsis() {
+	sed -e 's/^- /-/' -e 's/^\(.\) .*/\1/' "$scratch/help" | sort >"$scratch/wanted"
+	awk '/^\.Sh / { take = $2 == "SYNOPSIS" } take' "$1" |
+		sed -n -e 's/^\.Op Fl \([^ ]*\).*/\1/p' -e 's/^\.Fl \(.\) | \(.\)$/\1\n\2/p' |
+		sort >"$scratch/synopsis"
+	equal "$1: synopsis and --help differ" "$scratch/wanted" "$scratch/synopsis"
+}
+
 # parts DIR TOOL FUNCTION FISH_PATTERN: of its completions, what of them is for one
 # function of the shells; -: for none of a sub-command.
 parts() {
@@ -87,6 +96,8 @@ for tool in cmtstat cmtctl $exporter; do
 	parts "$dir" "$tool" - -
 	options "$scratch/page" "$scratch/part.zsh" "$scratch/part.fish" \
 		"$scratch/part.bash" "$bin/$tool"
+	# The others have too many for one.
+	[ "$tool" != cmt-exporter ] || in_synopsis "$man"
 	for sub in $subs; do
 		section "$man" "$sub" >"$scratch/page"
 		parts "$dir" "$tool" "_${tool}_$sub" "$sub"
@@ -132,6 +143,7 @@ sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-names --help: no options"
 equal "cmt-names: manual page and --help differ" "$scratch/help" "$scratch/man"
+in_synopsis "$top/docs/man/cmt-names.8"
 "$bin/ship/cmt-ship" --help | sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
 	sort >"$scratch/help"
 sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
@@ -139,6 +151,7 @@ sed -n 's/^\.It Fl \(.\) , -\([a-z-]*\).*/\1 \2/p' \
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/help")" -ge 4 ] || fail "cmt-ship --help: no options"
 equal "cmt-ship: manual page and --help differ" "$scratch/help" "$scratch/man"
+in_synopsis "$top/docs/man/cmt-ship.8"
 
 # completes "WORDS" EXPECTED: what bash offers after the words, the last of which
 # is being typed; EXPECTED is the beginning.
