@@ -25,8 +25,9 @@ int cmt_cache_init(struct cmt_cache *cache, size_t max)
 
 void cmt_cache_destroy(struct cmt_cache *cache)
 {
-	while (cache->newest)
-		cmt_cache_drop(cache, cache->newest);
+	for (size_t i = 0; cache->buckets && i < cache->nr_buckets; i++)
+		while (cache->buckets[i])
+			cmt_cache_drop(cache, cache->buckets[i]);
 	free(cache->buckets);
 }
 
@@ -43,17 +44,20 @@ struct cmt_item *cmt_cache_find(const struct cmt_cache *cache, uint64_t id)
 static void grow(struct cmt_cache *cache)
 {
 	struct cmt_cache bigger = *cache;
-	struct cmt_item *item;
 
 	bigger.nr_buckets = cache->nr_buckets * 2;
 	bigger.buckets = calloc(bigger.nr_buckets, sizeof(*bigger.buckets));
 	if (!bigger.buckets)
 		return;
-	for (item = cache->newest; item; item = item->older) {
-		size_t to = hash(&bigger, item->container.cgroup_id);
+	for (size_t i = 0; i < cache->nr_buckets; i++) {
+		while (cache->buckets[i]) {
+			struct cmt_item *item = cache->buckets[i];
+			size_t to = hash(&bigger, item->container.cgroup_id);
 
-		item->next = bigger.buckets[to];
-		bigger.buckets[to] = item;
+			cache->buckets[i] = item->next;
+			item->next = bigger.buckets[to];
+			bigger.buckets[to] = item;
+		}
 	}
 	free(cache->buckets);
 	*cache = bigger;
@@ -69,6 +73,7 @@ static void unlink_use(struct cmt_cache *cache, struct cmt_item *item)
 		item->older->newer = item->newer;
 	else
 		cache->oldest = item->newer;
+	cache->nr_unpinned--;
 }
 
 static void link_newest(struct cmt_cache *cache, struct cmt_item *item)
@@ -80,11 +85,12 @@ static void link_newest(struct cmt_cache *cache, struct cmt_item *item)
 	else
 		cache->oldest = item;
 	cache->newest = item;
+	cache->nr_unpinned++;
 }
 
 void cmt_cache_use(struct cmt_cache *cache, struct cmt_item *item)
 {
-	if (item == cache->newest)
+	if (item->pins || item == cache->newest)
 		return;
 	unlink_use(cache, item);
 	link_newest(cache, item);
@@ -98,21 +104,31 @@ void cmt_cache_drop(struct cmt_cache *cache, struct cmt_item *item)
 	while (*link != item)
 		link = &(*link)->next;
 	*link = item->next;
-	unlink_use(cache, item);
+	if (!item->pins)
+		unlink_use(cache, item);
 	cache->nr_items--;
 	free(item->path);
 	free(item->state);
 	free(item);
 }
 
-static void evict(struct cmt_cache *cache)
+static void add_newest(struct cmt_cache *cache, struct cmt_item *item)
 {
-	struct cmt_item *item = cache->oldest;
+	if (cache->nr_unpinned >= cache->max)
+		cmt_cache_drop(cache, cache->oldest);
+	link_newest(cache, item);
+}
 
-	while (item && item->pins)
-		item = item->newer;
-	if (item)
-		cmt_cache_drop(cache, item);
+void cmt_cache_pin(struct cmt_cache *cache, struct cmt_item *item)
+{
+	if (!item->pins++)
+		unlink_use(cache, item);
+}
+
+void cmt_cache_unpin(struct cmt_cache *cache, struct cmt_item *item)
+{
+	if (!--item->pins)
+		add_newest(cache, item);
 }
 
 static struct cmt_item *item_new(struct cmt_cache *cache, uint64_t id)
@@ -126,15 +142,13 @@ static struct cmt_item *item_new(struct cmt_cache *cache, uint64_t id)
 	item->container.cgroup_id = id;
 	snprintf(item->container.name, sizeof(item->container.name),
 		 "cgroup:%" PRIu64, id);
-	if (cache->nr_items >= cache->max)
-		evict(cache);
 	if (cache->nr_items >= cache->nr_buckets)
 		grow(cache);
 	link = &cache->buckets[hash(cache, id)];
 	item->next = *link;
 	*link = item;
-	link_newest(cache, item);
 	cache->nr_items++;
+	add_newest(cache, item);
 	return item;
 }
 

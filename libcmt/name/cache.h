@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table behind struct cmt_containers: a hash table by id, and a list in the
- * order of use.
+ * The table behind struct cmt_containers: a hash table by id, and a list of the items that
+ * are not pinned, in the order of use.
  */
 #ifndef LIBCMT_CACHE_H
 #define LIBCMT_CACHE_H
@@ -9,7 +9,8 @@
 #include "name.h"
 
 struct cmt_cache {
-	size_t nr_items, nr_buckets, max;
+	size_t nr_items, nr_buckets;
+	size_t nr_unpinned, max;	/* in the list, and the most there may be */
 	struct cmt_item **buckets;
 	struct cmt_item *newest, *oldest;
 };
@@ -23,12 +24,16 @@ struct cmt_item *cmt_cache_find(const struct cmt_cache *cache, uint64_t id);
 
 /*
  * The item of @id, which becomes the newest.  A new item has the name "cgroup:<id>",
- * and may evict the oldest item that is not pinned.  NULL: no memory.
+ * and where max are in the list, it evicts the oldest of them.  NULL: no memory.
  */
 struct cmt_item *cmt_cache_get(struct cmt_cache *cache, uint64_t id);
 
 /* Make the item the newest. */
 void cmt_cache_use(struct cmt_cache *cache, struct cmt_item *item);
+
+/* Each pin is undone by one unpin.  With the last one the item is the newest. */
+void cmt_cache_pin(struct cmt_cache *cache, struct cmt_item *item);
+void cmt_cache_unpin(struct cmt_cache *cache, struct cmt_item *item);
 
 void cmt_cache_drop(struct cmt_cache *cache, struct cmt_item *item);
 

@@ -368,16 +368,14 @@ struct cmt_item *cmt_containers_pin(struct cmt_containers *containers,
 	struct cmt_item *item = cmt_cache_get(&containers->cache, id);
 
 	if (item)
-		item->pins++;
+		cmt_cache_pin(&containers->cache, item);
 	return item;
 }
 
 void cmt_containers_unpin(struct cmt_containers *containers,
 			  struct cmt_item *item)
 {
-	item->pins--;
-	if (containers->cache.nr_items > containers->cache.max && !item->pins)
-		cmt_cache_drop(&containers->cache, item);
+	cmt_cache_unpin(&containers->cache, item);
 }
 
 uint64_t cmt_containers_paths(const struct cmt_containers *containers)

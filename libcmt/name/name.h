@@ -13,9 +13,8 @@ struct cmt_state;
 /* What a struct cmt_containers has of a cgroup. */
 struct cmt_item {
 	struct cmt_item *next;		/* next in the hash bucket */
-	struct cmt_item *newer, *older;	/* in the order of use */
-	/* number of users; a pinned item is not evicted */
-	uint32_t pins;
+	struct cmt_item *newer, *older;	/* in the order of use, while there are no pins */
+	uint32_t pins;			/* number of users */
 	struct cmt_container container;
 	char *path;
 	uint32_t serial;		/* changes with the path */

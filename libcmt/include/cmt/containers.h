@@ -133,7 +133,9 @@ struct cmt_containers_opts {
 	uint64_t retry_ns;	/**< after this time a failed lookup is tried again;
 				 *   0: 1 s
 				 */
-	uint32_t max;		/**< cgroups kept; 0: 4096; 16 .. 2^20 */
+	uint32_t max;		/**< cgroups kept, beside those that a struct cmt_usage
+				 *   has; 0: 4096; 16 .. 2^20
+				 */
 	uint32_t flags;		/**< CMT_CONTAINERS_* */
 };
 
@@ -170,8 +172,9 @@ CMT_API void cmt_containers_free(struct cmt_containers *containers);
  * of these times.  A temporary error (EMFILE, ENOMEM, EIO and the like) is not cached.  A
  * later success changes the container in place.
  *
- * NULL only for lack of memory.  The cache owns the result, which is valid until it is
- * forgotten, or until opts.max - 1 other cgroups have been looked up.
+ * NULL only for lack of memory.  The cache owns the result.  It is valid while a struct
+ * cmt_usage has the cgroup, and then until it is forgotten, or until opts.max - 1 other
+ * cgroups have been looked up or have left a struct cmt_usage.
  */
 CMT_API const struct cmt_container *
 cmt_containers_lookup(struct cmt_containers *containers, uint64_t cgroup_id);

@@ -380,7 +380,7 @@ START_TEST(test_bounded)
 	}
 	for (uint64_t id = 1; id <= 100; id++)
 		kept += !!cmt_containers_find(containers, id);
-	ck_assert_int_eq(kept, 15);
+	ck_assert_int_eq(kept, 16);
 	ck_assert_ptr_nonnull(cmt_containers_find(containers, 100));
 	ck_assert_ptr_eq(cmt_containers_find(containers, 1000),
 			 &pinned->container);
@@ -392,8 +392,8 @@ START_TEST(test_bounded)
 }
 END_TEST
 
-/* Where nothing but pins is left, the cache grows, and shrinks again. */
-START_TEST(test_bounded_by_pins)
+/* What is pinned is beside the bound, and within it when it is unpinned. */
+START_TEST(test_bounded_without_pins)
 {
 	struct cmt_item *pinned[40];
 	int kept = 0;
@@ -408,6 +408,56 @@ START_TEST(test_bounded_by_pins)
 	for (uint64_t id = 0; id < 40; id++)
 		kept += !!cmt_containers_find(containers, id + 1);
 	ck_assert_int_eq(kept, 16);
+}
+END_TEST
+
+/* However many are pinned, a result lives until max - 1 others have been looked up. */
+START_TEST(test_result_lives_beside_pins)
+{
+	const struct cmt_container *first;
+
+	begin_kernel(16);
+	for (uint64_t id = 1001; id <= 1040; id++)
+		ck_assert_ptr_nonnull(cmt_containers_pin(containers, id));
+	first = look(1);
+	for (uint64_t id = 2; id <= 16; id++)
+		look(id);
+	ck_assert_ptr_eq(cmt_containers_find(containers, 1), first);
+}
+END_TEST
+
+/* An owner that ends does not take with it what was looked up. */
+START_TEST(test_result_lives_after_pin)
+{
+	struct cmt_item *pinned[40];
+	const struct cmt_container *last;
+
+	begin_kernel(16);
+	for (uint64_t id = 0; id < 40; id++)
+		pinned[id] = cmt_containers_pin(containers, id + 1);
+	last = look(40);
+	cmt_containers_unpin(containers, pinned[39]);
+	ck_assert_ptr_eq(cmt_containers_find(containers, 40), last);
+}
+END_TEST
+
+/* The CPU time to pin @nr cgroups in a cache with this bound. */
+static clock_t time_to_pin(uint32_t max, uint64_t nr)
+{
+	clock_t began;
+
+	begin_kernel(max);
+	began = clock();
+	for (uint64_t id = 1; id <= nr; id++)
+		ck_assert_ptr_nonnull(cmt_containers_pin(containers, id));
+	return clock() - began;
+}
+
+/* Above the bound a pin takes no longer than below it. */
+START_TEST(test_pins_do_not_add_up)
+{
+	time_to_pin(1 << 20, 16384);	/* the memory is the process's now */
+	ck_assert_int_lt(time_to_pin(16, 16384), 5 * time_to_pin(1 << 20, 16384) + 5000);
 }
 END_TEST
 
@@ -1049,7 +1099,10 @@ int main(void)
 	tcase_add_test(tcase, test_walks_limited);
 	tcase_add_test(tcase, test_walks_on_busy_host);
 	tcase_add_test(tcase, test_bounded);
-	tcase_add_test(tcase, test_bounded_by_pins);
+	tcase_add_test(tcase, test_bounded_without_pins);
+	tcase_add_test(tcase, test_result_lives_beside_pins);
+	tcase_add_test(tcase, test_result_lives_after_pin);
+	tcase_add_test(tcase, test_pins_do_not_add_up);
 	tcase_add_test(tcase, test_temporary_error_is_retried);
 	tcase_add_test(tcase, test_names_given_by_caller);
 	tcase_add_test(tcase, test_state_comes_later);
