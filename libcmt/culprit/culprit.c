@@ -165,13 +165,14 @@ static uint32_t add_cell(struct cmt_culprit *culprit, uint64_t id, uint32_t doma
 	return index;
 }
 
-static void forget_debts(struct cmt_culprit *culprit, uint32_t index)
+/* Once for all cells that were removed, before a new owner has the index of one. */
+static void forget_debts(struct cmt_culprit *culprit)
 {
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
 
 		for (uint32_t k = 0; cell->used && k < cell->nr_debts; k++) {
-			if (cell->debts[k].cell == index)
+			if (!culprit->cells[cell->debts[k].cell].used)
 				cell->debts[k--] = cell->debts[--cell->nr_debts];
 		}
 	}
@@ -185,7 +186,6 @@ static void remove_cell(struct cmt_culprit *culprit, uint32_t index)
 	while (*at != index)
 		at = &culprit->cells[*at].next;
 	*at = cell->next;
-	forget_debts(culprit, index);
 	link_free(culprit, index);
 	culprit->nr_owners--;
 }
@@ -385,7 +385,9 @@ static void cell_unknown(struct cmt_culprit *culprit, uint32_t index)
 /* Cells without a value in this slot.  @all: the slot was to have all cells. */
 static void pass_over(struct cmt_culprit *culprit, bool all)
 {
-	if (culprit->nr_seen == culprit->nr_owners)
+	uint32_t nr_owners = culprit->nr_owners;
+
+	if (culprit->nr_seen == nr_owners)
 		return;
 	for (uint32_t i = 0; i < culprit->nr_used; i++) {
 		struct culprit_cell *cell = &culprit->cells[i];
@@ -400,6 +402,8 @@ static void pass_over(struct cmt_culprit *culprit, bool all)
 		else
 			cell_unknown(culprit, i);
 	}
+	if (culprit->nr_owners != nr_owners)
+		forget_debts(culprit);
 }
 
 /* Cells without a value in this slot were idle; calm ones do not change. */

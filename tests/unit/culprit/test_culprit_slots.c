@@ -4,6 +4,8 @@
 #include <cmt/culprit.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "unit.h"
 
@@ -147,6 +149,40 @@ START_TEST(test_room_of_who_is_gone)
 }
 END_TEST
 
+/* Add a slot with the first @n samples.  Returns the CPU time that this took. */
+static clock_t time_to_add(const struct cmt_culprit_sample *samples, uint32_t n)
+{
+	clock_t began = clock();
+
+	ck_assert_int_ge(add(samples, n, 0), 0);
+	return clock() - began;
+}
+
+/* That many owners are forgotten in one slot costs a few times what the slot costs. */
+START_TEST(test_all_are_gone_at_once)
+{
+	const uint32_t nr = 4096;
+	struct cmt_culprit_sample *samples = calloc(nr, sizeof(*samples));
+	clock_t took, sum = 0;
+	uint32_t slots = 0;
+
+	ck_assert_ptr_nonnull(samples);
+	ck_assert_int_eq(new_of(nr, 0), 0);
+	for (uint64_t i = 0; i < nr; i++)
+		samples[i] = sample(1 + i, MIB, 64 * KIB);
+	time_to_add(samples, nr);
+	for (;;) {
+		took = time_to_add(samples, 1);
+		if (counts().owners == 1)
+			break;
+		sum += took;
+		ck_assert_uint_lt(slots++, 4000);
+	}
+	ck_assert_int_lt(took, 40 * (sum / slots + 1));
+	free(samples);
+}
+END_TEST
+
 /*
  * HOG begins at slot 600 and has the cache of WEB 40 slots later; OTHER keeps its own.
  * WEB fetches again what it loses.
@@ -207,6 +243,7 @@ int main(void)
 	tcase_add_test(tcase, test_impossible_slots);
 	tcase_add_loop_test(tcase, test_more_owners_than_room, 0, 2);
 	tcase_add_test(tcase, test_room_of_who_is_gone);
+	tcase_add_test(tcase, test_all_are_gone_at_once);
 	tcase_add_loop_test(tcase, test_who_took_the_cache, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
