@@ -126,6 +126,11 @@ int cmt_device_fd(const struct cmt_device *dev)
 	return dev->fd;
 }
 
+bool cmt_device_has_reader(const struct cmt_device *dev)
+{
+	return dev->reader;
+}
+
 int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info)
 {
 	return get_info(dev, info, sizeof(*info));

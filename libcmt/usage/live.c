@@ -164,11 +164,16 @@ static int ask_values(struct cmt_usage *usage, uint64_t values)
 	return err == -ENOTTY ? 0 : err;
 }
 
-/* The present owners are read at once, so that names can be refreshed. */
+/*
+ * The present owners are read at once, so that names can be refreshed.  A device with a reader
+ * is refused before it is asked: what it counts is for the usage that has the reader.
+ */
 int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts)
 {
 	int ret;
 
+	if (cmt_device_has_reader(opts->device))
+		return -EBUSY;
 	usage->source = &live;
 	usage->device = opts->device;
 	ret = ask_counters(usage, opts->counters);

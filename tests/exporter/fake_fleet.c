@@ -207,6 +207,11 @@ int cmt_device_fd(const struct cmt_device *dev)
 	return dev->pipe[0];
 }
 
+bool cmt_device_has_reader(const struct cmt_device *dev)
+{
+	return dev->read;
+}
+
 const struct cmt_info *cmt_device_info(const struct cmt_device *dev)
 {
 	return &dev->info;

@@ -66,6 +66,12 @@ CMT_API int cmt_device_abi(const char *path, uint32_t *abi);
  */
 CMT_API int cmt_device_fd(const struct cmt_device *dev);
 
+/**
+ * Has the device its one reader, that of cmt_reader_new() or cmt_usage_new(), so that both
+ * would return -EBUSY now?  Never fails.
+ */
+CMT_API bool cmt_device_has_reader(const struct cmt_device *dev);
+
 /** Bytes that cmt_device_info() always returns. */
 #define CMT_INFO_ROOM 1024
 

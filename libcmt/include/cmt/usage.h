@@ -168,8 +168,9 @@ struct cmt_usage_opts {
  * now, otherwise with the first record.
  *
  * Returns 0, -EINVAL (options) or -ENOMEM.  With a device also as cmt_reader_new(),
- * cmt_reader_feed(), cmt_device_set_counters() and cmt_device_set_values(), except -ENOTTY.  With a recording also
- * -EBADMSG (no HEAD chunk is intact).
+ * cmt_reader_feed(), cmt_device_set_counters() and cmt_device_set_values(), except -ENOTTY;
+ * where the device has a reader (-EBUSY), its counters and values stay as they are.  With a
+ * recording also -EBADMSG (no HEAD chunk is intact).
  */
 CMT_API int cmt_usage_new(struct cmt_usage **usage,
 			  const struct cmt_usage_opts *opts);

@@ -144,6 +144,7 @@ START_TEST(test_new_one_per_device)
 	struct cmt_reader *second = NULL;
 
 	ck_assert_int_eq(cmt_reader_new(&reader, dev, NULL), 0);
+	ck_assert(cmt_device_has_reader(dev));
 	ck_assert_int_eq(cmt_reader_new(&second, dev, NULL), -EBUSY);
 	ck_assert_ptr_null(second);
 	cmt_reader_free(reader);

@@ -672,6 +672,24 @@ START_TEST(test_counters_of_cpus_beside_excluded)
 }
 END_TEST
 
+/* A second usage of the device is refused, and the first one counts on. */
+START_TEST(test_second_changes_nothing)
+{
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+	struct cmt_usage *other = NULL;
+
+	cmt_usage_free(usage);
+	opts.counters = CMT_F_CYCLES | CMT_F_INSTRUCTIONS;
+	opts.values = CMT_F_OCCUPANCY;
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	opts.counters = CMT_F_LLC_MISSES;
+	opts.values = CMT_F_MBM_TOTAL;
+	ck_assert_int_eq(cmt_usage_new(&other, &opts), -EBUSY);
+	ck_assert_uint_eq(fake.counters, CMT_F_CYCLES | CMT_F_INSTRUCTIONS);
+	ck_assert_uint_eq(fake.values, CMT_F_OCCUPANCY);
+}
+END_TEST
+
 START_TEST(test_new_fails)
 {
 	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_DOMAIN);
@@ -716,6 +734,7 @@ int main(void)
 	tcase_add_test(tcase, test_counters_from_rings);
 	tcase_add_test(tcase, test_counters_beside_excluded);
 	tcase_add_test(tcase, test_counters_of_cpus_beside_excluded);
+	tcase_add_test(tcase, test_second_changes_nothing);
 	tcase_add_test(tcase, test_new_fails);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
