@@ -170,10 +170,16 @@ uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 		if (!name->bytes || !(all || name->fresh))
 			continue;
 		rec_put(out, name->bytes, name->nr_bytes);
-		names->nr_fresh -= name->fresh;
-		name->fresh = false;
 	}
 	return at;
+}
+
+void rec_names_written(struct rec_names *names, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		names->nr_fresh -= names->all[i].fresh;
+		names->all[i].fresh = false;
+	}
 }
 
 /* The buffer moves while it grows: pointers are set when all texts are there. */

@@ -43,6 +43,9 @@ void rec_names_forget(struct rec_names *names);
 uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 		       struct rec_buffer *out);
 
+/* The chunk with the names from index @first up to @end is written. */
+void rec_names_written(struct rec_names *names, uint32_t first, uint32_t end);
+
 /* Read one name.  Its texts are in @texts until the next call. */
 bool rec_name_get(struct rec_cursor *in, struct cmt_container *container,
 		  struct rec_buffer *texts);

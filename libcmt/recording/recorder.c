@@ -235,22 +235,25 @@ static int write_head(struct cmt_recorder *recorder)
 
 /*
  * Only the first chunk of all names has the mark: a reader begins there.  It is written
- * where there are no names, too.
+ * where there are no names, too.  Names of a chunk that is not written come again.
  */
 static int write_names(struct cmt_recorder *recorder, bool all)
 {
 	struct rec_header header = {
 		.kind = CMT_CHUNK_NAMES, .flags = all ? CMT_CHUNK_ALL_NAMES : 0,
 	};
-	uint32_t at = 0;
+	uint32_t first, at = 0;
 	int ret = 0;
 
 	while (!ret && (header.flags || (at < recorder->names.nr &&
 					 (all || recorder->names.nr_fresh)))) {
-		at = rec_names_put(&recorder->names, all, at, &recorder->raw);
+		first = at;
+		at = rec_names_put(&recorder->names, all, first, &recorder->raw);
 		if (!recorder->raw.nr && !header.flags)
 			break;
 		ret = recorder_emit(recorder, &header);
+		if (!ret)
+			rec_names_written(&recorder->names, first, at);
 		header.flags = 0;
 	}
 	return ret;

@@ -370,6 +370,40 @@ START_TEST(many_names)
 }
 END_TEST
 
+static int refusal;
+static uint32_t nr_taken;
+
+/* Refuses chunks, or counts those with names. */
+static int take_or_refuse(void *ctx, const struct cmt_chunk *chunk)
+{
+	(void)ctx;
+	nr_taken += !refusal && chunk->kind == CMT_CHUNK_NAMES;
+	return refusal;
+}
+
+/* A new name is in some chunk, also where the first one with it was not written. */
+START_TEST(refused_names_come_again)
+{
+	const struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take_or_refuse, .info = cmt_device_info(dev),
+	};
+	const struct cmt_container c = { .sz = sizeof(c), .cgroup_id = 1, .path = "/a" };
+
+	cmt_recorder_free(recorder);
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+	ck_assert_int_eq(cmt_recorder_name(recorder, &c), 0);
+	nr_taken = 0;
+	refusal = -ENOSPC;
+	ck_assert_int_eq(cmt_recorder_flush(recorder), -ENOSPC);
+	refusal = 0;
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	ck_assert_uint_eq(nr_taken, 1);
+	ck_assert_int_eq(cmt_recorder_flush(recorder), 0);
+	ck_assert_uint_eq(nr_taken, 1);
+}
+END_TEST
+
 /* Cgroup @id owned RMID 1 for a moment. */
 static void come_and_go(uint64_t id)
 {
@@ -556,6 +590,7 @@ int main(void)
 	tcase_add_test(tcase, owners_in_each_chunk);
 	tcase_add_test(tcase, snapshot_owners_repeat);
 	tcase_add_test(tcase, many_names);
+	tcase_add_test(tcase, refused_names_come_again);
 	tcase_add_test(tcase, names_while_others_make_room);
 	tcase_add_test(tcase, new_owner_has_name_at_once);
 	tcase_add_test(tcase, cgroups_of_the_host);
