@@ -68,8 +68,10 @@ static void drop_unowned(struct rec_names *names)
 		else
 			free(name->bytes);
 	}
+	names->full = kept == names->nr;
 	names->nr = kept;
-	index_fill(names);
+	if (!names->full)
+		index_fill(names);
 }
 
 /* A name that is there stays at its place: cmt_recorder_names() goes through all of them. */
@@ -78,7 +80,7 @@ static int name_of(struct rec_names *names, uint64_t id, struct rec_name **name)
 	uint32_t *place = names->index_size ? place_of(names, id) : NULL;
 
 	if (!place || !*place) {
-		if (names->nr == names->max)
+		if (names->nr == names->max && !names->full)
 			drop_unowned(names);
 		if (names->nr == names->max)
 			return -ENOSPC;
@@ -104,6 +106,7 @@ int rec_names_own(struct rec_names *names, uint64_t id)
 
 void rec_names_forget(struct rec_names *names)
 {
+	names->full = false;
 	for (uint32_t i = 0; i < names->nr; i++)
 		names->all[i].owns = false;
 }
@@ -176,6 +179,7 @@ uint32_t rec_names_put(struct rec_names *names, bool all, uint32_t at,
 
 void rec_names_written(struct rec_names *names, uint32_t first, uint32_t end)
 {
+	names->full = false;
 	for (uint32_t i = first; i < end; i++) {
 		names->nr_fresh -= names->all[i].fresh;
 		names->all[i].fresh = false;

@@ -23,6 +23,7 @@ struct rec_names {
 	uint32_t *index;	/* hash table: 1 + index in all, 0: free */
 	uint32_t index_size;	/* a power of two, or 0 */
 	uint32_t nr_fresh;
+	bool full;		/* none can be dropped, until some are forgotten or written */
 };
 
 void rec_names_free(struct rec_names *names);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmt/cmt.h>
@@ -12,6 +13,7 @@
 #include "fake_device.h"
 #include "image.h"
 #include "recording.h"
+#include "recording/names.h"
 #include "unit.h"
 
 #define RECORDS	64
@@ -370,6 +372,30 @@ START_TEST(many_names)
 }
 END_TEST
 
+/* The CPU time to note 16,384 owners, of @nr cgroups. */
+static clock_t time_to_own(struct rec_names *names, uint64_t nr)
+{
+	clock_t began = clock();
+
+	for (uint64_t i = 0; i < 16384; i++)
+		rec_names_own(names, 1 + i % nr);
+	return clock() - began;
+}
+
+/* Owners that there is no room for take no longer than the others. */
+START_TEST(owners_without_room)
+{
+	struct rec_names names = { .max = 2048 };
+
+	time_to_own(&names, names.max);
+	ck_assert_uint_eq(names.nr, names.max);
+	ck_assert_int_lt(time_to_own(&names, 16384), 20 * time_to_own(&names, names.max) + 5000);
+	rec_names_forget(&names);
+	ck_assert_int_eq(rec_names_own(&names, 20000), 0);
+	rec_names_free(&names);
+}
+END_TEST
+
 static int refusal;
 static uint32_t nr_taken;
 
@@ -590,6 +616,7 @@ int main(void)
 	tcase_add_test(tcase, owners_in_each_chunk);
 	tcase_add_test(tcase, snapshot_owners_repeat);
 	tcase_add_test(tcase, many_names);
+	tcase_add_test(tcase, owners_without_room);
 	tcase_add_test(tcase, refused_names_come_again);
 	tcase_add_test(tcase, names_while_others_make_room);
 	tcase_add_test(tcase, new_owner_has_name_at_once);
