@@ -27,13 +27,13 @@ bool cmt_info_possible(const struct cmt_info *info)
 	       info->interval_min_ns <= info->interval_max_ns;
 }
 
-void cmt_info_terminate(struct cmt_info *info)
+void cmt_info_texts(struct cmt_info *info)
 {
-	info->module_version[sizeof(info->module_version) - 1] = '\0';
-	info->reason[sizeof(info->reason) - 1] = '\0';
-	info->mbm_reason[sizeof(info->mbm_reason) - 1] = '\0';
-	info->perf_reason[sizeof(info->perf_reason) - 1] = '\0';
-	info->wait_reason[sizeof(info->wait_reason) - 1] = '\0';
+	cmt_text(info->module_version, sizeof(info->module_version), info->module_version);
+	cmt_text(info->reason, sizeof(info->reason), info->reason);
+	cmt_text(info->mbm_reason, sizeof(info->mbm_reason), info->mbm_reason);
+	cmt_text(info->perf_reason, sizeof(info->perf_reason), info->perf_reason);
+	cmt_text(info->wait_reason, sizeof(info->wait_reason), info->wait_reason);
 }
 
 int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *arg)
@@ -77,7 +77,7 @@ static int get_info(const struct cmt_device *dev, struct cmt_info *info, uint32_
 		return -EPROTONOSUPPORT;
 	if (info->size < CMT_INFO_SIZE || !cmt_info_possible(info))
 		return -EPROTO;
-	cmt_info_terminate(info);
+	cmt_info_texts(info);
 	return 0;
 }
 

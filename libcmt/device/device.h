@@ -48,8 +48,8 @@ int cmt_device_ioctl(const struct cmt_device *dev, unsigned long command, void *
 /* Read the device's current cmt_info. */
 int cmt_device_info_now(const struct cmt_device *dev, struct cmt_info *info);
 
-/* End the texts of an answer, wherever they were not ended. */
-void cmt_info_terminate(struct cmt_info *info);
+/* Make the texts of an answer printable, and end those that were not ended. */
+void cmt_info_texts(struct cmt_info *info);
 
 /* Is @info a possible answer? */
 bool cmt_info_possible(const struct cmt_info *info);

@@ -103,7 +103,7 @@ void rec_head_put(const struct rec_head *head, struct rec_buffer *out)
 static void get_info(struct rec_head *head, struct rec_cursor *section)
 {
 	get_bytes(section, head->info_room, sizeof(head->info_room));
-	cmt_info_terminate(&head->info);
+	cmt_info_texts(&head->info);
 	head->has_info = head->info.abi_version >> 16 == CMT_ABI_MAJOR &&
 			 cmt_info_possible(&head->info);
 }
@@ -283,8 +283,9 @@ static void get_uncore(struct rec_cursor *in, struct rec_state *to)
 
 	get_bytes(in, uncore, sizeof(*uncore));
 	uncore->boxes = 0;
-	uncore->reason[sizeof(uncore->reason) - 1] = '\0';
-	uncore->channels_reason[sizeof(uncore->channels_reason) - 1] = '\0';
+	cmt_text(uncore->reason, sizeof(uncore->reason), uncore->reason);
+	cmt_text(uncore->channels_reason, sizeof(uncore->channels_reason),
+		 uncore->channels_reason);
 	to->state.uncore = uncore;
 }
 

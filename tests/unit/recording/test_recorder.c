@@ -239,6 +239,42 @@ START_TEST(counts_are_rounded)
 }
 END_TEST
 
+#define ESCAPE	"\033[2J"
+#define ESCAPED	"?[2J"
+
+/* Texts of a recording, which may be anyone's, are written to terminals. */
+START_TEST(texts_are_printable)
+{
+	struct cmt_info info = *cmt_device_info(dev);
+	struct cmt_uncore uncore = { .reason = ESCAPE, .channels_reason = ESCAPE };
+	const struct cmt_recording_state state = { .sz = sizeof(state), .uncore = &uncore };
+	const struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts), .write = take, .host = ESCAPE, .info = &info,
+	};
+
+	strcpy(info.module_version, ESCAPE);
+	strcpy(info.reason, ESCAPE);
+	strcpy(info.mbm_reason, ESCAPE);
+	strcpy(info.perf_reason, ESCAPE);
+	strcpy(info.wait_reason, ESCAPE);
+	cmt_recorder_free(recorder);
+	nr_bytes = 0;
+	ck_assert_int_eq(cmt_recorder_new(&recorder, &opts), 0);
+	ck_assert_int_eq(cmt_recorder_begin(recorder), 0);
+	ck_assert_int_eq(cmt_recorder_state(recorder, &state), 0);
+	finish();
+	info = *cmt_recording_info(recording);
+	ck_assert_str_eq(info.module_version, ESCAPED);
+	ck_assert_str_eq(info.reason, ESCAPED);
+	ck_assert_str_eq(info.mbm_reason, ESCAPED);
+	ck_assert_str_eq(info.perf_reason, ESCAPED);
+	ck_assert_str_eq(info.wait_reason, ESCAPED);
+	next(CMT_RECORDING_STATE);
+	ck_assert_str_eq(item->state->uncore->reason, ESCAPED);
+	ck_assert_str_eq(item->state->uncore->channels_reason, ESCAPED);
+}
+END_TEST
+
 /* A module that answers nothing: that is not known, and no failure. */
 START_TEST(module_without_answers)
 {
@@ -612,6 +648,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, state_once_a_second);
 	tcase_add_test(tcase, counts_are_rounded);
+	tcase_add_test(tcase, texts_are_printable);
 	tcase_add_test(tcase, module_without_answers);
 	tcase_add_test(tcase, owners_in_each_chunk);
 	tcase_add_test(tcase, snapshot_owners_repeat);
