@@ -27,8 +27,10 @@
  * memory names it; cmt_culprit_slowdown() does.  What makes a victim slower for a time is an
  * incident, whether it began with a verdict, slowly, or before the first slot.
  *
- * Pure, except cmt_culprit_refresh(): no descriptor, no clock.  Only cmt_culprit_new()
- * allocates memory.  A replay gives the same verdicts as the live run.
+ * Pure, except cmt_culprit_refresh(): no descriptor, no clock.  All memory that is kept is
+ * allocated by cmt_culprit_new().  An estimate of slowdowns allocates some while it is made;
+ * every 250th slot has one, and without memory it is made in a later slot.  A replay gives the
+ * same verdicts as the live run.
  */
 #ifndef CMT_CULPRIT_H
 #define CMT_CULPRIT_H
