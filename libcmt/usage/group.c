@@ -269,40 +269,101 @@ static uint32_t cgroup_group(struct cmt_usage *usage, uint64_t id)
 	return cgroup->group;
 }
 
-/* Has the owner, alive at @ts, this RMID, too? */
-static bool has_rmid(const struct usage_holding *h, const struct cmt_owner *owner)
+/* As usage_owner_same() */
+static uint64_t hash_of_owner(const struct usage_owner *owner)
 {
-	struct usage_owner of;
+	bool process = owner->type == CMT_OWNER_PROCESS;
 
-	if (!owner || owner->freed)
-		return false;
-	of = usage_owner_of(owner->rmid, owner);
-	return usage_owner_same(&h->owner, &of);
+	return mix(mix(mix(1, owner->type), owner->cpu),
+		   process ? owner->tgid : owner->cgroup_id);
+}
+
+static struct usage_best *find_best(const struct usage_bests *bests,
+				    const struct usage_owner *owner)
+{
+	uint32_t mask = bests->index.size - 1, i = (uint32_t)hash_of_owner(owner) & mask;
+	uint32_t number;
+
+	while ((number = bests->index.at[i]) != USAGE_NONE) {
+		if (usage_owner_same(&bests->all[number].owner, owner))
+			return &bests->all[number];
+		i = (i + 1) & mask;
+	}
+	return NULL;
 }
 
 /*
- * The RMID whose row has the values of a group that is an owner's: the owner's dedicated
- * one, or the lowest of its groups.
+ * RMIDs come in falling order.  The row is that of the highest dedicated RMID, and without one
+ * that of the lowest group that is the owner's.
  */
-static struct usage_key sole_key(struct cmt_usage *usage, const struct usage_holding *h)
+static int add_best(struct usage_bests *bests, const struct cmt_owner *owner)
+{
+	struct usage_owner of = usage_owner_of(owner->rmid, owner);
+	struct usage_best *best = find_best(bests, &of);
+
+	if (best && !best->owner.sole)
+		return 0;
+	if (!best) {
+		if (cmt_grow(&bests->all, bests->nr, &bests->room, sizeof(*best)))
+			return -ENOMEM;
+		index_put(&bests->index, hash_of_owner(&of), bests->nr);
+		best = &bests->all[bests->nr++];
+	}
+	*best = (struct usage_best){
+		.owner = of, .rmid = owner->rmid, .generation = owner->generation,
+	};
+	return 0;
+}
+
+static int clear_bests(struct usage_bests *bests, uint32_t nr_rmids)
+{
+	bool cleared;
+
+	bests->slot_end_ns = 0;
+	bests->nr = 0;
+	while (bests->index.size / 2 < nr_rmids)
+		if (index_room(&bests->index, bests->index.size / 2, &cleared))
+			return -ENOMEM;
+	index_clear(&bests->index);
+	return 0;
+}
+
+static int make_bests(struct cmt_usage *usage)
 {
 	struct cmt_tracker *tracker = cmt_slots_tracker(usage->slots);
-	struct usage_key key = {
-		.type = KEY_RMID, .a = h->rmid, .b = h->generation,
-	};
+	struct usage_bests *bests = &usage->bests;
+	int err;
 
-	for (uint32_t rmid = usage->nr_rmids; rmid-- > 1;) {
+	if (bests->slot_end_ns == usage->slot_end_ns)
+		return 0;
+	err = clear_bests(bests, usage->nr_rmids);
+	for (uint32_t rmid = usage->nr_rmids; !err && rmid-- > 1;) {
 		const struct cmt_owner *owner =
 			cmt_tracker_lookup(tracker, rmid, usage->slot_end_ns - 1);
 
-		if (!has_rmid(h, owner))
-			continue;
-		key.a = rmid;
-		key.b = owner->generation;
-		if (!owner->sole)
-			break;
+		if (owner && !owner->freed)
+			err = add_best(bests, owner);
 	}
-	return key;
+	if (!err)
+		bests->slot_end_ns = usage->slot_end_ns;
+	return err;
+}
+
+/* The RMID whose row has the values of a group that is an owner's.  Returns 0 or -ENOMEM. */
+static int sole_key(struct cmt_usage *usage, const struct usage_holding *h,
+		    struct usage_key *key)
+{
+	const struct usage_best *best;
+	int err = make_bests(usage);
+
+	if (err)
+		return err;
+	best = find_best(&usage->bests, &h->owner);
+	if (best) {
+		key->a = best->rmid;
+		key->b = best->generation;
+	}
+	return 0;
 }
 
 static uint32_t rmid_group(struct cmt_usage *usage,
@@ -313,9 +374,8 @@ static uint32_t rmid_group(struct cmt_usage *usage,
 	};
 	uint32_t cgroup = USAGE_NONE;
 
-	if (h->owner.sole)
-		key = sole_key(usage, h);
-
+	if (h->owner.sole && sole_key(usage, h, &key))
+		return USAGE_NONE;
 	if (usage_is_named(&h->owner))
 		cgroup = usage_cgroup(usage, h->owner.cgroup_id);
 	return get_group(usage, &key, cgroup);
@@ -454,6 +514,8 @@ void usage_groups_free(struct cmt_usage *usage)
 	free(usage->group_index.at);
 	free(usage->ids);
 	free(usage->id_index.at);
+	free(usage->bests.all);
+	free(usage->bests.index.at);
 	free(usage->wanted);
 	free(usage->odd);
 }

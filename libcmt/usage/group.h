@@ -69,6 +69,21 @@ struct usage_index {
 	uint32_t size;		/* a power of two, or 0 */
 };
 
+/* The RMID that has the row of an owner. */
+struct usage_best {
+	struct usage_owner owner;
+	uint32_t rmid;
+	uint32_t generation;
+};
+
+/* Of all owners that are alive at a time, made when a group that is an owner's asks for one. */
+struct usage_bests {
+	uint64_t slot_end_ns;	/* they are alive at the end of this slot; 0: not made yet */
+	struct usage_best *all;
+	uint32_t nr, room;
+	struct usage_index index;	/* by owner */
+};
+
 /* Find or add the cgroup @id, and mark it as used.  USAGE_NONE: no memory. */
 uint32_t usage_cgroup(struct cmt_usage *usage, uint64_t id);
 /* Find or add the groups of a holding.  Returns 0 or -ENOMEM. */

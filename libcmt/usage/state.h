@@ -169,6 +169,7 @@ struct cmt_usage {
 	uint32_t *ids;		/* usage_cgroup.id_hash */
 	uint32_t nr_ids, room_ids;
 	struct usage_index id_index;
+	struct usage_bests bests;
 	bool same_ids;		/* two ids are equal, or an allocation failed */
 	uint32_t *shares;	/* holdings in the sums, in any order */
 	uint32_t nr_shares, room_shares;
