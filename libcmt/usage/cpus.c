@@ -57,31 +57,46 @@ void usage_cpus_sum(const struct cmt_usage *usage, struct cmt_usage_frame *frame
 	}
 }
 
-/* The values of the RMID of a CPU.  False: it has none. */
-static bool add_cpu_values(struct cmt_usage *usage,
-			   struct cmt_usage_row *row, uint64_t elapsed_ns)
+/* The CPU whose row has the values of a holding; NULL: none. */
+static struct usage_cpu *cpu_of(struct cmt_usage *usage, const struct usage_holding *h)
 {
-	bool alive = false, any = false;
+	if (!usage_seen(usage, h) || !usage_in_cpu_row(usage, h) ||
+	    h->owner.cpu >= usage->nr_cpus ||
+	    usage->cpus[h->owner.cpu].row == USAGE_NONE)
+		return NULL;
+	return &usage->cpus[h->owner.cpu];
+}
+
+/* The values of the RMIDs of CPUs, in one pass: holdings can be many, and so can CPUs. */
+static void add_cpu_values(struct cmt_usage *usage, struct usage_frame *to)
+{
 	uint32_t i;
 
 	for (i = 0; i < usage->nr_holdings; i++) {
 		const struct usage_holding *h = &usage->holdings[i];
+		struct usage_cpu *cpu = cpu_of(usage, h);
+		struct cmt_usage_row *row;
 
-		if (!usage_seen(usage, h) || !usage_in_cpu_row(usage, h) ||
-		    h->owner.cpu != row->cpu)
+		if (!cpu)
 			continue;
-		usage_row_add(usage, row, h, elapsed_ns);
+		row = &to->rows.rows[cpu->row];
+		usage_row_add(usage, row, h, to->frame.elapsed_ns);
 		usage_row_spread(row, usage_sum(usage, h->group));
-		alive |= !usage_ended(h);
-		any = true;
+		cpu->own = true;
+		cpu->alive |= !usage_ended(h);
 	}
-	if (any) {
-		usage_row_settle(usage, row, alive);
+}
+
+static void settle_cpu_row(struct cmt_usage *usage, struct cmt_usage_row *row)
+{
+	const struct usage_cpu *cpu = &usage->cpus[row->cpu];
+
+	if (cpu->own) {
+		usage_row_settle(usage, row, cpu->alive);
 	} else {
 		usage_rate_settle(&row->total, false);
 		usage_rate_settle(&row->local, false);
 	}
-	return any;
 }
 
 static void cpu_identity(struct cmt_usage *usage, struct usage_frame *to,
@@ -108,14 +123,18 @@ static void cpu_identity(struct cmt_usage *usage, struct usage_frame *to,
 static int build_cpu_row(struct cmt_usage *usage, struct usage_frame *to,
 			 uint32_t number)
 {
-	const struct usage_cpu *cpu = &usage->cpus[number];
+	struct usage_cpu *cpu = &usage->cpus[number];
 	struct cmt_usage_row *row;
 
+	cpu->row = USAGE_NONE;
+	cpu->own = false;
+	cpu->alive = false;
 	if (!cpu->seen && cpu->lost == cpu->lost_base)
 		return 0;
 	row = usage_row_new(&to->rows);
 	if (!row)
 		return -ENOMEM;
+	cpu->row = to->rows.nr - 1;
 	row->flags = CMT_USAGE_ROW_CPU;
 	row->cpu = number;
 	row->kind = CMT_USAGE_UNKNOWN;
@@ -133,12 +152,14 @@ int usage_cpu_rows(struct cmt_usage *usage, struct usage_frame *to, bool *owners
 	*owners = false;
 	for (i = 0; !err && i < usage->nr_cpus; i++)
 		err = build_cpu_row(usage, to, i);
+	add_cpu_values(usage, to);
 	for (i = 0; i < to->rows.nr; i++) {
 		struct cmt_usage_row *row = &to->rows.rows[i];
+		const struct usage_cpu *cpu = &usage->cpus[row->cpu];
 
-		*owners |= add_cpu_values(usage, row, to->frame.elapsed_ns);
-		usage_row_counters(usage, &to->frame, row,
-				   &usage->cpus[row->cpu].counted);
+		settle_cpu_row(usage, row);
+		*owners |= cpu->own;
+		usage_row_counters(usage, &to->frame, row, &cpu->counted);
 	}
 	return err;
 }

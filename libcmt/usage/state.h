@@ -79,6 +79,9 @@ struct usage_cpu {
 	uint64_t busy_ns, busy_base;
 	uint64_t lost, lost_base;
 	struct usage_counted counted;
+	/* of the frame that is being made */
+	uint32_t row;		/* index of the row, or USAGE_NONE */
+	bool own, alive;	/* the CPU has an RMID of its own; it still has it */
 };
 
 struct cmt_usage {

@@ -13,6 +13,7 @@
 #define MS	1000000ULL
 #define RMIDS	4096U
 #define CPUS	256U
+#define DOMAINS	8U
 #define TIMES	10	/* so much longer, and it is more than a constant factor */
 
 static struct cmt_usage *usage;
@@ -92,10 +93,38 @@ START_TEST(test_rows_of_sole_groups)
 }
 END_TEST
 
+/* The CPU time of a frame with the rows of so many CPUs */
+static clock_t time_of_rows(uint32_t cpus)
+{
+	const struct cmt_usage_frame *frame;
+	clock_t began, took;
+
+	begin(CMT_USAGE_BY_CPU);
+	add_owners(0);
+	add_samples(3 * MS, DOMAINS);
+	add_ticks(3 * MS + 1, cpus);
+	for (uint64_t ms = 4; ms < 40; ms++)
+		add_ticks(ms * MS, 1);
+	ck_assert_int_eq(cmt_usage_peek(usage, &frame), 0);
+	began = clock();
+	ck_assert_int_eq(cmt_usage_peek(usage, &frame), 0);
+	took = clock() - began;
+	ck_assert_uint_eq(frame->nr_cpus, cpus);
+	end();
+	return took;
+}
+
+START_TEST(test_rows_of_cpus)
+{
+	ck_assert_int_lt(time_of_rows(CPUS), TIMES * (time_of_rows(1) + 100));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("usage_cost");
 
 	UNIT_CASE(suite, test_rows_of_sole_groups);
+	UNIT_CASE(suite, test_rows_of_cpus);
 	return unit_run(suite);
 }
