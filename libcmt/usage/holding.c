@@ -101,7 +101,7 @@ static void holding_ended(struct cmt_usage *usage, struct usage_holding *h)
 {
 	h->ended = true;
 	h->held = false;
-	usage->untidy = true;
+	usage->ended = true;
 }
 
 /*
@@ -352,6 +352,8 @@ static struct usage_holding *holding_pass_on(struct cmt_usage *usage,
 	usage_sum_drop(usage, h);
 	holding_ended(usage, h);
 	h->former = true;
+	/* other groups of the former owner are in the same row until a sweep */
+	usage->untidy = true;
 	usage->whole_due = true;
 	usage_traffic_continue(next, h);
 	return next;

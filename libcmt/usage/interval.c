@@ -13,6 +13,8 @@
 #include <stdlib.h>
 
 #define SWEEP_NS	250000000ULL
+/* where something has ended; on some hosts that is so in each millisecond */
+#define SWEEP_ENDED_NS	25000000ULL
 
 void usage_frame_release(struct cmt_usage *usage, struct usage_frame *frame)
 {
@@ -122,13 +124,16 @@ static bool new_paths(const struct cmt_usage *usage)
 }
 
 /*
- * At the end of an interval: after a while, and when something has ended, or is called
- * otherwise than before.  Intervals that are longer have a sweep each.
+ * At the end of an interval: after a while, sooner when something has ended, and at once when
+ * something is called otherwise than before.  Intervals that are longer have a sweep each.  What
+ * has ended is in no row of the next interval, with and without a sweep.
  */
 static bool sweep_due(const struct cmt_usage *usage)
 {
+	uint64_t past_ns = usage->slot_end_ns - usage->swept_ns;
+
 	return usage->untidy || new_paths(usage) ||
-	       usage->slot_end_ns - usage->swept_ns >= SWEEP_NS;
+	       past_ns >= (usage->ended ? SWEEP_ENDED_NS : SWEEP_NS);
 }
 
 static void sweep(struct cmt_usage *usage)
@@ -136,6 +141,7 @@ static void sweep(struct cmt_usage *usage)
 	usage_holdings_sweep(usage);
 	usage_groups_sweep(usage);
 	usage->untidy = false;
+	usage->ended = false;
 	/* rows may have other names, or be of other owners */
 	usage->whole_due = true;
 	usage->swept_ns = usage->slot_end_ns;

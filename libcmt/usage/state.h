@@ -125,6 +125,7 @@ struct cmt_usage {
 	uint64_t swept_ns;	/* end of the last slot before the sweep */
 	uint64_t swept_paths;	/* cmt_containers_paths() at the sweep */
 	bool untidy;		/* the next sweep is due */
+	bool ended;		/* some holding has ended since the last sweep */
 	/* CMT_USAGE_BRIEF */
 	bool brief;		/* the frame that is being made leaves rows out */
 	bool whole_due;		/* the next frame must have all rows */

@@ -579,6 +579,72 @@ START_TEST(test_brief_and_peek)
 }
 END_TEST
 
+static void add_one(struct cmt_record record)
+{
+	ck_assert_int_eq(cmt_usage_add(usage[0], &record), 0);
+}
+
+/* The owner ends, and another one with the RMID begins and is read. */
+static void replace_owner(uint64_t ts, uint32_t rmid)
+{
+	struct cmt_record record = {
+		.ts = ts, .type = CMT_REC_FREE, .rmid = rmid,
+		.generation = owners[rmid].generation, .owner.cgroup_id = 1 + rmid,
+	};
+
+	if (record.generation)
+		add_one(record);
+	record.ts++;
+	record.type = CMT_REC_ALLOC;
+	record.generation = ++owners[rmid].generation;
+	add_one(record);
+	add_one((struct cmt_record){
+		.ts = ts + 2, .type = CMT_REC_SAMPLE, .flags = CMT_F_OCCUPANCY,
+		.rmid = rmid, .generation = record.generation,
+		.sample.occupancy_bytes = 4096,
+	});
+}
+
+static void churn_ms(uint64_t ms)
+{
+	add_one((struct cmt_record){
+		.ts = ms * MS, .type = CMT_REC_TICK, .interval_ns = MS,
+	});
+	replace_owner(ms * MS + 1000, 1 + (uint32_t)ms % (RMIDS - 1));
+}
+
+/* Where an owner ends in each ms, a sweep is of several of them, and each is gone at once. */
+START_TEST(test_sweeps_while_owners_end)
+{
+	const struct cmt_usage_opts opts = {
+		.sz = sizeof(opts), .by = CMT_USAGE_BY_PROCESS, .flags = CMT_USAGE_BRIEF,
+		.nr_rmids = RMIDS, .nr_cpus = CPUS, .interval_ns = MS,
+	};
+	const struct cmt_usage_frame *frame;
+	uint64_t swept_ns = 0;
+	uint32_t nr_frames = 0, nr_sweeps = 0;
+
+	memset(owners, 0, sizeof(owners));
+	ck_assert_int_eq(cmt_usage_new(&usage[0], &opts), 0);
+	for (uint32_t rmid = 1; rmid < RMIDS; rmid++)
+		replace_owner(MS + 4 * rmid, rmid);
+	for (uint64_t ms = 2; ms <= 1000; ms++) {
+		churn_ms(ms);
+		nr_sweeps += usage[0]->swept_ns != swept_ns;
+		ck_assert_uint_le(usage[0]->slot_end_ns - swept_ns, 30 * MS);
+		swept_ns = usage[0]->swept_ns;
+		while (cmt_usage_next(usage[0], &frame) > 0) {
+			nr_frames++;
+			/* and the one that ended in it */
+			ck_assert(frame->brief || frame->nr_rows <= RMIDS);
+		}
+	}
+	ck_assert_uint_gt(nr_frames, 900);
+	ck_assert_uint_lt(nr_sweeps, nr_frames / 10);
+	cmt_usage_free(usage[0]);
+}
+END_TEST
+
 int main(void)
 {
 	int n = sizeof(all_rates) / sizeof(all_rates[0]);
@@ -591,5 +657,6 @@ int main(void)
 	tcase_add_loop_test(tcase, test_spread, 0, n);
 	suite_add_tcase(suite, tcase);
 	UNIT_CASE(suite, test_brief_and_peek);
+	UNIT_CASE(suite, test_sweeps_while_owners_end);
 	return unit_run(suite);
 }

@@ -461,6 +461,46 @@ START_TEST(test_sole_group_by_process)
 }
 END_TEST
 
+static void assert_holds(uint32_t i)
+{
+	const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+
+	ck_assert(row->pid == 4711 || row->pid == 4712);
+	ck_assert_uint_eq(row->occupancy.last_bytes, row->pid == 4711 ? 7 : 100);
+}
+
+/* One of two groups of a process becomes another's: the other one gets a row at once. */
+START_TEST(test_sole_group_of_another_process)
+{
+	const struct cmt_record update = {
+		.ts = 2 * MS - 1, .type = CMT_REC_UPDATE, .flags = SOLE, .rmid = GROUP,
+		.generation = 1, .tgid = 4712, .owner.cgroup_id = WEB,
+	};
+
+	unsigned int frames = 0;
+
+	begin_flags(CMT_USAGE_BY_PROCESS, 0, MS);
+	process(1, GROUP, SOLE, 4711);
+	process(2, GROUP + 1, SOLE, 4711);
+	for (uint64_t ts = MS / 2; ts < 20 * MS; ts += MS) {
+		read_at(GROUP, ts, 100, 0);
+		read_at(GROUP + 1, ts, 7, 0);
+		if (ts / MS == 1)
+			add(update);
+		while (cmt_usage_next(usage, &frame) > 0) {
+			if (frame->start_ns < 4 * MS)
+				continue;
+			frames++;
+			ck_assert_uint_eq(frame->nr_rows, 2);
+			assert_holds(0);
+			assert_holds(1);
+		}
+	}
+	ck_assert_uint_ge(frames, 5);
+	teardown();
+}
+END_TEST
+
 START_TEST(test_sole_group_of_child)
 {
 	const struct cmt_usage_row *row;
@@ -571,6 +611,7 @@ static Suite *usage_resctrl_suite(void)
 	UNIT_CASE(suite, test_group_changes_owner_without_reading);
 	UNIT_CASE(suite, test_sole_group_new_generation);
 	UNIT_CASE(suite, test_sole_group_by_process);
+	UNIT_CASE(suite, test_sole_group_of_another_process);
 	UNIT_CASE(suite, test_sole_group_of_child);
 	UNIT_CASE(suite, test_shared_group_has_its_cpu);
 	UNIT_CASE(suite, test_group_changes_owner_in_brief_frames);
