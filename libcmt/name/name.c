@@ -551,7 +551,7 @@ static void find_user(struct cmt_container *c, const char *path)
 	c->uid = (uint32_t)uid;
 }
 
-void cmt_container_name(const char *path, struct cmt_container *container)
+static void name_by_path(struct cmt_container *container, const char *path)
 {
 	container->id[0] = '\0';
 	container->pod[0] = '\0';
@@ -562,6 +562,17 @@ void cmt_container_name(const char *path, struct cmt_container *container)
 	find_overhead(container, path);
 }
 
+/* A program that knows fewer members has no room for the others. */
+void cmt_container_name(const char *path, struct cmt_container *container)
+{
+	struct cmt_container known = { 0 };
+	size_t sz = container->sz < sizeof(known) ? container->sz : sizeof(known);
+
+	memcpy(&known, container, sz);
+	name_by_path(&known, path);
+	memcpy(container, &known, sz);
+}
+
 void cmt_name_group(const char *path, struct cmt_container *container)
 {
 	struct span name = { path + (*path == '/'), strlen(path) - (*path == '/') };
@@ -570,31 +581,4 @@ void cmt_name_group(const char *path, struct cmt_container *container)
 	container->pod[0] = '\0';
 	set_own(container, path, path + strlen(path));
 	set_name(container, CMT_RUNTIME_NONE, name);
-}
-
-const char *cmt_runtime_name(enum cmt_runtime runtime)
-{
-	static const char *const names[] = {
-		[CMT_RUNTIME_NONE] = "",
-		[CMT_RUNTIME_DOCKER] = "docker",
-		[CMT_RUNTIME_CONTAINERD] = "containerd",
-		[CMT_RUNTIME_CRIO] = "crio",
-		[CMT_RUNTIME_PODMAN] = "podman",
-		[CMT_RUNTIME_LXC] = "lxc",
-		[CMT_RUNTIME_NSPAWN] = "nspawn",
-		[CMT_RUNTIME_LIBVIRT] = "libvirt",
-		[CMT_RUNTIME_KUBEPODS] = "kubepods",
-		[CMT_RUNTIME_SYSTEMD] = "systemd",
-		[CMT_RUNTIME_SLURM] = "slurm",
-		[CMT_RUNTIME_NOMAD] = "nomad",
-		[CMT_RUNTIME_PROXMOX] = "proxmox",
-		[CMT_RUNTIME_ECS] = "ecs",
-		[CMT_RUNTIME_GARDEN] = "garden",
-		[CMT_RUNTIME_BUILDKIT] = "buildkit",
-		[CMT_RUNTIME_OCI] = "oci",
-	};
-
-	if ((size_t)runtime >= sizeof(names) / sizeof(names[0]))
-		return "";
-	return names[runtime];
 }

@@ -265,3 +265,30 @@ int cmt_runtime_ask(int root_fd, struct cmt_lists *lists, struct cmt_container *
 	}
 	return ask_places(root_fd, lists, container, home, uid, state);
 }
+
+const char *cmt_runtime_name(enum cmt_runtime runtime)
+{
+	static const char *const names[] = {
+		[CMT_RUNTIME_NONE] = "",
+		[CMT_RUNTIME_DOCKER] = "docker",
+		[CMT_RUNTIME_CONTAINERD] = "containerd",
+		[CMT_RUNTIME_CRIO] = "crio",
+		[CMT_RUNTIME_PODMAN] = "podman",
+		[CMT_RUNTIME_LXC] = "lxc",
+		[CMT_RUNTIME_NSPAWN] = "nspawn",
+		[CMT_RUNTIME_LIBVIRT] = "libvirt",
+		[CMT_RUNTIME_KUBEPODS] = "kubepods",
+		[CMT_RUNTIME_SYSTEMD] = "systemd",
+		[CMT_RUNTIME_SLURM] = "slurm",
+		[CMT_RUNTIME_NOMAD] = "nomad",
+		[CMT_RUNTIME_PROXMOX] = "proxmox",
+		[CMT_RUNTIME_ECS] = "ecs",
+		[CMT_RUNTIME_GARDEN] = "garden",
+		[CMT_RUNTIME_BUILDKIT] = "buildkit",
+		[CMT_RUNTIME_OCI] = "oci",
+	};
+
+	if ((size_t)runtime >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[runtime];
+}

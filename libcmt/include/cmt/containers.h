@@ -111,8 +111,8 @@ struct cmt_container {
 /**
  * Fill runtime, name, id, pod, own_len, flags and uid from a cgroup path.  A cgroup that
  * is nested in that of a container belongs to the container.  @path "" or "/" is the root
- * cgroup.  The caller sets @container->sz; other members stay.  Never fails.  Pure;
- * thread-safe.
+ * cgroup.  The caller sets @container->sz; other members, and what is beyond sz, stay.  Never
+ * fails.  Pure; thread-safe.
  */
 CMT_API void cmt_container_name(const char *path,
 				struct cmt_container *container);

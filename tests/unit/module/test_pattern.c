@@ -280,7 +280,7 @@ static const char *const paths[] = {
 
 START_TEST(test_defaults_agree_with_names)
 {
-	struct cmt_container c;
+	struct cmt_container c = { .sz = sizeof(c) };
 	unsigned int containers = 0, services = 0;
 
 	parse_good(cmt_pattern_defaults);

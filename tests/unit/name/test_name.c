@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Container names from cgroup paths. */
 #include <cmt/containers.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "unit.h"
@@ -220,6 +221,7 @@ START_TEST(test_name_table)
 		struct cmt_container c;
 
 		memset(&c, 0x5a, sizeof(c));
+		c.sz = sizeof(c);
 		cmt_container_name(cases[i].path, &c);
 		ck_assert_msg(c.runtime == cases[i].runtime, "%s: runtime %d",
 			      cases[i].path, c.runtime);
@@ -235,7 +237,7 @@ END_TEST
 
 START_TEST(test_name_touches_nothing_else)
 {
-	struct cmt_container c = { .cgroup_id = 17, .path = "x" };
+	struct cmt_container c = { .sz = sizeof(c), .cgroup_id = 17, .path = "x" };
 
 	cmt_container_name("/docker/" ID, &c);
 	ck_assert_uint_eq(c.cgroup_id, 17);
@@ -278,6 +280,7 @@ START_TEST(test_name_own_path)
 		struct cmt_container c;
 
 		memset(&c, 0x5a, sizeof(c));
+		c.sz = sizeof(c);
 		cmt_container_name(owns[i].path, &c);
 		ck_assert_msg(c.own_len == owns[i].own_len, "%s: %u bytes",
 			      owns[i].path, c.own_len);
@@ -288,9 +291,24 @@ START_TEST(test_name_own_path)
 }
 END_TEST
 
-START_TEST(test_name_truncated)
+/* A program of a version that had fewer members */
+START_TEST(test_name_of_smaller_structure)
 {
 	struct cmt_container c;
+
+	memset(&c, 0x5a, sizeof(c));
+	c.sz = offsetof(struct cmt_container, flags);
+	cmt_container_name("/user.slice/user-7.slice/docker-" ID ".scope", &c);
+	ck_assert_int_eq(c.runtime, CMT_RUNTIME_DOCKER);
+	ck_assert_uint_eq(c.sz, offsetof(struct cmt_container, flags));
+	ck_assert_uint_eq(c.flags, 0x5a5a5a5a);
+	ck_assert_uint_eq(c.uid, 0x5a5a5a5a);
+}
+END_TEST
+
+START_TEST(test_name_truncated)
+{
+	struct cmt_container c = { .sz = sizeof(c) };
 	char path[600];
 
 	memset(path, 'y', sizeof(path));
@@ -331,6 +349,7 @@ START_TEST(test_name_random_pieces)
 		for (int k = rand_r(&seed) % 12; k > 0; k--)
 			strcat(path, pieces[(size_t)rand_r(&seed) % n]);
 		memset(&c, 0x5a, sizeof(c));
+		c.sz = sizeof(c);
 		cmt_container_name(path, &c);
 		ck_assert_uint_lt(strnlen(c.name, sizeof(c.name)),
 				  sizeof(c.name));
@@ -361,6 +380,7 @@ int main(void)
 	UNIT_CASE(suite, test_name_table);
 	UNIT_CASE(suite, test_name_touches_nothing_else);
 	UNIT_CASE(suite, test_name_own_path);
+	UNIT_CASE(suite, test_name_of_smaller_structure);
 	UNIT_CASE(suite, test_name_truncated);
 	UNIT_CASE(suite, test_name_random_pieces);
 	UNIT_CASE(suite, test_runtime_names);

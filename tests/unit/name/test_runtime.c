@@ -164,7 +164,7 @@ static const struct {
 static int ask(const char *cgroup, struct cmt_container *c,
 	       struct cmt_state *state)
 {
-	memset(c, 0, sizeof(*c));
+	*c = (struct cmt_container){ .sz = sizeof(*c) };
 	memset(state, 0x5a, sizeof(*state));
 	cmt_container_name(cgroup, c);
 	c->path = cgroup;
