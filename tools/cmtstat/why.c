@@ -52,7 +52,7 @@ static int check_interval(uint32_t interval_ns)
 
 	if (interval_ns <= WATCH_SLOT_NS)
 		return 0;
-	fprintf(stderr, "cmtstat: --why needs a sampling interval of 1 ms, and it is %s: see cmtctl interval\n",
+	fprintf(stderr, "cmtstat: --why needs a sampling interval of 1 ms or less, and it is %s\nSet it, as root: cmtctl interval 1ms\n",
 		format_duration(now, interval_ns));
 	return EXIT_RUNTIME;
 }
