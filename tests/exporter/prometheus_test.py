@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 
 from prometheus import DEADLINE, Prometheus, fetch
 
@@ -120,6 +121,22 @@ def expressions():
             yield panel["title"], text
 
 
+def check_documented(prometheus):
+    """The queries of the page, each of which asks for something that is there."""
+    with open(TOP + "/docs/exporter.md") as f:
+        page = f.read().partition("Queries that are often wanted:")[2].partition("\n## ")[0]
+    queries = [line.strip() for line in page.splitlines()
+               if line.startswith("    ") and line.strip()[0] != "#"]
+    for text in queries:
+        try:
+            result = prometheus.query(text)
+        except urllib.error.HTTPError as e:
+            result = None
+            text = f"{text}: {e.read().decode()}"
+        check("docs/exporter.md: a query", result or (result == [] and " < " in text), text)
+    check("docs/exporter.md has queries", len(queries) >= 4, queries)
+
+
 def check_queries(prometheus):
     """A panel that shows nothing on a machine that has all values is wrong."""
     n = 0
@@ -206,6 +223,7 @@ def scrape(directory):
               all(t["health"] == "up" and not t["lastError"] for t in targets) and
               not prometheus.query('up == 0 or min_over_time(up[1m]) == 0'), targets)
         check_queries(prometheus)
+        check_documented(prometheus)
         check_values(prometheus, exporter)
         check_asked(prometheus, asked)
     prometheus.stop()
