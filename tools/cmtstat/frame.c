@@ -224,6 +224,7 @@ static bool has_parts(const struct cmt_usage_frame *from)
 static void copy_interval(struct frame *to, const struct cmt_usage_frame *from)
 {
 	*to = (struct frame){
+		.start_ns = from->start_ns,
 		.end_ns = from->last_ns,
 		.elapsed_ns = from->elapsed_ns,
 		.emulated = from->emulated,

@@ -158,12 +158,24 @@ static void trail_put(struct trail *trail, uint64_t second, float value)
 		*point = value;
 }
 
+/*
+ * The begin of what @frame has readings of.  elapsed_ns spans a gap before the frame, too; the
+ * first reading of a frame is of the sampling interval before it.
+ */
+static uint64_t measured_from(const struct frame *frame)
+{
+	uint64_t since = frame->end_ns - frame->start_ns + frame->interval_ns;
+
+	if (since > frame->elapsed_ns)
+		since = frame->elapsed_ns;
+	return since < frame->end_ns ? frame->end_ns - since : 0;
+}
+
 /* Of the seconds in (start, end], at least that of the end. */
 static void trail_add(struct trail *trail, const struct frame *frame, double value)
 {
 	uint64_t last = frame->end_ns / TRAIL_STEP_NS, second;
-	uint64_t start = frame->elapsed_ns < frame->end_ns ?
-			 frame->end_ns - frame->elapsed_ns : 0;
+	uint64_t start = measured_from(frame);
 
 	/* a reader's clock never goes back; points older than the trail are dropped */
 	if (last + TRAIL_POINTS <= trail->newest)

@@ -123,6 +123,7 @@ struct memory {
 /* One interval, as struct cmt_usage_frame. */
 struct frame {
 	enum view by;
+	uint64_t start_ns;	/* CLOCK_MONOTONIC of the interval's begin */
 	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; 0: none */
 	uint64_t elapsed_ns;	/* since the last reading of the previous frame */
 	bool emulated;

@@ -1015,6 +1015,46 @@ START_TEST(test_history_is_of_a_minute)
 }
 END_TEST
 
+/* Of an interval after a gap, only what was measured: from 13 s to 14 s, and 9 s stays. */
+START_TEST(test_history_leaves_a_gap_blank)
+{
+	const struct trail *trail;
+	uint64_t now = 14 * SECOND;
+
+	prepare();
+	for (uint32_t i = 1; i < 10; i++) {
+		report.frame.start_ns = (i - 1) * SECOND;
+		report.frame.end_ns = i * SECOND;
+		history_add(&history, &report.frame);
+	}
+	rows[0].most.value = 7;
+	report.frame.start_ns = 13 * SECOND;
+	report.frame.end_ns = now;
+	report.frame.elapsed_ns = 5 * SECOND;
+	history_add(&history, &report.frame);
+	trail = rows[0].trail;
+	ck_assert_double_eq(trail_at(trail, now, 0), 7);
+	for (uint32_t age = 2; age < 5; age++)
+		ck_assert(isnan(trail_at(trail, now, age)));
+	ck_assert_double_eq(trail_at(trail, now, 5), 16 << 20);
+}
+END_TEST
+
+/* An interval has its first second, which begins with it, and after a gap as well. */
+START_TEST(test_history_has_the_first_second)
+{
+	uint64_t now = 20 * SECOND - 1;
+
+	prepare();
+	report.frame.start_ns = 15 * SECOND;
+	report.frame.end_ns = now;
+	report.frame.elapsed_ns = 9 * SECOND;
+	history_add(&history, &report.frame);
+	ck_assert_double_eq(trail_at(rows[0].trail, now, 4), 16 << 20);
+	ck_assert(isnan(trail_at(rows[0].trail, now, 5)));
+}
+END_TEST
+
 START_TEST(test_history_keeps_no_unknown_value)
 {
 	prepare();
@@ -1114,6 +1154,8 @@ int main(void)
 	UNIT_CASE(suite, test_board_shows_heat_of_slowdown);
 	UNIT_CASE(suite, test_board_draws_many_rows);
 	UNIT_CASE(suite, test_history_is_of_a_minute);
+	UNIT_CASE(suite, test_history_leaves_a_gap_blank);
+	UNIT_CASE(suite, test_history_has_the_first_second);
 	UNIT_CASE(suite, test_history_keeps_no_unknown_value);
 	UNIT_CASE(suite, test_hold_outlives_the_report);
 	UNIT_CASE(suite, test_glyphs);

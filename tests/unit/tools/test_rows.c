@@ -83,6 +83,20 @@ static void add_part(uint32_t domain, uint64_t bytes)
 	};
 }
 
+START_TEST(test_copy_has_the_interval)
+{
+	begin();
+	from.start_ns = 13;
+	from.end_ns = 15;
+	from.last_ns = 14;
+	from.elapsed_ns = 5;
+	choose(SORT_OCCUPANCY, NULL, 0, false);
+	ck_assert_uint_eq(frame.start_ns, 13);
+	ck_assert_uint_eq(frame.end_ns, 14);
+	ck_assert_uint_eq(frame.elapsed_ns, 5);
+}
+END_TEST
+
 /* Parts by L3 domain are no rows of processes. */
 START_TEST(test_copy_has_parts)
 {
@@ -268,6 +282,7 @@ int main(void)
 {
 	Suite *suite = suite_create("rows");
 
+	UNIT_CASE(suite, test_copy_has_the_interval);
 	UNIT_CASE(suite, test_copy_has_parts);
 	UNIT_CASE(suite, test_select_filter_and_top);
 	UNIT_CASE(suite, test_select_expand);
