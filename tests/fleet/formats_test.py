@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cmtstat export writes, read again: usage: formats_test.py CMT-MADE [unittest's]"""
+"""What cmtstat export writes, read again: usage:
+formats_test.py DIRECTORY_OF_THE_BUILD [unittest's]"""
 import csv
 import io
 import json
@@ -8,13 +9,16 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(__file__), '../../docs/fleet/schema.sql')
-MADE = sys.argv.pop(1)
+BUILD = os.path.abspath(sys.argv.pop(1))
+STAT = os.path.join(BUILD, 'tools/cmtstat')
+MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
 MS = 1000000
 BEGIN_NS = 1024 * 1000 * MS
 
@@ -215,6 +219,30 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(end[2], 'ended, or not measured')
         last = self.trace.counter('docker:c6', 'L3 occupancy')[-1][0]
         self.assertLessEqual(last, end[0])
+
+    def test_gap(self):
+        """Where there are no readings a slice on each track says so, and values begin anew."""
+        data = made('recording', containers=14, ms=12000)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data[:len(data) // 4] + bytes(len(data) // 4) + data[len(data) // 2:])
+            file.flush()
+            lines, trace = (subprocess.run(
+                [STAT, 'export', form, '--grain', '0.1', file.name], check=True,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+                            for form in ('--ndjson', '--perfetto'))
+        lines, trace = [json.loads(l) for l in lines.splitlines()], rows.Trace(trace)
+        spans = sorted({(row['monotonic_ns'], row['length_ns']) for row in lines})
+        gaps = [(begin + length, after) for (begin, length), (after, _) in zip(spans, spans[1:])
+                if begin + length < after]
+        self.assertEqual(len(gaps), 1)
+        self.assertGreater(gaps[0][1] - gaps[0][0], 1000 * MS)
+        tracks = [u for u in trace.names if not trace.parents[u]]
+        self.assertGreater(len(tracks), 14)
+        for track in tracks:
+            found = [s[:2] for s in trace.slices.get(track, []) if s[2] == 'not measured']
+            self.assertEqual(found, gaps, trace.names[track])
+        again = [ns for ns, _ in trace.counter('docker:web', 'L3 occupancy')]
+        self.assertIn(gaps[0][1], again)
 
     def test_losses(self):
         recording = self.trace.track('recording of node-1')

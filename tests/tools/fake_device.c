@@ -15,7 +15,8 @@
  * 4 misses in 1,000 instructions), "waits" (the same; RMID 1 waits for the CPU for a quarter
  * of the time, and RMID 2 for a half and is out of its quota), "unaccounted" (the kernel does not
  * account it), "nopmu" (there are no counters), "slow" (the module
- * says that it samples once a second), "timens" (a time namespace), "software" (RMIDs
+ * says that it samples once a second), "sparse" (a tick each 20 ms), "timens" (a time
+ * namespace), "software" (RMIDs
  * are only numbers: nothing is read), "uncore" (there are boxes outside the cores),
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
  * 500 kB/s), "taken" (another program takes the second one).
@@ -64,6 +65,7 @@
 #include "forbidden.h"
 
 #define MS 1000000ULL
+#define SPARSE_MS 20
 #define NR_RMIDS 4		/* and RMID 0 is one of them */
 #define NAMES_MAX 512U
 #define NAMED_CGROUP (1ULL << 61)	/* and the number of the name */
@@ -97,6 +99,16 @@ static int fake(const char *word)
 	const char *words = getenv("CMT_FAKE");
 
 	return words && strstr(words, word);
+}
+
+static uint32_t sampling_ns(void)
+{
+	return fake("slow") ? 1000 * MS : fake("sparse") ? SPARSE_MS * MS : MS;
+}
+
+static uint32_t tick_ms(void)
+{
+	return fake("endless") ? 0 : fake("sparse") ? SPARSE_MS : 1;
 }
 
 /* Those of CMT_FAKE_NAMES. */
@@ -173,7 +185,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.nr_cpus = 1, .nr_rmids = NR_RMIDS, .rmids_usable = 3,
 		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
 		.ring_records = 4096, .ring_bytes = 4096 * 64 + CMT_RING_DATA_OFFSET,
-		.interval_ns = fake("slow") ? 1000 * MS : MS,
+		.interval_ns = sampling_ns(),
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
 		.l3_bytes = 16 << 20, .limbo_ns = 2 * MS,
 		.ring_hold_ns = 250 * MS, .budget_ns = 20000, .idle_ticks = 32,
@@ -713,7 +725,7 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 		record->type = CMT_REC_TICK;
 		record->rmid = 1;
 		record->generation = 1;
-		record->interval_ns = fake("slow") ? 1000 * MS : MS;
+		record->interval_ns = sampling_ns();
 		return;
 	}
 	if (reader->step > sample_steps() + perf_steps()) {
@@ -788,7 +800,7 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 		do {
 			if (++reader->step > last) {
 				reader->step = 0;
-				reader->next_ms += !fake("endless");
+				reader->next_ms += tick_ms();
 			}
 		} while (is_left_out(reader));
 	}

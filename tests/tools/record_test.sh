@@ -628,6 +628,12 @@ run 0 env CMT_FAKE=slow "$stat" record --force -t 0.2 -o "$scratch/slow.cmt"
 run 0 "$stat" export --ndjson --by incident "$scratch/slow.cmt"
 has err "incidents need a sampling interval of 1 ms, and it is longer"
 
+# Between two ticks nothing is missing, however short the intervals of a trace are.
+run 0 env CMT_FAKE=sparse "$stat" record --force -t 0.3 -o "$scratch/sparse.cmt"
+run 0 "$stat" export --perfetto -g 0.001 "$scratch/sparse.cmt"
+checks=$((checks + 1))
+! grep -aq "not measured" "$scratch/out" || fail "perfetto: a gap between two ticks"
+
 # A later major version: the header says 2.7, and is intact.
 python3 - "$file" "$scratch/future" <<'EOF'
 import struct, sys

@@ -2,7 +2,7 @@
 /*
  * Perfetto's trace format, protobuf: for each row a track with counters below it.  A
  * counter is drawn until its next point, so an unknown value would be drawn as the last
- * known one: a slice marks unknown values, and lower bounds.
+ * known one: a slice marks unknown values, lower bounds, and time without readings.
  *
  * Field numbers are those of perfetto/trace/trace_packet.proto and of its messages.
  */
@@ -265,7 +265,15 @@ static struct track *track_of(struct export_session *session, const struct expor
 	return track;
 }
 
-/* The owner has no row any more: its values are unknown from here on. */
+/* From here on the values of the track are unknown. */
+static void leave_track(struct export_session *session, struct track *track, uint64_t ts,
+			const char *why)
+{
+	memset(track->drawn, 0, sizeof(track->drawn));
+	set_state(session, track, ts, why);
+}
+
+/* Those of owners that have no row any more. */
 static void leave_tracks(struct export_session *session, uint64_t ts)
 {
 	struct perfetto *state = session->state;
@@ -273,11 +281,33 @@ static void leave_tracks(struct export_session *session, uint64_t ts)
 	for (uint32_t i = 0; i < state->tracks.nr; i++) {
 		struct track *track = keys_at(&state->tracks, i);
 
-		if (track->frame == session->frames)
-			continue;
-		memset(track->drawn, 0, sizeof(track->drawn));
-		set_state(session, track, ts, "ended, or not measured");
+		if (track->frame != session->frames)
+			leave_track(session, track, ts, "ended, or not measured");
 	}
+}
+
+/*
+ * Intervals without a reading have no frame.  A reading is of the time since the one before it,
+ * which may be half of a sampling interval early or late.
+ */
+static bool after_gap(const struct perfetto *state, const struct cmt_usage_frame *frame)
+{
+	return frame->start_ns > state->end_ns &&
+	       frame->start_ns - state->end_ns > frame->sampling_ns * 3ULL / 2;
+}
+
+/* All rows of the last frame: session->frames is still its number. */
+static void put_gap(struct export_session *session)
+{
+	struct perfetto *state = session->state;
+
+	for (uint32_t i = 0; i < state->tracks.nr; i++) {
+		struct track *track = keys_at(&state->tracks, i);
+
+		if (track->frame == session->frames)
+			leave_track(session, track, state->end_ns, "not measured");
+	}
+	set_state(session, &state->recording, state->end_ns, "not measured");
 }
 
 static void put_losses(struct export_session *session, const struct cmt_usage_frame *frame)
@@ -317,8 +347,11 @@ static int put_frame(struct export_session *session, const struct cmt_usage_fram
 	struct perfetto *state = session->state;
 	struct export_row e = { .frame = frame };
 
-	if (!session->frames++)
+	if (!session->frames)
 		put_clocks(session, frame->start_ns);
+	else if (after_gap(state, frame))
+		put_gap(session);
+	session->frames++;
 	put_losses(session, frame);
 	for (uint32_t i = 0; i < frame->nr_rows; i++) {
 		struct track *track;
