@@ -7,13 +7,14 @@
 --
 -- Seconds by cache and memory are an estimate; those by CPU are the kernel's account.  They are
 -- a lower bound where complete is below 1: the victim's CPU time was not known.  worst is the
--- greatest slowdown of the victim by all its neighbours, 0 to 1.
+-- greatest slowdown of the victim by all its neighbours, 0 to 1.  An incident has a row for each
+-- neighbour and L3 domain, and names can be alike: it is counted once.
 SELECT
     suspect,
     victim,
     resource,
     uniq(node) AS nodes,
-    count() AS incidents,
+    uniqExact(node, boot, victim_path, monotonic_ns) AS incidents,
     sum(lost_ns) / 1e9 AS lost_seconds,
     max(worst) AS worst_share,
     count(lost_ns) / count() AS complete

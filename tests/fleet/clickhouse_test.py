@@ -195,7 +195,8 @@ def who_cost(paths):
     sums = collections.defaultdict(list)
     for row in rows:
         sums[row["suspect"], row["victim"], row["resource"]].append(row)
-    answer = [[*key, len({r["node"] for r in all_of}), len(all_of),
+    answer = [[*key, len({r["node"] for r in all_of}),
+               len({(r["node"], r["boot"], r["number"]) for r in all_of}),
                sum(int(r["lost_ns"] or 0) for r in all_of) / 1e9,
                max(float(r["worst"]) for r in all_of),
                sum(r["lost_ns"] != "" for r in all_of) / len(all_of)]
@@ -299,6 +300,23 @@ def incidents(server, directory):
           {(f"docker:c{n}", "docker:web", "cpu", "2") for n in (5, 9, 13)}, answer[:3])
 
 
+def alike(server, directory):
+    """Neighbours of one name in one incident, which has a row for each of them."""
+    names = os.path.join(directory, "names")
+    with open(names, "wb") as file:
+        file.write(b"web\0" + 7 * b"b\0")
+    path = record(directory, "alike", names=names, ms=6000, waits=WAITS_NS)
+    server.query(sql("schema.sql", "alike"))
+    check("incidents of neighbours of one name are loaded", not load_from(
+        server, export(path, "--clickhouse", "--by", "incident"), "alike", "incidents"))
+    answer = server.query(sql("who-cost.sql", "alike"))
+    compare("who-cost.sql of one name", answer, who_cost([path]), 1e-6)
+    check("who-cost.sql: a row for each neighbour is one incident",
+          [row[4] for row in answer if row[:3] == ["docker:b", "b", "cache"]] == ["1"] and
+          server.query("SELECT count() FROM alike.incidents WHERE suspect = 'docker:b'")
+          == [["6"]], answer[:3])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -327,6 +345,7 @@ def main():
         load_all(server, paths)
         load_seconds(server, paths)
         incidents(server, directory)
+        alike(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()
         compare("who-took.sql", server.query(sql("who-took.sql")), who_took(seconds))
