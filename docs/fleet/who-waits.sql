@@ -3,13 +3,14 @@
 -- Seconds are those of all tasks together, without the time in which a quota was used up;
 -- share is of the time in which the tasks could run.  Seconds are a lower bound where complete
 -- is below 1.  Rows do not say who ran meanwhile: who-cost.sql does.
+-- 33554432 is CMT_F_WAITED, of a sum that is a lower bound.
 SELECT
     name,
     uniq(node) AS nodes,
     sum(waited_ns) / 1e9 AS waited_seconds,
     sum(waited_ns) / (sum(waited_ns) + sumIf(ran_ns, isNotNull(waited_ns))) AS share,
     max(wait_quota) AS used_up_a_quota,
-    count(waited_ns) / count() AS complete
+    countIf(isNotNull(waited_ns) AND bitAnd(counters_bounds, 33554432) = 0) / count() AS complete
 FROM cmt.usage FINAL
 WHERE view = 'container' AND grain_ns = 1000000000
   AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')

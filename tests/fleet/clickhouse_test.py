@@ -76,12 +76,12 @@ def load_from(server, source, database, table):
 
 class Second:
     """One container on one node in one second, of its intervals."""
-    __slots__ = ("last", "most", "held", "slots", "total", "known", "rows", "cycles",
+    __slots__ = ("last", "most", "held", "slots", "total", "known", "complete", "rows", "cycles",
                  "instructions", "waited", "waits", "ran", "quota")
 
     def __init__(self):
         self.last = self.most = None
-        self.held = self.slots = self.total = self.known = self.rows = 0
+        self.held = self.slots = self.total = self.known = self.complete = self.rows = 0
         self.cycles = self.instructions = self.waited = self.waits = self.ran = self.quota = 0
 
 
@@ -91,8 +91,8 @@ def number(text):
 
 def add_line(seconds, columns, line):
     cells = line.split(b",")
-    (name, occupancy, most, mean, slots, total, cycles, instructions, waited, ran, quota, node,
-     time_ns) = (cells[i] for i in columns)
+    (name, occupancy, most, mean, slots, occupancy_partial, total, total_partial, cycles,
+     instructions, waited, bounds, ran, quota, node, time_ns) = (cells[i] for i in columns)
     key = (node, name, int(time_ns) // 1000000000)
     second = seconds[key]
     second.rows += 1
@@ -105,18 +105,19 @@ def add_line(seconds, columns, line):
     if total:
         second.total += int(total)
         second.known += 1
+        second.complete += b"1" not in (occupancy_partial, total_partial)
     second.cycles += int(cycles or 0)
     second.instructions += int(instructions or 0)
     if waited:
         second.waited += int(waited)
-        second.waits += 1
+        second.waits += b"waited" not in bounds
         second.ran += int(ran or 0)
     second.quota |= quota == b"1"
 
 
 COLUMNS = ("name", "occupancy_bytes", "occupancy_most_bytes", "occupancy_mean_bytes",
-           "occupancy_slots", "total_bytes", "cycles", "instructions", "waited_ns", "ran_ns",
-           "wait_quota", "node", "time_ns")
+           "occupancy_slots", "occupancy_partial", "total_bytes", "total_partial", "cycles",
+           "instructions", "waited_ns", "counters_bounds", "ran_ns", "wait_quota", "node", "time_ns")
 
 
 def read_csv(paths, grain):
@@ -162,12 +163,16 @@ def top(seconds):
     for (node, name, _), second in seconds.items():
         to = sums[name]
         nodes[name].add(node)
-        for key in ("held", "slots", "total", "known", "rows", "cycles", "instructions"):
+        for key in ("held", "slots", "total", "known", "complete", "rows", "cycles",
+                    "instructions"):
             setattr(to, key, getattr(to, key) + getattr(second, key))
-        to.most = max(to.most or 0, second.most or 0)
-    rows = [[n.decode(), len(nodes[n]), s.total, s.held / s.slots, s.most,
-             s.cycles / s.instructions, s.known / s.rows] for n, s in sums.items()]
-    return sorted(rows, key=lambda row: (-row[2], row[0]))[:20]
+        if second.most is not None:
+            to.most = max(to.most or 0, second.most)
+    rows = [[n.decode(), len(nodes[n]), s.total if s.known else None,
+             s.held / s.slots if s.slots else None, s.most,
+             s.cycles / s.instructions if s.instructions else None, s.complete / s.rows]
+            for n, s in sums.items()]
+    return sorted(rows, key=lambda row: (row[2] is None, -(row[2] or 0), row[0]))[:20]
 
 
 def who_waits(seconds):
@@ -205,6 +210,8 @@ def who_cost(paths):
 
 
 def same_cell(cell, want, tolerance):
+    if want is None:
+        return cell == "\\N"
     if isinstance(want, str):
         return cell == want
     return math.isclose(float(cell), want, rel_tol=tolerance)
@@ -300,6 +307,24 @@ def incidents(server, directory):
           {(f"docker:c{n}", "docker:web", "cpu", "2") for n in (5, 9, 13)}, answer[:3])
 
 
+def bounds(server, directory):
+    """A partial value makes a sum a lower bound; without any there is no mean."""
+    path = record(directory, "bounds", containers=14, ms=3000, beside=1)
+    server.query(sql("schema.sql", "bounds"))
+    check("partial values are loaded", not load(server, path, 1, "bounds"))
+    seconds = read_csv([path], 1)
+    answer = {name: server.query(sql(name, "bounds")) for name in ("top.sql", "who-waits.sql")}
+    compare("top.sql of partial values", answer["top.sql"], top(seconds))
+    compare("who-waits.sql of partial values", answer["who-waits.sql"], who_waits(seconds))
+    rows = {row[0]: row for row in answer["top.sql"]}
+    check("top.sql: complete is 0 of partial values, and 1 of others",
+          [rows["docker:" + name][6] for name in ("batch", "web", "c14")] == ["0", "0", "1"], rows)
+    check("top.sql: a mean of nothing is NULL", rows["docker:web"][2:5] == ["\\N"] * 3, rows)
+    check("who-waits.sql: complete is 0 of lower bounds",
+          [(row[0], row[5]) for row in answer["who-waits.sql"]] == [("docker:web", "0")],
+          answer["who-waits.sql"])
+
+
 def alike(server, directory):
     """Neighbours of one name in one incident, which has a row for each of them."""
     names = os.path.join(directory, "names")
@@ -346,6 +371,7 @@ def main():
         load_seconds(server, paths)
         incidents(server, directory)
         alike(server, directory)
+        bounds(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()
         compare("who-took.sql", server.query(sql("who-took.sql")), who_took(seconds))
