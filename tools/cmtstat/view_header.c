@@ -297,16 +297,18 @@ static void put_incidents(struct screen *screen, const struct report *report)
 
 void view_header(struct screen *screen, const struct report *report, bool brief)
 {
-	put_replay(screen, report);
 	if (brief) {
+		/* a low screen cuts from below: what limits the values is first */
 		put_banner(screen, report);
 		put_losses(screen, report);
 		put_incomplete(screen, report);
+		put_replay(screen, report);
 		put_machine(screen, report);
 		put_incidents(screen, report);
 		put_mark(screen, report);
 		return;
 	}
+	put_replay(screen, report);
 	put_machine(screen, report);
 	if (report->shares)
 		shares_put(screen, report->shares, report->frame.end_ns, report->emulated);

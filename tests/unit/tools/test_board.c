@@ -897,6 +897,26 @@ START_TEST(test_board_has_bars_of_the_selected_row)
 }
 END_TEST
 
+/* What limits the values is above the position of a recording, whatever there is room for. */
+START_TEST(test_board_is_low_and_emulated)
+{
+	struct replay replay = {
+		.about = { .start_ns = SECOND, .end_ns = 200 * SECOND }, .speed = 1,
+	};
+
+	prepare();
+	info.backend = CMT_BACKEND_EMULATED;
+	report.emulated = true;
+	report.replay = &replay;
+	draw(80, 5, false);
+	ck_assert_msg(!strncmp(text, "EMULATED: ", 10), "%s", text);
+	report.lost = report.lost_ever = 7;
+	draw(200, 7, false);
+	assert_order("EMULATED: ", "\nLOST 7 records");
+	assert_order("\nLOST 7 records", "\nRECORDING of an unknown host");
+}
+END_TEST
+
 /* Behind a bar are the seconds of its cache, up to a full one. */
 START_TEST(test_board_has_a_curve_of_the_cache)
 {
@@ -1146,6 +1166,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
 	UNIT_CASE(suite, test_board_has_a_bar_for_each_domain);
 	UNIT_CASE(suite, test_board_has_bars_of_the_selected_row);
+	UNIT_CASE(suite, test_board_is_low_and_emulated);
 	UNIT_CASE(suite, test_board_has_a_curve_of_the_cache);
 	UNIT_CASE(suite, test_board_has_incidents);
 	UNIT_CASE(suite, test_ongoing_keeps_the_slowest);
