@@ -170,6 +170,11 @@ mkdir -p "$host/sys/fs/cgroup/docker/$id/nested"
 cp -r "$(dirname "$0")/../unit/fixtures/host/." "$host"
 run 1 "$bin/cmt-names" --once --root "$host"
 has err "cannot write /run/cmt/names: No such file or directory"
+has err "Make the directory run/cmt below that of --root"
+if [ ! -e /run/cmt ] && grep -q ' cgroup2 ' /proc/mounts; then
+	run 1 "$bin/cmt-names" --once
+	has err "Start the service, which makes the directory, as root: systemctl start cmt-names"
+fi
 mkdir "$host/run/cmt"
 run 0 "$bin/cmt-names" --once --root "$host"
 run 0 cat "$host/run/cmt/names"

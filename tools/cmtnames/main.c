@@ -30,6 +30,7 @@ struct service {
 	struct cmt_containers *containers;
 	int cgroup_fd;
 	int root_fd;
+	bool made_up;		/* --root */
 	struct names_list list;
 	char *text;		/* that the file has */
 	size_t size;
@@ -106,18 +107,28 @@ static int write_changed(struct service *service)
 	return 0;
 }
 
+/* @scanned: the cgroups could be read. */
+static void say_failed(const struct service *service, bool scanned, int err)
+{
+	say(scanned ? "cannot write /run/cmt/names" : "cannot read the cgroups", err);
+	if (!scanned || err != -ENOENT)
+		return;
+	fputs(service->made_up ?
+	      "Make the directory run/cmt below that of --root\n" :
+	      "Start the service, which makes the directory, as root: systemctl start cmt-names\n",
+	      stderr);
+}
+
 /* After an error the file stays as it is. */
 static int update(struct service *service)
 {
-	const char *what = "cannot read the cgroups";
 	int ret = cmt_cgroup_walk(service->cgroup_fd, add_cgroup, service);
+	bool scanned = !ret;
 
-	if (!ret) {
-		what = "cannot write /run/cmt/names";
+	if (scanned)
 		ret = write_changed(service);
-	}
 	if (ret && ret != service->last_error)
-		say(what, ret);
+		say_failed(service, scanned, ret);
 	service->last_error = ret;
 	if (service->list.left_out && !service->left_out)
 		fprintf(stderr, "cmt-names: /run/cmt/names is full: it has no room for %zu containers\n",
@@ -171,11 +182,12 @@ static int open_service(struct service *service, const char *root)
 	};
 	int ret;
 
+	service->made_up = root;
 	service->root_fd = open(opts.state_root,
 				O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (service->root_fd < 0)
 		return say(opts.state_root, -errno);
-	service->cgroup_fd = open_cgroups(service->root_fd, root);
+	service->cgroup_fd = open_cgroups(service->root_fd, service->made_up);
 	if (service->cgroup_fd < 0)
 		return say("cannot find the cgroups of version 2",
 			   service->cgroup_fd);
