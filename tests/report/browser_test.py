@@ -27,6 +27,37 @@ HOSTILE = ["</script><script>window.pwned=1</script>",
            "<img src=x onerror=\"window.pwned=1\">",
            "&lt;b&gt;'\"`${window.pwned=1}"]
 DATASET = "return Number(document.documentElement.dataset.%s)"
+# In the page: for each point of a chart that is seen, whether it is known, and whether its
+# line is painted in the middle of it, or in that number of pixels around that.
+PAINTED = """
+const { plot } = charts[arguments[0]], [xs, ys] = plot.data, { ctx: { canvas }, bbox } = plot;
+const [r, g, b] = [1, 3, 5].map((i) => parseInt(colourOf(0).slice(i, i + 2), 16));
+const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+ctx.drawImage(canvas, 0, 0);
+const { data } = ctx.getImageData(bbox.left, bbox.top, bbox.width, bbox.height);
+const columns = new Set();
+for (let i = 0; i < data.length; i += 4)
+    if (data[i + 3] > 60 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) +
+                            Math.abs(data[i + 2] - b) < 60)
+        columns.add(i / 4 % bbox.width);
+const seen = ys.slice(0, -1).map((y, i) => ({ known: y !== null,
+    x: Math.floor(plot.valToPos((xs[i] + xs[i + 1]) / 2, 'x', true) - bbox.left) }));
+return seen.filter(({ x }) => x >= 0 && x < bbox.width).map(({ known, x }) =>
+    [known, [0, 1, -1, 2, -2].slice(0, arguments[1]).some((by) => columns.has(x + by))]);
+"""
+# In the page: member 5 is known only where the number of its point is a multiple.
+EVERY = """
+for (const { source } of shown.parts) {
+    const points = source.members.get(5);
+    for (let i = 0; i < points.note.length; i++)
+        if (i % arguments[0]) {
+            points.mean[i] = points.rate[i] = 0;
+            points.note[i] = NOTE_UNKNOWN;
+        }
+}
+drawCharts();
+return new Promise((done) => requestAnimationFrame(() => done(0)));
+"""
 # In the page: what the points of the first level say for a member, at a slot.
 VALUE = """
 const slot = arguments[0], member = arguments[1], w = windowOf(slot, slot + 2);
@@ -301,6 +332,46 @@ class PageTest(unittest.TestCase):
             self.assertGreater(len(known), 0)
             for text in known:
                 self.assertRegex(text, r"^>[\d.]+ ")
+
+    def painted(self, around=1):
+        """[known, painted] of the points that are seen, of both charts."""
+        return [self.browser.run(PAINTED, chart, around) for chart in range(2)]
+
+    def test_steps(self):
+        """A known point is a step as long as its time, and what is unknown is nothing."""
+        for last in (1020, 1021):       # the last one that is seen is unknown, or known
+            open_page(self.browser)
+            self.browser.run("setStacked(false); selectMembers([5]);"
+                             "setView(1000, arguments[0])", last)
+            self.settle()
+            self.browser.run(EVERY, 2)
+            for points in self.painted():
+                self.assertEqual(len(points), last - 1000)
+                self.assertEqual([known for known, _ in points].count(True), last // 2 - 500 +
+                                 last % 2)
+                for known, painted in points:
+                    self.assertEqual(painted, known)
+
+    def test_short(self):
+        """The last point of a page is drawn, also where it is the only one, and in a stack."""
+        for slots, members in itertools.product((10, 1), ([5], [5, 7])):
+            self.browser.run("meta.slots = arguments[0]; setStacked(arguments[1].length > 1);"
+                             "selectMembers(arguments[1]); setView(0, meta.slots)",
+                             slots, members)
+            self.settle()
+            for points in self.painted():
+                self.assertEqual(points[-1], [True, True], (slots, members))
+
+    def test_narrow_steps(self):
+        """A single known point is painted, also where it has less than a pixel."""
+        self.browser.run("setStacked(false); selectMembers([5]); setView(0, 9984)")
+        self.settle()
+        self.assertEqual(self.browser.run(DATASET % "level"), 1)
+        self.browser.run(EVERY, 32)
+        for points in self.painted(5):
+            known = [painted for known, painted in points if known]
+            self.assertGreater(len(known), 70)
+            self.assertEqual(set(known), {True})
 
     def shades(self):
         """How much of the bandwidth's chart is painted as bands are: through them is seen."""

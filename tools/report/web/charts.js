@@ -161,18 +161,34 @@ function drawVerdicts(u) {
 	ctx.restore();
 }
 
+/* What is known between two gaps is at least a pixel wide. */
+function narrowGaps(u, series, first, last, gaps) {
+	let end = u.valToPos(u.data[0][first], 'x', true);
+
+	for (const gap of gaps) {
+		gap[0] = Math.max(gap[0], end + 1);
+		end = Math.max(...gap);
+	}
+	return gaps;
+}
+
+/* Each point is a step as long as its time: a gap begins at the first unknown one. */
+const STEPS = { paths: uPlot.paths.stepped({ align: 1, alignGaps: 1 }), gaps: narrowGaps,
+		points: { show: false } };
+
+function lineSeries(place) {
+	return { ...STEPS, label: 'series', stroke: colourOf(place), width: 1.5,
+		 dash: DASHES[Math.floor(place / COLOURS.light.length) % DASHES.length] };
+}
+
 function seriesOf(layered) {
-	const step = uPlot.paths.stepped({ align: 1 });
 	const lines = selected.map((member, place) => ({
-		label: 'series', stroke: colourOf(place), width: 1.5, paths: step,
-		dash: DASHES[Math.floor(place / COLOURS.light.length) % DASHES.length],
-		points: { show: false },
+		...lineSeries(place),
 		fill: layered && !place ? colourOf(place) + '88' : undefined,
 	}));
 
 	if (layered)
-		lines.push({ label: 'others', stroke: OTHERS, width: 1, paths: step,
-			     points: { show: false },
+		lines.push({ ...STEPS, label: 'others', stroke: OTHERS, width: 1,
 			     fill: lines.length ? undefined : OTHERS + '55' });
 	return [{}, ...lines];
 }
@@ -277,7 +293,7 @@ function stackOf() {
 
 function chartData(key) {
 	return [xsOf(shown), ...(stacked && key === 'mean' ? stackOf() :
-				 selected.map((member) => columns.get(member)[key]))];
+				 selected.map((member) => columns.get(member)[key])).map(stepsOf)];
 }
 
 function rebuildCharts() {

@@ -56,14 +56,9 @@ function memoryRange(u, from, to) {
 }
 
 function memorySeries() {
-	const step = uPlot.paths.stepped({ align: 1 });
 	const nr = memoryEach ? channelMembers.length : 3;
 
-	return [{}, ...Array.from({ length: nr }, (none, place) => ({
-		label: 'series', stroke: colourOf(place), width: 1.5, paths: step,
-		dash: DASHES[Math.floor(place / COLOURS.light.length) % DASHES.length],
-		points: { show: false },
-	}))];
+	return [{}, ...Array.from({ length: nr }, (none, place) => lineSeries(place))];
 }
 
 function memoryLegend() {
@@ -91,7 +86,7 @@ function drawMemory() {
 	if (!memoryPlots.length)
 		return;
 	memoryRows = memoryLines();
-	memoryPlots[0].setData([xsOf(shown), ...memoryRows.map((line) => line.values)]);
+	memoryPlots[0].setData([xsOf(shown), ...memoryRows.map((line) => stepsOf(line.values))]);
 	if (byId('memory-legend').children.length !== memoryRows.length)
 		memoryLegend();
 }

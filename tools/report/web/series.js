@@ -81,12 +81,18 @@ function columnsOf(window, member) {
 	return c;
 }
 
+/* Where the points begin, and the end of the last one. */
 function xsOf(window) {
 	const xs = [];
 
-	for (let i = window.first; i <= window.last; i++)
-		xs.push(xBegin + i * window.slots);
+	for (let i = window.first; i <= window.last + 1; i++)
+		xs.push(xBegin + Math.min(i * window.slots, meta.slots));
 	return xs;
+}
+
+/* Values for xsOf(): the last known one again, as a step begins at a value and ends at another. */
+function stepsOf(values) {
+	return [...values, values.findLast((value) => value !== null) ?? null];
 }
 
 /* What the note of a point says, in words; "": all of it was read. */
