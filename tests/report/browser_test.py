@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""browser_test.py DIRECTORY: small, quiet, tight, recorded, story and hour.html in it, in Chromium.
+"""browser_test.py DIRECTORY: small, quiet, jobs, tight, recorded, story and hour.html in it, in Chromium.
 
-report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, tight.html 60 s of
-200 in 1 MiB, hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes
+report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, jobs.html 1 s of 16
+that are there one after another, tight.html 60 s of 200 in 1 MiB, hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes
 and channels, story.html of one with a story (tests/fleet/story.h).
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
@@ -425,6 +425,21 @@ class PageTest(unittest.TestCase):
         self.assertTrue(texts[2].startswith("all others"))
         self.assertEqual(run("return charts[1].plot.data.length"), 3)
 
+    def test_jobs(self):
+        """Containers that were never there at once are not added up in a point of all of them."""
+        open_page(self.browser, "jobs.html")
+        self.browser.run("sourceOf(0, 0); sourceOf(2, 0)")
+        self.settle()
+        single, stack, overview = self.browser.run(
+            "const at = (level, last) => ({ level, slots: slotsOf(level), first: 0, last,"
+            "parts: [{ first: 0, last, source: sourceOf(level, 0) }] });"
+            "shown = at(0, 479); const single = stackOf().at(-1);"
+            "shown = at(2, 29); return [single, stackOf().at(-1), [...sumAll(shown)]]")
+        for i, (drawn, known) in enumerate(zip(stack, overview, strict=True)):
+            mean = sum(single[16 * i:16 * i + 16]) / 16
+            self.assertAlmostEqual(drawn / mean, 1, delta=0.01)
+            self.assertAlmostEqual(known / drawn, 1, delta=1e-6)
+
     def test_others(self):
         """Without a cursor, the others have their mean: that of what is drawn of them."""
         self.browser.run("selectMembers([5, 7])")
@@ -765,7 +780,7 @@ class RecordedTest(PageTest):
     test_story = test_story_all = test_no_story = test_cursor = test_bands = test_lower_bound = None
     test_others = test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
-    test_one_axis = test_marks = None
+    test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = test_jobs = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

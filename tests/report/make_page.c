@@ -6,7 +6,8 @@
  * Of the containers a few run in each millisecond, for 5 ms, and another is read in each
  * slot, as the module does.  Container 3 loses its cache to container 7 for 40 ms at a
  * quarter of the time, and there is a verdict of it.  At half of the time 0.3 s are missing.
- * A page of less than 10 s has no verdict, no wait and no incident.
+ * A page of less than 10 s has no verdict, no wait and no incident.  In one of less than 2 s
+ * the containers are there one after another, for a millisecond each.
  * The last container comes at a third and ends at two thirds.  Some names are hostile.
  * A value says its container and slot: occupancy is 64 KiB times (10 + container % 50 +
  * slot / 5 % 16), bandwidth 64 MB/s times (1 + container % 9) times (1 + slot / 200 % 3).
@@ -26,6 +27,7 @@
 #define TURN	32U
 #define RUNNING	16U	/* of 16 CPUs */
 #define QUIET	10000U	/* slots; a shorter page has nothing to tell */
+#define JOBS	2000U	/* slots; in a shorter page no two containers are there at once */
 #define SMALL	10U	/* incidents that cost little */
 #define HOSTILE	(sizeof(names) / sizeof(names[0]))
 
@@ -64,6 +66,8 @@ static void make_containers(void)
 
 static bool is_there(uint32_t i, uint64_t slot)
 {
+	if (slots < JOBS)
+		return slot % nr_containers == i;
 	return i + 1 < nr_containers || (slot >= slots / 3 && slot < slots * 2 / 3);
 }
 
@@ -157,7 +161,7 @@ static int add_slots(struct model *model)
 			continue;
 		frame.start_ns = T0 + slot * MS;
 		frame.end_ns = frame.start_ns + MS;
-		frame.brief = slot % 1000;
+		frame.brief = slots >= JOBS && slot % 1000;
 		frame.nr_rows = 0;
 		add_rows(&frame, slot);
 		add_waits(&frame, slot);

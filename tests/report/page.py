@@ -7,7 +7,8 @@ import re
 import zlib
 
 SHARE, PARTIAL, HELD = 0x3f, 0x40, 0x80
-ABSENT, UNKNOWN, SAME, VALUES, NOTED = range(5)
+THERE_WHOLE = 0xffff
+ABSENT, UNKNOWN, SAME, VALUES, NOTED, BRIEF = range(6)
 
 
 class Bytes:
@@ -38,7 +39,7 @@ class Bytes:
 class Point:
     """What a point says; None: not known."""
 
-    def __init__(self, codes, note, meta):
+    def __init__(self, codes, there, note, meta):
         def value(code, bits, unit):
             if not code:
                 return None
@@ -52,6 +53,7 @@ class Point:
             value(code, meta['rate_bits'], meta['rate_unit']) for code in (rate, rate_most))
         self.local = None if not local or self.rate is None else \
             self.rate * (local - 1) / meta['local_parts']
+        self.there = there / THERE_WHOLE
         self.note = note
         self.share = (note & SHARE) / SHARE
 
@@ -100,19 +102,17 @@ class Page:
 
     def stream(self, data, index, fine):
         """{index: Point} of a container's stream."""
-        points, codes, note = {}, [0] * 6, 0
+        points, codes, there, note = {}, [0] * 6, 0, 0
         while data.at < data.end:
             header = data.varint()
             kind = header & 7
             for _ in range((header >> 3) + 1):
-                if kind == NOTED:
-                    note = data.byte()
-                elif kind == VALUES:
-                    note = SHARE
                 if kind >= VALUES:
+                    there = data.varint() if kind == BRIEF else THERE_WHOLE
+                    note = data.byte() if kind >= NOTED else SHARE
                     codes = self.values(data, codes, fine)
                 if kind >= SAME:
-                    points[index] = Point(codes, note, self.meta)
+                    points[index] = Point(codes, there, note, self.meta)
                 index += 1
         return points
 

@@ -89,14 +89,21 @@ static uint32_t pack(double value, unsigned int bits)
 	return code < CODE_MAX ? code + 1 : CODE_MAX;
 }
 
+/* Of @window slots, in @whole parts: 0 only where there is none */
+static uint32_t parts_of(uint32_t slots, uint32_t window, uint32_t whole)
+{
+	uint64_t parts = (uint64_t)slots * whole / window;
+
+	if (!parts && slots)
+		return 1;
+	return parts < whole ? (uint32_t)parts : whole;
+}
+
 static uint8_t note_of(const struct point *point, uint32_t window)
 {
 	uint32_t known = point->known > point->rated ? point->known : point->rated;
-	uint32_t share = (uint32_t)((uint64_t)known * NOTE_SHARE / window);
 
-	if (!share && known)
-		share = 1;
-	return (uint8_t)((share < NOTE_SHARE ? share : NOTE_SHARE) |
+	return (uint8_t)(parts_of(known, window, NOTE_SHARE) |
 			 (point->partial ? NOTE_PARTIAL : 0) |
 			 (point->held && point->held == point->slots ? NOTE_HELD : 0));
 }
@@ -135,7 +142,10 @@ static void pack_rate(struct packed *to, const struct point *point)
 struct packed point_pack(const struct point *point, uint32_t window,
 			 uint32_t unit_bytes)
 {
-	struct packed to = { .note = note_of(point, window) };
+	struct packed to = {
+		.there = parts_of(point->slots, window, THERE_WHOLE),
+		.note = note_of(point, window),
+	};
 
 	if (point->known)
 		pack_occupancy(&to, point, unit_bytes);
@@ -153,5 +163,5 @@ bool packed_equal(const struct packed *a, const struct packed *b)
 {
 	return a->mean == b->mean && a->least == b->least && a->most == b->most &&
 	       a->rate == b->rate && a->rate_most == b->rate_most &&
-	       a->local == b->local && a->note == b->note;
+	       a->local == b->local && a->there == b->there && a->note == b->note;
 }

@@ -44,6 +44,8 @@ double code_value(uint32_t code, unsigned int bits);
 #define RATE_UNIT	1000.0
 #define LOCAL_PARTS	64U	/* local bandwidth: in parts of the bandwidth */
 
+#define THERE_WHOLE	0xffffU	/* parts of a window */
+
 /* note: in how much of its window a point is known, and how */
 #define NOTE_SHARE	0x3fU	/* sixty-thirds of the window, at least 1 */
 #define NOTE_PARTIAL	0x40U
@@ -56,6 +58,7 @@ struct packed {
 	uint32_t mean, least, most;
 	uint32_t rate, rate_most;
 	uint32_t local;		/* LOCAL_PARTS of rate, and 1 */
+	uint32_t there;		/* in THERE_WHOLE parts of the window, known or not; at least 1 */
 	uint8_t note;
 };
 

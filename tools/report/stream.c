@@ -79,10 +79,13 @@ static int put_values(struct stream *stream, const struct packed *p, bool fine)
 
 static int put_point(struct stream *stream, const struct packed *p, bool fine)
 {
-	bool noted = p->note != NOTE_SHARE;
-	int ret = open_run(stream, noted ? STREAM_NOTED : STREAM_VALUES);
+	unsigned int kind = p->there != THERE_WHOLE ? STREAM_BRIEF :
+			    p->note != NOTE_SHARE ? STREAM_NOTED : STREAM_VALUES;
+	int ret = open_run(stream, kind);
 
-	if (!ret && noted)
+	if (!ret && kind == STREAM_BRIEF)
+		ret = bytes_varint(&stream->bytes, p->there);
+	if (!ret && kind != STREAM_VALUES)
 		ret = bytes_add(&stream->bytes, &p->note, 1);
 	if (!ret)
 		ret = put_values(stream, p, fine);

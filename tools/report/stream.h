@@ -8,11 +8,12 @@
  *	ABSENT, UNKNOWN, SAME	nothing; SAME: each is as the point before
  *	VALUES			for each point its values; its note is NOTE_SHARE
  *	NOTED			for each point a byte, its note, and its values
+ *	BRIEF			for each point a varint, its there, and then as NOTED
  *
  * The values of a point are varints: zigzag(mean - mean of the last point that had values),
  * and of the coarser levels mean - least and most - mean; zigzag(rate - rate of that
  * point), and of the coarser levels rate_most - rate; zigzag(local - local of that point).
- * Before the first one mean, rate and local are 0.  Where mean is 0, least and most are left
+ * Before the first one mean, rate and local are 0.  Unless it is BRIEF, there is THERE_WHOLE.  Where mean is 0, least and most are left
  * out, and so is rate_most where rate is 0.
  * Points behind the last run are ABSENT.
  */
@@ -28,6 +29,7 @@ enum {
 	STREAM_SAME,
 	STREAM_VALUES,
 	STREAM_NOTED,
+	STREAM_BRIEF,		/* it was there in a part of the point's time */
 };
 
 struct stream {
@@ -35,7 +37,7 @@ struct stream {
 	uint32_t at;		/* points so far */
 	uint32_t run;		/* of kind, not written yet */
 	uint8_t kind;		/* STREAM_ABSENT, _UNKNOWN or _SAME */
-	uint8_t open_kind;	/* _VALUES or _NOTED that can get longer; 0: none */
+	uint8_t open_kind;	/* _VALUES or later ones, that can get longer; 0: none */
 	uint8_t open_nr;
 	size_t open;		/* its first byte */
 	struct packed before;	/* the last point with values */

@@ -22,6 +22,7 @@
 /* What a browser would read. */
 struct seen {
 	uint32_t mean, least, most, rate, rate_most, local;
+	uint32_t part;		/* there, of THERE_WHOLE */
 	uint8_t note;
 	bool there;
 };
@@ -76,12 +77,12 @@ static void decode(const uint8_t *at, const uint8_t *end, struct seen *seen, boo
 
 		ck_assert_uint_le(n + nr, PYRAMID_BLOCK);
 		for (uint64_t i = 0; i < nr; i++, n++) {
-			if ((header & 7) == STREAM_NOTED)
-				p.note = *at++;
-			else if ((header & 7) == STREAM_VALUES)
-				p.note = NOTE_SHARE;
-			if ((header & 7) >= STREAM_VALUES)
+			if ((header & 7) >= STREAM_VALUES) {
+				p.part = (header & 7) == STREAM_BRIEF ? (uint32_t)take(&at) :
+									THERE_WHOLE;
+				p.note = (header & 7) >= STREAM_NOTED ? *at++ : NOTE_SHARE;
 				take_values(&at, &p, fine);
+			}
 			if ((header & 7) >= STREAM_SAME)
 				seen[n] = p;
 			else
@@ -493,6 +494,12 @@ START_TEST(test_ended)
 	ck_assert_uint_eq(point_at(0, 4, 1).rate, 5 + 1);
 	ck_assert(!point_at(0, 5, 1).there && !point_at(0, 6, 1).there);
 	ck_assert_uint_eq(model->members[1].all.slots, 2);
+	/* of a coarser point it has a part, and another one has all */
+	ck_assert_uint_eq(point_at(1, 0, 1).part, THERE_WHOLE / 4);
+	ck_assert_uint_eq(point_at(1, 1, 1).part, THERE_WHOLE / 3);
+	ck_assert_uint_eq(point_at(1, 1, 1).mean, 8);
+	ck_assert_uint_eq(point_at(1, 0, 0).part, THERE_WHOLE);
+	ck_assert_uint_eq(point_at(0, 4, 1).part, THERE_WHOLE);
 }
 END_TEST
 

@@ -266,28 +266,32 @@ function selectDone(u) {
 	setView(u.posToVal(left, 'x') - xBegin, u.posToVal(left + width, 'x') - xBegin);
 }
 
-/* Adds a member's occupancy; what is there and not known makes a gap in what is above it. */
-function addTo(sum, member) {
-	eachPoint(shown, member, (at, points, i) => {
+function emptySum(window) {
+	return new Array(window.last - window.first + 1).fill(0);
+}
+
+/* Adds what a member held; where it was there and that is not known, the sum is null. */
+function addTo(sum, window, member) {
+	eachPoint(window, member, (at, points, i) => {
 		if (!points || !points.note[i] || sum[at] === null)
 			return;
-		const value = occupancyTable[points.mean[i]];
+		const value = known(heldAt(points, i));
 
-		sum[at] = Number.isNaN(value) ? null : sum[at] + value;
+		sum[at] = value === null ? null : sum[at] + value;
 	});
 }
 
 /* Sums from below: each of the selected, then all others. */
 function stackOf() {
-	const sum = new Array(shown.last - shown.first + 1).fill(0);
+	const sum = emptySum(shown);
 	const stack = selected.map((member) => {
-		addTo(sum, member);
+		addTo(sum, shown, member);
 		return sum.slice();
 	});
 
 	for (const member of owners)
 		if (!selected.includes(member))
-			addTo(sum, member);
+			addTo(sum, shown, member);
 	return [...stack, sum];
 }
 
@@ -400,9 +404,9 @@ function legendText(key, member, index) {
 
 	if (index < 0 || !c)
 		return meanText(key, meta.members[member]);
-	if (stacked && key === 'mean' && c.mean[index] !== null && !(c.note[index] & NOTE_PARTIAL))
-		return formatBytes(c.mean[index]) + ', ' +
-			formatShare(c.mean[index], cacheBytes());
+	if (stacked && key === 'mean' && c.held[index] !== null && !(c.note[index] & NOTE_PARTIAL))
+		return formatBytes(c.held[index]) + ', ' +
+			formatShare(c.held[index], cacheBytes());
 	return pointText(key === 'mean' ? formatBytes : formatRate, c[key][index], c.note[index]);
 }
 

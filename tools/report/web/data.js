@@ -9,6 +9,7 @@ const BLOCK = meta.block;
 const POINTS_MOST = 2500;	/* of a picture; as FIRST_POINTS in page.c */
 const BLOCKS_MOST = 40;		/* that are kept unpacked */
 const NOTE_SHARE = 0x3f, NOTE_PARTIAL = 0x40, NOTE_HELD = 0x80;
+const THERE_WHOLE = 0xffff;	/* parts of a point in which it was there */
 const NOTE_UNKNOWN = NOTE_HELD;	/* with no share: it was there, nothing is known */
 
 const blocks = new Map();	/* "level-block" -> { members: Map, used } */
@@ -93,7 +94,7 @@ function newPoints(n) {
 	return {
 		mean: new Uint16Array(n), least: new Uint16Array(n), most: new Uint16Array(n),
 		rate: new Uint16Array(n), rateMost: new Uint16Array(n),
-		local: new Uint16Array(n), note: new Uint8Array(n),
+		local: new Uint16Array(n), there: new Uint16Array(n), note: new Uint8Array(n),
 	};
 }
 
@@ -119,13 +120,15 @@ function storePoints(points, p, at, nr) {
 	points.rate.fill(p.rate, at, at + nr);
 	points.rateMost.fill(p.rateMost, at, at + nr);
 	points.local.fill(p.local, at, at + nr);
+	points.there.fill(p.there, at, at + nr);
 	points.note.fill(p.note, at, at + nr);
 }
 
-/* Kinds of runs: 0 absent, 1 unknown, 2 same, 3 values, 4 noted. */
+/* Kinds of runs: 0 absent, 1 unknown, 2 same, 3 values, 4 noted, 5 brief. */
 function decodeStream(from, end, n, fine) {
 	const points = newPoints(n);
-	const p = { mean: 0, least: 0, most: 0, rate: 0, rateMost: 0, local: 0, note: 0 };
+	const p = { mean: 0, least: 0, most: 0, rate: 0, rateMost: 0, local: 0, there: 0,
+		    note: 0 };
 	let at = 0;
 
 	while (from.at < end && at < n) {
@@ -137,7 +140,8 @@ function decodeStream(from, end, n, fine) {
 		else if (kind === 2)
 			storePoints(points, p, at, nr);
 		for (let i = 0; kind >= 3 && i < nr; i++) {
-			p.note = kind === 4 ? from.bytes[from.at++] : NOTE_SHARE;
+			p.there = kind === 5 ? from.varint() : THERE_WHOLE;
+			p.note = kind >= 4 ? from.bytes[from.at++] : NOTE_SHARE;
 			readValues(from, p, fine);
 			points.mean[at + i] = p.mean;
 			points.least[at + i] = p.least;
@@ -145,6 +149,7 @@ function decodeStream(from, end, n, fine) {
 			points.rate[at + i] = p.rate;
 			points.rateMost[at + i] = p.rateMost;
 			points.local[at + i] = p.local;
+			points.there[at + i] = p.there;
 			points.note[at + i] = p.note;
 		}
 		at += nr;

@@ -158,15 +158,13 @@ function showLaneValues(index) {
 /* Sum of what all containers held, over the whole time: it is drawn once. */
 let overviewSum = null;
 
+/* One of which nothing is ever known would leave nothing of the others. */
 function sumAll(window) {
-	const sum = new Float64Array(window.last - window.first + 1).fill(NaN);
+	const sum = emptySum(window);
 
-	owners.forEach((member) => eachPoint(window, member, (at, points, i) => {
-		const value = points ? occupancyTable[points.mean[i]] : NaN;
-
-		if (!Number.isNaN(value))
-			sum[at] = (Number.isNaN(sum[at]) ? 0 : sum[at]) + value;
-	}));
+	for (const member of owners)
+		if (meta.members[member].mean !== null)
+			addTo(sum, window, member);
 	return sum;
 }
 
@@ -178,7 +176,7 @@ function drawOverviewArea(context, width, height) {
 	overviewSum.forEach((value, i) => {
 		const y = height * value / most;
 
-		if (!Number.isNaN(value))
+		if (value !== null)
 			context.fillRect(i * step, height - y, step + 0.5, y);
 	});
 }

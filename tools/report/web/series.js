@@ -56,10 +56,16 @@ function known(value) {
 	return Number.isNaN(value) ? null : value;
 }
 
+/* What it held in the mean of a point: nothing while it was not there; NaN: not known. */
+function heldAt(points, i) {
+	return occupancyTable[points.mean[i]] * points.there[i] / THERE_WHOLE;
+}
+
 /* Columns of a member: null is a gap. */
 function columnsOf(window, member) {
 	const n = window.last - window.first + 1;
-	const c = { mean: new Array(n).fill(null), least: new Array(n).fill(null),
+	const c = { mean: new Array(n).fill(null), held: new Array(n).fill(null),
+		    least: new Array(n).fill(null),
 		    most: new Array(n).fill(null), rate: new Array(n).fill(null),
 		    rateMost: new Array(n).fill(null), local: new Array(n).fill(null),
 		    remote: new Array(n).fill(null), note: new Uint8Array(n) };
@@ -68,6 +74,7 @@ function columnsOf(window, member) {
 		if (!points)
 			return;
 		c.mean[at] = known(occupancyTable[points.mean[i]]);
+		c.held[at] = known(heldAt(points, i));
 		c.least[at] = known(occupancyTable[points.least[i]]);
 		c.most[at] = known(occupancyTable[points.most[i]]);
 		c.rate[at] = known(rateTable[points.rate[i]]);
