@@ -470,6 +470,15 @@ class PageTest(unittest.TestCase):
         self.assertEqual(cells["docker:service-021"], "6 %")
         self.assertEqual(cells["docker:service-004"], "–")
 
+    def test_too_little(self):
+        """One that ran too little to be judged is not below 5 %, and it is told."""
+        self.assertEqual(self.browser.run(
+            "meta.counters = true; meta.members.forEach((m) => { m.judged = true; m.waited = 0; });"
+            "meta.members[4].judged = meta.members[5].judged = false;"
+            "return [[4, 5, 6].map((i) => slowedText(meta.members[i])), unjudged()[0]]"),
+            [["–", "–", "< 5 %"], "slowdown through cache and memory of 2 containers, which ran "
+             "too little"])
+
     def test_unnamed(self):
         """What is known of a row without a name is its name."""
         self.assertEqual(self.browser.run(
@@ -780,7 +789,8 @@ class RecordedTest(PageTest):
     test_story = test_story_all = test_no_story = test_cursor = test_bands = test_lower_bound = None
     test_others = test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
-    test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = test_jobs = None
+    test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
+    test_jobs = test_too_little = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

@@ -267,5 +267,20 @@ class Hostile(Values):
             self.assertIsNone(faulty[name], name)
 
 
+class Judged(unittest.TestCase):
+    """Who ran too little for a slowdown by cache and memory."""
+
+    def test_too_little(self):
+        for options, judged in (({'containers': 14, 'ms': 8000, 'idle': 1, 'waits': 1000}, 0),
+                                ({'containers': 12, 'ms': 8000, 'story': 1}, 12)):
+            with tempfile.TemporaryDirectory() as directory:
+                recording = Recording(directory, 'made', **options)
+                told = {row['container'] for row in recording.lines('replay', '--why', '--json')
+                        if row.get('too_little')}
+            members = [m for m in recording.page.members if m['kind'] == 'container']
+            self.assertEqual(len([m for m in members if m['judged']]), judged)
+            self.assertEqual({m['label'] for m in members if not m['judged']}, told)
+
+
 if __name__ == '__main__':
     unittest.main()

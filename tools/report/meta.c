@@ -117,6 +117,7 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 						  (double)all->slots * MODEL_SLOT_NS) :
 					    (double)NAN);
 	fprintf(out, "\"waited_partial\":%s,", member->waits_partial ? "true" : "false");
+	fprintf(out, "\"judged\":%s,", 2 * member->little < member->seconds ? "true" : "false");
 	print_processes(out, model, member);
 	number(out, "verdicts", member->verdicts);
 	fprintf(out, "\"suspected\":%" PRIu32 "}", member->suspected);

@@ -402,6 +402,21 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame)
 	return ret ? ret : flush(model, slot);
 }
 
+void model_judge(struct model *model, const struct slower_little *little)
+{
+	/* those that the list had no room for may be any */
+	bool complete = little->nr == little->all;
+
+	for (uint32_t i = 0; i < model->nr; i++) {
+		struct member *member = &model->members[i];
+
+		if (!member->present)
+			continue;
+		member->seconds++;
+		member->little += !complete || slower_is_little(little, member->id);
+	}
+}
+
 /* The order of verdicts in the list: the surest first, of these the greatest loss. */
 static double weight(const struct cmt_culprit_verdict *verdict)
 {

@@ -17,6 +17,7 @@
 #include "processes.h"
 #include "pyramid.h"
 #include "rows.h"
+#include "slower.h"
 #include "sums.h"
 #include "wait_pairs.h"
 #include "why_view.h"
@@ -48,6 +49,8 @@ struct member {
 	struct point all;	/* of all its slots */
 	uint32_t verdicts;	/* as a victim, */
 	uint32_t suspected;	/* and as a suspect */
+	uint32_t seconds;	/* in which it was asked whether it ran enough to be judged, */
+	uint32_t little;	/* and it did not */
 	uint32_t why;		/* CMT_USAGE_WHY_*, of any of its slots */
 	uint64_t waited_ns;	/* for a CPU, of all its tasks */
 	bool waits;		/* waited_ns is known of some slot, */
@@ -127,6 +130,9 @@ int model_add(struct model *model, const struct cmt_usage_frame *frame);
 /* A verdict of the engine that has the same frames.  Returns 0 or -ENOMEM. */
 int model_verdict(struct model *model, const struct cmt_culprit_verdict *verdict,
 		  const struct why_names *names);
+
+/* Who of those that are there now ran too little for a slowdown by cache and memory. */
+void model_judge(struct model *model, const struct slower_little *little);
 
 /*
  * The page ends at @end_ns: all points are in the spool, and blobs with verdicts are

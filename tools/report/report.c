@@ -10,6 +10,7 @@
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */
 #define FRAMES		256U		/* the interval between readings of the clock */
+#define JUDGE_NS	1000000000ULL
 #define PROCESSES_NS	1000000000ULL	/* the resolution of the values of processes */
 
 /* The recorder notes the clock now and then. */
@@ -42,6 +43,18 @@ static int take_incident(void *ctx, const struct why_incident *incident)
 	       0 : incidents_add(&report->model.incidents, incident);
 }
 
+/* Once a second: that is what the engine judges by. */
+static void take_little(struct report *report)
+{
+	static struct slower_little little;
+
+	if (report->watch.frame->end_ns < report->judge_ns)
+		return;
+	report->judge_ns = report->watch.frame->end_ns + JUDGE_NS;
+	slower_read_little(report->watch.culprit, &little);
+	model_judge(&report->model, &little);
+}
+
 /* Frames before the begin are only for the engine's baselines. */
 static int take_frame(struct report *report)
 {
@@ -53,6 +66,7 @@ static int take_frame(struct report *report)
 		ret = model_add(&report->model, frame);
 	if (!ret)
 		ret = take_verdicts(report);
+	take_little(report);
 	return ret ? ret : why_take_ended(&report->watch, take_incident, report);
 }
 
@@ -174,6 +188,7 @@ int report_open(struct report *report, struct replay *replay, const struct repor
 	int ret;
 
 	*report = (struct report){ .opts = opts, .replay = replay };
+	report->judge_ns = opts->from_ns + JUDGE_NS;
 	report->about.file = opts->file;
 	report->about.from_memory = opts->from_memory;
 	report->about.is_short = opts->is_short;

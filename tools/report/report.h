@@ -24,6 +24,7 @@ struct report {
 	struct processes processes;
 	struct page_about about;
 	int64_t offset_ns;	/* of the clock, the last one */
+	uint64_t judge_ns;	/* end of the frame at which it is next asked who can be judged */
 };
 
 /*

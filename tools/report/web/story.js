@@ -103,9 +103,14 @@ function storyItem(n, place) {
 /* What cannot be told by this recording, as the parts of a list. */
 function unjudged() {
 	const parts = [];
+	const little = owners.map((member) => meta.members[member])
+		.filter((m) => m.kind === 'container' && !m.judged).length;
 
 	if (!meta.counters)
 		parts.push('slowdown through cache and memory (the recording has no complete performance counters)');
+	else if (little)
+		parts.push('slowdown through cache and memory of ' + little +
+			   (little === 1 ? ' container, which' : ' containers, which') + ' ran too little');
 	if (!owners.some((member) => meta.members[member].waited !== null))
 		parts.push('slowdown through the CPU (the recording has no waits)');
 	if (meta.gap_slots > GAPS_TOLD * meta.slots)

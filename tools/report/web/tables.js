@@ -34,14 +34,14 @@ function slowedOf(m) {
 	return own.length ? Math.max(...own.map((incident) => incident.worst)) : null;
 }
 
-/* Only a container is a victim, and none can be found where nothing was judged. */
+/* Only a container is a victim, and one that was not judged may be slower. */
 function slowedText(m) {
 	const worst = slowedOf(m);
 
 	if (worst !== null)
 		return wholePercent(worst);
-	return m.kind === 'container' && meta.judged && meta.counters && m.waited !== null &&
-	       !meta.incidents_left_out ? '< 5 %' : '–';
+	return m.kind === 'container' && m.judged && meta.judged && meta.counters &&
+	       m.waited !== null && !meta.incidents_left_out ? '< 5 %' : '–';
 }
 
 /* Where a value of some time is a lower bound, so is that of all. */
