@@ -565,6 +565,18 @@ class PageTest(unittest.TestCase):
         self.settle()
         self.assertEqual(self.browser.run("return storyAt"), 0)
 
+    def test_before(self):
+        """What began before the page lost more than is known."""
+        self.assertEqual(self.browser.run(
+            "meta.incidents_left_out = 0; meta.incidents.splice(0, 99, { before: true, begin: 0,"
+            "end: 1000, worst: 0.1, lost: 8e6, label: 'a', costs: [{ label: 'b', lost: 8e6,"
+            "resource: 'CPU' }] }); const p = document.createElement('p');"
+            "p.append(...sentenceOf(meta.incidents[0]));"
+            "return [headlineText(), p.textContent, incidentRow(meta.incidents[0], 0).cells[4].textContent]"),
+            ["1 incident: more than 8 ms of CPU time lost",
+             "before 22:13:25, more than 1.00 s: a was up to 10 % slower because of b through "
+             "the CPU; more than 8 ms of CPU time lost", ">8 ms"])
+
     def test_causes(self):
         """A second neighbour is named if it cost a quarter of the first; short gaps are not."""
         told = self.browser.run(
@@ -790,7 +802,8 @@ class RecordedTest(PageTest):
     test_others = test_stacked = test_not_stacked = test_slower = test_unnamed = test_causes = None
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
-    test_jobs = test_too_little = None
+    test_jobs = test_too_little = test_before = test_focus = test_keys_of_table = None
+    test_drag_ends = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

@@ -218,17 +218,19 @@ static void print_cost(FILE *out, const struct model *model, const struct incide
 static void print_incident(FILE *out, const struct model *model, const struct incident *incident)
 {
 	const struct cmt_incident *told = &incident->told;
+	bool before = told->flags & CMT_INCIDENT_BEFORE || told->begin_ns < model->start_ns;
+	uint64_t end = slot_of(model, told->end_ns);
 
 	fputc('{', out);
 	who(out, model, told->id, incident->victim);
 	number(out, "begin", slot_of(model, told->begin_ns));
-	number(out, "end", slot_of(model, told->end_ns));
+	number(out, "end", end < model->slots ? end : model->slots);
 	real(out, "worst", told->worst);
 	if (told->flags & CMT_INCIDENT_LOST)
 		number(out, "lost", told->lost_ns);
 	fprintf(out, "\"open\":%s,\"before\":%s,\"clipped\":%s,\"costs\":[",
 		told->flags & CMT_INCIDENT_OPEN ? "true" : "false",
-		told->flags & CMT_INCIDENT_BEFORE ? "true" : "false",
+		before ? "true" : "false",
 		told->flags & CMT_INCIDENT_CLIPPED ? "true" : "false");
 	for (uint32_t i = 0; i < told->nr_parts; i++)
 		print_cost(out, model, incident, i);

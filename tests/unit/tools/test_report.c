@@ -650,6 +650,31 @@ START_TEST(test_incidents)
 }
 END_TEST
 
+/* An incident from before the page is said to be that, and ends with the page. */
+START_TEST(test_incident_before)
+{
+	const struct page_about about = { .complete = true };
+	struct cmt_incident told = { .begin_ns = T0 - MS, .end_ns = T0 + 9 * MS };
+	struct why_incident incident = { .told = &told, .victim.label = "web" };
+	size_t len;
+	char *page;
+	FILE *out = open_memstream(&page, &len);
+
+	row(0, UNIT, 1000);
+	add(0, false);
+	ck_assert_int_eq(incidents_add(&model->incidents, &incident), 0);
+	told.begin_ns = T0;
+	ck_assert_int_eq(incidents_add(&model->incidents, &incident), 0);
+	ck_assert_int_eq(model_finish(model, T0 + 2 * MS), 0);
+	page_meta(out, model, &about);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(page, "\"begin\":0,\"end\":2,"));
+	ck_assert_ptr_nonnull(strstr(page, "\"before\":true"));
+	ck_assert_ptr_nonnull(strstr(page, "\"before\":false"));
+	free(page);
+}
+END_TEST
+
 /* Of more pairs than places, and than are listed, the page knows how long their waits were. */
 START_TEST(test_many_wait_pairs)
 {
@@ -851,6 +876,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_labels);
 	tcase_add_test(tc, test_noscript);
 	tcase_add_test(tc, test_incidents);
+	tcase_add_test(tc, test_incident_before);
 	tcase_add_test(tc, test_waits);
 	tcase_add_test(tc, test_wait_pairs);
 	tcase_add_test(tc, test_many_wait_pairs);

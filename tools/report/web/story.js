@@ -68,14 +68,19 @@ function whenText(incident) {
 		(incident.open ? ', to the end' : '') + ': ';
 }
 
+/* CPU time: one from before the begin may have cost more. */
+function lostText(incident) {
+	return incident.lost === undefined ? '; the CPU time lost is unknown' :
+	       '; ' + (incident.before ? 'more than ' : '') + formatSpan(incident.lost / 1e6) +
+	       ' of CPU time lost';
+}
+
 /* "10:03:07, 41 s: web was up to 18 % slower because of batch through cache; ..." */
 function sentenceOf(incident) {
 	return [element('span', { className: 'when' }, whenText(incident)),
 		toldName(incident),
 		' was up to ' + wholePercent(incident.worst) + ' slower because of ',
-		...causesNodes(incident), incident.lost === undefined ?
-		'; the CPU time lost is unknown' :
-		'; ' + formatSpan(incident.lost / 1e6) + ' of CPU time lost'];
+		...causesNodes(incident), lostText(incident)];
 }
 
 function showStory(place) {
@@ -131,7 +136,7 @@ function headlineText() {
 	const nr = meta.incidents.length + meta.incidents_left_out;
 	const lost = meta.incidents.reduce((sum, i) => sum + (i.lost ?? 0), 0);
 	const bound = meta.incidents_left_out ||
-		      meta.incidents.some((i) => i.lost === undefined);
+		      meta.incidents.some((i) => i.before || i.lost === undefined);
 
 	if (!nr)
 		return 'No incident found';

@@ -301,7 +301,7 @@ function incidentRow(incident, n) {
 			       (incident.open ? ', to the end' : '')),
 		       element('td', { className: 'number' }, formatShare(incident.worst, 1)),
 		       element('td', { className: 'number' }, incident.lost === undefined ? 'unknown' :
-			       formatSpan(incident.lost / 1e6)),
+			       (incident.before ? '>' : '') + formatSpan(incident.lost / 1e6)),
 		       costsCell(incident));
 }
 
