@@ -821,6 +821,16 @@ class RecordedTest(PageTest):
                 "const c = columns.get(selected[0]), d = charts[1].plot.data[1];"
                 "return c[arguments[0]].every((v, i) => v === d[i])", key), True)
 
+    def test_remote_bound(self):
+        """Two lower bounds have no difference, at the cursor as in the mean."""
+        drawn, text = self.browser.run(
+            "for (const { source } of shown.parts) for (const points of source.members.values())"
+            "points.note.fill(NOTE_SHARE | NOTE_PARTIAL); setRateKey('remote'); drawCharts();"
+            "const at = columns.get(selected[0]).local.findIndex((v) => v !== null);"
+            "return [charts[1].plot.data[1].every((v) => v === null),"
+            "legendText('remote', selected[0], at)]")
+        self.assertEqual((drawn, text), (True, "–"))
+
     def test_table(self):
         """The table has the numbers that the page has, rounded as their unit says."""
         rows = self.browser.run(

@@ -83,7 +83,9 @@ function columnsOf(window, member) {
 		if (c.rate[at] === null || !points.local[i])
 			return;
 		c.local[at] = c.rate[at] * (points.local[i] - 1) / meta.local_parts;
-		c.remote[at] = c.rate[at] - c.local[at];
+		/* two lower bounds have no difference */
+		if (!(c.note[at] & NOTE_PARTIAL))
+			c.remote[at] = c.rate[at] - c.local[at];
 	});
 	return c;
 }
