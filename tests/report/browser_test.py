@@ -373,6 +373,25 @@ class PageTest(unittest.TestCase):
             self.assertGreater(len(known), 70)
             self.assertEqual(set(known), {True})
 
+    def focused(self):
+        """Tag and member of the element with the focus."""
+        self.settle()
+        return self.browser.run("const { tagName, dataset } = document.activeElement;"
+                                "return [tagName, dataset.member]")
+
+    def test_focus(self):
+        """A name or a box that is pressed with a key still has the focus."""
+        for selector, tag, key in (("#lane-names [data-member='7']", "BUTTON", "Enter"),
+                                   ("#members [data-member='5']", "INPUT", " ")):
+            before, member = self.browser.run(
+                "const e = document.querySelector(arguments[0]); e.focus();"
+                "return [selected.length, e.dataset.member]", selector)
+            for change in (1, 0):
+                self.browser.keys(key)
+                self.assertEqual(self.focused(), [tag, member])
+                self.assertEqual(abs(self.browser.run("return selected.length") - before), change)
+            self.browser.run("document.activeElement.blur()")
+
     def shades(self):
         """How much of the bandwidth's chart is painted as bands are: through them is seen."""
         self.settle()

@@ -47,6 +47,16 @@ function toldName(told) {
 			   nameOf(meta.members[told.member]) : told.label);
 }
 
+/* In place of what was there; the focus stays with the same member, in data-member. */
+function replaceMembers(host, elements) {
+	const focused = document.activeElement, { member } = focused ? focused.dataset : {};
+	const had = member !== undefined && host.contains(focused);
+
+	host.replaceChildren(...elements);
+	if (had)
+		host.querySelector('[data-member="' + member + '"]')?.focus({ preventScroll: true });
+}
+
 function byId(id) {
 	return document.getElementById(id);
 }

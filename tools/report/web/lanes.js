@@ -111,7 +111,7 @@ function drawLanes() {
 }
 
 function laneName(member) {
-	const button = element('button', { type: 'button', className: 'lane-name',
+	const button = element('button', { type: 'button', className: 'lane-name', 'data-member': member,
 					   title: meta.members[member].path || '' },
 			       nameElement(nameOf(meta.members[member])),
 			       element('span', { className: 'number' }));
@@ -124,7 +124,7 @@ function laneName(member) {
 }
 
 function rebuildLanes() {
-	byId('lane-names').replaceChildren(...laneOrder.map(laneName));
+	replaceMembers(byId('lane-names'), laneOrder.map(laneName));
 	for (const key of ['mean', 'rate'])
 		byId('lanes-' + key).setAttribute('aria-pressed', laneKey === key);
 }

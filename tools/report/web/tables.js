@@ -142,7 +142,8 @@ function processList(m) {
 }
 
 function memberBox(member) {
-	const box = element('input', { type: 'checkbox', checked: selected.includes(member) });
+	const box = element('input', { type: 'checkbox', checked: selected.includes(member),
+				       'data-member': member });
 
 	box.setAttribute('aria-label', 'show ' + nameOf(meta.members[member]) + ' in the charts');
 	box.addEventListener('change', () => toggleMember(member));
@@ -178,7 +179,7 @@ function memberRow(member) {
 
 /* The rows come after the first picture. */
 function rebuildRows() {
-	byId('members').tBodies[0].replaceChildren(...laneOrder.map(memberRow));
+	replaceMembers(byId('members').tBodies[0], laneOrder.map(memberRow));
 }
 
 function rebuildTable() {
