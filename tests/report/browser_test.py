@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""browser_test.py DIRECTORY: small, quiet, jobs, tight, recorded, story and hour.html in it, in Chromium.
+"""browser_test.py DIRECTORY: small, quiet, jobs, tight, recorded, story and hour.html, in Chromium.
 
 report_page makes them: small.html has 60 s of 40 containers, quiet.html 5 s, jobs.html 1 s of 16
-that are there one after another, tight.html 60 s of 200 in 1 MiB, hour.html 3600 s of 200.  recorded.html is of a recording of cmt-made with processes
-and channels, story.html of one with a story (tests/fleet/story.h).
+that are there one after another, tight.html 60 s of 200 in 1 MiB, hour.html 3600 s of 200.
+recorded.html is of a recording of cmt-made with processes and channels, story.html of one with a
+story (tests/fleet/story.h).
 Screenshots go to the same directory.  Lines "figure KEY VALUE" go to standard output.
 """
 import itertools
@@ -32,7 +33,8 @@ DATASET = "return Number(document.documentElement.dataset.%s)"
 PAINTED = """
 const { plot } = charts[arguments[0]], [xs, ys] = plot.data, { ctx: { canvas }, bbox } = plot;
 const [r, g, b] = [1, 3, 5].map((i) => parseInt(colourOf(0).slice(i, i + 2), 16));
-const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+const ctx = new OffscreenCanvas(canvas.width, canvas.height)
+    .getContext('2d', { willReadFrequently: true });
 ctx.drawImage(canvas, 0, 0);
 const { data } = ctx.getImageData(bbox.left, bbox.top, bbox.width, bbox.height);
 const columns = new Set();
@@ -391,6 +393,34 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(self.focused(), [tag, member])
                 self.assertEqual(abs(self.browser.run("return selected.length") - before), change)
             self.browser.run("document.activeElement.blur()")
+
+    def test_keys_of_table(self):
+        """In a table that scrolls, arrows and End are its own."""
+        before = self.view()
+        self.browser.run("zoom(0.5, 0.5); document.querySelector('.wide[tabindex]').focus()")
+        self.assertNotEqual(self.view(), before)
+        before = self.view()
+        self.browser.keys("Right", "End")
+        self.assertEqual(self.view(), before)
+        self.browser.keys("+")
+        self.assertNotEqual(self.view(), before)
+
+    def test_drag_ends(self):
+        """A drag that is taken away moves nothing later, and one of another button nothing at all."""
+        self.browser.run("setView(20000, 30000)")
+        drag = ("const host = byId(arguments[0]), box = host.getBoundingClientRect();"
+                "host.setPointerCapture = () => {};"
+                "const send = (type, x, button) => host.dispatchEvent(new PointerEvent(type,"
+                "{ pointerId: 1, button, shiftKey: true, bubbles: true, cancelable: true,"
+                "clientX: box.left + x, clientY: box.top + 5 }));"
+                "const ends = () => { view.from = 20000; view.to = 30000; };"
+                "send('pointerdown', 300, arguments[1]); send('pointermove', 310, 0);"
+                "const moved = view.from !== 20000; send(arguments[2], 310, 0); ends();"
+                "send('pointermove', 200, 0); return [moved, view.from !== 20000]")
+        for host in ("overview", "lanes", "chart-rate"):
+            for end in ("pointerup", "pointercancel", "lostpointercapture"):
+                self.assertEqual(self.browser.run(drag, host, 0, end), [True, False], (host, end))
+            self.assertEqual(self.browser.run(drag, host, 2, "pointerup"), [False, False], host)
 
     def shades(self):
         """How much of the bandwidth's chart is painted as bands are: through them is seen."""

@@ -13,8 +13,8 @@
  * The values of a point are varints: zigzag(mean - mean of the last point that had values),
  * and of the coarser levels mean - least and most - mean; zigzag(rate - rate of that
  * point), and of the coarser levels rate_most - rate; zigzag(local - local of that point).
- * Before the first one mean, rate and local are 0.  Unless it is BRIEF, there is THERE_WHOLE.  Where mean is 0, least and most are left
- * out, and so is rate_most where rate is 0.
+ * Before the first one mean, rate and local are 0.  Where mean is 0, least and most are left
+ * out, and so is rate_most where rate is 0.  Unless a point is BRIEF, its there is THERE_WHOLE.
  * Points behind the last run are ABSENT.
  */
 #ifndef REPORT_STREAM_H

@@ -164,11 +164,18 @@ const KEYS = {
 	'<': () => stepCursor(-10), '>': () => stepCursor(10),
 };
 
+const SCROLLS = ['ArrowLeft', 'ArrowRight', 'Home', 'End'];
+
+/* In a text it edits, and in a table it scrolls. */
+function isOthersKey({ key, target }) {
+	return target.closest('input[type=search]') ||
+	       (SCROLLS.includes(key) && target.closest('.wide'));
+}
+
 function onKey(event) {
-	const inText = event.target.closest('input[type=search]');
 	const action = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : null;
 
-	if (!action || inText || event.ctrlKey || event.metaKey || event.altKey)
+	if (!action || isOthersKey(event) || event.ctrlKey || event.metaKey || event.altKey)
 		return;
 	event.preventDefault();
 	action(event);
@@ -194,6 +201,17 @@ function watchWheel(host, boxOf, needsKey) {
 	}, { passive: false });
 }
 
+/* Calls @move until the button is up, or the drag is taken away, and @up in the first case. */
+function followDrag(host, { pointerId }, move, up) {
+	const ended = new AbortController(), { signal } = ended;
+
+	host.setPointerCapture(pointerId);
+	host.addEventListener('pointermove', move, { signal });
+	host.addEventListener('pointerup', up, { signal });
+	for (const type of ['pointerup', 'pointercancel', 'lostpointercapture'])
+		host.addEventListener(type, () => ended.abort(), { signal });
+}
+
 /* Drag sideways: the time goes with the pointer. */
 function watchDrag(host, needsShift) {
 	host.addEventListener('pointerdown', (down) => {
@@ -203,17 +221,12 @@ function watchDrag(host, needsShift) {
 			return;
 		down.preventDefault();
 		down.stopPropagation();
-		host.setPointerCapture(down.pointerId);
-		const move = (event) => {
+		followDrag(host, down, (event) => {
 			const by = (down.clientX - event.clientX) / host.clientWidth *
 				   (begin.to - begin.from);
 
 			setView(begin.from + by, begin.to + by);
-		};
-
-		host.addEventListener('pointermove', move);
-		host.addEventListener('pointerup', () =>
-			host.removeEventListener('pointermove', move), { once: true });
+		}, () => {});
 	}, true);
 }
 
@@ -226,16 +239,13 @@ function watchOverview() {
 	host.addEventListener('pointerdown', (down) => {
 		const begin = slotAt(down), span = view.to - view.from;
 
-		host.setPointerCapture(down.pointerId);
-		const move = (event) => setView(Math.min(begin, slotAt(event)),
-						Math.max(begin, slotAt(event)));
-
-		host.addEventListener('pointermove', move);
-		host.addEventListener('pointerup', (up) => {
-			host.removeEventListener('pointermove', move);
+		if (down.button)
+			return;
+		followDrag(host, down, (event) => setView(Math.min(begin, slotAt(event)),
+							  Math.max(begin, slotAt(event))), (up) => {
 			if (Math.abs(up.clientX - down.clientX) < 3)
 				setView(begin - span / 2, begin + span / 2);
-		}, { once: true });
+		});
 	});
 }
 
