@@ -484,7 +484,7 @@ static void perf_victim(void)
 	size_t cache = lab_get(LAB_CONFIG, LAB_C_SIZE);
 	struct worker *victim = worker_start(cache / 4 * 3);
 	struct worker *neighbour = worker_start(4 * cache);
-	uint64_t alone, beside = 0, after;
+	uint64_t alone, beside = 0, after = 0;
 	struct dev dev;
 
 	dev_open(&dev, O_RDONLY);
@@ -503,12 +503,14 @@ static void perf_victim(void)
 		 "the victim does not suffer: %llu cycles of 1000 instructions, %llu alone",
 		 (unsigned long long)beside, (unsigned long long)alone);
 	worker_go(neighbour, false);
-	after = cpi_of(&dev, victim);
+	/* its lines come back as fast as the host runs it */
+	WAIT_FOR((after = cpi_of(&dev, victim)) < alone + alone / 4, 30000,
+		 "the victim suffers on: %llu cycles of 1000 instructions, %llu alone",
+		 (unsigned long long)after, (unsigned long long)alone);
 	lab_switch(false);
 	note("cycles of 1000 instructions: %llu alone, %llu beside a neighbour, %llu after",
 	     (unsigned long long)alone, (unsigned long long)beside,
 	     (unsigned long long)after);
-	CHECK(after < alone + alone / 4, "the victim suffers on");
 	worker_stop(victim);
 	worker_stop(neighbour);
 	dev_close(&dev);
