@@ -27,7 +27,7 @@ struct perf_sum {
 	bool quota;		/* CMT_F_WAIT_QUOTA */
 };
 
-/* It ran for @cycles, but in a suspend, and in a kernel without TSC, a clock may go back. */
+/* The RMID ran for @cycles.  In a suspend, and without TSC, the clock may go back. */
 static __always_inline void cmt_perf_sum_ran(struct perf_sum *sum, u64 cycles)
 {
 	if (likely((s64)cycles > 0))
