@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export_format.h"
+#include "common/signals.h"
+#include "export/export_format.h"
 #include "made.h"
-#include "signals.h"
 
 #define MS 1000000ULL
 #define HOUR_NS (3600 * 1000 * MS)

@@ -4,8 +4,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "exporter/http.h"
 #include "fuzz.h"
-#include "http.h"
 
 #define STEPS 8
 

@@ -5,11 +5,11 @@
  */
 #include <getopt.h>
 
-#include "cmtctl.h"
-#include "exporter.h"
+#include "cmtctl/cmtctl.h"
+#include "cmtstat/subcommands.h"
+#include "common/options.h"
+#include "exporter/exporter.h"
 #include "fuzz.h"
-#include "options.h"
-#include "subcommands.h"
 
 #define WORDS 16
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A file of patterns, and the line that says what is wrong with it. */
+#include "cmtctl/patterns.h"
 #include "fuzz.h"
-#include "patterns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

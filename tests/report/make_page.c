@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "page.h"
+#include "report/page.h"
 
 #define MS	1000000ULL
 #define T0	(5000 * MS)

@@ -61,7 +61,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroups.h"
+#include "common/cgroups.h"
 #include "forbidden.h"
 
 #define MS 1000000ULL

@@ -11,7 +11,7 @@ src := $(TOP)/tests/vm/suite
 flags := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D_GNU_SOURCE
 # The library's rooms first: the module has folders of the same names.
 includes := -I$(TOP)/libcmt -I$(TOP)/libcmt/include -I$(OUT)/include
-includes += -I$(TOP)/module -I$(TOP)/tools/common
+includes += -I$(TOP)/module -I$(TOP)/tools
 link = gcc -static -pthread $(1) -o $@
 says = @mkdir -p $(@D) && echo "$(patsubst $(OUT)/%,%,$@)"
 
@@ -84,7 +84,6 @@ report := $(TOP)/tools/report
 export := $(TOP)/tools/export
 cmtstat_objects := $(call objects,now,$(wildcard $(report)/*.c $(export)/*.c)) \
 	$(OUT)/now/tools/report/assets.o
-$(cmtstat_objects): includes += -I$(TOP)/tools/cmtstat -I$(report) -I$(export)
 $(OUT)/report/assets.c: $(report)/embed.sh $(wildcard $(report)/web/* $(report)/third-party/uplot/*)
 	@mkdir -p $(@D)
 	$(report)/embed.sh $@

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cgroups.h"
-#include "errors.h"
-#include "fields.h"
-#include "format.h"
+#include "common/cgroups.h"
+#include "common/errors.h"
+#include "common/fields.h"
+#include "common/format.h"
 
 /* Of the search for a cgroup, before the module is asked. */
 static const struct reason cgroup_reasons[] = {

@@ -6,7 +6,7 @@
 #include <cmt/cmt.h>
 #include <stdbool.h>
 
-#include "options.h"
+#include "common/options.h"
 #include "patterns.h"
 
 struct ctl_config {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fields.h"
+#include "common/fields.h"
+#include "common/format.h"
 #include "findings.h"
-#include "format.h"
 
 static const char *const state_words[] = {
 	[FINDING_GOOD] = "good",

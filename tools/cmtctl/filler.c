@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "signals.h"
+#include "common/signals.h"
 
 #define LINE	64	/* bytes; of all processors that have L3 monitoring */
 #define SETTLED	3	/* walks */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "errors.h"
-#include "rows.h"
+#include "common/errors.h"
+#include "common/rows.h"
 
 /* A finding is worth a note above one in this number of ticks or readings. */
 #define FEW	100

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "beside.h"
-#include "cgroups.h"
+#include "common/beside.h"
+#include "common/cgroups.h"
 #include "processor.h"
 
 enum finding_state {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
-#include "format.h"
-#include "names.h"
-#include "rows.h"
+#include "common/fields.h"
+#include "common/format.h"
+#include "common/names.h"
+#include "common/rows.h"
 
 /* The module's texts need not be terminated. */
 static void add_text(struct fields *fields, const char *name, const char *text,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmtctl.h"
 
-#include "fields.h"
-#include "format.h"
+#include "common/fields.h"
+#include "common/format.h"
 
 int ctl_interval_operands(struct ctl *ctl, char **operands, int nr)
 {

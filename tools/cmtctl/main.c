@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "caps.h"
-#include "errors.h"
-#include "format.h"
+#include "common/caps.h"
+#include "common/errors.h"
+#include "common/format.h"
 
 /* Options that only some commands know. */
 #define KNOWS_CHILDREN	(1U << 0)

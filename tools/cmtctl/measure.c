@@ -9,15 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "caps.h"
-#include "clock.h"
-#include "errors.h"
-#include "format.h"
-#include "json.h"
-#include "meter_view.h"
-#include "names.h"
-#include "signals.h"
-#include "text.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/format.h"
+#include "common/json.h"
+#include "common/meter_view.h"
+#include "common/names.h"
+#include "common/signals.h"
+#include "common/text.h"
 
 #define DEFAULT_NS 1000000000ULL
 

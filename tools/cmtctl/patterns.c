@@ -6,7 +6,7 @@
 #include <string.h>
 #include <uapi/cmt.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define SPACE " \t\n\v\f\r"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "errors.h"
-#include "fields.h"
+#include "common/errors.h"
+#include "common/fields.h"
 
 static const struct {
 	const char *name;

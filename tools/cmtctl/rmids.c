@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
-#include "format.h"
-#include "rows.h"
+#include "common/fields.h"
+#include "common/format.h"
+#include "common/rows.h"
 
 static bool emulated(const struct ctl *ctl)
 {

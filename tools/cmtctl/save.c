@@ -14,9 +14,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "errors.h"
-#include "format.h"
-#include "json.h"
+#include "common/errors.h"
+#include "common/format.h"
+#include "common/json.h"
 
 #define SERVICE_SOCKET "/run/cmt-recorder/save"
 #define ANSWER_S 30

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cgroups.h"
-#include "errors.h"
-#include "fields.h"
-#include "rows.h"
+#include "common/cgroups.h"
+#include "common/errors.h"
+#include "common/fields.h"
+#include "common/rows.h"
 
 static bool patterns_wanted(const struct ctl_config *config)
 {

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "caps.h"
-#include "clock.h"
 #include "cmtctl.h"
-#include "errors.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/meter.h"
+#include "common/meter_view.h"
+#include "common/progress.h"
+#include "common/signals.h"
 #include "filler.h"
-#include "meter.h"
-#include "meter_view.h"
-#include "progress.h"
-#include "signals.h"
 
 #define LIMIT_NS	60000000000ULL	/* of all */
 #define TICKS_NS	3000000000ULL

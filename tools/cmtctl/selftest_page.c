@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "cmtctl.h"
-#include "format.h"
-#include "json.h"
-#include "names.h"
+#include "common/format.h"
+#include "common/json.h"
+#include "common/names.h"
 
 static const char *const fill_names[NR_FILLS] = {
 	[FILL_NONE] = "a process that rests",

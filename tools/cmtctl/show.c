@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "fields.h"
-#include "format.h"
-#include "rows.h"
+#include "common/fields.h"
+#include "common/format.h"
+#include "common/rows.h"
 
 /* One of the two lists: owners of an RMID, and pending owners. */
 struct list {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmtctl.h"
 
-#include "fields.h"
+#include "common/fields.h"
 
 static void add_now(struct fields *fields, const struct cmt_stats *stats)
 {

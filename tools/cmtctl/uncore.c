@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "fields.h"
-#include "format.h"
+#include "common/fields.h"
+#include "common/format.h"
 
 static const char *access_name(const struct cmt_box *box)
 {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "cgroup/cgroup.h"
-#include "clock.h"
-#include "name/name.h"
+#include "common/clock.h"
+#include "common/options.h"
 #include "list.h"
-#include "options.h"
+#include "name/name.h"
 
 #define PERIOD_NS	5000000000ULL
 #define SHARE		20	/* at most 1/SHARE of a CPU */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define LEAST_WIDTH 10
 #define LEAST_HEIGHT 3

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "glyphs.h"
 #include "layout.h"
 #include "slower.h"

@@ -3,7 +3,7 @@
 #ifndef TOOLS_CACHES_H
 #define TOOLS_CACHES_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 #define CACHES_MOST 65U		/* all together, and as many L3 domains as the module reads */
 

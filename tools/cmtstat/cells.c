@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "marks.h"
-#include "names.h"
 #include "slower.h"
 
 static void set_text(struct cell *cell, const char *text)

@@ -3,10 +3,10 @@
 #ifndef TOOLS_CMTSTAT_H
 #define TOOLS_CMTSTAT_H
 
-#include "options.h"
-#include "origin.h"
+#include "common/options.h"
+#include "common/origin.h"
+#include "common/rows.h"
 #include "replay.h"
-#include "rows.h"
 
 enum output {
 	OUTPUT_TABLE,

@@ -6,7 +6,7 @@
 #ifndef TOOLS_COLUMNS_H
 #define TOOLS_COLUMNS_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 enum cell_kind {
 	CELL_ABSENT,	/* not measured, or there is no such thing here */

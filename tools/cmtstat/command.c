@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "caps.h"
-#include "errors.h"
-#include "meter_view.h"
+#include "common/caps.h"
+#include "common/errors.h"
+#include "common/meter_view.h"
 #include "source.h"
 #include "summary.h"
 

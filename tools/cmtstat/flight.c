@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 #include "asked.h"
-#include "caps.h"
-#include "capture.h"
-#include "clock.h"
-#include "errors.h"
-#include "filter.h"
-#include "format.h"
+#include "common/caps.h"
+#include "common/capture.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/filter.h"
+#include "common/format.h"
+#include "common/signals.h"
 #include "record_sync.h"
 #include "save.h"
-#include "signals.h"
 #include "trigger.h"
 
 #define AGAIN_NS 1000000000ULL	/* earlier requests get the last result */

@@ -5,7 +5,7 @@
 #ifndef TOOLS_FOLLOW_H
 #define TOOLS_FOLLOW_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 #define FOLLOW_SLOTS 512U
 #define FOLLOW_PARTS 16U	/* more domains than that are not shown */

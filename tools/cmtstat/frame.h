@@ -3,7 +3,7 @@
 #ifndef TOOLS_FRAME_H
 #define TOOLS_FRAME_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 /* Room for the rows of a frame; begins all 0. */
 struct frame_room {

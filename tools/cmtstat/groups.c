@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "groups.h"
 
-#include "origin.h"
+#include "common/origin.h"
 
 bool view_exists(enum view by, bool light, bool groups)
 {

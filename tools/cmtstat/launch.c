@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "caps.h"
-#include "clock.h"
-#include "errors.h"
-#include "format.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/format.h"
 
 enum {
 	EXIT_CANNOT_RUN = 126,

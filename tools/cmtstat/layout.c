@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "glyphs.h"
 #include "history.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "clock.h"
-#include "meter.h"
+#include "common/clock.h"
+#include "common/meter.h"
 
 #define SLOT_NS		10000000ULL	/* a reading of all owners takes no longer */
 #define NEVER_NS	3600000000000ULL	/* intervals are ended by light_pump() */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "clock.h"
+#include "common/clock.h"
 #include "settings_file.h"
 #include "terminal.h"
 

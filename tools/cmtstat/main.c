@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "common/meter.h"
 #include "light.h"
-#include "meter.h"
 #include "session.h"
 #include "subcommands.h"
 #include "why.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 bool budget_exceeded(struct budget *budget, uint64_t now_ns, uint64_t spent_ns)
 {

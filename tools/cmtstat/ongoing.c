@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "heat.h"
 #include "screen.h"
 #include "slower.h"

@@ -3,7 +3,7 @@
 #ifndef TOOLS_ONGOING_H
 #define TOOLS_ONGOING_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 #define ONGOING_MOST 8U
 

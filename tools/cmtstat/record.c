@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "caps.h"
-#include "clock.h"
-#include "errors.h"
-#include "filter.h"
-#include "format.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/filter.h"
+#include "common/format.h"
+#include "common/signals.h"
 #include "launch.h"
 #include "record_sync.h"
 #include "record_view.h"
-#include "signals.h"
 
 #define COMMAND_NS	10000000ULL	/* between readings while a command runs */
 #define END_NS		5000000000ULL	/* the longest time of readings at the end */

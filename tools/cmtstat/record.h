@@ -3,7 +3,7 @@
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
-#include "origin.h"
+#include "common/origin.h"
 #include "rule.h"
 #include "subcommands.h"
 

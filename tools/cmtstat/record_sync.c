@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "caps.h"
-#include "filter.h"
+#include "common/caps.h"
+#include "common/filter.h"
 
 union fd_room {
 	struct cmsghdr align;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "record.h"
 
 #define SAMPLE_LEN 32

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "capture.h"
+#include "common/capture.h"
 #include "record_file.h"
 
 struct record_summary {

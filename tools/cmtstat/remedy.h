@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cgroups.h"
+#include "common/cgroups.h"
 #include "quiet.h"
 
 struct remedy_machine {

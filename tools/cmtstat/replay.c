@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "origin.h"
+#include "common/clock.h"
+#include "common/origin.h"
 
 static int open_recording(struct replay *replay)
 {

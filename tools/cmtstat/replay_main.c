@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "caps.h"
-#include "errors.h"
-#include "format.h"
+#include "common/caps.h"
+#include "common/errors.h"
+#include "common/format.h"
 #include "groups.h"
 #include "part.h"
 #include "session.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "options.h"
+#include "common/options.h"
 
 #define SECOND_NS	1000000000
 #define SPAN_MAX_NS	(3660ULL * 86400 * SECOND_NS)

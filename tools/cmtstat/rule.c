@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "options.h"
+#include "common/options.h"
 
 #define LIMIT_MAX (1ULL << 50)
 

@@ -5,7 +5,7 @@
 
 #include <cmt/usage.h>
 
-#include "rows.h"
+#include "common/rows.h"
 #include "slower.h"
 
 #define RULES 8U

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "keep_file.h"
+#include "common/keep_file.h"
 
 struct saves {
 	const char *path;	/* of the directory */

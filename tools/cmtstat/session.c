@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "caps.h"
-#include "clock.h"
-#include "errors.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/signals.h"
 #include "groups.h"
 #include "kept.h"
 #include "live.h"
-#include "signals.h"
 #include "source.h"
 #include "tables.h"
 #include "terminal.h"

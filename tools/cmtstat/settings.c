@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "columns.h"
-#include "format.h"
+#include "common/format.h"
 #include "groups.h"
 
 #define MIN_NS 100000000ULL	/* every source has these intervals */

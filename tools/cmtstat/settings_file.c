@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format.h"
-#include "text.h"
+#include "common/format.h"
+#include "common/text.h"
 
 #define DIRECTORY "cmt"
 #define FILE_NAME "cmtstat"

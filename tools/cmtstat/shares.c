@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define NUMBERED	(1ULL << 62)
 #define PROCESS_ID	(1ULL << 63)

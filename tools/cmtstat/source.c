@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "origin.h"
+#include "common/clock.h"
+#include "common/origin.h"
 
 #define COUNT_NS 900000000ULL	/* processes are counted no more often */
 

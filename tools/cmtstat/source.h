@@ -3,7 +3,7 @@
 #ifndef TOOLS_SOURCE_H
 #define TOOLS_SOURCE_H
 
-#include "cgroups.h"
+#include "common/cgroups.h"
 #include "frame.h"
 #include "light.h"
 #include "replay.h"

@@ -7,7 +7,7 @@
 #ifndef TOOLS_SUBCOMMANDS_H
 #define TOOLS_SUBCOMMANDS_H
 
-#include "options.h"
+#include "common/options.h"
 
 #define CMTSTAT_SUBCOMMANDS(X) \
 	X(record, "keep all that is measured in a file") \

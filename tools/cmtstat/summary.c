@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "clock.h"
-#include "format.h"
-#include "json.h"
-#include "meter_view.h"
+#include "common/clock.h"
+#include "common/format.h"
+#include "common/json.h"
+#include "common/meter_view.h"
 
 /* The meaning of a flag of the values for the command, as a sentence */
 static const struct {

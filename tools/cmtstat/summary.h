@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "common/meter.h"
 #include "launch.h"
-#include "meter.h"
 
 struct summary {
 	char **argv;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/signals.h"
+#include "common/text.h"
 #include "screen.h"
-#include "signals.h"
-#include "text.h"
 
 static void print_table(const struct report *report, FILE *out)
 {

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "board.h"
+#include "common/signals.h"
 #include "crash.h"
 #include "glyphs.h"
-#include "signals.h"
 
 #define SEQUENCE_MS 50	/* a control sequence comes at once, typed keys are slower */
 

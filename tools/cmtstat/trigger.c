@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
+#include "common/clock.h"
+#include "common/format.h"
 
 #define BIT(kind)	(1U << (kind))
 #define WATCHED		(BIT(RULE_CULPRIT) | BIT(RULE_SLOWER))

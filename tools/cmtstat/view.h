@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "beside.h"
-#include "cgroups.h"
 #include "columns.h"
+#include "common/beside.h"
+#include "common/cgroups.h"
 #include "follow.h"
 #include "marks.h"
 #include "ongoing.h"

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "format.h"
-#include "names.h"
-#include "origin.h"
+#include "common/format.h"
+#include "common/names.h"
+#include "common/origin.h"
 
 #define WIDE 100	/* a screen that has room for the date, too */
 #define DATE_LEN 11	/* "2026-03-01T" */

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "format.h"
-#include "json.h"
-#include "origin.h"
+#include "common/format.h"
+#include "common/json.h"
+#include "common/origin.h"
 #include "slower.h"
 #include "view_slower.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define VALUE_LEN (FORMAT_LEN + 8)
 

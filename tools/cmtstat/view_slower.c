@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 
-#include "format.h"
-#include "json.h"
+#include "common/format.h"
+#include "common/json.h"
 #include "slower.h"
 
 static int add_real(struct json_object *object, const char *name, double value)

@@ -3,7 +3,7 @@
 #ifndef TOOLS_VIEW_SLOWER_H
 #define TOOLS_VIEW_SLOWER_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 struct json_object;
 

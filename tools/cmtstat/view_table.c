@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "heat.h"
 #include "layout.h"
 

@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "errors.h"
-#include "format.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/format.h"
+#include "common/signals.h"
+#include "common/text.h"
 #include "frame.h"
-#include "signals.h"
-#include "text.h"
 #include "watch.h"
 #include "why_slower.h"
 

@@ -5,9 +5,9 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "format.h"
-#include "json.h"
-#include "names.h"
+#include "common/format.h"
+#include "common/json.h"
+#include "common/names.h"
 
 /* An object that is being filled: the first error stays. */
 struct filling {

@@ -3,7 +3,7 @@
 #ifndef TOOLS_WHY_NAMES_H
 #define TOOLS_WHY_NAMES_H
 
-#include "rows.h"
+#include "common/rows.h"
 
 struct why_name {
 	char label[CONTAINER_LABEL_LEN];	/* raw bytes */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "common/text.h"
 
 bool why_is_wanted(const char *filter, const struct why_name *name)
 {

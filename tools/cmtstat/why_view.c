@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "why_json.h"
 
 #define ID_OUTSIDE (CMT_CULPRIT_NO_CGROUP | CMT_USAGE_UNATTRIBUTED)	/* RMID 0 */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "remedy.h"
 #include "slower.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtctl.h"
-#include "cmtstat.h"
-#include "exporter.h"
+#include "cmtctl/cmtctl.h"
+#include "cmtstat/cmtstat.h"
+#include "exporter/exporter.h"
 
 #define FOREACH(spec, table, name) \
 	for ((spec) = (table); (spec) && (spec)->name; (spec)++)

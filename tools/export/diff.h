@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/options.h"
+#include "common/rows.h"
 #include "keys.h"
-#include "options.h"
-#include "rows.h"
 #include "span.h"
 
 enum diff_sort {

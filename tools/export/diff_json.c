@@ -6,8 +6,8 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "format.h"
-#include "json.h"
+#include "common/format.h"
+#include "common/json.h"
 
 static const struct {
 	const char *name;

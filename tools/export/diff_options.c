@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "subcommands.h"
+#include "cmtstat/subcommands.h"
 
 static int set_json(void *config, const char *value)
 {

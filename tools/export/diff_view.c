@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define NAME_WIDTH	32
 #define CELL_WIDTH	12

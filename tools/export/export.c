@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "errors.h"
+#include "cmtstat/subcommands.h"
+#include "common/errors.h"
+#include "common/format.h"
+#include "common/signals.h"
 #include "export_incidents.h"
-#include "format.h"
-#include "signals.h"
-#include "subcommands.h"
 
 #define SECOND_NS 1000000000ULL
 #define PROGRAM "cmtstat export"

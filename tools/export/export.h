@@ -3,8 +3,8 @@
 #ifndef TOOLS_EXPORT_H
 #define TOOLS_EXPORT_H
 
+#include "common/options.h"
 #include "export_format.h"
-#include "options.h"
 #include "span.h"
 
 struct export_config {

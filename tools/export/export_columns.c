@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "names.h"
+#include "common/names.h"
 
 void export_row_name(struct export_row *export)
 {

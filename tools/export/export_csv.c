@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define SECOND_NS 1000000000ULL
 #define KB 1024.0

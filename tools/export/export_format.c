@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export_format.h"
 
-#include "format.h"
+#include "common/format.h"
 
 #define REPLACEMENT 0xfffdU
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 #define SECOND_NS 1000000000ULL
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "columns.h"
-#include "subcommands.h"
+#include "cmtstat/columns.h"
+#include "cmtstat/subcommands.h"
 
 static int set_format(void *config, const struct export_format *format)
 {

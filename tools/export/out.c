@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "signals.h"
+#include "common/signals.h"
 
 #define ROOM (256U << 10)
 #define EXACT 9007199254740992.0	/* 2^53: below it whole numbers are exact */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "errors.h"
-#include "format.h"
-#include "signals.h"
+#include "common/errors.h"
+#include "common/format.h"
+#include "common/signals.h"
 
 #define SECOND_NS	1000000000ULL
 #define STEP_NS		(SECOND_NS / 1000)	/* less is drift of the clock, and no step */

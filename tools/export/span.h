@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "part.h"
-#include "progress.h"
+#include "cmtstat/part.h"
+#include "common/progress.h"
 
 #define SPAN_MIN_GRAIN_NS 1000000ULL
 #define SPAN_MAX_GRAIN_NS 3600000000000ULL

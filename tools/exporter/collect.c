@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "errors.h"
+#include "common/clock.h"
+#include "common/errors.h"
 
 #define NAME		"cmt-exporter"
 #define RETRY_NS	1000000000ULL

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
+#include "common/clock.h"
+#include "common/names.h"
+#include "common/rows.h"
 #include "labels.h"
-#include "names.h"
-#include "rows.h"
 
 #define COOLDOWN_NS	10000000000ULL	/* as cmtstat --why */
 #define LOOK_NS		900000000ULL	/* frames of all rows come once a second */

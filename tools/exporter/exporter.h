@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "options.h"
-#include "origin.h"
+#include "common/options.h"
+#include "common/origin.h"
 
 /* Above the range that exporters of Prometheus share, which is full. */
 #define EXPORTER_LISTEN "127.0.0.1:19753"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "common/clock.h"
+#include "common/names.h"
+#include "common/rows.h"
 #include "metrics.h"
-#include "names.h"
-#include "rows.h"
 
 #define VALUE_LEN 40	/* of a value as text */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fine.h"
 
-#include "clock.h"
+#include "common/clock.h"
 
 #define SLOT_NS	1000000ULL
 #define WAIT_NS	10000000ULL	/* rings hold more, and frames that wait take memory */

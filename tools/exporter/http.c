@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "clock.h"
+#include "common/clock.h"
 
 #define BACKLOG		4096	/* the kernel's limit: a refused client waits 1 s or more */
 #define FOREVER_NS	60000000000ULL

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
-#include "rows.h"
+#include "common/format.h"
+#include "common/rows.h"
 
 static void put(struct labels *labels, const char *text, size_t len)
 {

@@ -6,15 +6,15 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "caps.h"
-#include "clock.h"
 #include "collect.h"
-#include "errors.h"
+#include "common/caps.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/filter.h"
+#include "common/signals.h"
 #include "expose.h"
-#include "filter.h"
 #include "http.h"
 #include "served.h"
-#include "signals.h"
 
 struct exporter {
 	struct collector collector;

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "common/names.h"
+#include "common/rows.h"
 #include "labels.h"
 #include "metrics_fine.h"
-#include "names.h"
-#include "rows.h"
 
 /* struct metric.what of series. */
 enum {

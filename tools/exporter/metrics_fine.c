@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "labels.h"
 #include "metrics.h"
 #include "metrics_fine.h"
-#include "names.h"
 
 void emit_part_occupancy(struct writer *w)
 {

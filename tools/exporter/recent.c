@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "recent.h"
 
-#include "clock.h"
+#include "common/clock.h"
 
 static int take_chunk(void *ctx, const struct cmt_chunk *chunk)
 {

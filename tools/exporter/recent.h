@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture.h"
+#include "common/capture.h"
+#include "common/keep.h"
+#include "common/keep_file.h"
 #include "exporter.h"
-#include "keep.h"
-#include "keep_file.h"
 
 #define RECENT_SPAN_NS	600000000000ULL
 #define RECENT_BYTES	(64ULL << 20)	/* of chunks: beyond them the oldest leave early */

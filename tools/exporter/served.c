@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "errors.h"
-#include "report.h"
+#include "common/clock.h"
+#include "common/errors.h"
+#include "report/report.h"
 
 static int write_page(struct report *report, int fd)
 {

@@ -8,8 +8,8 @@
 
 #include "child.h"
 #include "http.h"
-#include "page.h"
 #include "recent.h"
+#include "report/page.h"
 
 #define SERVED_NS	10000000000ULL	/* a page is served for so long */
 #define SERVED_LIMIT_NS	60000000000ULL	/* and takes no longer to be made */

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "caps.h"
-#include "errors.h"
-#include "format.h"
+#include "cmtstat/subcommands.h"
+#include "common/caps.h"
+#include "common/errors.h"
+#include "common/format.h"
 #include "output.h"
 #include "report.h"
-#include "subcommands.h"
 
 static void say(const char *path, const char *why)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "part.h"
+#include "cmtstat/part.h"
 
 #define REPORT_NAME	"cmtstat report"
 #define REPORT_SIZE	(64ULL << 20)	/* bytes of points, in the page */

@@ -43,7 +43,7 @@ script=(third-party/uplot/uPlot.iife.js web/format.js web/data.js web/series.js
 style=(third-party/uplot/uPlot.min.css web/report.css)
 
 {
-	echo '#include "assets.h"'
+	echo '#include "report/assets.h"'
 	array script "${script[@]}"
 	hash script "${script[@]}"
 	array style "${style[@]}"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "names.h"
+#include "common/names.h"
 #include "page.h"
 #include "print.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "format.h"
+#include "common/format.h"
 #include "page.h"
 #include "print.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmtstat/subcommands.h"
 #include "command.h"
-#include "options.h"
-#include "subcommands.h"
+#include "common/options.h"
 
 #define SIZE_LEAST (1ULL << 20)
 #define SIZE_MOST  (1ULL << 30)

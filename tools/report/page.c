@@ -6,7 +6,7 @@
 
 #include "assets.h"
 #include "base64.h"
-#include "format.h"
+#include "common/format.h"
 #include "print.h"
 
 #define FIRST_POINTS 2500U	/* that the first picture has at most; see web/data.js */

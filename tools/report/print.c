@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "common/format.h"
 
 /* escape_text(), or a replacement without memory */
 static char *visible(const char *text)

@@ -8,7 +8,7 @@
 
 #include <cmt/cmt.h>
 
-#include "keys.h"
+#include "export/keys.h"
 
 struct model;
 

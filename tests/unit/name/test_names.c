@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "list.h"
+#include "cmtnames/list.h"
 #include "file/file.h"
 #include "name/names_file.h"
 #include "unit.h"

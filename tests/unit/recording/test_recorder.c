@@ -9,7 +9,7 @@
 
 #include <cmt/cmt.h>
 
-#include "capture.h"
+#include "common/capture.h"
 #include "fake_device.h"
 #include "image.h"
 #include "recording.h"

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "board.h"
-#include "columns.h"
-#include "frame.h"
-#include "glyphs.h"
-#include "slower.h"
+#include "cmtstat/board.h"
+#include "cmtstat/columns.h"
+#include "cmtstat/frame.h"
+#include "cmtstat/glyphs.h"
+#include "cmtstat/slower.h"
 #include "unit.h"
 
 #define ROWS	9U

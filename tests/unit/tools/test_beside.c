@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "beside.h"
+#include "common/beside.h"
 #include "unit.h"
 
 static struct cmt_container groups[3];

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "board.h"
-#include "glyphs.h"
-#include "hold.h"
-#include "slower.h"
+#include "cmtstat/board.h"
+#include "cmtstat/glyphs.h"
+#include "cmtstat/hold.h"
+#include "cmtstat/slower.h"
 #include "unit.h"
 
 #define SECOND 1000000000ULL

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroups.h"
+#include "common/cgroups.h"
 #include "unit.h"
 
 static char root[64];

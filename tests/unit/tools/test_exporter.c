@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expose.h"
-#include "http.h"
-#include "labels.h"
+#include "exporter/expose.h"
+#include "exporter/http.h"
+#include "exporter/labels.h"
 #include "unit.h"
 
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <uapi/cmt.h>
 
-#include "findings.h"
+#include "cmtctl/findings.h"
 #include "unit.h"
 
 static struct cmt_info info;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
+#include "common/clock.h"
+#include "common/format.h"
 #include "unit.h"
 
 START_TEST(test_format_short)

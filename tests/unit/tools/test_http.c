@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http.h"
+#include "exporter/http.h"
 #include "unit.h"
 
 #define PAGE_BYTES	(9U << 20)

@@ -2,7 +2,7 @@
 /* What cmtctl selftest makes of its figures. */
 #include <string.h>
 
-#include "judge.h"
+#include "cmtctl/judge.h"
 #include "unit.h"
 
 #define MIB (1ULL << 20)

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "meter.h"
+#include "common/meter.h"
 #include "unit.h"
 
 #define SECOND	1000000000ULL

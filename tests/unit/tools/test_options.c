@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtctl.h"
-#include "cmtstat.h"
+#include "cmtctl/cmtctl.h"
+#include "cmtstat/cmtstat.h"
 #include "unit.h"
 
 static char *said;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <uapi/cmt.h>
 
-#include "patterns.h"
+#include "cmtctl/patterns.h"
 #include "unit.h"
 
 static struct patterns patterns;

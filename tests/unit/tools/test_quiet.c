@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which L3 domain has least to do, of a made-up machine, and moving there. */
-#include "remedy.h"
+#include "cmtstat/remedy.h"
 
 #include <check.h>
 #include <stdarg.h>

@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base64.h"
-#include "output.h"
-#include "page.h"
-#include "print.h"
+#include "report/base64.h"
+#include "report/output.h"
+#include "report/page.h"
+#include "report/print.h"
 #include "unit.h"
 
 #define MS	1000000ULL

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cmtctl.h"
+#include "cmtctl/cmtctl.h"
 #include "unit.h"
 
 int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t len);

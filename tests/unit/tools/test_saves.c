@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record_sync.h"
-#include "save.h"
+#include "cmtstat/record_sync.h"
+#include "cmtstat/save.h"
 #include "unit.h"
 
 #define FILES 600

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "selftest.h"
+#include "cmtctl/selftest.h"
 #include "unit.h"
 
 static char page[1 << 16];

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report.h"
-#include "served.h"
+#include "exporter/served.h"
+#include "report/report.h"
 #include "unit.h"
 
 #define S 1000000000ULL

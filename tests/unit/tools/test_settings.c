@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "settings_file.h"
+#include "cmtstat/settings_file.h"
 #include "unit.h"
 
 static struct settings settings;

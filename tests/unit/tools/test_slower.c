@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "columns.h"
-#include "hold.h"
-#include "slower.h"
+#include "cmtstat/columns.h"
+#include "cmtstat/hold.h"
+#include "cmtstat/slower.h"
+#include "cmtstat/view_slower.h"
 #include "unit.h"
-#include "view_slower.h"
 
 #define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <time.h>
 
-#include "collect.h"
+#include "exporter/collect.h"
 #include "unit.h"
 
 #define S	1000000000ULL

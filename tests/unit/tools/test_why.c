@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "why_view.h"
+#include "cmtstat/why_view.h"
 #include "unit.h"
 
 #define MS 1000000ULL
