@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "groups.h"
+#include "config/groups.h"
 
 static const enum sort_key sort_keys[] = {
 	SORT_OCCUPANCY, SORT_TOTAL, SORT_LOCAL, SORT_CPU, SORT_WAIT, SORT_IPC,

@@ -3,7 +3,7 @@
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
 
-#include "cmtstat.h"
+#include "config/config.h"
 
 /*
  * Run @argv, and print its occupancy and traffic on standard error.  Returns the exit

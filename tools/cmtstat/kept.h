@@ -3,7 +3,7 @@
 #ifndef TOOLS_KEPT_H
 #define TOOLS_KEPT_H
 
-#include "cmtstat.h"
+#include "config/config.h"
 
 struct kept {
 	struct config config;

@@ -4,7 +4,7 @@
 #define TOOLS_LIVE_H
 
 #include "board.h"
-#include "cmtstat.h"
+#include "config/config.h"
 #include "hold.h"
 
 struct live {

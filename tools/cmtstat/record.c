@@ -18,6 +18,7 @@
 #include "common/filter.h"
 #include "common/format.h"
 #include "common/signals.h"
+#include "config/subcommand.h"
 #include "launch.h"
 #include "record_sync.h"
 #include "record_view.h"

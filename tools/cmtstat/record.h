@@ -3,9 +3,9 @@
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
+#include "common/options.h"
 #include "common/origin.h"
 #include "rule.h"
-#include "subcommands.h"
 
 #define RECORD_NAME "cmtstat record"
 
@@ -39,5 +39,10 @@ extern const struct record_config record_defaults;
 
 /* Run a flight recorder until a signal ends it.  Returns the exit status. */
 int flight_run(const struct record_config *config);
+
+extern const struct program record_program;
+
+/* As main(), with argv[0] "record". */
+int record_main(int argc, char **argv);
 
 #endif

@@ -4,7 +4,7 @@
 #include <cmt/recording.h>
 #include <errno.h>
 
-#include "cmtstat.h"
+#include "config/config.h"
 
 #define SECOND_NS	1000000000ULL
 #define DURATION_MAX_NS	(366 * 86400 * SECOND_NS)

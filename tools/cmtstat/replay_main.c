@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "replay.h"
+#include "cmtstat.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -9,10 +9,10 @@
 #include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
-#include "groups.h"
+#include "config/groups.h"
+#include "config/subcommand.h"
 #include "part.h"
 #include "session.h"
-#include "subcommands.h"
 #include "why.h"
 
 static int say_unread(const struct replay *replay, int err)

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/errors.h"
 #include "common/signals.h"
-#include "groups.h"
+#include "config/groups.h"
 #include "kept.h"
 #include "live.h"
 #include "source.h"

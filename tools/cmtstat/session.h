@@ -3,7 +3,7 @@
 #ifndef TOOLS_SESSION_H
 #define TOOLS_SESSION_H
 
-#include "cmtstat.h"
+#include "config/config.h"
 #include "replay.h"
 
 /* Returns the exit status. */

@@ -7,7 +7,7 @@
 
 #include "columns.h"
 #include "common/format.h"
-#include "groups.h"
+#include "config/groups.h"
 
 #define MIN_NS 100000000ULL	/* every source has these intervals */
 #define MAX_NS 60000000000ULL

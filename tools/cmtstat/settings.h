@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cmtstat.h"
+#include "config/config.h"
 
 enum setting {
 	SETTING_BY,

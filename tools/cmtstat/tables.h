@@ -3,7 +3,7 @@
 #ifndef TOOLS_TABLES_H
 #define TOOLS_TABLES_H
 
-#include "cmtstat.h"
+#include "config/config.h"
 #include "view.h"
 
 /* The line with the fields' names of CSV.  Returns as signals_write(). */

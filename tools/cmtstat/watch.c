@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmtstat.h"
 #include "common/clock.h"
+#include "config/config.h"
 
 #define LOOK_NS		1000000000ULL	/* the interval between readings of files */
 #define SLOWERS_NS	500000000ULL	/* an interval of 1 s does not miss one by jitter */

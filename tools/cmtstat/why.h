@@ -3,7 +3,7 @@
 #ifndef TOOLS_WHY_H
 #define TOOLS_WHY_H
 
-#include "cmtstat.h"
+#include "config/config.h"
 #include "replay.h"
 
 /* NULL, or why the options do not go with --why */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmtstat/subcommands.h"
 #include "common/errors.h"
 #include "common/signals.h"
 #include "common/text.h"
+#include "config/subcommand.h"
 
 #define PROGRAM "cmtstat diff"
 #define GRAIN_NS 1000000000ULL

@@ -97,4 +97,9 @@ int diff_json(FILE *out, const struct diff *diff);
 /* Rows that config->top leaves. */
 uint32_t diff_shown(const struct diff *diff);
 
+extern const struct program diff_program;
+
+/* As main(), with argv[0] "diff". */
+int diff_main(int argc, char **argv);
+
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmtstat/subcommands.h"
 
 static int set_json(void *config, const char *value)
 {

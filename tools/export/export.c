@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmtstat/subcommands.h"
 #include "common/errors.h"
 #include "common/format.h"
 #include "common/signals.h"
+#include "config/subcommand.h"
 #include "export_incidents.h"
 
 #define SECOND_NS 1000000000ULL

@@ -13,4 +13,9 @@ struct export_config {
 	bool incidents;		/* rows are incidents, not intervals */
 };
 
+extern const struct program export_program;
+
+/* As main(), with argv[0] "export". */
+int export_main(int argc, char **argv);
+
 #endif

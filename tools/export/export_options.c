@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmtstat/columns.h"
-#include "cmtstat/subcommands.h"
 
 static int set_format(void *config, const struct export_format *format)
 {

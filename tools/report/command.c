@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmtstat/subcommands.h"
 #include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
+#include "config/subcommand.h"
 #include "output.h"
 #include "report.h"
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cmtstat/part.h"
+#include "common/options.h"
 
 #define REPORT_NAME	"cmtstat report"
 #define REPORT_SIZE	(64ULL << 20)	/* bytes of points, in the page */
@@ -14,5 +15,10 @@ struct report_config {
 	struct part part;	/* output "-": standard output */
 	uint64_t size;		/* bytes that points may take in the page */
 };
+
+extern const struct program report_program;
+
+/* As main(), with argv[0] "report". */
+int report_main(int argc, char **argv);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmtstat/subcommands.h"
 #include "command.h"
 #include "common/options.h"
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmtstat/cmtstat.h"
 #include "cmtstat/settings_file.h"
 #include "unit.h"
 

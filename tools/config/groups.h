@@ -5,7 +5,7 @@
 
 #include <cmt/cmt.h>
 
-#include "cmtstat.h"
+#include "config.h"
 
 /* An interval has two readings at the least. */
 #define GROUPS_INTERVAL_MIN_NS (2 * (uint64_t)CMT_RESCTRL_INTERVAL_MIN_NS)
