@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/keys.h"
 #include "common/options.h"
 #include "common/rows.h"
-#include "keys.h"
 #include "span.h"
 
 enum diff_sort {

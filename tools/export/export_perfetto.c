@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
+#include "common/keys.h"
 #include "proto.h"
 
 #define MS 1000000ULL

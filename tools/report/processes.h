@@ -8,7 +8,7 @@
 
 #include <cmt/cmt.h>
 
-#include "export/keys.h"
+#include "common/keys.h"
 
 struct model;
 
