@@ -11,7 +11,7 @@
 #include "common/format.h"
 #include "config/groups.h"
 #include "config/subcommand.h"
-#include "part.h"
+#include "replay/excerpt.h"
 #include "session.h"
 #include "why.h"
 
@@ -44,8 +44,8 @@ static void say_losses(struct replay *replay)
 /* Convert times of the command line to times of the recording. */
 static int place(const struct config *config, struct replay *replay)
 {
-	if (part_moment(replay, &config->from, REPLAY_NAME, "--from", &replay->from_ns) ||
-	    part_moment(replay, &config->to, REPLAY_NAME, "--to", &replay->to_ns))
+	if (excerpt_moment(replay, &config->from, REPLAY_NAME, "--from", &replay->from_ns) ||
+	    excerpt_moment(replay, &config->to, REPLAY_NAME, "--to", &replay->to_ns))
 		return EXIT_RUNTIME;
 	if (replay->from_ns < replay->about.start_ns)
 		replay->from_ns = replay->about.start_ns;

@@ -4,7 +4,7 @@
 #define TOOLS_SESSION_H
 
 #include "config/config.h"
-#include "replay.h"
+#include "replay/replay.h"
 
 /* Returns the exit status. */
 int session_device(const struct config *config);

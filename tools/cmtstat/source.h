@@ -6,7 +6,7 @@
 #include "common/cgroups.h"
 #include "frame.h"
 #include "light.h"
-#include "replay.h"
+#include "replay/replay.h"
 #include "view.h"
 
 /* How many processes the container of a cgroup had. */

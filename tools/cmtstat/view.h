@@ -11,7 +11,7 @@
 #include "follow.h"
 #include "marks.h"
 #include "ongoing.h"
-#include "replay.h"
+#include "replay/replay.h"
 #include "shares.h"
 
 /* Owners with a dedicated RMID, and pending owners, which share the overflow RMID. */

@@ -8,7 +8,7 @@
 #include "follow.h"
 #include "marks.h"
 #include "ongoing.h"
-#include "replay.h"
+#include "replay/replay.h"
 
 #define WATCH_SLOT_NS 1000000ULL	/* a longer sampling interval has too little */
 

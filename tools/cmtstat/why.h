@@ -4,7 +4,7 @@
 #define TOOLS_WHY_H
 
 #include "config/config.h"
-#include "replay.h"
+#include "replay/replay.h"
 
 /* NULL, or why the options do not go with --why */
 const char *why_misplaced(const struct config *config);

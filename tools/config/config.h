@@ -3,10 +3,10 @@
 #ifndef TOOLS_CONFIG_H
 #define TOOLS_CONFIG_H
 
-#include "cmtstat/replay.h"
 #include "common/options.h"
 #include "common/origin.h"
 #include "common/rows.h"
+#include "replay/replay.h"
 
 enum output {
 	OUTPUT_TABLE,

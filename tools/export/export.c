@@ -135,12 +135,12 @@ static int open_output(const struct export_config *config)
 	struct stat in, out;
 	int fd;
 
-	if (!config->span.part.output)
+	if (!config->span.excerpt.output)
 		return STDOUT_FILENO;
-	if (!stat(config->span.path, &in) && !stat(config->span.part.output, &out) &&
+	if (!stat(config->span.path, &in) && !stat(config->span.excerpt.output, &out) &&
 	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
 		return -EEXIST;
-	fd = open(config->span.part.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(config->span.excerpt.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -178,10 +178,10 @@ static int run(const struct export_config *config)
 	ret = fd < 0 ? fd : export_to(config, &span, fd);
 	span_close(&span);
 	/* the reader of the output has gone */
-	if (!ret || (ret == -EPIPE && !config->span.part.output && is_text(config)))
+	if (!ret || (ret == -EPIPE && !config->span.excerpt.output && is_text(config)))
 		return EXIT_SUCCESS;
 	error_plain(stderr, PROGRAM,
-		    fd < 0 ? config->span.part.output : "stopped, not all is written", ret);
+		    fd < 0 ? config->span.excerpt.output : "stopped, not all is written", ret);
 	return EXIT_RUNTIME;
 }
 
@@ -213,7 +213,7 @@ int export_main(int argc, char **argv)
 	config.span.path = argv[optind];
 	if (!config.span.grain_ns)
 		config.span.grain_ns = config.format->grain_ns;
-	if (!config.span.part.output && !is_text(&config) && isatty(STDOUT_FILENO))
+	if (!config.span.excerpt.output && !is_text(&config) && isatty(STDOUT_FILENO))
 		return options_usage(&export_program, stderr,
 				     "binary output: not to a terminal, see --output");
 	signals_setup(false);

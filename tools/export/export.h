@@ -8,7 +8,7 @@
 #include "span.h"
 
 struct export_config {
-	struct span_opts span;	/* first, for its part; grain_ns 0: the format's */
+	struct span_opts span;	/* first, for its excerpt; grain_ns 0: the format's */
 	const struct export_format *format;	/* NULL: none was named */
 	bool incidents;		/* rows are incidents, not intervals */
 };

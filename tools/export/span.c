@@ -59,8 +59,8 @@ static int find_part(struct span *span)
 
 	span->clock_known = replay.clock_known;
 	span->clock_ns = (uint64_t)replay.offset_ns;
-	return part_find(&span->opts.part, &replay, span->opts.program, &span->first_ns,
-			 &span->end_ns);
+	return excerpt_find(&span->opts.excerpt, &replay, span->opts.program, &span->first_ns,
+			    &span->end_ns);
 }
 
 int span_open(struct span *span, const struct span_opts *opts)

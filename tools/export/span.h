@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmtstat/part.h"
 #include "common/progress.h"
+#include "replay/excerpt.h"
 
 #define SPAN_MIN_GRAIN_NS 1000000ULL
 #define SPAN_MAX_GRAIN_NS 3600000000000ULL
 
 /* The wanted part */
 struct span_opts {
-	struct part part;	/* first, for options; output: of export */
+	struct excerpt excerpt;	/* first, for options; output: of export */
 	const char *program;	/* for messages: "cmtstat export" */
 	const char *path;
 	uint32_t by;		/* enum cmt_usage_by */

@@ -39,19 +39,19 @@ static int find_times(const struct report_config *config, const struct replay *r
 		say(replay->path, "there is no record in it");
 		return EXIT_RUNTIME;
 	}
-	return part_find(&config->part, replay, REPORT_NAME, &opts->from_ns,
-			 &opts->to_ns) ? EXIT_RUNTIME : 0;
+	return excerpt_find(&config->excerpt, replay, REPORT_NAME, &opts->from_ns,
+			    &opts->to_ns) ? EXIT_RUNTIME : 0;
 }
 
 static int write_page(const struct report_config *config, struct report *report)
 {
 	struct output output;
-	int ret = output_open(&output, config->part.output);
+	int ret = output_open(&output, config->excerpt.output);
 
 	if (!ret)
 		ret = output_close(&output, report_write(report, output.file, config->size));
 	if (ret)
-		say(config->part.output, strerror(-ret));
+		say(config->excerpt.output, strerror(-ret));
 	return ret ? EXIT_RUNTIME : 0;
 }
 
@@ -86,7 +86,7 @@ static int make_page(const struct report_config *config, struct replay *replay,
 
 	if (!report)
 		return EXIT_RUNTIME;
-	find_directory(directory, config->part.output);
+	find_directory(directory, config->excerpt.output);
 	opts->directory = directory;
 	ret = report_open(report, replay, opts);
 	if (ret)
@@ -111,9 +111,9 @@ static int check(const struct report_config *config, int argc, char **argv)
 	if (optind != argc - 1)
 		return options_usage(&report_program, stderr, "%s",
 				     optind < argc ? "one file at a time" : "which file?");
-	if (!config->part.output)
+	if (!config->excerpt.output)
 		return options_usage(&report_program, stderr, "where to?  -o PAGE");
-	if (is_same_file(config->part.output, argv[optind]))
+	if (is_same_file(config->excerpt.output, argv[optind]))
 		return options_usage(&report_program, stderr,
 				     "-o: that is the recording itself");
 	return 0;

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-#include "cmtstat/part.h"
 #include "common/options.h"
+#include "replay/excerpt.h"
 
 #define REPORT_NAME	"cmtstat report"
 #define REPORT_SIZE	(64ULL << 20)	/* bytes of points, in the page */
 
 struct report_config {
-	struct part part;	/* output "-": standard output */
+	struct excerpt excerpt;	/* output "-": standard output */
 	uint64_t size;		/* bytes that points may take in the page */
 };
 

@@ -15,10 +15,10 @@ enum { KEY_FROM = OPTION_LONG_ONLY, KEY_TO, KEY_SIZE };
 
 static const struct option_spec report_options[] = {
 	{ 'o', "output", "PAGE", "where the page goes; -: standard output",
-	  "the name of a file", part_set_output, WORDS_FILES },
-	{ KEY_FROM, "from", "TIME", PART_FROM_HELP,
-	  PART_WANTED, part_set_from, NULL },
-	{ KEY_TO, "to", "TIME", "end there", PART_WANTED, part_set_to, NULL },
+	  "the name of a file", excerpt_set_output, WORDS_FILES },
+	{ KEY_FROM, "from", "TIME", EXCERPT_FROM_HELP,
+	  EXCERPT_WANTED, excerpt_set_from, NULL },
+	{ KEY_TO, "to", "TIME", "end there", EXCERPT_WANTED, excerpt_set_to, NULL },
 	{ KEY_SIZE, "size", "BYTES", "room for the timelines in the page, default 64M: beyond it the points are coarser",
 	  "a number of bytes from 1M to 1G", set_size, "16M 64M 256M" },
 	{ 'h', "help", NULL, "show this help", NULL, NULL, NULL },

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "cmtstat/replay.h"
 #include "cmtstat/rule.h"
 #include "common/keep.h"
 #include "common/options.h"
 #include "recording.h"
+#include "replay/replay.h"
 #include "unit.h"
 
 #define S 1000000000ULL

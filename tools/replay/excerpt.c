@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "part.h"
+#include "excerpt.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-int part_set_from(void *config, const char *value)
+int excerpt_set_from(void *config, const char *value)
 {
-	return replay_time_parse(value, &((struct part *)config)->from);
+	return replay_time_parse(value, &((struct excerpt *)config)->from);
 }
 
-int part_set_to(void *config, const char *value)
+int excerpt_set_to(void *config, const char *value)
 {
-	return replay_time_parse(value, &((struct part *)config)->to);
+	return replay_time_parse(value, &((struct excerpt *)config)->to);
 }
 
-int part_set_output(void *config, const char *value)
+int excerpt_set_output(void *config, const char *value)
 {
-	((struct part *)config)->output = value;
+	((struct excerpt *)config)->output = value;
 	return *value ? 0 : -EINVAL;
 }
 
-int part_moment(const struct replay *replay, const struct replay_time *time,
-		const char *program, const char *option, uint64_t *ns)
+int excerpt_moment(const struct replay *replay, const struct replay_time *time,
+		   const char *program, const char *option, uint64_t *ns)
 {
 	if (time->kind == REPLAY_UNSET || !replay_moment(replay, time, ns))
 		return 0;
@@ -30,17 +30,17 @@ int part_moment(const struct replay *replay, const struct replay_time *time,
 	return -EINVAL;
 }
 
-int part_find(const struct part *part, const struct replay *replay, const char *program,
-	      uint64_t *first_ns, uint64_t *end_ns)
+int excerpt_find(const struct excerpt *excerpt, const struct replay *replay, const char *program,
+		 uint64_t *first_ns, uint64_t *end_ns)
 {
 	const struct cmt_recording_about *about = &replay->about;
 	int ret;
 
 	*first_ns = about->start_ns;
 	*end_ns = about->end_ns + 1;
-	ret = part_moment(replay, &part->from, program, "--from", first_ns);
+	ret = excerpt_moment(replay, &excerpt->from, program, "--from", first_ns);
 	if (!ret)
-		ret = part_moment(replay, &part->to, program, "--to", end_ns);
+		ret = excerpt_moment(replay, &excerpt->to, program, "--to", end_ns);
 	if (*first_ns < about->start_ns)
 		*first_ns = about->start_ns;
 	if (*end_ns > about->end_ns)
