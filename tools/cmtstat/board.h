@@ -7,7 +7,7 @@
 #define TOOLS_BOARD_H
 
 #include "canvas.h"
-#include "history.h"
+#include "frame/history.h"
 #include "settings.h"
 #include "shares.h"
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_HOLD_H
 #define TOOLS_HOLD_H
 
-#include "history.h"
+#include "frame/history.h"
 #include "view.h"
 
 struct hold {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/format.h"
+#include "frame/history.h"
 #include "glyphs.h"
-#include "history.h"
 
 #define NAME_FAIR 24	/* names are not cut below this for a column's sake, */
 #define NAME_LEAST 14	/* nor below this: "(unattributed)" fits */

@@ -3,7 +3,7 @@
 #ifndef TOOLS_SHARES_H
 #define TOOLS_SHARES_H
 
-#include "caches.h"
+#include "frame/caches.h"
 
 #define SHARES_BARS 16U
 #define SHARES_LETTERS 26U

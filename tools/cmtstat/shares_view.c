@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame/history.h"
 #include "glyphs.h"
-#include "history.h"
 #include "screen.h"
 
 #define LEAST_CELLS 10U

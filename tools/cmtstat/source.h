@@ -4,7 +4,7 @@
 #define TOOLS_SOURCE_H
 
 #include "common/cgroups.h"
-#include "frame.h"
+#include "frame/frame.h"
 #include "light.h"
 #include "replay/replay.h"
 #include "view.h"

@@ -8,7 +8,7 @@
 #include "columns.h"
 #include "common/beside.h"
 #include "common/cgroups.h"
-#include "follow.h"
+#include "frame/follow.h"
 #include "marks.h"
 #include "ongoing.h"
 #include "replay/replay.h"

@@ -5,7 +5,7 @@
 #ifndef TOOLS_WATCH_H
 #define TOOLS_WATCH_H
 
-#include "follow.h"
+#include "frame/follow.h"
 #include "marks.h"
 #include "ongoing.h"
 #include "replay/replay.h"

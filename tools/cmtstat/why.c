@@ -13,7 +13,7 @@
 #include "common/format.h"
 #include "common/signals.h"
 #include "common/text.h"
-#include "frame.h"
+#include "frame/frame.h"
 #include "watch.h"
 #include "why_slower.h"
 

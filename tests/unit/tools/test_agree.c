@@ -14,9 +14,9 @@
 
 #include "cmtstat/board.h"
 #include "cmtstat/columns.h"
-#include "cmtstat/frame.h"
 #include "cmtstat/glyphs.h"
 #include "cmtstat/slower.h"
+#include "frame/frame.h"
 #include "unit.h"
 
 #define ROWS	9U

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmtstat/follow.h"
 #include "cmtstat/marks.h"
+#include "frame/follow.h"
 #include "unit.h"
 
 #define SECOND 1000000000ULL

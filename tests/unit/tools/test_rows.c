@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmtstat/frame.h"
+#include "frame/frame.h"
 #include "unit.h"
 
 #define NR 8
