@@ -9,7 +9,7 @@
 #include "common/format.h"
 #include "glyphs.h"
 #include "layout.h"
-#include "slower.h"
+#include "why/slower.h"
 
 #define CURVE_LINES 4U
 #define CURVE_MOST 500U	/* columns */

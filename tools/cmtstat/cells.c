@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/names.h"
-#include "marks.h"
-#include "slower.h"
+#include "why/marks.h"
+#include "why/slower.h"
 
 static void set_text(struct cell *cell, const char *text)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slower.h"
+#include "why/slower.h"
 
 /* Returns -ENOMEM where there was a text. */
 static int copy_text(const char **text)

@@ -6,7 +6,7 @@
 #include <cmt/usage.h>
 
 #include "common/rows.h"
-#include "slower.h"
+#include "why/slower.h"
 
 #define RULES 8U
 

@@ -65,4 +65,8 @@ void view_header(struct screen *screen, const struct report *report,
 /* The traffic of the memory channels, or why it is not known */
 void view_memory(struct screen *screen, const struct report *report);
 
+/* At @now_ns, at most @lines lines: the last one may count those without a line. */
+void view_ongoing(struct screen *screen, const struct ongoing *ongoing,
+		  uint64_t now_ns, unsigned int lines);
+
 #endif

@@ -9,10 +9,10 @@
 #include "common/beside.h"
 #include "common/cgroups.h"
 #include "frame/follow.h"
-#include "marks.h"
-#include "ongoing.h"
 #include "replay/replay.h"
 #include "shares.h"
+#include "why/marks.h"
+#include "why/ongoing_incidents.h"
 
 /* Owners with a dedicated RMID, and pending owners, which share the overflow RMID. */
 struct census {

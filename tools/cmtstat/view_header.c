@@ -291,8 +291,8 @@ static void put_mark(struct screen *screen, const struct report *report)
 /* On the full screen a tenth of its lines */
 static void put_incidents(struct screen *screen, const struct report *report)
 {
-	ongoing_put(screen, &report->ongoing, report->frame.end_ns,
-		    screen->opts->window ? screen->opts->height / 10 : TABLE_INCIDENTS);
+	view_ongoing(screen, &report->ongoing, report->frame.end_ns,
+		     screen->opts->window ? screen->opts->height / 10 : TABLE_INCIDENTS);
 }
 
 void view_header(struct screen *screen, const struct report *report, bool brief)

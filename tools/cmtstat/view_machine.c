@@ -12,8 +12,8 @@
 #include "common/format.h"
 #include "common/json.h"
 #include "common/origin.h"
-#include "slower.h"
-#include "view_slower.h"
+#include "why/slower.h"
+#include "why/slower_json.h"
 
 #define TEXT_LEN (4 * PATH_MAX)
 

@@ -6,9 +6,9 @@
 #define TOOLS_WATCH_H
 
 #include "frame/follow.h"
-#include "marks.h"
-#include "ongoing.h"
 #include "replay/replay.h"
+#include "why/marks.h"
+#include "why/ongoing_incidents.h"
 
 #define WATCH_SLOT_NS 1000000ULL	/* a longer sampling interval has too little */
 

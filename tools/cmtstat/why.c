@@ -26,7 +26,7 @@ struct why {
 	struct watch watch;
 	struct why_state state;
 	struct remedy_machine machine;
-	struct quiet quiet;
+	struct idle_domains idle;
 	bool begun;		/* why_view_begin() */
 	bool learned;		/* why_view_learned() */
 	bool said_slower;	/* why_view_slower(), for the first time */
@@ -176,8 +176,8 @@ static int begin(struct why *why)
 	if (!why->replay) {
 		remedy_machine_read(&why->machine);
 		state->machine = &why->machine;
-		quiet_begin(&why->quiet, "");
-		state->quiet = &why->quiet;
+		idle_domains_begin(&why->idle, "");
+		state->idle = &why->idle;
 		state->l3_bytes = cmt_device_info(why->watch.dev)->l3_bytes;
 	}
 	ret = text_open(&text);

@@ -62,7 +62,7 @@ static struct remedy_case case_of(const struct why_state *state,
 		.resource = part->resource, .domain = part->domain,
 		.held_bytes = part->held_bytes, .l3_bytes = state->l3_bytes,
 		.weight = remedy_weight(state->machine, incident->parts[i].path),
-		.quiet = quiet_find(state->quiet, part->domain),
+		.idle = idle_domain_find(state->idle, part->domain),
 	};
 }
 

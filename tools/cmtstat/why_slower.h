@@ -4,7 +4,7 @@
 #define TOOLS_WHY_SLOWER_H
 
 #include "watch.h"
-#include "why_view.h"
+#include "why/why_view.h"
 
 /* Does @name match, with or without the runtime?  NULL: each does */
 bool why_is_wanted(const char *filter, const struct why_name *name);

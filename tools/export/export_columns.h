@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmtstat/why_view.h"
 #include "common/rows.h"
 #include "export_value.h"
+#include "why/why_view.h"
 
 /* A row, with its interval or its incident, and its machine */
 struct export_row {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtstat/slower.h"
 #include "labels.h"
+#include "why/slower.h"
 
 static void list_free(struct slowdown_list *list)
 {

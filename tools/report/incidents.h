@@ -3,7 +3,7 @@
 #ifndef REPORT_INCIDENTS_H
 #define REPORT_INCIDENTS_H
 
-#include "cmtstat/why_view.h"
+#include "why/why_view.h"
 
 #define INCIDENTS_LISTED 500U	/* those that cost most */
 

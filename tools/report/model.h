@@ -13,14 +13,14 @@
 
 #include <cmt/cmt.h>
 
-#include "cmtstat/slower.h"
-#include "cmtstat/why_view.h"
 #include "common/rows.h"
 #include "incidents.h"
 #include "processes.h"
 #include "pyramid.h"
 #include "sums.h"
 #include "wait_pairs.h"
+#include "why/slower.h"
+#include "why/why_view.h"
 
 #define MODEL_SLOT_NS	1000000ULL
 #define MODEL_SLOTS_MAX	(7ULL * 24 * 3600 * 1000)	/* a week */

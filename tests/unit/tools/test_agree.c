@@ -15,9 +15,9 @@
 #include "cmtstat/board.h"
 #include "cmtstat/columns.h"
 #include "cmtstat/glyphs.h"
-#include "cmtstat/slower.h"
 #include "frame/frame.h"
 #include "unit.h"
+#include "why/slower.h"
 
 #define ROWS	9U
 #define ROUNDS	40

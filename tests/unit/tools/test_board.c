@@ -10,8 +10,8 @@
 #include "cmtstat/board.h"
 #include "cmtstat/glyphs.h"
 #include "cmtstat/hold.h"
-#include "cmtstat/slower.h"
 #include "unit.h"
+#include "why/slower.h"
 
 #define SECOND 1000000000ULL
 #define MANY 10000

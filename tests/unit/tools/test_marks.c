@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmtstat/marks.h"
 #include "frame/follow.h"
 #include "unit.h"
+#include "why/marks.h"
 
 #define SECOND 1000000000ULL
 

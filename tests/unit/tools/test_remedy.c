@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What can be done about a neighbour: no command that the machine cannot run, or that is odd. */
-#include "cmtstat/remedy.h"
+#include "why/remedy.h"
 
 #include <check.h>
 #include <stdio.h>

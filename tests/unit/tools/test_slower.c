@@ -7,9 +7,9 @@
 
 #include "cmtstat/columns.h"
 #include "cmtstat/hold.h"
-#include "cmtstat/slower.h"
-#include "cmtstat/view_slower.h"
 #include "unit.h"
+#include "why/slower.h"
+#include "why/slower_json.h"
 
 #define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 

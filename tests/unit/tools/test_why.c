@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtstat/why_view.h"
 #include "unit.h"
+#include "why/why_view.h"
 
 #define MS 1000000ULL
 

@@ -31,7 +31,7 @@ struct why_state {
 	char cache_reason[CMT_REASON_LEN + 1];
 	char wait_reason[CMT_REASON_LEN];
 	const struct remedy_machine *machine;	/* NULL: it is another one, or of another time */
-	struct quiet *quiet;			/* of that machine */
+	struct idle_domains *idle;			/* of that machine */
 	uint64_t l3_bytes;	/* of one domain; 0: not known */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "quiet.h"
+#include "idle_domain.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,33 +43,33 @@ static bool parse_list(const char *list, cpu_set_t *cpus)
 	return !*end;
 }
 
-static bool is_known(const struct quiet *quiet, uint32_t cpu)
+static bool is_known(const struct idle_domains *all, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < quiet->nr; i++)
-		if (CPU_ISSET(cpu, &quiet->domains[i].cpus))
+	for (uint32_t i = 0; i < all->nr; i++)
+		if (CPU_ISSET(cpu, &all->domains[i].cpus))
 			return true;
 	return false;
 }
 
-static void add_domain_of(struct quiet *quiet, uint32_t cpu)
+static void add_domain_of(struct idle_domains *all, uint32_t cpu)
 {
-	struct quiet_domain *domain = &quiet->domains[quiet->nr];
+	struct idle_domain *domain = &all->domains[all->nr];
 	char path[PATH_MAX], id[16];
 
-	snprintf(path, sizeof(path), CACHE "id", quiet->root, cpu);
+	snprintf(path, sizeof(path), CACHE "id", all->root, cpu);
 	if (!read_line(path, id, sizeof(id)))
 		return;
-	snprintf(path, sizeof(path), CACHE "shared_cpu_list", quiet->root, cpu);
+	snprintf(path, sizeof(path), CACHE "shared_cpu_list", all->root, cpu);
 	if (!read_line(path, domain->list, sizeof(domain->list)) ||
 	    !parse_list(domain->list, &domain->cpus))
 		return;
 	domain->id = (uint32_t)strtoul(id, NULL, 10);
 	domain->nr_cpus = (uint32_t)CPU_COUNT(&domain->cpus);
-	quiet->nr++;
+	all->nr++;
 }
 
 /* "cpu12 USER NICE SYSTEM IDLE IOWAIT ...": one line for each CPU that is online */
-static void add_idle(struct quiet *quiet, const char *line)
+static void add_idle(struct idle_domains *all, const char *line)
 {
 	unsigned long long idle, waiting;
 	unsigned int cpu;
@@ -77,55 +77,55 @@ static void add_idle(struct quiet *quiet, const char *line)
 	if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waiting) != 3 ||
 	    cpu >= CPU_SETSIZE)
 		return;
-	for (uint32_t i = 0; i < quiet->nr; i++)
-		if (CPU_ISSET(cpu, &quiet->domains[i].cpus))
-			quiet->domains[i].idle += idle + waiting;
+	for (uint32_t i = 0; i < all->nr; i++)
+		if (CPU_ISSET(cpu, &all->domains[i].cpus))
+			all->domains[i].idle += idle + waiting;
 }
 
-static void read_idle(struct quiet *quiet)
+static void read_idle(struct idle_domains *all)
 {
 	char path[PATH_MAX], line[1024];
 	FILE *file;
 
-	for (uint32_t i = 0; i < quiet->nr; i++)
-		quiet->domains[i].idle = 0;
-	snprintf(path, sizeof(path), "%s/proc/stat", quiet->root);
+	for (uint32_t i = 0; i < all->nr; i++)
+		all->domains[i].idle = 0;
+	snprintf(path, sizeof(path), "%s/proc/stat", all->root);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file) && !strncmp(line, "cpu", 3))
-		add_idle(quiet, line);
+		add_idle(all, line);
 	if (file)
 		fclose(file);
 }
 
-void quiet_begin(struct quiet *quiet, const char *root)
+void idle_domains_begin(struct idle_domains *all, const char *root)
 {
-	memset(quiet, 0, sizeof(*quiet));
-	quiet->root = root;
-	for (uint32_t cpu = 0; cpu < CPU_SETSIZE && quiet->nr < QUIET_DOMAINS; cpu++)
-		if (!is_known(quiet, cpu))
-			add_domain_of(quiet, cpu);
-	read_idle(quiet);
-	for (uint32_t i = 0; i < quiet->nr; i++)
-		quiet->domains[i].before = quiet->domains[i].idle;
+	memset(all, 0, sizeof(*all));
+	all->root = root;
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE && all->nr < IDLE_DOMAINS; cpu++)
+		if (!is_known(all, cpu))
+			add_domain_of(all, cpu);
+	read_idle(all);
+	for (uint32_t i = 0; i < all->nr; i++)
+		all->domains[i].before = all->domains[i].idle;
 }
 
 /* A CPU that went away takes its idle time along. */
-static double idle_of(const struct quiet_domain *domain)
+static double idle_of(const struct idle_domain *domain)
 {
 	if (domain->idle < domain->before)
 		return 0;
 	return (double)(domain->idle - domain->before) / domain->nr_cpus;
 }
 
-const struct quiet_domain *quiet_find(struct quiet *quiet, uint32_t domain)
+const struct idle_domain *idle_domain_find(struct idle_domains *all, uint32_t domain)
 {
-	const struct quiet_domain *most = NULL, *self = NULL;
+	const struct idle_domain *most = NULL, *self = NULL;
 
-	if (quiet->nr < 2)
+	if (all->nr < 2)
 		return NULL;
-	read_idle(quiet);
-	for (uint32_t i = 0; i < quiet->nr; i++) {
-		const struct quiet_domain *at = &quiet->domains[i];
+	read_idle(all);
+	for (uint32_t i = 0; i < all->nr; i++) {
+		const struct idle_domain *at = &all->domains[i];
 
 		if (at->id == domain)
 			self = at;
@@ -135,9 +135,9 @@ const struct quiet_domain *quiet_find(struct quiet *quiet, uint32_t domain)
 	return self && idle_of(most) > idle_of(self) ? most : NULL;
 }
 
-bool quiet_may_have(const char *cgroup, const struct quiet_domain *to)
+bool idle_domain_may_have(const char *cgroup, const struct idle_domain *to)
 {
-	char path[PATH_MAX], list[QUIET_LIST_LEN];
+	char path[PATH_MAX], list[IDLE_LIST_LEN];
 	const char *slash = strrchr(cgroup, '/');
 	cpu_set_t cpus;
 	FILE *file;

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ongoing.h"
-
-#include <string.h>
+/* The incidents that go on, above a table */
+#include "screen.h"
 
 #include "common/format.h"
 #include "heat.h"
-#include "screen.h"
-#include "slower.h"
-
-void ongoing_add(struct ongoing *ongoing, const struct ongoing_incident *incident)
-{
-	struct ongoing_incident *list = ongoing->list;
-	uint32_t at = ongoing->nr;
-
-	if (ongoing->nr < ONGOING_MOST)
-		ongoing->nr++;
-	else
-		ongoing->more++;
-	for (; at && list[at - 1].share < incident->share; at--)
-		if (at < ONGOING_MOST)
-			list[at] = list[at - 1];
-	if (at < ONGOING_MOST)
-		list[at] = *incident;
-}
+#include "why/slower.h"
 
 /* "web is 18 % slower, 16 % by batch (cache, an estimate), for 41 s, at most 20 %" */
 static void put_incident(struct screen *screen, const struct ongoing_incident *incident,
@@ -45,8 +27,8 @@ static void put_incident(struct screen *screen, const struct ongoing_incident *i
 		       100 * incident->worst);
 }
 
-void ongoing_put(struct screen *screen, const struct ongoing *ongoing,
-		   uint64_t now_ns, unsigned int lines)
+void view_ongoing(struct screen *screen, const struct ongoing *ongoing,
+		  uint64_t now_ns, unsigned int lines)
 {
 	uint32_t i, all = ongoing->nr + ongoing->more, nr = ongoing->nr;
 	char more[48];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The incidents that go on: who is slower now because of whom, and since when. */
-#ifndef TOOLS_ONGOING_H
-#define TOOLS_ONGOING_H
+#ifndef TOOLS_ONGOING_INCIDENTS_H
+#define TOOLS_ONGOING_INCIDENTS_H
 
 #include "common/rows.h"
 
@@ -25,11 +25,5 @@ struct ongoing {
 
 /* Of as many as there is room for, the least slow goes. */
 void ongoing_add(struct ongoing *ongoing, const struct ongoing_incident *incident);
-
-struct screen;
-
-/* At @now_ns, at most @lines lines: the last one may count those without a line. */
-void ongoing_put(struct screen *screen, const struct ongoing *ongoing,
-		   uint64_t now_ns, unsigned int lines);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/cgroups.h"
-#include "quiet.h"
+#include "idle_domain.h"
 
 struct remedy_machine {
 	char cgroups[PATH_MAX];	/* where cgroup v2 is mounted; "": nowhere */
@@ -32,7 +32,7 @@ struct remedy_case {
 	uint32_t domain;
 	uint64_t held_bytes, l3_bytes;	/* of the cache; 0: not known */
 	uint32_t weight;	/* its cpu.weight; 0: not known */
-	const struct quiet_domain *quiet;	/* has less to do than @domain; NULL: none */
+	const struct idle_domain *idle;	/* has less to do than @domain; NULL: none */
 };
 
 #define REMEDY_WHAT_LEN	160

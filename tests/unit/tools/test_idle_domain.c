@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which L3 domain has least to do, of a made-up machine, and moving there. */
-#include "cmtstat/remedy.h"
+#include "why/remedy.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #define CACHE "/sys/devices/system/cpu/cpu%u/cache/index3"
 
-static char root[] = "/tmp/cmt-quiet-XXXXXX";
-static struct quiet quiet;
+static char root[] = "/tmp/cmt-idle-XXXXXX";
+static struct idle_domains all;
 
 static void shell(const char *format, ...)
 {
@@ -50,29 +50,29 @@ static void machine(void)
 static void is_gone(void)
 {
 	shell("rm -r %s", root);
-	strcpy(root, "/tmp/cmt-quiet-XXXXXX");
+	strcpy(root, "/tmp/cmt-idle-XXXXXX");
 }
 
 /* By what idled since the begin, for each CPU; waiting for a disk is no load. */
 START_TEST(test_least_loaded)
 {
-	const struct quiet_domain *found;
+	const struct idle_domain *found;
 
 	machine();
-	quiet_begin(&quiet, root);
-	ck_assert_uint_eq(quiet.nr, 2);
-	ck_assert_ptr_null(quiet_find(&quiet, 3));
+	idle_domains_begin(&all, root);
+	ck_assert_uint_eq(all.nr, 2);
+	ck_assert_ptr_null(idle_domain_find(&all, 3));
 	stat_is("cpu0 0 0 0 140 10\\ncpu1 0 0 0 150 0\\ncpu2 0 0 0 540 20\\ncpu3 0 0 0 9999 0\\n");
-	found = quiet_find(&quiet, 3);
+	found = idle_domain_find(&all, 3);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_uint_eq(found->id, 7);
 	ck_assert_str_eq(found->list, "2");
-	ck_assert_ptr_null(quiet_find(&quiet, 7));
-	ck_assert_ptr_null(quiet_find(&quiet, 4));
+	ck_assert_ptr_null(idle_domain_find(&all, 7));
+	ck_assert_ptr_null(idle_domain_find(&all, 4));
 	/* a CPU went away */
 	stat_is("cpu0 0 0 0 140 10\\ncpu1 0 0 0 150 0\\n");
-	ck_assert_ptr_null(quiet_find(&quiet, 3));
-	found = quiet_find(&quiet, 7);
+	ck_assert_ptr_null(idle_domain_find(&all, 3));
+	found = idle_domain_find(&all, 7);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found->list, "0-1");
 	is_gone();
@@ -85,23 +85,23 @@ START_TEST(test_may_have)
 	char cgroup[64];
 
 	machine();
-	quiet_begin(&quiet, root);
+	idle_domains_begin(&all, root);
 	shell("mkdir -p %s/a/b", root);
 	snprintf(cgroup, sizeof(cgroup), "%s/a/b", root);
-	ck_assert(!quiet_may_have(cgroup, &quiet.domains[0]));
+	ck_assert(!idle_domain_may_have(cgroup, &all.domains[0]));
 	shell("echo 0-2 > %s/a/cpuset.cpus.effective; : > %s/cpuset.cpus", root, cgroup);
-	ck_assert(quiet_may_have(cgroup, &quiet.domains[0]));
-	ck_assert(quiet_may_have(cgroup, &quiet.domains[1]));
+	ck_assert(idle_domain_may_have(cgroup, &all.domains[0]));
+	ck_assert(idle_domain_may_have(cgroup, &all.domains[1]));
 	shell("echo 0,2-5 > %s/a/cpuset.cpus.effective", root);
-	ck_assert(!quiet_may_have(cgroup, &quiet.domains[0]));
-	ck_assert(quiet_may_have(cgroup, &quiet.domains[1]));
+	ck_assert(!idle_domain_may_have(cgroup, &all.domains[0]));
+	ck_assert(idle_domain_may_have(cgroup, &all.domains[1]));
 	shell("echo 2-0 > %s/a/cpuset.cpus.effective", root);
-	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
+	ck_assert(!idle_domain_may_have(cgroup, &all.domains[1]));
 	shell("echo 2x > %s/a/cpuset.cpus.effective", root);
-	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
+	ck_assert(!idle_domain_may_have(cgroup, &all.domains[1]));
 	shell("echo 0-99999 > %s/a/cpuset.cpus.effective", root);
-	ck_assert(!quiet_may_have(cgroup, &quiet.domains[1]));
-	ck_assert(!quiet_may_have("b", &quiet.domains[1]));
+	ck_assert(!idle_domain_may_have(cgroup, &all.domains[1]));
+	ck_assert(!idle_domain_may_have("b", &all.domains[1]));
 	is_gone();
 }
 END_TEST
@@ -110,21 +110,21 @@ END_TEST
 START_TEST(test_long_lists)
 {
 	char cgroup[64], list[1024] = "0";
-	struct quiet_domain to = { .id = 9 };
+	struct idle_domain to = { .id = 9 };
 	size_t used = 1;
 
 	for (unsigned int cpu = 2; cpu < 256; cpu += 2)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, ",%u", cpu);
 	machine();
 	shell("echo %s > %s" CACHE "/shared_cpu_list", list, root, 2);
-	quiet_begin(&quiet, root);
-	ck_assert_uint_eq(quiet.nr, 1);
-	ck_assert_uint_eq(quiet.domains[0].id, 3);
+	idle_domains_begin(&all, root);
+	ck_assert_uint_eq(all.nr, 1);
+	ck_assert_uint_eq(all.domains[0].id, 3);
 	shell("mkdir -p %s/a/b; : > %s/a/b/cpuset.cpus", root, root);
 	shell("echo %s > %s/a/cpuset.cpus.effective", list, root);
 	snprintf(cgroup, sizeof(cgroup), "%s/a/b", root);
 	CPU_SET(15, &to.cpus);
-	ck_assert(!quiet_may_have(cgroup, &to));
+	ck_assert(!idle_domain_may_have(cgroup, &to));
 	is_gone();
 }
 END_TEST
@@ -134,13 +134,13 @@ START_TEST(test_move)
 	struct remedy_machine moves = { 0 };
 	struct remedy_case of = {
 		.path = "/a/b", .resource = CMT_SLOWDOWN_MEMORY, .domain = 3,
-		.quiet = &quiet.domains[1],
+		.idle = &all.domains[1],
 	};
 	struct remedy remedy;
 	char expected[256];
 
 	machine();
-	quiet_begin(&quiet, root);
+	idle_domains_begin(&all, root);
 	shell("mkdir -p %s/a/b; : > %s/a/b/cpuset.cpus", root, root);
 	shell("echo 0-2 > %s/a/cpuset.cpus.effective", root);
 	strcpy(moves.cgroups, root);
@@ -154,7 +154,7 @@ START_TEST(test_move)
 	of.path = "/a/c";
 	ck_assert(!remedy_move(&moves, &of, &remedy));
 	of.path = "/a/b";
-	of.quiet = NULL;
+	of.idle = NULL;
 	ck_assert(!remedy_move(&moves, &of, &remedy));
 	is_gone();
 }
@@ -163,17 +163,17 @@ END_TEST
 /* Of this machine, whatever it is: nothing fails. */
 START_TEST(test_this_machine)
 {
-	quiet_begin(&quiet, "");
-	quiet_find(&quiet, 0);
-	quiet_begin(&quiet, "/no/such");
-	ck_assert_uint_eq(quiet.nr, 0);
-	ck_assert_ptr_null(quiet_find(&quiet, 0));
+	idle_domains_begin(&all, "");
+	idle_domain_find(&all, 0);
+	idle_domains_begin(&all, "/no/such");
+	ck_assert_uint_eq(all.nr, 0);
+	ck_assert_ptr_null(idle_domain_find(&all, 0));
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("quiet");
+	Suite *suite = suite_create("idle_domain");
 
 	UNIT_CASE(suite, test_least_loaded);
 	UNIT_CASE(suite, test_may_have);

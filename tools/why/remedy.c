@@ -249,7 +249,7 @@ bool remedy_for(const struct remedy_machine *machine, const struct remedy_case *
 bool remedy_move(const struct remedy_machine *machine, const struct remedy_case *of,
 		 struct remedy *remedy)
 {
-	const struct quiet_domain *to = of->quiet;
+	const struct idle_domain *to = of->idle;
 	char path[PATH_LEN], cgroup[PATH_MAX + PATH_LEN];
 	int len;
 
@@ -257,7 +257,7 @@ bool remedy_move(const struct remedy_machine *machine, const struct remedy_case 
 	    !quote(path, machine->cgroups, of->path))
 		return false;
 	len = snprintf(cgroup, sizeof(cgroup), "%s%s", machine->cgroups, of->path);
-	if (len >= (int)sizeof(cgroup) || !quiet_may_have(cgroup, to))
+	if (len >= (int)sizeof(cgroup) || !idle_domain_may_have(cgroup, to))
 		return false;
 	snprintf(remedy->what, sizeof(remedy->what),
 		 "move it to L3 domain %u, the least loaded", to->id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much slower a row's container is, and because of whom: in JSON. */
-#ifndef TOOLS_VIEW_SLOWER_H
-#define TOOLS_VIEW_SLOWER_H
+#ifndef TOOLS_SLOWER_JSON_H
+#define TOOLS_SLOWER_JSON_H
 
 #include "common/rows.h"
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_MARKS_H
 #define TOOLS_MARKS_H
 
-#include "ongoing.h"
+#include "ongoing_incidents.h"
 #include "why_view.h"
 
 #define MARKS 8U

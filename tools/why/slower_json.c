@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "view_slower.h"
+#include "slower_json.h"
 
 #include <errno.h>
 #include <json-c/json.h>
