@@ -9,7 +9,7 @@
 #include "canvas.h"
 #include "frame/history.h"
 #include "settings.h"
-#include "shares.h"
+#include "table/shares.h"
 
 #define BOARD_SEARCH_LEN 64
 #define BOARD_NOTICE_LEN 256

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layout.h"
+#include "table/layout.h"
 
 static const struct {
 	int next, previous;	/* keys */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/format.h"
-#include "glyphs.h"
-#include "layout.h"
+#include "table/glyphs.h"
+#include "table/layout.h"
 #include "why/slower.h"
 
 #define CURVE_LINES 4U

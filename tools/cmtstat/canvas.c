@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "glyphs.h"
+#include "table/glyphs.h"
 
 int canvas_size(struct canvas *canvas, unsigned int width, unsigned int height)
 {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "screen.h"
+#include "table/screen.h"
 
 struct canvas_cell {
 	unsigned char byte;

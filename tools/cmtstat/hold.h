@@ -4,7 +4,7 @@
 #define TOOLS_HOLD_H
 
 #include "frame/history.h"
-#include "view.h"
+#include "table/view.h"
 
 struct hold {
 	struct report report;	/* valid until hold_drop() */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columns.h"
 #include "subcommands.h"
+#include "table/columns.h"
 
 #define MIN_INTERVAL_NS 1000000ULL
 #define MAX_INTERVAL_NS 3600000000000ULL

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columns.h"
 #include "common/format.h"
 #include "config/groups.h"
+#include "table/columns.h"
 
 #define MIN_NS 100000000ULL	/* every source has these intervals */
 #define MAX_NS 60000000000ULL

@@ -7,7 +7,7 @@
 #include "frame/frame.h"
 #include "light.h"
 #include "replay/replay.h"
-#include "view.h"
+#include "table/view.h"
 
 /* How many processes the container of a cgroup had. */
 struct head_count {

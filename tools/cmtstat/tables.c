@@ -6,7 +6,7 @@
 
 #include "common/signals.h"
 #include "common/text.h"
-#include "screen.h"
+#include "table/screen.h"
 
 static void print_table(const struct report *report, FILE *out)
 {

@@ -4,7 +4,7 @@
 #define TOOLS_TABLES_H
 
 #include "config/config.h"
-#include "view.h"
+#include "table/view.h"
 
 /* The line with the fields' names of CSV.  Returns as signals_write(). */
 int tables_begin(enum view by);

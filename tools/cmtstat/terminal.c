@@ -21,7 +21,7 @@
 #include "board.h"
 #include "common/signals.h"
 #include "crash.h"
-#include "glyphs.h"
+#include "table/glyphs.h"
 
 #define SEQUENCE_MS 50	/* a control sequence comes at once, typed keys are slower */
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmtstat/columns.h"
+#include "table/columns.h"
 
 static int set_format(void *config, const struct export_format *format)
 {

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "cmtstat/board.h"
-#include "cmtstat/columns.h"
-#include "cmtstat/glyphs.h"
 #include "frame/frame.h"
+#include "table/columns.h"
+#include "table/glyphs.h"
 #include "unit.h"
 #include "why/slower.h"
 

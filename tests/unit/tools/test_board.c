@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "cmtstat/board.h"
-#include "cmtstat/glyphs.h"
 #include "cmtstat/hold.h"
+#include "table/glyphs.h"
 #include "unit.h"
 #include "why/slower.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmtstat/columns.h"
 #include "cmtstat/hold.h"
+#include "table/columns.h"
 #include "unit.h"
 #include "why/slower.h"
 #include "why/slower_json.h"

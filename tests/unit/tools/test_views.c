@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtstat/screen.h"
-#include "cmtstat/view.h"
 #include "common/names.h"
+#include "table/screen.h"
+#include "table/view.h"
 #include "unit.h"
 
 static struct cmt_container container;
