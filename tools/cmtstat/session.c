@@ -17,7 +17,7 @@
 #include "source.h"
 #include "tables.h"
 #include "terminal.h"
-#include "watch.h"
+#include "watch/watch.h"
 #include "why.h"
 
 #define FIRST_LOOK_NS 500000000ULL	/* between screens of the first interval */

@@ -4,7 +4,7 @@
 #define TOOLS_TRIGGER_H
 
 #include "record.h"
-#include "watch.h"
+#include "watch/watch.h"
 
 #define TRIGGER_WHY 256
 

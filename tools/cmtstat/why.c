@@ -14,8 +14,8 @@
 #include "common/signals.h"
 #include "common/text.h"
 #include "frame/frame.h"
-#include "watch.h"
-#include "why_slower.h"
+#include "watch/watch.h"
+#include "watch/why_slower.h"
 
 #define WAIT_NS		10000000ULL	/* the rings hold more */
 #define FRAMES		256		/* the interval between checks for signals */

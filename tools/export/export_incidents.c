@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cmtstat/why_slower.h"
+#include "watch/why_slower.h"
 
 #define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 #define STEP 1024U	/* slots between two looks at signals */

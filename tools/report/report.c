@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "cmtstat/why_slower.h"
 #include "command.h"
 #include "common/progress.h"
+#include "watch/why_slower.h"
 
 #define AGAIN_NS	10000000000ULL	/* as of --why */
 #define CLOCK_SET_NS	500000000LL	/* a greater change of the clock was no slewing */

@@ -3,8 +3,8 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "cmtstat/watch.h"
 #include "page.h"
+#include "watch/watch.h"
 
 struct report_opts {
 	bool progress;		/* how far it is goes to standard error */
