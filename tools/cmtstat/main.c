@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "common/meter.h"
 #include "light.h"
 #include "session.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/launch.h"
 #include "common/caps.h"
 #include "common/clock.h"
 #include "common/errors.h"
@@ -19,7 +20,6 @@
 #include "common/format.h"
 #include "common/signals.h"
 #include "config/subcommand.h"
-#include "launch.h"
 #include "record_sync.h"
 #include "record_view.h"
 
