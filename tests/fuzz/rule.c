@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rules of a flight recorder, with a frame to look at, and moments of a recording. */
-#include "cmtstat/rule.h"
 #include "fuzz.h"
+#include "recorder/rule.h"
 #include "replay/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

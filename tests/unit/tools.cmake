@@ -6,11 +6,11 @@ foreach(unit agree beside board cgroups findings flight format idle_domain judge
 endforeach()
 target_sources(test_flight PRIVATE recording.c)
 cmt_unit_test(saves tools/test_saves.c
-	${CMAKE_SOURCE_DIR}/tools/cmtstat/record_sync.c
-	${CMAKE_SOURCE_DIR}/tools/cmtstat/save.c)
+	${CMAKE_SOURCE_DIR}/tools/recorder/record_sync.c
+	${CMAKE_SOURCE_DIR}/tools/recorder/save.c)
 target_link_libraries(test_saves PRIVATE cmt_filter)
 target_link_options(test_saves PRIVATE LINKER:--wrap=unlinkat)
-cmt_unit_test(trigger tools/test_trigger.c ${CMAKE_SOURCE_DIR}/tools/cmtstat/trigger.c)
+cmt_unit_test(trigger tools/test_trigger.c ${CMAKE_SOURCE_DIR}/tools/recorder/trigger.c)
 target_link_libraries(test_trigger PRIVATE cmt_tools)
 target_link_options(test_trigger PRIVATE
 	LINKER:--wrap=cmt_usage_next,--wrap=cmt_usage_timeout,--wrap=cmt_usage_refresh,--wrap=clock_ns

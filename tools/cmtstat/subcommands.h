@@ -13,7 +13,7 @@
 #include "cmtstat.h"
 #include "export/diff.h"
 #include "export/export.h"
-#include "record.h"
+#include "recorder/record.h"
 #include "report/command.h"
 
 #define CMTSTAT_SUBCOMMANDS(X) \

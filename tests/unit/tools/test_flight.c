@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "cmtstat/rule.h"
 #include "common/keep.h"
 #include "common/options.h"
+#include "recorder/rule.h"
 #include "recording.h"
 #include "replay/replay.h"
 #include "unit.h"

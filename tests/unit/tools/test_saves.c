@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmtstat/record_sync.h"
-#include "cmtstat/save.h"
+#include "recorder/record_sync.h"
+#include "recorder/save.h"
 #include "unit.h"
 
 #define FILES 600

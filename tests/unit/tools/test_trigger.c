@@ -3,7 +3,7 @@
 #include <check.h>
 #include <errno.h>
 
-#include "cmtstat/trigger.h"
+#include "recorder/trigger.h"
 #include "unit.h"
 
 #define MS 1000000ULL

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "asked.h"
 #include "common/caps.h"
 #include "common/capture.h"
 #include "common/clock.h"
@@ -19,6 +18,7 @@
 #include "common/signals.h"
 #include "record_sync.h"
 #include "save.h"
+#include "save_socket.h"
 #include "trigger.h"
 
 #define AGAIN_NS 1000000000ULL	/* earlier requests get the last result */
@@ -35,7 +35,7 @@ struct flight {
 	struct record_sync sync;
 	bool unsynced;		/* the disk did not accept a file */
 	bool told_stays;	/* that a file cannot be removed */
-	struct asked asked;
+	struct save_socket socket;
 	struct trigger trigger;
 	uint64_t tried_ns;	/* the last attempt to save; 0: never */
 	int tried;		/* its result: 0 or -errno */
@@ -162,7 +162,7 @@ static void answer(struct flight *flight)
 {
 	char text[PATH_MAX + NAME_MAX + 16];
 
-	if (!asked_pending(&flight->asked))
+	if (!save_socket_pending(&flight->socket))
 		return;
 	if (!is_recent(flight->tried_ns, AGAIN_NS))
 		save_now(flight, "cmtctl save", true);
@@ -171,7 +171,7 @@ static void answer(struct flight *flight)
 	else
 		snprintf(text, sizeof(text), "saved %s/%s", flight->saves.path,
 			 flight->last);
-	asked_answer(&flight->asked, text);
+	save_socket_answer(&flight->socket, text);
 }
 
 /* The recording goes on, and a rule may hold unseen. */
@@ -232,7 +232,7 @@ static int wait_for(const struct flight *flight, bool more)
 {
 	struct pollfd fds[] = {
 		{ .fd = cmt_device_fd(flight->dev), .events = POLLIN },
-		{ .fd = flight->asked.fd, .events = POLLIN },
+		{ .fd = flight->socket.fd, .events = POLLIN },
 	};
 	int ret = signals_poll(fds, 2, more ? 0 :
 			       capture_wait_ns(&flight->capture));
@@ -345,7 +345,7 @@ static int open_files(struct flight *flight)
 		return refused("--save-to", config->directory, ret == -EWOULDBLOCK ?
 			       "another recorder saves there: stop it, or name another directory" :
 			       strerror(-ret));
-	ret = asked_open(&flight->asked, config->socket);
+	ret = save_socket_open(&flight->socket, config->socket);
 	if (ret)
 		return refused("--socket", config->socket, strerror(-ret));
 	keep_begin(&flight->keep);
@@ -389,7 +389,7 @@ static int open_device(struct flight *flight)
 int flight_run(const struct record_config *config)
 {
 	struct flight flight = {
-		.config = config, .asked.fd = -1, .asked.peer = -1,
+		.config = config, .socket.fd = -1, .socket.peer = -1,
 		.saves.dir = -1,
 		.keep = { .span_ns = config->keep_ns,
 			  .max_bytes = config->max_memory },
@@ -401,7 +401,7 @@ int flight_run(const struct record_config *config)
 		return EXIT_RUNTIME;
 	}
 	ret = open_device(&flight);
-	asked_close(&flight.asked);
+	save_socket_close(&flight.socket);
 	saves_close(&flight.saves);
 	check_synced(&flight, true);
 	record_sync_end(&flight.sync);

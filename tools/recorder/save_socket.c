@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "asked.h"
+#include "save_socket.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,48 +50,48 @@ static int listen_at(int fd, const struct sockaddr_un *address)
 	return ret ? ret : listen(fd, BACKLOG) ? -errno : 0;
 }
 
-int asked_open(struct asked *asked, const char *path)
+int save_socket_open(struct save_socket *sock, const char *path)
 {
 	struct sockaddr_un address;
 	int ret;
 
-	*asked = (struct asked){ .fd = -1, .peer = -1 };
+	*sock = (struct save_socket){ .fd = -1, .peer = -1 };
 	if (!path)
 		return 0;
 	ret = make_address(&address, path);
 	if (ret)
 		return ret;
-	asked->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (asked->fd < 0)
+	sock->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock->fd < 0)
 		return -errno;
-	ret = listen_at(asked->fd, &address);
+	ret = listen_at(sock->fd, &address);
 	if (!ret)
-		asked->path = path;
+		sock->path = path;
 	return ret;
 }
 
-void asked_close(struct asked *asked)
+void save_socket_close(struct save_socket *sock)
 {
-	if (asked->path)
-		unlink(asked->path);
-	if (asked->peer >= 0)
-		close(asked->peer);
-	if (asked->fd >= 0)
-		close(asked->fd);
-	*asked = (struct asked){ .fd = -1, .peer = -1 };
+	if (sock->path)
+		unlink(sock->path);
+	if (sock->peer >= 0)
+		close(sock->peer);
+	if (sock->fd >= 0)
+		close(sock->fd);
+	*sock = (struct save_socket){ .fd = -1, .peer = -1 };
 }
 
-bool asked_pending(struct asked *asked)
+bool save_socket_pending(struct save_socket *sock)
 {
-	if (asked->fd >= 0 && asked->peer < 0)
-		asked->peer = accept4(asked->fd, NULL, NULL,
-				      SOCK_CLOEXEC | SOCK_NONBLOCK);
-	return asked->peer >= 0;
+	if (sock->fd >= 0 && sock->peer < 0)
+		sock->peer = accept4(sock->fd, NULL, NULL,
+				     SOCK_CLOEXEC | SOCK_NONBLOCK);
+	return sock->peer >= 0;
 }
 
-void asked_answer(struct asked *asked, const char *text)
+void save_socket_answer(struct save_socket *sock, const char *text)
 {
-	send(asked->peer, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(asked->peer);
-	asked->peer = -1;
+	send(sock->peer, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(sock->peer);
+	sock->peer = -1;
 }
